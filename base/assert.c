@@ -1,0 +1,22 @@
+#include "base/assert.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void print_place(const char *condition, const char *file, int line)
+{
+	fprintf(stderr, "tactus: assertion failed: %s (%s:%d)\n", condition, file, line);
+}
+
+static tac_assert_fn hook = print_place;
+
+void tac_assert_set(tac_assert_fn fn)
+{
+	hook = fn ? fn : print_place;
+}
+
+void tac_assert_fail(const char *condition, const char *file, int line)
+{
+	hook(condition, file, line);
+	abort();
+}

@@ -1,0 +1,35 @@
+// Assertions state what the caller must guarantee. They are on in every build unless it is configured with
+// -DTACTUS_ASSERT=OFF: a haptic device in the hands of a person is no place for silent corruption.
+#ifndef TAC_BASE_ASSERT_H
+#define TAC_BASE_ASSERT_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Called with the text of the failed condition and its place. If it returns, the process aborts.
+typedef void (*tac_assert_fn)(const char *condition, const char *file, int line);
+
+// Installs `fn`; NULL restores the default, which prints the place to standard error. A test may leave by
+// longjmp; a runtime may first bring its device into a safe state.
+// Thread: setup.
+void tac_assert_set(tac_assert_fn fn);
+
+// What TAC_ASSERT calls. Never returns normally.
+// Thread: any.
+#if defined(__GNUC__)
+__attribute__((noreturn, cold))
+#endif
+void tac_assert_fail(const char *condition, const char *file, int line);
+
+#ifdef TAC_NO_ASSERT
+#define TAC_ASSERT(condition) ((void)0)
+#else
+#define TAC_ASSERT(condition) ((condition) ? (void)0 : tac_assert_fail(#condition, __FILE__, __LINE__))
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,45 @@
+# tactus_options: the compile options of everything in the project, linked privately by each target.
+find_package(Threads REQUIRED)
+
+add_library(tactus_options INTERFACE)
+target_compile_options(tactus_options INTERFACE
+	# One rounding per written operation, on every machine and in every SIMD variant: replays are
+	# bit-identical, and Pluecker coordinates of a reversed line are exactly negated.
+	-ffp-contract=off
+	$<$<COMPILE_LANGUAGE:C>:
+		-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wdouble-promotion -Wshadow -Wundef -Wvla
+		-Wcast-align -Wcast-qual -Wwrite-strings -Wpointer-arith -Wformat=2 -Wimplicit-fallthrough
+		-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition>
+	$<$<BOOL:${TACTUS_WERROR}>:-Werror>)
+# Linux interfaces (scheduling, thread ids, CPU sets) are GNU extensions of the headers, not of the language.
+target_compile_definitions(tactus_options INTERFACE _GNU_SOURCE)
+
+if(TACTUS_SANITIZE)
+	target_compile_options(tactus_options INTERFACE
+		-fsanitize=${TACTUS_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+	target_link_options(tactus_options INTERFACE -fsanitize=${TACTUS_SANITIZE})
+endif()
+
+# tactus_library(NAME SOURCES a.c … [LINK other_folder …]): the folder NAME as the static library tactus_NAME,
+# alias tactus::NAME. LINK names the folders whose headers it may include.
+function(tactus_library name)
+	cmake_parse_arguments(LIB "" "" "SOURCES;LINK;SYSTEM" ${ARGN})
+	add_library(tactus_${name} STATIC ${LIB_SOURCES})
+	add_library(tactus::${name} ALIAS tactus_${name})
+	set_target_properties(tactus_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+	target_include_directories(tactus_${name} PUBLIC
+		$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+		$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tactus>)
+	target_link_libraries(tactus_${name} PRIVATE $<BUILD_INTERFACE:tactus_options>)
+	foreach(other IN LISTS LIB_LINK)
+		target_link_libraries(tactus_${name} PUBLIC tactus_${other})
+	endforeach()
+	target_link_libraries(tactus_${name} PUBLIC ${LIB_SYSTEM})
+	if(NOT TACTUS_ASSERT)
+		target_compile_definitions(tactus_${name} PUBLIC TAC_NO_ASSERT)
+	endif()
+	if(NOT TACTUS_SIMD)
+		target_compile_definitions(tactus_${name} PUBLIC TAC_NO_SIMD)
+	endif()
+	set_property(GLOBAL APPEND PROPERTY TACTUS_LIBRARIES ${name})
+endfunction()

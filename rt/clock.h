@@ -1,0 +1,32 @@
+// Clock: monotonic time as int64_t nanoseconds, which lasts 292 years and subtracts without surprises. It is
+// CLOCK_MONOTONIC, so steps of the wall clock do not reach the loop.
+#ifndef TAC_RT_CLOCK_H
+#define TAC_RT_CLOCK_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TAC_NS_PER_US INT64_C(1000)
+#define TAC_NS_PER_MS INT64_C(1000000)
+#define TAC_NS_PER_S  INT64_C(1000000000)
+
+// Nanoseconds on CLOCK_MONOTONIC; no system call where the vDSO serves it (27 ns on a 2.4 GHz EPYC guest).
+// Thread: RT.
+int64_t tac_clock_now_ns(void);
+
+// CPU time of the calling thread up to now; a system call.
+// Thread: RT.
+int64_t tac_clock_thread_cpu_ns(void);
+
+// Sleeps until `time_ns`; returns at once if it has passed. Signals do not cut it short.
+// Thread: RT.
+void tac_clock_sleep_until_ns(int64_t time_ns);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,106 @@
+// Tick: the record of one period of the loop. The real-time thread fills it with clock readings, the deadline
+// monitor adds evidence and a cause where the tick was late, and it leaves by value through the ring to the
+// slow thread, which makes histograms, logs and traces of it.
+#ifndef TAC_RT_TICK_H
+#define TAC_RT_TICK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What a tick does, in this order (docs/architecture.md). A loop need not have all of them.
+typedef enum tac_phase {
+	TAC_PHASE_DEVICE_READ,
+	TAC_PHASE_SCO,
+	TAC_PHASE_FORCE,
+	TAC_PHASE_DEVICE_WRITE,
+	TAC_PHASE_PUBLISH,
+	TAC_PHASE_COUNT,
+	TAC_PHASE_NONE = TAC_PHASE_COUNT, // outside the named phases
+} tac_phase;
+
+// Why a tick ended after its deadline. docs/realtime.md says what each means and what to do about it.
+typedef enum tac_cause {
+	TAC_CAUSE_NONE,       // it was on time
+	TAC_CAUSE_LATE_WAKE,  // runnable, but the scheduler ran something else
+	TAC_CAUSE_STOLEN,     // wall time ran, neither CPU time nor run_delay did: hypervisor, SMI, firmware
+	TAC_CAUSE_PREEMPTED,  // taken off the CPU in the middle of the tick
+	TAC_CAUSE_PAGE_FAULT, // memory that was not resident
+	TAC_CAUSE_LONG_COMPUTE, // the phase named in cause_phase took too long by itself
+	TAC_CAUSE_DEVICE_IO,    // the same, in a device phase
+	TAC_CAUSE_STOPPED,      // the process was stopped by a signal or a debugger
+	TAC_CAUSE_UNDECIDED,    // the evidence allows more than one of these
+	TAC_CAUSE_COUNT,
+} tac_cause;
+
+// What the kernel knows of the thread between two samples, as differences. A window of one tick is exact; a
+// longer one also holds the on-time ticks since the last sample, whose share is bounded by `others_ns`.
+typedef struct tac_evidence {
+	int64_t cpu_ns;       // CPU time of the thread
+	int64_t run_delay_ns; // runnable but waiting for a CPU (/proc/self/task/TID/schedstat); -1: not known
+	int64_t others_ns;    // wall time for which the window's other ticks were awake or overdue
+	uint32_t voluntary;   // context switches the thread asked for, less the loop's own sleeps
+	uint32_t involuntary; // context switches it did not ask for
+	uint32_t minor_faults;
+	uint32_t major_faults;
+	uint32_t window_ticks; // 0: no evidence was taken
+} tac_evidence;
+
+typedef struct tac_tick {
+	int64_t index;      // period number on the loop's grid; jumps where periods were skipped
+	int64_t planned_ns; // when it should have begun, on tac_clock_now_ns
+	int64_t timer_ns;   // when the timer should have fired: planned_ns less the spin tail
+	int64_t fired_ns;   // when the timer gave the thread back
+	int64_t wake_ns;    // when it began: after the timer and the spin
+	int64_t phase_end_ns[TAC_PHASE_COUNT]; // 0: the phase did not run
+	int64_t end_ns;                        // when the tick's work was done
+	int64_t deadline_ns;                   // when it had to be done
+	int64_t lost_records;                  // records the ring has refused so far, this one not counted
+	tac_evidence evidence;                 // filled for late ticks
+	uint32_t skipped;                      // whole periods skipped because this tick was late
+	tac_cause cause;
+	tac_phase cause_phase; // the longest phase of a late tick; TAC_PHASE_NONE where it was not a phase
+} tac_tick;
+
+// How late the tick began. Thread: RT.
+static inline int64_t tac_tick_wake_ns(const tac_tick *tick)
+{
+	return tick->wake_ns - tick->planned_ns;
+}
+
+// How long its work took. Thread: RT.
+static inline int64_t tac_tick_compute_ns(const tac_tick *tick)
+{
+	return tick->end_ns - tick->wake_ns;
+}
+
+// How much time was left; negative: by how much it was late. Thread: RT.
+static inline int64_t tac_tick_slack_ns(const tac_tick *tick)
+{
+	return tick->deadline_ns - tick->end_ns;
+}
+
+// Whether it ended after its deadline. Thread: RT.
+static inline bool tac_tick_missed(const tac_tick *tick)
+{
+	return tac_tick_slack_ns(tick) < 0;
+}
+
+// When `phase` began: at the end of the last phase before it that ran, else at the wake. Thread: RT.
+int64_t tac_tick_phase_begin_ns(const tac_tick *tick, tac_phase phase);
+
+// How long `phase` took; 0 if it did not run. Thread: RT.
+int64_t tac_tick_phase_ns(const tac_tick *tick, tac_phase phase);
+
+// "device read", "sco", …; "late wake", "stolen", …. Never NULL. Thread: any.
+const char *tac_phase_name(tac_phase phase);
+const char *tac_cause_name(tac_cause cause);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
