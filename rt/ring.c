@@ -1,0 +1,150 @@
+#include "rt/ring.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/log.h"
+
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
+	       "the counters must be lock-free, or the ring is not wait-free");
+
+// A counter runs freely from 0 to 2^32 - 1 and on to 0; its low bits are the slot. The unsigned difference
+// `pushed - popped` is the number of elements stored, across the wrap too, because capacity divides 2^32.
+struct tac_ring {
+	// Never written after init: both caches keep the line.
+	_Alignas(TAC_RING_ALIGN) size_t element_bytes;
+	uint32_t capacity;
+
+	// The producer's line. `popped_seen` is its private, perhaps old, copy of `popped`.
+	_Alignas(TAC_RING_ALIGN) _Atomic uint32_t pushed;
+	uint32_t popped_seen;
+	_Atomic uint64_t refused;
+
+	// The consumer's line. `pushed_seen` is its private, perhaps old, copy of `pushed`.
+	_Alignas(TAC_RING_ALIGN) _Atomic uint32_t popped;
+	uint32_t pushed_seen;
+
+	_Alignas(TAC_RING_ALIGN) unsigned char slots[];
+};
+
+static unsigned char *slot(tac_ring *ring, uint32_t index)
+{
+	return ring->slots + (index & (ring->capacity - 1)) * ring->element_bytes;
+}
+
+size_t tac_ring_bytes(uint32_t capacity, size_t element_bytes)
+{
+	TAC_ASSERT(capacity > 0 && capacity <= TAC_RING_CAPACITY_MAX);
+	TAC_ASSERT((capacity & (capacity - 1)) == 0);
+	TAC_ASSERT(element_bytes > 0);
+	TAC_ASSERT(element_bytes <= (SIZE_MAX - sizeof(tac_ring) - TAC_RING_ALIGN) / capacity);
+	size_t bytes = sizeof(tac_ring) + capacity * element_bytes;
+	return (bytes + TAC_RING_ALIGN - 1) / TAC_RING_ALIGN * TAC_RING_ALIGN;
+}
+
+tac_ring *tac_ring_init(void *memory, size_t memory_bytes, uint32_t capacity, size_t element_bytes)
+{
+	TAC_ASSERT(memory && (uintptr_t)memory % TAC_RING_ALIGN == 0);
+	TAC_ASSERT(memory_bytes >= tac_ring_bytes(capacity, element_bytes));
+	tac_ring *ring = memset(memory, 0, tac_ring_bytes(capacity, element_bytes));
+	ring->element_bytes = element_bytes;
+	ring->capacity = capacity;
+	atomic_init(&ring->refused, 0);
+	tac_ring_rebase(ring, 0);
+	return ring;
+}
+
+tac_result tac_ring_create(uint32_t capacity, size_t element_bytes, tac_ring **out_ring)
+{
+	size_t bytes = tac_ring_bytes(capacity, element_bytes);
+	void *memory = aligned_alloc(TAC_RING_ALIGN, bytes);
+	*out_ring = memory ? tac_ring_init(memory, bytes, capacity, element_bytes) : NULL;
+	if (!memory) {
+		tac_log(TAC_LOG_ERROR, "ring: expected %zu bytes for %u elements of %zu, found no memory",
+			bytes, capacity, element_bytes);
+		return TAC_ERROR_MEMORY;
+	}
+	return TAC_OK;
+}
+
+void tac_ring_destroy(tac_ring **ring)
+{
+	free(*ring);
+	*ring = NULL;
+}
+
+void tac_ring_rebase(tac_ring *ring, uint32_t index)
+{
+	atomic_init(&ring->pushed, index);
+	atomic_init(&ring->popped, index);
+	ring->pushed_seen = index;
+	ring->popped_seen = index;
+}
+
+bool tac_ring_push(tac_ring *ring, const void *element)
+{
+	// Relaxed: only this thread writes it.
+	uint32_t pushed = atomic_load_explicit(&ring->pushed, memory_order_relaxed);
+	if (pushed - ring->popped_seen == ring->capacity) {
+		// Acquire, paired with the release in pop: without it the copy below may begin before the
+		// consumer has finished reading this slot, which then pops a mix of two elements.
+		ring->popped_seen = atomic_load_explicit(&ring->popped, memory_order_acquire);
+		if (pushed - ring->popped_seen == ring->capacity) {
+			// Relaxed, and no read-modify-write: one writer, and a count orders nothing.
+			uint64_t refused = atomic_load_explicit(&ring->refused, memory_order_relaxed);
+			atomic_store_explicit(&ring->refused, refused + 1, memory_order_relaxed);
+			return false;
+		}
+	}
+	memcpy(slot(ring, pushed), element, ring->element_bytes);
+	// Release, paired with the acquire in pop: without it the consumer may see the count before the bytes
+	// and pop what the slot held a round ago.
+	atomic_store_explicit(&ring->pushed, pushed + 1, memory_order_release);
+	return true;
+}
+
+bool tac_ring_pop(tac_ring *ring, void *out_element)
+{
+	// Relaxed: only this thread writes it.
+	uint32_t popped = atomic_load_explicit(&ring->popped, memory_order_relaxed);
+	if (popped == ring->pushed_seen) {
+		// Acquire, paired with the release in push: without it the copy below may read the slot
+		// before it reads the count, and pop what the slot held a round ago.
+		ring->pushed_seen = atomic_load_explicit(&ring->pushed, memory_order_acquire);
+		if (popped == ring->pushed_seen)
+			return false;
+	}
+	memcpy(out_element, slot(ring, popped), ring->element_bytes);
+	// Release, paired with the acquire in push: without it the producer may see the slot free while the
+	// copy above still reads it.
+	atomic_store_explicit(&ring->popped, popped + 1, memory_order_release);
+	return true;
+}
+
+uint32_t tac_ring_count(const tac_ring *ring)
+{
+	// In this order, the first one acquire: pushed is then at least as new as popped, and the difference
+	// never below zero. It may exceed the capacity when both sides move on between the loads.
+	uint32_t popped = atomic_load_explicit(&ring->popped, memory_order_acquire);
+	uint32_t pushed = atomic_load_explicit(&ring->pushed, memory_order_relaxed);
+	uint32_t count = pushed - popped;
+	return count < ring->capacity ? count : ring->capacity;
+}
+
+uint64_t tac_ring_refused(const tac_ring *ring)
+{
+	// Relaxed: a count, which orders nothing.
+	return atomic_load_explicit(&ring->refused, memory_order_relaxed);
+}
+
+uint32_t tac_ring_capacity(const tac_ring *ring)
+{
+	return ring->capacity;
+}
+
+size_t tac_ring_element_bytes(const tac_ring *ring)
+{
+	return ring->element_bytes;
+}

@@ -1,0 +1,75 @@
+// Ring: a bounded queue of fixed-size elements from one producer thread to one consumer thread. It refuses
+// when full, counts the refusal, and never overwrites. Both sides are wait-free: no loop, no lock, a fixed
+// number of steps. Lamport's single-producer single-consumer queue ("Proving the Correctness of Multiprocess
+// Programs", 1977) with free-running counters, and on each side a private copy of the other side's counter,
+// so that the threads touch each other's cache line only when that copy says full or empty.
+// tests/models/ring.pml is its model.
+#ifndef TAC_RT_RING_H
+#define TAC_RT_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/result.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Producer, consumer and elements keep to their own cache lines of this many bytes.
+#define TAC_RING_ALIGN 64
+
+// The counters are 32 bits wide and full must differ from empty.
+#define TAC_RING_CAPACITY_MAX (UINT32_C(1) << 31)
+
+typedef struct tac_ring tac_ring;
+
+// How much memory tac_ring_init needs. `capacity`: elements, a power of two up to TAC_RING_CAPACITY_MAX.
+// `element_bytes`: above 0, of any size; elements are packed without padding.
+// Thread: any.
+size_t tac_ring_bytes(uint32_t capacity, size_t element_bytes);
+
+// Makes an empty ring in `memory`, which is aligned to TAC_RING_ALIGN, holds at least tac_ring_bytes(), and
+// stays the caller's: there is nothing to finish, and it may go once both threads have stopped using the
+// ring. Touches all of it, so that the first round does not fault its pages in. Thread: setup.
+tac_ring *tac_ring_init(void *memory, size_t memory_bytes, uint32_t capacity, size_t element_bytes);
+
+// The same on the heap. TAC_ERROR_MEMORY, and *out_ring NULL, when there is none.
+// Thread: setup.
+tac_result tac_ring_create(uint32_t capacity, size_t element_bytes, tac_ring **out_ring);
+
+// Frees a created ring and nulls the pointer; NULL in it is allowed. Both threads must have stopped using it.
+// Thread: setup.
+void tac_ring_destroy(tac_ring **ring);
+
+// Moves both counters of an empty ring to `index`, so that a test can start just before they wrap.
+// Thread: setup.
+void tac_ring_rebase(tac_ring *ring, uint32_t index);
+
+// Copies the element in. False: the ring was full, nothing was stored, and the refusal was counted.
+// Thread: RT, the producer only.
+bool tac_ring_push(tac_ring *ring, const void *element);
+
+// Copies the oldest element to `out_element` and removes it. False: the ring was empty, `out_element` is as
+// it was. Thread: RT, the consumer only.
+bool tac_ring_pop(tac_ring *ring, void *out_element);
+
+// Elements stored, 0 to capacity. Exact when neither side is running; to the consumer at least this many are
+// there to pop, to the producer at most this many are in the way.
+// Thread: any.
+uint32_t tac_ring_count(const tac_ring *ring);
+
+// Pushes refused since the ring was made.
+// Thread: any.
+uint64_t tac_ring_refused(const tac_ring *ring);
+
+// As given at set-up. Thread: any.
+uint32_t tac_ring_capacity(const tac_ring *ring);
+size_t tac_ring_element_bytes(const tac_ring *ring);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
