@@ -37,16 +37,19 @@ tac_latest *tac_latest_init(void *memory, size_t memory_bytes, size_t payload_by
 tac_result tac_latest_create(size_t payload_bytes, tac_latest **out_latest);
 
 // Frees a created buffer and nulls the pointer; NULL in it is allowed. Both threads must have stopped using
-// it. Thread: setup.
+// it.
+// Thread: setup.
 void tac_latest_destroy(tac_latest **latest);
 
 // The writer's slot, aligned to TAC_LATEST_ALIGN, to be filled in place until tac_latest_publish. It holds
 // some earlier payload, not always the last one: write all of it. The same slot is returned until it is
-// published. Thread: RT, the writer only.
+// published.
+// Thread: RT, the writer only.
 void *tac_latest_begin(tac_latest *latest);
 
 // Hands the writer's slot to the reader as the newest. The pointer from tac_latest_begin is then no longer
-// the writer's. False: the payload before this one was replaced unread. Thread: RT, the writer only.
+// the writer's.
+// Thread: RT, the writer only.
 void tac_latest_publish(tac_latest *latest);
 
 // Begin, copy `payload`, publish.

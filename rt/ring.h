@@ -32,7 +32,8 @@ size_t tac_ring_bytes(uint32_t capacity, size_t element_bytes);
 
 // Makes an empty ring in `memory`, which is aligned to TAC_RING_ALIGN, holds at least tac_ring_bytes(), and
 // stays the caller's: there is nothing to finish, and it may go once both threads have stopped using the
-// ring. Touches all of it, so that the first round does not fault its pages in. Thread: setup.
+// ring. Touches all of it, so that the first round does not fault its pages in.
+// Thread: setup.
 tac_ring *tac_ring_init(void *memory, size_t memory_bytes, uint32_t capacity, size_t element_bytes);
 
 // The same on the heap. TAC_ERROR_MEMORY, and *out_ring NULL, when there is none.
@@ -52,7 +53,8 @@ void tac_ring_rebase(tac_ring *ring, uint32_t index);
 bool tac_ring_push(tac_ring *ring, const void *element);
 
 // Copies the oldest element to `out_element` and removes it. False: the ring was empty, `out_element` is as
-// it was. Thread: RT, the consumer only.
+// it was.
+// Thread: RT, the consumer only.
 bool tac_ring_pop(tac_ring *ring, void *out_element);
 
 // Elements stored, 0 to capacity. Exact when neither side is running; to the consumer at least this many are
