@@ -181,6 +181,20 @@ static void add_names(tac_trace *trace, const tac_trace_def *def)
 	    "{\"name\":\"thread_sort_index\",\"ph\":\"M\"," MISS_TRACK ",\"args\":{\"sort_index\":2}},");
 }
 
+// Whether the phases follow each other inside the tick.
+static bool phases_in_order(const tac_tick *tick)
+{
+	int64_t before_ns = tick->wake_ns;
+	for (int phase = 0; phase < TAC_PHASE_COUNT; phase++) {
+		if (tick->phase_end_ns[phase] == 0)
+			continue;
+		if (tick->phase_end_ns[phase] < before_ns)
+			return false;
+		before_ns = tick->phase_end_ns[phase];
+	}
+	return before_ns <= tick->end_ns;
+}
+
 static void add_slice(tac_trace *trace, const tac_tick *tick, int64_t begin_ns, int64_t end_ns, bool moved)
 {
 	add(trace,
@@ -294,7 +308,7 @@ void tac_trace_tick(tac_trace *trace, const tac_tick *tick)
 	const int64_t done_ns = difference_ns(tick->end_ns, trace->origin_ns);
 	const int64_t begin_ns = clamp_ns(wake_ns, trace->tick_end_ns, INT64_MAX);
 	const int64_t end_ns = clamp_ns(done_ns, begin_ns, INT64_MAX);
-	const bool moved = begin_ns != wake_ns || end_ns != done_ns;
+	const bool moved = begin_ns != wake_ns || end_ns != done_ns || !phases_in_order(tick);
 	add_slice(trace, tick, begin_ns, end_ns, moved);
 	add_counter(trace, "wake latency", begin_ns, difference_ns(tick->wake_ns, tick->planned_ns));
 	add_counter(trace, "compute", begin_ns, difference_ns(tick->end_ns, tick->wake_ns));
