@@ -1,0 +1,174 @@
+"""Checks the traces that test_trace wrote: strict JSON, and the trace event format that ui.perfetto.dev reads.
+
+validate_trace.py FOLDER checks each FOLDER/*.json that has a .expect file beside it, and that FOLDER/cut.json, which
+its disk cut off, can be read up to its last whole event.
+"""
+import collections
+import decimal
+import json
+import math
+import pathlib
+import sys
+
+CAUSES = {"none", "late wake", "stolen", "preempted", "page fault", "long compute", "device I/O", "stopped",
+          "undecided", "unknown cause"}
+PHASES = ["device read", "sco", "force", "device write", "publish"]
+METADATA = {"process_name": "name", "thread_name": "name", "thread_sort_index": "sort_index",
+            "process_labels": "labels"}
+MISS_ARGS = {"index", "cause", "phase", "late_ns", "wake_ns", "compute_ns", "skipped"}
+EVIDENCE_ARGS = {"cpu_ns", "others_ns", "voluntary", "involuntary", "minor_faults", "major_faults", "window_ticks"}
+
+
+def check(condition, *what):
+    if not condition:
+        raise AssertionError(" ".join(str(w) for w in what))
+
+
+def no_duplicates(pairs):
+    keys = [key for key, _ in pairs]
+    check(len(keys) == len(set(keys)), "duplicate keys", keys)
+    return dict(pairs)
+
+
+def no_constant(name):
+    raise AssertionError(f"{name} is not JSON")
+
+
+def parse(text):
+    # Decimals, so that nanoseconds stay exact and sums of them can be compared.
+    return json.loads(text, parse_float=decimal.Decimal, parse_constant=no_constant,
+                      object_pairs_hook=no_duplicates)
+
+
+def time_ns(value):
+    check(isinstance(value, decimal.Decimal), "not a number with decimals:", value)
+    check(value.is_finite() and value >= 0, "time out of range:", value)
+    check(value.as_tuple().exponent == -3, "not in whole ns:", value)
+    return int(value.scaleb(3))
+
+
+def numbers_are_finite(value):
+    if isinstance(value, dict):
+        for inner in value.values():
+            numbers_are_finite(inner)
+    elif not isinstance(value, (str, bool)):
+        check(isinstance(value, (int, decimal.Decimal)) and math.isfinite(value), "not a finite number:", value)
+
+
+def validate(events):
+    """Returns what was counted. Raises AssertionError at the first event that is not as it should be."""
+    decimal.getcontext().prec = 60
+    counts = collections.Counter()
+    last_ns = collections.defaultdict(int)  # of each track
+    named = set()
+    tick_begin = tick_end = phase_end = None
+    for event in events:
+        check(isinstance(event, dict), "not an object:", event)
+        numbers_are_finite(event)
+        check(event.get("pid") == 1 and isinstance(event.get("name"), str), "no pid or name:", event)
+        check(isinstance(event.get("args"), dict), "no args:", event)
+        name, args, kind = event["name"], event["args"], event.get("ph")
+        counts["events"] += 1
+
+        if kind == "M":
+            check(set(args) == {METADATA.get(name)}, "metadata:", event)
+            check(("tid" in event) == name.startswith("thread"), "metadata of whom:", event)
+            named.add((name, event.get("tid")))
+            continue
+
+        at_ns = time_ns(event.get("ts"))
+        track = ("counter", name) if kind == "C" else ("thread", event.get("tid"))
+        check(at_ns >= last_ns[track], "time runs back on", track, event)
+        last_ns[track] = at_ns
+
+        if kind == "X":
+            end_ns = at_ns + time_ns(event.get("dur"))
+            check(event.get("tid") == 1, "slice off its track:", event)
+            if event.get("cat") == "tick":
+                check(name == "tick" and {"index", "slack_ns", "skipped"} <= set(args), "tick:", event)
+                check(tick_end is None or at_ns >= tick_end, "ticks overlap:", event)
+                tick_begin, tick_end, phase_end, order = at_ns, end_ns, at_ns, -1
+                counts["ticks"] += 1
+                counts["moved"] += args.get("moved", False)
+                counts["slice_ns"] += end_ns - at_ns
+                tick_index = args["index"]
+            else:
+                check(event.get("cat") == "phase" and name in PHASES, "phase:", event)
+                check(tick_begin is not None and args["index"] == tick_index, "phase of no tick:", event)
+                check(PHASES.index(name) > order, "phases out of order:", event)
+                check(at_ns == phase_end and tick_begin <= at_ns <= end_ns <= tick_end, "phase not in tick:", event)
+                phase_end, order = end_ns, PHASES.index(name)
+                counts["phases"] += 1
+        elif kind == "C":
+            check(name in ("wake latency", "compute") and set(args) == {"us"}, "counter:", event)
+            check(at_ns == tick_begin, "counter not at its tick:", event)
+            counts["counter:" + name] += 1
+        elif kind == "i":
+            check(event.get("s") == "t" and event.get("tid") == 2, "instant:", event)
+            if event.get("cat") == "miss":
+                check(name in CAUSES and args.get("cause") == name, "cause:", event)
+                check(args.get("phase") in PHASES + ["outside", "unknown phase"], "phase of a miss:", event)
+                extra = set(args) - MISS_ARGS
+                check(MISS_ARGS <= set(args), "miss lacks", MISS_ARGS - set(args))
+                check(not extra or extra - {"run_delay_ns"} == EVIDENCE_ARGS, "evidence:", event)
+                check(args["late_ns"] > 0 and args.get("run_delay_ns", 0) >= 0, "miss:", event)
+                counts["misses"] += 1
+                counts["cause:" + name] += 1
+            else:
+                check(name == "records lost" and event.get("cat") == "lost", "instant:", event)
+                check(args["records"] > 0, "nothing lost:", event)
+                counts["losses"] += 1
+        else:
+            check(False, "unknown ph:", event)
+
+    for track in (1, 2):
+        check(("thread_name", track) in named and ("thread_sort_index", track) in named, "unnamed track", track)
+    check(("process_name", None) in named, "unnamed process")
+    return counts
+
+
+def expect(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return {key: int(number) for key, number in (line.rsplit(" ", 1) for line in lines)}
+
+
+def validate_names(events):
+    """The names that test_trace gave, by Python's own decoding of the bytes."""
+    ascii_part = "".join(chr(byte) for byte in range(1, 128))
+    check(events[0]["args"]["name"].startswith(ascii_part + "\u20ac\U0001d11e\ufffd"), "name:", events[0])
+    check(set(events[0]["args"]["name"][len(ascii_part) + 2:]) == {"\ufffd"}, "name:", events[0])
+    check(events[1]["args"]["name"] == "x" * 254, "long name:", events[1])
+
+
+def main(folder):
+    checked = 0
+    for path in sorted(folder.glob("*.json")):
+        expect_path = path.with_name(path.name + ".expect")
+        if not expect_path.exists():
+            continue
+        try:
+            events = parse(path.read_bytes().decode("utf-8"))
+            check(isinstance(events, list), "not the array flavour")
+            counts = validate(events)
+            for key, number in expect(expect_path).items():
+                if not (key == "slice_ns" and number < 0):
+                    check(counts[key] == number, f"{key}: expected {number}, found {counts[key]}")
+            for name in ("wake latency", "compute"):
+                check(counts["counter:" + name] == counts["ticks"], "counter", name, counts)
+            check(events[-1]["name"] == "process_labels", "last event:", events[-1])
+            if path.name == "names.json":
+                validate_names(events)
+        except (AssertionError, ValueError) as error:
+            sys.exit(f"{path.name}: {error}")
+        checked += 1
+    check(checked >= 14, f"only {checked} traces found in {folder}")
+
+    # Whole lines of a trace without its end are whole events, as Perfetto reads them.
+    whole = (folder / "cut.json").read_bytes().decode("utf-8").rpartition("\n")[0]
+    check(whole.endswith("},"), "cut.json: its last line is not an event")
+    cut = validate(parse(whole[:-1] + "]"))
+    print(f"{checked} traces valid, and {cut['ticks']} ticks of the one cut off")
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]))
