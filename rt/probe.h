@@ -1,0 +1,33 @@
+// Probes: static tracepoints (USDT) of the provider `tactus`, for perf, bpftrace and SystemTap. A probe that
+// nothing is attached to is one nop, and its place and arguments are a note in the ELF file; so they stay in
+// every build. They come from <sys/sdt.h> where it was found at configure time, else they are nothing.
+// docs/tracing.md has the command lines. The arguments must have no side effects.
+#ifndef TAC_RT_PROBE_H
+#define TAC_RT_PROBE_H
+
+#ifdef TAC_HAVE_SDT
+
+#include <sys/sdt.h>
+
+// A tick begins: its int64_t index and the int64_t time it was planned for, in ns.
+// Thread: RT.
+#define TAC_PROBE_TICK_START(index, planned_ns) DTRACE_PROBE2(tactus, tick_start, index, planned_ns)
+
+// A phase of it is done: int64_t index, tac_phase.
+// Thread: RT.
+#define TAC_PROBE_PHASE_END(index, phase) DTRACE_PROBE2(tactus, phase_end, index, phase)
+
+// It ended late: int64_t index, tac_cause, the tac_phase of the cause, and by how many ns (int64_t).
+// Thread: RT.
+#define TAC_PROBE_MISS(index, cause, phase, late_ns) DTRACE_PROBE4(tactus, miss, index, cause, phase, late_ns)
+
+#else
+
+#define TAC_PROBE_TICK_START(index, planned_ns) ((void)(index), (void)(planned_ns))
+#define TAC_PROBE_PHASE_END(index, phase)       ((void)(index), (void)(phase))
+#define TAC_PROBE_MISS(index, cause, phase, late_ns)                                                         \
+	((void)(index), (void)(cause), (void)(phase), (void)(late_ns))
+
+#endif
+
+#endif
