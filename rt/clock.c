@@ -1,7 +1,6 @@
 #include "rt/clock.h"
 
 #include <errno.h>
-#include <time.h>
 
 static int64_t read_ns(clockid_t clock)
 {
@@ -22,7 +21,7 @@ int64_t tac_clock_thread_cpu_ns(void)
 
 void tac_clock_sleep_until_ns(int64_t time_ns)
 {
-	struct timespec until = {.tv_sec = time_ns / TAC_NS_PER_S, .tv_nsec = time_ns % TAC_NS_PER_S};
+	const struct timespec until = tac_clock_timespec(time_ns);
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
 	}
 }

@@ -4,6 +4,7 @@
 #define TAC_RT_CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -12,6 +13,15 @@ extern "C" {
 #define TAC_NS_PER_US INT64_C(1000)
 #define TAC_NS_PER_MS INT64_C(1000000)
 #define TAC_NS_PER_S  INT64_C(1000000000)
+
+// `ns`, not negative, as the kernel wants it. Thread: any.
+static inline struct timespec tac_clock_timespec(int64_t ns)
+{
+	struct timespec t;
+	t.tv_sec = (time_t)(ns / TAC_NS_PER_S);
+	t.tv_nsec = (long)(ns % TAC_NS_PER_S);
+	return t;
+}
 
 // Nanoseconds on CLOCK_MONOTONIC; no system call where the vDSO serves it (27 ns on a 2.4 GHz EPYC guest).
 // Thread: RT.

@@ -1,0 +1,98 @@
+// Thread: what the calling thread asks of the kernel before it enters the loop, and an honest account of what
+// it got. Nothing is downgraded silently: each item is reported as granted, refused (with the errno and the
+// remedy) or not asked, and a refusal still leaves a thread on which the loop works.
+#ifndef TAC_RT_THREAD_H
+#define TAC_RT_THREAD_H
+
+#include "base/result.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tac_policy {
+	TAC_POLICY_OTHER,    // the fair scheduler, timer slack reduced to 1 ns
+	TAC_POLICY_FIFO,     // fixed priority, runs until it sleeps
+	TAC_POLICY_DEADLINE, // earliest deadline first, with a reserved runtime in each period
+} tac_policy;
+
+typedef struct tac_thread_def {
+	const char *name; // shown by top and perf; cut at 15 bytes; NULL: leave it
+	tac_policy policy;
+	int priority;        // FIFO: 1 (low) … 99
+	int64_t period_ns;   // DEADLINE: the loop's period
+	int64_t runtime_ns;  // DEADLINE: CPU time reserved in each period, the spin tail included
+	int cpu;             // run on this CPU alone; -1: on any
+	bool lock_memory;    // mlockall, after touching TAC_THREAD_STACK_BYTES of the stack
+	bool hold_cpu_awake; // hold /dev/cpu_dma_latency at 0 µs, so that no deep idle state delays a wake-up
+	bool flush_denormals; // FTZ and DAZ: a denormal operand can cost 100 times a normal one
+} tac_thread_def;
+
+// How much stack is made resident for the loop: 256 KiB.
+#define TAC_THREAD_STACK_BYTES ((size_t)256 * 1024)
+
+typedef enum tac_grant_item {
+	TAC_GRANT_POLICY,
+	TAC_GRANT_CPU,
+	TAC_GRANT_MEMORY,
+	TAC_GRANT_CPU_AWAKE,
+	TAC_GRANT_DENORMALS,
+	TAC_GRANT_COUNT,
+} tac_grant_item;
+
+typedef enum tac_grant_state {
+	TAC_GRANT_NOT_ASKED,
+	TAC_GRANT_GRANTED,
+	TAC_GRANT_REFUSED,
+} tac_grant_state;
+
+typedef struct tac_grant {
+	tac_grant_state state;
+	int error; // errno of the refusal
+} tac_grant;
+
+typedef struct tac_thread_report {
+	tac_thread_def asked;
+	tac_grant grants[TAC_GRANT_COUNT];
+	int cpu_awake_fd; // held open while the wish lasts; -1: none
+} tac_thread_report;
+
+// FIFO 80 on any CPU, memory locked, CPU kept awake, denormals flushed.
+// Thread: any.
+tac_thread_def tac_thread_def_default(void);
+
+// Asks the kernel for all that `def` says, for the calling thread (mlockall is for the whole process), and
+// fills `out_report`. TAC_OK: all granted; TAC_PARTIAL: something refused, show the report to the user;
+// TAC_ERROR_ARGUMENT: a value out of range, nothing done.
+// Thread: setup, on the thread that will run the loop.
+__attribute__((warn_unused_result)) tac_result tac_thread_enter(const tac_thread_def *def,
+								tac_thread_report *out_report);
+
+// Gives up what outlives the thread (the CPU's wakefulness). The memory stays locked.
+// Thread: setup.
+void tac_thread_leave(tac_thread_report *report);
+
+// One line about `item`: "SCHED_FIFO 80: granted", or "…: refused (EPERM): " and the remedy.
+// Thread: any but RT.
+void tac_thread_report_line(const tac_thread_report *report, tac_grant_item item, char *out_line,
+			    size_t size);
+
+// pthread_create with all signals blocked in the new thread, so that they are handled elsewhere and never
+// interrupt it. TAC_ERROR_SYSTEM with a log line if the thread cannot be had.
+// Thread: setup.
+tac_result tac_thread_start(pthread_t *out_thread, void *(*body)(void *user), void *user);
+
+const char *tac_policy_name(tac_policy policy);          // "fifo", …
+const char *tac_grant_item_name(tac_grant_item item);    // "scheduling", …
+const char *tac_grant_state_name(tac_grant_state state); // "granted", …
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
