@@ -1,0 +1,47 @@
+// Timer: three ways of the kernel to wake a thread on a periodic grid of absolute times, behind one call, so
+// that they can be profiled against each other: clock_nanosleep, a POSIX timer whose signal is aimed at the
+// thread (timer_create with SIGEV_THREAD_ID), and timerfd.
+#ifndef TAC_RT_TIMER_H
+#define TAC_RT_TIMER_H
+
+#include "base/result.h"
+
+#include <stdint.h>
+#include <time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tac_timer_kind {
+	TAC_TIMER_NANOSLEEP,
+	TAC_TIMER_SIGNAL,
+	TAC_TIMER_FD,
+} tac_timer_kind;
+
+typedef struct tac_timer {
+	tac_timer_kind kind;
+	timer_t signal_timer;
+	int fd;
+} tac_timer;
+
+// Starts the grid first_ns, first_ns + period_ns, … on tac_clock_now_ns for the calling thread. On failure
+// TAC_ERROR_SYSTEM and a log line; nothing needs fini then.
+// Thread: setup, on the thread that will wait.
+tac_result tac_timer_init(tac_timer *timer, tac_timer_kind kind, int64_t first_ns, int64_t period_ns);
+
+// Thread: setup, on the same thread.
+void tac_timer_fini(tac_timer *timer);
+
+// Blocks until `until_ns`, which lies on the grid; returns at once if it has passed. Returns how often the
+// thread went to sleep for it: expiries left over from a stall count, too. Signals do not cut it short.
+// Thread: RT.
+uint32_t tac_timer_wait(tac_timer *timer, int64_t until_ns);
+
+const char *tac_timer_kind_name(tac_timer_kind kind); // "nanosleep", "signal", "timerfd"
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
