@@ -1,5 +1,16 @@
 #include "rt/tick.h"
 
+#include "base/assert.h"
+#include "rt/clock.h"
+#include "rt/probe.h"
+
+void tac_tick_phase_end(tac_tick *tick, tac_phase phase)
+{
+	TAC_ASSERT((unsigned)phase < TAC_PHASE_COUNT);
+	tick->phase_end_ns[phase] = tac_clock_now_ns();
+	TAC_PROBE_PHASE_END(tick->index, phase);
+}
+
 int64_t tac_tick_phase_begin_ns(const tac_tick *tick, tac_phase phase)
 {
 	for (int before = (int)phase - 1; before >= 0; before--) {

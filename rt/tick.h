@@ -58,12 +58,16 @@ typedef struct tac_tick {
 	int64_t phase_end_ns[TAC_PHASE_COUNT]; // 0: the phase did not run
 	int64_t end_ns;                        // when the tick's work was done
 	int64_t deadline_ns;                   // when it had to be done
-	int64_t lost_records;                  // records the ring has refused so far, this one not counted
+	int64_t lost_records;                  // records the ring has refused before this one
 	tac_evidence evidence;                 // filled for late ticks
 	uint32_t skipped;                      // whole periods skipped because this tick was late
 	tac_cause cause;
 	tac_phase cause_phase; // the longest phase of a late tick; TAC_PHASE_NONE where it was not a phase
 } tac_tick;
+
+// Marks the end of `phase` with the clock's time, and fires the probe phase_end.
+// Thread: RT.
+void tac_tick_phase_end(tac_tick *tick, tac_phase phase);
 
 // How late the tick began. Thread: RT.
 static inline int64_t tac_tick_wake_ns(const tac_tick *tick)

@@ -1,0 +1,82 @@
+// Deadline: the account of every tick, kept on the real-time thread. A tick on time costs a few additions and
+// a copy into the ring. A late one also costs three system calls that ask the kernel what happened to the
+// thread, and gets a cause:
+//
+// Time is lost before the tick begins (the wake) or inside it (the compute); the larger loss is examined, and
+// the cause is what more than half of it went to. Inside a tick the first `compute_budget_ns` are no loss.
+//   not runnable, neither CPU time nor run_delay -> stolen, or stopped if the thread slept once too often
+//   runnable but not running (run_delay)         -> late wake, preempted
+//   waiting for memory                           -> page fault
+//   on the CPU, or asleep by its own wish        -> long compute, device I/O; with the phase
+// Evidence is a difference between samples. To keep its cost down a sample is taken every `evidence_every`
+// ticks; the on-time ticks since the last one blur the picture by a known amount (tac_evidence.others_ns).
+// Where the cause depends on that amount, or where no single loss explains the lateness, it is undecided.
+#ifndef TAC_RT_DEADLINE_H
+#define TAC_RT_DEADLINE_H
+
+#include "base/result.h"
+#include "rt/tick.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tac_deadline tac_deadline;
+
+typedef struct tac_deadline_def {
+	int64_t compute_budget_ns; // compute beyond this counts as lost time
+	uint32_t records;          // capacity of the ring to the slow thread, a power of two
+	uint32_t evidence_every;   // ticks from sample to sample; 1: exact, for about 2 µs a tick of slack
+} tac_deadline_def;
+
+// Since create. All records are either read or lost: ticks = read + lost + still in the ring.
+typedef struct tac_deadline_totals {
+	int64_t ticks;   // that ran
+	int64_t misses;  // that ended after their deadline
+	int64_t skipped; // periods in which no tick ran, because the one before was late
+	int64_t lost;    // records that the ring refused because the slow thread was behind
+} tac_deadline_totals;
+
+// Half of the period as compute budget, 4096 records, a sample every 4 ticks.
+// Thread: any.
+tac_deadline_def tac_deadline_def_default(int64_t period_ns);
+
+// TAC_ERROR_ARGUMENT or TAC_ERROR_MEMORY with a log line.
+// Thread: setup.
+tac_result tac_deadline_create(const tac_deadline_def *def, tac_deadline **out_deadline);
+
+// Thread: setup, when neither the loop nor the reader runs.
+void tac_deadline_destroy(tac_deadline **deadline);
+
+// Begins the account of the calling thread; tac_loop_run does it. TAC_PARTIAL with a log line where the
+// kernel does not tell run_delay: causes that need it are then undecided.
+// Thread: setup, on the real-time thread.
+tac_result tac_deadline_attach(tac_deadline *deadline);
+
+// Thread: setup, on the same thread.
+void tac_deadline_detach(tac_deadline *deadline);
+
+// Takes the finished tick: adds evidence and cause if it was late, counts it and hands a copy to the reader.
+// `waits`: how often the loop itself slept before it.
+// Thread: RT, the attached thread.
+void tac_deadline_record(tac_deadline *deadline, tac_tick *tick, uint32_t waits);
+
+// The next record for the slow thread; false if there is none.
+// Thread: any, one reader.
+bool tac_deadline_read(tac_deadline *deadline, tac_tick *out_tick);
+
+// Thread: any.
+tac_deadline_totals tac_deadline_read_totals(const tac_deadline *deadline);
+
+// The cause of a late tick from its times and evidence alone, and in `out_phase` the longest phase if the
+// loss was inside the tick. TAC_CAUSE_NONE for a tick on time. Thread: RT.
+tac_cause tac_deadline_classify(const tac_tick *tick, int64_t compute_budget_ns, tac_phase *out_phase);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
