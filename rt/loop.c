@@ -1,0 +1,169 @@
+#include "rt/loop.h"
+
+#include "base/log.h"
+#include "rt/clock.h"
+#include "rt/probe.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+// Flags and counters are relaxed throughout: each stands for itself and guards no other data.
+struct tac_loop {
+	tac_loop_def def;
+	atomic_bool stop;
+	atomic_bool running;
+	_Atomic uint64_t beats;
+};
+
+static atomic_bool signalled;
+
+static void on_signal(int signal)
+{
+	(void)signal;
+	atomic_store_explicit(&signalled, true, memory_order_relaxed);
+}
+
+tac_loop_def tac_loop_def_default(void)
+{
+	return (tac_loop_def){
+		.period_ns = TAC_NS_PER_MS,
+		.spin_ns = 100 * TAC_NS_PER_US,
+		.timer = TAC_TIMER_NANOSLEEP,
+	};
+}
+
+tac_result tac_loop_create(const tac_loop_def *def, tac_loop **out_loop)
+{
+	*out_loop = NULL;
+	if (def->period_ns < TAC_LOOP_PERIOD_MIN_NS || def->period_ns > TAC_LOOP_PERIOD_MAX_NS) {
+		tac_log(TAC_LOG_ERROR, "loop: expected a period from %lld to %lld ns, found %lld ns",
+			(long long)TAC_LOOP_PERIOD_MIN_NS, (long long)TAC_LOOP_PERIOD_MAX_NS,
+			(long long)def->period_ns);
+		return TAC_ERROR_ARGUMENT;
+	}
+	// A loop that never sleeps is throttled by the kernel for about 50 ms of every second.
+	if (def->spin_ns < 0 || def->spin_ns > def->period_ns / 2) {
+		tac_log(TAC_LOG_ERROR,
+			"loop: expected a spin from 0 to half of the period (%lld ns), found %lld ns",
+			(long long)def->period_ns / 2, (long long)def->spin_ns);
+		return TAC_ERROR_ARGUMENT;
+	}
+	if (def->periods < 0) {
+		tac_log(TAC_LOG_ERROR, "loop: expected 0 or more periods, found %lld",
+			(long long)def->periods);
+		return TAC_ERROR_ARGUMENT;
+	}
+	tac_loop *loop = calloc(1, sizeof *loop);
+	if (!loop) {
+		tac_log(TAC_LOG_ERROR, "loop: expected %zu bytes, found no memory", sizeof *loop);
+		return TAC_ERROR_MEMORY;
+	}
+	loop->def = *def;
+	*out_loop = loop;
+	return TAC_OK;
+}
+
+void tac_loop_destroy(tac_loop **loop)
+{
+	free(*loop);
+	*loop = NULL;
+}
+
+static bool stopped(const tac_loop *loop)
+{
+	return atomic_load_explicit(&loop->stop, memory_order_relaxed) || tac_loop_signalled();
+}
+
+static int64_t spin_until(int64_t time_ns)
+{
+	int64_t now_ns;
+	do {
+		now_ns = tac_clock_now_ns();
+	} while (now_ns < time_ns);
+	return now_ns;
+}
+
+// Periods that lie wholly behind when a tick planned at `planned_ns` ends at `end_ns`: the next one is the
+// first that is still ahead.
+static uint32_t periods_skipped(int64_t planned_ns, int64_t end_ns, int64_t period_ns)
+{
+	int64_t late_ns = end_ns - (planned_ns + period_ns);
+	return late_ns <= 0 ? 0 : (uint32_t)((late_ns + period_ns - 1) / period_ns);
+}
+
+tac_result tac_loop_run(tac_loop *loop, tac_loop_fn fn, void *user)
+{
+	const tac_loop_def *def = &loop->def;
+	const int64_t first_ns = tac_clock_now_ns() + def->period_ns;
+	tac_timer timer;
+	tac_result result = tac_timer_init(&timer, def->timer, first_ns - def->spin_ns, def->period_ns);
+	if (result != TAC_OK)
+		return result;
+	if (def->deadline)
+		tac_deadline_attach(def->deadline);
+	atomic_store_explicit(&loop->running, true, memory_order_relaxed);
+
+	for (int64_t index = 0; def->periods == 0 || index < def->periods;) {
+		tac_tick tick = {.index = index, .cause_phase = TAC_PHASE_NONE};
+		tick.planned_ns = first_ns + index * def->period_ns;
+		tick.timer_ns = tick.planned_ns - def->spin_ns;
+		tick.deadline_ns = tick.planned_ns + def->period_ns;
+
+		uint32_t waits = tac_timer_wait(&timer, tick.timer_ns);
+		tick.fired_ns = tac_clock_now_ns();
+		tick.wake_ns = spin_until(tick.planned_ns);
+		if (stopped(loop))
+			break;
+		atomic_fetch_add_explicit(&loop->beats, 1, memory_order_relaxed);
+		TAC_PROBE_TICK_START(tick.index, tick.planned_ns);
+
+		fn(user, &tick);
+
+		tick.end_ns = tac_clock_now_ns();
+		tick.skipped = periods_skipped(tick.planned_ns, tick.end_ns, def->period_ns);
+		if (def->deadline)
+			tac_deadline_record(def->deadline, &tick, waits);
+		index += 1 + (int64_t)tick.skipped;
+	}
+
+	atomic_store_explicit(&loop->running, false, memory_order_relaxed);
+	if (def->deadline)
+		tac_deadline_detach(def->deadline);
+	tac_timer_fini(&timer);
+	return TAC_OK;
+}
+
+void tac_loop_stop(tac_loop *loop)
+{
+	atomic_store_explicit(&loop->stop, true, memory_order_relaxed);
+}
+
+void tac_loop_stop_on_signals(void)
+{
+	// SA_RESETHAND: if the first signal did not help, the second one ends the process.
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+bool tac_loop_signalled(void)
+{
+	return atomic_load_explicit(&signalled, memory_order_relaxed);
+}
+
+uint64_t tac_loop_beats(const tac_loop *loop)
+{
+	return atomic_load_explicit(&loop->beats, memory_order_relaxed);
+}
+
+bool tac_loop_running(const tac_loop *loop)
+{
+	return atomic_load_explicit(&loop->running, memory_order_relaxed);
+}
+
+int64_t tac_loop_period_ns(const tac_loop *loop)
+{
+	return loop->def.period_ns;
+}

@@ -1,0 +1,78 @@
+// Loop: calls a function once every period on the calling thread, from 100 Hz to 10 kHz. Deadlines are
+// absolute, so there is no drift. The thread sleeps until `spin_ns` before the time and spins the rest, which
+// trades CPU time for a wake error of a fraction of a microsecond. A late tick is followed by the next period
+// that still lies ahead: whole periods are skipped and counted, never run in a burst, because a burst of
+// stale forces kicks the user's hand.
+#ifndef TAC_RT_LOOP_H
+#define TAC_RT_LOOP_H
+
+#include "base/result.h"
+#include "rt/deadline.h"
+#include "rt/tick.h"
+#include "rt/timer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TAC_LOOP_PERIOD_MIN_NS INT64_C(100000)   // 10 kHz
+#define TAC_LOOP_PERIOD_MAX_NS INT64_C(10000000) // 100 Hz
+
+typedef struct tac_loop tac_loop;
+
+typedef struct tac_loop_def {
+	int64_t period_ns; // TAC_LOOP_PERIOD_MIN_NS … TAC_LOOP_PERIOD_MAX_NS
+	int64_t spin_ns;   // 0 … half of the period; 0 sleeps all the way
+	int64_t periods;   // stop after so many; 0: only when told to
+	tac_timer_kind timer;
+	tac_deadline *deadline; // the account of the ticks; NULL: none is kept
+} tac_loop_def;
+
+// One tick. `tick` has its index and times so far; tac_tick_phase_end marks the phases in it.
+typedef void (*tac_loop_fn)(void *user, tac_tick *tick);
+
+// 1 kHz, 100 µs of spin, clock_nanosleep, until stopped, no account.
+// Thread: any.
+tac_loop_def tac_loop_def_default(void);
+
+// TAC_ERROR_ARGUMENT or TAC_ERROR_MEMORY with a log line.
+// Thread: setup.
+tac_result tac_loop_create(const tac_loop_def *def, tac_loop **out_loop);
+
+// Thread: setup, when the loop does not run.
+void tac_loop_destroy(tac_loop **loop);
+
+// Runs until stopped; the first tick is one period from now. Returns TAC_OK after a stop, or an error of the
+// timer before the first tick. Call tac_thread_enter first.
+// Thread: the one that is to become real-time. `fn` runs on it.
+tac_result tac_loop_run(tac_loop *loop, tac_loop_fn fn, void *user);
+
+// Makes tac_loop_run return before its next tick, also if it has not begun yet. Once stopped, a loop stays
+// so. Thread: any, RT and signal handlers included.
+void tac_loop_stop(tac_loop *loop);
+
+// From now on the first SIGINT or SIGTERM stops every loop of the process, those made later included; a
+// second one ends the process as it would without this call.
+// Thread: setup.
+void tac_loop_stop_on_signals(void);
+
+// Whether a signal has stopped the loops. Thread: any.
+bool tac_loop_signalled(void);
+
+// Ticks begun so far: the heartbeat for a watchdog. Thread: any.
+uint64_t tac_loop_beats(const tac_loop *loop);
+
+// Whether it is between its first and its last tick. Thread: any.
+bool tac_loop_running(const tac_loop *loop);
+
+// As given at set-up. Thread: any.
+int64_t tac_loop_period_ns(const tac_loop *loop);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
