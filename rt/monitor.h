@@ -1,0 +1,62 @@
+// Monitor: the slow thread behind the loop. It reads the ticks' records from the deadline account, keeps
+// histograms, counts by cause and the worst misses, and writes the log of misses and the trace. Nothing it
+// does can delay the loop: if it falls behind, the ring refuses records and the account counts them.
+#ifndef TAC_RT_MONITOR_H
+#define TAC_RT_MONITOR_H
+
+#include "base/result.h"
+#include "rt/deadline.h"
+#include "rt/histogram.h"
+#include "rt/trace.h"
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TAC_MONITOR_WORST 16
+
+typedef struct tac_monitor tac_monitor;
+
+typedef struct tac_monitor_def {
+	tac_deadline *deadline;
+	const char *log_path; // CSV, a line for each miss; appended to nothing: truncated; NULL: none
+	tac_trace *trace;     // given every tick; stays the caller's; NULL: none
+} tac_monitor_def;
+
+typedef struct tac_monitor_stats {
+	tac_deadline_totals totals;
+	int64_t records;                          // read so far
+	int64_t misses_by_cause[TAC_CAUSE_COUNT]; // of the records read
+	int64_t log_unwritten;                    // misses that did not get into the log file
+	int log_error;                            // errno of the first such
+	int worst_count;
+	tac_tick worst[TAC_MONITOR_WORST]; // by lateness, worst first
+	tac_histogram timer;               // fired_ns - timer_ns: what the kernel's timer and scheduler added
+	tac_histogram wake;                // wake_ns - planned_ns: what the tick felt of it after the spin
+	tac_histogram compute;             // end_ns - wake_ns
+	tac_histogram phases[TAC_PHASE_COUNT];
+} tac_monitor_stats;
+
+// Opens the log and starts the thread. TAC_ERROR_IO with a log line where the log cannot be opened.
+// Thread: setup.
+tac_result tac_monitor_create(const tac_monitor_def *def, tac_monitor **out_monitor);
+
+// Reads what is still in the ring, then ends the thread.
+// Thread: setup, after the loop has stopped.
+void tac_monitor_destroy(tac_monitor **monitor);
+
+// Copies the state so far (about 230 KiB).
+// Thread: any but RT.
+void tac_monitor_read(tac_monitor *monitor, tac_monitor_stats *out_stats);
+
+// Waits until every record that was in the ring at the call has been read.
+// Thread: any but RT.
+void tac_monitor_drain(tac_monitor *monitor);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
