@@ -1,4 +1,44 @@
-int main(void)
+#include "apps/commands.h"
+#include "apps/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *summary;
+} commands[] = {
+	{"latency", cmd_latency, "how punctual a periodic loop is on this machine, and why it is not"},
+};
+
+#define COMMAND_COUNT (sizeof commands / sizeof commands[0])
+
+static void print_help(FILE *file)
 {
-	return 0;
+	fprintf(file,
+		"tactus: a hard-real-time force-feedback runtime\n\nusage: tactus COMMAND [options]\n\n");
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		fprintf(file, "  %-10s %s\n", commands[i].name, commands[i].summary);
+	fprintf(file, "\n`tactus COMMAND --help` lists the options of a command.\n");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+		print_help(stdout);
+		return EXIT_SUCCESS;
+	}
+	if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+		printf("tactus %s\n", TACTUS_VERSION);
+		return EXIT_SUCCESS;
+	}
+	for (size_t i = 0; argc > 1 && i < COMMAND_COUNT; i++) {
+		if (strcmp(argv[1], commands[i].name) == 0)
+			return commands[i].run(argc - 1, argv + 1);
+	}
+	fprintf(stderr, "tactus: expected a command that `tactus --help` lists, found '%s'\n",
+		argc > 1 ? argv[1] : "the end of the line");
+	return EXIT_BAD_INPUT;
 }

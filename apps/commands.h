@@ -1,0 +1,7 @@
+// The subcommands of `tactus`. Each takes its own name as argv[0] and returns the exit code.
+#ifndef TAC_APPS_COMMANDS_H
+#define TAC_APPS_COMMANDS_H
+
+int cmd_latency(int argc, char **argv);
+
+#endif

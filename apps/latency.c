@@ -1,0 +1,441 @@
+#include "apps/commands.h"
+#include "apps/machine.h"
+#include "apps/options.h"
+
+#include "rt/clock.h"
+#include "rt/latest.h"
+#include "rt/loop.h"
+#include "rt/monitor.h"
+#include "rt/thread.h"
+
+#include <math.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define LOAD_THREADS_MAX 64
+
+typedef struct settings {
+	double seconds;
+	double rate_Hz;
+	double spin_us;
+	double work_us;
+	int timer;
+	int policy;
+	int64_t priority;
+	int64_t cpu;
+	bool load;
+	bool json;
+	const char *log_path;
+	const char *trace_path;
+} settings;
+
+// The run as the loop's thread sees it.
+typedef struct probe {
+	tac_loop *loop;
+	tac_latest *latest;
+	int64_t work_ns;
+	tac_thread_def thread;
+	tac_thread_report report;
+	tac_result setup;
+	tac_result result;
+	sem_t entered;
+	sem_t finished;
+} probe;
+
+typedef struct load {
+	atomic_bool stop;
+	int count;
+	pthread_t threads[LOAD_THREADS_MAX];
+} load;
+
+// ---- the loop ----
+
+static void tick_probe(void *user, tac_tick *tick)
+{
+	probe *p = user;
+	while (tac_clock_now_ns() < tick->wake_ns + p->work_ns) {
+	}
+	tac_tick_phase_end(tick, TAC_PHASE_SCO);
+	tac_latest_write(p->latest, tick);
+	tac_tick_phase_end(tick, TAC_PHASE_PUBLISH);
+}
+
+static void *probe_thread(void *user)
+{
+	probe *p = user;
+	p->setup = tac_thread_enter(&p->thread, &p->report);
+	sem_post(&p->entered);
+	if (p->setup >= TAC_OK)
+		p->result = tac_loop_run(p->loop, tick_probe, p);
+	tac_thread_leave(&p->report);
+	sem_post(&p->finished);
+	return NULL;
+}
+
+// ---- the load ----
+
+// Computes and walks through 8 MiB, so that caches and memory bus are busy, too.
+static void *load_thread(void *user)
+{
+	load *l = user;
+	enum { WORDS = 1 << 20 };
+	double *memory = calloc(WORDS, sizeof *memory);
+	double sum = 1.0;
+	while (memory && !atomic_load_explicit(&l->stop, memory_order_relaxed)) {
+		for (int i = 0; i < WORDS; i += 8) {
+			sum = sqrt(sum + memory[i] + 1.0);
+			memory[i] = sum;
+		}
+	}
+	free(memory);
+	return NULL;
+}
+
+// One thread for each CPU but one; at least one.
+static void load_start(load *l, int cpu_count)
+{
+	int wanted = cpu_count > 1 ? cpu_count - 1 : 1;
+	if (wanted > LOAD_THREADS_MAX)
+		wanted = LOAD_THREADS_MAX;
+	while (l->count < wanted && tac_thread_start(&l->threads[l->count], load_thread, l) == TAC_OK)
+		l->count++;
+}
+
+static void load_stop(load *l)
+{
+	atomic_store_explicit(&l->stop, true, memory_order_relaxed);
+	for (int i = 0; i < l->count; i++)
+		pthread_join(l->threads[i], NULL);
+}
+
+// ---- what a person reads ----
+
+static double us(int64_t ns)
+{
+	return (double)ns / 1e3;
+}
+
+static void print_setup(const settings *s, const machine *m, const probe *p)
+{
+	printf("machine   %s, %d CPUs, Linux %s (%s)%s\n", m->cpu, m->cpu_count, m->kernel,
+	       m->realtime ? "PREEMPT_RT" : "not PREEMPT_RT", m->hypervisor ? ", under a hypervisor" : "");
+	printf("loop      %g Hz for %g s, %s timer, %g us of spin, %g us of work%s\n", s->rate_Hz, s->seconds,
+	       tac_timer_kind_name((tac_timer_kind)s->timer), s->spin_us, s->work_us,
+	       s->load ? ", other CPUs loaded" : "");
+	for (int i = 0; i < TAC_GRANT_COUNT; i++) {
+		char line[320];
+		tac_thread_report_line(&p->report, (tac_grant_item)i, line, sizeof line);
+		printf("%s%s\n", i == 0 ? "set-up    " : "          ", line);
+	}
+	printf("\n");
+	fflush(stdout);
+}
+
+// One line that is overwritten on a terminal, and is written once a second elsewhere.
+static void print_progress(const tac_monitor_stats *stats, double elapsed_s, bool terminal)
+{
+	fprintf(stderr, "%s%6.1f s  %lld ticks  wake p50 %.1f  p99 %.1f  max %.1f us  misses %lld%s",
+		terminal ? "\r\033[K" : "", elapsed_s, (long long)stats->totals.ticks,
+		us(tac_histogram_percentile(&stats->wake, 50)),
+		us(tac_histogram_percentile(&stats->wake, 99)), us(stats->wake.max_ns),
+		(long long)stats->totals.misses, terminal ? "" : "\n");
+}
+
+static const double percents[] = {50, 90, 99, 99.9, 99.99, 100};
+static const char *const percent_names[] = {"p50", "p90", "p99", "p99.9", "p99.99", "max"};
+#define PERCENT_COUNT (sizeof percents / sizeof percents[0])
+
+static void print_row(const char *name, const tac_histogram *histogram)
+{
+	printf("%-10s", name);
+	for (size_t i = 0; i < PERCENT_COUNT; i++)
+		printf(" %10.2f", us(tac_histogram_percentile(histogram, percents[i])));
+	printf("\n");
+}
+
+static void print_misses(const tac_monitor_stats *stats)
+{
+	int64_t known = 0;
+	for (int i = 0; i < TAC_CAUSE_COUNT; i++) {
+		known += stats->misses_by_cause[i];
+		if (stats->misses_by_cause[i] > 0)
+			printf("  %6lld %s\n", (long long)stats->misses_by_cause[i],
+			       tac_cause_name((tac_cause)i));
+	}
+	if (known < stats->totals.misses)
+		printf("  %6lld without a record: the monitor was behind\n",
+		       (long long)(stats->totals.misses - known));
+	for (int i = 0; i < stats->worst_count && i < 5; i++) {
+		const tac_tick *t = &stats->worst[i];
+		printf("  worst %d: tick %lld, %.1f us late, %s", i + 1, (long long)t->index,
+		       us(-tac_tick_slack_ns(t)), tac_cause_name(t->cause));
+		if (t->cause_phase != TAC_PHASE_NONE)
+			printf(" in %s", tac_phase_name(t->cause_phase));
+		printf(" (wake %.1f, compute %.1f; CPU %.1f, run delay %.1f in %u ticks; switches %u+%u, "
+		       "faults "
+		       "%u+%u)\n",
+		       us(tac_tick_wake_ns(t)), us(tac_tick_compute_ns(t)), us(t->evidence.cpu_ns),
+		       us(t->evidence.run_delay_ns), t->evidence.window_ticks, t->evidence.voluntary,
+		       t->evidence.involuntary, t->evidence.minor_faults, t->evidence.major_faults);
+	}
+}
+
+static void print_summary(const tac_monitor_stats *stats, const tac_histogram *corrected)
+{
+	printf("%-10s", "us");
+	for (size_t i = 0; i < PERCENT_COUNT; i++)
+		printf(" %10s", percent_names[i]);
+	printf("\n");
+	print_row("timer", &stats->timer);
+	print_row("wake", &stats->wake);
+	print_row("wake, c.o.", corrected);
+	print_row("compute", &stats->compute);
+	printf("\n%lld ticks, %lld missed their deadline, %lld periods skipped, %lld records lost\n",
+	       (long long)stats->totals.ticks, (long long)stats->totals.misses,
+	       (long long)stats->totals.skipped, (long long)stats->totals.lost);
+	print_misses(stats);
+	if (stats->log_unwritten > 0)
+		printf("  %lld lines did not get into the log\n", (long long)stats->log_unwritten);
+}
+
+// ---- what a program reads ----
+
+static void json_histogram(const char *name, const tac_histogram *histogram)
+{
+	printf("  \"%s\": {\"count\": %llu, \"min_ns\": %lld, \"mean_ns\": %.1f, \"max_ns\": %lld", name,
+	       (unsigned long long)histogram->count, (long long)histogram->min_ns,
+	       tac_histogram_mean(histogram), (long long)histogram->max_ns);
+	for (size_t i = 0; percents[i] < 100; i++)
+		printf(", \"%s_ns\": %lld", percent_names[i],
+		       (long long)tac_histogram_percentile(histogram, percents[i]));
+	printf(",\n    \"buckets_low_high_count\": [");
+	const char *comma = "";
+	for (uint32_t i = 0; i < TAC_HISTOGRAM_BUCKETS; i++) {
+		int64_t low_ns, high_ns;
+		uint64_t count;
+		tac_histogram_bucket(histogram, i, &low_ns, &high_ns, &count);
+		if (count > 0) {
+			printf("%s[%lld, %lld, %llu]", comma, (long long)low_ns, (long long)high_ns,
+			       (unsigned long long)count);
+			comma = ", ";
+		}
+	}
+	printf("]},\n");
+}
+
+static void json_setup(const settings *s, const machine *m, const probe *p)
+{
+	printf("  \"machine\": {\"cpu\": \"%s\", \"cpus\": %d, \"kernel\": \"%s\", \"preempt_rt\": %s, "
+	       "\"hypervisor\": %s},\n",
+	       m->cpu, m->cpu_count, m->kernel, m->realtime ? "true" : "false",
+	       m->hypervisor ? "true" : "false");
+	printf("  \"loop\": {\"rate_hz\": %g, \"seconds\": %g, \"timer\": \"%s\", \"policy\": \"%s\", "
+	       "\"spin_us\": %g, \"work_us\": %g, \"load\": %s},\n",
+	       s->rate_Hz, s->seconds, tac_timer_kind_name((tac_timer_kind)s->timer),
+	       tac_policy_name((tac_policy)s->policy), s->spin_us, s->work_us, s->load ? "true" : "false");
+	printf("  \"setup\": {");
+	for (int i = 0; i < TAC_GRANT_COUNT; i++)
+		printf("%s\"%s\": {\"state\": \"%s\", \"errno\": %d}", i ? ", " : "",
+		       tac_grant_item_name((tac_grant_item)i),
+		       tac_grant_state_name(p->report.grants[i].state), p->report.grants[i].error);
+	printf("},\n");
+}
+
+static void json_misses(const tac_monitor_stats *stats)
+{
+	printf("  \"misses_by_cause\": {");
+	for (int i = TAC_CAUSE_NONE + 1; i < TAC_CAUSE_COUNT; i++)
+		printf("%s\"%s\": %lld", i > 1 ? ", " : "", tac_cause_name((tac_cause)i),
+		       (long long)stats->misses_by_cause[i]);
+	printf("},\n  \"worst\": [");
+	for (int i = 0; i < stats->worst_count; i++) {
+		const tac_tick *t = &stats->worst[i];
+		printf("%s\n    {\"tick\": %lld, \"late_ns\": %lld, \"wake_ns\": %lld, \"compute_ns\": %lld, "
+		       "\"cause\": \"%s\", \"phase\": \"%s\"}",
+		       i ? "," : "", (long long)t->index, (long long)-tac_tick_slack_ns(t),
+		       (long long)tac_tick_wake_ns(t), (long long)tac_tick_compute_ns(t),
+		       tac_cause_name(t->cause), tac_phase_name(t->cause_phase));
+	}
+	printf("],\n");
+}
+
+static void json_summary(const settings *s, const machine *m, const probe *p, const tac_monitor_stats *stats,
+			 const tac_histogram *corrected)
+{
+	printf("{\n");
+	json_setup(s, m, p);
+	json_histogram("timer", &stats->timer);
+	json_histogram("wake", &stats->wake);
+	json_histogram("wake_corrected", corrected);
+	json_histogram("compute", &stats->compute);
+	json_misses(stats);
+	printf("  \"ticks\": %lld, \"misses\": %lld, \"skipped\": %lld, \"lost_records\": %lld, "
+	       "\"log_unwritten\": %lld\n}\n",
+	       (long long)stats->totals.ticks, (long long)stats->totals.misses,
+	       (long long)stats->totals.skipped, (long long)stats->totals.lost,
+	       (long long)stats->log_unwritten);
+}
+
+// ---- the run ----
+
+static void follow(probe *p, tac_monitor *monitor, tac_monitor_stats *stats)
+{
+	const bool terminal = isatty(STDERR_FILENO);
+	const int64_t begin_ns = tac_clock_now_ns();
+	const int64_t interval_ns = terminal ? TAC_NS_PER_S / 5 : TAC_NS_PER_S;
+	for (int64_t next_ns = begin_ns + interval_ns;; next_ns += interval_ns) {
+		const struct timespec until = tac_clock_timespec(next_ns);
+		if (sem_clockwait(&p->finished, CLOCK_MONOTONIC, &until) == 0)
+			break;
+		tac_monitor_read(monitor, stats);
+		print_progress(stats, (double)(tac_clock_now_ns() - begin_ns) / 1e9, terminal);
+	}
+	if (terminal)
+		fprintf(stderr, "\r\033[K");
+}
+
+static int run_probe(const settings *s, const machine *m, probe *p, tac_monitor *monitor,
+		     tac_monitor_stats *stats, tac_histogram *corrected)
+{
+	load l = {.count = 0};
+	if (s->load)
+		load_start(&l, m->cpu_count);
+	tac_loop_stop_on_signals();
+	pthread_t thread;
+	if (tac_thread_start(&thread, probe_thread, p) != TAC_OK) {
+		load_stop(&l);
+		return EXIT_FAILURE;
+	}
+	while (sem_wait(&p->entered) != 0) {
+	}
+	if (!s->json && p->setup >= TAC_OK)
+		print_setup(s, m, p);
+	follow(p, monitor, stats);
+	pthread_join(thread, NULL);
+	load_stop(&l);
+	if (p->setup < TAC_OK || p->result < TAC_OK)
+		return EXIT_FAILURE;
+
+	tac_monitor_drain(monitor);
+	tac_monitor_read(monitor, stats);
+	tac_histogram_corrected(&stats->wake, (int64_t)(1e9 / s->rate_Hz), corrected);
+	if (s->json)
+		json_summary(s, m, p, stats, corrected);
+	else
+		print_summary(stats, corrected);
+	return EXIT_SUCCESS;
+}
+
+static tac_result create_all(const settings *s, probe *p, tac_deadline **deadline, tac_trace **trace,
+			     tac_monitor **monitor)
+{
+	tac_loop_def loop_def = tac_loop_def_default();
+	loop_def.period_ns = llround(1e9 / s->rate_Hz);
+	loop_def.spin_ns = llround(s->spin_us * 1e3);
+	loop_def.periods = llround(fmax(s->seconds * s->rate_Hz, 1.0));
+	loop_def.timer = (tac_timer_kind)s->timer;
+
+	p->thread = tac_thread_def_default();
+	p->thread.name = "tac-loop";
+	p->thread.policy = (tac_policy)s->policy;
+	p->thread.priority = (int)s->priority;
+	p->thread.cpu = (int)s->cpu;
+	p->thread.period_ns = loop_def.period_ns;
+	p->thread.runtime_ns = loop_def.period_ns * 4 / 5;
+
+	const tac_deadline_def deadline_def = tac_deadline_def_default(loop_def.period_ns);
+	tac_result result = tac_deadline_create(&deadline_def, deadline);
+	loop_def.deadline = *deadline;
+	if (result == TAC_OK)
+		result = tac_loop_create(&loop_def, &p->loop);
+	if (result == TAC_OK)
+		result = tac_latest_create(sizeof(tac_tick), &p->latest);
+	if (result == TAC_OK && s->trace_path) {
+		tac_trace_def trace_def = tac_trace_def_default();
+		trace_def.path = s->trace_path;
+		result = tac_trace_create(&trace_def, trace);
+	}
+	const tac_monitor_def monitor_def = {.deadline = *deadline, .log_path = s->log_path, .trace = *trace};
+	if (result == TAC_OK)
+		result = tac_monitor_create(&monitor_def, monitor);
+	return result;
+}
+
+static int run(const settings *s)
+{
+	const machine m = machine_describe();
+	probe p = {.work_ns = llround(s->work_us * 1e3)};
+	sem_init(&p.entered, 0, 0);
+	sem_init(&p.finished, 0, 0);
+	tac_deadline *deadline = NULL;
+	tac_trace *trace = NULL;
+	tac_monitor *monitor = NULL;
+	tac_monitor_stats *stats = calloc(1, sizeof *stats);
+	tac_histogram *corrected = calloc(1, sizeof *corrected);
+
+	int code = EXIT_FAILURE;
+	if (stats && corrected && create_all(s, &p, &deadline, &trace, &monitor) == TAC_OK)
+		code = run_probe(s, &m, &p, monitor, stats, corrected);
+
+	tac_monitor_destroy(&monitor);
+	if (tac_trace_destroy(&trace, NULL) < TAC_OK)
+		code = EXIT_FAILURE;
+	tac_latest_destroy(&p.latest);
+	tac_loop_destroy(&p.loop);
+	tac_deadline_destroy(&deadline);
+	free(corrected);
+	free(stats);
+	return code;
+}
+
+int cmd_latency(int argc, char **argv)
+{
+	static const char *const timers[] = {"nanosleep", "signal", "timerfd", NULL};
+	static const char *const policies[] = {"other", "fifo", "deadline", NULL};
+	settings s = {
+		.seconds = 10,
+		.rate_Hz = 1000,
+		.spin_us = 100,
+		.timer = TAC_TIMER_NANOSLEEP,
+		.policy = TAC_POLICY_FIFO,
+		.priority = 80,
+		.cpu = -1,
+	};
+	const option_def options[] = {
+		{"seconds", OPTION_NUMBER, &s.seconds, 0.001, 1e7, NULL, "N", "how long"},
+		{"rate", OPTION_NUMBER, &s.rate_Hz, 100, 10000, NULL, "HZ", "ticks a second, 100 to 10000"},
+		{"timer", OPTION_CHOICE, &s.timer, 0, 0, timers, NULL, "what wakes the loop"},
+		{"policy", OPTION_CHOICE, &s.policy, 0, 0, policies, NULL,
+		 "how the loop's thread is scheduled"},
+		{"priority", OPTION_INTEGER, &s.priority, 1, 99, NULL, "N", "of the policy fifo, 1 to 99"},
+		{"cpu", OPTION_INTEGER, &s.cpu, -1, CPU_SETSIZE - 1, NULL, "N",
+		 "run on this CPU; -1: on any"},
+		{"spin", OPTION_NUMBER, &s.spin_us, 0, 5000, NULL, "US",
+		 "spin so many microseconds before each tick, up to half of the period"},
+		{"work", OPTION_NUMBER, &s.work_us, 0, 1e6, NULL, "US",
+		 "compute so many microseconds in each tick"},
+		{"load", OPTION_FLAG, &s.load, 0, 0, NULL, NULL, "keep the other CPUs busy"},
+		{"log", OPTION_TEXT, &s.log_path, 0, 0, NULL, "FILE.csv", "write a line for each miss"},
+		{"trace", OPTION_TEXT, &s.trace_path, 0, 0, NULL, "FILE.json",
+		 "write a trace for ui.perfetto.dev"},
+		{"json", OPTION_FLAG, &s.json, 0, 0, NULL, NULL, "print the summary as JSON"},
+		{0},
+	};
+	const command_line line = {"tactus latency",
+				   "how punctual a periodic loop is on this machine, and why it is not",
+				   options};
+	int code;
+	if (!options_parse(&line, argc, argv, &code))
+		return code;
+	if (s.spin_us > 0.5e6 / s.rate_Hz) {
+		fprintf(stderr,
+			"tactus latency: spin: expected at most half of the period (%g us), found '%g'\n",
+			0.5e6 / s.rate_Hz, s.spin_us);
+		return EXIT_BAD_INPUT;
+	}
+	return run(&s);
+}

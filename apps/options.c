@@ -1,0 +1,197 @@
+#include "apps/options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_choices(FILE *file, const char *const *choices)
+{
+	for (int i = 0; choices[i]; i++)
+		fprintf(file, "%s%s", i ? "|" : "", choices[i]);
+}
+
+static void print_value(FILE *file, const option_def *option)
+{
+	if (option->kind == OPTION_CHOICE)
+		print_choices(file, option->choices);
+	else if (option->kind != OPTION_FLAG)
+		fputs(option->value_name, file);
+}
+
+static void print_default(const option_def *option)
+{
+	switch (option->kind) {
+	case OPTION_INTEGER:
+		printf(" (default %lld)", (long long)*(const int64_t *)option->out);
+		break;
+	case OPTION_NUMBER:
+		printf(" (default %g)", *(const double *)option->out);
+		break;
+	case OPTION_CHOICE:
+		printf(" (default %s)", option->choices[*(const int *)option->out]);
+		break;
+	case OPTION_FLAG:
+	case OPTION_TEXT:
+	case OPTION_POSITIONAL:
+		break;
+	}
+}
+
+static void print_help(const command_line *line)
+{
+	printf("%s: %s\n\nusage: %s", line->command, line->summary, line->command);
+	for (const option_def *o = line->options; o->name; o++) {
+		if (o->kind == OPTION_POSITIONAL)
+			printf(" %s", o->value_name);
+	}
+	printf(" [options]\n\n");
+	for (const option_def *o = line->options; o->name; o++) {
+		printf(o->kind == OPTION_POSITIONAL ? "  " : "  --%s ", o->name);
+		print_value(stdout, o);
+		printf("\n        %s", o->help);
+		print_default(o);
+		printf("\n");
+	}
+	printf("  --help\n        print this\n");
+}
+
+static bool refuse(const command_line *line, const char *name, const char *expected, const char *found)
+{
+	fprintf(stderr, "%s: %s: expected %s, found '%s'\n", line->command, name, expected, found);
+	return false;
+}
+
+static bool refuse_range(const command_line *line, const option_def *option, const char *noun,
+			 const char *found)
+{
+	char expected[128];
+	if (isinf(option->max))
+		snprintf(expected, sizeof expected, "%s of at least %.10g", noun, option->min);
+	else
+		snprintf(expected, sizeof expected, "%s from %.10g to %.10g", noun, option->min, option->max);
+	return refuse(line, option->name, expected, found);
+}
+
+static bool parse_integer(const command_line *line, const option_def *option, const char *text)
+{
+	char *end;
+	errno = 0;
+	long long value = strtoll(text, &end, 10);
+	if (end == text || *end != '\0' || errno != 0 || (double)value < option->min ||
+	    (double)value > option->max)
+		return refuse_range(line, option, "a whole number", text);
+	*(int64_t *)option->out = value;
+	return true;
+}
+
+static bool parse_number(const command_line *line, const option_def *option, const char *text)
+{
+	char *end;
+	double value = strtod(text, &end);
+	// Written so that NaN fails.
+	if (end == text || *end != '\0' || !(value >= option->min && value <= option->max))
+		return refuse_range(line, option, "a number", text);
+	*(double *)option->out = value;
+	return true;
+}
+
+static bool parse_choice(const command_line *line, const option_def *option, const char *text)
+{
+	char expected[256] = "";
+	for (int i = 0; option->choices[i]; i++) {
+		if (strcmp(option->choices[i], text) == 0) {
+			*(int *)option->out = i;
+			return true;
+		}
+		size_t used = strlen(expected);
+		snprintf(expected + used, sizeof expected - used, "%s%s", i ? " or " : "",
+			 option->choices[i]);
+	}
+	return refuse(line, option->name, expected, text);
+}
+
+static bool parse_value(const command_line *line, const option_def *option, const char *text)
+{
+	switch (option->kind) {
+	case OPTION_INTEGER:
+		return parse_integer(line, option, text);
+	case OPTION_NUMBER:
+		return parse_number(line, option, text);
+	case OPTION_CHOICE:
+		return parse_choice(line, option, text);
+	case OPTION_TEXT:
+	case OPTION_POSITIONAL:
+		if (*text == '\0')
+			return refuse(line, option->name, option->value_name, text);
+		*(const char **)option->out = text;
+		return true;
+	case OPTION_FLAG:
+		*(bool *)option->out = true;
+		return true;
+	}
+	return false;
+}
+
+static const option_def *find_option(const command_line *line, const char *name, size_t length)
+{
+	for (const option_def *o = line->options; o->name; o++) {
+		if (o->kind != OPTION_POSITIONAL && strlen(o->name) == length &&
+		    strncmp(o->name, name, length) == 0)
+			return o;
+	}
+	return NULL;
+}
+
+// --name, --name value or --name=value at argv[*i]; moves *i past the value.
+static bool parse_option(const command_line *line, int argc, char **argv, int *i)
+{
+	const char *name = argv[*i] + 2;
+	size_t length = strcspn(name, "=");
+	const char *value = name[length] == '=' ? name + length + 1 : NULL;
+	const option_def *option = find_option(line, name, length);
+	if (!option)
+		return refuse(line, "option", "one that --help lists", argv[*i]);
+	if (option->kind == OPTION_FLAG)
+		return value ? refuse(line, option->name, "no value", value) : parse_value(line, option, "");
+	if (!value && *i + 1 < argc)
+		value = argv[++*i];
+	if (!value)
+		return refuse(line, option->name, option->value_name ? option->value_name : "a value",
+			      "the end of the line");
+	return parse_value(line, option, value);
+}
+
+static const option_def *next_positional(const option_def *from)
+{
+	while (from->name && from->kind != OPTION_POSITIONAL)
+		from++;
+	return from;
+}
+
+bool options_parse(const command_line *line, int argc, char **argv, int *out_exit)
+{
+	*out_exit = EXIT_BAD_INPUT;
+	const option_def *positional = next_positional(line->options);
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--help") == 0) {
+			print_help(line);
+			*out_exit = EXIT_SUCCESS;
+			return false;
+		}
+		if (strncmp(argv[i], "--", 2) == 0) {
+			if (!parse_option(line, argc, argv, &i))
+				return false;
+		} else if (positional->name) {
+			if (!parse_value(line, positional, argv[i]))
+				return false;
+			positional = next_positional(positional + 1);
+		} else {
+			return refuse(line, "arguments", "no more", argv[i]);
+		}
+	}
+	if (positional->name)
+		return refuse(line, positional->name, positional->value_name, "the end of the line");
+	return true;
+}

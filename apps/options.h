@@ -1,0 +1,41 @@
+// Options: the command line of a subcommand as a table. The same table parses, checks ranges, prints --help
+// and words the one clear line that bad input gets.
+#ifndef TAC_APPS_OPTIONS_H
+#define TAC_APPS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Exit codes of the command.
+#define EXIT_BAD_INPUT 2
+
+typedef enum option_kind {
+	OPTION_FLAG,       // bool *
+	OPTION_INTEGER,    // int64_t *, in [min, max]
+	OPTION_NUMBER,     // double *, in [min, max]
+	OPTION_TEXT,       // const char **, not empty
+	OPTION_CHOICE,     // int *, the index of the word in `choices`
+	OPTION_POSITIONAL, // const char **, in the order of the table; required
+} option_kind;
+
+typedef struct option_def {
+	const char *name; // without the dashes
+	option_kind kind;
+	void *out; // holds the default until the option is met
+	double min, max;
+	const char *const *choices; // ends with NULL
+	const char *value_name;     // as --help shows it: "HZ", "FILE"
+	const char *help;
+} option_def;
+
+typedef struct command_line {
+	const char *command;       // "tactus latency"
+	const char *summary;       // one line
+	const option_def *options; // ends with a NULL name
+} command_line;
+
+// Parses argv[1 … argc-1]. True: go on. False: leave with *out_exit, after --help was printed (0) or one line
+// said what was expected and what was found (EXIT_BAD_INPUT).
+bool options_parse(const command_line *line, int argc, char **argv, int *out_exit);
+
+#endif
