@@ -9,7 +9,8 @@
 //   waiting for memory                           -> page fault
 //   on the CPU, or asleep by its own wish        -> long compute, device I/O; with the phase
 // Evidence is a difference between samples. To keep its cost down a sample is taken every `evidence_every`
-// ticks; the on-time ticks since the last one blur the picture by a known amount (tac_evidence.others_ns).
+// ticks, or sooner where ticks are long; the on-time ticks since the last one blur the picture by a known
+// amount (tac_evidence.others_ns, never above the compute budget).
 // Where the cause depends on that amount, or where no single loss explains the lateness, it is undecided.
 #ifndef TAC_RT_DEADLINE_H
 #define TAC_RT_DEADLINE_H
@@ -29,7 +30,7 @@ typedef struct tac_deadline tac_deadline;
 typedef struct tac_deadline_def {
 	int64_t compute_budget_ns; // compute beyond this counts as lost time
 	uint32_t records;          // capacity of the ring to the slow thread, a power of two
-	uint32_t evidence_every;   // ticks from sample to sample; 1: exact, for about 2 µs a tick of slack
+	uint32_t evidence_every;   // ticks from sample to sample; 1: exact, for about 2 µs of slack a tick
 } tac_deadline_def;
 
 // Since create. All records are either read or lost: ticks = read + lost + still in the ring.

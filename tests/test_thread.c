@@ -100,7 +100,7 @@ static void *ask_for_flushed_denormals(void *user)
 	CHECK(!denormals_are_flushed());
 	tac_thread_def def = {.policy = TAC_POLICY_OTHER, .cpu = -1, .flush_denormals = true};
 	tac_thread_report report;
-	CHECK(&report) == (TAC_OK, tac_thread_enter(&def));
+	CHECK(tac_thread_enter(&def, &report) == TAC_OK);
 	CHECK(denormals_are_flushed());
 	return NULL;
 }
@@ -116,8 +116,8 @@ static void *check_signal_mask(void *user)
 	(void)user;
 	sigset_t mask;
 	pthread_sigmask(SIG_SETMASK, NULL, &mask);
-	CHECK(SIGINT) == (1, sigismember(&mask));
-	CHECK(SIGPIPE) == (1, sigismember(&mask));
+	CHECK(sigismember(&mask, SIGINT) == 1);
+	CHECK(sigismember(&mask, SIGPIPE) == 1);
 	return NULL;
 }
 
@@ -203,7 +203,7 @@ static void *lock_and_measure(void *user)
 		sscanf(line, "VmLck: %ld", &locked_kB);
 	if (status)
 		fclose(status);
-	CHECK(locked_kB > 0 == (result == TAC_OK));
+	CHECK((locked_kB > 0) == (result == TAC_OK));
 	return NULL;
 }
 

@@ -1,0 +1,364 @@
+#include "rt/deadline.h"
+
+#include "rt/clock.h"
+#include "rt/loop.h"
+#include "rt/thread.h"
+#include "unity.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define MS TAC_NS_PER_MS
+#define US TAC_NS_PER_US
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+}
+
+// ---- classification of made-up ticks ----
+// Planned at 10 ms, 100 µs of spin, deadline at 11 ms, 500 µs of compute budget.
+
+#define PLANNED (10 * MS)
+#define BUDGET  (500 * US)
+
+typedef struct story {
+	const char *what;
+	int64_t timer_late_ns; // fired - timer
+	int64_t spin_gap_ns;   // time lost in the spin after planned_ns
+	int64_t phase_ns[TAC_PHASE_COUNT];
+	int64_t outside_ns; // after the last phase
+	tac_evidence evidence;
+	tac_cause cause;
+	tac_phase phase;
+} story;
+
+static tac_tick make_tick(const story *s)
+{
+	tac_tick tick = {.planned_ns = PLANNED, .timer_ns = PLANNED - 100 * US, .deadline_ns = PLANNED + MS};
+	tick.fired_ns = tick.timer_ns + s->timer_late_ns;
+	tick.wake_ns = tick.fired_ns > PLANNED ? tick.fired_ns : PLANNED + s->spin_gap_ns;
+	int64_t now_ns = tick.wake_ns;
+	for (int i = 0; i < TAC_PHASE_COUNT; i++) {
+		now_ns += s->phase_ns[i];
+		if (s->phase_ns[i] > 0)
+			tick.phase_end_ns[i] = now_ns;
+	}
+	tick.end_ns = now_ns + s->outside_ns;
+	tick.evidence = s->evidence;
+	return tick;
+}
+
+static const story stories[] = {
+	{.what = "on time", .phase_ns = {0, 200 * US}, .cause = TAC_CAUSE_NONE, .phase = TAC_PHASE_NONE},
+	{.what = "the timer came 3 ms late and the thread was runnable all the while",
+	 .timer_late_ns = 3 * MS,
+	 .evidence = {.run_delay_ns = 3 * MS, .cpu_ns = 10 * US, .window_ticks = 1},
+	 .cause = TAC_CAUSE_LATE_WAKE,
+	 .phase = TAC_PHASE_NONE},
+	{.what = "the timer came 3 ms late and the thread was not even runnable",
+	 .timer_late_ns = 3 * MS,
+	 .evidence = {.run_delay_ns = 5 * US, .cpu_ns = 10 * US, .window_ticks = 1},
+	 .cause = TAC_CAUSE_STOLEN,
+	 .phase = TAC_PHASE_NONE},
+	{.what = "the same with one sleep too many",
+	 .timer_late_ns = 3 * MS,
+	 .evidence = {.run_delay_ns = 5 * US, .cpu_ns = 10 * US, .voluntary = 1, .window_ticks = 1},
+	 .cause = TAC_CAUSE_STOPPED,
+	 .phase = TAC_PHASE_NONE},
+	{.what = "late wake, but the kernel does not tell run_delay",
+	 .timer_late_ns = 3 * MS,
+	 .evidence = {.run_delay_ns = -1, .window_ticks = 1},
+	 .cause = TAC_CAUSE_UNDECIDED,
+	 .phase = TAC_PHASE_NONE},
+	{.what = "a run delay that on-time ticks of the window may have had",
+	 .timer_late_ns = 3 * MS,
+	 .evidence = {.run_delay_ns = 2 * MS, .others_ns = MS, .window_ticks = 4},
+	 .cause = TAC_CAUSE_UNDECIDED,
+	 .phase = TAC_PHASE_NONE},
+	{.what = "a run delay beyond what on-time ticks of the window may have had",
+	 .timer_late_ns = 3 * MS,
+	 .evidence = {.run_delay_ns = 3 * MS, .others_ns = MS, .window_ticks = 4},
+	 .cause = TAC_CAUSE_LATE_WAKE,
+	 .phase = TAC_PHASE_NONE},
+	{.what = "gone for 2 ms in the middle of the spin, runnable",
+	 .timer_late_ns = 20 * US,
+	 .spin_gap_ns = 2 * MS,
+	 .evidence = {.run_delay_ns = 2 * MS, .involuntary = 1, .cpu_ns = 100 * US, .window_ticks = 1},
+	 .cause = TAC_CAUSE_PREEMPTED,
+	 .phase = TAC_PHASE_NONE},
+	{.what = "gone for 2 ms in the middle of the spin, although running: CPU time may include stolen "
+		 "time",
+	 .timer_late_ns = 20 * US,
+	 .spin_gap_ns = 2 * MS,
+	 .evidence = {.run_delay_ns = 0, .cpu_ns = 2100 * US, .window_ticks = 1},
+	 .cause = TAC_CAUSE_STOLEN,
+	 .phase = TAC_PHASE_NONE},
+	{.what = "3 ms of computing",
+	 .phase_ns = {10 * US, 3 * MS, 5 * US},
+	 .evidence = {.run_delay_ns = 2 * US, .cpu_ns = 3100 * US, .window_ticks = 1},
+	 .cause = TAC_CAUSE_LONG_COMPUTE,
+	 .phase = TAC_PHASE_SCO},
+	{.what = "3 ms of computing outside the phases",
+	 .phase_ns = {10 * US},
+	 .outside_ns = 3 * MS,
+	 .evidence = {.run_delay_ns = 2 * US, .cpu_ns = 3100 * US, .window_ticks = 1},
+	 .cause = TAC_CAUSE_LONG_COMPUTE,
+	 .phase = TAC_PHASE_NONE},
+	{.what = "3 ms asleep in a phase",
+	 .phase_ns = {10 * US, 5 * US, 3 * MS},
+	 .evidence = {.run_delay_ns = 2 * US, .cpu_ns = 120 * US, .voluntary = 1, .window_ticks = 1},
+	 .cause = TAC_CAUSE_LONG_COMPUTE,
+	 .phase = TAC_PHASE_FORCE},
+	{.what = "3 ms asleep in the device",
+	 .phase_ns = {3 * MS, 5 * US},
+	 .evidence = {.run_delay_ns = 2 * US, .cpu_ns = 120 * US, .voluntary = 1, .window_ticks = 1},
+	 .cause = TAC_CAUSE_DEVICE_IO,
+	 .phase = TAC_PHASE_DEVICE_READ},
+	{.what = "3 ms spent polling the device",
+	 .phase_ns = {2 * US, 5 * US, 5 * US, 3 * MS},
+	 .evidence = {.run_delay_ns = 2 * US, .cpu_ns = 3100 * US, .window_ticks = 1},
+	 .cause = TAC_CAUSE_DEVICE_IO,
+	 .phase = TAC_PHASE_DEVICE_WRITE},
+	{.what = "preempted for 3 ms in a phase",
+	 .phase_ns = {2 * US, 3100 * US},
+	 .evidence = {.run_delay_ns = 3 * MS, .cpu_ns = 200 * US, .involuntary = 1, .window_ticks = 1},
+	 .cause = TAC_CAUSE_PREEMPTED,
+	 .phase = TAC_PHASE_SCO},
+	{.what = "stolen for 3 ms in a phase",
+	 .phase_ns = {2 * US, 3100 * US},
+	 .evidence = {.run_delay_ns = 0, .cpu_ns = 200 * US, .window_ticks = 1},
+	 .cause = TAC_CAUSE_STOLEN,
+	 .phase = TAC_PHASE_SCO},
+	{.what = "4000 minor faults in a phase of 4 ms",
+	 .phase_ns = {2 * US, 4 * MS},
+	 .evidence = {.cpu_ns = 4 * MS, .minor_faults = 4000, .window_ticks = 1},
+	 .cause = TAC_CAUSE_PAGE_FAULT,
+	 .phase = TAC_PHASE_SCO},
+	{.what = "one page from the disk",
+	 .phase_ns = {2 * US, 4 * MS},
+	 .evidence = {.cpu_ns = 150 * US, .major_faults = 1, .voluntary = 1, .window_ticks = 1},
+	 .cause = TAC_CAUSE_PAGE_FAULT,
+	 .phase = TAC_PHASE_SCO},
+	{.what = "30 minor faults do not explain 4 ms",
+	 .phase_ns = {2 * US, 4 * MS},
+	 .evidence = {.cpu_ns = 4100 * US, .minor_faults = 30, .window_ticks = 1},
+	 .cause = TAC_CAUSE_LONG_COMPUTE,
+	 .phase = TAC_PHASE_SCO},
+	{.what = "compute of 95 % and a usual wake: the compute is to blame",
+	 .timer_late_ns = 170 * US,
+	 .phase_ns = {2 * US, 948 * US},
+	 .evidence = {.run_delay_ns = 4 * US, .cpu_ns = 950 * US, .window_ticks = 1},
+	 .cause = TAC_CAUSE_LONG_COMPUTE,
+	 .phase = TAC_PHASE_SCO},
+	{.what = "wake and compute each lost too little to be the cause alone",
+	 .timer_late_ns = 1000 * US,
+	 .phase_ns = {2 * US, 1300 * US},
+	 .evidence = {.run_delay_ns = 900 * US, .cpu_ns = 1300 * US, .window_ticks = 1},
+	 .cause = TAC_CAUSE_UNDECIDED,
+	 .phase = TAC_PHASE_NONE},
+	{.what = "off the CPU, half delayed, half stolen",
+	 .phase_ns = {2 * US, 2500 * US},
+	 .evidence = {.run_delay_ns = 1000 * US, .cpu_ns = 600 * US, .window_ticks = 1},
+	 .cause = TAC_CAUSE_UNDECIDED,
+	 .phase = TAC_PHASE_SCO},
+};
+
+static void each_story_of_a_late_tick_gets_its_cause_and_phase(void)
+{
+	for (size_t i = 0; i < sizeof stories / sizeof stories[0]; i++) {
+		tac_tick tick = make_tick(&stories[i]);
+		TEST_ASSERT_EQUAL_MESSAGE(stories[i].cause != TAC_CAUSE_NONE, tac_tick_missed(&tick),
+					  stories[i].what);
+		tac_phase phase;
+		tac_cause cause = tac_deadline_classify(&tick, BUDGET, &phase);
+		TEST_ASSERT_EQUAL_STRING_MESSAGE(tac_cause_name(stories[i].cause), tac_cause_name(cause),
+						 stories[i].what);
+		TEST_ASSERT_EQUAL_STRING_MESSAGE(tac_phase_name(stories[i].phase), tac_phase_name(phase),
+						 stories[i].what);
+	}
+}
+
+// ---- the account ----
+
+static tac_deadline *make_deadline(int64_t period_ns, uint32_t records)
+{
+	tac_deadline_def def = tac_deadline_def_default(period_ns);
+	def.records = records;
+	def.evidence_every = 1;
+	tac_deadline *deadline;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_deadline_create(&def, &deadline));
+	return deadline;
+}
+
+static void a_full_ring_loses_records_but_no_counts(void)
+{
+	tac_deadline *deadline = make_deadline(MS, 8);
+	TEST_ASSERT_GREATER_OR_EQUAL(TAC_OK, tac_deadline_attach(deadline));
+	for (int i = 0; i < 20; i++) {
+		tac_tick tick = {.index = i, .deadline_ns = 1, .end_ns = i % 2 ? 2 : 0, .skipped = 3};
+		tac_deadline_record(deadline, &tick, 1);
+	}
+	tac_deadline_totals totals = tac_deadline_read_totals(deadline);
+	TEST_ASSERT_EQUAL_INT64(20, totals.ticks);
+	TEST_ASSERT_EQUAL_INT64(10, totals.misses);
+	TEST_ASSERT_EQUAL_INT64(60, totals.skipped);
+	TEST_ASSERT_EQUAL_INT64(12, totals.lost);
+	tac_tick tick;
+	for (int i = 0; i < 8; i++) {
+		TEST_ASSERT_TRUE(tac_deadline_read(deadline, &tick));
+		TEST_ASSERT_EQUAL_INT64(i, tick.index);
+	}
+	TEST_ASSERT_FALSE(tac_deadline_read(deadline, &tick));
+	tick = (tac_tick){.index = 20};
+	tac_deadline_record(deadline, &tick, 1);
+	TEST_ASSERT_TRUE(tac_deadline_read(deadline, &tick));
+	TEST_ASSERT_EQUAL_INT64(12, tick.lost_records);
+	tac_deadline_destroy(&deadline);
+	TEST_ASSERT_NULL(deadline);
+}
+
+static void bad_definitions_are_refused(void)
+{
+	tac_deadline_def def = tac_deadline_def_default(MS);
+	tac_deadline *deadline;
+	def.records = 100;
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_deadline_create(&def, &deadline));
+	def = tac_deadline_def_default(0);
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_deadline_create(&def, &deadline));
+	def = tac_deadline_def_default(MS);
+	def.evidence_every = 0;
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_deadline_create(&def, &deadline));
+	TEST_ASSERT_NULL(deadline);
+}
+
+// ---- planted faults in a running loop ----
+
+#define FAULTY_TICK 30
+#define PAGES       8192
+
+typedef struct fault {
+	tac_phase phase;
+	void (*plant)(void);
+} fault;
+
+static void tick_with_fault(void *user, tac_tick *tick)
+{
+	const fault *f = user;
+	for (int i = 0; i < TAC_PHASE_COUNT; i++) {
+		if (tick->index == FAULTY_TICK && f->phase == (tac_phase)i)
+			f->plant();
+		tac_tick_phase_end(tick, (tac_phase)i);
+	}
+}
+
+// The record of the faulty tick. Other ticks may be late, too: these are shared machines.
+static tac_tick run_with_fault(fault f)
+{
+	tac_tick tick = {.index = -1};
+	// The machine may make the loop skip the very tick; then once more.
+	for (int attempt = 0; attempt < 20 && tick.index != FAULTY_TICK; attempt++) {
+		tac_deadline *deadline = make_deadline(MS, 256);
+		tac_loop_def def = tac_loop_def_default();
+		def.periods = 60;
+		def.deadline = deadline;
+		tac_loop *loop;
+		TEST_ASSERT_EQUAL(TAC_OK, tac_loop_create(&def, &loop));
+		TEST_ASSERT_EQUAL(TAC_OK, tac_loop_run(loop, tick_with_fault, &f));
+		tac_loop_destroy(&loop);
+		while (tick.index != FAULTY_TICK && tac_deadline_read(deadline, &tick)) {
+		}
+		tac_deadline_destroy(&deadline);
+	}
+	TEST_ASSERT_EQUAL_INT64(FAULTY_TICK, tick.index);
+	return tick;
+}
+
+static void sleep_3_ms(void)
+{
+	tac_clock_sleep_until_ns(tac_clock_now_ns() + 3 * MS);
+}
+
+static void compute_3_ms(void)
+{
+	int64_t end_ns = tac_clock_now_ns() + 3 * MS;
+	while (tac_clock_now_ns() < end_ns) {
+	}
+}
+
+static void touch_fresh_pages(void)
+{
+	const size_t page = 4096, bytes = PAGES * page;
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise(memory, bytes, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < bytes; i += page)
+		memory[i] = 1;
+	munmap(memory, bytes);
+}
+
+static void expect_cause(const tac_tick *tick, tac_cause one, tac_cause other)
+{
+	char found[160];
+	snprintf(found, sizeof found, "found %s: cpu %lld ns, run delay %lld ns, switches %u+%u, faults %u",
+		 tac_cause_name(tick->cause), (long long)tick->evidence.cpu_ns,
+		 (long long)tick->evidence.run_delay_ns, tick->evidence.voluntary, tick->evidence.involuntary,
+		 tick->evidence.minor_faults);
+	TEST_ASSERT_TRUE_MESSAGE(tick->cause == one || tick->cause == other, found);
+}
+
+static void a_phase_that_sleeps_3_ms_is_named(void)
+{
+	tac_tick tick = run_with_fault((fault){TAC_PHASE_FORCE, sleep_3_ms});
+	TEST_ASSERT_TRUE(tac_tick_missed(&tick));
+	TEST_ASSERT_GREATER_OR_EQUAL_UINT32(2, tick.skipped);
+	// When it wakes up, others may be on the CPU: then it was preempted as well.
+	expect_cause(&tick, TAC_CAUSE_LONG_COMPUTE, TAC_CAUSE_PREEMPTED);
+	TEST_ASSERT_EQUAL(TAC_PHASE_FORCE, tick.cause_phase);
+	TEST_ASSERT_GREATER_OR_EQUAL_UINT32(1, tick.evidence.voluntary);
+	TEST_ASSERT_GREATER_OR_EQUAL_INT64(3 * MS, tac_tick_phase_ns(&tick, TAC_PHASE_FORCE));
+}
+
+static void a_phase_that_computes_3_ms_is_named(void)
+{
+	tac_tick tick = run_with_fault((fault){TAC_PHASE_SCO, compute_3_ms});
+	expect_cause(&tick, TAC_CAUSE_LONG_COMPUTE, TAC_CAUSE_PREEMPTED);
+	TEST_ASSERT_EQUAL(TAC_PHASE_SCO, tick.cause_phase);
+}
+
+static void a_device_that_blocks_is_blamed(void)
+{
+	tac_tick tick = run_with_fault((fault){TAC_PHASE_DEVICE_READ, sleep_3_ms});
+	expect_cause(&tick, TAC_CAUSE_DEVICE_IO, TAC_CAUSE_PREEMPTED);
+	TEST_ASSERT_EQUAL(TAC_PHASE_DEVICE_READ, tick.cause_phase);
+}
+
+static void memory_that_is_not_resident_is_blamed(void)
+{
+	tac_tick tick = run_with_fault((fault){TAC_PHASE_PUBLISH, touch_fresh_pages});
+	TEST_ASSERT_GREATER_OR_EQUAL_UINT32(PAGES, tick.evidence.minor_faults);
+	expect_cause(&tick, TAC_CAUSE_PAGE_FAULT, TAC_CAUSE_PAGE_FAULT);
+	TEST_ASSERT_EQUAL(TAC_PHASE_PUBLISH, tick.cause_phase);
+}
+
+int main(void)
+{
+	// Where it is granted, other processes do not blur the planted faults.
+	const tac_thread_def def = {.policy = TAC_POLICY_FIFO, .priority = 30, .cpu = -1};
+	tac_thread_report report;
+	if (tac_thread_enter(&def, &report) != TAC_OK)
+		puts("without SCHED_FIFO: planted faults may be blurred by preemption");
+	UNITY_BEGIN();
+	RUN_TEST(each_story_of_a_late_tick_gets_its_cause_and_phase);
+	RUN_TEST(a_full_ring_loses_records_but_no_counts);
+	RUN_TEST(bad_definitions_are_refused);
+	RUN_TEST(a_phase_that_sleeps_3_ms_is_named);
+	RUN_TEST(a_phase_that_computes_3_ms_is_named);
+	RUN_TEST(a_device_that_blocks_is_blamed);
+	RUN_TEST(memory_that_is_not_resident_is_blamed);
+	return UNITY_END();
+}

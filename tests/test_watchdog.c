@@ -1,0 +1,123 @@
+#include "rt/watchdog.h"
+
+#include "rt/clock.h"
+#include "unity.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#define MS TAC_NS_PER_MS
+
+// Long enough that a shared machine's own pauses (some 20 ms) are no stall.
+#define STALL_PERIODS 100
+#define STALL_NS      (400 * MS)
+
+static tac_watchdog *watchdog;
+static atomic_int hook_calls;
+
+void setUp(void)
+{
+	atomic_store(&hook_calls, 0);
+}
+
+void tearDown(void)
+{
+}
+
+static void on_stall(void *user)
+{
+	atomic_fetch_add((atomic_int *)user, 1);
+}
+
+static tac_loop *make_loop(int64_t periods)
+{
+	tac_loop_def def = tac_loop_def_default();
+	def.periods = periods;
+	tac_loop *loop;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_loop_create(&def, &loop));
+	return loop;
+}
+
+static void watch(const tac_loop *loop)
+{
+	tac_watchdog_def def = tac_watchdog_def_default(loop);
+	def.periods = STALL_PERIODS;
+	def.on_stall = on_stall;
+	def.user = &hook_calls;
+	TEST_ASSERT_GREATER_OR_EQUAL(TAC_OK, tac_watchdog_create(&def, &watchdog));
+}
+
+typedef struct stalls {
+	int stalls_left;
+	int calls_in_stall[2];
+} stalls;
+
+static void stall_twice(void *user, tac_tick *tick)
+{
+	stalls *s = user;
+	if (tick->index < 20 * (3 - s->stalls_left) || s->stalls_left == 0)
+		return;
+	int before = atomic_load(&hook_calls);
+	tac_clock_sleep_until_ns(tac_clock_now_ns() + STALL_NS);
+	s->stalls_left--;
+	s->calls_in_stall[s->stalls_left] = atomic_load(&hook_calls) - before;
+}
+
+static void the_hook_is_called_once_in_each_stall_and_the_loop_goes_on(void)
+{
+	// 400 ms are 400 periods: the second stall begins after tick 400.
+	tac_loop *loop = make_loop(1000);
+	watch(loop);
+	stalls s = {.stalls_left = 2};
+	TEST_ASSERT_EQUAL(TAC_OK, tac_loop_run(loop, stall_twice, &s));
+	TEST_ASSERT_EQUAL(0, s.stalls_left);
+	TEST_ASSERT_EQUAL(1, s.calls_in_stall[0]);
+	TEST_ASSERT_EQUAL(1, s.calls_in_stall[1]);
+	TEST_ASSERT_EQUAL_UINT64((uint64_t)atomic_load(&hook_calls), tac_watchdog_stalls(watchdog));
+	TEST_ASSERT_GREATER_THAN_UINT64(50, tac_loop_beats(loop));
+	tac_watchdog_destroy(&watchdog);
+	TEST_ASSERT_NULL(watchdog);
+	tac_loop_destroy(&loop);
+}
+
+static void do_nothing(void *user, tac_tick *tick)
+{
+	(void)user;
+	(void)tick;
+}
+
+static void a_loop_that_has_not_begun_or_has_ended_is_no_stall(void)
+{
+	tac_loop *loop = make_loop(20);
+	watch(loop);
+	tac_clock_sleep_until_ns(tac_clock_now_ns() + STALL_NS / 2);
+	TEST_ASSERT_EQUAL(0, atomic_load(&hook_calls));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_loop_run(loop, do_nothing, NULL));
+	tac_clock_sleep_until_ns(tac_clock_now_ns() + STALL_NS / 2);
+	TEST_ASSERT_EQUAL(0, atomic_load(&hook_calls));
+	tac_watchdog_destroy(&watchdog);
+	tac_loop_destroy(&loop);
+}
+
+static void one_period_of_patience_is_refused(void)
+{
+	tac_loop *loop = make_loop(1);
+	tac_watchdog_def def = tac_watchdog_def_default(loop);
+	def.periods = 1;
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_watchdog_create(&def, &watchdog));
+	TEST_ASSERT_NULL(watchdog);
+	def.periods = 2;
+	def.thread.priority = 1000;
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_watchdog_create(&def, &watchdog));
+	TEST_ASSERT_NULL(watchdog);
+	tac_loop_destroy(&loop);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(the_hook_is_called_once_in_each_stall_and_the_loop_goes_on);
+	RUN_TEST(a_loop_that_has_not_begun_or_has_ended_is_no_stall);
+	RUN_TEST(one_period_of_patience_is_refused);
+	return UNITY_END();
+}
