@@ -1,0 +1,85 @@
+// SIMD: which instruction set a kernel runs with. A kernel is one source file compiled once for each variant
+// of the target (cmake/TactusSimd.cmake: tactus_simd_variants), written with base/wide.h. It takes three
+// lines:
+//
+//   typedef void sum_fn(const float *in, float *out);
+//   TAC_SIMD_DECLARE(sum_fn, sum);                                    in a private header: sum_scalar,
+//   sum_avx2, …
+//
+//   void TAC_SIMD_NAME(sum)(const float *in, float *out) { … }        in the kernel
+//
+//   static sum_fn *const sums[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(sum);  in the module that uses it
+//   sum_fn *sum = sums[tac_simd_select()];                            once, at set-up
+#ifndef TAC_BASE_SIMD_H
+#define TAC_BASE_SIMD_H
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tac_simd {
+	TAC_SIMD_SCALAR, // plain C, on every machine: the reference
+	TAC_SIMD_SSE2,
+	TAC_SIMD_AVX2,
+	TAC_SIMD_NEON, // 64-bit ARM
+	TAC_SIMD_COUNT,
+} tac_simd;
+
+// Whether this build has the variant and this CPU (and its operating system) runs it. Scalar always.
+// Thread: any.
+bool tac_simd_supported(tac_simd simd);
+
+// The fastest supported variant.
+// Thread: any.
+tac_simd tac_simd_best(void);
+
+// The variant to use: what the environment variable TACTUS_SIMD names (scalar, sse2, avx2 or neon), else the
+// best. A name that is unknown, or that this machine cannot run, gives the best too, and one warning for the
+// process that says so: a stale variable should be noticed, but is no reason to keep a device from starting.
+// Thread: setup.
+tac_simd tac_simd_select(void);
+
+// "scalar", "sse2", "avx2", "neon". Never NULL.
+// Thread: any.
+const char *tac_simd_name(tac_simd simd);
+
+// TAC_SIMD_SUFFIX is set by the build for each compilation of a kernel: _scalar, _sse2, _avx2 or _neon.
+#define TAC_SIMD_JOIN_(name, suffix) name##suffix
+#define TAC_SIMD_JOIN(name, suffix)  TAC_SIMD_JOIN_(name, suffix)
+#define TAC_SIMD_NAME(name)          TAC_SIMD_JOIN(name, TAC_SIMD_SUFFIX)
+
+// The variants of the target. The condition is the one of cmake/TactusSimd.cmake.
+#if defined(TAC_NO_SIMD)
+#define TAC_SIMD_DECLARE(fn_type, name) fn_type name##_scalar
+#define TAC_SIMD_TABLE(name)                                                                                 \
+	{                                                                                                    \
+		[TAC_SIMD_SCALAR] = name##_scalar                                                            \
+	}
+#elif defined(__x86_64__)
+#define TAC_SIMD_DECLARE(fn_type, name) fn_type name##_scalar, name##_sse2, name##_avx2
+#define TAC_SIMD_TABLE(name)                                                                                 \
+	{                                                                                                    \
+		[TAC_SIMD_SCALAR] = name##_scalar, [TAC_SIMD_SSE2] = name##_sse2,                            \
+		[TAC_SIMD_AVX2] = name##_avx2                                                                \
+	}
+#elif defined(__aarch64__)
+#define TAC_SIMD_DECLARE(fn_type, name) fn_type name##_scalar, name##_neon
+#define TAC_SIMD_TABLE(name)                                                                                 \
+	{                                                                                                    \
+		[TAC_SIMD_SCALAR] = name##_scalar, [TAC_SIMD_NEON] = name##_neon                             \
+	}
+#else
+#define TAC_SIMD_DECLARE(fn_type, name) fn_type name##_scalar
+#define TAC_SIMD_TABLE(name)                                                                                 \
+	{                                                                                                    \
+		[TAC_SIMD_SCALAR] = name##_scalar                                                            \
+	}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

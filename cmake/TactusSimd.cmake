@@ -1,0 +1,33 @@
+# tactus_simd_variants(TARGET kernel.c …): compiles each kernel once for every SIMD variant of the target
+# architecture and adds the objects to TARGET. Each compilation sees TAC_SIMD_SUFFIX (_scalar, _sse2, _avx2,
+# _neon), which TAC_SIMD_NAME of base/simd.h puts behind the kernel's names. Put no other code in a kernel: what
+# is compiled with -mavx2 may run only where tac_simd_supported says so.
+include(CheckSymbolExists)
+check_symbol_exists(__x86_64__ "" TACTUS_TARGET_X86_64)
+check_symbol_exists(__aarch64__ "" TACTUS_TARGET_AARCH64)
+
+set(TACTUS_SIMD_VARIANTS scalar)
+if(TACTUS_SIMD AND TACTUS_TARGET_X86_64)
+	list(APPEND TACTUS_SIMD_VARIANTS sse2 avx2)
+elseif(TACTUS_SIMD AND TACTUS_TARGET_AARCH64)
+	list(APPEND TACTUS_SIMD_VARIANTS neon)
+endif()
+# -mno-avx: CMAKE_C_FLAGS with -march=native must not turn the SSE2 variant into another AVX2 one.
+set(TACTUS_SIMD_FLAGS_scalar -DTAC_NO_SIMD)
+set(TACTUS_SIMD_FLAGS_sse2 -msse2 -mno-avx)
+set(TACTUS_SIMD_FLAGS_avx2 -mavx2)
+set(TACTUS_SIMD_FLAGS_neon)
+
+function(tactus_simd_variants target)
+	foreach(variant IN LISTS TACTUS_SIMD_VARIANTS)
+		set(objects ${target}_${variant})
+		add_library(${objects} OBJECT ${ARGN})
+		set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+		target_include_directories(${objects} PRIVATE ${PROJECT_SOURCE_DIR})
+		target_compile_definitions(${objects} PRIVATE TAC_SIMD_SUFFIX=_${variant}
+			$<$<NOT:$<BOOL:${TACTUS_ASSERT}>>:TAC_NO_ASSERT>)
+		target_compile_options(${objects} PRIVATE ${TACTUS_SIMD_FLAGS_${variant}})
+		target_link_libraries(${objects} PRIVATE tactus_options)
+		target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
+	endforeach()
+endfunction()
