@@ -1,0 +1,117 @@
+#include "tests/wide_kernel.h"
+
+#include "base/wide.h"
+
+const char *TAC_SIMD_NAME(wide_kernel)(const wide_in *in, wide_out *out)
+{
+	tac_f32x8 a = tac_f32x8_load(in->a), b = tac_f32x8_load(in->b);
+	tac_f64x4 c = tac_f64x4_load(in->c), d = tac_f64x4_load(in->d);
+	tac_i32x8 i = tac_i32x8_load(in->i), j = tac_i32x8_load(in->j);
+	tac_i32x8 index = tac_i32x8_loadu(in->index);
+	tac_m32x8 m = tac_m32x8_from_bits(in->bits), n = tac_m32x8_from_bits(in->more_bits);
+	tac_m64x4 p = tac_m64x4_from_bits(in->bits), q = tac_m64x4_from_bits(in->more_bits);
+
+	tac_f32x8_storeu(out->f32_rounded[F32_ADD], tac_f32x8_add(a, b));
+	tac_f32x8_storeu(out->f32_rounded[F32_SUB], tac_f32x8_sub(a, b));
+	tac_f32x8_storeu(out->f32_rounded[F32_MUL], tac_f32x8_mul(a, b));
+	tac_f32x8_storeu(out->f32_rounded[F32_DIV], tac_f32x8_div(a, b));
+	tac_f32x8_storeu(out->f32_rounded[F32_SQRT], tac_f32x8_sqrt(a));
+	tac_f32x8_storeu(out->f32_rounded[F32_FROM_F64], tac_f32x8_from_f64(c, d));
+	tac_f32x8_storeu(out->f32_moved[F32_MIN], tac_f32x8_min(a, b));
+	tac_f32x8_storeu(out->f32_moved[F32_MAX], tac_f32x8_max(a, b));
+	tac_f32x8_storeu(out->f32_moved[F32_ABS], tac_f32x8_abs(a));
+	tac_f32x8_storeu(out->f32_moved[F32_NEG], tac_f32x8_neg(a));
+	tac_f32x8_storeu(out->f32_moved[F32_SELECT], tac_f32x8_select(m, a, b));
+	tac_f32x8_storeu(out->f32_moved[F32_GATHER], tac_f32x8_gather(in->f32_table, index));
+	tac_f32x8_storeu(out->f32_moved[F32_SPLAT], tac_f32x8_splat(in->f32_table[3]));
+	tac_f32x8_storeu(out->f32_moved[F32_LOADU], tac_f32x8_loadu(in->f32_table + 1));
+	tac_f32x8_storeu(out->f32_moved[F32_SET], tac_f32x8_set(a, 5, in->b[0]));
+	tac_f32x8_storeu(out->f32_moved[F32_BITS], tac_f32x8_from_bits(i));
+	tac_f32x8_storeu(out->f32_moved[F32_FROM_I32], tac_f32x8_from_i32(i));
+	out->f32_hmin = tac_f32x8_hmin(a);
+	out->f32_hmax = tac_f32x8_hmax(a);
+	out->f32_hsum = tac_f32x8_hsum(a);
+
+	tac_f64x4_storeu(out->f64_rounded[F64_ADD], tac_f64x4_add(c, d));
+	tac_f64x4_storeu(out->f64_rounded[F64_SUB], tac_f64x4_sub(c, d));
+	tac_f64x4_storeu(out->f64_rounded[F64_MUL], tac_f64x4_mul(c, d));
+	tac_f64x4_storeu(out->f64_rounded[F64_DIV], tac_f64x4_div(c, d));
+	tac_f64x4_storeu(out->f64_rounded[F64_SQRT], tac_f64x4_sqrt(c));
+	tac_f64x4_storeu(out->f64_rounded[F64_LOW], tac_f64x4_from_f32_low(a));
+	tac_f64x4_storeu(out->f64_rounded[F64_HIGH], tac_f64x4_from_f32_high(a));
+	tac_f64x4_storeu(out->f64_moved[F64_MIN], tac_f64x4_min(c, d));
+	tac_f64x4_storeu(out->f64_moved[F64_MAX], tac_f64x4_max(c, d));
+	tac_f64x4_storeu(out->f64_moved[F64_ABS], tac_f64x4_abs(c));
+	tac_f64x4_storeu(out->f64_moved[F64_NEG], tac_f64x4_neg(c));
+	tac_f64x4_storeu(out->f64_moved[F64_SELECT], tac_f64x4_select(p, c, d));
+	tac_f64x4_storeu(out->f64_moved[F64_GATHER], tac_f64x4_gather(in->f64_table, in->index));
+	tac_f64x4_storeu(out->f64_moved[F64_SPLAT], tac_f64x4_splat(in->f64_table[3]));
+	tac_f64x4_storeu(out->f64_moved[F64_LOADU], tac_f64x4_loadu(in->f64_table + 1));
+	tac_f64x4_storeu(out->f64_moved[F64_SET], tac_f64x4_set(c, 2, in->d[0]));
+	out->f64_hmin = tac_f64x4_hmin(c);
+	out->f64_hmax = tac_f64x4_hmax(c);
+	out->f64_hsum = tac_f64x4_hsum(c);
+
+	tac_i32x8_storeu(out->i32[I32_ADD], tac_i32x8_add(i, j));
+	tac_i32x8_storeu(out->i32[I32_SUB], tac_i32x8_sub(i, j));
+	tac_i32x8_storeu(out->i32[I32_MIN], tac_i32x8_min(i, j));
+	tac_i32x8_storeu(out->i32[I32_MAX], tac_i32x8_max(i, j));
+	tac_i32x8_storeu(out->i32[I32_AND], tac_i32x8_and(i, j));
+	tac_i32x8_storeu(out->i32[I32_OR], tac_i32x8_or(i, j));
+	tac_i32x8_storeu(out->i32[I32_XOR], tac_i32x8_xor(i, j));
+	tac_i32x8_storeu(out->i32[I32_ANDNOT], tac_i32x8_andnot(i, j));
+	tac_i32x8_storeu(out->i32[I32_SHL], tac_i32x8_shl(i, in->shift));
+	tac_i32x8_storeu(out->i32[I32_SHR], tac_i32x8_shr(i, in->shift));
+	tac_i32x8_storeu(out->i32[I32_SELECT], tac_i32x8_select(m, i, j));
+	tac_i32x8_storeu(out->i32[I32_GATHER], tac_i32x8_gather(in->i32_table, index));
+	tac_i32x8_storeu(out->i32[I32_SPLAT], tac_i32x8_splat(in->i32_table[3]));
+	tac_i32x8_storeu(out->i32[I32_LOADU], tac_i32x8_loadu(in->i32_table + 1));
+	tac_i32x8_storeu(out->i32[I32_SET], tac_i32x8_set(i, 5, in->j[0]));
+	tac_i32x8_storeu(out->i32[I32_FROM_F32], tac_i32x8_from_f32(a));
+	tac_i32x8_storeu(out->i32[I32_BITS], tac_f32x8_to_bits(a));
+
+	out->mask[MASK_F32_LT] = tac_m32x8_movemask(tac_f32x8_lt(a, b));
+	out->mask[MASK_F32_LE] = tac_m32x8_movemask(tac_f32x8_le(a, b));
+	out->mask[MASK_F32_GT] = tac_m32x8_movemask(tac_f32x8_gt(a, b));
+	out->mask[MASK_F32_GE] = tac_m32x8_movemask(tac_f32x8_ge(a, b));
+	out->mask[MASK_F32_EQ] = tac_m32x8_movemask(tac_f32x8_eq(a, b));
+	out->mask[MASK_F32_NE] = tac_m32x8_movemask(tac_f32x8_ne(a, b));
+	out->mask[MASK_F64_LT] = tac_m64x4_movemask(tac_f64x4_lt(c, d));
+	out->mask[MASK_F64_LE] = tac_m64x4_movemask(tac_f64x4_le(c, d));
+	out->mask[MASK_F64_GT] = tac_m64x4_movemask(tac_f64x4_gt(c, d));
+	out->mask[MASK_F64_GE] = tac_m64x4_movemask(tac_f64x4_ge(c, d));
+	out->mask[MASK_F64_EQ] = tac_m64x4_movemask(tac_f64x4_eq(c, d));
+	out->mask[MASK_F64_NE] = tac_m64x4_movemask(tac_f64x4_ne(c, d));
+	out->mask[MASK_I32_LT] = tac_m32x8_movemask(tac_i32x8_lt(i, j));
+	out->mask[MASK_I32_GT] = tac_m32x8_movemask(tac_i32x8_gt(i, j));
+	out->mask[MASK_I32_EQ] = tac_m32x8_movemask(tac_i32x8_eq(i, j));
+	out->mask[MASK_AND] = tac_m32x8_movemask(tac_m32x8_and(m, n));
+	out->mask[MASK_OR] = tac_m32x8_movemask(tac_m32x8_or(m, n));
+	out->mask[MASK_XOR] = tac_m32x8_movemask(tac_m32x8_xor(m, n));
+	out->mask[MASK_ANDNOT] = tac_m32x8_movemask(tac_m32x8_andnot(m, n));
+	out->mask[MASK_NOT] = tac_m32x8_movemask(tac_m32x8_not(m));
+	out->mask[MASK_ANY] = tac_m32x8_any(m);
+	out->mask[MASK_WHOLE] = tac_m32x8_all(m);
+	out->mask[MASK64_AND] = tac_m64x4_movemask(tac_m64x4_and(p, q));
+	out->mask[MASK64_OR] = tac_m64x4_movemask(tac_m64x4_or(p, q));
+	out->mask[MASK64_XOR] = tac_m64x4_movemask(tac_m64x4_xor(p, q));
+	out->mask[MASK64_ANDNOT] = tac_m64x4_movemask(tac_m64x4_andnot(p, q));
+	out->mask[MASK64_NOT] = tac_m64x4_movemask(tac_m64x4_not(p));
+	out->mask[MASK64_ANY] = tac_m64x4_any(p);
+	out->mask[MASK64_WHOLE] = tac_m64x4_all(p);
+
+	// Aligned stores, and lanes read one by one.
+	_Alignas(32) float f32[8];
+	_Alignas(32) double f64[4];
+	_Alignas(32) int32_t i32[8];
+	tac_f32x8_store(f32, a);
+	tac_f64x4_store(f64, c);
+	tac_i32x8_store(i32, i);
+	for (int k = 0; k < 8; k++) {
+		out->f32_get[k] = k & 1 ? f32[k] : tac_f32x8_get(a, k);
+		out->i32_get[k] = k & 1 ? i32[k] : tac_i32x8_get(i, k);
+	}
+	for (int k = 0; k < 4; k++)
+		out->f64_get[k] = k & 1 ? f64[k] : tac_f64x4_get(c, k);
+	return TAC_WIDE_NAME;
+}
