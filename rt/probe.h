@@ -17,9 +17,11 @@
 // Thread: RT.
 #define TAC_PROBE_PHASE_END(index, phase) DTRACE_PROBE2(tactus, phase_end, index, phase)
 
-// It ended late: int64_t index, tac_cause, the tac_phase of the cause, and by how many ns (int64_t).
+// It ended late: int64_t index, tac_cause, the tac_phase of the cause, by how many ns (int64_t). It is not
+// named "miss", which perf record reads as a cache event.
 // Thread: RT.
-#define TAC_PROBE_MISS(index, cause, phase, late_ns) DTRACE_PROBE4(tactus, miss, index, cause, phase, late_ns)
+#define TAC_PROBE_MISS(index, cause, phase, late_ns)                                                         \
+	DTRACE_PROBE4(tactus, tick_miss, index, cause, phase, late_ns)
 
 #else
 

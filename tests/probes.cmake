@@ -5,7 +5,7 @@ set(operand "@[^ \n]+")
 set(int64 "-8${operand}")
 set(enum "-?4${operand}")
 
-foreach(probe "tick_start;${int64} ${int64}" "phase_end;${int64} ${enum}" "miss;${int64} ${enum} ${enum} ${int64}")
+foreach(probe "tick_start;${int64} ${int64}" "phase_end;${int64} ${enum}" "tick_miss;${int64} ${enum} ${enum} ${int64}")
 	list(GET probe 0 name)
 	list(GET probe 1 arguments)
 	# One place in the source may become several in the program; all of them must be right.
