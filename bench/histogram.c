@@ -105,7 +105,7 @@ static void compare_records(const char *distribution)
 
 static double correction_us(int64_t interval_ns)
 {
-	double best_us = INFINITY;
+	double best_us = HUGE_VAL;
 	for (int round = 0; round < 5; round++) {
 		const int64_t begin_ns = tac_clock_now_ns();
 		tac_histogram_corrected(&histogram, interval_ns, &corrected);
