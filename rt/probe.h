@@ -5,23 +5,29 @@
 #ifndef TAC_RT_PROBE_H
 #define TAC_RT_PROBE_H
 
+#include <stdint.h>
+
 #ifdef TAC_HAVE_SDT
 
 #include <sys/sdt.h>
 
-// A tick begins: its int64_t index and the int64_t time it was planned for, in ns.
-// Thread: RT.
-#define TAC_PROBE_TICK_START(index, planned_ns) DTRACE_PROBE2(tactus, tick_start, index, planned_ns)
+// The casts fix the size and sign that the notes give for each argument, whatever the caller passes.
 
-// A phase of it is done: int64_t index, tac_phase.
+// A tick begins: its index, and the time it was planned for in ns.
 // Thread: RT.
-#define TAC_PROBE_PHASE_END(index, phase) DTRACE_PROBE2(tactus, phase_end, index, phase)
+#define TAC_PROBE_TICK_START(index, planned_ns)                                                              \
+	DTRACE_PROBE2(tactus, tick_start, (int64_t)(index), (int64_t)(planned_ns))
 
-// It ended late: int64_t index, tac_cause, the tac_phase of the cause, by how many ns (int64_t). It is not
-// named "miss", which perf record reads as a cache event.
+// A phase of it is done: index, tac_phase.
+// Thread: RT.
+#define TAC_PROBE_PHASE_END(index, phase) DTRACE_PROBE2(tactus, phase_end, (int64_t)(index), (int32_t)(phase))
+
+// It ended late: index, tac_cause, the tac_phase of the cause, by how many ns. It is not named "miss", which
+// perf record reads as a cache event.
 // Thread: RT.
 #define TAC_PROBE_MISS(index, cause, phase, late_ns)                                                         \
-	DTRACE_PROBE4(tactus, tick_miss, index, cause, phase, late_ns)
+	DTRACE_PROBE4(tactus, tick_miss, (int64_t)(index), (int32_t)(cause), (int32_t)(phase),               \
+		      (int64_t)(late_ns))
 
 #else
 

@@ -3,9 +3,9 @@
 execute_process(COMMAND ${READELF} -n ${PROGRAM} OUTPUT_VARIABLE notes COMMAND_ERROR_IS_FATAL ANY)
 set(operand "@[^ \n]+")
 set(int64 "-8${operand}")
-set(enum "-?4${operand}")
+set(int32 "-4${operand}")
 
-foreach(probe "tick_start;${int64} ${int64}" "phase_end;${int64} ${enum}" "tick_miss;${int64} ${enum} ${enum} ${int64}")
+foreach(probe "tick_start;${int64} ${int64}" "phase_end;${int64} ${int32}" "tick_miss;${int64} ${int32} ${int32} ${int64}")
 	list(GET probe 0 name)
 	list(GET probe 1 arguments)
 	# One place in the source may become several in the program; all of them must be right.
