@@ -195,26 +195,31 @@ static bool phases_in_order(const tac_tick *tick)
 	return before_ns <= tick->end_ns;
 }
 
-static void add_slice(tac_trace *trace, const tac_tick *tick, int64_t begin_ns, int64_t end_ns, bool moved)
+// Slices are begin and end events, not complete ones with a duration: a viewer that adds time and duration in
+// floating point would see a phase end after the next one has begun.
+static void add_end(tac_trace *trace, const char *name, int64_t at_ns)
+{
+	add(trace, "{\"name\":\"%s\",\"ph\":\"E\",\"ts\":%s," LOOP_TRACK "},", name, us(at_ns).digits);
+}
+
+static void add_slices(tac_trace *trace, const tac_tick *tick, int64_t begin_ns, int64_t end_ns, bool moved)
 {
 	add(trace,
-	    "{\"name\":\"tick\",\"cat\":\"tick\",\"ph\":\"X\",\"ts\":%s,\"dur\":%s," LOOP_TRACK
+	    "{\"name\":\"tick\",\"cat\":\"tick\",\"ph\":\"B\",\"ts\":%s," LOOP_TRACK
 	    ",\"args\":{\"index\":%" PRId64 ",\"slack_ns\":%" PRId64 ",\"skipped\":%" PRIu32 "%s}},",
-	    us(begin_ns).digits, us(end_ns - begin_ns).digits, tick->index,
-	    difference_ns(tick->deadline_ns, tick->end_ns), tick->skipped, moved ? ",\"moved\":true" : "");
-	int64_t phase_begin_ns = begin_ns;
+	    us(begin_ns).digits, tick->index, difference_ns(tick->deadline_ns, tick->end_ns), tick->skipped,
+	    moved ? ",\"moved\":true" : "");
+	int64_t at_ns = begin_ns;
 	for (int phase = 0; phase < TAC_PHASE_COUNT; phase++) {
 		if (tick->phase_end_ns[phase] == 0)
 			continue;
-		const int64_t recorded_ns = difference_ns(tick->phase_end_ns[phase], trace->origin_ns);
-		const int64_t phase_end_ns = clamp_ns(recorded_ns, phase_begin_ns, end_ns);
-		add(trace,
-		    "{\"name\":\"%s\",\"cat\":\"phase\",\"ph\":\"X\",\"ts\":%s,\"dur\":%s," LOOP_TRACK
-		    ",\"args\":{\"index\":%" PRId64 "}},",
-		    tac_phase_name((tac_phase)phase), us(phase_begin_ns).digits,
-		    us(phase_end_ns - phase_begin_ns).digits, tick->index);
-		phase_begin_ns = phase_end_ns;
+		const char *name = tac_phase_name((tac_phase)phase);
+		add(trace, "{\"name\":\"%s\",\"cat\":\"phase\",\"ph\":\"B\",\"ts\":%s," LOOP_TRACK "},", name,
+		    us(at_ns).digits);
+		at_ns = clamp_ns(difference_ns(tick->phase_end_ns[phase], trace->origin_ns), at_ns, end_ns);
+		add_end(trace, name, at_ns);
 	}
+	add_end(trace, "tick", end_ns);
 }
 
 static void add_counter(tac_trace *trace, const char *name, int64_t at_ns, int64_t value_ns)
@@ -309,7 +314,7 @@ void tac_trace_tick(tac_trace *trace, const tac_tick *tick)
 	const int64_t begin_ns = clamp_ns(wake_ns, trace->tick_end_ns, INT64_MAX);
 	const int64_t end_ns = clamp_ns(done_ns, begin_ns, INT64_MAX);
 	const bool moved = begin_ns != wake_ns || end_ns != done_ns || !phases_in_order(tick);
-	add_slice(trace, tick, begin_ns, end_ns, moved);
+	add_slices(trace, tick, begin_ns, end_ns, moved);
 	add_counter(trace, "wake latency", begin_ns, difference_ns(tick->wake_ns, tick->planned_ns));
 	add_counter(trace, "compute", begin_ns, difference_ns(tick->end_ns, tick->wake_ns));
 	trace->tick_end_ns = end_ns;

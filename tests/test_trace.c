@@ -68,7 +68,7 @@ typedef struct expected {
 
 static int64_t expected_events(const expected *e)
 {
-	return 5 + 3 * e->ticks + e->phases + e->misses + e->losses + 1;
+	return 5 + 4 * e->ticks + 2 * e->phases + e->misses + e->losses + 1;
 }
 
 static tac_trace *open_trace(const char *path)

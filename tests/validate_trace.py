@@ -61,13 +61,15 @@ def validate(events):
     counts = collections.Counter()
     last_ns = collections.defaultdict(int)  # of each track
     named = set()
-    tick_begin = tick_end = phase_end = None
+    tick_begin = phase_end = None
+    open_slices = []
     for event in events:
         check(isinstance(event, dict), "not an object:", event)
         numbers_are_finite(event)
+        kind = event.get("ph")
         check(event.get("pid") == 1 and isinstance(event.get("name"), str), "no pid or name:", event)
-        check(isinstance(event.get("args"), dict), "no args:", event)
-        name, args, kind = event["name"], event["args"], event.get("ph")
+        check(isinstance(event.get("args", {}), dict), "args:", event)
+        name, args = event.get("name"), event.get("args", {})
         counts["events"] += 1
 
         if kind == "M":
@@ -81,24 +83,29 @@ def validate(events):
         check(at_ns >= last_ns[track], "time runs back on", track, event)
         last_ns[track] = at_ns
 
-        if kind == "X":
-            end_ns = at_ns + time_ns(event.get("dur"))
+        if kind == "B":
             check(event.get("tid") == 1, "slice off its track:", event)
             if event.get("cat") == "tick":
                 check(name == "tick" and {"index", "slack_ns", "skipped"} <= set(args), "tick:", event)
-                check(tick_end is None or at_ns >= tick_end, "ticks overlap:", event)
-                tick_begin, tick_end, phase_end, order = at_ns, end_ns, at_ns, -1
+                check(not open_slices, "tick inside another slice:", event)
+                tick_begin, phase_end, order = at_ns, at_ns, -1
                 counts["ticks"] += 1
                 counts["moved"] += args.get("moved", False)
-                counts["slice_ns"] += end_ns - at_ns
-                tick_index = args["index"]
             else:
                 check(event.get("cat") == "phase" and name in PHASES, "phase:", event)
-                check(tick_begin is not None and args["index"] == tick_index, "phase of no tick:", event)
+                check(open_slices == ["tick"], "phase not in a tick:", event, open_slices)
                 check(PHASES.index(name) > order, "phases out of order:", event)
-                check(at_ns == phase_end and tick_begin <= at_ns <= end_ns <= tick_end, "phase not in tick:", event)
-                phase_end, order = end_ns, PHASES.index(name)
+                check(at_ns == phase_end, "gap before a phase:", event)
+                order = PHASES.index(name)
                 counts["phases"] += 1
+            open_slices.append(name)
+        elif kind == "E":
+            check(event.get("tid") == 1, "slice off its track:", event)
+            check(open_slices and open_slices.pop() == name, "end of another slice:", event)
+            if name == "tick":
+                counts["slice_ns"] += at_ns - tick_begin
+                counts["ended"] += 1
+            phase_end = at_ns
         elif kind == "C":
             check(name in ("wake latency", "compute") and set(args) == {"us"}, "counter:", event)
             check(at_ns == tick_begin, "counter not at its tick:", event)
@@ -155,6 +162,7 @@ def main(folder):
                     check(counts[key] == number, f"{key}: expected {number}, found {counts[key]}")
             for name in ("wake latency", "compute"):
                 check(counts["counter:" + name] == counts["ticks"], "counter", name, counts)
+            check(counts["ended"] == counts["ticks"], "ticks left open:", counts)
             check(events[-1]["name"] == "process_labels", "last event:", events[-1])
             if path.name == "names.json":
                 validate_names(events)
