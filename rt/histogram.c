@@ -98,9 +98,9 @@ static void add_missing(tac_histogram *out, int64_t value_ns, int64_t interval_n
 	int64_t missing_ns = value_ns - interval_ns;
 	while (missing_ns >= interval_ns) {
 		const uint32_t index = tac_histogram_index(missing_ns);
-		const int64_t low_ns = bucket_low_ns(index);
-		const int64_t end_ns = low_ns > interval_ns ? low_ns : interval_ns;
-		const int64_t steps = (missing_ns - end_ns) / interval_ns + 1;
+		// This does not reach below one interval: a bucket that one interval falls into is narrower
+		// than it.
+		const int64_t steps = (missing_ns - bucket_low_ns(index)) / interval_ns + 1;
 		const int64_t last_ns = missing_ns - (steps - 1) * interval_ns;
 		// missing … last is an arithmetic series, and (first + last) * length is even in every one.
 		out->sum_ns += (tac_histogram_sum)(missing_ns + last_ns) * steps / 2 * count;

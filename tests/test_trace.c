@@ -147,6 +147,8 @@ static tac_tick usual_tick(int64_t index)
 			tick.phase_end_ns[phase] = at_ns;
 	}
 	tick.end_ns = at_ns + 777;
+	if (index % 7 == 5)
+		tick.deadline_ns = tick.end_ns; // just in time
 	if (late) {
 		tick.cause = (tac_cause)(1 + index / 7 % (TAC_CAUSE_COUNT - 1));
 		tick.cause_phase = (tac_phase)(index / 7 % (TAC_PHASE_COUNT + 1));
@@ -192,7 +194,8 @@ static void names_are_escaped(void)
 	all[length] = '\0';
 	// A euro sign, a clef, then: a lone continuation, an overlong slash, a surrogate, beyond U+10FFFF,
 	// cut short.
-	strcat(all, "\xE2\x82\xAC\xF0\x9D\x84\x9E\x80\xC0\xAF\xED\xA0\x80\xF4\x90\x80\x80\xE2\x82");
+	strcat(all, "\xE2\x82\xAC\xF0\x9D\x84\x9E\x80\xC0\xAF\xE0\x80\xAF\xF0\x80\x80\xAF\xED\xA0\x80\xF4\x90"
+		    "\x80\x80\xE2\x82");
 	char longest[1000];
 	memset(longest, 'x', sizeof longest);
 	longest[254] = '\xC3'; // the cut after 255 bytes falls inside this character
