@@ -1,0 +1,160 @@
+# What ./run and tests/run share: the Debian packages, and how a build folder comes about. Sourced by bash.
+# shellcheck shell=bash
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+
+# Every Debian package Tactus uses, each with what it is for: these three tables are the only list.
+# shellcheck disable=SC2034 # the tables are read by the scripts that source this file
+packages_build='
+	build-essential     compiler, linker, headers of the C library
+	cmake               configures the build; 3.25 or newer
+	ninja-build         runs the build
+	pkg-config          finds libraries that bring no CMake package
+'
+# shellcheck disable=SC2034
+packages_test='
+	python3             checks the files the program writes
+	spin                proves the models of the lock-free buffers
+'
+# Without one of these a part is left out, and says so.
+# shellcheck disable=SC2034
+packages_optional='
+	clang-format-14     the test of the formatting
+	libck-dev           the benchmark against Concurrency Kit
+	rt-tests            the benchmark against cyclictest
+	systemtap-sdt-dev   the probes for perf and bpftrace
+'
+
+say() {
+	printf 'tactus: %s\n' "$*" >&2
+}
+
+die() {
+	say "$*"
+	exit 1
+}
+
+# Prints those of the named packages that are not installed.
+missing_packages() {
+	local installed package
+	installed=$'\n'$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null || true)$'\n'
+	for package; do
+		[[ $installed == *$'\n'"installed $package"$'\n'* ]] || printf '%s\n' "$package"
+	done
+}
+
+# Whether packages can be installed here; sets `as_root` to what goes before the command.
+as_root=()
+may_install() {
+	((EUID == 0)) && return
+	command -v sudo >/dev/null || return
+	if sudo -n true 2>/dev/null; then
+		as_root=(sudo -n)
+	else
+		[[ -t 0 && -t 2 ]] && as_root=(sudo) # someone is there to type the password
+	fi
+}
+
+# Runs apt-get without questions; its output is kept back in `apt_output`.
+apt_output=
+apt_get() {
+	apt_output=$("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -qq -y \
+		-o DPkg::Lock::Timeout=300 "$@" </dev/null 2>&1)
+}
+
+apt_knows() {
+	apt-cache show --no-all-versions "$1" >/dev/null 2>&1
+}
+
+# One dead mirror among several is no reason to give up: what follows tells whether the lists do.
+update_lists() {
+	apt_get update || true
+}
+
+# Installs the named packages, asking for new lists only where the present ones lack one or name a version that
+# the mirror no longer has. The second try serves a broken download too.
+install_packages() {
+	local package
+	for package; do
+		apt_knows "$package" || { update_lists && break; }
+	done
+	apt_get install --no-install-recommends "$@" && return
+	update_lists
+	apt_get install --no-install-recommends "$@"
+}
+
+# need_packages WHAT-FOR TABLE: all packages of the table are there afterwards, or the script ends.
+need_packages() {
+	local names missing tool
+	mapfile -t names < <(awk 'NF { print $1 }' <<<"$2")
+	if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+		say "not a Debian system: going on without its packages ${names[*]}"
+		for tool in cc cmake ninja; do
+			command -v "$tool" >/dev/null || die "$tool is not on the PATH"
+		done
+		return
+	fi
+	mapfile -t missing < <(missing_packages "${names[@]}")
+	((${#missing[@]})) || return 0
+	may_install || die "missing $1; as root: apt-get install ${missing[*]}"
+	say "installing $1: ${missing[*]}"
+	install_packages "${missing[@]}" ||
+		die "apt-get install ${missing[*]} failed: $(tail -n 1 <<<"$apt_output")"
+}
+
+# want_packages TABLE: the same for packages that may stay away; what is left out then is said in a line each.
+want_packages() {
+	local names missing known=() name use
+	command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || return 0
+	mapfile -t names < <(awk 'NF { print $1 }' <<<"$1")
+	mapfile -t missing < <(missing_packages "${names[@]}")
+	((${#missing[@]})) || return 0
+	if may_install; then
+		compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null || update_lists
+		for name in "${missing[@]}"; do
+			! apt_knows "$name" || known+=("$name")
+		done
+		if ((${#known[@]})); then
+			say "installing, if it can be had: ${known[*]}"
+			install_packages "${known[@]}" || for name in "${known[@]}"; do
+				apt_get install --no-install-recommends "$name" || true
+			done
+			mapfile -t missing < <(missing_packages "${names[@]}")
+		fi
+	fi
+	while read -r name use; do
+		[[ -z $name || " ${missing[*]} " != *" $name "* ]] || say "skipped: $use (package $name)"
+	done <<<"$1"
+}
+
+# Whether build/PRESET was configured, here and after the presets last changed.
+configured() {
+	local folder=$root/build/$1
+	[[ -f $folder/build.ninja && $folder/build.ninja -nt $root/CMakePresets.json ]] &&
+		grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"
+}
+
+# configure PRESET [NAME=VALUE…]: configures build/PRESET unless that was done with these values.
+configure() {
+	local preset=$1 setting fresh=(--fresh) wanted=1
+	shift
+	if configured "$preset"; then
+		fresh=()
+		for setting; do
+			grep -qxE "${setting%%=*}:[A-Z]+=${setting#*=}" "$root/build/$preset/CMakeCache.txt" || wanted=0
+		done
+		((!wanted)) || return 0
+	fi
+	say "configuring build/$preset"
+	cmake "${fresh[@]}" --log-level=NOTICE -S "$root" --preset "$preset" "${@/#/-D}" >/dev/null
+}
+
+# build PRESET [TARGET…]: builds, with progress where someone looks, and silently where nothing is to be done.
+build() {
+	local folder=$root/build/$1 quiet=(--quiet)
+	shift
+	[[ $(ninja -C "$folder" -n "$@") != *'no work to do'* ]] || return 0
+	say "building ${folder#"$root/"}"
+	[[ ! -t 2 ]] || quiet=()
+	ninja -C "$folder" -j "$(nproc)" "${quiet[@]}" "$@" >&2
+}
