@@ -1,0 +1,84 @@
+# cmake --install: the program, the static libraries, their headers as include/tactus/FOLDER/*.h, a CMake package
+# (find_package(tactus): tactus::base, tactus::rt, …, and tactus::tactus for all) and a pkg-config file. Neither
+# holds an absolute path, so the installed tree may be moved.
+include(CMakePackageConfigHelpers)
+
+get_property(TACTUS_FOLDERS GLOBAL PROPERTY TACTUS_LIBRARIES)
+get_property(TACTUS_OUTSIDE GLOBAL PROPERTY TACTUS_SYSTEM)
+list(REMOVE_DUPLICATES TACTUS_OUTSIDE)
+
+# How a consumer finds what the libraries link from outside. Plain names are libraries of the C compiler's path.
+set(TACTUS_FIND "")        # lines of the CMake package
+set(TACTUS_PC_LIBS "")     # pkg-config: linker options
+set(TACTUS_PC_REQUIRES "") # pkg-config: modules
+foreach(library IN LISTS TACTUS_OUTSIDE)
+	if(library STREQUAL Threads::Threads)
+		string(APPEND TACTUS_FIND "find_dependency(Threads)\n")
+		string(APPEND TACTUS_PC_LIBS " -pthread")
+	elseif(library MATCHES "^[a-z0-9_]+$")
+		string(APPEND TACTUS_PC_LIBS " -l${library}")
+	else()
+		message(FATAL_ERROR "cmake/TactusInstall.cmake must say how a consumer finds ${library}")
+	endif()
+endforeach()
+
+add_library(tactus_all INTERFACE)
+add_library(tactus::tactus ALIAS tactus_all)
+set_target_properties(tactus_all PROPERTIES EXPORT_NAME tactus)
+install(TARGETS tactus_all EXPORT tactus)
+
+set(TACTUS_PC_FOLDERS "")
+foreach(folder IN LISTS TACTUS_FOLDERS)
+	target_link_libraries(tactus_all INTERFACE tactus_${folder})
+	install(TARGETS tactus_${folder} EXPORT tactus)
+	install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tactus
+		FILES_MATCHING PATTERN "*.h" PATTERN "*.inl")
+	# The linker reads from left to right, so a folder comes before those it uses.
+	string(PREPEND TACTUS_PC_FOLDERS " -ltactus_${folder}")
+endforeach()
+
+set(TACTUS_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/tactus)
+install(EXPORT tactus NAMESPACE tactus:: FILE tactus-targets.cmake DESTINATION ${TACTUS_PACKAGE_DIR})
+file(CONFIGURE OUTPUT tactus-config.cmake @ONLY CONTENT [[
+include(CMakeFindDependencyMacro)
+@TACTUS_FIND@include("${CMAKE_CURRENT_LIST_DIR}/tactus-targets.cmake")
+]])
+# Before 1.0 a minor version may change an interface.
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/tactus-config-version.cmake
+	COMPATIBILITY SameMinorVersion)
+install(FILES
+	${CMAKE_CURRENT_BINARY_DIR}/tactus-config.cmake
+	${CMAKE_CURRENT_BINARY_DIR}/tactus-config-version.cmake
+	DESTINATION ${TACTUS_PACKAGE_DIR})
+
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+	set(TACTUS_PC_PREFIX "${CMAKE_INSTALL_PREFIX}")
+	set(TACTUS_PC_LIBDIR "${CMAKE_INSTALL_FULL_LIBDIR}")
+	set(TACTUS_PC_INCLUDEDIR "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+else()
+	file(RELATIVE_PATH TACTUS_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" /)
+	string(REGEX REPLACE "/$" "" TACTUS_PC_PREFIX "\${pcfiledir}/${TACTUS_PC_PREFIX}")
+	set(TACTUS_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+	set(TACTUS_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+set(TACTUS_PC_CFLAGS "")
+if(NOT TACTUS_ASSERT)
+	string(APPEND TACTUS_PC_CFLAGS " -DTAC_NO_ASSERT")
+endif()
+if(NOT TACTUS_SIMD)
+	string(APPEND TACTUS_PC_CFLAGS " -DTAC_NO_SIMD")
+endif()
+# All libraries are static, so what they need belongs to every link, not to --static alone.
+file(CONFIGURE OUTPUT tactus.pc @ONLY CONTENT [[
+prefix=@TACTUS_PC_PREFIX@
+libdir=@TACTUS_PC_LIBDIR@
+includedir=@TACTUS_PC_INCLUDEDIR@
+
+Name: tactus
+Description: @PROJECT_DESCRIPTION@
+Version: @PROJECT_VERSION@
+Requires:@TACTUS_PC_REQUIRES@
+Cflags: -I${includedir}/tactus@TACTUS_PC_CFLAGS@
+Libs: -L${libdir}@TACTUS_PC_FOLDERS@@TACTUS_PC_LIBS@
+]])
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tactus.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

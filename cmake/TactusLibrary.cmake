@@ -20,8 +20,9 @@ if(TACTUS_SANITIZE)
 	target_link_options(tactus_options INTERFACE -fsanitize=${TACTUS_SANITIZE})
 endif()
 
-# tactus_library(NAME SOURCES a.c … [LINK other_folder …]): the folder NAME as the static library tactus_NAME,
-# alias tactus::NAME. LINK names the folders whose headers it may include.
+# tactus_library(NAME SOURCES a.c … [LINK other_folder …] [SYSTEM library …]): the folder NAME as the static
+# library tactus_NAME, alias tactus::NAME. LINK names the folders whose headers it may include, SYSTEM what it
+# needs from outside (cmake/TactusInstall.cmake tells consumers how to find that).
 function(tactus_library name)
 	cmake_parse_arguments(LIB "" "" "SOURCES;LINK;SYSTEM" ${ARGN})
 	add_library(tactus_${name} STATIC ${LIB_SOURCES})
@@ -42,4 +43,5 @@ function(tactus_library name)
 		target_compile_definitions(tactus_${name} PUBLIC TAC_NO_SIMD)
 	endif()
 	set_property(GLOBAL APPEND PROPERTY TACTUS_LIBRARIES ${name})
+	set_property(GLOBAL APPEND PROPERTY TACTUS_SYSTEM ${LIB_SYSTEM})
 endfunction()
