@@ -136,14 +136,16 @@ configured() {
 
 # configure PRESET [NAME=VALUE…]: configures build/PRESET unless that was done with these values.
 configure() {
-	local preset=$1 setting fresh=(--fresh) wanted=1
+	local preset=$1 setting name value fresh=(--fresh) same=1
 	shift
 	if configured "$preset"; then
 		fresh=()
 		for setting; do
-			grep -qxE "${setting%%=*}:[A-Z]+=${setting#*=}" "$root/build/$preset/CMakeCache.txt" || wanted=0
+			name=${setting%%=*} value=${setting#*=}
+			grep -qxF -e "$name:BOOL=$value" -e "$name:PATH=$value" -e "$name:STRING=$value" \
+				"$root/build/$preset/CMakeCache.txt" || same=0
 		done
-		((!wanted)) || return 0
+		((!same)) || return 0
 	fi
 	say "configuring build/$preset"
 	cmake "${fresh[@]}" --log-level=NOTICE -S "$root" --preset "$preset" "${@/#/-D}" >/dev/null
