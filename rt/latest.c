@@ -84,9 +84,9 @@ void *tac_latest_begin(tac_latest *latest)
 void tac_latest_publish(tac_latest *latest)
 {
 	// Release: without it the reader may take the slot before the payload has arrived in it. Acquire,
-	// paired with the reader's release: without it the next payload may be written into the slot that
-	// came back while the reader still reads it. One exchange, not a load and a store: between the two
-	// the reader could take the middle slot, and it would then be both the reader's and the writer's.
+	// paired with the reader's release: without it nothing in C11 keeps the next payload out of the slot
+	// that came back while the reader still reads it. One exchange, not a load and a store: between the
+	// two the reader could take the middle slot, and it would then be both the reader's and the writer's.
 	uint32_t old = atomic_exchange_explicit(&latest->middle, latest->back | FRESH, memory_order_acq_rel);
 	latest->back = old & SLOT_MASK;
 	if (old & FRESH) {

@@ -88,8 +88,8 @@ bool tac_ring_push(tac_ring *ring, const void *element)
 	// Relaxed: only this thread writes it.
 	uint32_t pushed = atomic_load_explicit(&ring->pushed, memory_order_relaxed);
 	if (pushed - ring->popped_seen == ring->capacity) {
-		// Acquire, paired with the release in pop: without it the copy below may begin before the
-		// consumer has finished reading this slot, which then pops a mix of two elements.
+		// Acquire, paired with the release in pop: without it nothing in C11 keeps the copy below
+		// after the consumer's reading of this slot, which may then pop a mix of two elements.
 		ring->popped_seen = atomic_load_explicit(&ring->popped, memory_order_acquire);
 		if (pushed - ring->popped_seen == ring->capacity) {
 			// Relaxed, and no read-modify-write: one writer, and a count orders nothing.
