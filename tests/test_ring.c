@@ -1,0 +1,295 @@
+#include "rt/ring.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unity.h>
+
+#include "base/assert.h"
+#include "rt/clock.h"
+#include "tests/stamped.h"
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+}
+
+static tac_ring *create(uint32_t capacity, size_t element_bytes)
+{
+	tac_ring *ring = NULL;
+	TEST_ASSERT_EQUAL_INT(TAC_OK, tac_ring_create(capacity, element_bytes, &ring));
+	TEST_ASSERT_NOT_NULL(ring);
+	TEST_ASSERT_EQUAL_UINT32(capacity, tac_ring_capacity(ring));
+	TEST_ASSERT_EQUAL_UINT64(element_bytes, tac_ring_element_bytes(ring));
+	return ring;
+}
+
+static void elements_leave_in_the_order_they_came(void)
+{
+	tac_ring *ring = create(4, sizeof(int));
+	for (int i = 0; i < 4; i++)
+		TEST_ASSERT_TRUE(tac_ring_push(ring, &i));
+	for (int i = 0; i < 4; i++) {
+		int popped = -1;
+		TEST_ASSERT_TRUE(tac_ring_pop(ring, &popped));
+		TEST_ASSERT_EQUAL_INT(i, popped);
+	}
+	tac_ring_destroy(&ring);
+}
+
+static void a_full_ring_refuses_and_counts_and_keeps_what_it_has(void)
+{
+	tac_ring *ring = create(2, sizeof(int));
+	TEST_ASSERT_TRUE(tac_ring_push(ring, &(int){1}));
+	TEST_ASSERT_TRUE(tac_ring_push(ring, &(int){2}));
+	TEST_ASSERT_EQUAL_UINT64(0, tac_ring_refused(ring));
+	TEST_ASSERT_FALSE(tac_ring_push(ring, &(int){3}));
+	TEST_ASSERT_FALSE(tac_ring_push(ring, &(int){4}));
+	TEST_ASSERT_EQUAL_UINT64(2, tac_ring_refused(ring));
+	TEST_ASSERT_EQUAL_UINT32(2, tac_ring_count(ring));
+
+	int popped = 0;
+	TEST_ASSERT_TRUE(tac_ring_pop(ring, &popped));
+	TEST_ASSERT_EQUAL_INT(1, popped);
+	TEST_ASSERT_TRUE(tac_ring_push(ring, &(int){5}));
+	TEST_ASSERT_TRUE(tac_ring_pop(ring, &popped));
+	TEST_ASSERT_EQUAL_INT(2, popped);
+	TEST_ASSERT_TRUE(tac_ring_pop(ring, &popped));
+	TEST_ASSERT_EQUAL_INT(5, popped);
+	TEST_ASSERT_EQUAL_UINT64(2, tac_ring_refused(ring));
+	tac_ring_destroy(&ring);
+}
+
+static void popping_an_empty_ring_leaves_the_output_alone(void)
+{
+	tac_ring *ring = create(2, sizeof(int));
+	int popped = 42;
+	TEST_ASSERT_FALSE(tac_ring_pop(ring, &popped));
+	TEST_ASSERT_EQUAL_INT(42, popped);
+	tac_ring_push(ring, &(int){1});
+	tac_ring_pop(ring, &popped);
+	popped = 43;
+	TEST_ASSERT_FALSE(tac_ring_pop(ring, &popped));
+	TEST_ASSERT_EQUAL_INT(43, popped);
+	tac_ring_destroy(&ring);
+}
+
+static void capacity_one_alternates(void)
+{
+	tac_ring *ring = create(1, sizeof(int));
+	tac_ring_rebase(ring, UINT32_MAX - 3);
+	for (int i = 0; i < 10; i++) {
+		int popped = -1;
+		TEST_ASSERT_TRUE(tac_ring_push(ring, &i));
+		TEST_ASSERT_FALSE(tac_ring_push(ring, &(int){99}));
+		TEST_ASSERT_EQUAL_UINT32(1, tac_ring_count(ring));
+		TEST_ASSERT_TRUE(tac_ring_pop(ring, &popped));
+		TEST_ASSERT_EQUAL_INT(i, popped);
+		TEST_ASSERT_FALSE(tac_ring_pop(ring, &popped));
+		TEST_ASSERT_EQUAL_UINT32(0, tac_ring_count(ring));
+	}
+	TEST_ASSERT_EQUAL_UINT64(10, tac_ring_refused(ring));
+	tac_ring_destroy(&ring);
+}
+
+// Random pushes and pops beside the plainest queue there is: every accepted value in one long array.
+static void check_against_array(uint32_t capacity, size_t element_bytes, uint32_t start)
+{
+	enum { STEPS = 4000, BYTES_MAX = 256 };
+	static unsigned char accepted[STEPS][BYTES_MAX];
+	size_t bytes = tac_ring_bytes(capacity, element_bytes);
+	unsigned char *memory = aligned_alloc(TAC_RING_ALIGN, bytes + TAC_RING_ALIGN);
+	memset(memory + bytes, 0xa5, TAC_RING_ALIGN);
+	tac_ring *ring = tac_ring_init(memory, bytes, capacity, element_bytes);
+	tac_ring_rebase(ring, start);
+
+	uint32_t in = 0, out = 0, refused = 0, random = capacity * 2654435761u + start;
+	for (int step = 0; step < STEPS; step++) {
+		random = random * 1664525u + 1013904223u;
+		// Long runs of either kind, so that the ring is often full and often empty.
+		bool push = ((random >> 24) & 15u) < ((step / 64) % 2 ? 12u : 4u);
+		unsigned char element[BYTES_MAX];
+		if (push) {
+			for (size_t i = 0; i < element_bytes; i++)
+				element[i] = (unsigned char)((random >> 8) + i * 7);
+			bool stored = tac_ring_push(ring, element);
+			TEST_ASSERT_EQUAL(in - out < capacity, stored);
+			if (stored)
+				memcpy(accepted[in++], element, element_bytes);
+			else
+				refused++;
+		} else {
+			bool taken = tac_ring_pop(ring, element);
+			TEST_ASSERT_EQUAL(in != out, taken);
+			if (taken)
+				TEST_ASSERT_EQUAL_MEMORY(accepted[out++], element, element_bytes);
+		}
+		TEST_ASSERT_EQUAL_UINT32(in - out, tac_ring_count(ring));
+	}
+	TEST_ASSERT_EQUAL_UINT64(refused, tac_ring_refused(ring));
+	TEST_ASSERT_EACH_EQUAL_UINT8(0xa5, memory + bytes, TAC_RING_ALIGN);
+	free(memory);
+}
+
+static void any_sequence_of_calls_equals_an_array_across_the_wrap(void)
+{
+	static const uint32_t capacities[] = {1, 2, 4, 64};
+	static const size_t sizes[] = {1, 3, 8, 64, 200, 256};
+	static const uint32_t starts[] = {0, UINT32_MAX - 100, UINT32_MAX, UINT32_C(1) << 31};
+	for (size_t c = 0; c < 4; c++)
+		for (size_t s = 0; s < 6; s++)
+			for (size_t i = 0; i < 4; i++)
+				check_against_array(capacities[c], sizes[s], starts[i]);
+}
+
+static void destroy_nulls_the_pointer(void)
+{
+	tac_ring *ring = create(2, 8);
+	tac_ring_destroy(&ring);
+	TEST_ASSERT_NULL(ring);
+	tac_ring_destroy(&ring);
+}
+
+// Misuse.
+
+static jmp_buf caught;
+
+static void catch_assert(const char *condition, const char *file, int line)
+{
+	(void)condition;
+	(void)file;
+	(void)line;
+	longjmp(caught, 1);
+}
+
+static bool init_asserts(void *memory, size_t memory_bytes, uint32_t capacity, size_t element_bytes)
+{
+	tac_assert_set(catch_assert);
+	bool asserted = setjmp(caught) != 0;
+	if (!asserted)
+		tac_ring_init(memory, memory_bytes, capacity, element_bytes);
+	tac_assert_set(NULL);
+	return asserted;
+}
+
+static void misuse_asserts(void)
+{
+#ifdef TAC_NO_ASSERT
+	TEST_IGNORE_MESSAGE("built without assertions");
+#endif
+	static _Alignas(TAC_RING_ALIGN) unsigned char memory[4096];
+	size_t bytes = tac_ring_bytes(4, 16);
+	TEST_ASSERT_FALSE(init_asserts(memory, bytes, 4, 16));
+	TEST_ASSERT_TRUE(init_asserts(memory, sizeof memory, 3, 16));
+	TEST_ASSERT_TRUE(init_asserts(memory, sizeof memory, 0, 16));
+	TEST_ASSERT_TRUE(init_asserts(memory, sizeof memory, 4, 0));
+	TEST_ASSERT_TRUE(init_asserts(memory, SIZE_MAX, TAC_RING_CAPACITY_MAX, SIZE_MAX / 4));
+	TEST_ASSERT_TRUE(init_asserts(memory, bytes - 1, 4, 16));
+	TEST_ASSERT_TRUE(init_asserts(memory + 8, bytes, 4, 16));
+	TEST_ASSERT_TRUE(init_asserts(NULL, bytes, 4, 16));
+}
+
+// Two threads. A refused element is gone, and its number with it: the next one takes the number again, so
+// that the consumer must see 1, 2, 3, … without a gap.
+
+typedef struct stream {
+	tac_ring *ring;
+	_Atomic bool stop;
+	uint64_t attempts, accepted; // by the producer, read after it was joined
+} stream;
+
+static void *push_until_stopped(void *arg)
+{
+	stream *s = arg;
+	int refused_in_a_row = 0;
+	while (!atomic_load(&s->stop)) {
+		stamped element;
+		stamped_fill(&element, s->accepted + 1);
+		s->attempts++;
+		bool stored = tac_ring_push(s->ring, &element);
+		s->accepted += stored;
+		refused_in_a_row = stored ? 0 : refused_in_a_row + 1;
+		if (refused_in_a_row > 1000) // both threads may be on one core
+			sched_yield();
+	}
+	return NULL;
+}
+
+static void stream_through(uint32_t capacity, int64_t enough_ns)
+{
+	enum { BEFORE_WRAP = 1000 };
+	stream s = {.ring = create(capacity, sizeof(stamped))};
+	tac_ring_rebase(s.ring, UINT32_MAX - BEFORE_WRAP);
+	pthread_t producer;
+	TEST_ASSERT_EQUAL_INT(0, pthread_create(&producer, NULL, push_until_stopped, &s));
+
+	uint64_t popped = 0, wrong = 0, overfull = 0;
+	int64_t begin_ns = tac_clock_now_ns();
+	int empty_in_a_row = 0;
+	bool producing = true;
+	for (bool more = true; more || producing;) {
+		stamped element;
+		more = tac_ring_pop(s.ring, &element);
+		if (more) {
+			popped++;
+			wrong += element.words[0] != popped || !stamped_whole(&element);
+		}
+		overfull += tac_ring_count(s.ring) > capacity;
+		empty_in_a_row = more ? 0 : empty_in_a_row + 1;
+		if (empty_in_a_row > 1000)
+			sched_yield();
+		// Long enough, and past the wrap; but never for ever.
+		int64_t age_ns = tac_clock_now_ns() - begin_ns;
+		if (producing &&
+		    ((age_ns > enough_ns && popped > 2 * BEFORE_WRAP) || age_ns > 60 * TAC_NS_PER_S)) {
+			atomic_store(&s.stop, true);
+			pthread_join(producer, NULL);
+			producing = false;
+			more = true; // drain what came since
+		}
+	}
+	TEST_ASSERT_EQUAL_UINT64(0, wrong);
+	TEST_ASSERT_EQUAL_UINT64(0, overfull);
+	TEST_ASSERT_EQUAL_UINT64(s.accepted, popped);
+	TEST_ASSERT_EQUAL_UINT64(s.attempts, s.accepted + tac_ring_refused(s.ring));
+	TEST_ASSERT_EQUAL_UINT32(0, tac_ring_count(s.ring));
+	TEST_ASSERT_GREATER_THAN_UINT64(BEFORE_WRAP, popped);
+	tac_ring_destroy(&s.ring);
+}
+
+static void nothing_is_lost_or_torn_between_two_threads_across_the_wrap(void)
+{
+	stream_through(8, TAC_NS_PER_S);
+}
+
+static void nothing_is_lost_or_torn_with_one_slot(void)
+{
+	stream_through(1, TAC_NS_PER_S / 2);
+}
+
+static void nothing_is_lost_or_torn_with_many_slots(void)
+{
+	stream_through(1024, TAC_NS_PER_S / 2);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(elements_leave_in_the_order_they_came);
+	RUN_TEST(a_full_ring_refuses_and_counts_and_keeps_what_it_has);
+	RUN_TEST(popping_an_empty_ring_leaves_the_output_alone);
+	RUN_TEST(capacity_one_alternates);
+	RUN_TEST(any_sequence_of_calls_equals_an_array_across_the_wrap);
+	RUN_TEST(destroy_nulls_the_pointer);
+	RUN_TEST(misuse_asserts);
+	RUN_TEST(nothing_is_lost_or_torn_between_two_threads_across_the_wrap);
+	RUN_TEST(nothing_is_lost_or_torn_with_one_slot);
+	RUN_TEST(nothing_is_lost_or_torn_with_many_slots);
+	return UNITY_END();
+}
