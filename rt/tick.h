@@ -90,7 +90,7 @@ static inline int64_t tac_tick_slack_ns(const tac_tick *tick)
 // Whether it ended after its deadline. Thread: RT.
 static inline bool tac_tick_missed(const tac_tick *tick)
 {
-	return tac_tick_slack_ns(tick) < 0;
+	return tick->end_ns > tick->deadline_ns;
 }
 
 // When `phase` began: at the end of the last phase before it that ran, else at the wake. Thread: RT.

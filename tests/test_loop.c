@@ -1,8 +1,8 @@
 #include "rt/loop.h"
 
-#include "base/log.h"
 #include "rt/clock.h"
 #include "rt/thread.h"
+#include "tests/logged.h"
 #include "unity.h"
 
 #include <signal.h>
@@ -307,19 +307,10 @@ static void the_signals_of_a_terminal_and_of_an_operator_stop_the_loop_cleanly(v
 
 // ---- the caller's mistakes ----
 
-static char logged[1024];
-
-static void keep_log(void *user, tac_log_level level, const char *message)
-{
-	(void)user;
-	(void)level;
-	snprintf(logged, sizeof logged, "%s", message);
-}
-
 static void expect_refused(tac_loop_def def, const char *says)
 {
 	tac_loop *loop;
-	tac_log_set(keep_log, NULL);
+	tac_log_set(keep_logged, NULL);
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_loop_create(&def, &loop));
 	tac_log_set(NULL, NULL);
 	TEST_ASSERT_NULL(loop);

@@ -1,9 +1,9 @@
 #include "rt/monitor.h"
 
-#include "base/log.h"
 #include "rt/clock.h"
 #include "rt/loop.h"
 #include "rt/thread.h"
+#include "tests/logged.h"
 #include "unity.h"
 
 #include <errno.h>
@@ -14,17 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static char logged[1024];
-static int log_lines;
-
-static void keep_log(void *user, tac_log_level level, const char *message)
-{
-	(void)user;
-	(void)level;
-	snprintf(logged, sizeof logged, "%s", message);
-	log_lines++;
-}
-
 static tac_deadline *deadline;
 static tac_monitor *monitor;
 static tac_monitor_stats stats;
@@ -32,8 +21,8 @@ static char path[64];
 
 void setUp(void)
 {
-	log_lines = 0;
-	tac_log_set(keep_log, NULL);
+	logged_lines = 0;
+	tac_log_set(keep_logged, NULL);
 	tac_deadline_def def = tac_deadline_def_default(TAC_NS_PER_MS);
 	def.records = 64;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_deadline_create(&def, &deadline));
@@ -131,7 +120,7 @@ static void the_log_has_a_header_and_a_line_for_each_miss(void)
 	unlink(path);
 }
 
-static void a_full_disk_costs_log_lines_and_says_so_once(void)
+static void a_full_disk_costs_logged_lines_and_says_so_once(void)
 {
 	start("/dev/full", NULL);
 	for (int i = 0; i < 5; i++)
@@ -140,12 +129,12 @@ static void a_full_disk_costs_log_lines_and_says_so_once(void)
 	TEST_ASSERT_EQUAL_INT64(5, stats.totals.misses);
 	TEST_ASSERT_EQUAL_INT64(6, stats.log_unwritten); // the header, too
 	TEST_ASSERT_EQUAL(ENOSPC, stats.log_error);
-	TEST_ASSERT_EQUAL(1, log_lines);
+	TEST_ASSERT_EQUAL(1, logged_lines);
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, "/dev/full"), logged);
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, "No space left"), logged);
 }
 
-static void a_closed_pipe_costs_log_lines_and_no_signal_kills(void)
+static void a_closed_pipe_costs_logged_lines_and_no_signal_kills(void)
 {
 	int ends[2];
 	TEST_ASSERT_EQUAL(0, pipe(ends));
@@ -248,8 +237,8 @@ int main(void)
 	RUN_TEST(every_record_reaches_the_histograms_and_the_counts);
 	RUN_TEST(the_worst_misses_are_kept_in_order);
 	RUN_TEST(the_log_has_a_header_and_a_line_for_each_miss);
-	RUN_TEST(a_full_disk_costs_log_lines_and_says_so_once);
-	RUN_TEST(a_closed_pipe_costs_log_lines_and_no_signal_kills);
+	RUN_TEST(a_full_disk_costs_logged_lines_and_says_so_once);
+	RUN_TEST(a_closed_pipe_costs_logged_lines_and_no_signal_kills);
 	RUN_TEST(a_pipe_nobody_reads_does_not_stop_the_monitor);
 	RUN_TEST(a_blocked_slow_thread_leaves_the_loop_on_time_and_the_losses_counted);
 	RUN_TEST(a_log_that_cannot_be_opened_is_an_error_with_its_name);

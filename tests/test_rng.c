@@ -134,7 +134,8 @@ static void rotations_are_uniform(void)
 
 static void derived_numbers_are_the_same_on_every_platform(void)
 {
-	// From an independent implementation in Python; a platform whose arithmetic is not IEEE 754 would differ here.
+	// From an independent implementation in Python; a platform whose arithmetic is not IEEE 754 would
+	// differ here.
 	rng = tac_rng_seed(9, 9);
 	uint64_t hash = UINT64_C(14695981039346656037); // FNV-1a
 	for (int i = 0; i < 1000; i++) {

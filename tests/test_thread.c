@@ -1,8 +1,8 @@
 #include "rt/thread.h"
 
-#include "base/log.h"
 #include "rt/loop.h"
 #include "tests/limits.h"
+#include "tests/logged.h"
 #include "unity.h"
 
 #include <errno.h>
@@ -216,19 +216,10 @@ static void locked_memory_shows_in_the_status_of_the_process(void)
 
 // ---- the caller's mistakes ----
 
-static char logged[1024];
-
-static void keep_log(void *user, tac_log_level level, const char *message)
-{
-	(void)user;
-	(void)level;
-	snprintf(logged, sizeof logged, "%s", message);
-}
-
 static void expect_refused(tac_thread_def def, const char *says)
 {
 	tac_thread_report report;
-	tac_log_set(keep_log, NULL);
+	tac_log_set(keep_logged, NULL);
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_thread_enter(&def, &report));
 	tac_log_set(NULL, NULL);
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, says), logged);

@@ -1,0 +1,36 @@
+# tactus_model(NAME MODEL [EXPECT_ERROR] [DEFINE …]): an exhaustive Spin search of tests/models/MODEL.pml as the
+# ctest model.NAME; with EXPECT_ERROR a variant broken on purpose, which the search must catch.
+find_program(TACTUS_SPIN spin)
+function(tactus_model name model)
+	cmake_parse_arguments(MODEL "EXPECT_ERROR" "" "" ${ARGN})
+	if(MODEL_EXPECT_ERROR)
+		set(expect --expect-error)
+	endif()
+	list(TRANSFORM MODEL_UNPARSED_ARGUMENTS PREPEND -D)
+	add_test(NAME model.${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/models/check ${expect}
+		${CMAKE_CURRENT_SOURCE_DIR}/models/${model}.pml ${MODEL_UNPARSED_ARGUMENTS})
+	set_tests_properties(model.${name} PROPERTIES
+		TIMEOUT 300 LABELS model ENVIRONMENT "CC=${CMAKE_C_COMPILER};SPIN=${TACTUS_SPIN}")
+endfunction()
+
+if(NOT TACTUS_SPIN)
+	message(STATUS "Lock-free models: skipped, spin not found")
+elseif(NOT TACTUS_SANITIZE AND TACTUS_TEST_PREFIX STREQUAL "") # a model does not depend on the build
+	tactus_model(latest latest)
+	tactus_model(latest.broken_publish_first latest EXPECT_ERROR BROKEN_PUBLISH_FIRST)
+	tactus_model(latest.broken_publish_relaxed latest EXPECT_ERROR BROKEN_PUBLISH_RELAXED VALUES_ONLY)
+	tactus_model(latest.broken_publish_unacquired latest EXPECT_ERROR BROKEN_PUBLISH_UNACQUIRED)
+	tactus_model(latest.broken_read_relaxed latest EXPECT_ERROR BROKEN_READ_RELAXED VALUES_ONLY)
+	tactus_model(latest.broken_read_unacquired latest EXPECT_ERROR BROKEN_READ_UNACQUIRED VALUES_ONLY)
+	tactus_model(latest.broken_exchange latest EXPECT_ERROR BROKEN_EXCHANGE)
+	tactus_model(ring ring)
+	tactus_model(ring.capacity_1 ring CAPACITY=1)
+	tactus_model(ring.broken_publish_first ring EXPECT_ERROR BROKEN_PUBLISH_FIRST)
+	tactus_model(ring.broken_push_relaxed ring EXPECT_ERROR BROKEN_PUSH_RELAXED VALUES_ONLY)
+	tactus_model(ring.broken_push_unacquired ring EXPECT_ERROR BROKEN_PUSH_UNACQUIRED)
+	tactus_model(ring.broken_push_waits ring EXPECT_ERROR BROKEN_PUSH_WAITS)
+	tactus_model(ring.broken_refusal_uncounted ring EXPECT_ERROR BROKEN_REFUSAL_UNCOUNTED)
+	tactus_model(ring.broken_pop_relaxed ring EXPECT_ERROR BROKEN_POP_RELAXED VALUES_ONLY)
+	tactus_model(ring.broken_pop_unacquired ring EXPECT_ERROR BROKEN_POP_UNACQUIRED VALUES_ONLY)
+	tactus_model(ring.broken_narrow_counters ring EXPECT_ERROR MODULUS=CAPACITY)
+endif()
