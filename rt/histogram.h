@@ -100,8 +100,8 @@ void tac_histogram_bucket(const tac_histogram *histogram, uint32_t index, int64_
 // and a long value kept later ones from being recorded ("coordinated omission"): each value v also counts as
 // v - interval, v - 2 interval, … down to one interval. Values are taken at the upper end of their bucket,
 // the exact maximum where that is lower; those above the range at the range's end. `out` must be another
-// histogram. It takes at most one step for each pair of buckets (tens of milliseconds at worst), whatever the
-// interval. Thread: any but RT.
+// histogram. It takes at most one step for each pair of buckets (every bucket filled: 12 ms at 1 ms, 150 ms
+// at 1 ns), whatever the interval. Thread: any but RT.
 void tac_histogram_corrected(const tac_histogram *histogram, int64_t interval_ns, tac_histogram *out);
 
 #ifdef __cplusplus
