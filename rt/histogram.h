@@ -78,7 +78,8 @@ void tac_histogram_merge(tac_histogram *into, const tac_histogram *from);
 // that value and at most 1/128 above it. 0 gives the exact minimum, 100 the exact maximum. Where that value
 // is outside the range, -1 stands for the values below it and the exact maximum for those above. 0 for an
 // empty histogram. `percent` must be in [0, 100]; it counts as the decimal it was written as (99.9 of 1000
-// values is the 999th). Thread: any.
+// values is the 999th).
+// Thread: any.
 int64_t tac_histogram_percentile(const tac_histogram *histogram, double percent);
 
 // The mean of the exact values; 0 for an empty histogram.
@@ -101,7 +102,8 @@ void tac_histogram_bucket(const tac_histogram *histogram, uint32_t index, int64_
 // v - interval, v - 2 interval, … down to one interval. Values are taken at the upper end of their bucket,
 // the exact maximum where that is lower; those above the range at the range's end. `out` must be another
 // histogram. It takes at most one step for each pair of buckets (every bucket filled: 12 ms at 1 ms, 150 ms
-// at 1 ns), whatever the interval. Thread: any but RT.
+// at 1 ns).
+// Thread: any but RT.
 void tac_histogram_corrected(const tac_histogram *histogram, int64_t interval_ns, tac_histogram *out);
 
 #ifdef __cplusplus

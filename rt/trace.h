@@ -44,12 +44,14 @@ typedef struct tac_trace_summary {
 tac_trace_def tac_trace_def_default(void);
 
 // Opens the file and writes the names. TAC_ERROR_IO if it cannot be opened, TAC_ERROR_MEMORY; *out_trace is
-// NULL then. That a write fails shows at tac_trace_destroy, not here. Thread: setup.
+// NULL then. That a write fails shows at tac_trace_destroy, not here.
+// Thread: setup.
 tac_result tac_trace_create(const tac_trace_def *def, tac_trace **out_trace);
 
 // Adds a tick. Ticks come in the order in which they ran; any content gives a valid trace. After the first
 // failed write nothing more is written, only counted. A reader that went away (EPIPE) is such a failure and
-// raises no SIGPIPE. Memory is fixed at create. Thread: any but RT, one at a time; blocks on the file.
+// raises no SIGPIPE. Memory is fixed at create.
+// Thread: any but RT, one at a time; blocks on the file.
 void tac_trace_tick(tac_trace *trace, const tac_tick *tick);
 
 // Completes the array, closes the file if it was opened by path, frees the trace and nulls *trace; a NULL
