@@ -253,6 +253,41 @@ static void a_reader_beside_a_writer_sees_whole_payloads_in_order(void)
 	TEST_ASSERT_GREATER_THAN_UINT64(0, t.fresh);
 }
 
+// Payloads of one word, so that the threads do little else than swap: a slot with two owners shows in the
+// order or in the accounts.
+static void write_number(uint64_t sequence)
+{
+	tac_latest_write(latest, &sequence);
+}
+
+static void swaps_back_to_back_keep_the_accounts(void)
+{
+	tac_latest_destroy(&latest);
+	TEST_ASSERT_EQUAL_INT(TAC_OK, tac_latest_create(sizeof(uint64_t), &latest));
+	static const carrier numbers = {.write = write_number};
+	race r = {.carrier = &numbers};
+	pthread_t writer;
+	TEST_ASSERT_EQUAL_INT(0, pthread_create(&writer, NULL, write_until_stopped, &r));
+	uint64_t fresh_reads = 0, wrong = 0, last = 0;
+	int64_t end_ns = tac_clock_now_ns() + TAC_NS_PER_S / 2;
+	bool writing = true;
+	for (bool more = true; more || writing;) {
+		const uint64_t *number = tac_latest_read(latest, &more);
+		fresh_reads += more;
+		wrong += number && (more ? *number <= last : *number != last);
+		last = number ? *number : 0;
+		if (writing && tac_clock_now_ns() > end_ns) {
+			atomic_store(&r.stop, true);
+			pthread_join(writer, NULL);
+			writing = false;
+			more = true; // fetch the last one
+		}
+	}
+	TEST_ASSERT_EQUAL_UINT64(0, wrong);
+	TEST_ASSERT_EQUAL_UINT64(r.written, last);
+	TEST_ASSERT_EQUAL_UINT64(r.written, fresh_reads + tac_latest_overwritten(latest));
+}
+
 // The words are relaxed atomics: valid C, and nothing holds them together.
 static _Atomic uint64_t unprotected[STAMPED_WORDS];
 
@@ -293,6 +328,7 @@ int main(void)
 	RUN_TEST(destroy_nulls_the_pointer);
 	RUN_TEST(misuse_asserts);
 	RUN_TEST(a_reader_beside_a_writer_sees_whole_payloads_in_order);
+	RUN_TEST(swaps_back_to_back_keep_the_accounts);
 	RUN_TEST(the_same_race_tears_a_copy_without_the_protocol);
 	return UNITY_END();
 }

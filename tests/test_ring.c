@@ -247,7 +247,7 @@ static void stream_through(uint32_t capacity, int64_t enough_ns)
 		// Long enough, and past the wrap; but never for ever.
 		int64_t age_ns = tac_clock_now_ns() - begin_ns;
 		if (producing &&
-		    ((age_ns > enough_ns && popped > 2 * BEFORE_WRAP) || age_ns > 60 * TAC_NS_PER_S)) {
+		    ((age_ns > enough_ns && popped > 2 * BEFORE_WRAP) || age_ns > 20 * TAC_NS_PER_S)) {
 			atomic_store(&s.stop, true);
 			pthread_join(producer, NULL);
 			producing = false;
