@@ -95,7 +95,7 @@ static uint32_t periods_skipped(int64_t planned_ns, int64_t end_ns, int64_t peri
 tac_result tac_loop_run(tac_loop *loop, tac_loop_fn fn, void *user)
 {
 	const tac_loop_def *def = &loop->def;
-	const int64_t first_ns = tac_clock_now_ns() + def->period_ns;
+	const int64_t first_ns = def->first_ns > 0 ? def->first_ns : tac_clock_now_ns() + def->period_ns;
 	tac_timer timer;
 	tac_result result = tac_timer_init(&timer, def->timer, first_ns - def->spin_ns, def->period_ns);
 	if (result != TAC_OK)

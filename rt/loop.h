@@ -26,6 +26,8 @@ typedef struct tac_loop tac_loop;
 typedef struct tac_loop_def {
 	int64_t period_ns; // TAC_LOOP_PERIOD_MIN_NS … TAC_LOOP_PERIOD_MAX_NS
 	int64_t spin_ns;   // 0 … half of the period; 0 sleeps all the way
+	int64_t first_ns;  // when the first tick is planned, so that loops can share a grid; 0: a period from
+			   // run
 	int64_t periods;   // stop after so many; 0: only when told to
 	tac_timer_kind timer;
 	tac_deadline *deadline; // the account of the ticks; NULL: none is kept
@@ -45,7 +47,7 @@ tac_result tac_loop_create(const tac_loop_def *def, tac_loop **out_loop);
 // Thread: setup, when the loop does not run.
 void tac_loop_destroy(tac_loop **loop);
 
-// Runs until stopped; the first tick is one period from now. Returns TAC_OK after a stop, or an error of the
+// Runs until stopped. Returns TAC_OK after a stop, or an error of the
 // timer before the first tick. Call tac_thread_enter first.
 // Thread: the one that is to become real-time. `fn` runs on it.
 tac_result tac_loop_run(tac_loop *loop, tac_loop_fn fn, void *user);

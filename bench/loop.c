@@ -1,0 +1,201 @@
+// What the loop costs: paired differences against a bare clock_nanosleep loop.
+//
+// A reference thread (FIFO 91) and the thread under test (FIFO 90) share a CPU and a deadline. In each cycle
+// the reference wakes first and notes the time; the thread under test then does its whole cycle, up to the
+// moment it goes back to sleep. Completion minus reference wake is free of timer and hypervisor jitter, which
+// hit both alike. Each figure is the median over 1 s blocks of the block's median; the kinds take turns block
+// by block, so that slow changes of the machine hit all of them.
+#include "rt/loop.h"
+#include "rt/clock.h"
+#include "rt/deadline.h"
+#include "rt/latest.h"
+#include "rt/thread.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PERIOD_NS TAC_NS_PER_MS
+#define CYCLES    1000 // a block
+#define BLOCKS    11
+
+// The state of a whole scene in small: what a servo would publish.
+typedef struct payload {
+	double words[32];
+} payload;
+
+typedef enum kind { BARE, LOOP, LOOP_DEADLINE, LOOP_ALL, KIND_COUNT } kind;
+
+static const char *const kind_names[] = {"bare clock_nanosleep", "tac_loop", "  + deadline account",
+					 "  + five phases and publish"};
+
+static int64_t reference_ns[CYCLES]; // when the reference woke, by cycle
+static int64_t completed_ns[CYCLES]; // when the thread under test went to sleep again
+static int64_t first_ns;             // planned time of cycle 0
+static tac_latest *latest;
+static tac_deadline *deadline;
+
+// ---- the hook: tac_timer_wait is wrapped by the linker; that it is called ends a cycle ----
+
+static int64_t current_cycle = -1;
+uint32_t __real_tac_timer_wait(tac_timer *timer, int64_t until_ns);
+uint32_t __wrap_tac_timer_wait(tac_timer *timer, int64_t until_ns);
+
+static void complete_cycle(void)
+{
+	if (current_cycle >= 0 && current_cycle < CYCLES)
+		completed_ns[current_cycle] = tac_clock_now_ns();
+}
+
+uint32_t __wrap_tac_timer_wait(tac_timer *timer, int64_t until_ns)
+{
+	complete_cycle();
+	return __real_tac_timer_wait(timer, until_ns);
+}
+
+static void tick_nothing(void *user, tac_tick *tick)
+{
+	(void)user;
+	current_cycle = tick->index;
+}
+
+static void tick_all(void *user, tac_tick *tick)
+{
+	tick_nothing(user, tick);
+	for (int i = 0; i < TAC_PHASE_PUBLISH; i++)
+		tac_tick_phase_end(tick, (tac_phase)i);
+	payload *p = tac_latest_begin(latest);
+	p->words[0] = (double)tick->index;
+	tac_latest_publish(latest);
+	tac_tick_phase_end(tick, TAC_PHASE_PUBLISH);
+}
+
+static void run_bare(void)
+{
+	for (int64_t i = 0; i < CYCLES; i++) {
+		tac_clock_sleep_until_ns(first_ns + i * PERIOD_NS);
+		completed_ns[i] = tac_clock_now_ns();
+	}
+}
+
+static void run_loop(kind k)
+{
+	tac_loop_def def = tac_loop_def_default();
+	def.spin_ns = 0;
+	def.first_ns = first_ns;
+	def.periods = CYCLES;
+	def.deadline = k >= LOOP_DEADLINE ? deadline : NULL;
+	tac_loop *loop;
+	if (tac_loop_create(&def, &loop) != TAC_OK)
+		exit(EXIT_FAILURE);
+	current_cycle = -1;
+	tac_loop_run(loop, k == LOOP_ALL ? tick_all : tick_nothing, NULL);
+	complete_cycle();
+	tac_loop_destroy(&loop);
+	tac_tick tick;
+	while (tac_deadline_read(deadline, &tick)) {
+	}
+}
+
+static void *reference_thread(void *user)
+{
+	const tac_thread_def def = {.policy = TAC_POLICY_FIFO, .priority = 91, .cpu = *(const int *)user};
+	tac_thread_report report;
+	if (tac_thread_enter(&def, &report) != TAC_OK)
+		return user;
+	for (int64_t i = 0; i < CYCLES; i++) {
+		tac_clock_sleep_until_ns(first_ns + i * PERIOD_NS);
+		reference_ns[i] = tac_clock_now_ns();
+	}
+	return NULL;
+}
+
+typedef struct under_test {
+	kind kind;
+	int cpu;
+} under_test;
+
+static void *test_thread(void *user)
+{
+	const under_test *t = user;
+	const tac_thread_def def = {.policy = TAC_POLICY_FIFO, .priority = 90, .cpu = t->cpu};
+	tac_thread_report report;
+	if (tac_thread_enter(&def, &report) != TAC_OK)
+		return user;
+	if (t->kind == BARE)
+		run_bare();
+	else
+		run_loop(t->kind);
+	return NULL;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+static double median(double *values, int count)
+{
+	qsort(values, (size_t)count, sizeof *values, compare);
+	return values[count / 2];
+}
+
+// The block's median of completion minus reference wake, in ns; negative: could not run.
+static double run_block(kind k, int cpu)
+{
+	for (int i = 0; i < CYCLES; i++)
+		reference_ns[i] = completed_ns[i] = 0;
+	first_ns = (tac_clock_now_ns() / PERIOD_NS + 20) * PERIOD_NS;
+	under_test t = {k, cpu};
+	pthread_t reference, test;
+	void *refused[2];
+	if (tac_thread_start(&reference, reference_thread, &cpu) != TAC_OK ||
+	    tac_thread_start(&test, test_thread, &t) != TAC_OK)
+		exit(EXIT_FAILURE);
+	pthread_join(reference, &refused[0]);
+	pthread_join(test, &refused[1]);
+	if (refused[0] || refused[1])
+		return -1;
+	static double differences[CYCLES];
+	int count = 0;
+	for (int i = 0; i < CYCLES; i++) {
+		if (reference_ns[i] && completed_ns[i])
+			differences[count++] = (double)(completed_ns[i] - reference_ns[i]);
+	}
+	return count > CYCLES / 2 ? median(differences, count) : -1;
+}
+
+int main(void)
+{
+	const tac_deadline_def deadline_def = tac_deadline_def_default(PERIOD_NS);
+	if (tac_deadline_create(&deadline_def, &deadline) != TAC_OK ||
+	    tac_latest_create(sizeof(payload), &latest) != TAC_OK)
+		return EXIT_FAILURE;
+	const int cpu = 0;
+	static double blocks[KIND_COUNT][BLOCKS];
+	for (int b = 0; b < BLOCKS; b++) {
+		for (int k = 0; k < KIND_COUNT; k++) {
+			blocks[k][b] = run_block((kind)k, cpu);
+			if (blocks[k][b] < 0) {
+				fprintf(stderr,
+					"bench_loop: expected SCHED_FIFO 91 on CPU %d and a cycle a "
+					"period, found them refused; run as root\n",
+					cpu);
+				return EXIT_FAILURE;
+			}
+		}
+		fprintf(stderr, "\rblock %d of %d", b + 1, BLOCKS);
+	}
+	fprintf(stderr, "\r\033[K");
+	printf("%-30s %14s %14s\n", "whole cycle, us", "after reference", "over bare");
+	double bare = median(blocks[BARE], BLOCKS);
+	for (int k = 0; k < KIND_COUNT; k++) {
+		double value = median(blocks[k], BLOCKS);
+		printf("%-30s %14.2f %14.2f\n", kind_names[k], value / 1e3, (value - bare) / 1e3);
+	}
+	tac_latest_destroy(&latest);
+	tac_deadline_destroy(&deadline);
+	return EXIT_SUCCESS;
+}
