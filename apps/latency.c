@@ -147,6 +147,7 @@ static void print_progress(const tac_monitor_stats *stats, double elapsed_s, boo
 
 static const double percents[] = {50, 90, 99, 99.9, 99.99, 100};
 static const char *const percent_names[] = {"p50", "p90", "p99", "p99.9", "p99.99", "max"};
+static const char *const percent_keys[] = {"p50_ns", "p90_ns", "p99_ns", "p99_9_ns", "p99_99_ns", "max_ns"};
 #define PERCENT_COUNT (sizeof percents / sizeof percents[0])
 
 static void print_row(const char *name, const tac_histogram *histogram)
@@ -174,7 +175,9 @@ static void print_misses(const tac_monitor_stats *stats)
 		printf("  worst %d: tick %lld, %.1f us late, %s", i + 1, (long long)t->index,
 		       us(-tac_tick_slack_ns(t)), tac_cause_name(t->cause));
 		if (t->cause_phase != TAC_PHASE_NONE)
-			printf(" in %s", tac_phase_name(t->cause_phase));
+			printf(" in %s (%.1f us, usually %.1f)", tac_phase_name(t->cause_phase),
+			       us(tac_tick_phase_ns(t, t->cause_phase)),
+			       us(tac_histogram_percentile(&stats->phases[t->cause_phase], 50)));
 		printf(" (wake %.1f, compute %.1f; CPU %.1f, run delay %.1f in %u ticks; switches %u+%u, "
 		       "faults "
 		       "%u+%u)\n",
@@ -184,7 +187,7 @@ static void print_misses(const tac_monitor_stats *stats)
 	}
 }
 
-static void print_summary(const tac_monitor_stats *stats, const tac_histogram *corrected)
+static void print_summary(const machine *m, const tac_monitor_stats *stats, const tac_histogram *corrected)
 {
 	printf("%-10s", "us");
 	for (size_t i = 0; i < PERCENT_COUNT; i++)
@@ -198,6 +201,10 @@ static void print_summary(const tac_monitor_stats *stats, const tac_histogram *c
 	       (long long)stats->totals.ticks, (long long)stats->totals.misses,
 	       (long long)stats->totals.skipped, (long long)stats->totals.lost);
 	print_misses(stats);
+	if (m->hypervisor && stats->misses_by_cause[TAC_CAUSE_LONG_COMPUTE] > 0)
+		printf("  under a hypervisor CPU time may include stolen time: long compute may be theft "
+		       "where the "
+		       "phase is usually short\n");
 	if (stats->log_unwritten > 0)
 		printf("  %lld lines did not get into the log\n", (long long)stats->log_unwritten);
 }
@@ -326,7 +333,7 @@ static int run_probe(const settings *s, const machine *m, probe *p, tac_monitor 
 	if (s->json)
 		json_summary(s, m, p, stats, corrected);
 	else
-		print_summary(stats, corrected);
+		print_summary(m, stats, corrected);
 	return EXIT_SUCCESS;
 }
 

@@ -1,0 +1,152 @@
+"""What a person and a program meet on the command line: command.py PROGRAM."""
+
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = sys.argv.pop()
+
+
+def tactus(*arguments, **options):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=60, **options)
+
+
+class BadInput(unittest.TestCase):
+    """One clear line on standard error, exit code 2, nothing on standard output."""
+
+    def refuse(self, *arguments, says):
+        result = tactus(*arguments)
+        self.assertEqual(result.returncode, 2, result)
+        self.assertEqual(result.stdout, "")
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertRegex(result.stderr, says)
+
+    def test_commands(self):
+        self.refuse(says="expected a command .*found 'the end of the line'")
+        self.refuse("latencies", says="found 'latencies'")
+        self.refuse("", says="found ''")
+
+    def test_numbers(self):
+        for value in "0", "-1", "nan", "NaN", "inf", "99.9", "10001", "1e99", "fast", "", "1000x", " ", "0x":
+            self.refuse("latency", "--rate", value,
+                        says=rf"rate: expected a number from 100 to 10000, found '{re.escape(value)}'")
+        for value in "-3", "0", "nan", "-inf", "inf", "ten":
+            self.refuse("latency", "--seconds", value, says=rf"seconds: expected a number .*found '{value}'")
+        for value in "0", "100", "8.5", "-", "nan", "99999999999999999999":
+            self.refuse("latency", "--priority", value, says="priority: expected a whole number from 1 to 99")
+        self.refuse("latency", "--spin", "501", says="at most half of the period .500 us., found '501'")
+
+    def test_words(self):
+        self.refuse("latency", "--policy", "batch", says="policy: expected other or fifo or deadline, found 'batch'")
+        self.refuse("latency", "--timer=sundial", says="expected nanosleep or signal or timerfd, found 'sundial'")
+
+    def test_options(self):
+        self.refuse("latency", "--sconds", "1", says="expected one that --help lists, found '--sconds'")
+        self.refuse("latency", "--rate", says="rate: expected HZ, found 'the end of the line'")
+        self.refuse("latency", "--load=yes", says="load: expected no value, found 'yes'")
+        self.refuse("latency", "now", says="arguments: expected no more, found 'now'")
+        self.refuse("latency", "--log", "", says="log: expected FILE.csv, found ''")
+
+    def test_files(self):
+        result = tactus("latency", "--seconds", "0.1", "--log", "/no/such/folder/x.csv")
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stdout, "")
+        self.assertRegex(result.stderr, "/no/such/folder/x.csv.*No such file")
+        result = tactus("latency", "--seconds", "0.1", "--trace", "/dev/full")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("No space left", result.stderr)
+
+
+class Latency(unittest.TestCase):
+    def test_help_names_every_option(self):
+        text = tactus("latency", "--help")
+        self.assertEqual(text.returncode, 0)
+        for option in "seconds rate timer policy priority cpu spin work load log trace json".split():
+            self.assertIn("--" + option, text.stdout)
+        self.assertIn("latency", tactus("--help").stdout)
+        self.assertRegex(tactus("--version").stdout, r"^tactus \d+\.\d+\.\d+\n$")
+
+    def test_a_person_sees_setup_percentiles_and_misses(self):
+        result = tactus("latency", "--seconds", "1.2")
+        self.assertEqual(result.returncode, 0, result)
+        for part in "machine", "set-up", "SCHED_FIFO 80: ", "p99.9", "wake", "compute", "missed their deadline":
+            self.assertIn(part, result.stdout)
+        self.assertRegex(result.stderr, r"1\.\d s  \d+ ticks  wake p50 .* p99 .* max .* misses \d+")
+
+    def test_a_program_gets_json_that_adds_up(self):
+        for timer in "nanosleep", "signal", "timerfd":
+            result = tactus("latency", "--seconds", "0.5", "--timer", timer, "--rate", "2000", "--spin", "20",
+                            "--work", "30", "--json")
+            self.assertEqual(result.returncode, 0, result)
+            data = json.loads(result.stdout)
+            self.assertEqual(data["loop"]["timer"], timer)
+            self.assertGreaterEqual(data["ticks"] + data["skipped"], 1000)
+            self.assertEqual(data["lost_records"], 0)
+            self.assertEqual(sum(data["misses_by_cause"].values()), data["misses"])
+            for name in "timer", "wake", "compute":
+                h = data[name]
+                self.assertEqual(h["count"], data["ticks"])
+                self.assertLessEqual(h["p50_ns"], h["p99_ns"])
+                self.assertLessEqual(h["p99_99_ns"], h["max_ns"])
+                inside = sum(count for _, _, count in h["buckets_low_high_count"])
+                self.assertLessEqual(inside, h["count"])
+            self.assertGreaterEqual(data["wake_corrected"]["count"], data["wake"]["count"])
+            self.assertGreaterEqual(data["compute"]["min_ns"], 30000)
+
+    def test_misses_are_counted_named_and_logged(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log, trace = os.path.join(folder, "log.csv"), os.path.join(folder, "trace.json")
+            result = tactus("latency", "--seconds", "0.3", "--work", "1500", "--json", "--log", log, "--trace", trace)
+            self.assertEqual(result.returncode, 0, result)
+            data = json.loads(result.stdout)
+            with open(log) as file:
+                rows = list(csv.DictReader(file))
+            with open(trace) as file:
+                events = json.load(file)
+            # Every tick works for 1.5 periods: each misses and skips at least one.
+            self.assertGreater(data["ticks"], 10)
+            self.assertEqual(data["misses"], data["ticks"])
+            self.assertGreaterEqual(data["skipped"], data["ticks"])
+            self.assertEqual(len(rows), data["misses"])
+            self.assertGreater(data["misses_by_cause"]["long compute"], data["misses"] // 2)
+            self.assertTrue(all(row["phase"] == "sco" for row in rows if row["cause"] == "long compute"))
+            self.assertEqual(sum(event["ph"] == "i" for event in events), data["misses"])
+
+    def test_an_interrupt_ends_it_with_the_summary(self):
+        for number in signal.SIGINT, signal.SIGTERM:
+            process = subprocess.Popen([PROGRAM, "latency", "--seconds", "100"], text=True,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            process.stderr.readline()  # the first progress line, after a second
+            process.send_signal(number)
+            stdout, _ = process.communicate(timeout=30)
+            self.assertEqual(process.returncode, 0)
+            self.assertIn("missed their deadline", stdout)
+
+    def test_an_unprivileged_user_is_told_and_served(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root to drop privileges from")
+        # Readable by everyone, whatever folder the build is in.
+        with tempfile.TemporaryDirectory() as folder:
+            copy = os.path.join(folder, "tactus")
+            with open(PROGRAM, "rb") as source, open(copy, "wb") as target:
+                target.write(source.read())
+            os.chmod(folder, 0o755)
+            os.chmod(copy, 0o755)
+            result = subprocess.run(
+                ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all",
+                 "prlimit", "--rtprio=0", "--memlock=65536", copy, "latency", "--seconds", "0.2"],
+                capture_output=True, text=True, timeout=60)
+        self.assertEqual(result.returncode, 0, result)
+        self.assertRegex(result.stdout, r"SCHED_FIFO 80: refused \(EPERM\): .*limits.conf")
+        self.assertRegex(result.stdout, r"\d+ ticks, \d+ missed")
+
+
+if __name__ == "__main__":
+    unittest.main()
