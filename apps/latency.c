@@ -178,9 +178,8 @@ static void print_misses(const tac_monitor_stats *stats)
 			printf(" in %s (%.1f us, usually %.1f)", tac_phase_name(t->cause_phase),
 			       us(tac_tick_phase_ns(t, t->cause_phase)),
 			       us(tac_histogram_percentile(&stats->phases[t->cause_phase], 50)));
-		printf(" (wake %.1f, compute %.1f; CPU %.1f, run delay %.1f in %u ticks; switches %u+%u, "
-		       "faults "
-		       "%u+%u)\n",
+		printf("; wake %.1f, compute %.1f, CPU %.1f, run delay %.1f us in %u ticks, switches %u+%u, "
+		       "faults %u+%u\n",
 		       us(tac_tick_wake_ns(t)), us(tac_tick_compute_ns(t)), us(t->evidence.cpu_ns),
 		       us(t->evidence.run_delay_ns), t->evidence.window_ticks, t->evidence.voluntary,
 		       t->evidence.involuntary, t->evidence.minor_faults, t->evidence.major_faults);
@@ -213,11 +212,11 @@ static void print_summary(const machine *m, const tac_monitor_stats *stats, cons
 
 static void json_histogram(const char *name, const tac_histogram *histogram)
 {
-	printf("  \"%s\": {\"count\": %llu, \"min_ns\": %lld, \"mean_ns\": %.1f, \"max_ns\": %lld", name,
+	printf("  \"%s\": {\"count\": %llu, \"min_ns\": %lld, \"mean_ns\": %.1f", name,
 	       (unsigned long long)histogram->count, (long long)histogram->min_ns,
-	       tac_histogram_mean(histogram), (long long)histogram->max_ns);
-	for (size_t i = 0; percents[i] < 100; i++)
-		printf(", \"%s_ns\": %lld", percent_names[i],
+	       tac_histogram_mean(histogram));
+	for (size_t i = 0; i < PERCENT_COUNT; i++)
+		printf(", \"%s\": %lld", percent_keys[i],
 		       (long long)tac_histogram_percentile(histogram, percents[i]));
 	printf(",\n    \"buckets_low_high_count\": [");
 	const char *comma = "";
