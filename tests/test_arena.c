@@ -25,16 +25,6 @@ void tearDown(void)
 	tac_log_set(NULL, NULL);
 }
 
-static jmp_buf out_of_assert;
-
-static void leave(const char *condition, const char *file, int line)
-{
-	(void)condition;
-	(void)file;
-	(void)line;
-	longjmp(out_of_assert, 1);
-}
-
 static void allocations_are_aligned_to_a_cache_line_and_do_not_overlap(void)
 {
 	tac_rng rng = tac_rng_seed(3, 3);
@@ -147,6 +137,16 @@ static void reset_to_a_mark_gives_back_what_came_after_it(void)
 }
 
 #ifndef TAC_NO_ASSERT
+static jmp_buf out_of_assert;
+
+static void leave(const char *condition, const char *file, int line)
+{
+	(void)condition;
+	(void)file;
+	(void)line;
+	longjmp(out_of_assert, 1);
+}
+
 static void a_mark_from_the_future_and_a_crooked_alignment_are_the_callers_bugs(void)
 {
 	volatile int caught = 0;

@@ -71,7 +71,8 @@ static void fail_with_the_default_hook(void)
 {
 	tac_assert_set(stay);
 	tac_assert_set(NULL);
-	TAC_ASSERT(!"reached");
+	volatile bool safe = false;
+	TAC_ASSERT(safe);
 }
 
 static void process_aborts_where_the_hook_returns(void)
@@ -86,7 +87,7 @@ static void default_hook_prints_the_place_and_aborts(void)
 	char text[512];
 	int status = capture_stderr(fail_with_the_default_hook, text, sizeof text);
 	TEST_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-	TEST_ASSERT_NOT_NULL(strstr(text, "tactus: assertion failed: !\"reached\" ("));
+	TEST_ASSERT_NOT_NULL(strstr(text, "tactus: assertion failed: safe ("));
 	TEST_ASSERT_NOT_NULL(strstr(text, "test_assert.c:"));
 }
 

@@ -298,9 +298,25 @@ static const float special_f32[] = {
 	-FLT_MIN, FLT_MIN / 2,   -FLT_MIN / 8,   FLT_TRUE_MIN,  INFINITY, -INFINITY, NAN,
 };
 static const double special_f64[] = {
-	0.0,   -0.0,   1.0,      -1.0,      1.5,      1 + 0x1p-24, 1 + 0x1p-24 + 0x1p-50,
-	1e39,  -1e39,  DBL_MAX,  DBL_MIN,   -DBL_MIN, DBL_MIN / 2, DBL_TRUE_MIN,
-	1e-40, -1e-46, INFINITY, -INFINITY, NAN,
+	0.0,
+	-0.0,
+	1.0,
+	-1.0,
+	1.5,
+	1 + 0x1p-24,
+	1 + 0x1p-24 + 0x1p-50,
+	1e39,
+	-1e39,
+	DBL_MAX,
+	DBL_MIN,
+	-DBL_MIN,
+	DBL_MIN / 2,
+	DBL_TRUE_MIN,
+	1e-40,
+	-1e-46,
+	(double)INFINITY,
+	-(double)INFINITY,
+	(double)NAN,
 };
 static const int32_t special_i32[] = {0,         1,          -1,         2,        INT32_MAX,
 				      INT32_MIN, 0x7FC00000, 0x55555555, 16777217, -16777217};

@@ -2,15 +2,13 @@
 
 #include "base/wide.h"
 
-const char *TAC_SIMD_NAME(wide_kernel)(const wide_in *in, wide_out *out)
+static void floats(const wide_in *in, wide_out *out)
 {
 	tac_f32x8 a = tac_f32x8_load(in->a), b = tac_f32x8_load(in->b);
 	tac_f64x4 c = tac_f64x4_load(in->c), d = tac_f64x4_load(in->d);
-	tac_i32x8 i = tac_i32x8_load(in->i), j = tac_i32x8_load(in->j);
+	tac_i32x8 i = tac_i32x8_load(in->i);
 	tac_i32x8 index = tac_i32x8_loadu(in->index);
-	tac_m32x8 m = tac_m32x8_from_bits(in->bits), n = tac_m32x8_from_bits(in->more_bits);
-	tac_m64x4 p = tac_m64x4_from_bits(in->bits), q = tac_m64x4_from_bits(in->more_bits);
-
+	tac_m32x8 m = tac_m32x8_from_bits(in->bits);
 	tac_f32x8_storeu(out->f32_rounded[F32_ADD], tac_f32x8_add(a, b));
 	tac_f32x8_storeu(out->f32_rounded[F32_SUB], tac_f32x8_sub(a, b));
 	tac_f32x8_storeu(out->f32_rounded[F32_MUL], tac_f32x8_mul(a, b));
@@ -31,7 +29,13 @@ const char *TAC_SIMD_NAME(wide_kernel)(const wide_in *in, wide_out *out)
 	out->f32_hmin = tac_f32x8_hmin(a);
 	out->f32_hmax = tac_f32x8_hmax(a);
 	out->f32_hsum = tac_f32x8_hsum(a);
+}
 
+static void doubles(const wide_in *in, wide_out *out)
+{
+	tac_f32x8 a = tac_f32x8_load(in->a);
+	tac_f64x4 c = tac_f64x4_load(in->c), d = tac_f64x4_load(in->d);
+	tac_m64x4 p = tac_m64x4_from_bits(in->bits);
 	tac_f64x4_storeu(out->f64_rounded[F64_ADD], tac_f64x4_add(c, d));
 	tac_f64x4_storeu(out->f64_rounded[F64_SUB], tac_f64x4_sub(c, d));
 	tac_f64x4_storeu(out->f64_rounded[F64_MUL], tac_f64x4_mul(c, d));
@@ -51,7 +55,14 @@ const char *TAC_SIMD_NAME(wide_kernel)(const wide_in *in, wide_out *out)
 	out->f64_hmin = tac_f64x4_hmin(c);
 	out->f64_hmax = tac_f64x4_hmax(c);
 	out->f64_hsum = tac_f64x4_hsum(c);
+}
 
+static void integers(const wide_in *in, wide_out *out)
+{
+	tac_f32x8 a = tac_f32x8_load(in->a);
+	tac_i32x8 i = tac_i32x8_load(in->i), j = tac_i32x8_load(in->j);
+	tac_i32x8 index = tac_i32x8_loadu(in->index);
+	tac_m32x8 m = tac_m32x8_from_bits(in->bits);
 	tac_i32x8_storeu(out->i32[I32_ADD], tac_i32x8_add(i, j));
 	tac_i32x8_storeu(out->i32[I32_SUB], tac_i32x8_sub(i, j));
 	tac_i32x8_storeu(out->i32[I32_MIN], tac_i32x8_min(i, j));
@@ -69,7 +80,15 @@ const char *TAC_SIMD_NAME(wide_kernel)(const wide_in *in, wide_out *out)
 	tac_i32x8_storeu(out->i32[I32_SET], tac_i32x8_set(i, 5, in->j[0]));
 	tac_i32x8_storeu(out->i32[I32_FROM_F32], tac_i32x8_from_f32(a));
 	tac_i32x8_storeu(out->i32[I32_BITS], tac_f32x8_to_bits(a));
+}
 
+static void masks(const wide_in *in, wide_out *out)
+{
+	tac_f32x8 a = tac_f32x8_load(in->a), b = tac_f32x8_load(in->b);
+	tac_f64x4 c = tac_f64x4_load(in->c), d = tac_f64x4_load(in->d);
+	tac_i32x8 i = tac_i32x8_load(in->i), j = tac_i32x8_load(in->j);
+	tac_m32x8 m = tac_m32x8_from_bits(in->bits), n = tac_m32x8_from_bits(in->more_bits);
+	tac_m64x4 p = tac_m64x4_from_bits(in->bits), q = tac_m64x4_from_bits(in->more_bits);
 	out->mask[MASK_F32_LT] = tac_m32x8_movemask(tac_f32x8_lt(a, b));
 	out->mask[MASK_F32_LE] = tac_m32x8_movemask(tac_f32x8_le(a, b));
 	out->mask[MASK_F32_GT] = tac_m32x8_movemask(tac_f32x8_gt(a, b));
@@ -99,8 +118,13 @@ const char *TAC_SIMD_NAME(wide_kernel)(const wide_in *in, wide_out *out)
 	out->mask[MASK64_NOT] = tac_m64x4_movemask(tac_m64x4_not(p));
 	out->mask[MASK64_ANY] = tac_m64x4_any(p);
 	out->mask[MASK64_WHOLE] = tac_m64x4_all(p);
+}
 
-	// Aligned stores, and lanes read one by one.
+static void aligned_stores_and_single_lanes(const wide_in *in, wide_out *out)
+{
+	tac_f32x8 a = tac_f32x8_load(in->a);
+	tac_f64x4 c = tac_f64x4_load(in->c);
+	tac_i32x8 i = tac_i32x8_load(in->i);
 	_Alignas(32) float f32[8];
 	_Alignas(32) double f64[4];
 	_Alignas(32) int32_t i32[8];
@@ -113,5 +137,14 @@ const char *TAC_SIMD_NAME(wide_kernel)(const wide_in *in, wide_out *out)
 	}
 	for (int k = 0; k < 4; k++)
 		out->f64_get[k] = k & 1 ? f64[k] : tac_f64x4_get(c, k);
+}
+
+const char *TAC_SIMD_NAME(wide_kernel)(const wide_in *in, wide_out *out)
+{
+	floats(in, out);
+	doubles(in, out);
+	integers(in, out);
+	masks(in, out);
+	aligned_stores_and_single_lanes(in, out);
 	return TAC_WIDE_NAME;
 }
