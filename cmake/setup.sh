@@ -21,7 +21,6 @@ packages_test='
 packages_optional='
 	clang-format-14     the test of the formatting
 	libck-dev           the benchmark against Concurrency Kit
-	rt-tests            the benchmark against cyclictest
 	systemtap-sdt-dev   the probes for perf and bpftrace
 '
 
