@@ -117,13 +117,16 @@ static void IN_(lerp_is_exact_at_both_ends)(void)
 
 static void IN_(min_and_max_return_the_second_operand_for_nan_and_equal_zeros)(void)
 {
-	REAL nan = (REAL)NAN;
-	TAC_(vec3) a = TAC_(vec3_make)(nan, 0, TAC_K(-0.0)), b = TAC_(vec3_make)(1, TAC_K(-0.0), 0);
-	TAC_(vec3) low = TAC_(vec3_min)(a, b), high = TAC_(vec3_max)(a, b);
-	TEST_ASSERT_TRUE(low.x == 1 && high.x == 1);
-	TEST_ASSERT_TRUE(signbit(low.y) && signbit(high.y));
-	TEST_ASSERT_TRUE(!signbit(low.z) && !signbit(high.z));
-	TEST_ASSERT_TRUE(isnan(TAC_(vec3_min)(b, a).x) && isnan(TAC_(vec3_max)(b, a).x));
+	const REAL pairs[4][2] = {{(REAL)NAN, 1}, {1, (REAL)NAN}, {0, TAC_K(-0.0)}, {TAC_K(-0.0), 0}};
+	for (int p = 0; p < 4; p++) {
+		REAL second = pairs[p][1];
+		TAC_(vec3) a = TAC_(vec3_splat)(pairs[p][0]), b = TAC_(vec3_splat)(second);
+		TAC_(vec3) low = TAC_(vec3_min)(a, b), high = TAC_(vec3_max)(a, b);
+		for (int i = 0; i < 3; i++) {
+			TEST_ASSERT_EQUAL_MEMORY(&second, &(REAL){TAC_(vec3_get)(low, i)}, sizeof second);
+			TEST_ASSERT_EQUAL_MEMORY(&second, &(REAL){TAC_(vec3_get)(high, i)}, sizeof second);
+		}
+	}
 }
 
 static void IN_(length_and_direction_survive_every_magnitude)(void)
