@@ -1,6 +1,7 @@
 #include "rt/thread.h"
 
 #include "base/assert.h"
+#include "base/denormal.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -15,30 +16,6 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#if defined(__SSE2__)
-#include <xmmintrin.h>
-// MXCSR bit 15 flushes denormal results, bit 6 reads denormal operands as zero.
-static int flush_denormals(void)
-{
-	_mm_setcsr(_mm_getcsr() | 0x8040u);
-	return 0;
-}
-#elif defined(__aarch64__)
-// FPCR bit 24 does both.
-static int flush_denormals(void)
-{
-	uint64_t fpcr;
-	__asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
-	__asm__ volatile("msr fpcr, %0" : : "r"(fpcr | (UINT64_C(1) << 24)));
-	return 0;
-}
-#else
-static int flush_denormals(void)
-{
-	return ENOTSUP;
-}
-#endif
 
 // The kernel's struct sched_attr, version 0. Its header cannot stand beside glibc's <sched.h>.
 typedef struct sched_attributes {
@@ -126,6 +103,12 @@ static int hold_cpu_awake(int *out_fd)
 	}
 	*out_fd = fd;
 	return 0;
+}
+
+static int flush_denormals(void)
+{
+	tac_denormal_flush(true);
+	return tac_denormal_flushed() ? 0 : ENOTSUP;
 }
 
 tac_thread_def tac_thread_def_default(void)
