@@ -1,4 +1,5 @@
-// What the loop costs: paired differences against a bare clock_nanosleep loop.
+// What the loop costs: first its parts in a tight loop, then paired differences of whole cycles against a
+// bare clock_nanosleep loop.
 //
 // A reference thread (FIFO 91) and the thread under test (FIFO 90) share a CPU and a deadline. In each cycle
 // the reference wakes first and notes the time; the thread under test then does its whole cycle, up to the
@@ -12,7 +13,7 @@
 #include "rt/thread.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -167,11 +168,85 @@ static double run_block(kind k, int cpu)
 	return count > CYCLES / 2 ? median(differences, count) : -1;
 }
 
+// ---- the parts, back to back with warm caches: what they cost in instructions and system calls ----
+
+typedef struct part {
+	const char *name;
+	void (*run)(tac_tick *tick);
+	uint32_t evidence_every;
+} part;
+
+static void part_phases(tac_tick *tick)
+{
+	for (int i = 0; i < TAC_PHASE_COUNT; i++)
+		tac_tick_phase_end(tick, (tac_phase)i);
+}
+
+static void part_record(tac_tick *tick)
+{
+	tac_deadline_record(deadline, tick, 1);
+	tac_tick taken;
+	tac_deadline_read(deadline,
+			  &taken); // on the slow thread in a real program; here it keeps the ring empty
+}
+
+static void part_publish(tac_tick *tick)
+{
+	payload *p = tac_latest_begin(latest);
+	p->words[0] = (double)tick->index;
+	tac_latest_publish(latest);
+}
+
+static void part_all(tac_tick *tick)
+{
+	part_phases(tick);
+	part_record(tick);
+	part_publish(tick);
+}
+
+static bool make_deadline(uint32_t evidence_every)
+{
+	tac_deadline_def def = tac_deadline_def_default(PERIOD_NS);
+	def.evidence_every = evidence_every;
+	return tac_deadline_create(&def, &deadline) == TAC_OK;
+}
+
+static bool print_parts(void)
+{
+	const uint32_t usual = tac_deadline_def_default(PERIOD_NS).evidence_every;
+	const part parts[] = {
+		{"five phase marks", part_phases, usual},
+		{"deadline account, evidence every tick", part_record, 1},
+		{"deadline account, as it is by default", part_record, usual},
+		{"publish 256 bytes", part_publish, usual},
+		{"monitor and publish together", part_all, usual},
+	};
+	enum { ROUNDS = 51, TICKS = 1000 };
+	printf("%-42s %12s\n", "parts, ns a tick (median of 51 rounds)", "");
+	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+		if (!make_deadline(parts[i].evidence_every))
+			return false;
+		tac_deadline_attach(deadline);
+		static double rounds[ROUNDS];
+		for (int r = 0; r < ROUNDS; r++) {
+			int64_t begin_ns = tac_clock_now_ns();
+			for (int t = 0; t < TICKS; t++) {
+				tac_tick tick = {.index = t, .deadline_ns = begin_ns};
+				parts[i].run(&tick);
+			}
+			rounds[r] = (double)(tac_clock_now_ns() - begin_ns) / TICKS;
+		}
+		printf("%-42s %12.0f\n", parts[i].name, median(rounds, ROUNDS));
+		tac_deadline_destroy(&deadline);
+	}
+	printf("\n");
+	return true;
+}
+
 int main(void)
 {
-	const tac_deadline_def deadline_def = tac_deadline_def_default(PERIOD_NS);
-	if (tac_deadline_create(&deadline_def, &deadline) != TAC_OK ||
-	    tac_latest_create(sizeof(payload), &latest) != TAC_OK)
+	if (tac_latest_create(sizeof(payload), &latest) != TAC_OK || !print_parts() ||
+	    !make_deadline(tac_deadline_def_default(PERIOD_NS).evidence_every))
 		return EXIT_FAILURE;
 	const int cpu = 0;
 	static double blocks[KIND_COUNT][BLOCKS];

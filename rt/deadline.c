@@ -96,7 +96,7 @@ static void begin_window(tac_deadline *deadline, const sample *now)
 
 tac_deadline_def tac_deadline_def_default(int64_t period_ns)
 {
-	return (tac_deadline_def){.compute_budget_ns = period_ns / 2, .records = 4096, .evidence_every = 4};
+	return (tac_deadline_def){.compute_budget_ns = period_ns / 2, .records = 4096, .evidence_every = 8};
 }
 
 tac_result tac_deadline_create(const tac_deadline_def *def, tac_deadline **out_deadline)

@@ -41,7 +41,7 @@ typedef struct tac_deadline_totals {
 	int64_t lost;    // records that the ring refused because the slow thread was behind
 } tac_deadline_totals;
 
-// Half of the period as compute budget, 4096 records, a sample every 4 ticks.
+// Half of the period as compute budget, 4096 records, a sample every 8 ticks.
 // Thread: any.
 tac_deadline_def tac_deadline_def_default(int64_t period_ns);
 
