@@ -22,7 +22,9 @@ function(tactus_unity_installed out_usable)
 	set(${out_usable} ${TACTUS_UNITY_HAS_DOUBLE} PARENT_SCOPE)
 endfunction()
 
+# TACTUS_UNITY_SOURCE: the folder, for a test that compiles Unity for another processor.
 function(tactus_unity_from folder)
+	set(TACTUS_UNITY_SOURCE "${folder}" PARENT_SCOPE)
 	add_library(tactus_unity STATIC "${folder}/unity.c")
 	target_include_directories(tactus_unity SYSTEM PUBLIC "${folder}")
 	target_compile_definitions(tactus_unity PUBLIC UNITY_INCLUDE_DOUBLE UNITY_SUPPORT_64)

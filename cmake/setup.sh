@@ -6,22 +6,25 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 # Every Debian package Tactus uses, each with what it is for: these three tables are the only list.
 # shellcheck disable=SC2034 # the tables are read by the scripts that source this file
 packages_build='
-	build-essential     compiler, linker, headers of the C library
-	cmake               configures the build; 3.25 or newer
-	ninja-build         runs the build
-	pkg-config          finds libraries that bring no CMake package
+	build-essential        compiler, linker, headers of the C library
+	cmake                  configures the build; 3.25 or newer
+	ninja-build            runs the build
+	pkg-config             finds libraries that bring no CMake package
 '
 # shellcheck disable=SC2034
 packages_test='
-	python3             checks the files the program writes
-	spin                proves the models of the lock-free buffers
+	python3                checks the files the program writes
+	spin                   proves the models of the lock-free buffers
 '
 # Without one of these a part is left out, and says so.
 # shellcheck disable=SC2034
 packages_optional='
-	clang-format-14     the test of the formatting
-	libck-dev           the benchmark against Concurrency Kit
-	systemtap-sdt-dev   the probes for perf and bpftrace
+	clang-format-14        the test of the formatting
+	gcc-aarch64-linux-gnu  the NEON bodies, compiled
+	libc6-dev-arm64-cross  the NEON bodies, linked
+	qemu-user-static       the NEON bodies, run
+	libck-dev              the benchmark against Concurrency Kit
+	systemtap-sdt-dev      the probes for perf and bpftrace
 '
 
 say() {
