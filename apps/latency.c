@@ -405,7 +405,7 @@ int cmd_latency(int argc, char **argv)
 	settings s = {
 		.seconds = 10,
 		.rate_Hz = 1000,
-		.spin_us = 100,
+		.spin_us = NAN,
 		.timer = TAC_TIMER_NANOSLEEP,
 		.policy = TAC_POLICY_FIFO,
 		.priority = 80,
@@ -421,7 +421,8 @@ int cmd_latency(int argc, char **argv)
 		{"cpu", OPTION_INTEGER, &s.cpu, -1, CPU_SETSIZE - 1, NULL, "N",
 		 "run on this CPU; -1: on any"},
 		{"spin", OPTION_NUMBER, &s.spin_us, 0, 5000, NULL, "US",
-		 "spin so many microseconds before each tick, up to half of the period"},
+		 "spin so many microseconds before each tick, up to half of the period (default 100, or that "
+		 "half)"},
 		{"work", OPTION_NUMBER, &s.work_us, 0, 1e6, NULL, "US",
 		 "compute so many microseconds in each tick"},
 		{"load", OPTION_FLAG, &s.load, 0, 0, NULL, NULL, "keep the other CPUs busy"},
@@ -437,10 +438,13 @@ int cmd_latency(int argc, char **argv)
 	int code;
 	if (!options_parse(&line, argc, argv, &code))
 		return code;
-	if (s.spin_us > 0.5e6 / s.rate_Hz) {
+	const double half_period_us = 0.5e6 / s.rate_Hz;
+	if (isnan(s.spin_us))
+		s.spin_us = fmin(100, half_period_us);
+	if (s.spin_us > half_period_us) {
 		fprintf(stderr,
 			"tactus latency: spin: expected at most half of the period (%g us), found '%g'\n",
-			0.5e6 / s.rate_Hz, s.spin_us);
+			half_period_us, s.spin_us);
 		return EXIT_BAD_INPUT;
 	}
 	return run(&s);

@@ -27,7 +27,8 @@ static void print_default(const option_def *option)
 		printf(" (default %lld)", (long long)*(const int64_t *)option->out);
 		break;
 	case OPTION_NUMBER:
-		printf(" (default %g)", *(const double *)option->out);
+		if (!isnan(*(const double *)option->out))
+			printf(" (default %g)", *(const double *)option->out);
 		break;
 	case OPTION_CHOICE:
 		printf(" (default %s)", option->choices[*(const int *)option->out]);

@@ -12,7 +12,7 @@
 typedef enum option_kind {
 	OPTION_FLAG,       // bool *
 	OPTION_INTEGER,    // int64_t *, in [min, max]
-	OPTION_NUMBER,     // double *, in [min, max]
+	OPTION_NUMBER,     // double *, in [min, max]; NAN as default: the help text says what that means
 	OPTION_TEXT,       // const char **, not empty
 	OPTION_CHOICE,     // int *, the index of the word in `choices`
 	OPTION_POSITIONAL, // const char **, in the order of the table; required

@@ -100,6 +100,11 @@ class Latency(unittest.TestCase):
             self.assertGreaterEqual(data["wake_corrected"]["count"], data["wake"]["count"])
             self.assertGreaterEqual(data["compute"]["min_ns"], 30000)
 
+    def test_the_spin_fits_the_period_unless_told_otherwise(self):
+        for rate, spin in ("100", 100), ("10000", 50):
+            data = json.loads(tactus("latency", "--seconds", "0.05", "--rate", rate, "--json").stdout)
+            self.assertEqual(data["loop"]["spin_us"], spin)
+
     def test_misses_are_counted_named_and_logged(self):
         with tempfile.TemporaryDirectory() as folder:
             log, trace = os.path.join(folder, "log.csv"), os.path.join(folder, "trace.json")
