@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/rng.h"
 #include "rt/clock.h"
 #include "unity.h"
 
@@ -29,20 +30,11 @@ void tearDown(void)
 	tac_assert_set(NULL);
 }
 
-static uint64_t random_state;
-
-static uint64_t random_u64(void)
-{
-	random_state += UINT64_C(0x9E3779B97F4A7C15); // splitmix64
-	uint64_t z = random_state;
-	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-	return z ^ (z >> 31);
-}
+static tac_rng rng;
 
 static double random_unit(void)
 {
-	return ((double)(random_u64() >> 11) + 0.5) * 0x1p-53;
+	return tac_rng_f64(&rng) + 0x1p-54; // never 0: it goes into log
 }
 
 static int compare_values(const void *a, const void *b)
@@ -134,7 +126,7 @@ static void buckets_cover_the_range_in_order_without_gaps(void)
 
 static void bucket_counts_are_the_values_between_its_ends(void)
 {
-	random_state = 1;
+	rng = tac_rng_seed(1, 0);
 	for (size_t i = 0; i < VALUES; i++)
 		values[i] = (int64_t)exp(random_unit() * log(10e9));
 	record_all(&histogram, values, VALUES);
@@ -258,7 +250,7 @@ static void assert_percentiles_match_sorted(size_t count)
 
 static int64_t draw_uniform(void)
 {
-	return (int64_t)(random_u64() % 1000000);
+	return (int64_t)(tac_rng_u64(&rng) % 1000000);
 }
 
 static int64_t draw_log_uniform(void)
@@ -273,7 +265,7 @@ static int64_t draw_exponential_with_early_wakes(void)
 
 static int64_t draw_two_peaks_and_outliers(void)
 {
-	const uint64_t which = random_u64() % 1000;
+	const uint64_t which = tac_rng_u64(&rng) % 1000;
 	if (which == 0)
 		return 20 * TAC_NS_PER_S + draw_uniform();
 	return which < 700 ? 100 + draw_uniform() / 10000 : 250000 + draw_uniform() / 10;
@@ -289,7 +281,7 @@ static void percentiles_match_a_sorted_array(void)
 	int64_t (*const draws[])(void) = {draw_uniform, draw_log_uniform, draw_exponential_with_early_wakes,
 					  draw_two_peaks_and_outliers, draw_constant};
 	static const size_t counts[] = {1, 2, 3, 7, 100, 1000, 1001, VALUES};
-	random_state = 2;
+	rng = tac_rng_seed(2, 0);
 	for (size_t d = 0; d < sizeof draws / sizeof draws[0]; d++) {
 		for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
 			tac_histogram_reset(&histogram);
@@ -316,7 +308,7 @@ static void percent_counts_as_the_decimal_it_was_written_as(void)
 
 static void count_to_matches_a_sorted_array_within_1_percent(void)
 {
-	random_state = 3;
+	rng = tac_rng_seed(3, 0);
 	for (size_t i = 0; i < VALUES; i++)
 		values[i] = draw_exponential_with_early_wakes();
 	record_all(&histogram, values, VALUES);
@@ -335,9 +327,9 @@ static void merged_halves_equal_one_recording(void)
 {
 	static tac_histogram second;
 	tac_histogram_reset(&second);
-	random_state = 4;
+	rng = tac_rng_seed(4, 0);
 	for (size_t i = 0; i < VALUES; i++)
-		values[i] = i % 100 == 7 ? (int64_t)random_u64() : draw_log_uniform();
+		values[i] = i % 100 == 7 ? (int64_t)tac_rng_u64(&rng) : draw_log_uniform();
 	record_all(&histogram, values, VALUES);
 	record_all(&other, values, VALUES / 3);
 	record_all(&second, values + VALUES / 3, VALUES - VALUES / 3);
@@ -371,7 +363,7 @@ static void correct_by_the_definition(tac_histogram *into, const int64_t *from, 
 static void correction_equals_the_expansion_value_by_value(void)
 {
 	static const int64_t intervals[] = {1, 7, 100, 999, 1000, 1024, 50000, 1000000, 3000000};
-	random_state = 5;
+	rng = tac_rng_seed(5, 0);
 	for (size_t k = 0; k < sizeof intervals / sizeof intervals[0]; k++) {
 		tac_histogram_reset(&histogram);
 		tac_histogram_reset(&other);
@@ -379,7 +371,7 @@ static void correction_equals_the_expansion_value_by_value(void)
 		for (size_t i = 0; i < 500; i++) {
 			int64_t low_ns;
 			uint64_t count;
-			const int64_t ns = (int64_t)(random_u64() % (uint64_t)longest) - 50;
+			const int64_t ns = (int64_t)(tac_rng_u64(&rng) % (uint64_t)longest) - 50;
 			values[i] = ns;
 			if (ns >= 0)
 				tac_histogram_bucket(&histogram, tac_histogram_index(ns), &low_ns, &values[i],
@@ -407,7 +399,7 @@ static void correction_of_one_value_is_exact(void)
 
 static void correction_of_any_values_is_within_bucket_error(void)
 {
-	random_state = 6;
+	rng = tac_rng_seed(6, 0);
 	const int64_t interval_ns = 1000000;
 	double slop = 0.0; // an upper end 1/128 too high adds at most v/128/interval more values, and one by
 			   // rounding

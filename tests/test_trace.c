@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/rng.h"
 #include "rt/clock.h"
 #include "unity.h"
 
@@ -44,16 +45,7 @@ void tearDown(void)
 	tac_log_set(NULL, NULL);
 }
 
-static uint64_t random_state;
-
-static uint64_t random_u64(void)
-{
-	random_state += UINT64_C(0x9E3779B97F4A7C15); // splitmix64
-	uint64_t z = random_state;
-	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-	return z ^ (z >> 31);
-}
+static tac_rng rng;
 
 // What the trace must contain, counted from the ticks that went in.
 typedef struct expected {
@@ -135,13 +127,13 @@ static tac_tick usual_tick(int64_t index)
 		.planned_ns = planned_ns,
 		.timer_ns = planned_ns - 100000,
 		.fired_ns = planned_ns - 60000,
-		.wake_ns = planned_ns + 123 + (int64_t)(random_u64() % 5000),
+		.wake_ns = planned_ns + 123 + (int64_t)(tac_rng_u64(&rng) % 5000),
 		.deadline_ns = planned_ns + (late ? 200000 : 900000),
 		.cause_phase = TAC_PHASE_NONE,
 	};
 	int64_t at_ns = tick.wake_ns;
 	for (int phase = 0; phase < TAC_PHASE_COUNT; phase++) {
-		at_ns += 40000 + (int64_t)(random_u64() % 60000);
+		at_ns += 40000 + (int64_t)(tac_rng_u64(&rng) % 60000);
 		// The second loop has no device of its own: its ticks leave those phases out.
 		if (index % 2 == 0 || (phase != TAC_PHASE_DEVICE_READ && phase != TAC_PHASE_DEVICE_WRITE))
 			tick.phase_end_ns[phase] = at_ns;
@@ -169,7 +161,7 @@ static void usual_ticks_make_a_trace(void)
 {
 	tac_trace *trace = open_trace(TRACE("usual"));
 	expected e = {0};
-	random_state = 1;
+	rng = tac_rng_seed(1, 0);
 	for (int64_t index = 0; index < 2000; index++) {
 		tac_tick tick = usual_tick(index);
 		tick.lost_records = index / 500 * 3;
@@ -248,7 +240,7 @@ static void hostile_ticks_make_a_valid_trace(void)
 static void random_ticks_make_a_valid_trace(void)
 {
 	for (uint64_t seed = 1; seed <= 8; seed++) {
-		random_state = seed;
+		rng = tac_rng_seed(seed, 0);
 		char path[512];
 		snprintf(path, sizeof path, "%s/random-%" PRIu64 ".json", TEST_TRACE_DIR, seed);
 		tac_trace *trace = open_trace(path);
@@ -257,10 +249,10 @@ static void random_ticks_make_a_valid_trace(void)
 			tac_tick tick = usual_tick(index);
 			unsigned char *bytes = (unsigned char *)&tick;
 			// From one wrong byte to nothing but noise.
-			const size_t wrong = seed == 8 ? sizeof tick : random_u64() % (1u << seed);
+			const size_t wrong = seed == 8 ? sizeof tick : tac_rng_u64(&rng) % (1u << seed);
 			for (size_t i = 0; i < wrong; i++)
-				bytes[seed == 8 ? i : random_u64() % sizeof tick] =
-					(unsigned char)random_u64();
+				bytes[seed == 8 ? i : tac_rng_u64(&rng) % sizeof tick] =
+					(unsigned char)tac_rng_u64(&rng);
 			give(trace, &e, &tick);
 		}
 		close_trace(&trace, path, &e);
@@ -270,7 +262,7 @@ static void random_ticks_make_a_valid_trace(void)
 static void moved_ticks_are_counted(void)
 {
 	tac_trace *trace = open_trace(TRACE("moved"));
-	random_state = 2;
+	rng = tac_rng_seed(2, 0);
 	expected e = {.slice_ns = -1};
 	tac_tick ticks[4];
 	for (int64_t index = 0; index < 4; index++) {
@@ -292,7 +284,7 @@ static void full_disk_is_reported_once_with_every_event_counted(void)
 	static const int64_t counts[] = {0, 1, 5000};
 	for (size_t i = 0; i < 3; i++) {
 		setUp();
-		random_state = 3;
+		rng = tac_rng_seed(3, 0);
 		tac_trace *trace = open_trace("/dev/full");
 		expected e = {0};
 		for (int64_t index = 0; index < counts[i]; index++) {
@@ -320,7 +312,7 @@ static void disk_that_fills_up_is_reported_with_the_events_it_took(void)
 	limit.rlim_cur = 100000;
 	signal(SIGXFSZ, SIG_IGN);
 	setrlimit(RLIMIT_FSIZE, &limit);
-	random_state = 4;
+	rng = tac_rng_seed(4, 0);
 	tac_trace *trace = open_trace(TRACE("cut"));
 	expected e = {0};
 	for (int64_t index = 0; index < 1000; index++) {
@@ -388,7 +380,7 @@ static void descriptor_gets_the_same_bytes_as_a_path(void)
 	def.origin_ns = origin_ns;
 	tac_trace *by_fd, *by_path = open_trace(TRACE("descriptor"));
 	TEST_ASSERT_EQUAL_INT(TAC_OK, tac_trace_create(&def, &by_fd));
-	random_state = 5;
+	rng = tac_rng_seed(5, 0);
 	expected e = {0};
 	for (int64_t index = 0; index < 200; index++) {
 		const tac_tick tick = usual_tick(index);
