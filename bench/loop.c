@@ -173,7 +173,6 @@ static double run_block(kind k, int cpu)
 typedef struct part {
 	const char *name;
 	void (*run)(tac_tick *tick);
-	uint32_t evidence_every;
 } part;
 
 static void part_phases(tac_tick *tick)
@@ -204,27 +203,24 @@ static void part_all(tac_tick *tick)
 	part_publish(tick);
 }
 
-static bool make_deadline(uint32_t evidence_every)
+static bool make_deadline(void)
 {
-	tac_deadline_def def = tac_deadline_def_default(PERIOD_NS);
-	def.evidence_every = evidence_every;
+	const tac_deadline_def def = tac_deadline_def_default(PERIOD_NS);
 	return tac_deadline_create(&def, &deadline) == TAC_OK;
 }
 
 static bool print_parts(void)
 {
-	const uint32_t usual = tac_deadline_def_default(PERIOD_NS).evidence_every;
 	const part parts[] = {
-		{"five phase marks", part_phases, usual},
-		{"deadline account, evidence every tick", part_record, 1},
-		{"deadline account, as it is by default", part_record, usual},
-		{"publish 256 bytes", part_publish, usual},
-		{"monitor and publish together", part_all, usual},
+		{"five phase marks", part_phases},
+		{"deadline account", part_record},
+		{"publish 256 bytes", part_publish},
+		{"monitor and publish together", part_all},
 	};
 	enum { ROUNDS = 51, TICKS = 1000 };
 	printf("%-42s %12s\n", "parts, ns a tick (median of 51 rounds)", "");
 	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-		if (!make_deadline(parts[i].evidence_every))
+		if (!make_deadline())
 			return false;
 		tac_deadline_attach(deadline);
 		static double rounds[ROUNDS];
@@ -245,8 +241,7 @@ static bool print_parts(void)
 
 int main(void)
 {
-	if (tac_latest_create(sizeof(payload), &latest) != TAC_OK || !print_parts() ||
-	    !make_deadline(tac_deadline_def_default(PERIOD_NS).evidence_every))
+	if (tac_latest_create(sizeof(payload), &latest) != TAC_OK || !print_parts() || !make_deadline())
 		return EXIT_FAILURE;
 	const int cpu = 0;
 	static double blocks[KIND_COUNT][BLOCKS];
