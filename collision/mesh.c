@@ -12,10 +12,6 @@
 #define CREASE_SLACK_RAD 1e-6
 #define PI               3.14159265358979323846
 
-typedef struct double3 {
-	double x, y, z;
-} double3;
-
 // What the build works on besides the mesh itself; freed as a whole.
 typedef struct scratch {
 	int32_t *remap; // input vertex to welded vertex
@@ -23,7 +19,7 @@ typedef struct scratch {
 	struct item *items, *sorted;
 	int32_t *starts; // first item of each bucket
 	int32_t *parent; // union-find over triangles
-	double3 *normals;
+	tac_dvec3 *normals;
 } scratch;
 
 // Sorted by (bucket, a, b, payload).
@@ -37,35 +33,26 @@ static void *allocate(int64_t count, size_t size)
 	return calloc(count > 0 ? (size_t)count : 1, size);
 }
 
-static double3 subtract(tac_vec3 a, tac_vec3 b)
+// From b to a; exact but for one rounding in double.
+static tac_dvec3 difference(tac_vec3 a, tac_vec3 b)
 {
-	return (double3){(double)a.x - (double)b.x, (double)a.y - (double)b.y, (double)a.z - (double)b.z};
-}
-
-static double3 cross(double3 a, double3 b)
-{
-	return (double3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-
-static double dot(double3 a, double3 b)
-{
-	return a.x * b.x + a.y * b.y + a.z * b.z;
+	return tac_dvec3_sub(tac_dvec3_from_vec3(a), tac_dvec3_from_vec3(b));
 }
 
 // Twice the area, as a vector along the normal.
-static double3 area_vector(const tac_vec3 *vertices, tac_mesh_triangle t)
+static tac_dvec3 area_vector(const tac_vec3 *vertices, tac_mesh_triangle t)
 {
 	const tac_vec3 a = vertices[t.vertex[0]];
-	return cross(subtract(vertices[t.vertex[1]], a), subtract(vertices[t.vertex[2]], a));
+	return tac_dvec3_cross(difference(vertices[t.vertex[1]], a), difference(vertices[t.vertex[2]], a));
 }
 
 static bool is_degenerate(const tac_vec3 *vertices, tac_mesh_triangle t)
 {
-	const tac_vec3 a = vertices[t.vertex[0]], b = vertices[t.vertex[1]], c = vertices[t.vertex[2]];
-	const double3 ab = subtract(b, a), bc = subtract(c, b), ca = subtract(a, c);
-	const double longest = fmax(dot(ab, ab), fmax(dot(bc, bc), dot(ca, ca)));
-	const double3 n = cross(ab, subtract(c, a));
-	return sqrt(dot(n, n)) <= TAC_MESH_DEGENERATE * longest;
+	double longest = 0;
+	for (int k = 0; k < 3; k++)
+		longest = fmax(longest, tac_dvec3_length_squared(difference(
+						vertices[t.vertex[k]], vertices[t.vertex[(k + 1) % 3]])));
+	return tac_dvec3_length(area_vector(vertices, t)) <= TAC_MESH_DEGENERATE * longest;
 }
 
 static tac_result check(const tac_mesh_def *def)
@@ -84,7 +71,7 @@ static tac_result check(const tac_mesh_def *def)
 	}
 	for (int32_t i = 0; i < def->vertex_count; i++) {
 		const tac_vec3 v = def->vertices[i];
-		if (!isfinite(v.x) || !isfinite(v.y) || !isfinite(v.z)) {
+		if (!tac_vec3_finite(v)) {
 			tac_log(TAC_LOG_ERROR, "%s: vertex %d is (%g, %g, %g), expected finite coordinates",
 				name, i, (double)v.x, (double)v.y, (double)v.z);
 			return TAC_ERROR_FORMAT;
@@ -109,11 +96,11 @@ static tac_result check(const tac_mesh_def *def)
 	return TAC_OK;
 }
 
-static uint64_t hash(tac_vec3 v)
+static uint64_t hash(tac_vec3 v, uint64_t seed)
 {
 	uint32_t bits[3];
 	memcpy(bits, &v, sizeof bits);
-	uint64_t h = 0x9E3779B97F4A7C15u;
+	uint64_t h = seed;
 	for (int k = 0; k < 3; k++) {
 		// The finaliser of splitmix64: every input bit reaches the low bits that index the table.
 		h ^= bits[k];
@@ -135,12 +122,15 @@ static bool weld(const tac_mesh_def *def, tac_mesh *mesh, scratch *s)
 	s->table = allocate((int64_t)size, sizeof *s->table); // 0: free, else vertex + 1
 	if (!mesh->vertices || !s->remap || !s->table)
 		return false;
+	// An address, which a file cannot know: positions that all fall into one slot cannot be prepared. The
+	// result does not depend on it.
+	const uint64_t seed = (uint64_t)(uintptr_t)s->table;
 	for (int32_t i = 0; i < def->vertex_count; i++) {
 		tac_vec3 v = def->vertices[i];
 		v.x += 0.0f; // -0 becomes +0, so that equal positions have equal bits
 		v.y += 0.0f;
 		v.z += 0.0f;
-		uint64_t slot = hash(v) & (size - 1);
+		uint64_t slot = hash(v, seed) & (size - 1);
 		while (s->table[slot] != 0 && memcmp(&mesh->vertices[s->table[slot] - 1], &v, sizeof v) != 0)
 			slot = (slot + 1) & (size - 1);
 		if (s->table[slot] == 0) {
@@ -206,9 +196,8 @@ static void find_bounds(tac_mesh *mesh)
 	tac_vec3 low = mesh->vertices[0], high = low;
 	for (int32_t i = 1; i < mesh->vertex_count; i++) {
 		const tac_vec3 v = mesh->vertices[i];
-		low.x = fminf(low.x, v.x), high.x = fmaxf(high.x, v.x);
-		low.y = fminf(low.y, v.y), high.y = fmaxf(high.y, v.y);
-		low.z = fminf(low.z, v.z), high.z = fmaxf(high.z, v.z);
+		low = tac_vec3_min(low, v);
+		high = tac_vec3_max(high, v);
 	}
 	mesh->bounds_min = low;
 	mesh->bounds_max = high;
@@ -342,16 +331,16 @@ static bool divide_by_crease(tac_mesh *mesh, scratch *s, double crease_rad)
 	if (!s->parent || !s->normals)
 		return false;
 	for (int32_t t = 0; t < mesh->triangle_count; t++) {
-		const double3 n = area_vector(mesh->vertices, mesh->triangles[t]);
-		const double length = sqrt(dot(n, n)); // not 0: such triangles were dropped
-		s->normals[t] = (double3){n.x / length, n.y / length, n.z / length};
+		// Not zero: triangles without area were dropped.
+		s->normals[t] = tac_dvec3_normalize(area_vector(mesh->vertices, mesh->triangles[t]));
 		s->parent[t] = t;
 	}
 	const double least_cosine = cos(fmin(crease_rad + CREASE_SLACK_RAD, PI));
 	for (int32_t e = 0; e < mesh->edge_count; e++) {
 		const tac_mesh_edge *edge = &mesh->edges[e];
 		if (edge->triangle_count != 2 || is_flipped(mesh, e) ||
-		    dot(s->normals[edge->triangle[0]], s->normals[edge->triangle[1]]) < least_cosine)
+		    tac_dvec3_dot(s->normals[edge->triangle[0]], s->normals[edge->triangle[1]]) <
+			    least_cosine)
 			continue;
 		const int32_t a = find_root(s->parent, edge->triangle[0]);
 		const int32_t b = find_root(s->parent, edge->triangle[1]);
@@ -467,10 +456,8 @@ bool tac_mesh_is_watertight(const tac_mesh *mesh)
 double tac_mesh_area(const tac_mesh *mesh)
 {
 	double twice = 0;
-	for (int32_t t = 0; t < mesh->triangle_count; t++) {
-		const double3 n = area_vector(mesh->vertices, mesh->triangles[t]);
-		twice += sqrt(dot(n, n));
-	}
+	for (int32_t t = 0; t < mesh->triangle_count; t++)
+		twice += tac_dvec3_length(area_vector(mesh->vertices, mesh->triangles[t]));
 	return twice / 2;
 }
 
@@ -480,7 +467,8 @@ double tac_mesh_volume(const tac_mesh *mesh)
 	// digits.
 	double six_times = 0;
 	for (int32_t t = 0; t < mesh->triangle_count; t++)
-		six_times += dot(area_vector(mesh->vertices, mesh->triangles[t]),
-				 subtract(mesh->vertices[mesh->triangles[t].vertex[0]], mesh->bounds_min));
+		six_times += tac_dvec3_dot(
+			area_vector(mesh->vertices, mesh->triangles[t]),
+			difference(mesh->vertices[mesh->triangles[t].vertex[0]], mesh->bounds_min));
 	return six_times / 6;
 }

@@ -8,8 +8,8 @@
 #ifndef TAC_COLLISION_MESH_H
 #define TAC_COLLISION_MESH_H
 
+#include "base/algebra.h"
 #include "base/result.h"
-#include "base/vec3.h"
 
 #include <stdbool.h>
 #include <stddef.h>

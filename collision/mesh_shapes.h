@@ -17,7 +17,7 @@ extern "C" {
 tac_result tac_mesh_build_box(tac_vec3 size, int32_t segments, tac_mesh **out_mesh);
 
 // A sphere from an icosahedron whose edges are cut into 2^subdivisions, vertices on the sphere (20 *
-// 4^subdivisions triangles of nearly equal size). One surface: sphere. 0 <= subdivisions <= 11.
+// 4^subdivisions triangles of nearly equal size). One surface: sphere. 0 <= subdivisions <= 9.
 tac_result tac_mesh_build_icosphere(float radius, int32_t subdivisions, tac_mesh **out_mesh);
 
 // A sphere of meridians and parallels: `segments` around, `rings` bands from pole to pole. One surface:
@@ -59,7 +59,7 @@ typedef struct tac_mesh_filter_def {
 	int32_t radial_segments; // each plate's face is cut into this many square rings, >= 1
 } tac_mesh_filter_def;
 
-// 34 plates, 19,104 triangles, bounding box about 0.7 x 0.7 x 0.2 m.
+// 34 plates, 19,152 triangles, bounding box 0.65 x 0.65 x 0.35 m.
 tac_mesh_filter_def tac_mesh_filter_def_default(void);
 
 // Surfaces: spine, then plate 0 … plate n-1.
