@@ -3,5 +3,6 @@
 #define TAC_APPS_COMMANDS_H
 
 int cmd_latency(int argc, char **argv);
+int cmd_mesh(int argc, char **argv);
 
 #endif

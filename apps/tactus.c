@@ -11,6 +11,7 @@ static const struct {
 	const char *summary;
 } commands[] = {
 	{"latency", cmd_latency, "how punctual a periodic loop is on this machine, and why it is not"},
+	{"mesh", cmd_mesh, "what is in a mesh file"},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])

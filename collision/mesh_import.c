@@ -1,0 +1,258 @@
+// tactus-import FILE: reads a mesh file with assimp and writes it as a mesh record to descriptor 3, or the
+// reason why not. The program of collision/mesh_load.h, which sets its limits; whatever it does, it can only
+// harm itself.
+#include "collision/mesh_record.h"
+
+#include <assimp/cimport.h>
+#include <assimp/config.h>
+#include <assimp/material.h>
+#include <assimp/postprocess.h>
+#include <assimp/scene.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define NAME_CAPACITY 256
+
+// Row-major, last row 0 0 0 1.
+typedef struct affine {
+	double m[3][4];
+} affine;
+
+// The joined mesh. Filled in two passes over the scene: the first counts, the second (with room made) writes.
+typedef struct joined {
+	const struct aiScene *scene;
+	tac_vec3 *vertices;
+	tac_mesh_triangle *triangles;
+	int32_t *triangle_surface;
+	char (*names)[NAME_CAPACITY];
+	int64_t vertex_count, triangle_count, surface_count;
+} joined;
+
+static void write_all(const void *bytes, size_t size)
+{
+	const char *at = bytes;
+	while (size > 0) {
+		const ssize_t n = write(TAC_MESH_RECORD_FD, at, size);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			_exit(1);
+		at += n;
+		size -= (size_t)n;
+	}
+}
+
+// _exit, not exit: destructors of a library that has just met a bad file are not worth the risk.
+_Noreturn static void fail(const char *message)
+{
+	char *bytes = calloc(1, tac_mesh_record_failure_size());
+	if (!bytes)
+		_exit(1);
+	tac_mesh_record_encode_failure(message, bytes);
+	write_all(bytes, tac_mesh_record_failure_size());
+	_exit(0);
+}
+
+// assimp goes on with a guess after some errors in the geometry (an OFF index out of range becomes the last
+// vertex). It reports them to its log only, by these words; a mesh with guesses in it is no mesh.
+static void judge_log_line(const char *line, char *user)
+{
+	(void)user;
+	static const char *const fatal[] = {
+		"vertex index",        "face index",        "invalid index",
+		"index is out",        "index out of",      "index overflow",
+		"faces in the header", "verts in the line", "unexpected eof",
+	};
+	if (strncmp(line, "Error", 5) != 0 && strncmp(line, "Warn", 4) != 0)
+		return;
+	if (strcasestr(line, "material") || strcasestr(line, "texture") || strcasestr(line, "bone"))
+		return;
+	for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
+		if (!strcasestr(line, fatal[i]))
+			continue;
+		char message[TAC_MESH_RECORD_MESSAGE];
+		const char *text = strstr(line, ": "); // after "Error, T0: "
+		snprintf(message, sizeof message, "%s", text ? text + 2 : line);
+		message[strcspn(message, "\r\n")] = 0;
+		fail(message);
+	}
+}
+
+static affine compose(const affine *a, const struct aiMatrix4x4 *b)
+{
+	const double right[4][4] = {
+		{(double)b->a1, (double)b->a2, (double)b->a3, (double)b->a4},
+		{(double)b->b1, (double)b->b2, (double)b->b3, (double)b->b4},
+		{(double)b->c1, (double)b->c2, (double)b->c3, (double)b->c4},
+		{0, 0, 0, 1},
+	};
+	affine out;
+	for (int i = 0; i < 3; i++) {
+		for (int j = 0; j < 4; j++) {
+			out.m[i][j] = 0;
+			for (int k = 0; k < 4; k++)
+				out.m[i][j] += a->m[i][k] * right[k][j];
+		}
+	}
+	return out;
+}
+
+static tac_vec3 apply(const affine *a, struct aiVector3D v)
+{
+	double out[3];
+	for (int i = 0; i < 3; i++)
+		out[i] = a->m[i][0] * (double)v.x + a->m[i][1] * (double)v.y + a->m[i][2] * (double)v.z +
+			 a->m[i][3];
+	return (tac_vec3){(float)out[0], (float)out[1], (float)out[2]};
+}
+
+static bool mirrors(const affine *a)
+{
+	const double(*m)[4] = a->m;
+	return m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) -
+		       m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
+		       m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]) <
+	       0;
+}
+
+// The mesh's own name (an OBJ group, a glTF primitive), else its node's; with its material where that tells
+// more. (The OBJ reader names the second and later meshes of a group after their material.)
+static void name_surface(const struct aiScene *scene, const struct aiNode *node, const struct aiMesh *mesh,
+			 char out_name[NAME_CAPACITY])
+{
+	struct aiString material = {0};
+	if (mesh->mMaterialIndex < scene->mNumMaterials)
+		aiGetMaterialString(scene->mMaterials[mesh->mMaterialIndex], AI_MATKEY_NAME, &material);
+	const bool own = mesh->mName.length > 0 && strcmp(mesh->mName.data, material.data) != 0;
+	const char *name = own ? mesh->mName.data : node->mName.data;
+	const bool tells = material.length > 0 && strcmp(material.data, AI_DEFAULT_MATERIAL_NAME) != 0 &&
+			   strcmp(material.data, name) != 0;
+	snprintf(out_name, NAME_CAPACITY, "%.120s%s%.120s", name, tells && name[0] ? "/" : "",
+		 tells ? material.data : "");
+}
+
+static void add_mesh(joined *j, const struct aiNode *node, const struct aiMesh *mesh, const affine *place)
+{
+	const bool counting = !j->vertices;
+	const bool mirrored = mirrors(place); // keeps the outside outside
+	int64_t triangles = 0;
+	for (unsigned f = 0; f < mesh->mNumFaces; f++) {
+		const struct aiFace *face = &mesh->mFaces[f];
+		if (face->mNumIndices != 3)
+			continue; // points and lines; polygons were cut into triangles
+		for (int k = 0; k < 3; k++) {
+			if (face->mIndices[k] >= mesh->mNumVertices) {
+				char message[TAC_MESH_RECORD_MESSAGE];
+				snprintf(message, sizeof message,
+					 "face %u uses vertex %u, expected 0 to %lld", f, face->mIndices[k],
+					 (long long)mesh->mNumVertices - 1);
+				fail(message);
+			}
+		}
+		if (!counting) {
+			const int32_t first = (int32_t)j->vertex_count;
+			const int64_t t = j->triangle_count + triangles;
+			j->triangles[t] = (tac_mesh_triangle){{
+				first + (int32_t)face->mIndices[0],
+				first + (int32_t)face->mIndices[mirrored ? 2 : 1],
+				first + (int32_t)face->mIndices[mirrored ? 1 : 2],
+			}};
+			j->triangle_surface[t] = (int32_t)j->surface_count;
+		}
+		triangles++;
+	}
+	if (triangles == 0)
+		return;
+	if (!counting) {
+		for (unsigned v = 0; v < mesh->mNumVertices; v++)
+			j->vertices[j->vertex_count + v] = apply(place, mesh->mVertices[v]);
+		name_surface(j->scene, node, mesh, j->names[j->surface_count]);
+	}
+	j->vertex_count += mesh->mNumVertices;
+	j->triangle_count += triangles;
+	j->surface_count++;
+	if (j->vertex_count > TAC_MESH_MAX || j->triangle_count > TAC_MESH_MAX)
+		fail("has more than 500 million vertices or triangles");
+}
+
+static void add_node(joined *j, const struct aiNode *node, const affine *parent)
+{
+	const affine place = compose(parent, &node->mTransformation);
+	for (unsigned i = 0; i < node->mNumMeshes; i++) {
+		if (node->mMeshes[i] >= j->scene->mNumMeshes)
+			fail("uses a mesh that it does not contain");
+		add_mesh(j, node, j->scene->mMeshes[node->mMeshes[i]], &place);
+	}
+	for (unsigned i = 0; i < node->mNumChildren; i++)
+		add_node(j, node->mChildren[i], &place);
+}
+
+static const struct aiScene *read_scene(const char *path)
+{
+	const struct aiLogStream log = {judge_log_line, NULL};
+	aiAttachLogStream(&log);
+	struct aiPropertyStore *properties = aiCreatePropertyStore();
+	if (!properties)
+		fail("no memory");
+	// No dummy meshes for files that hold a skeleton only.
+	aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_NO_SKELETON_MESHES, 1);
+	const struct aiScene *scene =
+		aiImportFileExWithProperties(path, aiProcess_Triangulate, NULL, properties);
+	if (!scene) {
+		const char *why = aiGetErrorString();
+		fail(why && why[0] ? why : "cannot be read as a mesh");
+	}
+	if (!scene->mRootNode)
+		fail("contains no scene");
+	return scene;
+}
+
+int main(int argc, char **argv)
+{
+	// The parent may be killed while it waits; do not outlive it.
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (argc != 2) {
+		fprintf(stderr, "usage: tactus-import FILE 3>RECORD\n");
+		return 1;
+	}
+	const affine identity = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
+	joined j = {.scene = read_scene(argv[1])};
+	add_node(&j, j.scene->mRootNode, &identity);
+	if (j.triangle_count == 0)
+		fail("contains no triangles");
+
+	j.vertices = calloc((size_t)j.vertex_count, sizeof *j.vertices);
+	j.triangles = calloc((size_t)j.triangle_count, sizeof *j.triangles);
+	j.triangle_surface = calloc((size_t)j.triangle_count, sizeof *j.triangle_surface);
+	j.names = calloc((size_t)j.surface_count, sizeof *j.names);
+	const char **names = calloc((size_t)j.surface_count, sizeof *names);
+	if (!j.vertices || !j.triangles || !j.triangle_surface || !j.names || !names)
+		fail("no memory");
+	j.vertex_count = j.triangle_count = j.surface_count = 0;
+	add_node(&j, j.scene->mRootNode, &identity);
+
+	tac_mesh_def def = tac_mesh_def_default();
+	for (int64_t i = 0; i < j.surface_count; i++)
+		names[i] = j.names[i];
+	def.vertices = j.vertices;
+	def.vertex_count = (int32_t)j.vertex_count;
+	def.triangles = j.triangles;
+	def.triangle_count = (int32_t)j.triangle_count;
+	def.triangle_surface = j.triangle_surface;
+	def.surface_names = names;
+	def.surface_count = (int32_t)j.surface_count;
+	const size_t size = tac_mesh_record_size(&def);
+	void *bytes = malloc(size);
+	if (!bytes)
+		fail("no memory");
+	tac_mesh_record_encode(&def, bytes);
+	write_all(bytes, size);
+	_exit(0);
+}
