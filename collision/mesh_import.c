@@ -25,6 +25,8 @@ typedef struct affine {
 	double m[3][4];
 } affine;
 
+static const affine identity = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
+
 // The joined mesh. Filled in two passes over the scene: the first counts, the second (with room made) writes.
 typedef struct joined {
 	const struct aiScene *scene;
@@ -66,9 +68,9 @@ static void judge_log_line(const char *line, char *user)
 {
 	(void)user;
 	static const char *const fatal[] = {
-		"vertex index",        "face index",        "invalid index",
-		"index is out",        "index out of",      "index overflow",
-		"faces in the header", "verts in the line", "unexpected eof",
+		"vertex index",   "face index",           "invalid index",       "index is out",
+		"index out of",   "index overflow",       "faces in the header", "verts in the line",
+		"unexpected eof", "out-of-range indices",
 	};
 	if (strncmp(line, "Error", 5) != 0 && strncmp(line, "Warn", 4) != 0)
 		return;
@@ -104,8 +106,11 @@ static affine compose(const affine *a, const struct aiMatrix4x4 *b)
 	return out;
 }
 
+// Without arithmetic where there is nothing to do: 0 times infinity would spoil the coordinates beside it.
 static tac_vec3 apply(const affine *a, struct aiVector3D v)
 {
+	if (memcmp(a, &identity, sizeof identity) == 0)
+		return (tac_vec3){v.x, v.y, v.z};
 	double out[3];
 	for (int i = 0; i < 3; i++)
 		out[i] = a->m[i][0] * (double)v.x + a->m[i][1] * (double)v.y + a->m[i][2] * (double)v.z +
@@ -145,6 +150,13 @@ static void add_mesh(joined *j, const struct aiNode *node, const struct aiMesh *
 	int64_t triangles = 0;
 	for (unsigned f = 0; f < mesh->mNumFaces; f++) {
 		const struct aiFace *face = &mesh->mFaces[f];
+		if (face->mNumIndices ==
+		    0) { // what the PLY reader leaves of faces beyond the end of the file
+			char message[TAC_MESH_RECORD_MESSAGE];
+			snprintf(message, sizeof message,
+				 "face %u of %u has no vertices: is the file cut short?", f, mesh->mNumFaces);
+			fail(message);
+		}
 		if (face->mNumIndices != 3)
 			continue; // points and lines; polygons were cut into triangles
 		for (int k = 0; k < 3; k++) {
@@ -207,6 +219,8 @@ static const struct aiScene *read_scene(const char *path)
 		aiImportFileExWithProperties(path, aiProcess_Triangulate, NULL, properties);
 	if (!scene) {
 		const char *why = aiGetErrorString();
+		if (why && strstr(why, "bad_alloc"))
+			fail("needs more memory than the importer may use");
 		fail(why && why[0] ? why : "cannot be read as a mesh");
 	}
 	if (!scene->mRootNode)
@@ -222,7 +236,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: tactus-import FILE 3>RECORD\n");
 		return 1;
 	}
-	const affine identity = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
 	joined j = {.scene = read_scene(argv[1])};
 	add_node(&j, j.scene->mRootNode, &identity);
 	if (j.triangle_count == 0)
