@@ -1,6 +1,7 @@
 // tactus-import FILE: reads a mesh file with assimp and writes it as a mesh record to descriptor 3, or the
 // reason why not. The program of collision/mesh_load.h, which sets its limits; whatever it does, it can only
 // harm itself.
+#include "collision/mesh_ply.h"
 #include "collision/mesh_record.h"
 
 #include <assimp/cimport.h>
@@ -206,6 +207,29 @@ static void add_node(joined *j, const struct aiNode *node, const affine *parent)
 		add_node(j, node->mChildren[i], &place);
 }
 
+// What assimp should refuse but does not.
+static void check_format(const char *path)
+{
+	FILE *f = fopen(path, "rb");
+	char magic[3];
+	if (!f || fread(magic, 1, 3, f) != 3 || strncasecmp(magic, "ply", 3) != 0 ||
+	    fseek(f, 0, SEEK_END) != 0) {
+		if (f)
+			fclose(f);
+		return;
+	}
+	const long size = ftell(f);
+	char *bytes = size > 0 ? malloc((size_t)size) : NULL;
+	rewind(f);
+	if (!bytes || fread(bytes, 1, (size_t)size, f) != (size_t)size)
+		fail("cannot be read");
+	fclose(f);
+	const char *wrong = tac_mesh_ply_check(bytes, (size_t)size);
+	if (wrong)
+		fail(wrong);
+	free(bytes);
+}
+
 static const struct aiScene *read_scene(const char *path)
 {
 	const struct aiLogStream log = {judge_log_line, NULL};
@@ -236,6 +260,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: tactus-import FILE 3>RECORD\n");
 		return 1;
 	}
+	check_format(argv[1]);
 	joined j = {.scene = read_scene(argv[1])};
 	add_node(&j, j.scene->mRootNode, &identity);
 	if (j.triangle_count == 0)

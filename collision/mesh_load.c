@@ -30,7 +30,7 @@ typedef enum ending {
 	ENDED_BY_TIMEOUT,
 } ending;
 
-static tac_result check_file(const char *path)
+static tac_result check_file(const char *path, int64_t *out_size)
 {
 	// Non-blocking, so that a pipe without a writer does not hold us here.
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -42,6 +42,7 @@ static tac_result check_file(const char *path)
 		return TAC_ERROR_IO;
 	}
 	close(fd);
+	*out_size = status.st_size;
 	const char *wrong = S_ISDIR(status.st_mode)    ? "is a directory"
 			    : !S_ISREG(status.st_mode) ? "is not a regular file"
 			    : status.st_size == 0      ? "is empty"
@@ -277,7 +278,6 @@ tac_mesh_load_def tac_mesh_load_def_default(void)
 {
 	return (tac_mesh_load_def){
 		.memory_limit_bytes = UINT64_C(4) << 30,
-		.time_limit_s = 60,
 		.crease_angle_rad = tac_mesh_def_default().crease_angle_rad,
 	};
 }
@@ -285,27 +285,29 @@ tac_mesh_load_def tac_mesh_load_def_default(void)
 tac_result tac_mesh_load(const char *path, const tac_mesh_load_def *def, tac_mesh **out_mesh)
 {
 	TAC_ASSERT(path && out_mesh);
-	const tac_mesh_load_def defaults = tac_mesh_load_def_default();
-	def = def ? def : &defaults;
-	TAC_ASSERT(def->time_limit_s > 0 && def->time_limit_s < 1e9);
+	tac_mesh_load_def limits = def ? *def : tac_mesh_load_def_default();
+	TAC_ASSERT(limits.time_limit_s >= 0 && limits.time_limit_s < 1e9);
 	*out_mesh = NULL;
 
 	char importer[PATH_MAX];
-	tac_result result = check_file(path);
+	int64_t size = 0;
+	tac_result result = check_file(path, &size);
 	if (result == TAC_OK)
-		result = find_importer(def, importer);
+		result = find_importer(&limits, importer);
 	if (result < 0)
 		return result;
+	if (limits.time_limit_s == 0)
+		limits.time_limit_s = 10 + (double)(size >> 20);
 	const int fd = memfd_create("tactus-mesh", MFD_CLOEXEC);
 	if (fd < 0) {
 		tac_log(TAC_LOG_ERROR, "%s: no memory file for the importer: %s", path, strerror(errno));
 		return TAC_ERROR_SYSTEM;
 	}
-	result = run_importer(path, def, importer, fd);
+	result = run_importer(path, &limits, importer, fd);
 	if (result == TAC_OK) {
-		size_t size = 0;
-		void *bytes = read_answer(fd, path, def->memory_limit_bytes, &size);
-		result = bytes ? build_answer(path, def, bytes, size, out_mesh) : TAC_ERROR_IO;
+		size_t answered = 0;
+		void *bytes = read_answer(fd, path, limits.memory_limit_bytes, &answered);
+		result = bytes ? build_answer(path, &limits, bytes, answered, out_mesh) : TAC_ERROR_IO;
 		free(bytes);
 	}
 	close(fd);

@@ -24,9 +24,11 @@ typedef struct tac_mesh_load_def {
 	// ../collision/tactus-import from there, and the place where Tactus was installed.
 	const char *importer;
 	uint64_t memory_limit_bytes; // address space of the importer, also the largest answer; default 4 GiB
-	double time_limit_s;         // of wall-clock and, rounded up, of CPU time; default 60
-	double crease_angle_rad;     // used when the file does not divide itself into surfaces; default 30
-				     // degrees
+	// Of wall-clock and, rounded up, of CPU time. 0, the default: 10 s and another second for every MiB
+	// of the file, some 15 times what large files of the common formats take.
+	double time_limit_s;
+	double crease_angle_rad; // used when the file does not divide itself into surfaces; default 30
+				 // degrees
 } tac_mesh_load_def;
 
 // Thread: any.

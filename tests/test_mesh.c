@@ -1,5 +1,6 @@
 // Building meshes from arrays, against brute force and known answers.
 #include "base/log.h"
+#include "base/rng.h"
 #include "collision/mesh.h"
 #include "collision/mesh_shapes.h"
 
@@ -13,6 +14,7 @@
 
 static char last_line[1024];
 static int log_lines;
+static tac_rng rng;
 
 static void keep_line(void *user, tac_log_level level, const char *message)
 {
@@ -26,20 +28,13 @@ void setUp(void)
 {
 	log_lines = 0;
 	last_line[0] = 0;
+	rng = tac_rng_seed(1, 1);
 	tac_log_set(keep_line, NULL);
 }
 
 void tearDown(void)
 {
 	tac_log_set(NULL, NULL);
-}
-
-static uint64_t random_state = 1;
-
-static uint32_t random_below(uint32_t n)
-{
-	random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t)((random_state >> 33) % n);
 }
 
 static tac_mesh_def def_of(const tac_vec3 *vertices, int32_t vertex_count, const tac_mesh_triangle *triangles,
@@ -292,12 +287,13 @@ static void edges_of_random_soups_equal_brute_force(void)
 		tac_vec3 vertices[VERTICES];
 		tac_mesh_triangle triangles[TRIANGLES];
 		for (int i = 0; i < VERTICES; i++) // a small grid: equal and collinear positions are common
-			vertices[i] = tac_vec3_make((float)random_below(3), (float)random_below(3),
-						    (float)random_below(3));
-		const int32_t count = (int32_t)random_below(TRIANGLES + 1);
+			vertices[i] =
+				tac_vec3_make((float)tac_rng_below(&rng, 3), (float)tac_rng_below(&rng, 3),
+					      (float)tac_rng_below(&rng, 3));
+		const int32_t count = (int32_t)tac_rng_below(&rng, TRIANGLES + 1);
 		for (int32_t i = 0; i < count; i++)
 			for (int k = 0; k < 3; k++)
-				triangles[i].vertex[k] = (int32_t)random_below(VERTICES);
+				triangles[i].vertex[k] = (int32_t)tac_rng_below(&rng, VERTICES);
 		const tac_mesh_def def = def_of(vertices, VERTICES, triangles, count);
 		tac_mesh *mesh = build(&def);
 		TEST_ASSERT_EQUAL_INT(count, mesh->triangle_count + mesh->degenerate_triangles);
@@ -323,11 +319,12 @@ static void vertices_of_random_soups_equal_the_input_position_by_position(void)
 		static tac_vec3 vertices[VERTICES];
 		static tac_mesh_triangle triangles[TRIANGLES];
 		for (int i = 0; i < VERTICES; i++)
-			vertices[i] = tac_vec3_make((float)random_below(7) - 3, (float)random_below(7) - 3,
-						    (float)random_below(7) - 3);
+			vertices[i] = tac_vec3_make((float)tac_rng_below(&rng, 7) - 3,
+						    (float)tac_rng_below(&rng, 7) - 3,
+						    (float)tac_rng_below(&rng, 7) - 3);
 		for (int i = 0; i < TRIANGLES; i++)
 			for (int k = 0; k < 3; k++)
-				triangles[i].vertex[k] = (int32_t)random_below(VERTICES);
+				triangles[i].vertex[k] = (int32_t)tac_rng_below(&rng, VERTICES);
 		const tac_mesh_def def = def_of(vertices, VERTICES, triangles, TRIANGLES);
 		tac_mesh *mesh = build(&def);
 		int32_t t = 0;
