@@ -43,6 +43,12 @@ static bool is_length(float value)
 	return isfinite(value) && value > 0;
 }
 
+// Up to TAC_MESH_MAX, so that products of two counts stay within int64_t.
+static bool is_count(int32_t value, int32_t least)
+{
+	return value >= least && value <= TAC_MESH_MAX;
+}
+
 static void shape_end(shape *s)
 {
 	free(s->vertices);
@@ -169,7 +175,7 @@ static ring add_bands(shape *s, int32_t surface, section form, int32_t bands, ri
 tac_result tac_mesh_build_box(tac_vec3 size, int32_t segments, tac_mesh **out_mesh)
 {
 	*out_mesh = NULL;
-	if (!is_length(size.x) || !is_length(size.y) || !is_length(size.z) || segments < 1)
+	if (!is_length(size.x) || !is_length(size.y) || !is_length(size.z) || !is_count(segments, 1))
 		return refuse("box: expected positive lengths and at least 1 segment");
 	shape s;
 	const int64_t n = segments;
@@ -274,7 +280,7 @@ static ring add_latitudes(shape *s, int32_t surface, int32_t bands, ring last, d
 tac_result tac_mesh_build_uv_sphere(float radius, int32_t segments, int32_t rings, tac_mesh **out_mesh)
 {
 	*out_mesh = NULL;
-	if (!is_length(radius) || segments < 3 || rings < 2)
+	if (!is_length(radius) || !is_count(segments, 3) || !is_count(rings, 2))
 		return refuse("uv sphere: expected a positive radius, at least 3 segments and 2 rings");
 	shape s;
 	const tac_result result =
@@ -296,7 +302,7 @@ tac_result tac_mesh_build_torus(float major_radius, float minor_radius, int32_t 
 {
 	*out_mesh = NULL;
 	if (!is_length(major_radius) || !is_length(minor_radius) || minor_radius >= major_radius ||
-	    segments < 3 || sides < 3)
+	    !is_count(segments, 3) || !is_count(sides, 3))
 		return refuse(
 			"torus: expected 0 < minor radius < major radius, at least 3 segments and sides");
 	shape s;
@@ -324,7 +330,7 @@ tac_result tac_mesh_build_torus(float major_radius, float minor_radius, int32_t 
 tac_result tac_mesh_build_grid(float size_x, float size_y, int32_t nx, int32_t ny, tac_mesh **out_mesh)
 {
 	*out_mesh = NULL;
-	if (!is_length(size_x) || !is_length(size_y) || nx < 1 || ny < 1)
+	if (!is_length(size_x) || !is_length(size_y) || !is_count(nx, 1) || !is_count(ny, 1))
 		return refuse("grid: expected positive lengths and at least 1 square each way");
 	shape s;
 	const tac_result result =
@@ -383,7 +389,7 @@ tac_result tac_mesh_build_cylinder(float radius, float height, int32_t segments,
 				   tac_mesh **out_mesh)
 {
 	*out_mesh = NULL;
-	if (!is_length(radius) || !is_length(height) || segments < 3 || side_rings < 1)
+	if (!is_length(radius) || !is_length(height) || !is_count(segments, 3) || !is_count(side_rings, 1))
 		return refuse("cylinder: expected positive lengths, at least 3 segments and 1 ring");
 	return build_turned((double)radius, (double)height, 0, false, segments, side_rings, out_mesh);
 }
@@ -392,7 +398,7 @@ tac_result tac_mesh_build_cone(float radius, float height, int32_t segments, int
 			       tac_mesh **out_mesh)
 {
 	*out_mesh = NULL;
-	if (!is_length(radius) || !is_length(height) || segments < 3 || side_rings < 1)
+	if (!is_length(radius) || !is_length(height) || !is_count(segments, 3) || !is_count(side_rings, 1))
 		return refuse("cone: expected positive lengths, at least 3 segments and 1 ring");
 	return build_turned((double)radius, (double)height, 0, true, segments, side_rings, out_mesh);
 }
@@ -401,7 +407,7 @@ tac_result tac_mesh_build_capsule(float radius, float height, int32_t segments, 
 				  tac_mesh **out_mesh)
 {
 	*out_mesh = NULL;
-	if (!is_length(radius) || !is_length(height) || segments < 3 || cap_rings < 1)
+	if (!is_length(radius) || !is_length(height) || !is_count(segments, 3) || !is_count(cap_rings, 1))
 		return refuse("capsule: expected positive lengths, at least 3 segments and 1 ring");
 	shape s;
 	const int64_t rings = INT64_C(2) * cap_rings;
@@ -437,9 +443,10 @@ tac_mesh_filter_def tac_mesh_filter_def_default(void)
 tac_result tac_mesh_build_filter(const tac_mesh_filter_def *def, tac_mesh **out_mesh)
 {
 	*out_mesh = NULL;
-	if (def->plates < 1 || !is_length(def->plate_size) || !is_length(def->plate_thickness) ||
+	if (!is_count(def->plates, 1) || !is_length(def->plate_size) || !is_length(def->plate_thickness) ||
 	    !is_length(def->gap) || !is_length(def->spine_size) || def->spine_size >= def->plate_size ||
-	    def->side_segments < 1 || def->radial_segments < 1 || def->side_segments > TAC_MESH_MAX / 4)
+	    !is_count(def->side_segments, 1) || !is_count(def->radial_segments, 1) ||
+	    def->side_segments > TAC_MESH_MAX / 4)
 		return refuse(
 			"filter: expected positive lengths and counts, a spine thinner than the plates");
 	const int32_t segments = 4 * def->side_segments, radial = def->radial_segments;
@@ -492,7 +499,7 @@ static tac_result check_peg(const tac_mesh_peg_def *d)
 	if (!is_length(d->peg_radius) || !is_length(d->peg_length) || !is_length(d->block_size) ||
 	    !is_length(d->block_height) || !(d->chamfer >= 0 && d->chamfer < d->peg_radius) ||
 	    d->chamfer >= d->peg_length || !(d->clearance >= 0 && isfinite(d->clearance)) ||
-	    d->segments < 8 || d->segments % 4 != 0 || d->bands < 1 ||
+	    !is_count(d->segments, 8) || d->segments % 4 != 0 || !is_count(d->bands, 1) ||
 	    ((double)d->peg_radius + (double)d->clearance) / cos(PI / d->segments) >=
 		    (double)d->block_size / 2)
 		return refuse(
