@@ -197,9 +197,11 @@ static void add_mesh(joined *j, const struct aiNode *node, const struct aiMesh *
 
 static void add_node(joined *j, const struct aiNode *node, const affine *parent)
 {
+	if (!node) // the RAW reader leaves such children
+		return;
 	const affine place = compose(parent, &node->mTransformation);
 	for (unsigned i = 0; i < node->mNumMeshes; i++) {
-		if (node->mMeshes[i] >= j->scene->mNumMeshes)
+		if (node->mMeshes[i] >= j->scene->mNumMeshes || !j->scene->mMeshes[node->mMeshes[i]])
 			fail("uses a mesh that it does not contain");
 		add_mesh(j, node, j->scene->mMeshes[node->mMeshes[i]], &place);
 	}
@@ -257,9 +259,13 @@ int main(int argc, char **argv)
 	// The parent may be killed while it waits; do not outlive it.
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (argc != 2) {
-		fprintf(stderr, "usage: tactus-import FILE 3>RECORD\n");
+		fprintf(stderr, "usage: tactus-import FILE 3>RECORD </dev/null\n");
 		return 1;
 	}
+	// Standard input ends the wait for the limits, which the parent sets from outside.
+	uint64_t go;
+	while (read(0, &go, sizeof go) < 0 && errno == EINTR)
+		;
 	check_format(argv[1]);
 	joined j = {.scene = read_scene(argv[1])};
 	add_node(&j, j.scene->mRootNode, &identity);

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -91,8 +92,18 @@ static tac_result find_importer(const tac_mesh_load_def *def, char out_path[PATH
 	return TAC_ERROR_UNSUPPORTED;
 }
 
-// Returns 0 or an errno.
-static int spawn(const char *importer, const char *path, int record_fd, pid_t *out_pid)
+// Moves a new descriptor above those that the importer gets, so that none is overwritten on the way. -1 if it
+// is -1 already, or cannot be moved.
+static int move_up(int fd)
+{
+	const int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, TAC_MESH_RECORD_FD + 1);
+	if (fd >= 0)
+		close(fd);
+	return moved;
+}
+
+// Starts the importer, which waits until it can read from `go_fd`. Returns 0 or an errno.
+static int spawn(const char *importer, const char *path, int record_fd, int go_fd, pid_t *out_pid)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
@@ -118,7 +129,7 @@ static int spawn(const char *importer, const char *path, int record_fd, pid_t *o
 	char *const arguments[] = {name, file, NULL};
 	if ((size_t)snprintf(file, sizeof file, "%s", path) >= sizeof file)
 		error = ENAMETOOLONG;
-	// The order matters: dup2 of the record before the descriptors from 4 on are closed.
+	// The order matters: duplicates before the descriptors from 4 on are closed.
 	if (error || (error = posix_spawnattr_setflags(&attributes, (short)flags)) ||
 	    (error = posix_spawnattr_setpgroup(&attributes, 0)) ||
 	    (error = posix_spawnattr_setsigmask(&attributes, &none)) ||
@@ -126,9 +137,9 @@ static int spawn(const char *importer, const char *path, int record_fd, pid_t *o
 	    (error = posix_spawnattr_setschedpolicy(&attributes, SCHED_OTHER)) ||
 	    (error = posix_spawnattr_setschedparam(&attributes, &ordinary)) ||
 	    (error = posix_spawn_file_actions_adddup2(&files, record_fd, TAC_MESH_RECORD_FD)) ||
-	    (error = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0)) ||
-	    (error = posix_spawn_file_actions_adddup2(&files, 0, 1)) ||
-	    (error = posix_spawn_file_actions_adddup2(&files, 0, 2)) ||
+	    (error = posix_spawn_file_actions_adddup2(&files, go_fd, 0)) ||
+	    (error = posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_RDWR, 0)) ||
+	    (error = posix_spawn_file_actions_adddup2(&files, 1, 2)) ||
 	    (error = posix_spawn_file_actions_addclosefrom_np(&files, TAC_MESH_RECORD_FD + 1)))
 		goto done;
 	error = posix_spawn(out_pid, importer, &files, &attributes, arguments, environ);
@@ -239,14 +250,21 @@ static tac_result build_answer(const char *path, const tac_mesh_load_def *def, c
 static tac_result run_importer(const char *path, const tac_mesh_load_def *def, const char *importer,
 			       int record_fd)
 {
+	// An event, not a pipe: writing to a pipe whose reader has crashed would raise SIGPIPE here.
+	const int go_fd = move_up(eventfd(0, EFD_CLOEXEC));
 	pid_t pid;
-	int error = spawn(importer, path, record_fd, &pid);
+	int error = go_fd < 0 ? errno : spawn(importer, path, record_fd, go_fd, &pid);
 	if (error) {
 		tac_log(TAC_LOG_ERROR, "%s: the importer %s could not be started: %s", path, importer,
 			strerror(error));
+		if (go_fd >= 0)
+			close(go_fd);
 		return TAC_ERROR_SYSTEM;
 	}
 	error = limit(pid, def);
+	if (!error && eventfd_write(go_fd, 1) != 0)
+		error = errno;
+	close(go_fd);
 	int status;
 	const ending how = await(pid, error ? 0 : def->time_limit_s, &status);
 	if (error) {
@@ -298,7 +316,7 @@ tac_result tac_mesh_load(const char *path, const tac_mesh_load_def *def, tac_mes
 		return result;
 	if (limits.time_limit_s == 0)
 		limits.time_limit_s = 10 + (double)(size >> 20);
-	const int fd = memfd_create("tactus-mesh", MFD_CLOEXEC);
+	const int fd = move_up(memfd_create("tactus-mesh", MFD_CLOEXEC));
 	if (fd < 0) {
 		tac_log(TAC_LOG_ERROR, "%s: no memory file for the importer: %s", path, strerror(errno));
 		return TAC_ERROR_SYSTEM;

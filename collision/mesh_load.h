@@ -5,10 +5,11 @@
 //
 // The file is parsed in another process, `tactus-import`, the only part of Tactus that links assimp: parsers
 // of fifty formats have bugs, and a file that crashes, hangs or exhausts them must not end a runtime that
-// holds a device. The process is spawned, not forked: a fork would copy the page tables of a runtime whose
-// memory is locked, and stop its threads at every page they touch afterwards. It runs at ordinary priority,
-// with none of the caller's descriptors, under limits of memory and time, dies with its parent, and answers
-// through a memory file (collision/mesh_record.h) of which nothing is believed unchecked.
+// holds a device. The process is spawned, not forked: a fork copies the page tables of a runtime whose memory
+// is locked, and every page it touches afterwards faults (with 2 GiB locked: spawn 0.4 ms, fork 70 ms, and
+// touching the pages again 1 s instead of 0.02 s). It runs at ordinary priority, with none of the caller's
+// descriptors, under limits of memory and time, dies with its parent, and answers through a memory file
+// (collision/mesh_record.h) of which nothing is believed unchecked.
 #ifndef TAC_COLLISION_MESH_LOAD_H
 #define TAC_COLLISION_MESH_LOAD_H
 

@@ -409,14 +409,16 @@ static void creases_divide_a_mesh_into_surfaces(void)
 
 static void flipped_and_non_manifold_edges_divide_surfaces(void)
 {
-	const tac_vec3 vertices[] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0.5f, 0.5f, 1}};
+	const tac_vec3 vertices[] = {{0, 0, 0}, {1, 0, 0},       {0, 1, 0},
+				     {1, 1, 0}, {0.5f, 0.5f, 1}, {0.25f, 0.25f, 0}};
 	const tac_mesh_triangle agree[] = {{{0, 1, 2}}, {{1, 3, 2}}};
 	const tac_mesh_triangle flip[] = {{{0, 1, 2}}, {{1, 2, 3}}};
+	const tac_mesh_triangle fold[] = {{{0, 1, 2}}, {{1, 2, 5}}}; // flipped, but with equal normals
 	const tac_mesh_triangle book[] = {{{0, 1, 2}}, {{1, 3, 2}}, {{1, 2, 4}}};
-	const tac_mesh_def defs[] = {def_of(vertices, 5, agree, 2), def_of(vertices, 5, flip, 2),
-				     def_of(vertices, 5, book, 3)};
-	const int32_t surfaces[] = {1, 2, 3};
-	for (int i = 0; i < 3; i++) {
+	const tac_mesh_def defs[] = {def_of(vertices, 6, agree, 2), def_of(vertices, 6, flip, 2),
+				     def_of(vertices, 6, book, 3), def_of(vertices, 6, fold, 2)};
+	const int32_t surfaces[] = {1, 2, 3, 2};
+	for (int i = 0; i < 4; i++) {
 		tac_mesh *mesh = build(&defs[i]);
 		TEST_ASSERT_EQUAL_INT(surfaces[i], mesh->surface_count);
 		tac_mesh_destroy(&mesh);

@@ -9,9 +9,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -512,6 +512,15 @@ static void polygons_are_cut_and_a_single_part_is_divided_at_its_creases(void)
 	tac_mesh_destroy(&mesh);
 }
 
+static void a_scene_with_a_missing_node_is_read(void)
+{
+	write_text("soup.raw",
+		   "0 0 0 1 0 0 0 1 0\n0 0 1 1 0 1 0 1 1\n"); // assimp's RAW scenes have null children
+	tac_mesh *mesh = load();
+	TEST_ASSERT_EQUAL_INT(2, mesh->triangle_count);
+	tac_mesh_destroy(&mesh);
+}
+
 static void points_and_lines_are_left_out(void)
 {
 	write_text("mixed.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 5 5 5\nv 6 6 6\nf 1 2 3\nl 4 5\np 4\n");
@@ -653,12 +662,17 @@ static void an_importer_that_misbehaves_is_reported_and_leaves_nothing_behind(vo
 		TEST_ASSERT_EQUAL_INT(ECHILD, errno);
 		remove(path);
 	}
-	write_text("good", "x");
-	const tac_mesh_load_def def = stub();
-	tac_mesh *mesh;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_load(path, &def, &mesh));
-	TEST_ASSERT_EQUAL_INT(1, mesh->triangle_count);
-	tac_mesh_destroy(&mesh);
+	const char *const good[] = {"good", "impatient", "noise"};
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+		write_text(good[i], "x");
+		const tac_mesh_load_def def = stub();
+		tac_mesh *mesh;
+		TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_load(path, &def, &mesh));
+		TEST_ASSERT_EQUAL_INT(1, mesh->triangle_count);
+		tac_mesh_destroy(&mesh);
+		TEST_ASSERT_EQUAL_INT(before, open_descriptors());
+		remove(path);
+	}
 }
 
 static void the_environment_names_the_importer(void)
@@ -701,9 +715,35 @@ static void a_process_that_ignores_its_children_loads_as_well(void)
 	signal(SIGCHLD, SIG_DFL);
 }
 
+static void *load_repeatedly(void *failures)
+{
+	for (int i = 0; i < 10; i++) {
+		tac_mesh *mesh;
+		const bool same = tac_mesh_load(path, NULL, &mesh) == TAC_OK &&
+				  mesh->triangle_count == sample->triangle_count;
+		*(int *)failures += !same;
+		tac_mesh_destroy(&mesh);
+	}
+	return NULL;
+}
+
+static void several_threads_load_at_once(void)
+{
+	write_binary_ply("binary_little_endian", write_u32);
+	enum { THREADS = 4 };
+	pthread_t threads[THREADS];
+	int failures[THREADS] = {0};
+	for (int i = 0; i < THREADS; i++)
+		TEST_ASSERT_EQUAL_INT(0, pthread_create(&threads[i], NULL, load_repeatedly, &failures[i]));
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+		TEST_ASSERT_EQUAL_INT(0, failures[i]);
+	}
+}
+
 static void a_file_that_needs_too_much_memory_is_refused(void)
 {
-	// 2 million triangles in text need far more than the limit.
+	// A million triangles in text need far more than the limit.
 	FILE *f = create("large.obj");
 	fprintf(f, "v 0 0 0\nv 1 0 0\nv 0 1 0\n");
 	for (int i = 0; i < 1000000; i++)
@@ -734,6 +774,7 @@ int main(void)
 	RUN_TEST(transforms_of_nodes_are_applied_and_a_mirror_keeps_the_outside_outside);
 	RUN_TEST(groups_and_materials_of_obj_are_surfaces);
 	RUN_TEST(polygons_are_cut_and_a_single_part_is_divided_at_its_creases);
+	RUN_TEST(a_scene_with_a_missing_node_is_read);
 	RUN_TEST(points_and_lines_are_left_out);
 	RUN_TEST(reference_meshes_have_their_published_counts);
 	RUN_TEST(what_is_not_a_file_is_refused);
@@ -742,6 +783,7 @@ int main(void)
 	RUN_TEST(the_environment_names_the_importer);
 	RUN_TEST(the_importer_inherits_no_descriptor_no_mask_and_no_real_time_priority);
 	RUN_TEST(a_process_that_ignores_its_children_loads_as_well);
+	RUN_TEST(several_threads_load_at_once);
 	RUN_TEST(a_file_that_needs_too_much_memory_is_refused);
 	const int failures = UNITY_END();
 	tac_mesh_destroy(&sample);

@@ -68,7 +68,7 @@ static void binary_is_walked_in_both_byte_orders(void)
 static void counts_of_lists_have_their_byte_order_and_sign(void)
 {
 	static const struct {
-		const char *format, *type, *count; // of two bytes
+		const char *format, *type, *count; // up to two bytes
 		size_t bytes;
 		bool complete;
 	} cases[] = {
@@ -78,6 +78,8 @@ static void counts_of_lists_have_their_byte_order_and_sign(void)
 		{"binary_little_endian", "ushort", "\0\1", 256, true},
 		{"binary_big_endian", "int16", "\1\0", 256, true},
 		{"binary_big_endian", "int16", "\xFF\xFF", 400, false},
+		{"binary_big_endian", "int8", "\xFF\0", 400, false},
+		{"binary_big_endian", "uint8", "\xFF\0", 400, true},
 		{"binary_little_endian", "uint16", "\xFF\xFF", 400, false},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

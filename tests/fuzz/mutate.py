@@ -72,7 +72,7 @@ def run_command(command, path, counts):
 def run_sanitized(importer, path, counts):
     try:
         done = subprocess.run(["sh", "-c", 'exec "$0" "$1" 3>/dev/null', importer, path], capture_output=True,
-                              timeout=20)
+                              stdin=subprocess.DEVNULL, timeout=20)
     except subprocess.TimeoutExpired:
         counts["sanitized importer stopped"] += 1
         return True
