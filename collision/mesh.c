@@ -10,7 +10,9 @@
 // Normals of float vertices are known to about this, rad: triangles of one plane stay one surface at a crease
 // angle of 0.
 #define CREASE_SLACK_RAD 1e-6
-#define PI               3.14159265358979323846
+// Buckets up to this are sorted by insertion: a vertex has six edges on average.
+#define INSERTION_LIMIT 24
+#define PI              3.14159265358979323846
 
 // What the build works on besides the mesh itself; freed as a whole.
 typedef struct scratch {
@@ -213,6 +215,21 @@ static int compare_items(const void *left, const void *right)
 	return (l->payload > r->payload) - (l->payload < r->payload);
 }
 
+static void sort_bucket(item *items, int32_t count)
+{
+	if (count > INSERTION_LIMIT) {
+		qsort(items, (size_t)count, sizeof *items, compare_items);
+		return;
+	}
+	for (int32_t i = 1; i < count; i++) {
+		const item moving = items[i];
+		int32_t j = i;
+		for (; j > 0 && compare_items(&items[j - 1], &moving) > 0; j--)
+			items[j] = items[j - 1];
+		items[j] = moving;
+	}
+}
+
 // Sorts s->items into s->sorted: by counting into the buckets (vertices), then within each, which holds a
 // handful of items but in a fan. No hash, so no file can make it slow.
 static void sort_items(const tac_mesh *mesh, scratch *s, int32_t count)
@@ -227,8 +244,7 @@ static void sort_items(const tac_mesh *mesh, scratch *s, int32_t count)
 	int32_t begin = 0;
 	for (int32_t v = 0; v < mesh->vertex_count; v++) {
 		const int32_t end = s->starts[v];
-		if (end - begin > 1)
-			qsort(s->sorted + begin, (size_t)(end - begin), sizeof *s->sorted, compare_items);
+		sort_bucket(s->sorted + begin, end - begin);
 		begin = end;
 	}
 }
