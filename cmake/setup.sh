@@ -10,6 +10,7 @@ packages_build='
 	cmake                  configures the build; 3.25 or newer
 	ninja-build            runs the build
 	pkg-config             finds libraries that bring no CMake package
+	libassimp-dev          reads mesh files, in a process of its own
 '
 # shellcheck disable=SC2034
 packages_test='
