@@ -197,8 +197,8 @@ static void add_mesh(joined *j, const struct aiNode *node, const struct aiMesh *
 
 static void add_node(joined *j, const struct aiNode *node, const affine *parent)
 {
-	if (!node) // the RAW reader leaves such children
-		return;
+	if (!node) // assimp's RAW reader loses all named groups but one so
+		fail("assimp lost a part of it");
 	const affine place = compose(parent, &node->mTransformation);
 	for (unsigned i = 0; i < node->mNumMeshes; i++) {
 		if (node->mMeshes[i] >= j->scene->mNumMeshes || !j->scene->mMeshes[node->mMeshes[i]])
