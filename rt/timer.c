@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -54,7 +55,7 @@ static int start_fd(tac_timer *timer, const struct itimerspec *grid)
 
 tac_result tac_timer_init(tac_timer *timer, tac_timer_kind kind, int64_t first_ns, int64_t period_ns)
 {
-	*timer = (tac_timer){.kind = kind, .fd = -1};
+	*timer = (tac_timer){.kind = kind, .fd = -1, .period_ns = period_ns, .taken_ns = first_ns - 1};
 	const struct itimerspec grid = {.it_value = tac_clock_timespec(first_ns),
 					.it_interval = tac_clock_timespec(period_ns)};
 	int error = 0;
@@ -98,14 +99,26 @@ static void wait_once(const tac_timer *timer, int64_t until_ns)
 	}
 }
 
+// Whether a point of the grid has passed since the last wait: its expiry is pending, and a wait will take it
+// without going to sleep.
+static bool expiry_is_pending(const tac_timer *timer, int64_t now_ns, int64_t until_ns)
+{
+	if (timer->kind == TAC_TIMER_NANOSLEEP)
+		return false;
+	int64_t periods_ahead = (until_ns - now_ns + timer->period_ns - 1) / timer->period_ns;
+	return until_ns - periods_ahead * timer->period_ns > timer->taken_ns;
+}
+
 uint32_t tac_timer_wait(tac_timer *timer, int64_t until_ns)
 {
-	uint32_t waits = 0;
-	while (tac_clock_now_ns() < until_ns) {
+	uint32_t sleeps = 0;
+	int64_t now_ns = tac_clock_now_ns();
+	while (now_ns < until_ns) {
+		sleeps += expiry_is_pending(timer, now_ns, until_ns) ? 0 : 1;
 		wait_once(timer, until_ns);
-		waits++;
+		now_ns = timer->taken_ns = tac_clock_now_ns();
 	}
-	return waits;
+	return sleeps;
 }
 
 const char *tac_timer_kind_name(tac_timer_kind kind)

@@ -23,6 +23,8 @@ typedef struct tac_timer {
 	tac_timer_kind kind;
 	timer_t signal_timer;
 	int fd;
+	int64_t period_ns;
+	int64_t taken_ns; // expiries up to here have been taken from the kernel
 } tac_timer;
 
 // Starts the grid first_ns, first_ns + period_ns, … on tac_clock_now_ns for the calling thread. On failure
@@ -34,7 +36,8 @@ tac_result tac_timer_init(tac_timer *timer, tac_timer_kind kind, int64_t first_n
 void tac_timer_fini(tac_timer *timer);
 
 // Blocks until `until_ns`, which lies on the grid; returns at once if it has passed. Returns how often the
-// thread went to sleep for it: expiries left over from a stall count, too. Signals do not cut it short.
+// thread went to sleep for it: an expiry left over from a stall is taken without sleep and does not count.
+// Signals do not cut it short.
 // Thread: RT.
 uint32_t tac_timer_wait(tac_timer *timer, int64_t until_ns);
 

@@ -337,6 +337,37 @@ static void a_device_that_blocks_is_blamed(void)
 	TEST_ASSERT_EQUAL(TAC_PHASE_DEVICE_READ, tick.cause_phase);
 }
 
+static void block_in_the_device(void *user, tac_tick *tick)
+{
+	(void)user;
+	tac_clock_sleep_until_ns(tac_clock_now_ns() + 3 * MS / 2);
+	tac_tick_phase_end(tick, TAC_PHASE_DEVICE_READ);
+}
+
+// Every tick is late, so each finds an expiry of the one before; taking it is no sleep of the loop's own.
+static void a_device_that_blocks_in_every_tick_is_blamed_with_every_timer(void)
+{
+	for (int kind = TAC_TIMER_NANOSLEEP; kind <= TAC_TIMER_FD; kind++) {
+		tac_deadline *deadline = make_deadline(MS, 256);
+		tac_loop_def def = tac_loop_def_default();
+		def.timer = (tac_timer_kind)kind;
+		def.periods = 200;
+		def.deadline = deadline;
+		tac_loop *loop;
+		TEST_ASSERT_EQUAL(TAC_OK, tac_loop_create(&def, &loop));
+		TEST_ASSERT_EQUAL(TAC_OK, tac_loop_run(loop, block_in_the_device, NULL));
+		tac_loop_destroy(&loop);
+		int64_t misses = tac_deadline_read_totals(deadline).misses, blamed = 0;
+		tac_tick tick;
+		while (tac_deadline_read(deadline, &tick))
+			blamed += tick.cause == TAC_CAUSE_DEVICE_IO || tick.cause == TAC_CAUSE_PREEMPTED;
+		tac_deadline_destroy(&deadline);
+		TEST_ASSERT_GREATER_THAN_INT64(0, misses);
+		TEST_ASSERT_GREATER_THAN_INT64_MESSAGE(misses / 2, blamed,
+						       tac_timer_kind_name((tac_timer_kind)kind));
+	}
+}
+
 static void memory_that_is_not_resident_is_blamed(void)
 {
 	tac_tick tick = run_with_fault((fault){TAC_PHASE_PUBLISH, touch_fresh_pages});
@@ -359,6 +390,7 @@ int main(void)
 	RUN_TEST(a_phase_that_sleeps_3_ms_is_named);
 	RUN_TEST(a_phase_that_computes_3_ms_is_named);
 	RUN_TEST(a_device_that_blocks_is_blamed);
+	RUN_TEST(a_device_that_blocks_in_every_tick_is_blamed_with_every_timer);
 	RUN_TEST(memory_that_is_not_resident_is_blamed);
 	return UNITY_END();
 }
