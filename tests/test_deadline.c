@@ -92,6 +92,12 @@ static const story stories[] = {
 	 .evidence = {.run_delay_ns = 2 * MS, .involuntary = 1, .cpu_ns = 100 * US, .window_ticks = 1},
 	 .cause = TAC_CAUSE_PREEMPTED,
 	 .phase = TAC_PHASE_NONE},
+	{.what = "gone for 2 ms after the planned time, runnable for a little more than half of it",
+	 .timer_late_ns = 20 * US,
+	 .spin_gap_ns = 2 * MS,
+	 .evidence = {.run_delay_ns = 1020 * US, .involuntary = 1, .cpu_ns = 100 * US, .window_ticks = 1},
+	 .cause = TAC_CAUSE_PREEMPTED,
+	 .phase = TAC_PHASE_NONE},
 	{.what = "gone for 2 ms in the middle of the spin, although running: CPU time may include stolen "
 		 "time",
 	 .timer_late_ns = 20 * US,
@@ -135,6 +141,21 @@ static const story stories[] = {
 	 .evidence = {.run_delay_ns = 0, .cpu_ns = 200 * US, .window_ticks = 1},
 	 .cause = TAC_CAUSE_STOLEN,
 	 .phase = TAC_PHASE_SCO},
+	{.what = "stolen for more than half of what is beyond the budget, computing for the rest",
+	 .phase_ns = {2 * US, 3100 * US},
+	 .evidence = {.run_delay_ns = 0, .cpu_ns = 1500 * US, .window_ticks = 1},
+	 .cause = TAC_CAUSE_STOLEN,
+	 .phase = TAC_PHASE_SCO},
+	{.what = "CPU time that is enough only together with the spin's",
+	 .phase_ns = {0, 1100 * US},
+	 .evidence = {.run_delay_ns = 0, .cpu_ns = 890 * US, .window_ticks = 1},
+	 .cause = TAC_CAUSE_UNDECIDED,
+	 .phase = TAC_PHASE_SCO},
+	{.what = "CPU time that is enough only together with what on-time ticks of the window may have had",
+	 .phase_ns = {0, 1100 * US},
+	 .evidence = {.run_delay_ns = 0, .cpu_ns = 990 * US, .others_ns = 100 * US, .window_ticks = 2},
+	 .cause = TAC_CAUSE_UNDECIDED,
+	 .phase = TAC_PHASE_SCO},
 	{.what = "4000 minor faults in a phase of 4 ms",
 	 .phase_ns = {2 * US, 4 * MS},
 	 .evidence = {.cpu_ns = 4 * MS, .minor_faults = 4000, .window_ticks = 1},
@@ -144,6 +165,11 @@ static const story stories[] = {
 	 .phase_ns = {2 * US, 4 * MS},
 	 .evidence = {.cpu_ns = 150 * US, .major_faults = 1, .voluntary = 1, .window_ticks = 1},
 	 .cause = TAC_CAUSE_PAGE_FAULT,
+	 .phase = TAC_PHASE_SCO},
+	{.what = "a page from the disk, but the thread was on the CPU all the while",
+	 .phase_ns = {2 * US, 4 * MS},
+	 .evidence = {.cpu_ns = 4100 * US, .major_faults = 1, .window_ticks = 1},
+	 .cause = TAC_CAUSE_LONG_COMPUTE,
 	 .phase = TAC_PHASE_SCO},
 	{.what = "30 minor faults do not explain 4 ms",
 	 .phase_ns = {2 * US, 4 * MS},
@@ -221,6 +247,45 @@ static void a_full_ring_loses_records_but_no_counts(void)
 	TEST_ASSERT_EQUAL_INT64(12, tick.lost_records);
 	tac_deadline_destroy(&deadline);
 	TEST_ASSERT_NULL(deadline);
+}
+
+// Sleeps once, then records a tick of `awake_ns` from its timer to its end, of which `waits` sleeps are the
+// loop's own.
+static tac_tick sleep_and_record(tac_deadline *deadline, int64_t awake_ns, uint32_t waits)
+{
+	tac_clock_sleep_until_ns(tac_clock_now_ns() + 100 * US);
+	tac_tick tick = {.wake_ns = 10 * US, .deadline_ns = MS, .end_ns = awake_ns};
+	tac_deadline_record(deadline, &tick, waits);
+	return tick;
+}
+
+static void evidence_covers_the_ticks_since_the_last_sample_and_no_others(void)
+{
+	tac_deadline_def def = tac_deadline_def_default(MS);
+	def.evidence_every = 5;
+	tac_deadline *deadline;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_deadline_create(&def, &deadline));
+	TEST_ASSERT_GREATER_OR_EQUAL(TAC_OK, tac_deadline_attach(deadline));
+
+	for (int i = 0; i < 3; i++)
+		sleep_and_record(deadline, 20 * US, 1);
+	tac_tick late = sleep_and_record(deadline, 2 * MS, 1);
+	TEST_ASSERT_EQUAL_UINT32(4, late.evidence.window_ticks);
+	TEST_ASSERT_EQUAL_INT64(60 * US, late.evidence.others_ns);
+	TEST_ASSERT_EQUAL_UINT32(0, late.evidence.voluntary); // 4 sleeps, all the loop's own
+
+	late = sleep_and_record(deadline, 2 * MS, 0); // the miss before it was sampled
+	TEST_ASSERT_EQUAL_UINT32(1, late.evidence.window_ticks);
+	TEST_ASSERT_EQUAL_INT64(0, late.evidence.others_ns);
+	TEST_ASSERT_EQUAL_UINT32(1, late.evidence.voluntary);
+
+	for (int i = 0; i < 5; i++) // the fifth is sampled
+		sleep_and_record(deadline, 20 * US, 1);
+	TEST_ASSERT_EQUAL_UINT32(1, sleep_and_record(deadline, 2 * MS, 1).evidence.window_ticks);
+
+	sleep_and_record(deadline, 600 * US, 1); // beyond the budget: sampled at once
+	TEST_ASSERT_EQUAL_UINT32(1, sleep_and_record(deadline, 2 * MS, 1).evidence.window_ticks);
+	tac_deadline_destroy(&deadline);
 }
 
 static void bad_definitions_are_refused(void)
@@ -386,6 +451,7 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(each_story_of_a_late_tick_gets_its_cause_and_phase);
 	RUN_TEST(a_full_ring_loses_records_but_no_counts);
+	RUN_TEST(evidence_covers_the_ticks_since_the_last_sample_and_no_others);
 	RUN_TEST(bad_definitions_are_refused);
 	RUN_TEST(a_phase_that_sleeps_3_ms_is_named);
 	RUN_TEST(a_phase_that_computes_3_ms_is_named);
