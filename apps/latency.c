@@ -293,8 +293,10 @@ static void follow(probe *p, tac_monitor *monitor, tac_monitor_stats *stats)
 	const bool terminal = isatty(STDERR_FILENO);
 	const int64_t begin_ns = tac_clock_now_ns();
 	const int64_t interval_ns = terminal ? TAC_NS_PER_S / 5 : TAC_NS_PER_S;
-	for (int64_t next_ns = begin_ns + interval_ns;; next_ns += interval_ns) {
-		const struct timespec until = tac_clock_timespec(next_ns);
+	for (;;) {
+		// From now, not from the last line: after a stop the lines that were due are not caught up
+		// with.
+		const struct timespec until = tac_clock_timespec(tac_clock_now_ns() + interval_ns);
 		if (sem_clockwait(&p->finished, CLOCK_MONOTONIC, &until) == 0)
 			break;
 		tac_monitor_read(monitor, stats);
@@ -328,7 +330,7 @@ static int run_probe(const settings *s, const machine *m, probe *p, tac_monitor 
 
 	tac_monitor_drain(monitor);
 	tac_monitor_read(monitor, stats);
-	tac_histogram_corrected(&stats->wake, (int64_t)(1e9 / s->rate_Hz), corrected);
+	tac_histogram_corrected(&stats->wake, tac_loop_period_ns(p->loop), corrected);
 	if (s->json)
 		json_summary(s, m, p, stats, corrected);
 	else

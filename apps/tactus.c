@@ -1,9 +1,11 @@
 #include "apps/commands.h"
 #include "apps/options.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
 	const char *name;
@@ -25,7 +27,17 @@ static void print_help(FILE *file)
 	fprintf(file, "\n`tactus COMMAND --help` lists the options of a command.\n");
 }
 
-int main(int argc, char **argv)
+// A standard stream that was closed gives its number to the next file that is opened, and what is printed
+// would go into the trace or the log. Opened for reading, writes to it fail as if it were still closed.
+static void occupy_closed_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
+			_exit(EXIT_FAILURE);
+	}
+}
+
+static int run_command(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "--help") == 0) {
 		print_help(stdout);
@@ -42,4 +54,16 @@ int main(int argc, char **argv)
 	fprintf(stderr, "tactus: expected a command that `tactus --help` lists, found '%s'\n",
 		argc > 1 ? argv[1] : "the end of the line");
 	return EXIT_BAD_INPUT;
+}
+
+int main(int argc, char **argv)
+{
+	occupy_closed_streams();
+	int code = run_command(argc, argv);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		fprintf(stderr,
+			"tactus: expected to print the result, found standard output full or closed\n");
+		code = code == EXIT_SUCCESS ? EXIT_FAILURE : code;
+	}
+	return code;
 }

@@ -64,6 +64,29 @@ class BadInput(unittest.TestCase):
         self.assertIn("No space left", result.stderr)
 
 
+class Streams(unittest.TestCase):
+    """Standard streams that are full or closed."""
+
+    def test_a_full_disk_is_not_success(self):
+        for arguments in ["--help"], ["latency", "--help"], ["latency", "--seconds", "0.1", "--json"]:
+            with open("/dev/full", "w") as full:
+                result = subprocess.run([PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True,
+                                        timeout=60)
+            self.assertEqual(result.returncode, 1, result)
+            self.assertIn("standard output full or closed", result.stderr)
+
+    def test_a_closed_stream_does_not_end_up_in_a_file(self):
+        for closed, code in ("<&-", 0), (">&-", 1), ("2>&-", 0), ("<&- >&- 2>&-", 1):
+            with tempfile.TemporaryDirectory() as folder:
+                trace = os.path.join(folder, "trace.json")
+                result = subprocess.run(
+                    ["/bin/sh", "-c", f'exec "$0" latency --seconds 1.1 --trace "$1" {closed}', PROGRAM, trace],
+                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
+                self.assertEqual(result.returncode, code, closed)
+                with open(trace) as file:
+                    json.load(file)
+
+
 class Latency(unittest.TestCase):
     def test_help_names_every_option(self):
         text = tactus("latency", "--help")
@@ -133,6 +156,18 @@ class Latency(unittest.TestCase):
             stdout, _ = process.communicate(timeout=30)
             self.assertEqual(process.returncode, 0)
             self.assertIn("missed their deadline", stdout)
+
+    def test_progress_is_not_caught_up_with_after_a_stop(self):
+        process = subprocess.Popen([PROGRAM, "latency", "--seconds", "5"], text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process.stderr.readline()
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(3)
+        process.send_signal(signal.SIGCONT)
+        _, stderr = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 0)
+        times = re.findall(r"([\d.]+) s  \d+ ticks", stderr)
+        self.assertEqual(len(times), len(set(times)), stderr)
 
     def test_an_unprivileged_user_is_told_and_served(self):
         if os.geteuid() != 0:
