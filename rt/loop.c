@@ -102,7 +102,6 @@ tac_result tac_loop_run(tac_loop *loop, tac_loop_fn fn, void *user)
 		return result;
 	if (def->deadline)
 		tac_deadline_attach(def->deadline);
-	atomic_store_explicit(&loop->running, true, memory_order_relaxed);
 
 	for (int64_t index = 0; def->periods == 0 || index < def->periods;) {
 		tac_tick tick = {.index = index, .cause_phase = TAC_PHASE_NONE};
@@ -115,6 +114,7 @@ tac_result tac_loop_run(tac_loop *loop, tac_loop_fn fn, void *user)
 		tick.wake_ns = spin_until(tick.planned_ns);
 		if (stopped(loop))
 			break;
+		atomic_store_explicit(&loop->running, true, memory_order_relaxed);
 		atomic_fetch_add_explicit(&loop->beats, 1, memory_order_relaxed);
 		TAC_PROBE_TICK_START(tick.index, tick.planned_ns);
 

@@ -47,8 +47,8 @@ tac_result tac_loop_create(const tac_loop_def *def, tac_loop **out_loop);
 // Thread: setup, when the loop does not run.
 void tac_loop_destroy(tac_loop **loop);
 
-// Runs until stopped. Returns TAC_OK after a stop, or an error of the
-// timer before the first tick. Call tac_thread_enter first.
+// Runs until stopped or through all its periods, then TAC_OK; TAC_ERROR_SYSTEM where the timer cannot be had,
+// before the first tick. Call tac_thread_enter first.
 // Thread: the one that is to become real-time. `fn` runs on it.
 tac_result tac_loop_run(tac_loop *loop, tac_loop_fn fn, void *user);
 

@@ -55,9 +55,11 @@ static void *watchdog_thread(void *user)
 	tac_watchdog *watchdog = user;
 	tac_thread_report report;
 	watchdog->setup = tac_thread_enter(&watchdog->def.thread, &report);
-	if (watchdog->setup == TAC_PARTIAL) {
-		char line[256];
-		tac_thread_report_line(&report, TAC_GRANT_POLICY, line, sizeof line);
+	for (int i = 0; i < TAC_GRANT_COUNT; i++) {
+		if (report.grants[i].state != TAC_GRANT_REFUSED)
+			continue;
+		char line[320];
+		tac_thread_report_line(&report, (tac_grant_item)i, line, sizeof line);
 		tac_log(TAC_LOG_WARNING, "watchdog: %s", line);
 	}
 	sem_post(&watchdog->entered);
@@ -87,7 +89,8 @@ tac_result tac_watchdog_create(const tac_watchdog_def *def, tac_watchdog **out_w
 		free(watchdog);
 		return result;
 	}
-	sem_wait(&watchdog->entered);
+	while (sem_wait(&watchdog->entered) != 0) { // a signal of the caller's
+	}
 	result = watchdog->setup;
 	if (result < TAC_OK)
 		tac_watchdog_destroy(&watchdog);

@@ -28,7 +28,8 @@ typedef struct tac_watchdog_def {
 // Thread: any.
 tac_watchdog_def tac_watchdog_def_default(const tac_loop *loop);
 
-// Starts the thread. TAC_PARTIAL where its priority was refused (logged): a hanging loop may then starve it.
+// Starts the thread. TAC_PARTIAL where something was refused (logged, item by item); without its priority a
+// hanging loop may starve it.
 // Thread: setup.
 tac_result tac_watchdog_create(const tac_watchdog_def *def, tac_watchdog **out_watchdog);
 

@@ -1,8 +1,10 @@
 #include "rt/watchdog.h"
 
 #include "rt/clock.h"
+#include "tests/logged.h"
 #include "unity.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -86,6 +88,11 @@ static void do_nothing(void *user, tac_tick *tick)
 	(void)tick;
 }
 
+static void note_planned(void *user, tac_tick *tick)
+{
+	*(int64_t *)user = tick->planned_ns;
+}
+
 static void a_loop_that_has_not_begun_or_has_ended_is_no_stall(void)
 {
 	tac_loop *loop = make_loop(20);
@@ -96,6 +103,38 @@ static void a_loop_that_has_not_begun_or_has_ended_is_no_stall(void)
 	tac_clock_sleep_until_ns(tac_clock_now_ns() + STALL_NS / 2);
 	TEST_ASSERT_EQUAL(0, atomic_load(&hook_calls));
 	tac_watchdog_destroy(&watchdog);
+	tac_loop_destroy(&loop);
+}
+
+static void a_loop_that_waits_for_a_first_tick_far_ahead_is_no_stall(void)
+{
+	tac_loop_def def = tac_loop_def_default();
+	def.first_ns = tac_clock_now_ns() + STALL_NS;
+	def.periods = 1;
+	tac_loop *loop;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_loop_create(&def, &loop));
+	watch(loop);
+	int64_t begun_ns = 0;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_loop_run(loop, note_planned, &begun_ns));
+	TEST_ASSERT_EQUAL_INT64(def.first_ns, begun_ns);
+	TEST_ASSERT_EQUAL(0, atomic_load(&hook_calls));
+	tac_watchdog_destroy(&watchdog);
+	tac_loop_destroy(&loop);
+}
+
+static void a_refusal_is_logged_with_its_item(void)
+{
+	tac_loop *loop = make_loop(1);
+	tac_watchdog_def def = tac_watchdog_def_default(loop);
+	def.thread = (tac_thread_def){.policy = TAC_POLICY_OTHER, .cpu = CPU_SETSIZE - 1};
+	logged_lines = 0;
+	tac_log_set(keep_logged, NULL);
+	tac_result result = tac_watchdog_create(&def, &watchdog);
+	tac_watchdog_destroy(&watchdog);
+	tac_log_set(NULL, NULL);
+	TEST_ASSERT_EQUAL(TAC_PARTIAL, result);
+	TEST_ASSERT_EQUAL(1, logged_lines);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, "CPU 1023 alone: refused (EINVAL)"), logged);
 	tac_loop_destroy(&loop);
 }
 
@@ -118,6 +157,8 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(the_hook_is_called_once_in_each_stall_and_the_loop_goes_on);
 	RUN_TEST(a_loop_that_has_not_begun_or_has_ended_is_no_stall);
+	RUN_TEST(a_loop_that_waits_for_a_first_tick_far_ahead_is_no_stall);
+	RUN_TEST(a_refusal_is_logged_with_its_item);
 	RUN_TEST(one_period_of_patience_is_refused);
 	return UNITY_END();
 }
