@@ -16,6 +16,10 @@
 // How often the thread looks into the ring: 4096 records of a 10 kHz loop last 40 times as long.
 #define POLL_NS (10 * TAC_NS_PER_MS)
 
+#define LOG_HEADER                                                                                           \
+	"tick,planned_ns,wake_ns,compute_ns,late_ns,skipped,cause,phase,cpu_ns,run_delay_ns,"                \
+	"others_ns,voluntary,involuntary,minor_faults,major_faults,window_ticks\n"
+
 struct tac_monitor {
 	tac_monitor_def def;
 	int log_fd;
@@ -107,11 +111,11 @@ static void *monitor_thread(void *user)
 {
 	tac_monitor *monitor = user;
 	pthread_setname_np(pthread_self(), "tac-monitor");
-	if (monitor->log_fd >= 0)
-		write_log(
-			monitor,
-			"tick,planned_ns,wake_ns,compute_ns,late_ns,skipped,cause,phase,cpu_ns,run_delay_ns,"
-			"others_ns,voluntary,involuntary,minor_faults,major_faults,window_ticks\n");
+	if (monitor->log_fd >= 0) {
+		pthread_mutex_lock(&monitor->mutex);
+		write_log(monitor, LOG_HEADER);
+		pthread_mutex_unlock(&monitor->mutex);
+	}
 	while (!atomic_load(&monitor->stop)) {
 		empty_ring(monitor);
 		tac_clock_sleep_until_ns(tac_clock_now_ns() + POLL_NS);
