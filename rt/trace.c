@@ -320,8 +320,7 @@ void tac_trace_tick(tac_trace *trace, const tac_tick *tick)
 	trace->tick_end_ns = end_ns;
 	trace->summary.ticks++;
 	trace->summary.moved_ticks += moved;
-	// Not tac_tick_missed, whose subtraction a hostile record would overflow.
-	if (tick->end_ns > tick->deadline_ns) {
+	if (tac_tick_missed(tick)) {
 		trace->summary.misses++;
 		add_miss(trace, tick);
 	}
