@@ -133,7 +133,10 @@ static void a_late_tick_is_followed_by_the_first_period_still_ahead(void)
 		int64_t next;
 	} cases[] = {
 		{500000, LATE_TICK + 1},  // in time
-		{1000000, LATE_TICK + 2}, // just over: the clock's own reading comes on top
+		{999990, LATE_TICK + 1},  // to the nanosecond: the clock's own reading comes on top
+		{1000000, LATE_TICK + 2}, // just over
+		{1999990, LATE_TICK + 2}, // ends when the second one is planned, which is still possible
+		{2000000, LATE_TICK + 3},
 		{2400000, LATE_TICK + 3},
 		{50500000, LATE_TICK + 51},
 	};
