@@ -49,6 +49,7 @@ class BadInput(unittest.TestCase):
 
     def test_options(self):
         self.refuse("latency", "--sconds", "1", says="expected one that --help lists, found '--sconds'")
+        self.refuse("latency", "--rat", "1000", says="expected one that --help lists, found '--rat'")
         self.refuse("latency", "--rate", says="rate: expected HZ, found 'the end of the line'")
         self.refuse("latency", "--load=yes", says="load: expected no value, found 'yes'")
         self.refuse("latency", "now", says="arguments: expected no more, found 'now'")
@@ -157,15 +158,24 @@ class Latency(unittest.TestCase):
             self.assertEqual(process.returncode, 0)
             self.assertIn("missed their deadline", stdout)
 
-    def test_progress_is_not_caught_up_with_after_a_stop(self):
-        process = subprocess.Popen([PROGRAM, "latency", "--seconds", "5"], text=True,
+    def test_options_reach_the_thread(self):
+        for option, value, line in (("policy", "other", "SCHED_OTHER: "), ("priority", "7", "SCHED_FIFO 7: "),
+                                    ("policy", "deadline", "SCHED_DEADLINE 800 of 1000 us: "),
+                                    ("cpu", "0", "CPU 0 alone: ")):
+            self.assertIn(line, tactus("latency", "--seconds", "0.05", "--" + option, value).stdout)
+
+    def test_a_stop_shows_in_the_correction_and_progress_does_not_catch_up(self):
+        process = subprocess.Popen([PROGRAM, "latency", "--seconds", "5", "--json"], text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         process.stderr.readline()
         process.send_signal(signal.SIGSTOP)
         time.sleep(3)
         process.send_signal(signal.SIGCONT)
-        _, stderr = process.communicate(timeout=30)
+        stdout, stderr = process.communicate(timeout=30)
         self.assertEqual(process.returncode, 0)
+        data = json.loads(stdout)
+        # A wake 3 s late stands for a wake in each of the 3000 periods.
+        self.assertGreater(data["wake_corrected"]["count"], data["wake"]["count"] + 2000)
         times = re.findall(r"([\d.]+) s  \d+ ticks", stderr)
         self.assertEqual(len(times), len(set(times)), stderr)
 

@@ -67,6 +67,7 @@ typedef struct observed {
 	int64_t last_planned_ns;
 	int64_t last_index;
 	int64_t worst_wake_ns;
+	int64_t fired_ahead;   // ticks whose timer fired in time for the spin
 	int64_t late_by_ns;    // how long tick LATE_TICK computes
 	int64_t after_late;    // index of the tick after it
 	int64_t after_late_at; // when that began
@@ -87,6 +88,8 @@ static void observe(void *user, tac_tick *tick)
 	o->last_index = tick->index;
 	o->last_planned_ns = tick->planned_ns;
 	TEST_ASSERT_GREATER_OR_EQUAL_INT64(tick->planned_ns, tick->wake_ns);
+	TEST_ASSERT_EQUAL_INT64(tick->planned_ns + tac_loop_period_ns(o->loop), tick->deadline_ns);
+	o->fired_ahead += tick->fired_ns < tick->planned_ns;
 	if (tac_tick_wake_ns(tick) > o->worst_wake_ns)
 		o->worst_wake_ns = tac_tick_wake_ns(tick);
 	if (tick->index == LATE_TICK)
@@ -116,6 +119,14 @@ static void a_million_ticks_do_not_drift_by_a_nanosecond(void)
 	TEST_ASSERT_EQUAL_INT64(999999 * TAC_NS_PER_MS, o.last_planned_ns - o.first_planned_ns);
 }
 
+static void the_first_tick_is_planned_when_it_was_asked_for(void)
+{
+	tac_loop_def def = tac_loop_def_default();
+	def.first_ns = virtual_ns + 12345678;
+	def.periods = 3;
+	TEST_ASSERT_EQUAL_INT64(def.first_ns, run_virtually(def, 0).first_planned_ns);
+}
+
 static void the_spin_hides_a_late_timer_and_its_absence_shows_it(void)
 {
 	tac_loop_def def = tac_loop_def_default();
@@ -136,9 +147,7 @@ static void a_late_tick_is_followed_by_the_first_period_still_ahead(void)
 		{999990, LATE_TICK + 1},  // to the nanosecond: the clock's own reading comes on top
 		{1000000, LATE_TICK + 2}, // just over
 		{1999990, LATE_TICK + 2}, // ends when the second one is planned, which is still possible
-		{2000000, LATE_TICK + 3},
-		{2400000, LATE_TICK + 3},
-		{50500000, LATE_TICK + 51},
+		{2000000, LATE_TICK + 3}, {2400000, LATE_TICK + 3}, {50500000, LATE_TICK + 51},
 	};
 	tac_loop_def def = tac_loop_def_default();
 	def.periods = 200;
@@ -206,13 +215,14 @@ static void every_timer_runs_the_loop_on_its_grid(void)
 		tac_loop_def def = tac_loop_def_default();
 		def.timer = (tac_timer_kind)kind;
 		def.periods = 200;
-		def.spin_ns = kind == TAC_TIMER_SIGNAL ? 0 : def.spin_ns;
+		def.spin_ns = def.period_ns / 2;
 		observed o = {.loop = make_loop(def), .stop_at = -1};
 		int64_t begin_ns = tac_clock_now_ns();
 		TEST_ASSERT_EQUAL(TAC_OK, tac_loop_run(o.loop, observe, &o));
 		int64_t took_ns = tac_clock_now_ns() - begin_ns;
 		tac_loop_destroy(&o.loop);
 		TEST_ASSERT_GREATER_THAN_INT64(0, o.ticks);
+		TEST_ASSERT_GREATER_THAN_INT64(0, o.fired_ahead);
 		TEST_ASSERT_LESS_OR_EQUAL_INT64(200, o.ticks);
 		TEST_ASSERT_GREATER_OR_EQUAL_INT64(o.last_index * TAC_NS_PER_MS, took_ns);
 		TEST_ASSERT_EQUAL_INT64(o.last_index * TAC_NS_PER_MS, o.last_planned_ns - o.first_planned_ns);
@@ -341,6 +351,7 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(a_million_ticks_do_not_drift_by_a_nanosecond);
+	RUN_TEST(the_first_tick_is_planned_when_it_was_asked_for);
 	RUN_TEST(the_spin_hides_a_late_timer_and_its_absence_shows_it);
 	RUN_TEST(a_late_tick_is_followed_by_the_first_period_still_ahead);
 	RUN_TEST(ticks_and_skipped_periods_add_up_in_the_account);

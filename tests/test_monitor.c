@@ -46,7 +46,8 @@ static void start(const char *log_path, tac_trace *trace)
 static void record(int64_t index, int64_t late_ns)
 {
 	tac_tick tick = {.index = index, .planned_ns = index * TAC_NS_PER_MS};
-	tick.timer_ns = tick.fired_ns = tick.planned_ns;
+	tick.timer_ns = tick.planned_ns - 100000;
+	tick.fired_ns = tick.timer_ns + 7000;
 	tick.wake_ns = tick.planned_ns + 5000;
 	tick.deadline_ns = tick.planned_ns + TAC_NS_PER_MS;
 	tick.end_ns = tick.deadline_ns + late_ns;
@@ -71,6 +72,7 @@ static void every_record_reaches_the_histograms_and_the_counts(void)
 	TEST_ASSERT_EQUAL_INT64(10, stats.totals.misses);
 	TEST_ASSERT_EQUAL_UINT64(40, stats.wake.count);
 	TEST_ASSERT_EQUAL_INT64(5000, stats.wake.max_ns);
+	TEST_ASSERT_EQUAL_INT64(7000, stats.timer.max_ns);
 	TEST_ASSERT_EQUAL_INT64(95000, stats.compute.min_ns);
 	TEST_ASSERT_EQUAL_INT64(996000, stats.compute.max_ns);
 	TEST_ASSERT_EQUAL_UINT64(40, stats.phases[TAC_PHASE_SCO].count);

@@ -6,11 +6,13 @@
 #include "unity.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <float.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -127,6 +129,34 @@ static void a_started_thread_has_its_signals_blocked_and_its_starter_has_not(voi
 	sigset_t mask;
 	pthread_sigmask(SIG_SETMASK, NULL, &mask);
 	TEST_ASSERT_EQUAL(0, sigismember(&mask, SIGINT));
+}
+
+static void *ask_for_a_name_and_a_waking_cpu(void *user)
+{
+	(void)user;
+	const tac_thread_def def = {
+		.name = "a-name-cut-at-15", .policy = TAC_POLICY_OTHER, .cpu = -1, .hold_cpu_awake = true};
+	tac_thread_report report;
+	tac_result result = tac_thread_enter(&def, &report);
+	char name[16];
+	CHECK(prctl(PR_GET_NAME, name) == 0 && strcmp(name, "a-name-cut-at-1") == 0);
+	CHECK(prctl(PR_GET_TIMERSLACK) == 1);
+	if (result == TAC_OK) { // the kernel tells the limit in force to who holds the file
+		const int fd = report.cpu_awake_fd;
+		int32_t latency_us = -1;
+		CHECK(pread(fd, &latency_us, sizeof latency_us, 0) == sizeof latency_us && latency_us == 0);
+		tac_thread_leave(&report);
+		CHECK(report.cpu_awake_fd == -1 && fcntl(fd, F_GETFD) < 0);
+	} else {
+		CHECK(report.grants[TAC_GRANT_CPU_AWAKE].state == TAC_GRANT_REFUSED);
+		CHECK(report.cpu_awake_fd == -1);
+	}
+	return NULL;
+}
+
+static void the_name_the_timer_slack_and_the_waking_cpu_are_as_asked(void)
+{
+	on_a_thread(ask_for_a_name_and_a_waking_cpu);
 }
 
 // ---- without privileges ----
@@ -253,6 +283,7 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(the_report_agrees_with_what_the_kernel_says_of_priority_and_affinity);
 	RUN_TEST(the_report_agrees_with_what_the_kernel_says_of_deadline_scheduling);
+	RUN_TEST(the_name_the_timer_slack_and_the_waking_cpu_are_as_asked);
 	RUN_TEST(denormals_are_flushed_on_the_thread_that_asked_and_no_other);
 	RUN_TEST(a_started_thread_has_its_signals_blocked_and_its_starter_has_not);
 	RUN_TEST(an_unprivileged_user_is_told_each_refusal_and_gets_a_working_loop);

@@ -88,6 +88,30 @@ static void do_nothing(void *user, tac_tick *tick)
 	(void)tick;
 }
 
+static void pause_once(void *user, tac_tick *tick)
+{
+	if (tick->index < 5 || *(bool *)user)
+		return;
+	tac_clock_sleep_until_ns(tac_clock_now_ns() + 6 * STALL_PERIODS * MS);
+	*(bool *)user = true;
+}
+
+static void a_pause_shorter_than_the_limit_is_no_stall(void)
+{
+	tac_loop *loop = make_loop(700);
+	tac_watchdog_def def = tac_watchdog_def_default(loop);
+	def.periods = 10 * STALL_PERIODS;
+	def.on_stall = on_stall;
+	def.user = &hook_calls;
+	TEST_ASSERT_GREATER_OR_EQUAL(TAC_OK, tac_watchdog_create(&def, &watchdog));
+	bool paused = false;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_loop_run(loop, pause_once, &paused));
+	TEST_ASSERT_TRUE(paused);
+	TEST_ASSERT_EQUAL(0, atomic_load(&hook_calls));
+	tac_watchdog_destroy(&watchdog);
+	tac_loop_destroy(&loop);
+}
+
 static void note_planned(void *user, tac_tick *tick)
 {
 	*(int64_t *)user = tick->planned_ns;
@@ -156,6 +180,7 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(the_hook_is_called_once_in_each_stall_and_the_loop_goes_on);
+	RUN_TEST(a_pause_shorter_than_the_limit_is_no_stall);
 	RUN_TEST(a_loop_that_has_not_begun_or_has_ended_is_no_stall);
 	RUN_TEST(a_loop_that_waits_for_a_first_tick_far_ahead_is_no_stall);
 	RUN_TEST(a_refusal_is_logged_with_its_item);
