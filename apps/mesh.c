@@ -3,7 +3,6 @@
 #include "apps/options.h"
 #include "collision/mesh_load.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,10 +107,5 @@ int cmd_mesh(int argc, char **argv)
 	else
 		print_text(path, mesh);
 	tac_mesh_destroy(&mesh);
-	if (fflush(stdout) != 0) {
-		fprintf(stderr, "tactus mesh: standard output: expected to write it, found %s\n",
-			strerror(errno));
-		return EXIT_FAILURE;
-	}
 	return EXIT_SUCCESS;
 }

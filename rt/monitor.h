@@ -21,9 +21,9 @@ typedef struct tac_monitor tac_monitor;
 
 typedef struct tac_monitor_def {
 	tac_deadline *deadline;
-	const char
-		*log_path; // CSV, a line for each miss; created or truncated; stays until destroy; NULL: none
-	tac_trace *trace;  // given every tick; stays the caller's; NULL: none
+	// CSV, a line for each miss; created or truncated. The text stays until destroy. NULL: none.
+	const char *log_path;
+	tac_trace *trace; // given every tick; stays the caller's; NULL: none
 } tac_monitor_def;
 
 typedef struct tac_monitor_stats {
