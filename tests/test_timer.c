@@ -33,6 +33,22 @@ static bool ask_kernel(struct itimerspec *out)
 					  : timer_gettime(timer.signal_timer, out) == 0;
 }
 
+static int64_t monotonic_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * TAC_NS_PER_S + t.tv_nsec;
+}
+
+// So a step of the wall clock does not reach the loop.
+static void time_is_the_monotonic_clock(void)
+{
+	int64_t before_ns = monotonic_ns();
+	int64_t now_ns = tac_clock_now_ns();
+	TEST_ASSERT_GREATER_OR_EQUAL_INT64(before_ns, now_ns);
+	TEST_ASSERT_LESS_OR_EQUAL_INT64(monotonic_ns(), now_ns);
+}
+
 static void the_kernel_has_the_grid_that_was_asked_for(void)
 {
 	for (int kind = TAC_TIMER_SIGNAL; kind <= TAC_TIMER_FD; kind++) {
@@ -125,6 +141,7 @@ static void every_kind_has_its_name(void)
 int main(void)
 {
 	UNITY_BEGIN();
+	RUN_TEST(time_is_the_monotonic_clock);
 	RUN_TEST(the_kernel_has_the_grid_that_was_asked_for);
 	RUN_TEST(nothing_is_left_of_a_finished_timer);
 	RUN_TEST(signals_do_not_cut_a_wait_short);
