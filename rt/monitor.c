@@ -36,12 +36,16 @@ static void write_log(tac_monitor *monitor, const char *line)
 	ssize_t written = write(monitor->log_fd, line, length);
 	if (written == (ssize_t)length)
 		return;
-	if (monitor->stats.log_unwritten++ > 0)
-		return;
 	// A file that takes part of a line is as full as one that takes none of it.
-	monitor->stats.log_error = written < 0 ? errno : ENOSPC;
-	tac_log(TAC_LOG_WARNING, "monitor: expected to write %s, found %s; misses are still counted",
-		monitor->def.log_path, strerror(monitor->stats.log_error));
+	const int error = written < 0 ? errno : ENOSPC;
+	pthread_mutex_lock(&monitor->mutex);
+	const bool first = monitor->stats.log_unwritten++ == 0;
+	if (first)
+		monitor->stats.log_error = error;
+	pthread_mutex_unlock(&monitor->mutex);
+	if (first)
+		tac_log(TAC_LOG_WARNING, "monitor: expected to write %s, found %s; misses are still counted",
+			monitor->def.log_path, strerror(error));
 }
 
 static void log_miss(tac_monitor *monitor, const tac_tick *tick)
@@ -75,9 +79,8 @@ static void keep_worst(tac_monitor_stats *stats, const tac_tick *tick)
 	stats->worst[place] = *tick;
 }
 
-static void take(tac_monitor *monitor, const tac_tick *tick)
+static void count(tac_monitor_stats *stats, const tac_tick *tick)
 {
-	tac_monitor_stats *stats = &monitor->stats;
 	stats->records++;
 	tac_histogram_record(&stats->timer, tick->fired_ns - tick->timer_ns);
 	tac_histogram_record(&stats->wake, tac_tick_wake_ns(tick));
@@ -89,11 +92,7 @@ static void take(tac_monitor *monitor, const tac_tick *tick)
 	if (tac_tick_missed(tick)) {
 		stats->misses_by_cause[tick->cause]++;
 		keep_worst(stats, tick);
-		if (monitor->log_fd >= 0)
-			log_miss(monitor, tick);
 	}
-	if (monitor->def.trace)
-		tac_trace_tick(monitor->def.trace, tick);
 }
 
 static void empty_ring(tac_monitor *monitor)
@@ -101,8 +100,13 @@ static void empty_ring(tac_monitor *monitor)
 	tac_tick tick;
 	while (tac_deadline_read(monitor->def.deadline, &tick)) {
 		pthread_mutex_lock(&monitor->mutex);
-		take(monitor, &tick);
+		count(&monitor->stats, &tick);
 		pthread_mutex_unlock(&monitor->mutex);
+		// Not under the mutex: a file may block, and whoever reads the figures must not.
+		if (monitor->log_fd >= 0 && tac_tick_missed(&tick))
+			log_miss(monitor, &tick);
+		if (monitor->def.trace)
+			tac_trace_tick(monitor->def.trace, &tick);
 	}
 	atomic_fetch_add(&monitor->rounds, 1);
 }
@@ -111,11 +115,8 @@ static void *monitor_thread(void *user)
 {
 	tac_monitor *monitor = user;
 	pthread_setname_np(pthread_self(), "tac-monitor");
-	if (monitor->log_fd >= 0) {
-		pthread_mutex_lock(&monitor->mutex);
+	if (monitor->log_fd >= 0)
 		write_log(monitor, LOG_HEADER);
-		pthread_mutex_unlock(&monitor->mutex);
-	}
 	while (!atomic_load(&monitor->stop)) {
 		empty_ring(monitor);
 		tac_clock_sleep_until_ns(tac_clock_now_ns() + POLL_NS);

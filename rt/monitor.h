@@ -48,7 +48,7 @@ tac_result tac_monitor_create(const tac_monitor_def *def, tac_monitor **out_moni
 // Thread: setup, after the loop has stopped.
 void tac_monitor_destroy(tac_monitor **monitor);
 
-// Copies the state so far (about 230 KiB).
+// Copies the state so far (about 230 KiB). Returns also while the thread is blocked on its files.
 // Thread: any but RT.
 void tac_monitor_read(tac_monitor *monitor, tac_monitor_stats *out_stats);
 

@@ -216,6 +216,8 @@ static void a_blocked_slow_thread_leaves_the_loop_on_time_and_the_losses_counted
 	tac_loop_destroy(&t.loop);
 
 	tac_deadline_totals totals = tac_deadline_read_totals(deadline);
+	tac_monitor_read(monitor, &stats); // waits for nobody
+	int64_t read_while_blocked = stats.records;
 
 	// Somebody reads the pipe: the rest comes through, and everything adds up. Before any check, because
 	// after a failed one nobody would, and the monitor would never end.
@@ -234,6 +236,8 @@ static void a_blocked_slow_thread_leaves_the_loop_on_time_and_the_losses_counted
 	close(ends[1]);
 	TEST_ASSERT_EQUAL_INT64(TRACED_TICKS, totals.ticks);
 	TEST_ASSERT_GREATER_THAN_INT64(0, totals.lost);
+	TEST_ASSERT_GREATER_THAN_INT64(0, read_while_blocked);
+	TEST_ASSERT_LESS_THAN_INT64(stats.records, read_while_blocked);
 	TEST_ASSERT_GREATER_OR_EQUAL_INT64(TRACED_TICKS * TAC_NS_PER_MS, took_ns);
 	TEST_ASSERT_EQUAL_INT64(totals.ticks, stats.records + totals.lost);
 }
