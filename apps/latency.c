@@ -407,7 +407,7 @@ int cmd_latency(int argc, char **argv)
 	settings s = {
 		.seconds = 10,
 		.rate_Hz = 1000,
-		.spin_us = NAN,
+		.spin_us = (double)NAN, // what fits the period
 		.timer = TAC_TIMER_NANOSLEEP,
 		.policy = TAC_POLICY_FIFO,
 		.priority = 80,
