@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define LOAD_THREADS_MAX 64
@@ -178,11 +179,14 @@ static void print_misses(const tac_monitor_stats *stats)
 			printf(" in %s (%.1f us, usually %.1f)", tac_phase_name(t->cause_phase),
 			       us(tac_tick_phase_ns(t, t->cause_phase)),
 			       us(tac_histogram_percentile(&stats->phases[t->cause_phase], 50)));
-		printf("; wake %.1f, compute %.1f, CPU %.1f, run delay %.1f us in %u ticks, switches %u+%u, "
+		char delay[32] = "unknown";
+		if (t->evidence.run_delay_ns >= 0)
+			snprintf(delay, sizeof delay, "%.1f", us(t->evidence.run_delay_ns));
+		printf("; wake %.1f, compute %.1f, CPU %.1f, run delay %s us in %u ticks, switches %u+%u, "
 		       "faults %u+%u\n",
-		       us(tac_tick_wake_ns(t)), us(tac_tick_compute_ns(t)), us(t->evidence.cpu_ns),
-		       us(t->evidence.run_delay_ns), t->evidence.window_ticks, t->evidence.voluntary,
-		       t->evidence.involuntary, t->evidence.minor_faults, t->evidence.major_faults);
+		       us(tac_tick_wake_ns(t)), us(tac_tick_compute_ns(t)), us(t->evidence.cpu_ns), delay,
+		       t->evidence.window_ticks, t->evidence.voluntary, t->evidence.involuntary,
+		       t->evidence.minor_faults, t->evidence.major_faults);
 	}
 }
 
@@ -290,7 +294,8 @@ static void json_summary(const settings *s, const machine *m, const probe *p, co
 
 static void follow(probe *p, tac_monitor *monitor, tac_monitor_stats *stats)
 {
-	const bool terminal = isatty(STDERR_FILENO);
+	const char *term = getenv("TERM");
+	const bool terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
 	const int64_t begin_ns = tac_clock_now_ns();
 	const int64_t interval_ns = terminal ? TAC_NS_PER_S / 5 : TAC_NS_PER_S;
 	for (;;) {

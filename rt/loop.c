@@ -49,6 +49,11 @@ tac_result tac_loop_create(const tac_loop_def *def, tac_loop **out_loop)
 			(long long)def->period_ns / 2, (long long)def->spin_ns);
 		return TAC_ERROR_ARGUMENT;
 	}
+	if ((unsigned)def->timer > TAC_TIMER_FD) {
+		tac_log(TAC_LOG_ERROR, "loop: expected a timer from 0 to %d, found %d", TAC_TIMER_FD,
+			(int)def->timer);
+		return TAC_ERROR_ARGUMENT;
+	}
 	if (def->periods < 0) {
 		tac_log(TAC_LOG_ERROR, "loop: expected 0 or more periods, found %lld",
 			(long long)def->periods);
@@ -122,6 +127,8 @@ tac_result tac_loop_run(tac_loop *loop, tac_loop_fn fn, void *user)
 
 		tick.end_ns = tac_clock_now_ns();
 		tick.skipped = periods_skipped(tick.planned_ns, tick.end_ns, def->period_ns);
+		if (def->periods > 0 && tick.skipped >= def->periods - index)
+			tick.skipped = (uint32_t)(def->periods - index - 1); // the loop ends before the rest
 		if (def->deadline)
 			tac_deadline_record(def->deadline, &tick, waits);
 		index += 1 + (int64_t)tick.skipped;

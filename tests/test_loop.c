@@ -179,6 +179,33 @@ static void ticks_and_skipped_periods_add_up_in_the_account(void)
 	tac_deadline_destroy(&deadline);
 }
 
+static void a_late_last_tick_skips_nothing_beyond_the_end_of_the_loop(void)
+{
+	tac_deadline_def deadline_def = tac_deadline_def_default(TAC_NS_PER_MS);
+	tac_deadline *deadline;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_deadline_create(&deadline_def, &deadline));
+	tac_loop_def def = tac_loop_def_default();
+	def.periods = LATE_TICK + 3;
+	def.deadline = deadline;
+	run_virtually(def, 50 * TAC_NS_PER_MS);
+	tac_deadline_totals totals = tac_deadline_read_totals(deadline);
+	TEST_ASSERT_EQUAL_INT64(LATE_TICK + 1, totals.ticks);
+	TEST_ASSERT_EQUAL_INT64(2, totals.skipped);
+	tac_deadline_destroy(&deadline);
+}
+
+static void a_phase_begins_where_the_last_one_that_ran_ended(void)
+{
+	tac_tick tick = {.wake_ns = 100};
+	tick.phase_end_ns[TAC_PHASE_DEVICE_READ] = 130;
+	tick.phase_end_ns[TAC_PHASE_DEVICE_WRITE] = 170;
+	TEST_ASSERT_EQUAL_INT64(30, tac_tick_phase_ns(&tick, TAC_PHASE_DEVICE_READ));
+	TEST_ASSERT_EQUAL_INT64(0, tac_tick_phase_ns(&tick, TAC_PHASE_SCO));
+	TEST_ASSERT_EQUAL_INT64(130, tac_tick_phase_begin_ns(&tick, TAC_PHASE_DEVICE_WRITE));
+	TEST_ASSERT_EQUAL_INT64(40, tac_tick_phase_ns(&tick, TAC_PHASE_DEVICE_WRITE));
+	TEST_ASSERT_EQUAL_INT64(0, tac_tick_phase_ns(&tick, TAC_PHASE_NONE));
+}
+
 static void a_tick_that_ends_on_its_deadline_is_in_time(void)
 {
 	tac_tick tick = {.planned_ns = 1000, .wake_ns = 1000, .deadline_ns = 2000, .end_ns = 2000};
@@ -345,6 +372,9 @@ static void values_out_of_range_are_refused_with_what_was_found(void)
 	def.spin_ns = 0;
 	def.periods = -5;
 	expect_refused(def, "found -5");
+	def.periods = 0;
+	def.timer = (tac_timer_kind)3;
+	expect_refused(def, "found 3");
 }
 
 int main(void)
@@ -355,6 +385,8 @@ int main(void)
 	RUN_TEST(the_spin_hides_a_late_timer_and_its_absence_shows_it);
 	RUN_TEST(a_late_tick_is_followed_by_the_first_period_still_ahead);
 	RUN_TEST(ticks_and_skipped_periods_add_up_in_the_account);
+	RUN_TEST(a_late_last_tick_skips_nothing_beyond_the_end_of_the_loop);
+	RUN_TEST(a_phase_begins_where_the_last_one_that_ran_ended);
 	RUN_TEST(a_tick_that_ends_on_its_deadline_is_in_time);
 	RUN_TEST(a_stop_inside_a_tick_makes_it_the_last);
 	RUN_TEST(a_loop_stopped_before_it_runs_does_not_tick);
