@@ -68,6 +68,7 @@ extern "C" {
 //   M)  M_andnot(a, b): a and not b  M_not(M) M_movemask(M): bit i is lane i; M_from_bits(unsigned)  the way
 //   back f32x8_from_i32  i32x8_from_f32  f32x8_from_f64(low, high)  f64x4_from_f32_low, high f32x8_from_bits,
 //   f32x8_to_bits                         the same bits as i32x8
+//   f32x8_permute, i32x8_permute(v, index)                 lane i is lane index[i] & 7 of v
 #include TAC_WIDE_BODIES
 
 // What follows is the same for all.

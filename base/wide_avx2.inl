@@ -102,6 +102,8 @@ TAC_WIDE tac_f32x8 tac_f32x8_gather(const float *base, tac_i32x8 index)
 	{ return _mm256_i32gather_ps(base, index, 4); }
 TAC_WIDE tac_i32x8 tac_i32x8_gather(const int32_t *base, tac_i32x8 index)
 	{ return _mm256_i32gather_epi32(base, index, 4); }
+TAC_WIDE tac_f32x8 tac_f32x8_permute(tac_f32x8 v, tac_i32x8 index) { return _mm256_permutevar8x32_ps(v, index); }
+TAC_WIDE tac_i32x8 tac_i32x8_permute(tac_i32x8 v, tac_i32x8 index) { return _mm256_permutevar8x32_epi32(v, index); }
 // clang-format on
 
 TAC_WIDE tac_f64x4 tac_f64x4_gather(const double *base, const int32_t *index)
