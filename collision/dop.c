@@ -1,0 +1,214 @@
+#include "collision/dop.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#define HALF   (TAC_DOP_SIZE / 2)
+#define PADDED 48 // faces, in whole SIMD vectors
+
+#define R2 0.70710678118654752440
+#define R3 0.57735026918962576451
+
+const double tac_dop_directions[HALF][3] = {
+	{1, 0, 0},    {0, 1, 0},   {0, 0, 1},    {R2, R2, 0},   {R2, -R2, 0},  {R2, 0, R2},
+	{R2, 0, -R2}, {0, R2, R2}, {0, R2, -R2}, {-R3, R3, R3}, {R3, -R3, R3}, {R3, R3, -R3},
+};
+
+// Set up once, before queries: see tac_dop_faces.
+static tac_dop_face faces[TAC_DOP_FACES];
+static _Alignas(32) float inverses[9 * PADDED]; // entry by entry over the faces
+static bool ready;
+static tac_dop_locate_fn *locate;
+static tac_dop_locate_fn *const locates[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_dop_locate);
+
+static tac_dvec3 direction(int i)
+{
+	tac_dvec3 d = tac_dvec3_load(tac_dop_directions[i % HALF]);
+	return i < HALF ? d : tac_dvec3_neg(d);
+}
+
+static void add_face(int *count, int a, int b, int c)
+{
+	for (int side = 0; side < 2; ++side) {
+		tac_dop_face *face = &faces[*count + side * TAC_DOP_FACES / 2];
+		const int index[3] = {(a + side * HALF) % TAC_DOP_SIZE, (b + side * HALF) % TAC_DOP_SIZE,
+				      (c + side * HALF) % TAC_DOP_SIZE};
+		tac_dvec3 x = direction(index[0]), y = direction(index[1]), z = direction(index[2]);
+		double det = tac_dvec3_dot(x, tac_dvec3_cross(y, z));
+		for (int k = 0; k < 3; ++k)
+			face->direction[k] = index[k];
+		tac_dvec3_store(face->inverse[0], tac_dvec3_div(tac_dvec3_cross(y, z), det));
+		tac_dvec3_store(face->inverse[1], tac_dvec3_div(tac_dvec3_cross(z, x), det));
+		tac_dvec3_store(face->inverse[2], tac_dvec3_div(tac_dvec3_cross(x, y), det));
+	}
+	++*count;
+}
+
+// Every plane through three directions that has all others on one side is a facet; its points, in order of
+// their angle, are cut into a fan. Of two opposite facets the one whose normal points up (lexicographically)
+// is cut, the other mirrored.
+static void find_faces(void)
+{
+	int count = 0;
+	for (int a = 0; a < TAC_DOP_SIZE; ++a)
+		for (int b = a + 1; b < TAC_DOP_SIZE; ++b)
+			for (int c = b + 1; c < TAC_DOP_SIZE; ++c) {
+				tac_dvec3 o = direction(a);
+				tac_dvec3 n = tac_dvec3_cross(tac_dvec3_sub(direction(b), o),
+							      tac_dvec3_sub(direction(c), o));
+				double height = tac_dvec3_dot(n, o);
+				if (fabs(height) < 1e-9)
+					continue;
+				if (height < 0.0) {
+					n = tac_dvec3_neg(n);
+					height = -height;
+				}
+				int on[TAC_DOP_SIZE], n_on = 0;
+				bool facet = n.x > 1e-9 ||
+					     (n.x > -1e-9 && (n.y > 1e-9 || (n.y > -1e-9 && n.z > 0.0)));
+				for (int i = 0; i < TAC_DOP_SIZE; ++i) {
+					double h = tac_dvec3_dot(n, direction(i)) - height;
+					facet = facet && h < 1e-9;
+					if (fabs(h) < 1e-9)
+						on[n_on++] = i;
+				}
+				// Each facet once: from its three lowest points.
+				if (!facet || on[0] != a || on[1] != b || on[2] != c)
+					continue;
+				tac_dvec3 x = tac_dvec3_normalize(tac_dvec3_sub(direction(b), o));
+				tac_dvec3 y = tac_dvec3_cross(tac_dvec3_normalize(n), x);
+				tac_dvec3 centre = tac_dvec3_zero();
+				for (int i = 0; i < n_on; ++i)
+					centre = tac_dvec3_add_scaled(centre, 1.0 / n_on, direction(on[i]));
+				double angle[TAC_DOP_SIZE];
+				for (int i = 0; i < n_on; ++i) {
+					tac_dvec3 d = tac_dvec3_sub(direction(on[i]), centre);
+					double at = atan2(tac_dvec3_dot(y, d), tac_dvec3_dot(x, d));
+					int index = on[i], k = i;
+					for (; k > 0 && angle[k - 1] > at; --k) {
+						angle[k] = angle[k - 1];
+						on[k] = on[k - 1];
+					}
+					angle[k] = at;
+					on[k] = index;
+				}
+				for (int i = 1; i + 1 < n_on; ++i)
+					add_face(&count, on[0], on[i], on[i + 1]);
+			}
+}
+
+const tac_dop_face *tac_dop_faces(void)
+{
+	if (!ready) {
+		find_faces();
+		for (int f = 0; f < PADDED; ++f)
+			for (int k = 0; k < 9; ++k)
+				inverses[k * PADDED + f] =
+					(float)faces[f < TAC_DOP_FACES ? f : 0].inverse[k / 3][k % 3];
+		locate = locates[tac_simd_select()];
+		ready = true;
+	}
+	return faces;
+}
+
+tac_dop tac_dop_empty(void)
+{
+	tac_dop dop;
+	for (int i = 0; i < TAC_DOP_SIZE; ++i)
+		dop.d[i] = -FLT_MAX;
+	return dop;
+}
+
+// Nearest float not below; the double itself is off by 2^-52 of the largest coordinate, so one more step.
+static float round_up(double x)
+{
+	return nextafterf(nextafterf((float)x, INFINITY), INFINITY);
+}
+
+void tac_dop_add_point(tac_dop *dop, tac_vec3 point)
+{
+	for (int i = 0; i < HALF; ++i) {
+		const double *a = tac_dop_directions[i];
+		// Along the axes nothing rounds: boxes along them stay exact.
+		double d = i < 3 ? (double)tac_vec3_get(point, i)
+				 : a[0] * (double)point.x + a[1] * (double)point.y + a[2] * (double)point.z;
+		float high = i < 3 ? (float)d : round_up(d), low = i < 3 ? (float)-d : round_up(-d);
+		dop->d[i] = high > dop->d[i] ? high : dop->d[i];
+		dop->d[i + HALF] = low > dop->d[i + HALF] ? low : dop->d[i + HALF];
+	}
+}
+
+void tac_dop_add_dop(tac_dop *dop, const tac_dop *other)
+{
+	for (int i = 0; i < TAC_DOP_SIZE; ++i)
+		dop->d[i] = other->d[i] > dop->d[i] ? other->d[i] : dop->d[i];
+}
+
+void tac_dop_motion_init(tac_dop_motion *out_rows, const tac_motion *motion, float extent)
+{
+	tac_dop_faces();
+	double seen[HALF][3];
+	float lanes[3 * HALF];
+	int32_t face_of[HALF];
+	for (int i = 0; i < HALF; ++i)
+		for (int k = 0; k < 3; ++k) {
+			const double *b = tac_dop_directions[i];
+			seen[i][k] = (double)motion->rotation.m[0][k] * b[0] +
+				     (double)motion->rotation.m[1][k] * b[1] +
+				     (double)motion->rotation.m[2][k] * b[2];
+			lanes[k * HALF + i] = (float)seen[i][k];
+		}
+	locate(inverses, lanes, face_of);
+	for (int i = 0; i < HALF; ++i) {
+		const tac_dop_face *face = &faces[face_of[i]];
+		const double *b = tac_dop_directions[i];
+		double sum = 0.0;
+		for (int k = 0; k < 3; ++k) {
+			const double *row = face->inverse[k];
+			double w = row[0] * seen[i][0] + row[1] * seen[i][1] + row[2] * seen[i][2];
+			w = w > 0.0 ? w : 0.0; // below zero by rounding alone
+			sum += w;
+			out_rows->weight[k][i] = out_rows->weight[k][i + HALF] = (float)w;
+			out_rows->index[k][i] = face->direction[k];
+			out_rows->index[k][i + HALF] = (face->direction[k] + HALF) % TAC_DOP_SIZE;
+		}
+		double c = b[0] * (double)motion->translation.x + b[1] * (double)motion->translation.y +
+			   b[2] * (double)motion->translation.z;
+		// D-A3: six roundings of 2^-24 each (weight, product, three sums, offset), and what the clamp
+		// above and the two roundings of the float copy of the direction can cost.
+		double widen = extent > 0.0F ? 0x1p-21 * (sum * (double)extent + fabs(c)) : 0.0;
+		out_rows->offset[i] = (float)(c + widen);
+		out_rows->offset[i + HALF] = (float)(widen - c);
+	}
+}
+
+tac_dop tac_dop_transform(const tac_dop_motion *rows, const tac_dop *dop)
+{
+	tac_dop out;
+	for (int i = 0; i < TAC_DOP_SIZE; ++i)
+		out.d[i] = rows->weight[0][i] * dop->d[rows->index[0][i]] +
+			   rows->weight[1][i] * dop->d[rows->index[1][i]] +
+			   rows->weight[2][i] * dop->d[rows->index[2][i]] + rows->offset[i];
+	return out;
+}
+
+bool tac_dop_disjoint(const tac_dop *a, const tac_dop *b)
+{
+	for (int i = 0; i < HALF; ++i)
+		if (a->d[i] < -b->d[i + HALF] || b->d[i] < -a->d[i + HALF])
+			return true;
+	return false;
+}
+
+bool tac_dop_key(float value, uint32_t *out_key)
+{
+	uint32_t bits;
+	memcpy(&bits, &value, sizeof bits);
+	if ((bits & 0x7FFFFFFF) > 0x7F800000)
+		return false;
+	if (bits == 0x80000000)
+		bits = 0;
+	*out_key = bits >> 31 ? ~bits : bits | 0x80000000;
+	return true;
+}

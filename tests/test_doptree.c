@@ -1,0 +1,206 @@
+#include "base/log.h"
+#include "collision/doptree.h"
+#include "collision/mesh_shapes.h"
+#include "tests/shapes.h"
+
+#include "unity.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static char message[1024];
+static int messages;
+
+static void capture(void *user, tac_log_level level, const char *text)
+{
+	(void)user;
+	(void)level;
+	snprintf(message, sizeof message, "%s", text);
+	++messages;
+}
+
+static char path[] = "/tmp/tactus_doptree_XXXXXX";
+static tac_mesh *mesh;
+
+void setUp(void)
+{
+	strcpy(path + sizeof path - 7, "XXXXXX");
+	int file = mkstemp(path);
+	TEST_ASSERT_TRUE(file >= 0);
+	close(file);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(1.0F, 0.3F, 20, 10, &mesh));
+	messages = 0;
+	tac_log_set(capture, NULL);
+}
+
+void tearDown(void)
+{
+	tac_log_set(NULL, NULL);
+	tac_mesh_destroy(&mesh);
+	unlink(path);
+}
+
+static void check_node(const tac_doptree *tree, const tac_mesh *m, uint32_t address, int *seen)
+{
+	const tac_doptree_node *node = tree->nodes + address / TAC_DOPTREE_NODE_BYTES;
+	if (node->type == TAC_DOPTREE_LEAF) {
+		const tac_doptree_node *record = tree->layout == TAC_DOPTREE_R
+							 ? tree->nodes + node->link / TAC_DOPTREE_NODE_BYTES
+							 : node;
+		TEST_ASSERT_TRUE((int32_t)record->link < m->triangle_count);
+		++seen[record->link];
+		TEST_ASSERT_EQUAL(m->triangle_surface[record->link], (int32_t)record->owner);
+		for (int k = 0; k < 3; ++k) {
+			tac_vec3 v = m->vertices[m->triangles[record->link].vertex[k]];
+			TEST_ASSERT_EQUAL_FLOAT(v.x, record->triangle.vertices.v[k][0]);
+			TEST_ASSERT_EQUAL_FLOAT(v.z, record->triangle.vertices.v[k][2]);
+		}
+		return;
+	}
+	TEST_ASSERT_EQUAL(TAC_DOPTREE_INNER, node->type);
+	TEST_ASSERT_EQUAL(0, node->link % 256); // siblings side by side
+	for (uint32_t i = 0; i < 2; ++i) {
+		uint32_t child = node->link + i * TAC_DOPTREE_NODE_BYTES;
+		const tac_doptree_node *c = tree->nodes + child / TAC_DOPTREE_NODE_BYTES;
+		if (c->type == TAC_DOPTREE_INNER || tree->layout == TAC_DOPTREE_R) {
+			TEST_ASSERT_EQUAL(address, c->owner);
+			for (int d = 0; d < TAC_DOP_SIZE; ++d)
+				TEST_ASSERT_TRUE(c->dop.d[d] <= node->dop.d[d]);
+		}
+		check_node(tree, m, child, seen);
+	}
+}
+
+static void both_layouts_hold_every_triangle_once_in_nested_dops(void)
+{
+	for (int layout = 0; layout < 2; ++layout) {
+		tac_doptree *tree;
+		TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_build(mesh, (tac_doptree_layout)layout, &tree));
+		int *seen = calloc((size_t)mesh->triangle_count, sizeof *seen);
+		check_node(tree, mesh, 0, seen);
+		for (int32_t i = 0; i < mesh->triangle_count; ++i)
+			TEST_ASSERT_EQUAL(1, seen[i]);
+		TEST_ASSERT_EQUAL(TAC_DOPTREE_EMPTY, tree->nodes[1].type);
+		TEST_ASSERT_EQUAL(2 * mesh->triangle_count, tree->node_count);
+		free(seen);
+		tac_doptree_destroy(&tree);
+	}
+}
+
+static void equal_centroids_do_not_make_a_chain(void)
+{
+	// 4096 triangles around one centre: no plane divides them.
+	enum { N = 4096 };
+	static tac_vec3 v[3 * N];
+	static tac_mesh_triangle t[N];
+	for (int i = 0; i < N; ++i)
+		for (int k = 0; k < 3; ++k) {
+			float s = 1.0F + (float)i;
+			v[3 * i + k] = k == 0   ? tac_vec3_make(s, s, s)
+				       : k == 1 ? tac_vec3_make(-s, -s, -s)
+						: tac_vec3_make(-s, s, -s);
+			t[i].vertex[k] = 3 * i + k;
+		}
+	tac_mesh_def def = tac_mesh_def_default();
+	def.vertices = v;
+	def.vertex_count = 3 * N;
+	def.triangles = t;
+	def.triangle_count = N;
+	tac_mesh *nested;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build(&def, &nested));
+	tac_doptree *tree;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_build(nested, TAC_DOPTREE_R, &tree));
+	TEST_ASSERT_LESS_OR_EQUAL(52, tree->depth);
+	tac_doptree_destroy(&tree);
+	tac_mesh_destroy(&nested);
+}
+
+static void a_saved_tree_comes_back_bit_by_bit(void)
+{
+	tac_doptree *tree, *back;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_build(mesh, TAC_DOPTREE_R, &tree));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_save(tree, mesh, path));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_load(mesh, path, &back));
+	TEST_ASSERT_EQUAL(tree->node_count, back->node_count);
+	TEST_ASSERT_EQUAL(tree->record_count, back->record_count);
+	TEST_ASSERT_EQUAL(tree->depth, back->depth);
+	TEST_ASSERT_EQUAL_FLOAT(tree->extent, back->extent);
+	TEST_ASSERT_EQUAL_MEMORY(tree->nodes, back->nodes,
+				 (size_t)(tree->node_count + tree->record_count) * 128);
+	TEST_ASSERT_EQUAL(0, messages);
+	tac_doptree_destroy(&tree);
+	tac_doptree_destroy(&back);
+}
+
+static void flip(long offset, unsigned char bit)
+{
+	FILE *file = fopen(path, "r+b");
+	fseek(file, offset, SEEK_SET);
+	int byte = fgetc(file);
+	fseek(file, offset, SEEK_SET);
+	fputc(byte ^ bit, file);
+	fclose(file);
+}
+
+static void a_damaged_cut_or_foreign_file_is_refused_with_one_line(void)
+{
+	tac_doptree *tree, *back;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_build(mesh, TAC_DOPTREE_R, &tree));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_save(tree, mesh, path));
+	FILE *file = fopen(path, "rb");
+	fseek(file, 0, SEEK_END);
+	long size = ftell(file);
+	fclose(file);
+	tac_rng rng = tac_rng_seed(1, 3);
+	for (int i = 0; i < 300; ++i) {
+		// Every byte of the header, then random ones.
+		long offset = i < 72 ? i : (long)(tac_rng_u32(&rng) % (uint32_t)size);
+		unsigned char bit = (unsigned char)(1U << tac_rng_u32(&rng) % 8);
+		flip(offset, bit);
+		messages = 0;
+		TEST_ASSERT_EQUAL(TAC_ERROR_FORMAT, tac_doptree_load(mesh, path, &back));
+		TEST_ASSERT_NULL(back);
+		TEST_ASSERT_EQUAL(1, messages);
+		flip(offset, bit);
+	}
+	TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_load(mesh, path, &back));
+	tac_doptree_destroy(&back);
+
+	tac_mesh *other;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(1.0F, 0.31F, 20, 10, &other));
+	TEST_ASSERT_EQUAL(TAC_ERROR_FORMAT, tac_doptree_load(other, path, &back));
+	TEST_ASSERT_NOT_NULL(strstr(message, "another mesh"));
+	tac_mesh_destroy(&other);
+
+	for (long cut = 0; cut < size; cut += size / 7) {
+		TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_save(tree, mesh, path));
+		TEST_ASSERT_EQUAL(0, truncate(path, cut));
+		TEST_ASSERT_EQUAL(TAC_ERROR_FORMAT, tac_doptree_load(mesh, path, &back));
+	}
+	TEST_ASSERT_EQUAL(TAC_ERROR_IO, tac_doptree_load(mesh, "/nowhere/tree", &back));
+	tac_doptree_destroy(&tree);
+}
+
+static void a_refused_cache_is_rebuilt(void)
+{
+	tac_doptree *tree;
+	TEST_ASSERT_TRUE(tac_doptree_load_or_build(mesh, path, &tree) == TAC_OK); // the empty file of mkstemp
+	TEST_ASSERT_NOT_NULL(strstr(message, "built the DOP tree"));
+	tac_doptree_destroy(&tree);
+	messages = 0;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_load_or_build(mesh, path, &tree));
+	TEST_ASSERT_EQUAL(0, messages);
+	tac_doptree_destroy(&tree);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(both_layouts_hold_every_triangle_once_in_nested_dops);
+	RUN_TEST(equal_centroids_do_not_make_a_chain);
+	RUN_TEST(a_saved_tree_comes_back_bit_by_bit);
+	RUN_TEST(a_damaged_cut_or_foreign_file_is_refused_with_one_line);
+	RUN_TEST(a_refused_cache_is_rebuilt);
+	return UNITY_END();
+}
