@@ -1,0 +1,160 @@
+// For the tests of the collision engines: random meshes and motions, and the answer by brute force over the
+// exact triangle test (itself tested against integer arithmetic in test_tritri.c).
+#ifndef TAC_TESTS_SHAPES_H
+#define TAC_TESTS_SHAPES_H
+
+#include "base/rng.h"
+#include "collision/collider.h"
+#include "collision/tritri.h"
+
+#include "unity.h"
+
+#include <stdlib.h>
+
+// Triangles without any order; every coordinate a multiple of size / 1024, so that degenerate contacts occur.
+static inline tac_mesh *soup(tac_rng *rng, int32_t triangles, float size, int32_t triangle_grid)
+{
+	tac_vec3 *v = malloc((size_t)(3 * triangles + 1) * sizeof *v);
+	tac_mesh_triangle *t = malloc((size_t)(triangles + 1) * sizeof *t);
+	for (int32_t i = 0; i < triangles; ++i) {
+		float at[3];
+		for (int k = 0; k < 3; ++k)
+			at[k] = (float)(tac_rng_u32(rng) % 1024);
+		for (int k = 0; k < 3; ++k) {
+			float x[3];
+			for (int c = 0; c < 3; ++c)
+				x[c] = (at[c] + (float)(tac_rng_u32(rng) % (uint32_t)triangle_grid) -
+					512.0F) *
+				       (size / 1024.0F);
+			v[3 * i + k] = tac_vec3_make(x[0], x[1], x[2]);
+			t[i].vertex[k] = 3 * i + k;
+		}
+	}
+	tac_mesh_def def = tac_mesh_def_default();
+	def.vertices = v;
+	def.vertex_count = 3 * triangles;
+	def.triangles = t;
+	def.triangle_count = triangles;
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build(&def, &mesh));
+	free(v);
+	free(t);
+	return mesh;
+}
+
+static inline float random_symmetric(tac_rng *rng)
+{
+	return (float)(tac_rng_u32(rng) % 20001) * 1e-4F - 1.0F;
+}
+
+static inline tac_motion identity_motion(float x, float y, float z)
+{
+	return (tac_motion){tac_mat3_identity(), tac_vec3_make(x, y, z)};
+}
+
+static inline tac_motion random_motion(tac_rng *rng, float reach)
+{
+	tac_quat q = tac_quat_make(random_symmetric(rng), random_symmetric(rng), random_symmetric(rng),
+				   random_symmetric(rng) + 0.001F);
+	tac_motion motion = {tac_mat3_from_quat(tac_quat_normalize(q)),
+			     tac_vec3_make(reach * random_symmetric(rng), reach * random_symmetric(rng),
+					   reach * random_symmetric(rng))};
+	return motion;
+}
+
+static inline tac_tri64 corners(const tac_mesh *mesh, int32_t triangle, const tac_motion *motion)
+{
+	tac_tri64 out;
+	for (int k = 0; k < 3; ++k) {
+		tac_vec3 p = mesh->vertices[mesh->triangles[triangle].vertex[k]];
+		float x[3] = {p.x, p.y, p.z};
+		float t[3] = {0};
+		if (motion != NULL)
+			tac_vec3_store(t, motion->translation);
+		for (int r = 0; r < 3; ++r) {
+			if (motion == NULL) {
+				out.v[k][r] = (double)x[r];
+				continue;
+			}
+			const float *row = motion->rotation.m[r];
+			out.v[k][r] = (double)row[0] * (double)x[0] + (double)row[1] * (double)x[1] +
+				      (double)row[2] * (double)x[2] + (double)t[r];
+		}
+	}
+	return out;
+}
+
+// Bit fixed * moving->triangle_count + moving is 1 for every pair that meets. The caller frees it.
+static inline unsigned char *brute_force(const tac_mesh *moving, const tac_mesh *fixed,
+					 const tac_motion *motion, int64_t *out_count)
+{
+	size_t n = (size_t)fixed->triangle_count * (size_t)moving->triangle_count;
+	unsigned char *hit = calloc(n + 1, 1);
+	*out_count = 0;
+	for (int32_t i = 0; i < fixed->triangle_count; ++i) {
+		tac_tri64 a = corners(fixed, i, NULL);
+		for (int32_t j = 0; j < moving->triangle_count; ++j) {
+			tac_tri64 b = corners(moving, j, motion);
+			if (tac_tritri_closed(&a, &b)) {
+				hit[(size_t)i * (size_t)moving->triangle_count + (size_t)j] = 1;
+				++*out_count;
+			}
+		}
+	}
+	return hit;
+}
+
+// Asks `collider` in every mode and compares with brute force: the boolean, and the very set of pairs.
+static inline void compare_with_brute_force(const tac_collider *collider, tac_context *context,
+					    const tac_mesh *moving, const tac_mesh *fixed,
+					    const tac_motion *motion)
+{
+	tac_shape *m, *f;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(collider, moving, &m));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(collider, fixed, &f));
+	int64_t count;
+	unsigned char *hit = brute_force(moving, fixed, motion, &count);
+	tac_budget unlimited = {0, 0};
+	tac_contact expected = count > 0 ? TAC_CONTACT_HIT : TAC_CONTACT_NONE;
+
+	TEST_ASSERT_EQUAL(expected,
+			  tac_collider_query(collider, context, m, f, motion, TAC_QUERY_FIRST, unlimited));
+	TEST_ASSERT_EQUAL(count > 0 ? 1 : 0, context->pair_count);
+	if (count > 0)
+		TEST_ASSERT_EQUAL(1, hit[(size_t)context->fixed_ids[0] * (size_t)moving->triangle_count +
+					 (size_t)context->moving_ids[0]]);
+
+	TEST_ASSERT_EQUAL(expected,
+			  tac_collider_query(collider, context, m, f, motion, TAC_QUERY_PAIRS, unlimited));
+	TEST_ASSERT_EQUAL(count, context->pair_count);
+	for (int64_t k = 0; k < context->pair_count && k < context->pair_capacity; ++k) {
+		unsigned char *h = &hit[(size_t)context->fixed_ids[k] * (size_t)moving->triangle_count +
+					(size_t)context->moving_ids[k]];
+		TEST_ASSERT_EQUAL(1, *h); // each pair once
+		*h = 2;
+	}
+
+	int64_t surfaces = 0;
+	unsigned char *met = calloc((size_t)fixed->surface_count * (size_t)moving->surface_count + 1, 1);
+	for (int32_t i = 0; i < fixed->triangle_count; ++i)
+		for (int32_t j = 0; j < moving->triangle_count; ++j)
+			if (hit[(size_t)i * (size_t)moving->triangle_count + (size_t)j]) {
+				unsigned char *s = &met[(size_t)fixed->triangle_surface[i] *
+								(size_t)moving->surface_count +
+							(size_t)moving->triangle_surface[j]];
+				surfaces += !*s;
+				*s = 1;
+			}
+	TEST_ASSERT_EQUAL(expected,
+			  tac_collider_query(collider, context, m, f, motion, TAC_QUERY_SURFACES, unlimited));
+	TEST_ASSERT_EQUAL(surfaces, context->pair_count);
+	for (int64_t k = 0; k < context->pair_count && k < context->pair_capacity; ++k)
+		TEST_ASSERT_EQUAL(1, met[(size_t)context->fixed_ids[k] * (size_t)moving->surface_count +
+					 (size_t)context->moving_ids[k]]);
+	free(met);
+	free(hit);
+	tac_shape_destroy(&m);
+	tac_shape_destroy(&f);
+}
+
+#endif
