@@ -14,6 +14,7 @@ static const struct {
 } commands[] = {
 	{"latency", cmd_latency, "how punctual a periodic loop is on this machine, and why it is not"},
 	{"mesh", cmd_mesh, "what is in a mesh file"},
+	{"query", cmd_query, "whether two meshes touch, at the poses of a file"},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
