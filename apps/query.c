@@ -185,7 +185,7 @@ static int ask(const settings *s, const tac_shape *const shape[2], const tac_mot
 			a->pairs = context->pair_count;
 			a->counters = context->counters;
 		}
-	summarize(o, answers, count);
+	summarize(s, answers, count);
 	int code = s->csv != NULL ? write_csv(s->csv, answers, count) : 0;
 	free(answers);
 	tac_context_destroy(&context);
