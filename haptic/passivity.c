@@ -1,0 +1,79 @@
+#include "haptic/passivity.h"
+
+#include "base/assert.h"
+
+#include <math.h>
+
+tac_passivity_def tac_passivity_def_default(int64_t period_ns, double mass_kg)
+{
+	return (tac_passivity_def){
+		.period_ns = period_ns,
+		.damping_max_N_s_per_m = 0.2 * mass_kg / ((double)period_ns / 1e9),
+		.forget = true,
+	};
+}
+
+void tac_passivity_init(tac_passivity *passivity, const tac_passivity_def *def)
+{
+	TAC_ASSERT(def->period_ns > 0 && def->delay_ns >= 0);
+	*passivity = (tac_passivity){.def = *def, .energy_J = def->credit_J};
+}
+
+void tac_passivity_set_delay(tac_passivity *passivity, int64_t delay_ns)
+{
+	TAC_ASSERT(delay_ns >= 0);
+	passivity->def.delay_ns = delay_ns;
+}
+
+// The mean over [from_ns, to_ns) of the force that acted then: each one sent acts from its own time plus the
+// delay until the next does; before the first there was none.
+static double mean_force(const tac_passivity *p, int64_t from_ns, int64_t to_ns)
+{
+	const uint32_t known = p->sent_count < TAC_PASSIVITY_HISTORY ? p->sent_count : TAC_PASSIVITY_HISTORY;
+	double impulse = 0; // N ns
+	int64_t end_ns = to_ns;
+	for (uint32_t back = 1; back <= known && end_ns > from_ns; back++) {
+		const uint32_t i = (p->sent_count - back) % TAC_PASSIVITY_HISTORY;
+		int64_t begin_ns = p->sent_ns[i] + p->def.delay_ns;
+		if (begin_ns >= end_ns)
+			continue; // still under way
+		if (begin_ns < from_ns || (back == known && p->sent_count > known))
+			begin_ns = from_ns;
+		impulse += p->sent_N[i] * (double)(end_ns - begin_ns);
+		end_ns = begin_ns;
+	}
+	return impulse / (double)(to_ns - from_ns);
+}
+
+double tac_passivity_step(tac_passivity *passivity, int64_t now_ns, double x_m, double v_m_per_s,
+			  double force_N, bool in_contact)
+{
+	tac_passivity *p = passivity;
+	if (p->started && now_ns > p->time_ns)
+		p->energy_J -= mean_force(p, p->time_ns, now_ns) * (x_m - p->x);
+	p->started = true;
+	p->x = x_m;
+	p->time_ns = now_ns;
+	if (p->def.forget && !in_contact && p->energy_J > 0)
+		p->energy_J = 0;
+
+	p->damping_N_s_per_m = 0;
+	if (p->energy_J < 0 && fabs(v_m_per_s) > p->def.speed_min_m_per_s) {
+		const double period_s = (double)p->def.period_ns / 1e9;
+		double damping = -p->energy_J / (period_s * v_m_per_s * v_m_per_s);
+		p->interventions++;
+		if (damping > p->def.damping_max_N_s_per_m) {
+			damping = p->def.damping_max_N_s_per_m;
+			p->saturated++;
+		}
+		p->damping_N_s_per_m = damping;
+	}
+	return force_N - p->damping_N_s_per_m * v_m_per_s;
+}
+
+void tac_passivity_sent(tac_passivity *passivity, double force_N)
+{
+	const uint32_t i = passivity->sent_count++ % TAC_PASSIVITY_HISTORY;
+	passivity->sent_N[i] = force_N;
+	passivity->sent_ns[i] = passivity->time_ns;
+}
