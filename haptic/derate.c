@@ -1,0 +1,102 @@
+#include "haptic/derate.h"
+
+#include "base/assert.h"
+
+#include <math.h>
+
+#define SLACK 1.02 // a limit is computed for this much more than was measured…
+#define STALE 0.96 // …and anew when less than this part of it is left
+
+tac_derate_def tac_derate_def_default(const tac_device_info *info, int64_t period_ns)
+{
+	return (tac_derate_def){
+		.device = info->linear,
+		.max_stiffness_N_per_m = info->max_stiffness_N_per_m,
+		.rule = TAC_DERATE_HAND,
+		.hand = {0.03, 1.5, 100},
+		.margin = 0.7,
+		.period_ns = period_ns,
+		.delay_ns = info->delay_ns,
+		.window_s = 0.25,
+		.rise_per_s = 0.5,
+	};
+}
+
+static void take(tac_derate *d, double stiffness, tac_derate_reason reason)
+{
+	if (stiffness < d->limit_N_per_m) {
+		d->limit_N_per_m = stiffness;
+		d->reason = reason;
+	}
+}
+
+static void compute(tac_derate *d)
+{
+	const tac_derate_def *def = &d->def;
+	d->assumed_period_s = SLACK * d->period_s;
+	d->assumed_delay_s = SLACK * d->delay_s;
+	const tac_stability_loop loop = {d->assumed_period_s, d->assumed_delay_s, def->damping_N_s_per_m,
+					 def->velocity_pole};
+	d->limit_N_per_m = HUGE_VAL;
+	d->reason = TAC_DERATE_BY_NOTHING;
+	if (def->max_stiffness_N_per_m > 0)
+		take(d, def->max_stiffness_N_per_m, TAC_DERATE_BY_DEVICE);
+	if (def->device.mass > 0 && def->device.damping > 0)
+		take(d,
+		     def->rule == TAC_DERATE_PASSIVE
+			     ? tac_stability_passive(def->device.damping, &loop)
+			     : def->margin * tac_stability_critical(&def->device, &def->hand, &loop),
+		     TAC_DERATE_BY_RATE);
+	if (def->device.coulomb > 0)
+		take(d, tac_stability_quantised(&def->device, &loop), TAC_DERATE_BY_SENSOR);
+	d->computed++;
+}
+
+void tac_derate_init(tac_derate *derate, const tac_derate_def *def)
+{
+	TAC_ASSERT(def->period_ns > 0 && def->delay_ns >= 0 && def->window_s > 0);
+	TAC_ASSERT(def->margin >= 0 && def->margin <= 1 && def->rise_per_s >= 0);
+	*derate = (tac_derate){.def = *def};
+	derate->period_s = (double)def->period_ns / 1e9;
+	derate->delay_s = (double)def->delay_ns / 1e9;
+	compute(derate);
+	derate->allowed_N_per_m = derate->limit_N_per_m;
+}
+
+// Whether what was assumed is still a little more than what is, and not much more.
+static bool fits(double assumed, double measured)
+{
+	return measured <= assumed && measured >= STALE * assumed;
+}
+
+double tac_derate_step(tac_derate *derate, int64_t elapsed_ns, int64_t delay_ns)
+{
+	tac_derate *d = derate;
+	if (elapsed_ns <= 0 || delay_ns < 0)
+		return d->allowed_N_per_m;
+	const double elapsed_s = (double)elapsed_ns / 1e9;
+	// An average over time: each tick weighs by its length, which makes sum(T T) / sum(T).
+	const double share = 1 - exp(-elapsed_s / d->def.window_s);
+	d->period_s += share * (elapsed_s - d->period_s);
+	d->delay_s += share * ((double)delay_ns / 1e9 - d->delay_s);
+	if (!fits(d->assumed_period_s, d->period_s) || !fits(d->assumed_delay_s, d->delay_s))
+		compute(d);
+	if (d->limit_N_per_m <= d->allowed_N_per_m || !isfinite(d->limit_N_per_m))
+		d->allowed_N_per_m = d->limit_N_per_m;
+	else
+		d->allowed_N_per_m =
+			fmin(d->limit_N_per_m,
+			     d->allowed_N_per_m + d->def.rise_per_s * elapsed_s * d->limit_N_per_m);
+	return d->allowed_N_per_m;
+}
+
+const char *tac_derate_reason_name(tac_derate_reason reason)
+{
+	static const char *const names[TAC_DERATE_REASON_COUNT] = {
+		[TAC_DERATE_BY_NOTHING] = "nothing",
+		[TAC_DERATE_BY_DEVICE] = "device",
+		[TAC_DERATE_BY_RATE] = "rate",
+		[TAC_DERATE_BY_SENSOR] = "sensor",
+	};
+	return reason >= 0 && reason < TAC_DERATE_REASON_COUNT ? names[reason] : "unknown reason";
+}
