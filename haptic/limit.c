@@ -1,0 +1,265 @@
+#include "haptic/limit.h"
+
+#include "base/log.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct tac_limit {
+	tac_limit_def def;
+	bool started;
+	int64_t time_ns;  // of the last step
+	int64_t fresh_ns; // of the last sample
+	double gain;
+	bool too_fast;
+	tac_wrench sent;
+	atomic_bool stopped;
+	_Atomic uint32_t stops; // so that a stop that was reset between two steps still cuts
+	uint32_t stops_seen;
+	_Atomic uint64_t counts[TAC_LIMIT_REASON_COUNT]; // one writer
+};
+
+tac_limit_def tac_limit_def_default(const tac_device_info *info)
+{
+	const double full_s = 2e-3;
+	return (tac_limit_def){
+		.max_force_N = info->max_force_N,
+		.max_torque_Nm = info->max_torque_Nm,
+		// A device without torque needs some rate all the same.
+		.force_slew_N_per_s = fmax(info->max_force_N, 1) / full_s,
+		.torque_slew_Nm_per_s = fmax(info->max_torque_Nm, 0.1) / full_s,
+		.max_speed_m_per_s = 2,
+		.max_turn_rad_per_s = 30,
+		.engage_s = 0.5,
+		.release_s = 0.05,
+		.deadman_button = TAC_LIMIT_NO_BUTTON,
+		.stall_ns = 10000000,
+		.stale_ns = 5000000,
+	};
+}
+
+// What is wrong with `def`; NULL: nothing.
+static const char *def_fault(const tac_limit_def *def)
+{
+	const double above[] = {def->force_slew_N_per_s, def->torque_slew_Nm_per_s,
+				def->max_speed_m_per_s,  def->max_turn_rad_per_s,
+				def->engage_s,           def->release_s};
+	for (size_t i = 0; i < sizeof above / sizeof *above; i++) {
+		if (!(above[i] > 0 && isfinite(above[i])))
+			return "finite slew rates, speeds and ramp times above 0";
+	}
+	if (!(def->max_force_N >= 0 && isfinite(def->max_force_N) && def->max_torque_Nm >= 0 &&
+	      isfinite(def->max_torque_Nm)))
+		return "a finite maximal force and torque of 0 or more";
+	if (def->deadman_button < TAC_LIMIT_NO_BUTTON || def->deadman_button > 31)
+		return "a button from 0 to 31, or none";
+	if (def->stall_ns <= 0 || def->stale_ns < 0)
+		return "a stall time above 0 and a stale time of 0 or more";
+	return NULL;
+}
+
+tac_result tac_limit_create(const tac_limit_def *def, tac_limit **out_limit)
+{
+	*out_limit = NULL;
+	const char *fault = def_fault(def);
+	if (fault) {
+		tac_log(TAC_LOG_ERROR, "limit: expected %s", fault);
+		return TAC_ERROR_ARGUMENT;
+	}
+	tac_limit *limit = calloc(1, sizeof *limit);
+	if (!limit) {
+		tac_log(TAC_LOG_ERROR, "limit: expected %zu bytes, found no memory", sizeof *limit);
+		return TAC_ERROR_MEMORY;
+	}
+	limit->def = *def;
+	*out_limit = limit;
+	return TAC_OK;
+}
+
+void tac_limit_destroy(tac_limit **limit)
+{
+	free(*limit);
+	*limit = NULL;
+}
+
+static void note(uint32_t *reasons, tac_limit_reason reason, bool happened)
+{
+	if (happened)
+		*reasons |= 1u << reason;
+}
+
+// Nanoseconds from `before` to `after`, INT64_MAX where they do not fit.
+static int64_t elapsed(int64_t before, int64_t after)
+{
+	int64_t result;
+	return __builtin_sub_overflow(after, before, &result) ? INT64_MAX : result;
+}
+
+// `v` with a length of at most `longest`, not even a rounding above it.
+static tac_dvec3 shorten(tac_dvec3 v, double longest)
+{
+	if (tac_dvec3_length(v) <= longest)
+		return v;
+	tac_dvec3 cut = tac_dvec3_scale(tac_dvec3_normalize(v), longest);
+	if (tac_dvec3_length(cut) > longest)
+		cut = tac_dvec3_scale(cut, 1 - 8 * DBL_EPSILON);
+	// Where `longest` is near DBL_MIN the product may round by more.
+	return tac_dvec3_length(cut) <= longest ? cut : tac_dvec3_zero();
+}
+
+// `sent` moved towards `wanted` by at most `step`. Between two points of a ball nothing leaves it but by
+// rounding, which `longest` takes back.
+static tac_dvec3 approach(tac_dvec3 sent, tac_dvec3 wanted, double step, double longest, bool *out_limited)
+{
+	const tac_dvec3 change = tac_dvec3_sub(wanted, sent);
+	*out_limited = tac_dvec3_length(change) > step;
+	if (*out_limited)
+		wanted = tac_dvec3_add(sent, shorten(change, step));
+	return shorten(wanted, longest);
+}
+
+// The time since the last step; 0, and the gain with it, where the loop stalled.
+static double step_time(tac_limit *limit, int64_t now_ns, uint32_t *reasons)
+{
+	const int64_t since_ns = limit->started ? elapsed(limit->time_ns, now_ns) : 0;
+	const bool stalled = since_ns < 0 || since_ns > limit->def.stall_ns;
+	note(reasons, TAC_LIMIT_STALL, stalled);
+	if (!limit->started || stalled) {
+		limit->gain = 0;
+		limit->fresh_ns = now_ns;
+	}
+	limit->started = true;
+	limit->time_ns = now_ns;
+	// After a stall the held force still has to go: one stall's worth of slew.
+	return (double)(stalled ? limit->def.stall_ns : since_ns) / 1e9;
+}
+
+// Whether all is well with the device, the hand and the collider.
+static bool healthy(tac_limit *limit, const tac_limit_input *input, uint32_t *reasons)
+{
+	const tac_limit_def *def = &limit->def;
+	const tac_device_status status = input->status;
+	if (status == TAC_DEVICE_OK)
+		limit->fresh_ns = input->now_ns;
+	const bool lost = status != TAC_DEVICE_OK && status != TAC_DEVICE_STALE;
+	const bool stale = !lost && elapsed(limit->fresh_ns, input->now_ns) > def->stale_ns;
+
+	// Written so that a NaN is too fast.
+	const double speed = tac_dvec3_length(input->state.velocity_m_per_s);
+	const double turn = tac_dvec3_length(input->state.angular_velocity_rad_per_s);
+	if (!(speed <= def->max_speed_m_per_s && turn <= def->max_turn_rad_per_s))
+		limit->too_fast = true;
+	else if (speed < 0.5 * def->max_speed_m_per_s && turn < 0.5 * def->max_turn_rad_per_s)
+		limit->too_fast = false;
+
+	const bool released = def->deadman_button != TAC_LIMIT_NO_BUTTON &&
+			      !(input->state.buttons >> def->deadman_button & 1u);
+	note(reasons, TAC_LIMIT_LOST, lost);
+	note(reasons, TAC_LIMIT_STALE, stale);
+	note(reasons, TAC_LIMIT_SPEED, limit->too_fast);
+	note(reasons, TAC_LIMIT_NOT_FINITE, !isfinite(speed) || !isfinite(turn));
+	note(reasons, TAC_LIMIT_DEADMAN, released);
+	note(reasons, TAC_LIMIT_UNKNOWN, input->unknown);
+	if (lost)
+		limit->gain = 0;
+	return !(lost || stale || limit->too_fast || released || input->unknown);
+}
+
+static bool wrench_zero(const tac_wrench *wrench)
+{
+	return tac_dvec3_length(wrench->force_N) == 0 && tac_dvec3_length(wrench->torque_Nm) == 0;
+}
+
+tac_limit_output tac_limit_step(tac_limit *limit, const tac_limit_input *input)
+{
+	const tac_limit_def *def = &limit->def;
+	uint32_t reasons = 0;
+	const double dt_s = step_time(limit, input->now_ns, &reasons);
+	const bool stalled = reasons != 0;
+
+	tac_wrench wanted = input->wrench;
+	const bool finite = tac_dvec3_finite(wanted.force_N) && tac_dvec3_finite(wanted.torque_Nm);
+	note(&reasons, TAC_LIMIT_NOT_FINITE, !finite);
+	if (!finite)
+		wanted = tac_wrench_zero();
+
+	const uint32_t stops = atomic_load_explicit(&limit->stops, memory_order_acquire);
+	const bool stopped =
+		atomic_load_explicit(&limit->stopped, memory_order_acquire) || stops != limit->stops_seen;
+	limit->stops_seen = stops;
+	note(&reasons, TAC_LIMIT_STOPPED, stopped);
+	if (!healthy(limit, input, &reasons) || stopped) {
+		limit->gain = stopped ? 0 : fmax(0, limit->gain - dt_s / def->release_s);
+	} else if (finite && !input->in_contact && wrench_zero(&wanted)) {
+		limit->gain = 1; // nothing to come up
+	} else if (limit->gain < 1) {
+		if (!stalled) // the time of a stall engages nothing
+			limit->gain = fmin(1, limit->gain + dt_s / def->engage_s);
+		note(&reasons, TAC_LIMIT_ENGAGE, limit->gain < 1);
+	}
+
+	wanted.force_N = tac_dvec3_scale(wanted.force_N, limit->gain);
+	wanted.torque_Nm = tac_dvec3_scale(wanted.torque_Nm, limit->gain);
+	note(&reasons, TAC_LIMIT_FORCE, tac_dvec3_length(wanted.force_N) > def->max_force_N);
+	note(&reasons, TAC_LIMIT_TORQUE, tac_dvec3_length(wanted.torque_Nm) > def->max_torque_Nm);
+	wanted.force_N = shorten(wanted.force_N, def->max_force_N);
+	wanted.torque_Nm = shorten(wanted.torque_Nm, def->max_torque_Nm);
+
+	bool force_slewed, torque_slewed;
+	limit->sent.force_N = approach(limit->sent.force_N, wanted.force_N, def->force_slew_N_per_s * dt_s,
+				       def->max_force_N, &force_slewed);
+	limit->sent.torque_Nm =
+		approach(limit->sent.torque_Nm, wanted.torque_Nm, def->torque_slew_Nm_per_s * dt_s,
+			 def->max_torque_Nm, &torque_slewed);
+	if (stopped) {
+		limit->sent = tac_wrench_zero();
+	} else {
+		note(&reasons, TAC_LIMIT_FORCE_SLEW, force_slewed);
+		note(&reasons, TAC_LIMIT_TORQUE_SLEW, torque_slewed);
+	}
+
+	for (int i = 0; i < TAC_LIMIT_REASON_COUNT; i++) {
+		if (reasons >> i & 1u) {
+			const uint64_t count = atomic_load_explicit(&limit->counts[i], memory_order_relaxed);
+			atomic_store_explicit(&limit->counts[i], count + 1, memory_order_relaxed);
+		}
+	}
+	return (tac_limit_output){limit->sent, reasons, limit->gain};
+}
+
+void tac_limit_stop(tac_limit *limit)
+{
+	atomic_store_explicit(&limit->stopped, true, memory_order_release);
+	atomic_fetch_add_explicit(&limit->stops, 1, memory_order_release);
+}
+
+void tac_limit_reset(tac_limit *limit)
+{
+	atomic_store_explicit(&limit->stopped, false, memory_order_release);
+}
+
+uint64_t tac_limit_count(const tac_limit *limit, tac_limit_reason reason)
+{
+	return atomic_load_explicit(&limit->counts[reason], memory_order_relaxed);
+}
+
+const char *tac_limit_reason_name(tac_limit_reason reason)
+{
+	static const char *const names[TAC_LIMIT_REASON_COUNT] = {
+		[TAC_LIMIT_NOT_FINITE] = "not finite",
+		[TAC_LIMIT_FORCE] = "force",
+		[TAC_LIMIT_TORQUE] = "torque",
+		[TAC_LIMIT_FORCE_SLEW] = "force slew",
+		[TAC_LIMIT_TORQUE_SLEW] = "torque slew",
+		[TAC_LIMIT_SPEED] = "speed",
+		[TAC_LIMIT_ENGAGE] = "engage",
+		[TAC_LIMIT_DEADMAN] = "dead man",
+		[TAC_LIMIT_STALL] = "stall",
+		[TAC_LIMIT_UNKNOWN] = "unknown",
+		[TAC_LIMIT_STALE] = "stale",
+		[TAC_LIMIT_LOST] = "lost",
+		[TAC_LIMIT_STOPPED] = "stopped",
+	};
+	return reason >= 0 && reason < TAC_LIMIT_REASON_COUNT ? names[reason] : "unknown reason";
+}
