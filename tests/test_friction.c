@@ -1,0 +1,197 @@
+// Oracles: Coulomb's laws in closed form, and the textbook's period of a stick-slip oscillator.
+#include "haptic/friction.h"
+
+#include "base/rng.h"
+
+#include <unity.h>
+
+static const double pi = 3.14159265358979323846;
+static const tac_friction_material wood = {0.5, 0.3, 2000};
+static const tac_dvec3 up = {0, 0, 1};
+static tac_friction friction;
+
+void setUp(void)
+{
+	friction = (tac_friction){0};
+}
+
+void tearDown(void)
+{
+}
+
+static tac_dvec3 at(double x, double y, double load_N)
+{
+	return tac_friction_step(&friction, &wood, tac_dvec3_make(x, y, 0), up, load_N);
+}
+
+static void it_holds_up_to_the_static_cone_and_slips_at_the_dynamic_one(void)
+{
+	// 0.5 * 4 N at 2000 N/m: 1 mm.
+	at(0, 0, 4);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, -1.9998, at(0.9999e-3, 0, 4).x);
+	TEST_ASSERT_FALSE(friction.slipping);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, -1.2, at(1.0001e-3, 0, 4).x);
+	TEST_ASSERT_TRUE(friction.slipping);
+	for (int i = 1; i <= 100; i++)
+		TEST_ASSERT_DOUBLE_WITHIN(1e-12, -1.2, at((1 + i) * 1e-3, 0, 4).x);
+}
+
+static void a_stop_keeps_the_dynamic_force_and_a_turn_sticks_again(void)
+{
+	at(0, 0, 4);
+	at(0.01, 0, 4);
+	for (int i = 0; i < 100; i++)
+		TEST_ASSERT_DOUBLE_WITHIN(1e-12, -1.2, at(0.01, 0, 4).x);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, -1.0, at(0.0099, 0, 4).x);
+	TEST_ASSERT_FALSE(friction.slipping);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, -1.998, at(0.010399, 0, 4).x); // the static limit counts again
+	TEST_ASSERT_FALSE(friction.slipping);
+}
+
+static void shaking_below_the_limit_moves_the_held_point_by_not_one_bit(void)
+{
+	tac_rng rng = tac_rng_seed(1, 1);
+	at(0.3, -0.2, 4);
+	for (int i = 0; i < 100000; i++) {
+		const tac_dvec3 shake = tac_dvec3_scale(tac_rng_unit_f64(&rng), 0.7e-3);
+		at(0.3 + shake.x, -0.2 + shake.y, tac_rng_range_f64(&rng, 3, 8));
+	}
+	TEST_ASSERT_DOUBLE_WITHIN(0, 0.3, friction.anchor_m.x);
+	TEST_ASSERT_DOUBLE_WITHIN(0, -0.2, friction.anchor_m.y);
+	const tac_dvec3 force = at(0.3, -0.2, 4);
+	TEST_ASSERT_TRUE(tac_dvec3_length(force) == 0);
+}
+
+static void it_never_exceeds_the_cone_and_never_leaves_the_plane(void)
+{
+	tac_rng rng = tac_rng_seed(2, 1);
+	tac_dvec3 position = tac_dvec3_zero();
+	for (int i = 0; i < 100000; i++) {
+		const tac_dvec3 normal = tac_rng_unit_f64(&rng);
+		position = tac_dvec3_add_scaled(position, tac_rng_range_f64(&rng, 0, 2e-3),
+						tac_rng_unit_f64(&rng));
+		const double load = tac_rng_range_f64(&rng, -1, 8);
+		const tac_dvec3 force = tac_friction_step(&friction, &wood, position, normal, load);
+		TEST_ASSERT_TRUE(tac_dvec3_length(force) <= 0.5 * fmax(load, 0) * (1 + 1e-12));
+		TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0, tac_dvec3_dot(force, normal));
+	}
+}
+
+static void sliding_along_a_closed_way_takes_the_dynamic_force_times_the_way(void)
+{
+	// Three rounds of a square of 0.2 m; the corners and the first bend are within 0.2 %.
+	const double corners[5][2] = {{0, 0}, {0.2, 0}, {0.2, 0.2}, {0, 0.2}, {0, 0}};
+	double work = 0;
+	tac_dvec3 force = at(0, 0, 4);
+	double x = 0, y = 0;
+	for (int round = 0; round < 3; round++) {
+		for (int side = 0; side < 4; side++) {
+			for (int i = 1; i <= 10000; i++) {
+				const double t = i / 10000.0;
+				const double nx =
+					corners[side][0] + t * (corners[side + 1][0] - corners[side][0]);
+				const double ny =
+					corners[side][1] + t * (corners[side + 1][1] - corners[side][1]);
+				const tac_dvec3 next = at(nx, ny, 4);
+				work += 0.5 * ((force.x + next.x) * (nx - x) + (force.y + next.y) * (ny - y));
+				force = next;
+				x = nx;
+				y = ny;
+			}
+		}
+	}
+	TEST_ASSERT_DOUBLE_WITHIN(0.002 * 1.2 * 2.4, -1.2 * 2.4, work);
+}
+
+static void how_often_it_is_asked_does_not_matter_along_a_line(void)
+{
+	tac_dvec3 ends[2];
+	for (int fine = 0; fine <= 1; fine++) {
+		setUp();
+		const int steps = fine ? 100000 : 7;
+		for (int i = 0; i <= steps; i++)
+			ends[fine] = at(0.03 * i / steps, 0.04 * i / steps, 4);
+	}
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0, tac_dvec3_length(tac_dvec3_sub(ends[0], ends[1])));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, -0.6 * 1.2, ends[0].x);
+}
+
+static void lifting_off_ends_it(void)
+{
+	at(0, 0, 4);
+	at(0.0005, 0, 4);
+	TEST_ASSERT_TRUE(tac_dvec3_length(at(0.0005, 0, 0)) == 0);
+	TEST_ASSERT_FALSE(friction.touching);
+	TEST_ASSERT_TRUE(tac_dvec3_length(at(0.02, 0, 4)) == 0);
+	TEST_ASSERT_TRUE(tac_dvec3_length(at(NAN, 0, 4)) == 0);
+	TEST_ASSERT_TRUE(tac_dvec3_length(at(0.02, 0, NAN)) == 0);
+	TEST_ASSERT_FALSE(friction.touching);
+}
+
+static void a_lighter_load_lets_a_held_bristle_slip(void)
+{
+	at(0, 0, 4);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, -1.6, at(0.0008, 0, 4).x);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, -0.3, at(0.0008, 0, 1).x);
+}
+
+static void on_a_ball_the_force_opposes_the_motion_around_it(void)
+{
+	const double r = 0.05;
+	for (int i = 0; i <= 1000; i++) {
+		const double a = 2 * pi * i / 1000;
+		const tac_dvec3 normal = tac_dvec3_make(cos(a), sin(a), 0);
+		const tac_dvec3 force =
+			tac_friction_step(&friction, &wood, tac_dvec3_scale(normal, r), normal, 4);
+		if (i < 10)
+			continue;
+		const tac_dvec3 way = tac_dvec3_make(-sin(a), cos(a), 0);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, -1.2, tac_dvec3_dot(force, way));
+	}
+}
+
+// A mass on a spring whose other end moves at V. Stuck it waits until the spring has grown by 2 (Fs - Fd) / k
+// from the end of the slip before; the slip lasts (2 / w) (pi - atan((Fs - Fd) w / (k V))), w = sqrt(k / m).
+static void a_mass_drawn_by_a_spring_sticks_and_slips_with_the_textbooks_period(void)
+{
+	const tac_friction_material glass = {0.5, 0.3, 2e5}; // stiff beside the spring
+	const double m = 0.2, k = 200, V = 0.02, load = 4, h = 2e-6;
+	const double drop = 0.2 * load, w = sqrt(k / m);
+	const double period = 2 * drop / (k * V) + 2 / w * (pi - atan(drop * w / (k * V)));
+	double x = 0, v = 0, first = 0, last = 0;
+	int slips = 0;
+	bool before = false;
+	for (int i = 0; slips < 6 && i < 3000000; i++) {
+		const double t = i * h;
+		const tac_dvec3 force =
+			tac_friction_step(&friction, &glass, tac_dvec3_make(x, 0, 0), up, load);
+		// The stuck bristle must not ring: a little damping of its own.
+		const double bristle = friction.slipping ? 0 : -20 * v;
+		v += h * (k * (V * t - x) + force.x + bristle) / m;
+		x += h * v;
+		if (friction.slipping && !before) {
+			first = slips == 1 ? t : first; // the first slip starts from rest without a history
+			last = t;
+			slips++;
+		}
+		before = friction.slipping;
+	}
+	TEST_ASSERT_EQUAL_INT(6, slips);
+	TEST_ASSERT_DOUBLE_WITHIN(0.03 * period, period, (last - first) / 4);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(it_holds_up_to_the_static_cone_and_slips_at_the_dynamic_one);
+	RUN_TEST(a_stop_keeps_the_dynamic_force_and_a_turn_sticks_again);
+	RUN_TEST(shaking_below_the_limit_moves_the_held_point_by_not_one_bit);
+	RUN_TEST(it_never_exceeds_the_cone_and_never_leaves_the_plane);
+	RUN_TEST(sliding_along_a_closed_way_takes_the_dynamic_force_times_the_way);
+	RUN_TEST(how_often_it_is_asked_does_not_matter_along_a_line);
+	RUN_TEST(lifting_off_ends_it);
+	RUN_TEST(a_lighter_load_lets_a_held_bristle_slip);
+	RUN_TEST(on_a_ball_the_force_opposes_the_motion_around_it);
+	RUN_TEST(a_mass_drawn_by_a_spring_sticks_and_slips_with_the_textbooks_period);
+	return UNITY_END();
+}
