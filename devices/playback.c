@@ -1,0 +1,145 @@
+#include "devices/playback.h"
+
+#include "base/log.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct playback {
+	tac_device base;
+	bool repeat;
+	bool started;
+	int64_t origin_ns; // the clock at the first sample
+	int64_t length_ns; // from the first sample to where it ends or begins anew
+	int64_t shown_ns;  // when it was due
+	atomic_bool enabled;
+	size_t count;
+	tac_recording_sample samples[]; // times from 0 on
+} playback;
+
+static playback *playback_of(tac_device *device)
+{
+	return (playback *)device;
+}
+
+// The last sample that is due at `time_ns`, 0 or more.
+static size_t due_at(const playback *p, int64_t time_ns)
+{
+	size_t low = 0, high = p->count;
+	while (high - low > 1) {
+		const size_t middle = low + (high - low) / 2;
+		if (p->samples[middle].state.time_ns <= time_ns)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static tac_device_status playback_read(tac_device *device, int64_t now_ns, tac_device_state *out_state)
+{
+	playback *p = playback_of(device);
+	const bool first = !p->started;
+	if (first) {
+		p->started = true;
+		p->origin_ns = now_ns;
+	}
+	int64_t time_ns = now_ns > p->origin_ns ? now_ns - p->origin_ns : 0;
+	int64_t begin_ns = p->origin_ns;
+	const bool ended = !p->repeat && time_ns >= p->length_ns;
+	if (p->repeat) {
+		begin_ns += time_ns / p->length_ns * p->length_ns;
+		time_ns %= p->length_ns;
+	}
+	const size_t due = due_at(p, time_ns);
+	const int64_t due_ns = begin_ns + p->samples[due].state.time_ns;
+	const bool fresh = first || due_ns > p->shown_ns;
+	p->shown_ns = due_ns;
+	*out_state = p->samples[due].state;
+	out_state->time_ns = due_ns;
+	if (ended)
+		return TAC_DEVICE_ENDED;
+	return fresh ? p->samples[due].status : TAC_DEVICE_STALE;
+}
+
+static tac_device_status playback_write(tac_device *device, int64_t now_ns, const tac_wrench *wrench)
+{
+	(void)now_ns;
+	(void)wrench;
+	return atomic_load_explicit(&playback_of(device)->enabled, memory_order_relaxed)
+		       ? TAC_DEVICE_OK
+		       : TAC_DEVICE_DISABLED;
+}
+
+static void playback_enable(tac_device *device, bool on)
+{
+	atomic_store_explicit(&playback_of(device)->enabled, on, memory_order_relaxed);
+}
+
+static void playback_destroy(tac_device *device)
+{
+	free(device);
+}
+
+// A century: times beyond it are damage, and sums of such times cannot overflow.
+#define TIME_MAX_NS INT64_C(3000000000000000000)
+
+static bool usable(const tac_recording_sample *sample, int64_t after_ns)
+{
+	const tac_device_state *state = &sample->state;
+	const double length = tac_dquat_dot(state->T_base_tool.rotation, state->T_base_tool.rotation);
+	return state->time_ns > after_ns && state->time_ns < TIME_MAX_NS &&
+	       tac_dpose_finite(state->T_base_tool) && length > 0.99 && length < 1.01 &&
+	       tac_dvec3_finite(state->velocity_m_per_s) &&
+	       tac_dvec3_finite(state->angular_velocity_rad_per_s);
+}
+
+tac_result tac_playback_create(const tac_recording *recording, bool repeat, tac_device **out_device)
+{
+	*out_device = NULL;
+	playback *p = calloc(1, sizeof *p + recording->count * sizeof p->samples[0]);
+	if (!p) {
+		tac_log(TAC_LOG_ERROR, "playback: expected memory for %zu samples, found none",
+			recording->count);
+		return TAC_ERROR_MEMORY;
+	}
+	int64_t after_ns = -TIME_MAX_NS, first_ns = 0;
+	tac_device_info info = {.position_axes = 3, .rotation_axes = 3, .buttons = 32};
+	for (size_t i = 0; i < recording->count; i++) {
+		const tac_recording_sample *sample = &recording->samples[i];
+		if (!usable(sample, after_ns))
+			continue;
+		const tac_dvec3 position = sample->state.T_base_tool.position;
+		if (p->count == 0) {
+			first_ns = sample->state.time_ns;
+			info.workspace_min_m = info.workspace_max_m = position;
+		}
+		after_ns = sample->state.time_ns;
+		info.workspace_min_m = tac_dvec3_min(position, info.workspace_min_m);
+		info.workspace_max_m = tac_dvec3_max(position, info.workspace_max_m);
+		p->samples[p->count] = *sample;
+		p->samples[p->count++].state.time_ns -= first_ns;
+	}
+	if (p->count == 0) {
+		tac_log(TAC_LOG_ERROR, "playback: expected samples, found none usable of %zu",
+			recording->count);
+		free(p);
+		return TAC_ERROR_FORMAT;
+	}
+	const int64_t period_ns = recording->header.period_ns;
+	info.period_ns = period_ns > 0 && period_ns < TIME_MAX_NS ? period_ns : 1000000;
+	snprintf(info.name, sizeof info.name, "playback:%.20s", recording->header.name);
+	memcpy(info.serial, recording->header.serial, sizeof info.serial);
+	p->base = (tac_device){info, playback_read, playback_write, playback_enable, playback_destroy};
+	p->repeat = repeat;
+	p->length_ns = p->samples[p->count - 1].state.time_ns + info.period_ns;
+	*out_device = &p->base;
+	if (p->count < recording->count) {
+		tac_log(TAC_LOG_WARNING, "playback: left out %zu of %zu samples whose time or pose cannot be",
+			recording->count - p->count, recording->count);
+		return TAC_PARTIAL;
+	}
+	return TAC_OK;
+}

@@ -1,0 +1,88 @@
+// Recording: what a device reported and was told, tick by tick, as a file. Lossless, so that a replay gives
+// the same bits. The file is little-endian:
+//	header	96 bytes: "\x89TACREC\n", u16 version, u16 header bytes, u32 0, i64 period in ns, 32 bytes
+//device name, 		32 bytes serial, u32 0, u32 CRC-32 of what precedes 	blocks	u32 "TBLK", u32 payload bytes,
+//u32 samples (1 … 256), u32 CRC-32 of these three and the payload; payload
+// A sample is 21 words of 64 bits: time, position, rotation (x y z w), velocity, angular velocity, force,
+// torque, buttons | status << 32. The time is its second difference; every other word is combined by XOR with
+// that of the sample before, zero at a block's start. 21 nibbles, low first, in 11 bytes say how many low
+// bytes of each word follow. A damaged or missing block costs its own samples only, and a file may end
+// anywhere.
+#ifndef TAC_DEVICES_RECORDING_H
+#define TAC_DEVICES_RECORDING_H
+
+#include "base/result.h"
+#include "devices/device.h"
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TAC_RECORDING_VERSION         1
+#define TAC_RECORDING_HEADER_BYTES    96
+#define TAC_RECORDING_BLOCK_SAMPLES   256
+#define TAC_RECORDING_SAMPLE_BYTES    (11 + 21 * 8) // at most
+#define TAC_RECORDING_BLOCK_BYTES_MAX (16 + TAC_RECORDING_BLOCK_SAMPLES * TAC_RECORDING_SAMPLE_BYTES)
+
+typedef struct tac_recording_header {
+	int64_t period_ns;
+	char name[32]; // of the device; the last byte is 0
+	char serial[32];
+} tac_recording_header;
+
+// One tick.
+typedef struct tac_recording_sample {
+	tac_device_state state;
+	tac_wrench wrench;
+	tac_device_status status;
+} tac_recording_sample;
+
+// Fills TAC_RECORDING_HEADER_BYTES at `out`. Thread: any.
+void tac_recording_encode_header(const tac_recording_header *header, uint8_t *out);
+
+// TAC_ERROR_FORMAT without a log line where the bytes are no header, or one of another version (then
+// *out_version says which; 0: not a recording, or damaged). Thread: any.
+tac_result tac_recording_decode_header(const uint8_t *bytes, size_t size, tac_recording_header *out_header,
+				       int *out_version);
+
+// Encodes 1 … TAC_RECORDING_BLOCK_SAMPLES samples to `out`, of TAC_RECORDING_BLOCK_BYTES_MAX bytes; returns
+// how many were used. Thread: any.
+size_t tac_recording_encode_block(const tac_recording_sample *samples, uint32_t count, uint8_t *out);
+
+// Decodes the block at `bytes` into `out_samples`, of TAC_RECORDING_BLOCK_SAMPLES, and returns its length in
+// bytes; 0 if there is no whole and undamaged block. Any bytes are allowed. Thread: any.
+size_t tac_recording_decode_block(const uint8_t *bytes, size_t size, tac_recording_sample *out_samples,
+				  uint32_t *out_count);
+
+// A recording in memory.
+typedef struct tac_recording {
+	tac_recording_header header;
+	tac_recording_sample *samples;
+	size_t count;
+	size_t lost_bytes; // of damaged blocks and a cut end
+} tac_recording;
+
+// Reads a file. TAC_PARTIAL with a log line where a part was damaged or cut off, TAC_ERROR_IO,
+// TAC_ERROR_FORMAT or TAC_ERROR_MEMORY with one where nothing can be had. Thread: setup.
+tac_result tac_recording_load(const char *path, tac_recording *out_recording);
+
+// The same from memory; `name` is for the log.
+// Thread: setup.
+tac_result tac_recording_decode(const uint8_t *bytes, size_t size, const char *name,
+				tac_recording *out_recording);
+
+// Frees the samples. Thread: setup.
+void tac_recording_fini(tac_recording *recording);
+
+// Writes the samples as text, a line each, numbers with all their digits:
+// t_s,x,y,z,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz,fx,fy,fz,tx,ty,tz,buttons,status. Time begins at 0. TAC_ERROR_IO
+// with a log line. Thread: setup.
+tac_result tac_recording_export_csv(const tac_recording *recording, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
