@@ -1,0 +1,158 @@
+// Chip: a functional and cycle-level model of the CollisionChip (G. Zachmann and G. Knittel, An Architecture
+// for Hierarchical Collision Detection, WSCG 2003, and its extended version). The chip holds two DOP trees in
+// its memory, is given a motion as register contents, and finds the pairs of triangles that meet. As on the
+// board, everything goes through two windows: 32-bit registers and the hierarchy memory.
+// docs/collisionchip.md is the data sheet; collision/chip_units.h has the units of the block diagram,
+// collision/chip_host.h what the software does to drive them.
+//
+// The model does its work in tac_chip_clock, which stands for the passing of time.
+#ifndef TAC_COLLISION_CHIP_H
+#define TAC_COLLISION_CHIP_H
+
+#include "base/result.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Byte offsets in the register window. Every access is one aligned 32-bit word.
+typedef enum tac_chip_register {
+	TAC_CHIP_ID = 0x000,
+	TAC_CHIP_VERSION = 0x004,
+	TAC_CHIP_CTRL = 0x008,
+	TAC_CHIP_STATUS = 0x00C,
+	TAC_CHIP_ROOT_TUMBLED = 0x010, // byte address of a node, a multiple of 128
+	TAC_CHIP_ROOT_ALIGNED = 0x014,
+	TAC_CHIP_AG2_DELAY = 0x018,  // cycles from the first DOP word to the first row, 0 … 255
+	TAC_CHIP_SRAM_WORDS = 0x01C, // stack memory in use, at most what the board has
+	TAC_CHIP_HIT_COUNT = 0x020,  // pairs waiting in the hit FIFO
+	TAC_CHIP_HIT_A = 0x024,      // tumbled triangle of the oldest pair; 0xFFFFFFFF when there is none
+	TAC_CHIP_HIT_B = 0x028,      // its aligned triangle; reading it removes the pair
+	TAC_CHIP_COUNTERS = 0x040,   // 24 of them, low word then high word
+	TAC_CHIP_MATRIX = 0x200,     // 33 lines of 4 floats
+	TAC_CHIP_MATRIX_END = 0x410,
+	TAC_CHIP_CORR = 0x500, // 66 lines
+	TAC_CHIP_CORR_END = 0x608,
+} tac_chip_register;
+
+#define TAC_CHIP_ID_VALUE      UINT32_C(0x50494843) // "CHIP"
+#define TAC_CHIP_VERSION_VALUE UINT32_C(0x00010000)
+
+#define TAC_CHIP_MATRIX_LINES 33
+#define TAC_CHIP_CORR_LINES   66
+
+// CTRL. START, ABORT and RESET act and read as 0; the others keep their value, which counts at START.
+#define TAC_CHIP_START      (UINT32_C(1) << 0)
+#define TAC_CHIP_ABORT      (UINT32_C(1) << 1) // ends the query without a result: neither BUSY nor DONE
+#define TAC_CHIP_RESET      (UINT32_C(1) << 2) // ABORT, then clears status, counters and hits
+#define TAC_CHIP_ALL_HITS   (UINT32_C(1) << 3) // go on after the first pair of triangles
+#define TAC_CHIP_CLOSED_TRI (UINT32_C(1) << 4) // touching triangles meet; otherwise the printed test
+#define TAC_CHIP_SCHED      (UINT32_C(1) << 5) // cycles by the schedule of events; otherwise by Equation 5
+#define TAC_CHIP_LAYOUT_R   (UINT32_C(1) << 6) // leaves keep their DOP; otherwise a leaf is its triangle
+#define TAC_CHIP_IRQ_EN     (UINT32_C(1) << 7)
+
+// STATUS. DONE with no error is an answer; anything else is "unknown", never "no collision".
+#define TAC_CHIP_BUSY      (UINT32_C(1) << 0)
+#define TAC_CHIP_DONE      (UINT32_C(1) << 1)
+#define TAC_CHIP_HIT       (UINT32_C(1) << 2)
+#define TAC_CHIP_LOCKED    (UINT32_C(1) << 3) // a write was ignored because the chip was busy
+#define TAC_CHIP_ERR_SHIFT 8
+
+typedef enum tac_chip_error {
+	TAC_CHIP_ERR_NONE = 0,
+	TAC_CHIP_ERR_STACK = 1,    // the stack memory is full
+	TAC_CHIP_ERR_TYPE = 2,     // a node is neither inner, leaf nor empty, or a leaf points to no triangle
+	TAC_CHIP_ERR_NAN = 3,      // a number that is none reached the comparators or left the DOTADD unit
+	TAC_CHIP_ERR_FIFO = 4,     // more hits than the FIFO holds
+	TAC_CHIP_ERR_ADDRESS = 5,  // a memory address or register that does not exist
+	TAC_CHIP_ERR_SCHEDULE = 6, // a DOP word is read before it is written, or a result never computed
+} tac_chip_error;
+
+// The counters, in the order of their registers. Sums since START, but the last three, which are maxima.
+typedef enum tac_chip_counter {
+	TAC_CHIP_CYCLES_TOTAL,   // xform + compare, and tri in SCHED
+	TAC_CHIP_CYCLES_XFORM,   // until both tumbled siblings are in the results bank
+	TAC_CHIP_CYCLES_COMPARE, // from then to the end of the list
+	TAC_CHIP_CYCLES_TRI,     // SCHED only
+	TAC_CHIP_STALL_SDRAM,    // waits by the bank model; the schedule has the paper's average of 2 a pair
+				 // instead
+	TAC_CHIP_LISTS,
+	TAC_CHIP_TUMBLED_NODES, // nodes transformed, each once
+	TAC_CHIP_ALIGNED_PAIRS, // pairs fetched
+	TAC_CHIP_ALIGNED_NODES, // nodes of them that the list meant
+	TAC_CHIP_OVERLAP_TESTS, // aligned nodes × tumbled nodes in the bank: "aligned nodes visited" of Table
+				// 1
+	TAC_CHIP_OVERLAPS,
+	TAC_CHIP_TRI_TESTS_FWD, // pairs of triangles
+	TAC_CHIP_TRI_TESTS_REV, // of these, those that needed the second direction
+	TAC_CHIP_IT_EDGES,
+	TAC_CHIP_IT_SKIPPED, // of these, edges that do not cross the plane
+	TAC_CHIP_HITS,
+	TAC_CHIP_DOTADD_OPS, // rows of DOPs; triangles take 18 more a direction
+	TAC_CHIP_SDRAM_BURSTS,
+	TAC_CHIP_SDRAM_BYTES,
+	TAC_CHIP_SRAM_READS, // words
+	TAC_CHIP_SRAM_WRITES,
+	TAC_CHIP_MAX_LEVEL,
+	TAC_CHIP_MAX_LIST, // words
+	TAC_CHIP_MAX_SRAM_WORDS,
+	TAC_CHIP_COUNTER_COUNT,
+} tac_chip_counter;
+
+typedef struct tac_chip tac_chip;
+
+typedef struct tac_chip_def {
+	uint32_t memory_bytes; // hierarchy memory, a multiple of 256; default 256 MiB, touched only where it
+			       // is used
+	uint32_t sram_words;   // stack memory; default 65536 (256 KiB)
+	uint32_t hit_capacity; // of the hit FIFO, pairs; default 65536
+} tac_chip_def;
+
+// Thread: any.
+tac_chip_def tac_chip_def_default(void);
+
+// A board with the chip, its memories cleared. TAC_ERROR_ARGUMENT or TAC_ERROR_MEMORY with one log line; then
+// *out_chip is NULL. Destroy it with tac_chip_destroy.
+// Thread: setup.
+tac_result tac_chip_create(const tac_chip_def *def, tac_chip **out_chip);
+
+// Frees *chip and nulls the pointer; NULL is allowed.
+// Thread: setup.
+void tac_chip_destroy(tac_chip **chip);
+
+// Reads a register. One that does not exist reads as 0 and raises ERR_ADDRESS.
+// Thread: RT, one thread at a time a chip.
+uint32_t tac_chip_read(tac_chip *chip, uint32_t offset);
+
+// Writes a register. Read-only ones ignore it; one that does not exist raises ERR_ADDRESS. While the chip is
+// busy all but CTRL are ignored, and LOCKED is raised. START does nothing but set DONE while an error is
+// raised: RESET first.
+// Thread: RT, one thread at a time a chip.
+void tac_chip_write(tac_chip *chip, uint32_t offset, uint32_t value);
+
+// Copies bytes into the hierarchy memory. Outside of it nothing is written and ERR_ADDRESS is raised; while
+// busy nothing is written and LOCKED is raised. Thread: RT, one thread at a time a chip.
+void tac_chip_memory_write(tac_chip *chip, uint32_t address, const void *bytes, size_t count);
+
+// Copies bytes out of the hierarchy memory; outside of it they are 0 and ERR_ADDRESS is raised.
+// Thread: RT, one thread at a time a chip.
+void tac_chip_memory_read(tac_chip *chip, uint32_t address, void *bytes, size_t count);
+
+// Lets `cycles` chip cycles of the timing mode pass, or as many as the query needs. It ends up to one aligned
+// pair with its triangles late. Returns whether the chip is still busy. A tree with a loop may keep it busy
+// for ever, so the caller counts. Thread: RT, one thread at a time a chip.
+bool tac_chip_clock(tac_chip *chip, uint64_t cycles);
+
+// The interrupt line: DONE while IRQ_EN is set.
+// Thread: RT.
+bool tac_chip_interrupt(const tac_chip *chip);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
