@@ -1,0 +1,168 @@
+// Board protocol: what a CollisionChip board and its host say to each other over two USB bulk endpoints, as
+// bytes and as structures. Encoding and decoding are pure; nothing here knows USB. docs/board-protocol.md
+// describes the protocol for those who build a board.
+//
+// A message is one transfer: a header of 16 bytes, a payload, and a CRC of both. The host asks, the board
+// answers each request with one message of the same sequence number.
+#ifndef TAC_DEVICES_BOARD_PROTOCOL_H
+#define TAC_DEVICES_BOARD_PROTOCOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TAC_BOARD_VENDOR_ID  0x1209 // pid.codes, for tests: every board overrides them
+#define TAC_BOARD_PRODUCT_ID 0x0001
+
+#define TAC_BOARD_MAGIC   UINT32_C(0x42434354) // "TCCB"
+#define TAC_BOARD_VERSION 1                    // both sides refuse any other
+
+#define TAC_BOARD_HEADER_BYTES 16
+#define TAC_BOARD_OVERHEAD     (TAC_BOARD_HEADER_BYTES + 4) // of a message beyond its payload
+#define TAC_BOARD_PAYLOAD_MAX  (UINT32_C(1) << 20)
+#define TAC_BOARD_COUNTERS     24
+#define TAC_BOARD_WRITES_MAX   256 // register writes of one query
+#define TAC_BOARD_SERIAL_BYTES 16
+
+typedef enum tac_board_type {
+	TAC_BOARD_HELLO = 0x01,        // what are you?
+	TAC_BOARD_MEMORY_WRITE = 0x02, // bytes for the hierarchy memory
+	TAC_BOARD_MEMORY_CHECK = 0x03, // the CRC of a part of it
+	TAC_BOARD_QUERY = 0x04,        // register writes, START among them, and the answer back
+	TAC_BOARD_ABORT = 0x05,        // end the query in work now
+
+	TAC_BOARD_CAPABILITIES = 0x81,
+	TAC_BOARD_MEMORY_WRITTEN = 0x82,
+	TAC_BOARD_MEMORY_SUM = 0x83,
+	TAC_BOARD_RESULT = 0x84,
+	TAC_BOARD_ABORTED = 0x85,
+	TAC_BOARD_REFUSED = 0xFF, // the request made no sense
+} tac_board_type;
+
+// What decoding finds. Anything but OK means that the message must not be used.
+typedef enum tac_board_verdict {
+	TAC_BOARD_OK,
+	TAC_BOARD_SHORT,       // fewer bytes than the header says
+	TAC_BOARD_LONG,        // more
+	TAC_BOARD_BAD_MAGIC,   // not a message
+	TAC_BOARD_BAD_VERSION, // of another protocol version
+	TAC_BOARD_BAD_CRC,
+	TAC_BOARD_BAD_TYPE,    // a type that is not in the list, or not the one decoded for
+	TAC_BOARD_BAD_PAYLOAD, // of a wrong length, or a field outside its range
+	TAC_BOARD_VERDICT_COUNT,
+} tac_board_verdict;
+
+// A message whose frame is right. `payload` points into the bytes it was decoded from.
+typedef struct tac_board_message {
+	tac_board_type type;
+	uint32_t sequence;
+	const uint8_t *payload;
+	uint32_t payload_bytes;
+} tac_board_message;
+
+typedef struct tac_board_capabilities {
+	uint32_t chip_id, chip_version;          // registers ID and VERSION
+	uint64_t memory_bytes;                   // hierarchy memory
+	uint32_t sram_words;                     // stack memory
+	uint32_t hit_capacity;                   // pairs in the hit FIFO
+	uint32_t clock_hz;                       // of the chip
+	uint32_t out_max, in_max;                // bytes: the largest messages to and from the board
+	char serial[TAC_BOARD_SERIAL_BYTES + 1]; // printable ASCII
+} tac_board_capabilities;
+
+typedef struct tac_board_range {
+	uint32_t address;
+	uint32_t count; // bytes
+} tac_board_range;
+
+// MEMORY_WRITE. `bytes` points into the message when decoded.
+typedef struct tac_board_chunk {
+	uint32_t address;
+	uint32_t count; // at least 1
+	const uint8_t *bytes;
+} tac_board_chunk;
+
+typedef struct tac_board_sum {
+	tac_board_range range;
+	uint32_t crc;
+} tac_board_sum;
+
+typedef struct tac_board_write {
+	uint32_t offset; // a multiple of 4
+	uint32_t value;
+} tac_board_write;
+
+typedef struct tac_board_query {
+	uint64_t cycle_limit; // the board aborts after so many chip cycles
+	uint32_t hits_max;    // pairs to send back at most
+	uint32_t write_count; // 1 … TAC_BOARD_WRITES_MAX
+	tac_board_write writes[TAC_BOARD_WRITES_MAX];
+} tac_board_query;
+
+// RESULT. `hits` points into the message when decoded: read it by tac_board_result_hit.
+typedef struct tac_board_result {
+	uint32_t status;    // register STATUS when the chip stopped
+	uint32_t hit_total; // pairs found
+	uint64_t counters[TAC_BOARD_COUNTERS];
+	uint32_t hit_count; // pairs in this message, at most hit_total
+	const uint8_t *hits;
+} tac_board_result;
+
+typedef struct tac_board_hit {
+	uint32_t tumbled, aligned; // triangles
+} tac_board_hit;
+
+// CRC-32 (IEEE 802.3, as zlib's crc32) of `count` bytes after others whose CRC was `crc`; start with 0.
+// Thread: RT.
+uint32_t tac_board_crc(uint32_t crc, const void *bytes, size_t count);
+
+// A short English text for a verdict, never NULL.
+// Thread: any.
+const char *tac_board_verdict_name(tac_board_verdict verdict);
+
+// Takes one transfer apart; *out_message is valid only for TAC_BOARD_OK.
+// Thread: RT.
+tac_board_verdict tac_board_decode(const void *bytes, size_t count, tac_board_message *out_message);
+
+// The payloads. Each checks the type of the message and every field; out_ is valid only for TAC_BOARD_OK.
+// HELLO, ABORT and ABORTED have none, which tac_board_decode has checked. Thread: RT, all of them.
+tac_board_verdict tac_board_capabilities_decode(const tac_board_message *message,
+						tac_board_capabilities *out_capabilities);
+tac_board_verdict tac_board_chunk_decode(const tac_board_message *message, tac_board_chunk *out_chunk);
+// Of MEMORY_CHECK and MEMORY_WRITTEN.
+tac_board_verdict tac_board_range_decode(const tac_board_message *message, tac_board_range *out_range);
+tac_board_verdict tac_board_sum_decode(const tac_board_message *message, tac_board_sum *out_sum);
+tac_board_verdict tac_board_query_decode(const tac_board_message *message, tac_board_query *out_query);
+tac_board_verdict tac_board_result_decode(const tac_board_message *message, tac_board_result *out_result);
+// The verdict that made the board refuse.
+tac_board_verdict tac_board_refused_decode(const tac_board_message *message, tac_board_verdict *out_reason);
+
+// Pair `index` < hit_count of a result that was decoded.
+// Thread: RT.
+tac_board_hit tac_board_result_hit(const tac_board_result *result, uint32_t index);
+
+// Writes a whole message to `out` and returns its length, or 0 (and nothing useful in `out`) when `capacity`
+// bytes are too few or a field is outside its range. What they write decodes to the same. Thread: RT, all of
+// them.
+size_t tac_board_empty_encode(void *out, size_t capacity, uint32_t sequence, tac_board_type type);
+size_t tac_board_capabilities_encode(void *out, size_t capacity, uint32_t sequence,
+				     const tac_board_capabilities *capabilities);
+size_t tac_board_chunk_encode(void *out, size_t capacity, uint32_t sequence, const tac_board_chunk *chunk);
+size_t tac_board_range_encode(void *out, size_t capacity, uint32_t sequence, tac_board_type type,
+			      tac_board_range range);
+size_t tac_board_sum_encode(void *out, size_t capacity, uint32_t sequence, const tac_board_sum *sum);
+size_t tac_board_query_encode(void *out, size_t capacity, uint32_t sequence, const tac_board_query *query);
+// `hits` are the pairs, hit_count of them; result->hits is not read.
+size_t tac_board_result_encode(void *out, size_t capacity, uint32_t sequence, const tac_board_result *result,
+			       const tac_board_hit *hits);
+size_t tac_board_refused_encode(void *out, size_t capacity, uint32_t sequence, tac_board_verdict reason);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
