@@ -51,7 +51,7 @@ static inline float fix_up(double x)
 static inline void fix_dop(const fix_triangle *triangle, float d[24])
 {
 	for (int i = 0; i < 24; ++i) {
-		double most = -INFINITY;
+		double most = -HUGE_VAL;
 		for (int k = 0; k < 3; ++k) {
 			const float *v = triangle->v[k];
 			most = fmax(most,
@@ -136,7 +136,7 @@ static inline void fix_node(fix_tree *tree, uint32_t at, fix_item *items, int co
 	int axis = 0;
 	double widest = -1.0;
 	for (int i = 0; i < 12; ++i) {
-		double low = INFINITY, high = -INFINITY;
+		double low = HUGE_VAL, high = -HUGE_VAL;
 		for (int k = 0; k < count; ++k) {
 			high = fmax(high, (double)items[k].dop[i]);
 			low = fmin(low, -(double)items[k].dop[i + 12]);
@@ -255,9 +255,9 @@ static inline void fix_rows_of(const fix_motion *motion, fix_rows *out)
 			motion->r[0][1] * b.x + motion->r[1][1] * b.y + motion->r[2][1] * b.z,
 			motion->r[0][2] * b.x + motion->r[1][2] * b.y + motion->r[2][2] * b.z,
 		};
-		double best = -INFINITY;
+		double best = -HUGE_VAL;
 		for (int f = 0; f < 44; ++f) {
-			double w[3], least = INFINITY;
+			double w[3], least = HUGE_VAL;
 			for (int k = 0; k < 3; ++k) {
 				w[k] = inverse[f][k][0] * seen[0] + inverse[f][k][1] * seen[1] +
 				       inverse[f][k][2] * seen[2];
@@ -391,12 +391,12 @@ static inline double fix_separation(const fix_triangle *tumbled, const fix_trian
 		axes[count++] = tac_dvec3_cross(n[0], e[0][i]);
 		axes[count++] = tac_dvec3_cross(n[1], e[1][i]);
 	}
-	double apart = -INFINITY;
+	double apart = -HUGE_VAL;
 	for (int a = 0; a < count; ++a) {
 		double length = tac_dvec3_length(axes[a]);
 		if (length < 1e-9)
 			continue;
-		double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+		double low[2] = {HUGE_VAL, HUGE_VAL}, high[2] = {-HUGE_VAL, -HUGE_VAL};
 		for (int o = 0; o < 2; ++o)
 			for (int k = 0; k < 3; ++k) {
 				double d = tac_dvec3_dot(axes[a], p[o][k]) / length;
