@@ -2,7 +2,7 @@
 // meshes with the software engines beside it, and the speed of the model itself.
 //
 //	bench_chip [FOLDER]    a folder of NAME.off with NAME.poses (12 numbers a line); generated meshes
-//without one
+// without one
 //
 // A time of the chip is Equation 5 on the counts of the query, as in the paper: triangle tests and stack are
 // not in it. The column SCHED has the event schedule with triangles. Software times are the minimum of three

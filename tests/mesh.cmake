@@ -25,18 +25,4 @@ if(TARGET tactus-import)
 	add_dependencies(test_mesh_hostile tactus tactus-import)
 endif()
 
-# The corpus of the fuzzer as a test, and the fuzzer itself on request:
-#   CC=clang cmake -DTACTUS_FUZZ=ON -DTACTUS_SANITIZE=address,undefined …; tests/fuzz_mesh FOLDER tests/fuzz/corpus
-add_executable(test_mesh_corpus fuzz/replay.c fuzz/fuzz_mesh.c)
-target_link_libraries(test_mesh_corpus PRIVATE tactus_options tactus::collision)
-add_test(NAME ${TACTUS_TEST_PREFIX}mesh_corpus
-	COMMAND test_mesh_corpus ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus)
-set_tests_properties(${TACTUS_TEST_PREFIX}mesh_corpus PROPERTIES TIMEOUT 120 LABELS unit)
-option(TACTUS_FUZZ "Build the libFuzzer targets; needs clang" OFF)
-if(TACTUS_FUZZ)
-	target_compile_options(tactus_collision PRIVATE -fsanitize=fuzzer-no-link)
-	add_executable(fuzz_mesh fuzz/fuzz_mesh.c)
-	target_compile_options(fuzz_mesh PRIVATE -fsanitize=fuzzer)
-	target_link_options(fuzz_mesh PRIVATE -fsanitize=fuzzer)
-	target_link_libraries(fuzz_mesh PRIVATE tactus_options tactus::collision)
-endif()
+tactus_fuzz(mesh collision)
