@@ -1,0 +1,632 @@
+#include "collision/ccd.h"
+
+#include "base/assert.h"
+#include "collision/ccd_feature.h"
+#include "collision/ccd_pairs.h"
+
+#include <math.h>
+
+#define add   tac_dvec3_add
+#define sub   tac_dvec3_sub
+#define dot   tac_dvec3_dot
+#define cross tac_dvec3_cross
+#define mad   tac_dvec3_add_scaled
+
+#define NEVER HUGE_VAL
+// A slice of a motion turns by no more than this, rad, and moves no further than this part of the body's
+// radius: boxes of longer ones hold much that is never near.
+#define SLICE_ANGLE  0.3
+#define SLICE_LENGTH 0.5
+#define SLICE_MAX    64
+// Rounding of a product of three coordinates, as a part of the largest coordinate.
+#define ROUNDING 1e-13
+// Steps of a vertex within the plane of a triangle; when they do not suffice, it stops where it is.
+#define CREEP_MAX 64
+// Pairs that may push the stop back, one after the other; then the start is the answer.
+#define RETREAT_MAX 32
+#define BISECT_MAX  60
+// How closely the stop approaches the zone, as a part of it.
+#define STOP_ACCURACY 1e-7
+// How much closer than the zone a pose may be and still count as outside, as a part of it: rounding.
+#define ZONE_ROUNDING 1e-9
+
+// The first contact of a pair of triangles. `time` is a fraction (translation) or r = tan(theta / 2)
+// (rotation).
+typedef struct contact {
+	double time;
+	tac_ccd_kind kind;
+} contact;
+
+static tac_dvec3 unit_normal(const tac_dvec3 t[3])
+{
+	return tac_dvec3_normalize(cross(sub(t[1], t[0]), sub(t[2], t[0])));
+}
+
+// True when x, a point of the plane of t, lies in t or no further than `slack` outside one of its edges.
+static bool in_triangle(tac_dvec3 x, const tac_dvec3 t[3], tac_dvec3 normal, double slack)
+{
+	for (int k = 0; k < 3; k++) {
+		tac_dvec3 edge = sub(t[(k + 1) % 3], t[k]);
+		double side = dot(cross(normal, edge), sub(x, t[k]));
+		if (side < 0 && side * side > slack * slack * dot(edge, edge))
+			return false;
+	}
+	return true;
+}
+
+// True when the points at parameters s of the edge u and t of the edge w lie on them, give or take `slack`.
+static bool in_edges(double s, double t, tac_dvec3 u, tac_dvec3 w, double slack)
+{
+	double over_s = s < 0 ? -s : s > 1 ? s - 1 : 0, over_t = t < 0 ? -t : t > 1 ? t - 1 : 0;
+	return over_s * over_s * dot(u, u) <= slack * slack && over_t * over_t * dot(w, w) <= slack * slack;
+}
+
+static void keep(contact *best, double time, tac_ccd_kind kind)
+{
+	if (time < best->time) {
+		best->time = time;
+		best->kind = kind;
+	}
+}
+
+// --- translation ---
+
+// A vertex that stays in the plane of the triangle: no root tells when it comes; conservative advancement
+// does.
+static double creep_straight(tac_dvec3 p, const tac_dvec3 t[3], tac_dvec3 v, double slack, double end)
+{
+	double speed = tac_dvec3_length(v), time = 0;
+	if (speed == 0)
+		return NEVER;
+	for (int i = 0; i < CREEP_MAX && time < end; i++) {
+		int region;
+		tac_dvec3 x = mad(p, time, v);
+		double d = tac_dvec3_length(sub(x, tac_ccd_closest_on_triangle(x, t, &region)));
+		if (d <= slack)
+			return time;
+		time += d / speed;
+	}
+	return time < end ? time : NEVER;
+}
+
+static double translate_vertex(tac_dvec3 p, const tac_dvec3 t[3], tac_dvec3 n, tac_dvec3 v, double slack,
+			       bool front, double end)
+{
+	double alpha = dot(n, sub(p, t[0])), beta = dot(n, v);
+	if (fabs(alpha) <= slack && fabs(alpha + beta) <= slack)
+		return creep_straight(p, t, v, slack, end);
+	if (alpha * beta > 0 || beta == 0 || (front && beta > 0))
+		return NEVER;
+	double f = -alpha / beta;
+	return f < end && in_triangle(mad(p, f, v), t, n, slack) ? f : NEVER;
+}
+
+static double translate_edge(tac_dvec3 a, tac_dvec3 b, tac_dvec3 c, tac_dvec3 d, tac_dvec3 v, double slack,
+			     double end)
+{
+	double f = tac_ccd_translate_edges(a, b, c, d, v);
+	if (!(f >= 0 && f < end))
+		return NEVER;
+	tac_dvec3 u = sub(b, a), w = sub(d, c), n = cross(u, w), r = sub(c, mad(a, f, v));
+	double nn = dot(n, n);
+	// Parallel edges meet with their ends, which are vertices.
+	if (nn <= 1e-20 * dot(u, u) * dot(w, w))
+		return NEVER;
+	return in_edges(dot(cross(r, w), n) / nn, dot(cross(r, u), n) / nn, u, w, slack) ? f : NEVER;
+}
+
+// Which features of the two triangles to examine.
+typedef struct features {
+	uint8_t moving_vertices, fixed_vertices, moving_edges, fixed_edges;
+} features;
+
+static void translate_pair(const tac_dvec3 a[3], const tac_dvec3 b[3], tac_dvec3 v, features which,
+			   double slack, bool front, contact *best)
+{
+	tac_dvec3 na = unit_normal(a), nb = unit_normal(b), back = tac_dvec3_neg(v);
+	for (int k = 0; k < 3; k++) {
+		if (which.moving_vertices >> k & 1)
+			keep(best, translate_vertex(a[k], b, nb, v, slack, front, best->time),
+			     TAC_CCD_VERTEX_FACE);
+		if (which.fixed_vertices >> k & 1)
+			keep(best, translate_vertex(b[k], a, na, back, slack, front, best->time),
+			     TAC_CCD_FACE_VERTEX);
+		if (!(which.moving_edges >> k & 1))
+			continue;
+		for (int j = 0; j < 3; j++) {
+			if (which.fixed_edges >> j & 1)
+				keep(best,
+				     translate_edge(a[k], a[(k + 1) % 3], b[j], b[(j + 1) % 3], v, slack,
+						    best->time),
+				     TAC_CCD_EDGE_EDGE);
+		}
+	}
+}
+
+// --- rotation, in the frame of its axis; `turn` is +1 for a moving vertex and -1 for a fixed one ---
+
+static double creep_around(tac_dvec3 p, const tac_dvec3 t[3], double turn, double slack, double end)
+{
+	double speed = hypot(p.x, p.y), angle = 0, last = 2 * atan(end);
+	if (speed == 0)
+		return NEVER;
+	for (int i = 0; i < CREEP_MAX && angle < last; i++) {
+		int region;
+		tac_dvec3 x = tac_ccd_turn(p, turn * tan(angle / 2));
+		double d = tac_dvec3_length(sub(x, tac_ccd_closest_on_triangle(x, t, &region)));
+		if (d <= slack)
+			break;
+		angle += d / speed;
+	}
+	return angle < last ? tan(angle / 2) : NEVER;
+}
+
+static double rotate_vertex(tac_dvec3 p, const tac_dvec3 t[3], tac_dvec3 n, double turn, double slack,
+			    bool front, double end)
+{
+	tac_ccd_arc arc = tac_ccd_arc_vertex(p, n, dot(n, sub(p, t[0])));
+	arc.v1 *= turn;
+	if (fabs(arc.start) <= slack && fabs(arc.v1) + 2 * fabs(arc.v2) <= slack)
+		return creep_around(p, t, turn, slack, end);
+	tac_ccd_roots roots = tac_ccd_arc_roots(arc);
+	if (!roots.exist)
+		return NEVER;
+	double first = fmin(roots.enter, roots.leave), second = fmax(roots.enter, roots.leave);
+	if (front)
+		first = second = roots.enter;
+	if (first >= 0 && first < end && in_triangle(tac_ccd_turn(p, turn * first), t, n, slack))
+		return first;
+	if (second >= 0 && second < end && in_triangle(tac_ccd_turn(p, turn * second), t, n, slack))
+		return second;
+	return NEVER;
+}
+
+static bool edges_meet(tac_dvec3 a, tac_dvec3 b, tac_dvec3 c, tac_dvec3 d, double r, double slack)
+{
+	tac_dvec3 ar = tac_ccd_turn(a, r), br = tac_ccd_turn(b, r);
+	tac_dvec3 u = sub(br, ar), w = sub(d, c), n = cross(u, w), x = sub(c, ar);
+	double nn = dot(n, n);
+	if (nn <= 1e-20 * dot(u, u) * dot(w, w))
+		return false;
+	return in_edges(dot(cross(x, w), n) / nn, dot(cross(x, u), n) / nn, u, w, slack);
+}
+
+static double rotate_edge(tac_dvec3 a, tac_dvec3 b, tac_dvec3 c, tac_dvec3 d, double slack, double end)
+{
+	tac_ccd_roots roots = tac_ccd_arc_roots(tac_ccd_arc_edge(a, b, c, d));
+	if (!roots.exist)
+		return NEVER;
+	double first = fmin(roots.enter, roots.leave), second = fmax(roots.enter, roots.leave);
+	if (first >= 0 && first < end && edges_meet(a, b, c, d, first, slack))
+		return first;
+	if (second >= 0 && second < end && edges_meet(a, b, c, d, second, slack))
+		return second;
+	return NEVER;
+}
+
+static void rotate_pair(const tac_dvec3 a[3], const tac_dvec3 b[3], features which, double slack, bool front,
+			contact *best)
+{
+	tac_dvec3 na = unit_normal(a), nb = unit_normal(b);
+	for (int k = 0; k < 3; k++) {
+		if (which.moving_vertices >> k & 1)
+			keep(best, rotate_vertex(a[k], b, nb, 1, slack, front, best->time),
+			     TAC_CCD_VERTEX_FACE);
+		if (which.fixed_vertices >> k & 1)
+			keep(best, rotate_vertex(b[k], a, na, -1, slack, front, best->time),
+			     TAC_CCD_FACE_VERTEX);
+		if (!(which.moving_edges >> k & 1))
+			continue;
+		for (int j = 0; j < 3; j++) {
+			if (which.fixed_edges >> j & 1)
+				keep(best,
+				     rotate_edge(a[k], a[(k + 1) % 3], b[j], b[(j + 1) % 3], slack,
+						 best->time),
+				     TAC_CCD_EDGE_EDGE);
+		}
+	}
+}
+
+static const features all_features = {7, 7, 7, 7};
+
+static double magnitude(const tac_dvec3 a[3], const tac_dvec3 b[3])
+{
+	double m = 0;
+	for (int k = 0; k < 3; k++)
+		m = fmax(m, fmax(tac_dvec3_length(a[k]), tac_dvec3_length(b[k])));
+	return m;
+}
+
+double tac_ccd_translate_triangles(const tac_dvec3 moving[3], const tac_dvec3 fixed[3], tac_dvec3 v)
+{
+	contact best = {nextafter(1, 2), TAC_CCD_NONE};
+	translate_pair(moving, fixed, v, all_features, ROUNDING * magnitude(moving, fixed), false, &best);
+	return best.kind == TAC_CCD_NONE ? 2 : best.time;
+}
+
+double tac_ccd_rotate_triangles(const tac_dvec3 moving[3], const tac_dvec3 fixed[3], double angle)
+{
+	contact best = {tan(angle / 2), TAC_CCD_NONE};
+	rotate_pair(moving, fixed, all_features, ROUNDING * magnitude(moving, fixed), false, &best);
+	return best.kind == TAC_CCD_NONE ? 2 : 2 * atan(best.time) / angle;
+}
+
+// --- bodies ---
+
+// One motion: a translation, or a rotation about an axis. Everything in the frame of the fixed body.
+typedef struct motion {
+	tac_ccd_pose start;
+	bool rotates;
+	tac_dvec3 v;            // of a translation
+	tac_dvec3 center, axis; // of a rotation; unit axis
+	double angle;           // > 0
+	double arm;             // largest distance of the moving body from the axis
+	double length;          // bound of the path of any point
+} motion;
+
+typedef struct query {
+	const tac_ccd_body *moving, *fixed;
+	const tac_ccd_options *options;
+	motion m;
+	double slack;
+	bool front;
+	// The slice under examination.
+	tac_ccd_pose from;
+	tac_ccd_sweep sweep;
+	tac_dvec3 slice_v;
+	double slice_angle;
+	tac_dmat3 to_axis; // fixed frame to that of the axis: z against the axis
+	contact best;
+	const tac_ccd_triangle *best_moving, *best_fixed;
+	int64_t pairs, limit;
+	bool spent;
+} query;
+
+tac_ccd_options tac_ccd_options_default(void)
+{
+	tac_ccd_options options = {TAC_CCD_ZONE, 0, NULL, NULL, true};
+	return options;
+}
+
+tac_ccd_pose tac_ccd_pose_from_dpose(tac_dpose T)
+{
+	tac_ccd_pose pose = {tac_dmat3_from_quat(T.rotation), T.position};
+	return pose;
+}
+
+tac_ccd_pose tac_ccd_translated(const tac_ccd_pose *T, tac_dvec3 v, double fraction)
+{
+	tac_ccd_pose pose = {T->R, mad(T->t, fraction, v)};
+	return pose;
+}
+
+tac_ccd_pose tac_ccd_rotated(const tac_ccd_pose *T, tac_dvec3 center, tac_dvec3 axis, double angle,
+			     double fraction)
+{
+	if (fraction == 0)
+		return *T;
+	tac_dmat3 turn = tac_dmat3_from_axis_angle(tac_dvec3_normalize(axis), angle * fraction);
+	tac_ccd_pose pose = {tac_dmat3_mul(turn, T->R),
+			     add(center, tac_dmat3_apply(turn, sub(T->t, center)))};
+	return pose;
+}
+
+static tac_ccd_pose pose_at(const motion *m, double fraction)
+{
+	return m->rotates ? tac_ccd_rotated(&m->start, m->center, m->axis, m->angle, fraction)
+			  : tac_ccd_translated(&m->start, m->v, fraction);
+}
+
+// Counts a pair; true when the budget is spent.
+static bool spend(query *q)
+{
+	q->pairs++;
+	if ((q->limit > 0 && q->pairs > q->limit) ||
+	    (q->options->expired && q->pairs % 64 == 0 && q->options->expired(q->options->user)))
+		q->spent = true;
+	return q->spent;
+}
+
+static features features_of(const tac_ccd_triangle *moving, const tac_ccd_triangle *fixed)
+{
+	features which = {moving->vertices, fixed->vertices, moving->edges, fixed->edges};
+	return which;
+}
+
+// Examines the pair over the slice; a contact shortens the rest of the search to the time before it.
+static void examine(query *q, const tac_ccd_triangle *moving, const tac_dvec3 a[3],
+		    const tac_ccd_triangle *fixed, const tac_dvec3 b[3])
+{
+	double before = q->best.time;
+	features which = features_of(moving, fixed);
+	if (!q->m.rotates) {
+		translate_pair(a, b, q->slice_v, which, q->slack, q->front, &q->best);
+	} else {
+		tac_dvec3 ra[3], rb[3];
+		for (int k = 0; k < 3; k++) {
+			ra[k] = tac_dmat3_apply(q->to_axis, sub(a[k], q->m.center));
+			rb[k] = tac_dmat3_apply(q->to_axis, sub(b[k], q->m.center));
+		}
+		rotate_pair(ra, rb, which, q->slack, q->front, &q->best);
+	}
+	if (q->best.time >= before)
+		return;
+	q->best_moving = moving;
+	q->best_fixed = fixed;
+	if (q->m.rotates) {
+		double angle = 2 * atan(q->best.time);
+		q->sweep = tac_ccd_sweep_make(q->from,
+					      tac_ccd_rotated(&q->from, q->m.center, q->m.axis, angle, 1),
+					      angle, q->m.arm);
+	} else {
+		q->sweep = tac_ccd_sweep_make(q->from, tac_ccd_translated(&q->from, q->slice_v, q->best.time),
+					      0, 0);
+	}
+}
+
+static bool visit_motion(void *user, const tac_ccd_moving *moving, const tac_ccd_triangle *fixed,
+			 const tac_dvec3 fixed_vertices[3])
+{
+	query *q = user;
+	if (spend(q))
+		return false;
+	examine(q, moving->triangle, moving->start, fixed, fixed_vertices);
+	return true;
+}
+
+// Searches slice k of n. The fraction of the whole motion up to which it is free of contact.
+static double search_slice(query *q, int k, int n, const tac_ccd_context *context)
+{
+	q->from = pose_at(&q->m, (double)k / n);
+	q->slice_v = tac_dvec3_scale(q->m.v, 1.0 / n);
+	q->slice_angle = q->m.angle / n;
+	q->best.kind = TAC_CCD_NONE;
+	// The end itself belongs to the slice.
+	q->best.time = nextafter(q->m.rotates ? tan(q->slice_angle / 2) : 1, INFINITY);
+	q->sweep = tac_ccd_sweep_make(q->from, pose_at(&q->m, (double)(k + 1) / n),
+				      q->m.rotates ? q->slice_angle : 0, q->m.arm);
+	if (context && context->moving_index > 0) {
+		const tac_ccd_triangle *moving = &q->moving->triangles[context->moving_index - 1];
+		const tac_ccd_triangle *fixed = &q->fixed->triangles[context->fixed_index - 1];
+		tac_dvec3 b[3];
+		tac_ccd_moving a = tac_ccd_sweep_triangle(&q->sweep, moving);
+		tac_ccd_triangle_load(fixed, b);
+		examine(q, moving, a.start, fixed, b);
+	}
+	tac_ccd_pairs(q->moving, q->fixed, &q->sweep, &q->slack, visit_motion, q);
+	if (q->spent)
+		return (double)k / n;
+	if (q->best.kind == TAC_CCD_NONE)
+		return (double)(k + 1) / n;
+	double part = q->m.rotates ? 2 * atan(q->best.time) / q->slice_angle : q->best.time;
+	return fmin((k + part) / n, 1);
+}
+
+typedef struct distance_query {
+	query *budget; // NULL: unlimited
+	double least;
+	tac_ccd_closest closest;
+	const tac_ccd_triangle *moving, *fixed;
+} distance_query;
+
+static bool visit_distance(void *user, const tac_ccd_moving *moving, const tac_ccd_triangle *fixed,
+			   const tac_dvec3 fixed_vertices[3])
+{
+	distance_query *d = user;
+	if (d->budget && spend(d->budget))
+		return false;
+	tac_ccd_closest closest = tac_ccd_closest_of_triangles(moving->start, fixed_vertices);
+	if (closest.distance < d->least) {
+		d->least = closest.distance;
+		d->closest = closest;
+		d->moving = moving->triangle;
+		d->fixed = fixed;
+	}
+	return d->least > 0;
+}
+
+static distance_query find_distance(const tac_ccd_body *moving, const tac_ccd_body *fixed,
+				    const tac_ccd_pose *T, double reach, query *budget)
+{
+	distance_query d = {.budget = budget, .least = reach};
+	tac_ccd_sweep still = tac_ccd_sweep_make(*T, *T, 0, 0);
+	tac_ccd_pairs(moving, fixed, &still, &d.least, visit_distance, &d);
+	return d;
+}
+
+double tac_ccd_distance(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
+			double reach, tac_ccd_closest *out_closest, int32_t *out_moving_triangle,
+			int32_t *out_fixed_triangle)
+{
+	distance_query d = find_distance(moving, fixed, T, reach, NULL);
+	if (d.moving) {
+		if (out_closest)
+			*out_closest = d.closest;
+		if (out_moving_triangle)
+			*out_moving_triangle = d.moving->id;
+		if (out_fixed_triangle)
+			*out_fixed_triangle = d.fixed->id;
+	}
+	return d.least;
+}
+
+static tac_ccd_closest pair_at(const query *q, const tac_ccd_triangle *moving, const tac_ccd_triangle *fixed,
+			       double fraction)
+{
+	tac_ccd_pose T = pose_at(&q->m, fraction);
+	tac_dvec3 a[3], b[3];
+	tac_ccd_triangle_load(moving, a);
+	tac_ccd_triangle_load(fixed, b);
+	for (int k = 0; k < 3; k++)
+		a[k] = tac_ccd_pose_apply(&T, a[k]);
+	return tac_ccd_closest_of_triangles(a, b);
+}
+
+// The last fraction before `fraction` at which the pair is `clear` apart, as closely as STOP_ACCURACY says.
+static double retreat_pair(const query *q, const tac_ccd_triangle *moving, const tac_ccd_triangle *fixed,
+			   double fraction, double clear)
+{
+	double high = fraction, low = fraction, step = clear / q->m.length;
+	while (low > 0) {
+		low = fmax(0, fraction - step);
+		if (pair_at(q, moving, fixed, low).distance >= clear)
+			break;
+		high = low;
+		step *= 2;
+	}
+	for (int i = 0; i < BISECT_MAX && (high - low) * q->m.length > STOP_ACCURACY * clear; i++) {
+		double middle = 0.5 * (low + high);
+		if (!(middle > low && middle < high))
+			break;
+		if (pair_at(q, moving, fixed, middle).distance >= clear)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+// Steps back from `fraction`, up to which nothing touches, until every pair is `clear` apart. The pair in
+// q->best_moving, if any, is the one that stops there.
+static double retreat(query *q, double fraction, double clear)
+{
+	if (q->best_moving)
+		fraction = retreat_pair(q, q->best_moving, q->best_fixed, fraction, clear);
+	for (int i = 0; i < RETREAT_MAX && fraction > 0; i++) {
+		tac_ccd_pose T = pose_at(&q->m, fraction);
+		distance_query d = find_distance(q->moving, q->fixed, &T, clear * (1 - ZONE_ROUNDING), q);
+		if (q->spent)
+			return 0;
+		if (!d.moving)
+			return fraction;
+		q->best_moving = d.moving;
+		q->best_fixed = d.fixed;
+		fraction = retreat_pair(q, d.moving, d.fixed, fraction, clear);
+	}
+	return 0;
+}
+
+static int32_t feature_of(const tac_ccd_body *body, int32_t triangle, tac_ccd_kind kind, bool is_moving,
+			  int index)
+{
+	if (kind == TAC_CCD_EDGE_EDGE)
+		return body->mesh->triangle_edges[triangle].vertex[index];
+	bool is_vertex = (kind == TAC_CCD_VERTEX_FACE) == is_moving;
+	return is_vertex ? body->mesh->triangles[triangle].vertex[index] : triangle;
+}
+
+static void describe(const query *q, tac_ccd_result *result)
+{
+	tac_ccd_closest closest = pair_at(q, q->best_moving, q->best_fixed, result->fraction);
+	result->moving_triangle = q->best_moving->id;
+	result->fixed_triangle = q->best_fixed->id;
+	result->kind = closest.kind;
+	result->moving_feature =
+		feature_of(q->moving, q->best_moving->id, closest.kind, true, closest.moving);
+	result->fixed_feature = feature_of(q->fixed, q->best_fixed->id, closest.kind, false, closest.fixed);
+	result->point = closest.point;
+	result->normal = tac_dvec3_normalize(sub(closest.point, closest.on_fixed));
+	result->distance = closest.distance;
+}
+
+static tac_ccd_result result_make(double fraction, uint32_t flags, double zone)
+{
+	tac_ccd_result result = {
+		.fraction = fraction, .flags = flags, .kind = TAC_CCD_NONE, .distance = zone};
+	result.moving_feature = result.fixed_feature = result.moving_triangle = result.fixed_triangle = -1;
+	return result;
+}
+
+static tac_ccd_result run(const tac_ccd_body *moving, const tac_ccd_body *fixed, const motion *m,
+			  const tac_ccd_options *options, tac_ccd_context *context)
+{
+	double zone = options->zone;
+	double size = tac_dvec3_length(m->start.t) + moving->radius + m->length;
+	bool valid = zone >= 0 && tac_dmat3_finite(m->start.R) && size < 1e30 &&
+		     tac_dmat3_orthonormality_error(m->start.R) < 1e-3 && m->length >= 0;
+	if (!valid || (zone > 0 && size * ROUNDING > zone))
+		return result_make(0, TAC_CCD_REFUSED | TAC_CCD_STOPPED, zone);
+
+	query q = {
+		.moving = moving, .fixed = fixed, .options = options, .m = *m, .limit = options->pair_limit};
+	double near = fmax(zone, 1e-9 * moving->radius);
+	distance_query at_start = find_distance(moving, fixed, &m->start, near, &q);
+	if (q.spent)
+		return result_make(0, TAC_CCD_BUDGET_SPENT | TAC_CCD_STOPPED, zone);
+	if (at_start.least <= 0)
+		return result_make(0, TAC_CCD_START_HIT | TAC_CCD_STOPPED, zone);
+	tac_ccd_result result = result_make(1, at_start.least < zone ? TAC_CCD_START_ZONE : 0, zone);
+	result.pairs = q.pairs;
+	if (m->length == 0)
+		return result;
+
+	double clear = fmin(zone, at_start.least);
+	// Wider than rounding, so that no path slips between two features, and narrower than the distance.
+	q.slack = fmax(clear / 8, fmin(ROUNDING * size, at_start.least / 8));
+	q.front = options->cull && moving->solid && fixed->solid;
+	if (m->rotates) {
+		tac_dvec3 z = tac_dvec3_neg(m->axis), x = tac_dvec3_perpendicular(z);
+		q.to_axis = tac_dmat3_from_rows(x, cross(z, x), z);
+	}
+	double slices = m->rotates ? m->angle / SLICE_ANGLE : m->length / (SLICE_LENGTH * moving->radius);
+	int n = slices >= SLICE_MAX ? SLICE_MAX : slices <= 1 ? 1 : (int)ceil(slices);
+	double fraction = 0;
+	for (int k = 0; k < n; k++) {
+		fraction = search_slice(&q, k, n, context);
+		if (q.spent || q.best.kind != TAC_CCD_NONE)
+			break;
+	}
+	if (q.spent) {
+		// What is proved stays; to stand there, the pose must be clear too, and that has a budget of
+		// its own.
+		result.flags |= TAC_CCD_BUDGET_SPENT;
+		q.spent = false;
+		q.best_moving = NULL;
+		if (q.limit > 0)
+			q.limit = q.pairs + options->pair_limit;
+	}
+	if (zone > 0)
+		fraction = retreat(&q, fraction, clear);
+	if (q.spent)
+		result.flags |= TAC_CCD_BUDGET_SPENT;
+	result.fraction = fraction;
+	result.pairs = q.pairs;
+	if (fraction < 1)
+		result.flags |= TAC_CCD_STOPPED;
+	if (fraction < 1 && q.best_moving)
+		describe(&q, &result);
+	if (context && q.best_moving) {
+		context->moving_index = (int32_t)(q.best_moving - moving->triangles) + 1;
+		context->fixed_index = (int32_t)(q.best_fixed - fixed->triangles) + 1;
+	}
+	return result;
+}
+
+tac_ccd_result tac_ccd_translate(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
+				 tac_dvec3 v, const tac_ccd_options *options, tac_ccd_context *context)
+{
+	TAC_ASSERT(moving && fixed && T && options);
+	motion m = {.start = *T, .v = v, .length = tac_dvec3_length(v)};
+	return run(moving, fixed, &m, options, context);
+}
+
+tac_ccd_result tac_ccd_rotate(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
+			      tac_dvec3 center, tac_dvec3 axis, double angle, const tac_ccd_options *options,
+			      tac_ccd_context *context)
+{
+	TAC_ASSERT(moving && fixed && T && options);
+	tac_dvec3 unit = tac_dvec3_normalize(axis);
+	bool turns = tac_dvec3_length_squared(unit) > 0;
+	if (!(fabs(angle) <= TAC_CCD_ANGLE_MAX) || !tac_dvec3_finite(axis) || !tac_dvec3_finite(center) ||
+	    (!turns && angle != 0))
+		return result_make(0, TAC_CCD_REFUSED | TAC_CCD_STOPPED, options->zone);
+	motion m = {.start = *T, .rotates = true, .center = center, .axis = unit, .angle = angle};
+	if (angle < 0) {
+		m.angle = -angle;
+		m.axis = tac_dvec3_neg(unit);
+	}
+	tac_dvec3 offset = sub(T->t, center);
+	m.arm = tac_dvec3_length(cross(offset, unit)) + moving->radius;
+	m.length = m.angle * m.arm;
+	return run(moving, fixed, &m, options, context);
+}

@@ -1,0 +1,87 @@
+// Body of continuous collision: a mesh prepared for queries in motion. It knows which edges and vertices
+// cannot be the first to touch, which triangle stands for each shared vertex and edge (so that a query
+// examines each feature once, without marks: S. Curtis, R. Tamstorf, D. Manocha, "Fast collision detection
+// for deformable models using representative-triangles", 2008), and it holds a tree of boxes over its
+// triangles. Read-only once built, shared by any number of threads.
+#ifndef TAC_COLLISION_CCD_BODY_H
+#define TAC_COLLISION_CCD_BODY_H
+
+#include "base/algebra.h"
+#include "base/result.h"
+#include "collision/mesh.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Two faces whose planes differ by less than this sine are one flat face: their edge is no feature.
+#define TAC_CCD_FLAT 1e-9
+
+typedef enum tac_ccd_edge {
+	TAC_CCD_EDGE_CONVEX, // also open, non-manifold and inconsistently oriented ones: they may touch
+			     // anything
+	TAC_CCD_EDGE_FLAT,
+	TAC_CCD_EDGE_CONCAVE,
+} tac_ccd_edge;
+
+// A triangle as the queries read it, in the order of the tree's leaves.
+typedef struct tac_ccd_triangle {
+	tac_vec3 vertex[3];
+	int32_t id;       // in the mesh
+	uint8_t vertices; // bit k: this triangle stands for its vertex k
+	uint8_t edges;    // bit k: this triangle stands for its edge k
+} tac_ccd_triangle;
+
+// A node of the tree: inner nodes have two children, `first` and `first` + 1; leaves hold `count` triangles.
+typedef struct tac_ccd_node {
+	tac_vec3 center, half; // box; rounded outwards
+	int32_t first;
+	int32_t count; // 0: inner
+} tac_ccd_node;
+
+typedef struct tac_ccd_body {
+	const tac_mesh *mesh; // the caller's; outlives the body
+	tac_ccd_triangle *triangles;
+	tac_ccd_node *nodes;
+	int32_t node_count;
+	int32_t depth;            // of the tree
+	uint8_t *edge_kinds;      // a tac_ccd_edge for each edge of the mesh
+	uint8_t *vertex_collides; // for each vertex: has an edge that may touch
+	int32_t *vertex_first; // vertex v's neighbours are vertex_neighbour[vertex_first[v] …[v + 1] - 1]
+	int32_t *vertex_neighbour; // vertex indices
+	double radius;             // of the smallest ball about the mesh's origin that holds it, m
+	bool solid;
+} tac_ccd_body;
+
+typedef struct tac_ccd_body_def {
+	const tac_mesh *mesh;
+	// The caller's promise that nothing starts inside the mesh, which must be watertight: then concave
+	// edges are never the first to touch and back faces may be culled. Default: false, every face has two
+	// sides.
+	bool solid;
+	// Examine features at every triangle that has them, and internal ones too. The results are the same;
+	// for tests. Default: false.
+	bool repeat_features;
+	bool keep_internal;
+} tac_ccd_body_def;
+
+// A def without a mesh. Thread: any.
+tac_ccd_body_def tac_ccd_body_def_default(void);
+
+// Builds a body; the caller owns *out_body, NULL on failure. TAC_ERROR_ARGUMENT with one log line for a mesh
+// without triangles, or a solid that is not watertight.
+// Thread: setup.
+tac_result tac_ccd_body_build(const tac_ccd_body_def *def, tac_ccd_body **out_body);
+
+// Frees *body and nulls the pointer; NULL is allowed.
+// Thread: setup.
+void tac_ccd_body_destroy(tac_ccd_body **body);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
