@@ -487,20 +487,21 @@ static double retreat_pair(const query *q, const tac_ccd_triangle *moving, const
 }
 
 // Steps back from `fraction`, up to which nothing touches, until every pair is `clear` apart. The pair in
-// q->best_moving, if any, is the one that stops there.
+// q->best_moving, if any, is the one that stops there; afterwards it is the closest one at the stop.
 static double retreat(query *q, double fraction, double clear)
 {
 	if (q->best_moving)
 		fraction = retreat_pair(q, q->best_moving, q->best_fixed, fraction, clear);
 	for (int i = 0; i < RETREAT_MAX && fraction > 0; i++) {
 		tac_ccd_pose T = pose_at(&q->m, fraction);
-		distance_query d = find_distance(q->moving, q->fixed, &T, clear * (1 - ZONE_ROUNDING), q);
+		// The reach takes in the pair that stops, so that ties are decided here and not by who came first.
+		distance_query d = find_distance(q->moving, q->fixed, &T, clear * (1 + 4 * STOP_ACCURACY), q);
 		if (q->spent)
 			return 0;
-		if (!d.moving)
+		q->best_moving = d.moving ? d.moving : q->best_moving;
+		q->best_fixed = d.moving ? d.fixed : q->best_fixed;
+		if (d.least >= clear * (1 - ZONE_ROUNDING))
 			return fraction;
-		q->best_moving = d.moving;
-		q->best_fixed = d.fixed;
 		fraction = retreat_pair(q, d.moving, d.fixed, fraction, clear);
 	}
 	return 0;

@@ -1,3 +1,6 @@
 # Continuous collision: features in motion, bodies, what is near a pose.
 tactus_test(plucker tactus::collision)
 tactus_test(ccd_feature tactus::collision)
+tactus_test(ccd tactus::collision)
+# The test counts the allocations of the library.
+target_link_options(test_ccd PRIVATE -Wl,--wrap=malloc -Wl,--wrap=calloc)

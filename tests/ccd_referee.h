@@ -1,0 +1,189 @@
+// Referee: whether two meshes intersect and how far they are apart, in long double and by other formulas than
+// the library's (orientation determinants; exhaustive boundary cases). Brute force over all triangles but for
+// boxes. Slow and plain: it judges, it does not serve.
+#ifndef TAC_TESTS_CCD_REFEREE_H
+#define TAC_TESTS_CCD_REFEREE_H
+
+#include "collision/ccd.h"
+#include "collision/mesh.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+typedef long double real;
+typedef struct ref_vec {
+	real x, y, z;
+} ref_vec;
+typedef struct ref_triangle {
+	ref_vec v[3], lo, hi;
+} ref_triangle;
+typedef struct ref_pose {
+	real R[3][3], t[3];
+} ref_pose;
+
+static inline ref_vec ref_sub(ref_vec a, ref_vec b)
+{
+	return (ref_vec){a.x - b.x, a.y - b.y, a.z - b.z};
+}
+
+static inline real ref_dot(ref_vec a, ref_vec b)
+{
+	return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+static inline ref_vec ref_cross(ref_vec a, ref_vec b)
+{
+	return (ref_vec){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+static inline real ref_volume(ref_vec a, ref_vec b, ref_vec c, ref_vec d)
+{
+	return ref_dot(ref_sub(b, a), ref_cross(ref_sub(c, a), ref_sub(d, a)));
+}
+
+static inline bool ref_pierces(ref_vec p, ref_vec q, const ref_vec *t)
+{
+	real a = ref_volume(t[0], t[1], t[2], p), b = ref_volume(t[0], t[1], t[2], q);
+	if ((a > 0 && b > 0) || (a < 0 && b < 0) || (a == 0 && b == 0))
+		return false;
+	real u = ref_volume(p, q, t[0], t[1]), v = ref_volume(p, q, t[1], t[2]),
+	     w = ref_volume(p, q, t[2], t[0]);
+	return (u >= 0 && v >= 0 && w >= 0) || (u <= 0 && v <= 0 && w <= 0);
+}
+
+static inline real ref_point_segment(ref_vec p, ref_vec a, ref_vec b)
+{
+	ref_vec u = ref_sub(b, a), ap = ref_sub(p, a);
+	real t = ref_dot(ap, u) / ref_dot(u, u);
+	t = t < 0 ? 0 : t > 1 ? 1 : t;
+	ref_vec d = {ap.x - t * u.x, ap.y - t * u.y, ap.z - t * u.z};
+	return ref_dot(d, d);
+}
+
+static inline real ref_segments(ref_vec a, ref_vec b, ref_vec c, ref_vec d)
+{
+	real least = fminl(fminl(ref_point_segment(a, c, d), ref_point_segment(b, c, d)),
+			   fminl(ref_point_segment(c, a, b), ref_point_segment(d, a, b)));
+	ref_vec u = ref_sub(b, a), v = ref_sub(d, c), w = ref_sub(c, a), n = ref_cross(u, v);
+	real nn = ref_dot(n, n);
+	if (nn > 1e-28L * ref_dot(u, u) * ref_dot(v, v)) {
+		real s = ref_dot(ref_cross(w, v), n) / nn, t = ref_dot(ref_cross(w, u), n) / nn,
+		     g = ref_dot(w, n);
+		if (s >= 0 && s <= 1 && t >= 0 && t <= 1)
+			least = fminl(least, g * g / nn);
+	}
+	return least;
+}
+
+static inline real ref_point_face(ref_vec p, const ref_vec *t)
+{
+	ref_vec n = ref_cross(ref_sub(t[1], t[0]), ref_sub(t[2], t[0]));
+	for (int i = 0; i < 3; i++) {
+		if (ref_dot(ref_cross(ref_sub(t[(i + 1) % 3], t[i]), ref_sub(p, t[i])), n) < 0)
+			return HUGE_VALL;
+	}
+	real g = ref_dot(ref_sub(p, t[0]), n);
+	return g * g / ref_dot(n, n);
+}
+
+// The squared distance of two triangles; -1 when they intersect.
+static inline real ref_triangles(const ref_vec *a, const ref_vec *b)
+{
+	real least = HUGE_VALL;
+	for (int i = 0; i < 3; i++) {
+		int j = (i + 1) % 3;
+		if (ref_pierces(a[i], a[j], b) || ref_pierces(b[i], b[j], a))
+			return -1;
+		least = fminl(least, fminl(ref_point_face(a[i], b), ref_point_face(b[i], a)));
+		for (int k = 0; k < 3; k++)
+			least = fminl(least, ref_segments(a[i], a[j], b[k], b[(k + 1) % 3]));
+	}
+	return least == 0 ? -1 : least;
+}
+
+// The pose start, moved by s of a translation v or of a rotation by `angle` about a unit axis through
+// `center` (Rodrigues' formula in long double).
+static inline ref_pose ref_pose_at(const tac_ccd_pose *start, tac_dvec3 v, tac_dvec3 center, tac_dvec3 axis,
+				   double angle, double s)
+{
+	real a = (real)angle * s, c = cosl(a), sn = sinl(a), k = 1 - c;
+	real length = sqrtl((real)axis.x * axis.x + (real)axis.y * axis.y + (real)axis.z * axis.z);
+	real x = length > 0 ? axis.x / length : 0, y = length > 0 ? axis.y / length : 0,
+	     z = length > 0 ? axis.z / length : 0;
+	real turn[3][3] = {{c + x * x * k, x * y * k - z * sn, x * z * k + y * sn},
+			   {y * x * k + z * sn, c + y * y * k, y * z * k - x * sn},
+			   {z * x * k - y * sn, z * y * k + x * sn, c + z * z * k}};
+	real o[3] = {center.x, center.y, center.z}, t[3] = {start->t.x, start->t.y, start->t.z};
+	real move[3] = {v.x, v.y, v.z};
+	ref_pose pose;
+	for (int i = 0; i < 3; i++) {
+		pose.t[i] = o[i] + s * move[i];
+		for (int j = 0; j < 3; j++) {
+			pose.t[i] += turn[i][j] * (t[j] - o[j]);
+			pose.R[i][j] = 0;
+			for (int n = 0; n < 3; n++)
+				pose.R[i][j] += turn[i][n] * start->R.m[n][j];
+		}
+	}
+	return pose;
+}
+
+static inline ref_vec ref_place(const ref_pose *T, tac_vec3 v)
+{
+	real p[3] = {v.x, v.y, v.z}, q[3];
+	for (int i = 0; i < 3; i++)
+		q[i] = T->t[i] + T->R[i][0] * p[0] + T->R[i][1] * p[1] + T->R[i][2] * p[2];
+	return (ref_vec){q[0], q[1], q[2]};
+}
+
+static inline ref_triangle ref_load(const tac_mesh *mesh, int32_t t, const ref_pose *T)
+{
+	ref_triangle r;
+	for (int k = 0; k < 3; k++) {
+		tac_vec3 v = mesh->vertices[mesh->triangles[t].vertex[k]];
+		r.v[k] = T ? ref_place(T, v) : (ref_vec){v.x, v.y, v.z};
+	}
+	r.lo.x = fminl(r.v[0].x, fminl(r.v[1].x, r.v[2].x));
+	r.lo.y = fminl(r.v[0].y, fminl(r.v[1].y, r.v[2].y));
+	r.lo.z = fminl(r.v[0].z, fminl(r.v[1].z, r.v[2].z));
+	r.hi.x = fmaxl(r.v[0].x, fmaxl(r.v[1].x, r.v[2].x));
+	r.hi.y = fmaxl(r.v[0].y, fmaxl(r.v[1].y, r.v[2].y));
+	r.hi.z = fmaxl(r.v[0].z, fmaxl(r.v[1].z, r.v[2].z));
+	return r;
+}
+
+static inline bool ref_apart(const ref_triangle *a, const ref_triangle *b, real reach)
+{
+	return a->lo.x > b->hi.x + reach || b->lo.x > a->hi.x + reach || a->lo.y > b->hi.y + reach ||
+	       b->lo.y > a->hi.y + reach || a->lo.z > b->hi.z + reach || b->lo.z > a->hi.z + reach;
+}
+
+// The distance of two meshes up to `reach`; -1 when they intersect.
+static inline double ref_distance(const tac_mesh *moving, const tac_mesh *fixed, const ref_pose *T,
+				  double reach)
+{
+	ref_triangle *a = malloc((size_t)moving->triangle_count * sizeof *a);
+	ref_triangle box = ref_load(moving, 0, T);
+	for (int32_t i = 0; i < moving->triangle_count; i++) {
+		a[i] = ref_load(moving, i, T);
+		box.lo = (ref_vec){fminl(box.lo.x, a[i].lo.x), fminl(box.lo.y, a[i].lo.y),
+				   fminl(box.lo.z, a[i].lo.z)};
+		box.hi = (ref_vec){fmaxl(box.hi.x, a[i].hi.x), fmaxl(box.hi.y, a[i].hi.y),
+				   fmaxl(box.hi.z, a[i].hi.z)};
+	}
+	real best = (real)reach * reach;
+	for (int32_t j = 0; j < fixed->triangle_count && best >= 0; j++) {
+		ref_triangle b = ref_load(fixed, j, NULL);
+		if (ref_apart(&box, &b, reach))
+			continue;
+		for (int32_t i = 0; i < moving->triangle_count && best >= 0; i++) {
+			if (!ref_apart(&a[i], &b, sqrtl(best)))
+				best = fminl(best, ref_triangles(a[i].v, b.v));
+		}
+	}
+	free(a);
+	return best < 0 ? -1 : (double)sqrtl(best);
+}
+
+#endif

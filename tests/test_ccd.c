@@ -1,0 +1,644 @@
+#include "collision/ccd.h"
+
+#include "base/rng.h"
+#include "collision/ccd_pairs.h"
+#include "collision/mesh_load.h"
+#include "collision/mesh_shapes.h"
+#include "tests/ccd_referee.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unity.h>
+
+#define ZONE TAC_CCD_ZONE
+
+static int allocations;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+	allocations++;
+	return __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	allocations++;
+	return __real_calloc(count, size);
+}
+
+// A mesh and its body, freed by the end of the test.
+typedef struct thing {
+	tac_mesh *mesh;
+	tac_ccd_body *body;
+} thing;
+
+static thing made[16];
+static int made_count;
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+	for (int i = 0; i < made_count; i++) {
+		tac_ccd_body_destroy(&made[i].body);
+		tac_mesh_destroy(&made[i].mesh);
+	}
+	made_count = 0;
+}
+
+static thing thing_make(tac_mesh *mesh, bool solid)
+{
+	tac_ccd_body_def def = tac_ccd_body_def_default();
+	def.mesh = mesh;
+	def.solid = solid;
+	thing t = {mesh, NULL};
+	TEST_ASSERT_EQUAL(TAC_OK, tac_ccd_body_build(&def, &t.body));
+	made[made_count++] = t;
+	return t;
+}
+
+static thing box_make(float x, float y, float z, int segments)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_box(tac_vec3_make(x, y, z), segments, &mesh));
+	return thing_make(mesh, false);
+}
+
+static thing mesh_make(const tac_vec3 *vertices, int vertex_count, const tac_mesh_triangle *triangles,
+		       int triangle_count)
+{
+	tac_mesh_def def = tac_mesh_def_default();
+	def.vertices = vertices;
+	def.vertex_count = vertex_count;
+	def.triangles = triangles;
+	def.triangle_count = triangle_count;
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build(&def, &mesh));
+	return thing_make(mesh, false);
+}
+
+static thing triangle_make(tac_vec3 a, tac_vec3 b, tac_vec3 c)
+{
+	tac_vec3 v[3] = {a, b, c};
+	tac_mesh_triangle t = {{0, 1, 2}};
+	return mesh_make(v, 3, &t, 1);
+}
+
+static tac_ccd_pose at(double x, double y, double z)
+{
+	return tac_ccd_pose_from_dpose(tac_dpose_make(tac_dvec3_make(x, y, z), tac_dquat_identity()));
+}
+
+static tac_dvec3 vec(double x, double y, double z)
+{
+	return tac_dvec3_make(x, y, z);
+}
+
+// D24
+static void cube_thrown_ten_metres_at_a_thin_plate_stops_at_the_zone(void)
+{
+	thing plate = box_make(1, 1, 0.001f, 1), cube = box_make(0.04f, 0.04f, 0.04f, 1);
+	tac_ccd_options options = tac_ccd_options_default();
+	for (int side = -1; side <= 1; side += 2) {
+		tac_ccd_pose T = at(0.1, 0.05, side * 3.0);
+		tac_dvec3 v = vec(0, 0, side * -10.0);
+		tac_ccd_result r = tac_ccd_translate(cube.body, plate.body, &T, v, &options, NULL);
+		double surface = (double)0.001f / 2, half = (double)0.04f / 2;
+		double gap = 3 - r.fraction * 10 - half - surface;
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, ZONE, gap);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, side, r.normal.z);
+		TEST_ASSERT_TRUE(r.flags & TAC_CCD_STOPPED);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, ZONE, r.distance);
+	}
+}
+
+static void rod_turned_by_179_degrees_stops_at_a_thin_plate(void)
+{
+	thing plate = box_make(0.001f, 4, 4, 1), rod = box_make(1, 0.02f, 0.02f, 1);
+	tac_ccd_options options = tac_ccd_options_default();
+	// The plate stands in the plane x = 0, the rod's far end passes it about an axis that lies in front.
+	tac_ccd_pose T = at(0.6, 0, 0);
+	double angle = 179 * 3.14159265358979323846 / 180;
+	tac_dvec3 center = vec(0.05, 0, 0);
+	tac_ccd_result r =
+		tac_ccd_rotate(rod.body, plate.body, &T, center, vec(0, 0, 1), angle, &options, NULL);
+	TEST_ASSERT_TRUE(r.fraction > 0 && r.fraction < 1);
+	ref_pose P = ref_pose_at(&T, vec(0, 0, 0), center, vec(0, 0, 1), angle, r.fraction);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, ZONE, ref_distance(rod.mesh, plate.mesh, &P, 1));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 1, r.normal.x);
+}
+
+static void aligned_boxes_and_triangles_in_one_plane_stop_each_other(void)
+{
+	tac_ccd_options options = tac_ccd_options_default();
+	thing a = box_make(1, 1, 1, 1), b = box_make(1, 1, 1, 2);
+	tac_ccd_pose T = at(-3, 0, 0);
+	tac_ccd_result r = tac_ccd_translate(a.body, b.body, &T, vec(4, 0, 0), &options, NULL);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, (2 - ZONE) / 4, r.fraction);
+	// Corner to corner, edge to edge.
+	T = at(-3, -1, -1);
+	r = tac_ccd_translate(a.body, b.body, &T, vec(4, 0, 0), &options, NULL);
+	TEST_ASSERT_TRUE(r.fraction <= 0.5);
+	thing p = triangle_make(tac_vec3_make(0, 0, 0), tac_vec3_make(1, 0, 0), tac_vec3_make(0, 1, 0));
+	thing q = triangle_make(tac_vec3_make(0, 0, 0), tac_vec3_make(-1, 0.5f, 0),
+				tac_vec3_make(-1, -0.5f, 0));
+	T = at(-2, 0.25, 0);
+	r = tac_ccd_translate(q.body, p.body, &T, vec(4, 0, 0), &options, NULL);
+	ref_pose P = ref_pose_at(&T, vec(4, 0, 0), vec(0, 0, 0), vec(0, 0, 1), 0, r.fraction);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0.5, r.fraction);
+	TEST_ASSERT_TRUE(ref_distance(q.mesh, p.mesh, &P, 1) >= ZONE * (1 - 1e-6));
+	T = at(0, -1, 0);
+	r = tac_ccd_rotate(q.body, p.body, &T, vec(0, -1, 0), vec(0, 0, 1), -3, &options, NULL);
+	P = ref_pose_at(&T, vec(0, 0, 0), vec(0, -1, 0), vec(0, 0, 1), -3, r.fraction);
+	TEST_ASSERT_TRUE(r.fraction > 0.1 && r.fraction < 1);
+	TEST_ASSERT_TRUE(ref_distance(q.mesh, p.mesh, &P, 1) >= ZONE * (1 - 1e-6));
+}
+
+static void open_triangle_stops_from_both_sides(void)
+{
+	thing sheet =
+		triangle_make(tac_vec3_make(-1, -1, 0), tac_vec3_make(1, -1, 0), tac_vec3_make(0, 1, 0));
+	thing point =
+		triangle_make(tac_vec3_make(0, 0, 0), tac_vec3_make(1e-4f, 0, 0), tac_vec3_make(0, 1e-4f, 0));
+	tac_ccd_options options = tac_ccd_options_default();
+	for (int side = -1; side <= 1; side += 2) {
+		tac_ccd_pose T = at(0, 0, side);
+		tac_ccd_result r =
+			tac_ccd_translate(point.body, sheet.body, &T, vec(0, 0, -2 * side), &options, NULL);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, (1 - ZONE) / 2, r.fraction);
+	}
+}
+
+static void motion_that_makes_no_sense_is_refused_or_free(void)
+{
+	thing a = box_make(1, 1, 1, 1), b = box_make(1, 1, 1, 1);
+	tac_ccd_options options = tac_ccd_options_default();
+	tac_ccd_pose T = at(-3, 0, 0), bad = T;
+	bad.t.y = NAN;
+	tac_dvec3 o = vec(0, 0, 0), z = vec(0, 0, 1);
+	tac_ccd_result r[] = {
+		tac_ccd_translate(a.body, b.body, &T, vec(NAN, 0, 0), &options, NULL),
+		tac_ccd_translate(a.body, b.body, &T, vec(INFINITY, 0, 0), &options, NULL),
+		tac_ccd_translate(a.body, b.body, &bad, vec(1, 0, 0), &options, NULL),
+		tac_ccd_translate(a.body, b.body, &T, vec(1e12, 0, 0), &options, NULL),
+		tac_ccd_rotate(a.body, b.body, &T, o, o, 1, &options, NULL),
+		tac_ccd_rotate(a.body, b.body, &T, o, z, NAN, &options, NULL),
+		tac_ccd_rotate(a.body, b.body, &T, o, z, 100, &options, NULL),
+		tac_ccd_rotate(a.body, b.body, &T, o, vec(NAN, 0, 1), 1, &options, NULL),
+		tac_ccd_rotate(a.body, b.body, &T, vec(NAN, 0, 0), z, 1, &options, NULL),
+	};
+	for (size_t i = 0; i < sizeof r / sizeof r[0]; i++) {
+		TEST_ASSERT_TRUE(r[i].fraction == 0);
+		TEST_ASSERT_TRUE(r[i].flags & TAC_CCD_REFUSED);
+	}
+	tac_ccd_result free_ones[] = {
+		tac_ccd_translate(a.body, b.body, &T, o, &options, NULL),
+		tac_ccd_rotate(a.body, b.body, &T, o, z, 0, &options, NULL),
+		tac_ccd_rotate(a.body, b.body, &T, o, o, 0, &options, NULL),
+		tac_ccd_rotate(a.body, b.body, &T, o, z, 6.3, &options, NULL), // a full turn around the other
+	};
+	for (size_t i = 0; i < sizeof free_ones / sizeof free_ones[0]; i++) {
+		TEST_ASSERT_TRUE(free_ones[i].fraction == 1);
+		TEST_ASSERT_EQUAL_UINT32(0, free_ones[i].flags);
+		TEST_ASSERT_EQUAL(TAC_CCD_NONE, free_ones[i].kind);
+	}
+	T = at(0.5, 0.5, 0.5);
+	tac_ccd_result hit = tac_ccd_translate(a.body, b.body, &T, vec(1, 0, 0), &options, NULL);
+	TEST_ASSERT_TRUE(hit.fraction == 0 && (hit.flags & TAC_CCD_START_HIT));
+}
+
+static void rotation_by_more_than_half_a_turn_stops_where_it_must(void)
+{
+	thing wall = box_make(0.1f, 1, 1, 1), rod = box_make(1, 0.02f, 0.02f, 1);
+	tac_ccd_options options = tac_ccd_options_default();
+	tac_ccd_pose T = at(0.6, 0, 0);
+	// The rod turns about z at its near end; -4 rad and 6 rad meet the wall at mirrored angles.
+	tac_dvec3 c = vec(0.2, 0, 0), z = vec(0, 0, 1);
+	tac_ccd_result r = tac_ccd_rotate(rod.body, wall.body, &T, c, z, 6, &options, NULL);
+	tac_ccd_result m = tac_ccd_rotate(rod.body, wall.body, &T, c, z, -6, &options, NULL);
+	TEST_ASSERT_TRUE(r.fraction > 0 && r.fraction < 1);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, r.fraction, m.fraction);
+	tac_ccd_result s = tac_ccd_rotate(rod.body, wall.body, &T, c, z, 3, &options, NULL);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, r.fraction * 6, s.fraction * 3);
+}
+
+// A random pose of the moving body whose distance is positive.
+static tac_ccd_pose random_pose(tac_rng *rng, const thing *moving, const thing *fixed, double spread)
+{
+	for (;;) {
+		tac_dvec3 p = tac_dvec3_scale(tac_rng_unit_f64(rng), spread * tac_rng_range_f64(rng, 0.3, 1));
+		tac_ccd_pose T = tac_ccd_pose_from_dpose(tac_dpose_make(p, tac_rng_rotation_f64(rng)));
+		if (tac_ccd_distance(moving->body, fixed->body, &T, 1e-3, NULL, NULL, NULL) > 2e-5)
+			return T;
+	}
+}
+
+typedef struct tally {
+	int stopped, free;
+} tally;
+
+// Random motions; the referee sees the pose of the fraction clear, and a little further a contact or the
+// zone.
+static tally judge_motions(const thing *moving, const thing *fixed, double spread, int count, uint64_t seed)
+{
+	tac_rng rng = tac_rng_seed(seed, 9);
+	tac_ccd_options options = tac_ccd_options_default();
+	tally sum = {0, 0};
+	for (int i = 0; i < count; i++) {
+		tac_ccd_pose T = random_pose(&rng, moving, fixed, spread);
+		tac_dvec3 zero = vec(0, 0, 0), v = zero, axis = vec(0, 0, 1), center = zero;
+		double angle = 0;
+		tac_ccd_result r;
+		if (i % 2) {
+			// Towards the middle of the other, and as often past it.
+			tac_dvec3 target = tac_dvec3_scale(tac_rng_unit_f64(&rng), spread * 0.5);
+			v = tac_dvec3_scale(tac_dvec3_sub(target, T.t), tac_rng_range_f64(&rng, 0.1, 3));
+			r = tac_ccd_translate(moving->body, fixed->body, &T, v, &options, NULL);
+		} else {
+			axis = tac_rng_unit_f64(&rng);
+			center = i % 4 ? T.t : tac_dvec3_scale(tac_rng_unit_f64(&rng), spread);
+			angle = tac_rng_range_f64(&rng, -3.1, 3.1);
+			r = tac_ccd_rotate(moving->body, fixed->body, &T, center, axis, angle, &options,
+					   NULL);
+		}
+		TEST_ASSERT_FALSE(r.flags & (TAC_CCD_REFUSED | TAC_CCD_START_HIT));
+		ref_pose P = ref_pose_at(&T, v, center, axis, angle, r.fraction);
+		double d = ref_distance(moving->mesh, fixed->mesh, &P, 3 * ZONE);
+		TEST_ASSERT_TRUE_MESSAGE(d >= ZONE * (1 - 1e-6), "stopped too late");
+		if (r.fraction == 1) {
+			sum.free++;
+			// A coarse look at the way: nothing may have been passed through.
+			for (int k = 1; k < 16; k++) {
+				P = ref_pose_at(&T, v, center, axis, angle, k / 16.0);
+				TEST_ASSERT_TRUE_MESSAGE(ref_distance(moving->mesh, fixed->mesh, &P, 1e-9) >
+								 0,
+							 "passed through");
+			}
+			continue;
+		}
+		sum.stopped++;
+		double length =
+			tac_dvec3_length(v) +
+			fabs(angle) * (tac_dvec3_length(tac_dvec3_sub(T.t, center)) + moving->body->radius);
+		P = ref_pose_at(&T, v, center, axis, angle, r.fraction + 1e-3 * ZONE / length);
+		d = ref_distance(moving->mesh, fixed->mesh, &P, 3 * ZONE);
+		TEST_ASSERT_TRUE_MESSAGE(d <= ZONE * (1 + 1e-3), "stopped too early");
+		// Result's pair is what is there.
+		TEST_ASSERT_DOUBLE_WITHIN(1e-3 * ZONE, ZONE, r.distance);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, 1, tac_dvec3_length(r.normal));
+	}
+	return sum;
+}
+
+static void random_motions_of_shapes_stop_at_the_zone_and_nowhere_else(void)
+{
+	tac_mesh *mesh;
+	thing box = box_make(0.3f, 0.2f, 0.1f, 2);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.3f, 0.1f, 12, 8, &mesh));
+	thing torus = thing_make(mesh, true);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.15f, 1, &mesh));
+	thing ball = thing_make(mesh, true);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_grid(1, 1, 4, 4, &mesh));
+	thing sheet = thing_make(mesh, false);
+	thing point =
+		triangle_make(tac_vec3_make(0, 0, 0), tac_vec3_make(0.3f, 0, 0), tac_vec3_make(0, 0.2f, 0));
+	thing pairs[][2] = {{box, torus}, {ball, torus},  {torus, torus},
+			    {box, sheet}, {point, sheet}, {point, box}};
+	tally sum = {0, 0};
+	for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+		tally one = judge_motions(&pairs[i][0], &pairs[i][1], 0.7, 120, i);
+		sum.stopped += one.stopped;
+		sum.free += one.free;
+	}
+	TEST_ASSERT_GREATER_THAN(150, sum.stopped);
+	TEST_ASSERT_GREATER_THAN(150, sum.free);
+}
+
+static bool results_equal(const tac_ccd_result *a, const tac_ccd_result *b)
+{
+	return a->fraction == b->fraction && a->kind == b->kind && a->moving_feature == b->moving_feature &&
+	       a->fixed_feature == b->fixed_feature && a->flags == b->flags &&
+	       memcmp(&a->point, &b->point, sizeof a->point) == 0;
+}
+
+// D17, D21: each optimisation off and on, with the context and without.
+static void optimisations_change_nothing(void)
+{
+	tac_mesh *torus, *box;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.3f, 0.1f, 16, 12, &torus));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_box(tac_vec3_make(0.3f, 0.2f, 0.1f), 3, &box));
+	thing plain[2] = {thing_make(torus, true), thing_make(box, true)}, kept[2];
+	tac_mesh *meshes[2] = {torus, box};
+	for (int i = 0; i < 2; i++) {
+		tac_ccd_body_def def = {meshes[i], true, true, true};
+		kept[i].mesh = NULL;
+		TEST_ASSERT_EQUAL(TAC_OK, tac_ccd_body_build(&def, &kept[i].body));
+		made[made_count++] = kept[i];
+	}
+	tac_ccd_options on = tac_ccd_options_default(), off = on;
+	off.cull = false;
+	tac_rng rng = tac_rng_seed(10, 1);
+	tac_ccd_context context = {0, 0};
+	int stopped = 0;
+	for (int i = 0; i < 400; i++) {
+		tac_ccd_pose T = random_pose(&rng, &plain[1], &plain[0], 0.7);
+		tac_dvec3 v = tac_dvec3_scale(T.t, -tac_rng_range_f64(&rng, 0.2, 2)),
+			  axis = tac_rng_unit_f64(&rng);
+		double angle = tac_rng_range_f64(&rng, -2, 2);
+		tac_ccd_result r[4];
+		for (int k = 0; k < 4; k++) {
+			const tac_ccd_body *m = k == 1 ? kept[1].body : plain[1].body;
+			const tac_ccd_body *f = k == 1 ? kept[0].body : plain[0].body;
+			const tac_ccd_options *o = k == 2 ? &off : &on;
+			tac_ccd_context *c = k == 3 ? &context : NULL;
+			r[k] = i % 2 ? tac_ccd_translate(m, f, &T, v, o, c)
+				     : tac_ccd_rotate(m, f, &T, vec(0, 0, 0), axis, angle, o, c);
+		}
+		stopped += r[0].fraction < 1;
+		for (int k = 1; k < 4; k++) {
+			TEST_ASSERT_DOUBLE_WITHIN(1e-12, r[0].fraction, r[k].fraction);
+			if (r[0].fraction == r[k].fraction)
+				TEST_ASSERT_TRUE(results_equal(&r[0], &r[k]));
+		}
+	}
+	TEST_ASSERT_GREATER_THAN(100, stopped);
+}
+
+// D18: the two L faces are two rectangles each, so flat edges lie inside them.
+static void edges_of_an_l_prism_are_known(void)
+{
+	// The L: (0,0) (2,0) (2,1) (1,1) (1,2) (0,2), and the vertex (1,0) where the rectangles' seam ends.
+	static const float xy[7][2] = {{0, 0}, {1, 0}, {2, 0}, {2, 1}, {1, 1}, {1, 2}, {0, 2}};
+	tac_vec3 v[14];
+	for (int i = 0; i < 14; i++)
+		v[i] = tac_vec3_make(xy[i % 7][0], xy[i % 7][1], i < 7 ? 0 : 1);
+	tac_mesh_triangle t[24];
+	int n = 0;
+	// Rectangle 1,2,3,4 and rectangle 0,1,(4),5,6 as a fan, which has 4 on its side.
+	static const int fans[5][3] = {{1, 2, 3}, {1, 3, 4}, {0, 1, 4}, {0, 4, 6}, {4, 5, 6}};
+	for (int i = 0; i < 5; i++) {
+		t[n++] = (tac_mesh_triangle){{fans[i][0] + 7, fans[i][1] + 7, fans[i][2] + 7}};
+		t[n++] = (tac_mesh_triangle){{fans[i][0], fans[i][2], fans[i][1]}};
+	}
+	for (int i = 0; i < 7; i++) {
+		int j = (i + 1) % 7;
+		t[n++] = (tac_mesh_triangle){{i, j, j + 7}};
+		t[n++] = (tac_mesh_triangle){{i, j + 7, i + 7}};
+	}
+	thing prism = mesh_make(v, 14, t, n);
+	TEST_ASSERT_TRUE(tac_mesh_is_watertight(prism.mesh));
+	int kinds[3] = {0, 0, 0};
+	for (int32_t e = 0; e < prism.mesh->edge_count; e++) {
+		int kind = prism.body->edge_kinds[e];
+		kinds[kind]++;
+		const tac_mesh_edge *edge = &prism.mesh->edges[e];
+		tac_vec3 a = prism.mesh->vertices[edge->vertex[0]], b = prism.mesh->vertices[edge->vertex[1]];
+		bool reflex = a.x == 1 && a.y == 1 && b.x == 1 && b.y == 1;
+		TEST_ASSERT_EQUAL(reflex, kind == TAC_CCD_EDGE_CONCAVE);
+		bool seam =
+			a.x == 1 && b.x == 1 && a.z == b.z && fminf(a.y, b.y) == 0 && fmaxf(a.y, b.y) == 1;
+		if (seam)
+			TEST_ASSERT_EQUAL(TAC_CCD_EDGE_FLAT, kind);
+	}
+	TEST_ASSERT_EQUAL_INT(1, kinds[TAC_CCD_EDGE_CONCAVE]);
+	// 6 + 6 + 5 outer edges; (1,0) upright is flat, the L faces' own rims are all convex.
+	TEST_ASSERT_EQUAL_INT(7 + 7 + 5, kinds[TAC_CCD_EDGE_CONVEX]);
+	for (int32_t i = 0; i < 14; i++)
+		TEST_ASSERT_TRUE(prism.body->vertex_collides[i]);
+}
+
+static void interior_vertices_and_edges_of_flat_faces_are_no_features(void)
+{
+	thing box = box_make(1, 1, 1, 4);
+	int colliding = 0;
+	for (int32_t i = 0; i < box.mesh->vertex_count; i++)
+		colliding += box.body->vertex_collides[i];
+	TEST_ASSERT_EQUAL_INT(8 + 12 * 3, colliding);
+}
+
+// D22
+static void swept_boxes_contain_the_body_on_its_way(void)
+{
+	tac_rng rng = tac_rng_seed(11, 1);
+	thing box = box_make(0.3f, 0.2f, 0.1f, 1);
+	for (int n = 0; n < 1000; n++) {
+		tac_ccd_pose T = tac_ccd_pose_from_dpose(
+			tac_dpose_make(tac_rng_unit_f64(&rng), tac_rng_rotation_f64(&rng)));
+		tac_dvec3 axis = tac_rng_unit_f64(&rng), center = tac_rng_unit_f64(&rng);
+		double angle = tac_rng_range_f64(&rng, 0.01, 3.1);
+		double arm = tac_dvec3_length(tac_dvec3_cross(tac_dvec3_sub(T.t, center), axis)) +
+			     box.body->radius;
+		tac_ccd_sweep sweep =
+			tac_ccd_sweep_make(T, tac_ccd_rotated(&T, center, axis, angle, 1), angle, arm);
+		tac_ccd_box bound = tac_ccd_sweep_node(&sweep, &box.body->nodes[0]);
+		for (int k = 0; k <= 100; k++) {
+			ref_pose P = ref_pose_at(&T, vec(0, 0, 0), center, axis, angle, k / 100.0);
+			for (int32_t i = 0; i < box.mesh->vertex_count; i++) {
+				ref_vec x = ref_place(&P, box.mesh->vertices[i]);
+				TEST_ASSERT_TRUE(x.x >= bound.lo.x && x.y >= bound.lo.y && x.z >= bound.lo.z);
+				TEST_ASSERT_TRUE(x.x <= bound.hi.x && x.y <= bound.hi.y && x.z <= bound.hi.z);
+			}
+		}
+	}
+}
+
+static void distance_over_the_trees_is_that_of_brute_force(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.3f, 0.1f, 20, 12, &mesh));
+	thing torus = thing_make(mesh, false), box = box_make(0.3f, 0.2f, 0.1f, 3);
+	tac_rng rng = tac_rng_seed(12, 1);
+	int hits = 0, near = 0;
+	for (int i = 0; i < 300; i++) {
+		tac_dvec3 p = tac_dvec3_scale(tac_rng_unit_f64(&rng), 0.45);
+		tac_ccd_pose T = tac_ccd_pose_from_dpose(tac_dpose_make(p, tac_rng_rotation_f64(&rng)));
+		ref_pose P = ref_pose_at(&T, vec(0, 0, 0), vec(0, 0, 0), vec(0, 0, 0), 0, 0);
+		double expected = ref_distance(box.mesh, torus.mesh, &P, 0.05);
+		double d = tac_ccd_distance(box.body, torus.body, &T, 0.05, NULL, NULL, NULL);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-12, expected < 0 ? 0 : expected, d);
+		hits += expected < 0;
+		near += expected > 0 && expected < 0.05;
+	}
+	TEST_ASSERT_GREATER_THAN(20, hits);
+	TEST_ASSERT_GREATER_THAN(20, near);
+}
+
+static int count_from_environment(int otherwise)
+{
+	const char *text = getenv("TACTUS_PUSHES");
+	return text ? atoi(text) : otherwise;
+}
+
+// Pushes the body about for ever; its distance never falls below the zone.
+static void push_about(const thing *moving, const thing *fixed, tac_ccd_pose T, int count, double step,
+		       double turn, int judge_every)
+{
+	tac_rng rng = tac_rng_seed(13, 1);
+	tac_ccd_options options = tac_ccd_options_default();
+	tac_dvec3 home = T.t, pull = vec(0, 0, 0);
+	tac_ccd_context context = {0, 0};
+	double least = 1;
+	int stopped = 0;
+	for (int i = 0; i < count; i++) {
+		if (i % 50 == 0) // a new wish: mostly deep in a wall
+			pull = tac_dvec3_add_scaled(home, 40 * step, tac_rng_unit_f64(&rng));
+		tac_dvec3 v = tac_dvec3_scale(tac_rng_unit_f64(&rng), step * tac_rng_f64(&rng));
+		tac_dvec3 wish = tac_dvec3_sub(pull, T.t);
+		if (i % 3)
+			v = tac_dvec3_scale(wish,
+					    tac_rng_f64(&rng) * fmin(1, 4 * step / tac_dvec3_length(wish)));
+		tac_ccd_result r = tac_ccd_translate(moving->body, fixed->body, &T, v, &options, &context);
+		TEST_ASSERT_FALSE(r.flags & (TAC_CCD_START_HIT | TAC_CCD_REFUSED));
+		stopped += r.fraction < 1;
+		T = tac_ccd_translated(&T, v, r.fraction);
+		tac_dvec3 axis = tac_rng_unit_f64(&rng);
+		double angle = turn * tac_rng_f64(&rng);
+		r = tac_ccd_rotate(moving->body, fixed->body, &T, T.t, axis, angle, &options, &context);
+		TEST_ASSERT_FALSE(r.flags & (TAC_CCD_START_HIT | TAC_CCD_REFUSED));
+		T = tac_ccd_rotated(&T, T.t, axis, angle, r.fraction);
+		T.R = tac_dmat3_from_quat(tac_dquat_normalize(tac_dquat_from_mat3(T.R)));
+		if (i % judge_every)
+			continue;
+		ref_pose P = ref_pose_at(&T, v, vec(0, 0, 0), axis, 0, 0);
+		least = fmin(least, ref_distance(moving->mesh, fixed->mesh, &P, 1e-3));
+	}
+	TEST_ASSERT_GREATER_THAN(count / 10, stopped);
+	char text[80];
+	snprintf(text, sizeof text, "%d pushes, %d stopped, least distance %.3g m", count, stopped, least);
+	TEST_MESSAGE(text);
+	TEST_ASSERT_TRUE(least > 0.99 * ZONE);
+}
+
+// D23
+static void cube_pushed_into_a_corner_keeps_its_distance(void)
+{
+	// Three slabs that leave the octant x, y, z > 0 free.
+	tac_vec3 v[24];
+	tac_mesh_triangle t[36];
+	int nv = 0, nt = 0;
+	for (int slab = 0; slab < 3; slab++) {
+		tac_mesh *box;
+		tac_vec3 size = tac_vec3_splat(0.3f), shift = tac_vec3_zero();
+		(&size.x)[slab] = 0.02f;
+		(&shift.x)[slab] = -0.0101f;
+		TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_box(size, 1, &box));
+		for (int32_t i = 0; i < box->triangle_count; i++) {
+			for (int k = 0; k < 3; k++)
+				t[nt].vertex[k] = box->triangles[i].vertex[k] + nv;
+			nt++;
+		}
+		for (int32_t i = 0; i < box->vertex_count; i++)
+			v[nv++] = tac_vec3_add(box->vertices[i], shift);
+		tac_mesh_destroy(&box);
+	}
+	thing corner = mesh_make(v, nv, t, nt), cube = box_make(0.04f, 0.04f, 0.04f, 1);
+	push_about(&cube, &corner, at(0.03, 0.03, 0.03), count_from_environment(4000), 1e-3, 0.05, 1);
+}
+
+static void peg_in_a_hole_with_50_micrometres_keeps_its_distance(void)
+{
+	tac_mesh_peg_def def = tac_mesh_peg_def_default();
+	def.clearance = 50e-6f;
+	def.segments = 16;
+	tac_mesh *peg, *block;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_peg(&def, &peg));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_block(&def, &block));
+	thing moving = thing_make(peg, true), fixed = thing_make(block, true);
+	push_about(&moving, &fixed, at(0, 0, 0.002), count_from_environment(4000) / 4, 1e-4, 0.01, 4);
+}
+
+static bool expire_at_once(void *user)
+{
+	(void)user;
+	return true;
+}
+
+static void budget_answers_what_is_proved(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.3f, 0.1f, 64, 32, &mesh));
+	thing torus = thing_make(mesh, true);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.15f, 3, &mesh));
+	thing ball = thing_make(mesh, true);
+	tac_rng rng = tac_rng_seed(14, 1);
+	int spent = 0, some = 0;
+	for (int i = 0; i < 200; i++) {
+		tac_ccd_pose T = random_pose(&rng, &ball, &torus, 0.8);
+		tac_dvec3 v = tac_dvec3_scale(T.t, -2);
+		tac_ccd_options full = tac_ccd_options_default(), tight = full;
+		tight.pair_limit = 1 + (int64_t)tac_rng_below(&rng, 400);
+		tac_ccd_result all = tac_ccd_translate(ball.body, torus.body, &T, v, &full, NULL);
+		tac_ccd_result part = tac_ccd_translate(ball.body, torus.body, &T, v, &tight, NULL);
+		TEST_ASSERT_TRUE(part.fraction <= all.fraction);
+		TEST_ASSERT_TRUE(part.pairs <= 2 * tight.pair_limit + 2);
+		TEST_ASSERT_TRUE((part.flags & TAC_CCD_BUDGET_SPENT) || part.fraction == all.fraction);
+		TEST_ASSERT_TRUE(!(part.flags & TAC_CCD_BUDGET_SPENT) || (part.flags & TAC_CCD_STOPPED) ||
+				 part.fraction == 1);
+		spent += (part.flags & TAC_CCD_BUDGET_SPENT) != 0;
+		some += (part.flags & TAC_CCD_BUDGET_SPENT) && part.fraction > 0;
+		tight.pair_limit = 0;
+		tight.expired = expire_at_once;
+		part = tac_ccd_translate(ball.body, torus.body, &T, v, &tight, NULL);
+		TEST_ASSERT_TRUE(part.fraction <= all.fraction);
+	}
+	TEST_ASSERT_GREATER_THAN(50, spent);
+	TEST_ASSERT_GREATER_THAN(25, some);
+}
+
+static void queries_allocate_nothing(void)
+{
+	thing a = box_make(1, 1, 1, 4), b = box_make(1, 1, 1, 4);
+	tac_ccd_options options = tac_ccd_options_default();
+	tac_ccd_pose T = at(-3, 0.1, 0.2);
+	TEST_ASSERT_GREATER_THAN(0, allocations); // the count counts
+	allocations = 0;
+	tac_ccd_translate(a.body, b.body, &T, vec(4, 0, 0), &options, NULL);
+	tac_ccd_rotate(a.body, b.body, &T, vec(0, 0, 0), vec(0, 1, 1), 3, &options, NULL);
+	tac_ccd_distance(a.body, b.body, &T, 10, NULL, NULL, NULL);
+	TEST_ASSERT_EQUAL_INT(0, allocations);
+}
+
+static void bodies_that_cannot_be_are_refused(void)
+{
+	tac_mesh *sheet;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_grid(1, 1, 1, 1, &sheet));
+	tac_ccd_body_def def = tac_ccd_body_def_default();
+	tac_ccd_body *body;
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_ccd_body_build(&def, &body));
+	TEST_ASSERT_NULL(body);
+	def.mesh = sheet;
+	def.solid = true;
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_ccd_body_build(&def, &body));
+	tac_ccd_body_destroy(&body);
+	tac_mesh_destroy(&sheet);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(cube_thrown_ten_metres_at_a_thin_plate_stops_at_the_zone);
+	RUN_TEST(rod_turned_by_179_degrees_stops_at_a_thin_plate);
+	RUN_TEST(aligned_boxes_and_triangles_in_one_plane_stop_each_other);
+	RUN_TEST(open_triangle_stops_from_both_sides);
+	RUN_TEST(motion_that_makes_no_sense_is_refused_or_free);
+	RUN_TEST(rotation_by_more_than_half_a_turn_stops_where_it_must);
+	RUN_TEST(random_motions_of_shapes_stop_at_the_zone_and_nowhere_else);
+	RUN_TEST(optimisations_change_nothing);
+	RUN_TEST(edges_of_an_l_prism_are_known);
+	RUN_TEST(interior_vertices_and_edges_of_flat_faces_are_no_features);
+	RUN_TEST(swept_boxes_contain_the_body_on_its_way);
+	RUN_TEST(distance_over_the_trees_is_that_of_brute_force);
+	RUN_TEST(cube_pushed_into_a_corner_keeps_its_distance);
+	RUN_TEST(peg_in_a_hole_with_50_micrometres_keeps_its_distance);
+	RUN_TEST(budget_answers_what_is_proved);
+	RUN_TEST(queries_allocate_nothing);
+	RUN_TEST(bodies_that_cannot_be_are_refused);
+	return UNITY_END();
+}
