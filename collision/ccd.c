@@ -370,6 +370,11 @@ static bool visit_motion(void *user, const tac_ccd_moving *moving, const tac_ccd
 	query *q = user;
 	if (spend(q))
 		return false;
+	// All paths stay on one side of the fixed triangle's plane.
+	tac_dvec3 way[6] = {moving->start[0], moving->start[1], moving->start[2],
+			    moving->end[0],   moving->end[1],   moving->end[2]};
+	if (tac_ccd_plane_separates(fixed_vertices, way, 6, 2 * q->slack + q->sweep.bend))
+		return true;
 	examine(q, moving->triangle, moving->start, fixed, fixed_vertices);
 	return true;
 }
@@ -415,6 +420,9 @@ static bool visit_distance(void *user, const tac_ccd_moving *moving, const tac_c
 	distance_query *d = user;
 	if (d->budget && spend(d->budget))
 		return false;
+	if (tac_ccd_plane_separates(fixed_vertices, moving->start, 3, d->least) ||
+	    tac_ccd_plane_separates(moving->start, fixed_vertices, 3, d->least))
+		return true;
 	tac_ccd_closest closest = tac_ccd_closest_of_triangles(moving->start, fixed_vertices);
 	if (closest.distance < d->least) {
 		d->least = closest.distance;
@@ -494,7 +502,8 @@ static double retreat(query *q, double fraction, double clear)
 		fraction = retreat_pair(q, q->best_moving, q->best_fixed, fraction, clear);
 	for (int i = 0; i < RETREAT_MAX && fraction > 0; i++) {
 		tac_ccd_pose T = pose_at(&q->m, fraction);
-		// The reach takes in the pair that stops, so that ties are decided here and not by who came first.
+		// The reach takes in the pair that stops, so that ties are decided here and not by who came
+		// first.
 		distance_query d = find_distance(q->moving, q->fixed, &T, clear * (1 + 4 * STOP_ACCURACY), q);
 		if (q->spent)
 			return 0;

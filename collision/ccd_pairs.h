@@ -109,6 +109,22 @@ static inline tac_ccd_box tac_ccd_box_of(const tac_dvec3 v[3])
 	return box;
 }
 
+// True when the plane of the triangle has all points on one side, further than `limit`.
+static inline bool tac_ccd_plane_separates(const tac_dvec3 triangle[3], const tac_dvec3 *points, int count,
+					   double limit)
+{
+	tac_dvec3 n = tac_dvec3_cross(tac_dvec3_sub(triangle[1], triangle[0]),
+				      tac_dvec3_sub(triangle[2], triangle[0]));
+	double lo = HUGE_VAL, hi = -HUGE_VAL;
+	for (int i = 0; i < count; i++) {
+		double d = tac_dvec3_dot(n, tac_dvec3_sub(points[i], triangle[0]));
+		lo = d < lo ? d : lo;
+		hi = d > hi ? d : hi;
+	}
+	double nearest = lo > 0 ? lo : -hi;
+	return nearest > 0 && nearest * nearest > limit * limit * tac_dvec3_dot(n, n);
+}
+
 // Called for each pair whose boxes meet. False ends the traversal.
 typedef bool (*tac_ccd_visit)(void *user, const tac_ccd_moving *moving, const tac_ccd_triangle *fixed,
 			      const tac_dvec3 fixed_vertices[3]);

@@ -4,3 +4,4 @@ tactus_test(ccd_feature tactus::collision)
 tactus_test(ccd tactus::collision)
 # The test counts the allocations of the library.
 target_link_options(test_ccd PRIVATE -Wl,--wrap=malloc -Wl,--wrap=calloc)
+tactus_test(certificate tactus::collision)
