@@ -16,7 +16,8 @@ typedef struct ref_vec {
 	real x, y, z;
 } ref_vec;
 typedef struct ref_triangle {
-	ref_vec v[3], lo, hi;
+	ref_vec v[3];
+	tac_dvec3 lo, hi; // a box a little too large
 } ref_triangle;
 typedef struct ref_pose {
 	real R[3][3], t[3];
@@ -42,6 +43,26 @@ static inline real ref_volume(ref_vec a, ref_vec b, ref_vec c, ref_vec d)
 	return ref_dot(ref_sub(b, a), ref_cross(ref_sub(c, a), ref_sub(d, a)));
 }
 
+static inline real ref_min(real a, real b)
+{
+	return a < b ? a : b;
+}
+
+static inline real ref_max(real a, real b)
+{
+	return a > b ? a : b;
+}
+
+// True when all of `a` lies on one side of the plane of `t`, at least `reach` away.
+static inline bool ref_beside(const ref_vec *a, const ref_vec *t, real reach)
+{
+	ref_vec n = ref_cross(ref_sub(t[1], t[0]), ref_sub(t[2], t[0]));
+	real p = ref_dot(n, ref_sub(a[0], t[0])), q = ref_dot(n, ref_sub(a[1], t[0])),
+	     r = ref_dot(n, ref_sub(a[2], t[0]));
+	real least = ref_max(ref_min(p, ref_min(q, r)), -ref_max(p, ref_max(q, r)));
+	return least > 0 && least * least >= reach * reach * ref_dot(n, n);
+}
+
 static inline bool ref_pierces(ref_vec p, ref_vec q, const ref_vec *t)
 {
 	real a = ref_volume(t[0], t[1], t[2], p), b = ref_volume(t[0], t[1], t[2], q);
@@ -63,15 +84,15 @@ static inline real ref_point_segment(ref_vec p, ref_vec a, ref_vec b)
 
 static inline real ref_segments(ref_vec a, ref_vec b, ref_vec c, ref_vec d)
 {
-	real least = fminl(fminl(ref_point_segment(a, c, d), ref_point_segment(b, c, d)),
-			   fminl(ref_point_segment(c, a, b), ref_point_segment(d, a, b)));
+	real least = ref_min(ref_min(ref_point_segment(a, c, d), ref_point_segment(b, c, d)),
+			     ref_min(ref_point_segment(c, a, b), ref_point_segment(d, a, b)));
 	ref_vec u = ref_sub(b, a), v = ref_sub(d, c), w = ref_sub(c, a), n = ref_cross(u, v);
 	real nn = ref_dot(n, n);
 	if (nn > 1e-28L * ref_dot(u, u) * ref_dot(v, v)) {
 		real s = ref_dot(ref_cross(w, v), n) / nn, t = ref_dot(ref_cross(w, u), n) / nn,
 		     g = ref_dot(w, n);
 		if (s >= 0 && s <= 1 && t >= 0 && t <= 1)
-			least = fminl(least, g * g / nn);
+			least = ref_min(least, g * g / nn);
 	}
 	return least;
 }
@@ -95,9 +116,9 @@ static inline real ref_triangles(const ref_vec *a, const ref_vec *b)
 		int j = (i + 1) % 3;
 		if (ref_pierces(a[i], a[j], b) || ref_pierces(b[i], b[j], a))
 			return -1;
-		least = fminl(least, fminl(ref_point_face(a[i], b), ref_point_face(b[i], a)));
+		least = ref_min(least, ref_min(ref_point_face(a[i], b), ref_point_face(b[i], a)));
 		for (int k = 0; k < 3; k++)
-			least = fminl(least, ref_segments(a[i], a[j], b[k], b[(k + 1) % 3]));
+			least = ref_min(least, ref_segments(a[i], a[j], b[k], b[(k + 1) % 3]));
 	}
 	return least == 0 ? -1 : least;
 }
@@ -144,16 +165,17 @@ static inline ref_triangle ref_load(const tac_mesh *mesh, int32_t t, const ref_p
 		tac_vec3 v = mesh->vertices[mesh->triangles[t].vertex[k]];
 		r.v[k] = T ? ref_place(T, v) : (ref_vec){v.x, v.y, v.z};
 	}
-	r.lo.x = fminl(r.v[0].x, fminl(r.v[1].x, r.v[2].x));
-	r.lo.y = fminl(r.v[0].y, fminl(r.v[1].y, r.v[2].y));
-	r.lo.z = fminl(r.v[0].z, fminl(r.v[1].z, r.v[2].z));
-	r.hi.x = fmaxl(r.v[0].x, fmaxl(r.v[1].x, r.v[2].x));
-	r.hi.y = fmaxl(r.v[0].y, fmaxl(r.v[1].y, r.v[2].y));
-	r.hi.z = fmaxl(r.v[0].z, fmaxl(r.v[1].z, r.v[2].z));
+	r.lo = tac_dvec3_splat(HUGE_VAL);
+	r.hi = tac_dvec3_splat(-HUGE_VAL);
+	for (int k = 0; k < 3; k++) {
+		tac_dvec3 p = tac_dvec3_make((double)r.v[k].x, (double)r.v[k].y, (double)r.v[k].z);
+		r.lo = tac_dvec3_min(r.lo, tac_dvec3_sub(p, tac_dvec3_splat(1e-12)));
+		r.hi = tac_dvec3_max(r.hi, tac_dvec3_add(p, tac_dvec3_splat(1e-12)));
+	}
 	return r;
 }
 
-static inline bool ref_apart(const ref_triangle *a, const ref_triangle *b, real reach)
+static inline bool ref_apart(const ref_triangle *a, const ref_triangle *b, double reach)
 {
 	return a->lo.x > b->hi.x + reach || b->lo.x > a->hi.x + reach || a->lo.y > b->hi.y + reach ||
 	       b->lo.y > a->hi.y + reach || a->lo.z > b->hi.z + reach || b->lo.z > a->hi.z + reach;
@@ -167,23 +189,24 @@ static inline double ref_distance(const tac_mesh *moving, const tac_mesh *fixed,
 	ref_triangle box = ref_load(moving, 0, T);
 	for (int32_t i = 0; i < moving->triangle_count; i++) {
 		a[i] = ref_load(moving, i, T);
-		box.lo = (ref_vec){fminl(box.lo.x, a[i].lo.x), fminl(box.lo.y, a[i].lo.y),
-				   fminl(box.lo.z, a[i].lo.z)};
-		box.hi = (ref_vec){fmaxl(box.hi.x, a[i].hi.x), fmaxl(box.hi.y, a[i].hi.y),
-				   fmaxl(box.hi.z, a[i].hi.z)};
+		box.lo = tac_dvec3_min(box.lo, a[i].lo);
+		box.hi = tac_dvec3_max(box.hi, a[i].hi);
 	}
-	real best = (real)reach * reach;
+	real best = reach;
 	for (int32_t j = 0; j < fixed->triangle_count && best >= 0; j++) {
 		ref_triangle b = ref_load(fixed, j, NULL);
 		if (ref_apart(&box, &b, reach))
 			continue;
 		for (int32_t i = 0; i < moving->triangle_count && best >= 0; i++) {
-			if (!ref_apart(&a[i], &b, sqrtl(best)))
-				best = fminl(best, ref_triangles(a[i].v, b.v));
+			if (ref_apart(&a[i], &b, (double)best) || ref_beside(a[i].v, b.v, best) ||
+			    ref_beside(b.v, a[i].v, best))
+				continue;
+			real squared = ref_triangles(a[i].v, b.v);
+			best = squared < 0 ? -1 : ref_min(best, sqrtl(squared));
 		}
 	}
 	free(a);
-	return best < 0 ? -1 : (double)sqrtl(best);
+	return best < 0 ? -1 : (double)best;
 }
 
 #endif

@@ -76,7 +76,7 @@ static ref_pose motion_at(const tac_ccd_pose *T, tac_dvec3 v, tac_dvec3 w, doubl
 static int motion_count(void)
 {
 	const char *text = getenv("TACTUS_MOTIONS");
-	return text ? atoi(text) : 7000;
+	return text ? atoi(text) : 2800;
 }
 
 // No sample of a proved part intersects, whatever the motion; what could have been proved mostly is.
