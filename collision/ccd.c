@@ -25,6 +25,8 @@
 // Pairs that may push the stop back, one after the other; then the start is the answer.
 #define RETREAT_MAX 32
 #define BISECT_MAX  60
+// Pairs of a slice that are listed, 32 KB of the stack; with more, each search descends the trees.
+#define CANDIDATES 4096
 // How closely the stop approaches the zone, as a part of it.
 #define STOP_ACCURACY 1e-7
 // How much closer than the zone a pose may be and still count as outside, as a part of it: rounding.
@@ -264,6 +266,11 @@ typedef struct motion {
 	double length;          // bound of the path of any point
 } motion;
 
+// Pairs that may come within the zone in the slice under examination: found once, looked at several times.
+typedef struct candidate {
+	int32_t moving, fixed; // positions in the bodies' triangle arrays
+} candidate;
+
 typedef struct query {
 	const tac_ccd_body *moving, *fixed;
 	const tac_ccd_options *options;
@@ -272,6 +279,8 @@ typedef struct query {
 	bool front;
 	// The slice under examination.
 	tac_ccd_pose from;
+	double slice_start; // fraction of the motion
+	double reach;       // pairs that come closer are listed
 	tac_ccd_sweep sweep;
 	tac_dvec3 slice_v;
 	double slice_angle;
@@ -280,6 +289,9 @@ typedef struct query {
 	const tac_ccd_triangle *best_moving, *best_fixed;
 	int64_t pairs, limit;
 	bool spent;
+	bool listed; // the list is complete for the slice; else the trees are asked each time
+	int candidate_count;
+	candidate candidates[CANDIDATES];
 } query;
 
 tac_ccd_options tac_ccd_options_default(void)
@@ -379,17 +391,65 @@ static bool visit_motion(void *user, const tac_ccd_moving *moving, const tac_ccd
 	return true;
 }
 
+static bool visit_candidate(void *user, const tac_ccd_moving *moving, const tac_ccd_triangle *fixed,
+			    const tac_dvec3 fixed_vertices[3])
+{
+	query *q = user;
+	(void)fixed_vertices;
+	if (q->candidate_count == CANDIDATES) {
+		q->listed = false;
+		return false;
+	}
+	candidate *c = &q->candidates[q->candidate_count++];
+	c->moving = (int32_t)(moving->triangle - q->moving->triangles);
+	c->fixed = (int32_t)(fixed - q->fixed->triangles);
+	return true;
+}
+
+// Enters slice k of n: its poses, and the pairs within reach.
+static void enter_slice(query *q, int k, int n)
+{
+	q->slice_start = (double)k / n;
+	q->from = pose_at(&q->m, q->slice_start);
+	q->slice_v = tac_dvec3_scale(q->m.v, 1.0 / n);
+	q->slice_angle = q->m.angle / n;
+	q->sweep = tac_ccd_sweep_make(q->from, pose_at(&q->m, (double)(k + 1) / n),
+				      q->m.rotates ? q->slice_angle : 0, q->m.arm);
+	q->listed = true;
+	q->candidate_count = 0;
+	tac_ccd_pairs(q->moving, q->fixed, &q->sweep, &q->reach, visit_candidate, q);
+}
+
+// As tac_ccd_pairs, from the list where there is one.
+static void each_pair(const query *q, const tac_ccd_sweep *sweep, const double *reach, tac_ccd_visit visit,
+		      void *user)
+{
+	if (!q->listed) {
+		tac_ccd_pairs(q->moving, q->fixed, sweep, reach, visit, user);
+		return;
+	}
+	tac_ccd_moving m;
+	int32_t last = -1;
+	for (int i = 0; i < q->candidate_count; i++) {
+		if (q->candidates[i].moving != last) {
+			last = q->candidates[i].moving;
+			m = tac_ccd_sweep_triangle(sweep, &q->moving->triangles[last]);
+		}
+		const tac_ccd_triangle *fixed = &q->fixed->triangles[q->candidates[i].fixed];
+		tac_dvec3 v[3];
+		tac_ccd_triangle_load(fixed, v);
+		tac_ccd_box box = tac_ccd_box_of(v);
+		if (tac_ccd_box_meets_box(&m.box, &box, *reach) && !visit(user, &m, fixed, v))
+			return;
+	}
+}
+
 // Searches slice k of n. The fraction of the whole motion up to which it is free of contact.
 static double search_slice(query *q, int k, int n, const tac_ccd_context *context)
 {
-	q->from = pose_at(&q->m, (double)k / n);
-	q->slice_v = tac_dvec3_scale(q->m.v, 1.0 / n);
-	q->slice_angle = q->m.angle / n;
 	q->best.kind = TAC_CCD_NONE;
 	// The end itself belongs to the slice.
 	q->best.time = nextafter(q->m.rotates ? tan(q->slice_angle / 2) : 1, INFINITY);
-	q->sweep = tac_ccd_sweep_make(q->from, pose_at(&q->m, (double)(k + 1) / n),
-				      q->m.rotates ? q->slice_angle : 0, q->m.arm);
 	if (context && context->moving_index > 0) {
 		const tac_ccd_triangle *moving = &q->moving->triangles[context->moving_index - 1];
 		const tac_ccd_triangle *fixed = &q->fixed->triangles[context->fixed_index - 1];
@@ -398,7 +458,7 @@ static double search_slice(query *q, int k, int n, const tac_ccd_context *contex
 		tac_ccd_triangle_load(fixed, b);
 		examine(q, moving, a.start, fixed, b);
 	}
-	tac_ccd_pairs(q->moving, q->fixed, &q->sweep, &q->slack, visit_motion, q);
+	each_pair(q, &q->sweep, &q->slack, visit_motion, q);
 	if (q->spent)
 		return (double)k / n;
 	if (q->best.kind == TAC_CCD_NONE)
@@ -433,12 +493,11 @@ static bool visit_distance(void *user, const tac_ccd_moving *moving, const tac_c
 	return d->least > 0;
 }
 
-static distance_query find_distance(const tac_ccd_body *moving, const tac_ccd_body *fixed,
-				    const tac_ccd_pose *T, double reach, query *budget)
+static distance_query find_distance(query *q, const tac_ccd_pose *T, double reach)
 {
-	distance_query d = {.budget = budget, .least = reach};
+	distance_query d = {.budget = q, .least = reach};
 	tac_ccd_sweep still = tac_ccd_sweep_make(*T, *T, 0, 0);
-	tac_ccd_pairs(moving, fixed, &still, &d.least, visit_distance, &d);
+	each_pair(q, &still, &d.least, visit_distance, &d);
 	return d;
 }
 
@@ -446,7 +505,9 @@ double tac_ccd_distance(const tac_ccd_body *moving, const tac_ccd_body *fixed, c
 			double reach, tac_ccd_closest *out_closest, int32_t *out_moving_triangle,
 			int32_t *out_fixed_triangle)
 {
-	distance_query d = find_distance(moving, fixed, T, reach, NULL);
+	distance_query d = {.budget = NULL, .least = reach};
+	tac_ccd_sweep still = tac_ccd_sweep_make(*T, *T, 0, 0);
+	tac_ccd_pairs(moving, fixed, &still, &d.least, visit_distance, &d);
 	if (d.moving) {
 		if (out_closest)
 			*out_closest = d.closest;
@@ -504,7 +565,8 @@ static double retreat(query *q, double fraction, double clear)
 		tac_ccd_pose T = pose_at(&q->m, fraction);
 		// The reach takes in the pair that stops, so that ties are decided here and not by who came
 		// first.
-		distance_query d = find_distance(q->moving, q->fixed, &T, clear * (1 + 4 * STOP_ACCURACY), q);
+		q->listed = q->listed && fraction >= q->slice_start;
+		distance_query d = find_distance(q, &T, clear * (1 + 4 * STOP_ACCURACY));
 		if (q->spent)
 			return 0;
 		q->best_moving = d.moving ? d.moving : q->best_moving;
@@ -559,8 +621,16 @@ static tac_ccd_result run(const tac_ccd_body *moving, const tac_ccd_body *fixed,
 
 	query q = {
 		.moving = moving, .fixed = fixed, .options = options, .m = *m, .limit = options->pair_limit};
+	if (m->rotates) {
+		tac_dvec3 z = tac_dvec3_neg(m->axis), x = tac_dvec3_perpendicular(z);
+		q.to_axis = tac_dmat3_from_rows(x, cross(z, x), z);
+	}
+	double slices = m->rotates ? m->angle / SLICE_ANGLE : m->length / (SLICE_LENGTH * moving->radius);
+	int n = slices >= SLICE_MAX ? SLICE_MAX : slices <= 1 ? 1 : (int)ceil(slices);
 	double near = fmax(zone, 1e-9 * moving->radius);
-	distance_query at_start = find_distance(moving, fixed, &m->start, near, &q);
+	q.reach = near * (1 + 1e-6);
+	enter_slice(&q, 0, n);
+	distance_query at_start = find_distance(&q, &m->start, near);
 	if (q.spent)
 		return result_make(0, TAC_CCD_BUDGET_SPENT | TAC_CCD_STOPPED, zone);
 	if (at_start.least <= 0)
@@ -574,14 +644,10 @@ static tac_ccd_result run(const tac_ccd_body *moving, const tac_ccd_body *fixed,
 	// Wider than rounding, so that no path slips between two features, and narrower than the distance.
 	q.slack = fmax(clear / 8, fmin(ROUNDING * size, at_start.least / 8));
 	q.front = options->cull && moving->solid && fixed->solid;
-	if (m->rotates) {
-		tac_dvec3 z = tac_dvec3_neg(m->axis), x = tac_dvec3_perpendicular(z);
-		q.to_axis = tac_dmat3_from_rows(x, cross(z, x), z);
-	}
-	double slices = m->rotates ? m->angle / SLICE_ANGLE : m->length / (SLICE_LENGTH * moving->radius);
-	int n = slices >= SLICE_MAX ? SLICE_MAX : slices <= 1 ? 1 : (int)ceil(slices);
 	double fraction = 0;
 	for (int k = 0; k < n; k++) {
+		if (k > 0)
+			enter_slice(&q, k, n);
 		fraction = search_slice(&q, k, n, context);
 		if (q.spent || q.best.kind != TAC_CCD_NONE)
 			break;

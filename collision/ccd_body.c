@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Triangles in a leaf: tests of pairs cost more than tests of boxes.
-#define LEAF 2
 // Boxes grow by this part of their coordinates, many times the rounding of float.
 #define BOX_ROUNDING 1e-6f
 
@@ -159,7 +157,7 @@ static void build_node(builder *b, int32_t index, int32_t first, int32_t count, 
 	bound(b, first, count, node);
 	if (depth > b->body->depth)
 		b->body->depth = depth;
-	if (count <= LEAF) {
+	if (count <= TAC_CCD_LEAF) {
 		node->first = first;
 		node->count = count;
 		return;
@@ -171,7 +169,7 @@ static void build_node(builder *b, int32_t index, int32_t first, int32_t count, 
 	}
 	tac_vec3 d = tac_vec3_sub(hi, lo);
 	int axis = d.x >= d.y && d.x >= d.z ? 0 : d.y >= d.z ? 1 : 2;
-	// Halves of a multiple of LEAF fill the leaves; the depth stays at log2.
+	// Halves of a multiple of TAC_CCD_LEAF fill the leaves; the depth stays at log2.
 	int32_t left = count / 2;
 	select_rank(b, first, first + count - 1, first + left, axis);
 	node->first = b->body->node_count;

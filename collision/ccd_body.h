@@ -20,6 +20,9 @@ extern "C" {
 // Two faces whose planes differ by less than this sine are one flat face: their edge is no feature.
 #define TAC_CCD_FLAT 1e-9
 
+// Triangles in a leaf: tests of pairs cost more than tests of boxes.
+#define TAC_CCD_LEAF 2
+
 typedef enum tac_ccd_edge {
 	TAC_CCD_EDGE_CONVEX, // also open, non-manifold and inconsistently oriented ones: they may touch
 			     // anything

@@ -129,21 +129,19 @@ static inline bool tac_ccd_plane_separates(const tac_dvec3 triangle[3], const ta
 typedef bool (*tac_ccd_visit)(void *user, const tac_ccd_moving *moving, const tac_ccd_triangle *fixed,
 			      const tac_dvec3 fixed_vertices[3]);
 
-static inline bool tac_ccd_visit_leaves(const tac_ccd_body *moving, const tac_ccd_node *a,
-					const tac_ccd_body *fixed, const tac_ccd_node *b,
-					const tac_ccd_sweep *sweep, const double *reach, tac_ccd_visit visit,
-					void *user)
+static inline bool tac_ccd_visit_leaves(const tac_ccd_moving *moving, int moving_count,
+					const tac_ccd_body *fixed, const tac_ccd_node *b, const double *reach,
+					tac_ccd_visit visit, void *user)
 {
-	for (int32_t i = a->first; i < a->first + a->count; i++) {
-		tac_ccd_moving m = tac_ccd_sweep_triangle(sweep, &moving->triangles[i]);
-		if (!tac_ccd_box_meets_node(&m.box, b, *reach))
+	for (int i = 0; i < moving_count; i++) {
+		if (!tac_ccd_box_meets_node(&moving[i].box, b, *reach))
 			continue;
 		for (int32_t j = b->first; j < b->first + b->count; j++) {
 			tac_dvec3 v[3];
 			tac_ccd_triangle_load(&fixed->triangles[j], v);
 			tac_ccd_box box = tac_ccd_box_of(v);
-			if (tac_ccd_box_meets_box(&m.box, &box, *reach) &&
-			    !visit(user, &m, &fixed->triangles[j], v))
+			if (tac_ccd_box_meets_box(&moving[i].box, &box, *reach) &&
+			    !visit(user, &moving[i], &fixed->triangles[j], v))
 				return false;
 		}
 	}
@@ -161,6 +159,9 @@ static inline void tac_ccd_pairs(const tac_ccd_body *moving, const tac_ccd_body 
 		tac_ccd_box box;
 	} stack[TAC_CCD_STACK];
 	int top = 0;
+	// The swept triangles of the leaf that was last opened: its visits follow each other.
+	tac_ccd_moving leaf[TAC_CCD_LEAF];
+	int32_t leaf_index = -1;
 	stack[top].a = stack[top].b = 0;
 	stack[top++].box = tac_ccd_sweep_node(sweep, &moving->nodes[0]);
 	while (top > 0) {
@@ -170,7 +171,10 @@ static inline void tac_ccd_pairs(const tac_ccd_body *moving, const tac_ccd_body 
 		if (!tac_ccd_box_meets_node(&box, b, *reach))
 			continue;
 		if (a->count && b->count) {
-			if (!tac_ccd_visit_leaves(moving, a, fixed, b, sweep, reach, visit, user))
+			for (int32_t i = 0; i < a->count && leaf_index != ia; i++)
+				leaf[i] = tac_ccd_sweep_triangle(sweep, &moving->triangles[a->first + i]);
+			leaf_index = ia;
+			if (!tac_ccd_visit_leaves(leaf, a->count, fixed, b, reach, visit, user))
 				return;
 			continue;
 		}
