@@ -29,30 +29,47 @@ typedef struct tac_ccd_box {
 typedef struct tac_ccd_sweep {
 	tac_ccd_pose start, end;
 	tac_dmat3 spread; // by element the larger of |R| at the start and at the end
+	tac_dmat3 turned; // by element the larger of the identity and |R at the start^T R at the end|
+	tac_dmat3 tilt;   // by element |R| at the start
 	double bend;      // how far a point of the body strays from the chord of its path, m
 } tac_ccd_sweep;
+
+// A node of the moving tree on its way: its box in the fixed frame, and in the moving frame at the start.
+typedef struct tac_ccd_swept {
+	tac_ccd_box box;
+	tac_dvec3 center, half;
+} tac_ccd_swept;
 
 // `angle` is how far the body turns on the way, rad; `arm` the largest distance of its points from the axis.
 static inline tac_ccd_sweep tac_ccd_sweep_make(tac_ccd_pose start, tac_ccd_pose end, double angle, double arm)
 {
-	tac_ccd_sweep s = {start, end, start.R, 0};
-	double *m = &s.spread.m[0][0];
-	const double *p = &start.R.m[0][0], *q = &end.R.m[0][0];
-	for (int i = 0; i < 9; i++)
-		m[i] = fmax(fabs(p[i]), fabs(q[i]));
+	tac_ccd_sweep s = {start, end, start.R, tac_dmat3_transpose_mul(start.R, end.R), start.R, 0};
+	for (int i = 0; i < 3; i++) {
+		for (int j = 0; j < 3; j++) {
+			s.tilt.m[i][j] = fabs(start.R.m[i][j]);
+			s.spread.m[i][j] = fmax(s.tilt.m[i][j], fabs(end.R.m[i][j]));
+			s.turned.m[i][j] = fmax(i == j ? 1 : 0, fabs(s.turned.m[i][j]));
+		}
+	}
 	// The sagitta of an arc is arm (1 - cos(angle / 2)) <= arm angle^2 / 8, which also holds for a twist.
 	s.bend = arm * fmin(angle * angle / 8, 2);
 	return s;
 }
 
-static inline tac_ccd_box tac_ccd_sweep_node(const tac_ccd_sweep *s, const tac_ccd_node *node)
+static inline tac_ccd_swept tac_ccd_sweep_node(const tac_ccd_sweep *s, const tac_ccd_node *node)
 {
-	tac_dvec3 c = tac_dvec3_from_vec3(node->center);
-	tac_dvec3 h = tac_dmat3_apply(s->spread, tac_dvec3_from_vec3(node->half));
+	tac_dvec3 c = tac_dvec3_from_vec3(node->center), h = tac_dvec3_from_vec3(node->half);
+	tac_dvec3 bend = tac_dvec3_splat(s->bend);
 	tac_dvec3 c0 = tac_ccd_pose_apply(&s->start, c), c1 = tac_ccd_pose_apply(&s->end, c);
-	h = tac_dvec3_add(h, tac_dvec3_splat(s->bend));
-	tac_ccd_box box = {tac_dvec3_sub(tac_dvec3_min(c0, c1), h), tac_dvec3_add(tac_dvec3_max(c0, c1), h)};
-	return box;
+	tac_dvec3 around = tac_dvec3_add(tac_dmat3_apply(s->spread, h), bend);
+	tac_dvec3 half_way =
+		tac_dvec3_scale(tac_dmat3_transpose_apply(s->start.R, tac_dvec3_sub(c1, c0)), 0.5);
+	tac_ccd_swept swept = {
+		{tac_dvec3_sub(tac_dvec3_min(c0, c1), around), tac_dvec3_add(tac_dvec3_max(c0, c1), around)},
+		tac_dvec3_add(c, half_way),
+		tac_dvec3_add(tac_dvec3_add(tac_dmat3_apply(s->turned, h), tac_dvec3_abs(half_way)), bend),
+	};
+	return swept;
 }
 
 static inline bool tac_ccd_box_meets_node(const tac_ccd_box *a, const tac_ccd_node *n, double reach)
@@ -63,6 +80,17 @@ static inline bool tac_ccd_box_meets_node(const tac_ccd_box *a, const tac_ccd_no
 	       a->hi.y + reach >= (double)n->center.y - (double)n->half.y &&
 	       a->lo.z - reach <= (double)n->center.z + (double)n->half.z &&
 	       a->hi.z + reach >= (double)n->center.z - (double)n->half.z;
+}
+
+// The same along the axes of the moving body at the start.
+static inline bool tac_ccd_swept_meets_node(const tac_ccd_sweep *s, const tac_ccd_swept *a,
+					    const tac_ccd_node *n, double reach)
+{
+	tac_dvec3 c = tac_dvec3_sub(tac_dvec3_from_vec3(n->center), s->start.t);
+	tac_dvec3 apart = tac_dvec3_abs(tac_dvec3_sub(tac_dmat3_transpose_apply(s->start.R, c), a->center));
+	tac_dvec3 room =
+		tac_dvec3_add(tac_dmat3_transpose_apply(s->tilt, tac_dvec3_from_vec3(n->half)), a->half);
+	return apart.x <= room.x + reach && apart.y <= room.y + reach && apart.z <= room.z + reach;
 }
 
 static inline bool tac_ccd_box_meets_box(const tac_ccd_box *a, const tac_ccd_box *b, double reach)
@@ -156,19 +184,20 @@ static inline void tac_ccd_pairs(const tac_ccd_body *moving, const tac_ccd_body 
 {
 	struct {
 		int32_t a, b;
-		tac_ccd_box box;
+		tac_ccd_swept swept;
 	} stack[TAC_CCD_STACK];
 	int top = 0;
 	// The swept triangles of the leaf that was last opened: its visits follow each other.
 	tac_ccd_moving leaf[TAC_CCD_LEAF];
 	int32_t leaf_index = -1;
 	stack[top].a = stack[top].b = 0;
-	stack[top++].box = tac_ccd_sweep_node(sweep, &moving->nodes[0]);
+	stack[top++].swept = tac_ccd_sweep_node(sweep, &moving->nodes[0]);
 	while (top > 0) {
 		int32_t ia = stack[--top].a, ib = stack[top].b;
-		tac_ccd_box box = stack[top].box;
+		tac_ccd_swept swept = stack[top].swept;
 		const tac_ccd_node *a = &moving->nodes[ia], *b = &fixed->nodes[ib];
-		if (!tac_ccd_box_meets_node(&box, b, *reach))
+		if (!tac_ccd_box_meets_node(&swept.box, b, *reach) ||
+		    !tac_ccd_swept_meets_node(sweep, &swept, b, *reach))
 			continue;
 		if (a->count && b->count) {
 			for (int32_t i = 0; i < a->count && leaf_index != ia; i++)
@@ -184,8 +213,8 @@ static inline void tac_ccd_pairs(const tac_ccd_body *moving, const tac_ccd_body 
 		for (int k = 1; k >= 0; k--) {
 			stack[top].a = open_moving ? a->first + k : ia;
 			stack[top].b = open_moving ? ib : b->first + k;
-			stack[top++].box =
-				open_moving ? tac_ccd_sweep_node(sweep, &moving->nodes[a->first + k]) : box;
+			stack[top++].swept =
+				open_moving ? tac_ccd_sweep_node(sweep, &moving->nodes[a->first + k]) : swept;
 		}
 	}
 }

@@ -437,7 +437,8 @@ static void swept_boxes_contain_the_body_on_its_way(void)
 			     box.body->radius;
 		tac_ccd_sweep sweep =
 			tac_ccd_sweep_make(T, tac_ccd_rotated(&T, center, axis, angle, 1), angle, arm);
-		tac_ccd_box bound = tac_ccd_sweep_node(&sweep, &box.body->nodes[0]);
+		tac_ccd_swept swept = tac_ccd_sweep_node(&sweep, &box.body->nodes[0]);
+		tac_ccd_box bound = swept.box;
 		for (int k = 0; k <= 100; k++) {
 			ref_pose P = ref_pose_at(&T, vec(0, 0, 0), center, axis, angle, k / 100.0);
 			for (int32_t i = 0; i < box.mesh->vertex_count; i++) {
