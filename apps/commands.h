@@ -5,5 +5,6 @@
 int cmd_latency(int argc, char **argv);
 int cmd_mesh(int argc, char **argv);
 int cmd_query(int argc, char **argv);
+int cmd_sweep(int argc, char **argv);
 
 #endif
