@@ -5,6 +5,7 @@ tactus_test(ccd tactus::collision)
 # The test counts the allocations of the library.
 target_link_options(test_ccd PRIVATE -Wl,--wrap=malloc -Wl,--wrap=calloc)
 tactus_test(certificate tactus::collision)
+tactus_test(contacts tactus::collision)
 if(TARGET tactus-import)
 	tactus_test(sweep tactus::collision)
 	target_compile_definitions(test_sweep PRIVATE TACTUS_COMMAND="$<TARGET_FILE:tactus>"

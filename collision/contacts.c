@@ -1,0 +1,320 @@
+#include "collision/contacts.h"
+
+#include "base/assert.h"
+#include "collision/ccd_pairs.h"
+
+#include <math.h>
+
+#define sub   tac_dvec3_sub
+#define dot   tac_dvec3_dot
+#define cross tac_dvec3_cross
+
+// Closer than this the direction between two points is rounding, m.
+#define DIRECTION_MIN 1e-12
+// A point whose distances from a plane and from a piece of it differ by less lies over the piece, m.
+#define OVER 1e-12
+// sin^2 of the angle of two edges below which their ends say it all.
+#define PARALLEL 1e-8
+
+// One of the two bodies in a query. `R` maps its directions to the fixed frame; NULL: it is the fixed one.
+typedef struct side {
+	const tac_ccd_body *body;
+	const tac_ccd_pose *T;
+} side;
+
+typedef struct query {
+	side moving, fixed;
+	double margin;
+	double least; // distance so far
+	tac_contacts *out;
+} query;
+
+static tac_dvec3 to_body(const side *s, tac_dvec3 direction)
+{
+	return s->T ? tac_dmat3_transpose_apply(s->T->R, direction) : direction;
+}
+
+static tac_dvec3 mesh_vertex(const tac_mesh *mesh, int32_t v)
+{
+	return tac_dvec3_from_vec3(mesh->vertices[v]);
+}
+
+// True when n, outwards from the edge, points away from both faces at it.
+static bool in_edge_cone(const side *s, int32_t e, tac_dvec3 n)
+{
+	const tac_mesh *mesh = s->body->mesh;
+	const tac_mesh_edge *edge = &mesh->edges[e];
+	n = to_body(s, n);
+	tac_dvec3 a = mesh_vertex(mesh, edge->vertex[0]), b = mesh_vertex(mesh, edge->vertex[1]);
+	tac_dvec3 along = tac_dvec3_normalize(sub(b, a));
+	for (int k = 0; k < 2; k++) {
+		if (edge->triangle[k] < 0)
+			continue;
+		// The direction in the face, away from the edge: to the third vertex, without its part along.
+		const int32_t *v = mesh->triangles[edge->triangle[k]].vertex;
+		int32_t third = v[0] + v[1] + v[2] - edge->vertex[0] - edge->vertex[1];
+		tac_dvec3 inward = sub(mesh_vertex(mesh, third), a);
+		inward = tac_dvec3_normalize(tac_dvec3_add_scaled(inward, -dot(inward, along), along));
+		if (dot(n, inward) > TAC_CONTACTS_CONE)
+			return false;
+	}
+	return true;
+}
+
+static bool in_vertex_cone(const side *s, int32_t v, tac_dvec3 n)
+{
+	const tac_ccd_body *body = s->body;
+	n = to_body(s, n);
+	tac_dvec3 at = mesh_vertex(body->mesh, v);
+	for (int32_t i = body->vertex_first[v]; i < body->vertex_first[v + 1]; i++) {
+		tac_dvec3 d = sub(mesh_vertex(body->mesh, body->vertex_neighbour[i]), at);
+		if (dot(n, d) > TAC_CONTACTS_CONE * tac_dvec3_length(d))
+			return false;
+	}
+	return true;
+}
+
+// A vertex over the seam of two faces of one plane is one contact, whichever of them has it.
+static bool same_contact(const tac_contact *a, const tac_contact *b)
+{
+	if (a->kind != b->kind)
+		return false;
+	bool moving = a->moving_feature == b->moving_feature, fixed = a->fixed_feature == b->fixed_feature;
+	if (moving && fixed)
+		return true;
+	bool vertex = (a->kind == TAC_CONTACT_VERTEX_FACE && moving) ||
+		      (a->kind == TAC_CONTACT_FACE_VERTEX && fixed);
+	return vertex && dot(a->normal, b->normal) > 1 - 1e-12 && fabs(a->gap - b->gap) < 1e-9;
+}
+
+static void put(query *q, tac_contact c)
+{
+	tac_contacts *out = q->out;
+	if (c.kind != TAC_CONTACT_EDGE_EDGE) { // its features stand for themselves in one pair only
+		for (int32_t i = 0; i < out->count; i++) {
+			if (same_contact(&out->list[i], &c))
+				return;
+		}
+	}
+	c.moving_surface = q->moving.body->mesh->triangle_surface[c.moving_triangle];
+	c.fixed_surface = q->fixed.body->mesh->triangle_surface[c.fixed_triangle];
+	if (out->count < TAC_CONTACTS_MAX) {
+		out->list[out->count++] = c;
+		return;
+	}
+	out->dropped++;
+	int32_t worst = 0;
+	for (int32_t i = 1; i < out->count; i++) {
+		if (out->list[i].gap > out->list[worst].gap)
+			worst = i;
+	}
+	if (c.gap < out->list[worst].gap)
+		out->list[worst] = c;
+}
+
+// A triangle of one side, in the fixed frame.
+typedef struct face {
+	const side *side;
+	const tac_ccd_triangle *triangle;
+	const tac_dvec3 *v;
+	tac_dvec3 normal;
+} face;
+
+static int32_t vertex_id(const face *f, int k)
+{
+	return f->side->body->mesh->triangles[f->triangle->id].vertex[k];
+}
+
+static int32_t edge_id(const face *f, int k)
+{
+	return f->side->body->mesh->triangle_edges[f->triangle->id].vertex[k];
+}
+
+// Vertex k of `from` and the triangle `to`. `flip` when `to` is the moving one: the kinds' order and the
+// normal turn round.
+static void vertex_contact(query *q, const face *from, int k, const face *to, bool flip)
+{
+	tac_dvec3 p = from->v[k], up = to->normal;
+	double height = dot(up, sub(p, to->v[0]));
+	if (fabs(height) >= q->margin)
+		return;
+	bool behind = height < 0;
+	if (behind && to->side->body->solid)
+		behind = false; // stays negative: only edges and vertices may have it
+	else if (behind) {
+		up = tac_dvec3_neg(up);
+		height = -height;
+	}
+	int region;
+	tac_dvec3 on = tac_ccd_closest_on_triangle(p, to->v, &region), across = sub(p, on);
+	double d = tac_dvec3_length(across);
+	if (d >= q->margin)
+		return;
+	int32_t vertex = vertex_id(from, k);
+	tac_contact c = {.point = flip ? on : p, .gap = height};
+	int32_t feature = to->triangle->id;
+	c.kind = flip ? TAC_CONTACT_FACE_VERTEX : TAC_CONTACT_VERTEX_FACE;
+	tac_dvec3 normal = up;
+	bool face_contact = region == TAC_CCD_REGION_FACE;
+	if (region >= TAC_CCD_REGION_EDGE && region < TAC_CCD_REGION_FACE) {
+		int32_t e = edge_id(to, region - TAC_CCD_REGION_EDGE);
+		uint8_t edge = to->side->body->edge_kinds[e];
+		// Seen from behind, a fold is a ridge.
+		bool concave = edge == (behind ? TAC_CCD_EDGE_CONVEX : TAC_CCD_EDGE_CONCAVE) &&
+			       to->side->body->mesh->edges[e].triangle_count == 2;
+		face_contact = concave || (edge == TAC_CCD_EDGE_FLAT && d - fabs(height) < OVER);
+		if (!face_contact) {
+			if (edge == TAC_CCD_EDGE_FLAT || d < DIRECTION_MIN)
+				return;
+			normal = tac_dvec3_scale(across, 1 / d);
+			if (!in_vertex_cone(from->side, vertex, tac_dvec3_neg(normal)) ||
+			    !in_edge_cone(to->side, e, normal))
+				return;
+			c.kind = flip ? TAC_CONTACT_EDGE_VERTEX : TAC_CONTACT_VERTEX_EDGE;
+			feature = e;
+			c.gap = d;
+		}
+	} else if (region < TAC_CCD_REGION_EDGE) {
+		int32_t other = vertex_id(to, region);
+		face_contact = !to->side->body->vertex_collides[other] && d - fabs(height) < OVER;
+		if (!face_contact) {
+			// Both directions find it: the moving vertex's is taken.
+			if (flip || !to->side->body->vertex_collides[other] || d < DIRECTION_MIN)
+				return;
+			normal = tac_dvec3_scale(across, 1 / d);
+			if (!in_vertex_cone(from->side, vertex, tac_dvec3_neg(normal)) ||
+			    !in_vertex_cone(to->side, other, normal))
+				return;
+			c.kind = TAC_CONTACT_VERTEX_VERTEX;
+			feature = other;
+			c.gap = d;
+		}
+	}
+	if (face_contact && !(height > 0))
+		return;
+	c.normal = flip ? tac_dvec3_neg(normal) : normal;
+	c.moving_feature = flip ? feature : vertex;
+	c.fixed_feature = flip ? vertex : feature;
+	c.moving_triangle = flip ? to->triangle->id : from->triangle->id;
+	c.fixed_triangle = flip ? from->triangle->id : to->triangle->id;
+	put(q, c);
+}
+
+static void edge_contact(query *q, const face *a, int k, const face *b, int j)
+{
+	tac_dvec3 p = a->v[k], r = a->v[(k + 1) % 3], s = b->v[j], t = b->v[(j + 1) % 3], x, y;
+	tac_dvec3 u = sub(r, p), w = sub(t, s), n = cross(u, w);
+	if (dot(n, n) <= PARALLEL * dot(u, u) * dot(w, w) || !tac_ccd_closest_of_segments(p, r, s, t, &x, &y))
+		return;
+	tac_dvec3 across = sub(x, y);
+	double gap = tac_dvec3_length(across);
+	if (gap >= q->margin || gap < DIRECTION_MIN)
+		return;
+	tac_dvec3 normal = tac_dvec3_scale(across, 1 / gap);
+	int32_t moving = edge_id(a, k), fixed = edge_id(b, j);
+	if (!in_edge_cone(&q->fixed, fixed, normal) ||
+	    !in_edge_cone(&q->moving, moving, tac_dvec3_neg(normal)))
+		return;
+	tac_contact c = {.kind = TAC_CONTACT_EDGE_EDGE,
+			 .moving_feature = moving,
+			 .fixed_feature = fixed,
+			 .moving_triangle = a->triangle->id,
+			 .fixed_triangle = b->triangle->id,
+			 .normal = normal,
+			 .point = x,
+			 .gap = gap};
+	put(q, c);
+}
+
+static tac_dvec3 unit_normal(const tac_dvec3 t[3])
+{
+	return tac_dvec3_normalize(cross(sub(t[1], t[0]), sub(t[2], t[0])));
+}
+
+static bool visit(void *user, const tac_ccd_moving *moving, const tac_ccd_triangle *fixed,
+		  const tac_dvec3 fixed_vertices[3])
+{
+	query *q = user;
+	q->out->pairs++;
+	if (tac_ccd_plane_separates(fixed_vertices, moving->start, 3, q->margin) ||
+	    tac_ccd_plane_separates(moving->start, fixed_vertices, 3, q->margin))
+		return true;
+	face a = {&q->moving, moving->triangle, moving->start, unit_normal(moving->start)};
+	face b = {&q->fixed, fixed, fixed_vertices, unit_normal(fixed_vertices)};
+	for (int k = 0; k < 3; k++) {
+		if (moving->triangle->vertices >> k & 1)
+			vertex_contact(q, &a, k, &b, false);
+		if (fixed->vertices >> k & 1)
+			vertex_contact(q, &b, k, &a, true);
+		for (int j = 0; j < 3 && (moving->triangle->edges >> k & 1); j++) {
+			if (fixed->edges >> j & 1)
+				edge_contact(q, &a, k, &b, j);
+		}
+	}
+	if (!tac_ccd_plane_separates(fixed_vertices, moving->start, 3, q->least) &&
+	    !tac_ccd_plane_separates(moving->start, fixed_vertices, 3, q->least))
+		q->least =
+			fmin(q->least, tac_ccd_closest_of_triangles(moving->start, fixed_vertices).distance);
+	return true;
+}
+
+static bool comes_before(const tac_contact *a, const tac_contact *b)
+{
+	if (a->kind != b->kind)
+		return a->kind < b->kind;
+	if (a->moving_feature != b->moving_feature)
+		return a->moving_feature < b->moving_feature;
+	return a->fixed_feature < b->fixed_feature;
+}
+
+// Heap sort of indices, then each cycle of the permutation in turn: bounded, in place, nothing allocated.
+static void sort_contacts(tac_contacts *c)
+{
+	int16_t order[TAC_CONTACTS_MAX];
+	for (int32_t i = 0; i < c->count; i++)
+		order[i] = (int16_t)i;
+	for (int32_t start = c->count / 2 - 1, end = c->count; end > 1;) {
+		if (start < 0) {
+			int16_t top = order[0];
+			order[0] = order[--end];
+			order[end] = top;
+		}
+		int32_t root = start < 0 ? 0 : start--;
+		for (int32_t child; (child = 2 * root + 1) < end; root = child) {
+			if (child + 1 < end &&
+			    comes_before(&c->list[order[child]], &c->list[order[child + 1]]))
+				child++;
+			if (!comes_before(&c->list[order[root]], &c->list[order[child]]))
+				break;
+			int16_t swap = order[root];
+			order[root] = order[child];
+			order[child] = swap;
+		}
+	}
+	for (int16_t i = 0; i < c->count; i++) {
+		tac_contact held = c->list[i];
+		int16_t to = i;
+		while (order[to] != i) {
+			int16_t from = order[to];
+			c->list[to] = c->list[from];
+			order[to] = to;
+			to = from;
+		}
+		c->list[to] = held;
+		order[to] = to;
+	}
+}
+
+void tac_contacts_query(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
+			double margin, tac_contacts *out_contacts)
+{
+	TAC_ASSERT(moving && fixed && T && out_contacts && margin > 0);
+	query q = {{moving, T}, {fixed, NULL}, margin, margin, out_contacts};
+	out_contacts->count = 0;
+	out_contacts->dropped = 0;
+	out_contacts->pairs = 0;
+	tac_ccd_sweep still = tac_ccd_sweep_make(*T, *T, 0, 0);
+	tac_ccd_pairs(moving, fixed, &still, &margin, visit, &q);
+	out_contacts->distance = q.least;
+	sort_contacts(out_contacts);
+}

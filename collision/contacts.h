@@ -1,0 +1,64 @@
+// Contacts: the feature pairs of two bodies that are closer than a margin at a pose, in every direction, as
+// constraints for a mover that must not penetrate. Each has a gap, a unit normal from the fixed to the moving
+// body and a point on the moving body: a step that moves the point along the normal by no less than -gap
+// passes.
+//
+// The normals respect the neighbouring faces, so that no wall stands where there is none: a vertex over a
+// concave fold meets the planes of its faces, not the fold; flat edges are no features; edges and vertices
+// count only where the normal lies in the cone between the neighbours' normals. The list is that of J. M. P.
+// van Waveren (2005), section 2.6; the rules for folds, flat edges and cones were found by measurement.
+#ifndef TAC_COLLISION_CONTACTS_H
+#define TAC_COLLISION_CONTACTS_H
+
+#include "collision/ccd.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TAC_CONTACTS_MAX 512
+// How far outside its cone a normal may lie and still count, as a cosine: tighter, and a mover is blocked
+// between two features that both decline.
+#define TAC_CONTACTS_CONE 1e-3
+
+// The feature of the moving body is named first.
+typedef enum tac_contact_kind {
+	TAC_CONTACT_VERTEX_FACE,
+	TAC_CONTACT_FACE_VERTEX,
+	TAC_CONTACT_EDGE_EDGE,
+	TAC_CONTACT_VERTEX_EDGE,
+	TAC_CONTACT_EDGE_VERTEX,
+	TAC_CONTACT_VERTEX_VERTEX,
+} tac_contact_kind;
+
+typedef struct tac_contact {
+	tac_contact_kind kind;
+	int32_t moving_feature, fixed_feature;   // vertex, edge or triangle of the mesh, by the kind
+	int32_t moving_triangle, fixed_triangle; // a triangle that has the feature
+	int32_t moving_surface, fixed_surface;   // of those triangles: the key to the material
+	tac_dvec3 normal;                        // unit, from the fixed to the moving body, fixed frame
+	tac_dvec3 point;                         // on the moving body, fixed frame
+	double gap;                              // along the normal, m, >= 0
+} tac_contact;
+
+// Caller-owned, about 70 KB.
+typedef struct tac_contacts {
+	int32_t count;
+	int32_t dropped; // beyond TAC_CONTACTS_MAX: those with the largest gaps
+	double distance; // smallest over all pairs of triangles, contact or not; the margin when none is
+			 // closer
+	int64_t pairs;   // of triangles examined
+	tac_contact list[TAC_CONTACTS_MAX]; // ordered by kind, moving feature, fixed feature
+} tac_contacts;
+
+// Lists the contacts at the pose T with gaps below `margin` (m, > 0). Each pair of features is listed once.
+// With intersecting bodies the distance is 0 and the list means nothing. Bodies that are not solid have
+// contacts on both sides of their faces. Thread: RT.
+void tac_contacts_query(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
+			double margin, tac_contacts *out_contacts);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,263 @@
+#include "collision/contacts.h"
+
+#include "base/rng.h"
+#include "collision/mesh_shapes.h"
+#include "tests/ccd_referee.h"
+
+#include <string.h>
+#include <unity.h>
+
+typedef struct thing {
+	tac_mesh *mesh;
+	tac_ccd_body *body;
+} thing;
+
+static thing made[8];
+static int made_count;
+static tac_contacts contacts, again;
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+	for (int i = 0; i < made_count; i++) {
+		tac_ccd_body_destroy(&made[i].body);
+		tac_mesh_destroy(&made[i].mesh);
+	}
+	made_count = 0;
+}
+
+static thing thing_make(tac_mesh *mesh)
+{
+	tac_ccd_body_def def = tac_ccd_body_def_default();
+	def.mesh = mesh;
+	def.solid = tac_mesh_is_watertight(mesh);
+	thing t = {mesh, NULL};
+	TEST_ASSERT_EQUAL(TAC_OK, tac_ccd_body_build(&def, &t.body));
+	made[made_count++] = t;
+	return t;
+}
+
+static thing box_make(float x, float y, float z, int segments)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_box(tac_vec3_make(x, y, z), segments, &mesh));
+	return thing_make(mesh);
+}
+
+static tac_ccd_pose pose(double x, double y, double z, tac_dvec3 axis, double angle)
+{
+	return tac_ccd_pose_from_dpose(
+		tac_dpose_make(tac_dvec3_make(x, y, z), tac_dquat_from_axis_angle(axis, angle)));
+}
+
+static const tac_dvec3 z_axis = {0, 0, 1};
+
+static void assert_normal(const tac_contact *c, double x, double y, double z)
+{
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, x, c->normal.x);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, y, c->normal.y);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, z, c->normal.z);
+}
+
+// D20
+static void cube_lying_on_a_floor_has_four_contacts(void)
+{
+	thing cube = box_make(0.04f, 0.04f, 0.04f, 1), fine = box_make(0.04f, 0.04f, 0.04f, 4);
+	tac_mesh *grid;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_grid(1, 1, 10, 10, &grid));
+	thing floor = thing_make(grid), slab = box_make(1, 1, 0.1f, 3);
+	double half = (double)0.04f / 2;
+	// Askew, straight over a vertex of the grid, and over its diagonals.
+	tac_ccd_pose poses[] = {pose(0.013, 0.021, half + 1e-5, z_axis, 0.3),
+				pose(0, 0, half + 1e-5, z_axis, 0), pose(0.02, 0.02, half + 1e-5, z_axis, 0)};
+	for (int i = 0; i < 3; i++) {
+		const thing *bodies[] = {&cube, &fine};
+		for (int k = 0; k < 2; k++) {
+			tac_contacts_query(bodies[k]->body, floor.body, &poses[i], 1e-4, &contacts);
+			// The four corners; the finer cube's rims have three vertices more each.
+			TEST_ASSERT_EQUAL_INT(k ? 16 : 4, contacts.count);
+			TEST_ASSERT_DOUBLE_WITHIN(1e-9, 1e-5, contacts.distance);
+			for (int c = 0; c < contacts.count; c++) {
+				TEST_ASSERT_EQUAL(TAC_CONTACT_VERTEX_FACE, contacts.list[c].kind);
+				assert_normal(&contacts.list[c], 0, 0, 1);
+				TEST_ASSERT_DOUBLE_WITHIN(1e-9, 1e-5, contacts.list[c].gap);
+			}
+		}
+		poses[i].t.z += (double)0.1f / 2;
+		tac_contacts_query(cube.body, slab.body, &poses[i], 1e-4, &contacts);
+		TEST_ASSERT_EQUAL_INT(4, contacts.count);
+		TEST_ASSERT_EQUAL_INT(5, contacts.list[0].fixed_surface); // +z of the slab
+	}
+	// From below the open floor pushes down.
+	tac_ccd_pose below = pose(0.013, 0.021, -half - 1e-5, z_axis, 0.3);
+	tac_contacts_query(cube.body, floor.body, &below, 1e-4, &contacts);
+	TEST_ASSERT_EQUAL_INT(4, contacts.count);
+	assert_normal(&contacts.list[0], 0, 0, -1);
+}
+
+static void crossing_edges_are_one_contact_across_both(void)
+{
+	thing a = box_make(0.2f, 0.02f, 0.02f, 1), b = box_make(0.02f, 0.2f, 0.02f, 1);
+	// Both stand on an edge: a's lower edge along x over b's upper edge along y.
+	thing ridge = b;
+	double reach = sqrt(0.5) * (double)0.02f, pi = 3.14159265358979323846;
+	// b turned about y, and a about x, given in b's frame.
+	tac_dquat turn_b = tac_dquat_from_axis_angle(tac_dvec3_make(0, 1, 0), pi / 4);
+	tac_dquat turn_a = tac_dquat_from_axis_angle(tac_dvec3_make(1, 0, 0), pi / 4);
+	tac_dpose W_a = tac_dpose_make(tac_dvec3_make(0, 0, 2 * reach + 1e-5), turn_a);
+	tac_ccd_pose T =
+		tac_ccd_pose_from_dpose(tac_dpose_relative(tac_dpose_make(tac_dvec3_zero(), turn_b), W_a));
+	tac_contacts_query(a.body, ridge.body, &T, 1e-4, &contacts);
+	TEST_ASSERT_EQUAL_INT(1, contacts.count);
+	TEST_ASSERT_EQUAL(TAC_CONTACT_EDGE_EDGE, contacts.list[0].kind);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-8, 1e-5, contacts.list[0].gap);
+	tac_dvec3 n = tac_dquat_rotate(turn_b, contacts.list[0].normal);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 1, n.z);
+}
+
+// A cube that slides in a valley meets its two walls and nothing across the valley.
+static void valley_has_no_ghost_walls(void)
+{
+	// A block with a V-shaped groove along y, as a closed prism.
+	static const float xz[7][2] = {{-1, -1}, {1, -1}, {1, 0}, {0.5f, 0}, {0, -0.5f}, {-0.5f, 0}, {-1, 0}};
+	static const int caps[5][3] = {{0, 1, 4}, {1, 2, 3}, {1, 3, 4}, {0, 4, 5}, {0, 5, 6}};
+	enum { BANDS = 4, RING = 7 };
+	tac_vec3 v[RING * (BANDS + 1)];
+	tac_mesh_triangle t[200];
+	int n = 0;
+	for (int i = 0; i < RING * (BANDS + 1); i++)
+		v[i] = tac_vec3_make(xz[i % RING][0] * 0.1f, (float)(i / RING) * 0.1f - 0.2f,
+				     xz[i % RING][1] * 0.1f);
+	for (int band = 0; band < BANDS; band++) {
+		for (int i = 0; i < RING; i++) {
+			int a = band * RING + i, b = band * RING + (i + 1) % RING;
+			t[n++] = (tac_mesh_triangle){{a, a + RING, b}};
+			t[n++] = (tac_mesh_triangle){{b, a + RING, b + RING}};
+		}
+	}
+	for (int i = 0; i < 5; i++) {
+		int last = BANDS * RING;
+		t[n++] = (tac_mesh_triangle){{caps[i][0], caps[i][1], caps[i][2]}};
+		t[n++] = (tac_mesh_triangle){{caps[i][0] + last, caps[i][2] + last, caps[i][1] + last}};
+	}
+	tac_mesh_def def = tac_mesh_def_default();
+	def.vertices = v;
+	def.vertex_count = RING * (BANDS + 1);
+	def.triangles = t;
+	def.triangle_count = n;
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build(&def, &mesh));
+	TEST_ASSERT_TRUE(tac_mesh_is_watertight(mesh));
+	TEST_ASSERT_TRUE(tac_mesh_volume(mesh) > 0);
+	thing groove = thing_make(mesh), cube = box_make(0.02f, 0.02f, 0.02f, 1);
+	double s = sqrt(0.5), pi = 3.14159265358979323846, half = (double)0.02f / 2;
+	// Standing on an edge in the groove, 10 µm from each wall, along y.
+	for (int i = 0; i < 50; i++) {
+		double y = -0.15 + 0.006 * i;
+		tac_ccd_pose T = pose(0, y, (double)(-0.5f * 0.1f) + (half + 1e-5) / s,
+				      tac_dvec3_make(0, 1, 0), pi / 4);
+		tac_contacts_query(cube.body, groove.body, &T, 1e-4, &contacts);
+		TEST_ASSERT_GREATER_OR_EQUAL_INT(4, contacts.count);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-8, 1e-5, contacts.distance);
+		for (int c = 0; c < contacts.count; c++) {
+			TEST_ASSERT_DOUBLE_WITHIN(1e-7, 0, contacts.list[c].normal.y);
+			TEST_ASSERT_DOUBLE_WITHIN(1e-6, s, fabs(contacts.list[c].normal.x));
+			TEST_ASSERT_DOUBLE_WITHIN(1e-6, s, contacts.list[c].normal.z);
+		}
+	}
+}
+
+// Whatever is closest is listed, with its distance as the gap; nothing is listed twice, and the order is
+// fixed.
+static void closest_pair_is_always_among_the_contacts(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.3f, 0.1f, 14, 10, &mesh));
+	thing torus = thing_make(mesh), box = box_make(0.3f, 0.2f, 0.1f, 2);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.12f, 1, &mesh));
+	thing ball = thing_make(mesh);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_grid(0.5f, 0.5f, 3, 3, &mesh));
+	thing sheet = thing_make(mesh);
+	const thing *pairs[][2] = {
+		{&box, &torus}, {&ball, &torus}, {&torus, &torus}, {&box, &box}, {&sheet, &box}};
+	tac_rng rng = tac_rng_seed(30, 1);
+	double margin = 5e-3;
+	int seen = 0, kinds[6] = {0};
+	for (int n = 0; n < 1000; n++) {
+		const thing *a = pairs[n % 5][0], *b = pairs[n % 5][1];
+		tac_dvec3 p = tac_dvec3_scale(tac_rng_unit_f64(&rng), 0.9);
+		tac_ccd_pose T = tac_ccd_pose_from_dpose(tac_dpose_make(p, tac_rng_rotation_f64(&rng)));
+		tac_ccd_options options = tac_ccd_options_default();
+		options.zone = tac_rng_range_f64(&rng, 1e-5, 4e-3);
+		tac_dvec3 v = tac_dvec3_scale(p, -1.3);
+		tac_ccd_result r = tac_ccd_translate(a->body, b->body, &T, v, &options, NULL);
+		if (r.fraction == 1 || r.fraction == 0)
+			continue;
+		T = tac_ccd_translated(&T, v, r.fraction);
+		tac_contacts_query(a->body, b->body, &T, margin, &contacts);
+		ref_pose P = ref_pose_at(&T, v, tac_dvec3_zero(), z_axis, 0, 0);
+		double expected = ref_distance(a->mesh, b->mesh, &P, margin);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-12, expected, contacts.distance);
+		double least = margin;
+		for (int i = 0; i < contacts.count; i++) {
+			const tac_contact *c = &contacts.list[i];
+			least = fmin(least, c->gap);
+			kinds[c->kind]++;
+			TEST_ASSERT_DOUBLE_WITHIN(1e-12, 1, tac_dvec3_length(c->normal));
+			TEST_ASSERT_TRUE(c->gap > 0 && c->gap < margin);
+			for (int k = 0; k < i; k++) {
+				const tac_contact *o = &contacts.list[k];
+				TEST_ASSERT_FALSE(o->kind == c->kind &&
+						  o->moving_feature == c->moving_feature &&
+						  o->fixed_feature == c->fixed_feature);
+			}
+			if (i > 0)
+				TEST_ASSERT_TRUE(contacts.list[i - 1].kind <= c->kind);
+		}
+		// Over a concave fold the plane of a face is nearer than the face.
+		TEST_ASSERT_TRUE(least <= expected + 1e-9);
+		if (a != &torus && b != &torus)
+			TEST_ASSERT_DOUBLE_WITHIN(1e-9, expected, least);
+		tac_contacts_query(a->body, b->body, &T, margin, &again);
+		TEST_ASSERT_EQUAL_INT(contacts.count, again.count);
+		TEST_ASSERT_EQUAL_MEMORY(contacts.list, again.list,
+					 sizeof(tac_contact) * (size_t)again.count);
+		seen++;
+	}
+	TEST_ASSERT_GREATER_THAN(500, seen);
+	for (int i = 0; i < 3; i++)
+		TEST_ASSERT_GREATER_THAN(50, kinds[i]);
+}
+
+static void more_contacts_than_fit_leave_the_farthest_out(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.1f, 4, &mesh));
+	thing ball = thing_make(mesh), slab = box_make(1, 1, 0.1f, 1);
+	tac_ccd_pose T = pose(0, 0, 0.1501, z_axis, 0);
+	tac_contacts_query(ball.body, slab.body, &T, 0.08, &contacts);
+	TEST_ASSERT_EQUAL_INT(TAC_CONTACTS_MAX, contacts.count);
+	TEST_ASSERT_GREATER_THAN(0, contacts.dropped);
+	double largest = 0;
+	for (int i = 0; i < contacts.count; i++)
+		largest = fmax(largest, contacts.list[i].gap);
+	// So many vertices of the ball are lower than the highest one listed.
+	int lower = 0;
+	for (int32_t i = 0; i < ball.mesh->vertex_count; i++)
+		lower += (double)ball.mesh->vertices[i].z + 0.1501 - (double)0.1f / 2 < largest - 1e-9;
+	TEST_ASSERT_LESS_THAN(TAC_CONTACTS_MAX, lower);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(cube_lying_on_a_floor_has_four_contacts);
+	RUN_TEST(crossing_edges_are_one_contact_across_both);
+	RUN_TEST(valley_has_no_ghost_walls);
+	RUN_TEST(closest_pair_is_always_among_the_contacts);
+	RUN_TEST(more_contacts_than_fit_leave_the_farthest_out);
+	return UNITY_END();
+}
