@@ -1,12 +1,14 @@
 // Recording: what a device reported and was told, tick by tick, as a file. Lossless, so that a replay gives
-// the same bits. The file is little-endian:
-//	header	96 bytes: "\x89TACREC\n", u16 version, u16 header bytes, u32 0, i64 period in ns, 32 bytes
-// device name, 		32 bytes serial, u32 0, u32 CRC-32 of what precedes 	blocks	u32 "TBLK",
-// u32 payload bytes, u32 samples (1 … 256), u32 CRC-32 of these three and the payload; payload A sample is 21
-// words of 64 bits: time, position, rotation (x y z w), velocity, angular velocity, force, torque, buttons |
-// status << 32. The time is its second difference; every other word is combined by XOR with that of the
-// sample before, zero at a block's start. 21 nibbles, low first, in 11 bytes say how many low bytes of each
-// word follow. A damaged or missing block costs its own samples only, and a file may end anywhere.
+// the same bits. Little-endian, a header and then blocks:
+//  - header: "\x89TACREC\n", u16 version, u16 header bytes, u32 0, i64 period in ns, 32 bytes device name,
+//    32 bytes serial, u32 0, u32 CRC-32 of what precedes.
+//  - block: u32 "TBLK", u32 payload bytes, u32 samples, u32 CRC-32 of these three and the payload, payload.
+//
+// A sample is 21 words of 64 bits: time, position, rotation (x y z w), velocity, angular velocity, force,
+// torque, buttons | status << 32. Of the time the second difference is stored, zigzag; every other word is
+// combined by XOR with that of the sample before, zero at a block's start. 21 nibbles, low first, in 11 bytes
+// say how many low bytes of each word follow. A damaged block costs its own samples only, and a file may end
+// anywhere.
 #ifndef TAC_DEVICES_RECORDING_H
 #define TAC_DEVICES_RECORDING_H
 

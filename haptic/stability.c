@@ -69,7 +69,7 @@ static double complex response(const plant *p, double complex z)
 // z on the unit circle.
 static double complex circle(double angle)
 {
-	return CMPLX(cos(angle), sin(angle));
+	return cos(angle) + sin(angle) * (double complex)I;
 }
 
 // The damper of the wall at z, for B = 1.

@@ -123,8 +123,8 @@ static void lifting_off_ends_it(void)
 	TEST_ASSERT_TRUE(tac_dvec3_length(at(0.0005, 0, 0)) == 0);
 	TEST_ASSERT_FALSE(friction.touching);
 	TEST_ASSERT_TRUE(tac_dvec3_length(at(0.02, 0, 4)) == 0);
-	TEST_ASSERT_TRUE(tac_dvec3_length(at(NAN, 0, 4)) == 0);
-	TEST_ASSERT_TRUE(tac_dvec3_length(at(0.02, 0, NAN)) == 0);
+	TEST_ASSERT_TRUE(tac_dvec3_length(at((double)NAN, 0, 4)) == 0);
+	TEST_ASSERT_TRUE(tac_dvec3_length(at(0.02, 0, (double)NAN)) == 0);
 	TEST_ASSERT_FALSE(friction.touching);
 }
 

@@ -108,7 +108,7 @@ static void a_jump_becomes_a_slope(void)
 
 static void what_is_not_finite_counts_as_zero(void)
 {
-	const double bad[] = {NAN, HUGE_VAL, -HUGE_VAL};
+	const double bad[] = {(double)NAN, HUGE_VAL, -HUGE_VAL};
 	for (int component = 0; component < 6; component++) {
 		for (int i = 0; i < 3; i++) {
 			engage(3);
@@ -206,7 +206,7 @@ static void too_fast_a_device_is_let_go_until_it_is_slow_again(void)
 	TEST_ASSERT_FALSE(has(step(4, true), TAC_LIMIT_SPEED));
 	input.state.angular_velocity_rad_per_s = tac_dvec3_make(31, 0, 0);
 	TEST_ASSERT_TRUE(has(step(4, true), TAC_LIMIT_SPEED));
-	input.state.angular_velocity_rad_per_s.x = NAN;
+	input.state.angular_velocity_rad_per_s.x = (double)NAN;
 	const tac_limit_output out = step(4, true);
 	TEST_ASSERT_TRUE(has(out, TAC_LIMIT_SPEED) && has(out, TAC_LIMIT_NOT_FINITE));
 }
@@ -306,8 +306,8 @@ static void the_stop_may_come_from_another_thread(void)
 
 static double hostile(tac_rng *rng)
 {
-	static const double values[] = {0,       -0.0,     DBL_MIN, 5e-324, DBL_MAX, -DBL_MAX,
-					DBL_MAX, HUGE_VAL, NAN,     1e-300, 8,       8.000000000000002};
+	static const double values[] = {0,       -0.0,     DBL_MIN,     5e-324, DBL_MAX, -DBL_MAX,
+					DBL_MAX, HUGE_VAL, (double)NAN, 1e-300, 8,       8.000000000000002};
 	const uint32_t kind = tac_rng_below(rng, 20);
 	if (kind < 12 && tac_rng_below(rng, 4) == 0)
 		return values[kind];
@@ -446,7 +446,7 @@ static void a_gate_that_would_not_hold_is_refused(void)
 				  &def.max_speed_m_per_s,  &def.max_turn_rad_per_s,
 				  &def.engage_s,           &def.release_s};
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-		refuse(fields[i], NAN);
+		refuse(fields[i], (double)NAN);
 		refuse(fields[i], HUGE_VAL);
 		refuse(fields[i], -1);
 	}

@@ -169,7 +169,7 @@ static void samples_that_cannot_be_are_left_out(void)
 		some[i].state.T_base_tool = tac_dpose_identity();
 		some[i].state.time_ns = i * MS;
 	}
-	some[1].state.T_base_tool.position.y = NAN;
+	some[1].state.T_base_tool.position.y = (double)NAN;
 	some[2].state.time_ns = 0; // not after sample 0
 	some[3].state.T_base_tool.rotation.w = 0.5;
 	some[4].state.velocity_m_per_s.x = HUGE_VAL;

@@ -45,7 +45,7 @@ static tac_recording_sample make_sample(tac_rng *rng, int k)
 		s.state.time_ns = (int64_t)tac_rng_u64(rng);
 		s.state.T_base_tool.position.x = any_double(rng);
 		s.state.T_base_tool.rotation.w = any_double(rng);
-		s.wrench.torque_Nm = tac_dvec3_make(NAN, -0.0, HUGE_VAL);
+		s.wrench.torque_Nm = tac_dvec3_make((double)NAN, -0.0, HUGE_VAL);
 		s.state.buttons = tac_rng_u32(rng);
 	}
 	return s;

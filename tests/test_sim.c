@@ -520,7 +520,7 @@ static void refuse(const tac_sim_def *def)
 
 static void what_no_device_can_be_is_refused_with_one_line(void)
 {
-	const double nan = NAN;
+	const double nan = (double)NAN;
 	tac_sim_def def = plain(0, 1, 1);
 	refuse(&def);
 	def = plain(nan, 1, 1);
