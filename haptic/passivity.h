@@ -8,6 +8,9 @@
 //
 // Use one for each axis or contact: over a sum of axes one could hide what another generates. It is a net,
 // not a licence: stiffness has to respect haptic/stability.h first.
+//
+// For a torque, x is the running sum of the tool's turns about that axis, each tick's turn being log(R R'^-1)
+// in the base frame: torque times that is energy. The components of the rotation vector of R itself are not.
 #ifndef TAC_HAPTIC_PASSIVITY_H
 #define TAC_HAPTIC_PASSIVITY_H
 
