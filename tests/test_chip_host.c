@@ -4,6 +4,7 @@
 
 #include "collision/chip_host.h"
 #include "collision/chip_units.h"
+#include "collision/mesh_load.h"
 #include "collision/mesh_shapes.h"
 #include "collision/traverse.h"
 #include "tests/chip_fixture.h"
@@ -203,6 +204,55 @@ static void chip_and_doptree_find_the_same_pairs_with_the_same_visits(void)
 	tac_context_destroy(&context);
 }
 
+// The reference meshes with the pairs that exact arithmetic finds: the least and the greatest number when the
+// copy is shifted by 1e-6 in any direction.
+static void the_reference_meshes_have_the_pairs_of_exact_arithmetic(void)
+{
+	static const char *const names[] = {"dragon", "bunny"};
+	int queries = 0, beyond = 0;
+	for (int n = 0; n < 2; ++n) {
+		char path[4096];
+		snprintf(path, sizeof path, "%s/%s.poses", TACTUS_MESHES, names[n]);
+		FILE *poses = fopen(path, "r");
+		snprintf(path, sizeof path, "%s/%s.expected", TACTUS_MESHES, names[n]);
+		FILE *expected = fopen(path, "r");
+		snprintf(path, sizeof path, "%s/%s.off", TACTUS_MESHES, names[n]);
+		tac_mesh *mesh = NULL;
+		if (poses == NULL || expected == NULL || tac_mesh_load(path, NULL, &mesh) < 0)
+			TEST_IGNORE_MESSAGE("no reference meshes");
+		object o = make_object(mesh, TAC_DOPTREE_R, 0);
+		char line[1024];
+		while (fgets(line, sizeof line, expected) != NULL) {
+			int pose, hit, pairs, least, most;
+			if (sscanf(line, "%d %d %d %d %d", &pose, &hit, &pairs, &least, &most) != 5)
+				continue;
+			tac_motion motion;
+			float t[3];
+			for (int i = 0; i < 9; ++i)
+				TEST_ASSERT_EQUAL(1, fscanf(poses, "%f", &motion.rotation.m[i / 3][i % 3]));
+			for (int i = 0; i < 3; ++i)
+				TEST_ASSERT_EQUAL(1, fscanf(poses, "%f", &t[i]));
+			motion.translation = tac_vec3_load(t);
+			uint32_t flags = TAC_CHIP_CLOSED_TRI | TAC_CHIP_LAYOUT_R;
+			tac_contact contact = hit ? TAC_CONTACT_HIT : TAC_CONTACT_NONE;
+			TEST_ASSERT_EQUAL(contact, ask(&o, &o, &motion, flags | TAC_CHIP_ALL_HITS));
+			uint32_t found = tac_chip_read(chip, TAC_CHIP_HIT_COUNT);
+			TEST_ASSERT_GREATER_OR_EQUAL(least, found);
+			TEST_ASSERT_LESS_OR_EQUAL(most + 2, found);
+			beyond += found > (uint32_t)most;
+			TEST_ASSERT_EQUAL(contact, ask(&o, &o, &motion, flags));
+			++queries;
+		}
+		fclose(poses);
+		fclose(expected);
+		tac_doptree_destroy(&o.tree);
+		tac_mesh_destroy(&mesh);
+	}
+	TEST_ASSERT_EQUAL(720, queries);
+	TEST_ASSERT_LESS_THAN(8,
+			      beyond); // a vertex within 5e-7 of a plane counts as in it: near misses touch
+}
+
 // ---- registers ----
 
 static float matrix_entry(int line, int column)
@@ -375,6 +425,7 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(the_ten_times_of_table_1_come_out_to_the_printed_digit);
 	RUN_TEST(chip_and_doptree_find_the_same_pairs_with_the_same_visits);
+	RUN_TEST(the_reference_meshes_have_the_pairs_of_exact_arithmetic);
 	RUN_TEST(a_pure_translation_gives_unit_rows_and_its_components);
 	RUN_TEST(a_query_writes_every_register_that_it_reads);
 	RUN_TEST(the_order_and_delay_of_the_rows_are_legal_for_all_rotations);
