@@ -67,7 +67,7 @@ static size_t encode_again(const tac_board_message *m)
 		return tac_board_refused_encode(again, sizeof again, m->sequence, reason);
 	}
 	}
-	TAC_ASSERT(!"a type that is not in the list");
+	TAC_ASSERT(false);
 	return 0;
 }
 
