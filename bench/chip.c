@@ -1,8 +1,9 @@
 // The CollisionChip: Table 1 of the paper from its counts, the same columns measured by the model on our
 // meshes with the software engines beside it, and the speed of the model itself.
 //
-//	bench_chip [FOLDER]    a folder of NAME.off with NAME.poses (12 numbers a line); generated meshes
-// without one
+//	bench_chip [FOLDER]
+//
+// FOLDER has NAME.off with NAME.poses (12 numbers a line); without them meshes are generated.
 //
 // A time of the chip is Equation 5 on the counts of the query, as in the paper: triangle tests and stack are
 // not in it. The column SCHED has the event schedule with triangles. Software times are the minimum of three
