@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define HALF   (TAC_DOP_SIZE / 2)
-#define PADDED 48 // faces, in whole SIMD vectors
+#define PADDED 24 // half of the faces, in whole SIMD vectors; the last two are the first two again
 
 #define R2 0.70710678118654752440
 #define R3 0.57735026918962576451

@@ -73,7 +73,7 @@ bool tac_dop_disjoint(const tac_dop *a, const tac_dop *b);
 bool tac_dop_key(float value, uint32_t *out_key);
 
 // Private to collision/: finds the face of the hull that each of 12 unit directions (lane by lane) pierces.
-typedef void tac_dop_locate_fn(const float inverse[9 * 48], const float direction[3 * 12],
+typedef void tac_dop_locate_fn(const float inverse[9 * 24], const float direction[3 * 12],
 			       int32_t out_face[12]);
 TAC_SIMD_DECLARE(tac_dop_locate_fn, tac_dop_locate);
 

@@ -20,6 +20,7 @@ typedef struct {
 	const tac_mesh *mesh;
 	tac_split split;
 	tac_doptree *tree;
+	int32_t next; // free pair of nodes
 } builder;
 
 static uint32_t address_of(int32_t node)
@@ -64,8 +65,9 @@ static tac_dop make(builder *b, int32_t begin, int32_t end, int32_t index, uint3
 	}
 	tac_box boxes[2];
 	int32_t middle = tac_split_cut(&b->split, begin, end, level >= CUT_LEVELS, boxes);
-	// Each place between two triangles divides exactly one range, so the pairs need no counter.
-	int32_t first = 2 * middle;
+	// Depth first: a descent to the first child goes on in the next 256 bytes.
+	int32_t first = b->next;
+	b->next += 2;
 	node->type = TAC_DOPTREE_INNER;
 	node->link = address_of(first);
 	node->owner = parent;
@@ -104,7 +106,7 @@ tac_result tac_doptree_build(const tac_mesh *mesh, tac_doptree_layout layout, ta
 		return TAC_ERROR_UNSUPPORTED;
 	}
 	tac_dop_faces();
-	builder b = {.mesh = mesh, .tree = allocate(mesh->triangle_count, layout)};
+	builder b = {.mesh = mesh, .tree = allocate(mesh->triangle_count, layout), .next = 2};
 	if (b.tree == NULL) {
 		tac_log(TAC_LOG_ERROR, "DOP tree: no memory for %d triangles", mesh->triangle_count);
 		return TAC_ERROR_MEMORY;

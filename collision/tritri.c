@@ -110,44 +110,65 @@ static bool coplanar_meet(const tac_tri64 *a, const tac_tri64 *b)
 	return true;
 }
 
-// Whether the plane of b has all of a on one side for sure: a quick answer for most pairs. Cheaper than three
-// orientations, because the normal is shared. Every term of a determinant is below `size`, the product of the
-// largest coordinates of its three differences; there are 6 terms of 6 roundings, and twice as much will do.
-static bool plane_separates(const tac_tri64 *a, const tac_tri64 *b)
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+// The sides of the vertices of a on the plane of b (+1 where the normal of b points to): one normal serves
+// all three, and what rounding leaves open is decided exactly. Every term of a determinant is below the
+// product of the largest coordinates of its three differences; there are 6 terms of 6 roundings, and twice as
+// much will do.
+static void find_sides(const tac_tri64 *a, const tac_tri64 *b, int out[3])
 {
 	double e1[3], e2[3], n[3], d[3], edge1 = 0.0, edge2 = 0.0, reach = 0.0;
 	for (int k = 0; k < 3; ++k) {
 		e1[k] = b->v[1][k] - b->v[0][k];
 		e2[k] = b->v[2][k] - b->v[0][k];
-		edge1 = fmax(edge1, fabs(e1[k]));
-		edge2 = fmax(edge2, fabs(e2[k]));
+		edge1 = larger(edge1, fabs(e1[k]));
+		edge2 = larger(edge2, fabs(e2[k]));
 	}
 	n[0] = e1[1] * e2[2] - e1[2] * e2[1];
 	n[1] = e1[2] * e2[0] - e1[0] * e2[2];
 	n[2] = e1[0] * e2[1] - e1[1] * e2[0];
 	for (int k = 0; k < 3; ++k) {
 		double w[3] = {a->v[k][0] - b->v[0][0], a->v[k][1] - b->v[0][1], a->v[k][2] - b->v[0][2]};
-		reach = fmax(reach, fmax(fabs(w[0]), fmax(fabs(w[1]), fabs(w[2]))));
+		reach = larger(reach, larger(fabs(w[0]), larger(fabs(w[1]), fabs(w[2]))));
 		d[k] = n[0] * w[0] + n[1] * w[1] + n[2] * w[2];
 	}
 	double error = 72.0 * 0x1p-53 * edge1 * edge2 * reach;
-	return (d[0] > error && d[1] > error && d[2] > error) ||
-	       (d[0] < -error && d[1] < -error && d[2] < -error);
+	for (int k = 0; k < 3; ++k)
+		out[k] = d[k] > error    ? 1
+			 : d[k] < -error ? -1
+					 : -tac_predicate_orient3d(b->v[0], b->v[1], b->v[2], a->v[k]);
+}
+
+// The vertex alone on its side, when no vertex lies in the plane.
+static int find_apex(const int side[3])
+{
+	return side[1] == side[2] ? 0 : side[0] == side[2] ? 1 : 2;
 }
 
 bool tac_tritri_closed(const tac_tri64 *a, const tac_tri64 *b)
 {
-	if (plane_separates(a, b) || plane_separates(b, a))
-		return false;
 	int side_a[3], side_b[3];
-	for (int k = 0; k < 3; ++k)
-		side_a[k] = tac_predicate_orient3d(b->v[0], b->v[1], b->v[2], a->v[k]);
+	find_sides(a, b, side_a);
 	if (strictly_one_side(side_a))
 		return false;
-	for (int k = 0; k < 3; ++k)
-		side_b[k] = tac_predicate_orient3d(a->v[0], a->v[1], a->v[2], b->v[k]);
+	find_sides(b, a, side_b);
 	if (strictly_one_side(side_b))
 		return false;
+	if (side_a[0] * side_a[1] * side_a[2] * side_b[0] * side_b[1] * side_b[2] != 0) {
+		// Each plane cuts the other triangle between its apex and the other two vertices; the
+		// intervals on the common line overlap unless one of two determinants is positive (Devillers
+		// and Guigue).
+		int i = find_apex(side_a), j = find_apex(side_b);
+		int next_a = side_b[j] > 0 ? 1 : 2, next_b = side_a[i] > 0 ? 1 : 2;
+		const double *p = a->v[i], *q = b->v[j];
+		return tac_predicate_orient3d(p, a->v[(i + next_a) % 3], b->v[(j + next_b) % 3], q) <= 0 &&
+		       tac_predicate_orient3d(p, b->v[(j + 3 - next_b) % 3], a->v[(i + 3 - next_a) % 3], q) <=
+			       0;
+	}
 	bool a_in_plane = side_a[0] == 0 && side_a[1] == 0 && side_a[2] == 0;
 	bool b_in_plane = side_b[0] == 0 && side_b[1] == 0 && side_b[2] == 0;
 	if (a_in_plane && b_in_plane)
