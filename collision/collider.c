@@ -137,6 +137,7 @@ tac_contact tac_collider_query(const tac_collider *collider, tac_context *contex
 	context->fixed = fixed;
 	context->motion = *motion;
 	context->mode = mode;
+	context->within = 0.0F;
 	context->pair_count = 0;
 	context->counters = (tac_counters){0};
 	if (mode == TAC_QUERY_SURFACES && ++context->stamp == 0) {

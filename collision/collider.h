@@ -79,6 +79,7 @@ typedef struct tac_context {
 	tac_motion motion;
 	tac_query_mode mode;
 	tac_budget budget;
+	float within; // m; above 0: pairs nearer than this, see collision/distance.h
 	int64_t pair_capacity;
 	int32_t witness_fixed, witness_moving; // leaves; -1: none
 	bool pending;                          // stopped by its budget; tac_collider_resume goes on

@@ -351,6 +351,8 @@ static tac_contact run(const tac_collider *base, tac_context *context, bool resu
 	// Centres and half extents round six times each, differences and sums six more, all of numbers up to
 	// the reach. Where the matrix is no rotation, its transpose is not its inverse: off by three skews.
 	q.pad = (64.0F * UNIT + 4.0F * tac_motion_skew(&context->motion)) * reach;
+	// Bounds that are apart by more than the distance asked for hold no pair.
+	q.pad += context->within;
 	// Three products and three sums.
 	q.vertex = 5.0F * UNIT * reach;
 	return self->run(&q, resume);

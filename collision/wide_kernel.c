@@ -1,6 +1,7 @@
 // The queries of collision/wide, compiled once for each SIMD variant.
 #include "base/assert.h"
 #include "base/wide.h"
+#include "collision/distance.h"
 #include "collision/wide_tree.h"
 
 #include <stddef.h>
@@ -328,6 +329,12 @@ STEP bool leaves_meet(tac_wide_query *q, int32_t ia, int32_t ib, bool first)
 		count += count_bits(mask);
 	} while (reach != 0);
 	context->counters.triangle_tests += count;
+	if (context->within > 0.0F) {
+		for (unsigned k = 0; k < count; ++k)
+			if (tac_distance_near(context, la->triangle[pair_a[k]], lb->triangle[pair_b[k]]))
+				tac_context_report(context, la->triangle[pair_a[k]], lb->triangle[pair_b[k]]);
+		return false;
+	}
 
 	tolerance tol = leaf_tolerance(q, la, lb);
 	for (unsigned at = 0; at < count; at += 8) {
