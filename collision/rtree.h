@@ -1,0 +1,83 @@
+// R-tree: boxes in groups of at most eight under boxes, all leaves at one depth. Source: A. Guttman,
+// "R-trees: a dynamic index structure for spatial searching", SIGMOD 1984 (insertion with the quadratic
+// split); S. T. Leutenegger et al., "STR: a simple and efficient algorithm for R-tree packing", ICDE 1997.
+// Both builds keep the same promises: every node but the root has 3 to 8 children, the root has 2 to 8 unless
+// it is a leaf (then 1 to 8), every item is in exactly one leaf, and a node's box is the union of its
+// children's boxes. Packing makes fuller nodes that overlap less; the surface detector is built on it.
+#ifndef TAC_COLLISION_RTREE_H
+#define TAC_COLLISION_RTREE_H
+
+#include "base/result.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TAC_RTREE_MAX 8
+#define TAC_RTREE_MIN 3
+// Levels that a tree of 2^31 items can have: each is at least three times as wide as the one above.
+#define TAC_RTREE_LEVELS 21
+
+// Closed: boxes that touch overlap. Metres.
+typedef struct tac_aabb {
+	float min[3], max[3];
+} tac_aabb;
+
+static inline bool tac_aabb_overlap(const tac_aabb *a, const tac_aabb *b)
+{
+	return a->min[0] <= b->max[0] && b->min[0] <= a->max[0] && a->min[1] <= b->max[1] &&
+	       b->min[1] <= a->max[1] && a->min[2] <= b->max[2] && b->min[2] <= a->max[2];
+}
+
+// Children lane by lane. Lanes without one have min > max, and overlap nothing.
+typedef struct tac_rtree_node {
+	float min[3][TAC_RTREE_MAX];
+	float max[3][TAC_RTREE_MAX];
+	int32_t child[TAC_RTREE_MAX]; // a node, or an item where the node is a leaf
+	int32_t count;
+} tac_rtree_node;
+
+// Read-only once built. Node 0 is the root; a tree without items has an empty root.
+typedef struct tac_rtree {
+	tac_rtree_node *nodes;
+	int32_t node_count;
+	int32_t depth; // edges from the root to a leaf
+	tac_aabb box;  // of all items; min > max if there are none
+} tac_rtree;
+
+typedef enum tac_rtree_method {
+	TAC_RTREE_PACK,   // sort-tile-recursive
+	TAC_RTREE_INSERT, // Guttman
+} tac_rtree_method;
+
+// Builds the tree of `count` boxes, which stay the caller's; item k is boxes[k]. TAC_ERROR_MEMORY, a message
+// and an empty *out_tree where there is not enough. The caller owns what it has until tac_rtree_fini. Thread:
+// setup.
+tac_result tac_rtree_build(const tac_aabb *boxes, int32_t count, tac_rtree_method method,
+			   tac_rtree *out_tree);
+
+// Thread: setup.
+void tac_rtree_fini(tac_rtree *tree);
+
+// The items whose boxes overlap `box`, in the tree's order; returns how many there are and writes the first
+// `capacity` to `out`. Adds the box tests it made to *tests, unless that is NULL.
+// Thread: RT.
+int32_t tac_rtree_query(const tac_rtree *tree, const tac_aabb *box, int32_t *out, int32_t capacity,
+			int64_t *tests);
+
+// The children of a node that overlap the box: bit i for lane i.
+// Thread: RT.
+unsigned tac_rtree_node_overlap(const tac_rtree_node *node, const tac_aabb *box);
+
+// The box of a child.
+// Thread: RT.
+tac_aabb tac_rtree_node_box(const tac_rtree_node *node, int lane);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

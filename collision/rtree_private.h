@@ -1,0 +1,19 @@
+// Private to collision/rtree and scd: the test of eight boxes, to be inlined.
+#ifndef TAC_COLLISION_RTREE_PRIVATE_H
+#define TAC_COLLISION_RTREE_PRIVATE_H
+
+#include "base/wide.h"
+#include "collision/rtree.h"
+
+static inline unsigned node_overlap(const tac_rtree_node *node, const tac_aabb *box)
+{
+	tac_m32x8 hit = tac_f32x8_le(tac_f32x8_loadu(node->min[0]), tac_f32x8_splat(box->max[0]));
+	hit = tac_m32x8_and(hit, tac_f32x8_le(tac_f32x8_splat(box->min[0]), tac_f32x8_loadu(node->max[0])));
+	hit = tac_m32x8_and(hit, tac_f32x8_le(tac_f32x8_loadu(node->min[1]), tac_f32x8_splat(box->max[1])));
+	hit = tac_m32x8_and(hit, tac_f32x8_le(tac_f32x8_splat(box->min[1]), tac_f32x8_loadu(node->max[1])));
+	hit = tac_m32x8_and(hit, tac_f32x8_le(tac_f32x8_loadu(node->min[2]), tac_f32x8_splat(box->max[2])));
+	hit = tac_m32x8_and(hit, tac_f32x8_le(tac_f32x8_splat(box->min[2]), tac_f32x8_loadu(node->max[2])));
+	return (unsigned)tac_m32x8_movemask(hit);
+}
+
+#endif
