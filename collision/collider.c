@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "collision/scd_collider.h"
 #include "collision/traverse.h"
 #include "collision/tritri.h"
 #include "collision/wide.h"
@@ -88,6 +89,8 @@ const tac_collider *tac_collider_at(int index)
 		return tac_doptree_collider();
 	case 2:
 		return tac_classic_collider();
+	case 3:
+		return tac_scd_collider();
 	default:
 		return NULL;
 	}

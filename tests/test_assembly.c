@@ -1,0 +1,79 @@
+#include "collision/assembly.h"
+
+#include <stdlib.h>
+#include <unity.h>
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+}
+
+// Parts, surfaces and triangles as in Table 1 of the paper; triangles within one percent.
+static void assemblies_are_as_large_as_those_of_the_paper(void)
+{
+	static const struct {
+		const char *name;
+		int32_t parts, surfaces, triangles;
+	} expected[TAC_ASSEMBLY_KINDS] = {
+		{"digger", 5, 109, 2452}, {"box", 25, 1250, 25525}, {"plant", 8, 1073, 24415}};
+	for (int k = 0; k < TAC_ASSEMBLY_KINDS; k++) {
+		tac_assembly a;
+		TEST_ASSERT_EQUAL(TAC_OK, tac_assembly_build((tac_assembly_kind)k, &a));
+		TEST_ASSERT_EQUAL_STRING(expected[k].name, a.name);
+		TEST_ASSERT_EQUAL(expected[k].parts, a.part_count);
+		int32_t surfaces = 0, triangles = 0;
+		for (int32_t i = 0; i < a.part_count; i++) {
+			surfaces += a.parts[i].mesh->surface_count;
+			triangles += a.parts[i].mesh->triangle_count;
+			TEST_ASSERT_TRUE(tac_mesh_is_watertight(a.parts[i].mesh));
+			TEST_ASSERT_TRUE(tac_mesh_volume(a.parts[i].mesh) > 0);
+		}
+		TEST_ASSERT_EQUAL(expected[k].surfaces, surfaces);
+		TEST_ASSERT_EQUAL(expected[k].surfaces, a.surface_count);
+		TEST_ASSERT_TRUE(abs(triangles - expected[k].triangles) <= expected[k].triangles / 100);
+		TEST_ASSERT_EQUAL(triangles, a.triangle_count);
+		tac_assembly_fini(&a);
+		TEST_ASSERT_EQUAL(0, a.part_count);
+	}
+}
+
+static void surfaces_have_names(void)
+{
+	tac_assembly a;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_assembly_build(TAC_ASSEMBLY_DIGGER, &a));
+	TEST_ASSERT_EQUAL_STRING("track 0 -x", a.parts[0].mesh->surfaces[0].name);
+	TEST_ASSERT_EQUAL_STRING("slewing ring 7 torus", a.parts[0].mesh->surfaces[30].name);
+	TEST_ASSERT_EQUAL_STRING("pin 3 top", a.parts[4].mesh->surfaces[20].name);
+	tac_assembly_fini(&a);
+}
+
+static void a_part_comes_along_its_path_into_its_place(void)
+{
+	tac_assembly a;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_assembly_build(TAC_ASSEMBLY_DIGGER, &a));
+	tac_dmat3 rotation;
+	tac_dvec3 at;
+	tac_assembly_pose(&a, 1, 1, &rotation, &at);
+	TEST_ASSERT_EQUAL_DOUBLE(0, tac_dmat3_max_abs(tac_dmat3_sub(rotation, tac_dmat3_identity())));
+	TEST_ASSERT_EQUAL_DOUBLE(.3, at.z);
+	tac_assembly_pose(&a, 1, 0, &rotation, &at);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, cos(.6), rotation.m[0][0]);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, sin(.6), rotation.m[1][0]);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 1.8, at.z);
+	tac_assembly_relative(&a, 1, 2, .5, &rotation, &at);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, .45 + .6, at.x);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, .45 + .4 - .3, at.z);
+	tac_assembly_fini(&a);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(assemblies_are_as_large_as_those_of_the_paper);
+	RUN_TEST(surfaces_have_names);
+	RUN_TEST(a_part_comes_along_its_path_into_its_place);
+	return UNITY_END();
+}
