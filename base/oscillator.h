@@ -27,7 +27,8 @@ typedef struct tac_oscillator_arc {
 } tac_oscillator_arc;
 
 // The longest arc for which the series is exact to rounding: c h / m <= 1/2 and k h^2 / m <= 1/4; infinite
-// for a free mass. Thread: RT.
+// for a free mass.
+// Thread: RT.
 double tac_oscillator_reach_s(const tac_oscillator *oscillator);
 
 // The arc that begins at `x` (m) with speed `v` (m/s) under the force `force` + `force_rate` t (N, N/s).

@@ -14,7 +14,8 @@ extern "C" {
 typedef struct tac_recorder tac_recorder;
 
 // Opens `path` for a recording of a device with this `info`. TAC_ERROR_IO, TAC_ERROR_MEMORY or
-// TAC_ERROR_SYSTEM with a log line. Thread: setup.
+// TAC_ERROR_SYSTEM with a log line.
+// Thread: setup.
 tac_result tac_recorder_create(const char *path, const tac_device_info *info, tac_recorder **out_recorder);
 
 // False: the sample was not taken, and was counted.
@@ -26,8 +27,8 @@ bool tac_recorder_write(tac_recorder *recorder, const tac_recording_sample *samp
 uint64_t tac_recorder_lost(const tac_recorder *recorder);
 
 // Writes the rest, closes the file and nulls the pointer; NULL in it is allowed. TAC_PARTIAL if samples were
-// lost, TAC_ERROR_IO if writing failed (with a log line, once). Thread: setup, after the last
-// tac_recorder_write.
+// lost, TAC_ERROR_IO if writing failed (with a log line, once).
+// Thread: setup, after the last tac_recorder_write.
 tac_result tac_recorder_destroy(tac_recorder **recorder);
 
 #ifdef __cplusplus

@@ -44,16 +44,19 @@ typedef struct tac_recording_sample {
 void tac_recording_encode_header(const tac_recording_header *header, uint8_t *out);
 
 // TAC_ERROR_FORMAT without a log line where the bytes are no header, or one of another version (then
-// *out_version says which; 0: not a recording, or damaged). Thread: any.
+// *out_version says which; 0: not a recording, or damaged).
+// Thread: any.
 tac_result tac_recording_decode_header(const uint8_t *bytes, size_t size, tac_recording_header *out_header,
 				       int *out_version);
 
 // Encodes 1 … TAC_RECORDING_BLOCK_SAMPLES samples to `out`, of TAC_RECORDING_BLOCK_BYTES_MAX bytes; returns
-// how many were used. Thread: any.
+// how many were used.
+// Thread: any.
 size_t tac_recording_encode_block(const tac_recording_sample *samples, uint32_t count, uint8_t *out);
 
 // Decodes the block at `bytes` into `out_samples`, of TAC_RECORDING_BLOCK_SAMPLES, and returns its length in
-// bytes; 0 if there is no whole and undamaged block. Any bytes are allowed. Thread: any.
+// bytes; 0 if there is no whole and undamaged block. Any bytes are allowed.
+// Thread: any.
 size_t tac_recording_decode_block(const uint8_t *bytes, size_t size, tac_recording_sample *out_samples,
 				  uint32_t *out_count);
 
@@ -66,7 +69,8 @@ typedef struct tac_recording {
 } tac_recording;
 
 // Reads a file. TAC_PARTIAL with a log line where a part was damaged or cut off, TAC_ERROR_IO,
-// TAC_ERROR_FORMAT or TAC_ERROR_MEMORY with one where nothing can be had. Thread: setup.
+// TAC_ERROR_FORMAT or TAC_ERROR_MEMORY with one where nothing can be had.
+// Thread: setup.
 tac_result tac_recording_load(const char *path, tac_recording *out_recording);
 
 // The same from memory; `name` is for the log.
@@ -79,7 +83,8 @@ void tac_recording_fini(tac_recording *recording);
 
 // Writes the samples as text, a line each, numbers with all their digits:
 // t_s,x,y,z,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz,fx,fy,fz,tx,ty,tz,buttons,status. Time begins at 0. TAC_ERROR_IO
-// with a log line. Thread: setup.
+// with a log line.
+// Thread: setup.
 tac_result tac_recording_export_csv(const tac_recording *recording, const char *path);
 
 #ifdef __cplusplus

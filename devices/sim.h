@@ -12,7 +12,8 @@
 // the rotation's speed J(r) r', with J the left Jacobian of the rotation group, so that power is conserved.
 // The path keeps |r| below TAC_SIM_TURN_MAX_RAD, where J is still far from singular (2 pi).
 //
-// The device is deterministic: the same reads and writes at the same times give the same bits.
+// There are no end stops: a device that is let go and pushed flies on. The device is deterministic: the same
+// reads and writes at the same times give the same bits.
 #ifndef TAC_DEVICES_SIM_H
 #define TAC_DEVICES_SIM_H
 
@@ -84,7 +85,8 @@ const tac_sim_preset *tac_sim_preset_at(int index);
 const tac_sim_grip *tac_sim_grip_at(int index);
 
 // The device `preset` in the hand `grip` ("none": let go), at rest in the origin. TAC_ERROR_ARGUMENT with a
-// log line that lists the names where one is not known. Thread: setup.
+// log line that lists the names where one is not known.
+// Thread: setup.
 tac_result tac_sim_def_preset(const char *preset, const char *grip, tac_sim_def *out_def);
 
 // TAC_ERROR_ARGUMENT (a value out of its range, waypoints out of order) or TAC_ERROR_MEMORY, with a log line.

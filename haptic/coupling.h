@@ -41,7 +41,8 @@ typedef struct tac_coupling_body {
 } tac_coupling_body;
 
 // Force and torque on the device, about its origin, in the world frame. The turn between the two is taken by
-// the short way round; at exactly half a turn by one of the two. Thread: RT.
+// the short way round; at exactly half a turn by one of the two.
+// Thread: RT.
 tac_wrench tac_coupling_wrench(const tac_coupling *coupling, const tac_coupling_body *device,
 			       const tac_coupling_body *sco);
 

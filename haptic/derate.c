@@ -4,8 +4,10 @@
 
 #include <math.h>
 
-#define SLACK 1.02 // a limit is computed for this much more than was measured…
-#define STALE 0.96 // …and anew when less than this part of it is left
+// A limit is computed for a loop that is this part later than measured, and anew when it is later still, or
+// earlier by three times as much. Lateness is half a period plus the delay: relative to itself alone, a delay
+// that dies away would never be left in peace.
+#define SLACK 0.02
 
 tac_derate_def tac_derate_def_default(const tac_device_info *info, int64_t period_ns)
 {
@@ -30,11 +32,16 @@ static void take(tac_derate *d, double stiffness, tac_derate_reason reason)
 	}
 }
 
+static double lateness(const tac_derate *d)
+{
+	return 0.5 * d->period_s + d->delay_s;
+}
+
 static void compute(tac_derate *d)
 {
 	const tac_derate_def *def = &d->def;
-	d->assumed_period_s = SLACK * d->period_s;
-	d->assumed_delay_s = SLACK * d->delay_s;
+	d->assumed_period_s = d->period_s + SLACK * lateness(d);
+	d->assumed_delay_s = d->delay_s + 0.5 * SLACK * lateness(d);
 	const tac_stability_loop loop = {d->assumed_period_s, d->assumed_delay_s, def->damping_N_s_per_m,
 					 def->velocity_pole};
 	d->limit_N_per_m = HUGE_VAL;
@@ -64,9 +71,9 @@ void tac_derate_init(tac_derate *derate, const tac_derate_def *def)
 }
 
 // Whether what was assumed is still a little more than what is, and not much more.
-static bool fits(double assumed, double measured)
+static bool fits(const tac_derate *d, double assumed_s, double measured_s)
 {
-	return measured <= assumed && measured >= STALE * assumed;
+	return measured_s <= assumed_s && assumed_s - measured_s <= 3 * SLACK * lateness(d);
 }
 
 double tac_derate_step(tac_derate *derate, int64_t elapsed_ns, int64_t delay_ns)
@@ -79,7 +86,7 @@ double tac_derate_step(tac_derate *derate, int64_t elapsed_ns, int64_t delay_ns)
 	const double share = 1 - exp(-elapsed_s / d->def.window_s);
 	d->period_s += share * (elapsed_s - d->period_s);
 	d->delay_s += share * ((double)delay_ns / 1e9 - d->delay_s);
-	if (!fits(d->assumed_period_s, d->period_s) || !fits(d->assumed_delay_s, d->delay_s))
+	if (!fits(d, d->assumed_period_s, d->period_s) || !fits(d, d->assumed_delay_s, d->delay_s))
 		compute(d);
 	if (d->limit_N_per_m <= d->allowed_N_per_m || !isfinite(d->limit_N_per_m))
 		d->allowed_N_per_m = d->limit_N_per_m;

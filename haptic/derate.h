@@ -61,7 +61,8 @@ typedef struct tac_derate {
 } tac_derate;
 
 // For a device in a light hand (0.03 kg, 1.5 N s/m, 100 N/m) with margin 0.7, window 0.25 s, rise 0.5 a
-// second. Thread: any.
+// second.
+// Thread: any.
 tac_derate_def tac_derate_def_default(const tac_device_info *info, int64_t period_ns);
 
 // Thread: RT.
@@ -69,7 +70,8 @@ void tac_derate_init(tac_derate *derate, const tac_derate_def *def);
 
 // Takes one tick: `elapsed_ns` since the one before (above 0; others are left out) and `delay_ns` from its
 // read to the effect of its force. Returns the stiffness allowed from now on, N/m. A new limit is worked out
-// only where period or delay have changed by 2 %; it is right for 2 % more than they are. Thread: RT.
+// only where period or delay have changed by some percent; it is right for 2 % more lateness.
+// Thread: RT.
 double tac_derate_step(tac_derate *derate, int64_t elapsed_ns, int64_t delay_ns);
 
 // "nothing", "device", "rate", "sensor". Never NULL. Thread: any.

@@ -33,7 +33,8 @@ typedef struct tac_friction {
 // The friction force (N) on whatever is at `position_m`, with the surface's unit normal `normal` and the
 // normal force `load_N` there. It lies in the tangent plane and is never longer than the static coefficient
 // times the load; a load of 0 or less ends the contact. Where the normal turns, as on a curved surface, the
-// bristle is laid into the new plane. Thread: RT.
+// bristle is laid into the new plane.
+// Thread: RT.
 tac_dvec3 tac_friction_step(tac_friction *friction, const tac_friction_material *material,
 			    tac_dvec3 position_m, tac_dvec3 normal, double load_N);
 

@@ -71,7 +71,8 @@ typedef struct tac_limit_output {
 typedef struct tac_limit tac_limit;
 
 // The device's maxima, in full within 2 ms; 2 m/s, 30 rad/s; engage in 0.5 s, release in 50 ms; no button;
-// stall 10 ms, stale 5 ms. Thread: any.
+// stall 10 ms, stale 5 ms.
+// Thread: any.
 tac_limit_def tac_limit_def_default(const tac_device_info *info);
 
 // TAC_ERROR_ARGUMENT (a value that is not finite or out of its range) or TAC_ERROR_MEMORY, with a log line.

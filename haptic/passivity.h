@@ -59,12 +59,14 @@ void tac_passivity_init(tac_passivity *passivity, const tac_passivity_def *def);
 
 // The force to send at `now_ns` instead of `force_N` (positive along x; on the hand), where the position is
 // `x_m` and the speed `v_m_per_s`, both as measured by the device. `in_contact`: whether the runtime shows
-// any force. Follow it by tac_passivity_sent in the same tick. Thread: RT.
+// any force. Follow it by tac_passivity_sent in the same tick.
+// Thread: RT.
 double tac_passivity_step(tac_passivity *passivity, int64_t now_ns, double x_m, double v_m_per_s,
 			  double force_N, bool in_contact);
 
 // What really went to the device in this tick, after all limits: the observer must not believe what it asked
-// for. Thread: RT.
+// for.
+// Thread: RT.
 void tac_passivity_sent(tac_passivity *passivity, double force_N);
 
 // A delay measured anew; forces under way are taken to arrive by it.

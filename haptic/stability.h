@@ -39,12 +39,14 @@ typedef struct tac_stability_loop {
 } tac_stability_loop;
 
 // The stiffness in N/m at which device and hand begin to oscillate; 0 if they do with any, INFINITY if with
-// none. Some 256 evaluations of a transfer function, whatever the input. Thread: RT.
+// none. Some 256 evaluations of a transfer function, whatever the input.
+// Thread: RT.
 double tac_stability_critical(const tac_device_mechanics *device, const tac_stability_hand *hand,
 			      const tac_stability_loop *loop);
 
 // The greatest stiffness in N/m that is passive with `damping_N_s_per_m` in the device; 0 if none is. For a
-// wall that pushes only, B has to be 0 for the answer to hold with delay. Thread: RT, at the same cost.
+// wall that pushes only, B has to be 0 for the answer to hold with delay.
+// Thread: RT, at the same cost.
 double tac_stability_passive(double damping_N_s_per_m, const tac_stability_loop *loop);
 
 // 2 (friction / resolution - B / T), not below 0; INFINITY for a sensor without steps.

@@ -63,6 +63,17 @@ static void a_longer_delay_lowers_it_at_once_and_a_shorter_one_raises_it_slowly(
 	TEST_ASSERT_TRUE(ticks >= 1480 && ticks < 6000);
 }
 
+static void a_delay_that_dies_away_is_left_in_peace(void)
+{
+	def.delay_ns = 2 * MS;
+	tac_derate_init(&derate, &def);
+	settle(5000, MS, 0);
+	const uint64_t computed = derate.computed;
+	TEST_ASSERT_TRUE(computed < 60);
+	settle(5000, MS, 0);
+	TEST_ASSERT_EQUAL_UINT64(computed, derate.computed);
+}
+
 static void uneven_ticks_count_by_their_squares(void)
 {
 	def.window_s = 10;
@@ -182,6 +193,7 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(a_steady_loop_gets_its_limit_less_the_slack);
 	RUN_TEST(a_longer_delay_lowers_it_at_once_and_a_shorter_one_raises_it_slowly);
+	RUN_TEST(a_delay_that_dies_away_is_left_in_peace);
 	RUN_TEST(uneven_ticks_count_by_their_squares);
 	RUN_TEST(one_stall_lowers_it_for_about_the_window);
 	RUN_TEST(the_tightest_limit_wins_and_is_named);

@@ -271,6 +271,20 @@ static void a_delay_of_whole_ticks_shifts_the_force_exactly(void)
 	}
 }
 
+static void a_delay_measured_anew_holds_from_then_on(void)
+{
+	// The first millimetre meets the force of tick 0, the second, one tick of delay later, the same one
+	// again.
+	tac_passivity p = observer(MS, 0);
+	for (int k = 0; k <= 2; k++) {
+		if (k == 2)
+			tac_passivity_set_delay(&p, MS);
+		tac_passivity_step(&p, k * MS, k * 1e-3, 1, 0, true);
+		tac_passivity_sent(&p, k == 0 ? -2 : -7);
+	}
+	TEST_ASSERT_DOUBLE_WITHIN(1e-15, 2e-3 + 2e-3, p.energy_J);
+}
+
 // ---- controller ----
 
 static double least_port_energy(const wall_row *run, int count)
@@ -392,6 +406,7 @@ int main(void)
 	RUN_TEST(the_observer_sees_what_an_adversary_at_an_encoder_edge_extracts);
 	RUN_TEST(late_ticks_and_odd_delays_do_not_lead_the_observer_astray);
 	RUN_TEST(a_delay_of_whole_ticks_shifts_the_force_exactly);
+	RUN_TEST(a_delay_measured_anew_holds_from_then_on);
 	RUN_TEST(the_controller_turns_55_mJ_of_generation_into_less_than_0_6);
 	RUN_TEST(with_the_controller_the_deficit_stays_within_its_bound);
 	RUN_TEST(three_axes_with_an_observer_each_hide_nothing_from_each_other);
