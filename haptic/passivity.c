@@ -9,6 +9,7 @@ tac_passivity_def tac_passivity_def_default(int64_t period_ns, double mass_kg)
 	return (tac_passivity_def){
 		.period_ns = period_ns,
 		.damping_max_N_s_per_m = 0.2 * mass_kg / ((double)period_ns / 1e9),
+		.own_power_W = 1e-4,
 		.forget = true,
 	};
 }
@@ -25,9 +26,9 @@ void tac_passivity_set_delay(tac_passivity *passivity, int64_t delay_ns)
 	passivity->def.delay_ns = delay_ns;
 }
 
-// The mean over [from_ns, to_ns) of the force that acted then: each one sent acts from its own time plus the
-// delay until the next does; before the first there was none.
-static double mean_force(const tac_passivity *p, int64_t from_ns, int64_t to_ns)
+// The mean over [from_ns, to_ns) of the force of the ring `sent` that acted then: each one sent acts from its
+// own time plus the delay until the next does; before the first there was none.
+static double mean_force(const tac_passivity *p, const double *sent, int64_t from_ns, int64_t to_ns)
 {
 	const uint32_t known = p->sent_count < TAC_PASSIVITY_HISTORY ? p->sent_count : TAC_PASSIVITY_HISTORY;
 	double impulse = 0; // N ns
@@ -39,7 +40,7 @@ static double mean_force(const tac_passivity *p, int64_t from_ns, int64_t to_ns)
 			continue; // still under way
 		if (begin_ns < from_ns || (back == known && p->sent_count > known))
 			begin_ns = from_ns;
-		impulse += p->sent_N[i] * (double)(end_ns - begin_ns);
+		impulse += sent[i] * (double)(end_ns - begin_ns);
 		end_ns = begin_ns;
 	}
 	return impulse / (double)(to_ns - from_ns);
@@ -49,31 +50,43 @@ double tac_passivity_step(tac_passivity *passivity, int64_t now_ns, double x_m, 
 			  double force_N, bool in_contact)
 {
 	tac_passivity *p = passivity;
-	if (p->started && now_ns > p->time_ns)
-		p->energy_J -= mean_force(p, p->time_ns, now_ns) * (x_m - p->x);
+	if (p->started && now_ns > p->time_ns) {
+		p->energy_J -= mean_force(p, p->sent_N, p->time_ns, now_ns) * (x_m - p->x);
+		p->own_J -= mean_force(p, p->sent_own_N, p->time_ns, now_ns) * (x_m - p->x);
+		if (p->own_J < 0)
+			p->own_J =
+				fmin(0, p->own_J + p->def.own_power_W * (double)(now_ns - p->time_ns) / 1e9);
+	}
 	p->started = true;
 	p->x = x_m;
 	p->time_ns = now_ns;
-	if (p->def.forget && !in_contact && p->energy_J > 0)
-		p->energy_J = 0;
+	if (p->def.forget && !in_contact) {
+		p->energy_J = fmin(p->energy_J, 0);
+		p->own_J = fmin(p->own_J, 0);
+	}
 
 	p->damping_N_s_per_m = 0;
 	if (p->energy_J < 0 && fabs(v_m_per_s) > p->def.speed_min_m_per_s) {
 		const double period_s = (double)p->def.period_ns / 1e9;
 		double damping = -p->energy_J / (period_s * v_m_per_s * v_m_per_s);
-		p->interventions++;
-		if (damping > p->def.damping_max_N_s_per_m) {
+		if (p->own_J < 0) {
+			damping = 0;
+			p->rested++;
+		} else if (damping > p->def.damping_max_N_s_per_m) {
 			damping = p->def.damping_max_N_s_per_m;
 			p->saturated++;
 		}
+		p->interventions += damping > 0;
 		p->damping_N_s_per_m = damping;
 	}
-	return force_N - p->damping_N_s_per_m * v_m_per_s;
+	p->own_N = -p->damping_N_s_per_m * v_m_per_s;
+	return force_N + p->own_N;
 }
 
 void tac_passivity_sent(tac_passivity *passivity, double force_N)
 {
 	const uint32_t i = passivity->sent_count++ % TAC_PASSIVITY_HISTORY;
 	passivity->sent_N[i] = force_N;
+	passivity->sent_own_N[i] = passivity->own_N;
 	passivity->sent_ns[i] = passivity->time_ns;
 }

@@ -6,6 +6,11 @@
 // and delay included, times the motion between them. When the sum shows that more was given out than came in,
 // it asks for a damping that repays the deficit.
 //
+// Damping is sampled and held, too: against a motion quicker than a quarter of the sampling rate (less with
+// delay) it comes too late and feeds what it should brake. An operator who shakes over an edge of the
+// position sensor in step with the sampling would get 2 damping / T times what the spring gives him. So it
+// keeps an account of its own force and rests while that has given out more than it took, but for a trickle.
+//
 // Use one for each axis or contact: over a sum of axes one could hide what another generates. It is a net,
 // not a licence: stiffness has to respect haptic/stability.h first.
 //
@@ -31,7 +36,8 @@ typedef struct tac_passivity_def {
 	double damping_max_N_s_per_m; // most that it adds: at most 0.2 mass / period, or it chatters
 	double speed_min_m_per_s;     // it rests at and below this speed, where its damping would be noise
 	double credit_J;              // energy it may give out beyond what came in; 0 is strict
-	bool forget; // out of contact, energy collected earlier is forgotten (never a deficit)
+	double own_power_W; // what its damping itself may give out on average; HUGE_VAL: not watched
+	bool forget;        // out of contact, energy collected earlier is forgotten (never a deficit)
 } tac_passivity_def;
 
 // Caller-owned. The fields may be read; tac_passivity_step and tac_passivity_sent write them.
@@ -41,16 +47,20 @@ typedef struct tac_passivity {
 	double damping_N_s_per_m; // added in the last step
 	uint64_t interventions;   // steps in which it added damping
 	uint64_t saturated;       // steps in which damping_max was not enough
+	uint64_t rested;          // steps in which it would have, but its own account forbade it
+	double own_J;             // absorbed by its own damping
+	double own_N;             // of the last step's force, its own
 	double x;                 // of the last step
 	int64_t time_ns;          // of the last step
-	double sent_N[TAC_PASSIVITY_HISTORY];   // ring of forces sent…
+	double sent_N[TAC_PASSIVITY_HISTORY]; // ring of forces sent, of which its own is…
+	double sent_own_N[TAC_PASSIVITY_HISTORY];
 	int64_t sent_ns[TAC_PASSIVITY_HISTORY]; // …in steps at these times
 	uint32_t sent_count;
 	bool started;
 } tac_passivity;
 
-// Period `period_ns`, no delay, damping up to 0.2 `mass_kg` / period, no credit, forgetful.
-// Thread: any.
+// Period `period_ns`, no delay, damping up to 0.2 `mass_kg` / period, no credit, 0.1 mW of its own,
+// forgetful. Thread: any.
 tac_passivity_def tac_passivity_def_default(int64_t period_ns, double mass_kg);
 
 // Begins with the credit and no force sent.

@@ -20,6 +20,7 @@ typedef enum wall_controller {
 typedef struct wall {
 	double m, b, fc, Delta, Fmax, T, td, K, B, a, xw, bilateral, nonsticky, mh, bh, kh, F0, xi0, si,
 		tstop, x0, v0, N, pc, amax, veps, E0, reset;
+	double own_W; // of the controller; 0: it does not watch itself, as in the reference
 } wall;
 
 typedef struct wall_row {
@@ -67,6 +68,7 @@ static inline void wall_run(const wall *w, wall_row *rows)
 		.damping_max_N_s_per_m = w->pc == WALL_CONTROLLER ? w->amax : 0,
 		.speed_min_m_per_s = w->veps,
 		.credit_J = w->E0,
+		.own_power_W = w->own_W > 0 ? w->own_W : HUGE_VAL,
 		.forget = w->reset != 0,
 	};
 	tac_passivity passivity;
