@@ -106,6 +106,33 @@ static void a_jump_becomes_a_slope(void)
 	TEST_ASSERT_EQUAL_UINT64(2, tac_limit_count(limit, TAC_LIMIT_FORCE_SLEW));
 }
 
+static void a_shortened_force_is_as_long_as_it_may_be_in_every_direction(void)
+{
+	tac_rng rng = tac_rng_seed(8, 1);
+	engage(0);
+	for (int i = 0; i < 20000; i++) {
+		input.wrench.force_N = tac_dvec3_scale(tac_rng_unit_f64(&rng), 100);
+		input.now_ns += 5 * MS; // time enough for the slew
+		const double length = tac_dvec3_length(tac_limit_step(limit, &input).wrench.force_N);
+		TEST_ASSERT_TRUE(length <= 8 && length > 8 * (1 - 1e-14));
+	}
+}
+
+static void creeping_along_the_maximum_never_exceeds_it(void)
+{
+	tac_rng rng = tac_rng_seed(9, 1);
+	def.force_slew_N_per_s = 4000;
+	engage(0);
+	tac_dvec3 way = tac_rng_unit_f64(&rng);
+	for (int i = 0; i < 200000; i++) {
+		// So small a turn that the chord lies within a rounding of the sphere.
+		way = tac_dvec3_normalize(tac_dvec3_add_scaled(way, 1e-7, tac_rng_unit_f64(&rng)));
+		input.wrench.force_N = tac_dvec3_scale(way, 100);
+		input.now_ns += i < 10 ? MS : 1 + tac_rng_below(&rng, 100);
+		TEST_ASSERT_TRUE(tac_dvec3_length(tac_limit_step(limit, &input).wrench.force_N) <= 8);
+	}
+}
+
 static void what_is_not_finite_counts_as_zero(void)
 {
 	const double bad[] = {(double)NAN, HUGE_VAL, -HUGE_VAL};
@@ -206,9 +233,14 @@ static void too_fast_a_device_is_let_go_until_it_is_slow_again(void)
 	TEST_ASSERT_FALSE(has(step(4, true), TAC_LIMIT_SPEED));
 	input.state.angular_velocity_rad_per_s = tac_dvec3_make(31, 0, 0);
 	TEST_ASSERT_TRUE(has(step(4, true), TAC_LIMIT_SPEED));
-	input.state.angular_velocity_rad_per_s.x = (double)NAN;
-	const tac_limit_output out = step(4, true);
-	TEST_ASSERT_TRUE(has(out, TAC_LIMIT_SPEED) && has(out, TAC_LIMIT_NOT_FINITE));
+	for (int i = 0; i < 2; i++) {
+		input.state.velocity_m_per_s.y = i == 0 ? (double)NAN : 0;
+		input.state.angular_velocity_rad_per_s.x = i == 1 ? (double)NAN : 0;
+		const tac_limit_output out = step(4, true);
+		TEST_ASSERT_TRUE(has(out, TAC_LIMIT_SPEED) && has(out, TAC_LIMIT_NOT_FINITE));
+		input.state.velocity_m_per_s.y = input.state.angular_velocity_rad_per_s.x = 0;
+		TEST_ASSERT_FALSE(has(step(4, true), TAC_LIMIT_SPEED));
+	}
 }
 
 static void a_stalled_loop_begins_from_nothing(void)
@@ -474,6 +506,8 @@ int main(void)
 	RUN_TEST(what_is_within_all_limits_passes_unchanged);
 	RUN_TEST(too_long_a_force_is_shortened_and_keeps_its_direction);
 	RUN_TEST(a_jump_becomes_a_slope);
+	RUN_TEST(a_shortened_force_is_as_long_as_it_may_be_in_every_direction);
+	RUN_TEST(creeping_along_the_maximum_never_exceeds_it);
 	RUN_TEST(what_is_not_finite_counts_as_zero);
 	RUN_TEST(in_contact_from_the_start_the_force_comes_up_over_the_engage_time);
 	RUN_TEST(free_of_contact_there_is_nothing_to_come_up);

@@ -246,6 +246,36 @@ static void random_bytes_with_a_right_checksum_never_lead_out_of_the_block(void)
 	TEST_ASSERT_GREATER_THAN(0, whole);
 }
 
+static void bytes_left_over_in_a_block_are_damage(void)
+{
+	static uint8_t block[TAC_RECORDING_BLOCK_BYTES_MAX + 1];
+	const size_t size = tac_recording_encode_block(samples, 3, block);
+	block[size] = 0;
+	block[4]++; // the payload's length; 3 samples have no 255 bytes at the end of a byte
+	uint32_t found;
+	mend(block, size - 16 + 1);
+	TEST_ASSERT_EQUAL_UINT64(0, tac_recording_decode_block(block, size + 1, decoded, &found));
+	block[4]--;
+	mend(block, size - 16);
+	TEST_ASSERT_EQUAL_UINT64(size, tac_recording_decode_block(block, size + 1, decoded, &found));
+	TEST_ASSERT_EQUAL_UINT32(3, found);
+}
+
+static void junk_between_blocks_costs_no_block(void)
+{
+	for (size_t junk = 1; junk < 40; junk++) {
+		memcpy(damaged, file, block_begin[1]);
+		for (size_t i = 0; i < junk; i++)
+			damaged[block_begin[1] + i] = (uint8_t)"TBLTBL"[i % 6];
+		memcpy(damaged + block_begin[1] + junk, file + block_begin[1], file_bytes - block_begin[1]);
+		TEST_ASSERT_EQUAL(TAC_PARTIAL,
+				  tac_recording_decode(damaged, file_bytes + junk, "junk", &recording));
+		TEST_ASSERT_EQUAL_UINT64(SAMPLES, recording.count);
+		TEST_ASSERT_EQUAL_UINT64(junk, recording.lost_bytes);
+		tac_recording_fini(&recording);
+	}
+}
+
 static void changed_real_blocks_decode_or_are_refused(void)
 {
 	tac_rng rng = tac_rng_seed(5, 1);
@@ -347,6 +377,8 @@ int main(void)
 	RUN_TEST(a_flipped_bit_costs_its_own_block_only);
 	RUN_TEST(a_damaged_or_newer_header_is_refused_with_a_reason);
 	RUN_TEST(random_bytes_with_a_right_checksum_never_lead_out_of_the_block);
+	RUN_TEST(bytes_left_over_in_a_block_are_damage);
+	RUN_TEST(junk_between_blocks_costs_no_block);
 	RUN_TEST(changed_real_blocks_decode_or_are_refused);
 	RUN_TEST(random_files_are_taken_calmly);
 	RUN_TEST(a_file_on_disk_is_the_same);

@@ -374,6 +374,19 @@ static void more_writes_than_the_wire_holds_keep_the_newest(void)
 	TEST_ASSERT_DOUBLE_WITHIN(0, 10, tac_sim_read_truth(device).applied.force_N.x);
 }
 
+static void a_wire_keeps_the_order_of_writes(void)
+{
+	tac_sim_def def = plain(0.1, 0, 0);
+	def.delay_ns = MS;
+	create(&def);
+	read_at(0);
+	write_x(5 * MS, 1);
+	write_x(4 * MS, 2); // sent later, so it is the one that stays
+	read_at(10 * MS);
+	TEST_ASSERT_DOUBLE_WITHIN(0, 2, tac_sim_read_truth(device).applied.force_N.x);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-15, 20 * 4e-3, tac_sim_read_truth(device).velocity_m_per_s.x);
+}
+
 static void buttons_follow_the_script(void)
 {
 	const tac_sim_waypoint path[3] = {
@@ -585,6 +598,7 @@ int main(void)
 	RUN_TEST(reading_twice_at_a_time_or_backwards_is_stale);
 	RUN_TEST(a_stall_of_the_program_stops_the_world_too);
 	RUN_TEST(more_writes_than_the_wire_holds_keep_the_newest);
+	RUN_TEST(a_wire_keeps_the_order_of_writes);
 	RUN_TEST(buttons_follow_the_script);
 	RUN_TEST(a_torque_turns_the_tool_about_its_axis);
 	RUN_TEST(the_rotation_speed_is_the_rate_of_the_rotation);
