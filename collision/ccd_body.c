@@ -1,6 +1,7 @@
 #include "collision/ccd_body.h"
 
 #include "base/log.h"
+#include "base/simd.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,11 +10,20 @@
 // Boxes grow by this part of their coordinates, many times the rounding of float.
 #define BOX_ROUNDING 1e-6f
 
+// While building the tree is binary: a node has two children, or the triangles order[first …].
+typedef struct branch {
+	tac_vec3 center, half;
+	int32_t first; // of the two children; of the triangles
+	int32_t count; // 0: inner
+} branch;
+
 typedef struct builder {
 	const tac_mesh *mesh;
 	tac_ccd_body *body;
 	tac_vec3 *centers;
 	int32_t *order;
+	branch *branches;
+	int32_t branch_count;
 	uint8_t *vertices, *edges;          // owner masks by mesh triangle
 	uint8_t *vertex_taken, *edge_taken; // has a triangle that stands for it
 } builder;
@@ -110,7 +120,7 @@ static void list_neighbours(const tac_mesh *mesh, tac_ccd_body *body)
 	body->vertex_first[0] = 0;
 }
 
-static void bound(builder *b, int32_t first, int32_t count, tac_ccd_node *node)
+static void bound(builder *b, int32_t first, int32_t count, branch *node)
 {
 	tac_vec3 lo = tac_vec3_splat(INFINITY), hi = tac_vec3_splat(-INFINITY);
 	for (int32_t i = first; i < first + count; i++) {
@@ -151,12 +161,10 @@ static void select_rank(builder *b, int32_t first, int32_t last, int32_t rank, i
 	}
 }
 
-static void build_node(builder *b, int32_t index, int32_t first, int32_t count, int32_t depth)
+static void build_branch(builder *b, int32_t index, int32_t first, int32_t count)
 {
-	tac_ccd_node *node = &b->body->nodes[index];
+	branch *node = &b->branches[index];
 	bound(b, first, count, node);
-	if (depth > b->body->depth)
-		b->body->depth = depth;
 	if (count <= TAC_CCD_LEAF) {
 		node->first = first;
 		node->count = count;
@@ -172,12 +180,48 @@ static void build_node(builder *b, int32_t index, int32_t first, int32_t count, 
 	// Halves of a multiple of TAC_CCD_LEAF fill the leaves; the depth stays at log2.
 	int32_t left = count / 2;
 	select_rank(b, first, first + count - 1, first + left, axis);
-	node->first = b->body->node_count;
+	node->first = b->branch_count;
 	node->count = 0;
-	b->body->node_count += 2;
+	b->branch_count += 2;
 	int32_t children = node->first;
-	build_node(b, children, first, left, depth + 1);
-	build_node(b, children + 1, first + left, count - left, depth + 1);
+	build_branch(b, children, first, left);
+	build_branch(b, children + 1, first + left, count - left);
+}
+
+// Puts the descendants of a branch, three levels down or leaves, into `list`.
+static int collect(const builder *b, int32_t index, int levels, int32_t *list, int count)
+{
+	const branch *node = &b->branches[index];
+	if (levels == 0 || node->count) {
+		list[count] = index;
+		return count + 1;
+	}
+	count = collect(b, node->first, levels - 1, list, count);
+	return collect(b, node->first + 1, levels - 1, list, count);
+}
+
+static void build_node(builder *b, int32_t node_index, int32_t branch_index)
+{
+	int32_t list[TAC_CCD_WIDTH];
+	int count = collect(b, branch_index, 3, list, 0);
+	tac_ccd_node *node = &b->body->nodes[node_index];
+	for (int k = 0; k < TAC_CCD_WIDTH; k++) {
+		for (int axis = 0; axis < 3; axis++) {
+			node->center[axis][k] =
+				k < count ? tac_vec3_get(b->branches[list[k]].center, axis) : 0;
+			node->half[axis][k] =
+				k < count ? tac_vec3_get(b->branches[list[k]].half, axis) : -1e30f;
+		}
+		node->count[k] = k < count ? b->branches[list[k]].count : 0;
+		node->child[k] = k < count && node->count[k] ? b->branches[list[k]].first : 0;
+	}
+	for (int k = 0; k < count; k++) {
+		if (node->count[k])
+			continue;
+		int32_t child = b->body->node_count++;
+		b->body->nodes[node_index].child[k] = child;
+		build_node(b, child, list[k]);
+	}
 }
 
 static void fill_triangles(builder *b)
@@ -221,6 +265,8 @@ tac_result tac_ccd_body_build(const tac_ccd_body_def *def, tac_ccd_body **out_bo
 		     body,
 		     calloc(triangles, sizeof(tac_vec3)),
 		     calloc(triangles, sizeof(int32_t)),
+		     calloc(2 * triangles, sizeof(branch)),
+		     1,
 		     calloc(triangles, 1),
 		     calloc(triangles, 1),
 		     calloc(vertices, 1),
@@ -229,15 +275,16 @@ tac_result tac_ccd_body_build(const tac_ccd_body_def *def, tac_ccd_body **out_bo
 		body->mesh = mesh;
 		body->solid = def->solid;
 		body->triangles = calloc(triangles, sizeof *body->triangles);
-		body->nodes = calloc(2 * triangles, sizeof *body->nodes);
+		body->nodes = aligned_alloc(32, triangles * sizeof *body->nodes);
 		body->edge_kinds = calloc(edges, 1);
 		body->vertex_collides = calloc(vertices, 1);
 		body->vertex_first = calloc(vertices + 1, sizeof(int32_t));
 		body->vertex_neighbour = calloc(2 * edges, sizeof(int32_t));
 	}
-	bool complete = body && b.centers && b.order && b.vertices && b.edges && b.vertex_taken &&
-			b.edge_taken && body->triangles && body->nodes && body->edge_kinds &&
-			body->vertex_collides && body->vertex_first && body->vertex_neighbour;
+	bool complete = body && b.centers && b.order && b.branches && b.vertices && b.edges &&
+			b.vertex_taken && b.edge_taken && body->triangles && body->nodes &&
+			body->edge_kinds && body->vertex_collides && body->vertex_first &&
+			body->vertex_neighbour;
 	if (complete) {
 		assign_features(&b, def);
 		list_neighbours(mesh, body);
@@ -248,14 +295,19 @@ tac_result tac_ccd_body_build(const tac_ccd_body_def *def, tac_ccd_body **out_bo
 			b.centers[t] = tac_vec3_scale(sum, 1.0f / 3.0f);
 			b.order[t] = t;
 		}
+		build_branch(&b, 0, 0, mesh->triangle_count);
 		body->node_count = 1;
-		build_node(&b, 0, 0, mesh->triangle_count, 0);
+		build_node(&b, 0, 0);
+		body->center = b.branches[0].center;
+		body->half = b.branches[0].half;
+		body->simd = (int32_t)tac_simd_select();
 		fill_triangles(&b);
 		for (int32_t v = 0; v < mesh->vertex_count; v++)
 			body->radius = fmax(body->radius, tac_dvec3_length(vertex_of(mesh, v)));
 	}
 	free(b.centers);
 	free(b.order);
+	free(b.branches);
 	free(b.vertices);
 	free(b.edges);
 	free(b.vertex_taken);

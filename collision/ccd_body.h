@@ -38,11 +38,14 @@ typedef struct tac_ccd_triangle {
 	uint8_t edges;    // bit k: this triangle stands for its edge k
 } tac_ccd_triangle;
 
-// A node of the tree: inner nodes have two children, `first` and `first` + 1; leaves hold `count` triangles.
+#define TAC_CCD_WIDTH 8
+
+// A node of the tree: the boxes of up to eight children side by side, rounded outwards. Lanes without a child
+// have boxes that meet nothing.
 typedef struct tac_ccd_node {
-	tac_vec3 center, half; // box; rounded outwards
-	int32_t first;
-	int32_t count; // 0: inner
+	float center[3][TAC_CCD_WIDTH], half[3][TAC_CCD_WIDTH];
+	int32_t child[TAC_CCD_WIDTH]; // a node, or the first triangle of a leaf
+	int32_t count[TAC_CCD_WIDTH]; // triangles of a leaf; 0: a node
 } tac_ccd_node;
 
 typedef struct tac_ccd_body {
@@ -50,7 +53,8 @@ typedef struct tac_ccd_body {
 	tac_ccd_triangle *triangles;
 	tac_ccd_node *nodes;
 	int32_t node_count;
-	int32_t depth;            // of the tree
+	tac_vec3 center, half;    // box of the whole
+	int32_t simd;             // the variant that descends it, a tac_simd
 	uint8_t *edge_kinds;      // a tac_ccd_edge for each edge of the mesh
 	uint8_t *vertex_collides; // for each vertex: has an edge that may touch
 	int32_t *vertex_first; // vertex v's neighbours are vertex_neighbour[vertex_first[v] …[v + 1] - 1]

@@ -6,6 +6,7 @@
 #define TAC_COLLISION_CCD_PAIRS_H
 
 #include "base/algebra.h"
+#include "base/simd.h"
 #include "collision/ccd.h"
 
 #include <math.h>
@@ -19,9 +20,6 @@ static inline tac_dvec3 tac_ccd_pose_apply(const tac_ccd_pose *T, tac_dvec3 x)
 	return tac_dvec3_add(tac_dmat3_apply(T->R, x), T->t);
 }
 
-// Both trees are halved level by level, so their depths are below 32 each.
-#define TAC_CCD_STACK 72
-
 typedef struct tac_ccd_box {
 	tac_dvec3 lo, hi;
 } tac_ccd_box;
@@ -33,12 +31,6 @@ typedef struct tac_ccd_sweep {
 	tac_dmat3 tilt;   // by element |R| at the start
 	double bend;      // how far a point of the body strays from the chord of its path, m
 } tac_ccd_sweep;
-
-// A node of the moving tree on its way: its box in the fixed frame, and in the moving frame at the start.
-typedef struct tac_ccd_swept {
-	tac_ccd_box box;
-	tac_dvec3 center, half;
-} tac_ccd_swept;
 
 // `angle` is how far the body turns on the way, rad; `arm` the largest distance of its points from the axis.
 static inline tac_ccd_sweep tac_ccd_sweep_make(tac_ccd_pose start, tac_ccd_pose end, double angle, double arm)
@@ -54,43 +46,6 @@ static inline tac_ccd_sweep tac_ccd_sweep_make(tac_ccd_pose start, tac_ccd_pose 
 	// The sagitta of an arc is arm (1 - cos(angle / 2)) <= arm angle^2 / 8, which also holds for a twist.
 	s.bend = arm * fmin(angle * angle / 8, 2);
 	return s;
-}
-
-static inline tac_ccd_swept tac_ccd_sweep_node(const tac_ccd_sweep *s, const tac_ccd_node *node)
-{
-	tac_dvec3 c = tac_dvec3_from_vec3(node->center), h = tac_dvec3_from_vec3(node->half);
-	tac_dvec3 bend = tac_dvec3_splat(s->bend);
-	tac_dvec3 c0 = tac_ccd_pose_apply(&s->start, c), c1 = tac_ccd_pose_apply(&s->end, c);
-	tac_dvec3 around = tac_dvec3_add(tac_dmat3_apply(s->spread, h), bend);
-	tac_dvec3 half_way =
-		tac_dvec3_scale(tac_dmat3_transpose_apply(s->start.R, tac_dvec3_sub(c1, c0)), 0.5);
-	tac_ccd_swept swept = {
-		{tac_dvec3_sub(tac_dvec3_min(c0, c1), around), tac_dvec3_add(tac_dvec3_max(c0, c1), around)},
-		tac_dvec3_add(c, half_way),
-		tac_dvec3_add(tac_dvec3_add(tac_dmat3_apply(s->turned, h), tac_dvec3_abs(half_way)), bend),
-	};
-	return swept;
-}
-
-static inline bool tac_ccd_box_meets_node(const tac_ccd_box *a, const tac_ccd_node *n, double reach)
-{
-	return a->lo.x - reach <= (double)n->center.x + (double)n->half.x &&
-	       a->hi.x + reach >= (double)n->center.x - (double)n->half.x &&
-	       a->lo.y - reach <= (double)n->center.y + (double)n->half.y &&
-	       a->hi.y + reach >= (double)n->center.y - (double)n->half.y &&
-	       a->lo.z - reach <= (double)n->center.z + (double)n->half.z &&
-	       a->hi.z + reach >= (double)n->center.z - (double)n->half.z;
-}
-
-// The same along the axes of the moving body at the start.
-static inline bool tac_ccd_swept_meets_node(const tac_ccd_sweep *s, const tac_ccd_swept *a,
-					    const tac_ccd_node *n, double reach)
-{
-	tac_dvec3 c = tac_dvec3_sub(tac_dvec3_from_vec3(n->center), s->start.t);
-	tac_dvec3 apart = tac_dvec3_abs(tac_dvec3_sub(tac_dmat3_transpose_apply(s->start.R, c), a->center));
-	tac_dvec3 room =
-		tac_dvec3_add(tac_dmat3_transpose_apply(s->tilt, tac_dvec3_from_vec3(n->half)), a->half);
-	return apart.x <= room.x + reach && apart.y <= room.y + reach && apart.z <= room.z + reach;
 }
 
 static inline bool tac_ccd_box_meets_box(const tac_ccd_box *a, const tac_ccd_box *b, double reach)
@@ -157,67 +112,16 @@ static inline bool tac_ccd_plane_separates(const tac_dvec3 triangle[3], const ta
 typedef bool (*tac_ccd_visit)(void *user, const tac_ccd_moving *moving, const tac_ccd_triangle *fixed,
 			      const tac_dvec3 fixed_vertices[3]);
 
-static inline bool tac_ccd_visit_leaves(const tac_ccd_moving *moving, int moving_count,
-					const tac_ccd_body *fixed, const tac_ccd_node *b, const double *reach,
-					tac_ccd_visit visit, void *user)
-{
-	for (int i = 0; i < moving_count; i++) {
-		if (!tac_ccd_box_meets_node(&moving[i].box, b, *reach))
-			continue;
-		for (int32_t j = b->first; j < b->first + b->count; j++) {
-			tac_dvec3 v[3];
-			tac_ccd_triangle_load(&fixed->triangles[j], v);
-			tac_ccd_box box = tac_ccd_box_of(v);
-			if (tac_ccd_box_meets_box(&moving[i].box, &box, *reach) &&
-			    !visit(user, &moving[i], &fixed->triangles[j], v))
-				return false;
-		}
-	}
-	return true;
-}
-
 // Visits all pairs whose swept boxes come within *reach, which the visitor may lower on the way. The order is
-// the same every time.
-static inline void tac_ccd_pairs(const tac_ccd_body *moving, const tac_ccd_body *fixed,
-				 const tac_ccd_sweep *sweep, const double *reach, tac_ccd_visit visit,
-				 void *user)
-{
-	struct {
-		int32_t a, b;
-		tac_ccd_swept swept;
-	} stack[TAC_CCD_STACK];
-	int top = 0;
-	// The swept triangles of the leaf that was last opened: its visits follow each other.
-	tac_ccd_moving leaf[TAC_CCD_LEAF];
-	int32_t leaf_index = -1;
-	stack[top].a = stack[top].b = 0;
-	stack[top++].swept = tac_ccd_sweep_node(sweep, &moving->nodes[0]);
-	while (top > 0) {
-		int32_t ia = stack[--top].a, ib = stack[top].b;
-		tac_ccd_swept swept = stack[top].swept;
-		const tac_ccd_node *a = &moving->nodes[ia], *b = &fixed->nodes[ib];
-		if (!tac_ccd_box_meets_node(&swept.box, b, *reach) ||
-		    !tac_ccd_swept_meets_node(sweep, &swept, b, *reach))
-			continue;
-		if (a->count && b->count) {
-			for (int32_t i = 0; i < a->count && leaf_index != ia; i++)
-				leaf[i] = tac_ccd_sweep_triangle(sweep, &moving->triangles[a->first + i]);
-			leaf_index = ia;
-			if (!tac_ccd_visit_leaves(leaf, a->count, fixed, b, reach, visit, user))
-				return;
-			continue;
-		}
-		// The larger one is opened.
-		bool open_moving = b->count || (!a->count && a->half.x + a->half.y + a->half.z >
-								     b->half.x + b->half.y + b->half.z);
-		for (int k = 1; k >= 0; k--) {
-			stack[top].a = open_moving ? a->first + k : ia;
-			stack[top].b = open_moving ? ib : b->first + k;
-			stack[top++].swept =
-				open_moving ? tac_ccd_sweep_node(sweep, &moving->nodes[a->first + k]) : swept;
-		}
-	}
-}
+// the same every time, and on every machine.
+typedef void tac_ccd_pairs_fn(const tac_ccd_body *moving, const tac_ccd_body *fixed,
+			      const tac_ccd_sweep *sweep, const double *reach, tac_ccd_visit visit,
+			      void *user);
+
+TAC_SIMD_DECLARE(tac_ccd_pairs_fn, tac_ccd_pairs_kernel);
+
+// With the variant that the moving body was built for.
+tac_ccd_pairs_fn tac_ccd_pairs;
 
 #ifdef __cplusplus
 }
