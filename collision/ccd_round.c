@@ -1,0 +1,256 @@
+#include "collision/ccd_round.h"
+
+#include "base/assert.h"
+#include "collision/ccd_pairs.h"
+
+#include <math.h>
+
+#define add   tac_dvec3_add
+#define sub   tac_dvec3_sub
+#define dot   tac_dvec3_dot
+#define cross tac_dvec3_cross
+#define mad   tac_dvec3_add_scaled
+
+#define NEVER HUGE_VAL
+// As in the kernel of the descent: at most ten levels, seven others waiting at each.
+#define STACK 80
+// How far beside a face or an edge a contact may lie and still count, as a part of the coordinates.
+#define ROUNDING 1e-13
+
+typedef struct query {
+	const tac_ccd_round *tool;
+	tac_dvec3 v;
+	double reach; // radius and zone
+	double slack;
+	double best;
+	const tac_ccd_triangle *stop;
+	bool start_hit, start_zone;
+} query;
+
+// The segment's closest approach to a triangle.
+typedef struct closest {
+	double distance;
+	tac_dvec3 core, on;
+} closest;
+
+static void keep_closest(closest *best, tac_dvec3 core, tac_dvec3 on)
+{
+	double d = tac_dvec3_length(sub(core, on));
+	if (d < best->distance) {
+		best->distance = d;
+		best->core = core;
+		best->on = on;
+	}
+}
+
+static closest closest_to_triangle(tac_dvec3 a, tac_dvec3 b, const tac_dvec3 t[3])
+{
+	closest best = {HUGE_VAL, a, a};
+	int region;
+	keep_closest(&best, a, tac_ccd_closest_on_triangle(a, t, &region));
+	if (tac_dvec3_length_squared(sub(b, a)) == 0)
+		return best;
+	keep_closest(&best, b, tac_ccd_closest_on_triangle(b, t, &region));
+	for (int k = 0; k < 3; k++) {
+		tac_dvec3 x, y;
+		tac_ccd_closest_of_segments(a, b, t[k], t[(k + 1) % 3], &x, &y);
+		keep_closest(&best, x, y);
+	}
+	// Through the face.
+	tac_dvec3 n = cross(sub(t[1], t[0]), sub(t[2], t[0]));
+	double da = dot(n, sub(a, t[0])), db = dot(n, sub(b, t[0]));
+	if ((da < 0) != (db < 0)) {
+		tac_dvec3 x = mad(a, da / (da - db), sub(b, a));
+		keep_closest(&best, x, tac_ccd_closest_on_triangle(x, t, &region));
+	}
+	return best;
+}
+
+// When the point p + s v comes within r of the point c: the smaller root.
+static double point_meets_point(tac_dvec3 p, tac_dvec3 v, tac_dvec3 c, double r)
+{
+	tac_dvec3 d = sub(p, c);
+	double vv = dot(v, v), b = dot(d, v), outside = dot(d, d) - r * r,
+	       discriminant = b * b - vv * outside;
+	if (b >= 0 || discriminant < 0)
+		return NEVER;
+	// The root in the form that does not subtract equals.
+	return fmax(0, outside / (-b + sqrt(discriminant)));
+}
+
+// When it comes within r of the inside of the segment c d.
+static double point_meets_segment(tac_dvec3 p, tac_dvec3 v, tac_dvec3 c, tac_dvec3 d, double r)
+{
+	tac_dvec3 axis = tac_dvec3_normalize(sub(d, c)), from = sub(p, c);
+	double along_v = dot(v, axis), along_p = dot(from, axis), length = dot(sub(d, c), axis);
+	tac_dvec3 across_v = mad(v, -along_v, axis), across_p = mad(from, -along_p, axis);
+	double s = point_meets_point(across_p, across_v, tac_dvec3_zero(), r);
+	double at = along_p + s * along_v;
+	return s < NEVER && at >= 0 && at <= length ? s : NEVER;
+}
+
+// When it comes within r of the plane of t, over t.
+static double point_meets_face(const query *q, tac_dvec3 p, const tac_dvec3 t[3])
+{
+	tac_dvec3 n = tac_dvec3_normalize(cross(sub(t[1], t[0]), sub(t[2], t[0])));
+	double height = dot(n, sub(p, t[0])), rate = dot(n, q->v);
+	if (height < 0) {
+		height = -height;
+		rate = -rate;
+	}
+	if (rate >= 0 || height < q->reach)
+		return NEVER;
+	double s = (height - q->reach) / -rate;
+	tac_dvec3 x = mad(p, s, q->v);
+	for (int k = 0; k < 3; k++) {
+		tac_dvec3 edge = sub(t[(k + 1) % 3], t[k]);
+		if (dot(cross(n, edge), sub(x, t[k])) < -q->slack * tac_dvec3_length(edge))
+			return NEVER;
+	}
+	return s;
+}
+
+// When the moving segment a b and the fixed one c d cross at the distance r.
+static double segments_meet(const query *q, tac_dvec3 a, tac_dvec3 b, tac_dvec3 c, tac_dvec3 d)
+{
+	tac_dvec3 u = sub(b, a), w = sub(d, c), n = cross(u, w);
+	double nn = dot(n, n);
+	if (nn <= 1e-20 * dot(u, u) * dot(w, w))
+		return NEVER; // parallel: their ends say it
+	double length = sqrt(nn), gap = dot(n, sub(a, c)) / length, rate = dot(n, q->v) / length;
+	if (gap < 0) {
+		gap = -gap;
+		rate = -rate;
+	}
+	if (rate >= 0 || gap < q->reach)
+		return NEVER;
+	double s = (gap - q->reach) / -rate;
+	tac_dvec3 r = sub(c, mad(a, s, q->v));
+	double on_ab = dot(cross(r, w), n) / nn, on_cd = dot(cross(r, u), n) / nn;
+	return on_ab >= 0 && on_ab <= 1 && on_cd >= 0 && on_cd <= 1 ? s : NEVER;
+}
+
+static double first_contact(const query *q, const tac_dvec3 t[3])
+{
+	const tac_ccd_round *tool = q->tool;
+	bool capsule = tac_dvec3_length_squared(sub(tool->b, tool->a)) > 0;
+	tac_dvec3 back = tac_dvec3_neg(q->v);
+	double first = point_meets_face(q, tool->a, t);
+	if (capsule)
+		first = fmin(first, point_meets_face(q, tool->b, t));
+	for (int k = 0; k < 3; k++) {
+		tac_dvec3 c = t[k], d = t[(k + 1) % 3];
+		first = fmin(first, point_meets_point(tool->a, q->v, c, q->reach));
+		first = fmin(first, point_meets_segment(tool->a, q->v, c, d, q->reach));
+		if (!capsule)
+			continue;
+		first = fmin(first, point_meets_point(tool->b, q->v, c, q->reach));
+		first = fmin(first, point_meets_segment(tool->b, q->v, c, d, q->reach));
+		first = fmin(first, point_meets_segment(c, back, tool->a, tool->b, q->reach));
+		first = fmin(first, segments_meet(q, tool->a, tool->b, c, d));
+	}
+	return first;
+}
+
+static void examine(query *q, const tac_ccd_triangle *triangle)
+{
+	tac_dvec3 t[3];
+	tac_ccd_triangle_load(triangle, t);
+	closest c = closest_to_triangle(q->tool->a, q->tool->b, t);
+	double s = NEVER;
+	if (c.distance <= q->tool->radius) {
+		q->start_hit = true;
+		s = 0;
+	} else if (c.distance < q->reach) {
+		q->start_zone = true;
+		// Only what rounding may add counts as standing still.
+		if (dot(sub(c.core, c.on), q->v) < -q->slack * c.distance)
+			s = 0;
+	} else {
+		s = first_contact(q, t);
+	}
+	if (s < q->best) {
+		q->best = s;
+		q->stop = triangle;
+	}
+}
+
+// The box of the tool's way.
+static tac_ccd_box box_of_way(const query *q)
+{
+	tac_dvec3 a = q->tool->a, b = q->tool->b, r = tac_dvec3_splat(q->reach + q->slack);
+	double end = fmin(q->best, 1);
+	tac_dvec3 lo = tac_dvec3_min(a, b), hi = tac_dvec3_max(a, b), way = tac_dvec3_scale(q->v, end);
+	tac_ccd_box box = {sub(tac_dvec3_min(lo, add(lo, way)), r), add(tac_dvec3_max(hi, add(hi, way)), r)};
+	return box;
+}
+
+static bool meets_child(const tac_ccd_box *box, const tac_ccd_node *node, int k)
+{
+	const double lo[3] = {box->lo.x, box->lo.y, box->lo.z}, hi[3] = {box->hi.x, box->hi.y, box->hi.z};
+	for (int i = 0; i < 3; i++) {
+		double c = (double)node->center[i][k], h = (double)node->half[i][k];
+		if (!(lo[i] <= c + h && hi[i] >= c - h))
+			return false;
+	}
+	return true;
+}
+
+// True when all triangles were examined within the limit.
+static bool search(query *q, const tac_ccd_body *fixed, int64_t limit, int64_t *out_count)
+{
+	int32_t stack[STACK];
+	int top = 0;
+	stack[top++] = 0;
+	while (top > 0) {
+		const tac_ccd_node *node = &fixed->nodes[stack[--top]];
+		tac_ccd_box box = box_of_way(q);
+		for (int k = 0; k < TAC_CCD_WIDTH; k++) {
+			if (!meets_child(&box, node, k))
+				continue;
+			if (node->count[k] == 0)
+				stack[top++] = node->child[k];
+			for (int32_t i = 0; i < node->count[k]; i++) {
+				if (limit > 0 && *out_count >= limit)
+					return false;
+				++*out_count;
+				examine(q, &fixed->triangles[node->child[k] + i]);
+			}
+		}
+	}
+	return true;
+}
+
+tac_ccd_result tac_ccd_round_translate(const tac_ccd_round *tool, const tac_ccd_body *fixed, tac_dvec3 v,
+				       const tac_ccd_options *options)
+{
+	TAC_ASSERT(tool && fixed && options);
+	tac_ccd_result r = {.fraction = 0, .kind = TAC_CCD_NONE, .distance = options->zone};
+	r.moving_feature = r.fixed_feature = r.moving_triangle = r.fixed_triangle = -1;
+	double size =
+		tac_dvec3_length(tool->a) + tac_dvec3_length(tool->b) + tac_dvec3_length(v) + tool->radius;
+	if (!(size < 1e30) || !(tool->radius > 0) || !(options->zone >= 0) ||
+	    (options->zone > 0 && size * ROUNDING > options->zone)) {
+		r.flags = TAC_CCD_REFUSED | TAC_CCD_STOPPED;
+		return r;
+	}
+	query q = {.tool = tool, .v = v, .reach = tool->radius + options->zone, .slack = ROUNDING * size};
+	q.best = nextafter(1, 2);
+	bool complete = search(&q, fixed, options->pair_limit, &r.pairs);
+	r.flags = (q.start_zone ? TAC_CCD_START_ZONE : 0) | (q.start_hit ? TAC_CCD_START_HIT : 0) |
+		  (complete ? 0 : TAC_CCD_BUDGET_SPENT);
+	r.fraction = complete ? fmin(q.best, 1) : 0;
+	if (r.fraction < 1)
+		r.flags |= TAC_CCD_STOPPED;
+	if (!complete || !q.stop || r.fraction == 1)
+		return r;
+	tac_dvec3 t[3];
+	tac_ccd_triangle_load(q.stop, t);
+	closest c = closest_to_triangle(mad(tool->a, r.fraction, v), mad(tool->b, r.fraction, v), t);
+	r.kind = TAC_CCD_VERTEX_FACE;
+	r.fixed_triangle = r.fixed_feature = q.stop->id;
+	r.normal = tac_dvec3_normalize(sub(c.core, c.on));
+	r.point = mad(c.core, -tool->radius, r.normal);
+	r.distance = fmax(0, c.distance - tool->radius);
+	return r;
+}

@@ -1,0 +1,169 @@
+#include "collision/ccd_round.h"
+
+#include "base/rng.h"
+#include "collision/mesh_shapes.h"
+#include "tests/ccd_referee.h"
+
+#include <unity.h>
+
+#define ZONE TAC_CCD_ZONE
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+}
+
+static tac_ccd_body *build(tac_mesh *mesh)
+{
+	tac_ccd_body_def def = tac_ccd_body_def_default();
+	def.mesh = mesh;
+	tac_ccd_body *body;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_ccd_body_build(&def, &body));
+	return body;
+}
+
+static tac_dvec3 vec(double x, double y, double z)
+{
+	return tac_dvec3_make(x, y, z);
+}
+
+static void sphere_stops_before_a_face_an_edge_and_a_corner(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_box(tac_vec3_make(2, 2, 2), 2, &mesh));
+	tac_ccd_body *box = build(mesh);
+	tac_ccd_options options = tac_ccd_options_default();
+	double reach = 0.25 + ZONE;
+	tac_ccd_round ball = {vec(0.3, 0.2, 4), vec(0.3, 0.2, 4), 0.25};
+	tac_ccd_result r = tac_ccd_round_translate(&ball, box, vec(0, 0, -10), &options);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, (3 - reach) / 10, r.fraction);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 1, r.normal.z);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 1 + ZONE, r.point.z);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, ZONE, r.distance);
+	// 0.1 outside the face: it meets the edge at x = 1.
+	ball.a = ball.b = vec(1.1, 0.2, 4);
+	r = tac_ccd_round_translate(&ball, box, vec(0, 0, -10), &options);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, (3 - sqrt(reach * reach - 0.01)) / 10, r.fraction);
+	// And the corner.
+	ball.a = ball.b = vec(1.1, 1.1, 4);
+	r = tac_ccd_round_translate(&ball, box, vec(0, 0, -10), &options);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, (3 - sqrt(reach * reach - 0.02)) / 10, r.fraction);
+	ball.a = ball.b = vec(1.2, 1.2, 4);
+	r = tac_ccd_round_translate(&ball, box, vec(0, 0, -10), &options);
+	TEST_ASSERT_TRUE(r.fraction == 1 && r.flags == 0);
+	// A capsule across the edge along y: as the ball, and between its ends only.
+	tac_ccd_round capsule = {vec(-3, 1.1, 4), vec(3, 1.1, 4), 0.25};
+	r = tac_ccd_round_translate(&capsule, box, vec(0, 0, -10), &options);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, (3 - sqrt(reach * reach - 0.01)) / 10, r.fraction);
+	tac_ccd_body_destroy(&box);
+	tac_mesh_destroy(&mesh);
+}
+
+static void tool_in_the_zone_may_slide_and_leave_but_not_approach(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_grid(2, 2, 3, 3, &mesh));
+	tac_ccd_body *sheet = build(mesh);
+	tac_ccd_options options = tac_ccd_options_default();
+	for (int side = -1; side <= 1; side += 2) {
+		tac_ccd_round ball = {vec(0, 0, side * (0.1 + ZONE / 2)), vec(0, 0, side * (0.1 + ZONE / 2)),
+				      0.1};
+		tac_ccd_result r = tac_ccd_round_translate(&ball, sheet, vec(0.3, 0.1, 0), &options);
+		TEST_ASSERT_TRUE(r.fraction == 1 && r.flags == TAC_CCD_START_ZONE);
+		TEST_ASSERT_TRUE(
+			tac_ccd_round_translate(&ball, sheet, vec(0, 0.1, side * 0.1), &options).fraction ==
+			1);
+		TEST_ASSERT_TRUE(
+			tac_ccd_round_translate(&ball, sheet, vec(0, 0.1, side * -0.1), &options).fraction ==
+			0);
+		ball.a.z = ball.b.z = side * 0.09;
+		r = tac_ccd_round_translate(&ball, sheet, vec(0, 0, side), &options);
+		TEST_ASSERT_TRUE(r.fraction == 0 && (r.flags & TAC_CCD_START_HIT));
+	}
+	tac_ccd_round bad = {vec(NAN, 0, 0), vec(0, 0, 0), 0.1};
+	TEST_ASSERT_TRUE(tac_ccd_round_translate(&bad, sheet, vec(0, 0, 1), &options).flags &
+			 TAC_CCD_REFUSED);
+	tac_ccd_round flat = {vec(0, 0, 1), vec(0, 0, 1), 0};
+	TEST_ASSERT_TRUE(tac_ccd_round_translate(&flat, sheet, vec(0, 0, 1), &options).flags &
+			 TAC_CCD_REFUSED);
+	tac_ccd_body_destroy(&sheet);
+	tac_mesh_destroy(&mesh);
+}
+
+// The distance of a segment from a triangle in long double: their boundaries, the face over the ends, the
+// crossing.
+static real core_distance(ref_vec a, ref_vec b, const ref_vec *t)
+{
+	if (ref_pierces(a, b, t))
+		return 0;
+	real least = ref_min(ref_point_face(a, t), ref_point_face(b, t));
+	for (int k = 0; k < 3; k++) {
+		ref_vec c = t[k], d = t[(k + 1) % 3];
+		least = ref_min(least, ref_min(ref_point_segment(a, c, d), ref_point_segment(b, c, d)));
+		ref_vec ab = ref_sub(b, a);
+		if (ref_dot(ab, ab) > 0)
+			least = ref_min(least, ref_segments(a, b, c, d));
+	}
+	return sqrtl(least);
+}
+
+static real mesh_distance(const tac_mesh *mesh, const tac_ccd_round *tool, tac_dvec3 v, real s)
+{
+	ref_vec a = {tool->a.x + s * v.x, tool->a.y + s * v.y, tool->a.z + s * v.z};
+	ref_vec b = {tool->b.x + s * v.x, tool->b.y + s * v.y, tool->b.z + s * v.z};
+	real least = HUGE_VALL;
+	for (int32_t i = 0; i < mesh->triangle_count; i++)
+		least = ref_min(least, core_distance(a, b, ref_load(mesh, i, NULL).v));
+	return least;
+}
+
+// The tool stops where its distance is the zone; and before that it was never closer.
+static void random_tools_stop_at_the_zone_and_nowhere_else(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.3f, 0.1f, 8, 6, &mesh));
+	tac_ccd_body *torus = build(mesh);
+	tac_ccd_options options = tac_ccd_options_default();
+	tac_rng rng = tac_rng_seed(40, 1);
+	int stopped = 0, passed = 0;
+	for (int i = 0; i < 600; i++) {
+		tac_ccd_round tool = {.radius = tac_rng_range_f64(&rng, 0.001, 0.1)};
+		tool.a = tac_dvec3_scale(tac_rng_unit_f64(&rng), 0.8);
+		tool.b = i % 2 ? tool.a : tac_dvec3_add_scaled(tool.a, 0.3, tac_rng_unit_f64(&rng));
+		if (mesh_distance(mesh, &tool, vec(0, 0, 0), 0) < tool.radius + ZONE)
+			continue;
+		tac_dvec3 v = tac_dvec3_sub(tac_dvec3_scale(tac_rng_unit_f64(&rng), 0.45), tool.a);
+		v = tac_dvec3_scale(v, tac_rng_range_f64(&rng, 0.5, 2));
+		tac_ccd_result r = tac_ccd_round_translate(&tool, torus, v, &options);
+		real needed = tool.radius + ZONE;
+		for (int k = 1; k < 20; k++) {
+			real d = mesh_distance(mesh, &tool, v, r.fraction * k / 20);
+			TEST_ASSERT_TRUE_MESSAGE(d >= needed - 1e-11L, "passed too close");
+		}
+		real d = mesh_distance(mesh, &tool, v, r.fraction);
+		if (r.fraction == 1) {
+			TEST_ASSERT_TRUE(d >= needed - 1e-11L);
+			passed++;
+			continue;
+		}
+		stopped++;
+		TEST_ASSERT_DOUBLE_WITHIN(1e-11, (double)needed, (double)d);
+		TEST_ASSERT_TRUE(mesh_distance(mesh, &tool, v, r.fraction + 1e-6) < needed);
+	}
+	TEST_ASSERT_GREATER_THAN(150, stopped);
+	TEST_ASSERT_GREATER_THAN(50, passed);
+	tac_ccd_body_destroy(&torus);
+	tac_mesh_destroy(&mesh);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(sphere_stops_before_a_face_an_edge_and_a_corner);
+	RUN_TEST(tool_in_the_zone_may_slide_and_leave_but_not_approach);
+	RUN_TEST(random_tools_stop_at_the_zone_and_nowhere_else);
+	return UNITY_END();
+}
