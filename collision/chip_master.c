@@ -128,13 +128,6 @@ static uint32_t record_of(const tac_chip *chip, uint32_t address, uint32_t link)
 	return (chip->master.ctrl & TAC_CHIP_LAYOUT_R) != 0 ? link : address;
 }
 
-static uint32_t triangle_at(const tac_chip *chip, uint32_t record)
-{
-	uint32_t id;
-	memcpy(&id, chip->memory + record + TAC_CHIP_WORD_LINK * sizeof id, sizeof id);
-	return id;
-}
-
 // Two leaves meet: straight to the triangles. False when the query is over.
 static bool meet(tac_chip *chip, uint32_t x, uint32_t address, uint32_t link)
 {
@@ -142,7 +135,8 @@ static bool meet(tac_chip *chip, uint32_t x, uint32_t address, uint32_t link)
 	uint32_t tumbled = record_of(chip, master->sibling[x].address, master->sibling[x].link);
 	uint32_t aligned = record_of(chip, address, link);
 	if (tac_chip_triangles(chip, tumbled, aligned)) {
-		tac_chip_report(chip, triangle_at(chip, tumbled), triangle_at(chip, aligned));
+		tac_chip_report(chip, tac_chip_at(chip, tumbled)[TAC_CHIP_WORD_LINK],
+				tac_chip_at(chip, aligned)[TAC_CHIP_WORD_LINK]);
 		if ((master->ctrl & TAC_CHIP_ALL_HITS) == 0 && master->state != TAC_CHIP_IDLE)
 			finish(chip);
 	}
@@ -154,7 +148,6 @@ static bool compare(tac_chip *chip, uint32_t x, uint32_t word, uint32_t b, uint3
 {
 	tac_chip_master *master = &chip->master;
 	uint32_t tumbled_type = master->sibling[x].type;
-	++chip->counters[TAC_CHIP_OVERLAP_TESTS];
 	if (type == TAC_CHIP_LEAF && tumbled_type == TAC_CHIP_LEAF) {
 		++chip->counters[TAC_CHIP_OVERLAPS];
 		return meet(chip, x, pair_of(word) + b * TAC_CHIP_NODE_BYTES, link);
@@ -212,13 +205,15 @@ static void scan(tac_chip *chip)
 			tac_chip_raise(chip, TAC_CHIP_ERR_NAN);
 			return;
 		}
-		for (uint32_t x = 0; x < 2; ++x) {
-			if (master->sibling[x].type == TAC_CHIP_EMPTY ||
-			    (master->alone != BOTH && master->alone != (int)x))
-				continue;
-			if (!compare(chip, x, word, b, type, node[TAC_CHIP_WORD_LINK]))
-				return;
+		bool tested[2];
+		for (uint32_t x = 0; x < 2; ++x) { // both at once, also when the first ends the query
+			tested[x] = master->sibling[x].type != TAC_CHIP_EMPTY &&
+				    (master->alone == BOTH || master->alone == (int)x);
+			chip->counters[TAC_CHIP_OVERLAP_TESTS] += tested[x];
 		}
+		for (uint32_t x = 0; x < 2; ++x)
+			if (tested[x] && !compare(chip, x, word, b, type, node[TAC_CHIP_WORD_LINK]))
+				return;
 	}
 }
 
