@@ -7,7 +7,8 @@
 
 #include <stdlib.h>
 
-#define NO_HIT UINT32_MAX
+#define NO_HIT            UINT32_MAX
+#define STORAGE_ALIGNMENT ((size_t)64)
 
 // Words in the hierarchy memory are little-endian, and the model reads them in place.
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the model needs a little-endian machine");
@@ -19,6 +20,35 @@ tac_chip_def tac_chip_def_default(void)
 {
 	return (tac_chip_def){
 		.memory_bytes = UINT32_C(256) << 20, .sram_words = 65536, .hit_capacity = 65536};
+}
+
+size_t tac_chip_storage_bytes(const tac_chip_def *def)
+{
+	size_t bytes = sizeof(tac_chip) +
+		       ((size_t)def->sram_words + 2 * (size_t)def->hit_capacity) * sizeof(uint32_t);
+	return (bytes + STORAGE_ALIGNMENT - 1) / STORAGE_ALIGNMENT * STORAGE_ALIGNMENT;
+}
+
+tac_chip *tac_chip_init(void *storage, const tac_chip_def *def)
+{
+	TAC_ASSERT((uintptr_t)storage % STORAGE_ALIGNMENT == 0);
+	tac_chip *chip = storage;
+	memset(chip, 0, sizeof *chip);
+	chip->stack.sram = (uint32_t *)(chip + 1);
+	chip->hits = chip->stack.sram + def->sram_words;
+	chip->sram_size = chip->sram_words = def->sram_words;
+	chip->hit_capacity = def->hit_capacity;
+	chip->ag2_delay = 12;
+	return chip;
+}
+
+void tac_chip_attach(tac_chip *chip, int slot, uint32_t address, const void *bytes, uint32_t count)
+{
+	TAC_ASSERT(slot >= 0 && slot < 2 && address % TAC_CHIP_PAIR_BYTES == 0 &&
+		   count % TAC_CHIP_PAIR_BYTES == 0 && (uintptr_t)bytes % sizeof(uint32_t) == 0);
+	chip->slots[slot].bytes = bytes;
+	chip->slots[slot].address = address;
+	chip->slots[slot].count = count;
 }
 
 tac_result tac_chip_create(const tac_chip_def *def, tac_chip **out_chip)
@@ -35,22 +65,19 @@ tac_result tac_chip_create(const tac_chip_def *def, tac_chip **out_chip)
 			def->memory_bytes, def->sram_words, def->hit_capacity);
 		return TAC_ERROR_ARGUMENT;
 	}
-	tac_chip *chip = calloc(1, sizeof *chip);
-	if (chip != NULL) {
-		chip->memory = calloc(def->memory_bytes, 1);
-		chip->stack.sram = calloc(def->sram_words, sizeof *chip->stack.sram);
-		chip->hits = calloc(def->hit_capacity, 2 * sizeof *chip->hits);
-	}
-	if (chip == NULL || chip->memory == NULL || chip->stack.sram == NULL || chip->hits == NULL) {
-		tac_chip_destroy(&chip);
+	void *storage = aligned_alloc(STORAGE_ALIGNMENT, tac_chip_storage_bytes(def));
+	unsigned char *memory = calloc(def->memory_bytes, 1);
+	if (storage == NULL || memory == NULL) {
+		free(storage);
+		free(memory);
 		tac_log(TAC_LOG_ERROR, "chip: no memory for a board of %u bytes, %u words and %u hits",
 			def->memory_bytes, def->sram_words, def->hit_capacity);
 		return TAC_ERROR_MEMORY;
 	}
-	chip->memory_bytes = def->memory_bytes;
-	chip->sram_size = chip->sram_words = def->sram_words;
-	chip->hit_capacity = def->hit_capacity;
-	chip->ag2_delay = 12;
+	memset(storage, 0, tac_chip_storage_bytes(def)); // every page is there before the first query
+	tac_chip *chip = tac_chip_init(storage, def);
+	tac_chip_attach(chip, 0, 0, memory, def->memory_bytes);
+	chip->memory = memory;
 	*out_chip = chip;
 	return TAC_OK;
 }
@@ -60,8 +87,6 @@ void tac_chip_destroy(tac_chip **chip)
 	if (*chip == NULL)
 		return;
 	free((*chip)->memory);
-	free((*chip)->stack.sram);
-	free((*chip)->hits);
 	free(*chip);
 	*chip = NULL;
 }
@@ -221,7 +246,8 @@ void tac_chip_write(tac_chip *chip, uint32_t offset, uint32_t value)
 
 static bool in_memory(tac_chip *chip, uint32_t address, size_t count)
 {
-	if (address <= chip->memory_bytes && count <= chip->memory_bytes - address)
+	uint32_t size = chip->memory != NULL ? chip->slots[0].count : 0;
+	if (address <= size && count <= size - address)
 		return true;
 	tac_chip_raise(chip, TAC_CHIP_ERR_ADDRESS);
 	return false;

@@ -124,6 +124,21 @@ tac_result tac_chip_create(const tac_chip_def *def, tac_chip **out_chip);
 // Thread: setup.
 void tac_chip_destroy(tac_chip **chip);
 
+// For a chip without a memory of its own, in memory of the caller's: trees that several chips read at once.
+// Bytes of storage that `def` needs; its memory_bytes does not count.
+// Thread: any.
+size_t tac_chip_storage_bytes(const tac_chip_def *def);
+
+// A chip at the beginning of `storage`, which must be aligned to 64 bytes (asserted) and stays the caller's;
+// there is nothing to undo. Its stack memory is not cleared.
+// Thread: RT.
+tac_chip *tac_chip_init(void *storage, const tac_chip_def *def);
+
+// Puts `count` bytes (a multiple of 256, aligned to 4 bytes; asserted), which stay the caller's and are only
+// read, into the address space at `address`. A chip has two slots, 0 and 1; slot 0 is the memory of
+// tac_chip_create. Thread: RT, one thread at a time a chip.
+void tac_chip_attach(tac_chip *chip, int slot, uint32_t address, const void *bytes, uint32_t count);
+
 // Reads a register. One that does not exist reads as 0 and raises ERR_ADDRESS.
 // Thread: RT, one thread at a time a chip.
 uint32_t tac_chip_read(tac_chip *chip, uint32_t offset);

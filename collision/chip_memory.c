@@ -3,15 +3,26 @@
 
 // SDRAM interface.
 
+const uint32_t *tac_chip_at(const tac_chip *chip, uint32_t address)
+{
+	for (int slot = 0; slot < 2; ++slot) {
+		uint32_t offset = address - chip->slots[slot].address; // wraps below it
+		if (address % TAC_CHIP_NODE_BYTES == 0 && offset < chip->slots[slot].count)
+			return (const uint32_t *)(const void *)(chip->slots[slot].bytes + offset);
+	}
+	return NULL;
+}
+
 const uint32_t *tac_chip_fetch(tac_chip *chip, uint32_t address, uint32_t alignment)
 {
-	if (address % alignment != 0 || address >= chip->memory_bytes) {
+	const uint32_t *words = address % alignment == 0 ? tac_chip_at(chip, address) : NULL;
+	if (words == NULL) {
 		tac_chip_raise(chip, TAC_CHIP_ERR_ADDRESS);
 		return NULL;
 	}
 	++chip->counters[TAC_CHIP_SDRAM_BURSTS];
 	chip->counters[TAC_CHIP_SDRAM_BYTES] += TAC_CHIP_PAIR_BYTES;
-	return (const uint32_t *)(const void *)(chip->memory + address);
+	return words;
 }
 
 // Stack Engine. One SRAM holds frames and lists: those of sibling 0 and the frames grow from its bottom,

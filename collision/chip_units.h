@@ -137,8 +137,11 @@ struct tac_chip {
 	uint64_t counters[TAC_CHIP_COUNTER_COUNT];
 
 	// SDRAM interface
-	unsigned char *memory;
-	uint32_t memory_bytes;
+	unsigned char *memory; // to write to: slot 0, or NULL
+	struct {
+		const unsigned char *bytes;
+		uint32_t address, count;
+	} slots[2];
 
 	// Register files
 	float dop[TAC_CHIP_ROWS];                 // DOP Register File
@@ -158,7 +161,9 @@ void tac_chip_raise(tac_chip *chip, tac_chip_error error);
 // Puts a pair into the hit FIFO.
 void tac_chip_report(tac_chip *chip, uint32_t tumbled_triangle, uint32_t aligned_triangle);
 
-// SDRAM interface. The words of the pair or record at `address`, or NULL after raising ERR_ADDRESS. One
+// SDRAM interface. What lies at an address that is a multiple of 128, to the end of its node; NULL outside.
+const uint32_t *tac_chip_at(const tac_chip *chip, uint32_t address);
+// The words of the pair or record at `address`, or NULL after raising ERR_ADDRESS. One
 // burst.
 const uint32_t *tac_chip_fetch(tac_chip *chip, uint32_t address, uint32_t alignment);
 

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "collision/chip_collider.h"
 #include "collision/scd_collider.h"
 #include "collision/traverse.h"
 #include "collision/tritri.h"
@@ -91,6 +92,8 @@ const tac_collider *tac_collider_at(int index)
 		return tac_classic_collider();
 	case 3:
 		return tac_scd_collider();
+	case 4:
+		return tac_chip_collider();
 	default:
 		return NULL;
 	}

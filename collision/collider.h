@@ -117,8 +117,8 @@ tac_result tac_context_create(const tac_context_def *def, tac_context **out_cont
 // Thread: setup.
 void tac_context_destroy(tac_context **context);
 
-// The engine of that name (wide, doptree, classic, scd), or NULL. Engines live as long as the process; the
-// first call picks their SIMD variant by tac_simd_select. Thread: setup.
+// The engine of that name (wide, doptree, classic, scd, chip), or NULL. Engines live as long as the process;
+// the first call picks their SIMD variant by tac_simd_select. Thread: setup.
 const tac_collider *tac_collider_find(const char *name);
 
 // The engine of that index, or NULL after the last.
@@ -134,8 +134,8 @@ tac_result tac_shape_build(const tac_collider *collider, const tac_mesh *mesh, t
 void tac_shape_destroy(tac_shape **shape);
 
 // Answers whether `moving`, placed by `motion`, has a point in common with `fixed`; both were built by
-// `collider`. The answer is exact for the vertices of the moving mesh rounded to double. Pairs are in the
-// context; in mode first, there is one.
+// `collider`. The answer is exact for the vertices of the moving mesh rounded to double (but see
+// collision/chip_collider.h). Pairs are in the context; in mode first, there is one.
 // Thread: RT.
 tac_contact tac_collider_query(const tac_collider *collider, tac_context *context, const tac_shape *moving,
 			       const tac_shape *fixed, const tac_motion *motion, tac_query_mode mode,

@@ -6,6 +6,7 @@
 
 #include "base/rng.h"
 #include "collision/chip.h"
+#include "collision/collider.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -406,6 +407,30 @@ static inline double fix_separation(const fix_triangle *tumbled, const fix_trian
 		apart = fmax(apart, fmax(low[0] - high[1], low[1] - high[0]));
 	}
 	return apart;
+}
+
+static inline fix_triangle fix_mesh_triangle(const tac_mesh *mesh, int32_t i)
+{
+	fix_triangle t;
+	for (int k = 0; k < 3; ++k)
+		tac_vec3_store(t.v[k], mesh->vertices[mesh->triangles[i].vertex[k]]);
+	return t;
+}
+
+// The same for triangles of meshes.
+static inline double fix_mesh_separation(const tac_mesh *moving, int32_t moving_triangle,
+					 const tac_mesh *fixed, int32_t fixed_triangle,
+					 const tac_motion *motion)
+{
+	fix_motion m;
+	for (int r = 0; r < 3; ++r) {
+		for (int c = 0; c < 3; ++c)
+			m.r[r][c] = (double)motion->rotation.m[r][c];
+		m.t[r] = (double)tac_vec3_get(motion->translation, r);
+	}
+	fix_triangle a = fix_mesh_triangle(moving, moving_triangle),
+		     b = fix_mesh_triangle(fixed, fixed_triangle);
+	return fix_separation(&a, &b, &m);
 }
 
 // Triangles of about `size` with centres in a cube of edge 2.

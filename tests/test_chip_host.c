@@ -92,25 +92,6 @@ static tac_contact ask(const object *tumbled, const object *aligned, const tac_m
 	return tac_chip_answer(tac_chip_read(chip, TAC_CHIP_STATUS));
 }
 
-static fix_triangle triangle_of(const tac_mesh *mesh, int32_t i)
-{
-	fix_triangle t;
-	for (int k = 0; k < 3; ++k)
-		tac_vec3_store(t.v[k], mesh->vertices[mesh->triangles[i].vertex[k]]);
-	return t;
-}
-
-static fix_motion in_double(const tac_motion *motion)
-{
-	fix_motion m;
-	for (int r = 0; r < 3; ++r) {
-		for (int c = 0; c < 3; ++c)
-			m.r[r][c] = (double)motion->rotation.m[r][c];
-		m.t[r] = (double)tac_vec3_get(motion->translation, r);
-	}
-	return m;
-}
-
 // Pairs of doptree that the chip did not report, and the other way round; only pairs that touch or miss by
 // less than a hundred roundings of single precision may be among them.
 #define UNSURE 1e-5
@@ -128,16 +109,15 @@ static int compare_sets(const object *tumbled, const object *aligned, const tac_
 	}
 	for (int64_t k = 0; k < context->pair_count; ++k)
 		seen[context->moving_ids[k] * columns + context->fixed_ids[k]] |= 2;
-	fix_motion m = in_double(motion);
 	int different = 0;
 	for (size_t c = 0; c < cells; ++c) {
 		if (seen[c] == 3)
 			++*out_sure;
 		if (seen[c] != 1 && seen[c] != 2)
 			continue;
-		fix_triangle t = triangle_of(tumbled->mesh, (int32_t)(c / (size_t)columns));
-		fix_triangle u = triangle_of(aligned->mesh, (int32_t)(c % (size_t)columns));
-		TEST_ASSERT_DOUBLE_WITHIN(UNSURE, 0.0, fix_separation(&t, &u, &m));
+		double apart = fix_mesh_separation(tumbled->mesh, (int32_t)(c / (size_t)columns),
+						   aligned->mesh, (int32_t)(c % (size_t)columns), motion);
+		TEST_ASSERT_DOUBLE_WITHIN(UNSURE, 0.0, apart);
 		++different;
 	}
 	free(seen);
@@ -380,7 +360,7 @@ static void a_tree_lies_in_memory_as_the_paper_says(void)
 			++found[triangle];
 			float values[24]; // 9 of the vertices, 12 of the map, 3 of nothing
 			memcpy(values, record, sizeof values);
-			fix_triangle expected = triangle_of(mesh, triangle);
+			fix_triangle expected = fix_mesh_triangle(mesh, triangle);
 			TEST_ASSERT_EQUAL_MEMORY(expected.v, values, sizeof expected.v);
 			static const float unit[3][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
 			for (int k = 0; k < 3; ++k)

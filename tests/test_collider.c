@@ -3,6 +3,7 @@
 #include "tests/shapes.h"
 
 #include "base/simd.h"
+#include "collision/chip_collider.h"
 #include "collision/mesh_shapes.h"
 #include "collision/traverse.h"
 #include "collision/wide.h"
@@ -27,13 +28,13 @@ void tearDown(void)
 	tac_context_destroy(&context);
 }
 
-// All engines, and every variant of wide.
+// All engines that answer exactly, and every variant of wide. The chip has test_chip_collider.c.
 static const tac_collider *engine(int i)
 {
 	static const int m[] = {0, 2};
 	int n = 0;
 	for (int k = 0; tac_collider_at(k) != NULL; ++k)
-		if (n++ == i)
+		if (tac_collider_at(k) != tac_chip_collider() && n++ == i)
 			return tac_collider_at(k);
 	for (int k = 0; k < 2; ++k)
 		if (n++ == i)
