@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "collision/chip_collider.h"
 #include "collision/scd_collider.h"
+#include "collision/shape.h"
 #include "collision/traverse.h"
 #include "collision/tritri.h"
 #include "collision/wide.h"
@@ -94,6 +95,8 @@ const tac_collider *tac_collider_at(int index)
 		return tac_scd_collider();
 	case 4:
 		return tac_chip_collider();
+	case 5:
+		return tac_solid_collider();
 	default:
 		return NULL;
 	}
