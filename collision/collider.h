@@ -117,8 +117,8 @@ tac_result tac_context_create(const tac_context_def *def, tac_context **out_cont
 // Thread: setup.
 void tac_context_destroy(tac_context **context);
 
-// The engine of that name (wide, doptree, classic, scd, chip, solid), or NULL. Engines live as long as the process;
-// the first call picks their SIMD variant by tac_simd_select. Thread: setup.
+// The engine of that name (wide, doptree, classic, scd, chip, solid), or NULL. Engines live as long as the
+// process; the first call picks their SIMD variant by tac_simd_select. Thread: setup.
 const tac_collider *tac_collider_find(const char *name);
 
 // The engine of that index, or NULL after the last.

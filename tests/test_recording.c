@@ -266,7 +266,7 @@ static void junk_between_blocks_costs_no_block(void)
 	for (size_t junk = 1; junk < 40; junk++) {
 		memcpy(damaged, file, block_begin[1]);
 		for (size_t i = 0; i < junk; i++)
-			damaged[block_begin[1] + i] = (uint8_t)"TBLTBL"[i % 6];
+			damaged[block_begin[1] + i] = (uint8_t) "TBLTBL"[i % 6];
 		memcpy(damaged + block_begin[1] + junk, file + block_begin[1], file_bytes - block_begin[1]);
 		TEST_ASSERT_EQUAL(TAC_PARTIAL,
 				  tac_recording_decode(damaged, file_bytes + junk, "junk", &recording));
