@@ -15,7 +15,6 @@ static const struct {
 	{"latency", cmd_latency, "how punctual a periodic loop is on this machine, and why it is not"},
 	{"mesh", cmd_mesh, "what is in a mesh file"},
 	{"query", cmd_query, "whether two meshes touch, at the poses of a file"},
-	{"mesh", cmd_mesh, "what a mesh file holds: triangles, surfaces, open edges, bounds"},
 	{"sweep", cmd_sweep, "how far one mesh can move before it touches another"},
 };
 
