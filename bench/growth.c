@@ -1,0 +1,73 @@
+// bench_growth [LARGEST]: time against triangle count, first and pairs, with build time and memory, for each
+// engine: tori of 1,000 to a million triangles in the same 48 poses. Minimum of 5 a pose, mean and maximum
+// over the poses.
+#include "collision/collider.h"
+#include "collision/mesh_shapes.h"
+#include "rt/clock.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define POSES 48
+
+static tac_motion pose(int i)
+{
+	tac_quat q = tac_quat_from_axis_angle(tac_vec3_normalize(tac_vec3_make(1.0F, 0.7F, 0.3F)),
+					      0.131F * (float)i);
+	return (tac_motion){tac_mat3_from_quat(q), tac_vec3_make(1.5F, 0.2F, 0.1F)};
+}
+
+int main(int argc, char **argv)
+{
+	int32_t largest = argc > 1 ? atoi(argv[1]) : 1100000;
+	tac_context_def def = tac_context_def_default();
+	def.pair_capacity = 1 << 20;
+	def.scratch_bytes = (size_t)64 << 20;
+	tac_context *context;
+	if (tac_context_create(&def, &context) < 0)
+		return 1;
+	context->coherent = false;
+	printf("%9s %-8s %9s %8s | %9s %9s | %9s %9s %9s\n", "triangles", "engine", "build ms", "B/tri",
+	       "first us", "max", "pairs us", "max", "pairs");
+	for (int32_t sides = 16; 2 * sides * 2 * sides <= largest; sides *= 2) {
+		tac_mesh *mesh;
+		if (tac_mesh_build_torus(1.0F, 0.35F, 2 * sides, sides, &mesh) < 0)
+			return 1;
+		for (int e = 0; tac_collider_at(e) != NULL; e++) {
+			const tac_collider *c = tac_collider_at(e);
+			tac_shape *shape;
+			int64_t start = tac_clock_now_ns();
+			if (tac_shape_build(c, mesh, &shape) < 0)
+				return 1;
+			double build_ms = (double)(tac_clock_now_ns() - start) * 1e-6;
+			printf("%9d %-8s %9.1f %8.1f |", mesh->triangle_count, c->name, build_ms,
+			       (double)shape->bytes / mesh->triangle_count);
+			int64_t pairs = 0;
+			for (int mode = 0; mode < 2; mode++) {
+				double mean = 0.0, worst = 0.0;
+				for (int i = 0; i < POSES; i++) {
+					tac_motion motion = pose(i);
+					double us = INFINITY;
+					for (int r = 0; r < 5; r++) {
+						start = tac_clock_now_ns();
+						tac_collider_query(c, context, shape, shape, &motion,
+								   mode ? TAC_QUERY_PAIRS : TAC_QUERY_FIRST,
+								   (tac_budget){0, 0});
+						us = fmin(us, (double)(tac_clock_now_ns() - start) * 1e-3);
+					}
+					mean += us / POSES;
+					worst = fmax(worst, us);
+					pairs += mode ? context->pair_count : 0;
+				}
+				printf(" %9.2f %9.2f %s", mean, worst, mode ? "" : "|");
+			}
+			printf("%9lld\n", (long long)pairs);
+			fflush(stdout);
+			tac_shape_destroy(&shape);
+		}
+		tac_mesh_destroy(&mesh);
+	}
+	tac_context_destroy(&context);
+	return 0;
+}

@@ -1,0 +1,249 @@
+// bench_peers [FOLDER] [REPEATS]: our engines beside the public libraries, on the meshes and poses of FOLDER
+// (../shared/meshes by default), or on generated ones when it is not there. Minimum of REPEATS for each pose,
+// mean and maximum over the poses; one run, the engines alternating. The table goes to the terminal, the same
+// as CSV to bench_peers.csv.
+#include "bench/peer.h"
+#include "collision/mesh_load.h"
+#include "collision/mesh_shapes.h"
+#include "rt/clock.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POSES_MAX   4096
+#define SUBJECT_MAX 16
+
+typedef struct {
+	const char *name;
+	const tac_collider *collider; // NULL: a peer
+	const peer *peer;
+	bool coherent;
+	void *fixed, *moving;
+	double mean, worst;
+	long hits, pairs;
+} subject;
+
+static const peer *const peers[] = {
+#ifdef HAVE_FCL
+	&peer_fcl,
+#endif
+#ifdef HAVE_ODE
+	&peer_ode,
+#endif
+#ifdef HAVE_BULLET
+	&peer_bullet,
+#endif
+#ifdef HAVE_EMBREE
+	&peer_embree,
+#endif
+#ifdef HAVE_CGAL
+	&peer_cgal,
+#endif
+	NULL,
+};
+
+static tac_motion poses[POSES_MAX];
+static double least[SUBJECT_MAX][POSES_MAX];
+
+static int load_poses(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	if (file == NULL)
+		return 0;
+	int n = 0;
+	for (; n < POSES_MAX; n++) {
+		float x[12];
+		int got = 0;
+		for (int i = 0; i < 12; i++)
+			got += fscanf(file, "%f", &x[i]) == 1;
+		if (got < 12)
+			break;
+		memcpy(poses[n].rotation.m, x, 9 * sizeof *x);
+		poses[n].translation = tac_vec3_load(x + 9);
+	}
+	fclose(file);
+	return n;
+}
+
+// A turn in 90 steps about an oblique axis, at a distance where some of them touch.
+static int make_poses(float distance)
+{
+	for (int i = 0; i < 90; i++) {
+		tac_vec3 axis = tac_vec3_normalize(tac_vec3_make(1.0F, 0.7F, 0.3F));
+		tac_quat q = tac_quat_from_axis_angle(axis, (float)i * 0.0698F);
+		poses[i].rotation = tac_mat3_from_quat(q);
+		poses[i].translation = tac_vec3_make(distance, 0.1F * distance, 0.05F * distance);
+	}
+	return 90;
+}
+
+static long ask(const subject *s, tac_context *context, const tac_motion *motion, bool first)
+{
+	if (s->peer != NULL)
+		return s->peer->query(s->fixed, s->moving, motion, first);
+	tac_collider_query(s->collider, context, s->moving, s->fixed, motion,
+			   first ? TAC_QUERY_FIRST : TAC_QUERY_PAIRS, (tac_budget){0, 0});
+	return (long)context->pair_count;
+}
+
+// Returns the number of subjects.
+static int set_up(subject *subjects, const tac_mesh *mesh)
+{
+	int n = 0;
+	for (int i = 0; tac_collider_at(i) != NULL; i++)
+		subjects[n++] = (subject){.name = tac_collider_at(i)->name, .collider = tac_collider_at(i)};
+	subjects[n++] = (subject){
+		.name = "wide + last witness", .collider = tac_collider_find("wide"), .coherent = true};
+	for (int i = 0; peers[i] != NULL; i++)
+		subjects[n++] = (subject){.name = peers[i]->name, .peer = peers[i]};
+	for (int i = 0; i < n; i++) {
+		subject *s = &subjects[i];
+		if (s->peer != NULL) {
+			s->fixed = s->peer->build(mesh, false);
+			s->moving = s->peer->build(mesh, true);
+			continue;
+		}
+		tac_shape *shape[2];
+		for (int k = 0; k < 2; k++)
+			if (tac_shape_build(s->collider, mesh, &shape[k]) < 0)
+				exit(1);
+		s->fixed = shape[0];
+		s->moving = shape[1];
+	}
+	return n;
+}
+
+static void tear_down(subject *subjects, int n)
+{
+	for (int i = 0; i < n; i++) {
+		subject *s = &subjects[i];
+		if (s->peer != NULL) {
+			s->peer->destroy(s->fixed);
+			s->peer->destroy(s->moving);
+			continue;
+		}
+		tac_shape *shape[2] = {s->fixed, s->moving};
+		tac_shape_destroy(&shape[0]);
+		tac_shape_destroy(&shape[1]);
+	}
+}
+
+static double log_ratio[2][2];
+static int log_count;
+
+static void measure(FILE *csv, const char *name, subject *subjects, int n, tac_context *context, int count,
+		    bool first, int repeats)
+{
+	for (int r = 0; r < repeats; r++)
+		for (int i = 0; i < n; i++) {
+			subject *s = &subjects[i];
+			// Peers that take seconds a round are asked for three rounds: their minima hardly
+			// move.
+			if (s->peer != NULL && r >= 3)
+				continue;
+			context->coherent = s->coherent;
+			s->hits = s->pairs = 0;
+			for (int p = 0; p < count; p++) {
+				if (s->peer != NULL && s->peer->place != NULL)
+					s->peer->place(s->moving, &poses[p]);
+				int64_t start = tac_clock_now_ns();
+				long found = ask(s, context, &poses[p], first);
+				double ns = (double)(tac_clock_now_ns() - start);
+				if (r == 0 || ns < least[i][p])
+					least[i][p] = ns;
+				s->hits += found > 0;
+				s->pairs += found;
+			}
+		}
+	double best_mean = INFINITY, best_worst = INFINITY;
+	for (int i = 0; i < n; i++) {
+		subject *s = &subjects[i];
+		s->mean = s->worst = 0.0;
+		for (int p = 0; p < count; p++) {
+			s->mean += least[i][p] * 1e-3 / count;
+			s->worst = fmax(s->worst, least[i][p] * 1e-3);
+		}
+		if (s->peer != NULL) {
+			best_mean = fmin(best_mean, s->mean);
+			best_worst = fmin(best_worst, s->worst);
+		}
+	}
+	printf("\n%s, %s: %d poses; times in us, ratio to the best peer\n", name, first ? "first" : "pairs",
+	       count);
+	printf("  %-22s %10s %10s %8s %8s %6s %9s\n", "", "mean", "max", "x mean", "x max", "hit", "pairs");
+	for (int i = 0; i < n; i++) {
+		const subject *s = &subjects[i];
+		printf("  %-22s %10.2f %10.2f %8.2f %8.2f %6ld %9ld\n", s->name, s->mean, s->worst,
+		       best_mean / s->mean, best_worst / s->worst, s->hits, s->pairs);
+		fprintf(csv, "%s,%s,%s,%.4f,%.4f,%.3f,%.3f,%ld,%ld\n", name, first ? "first" : "pairs",
+			s->name, s->mean, s->worst, best_mean / s->mean, best_worst / s->worst, s->hits,
+			s->pairs);
+	}
+	if (isfinite(best_mean)) {
+		log_ratio[first][0] += log(best_mean / subjects[0].mean);
+		log_ratio[first][1] += log(best_worst / subjects[0].worst);
+	}
+	fflush(stdout);
+}
+
+static void run(FILE *csv, const char *name, const tac_mesh *mesh, int count, int repeats)
+{
+	tac_context_def def = tac_context_def_default();
+	def.pair_capacity = 1 << 20;
+	def.scratch_bytes = (size_t)64 << 20;
+	tac_context *context;
+	if (tac_context_create(&def, &context) < 0)
+		exit(1);
+	subject subjects[SUBJECT_MAX];
+	int n = set_up(subjects, mesh);
+	measure(csv, name, subjects, n, context, count, true, repeats);
+	measure(csv, name, subjects, n, context, count, false, repeats);
+	log_count++;
+	tear_down(subjects, n);
+	tac_context_destroy(&context);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const names[] = {"dragon", "bunny", "buddha", "filter"};
+	const char *folder = argc > 1 ? argv[1] : "../shared/meshes";
+	int repeats = argc > 2 ? atoi(argv[2]) : 9;
+	FILE *csv = fopen("bench_peers.csv", "w");
+	if (csv == NULL) {
+		fprintf(stderr, "bench_peers: cannot write bench_peers.csv\n");
+		return 1;
+	}
+	fprintf(csv, "mesh,mode,engine,mean_us,max_us,ratio_mean,ratio_max,hits,pairs\n");
+	for (int i = 0; i < 4; i++) {
+		char path[512];
+		snprintf(path, sizeof path, "%s/%s.poses", folder, names[i]);
+		int count = load_poses(path);
+		if (count == 0)
+			continue;
+		snprintf(path, sizeof path, "%s/%s.off", folder, names[i]);
+		tac_mesh *mesh;
+		tac_mesh_load_def def = tac_mesh_load_def_default();
+		if (tac_mesh_load(path, &def, &mesh) < 0)
+			return 1;
+		run(csv, names[i], mesh, count, repeats);
+		tac_mesh_destroy(&mesh);
+	}
+	if (log_count == 0) {
+		tac_mesh *mesh;
+		tac_mesh_filter_def def = tac_mesh_filter_def_default();
+		if (tac_mesh_build_torus(1.0F, 0.35F, 256, 96, &mesh) < 0)
+			return 1;
+		run(csv, "torus", mesh, make_poses(1.6F), repeats);
+		tac_mesh_destroy(&mesh);
+		if (tac_mesh_build_filter(&def, &mesh) < 0)
+			return 1;
+		run(csv, "filter", mesh, make_poses(0.55F), repeats);
+		tac_mesh_destroy(&mesh);
+	}
+	printf("\nwide to the best peer, geometric mean: first %.1f (max %.1f), pairs %.1f (max %.1f)\n",
+	       exp(log_ratio[1][0] / log_count), exp(log_ratio[1][1] / log_count),
+	       exp(log_ratio[0][0] / log_count), exp(log_ratio[0][1] / log_count));
+	return fclose(csv) == 0 ? 0 : 1;
+}

@@ -1,0 +1,57 @@
+// ODE: two triangle meshes through dCollide. It reports contacts, merged, not pairs of triangles.
+#include "bench/peer.h"
+
+#include <ode/ode.h>
+#include <vector>
+
+struct body {
+	std::vector<float> vertices;
+	std::vector<dTriIndex> indices;
+	dTriMeshDataID data;
+	dGeomID geom;
+};
+
+static void *build(const tac_mesh *mesh, bool)
+{
+	static bool started = dInitODE2(0) != 0;
+	(void)started;
+	body *b = new body;
+	for (int32_t i = 0; i < mesh->vertex_count; i++)
+		b->vertices.insert(b->vertices.end(),
+				   {mesh->vertices[i].x, mesh->vertices[i].y, mesh->vertices[i].z});
+	for (int32_t i = 0; i < mesh->triangle_count; i++)
+		for (int k = 0; k < 3; k++)
+			b->indices.push_back((dTriIndex)mesh->triangles[i].vertex[k]);
+	b->data = dGeomTriMeshDataCreate();
+	dGeomTriMeshDataBuildSingle(b->data, b->vertices.data(), 3 * sizeof(float), mesh->vertex_count,
+				    b->indices.data(), (int)b->indices.size(), 3 * sizeof(dTriIndex));
+	b->geom = dCreateTriMesh(0, b->data, 0, 0, 0);
+	return b;
+}
+
+static void destroy(void *body_)
+{
+	body *b = static_cast<body *>(body_);
+	dGeomDestroy(b->geom);
+	dGeomTriMeshDataDestroy(b->data);
+	delete b;
+}
+
+static long query(void *fixed, void *moving, const tac_motion *motion, bool first)
+{
+	static std::vector<dContactGeom> contacts(65535);
+	dGeomID geom = static_cast<body *>(moving)->geom;
+	dMatrix3 R;
+	for (int i = 0; i < 3; i++) {
+		for (int j = 0; j < 3; j++)
+			R[4 * i + j] = motion->rotation.m[i][j];
+		R[4 * i + 3] = 0;
+	}
+	dGeomSetRotation(geom, R);
+	dGeomSetPosition(geom, motion->translation.x, motion->translation.y, motion->translation.z);
+	int flags = first ? (int)(CONTACTS_UNIMPORTANT | 1) : 65535;
+	return dCollide(static_cast<body *>(fixed)->geom, geom, flags, contacts.data(), sizeof contacts[0]);
+}
+
+extern const peer peer_ode;
+const peer peer_ode = {"ODE", build, destroy, nullptr, query};
