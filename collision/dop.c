@@ -120,10 +120,18 @@ tac_dop tac_dop_empty(void)
 	return dop;
 }
 
-// Nearest float not below; the double itself is off by 2^-52 of the largest coordinate, so one more step.
+// The next float but one above the nearest: the double itself is off by 2^-52 of the largest coordinate. Zero goes
+// to the least normal number, which flushing denormals does not undo.
 static float round_up(double x)
 {
-	return nextafterf(nextafterf((float)x, INFINITY), INFINITY);
+	float nearest = (float)x;
+	if (fabsf(nearest) < 4.0F * FLT_MIN)
+		return 8.0F * FLT_MIN;
+	uint32_t bits;
+	memcpy(&bits, &nearest, sizeof bits);
+	bits = nearest > 0.0F ? bits + 2 : bits - 2;
+	memcpy(&nearest, &bits, sizeof bits);
+	return nearest;
 }
 
 void tac_dop_add_point(tac_dop *dop, tac_vec3 point)
