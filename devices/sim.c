@@ -37,9 +37,8 @@ typedef struct sim {
 	int64_t time_ns;
 	uint32_t waypoint; // the next one
 
-	command queue[TAC_SIM_COMMANDS]; // under way, oldest first
+	command queue[TAC_SIM_COMMANDS]; // under way; a wire keeps their order
 	uint32_t queue_first, queue_count;
-	int64_t last_ns; // when the newest command begins
 	tac_wrench active;
 	int64_t active_end_ns;
 	double force[AXES]; // `active` on the axes
@@ -332,9 +331,6 @@ static tac_device_status sim_write(tac_device *device, int64_t now_ns, const tac
 				saturate(wrench->torque_Nm, s->def.max_torque_Nm, &saturated)}};
 	s->truth.saturated += saturated;
 	c.time_ns = now_ns - s->origin_ns + s->def.delay_ns;
-	if (c.time_ns < s->last_ns)
-		c.time_ns = s->last_ns; // a wire keeps the order
-	s->last_ns = c.time_ns;
 	if (s->queue_count == TAC_SIM_COMMANDS)
 		s->truth.dropped++;
 	else
