@@ -1,8 +1,9 @@
-// tactus query A B --poses P: static queries of two meshes at given poses.
+// tactus query A B --poses P: static queries of two meshes or solids at given poses.
 #include "apps/commands.h"
 #include "apps/options.h"
 #include "collision/collider.h"
 #include "collision/mesh_load.h"
+#include "collision/shape.h"
 #include "rt/clock.h"
 
 #include <errno.h>
@@ -156,6 +157,25 @@ static void summarize(const settings *s, const answer *answers, size_t count)
 		sum / (double)count * 1e-3, (double)most * 1e-3);
 }
 
+// The names of the surfaces that touch, a pair a line; a surface without a name is its number.
+static void print_surfaces(const settings *s, const tac_context *context, size_t pose)
+{
+	FILE *to = s->csv != NULL && strcmp(s->csv, "-") == 0 ? stderr : stdout;
+	for (int64_t i = 0; i < context->pair_count && i < context->pair_capacity; i++) {
+		const int32_t id[2] = {context->fixed_ids[i], context->moving_ids[i]};
+		const tac_mesh *const mesh[2] = {context->fixed->mesh, context->moving->mesh};
+		fprintf(to, "pose %zu:", pose);
+		for (int k = 0; k < 2; k++) {
+			const char *name = mesh[k]->surfaces[id[k]].name;
+			if (*name != '\0')
+				fprintf(to, "%s%s", k == 0 ? " " : " | ", name);
+			else
+				fprintf(to, "%s%ld", k == 0 ? " " : " | ", (long)id[k]);
+		}
+		fputc('\n', to);
+	}
+}
+
 static int ask(const settings *s, const tac_shape *const shape[2], const tac_motion *poses, size_t count)
 {
 	tac_context_def def = tac_context_def_default();
@@ -184,6 +204,8 @@ static int ask(const settings *s, const tac_shape *const shape[2], const tac_mot
 			a->contact = contact;
 			a->pairs = context->pair_count;
 			a->counters = context->counters;
+			if (s->mode == TAC_QUERY_SURFACES && r + 1 == s->repeat)
+				print_surfaces(s, context, i);
 		}
 	summarize(s, answers, count);
 	int code = s->csv != NULL ? write_csv(s->csv, answers, count) : 0;
@@ -213,7 +235,13 @@ static int run(const settings *s)
 	tac_mesh *mesh[2] = {NULL, NULL};
 	tac_shape *shape[2] = {NULL, NULL};
 	for (int i = 0; i < 2 && code == 0; i++) {
-		if (tac_mesh_load(s->mesh[i], NULL, &mesh[i]) < 0)
+		tac_solids solids;
+		if (tac_shape_is_solids(s->mesh[i])) {
+			if (tac_shape_parse(s->mesh[i], &solids) < 0)
+				code = EXIT_BAD_INPUT;
+			else if (tac_shape_build_solids(&solids, &shape[i]) < 0)
+				code = EXIT_FAILURE;
+		} else if (tac_mesh_load(s->mesh[i], NULL, &mesh[i]) < 0)
 			code = EXIT_BAD_INPUT;
 		else if (tac_shape_build(s->collider, mesh[i], &shape[i]) < 0)
 			code = EXIT_FAILURE;
@@ -232,10 +260,14 @@ int cmd_query(int argc, char **argv)
 {
 	static const char *const modes[] = {"first", "pairs", "surfaces", NULL};
 	settings s = {.repeat = 1, .mode = TAC_QUERY_FIRST};
-	const char *collider = "wide";
+	const char *collider = NULL;
 	const option_def options[] = {
-		{"a", OPTION_POSITIONAL, &s.mesh[0], 0, 0, NULL, "A", "the fixed mesh"},
-		{"b", OPTION_POSITIONAL, &s.mesh[1], 0, 0, NULL, "B", "the moving mesh"},
+		{"a", OPTION_POSITIONAL, &s.mesh[0], 0, 0, NULL, "A",
+		 "the fixed shape: a mesh file, or solids as KIND:NAME=NUMBER,… joined by + (sphere:r=  "
+		 "capsule:r=,h=  "
+		 "cylinder:r=,h=  cone:rb=,rt=,h=  toroid:R=,r=,z0=,z1=[,concave], each with "
+		 "x=,y=,z=,axis=)"},
+		{"b", OPTION_POSITIONAL, &s.mesh[1], 0, 0, NULL, "B", "the moving shape"},
 		{"poses", OPTION_TEXT, &s.poses, 0, 0, NULL, "FILE",
 		 "12 numbers a line: a rotation R by rows, then a translation t; B's vertex v is at R v + t "
 		 "in A's "
@@ -243,7 +275,8 @@ int cmd_query(int argc, char **argv)
 		{"mode", OPTION_CHOICE, &s.mode, 0, 0, modes, NULL,
 		 "the first pair of triangles, all of them, or all pairs of surfaces"},
 		{"collider", OPTION_TEXT, &collider, 0, 0, NULL, "NAME",
-		 "wide (the default), doptree, classic or chip"},
+		 "wide (the default), doptree, classic, scd, chip, or solid (the only one for solids, and "
+		 "their default)"},
 		{"repeat", OPTION_INTEGER, &s.repeat, 1, 1e6, NULL, "N",
 		 "ask N times in the order of the poses; ns is the least of them"},
 		{"csv", OPTION_TEXT, &s.csv, 0, 0, NULL, "FILE",
@@ -254,7 +287,7 @@ int cmd_query(int argc, char **argv)
 		 "do not try the last contact first (first-hit queries of wide)"},
 		{0},
 	};
-	const command_line line = {"tactus query", "whether two meshes touch, at the poses of a file",
+	const command_line line = {"tactus query", "whether two shapes touch, at the poses of a file",
 				   options};
 	int code;
 	if (!options_parse(&line, argc, argv, &code))
@@ -263,6 +296,12 @@ int cmd_query(int argc, char **argv)
 		fprintf(stderr, "tactus query: poses: expected --poses FILE, found the end of the line\n");
 		return EXIT_BAD_INPUT;
 	}
-	s.collider = find_collider(collider);
+	bool solids = tac_shape_is_solids(s.mesh[0]) || tac_shape_is_solids(s.mesh[1]);
+	s.collider = find_collider(collider ? collider : solids ? "solid" : "wide");
+	if (s.collider && solids && s.collider != tac_solid_collider()) {
+		fprintf(stderr, "tactus query: collider: expected solid for '%s' and '%s', found '%s'\n",
+			s.mesh[0], s.mesh[1], collider);
+		return EXIT_BAD_INPUT;
+	}
 	return s.collider ? run(&s) : EXIT_BAD_INPUT;
 }

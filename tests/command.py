@@ -55,6 +55,16 @@ class BadInput(unittest.TestCase):
         self.refuse("latency", "now", says="arguments: expected no more, found 'now'")
         self.refuse("latency", "--log", "", says="log: expected FILE.csv, found ''")
 
+    def test_solids(self):
+        with tempfile.NamedTemporaryFile("w") as poses:
+            poses.write("1 0 0 0 1 0 0 0 1 0 0 0\n")
+            poses.flush()
+            for text in "sphere:", "sphere:r=-1", "cone:rb=1,h=1", "sphere:r=1+", "toroid:R=1,r=2,concave":
+                self.refuse("query", "sphere:r=1", text, "--poses", poses.name,
+                            says=rf"shape '{re.escape(text)}': expected .*, found")
+            self.refuse("query", "sphere:r=1", "sphere:r=1", "--poses", poses.name, "--collider", "wide",
+                        says="collider: expected solid .* found 'wide'")
+
     def test_files(self):
         result = tactus("latency", "--seconds", "0.1", "--log", "/no/such/folder/x.csv")
         self.assertEqual(result.returncode, 1)
@@ -197,6 +207,23 @@ class Latency(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result)
         self.assertRegex(result.stdout, r"SCHED_FIFO 80: refused \(EPERM\): .*limits.conf")
         self.assertRegex(result.stdout, r"\d+ ticks, \d+ missed")
+
+
+class Query(unittest.TestCase):
+    """Solids at poses whose answers are plain to see."""
+
+    def test_solids_touch_as_far_as_they_reach(self):
+        with tempfile.NamedTemporaryFile("w") as poses:
+            for z in 0.74, 0.76, 0.3:
+                poses.write(f"1 0 0 0 1 0 0 0 1 0 0 {z}\n")
+            poses.flush()
+            result = tactus("query", "capsule:r=0.25,h=2,axis=y", "cylinder:r=0.1,h=0.1,y=3+capsule:r=0.5,h=2,axis=x",
+                            "--poses", poses.name, "--mode", "surfaces", "--csv", "-")
+            self.assertEqual(result.returncode, 0, result)
+            rows = list(csv.DictReader(result.stdout.splitlines()))
+            self.assertEqual([r["result"] for r in rows], ["hit", "none", "hit"])
+            self.assertEqual([r["pairs"] for r in rows], ["1", "0", "1"])
+            self.assertEqual(result.stderr.splitlines()[:2], ["pose 0: capsule | capsule", "pose 2: capsule | capsule"])
 
 
 if __name__ == "__main__":
