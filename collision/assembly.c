@@ -152,12 +152,12 @@ static void make_digger(maker *m, tac_assembly *a)
 	for (int i = 0; i < 4; i++)
 		cylinder(m, "wheel", 24, 2, .22f, .34f, ALONG_Y,
 			 v(i < 2 ? -.7f : .7f, i % 2 ? -.6f : .6f, -.02f));
-	ring(m, "slewing ring", 12, 6, .35f, .05f, ALONG_Z, v(0, 0, .25f));
+	ring(m, "slewing ring", 12, 6, .3f, .05f, ALONG_Z, v(0, 0, .25f));
 	finish(m, a, d(0, 0, 0), d(0, 0, 0), up, 0);
 
 	box(m, "cabin", 2, v(.5f, .4f, .6f), v(.2f, .25f, .35f));
 	box(m, "counterweight", 2, v(.4f, .9f, .4f), v(-.5f, 0, .25f));
-	cylinder(m, "pivot", 24, 2, .3f, .2f, ALONG_Z, v(0, 0, 0));
+	cylinder(m, "pivot", 24, 2, .28f, .2f, ALONG_Z, v(0, 0, 0));
 	cylinder(m, "boom bearing", 24, 2, .06f, .3f, ALONG_Y, v(.45f, -.1f, .15f));
 	finish(m, a, d(0, 0, .3), d(0, 0, 1.5), up, .6);
 

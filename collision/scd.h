@@ -70,7 +70,7 @@ typedef struct tac_scd_query {
 // Thread: any.
 tac_scd_query tac_scd_query_default(void);
 
-// Builds the trees of a mesh with one of the two methods; packed trees (TAC_RTREE_PACK) are the faster ones.
+// Builds the trees of a mesh with one of the two methods; collision/rtree.h compares them.
 // The caller owns *out_scd, which is NULL on failure (TAC_ERROR_MEMORY, with a message). Thread: setup.
 tac_result tac_scd_build(const tac_mesh *mesh, tac_rtree_method method, tac_scd **out_scd);
 
