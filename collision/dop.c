@@ -120,8 +120,8 @@ tac_dop tac_dop_empty(void)
 	return dop;
 }
 
-// The next float but one above the nearest: the double itself is off by 2^-52 of the largest coordinate. Zero goes
-// to the least normal number, which flushing denormals does not undo.
+// The next float but one above the nearest: the double itself is off by 2^-52 of the largest coordinate. Zero
+// goes to the least normal number, which flushing denormals does not undo.
 static float round_up(double x)
 {
 	float nearest = (float)x;

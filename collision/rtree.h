@@ -3,9 +3,10 @@
 // split); S. T. Leutenegger et al., "STR: a simple and efficient algorithm for R-tree packing", ICDE 1997.
 // Both builds keep the same promises: every node but the root has 3 to 8 children, the root has 2 to 8 unless
 // it is a leaf (then 1 to 8), every item is in exactly one leaf, and a node's box is the union of its
-// children's boxes. Neither is better throughout: on the assemblies of collision/assembly.h, surface detection
-// for all pairs makes 10 to 30 % fewer box tests with insertion, for the first pair fewer with packing on two
-// of three, and the times are the same within 10 %. Packing builds quicker, and is what the engines use.
+// children's boxes. Neither is better throughout: on the assemblies of collision/assembly.h, surface
+// detection for all pairs makes 10 to 30 % fewer box tests with insertion, for the first pair fewer with
+// packing on two of three, and the times are the same within 10 %. Packing builds quicker, and is what the
+// engines use.
 #ifndef TAC_COLLISION_RTREE_H
 #define TAC_COLLISION_RTREE_H
 

@@ -6,15 +6,15 @@
 
 #include <stddef.h>
 
-// A call that is not inlined would pass its wide operands through memory; in plain C they are there anyway, and
-// inlining thousands of loops takes compilers minutes. STEP is for what takes no wide operands: one copy keeps the
-// code small, and its modes are branches that a query predicts from the second call on.
+// A call that is not inlined would pass its wide operands through memory; in plain C they are there anyway,
+// and inlining thousands of loops takes compilers minutes. STEP is for what takes no wide operands: one copy
+// keeps the code small, and its modes are branches that a query predicts from the second call on.
 #ifdef TAC_NO_SIMD
 #define KERNEL static __attribute__((noinline))
 #else
 #define KERNEL static inline __attribute__((always_inline))
 #endif
-#define STEP   static __attribute__((noinline))
+#define STEP static __attribute__((noinline))
 
 #define UNIT 0x1p-24F
 // Leaf pairs that are collected before their triangles are tested: a batch long enough to fetch ahead.
