@@ -279,10 +279,11 @@ static void junk_between_blocks_costs_no_block(void)
 static void changed_real_blocks_decode_or_are_refused(void)
 {
 	tac_rng rng = tac_rng_seed(5, 1);
-	const size_t size = block_begin[1] - block_begin[0];
+	static uint8_t real[TAC_RECORDING_BLOCK_BYTES_MAX];
+	const size_t size = tac_recording_encode_block(samples, 12, real);
 	uint8_t *block = malloc(size);
-	for (int i = 0; i < 2000; i++) {
-		memcpy(block, file + block_begin[0], size);
+	for (int i = 0; i < 5000; i++) {
+		memcpy(block, real, size);
 		for (uint32_t n = 1 + tac_rng_below(&rng, 4); n > 0; n--)
 			block[tac_rng_below(&rng, (uint32_t)size)] = (uint8_t)tac_rng_u32(&rng);
 		mend(block, size - 16);
