@@ -239,6 +239,36 @@ static void friction_of_half_a_step_quenches_the_limit_cycle_of_the_sensor(void)
 	}
 }
 
+// Between two counts the quantised spring is a relay: A / D = (2 / pi) K (T/2 + td) / b, times 0.7 … 2.0
+// because the switching locks to the sampling.
+static void without_friction_the_steps_of_the_sensor_keep_it_swinging_as_predicted(void)
+{
+	static wall_row rows[16000];
+	const double cases[4][3] = {{0.5, 200, 0}, {0.5, 200, 1e-3}, {2, 1000, 0}, {0.5, 400, 0}}; // b, K, td
+	for (int c = 0; c < 4; c++) {
+		const double b = cases[c][0], K = cases[c][1], td = cases[c][2], D = 6e-5;
+		const wall w = {.m = 0.1,
+				.b = b,
+				.Delta = D,
+				.T = 1e-3,
+				.td = td,
+				.K = K,
+				.F0 = K * 20.5 * D,
+				.x0 = 20.8 * D,
+				.bilateral = 1,
+				.N = 16000};
+		wall_run(&w, rows);
+		double low = 1, high = -1;
+		for (int k = 12000; k < 16000; k++) {
+			low = fmin(low, rows[k].x);
+			high = fmax(high, rows[k].x);
+		}
+		const double ratio =
+			0.5 * (high - low) / D / (2 / 3.14159265358979323846 * K * (0.5e-3 + td) / b);
+		TEST_ASSERT_TRUE(ratio >= 0.7 && ratio <= 2.0);
+	}
+}
+
 // ---- what the device adds ----
 
 static void positions_are_read_through_the_quantiser(void)
@@ -588,6 +618,7 @@ int main(void)
 	RUN_TEST(the_motion_does_not_depend_on_when_it_is_looked_at);
 	RUN_TEST(friction_calms_swings_below_the_unstable_limit_cycle_and_no_others);
 	RUN_TEST(friction_of_half_a_step_quenches_the_limit_cycle_of_the_sensor);
+	RUN_TEST(without_friction_the_steps_of_the_sensor_keep_it_swinging_as_predicted);
 	RUN_TEST(positions_are_read_through_the_quantiser);
 	RUN_TEST(velocity_is_the_filtered_difference_of_what_was_read);
 	RUN_TEST(a_force_acts_after_the_delay_to_the_nanosecond);

@@ -86,6 +86,17 @@ static void compare_critical_hand(const double *v, int number)
 	TEST_ASSERT_TRUE_MESSAGE(fabs(found - v[8]) <= 1e-6 * v[8], message);
 }
 
+// Columns of zwidth: m, b, T, td, pole, B, critical stiffness.
+static void compare_filtered(const double *v, int number)
+{
+	const tac_device_mechanics device = {.mass = v[0], .damping = v[1]};
+	const tac_stability_loop loop = {v[2] / 1e3, v[3] / 1e3, v[5], v[4]};
+	const double found = tac_stability_critical(&device, &no_hand, &loop);
+	char message[128];
+	snprintf(message, sizeof message, "row %d: expected %.9g, found %.9g", number, v[6], found);
+	TEST_ASSERT_TRUE_MESSAGE(fabs(found - v[6]) <= 2e-6 * v[6] + 5e-3, message);
+}
+
 static void compare_passive(const double *v, int number)
 {
 	const double found = passive(v[1], v[2], v[3] / 1e3, v[4] / 1e3);
@@ -104,6 +115,13 @@ static void the_critical_stiffness_is_that_of_the_tables(void)
 	worst = 0;
 	TEST_ASSERT_TRUE(for_each_row(TACTUS_STABILITY_EXCERPT, "kcrit_hand", 1, compare_critical_hand));
 	for_each_row(TACTUS_STABILITY_DATA, "kcrit_hand", 1, compare_critical_hand);
+	// With a filter of the velocity, and with filter and hand: of scenarios S03 and S12.
+	compare_filtered((const double[]){0.1, 0.5, 1, 0.35, 0.3, 2, 2822.80}, -3);
+	for_each_row(TACTUS_STABILITY_DATA, "zwidth", 0, compare_filtered);
+	const tac_device_mechanics heavy = {.mass = 0.25, .damping = 2};
+	const tac_stability_hand hand = {0.1, 2, 300};
+	const tac_stability_loop filtered = {1e-3, 1.35e-3, 3, 0.5};
+	TEST_ASSERT_DOUBLE_WITHIN(0.005, 3688.13, tac_stability_critical(&heavy, &hand, &filtered));
 	printf("critical stiffness, with a hand: largest relative difference %.1e\n", worst);
 }
 
