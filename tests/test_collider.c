@@ -138,6 +138,56 @@ static void one_triangle_against_one_equals_brute_force(void)
 	}
 }
 
+static tac_mesh *one_triangle(tac_vec3 a, tac_vec3 b, tac_vec3 c)
+{
+	const tac_vec3 v[3] = {a, b, c};
+	const tac_mesh_triangle t = {{0, 1, 2}};
+	tac_mesh_def def = tac_mesh_def_default();
+	def.vertices = v;
+	def.vertex_count = 3;
+	def.triangles = &t;
+	def.triangle_count = 1;
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build(&def, &mesh));
+	return mesh;
+}
+
+static void contacts_that_graze_by_a_few_units_in_the_last_place_equal_brute_force(void)
+{
+	tac_rng rng = tac_rng_seed(11, 1);
+	// Small triangles, far from the origin of the moving one: nearly all digits of a moved vertex are
+	// lost in float.
+	tac_mesh *floor = one_triangle((tac_vec3){-1, -1, 0}, (tac_vec3){1, -1, 0}, (tac_vec3){0, 1, 0});
+	tac_mesh *tip = one_triangle((tac_vec3){100.0F, 80.0F, 60.0F}, (tac_vec3){100.1F, 80.2F, 60.0F},
+				     (tac_vec3){100.0F, 80.1F, 60.2F});
+	int hits = 0, misses = 0;
+	for (int i = 0; i < 300; ++i) {
+		tac_motion motion = random_motion(&rng, 0.5F);
+		// The lowest vertex comes to rest on the floor, up to rounding.
+		double at[3], low = 1e9;
+		for (int k = 2; k >= 0; --k) { // ends with the first vertex in x and y
+			tac_vec3 p = tip->vertices[k];
+			for (int r = 0; r < 3; ++r) {
+				const float *row = motion.rotation.m[r];
+				at[r] = (double)row[0] * (double)p.x + (double)row[1] * (double)p.y +
+					(double)row[2] * (double)p.z;
+			}
+			low = fmin(low, at[2]);
+		}
+		motion.translation =
+			tac_vec3_make((float)-at[0], (float)-at[1], (float)(-low + (i % 5 - 2) * 2e-6));
+		int64_t count;
+		free(brute_force(tip, floor, &motion, &count));
+		hits += count > 0;
+		misses += count == 0;
+		compare_all(tip, floor, &motion);
+	}
+	TEST_ASSERT_GREATER_THAN(50, hits);
+	TEST_ASSERT_GREATER_THAN(50, misses);
+	tac_mesh_destroy(&floor);
+	tac_mesh_destroy(&tip);
+}
+
 static void an_empty_mesh_touches_nothing(void)
 {
 	tac_rng rng = tac_rng_seed(5, 1);
@@ -427,6 +477,7 @@ int main(void)
 	RUN_TEST(every_scale_from_a_micrometre_to_a_thousand_kilometres_equals_brute_force);
 	RUN_TEST(shapes_far_from_their_origin_equal_brute_force);
 	RUN_TEST(one_triangle_against_one_equals_brute_force);
+	RUN_TEST(contacts_that_graze_by_a_few_units_in_the_last_place_equal_brute_force);
 	RUN_TEST(an_empty_mesh_touches_nothing);
 	RUN_TEST(a_matrix_that_is_no_rotation_only_widens_the_bounds);
 	RUN_TEST(a_spent_budget_is_unknown_and_the_query_resumes_to_the_same_answer);

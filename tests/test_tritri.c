@@ -158,6 +158,19 @@ static void orientation_sees_one_unit_in_the_last_place(void)
 	TEST_ASSERT_EQUAL(1, tac_predicate_orient2d(p, q, right));
 }
 
+static void a_triangle_one_unit_in_the_last_place_above_a_plane_does_not_touch_it(void)
+{
+	const tac_tri64 b = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+	tac_tri64 a = {{{0.5, 0.25, 0.25}, {0.25, 0.5, 0.25}, {0.25, 0.25, 0.5}}};
+	TEST_ASSERT_TRUE(tac_tritri_closed(&a, &b));
+	for (int k = 0; k < 3; ++k)
+		a.v[k][k] += 0x1p-53;
+	TEST_ASSERT_FALSE(tac_tritri_closed(&a, &b));
+	TEST_ASSERT_FALSE(tac_tritri_closed(&b, &a));
+	a.v[0][0] = 0.5; // one vertex back in the plane
+	TEST_ASSERT_TRUE(tac_tritri_closed(&a, &b));
+}
+
 static void coplanar_triangles_hit_when_they_overlap_or_nest(void) // A20
 {
 	const tac_tri64 a = {{{0, 0, 1}, {4, 0, 1}, {0, 4, 1}}};
@@ -281,6 +294,7 @@ int main(void)
 	RUN_TEST(closed_mode_agrees_on_larger_grids);
 	RUN_TEST(closed_mode_is_exact_where_the_filter_cannot_decide);
 	RUN_TEST(orientation_sees_one_unit_in_the_last_place);
+	RUN_TEST(a_triangle_one_unit_in_the_last_place_above_a_plane_does_not_touch_it);
 	RUN_TEST(coplanar_triangles_hit_when_they_overlap_or_nest);
 	RUN_TEST(a_triangle_collapsed_to_a_segment_or_point_still_answers);
 	RUN_TEST(unit_map_sends_a_triangle_to_the_unit_triangle);
