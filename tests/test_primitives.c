@@ -1179,6 +1179,43 @@ static void touching_counts_without_and_with_tolerance(void)
 	TEST_ASSERT_TRUE(tac_toroid_meets_segment(&t, &inside_segment, 0, NULL));
 }
 
+static void a_triangle_inside_another_in_its_plane_hits(void)
+{
+	tac_triangle large = {vec(0, 0, 1), vec(8, 0, 1), vec(0, 8, 1)};
+	tac_triangle small = {vec(1, 1, 1), vec(2, 1, 1), vec(1, 2, 1)}, turned = {small.a, small.c, small.b};
+	tac_triangle beside = {vec(7, 7, 1), vec(8, 7, 1), vec(7, 8, 1)};
+	TEST_ASSERT_TRUE(tac_triangle_meets_triangle(&large, &small, 0));
+	TEST_ASSERT_TRUE(tac_triangle_meets_triangle(&small, &large, 0));
+	TEST_ASSERT_TRUE(tac_triangle_meets_triangle(&large, &turned, EPS));
+	TEST_ASSERT_TRUE(tac_triangle_meets_triangle(&turned, &large, EPS));
+	TEST_ASSERT_FALSE(tac_triangle_meets_triangle(&large, &beside, EPS));
+	TEST_ASSERT_FALSE(tac_triangle_meets_triangle(&beside, &large, EPS));
+}
+
+// Contact at a vertex and along an edge, in coordinates that a rotation has rounded.
+static void touching_survives_rounding_with_a_tolerance(void)
+{
+	tac_rng rng = tac_rng_seed(21, 0);
+	int lost = 0;
+	for (int i = 0; i < 2000; i++) {
+		tac_dmat3 r = tac_dmat3_from_quat(tac_rng_rotation_f64(&rng));
+		double x = tac_rng_range_f64(&rng, -.2, .2), y = tac_rng_range_f64(&rng, -.2, .2);
+		tac_triangle floor = {vec(-1, -1, 0), vec(1, -1, 0), vec(0, 1, 0)};
+		tac_triangle over = {vec(x, y, 0), vec(.3, .1, 1), vec(-.3, .2, .8)};
+		if (i % 2 != 0)
+			over.b = vec(-y, x, 0);
+		tac_dvec3 *points[6] = {&floor.a, &floor.b, &floor.c, &over.a, &over.b, &over.c};
+		for (int k = 0; k < 6; k++)
+			*points[k] = tac_dmat3_apply(r, *points[k]);
+		tac_segment edge = {over.c, over.a};
+		TEST_ASSERT_TRUE(tac_triangle_meets_triangle(&floor, &over, EPS));
+		TEST_ASSERT_TRUE(tac_triangle_meets_triangle(&over, &floor, EPS));
+		TEST_ASSERT_TRUE(tac_triangle_meets_segment(&floor, &edge, EPS, NULL));
+		lost += !tac_triangle_meets_triangle(&floor, &over, 0);
+	}
+	TEST_ASSERT_TRUE(lost > 100); // what the tolerance is for
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -1220,5 +1257,7 @@ int main(void)
 	RUN_TEST(huge_and_tiny_scales_give_the_same_answers);
 	RUN_TEST(no_argument_divides_by_zero_or_makes_a_nan);
 	RUN_TEST(touching_counts_without_and_with_tolerance);
+	RUN_TEST(a_triangle_inside_another_in_its_plane_hits);
+	RUN_TEST(touching_survives_rounding_with_a_tolerance);
 	return UNITY_END();
 }
