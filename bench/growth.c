@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 				double mean = 0.0, worst = 0.0;
 				for (int i = 0; i < POSES; i++) {
 					tac_motion motion = pose(i);
-					double us = INFINITY;
+					double us = (double)INFINITY;
 					for (int r = 0; r < 5; r++) {
 						start = tac_clock_now_ns();
 						tac_collider_query(c, context, shape, shape, &motion,

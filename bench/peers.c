@@ -157,7 +157,7 @@ static void measure(FILE *csv, const char *name, subject *subjects, int n, tac_c
 				s->pairs += found;
 			}
 		}
-	double best_mean = INFINITY, best_worst = INFINITY;
+	double best_mean = (double)INFINITY, best_worst = (double)INFINITY;
 	for (int i = 0; i < n; i++) {
 		subject *s = &subjects[i];
 		s->mean = s->worst = 0.0;

@@ -70,7 +70,7 @@ static void run(const char *name, tac_mesh *mesh, tac_context *context, int step
 			context->coherent = false;
 			for (int i = 0; i < steps; i++) {
 				tac_motion motion = tumble(i, steps, distances[d]);
-				double us = INFINITY;
+				double us = (double)INFINITY;
 				for (int repeat = 0; repeat < 3; repeat++) {
 					int64_t start = tac_clock_now_ns();
 					tac_collider_query(c, context, shapes[e], shapes[e], &motion,

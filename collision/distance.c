@@ -78,7 +78,7 @@ static void keep_nearer(double *best, tac_dvec3 p, tac_dvec3 q, tac_dvec3 *out_a
 
 double tac_distance_triangles(const tac_tri64 *a, const tac_tri64 *b, tac_dvec3 *out_a, tac_dvec3 *out_b)
 {
-	double best = INFINITY;
+	double best = (double)INFINITY;
 	*out_a = at(a, 0);
 	*out_b = at(b, 0);
 	for (int i = 0; i < 3; ++i) {

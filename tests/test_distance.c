@@ -57,7 +57,7 @@ static void no_pair_of_sampled_points_is_nearer_than_the_triangles(void)
 		for (int k = 0; k < 18; ++k)
 			t[k / 9].v[k % 9 / 3][k % 3] = (double)random_symmetric(&rng) + (k < 9 ? 0.0 : 0.8);
 		tac_dvec3 p, q;
-		double distance = tac_distance_triangles(&t[0], &t[1], &p, &q), least = INFINITY;
+		double distance = tac_distance_triangles(&t[0], &t[1], &p, &q), least = (double)INFINITY;
 		for (int k = 0; k < 300; ++k) {
 			tac_dvec3 x[2];
 			for (int s = 0; s < 2; ++s) {
@@ -102,7 +102,7 @@ static void release(scene *s)
 
 static double brute_distance(const scene *s, const tac_motion *motion, double within, int64_t *out_count)
 {
-	double least = INFINITY;
+	double least = (double)INFINITY;
 	*out_count = 0;
 	for (int32_t i = 0; i < s->fixed->triangle_count; ++i)
 		for (int32_t j = 0; j < s->moving->triangle_count; ++j) {
@@ -152,8 +152,8 @@ static void the_nearest_points_equal_brute_force(void)
 		int64_t count;
 		double least = brute_distance(&s, &motion, 0.0, &count);
 		tac_nearest n;
-		tac_contact contact =
-			tac_distance_nearest(context, s.m, s.f, &motion, INFINITY, (tac_budget){0}, &n);
+		tac_contact contact = tac_distance_nearest(context, s.m, s.f, &motion, (double)INFINITY,
+							   (tac_budget){0}, &n);
 		TEST_ASSERT_EQUAL(count > 0 ? TAC_CONTACT_HIT : TAC_CONTACT_NONE, contact);
 		TEST_ASSERT_DOUBLE_WITHIN(1e-12, least, n.distance);
 		TEST_ASSERT_EQUAL_DOUBLE(n.distance, n.lower_bound);
@@ -168,8 +168,8 @@ static void the_nearest_points_equal_brute_force(void)
 			TEST_ASSERT_EQUAL(-1, n.fixed_triangle);
 		}
 		// In single steps: bounds that always hold, and the same answer at the end.
-		contact = tac_distance_nearest(context, s.m, s.f, &motion, INFINITY, (tac_budget){.nodes = 1},
-					       &n);
+		contact = tac_distance_nearest(context, s.m, s.f, &motion, (double)INFINITY,
+					       (tac_budget){.nodes = 1}, &n);
 		while (context->pending) {
 			TEST_ASSERT_EQUAL(TAC_CONTACT_UNKNOWN, contact);
 			TEST_ASSERT_TRUE(n.lower_bound <= least + 1e-12 && n.distance >= least - 1e-12);
@@ -189,8 +189,8 @@ static void two_spheres_are_apart_by_their_gap(void)
 	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(tac_wide_collider(), sphere, &shape));
 	tac_motion motion = identity_motion(0.0F, 0.0F, 3.0F);
 	tac_nearest n;
-	TEST_ASSERT_EQUAL(TAC_CONTACT_NONE, tac_distance_nearest(context, shape, shape, &motion, INFINITY,
-								 (tac_budget){0}, &n));
+	TEST_ASSERT_EQUAL(TAC_CONTACT_NONE, tac_distance_nearest(context, shape, shape, &motion,
+								 (double)INFINITY, (tac_budget){0}, &n));
 	// The mesh lies inside the sphere, by less than 1 - cos of half an edge's angle.
 	TEST_ASSERT_TRUE(n.distance >= 1.0 && n.distance < 1.01);
 	TEST_ASSERT_LESS_THAN(200, context->counters.nodes);
