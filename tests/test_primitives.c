@@ -157,7 +157,7 @@ static double outside(const solid *s, tac_dvec3 x)
 
 typedef enum verdict { FREE, HIT, OPEN } verdict;
 
-#define MOST_PIECES 1000 // ten times that where convexity does not help on
+#define MOST_PIECES 300 // thirty times that where convexity does not help on
 
 static verdict search_segment(const solid *s, const tac_segment *x)
 {
@@ -173,7 +173,7 @@ static verdict search_segment(const solid *s, const tac_segment *x)
 			return HIT;
 		if (gap > 0.5 * (b - a) * length)
 			continue;
-		if (pieces >= MOST_PIECES || depth + 2 > 64)
+		if (pieces >= 30 * MOST_PIECES || depth + 2 > 64)
 			return OPEN;
 		stack[depth][0] = a;
 		stack[depth++][1] = middle;
@@ -192,7 +192,7 @@ static verdict search_triangle(const solid *s, const tac_triangle *x)
 {
 	enum { DEEPEST = 40 };
 	tac_triangle stack[3 * DEEPEST + 4];
-	int depth = 0, most = s->kind == CONCAVE ? 10 * MOST_PIECES : MOST_PIECES;
+	int depth = 0, most = s->kind == CONCAVE ? 30 * MOST_PIECES : MOST_PIECES;
 	stack[depth++] = *x;
 	for (int pieces = 0; depth > 0; pieces++) {
 		tac_triangle t = stack[--depth];
@@ -215,46 +215,58 @@ static verdict search_triangle(const solid *s, const tac_triangle *x)
 	return FREE;
 }
 
-// `outside` is convex for every solid but the concave toroid: the least value over a triangle by
-// golden-section search of the least values along its sides' parallels.
-static double least_along(const solid *s, tac_dvec3 a, tac_dvec3 b)
+// `outside` is convex for every solid but the concave toroid: golden-section search finds its least value
+// along a segment, and over a triangle as the least of the least values along the parallels to a side.
+typedef struct search {
+	const solid *s;
+	const tac_segment *segment;
+	const tac_triangle *triangle; // or NULL
+} search;
+
+static double value_at(const search *q, double t);
+
+static double least_value(const search *q)
 {
 	const double ratio = 0.6180339887498949;
-	double low = 0, high = 1, m = 1 - ratio, n = ratio;
-	double at_m = outside(s, tac_dvec3_lerp(a, b, m)), at_n = outside(s, tac_dvec3_lerp(a, b, n));
-	for (int i = 0; i < 60; i++) {
+	double low = 0, high = 1, m = 1 - ratio, n = ratio, at_m = value_at(q, m), at_n = value_at(q, n);
+	for (int i = 0; i < 44; i++) { // down to 1e-9 of the interval
 		if (at_m < at_n) {
 			high = n;
 			n = m;
 			at_n = at_m;
 			m = high - ratio * (high - low);
-			at_m = outside(s, tac_dvec3_lerp(a, b, m));
+			at_m = value_at(q, m);
 		} else {
 			low = m;
 			m = n;
 			at_m = at_n;
 			n = low + ratio * (high - low);
-			at_n = outside(s, tac_dvec3_lerp(a, b, n));
+			at_n = value_at(q, n);
 		}
 	}
-	return fmin(fmin(at_m, at_n), fmin(outside(s, a), outside(s, b)));
+	return fmin(fmin(at_m, at_n), fmin(value_at(q, 0), value_at(q, 1)));
+}
+
+static double value_at(const search *q, double t)
+{
+	if (q->triangle == NULL)
+		return outside(q->s, tac_dvec3_lerp(q->segment->a, q->segment->b, t));
+	const tac_triangle *x = q->triangle;
+	tac_segment parallel = {tac_dvec3_lerp(x->a, x->b, t), tac_dvec3_lerp(x->a, x->c, t)};
+	search inner = {q->s, &parallel, NULL};
+	return least_value(&inner);
+}
+
+static double least_along(const solid *s, const tac_segment *x)
+{
+	search q = {s, x, NULL};
+	return least_value(&q);
 }
 
 static double least_over(const solid *s, const tac_triangle *x)
 {
-	const double ratio = 0.6180339887498949;
-	double low = 0, high = 1, best = HUGE_VAL;
-	for (int i = 0; i < 60; i++) {
-		double m = high - ratio * (high - low), n = low + ratio * (high - low);
-		double at_m = least_along(s, tac_dvec3_lerp(x->a, x->b, m), tac_dvec3_lerp(x->a, x->c, m));
-		double at_n = least_along(s, tac_dvec3_lerp(x->a, x->b, n), tac_dvec3_lerp(x->a, x->c, n));
-		best = fmin(best, fmin(at_m, at_n));
-		if (at_m < at_n)
-			high = n;
-		else
-			low = m;
-	}
-	return best;
+	search q = {s, NULL, x};
+	return least_value(&q);
 }
 
 static void check_share(kind k, int pairs, int hits, int open)
@@ -539,7 +551,7 @@ static void convex_solids_and_segments_agree_with_golden_section_search(void)
 		for (int i = 0; i < PAIRS / 4; i++) {
 			solid s = random_solid(k, &rng);
 			tac_segment x = {random_point(&rng), random_point(&rng)};
-			double gap = least_along(&s, x.a, x.b);
+			double gap = least_along(&s, &x);
 			if (fabs(gap) >= 10 * EPS)
 				TEST_ASSERT_EQUAL_MESSAGE(gap <= 0, meets_segment(&s, &x, EPS, NULL),
 							  kind_names[k]);
