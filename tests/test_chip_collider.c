@@ -138,6 +138,34 @@ static void all_modes_answer_as_doptree_does(void)
 		tac_mesh_destroy(&meshes[i]);
 }
 
+static void the_pairs_are_those_of_surface_detection(void)
+{
+	const tac_collider *scd = tac_collider_find("scd");
+	TEST_ASSERT_NOT_NULL(scd);
+	tac_mesh *a = torus(1.0F, 40), *b;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_box(tac_vec3_make(1.1F, 1.2F, 1.3F), 8, &b));
+	tac_shape *chip_a = shape_of(chip, a), *chip_b = shape_of(chip, b);
+	tac_shape *scd_a = shape_of(scd, a), *scd_b = shape_of(scd, b);
+	int touching = 0, different = 0;
+	for (int i = 0; i < 100; ++i) {
+		tac_motion motion = random_motion(&rng, 1.3F);
+		tac_contact expected =
+			tac_collider_query(scd, other, scd_a, scd_b, &motion, TAC_QUERY_PAIRS, unlimited);
+		TEST_ASSERT_EQUAL(expected, tac_collider_query(chip, context, chip_a, chip_b, &motion,
+							       TAC_QUERY_PAIRS, unlimited));
+		touching += expected == TAC_CONTACT_HIT;
+		different += differences(a, b, &motion);
+	}
+	TEST_ASSERT_GREATER_THAN(30, touching);
+	TEST_ASSERT_LESS_THAN(10, different);
+	tac_shape_destroy(&chip_a);
+	tac_shape_destroy(&chip_b);
+	tac_shape_destroy(&scd_a);
+	tac_shape_destroy(&scd_b);
+	tac_mesh_destroy(&a);
+	tac_mesh_destroy(&b);
+}
+
 static void a_spent_budget_is_unknown_and_the_query_goes_on_later(void)
 {
 	tac_mesh *mesh = torus(1.0F, 80);
@@ -302,6 +330,7 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(all_modes_answer_as_doptree_does);
+	RUN_TEST(the_pairs_are_those_of_surface_detection);
 	RUN_TEST(a_spent_budget_is_unknown_and_the_query_goes_on_later);
 	RUN_TEST(too_little_scratch_memory_is_unknown);
 	RUN_TEST(shapes_come_and_go_without_getting_in_each_others_way);
