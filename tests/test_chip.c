@@ -241,6 +241,39 @@ static void comparators_order_all_floats_as_ieee_does(void)
 	}
 }
 
+static void boxes_that_share_exactly_a_plane_overlap(void)
+{
+	const uint32_t one = tac_chip_bits(1.0F), less = one - 1;
+	uint32_t words[24];
+	for (int i = 0; i < 24; ++i) {
+		words[i] = one;
+		chip->results[0].limit[i] = tac_chip_key(one);
+	}
+	TEST_ASSERT_TRUE(tac_chip_load_e(chip, words));
+	TEST_ASSERT_TRUE(tac_chip_overlap(chip, &chip->results[0]));
+	for (int i = 0; i < 24; ++i) {
+		words[i] = less;
+		TEST_ASSERT_TRUE(tac_chip_load_e(chip, words));
+		TEST_ASSERT_FALSE(tac_chip_overlap(chip, &chip->results[0]));
+		words[i] = one;
+	}
+}
+
+// A star of two triangles: no vertex of one lies in the other.
+static void coplanar_triangles_that_only_cross_meet_in_closed_mode(void)
+{
+	fix_triangle a = {{{4, 4, 0}, {-2, 4, 0}, {4, -2, 0}}}, b = {{{0, 0, 0}, {6, 0, 0}, {0, 6, 0}}};
+	fix_tree tree_a = fix_build(&a, 1, true, 0, NULL), tree_b = fix_build(&b, 1, true, MIB, NULL);
+	fix_motion none = fix_motion_of(tac_dquat_identity(), 0, 0, 0);
+	upload(&tree_a);
+	upload(&tree_b);
+	fix_load_motion(chip, &none, tree_a.extent);
+	run(TAC_CHIP_LAYOUT_R | TAC_CHIP_CLOSED_TRI, 0, MIB);
+	TEST_ASSERT_EQUAL_HEX32(TAC_CHIP_DONE | TAC_CHIP_HIT, status());
+	fix_free(&tree_a);
+	fix_free(&tree_b);
+}
+
 // ---- time ----
 
 static void the_events_of_a_list_come_when_the_paper_says(void)
@@ -457,6 +490,9 @@ static void a_query_in_slices_is_the_query_at_once(void)
 	for (int c = 0; c < TAC_CHIP_COUNTER_COUNT; ++c)
 		TEST_ASSERT_EQUAL(at_once[c], counter((tac_chip_counter)c));
 	TEST_ASSERT_EQUAL(at_once[TAC_CHIP_HITS], tac_chip_read(chip, TAC_CHIP_HIT_COUNT));
+	TEST_ASSERT_EQUAL(0, chip->stack.level);
+	TEST_ASSERT_EQUAL(1, chip->stack.used[0]); // the list of the roots; all others were given back
+	TEST_ASSERT_EQUAL(0, chip->stack.used[1]);
 	free_scene(&s);
 }
 
@@ -696,6 +732,8 @@ int main(void)
 	RUN_TEST(closed_mode_sees_the_contact_that_the_printed_test_misses);
 	RUN_TEST(coplanar_triangles_meet_in_closed_mode_when_they_overlap_touch_or_nest);
 	RUN_TEST(comparators_order_all_floats_as_ieee_does);
+	RUN_TEST(boxes_that_share_exactly_a_plane_overlap);
+	RUN_TEST(coplanar_triangles_that_only_cross_meet_in_closed_mode);
 	RUN_TEST(the_events_of_a_list_come_when_the_paper_says);
 	RUN_TEST(a_list_takes_88_cycles_and_then_what_its_pairs_take);
 	RUN_TEST(triangles_take_61_cycles_a_direction_apart_from_the_lists);
