@@ -449,7 +449,7 @@ static double search_slice(query *q, int k, int n, const tac_ccd_context *contex
 {
 	q->best.kind = TAC_CCD_NONE;
 	// The end itself belongs to the slice.
-	q->best.time = nextafter(q->m.rotates ? tan(q->slice_angle / 2) : 1, INFINITY);
+	q->best.time = nextafter(q->m.rotates ? tan(q->slice_angle / 2) : 1, HUGE_VAL);
 	if (context && context->moving_index > 0) {
 		const tac_ccd_triangle *moving = &q->moving->triangles[context->moving_index - 1];
 		const tac_ccd_triangle *fixed = &q->fixed->triangles[context->fixed_index - 1];

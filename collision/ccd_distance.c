@@ -104,7 +104,7 @@ tac_ccd_closest tac_ccd_closest_of_triangles(const tac_dvec3 a[3], const tac_dve
 	tac_ccd_closest best = {0, TAC_CCD_NONE, 0, 0, a[0], b[0]};
 	if (tac_ccd_triangles_cross(a, b))
 		return best;
-	double least = INFINITY;
+	double least = HUGE_VAL;
 	for (int i = 0; i < 3; i++) {
 		int region;
 		tac_dvec3 q = tac_ccd_closest_on_triangle(a[i], b, &region), d = sub(a[i], q);

@@ -51,9 +51,9 @@ tac_ccd_roots tac_ccd_arc_roots(tac_ccd_arc arc)
 	roots.leave = b > 0 ? -c / (b + s) : (s - b) / a;
 	// b = 0 and s = 0 with a != 0 is a double root at c / a = 0; 0 / 0 cannot occur.
 	if (b > 0 && a == 0)
-		roots.enter = -INFINITY;
+		roots.enter = -HUGE_VAL;
 	if (b < 0 && a == 0)
-		roots.leave = INFINITY;
+		roots.leave = HUGE_VAL;
 	return roots;
 }
 
@@ -62,7 +62,7 @@ double tac_ccd_translate_edges(tac_dvec3 a, tac_dvec3 b, tac_dvec3 c, tac_dvec3 
 	tac_dvec3 normal = cross(sub(b, a), sub(d, c));
 	double beta = dot(v, normal);
 	if (beta == 0)
-		return NAN;
+		return (double)NAN;
 	return dot(sub(c, a), normal) / beta;
 }
 

@@ -65,8 +65,8 @@ static inline tac_ccd_moving tac_ccd_sweep_triangle(const tac_ccd_sweep *s, cons
 {
 	tac_ccd_moving m;
 	m.triangle = triangle;
-	m.box.lo = tac_dvec3_splat(INFINITY);
-	m.box.hi = tac_dvec3_splat(-INFINITY);
+	m.box.lo = tac_dvec3_splat(HUGE_VAL);
+	m.box.hi = tac_dvec3_splat(-HUGE_VAL);
 	for (int k = 0; k < 3; k++) {
 		tac_dvec3 x = tac_dvec3_from_vec3(triangle->vertex[k]);
 		m.start[k] = tac_ccd_pose_apply(&s->start, x);

@@ -11,6 +11,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+// Clang's reading of the warning forbids mixing double with long double, which is what this file is for.
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wdouble-promotion"
+#endif
+
 typedef long double real;
 typedef struct ref_vec {
 	real x, y, z;

@@ -181,18 +181,18 @@ static void motion_that_makes_no_sense_is_refused_or_free(void)
 	thing a = box_make(1, 1, 1, 1), b = box_make(1, 1, 1, 1);
 	tac_ccd_options options = tac_ccd_options_default();
 	tac_ccd_pose T = at(-3, 0, 0), bad = T;
-	bad.t.y = NAN;
+	bad.t.y = (double)NAN;
 	tac_dvec3 o = vec(0, 0, 0), z = vec(0, 0, 1);
 	tac_ccd_result r[] = {
-		tac_ccd_translate(a.body, b.body, &T, vec(NAN, 0, 0), &options, NULL),
-		tac_ccd_translate(a.body, b.body, &T, vec(INFINITY, 0, 0), &options, NULL),
+		tac_ccd_translate(a.body, b.body, &T, vec((double)NAN, 0, 0), &options, NULL),
+		tac_ccd_translate(a.body, b.body, &T, vec(HUGE_VAL, 0, 0), &options, NULL),
 		tac_ccd_translate(a.body, b.body, &bad, vec(1, 0, 0), &options, NULL),
 		tac_ccd_translate(a.body, b.body, &T, vec(1e12, 0, 0), &options, NULL),
 		tac_ccd_rotate(a.body, b.body, &T, o, o, 1, &options, NULL),
-		tac_ccd_rotate(a.body, b.body, &T, o, z, NAN, &options, NULL),
+		tac_ccd_rotate(a.body, b.body, &T, o, z, (double)NAN, &options, NULL),
 		tac_ccd_rotate(a.body, b.body, &T, o, z, 100, &options, NULL),
-		tac_ccd_rotate(a.body, b.body, &T, o, vec(NAN, 0, 1), 1, &options, NULL),
-		tac_ccd_rotate(a.body, b.body, &T, vec(NAN, 0, 0), z, 1, &options, NULL),
+		tac_ccd_rotate(a.body, b.body, &T, o, vec((double)NAN, 0, 1), 1, &options, NULL),
+		tac_ccd_rotate(a.body, b.body, &T, vec((double)NAN, 0, 0), z, 1, &options, NULL),
 	};
 	for (size_t i = 0; i < sizeof r / sizeof r[0]; i++) {
 		TEST_ASSERT_TRUE(r[i].fraction == 0);

@@ -56,7 +56,7 @@ static void edge_falling_on_an_edge_stops_at_its_offset_line(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.429289, tac_ccd_zone_translate_edge(line, offset));
 	// v in the span of both edges is no collision, though the edges are not parallel.
 	TEST_ASSERT_TRUE(isnan(tac_ccd_translate_edges(a, b, c, d, vec(1, 1, 0))));
-	TEST_ASSERT_TRUE(tac_ccd_zone_translate_edge(NAN, NAN) == 1);
+	TEST_ASSERT_TRUE(tac_ccd_zone_translate_edge((double)NAN, (double)NAN) == 1);
 }
 
 static void offset_of_an_edge_is_clamped_where_it_is_sharp_and_in_the_plane_where_it_dangles(void)

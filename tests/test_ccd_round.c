@@ -83,7 +83,7 @@ static void tool_in_the_zone_may_slide_and_leave_but_not_approach(void)
 		r = tac_ccd_round_translate(&ball, sheet, vec(0, 0, side), &options);
 		TEST_ASSERT_TRUE(r.fraction == 0 && (r.flags & TAC_CCD_START_HIT));
 	}
-	tac_ccd_round bad = {vec(NAN, 0, 0), vec(0, 0, 0), 0.1};
+	tac_ccd_round bad = {vec((double)NAN, 0, 0), vec(0, 0, 0), 0.1};
 	TEST_ASSERT_TRUE(tac_ccd_round_translate(&bad, sheet, vec(0, 0, 1), &options).flags &
 			 TAC_CCD_REFUSED);
 	tac_ccd_round flat = {vec(0, 0, 1), vec(0, 0, 1), 0};

@@ -166,7 +166,7 @@ static void nonsense_and_a_spent_budget_prove_nothing(void)
 	tac_certificate_options options = tac_certificate_options_default();
 	tac_ccd_pose T =
 		tac_ccd_pose_from_dpose(tac_dpose_make(tac_dvec3_make(0, 0, 0.006), tac_dquat_identity()));
-	tac_dvec3 zero = tac_dvec3_zero(), nan = tac_dvec3_make(0, NAN, 0);
+	tac_dvec3 zero = tac_dvec3_zero(), nan = tac_dvec3_make(0, (double)NAN, 0);
 	tac_ccd_body *a = things[BOX].body, *b = things[SHEET].body;
 	TEST_ASSERT_TRUE(tac_certificate_check(a, b, &T, nan, zero, &options, NULL).flags & TAC_CCD_REFUSED);
 	TEST_ASSERT_TRUE(tac_certificate_check(a, b, &T, zero, nan, &options, NULL).flags & TAC_CCD_REFUSED);
