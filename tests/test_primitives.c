@@ -726,22 +726,22 @@ static void two_triangles_are_exact_on_a_grid(void)
 }
 
 // T. Moeller's idea: on the line common to both planes the triangles cut two intervals.
-static bool interval(const tac_triangle *t, const long double d[3], tac_dvec3 line, long double out[2])
+static bool interval(const tac_triangle *t, const double d[3], tac_dvec3 line, double out[2])
 {
 	const tac_dvec3 v[3] = {t->a, t->b, t->c};
 	int n = 0;
-	long double at[3];
+	double at[3];
 	for (int i = 0; i < 3; i++) {
 		int j = (i + 1) % 3;
 		if ((d[i] < 0) != (d[j] < 0)) {
-			long double pi = (long double)dot(line, v[i]), pj = (long double)dot(line, v[j]);
+			double pi = dot(line, v[i]), pj = dot(line, v[j]);
 			at[n++] = pi + (pj - pi) * d[i] / (d[i] - d[j]);
 		}
 	}
 	if (n < 2)
 		return false;
-	out[0] = fminl(at[0], at[1]);
-	out[1] = fmaxl(at[0], at[1]);
+	out[0] = fmin(at[0], at[1]);
+	out[1] = fmax(at[0], at[1]);
 	return true;
 }
 
@@ -750,11 +750,11 @@ static bool intervals_meet(const tac_triangle *s, const tac_triangle *t, double 
 	tac_dvec3 ns = tac_dvec3_normalize(tac_dvec3_cross(sub(s->b, s->a), sub(s->c, s->a)));
 	tac_dvec3 nt = tac_dvec3_normalize(tac_dvec3_cross(sub(t->b, t->a), sub(t->c, t->a)));
 	tac_dvec3 line = tac_dvec3_normalize(tac_dvec3_cross(ns, nt));
-	long double ds[3] = {dot(nt, sub(s->a, t->a)), dot(nt, sub(s->b, t->a)), dot(nt, sub(s->c, t->a))};
-	long double dt[3] = {dot(ns, sub(t->a, s->a)), dot(ns, sub(t->b, s->a)), dot(ns, sub(t->c, s->a))};
-	long double a[2], b[2];
-	return interval(s, ds, line, a) && interval(t, dt, line, b) && a[0] - (long double)grow <= b[1] &&
-	       b[0] - (long double)grow <= a[1];
+	double ds[3] = {dot(nt, sub(s->a, t->a)), dot(nt, sub(s->b, t->a)), dot(nt, sub(s->c, t->a))};
+	double dt[3] = {dot(ns, sub(t->a, s->a)), dot(ns, sub(t->b, s->a)), dot(ns, sub(t->c, s->a))};
+	double a[2], b[2];
+	return interval(s, ds, line, a) && interval(t, dt, line, b) && a[0] - grow <= b[1] &&
+	       b[0] - grow <= a[1];
 }
 
 static void two_triangles_agree_with_intervals_on_the_common_line(void) // C05
