@@ -4,10 +4,10 @@
 // nothing is passed through, however thin or fast. Both sides of every triangle count, unless both bodies are
 // solids.
 //
-// The body then stops where its distance is the thickness of the expel zone (2e-… of the scene; 10 µm by
-// default), far more than the rounding of the pose: at the pose of the answered fraction the distance is at
-// least min(zone, distance at the start). So a body in the zone may slide and leave but never come closer,
-// and no sequence of motions wears the distance down.
+// The body then stops where its distance is the thickness of the expel zone, 10 µm unless told otherwise and
+// far more than the rounding of a pose: at the pose of the answered fraction the distance is at least the
+// smaller of the zone and the distance at the start. So a body in the zone may slide and leave but never come
+// closer, and no sequence of motions wears the distance down.
 //
 // Long motions are cut into slices, examined in the order of time; when the budget is spent, what has been
 // proved so far is the answer. Poses are those of the moving body in the frame of the fixed one; when both
@@ -44,7 +44,7 @@ typedef struct tac_ccd_options {
 	double zone; // m, >= 0. 0: the fraction of the contact itself, where the bodies touch
 	// Pairs of triangles to examine at most; 0: no limit. Counted, so that replays are identical.
 	int64_t pair_limit;
-	// Asked between slices and every 64 pairs, unless NULL: true when the time is up.
+	// Asked every 64 pairs, unless NULL: true when the time is up.
 	bool (*expired)(void *user);
 	void *user;
 	bool cull; // back faces of two solids; default true, the results are the same

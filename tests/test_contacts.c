@@ -118,11 +118,11 @@ static void crossing_edges_are_one_contact_across_both(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 1, n.z);
 }
 
-// A cube that slides in a valley meets its two walls and nothing across the valley.
-static void valley_has_no_ghost_walls(void)
+// A block with a V-shaped groove along y, as a closed prism. The groove is 0.1 m wide and `depth` times that
+// deep.
+static tac_mesh *groove_build(float depth)
 {
-	// A block with a V-shaped groove along y, as a closed prism.
-	static const float xz[7][2] = {{-1, -1}, {1, -1}, {1, 0}, {0.5f, 0}, {0, -0.5f}, {-0.5f, 0}, {-1, 0}};
+	const float xz[7][2] = {{-1, -1}, {1, -1}, {1, 0}, {0.5f, 0}, {0, -depth}, {-0.5f, 0}, {-1, 0}};
 	static const int caps[5][3] = {{0, 1, 4}, {1, 2, 3}, {1, 3, 4}, {0, 4, 5}, {0, 5, 6}};
 	enum { BANDS = 4, RING = 7 };
 	tac_vec3 v[RING * (BANDS + 1)];
@@ -152,6 +152,13 @@ static void valley_has_no_ghost_walls(void)
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build(&def, &mesh));
 	TEST_ASSERT_TRUE(tac_mesh_is_watertight(mesh));
 	TEST_ASSERT_TRUE(tac_mesh_volume(mesh) > 0);
+	return mesh;
+}
+
+// A cube that slides in a valley meets its two walls and nothing across the valley.
+static void valley_has_no_ghost_walls(void)
+{
+	tac_mesh *mesh = groove_build(0.5f);
 	thing groove = thing_make(mesh), cube = box_make(0.02f, 0.02f, 0.02f, 1);
 	double s = sqrt(0.5), pi = 3.14159265358979323846, half = (double)0.02f / 2;
 	// Standing on an edge in the groove, 10 µm from each wall, along y.
@@ -168,6 +175,28 @@ static void valley_has_no_ghost_walls(void)
 			TEST_ASSERT_DOUBLE_WITHIN(1e-6, s, contacts.list[c].normal.z);
 		}
 	}
+}
+
+// In a shallow valley a vertex close to one wall has the fold as the closest point of the other; it is the
+// other's plane that it must not pass.
+static void vertex_beside_a_fold_meets_the_planes_of_both_walls(void)
+{
+	thing groove = thing_make(groove_build(0.1f)), cube = box_make(0.02f, 0.02f, 0.02f, 1);
+	// The cube stands on a corner, 10 µm over the right wall and 0.1 mm beside the fold.
+	tac_dvec3 corner = tac_dvec3_normalize(tac_dvec3_make(1, 1, 1)), down = tac_dvec3_make(0, 0, -1);
+	tac_dvec3 axis = tac_dvec3_normalize(tac_dvec3_cross(corner, down));
+	double length = sqrt(3) * (double)0.02f / 2, depth = (double)(0.1f * 0.1f), x = 1e-4;
+	tac_ccd_pose T =
+		pose(x, 0.013, -depth + 0.2 * x + 1e-5 + length, axis, acos(tac_dvec3_dot(corner, down)));
+	tac_contacts_query(cube.body, groove.body, &T, 2e-4, &contacts);
+	int left = 0, right = 0;
+	for (int c = 0; c < contacts.count; c++) {
+		left += contacts.list[c].normal.x > 0.1;
+		right += contacts.list[c].normal.x < -0.1;
+		TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0, contacts.list[c].normal.y);
+	}
+	TEST_ASSERT_EQUAL_INT(1, left);
+	TEST_ASSERT_EQUAL_INT(1, right);
 }
 
 // Whatever is closest is listed, with its distance as the gap; nothing is listed twice, and the order is
@@ -257,6 +286,7 @@ int main(void)
 	RUN_TEST(cube_lying_on_a_floor_has_four_contacts);
 	RUN_TEST(crossing_edges_are_one_contact_across_both);
 	RUN_TEST(valley_has_no_ghost_walls);
+	RUN_TEST(vertex_beside_a_fold_meets_the_planes_of_both_walls);
 	RUN_TEST(closest_pair_is_always_among_the_contacts);
 	RUN_TEST(more_contacts_than_fit_leave_the_farthest_out);
 	return UNITY_END();
