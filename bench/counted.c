@@ -1,7 +1,7 @@
 // bench_counted QUERY: one of three fixed queries, once, for counting its instructions:
 // valgrind --tool=callgrind --toggle-collect=tac_collider_query bench_counted 0|1|2
 // (0: first hit, 1: no hit, 2: all pairs; two tori of 24,576 triangles; TACTUS_SIMD picks the variant). The
-// counts of the last change are in bench/results/callgrind.csv.
+// counts of the last change are in bench/results/callgrind.csv; bench/count makes them.
 #include "collision/collider.h"
 #include "collision/mesh_shapes.h"
 
