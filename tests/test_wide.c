@@ -107,6 +107,7 @@ static void expected(const wide_in *in, wide_out *out)
 		out->f32_moved[F32_NEG][k] = f32_of_bits(bits_of_f32(a[k]) ^ 0x80000000);
 		out->f32_moved[F32_SELECT][k] = chosen ? a[k] : b[k];
 		out->f32_moved[F32_GATHER][k] = in->f32_table[in->index[k]];
+		out->f32_moved[F32_PERMUTE][k] = a[in->i[k] & 7];
 		out->f32_moved[F32_SPLAT][k] = in->f32_table[3];
 		out->f32_moved[F32_LOADU][k] = in->f32_table[k + 1];
 		out->f32_moved[F32_SET][k] = k == 5 ? b[0] : a[k];
@@ -125,6 +126,7 @@ static void expected(const wide_in *in, wide_out *out)
 		out->i32[I32_SHR][k] = wrapped((int64_t)((uint32_t)i >> in->shift));
 		out->i32[I32_SELECT][k] = wrapped(chosen ? i : j);
 		out->i32[I32_GATHER][k] = in->i32_table[in->index[k]];
+		out->i32[I32_PERMUTE][k] = in->i[in->j[k] & 7];
 		out->i32[I32_SPLAT][k] = in->i32_table[3];
 		out->i32[I32_LOADU][k] = in->i32_table[k + 1];
 		out->i32[I32_SET][k] = k == 5 ? in->j[0] : in->i[k];

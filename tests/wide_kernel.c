@@ -21,6 +21,7 @@ static void floats(const wide_in *in, wide_out *out)
 	tac_f32x8_storeu(out->f32_moved[F32_NEG], tac_f32x8_neg(a));
 	tac_f32x8_storeu(out->f32_moved[F32_SELECT], tac_f32x8_select(m, a, b));
 	tac_f32x8_storeu(out->f32_moved[F32_GATHER], tac_f32x8_gather(in->f32_table, index));
+	tac_f32x8_storeu(out->f32_moved[F32_PERMUTE], tac_f32x8_permute(a, i));
 	tac_f32x8_storeu(out->f32_moved[F32_SPLAT], tac_f32x8_splat(in->f32_table[3]));
 	tac_f32x8_storeu(out->f32_moved[F32_LOADU], tac_f32x8_loadu(in->f32_table + 1));
 	tac_f32x8_storeu(out->f32_moved[F32_SET], tac_f32x8_set(a, 5, in->b[0]));
@@ -75,6 +76,7 @@ static void integers(const wide_in *in, wide_out *out)
 	tac_i32x8_storeu(out->i32[I32_SHR], tac_i32x8_shr(i, in->shift));
 	tac_i32x8_storeu(out->i32[I32_SELECT], tac_i32x8_select(m, i, j));
 	tac_i32x8_storeu(out->i32[I32_GATHER], tac_i32x8_gather(in->i32_table, index));
+	tac_i32x8_storeu(out->i32[I32_PERMUTE], tac_i32x8_permute(i, j));
 	tac_i32x8_storeu(out->i32[I32_SPLAT], tac_i32x8_splat(in->i32_table[3]));
 	tac_i32x8_storeu(out->i32[I32_LOADU], tac_i32x8_loadu(in->i32_table + 1));
 	tac_i32x8_storeu(out->i32[I32_SET], tac_i32x8_set(i, 5, in->j[0]));
