@@ -75,7 +75,7 @@ static bool in_vertex_cone(const side *s, int32_t v, tac_dvec3 n)
 }
 
 // A vertex over the seam of two faces of one plane is one contact, whichever of them has it.
-static bool same_contact(const tac_contact *a, const tac_contact *b)
+static bool same_contact(const tac_contact_point *a, const tac_contact_point *b)
 {
 	if (a->kind != b->kind)
 		return false;
@@ -87,7 +87,7 @@ static bool same_contact(const tac_contact *a, const tac_contact *b)
 	return vertex && dot(a->normal, b->normal) > 1 - 1e-12 && fabs(a->gap - b->gap) < 1e-9;
 }
 
-static void put(query *q, tac_contact c)
+static void put(query *q, tac_contact_point c)
 {
 	tac_contacts *out = q->out;
 	if (c.kind != TAC_CONTACT_EDGE_EDGE) { // its features stand for themselves in one pair only
@@ -151,7 +151,7 @@ static void vertex_contact(query *q, const face *from, int k, const face *to, bo
 	if (d >= q->margin)
 		return;
 	int32_t vertex = vertex_id(from, k);
-	tac_contact c = {.point = flip ? on : p, .gap = height};
+	tac_contact_point c = {.point = flip ? on : p, .gap = height};
 	int32_t feature = to->triangle->id;
 	c.kind = flip ? TAC_CONTACT_FACE_VERTEX : TAC_CONTACT_VERTEX_FACE;
 	tac_dvec3 normal = up;
@@ -215,14 +215,14 @@ static void edge_contact(query *q, const face *a, int k, const face *b, int j)
 	if (!in_edge_cone(&q->fixed, fixed, normal) ||
 	    !in_edge_cone(&q->moving, moving, tac_dvec3_neg(normal)))
 		return;
-	tac_contact c = {.kind = TAC_CONTACT_EDGE_EDGE,
-			 .moving_feature = moving,
-			 .fixed_feature = fixed,
-			 .moving_triangle = a->triangle->id,
-			 .fixed_triangle = b->triangle->id,
-			 .normal = normal,
-			 .point = x,
-			 .gap = gap};
+	tac_contact_point c = {.kind = TAC_CONTACT_EDGE_EDGE,
+			       .moving_feature = moving,
+			       .fixed_feature = fixed,
+			       .moving_triangle = a->triangle->id,
+			       .fixed_triangle = b->triangle->id,
+			       .normal = normal,
+			       .point = x,
+			       .gap = gap};
 	put(q, c);
 }
 
@@ -258,7 +258,7 @@ static bool visit(void *user, const tac_ccd_moving *moving, const tac_ccd_triang
 	return true;
 }
 
-static bool comes_before(const tac_contact *a, const tac_contact *b)
+static bool comes_before(const tac_contact_point *a, const tac_contact_point *b)
 {
 	if (a->kind != b->kind)
 		return a->kind < b->kind;
@@ -292,7 +292,7 @@ static void sort_contacts(tac_contacts *c)
 		}
 	}
 	for (int16_t i = 0; i < c->count; i++) {
-		tac_contact held = c->list[i];
+		tac_contact_point held = c->list[i];
 		int16_t to = i;
 		while (order[to] != i) {
 			int16_t from = order[to];

@@ -31,7 +31,7 @@ typedef enum tac_contact_kind {
 	TAC_CONTACT_VERTEX_VERTEX,
 } tac_contact_kind;
 
-typedef struct tac_contact {
+typedef struct tac_contact_point {
 	tac_contact_kind kind;
 	int32_t moving_feature, fixed_feature;   // vertex, edge or triangle of the mesh, by the kind
 	int32_t moving_triangle, fixed_triangle; // a triangle that has the feature
@@ -39,7 +39,7 @@ typedef struct tac_contact {
 	tac_dvec3 normal;                        // unit, from the fixed to the moving body, fixed frame
 	tac_dvec3 point;                         // on the moving body, fixed frame
 	double gap;                              // along the normal, m, >= 0
-} tac_contact;
+} tac_contact_point;
 
 // Caller-owned, about 70 KB.
 typedef struct tac_contacts {
@@ -48,7 +48,7 @@ typedef struct tac_contacts {
 	double distance; // smallest over all pairs of triangles, contact or not; the margin when none is
 			 // closer
 	int64_t pairs;   // of triangles examined
-	tac_contact list[TAC_CONTACTS_MAX]; // ordered by kind, moving feature, fixed feature
+	tac_contact_point list[TAC_CONTACTS_MAX]; // ordered by kind, moving feature, fixed feature
 } tac_contacts;
 
 // Lists the contacts at the pose T with gaps below `margin` (m, > 0). Each pair of features is listed once.

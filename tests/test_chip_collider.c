@@ -267,7 +267,7 @@ static void shapes_come_and_go_without_getting_in_each_others_way(void)
 typedef struct {
 	tac_context *context;
 	const tac_shape *a, *b;
-	int64_t pairs;
+	uint64_t pairs;
 } worker;
 
 static void *work(void *argument)
@@ -277,7 +277,7 @@ static void *work(void *argument)
 		tac_motion motion = {tac_mat3_from_axis_angle(tac_vec3_make(0, 1, 0), 0.02F * (float)i),
 				     tac_vec3_make(0.3F, 0, 0)};
 		tac_collider_query(chip, w->context, w->a, w->b, &motion, TAC_QUERY_PAIRS, unlimited);
-		w->pairs = 31 * w->pairs + w->context->pair_count;
+		w->pairs = 31 * w->pairs + (uint64_t)w->context->pair_count; // a hash: order counts
 	}
 	return NULL;
 }

@@ -55,7 +55,7 @@ static tac_ccd_pose pose(double x, double y, double z, tac_dvec3 axis, double an
 
 static const tac_dvec3 z_axis = {0, 0, 1};
 
-static void assert_normal(const tac_contact *c, double x, double y, double z)
+static void assert_normal(const tac_contact_point *c, double x, double y, double z)
 {
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, x, c->normal.x);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, y, c->normal.y);
@@ -232,13 +232,13 @@ static void closest_pair_is_always_among_the_contacts(void)
 		TEST_ASSERT_DOUBLE_WITHIN(1e-12, expected, contacts.distance);
 		double least = margin;
 		for (int i = 0; i < contacts.count; i++) {
-			const tac_contact *c = &contacts.list[i];
+			const tac_contact_point *c = &contacts.list[i];
 			least = fmin(least, c->gap);
 			kinds[c->kind]++;
 			TEST_ASSERT_DOUBLE_WITHIN(1e-12, 1, tac_dvec3_length(c->normal));
 			TEST_ASSERT_TRUE(c->gap > 0 && c->gap < margin);
 			for (int k = 0; k < i; k++) {
-				const tac_contact *o = &contacts.list[k];
+				const tac_contact_point *o = &contacts.list[k];
 				TEST_ASSERT_FALSE(o->kind == c->kind &&
 						  o->moving_feature == c->moving_feature &&
 						  o->fixed_feature == c->fixed_feature);
@@ -253,7 +253,7 @@ static void closest_pair_is_always_among_the_contacts(void)
 		tac_contacts_query(a->body, b->body, &T, margin, &again);
 		TEST_ASSERT_EQUAL_INT(contacts.count, again.count);
 		TEST_ASSERT_EQUAL_MEMORY(contacts.list, again.list,
-					 sizeof(tac_contact) * (size_t)again.count);
+					 sizeof(tac_contact_point) * (size_t)again.count);
 		seen++;
 	}
 	TEST_ASSERT_GREATER_THAN(500, seen);

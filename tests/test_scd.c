@@ -2,6 +2,7 @@
 
 #include "base/rng.h"
 #include "collision/assembly.h"
+#include "collision/chip_collider.h"
 #include "collision/mesh_shapes.h"
 #include "collision/scd_collider.h"
 #include "collision/tritri.h"
@@ -611,6 +612,8 @@ static void scd_agrees_with_the_other_engines_on_the_assemblies(void)
 					int64_t count = answers(tac_scd_collider(), context, f, m, &motion,
 								modes[mode], ours);
 					for (int e = 0; tac_collider_at(e) != NULL; e++) {
+						if (tac_collider_at(e) == tac_chip_collider())
+							continue; // in single precision: test_chip_collider.c
 						TEST_ASSERT_EQUAL(count,
 								  answers(tac_collider_at(e), context, f, m,
 									  &motion, modes[mode], theirs));

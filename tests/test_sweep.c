@@ -41,7 +41,7 @@ static int run(const char *arguments)
 {
 	char line[1024], file[96];
 	snprintf(file, sizeof file, "%s/said", folder);
-	snprintf(line, sizeof line, "TACTUS_IMPORTER=%s %s sweep %s 2>%s", TACTUS_IMPORT, TACTUS_COMMAND,
+	snprintf(line, sizeof line, "TACTUS_IMPORTER='%s' '%s' sweep %s 2>%s", TACTUS_IMPORT, TACTUS_COMMAND,
 		 arguments, file);
 	int status = system(line);
 	FILE *f = fopen(file, "r");

@@ -27,8 +27,10 @@ static tac_doptree *by_hand(const int32_t (*children)[2], const bool *far, int32
 {
 	tac_doptree *tree = calloc(1, sizeof *tree);
 	tree->node_count = 2 * count;
-	tree->nodes = aligned_alloc(256, (size_t)(3 * count) * 128 + 256);
-	memset(tree->nodes, 0, (size_t)(3 * count) * 128 + 256);
+	const size_t bytes =
+		(size_t)(3 * count + 3) / 2 * 256; // whole pairs of nodes, as aligned_alloc wants
+	tree->nodes = aligned_alloc(256, bytes);
+	memset(tree->nodes, 0, bytes);
 	tree->extent = 200.0F;
 	tree->nodes[1].type = TAC_DOPTREE_EMPTY;
 	// Nodes are numbered with siblings side by side: pair p holds the nodes 2p and 2p + 1.
