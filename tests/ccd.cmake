@@ -2,8 +2,7 @@
 tactus_test(plucker tactus::collision)
 tactus_test(ccd_feature tactus::collision)
 tactus_test(ccd tactus::collision)
-# The test counts the allocations of the library.
-target_link_options(test_ccd PRIVATE -Wl,--wrap=malloc -Wl,--wrap=calloc)
+tactus_count_allocations(ccd)
 tactus_test(ccd_round tactus::collision)
 tactus_test(certificate tactus::collision)
 tactus_test(contacts tactus::collision)

@@ -4,6 +4,7 @@
 #include "collision/ccd_pairs.h"
 #include "collision/mesh_load.h"
 #include "collision/mesh_shapes.h"
+#include "tests/allocations.h"
 #include "tests/ccd_referee.h"
 
 #include <stdio.h>
@@ -11,25 +12,6 @@
 #include <unity.h>
 
 #define ZONE TAC_CCD_ZONE
-
-static int allocations;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-	allocations++;
-	return __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-	allocations++;
-	return __real_calloc(count, size);
-}
 
 // A mesh and its body, freed by the end of the test.
 typedef struct thing {

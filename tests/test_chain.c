@@ -7,6 +7,7 @@
 #include "haptic/friction.h"
 #include "haptic/limit.h"
 #include "haptic/passivity.h"
+#include "tests/allocations.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,25 +15,6 @@
 #include <unity.h>
 
 #define MS INT64_C(1000000)
-
-static int allocations;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-	allocations++;
-	return __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-	allocations++;
-	return __real_calloc(count, size);
-}
 
 // ---- the chain ----
 

@@ -1,7 +1,7 @@
 // Every file in tests/hostile is refused by the command with exit code 2 and one line, and by the library
 // within small limits. Most of the words are assimp's and change with its version, so only ours are compared.
-#include "base/log.h"
 #include "collision/mesh_load.h"
+#include "tests/logged.h"
 
 #include "unity.h"
 
@@ -14,17 +14,6 @@
 #include <unistd.h>
 
 static char output[65536], errors[65536];
-static char last_line[1024];
-static int log_lines;
-
-static void keep_line(void *user, tac_log_level level, const char *message)
-{
-	(void)user;
-	(void)level;
-	log_lines++;
-	snprintf(last_line, sizeof last_line, "%s", message);
-}
-
 void setUp(void)
 {
 }
@@ -101,7 +90,7 @@ static void the_command_refuses_every_hostile_file_with_one_line_and_exit_code_2
 
 static void the_library_refuses_every_hostile_file_within_small_limits(void)
 {
-	tac_log_set(keep_line, NULL);
+	tac_log_set(keep_logged, NULL);
 	DIR *folder = opendir(TACTUS_HOSTILE);
 	TEST_ASSERT_NOT_NULL(folder);
 	for (struct dirent *entry; (entry = readdir(folder));) {
@@ -113,11 +102,11 @@ static void the_library_refuses_every_hostile_file_within_small_limits(void)
 		def.memory_limit_bytes = UINT64_C(256) << 20;
 		def.time_limit_s = 5;
 		tac_mesh *mesh;
-		log_lines = 0;
+		logged_lines = 0;
 		TEST_ASSERT_TRUE_MESSAGE(tac_mesh_load(path, &def, &mesh) < 0, path);
 		TEST_ASSERT_NULL(mesh);
-		TEST_ASSERT_EQUAL_INT_MESSAGE(1, log_lines, path);
-		TEST_ASSERT_NOT_NULL(strstr(last_line, path));
+		TEST_ASSERT_EQUAL_INT_MESSAGE(1, logged_lines, path);
+		TEST_ASSERT_NOT_NULL(strstr(logged, path));
 	}
 	closedir(folder);
 	tac_log_set(NULL, NULL);

@@ -1,8 +1,8 @@
 // Loading mesh files through the importer process: one mesh written here byte by byte in ten formats, scenes
 // with transforms and parts, the reference meshes where present, and importers that misbehave.
-#include "base/log.h"
 #include "collision/mesh_load.h"
 #include "collision/mesh_shapes.h"
+#include "tests/logged.h"
 
 #include "unity.h"
 
@@ -21,22 +21,11 @@
 
 static char folder[] = "/tmp/tactus_mesh_XXXXXX";
 static char path[256];
-static char last_line[1024];
-static int log_lines;
-
-static void keep_line(void *user, tac_log_level level, const char *message)
-{
-	(void)user;
-	(void)level;
-	log_lines++;
-	snprintf(last_line, sizeof last_line, "%s", message);
-}
-
 void setUp(void)
 {
-	log_lines = 0;
-	last_line[0] = 0;
-	tac_log_set(keep_line, NULL);
+	logged_lines = 0;
+	logged[0] = 0;
+	tac_log_set(keep_logged, NULL);
 }
 
 void tearDown(void)
@@ -63,22 +52,22 @@ static void write_text(const char *name, const char *text)
 static tac_mesh *load(void)
 {
 	tac_mesh *mesh;
-	TEST_ASSERT_EQUAL_MESSAGE(TAC_OK, tac_mesh_load(path, NULL, &mesh), last_line);
-	TEST_ASSERT_EQUAL_INT(0, log_lines);
+	TEST_ASSERT_EQUAL_MESSAGE(TAC_OK, tac_mesh_load(path, NULL, &mesh), logged);
+	TEST_ASSERT_EQUAL_INT(0, logged_lines);
 	return mesh;
 }
 
 static void expect_refused_by(const tac_mesh_load_def *def, tac_result expected, const char *words)
 {
 	tac_mesh *mesh = (tac_mesh *)&mesh;
-	log_lines = 0;
+	logged_lines = 0;
 	const tac_result result = tac_mesh_load(path, def, &mesh);
-	TEST_ASSERT_EQUAL_MESSAGE(expected, result, last_line);
+	TEST_ASSERT_EQUAL_MESSAGE(expected, result, logged);
 	TEST_ASSERT_NULL(mesh);
-	TEST_ASSERT_EQUAL_INT(1, log_lines);
-	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(last_line, words), last_line);
-	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(last_line, path), last_line);
-	TEST_ASSERT_NULL(strpbrk(last_line, "\n\r\x1b"));
+	TEST_ASSERT_EQUAL_INT(1, logged_lines);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, words), logged);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, path), logged);
+	TEST_ASSERT_NULL(strpbrk(logged, "\n\r\x1b"));
 }
 
 // The sample: a torus on a grid of 1/1024 m, so that decimal text holds it exactly.
@@ -520,7 +509,7 @@ static void a_part_that_assimp_loses_is_not_lost_silently(void)
 	if (tac_mesh_load(path, NULL, &mesh) == TAC_OK)
 		TEST_ASSERT_EQUAL_INT(2, mesh->triangle_count); // a version that does better
 	else
-		TEST_ASSERT_NOT_NULL_MESSAGE(strstr(last_line, "assimp lost a part of it"), last_line);
+		TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, "assimp lost a part of it"), logged);
 	tac_mesh_destroy(&mesh);
 }
 
@@ -594,15 +583,15 @@ static void a_missing_importer_is_named(void)
 	write_text("a.off", "OFF\n");
 	tac_mesh_load_def def = tac_mesh_load_def_default();
 	def.importer = "/nonexistent/importer";
-	log_lines = 0;
+	logged_lines = 0;
 	tac_mesh *mesh;
 	TEST_ASSERT_EQUAL(TAC_ERROR_UNSUPPORTED, tac_mesh_load(path, &def, &mesh));
-	TEST_ASSERT_EQUAL_INT(1, log_lines);
-	TEST_ASSERT_NOT_NULL(strstr(last_line, "/nonexistent/importer"));
+	TEST_ASSERT_EQUAL_INT(1, logged_lines);
+	TEST_ASSERT_NOT_NULL(strstr(logged, "/nonexistent/importer"));
 
 	setenv("TACTUS_IMPORTER", "/dev/null", 1); // not a program
 	TEST_ASSERT_EQUAL(TAC_ERROR_UNSUPPORTED, tac_mesh_load(path, NULL, &mesh));
-	TEST_ASSERT_NOT_NULL(strstr(last_line, "/dev/null"));
+	TEST_ASSERT_NOT_NULL(strstr(logged, "/dev/null"));
 	unsetenv("TACTUS_IMPORTER");
 }
 
@@ -708,7 +697,7 @@ static void the_importer_inherits_no_descriptor_no_mask_and_no_real_time_priorit
 	close(pipes[0]);
 	close(pipes[1]);
 	TEST_ASSERT_EQUAL(TAC_ERROR_IO, result);
-	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(last_line, "policy 0, descriptors 4, usr1 blocked 0"), last_line);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, "policy 0, descriptors 4, usr1 blocked 0"), logged);
 }
 
 static void a_process_that_ignores_its_children_loads_as_well(void)
@@ -756,7 +745,7 @@ static void a_file_that_needs_too_much_memory_is_refused(void)
 	def.memory_limit_bytes = UINT64_C(128) << 20;
 	tac_mesh *mesh;
 	TEST_ASSERT_EQUAL(TAC_ERROR_IO, tac_mesh_load(path, &def, &mesh));
-	TEST_ASSERT_EQUAL_INT(1, log_lines);
+	TEST_ASSERT_EQUAL_INT(1, logged_lines);
 }
 
 int main(void)

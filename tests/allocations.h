@@ -1,0 +1,27 @@
+// How often the library has allocated: for a test that is linked with --wrap=malloc and --wrap=calloc
+// (tactus_count_allocations in tests/CMakeLists.txt).
+#ifndef TAC_TESTS_ALLOCATIONS_H
+#define TAC_TESTS_ALLOCATIONS_H
+
+#include <stddef.h>
+
+static int allocations;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+	allocations++;
+	return __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	allocations++;
+	return __real_calloc(count, size);
+}
+
+#endif
