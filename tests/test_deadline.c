@@ -310,6 +310,7 @@ static void bad_definitions_are_refused(void)
 typedef struct fault {
 	tac_phase phase;
 	void (*plant)(void);
+	tac_cause cause; // what it must be called
 } fault;
 
 static void tick_with_fault(void *user, tac_tick *tick)
@@ -322,12 +323,15 @@ static void tick_with_fault(void *user, tac_tick *tick)
 	}
 }
 
-// The record of the faulty tick. Other ticks may be late, too: these are shared machines.
+// The record of the faulty tick. On a shared machine the loop may skip that very tick, or the hypervisor or
+// another process may take more of its time than the fault does, and the cause is theirs, rightly; then once
+// more.
 static tac_tick run_with_fault(fault f)
 {
 	tac_tick tick = {.index = -1};
-	// The machine may make the loop skip the very tick; then once more.
-	for (int attempt = 0; attempt < 20 && tick.index != FAULTY_TICK; attempt++) {
+	for (int attempt = 0; attempt < 20 && (tick.index != FAULTY_TICK || tick.cause != f.cause);
+	     attempt++) {
+		tick.index = -1;
 		tac_deadline *deadline = make_deadline(MS, 256);
 		tac_loop_def def = tac_loop_def_default();
 		def.periods = 60;
@@ -366,23 +370,22 @@ static void touch_fresh_pages(void)
 	munmap(memory, bytes);
 }
 
-static void expect_cause(const tac_tick *tick, tac_cause one, tac_cause other)
+static void expect_cause(const tac_tick *tick, tac_cause cause)
 {
 	char found[160];
 	snprintf(found, sizeof found, "found %s: cpu %lld ns, run delay %lld ns, switches %u+%u, faults %u",
 		 tac_cause_name(tick->cause), (long long)tick->evidence.cpu_ns,
 		 (long long)tick->evidence.run_delay_ns, tick->evidence.voluntary, tick->evidence.involuntary,
 		 tick->evidence.minor_faults);
-	TEST_ASSERT_TRUE_MESSAGE(tick->cause == one || tick->cause == other, found);
+	TEST_ASSERT_EQUAL_MESSAGE(cause, tick->cause, found);
 }
 
 static void a_phase_that_sleeps_3_ms_is_named(void)
 {
-	tac_tick tick = run_with_fault((fault){TAC_PHASE_FORCE, sleep_3_ms});
+	tac_tick tick = run_with_fault((fault){TAC_PHASE_FORCE, sleep_3_ms, TAC_CAUSE_LONG_COMPUTE});
 	TEST_ASSERT_TRUE(tac_tick_missed(&tick));
 	TEST_ASSERT_GREATER_OR_EQUAL_UINT32(2, tick.skipped);
-	// When it wakes up, others may be on the CPU: then it was preempted as well.
-	expect_cause(&tick, TAC_CAUSE_LONG_COMPUTE, TAC_CAUSE_PREEMPTED);
+	expect_cause(&tick, TAC_CAUSE_LONG_COMPUTE);
 	TEST_ASSERT_EQUAL(TAC_PHASE_FORCE, tick.cause_phase);
 	TEST_ASSERT_GREATER_OR_EQUAL_UINT32(1, tick.evidence.voluntary);
 	TEST_ASSERT_GREATER_OR_EQUAL_INT64(3 * MS, tac_tick_phase_ns(&tick, TAC_PHASE_FORCE));
@@ -390,15 +393,15 @@ static void a_phase_that_sleeps_3_ms_is_named(void)
 
 static void a_phase_that_computes_3_ms_is_named(void)
 {
-	tac_tick tick = run_with_fault((fault){TAC_PHASE_SCO, compute_3_ms});
-	expect_cause(&tick, TAC_CAUSE_LONG_COMPUTE, TAC_CAUSE_PREEMPTED);
+	tac_tick tick = run_with_fault((fault){TAC_PHASE_SCO, compute_3_ms, TAC_CAUSE_LONG_COMPUTE});
+	expect_cause(&tick, TAC_CAUSE_LONG_COMPUTE);
 	TEST_ASSERT_EQUAL(TAC_PHASE_SCO, tick.cause_phase);
 }
 
 static void a_device_that_blocks_is_blamed(void)
 {
-	tac_tick tick = run_with_fault((fault){TAC_PHASE_DEVICE_READ, sleep_3_ms});
-	expect_cause(&tick, TAC_CAUSE_DEVICE_IO, TAC_CAUSE_PREEMPTED);
+	tac_tick tick = run_with_fault((fault){TAC_PHASE_DEVICE_READ, sleep_3_ms, TAC_CAUSE_DEVICE_IO});
+	expect_cause(&tick, TAC_CAUSE_DEVICE_IO);
 	TEST_ASSERT_EQUAL(TAC_PHASE_DEVICE_READ, tick.cause_phase);
 }
 
@@ -435,9 +438,9 @@ static void a_device_that_blocks_in_every_tick_is_blamed_with_every_timer(void)
 
 static void memory_that_is_not_resident_is_blamed(void)
 {
-	tac_tick tick = run_with_fault((fault){TAC_PHASE_PUBLISH, touch_fresh_pages});
+	tac_tick tick = run_with_fault((fault){TAC_PHASE_PUBLISH, touch_fresh_pages, TAC_CAUSE_PAGE_FAULT});
 	TEST_ASSERT_GREATER_OR_EQUAL_UINT32(PAGES, tick.evidence.minor_faults);
-	expect_cause(&tick, TAC_CAUSE_PAGE_FAULT, TAC_CAUSE_PAGE_FAULT);
+	expect_cause(&tick, TAC_CAUSE_PAGE_FAULT);
 	TEST_ASSERT_EQUAL(TAC_PHASE_PUBLISH, tick.cause_phase);
 }
 
