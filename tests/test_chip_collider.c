@@ -4,9 +4,9 @@
 
 #include "collision/chip_collider.h"
 #include "collision/mesh_shapes.h"
+#include "tests/allocations.h"
 #include "tests/chip_fixture.h"
 
-#include <malloc.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -303,10 +303,10 @@ static void a_query_does_not_allocate(void)
 	tac_mesh *mesh = torus(1.0F, 30);
 	tac_shape *a = shape_of(chip, mesh);
 	tac_motion motion = identity_motion(0.4F, 0.1F, 0.05F);
-	size_t before = mallinfo2().uordblks;
+	const int before = allocations;
 	for (int i = 0; i < 20; ++i)
 		tac_collider_query(chip, context, a, a, &motion, TAC_QUERY_PAIRS, unlimited);
-	TEST_ASSERT_EQUAL(before, mallinfo2().uordblks);
+	TEST_ASSERT_EQUAL(before, allocations);
 	tac_shape_destroy(&a);
 	tac_mesh_destroy(&mesh);
 }

@@ -7,8 +7,8 @@
 #include "collision/mesh_shapes.h"
 #include "collision/traverse.h"
 #include "collision/wide.h"
+#include "tests/allocations.h"
 
-#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -390,14 +390,13 @@ static void queries_do_not_allocate(void)
 	for (int i = 0; engine(i) != NULL; ++i) {
 		built b = torus(engine(i));
 		tac_rng rng = tac_rng_seed(9, 1);
-		struct mallinfo2 before = mallinfo2();
+		const int before = allocations;
 		for (int k = 0; k < 50; ++k) {
 			tac_motion motion = random_motion(&rng, 1.0F);
 			tac_collider_query(engine(i), context, b.shape, b.shape, &motion,
 					   (tac_query_mode)(k % 3), (tac_budget){0});
 		}
-		struct mallinfo2 after = mallinfo2();
-		TEST_ASSERT_EQUAL(before.uordblks, after.uordblks);
+		TEST_ASSERT_EQUAL(before, allocations);
 		release(&b);
 	}
 }

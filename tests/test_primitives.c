@@ -1,6 +1,7 @@
 #include "collision/primitives.h"
 
 #include "base/rng.h"
+#include "tests/integers.h"
 
 #include <fenv.h>
 #include <stddef.h>
@@ -560,25 +561,6 @@ static void convex_solids_and_segments_agree_with_golden_section_search(void)
 }
 
 // ---- exact arithmetic on integer grids ----
-
-typedef struct ivec {
-	int64_t x, y, z;
-} ivec;
-
-static ivec isub(ivec a, ivec b)
-{
-	return (ivec){a.x - b.x, a.y - b.y, a.z - b.z};
-}
-
-static ivec icross(ivec a, ivec b)
-{
-	return (ivec){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-
-static int64_t idot(ivec a, ivec b)
-{
-	return a.x * b.x + a.y * b.y + a.z * b.z;
-}
 
 static bool izero(ivec a)
 {

@@ -1,5 +1,6 @@
 #include "collision/predicate.h"
 #include "collision/tritri.h"
+#include "tests/integers.h"
 
 #include "unity.h"
 
@@ -25,25 +26,6 @@ static uint32_t random_below(uint32_t n)
 }
 
 // The oracle: separating axes in integers. Exact for |coordinate| ≤ 1e4.
-typedef struct {
-	int64_t x, y, z;
-} ivec;
-
-static ivec isub(ivec a, ivec b)
-{
-	return (ivec){a.x - b.x, a.y - b.y, a.z - b.z};
-}
-
-static ivec icross(ivec a, ivec b)
-{
-	return (ivec){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-
-static int64_t idot(ivec a, ivec b)
-{
-	return a.x * b.x + a.y * b.y + a.z * b.z;
-}
-
 static bool axis_separates(ivec n, const ivec *a, const ivec *b)
 {
 	int64_t lo[2] = {INT64_MAX, INT64_MAX}, hi[2] = {INT64_MIN, INT64_MIN};
