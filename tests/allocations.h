@@ -1,11 +1,11 @@
-// How often the library has allocated: for a test that is linked with --wrap=malloc and --wrap=calloc
-// (tactus_count_allocations in tests/CMakeLists.txt).
+// How often the library has allocated on this thread: for a test that is linked with --wrap=malloc and
+// --wrap=calloc (tactus_count_allocations in tests/CMakeLists.txt).
 #ifndef TAC_TESTS_ALLOCATIONS_H
 #define TAC_TESTS_ALLOCATIONS_H
 
 #include <stddef.h>
 
-static int allocations;
+static _Thread_local int allocations; // of the calling thread
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
