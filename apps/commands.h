@@ -2,6 +2,7 @@
 #ifndef TAC_APPS_COMMANDS_H
 #define TAC_APPS_COMMANDS_H
 
+int cmd_bench(int argc, char **argv);
 int cmd_latency(int argc, char **argv);
 int cmd_mesh(int argc, char **argv);
 int cmd_query(int argc, char **argv);

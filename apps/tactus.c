@@ -12,6 +12,7 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	const char *summary;
 } commands[] = {
+	{"bench", cmd_bench, "the benchmark tables"},
 	{"latency", cmd_latency, "how punctual a periodic loop is on this machine, and why it is not"},
 	{"mesh", cmd_mesh, "what is in a mesh file"},
 	{"query", cmd_query, "whether two meshes touch, at the poses of a file"},

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -224,6 +225,49 @@ class Query(unittest.TestCase):
             self.assertEqual([r["result"] for r in rows], ["hit", "none", "hit"])
             self.assertEqual([r["pairs"] for r in rows], ["1", "0", "1"])
             self.assertEqual(result.stderr.splitlines()[:2], ["pose 0: capsule | capsule", "pose 2: capsule | capsule"])
+
+
+class Bench(unittest.TestCase):
+    """Benchmarks are programs beside the command, or in libexec."""
+
+    def copy(self, folder, *benches):
+        """The program in FOLDER/bin, and benches in FOLDER/libexec/tactus that say what they were given."""
+        os.makedirs(os.path.join(folder, "bin"))
+        os.makedirs(os.path.join(folder, "libexec/tactus"))
+        program = os.path.join(folder, "bin/tactus")
+        shutil.copy(PROGRAM, program)
+        for name in benches:
+            path = os.path.join(folder, "libexec/tactus", name)
+            with open(path, "w") as file:
+                file.write('#!/bin/sh\nprintf "%s." "$@"\nexit 7\n')
+            os.chmod(path, 0o755)
+        return program
+
+    def test_a_bench_gets_its_arguments_and_its_exit_code_comes_back(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = self.copy(folder, "bench_scd", "bench_new", "unrelated")
+            result = subprocess.run([program, "bench", "scd", "a b", "--help"], capture_output=True, text=True)
+            self.assertEqual((result.returncode, result.stdout, result.stderr), (7, "a b.--help.", ""))
+            for arguments in [], ["--help"]:
+                result = subprocess.run([program, "bench", *arguments], capture_output=True, text=True)
+                self.assertEqual(result.returncode, 0)
+                listed = re.findall(r"^  (\S+)", result.stdout, re.M)
+                self.assertEqual(listed, ["new", "scd"])
+            for name in "unrelated", "../../bin/tactus", "", "bench_scd":
+                result = subprocess.run([program, "bench", name], capture_output=True, text=True)
+                self.assertEqual((result.returncode, result.stdout), (2, ""))
+                self.assertRegex(result.stderr, r"^tactus bench: expected a name .*, found '[^\n]*'\n$")
+            result = subprocess.run([program, "bench", "erit"], capture_output=True, text=True)
+            self.assertIn("found 'erit', which is not built", result.stderr)
+
+    def test_without_benches_it_says_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = self.copy(folder)
+            result = subprocess.run([program, "bench"], capture_output=True, text=True)
+            if result.returncode == 0:
+                self.skipTest("benchmarks are installed on this machine")
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertRegex(result.stderr, r"^tactus bench: expected benchmark programs .*, found none; [^\n]*\n$")
 
 
 if __name__ == "__main__":
