@@ -1,6 +1,7 @@
 #include "apps/commands.h"
 #include "apps/machine.h"
 #include "apps/options.h"
+#include "apps/terminal.h"
 
 #include "rt/clock.h"
 #include "rt/latest.h"
@@ -14,8 +15,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define LOAD_THREADS_MAX 64
 
@@ -136,14 +135,26 @@ static void print_setup(const settings *s, const machine *m, const probe *p)
 	fflush(stdout);
 }
 
-// One line that is overwritten on a terminal, and is written once a second elsewhere.
-static void print_progress(const tac_monitor_stats *stats, double elapsed_s, bool terminal)
+// How far the run is: one line, and on a terminal a bar and the causes below it.
+static void show_progress(terminal *t, const settings *s, const tac_monitor_stats *stats, double elapsed_s)
 {
-	fprintf(stderr, "%s%6.1f s  %lld ticks  wake p50 %.1f  p99 %.1f  max %.1f us  misses %lld%s",
-		terminal ? "\r\033[K" : "", elapsed_s, (long long)stats->totals.ticks,
-		us(tac_histogram_percentile(&stats->wake, 50)),
+	char text[2 * TERMINAL_BYTES], bar[256];
+	int used = snprintf(
+		text, sizeof text, "%6.1f s  %lld ticks  wake p50 %.1f  p99 %.1f  max %.1f us  misses %lld",
+		elapsed_s, (long long)stats->totals.ticks, us(tac_histogram_percentile(&stats->wake, 50)),
 		us(tac_histogram_percentile(&stats->wake, 99)), us(stats->wake.max_ns),
-		(long long)stats->totals.misses, terminal ? "" : "\n");
+		(long long)stats->totals.misses);
+	if (t->live) {
+		used += snprintf(text + used, sizeof text - (size_t)used, "\n%s %.0f s",
+				 terminal_bar(t, elapsed_s / s->seconds, 40, bar, sizeof bar), s->seconds);
+		for (int i = TAC_CAUSE_NONE + 1; i < TAC_CAUSE_COUNT; i++) {
+			if (stats->misses_by_cause[i] > 0)
+				used += snprintf(text + used, sizeof text - (size_t)used, "  %lld %s",
+						 (long long)stats->misses_by_cause[i],
+						 tac_cause_name((tac_cause)i));
+		}
+	}
+	terminal_show(t, text);
 }
 
 static const double percents[] = {50, 90, 99, 99.9, 99.99, 100};
@@ -292,23 +303,21 @@ static void json_summary(const settings *s, const machine *m, const probe *p, co
 
 // ---- the run ----
 
-static void follow(probe *p, tac_monitor *monitor, tac_monitor_stats *stats)
+static void follow(const settings *s, probe *p, tac_monitor *monitor, tac_monitor_stats *stats)
 {
-	const char *term = getenv("TERM");
-	const bool terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+	terminal t = {0};
 	const int64_t begin_ns = tac_clock_now_ns();
-	const int64_t interval_ns = terminal ? TAC_NS_PER_S / 5 : TAC_NS_PER_S;
 	for (;;) {
-		// From now, not from the last line: after a stop the lines that were due are not caught up
-		// with.
-		const struct timespec until = tac_clock_timespec(tac_clock_now_ns() + interval_ns);
+		if (terminal_due(&t)) {
+			tac_monitor_read(monitor, stats);
+			show_progress(&t, s, stats, (double)(tac_clock_now_ns() - begin_ns) / 1e9);
+		}
+		const struct timespec until =
+			tac_clock_timespec(tac_clock_now_ns() + terminal_wait_ms(&t) * TAC_NS_PER_MS);
 		if (sem_clockwait(&p->finished, CLOCK_MONOTONIC, &until) == 0)
 			break;
-		tac_monitor_read(monitor, stats);
-		print_progress(stats, (double)(tac_clock_now_ns() - begin_ns) / 1e9, terminal);
 	}
-	if (terminal)
-		fprintf(stderr, "\r\033[K");
+	terminal_clear(&t);
 }
 
 static int run_probe(const settings *s, const machine *m, probe *p, tac_monitor *monitor,
@@ -327,7 +336,7 @@ static int run_probe(const settings *s, const machine *m, probe *p, tac_monitor 
 	}
 	if (!s->json && p->setup >= TAC_OK)
 		print_setup(s, m, p);
-	follow(p, monitor, stats);
+	follow(s, p, monitor, stats);
 	pthread_join(thread, NULL);
 	load_stop(&l);
 	if (p->setup < TAC_OK || p->result < TAC_OK)

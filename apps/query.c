@@ -1,6 +1,7 @@
 // tactus query A B --poses P: static queries of two meshes or solids at given poses.
 #include "apps/commands.h"
 #include "apps/options.h"
+#include "apps/terminal.h"
 #include "collision/collider.h"
 #include "collision/mesh_load.h"
 #include "collision/shape.h"
@@ -191,6 +192,8 @@ static int ask(const settings *s, const tac_shape *const shape[2], const tac_mot
 		return EXIT_FAILURE;
 	}
 	context->coherent = !s->fresh;
+	terminal t = {0};
+	size_t done = 0;
 	for (int64_t r = 0; r < s->repeat; ++r)
 		for (size_t i = 0; i < count; ++i) {
 			int64_t start = tac_clock_now_ns();
@@ -206,6 +209,8 @@ static int ask(const settings *s, const tac_shape *const shape[2], const tac_mot
 			a->counters = context->counters;
 			if (s->mode == TAC_QUERY_SURFACES && r + 1 == s->repeat)
 				print_surfaces(s, context, i);
+			done++;
+			terminal_progress(&t, "asking", (double)done / ((double)count * (double)s->repeat));
 		}
 	summarize(s, answers, count);
 	int code = s->csv != NULL ? write_csv(s->csv, answers, count) : 0;

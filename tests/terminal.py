@@ -1,0 +1,159 @@
+"""What the live terminal shows: terminal.py PROGRAM. A small terminal of the test's own reads the bytes."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import unittest
+
+PROGRAM = sys.argv.pop()
+
+
+class Screen:
+    """The few controls the panel uses, on a grid that breaks long rows again when the window changes."""
+
+    def __init__(self, columns):
+        self.columns = columns
+        self.rows = [""]  # logical lines
+        self.row = self.column = 0
+        self.blank_frames = 0  # moments at which nothing of a panel was visible, between two writes
+        self.widest = 0
+
+    def feed(self, text):
+        for token in re.findall(r"\x1b\[\d*[A-Za-z]|[\r\n]|[^\r\n\x1b]+|\x1b.", text):
+            if token == "\r":
+                self.column = 0
+            elif token == "\n":
+                self.row += 1
+                self.column = 0
+                if self.row == len(self.rows):
+                    self.rows.append("")
+            elif token == "\x1b[K":
+                self.rows[self.row] = self.rows[self.row][:self.column]
+            elif token == "\x1b[J":
+                self.rows[self.row] = self.rows[self.row][:self.column]
+                del self.rows[self.row + 1:]
+            elif re.fullmatch(r"\x1b\[\d+A", token):
+                self.up(int(token[2:-1]))
+            elif token[0] == "\x1b":
+                raise AssertionError(f"a control that the test's terminal does not know: {token!r}")
+            else:
+                line = self.rows[self.row].ljust(self.column)
+                self.rows[self.row] = line[:self.column] + token + line[self.column + len(token):]
+                self.column += len(token)
+                self.widest = max(self.widest, self.column)
+        if not any(self.rows):
+            self.blank_frames += 1
+
+    def up(self, count):
+        """By physical rows, as a window does that breaks lines which have become too long for it."""
+        while count > 0 and self.row > 0:
+            self.row -= 1
+            count -= max(1, -(-len(self.rows[self.row]) // self.columns))
+        self.column = 0
+
+
+def in_terminal(arguments, columns, resize=None, **environment):
+    """Runs the program with standard error on a terminal; resize: (after seconds, columns)."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen([PROGRAM, *arguments], stderr=slave, stdout=subprocess.PIPE,
+                               env={**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8", **environment})
+    os.close(slave)
+    screen, frames, begin = Screen(columns), [], time.monotonic()
+    while True:
+        if resize and time.monotonic() - begin > resize[0]:
+            fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 24, resize[1], 0, 0))
+            screen.columns, resize = resize[1], None
+            screen.widest = 0
+        if select.select([master], [], [], 0.05)[0]:
+            try:
+                chunk = os.read(master, 1 << 16)
+            except OSError:  # the other side is closed
+                break
+            if not chunk:
+                break
+            screen.feed(chunk.decode())
+            frames.append(list(screen.rows))
+    os.close(master)
+    output = process.stdout.read().decode()
+    process.stdout.close()
+    if process.wait(timeout=60) != 0:
+        raise AssertionError(f"exit code {process.returncode}")
+    return screen, frames, output
+
+
+class Panel(unittest.TestCase):
+    def test_a_panel_is_redrawn_in_place_and_gone_at_the_end(self):
+        screen, frames, output = in_terminal(["latency", "--seconds", "1.5"], 120)
+        self.assertGreater(len(frames), 8)
+        for frame in frames[:-1]:
+            self.assertEqual(len(frame), 2, frame)
+            self.assertRegex(frame[0], r"^ +\d\.\d s  \d+ ticks  wake p50 .* misses \d+$")
+            self.assertRegex(frame[1], r"^[█▏▎▍▌▋▊▉ ]{40} 2 s")
+        self.assertEqual(screen.rows, [""])
+        self.assertEqual(screen.blank_frames, 1)  # the last, when the panel is removed
+        self.assertIn("missed their deadline", output)
+        full = [frame[1].count("█") for frame in frames[:-1]]
+        self.assertEqual(full, sorted(full))
+        self.assertGreater(full[-1], 30)
+
+    def test_a_narrower_window_gets_shorter_lines_and_no_leavings(self):
+        screen, frames, _ = in_terminal(["latency", "--seconds", "1.5"], 100, resize=(0.7, 30))
+        self.assertLessEqual(screen.widest, 29)
+        self.assertEqual(screen.rows, [""])
+        self.assertTrue(all(len(frame) == 2 for frame in frames[:-1]), frames)
+        self.assertEqual(max(len(row) for row in frames[-2]), 29)
+
+    def test_a_wider_window_gets_longer_lines(self):
+        screen, frames, _ = in_terminal(["latency", "--seconds", "1.5"], 20, resize=(0.7, 100))
+        self.assertEqual(max(len(row) for row in frames[1]), 19)
+        self.assertGreater(len(frames[-2][0]), 60)
+
+    def test_a_window_of_one_column_does_no_harm(self):
+        screen, _, _ = in_terminal(["latency", "--seconds", "0.5"], 1)
+        self.assertEqual(screen.rows, [""])
+
+    def test_no_blocks_where_the_character_set_has_none(self):
+        _, frames, _ = in_terminal(["latency", "--seconds", "0.6"], 100, LC_ALL="C")
+        self.assertRegex(frames[-2][1], r"^#*\.* 1 s")
+
+    def test_plain_lines_elsewhere(self):
+        for environment in {}, {"TERM": "dumb"}:
+            result = subprocess.run([PROGRAM, "latency", "--seconds", "2.5"], capture_output=True, text=True,
+                                    env={**os.environ, **environment}, timeout=60)
+            self.assertEqual(len(result.stderr.splitlines()), 2, result.stderr)
+            self.assertNotIn("\x1b", result.stderr)
+            self.assertNotIn("\r", result.stderr)
+
+
+class Progress(unittest.TestCase):
+    def test_long_work_has_a_bar_and_short_work_has_none(self):
+        with tempfile.NamedTemporaryFile("w") as poses:
+            poses.write("1 0 0 0 1 0 0 0 1 0 0 0.5\n" * 1000)
+            poses.flush()
+            ask = ["query", "sphere:r=1", "toroid:R=1,r=0.3", "--poses", poses.name, "--repeat"]
+            screen, frames, output = in_terminal([*ask, "1"], 80)
+            self.assertEqual(frames, [])
+            repeat = 2000
+            while repeat <= 1000000:  # until it takes long enough on this machine
+                screen, frames, output = in_terminal([*ask, str(repeat)], 80)
+                if len(frames) > 3:
+                    break
+                repeat *= 4
+        self.assertGreater(len(frames), 3)
+        self.assertEqual(screen.rows, [""])
+        percents = [int(re.search(r"(\d+) %", frame[0]).group(1)) for frame in frames[:-1]]
+        self.assertEqual(percents, sorted(percents))
+        self.assertRegex(frames[-2][0], r"^asking  ▕.{30}▏ +\d+ %  \d+ s left$")
+
+
+if __name__ == "__main__":
+    unittest.main()
