@@ -3,6 +3,7 @@
 #define TAC_APPS_COMMANDS_H
 
 int cmd_bench(int argc, char **argv);
+int cmd_devices(int argc, char **argv);
 int cmd_latency(int argc, char **argv);
 int cmd_mesh(int argc, char **argv);
 int cmd_query(int argc, char **argv);

@@ -1,5 +1,6 @@
 // tactus mesh FILE: what a mesh file contains, as text or as JSON.
 #include "apps/commands.h"
+#include "apps/json.h"
 #include "apps/options.h"
 #include "collision/mesh_load.h"
 
@@ -11,24 +12,10 @@
 // More surfaces than a terminal holds are summed up; JSON lists all.
 #define LISTED_SURFACES 20
 
-static void print_json_string(const char *text)
-{
-	putchar('"');
-	for (const char *c = text; *c; c++) {
-		if (*c == '"' || *c == '\\')
-			printf("\\%c", *c);
-		else if ((unsigned char)*c < 0x20)
-			printf("\\u%04x", (unsigned)*c);
-		else
-			putchar(*c);
-	}
-	putchar('"');
-}
-
 static void print_json(const char *path, const tac_mesh *m)
 {
 	printf("{\"file\": ");
-	print_json_string(path);
+	json_print_string(stdout, path);
 	printf(", \"triangles\": %d, \"vertices\": %d, \"edges\": %d", m->triangle_count, m->vertex_count,
 	       m->edge_count);
 	printf(", \"open_edges\": %d, \"non_manifold_edges\": %d, \"flipped_edges\": %d", m->open_edges,
@@ -48,7 +35,7 @@ static void print_json(const char *path, const tac_mesh *m)
 	printf(", \"surfaces\": [");
 	for (int32_t i = 0; i < m->surface_count; i++) {
 		printf("%s{\"name\": ", i ? ", " : "");
-		print_json_string(m->surfaces[i].name);
+		json_print_string(stdout, m->surfaces[i].name);
 		printf(", \"triangles\": %d}", m->surfaces[i].triangle_count);
 	}
 	printf("]}\n");

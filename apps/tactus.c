@@ -13,6 +13,7 @@ static const struct {
 	const char *summary;
 } commands[] = {
 	{"bench", cmd_bench, "the benchmark tables"},
+	{"devices", cmd_devices, "which haptic devices are here, and what is missing"},
 	{"latency", cmd_latency, "how punctual a periodic loop is on this machine, and why it is not"},
 	{"mesh", cmd_mesh, "what is in a mesh file"},
 	{"query", cmd_query, "whether two meshes touch, at the poses of a file"},

@@ -227,6 +227,26 @@ class Query(unittest.TestCase):
             self.assertEqual(result.stderr.splitlines()[:2], ["pose 0: capsule | capsule", "pose 2: capsule | capsule"])
 
 
+class Devices(unittest.TestCase):
+    """Every driver has its say, and a program can read it."""
+
+    def test_text_and_json_say_the_same(self):
+        text = tactus("devices")
+        self.assertEqual((text.returncode, text.stderr), (0, ""))
+        drivers = json.loads(tactus("devices", "--json").stdout)["drivers"]
+        self.assertLess({"sim", "playback"}, {driver["driver"] for driver in drivers})
+        for driver in drivers:
+            self.assertIn(driver["driver"] + ": ", text.stdout)
+            self.assertIn(driver["reason"], text.stdout)
+            self.assertTrue(driver["devices"] or driver["reason"], driver)
+            for device in driver["devices"]:
+                self.assertIn("--device " + device["select"], text.stdout)
+
+    def test_bad_input(self):
+        result = tactus("devices", "now")
+        self.assertEqual((result.returncode, result.stdout, result.stderr.count("\n")), (2, "", 1))
+
+
 class Bench(unittest.TestCase):
     """Benchmarks are programs beside the command, or in libexec."""
 
