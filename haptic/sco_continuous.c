@@ -1,0 +1,328 @@
+#include "haptic/sco_private.h"
+
+#include <math.h>
+
+// Nearer than so many hold gaps the tool is at work, not in flight.
+#define NEAR 5
+// Rounds of injection at one pose, tries of a commit, and how many of them may end no closer to the device.
+#define ROUNDS       6
+#define TRIES        6
+#define TRIES_UPHILL 3
+// A piece must bring the device closer by this, m^2 in the metric, else the step has converged: less is
+// chatter.
+#define CLOSER 1e-12
+// Shorter pieces are none, m.
+#define PIECE_MIN 1e-9
+// The largest turn of one sweep, rad.
+#define SPIN_MAX 2.5
+// Bounds after a blocked piece: the first, then twice as much each time up to this part of the hold gap.
+#define BIAS_FIRST 2e-6
+#define BIAS_MAX   0.8
+// A piece that uses less of the trust radius than this halves it.
+#define TRUST_USED 0.2
+// Above this part of a limit, the limit counts as reached.
+#define AT_LIMIT 0.98
+// Contacts are looked for at least so far, m: the next piece may then reuse them.
+#define MARGIN_MIN 1e-4
+// How often a push is halved before its object waits.
+#define PUSHES 3
+
+typedef enum verdict { GO_ON, DONE } verdict;
+
+static const tac_sco_twist still = {{0, 0, 0}, {0, 0, 0}};
+
+static bool pushing(const tac_sco *sco)
+{
+	for (int32_t i = 0; i < sco->def.object_count; i++) {
+		if (sco->things[i].moves)
+			return true;
+	}
+	return false;
+}
+
+// Moves the SCO, and the objects that move in this piece, by `s` of it.
+static void move(tac_sco *sco, tac_sco_twist t, double s)
+{
+	for (int32_t i = 0; i < sco->def.object_count; i++) {
+		tac_sco_thing *thing = &sco->things[i];
+		if (thing->moves)
+			thing->pose = tac_sco_thing_after(sco, thing, t, s);
+	}
+	sco->pose = tac_sco_pose_after(sco->pose, t, s);
+	sco->pose.rotation = tac_dquat_normalize(sco->pose.rotation);
+}
+
+static double floor_from(const tac_sco *sco, double distance)
+{
+	double half = 0.5 * sco->def.hold_gap_m;
+	if (distance >= half)
+		return half;
+	return distance > TAC_SCO_CLOSEST ? fmax(TAC_SCO_CLOSEST, 0.98 * distance) : distance;
+}
+
+// Moves by the proved fraction `f` of the piece, or less, to a pose above the floor and closer to the device.
+// Answers the fraction; 0 when there is none, -1 when it would come no closer.
+static double commit(tac_sco *sco, tac_sco_twist t, double f, double from_distance, double margin)
+{
+	bool must_come_closer = from_distance >= 0.5 * sco->def.hold_gap_m && !pushing(sco);
+	double floor = floor_from(sco, from_distance), energy = 0;
+	if (must_come_closer)
+		energy = tac_sco_energy(sco, sco->pose, sco->tick.device);
+	int uphill = 0;
+	for (int k = 0; k < TRIES && f > 0; k++, f *= 0.5) {
+		double distance;
+		if (must_come_closer) {
+			tac_dpose there = tac_sco_pose_after(sco->pose, t, f);
+			if (tac_sco_energy(sco, there, sco->tick.device) > energy - CLOSER) {
+				if (++uphill > TRIES_UPHILL)
+					return -1;
+				continue;
+			}
+		}
+		if (!tac_sco_gather(sco, t, f, margin, &distance))
+			return 0;
+		if (distance < floor)
+			continue;
+		move(sco, t, f);
+		tac_sco_swap(sco);
+		sco->tick.known = margin;
+		sco->tick.distance = distance;
+		return f;
+	}
+	return uphill ? -1 : 0;
+}
+
+// A long way from any contact: the sweep of the translation, then of the rotation. True when it moved.
+static bool fly(tac_sco *sco, tac_sco_twist t0)
+{
+	double zone = 2 * sco->def.hold_gap_m, way = tac_dvec3_length(t0.v), turn = tac_dvec3_length(t0.w);
+	double f;
+	if (!tac_sco_fly(sco, t0.v, &f) || (f < 1 && f * way <= sco->def.trust_max_m))
+		return false;
+	bool moved = false;
+	if (way > 0 && f > 0) {
+		double got = commit(sco, (tac_sco_twist){t0.v, still.w}, f, HUGE_VAL, zone);
+		moved = got > 0;
+		if (got != 1)
+			return moved;
+	}
+	if (f < 1 || turn == 0)
+		return moved;
+	double part = fmin(turn, SPIN_MAX) / turn;
+	tac_dvec3 w = tac_dvec3_scale(t0.w, part);
+	if (!tac_sco_spin(sco, w, &f) || (f < 1 && f * part * turn <= sco->def.turn_max_rad))
+		return moved;
+	return (f > 0 && commit(sco, (tac_sco_twist){still.v, w}, f, HUGE_VAL, zone) > 0) || moved;
+}
+
+// Contacts within `margin` of the SCO's pose.
+static bool look(tac_sco *sco, double margin)
+{
+	if (sco->tick.known >= margin)
+		return true;
+	double distance;
+	if (!tac_sco_gather(sco, still, 0, margin, &distance))
+		return false;
+	tac_sco_swap(sco);
+	sco->tick.known = margin;
+	sco->tick.distance = distance;
+	return true;
+}
+
+static void adapt_trust(tac_sco *sco, double used, bool limited)
+{
+	if (limited)
+		sco->trust = fmin(2 * sco->trust, sco->def.trust_max_m);
+	else if (used < TRUST_USED * sco->trust)
+		sco->trust = fmax(0.5 * sco->trust, sco->def.trust_min_m);
+}
+
+static void blocked(tac_sco *sco)
+{
+	sco->report->flags |= TAC_SCO_BLOCKED;
+	sco->trust = fmax(0.25 * sco->trust, sco->def.trust_min_m);
+	double bias = sco->tick.bias > 0 ? 2 * sco->tick.bias : BIAS_FIRST;
+	sco->tick.bias = fmin(bias, BIAS_MAX * sco->def.hold_gap_m);
+}
+
+static void wait_for_tool(tac_sco *sco)
+{
+	for (int32_t i = 0; i < sco->def.object_count; i++) {
+		if (sco->things[i].moves)
+			sco->report->flags |= TAC_SCO_OBJECT_WAITS;
+		sco->things[i].moves = false;
+	}
+}
+
+// What the objects still have to go, as far as one piece may take them. The largest way of their points near
+// the tool.
+static double set_pushes(tac_sco *sco, double reach)
+{
+	double most = 0;
+	for (int32_t i = 0; i < sco->def.object_count; i++) {
+		tac_sco_thing *thing = &sco->things[i];
+		if (!thing->moves)
+			continue;
+		tac_dpose there = thing->goal;
+		tac_dquat turn = tac_dquat_mul(there.rotation, tac_dquat_conjugate(thing->pose.rotation));
+		thing->push.v = tac_dvec3_sub(there.position, thing->pose.position);
+		thing->push.w = tac_dquat_log(turn);
+		double arm = tac_dvec3_length(tac_dvec3_sub(sco->pose.position, thing->pose.position)) +
+			     sco->radius;
+		double angle = tac_dvec3_length(thing->push.w),
+		       way = tac_dvec3_length(thing->push.v) + angle * arm;
+		double s = 1;
+		if (way > 0.5 * reach)
+			s = 0.5 * reach / way;
+		if (angle * s > sco->def.turn_max_rad)
+			s = sco->def.turn_max_rad / angle;
+		if (s >= 1 && way < PIECE_MIN) {
+			thing->pose = there;
+			thing->moves = false;
+			continue;
+		}
+		thing->push = tac_sco_twist_scale(thing->push, s);
+		most = fmax(most, way * s);
+	}
+	return most;
+}
+
+// Moves each object that has a new pose while the SCO stands, if that is free all the way. The others have to
+// push.
+static void advance_objects(tac_sco *sco)
+{
+	for (int32_t i = 0; i < sco->def.object_count; i++)
+		sco->things[i].moves = false;
+	for (int32_t i = 0; i < sco->def.object_count; i++) {
+		tac_sco_thing *thing = &sco->things[i];
+		tac_dpose from = tac_dpose_relative(thing->pose, sco->pose);
+		tac_dpose to = tac_dpose_relative(thing->goal, sco->pose);
+		tac_dquat turn = tac_dquat_mul(to.rotation, tac_dquat_conjugate(from.rotation));
+		tac_dvec3 v = tac_dvec3_sub(to.position, from.position), w = tac_dquat_log(turn);
+		if (tac_dvec3_length_squared(v) == 0 && tac_dvec3_length_squared(w) == 0)
+			continue;
+		tac_sco_proof proof = {0, -1, -1, -1};
+		thing->push.v = tac_dvec3_sub(thing->goal.position, thing->pose.position);
+		thing->push.w = tac_dquat_log(
+			tac_dquat_mul(thing->goal.rotation, tac_dquat_conjugate(thing->pose.rotation)));
+		thing->moves = true;
+		double distance;
+		if (tac_sco_certify(sco, still, &proof) && proof.fraction == 1 &&
+		    tac_sco_gather(sco, still, 1, 2 * sco->def.hold_gap_m, &distance) &&
+		    distance >= sco->def.hold_gap_m) {
+			thing->pose = thing->goal;
+			thing->moves = false;
+		}
+		sco->tick.known = -1;
+	}
+}
+
+// One piece of motion near contact: contacts, QP, certificate, commit.
+static verdict work(tac_sco *sco, tac_sco_twist t0)
+{
+	tac_sco_tick *tick = &sco->tick;
+	double all = tac_sco_reach(sco, t0), hold = sco->def.hold_gap_m;
+	double reach = fmin(1.05 * all, sco->trust);
+	bool slewed = false;
+	if (sco->def.slew_m > 0 && tick->near) {
+		double left = tick->slew - tick->moved + 1e-6;
+		slewed = left < reach;
+		reach = fmin(reach, left);
+	}
+	bool push = pushing(sco);
+	if (push)
+		reach = sco->trust;
+	double shove = push ? set_pushes(sco, reach) : 0;
+	push = push && pushing(sco);
+	double margin = fmax(reach + shove + 2 * hold, MARGIN_MIN);
+	if (!look(sco, margin))
+		return DONE;
+	tick->near = tick->distance < NEAR * hold;
+	tac_sco_twist t = t0;
+	if (tick->distance < margin && !tac_sco_solve(sco, t0, reach, &t)) {
+		if (!push || sco->report->qps >= sco->def.qps)
+			return DONE;
+		wait_for_tool(sco);
+		return GO_ON;
+	}
+	double s = tac_sco_limit(sco, t, reach);
+	if (s < 1) {
+		t = tac_sco_twist_scale(t, s);
+		for (int32_t i = 0; i < sco->def.object_count; i++)
+			sco->things[i].push = tac_sco_twist_scale(sco->things[i].push, s);
+	}
+	double way = tac_sco_reach(sco, t);
+	bool limited = s < 1 || (way > AT_LIMIT * reach && reach < 1.05 * all) ||
+		       tac_dvec3_length(t.w) > AT_LIMIT * sco->def.turn_max_rad;
+	adapt_trust(sco, way, limited);
+	if (limited && slewed)
+		sco->report->flags |= TAC_SCO_SLEWED;
+	if (!push && tick->distance >= way + hold) { // nothing can be reached
+		move(sco, t, 1);
+		tick->known = -1;
+		tick->distance -= way;
+		return limited ? GO_ON : DONE;
+	}
+	if (way < PIECE_MIN && !push)
+		return DONE;
+	tac_sco_proof proof;
+	if (!tac_sco_certify(sco, t, &proof))
+		return DONE;
+	if (proof.fraction < 0.25 && tick->rounds < ROUNDS && tac_sco_inject(sco, &proof, t)) {
+		tick->rounds++;
+		sco->report->injected++;
+		sco->report->pieces--; // the same piece, better informed
+		return GO_ON;
+	}
+	tick->rounds = 0;
+	double got = commit(sco, t, proof.fraction, tick->distance, margin);
+	if (got < 0)
+		return DONE;
+	sco->injected_count = 0;
+	if (got == 0) {
+		if (push)
+			wait_for_tool(sco);
+		blocked(sco);
+		tac_sco_inject_blocker(sco, &proof);
+		return GO_ON;
+	}
+	tick->bias = 0;
+	tick->moved += got * way;
+	bool arrived = !limited && got >= 1 && way < sco->def.stop_length_m && !push;
+	return arrived ? DONE : GO_ON;
+}
+
+void tac_sco_move_continuous(tac_sco *sco)
+{
+	tac_sco_tick *tick = &sco->tick;
+	tick->known = -1;
+	tick->distance = HUGE_VAL;
+	tick->near = sco->near;
+	sco->injected_count = 0;
+	advance_objects(sco);
+	verdict v = GO_ON;
+	while (v == GO_ON && sco->report->pieces < sco->def.pieces) {
+		tac_sco_twist t0 = tac_sco_twist_between(sco, sco->pose, tick->device);
+		double way = tac_sco_reach(sco, t0);
+		if (way < 1e-12 && !pushing(sco))
+			break;
+		sco->report->pieces++;
+		bool far = way > sco->def.trust_max_m || tac_dvec3_length(t0.w) > sco->def.turn_max_rad;
+		if (far && !tick->near && !pushing(sco)) {
+			if (fly(sco, t0)) {
+				tick->near = tick->distance < 2 * sco->def.hold_gap_m;
+				continue;
+			}
+			tick->near = true;
+		}
+		if (sco->def.slew_m > 0 && tick->moved >= tick->slew && tick->near && !pushing(sco)) {
+			sco->report->flags |= TAC_SCO_SLEWED | TAC_SCO_LIMITED;
+			break;
+		}
+		v = work(sco, t0);
+	}
+	wait_for_tool(sco);
+	if (v == GO_ON && sco->report->pieces >= sco->def.pieces)
+		sco->report->flags |= TAC_SCO_LIMITED;
+	sco->near = tick->near;
+}

@@ -1,0 +1,141 @@
+#include "haptic/sco_private.h"
+
+#include <math.h>
+
+// Pairs left for this step; the queries take 0 for no limit.
+static int64_t pairs_left(const tac_sco *sco)
+{
+	int64_t left = sco->def.pairs - sco->report->pairs;
+	return left > 1 ? left : 1;
+}
+
+static bool spend(tac_sco *sco, int32_t *count, int32_t limit)
+{
+	if (*count >= limit || sco->report->pairs >= sco->def.pairs) {
+		sco->report->flags |= TAC_SCO_BUDGET_SPENT;
+		return false;
+	}
+	++*count;
+	return true;
+}
+
+bool tac_sco_gather(tac_sco *sco, tac_sco_twist t, double s, double margin, double *out_distance)
+{
+	if (!spend(sco, &sco->report->gathers, sco->def.gathers))
+		return false;
+	double least = margin;
+	for (int32_t i = 0; i < sco->def.object_count; i++) {
+		tac_sco_thing *thing = &sco->things[i];
+		tac_sco_relative r = tac_sco_relative_motion(sco, thing, t);
+		tac_ccd_pose T = tac_ccd_pose_from_dpose(tac_sco_pose_after(r.start, r.twist, s));
+		tac_contacts_query(sco->def.tool, thing->body, &T, margin, thing->spare);
+		sco->report->pairs += thing->spare->pairs;
+		least = fmin(least, thing->spare->distance);
+	}
+	*out_distance = least;
+	return true;
+}
+
+void tac_sco_swap(tac_sco *sco)
+{
+	for (int32_t i = 0; i < sco->def.object_count; i++) {
+		tac_sco_thing *thing = &sco->things[i];
+		tac_contacts *old = thing->contacts;
+		thing->contacts = thing->spare;
+		thing->spare = old;
+	}
+}
+
+bool tac_sco_certify(tac_sco *sco, tac_sco_twist t, tac_sco_proof *out_proof)
+{
+	if (!spend(sco, &sco->report->certificates, sco->def.certificates))
+		return false;
+	*out_proof = (tac_sco_proof){1, -1, -1, -1};
+	for (int32_t i = 0; i < sco->def.object_count && out_proof->fraction > 0; i++) {
+		tac_sco_thing *thing = &sco->things[i];
+		tac_sco_relative r = tac_sco_relative_motion(sco, thing, t);
+		tac_ccd_pose T = tac_ccd_pose_from_dpose(r.start);
+		tac_certificate_options options = tac_certificate_options_default();
+		options.pair_limit = pairs_left(sco);
+		tac_certificate c = tac_certificate_check(sco->def.tool, thing->body, &T, r.twist.v,
+							  r.twist.w, &options, thing->planes);
+		sco->report->pairs += c.pairs;
+		if (c.flags & TAC_CCD_BUDGET_SPENT)
+			sco->report->flags |= TAC_SCO_BUDGET_SPENT;
+		if (c.fraction < out_proof->fraction)
+			*out_proof = (tac_sco_proof){c.fraction, i, c.moving_triangle, c.fixed_triangle};
+	}
+	return true;
+}
+
+static tac_ccd_options flight_options(const tac_sco *sco)
+{
+	tac_ccd_options options = tac_ccd_options_default();
+	options.zone = 2 * sco->def.hold_gap_m;
+	options.pair_limit = pairs_left(sco);
+	return options;
+}
+
+static bool take(tac_sco *sco, const tac_ccd_result *r, double *fraction)
+{
+	sco->report->pairs += r->pairs;
+	if (r->flags & TAC_CCD_BUDGET_SPENT)
+		sco->report->flags |= TAC_SCO_BUDGET_SPENT;
+	*fraction = fmin(*fraction, r->fraction);
+	return *fraction > 0;
+}
+
+bool tac_sco_fly(tac_sco *sco, tac_dvec3 v, double *out_fraction)
+{
+	*out_fraction = 1;
+	if (tac_dvec3_length_squared(v) == 0)
+		return true;
+	if (!spend(sco, &sco->report->sweeps, 2 * sco->def.pieces))
+		return false;
+	for (int32_t i = 0; i < sco->def.object_count; i++) {
+		tac_sco_thing *thing = &sco->things[i];
+		tac_dpose T_object_tool = tac_dpose_relative(thing->pose, sco->pose);
+		tac_ccd_pose T = tac_ccd_pose_from_dpose(T_object_tool);
+		tac_dvec3 way = tac_dquat_rotate(tac_dquat_conjugate(thing->pose.rotation), v);
+		tac_ccd_options options = flight_options(sco);
+		tac_ccd_result r =
+			tac_ccd_translate(sco->def.tool, thing->body, &T, way, &options, &thing->flight);
+		if (!take(sco, &r, out_fraction))
+			break;
+	}
+	return true;
+}
+
+bool tac_sco_spin(tac_sco *sco, tac_dvec3 w, double *out_fraction)
+{
+	*out_fraction = 1;
+	if (tac_dvec3_length_squared(w) == 0)
+		return true;
+	if (!spend(sco, &sco->report->sweeps, 2 * sco->def.pieces))
+		return false;
+	for (int32_t i = 0; i < sco->def.object_count; i++) {
+		tac_sco_thing *thing = &sco->things[i];
+		tac_dpose T_object_tool = tac_dpose_relative(thing->pose, sco->pose);
+		tac_ccd_pose T = tac_ccd_pose_from_dpose(T_object_tool);
+		tac_dvec3 axis = tac_dquat_rotate(tac_dquat_conjugate(thing->pose.rotation), w);
+		tac_ccd_options options = flight_options(sco);
+		tac_ccd_result r = tac_ccd_rotate(sco->def.tool, thing->body, &T, T.t, axis,
+						  tac_dvec3_length(w), &options, &thing->flight);
+		if (!take(sco, &r, out_fraction))
+			break;
+	}
+	return true;
+}
+
+double tac_sco_distance(tac_sco *sco, double reach)
+{
+	for (int32_t i = 0; i < sco->def.object_count; i++) {
+		tac_sco_thing *thing = &sco->things[i];
+		tac_ccd_pose T = tac_ccd_pose_from_dpose(tac_dpose_relative(thing->pose, sco->pose));
+		reach = fmin(reach,
+			     tac_ccd_distance(sco->def.tool, thing->body, &T, reach, NULL, NULL, NULL));
+		if (!(reach > 0))
+			break;
+	}
+	return reach;
+}

@@ -1,0 +1,270 @@
+// Scenes for the tests of the SCO: small meshes of quadrilateral patches, and device paths over them. Lengths
+// in m.
+#ifndef TAC_TESTS_SCO_SCENES_H
+#define TAC_TESTS_SCO_SCENES_H
+
+#include "collision/ccd_body.h"
+#include "collision/mesh_shapes.h"
+#include "haptic/sco.h"
+
+#include "unity.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define V tac_dvec3_make
+
+// A mesh in the making: welding joins the patches.
+typedef struct sketch {
+	tac_vec3 *v;
+	tac_mesh_triangle *t;
+	int32_t vertices, triangles, vertex_room, triangle_room;
+} sketch;
+
+static inline int32_t sketch_vertex(sketch *s, tac_dvec3 p)
+{
+	if (s->vertices == s->vertex_room) {
+		s->vertex_room = 2 * s->vertex_room + 64;
+		s->v = realloc(s->v, (size_t)s->vertex_room * sizeof *s->v);
+	}
+	s->v[s->vertices] = tac_vec3_from_dvec3(p);
+	return s->vertices++;
+}
+
+static inline void sketch_triangle(sketch *s, tac_dvec3 a, tac_dvec3 b, tac_dvec3 c)
+{
+	if (s->triangles == s->triangle_room) {
+		s->triangle_room = 2 * s->triangle_room + 64;
+		s->t = realloc(s->t, (size_t)s->triangle_room * sizeof *s->t);
+	}
+	int32_t i = sketch_vertex(s, a), j = sketch_vertex(s, b), k = sketch_vertex(s, c);
+	s->t[s->triangles++] = (tac_mesh_triangle){{i, j, k}};
+}
+
+// The quadrilateral a b c d, counter-clockwise, in nu x nv pieces: nu along a b.
+static inline void sketch_patch(sketch *s, tac_dvec3 a, tac_dvec3 b, tac_dvec3 c, tac_dvec3 d, int nu, int nv)
+{
+	for (int i = 0; i < nu; i++) {
+		for (int j = 0; j < nv; j++) {
+			tac_dvec3 q[4];
+			for (int k = 0; k < 4; k++) {
+				double u = (double)(i + (k == 1 || k == 2)) / nu,
+				       w = (double)(j + (k >= 2)) / nv;
+				q[k] = tac_dvec3_lerp(tac_dvec3_lerp(a, b, u), tac_dvec3_lerp(d, c, u), w);
+			}
+			sketch_triangle(s, q[0], q[1], q[2]);
+			sketch_triangle(s, q[0], q[2], q[3]);
+		}
+	}
+}
+
+static inline tac_mesh *sketch_finish(sketch *s)
+{
+	tac_mesh_def def = tac_mesh_def_default();
+	def.vertices = s->v;
+	def.vertex_count = s->vertices;
+	def.triangles = s->t;
+	def.triangle_count = s->triangles;
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build(&def, &mesh));
+	free(s->v);
+	free(s->t);
+	return mesh;
+}
+
+static inline tac_mesh *box_mesh(double x, double y, double z, int cuts)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK,
+			  tac_mesh_build_box(tac_vec3_make((float)x, (float)y, (float)z), cuts, &mesh));
+	return mesh;
+}
+
+static inline tac_mesh *sphere_mesh(double radius, int subdivisions)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere((float)radius, subdivisions, &mesh));
+	return mesh;
+}
+
+static inline tac_mesh *cylinder_mesh(double radius, double height, int segments)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_cylinder((float)radius, (float)height, segments, 1, &mesh));
+	return mesh;
+}
+
+// The plane z = 0, half as wide as `half`; open.
+static inline tac_mesh *plane_mesh(double half, int cuts)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK,
+			  tac_mesh_build_grid((float)(2 * half), (float)(2 * half), cuts, cuts, &mesh));
+	return mesh;
+}
+
+// A rectangle of the plane coordinate[axis] = value, facing `side`, over the next two axes.
+static inline void sketch_rectangle(sketch *s, int axis, double value, int side, double a0, double a1, int na,
+				    double b0, double b1, int nb)
+{
+	tac_dvec3 q[4];
+	const double a[4] = {a0, a1, a1, a0}, b[4] = {b0, b0, b1, b1};
+	for (int k = 0; k < 4; k++) {
+		double c[3];
+		c[axis] = value;
+		c[(axis + 1) % 3] = a[k];
+		c[(axis + 2) % 3] = b[k];
+		q[k] = V(c[0], c[1], c[2]);
+	}
+	if (side > 0)
+		sketch_patch(s, q[0], q[1], q[2], q[3], na, nb);
+	else
+		sketch_patch(s, q[0], q[3], q[2], q[1], nb, na);
+}
+
+// The cube from -thick to `length` without the corner from 0 to `length`: three walls. Closed.
+static inline tac_mesh *corner_mesh(double length, double thick, int cuts)
+{
+	sketch s = {0};
+	const double from[2] = {-thick, 0}, to[2] = {0, length};
+	const int n[2] = {1, cuts};
+	for (int axis = 0; axis < 3; axis++) {
+		sketch_rectangle(&s, axis, 0, 1, 0, length, cuts, 0, length, cuts);
+		for (int i = 0; i < 2; i++) {
+			for (int j = 0; j < 2; j++) {
+				sketch_rectangle(&s, axis, -thick, -1, from[i], to[i], n[i], from[j], to[j],
+						 n[j]);
+				if (i == 0 || j == 0)
+					sketch_rectangle(&s, axis, length, 1, from[i], to[i], n[i], from[j],
+							 to[j], n[j]);
+			}
+		}
+	}
+	return sketch_finish(&s);
+}
+
+// A V groove along x between two lands; open.
+static inline tac_mesh *groove_mesh(double half_length, double width, double depth, int cuts)
+{
+	sketch s = {0};
+	const double y[5] = {-3 * width, -width, 0, width, 3 * width}, z[5] = {0, 0, -depth, 0, 0};
+	for (int i = 0; i < 4; i++)
+		sketch_patch(&s, V(-half_length, y[i], z[i]), V(half_length, y[i], z[i]),
+			     V(half_length, y[i + 1], z[i + 1]), V(-half_length, y[i + 1], z[i + 1]), cuts,
+			     i == 1 || i == 2 ? 2 : 1);
+	return sketch_finish(&s);
+}
+
+// A step of the height `rise` at x = 0; open.
+static inline tac_mesh *step_mesh(double half, double rise, int cuts)
+{
+	sketch s = {0};
+	sketch_patch(&s, V(-half, -half, 0), V(0, -half, 0), V(0, half, 0), V(-half, half, 0), cuts, cuts);
+	sketch_patch(&s, V(0, half, 0), V(0, -half, 0), V(0, -half, rise), V(0, half, rise), cuts, 1);
+	sketch_patch(&s, V(0, -half, rise), V(half, -half, rise), V(half, half, rise), V(0, half, rise), cuts,
+		     cuts);
+	return sketch_finish(&s);
+}
+
+// A plate with its top at z = 0 and a blind hole of `n` flats at the distance `radius` from its axis; open
+// below.
+static inline tac_mesh *hole_mesh(double radius, double depth, int n, double half)
+{
+	sketch s = {0};
+	const double turn = 2 * 3.14159265358979323846 / n, R = radius / cos(0.5 * turn);
+	tac_dvec3 down = V(0, 0, -depth);
+	for (int i = 0; i < n; i++) {
+		tac_dvec3 in[2], out[2];
+		for (int k = 0; k < 2; k++) {
+			double c = cos(turn * (i + 0.5 + k)), w = sin(turn * (i + 0.5 + k));
+			double far = half / fmax(fabs(c), fabs(w));
+			in[k] = V(R * c, R * w, 0);
+			out[k] = V(far * c, far * w, 0);
+		}
+		sketch_patch(&s, in[0], out[0], out[1], in[1], 1, 1);
+		sketch_patch(&s, in[0], in[1], tac_dvec3_add(in[1], down), tac_dvec3_add(in[0], down), 1, 1);
+		sketch_triangle(&s, down, tac_dvec3_add(in[0], down), tac_dvec3_add(in[1], down));
+	}
+	return sketch_finish(&s);
+}
+
+static inline double terrain_height(double x, double y, double rise)
+{
+	return rise * (sin(70 * x) * cos(55 * y) + 0.5 * sin(160 * x + 1) * sin(140 * y + 2) +
+		       0.25 * sin(3280 * x * y + 3));
+}
+
+// A height field over n x n squares with walls and a floor; closed.
+static inline tac_mesh *terrain_mesh(double half, int n, double rise)
+{
+	sketch s = {0};
+	double bottom = -5 * rise;
+#define AT(i)     (-half + 2 * half * (i) / n)
+#define UP(x, y)  V(x, y, terrain_height(x, y, rise))
+#define LOW(x, y) V(x, y, bottom)
+	for (int i = 0; i < n; i++) {
+		double a = AT(i), b = AT(i + 1), l = AT(0), h = AT(n);
+		for (int j = 0; j < n; j++) {
+			double c = AT(j), d = AT(j + 1);
+			sketch_triangle(&s, UP(a, c), UP(b, c), UP(b, d));
+			sketch_triangle(&s, UP(a, c), UP(b, d), UP(a, d));
+		}
+		const double x0[4] = {a, h, b, l}, y0[4] = {l, a, h, b}, x1[4] = {b, h, a, l},
+			     y1[4] = {l, b, h, a};
+		for (int k = 0; k < 4; k++) {
+			sketch_triangle(&s, LOW(x0[k], y0[k]), LOW(x1[k], y1[k]), UP(x1[k], y1[k]));
+			sketch_triangle(&s, LOW(x0[k], y0[k]), UP(x1[k], y1[k]), UP(x0[k], y0[k]));
+			sketch_triangle(&s, LOW(0, 0), LOW(x1[k], y1[k]), LOW(x0[k], y0[k]));
+		}
+	}
+#undef AT
+#undef UP
+#undef LOW
+	return sketch_finish(&s);
+}
+
+// A mesh with its body, solid when it is closed.
+typedef struct thing {
+	tac_mesh *mesh;
+	tac_ccd_body *body;
+} thing;
+
+static inline thing thing_make(tac_mesh *mesh)
+{
+	thing t = {mesh, NULL};
+	tac_ccd_body_def def = tac_ccd_body_def_default();
+	def.mesh = mesh;
+	def.solid = tac_mesh_is_watertight(mesh);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_ccd_body_build(&def, &t.body));
+	return t;
+}
+
+static inline void thing_free(thing *t)
+{
+	tac_ccd_body_destroy(&t->body);
+	tac_mesh_destroy(&t->mesh);
+}
+
+static inline tac_dpose at(double x, double y, double z)
+{
+	return tac_dpose_make(V(x, y, z), tac_dquat_identity());
+}
+
+static inline tac_dpose turned(double x, double y, double z, tac_dvec3 w)
+{
+	return tac_dpose_make(V(x, y, z), tac_dquat_exp(w));
+}
+
+// An SCO of a tool among one object at the world's origin, with the study's parameters: no slew limit.
+static inline tac_sco_def scene_def(const thing *tool, const thing *scene, tac_sco_object *object)
+{
+	tac_sco_def def = tac_sco_def_default();
+	*object = (tac_sco_object){scene->body, NULL, tac_dpose_identity()};
+	def.tool = tool->body;
+	def.objects = object;
+	def.object_count = 1;
+	def.slew_m = 0;
+	return def;
+}
+
+#endif
