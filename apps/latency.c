@@ -1,6 +1,7 @@
 #include "apps/commands.h"
 #include "apps/machine.h"
 #include "apps/options.h"
+#include "apps/report.h"
 #include "apps/terminal.h"
 
 #include "rt/clock.h"
@@ -31,6 +32,7 @@ typedef struct settings {
 	bool json;
 	const char *log_path;
 	const char *trace_path;
+	const char *report_path;
 } settings;
 
 // The run as the loop's thread sees it.
@@ -352,8 +354,8 @@ static int run_probe(const settings *s, const machine *m, probe *p, tac_monitor 
 	return EXIT_SUCCESS;
 }
 
-static tac_result create_all(const settings *s, probe *p, tac_deadline **deadline, tac_trace **trace,
-			     tac_monitor **monitor)
+static tac_result create_all(const settings *s, probe *p, report *r, tac_deadline **deadline,
+			     tac_trace **trace, tac_monitor **monitor)
 {
 	tac_loop_def loop_def = tac_loop_def_default();
 	loop_def.period_ns = llround(1e9 / s->rate_Hz);
@@ -381,10 +383,31 @@ static tac_result create_all(const settings *s, probe *p, tac_deadline **deadlin
 		trace_def.path = s->trace_path;
 		result = tac_trace_create(&trace_def, trace);
 	}
-	const tac_monitor_def monitor_def = {.deadline = *deadline, .log_path = s->log_path, .trace = *trace};
+	const tac_monitor_def monitor_def = {
+		.deadline = *deadline,
+		.log_path = s->log_path,
+		.trace = *trace,
+		.on_tick = s->report_path ? report_tick : NULL,
+		.user = r,
+	};
 	if (result == TAC_OK)
 		result = tac_monitor_create(&monitor_def, monitor);
 	return result;
+}
+
+static bool write_report(const settings *s, const probe *p, report *r, const tac_monitor_stats *stats,
+			 const tac_histogram *corrected)
+{
+	r->period_ns = tac_loop_period_ns(p->loop);
+	r->thread = &p->report;
+	r->stats = stats;
+	r->wake_corrected = corrected;
+	report_fact_add(r, "loop", "%g Hz for %g s, %s timer", s->rate_Hz, s->seconds,
+			tac_timer_kind_name((tac_timer_kind)s->timer));
+	report_fact_add(r, "spin", "%g us before each tick", s->spin_us);
+	report_fact_add(r, "work", "%g us in each tick", s->work_us);
+	report_fact_add(r, "load", "%s", s->load ? "the other CPUs were kept busy" : "none of its own");
+	return report_write(r, s->report_path);
 }
 
 static int run(const settings *s)
@@ -399,9 +422,14 @@ static int run(const settings *s)
 	tac_monitor_stats *stats = calloc(1, sizeof *stats);
 	tac_histogram *corrected = calloc(1, sizeof *corrected);
 
+	report r = {0};
+
 	int code = EXIT_FAILURE;
-	if (stats && corrected && create_all(s, &p, &deadline, &trace, &monitor) == TAC_OK)
+	if (stats && corrected && report_init(&r, "tactus latency") &&
+	    create_all(s, &p, &r, &deadline, &trace, &monitor) == TAC_OK)
 		code = run_probe(s, &m, &p, monitor, stats, corrected);
+	if (code == EXIT_SUCCESS && s->report_path && !write_report(s, &p, &r, stats, corrected))
+		code = EXIT_FAILURE;
 
 	tac_monitor_destroy(&monitor);
 	if (tac_trace_destroy(&trace, NULL) < TAC_OK)
@@ -409,6 +437,7 @@ static int run(const settings *s)
 	tac_latest_destroy(&p.latest);
 	tac_loop_destroy(&p.loop);
 	tac_deadline_destroy(&deadline);
+	report_fini(&r);
 	free(corrected);
 	free(stats);
 	return code;
@@ -445,6 +474,8 @@ int cmd_latency(int argc, char **argv)
 		{"log", OPTION_TEXT, &s.log_path, 0, 0, NULL, "FILE.csv", "write a line for each miss"},
 		{"trace", OPTION_TEXT, &s.trace_path, 0, 0, NULL, "FILE.json",
 		 "write a trace for ui.perfetto.dev"},
+		{"report", OPTION_TEXT, &s.report_path, 0, 0, NULL, "FILE.html",
+		 "write a report for the browser, in one file"},
 		{"json", OPTION_FLAG, &s.json, 0, 0, NULL, NULL, "print the summary as JSON"},
 		{0},
 	};

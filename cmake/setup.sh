@@ -25,6 +25,7 @@ packages_optional='
 	libc6-dev-arm64-cross  the NEON bodies, linked
 	qemu-user-static       the NEON bodies, run
 	libck-dev              the benchmark against Concurrency Kit
+	chromium               the test of the report in a browser
 	systemtap-sdt-dev      the probes for perf and bpftrace
 '
 

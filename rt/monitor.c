@@ -107,6 +107,8 @@ static void empty_ring(tac_monitor *monitor)
 			log_miss(monitor, &tick);
 		if (monitor->def.trace)
 			tac_trace_tick(monitor->def.trace, &tick);
+		if (monitor->def.on_tick)
+			monitor->def.on_tick(monitor->def.user, &tick);
 	}
 	atomic_fetch_add(&monitor->rounds, 1);
 }

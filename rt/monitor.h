@@ -24,6 +24,9 @@ typedef struct tac_monitor_def {
 	// CSV, a line for each miss; created or truncated. The text stays until destroy. NULL: none.
 	const char *log_path;
 	tac_trace *trace; // given every tick; stays the caller's; NULL: none
+	// Called with every tick on the monitor's thread; may block, as the trace may. NULL: not.
+	void (*on_tick)(void *user, const tac_tick *tick);
+	void *user;
 } tac_monitor_def;
 
 typedef struct tac_monitor_stats {

@@ -103,7 +103,7 @@ class Latency(unittest.TestCase):
     def test_help_names_every_option(self):
         text = tactus("latency", "--help")
         self.assertEqual(text.returncode, 0)
-        for option in "seconds rate timer policy priority cpu spin work load log trace json".split():
+        for option in "seconds rate timer policy priority cpu spin work load log trace report json".split():
             self.assertIn("--" + option, text.stdout)
         self.assertIn("latency", tactus("--help").stdout)
         self.assertRegex(tactus("--version").stdout, r"^tactus \d+\.\d+\.\d+\n$")

@@ -1,0 +1,112 @@
+#include "apps/plot.h"
+
+#include "unity.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *text;
+static size_t text_size;
+static FILE *file;
+
+void setUp(void)
+{
+	file = open_memstream(&text, &text_size);
+	TEST_ASSERT_NOT_NULL(file);
+}
+
+void tearDown(void)
+{
+	fclose(file);
+	free(text);
+}
+
+static int occurrences(const char *word)
+{
+	fflush(file);
+	int count = 0;
+	for (const char *at = text; (at = strstr(at, word)) != NULL; at += strlen(word))
+		count++;
+	return count;
+}
+
+static void numbers_carry_the_prefix_a_person_would_write(void)
+{
+	static const struct {
+		double value;
+		const char *unit, *expected;
+	} cases[] = {
+		{999.9e-6, "s", "1 ms"}, {12e-6, "s", "12 µs"},  {1.5e-3, "s", "1.5 ms"},  {1, "s", "1 s"},
+		{0, "s", "0 s"},         {-0.0, "", "0"},        {2500, "", "2.5 k"},      {1000, "", "1 k"},
+		{0.001, "", "0.001"},    {-3e-9, "s", "-3 ns"},  {10e6, "N/m", "10 MN/m"}, {0.5, NULL, "0.5"},
+		{1e-10, "s", "100 ps"},  {999.5, NULL, "999.5"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		char out[48];
+		TEST_ASSERT_EQUAL_STRING(cases[i].expected,
+					 plot_number(cases[i].value, cases[i].unit, out, sizeof out));
+	}
+}
+
+static void axes_end_on_whole_ticks_and_decades(void)
+{
+	const double values[] = {0.3, 7.2, (double)NAN, HUGE_VAL};
+	plot_axis linear = plot_axis_around("", "", false, values, 4);
+	TEST_ASSERT_TRUE(linear.min == 0 && linear.max == 8);
+	const double times[] = {3e-6, 0, -1, 2e-2};
+	plot_axis decades = plot_axis_around("", "s", true, times, 4);
+	TEST_ASSERT_TRUE(fabs(decades.min - 1e-6) < 1e-15 && fabs(decades.max - 0.1) < 1e-9);
+	plot_axis nothing = plot_axis_around("", "", false, NULL, 0);
+	TEST_ASSERT_TRUE(nothing.max > nothing.min);
+	const double same[] = {5, 5};
+	plot_axis one = plot_axis_around("", "", false, same, 2);
+	TEST_ASSERT_TRUE(one.max > one.min);
+}
+
+static void marks_are_drawn_once_each_and_gaps_break_a_line(void)
+{
+	plot_def def = plot_def_default();
+	def.title = "a < b & \"c\"";
+	plot p;
+	plot_begin(&p, file, &def);
+	plot_line(&p, "one", 0, (double[]){0, 0.5, (double)NAN, 0.7, 1}, (double[]){0, 1, 1, 0.2, 5}, 5);
+	plot_histogram(&p, NULL, 1, (double[]){0, 0.25, 0.5, 1}, (double[]){0.5, 0, 1}, 3);
+	plot_dots(&p, "dots", 2, (double[]){0.1, 0.2}, (double[]){0.1, (double)NAN}, 2, NULL);
+	TEST_ASSERT_TRUE(plot_end(&p));
+	TEST_ASSERT_EQUAL_INT(1, occurrences("<svg"));
+	TEST_ASSERT_EQUAL_INT(1, occurrences("</svg>"));
+	TEST_ASSERT_EQUAL_INT(2, occurrences("class=\"bar f1\""));
+	TEST_ASSERT_EQUAL_INT(1, occurrences("<circle"));
+	TEST_ASSERT_EQUAL_INT(2, occurrences("class=\"key\""));
+	TEST_ASSERT_EQUAL_INT(0, occurrences("nan"));
+	TEST_ASSERT_EQUAL_INT(0, occurrences("a < b"));
+	const char *path = strstr(text, "<path class=\"line s0\" d=\"");
+	TEST_ASSERT_NOT_NULL(path);
+	int moves = 0;
+	for (const char *at = path; at < strstr(path, "/>"); at++)
+		moves += *at == 'M';
+	TEST_ASSERT_EQUAL_INT(2, moves);
+}
+
+static void a_value_outside_the_axes_stays_on_the_frame(void)
+{
+	plot_def def = plot_def_default();
+	plot p;
+	plot_begin(&p, file, &def);
+	plot_line(&p, NULL, 0, (double[]){-5, 7}, (double[]){-2, 9}, 2);
+	plot_end(&p);
+	char expected[96];
+	snprintf(expected, sizeof expected, "d=\"M%.1f %.1fL%.1f %.1f\"", p.left, p.bottom, p.right, p.top);
+	TEST_ASSERT_EQUAL_INT(1, occurrences(expected));
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(numbers_carry_the_prefix_a_person_would_write);
+	RUN_TEST(axes_end_on_whole_ticks_and_decades);
+	RUN_TEST(marks_are_drawn_once_each_and_gaps_break_a_line);
+	RUN_TEST(a_value_outside_the_axes_stays_on_the_frame);
+	return UNITY_END();
+}
