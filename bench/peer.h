@@ -1,5 +1,6 @@
-// Peer: a public collision library behind one small interface, for bench/peers. Each lives in its own file
-// and is built when its library is there.
+// Peer: a public collision library behind one small interface, for the benchmarks. Each lives in its own file
+// and is built when its library is there; together they are the shared library tactus_peers, which
+// bench_peers links and bench_scd opens if it was built.
 #ifndef TAC_BENCH_PEER_H
 #define TAC_BENCH_PEER_H
 
@@ -22,6 +23,9 @@ typedef struct peer {
 } peer;
 
 extern const peer peer_fcl, peer_ode, peer_bullet, peer_embree, peer_cgal;
+
+// Those that were built; ends with NULL.
+extern const peer *const tac_peers[];
 
 #ifdef __cplusplus
 }

@@ -25,25 +25,6 @@ typedef struct {
 	long hits, pairs;
 } subject;
 
-static const peer *const peers[] = {
-#ifdef HAVE_FCL
-	&peer_fcl,
-#endif
-#ifdef HAVE_ODE
-	&peer_ode,
-#endif
-#ifdef HAVE_BULLET
-	&peer_bullet,
-#endif
-#ifdef HAVE_EMBREE
-	&peer_embree,
-#endif
-#ifdef HAVE_CGAL
-	&peer_cgal,
-#endif
-	NULL,
-};
-
 static tac_motion poses[POSES_MAX];
 static double least[SUBJECT_MAX][POSES_MAX];
 
@@ -96,8 +77,8 @@ static int set_up(subject *subjects, const tac_mesh *mesh)
 		subjects[n++] = (subject){.name = tac_collider_at(i)->name, .collider = tac_collider_at(i)};
 	subjects[n++] = (subject){
 		.name = "wide + last witness", .collider = tac_collider_find("wide"), .coherent = true};
-	for (int i = 0; peers[i] != NULL; i++)
-		subjects[n++] = (subject){.name = peers[i]->name, .peer = peers[i]};
+	for (int i = 0; tac_peers[i] != NULL; i++)
+		subjects[n++] = (subject){.name = tac_peers[i]->name, .peer = tac_peers[i]};
 	for (int i = 0; i < n; i++) {
 		subject *s = &subjects[i];
 		if (s->peer != NULL) {
