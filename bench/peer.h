@@ -19,6 +19,7 @@ typedef struct peer {
 	// has to rebuild its tree: "collide only" is the kindest figure for it.
 	void (*place)(void *moving, const tac_motion *motion);
 	// Number of intersecting pairs that the library reports; in mode first, whether there is one.
+	// Negative: it gave up.
 	long (*query)(void *fixed, void *moving, const tac_motion *motion, bool first);
 } peer;
 

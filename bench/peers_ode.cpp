@@ -1,6 +1,9 @@
-// ODE: two triangle meshes through dCollide. It reports contacts, merged, not pairs of triangles.
+// ODE: two triangle meshes through dCollide. It reports contacts, merged, not pairs of triangles; where many
+// lie close together its table of contacts overflows, and sometimes an assertion of its own ends the query.
 #include "bench/peer.h"
 
+#include <csetjmp>
+#include <cstdarg>
 #include <ode/ode.h>
 #include <vector>
 
@@ -11,9 +14,27 @@ struct body {
 	dGeomID geom;
 };
 
+static jmp_buf given_up;
+
+static void give_up(int, const char *, va_list)
+{
+	longjmp(given_up, 1);
+}
+
+static void say_nothing(int, const char *, va_list)
+{
+}
+
+static bool start()
+{
+	dSetDebugHandler(give_up);
+	dSetMessageHandler(say_nothing);
+	return dInitODE2(0) != 0;
+}
+
 static void *build(const tac_mesh *mesh, bool)
 {
-	static bool started = dInitODE2(0) != 0;
+	static bool started = start();
 	(void)started;
 	body *b = new body;
 	for (int32_t i = 0; i < mesh->vertex_count; i++)
@@ -50,6 +71,8 @@ static long query(void *fixed, void *moving, const tac_motion *motion, bool firs
 	dGeomSetRotation(geom, R);
 	dGeomSetPosition(geom, motion->translation.x, motion->translation.y, motion->translation.z);
 	int flags = first ? (int)(CONTACTS_UNIMPORTANT | 1) : 65535;
+	if (setjmp(given_up) != 0)
+		return -1;
 	return dCollide(static_cast<body *>(fixed)->geom, geom, flags, contacts.data(), sizeof contacts[0]);
 }
 

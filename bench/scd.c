@@ -1,20 +1,34 @@
 // Surface detection in the layout of its paper's Tables 1 to 6 (M. Figueiredo, "Surface collision detection
 // for virtual prototyping"), on the three generated assemblies: each part comes along its path and is asked
 // against every part that is already in place; the steps that intersect count. Times are microseconds a step,
-// the mean over the steps of the least of some repetitions. The paper's own times are of another machine and
-// other models; compare the ratios of a column. Table 3 and 4 put the other engines beside it.
+// the mean over the steps of the least of some repetitions, all contenders taking turns. The paper's own
+// times are of another machine and other models; compare the ratios of a column. Tables 3 and 4 put the other
+// engines beside it and, if they were built (ninja bench_peers), public libraries.
+//
+//	tactus bench scd [REPEATS]
 #include "collision/scd.h"
+#include "bench/peer.h"
 #include "collision/assembly.h"
 #include "collision/collider.h"
 #include "rt/clock.h"
 
+#include <dlfcn.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-#define STEPS    60
-#define REPEATS  7
-#define MOST     4096 // intersecting steps of an assembly
-#define CAPACITY 65536
+#define KINDS        TAC_ASSEMBLY_KINDS
+#define MOST         4096 // intersecting steps of an assembly
+#define MOST_REPEATS 1000
+#define CONTENDERS   24
+#define CAPACITY     65536
+
+// So many steps a path that about as many intersect as in the paper's Table 1: 507, 980 and 233.
+static const int steps_of[KINDS] = {900, 420, 640};
+
+static const char *const mode_names[3] = {"first", "all surfaces", "all surfaces and triangles"};
 
 typedef struct job {
 	int32_t fixed, moving;
@@ -30,8 +44,22 @@ typedef struct scene {
 	int count;
 } scene;
 
+// One row of Table 3 or 4: an engine, or a peer.
+typedef struct contender {
+	const char *name;
+	const tac_collider *engine;
+	const peer *peer;
+	void *fixed[TAC_ASSEMBLY_PARTS], *moving[TAC_ASSEMBLY_PARTS];
+	int64_t *least; // ns, for each job
+	double us[KINDS];
+	int missed[KINDS]; // steps where it found nothing
+} contender;
+
 static tac_scd_hit hits[CAPACITY];
 static int32_t scratch[CAPACITY];
+static scene scenes[KINDS];
+static contender contenders[CONTENDERS];
+static int contender_count;
 
 static void fail(void)
 {
@@ -53,7 +81,6 @@ static tac_scd_query query_for(tac_scd_mode mode, bool without)
 static void make(tac_assembly_kind kind, scene *s)
 {
 	s->jobs = malloc(MOST * sizeof *s->jobs);
-	s->count = 0;
 	if (s->jobs == NULL || tac_assembly_build(kind, &s->assembly) < 0)
 		fail();
 	for (int32_t i = 0; i < s->assembly.part_count; i++) {
@@ -63,12 +90,13 @@ static void make(tac_assembly_kind kind, scene *s)
 	}
 	for (int32_t moving = 1; moving < s->assembly.part_count; moving++) {
 		for (int32_t fixed = 0; fixed < moving; fixed++) {
-			for (int step = 0; step <= STEPS && s->count < MOST; step++) {
+			for (int step = 0; step <= steps_of[kind] && s->count < MOST; step++) {
 				job *j = &s->jobs[s->count];
 				j->fixed = fixed;
 				j->moving = moving;
-				tac_assembly_relative(&s->assembly, fixed, moving, (double)step / STEPS,
-						      &j->rotation, &j->translation);
+				tac_assembly_relative(&s->assembly, fixed, moving,
+						      (double)step / steps_of[kind], &j->rotation,
+						      &j->translation);
 				j->motion.rotation = tac_mat3_from_dmat3(j->rotation);
 				j->motion.translation = tac_vec3_from_dvec3(j->translation);
 				j->rotation = tac_dmat3_from_mat3(j->motion.rotation); // what the engines see
@@ -91,134 +119,242 @@ static void release(scene *s)
 	free(s->jobs);
 }
 
-// Mean microseconds a step; the counters of all steps are added to *out, if it is not NULL.
-static double time_scd(const scene *s, int method, tac_scd_mode mode, bool without, tac_scd_counters *out)
-{
-	double total = 0;
-	for (int i = 0; i < s->count; i++) {
-		const job *j = &s->jobs[i];
-		int64_t best = INT64_MAX;
-		for (int r = 0; r < REPEATS; r++) {
-			tac_scd_query q = query_for(mode, without);
-			int64_t start = tac_clock_now_ns();
-			tac_scd_collide(s->scds[method][j->fixed], s->scds[method][j->moving], &j->rotation,
-					j->translation, &q);
-			int64_t ns = tac_clock_now_ns() - start;
-			best = ns < best ? ns : best;
-			if (r == 0 && out != NULL) {
-				out->aabb_tests += q.counters.aabb_tests;
-				out->cover_updates += q.counters.cover_updates + q.counters.optimal_updates;
-			}
-		}
-		total += (double)best;
-	}
-	return total / s->count * 1e-3;
-}
-
-static double time_engine(const scene *s, const tac_collider *engine, tac_context *context,
-			  tac_query_mode mode)
-{
-	tac_shape *shapes[TAC_ASSEMBLY_PARTS];
-	for (int32_t i = 0; i < s->assembly.part_count; i++) {
-		if (tac_shape_build(engine, s->assembly.parts[i].mesh, &shapes[i]) < 0)
-			fail();
-	}
-	double total = 0;
-	for (int i = 0; i < s->count; i++) {
-		const job *j = &s->jobs[i];
-		int64_t best = INT64_MAX;
-		for (int r = 0; r < REPEATS; r++) {
-			context->coherent =
-				false; // no engine may remember the answer from the repetition before
-			int64_t start = tac_clock_now_ns();
-			tac_contact contact =
-				tac_collider_query(engine, context, shapes[j->moving], shapes[j->fixed],
-						   &j->motion, mode, (tac_budget){0});
-			int64_t ns = tac_clock_now_ns() - start;
-			best = ns < best ? ns : best;
-			if (contact != TAC_CONTACT_HIT)
-				fail();
-		}
-		total += (double)best;
-	}
-	for (int32_t i = 0; i < s->assembly.part_count; i++)
-		tac_shape_destroy(&shapes[i]);
-	return total / s->count * 1e-3;
-}
-
-static void print_row(const char *name, const double value[3])
+static void print_row(const char *name, const double value[KINDS])
 {
 	printf("  %-44s %10.2f %10.2f %10.2f\n", name, value[0], value[1], value[2]);
 }
 
-// Rows of Tables 2 and 5.
-static void print_modes(const scene scenes[3], int method, bool without)
+// ---- Tables 2, 5 and 6: the detector itself ----
+
+typedef enum method { PACKED, INSERTED, WITHOUT, METHODS } method;
+
+static int64_t least[METHODS][MOST];
+static double own_us[METHODS][3][KINDS];                              // by mode
+static double own_tests[METHODS][KINDS], own_updates[METHODS][KINDS]; // in mode first
+
+static void measure_own(int kind, tac_scd_mode mode, int repeats)
 {
-	static const char *const names[3] = {"first", "all surfaces", "all surfaces and triangles"};
-	for (int mode = 0; mode < 3; mode++) {
-		double us[3];
-		for (int k = 0; k < 3; k++)
-			us[k] = time_scd(&scenes[k], method, (tac_scd_mode)mode, without, NULL);
-		print_row(names[mode], us);
+	const scene *s = &scenes[kind];
+	for (int r = 0; r < repeats; r++) {
+		for (int m = 0; m < METHODS; m++) {
+			int64_t tests = 0, updates = 0;
+			for (int i = 0; i < s->count; i++) {
+				const job *j = &s->jobs[i];
+				tac_scd *const *scds = s->scds[m == INSERTED];
+				tac_scd_query q = query_for(mode, m == WITHOUT);
+				int64_t start = tac_clock_now_ns();
+				tac_scd_collide(scds[j->fixed], scds[j->moving], &j->rotation, j->translation,
+						&q);
+				int64_t ns = tac_clock_now_ns() - start;
+				if (r == 0 || ns < least[m][i])
+					least[m][i] = ns;
+				tests += q.counters.aabb_tests;
+				updates += q.counters.cover_updates + q.counters.optimal_updates;
+			}
+			if (mode == TAC_SCD_FIRST) {
+				own_tests[m][kind] = (double)tests / s->count;
+				own_updates[m][kind] = (double)updates / s->count;
+			}
+		}
+	}
+	for (int m = 0; m < METHODS; m++) {
+		double total = 0;
+		for (int i = 0; i < s->count; i++)
+			total += (double)least[m][i];
+		own_us[m][mode][kind] = total / s->count * 1e-3;
 	}
 }
 
-int main(void)
+static void print_modes(const char *title, method m)
 {
-	static scene scenes[TAC_ASSEMBLY_KINDS];
+	printf("%s\n", title);
+	for (int mode = 0; mode < 3; mode++)
+		print_row(mode_names[mode], own_us[m][mode]);
+}
+
+// ---- Tables 3 and 4: beside others ----
+
+// The peers of the shared library beside this program; NULL if it was not built.
+static const peer *const *open_peers(void)
+{
+	char path[PATH_MAX];
+	const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
+	path[length > 0 ? length : 0] = 0;
+	char *slash = strrchr(path, '/');
+	strcpy(slash ? slash + 1 : path, "libtactus_peers.so");
+	void *library = dlopen(path, RTLD_NOW);
+	return library != NULL ? (const peer *const *)dlsym(library, "tac_peers") : NULL;
+}
+
+static void enter(const char *name, const tac_collider *engine, const peer *p)
+{
+	contender *c = &contenders[contender_count];
+	if (contender_count == CONTENDERS)
+		return;
+	contender_count++;
+	*c = (contender){.name = name, .engine = engine, .peer = p, .least = malloc(MOST * sizeof *c->least)};
+	if (c->least == NULL)
+		fail();
+}
+
+static void build(contender *c, const tac_assembly *a)
+{
+	for (int32_t i = 0; i < a->part_count; i++) {
+		if (c->peer != NULL) {
+			c->fixed[i] = c->peer->build(a->parts[i].mesh, false);
+			c->moving[i] = c->peer->build(a->parts[i].mesh, true);
+			continue;
+		}
+		tac_shape *shape;
+		if (tac_shape_build(c->engine, a->parts[i].mesh, &shape) < 0)
+			fail();
+		c->fixed[i] = c->moving[i] = shape;
+	}
+}
+
+static void unbuild(contender *c, const tac_assembly *a)
+{
+	for (int32_t i = 0; i < a->part_count; i++) {
+		if (c->peer != NULL) {
+			c->peer->destroy(c->fixed[i]);
+			c->peer->destroy(c->moving[i]);
+		} else {
+			tac_shape *shape = c->fixed[i];
+			tac_shape_destroy(&shape);
+		}
+	}
+}
+
+static bool ask(const contender *c, tac_context *context, const job *j, bool first, int64_t *out_ns)
+{
+	bool hit;
+	if (c->peer != NULL && c->peer->place != NULL)
+		c->peer->place(c->moving[j->moving], &j->motion);
+	context->coherent = false; // no engine may remember the answer from the repetition before
+	int64_t start = tac_clock_now_ns();
+	if (c->peer != NULL)
+		hit = c->peer->query(c->fixed[j->fixed], c->moving[j->moving], &j->motion, first) > 0;
+	else
+		hit = tac_collider_query(c->engine, context, c->moving[j->moving], c->fixed[j->fixed],
+					 &j->motion, first ? TAC_QUERY_FIRST : TAC_QUERY_PAIRS,
+					 (tac_budget){0}) == TAC_CONTACT_HIT;
+	*out_ns = tac_clock_now_ns() - start;
+	return hit;
+}
+
+static void measure_others(int kind, tac_context *context, bool first, int repeats)
+{
+	const scene *s = &scenes[kind];
+	for (int r = 0; r < repeats; r++) {
+		for (int k = 0; k < contender_count; k++) {
+			contender *c = &contenders[k];
+			c->missed[kind] = 0;
+			for (int i = 0; i < s->count; i++) {
+				int64_t ns;
+				c->missed[kind] += !ask(c, context, &s->jobs[i], first, &ns);
+				if (r == 0 || ns < c->least[i])
+					c->least[i] = ns;
+			}
+		}
+	}
+	for (int k = 0; k < contender_count; k++) {
+		double total = 0;
+		for (int i = 0; i < s->count; i++)
+			total += (double)contenders[k].least[i];
+		contenders[k].us[kind] = total / s->count * 1e-3;
+	}
+}
+
+static void print_others(void)
+{
+	double best[KINDS] = {0}, own[KINDS] = {0}, ratio[KINDS];
+	for (int k = 0; k < contender_count; k++) {
+		const contender *c = &contenders[k];
+		print_row(c->name, c->us);
+		for (int i = 0; i < KINDS; i++) {
+			if (c->missed[i] > 0)
+				printf("    (found nothing at %d of the %d steps of %s)\n", c->missed[i],
+				       scenes[i].count, scenes[i].assembly.name);
+			if (c->peer != NULL && (best[i] == 0 || c->us[i] < best[i]))
+				best[i] = c->us[i];
+			if (c->peer == NULL && strcmp(c->name, "scd") == 0)
+				own[i] = c->us[i];
+		}
+	}
+	for (int i = 0; i < KINDS; i++)
+		ratio[i] = best[i] / own[i];
+	if (best[0] > 0)
+		print_row("best public library / scd", ratio);
+}
+
+int main(int argc, char **argv)
+{
+	char *end = NULL;
+	const long repeats = argc > 1 ? strtol(argv[1], &end, 10) : 7;
+	if (argc > 2 || (end != NULL && *end != '\0') || repeats < 1 || repeats > MOST_REPEATS) {
+		fprintf(stderr, "bench_scd: expected at most a number of repeats from 1 to %d, found '%s'\n",
+			MOST_REPEATS, argv[argc > 2 ? 2 : 1]);
+		return 2;
+	}
 	tac_context_def def = tac_context_def_default();
 	tac_context *context;
 	if (tac_context_create(&def, &context) < 0)
 		fail();
-	double row[3];
-	for (int k = 0; k < TAC_ASSEMBLY_KINDS; k++)
+	for (int k = 0; k < KINDS; k++)
 		make((tac_assembly_kind)k, &scenes[k]);
 
 	printf("%-46s %10s %10s %10s\nTable 1\n", "", scenes[0].assembly.name, scenes[1].assembly.name,
 	       scenes[2].assembly.name);
 	static const char *const sizes[4] = {"parts", "surfaces", "triangles", "intersecting steps"};
 	for (int i = 0; i < 4; i++) {
-		for (int k = 0; k < 3; k++) {
+		int32_t number[KINDS];
+		for (int k = 0; k < KINDS; k++) {
 			const tac_assembly *a = &scenes[k].assembly;
-			const int32_t numbers[4] = {a->part_count, a->surface_count, a->triangle_count,
-						    scenes[k].count};
-			row[k] = numbers[i];
+			number[k] = i == 0   ? a->part_count
+				    : i == 1 ? a->surface_count
+				    : i == 2 ? a->triangle_count
+					     : scenes[k].count;
 		}
-		printf("  %-44s %10.0f %10.0f %10.0f\n", sizes[i], row[0], row[1], row[2]);
+		printf("  %-44s %10d %10d %10d\n", sizes[i], number[0], number[1], number[2]);
 	}
 
-	printf("Table 2, us a step\n");
-	print_modes(scenes, 0, false);
-	printf("Table 2 with trees built by insertion\n");
-	print_modes(scenes, 1, false);
+	for (int k = 0; k < KINDS; k++) {
+		for (int mode = 0; mode < 3; mode++)
+			measure_own(k, (tac_scd_mode)mode, (int)repeats);
+	}
+	print_modes("Table 2, us a step", PACKED);
+	print_modes("Table 2 with trees built by insertion", INSERTED);
+	fflush(stdout);
 
+	for (int e = 0; tac_collider_at(e) != NULL; e++)
+		enter(tac_collider_at(e)->name, tac_collider_at(e), NULL);
+	const peer *const *peers = open_peers();
+	for (int p = 0; peers != NULL && peers[p] != NULL; p++)
+		enter(peers[p]->name, NULL, peers[p]);
 	for (int table = 3; table <= 4; table++) {
-		printf("Table %d, us a step: %s\n", table,
-		       table == 3 ? "first pair of triangles" : "all pairs of triangles");
-		for (int e = 0; tac_collider_at(e) != NULL; e++) {
-			for (int k = 0; k < 3; k++)
-				row[k] = time_engine(&scenes[k], tac_collider_at(e), context,
-						     table == 3 ? TAC_QUERY_FIRST : TAC_QUERY_PAIRS);
-			print_row(tac_collider_at(e)->name, row);
+		printf("Table %d, us a step: %s%s\n", table,
+		       table == 3 ? "first pair of triangles" : "all pairs of triangles",
+		       peers == NULL ? " (without public libraries: ninja bench_peers builds them)" : "");
+		for (int k = 0; k < KINDS; k++) {
+			for (int c = 0; c < contender_count; c++)
+				build(&contenders[c], &scenes[k].assembly);
+			measure_others(k, context, table == 3, (int)repeats);
+			for (int c = 0; c < contender_count; c++)
+				unbuild(&contenders[c], &scenes[k].assembly);
 		}
+		print_others();
+		fflush(stdout);
 	}
 
-	printf("Table 5, without OAABB, us a step\n");
-	print_modes(scenes, 0, true);
-
+	print_modes("Table 5, without OAABB, us a step", WITHOUT);
 	printf("Table 6, operations a step in mode first\n");
-	for (int without = 0; without < 2; without++) {
-		double tests[3], updates[3];
-		for (int k = 0; k < 3; k++) {
-			tac_scd_counters c = {0};
-			time_scd(&scenes[k], 0, TAC_SCD_FIRST, without, &c);
-			tests[k] = (double)c.aabb_tests / scenes[k].count;
-			updates[k] = (double)c.cover_updates / scenes[k].count;
-		}
-		print_row(without ? "box tests without OAABB" : "box tests with OAABB", tests);
-		print_row(without ? "box updates without OAABB" : "box updates with OAABB", updates);
-	}
-	for (int k = 0; k < 3; k++)
+	print_row("box tests with OAABB", own_tests[PACKED]);
+	print_row("box tests without OAABB", own_tests[WITHOUT]);
+	print_row("box updates with OAABB", own_updates[PACKED]);
+	print_row("box updates without OAABB", own_updates[WITHOUT]);
+	for (int c = 0; c < contender_count; c++)
+		free(contenders[c].least);
+	for (int k = 0; k < KINDS; k++)
 		release(&scenes[k]);
 	tac_context_destroy(&context);
 	return EXIT_SUCCESS;
