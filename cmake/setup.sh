@@ -11,6 +11,7 @@ packages_build='
 	ninja-build            runs the build
 	pkg-config             finds libraries that bring no CMake package
 	libassimp-dev          reads mesh files, in a process of its own
+	libusb-1.0-0-dev       talks to USB devices
 '
 # shellcheck disable=SC2034
 packages_test='
