@@ -40,6 +40,15 @@ static bool pushing(const tac_sco *sco)
 	return false;
 }
 
+// Exactly zero for equal rotations.
+static tac_dvec3 turn_between(tac_dpose from, tac_dpose to)
+{
+	tac_dquat a = from.rotation, b = to.rotation;
+	if (a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w)
+		return tac_dvec3_zero();
+	return tac_dquat_log(tac_dquat_mul(b, tac_dquat_conjugate(a)));
+}
+
 // Moves the SCO, and the objects that move in this piece, by `s` of it.
 static void move(tac_sco *sco, tac_sco_twist t, double s)
 {
@@ -164,9 +173,8 @@ static double set_pushes(tac_sco *sco, double reach)
 		if (!thing->moves)
 			continue;
 		tac_dpose there = thing->goal;
-		tac_dquat turn = tac_dquat_mul(there.rotation, tac_dquat_conjugate(thing->pose.rotation));
 		thing->push.v = tac_dvec3_sub(there.position, thing->pose.position);
-		thing->push.w = tac_dquat_log(turn);
+		thing->push.w = turn_between(thing->pose, there);
 		double arm = tac_dvec3_length(tac_dvec3_sub(sco->pose.position, thing->pose.position)) +
 			     sco->radius;
 		double angle = tac_dvec3_length(thing->push.w),
@@ -195,16 +203,12 @@ static void advance_objects(tac_sco *sco)
 		sco->things[i].moves = false;
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		tac_sco_thing *thing = &sco->things[i];
-		tac_dpose from = tac_dpose_relative(thing->pose, sco->pose);
-		tac_dpose to = tac_dpose_relative(thing->goal, sco->pose);
-		tac_dquat turn = tac_dquat_mul(to.rotation, tac_dquat_conjugate(from.rotation));
-		tac_dvec3 v = tac_dvec3_sub(to.position, from.position), w = tac_dquat_log(turn);
-		if (tac_dvec3_length_squared(v) == 0 && tac_dvec3_length_squared(w) == 0)
+		thing->push.v = tac_dvec3_sub(thing->goal.position, thing->pose.position);
+		thing->push.w = turn_between(thing->pose, thing->goal);
+		if (tac_dvec3_length_squared(thing->push.v) == 0 &&
+		    tac_dvec3_length_squared(thing->push.w) == 0)
 			continue;
 		tac_sco_proof proof = {0, -1, -1, -1};
-		thing->push.v = tac_dvec3_sub(thing->goal.position, thing->pose.position);
-		thing->push.w = tac_dquat_log(
-			tac_dquat_mul(thing->goal.rotation, tac_dquat_conjugate(thing->pose.rotation)));
 		thing->moves = true;
 		double distance;
 		if (tac_sco_certify(sco, still, &proof) && proof.fraction == 1 &&
