@@ -55,20 +55,23 @@ extern "C" {
 // A call that the compiler refused to inline in a large kernel would pass its operands through memory.
 #define TAC_WIDE static inline __attribute__((always_inline))
 
-// The bodies define, for T one of f32x8, f64x4, i32x8 with elements E and M its mask (i32x8: where it
-// applies):
+// clang-format off
+// The bodies define, for T one of f32x8, f64x4, i32x8 with elements E and M its mask (i32x8: where it applies):
 //
-//   T_splat(E)   T_load(const E *)   T_store(E *, T)       32-byte aligned memory; loadu, storeu: any
-//   T_add sub mul div min max(T, T)  T_sqrt abs neg(T)     i32x8: add sub min max and or xor andnot(T, T)
-//   i32x8_shl, i32x8_shr(T, int)                           by 0 … 31 bits; shr shifts zeros in
-//   T_lt le eq(T, T)                                       a mask; i32x8: lt eq
+//   T_splat(E)   T_load(const E *)   T_store(E *, T)      32-byte aligned memory; loadu, storeu: any
+//   T_add sub mul div min max(T, T)   T_sqrt abs neg(T)   i32x8: add sub min max and or xor andnot(T, T)
+//   i32x8_shl, i32x8_shr(T, int)                          by 0 … 31 bits; shr shifts zeros in
+//   T_lt le eq(T, T)                                      a mask; i32x8: lt eq
 //   T_select(M, if_true, if_false)
-//   T_gather(const E *base, index)                         base[index[i]]; index: i32x8, or 4 in memory for
-//   f64x4 T_hmin hmax hsum(T)                                    one element; not for i32x8 M_and or xor(M,
-//   M)  M_andnot(a, b): a and not b  M_not(M) M_movemask(M): bit i is lane i; M_from_bits(unsigned)  the way
-//   back f32x8_from_i32  i32x8_from_f32  f32x8_from_f64(low, high)  f64x4_from_f32_low, high f32x8_from_bits,
-//   f32x8_to_bits                         the same bits as i32x8
-//   f32x8_permute, i32x8_permute(v, index)                 lane i is lane index[i] & 7 of v
+//   T_gather(const E *base, index)                        base[index[i]]; index: i32x8, or 4 in memory for f64x4
+//   T_hmin hmax hsum(T)                                   one element; not for i32x8
+//   M_and or xor(M, M)   M_andnot(a, b)   M_not(M)        andnot: a and not b
+//   M_movemask(M)   M_from_bits(unsigned)                 bit i is lane i, and the way back
+//   f32x8_from_i32   i32x8_from_f32   f32x8_from_f64(low, high)   f64x4_from_f32_low, high
+//   f32x8_from_bits   f32x8_to_bits                       the same bits as i32x8
+//   f32x8_gather24(const float *base, index)              gather from 24 floats, 32-byte aligned: by permutes
+//   f32x8_permute, i32x8_permute(v, index)                lane i is lane index[i] & 7 of v
+// clang-format on
 #include TAC_WIDE_BODIES
 
 // What follows is the same for all.

@@ -106,6 +106,16 @@ TAC_WIDE tac_f32x8 tac_f32x8_permute(tac_f32x8 v, tac_i32x8 index) { return _mm2
 TAC_WIDE tac_i32x8 tac_i32x8_permute(tac_i32x8 v, tac_i32x8 index) { return _mm256_permutevar8x32_epi32(v, index); }
 // clang-format on
 
+// Permutes read the low three bits of the index; a blend reads its sign, to which the next two are shifted.
+TAC_WIDE tac_f32x8 tac_f32x8_gather24(const float *base, tac_i32x8 index)
+{
+	__m256 a = _mm256_permutevar8x32_ps(_mm256_load_ps(base), index);
+	__m256 b = _mm256_permutevar8x32_ps(_mm256_load_ps(base + 8), index);
+	__m256 c = _mm256_permutevar8x32_ps(_mm256_load_ps(base + 16), index);
+	a = _mm256_blendv_ps(a, b, _mm256_castsi256_ps(_mm256_slli_epi32(index, 28)));
+	return _mm256_blendv_ps(a, c, _mm256_castsi256_ps(_mm256_slli_epi32(index, 27)));
+}
+
 TAC_WIDE tac_f64x4 tac_f64x4_gather(const double *base, const int32_t *index)
 {
 	return _mm256_i32gather_pd(base, _mm_loadu_si128((const __m128i *)(const void *)index), 8);

@@ -228,6 +228,11 @@ TAC_WIDE tac_i32x8 tac_i32x8_permute(tac_i32x8 v, tac_i32x8 index)
 	return tac_i32x8_gather(e, tac_i32x8_and(index, tac_i32x8_splat(7)));
 }
 
+TAC_WIDE tac_f32x8 tac_f32x8_gather24(const float *base, tac_i32x8 index)
+{
+	return tac_f32x8_gather(base, index);
+}
+
 TAC_WIDE tac_f64x4 tac_f64x4_gather(const double *base, const int32_t *index)
 {
 	double e[4] = {base[index[0]], base[index[1]], base[index[2]], base[index[3]]};

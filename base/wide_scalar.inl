@@ -126,6 +126,7 @@ TAC_WIDE tac_i32x8 tac_i32x8_gather(const int32_t *base, tac_i32x8 index)
 	TAC_LANES(tac_i32x8, base[index.e[i]])
 TAC_WIDE tac_f32x8 tac_f32x8_permute(tac_f32x8 v, tac_i32x8 index) TAC_LANES(tac_f32x8, v.e[index.e[i] & 7])
 TAC_WIDE tac_i32x8 tac_i32x8_permute(tac_i32x8 v, tac_i32x8 index) TAC_LANES(tac_i32x8, v.e[index.e[i] & 7])
+TAC_WIDE tac_f32x8 tac_f32x8_gather24(const float *base, tac_i32x8 index) TAC_LANES(tac_f32x8, base[index.e[i]])
 TAC_WIDE tac_f64x4 tac_f64x4_gather(const double *base, const int32_t *index)
 	TAC_LANES(tac_f64x4, base[index[i]])
 // clang-format on

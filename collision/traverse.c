@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "collision/traverse_kernel.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 typedef struct {
@@ -53,36 +54,33 @@ void tac_traverse_init(tac_traverse_query *out_query, tac_context *context, cons
 	out_query->trace = NULL;
 	out_query->trace_count = out_query->trace_capacity = 0;
 	tac_dop_motion_init(&out_query->rows, &context->motion, moving->extent);
-}
-
-static const tac_doptree_node *record_of(const tac_doptree *tree, const tac_doptree_node *leaf)
-{
-	return tree->layout == TAC_DOPTREE_R ? tree->nodes + leaf->link / TAC_DOPTREE_NODE_BYTES : leaf;
-}
-
-bool tac_traverse_triangles(tac_traverse_query *query, const tac_doptree_node *fixed_leaf,
-			    const tac_doptree_node *moving_leaf)
-{
-	const tac_doptree_node *a = record_of(query->fixed, fixed_leaf),
-			       *b = record_of(query->moving, moving_leaf);
-	tac_context *context = query->context;
-	++context->counters.triangle_tests;
-	tac_tri64 p, q;
-	float t[3];
+	float t[3], reach = fixed->extent; // largest |coordinate| in the fixed frame
 	tac_vec3_store(t, context->motion.translation);
+	for (int i = 0; i < 3; ++i) {
+		const float *row = context->motion.rotation.m[i];
+		reach = fmaxf(reach,
+			      (fabsf(row[0]) + fabsf(row[1]) + fabsf(row[2])) * moving->extent + fabsf(t[i]));
+	}
+	out_query->vertex = 5.0F * 0x1p-24F * reach; // three products and three sums
+}
+
+bool tac_traverse_exact(const tac_traverse_query *query, const tac_doptree_node *fixed,
+			const tac_doptree_node *moving)
+{
+	const tac_motion *motion = &query->context->motion;
+	tac_tri64 a, b;
+	float t[3];
+	tac_vec3_store(t, motion->translation);
 	for (int k = 0; k < 3; ++k) {
-		const float *v = b->triangle.vertices.v[k];
+		const float *v = moving->triangle.vertices.v[k];
 		for (int r = 0; r < 3; ++r) {
-			const float *row = context->motion.rotation.m[r];
-			p.v[k][r] = (double)a->triangle.vertices.v[k][r];
-			q.v[k][r] = (double)row[0] * (double)v[0] + (double)row[1] * (double)v[1] +
+			const float *row = motion->rotation.m[r];
+			a.v[k][r] = (double)fixed->triangle.vertices.v[k][r];
+			b.v[k][r] = (double)row[0] * (double)v[0] + (double)row[1] * (double)v[1] +
 				    (double)row[2] * (double)v[2] + (double)t[r];
 		}
 	}
-	if (!tac_tritri_closed(&p, &q))
-		return false;
-	tac_context_report(context, (int32_t)a->link, (int32_t)b->link);
-	return true;
+	return tac_tritri_closed(&a, &b);
 }
 
 static tac_contact run(const tac_collider *base, tac_context *context, bool resume)

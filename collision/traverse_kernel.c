@@ -1,15 +1,13 @@
 // The queries of collision/traverse, compiled once for each SIMD variant.
 #include "collision/traverse_kernel.h"
 
-#include "base/wide.h"
+#include "collision/triangle8.inl"
 
-#define KERNEL  static inline __attribute__((always_inline))
+#include <string.h>
+
 #define TUMBLED 4 // 2^m at most
 // Transformations between two looks at the clock.
 #define STEPS_BETWEEN_CLOCKS 16
-
-typedef tac_f32x8 f8;
-typedef tac_i32x8 i8;
 
 // A list word: the address of a pair of aligned nodes, and which of the two are meant. Addresses are
 // multiples of 256 bytes, except for the root's pair, which is at 0.
@@ -21,68 +19,55 @@ typedef struct {
 	f8 lane[3];
 } bound;
 
-// The rows in that order, with the three registers that an operand may come from as masks.
+// The rows in that order, negated.
 typedef struct {
 	f8 weight[3][3], offset[3]; // [operand][register]
 	i8 index[3][3];
-	tac_m32x8 from_1[3][3], from_2[3][3];
 } rows;
 
 KERNEL void load_rows(const tac_dop_motion *motion, rows *out)
 {
+	// Row i + 12 has the weights of row i, the opposite directions and an offset of its own.
+	_Alignas(32) float turned[24];
+	memcpy(turned, motion->offset + 12, 12 * sizeof *turned);
+	memcpy(turned + 12, motion->offset, 12 * sizeof *turned);
+	i8 half = tac_i32x8_splat(12), last = tac_i32x8_splat(11);
 	for (int r = 0; r < 3; ++r) {
-		float lane[8];
-		int32_t from[8];
 		for (int k = 0; k < 3; ++k) {
-			for (int i = 0; i < 8; ++i) {
-				int row = (8 * r + i + 12) % 24;
-				lane[i] = -motion->weight[k][row];
-				from[i] = motion->index[k][row];
-			}
-			out->weight[k][r] = tac_f32x8_loadu(lane);
-			out->index[k][r] = tac_i32x8_loadu(from);
-			i8 part = tac_i32x8_shr(out->index[k][r], 3);
-			out->from_1[k][r] = tac_i32x8_eq(part, tac_i32x8_splat(1));
-			out->from_2[k][r] = tac_i32x8_eq(part, tac_i32x8_splat(2));
-			out->index[k][r] = tac_i32x8_and(out->index[k][r], tac_i32x8_splat(7));
+			out->weight[k][r] = negative(load(motion->weight[k] + 8 * r));
+			i8 index = tac_i32x8_load(motion->index[k] + 8 * r);
+			out->index[k][r] =
+				tac_i32x8_select(tac_i32x8_gt(index, last), tac_i32x8_sub(index, half),
+						 tac_i32x8_add(index, half));
 		}
-		for (int i = 0; i < 8; ++i)
-			lane[i] = -motion->offset[(8 * r + i + 12) % 24];
-		out->offset[r] = tac_f32x8_loadu(lane);
+		out->offset[r] = negative(load(turned + 8 * r));
 	}
 }
 
 KERNEL bound transform(const rows *by, const tac_dop *dop)
 {
-	f8 d[3] = {tac_f32x8_load(dop->d), tac_f32x8_load(dop->d + 8), tac_f32x8_load(dop->d + 16)};
 	bound out;
 	for (int r = 0; r < 3; ++r) {
 		f8 term[3];
-		for (int k = 0; k < 3; ++k) {
-			i8 index = by->index[k][r];
-			f8 x = tac_f32x8_permute(d[0], index);
-			x = tac_f32x8_select(by->from_1[k][r], tac_f32x8_permute(d[1], index), x);
-			x = tac_f32x8_select(by->from_2[k][r], tac_f32x8_permute(d[2], index), x);
-			term[k] = tac_f32x8_mul(by->weight[k][r], x);
-		}
-		out.lane[r] =
-			tac_f32x8_add(tac_f32x8_add(tac_f32x8_add(term[0], term[1]), term[2]), by->offset[r]);
+		for (int k = 0; k < 3; ++k)
+			term[k] = mul(by->weight[k][r], tac_f32x8_gather24(dop->d, by->index[k][r]));
+		out.lane[r] = add(add(add(term[0], term[1]), term[2]), by->offset[r]);
 	}
 	return out;
 }
 
-KERNEL bool disjoint(const bound *b, const tac_dop *e)
+KERNEL unsigned overlap(const bound *b, const tac_dop *e)
 {
-	tac_m32x8 apart = tac_f32x8_lt(tac_f32x8_load(e->d), b->lane[0]);
-	apart = tac_m32x8_or(apart, tac_f32x8_lt(tac_f32x8_load(e->d + 8), b->lane[1]));
-	apart = tac_m32x8_or(apart, tac_f32x8_lt(tac_f32x8_load(e->d + 16), b->lane[2]));
-	return tac_m32x8_any(apart);
+	tac_m32x8 apart = tac_f32x8_lt(load(e->d), b->lane[0]);
+	apart = tac_m32x8_or(apart, tac_f32x8_lt(load(e->d + 8), b->lane[1]));
+	apart = tac_m32x8_or(apart, tac_f32x8_lt(load(e->d + 16), b->lane[2]));
+	return !tac_m32x8_any(apart);
 }
 
 // A bound that is disjoint from nothing: of a leaf without a DOP (layout P).
 KERNEL bound everywhere(void)
 {
-	f8 low = tac_f32x8_splat(-3e38F);
+	f8 low = splat(-3e38F);
 	return (bound){{low, low, low}};
 }
 
@@ -110,9 +95,85 @@ KERNEL bound tumble(tac_traverse_query *q, const rows *by, const tac_doptree_nod
 	return has_dop(q->moving, node) ? transform(by, &node->dop) : everywhere();
 }
 
+// Pairs of leaves that wait for the test of their triangles.
+typedef struct {
+	const tac_doptree_node *fixed[8], *moving[8]; // triangle records
+	int64_t visits[8];                            // nodes compared before, in this scan
+	unsigned count;
+} batch;
+
+KERNEL void add_pair(const tac_traverse_query *q, batch *t, const tac_doptree_node *fixed_leaf,
+		     const tac_doptree_node *moving_leaf, int64_t visits)
+{
+	unsigned at = t->count++;
+	t->fixed[at] = q->fixed->layout == TAC_DOPTREE_R ? node_at(q->fixed, fixed_leaf->link) : fixed_leaf;
+	t->moving[at] =
+		q->moving->layout == TAC_DOPTREE_R ? node_at(q->moving, moving_leaf->link) : moving_leaf;
+	t->visits[at] = visits;
+	__builtin_prefetch(t->fixed[at]);
+}
+
+// Tests the triangles of a batch and reports the pairs that meet; in mode first the first of them, with
+// *out_visits the nodes compared before it.
+static __attribute__((noinline)) bool triangles_hit(tac_traverse_query *q, batch *t, int64_t *out_visits)
+{
+	tac_context *context = q->context;
+	const bool first = context->mode == TAC_QUERY_FIRST;
+	unsigned count = t->count, lanes = (1U << count) - 1;
+	t->count = 0;
+	_Alignas(32) float from[2][9][8];
+	for (unsigned lane = 0; lane < 8; ++lane) {
+		unsigned pair = lane < count ? lane : 0;
+		const float *a = t->fixed[pair]->triangle.vertices.v[0];
+		const float *b = t->moving[pair]->triangle.vertices.v[0];
+		for (int k = 0; k < 9; ++k) {
+			from[0][k][lane] = a[k];
+			from[1][k][lane] = b[k];
+		}
+	}
+	tri8 a = {LOAD3(from[0]), {LOAD3(from[0] + 3), LOAD3(from[0] + 6)}};
+	tri8 b = {LOAD3(from[1]), {LOAD3(from[1] + 3), LOAD3(from[1] + 6)}};
+	for (int k = 0; k < 2; ++k) {
+		a.edge[k] = sub3(a.edge[k], a.vertex);
+		b.edge[k] = TURN(context->motion.rotation.m, sub3(b.edge[k], b.vertex));
+	}
+	float t3[3];
+	tac_vec3_store(t3, context->motion.translation);
+	b.vertex = add3(TURN(context->motion.rotation.m, b.vertex), splat3(t3));
+	tolerance tol = tolerance_of_edges(&a, &b, q->vertex);
+	unsigned unsure, hits = triangles_meet(&a, &b, &tol, lanes, &unsure);
+
+	context->counters.exact_tests += count_bits(unsure);
+	unsigned tested = count;
+	for (unsigned undecided = hits | unsure; undecided != 0; undecided &= undecided - 1) {
+		unsigned lane = (unsigned)lowest_bit(undecided);
+		if ((unsure >> lane & 1) != 0 && !tac_traverse_exact(q, t->fixed[lane], t->moving[lane]))
+			continue;
+		tac_context_report(context, (int32_t)t->fixed[lane]->link, (int32_t)t->moving[lane]->link);
+		if (first) {
+			*out_visits = t->visits[lane];
+			tested = lane + 1;
+			break;
+		}
+	}
+	context->counters.triangle_tests += tested;
+	return first && context->pair_count > 0;
+}
+
+// The answer of a query that is done or, `pending`, stopped by its budget.
+static tac_contact finish(tac_traverse_query *q, batch *t)
+{
+	int64_t visits;
+	if (t->count > 0)
+		triangles_hit(q, t, &visits);
+	return q->context->pending          ? TAC_CONTACT_UNKNOWN
+	       : q->context->pair_count > 0 ? TAC_CONTACT_HIT
+					    : TAC_CONTACT_NONE;
+}
+
 // Algorithm 1.
 
-enum { STATE_COUNT, STATE_TOP };
+enum { STATE_COUNT };
 
 typedef struct {
 	uint32_t fixed, moving;
@@ -128,6 +189,8 @@ static tac_contact classic(tac_traverse_query *q, const rows *by, bool resume)
 		n = (size_t)context->state[STATE_COUNT];
 	else
 		stack[0] = (pair){0, 0};
+	batch leaves = {.count = 0};
+	int64_t visits;
 	int until_clock = STEPS_BETWEEN_CLOCKS;
 	while (n > 0) {
 		pair top = stack[--n];
@@ -137,9 +200,11 @@ static tac_contact classic(tac_traverse_query *q, const rows *by, bool resume)
 		--context->nodes_left;
 		bound b = tumble(q, by, t);
 		bool apart = a->type == TAC_DOPTREE_EMPTY || t->type == TAC_DOPTREE_EMPTY ||
-			     (has_dop(q->fixed, a) && disjoint(&b, &a->dop));
+			     (has_dop(q->fixed, a) && !overlap(&b, &a->dop));
 		if (!apart && is_leaf(a) && is_leaf(t)) {
-			if (tac_traverse_triangles(q, a, t) && context->mode == TAC_QUERY_FIRST)
+			add_pair(q, &leaves, a, t, 0);
+			if ((leaves.count == 8 || context->mode == TAC_QUERY_FIRST) &&
+			    triangles_hit(q, &leaves, &visits))
 				return TAC_CONTACT_HIT;
 		} else if (!apart) {
 			if (n + 4 > capacity)
@@ -160,163 +225,207 @@ static tac_contact classic(tac_traverse_query *q, const rows *by, bool resume)
 		if ((look || context->nodes_left <= 0) && n > 0 && tac_context_spent(context)) {
 			context->state[STATE_COUNT] = (int32_t)n;
 			context->pending = true;
-			return TAC_CONTACT_UNKNOWN;
+			break;
 		}
 	}
-	return context->pair_count > 0 ? TAC_CONTACT_HIT : TAC_CONTACT_NONE;
+	return finish(q, &leaves);
 }
 
-// Algorithm 2. Frames grow up from the bottom of the scratch memory, lists down from its top.
+// Algorithm 2. Work to be done is a stack of items; the lists follow it in the scratch memory.
 
 typedef struct {
-	uint32_t parent;         // of the tumbled nodes
-	uint32_t list, list_end; // words, counted from the top
-	int32_t next;            // tumbled node to descend into
-	int32_t count;
-	uint32_t tumbled[TUMBLED];
-	uint32_t begin[TUMBLED], end[TUMBLED]; // their new lists
-} frame;
+	uint32_t node;       // its descendants are held and compared with the list (m = 0: the node itself)
+	uint32_t begin, end; // the list, in words
+	uint32_t free;       // the first word that no list below uses
+} item;
+
+// The tree's depth is at most 64; an item leaves at most three behind at each level.
+#define ITEMS 256
+// Words that a list may leave unused rather than be moved: moving is a loop that no predictor guesses.
+#define GAP 64
+// Words of a list fetched before they are read: as many as arrive while the tumbled nodes are transformed.
+#define FETCHED 6
 
 typedef struct {
-	frame *frames;
-	word *top; // lists are top[-1 - i]
-	size_t words;
+	item items[ITEMS];
+	word lists[];
 } memory;
 
-KERNEL bool room(const memory *m, size_t frames, size_t words)
+KERNEL void fetch_pair(const tac_doptree *tree, uint32_t address)
 {
-	return frames * sizeof(frame) + words * sizeof(word) <= m->words * sizeof(word);
+	const char *nodes = (const char *)node_at(tree, address & ~(word)3);
+	for (int line = 0; line < 4; ++line)
+		__builtin_prefetch(nodes + 64 * line);
 }
 
-// The tumbled nodes held for a node whose list is at hand: for m = 1 its children, for m = 2 their children,
-// with leaves standing for themselves; for m = 0 each child in a frame of its own.
-static int32_t descendants(const tac_doptree *tree, const tac_doptree_node *node, int m, uint32_t *out)
+// The word for a node that was met as `self`: its children, or a leaf itself.
+KERNEL word onward(const tac_doptree_node *node, word self)
 {
-	int32_t n = 0;
-	for (uint32_t i = 0; i < 2; ++i) {
-		uint32_t address = node->link + i * TAC_DOPTREE_NODE_BYTES;
-		const tac_doptree_node *child = node_at(tree, address);
-		if (m == 2 && child->type == TAC_DOPTREE_INNER) {
-			out[n++] = child->link;
-			out[n++] = child->link + TAC_DOPTREE_NODE_BYTES;
-		} else {
-			out[n++] = address;
+	return is_leaf(node) ? self : node->link | 3;
+}
+
+// Compares two tumbled inner nodes with a list of aligned nodes: what overlaps is appended to one list each,
+// in[0] and in[1], without a branch. Returns the nodes compared.
+KERNEL int64_t scan_inner(const tac_doptree *fixed, const bound b[2], const word *list, const word *end,
+			  word *to[2])
+{
+	int64_t nodes = 0;
+	word *to_0 = to[0], *to_1 = to[1];
+	for (; list < end; ++list) {
+		word entry = *list, address = entry & ~(word)3;
+		const tac_doptree_node *n = node_at(fixed, address);
+		// Nearly always both siblings are meant.
+		if ((entry & 3) != 2) {
+			*to_0 = *to_1 = onward(n, address | 1);
+			to_0 += overlap(&b[0], &n->dop);
+			to_1 += overlap(&b[1], &n->dop);
+			++nodes;
+		}
+		if ((entry & 3) != 1) {
+			*to_0 = *to_1 = onward(n + 1, address | 2);
+			to_0 += overlap(&b[0], &n[1].dop);
+			to_1 += overlap(&b[1], &n[1].dop);
+			++nodes;
 		}
 	}
-	return n;
+	to[0] = to_0;
+	to[1] = to_1;
+	return nodes;
+}
+
+// The same for tumbled nodes of which some are leaves, and for aligned leaves without a DOP. Pairs of leaves
+// go to the batch; true at the first pair of triangles in mode first.
+KERNEL bool scan(tac_traverse_query *q, const bound *b, const tac_doptree_node *const *tumbled, int count,
+		 const word *list, const word *end, word **to, batch *t)
+{
+	tac_context *context = q->context;
+	const bool bounded_leaves = q->fixed->layout == TAC_DOPTREE_R,
+		   first = context->mode == TAC_QUERY_FIRST;
+	const unsigned all = (1U << count) - 1;
+	int64_t visits = 0;
+	bool hit = false;
+	for (; list < end && !hit; ++list) {
+		uint32_t address = *list & ~(word)3;
+		for (uint32_t s = 0; s < 2 && !hit; ++s) {
+			const tac_doptree_node *n = node_at(q->fixed, address) + s;
+			if ((*list >> s & 1) == 0)
+				continue;
+			++visits;
+			bool leaf = is_leaf(n);
+			unsigned met = 0;
+			for (int x = 0; x < count; ++x)
+				met |= overlap(&b[x], &n->dop) << x;
+			met = leaf && !bounded_leaves ? all : met;
+			for (; met != 0; met &= met - 1) {
+				int x = lowest_bit(met);
+				if (!leaf || !is_leaf(tumbled[x])) {
+					*to[x]++ = onward(n, address | 1U << s);
+					continue;
+				}
+				add_pair(q, t, n, tumbled[x], visits);
+				if (t->count == 8 && triangles_hit(q, t, &visits)) {
+					hit = true;
+					break;
+				}
+			}
+		}
+	}
+	// In mode first triangles do not wait for those of other lists.
+	if (!hit && first && t->count > 0)
+		hit = triangles_hit(q, t, &visits);
+	context->counters.nodes += visits;
+	context->counters.overlap_tests += visits * count;
+	return hit;
 }
 
 typedef enum { STEP_ON, STEP_HIT, STEP_FULL } step;
 
-// Compares tumbled nodes that are held (b, `count` of them) with a list of aligned nodes. Lists grow at
-// `end`, one region for each.
-KERNEL step scan(tac_traverse_query *q, const memory *m, const bound *b,
-		 const tac_doptree_node *const *tumbled, int32_t count, uint32_t list, uint32_t list_end,
-		 uint32_t *end)
+// Transforms the tumbled nodes of an item, once each, compares them with its list, and pushes an item for
+// each that is left with a list.
+KERNEL step process(tac_traverse_query *q, const rows *by, memory *m, size_t words, item at, size_t *n,
+		    batch *t, const int levels)
 {
-	tac_context *context = q->context;
-	const bool bounded_leaves = q->fixed->layout == TAC_DOPTREE_R;
-	int64_t nodes = 0;
-	step result = STEP_ON;
-	for (uint32_t w = list; w < list_end && result == STEP_ON; ++w) {
-		word entry = m->top[-1 - (ptrdiff_t)w];
-		uint32_t address = entry & ~(word)3;
-		for (uint32_t s = 0; s < 2; ++s) {
-			const tac_doptree_node *n = node_at(q->fixed, address + s * TAC_DOPTREE_NODE_BYTES);
-			if ((entry >> s & 1) == 0 || n->type == TAC_DOPTREE_EMPTY)
-				continue;
-			++nodes;
-			bool leaf = is_leaf(n);
-			unsigned overlap = 0;
-			for (int32_t x = 0; x < count; ++x)
-				overlap |= (unsigned)!disjoint(&b[x], &n->dop) << x;
-			if (leaf && !bounded_leaves)
-				overlap = (1U << count) - 1;
-			if (overlap == 0)
-				continue;
-			word onward = leaf ? address | 1U << s : n->link | 3;
-			if (!leaf) {
-				const char *next = (const char *)node_at(q->fixed, n->link);
-				for (int line = 0; line < 4; ++line)
-					__builtin_prefetch(next + 64 * line);
+	const tac_doptree_node *parent = node_at(q->moving, at.node);
+	const tac_doptree_node *tumbled[TUMBLED];
+	int count = 0;
+	for (word w = at.begin; w < at.end && w < at.begin + FETCHED; ++w)
+		fetch_pair(q->fixed, m->lists[w]);
+	if (levels == 0 || is_leaf(parent)) {
+		tumbled[count++] = parent;
+	} else {
+		const tac_doptree_node *child = node_at(q->moving, parent->link);
+		for (int i = 0; i < 2; ++i) {
+			if (levels == 2 && !is_leaf(child + i)) {
+				tumbled[count++] = node_at(q->moving, child[i].link);
+				tumbled[count++] = node_at(q->moving, child[i].link) + 1;
+			} else {
+				tumbled[count++] = child + i;
 			}
-			for (int32_t x = 0; x < count && result == STEP_ON; ++x) {
-				if ((overlap >> x & 1) == 0)
-					continue;
-				if (!leaf || !is_leaf(tumbled[x]))
-					m->top[-1 - (ptrdiff_t)end[x]++] = onward;
-				else if (tac_traverse_triangles(q, n, tumbled[x]) &&
-					 context->mode == TAC_QUERY_FIRST)
-					result = STEP_HIT;
-			}
-			if (result == STEP_HIT)
-				break;
 		}
 	}
-	context->counters.nodes += nodes;
-	context->counters.overlap_tests += nodes * count;
-	return result;
-}
-
-// Transforms the tumbled nodes of a frame, once each, and makes their lists.
-KERNEL step process(tac_traverse_query *q, const rows *by, const memory *m, size_t depth, uint32_t *words)
-{
-	frame *f = &m->frames[depth];
-	const tac_doptree_node *tumbled[TUMBLED] = {0};
 	bound b[TUMBLED];
-	int32_t count = 0;
-	for (int32_t x = 0; x < f->count; ++x) {
-		const tac_doptree_node *t = node_at(q->moving, f->tumbled[x]);
-		if (t->type == TAC_DOPTREE_EMPTY)
-			continue;
-		f->tumbled[count] = f->tumbled[x];
-		tumbled[count] = t;
-		b[count++] = tumble(q, by, t);
-		// The children, or the record of the triangle.
-		__builtin_prefetch(node_at(q->moving, t->link));
+	bool leaves = false;
+	for (int x = 0; x < count; ++x) {
+		b[x] = tumble(q, by, tumbled[x]);
+		leaves |= is_leaf(tumbled[x]);
+		fetch_pair(q->moving, tumbled[x]->link);
 	}
-	f->count = count;
-	f->next = 0;
-	uint32_t length = 2 * (f->list_end - f->list);
-	if (!room(m, depth + 2, (size_t)*words + (size_t)length * TUMBLED))
+	// A list gets at most two words for each of this one, and a word beyond its end is written to.
+	const size_t length = 2 * (size_t)(at.end - at.begin) + 1;
+	if (at.free + (size_t)count * length > words || *n + TUMBLED > ITEMS)
 		return STEP_FULL;
-	for (int32_t x = 0; x < count; ++x)
-		f->begin[x] = f->end[x] = *words + (uint32_t)x * length;
-	step s;
-	if (count == 2) // the usual case, unrolled
-		s = scan(q, m, b, tumbled, 2, f->list, f->list_end, f->end);
-	else
-		s = scan(q, m, b, tumbled, count, f->list, f->list_end, f->end);
-	if (s != STEP_ON)
-		return s;
-
-	// A tumbled leaf stays in the bank until its list is used up, level by level of the aligned tree.
-	for (int32_t x = 0; x < count; ++x) {
-		if (!is_leaf(tumbled[x]))
-			continue;
-		uint32_t begin = f->begin[x], end = f->end[x];
-		uint32_t other = *words + (uint32_t)count * length;
-		while (begin < end) {
-			if (!room(m, depth + 2, (size_t)other + 4 * (size_t)(end - begin)))
-				return STEP_FULL;
-			uint32_t next = other;
-			s = scan(q, m, &b[x], &tumbled[x], 1, begin, end, &next);
-			if (s != STEP_ON)
-				return s;
-			// The next level goes behind this one.
-			begin = other;
-			end = next;
-			other = next;
-		}
-		f->end[x] = f->begin[x];
+	word *to[TUMBLED], *const lists = m->lists;
+	for (int x = 0; x < count; ++x)
+		to[x] = lists + at.free + (size_t)x * length;
+	if (levels == 1 && !leaves && q->fixed->layout == TAC_DOPTREE_R) {
+		int64_t nodes = scan_inner(q->fixed, b, lists + at.begin, lists + at.end, to);
+		q->context->counters.nodes += nodes;
+		q->context->counters.overlap_tests += 2 * nodes;
+	} else if (scan(q, b, tumbled, count, lists + at.begin, lists + at.end, to, t)) {
+		return STEP_HIT;
 	}
-	// Close the gaps between the lists.
-	for (int32_t x = 0; x < count; ++x) {
-		uint32_t size = f->end[x] - f->begin[x];
-		for (uint32_t w = 0; w < size; ++w)
-			m->top[-1 - (ptrdiff_t)(*words + w)] = m->top[-1 - (ptrdiff_t)(f->begin[x] + w)];
-		f->begin[x] = *words;
-		f->end[x] = *words += size;
+
+	uint32_t begin[TUMBLED], end[TUMBLED], free = at.free;
+	for (int x = 0; x < count; ++x) {
+		begin[x] = at.free + (uint32_t)((size_t)x * length);
+		end[x] = (uint32_t)(to[x] - lists);
+	}
+	// A tumbled leaf stays in the bank until its list is used up, level by level of the aligned tree.
+	for (int x = 0; leaves && x < count; ++x) {
+		size_t other = at.free + (size_t)count * length;
+		while (is_leaf(tumbled[x]) && begin[x] < end[x]) {
+			if (other + 2 * (size_t)(end[x] - begin[x]) + 1 > words)
+				return STEP_FULL;
+			word *next = lists + other;
+			if (scan(q, &b[x], &tumbled[x], 1, lists + begin[x], lists + end[x], &next, t))
+				return STEP_HIT;
+			begin[x] = (uint32_t)other;
+			end[x] = (uint32_t)(next - lists);
+			other = end[x];
+		}
+	}
+	for (int x = 0; x < count; ++x) {
+		if (begin[x] == end[x])
+			continue;
+		if (begin[x] > free + GAP) {
+			memmove(lists + free, lists + begin[x], (end[x] - begin[x]) * sizeof *lists);
+			end[x] -= begin[x] - free;
+			begin[x] = free;
+		}
+		free = end[x];
+	}
+	// The first goes on top. For m = 0 the children are held one by one, each with the same list.
+	for (int x = count - 1; x >= 0; --x) {
+		if (begin[x] == end[x])
+			continue;
+		uint32_t node = (uint32_t)(tumbled[x] - q->moving->nodes) * TAC_DOPTREE_NODE_BYTES;
+		if (levels > 0) {
+			m->items[(*n)++] = (item){node, begin[x], end[x], free};
+			continue;
+		}
+		for (uint32_t i = 2; i-- > 0;)
+			m->items[(*n)++] =
+				(item){tumbled[x]->link + i * TAC_DOPTREE_NODE_BYTES, begin[x], end[x], free};
 	}
 	return STEP_ON;
 }
@@ -324,98 +433,48 @@ KERNEL step process(tac_traverse_query *q, const rows *by, const memory *m, size
 static tac_contact lists(tac_traverse_query *q, const rows *by, bool resume)
 {
 	tac_context *context = q->context;
-	memory m = {.frames = context->scratch, .words = context->scratch_bytes / sizeof(word)};
-	m.top = (word *)context->scratch + m.words;
-	size_t depth; // of the frame to process
-	uint32_t words;
+	memory *m = context->scratch;
+	if (context->scratch_bytes < sizeof *m + sizeof(word))
+		return TAC_CONTACT_UNKNOWN;
+	const size_t words = (context->scratch_bytes - sizeof *m) / sizeof(word);
+	batch t = {.count = 0};
+	size_t n;
 	if (resume) {
-		depth = (size_t)context->state[STATE_COUNT];
-		words = (uint32_t)context->state[STATE_TOP];
+		n = (size_t)context->state[STATE_COUNT];
 	} else {
-		const tac_doptree_node *t = q->moving->nodes, *a = q->fixed->nodes;
+		const tac_doptree_node *moving = q->moving->nodes, *fixed = q->fixed->nodes;
 		++context->counters.overlap_tests;
 		context->counters.nodes += 2;
-		bound b = tumble(q, by, t);
-		if (has_dop(q->fixed, a) && disjoint(&b, &a->dop))
+		bound b = tumble(q, by, moving);
+		if (has_dop(q->fixed, fixed) && !overlap(&b, &fixed->dop))
 			return TAC_CONTACT_NONE;
-		// The root stands for its pair when it is a leaf; its empty sibling overlaps nothing.
-		m.top[-1] = is_leaf(a) ? 1 : (a->link | 3);
-		words = 1;
-		depth = 0;
-		m.frames[0] = (frame){.list = 0, .list_end = 1};
-		if (is_leaf(t)) {
-			m.frames[0].count = 1;
-		} else {
-			m.frames[0].parent = 0;
-			m.frames[0].count = descendants(q->moving, t, q->m, m.frames[0].tumbled);
-			if (q->m == 0) {
-				// A frame that only hands its list to the children, one after the other.
-				m.frames[0].next = 0;
-				m.frames[0].begin[0] = 0;
-				m.frames[0].end[0] = 1;
-				m.frames[0].tumbled[0] = 0;
-				m.frames[0].count = 1;
-			}
-		}
+		// A root that is a leaf stands for itself.
+		m->lists[0] = is_leaf(fixed) ? 1 : (fixed->link | 3);
+		n = 0;
+		for (uint32_t i = q->m == 0 && !is_leaf(moving) ? 2 : 1; i-- > 0;)
+			m->items[n++] = (item){
+				q->m == 0 && !is_leaf(moving) ? moving->link + i * TAC_DOPTREE_NODE_BYTES : 0,
+				0, 1, 1};
 	}
-
-	// For m = 0 a frame holds one node; `next` counts its children instead of tumbled nodes.
-	bool single = q->m == 0 && !is_leaf(q->moving->nodes);
-	bool fresh = !single || resume; // whether the frame at `depth` is still to be processed
 	int until_clock = STEPS_BETWEEN_CLOCKS;
-	for (;;) {
-		if (fresh) {
-			step s = process(q, by, &m, depth, &words);
-			if (s == STEP_HIT)
-				return TAC_CONTACT_HIT;
-			if (s == STEP_FULL)
-				return TAC_CONTACT_UNKNOWN;
-			--context->nodes_left;
-		}
-		fresh = true;
-		// Descend into the next tumbled node that has a list, or go up.
-		frame *f = &m.frames[depth];
-		for (;;) {
-			int32_t limit = single ? 2 : f->count;
-			if (f->next < limit) {
-				int32_t x = single ? 0 : f->next;
-				const tac_doptree_node *t =
-					f->count > 0 ? node_at(q->moving, f->tumbled[x]) : NULL;
-				int32_t which = f->next++;
-				if (t == NULL || is_leaf(t) || f->begin[x] == f->end[x])
-					continue;
-				if (!room(&m, depth + 3, words))
-					return TAC_CONTACT_UNKNOWN;
-				frame *g = &m.frames[depth + 1];
-				g->parent = f->tumbled[x];
-				g->list = f->begin[x];
-				g->list_end = f->end[x];
-				if (single) {
-					g->count = 1;
-					g->tumbled[0] = t->link + (uint32_t)which * TAC_DOPTREE_NODE_BYTES;
-				} else {
-					g->count = descendants(q->moving, t, q->m, g->tumbled);
-				}
-				++depth;
-				break;
-			}
-			if (depth == 0)
-				return context->pair_count > 0 ? TAC_CONTACT_HIT : TAC_CONTACT_NONE;
-			// The lists of a frame are dead when all of its nodes are done.
-			if (f->count > 0)
-				words = f->begin[0];
-			f = &m.frames[--depth];
-		}
+	while (n > 0) {
+		item at = m->items[--n];
+		step s = q->m == 1   ? process(q, by, m, words, at, &n, &t, 1)
+			 : q->m == 0 ? process(q, by, m, words, at, &n, &t, 0)
+				     : process(q, by, m, words, at, &n, &t, 2);
+		if (s != STEP_ON)
+			return s == STEP_HIT ? TAC_CONTACT_HIT : TAC_CONTACT_UNKNOWN;
+		--context->nodes_left;
 		bool look = --until_clock == 0;
 		if (look)
 			until_clock = STEPS_BETWEEN_CLOCKS;
-		if ((look || context->nodes_left <= 0) && tac_context_spent(context)) {
-			context->state[STATE_COUNT] = (int32_t)depth;
-			context->state[STATE_TOP] = (int32_t)words;
+		if ((look || context->nodes_left <= 0) && n > 0 && tac_context_spent(context)) {
+			context->state[STATE_COUNT] = (int32_t)n;
 			context->pending = true;
-			return TAC_CONTACT_UNKNOWN;
+			break;
 		}
 	}
+	return finish(q, &t);
 }
 
 tac_contact TAC_SIMD_NAME(tac_traverse_run)(tac_traverse_query *q, bool resume)

@@ -14,6 +14,7 @@ typedef struct tac_traverse_query {
 	tac_context *context;
 	const tac_doptree *fixed, *moving;
 	tac_dop_motion rows;
+	float vertex;   // error of a coordinate of a moved vertex, m
 	int m;          // of Algorithm 2; below 0: Algorithm 1
 	int32_t *trace; // for tests: the tumbled nodes in the order of their transformation, or NULL
 	int trace_count, trace_capacity;
@@ -26,8 +27,8 @@ TAC_SIMD_DECLARE(tac_traverse_run_fn, tac_traverse_run);
 void tac_traverse_init(tac_traverse_query *out_query, tac_context *context, const tac_doptree *fixed,
 		       const tac_doptree *moving, int m);
 
-// The triangles of two leaves, exactly.
-bool tac_traverse_triangles(tac_traverse_query *query, const tac_doptree_node *fixed_leaf,
-			    const tac_doptree_node *moving_leaf);
+// Whether the triangles of two records meet, exactly.
+bool tac_traverse_exact(const tac_traverse_query *query, const tac_doptree_node *fixed,
+			const tac_doptree_node *moving);
 
 #endif

@@ -1,5 +1,6 @@
-// Private to the kernels of collision/wide and scd: eight pairs of triangles in single precision, with a
-// bound of the rounding, so that a pair is decided for sure or left to the exact test of collision/tritri.h.
+// Private to the kernels of collision/wide, traverse and scd: eight pairs of triangles in single precision,
+// with a bound of the rounding, so that a pair is decided for sure or left to the exact test of
+// collision/tritri.h.
 #ifndef TAC_COLLISION_TRIANGLE8_INL
 #define TAC_COLLISION_TRIANGLE8_INL
 
@@ -152,6 +153,22 @@ KERNEL tolerance tolerance_of(float la, float lb, float pad, float vertex)
 	float range = k < 1e30F ? 1.0F : 1e30F;
 	return (tolerance){splat(vertex), splat(range * k * la * la), splat(range * k * lb * lb),
 			   splat(range * k * la * lb)};
+}
+
+// The tolerance of pairs of which only the triangles are known: `vertex` is the error of a moved vertex, m.
+KERNEL tolerance tolerance_of_edges(const tri8 *a, const tri8 *b, float vertex)
+{
+	f8 la = larger3(norm1(a->edge[0]), norm1(a->edge[1]), norm1(sub3(a->edge[1], a->edge[0])));
+	f8 lb = larger3(norm1(b->edge[0]), norm1(b->edge[1]), norm1(sub3(b->edge[1], b->edge[0])));
+	f8 apart = norm1(sub3(a->vertex, b->vertex));
+	f8 k = mul(splat(64.0F * UNIT), add(add(la, lb), apart));
+	// Triangles whose products leave the range of float are left to the exact test altogether.
+	tac_m32x8 in_range = tac_m32x8_and(tac_f32x8_gt(smaller(la, lb), splat(1e-10F)),
+					   tac_f32x8_lt(larger3(la, lb, apart), splat(1e10F)));
+	f8 far = splat((float)INFINITY);
+	return (tolerance){splat(vertex), pick(in_range, mul(k, mul(la, la)), far),
+			   pick(in_range, mul(k, mul(lb, lb)), far),
+			   pick(in_range, mul(k, mul(la, lb)), far)};
 }
 
 #endif

@@ -107,6 +107,7 @@ static void expected(const wide_in *in, wide_out *out)
 		out->f32_moved[F32_NEG][k] = f32_of_bits(bits_of_f32(a[k]) ^ 0x80000000);
 		out->f32_moved[F32_SELECT][k] = chosen ? a[k] : b[k];
 		out->f32_moved[F32_GATHER][k] = in->f32_table[in->index[k]];
+		out->f32_moved[F32_GATHER24][k] = in->of_24[in->in_24[k]];
 		out->f32_moved[F32_PERMUTE][k] = a[in->i[k] & 7];
 		out->f32_moved[F32_SPLAT][k] = in->f32_table[3];
 		out->f32_moved[F32_LOADU][k] = in->f32_table[k + 1];
@@ -334,6 +335,17 @@ static wide_in operands(const float *f32_table, const double *f64_table, const i
 	return (wide_in){.f32_table = f32_table, .f64_table = f64_table, .i32_table = i32_table};
 }
 
+// A table of 24 and places in it, from the operands.
+static void fill_24(wide_in *in)
+{
+	for (int k = 0; k < 8; k++) {
+		in->of_24[k] = in->a[k];
+		in->of_24[8 + k] = in->b[k];
+		in->of_24[16 + k] = f32_of_bits((uint32_t)in->i[k]);
+		in->in_24[k] = (int32_t)((uint32_t)in->j[k] % 24);
+	}
+}
+
 static void special_operands_give_the_same_bits_in_every_variant(void)
 {
 	wide_in in = operands(special_f32, special_f64, NULL);
@@ -357,6 +369,7 @@ static void special_operands_give_the_same_bits_in_every_variant(void)
 		in.bits = (unsigned)x & 0xFF;
 		in.more_bits = (unsigned)x * 37 & 0xFF;
 		in.shift = x % 32;
+		fill_24(&in);
 		run_everywhere(&in);
 	}
 }
@@ -392,6 +405,7 @@ static void random_bits_give_the_same_bits_in_every_variant(void)
 		in.bits = tac_rng_u32(&rng);
 		in.more_bits = tac_rng_u32(&rng);
 		in.shift = (int)tac_rng_below(&rng, 32);
+		fill_24(&in);
 		run_everywhere(&in);
 	}
 }

@@ -21,6 +21,8 @@ static void floats(const wide_in *in, wide_out *out)
 	tac_f32x8_storeu(out->f32_moved[F32_NEG], tac_f32x8_neg(a));
 	tac_f32x8_storeu(out->f32_moved[F32_SELECT], tac_f32x8_select(m, a, b));
 	tac_f32x8_storeu(out->f32_moved[F32_GATHER], tac_f32x8_gather(in->f32_table, index));
+	tac_f32x8_storeu(out->f32_moved[F32_GATHER24],
+			 tac_f32x8_gather24(in->of_24, tac_i32x8_loadu(in->in_24)));
 	tac_f32x8_storeu(out->f32_moved[F32_PERMUTE], tac_f32x8_permute(a, i));
 	tac_f32x8_storeu(out->f32_moved[F32_SPLAT], tac_f32x8_splat(in->f32_table[3]));
 	tac_f32x8_storeu(out->f32_moved[F32_LOADU], tac_f32x8_loadu(in->f32_table + 1));

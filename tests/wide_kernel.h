@@ -10,6 +10,8 @@ typedef struct wide_in {
 	_Alignas(32) float a[8], b[8];
 	_Alignas(32) double c[4], d[4];
 	_Alignas(32) int32_t i[8], j[8];
+	_Alignas(32) float of_24[24];
+	int32_t in_24[8];
 	int32_t index[8]; // into the 16 elements of each table
 	const float *f32_table;
 	const double *f64_table;
@@ -27,6 +29,7 @@ enum {
 	F32_NEG,
 	F32_SELECT,
 	F32_GATHER,
+	F32_GATHER24,
 	F32_PERMUTE,
 	F32_SPLAT,
 	F32_LOADU,
