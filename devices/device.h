@@ -6,6 +6,9 @@
 // thread that owns the device. enable(false) may come from any thread at any time: it is what a watchdog or
 // an emergency stop calls.
 //
+// Base frame, of every driver: x to the right, y up, z towards the user; the origin in the middle of the
+// workspace as far as the device knows it.
+//
 // Failure is data: read and write never block longer than the device's own time-out, never print and never
 // abort. They answer with a status, and out_state is filled whatever the status, with the last sample known.
 // Forces are off until enable(true). A driver puts forces off by itself when it loses the device, and a
@@ -130,6 +133,10 @@ static inline tac_wrench tac_wrench_zero(void)
 	tac_wrench wrench = {tac_dvec3_zero(), tac_dvec3_zero()};
 	return wrench;
 }
+
+// Shortens force and torque to these maxima, direction kept (0: none); true if anything was longer. What
+// every driver does to what it is given. Thread: RT.
+bool tac_wrench_saturate(tac_wrench *wrench, double max_force_N, double max_torque_Nm);
 
 // "ok", "stale", …. Never NULL. Thread: any.
 const char *tac_device_status_name(tac_device_status status);

@@ -1,6 +1,8 @@
 #include "devices/registry.h"
 
 #include "base/log.h"
+#include "devices/dhd.h"
+#include "devices/hd.h"
 #include "devices/mouse.h"
 #include "devices/playback.h"
 
@@ -67,6 +69,8 @@ static tac_result playback_open(const char *which, const tac_open_def *def, tac_
 // ---- the table ----
 
 static const tac_driver drivers[] = {
+	{"dhd", "dhd[:NUMBER]", "Force Dimension omega, delta, sigma, lambda", tac_dhd_list, tac_dhd_open},
+	{"hd", "hd[:NAME]", "3D Systems Touch, Touch X, Premium", tac_hd_list, tac_hd_open},
 	{"mouse", "mouse[:/dev/input/eventN]", "a mouse: moves, feels nothing", tac_mouse_list,
 	 tac_mouse_open},
 	{"sim", "sim[:DEVICE[:GRIP]]", "simulated devices in a simulated hand", sim_list, sim_open},

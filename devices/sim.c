@@ -308,15 +308,6 @@ static tac_device_status sim_read(tac_device *device, int64_t now_ns, tac_device
 	return fresh ? TAC_DEVICE_OK : TAC_DEVICE_STALE;
 }
 
-static tac_dvec3 saturate(tac_dvec3 v, double limit, bool *out_saturated)
-{
-	const double length = tac_dvec3_length(v);
-	if (length <= limit)
-		return v;
-	*out_saturated = true;
-	return limit > 0 ? tac_dvec3_scale(v, limit / length) : tac_dvec3_zero();
-}
-
 static tac_device_status sim_write(tac_device *device, int64_t now_ns, const tac_wrench *wrench)
 {
 	sim *s = sim_of(device);
@@ -326,10 +317,8 @@ static tac_device_status sim_write(tac_device *device, int64_t now_ns, const tac
 		return TAC_DEVICE_DISABLED;
 	if (!s->started)
 		return TAC_DEVICE_STALE; // time begins with the first read
-	bool saturated = false;
-	command c = {.wrench = {saturate(wrench->force_N, s->def.max_force_N, &saturated),
-				saturate(wrench->torque_Nm, s->def.max_torque_Nm, &saturated)}};
-	s->truth.saturated += saturated;
+	command c = {.wrench = *wrench};
+	s->truth.saturated += tac_wrench_saturate(&c.wrench, s->def.max_force_N, s->def.max_torque_Nm);
 	c.time_ns = now_ns - s->origin_ns + s->def.delay_ns;
 	if (s->queue_count == TAC_SIM_COMMANDS)
 		s->truth.dropped++;

@@ -1,0 +1,355 @@
+#include "devices/dhd.h"
+
+#include "base/log.h"
+#include "devices/library.h"
+#include "devices/relay.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The part of the library's C interface (SDK 3.17) that is used. An ID of -1 is the last device opened; it is
+// never used here.
+typedef struct functions {
+	int (*dhdGetDeviceCount)(void);
+	int (*dhdOpenID)(char id);
+	int (*dhdClose)(char id);
+	int (*dhdStop)(char id);
+	int (*dhdErrorGetLast)(void);
+	const char *(*dhdErrorGetLastStr)(void);
+	int (*dhdGetSystemType)(char id);
+	const char *(*dhdGetSystemName)(char id);
+	int (*dhdGetSerialNumber)(unsigned short *serial, char id);
+	bool (*dhdHasWrist)(char id);
+	bool (*dhdHasActiveWrist)(char id);
+	int (*dhdEnableForce)(unsigned char on, char id);
+	int (*dhdGetPositionAndOrientationFrame)(double *x, double *y, double *z, double matrix[3][3],
+						 char id);
+	int (*dhdGetLinearVelocity)(double *x, double *y, double *z, char id);
+	int (*dhdGetAngularVelocityRad)(double *x, double *y, double *z, char id);
+	unsigned (*dhdGetButtonMask)(char id);
+	int (*dhdSetForceAndTorqueAndGripperForce)(double fx, double fy, double fz, double tx, double ty,
+						   double tz, double grip, char id);
+	int (*dhdSetGravityCompensation)(int on, char id);
+	int (*dhdSetMaxForce)(double newton, char id);
+	int (*dhdSetMaxTorque)(double newton_metre, char id);
+	int (*dhdEnableExpertMode)(void);
+	int (*dhdSetWatchdog)(unsigned char eighths_ms, char id);
+} functions;
+
+#define NEEDED(name)   TAC_LIBRARY_SYMBOL(functions, name, false)
+#define OPTIONAL(name) TAC_LIBRARY_SYMBOL(functions, name, true)
+
+static const tac_library_symbol symbols[] = {
+	NEEDED(dhdGetDeviceCount),
+	NEEDED(dhdOpenID),
+	NEEDED(dhdClose),
+	NEEDED(dhdStop),
+	NEEDED(dhdErrorGetLast),
+	NEEDED(dhdErrorGetLastStr),
+	NEEDED(dhdGetSystemType),
+	NEEDED(dhdGetSystemName),
+	NEEDED(dhdGetSerialNumber),
+	NEEDED(dhdHasWrist),
+	OPTIONAL(dhdHasActiveWrist),
+	NEEDED(dhdEnableForce),
+	NEEDED(dhdGetPositionAndOrientationFrame),
+	NEEDED(dhdGetLinearVelocity),
+	OPTIONAL(dhdGetAngularVelocityRad),
+	NEEDED(dhdGetButtonMask),
+	NEEDED(dhdSetForceAndTorqueAndGripperForce),
+	NEEDED(dhdSetGravityCompensation),
+	NEEDED(dhdSetMaxForce),
+	OPTIONAL(dhdSetMaxTorque),
+	OPTIONAL(dhdEnableExpertMode),
+	OPTIONAL(dhdSetWatchdog),
+	{0},
+};
+
+// Answers of its functions: 0 or more is good; 1 from a reading function means that nothing is new yet.
+#define TIME_GUARD 1
+
+// Of dhdErrorGetLast.
+#define ERROR_CONTROLLER_BUSY 3
+#define ERROR_NO_DRIVER       4
+#define ERROR_IN_USE          20
+
+#define WATCHDOG_EIGHTHS_MS (TAC_RELAY_HOLD_NS / 125000) // its unit is 125 us
+#define IDS_MAX             TAC_DRIVER_DEVICES_MAX
+// The relay asks it as often as this. The devices themselves run at 4 kHz.
+#define PERIOD_NS INT64_C(250000)
+// Below the loop's 80, above everything ordinary.
+#define PRIORITY 79
+// Failures in a row, 25 ms of them, that mean that the device is gone.
+#define FAILURES_MAX 100
+
+// What the kinds of device can do; forces and stiffness as CHAI3D 3.3 has them, workspaces as spheres.
+typedef struct kind {
+	int type; // of dhdGetSystemType
+	double max_force_N, max_torque_Nm, stiffness_N_per_m, damping_N_s_per_m, radius_m;
+} kind;
+
+static const kind kinds[] = {
+	{63, 20, 0, 5000, 30, 0.15},                                        // delta.3
+	{33, 12, 0, 5000, 30, 0.075},                                       // omega.3
+	{34, 12, 0, 5000, 30, 0.075},     {36, 12, 0, 5000, 30, 0.075},     // omega.6
+	{35, 12, 0, 5000, 30, 0.075},     {37, 12, 0, 5000, 30, 0.075},     // omega.7
+	{206, 12, 0, 4000, 30, 0.075},                                      // sigma.3
+	{104, 12, 0.2, 4000, 30, 0.075},  {105, 12, 0.2, 4000, 30, 0.075},  // sigma.7
+	{203, 12, 0, 8000, 30, 0.1125},                                     // lambda.3
+	{131, 12, 0, 8000, 30, 0.1125},   {132, 12, 0, 8000, 30, 0.1125},   // lambda.6
+	{108, 12, 0.2, 8000, 30, 0.1125}, {109, 12, 0.2, 8000, 30, 0.1125}, // lambda.7
+	{60, 8, 0, 3000, 20, 0.04},                                         // Falcon
+};
+
+// What is not in the list gets the least of all.
+static const kind unknown_kind = {0, 8, 0, 3000, 20, 0.04};
+
+typedef struct dhd {
+	functions f;
+	char id;
+	bool wrist;
+	bool forces;
+	int failures; // in a row
+} dhd;
+
+// Its frame has x towards the user, y to the right and z up.
+static tac_dvec3 from_maker(double x, double y, double z)
+{
+	return tac_dvec3_make(y, z, x);
+}
+
+static tac_dquat rotation_from_maker(double matrix[3][3])
+{
+	tac_dmat3 m;
+	for (int row = 0; row < 3; row++)
+		for (int column = 0; column < 3; column++)
+			m.m[row][column] = matrix[(row + 1) % 3][(column + 1) % 3];
+	return tac_dquat_normalize(tac_dquat_from_mat3(m));
+}
+
+// ---- the exchange, on the relay's thread ----
+
+static bool read_sample(dhd *d, tac_device_state *out_state, bool *out_fresh)
+{
+	const functions *f = &d->f;
+	double x, y, z, matrix[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+	const int pose = f->dhdGetPositionAndOrientationFrame(&x, &y, &z, matrix, d->id);
+	if (pose < 0)
+		return false;
+	out_state->T_base_tool = tac_dpose_make(from_maker(x, y, z), d->wrist ? rotation_from_maker(matrix)
+									      : tac_dquat_identity());
+	if (f->dhdGetLinearVelocity(&x, &y, &z, d->id) < 0)
+		return false;
+	out_state->velocity_m_per_s = from_maker(x, y, z);
+	if (d->wrist && f->dhdGetAngularVelocityRad) {
+		if (f->dhdGetAngularVelocityRad(&x, &y, &z, d->id) < 0)
+			return false;
+		out_state->angular_velocity_rad_per_s = from_maker(x, y, z);
+	}
+	out_state->buttons = f->dhdGetButtonMask(d->id);
+	*out_fresh = pose != TIME_GUARD;
+	return true;
+}
+
+static bool send_order(dhd *d, const tac_relay_order *order)
+{
+	const functions *f = &d->f;
+	if (order->forces != d->forces) {
+		if (f->dhdEnableForce(order->forces, d->id) < 0)
+			return false;
+		d->forces = order->forces;
+	}
+	const tac_dvec3 force = order->wrench.force_N, torque = order->wrench.torque_Nm;
+	return f->dhdSetForceAndTorqueAndGripperForce(force.z, force.x, force.y, torque.z, torque.x, torque.y,
+						      0, d->id) >= 0;
+}
+
+static tac_device_status dhd_exchange(void *user, const tac_relay_order *order, tac_device_state *out_state)
+{
+	dhd *d = user;
+	bool fresh = false;
+	const bool sent = send_order(d, order); // also where reading fails: zero must get through
+	const bool read = read_sample(d, out_state, &fresh);
+	if (!sent || !read)
+		return ++d->failures >= FAILURES_MAX ? TAC_DEVICE_LOST : TAC_DEVICE_STALE;
+	d->failures = 0;
+	return fresh ? TAC_DEVICE_OK : TAC_DEVICE_STALE;
+}
+
+static void dhd_close(void *user)
+{
+	dhd *d = user;
+	d->f.dhdStop(d->id); // motors off, brakes on
+	d->f.dhdClose(d->id);
+	free(d);
+}
+
+// ---- set-up ----
+
+static tac_library_state load(functions *out_functions, char *out_reason, size_t size)
+{
+	static const char *const names[] = {"libdhd.so.3", "libdhd.so", "libdrd.so.3", "libdrd.so", NULL};
+	return tac_library_load("TACTUS_DHD_LIBRARY", names, symbols, out_functions, out_reason, size);
+}
+
+static const char udev_rule[] =
+	"SUBSYSTEM==\"usb\", ATTR{idVendor}==\"1451\", MODE=\"0660\", TAG+=\"uaccess\"";
+
+// Why opening has just failed.
+static tac_driver_state why(const functions *f, char *out_reason, size_t size)
+{
+	const int error = f->dhdErrorGetLast();
+	const char *text = f->dhdErrorGetLastStr();
+	if (error == ERROR_NO_DRIVER) {
+		snprintf(out_reason, size, "%s; as root: echo '%s' > /etc/udev/rules.d/60-tactus-dhd.rules",
+			 text, udev_rule);
+		return TAC_DRIVER_NO_PERMISSION;
+	}
+	snprintf(out_reason, size, "the library says: %s", text);
+	return error == ERROR_IN_USE || error == ERROR_CONTROLLER_BUSY ? TAC_DRIVER_BUSY : TAC_DRIVER_FAILED;
+}
+
+void tac_dhd_list(tac_driver_report *report)
+{
+	functions f;
+	const tac_library_state state = load(&f, report->reason, sizeof report->reason);
+	if (state != TAC_LIBRARY_LOADED) {
+		report->state = state == TAC_LIBRARY_MISSING ? TAC_DRIVER_NO_LIBRARY : TAC_DRIVER_FAILED;
+		return;
+	}
+	const int count = f.dhdGetDeviceCount();
+	for (int id = 0; id < count && id < IDS_MAX; id++) {
+		char select[16], serial[16] = "", reason[256] = "";
+		const char *what = "a device of Force Dimension";
+		tac_driver_state device_state = TAC_DRIVER_READY;
+		snprintf(select, sizeof select, "dhd:%d", id);
+		const bool open = f.dhdOpenID((char)id) >= 0;
+		if (open) {
+			unsigned short number;
+			what = f.dhdGetSystemName((char)id);
+			if (f.dhdGetSerialNumber(&number, (char)id) >= 0)
+				snprintf(serial, sizeof serial, "%u", number);
+		} else {
+			device_state = why(&f, reason, sizeof reason);
+		}
+		tac_driver_report_add(report, select, what ? what : "", serial, device_state, reason);
+		if (open)
+			f.dhdClose((char)id);
+	}
+	if (report->count > 0)
+		return;
+	report->state = TAC_DRIVER_NOTHING;
+	if (count < 0)
+		report->state = why(&f, report->reason, sizeof report->reason);
+	else
+		snprintf(report->reason, sizeof report->reason,
+			 "the library sees no device; is it switched on and plugged in?");
+}
+
+static tac_device_info describe(const functions *f, char id)
+{
+	const int type = f->dhdGetSystemType(id);
+	const kind *k = &unknown_kind;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		if (kinds[i].type == type)
+			k = &kinds[i];
+	}
+	const bool wrist = f->dhdHasWrist(id);
+	const bool active = wrist && f->dhdHasActiveWrist && f->dhdHasActiveWrist(id);
+	tac_device_info info = {
+		.position_axes = 3,
+		.rotation_axes = wrist ? 3 : 0,
+		.force_axes = 3,
+		.torque_axes = active ? 3 : 0,
+		.buttons = 16,
+		.max_force_N = k->max_force_N,
+		.max_torque_Nm = active ? k->max_torque_Nm : 0,
+		.max_stiffness_N_per_m = k->stiffness_N_per_m,
+		.max_damping_N_s_per_m = k->damping_N_s_per_m,
+		.workspace_min_m = tac_dvec3_splat(-k->radius_m),
+		.workspace_max_m = tac_dvec3_splat(k->radius_m),
+		.period_ns = PERIOD_NS,
+		.delay_ns = PERIOD_NS,
+		.hold_ns = TAC_RELAY_HOLD_NS,
+	};
+	snprintf(info.name, sizeof info.name, "dhd:%d", id);
+	unsigned short number;
+	if (f->dhdGetSerialNumber(&number, id) >= 0)
+		snprintf(info.serial, sizeof info.serial, "%u", number);
+	return info;
+}
+
+// Limits in the device itself. False, with a log line, where it refuses the one that matters.
+static bool set_limits(const functions *f, char id, const tac_device_info *info)
+{
+	f->dhdSetGravityCompensation(1, id);
+	f->dhdSetMaxForce(info->max_force_N, id);
+	if (info->max_torque_Nm > 0 && f->dhdSetMaxTorque)
+		f->dhdSetMaxTorque(info->max_torque_Nm, id);
+	if (f->dhdSetWatchdog && f->dhdEnableExpertMode && f->dhdEnableExpertMode() >= 0 &&
+	    f->dhdSetWatchdog(WATCHDOG_EIGHTHS_MS, id) >= 0)
+		return true;
+	tac_log(TAC_LOG_WARNING, "%s: expected a watchdog in the device, found none: %s; Tactus' own stays",
+		info->name, f->dhdErrorGetLastStr());
+	return false;
+}
+
+// The number in `which`, or -1.
+static int parse_id(const char *which)
+{
+	if (!*which)
+		return 0;
+	char *end;
+	const long id = strtol(which, &end, 10);
+	return end != which && *end == '\0' && id >= 0 && id < IDS_MAX ? (int)id : -1;
+}
+
+tac_result tac_dhd_open(const char *which, const tac_open_def *def, tac_device **out_device)
+{
+	(void)def;
+	*out_device = NULL;
+	const int id = parse_id(which);
+	if (id < 0) {
+		tac_log(TAC_LOG_ERROR, "dhd: expected a device number from 0 to %d, found '%.32s'",
+			IDS_MAX - 1, which);
+		return TAC_ERROR_ARGUMENT;
+	}
+	char reason[256];
+	functions f;
+	if (load(&f, reason, sizeof reason) != TAC_LIBRARY_LOADED) {
+		tac_log(TAC_LOG_ERROR, "dhd: %s", reason);
+		return TAC_ERROR_UNSUPPORTED;
+	}
+	const int count = f.dhdGetDeviceCount();
+	if (id >= count) {
+		tac_log(TAC_LOG_ERROR, "dhd: expected device %d, found %d connected", id,
+			count < 0 ? 0 : count);
+		return TAC_ERROR_IO;
+	}
+	if (f.dhdOpenID((char)id) < 0) {
+		why(&f, reason, sizeof reason);
+		tac_log(TAC_LOG_ERROR, "dhd: expected to open device %d, found that %s", id, reason);
+		return TAC_ERROR_IO;
+	}
+	dhd *d = calloc(1, sizeof *d);
+	if (!d) {
+		f.dhdClose((char)id);
+		tac_log(TAC_LOG_ERROR, "dhd: expected memory for a device, found none");
+		return TAC_ERROR_MEMORY;
+	}
+	const tac_relay_def relay = {
+		.info = describe(&f, (char)id),
+		.exchange = dhd_exchange,
+		.close = dhd_close,
+		.user = d,
+		.thread_name = "tac-dhd",
+		.priority = PRIORITY,
+	};
+	*d = (dhd){.f = f, .id = (char)id, .wrist = relay.info.rotation_axes > 0};
+	f.dhdEnableForce(0, (char)id);
+	const bool limited = set_limits(&f, (char)id, &relay.info);
+	const tac_result result = tac_relay_create(&relay, out_device);
+	return result == TAC_OK && !limited ? TAC_PARTIAL : result;
+}

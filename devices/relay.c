@@ -1,0 +1,194 @@
+#include "devices/relay.h"
+
+#include "base/log.h"
+#include "rt/clock.h"
+#include "rt/latest.h"
+#include "rt/thread.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+// What passes through the two buffers.
+typedef struct sample {
+	tac_device_state state;
+	tac_device_status status;
+} sample;
+
+typedef struct order {
+	tac_wrench wrench;
+	int64_t time_ns; // when it was written
+} order;
+
+typedef struct relay {
+	tac_device base;
+	tac_relay_def def;
+	tac_latest *samples; // to the real-time thread
+	tac_latest *orders;  // from it
+	atomic_bool enabled;
+	atomic_bool lost;
+	atomic_bool stop;
+	pthread_t thread;
+	tac_device_state seen; // the real-time thread's last sample
+	tac_device_status status;
+} relay;
+
+static relay *relay_of(tac_device *device)
+{
+	return (relay *)device;
+}
+
+static bool flag(const atomic_bool *f)
+{
+	return atomic_load_explicit(f, memory_order_relaxed);
+}
+
+// ---- the device's side ----
+
+static tac_relay_order current_order(relay *r, int64_t now_ns, bool stopping)
+{
+	const order *newest = tac_latest_read(r->orders, NULL);
+	tac_relay_order o = {.wrench = tac_wrench_zero(), .forces = flag(&r->enabled) && !stopping};
+	if (o.forces && newest && now_ns - newest->time_ns <= r->base.info.hold_ns)
+		o.wrench = newest->wrench;
+	return o;
+}
+
+static void exchange(relay *r, bool stopping)
+{
+	if (flag(&r->lost))
+		return;
+	const int64_t now_ns = tac_clock_now_ns();
+	const tac_relay_order o = current_order(r, now_ns, stopping);
+	sample s = {.state = {.T_base_tool = tac_dpose_identity()}};
+	s.status = r->def.exchange(r->def.user, &o, &s.state);
+	s.state.time_ns = now_ns;
+	if (s.status == TAC_DEVICE_LOST)
+		atomic_store_explicit(&r->lost, true, memory_order_relaxed);
+	else if (s.status != TAC_DEVICE_STALE && tac_dpose_finite(s.state.T_base_tool))
+		tac_latest_write(r->samples, &s);
+}
+
+void tac_relay_turn(tac_device *device)
+{
+	exchange(relay_of(device), false);
+}
+
+static void *relay_thread(void *user)
+{
+	relay *r = user;
+	const tac_thread_def def = {.name = r->def.thread_name,
+				    .policy = TAC_POLICY_FIFO,
+				    .priority = r->def.priority,
+				    .cpu = -1};
+	tac_thread_report report;
+	// A refusal is said where the loop's own is: the remedy is the same.
+	const tac_result entered = tac_thread_enter(&def, &report);
+	int64_t next_ns = tac_clock_now_ns();
+	while (!flag(&r->stop) && !flag(&r->lost)) {
+		exchange(r, false);
+		const int64_t now_ns = tac_clock_now_ns();
+		next_ns += r->base.info.period_ns;
+		if (next_ns < now_ns) // a library that took longer is not called in a burst
+			next_ns = now_ns;
+		tac_clock_sleep_until_ns(next_ns);
+	}
+	exchange(r, true); // no force stays behind
+	if (entered >= TAC_OK)
+		tac_thread_leave(&report);
+	return NULL;
+}
+
+// ---- the real-time thread's side ----
+
+static tac_device_status relay_read(tac_device *device, int64_t now_ns, tac_device_state *out_state)
+{
+	(void)now_ns;
+	relay *r = relay_of(device);
+	bool fresh;
+	const sample *s = tac_latest_read(r->samples, &fresh);
+	if (s && fresh) {
+		r->seen = s->state;
+		r->status = s->status;
+	}
+	const bool lost = flag(&r->lost);
+	if (lost) {
+		r->seen.velocity_m_per_s = tac_dvec3_zero();
+		r->seen.angular_velocity_rad_per_s = tac_dvec3_zero();
+	}
+	*out_state = r->seen;
+	if (lost)
+		return TAC_DEVICE_LOST;
+	return s && fresh ? r->status : TAC_DEVICE_STALE;
+}
+
+static tac_device_status relay_write(tac_device *device, int64_t now_ns, const tac_wrench *wrench)
+{
+	(void)now_ns;
+	relay *r = relay_of(device);
+	if (flag(&r->lost))
+		return TAC_DEVICE_LOST;
+	if (!flag(&r->enabled))
+		return TAC_DEVICE_DISABLED;
+	order o = {.wrench = *wrench, .time_ns = tac_clock_now_ns()};
+	tac_wrench_saturate(&o.wrench, device->info.max_force_N, device->info.max_torque_Nm);
+	tac_latest_write(r->orders, &o);
+	return r->status == TAC_DEVICE_DISABLED ? TAC_DEVICE_DISABLED : TAC_DEVICE_OK;
+}
+
+static void relay_enable(tac_device *device, bool on)
+{
+	atomic_store_explicit(&relay_of(device)->enabled, on, memory_order_relaxed);
+}
+
+// ---- set-up ----
+
+static void free_relay(relay *r)
+{
+	r->def.close(r->def.user);
+	tac_latest_destroy(&r->samples);
+	tac_latest_destroy(&r->orders);
+	free(r);
+}
+
+static void relay_destroy(tac_device *device)
+{
+	relay *r = relay_of(device);
+	atomic_store_explicit(&r->stop, true, memory_order_relaxed);
+	if (r->def.thread_name) {
+		pthread_join(r->thread, NULL);
+	} else {
+		r->def.stop(r->def.user);
+		exchange(r, true);
+	}
+	free_relay(r);
+}
+
+tac_result tac_relay_create(const tac_relay_def *def, tac_device **out_device)
+{
+	*out_device = NULL;
+	TAC_ASSERT(def->info.period_ns > 0 && def->info.hold_ns > 0 && (def->thread_name || def->stop));
+	relay *r = calloc(1, sizeof *r);
+	if (!r || tac_latest_create(sizeof(sample), &r->samples) != TAC_OK ||
+	    tac_latest_create(sizeof(order), &r->orders) != TAC_OK) {
+		tac_log(TAC_LOG_ERROR, "%s: expected memory for a device, found none", def->info.name);
+		def->close(def->user);
+		if (r) {
+			tac_latest_destroy(&r->samples);
+			tac_latest_destroy(&r->orders);
+		}
+		free(r);
+		return TAC_ERROR_MEMORY;
+	}
+	r->base = (tac_device){def->info, relay_read, relay_write, relay_enable, relay_destroy};
+	r->def = *def;
+	r->seen.T_base_tool = tac_dpose_identity();
+	if (def->thread_name) {
+		const tac_result started = tac_thread_start(&r->thread, relay_thread, r);
+		if (started != TAC_OK) {
+			free_relay(r);
+			return started;
+		}
+	}
+	*out_device = &r->base;
+	return TAC_OK;
+}

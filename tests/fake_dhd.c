@@ -1,0 +1,226 @@
+// A stand-in for Force Dimension's libdhd, as a shared library that the test loads and steers through the
+// variables below. It has the documented functions that the driver uses, and a device or two behind them.
+#include "tests/fake_dhd.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" // the maker's header declares them, and it is not here
+
+fake_dhd_state fake_dhd;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void fake_dhd_lock(bool on)
+{
+	if (on)
+		pthread_mutex_lock(&lock);
+	else
+		pthread_mutex_unlock(&lock);
+}
+
+static void unlock(const int *unused)
+{
+	(void)unused;
+	fake_dhd_lock(false);
+}
+
+// At the start of each function: one thread at a time.
+#define GUARD()                                                                                              \
+	__attribute__((cleanup(unlock))) const int guard = 0;                                                \
+	(void)guard;                                                                                         \
+	fake_dhd_lock(true)
+
+static int fail(int error)
+{
+	fake_dhd.error = error;
+	return -1;
+}
+
+static bool broken(const char *function)
+{
+	fake_dhd.calls++;
+	return fake_dhd.unplugged || (fake_dhd.failing[0] && strcmp(fake_dhd.failing, function) == 0);
+}
+
+#define CHECK()                                                                                              \
+	do {                                                                                                 \
+		if (broken(__func__))                                                                        \
+			return fail(fake_dhd.error_to_give);                                                 \
+	} while (0)
+
+int dhdGetDeviceCount(void)
+{
+	GUARD();
+	CHECK();
+	return fake_dhd.devices;
+}
+
+int dhdOpenID(char id)
+{
+	GUARD();
+	CHECK();
+	fake_dhd.open++;
+	return id;
+}
+
+int dhdClose(char id)
+{
+	GUARD();
+	(void)id;
+	fake_dhd.open--;
+	return 0;
+}
+
+int dhdStop(char id)
+{
+	GUARD();
+	(void)id;
+	fake_dhd.forces_on = false;
+	fake_dhd.stopped = true;
+	return 0;
+}
+
+int dhdErrorGetLast(void)
+{
+	GUARD();
+	return fake_dhd.error;
+}
+
+const char *dhdErrorGetLastStr(void)
+{
+	GUARD();
+	return fake_dhd.error == 20  ? "device in use"
+	       : fake_dhd.error == 4 ? "no driver found"
+				     : "some error";
+}
+
+int dhdGetSystemType(char id)
+{
+	GUARD();
+	return id == 0 ? fake_dhd.type : 0;
+}
+
+const char *dhdGetSystemName(char id)
+{
+	GUARD();
+	return id == 0 ? "omega.7" : "something new";
+}
+
+int dhdGetSerialNumber(unsigned short *serial, char id)
+{
+	GUARD();
+	CHECK();
+	*serial = (unsigned short)(1234 + id);
+	return 0;
+}
+
+bool dhdHasWrist(char id)
+{
+	GUARD();
+	return id == 0;
+}
+
+bool dhdHasActiveWrist(char id)
+{
+	GUARD();
+	return id == 0 && fake_dhd.active_wrist;
+}
+
+int dhdEnableForce(unsigned char on, char id)
+{
+	GUARD();
+	(void)id;
+	CHECK();
+	fake_dhd.forces_on = on != 0;
+	return 0;
+}
+
+int dhdGetPositionAndOrientationFrame(double *x, double *y, double *z, double matrix[3][3], char id)
+{
+	GUARD();
+	(void)id;
+	CHECK();
+	*x = fake_dhd.position[0];
+	*y = fake_dhd.position[1];
+	*z = fake_dhd.position[2];
+	memcpy(matrix, fake_dhd.frame, sizeof fake_dhd.frame);
+	return fake_dhd.time_guard;
+}
+
+int dhdGetLinearVelocity(double *x, double *y, double *z, char id)
+{
+	GUARD();
+	(void)id;
+	CHECK();
+	*x = fake_dhd.velocity[0];
+	*y = fake_dhd.velocity[1];
+	*z = fake_dhd.velocity[2];
+	return 0;
+}
+
+int dhdGetAngularVelocityRad(double *x, double *y, double *z, char id)
+{
+	GUARD();
+	(void)id;
+	CHECK();
+	*x = fake_dhd.turning[0];
+	*y = fake_dhd.turning[1];
+	*z = fake_dhd.turning[2];
+	return 0;
+}
+
+unsigned dhdGetButtonMask(char id)
+{
+	GUARD();
+	(void)id;
+	return fake_dhd.buttons;
+}
+
+int dhdSetForceAndTorqueAndGripperForce(double fx, double fy, double fz, double tx, double ty, double tz,
+					double grip, char id)
+{
+	GUARD();
+	(void)id;
+	CHECK();
+	const double told[7] = {fx, fy, fz, tx, ty, tz, grip};
+	memcpy(fake_dhd.told, told, sizeof told);
+	const double squared = fx * fx + fy * fy + fz * fz;
+	if (fake_dhd.forces_on && squared > fake_dhd.largest_squared)
+		fake_dhd.largest_squared = squared;
+	return 0;
+}
+
+int dhdSetGravityCompensation(int on, char id)
+{
+	GUARD();
+	(void)id;
+	fake_dhd.gravity = on;
+	return 0;
+}
+
+int dhdSetMaxForce(double newton, char id)
+{
+	GUARD();
+	(void)id;
+	fake_dhd.max_force = newton;
+	return 0;
+}
+
+int dhdEnableExpertMode(void)
+{
+	GUARD();
+	fake_dhd.expert = true;
+	return 0;
+}
+
+int dhdSetWatchdog(unsigned char eighths_ms, char id)
+{
+	GUARD();
+	(void)id;
+	CHECK();
+	if (!fake_dhd.expert)
+		return fail(9);
+	fake_dhd.watchdog = eighths_ms;
+	return 0;
+}
