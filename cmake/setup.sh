@@ -12,6 +12,7 @@ packages_build='
 	pkg-config             finds libraries that bring no CMake package
 	libassimp-dev          reads mesh files, in a process of its own
 	libusb-1.0-0-dev       talks to USB devices
+	libyaml-dev            reads scene files
 '
 # shellcheck disable=SC2034
 packages_test='

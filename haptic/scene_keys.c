@@ -1,0 +1,284 @@
+#include "haptic/scene_keys.h"
+
+#include "collision/assembly.h"
+#include "haptic/coupling.h"
+#include "haptic/scene.h"
+
+#include <string.h>
+
+#define FAR  1e3  // m: no coordinate of a scene is farther out
+#define TURN 6.3  // rad: no rotation vector is longer
+#define TINY 1e-6 // m: no length is shorter
+
+#define KEY(text, what, type, field)                                                                         \
+	.name = text, .kind = TAC_KEY_##what, .offset = offsetof(type, field),                               \
+	.size = sizeof(((type *)0)->field)
+#define NUMBER(type, field, least, most)  KEY(#field, NUMBER, type, field), .min = least, .max = most
+#define INTEGER(type, field, least, most) KEY(#field, INTEGER, type, field), .min = least, .max = most
+#define VECTOR(type, field, least, most)  KEY(#field, VECTOR, type, field), .min = least, .max = most
+#define TEXT(type, field)                 KEY(#field, TEXT, type, field)
+#define FLAG(type, field)                 KEY(#field, FLAG, type, field)
+#define CHOICE(type, field, words)        KEY(#field, CHOICE, type, field), .choices = words
+#define MAP(type, field, of)              KEY(#field, MAP, type, field), .group = &of
+#define LIST(type, field, count, least, most, of)                                                            \
+	.name = #field, .kind = TAC_KEY_LIST, .offset = offsetof(type, field),                               \
+	.size = sizeof(*((type *)0)->field), .min = least, .max = most, .group = &of,                        \
+	.count_offset = offsetof(type, count)
+
+// ---- materials ----
+
+static const char *const textures[] = {"none", "grooves", "bumps", NULL};
+
+static const tac_scene_key material_keys[] = {
+	{TEXT(tac_material, name), .required = true},
+	{NUMBER(tac_material, stiffness_N_per_m, 1, 1e6)},
+	{NUMBER(tac_material, static_friction, 0, 10)},
+	{NUMBER(tac_material, dynamic_friction, 0, 10)},
+	{NUMBER(tac_material, friction_stiffness_N_per_m, 1, 1e6)},
+	{NUMBER(tac_material, viscosity_N_s_per_m, 0, 1e3)},
+	{CHOICE(tac_material, texture, textures)},
+	{NUMBER(tac_material, texture_height_m, 0, 0.01)},
+	{NUMBER(tac_material, texture_wavelength_m, 1e-5, 1)},
+	{VECTOR(tac_material, texture_along, -1e3, 1e3)},
+	{FLAG(tac_material, smooth)},
+	{0},
+};
+
+static void fill_material(void *out)
+{
+	*(tac_material *)out = tac_material_default();
+}
+
+static const tac_scene_group material_group = {"a material", material_keys, sizeof(tac_material),
+					       fill_material};
+
+// ---- shapes ----
+
+static const char *const shape_kinds[] = {
+	[TAC_SCENE_MESH] = "mesh",     [TAC_SCENE_SOLIDS] = "solids",     [TAC_SCENE_BOX] = "box",
+	[TAC_SCENE_SPHERE] = "sphere", [TAC_SCENE_TORUS] = "torus",       [TAC_SCENE_CYLINDER] = "cylinder",
+	[TAC_SCENE_CONE] = "cone",     [TAC_SCENE_CAPSULE] = "capsule",   [TAC_SCENE_PEG] = "peg",
+	[TAC_SCENE_BLOCK] = "block",   [TAC_SCENE_GROOVE] = "groove",     [TAC_SCENE_BODY] = "body",
+	[TAC_SCENE_TOOTH] = "tooth",   [TAC_SCENE_ASSEMBLY] = "assembly", [TAC_SCENE_SHAPE_KINDS] = NULL};
+
+static const char *const machines[] = {
+	[TAC_ASSEMBLY_DIGGER] = "digger",
+	[TAC_ASSEMBLY_BOX] = "box",
+	[TAC_ASSEMBLY_PLANT] = "plant",
+	[TAC_ASSEMBLY_KINDS] = NULL,
+};
+
+#define OF(kind) (1u << TAC_SCENE_##kind)
+#define ROUND    (OF(TORUS) | OF(CYLINDER) | OF(CONE) | OF(CAPSULE))
+#define FIT      (OF(PEG) | OF(BLOCK))
+
+static const tac_scene_key shape_keys[] = {
+	{CHOICE(tac_scene_shape, kind, shape_kinds), .required = true},
+	{TEXT(tac_scene_shape, file), .kinds = OF(MESH), .required = true},
+	{NUMBER(tac_scene_shape, scale, 1e-6, 1e6), .kinds = OF(MESH)},
+	{TEXT(tac_scene_shape, solids), .kinds = OF(SOLIDS), .required = true},
+	{VECTOR(tac_scene_shape, size_m, TINY, FAR), .kinds = OF(BOX) | OF(BLOCK) | OF(GROOVE)},
+	{NUMBER(tac_scene_shape, radius_m, TINY, FAR),
+	 .kinds = ROUND | FIT | OF(SPHERE) | OF(BODY) | OF(TOOTH)},
+	{NUMBER(tac_scene_shape, minor_radius_m, TINY, FAR), .kinds = OF(TORUS)},
+	{NUMBER(tac_scene_shape, height_m, TINY, FAR),
+	 .kinds = OF(CYLINDER) | OF(CONE) | OF(CAPSULE) | OF(PEG) | OF(GROOVE)},
+	{NUMBER(tac_scene_shape, chamfer_m, 0, FAR), .kinds = OF(PEG)},
+	{NUMBER(tac_scene_shape, clearance_m, TINY, FAR), .kinds = OF(BLOCK)},
+	{NUMBER(tac_scene_shape, bump_m, 0, FAR), .kinds = OF(BODY) | OF(TOOTH)},
+	{INTEGER(tac_scene_shape, segments, 1, 1024), .kinds = ROUND | FIT | OF(SOLIDS) | OF(BOX)},
+	{INTEGER(tac_scene_shape, rings, 1, 1024), .kinds = ROUND | FIT},
+	{INTEGER(tac_scene_shape, subdivisions, 0, 7), .kinds = OF(SPHERE) | OF(BODY) | OF(TOOTH)},
+	{INTEGER(tac_scene_shape, seed, 0, 1e9), .kinds = OF(BODY)},
+	{CHOICE(tac_scene_shape, machine, machines), .kinds = OF(ASSEMBLY)},
+	{INTEGER(tac_scene_shape, part, 0, TAC_ASSEMBLY_PARTS - 1), .kinds = OF(ASSEMBLY)},
+	{VECTOR(tac_scene_shape, position_m, -FAR, FAR)},
+	{VECTOR(tac_scene_shape, rotation_rad, -TURN, TURN)},
+	{0},
+};
+
+static void fill_shape(void *out)
+{
+	*(tac_scene_shape *)out = (tac_scene_shape){
+		.scale = 1,
+		.size_m = {0.1, 0.1, 0.1},
+		.radius_m = 0.01,
+		.minor_radius_m = 0.003,
+		.height_m = 0.02,
+		.clearance_m = 1e-4,
+		.bump_m = 0.002,
+		.segments = 32,
+		.rings = 4,
+		.subdivisions = 3,
+	};
+}
+
+static const tac_scene_group shape_group = {"a shape", shape_keys, sizeof(tac_scene_shape), fill_shape};
+
+// ---- paths ----
+
+static void fill_point(void *out)
+{
+	*(tac_scene_point *)out = (tac_scene_point){0};
+}
+
+#define POINT_KEYS                                                                                           \
+	{NUMBER(tac_scene_point, time_s, 0, 1e6), .required = true},                                         \
+		{VECTOR(tac_scene_point, position_m, -FAR, FAR)},                                            \
+	{                                                                                                    \
+		VECTOR(tac_scene_point, rotation_rad, -TURN, TURN)                                           \
+	}
+
+static const tac_scene_key path_keys[] = {POINT_KEYS, {0}};
+static const tac_scene_key hand_keys[] = {
+	POINT_KEYS, {INTEGER(tac_scene_point, buttons, 0, 4294967295.0)}, {0}};
+static const tac_scene_group path_group = {"a point of a path", path_keys, sizeof(tac_scene_point),
+					   fill_point};
+static const tac_scene_group hand_group = {"a point of a hand", hand_keys, sizeof(tac_scene_point),
+					   fill_point};
+
+// ---- objects ----
+
+static const tac_scene_key surface_keys[] = {
+	{TEXT(tac_scene_surface, name), .required = true},
+	{TEXT(tac_scene_surface, material), .required = true},
+	{0},
+};
+
+static void fill_surface(void *out)
+{
+	*(tac_scene_surface *)out = (tac_scene_surface){0};
+}
+
+static const tac_scene_group surface_group = {"a surface", surface_keys, sizeof(tac_scene_surface),
+					      fill_surface};
+
+static const tac_scene_key object_keys[] = {
+	{TEXT(tac_scene_object, name), .required = true},
+	{LIST(tac_scene_object, shapes, shape_count, 1, TAC_SCENE_SHAPES, shape_group), .required = true},
+	{VECTOR(tac_scene_object, position_m, -FAR, FAR)},
+	{VECTOR(tac_scene_object, rotation_rad, -TURN, TURN)},
+	{TEXT(tac_scene_object, material)},
+	{LIST(tac_scene_object, surfaces, surface_count, 0, TAC_SCENE_SURFACES, surface_group)},
+	{LIST(tac_scene_object, path, path_count, 0, TAC_SCENE_PATH, path_group)},
+	{0},
+};
+
+static void fill_object(void *out)
+{
+	memset(out, 0, sizeof(tac_scene_object));
+}
+
+static const tac_scene_group object_group = {"an object", object_keys, sizeof(tac_scene_object), fill_object};
+
+// ---- tools ----
+
+static const tac_scene_key mapping_keys[] = {
+	{NUMBER(tac_scene_mapping, workspace_scale, 1e-3, 1e3)},
+	{VECTOR(tac_scene_mapping, position_m, -FAR, FAR)},
+	{VECTOR(tac_scene_mapping, rotation_rad, -TURN, TURN)},
+	{INTEGER(tac_scene_mapping, clutch_button, -1, 31)},
+	{0},
+};
+
+static void fill_mapping(void *out)
+{
+	*(tac_scene_mapping *)out = (tac_scene_mapping){.workspace_scale = 1, .clutch_button = -1};
+}
+
+static const tac_scene_group mapping_group = {"a mapping", mapping_keys, sizeof(tac_scene_mapping),
+					      fill_mapping};
+
+static const tac_scene_key limits_keys[] = {
+	{NUMBER(tac_scene_limits, max_force_N, 0, 1e3)},
+	{NUMBER(tac_scene_limits, max_torque_Nm, 0, 1e3)},
+	{NUMBER(tac_scene_limits, max_speed_m_per_s, 0, 1e3)},
+	{NUMBER(tac_scene_limits, max_stiffness_N_per_m, 0, 1e6)},
+	{NUMBER(tac_scene_limits, engage_s, 0, 60)},
+	{INTEGER(tac_scene_limits, deadman_button, -1, 31)},
+	{0},
+};
+
+static void fill_limits(void *out)
+{
+	*(tac_scene_limits *)out = (tac_scene_limits){.deadman_button = -1};
+}
+
+static const tac_scene_group limits_group = {"limits", limits_keys, sizeof(tac_scene_limits), fill_limits};
+
+static const char *const laws[] = {
+	[TAC_COUPLING_FULL] = "full", [TAC_COUPLING_CONSTRAINT] = "constraint", NULL};
+
+static const tac_scene_key tool_keys[] = {
+	{TEXT(tac_scene_tool, name), .required = true},
+	{LIST(tac_scene_tool, shapes, shape_count, 1, TAC_SCENE_SHAPES, shape_group), .required = true},
+	{TEXT(tac_scene_tool, device)},
+	{MAP(tac_scene_tool, mapping, mapping_group)},
+	{INTEGER(tac_scene_tool, axes, 3, 6)},
+	{NUMBER(tac_scene_tool, turn_arm_m, 1e-4, 10)},
+	{NUMBER(tac_scene_tool, damping_N_s_per_m, 0, 1e3)},
+	{CHOICE(tac_scene_tool, law, laws)},
+	{MAP(tac_scene_tool, limits, limits_group)},
+	{TEXT(tac_scene_tool, grip)},
+	{LIST(tac_scene_tool, hand, hand_count, 0, TAC_SCENE_PATH, hand_group)},
+	{0},
+};
+
+static void fill_tool(void *out)
+{
+	tac_scene_tool *tool = out;
+	memset(tool, 0, sizeof *tool);
+	memcpy(tool->device, "sim:six", 8);
+	memcpy(tool->grip, "stylus", 7);
+	tool->axes = 6;
+	tool->turn_arm_m = 0.03;
+	tool->law = TAC_COUPLING_CONSTRAINT;
+	fill_mapping(&tool->mapping);
+	fill_limits(&tool->limits);
+}
+
+static const tac_scene_group tool_group = {"a tool", tool_keys, sizeof(tac_scene_tool), fill_tool};
+
+// ---- cameras and the whole ----
+
+static const tac_scene_key camera_keys[] = {
+	{TEXT(tac_scene_camera, name), .required = true},
+	{VECTOR(tac_scene_camera, eye_m, -FAR, FAR), .required = true},
+	{VECTOR(tac_scene_camera, target_m, -FAR, FAR)},
+	{VECTOR(tac_scene_camera, up, -1, 1)},
+	{NUMBER(tac_scene_camera, field_of_view_rad, 0.01, 3)},
+	{0},
+};
+
+static void fill_camera(void *out)
+{
+	*(tac_scene_camera *)out = (tac_scene_camera){.up = {0, 0, 1}, .field_of_view_rad = 0.7};
+}
+
+static const tac_scene_group camera_group = {"a camera", camera_keys, sizeof(tac_scene_camera), fill_camera};
+
+static const tac_scene_key scene_keys[] = {
+	{KEY("scene", TEXT, tac_scene, name), .required = true},
+	{LIST(tac_scene, materials, material_count, 0, TAC_SCENE_MATERIALS, material_group)},
+	{LIST(tac_scene, tools, tool_count, 1, TAC_SCENE_TOOLS, tool_group), .required = true},
+	{LIST(tac_scene, objects, object_count, 0, TAC_SCENE_OBJECTS, object_group)},
+	{LIST(tac_scene, cameras, camera_count, 0, TAC_SCENE_CAMERAS, camera_group)},
+	{0},
+};
+
+static void fill_scene(void *out)
+{
+	memset(out, 0, sizeof(tac_scene));
+}
+
+static const tac_scene_group scene_group = {"a scene", scene_keys, sizeof(tac_scene), fill_scene};
+
+const tac_scene_group *tac_scene_root(void)
+{
+	return &scene_group;
+}
+
+bool tac_scene_key_applies(const tac_scene_key *key, const void *base)
+{
+	return key->kinds == 0 || (key->kinds >> ((const tac_scene_shape *)base)->kind & 1u);
+}

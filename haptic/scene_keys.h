@@ -1,0 +1,58 @@
+// Scene keys: the table of all keys a scene file may have. For haptic/scene_*.c and the test that holds
+// docs/scene.md against it.
+#ifndef TAC_HAPTIC_SCENE_KEYS_H
+#define TAC_HAPTIC_SCENE_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tac_scene_key_kind {
+	TAC_KEY_NUMBER,  // double in [min, max]
+	TAC_KEY_INTEGER, // int64_t in [min, max]
+	TAC_KEY_FLAG,    // bool
+	TAC_KEY_TEXT,    // char[size]
+	TAC_KEY_VECTOR,  // tac_dvec3, each in [min, max]
+	TAC_KEY_CHOICE,  // int, the index in choices
+	TAC_KEY_MAP,     // a group
+	TAC_KEY_LIST,    // of a group: elements of `size` bytes, min … max of them, int32_t count at
+			 // count_offset
+} tac_scene_key_kind;
+
+typedef struct tac_scene_group tac_scene_group;
+
+typedef struct tac_scene_key {
+	const char *name; // with its unit
+	tac_scene_key_kind kind;
+	size_t offset; // in the struct of its group
+	size_t size;
+	double min, max;
+	const char *const *choices; // ends with NULL
+	const tac_scene_group *group;
+	size_t count_offset;
+	uint32_t kinds; // bit k: a shape of kind k has it; 0: all do, and everything else
+	bool required;
+} tac_scene_key;
+
+struct tac_scene_group {
+	const char *noun;          // "a tool"
+	const tac_scene_key *keys; // ends with a NULL name
+	size_t size;               // of its struct
+	void (*fill)(void *out);   // the defaults
+};
+
+// The whole file. Thread: any.
+const tac_scene_group *tac_scene_root(void);
+
+// Whether `key` belongs to the element at `base`, which for a shape depends on its kind. Thread: any.
+bool tac_scene_key_applies(const tac_scene_key *key, const void *base);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,505 @@
+#include "haptic/scene.h"
+#include "haptic/scene_keys.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+// Where the value of a field stood in the file, for what is checked after all has been read.
+typedef struct place {
+	const void *field;
+	yaml_mark_t mark;
+} place;
+
+typedef struct reader {
+	const char *name; // of the file
+	yaml_document_t document;
+	tac_scene *scene;
+	place *places;
+	size_t place_count, place_capacity;
+	tac_result result;
+} reader;
+
+// ---- messages ----
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+static bool
+refuse(reader *r, yaml_mark_t mark, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	tac_log(TAC_LOG_ERROR, "%s:%zu:%zu: %s", r->name, mark.line + 1, mark.column + 1, text);
+	r->result = TAC_ERROR_FORMAT;
+	return false;
+}
+
+// A scalar's text as a message shows it: printable and not too long.
+static const char *shown(const yaml_node_t *node, char out[48])
+{
+	if (node->type == YAML_MAPPING_NODE)
+		return "a mapping";
+	if (node->type == YAML_SEQUENCE_NODE)
+		return "a list";
+	size_t n = 0;
+	out[n++] = '\'';
+	for (size_t i = 0; i < node->data.scalar.length && n < 40; i++) {
+		const unsigned char c = node->data.scalar.value[i];
+		out[n++] = c >= 0x20 && c < 0x7f ? (char)c : '?';
+	}
+	out[n++] = '\'';
+	out[n] = 0;
+	return out;
+}
+
+static bool expected(reader *r, const yaml_node_t *node, const char *what)
+{
+	char text[48];
+	return refuse(r, node->start_mark, "expected %s, found %s", what, shown(node, text));
+}
+
+// How many letters of `a` have to be put in, taken out or replaced (V. Levenshtein, 1965) to make `b`, where
+// all that `b` has behind the rest counts as one: a unit that was left out. At most 63 letters count.
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[64];
+	const size_t na = strnlen(a, 63), nb = strnlen(b, 63);
+	for (size_t j = 0; j <= nb; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= na; i++) {
+		size_t diagonal = row[0];
+		row[0] = i;
+		for (size_t j = 1; j <= nb; j++) {
+			const size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+			diagonal = row[j];
+			row[j] = 1 + (row[j] < row[j - 1] ? row[j] : row[j - 1]);
+			row[j] = row[j] < replaced ? row[j] : replaced;
+		}
+	}
+	size_t least = row[nb];
+	for (size_t j = 0; j < nb; j++)
+		least = row[j] + 1 < least ? row[j] + 1 : least;
+	return least;
+}
+
+static bool unknown_key(reader *r, const yaml_node_t *node, const tac_scene_group *group, const void *base)
+{
+	const tac_scene_key *nearest = NULL;
+	char text[48], found[64] = "";
+	if (node->type == YAML_SCALAR_NODE)
+		snprintf(found, sizeof found, "%s", (const char *)node->data.scalar.value);
+	for (const tac_scene_key *key = group->keys; key->name; key++) {
+		if (tac_scene_key_applies(key, base) &&
+		    (!nearest || distance(found, key->name) < distance(found, nearest->name)))
+			nearest = key;
+	}
+	return refuse(r, node->start_mark, "expected a key of %s, found %s; did you mean '%s'?", group->noun,
+		      shown(node, text), nearest ? nearest->name : "");
+}
+
+// ---- values ----
+
+static bool remember(reader *r, const void *field, yaml_mark_t mark)
+{
+	if (r->place_count == r->place_capacity) {
+		const size_t capacity = r->place_capacity ? 2 * r->place_capacity : 256;
+		place *more = realloc(r->places, capacity * sizeof *more);
+		if (!more) {
+			tac_log(TAC_LOG_ERROR, "%s: no memory for the scene", r->name);
+			r->result = TAC_ERROR_MEMORY;
+			return false;
+		}
+		r->places = more;
+		r->place_capacity = capacity;
+	}
+	r->places[r->place_count++] = (place){field, mark};
+	return true;
+}
+
+// A plain scalar as a C string without NULs in it.
+static const char *plain(const yaml_node_t *node)
+{
+	const char *text = (const char *)node->data.scalar.value;
+	return node->type == YAML_SCALAR_NODE && strlen(text) == node->data.scalar.length ? text : NULL;
+}
+
+static bool read_number(reader *r, const yaml_node_t *node, const tac_scene_key *key, double *out)
+{
+	char what[96];
+	snprintf(what, sizeof what, "a number from %g to %g", key->min, key->max);
+	const char *text = plain(node);
+	char *end;
+	// strtod also takes hexadecimals, infinities and NaN; only the decimals of YAML are numbers here.
+	if (!text || *text == 0 || text[strspn(text, "+-.0123456789eE")] != 0)
+		return expected(r, node, what);
+	const double value = strtod(text, &end);
+	if (*end != 0 || !(value >= key->min && value <= key->max))
+		return expected(r, node, what);
+	*out = value;
+	return true;
+}
+
+static bool read_integer(reader *r, const yaml_node_t *node, const tac_scene_key *key, int64_t *out)
+{
+	char what[96];
+	snprintf(what, sizeof what, "a whole number from %.0f to %.0f", key->min, key->max);
+	const char *text = plain(node);
+	char *end;
+	if (!text || *text == 0 || text[strspn(text, "+-0123456789")] != 0)
+		return expected(r, node, what);
+	errno = 0;
+	const long long value = strtoll(text, &end, 10);
+	if (*end != 0 || errno != 0 || (double)value < key->min || (double)value > key->max)
+		return expected(r, node, what);
+	*out = value;
+	return true;
+}
+
+static bool read_text(reader *r, const yaml_node_t *node, const tac_scene_key *key, char *out)
+{
+	char what[96];
+	snprintf(what, sizeof what, "a text of 1 to %zu bytes", key->size - 1);
+	const char *text = plain(node);
+	if (!text || *text == 0 || strlen(text) >= key->size)
+		return expected(r, node, what);
+	memset(out, 0, key->size); // so that equal scenes are equal bytes
+	memcpy(out, text, strlen(text));
+	return true;
+}
+
+static bool read_choice(reader *r, const yaml_node_t *node, const tac_scene_key *key, int *out)
+{
+	char what[256] = "";
+	const char *text = plain(node);
+	for (int i = 0; key->choices[i]; i++) {
+		if (text && strcmp(text, key->choices[i]) == 0) {
+			*out = i;
+			return true;
+		}
+		const size_t used = strlen(what);
+		snprintf(what + used, sizeof what - used, "%s%s", i ? " or " : "", key->choices[i]);
+	}
+	return expected(r, node, what);
+}
+
+static bool read_flag(reader *r, const yaml_node_t *node, bool *out)
+{
+	const char *text = plain(node);
+	*out = text && strcmp(text, "true") == 0;
+	return *out || (text && strcmp(text, "false") == 0) || expected(r, node, "true or false");
+}
+
+static bool read_vector(reader *r, const yaml_node_t *node, const tac_scene_key *key, tac_dvec3 *out)
+{
+	if (node->type != YAML_SEQUENCE_NODE ||
+	    node->data.sequence.items.top - node->data.sequence.items.start != 3)
+		return expected(r, node, "a list of 3 numbers");
+	double xyz[3];
+	for (int i = 0; i < 3; i++) {
+		if (!read_number(r, yaml_document_get_node(&r->document, node->data.sequence.items.start[i]),
+				 key, &xyz[i]))
+			return false;
+	}
+	*out = tac_dvec3_load(xyz);
+	return true;
+}
+
+static bool read_group(reader *r, const yaml_node_t *node, const tac_scene_group *group, void *base);
+
+static bool read_list(reader *r, const yaml_node_t *node, const tac_scene_key *key, void *base)
+{
+	char what[96];
+	snprintf(what, sizeof what, "a list of %g to %g", key->min, key->max);
+	const ptrdiff_t count = node->type == YAML_SEQUENCE_NODE
+					? node->data.sequence.items.top - node->data.sequence.items.start
+					: -1;
+	if (count < (ptrdiff_t)key->min || count > (ptrdiff_t)key->max)
+		return expected(r, node, what);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const yaml_node_t *item =
+			yaml_document_get_node(&r->document, node->data.sequence.items.start[i]);
+		if (!read_group(r, item, key->group, (char *)base + key->offset + (size_t)i * key->size))
+			return false;
+	}
+	*(int32_t *)((char *)base + key->count_offset) = (int32_t)count;
+	return true;
+}
+
+static bool read_value(reader *r, const yaml_node_t *node, const tac_scene_key *key, void *base)
+{
+	void *field = (char *)base + key->offset;
+	if (!remember(r, field, node->start_mark))
+		return false;
+	switch (key->kind) {
+	case TAC_KEY_NUMBER:
+		return read_number(r, node, key, field);
+	case TAC_KEY_INTEGER:
+		return read_integer(r, node, key, field);
+	case TAC_KEY_FLAG:
+		return read_flag(r, node, field);
+	case TAC_KEY_TEXT:
+		return read_text(r, node, key, field);
+	case TAC_KEY_VECTOR:
+		return read_vector(r, node, key, field);
+	case TAC_KEY_CHOICE:
+		return read_choice(r, node, key, field);
+	case TAC_KEY_MAP:
+		return read_group(r, node, key->group, field);
+	case TAC_KEY_LIST:
+		return read_list(r, node, key, base);
+	}
+	return false;
+}
+
+// ---- mappings ----
+
+// The pair whose key is `name`, NULL if there is none.
+static const yaml_node_pair_t *find_pair(reader *r, const yaml_node_t *node, const char *name)
+{
+	for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
+	     pair < node->data.mapping.pairs.top; pair++) {
+		const char *text = plain(yaml_document_get_node(&r->document, pair->key));
+		if (text && strcmp(text, name) == 0)
+			return pair;
+	}
+	return NULL;
+}
+
+// Every key of the file is one of the table, and there once.
+static bool check_keys(reader *r, const yaml_node_t *node, const tac_scene_group *group, const void *base)
+{
+	for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
+	     pair < node->data.mapping.pairs.top; pair++) {
+		const yaml_node_t *name = yaml_document_get_node(&r->document, pair->key);
+		const tac_scene_key *key = group->keys;
+		while (key->name && !(plain(name) && strcmp(plain(name), key->name) == 0 &&
+				      tac_scene_key_applies(key, base)))
+			key++;
+		if (!key->name)
+			return unknown_key(r, name, group, base);
+		if (find_pair(r, node, key->name) != pair)
+			return refuse(r, name->start_mark, "expected '%s' once, found it again", key->name);
+	}
+	return true;
+}
+
+static bool read_group(reader *r, const yaml_node_t *node, const tac_scene_group *group, void *base)
+{
+	if (node->type != YAML_MAPPING_NODE)
+		return expected(r, node, group->noun);
+	group->fill(base);
+	if (!remember(r, base, node->start_mark))
+		return false;
+	bool checked = false;
+	for (const tac_scene_key *key = group->keys; key->name; key++) {
+		// The kind of a shape comes first in its table and decides which keys there are.
+		if (!checked && (key->kinds != 0 || key != group->keys)) {
+			if (!check_keys(r, node, group, base))
+				return false;
+			checked = true;
+		}
+		if (!tac_scene_key_applies(key, base))
+			continue;
+		const yaml_node_pair_t *pair = find_pair(r, node, key->name);
+		if (pair) {
+			if (!read_value(r, yaml_document_get_node(&r->document, pair->value), key, base))
+				return false;
+		} else if (key->required) {
+			if (!check_keys(r, node, group, base)) // it may only be misspelt
+				return false;
+			return refuse(r, node->start_mark, "expected '%s' in %s, found none", key->name,
+				      group->noun);
+		}
+	}
+	return true;
+}
+
+// ---- what one value alone cannot tell ----
+
+static yaml_mark_t place_of(const reader *r, const void *field)
+{
+	for (size_t i = r->place_count; i-- > 0;) {
+		if (r->places[i].field == field)
+			return r->places[i].mark;
+	}
+	return (yaml_mark_t){0, 0, 0};
+}
+
+static bool check_reference(reader *r, const char *material)
+{
+	const tac_scene *s = r->scene;
+	if (*material == 0 || tac_scene_material(s, material) >= 0)
+		return true;
+	const char *nearest = "";
+	for (int32_t i = 0; i < s->material_count; i++) {
+		if (*nearest == 0 || distance(material, s->materials[i].name) < distance(material, nearest))
+			nearest = s->materials[i].name;
+	}
+	return refuse(r, place_of(r, material), "expected the name of a material, found '%s'%s%s%s", material,
+		      *nearest ? "; did you mean '" : "", nearest, *nearest ? "'?" : "");
+}
+
+static bool check_path(reader *r, const tac_scene_point *path, int32_t count)
+{
+	for (int32_t i = 1; i < count; i++) {
+		if (!(path[i].time_s > path[i - 1].time_s))
+			return refuse(r, place_of(r, &path[i].time_s),
+				      "expected a time after the point before (%g s), found '%g'",
+				      path[i - 1].time_s, path[i].time_s);
+	}
+	return true;
+}
+
+static bool check_materials(reader *r)
+{
+	tac_scene *s = r->scene;
+	for (int32_t i = 0; i < s->material_count; i++) {
+		const tac_material *m = &s->materials[i];
+		if (tac_scene_material(s, m->name) != i)
+			return refuse(r, place_of(r, m->name), "expected another name, found '%s' again",
+				      m->name);
+		if (m->dynamic_friction > m->static_friction)
+			return refuse(r, place_of(r, &m->dynamic_friction),
+				      "expected at most the static friction (%g), found '%g'",
+				      m->static_friction, m->dynamic_friction);
+		if (m->texture == TAC_TEXTURE_GROOVES && !(tac_dvec3_length(m->texture_along) > 0))
+			return refuse(r, place_of(r, &m->texture_along),
+				      "expected a direction, found one of no length");
+	}
+	return true;
+}
+
+static bool check_scene(reader *r)
+{
+	tac_scene *s = r->scene;
+	if (!check_materials(r))
+		return false;
+	for (int32_t i = 0; i < s->tool_count; i++) {
+		if (!check_path(r, s->tools[i].hand, s->tools[i].hand_count))
+			return false;
+	}
+	for (int32_t i = 0; i < s->object_count; i++) {
+		const tac_scene_object *o = &s->objects[i];
+		if (!check_reference(r, o->material) || !check_path(r, o->path, o->path_count))
+			return false;
+		for (int32_t k = 0; k < o->surface_count; k++) {
+			if (!check_reference(r, o->surfaces[k].material))
+				return false;
+		}
+	}
+	for (int32_t i = 0; i < s->camera_count; i++) {
+		const tac_scene_camera *c = &s->cameras[i];
+		const tac_dvec3 view = tac_dvec3_sub(c->target_m, c->eye_m);
+		if (!(tac_dvec3_length(tac_dvec3_cross(view, c->up)) > 0))
+			return refuse(r, place_of(r, c->eye_m.x == 0 ? (const void *)c : &c->eye_m),
+				      "expected a camera that looks somewhere but along 'up'");
+	}
+	return true;
+}
+
+// ---- the file ----
+
+static bool read_document(reader *r, yaml_parser_t *parser)
+{
+	if (!yaml_parser_load(parser, &r->document)) {
+		const yaml_mark_t mark = parser->problem_mark;
+		refuse(r, mark, "expected YAML, found: %s", parser->problem ? parser->problem : "no memory");
+		return false;
+	}
+	const yaml_node_t *root = yaml_document_get_root_node(&r->document);
+	bool ok;
+	if (root)
+		ok = read_group(r, root, tac_scene_root(), r->scene) && check_scene(r);
+	else
+		ok = refuse(r, (yaml_mark_t){0, 0, 0}, "expected a scene, found nothing");
+	yaml_document_delete(&r->document);
+	if (!ok)
+		return false;
+	yaml_document_t more;
+	if (!yaml_parser_load(parser, &more))
+		return refuse(r, parser->problem_mark, "expected YAML, found: %s",
+			      parser->problem ? parser->problem : "no memory");
+	const yaml_node_t *second = yaml_document_get_root_node(&more);
+	if (second)
+		refuse(r, second->start_mark, "expected one document, found another");
+	yaml_document_delete(&more);
+	return second == NULL;
+}
+
+tac_result tac_scene_parse(const char *text, size_t bytes, const char *name, tac_scene **out_scene)
+{
+	*out_scene = NULL;
+	if (bytes > TAC_SCENE_FILE_MAX) {
+		tac_log(TAC_LOG_ERROR, "%s: expected at most %d bytes, found %zu", name, TAC_SCENE_FILE_MAX,
+			bytes);
+		return TAC_ERROR_FORMAT;
+	}
+	yaml_parser_t parser;
+	reader r = {.name = name, .scene = calloc(1, sizeof *r.scene)};
+	if (!r.scene || !yaml_parser_initialize(&parser)) {
+		free(r.scene);
+		tac_log(TAC_LOG_ERROR, "%s: no memory for the scene", name);
+		return TAC_ERROR_MEMORY;
+	}
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);
+	if (read_document(&r, &parser)) {
+		const char *slash = strrchr(name, '/');
+		if (slash)
+			snprintf(r.scene->folder, sizeof r.scene->folder, "%.*s", (int)(slash - name), name);
+		*out_scene = r.scene;
+	} else {
+		free(r.scene);
+	}
+	yaml_parser_delete(&parser);
+	free(r.places);
+	return r.result;
+}
+
+tac_result tac_scene_load(const char *path, tac_scene **out_scene)
+{
+	*out_scene = NULL;
+	FILE *file = fopen(path, "r");
+	if (!file) {
+		tac_log(TAC_LOG_ERROR, "%s: expected a scene file: %s", path, strerror(errno));
+		return TAC_ERROR_IO;
+	}
+	// One byte more than allowed, so that tac_scene_parse sees that it is too much.
+	char *text = malloc(TAC_SCENE_FILE_MAX + 1);
+	errno = 0;
+	const size_t bytes = text ? fread(text, 1, TAC_SCENE_FILE_MAX + 1, file) : 0;
+	tac_result result;
+	if (!text || ferror(file)) {
+		tac_log(TAC_LOG_ERROR, "%s: expected a scene file: %s", path,
+			text ? strerror(errno) : "no memory");
+		result = text ? TAC_ERROR_IO : TAC_ERROR_MEMORY;
+	} else {
+		result = tac_scene_parse(text, bytes, path, out_scene);
+	}
+	free(text);
+	fclose(file);
+	return result;
+}
+
+void tac_scene_destroy(tac_scene **scene)
+{
+	free(*scene);
+	*scene = NULL;
+}
+
+int32_t tac_scene_material(const tac_scene *scene, const char *name)
+{
+	for (int32_t i = 0; i < scene->material_count; i++) {
+		if (strcmp(scene->materials[i].name, name) == 0)
+			return i;
+	}
+	return -1;
+}

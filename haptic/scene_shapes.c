@@ -1,0 +1,216 @@
+#include "base/log.h"
+#include "base/rng.h"
+#include "collision/assembly.h"
+#include "collision/mesh_load.h"
+#include "collision/mesh_shapes.h"
+#include "collision/shape.h"
+#include "haptic/world.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- shapes that are a sphere with its radius varied: no two points in one direction, so nothing crosses
+// ----
+
+typedef double (*radius_fn)(const tac_scene_shape *shape, tac_dvec3 direction);
+
+#define WAVES 12
+
+// Waves of random direction and length over the ball, as organs have them.
+static double body_radius(const tac_scene_shape *shape, tac_dvec3 d)
+{
+	tac_rng rng = tac_rng_seed((uint64_t)shape->seed, 1);
+	double sum = 0;
+	for (int i = 0; i < WAVES; i++) {
+		const tac_dvec3 along = tac_rng_unit_f64(&rng);
+		const double frequency = tac_rng_range_f64(&rng, 3, 9),
+			     phase = tac_rng_range_f64(&rng, 0, 6.28);
+		sum += sin(frequency * tac_dvec3_dot(along, d) + phase);
+	}
+	return shape->radius_m + shape->bump_m * sum / sqrt(WAVES);
+}
+
+// A rounded cube with four cusps on top and a cross of fissures between them.
+static double tooth_radius(const tac_scene_shape *shape, tac_dvec3 d)
+{
+	const double x = d.x * d.x, y = d.y * d.y, z = d.z * d.z;
+	const double cube = 1 / sqrt(sqrt(x * x + y * y + 0.8 * z * z));
+	const double top = d.z > 0 ? z : 0;
+	const double cusp = exp(
+		-12 * ((fabs(d.x) - 0.45) * (fabs(d.x) - 0.45) + (fabs(d.y) - 0.45) * (fabs(d.y) - 0.45)));
+	const double fissure = exp(-90 * x) + exp(-90 * y);
+	return 0.8 * shape->radius_m * cube + shape->bump_m * top * (2 * cusp - 0.7 * fissure);
+}
+
+static tac_result build_radial(const tac_scene_shape *shape, radius_fn radius, const char *surface,
+			       tac_mesh **out_mesh)
+{
+	tac_mesh *ball;
+	tac_result result = tac_mesh_build_icosphere(1, (int32_t)shape->subdivisions, &ball);
+	if (result < TAC_OK)
+		return result;
+	for (int32_t i = 0; i < ball->vertex_count; i++) {
+		const tac_dvec3 d = tac_dvec3_normalize(tac_dvec3_from_vec3(ball->vertices[i]));
+		const double r = fmax(radius(shape, d), 0.1 * shape->radius_m);
+		ball->vertices[i] = tac_vec3_from_dvec3(tac_dvec3_scale(d, r));
+	}
+	tac_mesh_def def = tac_mesh_def_default();
+	def.name = surface;
+	def.vertices = ball->vertices;
+	def.vertex_count = ball->vertex_count;
+	def.triangles = ball->triangles;
+	def.triangle_count = ball->triangle_count;
+	def.triangle_surface = ball->triangle_surface;
+	def.surface_names = &surface;
+	def.surface_count = 1;
+	result = tac_mesh_build(&def, out_mesh);
+	tac_mesh_destroy(&ball);
+	return result;
+}
+
+// ---- the groove ----
+
+// The profile in x and z, extruded along y: a block whose top has a notch of 90 degrees.
+static tac_result build_groove(const tac_scene_shape *shape, tac_mesh **out_mesh)
+{
+	enum { CORNERS = 7, NOTCH = 4 }; // corner 4 is the bottom of the notch, which sees all others
+	const float x = (float)(0.5 * shape->size_m.x), y = (float)(0.5 * shape->size_m.y),
+		    z = (float)(0.5 * shape->size_m.z), d = (float)shape->height_m;
+	if (!(d < x && d < 2 * z)) {
+		tac_log(TAC_LOG_ERROR,
+			"groove: expected a height_m below half of the width and the height, "
+			"found '%g'",
+			shape->height_m);
+		return TAC_ERROR_ARGUMENT;
+	}
+	const float profile[CORNERS][2] = {{-x, -z}, {x, -z}, {x, z}, {d, z}, {0, z - d}, {-d, z}, {-x, z}};
+	static const int32_t side_surface[CORNERS] = {0, 0, 1, 3, 2, 1, 0}; // of the side from a corner on
+	static const char *const names[] = {"outside", "top", "left", "right"};
+	tac_vec3 vertices[2 * CORNERS];
+	tac_mesh_triangle triangles[4 * CORNERS];
+	int32_t surfaces[4 * CORNERS], count = 0;
+	for (int i = 0; i < CORNERS; i++) {
+		const int next = (i + 1) % CORNERS;
+		vertices[i] = tac_vec3_make(profile[i][0], -y, profile[i][1]);
+		vertices[CORNERS + i] = tac_vec3_make(profile[i][0], y, profile[i][1]);
+		surfaces[count] = side_surface[i];
+		triangles[count++] = (tac_mesh_triangle){{i, next, CORNERS + next}};
+		surfaces[count] = side_surface[i];
+		triangles[count++] = (tac_mesh_triangle){{i, CORNERS + next, CORNERS + i}};
+		if (i == NOTCH || next == NOTCH)
+			continue;
+		surfaces[count] = 0;
+		triangles[count++] = (tac_mesh_triangle){{NOTCH, next, i}};
+		surfaces[count] = 0;
+		triangles[count++] = (tac_mesh_triangle){{CORNERS + NOTCH, CORNERS + i, CORNERS + next}};
+	}
+	// The profile runs counter-clockwise seen against y, so the sides look inwards as written.
+	for (int32_t i = 0; i < count; i++) {
+		const int32_t second = triangles[i].vertex[1];
+		triangles[i].vertex[1] = triangles[i].vertex[2];
+		triangles[i].vertex[2] = second;
+	}
+	tac_mesh_def def = tac_mesh_def_default();
+	def.name = "groove";
+	def.vertices = vertices;
+	def.vertex_count = 2 * CORNERS;
+	def.triangles = triangles;
+	def.triangle_count = count;
+	def.triangle_surface = surfaces;
+	def.surface_names = names;
+	def.surface_count = 4;
+	return tac_mesh_build(&def, out_mesh);
+}
+
+// ---- the others ----
+
+static tac_result load_file(const tac_scene *scene, const tac_scene_shape *shape, tac_mesh **out_mesh)
+{
+	char path[2 * TAC_SCENE_TEXT + 2];
+	const bool absolute = shape->file[0] == '/' || scene->folder[0] == 0;
+	snprintf(path, sizeof path, "%s%s%s", absolute ? "" : scene->folder, absolute ? "" : "/",
+		 shape->file);
+	return tac_mesh_load(path, NULL, out_mesh);
+}
+
+static tac_result build_solids(const tac_scene_shape *shape, tac_mesh **out_mesh)
+{
+	tac_solids solids;
+	const tac_result result = tac_shape_parse(shape->solids, &solids);
+	return result < TAC_OK ? result : tac_solids_mesh(&solids, (int32_t)shape->segments, out_mesh);
+}
+
+static tac_result build_part(const tac_scene_shape *shape, tac_mesh **out_mesh)
+{
+	tac_assembly assembly;
+	const tac_result result = tac_assembly_build((tac_assembly_kind)shape->machine, &assembly);
+	if (result < TAC_OK)
+		return result;
+	const bool there = shape->part < assembly.part_count;
+	if (there) {
+		*out_mesh = assembly.parts[shape->part].mesh;
+		assembly.parts[shape->part].mesh = NULL;
+	} else {
+		tac_log(TAC_LOG_ERROR, "assembly: expected a part from 0 to %d of the %s, found '%lld'",
+			assembly.part_count - 1, assembly.name, (long long)shape->part);
+	}
+	tac_assembly_fini(&assembly);
+	return there ? TAC_OK : TAC_ERROR_ARGUMENT;
+}
+
+static tac_mesh_peg_def peg_def(const tac_scene_shape *shape)
+{
+	tac_mesh_peg_def def = tac_mesh_peg_def_default();
+	def.peg_radius = (float)shape->radius_m;
+	def.peg_length = (float)shape->height_m;
+	def.chamfer = (float)shape->chamfer_m;
+	def.clearance = (float)shape->clearance_m;
+	def.block_size = (float)shape->size_m.x;
+	def.block_height = (float)shape->size_m.z;
+	def.segments = (int32_t)shape->segments;
+	def.bands = (int32_t)shape->rings;
+	return def;
+}
+
+tac_result tac_scene_shape_mesh(const tac_scene *scene, const tac_scene_shape *shape, tac_mesh **out_mesh)
+{
+	const float radius = (float)shape->radius_m, height = (float)shape->height_m;
+	const int32_t segments = (int32_t)shape->segments, rings = (int32_t)shape->rings;
+	const tac_mesh_peg_def peg = peg_def(shape);
+	*out_mesh = NULL;
+	switch ((tac_scene_shape_kind)shape->kind) {
+	case TAC_SCENE_MESH:
+		return load_file(scene, shape, out_mesh);
+	case TAC_SCENE_SOLIDS:
+		return build_solids(shape, out_mesh);
+	case TAC_SCENE_BOX:
+		return tac_mesh_build_box(tac_vec3_from_dvec3(shape->size_m), segments, out_mesh);
+	case TAC_SCENE_SPHERE:
+		return tac_mesh_build_icosphere(radius, (int32_t)shape->subdivisions, out_mesh);
+	case TAC_SCENE_TORUS:
+		return tac_mesh_build_torus(radius, (float)shape->minor_radius_m, segments, rings, out_mesh);
+	case TAC_SCENE_CYLINDER:
+		return tac_mesh_build_cylinder(radius, height, segments, rings, out_mesh);
+	case TAC_SCENE_CONE:
+		return tac_mesh_build_cone(radius, height, segments, rings, out_mesh);
+	case TAC_SCENE_CAPSULE:
+		return tac_mesh_build_capsule(radius, height, segments, rings, out_mesh);
+	case TAC_SCENE_PEG:
+		return tac_mesh_build_peg(&peg, out_mesh);
+	case TAC_SCENE_BLOCK:
+		return tac_mesh_build_block(&peg, out_mesh);
+	case TAC_SCENE_GROOVE:
+		return build_groove(shape, out_mesh);
+	case TAC_SCENE_BODY:
+		return build_radial(shape, body_radius, "body", out_mesh);
+	case TAC_SCENE_TOOTH:
+		return build_radial(shape, tooth_radius, "crown", out_mesh);
+	case TAC_SCENE_ASSEMBLY:
+		return build_part(shape, out_mesh);
+	case TAC_SCENE_SHAPE_KINDS:
+		break;
+	}
+	return TAC_ERROR_ARGUMENT;
+}

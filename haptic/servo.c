@@ -1,0 +1,294 @@
+#include "haptic/servo_private.h"
+
+#include "rt/clock.h"
+
+#include <math.h>
+
+#define RETRY_TICKS  10 // between two looks whether a waiting tool is free: a look may take longer than a tick
+#define PARTING_POLE 0.8   // part of the old velocity in the new one
+#define ROUNDING_M   1e-12 // an SCO nearer to the device than this has arrived: its way there was a sum
+#define GRASP_S      0.1   // in which the force fades after the clutch is let go
+
+// ---- the steps of a tick, in its order ----
+
+static void end_phase(tac_tick *tick, tac_phase phase)
+{
+	if (tick)
+		tac_tick_phase_end(tick, phase);
+}
+
+// Where everything is: the tool as the device has it, the objects on their paths, the other hand's tool.
+static void place_all(tac_servo *s, int64_t now_ns)
+{
+	s->T_world_device = tac_mapping_step(&s->mapping, &s->state);
+	const int32_t scene_objects = s->def.world->scene->object_count;
+	for (int32_t i = 0; i < scene_objects; i++)
+		s->T_world_objects[i] = tac_world_object_pose(s->def.world, i, now_ns - s->begin_ns);
+	if (s->partner)
+		s->T_world_objects[scene_objects] = tac_sco_pose(s->partner->sco);
+}
+
+// Moves the SCO. A tool that begins in contact waits until it is free. A fault is counted, the SCO goes on
+// from where it was last proved free, and the gate lowers the force.
+static void move_sco(tac_servo *s)
+{
+	const tac_dpose before = tac_sco_pose(s->sco);
+	if (s->waiting) {
+		s->report = (tac_sco_report){.T_world_sco = s->T_world_device, .distance_m = HUGE_VAL};
+		s->waiting = s->steps % RETRY_TICKS != 0 ||
+			     !tac_sco_reset(s->sco, s->T_world_device, s->T_world_objects);
+		if (s->waiting && s->steps == 0)
+			s->now.faults++;
+		return;
+	}
+	tac_sco_step(s->sco, s->T_world_device, s->T_world_objects, &s->report);
+	if (s->report.flags & TAC_SCO_FAULT) {
+		s->now.faults++;
+		s->waiting = !tac_sco_reset(s->sco, s->report.T_world_sco, s->T_world_objects);
+	} else if (s->partner && (s->report.flags & TAC_SCO_OBJECT_WAITS)) {
+		// The other tool is where it is; this one stays where it was proved free of it.
+		s->report.T_world_sco = before;
+		s->report.contact_count = 0;
+		s->waiting = !tac_sco_reset(s->sco, before, s->T_world_objects);
+	}
+	s->now.unknowns += (s->report.flags & TAC_SCO_UNKNOWN) != 0;
+	const tac_dpose *to = &s->T_world_device, *at = &s->report.T_world_sco;
+	if (!(s->report.flags & TAC_SCO_FAULT) &&
+	    tac_dvec3_length(tac_dvec3_sub(to->position, at->position)) < ROUNDING_M &&
+	    tac_dquat_angle(tac_dquat_mul(to->rotation, tac_dquat_conjugate(at->rotation))) < ROUNDING_M)
+		s->report.T_world_sco = *to;
+}
+
+// The coupling's spring as stiff as the touched materials, and no stiffer than rate, delay and device allow.
+static tac_coupling choose_coupling(tac_servo *s, int64_t elapsed_ns)
+{
+	const int64_t delay_ns = s->write_delay_ns + s->def.device->info.delay_ns;
+	const double scale = s->mapping.scale, arm2 = s->tool->turn_arm_m * s->tool->turn_arm_m;
+	const double allowed = tac_derate_step(&s->derate, elapsed_ns, delay_ns) / scale;
+	const double turn_allowed = tac_derate_step(&s->turn_derate, elapsed_ns, delay_ns);
+	const double wanted = s->report.contact_count > 0 ? s->patch.stiffness_N_per_m
+							  : s->def.world->materials[0].stiffness_N_per_m;
+	const double stiffness = fmin(wanted, allowed);
+	s->now.stiffness_N_per_m = stiffness;
+	s->now.allowed_N_per_m = allowed;
+	s->now.derated_by = s->derate.reason;
+	s->now.derated = wanted > allowed;
+	return (tac_coupling){
+		.stiffness_N_per_m = stiffness,
+		.damping_N_s_per_m = s->tool->damping_N_s_per_m,
+		.turn_stiffness_Nm_per_rad = fmin(stiffness * arm2, turn_allowed),
+		.turn_damping_Nm_s_per_rad = s->tool->damping_N_s_per_m * arm2,
+		.law = (tac_coupling_law)s->tool->law,
+	};
+}
+
+// How device and SCO move against each other: zero where they move as one, so nothing drags in free motion.
+static tac_coupling_body part(tac_servo *s, double elapsed_s)
+{
+	const tac_dpose *to = &s->report.T_world_sco, *from = &s->T_world_device;
+	const tac_dvec3 offset = tac_dvec3_sub(to->position, from->position);
+	const tac_dvec3 turn =
+		tac_dquat_log(tac_dquat_mul(to->rotation, tac_dquat_conjugate(from->rotation)));
+	if (elapsed_s > 0) {
+		const double share = 1 / elapsed_s;
+		s->parting_m_per_s =
+			tac_dvec3_lerp(tac_dvec3_scale(tac_dvec3_sub(s->offset_m, offset), share),
+				       s->parting_m_per_s, PARTING_POLE);
+		s->parting_rad_per_s =
+			tac_dvec3_lerp(tac_dvec3_scale(tac_dvec3_sub(s->turn_rad, turn), share),
+				       s->parting_rad_per_s, PARTING_POLE);
+	}
+	s->offset_m = offset;
+	s->turn_rad = turn;
+	return (tac_coupling_body){*from, s->parting_m_per_s, s->parting_rad_per_s};
+}
+
+static tac_wrench add(tac_wrench a, tac_wrench b)
+{
+	return (tac_wrench){tac_dvec3_add(a.force_N, b.force_N), tac_dvec3_add(a.torque_Nm, b.torque_Nm)};
+}
+
+static tac_wrench scale(tac_wrench w, double by)
+{
+	return (tac_wrench){tac_dvec3_scale(w.force_N, by), tac_dvec3_scale(w.torque_Nm, by)};
+}
+
+// What this tool presses on the other one with, for the other hand to feel.
+static void react(tac_servo *s, double stiffness)
+{
+	if (!s->partner)
+		return;
+	tac_wrench sum = tac_wrench_zero();
+	const tac_dvec3 origin = tac_sco_pose(s->partner->sco).position;
+	for (int32_t i = 0; i < s->report.contact_count; i++) {
+		const tac_sco_contact *c = &s->report.contacts[i];
+		if (c->object != s->object_count - 1)
+			continue;
+		const tac_dvec3 force = tac_dvec3_scale(c->normal, -stiffness * c->load_m);
+		sum = add(sum,
+			  (tac_wrench){force, tac_dvec3_cross(tac_dvec3_sub(c->point_m, origin), force)});
+	}
+	s->partner->reaction = sum;
+}
+
+// The energy at the port, axis by axis, in the device's frame; adds damping where more went out than came in.
+static tac_wrench keep_passive(tac_servo *s, int64_t now_ns, tac_wrench wanted, bool in_contact)
+{
+	double force[TAC_SERVO_AXES], x[TAC_SERVO_AXES], v[TAC_SERVO_AXES];
+	const tac_dpose *T = &s->state.T_base_tool;
+	if (s->steps > 0)
+		s->device_turned = tac_dvec3_add(
+			s->device_turned,
+			tac_dquat_log(tac_dquat_mul(T->rotation, tac_dquat_conjugate(s->device_rotation))));
+	s->device_rotation = T->rotation;
+	tac_dvec3_store(force, wanted.force_N);
+	tac_dvec3_store(force + 3, wanted.torque_Nm);
+	tac_dvec3_store(x, T->position);
+	tac_dvec3_store(x + 3, s->device_turned);
+	tac_dvec3_store(v, s->state.velocity_m_per_s);
+	tac_dvec3_store(v + 3, s->state.angular_velocity_rad_per_s);
+	s->now.passivity_J = HUGE_VAL;
+	s->now.passivity_N_s_per_m = 0;
+	for (int i = 0; i < TAC_SERVO_AXES; i++) {
+		tac_passivity *axis = &s->axis[i];
+		axis->def.delay_ns = s->write_delay_ns + s->def.device->info.delay_ns;
+		force[i] = tac_passivity_step(axis, now_ns, x[i], v[i], force[i], in_contact);
+		s->now.passivity_J = fmin(s->now.passivity_J, axis->energy_J);
+		if (i < 3)
+			s->now.passivity_N_s_per_m =
+				fmax(s->now.passivity_N_s_per_m, axis->damping_N_s_per_m);
+	}
+	return (tac_wrench){tac_dvec3_load(force), tac_dvec3_load(force + 3)};
+}
+
+static void remember_sent(tac_servo *s, const tac_wrench *sent)
+{
+	double force[TAC_SERVO_AXES];
+	tac_dvec3_store(force, sent->force_N);
+	tac_dvec3_store(force + 3, sent->torque_Nm);
+	for (int i = 0; i < TAC_SERVO_AXES; i++)
+		tac_passivity_sent(&s->axis[i], force[i]);
+}
+
+// The rest of the snapshot, to every reader.
+static void publish(tac_servo *s)
+{
+	tac_snapshot *n = &s->now;
+	n->T_world_device = s->T_world_device;
+	n->T_world_sco = s->report.T_world_sco;
+	n->sco_flags = s->report.flags;
+	n->distance_m = s->report.distance_m;
+	n->pairs = s->report.pairs;
+	n->buttons = s->state.buttons;
+	n->object_count = s->object_count;
+	for (int32_t i = 0; i < s->object_count; i++)
+		n->T_world_objects[i] = s->T_world_objects[i];
+	n->contact_count = s->report.contact_count;
+	n->contact_ticks += n->contact_count > 0;
+	for (int32_t i = 0; i < n->contact_count; i++) {
+		const tac_sco_contact *c = &s->report.contacts[i];
+		n->contacts[i] = (tac_snapshot_contact){
+			.point_m = c->point_m,
+			.normal = s->patch.normals[i],
+			.gap_m = c->gap_m,
+			.force_N = tac_dvec3_scale(s->patch.normals[i], n->stiffness_N_per_m * c->load_m),
+			.object = c->object,
+			.tool_surface = c->tool_surface,
+			.object_surface = c->object_surface,
+			.tool_triangle = c->tool_triangle,
+			.object_triangle = c->object_triangle,
+			.material = (int32_t)(tac_world_material(s->def.world, c->object, c->object_surface) -
+					      s->def.world->materials),
+		};
+	}
+	for (int32_t i = 0; i < s->def.readers; i++)
+		tac_latest_write(s->latest[i], n);
+}
+
+// ---- the tick ----
+
+void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
+{
+	tac_servo *s = servo;
+	tac_device *device = s->def.device;
+	if (s->steps == 0)
+		s->begin_ns = s->last_ns = now_ns;
+	const int64_t elapsed_ns = now_ns - s->last_ns;
+	const double elapsed_s = (double)elapsed_ns / 1e9;
+
+	// device.read
+	const tac_device_status status = tac_device_read(device, now_ns, &s->state);
+	end_phase(tick, TAC_PHASE_DEVICE_READ);
+
+	// pose, sco.step
+	place_all(s, now_ns);
+	move_sco(s);
+	end_phase(tick, TAC_PHASE_SCO);
+
+	// contacts, coupling, friction and the other properties of the materials
+	tac_patch_find(s->def.world, &s->report, s->T_world_objects, &s->patch);
+	const tac_coupling coupling = choose_coupling(s, elapsed_ns);
+	const tac_coupling_body parting = part(s, elapsed_s);
+	const tac_coupling_body sco = {s->report.T_world_sco, {0, 0, 0}, {0, 0, 0}};
+	const bool touches = s->report.contact_count > 0;
+	tac_wrench wanted = tac_coupling_wrench(&coupling, &parting, &sco);
+	tac_dvec3 friction;
+	wanted = tac_patch_wrench(&s->memory, &s->patch, &s->report, s->T_world_objects, wanted,
+				  coupling.stiffness_N_per_m, elapsed_s, &friction);
+	react(s, coupling.stiffness_N_per_m);
+	wanted = add(wanted, s->reaction);
+	s->grasp = s->mapping.clutched ? 0 : fmin(1, s->grasp + elapsed_s / GRASP_S);
+	wanted = scale(wanted, s->waiting ? 0 : s->grasp);
+
+	// passivity, limit
+	tac_wrench to_device = tac_mapping_wrench(&s->mapping, wanted);
+	if (device->info.torque_axes == 0)
+		to_device.torque_Nm = tac_dvec3_zero();
+	to_device = keep_passive(s, now_ns, to_device, touches);
+	const tac_limit_input input = {
+		.now_ns = now_ns,
+		.wrench = to_device,
+		.status = status,
+		.state = s->state,
+		.in_contact = touches || s->waiting,
+		.unknown = (s->report.flags & (TAC_SCO_UNKNOWN | TAC_SCO_FAULT | TAC_SCO_REFUSED)) != 0,
+	};
+	const tac_limit_output output = tac_limit_step(s->limit, &input);
+	remember_sent(s, &output.wrench);
+	end_phase(tick, TAC_PHASE_FORCE);
+
+	// device.write
+	tac_device_write(device, now_ns, &output.wrench);
+	end_phase(tick, TAC_PHASE_DEVICE_WRITE);
+
+	// what may be left out; publish; record
+	tac_snapshot *n = &s->now;
+	n->tick = s->steps;
+	n->time_ns = now_ns;
+	n->status = status;
+	n->state = status == TAC_DEVICE_LOST || status == TAC_DEVICE_ENDED ? TAC_SERVO_LOST
+		   : s->waiting                                            ? TAC_SERVO_WAITING
+		   : s->mapping.clutched                                   ? TAC_SERVO_CLUTCHED
+									   : TAC_SERVO_RUNNING;
+	n->friction = (tac_snapshot_friction){s->memory.friction.touching, s->memory.friction.slipping,
+					      s->patch.point_m, friction};
+	n->wanted = wanted;
+	n->sent = (tac_wrench){tac_dquat_rotate(s->mapping.rotation, output.wrench.force_N),
+			       tac_dquat_rotate(s->mapping.rotation, output.wrench.torque_Nm)};
+	n->limits = output.reasons;
+	n->gain = output.gain;
+	n->compute_ns = tick ? tick->phase_end_ns[TAC_PHASE_DEVICE_WRITE] - tick->wake_ns : 0;
+	tac_servo_extras(s, tick);
+	publish(s);
+	if (s->def.record)
+		s->def.record(s->def.record_user, &s->state, &output.wrench, status);
+	end_phase(tick, TAC_PHASE_PUBLISH);
+
+	// The force acts when it is written: so late it is against the read. Without a clock it is not late.
+	if (tick)
+		s->write_delay_ns = tick->phase_end_ns[TAC_PHASE_DEVICE_WRITE] - now_ns;
+	if (s->write_delay_ns < 0)
+		s->write_delay_ns = 0;
+	s->last_ns = now_ns;
+	s->steps++;
+}

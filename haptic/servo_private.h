@@ -1,0 +1,63 @@
+// Servo, inside: what haptic/servo.c (the tick), servo_setup.c and servo_extras.c share.
+#ifndef TAC_HAPTIC_SERVO_PRIVATE_H
+#define TAC_HAPTIC_SERVO_PRIVATE_H
+
+#include "haptic/coupling.h"
+#include "haptic/derate.h"
+#include "haptic/limit.h"
+#include "haptic/mapping.h"
+#include "haptic/passivity.h"
+#include "haptic/patch.h"
+#include "haptic/sco.h"
+#include "haptic/servo.h"
+#include "rt/latest.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TAC_SERVO_AXES 6
+
+struct tac_servo {
+	tac_servo_def def;
+	const tac_scene_tool *tool;
+	tac_sco *sco;
+	tac_limit *limit;
+	tac_latest *latest[TAC_SERVO_READERS];
+	tac_context *context; // of the extras' queries
+	tac_servo *partner;   // the other hand; NULL: there is none
+
+	// From tick to tick.
+	int64_t steps, begin_ns, last_ns;
+	bool waiting; // for the tool to be free
+	double grasp; // 0 while the clutch is held … 1
+	tac_mapping mapping;
+	tac_dvec3 offset_m, turn_rad;                 // from device to SCO in the last tick
+	tac_dvec3 parting_m_per_s, parting_rad_per_s; // how they change, filtered
+	tac_derate derate, turn_derate;
+	tac_passivity axis[TAC_SERVO_AXES]; // of the device's frame: force, torque
+	tac_dquat device_rotation;          // last read
+	tac_dvec3 device_turned;            // sum of the device's turns
+	tac_patch_memory memory;
+	tac_wrench reaction;    // of what the other tool presses with, on this one, world
+	int64_t write_delay_ns; // from the last tick's read to its write
+	int64_t extra_cost_ns[TAC_SERVO_EXTRA_COUNT];
+
+	// Of this tick.
+	tac_device_state state;
+	int32_t object_count;
+	tac_dpose T_world_objects[TAC_SNAPSHOT_OBJECTS];
+	tac_dpose T_world_device;
+	tac_sco_report report;
+	tac_patch patch;
+	tac_snapshot now;
+};
+
+// What may be left out: fills the extras of the snapshot, as far as the tick has time. Thread: RT.
+void tac_servo_extras(tac_servo *servo, tac_tick *tick);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

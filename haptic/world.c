@@ -1,0 +1,362 @@
+#include "haptic/world.h"
+
+#include "base/log.h"
+#include "collision/shape.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- a body from its shapes ----
+
+typedef struct joint {
+	tac_vec3 *vertices;
+	tac_mesh_triangle *triangles;
+	int32_t *triangle_surface;
+	const char **surface_names;
+	int32_t vertex_count, triangle_count, surface_count;
+} joint;
+
+static bool joint_alloc(joint *j, const tac_mesh *const *meshes, int32_t count)
+{
+	size_t vertices = 0, triangles = 0, surfaces = 0;
+	for (int32_t i = 0; i < count; i++) {
+		vertices += (size_t)meshes[i]->vertex_count;
+		triangles += (size_t)meshes[i]->triangle_count;
+		surfaces += (size_t)meshes[i]->surface_count;
+	}
+	if (vertices > TAC_MESH_MAX || triangles > TAC_MESH_MAX)
+		return false;
+	j->vertices = malloc(vertices * sizeof *j->vertices);
+	j->triangles = malloc(triangles * sizeof *j->triangles);
+	j->triangle_surface = malloc(triangles * sizeof *j->triangle_surface);
+	j->surface_names = malloc(surfaces * sizeof *j->surface_names);
+	return j->vertices && j->triangles && j->triangle_surface && j->surface_names;
+}
+
+static void joint_free(joint *j)
+{
+	free(j->vertices);
+	free(j->triangles);
+	free(j->triangle_surface);
+	free(j->surface_names);
+}
+
+static void joint_add(joint *j, const tac_mesh *mesh, const tac_scene_shape *shape)
+{
+	const double scale = shape->kind == TAC_SCENE_MESH ? shape->scale : 1;
+	const tac_dpose T = tac_dpose_make(shape->position_m, tac_dquat_exp(shape->rotation_rad));
+	for (int32_t i = 0; i < mesh->triangle_count; i++) {
+		tac_mesh_triangle *t = &j->triangles[j->triangle_count];
+		for (int k = 0; k < 3; k++)
+			t->vertex[k] = mesh->triangles[i].vertex[k] + j->vertex_count;
+		j->triangle_surface[j->triangle_count++] = mesh->triangle_surface[i] + j->surface_count;
+	}
+	for (int32_t i = 0; i < mesh->vertex_count; i++)
+		j->vertices[j->vertex_count++] = tac_vec3_from_dvec3(tac_dpose_apply_point(
+			T, tac_dvec3_scale(tac_dvec3_from_vec3(mesh->vertices[i]), scale)));
+	for (int32_t i = 0; i < mesh->surface_count; i++)
+		j->surface_names[j->surface_count++] = mesh->surfaces[i].name;
+}
+
+static tac_result join(const char *name, const tac_mesh *const *meshes, const tac_scene_shape *shapes,
+		       int32_t count, tac_mesh **out_mesh)
+{
+	joint j = {0};
+	tac_result result = TAC_ERROR_MEMORY;
+	if (joint_alloc(&j, meshes, count)) {
+		for (int32_t i = 0; i < count; i++)
+			joint_add(&j, meshes[i], &shapes[i]);
+		tac_mesh_def def = tac_mesh_def_default();
+		def.name = name;
+		def.vertices = j.vertices;
+		def.vertex_count = j.vertex_count;
+		def.triangles = j.triangles;
+		def.triangle_count = j.triangle_count;
+		def.triangle_surface = j.triangle_surface;
+		def.surface_names = j.surface_names;
+		def.surface_count = j.surface_count;
+		result = tac_mesh_build(&def, out_mesh);
+	} else {
+		tac_log(TAC_LOG_ERROR, "%s: no memory for the mesh", name);
+	}
+	joint_free(&j);
+	return result;
+}
+
+static bool in_place(const tac_scene_shape *shape)
+{
+	return tac_dvec3_length(shape->position_m) == 0 && tac_dvec3_length(shape->rotation_rad) == 0 &&
+	       (shape->kind != TAC_SCENE_MESH || shape->scale == 1);
+}
+
+static tac_result build_mesh(const tac_scene *scene, const char *name, const tac_scene_shape *shapes,
+			     int32_t count, tac_mesh **out_mesh)
+{
+	tac_mesh *meshes[TAC_SCENE_SHAPES] = {0};
+	tac_result result = TAC_OK;
+	for (int32_t i = 0; i < count && result >= TAC_OK; i++)
+		result = tac_scene_shape_mesh(scene, &shapes[i], &meshes[i]);
+	if (result >= TAC_OK && count == 1 && in_place(&shapes[0])) {
+		*out_mesh = meshes[0];
+		return TAC_OK;
+	}
+	if (result >= TAC_OK)
+		result = join(name, (const tac_mesh *const *)meshes, shapes, count, out_mesh);
+	for (int32_t i = 0; i < count; i++)
+		tac_mesh_destroy(&meshes[i]);
+	return result;
+}
+
+// ---- smooth normals ----
+
+static tac_dvec3 triangle_normal(const tac_mesh *mesh, int32_t triangle)
+{
+	tac_dvec3 v[3];
+	for (int k = 0; k < 3; k++)
+		v[k] = tac_dvec3_from_vec3(mesh->vertices[mesh->triangles[triangle].vertex[k]]);
+	return tac_dvec3_normalize(tac_dvec3_cross(tac_dvec3_sub(v[1], v[0]), tac_dvec3_sub(v[2], v[0])));
+}
+
+// The angle of a triangle at its corner k, rad: what it counts for in a vertex normal (G. Thuermer and C. A.
+// Wuethrich, "Computing vertex normals from polygonal facets", J. Graphics Tools 3(1), 1998).
+static double corner_angle(const tac_mesh *mesh, int32_t triangle, int k)
+{
+	tac_dvec3 v[3];
+	for (int i = 0; i < 3; i++)
+		v[i] = tac_dvec3_from_vec3(mesh->vertices[mesh->triangles[triangle].vertex[(k + i) % 3]]);
+	const tac_dvec3 a = tac_dvec3_sub(v[1], v[0]), b = tac_dvec3_sub(v[2], v[0]);
+	return atan2(tac_dvec3_length(tac_dvec3_cross(a, b)), tac_dvec3_dot(a, b));
+}
+
+// For each corner the mean over the triangles of the same surface at its vertex.
+static bool build_normals(tac_world_body *body)
+{
+	const tac_mesh *mesh = body->mesh;
+	const size_t corners = 3 * (size_t)mesh->triangle_count;
+	int32_t *first = calloc((size_t)mesh->vertex_count + 2, sizeof *first);
+	int32_t *at = malloc(corners * sizeof *at); // the corners of each vertex, one after the other
+	body->corner_normals = malloc(corners * sizeof *body->corner_normals);
+	if (first && at && body->corner_normals) {
+		for (size_t c = 0; c < corners; c++)
+			first[mesh->triangles[c / 3].vertex[c % 3] + 2]++;
+		for (int32_t v = 1; v <= mesh->vertex_count; v++)
+			first[v + 1] += first[v];
+		for (size_t c = 0; c < corners; c++)
+			at[first[mesh->triangles[c / 3].vertex[c % 3] + 1]++] = (int32_t)c;
+		for (size_t c = 0; c < corners; c++) {
+			const int32_t v = mesh->triangles[c / 3].vertex[c % 3];
+			tac_dvec3 sum = tac_dvec3_zero();
+			for (int32_t i = first[v]; i < first[v + 1]; i++) {
+				const int32_t t = at[i] / 3;
+				if (mesh->triangle_surface[t] == mesh->triangle_surface[c / 3])
+					sum = tac_dvec3_add_scaled(sum, corner_angle(mesh, t, at[i] % 3),
+								   triangle_normal(mesh, t));
+			}
+			body->corner_normals[c] = tac_vec3_from_dvec3(tac_dvec3_normalize(sum));
+		}
+	}
+	free(first);
+	free(at);
+	return body->corner_normals != NULL;
+}
+
+tac_dvec3 tac_world_normal(const tac_world_body *body, int32_t triangle, tac_dvec3 point_m)
+{
+	const tac_mesh *mesh = body->mesh;
+	const tac_dvec3 flat = triangle_normal(mesh, triangle);
+	if (!body->corner_normals)
+		return flat;
+	tac_dvec3 v[3], sum = tac_dvec3_zero();
+	for (int k = 0; k < 3; k++)
+		v[k] = tac_dvec3_from_vec3(mesh->vertices[mesh->triangles[triangle].vertex[k]]);
+	for (int k = 0; k < 3; k++) {
+		// Barycentric: the part of the area that the point cuts off opposite to the corner; a point
+		// beside the triangle counts as on its border.
+		const tac_dvec3 a = tac_dvec3_sub(v[(k + 1) % 3], point_m),
+				b = tac_dvec3_sub(v[(k + 2) % 3], point_m);
+		const double part = fmax(tac_dvec3_dot(tac_dvec3_cross(a, b), flat), 0);
+		sum = tac_dvec3_add_scaled(
+			sum, part,
+			tac_dvec3_from_vec3(body->corner_normals[3 * (size_t)triangle + (size_t)k]));
+	}
+	const tac_dvec3 smooth = tac_dvec3_normalize(sum);
+	return tac_dvec3_dot(smooth, flat) > 0 ? smooth : flat;
+}
+
+// ---- materials ----
+
+static int32_t material_index(const tac_world *world, const char *name)
+{
+	return *name ? tac_scene_material(world->scene, name) : world->material_count - 1;
+}
+
+static tac_result assign_materials(tac_world *world, const tac_scene_object *object, tac_world_body *body)
+{
+	const tac_mesh *mesh = body->mesh;
+	body->surface_material = malloc(((size_t)mesh->surface_count + 1) * sizeof *body->surface_material);
+	if (!body->surface_material)
+		return TAC_ERROR_MEMORY;
+	for (int32_t i = 0; i < mesh->surface_count; i++)
+		body->surface_material[i] = material_index(world, object->material);
+	for (int32_t k = 0; k < object->surface_count; k++) {
+		const tac_scene_surface *s = &object->surfaces[k];
+		bool found = false;
+		for (int32_t i = 0; i < mesh->surface_count; i++) {
+			if (strcmp(mesh->surfaces[i].name, s->name) == 0) {
+				body->surface_material[i] = material_index(world, s->material);
+				found = true;
+			}
+		}
+		if (!found) {
+			tac_log(TAC_LOG_ERROR,
+				"%s: expected the name of a surface of its mesh (the first is '%s'), found "
+				"'%s'",
+				object->name, mesh->surface_count ? mesh->surfaces[0].name : "", s->name);
+			return TAC_ERROR_ARGUMENT;
+		}
+	}
+	bool smooth = false;
+	for (int32_t i = 0; i < mesh->surface_count; i++)
+		smooth |= world->materials[body->surface_material[i]].smooth;
+	return smooth && !build_normals(body) ? TAC_ERROR_MEMORY : TAC_OK;
+}
+
+// ---- the whole ----
+
+static tac_result build_body(tac_world *world, const char *name, const tac_scene_shape *shapes, int32_t count,
+			     tac_world_body *body)
+{
+	body->name = name;
+	tac_result result = build_mesh(world->scene, name, shapes, count, &body->mesh);
+	if (result < TAC_OK)
+		return result;
+	tac_ccd_body_def def = tac_ccd_body_def_default();
+	def.mesh = body->mesh;
+	def.solid = tac_mesh_is_watertight(body->mesh);
+	result = tac_ccd_body_build(&def, &body->body);
+	if (result >= TAC_OK)
+		result = tac_shape_build(world->collider, body->mesh, &body->shape);
+	world->triangles += body->mesh->triangle_count;
+	return result;
+}
+
+// Whether the tool is one sphere or capsule, for which the mover has an exact way.
+static void find_round(tac_world_body *body, const tac_scene_tool *tool)
+{
+	tac_solids solids;
+	if (tool->shape_count != 1 || tool->shapes[0].kind != TAC_SCENE_SOLIDS ||
+	    tac_shape_parse(tool->shapes[0].solids, &solids) < TAC_OK || solids.count != 1)
+		return;
+	const tac_solid *s = &solids.solid[0];
+	if (s->kind != TAC_SOLID_SPHERE && s->kind != TAC_SOLID_CAPSULE)
+		return;
+	const double half = s->kind == TAC_SOLID_CAPSULE ? 0.5 * s->height : 0;
+	const tac_dpose T =
+		tac_dpose_make(tool->shapes[0].position_m, tac_dquat_exp(tool->shapes[0].rotation_rad));
+	const tac_dvec3 axis = tac_dmat3_column(s->rotation, 2);
+	body->is_round = true;
+	body->round = (tac_sco_round){
+		tac_dpose_apply_point(T, tac_dvec3_add_scaled(s->position, -half, axis)),
+		tac_dpose_apply_point(T, tac_dvec3_add_scaled(s->position, half, axis)),
+		s->radius,
+	};
+}
+
+static tac_result build_all(tac_world *world)
+{
+	const tac_scene *scene = world->scene;
+	for (int32_t i = 0; i < scene->material_count; i++)
+		world->materials[world->material_count++] = scene->materials[i];
+	world->materials[world->material_count++] = tac_material_default();
+	for (int32_t i = 0; i < scene->tool_count; i++) {
+		const tac_scene_tool *t = &scene->tools[i];
+		const tac_result result =
+			build_body(world, t->name, t->shapes, t->shape_count, &world->tools[i]);
+		if (result < TAC_OK)
+			return result;
+		find_round(&world->tools[i], t);
+	}
+	for (int32_t i = 0; i < scene->object_count; i++) {
+		const tac_scene_object *o = &scene->objects[i];
+		tac_world_body *body = &world->objects[i];
+		tac_result result = build_body(world, o->name, o->shapes, o->shape_count, body);
+		if (result >= TAC_OK)
+			result = assign_materials(world, o, body);
+		if (result < TAC_OK)
+			return result;
+	}
+	return TAC_OK;
+}
+
+tac_result tac_world_build(const tac_scene *scene, const tac_collider *collider, tac_world **out_world)
+{
+	*out_world = NULL;
+	tac_world *world = calloc(1, sizeof *world);
+	if (!world) {
+		tac_log(TAC_LOG_ERROR, "world: no memory");
+		return TAC_ERROR_MEMORY;
+	}
+	world->scene = scene;
+	world->collider = collider;
+	const tac_result result = build_all(world);
+	if (result < TAC_OK)
+		tac_world_destroy(&world);
+	*out_world = world;
+	return result;
+}
+
+static void destroy_body(tac_world_body *body)
+{
+	tac_shape_destroy(&body->shape);
+	tac_ccd_body_destroy(&body->body);
+	tac_mesh_destroy(&body->mesh);
+	free(body->surface_material);
+	free(body->corner_normals);
+}
+
+void tac_world_destroy(tac_world **world)
+{
+	if (!*world)
+		return;
+	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++)
+		destroy_body(&(*world)->tools[i]);
+	for (int32_t i = 0; i < TAC_SCENE_OBJECTS; i++)
+		destroy_body(&(*world)->objects[i]);
+	free(*world);
+	*world = NULL;
+}
+
+// ---- on the real-time thread ----
+
+static tac_dpose point_pose(const tac_scene_point *p)
+{
+	return tac_dpose_make(p->position_m, tac_dquat_exp(p->rotation_rad));
+}
+
+tac_dpose tac_world_object_pose(const tac_world *world, int32_t object, int64_t time_ns)
+{
+	const tac_scene_object *o = &world->scene->objects[object];
+	const tac_dpose base = tac_dpose_make(o->position_m, tac_dquat_exp(o->rotation_rad));
+	const int32_t last = o->path_count - 1;
+	if (last < 0)
+		return base;
+	const double lap_s = o->path[last].time_s;
+	const double t = lap_s > 0 ? fmod((double)time_ns / 1e9, lap_s) : 0;
+	int32_t i = 0;
+	while (i < last && o->path[i + 1].time_s <= t)
+		i++;
+	tac_dpose T = point_pose(&o->path[i]);
+	if (i < last && t > o->path[i].time_s)
+		T = tac_dpose_interpolate(T, point_pose(&o->path[i + 1]),
+					  (t - o->path[i].time_s) /
+						  (o->path[i + 1].time_s - o->path[i].time_s));
+	return tac_dpose_compose(base, T);
+}
+
+const tac_material *tac_world_material(const tac_world *world, int32_t object, int32_t surface)
+{
+	if (object >= world->scene->object_count || surface < 0) // another tool
+		return &world->materials[world->material_count - 1];
+	return &world->materials[world->objects[object].surface_material[surface]];
+}

@@ -1,0 +1,65 @@
+// World: a scene as the servo needs it: meshes made or loaded, joined to bodies, prepared for continuous
+// collision and for one engine, with a material for every surface. Read-only once built, shared by the servos
+// of all tools and by the viewer.
+#ifndef TAC_HAPTIC_WORLD_H
+#define TAC_HAPTIC_WORLD_H
+
+#include "collision/ccd_body.h"
+#include "collision/collider.h"
+#include "haptic/scene.h"
+#include "haptic/sco.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tac_world_body {
+	const char *name; // of the scene
+	tac_mesh *mesh;
+	tac_ccd_body *body;
+	tac_shape *shape;          // of the world's collider
+	int32_t *surface_material; // for each surface of the mesh an index into the world's materials
+	// Normals of the corners of each triangle, smooth within a surface; NULL where no material is smooth.
+	tac_vec3 *corner_normals;
+	bool is_round; // a single sphere or capsule: `round` is it, exactly
+	tac_sco_round round;
+} tac_world_body;
+
+typedef struct tac_world {
+	const tac_scene *scene;
+	const tac_collider *collider;
+	tac_material materials[TAC_SCENE_MATERIALS + 1]; // the last is the default one
+	int32_t material_count;
+	tac_world_body tools[TAC_SCENE_TOOLS];
+	tac_world_body objects[TAC_SCENE_OBJECTS];
+	int64_t triangles; // of all bodies
+} tac_world;
+
+// Builds everything of `scene`, which outlives the world, for the engine `collider`. TAC_ERROR_IO or
+// TAC_ERROR_FORMAT (a mesh file), TAC_ERROR_ARGUMENT (shapes that cannot be, a surface's name that the mesh
+// does not have), TAC_ERROR_MEMORY, with one log line. Thread: setup.
+tac_result tac_world_build(const tac_scene *scene, const tac_collider *collider, tac_world **out_world);
+
+// Nulls the pointer; NULL in it is allowed. Thread: setup.
+void tac_world_destroy(tac_world **world);
+
+// Where object `object` is `time_ns` after the start. Paths go on straight lines from point to point and
+// begin anew after the last. Thread: RT.
+tac_dpose tac_world_object_pose(const tac_world *world, int32_t object, int64_t time_ns);
+
+// The material of a surface of an object. Thread: RT.
+const tac_material *tac_world_material(const tac_world *world, int32_t object, int32_t surface);
+
+// The smooth normal of `body`, in its frame, at `point_m` of triangle `triangle`; the triangle's own where it
+// has no corner normals. Thread: RT.
+tac_dvec3 tac_world_normal(const tac_world_body *body, int32_t triangle, tac_dvec3 point_m);
+
+// Makes the mesh of one shape of the scene in its body's frame. The caller owns *out_mesh. As
+// tac_world_build. Thread: setup.
+tac_result tac_scene_shape_mesh(const tac_scene *scene, const tac_scene_shape *shape, tac_mesh **out_mesh);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,117 @@
+// A servo on a scene given as text, with a device whose pose the test sets and whose forces it sees.
+#ifndef TAC_TESTS_SERVO_FIXTURE_H
+#define TAC_TESTS_SERVO_FIXTURE_H
+
+#include "haptic/servo.h"
+
+#include <math.h>
+#include <string.h>
+#include <unity.h>
+
+#define MS INT64_C(1000000)
+
+// A device in the test's hand: no mechanics, so nothing is derated, no delay.
+typedef struct puppet {
+	tac_device base;
+	tac_device_state state;
+	tac_wrench wrench; // last written
+	tac_device_status status;
+	int64_t reads, writes;
+} puppet;
+
+static tac_device_status puppet_read(tac_device *device, int64_t now_ns, tac_device_state *out_state)
+{
+	puppet *p = (puppet *)device;
+	p->reads++;
+	p->state.time_ns = now_ns;
+	*out_state = p->state;
+	return p->status;
+}
+
+static tac_device_status puppet_write(tac_device *device, int64_t now_ns, const tac_wrench *wrench)
+{
+	puppet *p = (puppet *)device;
+	(void)now_ns;
+	p->writes++;
+	p->wrench = *wrench;
+	return TAC_DEVICE_OK;
+}
+
+static void puppet_enable(tac_device *device, bool on)
+{
+	(void)device;
+	(void)on;
+}
+
+static inline void puppet_init(puppet *p)
+{
+	*p = (puppet){
+		.base = {.info = {.name = "puppet",
+				  .position_axes = 3,
+				  .rotation_axes = 3,
+				  .force_axes = 3,
+				  .torque_axes = 3,
+				  .max_force_N = 100,
+				  .max_torque_Nm = 10,
+				  .period_ns = MS},
+			 .read = puppet_read,
+			 .write = puppet_write,
+			 .enable = puppet_enable},
+		.state.T_base_tool = tac_dpose_identity(),
+		.status = TAC_DEVICE_OK,
+	};
+}
+
+typedef struct fixture {
+	tac_scene *scene;
+	tac_world *world;
+	puppet hand;
+	tac_servo *servo;
+	int64_t now_ns;
+} fixture;
+
+static inline void fixture_build(fixture *f, const char *text, const char *collider, tac_servo_def def)
+{
+	memset(f, 0, sizeof *f);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_parse(text, strlen(text), "test", &f->scene));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(f->scene, tac_collider_find(collider), &f->world));
+	puppet_init(&f->hand);
+	def.world = f->world;
+	def.device = &f->hand.base;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_servo_create(&def, &f->servo));
+}
+
+static inline void fixture_fini(fixture *f)
+{
+	tac_servo_destroy(&f->servo);
+	tac_world_destroy(&f->world);
+	tac_scene_destroy(&f->scene);
+}
+
+// One tick with the hand at a position, and what came of it.
+static inline const tac_snapshot *step_to(fixture *f, tac_dvec3 position)
+{
+	f->hand.state.T_base_tool.position = position;
+	tac_servo_step(f->servo, f->now_ns, NULL);
+	f->now_ns += MS;
+	return tac_servo_snapshot(f->servo, 0);
+}
+
+// From where the hand is to `to` in so many ticks.
+static inline const tac_snapshot *move_to(fixture *f, tac_dvec3 to, int ticks)
+{
+	const tac_dvec3 from = f->hand.state.T_base_tool.position;
+	const tac_snapshot *s = NULL;
+	for (int i = 1; i <= ticks; i++)
+		s = step_to(f, tac_dvec3_lerp(from, to, (double)i / ticks));
+	return s;
+}
+
+static inline void assert_near(tac_dvec3 expected, tac_dvec3 found, double tolerance)
+{
+	TEST_ASSERT_DOUBLE_WITHIN(tolerance, expected.x, found.x);
+	TEST_ASSERT_DOUBLE_WITHIN(tolerance, expected.y, found.y);
+	TEST_ASSERT_DOUBLE_WITHIN(tolerance, expected.z, found.z);
+}
+
+#endif

@@ -1,0 +1,245 @@
+// Scene files: what is read, what is refused and where, and that a scene comes back as it was written.
+#include "haptic/scene.h"
+#include "haptic/scene_keys.h"
+#include "haptic/world.h"
+#include "tests/logged.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unity.h>
+
+void setUp(void)
+{
+	tac_log_set(keep_logged, NULL);
+	logged[0] = 0;
+	logged_lines = 0;
+}
+
+void tearDown(void)
+{
+	tac_log_set(NULL, NULL);
+}
+
+static tac_scene *parse(const char *text)
+{
+	tac_scene *scene;
+	tac_scene_parse(text, strlen(text), "x.yaml", &scene);
+	return scene;
+}
+
+static void refused(const char *text, const char *message)
+{
+	logged_lines = 0;
+	tac_scene *scene = parse(text);
+	TEST_ASSERT_NULL_MESSAGE(scene, text);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(1, logged_lines, text);
+	TEST_ASSERT_EQUAL_STRING(message, logged);
+}
+
+static char *written(const tac_scene *scene)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *file = open_memstream(&text, &bytes);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_write(scene, file));
+	fclose(file);
+	return text;
+}
+
+// The bytes of both are the same: every field and all padding, which the reader leaves zero.
+static void comes_back(const tac_scene *scene)
+{
+	char *text = written(scene);
+	tac_scene *again = parse(text);
+	TEST_ASSERT_NOT_NULL_MESSAGE(again, logged);
+	TEST_ASSERT_EQUAL_STRING("", again->folder);
+	TEST_ASSERT_EQUAL_INT(0, memcmp(scene, again, sizeof *scene));
+	char *second = written(again);
+	TEST_ASSERT_EQUAL_STRING(text, second);
+	free(second);
+	free(text);
+	tac_scene_destroy(&again);
+}
+
+#define TOOL "tools: [{name: t, shapes: [{kind: sphere}]}]\n"
+
+static void every_built_in_scene_comes_back_as_it_was_written(void)
+{
+	int count = 0;
+	for (; tac_scene_builtin_name(count); count++) {
+		tac_scene *scene;
+		TEST_ASSERT_EQUAL(TAC_OK, tac_scene_builtin(tac_scene_builtin_name(count), &scene));
+		comes_back(scene);
+		tac_scene_destroy(&scene);
+	}
+	TEST_ASSERT_EQUAL_INT(7, count);
+}
+
+static void every_built_in_scene_can_be_built_and_is_closed(void)
+{
+	for (int i = 0; tac_scene_builtin_name(i); i++) {
+		tac_scene *scene;
+		tac_world *world;
+		TEST_ASSERT_EQUAL(TAC_OK, tac_scene_builtin(tac_scene_builtin_name(i), &scene));
+		TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(scene, tac_collider_find("wide"), &world));
+		for (int32_t k = 0; k < scene->tool_count; k++)
+			TEST_ASSERT_TRUE(tac_mesh_is_watertight(world->tools[k].mesh));
+		for (int32_t k = 0; k < scene->object_count; k++) {
+			TEST_ASSERT_TRUE(tac_mesh_is_watertight(world->objects[k].mesh));
+			TEST_ASSERT_TRUE(tac_mesh_volume(world->objects[k].mesh) > 0);
+		}
+		tac_world_destroy(&world);
+		tac_scene_destroy(&scene);
+	}
+}
+
+static void numbers_with_all_their_digits_and_strange_names_come_back(void)
+{
+	tac_scene *scene = parse("scene: x\n" TOOL);
+	TEST_ASSERT_NOT_NULL_MESSAGE(scene, logged);
+	scene->tools[0].turn_arm_m = 0.1 + 0.2;
+	scene->tools[0].damping_N_s_per_m = 1.0 / 3;
+	strcpy(scene->tools[0].name, "a \"b\"\\ #: é\t'");
+	scene->tools[0].mapping.position_m = tac_dvec3_make(-1e-300, 5e-7, -0.0);
+	scene->tools[0].shapes[0].subdivisions = 7;
+	comes_back(scene);
+	tac_scene_destroy(&scene);
+}
+
+static void defaults_are_what_the_table_says(void)
+{
+	tac_scene *scene = parse("scene: x\nmaterials: [{name: m}]\n" TOOL);
+	TEST_ASSERT_NOT_NULL_MESSAGE(scene, logged);
+	TEST_ASSERT_EQUAL_DOUBLE(1000, scene->materials[0].stiffness_N_per_m);
+	TEST_ASSERT_EQUAL_STRING("sim:six", scene->tools[0].device);
+	TEST_ASSERT_EQUAL_INT(6, scene->tools[0].axes);
+	TEST_ASSERT_EQUAL_DOUBLE(1, scene->tools[0].mapping.workspace_scale);
+	TEST_ASSERT_EQUAL_INT(-1, scene->tools[0].limits.deadman_button);
+	TEST_ASSERT_EQUAL_INT(0, scene->object_count);
+	tac_scene_destroy(&scene);
+}
+
+static void what_is_wrong_is_named_with_its_place(void)
+{
+	refused("", "x.yaml:1:1: expected a scene, found nothing");
+	refused("- a\n", "x.yaml:1:1: expected a scene, found a list");
+	refused("scene: x\ntols: []\n" TOOL,
+		"x.yaml:2:1: expected a key of a scene, found 'tols'; did you mean 'tools'?");
+	refused("scene: x\n" TOOL "materials:\n- name: m\n  stiffness: 3\n",
+		"x.yaml:5:3: expected a key of a material, found 'stiffness'; did you mean "
+		"'stiffness_N_per_m'?");
+	refused("scene: x\n" TOOL "materials:\n- name: m\n  stiffness_N_per_mm: 3\n",
+		"x.yaml:5:3: expected a key of a material, found 'stiffness_N_per_mm'; did you mean "
+		"'stiffness_N_per_m'?");
+	refused("scene: x\n" TOOL "materials:\n- {name: m, stiffness_N_per_m: 0}\n",
+		"x.yaml:4:32: expected a number from 1 to 1e+06, found '0'");
+	refused("scene: x\n" TOOL "materials:\n- {name: m, stiffness_N_per_m: nan}\n",
+		"x.yaml:4:32: expected a number from 1 to 1e+06, found 'nan'");
+	refused("scene: x\n" TOOL "materials:\n- {name: m, stiffness_N_per_m: 0x10}\n",
+		"x.yaml:4:32: expected a number from 1 to 1e+06, found '0x10'");
+	refused("scene: x\n" TOOL "scene: y\n", "x.yaml:3:1: expected 'scene' once, found it again");
+	refused("scene: x\n", "x.yaml:1:1: expected 'tools' in a scene, found none");
+	refused("scene: x\ntools: []\n", "x.yaml:2:8: expected a list of 1 to 2, found a list");
+	refused("scene: x\ntools: [{name: t, shapes: [{kind: box, radius_m: 1}]}]\n",
+		"x.yaml:2:40: expected a key of a shape, found 'radius_m'; did you mean 'size_m'?");
+	refused("scene: x\ntools: [{name: t, shapes: [{kind: ball}]}]\n",
+		"x.yaml:2:35: expected mesh or solids or box or sphere or torus or cylinder or cone or "
+		"capsule or "
+		"peg or block or groove or body or tooth or assembly, found 'ball'");
+	refused("scene: x\n" TOOL "objects: [{name: o, shapes: [{kind: box}], position_m: [1, 2]}]\n",
+		"x.yaml:3:56: expected a list of 3 numbers, found a list");
+	refused("scene: x\n" TOOL "materials: [{name: wood}]\nobjects: [{name: o, shapes: [{kind: box}], "
+		"material: wod}]\n",
+		"x.yaml:4:54: expected the name of a material, found 'wod'; did you mean 'wood'?");
+	refused("scene: x\n" TOOL "materials: [{name: m, static_friction: 0.1, dynamic_friction: 0.2}]\n",
+		"x.yaml:3:63: expected at most the static friction (0.1), found '0.2'");
+	refused("scene: x\n" TOOL "materials: [{name: m}, {name: m}]\n",
+		"x.yaml:3:31: expected another name, found 'm' again");
+	refused("scene: x\ntools: [{name: t, shapes: [{kind: sphere}], hand: [{time_s: 1}, {time_s: 1}]}]\n",
+		"x.yaml:2:74: expected a time after the point before (1 s), found '1'");
+	refused("scene: x\n" TOOL "---\nscene: y\n", "x.yaml:4:1: expected one document, found another");
+	refused("scene: [\n", "x.yaml:2:1: expected YAML, found: did not find expected node content");
+	refused("scene: \"a\\0b\"\n" TOOL, "x.yaml:1:8: expected a text of 1 to 63 bytes, found 'a?b'");
+}
+
+static void a_file_that_is_not_there_or_too_long_is_refused(void)
+{
+	tac_scene *scene;
+	TEST_ASSERT_EQUAL(TAC_ERROR_IO, tac_scene_load("/nowhere/x.yaml", &scene));
+	TEST_ASSERT_EQUAL_STRING("/nowhere/x.yaml: expected a scene file: No such file or directory", logged);
+	TEST_ASSERT_EQUAL(TAC_ERROR_IO, tac_scene_load("/", &scene));
+	char *text = malloc(TAC_SCENE_FILE_MAX + 1);
+	memset(text, ' ', TAC_SCENE_FILE_MAX + 1);
+	TEST_ASSERT_EQUAL(TAC_ERROR_FORMAT, tac_scene_parse(text, TAC_SCENE_FILE_MAX + 1, "x", &scene));
+	TEST_ASSERT_NULL(scene);
+	free(text);
+}
+
+static void a_surface_that_the_mesh_does_not_have_is_refused(void)
+{
+	tac_scene *scene =
+		parse("scene: x\n" TOOL "materials: [{name: m}]\nobjects: [{name: o, shapes: [{kind: "
+		      "box}], surfaces: [{name: lid, material: m}]}]\n");
+	tac_world *world;
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_world_build(scene, tac_collider_find("wide"), &world));
+	TEST_ASSERT_EQUAL_STRING(
+		"o: expected the name of a surface of its mesh (the first is '-x'), found 'lid'", logged);
+	tac_scene_destroy(&scene);
+}
+
+static void shapes_are_joined_where_they_stand_and_keep_their_materials(void)
+{
+	tac_scene *scene = parse("scene: x\n" TOOL
+				 "materials: [{name: a}, {name: b}]\nobjects:\n- name: o\n  material: a\n"
+				 "  shapes:\n  - {kind: box, size_m: [1, 1, 1], segments: 1}\n"
+				 "  - {kind: sphere, radius_m: 1, position_m: [5, 0, 0]}\n"
+				 "  surfaces: [{name: sphere, material: b}]\n");
+	tac_world *world;
+	TEST_ASSERT_NOT_NULL_MESSAGE(scene, logged);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(scene, tac_collider_find("wide"), &world));
+	const tac_mesh *mesh = world->objects[0].mesh;
+	TEST_ASSERT_EQUAL_INT(7, mesh->surface_count);
+	TEST_ASSERT_EQUAL_FLOAT(6, mesh->bounds_max.x);
+	TEST_ASSERT_EQUAL_FLOAT(-0.5F, mesh->bounds_min.x);
+	TEST_ASSERT_EQUAL_STRING("a", tac_world_material(world, 0, 0)->name);
+	TEST_ASSERT_EQUAL_STRING("b", tac_world_material(world, 0, 6)->name);
+	tac_world_destroy(&world);
+	tac_scene_destroy(&scene);
+}
+
+static void a_moving_object_follows_its_path_and_begins_anew(void)
+{
+	tac_scene *scene = parse("scene: x\n" TOOL "objects:\n- name: o\n  shapes: [{kind: box}]\n"
+				 "  position_m: [0, 0, 1]\n  rotation_rad: [0, 0, 1.5707963267948966]\n"
+				 "  path: [{time_s: 0}, {time_s: 2, position_m: [4, 0, 0]}, {time_s: 3}]\n");
+	tac_world *world;
+	TEST_ASSERT_NOT_NULL_MESSAGE(scene, logged);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(scene, tac_collider_find("wide"), &world));
+	const struct {
+		double t, y;
+	} expect[] = {{0, 0}, {1, 2}, {2, 4}, {2.5, 2}, {3, 0}, {4, 2}, {7.5, 3}};
+	for (size_t i = 0; i < sizeof expect / sizeof *expect; i++) {
+		const tac_dpose T = tac_world_object_pose(world, 0, (int64_t)(expect[i].t * 1e9));
+		TEST_ASSERT_DOUBLE_WITHIN(1e-12, expect[i].y,
+					  T.position.y); // x of the path is y of the world
+		TEST_ASSERT_DOUBLE_WITHIN(1e-12, 1, T.position.z);
+	}
+	tac_world_destroy(&world);
+	tac_scene_destroy(&scene);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(every_built_in_scene_comes_back_as_it_was_written);
+	RUN_TEST(every_built_in_scene_can_be_built_and_is_closed);
+	RUN_TEST(numbers_with_all_their_digits_and_strange_names_come_back);
+	RUN_TEST(defaults_are_what_the_table_says);
+	RUN_TEST(what_is_wrong_is_named_with_its_place);
+	RUN_TEST(a_file_that_is_not_there_or_too_long_is_refused);
+	RUN_TEST(a_surface_that_the_mesh_does_not_have_is_refused);
+	RUN_TEST(shapes_are_joined_where_they_stand_and_keep_their_materials);
+	RUN_TEST(a_moving_object_follows_its_path_and_begins_anew);
+	return UNITY_END();
+}
