@@ -1,3 +1,4 @@
+#include "apps/account.h"
 #include "apps/commands.h"
 #include "apps/machine.h"
 #include "apps/options.h"
@@ -116,23 +117,13 @@ static void load_stop(load *l)
 
 // ---- what a person reads ----
 
-static double us(int64_t ns)
-{
-	return (double)ns / 1e3;
-}
-
 static void print_setup(const settings *s, const machine *m, const probe *p)
 {
-	printf("machine   %s, %d CPUs, Linux %s (%s)%s\n", m->cpu, m->cpu_count, m->kernel,
-	       m->realtime ? "PREEMPT_RT" : "not PREEMPT_RT", m->hypervisor ? ", under a hypervisor" : "");
+	account_print_machine(m);
 	printf("loop      %g Hz for %g s, %s timer, %g us of spin, %g us of work%s\n", s->rate_Hz, s->seconds,
 	       tac_timer_kind_name((tac_timer_kind)s->timer), s->spin_us, s->work_us,
 	       s->load ? ", other CPUs loaded" : "");
-	for (int i = 0; i < TAC_GRANT_COUNT; i++) {
-		char line[320];
-		tac_thread_report_line(&p->report, (tac_grant_item)i, line, sizeof line);
-		printf("%s%s\n", i == 0 ? "set-up    " : "          ", line);
-	}
+	account_print_setup(&p->report);
 	printf("\n");
 	fflush(stdout);
 }
@@ -141,11 +132,12 @@ static void print_setup(const settings *s, const machine *m, const probe *p)
 static void show_progress(terminal *t, const settings *s, const tac_monitor_stats *stats, double elapsed_s)
 {
 	char text[2 * TERMINAL_BYTES], bar[256];
-	int used = snprintf(
-		text, sizeof text, "%6.1f s  %lld ticks  wake p50 %.1f  p99 %.1f  max %.1f us  misses %lld",
-		elapsed_s, (long long)stats->totals.ticks, us(tac_histogram_percentile(&stats->wake, 50)),
-		us(tac_histogram_percentile(&stats->wake, 99)), us(stats->wake.max_ns),
-		(long long)stats->totals.misses);
+	int used = snprintf(text, sizeof text,
+			    "%6.1f s  %lld ticks  wake p50 %.1f  p99 %.1f  max %.1f us  misses %lld",
+			    elapsed_s, (long long)stats->totals.ticks,
+			    account_us(tac_histogram_percentile(&stats->wake, 50)),
+			    account_us(tac_histogram_percentile(&stats->wake, 99)),
+			    account_us(stats->wake.max_ns), (long long)stats->totals.misses);
 	if (t->live) {
 		used += snprintf(text + used, sizeof text - (size_t)used, "\n%s %.0f s",
 				 terminal_bar(t, elapsed_s / s->seconds, 40, bar, sizeof bar), s->seconds);
@@ -159,131 +151,16 @@ static void show_progress(terminal *t, const settings *s, const tac_monitor_stat
 	terminal_show(t, text);
 }
 
-static const double percents[] = {50, 90, 99, 99.9, 99.99, 100};
-static const char *const percent_names[] = {"p50", "p90", "p99", "p99.9", "p99.99", "max"};
-static const char *const percent_keys[] = {"p50_ns", "p90_ns", "p99_ns", "p99_9_ns", "p99_99_ns", "max_ns"};
-#define PERCENT_COUNT (sizeof percents / sizeof percents[0])
-
-static void print_row(const char *name, const tac_histogram *histogram)
-{
-	printf("%-10s", name);
-	for (size_t i = 0; i < PERCENT_COUNT; i++)
-		printf(" %10.2f", us(tac_histogram_percentile(histogram, percents[i])));
-	printf("\n");
-}
-
-static void print_misses(const tac_monitor_stats *stats)
-{
-	int64_t known = 0;
-	for (int i = 0; i < TAC_CAUSE_COUNT; i++) {
-		known += stats->misses_by_cause[i];
-		if (stats->misses_by_cause[i] > 0)
-			printf("  %6lld %s\n", (long long)stats->misses_by_cause[i],
-			       tac_cause_name((tac_cause)i));
-	}
-	if (known < stats->totals.misses)
-		printf("  %6lld without a record: the monitor was behind\n",
-		       (long long)(stats->totals.misses - known));
-	for (int i = 0; i < stats->worst_count && i < 5; i++) {
-		const tac_tick *t = &stats->worst[i];
-		printf("  worst %d: tick %lld, %.1f us late, %s", i + 1, (long long)t->index,
-		       us(-tac_tick_slack_ns(t)), tac_cause_name(t->cause));
-		if (t->cause_phase != TAC_PHASE_NONE)
-			printf(" in %s (%.1f us, usually %.1f)", tac_phase_name(t->cause_phase),
-			       us(tac_tick_phase_ns(t, t->cause_phase)),
-			       us(tac_histogram_percentile(&stats->phases[t->cause_phase], 50)));
-		char delay[32] = "unknown";
-		if (t->evidence.run_delay_ns >= 0)
-			snprintf(delay, sizeof delay, "%.1f", us(t->evidence.run_delay_ns));
-		printf("; wake %.1f, compute %.1f, CPU %.1f, run delay %s us in %u ticks, switches %u+%u, "
-		       "faults %u+%u\n",
-		       us(tac_tick_wake_ns(t)), us(tac_tick_compute_ns(t)), us(t->evidence.cpu_ns), delay,
-		       t->evidence.window_ticks, t->evidence.voluntary, t->evidence.involuntary,
-		       t->evidence.minor_faults, t->evidence.major_faults);
-	}
-}
-
-static void print_summary(const machine *m, const tac_monitor_stats *stats, const tac_histogram *corrected)
-{
-	printf("%-10s", "us");
-	for (size_t i = 0; i < PERCENT_COUNT; i++)
-		printf(" %10s", percent_names[i]);
-	printf("\n");
-	print_row("timer", &stats->timer);
-	print_row("wake", &stats->wake);
-	print_row("wake, c.o.", corrected);
-	print_row("compute", &stats->compute);
-	printf("\n%lld ticks, %lld missed their deadline, %lld periods skipped, %lld records lost\n",
-	       (long long)stats->totals.ticks, (long long)stats->totals.misses,
-	       (long long)stats->totals.skipped, (long long)stats->totals.lost);
-	print_misses(stats);
-	if (m->hypervisor && stats->misses_by_cause[TAC_CAUSE_LONG_COMPUTE] > 0)
-		printf("  under a hypervisor CPU time may include stolen time: long compute may be theft "
-		       "where the "
-		       "phase is usually short\n");
-	if (stats->log_unwritten > 0)
-		printf("  %lld lines did not get into the log\n", (long long)stats->log_unwritten);
-}
-
 // ---- what a program reads ----
-
-static void json_histogram(const char *name, const tac_histogram *histogram)
-{
-	printf("  \"%s\": {\"count\": %llu, \"min_ns\": %lld, \"mean_ns\": %.1f", name,
-	       (unsigned long long)histogram->count, (long long)histogram->min_ns,
-	       tac_histogram_mean(histogram));
-	for (size_t i = 0; i < PERCENT_COUNT; i++)
-		printf(", \"%s\": %lld", percent_keys[i],
-		       (long long)tac_histogram_percentile(histogram, percents[i]));
-	printf(",\n    \"buckets_low_high_count\": [");
-	const char *comma = "";
-	for (uint32_t i = 0; i < TAC_HISTOGRAM_BUCKETS; i++) {
-		int64_t low_ns, high_ns;
-		uint64_t count;
-		tac_histogram_bucket(histogram, i, &low_ns, &high_ns, &count);
-		if (count > 0) {
-			printf("%s[%lld, %lld, %llu]", comma, (long long)low_ns, (long long)high_ns,
-			       (unsigned long long)count);
-			comma = ", ";
-		}
-	}
-	printf("]},\n");
-}
 
 static void json_setup(const settings *s, const machine *m, const probe *p)
 {
-	printf("  \"machine\": {\"cpu\": \"%s\", \"cpus\": %d, \"kernel\": \"%s\", \"preempt_rt\": %s, "
-	       "\"hypervisor\": %s},\n",
-	       m->cpu, m->cpu_count, m->kernel, m->realtime ? "true" : "false",
-	       m->hypervisor ? "true" : "false");
+	account_json_machine(m);
 	printf("  \"loop\": {\"rate_hz\": %g, \"seconds\": %g, \"timer\": \"%s\", \"policy\": \"%s\", "
 	       "\"spin_us\": %g, \"work_us\": %g, \"load\": %s},\n",
 	       s->rate_Hz, s->seconds, tac_timer_kind_name((tac_timer_kind)s->timer),
 	       tac_policy_name((tac_policy)s->policy), s->spin_us, s->work_us, s->load ? "true" : "false");
-	printf("  \"setup\": {");
-	for (int i = 0; i < TAC_GRANT_COUNT; i++)
-		printf("%s\"%s\": {\"state\": \"%s\", \"errno\": %d}", i ? ", " : "",
-		       tac_grant_item_name((tac_grant_item)i),
-		       tac_grant_state_name(p->report.grants[i].state), p->report.grants[i].error);
-	printf("},\n");
-}
-
-static void json_misses(const tac_monitor_stats *stats)
-{
-	printf("  \"misses_by_cause\": {");
-	for (int i = TAC_CAUSE_NONE + 1; i < TAC_CAUSE_COUNT; i++)
-		printf("%s\"%s\": %lld", i > 1 ? ", " : "", tac_cause_name((tac_cause)i),
-		       (long long)stats->misses_by_cause[i]);
-	printf("},\n  \"worst\": [");
-	for (int i = 0; i < stats->worst_count; i++) {
-		const tac_tick *t = &stats->worst[i];
-		printf("%s\n    {\"tick\": %lld, \"late_ns\": %lld, \"wake_ns\": %lld, \"compute_ns\": %lld, "
-		       "\"cause\": \"%s\", \"phase\": \"%s\"}",
-		       i ? "," : "", (long long)t->index, (long long)-tac_tick_slack_ns(t),
-		       (long long)tac_tick_wake_ns(t), (long long)tac_tick_compute_ns(t),
-		       tac_cause_name(t->cause), tac_phase_name(t->cause_phase));
-	}
-	printf("],\n");
+	account_json_setup(&p->report);
 }
 
 static void json_summary(const settings *s, const machine *m, const probe *p, const tac_monitor_stats *stats,
@@ -291,16 +168,8 @@ static void json_summary(const settings *s, const machine *m, const probe *p, co
 {
 	printf("{\n");
 	json_setup(s, m, p);
-	json_histogram("timer", &stats->timer);
-	json_histogram("wake", &stats->wake);
-	json_histogram("wake_corrected", corrected);
-	json_histogram("compute", &stats->compute);
-	json_misses(stats);
-	printf("  \"ticks\": %lld, \"misses\": %lld, \"skipped\": %lld, \"lost_records\": %lld, "
-	       "\"log_unwritten\": %lld\n}\n",
-	       (long long)stats->totals.ticks, (long long)stats->totals.misses,
-	       (long long)stats->totals.skipped, (long long)stats->totals.lost,
-	       (long long)stats->log_unwritten);
+	account_json(stats, corrected);
+	printf("}\n");
 }
 
 // ---- the run ----
@@ -350,7 +219,7 @@ static int run_probe(const settings *s, const machine *m, probe *p, tac_monitor 
 	if (s->json)
 		json_summary(s, m, p, stats, corrected);
 	else
-		print_summary(m, stats, corrected);
+		account_print(m, stats, corrected);
 	return EXIT_SUCCESS;
 }
 

@@ -1,16 +1,38 @@
-#include "haptic/scene_builtin.h"
-
 #include "base/log.h"
 #include "haptic/scene.h"
+#include "haptic/scenes/assembly.yaml.h"
+#include "haptic/scenes/groove.yaml.h"
+#include "haptic/scenes/hands.yaml.h"
+#include "haptic/scenes/peg.yaml.h"
+#include "haptic/scenes/sphere.yaml.h"
+#include "haptic/scenes/stylus.yaml.h"
+#include "haptic/scenes/tooth.yaml.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define SCENE(name)                                                                                          \
+	{                                                                                                    \
+#name, scenes_##name##_yaml, sizeof scenes_##name##_yaml                                     \
+	}
+
+typedef struct scene_text {
+	const char *name;
+	const unsigned char *text;
+	size_t bytes;
+} scene_text;
+
+// The files of haptic/scenes, the default first.
+static const scene_text texts[] = {
+	SCENE(sphere), SCENE(stylus),   SCENE(peg),   SCENE(tooth),
+	SCENE(groove), SCENE(assembly), SCENE(hands), {NULL, NULL, 0},
+};
 
 tac_result tac_scene_builtin(const char *name, tac_scene **out_scene)
 {
 	*out_scene = NULL;
 	char names[256] = "";
-	for (const tac_scene_text *t = tac_scene_texts; t->name; t++) {
+	for (const scene_text *t = texts; t->name; t++) {
 		if (strcmp(t->name, name) == 0)
 			return tac_scene_parse((const char *)t->text, t->bytes, t->name, out_scene);
 		const size_t used = strlen(names);
@@ -22,9 +44,9 @@ tac_result tac_scene_builtin(const char *name, tac_scene **out_scene)
 
 const char *tac_scene_builtin_name(int index)
 {
-	for (int i = 0; tac_scene_texts[i].name && index >= 0; i++) {
+	for (int i = 0; texts[i].name && index >= 0; i++) {
 		if (i == index)
-			return tac_scene_texts[i].name;
+			return texts[i].name;
 	}
 	return NULL;
 }

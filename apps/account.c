@@ -1,0 +1,166 @@
+#include "apps/account.h"
+
+#include <stdio.h>
+
+double account_us(int64_t ns)
+{
+	return (double)ns / 1e3;
+}
+
+// ---- what a person reads ----
+
+void account_print_machine(const machine *m)
+{
+	printf("machine   %s, %d CPUs, Linux %s (%s)%s\n", m->cpu, m->cpu_count, m->kernel,
+	       m->realtime ? "PREEMPT_RT" : "not PREEMPT_RT", m->hypervisor ? ", under a hypervisor" : "");
+}
+
+void account_print_setup(const tac_thread_report *report)
+{
+	for (int i = 0; i < TAC_GRANT_COUNT; i++) {
+		char line[320];
+		tac_thread_report_line(report, (tac_grant_item)i, line, sizeof line);
+		printf("%s%s\n", i == 0 ? "set-up    " : "          ", line);
+	}
+}
+
+static const double percents[] = {50, 90, 99, 99.9, 99.99, 100};
+static const char *const percent_names[] = {"p50", "p90", "p99", "p99.9", "p99.99", "max"};
+static const char *const percent_keys[] = {"p50_ns", "p90_ns", "p99_ns", "p99_9_ns", "p99_99_ns", "max_ns"};
+#define PERCENT_COUNT (sizeof percents / sizeof percents[0])
+
+static void print_row(const char *name, const tac_histogram *histogram)
+{
+	printf("%-10s", name);
+	for (size_t i = 0; i < PERCENT_COUNT; i++)
+		printf(" %10.2f", account_us(tac_histogram_percentile(histogram, percents[i])));
+	printf("\n");
+}
+
+static void print_misses(const tac_monitor_stats *stats)
+{
+	int64_t known = 0;
+	for (int i = 0; i < TAC_CAUSE_COUNT; i++) {
+		known += stats->misses_by_cause[i];
+		if (stats->misses_by_cause[i] > 0)
+			printf("  %6lld %s\n", (long long)stats->misses_by_cause[i],
+			       tac_cause_name((tac_cause)i));
+	}
+	if (known < stats->totals.misses)
+		printf("  %6lld without a record: the monitor was behind\n",
+		       (long long)(stats->totals.misses - known));
+	for (int i = 0; i < stats->worst_count && i < 5; i++) {
+		const tac_tick *t = &stats->worst[i];
+		printf("  worst %d: tick %lld, %.1f us late, %s", i + 1, (long long)t->index,
+		       account_us(-tac_tick_slack_ns(t)), tac_cause_name(t->cause));
+		if (t->cause_phase != TAC_PHASE_NONE)
+			printf(" in %s (%.1f us, usually %.1f)", tac_phase_name(t->cause_phase),
+			       account_us(tac_tick_phase_ns(t, t->cause_phase)),
+			       account_us(tac_histogram_percentile(&stats->phases[t->cause_phase], 50)));
+		char delay[32] = "unknown";
+		if (t->evidence.run_delay_ns >= 0)
+			snprintf(delay, sizeof delay, "%.1f", account_us(t->evidence.run_delay_ns));
+		printf("; wake %.1f, compute %.1f, CPU %.1f, run delay %s us in %u ticks, switches %u+%u, "
+		       "faults %u+%u\n",
+		       account_us(tac_tick_wake_ns(t)), account_us(tac_tick_compute_ns(t)),
+		       account_us(t->evidence.cpu_ns), delay, t->evidence.window_ticks, t->evidence.voluntary,
+		       t->evidence.involuntary, t->evidence.minor_faults, t->evidence.major_faults);
+	}
+}
+
+void account_print(const machine *m, const tac_monitor_stats *stats, const tac_histogram *corrected)
+{
+	printf("%-10s", "us");
+	for (size_t i = 0; i < PERCENT_COUNT; i++)
+		printf(" %10s", percent_names[i]);
+	printf("\n");
+	print_row("timer", &stats->timer);
+	print_row("wake", &stats->wake);
+	print_row("wake, c.o.", corrected);
+	print_row("compute", &stats->compute);
+	printf("\n%lld ticks, %lld missed their deadline, %lld periods skipped, %lld records lost\n",
+	       (long long)stats->totals.ticks, (long long)stats->totals.misses,
+	       (long long)stats->totals.skipped, (long long)stats->totals.lost);
+	print_misses(stats);
+	if (m->hypervisor && stats->misses_by_cause[TAC_CAUSE_LONG_COMPUTE] > 0)
+		printf("  under a hypervisor CPU time may include stolen time: long compute may be theft "
+		       "where the "
+		       "phase is usually short\n");
+	if (stats->log_unwritten > 0)
+		printf("  %lld lines did not get into the log\n", (long long)stats->log_unwritten);
+}
+
+// ---- what a program reads ----
+
+void account_json_machine(const machine *m)
+{
+	printf("  \"machine\": {\"cpu\": \"%s\", \"cpus\": %d, \"kernel\": \"%s\", \"preempt_rt\": %s, "
+	       "\"hypervisor\": %s},\n",
+	       m->cpu, m->cpu_count, m->kernel, m->realtime ? "true" : "false",
+	       m->hypervisor ? "true" : "false");
+}
+
+void account_json_setup(const tac_thread_report *report)
+{
+	printf("  \"setup\": {");
+	for (int i = 0; i < TAC_GRANT_COUNT; i++)
+		printf("%s\"%s\": {\"state\": \"%s\", \"errno\": %d}", i ? ", " : "",
+		       tac_grant_item_name((tac_grant_item)i), tac_grant_state_name(report->grants[i].state),
+		       report->grants[i].error);
+	printf("},\n");
+}
+
+static void json_histogram(const char *name, const tac_histogram *histogram)
+{
+	printf("  \"%s\": {\"count\": %llu, \"min_ns\": %lld, \"mean_ns\": %.1f", name,
+	       (unsigned long long)histogram->count, (long long)histogram->min_ns,
+	       tac_histogram_mean(histogram));
+	for (size_t i = 0; i < PERCENT_COUNT; i++)
+		printf(", \"%s\": %lld", percent_keys[i],
+		       (long long)tac_histogram_percentile(histogram, percents[i]));
+	printf(",\n    \"buckets_low_high_count\": [");
+	const char *comma = "";
+	for (uint32_t i = 0; i < TAC_HISTOGRAM_BUCKETS; i++) {
+		int64_t low_ns, high_ns;
+		uint64_t count;
+		tac_histogram_bucket(histogram, i, &low_ns, &high_ns, &count);
+		if (count > 0) {
+			printf("%s[%lld, %lld, %llu]", comma, (long long)low_ns, (long long)high_ns,
+			       (unsigned long long)count);
+			comma = ", ";
+		}
+	}
+	printf("]},\n");
+}
+
+static void json_misses(const tac_monitor_stats *stats)
+{
+	printf("  \"misses_by_cause\": {");
+	for (int i = TAC_CAUSE_NONE + 1; i < TAC_CAUSE_COUNT; i++)
+		printf("%s\"%s\": %lld", i > 1 ? ", " : "", tac_cause_name((tac_cause)i),
+		       (long long)stats->misses_by_cause[i]);
+	printf("},\n  \"worst\": [");
+	for (int i = 0; i < stats->worst_count; i++) {
+		const tac_tick *t = &stats->worst[i];
+		printf("%s\n    {\"tick\": %lld, \"late_ns\": %lld, \"wake_ns\": %lld, \"compute_ns\": %lld, "
+		       "\"cause\": \"%s\", \"phase\": \"%s\"}",
+		       i ? "," : "", (long long)t->index, (long long)-tac_tick_slack_ns(t),
+		       (long long)tac_tick_wake_ns(t), (long long)tac_tick_compute_ns(t),
+		       tac_cause_name(t->cause), tac_phase_name(t->cause_phase));
+	}
+	printf("],\n");
+}
+
+void account_json(const tac_monitor_stats *stats, const tac_histogram *corrected)
+{
+	json_histogram("timer", &stats->timer);
+	json_histogram("wake", &stats->wake);
+	json_histogram("wake_corrected", corrected);
+	json_histogram("compute", &stats->compute);
+	json_misses(stats);
+	printf("  \"ticks\": %lld, \"misses\": %lld, \"skipped\": %lld, \"lost_records\": %lld, "
+	       "\"log_unwritten\": %lld\n",
+	       (long long)stats->totals.ticks, (long long)stats->totals.misses,
+	       (long long)stats->totals.skipped, (long long)stats->totals.lost,
+	       (long long)stats->log_unwritten);
+}
