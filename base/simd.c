@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[TAC_SIMD_COUNT] = {"scalar", "sse2", "avx2", "neon"};
+static const char *const names[TAC_SIMD_COUNT] = {"scalar", "sse2", "avx2", "avx512", "neon"};
 
 #if defined(TAC_NO_SIMD)
 static bool cpu_has(tac_simd simd)
@@ -18,7 +18,17 @@ static bool cpu_has(tac_simd simd)
 static bool cpu_has(tac_simd simd)
 {
 	// Asks the operating system too (XGETBV): AVX registers that it does not save are of no use.
-	return simd == TAC_SIMD_SSE2 || (simd == TAC_SIMD_AVX2 && __builtin_cpu_supports("avx2"));
+	switch (simd) {
+	case TAC_SIMD_SSE2:
+		return true;
+	case TAC_SIMD_AVX2:
+		return __builtin_cpu_supports("avx2");
+	case TAC_SIMD_AVX512:
+		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+		       __builtin_cpu_supports("avx512dq");
+	default:
+		return false;
+	}
 }
 #elif defined(__aarch64__)
 static bool cpu_has(tac_simd simd)
@@ -40,7 +50,8 @@ bool tac_simd_supported(tac_simd simd)
 
 tac_simd tac_simd_best(void)
 {
-	static const tac_simd fastest_first[] = {TAC_SIMD_AVX2, TAC_SIMD_NEON, TAC_SIMD_SSE2};
+	static const tac_simd fastest_first[] = {TAC_SIMD_AVX512, TAC_SIMD_AVX2, TAC_SIMD_NEON,
+						 TAC_SIMD_SSE2};
 	for (size_t i = 0; i < sizeof fastest_first / sizeof fastest_first[0]; i++)
 		if (tac_simd_supported(fastest_first[i]))
 			return fastest_first[i];
@@ -54,7 +65,7 @@ tac_simd tac_simd_select(void)
 	tac_simd best = tac_simd_best();
 	if (!wish || !*wish)
 		return best;
-	const char *why = "expected scalar, sse2, avx2 or neon";
+	const char *why = "expected scalar, sse2, avx2, avx512 or neon";
 	for (int simd = 0; simd < TAC_SIMD_COUNT; simd++) {
 		if (strcmp(wish, names[simd]) != 0)
 			continue;

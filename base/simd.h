@@ -23,7 +23,8 @@ typedef enum tac_simd {
 	TAC_SIMD_SCALAR, // plain C, on every machine: the reference
 	TAC_SIMD_SSE2,
 	TAC_SIMD_AVX2,
-	TAC_SIMD_NEON, // 64-bit ARM
+	TAC_SIMD_AVX512, // F, VL and DQ
+	TAC_SIMD_NEON,   // 64-bit ARM
 	TAC_SIMD_COUNT,
 } tac_simd;
 
@@ -35,17 +36,18 @@ bool tac_simd_supported(tac_simd simd);
 // Thread: any.
 tac_simd tac_simd_best(void);
 
-// The variant to use: what the environment variable TACTUS_SIMD names (scalar, sse2, avx2 or neon), else the
-// best. A name that is unknown, or that this machine cannot run, gives the best too, and one warning for the
-// process that says so: a stale variable should be noticed, but is no reason to keep a device from starting.
-// Thread: setup.
+// The variant to use: what the environment variable TACTUS_SIMD names (scalar, sse2, avx2, avx512 or neon),
+// else the best. A name that is unknown, or that this machine cannot run, gives the best too, and one warning
+// for the process that says so: a stale variable should be noticed, but is no reason to keep a device from
+// starting. Thread: setup.
 tac_simd tac_simd_select(void);
 
-// "scalar", "sse2", "avx2", "neon". Never NULL.
+// "scalar", "sse2", "avx2", "avx512", "neon". Never NULL.
 // Thread: any.
 const char *tac_simd_name(tac_simd simd);
 
-// TAC_SIMD_SUFFIX is set by the build for each compilation of a kernel: _scalar, _sse2, _avx2 or _neon.
+// TAC_SIMD_SUFFIX is set by the build for each compilation of a kernel: _scalar, _sse2, _avx2, _avx512 or
+// _neon.
 #define TAC_SIMD_JOIN_(name, suffix) name##suffix
 #define TAC_SIMD_JOIN(name, suffix)  TAC_SIMD_JOIN_(name, suffix)
 #define TAC_SIMD_NAME(name)          TAC_SIMD_JOIN(name, TAC_SIMD_SUFFIX)
@@ -58,11 +60,11 @@ const char *tac_simd_name(tac_simd simd);
 		[TAC_SIMD_SCALAR] = name##_scalar                                                            \
 	}
 #elif defined(__x86_64__)
-#define TAC_SIMD_DECLARE(fn_type, name) fn_type name##_scalar, name##_sse2, name##_avx2
+#define TAC_SIMD_DECLARE(fn_type, name) fn_type name##_scalar, name##_sse2, name##_avx2, name##_avx512
 #define TAC_SIMD_TABLE(name)                                                                                 \
 	{                                                                                                    \
 		[TAC_SIMD_SCALAR] = name##_scalar, [TAC_SIMD_SSE2] = name##_sse2,                            \
-		[TAC_SIMD_AVX2] = name##_avx2                                                                \
+		[TAC_SIMD_AVX2] = name##_avx2, [TAC_SIMD_AVX512] = name##_avx512                             \
 	}
 #elif defined(__aarch64__)
 #define TAC_SIMD_DECLARE(fn_type, name) fn_type name##_scalar, name##_neon

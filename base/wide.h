@@ -1,15 +1,15 @@
 // Wide: SIMD values of a fixed logical width, under the same names on every machine. A kernel is written once
 // and compiled once for each instruction set (cmake/TactusSimd.cmake); this header picks the bodies by the
-// compile flags of the including file: AVX2, SSE2, NEON (64-bit ARM), else plain C. TAC_NO_SIMD forces plain
-// C.
+// compile flags of the including file: AVX-512, AVX2, SSE2, NEON (64-bit ARM), else plain C. TAC_NO_SIMD
+// forces plain C.
 //
 //   tac_f32x8, tac_i32x8    eight floats, eight int32_t            tac_m32x8    a mask for either
 //   tac_f64x4               four doubles                           tac_m64x4    a mask for it
 //
-// 32 bytes each: one AVX2 register, two SSE2 or NEON registers, or an array. Lane i is element i in memory.
-// Wide values are for the locals of a kernel: their alignment and their passing to functions differ between
-// variants, so data that outlives the kernel is stored as plain arrays, and no wide value may cross from a
-// file of one variant to a file of another.
+// 32 bytes each (masks may be less): one AVX register, two SSE2 or NEON registers, or an array. Lane i is
+// element i in memory. Wide values are for the locals of a kernel: their alignment and their passing to
+// functions differ between variants, so data that outlives the kernel is stored as plain arrays, and no wide
+// value may cross from a file of one variant to a file of another.
 //
 // Results are the same to the last bit in every variant: each operation rounds once, there is no fused
 // multiply-add and no approximate reciprocal. Where IEEE 754 leaves room, this holds:
@@ -35,6 +35,9 @@
 
 #if defined(TAC_NO_SIMD)
 #define TAC_WIDE_BODIES "base/wide_scalar.inl"
+#elif defined(__AVX512VL__) && defined(__AVX512DQ__)
+#include <immintrin.h>
+#define TAC_WIDE_BODIES "base/wide_avx512.inl"
 #elif defined(__AVX2__)
 #include <immintrin.h>
 #define TAC_WIDE_BODIES "base/wide_avx2.inl"

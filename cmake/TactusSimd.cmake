@@ -1,6 +1,6 @@
 # tactus_simd_variants(TARGET kernel.c …): compiles each kernel once for every SIMD variant of the target
 # architecture and adds the objects to TARGET. Each compilation sees TAC_SIMD_SUFFIX (_scalar, _sse2, _avx2,
-# _neon), which TAC_SIMD_NAME of base/simd.h puts behind the kernel's names. Put no other code in a kernel: what
+# _avx512, _neon), which TAC_SIMD_NAME of base/simd.h puts behind the kernel's names. Put no other code in a kernel: what
 # is compiled with -mavx2 may run only where tac_simd_supported says so.
 include(CheckSymbolExists)
 check_symbol_exists(__x86_64__ "" TACTUS_TARGET_X86_64)
@@ -8,14 +8,15 @@ check_symbol_exists(__aarch64__ "" TACTUS_TARGET_AARCH64)
 
 set(TACTUS_SIMD_VARIANTS scalar)
 if(TACTUS_SIMD AND TACTUS_TARGET_X86_64)
-	list(APPEND TACTUS_SIMD_VARIANTS sse2 avx2)
+	list(APPEND TACTUS_SIMD_VARIANTS sse2 avx2 avx512)
 elseif(TACTUS_SIMD AND TACTUS_TARGET_AARCH64)
 	list(APPEND TACTUS_SIMD_VARIANTS neon)
 endif()
-# -mno-avx: CMAKE_C_FLAGS with -march=native must not turn the SSE2 variant into another AVX2 one.
+# -mno-…: CMAKE_C_FLAGS with -march=native must not turn a variant into another of the next one.
 set(TACTUS_SIMD_FLAGS_scalar -DTAC_NO_SIMD)
 set(TACTUS_SIMD_FLAGS_sse2 -msse2 -mno-avx)
-set(TACTUS_SIMD_FLAGS_avx2 -mavx2)
+set(TACTUS_SIMD_FLAGS_avx2 -mavx2 -mno-avx512f)
+set(TACTUS_SIMD_FLAGS_avx512 -mavx512f -mavx512vl -mavx512dq -mprefer-vector-width=256)
 set(TACTUS_SIMD_FLAGS_neon)
 
 function(tactus_simd_variants target)

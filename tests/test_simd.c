@@ -36,6 +36,7 @@ static void names_are_the_words_of_the_environment_variable(void)
 	TEST_ASSERT_EQUAL_STRING("scalar", tac_simd_name(TAC_SIMD_SCALAR));
 	TEST_ASSERT_EQUAL_STRING("sse2", tac_simd_name(TAC_SIMD_SSE2));
 	TEST_ASSERT_EQUAL_STRING("avx2", tac_simd_name(TAC_SIMD_AVX2));
+	TEST_ASSERT_EQUAL_STRING("avx512", tac_simd_name(TAC_SIMD_AVX512));
 	TEST_ASSERT_EQUAL_STRING("neon", tac_simd_name(TAC_SIMD_NEON));
 	TEST_ASSERT_EQUAL_STRING("unknown", tac_simd_name(TAC_SIMD_COUNT));
 	TEST_ASSERT_EQUAL_STRING("unknown", tac_simd_name((tac_simd)-1));
@@ -51,7 +52,8 @@ static void scalar_is_always_supported_and_x86_never_has_neon(void)
 
 static void best_is_the_widest_that_is_supported(void)
 {
-	tac_simd want = tac_simd_supported(TAC_SIMD_AVX2)   ? TAC_SIMD_AVX2
+	tac_simd want = tac_simd_supported(TAC_SIMD_AVX512) ? TAC_SIMD_AVX512
+			: tac_simd_supported(TAC_SIMD_AVX2) ? TAC_SIMD_AVX2
 			: tac_simd_supported(TAC_SIMD_NEON) ? TAC_SIMD_NEON
 			: tac_simd_supported(TAC_SIMD_SSE2) ? TAC_SIMD_SSE2
 							    : TAC_SIMD_SCALAR;
