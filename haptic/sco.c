@@ -11,6 +11,8 @@
 #define BRANCH 0.2
 // The trust radius at a reset, m.
 #define TRUST_FIRST 5e-4
+// A piece that uses less of the trust radius than this halves it.
+#define TRUST_USED 0.2
 
 tac_sco_def tac_sco_def_default(void)
 {
@@ -69,6 +71,32 @@ double tac_sco_energy(const tac_sco *sco, tac_dpose from, tac_dpose to)
 	tac_sco_twist t = tac_sco_twist_between(sco, from, to);
 	double rho = sco->def.metric_m;
 	return tac_dvec3_dot(t.v, t.v) + rho * rho * tac_dvec3_dot(t.w, t.w);
+}
+
+void tac_sco_adapt_trust(tac_sco *sco, double way, bool limited)
+{
+	if (limited)
+		sco->trust = fmin(2 * sco->trust, sco->def.trust_max_m);
+	else if (way < TRUST_USED * sco->trust)
+		sco->trust = fmax(0.5 * sco->trust, sco->def.trust_min_m);
+}
+
+tac_sco_twist tac_sco_push(const tac_sco_thing *thing)
+{
+	tac_dquat a = thing->pose.rotation, b = thing->goal.rotation;
+	tac_sco_twist t = {tac_dvec3_sub(thing->goal.position, thing->pose.position), {0, 0, 0}};
+	if (a.x != b.x || a.y != b.y || a.z != b.z || a.w != b.w)
+		t.w = tac_dquat_log(tac_dquat_mul(b, tac_dquat_conjugate(a)));
+	return t;
+}
+
+bool tac_sco_pushing(const tac_sco *sco)
+{
+	for (int32_t i = 0; i < sco->def.object_count; i++) {
+		if (sco->things[i].moves)
+			return true;
+	}
+	return false;
 }
 
 tac_sco_relative tac_sco_relative_motion(const tac_sco *sco, const tac_sco_thing *thing, tac_sco_twist t)
@@ -286,6 +314,8 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 		thing->flight = (tac_ccd_context){0, 0};
 		*thing->planes = (tac_certificate_context){0};
 	}
+	if (sco->def.mover == TAC_SCO_REACTIVE)
+		tac_sco_reactive_reset(sco);
 	if (has_check(sco) && check(sco) != TAC_CONTACT_NONE)
 		return false;
 	if (sco->def.mover == TAC_SCO_CONTINUOUS &&
@@ -316,14 +346,15 @@ static void keep_device(tac_sco *sco, tac_dpose device)
 static void advance(tac_sco *sco)
 {
 	tac_dpose before = sco->pose;
-	if (sco->def.mover == TAC_SCO_REACTIVE) {
+	for (int32_t i = 0; i < sco->def.object_count; i++)
+		sco->things[i].before = sco->things[i].pose;
+	if (sco->def.mover == TAC_SCO_REACTIVE)
 		tac_sco_move_reactive(sco);
-		return;
-	}
-	tac_sco_move_continuous(sco);
+	else
+		tac_sco_move_continuous(sco);
 	if (sco->tick.known > 0)
 		tac_sco_report_contacts(sco);
-	if (!has_check(sco))
+	if (sco->def.mover == TAC_SCO_REACTIVE || !has_check(sco))
 		return;
 	tac_contact answer = check(sco);
 	if (answer == TAC_CONTACT_NONE)
@@ -331,6 +362,8 @@ static void advance(tac_sco *sco)
 	sco->fault =
 		TAC_SCO_FAULT | TAC_SCO_CHECK_HIT | (answer == TAC_CONTACT_UNKNOWN ? TAC_SCO_UNKNOWN : 0);
 	sco->pose = before;
+	for (int32_t i = 0; i < sco->def.object_count; i++)
+		sco->things[i].pose = sco->things[i].before;
 	sco->report->contact_count = 0;
 }
 

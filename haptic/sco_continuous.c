@@ -18,8 +18,6 @@
 // Bounds after a blocked piece: the first, then twice as much each time up to this part of the hold gap.
 #define BIAS_FIRST 2e-6
 #define BIAS_MAX   0.8
-// A piece that uses less of the trust radius than this halves it.
-#define TRUST_USED 0.2
 // Above this part of a limit, the limit counts as reached.
 #define AT_LIMIT 0.98
 // Contacts are looked for at least so far, m: the next piece may then reuse them.
@@ -30,24 +28,6 @@
 typedef enum verdict { GO_ON, DONE } verdict;
 
 static const tac_sco_twist still = {{0, 0, 0}, {0, 0, 0}};
-
-static bool pushing(const tac_sco *sco)
-{
-	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		if (sco->things[i].moves)
-			return true;
-	}
-	return false;
-}
-
-// Exactly zero for equal rotations.
-static tac_dvec3 turn_between(tac_dpose from, tac_dpose to)
-{
-	tac_dquat a = from.rotation, b = to.rotation;
-	if (a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w)
-		return tac_dvec3_zero();
-	return tac_dquat_log(tac_dquat_mul(b, tac_dquat_conjugate(a)));
-}
 
 // Moves the SCO, and the objects that move in this piece, by `s` of it.
 static void move(tac_sco *sco, tac_sco_twist t, double s)
@@ -73,7 +53,7 @@ static double floor_from(const tac_sco *sco, double distance)
 // Answers the fraction; 0 when there is none, -1 when it would come no closer.
 static double commit(tac_sco *sco, tac_sco_twist t, double f, double from_distance, double margin)
 {
-	bool must_come_closer = from_distance >= 0.5 * sco->def.hold_gap_m && !pushing(sco);
+	bool must_come_closer = from_distance >= 0.5 * sco->def.hold_gap_m && !tac_sco_pushing(sco);
 	double floor = floor_from(sco, from_distance), energy = 0;
 	if (must_come_closer)
 		energy = tac_sco_energy(sco, sco->pose, sco->tick.device);
@@ -138,14 +118,6 @@ static bool look(tac_sco *sco, double margin)
 	return true;
 }
 
-static void adapt_trust(tac_sco *sco, double used, bool limited)
-{
-	if (limited)
-		sco->trust = fmin(2 * sco->trust, sco->def.trust_max_m);
-	else if (used < TRUST_USED * sco->trust)
-		sco->trust = fmax(0.5 * sco->trust, sco->def.trust_min_m);
-}
-
 static void blocked(tac_sco *sco)
 {
 	sco->report->flags |= TAC_SCO_BLOCKED;
@@ -173,8 +145,7 @@ static double set_pushes(tac_sco *sco, double reach)
 		if (!thing->moves)
 			continue;
 		tac_dpose there = thing->goal;
-		thing->push.v = tac_dvec3_sub(there.position, thing->pose.position);
-		thing->push.w = turn_between(thing->pose, there);
+		thing->push = tac_sco_push(thing);
 		double arm = tac_dvec3_length(tac_dvec3_sub(sco->pose.position, thing->pose.position)) +
 			     sco->radius;
 		double angle = tac_dvec3_length(thing->push.w),
@@ -203,8 +174,7 @@ static void advance_objects(tac_sco *sco)
 		sco->things[i].moves = false;
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		tac_sco_thing *thing = &sco->things[i];
-		thing->push.v = tac_dvec3_sub(thing->goal.position, thing->pose.position);
-		thing->push.w = turn_between(thing->pose, thing->goal);
+		thing->push = tac_sco_push(thing);
 		if (tac_dvec3_length_squared(thing->push.v) == 0 &&
 		    tac_dvec3_length_squared(thing->push.w) == 0)
 			continue;
@@ -233,11 +203,11 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 		slewed = left < reach;
 		reach = fmin(reach, left);
 	}
-	bool push = pushing(sco);
+	bool push = tac_sco_pushing(sco);
 	if (push)
 		reach = sco->trust;
 	double shove = push ? set_pushes(sco, reach) : 0;
-	push = push && pushing(sco);
+	push = push && tac_sco_pushing(sco);
 	double margin = fmax(reach + shove + 2 * hold, MARGIN_MIN);
 	if (!look(sco, margin))
 		return DONE;
@@ -258,7 +228,7 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 	double way = tac_sco_reach(sco, t);
 	bool limited = s < 1 || (way > AT_LIMIT * reach && reach < 1.05 * all) ||
 		       tac_dvec3_length(t.w) > AT_LIMIT * sco->def.turn_max_rad;
-	adapt_trust(sco, way, limited);
+	tac_sco_adapt_trust(sco, way, limited);
 	if (limited && slewed)
 		sco->report->flags |= TAC_SCO_SLEWED;
 	if (!push && tick->distance >= way + hold) { // nothing can be reached
@@ -308,18 +278,18 @@ void tac_sco_move_continuous(tac_sco *sco)
 	while (v == GO_ON && sco->report->pieces < sco->def.pieces) {
 		tac_sco_twist t0 = tac_sco_twist_between(sco, sco->pose, tick->device);
 		double way = tac_sco_reach(sco, t0);
-		if (way < 1e-12 && !pushing(sco))
+		if (way < 1e-12 && !tac_sco_pushing(sco))
 			break;
 		sco->report->pieces++;
 		bool far = way > sco->def.trust_max_m || tac_dvec3_length(t0.w) > sco->def.turn_max_rad;
-		if (far && !tick->near && !pushing(sco)) {
+		if (far && !tick->near && !tac_sco_pushing(sco)) {
 			if (fly(sco, t0)) {
 				tick->near = tick->distance < 2 * sco->def.hold_gap_m;
 				continue;
 			}
 			tick->near = true;
 		}
-		if (sco->def.slew_m > 0 && tick->moved >= tick->slew && tick->near && !pushing(sco)) {
+		if (sco->def.slew_m > 0 && tick->moved >= tick->slew && tick->near && !tac_sco_pushing(sco)) {
 			sco->report->flags |= TAC_SCO_SLEWED | TAC_SCO_LIMITED;
 			break;
 		}

@@ -33,6 +33,7 @@ typedef struct tac_sco_thing {
 	const tac_ccd_body *body;
 	const tac_shape *shape;
 	tac_dpose pose, goal; // now; where it is to be at the end of the tick
+	tac_dpose before;     // at the start of the tick
 	tac_sco_twist push;   // its motion in this piece
 	bool moves;           // in this piece
 	// The contacts at the SCO's pose, and room for those of the next.
@@ -103,6 +104,13 @@ tac_sco_twist tac_sco_twist_scale(tac_sco_twist t, double s);
 double tac_sco_reach(const tac_sco *sco, tac_sco_twist t);
 // The square of the distance in the metric.
 double tac_sco_energy(const tac_sco *sco, tac_dpose from, tac_dpose to);
+// The trust radius after a piece of length `way`: larger where it limited the piece, smaller where it was not
+// used.
+void tac_sco_adapt_trust(tac_sco *sco, double way, bool limited);
+// What an object has to go to its goal; exactly zero when it is there.
+tac_sco_twist tac_sco_push(const tac_sco_thing *thing);
+// Whether an object moves in this piece.
+bool tac_sco_pushing(const tac_sco *sco);
 tac_sco_relative tac_sco_relative_motion(const tac_sco *sco, const tac_sco_thing *thing, tac_sco_twist t);
 // The object after `s` of a piece of motion that takes the tool to `tool`.
 tac_dpose tac_sco_thing_after(const tac_sco *sco, const tac_sco_thing *thing, tac_sco_twist t, double s);
@@ -150,6 +158,7 @@ void tac_sco_inject_blocker(tac_sco *sco, const tac_sco_proof *proof);
 void tac_sco_move_continuous(tac_sco *sco);
 void tac_sco_move_reactive(tac_sco *sco);
 tac_result tac_sco_reactive_create(tac_sco *sco);
+void tac_sco_reactive_reset(tac_sco *sco);
 void tac_sco_reactive_destroy(tac_sco *sco);
 
 #ifdef __cplusplus

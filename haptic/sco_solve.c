@@ -72,7 +72,8 @@ static void collect_rows(tac_sco *sco, double within)
 static double gap_after(const tac_sco *sco, const tac_sco_row *row, tac_dpose from, tac_dpose to)
 {
 	const tac_contact_point *c = row->contact;
-	const tac_mesh *fixed = sco->things[row->object].body->mesh;
+	const tac_sco_thing *thing = &sco->things[row->object];
+	const tac_mesh *fixed = thing->body ? thing->body->mesh : thing->shape->mesh;
 	tac_dvec3 local = tac_dquat_rotate(tac_dquat_conjugate(from.rotation), sub(c->point, from.position));
 	tac_dvec3 x = tac_dpose_apply_point(to, local);
 	if (c->kind == TAC_CONTACT_FACE_VERTEX) {
@@ -184,19 +185,10 @@ static bool run_qp(tac_sco *sco, tac_sco_twist t0, tac_qp_result *out)
 	return false;
 }
 
-static bool any_moves(const tac_sco *sco)
-{
-	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		if (sco->things[i].moves)
-			return true;
-	}
-	return false;
-}
-
 bool tac_sco_solve(tac_sco *sco, tac_sco_twist t0, double reach, tac_sco_twist *out_twist)
 {
 	collect_rows(sco, reach + sco->def.hold_gap_m);
-	bool pushing = any_moves(sco);
+	bool pushing = tac_sco_pushing(sco);
 	tac_sco_twist t = t0;
 	for (int pass = 0; pass <= CURVATURE_PASSES; pass++) {
 		if (pass > 0) {
