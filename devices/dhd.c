@@ -1,10 +1,10 @@
 #include "devices/dhd.h"
 
 #include "base/log.h"
+#include "devices/desk_frame.h"
 #include "devices/library.h"
 #include "devices/relay.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,39 +114,24 @@ typedef struct dhd {
 	int failures; // in a row
 } dhd;
 
-// Its frame has x towards the user, y to the right and z up.
-static tac_dvec3 from_maker(double x, double y, double z)
-{
-	return tac_dvec3_make(y, z, x);
-}
-
-static tac_dquat rotation_from_maker(double matrix[3][3])
-{
-	tac_dmat3 m;
-	for (int row = 0; row < 3; row++)
-		for (int column = 0; column < 3; column++)
-			m.m[row][column] = matrix[(row + 1) % 3][(column + 1) % 3];
-	return tac_dquat_normalize(tac_dquat_from_mat3(m));
-}
-
 // ---- the exchange, on the relay's thread ----
 
 static bool read_sample(dhd *d, tac_device_state *out_state, bool *out_fresh)
 {
 	const functions *f = &d->f;
-	double x, y, z, matrix[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-	const int pose = f->dhdGetPositionAndOrientationFrame(&x, &y, &z, matrix, d->id);
+	double v[3], matrix[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+	const int pose = f->dhdGetPositionAndOrientationFrame(&v[0], &v[1], &v[2], matrix, d->id);
 	if (pose < 0)
 		return false;
-	out_state->T_base_tool = tac_dpose_make(from_maker(x, y, z), d->wrist ? rotation_from_maker(matrix)
-									      : tac_dquat_identity());
-	if (f->dhdGetLinearVelocity(&x, &y, &z, d->id) < 0)
+	out_state->T_base_tool = tac_dpose_make(
+		tac_desk_vector_from(v), d->wrist ? tac_desk_rotation_from(matrix) : tac_dquat_identity());
+	if (f->dhdGetLinearVelocity(&v[0], &v[1], &v[2], d->id) < 0)
 		return false;
-	out_state->velocity_m_per_s = from_maker(x, y, z);
+	out_state->velocity_m_per_s = tac_desk_vector_from(v);
 	if (d->wrist && f->dhdGetAngularVelocityRad) {
-		if (f->dhdGetAngularVelocityRad(&x, &y, &z, d->id) < 0)
+		if (f->dhdGetAngularVelocityRad(&v[0], &v[1], &v[2], d->id) < 0)
 			return false;
-		out_state->angular_velocity_rad_per_s = from_maker(x, y, z);
+		out_state->angular_velocity_rad_per_s = tac_desk_vector_from(v);
 	}
 	out_state->buttons = f->dhdGetButtonMask(d->id);
 	*out_fresh = pose != TIME_GUARD;
@@ -161,9 +146,11 @@ static bool send_order(dhd *d, const tac_relay_order *order)
 			return false;
 		d->forces = order->forces;
 	}
-	const tac_dvec3 force = order->wrench.force_N, torque = order->wrench.torque_Nm;
-	return f->dhdSetForceAndTorqueAndGripperForce(force.z, force.x, force.y, torque.z, torque.x, torque.y,
-						      0, d->id) >= 0;
+	double force[3], torque[3];
+	tac_desk_vector_to(order->wrench.force_N, force);
+	tac_desk_vector_to(order->wrench.torque_Nm, torque);
+	return f->dhdSetForceAndTorqueAndGripperForce(force[0], force[1], force[2], torque[0], torque[1],
+						      torque[2], 0, d->id) >= 0;
 }
 
 static tac_device_status dhd_exchange(void *user, const tac_relay_order *order, tac_device_state *out_state)
@@ -296,26 +283,13 @@ static bool set_limits(const functions *f, char id, const tac_device_info *info)
 	return false;
 }
 
-// The number in `which`, or -1.
-static int parse_id(const char *which)
-{
-	if (!*which)
-		return 0;
-	char *end;
-	const long id = strtol(which, &end, 10);
-	return end != which && *end == '\0' && id >= 0 && id < IDS_MAX ? (int)id : -1;
-}
-
 tac_result tac_dhd_open(const char *which, const tac_open_def *def, tac_device **out_device)
 {
 	(void)def;
 	*out_device = NULL;
-	const int id = parse_id(which);
-	if (id < 0) {
-		tac_log(TAC_LOG_ERROR, "dhd: expected a device number from 0 to %d, found '%.32s'",
-			IDS_MAX - 1, which);
+	int id;
+	if (!tac_driver_parse_number("dhd", which, &id))
 		return TAC_ERROR_ARGUMENT;
-	}
 	char reason[256];
 	functions f;
 	if (load(&f, reason, sizeof reason) != TAC_LIBRARY_LOADED) {

@@ -1,12 +1,14 @@
 #include "devices/registry.h"
 
 #include "base/log.h"
+#include "devices/chai3d.h"
 #include "devices/dhd.h"
 #include "devices/hd.h"
 #include "devices/mouse.h"
 #include "devices/playback.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---- the drivers that need no hardware ----
@@ -69,6 +71,7 @@ static tac_result playback_open(const char *which, const tac_open_def *def, tac_
 // ---- the table ----
 
 static const tac_driver drivers[] = {
+	{"chai3d", "chai3d[:NUMBER]", "what CHAI3D drives", tac_chai3d_list, tac_chai3d_open},
 	{"dhd", "dhd[:NUMBER]", "Force Dimension omega, delta, sigma, lambda", tac_dhd_list, tac_dhd_open},
 	{"hd", "hd[:NAME]", "3D Systems Touch, Touch X, Premium", tac_hd_list, tac_hd_open},
 	{"mouse", "mouse[:/dev/input/eventN]", "a mouse: moves, feels nothing", tac_mouse_list,
@@ -140,4 +143,17 @@ void tac_driver_report_add(tac_driver_report *report, const char *select, const 
 	snprintf(device->serial, sizeof device->serial, "%s", serial);
 	snprintf(device->reason, sizeof device->reason, "%s", reason ? reason : "");
 	device->state = state;
+}
+
+bool tac_driver_parse_number(const char *driver, const char *which, int *out_number)
+{
+	char *end;
+	const long number = strtol(which, &end, 10);
+	const bool fits = end != which && *end == '\0' && number >= 0 && number < TAC_DRIVER_DEVICES_MAX;
+	*out_number = fits ? (int)number : 0;
+	if (fits || !*which)
+		return true;
+	tac_log(TAC_LOG_ERROR, "%s: expected a device number from 0 to %d, found '%.32s'", driver,
+		TAC_DRIVER_DEVICES_MAX - 1, which);
+	return false;
 }

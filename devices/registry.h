@@ -89,6 +89,10 @@ const char *tac_driver_state_name(tac_driver_state state);
 void tac_driver_report_add(tac_driver_report *report, const char *select, const char *what,
 			   const char *serial, tac_driver_state state, const char *reason);
 
+// For drivers whose devices have numbers: 0 for "", the number in `which`, or false with a log line.
+// Thread: setup.
+bool tac_driver_parse_number(const char *driver, const char *which, int *out_number);
+
 #ifdef __cplusplus
 }
 #endif
