@@ -110,7 +110,7 @@ static int sweep_file(FILE *motions, const char *path, FILE *out, const tac_ccd_
 {
 	tac_ccd_options options = tac_ccd_options_default();
 	options.zone = zone;
-	tac_ccd_context context = {0, 0};
+	static tac_ccd_context context; // 170 KB
 	motion m;
 	int line = 0, found, index = 0;
 	fprintf(out, "motion,f_translation,f_rotation,kind,px,py,pz,nx,ny,nz,ns\n");

@@ -83,7 +83,7 @@ static double us_since(int64_t start)
 	return (double)(cpu_ns() - start) / 1e3;
 }
 
-static tac_certificate_context planes;
+static tac_ccd_context planes;
 
 static cost measure(const thing *a, const thing *b, double length, double angle)
 {

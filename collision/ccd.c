@@ -122,10 +122,10 @@ typedef struct features {
 	uint8_t moving_vertices, fixed_vertices, moving_edges, fixed_edges;
 } features;
 
-static void translate_pair(const tac_dvec3 a[3], const tac_dvec3 b[3], tac_dvec3 v, features which,
-			   double slack, bool front, contact *best)
+static void translate_pair(const tac_dvec3 a[3], tac_dvec3 na, const tac_dvec3 b[3], tac_dvec3 nb,
+			   tac_dvec3 v, features which, double slack, bool front, contact *best)
 {
-	tac_dvec3 na = unit_normal(a), nb = unit_normal(b), back = tac_dvec3_neg(v);
+	tac_dvec3 back = tac_dvec3_neg(v);
 	for (int k = 0; k < 3; k++) {
 		if (which.moving_vertices >> k & 1)
 			keep(best, translate_vertex(a[k], b, nb, v, slack, front, best->time),
@@ -206,10 +206,9 @@ static double rotate_edge(tac_dvec3 a, tac_dvec3 b, tac_dvec3 c, tac_dvec3 d, do
 	return NEVER;
 }
 
-static void rotate_pair(const tac_dvec3 a[3], const tac_dvec3 b[3], features which, double slack, bool front,
-			contact *best)
+static void rotate_pair(const tac_dvec3 a[3], tac_dvec3 na, const tac_dvec3 b[3], tac_dvec3 nb,
+			features which, double slack, bool front, contact *best)
 {
-	tac_dvec3 na = unit_normal(a), nb = unit_normal(b);
 	for (int k = 0; k < 3; k++) {
 		if (which.moving_vertices >> k & 1)
 			keep(best, rotate_vertex(a[k], b, nb, 1, slack, front, best->time),
@@ -242,14 +241,16 @@ static double magnitude(const tac_dvec3 a[3], const tac_dvec3 b[3])
 double tac_ccd_translate_triangles(const tac_dvec3 moving[3], const tac_dvec3 fixed[3], tac_dvec3 v)
 {
 	contact best = {nextafter(1, 2), TAC_CCD_NONE};
-	translate_pair(moving, fixed, v, all_features, ROUNDING * magnitude(moving, fixed), false, &best);
+	translate_pair(moving, unit_normal(moving), fixed, unit_normal(fixed), v, all_features,
+		       ROUNDING * magnitude(moving, fixed), false, &best);
 	return best.kind == TAC_CCD_NONE ? 2 : best.time;
 }
 
 double tac_ccd_rotate_triangles(const tac_dvec3 moving[3], const tac_dvec3 fixed[3], double angle)
 {
 	contact best = {tan(angle / 2), TAC_CCD_NONE};
-	rotate_pair(moving, fixed, all_features, ROUNDING * magnitude(moving, fixed), false, &best);
+	rotate_pair(moving, unit_normal(moving), fixed, unit_normal(fixed), all_features,
+		    ROUNDING * magnitude(moving, fixed), false, &best);
 	return best.kind == TAC_CCD_NONE ? 2 : 2 * atan(best.time) / angle;
 }
 
@@ -287,6 +288,8 @@ typedef struct query {
 	tac_dmat3 to_axis; // fixed frame to that of the axis: z against the axis
 	contact best;
 	const tac_ccd_triangle *best_moving, *best_fixed;
+	tac_ccd_context *context;
+	tac_ccd_pair pair;
 	int64_t pairs, limit;
 	bool spent;
 	bool listed; // the list is complete for the slice; else the trees are asked each time
@@ -345,26 +348,30 @@ static features features_of(const tac_ccd_triangle *moving, const tac_ccd_triang
 	return which;
 }
 
-// Examines the pair over the slice; a contact shortens the rest of the search to the time before it.
-static void examine(query *q, const tac_ccd_triangle *moving, const tac_dvec3 a[3],
-		    const tac_ccd_triangle *fixed, const tac_dvec3 b[3])
+// Examines the loaded pair over the slice; a contact shortens the rest of the search to the time before it.
+static void examine(query *q)
 {
 	double before = q->best.time;
-	features which = features_of(moving, fixed);
+	const tac_ccd_moving *a = &q->pair.a;
+	const tac_ccd_triangle *fixed = q->pair.triangle;
+	features which = features_of(a->triangle, fixed);
 	if (!q->m.rotates) {
-		translate_pair(a, b, q->slice_v, which, q->slack, q->front, &q->best);
+		translate_pair(a->start, a->normal, q->pair.b, fixed->normal, q->slice_v, which, q->slack,
+			       q->front, &q->best);
 	} else {
 		tac_dvec3 ra[3], rb[3];
 		for (int k = 0; k < 3; k++) {
-			ra[k] = tac_dmat3_apply(q->to_axis, sub(a[k], q->m.center));
-			rb[k] = tac_dmat3_apply(q->to_axis, sub(b[k], q->m.center));
+			ra[k] = tac_dmat3_apply(q->to_axis, sub(a->start[k], q->m.center));
+			rb[k] = tac_dmat3_apply(q->to_axis, sub(q->pair.b[k], q->m.center));
 		}
-		rotate_pair(ra, rb, which, q->slack, q->front, &q->best);
+		rotate_pair(ra, tac_dmat3_apply(q->to_axis, a->normal), rb,
+			    tac_dmat3_apply(q->to_axis, fixed->normal), which, q->slack, q->front, &q->best);
 	}
 	if (q->best.time >= before)
 		return;
-	q->best_moving = moving;
+	q->best_moving = a->triangle;
 	q->best_fixed = fixed;
+	q->pair.loaded = -1;
 	if (q->m.rotates) {
 		double angle = 2 * atan(q->best.time);
 		q->sweep = tac_ccd_sweep_make(q->from,
@@ -376,33 +383,45 @@ static void examine(query *q, const tac_ccd_triangle *moving, const tac_dvec3 a[
 	}
 }
 
-static bool visit_motion(void *user, const tac_ccd_moving *moving, const tac_ccd_triangle *fixed,
-			 const tac_dvec3 fixed_vertices[3])
+// True when a plane keeps the loaded pair apart all the way: that of the fixed triangle, or, as long as it
+// does not turn, that of the moving one.
+static bool plane_parts_ways(const query *q)
+{
+	const tac_ccd_moving *a = &q->pair.a;
+	tac_dvec3 way[6] = {a->start[0], a->start[1], a->start[2], a->end[0], a->end[1], a->end[2]};
+	if (tac_ccd_plane_clears(q->pair.triangle->normal, q->pair.b[0], way, 6) >
+	    2 * q->slack + q->sweep.bend)
+		return true;
+	if (q->m.rotates)
+		return false;
+	tac_dvec3 v = sub(a->end[0], a->start[0]);
+	for (int k = 0; k < 3; k++) {
+		way[k] = q->pair.b[k];
+		way[k + 3] = sub(q->pair.b[k], v);
+	}
+	return tac_ccd_plane_clears(a->normal, a->start[0], way, 6) > 2 * q->slack;
+}
+
+static bool visit_motion(void *user, int32_t moving, int32_t fixed)
 {
 	query *q = user;
+	if (!tac_ccd_pair_load(&q->pair, &q->sweep, moving, fixed, q->slack))
+		return true;
 	if (spend(q))
 		return false;
-	// All paths stay on one side of the fixed triangle's plane.
-	tac_dvec3 way[6] = {moving->start[0], moving->start[1], moving->start[2],
-			    moving->end[0],   moving->end[1],   moving->end[2]};
-	if (tac_ccd_plane_separates(fixed_vertices, way, 6, 2 * q->slack + q->sweep.bend))
-		return true;
-	examine(q, moving->triangle, moving->start, fixed, fixed_vertices);
+	if (!plane_parts_ways(q))
+		examine(q);
 	return true;
 }
 
-static bool visit_candidate(void *user, const tac_ccd_moving *moving, const tac_ccd_triangle *fixed,
-			    const tac_dvec3 fixed_vertices[3])
+static bool visit_candidate(void *user, int32_t moving, int32_t fixed)
 {
 	query *q = user;
-	(void)fixed_vertices;
 	if (q->candidate_count == CANDIDATES) {
 		q->listed = false;
 		return false;
 	}
-	candidate *c = &q->candidates[q->candidate_count++];
-	c->moving = (int32_t)(moving->triangle - q->moving->triangles);
-	c->fixed = (int32_t)(fixed - q->fixed->triangles);
+	q->candidates[q->candidate_count++] = (candidate){moving, fixed};
 	return true;
 }
 
@@ -417,46 +436,40 @@ static void enter_slice(query *q, int k, int n)
 				      q->m.rotates ? q->slice_angle : 0, q->m.arm);
 	q->listed = true;
 	q->candidate_count = 0;
-	tac_ccd_pairs(q->moving, q->fixed, &q->sweep, &q->reach, visit_candidate, q);
+	double way = q->m.length / n + q->reach;
+	if (tac_ccd_list_covers(q->context, &q->from, way))
+		tac_ccd_near_pairs(q->moving, q->fixed, &q->from, way, q->context, visit_candidate, q);
+	else
+		tac_ccd_pairs(q->moving, q->fixed, &q->sweep, &q->reach, visit_candidate, q);
 }
 
 // As tac_ccd_pairs, from the list where there is one.
-static void each_pair(const query *q, const tac_ccd_sweep *sweep, const double *reach, tac_ccd_visit visit,
+static void each_pair(query *q, const tac_ccd_sweep *sweep, const double *reach, tac_ccd_visit visit,
 		      void *user)
 {
+	q->pair.loaded = -1;
 	if (!q->listed) {
 		tac_ccd_pairs(q->moving, q->fixed, sweep, reach, visit, user);
 		return;
 	}
-	tac_ccd_moving m;
-	int32_t last = -1;
 	for (int i = 0; i < q->candidate_count; i++) {
-		if (q->candidates[i].moving != last) {
-			last = q->candidates[i].moving;
-			m = tac_ccd_sweep_triangle(sweep, &q->moving->triangles[last]);
-		}
-		const tac_ccd_triangle *fixed = &q->fixed->triangles[q->candidates[i].fixed];
-		tac_dvec3 v[3];
-		tac_ccd_triangle_load(fixed, v);
-		tac_ccd_box box = tac_ccd_box_of(v);
-		if (tac_ccd_box_meets_box(&m.box, &box, *reach) && !visit(user, &m, fixed, v))
+		if (!visit(user, q->candidates[i].moving, q->candidates[i].fixed))
 			return;
 	}
 }
 
 // Searches slice k of n. The fraction of the whole motion up to which it is free of contact.
-static double search_slice(query *q, int k, int n, const tac_ccd_context *context)
+static double search_slice(query *q, int k, int n)
 {
 	q->best.kind = TAC_CCD_NONE;
 	// The end itself belongs to the slice.
 	q->best.time = nextafter(q->m.rotates ? tan(q->slice_angle / 2) : 1, HUGE_VAL);
+	q->pair.loaded = -1;
+	const tac_ccd_context *context = q->context;
 	if (context && context->moving_index > 0) {
-		const tac_ccd_triangle *moving = &q->moving->triangles[context->moving_index - 1];
-		const tac_ccd_triangle *fixed = &q->fixed->triangles[context->fixed_index - 1];
-		tac_dvec3 b[3];
-		tac_ccd_moving a = tac_ccd_sweep_triangle(&q->sweep, moving);
-		tac_ccd_triangle_load(fixed, b);
-		examine(q, moving, a.start, fixed, b);
+		tac_ccd_pair_load(&q->pair, &q->sweep, context->moving_index - 1, context->fixed_index - 1,
+				  0);
+		examine(q);
 	}
 	each_pair(q, &q->sweep, &q->slack, visit_motion, q);
 	if (q->spent)
@@ -469,35 +482,39 @@ static double search_slice(query *q, int k, int n, const tac_ccd_context *contex
 
 typedef struct distance_query {
 	query *budget; // NULL: unlimited
+	const tac_ccd_sweep *still;
+	tac_ccd_pair pair;
 	double least;
 	tac_ccd_closest closest;
 	const tac_ccd_triangle *moving, *fixed;
 } distance_query;
 
-static bool visit_distance(void *user, const tac_ccd_moving *moving, const tac_ccd_triangle *fixed,
-			   const tac_dvec3 fixed_vertices[3])
+static bool visit_distance(void *user, int32_t moving, int32_t fixed)
 {
 	distance_query *d = user;
+	if (!tac_ccd_pair_load(&d->pair, d->still, moving, fixed, d->least))
+		return true;
 	if (d->budget && spend(d->budget))
 		return false;
-	if (tac_ccd_plane_separates(fixed_vertices, moving->start, 3, d->least) ||
-	    tac_ccd_plane_separates(moving->start, fixed_vertices, 3, d->least))
+	if (tac_ccd_pair_clears(&d->pair) > d->least)
 		return true;
-	tac_ccd_closest closest = tac_ccd_closest_of_triangles(moving->start, fixed_vertices);
+	tac_ccd_closest closest = tac_ccd_closest_of_triangles(d->pair.a.start, d->pair.b);
 	if (closest.distance < d->least) {
 		d->least = closest.distance;
 		d->closest = closest;
-		d->moving = moving->triangle;
-		d->fixed = fixed;
+		d->moving = d->pair.a.triangle;
+		d->fixed = d->pair.triangle;
 	}
 	return d->least > 0;
 }
 
 static distance_query find_distance(query *q, const tac_ccd_pose *T, double reach)
 {
-	distance_query d = {.budget = q, .least = reach};
 	tac_ccd_sweep still = tac_ccd_sweep_make(*T, *T, 0, 0);
+	distance_query d = {.budget = q, .still = &still, .least = reach};
+	d.pair = (tac_ccd_pair){.moving = q->moving, .fixed = q->fixed, .loaded = -1};
 	each_pair(q, &still, &d.least, visit_distance, &d);
+	d.still = NULL;
 	return d;
 }
 
@@ -505,8 +522,9 @@ double tac_ccd_distance(const tac_ccd_body *moving, const tac_ccd_body *fixed, c
 			double reach, tac_ccd_closest *out_closest, int32_t *out_moving_triangle,
 			int32_t *out_fixed_triangle)
 {
-	distance_query d = {.budget = NULL, .least = reach};
 	tac_ccd_sweep still = tac_ccd_sweep_make(*T, *T, 0, 0);
+	distance_query d = {.budget = NULL, .still = &still, .least = reach};
+	d.pair = (tac_ccd_pair){.moving = moving, .fixed = fixed, .loaded = -1};
 	tac_ccd_pairs(moving, fixed, &still, &d.least, visit_distance, &d);
 	if (d.moving) {
 		if (out_closest)
@@ -619,8 +637,18 @@ static tac_ccd_result run(const tac_ccd_body *moving, const tac_ccd_body *fixed,
 	if (!valid || (zone > 0 && size * ROUNDING > zone))
 		return result_make(0, TAC_CCD_REFUSED | TAC_CCD_STOPPED, zone);
 
-	query q = {
-		.moving = moving, .fixed = fixed, .options = options, .m = *m, .limit = options->pair_limit};
+	tac_ccd_context_bind(context, moving, fixed);
+	query q;
+	q.moving = moving;
+	q.fixed = fixed;
+	q.options = options;
+	q.m = *m;
+	q.limit = options->pair_limit;
+	q.context = context;
+	q.pair = (tac_ccd_pair){.moving = moving, .fixed = fixed, .loaded = -1};
+	q.best_moving = q.best_fixed = NULL;
+	q.pairs = 0;
+	q.spent = false;
 	if (m->rotates) {
 		tac_dvec3 z = tac_dvec3_neg(m->axis), x = tac_dvec3_perpendicular(z);
 		q.to_axis = tac_dmat3_from_rows(x, cross(z, x), z);
@@ -648,7 +676,7 @@ static tac_ccd_result run(const tac_ccd_body *moving, const tac_ccd_body *fixed,
 	for (int k = 0; k < n; k++) {
 		if (k > 0)
 			enter_slice(&q, k, n);
-		fraction = search_slice(&q, k, n, context);
+		fraction = search_slice(&q, k, n);
 		if (q.spent || q.best.kind != TAC_CCD_NONE)
 			break;
 	}

@@ -70,10 +70,36 @@ typedef struct tac_ccd_pose {
 	tac_dvec3 t;
 } tac_ccd_pose;
 
-// What a caller keeps from query to query with the same two bodies: where the last contact was, which is
-// examined first. Zero-initialise. The results do not depend on it.
+// Pairs of triangles and planes that a context remembers.
+#define TAC_CCD_NEAR_MAX   8192
+#define TAC_CCD_PLANES_MAX 1024
+
+// A pair of triangles near the pose of the list: positions in the bodies' triangle arrays, and a lower bound
+// of their distance there, m.
+typedef struct tac_ccd_near {
+	int32_t moving, fixed;
+	double clears;
+} tac_ccd_near;
+
+// What a caller keeps from query to query with the same two bodies, about 170 KB; for one query at a time.
+// Zero-initialise, and again when a body was built anew; used with other bodies it starts afresh. It serves
+// contacts (collision/contacts.h), certificates
+// (collision/certificate.h) and the sweeps below: the pairs that were near at one pose are those that can be
+// near at the next, until the bodies have moved too far, so the trees are descended once for many queries.
+// Contacts and sweeps do not depend on it; a certificate may prove more with it.
 typedef struct tac_ccd_context {
-	int32_t moving_index, fixed_index; // positions in the bodies' triangle arrays, plus 1
+	const tac_ccd_body *moving, *fixed;
+	int32_t moving_index, fixed_index; // of the last stop, plus 1: examined first
+	tac_ccd_pose at;                   // where the list was made
+	double reach;                      // what is closer there is listed, m; 0: no list
+	double overflow_reach;             // with which the list overflowed, m
+	int32_t overflow_queries;          // since then without a list
+	int32_t count;
+	tac_ccd_near pairs[TAC_CCD_NEAR_MAX];
+	struct {
+		int32_t moving, fixed; // triangles' ids plus 1; 0: empty
+		tac_dvec3 normal;      // fixed frame
+	} planes[TAC_CCD_PLANES_MAX];  // that proved a pair: tried first the next time
 } tac_ccd_context;
 
 // Zone TAC_CCD_ZONE, no limits. Thread: any.

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/simd.h"
+#include "collision/split.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,23 +11,22 @@
 // Boxes grow by this part of their coordinates, many times the rounding of float.
 #define BOX_ROUNDING 1e-6f
 
-// While building the tree is binary: a node has two children, or the triangles order[first …].
-typedef struct branch {
-	tac_vec3 center, half;
-	int32_t first; // of the two children; of the triangles
-	int32_t count; // 0: inner
-} branch;
+// Levels that are cut by area; deeper ones are halved, which bounds the depth.
+#define LEVELS_BY_AREA 8
 
 typedef struct builder {
 	const tac_mesh *mesh;
 	tac_ccd_body *body;
-	tac_vec3 *centers;
-	int32_t *order;
-	branch *branches;
-	int32_t branch_count;
+	tac_split split;
 	uint8_t *vertices, *edges;          // owner masks by mesh triangle
 	uint8_t *vertex_taken, *edge_taken; // has a triangle that stands for it
 } builder;
+
+// A part of the triangles, and the child that will hold it.
+typedef struct part {
+	int32_t begin, end;
+	tac_box box;
+} part;
 
 static tac_dvec3 vertex_of(const tac_mesh *mesh, int32_t v)
 {
@@ -120,121 +120,135 @@ static void list_neighbours(const tac_mesh *mesh, tac_ccd_body *body)
 	body->vertex_first[0] = 0;
 }
 
-static void bound(builder *b, int32_t first, int32_t count, branch *node)
+static tac_vec3 corner(const builder *b, int32_t item, int k)
 {
-	tac_vec3 lo = tac_vec3_splat(INFINITY), hi = tac_vec3_splat(-INFINITY);
-	for (int32_t i = first; i < first + count; i++) {
-		for (int k = 0; k < 3; k++) {
-			tac_vec3 v = b->mesh->vertices[b->mesh->triangles[b->order[i]].vertex[k]];
-			lo = tac_vec3_min(v, lo);
-			hi = tac_vec3_max(v, hi);
-		}
-	}
-	node->center = tac_vec3_scale(tac_vec3_add(lo, hi), 0.5f);
-	tac_vec3 reach = tac_vec3_max(tac_vec3_abs(lo), tac_vec3_abs(hi));
-	node->half = tac_vec3_add_scaled(tac_vec3_scale(tac_vec3_sub(hi, lo), 0.5f), BOX_ROUNDING, reach);
+	return b->mesh->vertices[b->mesh->triangles[b->split.items[item].triangle].vertex[k]];
 }
 
-// Moves the element of rank `rank` of order[first …) along `axis` into its place (Hoare's selection).
-static void select_rank(builder *b, int32_t first, int32_t last, int32_t rank, int axis)
+// Lane k of the node: the box and the slab of the part.
+static void bound(const builder *b, const part *p, tac_ccd_node *node, int k)
 {
-	while (first < last) {
-		float pivot = tac_vec3_get(b->centers[b->order[first + (last - first) / 2]], axis);
-		int32_t i = first, j = last;
-		while (i <= j) {
-			while (tac_vec3_get(b->centers[b->order[i]], axis) < pivot)
-				i++;
-			while (tac_vec3_get(b->centers[b->order[j]], axis) > pivot)
-				j--;
-			if (i <= j) {
-				int32_t swap = b->order[i];
-				b->order[i++] = b->order[j];
-				b->order[j--] = swap;
+	float center[3], reach[3];
+	for (int i = 0; i < 3; i++) {
+		center[i] = 0.5f * p->box.min[i] + 0.5f * p->box.max[i];
+		reach[i] = fmaxf(fabsf(p->box.min[i]), fabsf(p->box.max[i]));
+		node->center[i][k] = center[i];
+		node->half[i][k] = 0.5f * (p->box.max[i] - p->box.min[i]) + BOX_ROUNDING * reach[i];
+	}
+	tac_vec3 sum = tac_vec3_zero(), middle = tac_vec3_load(center); // normals, weighted by area
+	for (int32_t i = p->begin; i < p->end; i++) {
+		tac_vec3 v = corner(b, i, 0);
+		sum = tac_vec3_add(sum, tac_vec3_cross(tac_vec3_sub(corner(b, i, 1), v),
+						       tac_vec3_sub(corner(b, i, 2), v)));
+	}
+	tac_vec3 normal = tac_vec3_normalize(sum);
+	if (!(tac_vec3_length(normal) > 0.5f)) // closed, or no area: any direction is right
+		normal = tac_vec3_make(0, 0, 1);
+	float lo = INFINITY, hi = -INFINITY, wide = 0, ball = 0;
+	for (int32_t i = p->begin; i < p->end; i++) {
+		for (int c = 0; c < 3; c++) {
+			tac_vec3 from = tac_vec3_sub(corner(b, i, c), middle);
+			float along = tac_vec3_dot(normal, from);
+			lo = fminf(lo, along);
+			hi = fmaxf(hi, along);
+			wide = fmaxf(wide, tac_vec3_length(tac_vec3_cross(normal, from)));
+			ball = fmaxf(ball, tac_vec3_length(from));
+		}
+	}
+	float pad = BOX_ROUNDING * tac_vec3_length(tac_vec3_load(reach));
+	node->normal[0][k] = normal.x;
+	node->normal[1][k] = normal.y;
+	node->normal[2][k] = normal.z;
+	node->offset[k] = 0.5f * (lo + hi);
+	node->thick[k] = 0.5f * (hi - lo) + pad;
+	node->wide[k] = wide + pad;
+	node->ball[k] = ball + pad;
+}
+
+// Opens the part of the largest area until there are eight or all are triangles.
+static int divide(builder *b, int level, part parts[TAC_CCD_WIDTH])
+{
+	int count = 1;
+	while (count < TAC_CCD_WIDTH) {
+		int largest = -1;
+		float area = -1;
+		for (int i = 0; i < count; i++) {
+			float a = tac_box_half_area(&parts[i].box);
+			if (parts[i].end - parts[i].begin > 1 && a > area) {
+				area = a;
+				largest = i;
 			}
 		}
-		if (rank <= j)
-			last = j;
-		else if (rank >= i)
-			first = i;
-		else
-			return;
+		if (largest < 0)
+			break;
+		tac_box boxes[2];
+		part *left = &parts[largest], *right = &parts[count++];
+		int32_t middle =
+			tac_split_cut(&b->split, left->begin, left->end, level >= LEVELS_BY_AREA, boxes);
+		*right = (part){middle, left->end, boxes[1]};
+		*left = (part){left->begin, middle, boxes[0]};
 	}
+	return count;
 }
 
-static void build_branch(builder *b, int32_t index, int32_t first, int32_t count)
+static int32_t build_node(builder *b, part whole, int level)
 {
-	branch *node = &b->branches[index];
-	bound(b, first, count, node);
-	if (count <= TAC_CCD_LEAF) {
-		node->first = first;
-		node->count = count;
-		return;
-	}
-	tac_vec3 lo = tac_vec3_splat(INFINITY), hi = tac_vec3_splat(-INFINITY);
-	for (int32_t i = first; i < first + count; i++) {
-		lo = tac_vec3_min(b->centers[b->order[i]], lo);
-		hi = tac_vec3_max(b->centers[b->order[i]], hi);
-	}
-	tac_vec3 d = tac_vec3_sub(hi, lo);
-	int axis = d.x >= d.y && d.x >= d.z ? 0 : d.y >= d.z ? 1 : 2;
-	// Halves of a multiple of TAC_CCD_LEAF fill the leaves; the depth stays at log2.
-	int32_t left = count / 2;
-	select_rank(b, first, first + count - 1, first + left, axis);
-	node->first = b->branch_count;
-	node->count = 0;
-	b->branch_count += 2;
-	int32_t children = node->first;
-	build_branch(b, children, first, left);
-	build_branch(b, children + 1, first + left, count - left);
-}
-
-// Puts the descendants of a branch, three levels down or leaves, into `list`.
-static int collect(const builder *b, int32_t index, int levels, int32_t *list, int count)
-{
-	const branch *node = &b->branches[index];
-	if (levels == 0 || node->count) {
-		list[count] = index;
-		return count + 1;
-	}
-	count = collect(b, node->first, levels - 1, list, count);
-	return collect(b, node->first + 1, levels - 1, list, count);
-}
-
-static void build_node(builder *b, int32_t node_index, int32_t branch_index)
-{
-	int32_t list[TAC_CCD_WIDTH];
-	int count = collect(b, branch_index, 3, list, 0);
-	tac_ccd_node *node = &b->body->nodes[node_index];
+	int32_t index = b->body->node_count++;
+	part parts[TAC_CCD_WIDTH] = {whole};
+	int count = divide(b, level, parts);
+	tac_ccd_node node = {0};
 	for (int k = 0; k < TAC_CCD_WIDTH; k++) {
-		for (int axis = 0; axis < 3; axis++) {
-			node->center[axis][k] =
-				k < count ? tac_vec3_get(b->branches[list[k]].center, axis) : 0;
-			node->half[axis][k] =
-				k < count ? tac_vec3_get(b->branches[list[k]].half, axis) : -1e30f;
-		}
-		node->count[k] = k < count ? b->branches[list[k]].count : 0;
-		node->child[k] = k < count && node->count[k] ? b->branches[list[k]].first : 0;
+		if (k < count)
+			bound(b, &parts[k], &node, k);
+		for (int i = 0; i < 3 && k >= count; i++)
+			node.half[i][k] = -1e30f;
 	}
 	for (int k = 0; k < count; k++) {
-		if (node->count[k])
-			continue;
-		int32_t child = b->body->node_count++;
-		b->body->nodes[node_index].child[k] = child;
-		build_node(b, child, list[k]);
+		bool leaf = parts[k].end - parts[k].begin == 1;
+		node.child[k] = leaf ? ~parts[k].begin : build_node(b, parts[k], level + 1);
 	}
+	b->body->nodes[index] = node;
+	return index;
 }
 
 static void fill_triangles(builder *b)
 {
 	for (int32_t i = 0; i < b->mesh->triangle_count; i++) {
-		int32_t t = b->order[i];
+		int32_t t = b->split.items[i].triangle;
 		tac_ccd_triangle *out = &b->body->triangles[i];
 		for (int k = 0; k < 3; k++)
 			out->vertex[k] = b->mesh->vertices[b->mesh->triangles[t].vertex[k]];
+		out->normal = normal_of(b->mesh, t);
 		out->id = t;
 		out->vertices = b->vertices[t];
 		out->edges = b->edges[t];
 	}
+}
+
+// Builds the tree and gives back what it did not need.
+static bool build_tree(builder *b)
+{
+	tac_ccd_body *body = b->body;
+	part whole = {0, b->mesh->triangle_count, tac_split_bounds(&b->split, 0, b->mesh->triangle_count)};
+	build_node(b, whole, 0);
+	size_t bytes = (size_t)body->node_count * sizeof *body->nodes;
+	tac_ccd_node *nodes = aligned_alloc(32, bytes);
+	if (!nodes)
+		return false;
+	memcpy(nodes, body->nodes, bytes);
+	free(body->nodes);
+	body->nodes = nodes;
+	body->center = tac_vec3_scale(
+		tac_vec3_add(tac_vec3_load(whole.box.min), tac_vec3_load(whole.box.max)), 0.5f);
+	tac_dvec3 middle = tac_dvec3_from_vec3(body->center);
+	for (int32_t v = 0; v < b->mesh->vertex_count; v++) {
+		tac_dvec3 x = vertex_of(b->mesh, v);
+		body->radius = fmax(body->radius, tac_dvec3_length(x));
+		body->ball = fmax(body->ball, tac_dvec3_length(tac_dvec3_sub(x, middle)));
+	}
+	body->simd = (int32_t)tac_simd_select();
+	fill_triangles(b);
+	return true;
 }
 
 tac_ccd_body_def tac_ccd_body_def_default(void)
@@ -261,16 +275,14 @@ tac_result tac_ccd_body_build(const tac_ccd_body_def *def, tac_ccd_body **out_bo
 	size_t triangles = (size_t)mesh->triangle_count, vertices = (size_t)mesh->vertex_count,
 	       edges = (size_t)mesh->edge_count;
 	tac_ccd_body *body = calloc(1, sizeof *body);
-	builder b = {mesh,
-		     body,
-		     calloc(triangles, sizeof(tac_vec3)),
-		     calloc(triangles, sizeof(int32_t)),
-		     calloc(2 * triangles, sizeof(branch)),
-		     1,
-		     calloc(triangles, 1),
-		     calloc(triangles, 1),
-		     calloc(vertices, 1),
-		     calloc(edges, 1)};
+	builder b = {
+		.mesh = mesh,
+		.body = body,
+		.vertices = calloc(triangles, 1),
+		.edges = calloc(triangles, 1),
+		.vertex_taken = calloc(vertices, 1),
+		.edge_taken = calloc(edges, 1),
+	};
 	if (body) {
 		body->mesh = mesh;
 		body->solid = def->solid;
@@ -281,33 +293,15 @@ tac_result tac_ccd_body_build(const tac_ccd_body_def *def, tac_ccd_body **out_bo
 		body->vertex_first = calloc(vertices + 1, sizeof(int32_t));
 		body->vertex_neighbour = calloc(2 * edges, sizeof(int32_t));
 	}
-	bool complete = body && b.centers && b.order && b.branches && b.vertices && b.edges &&
-			b.vertex_taken && b.edge_taken && body->triangles && body->nodes &&
-			body->edge_kinds && body->vertex_collides && body->vertex_first &&
-			body->vertex_neighbour;
+	bool complete = body && b.vertices && b.edges && b.vertex_taken && b.edge_taken && body->triangles &&
+			body->nodes && body->edge_kinds && body->vertex_collides && body->vertex_first &&
+			body->vertex_neighbour && tac_split_init(mesh, &b.split) == TAC_OK;
 	if (complete) {
 		assign_features(&b, def);
 		list_neighbours(mesh, body);
-		for (int32_t t = 0; t < mesh->triangle_count; t++) {
-			const int32_t *v = mesh->triangles[t].vertex;
-			tac_vec3 sum = tac_vec3_add(tac_vec3_add(mesh->vertices[v[0]], mesh->vertices[v[1]]),
-						    mesh->vertices[v[2]]);
-			b.centers[t] = tac_vec3_scale(sum, 1.0f / 3.0f);
-			b.order[t] = t;
-		}
-		build_branch(&b, 0, 0, mesh->triangle_count);
-		body->node_count = 1;
-		build_node(&b, 0, 0);
-		body->center = b.branches[0].center;
-		body->half = b.branches[0].half;
-		body->simd = (int32_t)tac_simd_select();
-		fill_triangles(&b);
-		for (int32_t v = 0; v < mesh->vertex_count; v++)
-			body->radius = fmax(body->radius, tac_dvec3_length(vertex_of(mesh, v)));
+		complete = build_tree(&b);
+		tac_split_fini(&b.split);
 	}
-	free(b.centers);
-	free(b.order);
-	free(b.branches);
 	free(b.vertices);
 	free(b.edges);
 	free(b.vertex_taken);

@@ -20,9 +20,6 @@ extern "C" {
 // Two faces whose planes differ by less than this sine are one flat face: their edge is no feature.
 #define TAC_CCD_FLAT 1e-9
 
-// Triangles in a leaf: tests of pairs cost more than tests of boxes.
-#define TAC_CCD_LEAF 2
-
 typedef enum tac_ccd_edge {
 	TAC_CCD_EDGE_CONVEX, // also open, non-manifold and inconsistently oriented ones: they may touch
 			     // anything
@@ -33,19 +30,26 @@ typedef enum tac_ccd_edge {
 // A triangle as the queries read it, in the order of the tree's leaves.
 typedef struct tac_ccd_triangle {
 	tac_vec3 vertex[3];
+	tac_dvec3 normal; // unit; zero when the triangle has no area
 	int32_t id;       // in the mesh
 	uint8_t vertices; // bit k: this triangle stands for its vertex k
 	uint8_t edges;    // bit k: this triangle stands for its edge k
 } tac_ccd_triangle;
 
 #define TAC_CCD_WIDTH 8
+// Levels of nodes, at most: from the eighth on the parts are halved, and there are at most 2^30 triangles.
+#define TAC_CCD_LEVELS 20
 
 // A node of the tree: the boxes of up to eight children side by side, rounded outwards. Lanes without a child
-// have boxes that meet nothing.
+// have boxes that meet nothing. Beside its box a child has a slab: along the mean normal of its triangles it
+// reaches from offset - thick to offset + thick, across it no further than `wide`, both seen from the centre
+// of the box. Surfaces that nearly touch are nearly parallel, and there slabs part what boxes do not.
 typedef struct tac_ccd_node {
 	float center[3][TAC_CCD_WIDTH], half[3][TAC_CCD_WIDTH];
-	int32_t child[TAC_CCD_WIDTH]; // a node, or the first triangle of a leaf
-	int32_t count[TAC_CCD_WIDTH]; // triangles of a leaf; 0: a node
+	float normal[3][TAC_CCD_WIDTH];
+	float offset[TAC_CCD_WIDTH], thick[TAC_CCD_WIDTH], wide[TAC_CCD_WIDTH];
+	float ball[TAC_CCD_WIDTH];    // the largest distance from the centre of the box
+	int32_t child[TAC_CCD_WIDTH]; // a node, or ~t: the triangle t
 } tac_ccd_node;
 
 typedef struct tac_ccd_body {
@@ -53,13 +57,14 @@ typedef struct tac_ccd_body {
 	tac_ccd_triangle *triangles;
 	tac_ccd_node *nodes;
 	int32_t node_count;
-	tac_vec3 center, half;    // box of the whole
+	tac_vec3 center;          // of the box of the whole
 	int32_t simd;             // the variant that descends it, a tac_simd
 	uint8_t *edge_kinds;      // a tac_ccd_edge for each edge of the mesh
 	uint8_t *vertex_collides; // for each vertex: has an edge that may touch
 	int32_t *vertex_first; // vertex v's neighbours are vertex_neighbour[vertex_first[v] …[v + 1] - 1]
 	int32_t *vertex_neighbour; // vertex indices
 	double radius;             // of the smallest ball about the mesh's origin that holds it, m
+	double ball;               // of the same about `center`, m
 	bool solid;
 } tac_ccd_body;
 

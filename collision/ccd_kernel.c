@@ -2,11 +2,12 @@
 #include "base/wide.h"
 #include "collision/ccd_pairs.h"
 
-// A level of a tree is three halvings of at most 2^29 triangles, so there are at most ten, and each pair that
-// is opened leaves at most seven others waiting.
-#define STACK 160
+// Each pair that is opened leaves at most seven others waiting, and both trees may be opened to the bottom.
+#define STACK (2 * 7 * TAC_CCD_LEVELS + 1)
 // Part of the coordinates by which boxes grow: some ten roundings of float.
 #define ROUNDING 1e-6
+// What rounding may take from 1 - cos^2.
+#define SINE_ROUNDING 1e-6f
 
 // A moving node is opened unless it is this many times smaller than the fixed one: moving leaves that are
 // reached first are swept once for many fixed ones.
@@ -15,20 +16,29 @@
 // The sweep in float.
 typedef struct motion {
 	float R0[3][3], R1[3][3], t0[3], t1[3];
-	float spread[3][3], turned[3][3], tilt[3][3];
-	float bend;
+	float spread[3][3];
+	float bend, turn;
 } motion;
 
-// A node of the moving tree on its way: its box in the fixed frame, and in the moving frame at the start.
-typedef struct swept {
-	float center[3], half[3];
-	float own_center[3], own_half[3];
-} swept;
+// What a pair of nodes is judged by, in the fixed frame. A moving node's box is that of its way; its slab is
+// that at the start, and `thick` holds how far rotation can carry a point out of it; `way` is half the path
+// of the centre.
+typedef struct bounds {
+	float center[3], half[3], way[3];
+	float normal[3], offset, thick, wide;
+} bounds;
+
+#define BOUNDS ((int)(sizeof(bounds) / sizeof(float)))
+
+// The same, lane by lane. The members follow each other as in `bounds`.
+typedef struct bounds8 {
+	tac_f32x8 center[3], half[3], way[3];
+	tac_f32x8 normal[3], offset, thick, wide;
+} bounds8;
 
 typedef struct entry {
-	int32_t a, a_count, b, b_count;
-	swept s;
-	float b_center[3], b_half[3];
+	int32_t a, b; // nodes; ~t: a triangle
+	bounds moving, fixed;
 } entry;
 
 static motion motion_make(const tac_ccd_sweep *s)
@@ -39,118 +49,142 @@ static motion motion_make(const tac_ccd_sweep *s)
 			m.R0[i][j] = (float)s->start.R.m[i][j];
 			m.R1[i][j] = (float)s->end.R.m[i][j];
 			m.spread[i][j] = (float)s->spread.m[i][j];
-			m.turned[i][j] = (float)s->turned.m[i][j];
-			m.tilt[i][j] = (float)s->tilt.m[i][j];
 		}
 		m.t0[i] = (float)tac_dvec3_get(s->start.t, i);
 		m.t1[i] = (float)tac_dvec3_get(s->end.t, i);
 	}
 	m.bend = (float)s->bend;
+	m.turn = (float)s->turn;
 	return m;
 }
 
-// Component i of m x, and of the transpose of m times x.
+static inline tac_f32x8 mad(tac_f32x8 sum, tac_f32x8 a, tac_f32x8 b)
+{
+	return tac_f32x8_add(sum, tac_f32x8_mul(a, b));
+}
+
+static inline tac_f32x8 dot(const tac_f32x8 a[3], const tac_f32x8 b[3])
+{
+	return mad(mad(tac_f32x8_mul(a[0], b[0]), a[1], b[1]), a[2], b[2]);
+}
+
+// Component i of m x.
 static inline tac_f32x8 row(const float m[3][3], int i, const tac_f32x8 x[3])
 {
 	tac_f32x8 p = tac_f32x8_mul(tac_f32x8_splat(m[i][0]), x[0]);
-	p = tac_f32x8_add(p, tac_f32x8_mul(tac_f32x8_splat(m[i][1]), x[1]));
-	return tac_f32x8_add(p, tac_f32x8_mul(tac_f32x8_splat(m[i][2]), x[2]));
+	return mad(mad(p, tac_f32x8_splat(m[i][1]), x[1]), tac_f32x8_splat(m[i][2]), x[2]);
 }
 
-static inline tac_f32x8 column(const float m[3][3], int i, const tac_f32x8 x[3])
+static inline bounds8 splat(const bounds *b)
 {
-	tac_f32x8 p = tac_f32x8_mul(tac_f32x8_splat(m[0][i]), x[0]);
-	p = tac_f32x8_add(p, tac_f32x8_mul(tac_f32x8_splat(m[1][i]), x[1]));
-	return tac_f32x8_add(p, tac_f32x8_mul(tac_f32x8_splat(m[2][i]), x[2]));
-}
-
-// Which children of the fixed node b come within reach of the swept one.
-static unsigned meet_children(const motion *m, const swept *s, const tac_ccd_node *b, float reach)
-{
-	tac_f32x8 c[3], h[3], from[3];
-	tac_m32x8 hit = tac_m32x8_from_bits(0xff);
+	bounds8 out;
 	for (int i = 0; i < 3; i++) {
-		c[i] = tac_f32x8_load(b->center[i]);
-		h[i] = tac_f32x8_load(b->half[i]);
-		tac_f32x8 apart = tac_f32x8_abs(tac_f32x8_sub(c[i], tac_f32x8_splat(s->center[i])));
-		hit = tac_m32x8_and(
-			hit, tac_f32x8_le(apart, tac_f32x8_add(h[i], tac_f32x8_splat(s->half[i] + reach))));
-		from[i] = tac_f32x8_sub(c[i], tac_f32x8_splat(m->t0[i]));
+		out.center[i] = tac_f32x8_splat(b->center[i]);
+		out.half[i] = tac_f32x8_splat(b->half[i]);
+		out.way[i] = tac_f32x8_splat(b->way[i]);
+		out.normal[i] = tac_f32x8_splat(b->normal[i]);
 	}
-	if (tac_m32x8_movemask(hit) == 0)
-		return 0;
-	for (int i = 0; i < 3; i++) {
-		tac_f32x8 apart = tac_f32x8_abs(
-			tac_f32x8_sub(column(m->R0, i, from), tac_f32x8_splat(s->own_center[i])));
-		tac_f32x8 room =
-			tac_f32x8_add(column(m->tilt, i, h), tac_f32x8_splat(s->own_half[i] + reach));
-		hit = tac_m32x8_and(hit, tac_f32x8_le(apart, room));
-	}
-	return (unsigned)tac_m32x8_movemask(hit);
+	out.offset = tac_f32x8_splat(b->offset);
+	out.thick = tac_f32x8_splat(b->thick);
+	out.wide = tac_f32x8_splat(b->wide);
+	return out;
 }
 
-// Eight swept children, lane by lane.
-typedef struct swept8 {
-	_Alignas(32) float center[3][8], half[3][8], own_center[3][8], own_half[3][8];
-} swept8;
-
-// Sweeps the children of the moving node a; which of them come within reach of the box in e.
-static unsigned sweep_children(const motion *m, const tac_ccd_node *a, const entry *e, float reach,
-			       swept8 *out)
+static inline bounds8 load_fixed(const tac_ccd_node *n)
 {
-	tac_f32x8 c[3], h[3], way[3];
+	bounds8 out;
+	for (int i = 0; i < 3; i++) {
+		out.center[i] = tac_f32x8_load(n->center[i]);
+		out.half[i] = tac_f32x8_load(n->half[i]);
+		out.normal[i] = tac_f32x8_load(n->normal[i]);
+		out.way[i] = tac_f32x8_splat(0);
+	}
+	out.offset = tac_f32x8_load(n->offset);
+	out.thick = tac_f32x8_load(n->thick);
+	out.wide = tac_f32x8_load(n->wide);
+	return out;
+}
+
+static inline bounds8 load_moving(const tac_ccd_node *n, const motion *m)
+{
+	bounds8 out;
+	tac_f32x8 c[3], h[3], normal[3];
 	tac_f32x8 bend = tac_f32x8_splat(m->bend), half = tac_f32x8_splat(0.5f);
-	tac_m32x8 hit = tac_m32x8_from_bits(0xff);
 	for (int i = 0; i < 3; i++) {
-		c[i] = tac_f32x8_load(a->center[i]);
-		h[i] = tac_f32x8_load(a->half[i]);
+		c[i] = tac_f32x8_load(n->center[i]);
+		h[i] = tac_f32x8_load(n->half[i]);
+		normal[i] = tac_f32x8_load(n->normal[i]);
 	}
 	for (int i = 0; i < 3; i++) {
 		tac_f32x8 c0 = tac_f32x8_add(row(m->R0, i, c), tac_f32x8_splat(m->t0[i]));
 		tac_f32x8 c1 = tac_f32x8_add(row(m->R1, i, c), tac_f32x8_splat(m->t1[i]));
-		way[i] = tac_f32x8_mul(tac_f32x8_sub(c1, c0), half);
-		tac_f32x8 center = tac_f32x8_mul(tac_f32x8_add(c0, c1), half);
-		tac_f32x8 size =
-			tac_f32x8_add(tac_f32x8_add(row(m->spread, i, h), tac_f32x8_abs(way[i])), bend);
-		tac_f32x8_store(out->center[i], center);
-		tac_f32x8_store(out->half[i], size);
-		tac_f32x8 apart = tac_f32x8_abs(tac_f32x8_sub(center, tac_f32x8_splat(e->b_center[i])));
-		hit = tac_m32x8_and(
-			hit, tac_f32x8_le(apart, tac_f32x8_add(size, tac_f32x8_splat(e->b_half[i] + reach))));
+		out.way[i] = tac_f32x8_mul(tac_f32x8_sub(c1, c0), half);
+		out.center[i] = tac_f32x8_mul(tac_f32x8_add(c0, c1), half);
+		out.half[i] =
+			tac_f32x8_add(tac_f32x8_add(row(m->spread, i, h), tac_f32x8_abs(out.way[i])), bend);
+		out.normal[i] = row(m->R0, i, normal);
+	}
+	out.offset = tac_f32x8_load(n->offset);
+	out.thick = tac_f32x8_add(mad(bend, tac_f32x8_splat(m->turn), tac_f32x8_load(n->ball)),
+				  tac_f32x8_load(n->thick));
+	out.wide = tac_f32x8_load(n->wide);
+	return out;
+}
+
+// Lane k of a moving node.
+static inline void extract(float lanes[BOUNDS][8], int k, bounds *out)
+{
+	float *to = (float *)out;
+	for (int i = 0; i < BOUNDS; i++)
+		to[i] = lanes[i][k];
+}
+
+// Lane k of a fixed one.
+static inline void extract_fixed(const tac_ccd_node *n, int k, bounds *out)
+{
+	for (int i = 0; i < 3; i++) {
+		out->center[i] = n->center[i][k];
+		out->half[i] = n->half[i][k];
+		out->normal[i] = n->normal[i][k];
+	}
+	out->offset = n->offset[k];
+	out->thick = n->thick[k];
+	out->wide = n->wide[k];
+}
+
+// In which lanes the moving a comes within reach of the fixed b: by the boxes, and along the normals of both
+// slabs.
+static inline unsigned meet(const bounds8 *a, const bounds8 *b, float reach)
+{
+	tac_f32x8 room = tac_f32x8_splat(reach), apart[3];
+	tac_m32x8 hit = tac_m32x8_from_bits(0xff);
+	for (int i = 0; i < 3; i++) {
+		apart[i] = tac_f32x8_sub(a->center[i], b->center[i]);
+		hit = tac_m32x8_and(hit,
+				    tac_f32x8_le(tac_f32x8_abs(apart[i]),
+						 tac_f32x8_add(tac_f32x8_add(a->half[i], b->half[i]), room)));
 	}
 	if (tac_m32x8_movemask(hit) == 0)
 		return 0;
-	for (int i = 0; i < 3; i++) {
-		tac_f32x8 own_way = column(m->R0, i, way), center = tac_f32x8_add(c[i], own_way);
-		tac_f32x8 size =
-			tac_f32x8_add(tac_f32x8_add(row(m->turned, i, h), tac_f32x8_abs(own_way)), bend);
-		tac_f32x8_store(out->own_center[i], center);
-		tac_f32x8_store(out->own_half[i], size);
-		float b = 0, room = reach;
-		for (int k = 0; k < 3; k++) {
-			b += m->R0[k][i] * (e->b_center[k] - m->t0[k]);
-			room += m->tilt[k][i] * e->b_half[k];
-		}
-		tac_f32x8 apart = tac_f32x8_abs(tac_f32x8_sub(center, tac_f32x8_splat(b)));
-		hit = tac_m32x8_and(hit, tac_f32x8_le(apart, tac_f32x8_add(size, tac_f32x8_splat(room))));
-	}
+	tac_f32x8 cosine = dot(a->normal, b->normal);
+	tac_f32x8 sine = tac_f32x8_sqrt(
+		tac_f32x8_add(tac_f32x8_max(tac_f32x8_sub(tac_f32x8_splat(1), tac_f32x8_mul(cosine, cosine)),
+					    tac_f32x8_splat(0)),
+			      tac_f32x8_splat(SINE_ROUNDING)));
+	tac_f32x8 tilt = tac_f32x8_abs(cosine);
+	tac_f32x8 on_b =
+		tac_f32x8_abs(tac_f32x8_sub(mad(dot(b->normal, apart), cosine, a->offset), b->offset));
+	tac_f32x8 on_a = tac_f32x8_abs(tac_f32x8_sub(tac_f32x8_add(dot(a->normal, apart), a->offset),
+						     tac_f32x8_mul(cosine, b->offset)));
+	tac_f32x8 room_b =
+		mad(mad(tac_f32x8_add(b->thick, tac_f32x8_abs(dot(b->normal, a->way))), tilt, a->thick), sine,
+		    a->wide);
+	tac_f32x8 room_a =
+		mad(mad(tac_f32x8_add(a->thick, tac_f32x8_abs(dot(a->normal, a->way))), tilt, b->thick), sine,
+		    b->wide);
+	hit = tac_m32x8_and(hit, tac_f32x8_le(on_b, tac_f32x8_add(room_b, room)));
+	hit = tac_m32x8_and(hit, tac_f32x8_le(on_a, tac_f32x8_add(room_a, room)));
 	return (unsigned)tac_m32x8_movemask(hit);
-}
-
-static bool visit_leaves(const tac_ccd_moving *leaf, const entry *e, const tac_ccd_body *fixed,
-			 const double *reach, tac_ccd_visit visit, void *user)
-{
-	for (int32_t j = e->b; j < e->b + e->b_count; j++) {
-		tac_dvec3 v[3];
-		tac_ccd_triangle_load(&fixed->triangles[j], v);
-		tac_ccd_box box = tac_ccd_box_of(v);
-		for (int32_t i = 0; i < e->a_count; i++) {
-			if (tac_ccd_box_meets_box(&leaf[i].box, &box, *reach) &&
-			    !visit(user, &leaf[i], &fixed->triangles[j], v))
-				return false;
-		}
-	}
-	return true;
 }
 
 static float sum(const float v[3])
@@ -170,54 +204,55 @@ void TAC_SIMD_NAME(tac_ccd_pairs_kernel)(const tac_ccd_body *moving, const tac_c
 	int top = 1;
 	stack[0] = (entry){0};
 	for (int i = 0; i < 3; i++) {
-		stack[0].b_center[i] = tac_vec3_get(fixed->center, i);
-		stack[0].b_half[i] = tac_vec3_get(fixed->half, i);
-		stack[0].s.own_half[i] = 1e30f; // not known, not needed: it is opened first
+		stack[0].fixed.center[i] = tac_vec3_get(fixed->center, i);
+		stack[0].fixed.half[i] = (float)fixed->ball;
+		stack[0].moving.half[i] = 1e30f; // not known, not needed: it is opened first
 	}
-	// The swept triangles of the moving leaf that was met last: its visits follow each other.
-	tac_ccd_moving leaf[TAC_CCD_LEAF];
-	int32_t leaf_first = -1;
+	// No normal: along it everything is everywhere.
+	stack[0].fixed.thick = stack[0].fixed.wide = 1e30f;
 	while (top > 0) {
 		entry e = stack[--top];
 		float near = (float)(*reach + pad);
-		if (e.a_count && e.b_count) {
-			for (int32_t i = 0; i < e.a_count && leaf_first != e.a; i++)
-				leaf[i] = tac_ccd_sweep_triangle(sweep, &moving->triangles[e.a + i]);
-			leaf_first = e.a;
-			if (!visit_leaves(leaf, &e, fixed, reach, visit, user))
-				return;
-		} else if (e.b_count || (!e.a_count && OPEN_MOVING * sum(e.s.own_half) > sum(e.b_half))) {
-			const tac_ccd_node *a = &moving->nodes[e.a];
-			swept8 s;
-			unsigned hits = sweep_children(&m, a, &e, near, &s);
-			for (int k = 0; k < TAC_CCD_WIDTH; k++) {
-				if (!(hits >> k & 1))
+		if (e.b < 0 || (e.a >= 0 && OPEN_MOVING * sum(e.moving.half) > sum(e.fixed.half))) {
+			const tac_ccd_node *n = &moving->nodes[e.a];
+			bounds8 a = load_moving(n, &m), b = splat(&e.fixed);
+			unsigned hits = meet(&a, &b, near);
+			if (!hits)
+				continue;
+			_Alignas(32) float lanes[BOUNDS][8];
+			const tac_f32x8 *from = (const tac_f32x8 *)&a;
+			for (int i = 0; i < BOUNDS; i++)
+				tac_f32x8_store(lanes[i], from[i]);
+			for (; hits; hits &= hits - 1) {
+				int k = __builtin_ctz(hits);
+				int32_t child = n->child[k];
+				if (e.b < 0 && child < 0) {
+					if (!visit(user, ~child, ~e.b))
+						return;
 					continue;
-				entry *next = &stack[top++];
-				*next = e;
-				next->a = a->child[k];
-				next->a_count = a->count[k];
-				for (int i = 0; i < 3; i++) {
-					next->s.center[i] = s.center[i][k];
-					next->s.half[i] = s.half[i][k];
-					next->s.own_center[i] = s.own_center[i][k];
-					next->s.own_half[i] = s.own_half[i][k];
 				}
+				entry *next = &stack[top++];
+				next->a = child;
+				next->b = e.b;
+				next->fixed = e.fixed;
+				extract(lanes, k, &next->moving);
 			}
 		} else {
-			const tac_ccd_node *b = &fixed->nodes[e.b];
-			unsigned hits = meet_children(&m, &e.s, b, near);
-			for (int k = 0; k < TAC_CCD_WIDTH; k++) {
-				if (!(hits >> k & 1))
+			const tac_ccd_node *n = &fixed->nodes[e.b];
+			bounds8 a = splat(&e.moving), b = load_fixed(n);
+			for (unsigned hits = meet(&a, &b, near); hits; hits &= hits - 1) {
+				int k = __builtin_ctz(hits);
+				int32_t child = n->child[k];
+				if (e.a < 0 && child < 0) {
+					if (!visit(user, ~e.a, ~child))
+						return;
 					continue;
-				entry *next = &stack[top++];
-				*next = e;
-				next->b = b->child[k];
-				next->b_count = b->count[k];
-				for (int i = 0; i < 3; i++) {
-					next->b_center[i] = b->center[i][k];
-					next->b_half[i] = b->half[i][k];
 				}
+				entry *next = &stack[top++];
+				next->a = e.a;
+				next->b = child;
+				next->moving = e.moving;
+				extract_fixed(n, k, &next->fixed);
 			}
 		}
 	}

@@ -1,9 +1,126 @@
 #include "collision/ccd_pairs.h"
 
+#include <string.h>
+
+// A list reaches this many times further than the query that makes it, so that it serves the next ones, too.
+#define LIST_REACH 2.2
+// After an overflow the lists are made this much shorter; after so many queries without one the next try is
+// made.
+#define OVERFLOW_REACH    0.7
+#define OVERFLOW_PATIENCE 32
+// What rounding may take from a bound of a distance, as a part of the bodies' size.
+#define ROUNDING 1e-14
+
 static tac_ccd_pairs_fn *const kernels[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_pairs_kernel);
 
 void tac_ccd_pairs(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep,
 		   const double *reach, tac_ccd_visit visit, void *user)
 {
 	kernels[moving->simd](moving, fixed, sweep, reach, visit, user);
+}
+
+// How far a point of the body can be from where it is at the other pose.
+static double displacement(const tac_ccd_body *body, const tac_ccd_pose *a, const tac_ccd_pose *b)
+{
+	double square = 0;
+	for (int i = 0; i < 3; i++) {
+		for (int j = 0; j < 3; j++) {
+			double d = a->R.m[i][j] - b->R.m[i][j];
+			square += d * d;
+		}
+	}
+	// The difference of two rotations stretches no vector by more than its Frobenius norm over sqrt(2).
+	tac_dvec3 center = tac_dvec3_from_vec3(body->center);
+	double shift =
+		tac_dvec3_length(tac_dvec3_sub(tac_ccd_pose_apply(a, center), tac_ccd_pose_apply(b, center)));
+	return shift + sqrt(square / 2) * body->ball;
+}
+
+typedef struct list_query {
+	tac_ccd_context *context;
+	const tac_ccd_sweep *still;
+	double reach;
+	tac_ccd_pair pair;
+	bool full;
+} list_query;
+
+static bool visit_list(void *user, int32_t moving, int32_t fixed)
+{
+	list_query *q = user;
+	tac_ccd_context *context = q->context;
+	if (!tac_ccd_pair_load(&q->pair, q->still, moving, fixed, q->reach))
+		return true;
+	double clears = tac_ccd_pair_clears(&q->pair);
+	if (clears > q->reach)
+		return true;
+	q->full = context->count == TAC_CCD_NEAR_MAX;
+	if (q->full)
+		return false;
+	context->pairs[context->count++] = (tac_ccd_near){moving, fixed, clears > 0 ? clears : 0};
+	return true;
+}
+
+static void make_list(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
+		      double needed, tac_ccd_context *context)
+{
+	double reach = LIST_REACH * needed;
+	if (context->overflow_reach > 0 && reach > OVERFLOW_REACH * context->overflow_reach)
+		reach = OVERFLOW_REACH * context->overflow_reach;
+	context->count = 0;
+	context->reach = 0;
+	if (reach < needed) {
+		if (++context->overflow_queries > OVERFLOW_PATIENCE)
+			context->overflow_reach = 0;
+		return;
+	}
+	tac_ccd_sweep still = tac_ccd_sweep_make(*T, *T, 0, 0);
+	list_query q = {context, &still, reach, {.moving = moving, .fixed = fixed, .loaded = -1}, false};
+	tac_ccd_pairs(moving, fixed, &still, &reach, visit_list, &q);
+	context->overflow_queries = 0;
+	if (q.full) {
+		context->overflow_reach = reach;
+		return;
+	}
+	context->at = *T;
+	context->reach = reach;
+}
+
+void tac_ccd_context_bind(tac_ccd_context *context, const tac_ccd_body *moving, const tac_ccd_body *fixed)
+{
+	if (!context || (context->moving == moving && context->fixed == fixed))
+		return;
+	memset(context, 0, sizeof *context);
+	context->moving = moving;
+	context->fixed = fixed;
+}
+
+// What a list must reach to cover a query at the pose T.
+static double list_needed(const tac_ccd_context *context, const tac_ccd_pose *T, double reach)
+{
+	double rounding =
+		ROUNDING * (context->moving->radius + context->fixed->radius + tac_dvec3_length(T->t));
+	return reach + rounding + displacement(context->moving, T, &context->at);
+}
+
+bool tac_ccd_list_covers(const tac_ccd_context *context, const tac_ccd_pose *T, double reach)
+{
+	return context && context->reach > 0 && list_needed(context, T, reach) <= context->reach;
+}
+
+void tac_ccd_near_pairs(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
+			double reach, tac_ccd_context *context, tac_ccd_visit visit, void *user)
+{
+	if (context && !tac_ccd_list_covers(context, T, reach))
+		make_list(moving, fixed, T, reach, context);
+	if (!tac_ccd_list_covers(context, T, reach)) {
+		tac_ccd_sweep still = tac_ccd_sweep_make(*T, *T, 0, 0);
+		tac_ccd_pairs(moving, fixed, &still, &reach, visit, user);
+		return;
+	}
+	double needed = list_needed(context, T, reach);
+	for (int32_t i = 0; i < context->count; i++) {
+		const tac_ccd_near *p = &context->pairs[i];
+		if (p->clears <= needed && !visit(user, p->moving, p->fixed))
+			return;
+	}
 }

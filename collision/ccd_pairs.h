@@ -27,21 +27,17 @@ typedef struct tac_ccd_box {
 typedef struct tac_ccd_sweep {
 	tac_ccd_pose start, end;
 	tac_dmat3 spread; // by element the larger of |R| at the start and at the end
-	tac_dmat3 turned; // by element the larger of the identity and |R at the start^T R at the end|
-	tac_dmat3 tilt;   // by element |R| at the start
 	double bend;      // how far a point of the body strays from the chord of its path, m
+	double turn;      // how far a point at the distance 1 from another turns about it
 } tac_ccd_sweep;
 
 // `angle` is how far the body turns on the way, rad; `arm` the largest distance of its points from the axis.
 static inline tac_ccd_sweep tac_ccd_sweep_make(tac_ccd_pose start, tac_ccd_pose end, double angle, double arm)
 {
-	tac_ccd_sweep s = {start, end, start.R, tac_dmat3_transpose_mul(start.R, end.R), start.R, 0};
+	tac_ccd_sweep s = {start, end, start.R, 0, fmin(angle, 2)};
 	for (int i = 0; i < 3; i++) {
-		for (int j = 0; j < 3; j++) {
-			s.tilt.m[i][j] = fabs(start.R.m[i][j]);
-			s.spread.m[i][j] = fmax(s.tilt.m[i][j], fabs(end.R.m[i][j]));
-			s.turned.m[i][j] = fmax(i == j ? 1 : 0, fabs(s.turned.m[i][j]));
-		}
+		for (int j = 0; j < 3; j++)
+			s.spread.m[i][j] = fmax(fabs(start.R.m[i][j]), fabs(end.R.m[i][j]));
 	}
 	// The sagitta of an arc is arm (1 - cos(angle / 2)) <= arm angle^2 / 8, which also holds for a twist.
 	s.bend = arm * fmin(angle * angle / 8, 2);
@@ -58,6 +54,7 @@ static inline bool tac_ccd_box_meets_box(const tac_ccd_box *a, const tac_ccd_box
 typedef struct tac_ccd_moving {
 	const tac_ccd_triangle *triangle;
 	tac_dvec3 start[3], end[3];
+	tac_dvec3 normal; // at the start
 	tac_ccd_box box;
 } tac_ccd_moving;
 
@@ -65,6 +62,7 @@ static inline tac_ccd_moving tac_ccd_sweep_triangle(const tac_ccd_sweep *s, cons
 {
 	tac_ccd_moving m;
 	m.triangle = triangle;
+	m.normal = tac_dmat3_apply(s->start.R, triangle->normal);
 	m.box.lo = tac_dvec3_splat(HUGE_VAL);
 	m.box.hi = tac_dvec3_splat(-HUGE_VAL);
 	for (int k = 0; k < 3; k++) {
@@ -85,6 +83,15 @@ static inline void tac_ccd_triangle_load(const tac_ccd_triangle *triangle, tac_d
 		out_vertices[k] = tac_dvec3_from_vec3(triangle->vertex[k]);
 }
 
+// The bodies of a query with the pair of triangles under examination, in the frame of the fixed one.
+typedef struct tac_ccd_pair {
+	const tac_ccd_body *moving, *fixed;
+	int32_t loaded; // which moving triangle `a` is; -1: none
+	tac_ccd_moving a;
+	const tac_ccd_triangle *triangle; // the fixed one
+	tac_dvec3 b[3];
+} tac_ccd_pair;
+
 static inline tac_ccd_box tac_ccd_box_of(const tac_dvec3 v[3])
 {
 	tac_ccd_box box = {tac_dvec3_min(v[0], tac_dvec3_min(v[1], v[2])),
@@ -92,28 +99,46 @@ static inline tac_ccd_box tac_ccd_box_of(const tac_dvec3 v[3])
 	return box;
 }
 
-// True when the plane of the triangle has all points on one side, further than `limit`.
-static inline bool tac_ccd_plane_separates(const tac_dvec3 triangle[3], const tac_dvec3 *points, int count,
-					   double limit)
+// How far the plane through `on` with the unit normal has all points on one side; negative when not.
+static inline double tac_ccd_plane_clears(tac_dvec3 normal, tac_dvec3 on, const tac_dvec3 *points, int count)
 {
-	tac_dvec3 n = tac_dvec3_cross(tac_dvec3_sub(triangle[1], triangle[0]),
-				      tac_dvec3_sub(triangle[2], triangle[0]));
 	double lo = HUGE_VAL, hi = -HUGE_VAL;
 	for (int i = 0; i < count; i++) {
-		double d = tac_dvec3_dot(n, tac_dvec3_sub(points[i], triangle[0]));
+		double d = tac_dvec3_dot(normal, tac_dvec3_sub(points[i], on));
 		lo = d < lo ? d : lo;
 		hi = d > hi ? d : hi;
 	}
-	double nearest = lo > 0 ? lo : -hi;
-	return nearest > 0 && nearest * nearest > limit * limit * tac_dvec3_dot(n, n);
+	return lo > -hi ? lo : -hi;
 }
 
-// Called for each pair whose boxes meet. False ends the traversal.
-typedef bool (*tac_ccd_visit)(void *user, const tac_ccd_moving *moving, const tac_ccd_triangle *fixed,
-			      const tac_dvec3 fixed_vertices[3]);
+// Loads the pair; false when the boxes of its way stay further apart than `reach`. With another sweep set
+// `loaded` to -1 first.
+static inline bool tac_ccd_pair_load(tac_ccd_pair *p, const tac_ccd_sweep *sweep, int32_t moving,
+				     int32_t fixed, double reach)
+{
+	if (p->loaded != moving) {
+		p->loaded = moving;
+		p->a = tac_ccd_sweep_triangle(sweep, &p->moving->triangles[moving]);
+	}
+	p->triangle = &p->fixed->triangles[fixed];
+	tac_ccd_triangle_load(p->triangle, p->b);
+	tac_ccd_box box = tac_ccd_box_of(p->b);
+	return tac_ccd_box_meets_box(&p->a.box, &box, reach);
+}
 
-// Visits all pairs whose swept boxes come within *reach, which the visitor may lower on the way. The order is
-// the same every time, and on every machine.
+// A lower bound of the distance of the pair at the start: along the normals of both triangles.
+static inline double tac_ccd_pair_clears(const tac_ccd_pair *p)
+{
+	double by_b = tac_ccd_plane_clears(p->triangle->normal, p->b[0], p->a.start, 3);
+	double by_a = tac_ccd_plane_clears(p->a.normal, p->a.start[0], p->b, 3);
+	return by_a > by_b ? by_a : by_b;
+}
+
+// Called with positions in the bodies' triangle arrays. False ends the traversal.
+typedef bool (*tac_ccd_visit)(void *user, int32_t moving, int32_t fixed);
+
+// Visits all pairs that may come within *reach on the way, which the visitor may lower meanwhile. The order
+// is the same every time, and on every machine.
 typedef void tac_ccd_pairs_fn(const tac_ccd_body *moving, const tac_ccd_body *fixed,
 			      const tac_ccd_sweep *sweep, const double *reach, tac_ccd_visit visit,
 			      void *user);
@@ -122,6 +147,17 @@ TAC_SIMD_DECLARE(tac_ccd_pairs_fn, tac_ccd_pairs_kernel);
 
 // With the variant that the moving body was built for.
 tac_ccd_pairs_fn tac_ccd_pairs;
+
+// Makes the context one for these two bodies; NULL is allowed.
+void tac_ccd_context_bind(tac_ccd_context *context, const tac_ccd_body *moving, const tac_ccd_body *fixed);
+
+// Whether the context's list holds all pairs that are closer than `reach` at the pose T; false with NULL.
+bool tac_ccd_list_covers(const tac_ccd_context *context, const tac_ccd_pose *T, double reach);
+
+// Visits all pairs that are closer than `reach` at the pose T, and some others: those of the context's list,
+// which is made anew when it does not cover them; with NULL, or too many pairs for it, those of the trees.
+void tac_ccd_near_pairs(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
+			double reach, tac_ccd_context *context, tac_ccd_visit visit, void *user);
 
 #ifdef __cplusplus
 }

@@ -12,8 +12,8 @@
 #define mad   tac_dvec3_add_scaled
 
 #define NEVER HUGE_VAL
-// As in the kernel of the descent: at most ten levels, seven others waiting at each.
-#define STACK 80
+// Seven others wait at each level.
+#define STACK (7 * TAC_CCD_LEVELS + 1)
 // How far beside a face or an edge a contact may lie and still count, as a part of the coordinates.
 #define ROUNDING 1e-13
 
@@ -208,14 +208,14 @@ static bool search(query *q, const tac_ccd_body *fixed, int64_t limit, int64_t *
 		for (int k = 0; k < TAC_CCD_WIDTH; k++) {
 			if (!meets_child(&box, node, k))
 				continue;
-			if (node->count[k] == 0)
+			if (node->child[k] >= 0) {
 				stack[top++] = node->child[k];
-			for (int32_t i = 0; i < node->count[k]; i++) {
-				if (limit > 0 && *out_count >= limit)
-					return false;
-				++*out_count;
-				examine(q, &fixed->triangles[node->child[k] + i]);
+				continue;
 			}
+			if (limit > 0 && *out_count >= limit)
+				return false;
+			++*out_count;
+			examine(q, &fixed->triangles[~node->child[k]]);
 		}
 	}
 	return true;

@@ -10,33 +10,37 @@
 #define cross tac_dvec3_cross
 
 #define DEPTH_MAX 12
+// Poses of a query that are kept: the ends of intervals after so many halvings.
+#define POSES_DEPTH 5
+#define POSES       ((1 << POSES_DEPTH) + 1)
 
 typedef struct query {
 	tac_ccd_pose start;
 	tac_dvec3 v, w;
 	double v_length, w_length;
-	double arm; // largest distance of the moving body from its origin
 	const tac_certificate_options *options;
-	tac_certificate_context *context;
+	tac_ccd_context *context;
 	tac_ccd_sweep sweep;
+	tac_ccd_pair pair;
 	tac_certificate result;
+	uint64_t posed; // bit k: poses[k], at k / (POSES - 1) of the way, is there
+	tac_ccd_pose poses[POSES];
 } query;
 
 // A pair of triangles and its constants.
 typedef struct pair {
-	const query *q;
-	tac_dvec3 local[3]; // the moving triangle in its own frame
-	tac_dvec3 b[3];
-	double arm;   // of the moving triangle
-	double reach; // the fixed triangle's largest distance from the moving origin on its way
+	query *q;
+	const tac_dvec3 *b; // the fixed triangle
+	double arm;         // largest distance of the moving triangle from its origin
+	double reach;       // the fixed triangle's largest distance from the moving origin on its way
 	tac_dvec3 remembered, found;
 	bool has_remembered, has_found;
 } pair;
 
-// An interval of the motion with the moving triangle at both ends.
+// An interval of the motion with the moving triangle and its normal at both ends.
 typedef struct interval {
 	double s0, s1;
-	tac_dvec3 a[2][3];
+	tac_dvec3 a[2][3], normal[2];
 } interval;
 
 tac_certificate_options tac_certificate_options_default(void)
@@ -52,11 +56,27 @@ tac_ccd_pose tac_certificate_pose(const tac_ccd_pose *T, tac_dvec3 v, tac_dvec3 
 	return pose;
 }
 
-static void place(const pair *p, double s, tac_dvec3 out_vertices[3])
+static tac_ccd_pose pose_at(query *q, double s)
 {
-	tac_ccd_pose T = tac_certificate_pose(&p->q->start, p->q->v, p->q->w, s);
+	double at = s * (POSES - 1);
+	int k = (int)at;
+	if (k != at) // halved more often than the table is fine
+		return tac_certificate_pose(&q->start, q->v, q->w, s);
+	if (!(q->posed >> k & 1)) {
+		q->poses[k] = tac_certificate_pose(&q->start, q->v, q->w, s);
+		q->posed |= (uint64_t)1 << k;
+	}
+	return q->poses[k];
+}
+
+// Places the moving triangle at one end of the interval.
+static void place(const pair *p, double s, interval *i, int end)
+{
+	const tac_ccd_triangle *t = p->q->pair.a.triangle;
+	tac_ccd_pose T = pose_at(p->q, s);
 	for (int k = 0; k < 3; k++)
-		out_vertices[k] = tac_ccd_pose_apply(&T, p->local[k]);
+		i->a[end][k] = tac_ccd_pose_apply(&T, tac_dvec3_from_vec3(t->vertex[k]));
+	i->normal[end] = tac_dmat3_apply(T.R, t->normal);
 }
 
 static double least3(double a, double b, double c)
@@ -142,29 +162,27 @@ static bool plane_exists(pair *p, const interval *i)
 	double world = threshold + w * w * p->arm / 8;
 	if (p->has_remembered && world_plane(p, i, p->remembered, world))
 		return true;
-	if (world_plane(p, i, tac_dvec3_normalize(cross(sub(p->b[1], p->b[0]), sub(p->b[2], p->b[0]))),
-			world))
+	if (world_plane(p, i, q->pair.triangle->normal, world))
 		return true;
 	double carried = threshold + (w * w * p->reach + 2 * w * v) / 8;
-	tac_dvec3 n0 = tac_dvec3_normalize(cross(sub(i->a[0][1], i->a[0][0]), sub(i->a[0][2], i->a[0][0])));
-	tac_dvec3 n1 = tac_dvec3_normalize(cross(sub(i->a[1][1], i->a[1][0]), sub(i->a[1][2], i->a[1][0])));
-	if (carried_plane(p, i, n0, n1, carried))
+	if (carried_plane(p, i, i->normal[0], i->normal[1], carried))
 		return true;
 	return closest_plane(p, i, 0, world, carried) || closest_plane(p, i, 1, world, carried);
 }
 
-// The end of the proved part of the interval.
+// The end of the proved part of the interval. What lies beyond the fraction so far is of no interest.
 static double prove(pair *p, const interval *i, int depth)
 {
-	if (plane_exists(p, i))
+	if (i->s0 > p->q->result.fraction || plane_exists(p, i))
 		return i->s1;
 	if (depth == 0)
 		return i->s0;
 	interval first = *i, second = *i;
 	first.s1 = second.s0 = 0.5 * (i->s0 + i->s1);
-	place(p, first.s1, first.a[1]);
+	place(p, first.s1, &first, 1);
 	for (int k = 0; k < 3; k++)
 		second.a[0][k] = first.a[1][k];
+	second.normal[0] = first.normal[1];
 	double end = prove(p, &first, depth - 1);
 	return end < first.s1 ? end : prove(p, &second, depth - 1);
 }
@@ -172,73 +190,98 @@ static double prove(pair *p, const interval *i, int depth)
 static uint32_t slot_of(int32_t moving, int32_t fixed)
 {
 	uint32_t hash = (uint32_t)moving * 2654435761u ^ (uint32_t)fixed * 2246822519u;
-	return (hash >> 16 ^ hash) % TAC_CERTIFICATE_PLANES;
+	return (hash >> 16 ^ hash) % TAC_CCD_PLANES_MAX;
 }
 
-static bool visit(void *user, const tac_ccd_moving *moving, const tac_ccd_triangle *fixed,
-		  const tac_dvec3 fixed_vertices[3])
+// Proves the loaded pair; the end of the proved part of the motion.
+static double prove_pair(query *q)
 {
-	query *q = user;
-	q->result.pairs++;
-	if (q->options->pair_limit > 0 && q->result.pairs > q->options->pair_limit) {
-		q->result.flags |= TAC_CCD_BUDGET_SPENT;
-		q->result.fraction = 0;
-		return false;
-	}
-	pair p = {.q = q};
-	interval i = {.s0 = 0, .s1 = q->result.fraction};
+	const tac_ccd_moving *a = &q->pair.a;
+	int32_t moving = a->triangle->id + 1, fixed = q->pair.triangle->id + 1;
+	pair p = {.q = q, .b = q->pair.b};
+	interval i = {.s0 = 0, .s1 = 1};
+	double arm = 0, reach = 0;
 	for (int k = 0; k < 3; k++) {
-		p.local[k] = tac_dvec3_from_vec3(moving->triangle->vertex[k]);
-		p.arm = fmax(p.arm, tac_dvec3_length(p.local[k]));
-		p.b[k] = fixed_vertices[k];
-		p.reach = fmax(p.reach, tac_dvec3_length(sub(p.b[k], q->start.t)) + q->v_length);
-		i.a[0][k] = moving->start[k];
-		i.a[1][k] = moving->end[k];
+		arm = fmax(arm, tac_dvec3_length_squared(sub(a->start[k], q->start.t)));
+		reach = fmax(reach, tac_dvec3_length_squared(sub(p.b[k], q->start.t)));
+		i.a[0][k] = a->start[k];
+		i.a[1][k] = a->end[k];
 	}
-	uint32_t slot = slot_of(moving->triangle->id, fixed->id);
-	if (q->context && q->context->planes[slot].moving == moving->triangle->id + 1 &&
-	    q->context->planes[slot].fixed == fixed->id + 1) {
+	p.arm = sqrt(arm);
+	p.reach = sqrt(reach) + q->v_length;
+	i.normal[0] = a->normal;
+	i.normal[1] = tac_dmat3_apply(q->sweep.end.R, a->triangle->normal);
+	tac_ccd_context *context = q->context;
+	uint32_t slot = slot_of(moving, fixed);
+	if (context && context->planes[slot].moving == moving && context->planes[slot].fixed == fixed) {
 		p.has_remembered = true;
-		p.remembered = q->context->planes[slot].normal;
+		p.remembered = context->planes[slot].normal;
 	}
 	double proved = prove(&p, &i, q->options->depth);
-	if (q->context && p.has_found) {
-		q->context->planes[slot].moving = moving->triangle->id + 1;
-		q->context->planes[slot].fixed = fixed->id + 1;
-		q->context->planes[slot].normal = p.found;
+	if (context && p.has_found) {
+		context->planes[slot].moving = moving;
+		context->planes[slot].fixed = fixed;
+		context->planes[slot].normal = p.found;
 	}
-	if (proved >= q->result.fraction)
+	// What no plane proves, the distance may: a pair that is further away than the motion is long. So it
+	// does not matter how many such pairs the broad phase finds.
+	if (proved < 1 && tac_ccd_closest_of_triangles(a->start, p.b).distance >
+				  q->options->threshold + q->v_length + q->w_length * p.arm)
+		return 1;
+	return proved;
+}
+
+static bool visit(void *user, int32_t moving, int32_t fixed)
+{
+	query *q = user;
+	if (!tac_ccd_pair_load(&q->pair, &q->sweep, moving, fixed, q->options->threshold))
 		return true;
-	q->result.fraction = proved;
-	q->result.moving_triangle = moving->triangle->id;
-	q->result.fixed_triangle = fixed->id;
-	// What follows need only be proved up to here.
-	q->sweep = tac_ccd_sweep_make(q->start, tac_certificate_pose(&q->start, q->v, q->w, proved),
-				      q->w_length * proved, q->arm);
-	return proved > 0;
+	tac_certificate *r = &q->result;
+	r->pairs++;
+	if (q->options->pair_limit > 0 && r->pairs > q->options->pair_limit) {
+		r->flags |= TAC_CCD_BUDGET_SPENT;
+		r->fraction = 0;
+		return false;
+	}
+	double proved = prove_pair(q);
+	int32_t m = q->pair.a.triangle->id, f = q->pair.triangle->id;
+	// Of equals the lowest, so that the answer does not depend on who came first.
+	bool lower = m < r->moving_triangle || (m == r->moving_triangle && f < r->fixed_triangle);
+	if (proved < r->fraction || (proved < 1 && proved == r->fraction && lower)) {
+		r->fraction = proved;
+		r->moving_triangle = m;
+		r->fixed_triangle = f;
+	}
+	return true;
 }
 
 tac_certificate tac_certificate_check(const tac_ccd_body *moving, const tac_ccd_body *fixed,
 				      const tac_ccd_pose *T, tac_dvec3 v, tac_dvec3 w,
-				      const tac_certificate_options *options,
-				      tac_certificate_context *context)
+				      const tac_certificate_options *options, tac_ccd_context *context)
 {
 	TAC_ASSERT(moving && fixed && T && options);
 	TAC_ASSERT(options->depth >= 0 && options->depth <= DEPTH_MAX);
-	query q = {.start = *T, .v = v, .w = w, .options = options, .context = context};
+	tac_ccd_context_bind(context, moving, fixed);
+	query q;
+	q.start = *T;
+	q.v = v;
+	q.w = w;
 	q.v_length = tac_dvec3_length(v);
 	q.w_length = tac_dvec3_length(w);
-	q.arm = moving->radius;
-	q.result.fraction = 1;
-	q.result.moving_triangle = q.result.fixed_triangle = -1;
+	q.options = options;
+	q.context = context;
+	q.posed = 0;
+	q.result = (tac_certificate){.fraction = 1, .moving_triangle = -1, .fixed_triangle = -1};
 	if (!(q.v_length < 1e30) || !(q.w_length <= 1) || !tac_dvec3_finite(T->t) ||
 	    !tac_dmat3_finite(T->R) || !(options->threshold > 0)) {
 		q.result.fraction = 0;
 		q.result.flags = TAC_CCD_REFUSED | TAC_CCD_STOPPED;
 		return q.result;
 	}
-	q.sweep = tac_ccd_sweep_make(*T, tac_certificate_pose(T, v, w, 1), q.w_length, q.arm);
-	tac_ccd_pairs(moving, fixed, &q.sweep, &options->threshold, visit, &q);
+	q.sweep = tac_ccd_sweep_make(*T, tac_certificate_pose(T, v, w, 1), q.w_length, moving->radius);
+	q.pair = (tac_ccd_pair){.moving = moving, .fixed = fixed, .loaded = -1};
+	double way = q.v_length + q.w_length * moving->radius;
+	tac_ccd_near_pairs(moving, fixed, T, options->threshold + way, context, visit, &q);
 	if (q.result.fraction < 1)
 		q.result.flags |= TAC_CCD_STOPPED;
 	return q.result;

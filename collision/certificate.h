@@ -17,19 +17,6 @@
 extern "C" {
 #endif
 
-// Planes remembered between queries.
-#define TAC_CERTIFICATE_PLANES 1024
-
-// Caller-owned; zero-initialise. For one pair of bodies, one query at a time. A plane that proved a pair is
-// tried first the next time. A remembered plane can only add to what is proved; the same history gives the
-// same answers.
-typedef struct tac_certificate_context {
-	struct {
-		int32_t moving, fixed; // triangles' ids plus 1; 0: empty
-		tac_dvec3 normal;      // fixed frame
-	} planes[TAC_CERTIFICATE_PLANES];
-} tac_certificate_context;
-
 typedef struct tac_certificate_options {
 	double threshold;   // what must remain between the bodies all along, m; > 0. Default 0.25 µm
 	int depth;          // how often an interval may be halved, 0 … 12. Default 5
@@ -40,7 +27,8 @@ typedef struct tac_certificate_options {
 typedef struct tac_certificate {
 	double fraction; // [0, fraction] of the motion is proved; at s = 0 too, unless the fraction is 0
 	uint32_t flags;  // TAC_CCD_STOPPED, TAC_CCD_BUDGET_SPENT, TAC_CCD_REFUSED
-	// The pair that ends the proof: indices of triangles in the meshes; -1 when the fraction is 1.
+	// The pair that ends the proof (of several the lowest): indices of triangles in the meshes; -1 when
+	// the fraction is 1.
 	int32_t moving_triangle, fixed_triangle;
 	int64_t pairs; // of triangles examined
 } tac_certificate;
@@ -48,12 +36,12 @@ typedef struct tac_certificate {
 // Thread: any.
 tac_certificate_options tac_certificate_options_default(void);
 
-// Proves what it can of the motion from the pose T. `context` may be NULL. v in m and w in rad must be
-// finite, and |w| at most 1, else the answer is TAC_CCD_REFUSED with the fraction 0. Thread: RT.
+// Proves what it can of the motion from the pose T. `context` may be NULL; a plane that it remembers can only
+// add to what is proved, and the same history gives the same answers. v in m and w in rad must be finite, and
+// |w| at most 1, else the answer is TAC_CCD_REFUSED with the fraction 0. Thread: RT.
 tac_certificate tac_certificate_check(const tac_ccd_body *moving, const tac_ccd_body *fixed,
 				      const tac_ccd_pose *T, tac_dvec3 v, tac_dvec3 w,
-				      const tac_certificate_options *options,
-				      tac_certificate_context *context);
+				      const tac_certificate_options *options, tac_ccd_context *context);
 
 // The pose after `s` of the motion.
 // Thread: RT.

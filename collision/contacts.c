@@ -27,6 +27,8 @@ typedef struct query {
 	double margin;
 	double least; // distance so far
 	tac_contacts *out;
+	tac_ccd_sweep still;
+	tac_ccd_pair pair;
 } query;
 
 static tac_dvec3 to_body(const side *s, tac_dvec3 direction)
@@ -74,6 +76,15 @@ static bool in_vertex_cone(const side *s, int32_t v, tac_dvec3 n)
 	return true;
 }
 
+static bool comes_before(const tac_contact_point *a, const tac_contact_point *b)
+{
+	if (a->kind != b->kind)
+		return a->kind < b->kind;
+	if (a->moving_feature != b->moving_feature)
+		return a->moving_feature < b->moving_feature;
+	return a->fixed_feature < b->fixed_feature;
+}
+
 // A vertex over the seam of two faces of one plane is one contact, whichever of them has it.
 static bool same_contact(const tac_contact_point *a, const tac_contact_point *b)
 {
@@ -87,17 +98,26 @@ static bool same_contact(const tac_contact_point *a, const tac_contact_point *b)
 	return vertex && dot(a->normal, b->normal) > 1 - 1e-12 && fabs(a->gap - b->gap) < 1e-9;
 }
 
+static bool is_closer(const tac_contact_point *a, const tac_contact_point *b)
+{
+	return a->gap != b->gap ? a->gap < b->gap : comes_before(a, b);
+}
+
 static void put(query *q, tac_contact_point c)
 {
 	tac_contacts *out = q->out;
-	if (c.kind != TAC_CONTACT_EDGE_EDGE) { // its features stand for themselves in one pair only
-		for (int32_t i = 0; i < out->count; i++) {
-			if (same_contact(&out->list[i], &c))
-				return;
-		}
-	}
 	c.moving_surface = q->moving.body->mesh->triangle_surface[c.moving_triangle];
 	c.fixed_surface = q->fixed.body->mesh->triangle_surface[c.fixed_triangle];
+	if (c.kind != TAC_CONTACT_EDGE_EDGE) { // its features stand for themselves in one pair only
+		for (int32_t i = 0; i < out->count; i++) {
+			if (!same_contact(&out->list[i], &c))
+				continue;
+			// The lowest names it, whoever came first.
+			if (comes_before(&c, &out->list[i]))
+				out->list[i] = c;
+			return;
+		}
+	}
 	if (out->count < TAC_CONTACTS_MAX) {
 		out->list[out->count++] = c;
 		return;
@@ -105,10 +125,10 @@ static void put(query *q, tac_contact_point c)
 	out->dropped++;
 	int32_t worst = 0;
 	for (int32_t i = 1; i < out->count; i++) {
-		if (out->list[i].gap > out->list[worst].gap)
+		if (is_closer(&out->list[worst], &out->list[i]))
 			worst = i;
 	}
-	if (c.gap < out->list[worst].gap)
+	if (is_closer(&c, &out->list[worst]))
 		out->list[worst] = c;
 }
 
@@ -226,45 +246,31 @@ static void edge_contact(query *q, const face *a, int k, const face *b, int j)
 	put(q, c);
 }
 
-static tac_dvec3 unit_normal(const tac_dvec3 t[3])
-{
-	return tac_dvec3_normalize(cross(sub(t[1], t[0]), sub(t[2], t[0])));
-}
-
-static bool visit(void *user, const tac_ccd_moving *moving, const tac_ccd_triangle *fixed,
-		  const tac_dvec3 fixed_vertices[3])
+static bool visit(void *user, int32_t moving, int32_t fixed)
 {
 	query *q = user;
-	q->out->pairs++;
-	if (tac_ccd_plane_separates(fixed_vertices, moving->start, 3, q->margin) ||
-	    tac_ccd_plane_separates(moving->start, fixed_vertices, 3, q->margin))
+	if (!tac_ccd_pair_load(&q->pair, &q->still, moving, fixed, q->margin))
 		return true;
-	face a = {&q->moving, moving->triangle, moving->start, unit_normal(moving->start)};
-	face b = {&q->fixed, fixed, fixed_vertices, unit_normal(fixed_vertices)};
+	q->out->pairs++;
+	double clears = tac_ccd_pair_clears(&q->pair);
+	if (clears > q->margin)
+		return true;
+	const tac_ccd_triangle *ta = q->pair.a.triangle, *tb = q->pair.triangle;
+	face a = {&q->moving, ta, q->pair.a.start, q->pair.a.normal};
+	face b = {&q->fixed, tb, q->pair.b, tb->normal};
 	for (int k = 0; k < 3; k++) {
-		if (moving->triangle->vertices >> k & 1)
+		if (ta->vertices >> k & 1)
 			vertex_contact(q, &a, k, &b, false);
-		if (fixed->vertices >> k & 1)
+		if (tb->vertices >> k & 1)
 			vertex_contact(q, &b, k, &a, true);
-		for (int j = 0; j < 3 && (moving->triangle->edges >> k & 1); j++) {
-			if (fixed->edges >> j & 1)
+		for (int j = 0; j < 3 && (ta->edges >> k & 1); j++) {
+			if (tb->edges >> j & 1)
 				edge_contact(q, &a, k, &b, j);
 		}
 	}
-	if (!tac_ccd_plane_separates(fixed_vertices, moving->start, 3, q->least) &&
-	    !tac_ccd_plane_separates(moving->start, fixed_vertices, 3, q->least))
-		q->least =
-			fmin(q->least, tac_ccd_closest_of_triangles(moving->start, fixed_vertices).distance);
+	if (clears <= q->least)
+		q->least = fmin(q->least, tac_ccd_closest_of_triangles(a.v, b.v).distance);
 	return true;
-}
-
-static bool comes_before(const tac_contact_point *a, const tac_contact_point *b)
-{
-	if (a->kind != b->kind)
-		return a->kind < b->kind;
-	if (a->moving_feature != b->moving_feature)
-		return a->moving_feature < b->moving_feature;
-	return a->fixed_feature < b->fixed_feature;
 }
 
 // Heap sort of indices, then each cycle of the permutation in turn: bounded, in place, nothing allocated.
@@ -306,15 +312,24 @@ static void sort_contacts(tac_contacts *c)
 }
 
 void tac_contacts_query(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
-			double margin, tac_contacts *out_contacts)
+			double margin, tac_ccd_context *context, tac_contacts *out_contacts)
 {
 	TAC_ASSERT(moving && fixed && T && out_contacts && margin > 0);
-	query q = {{moving, T}, {fixed, NULL}, margin, margin, out_contacts};
 	out_contacts->count = 0;
 	out_contacts->dropped = 0;
 	out_contacts->pairs = 0;
-	tac_ccd_sweep still = tac_ccd_sweep_make(*T, *T, 0, 0);
-	tac_ccd_pairs(moving, fixed, &still, &margin, visit, &q);
+	out_contacts->distance = 0;
+	if (!tac_dmat3_finite(T->R) || !tac_dvec3_finite(T->t))
+		return;
+	tac_ccd_context_bind(context, moving, fixed);
+	query q = {{moving, T},
+		   {fixed, NULL},
+		   margin,
+		   margin,
+		   out_contacts,
+		   tac_ccd_sweep_make(*T, *T, 0, 0),
+		   {.moving = moving, .fixed = fixed, .loaded = -1}};
+	tac_ccd_near_pairs(moving, fixed, T, margin, context, visit, &q);
 	out_contacts->distance = q.least;
 	sort_contacts(out_contacts);
 }

