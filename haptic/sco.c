@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define PI 3.14159265358979323846
 // The turn to the device changes its way round when the other one is shorter by this, rad.
@@ -194,8 +195,8 @@ static tac_result create_things(tac_sco *sco)
 		thing->pose = thing->goal = def->objects[i].T_world_object;
 		thing->contacts = calloc(1, sizeof *thing->contacts);
 		thing->spare = calloc(1, sizeof *thing->spare);
-		thing->planes = calloc(1, sizeof *thing->planes);
-		if (!thing->contacts || !thing->spare || !thing->planes)
+		thing->context = calloc(1, sizeof *thing->context);
+		if (!thing->contacts || !thing->spare || !thing->context)
 			return TAC_ERROR_MEMORY;
 	}
 	return TAC_OK;
@@ -249,7 +250,7 @@ void tac_sco_destroy(tac_sco **sco)
 		tac_sco_thing *thing = &(*sco)->things[i];
 		free(thing->contacts);
 		free(thing->spare);
-		free(thing->planes);
+		free(thing->context);
 	}
 	tac_sco_reactive_destroy(*sco);
 	tac_context_destroy(&(*sco)->context);
@@ -311,8 +312,7 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		tac_sco_thing *thing = &sco->things[i];
 		thing->pose = thing->goal;
-		thing->flight = (tac_ccd_context){0, 0};
-		*thing->planes = (tac_certificate_context){0};
+		memset(thing->context, 0, sizeof *thing->context);
 	}
 	if (sco->def.mover == TAC_SCO_REACTIVE)
 		tac_sco_reactive_reset(sco);

@@ -28,7 +28,7 @@ bool tac_sco_gather(tac_sco *sco, tac_sco_twist t, double s, double margin, doub
 		tac_sco_thing *thing = &sco->things[i];
 		tac_sco_relative r = tac_sco_relative_motion(sco, thing, t);
 		tac_ccd_pose T = tac_ccd_pose_from_dpose(tac_sco_pose_after(r.start, r.twist, s));
-		tac_contacts_query(sco->def.tool, thing->body, &T, margin, thing->spare);
+		tac_contacts_query(sco->def.tool, thing->body, &T, margin, thing->context, thing->spare);
 		sco->report->pairs += thing->spare->pairs;
 		least = fmin(least, thing->spare->distance);
 	}
@@ -58,7 +58,7 @@ bool tac_sco_certify(tac_sco *sco, tac_sco_twist t, tac_sco_proof *out_proof)
 		tac_certificate_options options = tac_certificate_options_default();
 		options.pair_limit = pairs_left(sco);
 		tac_certificate c = tac_certificate_check(sco->def.tool, thing->body, &T, r.twist.v,
-							  r.twist.w, &options, thing->planes);
+							  r.twist.w, &options, thing->context);
 		sco->report->pairs += c.pairs;
 		if (c.flags & TAC_CCD_BUDGET_SPENT)
 			sco->report->flags |= TAC_SCO_BUDGET_SPENT;
@@ -99,7 +99,7 @@ bool tac_sco_fly(tac_sco *sco, tac_dvec3 v, double *out_fraction)
 		tac_dvec3 way = tac_dquat_rotate(tac_dquat_conjugate(thing->pose.rotation), v);
 		tac_ccd_options options = flight_options(sco);
 		tac_ccd_result r =
-			tac_ccd_translate(sco->def.tool, thing->body, &T, way, &options, &thing->flight);
+			tac_ccd_translate(sco->def.tool, thing->body, &T, way, &options, thing->context);
 		if (!take(sco, &r, out_fraction))
 			break;
 	}
@@ -120,7 +120,7 @@ bool tac_sco_spin(tac_sco *sco, tac_dvec3 w, double *out_fraction)
 		tac_dvec3 axis = tac_dquat_rotate(tac_dquat_conjugate(thing->pose.rotation), w);
 		tac_ccd_options options = flight_options(sco);
 		tac_ccd_result r = tac_ccd_rotate(sco->def.tool, thing->body, &T, T.t, axis,
-						  tac_dvec3_length(w), &options, &thing->flight);
+						  tac_dvec3_length(w), &options, thing->context);
 		if (!take(sco, &r, out_fraction))
 			break;
 	}

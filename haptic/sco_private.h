@@ -38,8 +38,7 @@ typedef struct tac_sco_thing {
 	bool moves;           // in this piece
 	// The contacts at the SCO's pose, and room for those of the next.
 	tac_contacts *contacts, *spare;
-	tac_certificate_context *planes;
-	tac_ccd_context flight;
+	tac_ccd_context *context; // of all its queries
 } tac_sco_thing;
 
 // A constraint: which contact of which object, as a row of the QP.
