@@ -36,8 +36,14 @@ static void print_default(const option_def *option)
 	case OPTION_FLAG:
 	case OPTION_TEXT:
 	case OPTION_POSITIONAL:
+	case OPTION_OPTIONAL:
 		break;
 	}
+}
+
+static bool positional(const option_def *option)
+{
+	return option->kind == OPTION_POSITIONAL || option->kind == OPTION_OPTIONAL;
 }
 
 static void print_help(const command_line *line)
@@ -46,10 +52,12 @@ static void print_help(const command_line *line)
 	for (const option_def *o = line->options; o->name; o++) {
 		if (o->kind == OPTION_POSITIONAL)
 			printf(" %s", o->value_name);
+		else if (o->kind == OPTION_OPTIONAL)
+			printf(" [%s]", o->value_name);
 	}
 	printf(" [options]\n\n");
 	for (const option_def *o = line->options; o->name; o++) {
-		printf(o->kind == OPTION_POSITIONAL ? "  " : "  --%s ", o->name);
+		printf(positional(o) ? "  " : "  --%s ", o->name);
 		print_value(stdout, o);
 		printf("\n        %s", o->help);
 		print_default(o);
@@ -124,6 +132,7 @@ static bool parse_value(const command_line *line, const option_def *option, cons
 		return parse_choice(line, option, text);
 	case OPTION_TEXT:
 	case OPTION_POSITIONAL:
+	case OPTION_OPTIONAL:
 		if (*text == '\0')
 			return refuse(line, option->name, option->value_name, text);
 		*(const char **)option->out = text;
@@ -138,8 +147,7 @@ static bool parse_value(const command_line *line, const option_def *option, cons
 static const option_def *find_option(const command_line *line, const char *name, size_t length)
 {
 	for (const option_def *o = line->options; o->name; o++) {
-		if (o->kind != OPTION_POSITIONAL && strlen(o->name) == length &&
-		    strncmp(o->name, name, length) == 0)
+		if (!positional(o) && strlen(o->name) == length && strncmp(o->name, name, length) == 0)
 			return o;
 	}
 	return NULL;
@@ -166,7 +174,7 @@ static bool parse_option(const command_line *line, int argc, char **argv, int *i
 
 static const option_def *next_positional(const option_def *from)
 {
-	while (from->name && from->kind != OPTION_POSITIONAL)
+	while (from->name && !positional(from))
 		from++;
 	return from;
 }
@@ -174,7 +182,7 @@ static const option_def *next_positional(const option_def *from)
 bool options_parse(const command_line *line, int argc, char **argv, int *out_exit)
 {
 	*out_exit = EXIT_BAD_INPUT;
-	const option_def *positional = next_positional(line->options);
+	const option_def *next = next_positional(line->options);
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--help") == 0) {
 			print_help(line);
@@ -184,15 +192,15 @@ bool options_parse(const command_line *line, int argc, char **argv, int *out_exi
 		if (strncmp(argv[i], "--", 2) == 0) {
 			if (!parse_option(line, argc, argv, &i))
 				return false;
-		} else if (positional->name) {
-			if (!parse_value(line, positional, argv[i]))
+		} else if (next->name) {
+			if (!parse_value(line, next, argv[i]))
 				return false;
-			positional = next_positional(positional + 1);
+			next = next_positional(next + 1);
 		} else {
 			return refuse(line, "arguments", "no more", argv[i]);
 		}
 	}
-	if (positional->name)
-		return refuse(line, positional->name, positional->value_name, "the end of the line");
+	if (next->name && next->kind == OPTION_POSITIONAL)
+		return refuse(line, next->name, next->value_name, "the end of the line");
 	return true;
 }

@@ -16,6 +16,7 @@ typedef enum option_kind {
 	OPTION_TEXT,       // const char **, not empty
 	OPTION_CHOICE,     // int *, the index of the word in `choices`
 	OPTION_POSITIONAL, // const char **, in the order of the table; required
+	OPTION_OPTIONAL,   // the same, may be left out; after the required ones
 } option_kind;
 
 typedef struct option_def {

@@ -1,6 +1,7 @@
 // tactus query A B --poses P: static queries of two meshes or solids at given poses.
 #include "apps/commands.h"
 #include "apps/options.h"
+#include "apps/session.h"
 #include "apps/terminal.h"
 #include "collision/collider.h"
 #include "collision/mesh_load.h"
@@ -219,19 +220,6 @@ static int ask(const settings *s, const tac_shape *const shape[2], const tac_mot
 	return code;
 }
 
-// The collider of that name; NULL after one line that lists those there are.
-static const tac_collider *find_collider(const char *name)
-{
-	const tac_collider *found = tac_collider_find(name);
-	if (found)
-		return found;
-	fprintf(stderr, "tactus query: collider: expected ");
-	for (int i = 0; tac_collider_at(i); i++)
-		fprintf(stderr, "%s%s", i ? " or " : "", tac_collider_at(i)->name);
-	fprintf(stderr, ", found '%s'\n", name);
-	return NULL;
-}
-
 static int run(const settings *s)
 {
 	tac_motion *poses;
@@ -302,7 +290,7 @@ int cmd_query(int argc, char **argv)
 		return EXIT_BAD_INPUT;
 	}
 	bool solids = tac_shape_is_solids(s.mesh[0]) || tac_shape_is_solids(s.mesh[1]);
-	s.collider = find_collider(collider ? collider : solids ? "solid" : "wide");
+	s.collider = session_collider("tactus query", collider ? collider : solids ? "solid" : "wide");
 	if (s.collider && solids && s.collider != tac_solid_collider()) {
 		fprintf(stderr, "tactus query: collider: expected solid for '%s' and '%s', found '%s'\n",
 			s.mesh[0], s.mesh[1], collider);

@@ -12,6 +12,7 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	const char *summary;
 } commands[] = {
+	{"run", cmd_run, "touch a scene: the haptic loop with a device, or a simulated one"},
 	{"bench", cmd_bench, "the benchmark tables"},
 	{"devices", cmd_devices, "which haptic devices are here, and what is missing"},
 	{"latency", cmd_latency, "how punctual a periodic loop is on this machine, and why it is not"},

@@ -1,0 +1,545 @@
+// tactus run: the main job. The loop at 1 kHz with a scene, a device and a servo; a live line meanwhile, a
+// summary at the end.
+#include "apps/account.h"
+#include "apps/commands.h"
+#include "apps/json.h"
+#include "apps/options.h"
+#include "apps/report.h"
+#include "apps/session.h"
+#include "apps/terminal.h"
+
+#include "rt/clock.h"
+#include "rt/loop.h"
+#include "rt/monitor.h"
+#include "rt/ring.h"
+#include "rt/thread.h"
+#include "rt/watchdog.h"
+
+#include <math.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct settings {
+	session_def session;
+	double seconds;
+	double rate_Hz;
+	int policy;
+	int64_t priority;
+	int64_t cpu;
+	bool view;
+	bool json;
+	const char *dump;
+	const char *log_path;
+	const char *trace_path;
+	const char *report_path;
+} settings;
+
+// What leaves the real-time thread each tick for the course of the forces.
+typedef struct course {
+	int64_t time_ns;
+	double values[REPORT_FORCE_CHANNELS];
+} course;
+
+#define COURSE_RECORDS 8192 // some seconds; the thread that reads them comes by at least once in one
+
+// What was felt with one tool, over the whole run.
+typedef struct felt {
+	double max_force_N, max_torque_Nm, sum_force_N, max_depth_m, least_energy_J;
+	int32_t max_contacts;
+	int64_t ticks;
+	double least_allowed_N_per_m;
+	int64_t derated_ticks;
+	tac_derate_reason derated_by;
+	double most_damping_N_s_per_m;
+} felt;
+
+// The run as the loop's thread sees it.
+typedef struct runner {
+	session session;
+	tac_loop *loop;
+	tac_ring *courses;
+	felt felt[TAC_SCENE_TOOLS];
+	tac_thread_def thread;
+	tac_thread_report report;
+	tac_result setup, result;
+	bool ended;               // a recording was over
+	atomic_bool switched_off; // by the watchdog
+	sem_t entered, finished;
+} runner;
+
+// ---- the loop ----
+
+static void feel(felt *f, const tac_snapshot *s, course *c)
+{
+	const double force = tac_dvec3_length(s->sent.force_N), torque = tac_dvec3_length(s->sent.torque_Nm);
+	const double depth =
+		tac_dvec3_length(tac_dvec3_sub(s->T_world_sco.position, s->T_world_device.position));
+	f->max_force_N = fmax(f->max_force_N, force);
+	f->max_torque_Nm = fmax(f->max_torque_Nm, torque);
+	f->max_depth_m = fmax(f->max_depth_m, depth);
+	f->least_energy_J = fmin(f->least_energy_J, s->passivity_J);
+	f->most_damping_N_s_per_m = fmax(f->most_damping_N_s_per_m, s->passivity_N_s_per_m);
+	f->least_allowed_N_per_m =
+		f->ticks == 0 ? s->allowed_N_per_m : fmin(f->least_allowed_N_per_m, s->allowed_N_per_m);
+	if (s->contact_count > 0) {
+		f->sum_force_N += force;
+		f->derated_ticks += s->derated;
+		f->derated_by = s->derated ? s->derated_by : f->derated_by;
+	}
+	if (s->contact_count > f->max_contacts)
+		f->max_contacts = s->contact_count;
+	f->ticks++;
+	c->values[REPORT_FORCE] = force;
+	c->values[REPORT_TORQUE] = torque;
+	c->values[REPORT_CONTACTS] = s->contact_count;
+	c->values[REPORT_DEPTH] = depth;
+	c->values[REPORT_ENERGY] = s->passivity_J;
+}
+
+// Reader 0 of the snapshots is the loop itself, for what it adds up; reader 1 is whoever shows them.
+static void tick(void *user, tac_tick *t)
+{
+	runner *r = user;
+	session_step(&r->session, t->wake_ns, t);
+	course c = {.time_ns = t->wake_ns};
+	bool ended = true;
+	for (int32_t i = r->session.count - 1; i >= 0; i--) {
+		const tac_snapshot *s = tac_servo_snapshot(r->session.servos[i], 0);
+		feel(&r->felt[i], s, &c); // the course is that of the first tool
+		ended &= s->status == TAC_DEVICE_ENDED || s->status == TAC_DEVICE_LOST;
+	}
+	tac_ring_push(r->courses, &c);
+	if (ended) {
+		r->ended = true;
+		tac_loop_stop(r->loop);
+	}
+}
+
+static void *runner_thread(void *user)
+{
+	runner *r = user;
+	r->setup = tac_thread_enter(&r->thread, &r->report);
+	sem_post(&r->entered);
+	if (r->setup >= TAC_OK)
+		r->result = tac_loop_run(r->loop, tick, r);
+	tac_thread_leave(&r->report);
+	sem_post(&r->finished);
+	return NULL;
+}
+
+// The loop hangs: nobody decides about the force any more, so there is none.
+static void switch_off(void *user)
+{
+	runner *r = user;
+	atomic_store_explicit(&r->switched_off, true, memory_order_relaxed);
+	for (int32_t i = 0; i < r->session.count; i++)
+		tac_device_enable(r->session.devices[i], false);
+}
+
+static bool simulated(const tac_device *device)
+{
+	return strncmp(device->info.name, "sim:", 4) == 0 || strncmp(device->info.name, "playback:", 9) == 0;
+}
+
+// ---- what a person reads ----
+
+static void print_setup(const settings *s, const machine *m, const runner *r)
+{
+	const tac_scene *scene = r->session.scene;
+	account_print_machine(m);
+	printf("scene     %s: %d tool%s, %d object%s, %lld triangles\n", scene->name, (int)scene->tool_count,
+	       scene->tool_count == 1 ? "" : "s", (int)scene->object_count,
+	       scene->object_count == 1 ? "" : "s", (long long)r->session.world->triangles);
+	for (int32_t i = 0; i < r->session.count; i++) {
+		const tac_device_info *info = &r->session.devices[i]->info;
+		printf("%s %s with %s: %d axes, forces in %d, torques in %d, up to %g N\n",
+		       i == 0 ? "device   " : "         ", scene->tools[i].name, info->name,
+		       info->position_axes + info->rotation_axes, info->force_axes, info->torque_axes,
+		       info->max_force_N);
+	}
+	printf("loop      %g Hz for %g s, %s mover, collider %s (%s)\n", s->rate_Hz, s->seconds,
+	       s->session.mover == TAC_SCO_REACTIVE ? "reactive" : "continuous",
+	       r->session.world->collider->name, r->session.world->collider->variant);
+	account_print_setup(&r->report);
+	printf("\n");
+	fflush(stdout);
+}
+
+static void show_live(terminal *t, const settings *s, runner *r, const tac_monitor_stats *stats,
+		      double elapsed_s)
+{
+	char text[2 * TERMINAL_BYTES], bar[256];
+	const double rate = elapsed_s > 0 ? (double)stats->totals.ticks / elapsed_s : 0;
+	int used = snprintf(text, sizeof text, "%6.1f s  %4.0f Hz  p99 %.0f us  misses %lld", elapsed_s, rate,
+			    account_us(tac_histogram_percentile(&stats->compute, 99)),
+			    (long long)stats->totals.misses);
+	for (int32_t i = 0; i < r->session.count; i++) {
+		const tac_snapshot *n = tac_servo_snapshot(r->session.servos[i], 1);
+		if (!n)
+			continue;
+		const double force = tac_dvec3_length(n->sent.force_N);
+		const double most = r->session.devices[i]->info.max_force_N;
+		used += snprintf(text + used, sizeof text - (size_t)used, "  %s  %2d contact%s  %5.2f N %s",
+				 n->state == TAC_SERVO_RUNNING ? "" : tac_servo_state_name(n->state),
+				 (int)n->contact_count, n->contact_count == 1 ? " " : "s", force,
+				 terminal_bar(t, most > 0 ? fmin(force / most, 1) : 0, 16, bar, sizeof bar));
+	}
+	(void)s;
+	terminal_show(t, text);
+}
+
+static void print_felt(const runner *r)
+{
+	const session *se = &r->session;
+	for (int32_t i = 0; i < se->count; i++) {
+		const felt *f = &r->felt[i];
+		const tac_snapshot *n = tac_servo_snapshot(se->servos[i], 0);
+		if (!n)
+			continue;
+		const double share = f->ticks > 0 ? 100.0 * (double)n->contact_ticks / (double)f->ticks : 0;
+		printf("%-9s in contact %.1f %% of the time, at most %d contacts; force %.2f N mean in "
+		       "contact, "
+		       "%.2f N at most; torque %.3f Nm at most; device %.2f mm off at most\n",
+		       se->scene->tools[i].name, share, (int)f->max_contacts,
+		       n->contact_ticks > 0 ? f->sum_force_N / (double)n->contact_ticks : 0, f->max_force_N,
+		       f->max_torque_Nm, 1e3 * f->max_depth_m);
+		if (isfinite(f->least_allowed_N_per_m))
+			printf("          stiffness allowed %.0f N/m at least", f->least_allowed_N_per_m);
+		else
+			printf("          stiffness not limited: the device's mechanics are not known");
+		if (f->derated_ticks > 0)
+			printf(", derated by %s in %lld ticks", tac_derate_reason_name(f->derated_by),
+			       (long long)f->derated_ticks);
+		printf("; passivity: %.3f mJ at least, %.2f N s/m damping at most\n", 1e3 * f->least_energy_J,
+		       f->most_damping_N_s_per_m);
+		printf("          faults %llu, unknown %llu; left out: proximity %llu, surfaces %llu ticks; "
+		       "the gate "
+		       "stepped in:",
+		       (unsigned long long)n->faults, (unsigned long long)n->unknowns,
+		       (unsigned long long)n->dropped_ticks[TAC_SERVO_PROXIMITY],
+		       (unsigned long long)n->dropped_ticks[TAC_SERVO_SURFACES]);
+		const char *comma = " ";
+		for (int k = 0; k < TAC_LIMIT_REASON_COUNT; k++) {
+			const uint64_t count = tac_servo_limit_count(se->servos[i], (tac_limit_reason)k);
+			if (count > 0) {
+				printf("%s%s %llu", comma, tac_limit_reason_name((tac_limit_reason)k),
+				       (unsigned long long)count);
+				comma = ", ";
+			}
+		}
+		printf("%s\n", *comma == ' ' ? " never" : " ticks");
+	}
+	if (atomic_load_explicit(&r->switched_off, memory_order_relaxed))
+		printf("          the watchdog switched the forces off: the loop had hung\n");
+	printf("\n");
+}
+
+// ---- what a program reads ----
+
+// JSON has no infinities.
+static void json_number(const char *name, double value)
+{
+	if (isfinite(value))
+		printf(", \"%s\": %.6g", name, value);
+	else
+		printf(", \"%s\": null", name);
+}
+
+static void json_felt(const settings *s, const runner *r)
+{
+	const session *se = &r->session;
+	printf("  \"scene\": ");
+	json_print_string(stdout, se->scene->name);
+	printf(", \"triangles\": %lld, \"mover\": \"%s\", \"collider\": \"%s\", \"rate_hz\": %g, "
+	       "\"seconds\": %g,\n",
+	       (long long)se->world->triangles,
+	       s->session.mover == TAC_SCO_REACTIVE ? "reactive" : "continuous", se->world->collider->name,
+	       s->rate_Hz, s->seconds);
+	printf("  \"tools\": [");
+	for (int32_t i = 0; i < se->count; i++) {
+		const felt *f = &r->felt[i];
+		const tac_snapshot none = {0}, *n = tac_servo_snapshot(se->servos[i], 0);
+		n = n ? n : &none;
+		printf("%s\n    {\"name\": ", i ? "," : "");
+		json_print_string(stdout, se->scene->tools[i].name);
+		printf(", \"device\": ");
+		json_print_string(stdout, se->devices[i]->info.name);
+		printf(", \"ticks\": %lld, \"contact_ticks\": %llu, \"max_contacts\": %d",
+		       (long long)f->ticks, (unsigned long long)n->contact_ticks, (int)f->max_contacts);
+		json_number("max_force_N", f->max_force_N);
+		json_number("max_torque_Nm", f->max_torque_Nm);
+		json_number("max_depth_m", f->max_depth_m);
+		json_number("least_energy_J", f->least_energy_J);
+		json_number("least_allowed_N_per_m", f->least_allowed_N_per_m);
+		printf(", \"derated_ticks\": %lld, \"faults\": %llu, \"unknowns\": %llu, \"dropped\": "
+		       "{\"proximity\": "
+		       "%llu, \"surfaces\": %llu}, \"limits\": {",
+		       (long long)f->derated_ticks, (unsigned long long)n->faults,
+		       (unsigned long long)n->unknowns,
+		       (unsigned long long)n->dropped_ticks[TAC_SERVO_PROXIMITY],
+		       (unsigned long long)n->dropped_ticks[TAC_SERVO_SURFACES]);
+		for (int k = 0; k < TAC_LIMIT_REASON_COUNT; k++)
+			printf("%s\"%s\": %llu", k ? ", " : "", tac_limit_reason_name((tac_limit_reason)k),
+			       (unsigned long long)tac_servo_limit_count(se->servos[i], (tac_limit_reason)k));
+		printf("}}");
+	}
+	printf("],\n");
+}
+
+// ---- the run ----
+
+static void drain_courses(runner *r, report_series *forces)
+{
+	course c;
+	while (tac_ring_pop(r->courses, &c))
+		report_series_add(forces, c.time_ns, c.values);
+}
+
+// Shows the run until it is over; everything slow happens here.
+static void follow(const settings *s, runner *r, tac_monitor *monitor, tac_monitor_stats *stats,
+		   report_series *forces)
+{
+	terminal t = {0};
+	const int64_t begin_ns = tac_clock_now_ns();
+	for (;;) {
+		if (terminal_due(&t)) {
+			tac_monitor_read(monitor, stats);
+			show_live(&t, s, r, stats, (double)(tac_clock_now_ns() - begin_ns) / 1e9);
+		}
+		drain_courses(r, forces);
+		const int64_t wait_ns = (int64_t)fmin(terminal_wait_ms(&t), 200) * TAC_NS_PER_MS;
+		const struct timespec until = tac_clock_timespec(tac_clock_now_ns() + wait_ns);
+		if (sem_clockwait(&r->finished, CLOCK_MONOTONIC, &until) == 0)
+			break;
+	}
+	drain_courses(r, forces);
+	terminal_clear(&t);
+}
+
+static int run_loop(const settings *s, const machine *m, runner *r, tac_monitor *monitor,
+		    tac_monitor_stats *stats, tac_histogram *corrected, report_series *forces)
+{
+	tac_loop_stop_on_signals();
+	bool watched = false;
+	for (int32_t i = 0; i < r->session.count; i++) {
+		tac_device_enable(r->session.devices[i], true);
+		watched |= !simulated(r->session.devices[i]);
+	}
+	pthread_t thread;
+	if (tac_thread_start(&thread, runner_thread, r) != TAC_OK)
+		return EXIT_FAILURE;
+	while (sem_wait(&r->entered) != 0) {
+	}
+	tac_watchdog *watchdog = NULL;
+	if (watched && r->report.grants[TAC_GRANT_POLICY].state == TAC_GRANT_GRANTED) {
+		tac_watchdog_def def = tac_watchdog_def_default(r->loop);
+		def.on_stall = switch_off;
+		def.user = r;
+		tac_watchdog_create(&def, &watchdog);
+	}
+	if (!s->json && r->setup >= TAC_OK)
+		print_setup(s, m, r);
+	follow(s, r, monitor, stats, forces);
+	pthread_join(thread, NULL);
+	tac_watchdog_destroy(&watchdog);
+	for (int32_t i = 0; i < r->session.count; i++)
+		tac_device_enable(r->session.devices[i], false);
+	if (r->setup < TAC_OK || r->result < TAC_OK)
+		return EXIT_FAILURE;
+
+	tac_monitor_drain(monitor);
+	tac_monitor_read(monitor, stats);
+	tac_histogram_corrected(&stats->wake, tac_loop_period_ns(r->loop), corrected);
+	if (s->json) {
+		printf("{\n");
+		account_json_machine(m);
+		account_json_setup(&r->report);
+		json_felt(s, r);
+		account_json(stats, corrected);
+		printf("}\n");
+	} else {
+		print_felt(r);
+		account_print(m, stats, corrected);
+	}
+	return EXIT_SUCCESS;
+}
+
+static tac_result create_all(const settings *s, runner *r, report *rep, tac_deadline **deadline,
+			     tac_trace **trace, tac_monitor **monitor)
+{
+	tac_loop_def loop = tac_loop_def_default();
+	loop.period_ns = llround(1e9 / s->rate_Hz);
+	loop.periods = llround(fmax(s->seconds * s->rate_Hz, 1.0));
+	loop.spin_ns = loop.spin_ns < loop.period_ns / 2 ? loop.spin_ns : loop.period_ns / 2;
+	r->thread = tac_thread_def_default();
+	r->thread.name = "tac-servo";
+	r->thread.policy = (tac_policy)s->policy;
+	r->thread.priority = (int)s->priority;
+	r->thread.cpu = (int)s->cpu;
+	r->thread.period_ns = loop.period_ns;
+	r->thread.runtime_ns = loop.period_ns * 4 / 5;
+
+	const tac_deadline_def deadline_def = tac_deadline_def_default(loop.period_ns);
+	tac_result result = tac_deadline_create(&deadline_def, deadline);
+	loop.deadline = *deadline;
+	if (result == TAC_OK)
+		result = tac_loop_create(&loop, &r->loop);
+	if (result == TAC_OK)
+		result = tac_ring_create(COURSE_RECORDS, sizeof(course), &r->courses);
+	if (result == TAC_OK && s->trace_path) {
+		tac_trace_def trace_def = tac_trace_def_default();
+		trace_def.path = s->trace_path;
+		result = tac_trace_create(&trace_def, trace);
+	}
+	const tac_monitor_def monitor_def = {
+		.deadline = *deadline,
+		.log_path = s->log_path,
+		.trace = *trace,
+		.on_tick = s->report_path ? report_tick : NULL,
+		.user = rep,
+	};
+	if (result == TAC_OK)
+		result = tac_monitor_create(&monitor_def, monitor);
+	return result;
+}
+
+static bool write_report(const settings *s, const runner *r, report *rep, const tac_monitor_stats *stats,
+			 const tac_histogram *corrected, const report_series *forces)
+{
+	const session *se = &r->session;
+	rep->period_ns = tac_loop_period_ns(r->loop);
+	rep->thread = &r->report;
+	rep->stats = stats;
+	rep->wake_corrected = corrected;
+	rep->forces = forces;
+	rep->device = &se->devices[0]->info;
+	report_fact_add(rep, "scene", "%s, %lld triangles", se->scene->name, (long long)se->world->triangles);
+	report_fact_add(rep, "loop", "%g Hz for %g s", s->rate_Hz, s->seconds);
+	report_fact_add(rep, "mover", "%s", s->session.mover == TAC_SCO_REACTIVE ? "reactive" : "continuous");
+	report_fact_add(rep, "collider", "%s (%s)", se->world->collider->name, se->world->collider->variant);
+	for (int32_t i = 0; i < se->count; i++)
+		report_fact_add(rep, se->scene->tools[i].name,
+				"%s; force %.2f N at most, %d contacts at most", se->devices[i]->info.name,
+				r->felt[i].max_force_N, (int)r->felt[i].max_contacts);
+	return report_write(rep, s->report_path);
+}
+
+static int run(const settings *s)
+{
+	const machine m = machine_describe();
+	runner *r = calloc(1, sizeof *r);
+	tac_deadline *deadline = NULL;
+	tac_trace *trace = NULL;
+	tac_monitor *monitor = NULL;
+	tac_monitor_stats *stats = calloc(1, sizeof *stats);
+	tac_histogram *corrected = calloc(1, sizeof *corrected);
+	report_series *forces = calloc(1, sizeof *forces);
+	report rep = {0};
+	int code = EXIT_FAILURE;
+	if (r && stats && corrected && forces && report_init(&rep, "tactus run")) {
+		sem_init(&r->entered, 0, 0);
+		sem_init(&r->finished, 0, 0);
+		report_forces_init(forces);
+		code = session_open(&s->session, "tactus run", false, &r->session);
+		if (code == EXIT_SUCCESS && create_all(s, r, &rep, &deadline, &trace, &monitor) != TAC_OK)
+			code = EXIT_FAILURE;
+		if (code == EXIT_SUCCESS)
+			code = run_loop(s, &m, r, monitor, stats, corrected, forces);
+		if (code == EXIT_SUCCESS && s->report_path &&
+		    !write_report(s, r, &rep, stats, corrected, forces))
+			code = EXIT_FAILURE;
+	}
+	tac_monitor_destroy(&monitor);
+	if (tac_trace_destroy(&trace, NULL) < TAC_OK)
+		code = EXIT_FAILURE;
+	if (r) {
+		if (!session_close(&r->session) && code == EXIT_SUCCESS)
+			code = EXIT_FAILURE;
+		tac_ring_destroy(&r->courses);
+		tac_loop_destroy(&r->loop);
+	}
+	tac_deadline_destroy(&deadline);
+	report_fini(&rep);
+	free(forces);
+	free(corrected);
+	free(stats);
+	free(r);
+	return code;
+}
+
+static int dump_scene(const char *name)
+{
+	tac_scene *scene;
+	const int code = session_scene(name, &scene);
+	if (code != EXIT_SUCCESS)
+		return code;
+	const tac_result result = tac_scene_write(scene, stdout);
+	tac_scene_destroy(&scene);
+	return result < TAC_OK ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	static const char *const policies[] = {"other", "fifo", "deadline", NULL};
+	static const char *const movers[] = {"continuous", "reactive", NULL};
+	settings s = {
+		.session = {.mover = TAC_SCO_CONTINUOUS, .readers = 2},
+		.seconds = 10,
+		.rate_Hz = 1000,
+		.policy = TAC_POLICY_FIFO,
+		.priority = 80,
+		.cpu = -1,
+	};
+	const option_def options[] = {
+		{"scene", OPTION_OPTIONAL, &s.session.scene, 0, 0, NULL, "SCENE",
+		 "sphere, stylus, peg, tooth, groove, assembly, hands; or a scene file (.yaml, "
+		 "docs/scene.md); or a "
+		 "mesh file (default sphere)"},
+		{"device", OPTION_TEXT, &s.session.devices[0], 0, 0, NULL, "DEVICE",
+		 "as `tactus devices` lists them, e.g. sim:falcon (default: what the scene says)"},
+		{"device2", OPTION_TEXT, &s.session.devices[1], 0, 0, NULL, "DEVICE", "of the second tool"},
+		{"collider", OPTION_TEXT, &s.session.collider, 0, 0, NULL, "NAME",
+		 "the engine that checks the pose, and moves the reactive mover: wide (the default), "
+		 "doptree, "
+		 "classic, scd, chip"},
+		{"mover", OPTION_CHOICE, &s.session.mover, 0, 0, movers, NULL,
+		 "proved motion that never penetrates, or place, ask and back off"},
+		{"seconds", OPTION_NUMBER, &s.seconds, 0.001, 1e7, NULL, "N", "how long"},
+		{"rate", OPTION_NUMBER, &s.rate_Hz, 100, 10000, NULL, "HZ", "ticks a second, 100 to 10000"},
+		{"policy", OPTION_CHOICE, &s.policy, 0, 0, policies, NULL,
+		 "how the loop's thread is scheduled"},
+		{"priority", OPTION_INTEGER, &s.priority, 1, 99, NULL, "N", "of the policy fifo, 1 to 99"},
+		{"cpu", OPTION_INTEGER, &s.cpu, -1, CPU_SETSIZE - 1, NULL, "N",
+		 "run on this CPU; -1: on any"},
+		{"record", OPTION_TEXT, &s.session.record, 0, 0, NULL, "FILE",
+		 "record the device; --device playback:FILE does it again"},
+		{"log", OPTION_TEXT, &s.log_path, 0, 0, NULL, "FILE.csv", "write a line for each miss"},
+		{"trace", OPTION_TEXT, &s.trace_path, 0, 0, NULL, "FILE.json",
+		 "write a trace for ui.perfetto.dev"},
+		{"report", OPTION_TEXT, &s.report_path, 0, 0, NULL, "FILE.html",
+		 "write a report for the browser, in one file"},
+		{"view", OPTION_FLAG, &s.view, 0, 0, NULL, NULL, "show the scene in a window"},
+		{"dump-scene", OPTION_TEXT, &s.dump, 0, 0, NULL, "SCENE",
+		 "print the scene as YAML and leave"},
+		{"json", OPTION_FLAG, &s.json, 0, 0, NULL, NULL, "print the summary as JSON"},
+		{0},
+	};
+	const command_line line = {
+		"tactus run", "touch a scene: the haptic loop with a device, or a simulated one", options};
+	int code;
+	if (!options_parse(&line, argc, argv, &code))
+		return code;
+	if (s.dump)
+		return dump_scene(s.dump);
+	if (s.view) {
+		fprintf(stderr, "tactus run: view: expected a build with the viewer, found one without\n");
+		return EXIT_BAD_INPUT;
+	}
+	s.session.seconds = s.seconds;
+	s.session.budget_ns = llround(0.6e9 / s.rate_Hz);
+	return run(&s);
+}
