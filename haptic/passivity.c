@@ -46,10 +46,9 @@ static double mean_force(const tac_passivity *p, const double *sent, int64_t fro
 	return impulse / (double)(to_ns - from_ns);
 }
 
-double tac_passivity_step(tac_passivity *passivity, int64_t now_ns, double x_m, double v_m_per_s,
-			  double force_N, bool in_contact)
+// Takes the motion since the last step into both accounts.
+static void observe(tac_passivity *p, int64_t now_ns, double x_m)
 {
-	tac_passivity *p = passivity;
 	if (p->started && now_ns > p->time_ns) {
 		p->energy_J -= mean_force(p, p->sent_N, p->time_ns, now_ns) * (x_m - p->x);
 		p->own_J -= mean_force(p, p->sent_own_N, p->time_ns, now_ns) * (x_m - p->x);
@@ -60,27 +59,60 @@ double tac_passivity_step(tac_passivity *passivity, int64_t now_ns, double x_m, 
 	p->started = true;
 	p->x = x_m;
 	p->time_ns = now_ns;
+}
+
+// The force with `damping` added, as far as it is allowed.
+static double resist(tac_passivity *p, double v_m_per_s, double force_N, double damping)
+{
+	if (damping > 0 && p->own_J < 0) {
+		damping = 0;
+		p->rested++;
+	} else if (damping > p->def.damping_max_N_s_per_m) {
+		damping = p->def.damping_max_N_s_per_m;
+		p->saturated++;
+	}
+	p->interventions += damping > 0;
+	p->damping_N_s_per_m = damping;
+	p->own_N = -damping * v_m_per_s;
+	return force_N + p->own_N;
+}
+
+double tac_passivity_step(tac_passivity *passivity, int64_t now_ns, double x_m, double v_m_per_s,
+			  double force_N, bool in_contact)
+{
+	tac_passivity *p = passivity;
+	observe(p, now_ns, x_m);
 	if (p->def.forget && !in_contact) {
 		p->energy_J = fmin(p->energy_J, 0);
 		p->own_J = fmin(p->own_J, 0);
 	}
+	const double period_s = (double)p->def.period_ns / 1e9;
+	const bool acts = p->energy_J < 0 && fabs(v_m_per_s) > p->def.speed_min_m_per_s;
+	return resist(p, v_m_per_s, force_N, acts ? -p->energy_J / (period_s * v_m_per_s * v_m_per_s) : 0);
+}
 
-	p->damping_N_s_per_m = 0;
-	if (p->energy_J < 0 && fabs(v_m_per_s) > p->def.speed_min_m_per_s) {
-		const double period_s = (double)p->def.period_ns / 1e9;
-		double damping = -p->energy_J / (period_s * v_m_per_s * v_m_per_s);
-		if (p->own_J < 0) {
-			damping = 0;
-			p->rested++;
-		} else if (damping > p->def.damping_max_N_s_per_m) {
-			damping = p->def.damping_max_N_s_per_m;
-			p->saturated++;
-		}
-		p->interventions += damping > 0;
-		p->damping_N_s_per_m = damping;
+void tac_passivity_step_port(tac_passivity_port *port, int64_t now_ns, const double *x, const double *v,
+			     double *force, double stored_J)
+{
+	double power_W = 0; // of the strongest damping
+	for (int i = 0; i < TAC_PASSIVITY_AXES; i++) {
+		tac_passivity *p = &port->axes[i];
+		const double before_J = p->energy_J;
+		observe(p, now_ns, x[i]);
+		port->energy_J += p->energy_J - before_J;
+		if (stored_J == 0)
+			p->own_J = fmin(p->own_J, 0);
+		if (fabs(v[i]) > p->def.speed_min_m_per_s)
+			power_W += p->def.damping_max_N_s_per_m * v[i] * v[i];
 	}
-	p->own_N = -p->damping_N_s_per_m * v_m_per_s;
-	return force_N + p->own_N;
+	port->energy_J = fmin(port->energy_J, stored_J);
+	const double period_s = (double)port->axes[0].def.period_ns / 1e9;
+	port->part = port->energy_J < 0 && power_W > 0 ? fmin(-port->energy_J / (period_s * power_W), 1) : 0;
+	for (int i = 0; i < TAC_PASSIVITY_AXES; i++) {
+		tac_passivity *p = &port->axes[i];
+		const bool moves = fabs(v[i]) > p->def.speed_min_m_per_s;
+		force[i] = resist(p, v[i], force[i], moves ? port->part * p->def.damping_max_N_s_per_m : 0);
+	}
 }
 
 void tac_passivity_sent(tac_passivity *passivity, double force_N)

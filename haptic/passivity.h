@@ -11,8 +11,12 @@
 // position sensor in step with the sampling would get 2 damping / T times what the spring gives him. So it
 // keeps an account of its own force and rests while that has given out more than it took, but for a trickle.
 //
-// Use one for each axis or contact: over a sum of axes one could hide what another generates. It is a net,
-// not a licence: stiffness has to respect haptic/stability.h first.
+// Where an axis stands alone, use one for it. Where axes exchange energy, as on every slope that turns a push
+// downwards into a push aside, one for each would see generation where there is none, and over a plain sum
+// one could hide what another generates, as friction does. A port of six axes therefore watches the sum, and
+// counts no more of what came in than the springs still hold: what was dissipated cannot be given back.
+//
+// It is a net, not a licence: stiffness has to respect haptic/stability.h first.
 //
 // For a torque, x is the running sum of the tool's turns about that axis, each tick's turn being log(R R'^-1)
 // in the base frame: torque times that is energy. The components of the rotation vector of R itself are not.
@@ -78,6 +82,22 @@ double tac_passivity_step(tac_passivity *passivity, int64_t now_ns, double x_m, 
 // for.
 // Thread: RT.
 void tac_passivity_sent(tac_passivity *passivity, double force_N);
+
+// Six axes that share their energy: forces in x, y, z, then torques. Caller-owned; init the axes one by one.
+#define TAC_PASSIVITY_AXES 6
+
+typedef struct tac_passivity_port {
+	tac_passivity axes[TAC_PASSIVITY_AXES];
+	double energy_J; // absorbed and not yet given back or dissipated; below 0: a deficit
+	double part;     // of the strongest damping, added in the last step
+} tac_passivity_port;
+
+// The forces and torques to send at `now_ns` instead of those in `force`, where the axes are at `x` with the
+// speeds `v`. `stored_J`, 0 or more: what the springs of the runtime hold, the most that it may give back; 0
+// out of contact. Follow it by tac_passivity_sent for each axis.
+// Thread: RT.
+void tac_passivity_step_port(tac_passivity_port *port, int64_t now_ns, const double *x, const double *v,
+			     double *force, double stored_J);
 
 // A delay measured anew; forces under way are taken to arrive by it.
 // Thread: RT.

@@ -119,6 +119,20 @@ static tac_dvec3 slide(tac_patch_memory *memory, const tac_patch *patch, tac_dpo
 	return moved;
 }
 
+// The bristle is no stiffer than what may be shown.
+static double bristle_stiffness(const tac_patch *patch, double stiffness_N_per_m)
+{
+	return fmin(patch->friction.stiffness_N_per_m, stiffness_N_per_m);
+}
+
+double tac_patch_energy_J(const tac_patch_memory *memory, const tac_patch *patch, double stiffness_N_per_m)
+{
+	if (!memory->friction.touching)
+		return 0;
+	const tac_dvec3 bend = tac_dvec3_sub(memory->slid_m, memory->friction.anchor_m);
+	return 0.5 * bristle_stiffness(patch, stiffness_N_per_m) * tac_dvec3_length_squared(bend);
+}
+
 tac_wrench tac_patch_wrench(tac_patch_memory *memory, const tac_patch *patch, const tac_sco_report *report,
 			    const tac_dpose *T_world_objects, tac_wrench coupling, double stiffness_N_per_m,
 			    double elapsed_s, tac_dvec3 *out_friction)
@@ -151,7 +165,7 @@ tac_wrench tac_patch_wrench(tac_patch_memory *memory, const tac_patch *patch, co
 
 	if (patch->friction.static_coefficient > 0) {
 		tac_friction_material material = patch->friction;
-		material.stiffness_N_per_m = fmin(material.stiffness_N_per_m, stiffness_N_per_m);
+		material.stiffness_N_per_m = bristle_stiffness(patch, stiffness_N_per_m);
 		*out_friction =
 			tac_dquat_rotate(T_world_object.rotation,
 					 tac_friction_step(&memory->friction, &material, memory->slid_m,

@@ -52,6 +52,9 @@ tac_wrench tac_patch_wrench(tac_patch_memory *memory, const tac_patch *patch, co
 			    const tac_dpose *T_world_objects, tac_wrench coupling, double stiffness_N_per_m,
 			    double elapsed_s, tac_dvec3 *out_friction);
 
+// What the bent bristle holds. Thread: RT.
+double tac_patch_energy_J(const tac_patch_memory *memory, const tac_patch *patch, double stiffness_N_per_m);
+
 #ifdef __cplusplus
 }
 #endif

@@ -131,10 +131,10 @@ static void react(tac_servo *s, double stiffness)
 	s->partner->reaction = sum;
 }
 
-// The energy at the port, axis by axis, in the device's frame; adds damping where more went out than came in.
-static tac_wrench keep_passive(tac_servo *s, int64_t now_ns, tac_wrench wanted, bool in_contact)
+// The energy at the port, in the device's frame; adds damping where more went out than came in.
+static tac_wrench keep_passive(tac_servo *s, int64_t now_ns, tac_wrench wanted, double stored_J)
 {
-	double force[TAC_SERVO_AXES], x[TAC_SERVO_AXES], v[TAC_SERVO_AXES];
+	double force[TAC_PASSIVITY_AXES], x[TAC_PASSIVITY_AXES], v[TAC_PASSIVITY_AXES];
 	const tac_dpose *T = &s->state.T_base_tool;
 	if (s->steps > 0)
 		s->device_turned = tac_dvec3_add(
@@ -147,27 +147,21 @@ static tac_wrench keep_passive(tac_servo *s, int64_t now_ns, tac_wrench wanted, 
 	tac_dvec3_store(x + 3, s->device_turned);
 	tac_dvec3_store(v, s->state.velocity_m_per_s);
 	tac_dvec3_store(v + 3, s->state.angular_velocity_rad_per_s);
-	s->now.passivity_J = HUGE_VAL;
-	s->now.passivity_N_s_per_m = 0;
-	for (int i = 0; i < TAC_SERVO_AXES; i++) {
-		tac_passivity *axis = &s->axis[i];
-		axis->def.delay_ns = s->write_delay_ns + s->def.device->info.delay_ns;
-		force[i] = tac_passivity_step(axis, now_ns, x[i], v[i], force[i], in_contact);
-		s->now.passivity_J = fmin(s->now.passivity_J, axis->energy_J);
-		if (i < 3)
-			s->now.passivity_N_s_per_m =
-				fmax(s->now.passivity_N_s_per_m, axis->damping_N_s_per_m);
-	}
+	for (int i = 0; i < TAC_PASSIVITY_AXES; i++)
+		tac_passivity_set_delay(&s->port.axes[i], s->write_delay_ns + s->def.device->info.delay_ns);
+	tac_passivity_step_port(&s->port, now_ns, x, v, force, stored_J);
+	s->now.passivity_J = s->port.energy_J;
+	s->now.passivity_N_s_per_m = s->port.part * s->port.axes[0].def.damping_max_N_s_per_m;
 	return (tac_wrench){tac_dvec3_load(force), tac_dvec3_load(force + 3)};
 }
 
 static void remember_sent(tac_servo *s, const tac_wrench *sent)
 {
-	double force[TAC_SERVO_AXES];
+	double force[TAC_PASSIVITY_AXES];
 	tac_dvec3_store(force, sent->force_N);
 	tac_dvec3_store(force + 3, sent->torque_Nm);
-	for (int i = 0; i < TAC_SERVO_AXES; i++)
-		tac_passivity_sent(&s->axis[i], force[i]);
+	for (int i = 0; i < TAC_PASSIVITY_AXES; i++)
+		tac_passivity_sent(&s->port.axes[i], force[i]);
 }
 
 // The rest of the snapshot, to every reader.
@@ -230,7 +224,9 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 	const tac_coupling coupling = choose_coupling(s, elapsed_ns);
 	const tac_coupling_body parting = part(s, elapsed_s);
 	const tac_coupling_body sco = {s->report.T_world_sco, {0, 0, 0}, {0, 0, 0}};
-	const bool touches = s->report.contact_count > 0;
+	// A spring under way to the device is contact, too, whether or not the mover lists what it slides on.
+	const bool touches = s->report.contact_count > 0 || tac_dvec3_length(s->offset_m) > 0 ||
+			     tac_dvec3_length(s->turn_rad) > 0;
 	tac_wrench wanted = tac_coupling_wrench(&coupling, &parting, &sco);
 	tac_dvec3 friction;
 	wanted = tac_patch_wrench(&s->memory, &s->patch, &s->report, s->T_world_objects, wanted,
@@ -244,7 +240,10 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 	tac_wrench to_device = tac_mapping_wrench(&s->mapping, wanted);
 	if (device->info.torque_axes == 0)
 		to_device.torque_Nm = tac_dvec3_zero();
-	to_device = keep_passive(s, now_ns, to_device, touches);
+	to_device =
+		keep_passive(s, now_ns, to_device,
+			     tac_coupling_energy_J(&coupling, s->T_world_device, s->report.T_world_sco) +
+				     tac_patch_energy_J(&s->memory, &s->patch, coupling.stiffness_N_per_m));
 	const tac_limit_input input = {
 		.now_ns = now_ns,
 		.wrench = to_device,

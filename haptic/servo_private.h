@@ -16,8 +16,6 @@
 extern "C" {
 #endif
 
-#define TAC_SERVO_AXES 6
-
 struct tac_servo {
 	tac_servo_def def;
 	const tac_scene_tool *tool;
@@ -35,9 +33,9 @@ struct tac_servo {
 	tac_dvec3 offset_m, turn_rad;                 // from device to SCO in the last tick
 	tac_dvec3 parting_m_per_s, parting_rad_per_s; // how they change, filtered
 	tac_derate derate, turn_derate;
-	tac_passivity axis[TAC_SERVO_AXES]; // of the device's frame: force, torque
-	tac_dquat device_rotation;          // last read
-	tac_dvec3 device_turned;            // sum of the device's turns
+	tac_passivity_port port;   // in the device's frame
+	tac_dquat device_rotation; // last read
+	tac_dvec3 device_turned;   // sum of the device's turns
 	tac_patch_memory memory;
 	tac_wrench reaction;    // of what the other tool presses with, on this one, world
 	int64_t write_delay_ns; // from the last tick's read to its write

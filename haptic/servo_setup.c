@@ -81,11 +81,11 @@ static void init_stability(tac_servo *s)
 	turn.damping_N_s_per_m = s->tool->damping_N_s_per_m * s->tool->turn_arm_m * s->tool->turn_arm_m;
 	tac_derate_init(&s->turn_derate, &turn);
 
-	for (int i = 0; i < TAC_SERVO_AXES; i++) {
+	for (int i = 0; i < TAC_PASSIVITY_AXES; i++) {
 		const double mass = i < 3 ? info->linear.mass : info->angular.mass;
 		tac_passivity_def passivity = tac_passivity_def_default(s->def.period_ns, mass);
 		passivity.delay_ns = info->delay_ns;
-		tac_passivity_init(&s->axis[i], &passivity);
+		tac_passivity_init(&s->port.axes[i], &passivity);
 	}
 }
 

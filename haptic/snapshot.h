@@ -84,8 +84,8 @@ typedef struct tac_snapshot {
 	double allowed_N_per_m;   // by rate, delay and device
 	tac_derate_reason derated_by;
 	bool derated;               // a material is stiffer than what is allowed
-	double passivity_J;         // the least energy of the six axes: below 0 is a deficit
-	double passivity_N_s_per_m; // most damping it adds on a linear axis
+	double passivity_J;         // what the springs may still give back; below 0: a deficit
+	double passivity_N_s_per_m; // damping that repays it, on a linear axis
 
 	// Extras; those of the last tick that had time for them.
 	uint32_t dropped;      // bit e: tac_servo_extra e was left out in this tick
