@@ -3,9 +3,16 @@
 #include "base/log.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 
 #define BINS 16
+// Of the area: along the axes.
+#define MOST 0.75
+// Cosine between a normal and an axis that it counts as parallel to.
+#define PARALLEL 0.999
+// Of a set's thinnest side: what its parts are widened by.
+#define WIDENED 0.25F
 
 static tac_box empty_box(void)
 {
@@ -20,10 +27,22 @@ static void add_box(tac_box *box, const tac_box *other)
 	}
 }
 
+static tac_vec3 size_of(const tac_box *box)
+{
+	return tac_vec3_make(box->max[0] - box->min[0], box->max[1] - box->min[1], box->max[2] - box->min[2]);
+}
+
 float tac_box_half_area(const tac_box *box)
 {
-	float x = box->max[0] - box->min[0], y = box->max[1] - box->min[1], z = box->max[2] - box->min[2];
-	return x * y + y * z + z * x;
+	tac_vec3 d = size_of(box);
+	return d.x * d.y + d.y * d.z + d.z * d.x;
+}
+
+// What a visit of the box costs: its volume when widened, or, without a width, its area.
+static float cost_of(const tac_box *box, float widened)
+{
+	tac_vec3 d = size_of(box);
+	return widened > 0.0F ? (d.x + widened) * (d.y + widened) * (d.z + widened) : tac_box_half_area(box);
 }
 
 tac_result tac_split_init(const tac_mesh *mesh, tac_split *out_split)
@@ -35,14 +54,24 @@ tac_result tac_split_init(const tac_mesh *mesh, tac_split *out_split)
 		tac_log(TAC_LOG_ERROR, "collision tree: no memory for %d triangles", mesh->triangle_count);
 		return TAC_ERROR_MEMORY;
 	}
+	double area = 0.0, along = 0.0; // twice
 	for (int32_t t = 0; t < mesh->triangle_count; ++t) {
 		struct tac_split_item *item = &out_split->items[t];
 		*item = (struct tac_split_item){.box = empty_box(), .triangle = t};
+		tac_dvec3 corner[3];
 		for (int k = 0; k < 3; ++k) {
 			tac_vec3 v = mesh->vertices[mesh->triangles[t].vertex[k]];
 			add_box(&item->box, &(tac_box){{v.x, v.y, v.z}, {v.x, v.y, v.z}});
+			corner[k] = tac_dvec3_from_vec3(v);
 		}
+		tac_dvec3 n = tac_dvec3_cross(tac_dvec3_sub(corner[1], corner[0]),
+					      tac_dvec3_sub(corner[2], corner[0]));
+		double length = tac_dvec3_length(n);
+		area += length;
+		if (fmax(fabs(n.x), fmax(fabs(n.y), fabs(n.z))) >= PARALLEL * length)
+			along += length;
 	}
+	out_split->along_axes = along > MOST * area;
 	return TAC_OK;
 }
 
@@ -60,8 +89,8 @@ tac_box tac_split_bounds(const tac_split *split, int32_t begin, int32_t end)
 	return box;
 }
 
-// Twice the centre of the item's box: what the planes compare.
-static float centre2(const struct tac_split_item *item, int axis)
+// The centre of the item's box: what the planes compare.
+static float centre_of(const struct tac_split_item *item, int axis)
 {
 	return item->box.min[axis] * 0.5F + item->box.max[axis] * 0.5F;
 }
@@ -84,12 +113,12 @@ static void select_median(tac_split *split, int32_t begin, int32_t end, int32_t 
 {
 	int32_t low = begin, high = end - 1;
 	while (low < high) {
-		float pivot = centre2(&split->items[low + (high - low) / 2], axis);
+		float pivot = centre_of(&split->items[low + (high - low) / 2], axis);
 		int32_t i = low, j = high;
 		while (i <= j) {
-			while (centre2(&split->items[i], axis) < pivot)
+			while (centre_of(&split->items[i], axis) < pivot)
 				++i;
-			while (centre2(&split->items[j], axis) > pivot)
+			while (centre_of(&split->items[j], axis) > pivot)
 				--j;
 			if (i <= j)
 				swap_items(split, i++, j--);
@@ -113,7 +142,7 @@ typedef struct {
 	int32_t count;
 } bin;
 
-static void best_plane(bin bins[BINS], int axis, plane *best)
+static void best_plane(bin bins[BINS], int axis, float widened, plane *best)
 {
 	float right_cost[BINS];
 	tac_box box = empty_box();
@@ -121,7 +150,7 @@ static void best_plane(bin bins[BINS], int axis, plane *best)
 	for (int b = BINS - 1; b > 0; --b) {
 		add_box(&box, &bins[b].box);
 		count += bins[b].count;
-		right_cost[b] = count > 0 ? tac_box_half_area(&box) * (float)count : -1.0F;
+		right_cost[b] = count > 0 ? cost_of(&box, widened) * (float)count : -1.0F;
 	}
 	box = empty_box();
 	count = 0;
@@ -130,7 +159,7 @@ static void best_plane(bin bins[BINS], int axis, plane *best)
 		count += bins[b].count;
 		if (count == 0 || right_cost[b + 1] < 0.0F)
 			continue;
-		float cost = tac_box_half_area(&box) * (float)count + right_cost[b + 1];
+		float cost = cost_of(&box, widened) * (float)count + right_cost[b + 1];
 		if (cost < best->cost)
 			*best = (plane){axis, b, cost};
 	}
@@ -141,7 +170,7 @@ int32_t tac_split_cut(tac_split *split, int32_t begin, int32_t end, bool halves,
 	tac_box centres = empty_box();
 	for (int32_t i = begin; i < end; ++i) {
 		const struct tac_split_item *item = &split->items[i];
-		float c[3] = {centre2(item, 0), centre2(item, 1), centre2(item, 2)};
+		float c[3] = {centre_of(item, 0), centre_of(item, 1), centre_of(item, 2)};
 		add_box(&centres, &(tac_box){{c[0], c[1], c[2]}, {c[0], c[1], c[2]}});
 	}
 	float per_width[3];
@@ -166,21 +195,28 @@ int32_t tac_split_cut(tac_split *split, int32_t begin, int32_t end, bool halves,
 		for (int32_t i = begin; i < end; ++i) {
 			const struct tac_split_item *item = &split->items[i];
 			for (int k = 0; k < 3; ++k) {
-				bin *into = &bins[k][bin_of(centre2(item, k), centres.min[k], per_width[k])];
+				bin *into =
+					&bins[k][bin_of(centre_of(item, k), centres.min[k], per_width[k])];
 				add_box(&into->box, &item->box);
 				++into->count;
 			}
 		}
+		float widened = 0.0F;
+		if (split->along_axes) {
+			tac_box box = tac_split_bounds(split, begin, end);
+			tac_vec3 d = size_of(&box);
+			widened = WIDENED * fminf(d.x, fminf(d.y, d.z));
+		}
 		for (int k = 0; k < 3; ++k)
 			if (per_width[k] > 0.0F)
-				best_plane(bins[k], k, &best);
+				best_plane(bins[k], k, widened, &best);
 	}
 
 	int32_t middle;
 	if (best.axis >= 0) {
 		int32_t i = begin, j = end;
 		while (i < j) {
-			float c = centre2(&split->items[i], best.axis);
+			float c = centre_of(&split->items[i], best.axis);
 			if (bin_of(c, centres.min[best.axis], per_width[best.axis]) <= best.bin)
 				++i;
 			else
