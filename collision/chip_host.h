@@ -1,12 +1,15 @@
 // Chip host: what the software does for the CollisionChip, as data. A tree becomes the bytes of the hierarchy
 // memory, a query becomes register writes that end with START, the status becomes an answer. The model takes
-// them directly, a board over its wire. Nothing here waits or talks.
+// them directly, a board over its wire. Shapes are trees as such bytes, each with its place in the memory.
+// Nothing here waits or talks.
 #ifndef TAC_COLLISION_CHIP_HOST_H
 #define TAC_COLLISION_CHIP_HOST_H
 
 #include "collision/chip.h"
 #include "collision/collider.h"
 #include "collision/doptree.h"
+
+#include <pthread.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -62,6 +65,48 @@ void tac_chip_counters_read(tac_chip *chip, uint64_t out_counters[TAC_CHIP_COUNT
 // A short English name of a counter, never NULL.
 // Thread: any.
 const char *tac_chip_counter_name(tac_chip_counter counter);
+
+// Alignment of a shape's bytes.
+#define TAC_CHIP_SHAPE_ALIGN 256
+
+// The shape of an engine that is a chip: a tree of layout R as the chip reads it.
+typedef struct tac_chip_shape {
+	tac_shape base;
+	void *bytes;                 // of hierarchy memory; NULL for an empty mesh
+	uint32_t address, count;     // its place
+	float extent;                // of the tree
+	uint32_t loaded;             // for the engine: when it was uploaded
+	struct tac_chip_shape *next; // by rising address
+} tac_chip_shape;
+
+// An address space of 32 bits in which the shapes of an engine have their places, so that any two can meet.
+// TAC_CHIP_SPACE_EMPTY is one without shapes; the lock is for set-up threads.
+typedef struct tac_chip_space {
+	pthread_mutex_t lock;
+	tac_chip_shape *first;
+} tac_chip_space;
+
+#define TAC_CHIP_SPACE_EMPTY                                                                                 \
+	{                                                                                                    \
+		PTHREAD_MUTEX_INITIALIZER, NULL                                                              \
+	}
+
+// Builds the shape of a mesh and gives it the first gap that is large enough. On failure *out_shape is NULL
+// and one line is logged. Thread: setup.
+tac_result tac_chip_shape_build(tac_chip_space *space, const tac_collider *collider, const tac_mesh *mesh,
+				tac_chip_shape **out_shape);
+
+// Frees *shape and its place and nulls the pointer; NULL is allowed.
+// Thread: setup.
+void tac_chip_shape_destroy(tac_chip_space *space, tac_chip_shape **shape);
+
+// The query in the context, whose shapes are tac_chip_shapes, as a query of the chip. `flags`: CLOSED_TRI,
+// SCHED, IRQ_EN. Thread: RT.
+void tac_chip_query_of(const tac_context *context, uint32_t flags, tac_chip_query *out_query);
+
+// The chip's counters as those of every engine.
+// Thread: RT.
+tac_counters tac_chip_counters_of(const uint64_t counters[TAC_CHIP_COUNTER_COUNT]);
 
 // Equation 5 from counts, in chip cycles: T = (100 + 10 (α - 2)) τ with τ = tumbled / 2 lists of
 // α = overlap tests / (2 tumbled) pairs. (The caption of Table 1 forgets the 2, its numbers do not.) 0 for no

@@ -82,7 +82,10 @@ void tac_context_destroy(tac_context **context)
 	*context = NULL;
 }
 
-const tac_collider *tac_collider_at(int index)
+static const tac_collider *added[TAC_COLLIDERS_ADDED_MAX];
+static int added_count;
+
+static const tac_collider *built_in(int index)
 {
 	switch (index) {
 	case 0:
@@ -100,6 +103,41 @@ const tac_collider *tac_collider_at(int index)
 	default:
 		return NULL;
 	}
+}
+
+const tac_collider *tac_collider_at(int index)
+{
+	int own = 0;
+	while (own <= index && built_in(own) != NULL)
+		++own;
+	if (own > index)
+		return built_in(index);
+	return index - own < added_count ? added[index - own] : NULL;
+}
+
+tac_result tac_collider_add(const tac_collider *collider)
+{
+	if (tac_collider_find(collider->name) != NULL) {
+		tac_log(TAC_LOG_ERROR, "collider: expected a new name, found %s, which is taken",
+			collider->name);
+		return TAC_ERROR_ARGUMENT;
+	}
+	if (added_count == TAC_COLLIDERS_ADDED_MAX) {
+		tac_log(TAC_LOG_ERROR, "collider: no room for %s beside %d added ones", collider->name,
+			added_count);
+		return TAC_ERROR_MEMORY;
+	}
+	added[added_count++] = collider;
+	return TAC_OK;
+}
+
+void tac_collider_remove(const tac_collider *collider)
+{
+	int kept = 0;
+	for (int i = 0; i < added_count; ++i)
+		if (added[i] != collider)
+			added[kept++] = added[i];
+	added_count = kept;
 }
 
 const tac_collider *tac_collider_find(const char *name)

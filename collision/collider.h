@@ -117,13 +117,23 @@ tac_result tac_context_create(const tac_context_def *def, tac_context **out_cont
 // Thread: setup.
 void tac_context_destroy(tac_context **context);
 
-// The engine of that name (wide, doptree, classic, scd, chip, solid), or NULL. Engines live as long as the
-// process; the first call picks their SIMD variant by tac_simd_select. Thread: setup.
+// The engine of that name (wide, doptree, classic, scd, chip, solid, or one that was added), or NULL. Engines
+// live as long as the process; the first call picks their SIMD variant by tac_simd_select. Thread: setup.
 const tac_collider *tac_collider_find(const char *name);
 
-// The engine of that index, or NULL after the last.
+// The engine of that index, or NULL after the last. Those that were added come last.
 // Thread: setup.
 const tac_collider *tac_collider_at(int index);
+
+// Adds an engine that this library does not know (devices/board.h), to be found by its name; it stays the
+// caller's. TAC_ERROR_ARGUMENT with a log line when the name is taken, TAC_ERROR_MEMORY when there are
+// TAC_COLLIDERS_ADDED_MAX already. Thread: setup, one at a time.
+#define TAC_COLLIDERS_ADDED_MAX 8
+tac_result tac_collider_add(const tac_collider *collider);
+
+// Takes it away again; one that was not added is no matter.
+// Thread: setup, one at a time.
+void tac_collider_remove(const tac_collider *collider);
 
 // Builds the shape of a mesh; an empty mesh is allowed and touches nothing. The caller owns *out_shape and
 // keeps the mesh as long. Thread: setup.

@@ -18,6 +18,9 @@ extern "C" {
 #define TAC_BOARD_VENDOR_ID  0x1209 // pid.codes, for tests: every board overrides them
 #define TAC_BOARD_PRODUCT_ID 0x0001
 
+#define TAC_BOARD_OUT_ENDPOINT 0x01 // bulk
+#define TAC_BOARD_IN_ENDPOINT  0x81
+
 #define TAC_BOARD_MAGIC   UINT32_C(0x42434354) // "TCCB"
 #define TAC_BOARD_VERSION 1                    // both sides refuse any other
 
@@ -27,6 +30,7 @@ extern "C" {
 #define TAC_BOARD_COUNTERS     24
 #define TAC_BOARD_WRITES_MAX   256 // register writes of one query
 #define TAC_BOARD_SERIAL_BYTES 16
+#define TAC_BOARD_RESULT_HEAD  (12 + 8 * TAC_BOARD_COUNTERS) // payload of RESULT before its hits
 
 typedef enum tac_board_type {
 	TAC_BOARD_HELLO = 0x01,        // what are you?

@@ -1,0 +1,464 @@
+#include "devices/virtual_board.h"
+
+#include "base/log.h"
+#include "collision/chip_host.h"
+#include "devices/board_protocol.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLICE_CYCLES 4000 // between two looks at the wire
+#define CLOCK_HZ     266000000
+#define ANSWERS      4 // that can wait to be fetched
+#define MESSAGE_MIN  4096
+
+typedef struct answer {
+	uint8_t *bytes;
+	uint32_t count;
+} answer;
+
+typedef struct board {
+	tac_virtual_model base;
+	tac_virtual_board_def def;
+	char serial[TAC_BOARD_SERIAL_BYTES + 1];
+	const char *strings[4];
+	uint8_t device_descriptor[18];
+	tac_chip *chip;
+	tac_board_hit *hits;
+	atomic_int lie;
+	atomic_uint_fast64_t lies;
+
+	// The request on its way in. Complete: it waits for its turn.
+	uint8_t *request;
+	uint32_t request_count;
+	bool request_overflowed, request_complete;
+
+	// The query in work.
+	tac_board_query query;
+	bool busy;
+	uint32_t sequence;
+	uint64_t cycles;
+
+	answer answers[ANSWERS]; // a ring
+	int answers_first, answers_count;
+	uint32_t answer_sent;
+} board;
+
+static const uint8_t configuration[32] = {
+	9, 2,    32,
+	0, 1,    1,
+	0, 0x80, 250, // configuration, 500 mA
+	9, 4,    0,
+	0, 2,    0xFF,
+	0, 0,    0, // a vendor's interface
+	7, 5,    TAC_BOARD_OUT_ENDPOINT,
+	2, 0,    2,
+	0, // bulk OUT, 512 bytes
+	7, 5,    TAC_BOARD_IN_ENDPOINT,
+	2, 0,    2,
+	0, // bulk IN
+};
+
+tac_virtual_board_def tac_virtual_board_def_default(void)
+{
+	return (tac_virtual_board_def){
+		.vendor_id = TAC_BOARD_VENDOR_ID,
+		.product_id = TAC_BOARD_PRODUCT_ID,
+		.serial = "V1",
+		.memory_bytes = UINT32_C(256) << 20,
+		.sram_words = 65536,
+		.hit_capacity = 65536,
+		.message_max = UINT32_C(256) << 10,
+	};
+}
+
+// ---- lies ----
+
+static bool lies_now(board *b, tac_virtual_board_lie kind)
+{
+	int expected = (int)kind;
+	bool now = atomic_compare_exchange_strong(&b->lie, &expected, TAC_VIRTUAL_BOARD_HONEST);
+	if (now)
+		atomic_fetch_add(&b->lies, 1);
+	return now;
+}
+
+void tac_virtual_board_tell_lie(tac_virtual_model *model, tac_virtual_board_lie lie)
+{
+	atomic_store(&((board *)model)->lie, (int)lie);
+}
+
+uint64_t tac_virtual_board_lies(const tac_virtual_model *model)
+{
+	return atomic_load(&((const board *)model)->lies);
+}
+
+// ---- answers ----
+
+static bool answers_full(const board *b)
+{
+	return b->answers_count >= ANSWERS - 1; // a RESULT and an ABORTED may come at once
+}
+
+// Where the next answer is encoded.
+static answer *next_answer(board *b)
+{
+	return &b->answers[(b->answers_first + b->answers_count) % ANSWERS];
+}
+
+static void push_answer(board *b, size_t count)
+{
+	next_answer(b)->count = (uint32_t)count;
+	++b->answers_count;
+}
+
+static void refuse(board *b, uint32_t sequence, tac_board_verdict reason)
+{
+	push_answer(b, tac_board_refused_encode(next_answer(b)->bytes, b->def.message_max, sequence, reason));
+}
+
+// ---- queries ----
+
+static void send_result(board *b)
+{
+	tac_board_result result = {.status = tac_chip_read(b->chip, TAC_CHIP_STATUS)};
+	tac_chip_counters_read(b->chip, result.counters);
+	const uint32_t room = (b->def.message_max - TAC_BOARD_OVERHEAD - TAC_BOARD_RESULT_HEAD) / 8;
+	uint32_t count = tac_chip_read(b->chip, TAC_CHIP_HIT_COUNT);
+	result.hit_total = (uint32_t)result.counters[TAC_CHIP_HITS];
+	result.hit_total = result.hit_total > count ? result.hit_total : count;
+	count = count < b->query.hits_max ? count : b->query.hits_max;
+	result.hit_count = count < room ? count : room;
+	for (uint32_t i = 0; i < result.hit_count; ++i) {
+		b->hits[i].tumbled = tac_chip_read(b->chip, TAC_CHIP_HIT_A);
+		b->hits[i].aligned = tac_chip_read(b->chip, TAC_CHIP_HIT_B);
+	}
+	if (result.hit_count > 0 && lies_now(b, TAC_VIRTUAL_BOARD_HITS))
+		b->hits[0].aligned = UINT32_C(0x7FFFFFFF);
+	if (result.hit_count > 0 && lies_now(b, TAC_VIRTUAL_BOARD_VERDICT))
+		result.status &= ~TAC_CHIP_HIT;
+	b->busy = false;
+	if (lies_now(b, TAC_VIRTUAL_BOARD_SLEEP))
+		return;
+	uint32_t sequence = b->sequence + (lies_now(b, TAC_VIRTUAL_BOARD_SEQUENCE) ? 1 : 0);
+	if (lies_now(b, TAC_VIRTUAL_BOARD_REFUSAL))
+		refuse(b, sequence, TAC_BOARD_BAD_PAYLOAD);
+	else
+		push_answer(b, tac_board_result_encode(next_answer(b)->bytes, b->def.message_max, sequence,
+						       &result, b->hits));
+}
+
+static void abort_query(board *b)
+{
+	tac_chip_write(b->chip, TAC_CHIP_CTRL, TAC_CHIP_ABORT);
+	send_result(b);
+}
+
+static void start_query(board *b, uint32_t sequence)
+{
+	const tac_board_query *query = &b->query;
+	for (uint32_t i = 0; i < query->write_count; ++i)
+		tac_chip_write(b->chip, query->writes[i].offset, query->writes[i].value);
+	b->busy = true;
+	b->sequence = sequence;
+	b->cycles = 0;
+}
+
+static void work_on_query(board *b)
+{
+	bool chip_busy = (tac_chip_read(b->chip, TAC_CHIP_STATUS) & TAC_CHIP_BUSY) != 0;
+	uint64_t left = b->query.cycle_limit - b->cycles;
+	if (chip_busy && left > 0) {
+		uint64_t slice = left < SLICE_CYCLES ? left : SLICE_CYCLES;
+		chip_busy = tac_chip_clock(b->chip, slice);
+		b->cycles += slice;
+	}
+	if (!chip_busy)
+		send_result(b);
+	else if (b->cycles >= b->query.cycle_limit)
+		abort_query(b);
+}
+
+// ---- requests ----
+
+static bool has_memory(const board *b, uint32_t address, uint32_t count)
+{
+	return (uint64_t)address + count <= b->def.memory_bytes;
+}
+
+// A part at a time: the memory is not copied as a whole.
+static uint32_t memory_crc(board *b, tac_board_range range)
+{
+	uint8_t part[4096];
+	uint32_t crc = 0;
+	while (range.count > 0) {
+		uint32_t now = range.count < sizeof part ? range.count : (uint32_t)sizeof part;
+		tac_chip_memory_read(b->chip, range.address, part, now);
+		crc = tac_board_crc(crc, part, now);
+		range.address += now;
+		range.count -= now;
+	}
+	return crc;
+}
+
+static void write_memory(board *b, const tac_board_chunk *chunk)
+{
+	tac_chip_memory_write(b->chip, chunk->address, chunk->bytes, chunk->count);
+	if (lies_now(b, TAC_VIRTUAL_BOARD_MEMORY)) {
+		uint8_t byte = chunk->bytes[chunk->count / 2] ^ 1;
+		tac_chip_memory_write(b->chip, chunk->address + chunk->count / 2, &byte, 1);
+	}
+}
+
+static void answer_message(board *b, const tac_board_message *m)
+{
+	uint8_t *out = next_answer(b)->bytes;
+	const size_t capacity = b->def.message_max;
+	tac_board_chunk chunk;
+	tac_board_range range;
+	switch (m->type) {
+	case TAC_BOARD_HELLO: {
+		tac_board_capabilities c = {
+			.chip_id = tac_chip_read(b->chip, TAC_CHIP_ID),
+			.chip_version = tac_chip_read(b->chip, TAC_CHIP_VERSION),
+			.memory_bytes = b->def.memory_bytes,
+			.sram_words = b->def.sram_words,
+			.hit_capacity = b->def.hit_capacity,
+			.clock_hz = CLOCK_HZ,
+			.out_max = b->def.message_max,
+			.in_max = b->def.message_max,
+		};
+		memcpy(c.serial, b->serial, sizeof b->serial);
+		push_answer(b, tac_board_capabilities_encode(out, capacity, m->sequence, &c));
+		return;
+	}
+	case TAC_BOARD_MEMORY_WRITE:
+		if (tac_board_chunk_decode(m, &chunk) != TAC_BOARD_OK ||
+		    !has_memory(b, chunk.address, chunk.count))
+			break;
+		write_memory(b, &chunk);
+		push_answer(b, tac_board_range_encode(out, capacity, m->sequence, TAC_BOARD_MEMORY_WRITTEN,
+						      (tac_board_range){chunk.address, chunk.count}));
+		return;
+	case TAC_BOARD_MEMORY_CHECK:
+		if (tac_board_range_decode(m, &range) != TAC_BOARD_OK ||
+		    !has_memory(b, range.address, range.count))
+			break;
+		push_answer(b, tac_board_sum_encode(
+				       out, capacity, m->sequence,
+				       &(tac_board_sum){.range = range, .crc = memory_crc(b, range)}));
+		return;
+	case TAC_BOARD_QUERY:
+		if (tac_board_query_decode(m, &b->query) != TAC_BOARD_OK)
+			break;
+		start_query(b, m->sequence);
+		return;
+	case TAC_BOARD_ABORT:
+		if (b->busy) {
+			abort_query(b);
+			out = next_answer(b)->bytes;
+		}
+		push_answer(b, tac_board_empty_encode(out, capacity, m->sequence, TAC_BOARD_ABORTED));
+		return;
+	case TAC_BOARD_CAPABILITIES:
+	case TAC_BOARD_MEMORY_WRITTEN:
+	case TAC_BOARD_MEMORY_SUM:
+	case TAC_BOARD_RESULT:
+	case TAC_BOARD_ABORTED:
+	case TAC_BOARD_REFUSED: // answers, sent to a board
+		refuse(b, m->sequence, TAC_BOARD_BAD_TYPE);
+		return;
+	}
+	refuse(b, m->sequence, TAC_BOARD_BAD_PAYLOAD);
+}
+
+static void take_request(board *b)
+{
+	tac_board_message message;
+	tac_board_verdict verdict = b->request_overflowed
+					    ? TAC_BOARD_LONG
+					    : tac_board_decode(b->request, b->request_count, &message);
+	if (verdict == TAC_BOARD_OK)
+		answer_message(b, &message);
+	else
+		refuse(b, 0, verdict); // its number cannot be trusted either
+	b->request_count = 0;
+	b->request_overflowed = b->request_complete = false;
+}
+
+static bool is_abort(const board *b)
+{
+	tac_board_message message;
+	return !b->request_overflowed &&
+	       tac_board_decode(b->request, b->request_count, &message) == TAC_BOARD_OK &&
+	       message.type == TAC_BOARD_ABORT;
+}
+
+// ---- the device ----
+
+static int bulk_out(tac_virtual_model *model, uint8_t endpoint, const uint8_t *bytes, uint32_t count,
+		    bool end)
+{
+	board *b = (board *)model;
+	(void)endpoint;
+	if (b->request_complete)
+		return TAC_VIRTUAL_NAK;
+	uint32_t room = b->def.message_max - b->request_count;
+	if (count > room)
+		b->request_overflowed = true;
+	else
+		memcpy(b->request + b->request_count, bytes, count);
+	b->request_count += count < room ? count : room;
+	b->request_complete = end;
+	return 0;
+}
+
+static int bulk_in(tac_virtual_model *model, uint8_t endpoint, uint8_t *packet, uint32_t capacity)
+{
+	board *b = (board *)model;
+	(void)endpoint;
+	if (b->answers_count == 0)
+		return TAC_VIRTUAL_NAK;
+	const answer *a = &b->answers[b->answers_first];
+	uint32_t left = a->count - b->answer_sent, now = left < capacity ? left : capacity;
+	memcpy(packet, a->bytes + b->answer_sent, now);
+	b->answer_sent += now;
+	if (now < capacity) { // the short or empty packet that ends a message
+		b->answer_sent = 0;
+		b->answers_first = (b->answers_first + 1) % ANSWERS;
+		--b->answers_count;
+	}
+	return (int)now;
+}
+
+static int64_t step(tac_virtual_model *model, int64_t now_ns)
+{
+	board *b = (board *)model;
+	if (b->request_complete && !answers_full(b) && (!b->busy || is_abort(b)))
+		take_request(b);
+	if (b->busy && !answers_full(b))
+		work_on_query(b);
+	return b->busy && !answers_full(b) ? now_ns : INT64_MAX;
+}
+
+static void reset(tac_virtual_model *model)
+{
+	board *b = (board *)model;
+	tac_chip_write(b->chip, TAC_CHIP_CTRL, TAC_CHIP_RESET);
+	// Without power the memory is lost; where the first tree begins is enough.
+	uint8_t noise[256];
+	memset(noise, 0xFF, sizeof noise);
+	tac_chip_memory_write(b->chip, 0, noise, sizeof noise);
+	b->request_count = b->answer_sent = 0;
+	b->request_overflowed = b->request_complete = b->busy = false;
+	b->answers_first = b->answers_count = 0;
+}
+
+static bool def_fits(const tac_virtual_board_def *def)
+{
+	size_t length = strlen(def->serial);
+	bool printable = length > 0 && length <= TAC_BOARD_SERIAL_BYTES;
+	for (size_t i = 0; printable && i < length; ++i)
+		printable = def->serial[i] > ' ' && def->serial[i] <= '~';
+	return printable && def->message_max >= MESSAGE_MIN &&
+	       def->message_max <= TAC_BOARD_PAYLOAD_MAX + TAC_BOARD_OVERHEAD && def->sram_words > 0 &&
+	       def->hit_capacity > 0;
+}
+
+static bool make_buffers(board *b)
+{
+	const uint32_t bytes = b->def.message_max;
+	b->request = malloc(bytes);
+	b->hits = malloc(bytes);
+	bool ok = b->request != NULL && b->hits != NULL;
+	for (int i = 0; i < ANSWERS; ++i) {
+		b->answers[i].bytes = malloc(bytes);
+		ok = ok && b->answers[i].bytes != NULL;
+	}
+	return ok;
+}
+
+tac_result tac_virtual_board_create(const tac_virtual_board_def *def, tac_virtual_model **out_model)
+{
+	*out_model = NULL;
+	if (!def_fits(def)) {
+		tac_log(TAC_LOG_ERROR,
+			"virtual board: expected a serial number of 1 to %d printable characters, messages "
+			"of "
+			"%d to %u bytes and memories above 0, found '%s', %u, %u words, %u hits",
+			TAC_BOARD_SERIAL_BYTES, MESSAGE_MIN, TAC_BOARD_PAYLOAD_MAX + TAC_BOARD_OVERHEAD,
+			def->serial, def->message_max, def->sram_words, def->hit_capacity);
+		return TAC_ERROR_ARGUMENT;
+	}
+	board *b = calloc(1, sizeof *b);
+	if (b == NULL) {
+		tac_log(TAC_LOG_ERROR, "virtual board: no memory");
+		return TAC_ERROR_MEMORY;
+	}
+	b->def = *def;
+	snprintf(b->serial, sizeof b->serial, "%s", def->serial);
+	b->def.serial = b->serial;
+	b->strings[0] = "Tactus";
+	b->strings[1] = "CollisionChip board";
+	b->strings[2] = b->serial;
+	const uint8_t descriptor[18] = {
+		18,
+		1,
+		0x00,
+		0x02,
+		0xFF,
+		0,
+		0,
+		64,
+		(uint8_t)def->vendor_id,
+		(uint8_t)(def->vendor_id >> 8),
+		(uint8_t)def->product_id,
+		(uint8_t)(def->product_id >> 8),
+		TAC_BOARD_VERSION,
+		0,
+		1,
+		2,
+		3,
+		1,
+	};
+	memcpy(b->device_descriptor, descriptor, sizeof descriptor);
+	b->base = (tac_virtual_model){
+		.device_descriptor = b->device_descriptor,
+		.configuration_descriptor = configuration,
+		.strings = b->strings,
+		.high_speed = true,
+		.out = bulk_out,
+		.in = bulk_in,
+		.step = step,
+		.reset = reset,
+	};
+	tac_virtual_model *model = &b->base;
+	tac_chip_def chip = {.memory_bytes = def->memory_bytes,
+			     .sram_words = def->sram_words,
+			     .hit_capacity = def->hit_capacity};
+	tac_result result = tac_chip_create(&chip, &b->chip);
+	if (result == TAC_OK && !make_buffers(b)) {
+		tac_log(TAC_LOG_ERROR, "virtual board: no memory for messages of %u bytes", def->message_max);
+		result = TAC_ERROR_MEMORY;
+	}
+	if (result < 0)
+		tac_virtual_board_destroy(&model);
+	*out_model = model;
+	return result;
+}
+
+void tac_virtual_board_destroy(tac_virtual_model **model)
+{
+	board *b = (board *)*model;
+	if (b == NULL)
+		return;
+	tac_chip_destroy(&b->chip);
+	for (int i = 0; i < ANSWERS; ++i)
+		free(b->answers[i].bytes);
+	free(b->request);
+	free(b->hits);
+	free(b);
+	*model = NULL;
+}

@@ -1,0 +1,126 @@
+// A virtual board in its port, a collider that talks to it through libusb, and two shapes with answers known
+// from another engine.
+#ifndef TAC_TESTS_BOARD_FIXTURE_H
+#define TAC_TESTS_BOARD_FIXTURE_H
+
+#include "collision/mesh_shapes.h"
+#include "devices/board.h"
+#include "devices/virtual_board.h"
+#include "rt/clock.h"
+#include "tests/logged.h"
+#include "tests/shapes.h"
+#include "tests/usb_shim.h"
+
+#define POSES       64
+#define PATIENCE_NS (20 * TAC_NS_PER_S) // only a board that does not come back takes so long
+
+static tac_virtual_model *model;
+static tac_virtual_usb *device;
+static bool plugged;
+static tac_board *board;
+static const tac_collider *engine; // the board
+static tac_mesh *mesh_a, *mesh_b;
+static tac_shape *shape_a, *shape_b; // on the board
+static tac_context *context;
+static tac_motion poses[POSES];
+static tac_contact truth[POSES];
+static int64_t truth_pairs[POSES];
+
+static inline void plug(void)
+{
+	usb_shim_plug(device);
+	plugged = true;
+}
+
+static inline void unplug(void)
+{
+	usb_shim_unplug(device);
+	plugged = false;
+}
+
+// What `wide` says of the poses, which test_collider.c compares with brute force.
+static inline void find_truth(void)
+{
+	const tac_collider *wide = tac_collider_find("wide");
+	tac_shape *a, *b;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(wide, mesh_a, &a));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(wide, mesh_b, &b));
+	tac_rng rng = tac_rng_seed(7, 7);
+	int hits = 0;
+	for (int i = 0; i < POSES; ++i) {
+		poses[i] = random_motion(&rng, 2.0F);
+		truth[i] = tac_collider_query(wide, context, a, b, &poses[i], TAC_QUERY_PAIRS,
+					      (tac_budget){0, 0});
+		truth_pairs[i] = context->pair_count;
+		hits += truth[i] == TAC_CONTACT_HIT;
+	}
+	TEST_ASSERT_GREATER_THAN(POSES / 4, hits);
+	TEST_ASSERT_LESS_THAN(3 * POSES / 4, hits);
+	tac_shape_destroy(&a);
+	tac_shape_destroy(&b);
+}
+
+static inline void set_up_board(const tac_virtual_board_def *virtual_def, const tac_board_def *def)
+{
+	tac_log_set(keep_logged, NULL);
+	logged_lines = 0;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_virtual_board_create(virtual_def, &model));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_virtual_usb_create(model, &device));
+	plug();
+	TEST_ASSERT_EQUAL(TAC_OK, tac_board_create(def, &board));
+	engine = tac_board_collider(board);
+	tac_context_def context_def = tac_context_def_default();
+	TEST_ASSERT_EQUAL(TAC_OK, tac_context_create(&context_def, &context));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(1.0F, 0.3F, 24, 12, &mesh_a));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.7F, 0.3F, 20, 10, &mesh_b));
+}
+
+static inline void build_shapes(void)
+{
+	TEST_ASSERT_EQUAL_MESSAGE(TAC_OK, tac_shape_build(engine, mesh_a, &shape_a), logged);
+	TEST_ASSERT_EQUAL_MESSAGE(TAC_OK, tac_shape_build(engine, mesh_b, &shape_b), logged);
+}
+
+static inline void tear_down_board(void)
+{
+	tac_shape_destroy(&shape_a);
+	tac_shape_destroy(&shape_b);
+	tac_board_destroy(&board);
+	if (plugged)
+		unplug();
+	tac_virtual_usb_destroy(&device);
+	tac_virtual_board_destroy(&model);
+	tac_mesh_destroy(&mesh_a);
+	tac_mesh_destroy(&mesh_b);
+	tac_context_destroy(&context);
+	tac_log_set(NULL, NULL);
+}
+
+static inline tac_contact ask(int pose, tac_query_mode mode, int64_t within_ns)
+{
+	tac_budget budget = {.deadline_ns = within_ns > 0 ? tac_clock_now_ns() + within_ns : 0};
+	return tac_collider_query(engine, context, shape_a, shape_b, &poses[pose], mode, budget);
+}
+
+static inline uint64_t outcomes(tac_board_outcome outcome)
+{
+	return tac_board_report_read(board).queries[outcome];
+}
+
+// Asks until the board answers, and that must be the truth. Returns how many answers were unknown before.
+static inline int await_answer(int pose)
+{
+	const int64_t end_ns = tac_clock_now_ns() + PATIENCE_NS;
+	int unknown = 0;
+	tac_contact contact;
+	while ((contact = ask(pose, TAC_QUERY_PAIRS, 0)) == TAC_CONTACT_UNKNOWN) {
+		TEST_ASSERT_TRUE_MESSAGE(tac_clock_now_ns() < end_ns, "the board does not come back");
+		tac_clock_sleep_until_ns(tac_clock_now_ns() + TAC_NS_PER_MS);
+		++unknown;
+	}
+	TEST_ASSERT_EQUAL(truth[pose], contact);
+	TEST_ASSERT_EQUAL(truth_pairs[pose], context->pair_count);
+	return unknown;
+}
+
+#endif
