@@ -36,7 +36,7 @@ foreach(folder IN LISTS TACTUS_FOLDERS)
 	target_link_libraries(tactus_all INTERFACE tactus_${folder})
 	install(TARGETS tactus_${folder} EXPORT tactus)
 	install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tactus
-		FILES_MATCHING PATTERN "*.h" PATTERN "*.inl")
+		FILES_MATCHING PATTERN "*.h" PATTERN "*.inl" PATTERN "*_private.h" EXCLUDE)
 	# The linker reads from left to right, so a folder comes before those it uses.
 	string(PREPEND TACTUS_PC_FOLDERS " -ltactus_${folder}")
 endforeach()

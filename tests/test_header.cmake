@@ -4,6 +4,9 @@ file(GLOB headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
 	${PROJECT_SOURCE_DIR}/base/*.h ${PROJECT_SOURCE_DIR}/rt/*.h ${PROJECT_SOURCE_DIR}/collision/*.h
 	${PROJECT_SOURCE_DIR}/haptic/*.h ${PROJECT_SOURCE_DIR}/devices/*.h)
 
+# What libraries share inside is not public, and not C++.
+list(FILTER headers EXCLUDE REGEX "_private\\.h$")
+
 include(CheckLanguage)
 check_language(CXX)
 set(languages c)
