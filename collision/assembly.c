@@ -18,8 +18,19 @@ typedef struct maker {
 	int32_t *triangle_surface;
 	char (*names)[NAME_LENGTH];
 	int32_t vertex_count, triangle_count, surface_count, solids;
+	bool varied;
+	tac_rng rng;       // of the variation
 	tac_result result; // the first error
 } maker;
+
+// How far a variation moves solids, by the diagonal of their box, and paths, by their length and angle.
+#define VARIATION 0.1
+
+// Between -1 and 1; 0 for the assembly itself.
+static double variation(maker *m)
+{
+	return m->varied ? tac_rng_range_f64(&m->rng, -1, 1) : 0;
+}
 
 // Room for `more` elements of `size` bytes behind `count` others.
 static void *grown(maker *m, void *array, int32_t count, int32_t more, size_t size)
@@ -55,6 +66,10 @@ static void add(maker *m, tac_mesh *solid, tac_result result, const char *name, 
 				    sizeof *m->triangle_surface);
 	m->names = grown(m, m->names, m->surface_count, solid->surface_count, sizeof *m->names);
 	if (m->result >= 0) {
+		tac_vec3 size = tac_vec3_sub(solid->bounds_max, solid->bounds_min);
+		float most = (float)VARIATION * tac_vec3_length(size);
+		at = tac_vec3_add(at, tac_vec3_make(most * (float)variation(m), most * (float)variation(m),
+						    most * (float)variation(m)));
 		for (int32_t i = 0; i < solid->vertex_count; i++)
 			m->vertices[m->vertex_count + i] = tac_vec3_add(turned(solid->vertices[i], d), at);
 		for (int32_t i = 0; i < solid->triangle_count; i++) {
@@ -121,6 +136,10 @@ static void finish(maker *m, tac_assembly *assembly, tac_dvec3 place, tac_dvec3 
 		def.surface_count = m->surface_count;
 		m->result = tac_mesh_build(&def, &mesh);
 	}
+	double most = VARIATION * tac_dvec3_length(from);
+	from = tac_dvec3_add(from,
+			     tac_dvec3_make(most * variation(m), most * variation(m), most * variation(m)));
+	angle_rad *= 1 + VARIATION * variation(m);
 	if (m->result >= 0) {
 		TAC_ASSERT(assembly->part_count < TAC_ASSEMBLY_PARTS);
 		assembly->parts[assembly->part_count++] =
@@ -230,12 +249,17 @@ static void make_plant(maker *m, tac_assembly *a)
 
 tac_result tac_assembly_build(tac_assembly_kind kind, tac_assembly *out_assembly)
 {
+	return tac_assembly_build_varied(kind, 0, out_assembly);
+}
+
+tac_result tac_assembly_build_varied(tac_assembly_kind kind, uint64_t seed, tac_assembly *out_assembly)
+{
 	static const char *const names[TAC_ASSEMBLY_KINDS] = {"digger", "box", "plant"};
 	static void (*const makers[TAC_ASSEMBLY_KINDS])(maker *, tac_assembly *) = {make_digger, make_box,
 										    make_plant};
 	TAC_ASSERT(kind < TAC_ASSEMBLY_KINDS);
 	*out_assembly = (tac_assembly){.name = names[kind]};
-	maker m = {0};
+	maker m = {.varied = seed != 0, .rng = tac_rng_seed(seed, 0)};
 	makers[kind](&m, out_assembly);
 	free(m.vertices);
 	free(m.triangles);

@@ -40,6 +40,10 @@ typedef enum tac_assembly_kind {
 // Thread: setup.
 tac_result tac_assembly_build(tac_assembly_kind kind, tac_assembly *out_assembly);
 
+// A variation of it: every solid that the parts are made of is moved at random, by up to a tenth of its size
+// along each axis, and so are the paths. Seed 0: the assembly itself. Thread: setup.
+tac_result tac_assembly_build_varied(tac_assembly_kind kind, uint64_t seed, tac_assembly *out_assembly);
+
 // Thread: setup.
 void tac_assembly_fini(tac_assembly *assembly);
 

@@ -94,88 +94,180 @@ static int32_t add_node(builder *b)
 
 // ---- packing ----
 
-typedef struct entry {
-	tac_aabb box;
-	int32_t child;
-} entry;
+// A set of items is a range that holds the same items in each order.
+typedef struct packer {
+	builder *b;
+	const tac_aabb *boxes;
+	int32_t *order[3]; // of the items, by their centres along an axis
+	int32_t *spare;
+	bool *first;       // of an item: whether it lies before the cut in hand
+	double *area;      // of the boxes of the first i + 1 items of a range
+	int64_t low, high; // how many items a group may have
+} packer;
 
-static int compare(const entry *a, const entry *b, int axis)
+typedef struct key {
+	float centre;
+	int32_t item;
+} key;
+
+static int compare_keys(const void *x, const void *y)
 {
-	float ca = a->box.min[axis] + a->box.max[axis], cb = b->box.min[axis] + b->box.max[axis];
-	if (ca != cb)
-		return ca < cb ? -1 : 1;
-	return a->child < b->child ? -1 : a->child > b->child; // one order on every machine
+	const key *a = x, *b = y;
+	if (a->centre != b->centre)
+		return a->centre < b->centre ? -1 : 1;
+	return a->item < b->item ? -1 : a->item > b->item; // one order on every machine
 }
 
-static int compare_x(const void *a, const void *b)
+// Half the surface of the box: how likely it is to be met.
+static double half_area(tac_aabb a)
 {
-	return compare(a, b, 0);
+	double x = (double)a.max[0] - (double)a.min[0], y = (double)a.max[1] - (double)a.min[1],
+	       z = (double)a.max[2] - (double)a.min[2];
+	return x * y + y * z + z * x;
 }
 
-static int compare_y(const void *a, const void *b)
+// How many of `groups` get `count` of `total` items, or 0 if no number will do.
+static int32_t fitting(const packer *p, int32_t count, int32_t total, int32_t groups)
 {
-	return compare(a, b, 1);
+	int32_t rest = total - count;
+	int64_t least = (count + p->high - 1) / p->high, most = count / p->low;
+	int64_t least_rest = (rest + p->high - 1) / p->high, most_rest = rest / p->low;
+	if (groups - most_rest > least)
+		least = groups - most_rest;
+	if (groups - least_rest < most)
+		most = groups - least_rest;
+	int64_t even = ((int64_t)count * groups + total / 2) / total;
+	int64_t number = even < least ? least : even > most ? most : even;
+	return number >= 1 && number < groups && number >= least && number <= most ? (int32_t)number : 0;
 }
 
-static int compare_z(const void *a, const void *b)
+// The items that lie before the cut go to the front of the range, those after it to its end, either part in
+// the order they had.
+static void divide(packer *p, int32_t *items, int32_t count)
 {
-	return compare(a, b, 2);
+	int32_t kept = 0, moved = 0;
+	for (int32_t i = 0; i < count; i++) {
+		if (p->first[items[i]])
+			items[kept++] = items[i];
+		else
+			p->spare[moved++] = items[i];
+	}
+	memcpy(items + kept, p->spare, (size_t)moved * sizeof *items);
 }
 
-static int32_t share(int32_t index, int32_t of, int32_t total)
+// Divides a range into groups with small boxes: the best cut in two along any axis, then the same in either
+// part. Writes where the groups end.
+static void split_groups(packer *p, int32_t begin, int32_t count, int32_t groups, int32_t *out_ends)
 {
-	return (int32_t)((int64_t)index * total / of);
-}
-
-// One level: sorts the entries into tiles of up to eight and replaces them by the nodes of these. Nodes get
-// equal shares, so that none has fewer than four.
-static int32_t pack_level(builder *b, entry *entries, int32_t count)
-{
-	int32_t nodes = (count + TAC_RTREE_MAX - 1) / TAC_RTREE_MAX;
-	int32_t slabs = (int32_t)ceil(cbrt((double)nodes));
-	qsort(entries, (size_t)count, sizeof *entries, compare_x);
-	for (int32_t s = 0; s < slabs; s++) {
-		int32_t first = share(s, slabs, nodes), last = share(s + 1, slabs, nodes);
-		int32_t begin = share(first, nodes, count), end = share(last, nodes, count);
-		qsort(entries + begin, (size_t)(end - begin), sizeof *entries, compare_y);
-		int32_t rows = (int32_t)ceil(sqrt((double)(last - first)));
-		for (int32_t r = 0; r < rows; r++) {
-			int32_t from = share(first + share(r, rows, last - first), nodes, count);
-			int32_t to = share(first + share(r + 1, rows, last - first), nodes, count);
-			qsort(entries + from, (size_t)(to - from), sizeof *entries, compare_z);
+	out_ends[groups - 1] = begin + count;
+	if (groups < 2)
+		return;
+	double best = HUGE_VAL;
+	int best_axis = 0;
+	int32_t best_cut = 0;
+	for (int axis = 0; axis < 3; axis++) {
+		const int32_t *items = p->order[axis] + begin;
+		tac_aabb box = nothing;
+		for (int32_t i = 0; i < count; i++) {
+			box = joined(box, p->boxes[items[i]]);
+			p->area[i] = half_area(box);
+		}
+		box = nothing;
+		for (int32_t i = count - 1; i > 0; i--) {
+			box = joined(box, p->boxes[items[i]]);
+			double cost = p->area[i - 1] * i + half_area(box) * (count - i);
+			if ((best_cut == 0 || cost < best) && fitting(p, i, count, groups) > 0) {
+				best = cost;
+				best_axis = axis;
+				best_cut = i;
+			}
 		}
 	}
-	for (int32_t n = 0; n < nodes; n++) {
-		int32_t node = add_node(b);
-		if (node < 0)
-			return 0;
-		for (int32_t i = share(n, nodes, count); i < share(n + 1, nodes, count); i++)
-			append(&b->nodes[node], entries[i].box, entries[i].child);
-		entries[n] =
-			(entry){node_box(&b->nodes[node]), node}; // n lies before what is still to be read
+	int32_t left = fitting(p, best_cut, count, groups);
+	TAC_ASSERT(left > 0);
+	for (int32_t i = 0; i < count; i++)
+		p->first[p->order[best_axis][begin + i]] = i < best_cut;
+	for (int axis = 0; axis < 3; axis++) {
+		if (axis != best_axis)
+			divide(p, p->order[axis] + begin, count);
 	}
-	return nodes;
+	split_groups(p, begin, best_cut, left, out_ends);
+	split_groups(p, begin + best_cut, count - best_cut, groups - left, out_ends + left);
+}
+
+// The subtree of a range at `level` edges over the leaves; its node, or -1. `low` and `high`: how many items
+// a child may have below it.
+static int32_t pack_node(packer *p, int32_t begin, int32_t count, int32_t level, int64_t low, int64_t high)
+{
+	int32_t node = add_node(p->b), ends[TAC_RTREE_MAX];
+	if (node < 0)
+		return -1;
+	if (level == 0) {
+		for (int32_t i = begin; i < begin + count; i++)
+			append(&p->b->nodes[node], p->boxes[p->order[0][i]], p->order[0][i]);
+		return node;
+	}
+	// A third more groups than are needed leaves room for good cuts.
+	int64_t groups = (4 * count + 3 * high - 1) / (3 * high), most = count / low;
+	groups = groups > TAC_RTREE_MAX ? TAC_RTREE_MAX : groups < TAC_RTREE_MIN ? TAC_RTREE_MIN : groups;
+	groups = groups > most ? most : groups;
+	p->low = low;
+	p->high = high;
+	split_groups(p, begin, count, (int32_t)groups, ends);
+	for (int32_t g = 0; g < groups; begin = ends[g++]) {
+		int32_t child = pack_node(p, begin, ends[g] - begin, level - 1, low / TAC_RTREE_MIN,
+					  high / TAC_RTREE_MAX);
+		if (child < 0)
+			return -1;
+		append(&p->b->nodes[node], node_box(&p->b->nodes[child]), child);
+	}
+	return node;
+}
+
+static void sort_items(packer *p, int32_t count, int axis, key *keys)
+{
+	for (int32_t i = 0; i < count; i++)
+		keys[i] = (key){p->boxes[i].min[axis] + p->boxes[i].max[axis], i};
+	qsort(keys, (size_t)count, sizeof *keys, compare_keys);
+	for (int32_t i = 0; i < count; i++)
+		p->order[axis][i] = keys[i].item;
 }
 
 static void pack(builder *b, const tac_aabb *boxes, int32_t count)
 {
-	entry *entries = malloc((size_t)(count > 0 ? count : 1) * sizeof *entries);
-	if (entries == NULL) {
+	size_t n = (size_t)count;
+	packer p = {.b = b, .boxes = boxes};
+	int32_t *numbers = malloc(4 * n * sizeof *numbers);
+	key *keys = malloc(n * sizeof *keys);
+	p.first = malloc(n * sizeof *p.first);
+	p.area = malloc(n * sizeof *p.area);
+	if (numbers == NULL || keys == NULL || p.first == NULL || p.area == NULL) {
 		b->failed = true;
-		return;
+	} else {
+		p.spare = numbers + 3 * n;
+		for (int axis = 0; axis < 3; axis++) {
+			p.order[axis] = numbers + (size_t)axis * n;
+			sort_items(&p, count, axis, keys);
+		}
+		int64_t low = 1, high = 1;
+		for (b->depth = 0; high * TAC_RTREE_MAX < count; b->depth++) {
+			low *= TAC_RTREE_MIN;
+			high *= TAC_RTREE_MAX;
+		}
+		b->root = pack_node(&p, 0, count, b->depth, low, high);
 	}
-	for (int32_t i = 0; i < count; i++)
-		entries[i] = (entry){boxes[i], i};
-	b->depth = -1;
-	do {
-		count = pack_level(b, entries, count);
-		b->depth++;
-	} while (count > 1);
-	b->root = b->count - 1;
-	free(entries);
+	free(numbers);
+	free(keys);
+	free(p.first);
+	free(p.area);
 }
 
 // ---- insertion ----
+
+typedef struct entry {
+	tac_aabb box;
+	int32_t child;
+} entry;
 
 // Splits the nine entries of an overflowing node between it and a new node.
 static int32_t split(builder *b, int32_t node, tac_aabb box, int32_t child)

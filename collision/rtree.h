@@ -1,12 +1,12 @@
-// R-tree: boxes in groups of at most eight under boxes, all leaves at one depth. Source: A. Guttman,
+// R-tree: boxes in groups of at most eight under boxes, all leaves at one depth. Sources: A. Guttman,
 // "R-trees: a dynamic index structure for spatial searching", SIGMOD 1984 (insertion with the quadratic
-// split); S. T. Leutenegger et al., "STR: a simple and efficient algorithm for R-tree packing", ICDE 1997.
-// Both builds keep the same promises: every node but the root has 3 to 8 children, the root has 2 to 8 unless
-// it is a leaf (then 1 to 8), every item is in exactly one leaf, and a node's box is the union of its
-// children's boxes. Neither is better throughout: on the assemblies of collision/assembly.h, surface
-// detection for all pairs makes 10 to 30 % fewer box tests with insertion, for the first pair fewer with
-// packing on two of three, and the times are the same within 10 %. Packing builds quicker, and is what the
-// engines use.
+// split); Y. Garcia et al., "A greedy algorithm for bulk loading R-trees", ACM GIS 1998 (packing from the
+// top), here with the areas of the boxes for its cost. Both builds keep the same promises: every node but the
+// root has 3 to 8 children, the root has 2 to 8 unless it is a leaf (then 1 to 8), every item is in exactly
+// one leaf, and a node's box is the union of its children's boxes. A small box in a torus of 16,000 to a
+// million triangles takes 2 to 4 times fewer box tests with packing; surface detection of all pairs on the
+// assemblies of collision/assembly.h takes 4 to 7 % fewer. Packing takes as long as insertion, about 5 us a
+// box. It is what the engines use.
 #ifndef TAC_COLLISION_RTREE_H
 #define TAC_COLLISION_RTREE_H
 
@@ -52,7 +52,7 @@ typedef struct tac_rtree {
 } tac_rtree;
 
 typedef enum tac_rtree_method {
-	TAC_RTREE_PACK,   // sort-tile-recursive
+	TAC_RTREE_PACK,   // greedy cuts from the top
 	TAC_RTREE_INSERT, // Guttman
 } tac_rtree_method;
 

@@ -5,8 +5,14 @@
 // A. Source: M. Figueiredo, "Surface collision detection for virtual prototyping", with the volume in A's
 // frame that its Figure 2 uses but never computes: AABB_A(A) and the box of the transformed OAABB_B.
 //
-// Boxes are single precision, rounded outwards; triangles are tested exactly (collision/tritri.h), the moving
-// ones with their vertices rounded to double.
+// One step more than there: the same is done for each surface of B before its triangles. Its box in A's frame
+// selects the surfaces of A near it, at which its triangles begin instead of at the root, and their box in
+// B's frame selects its triangles. That takes two more updates a surface and a third to a half of the box
+// tests.
+//
+// Boxes are single precision, rounded outwards. Triangles are tested eight at a time in single precision with
+// a bound of the rounding, and what that leaves open exactly (collision/tritri.h); the moving ones have their
+// vertices rounded to double.
 #ifndef TAC_COLLISION_SCD_H
 #define TAC_COLLISION_SCD_H
 
@@ -39,6 +45,7 @@ typedef struct tac_scd_counters {
 	int64_t optimal_updates;     // boxes of transformed triangles
 	int64_t triangle_transforms; // triangles of B brought into A's frame
 	int64_t triangle_tests;
+	int64_t exact_tests; // of these, pairs that single precision could not decide
 } tac_scd_counters;
 
 // One query: what is asked, the caller's memory for the answer, and the answer.

@@ -1,6 +1,7 @@
 #include "collision/scd_collider.h"
 
 #include "base/log.h"
+#include "base/simd.h"
 #include "collision/scd.h"
 
 #include <stdlib.h>
@@ -81,7 +82,7 @@ static tac_contact run_query(const tac_collider *self, tac_context *context, boo
 	context->counters.transforms += j.query.counters.cover_updates + j.query.counters.optimal_updates;
 	context->counters.nodes += j.query.counters.aabb_tests / TAC_RTREE_MAX;
 	context->counters.triangle_tests += j.query.counters.triangle_tests;
-	context->counters.exact_tests += j.query.counters.triangle_tests;
+	context->counters.exact_tests += j.query.counters.exact_tests;
 	if (!j.query.complete) {
 		context->state[0] = (int32_t)j.query.done;
 		context->pending = true;
@@ -92,7 +93,7 @@ static tac_contact run_query(const tac_collider *self, tac_context *context, boo
 
 const tac_collider *tac_scd_collider(void)
 {
-	static const tac_collider collider = {
-		.name = "scd", .variant = "baseline", .build = build, .destroy = destroy, .run = run_query};
+	static tac_collider collider = {.name = "scd", .build = build, .destroy = destroy, .run = run_query};
+	collider.variant = tac_simd_name(tac_simd_select()); // what tac_scd_build takes
 	return &collider;
 }

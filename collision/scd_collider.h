@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 // Counters: overlap_tests are tests of two boxes, transforms are box updates of either kind, nodes are nodes
-// of eight boxes, exact_tests all triangle tests. Thread: setup.
+// of eight boxes. The SIMD variant is that of tac_simd_select. Thread: setup.
 const tac_collider *tac_scd_collider(void);
 
 #ifdef __cplusplus

@@ -69,11 +69,36 @@ static void a_part_comes_along_its_path_into_its_place(void)
 	tac_assembly_fini(&a);
 }
 
+static void a_variation_moves_the_solids_a_little_and_seed_0_nothing(void)
+{
+	tac_assembly a, b, c;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_assembly_build(TAC_ASSEMBLY_PLANT, &a));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_assembly_build_varied(TAC_ASSEMBLY_PLANT, 0, &b));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_assembly_build_varied(TAC_ASSEMBLY_PLANT, 1, &c));
+	float moved = 0;
+	for (int32_t i = 0; i < a.part_count; i++) {
+		const tac_mesh *m = a.parts[i].mesh, *same = b.parts[i].mesh, *other = c.parts[i].mesh;
+		TEST_ASSERT_EQUAL(m->vertex_count, same->vertex_count);
+		TEST_ASSERT_EQUAL_MEMORY(m->vertices, same->vertices,
+					 (size_t)m->vertex_count * sizeof *m->vertices);
+		TEST_ASSERT_EQUAL(m->surface_count, other->surface_count);
+		TEST_ASSERT_TRUE(tac_mesh_is_watertight(other));
+		moved = fmaxf(moved, tac_vec3_length(tac_vec3_sub(m->bounds_max, other->bounds_max)));
+		TEST_ASSERT_TRUE(tac_dvec3_length(tac_dvec3_sub(a.parts[i].from, c.parts[i].from)) <
+				 .2 * tac_dvec3_length(a.parts[i].from));
+	}
+	TEST_ASSERT_TRUE(moved > 0.01f && moved < 1);
+	tac_assembly_fini(&a);
+	tac_assembly_fini(&b);
+	tac_assembly_fini(&c);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(assemblies_are_as_large_as_those_of_the_paper);
 	RUN_TEST(surfaces_have_names);
+	RUN_TEST(a_variation_moves_the_solids_a_little_and_seed_0_nothing);
 	RUN_TEST(a_part_comes_along_its_path_into_its_place);
 	return UNITY_END();
 }

@@ -1,0 +1,71 @@
+// Private to collision/scd: a part in memory, and a query on its way.
+#ifndef TAC_COLLISION_SCD_PRIVATE_H
+#define TAC_COLLISION_SCD_PRIVATE_H
+
+#include "base/simd.h"
+#include "collision/scd.h"
+
+// The triangles of a leaf, lane by lane. Lanes without one repeat the first; their boxes overlap nothing.
+typedef struct tac_scd_block {
+	float v[3][3][TAC_RTREE_MAX] __attribute__((aligned(32))); // corner, coordinate, lane
+	int32_t triangle[TAC_RTREE_MAX];                           // of the mesh
+	float longest;                                             // edge, rounded up, m
+	int32_t unused[7];
+} tac_scd_block;
+
+// The tree of a surface's triangles: a part of the object's nodes. The child of a leaf is a triangle: its
+// block times TAC_RTREE_MAX, and its lane.
+typedef struct tac_scd_surface {
+	const tac_rtree_node *nodes;
+	int32_t depth;
+	tac_aabb box;
+} tac_scd_surface;
+
+typedef struct tac_scd_run tac_scd_run;
+typedef void tac_scd_visit_fn(tac_scd_run *run);
+TAC_SIMD_DECLARE(tac_scd_visit_fn, tac_scd_visit);
+
+struct tac_scd {
+	const tac_mesh *mesh;
+	tac_rtree surfaces;         // SBV; its items are surfaces
+	tac_scd_surface *triangles; // TBV, one a surface
+	tac_rtree_node *nodes;      // of all TBV
+	tac_scd_block *blocks;      // one a leaf of any TBV
+	size_t node_count, block_count;
+	size_t bytes;
+	tac_scd_visit_fn *visit;
+};
+
+struct tac_scd_run {
+	const tac_scd *a, *b;
+	const tac_dmat3 *rotation; // of B in A
+	tac_dvec3 translation;
+	tac_dmat3 inverse_rotation; // of A in B
+	tac_dvec3 inverse_translation;
+	tac_aabb common_a, common_b; // OAABB in either frame
+	tac_scd_query *query;
+
+	// The triangle of B in hand.
+	int32_t surface_b, triangle_b;
+	tac_tri64 moved; // in A's frame
+	tac_aabb box;    // of it in A's frame, cut to common_a
+};
+
+static inline bool tac_aabb_empty(const tac_aabb *box)
+{
+	return box->min[0] > box->max[0] || box->min[1] > box->max[1] || box->min[2] > box->max[2];
+}
+
+// Takes triangle `child` of a leaf of B in hand, moved.
+// Thread: RT.
+void tac_scd_take(tac_scd_run *run, int32_t surface_b, int32_t child);
+
+// The exact test of triangle `child` of a leaf of A with the one in hand.
+// Thread: RT.
+bool tac_scd_exact(const tac_scd_run *run, int32_t child);
+
+// Stores or hands on the hit; true when the query is over.
+// Thread: RT.
+bool tac_scd_report(tac_scd_run *run, int32_t surface_a, int32_t child);
+
+#endif
