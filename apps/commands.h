@@ -7,6 +7,7 @@ int cmd_devices(int argc, char **argv);
 int cmd_latency(int argc, char **argv);
 int cmd_mesh(int argc, char **argv);
 int cmd_query(int argc, char **argv);
+int cmd_render(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
 

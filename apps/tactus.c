@@ -18,6 +18,7 @@ static const struct {
 	{"latency", cmd_latency, "how punctual a periodic loop is on this machine, and why it is not"},
 	{"mesh", cmd_mesh, "what is in a mesh file"},
 	{"query", cmd_query, "whether two meshes touch, at the poses of a file"},
+	{"render", cmd_render, "the forces along a path of the device, from file to file"},
 	{"sweep", cmd_sweep, "how far one mesh can move before it touches another"},
 };
 

@@ -21,6 +21,8 @@ static void end_phase(tac_tick *tick, tac_phase phase)
 static void place_all(tac_servo *s, int64_t now_ns)
 {
 	s->T_world_device = tac_mapping_step(&s->mapping, &s->state);
+	if (s->tool->axes == 3)
+		s->T_world_device.rotation = s->mapping.rotation;
 	const int32_t scene_objects = s->def.world->scene->object_count;
 	for (int32_t i = 0; i < scene_objects; i++)
 		s->T_world_objects[i] = tac_world_object_pose(s->def.world, i, now_ns - s->begin_ns);

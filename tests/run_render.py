@@ -1,6 +1,8 @@
 """`tactus run` and `tactus render` as a person and a program meet them: run_render.py PROGRAM."""
 
+import csv
 import json
+import math
 import os
 import re
 import subprocess
@@ -112,6 +114,103 @@ class Run(Refusing):
                 file.write("scene: x\nmaterals: []\n")
             self.refuse("run", path, says=re.escape(path) + ":2:1: expected a key of a scene, found 'materals'; "
                         "did you mean 'materials'")
+
+
+def write_path(path, ticks, pose):
+    with open(path, "w") as file:
+        file.write("t_s,x,y,z,qx,qy,qz,qw\n")
+        for i in range(ticks):
+            file.write(",".join(repr(v) for v in (i / 1000, *pose(i / 1000))) + "\n")
+
+
+def wander(t):
+    """Down into whatever lies around the origin, and about in it."""
+    turn = 0.3 * math.sin(4 * t)
+    return (0.02 * math.sin(5 * t), 0.015 * math.cos(5 * t) - 0.015, 0.09 - 0.087 * min(1, 4 * t),
+            0.0, math.sin(turn / 2), 0.0, math.cos(turn / 2))
+
+
+class Render(Refusing):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.input, self.output = (os.path.join(self.folder.name, name) for name in ("in.csv", "out.csv"))
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def render(self, scene, *options, simd=None):
+        """The rows, without the times."""
+        environment = dict(os.environ, **({"TACTUS_SIMD": simd} if simd else {}))
+        result = tactus("render", scene, "--input", self.input, "--output", self.output, *options, env=environment)
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
+        with open(self.output) as file:
+            rows = list(csv.DictReader(file))
+        for row in rows:
+            self.assertGreater(int(row.pop("ns")), 0)
+        return rows
+
+    def test_the_columns_are_those_of_the_form(self):
+        write_path(self.input, 20, wander)
+        self.render("sphere")
+        with open(self.output) as file:
+            self.assertEqual(file.readline().strip(),
+                             "t_s,x,y,z,qx,qy,qz,qw,sco_x,sco_y,sco_z,sco_qx,sco_qy,sco_qz,sco_qw,fx,fy,fz,tx,ty,tz,"
+                             "contacts,flags,ns")
+
+    def test_the_same_path_gives_the_same_bits_with_every_instruction_set(self):
+        write_path(self.input, 350, wander)
+        for scene in "sphere", "groove", "stylus":
+            rows = self.render(scene)
+            self.assertEqual(rows, self.render(scene))
+            self.assertTrue(any(float(row["fz"]) > 0 for row in rows))
+            for simd in "scalar", "sse2", "avx2":
+                self.assertEqual(rows, self.render(scene, simd=simd), (scene, simd))
+
+    def test_the_reactive_mover_does_the_same_on_every_collider(self):
+        write_path(self.input, 300, wander)
+        for scene in "sphere", "groove":
+            rows = self.render(scene, "--mover", "reactive")
+            self.assertTrue(any(float(row["fz"]) > 0 for row in rows))
+            for collider in "doptree", "classic", "scd", "chip":
+                self.assertEqual(rows, self.render(scene, "--mover", "reactive", "--collider", collider),
+                                 (scene, collider))
+
+    def test_both_movers_end_near_each_other(self):
+        write_path(self.input, 1500, lambda t: (0.001, 0.002, max(0.002, 0.03 - 0.03 * t), 0, 0, 0, 1))
+        ends = [self.render("sphere", "--mover", mover)[-1] for mover in ("continuous", "reactive")]
+        for name in "sco_x", "sco_y", "sco_z":
+            self.assertAlmostEqual(float(ends[0][name]), float(ends[1][name]), delta=2e-5)
+        self.assertAlmostEqual(float(ends[0]["fz"]), 3, delta=0.05)
+
+    def test_five_millimetres_at_500_N_per_m_are_two_and_a_half_newtons(self):
+        scene = os.path.join(self.folder.name, "plane.yaml")
+        with open(scene, "w") as file:
+            file.write("scene: plane\nmaterials: [{name: m, stiffness_N_per_m: 500}]\n"
+                       "tools: [{name: t, shapes: [{kind: box, size_m: [0.02, 0.02, 0.02], segments: 1}]}]\n"
+                       "objects: [{name: o, material: m, position_m: [0, 0, -0.05], "
+                       "shapes: [{kind: box, size_m: [0.2, 0.2, 0.1], segments: 4}]}]\n")
+        write_path(self.input, 1000, lambda t: (0, 0, max(0.005, 0.03 - 0.05 * t), 0, 0, 0, 1))
+        last = self.render(scene)[-1]
+        self.assertAlmostEqual(float(last["fz"]), 2.5, delta=0.01)
+        for name in "fx", "fy":
+            self.assertAlmostEqual(float(last[name]), 0, delta=0.01)
+        for name in "tx", "ty", "tz":
+            self.assertAlmostEqual(float(last[name]), 0, delta=1e-4)
+
+    def test_bad_input_is_one_line(self):
+        options = "--input", self.input, "--output", self.output
+        self.refuse("render", "sphere", says="input: expected --input FILE")
+        self.refuse("render", "sphere", *options, says="in.csv: cannot read the path: No such file")
+        for text, says in (("", "expected poses, found none"),
+                           ("t_s,x,y,z,qx,qy,qz,qw\n0,1,2\n", "in.csv:2: expected 8 numbers .*found 3"),
+                           ("0,0,0,nan,0,0,0,1\n", "in.csv:1: expected 8 numbers .*found 3"),
+                           ("0,0,0,0,0,0,0,2\n", "in.csv:1: expected a quaternion of length 1, found one of length 2"),
+                           ("0,0,0,0,0,0,0,1\n0,0,0,0,0,0,0,1\n", "in.csv:2: expected a time after"),
+                           ("1e99,0,0,0,0,0,0,1\n", "in.csv:1: expected a time below")):
+            with open(self.input, "w") as file:
+                file.write(text)
+            self.refuse("render", "sphere", *options, says=says)
+            self.assertFalse(os.path.exists(self.output))
 
 
 if __name__ == "__main__":

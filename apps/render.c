@@ -1,0 +1,269 @@
+// tactus render SCENE --input IN.csv --output OUT.csv: the same servo off line, on a path of the device from
+// a file. Nothing depends on the clock but the last column, so the same path gives the same bits, on every
+// run and with every instruction set.
+#include "apps/commands.h"
+#include "apps/options.h"
+#include "apps/session.h"
+#include "base/denormal.h"
+#include "rt/clock.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NUMBERS 8    // t_s,x,y,z,qx,qy,qz,qw
+#define SKEW    1e-2 // what the length of a quaternion may lack to 1: beyond it is a mistake in the file
+
+typedef struct sample {
+	int64_t time_ns;
+	tac_dpose T;
+} sample;
+
+// A device that is where the file says. It has no mechanics, so nothing is derated and nothing brakes, and
+// takes any force.
+typedef struct path_device {
+	tac_device base;
+	const sample *samples;
+	size_t at;
+} path_device;
+
+static tac_device_status path_read(tac_device *device, int64_t now_ns, tac_device_state *out_state)
+{
+	const path_device *d = (const path_device *)device;
+	const sample *s = &d->samples[d->at], *before = d->at > 0 ? s - 1 : s;
+	*out_state = (tac_device_state){.time_ns = now_ns, .T_base_tool = s->T};
+	if (s != before) {
+		const double rate = 1e9 / (double)(s->time_ns - before->time_ns);
+		out_state->velocity_m_per_s =
+			tac_dvec3_scale(tac_dvec3_sub(s->T.position, before->T.position), rate);
+		out_state->angular_velocity_rad_per_s = tac_dvec3_scale(
+			tac_dquat_log(tac_dquat_mul(s->T.rotation, tac_dquat_conjugate(before->T.rotation))),
+			rate);
+	}
+	return TAC_DEVICE_OK;
+}
+
+static tac_device_status path_write(tac_device *device, int64_t now_ns, const tac_wrench *wrench)
+{
+	(void)device;
+	(void)now_ns;
+	(void)wrench;
+	return TAC_DEVICE_OK;
+}
+
+static void path_enable(tac_device *device, bool on)
+{
+	(void)device;
+	(void)on;
+}
+
+// ---- the input ----
+
+// The numbers at the start of a line, at most NUMBERS. What follows them does not count, so that an exported
+// recording is a path, too.
+static int read_numbers(const char *line, double out[NUMBERS])
+{
+	for (int n = 0; n < NUMBERS; n++) {
+		char *end;
+		line += strspn(line, " \t");
+		out[n] = strtod(line, &end);
+		if (end == line || !isfinite(out[n]))
+			return n;
+		line = end + strspn(end, " \t\r\n");
+		if (n + 1 < NUMBERS && *line != ',')
+			return n + 1;
+		line += *line == ',';
+	}
+	return NUMBERS;
+}
+
+static int refuse(const char *path, size_t line, const char *expected, const char *found)
+{
+	fprintf(stderr, "tactus render: %s:%zu: expected %s, found %s\n", path, line, expected, found);
+	return EXIT_BAD_INPUT;
+}
+
+static int take_line(const char *path, size_t number, const char *line, sample **samples, size_t *count,
+		     size_t *capacity)
+{
+	double x[NUMBERS];
+	char found[48];
+	const int n = read_numbers(line, x);
+	if (n < NUMBERS) {
+		snprintf(found, sizeof found, "%d", n);
+		return refuse(path, number, "8 numbers (t_s,x,y,z,qx,qy,qz,qw)", found);
+	}
+	const tac_dquat q = tac_dquat_make(x[4], x[5], x[6], x[7]);
+	const double length = sqrt(tac_dquat_dot(q, q));
+	if (!(fabs(length - 1) <= SKEW)) {
+		snprintf(found, sizeof found, "one of length %g", length);
+		return refuse(path, number, "a quaternion of length 1", found);
+	}
+	if (!(fabs(x[0]) < 1e9)) {
+		snprintf(found, sizeof found, "%g", x[0]);
+		return refuse(path, number, "a time below 1e9 s", found);
+	}
+	const sample s = {llround(x[0] * 1e9), tac_dpose_make(tac_dvec3_load(x + 1), tac_dquat_normalize(q))};
+	if (*count > 0 && s.time_ns <= (*samples)[*count - 1].time_ns)
+		return refuse(path, number, "a time after that of the line before", "an earlier one");
+	if (*count == *capacity) {
+		*capacity = *capacity ? 2 * *capacity : 4096;
+		sample *more = realloc(*samples, *capacity * sizeof *more);
+		if (!more) {
+			fprintf(stderr, "tactus render: %s: no memory for %zu samples\n", path, *capacity);
+			return EXIT_FAILURE;
+		}
+		*samples = more;
+	}
+	(*samples)[(*count)++] = s;
+	return EXIT_SUCCESS;
+}
+
+static int read_path(const char *path, sample **out_samples, size_t *out_count)
+{
+	*out_samples = NULL;
+	*out_count = 0;
+	FILE *file = fopen(path, "r");
+	if (!file) {
+		fprintf(stderr, "tactus render: %s: cannot read the path: %s\n", path, strerror(errno));
+		return EXIT_BAD_INPUT;
+	}
+	char *line = NULL;
+	size_t size = 0, number = 0, capacity = 0;
+	int code = EXIT_SUCCESS;
+	errno = 0;
+	while (code == EXIT_SUCCESS && getline(&line, &size, file) >= 0) {
+		const char *text = line + strspn(line, " \t\r\n");
+		if (++number == 1 && strncmp(text, "t_s", 3) == 0)
+			continue;
+		if (*text != 0 && *text != '#')
+			code = take_line(path, number, text, out_samples, out_count, &capacity);
+	}
+	if (code == EXIT_SUCCESS && (ferror(file) || errno == EISDIR)) {
+		fprintf(stderr, "tactus render: %s: cannot read the path: %s\n", path, strerror(errno));
+		code = EXIT_BAD_INPUT;
+	} else if (code == EXIT_SUCCESS && *out_count == 0) {
+		fprintf(stderr, "tactus render: %s: expected poses, found none\n", path);
+		code = EXIT_BAD_INPUT;
+	}
+	free(line);
+	fclose(file);
+	return code;
+}
+
+// ---- the output ----
+
+static void write_vector(FILE *file, tac_dvec3 v)
+{
+	fprintf(file, ",%.17g,%.17g,%.17g", v.x, v.y, v.z);
+}
+
+static void write_pose(FILE *file, tac_dpose T)
+{
+	write_vector(file, T.position);
+	fprintf(file, ",%.17g,%.17g,%.17g,%.17g", T.rotation.x, T.rotation.y, T.rotation.z, T.rotation.w);
+}
+
+static void render(FILE *file, tac_servo *servo, path_device *device, size_t count)
+{
+	fprintf(file, "t_s,x,y,z,qx,qy,qz,qw,sco_x,sco_y,sco_z,sco_qx,sco_qy,sco_qz,sco_qw,fx,fy,fz,tx,ty,tz,"
+		      "contacts,flags,ns\n");
+	for (device->at = 0; device->at < count; device->at++) {
+		const sample *s = &device->samples[device->at];
+		const int64_t begin_ns = tac_clock_now_ns();
+		tac_servo_step(servo, s->time_ns, NULL);
+		const int64_t ns = tac_clock_now_ns() - begin_ns;
+		const tac_snapshot *n = tac_servo_snapshot(servo, 0);
+		fprintf(file, "%.9f", (double)s->time_ns / 1e9);
+		write_pose(file, s->T);
+		write_pose(file, n->T_world_sco);
+		write_vector(file, n->sent.force_N);
+		write_vector(file, n->sent.torque_Nm);
+		fprintf(file, ",%d,%u,%lld\n", (int)n->contact_count, n->sco_flags | n->limits << 16,
+			(long long)ns);
+	}
+}
+
+static int run(const session_def *def, const char *input, const char *output)
+{
+	sample *samples;
+	size_t count;
+	session s = {0};
+	int code = read_path(input, &samples, &count);
+	if (code == EXIT_SUCCESS)
+		code = session_open(def, "tactus render", true, &s);
+	path_device device = {
+		.base = {.info = {.name = "path",
+				  .position_axes = 3,
+				  .rotation_axes = 3,
+				  .force_axes = 3,
+				  .torque_axes = 3,
+				  .max_force_N = 1e3,
+				  .max_torque_Nm = 1e3},
+			 .read = path_read,
+			 .write = path_write,
+			 .enable = path_enable},
+		.samples = samples,
+	};
+	if (code == EXIT_SUCCESS) {
+		tac_servo_def servo = tac_servo_def_default();
+		servo.world = s.world;
+		servo.device = &device.base;
+		servo.mover = (tac_sco_mover)def->mover;
+		servo.budget_ns = 0;
+		if (tac_servo_create(&servo, &s.servos[0]) < TAC_OK)
+			code = EXIT_FAILURE;
+	}
+	if (code == EXIT_SUCCESS) {
+		FILE *file = strcmp(output, "-") == 0 ? stdout : fopen(output, "w");
+		if (file) {
+			tac_denormal_flush(true); // as on the real-time thread
+			render(file, s.servos[0], &device, count);
+			tac_denormal_flush(false);
+		}
+		if (!file || ferror(file) || (file == stdout ? fflush(file) : fclose(file)) != 0) {
+			fprintf(stderr, "tactus render: %s: cannot write: %s\n", output, strerror(errno));
+			code = EXIT_FAILURE;
+		}
+	}
+	session_close(&s);
+	free(samples);
+	return code;
+}
+
+int cmd_render(int argc, char **argv)
+{
+	static const char *const movers[] = {"continuous", "reactive", NULL};
+	session_def def = {.mover = TAC_SCO_CONTINUOUS};
+	const char *input = NULL, *output = NULL;
+	const option_def options[] = {
+		{"scene", OPTION_POSITIONAL, &def.scene, 0, 0, NULL, "SCENE",
+		 "a built-in scene, a scene file or a mesh file, as `tactus run` takes it; its first tool is "
+		 "moved"},
+		{"input", OPTION_TEXT, &input, 0, 0, NULL, "IN.csv",
+		 "the device's path, a line a tick: t_s,x,y,z,qx,qy,qz,qw; more columns do not count"},
+		{"output", OPTION_TEXT, &output, 0, 0, NULL, "OUT.csv",
+		 "the same with sco_x,…,sco_qw,fx,fy,fz,tx,ty,tz,contacts,flags,ns; - is the standard "
+		 "output. flags: "
+		 "what the mover met (haptic/sco.h), and from bit 16 on why the gate stepped in "
+		 "(haptic/limit.h)"},
+		{"collider", OPTION_TEXT, &def.collider, 0, 0, NULL, "NAME",
+		 "wide (the default), doptree, classic, scd or chip"},
+		{"mover", OPTION_CHOICE, &def.mover, 0, 0, movers, NULL,
+		 "proved motion that never penetrates, or place, ask and back off"},
+		{0},
+	};
+	const command_line line = {"tactus render",
+				   "the forces along a path of the device, from file to file", options};
+	int code;
+	if (!options_parse(&line, argc, argv, &code))
+		return code;
+	if (!input || !output) {
+		fprintf(stderr, "tactus render: %s: expected --%s FILE, found the end of the line\n",
+			input ? "output" : "input", input ? "output" : "input");
+		return EXIT_BAD_INPUT;
+	}
+	return run(&def, input, output);
+}
