@@ -85,6 +85,29 @@ static bool comes_before(const tac_contact_point *a, const tac_contact_point *b)
 	return a->fixed_feature < b->fixed_feature;
 }
 
+// A triangle of one side, in the fixed frame.
+typedef struct face {
+	const side *side;
+	const tac_ccd_triangle *triangle;
+	const tac_dvec3 *v;
+	tac_dvec3 normal;
+} face;
+
+// Whether p lies on the same side of both faces at an ordinary edge of `to`: in front of them, or behind.
+// `on` is its closest point, on the edge. A vertex beside a ridge is in front of one face and behind the
+// plane of the other.
+static bool same_side(const face *to, int32_t e, bool behind, tac_dvec3 p, tac_dvec3 on)
+{
+	const tac_mesh *mesh = to->side->body->mesh;
+	const tac_mesh_edge *edge = &mesh->edges[e];
+	int32_t other = edge->triangle[edge->triangle[0] == to->triangle->id];
+	const int32_t *v = mesh->triangles[other].vertex;
+	tac_dvec3 a = mesh_vertex(mesh, v[0]);
+	tac_dvec3 n = cross(sub(mesh_vertex(mesh, v[1]), a), sub(mesh_vertex(mesh, v[2]), a));
+	double height = dot(n, to_body(to->side, sub(p, on)));
+	return behind ? height <= 0 : height >= 0;
+}
+
 // A vertex over the seam of two faces of one plane is one contact, whichever of them has it.
 static bool same_contact(const tac_contact_point *a, const tac_contact_point *b)
 {
@@ -132,14 +155,6 @@ static void put(query *q, tac_contact_point c)
 		out->list[worst] = c;
 }
 
-// A triangle of one side, in the fixed frame.
-typedef struct face {
-	const side *side;
-	const tac_ccd_triangle *triangle;
-	const tac_dvec3 *v;
-	tac_dvec3 normal;
-} face;
-
 static int32_t vertex_id(const face *f, int k)
 {
 	return f->side->body->mesh->triangles[f->triangle->id].vertex[k];
@@ -182,6 +197,8 @@ static void vertex_contact(query *q, const face *from, int k, const face *to, bo
 		// Seen from behind, a fold is a ridge.
 		bool concave = edge == (behind ? TAC_CCD_EDGE_CONVEX : TAC_CCD_EDGE_CONCAVE) &&
 			       to->side->body->mesh->edges[e].triangle_count == 2;
+		if (concave && !to->side->body->solid)
+			concave = same_side(to, e, behind, p, on);
 		face_contact = concave || (edge == TAC_CCD_EDGE_FLAT && d - fabs(height) < OVER);
 		if (!face_contact) {
 			if (edge == TAC_CCD_EDGE_FLAT || d < DIRECTION_MIN)
