@@ -305,6 +305,8 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	sco->last_turn = tac_dvec3_zero();
 	sco->trust = fmin(fmax(TRUST_FIRST, sco->def.trust_min_m), sco->def.trust_max_m);
 	sco->near = false;
+	sco->known = -1;
+	sco->distance = HUGE_VAL;
 	if (!tac_dpose_finite(T_world_tool) || !take_goals(sco, T_world_objects))
 		return false;
 	sco->pose = T_world_tool;
@@ -328,7 +330,7 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 static void keep_device(tac_sco *sco, tac_dpose device)
 {
 	device.rotation = tac_dquat_normalize(device.rotation);
-	sco->tick = (tac_sco_tick){.device = device, .known = -1, .distance = HUGE_VAL};
+	sco->tick = (tac_sco_tick){.device = device};
 	sco->tick.slew = sco->def.slew_m;
 	if (sco->has_last_device) {
 		tac_sco_twist way = {
@@ -352,7 +354,7 @@ static void advance(tac_sco *sco)
 		tac_sco_move_reactive(sco);
 	else
 		tac_sco_move_continuous(sco);
-	if (sco->tick.known > 0)
+	if (sco->known > 0)
 		tac_sco_report_contacts(sco);
 	if (sco->def.mover == TAC_SCO_REACTIVE || !has_check(sco))
 		return;
@@ -362,6 +364,7 @@ static void advance(tac_sco *sco)
 	sco->fault =
 		TAC_SCO_FAULT | TAC_SCO_CHECK_HIT | (answer == TAC_CONTACT_UNKNOWN ? TAC_SCO_UNKNOWN : 0);
 	sco->pose = before;
+	sco->known = -1;
 	for (int32_t i = 0; i < sco->def.object_count; i++)
 		sco->things[i].pose = sco->things[i].before;
 	sco->report->contact_count = 0;
@@ -378,7 +381,7 @@ void tac_sco_step(tac_sco *sco, tac_dpose T_world_device, const tac_dpose *T_wor
 	} else if (!sco->fault) {
 		keep_device(sco, T_world_device);
 		advance(sco);
-		out_report->distance_m = sco->tick.distance;
+		out_report->distance_m = sco->distance;
 	}
 	out_report->flags |= sco->fault;
 	out_report->T_world_sco = sco->pose;

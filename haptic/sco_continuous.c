@@ -74,8 +74,8 @@ static double commit(tac_sco *sco, tac_sco_twist t, double f, double from_distan
 			continue;
 		move(sco, t, f);
 		tac_sco_swap(sco);
-		sco->tick.known = margin;
-		sco->tick.distance = distance;
+		sco->known = margin;
+		sco->distance = distance;
 		return f;
 	}
 	return uphill ? -1 : 0;
@@ -107,14 +107,14 @@ static bool fly(tac_sco *sco, tac_sco_twist t0)
 // Contacts within `margin` of the SCO's pose.
 static bool look(tac_sco *sco, double margin)
 {
-	if (sco->tick.known >= margin)
+	if (sco->known >= margin)
 		return true;
 	double distance;
 	if (!tac_sco_gather(sco, still, 0, margin, &distance))
 		return false;
 	tac_sco_swap(sco);
-	sco->tick.known = margin;
-	sco->tick.distance = distance;
+	sco->known = margin;
+	sco->distance = distance;
 	return true;
 }
 
@@ -187,7 +187,7 @@ static void advance_objects(tac_sco *sco)
 			thing->pose = thing->goal;
 			thing->moves = false;
 		}
-		sco->tick.known = -1;
+		sco->known = -1;
 	}
 }
 
@@ -211,9 +211,9 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 	double margin = fmax(reach + shove + 2 * hold, MARGIN_MIN);
 	if (!look(sco, margin))
 		return DONE;
-	tick->near = tick->distance < NEAR * hold;
+	tick->near = sco->distance < NEAR * hold;
 	tac_sco_twist t = t0;
-	if (tick->distance < margin && !tac_sco_solve(sco, t0, reach, &t)) {
+	if (sco->distance < margin && !tac_sco_solve(sco, t0, reach, &t)) {
 		if (!push || sco->report->qps >= sco->def.qps)
 			return DONE;
 		wait_for_tool(sco);
@@ -231,10 +231,10 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 	tac_sco_adapt_trust(sco, way, limited);
 	if (limited && slewed)
 		sco->report->flags |= TAC_SCO_SLEWED;
-	if (!push && tick->distance >= way + hold) { // nothing can be reached
+	if (!push && sco->distance >= way + hold) { // nothing can be reached
 		move(sco, t, 1);
-		tick->known = -1;
-		tick->distance -= way;
+		sco->known = -1;
+		sco->distance -= way;
 		return limited ? GO_ON : DONE;
 	}
 	if (way < PIECE_MIN && !push)
@@ -249,7 +249,7 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 		return GO_ON;
 	}
 	tick->rounds = 0;
-	double got = commit(sco, t, proof.fraction, tick->distance, margin);
+	double got = commit(sco, t, proof.fraction, sco->distance, margin);
 	if (got < 0)
 		return DONE;
 	sco->injected_count = 0;
@@ -269,8 +269,6 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 void tac_sco_move_continuous(tac_sco *sco)
 {
 	tac_sco_tick *tick = &sco->tick;
-	tick->known = -1;
-	tick->distance = HUGE_VAL;
 	tick->near = sco->near;
 	sco->injected_count = 0;
 	advance_objects(sco);
@@ -284,7 +282,7 @@ void tac_sco_move_continuous(tac_sco *sco)
 		bool far = way > sco->def.trust_max_m || tac_dvec3_length(t0.w) > sco->def.turn_max_rad;
 		if (far && !tick->near && !tac_sco_pushing(sco)) {
 			if (fly(sco, t0)) {
-				tick->near = tick->distance < 2 * sco->def.hold_gap_m;
+				tick->near = sco->distance < 2 * sco->def.hold_gap_m;
 				continue;
 			}
 			tick->near = true;

@@ -59,12 +59,10 @@ typedef struct tac_sco_injected {
 // What lasts for one step.
 typedef struct tac_sco_tick {
 	tac_dpose device;
-	double known;    // contacts are listed up to this margin at the pose; -1: not at this pose
-	double distance; // the smallest of all objects there, at most `known`
-	double moved;    // by points of the tool so far, m
-	double slew;     // allowed
-	double bias;     // added to the bounds after a blocked piece, m
-	int rounds;      // of injection at this pose
+	double moved; // by points of the tool so far, m
+	double slew;  // allowed
+	double bias;  // added to the bounds after a blocked piece, m
+	int rounds;   // of injection at this pose
 	bool near;
 } tac_sco_tick;
 
@@ -79,6 +77,8 @@ struct tac_sco {
 	uint32_t fault;      // flags kept until the reset
 	double trust;
 	bool near;
+	double known;    // contacts are listed up to this margin at the pose; -1: not at this pose
+	double distance; // the smallest of all objects there, at most `known`
 	tac_sco_tick tick;
 	tac_sco_report *report;
 	tac_context *context; // of the collider

@@ -416,7 +416,8 @@ void tac_sco_move_reactive(tac_sco *sco)
 	if (going && sco->report->pieces >= sco->def.pieces)
 		sco->report->flags |= TAC_SCO_LIMITED;
 	list_rows(sco, sco->trust + 2 * sco->def.hold_gap_m);
-	sco->tick.known = sco->trust;
+	sco->known = sco->trust;
+	sco->distance = sco->known;
 	for (int32_t i = 0; i < ((memory *)sco->reactive)->count; i++)
-		sco->tick.distance = fmin(sco->tick.distance, ((memory *)sco->reactive)->kept[i].separation);
+		sco->distance = fmin(sco->distance, ((memory *)sco->reactive)->kept[i].separation);
 }
