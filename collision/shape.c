@@ -215,9 +215,22 @@ tac_result tac_shape_build_solids(const tac_solids *solids, tac_shape **out_shap
 	}
 	shape->solids = *solids;
 	shape->own_mesh = mesh;
+	for (int32_t i = 0; i < solids->count; i++)
+		shape->first_triangle[i] = -1;
 	for (int32_t i = mesh->triangle_count - 1; i >= 0; i--)
 		shape->first_triangle[mesh->triangle_surface[i]] = i;
 	*out_shape = &shape->base;
+	for (int32_t i = 0; i < solids->count; i++) {
+		if (shape->first_triangle[i] >= 0)
+			continue;
+		tac_log(TAC_LOG_ERROR,
+			"solids: expected solid %d to have a mesh in single precision, found none: it is too "
+			"small, "
+			"or too far from the origin",
+			(int)i);
+		tac_shape_destroy(out_shape);
+		return TAC_ERROR_ARGUMENT;
+	}
 	return TAC_OK;
 }
 

@@ -24,6 +24,12 @@ typedef enum tac_solid_kind {
 	TAC_SOLID_TOROID,   // collision/primitives.h: `radius` is the major one
 } tac_solid_kind;
 
+// Lengths of solids, in m. The radius must also be at least TAC_SOLID_REACH of the largest coordinate of the
+// centre, or single precision would lose the mesh.
+#define TAC_SOLID_SMALLEST 1e-9
+#define TAC_SOLID_LARGEST  1e9
+#define TAC_SOLID_REACH    1e-5
+
 // A solid with its axis along z of its own frame and its centre at the origin. Metres.
 typedef struct tac_solid {
 	tac_solid_kind kind;
@@ -52,8 +58,9 @@ bool tac_shape_is_solids(const char *text);
 //   cone:rb=0.01,rt=0,h=0.03   toroid:R=0.02,r=0.01,z0=-0.005,z1=0.005[,concave]
 //
 // Each may have x=, y=, z= (its centre) and axis=x or axis=y (default z). A toroid's z0 and z1 default to -r
-// and r. A number may have an exponent, but no + in it. TAC_ERROR_FORMAT with one line that says what was
-// expected and what was found. Thread: setup.
+// and r. Lengths are metres, within the bounds above; a cone may have one radius 0. A number is decimal and
+// may have an exponent, but no + in it. TAC_ERROR_FORMAT with one line that says what was expected and what
+// was found. Thread: setup.
 tac_result tac_shape_parse(const char *text, tac_solids *out_solids);
 
 // A closed mesh of the solids, one surface each, named after its kind, with its vertices on the solids.
@@ -66,7 +73,8 @@ tac_result tac_solids_mesh(const tac_solids *solids, int32_t segments, tac_mesh 
 const tac_collider *tac_solid_collider(void);
 
 // The shape of solids for tac_solid_collider, with a mesh of its own. The caller owns *out_shape.
-// Thread: setup.
+// TAC_ERROR_ARGUMENT where a solid is too small, or too far from the origin, to have a mesh in single
+// precision. Thread: setup.
 tac_result tac_shape_build_solids(const tac_solids *solids, tac_shape **out_shape);
 
 #ifdef __cplusplus

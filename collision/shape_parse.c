@@ -3,24 +3,54 @@
 #include "base/log.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// The numbers that a kind takes: those that it must have, and those that it may have.
+// A number that a kind takes: what it is called, where it belongs, and between which bounds it lies.
+typedef struct number {
+	const char *name;
+	size_t offset;
+	double min, max;
+	bool optional;
+} number;
+
+#define SMALLEST TAC_SOLID_SMALLEST
+#define LARGEST  TAC_SOLID_LARGEST
+
+#define LENGTH(name, field)                                                                                  \
+	{                                                                                                    \
+		name, offsetof(tac_solid, field), SMALLEST, LARGEST, false                                   \
+	}
+#define RADIUS(name, field)                                                                                  \
+	{                                                                                                    \
+		name, offsetof(tac_solid, field), 0, LARGEST, false                                          \
+	}
+#define HEIGHT(name, field)                                                                                  \
+	{                                                                                                    \
+		name, offsetof(tac_solid, field), -LARGEST, LARGEST, true                                    \
+	}
+
 static const struct {
 	const char *name;
-	const char *required[4], *optional[3];
+	number numbers[4];
 } kinds[] = {
-	[TAC_SOLID_SPHERE] = {"sphere", {"r"}, {NULL}},
-	[TAC_SOLID_CAPSULE] = {"capsule", {"r", "h"}, {NULL}},
-	[TAC_SOLID_CYLINDER] = {"cylinder", {"r", "h"}, {NULL}},
-	[TAC_SOLID_CONE] = {"cone", {"rb", "rt", "h"}, {NULL}},
-	[TAC_SOLID_TOROID] = {"toroid", {"R", "r"}, {"z0", "z1"}},
+	[TAC_SOLID_SPHERE] = {"sphere", {LENGTH("r", radius)}},
+	[TAC_SOLID_CAPSULE] = {"capsule", {LENGTH("r", radius), LENGTH("h", height)}},
+	[TAC_SOLID_CYLINDER] = {"cylinder", {LENGTH("r", radius), LENGTH("h", height)}},
+	[TAC_SOLID_CONE] = {"cone", {RADIUS("rb", radius), RADIUS("rt", top), LENGTH("h", height)}},
+	[TAC_SOLID_TOROID] = {"toroid",
+			      {RADIUS("R", radius), LENGTH("r", minor), HEIGHT("z0", z_min),
+			       HEIGHT("z1", z_max)}},
 };
 #define KINDS ((int)(sizeof kinds / sizeof *kinds))
 
-static const char *const places[3] = {"x", "y", "z"};
+static const number places[3] = {
+	HEIGHT("x", position.x),
+	HEIGHT("y", position.y),
+	HEIGHT("z", position.z),
+};
 
 static int kind_of(const char *text, size_t length)
 {
@@ -39,40 +69,26 @@ bool tac_shape_is_solids(const char *text)
 
 static tac_result refuse(const char *text, const char *expected, const char *found, size_t length)
 {
-	tac_log(TAC_LOG_ERROR, "shape '%s': expected %s, found '%.*s'", text, expected, (int)length, found);
+	// One line of a length that a person reads.
+	const int most = 120;
+	tac_log(TAC_LOG_ERROR, "shape '%.*s%s': expected %s, found '%.*s'", most, text,
+		strlen(text) > (size_t)most ? "..." : "", expected,
+		length < (size_t)most ? (int)length : most, found);
 	return TAC_ERROR_FORMAT;
 }
 
-// Where the number called `name` belongs, or NULL.
-static double *number_of(tac_solid *s, int kind, const char *name, size_t length)
+static double *field_of(tac_solid *s, const number *n)
 {
-	double *const position[3] = {&s->position.x, &s->position.y, &s->position.z};
-	for (int i = 0; i < 3; i++) {
-		if (strlen(places[i]) == length && strncmp(name, places[i], length) == 0)
-			return position[i];
-	}
-	bool toroid = kind == TAC_SOLID_TOROID;
-	const struct {
-		const char *name;
-		double *to;
-	} numbers[] = {{"r", toroid ? &s->minor : &s->radius},
-		       {"R", &s->radius},
-		       {"rb", &s->radius},
-		       {"rt", &s->top},
-		       {"h", &s->height},
-		       {"z0", &s->z_min},
-		       {"z1", &s->z_max}};
-	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-		if (strlen(numbers[i].name) != length || strncmp(name, numbers[i].name, length) != 0)
-			continue;
-		for (int k = 0; k < 4 && kinds[kind].required[k] != NULL; k++) {
-			if (strcmp(numbers[i].name, kinds[kind].required[k]) == 0)
-				return numbers[i].to;
-		}
-		for (int k = 0; k < 3 && kinds[kind].optional[k] != NULL; k++) {
-			if (strcmp(numbers[i].name, kinds[kind].optional[k]) == 0)
-				return numbers[i].to;
-		}
+	return (double *)(void *)((char *)s + n->offset);
+}
+
+// The number of the kind called `name`, or NULL.
+static const number *number_of(int kind, const char *name, size_t length)
+{
+	for (int i = 0; i < 7; i++) {
+		const number *n = i < 3 ? &places[i] : &kinds[kind].numbers[i - 3];
+		if (n->name != NULL && strlen(n->name) == length && strncmp(name, n->name, length) == 0)
+			return n;
 	}
 	return NULL;
 }
@@ -86,38 +102,94 @@ static tac_dmat3 axis_rotation(char axis)
 			     : tac_dmat3_identity();
 }
 
-static bool is_length(double x)
+// One solid of a text while it is read.
+typedef struct reader {
+	const char *text; // all of it, for the messages
+	tac_solid *solid; // NaN where nothing was given yet
+	bool axis;        // given
+} reader;
+
+// NAME=NUMBER, `length` characters from `item`, whose name is `key` characters long.
+static tac_result read_number(reader *r, const char *item, size_t length, size_t key)
 {
-	return isfinite(x) && x > 0;
+	const number *n = key < length ? number_of((int)r->solid->kind, item, key) : NULL;
+	if (n == NULL)
+		return refuse(r->text, "NAME=NUMBER of the solid, x, y, z or axis=x|y|z", item, length);
+	double *field = field_of(r->solid, n);
+	char expected[64];
+	if (!isnan(*field)) {
+		snprintf(expected, sizeof expected, "%s once", n->name);
+		return refuse(r->text, expected, item, length);
+	}
+	const char *digits = item + key + 1;
+	const size_t size = length - key - 1;
+	char *stop;
+	const double value = strtod(digits, &stop);
+	// A radius may be 0, but nothing is smaller than the smallest.
+	if (size == 0 || strspn(digits, "0123456789.eE-") != size || stop != digits + size ||
+	    !(value >= n->min && value <= n->max) || (n->min == 0 && value != 0 && value < SMALLEST)) {
+		snprintf(expected, sizeof expected, "%s=%s%g to %g m", n->name, n->min == 0 ? "0 or " : "",
+			 n->min == 0 ? SMALLEST : n->min, n->max);
+		return refuse(r->text, expected, item, length);
+	}
+	*field = value;
+	return TAC_OK;
 }
 
-static tac_result check(const char *text, const tac_solid *s, const char *found, size_t length)
+static tac_result read_item(reader *r, const char *item, size_t length)
 {
-	bool ok = isfinite(s->position.x) && isfinite(s->position.y) && isfinite(s->position.z);
-	switch (s->kind) {
-	case TAC_SOLID_SPHERE:
-		ok = ok && is_length(s->radius);
-		break;
-	case TAC_SOLID_CAPSULE:
-	case TAC_SOLID_CYLINDER:
-		ok = ok && is_length(s->radius) && is_length(s->height);
-		break;
-	case TAC_SOLID_CONE:
-		ok = ok && isfinite(s->radius) && isfinite(s->top) && s->radius >= 0 && s->top >= 0 &&
-		     is_length(s->radius + s->top) && is_length(s->height);
-		break;
-	case TAC_SOLID_TOROID:
-		ok = ok && isfinite(s->radius) && s->radius >= 0 && is_length(s->minor) &&
-		     s->z_min < s->z_max && s->z_min >= -s->minor && s->z_max <= s->minor &&
-		     (!s->concave || s->radius >= s->minor);
-		break;
+	const size_t key = strcspn(item, "=,+");
+	if (key == 4 && length == 6 && strncmp(item, "axis=", 5) == 0 && strchr("xyz", item[5]) != NULL) {
+		if (r->axis)
+			return refuse(r->text, "axis once", item, length);
+		r->axis = true;
+		r->solid->rotation = axis_rotation(item[5]);
+		return TAC_OK;
 	}
-	if (!ok)
-		return refuse(text,
-			      "positive lengths (a cone may have one radius 0; a toroid -r <= z0 < z1 <= r, "
-			      "and R >= r if "
-			      "concave)",
-			      found, length);
+	if (r->solid->kind == TAC_SOLID_TOROID && length == 7 && strncmp(item, "concave", 7) == 0) {
+		if (r->solid->concave)
+			return refuse(r->text, "concave once", item, length);
+		r->solid->concave = true;
+		return TAC_OK;
+	}
+	return read_number(r, item, length, key);
+}
+
+// Fills in what may be left out; whether anything else is missing, and what the numbers must be to each
+// other.
+static tac_result complete(const reader *r, const char *part, size_t length)
+{
+	tac_solid *s = r->solid;
+	if (s->kind == TAC_SOLID_TOROID) {
+		s->z_min = isnan(s->z_min) ? -s->minor : s->z_min;
+		s->z_max = isnan(s->z_max) ? s->minor : s->z_max;
+	}
+	for (int i = 0; i < 4 && kinds[s->kind].numbers[i].name != NULL; i++) {
+		const number *n = &kinds[s->kind].numbers[i];
+		char expected[64];
+		snprintf(expected, sizeof expected, "%s=NUMBER of the %s", n->name, kinds[s->kind].name);
+		if (isnan(*field_of(s, n)) && !n->optional)
+			return refuse(r->text, expected, part, length);
+	}
+	double reach = 0;
+	for (int i = 0; i < 3; i++) {
+		double *x = field_of(s, &places[i]);
+		*x = isnan(*x) ? 0 : *x;
+		reach = fmax(reach, fabs(*x));
+	}
+	if (s->kind == TAC_SOLID_CONE && s->radius == 0 && s->top == 0)
+		return refuse(r->text, "a radius above 0 of the cone", part, length);
+	if (s->kind == TAC_SOLID_TOROID &&
+	    !(s->z_min < s->z_max && s->z_min >= -s->minor && s->z_max <= s->minor))
+		return refuse(r->text, "-r <= z0 < z1 <= r of the toroid", part, length);
+	if (s->kind == TAC_SOLID_TOROID && s->concave && s->radius < s->minor)
+		return refuse(r->text, "R >= r of the concave toroid", part, length);
+	// Smaller ones would be lost in the single precision of their mesh.
+	const double size =
+		s->kind == TAC_SOLID_TOROID ? s->minor : fmax(s->radius, isnan(s->top) ? 0 : s->top);
+	if (size < TAC_SOLID_REACH * reach)
+		return refuse(r->text, "a radius of at least 1e-5 of the largest of x, y and z", part,
+			      length);
 	return TAC_OK;
 }
 
@@ -128,38 +200,27 @@ static tac_result parse_one(const char *text, const char *part, size_t length, t
 	int kind = name < length ? kind_of(part, name) : -1;
 	if (kind < 0)
 		return refuse(text, "sphere:, capsule:, cylinder:, cone: or toroid:", part, length);
+	const double none = (double)NAN;
 	*s = (tac_solid){.kind = (tac_solid_kind)kind,
-			 .radius = (double)NAN,
-			 .top = (double)NAN,
-			 .height = (double)NAN,
-			 .minor = (double)NAN,
-			 .z_min = (double)NAN,
-			 .z_max = (double)NAN,
+			 .radius = none,
+			 .top = none,
+			 .height = none,
+			 .minor = none,
+			 .z_min = none,
+			 .z_max = none,
+			 .position = tac_dvec3_make(none, none, none),
 			 .rotation = tac_dmat3_identity()};
+	reader r = {.text = text, .solid = s};
 	const char *end = part + length;
-	for (const char *item = part + name + 1; item <= end;) { // a comma at the end leaves an empty item
-		size_t size = strcspn(item, ",+"), key = strcspn(item, "=,+");
-		if (key < size && key == 4 && strncmp(item, "axis", 4) == 0 && size == 6 &&
-		    strchr("xyz", item[5]) != NULL) {
-			s->rotation = axis_rotation(item[5]);
-		} else if (kind == TAC_SOLID_TOROID && size == 7 && strncmp(item, "concave", 7) == 0) {
-			s->concave = true;
-		} else {
-			double *number = key < size ? number_of(s, kind, item, key) : NULL;
-			char *stop;
-			double value = number != NULL ? strtod(item + key + 1, &stop) : 0;
-			if (number == NULL || stop == item + key + 1 || stop != item + size)
-				return refuse(text, "NAME=NUMBER of the solid, x, y, z or axis=x|y|z", item,
-					      size);
-			*number = value;
-		}
+	// Nothing but the name: all is missing, which is said below.
+	for (const char *item = part + name + 1; length > name + 1 && item <= end;) {
+		size_t size = strcspn(item, ",+"); // a comma at the end leaves an empty item
+		tac_result result = read_item(&r, item, size);
+		if (result < 0)
+			return result;
 		item += size + 1;
 	}
-	if (kind == TAC_SOLID_TOROID) {
-		s->z_min = isnan(s->z_min) ? -s->minor : s->z_min;
-		s->z_max = isnan(s->z_max) ? s->minor : s->z_max;
-	}
-	return check(text, s, part, length);
+	return complete(&r, part, length);
 }
 
 tac_result tac_shape_parse(const char *text, tac_solids *out_solids)

@@ -60,9 +60,22 @@ class BadInput(unittest.TestCase):
         with tempfile.NamedTemporaryFile("w") as poses:
             poses.write("1 0 0 0 1 0 0 0 1 0 0 0\n")
             poses.flush()
-            for text in "sphere:", "sphere:r=-1", "cone:rb=1,h=1", "sphere:r=1+", "toroid:R=1,r=2,concave":
+            for text, expected in (
+                    ("sphere:", "r=NUMBER of the sphere"), ("sphere:x=1", "r=NUMBER of the sphere"),
+                    ("sphere:r=-1", "r=1e-09 to 1e.09 m"), ("sphere:r=nan", "r=1e-09"), ("sphere:r=inf", "r=1e-09"),
+                    ("sphere:r=0", "r=1e-09"), ("sphere:r=1e-60", "r=1e-09"), ("sphere:r=1e300", "r=1e-09"),
+                    ("sphere:r= 1", "r=1e-09"), ("sphere:r=0x1", "r=1e-09"), ("sphere:r=", "r=1e-09"),
+                    ("sphere:r=1,r=1", "r once"), ("sphere:r=1,axis=x,axis=x", "axis once"),
+                    ("sphere:r=1,x=1,x=2", "x once"), ("sphere:r=1,x=nan", "x=-1e.09 to 1e.09 m"),
+                    ("sphere:r=1,", "NAME=NUMBER"), ("sphere:r", "NAME=NUMBER"), ("sphere:r=1,h=1", "NAME=NUMBER"),
+                    ("sphere:r=1,axis=w", "NAME=NUMBER"), ("capsule:r=1", "h=NUMBER of the capsule"),
+                    ("cone:rb=1,h=1", "rt=NUMBER of the cone"), ("cone:rb=0,rt=0,h=1", "a radius above 0"),
+                    ("cone:rb=1,rt=1e-10,h=1", "rt=0 or 1e-09"), ("toroid:R=1,r=2,concave", "R >= r"),
+                    ("toroid:R=2,r=1,concave,concave", "concave once"), ("toroid:R=1,r=1,z0=.3,z1=.2", "-r <= z0 < z1"),
+                    ("sphere:r=1+", "sphere:, capsule:"), ("sphere:r=1+disc:r=1", "sphere:, capsule:"),
+                    ("sphere:r=1e-6,x=1", "a radius of at least 1e-5"), ("+".join(17 * ["sphere:r=1"]), "at most 16 solids")):
                 self.refuse("query", "sphere:r=1", text, "--poses", poses.name,
-                            says=rf"shape '{re.escape(text)}': expected .*, found")
+                            says=rf"shape '{re.escape(text[:120])}.*': expected {expected}.*, found")
             self.refuse("query", "sphere:r=1", "sphere:r=1", "--poses", poses.name, "--collider", "wide",
                         says="collider: expected solid .* found 'wide'")
 
