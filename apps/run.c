@@ -7,6 +7,7 @@
 #include "apps/report.h"
 #include "apps/session.h"
 #include "apps/terminal.h"
+#include "apps/viewer.h"
 
 #include "rt/clock.h"
 #include "rt/loop.h"
@@ -15,6 +16,7 @@
 #include "rt/thread.h"
 #include "rt/watchdog.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -22,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct settings {
 	session_def session;
@@ -36,6 +39,8 @@ typedef struct settings {
 	const char *log_path;
 	const char *trace_path;
 	const char *report_path;
+	const char *picture_path;
+	int64_t width, height;
 } settings;
 
 // What leaves the real-time thread each tick for the course of the forces.
@@ -138,6 +143,21 @@ static void switch_off(void *user)
 	atomic_store_explicit(&r->switched_off, true, memory_order_relaxed);
 	for (int32_t i = 0; i < r->session.count; i++)
 		tac_device_enable(r->session.devices[i], false);
+}
+
+// The monitor's thread tells every tick to whoever wants to know.
+typedef struct listeners {
+	report *report;
+	viewer *viewer;
+} listeners;
+
+static void tell(void *user, const tac_tick *t)
+{
+	const listeners *l = user;
+	if (l->report)
+		report_tick(l->report, t);
+	if (l->viewer)
+		viewer_tick(l->viewer, t);
 }
 
 static bool simulated(const tac_device *device)
@@ -299,9 +319,19 @@ static void drain_courses(runner *r, report_series *forces)
 		report_series_add(forces, c.time_ns, c.values);
 }
 
-// Shows the run until it is over; everything slow happens here.
+// One picture; false: the window has been closed.
+static bool show_picture(runner *r, viewer *view, const tac_monitor_stats *stats)
+{
+	viewer_frame frame = {.stats = stats, .device = r->session.devices[0]->info.name};
+	for (int32_t i = 0; i < r->session.count; i++)
+		frame.snapshots[i] = tac_servo_snapshot(r->session.servos[i], 1);
+	frame.now_ns = tac_clock_now_ns();
+	return viewer_show(view, &frame);
+}
+
+// Shows the run until it is over; everything slow happens here. `view` may be NULL.
 static void follow(const settings *s, runner *r, tac_monitor *monitor, tac_monitor_stats *stats,
-		   report_series *forces)
+		   report_series *forces, viewer *view)
 {
 	terminal t = {0};
 	const int64_t begin_ns = tac_clock_now_ns();
@@ -311,7 +341,10 @@ static void follow(const settings *s, runner *r, tac_monitor *monitor, tac_monit
 			show_live(&t, s, r, stats, (double)(tac_clock_now_ns() - begin_ns) / 1e9);
 		}
 		drain_courses(r, forces);
-		const int64_t wait_ns = (int64_t)fmin(terminal_wait_ms(&t), 200) * TAC_NS_PER_MS;
+		if (view && !show_picture(r, view, stats))
+			view = NULL;
+		// A picture waits for the display by itself.
+		const int64_t wait_ns = view ? 0 : (int64_t)fmin(terminal_wait_ms(&t), 200) * TAC_NS_PER_MS;
 		const struct timespec until = tac_clock_timespec(tac_clock_now_ns() + wait_ns);
 		if (sem_clockwait(&r->finished, CLOCK_MONOTONIC, &until) == 0)
 			break;
@@ -321,7 +354,7 @@ static void follow(const settings *s, runner *r, tac_monitor *monitor, tac_monit
 }
 
 static int run_loop(const settings *s, const machine *m, runner *r, tac_monitor *monitor,
-		    tac_monitor_stats *stats, tac_histogram *corrected, report_series *forces)
+		    tac_monitor_stats *stats, tac_histogram *corrected, report_series *forces, viewer *view)
 {
 	tac_loop_stop_on_signals();
 	bool watched = false;
@@ -343,7 +376,7 @@ static int run_loop(const settings *s, const machine *m, runner *r, tac_monitor 
 	}
 	if (!s->json && r->setup >= TAC_OK)
 		print_setup(s, m, r);
-	follow(s, r, monitor, stats, forces);
+	follow(s, r, monitor, stats, forces, view);
 	pthread_join(thread, NULL);
 	tac_watchdog_destroy(&watchdog);
 	for (int32_t i = 0; i < r->session.count; i++)
@@ -368,7 +401,7 @@ static int run_loop(const settings *s, const machine *m, runner *r, tac_monitor 
 	return EXIT_SUCCESS;
 }
 
-static tac_result create_all(const settings *s, runner *r, report *rep, tac_deadline **deadline,
+static tac_result create_all(const settings *s, runner *r, listeners *heard, tac_deadline **deadline,
 			     tac_trace **trace, tac_monitor **monitor)
 {
 	tac_loop_def loop = tac_loop_def_default();
@@ -399,8 +432,8 @@ static tac_result create_all(const settings *s, runner *r, report *rep, tac_dead
 		.deadline = *deadline,
 		.log_path = s->log_path,
 		.trace = *trace,
-		.on_tick = s->report_path ? report_tick : NULL,
-		.user = rep,
+		.on_tick = heard->report || heard->viewer ? tell : NULL,
+		.user = heard,
 	};
 	if (result == TAC_OK)
 		result = tac_monitor_create(&monitor_def, monitor);
@@ -428,6 +461,36 @@ static bool write_report(const settings *s, const runner *r, report *rep, const 
 	return report_write(rep, s->report_path);
 }
 
+// A window that cannot be had is said, and the run goes on without it.
+static viewer *open_viewer(const settings *s, const runner *r, int mouse_fd)
+{
+	const viewer_def def = {
+		.world = r->session.world,
+		.title = r->session.scene->name,
+		.screenshot_path = s->picture_path,
+		.period_ns = llround(1e9 / s->rate_Hz),
+		.width = (int)s->width,
+		.height = (int)s->height,
+		.mouse_fd = mouse_fd,
+	};
+	viewer *view;
+	viewer_open(&def, &view);
+	return view;
+}
+
+// The device `mouse` in a window is that window's: it reads what is dragged there. Changes the name of the
+// device to that of the pipe, in `name`, and returns the end to write to; 0: another device.
+static int window_mouse(const settings *s, session_def *def, char *name, size_t size)
+{
+	int ends[2];
+	if (!s->view || !def->devices[0] || strcmp(def->devices[0], "mouse") != 0 ||
+	    pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+		return 0;
+	snprintf(name, size, "mouse:/proc/self/fd/%d", ends[0]);
+	def->devices[0] = name;
+	return ends[1];
+}
+
 static int run(const settings *s)
 {
 	const machine m = machine_describe();
@@ -439,21 +502,30 @@ static int run(const settings *s)
 	tac_histogram *corrected = calloc(1, sizeof *corrected);
 	report_series *forces = calloc(1, sizeof *forces);
 	report rep = {0};
+	listeners heard = {0};
 	int code = EXIT_FAILURE;
 	if (r && stats && corrected && forces && report_init(&rep, "tactus run")) {
 		sem_init(&r->entered, 0, 0);
 		sem_init(&r->finished, 0, 0);
 		report_forces_init(forces);
-		code = session_open(&s->session, "tactus run", false, &r->session);
-		if (code == EXIT_SUCCESS && create_all(s, r, &rep, &deadline, &trace, &monitor) != TAC_OK)
+		session_def def = s->session;
+		char mouse[48];
+		const int mouse_fd = window_mouse(s, &def, mouse, sizeof mouse);
+		code = session_open(&def, "tactus run", false, &r->session);
+		if (code == EXIT_SUCCESS && s->view)
+			heard.viewer = open_viewer(s, r, mouse_fd);
+		heard.report = s->report_path ? &rep : NULL;
+		if (code == EXIT_SUCCESS && create_all(s, r, &heard, &deadline, &trace, &monitor) != TAC_OK)
 			code = EXIT_FAILURE;
 		if (code == EXIT_SUCCESS)
-			code = run_loop(s, &m, r, monitor, stats, corrected, forces);
+			code = run_loop(s, &m, r, monitor, stats, corrected, forces, heard.viewer);
 		if (code == EXIT_SUCCESS && s->report_path &&
 		    !write_report(s, r, &rep, stats, corrected, forces))
 			code = EXIT_FAILURE;
 	}
 	tac_monitor_destroy(&monitor);
+	if (viewer_close(&heard.viewer) < TAC_OK) // after the monitor, which tells it the ticks
+		code = EXIT_FAILURE;
 	if (tac_trace_destroy(&trace, NULL) < TAC_OK)
 		code = EXIT_FAILURE;
 	if (r) {
@@ -493,6 +565,8 @@ int cmd_run(int argc, char **argv)
 		.policy = TAC_POLICY_FIFO,
 		.priority = 80,
 		.cpu = -1,
+		.width = 1280,
+		.height = 800,
 	};
 	const option_def options[] = {
 		{"scene", OPTION_OPTIONAL, &s.session.scene, 0, 0, NULL, "SCENE",
@@ -522,7 +596,12 @@ int cmd_run(int argc, char **argv)
 		 "write a trace for ui.perfetto.dev"},
 		{"report", OPTION_TEXT, &s.report_path, 0, 0, NULL, "FILE.html",
 		 "write a report for the browser, in one file"},
-		{"view", OPTION_FLAG, &s.view, 0, 0, NULL, NULL, "show the scene in a window"},
+		{"view", OPTION_FLAG, &s.view, 0, 0, NULL, NULL,
+		 "show the scene in a window; ? there lists the keys"},
+		{"picture", OPTION_TEXT, &s.picture_path, 0, 0, NULL, "FILE.png",
+		 "with --view: write its last picture"},
+		{"width", OPTION_INTEGER, &s.width, 160, 16384, NULL, "N", "of the window, pixels"},
+		{"height", OPTION_INTEGER, &s.height, 120, 16384, NULL, "N", "of the window, pixels"},
 		{"dump-scene", OPTION_TEXT, &s.dump, 0, 0, NULL, "SCENE",
 		 "print the scene as YAML and leave"},
 		{"json", OPTION_FLAG, &s.json, 0, 0, NULL, NULL, "print the summary as JSON"},
@@ -535,10 +614,6 @@ int cmd_run(int argc, char **argv)
 		return code;
 	if (s.dump)
 		return dump_scene(s.dump);
-	if (s.view) {
-		fprintf(stderr, "tactus run: view: expected a build with the viewer, found one without\n");
-		return EXIT_BAD_INPUT;
-	}
 	s.session.seconds = s.seconds;
 	s.session.budget_ns = llround(0.6e9 / s.rate_Hz);
 	return run(&s);

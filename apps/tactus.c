@@ -20,6 +20,7 @@ static const struct {
 	{"query", cmd_query, "whether two meshes touch, at the poses of a file"},
 	{"render", cmd_render, "the forces along a path of the device, from file to file"},
 	{"sweep", cmd_sweep, "how far one mesh can move before it touches another"},
+	{"view", cmd_view, "see a recorded session again"},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])

@@ -3,7 +3,7 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 
-# Every Debian package Tactus uses, each with what it is for: these three tables are the only list.
+# Every Debian package Tactus uses, each with what it is for: these four tables are the only list.
 # shellcheck disable=SC2034 # the tables are read by the scripts that source this file
 packages_build='
 	build-essential        compiler, linker, headers of the C library
@@ -19,6 +19,14 @@ packages_test='
 	python3                checks the files the program writes
 	spin                   proves the models of the lock-free buffers
 '
+# For the viewer alone; without them the program says that it has none.
+# shellcheck disable=SC2034
+packages_view='
+	libglfw3-dev           the viewer: windows, mouse and keys
+	libepoxy-dev           the viewer: OpenGL
+	libcglm-dev            the viewer: matrices
+	libpng-dev             the viewer: pictures in files
+'
 # Without one of these a part is left out, and says so.
 # shellcheck disable=SC2034
 packages_optional='
@@ -28,6 +36,9 @@ packages_optional='
 	qemu-user-static       the NEON bodies, run
 	libck-dev              the benchmark against Concurrency Kit
 	chromium               the test of the report in a browser
+	xvfb                   the test of the viewer, on a display of its own
+	libgl1-mesa-dri        the same, without a graphics processor
+	xdotool                the same, keys and mouse
 	systemtap-sdt-dev      the probes for perf and bpftrace
 '
 

@@ -1,0 +1,141 @@
+// tactus view RECORDING: a recorded session again, in the viewer. The recorded device moves the tool through
+// the same servo as in the run, tick by tick, so everything that is shown is computed anew: contacts, forces,
+// the tool's way. Time is the recording's; pausing stops it.
+#include "apps/commands.h"
+#include "apps/options.h"
+#include "apps/session.h"
+#include "apps/viewer.h"
+#include "rt/clock.h"
+#include "rt/loop.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define CATCH_UP_NS (TAC_NS_PER_S / 5) // at most so much is computed between two pictures
+
+typedef struct settings {
+	const char *recording;
+	const char *scene;
+	const char *collider;
+	const char *picture;
+	double speed;
+	double seconds;
+	int64_t width, height;
+} settings;
+
+// A replay under way.
+typedef struct replay {
+	session session;
+	viewer *viewer;
+	int64_t period_ns;
+	int64_t time_ns; // of the next tick, from the begin of the recording
+	bool ended;
+} replay;
+
+static void advance(replay *r)
+{
+	tac_tick tick = {.planned_ns = r->time_ns, .wake_ns = tac_clock_now_ns()};
+	// A clock of its own that begins at one period: the servos take 0 for "never".
+	session_step(&r->session, r->time_ns + r->period_ns, &tick);
+	tick.end_ns = tac_clock_now_ns();
+	tick.deadline_ns = tick.wake_ns + r->period_ns;
+	viewer_tick(r->viewer, &tick);
+	r->time_ns += r->period_ns;
+	r->ended = true;
+	for (int32_t i = 0; i < r->session.count; i++) {
+		const tac_snapshot *shot = tac_servo_snapshot(r->session.servos[i], 0);
+		r->ended &= shot && (shot->status == TAC_DEVICE_ENDED || shot->status == TAC_DEVICE_LOST);
+	}
+}
+
+static bool show(replay *r)
+{
+	viewer_frame frame = {.device = r->session.devices[0]->info.name, .now_ns = r->time_ns};
+	for (int32_t i = 0; i < r->session.count; i++)
+		frame.snapshots[i] = tac_servo_snapshot(r->session.servos[i], 0);
+	return viewer_show(r->viewer, &frame);
+}
+
+static void play(replay *r, const settings *s)
+{
+	const int64_t begin_ns = tac_clock_now_ns();
+	int64_t last_ns = begin_ns;
+	double due_ns = 0; // recorded time that is to be computed
+	do {
+		const int64_t now_ns = tac_clock_now_ns();
+		const int steps = viewer_steps(r->viewer);
+		if (steps < 0)
+			due_ns = fmin(due_ns + (double)(now_ns - last_ns) * s->speed, (double)CATCH_UP_NS);
+		else
+			due_ns = (double)(steps * r->period_ns);
+		last_ns = now_ns;
+		for (; due_ns >= (double)r->period_ns && !r->ended; due_ns -= (double)r->period_ns)
+			advance(r);
+		if (s->seconds > 0 && (double)(now_ns - begin_ns) > s->seconds * 1e9)
+			break;
+	} while (!tac_loop_signalled() && show(r));
+}
+
+static int view(const settings *s)
+{
+	char device[2][4160];
+	snprintf(device[0], sizeof device[0], "playback:%s", s->recording);
+	snprintf(device[1], sizeof device[1], "playback:%s.2", s->recording);
+	const session_def def = {
+		.scene = s->scene,
+		.devices = {device[0],
+			    access(device[1] + sizeof "playback:" - 1, F_OK) == 0 ? device[1] : NULL},
+		.collider = s->collider,
+		.readers = 1,
+	};
+	replay r = {0};
+	int code = session_open(&def, "tactus view", false, &r.session);
+	if (code == EXIT_SUCCESS) {
+		r.period_ns = r.session.devices[0]->info.period_ns;
+		const viewer_def window = {
+			.world = r.session.world,
+			.title = s->recording,
+			.screenshot_path = s->picture,
+			.width = (int)s->width,
+			.height = (int)s->height,
+			.period_ns = r.period_ns,
+		};
+		tac_loop_stop_on_signals();
+		if (viewer_open(&window, &r.viewer) == TAC_OK)
+			play(&r, s);
+		else
+			code = EXIT_FAILURE;
+		if (viewer_close(&r.viewer) < TAC_OK)
+			code = EXIT_FAILURE;
+	}
+	session_close(&r.session);
+	return code;
+}
+
+int cmd_view(int argc, char **argv)
+{
+	settings s = {.speed = 1, .width = 1280, .height = 800};
+	const option_def options[] = {
+		{"recording", OPTION_POSITIONAL, &s.recording, 0, 0, NULL, "RECORDING",
+		 "as `tactus run --record` writes it"},
+		{"scene", OPTION_TEXT, &s.scene, 0, 0, NULL, "SCENE",
+		 "that was run, as for `tactus run` (default sphere)"},
+		{"collider", OPTION_TEXT, &s.collider, 0, 0, NULL, "NAME",
+		 "as for `tactus run` (default wide)"},
+		{"speed", OPTION_NUMBER, &s.speed, 0.001, 1000, NULL, "FACTOR",
+		 "faster or slower than it was"},
+		{"seconds", OPTION_NUMBER, &s.seconds, 0, 1e7, NULL, "N",
+		 "close after so long; 0: when told to"},
+		{"picture", OPTION_TEXT, &s.picture, 0, 0, NULL, "FILE.png", "write the last picture"},
+		{"width", OPTION_INTEGER, &s.width, 160, 16384, NULL, "N", "of the window, pixels"},
+		{"height", OPTION_INTEGER, &s.height, 120, 16384, NULL, "N", "of the window, pixels"},
+		{0},
+	};
+	const command_line line = {"tactus view", "see a recorded session again", options};
+	int code;
+	if (!options_parse(&line, argc, argv, &code))
+		return code;
+	return view(&s);
+}

@@ -1,0 +1,53 @@
+#version 330 core
+in vec3 at, turned;
+in vec4 shadow_at;
+in float sky;
+flat in int part;
+uniform vec3 eye, to_light, up, colour, glow; // colours are linear
+uniform float gloss; // 0: matt … 1
+uniform int lit[16]; // surfaces that are touched
+uniform int lit_count;
+uniform vec3 lit_colour;
+uniform sampler2DShadow shadows;
+uniform float shadow_texel;
+out vec4 painted;
+
+float sunlight(vec3 n)
+{
+	vec3 p = min(shadow_at.xyz * 0.5 + 0.5, vec3(2.0, 2.0, 1.0)); // beyond the far plane there is light
+	p.z -= 0.0016 + 0.003 * (1.0 - max(dot(n, to_light), 0.0));
+	float sum = 0.0;
+	for (int x = -1; x <= 1; x++)
+		for (int y = -1; y <= 1; y++)
+			sum += texture(shadows, vec3(p.xy + 1.6 * shadow_texel * vec2(x, y), p.z));
+	return sum / 9.0;
+}
+
+void main()
+{
+	vec3 n = normalize(gl_FrontFacing ? turned : -turned);
+	vec3 v = normalize(eye - at);
+	vec3 base = colour;
+	for (int i = 0; i < lit_count; i++)
+		if (lit[i] == part)
+			base = mix(base, lit_colour, 0.6);
+
+	float facing = max(dot(n, to_light), 0.0);
+	float sun = facing > 0.0 ? sunlight(n) : 0.0;
+	float open = mix(0.25, 1.0, sky * sky);
+	vec3 dome = mix(vec3(0.22, 0.19, 0.18), vec3(0.46, 0.53, 0.64), 0.5 + 0.5 * dot(n, up));
+	vec3 light = open * dome + vec3(1.75, 1.64, 1.48) * facing * sun;
+	light += open * vec3(0.16, 0.20, 0.26) * max(dot(n, v), 0.0);
+
+	// Powers by squaring: without a graphics processor a general one costs as much as all the rest.
+	float shine = max(dot(n, normalize(to_light + v)), 0.0);
+	shine *= shine, shine *= shine, shine *= shine, shine *= shine; // 16
+	float sharp = shine * shine;
+	shine = mix(0.08 * shine, 0.75 * sharp * sharp, gloss) * sun;
+	float rim = 1.0 - max(dot(n, v), 0.0);
+	rim *= rim * rim * mix(0.10, 0.30, gloss) * open;
+	vec3 c = base * light + vec3(shine) + rim * vec3(0.60, 0.72, 0.90) + glow * base;
+	c *= 0.52;
+	c /= 1.0 + 0.3 * c;           // bright parts are compressed, not cut
+	painted = vec4(sqrt(c), 1.0); // about the display's gamma
+}

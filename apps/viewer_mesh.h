@@ -1,0 +1,36 @@
+// Viewer mesh: a mesh as the graphics driver takes it, with smooth normals and with the part of the sky that
+// each vertex sees. Normals are averaged over the triangles of one surface that meet at less than 40 degrees,
+// so that round things look round and edges stay sharp. What a vertex sees is found by depth pictures of the
+// mesh from all sides, once.
+#ifndef TAC_APPS_VIEWER_MESH_H
+#define TAC_APPS_VIEWER_MESH_H
+
+#include "apps/viewer_gl.h"
+#include "base/result.h"
+#include "collision/mesh.h"
+
+#include <stdint.h>
+
+typedef struct viewer_vertex {
+	float position[3], normal[3];
+	float open; // the part of the sky it sees, 0 … 1
+	int32_t surface;
+} viewer_vertex;
+
+typedef struct viewer_mesh {
+	GLuint array, vertex_buffer, index_buffer;
+	GLsizei index_count;
+} viewer_mesh;
+
+// The vertices and triangles of `mesh`, `open` 1 everywhere. False: no memory; else the caller frees both.
+// Thread: any.
+bool viewer_mesh_vertices(const tac_mesh *mesh, viewer_vertex **out_vertices, uint32_t **out_indices,
+			  int *out_count);
+
+// Uploads `mesh`. `depth_program` is the program of viewer_depth.vert, for what the vertices see; 0: they see
+// all. TAC_ERROR_MEMORY with a log line. Thread: the visual one.
+tac_result viewer_mesh_init(viewer_mesh *m, const tac_mesh *mesh, GLuint depth_program);
+void viewer_mesh_fini(viewer_mesh *m);
+void viewer_mesh_draw(const viewer_mesh *m);
+
+#endif

@@ -1,0 +1,254 @@
+#include "apps/viewer_panel.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define INK    0xe8edf4ffU
+#define DIM    0x93a0b1ffU
+#define GOOD   0x5fd39affU
+#define WARN   0xffb347ffU
+#define BAD    0xff6b81ffU
+#define BLUE   0x6cb6ffffU
+#define PANEL  0x0b0f14bcU
+#define GRID   0xffffff1cU
+#define MARGIN 16.0F
+#define SIZE   9.0F  // of the capitals
+#define LINE   19.0F // from line to line
+#define FULL   324.0F
+
+// Where the next line of a panel goes.
+typedef struct cursor {
+	viewer_flat *f;
+	float s; // scale
+	float x, y;
+} cursor;
+
+static void name_value(cursor *c, const char *name, viewer_colour colour, const char *value)
+{
+	viewer_flat_text(c->f, c->x, c->y, SIZE * c->s, DIM, name);
+	viewer_flat_text(c->f, c->x + 92 * c->s, c->y, SIZE * c->s, colour, value);
+	c->y += LINE * c->s;
+}
+
+static cursor begin_panel(viewer_flat *f, const viewer_panel *p, float x, float y, float w, int lines,
+			  bool headed)
+{
+	const float s = p->scale;
+	const float h = (LINE * (float)lines + (headed ? 32.0F : 8.0F) + 8) * s;
+	viewer_flat_rect(f, x, y, w * s, h, 8 * s, PANEL);
+	return (cursor){f, s, x + 14 * s, y + 14 * s};
+}
+
+static void heading(cursor *c, const char *text, const char *badge, viewer_colour colour)
+{
+	const float end = viewer_flat_text(c->f, c->x, c->y, 11 * c->s, INK, text);
+	if (badge) {
+		viewer_flat_disc(c->f, end + 12 * c->s, c->y + 5.5F * c->s, 4 * c->s, colour);
+		viewer_flat_text(c->f, end + 22 * c->s, c->y + 1 * c->s, SIZE * c->s, colour, badge);
+	}
+	c->y += 26 * c->s;
+}
+
+static const char *short_us(double ns, char *out, size_t size)
+{
+	snprintf(out, size,
+		 ns >= 1e6   ? "%.2f ms"
+		 : ns >= 1e5 ? "%.0f µs"
+			     : "%.1f µs",
+		 ns >= 1e6 ? ns / 1e6 : ns / 1e3);
+	return out;
+}
+
+static void draw_loop(viewer_flat *f, const viewer_panel *p)
+{
+	static const viewer_colour colours[TAC_SERVO_STATE_COUNT] = {WARN, GOOD, BLUE, BAD};
+	const tac_monitor_stats *s = p->frame->stats;
+	int lines = s ? 4 : 2;
+	for (int i = TAC_CAUSE_NONE + 1; s && i < TAC_CAUSE_COUNT; i++)
+		lines += s->misses_by_cause[i] > 0;
+	cursor c = begin_panel(f, p, MARGIN * p->scale, MARGIN * p->scale, FULL, lines, true);
+	const tac_servo_state state = p->shown ? p->shown->state : TAC_SERVO_WAITING;
+	heading(&c, p->def->world->scene->name, p->paused ? "paused" : tac_servo_state_name(state),
+		p->paused ? BLUE : colours[state]);
+	char text[96], a[32], b[32];
+	name_value(&c, "device", INK, p->frame->device ? p->frame->device : "none");
+	snprintf(text, sizeof text, "%.0f Hz, %.0f pictures/s", (double)p->rate_Hz, (double)p->frames_per_s);
+	name_value(&c, "rate", INK, text);
+	if (!s)
+		return;
+	snprintf(text, sizeof text, "p50 %s  p99 %s",
+		 short_us((double)tac_histogram_percentile(&s->compute, 50), a, sizeof a),
+		 short_us((double)tac_histogram_percentile(&s->compute, 99), b, sizeof b));
+	name_value(&c, "tick", INK, text);
+	snprintf(text, sizeof text, "%lld of %lld", (long long)s->totals.misses, (long long)s->totals.ticks);
+	name_value(&c, "missed", s->totals.misses ? WARN : GOOD, text);
+	for (int i = TAC_CAUSE_NONE + 1; i < TAC_CAUSE_COUNT; i++) {
+		if (s->misses_by_cause[i] == 0)
+			continue;
+		snprintf(text, sizeof text, "%lld %s", (long long)s->misses_by_cause[i],
+			 tac_cause_name((tac_cause)i));
+		name_value(&c, "", DIM, text);
+	}
+}
+
+static void draw_touch(viewer_flat *f, const viewer_panel *p)
+{
+	const tac_snapshot *s = p->shown;
+	if (!s)
+		return;
+	const float w = FULL * p->scale;
+	cursor c =
+		begin_panel(f, p, (float)p->width - w - MARGIN * p->scale, MARGIN * p->scale, FULL, 5, true);
+	const bool touching = s->contact_count > 0;
+	heading(&c, "touch", touching ? "contact" : "free", touching ? WARN : GOOD);
+	char text[96];
+	snprintf(text, sizeof text, "%.2f N   %.0f mNm", tac_dvec3_length(s->sent.force_N),
+		 1e3 * tac_dvec3_length(s->sent.torque_Nm));
+	name_value(&c, "force", INK, text);
+	snprintf(text, sizeof text, "%d", s->contact_count);
+	name_value(&c, "contacts", INK, text);
+	const double depth =
+		tac_dvec3_length(tac_dvec3_sub(s->T_world_device.position, s->T_world_sco.position));
+	snprintf(text, sizeof text, "%.2f mm held back", 1e3 * depth);
+	name_value(&c, "device", INK, text);
+	name_value(&c, "friction", s->friction.slipping ? WARN : INK,
+		   !s->friction.touching  ? "none"
+		   : s->friction.slipping ? "slips"
+					  : "sticks");
+	snprintf(text, sizeof text, "%.0f N/m%s", s->stiffness_N_per_m, s->derated ? ", derated" : "");
+	name_value(&c, "stiffness", s->derated ? WARN : INK, text);
+}
+
+// ---- plots ----
+
+// A round number at or above `value`: 1, 2 or 5 times a power of ten.
+static float round_up(float value)
+{
+	const float power = powf(10, floorf(log10f(fmaxf(value, 1e-6F))));
+	const float lead = value / power;
+	return power * (lead <= 1 ? 1 : lead <= 2 ? 2 : lead <= 5 ? 5 : 10);
+}
+
+static void draw_plot(viewer_flat *f, const viewer_panel *p, float y, const viewer_trail_bin *bins,
+		      bool force)
+{
+	const float s = p->scale, x = MARGIN * s, w = 2 * FULL * s, h = 74 * s;
+	viewer_flat_rect(f, x, y, w, h, 8 * s, PANEL);
+	float most = 0, last = 0;
+	for (int i = 0; i < VIEWER_TRAIL_BINS; i++) {
+		const float value = force ? bins[i].force_N : bins[i].compute_us;
+		most = fmaxf(most, value);
+		if (force ? bins[i].forced : bins[i].ticked)
+			last = value;
+	}
+	// A tick far beyond the period would make all others a flat line.
+	const float limit = force ? HUGE_VALF : 1.5e-3F * (float)p->def->period_ns;
+	const float top = round_up(fminf(fmaxf(most, force ? 1.0F : 10.0F), limit));
+	const float left = x + 14 * s, right = x + w - 74 * s, low = y + h - 12 * s, high = y + 26 * s;
+	for (int i = 0; i <= 2; i++) {
+		const float level = low + (high - low) * (float)i / 2;
+		viewer_flat_line(f, left, level, right, level, 1 * s, GRID);
+	}
+	char text[48];
+	viewer_flat_text(f, left, y + 9 * s, SIZE * s, DIM, force ? "force" : "tick, longest in 20 ms");
+	snprintf(text, sizeof text, force ? "%.2f N" : "%.0f µs", (double)last);
+	viewer_flat_text(f, right + 10 * s, low - 12 * s, SIZE * s, force ? GOOD : BLUE, text);
+	snprintf(text, sizeof text, force ? "%g N" : "%g µs", (double)top);
+	viewer_flat_text(f, right + 10 * s, high - 4 * s, 7.5F * s, DIM, text);
+	float px = 0, py = 0;
+	bool pen = false;
+	for (int i = 0; i < VIEWER_TRAIL_BINS; i++) {
+		const viewer_trail_bin *b = &bins[i];
+		if (!(force ? b->forced : b->ticked))
+			continue; // a display slower than a bin leaves gaps: the line goes on over them
+		const float at = left + (right - left) * (float)i / (VIEWER_TRAIL_BINS - 1);
+		const float level = low + (high - low) * fminf((force ? b->force_N : b->compute_us) / top, 1);
+		if (pen)
+			viewer_flat_line(f, px, py, at, level, 1.6F * s, force ? GOOD : BLUE);
+		if (!force && b->missed)
+			viewer_flat_disc(f, at, high - 5 * s, 2.5F * s, BAD);
+		px = at;
+		py = level;
+		pen = true;
+	}
+}
+
+static void draw_labels(viewer_flat *f, const viewer_panel *p)
+{
+	const float s = p->scale;
+	for (int i = 0; i < p->label_count; i++) {
+		const viewer_label *l = &p->labels[i];
+		const float w = viewer_flat_width(SIZE * s, l->text) + 16 * s;
+		const float x = fminf(l->x + 64 * s, (float)p->width - w - 8 * s);
+		const float y = fmaxf(l->y - (52 + 30 * (float)i) * s, 8 * s);
+		viewer_flat_line(f, l->x, l->y, x, y + 11 * s, 1.2F * s, WARN);
+		viewer_flat_disc(f, l->x, l->y, 2.5F * s, WARN);
+		viewer_flat_rect(f, x, y, w, 22 * s, 5 * s, 0x0b0f14c8U);
+		viewer_flat_text(f, x + 8 * s, y + 6.5F * s, SIZE * s, WARN, l->text);
+	}
+}
+
+void viewer_panel_draw(viewer_flat *f, const viewer_panel *p)
+{
+	const float s = p->scale;
+	viewer_trail_bin bins[VIEWER_TRAIL_BINS];
+	viewer_trail_read(p->trail, bins);
+	draw_labels(f, p);
+	draw_loop(f, p);
+	draw_touch(f, p);
+	const float foot = (float)p->height - (MARGIN + 74) * s;
+	draw_plot(f, p, foot - 82 * s, bins, false);
+	draw_plot(f, p, foot, bins, true);
+	const char *hint = "? help";
+	viewer_flat_text(f, (float)p->width - viewer_flat_width(SIZE * s, hint) - MARGIN * s,
+			 (float)p->height - (MARGIN + 9) * s, SIZE * s, DIM, hint);
+}
+
+void viewer_panel_notice(viewer_flat *f, const viewer_panel *p)
+{
+	char text[96] = "";
+	if (p->message)
+		snprintf(text, sizeof text, "%s", p->message);
+	else if (p->paused)
+		snprintf(text, sizeof text, p->behind ? "paused, %d back" : "paused", p->behind);
+	if (!*text)
+		return;
+	const float s = p->scale, w = viewer_flat_width(SIZE * s, text) + 28 * s;
+	const float x = ((float)p->width - w) / 2, y = (MARGIN + 4) * s;
+	viewer_flat_rect(f, x, y, w, 28 * s, 14 * s, PANEL);
+	viewer_flat_text(f, x + 14 * s, y + 9.5F * s, SIZE * s, INK, text);
+}
+
+void viewer_panel_help(viewer_flat *f, const viewer_panel *p)
+{
+	static const char *const keys[][2] = {
+		{"left drag", "turn the view"},
+		{"drag, device mouse", "move the device; wheel: in and out"},
+		{"right drag", "turn the view"},
+		{"middle drag", "move the view"},
+		{"wheel", "closer, farther"},
+		{"R", "reset the view"},
+		{"C", "next camera of the scene"},
+		{"space", "pause; run on"},
+		{"left, right", "a snapshot back, forth, while paused"},
+		{"O", "panels and plots on, off"},
+		{"G", "ghost of the device on, off"},
+		{"N", "contacts and normals on, off"},
+		{"L", "names of surfaces on, off"},
+		{"F", "force on, off"},
+		{"P", "write a picture (PNG) here"},
+		{"?", "this help"},
+		{"Q, Esc", "close the window; the run goes on"},
+	};
+	enum { KEYS = sizeof keys / sizeof keys[0] };
+	const float s = p->scale, w = 560 * s, h = (70 + LINE * KEYS) * s;
+	const float x = ((float)p->width - w) / 2, y = ((float)p->height - h) / 2;
+	viewer_flat_rect(f, x, y, w, h, 10 * s, 0x0b0f14e6U);
+	viewer_flat_text(f, x + 26 * s, y + 24 * s, 12 * s, INK, "keys and mouse");
+	for (int i = 0; i < KEYS; i++) {
+		const float line = y + (58 + LINE * (float)i) * s;
+		viewer_flat_text(f, x + 26 * s, line, SIZE * s, BLUE, keys[i][0]);
+		viewer_flat_text(f, x + 216 * s, line, SIZE * s, INK, keys[i][1]);
+	}
+}

@@ -1,0 +1,314 @@
+#include "apps/viewer_stage.h"
+
+#include "collision/mesh_shapes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TOOL_COLOUR   0x2f9ddcffU
+#define SECOND_COLOUR 0x7d68e0ffU
+#define GHOST_COLOUR  0xff6ab8ffU
+#define FORCE_COLOUR  0xffa53cffU
+#define STICK_COLOUR  0x5fd39affU
+#define SLIP_COLOUR   0xff6b4affU
+#define IDLE_COLOUR   0xaab4c0ffU
+
+#define HELD_BACK_M   30e-6 // a device nearer to the SCO than this, and
+#define HELD_BACK_RAD 5e-3  // turned by less, has no ghost
+#define FORCE_HALF_N  2.0F  // at this force the arrow has half of its greatest length
+
+// ---- set-up ----
+
+static tac_result upload(viewer_mesh *m, const tac_mesh *mesh, GLuint program)
+{
+	return mesh ? viewer_mesh_init(m, mesh, program) : TAC_OK;
+}
+
+// A shape of unit size, made, uploaded and forgotten.
+static tac_result upload_made(viewer_mesh *m, tac_result made, tac_mesh **mesh)
+{
+	const tac_result result = made == TAC_OK ? upload(m, *mesh, 0) : made;
+	tac_mesh_destroy(mesh);
+	return result;
+}
+
+static void measure(viewer_stage *s)
+{
+	tac_vec3 low = tac_vec3_splat(HUGE_VALF), high = tac_vec3_splat(-HUGE_VALF);
+	for (int32_t i = 0; i < s->world->scene->object_count; i++) {
+		const tac_mesh *m = s->world->objects[i].mesh;
+		if (!m)
+			continue;
+		const tac_pose T = tac_pose_from_dpose(tac_world_object_pose(s->world, i, 0));
+		for (int corner = 0; corner < 8; corner++) {
+			const tac_vec3 p = tac_pose_apply_point(
+				T, tac_vec3_make(corner & 1 ? m->bounds_max.x : m->bounds_min.x,
+						 corner & 2 ? m->bounds_max.y : m->bounds_min.y,
+						 corner & 4 ? m->bounds_max.z : m->bounds_min.z));
+			s->corners[s->corner_count++] = p;
+			low = tac_vec3_min(low, p);
+			high = tac_vec3_max(high, p);
+		}
+	}
+	if (!(low.x <= high.x)) // nothing to touch
+		low = tac_vec3_splat(-0.1F), high = tac_vec3_splat(0.1F);
+	s->centre = tac_vec3_lerp(low, high, 0.5F);
+	s->radius = tac_vec3_length(tac_vec3_sub(high, low)) / 2;
+}
+
+tac_result viewer_stage_init(viewer_stage *s, const tac_world *world, GLuint depth_program)
+{
+	memset(s, 0, sizeof *s);
+	s->world = world;
+	tac_mesh *mesh = NULL;
+	tac_result result = upload_made(&s->ball, tac_mesh_build_icosphere(1, 2, &mesh), &mesh);
+	if (result == TAC_OK)
+		result = upload_made(&s->rod, tac_mesh_build_cylinder(1, 1, 20, 1, &mesh), &mesh);
+	if (result == TAC_OK)
+		result = upload_made(&s->tip, tac_mesh_build_cone(1, 1, 24, 1, &mesh), &mesh);
+	for (int32_t i = 0; i < world->scene->tool_count && result == TAC_OK; i++)
+		result = upload(&s->tools[i], world->tools[i].mesh, depth_program);
+	for (int32_t i = 0; i < world->scene->object_count && result == TAC_OK; i++)
+		result = upload(&s->objects[i], world->objects[i].mesh, depth_program);
+	measure(s);
+	return result;
+}
+
+void viewer_stage_fini(viewer_stage *s)
+{
+	viewer_mesh_fini(&s->ball);
+	viewer_mesh_fini(&s->rod);
+	viewer_mesh_fini(&s->tip);
+	for (int i = 0; i < TAC_SCENE_TOOLS; i++)
+		viewer_mesh_fini(&s->tools[i]);
+	for (int i = 0; i < TAC_SCENE_OBJECTS; i++)
+		viewer_mesh_fini(&s->objects[i]);
+}
+
+viewer_camera viewer_stage_camera(const viewer_stage *s, int index)
+{
+	const tac_scene *scene = s->world->scene;
+	if (scene->camera_count > 0) {
+		const tac_scene_camera *c = &scene->cameras[index % scene->camera_count];
+		return viewer_camera_make(tac_vec3_from_dvec3(c->eye_m), tac_vec3_from_dvec3(c->target_m),
+					  tac_vec3_from_dvec3(c->up), (float)c->field_of_view_rad);
+	}
+	const tac_vec3 from =
+		tac_vec3_scale(tac_vec3_normalize(tac_vec3_make(0.55F, -1, 0.75F)), 3 * s->radius);
+	return viewer_camera_make(tac_vec3_add(s->centre, from), s->centre, tac_vec3_make(0, 0, 1), 0.7F);
+}
+
+// ---- the items of a picture ----
+
+static viewer_item *add(viewer_stage *s, const viewer_mesh *mesh, tac_pose T, float stretch,
+			viewer_colour colour)
+{
+	static viewer_item spare;
+	if (s->item_count == VIEWER_ITEMS)
+		return &spare;
+	viewer_item *item = &s->items[s->item_count++];
+	*item = (viewer_item){
+		.mesh = mesh, .T_world_body = T, .stretch = tac_vec3_splat(stretch), .colour = colour};
+	return item;
+}
+
+// The turn that takes the z axis to `d`, a unit vector.
+static tac_quat along(tac_vec3 d)
+{
+	const tac_vec3 x = tac_vec3_perpendicular(d);
+	return tac_quat_from_mat3(tac_mat3_from_columns(x, tac_vec3_cross(d, x), d));
+}
+
+static void add_arrow(viewer_stage *s, tac_vec3 from, tac_vec3 vector, float thickness, viewer_colour colour)
+{
+	const float length = tac_vec3_length(vector);
+	if (!(length > 0))
+		return;
+	const tac_vec3 d = tac_vec3_div(vector, length);
+	const tac_quat turn = along(d);
+	const float head = fminf(5 * thickness, 0.6F * length);
+	const tac_vec3 middle = tac_vec3_add_scaled(from, (length - head) / 2, d);
+	viewer_item *rod = add(s, &s->rod, tac_pose_make(middle, turn), 1, colour);
+	rod->stretch = tac_vec3_make(thickness, thickness, length - head);
+	const tac_vec3 end = tac_vec3_add_scaled(from, length - head / 2, d);
+	viewer_item *tip = add(s, &s->tip, tac_pose_make(end, turn), 1, colour);
+	tip->stretch = tac_vec3_make(2.4F * thickness, 2.4F * thickness, head);
+	rod->thin = tip->thin = true;
+	rod->glow = tip->glow = 0.55F;
+}
+
+static void add_contacts(viewer_stage *s, const tac_snapshot *shot, float size)
+{
+	for (int32_t i = 0; i < shot->contact_count; i++) {
+		const tac_snapshot_contact *c = &shot->contacts[i];
+		const bool loaded = tac_dvec3_length(c->force_N) > 1e-4;
+		const viewer_colour colour = !loaded                   ? IDLE_COLOUR
+					     : shot->friction.slipping ? SLIP_COLOUR
+								       : STICK_COLOUR;
+		const tac_vec3 at = tac_vec3_from_dvec3(c->point_m);
+		viewer_item *dot = add(s, &s->ball, tac_pose_make(at, tac_quat_identity()),
+				       (loaded ? 1.0F : 0.6F) * size, colour);
+		dot->thin = true;
+		dot->glow = 0.5F;
+		if (loaded)
+			add_arrow(s, at, tac_vec3_scale(tac_vec3_from_dvec3(c->normal), 9 * size),
+				  0.3F * size, colour);
+	}
+}
+
+// Where the force is shown to act: the middle of the loaded contacts, or the tool's origin.
+static tac_vec3 touch_point(const tac_snapshot *shot)
+{
+	tac_dvec3 sum = tac_dvec3_zero();
+	double weight = 0;
+	for (int32_t i = 0; i < shot->contact_count; i++) {
+		const double load = tac_dvec3_length(shot->contacts[i].force_N);
+		sum = tac_dvec3_add_scaled(sum, load, shot->contacts[i].point_m);
+		weight += load;
+	}
+	return tac_vec3_from_dvec3(weight > 0 ? tac_dvec3_div(sum, weight) : shot->T_world_sco.position);
+}
+
+static void add_force(viewer_stage *s, const tac_snapshot *shot, float size)
+{
+	const tac_vec3 force = tac_vec3_from_dvec3(shot->sent.force_N);
+	const float strength = tac_vec3_length(force);
+	if (!(strength > 0.02F))
+		return;
+	const float length = 60 * size * strength / (strength + FORCE_HALF_N);
+	add_arrow(s, touch_point(shot), tac_vec3_scale(force, length / strength), 0.75F * size, FORCE_COLOUR);
+}
+
+static void light_surface(viewer_item *item, int32_t surface)
+{
+	for (int i = 0; i < item->lit_count; i++)
+		if (item->lit[i] == surface)
+			return;
+	if (item->lit_count < VIEWER_LIT)
+		item->lit[item->lit_count++] = surface;
+}
+
+static bool held_back(const tac_snapshot *shot)
+{
+	const tac_dpose T = tac_dpose_relative(shot->T_world_sco, shot->T_world_device);
+	return tac_dvec3_length(T.position) > HELD_BACK_M ||
+	       fabs(tac_dquat_angle(T.rotation)) > HELD_BACK_RAD;
+}
+
+static void add_tool(viewer_stage *s, const tac_snapshot *shot, const viewer_shows *shows, float size)
+{
+	const viewer_mesh *mesh = &s->tools[shot->tool];
+	viewer_item *tool = add(s, mesh, tac_pose_from_dpose(shot->T_world_sco), 1,
+				shot->tool == 0 ? TOOL_COLOUR : SECOND_COLOUR);
+	tool->gloss = 0.75F;
+	if (shows->ghost && held_back(shot))
+		add(s, mesh, tac_pose_from_dpose(shot->T_world_device), 1, GHOST_COLOUR)->ghost = true;
+	if (shows->contacts)
+		add_contacts(s, shot, size);
+	if (shows->force)
+		add_force(s, shot, size);
+}
+
+static void add_objects(viewer_stage *s, const tac_snapshot *const *snapshots, const viewer_shows *shows)
+{
+	static const viewer_colour colours[] = {0xcf7350ffU, 0x86a888ffU, 0xc9aa62ffU, 0x6f8fbdffU,
+						0xb98a4affU, 0x9179b5ffU, 0x6fabaaffU, 0xb8b2a4ffU};
+	const tac_snapshot *poses = snapshots[0] ? snapshots[0] : snapshots[1];
+	for (int32_t i = 0; i < s->world->scene->object_count; i++) {
+		const tac_dpose T = poses && i < poses->object_count ? poses->T_world_objects[i]
+								     : tac_world_object_pose(s->world, i, 0);
+		viewer_item *item = add(s, &s->objects[i], tac_pose_from_dpose(T), 1,
+					colours[(size_t)i % (sizeof colours / sizeof colours[0])]);
+		item->gloss = 0.15F;
+		for (int tool = 0; shows->contacts && tool < TAC_SCENE_TOOLS; tool++) {
+			const tac_snapshot *shot = snapshots[tool];
+			for (int32_t k = 0; shot && k < shot->contact_count; k++) {
+				if (shot->contacts[k].object == i &&
+				    s->world->objects[i].mesh->surface_count > 1)
+					light_surface(item, shot->contacts[k].object_surface);
+			}
+		}
+	}
+}
+
+viewer_picture viewer_stage_compose(viewer_stage *s, const tac_snapshot *const *snapshots,
+				    const viewer_shows *shows, const viewer_camera *camera)
+{
+	s->item_count = 0;
+	const float size = 0.0042F * camera->distance; // marks keep their size on the screen
+	add_objects(s, snapshots, shows);
+	float reach = s->radius;
+	for (int tool = 0; tool < TAC_SCENE_TOOLS; tool++) {
+		if (!snapshots[tool])
+			continue;
+		add_tool(s, snapshots[tool], shows, size);
+		const tac_vec3 at = tac_vec3_from_dvec3(snapshots[tool]->T_world_sco.position);
+		reach = fmaxf(reach, tac_vec3_length(tac_vec3_sub(at, s->centre)) + 0.5F * s->radius);
+	}
+	float ground = tac_vec3_dot(s->centre, camera->up);
+	for (int i = 0; i < s->corner_count; i++)
+		ground = fminf(ground, tac_vec3_dot(s->corners[i], camera->up));
+	return (viewer_picture){
+		.items = s->items,
+		.item_count = s->item_count,
+		.camera = *camera,
+		.centre = s->centre,
+		.radius = fminf(reach, 4 * s->radius),
+		.ground = ground,
+		.grounded = true,
+	};
+}
+
+// ---- names ----
+
+static void label_text(const tac_world *world, const tac_snapshot_contact *c, int32_t tool, char *out,
+		       size_t size)
+{
+	const tac_world_body *body = &world->objects[c->object];
+	const char *tool_surface = "";
+	const tac_mesh *tool_mesh = world->tools[tool].mesh;
+	if (tool_mesh && c->tool_surface >= 0 && c->tool_surface < tool_mesh->surface_count)
+		tool_surface = tool_mesh->surfaces[c->tool_surface].name;
+	const char *surface = "";
+	if (body->mesh && c->object_surface >= 0 && c->object_surface < body->mesh->surface_count)
+		surface = body->mesh->surfaces[c->object_surface].name;
+	snprintf(out, size, "%s%s%s%s%s", body->name, *surface ? ": " : "", surface,
+		 *tool_surface ? " | " : "", tool_surface);
+}
+
+static bool project(const viewer_camera *camera, int width, int height, tac_dvec3 point, viewer_label *out)
+{
+	mat4 view, projection;
+	vec4 at = {(float)point.x, (float)point.y, (float)point.z, 1}, clip;
+	viewer_camera_matrices(camera, (float)width / (float)height, view, projection);
+	glm_mat4_mulv(view, at, clip);
+	glm_mat4_mulv(projection, clip, clip);
+	if (!(clip[3] > 0))
+		return false;
+	out->x = (0.5F + 0.5F * clip[0] / clip[3]) * (float)width;
+	out->y = (0.5F - 0.5F * clip[1] / clip[3]) * (float)height;
+	return true;
+}
+
+int viewer_stage_labels(const viewer_stage *s, const tac_snapshot *const *snapshots,
+			const viewer_camera *camera, int width, int height, viewer_label *out)
+{
+	int count = 0;
+	for (int tool = 0; tool < TAC_SCENE_TOOLS; tool++) {
+		const tac_snapshot *shot = snapshots[tool];
+		for (int32_t i = 0; shot && i < shot->contact_count && count < VIEWER_LABELS; i++) {
+			const tac_snapshot_contact *c = &shot->contacts[i];
+			if (c->object < 0 || c->object >= s->world->scene->object_count)
+				continue; // the other tool has no name here
+			viewer_label label;
+			label_text(s->world, c, shot->tool, label.text, sizeof label.text);
+			bool known = false;
+			for (int k = 0; k < count; k++)
+				known |= strcmp(out[k].text, label.text) == 0;
+			if (!known && project(camera, width, height, c->point_m, &label))
+				out[count++] = label;
+		}
+	}
+	return count;
+}
