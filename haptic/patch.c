@@ -9,6 +9,10 @@
 #define SHADED   0.866 // 30 degrees
 #define UNSHADED 0.5   // 60 degrees
 
+// Contacts whose normals differ by less than this, and whose gaps by less than this many m, bear as one.
+#define SAME_NORMAL 1e-6
+#define SAME_GAP    1e-6
+
 // Part of the old velocity in the new one: 4 ms at 1 kHz, against the steps of the position sensor.
 #define VELOCITY_POLE 0.8
 
@@ -23,6 +27,30 @@ static tac_dvec3 smooth_normal(const tac_world *world, const tac_sco_contact *c,
 	const double shade =
 		fmin(fmax((tac_dvec3_dot(smooth, c->normal) - UNSHADED) / (SHADED - UNSHADED), 0), 1);
 	return tac_dvec3_normalize(tac_dvec3_lerp(c->normal, smooth, shade));
+}
+
+static bool bear_as_one(const tac_sco_contact *a, const tac_sco_contact *b)
+{
+	return fabs(a->gap_m - b->gap_m) < SAME_GAP &&
+	       tac_dvec3_length(tac_dvec3_sub(a->normal, b->normal)) < SAME_NORMAL;
+}
+
+void tac_patch_share_loads(tac_sco_report *report)
+{
+	double shared[TAC_SCO_CONTACTS] = {0};
+	for (int32_t i = 0; i < report->contact_count; i++) {
+		if (!(report->contacts[i].load_m > 0))
+			continue;
+		int32_t count = 0;
+		for (int32_t k = 0; k < report->contact_count; k++)
+			count += bear_as_one(&report->contacts[i], &report->contacts[k]);
+		for (int32_t k = 0; k < report->contact_count; k++) {
+			if (bear_as_one(&report->contacts[i], &report->contacts[k]))
+				shared[k] += report->contacts[i].load_m / count;
+		}
+	}
+	for (int32_t i = 0; i < report->contact_count; i++)
+		report->contacts[i].load_m = shared[i];
 }
 
 void tac_patch_find(const tac_world *world, const tac_sco_report *report, const tac_dpose *T_world_objects,

@@ -39,6 +39,11 @@ typedef struct tac_patch_memory {
 	bool started;
 } tac_patch_memory;
 
+// A tool that does not turn takes no torque, so it is arbitrary which of several contacts with one normal
+// carries the load, and the mover names one. Here they share it, so that the middle of the patch is the
+// middle. Thread: RT.
+void tac_patch_share_loads(tac_sco_report *report);
+
 // `T_world_objects` has a pose for every object of the report.
 // Thread: RT.
 void tac_patch_find(const tac_world *world, const tac_sco_report *report, const tac_dpose *T_world_objects,

@@ -231,6 +231,8 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 	tac_sco_adapt_trust(sco, way, limited);
 	if (limited && slewed)
 		sco->report->flags |= TAC_SCO_SLEWED;
+	if (way < PIECE_MIN && !push && sco->distance < margin)
+		return DONE;                        // it stands, and what it stands on stays known
 	if (!push && sco->distance >= way + hold) { // nothing can be reached
 		move(sco, t, 1);
 		sco->known = -1;

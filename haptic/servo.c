@@ -84,10 +84,33 @@ static tac_coupling choose_coupling(tac_servo *s, int64_t elapsed_ns)
 	};
 }
 
-// How device and SCO move against each other: zero where they move as one, so nothing drags in free motion.
-static tac_coupling_body part(tac_servo *s, double elapsed_s)
+// Where the spring's other end is. Law full: at the SCO. Law constraint: where the contacts alone hold it
+// (the reaction of the constraints, M. Ortega et al., VR 2006), so that what an SCO under way still has to go
+// drags nothing. A mover that ran out of work may have more in its way than it listed, and counts as held.
+static tac_dpose spring_end(const tac_servo *s)
 {
-	const tac_dpose *to = &s->report.T_world_sco, *from = &s->T_world_device;
+	const tac_sco_report *r = &s->report;
+	const bool starved = r->contact_count == 0 && (r->flags & (TAC_SCO_BUDGET_SPENT | TAC_SCO_BLOCKED));
+	if (s->tool->law == TAC_COUPLING_FULL || starved)
+		return r->T_world_sco;
+	tac_dvec3 offset = tac_dvec3_zero(), turn = tac_dvec3_zero();
+	for (int32_t i = 0; i < r->contact_count; i++) {
+		const tac_sco_contact *c = &r->contacts[i];
+		const tac_dvec3 arm = tac_dvec3_sub(c->point_m, r->T_world_sco.position);
+		offset = tac_dvec3_add_scaled(offset, c->load_m, c->normal);
+		turn = tac_dvec3_add_scaled(turn, c->load_m, tac_dvec3_cross(arm, c->normal));
+	}
+	if (s->tool->axes == 3)
+		turn = tac_dvec3_zero();
+	turn = tac_dvec3_scale(turn, 1 / (s->tool->turn_arm_m * s->tool->turn_arm_m));
+	return tac_dpose_make(tac_dvec3_add(s->T_world_device.position, offset),
+			      tac_dquat_mul(tac_dquat_exp(turn), s->T_world_device.rotation));
+}
+
+// How device and SCO move against each other: zero where they move as one, so nothing drags in free motion.
+static tac_coupling_body part(tac_servo *s, const tac_dpose *to, double elapsed_s)
+{
+	const tac_dpose *from = &s->T_world_device;
 	const tac_dvec3 offset = tac_dvec3_sub(to->position, from->position);
 	const tac_dvec3 turn =
 		tac_dquat_log(tac_dquat_mul(to->rotation, tac_dquat_conjugate(from->rotation)));
@@ -222,10 +245,12 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 	end_phase(tick, TAC_PHASE_SCO);
 
 	// contacts, coupling, friction and the other properties of the materials
+	if (s->tool->axes == 3)
+		tac_patch_share_loads(&s->report);
 	tac_patch_find(s->def.world, &s->report, s->T_world_objects, &s->patch);
 	const tac_coupling coupling = choose_coupling(s, elapsed_ns);
-	const tac_coupling_body parting = part(s, elapsed_s);
-	const tac_coupling_body sco = {s->report.T_world_sco, {0, 0, 0}, {0, 0, 0}};
+	const tac_coupling_body sco = {spring_end(s), {0, 0, 0}, {0, 0, 0}};
+	const tac_coupling_body parting = part(s, &sco.T_world_body, elapsed_s);
 	// A spring under way to the device is contact, too, whether or not the mover lists what it slides on.
 	const bool touches = s->report.contact_count > 0 || tac_dvec3_length(s->offset_m) > 0 ||
 			     tac_dvec3_length(s->turn_rad) > 0;
@@ -244,7 +269,7 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 		to_device.torque_Nm = tac_dvec3_zero();
 	to_device =
 		keep_passive(s, now_ns, to_device,
-			     tac_coupling_energy_J(&coupling, s->T_world_device, s->report.T_world_sco) +
+			     tac_coupling_energy_J(&coupling, s->T_world_device, sco.T_world_body) +
 				     tac_patch_energy_J(&s->memory, &s->patch, coupling.stiffness_N_per_m));
 	const tac_limit_input input = {
 		.now_ns = now_ns,

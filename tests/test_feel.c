@@ -1,0 +1,278 @@
+// What materials feel like, through the whole tick, against closed forms: friction, texture, viscosity,
+// smooth normals, blended stiffness.
+#include "tests/servo_fixture.h"
+
+#include "haptic/texture.h"
+
+#include <stdlib.h>
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+}
+
+#define GAP 1e-5 // that the mover holds: part of the offset
+
+#define BALL                                                                                                 \
+	"scene: t\ntools: [{name: ball, axes: 3, shapes: [{kind: sphere, radius_m: 0.01, subdivisions: "     \
+	"2}]}]\n"
+#define BOX                                                                                                  \
+	"scene: t\ntools: [{name: box, axes: 3, shapes: [{kind: box, size_m: [0.02, 0.02, 0.02], segments: " \
+	"1}]}]\n"
+#define FLOOR                                                                                                \
+	"objects: [{name: floor, material: m, position_m: [0, 0, -0.05], shapes: [{kind: box, size_m: "      \
+	"[0.4, 0.4, "                                                                                        \
+	"0.1], segments: 4}]}]\n"
+
+static tac_servo_def offline(void)
+{
+	tac_servo_def def = tac_servo_def_default();
+	def.budget_ns = 0;
+	return def;
+}
+
+// ---- friction ----
+
+#define ROUGH                                                                                                \
+	"materials: [{name: m, stiffness_N_per_m: 1000, static_friction: 0.5, dynamic_friction: 0.3, "       \
+	"friction_stiffness_N_per_m: 1000}]\n"
+
+static void the_force_of_a_sliding_tool_leans_by_the_angle_of_friction(void)
+{
+	fixture f;
+	fixture_build(&f, BOX ROUGH FLOOR, "wide", offline());
+	step_to(&f, tac_dvec3_make(-0.05, 0, 0.03));
+	move_to(&f, tac_dvec3_make(-0.05, 0, 0.008), 200);
+	move_to(&f, tac_dvec3_make(-0.03, 0, 0.008), 200); // 0.1 m/s
+	double most = 0;
+	for (int i = 0; i < 300; i++) {
+		const tac_snapshot *s = step_to(&f, tac_dvec3_make(-0.03 + 1e-4 * i, 0, 0.008));
+		const tac_dvec3 force = f.hand.wrench.force_N;
+		TEST_ASSERT_DOUBLE_WITHIN(1e-3, atan(0.3), atan2(-force.x, force.z));
+		TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0, force.y);
+		TEST_ASSERT_TRUE(s->friction.slipping);
+		most = fmax(most, hypot(force.x, force.y) / force.z);
+	}
+	TEST_ASSERT_TRUE(most < 0.301);
+	fixture_fini(&f);
+}
+
+static void a_tool_that_sticks_is_held_within_the_cone_and_does_not_drift(void)
+{
+	fixture f;
+	fixture_build(&f, BOX ROUGH FLOOR, "wide", offline());
+	step_to(&f, tac_dvec3_make(0, 0, 0.03));
+	move_to(&f, tac_dvec3_make(0, 0, 0.008), 200);
+	// 2 N of load hold up to 1 N: 1 mm of the bristle. Shake by 0.4 mm for a while.
+	for (int i = 0; i < 2000; i++) {
+		const double x = 4e-4 * sin(i * 0.05);
+		const tac_snapshot *s = step_to(&f, tac_dvec3_make(x, 0, 0.008));
+		TEST_ASSERT_FALSE(s->friction.slipping);
+		TEST_ASSERT_DOUBLE_WITHIN(2e-3, -1000 * x, f.hand.wrench.force_N.x);
+	}
+	move_to(&f, tac_dvec3_make(0, 0, 0.008), 5);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0, f.hand.wrench.force_N.x);
+	fixture_fini(&f);
+}
+
+// ---- work ----
+
+// What the hand gets back along a closed way.
+static double work_around(const char *text, int laps)
+{
+	fixture f;
+	fixture_build(&f, text, "wide", offline());
+	step_to(&f, tac_dvec3_make(0.02, 0, 0.03));
+	move_to(&f, tac_dvec3_make(0.02, 0, 0.008), 200);
+	double work = 0;
+	const int ticks = 2000;
+	move_to(&f, tac_dvec3_make(0.02, 0, 0.008), 20);
+	for (int i = 1; i <= laps * ticks; i++) {
+		const double angle = 6.283185307179586 * i / ticks;
+		const tac_dvec3 before = f.hand.state.T_base_tool.position;
+		const tac_dvec3 acting = f.hand.wrench.force_N;
+		step_to(&f, tac_dvec3_make(0.02 * cos(angle), 0.02 * sin(angle), 0.008));
+		const tac_dvec3 moved = tac_dvec3_sub(f.hand.state.T_base_tool.position, before);
+		// Half of the force before and half of that after: the trapezoid.
+		work += 0.5 * tac_dvec3_dot(tac_dvec3_add(acting, f.hand.wrench.force_N), moved);
+	}
+	fixture_fini(&f);
+	return work;
+}
+
+static void a_closed_way_without_friction_gives_nothing_and_with_it_costs_friction_times_length(void)
+{
+	const double length = 6.283185307179586 * 0.02;
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0, work_around(BOX "materials: [{name: m}]\n" FLOOR, 1));
+	// 2.01 N of load, slipping but for the first 0.6 mm.
+	TEST_ASSERT_DOUBLE_WITHIN(0.001, -0.3 * 2.01 * 2 * length, work_around(BOX ROUGH FLOOR, 2));
+	// A texture is a potential.
+	TEST_ASSERT_DOUBLE_WITHIN(
+		2e-6, 0,
+		work_around(BOX "materials: [{name: m, texture: bumps, texture_height_m: 0.0003, "
+				"texture_wavelength_m: 0.01}]\n" FLOOR,
+			    1));
+}
+
+// ---- texture ----
+
+static void the_slope_of_a_texture_is_the_slope_of_its_height(void)
+{
+	tac_material m = tac_material_default();
+	m.texture_height_m = 3e-4;
+	m.texture_wavelength_m = 7e-3;
+	m.texture_along = tac_dvec3_make(1, 2, -0.5);
+	for (m.texture = TAC_TEXTURE_NONE; m.texture <= TAC_TEXTURE_BUMPS; m.texture++) {
+		for (int i = 0; i < 100; i++) {
+			const tac_dvec3 p = tac_dvec3_make(1e-3 * i, -2e-4 * i, 3e-4 * i);
+			const tac_texture_sample t = tac_texture_at(&m, p);
+			TEST_ASSERT_TRUE(t.height_m <= 0 && t.height_m >= -3e-4 - 1e-12);
+			for (int axis = 0; axis < 3; axis++) {
+				const double h = 1e-7;
+				double d[3] = {0};
+				d[axis] = h;
+				const double up =
+					tac_texture_at(&m, tac_dvec3_add(p, tac_dvec3_load(d))).height_m;
+				const double down =
+					tac_texture_at(&m, tac_dvec3_sub(p, tac_dvec3_load(d))).height_m;
+				TEST_ASSERT_DOUBLE_WITHIN(1e-6, (up - down) / (2 * h),
+							  tac_dvec3_get(t.slope, axis));
+			}
+		}
+	}
+}
+
+static void grooves_lower_the_force_and_push_sideways_as_their_energy_says(void)
+{
+	const double K = 800, H = 2e-4, L = 0.004, d = 0.003 + GAP;
+	fixture f;
+	fixture_build(
+		&f,
+		BOX
+		"materials: [{name: m, stiffness_N_per_m: 800, texture: grooves, texture_height_m: 0.0002, "
+		"texture_wavelength_m: 0.004}]\n" FLOOR,
+		"wide", offline());
+	step_to(&f, tac_dvec3_make(0, 0, 0.03));
+	move_to(&f, tac_dvec3_make(0, 0, 0.007), 200);
+	for (int i = 0; i < 400; i++) {
+		const double x = 2e-5 * i, phase = 6.283185307179586 * x / L;
+		step_to(&f, tac_dvec3_make(x, 0.001, 0.007));
+		const double h = 0.5 * H * (cos(phase) - 1),
+			     slope = -0.5 * H * 6.283185307179586 / L * sin(phase);
+		assert_near(tac_dvec3_make(-K * (d + h) * slope, 0, K * (d + h)), f.hand.wrench.force_N,
+			    2e-3);
+	}
+	fixture_fini(&f);
+}
+
+// ---- viscosity ----
+
+static void viscosity_drags_along_the_surface_and_not_against_it(void)
+{
+	fixture f;
+	fixture_build(&f, BOX "materials: [{name: m, viscosity_N_s_per_m: 2}]\n" FLOOR, "wide", offline());
+	step_to(&f, tac_dvec3_make(0, 0, 0.03));
+	move_to(&f, tac_dvec3_make(0, 0, 0.008), 200);
+	for (int i = 0; i < 300; i++) { // 0.1 m/s along (0.6, 0.8)
+		step_to(&f, tac_dvec3_make(6e-5 * i, 8e-5 * i, 0.008));
+		if (i > 60) // the filter has settled
+			assert_near(tac_dvec3_make(-0.12, -0.16, 2.01), f.hand.wrench.force_N, 1e-3);
+	}
+	fixture_fini(&f);
+}
+
+// ---- stiffness ----
+
+static void a_tool_on_two_materials_feels_the_mean_by_load(void)
+{
+	fixture f;
+	fixture_build(
+		&f,
+		BOX
+		"materials: [{name: a, stiffness_N_per_m: 400}, {name: b, stiffness_N_per_m: 1200}]\n"
+		"objects:\n- {name: left, material: a, position_m: [-0.05, 0, -0.05], shapes: [{kind: box, "
+		"segments: 1}]}\n"
+		"- {name: right, material: b, position_m: [0.05, 0, -0.05], shapes: [{kind: box, segments: "
+		"1}]}\n",
+		"wide", offline());
+	const struct {
+		double x, stiffness, tolerance;
+	} expect[] = {{-0.03, 400, 1e-6}, {0.03, 1200, 1e-6}, {0, 800, 50}};
+	for (int i = 0; i < 3; i++) {
+		move_to(&f, tac_dvec3_make(expect[i].x, 0, 0.03), 100);
+		const tac_snapshot *s = move_to(&f, tac_dvec3_make(expect[i].x, 0, 0.008), 200);
+		TEST_ASSERT_DOUBLE_WITHIN(expect[i].tolerance, expect[i].stiffness, s->stiffness_N_per_m);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-3, s->stiffness_N_per_m * (0.002 + GAP),
+					  f.hand.wrench.force_N.z);
+	}
+	fixture_fini(&f);
+}
+
+// ---- smooth normals ----
+
+// Strokes over a coarse ball and tells how far the force's direction is from the round ball's at most, and
+// the largest change of the direction in a tick; rad.
+static void stroke(const char *smooth, double *out_error, double *out_jump)
+{
+	char text[1024];
+	snprintf(text, sizeof text,
+		 "scene: t\ntools: [{name: tip, axes: 3, shapes: [{kind: sphere, radius_m: 0.001, "
+		 "subdivisions: 1}]}]\n"
+		 "materials: [{name: m, stiffness_N_per_m: 500%s}]\n"
+		 "objects: [{name: ball, material: m, shapes: [{kind: sphere, radius_m: 0.05, subdivisions: "
+		 "2}]}]\n",
+		 smooth);
+	fixture f;
+	fixture_build(&f, text, "wide", offline());
+	*out_error = *out_jump = 0;
+	tac_dvec3 before = tac_dvec3_zero();
+	const int ticks = 2000;
+	step_to(&f, tac_dvec3_make(0.012, 0, 0.07));
+	for (int i = 0; i < ticks; i++) {
+		const double angle = 0.2 + 1.0 * i / ticks;
+		const double radius = i < 200 ? 0.07 - 0.024 * i / 200 : 0.046;
+		const tac_dvec3 at = tac_dvec3_make(radius * sin(angle), 0.004, radius * cos(angle));
+		const tac_snapshot *s = step_to(&f, at);
+		if (i < 400)
+			continue;
+		const tac_dvec3 force = tac_dvec3_normalize(f.hand.wrench.force_N);
+		const tac_dvec3 radial = tac_dvec3_normalize(s->T_world_sco.position);
+		*out_error = fmax(*out_error, acos(fmin(tac_dvec3_dot(force, radial), 1)));
+		if (i > 400)
+			*out_jump = fmax(*out_jump, acos(fmin(tac_dvec3_dot(force, before), 1)));
+		before = force;
+	}
+	fixture_fini(&f);
+}
+
+static void with_smooth_normals_the_facets_of_a_ball_are_not_felt(void)
+{
+	double flat_error, flat_jump, smooth_error, smooth_jump;
+	stroke("", &flat_error, &flat_jump);
+	stroke(", smooth: true", &smooth_error, &smooth_jump);
+	printf("facets: off by %.4f rad, jumps %.5f rad; smooth: %.4f, %.5f\n", flat_error, flat_jump,
+	       smooth_error, smooth_jump);
+	TEST_ASSERT_TRUE(flat_error > 0.1);
+	TEST_ASSERT_TRUE(smooth_error < 0.02);
+	// The tool's own vertices are 0.3 mm apart: as the next one takes over, the touched place moves so
+	// far.
+	TEST_ASSERT_TRUE(smooth_jump < 0.02);
+	TEST_ASSERT_TRUE(flat_jump > 5 * smooth_jump);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(the_force_of_a_sliding_tool_leans_by_the_angle_of_friction);
+	RUN_TEST(a_tool_that_sticks_is_held_within_the_cone_and_does_not_drift);
+	RUN_TEST(a_closed_way_without_friction_gives_nothing_and_with_it_costs_friction_times_length);
+	RUN_TEST(the_slope_of_a_texture_is_the_slope_of_its_height);
+	RUN_TEST(grooves_lower_the_force_and_push_sideways_as_their_energy_says);
+	RUN_TEST(viscosity_drags_along_the_surface_and_not_against_it);
+	RUN_TEST(a_tool_on_two_materials_feels_the_mean_by_load);
+	RUN_TEST(with_smooth_normals_the_facets_of_a_ball_are_not_felt);
+	return UNITY_END();
+}
