@@ -1,3 +1,4 @@
+#include "apps/board.h"
 #include "apps/commands.h"
 #include "apps/options.h"
 
@@ -15,6 +16,7 @@ static const struct {
 	{"run", cmd_run, "touch a scene: the haptic loop with a device, or a simulated one"},
 	{"bench", cmd_bench, "the benchmark tables"},
 	{"devices", cmd_devices, "which haptic devices are here, and what is missing"},
+	{"emulate", cmd_emulate, "a virtual USB device on the running kernel"},
 	{"latency", cmd_latency, "how punctual a periodic loop is on this machine, and why it is not"},
 	{"mesh", cmd_mesh, "what is in a mesh file"},
 	{"query", cmd_query, "whether two meshes touch, at the poses of a file"},
@@ -66,7 +68,8 @@ static int run_command(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	occupy_closed_streams();
-	int code = run_command(argc, argv);
+	int code = board_offer() ? run_command(argc, argv) : EXIT_BAD_INPUT;
+	board_withdraw();
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		fprintf(stderr,
 			"tactus: expected to print the result, found standard output full or closed\n");
