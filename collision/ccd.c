@@ -25,7 +25,7 @@
 // Pairs that may push the stop back, one after the other; then the start is the answer.
 #define RETREAT_MAX 32
 #define BISECT_MAX  60
-// Pairs of a slice that are listed, 32 KB of the stack; with more, each search descends the trees.
+// Pairs of a slice that are listed, 48 KB of the stack; with more, each search descends the trees.
 #define CANDIDATES 4096
 // How closely the stop approaches the zone, as a part of it.
 #define STOP_ACCURACY 1e-7
@@ -267,11 +267,6 @@ typedef struct motion {
 	double length;          // bound of the path of any point
 } motion;
 
-// Pairs that may come within the zone in the slice under examination: found once, looked at several times.
-typedef struct candidate {
-	int32_t moving, fixed; // positions in the bodies' triangle arrays
-} candidate;
-
 typedef struct query {
 	const tac_ccd_body *moving, *fixed;
 	const tac_ccd_options *options;
@@ -292,9 +287,11 @@ typedef struct query {
 	tac_ccd_pair pair;
 	int64_t pairs, limit;
 	bool spent;
+	// Pairs that may come within the zone in the slice under examination: found once, looked at several
+	// times.
 	bool listed; // the list is complete for the slice; else the trees are asked each time
 	int candidate_count;
-	candidate candidates[CANDIDATES];
+	tac_ccd_near candidates[CANDIDATES];
 } query;
 
 tac_ccd_options tac_ccd_options_default(void)
@@ -421,7 +418,7 @@ static bool visit_candidate(void *user, int32_t moving, int32_t fixed)
 		q->listed = false;
 		return false;
 	}
-	q->candidates[q->candidate_count++] = (candidate){moving, fixed};
+	q->candidates[q->candidate_count++] = (tac_ccd_near){moving, fixed, 0};
 	return true;
 }
 
@@ -436,11 +433,18 @@ static void enter_slice(query *q, int k, int n)
 				      q->m.rotates ? q->slice_angle : 0, q->m.arm);
 	q->listed = true;
 	q->candidate_count = 0;
-	double way = q->m.length / n + q->reach;
-	if (tac_ccd_list_covers(q->context, &q->from, way))
-		tac_ccd_near_pairs(q->moving, q->fixed, &q->from, way, q->context, visit_candidate, q);
-	else
-		tac_ccd_pairs(q->moving, q->fixed, &q->sweep, &q->reach, visit_candidate, q);
+	double way = q->m.length / n + q->reach, by_fixed = q->reach + q->sweep.bend;
+	double by_moving = q->m.rotates ? HUGE_VAL : by_fixed;
+	tac_ccd_search search = {q->moving, q->fixed,  &q->sweep,       way,
+				 by_fixed,  by_moving, visit_candidate, q};
+	if (tac_ccd_list_covers(q->context, &q->from, way)) {
+		tac_ccd_near_pairs(&search, q->context);
+		return;
+	}
+	tac_ccd_pairs(q->moving, q->fixed, &q->sweep, &q->reach, visit_candidate, q);
+	if (q->listed)
+		q->candidate_count = tac_ccd_filter(q->moving, q->fixed, &q->sweep, by_fixed, by_moving,
+						    q->candidates, q->candidate_count);
 }
 
 // As tac_ccd_pairs, from the list where there is one.

@@ -78,10 +78,10 @@ typedef struct tac_ccd_pose {
 // of their distance there, m.
 typedef struct tac_ccd_near {
 	int32_t moving, fixed;
-	double clears;
+	float clears;
 } tac_ccd_near;
 
-// What a caller keeps from query to query with the same two bodies, about 170 KB; for one query at a time.
+// What a caller keeps from query to query with the same two bodies, about 140 KB; for one query at a time.
 // Zero-initialise, and again when a body was built anew; used with other bodies it starts afresh. It serves
 // contacts (collision/contacts.h), certificates
 // (collision/certificate.h) and the sweeps below: the pairs that were near at one pose are those that can be
@@ -89,11 +89,12 @@ typedef struct tac_ccd_near {
 // Contacts and sweeps do not depend on it; a certificate may prove more with it.
 typedef struct tac_ccd_context {
 	const tac_ccd_body *moving, *fixed;
-	int32_t moving_index, fixed_index; // of the last stop, plus 1: examined first
-	tac_ccd_pose at;                   // where the list was made
-	double reach;                      // what is closer there is listed, m; 0: no list
-	double overflow_reach;             // with which the list overflowed, m
-	int32_t overflow_queries;          // since then without a list
+	int32_t moving_index, fixed_index;     // of the last stop, plus 1: examined first
+	int32_t closest_moving, closest_fixed; // of the closest pair of the last contacts, plus 1: the same
+	tac_ccd_pose at;                       // where the list was made
+	double reach;                          // what is closer there is listed, m; 0: no list
+	double overflow_reach;                 // with which the list overflowed, m
+	int32_t overflow_queries;              // since then without a list
 	int32_t count;
 	tac_ccd_near pairs[TAC_CCD_NEAR_MAX];
 	struct {

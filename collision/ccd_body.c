@@ -219,6 +219,7 @@ static void fill_triangles(builder *b)
 		for (int k = 0; k < 3; k++)
 			out->vertex[k] = b->mesh->vertices[b->mesh->triangles[t].vertex[k]];
 		out->normal = normal_of(b->mesh, t);
+		out->unit = tac_vec3_from_dvec3(out->normal);
 		out->id = t;
 		out->vertices = b->vertices[t];
 		out->edges = b->edges[t];

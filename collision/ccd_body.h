@@ -30,6 +30,7 @@ typedef enum tac_ccd_edge {
 // A triangle as the queries read it, in the order of the tree's leaves.
 typedef struct tac_ccd_triangle {
 	tac_vec3 vertex[3];
+	tac_vec3 unit;    // the normal rounded
 	tac_dvec3 normal; // unit; zero when the triangle has no area
 	int32_t id;       // in the mesh
 	uint8_t vertices; // bit k: this triangle stands for its vertex k

@@ -2,6 +2,9 @@
 #include "base/wide.h"
 #include "collision/ccd_pairs.h"
 
+#include <stddef.h>
+#include <string.h>
+
 // Each pair that is opened leaves at most seven others waiting, and both trees may be opened to the bottom.
 #define STACK (2 * 7 * TAC_CCD_LEVELS + 1)
 // Part of the coordinates by which boxes grow: some ten roundings of float.
@@ -56,6 +59,13 @@ static motion motion_make(const tac_ccd_sweep *s)
 	m.bend = (float)s->bend;
 	m.turn = (float)s->turn;
 	return m;
+}
+
+// The magnitude of all coordinates together.
+static double sweep_size(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep)
+{
+	return moving->radius + fixed->radius + tac_dvec3_length(sweep->start.t) +
+	       tac_dvec3_length(sweep->end.t);
 }
 
 static inline tac_f32x8 mad(tac_f32x8 sum, tac_f32x8 a, tac_f32x8 b)
@@ -197,9 +207,7 @@ void TAC_SIMD_NAME(tac_ccd_pairs_kernel)(const tac_ccd_body *moving, const tac_c
 					 void *user)
 {
 	motion m = motion_make(sweep);
-	double size = moving->radius + fixed->radius + tac_dvec3_length(sweep->start.t) +
-		      tac_dvec3_length(sweep->end.t) + tac_dvec3_length(tac_dvec3_from_vec3(fixed->center));
-	double pad = ROUNDING * size;
+	double pad = ROUNDING * sweep_size(moving, fixed, sweep);
 	entry stack[STACK];
 	int top = 1;
 	stack[0] = (entry){0};
@@ -256,4 +264,96 @@ void TAC_SIMD_NAME(tac_ccd_pairs_kernel)(const tac_ccd_body *moving, const tac_c
 			}
 		}
 	}
+}
+
+// A body's triangles as floats, and which of them hold what.
+#define STRIDE ((int32_t)(sizeof(tac_ccd_triangle) / sizeof(float)))
+#define UNIT   ((int32_t)(offsetof(tac_ccd_triangle, unit) / sizeof(float)))
+
+typedef struct triangle8 {
+	tac_f32x8 v[3][3], normal[3];
+} triangle8;
+
+static inline triangle8 gather_triangles(const tac_ccd_triangle *triangles, const int32_t index[8])
+{
+	// A body may be larger than 2 GB: from the first one on, by differences.
+	_Alignas(32) int32_t at[8];
+	for (int i = 0; i < 8; i++)
+		at[i] = (index[i] - index[0]) * STRIDE;
+	const float *base = (const float *)&triangles[index[0]];
+	tac_i32x8 lanes = tac_i32x8_load(at);
+	triangle8 t;
+	for (int k = 0; k < 3; k++) {
+		for (int i = 0; i < 3; i++)
+			t.v[k][i] = tac_f32x8_gather(base + 3 * k + i, lanes);
+		t.normal[k] = tac_f32x8_gather(base + UNIT + k, lanes);
+	}
+	return t;
+}
+
+static inline triangle8 place(const triangle8 *t, const float R[3][3], const float x[3])
+{
+	triangle8 out;
+	for (int i = 0; i < 3; i++) {
+		for (int k = 0; k < 3; k++)
+			out.v[k][i] = tac_f32x8_add(row(R, i, t->v[k]), tac_f32x8_splat(x[i]));
+		out.normal[i] = row(R, i, t->normal);
+	}
+	return out;
+}
+
+// The least and the greatest height of the vertices of a over the plane of b.
+static inline void heights(const triangle8 *a, const triangle8 *b, tac_f32x8 *lo, tac_f32x8 *hi)
+{
+	for (int k = 0; k < 3; k++) {
+		tac_f32x8 from[3];
+		for (int i = 0; i < 3; i++)
+			from[i] = tac_f32x8_sub(a->v[k][i], b->v[0][i]);
+		tac_f32x8 h = dot(b->normal, from);
+		*lo = tac_f32x8_min(*lo, h);
+		*hi = tac_f32x8_max(*hi, h);
+	}
+}
+
+int32_t TAC_SIMD_NAME(tac_ccd_filter_kernel)(const tac_ccd_body *moving, const tac_ccd_body *fixed,
+					     const tac_ccd_sweep *sweep, double by_fixed, double by_moving,
+					     tac_ccd_near *pairs, int32_t count)
+{
+	const motion m = motion_make(sweep);
+	float pad = (float)(ROUNDING * sweep_size(moving, fixed, sweep));
+	tac_f32x8 need_b = tac_f32x8_splat((float)by_fixed + pad),
+		  need_a = tac_f32x8_splat((float)by_moving + pad);
+	bool still = memcmp(m.R0, m.R1, sizeof m.R0) == 0 && memcmp(m.t0, m.t1, sizeof m.t0) == 0;
+	int32_t kept = 0;
+	for (int32_t from = 0; from < count; from += 8) {
+		int32_t i[8], j[8];
+		int lanes = count - from < 8 ? count - from : 8;
+		for (int k = 0; k < 8; k++) {
+			i[k] = pairs[from + (k < lanes ? k : 0)].moving;
+			j[k] = pairs[from + (k < lanes ? k : 0)].fixed;
+		}
+		triangle8 own = gather_triangles(moving->triangles, i),
+			  b = gather_triangles(fixed->triangles, j);
+		tac_f32x8 far = tac_f32x8_splat(1e30f), lo_b = far, hi_b = tac_f32x8_neg(far), lo_a = far,
+			  hi_a = tac_f32x8_neg(far);
+		triangle8 a = place(&own, m.R0, m.t0);
+		heights(&a, &b, &lo_b, &hi_b);
+		heights(&b, &a, &lo_a, &hi_a);
+		if (!still) {
+			a = place(&own, m.R1, m.t1);
+			heights(&a, &b, &lo_b, &hi_b);
+			heights(&b, &a, &lo_a, &hi_a);
+		}
+		tac_f32x8 clear_b = tac_f32x8_max(lo_b, tac_f32x8_neg(hi_b)),
+			  clear_a = tac_f32x8_max(lo_a, tac_f32x8_neg(hi_a));
+		unsigned parted = tac_m32x8_movemask(
+			tac_m32x8_or(tac_f32x8_lt(need_b, clear_b), tac_f32x8_lt(need_a, clear_a)));
+		_Alignas(32) float clears[8];
+		tac_f32x8_store(clears, tac_f32x8_sub(tac_f32x8_max(clear_a, clear_b), tac_f32x8_splat(pad)));
+		for (int k = 0; k < lanes; k++) {
+			if (!(parted >> k & 1))
+				pairs[kept++] = (tac_ccd_near){i[k], j[k], clears[k]};
+		}
+	}
+	return kept;
 }

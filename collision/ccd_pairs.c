@@ -11,12 +11,22 @@
 // What rounding may take from a bound of a distance, as a part of the bodies' size.
 #define ROUNDING 1e-14
 
+// Pairs that are filtered at a time.
+#define CHUNK 256
+
 static tac_ccd_pairs_fn *const kernels[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_pairs_kernel);
+static tac_ccd_filter_fn *const filters[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_filter_kernel);
 
 void tac_ccd_pairs(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep,
 		   const double *reach, tac_ccd_visit visit, void *user)
 {
 	kernels[moving->simd](moving, fixed, sweep, reach, visit, user);
+}
+
+int32_t tac_ccd_filter(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep,
+		       double by_fixed, double by_moving, tac_ccd_near *pairs, int32_t count)
+{
+	return filters[moving->simd](moving, fixed, sweep, by_fixed, by_moving, pairs, count);
 }
 
 // How far a point of the body can be from where it is at the other pose.
@@ -36,27 +46,14 @@ static double displacement(const tac_ccd_body *body, const tac_ccd_pose *a, cons
 	return shift + sqrt(square / 2) * body->ball;
 }
 
-typedef struct list_query {
-	tac_ccd_context *context;
-	const tac_ccd_sweep *still;
-	double reach;
-	tac_ccd_pair pair;
-	bool full;
-} list_query;
-
 static bool visit_list(void *user, int32_t moving, int32_t fixed)
 {
-	list_query *q = user;
-	tac_ccd_context *context = q->context;
-	if (!tac_ccd_pair_load(&q->pair, q->still, moving, fixed, q->reach))
-		return true;
-	double clears = tac_ccd_pair_clears(&q->pair);
-	if (clears > q->reach)
-		return true;
-	q->full = context->count == TAC_CCD_NEAR_MAX;
-	if (q->full)
+	tac_ccd_context *context = user;
+	if (context->count == TAC_CCD_NEAR_MAX) {
+		context->count = -1;
 		return false;
-	context->pairs[context->count++] = (tac_ccd_near){moving, fixed, clears > 0 ? clears : 0};
+	}
+	context->pairs[context->count++] = (tac_ccd_near){moving, fixed, 0};
 	return true;
 }
 
@@ -74,13 +71,14 @@ static void make_list(const tac_ccd_body *moving, const tac_ccd_body *fixed, con
 		return;
 	}
 	tac_ccd_sweep still = tac_ccd_sweep_make(*T, *T, 0, 0);
-	list_query q = {context, &still, reach, {.moving = moving, .fixed = fixed, .loaded = -1}, false};
-	tac_ccd_pairs(moving, fixed, &still, &reach, visit_list, &q);
+	tac_ccd_pairs(moving, fixed, &still, &reach, visit_list, context);
 	context->overflow_queries = 0;
-	if (q.full) {
+	if (context->count < 0) {
+		context->count = 0;
 		context->overflow_reach = reach;
 		return;
 	}
+	context->count = tac_ccd_filter(moving, fixed, &still, reach, reach, context->pairs, context->count);
 	context->at = *T;
 	context->reach = reach;
 }
@@ -107,20 +105,52 @@ bool tac_ccd_list_covers(const tac_ccd_context *context, const tac_ccd_pose *T, 
 	return context && context->reach > 0 && list_needed(context, T, reach) <= context->reach;
 }
 
-void tac_ccd_near_pairs(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
-			double reach, tac_ccd_context *context, tac_ccd_visit visit, void *user)
+// Pairs on their way to the visitor.
+typedef struct chunk {
+	const tac_ccd_search *search;
+	int32_t count;
+	tac_ccd_near pairs[CHUNK];
+} chunk;
+
+static bool flush(chunk *c)
 {
-	if (context && !tac_ccd_list_covers(context, T, reach))
-		make_list(moving, fixed, T, reach, context);
-	if (!tac_ccd_list_covers(context, T, reach)) {
+	const tac_ccd_search *s = c->search;
+	int32_t count =
+		tac_ccd_filter(s->moving, s->fixed, s->sweep, s->by_fixed, s->by_moving, c->pairs, c->count);
+	c->count = 0;
+	for (int32_t i = 0; i < count; i++) {
+		if (!s->visit(s->user, c->pairs[i].moving, c->pairs[i].fixed))
+			return false;
+	}
+	return true;
+}
+
+static bool visit_chunk(void *user, int32_t moving, int32_t fixed)
+{
+	chunk *c = user;
+	c->pairs[c->count++] = (tac_ccd_near){moving, fixed, 0};
+	return c->count < CHUNK || flush(c);
+}
+
+void tac_ccd_near_pairs(const tac_ccd_search *search, tac_ccd_context *context)
+{
+	const tac_ccd_pose *T = &search->sweep->start;
+	if (context && !tac_ccd_list_covers(context, T, search->reach))
+		make_list(search->moving, search->fixed, T, search->reach, context);
+	chunk c;
+	c.search = search;
+	c.count = 0;
+	if (!tac_ccd_list_covers(context, T, search->reach)) {
 		tac_ccd_sweep still = tac_ccd_sweep_make(*T, *T, 0, 0);
-		tac_ccd_pairs(moving, fixed, &still, &reach, visit, user);
+		tac_ccd_pairs(search->moving, search->fixed, &still, &search->reach, visit_chunk, &c);
+		flush(&c);
 		return;
 	}
-	double needed = list_needed(context, T, reach);
+	double needed = list_needed(context, T, search->reach);
 	for (int32_t i = 0; i < context->count; i++) {
 		const tac_ccd_near *p = &context->pairs[i];
-		if (p->clears <= needed && !visit(user, p->moving, p->fixed))
+		if ((double)p->clears <= needed && !visit_chunk(&c, p->moving, p->fixed))
 			return;
 	}
+	flush(&c);
 }

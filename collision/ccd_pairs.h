@@ -148,16 +148,37 @@ TAC_SIMD_DECLARE(tac_ccd_pairs_fn, tac_ccd_pairs_kernel);
 // With the variant that the moving body was built for.
 tac_ccd_pairs_fn tac_ccd_pairs;
 
+// Keeps of `pairs` those that a plane of their own does not part: the fixed triangle's plane, by more than
+// `by_fixed` at the start and at the end of the sweep, or the moving triangle's, carried along, by more than
+// `by_moving`. Their `clears` become lower bounds of the distance at both ends. Answers how many were kept.
+typedef int32_t tac_ccd_filter_fn(const tac_ccd_body *moving, const tac_ccd_body *fixed,
+				  const tac_ccd_sweep *sweep, double by_fixed, double by_moving,
+				  tac_ccd_near *pairs, int32_t count);
+
+TAC_SIMD_DECLARE(tac_ccd_filter_fn, tac_ccd_filter_kernel);
+
+tac_ccd_filter_fn tac_ccd_filter;
+
 // Makes the context one for these two bodies; NULL is allowed.
 void tac_ccd_context_bind(tac_ccd_context *context, const tac_ccd_body *moving, const tac_ccd_body *fixed);
 
 // Whether the context's list holds all pairs that are closer than `reach` at the pose T; false with NULL.
 bool tac_ccd_list_covers(const tac_ccd_context *context, const tac_ccd_pose *T, double reach);
 
-// Visits all pairs that are closer than `reach` at the pose T, and some others: those of the context's list,
-// which is made anew when it does not cover them; with NULL, or too many pairs for it, those of the trees.
-void tac_ccd_near_pairs(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
-			double reach, tac_ccd_context *context, tac_ccd_visit visit, void *user);
+// A search for pairs that are near at the start of a sweep.
+typedef struct tac_ccd_search {
+	const tac_ccd_body *moving, *fixed;
+	const tac_ccd_sweep *sweep;
+	double reach;               // at the start
+	double by_fixed, by_moving; // as in tac_ccd_filter
+	tac_ccd_visit visit;
+	void *user;
+} tac_ccd_search;
+
+// Visits all pairs that are closer than the reach at the start and not parted by their planes, and some
+// others: those of the context's list, which is made anew when it does not cover them; with NULL, or too many
+// pairs for it, those of the trees.
+void tac_ccd_near_pairs(const tac_ccd_search *search, tac_ccd_context *context);
 
 #ifdef __cplusplus
 }

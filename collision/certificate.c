@@ -281,7 +281,14 @@ tac_certificate tac_certificate_check(const tac_ccd_body *moving, const tac_ccd_
 	q.sweep = tac_ccd_sweep_make(*T, tac_certificate_pose(T, v, w, 1), q.w_length, moving->radius);
 	q.pair = (tac_ccd_pair){.moving = moving, .fixed = fixed, .loaded = -1};
 	double way = q.v_length + q.w_length * moving->radius;
-	tac_ccd_near_pairs(moving, fixed, T, options->threshold + way, context, visit, &q);
+	// Planes that separate by so much at both ends prove a motion: the bounds of plane_exists for any
+	// pair.
+	double w2 = q.w_length * q.w_length, reach = fixed->radius + tac_dvec3_length(T->t) + q.v_length;
+	double by_fixed = options->threshold + w2 * moving->radius / 8;
+	double by_moving = options->threshold + (w2 * reach + 2 * q.w_length * q.v_length) / 8;
+	tac_ccd_search search = {moving,   fixed,     &q.sweep, options->threshold + way,
+				 by_fixed, by_moving, visit,    &q};
+	tac_ccd_near_pairs(&search, context);
 	if (q.result.fraction < 1)
 		q.result.flags |= TAC_CCD_STOPPED;
 	return q.result;

@@ -4,6 +4,7 @@
 #include "collision/ccd_pairs.h"
 
 #include <math.h>
+#include <string.h>
 
 #define sub   tac_dvec3_sub
 #define dot   tac_dvec3_dot
@@ -15,6 +16,11 @@
 #define OVER 1e-12
 // sin^2 of the angle of two edges below which their ends say it all.
 #define PARALLEL 1e-8
+// What rounding may add to a lower bound of a distance, as a part of the bodies' size.
+#define ROUNDING 1e-13
+#define ROOM     (2 * TAC_CONTACTS_MAX)
+// Heads of the chains in which contacts of the same vertex are found; a power of 2.
+#define CHAINS 1024
 
 // One of the two bodies in a query. `R` maps its directions to the fixed frame; NULL: it is the fixed one.
 typedef struct side {
@@ -25,10 +31,15 @@ typedef struct side {
 typedef struct query {
 	side moving, fixed;
 	double margin;
-	double least; // distance so far
+	double bar;      // gaps from here on are dropped: the margin, or less when there were too many
+	double least;    // distance so far
+	double rounding; // of a distance
+	tac_ccd_context *context;
 	tac_contacts *out;
 	tac_ccd_sweep still;
 	tac_ccd_pair pair;
+	// Chains of contacts with the same vertex: the first, and each one's next; indices plus 1.
+	int16_t chain[CHAINS], next[ROOM];
 } query;
 
 static tac_dvec3 to_body(const side *s, tac_dvec3 direction)
@@ -91,6 +102,7 @@ typedef struct face {
 	const tac_ccd_triangle *triangle;
 	const tac_dvec3 *v;
 	tac_dvec3 normal;
+	double height[3]; // of the vertices over the plane of the other triangle
 } face;
 
 // Whether p lies on the same side of both faces at an ordinary edge of `to`: in front of them, or behind.
@@ -126,33 +138,93 @@ static bool is_closer(const tac_contact_point *a, const tac_contact_point *b)
 	return a->gap != b->gap ? a->gap < b->gap : comes_before(a, b);
 }
 
+typedef bool contact_order(const tac_contact_point *a, const tac_contact_point *b);
+
+// Heap sort of indices, then each cycle of the permutation in turn: bounded, in place, nothing allocated.
+static void sort_contacts(tac_contacts *c, contact_order *before)
+{
+	int16_t order[ROOM];
+	for (int32_t i = 0; i < c->count; i++)
+		order[i] = (int16_t)i;
+	for (int32_t start = c->count / 2 - 1, end = c->count; end > 1;) {
+		if (start < 0) {
+			int16_t top = order[0];
+			order[0] = order[--end];
+			order[end] = top;
+		}
+		int32_t root = start < 0 ? 0 : start--;
+		for (int32_t child; (child = 2 * root + 1) < end; root = child) {
+			if (child + 1 < end && before(&c->list[order[child]], &c->list[order[child + 1]]))
+				child++;
+			if (!before(&c->list[order[root]], &c->list[order[child]]))
+				break;
+			int16_t swap = order[root];
+			order[root] = order[child];
+			order[child] = swap;
+		}
+	}
+	for (int16_t i = 0; i < c->count; i++) {
+		tac_contact_point held = c->list[i];
+		int16_t to = i;
+		while (order[to] != i) {
+			int16_t from = order[to];
+			c->list[to] = c->list[from];
+			order[to] = to;
+			to = from;
+		}
+		c->list[to] = held;
+		order[to] = to;
+	}
+}
+
+static int16_t *chain_of(query *q, const tac_contact_point *c)
+{
+	bool fixed = c->kind == TAC_CONTACT_FACE_VERTEX || c->kind == TAC_CONTACT_EDGE_VERTEX;
+	uint32_t vertex = (uint32_t)(fixed ? c->fixed_feature : c->moving_feature);
+	return &q->chain[(vertex * 2654435761u >> 16 ^ (uint32_t)c->kind * 37u) % CHAINS];
+}
+
+static void link_contact(query *q, int32_t i)
+{
+	int16_t *head = chain_of(q, &q->out->list[i]);
+	q->next[i] = *head;
+	*head = (int16_t)(i + 1);
+}
+
+// There is no more room: the closest half stays, and nothing farther will come in.
+static void prune(query *q)
+{
+	tac_contacts *out = q->out;
+	sort_contacts(out, is_closer);
+	out->dropped += out->count - TAC_CONTACTS_MAX;
+	out->count = TAC_CONTACTS_MAX;
+	q->bar = out->list[TAC_CONTACTS_MAX - 1].gap;
+	memset(q->chain, 0, sizeof q->chain);
+	for (int32_t i = 0; i < out->count; i++)
+		link_contact(q, i);
+}
+
 static void put(query *q, tac_contact_point c)
 {
 	tac_contacts *out = q->out;
 	c.moving_surface = q->moving.body->mesh->triangle_surface[c.moving_triangle];
 	c.fixed_surface = q->fixed.body->mesh->triangle_surface[c.fixed_triangle];
-	if (c.kind != TAC_CONTACT_EDGE_EDGE) { // its features stand for themselves in one pair only
-		for (int32_t i = 0; i < out->count; i++) {
-			if (!same_contact(&out->list[i], &c))
-				continue;
-			// The lowest names it, whoever came first.
-			if (comes_before(&c, &out->list[i]))
-				out->list[i] = c;
-			return;
-		}
-	}
-	if (out->count < TAC_CONTACTS_MAX) {
-		out->list[out->count++] = c;
+	for (int16_t i = *chain_of(q, &c); i > 0; i = q->next[i - 1]) {
+		if (!same_contact(&out->list[i - 1], &c))
+			continue;
+		// The lowest names it, whoever came first.
+		if (comes_before(&c, &out->list[i - 1]))
+			out->list[i - 1] = c;
 		return;
 	}
-	out->dropped++;
-	int32_t worst = 0;
-	for (int32_t i = 1; i < out->count; i++) {
-		if (is_closer(&out->list[worst], &out->list[i]))
-			worst = i;
+	if (c.gap > q->bar) {
+		out->dropped++;
+		return;
 	}
-	if (is_closer(&c, &out->list[worst]))
-		out->list[worst] = c;
+	if (out->count == ROOM)
+		prune(q);
+	out->list[out->count] = c;
+	link_contact(q, out->count++);
 }
 
 static int32_t vertex_id(const face *f, int k)
@@ -170,7 +242,7 @@ static int32_t edge_id(const face *f, int k)
 static void vertex_contact(query *q, const face *from, int k, const face *to, bool flip)
 {
 	tac_dvec3 p = from->v[k], up = to->normal;
-	double height = dot(up, sub(p, to->v[0]));
+	double height = from->height[k];
 	if (fabs(height) >= q->margin)
 		return;
 	bool behind = height < 0;
@@ -239,10 +311,15 @@ static void vertex_contact(query *q, const face *from, int k, const face *to, bo
 
 static void edge_contact(query *q, const face *a, int k, const face *b, int j)
 {
-	tac_dvec3 p = a->v[k], r = a->v[(k + 1) % 3], s = b->v[j], t = b->v[(j + 1) % 3], x, y;
-	tac_dvec3 u = sub(r, p), w = sub(t, s), n = cross(u, w);
-	if (dot(n, n) <= PARALLEL * dot(u, u) * dot(w, w) || !tac_ccd_closest_of_segments(p, r, s, t, &x, &y))
+	tac_dvec3 p = a->v[k], s = b->v[j], u = sub(a->v[(k + 1) % 3], p), w = sub(b->v[(j + 1) % 3], s);
+	tac_dvec3 n = cross(u, w), r = sub(p, s);
+	double nn = dot(n, n), apart = dot(r, n);
+	if (apart * apart >= q->margin * q->margin * nn || nn <= PARALLEL * dot(u, u) * dot(w, w))
 		return;
+	double on_a = dot(cross(w, r), n), on_b = dot(cross(u, r), n); // parameters of both edges, times nn
+	if (!(on_a > 0 && on_a < nn && on_b > 0 && on_b < nn))
+		return;
+	tac_dvec3 x = tac_dvec3_add_scaled(p, on_a / nn, u), y = tac_dvec3_add_scaled(s, on_b / nn, w);
 	tac_dvec3 across = sub(x, y);
 	double gap = tac_dvec3_length(across);
 	if (gap >= q->margin || gap < DIRECTION_MIN)
@@ -263,69 +340,69 @@ static void edge_contact(query *q, const face *a, int k, const face *b, int j)
 	put(q, c);
 }
 
+// The heights of the vertices of `from` over the plane of `to`; a lower bound of the distance.
+static double measure_heights(face *from, const face *to)
+{
+	double *h = from->height;
+	for (int k = 0; k < 3; k++)
+		h[k] = dot(to->normal, sub(from->v[k], to->v[0]));
+	double lo = fmin(h[0], fmin(h[1], h[2])), hi = fmax(h[0], fmax(h[1], h[2]));
+	return lo > -hi ? lo : -hi;
+}
+
+// Edges that can come within the margin of the other triangle's plane, of those that it stands for.
+static unsigned near_edges(const face *f, double margin)
+{
+	unsigned edges = f->triangle->edges;
+	for (int k = 0; k < 3; k++) {
+		double a = f->height[k], b = f->height[(k + 1) % 3];
+		if ((a > margin && b > margin) || (a < -margin && b < -margin))
+			edges &= ~(1u << k);
+	}
+	return edges;
+}
+
+static void measure_distance(query *q, int32_t moving, int32_t fixed)
+{
+	double d = tac_ccd_closest_of_triangles(q->pair.a.start, q->pair.b).distance;
+	if (d >= q->least)
+		return;
+	q->least = d;
+	if (q->context) {
+		q->context->closest_moving = moving + 1;
+		q->context->closest_fixed = fixed + 1;
+	}
+}
+
 static bool visit(void *user, int32_t moving, int32_t fixed)
 {
 	query *q = user;
 	if (!tac_ccd_pair_load(&q->pair, &q->still, moving, fixed, q->margin))
 		return true;
 	q->out->pairs++;
-	double clears = tac_ccd_pair_clears(&q->pair);
+	const tac_ccd_triangle *ta = q->pair.a.triangle, *tb = q->pair.triangle;
+	face a = {&q->moving, ta, q->pair.a.start, q->pair.a.normal, {0}};
+	face b = {&q->fixed, tb, q->pair.b, tb->normal, {0}};
+	double clears = measure_heights(&a, &b);
 	if (clears > q->margin)
 		return true;
-	const tac_ccd_triangle *ta = q->pair.a.triangle, *tb = q->pair.triangle;
-	face a = {&q->moving, ta, q->pair.a.start, q->pair.a.normal};
-	face b = {&q->fixed, tb, q->pair.b, tb->normal};
+	clears = fmax(clears, measure_heights(&b, &a));
+	if (clears > q->margin)
+		return true;
+	unsigned edges_a = near_edges(&a, q->margin), edges_b = near_edges(&b, q->margin);
 	for (int k = 0; k < 3; k++) {
 		if (ta->vertices >> k & 1)
 			vertex_contact(q, &a, k, &b, false);
 		if (tb->vertices >> k & 1)
 			vertex_contact(q, &b, k, &a, true);
-		for (int j = 0; j < 3 && (ta->edges >> k & 1); j++) {
-			if (tb->edges >> j & 1)
+		for (int j = 0; j < 3 && (edges_a >> k & 1); j++) {
+			if (edges_b >> j & 1)
 				edge_contact(q, &a, k, &b, j);
 		}
 	}
-	if (clears <= q->least)
-		q->least = fmin(q->least, tac_ccd_closest_of_triangles(a.v, b.v).distance);
+	if (clears <= q->least + q->rounding)
+		measure_distance(q, moving, fixed);
 	return true;
-}
-
-// Heap sort of indices, then each cycle of the permutation in turn: bounded, in place, nothing allocated.
-static void sort_contacts(tac_contacts *c)
-{
-	int16_t order[TAC_CONTACTS_MAX];
-	for (int32_t i = 0; i < c->count; i++)
-		order[i] = (int16_t)i;
-	for (int32_t start = c->count / 2 - 1, end = c->count; end > 1;) {
-		if (start < 0) {
-			int16_t top = order[0];
-			order[0] = order[--end];
-			order[end] = top;
-		}
-		int32_t root = start < 0 ? 0 : start--;
-		for (int32_t child; (child = 2 * root + 1) < end; root = child) {
-			if (child + 1 < end &&
-			    comes_before(&c->list[order[child]], &c->list[order[child + 1]]))
-				child++;
-			if (!comes_before(&c->list[order[root]], &c->list[order[child]]))
-				break;
-			int16_t swap = order[root];
-			order[root] = order[child];
-			order[child] = swap;
-		}
-	}
-	for (int16_t i = 0; i < c->count; i++) {
-		tac_contact_point held = c->list[i];
-		int16_t to = i;
-		while (order[to] != i) {
-			int16_t from = order[to];
-			c->list[to] = c->list[from];
-			order[to] = to;
-			to = from;
-		}
-		c->list[to] = held;
-		order[to] = to;
-	}
 }
 
 void tac_contacts_query(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
@@ -339,14 +416,26 @@ void tac_contacts_query(const tac_ccd_body *moving, const tac_ccd_body *fixed, c
 	if (!tac_dmat3_finite(T->R) || !tac_dvec3_finite(T->t))
 		return;
 	tac_ccd_context_bind(context, moving, fixed);
-	query q = {{moving, T},
-		   {fixed, NULL},
-		   margin,
-		   margin,
-		   out_contacts,
-		   tac_ccd_sweep_make(*T, *T, 0, 0),
-		   {.moving = moving, .fixed = fixed, .loaded = -1}};
-	tac_ccd_near_pairs(moving, fixed, T, margin, context, visit, &q);
+	query q = {.moving = {moving, T},
+		   .fixed = {fixed, NULL},
+		   .margin = margin,
+		   .bar = margin,
+		   .least = margin,
+		   .rounding = ROUNDING * (moving->radius + fixed->radius + tac_dvec3_length(T->t)),
+		   .context = context,
+		   .out = out_contacts,
+		   .still = tac_ccd_sweep_make(*T, *T, 0, 0),
+		   .pair = {.moving = moving, .fixed = fixed, .loaded = -1}};
+	// The pair that was closest the last time makes most others too far at once.
+	if (context && context->closest_moving > 0) {
+		tac_ccd_pair_load(&q.pair, &q.still, context->closest_moving - 1, context->closest_fixed - 1,
+				  0);
+		measure_distance(&q, context->closest_moving - 1, context->closest_fixed - 1);
+	}
+	tac_ccd_search search = {moving, fixed, &q.still, margin, margin, margin, visit, &q};
+	tac_ccd_near_pairs(&search, context);
 	out_contacts->distance = q.least;
-	sort_contacts(out_contacts);
+	if (out_contacts->count > TAC_CONTACTS_MAX)
+		prune(&q);
+	sort_contacts(out_contacts, comes_before);
 }

@@ -41,14 +41,15 @@ typedef struct tac_contact_point {
 	double gap;                              // along the normal, m, >= 0
 } tac_contact_point;
 
-// Caller-owned, about 70 KB.
+// Caller-owned, about 150 KB.
 typedef struct tac_contacts {
 	int32_t count;
 	int32_t dropped; // beyond TAC_CONTACTS_MAX: those with the largest gaps
 	double distance; // smallest over all pairs of triangles, contact or not; the margin when none is
 			 // closer
 	int64_t pairs;   // of triangles examined
-	tac_contact_point list[TAC_CONTACTS_MAX]; // ordered by kind, moving feature, fixed feature
+	// Ordered by kind, moving feature, fixed feature. The second half is room for the query.
+	tac_contact_point list[2 * TAC_CONTACTS_MAX];
 } tac_contacts;
 
 // Lists the contacts at the pose T with gaps below `margin` (m, > 0). Each pair of features is listed once.
