@@ -17,6 +17,24 @@ static void end_phase(tac_tick *tick, tac_phase phase)
 		tac_tick_phase_end(tick, phase);
 }
 
+// No device is larger than this, m: a pose beyond it is as wrong as one that is not finite.
+#define REACH_MAX_M 100
+
+// The device's sample; one that cannot be is replaced by the last that could, and false.
+static bool read_state(tac_servo *s, int64_t now_ns, tac_device_status *out_status)
+{
+	tac_device_state state;
+	*out_status = tac_device_read(s->def.device, now_ns, &state);
+	const bool good = tac_dpose_finite(state.T_base_tool) && tac_dvec3_finite(state.velocity_m_per_s) &&
+			  tac_dvec3_finite(state.angular_velocity_rad_per_s) &&
+			  tac_dvec3_length(state.T_base_tool.position) <= REACH_MAX_M;
+	if (good)
+		s->state = state;
+	else if (s->steps == 0)
+		s->state.T_base_tool = tac_dpose_identity();
+	return good;
+}
+
 // Where everything is: the tool as the device has it, the objects on their paths, the other hand's tool.
 static void place_all(tac_servo *s, int64_t now_ns)
 {
@@ -236,7 +254,8 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 	const double elapsed_s = (double)elapsed_ns / 1e9;
 
 	// device.read
-	const tac_device_status status = tac_device_read(device, now_ns, &s->state);
+	tac_device_status status;
+	const bool readable = read_state(s, now_ns, &status);
 	end_phase(tick, TAC_PHASE_DEVICE_READ);
 
 	// pose, sco.step
@@ -277,7 +296,8 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 		.status = status,
 		.state = s->state,
 		.in_contact = touches || s->waiting,
-		.unknown = (s->report.flags & (TAC_SCO_UNKNOWN | TAC_SCO_FAULT | TAC_SCO_REFUSED)) != 0,
+		.unknown = !readable ||
+			   (s->report.flags & (TAC_SCO_UNKNOWN | TAC_SCO_FAULT | TAC_SCO_REFUSED)) != 0,
 	};
 	const tac_limit_output output = tac_limit_step(s->limit, &input);
 	remember_sent(s, &output.wrench);

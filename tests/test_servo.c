@@ -3,6 +3,7 @@
 #include "tests/allocations.h"
 #include "tests/servo_fixture.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 void setUp(void)
@@ -84,11 +85,345 @@ static void sliding_under_the_surface_drags_nothing_without_friction(void)
 	fixture_fini(&f);
 }
 
+// ---- what goes wrong ----
+
+// An engine that does not know when it is told not to: what a chip's ERR and a lost board come to.
+static bool engine_fails;
+static const tac_collider *engine_behind;
+
+static tac_contact failing_run(const tac_collider *self, tac_context *context, bool resume)
+{
+	(void)self;
+	return engine_fails ? TAC_CONTACT_UNKNOWN : engine_behind->run(engine_behind, context, resume);
+}
+
+static tac_result failing_build(const tac_collider *self, const tac_mesh *mesh, tac_shape **out_shape)
+{
+	const tac_result result = engine_behind->build(engine_behind, mesh, out_shape);
+	if (result >= TAC_OK)
+		(*out_shape)->collider = self;
+	return result;
+}
+
+static void build_failing(fixture *f, tac_collider *engine, const char *behind, tac_servo_def def)
+{
+	static const char text[] = BALL PLAIN FLOOR;
+	engine_behind = tac_collider_find(behind);
+	engine_fails = false;
+	*engine = (tac_collider){"failing", "none", failing_build, engine_behind->destroy, failing_run};
+	memset(f, 0, sizeof *f);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_parse(text, strlen(text), "test", &f->scene));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(f->scene, engine, &f->world));
+	puppet_init(&f->hand);
+	def.world = f->world;
+	def.device = &f->hand.base;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_servo_create(&def, &f->servo));
+}
+
+// SPEC E05, with the chip behind: contact assumed, pose held, counted once.
+static void an_engine_that_does_not_know_holds_the_pose_and_lowers_the_force(void)
+{
+	for (int mover = TAC_SCO_CONTINUOUS; mover <= TAC_SCO_REACTIVE; mover++) {
+		fixture f;
+		tac_collider engine;
+		tac_servo_def def = offline();
+		def.mover = (tac_sco_mover)mover;
+		build_failing(&f, &engine, "chip", def);
+		step_to(&f, tac_dvec3_make(0, 0, 0.03));
+		move_to(&f, tac_dvec3_make(0, 0, 0.008), 200);
+		const tac_snapshot *s = move_to(&f, tac_dvec3_make(0, 0, 0.008), 20);
+		const tac_dpose held = s->T_world_sco;
+		const uint64_t faults = s->faults, unknowns = s->unknowns;
+		TEST_ASSERT_TRUE(f.hand.wrench.force_N.z > 0.9);
+		engine_fails = true;
+		s = step_to(&f, tac_dvec3_make(0.0001, 0, 0.008));
+		engine_fails = false;
+		assert_near(held.position, s->T_world_sco.position, 0);
+		TEST_ASSERT_EQUAL_UINT64(1, s->unknowns - unknowns);
+		TEST_ASSERT_EQUAL_UINT64(mover == TAC_SCO_CONTINUOUS ? 1 : 0, s->faults - faults);
+		TEST_ASSERT_TRUE(s->limits >> TAC_LIMIT_UNKNOWN & 1u);
+		// For good: the force goes down, and comes back when the engine does.
+		engine_fails = true;
+		for (int i = 0; i < 200; i++) // the reactive mover asks only when the device moves
+			step_to(&f, tac_dvec3_make(i % 2 ? 1e-4 : 0, 0, 0.008));
+		assert_near(tac_dvec3_zero(), f.hand.wrench.force_N, 0);
+		engine_fails = false;
+		move_to(&f, tac_dvec3_make(0, 0, 0.03), 100);
+		move_to(&f, tac_dvec3_make(0, 0, 0.008), 200);
+		s = move_to(&f, tac_dvec3_make(0, 0, 0.008), 700);
+		TEST_ASSERT_EQUAL(TAC_SERVO_RUNNING, s->state);
+		TEST_ASSERT_DOUBLE_WITHIN(0.02, 1, f.hand.wrench.force_N.z);
+		fixture_fini(&f);
+	}
+}
+
+static void a_tool_that_begins_in_contact_waits_until_it_is_free(void)
+{
+	fixture f;
+	fixture_build(&f, BALL PLAIN FLOOR, "wide", offline());
+	for (int i = 0; i < 100; i++) {
+		const tac_snapshot *s = step_to(&f, tac_dvec3_make(0, 0, 0.005));
+		TEST_ASSERT_EQUAL(TAC_SERVO_WAITING, s->state);
+		assert_near(tac_dvec3_zero(), f.hand.wrench.force_N, 0);
+		TEST_ASSERT_EQUAL_UINT64(1, s->faults);
+	}
+	const tac_snapshot *s = move_to(&f, tac_dvec3_make(0, 0, 0.02), 100);
+	TEST_ASSERT_EQUAL(TAC_SERVO_RUNNING, s->state);
+	move_to(&f, tac_dvec3_make(0, 0, 0.005), 200);
+	TEST_ASSERT_DOUBLE_WITHIN(0.01, 2.5, f.hand.wrench.force_N.z);
+	fixture_fini(&f);
+}
+
+static void poses_that_are_no_poses_are_refused_and_do_no_harm(void)
+{
+	fixture f;
+	fixture_build(&f, BALL PLAIN FLOOR, "wide", offline());
+	step_to(&f, tac_dvec3_make(0, 0, 0.03));
+	const tac_snapshot *s = move_to(&f, tac_dvec3_make(0, 0, 0.007), 200);
+	const tac_dpose held = s->T_world_sco;
+	const double bad[] = {(double)NAN, (double)INFINITY, -(double)INFINITY, 1e308};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		for (int axis = 0; axis < 3; axis++) {
+			double at[3] = {0, 0, 0.007};
+			at[axis] = bad[i];
+			s = step_to(&f, tac_dvec3_load(at));
+			TEST_ASSERT_TRUE(tac_dpose_finite(s->T_world_sco));
+			TEST_ASSERT_TRUE(tac_dvec3_finite(f.hand.wrench.force_N));
+			TEST_ASSERT_TRUE(tac_dvec3_length(f.hand.wrench.force_N) <= 100);
+			step_to(&f, tac_dvec3_make(0, 0, 0.007));
+		}
+	}
+	move_to(&f, tac_dvec3_make(0, 0, 0.03), 100);
+	move_to(&f, tac_dvec3_make(0, 0, 0.007), 200);
+	s = move_to(&f, tac_dvec3_make(0, 0, 0.007), 800);
+	assert_near(held.position, s->T_world_sco.position, 1e-6);
+	TEST_ASSERT_DOUBLE_WITHIN(0.02, 1.5, f.hand.wrench.force_N.z);
+	fixture_fini(&f);
+}
+
+static void a_lost_device_gets_no_force_and_a_stop_cuts_at_once(void)
+{
+	fixture f;
+	fixture_build(&f, BALL PLAIN FLOOR, "wide", offline());
+	step_to(&f, tac_dvec3_make(0, 0, 0.03));
+	move_to(&f, tac_dvec3_make(0, 0, 0.007), 200);
+	tac_servo_stop(f.servo);
+	step_to(&f, tac_dvec3_make(0, 0, 0.007));
+	assert_near(tac_dvec3_zero(), f.hand.wrench.force_N, 0);
+	tac_servo_reset(f.servo);
+	move_to(&f, tac_dvec3_make(0, 0, 0.007), 600);
+	TEST_ASSERT_DOUBLE_WITHIN(0.02, 1.5, f.hand.wrench.force_N.z);
+	f.hand.status = TAC_DEVICE_LOST;
+	const tac_snapshot *s = move_to(&f, tac_dvec3_make(0, 0, 0.007), 10);
+	TEST_ASSERT_EQUAL(TAC_SERVO_LOST, s->state);
+	assert_near(tac_dvec3_zero(), f.hand.wrench.force_N, 0);
+	fixture_fini(&f);
+}
+
+// ---- the mapping ----
+
+static void the_workspace_is_scaled_turned_and_moved_and_the_force_turned_back(void)
+{
+	fixture f;
+	fixture_build(&f,
+		      "scene: t\ntools: [{name: ball, axes: 3, shapes: [{kind: solids, solids: "
+		      "\"sphere:r=0.01\"}], mapping: "
+		      "{workspace_scale: 2, rotation_rad: [1.5707963267948966, 0, 0], position_m: [0.01, 0, "
+		      "0]}}]\n" PLAIN FLOOR,
+		      "wide", offline());
+	// y of the device is z of the world.
+	step_to(&f, tac_dvec3_make(0, 0.02, 0));
+	const tac_snapshot *s = move_to(&f, tac_dvec3_make(0.001, 0.0025, 0), 200);
+	assert_near(tac_dvec3_make(0.012, 0, 0.005), s->T_world_device.position, 1e-12);
+	assert_near(tac_dvec3_make(0, 2.505, 0), f.hand.wrench.force_N, 0.01);
+	fixture_fini(&f);
+}
+
+static void the_clutch_leaves_the_tool_where_it_is(void)
+{
+	fixture f;
+	fixture_build(&f,
+		      "scene: t\ntools: [{name: ball, axes: 3, shapes: [{kind: solids, solids: "
+		      "\"sphere:r=0.01\"}], mapping: "
+		      "{clutch_button: 1}}]\n" PLAIN FLOOR,
+		      "wide", offline());
+	step_to(&f, tac_dvec3_make(0, 0, 0.03));
+	f.hand.state.buttons = 2;
+	const tac_snapshot *s = move_to(&f, tac_dvec3_make(0.02, 0, -0.03), 50);
+	assert_near(tac_dvec3_make(0, 0, 0.03), s->T_world_sco.position, 1e-12);
+	assert_near(tac_dvec3_zero(), f.hand.wrench.force_N, 0);
+	TEST_ASSERT_EQUAL(TAC_SERVO_CLUTCHED, s->state);
+	f.hand.state.buttons = 0;
+	step_to(&f, tac_dvec3_make(0.02, 0, -0.03));
+	s = move_to(&f, tac_dvec3_make(0.021, 0, -0.029), 10);
+	assert_near(tac_dvec3_make(0.001, 0, 0.031), s->T_world_sco.position, 1e-12);
+	fixture_fini(&f);
+}
+
+// ---- the same again ----
+
+// A way through free space and into the floor, with turns.
+static void wander(fixture *f, int ticks, tac_snapshot *out)
+{
+	tac_rng rng = tac_rng_seed(5, 6);
+	tac_dvec3 v = tac_dvec3_zero(), w = tac_dvec3_zero();
+	f->hand.state.T_base_tool = tac_dpose_make(tac_dvec3_make(0, 0, 0.04), tac_dquat_identity());
+	for (int i = 0; i < ticks; i++) {
+		tac_dpose *T = &f->hand.state.T_base_tool;
+		v = tac_dvec3_scale(tac_dvec3_add_scaled(v, 3e-5, tac_rng_unit_f64(&rng)), 0.98);
+		w = tac_dvec3_scale(tac_dvec3_add_scaled(w, 1e-3, tac_rng_unit_f64(&rng)), 0.98);
+		v = tac_dvec3_add_scaled(v, -2e-3, tac_dvec3_sub(T->position, tac_dvec3_make(0, 0, 0.008)));
+		T->rotation = tac_dquat_normalize(tac_dquat_mul(tac_dquat_exp(w), T->rotation));
+		out[i] = *step_to(f, tac_dvec3_add(T->position, v));
+	}
+}
+
+static void assert_same(const tac_snapshot *a, const tac_snapshot *b, int count)
+{
+	for (int i = 0; i < count; i++) {
+		TEST_ASSERT_EQUAL_MEMORY(&a[i].T_world_sco, &b[i].T_world_sco, sizeof a[i].T_world_sco);
+		TEST_ASSERT_EQUAL_MEMORY(&a[i].sent, &b[i].sent, sizeof a[i].sent);
+		TEST_ASSERT_EQUAL_INT(a[i].contact_count, b[i].contact_count);
+		TEST_ASSERT_EQUAL_UINT32(a[i].sco_flags, b[i].sco_flags);
+	}
+}
+
+#define BRICK                                                                                                \
+	"scene: t\ntools: [{name: brick, shapes: [{kind: box, size_m: [0.03, 0.02, 0.01], segments: 2}]}]\n"
+#define ROUGH "materials: [{name: m, stiffness_N_per_m: 500, static_friction: 0.4, dynamic_friction: 0.3}]\n"
+#define TICKS 400
+
+typedef struct job {
+	const tac_world *world;
+	tac_snapshot *out;
+} job;
+
+static void *run_job(void *user)
+{
+	job *j = user;
+	fixture f = {0};
+	puppet_init(&f.hand);
+	tac_servo_def def = offline();
+	def.world = j->world;
+	def.device = &f.hand.base;
+	if (tac_servo_create(&def, &f.servo) == TAC_OK)
+		wander(&f, TICKS, j->out);
+	tac_servo_destroy(&f.servo);
+	return NULL;
+}
+
+// SPEC E07 and E10.
+static void a_replay_and_two_threads_on_one_world_give_the_same_bits(void)
+{
+	fixture f;
+	tac_snapshot *out = calloc(3 * TICKS, sizeof *out);
+	fixture_build(&f, BRICK ROUGH FLOOR, "wide", offline());
+	wander(&f, TICKS, out);
+	int touching = 0;
+	for (int i = 0; i < TICKS; i++)
+		touching += out[i].contact_count > 0;
+	TEST_ASSERT_TRUE(touching > TICKS / 10);
+	job jobs[2] = {{f.world, out + TICKS}, {f.world, out + 2 * TICKS}};
+	pthread_t threads[2];
+	for (int i = 0; i < 2; i++)
+		TEST_ASSERT_EQUAL_INT(0, pthread_create(&threads[i], NULL, run_job, &jobs[i]));
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	assert_same(out, out + TICKS, TICKS);
+	assert_same(out, out + 2 * TICKS, TICKS);
+	free(out);
+	fixture_fini(&f);
+}
+
+// SPEC E09: in one tick or in many, it ends where the device is.
+static void a_turn_of_two_radians_in_free_space_ends_at_the_device(void)
+{
+	fixture f;
+	fixture_build(&f, BRICK PLAIN FLOOR, "wide", offline());
+	step_to(&f, tac_dvec3_make(0, 0, 0.1));
+	f.hand.state.T_base_tool.rotation = tac_dquat_exp(tac_dvec3_make(1.2, -1.2, 1.0583));
+	const tac_snapshot *s = NULL;
+	for (int i = 0; i < 5; i++)
+		s = step_to(&f, tac_dvec3_make(0.01, 0, 0.1));
+	const tac_dquat apart = tac_dquat_mul(f.hand.state.T_base_tool.rotation,
+					      tac_dquat_conjugate(s->T_world_sco.rotation));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0, tac_dquat_angle(apart));
+	assert_near(tac_dvec3_make(0.01, 0, 0.1), s->T_world_sco.position, 1e-9);
+	fixture_fini(&f);
+}
+
+static void a_tick_allocates_nothing(void)
+{
+	fixture f;
+	static tac_snapshot out[TICKS];
+	fixture_build(&f, BRICK ROUGH FLOOR, "wide", offline());
+	step_to(&f, tac_dvec3_make(0, 0, 0.04));
+	const int before = allocations;
+	wander(&f, TICKS, out);
+	TEST_ASSERT_EQUAL_INT(before, allocations);
+	void *volatile planted = malloc(1); // it would be seen
+	free(planted);
+	TEST_ASSERT_TRUE(allocations > before);
+	fixture_fini(&f);
+}
+
+// ---- snapshots ----
+
+typedef struct watcher {
+	tac_servo *servo;
+	_Atomic bool stop;
+	int64_t seen, last, backwards, torn;
+} watcher;
+
+static void *watch(void *user)
+{
+	watcher *w = user;
+	while (!w->stop) {
+		const tac_snapshot *s = tac_servo_snapshot(w->servo, 1);
+		if (!s)
+			continue;
+		w->seen++;
+		w->backwards += s->tick < w->last;
+		w->last = s->tick;
+		w->torn += s->time_ns != s->tick * MS;
+	}
+	return NULL;
+}
+
+static void another_thread_sees_whole_snapshots_in_their_order(void)
+{
+	fixture f;
+	static tac_snapshot out[TICKS];
+	tac_servo_def def = offline();
+	def.readers = 2;
+	fixture_build(&f, BRICK ROUGH FLOOR, "wide", def);
+	watcher w = {.servo = f.servo};
+	pthread_t thread;
+	TEST_ASSERT_EQUAL_INT(0, pthread_create(&thread, NULL, watch, &w));
+	wander(&f, TICKS, out);
+	w.stop = true;
+	pthread_join(thread, NULL);
+	TEST_ASSERT_TRUE(w.seen > 0);
+	TEST_ASSERT_EQUAL_INT64(0, w.backwards);
+	TEST_ASSERT_EQUAL_INT64(0, w.torn);
+	fixture_fini(&f);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(in_free_motion_the_sco_is_the_device_and_there_is_no_force);
 	RUN_TEST(pushing_five_millimetres_into_a_plane_at_500_N_per_m_gives_two_and_a_half_newtons);
 	RUN_TEST(sliding_under_the_surface_drags_nothing_without_friction);
+	RUN_TEST(an_engine_that_does_not_know_holds_the_pose_and_lowers_the_force);
+	RUN_TEST(a_tool_that_begins_in_contact_waits_until_it_is_free);
+	RUN_TEST(poses_that_are_no_poses_are_refused_and_do_no_harm);
+	RUN_TEST(a_lost_device_gets_no_force_and_a_stop_cuts_at_once);
+	RUN_TEST(the_workspace_is_scaled_turned_and_moved_and_the_force_turned_back);
+	RUN_TEST(the_clutch_leaves_the_tool_where_it_is);
+	RUN_TEST(a_replay_and_two_threads_on_one_world_give_the_same_bits);
+	RUN_TEST(a_turn_of_two_radians_in_free_space_ends_at_the_device);
+	RUN_TEST(a_tick_allocates_nothing);
+	RUN_TEST(another_thread_sees_whole_snapshots_in_their_order);
 	return UNITY_END();
 }
