@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "devices/chai3d.h"
 #include "devices/dhd.h"
+#include "devices/falcon.h"
 #include "devices/hd.h"
 #include "devices/mouse.h"
 #include "devices/playback.h"
@@ -71,6 +72,7 @@ static tac_result playback_open(const char *which, const tac_open_def *def, tac_
 // ---- the table ----
 
 static const tac_driver drivers[] = {
+	{"falcon", "falcon[:SERIAL]", "Novint Falcon", tac_falcon_list, tac_falcon_open},
 	{"chai3d", "chai3d[:NUMBER]", "what CHAI3D drives", tac_chai3d_list, tac_chai3d_open},
 	{"dhd", "dhd[:NUMBER]", "Force Dimension omega, delta, sigma, lambda", tac_dhd_list, tac_dhd_open},
 	{"hd", "hd[:NAME]", "3D Systems Touch, Touch X, Premium", tac_hd_list, tac_hd_open},

@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -75,6 +76,15 @@ const char *tac_usb_status_name(tac_usb_status status)
 	return status < TAC_USB_STATUS_COUNT ? names[status] : "unknown status";
 }
 
+const char *tac_usb_udev_rule(uint16_t vendor_id, uint16_t product_id, char *out, size_t size)
+{
+	snprintf(out, size,
+		 "SUBSYSTEM==\"usb\", ATTR{idVendor}==\"%04x\", ATTR{idProduct}==\"%04x\", "
+		 "MODE=\"0660\", TAG+=\"uaccess\"",
+		 vendor_id, product_id);
+	return out;
+}
+
 // ---- finding devices ----
 
 static bool ids_match(const struct libusb_device_descriptor *d, uint16_t vendor_id, uint16_t product_id)
@@ -128,6 +138,8 @@ int tac_usb_list(uint16_t vendor_id, uint16_t product_id, tac_usb_found *out_fou
 				f->accessible = true;
 				read_string(handle, d.iSerialNumber, f->serial, sizeof f->serial);
 				read_string(handle, d.iProduct, f->product, sizeof f->product);
+				f->busy = libusb_claim_interface(handle, 0) == LIBUSB_ERROR_BUSY &&
+					  libusb_kernel_driver_active(handle, 0) != 1;
 				libusb_close(handle);
 			}
 		}
@@ -409,14 +421,14 @@ static void wake(tac_usb *usb)
 static void log_refusal(const tac_usb_def *def, libusb_device *device, int error)
 {
 	int bus = libusb_get_bus_number(device), address = libusb_get_device_address(device);
+	char rule[128];
 	if (error == LIBUSB_ERROR_ACCESS)
 		tac_log(TAC_LOG_ERROR,
 			"usb: expected access to %04x:%04x (/dev/bus/usb/%03d/%03d), found permission "
 			"denied; "
-			"put this line into /etc/udev/rules.d/70-tactus.rules and plug it in again: "
-			"SUBSYSTEM==\"usb\", ATTR{idVendor}==\"%04x\", ATTR{idProduct}==\"%04x\", "
-			"MODE=\"0660\", TAG+=\"uaccess\"",
-			def->vendor_id, def->product_id, bus, address, def->vendor_id, def->product_id);
+			"put this line into /etc/udev/rules.d/70-tactus.rules and plug it in again: %s",
+			def->vendor_id, def->product_id, bus, address,
+			tac_usb_udev_rule(def->vendor_id, def->product_id, rule, sizeof rule));
 	else if (error == LIBUSB_ERROR_BUSY)
 		tac_log(TAC_LOG_ERROR,
 			"usb: expected interface %d of %04x:%04x (bus %d, device %d) to be free, found "

@@ -65,9 +65,14 @@ typedef struct tac_usb_found {
 	uint16_t vendor_id, product_id;
 	uint8_t bus, address;
 	bool accessible; // it could be opened
+	bool busy;       // another program has its first interface
 	char serial[32]; // empty: it has none, or it could not be asked
 	char product[64];
 } tac_usb_found;
+
+// The udev rule, one line, that lets the user who sits at the machine open devices of these ids. Returns
+// `out`. Thread: any.
+const char *tac_usb_udev_rule(uint16_t vendor_id, uint16_t product_id, char *out, size_t size);
 
 // 4 buffers each way, a backlog of 8, 100 ms, everything else 0.
 // Thread: any.
