@@ -576,6 +576,8 @@ int cmd_run(int argc, char **argv)
 		{"device", OPTION_TEXT, &s.session.devices[0], 0, 0, NULL, "DEVICE",
 		 "as `tactus devices` lists them, e.g. sim:falcon (default: what the scene says)"},
 		{"device2", OPTION_TEXT, &s.session.devices[1], 0, 0, NULL, "DEVICE", "of the second tool"},
+		{"firmware", OPTION_TEXT, &s.session.firmware, 0, 0, NULL, "FILE",
+		 "of a Novint Falcon that was switched off (default: TACTUS_FALCON_FIRMWARE)"},
 		{"collider", OPTION_TEXT, &s.session.collider, 0, 0, NULL, "NAME",
 		 "the engine that checks the pose, and moves the reactive mover: wide (the default), "
 		 "doptree, "

@@ -2,7 +2,7 @@
 
 #include "apps/options.h"
 #include "collision/mesh_load.h"
-#include "devices/registry.h"
+#include "devices/hotplug.h"
 #include "haptic/mapping.h"
 
 #include <math.h>
@@ -121,11 +121,11 @@ static tac_sim_waypoint *hand_path(const tac_scene_tool *tool, double seconds, u
 static int open_device(const session_def *def, session *s, int32_t i)
 {
 	const tac_scene_tool *tool = &s->scene->tools[i];
-	tac_open_def open = {.grip = tool->grip, .cancelled = NULL};
+	tac_open_def open = {.grip = tool->grip, .firmware = def->firmware};
 	tac_sim_waypoint *path = hand_path(tool, def->seconds, &open.sim_waypoints);
 	open.sim_path = path;
 	const tac_result result =
-		tac_registry_open(def->devices[i] ? def->devices[i] : tool->device, &open, &s->devices[i]);
+		tac_hotplug_open(def->devices[i] ? def->devices[i] : tool->device, &open, &s->devices[i]);
 	free(path);
 	return result < TAC_OK ? EXIT_BAD_INPUT : EXIT_SUCCESS;
 }

@@ -17,6 +17,7 @@ typedef struct session_def {
 	double seconds;                       // that a scripted hand has to last
 	int32_t readers;                      // of snapshots
 	int64_t budget_ns;                    // of all tools together, as tac_servo_def
+	const char *firmware;                 // of a Falcon; NULL: where the driver looks for it
 	const char *record; // file to record the first tool's device to, the second's to FILE.2; NULL: none
 } session_def;
 

@@ -31,7 +31,8 @@ extern "C" {
 typedef enum tac_device_status {
 	TAC_DEVICE_OK,       // a new sample; the wrench was taken
 	TAC_DEVICE_STALE,    // nothing new since the last read; the device may answer again
-	TAC_DEVICE_DISABLED, // write: forces are off, nothing was sent
+	TAC_DEVICE_DISABLED, // write: forces are off, nothing was sent; read: away or not ready, may come
+			     // back
 	TAC_DEVICE_ENDED,    // a recording is over
 	TAC_DEVICE_LOST,     // gone; it never comes back on this handle
 	TAC_DEVICE_STATUS_COUNT,

@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HOLD_NS   (20 * TAC_NS_PER_MS)  // silence of the writer after which the watching thread sends zero
-#define WATCH_NS  (5 * TAC_NS_PER_MS)   // how often it looks
-#define SILENT_NS (500 * TAC_NS_PER_MS) // without a report: the device is gone, whatever USB says
-#define SPEED_TAU 3e-3                  // s, of the velocity's low-pass filter
+#define HOLD_NS     (20 * TAC_NS_PER_MS)  // silence of the writer after which the watching thread sends zero
+#define WATCH_NS    (5 * TAC_NS_PER_MS)   // how often it looks
+#define SILENT_NS   (500 * TAC_NS_PER_MS) // without a report: the device is gone, whatever USB says
+#define FAREWELL_NS (100 * TAC_NS_PER_MS) // for the last zeros
+#define SPEED_TAU   3e-3                  // s, of the velocity's low-pass filter
 // Between two reports nobody moves the grip so far: 20 m/s at 1 kHz.
 #define JUMP_M       0.02
 #define USB_PRIORITY 81 // its thread serves the loop's, which runs at 80
@@ -224,11 +225,13 @@ static void falcon_destroy(tac_device *device)
 	falcon *f = falcon_of(device);
 	atomic_store_explicit(&f->stop, true, memory_order_relaxed);
 	pthread_join(f->watcher, NULL);
-	// No force stays behind: zero, and an answer that it was taken.
-	tac_falcon_report report;
-	if (!f->lost) {
-		command(f, NULL);
-		tac_falcon_link_receive(f->usb, &f->stream, tac_clock_now_ns() + HOLD_NS, &report);
+	// No force stays behind. Transfers are taken in their order, and each needs a buffer: once more zeros
+	// than there are buffers were handed over, the first has arrived.
+	const int64_t end_ns = tac_clock_now_ns() + FAREWELL_NS;
+	const tac_falcon_command zero = {.home = true};
+	for (int sent = 0; !f->lost && sent <= TAC_FALCON_BUFFERS && tac_clock_now_ns() < end_ns;) {
+		sent += tac_falcon_link_send(f->usb, &zero);
+		tac_clock_sleep_until_ns(tac_clock_now_ns() + TAC_NS_PER_MS / 4);
 	}
 	tac_usb_close(&f->usb);
 	free(f);

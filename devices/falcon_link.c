@@ -340,6 +340,7 @@ tac_result tac_falcon_link_open(const tac_falcon_link_def *def, tac_usb **out_us
 	usb.out_bytes = TAC_FALCON_BRIDGE_PACKET_BYTES;
 	usb.in_bytes =
 		TAC_FALCON_BRIDGE_PACKET_BYTES; // a transfer is a packet, and its status is at the start
+	usb.out_count = TAC_FALCON_BUFFERS;
 	usb.clear_halts = true;
 	usb.priority = def->priority;
 	session s = {.def = def};

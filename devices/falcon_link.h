@@ -15,6 +15,7 @@
 extern "C" {
 #endif
 
+#define TAC_FALCON_BUFFERS   4     // commands that may be on their way
 #define TAC_FALCON_IMAGE_MAX 65536 // bytes of firmware; the known images have about 8,500
 
 typedef struct tac_falcon_link_def {

@@ -72,14 +72,15 @@ static tac_result playback_open(const char *which, const tac_open_def *def, tac_
 // ---- the table ----
 
 static const tac_driver drivers[] = {
-	{"falcon", "falcon[:SERIAL]", "Novint Falcon", tac_falcon_list, tac_falcon_open},
-	{"chai3d", "chai3d[:NUMBER]", "what CHAI3D drives", tac_chai3d_list, tac_chai3d_open},
-	{"dhd", "dhd[:NUMBER]", "Force Dimension omega, delta, sigma, lambda", tac_dhd_list, tac_dhd_open},
-	{"hd", "hd[:NAME]", "3D Systems Touch, Touch X, Premium", tac_hd_list, tac_hd_open},
-	{"mouse", "mouse[:/dev/input/eventN]", "a mouse: moves, feels nothing", tac_mouse_list,
-	 tac_mouse_open},
-	{"sim", "sim[:DEVICE[:GRIP]]", "simulated devices in a simulated hand", sim_list, sim_open},
-	{"playback", "playback:FILE", "what a device did when it was recorded", playback_list, playback_open},
+	{"falcon", "falcon[:SERIAL]", "Novint Falcon", true, tac_falcon_list, tac_falcon_open},
+	{"chai3d", "chai3d[:NUMBER]", "what CHAI3D drives", true, tac_chai3d_list, tac_chai3d_open},
+	{"dhd", "dhd[:NUMBER]", "Force Dimension omega, delta, sigma, lambda", true, tac_dhd_list,
+	 tac_dhd_open},
+	{"hd", "hd[:NAME]", "3D Systems Touch, Touch X, Premium", true, tac_hd_list, tac_hd_open},
+	{"mouse", "mouse[:FILE]", "a mouse: moves, feels nothing", true, tac_mouse_list, tac_mouse_open},
+	{"sim", "sim[:DEVICE[:GRIP]]", "simulated devices in a simulated hand", false, sim_list, sim_open},
+	{"playback", "playback:FILE", "what a device did when it was recorded", false, playback_list,
+	 playback_open},
 };
 
 #define DRIVERS (int)(sizeof drivers / sizeof *drivers)

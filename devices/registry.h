@@ -62,6 +62,7 @@ typedef struct tac_driver {
 	const char *name;
 	const char *form;    // "falcon[:SERIAL]"
 	const char *summary; // which devices
+	bool returns;        // its devices can be pulled out and put back (devices/hotplug.h)
 	// Fills a report that was zeroed. Prints and logs nothing, and moves nothing.
 	void (*list)(tac_driver_report *out_report);
 	// Opens a device; on failure one log line and *out_device NULL.
