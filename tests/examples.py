@@ -1,0 +1,70 @@
+"""The examples say what physics says: examples.py FOLDER-WITH-THE-PROGRAMS."""
+
+import csv
+import io
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+FOLDER = sys.argv.pop()
+
+
+def example(name):
+    result = subprocess.run([os.path.join(FOLDER, "example_" + name)], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result
+    return result.stdout
+
+
+class Examples(unittest.TestCase):
+    def test_the_sphere_pushes_back_with_its_stiffness(self):
+        force, depth, contacts = re.match(
+            r"force ([\d.]+) N, device ([\d.]+) mm behind the surface, (\d+) contact\n$", example("touch_sphere")).groups()
+        self.assertGreater(float(depth), 0.5)
+        self.assertAlmostEqual(float(force) / float(depth), 1.0, delta=0.1)  # 1000 N/m: a newton a millimetre
+        self.assertEqual(contacts, "1")
+
+    def test_a_device_of_one_s_own_feels_the_table(self):
+        rows = [[float(x) for x in re.findall(r"-?[\d.]+", line)] for line in example("own_device").splitlines()]
+        self.assertEqual(len(rows), 11)
+        for _, device, tool, force in rows:
+            if device > 5.1:  # the ball is free
+                self.assertAlmostEqual(device, tool, delta=0.11)
+                self.assertAlmostEqual(force, 0, delta=0.01)
+            else:  # it rests on the table: 1000 N/m
+                self.assertAlmostEqual(tool, 5, delta=0.11)
+                self.assertAlmostEqual(force, tool - device, delta=0.15)
+        self.assertGreater(max(row[3] for row in rows), 3)
+
+    def test_a_renderer_of_one_s_own_sees_the_loop(self):
+        lines = example("own_renderer").splitlines()
+        self.assertGreater(len(lines), 30)
+        touching = [line for line in lines if "o" in line.split()[0] and "#" in line.split()[0]]
+        self.assertTrue(touching)
+        self.assertTrue(all(line.index("#") >= 19 for line in touching))  # never below the surface: 5 mm
+        ticks = [int(line.rsplit(" ", 1)[1]) for line in lines]
+        self.assertEqual(ticks, sorted(ticks))
+
+    def test_offline_is_the_same_bits_twice_and_falls_off_the_edge(self):
+        first = example("offline")
+        self.assertEqual(first, example("offline"))
+        rows = [{k: float(v) for k, v in row.items()} for row in csv.DictReader(io.StringIO(first))]
+        self.assertEqual(len(rows), 2000)
+        resting = [row for row in rows if 0.3 < row["t_s"] < 0.39]
+        self.assertTrue(all(abs(row["fz_N"] - 1.0) < 0.02 for row in resting))  # 1 mm at 1000 N/m
+        self.assertTrue(all(row["sco_z_m"] >= 0.005 for row in rows if row["x_m"] > -0.1))
+        self.assertEqual(rows[-1]["fz_N"], 0)  # beyond the edge, at x = -0.1, there is nothing
+
+    def test_the_probe_explains_the_misses_of_another_loop(self):
+        text = example("latency_probe")
+        misses, ticks = map(int, re.search(r"(\d+) of (\d+) ticks missed", text).groups())
+        causes = {name: int(count) for count, name in re.findall(r"^ *(\d+) (.+)$", text.split("\n", 1)[1], re.M)}
+        self.assertEqual(ticks, 1000)
+        self.assertEqual(sum(causes.values()), misses)
+        self.assertGreaterEqual(misses, 5)  # the five that were planted
+        self.assertGreaterEqual(causes["long compute"], 1)  # on a busy machine others are preempted as well
+
+
+if __name__ == "__main__":
+    unittest.main()
