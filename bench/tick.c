@@ -75,7 +75,7 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-// A device that presses by `depth` at `speed` m/s and half as many rad per 0.1 m.
+// A device that presses by `depth` and slides at up to `speed` m/s, turning by about 6 rad a metre.
 typedef struct hand {
 	tac_dvec3 center, axis, across, along;
 	double depth, speed;
@@ -83,12 +83,12 @@ typedef struct hand {
 
 static tac_dpose hand_at(const hand *h, double t)
 {
-	double amplitude = 0.01, rate = h->speed / amplitude;
+	double amplitude = 0.02, rate = h->speed / amplitude;
 	tac_dvec3 p = tac_dvec3_add_scaled(h->center, h->depth * (1 - exp(-5 * t)), h->axis);
 	p = tac_dvec3_add_scaled(p, amplitude * sin(rate * t), h->across);
 	p = tac_dvec3_add_scaled(p, amplitude * sin(0.7 * rate * t), h->along);
 	tac_dvec3 w =
-		tac_dvec3_make(0.3 * sin(0.6 * rate * t), 0.25 * sin(0.8 * rate * t), 0.2 * sin(rate * t));
+		tac_dvec3_make(0.2 * sin(0.6 * rate * t), 0.15 * sin(0.8 * rate * t), 0.1 * sin(rate * t));
 	return tac_dpose_make(p, tac_dquat_exp(w));
 }
 
@@ -128,9 +128,14 @@ static void run(const char *name, const tac_sco_def *def, tac_dpose start, const
 	tac_sco_destroy(&sco);
 }
 
+// The name of the one row to measure, the first argument; NULL: all.
+static const char *only;
+
 // Presses `tool` into `scene` from +x of it.
 static void press(const char *name, const thing *tool, const thing *scene, double speed)
 {
+	if (only && strcmp(only, name) != 0)
+		return;
 	tac_sco_object object = {scene->body, NULL, tac_dpose_identity()};
 	tac_sco_def def = tac_sco_def_default();
 	def.tool = tool->body;
@@ -162,7 +167,8 @@ int main(int argc, char **argv)
 {
 	tac_denormal_flush(true);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	const char *folder = argc > 1 ? argv[1] : TACTUS_MESHES;
+	const char *folder = TACTUS_MESHES;
+	only = argc > 1 ? argv[1] : NULL;
 	print_head("6-DOF in contact, 0.1 m/s");
 	for (int n = 3; n <= 6; n++) {
 		tac_mesh *torus, *ball;

@@ -12,8 +12,8 @@
 #define BRANCH 0.2
 // The trust radius at a reset, m.
 #define TRUST_FIRST 5e-4
-// A piece that uses less of the trust radius than this halves it.
-#define TRUST_USED 0.2
+// The trust radius of the next step is so much more than the way of this one.
+#define TRUST_MORE 1.5
 
 tac_sco_def tac_sco_def_default(void)
 {
@@ -30,7 +30,7 @@ tac_sco_def tac_sco_def_default(void)
 		.gathers = 16,
 		.certificates = 14,
 		.qps = 48,
-		.pairs = 400000,
+		.pairs = 4000,
 		.queries = 32,
 	};
 	return def;
@@ -74,12 +74,9 @@ double tac_sco_energy(const tac_sco *sco, tac_dpose from, tac_dpose to)
 	return tac_dvec3_dot(t.v, t.v) + rho * rho * tac_dvec3_dot(t.w, t.w);
 }
 
-void tac_sco_adapt_trust(tac_sco *sco, double way, bool limited)
+void tac_sco_widen_trust(tac_sco *sco)
 {
-	if (limited)
-		sco->trust = fmin(2 * sco->trust, sco->def.trust_max_m);
-	else if (way < TRUST_USED * sco->trust)
-		sco->trust = fmax(0.5 * sco->trust, sco->def.trust_min_m);
+	sco->trust = fmin(2 * sco->trust, sco->def.trust_max_m);
 }
 
 tac_sco_twist tac_sco_push(const tac_sco_thing *thing)
@@ -304,6 +301,8 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	sco->has_last_device = false;
 	sco->last_turn = tac_dvec3_zero();
 	sco->trust = fmin(fmax(TRUST_FIRST, sco->def.trust_min_m), sco->def.trust_max_m);
+	sco->trust_cap = sco->def.trust_max_m;
+	sco->flight = TAC_SCO_FLIGHT;
 	sco->near = false;
 	sco->known = -1;
 	sco->distance = HUGE_VAL;
@@ -354,6 +353,9 @@ static void advance(tac_sco *sco)
 		tac_sco_move_reactive(sco);
 	else
 		tac_sco_move_continuous(sco);
+	// A hand moves on as it moved; twice as fast costs one more piece, half as fast is let go by halves.
+	double next = fmax(TRUST_MORE * sco->tick.way, 0.5 * sco->trust);
+	sco->trust = fmin(fmax(next, sco->def.trust_min_m), sco->def.trust_max_m);
 	if (sco->known > 0)
 		tac_sco_report_contacts(sco);
 	if (sco->def.mover == TAC_SCO_REACTIVE || !has_check(sco))

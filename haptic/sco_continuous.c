@@ -11,8 +11,9 @@
 // A piece must bring the device closer by this, m^2 in the metric, else the step has converged: less is
 // chatter.
 #define CLOSER 1e-12
-// Shorter pieces are none, m.
+// Shorter pieces are none, m; and shorter ones after the first of a step, as a part of the stop length.
 #define PIECE_MIN 1e-9
+#define SETTLED   0.1
 // The largest turn of one sweep, rad.
 #define SPIN_MAX 2.5
 // Bounds after a blocked piece: the first, then twice as much each time up to this part of the hold gap.
@@ -20,8 +21,6 @@
 #define BIAS_MAX   0.8
 // Above this part of a limit, the limit counts as reached.
 #define AT_LIMIT 0.98
-// Contacts are looked for at least so far, m: the next piece may then reuse them.
-#define MARGIN_MIN 1e-4
 // How often a push is halved before its object waits.
 #define PUSHES 3
 
@@ -84,24 +83,29 @@ static double commit(tac_sco *sco, tac_sco_twist t, double f, double from_distan
 // A long way from any contact: the sweep of the translation, then of the rotation. True when it moved.
 static bool fly(tac_sco *sco, tac_sco_twist t0)
 {
-	double zone = 2 * sco->def.hold_gap_m, way = tac_dvec3_length(t0.v), turn = tac_dvec3_length(t0.w);
-	double f;
-	if (!tac_sco_fly(sco, t0.v, &f) || (f < 1 && f * way <= sco->def.trust_max_m))
+	double zone = 2 * sco->def.hold_gap_m, shortest = sco->def.trust_max_m, f;
+	sco->flight = fmax(sco->flight, 2 * shortest);
+	if (tac_sco_reach(sco, t0) > sco->flight)
+		t0 = tac_sco_twist_scale(t0, sco->flight / tac_sco_reach(sco, t0));
+	double way = tac_dvec3_length(t0.v), turn = tac_dvec3_length(t0.w);
+	if (!tac_sco_fly(sco, t0.v, &f) || (f < 1 && f * way <= shortest))
 		return false;
 	bool moved = false;
-	if (way > 0 && f > 0) {
+	if (way > 0) {
 		double got = commit(sco, (tac_sco_twist){t0.v, still.w}, f, HUGE_VAL, zone);
 		moved = got > 0;
 		if (got != 1)
 			return moved;
 	}
-	if (f < 1 || turn == 0)
-		return moved;
-	double part = fmin(turn, SPIN_MAX) / turn;
-	tac_dvec3 w = tac_dvec3_scale(t0.w, part);
-	if (!tac_sco_spin(sco, w, &f) || (f < 1 && f * part * turn <= sco->def.turn_max_rad))
-		return moved;
-	return (f > 0 && commit(sco, (tac_sco_twist){still.v, w}, f, HUGE_VAL, zone) > 0) || moved;
+	if (turn > 0) {
+		tac_dvec3 w = tac_dvec3_scale(t0.w, fmin(turn, SPIN_MAX) / turn);
+		if (!tac_sco_spin(sco, w, &f) || (f < 1 && f * tac_dvec3_length(w) <= sco->def.turn_max_rad))
+			return moved;
+		if (f == 0 || commit(sco, (tac_sco_twist){still.v, w}, f, HUGE_VAL, zone) <= 0)
+			return moved;
+	}
+	sco->flight = fmin(2 * sco->flight, TAC_SCO_FLIGHT);
+	return true;
 }
 
 // Contacts within `margin` of the SCO's pose.
@@ -196,7 +200,7 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 {
 	tac_sco_tick *tick = &sco->tick;
 	double all = tac_sco_reach(sco, t0), hold = sco->def.hold_gap_m;
-	double reach = fmin(1.05 * all, sco->trust);
+	double trust = fmin(sco->trust, sco->trust_cap), reach = fmin(1.05 * all, trust);
 	bool slewed = false;
 	if (sco->def.slew_m > 0 && tick->near) {
 		double left = tick->slew - tick->moved + 1e-6;
@@ -205,10 +209,11 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 	}
 	bool push = tac_sco_pushing(sco);
 	if (push)
-		reach = sco->trust;
+		reach = trust;
 	double shove = push ? set_pushes(sco, reach) : 0;
 	push = push && tac_sco_pushing(sco);
-	double margin = fmax(reach + shove + 2 * hold, MARGIN_MIN);
+	// Further than the piece goes, where that is little: the next one may then reuse them.
+	double margin = fmax(reach, 0.5 * trust) + shove + 2 * hold;
 	if (!look(sco, margin))
 		return DONE;
 	tick->near = sco->distance < NEAR * hold;
@@ -228,7 +233,8 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 	double way = tac_sco_reach(sco, t);
 	bool limited = s < 1 || (way > AT_LIMIT * reach && reach < 1.05 * all) ||
 		       tac_dvec3_length(t.w) > AT_LIMIT * sco->def.turn_max_rad;
-	tac_sco_adapt_trust(sco, way, limited);
+	if (limited)
+		tac_sco_widen_trust(sco);
 	if (limited && slewed)
 		sco->report->flags |= TAC_SCO_SLEWED;
 	if (way < PIECE_MIN && !push && sco->distance < margin)
@@ -237,9 +243,12 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 		move(sco, t, 1);
 		sco->known = -1;
 		sco->distance -= way;
+		tick->way += way;
 		return limited ? GO_ON : DONE;
 	}
-	if (way < PIECE_MIN && !push)
+	// After a first piece the rest can wait for the next step, where it costs nothing extra.
+	bool settled = way < (tick->way > 0 ? SETTLED * sco->def.stop_length_m : PIECE_MIN);
+	if (settled && !limited && !push)
 		return DONE;
 	tac_sco_proof proof;
 	if (!tac_sco_certify(sco, t, &proof))
@@ -263,7 +272,10 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 		return GO_ON;
 	}
 	tick->bias = 0;
+	if (got < 1)
+		sco->trust = fmax(got * way, sco->def.trust_min_m);
 	tick->moved += got * way;
+	tick->way += got * way;
 	bool arrived = !limited && got >= 1 && way < sco->def.stop_length_m && !push;
 	return arrived ? DONE : GO_ON;
 }

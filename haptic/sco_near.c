@@ -2,6 +2,11 @@
 
 #include <math.h>
 
+// The pairs of a step are meant for so many looks and proofs.
+#define LOOKS 8
+// The trust radius where meshes are so dense that nothing wider can be looked at in time, m.
+#define TRUST_LEAST 1e-5
+
 // Pairs left for this step; the queries take 0 for no limit.
 static int64_t pairs_left(const tac_sco *sco)
 {
@@ -24,6 +29,7 @@ bool tac_sco_gather(tac_sco *sco, tac_sco_twist t, double s, double margin, doub
 	if (!spend(sco, &sco->report->gathers, sco->def.gathers))
 		return false;
 	double least = margin;
+	int64_t before = sco->report->pairs;
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		tac_sco_thing *thing = &sco->things[i];
 		tac_sco_relative r = tac_sco_relative_motion(sco, thing, t);
@@ -33,6 +39,11 @@ bool tac_sco_gather(tac_sco *sco, tac_sco_twist t, double s, double margin, doub
 		least = fmin(least, thing->spare->distance);
 	}
 	*out_distance = least;
+	// The surface within a margin grows with it, and the pairs at least as fast: what would have been a
+	// look of the right size is the most that the next piece may ask for.
+	double pairs = (double)(sco->report->pairs - before), right = (double)sco->def.pairs / LOOKS;
+	sco->trust_cap = pairs > right ? margin * right / pairs : 2 * sco->trust_cap;
+	sco->trust_cap = fmin(fmax(sco->trust_cap, TRUST_LEAST), sco->def.trust_max_m);
 	return true;
 }
 
@@ -72,7 +83,8 @@ static tac_ccd_options flight_options(const tac_sco *sco)
 {
 	tac_ccd_options options = tac_ccd_options_default();
 	options.zone = 2 * sco->def.hold_gap_m;
-	options.pair_limit = pairs_left(sco);
+	// Half of what is left: what a flight cannot reach is left to short pieces.
+	options.pair_limit = (pairs_left(sco) + 1) / 2;
 	return options;
 }
 
@@ -80,7 +92,7 @@ static bool take(tac_sco *sco, const tac_ccd_result *r, double *fraction)
 {
 	sco->report->pairs += r->pairs;
 	if (r->flags & TAC_CCD_BUDGET_SPENT)
-		sco->report->flags |= TAC_SCO_BUDGET_SPENT;
+		sco->flight *= 0.5;
 	*fraction = fmin(*fraction, r->fraction);
 	return *fraction > 0;
 }

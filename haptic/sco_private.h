@@ -14,7 +14,9 @@ extern "C" {
 #endif
 
 // An accepted pose is not closer than half the hold gap, or, from a closer one, than this, m.
-#define TAC_SCO_CLOSEST  1e-6
+#define TAC_SCO_CLOSEST 1e-6
+// Flights are never longer, m.
+#define TAC_SCO_FLIGHT   1e3
 #define TAC_SCO_ROWS     1024
 #define TAC_SCO_INJECTED 16
 
@@ -59,7 +61,8 @@ typedef struct tac_sco_injected {
 // What lasts for one step.
 typedef struct tac_sco_tick {
 	tac_dpose device;
-	double moved; // by points of the tool so far, m
+	double way;   // of all pieces so far, m
+	double moved; // of it in contact, m
 	double slew;  // allowed
 	double bias;  // added to the bounds after a blocked piece, m
 	int rounds;   // of injection at this pose
@@ -73,10 +76,11 @@ struct tac_sco {
 	tac_dpose pose;
 	tac_dpose last_device;
 	bool has_last_device;
-	tac_dvec3 last_turn; // rotation vector to the device at the last step: which way round
-	uint32_t fault;      // flags kept until the reset
-	double trust;
+	tac_dvec3 last_turn;     // rotation vector to the device at the last step: which way round
+	uint32_t fault;          // flags kept until the reset
+	double trust, trust_cap; // m; the cap where a look at more would cost too many pairs
 	bool near;
+	double flight;   // the longest to try, m: halved when its pairs run out, doubled when it arrives
 	double known;    // contacts are listed up to this margin at the pose; -1: not at this pose
 	double distance; // the smallest of all objects there, at most `known`
 	tac_sco_tick tick;
@@ -103,9 +107,8 @@ tac_sco_twist tac_sco_twist_scale(tac_sco_twist t, double s);
 double tac_sco_reach(const tac_sco *sco, tac_sco_twist t);
 // The square of the distance in the metric.
 double tac_sco_energy(const tac_sco *sco, tac_dpose from, tac_dpose to);
-// The trust radius after a piece of length `way`: larger where it limited the piece, smaller where it was not
-// used.
-void tac_sco_adapt_trust(tac_sco *sco, double way, bool limited);
+// Doubles the trust radius, which held a piece back.
+void tac_sco_widen_trust(tac_sco *sco);
 // What an object has to go to its goal; exactly zero when it is there.
 tac_sco_twist tac_sco_push(const tac_sco_thing *thing);
 // Whether an object moves in this piece.

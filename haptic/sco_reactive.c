@@ -371,7 +371,9 @@ static bool piece(tac_sco *sco, tac_sco_twist t0)
 			return false;
 		if (a == FREE) {
 			commit(sco, t);
-			tac_sco_adapt_trust(sco, way, limited);
+			sco->tick.way += way;
+			if (limited)
+				tac_sco_widen_trust(sco);
 			return limited || scale < 1 || way >= sco->def.stop_length_m;
 		}
 		if (a == UNLEARNT || !keep_found(sco)) {

@@ -629,6 +629,17 @@ static void one_piece_a_tick_is_slow_but_safe(void)
 	scenario_free(&s);
 }
 
+static void few_pairs_a_tick_are_slow_but_safe(void)
+{
+	scenario s = scenario_make("4000 pairs", brick(), terrain_mesh(0.1, 32, 0.004), at(0, 0, 0.02), 2000,
+				   NULL);
+	walk(&s, 5, 20, V(0, 0, 0), 0.05);
+	s.def.pairs = 4000;
+	outcome o = run(&s);
+	TEST_REACHED(o.sticks <= o.samples / 8);
+	scenario_free(&s);
+}
+
 int main(int argc, char **argv)
 {
 	(void)argc;
@@ -650,5 +661,6 @@ int main(int argc, char **argv)
 	RUN_TEST(a_corner_at_five_metres_a_second_is_not_passed);
 	RUN_TEST(teleports_are_survived);
 	RUN_TEST(one_piece_a_tick_is_slow_but_safe);
+	RUN_TEST(few_pairs_a_tick_are_slow_but_safe);
 	return UNITY_END();
 }
