@@ -2,8 +2,9 @@
 // mesh, each scaled to fit the cube [-1, 1]^3, at a distance between the centres of their boxes; one tumbles
 // by a full turn about z and x in STEPS steps (5000), a first-hit query a step; then the distance is
 // decreased. Prints averages and maxima over the turn for each engine, the chip's time by Equation 5 (40 N_t
-// + 2.5 N_a cycles of 3.76 ns, from the counters of doptree), and how often classic transforms a tumbled node
-// for each time that doptree does.
+// + 2.5 N_a cycles of 3.76 ns, from the counters of doptree), how often classic transforms a tumbled node for
+// each time that doptree does, how many nodes it fetches for each, and Equation 5 over the time of wide.
+// "coherent" is wide with what the steps before found (tac_context::coherent).
 #include "collision/collider.h"
 #include "collision/mesh_load.h"
 #include "collision/mesh_shapes.h"
@@ -14,14 +15,17 @@
 #include <stdlib.h>
 
 #define CYCLE_US 3.76e-3
-static const char *const engines[] = {"classic", "doptree", "wide"};
+#define TURNS    3 // the least time of a step counts
+enum { CLASSIC, DOPTREE, WIDE, COHERENT, ROWS };
+static const char *const engines[ROWS] = {"classic", "doptree", "wide", "wide"};
+static const char *const labels[ROWS] = {"classic", "doptree", "wide", "coherent"};
 static const float distances[] = {2.2F, 1.8F, 1.4F, 1.0F};
 
 typedef struct {
 	double tests, transforms, nodes, triangles, us, chip_us;
 } work;
 
-static void add(work *sum, work *most, const tac_counters *c, double us)
+static void add(work *mean, work *most, const tac_counters *c, double us, int steps)
 {
 	const work w = {(double)c->overlap_tests,
 			(double)c->transforms,
@@ -30,9 +34,9 @@ static void add(work *sum, work *most, const tac_counters *c, double us)
 			us,
 			(40.0 * (double)c->transforms + 2.5 * (double)c->overlap_tests) * CYCLE_US};
 	const double *from = &w.tests;
-	double *s = &sum->tests, *m = &most->tests;
+	double *s = &mean->tests, *m = &most->tests;
 	for (size_t i = 0; i < sizeof w / sizeof w.tests; i++) {
-		s[i] += from[i];
+		s[i] += from[i] / steps;
 		m[i] = fmax(m[i], from[i]);
 	}
 }
@@ -58,49 +62,53 @@ static void run(const char *name, tac_mesh *mesh, tac_context *context, int step
 	printf("  %4s %-8s | %9s %9s %9s %9s %9s | %9s %9s %9s %9s | %9s %9s\n", "d", "avg", "tests",
 	       "transf.", "nodes", "triangles", "us", "max tests", "transf.", "triangles", "us", "chip avg",
 	       "chip max");
-	tac_shape *shapes[3];
-	for (int e = 0; e < 3; e++)
-		if (tac_shape_build(tac_collider_find(engines[e]), mesh, &shapes[e]) < 0)
+	tac_shape *shapes[ROWS];
+	double *us = malloc((size_t)steps * sizeof *us);
+	for (int e = 0; e < ROWS; e++)
+		if (us == NULL || tac_shape_build(tac_collider_find(engines[e]), mesh, &shapes[e]) < 0)
 			exit(1);
 	for (size_t d = 0; d < sizeof distances / sizeof *distances; d++) {
-		double transforms[3] = {0};
-		for (int e = 0; e < 3; e++) {
+		work mean[ROWS] = {0}, most[ROWS] = {0};
+		for (int e = 0; e < ROWS; e++) {
 			const tac_collider *c = tac_collider_find(engines[e]);
-			work sum = {0}, most = {0};
-			context->coherent = false;
-			for (int i = 0; i < steps; i++) {
-				tac_motion motion = tumble(i, steps, distances[d]);
-				double us = (double)INFINITY;
-				for (int repeat = 0; repeat < 3; repeat++) {
+			context->coherent = e == COHERENT;
+			// Whole turns, so that every step comes after the one before it.
+			for (int turn = 0; turn < TURNS; turn++)
+				for (int i = 0; i < steps; i++) {
+					tac_motion motion = tumble(i, steps, distances[d]);
 					int64_t start = tac_clock_now_ns();
 					tac_collider_query(c, context, shapes[e], shapes[e], &motion,
 							   TAC_QUERY_FIRST, (tac_budget){0, 0});
-					us = fmin(us, (double)(tac_clock_now_ns() - start) * 1e-3);
+					double took = (double)(tac_clock_now_ns() - start) * 1e-3;
+					us[i] = turn == 0 ? took : fmin(us[i], took);
+					if (turn == TURNS - 1)
+						add(&mean[e], &most[e], &context->counters, us[i], steps);
 				}
-				add(&sum, &most, &context->counters, us);
-			}
-			double n = steps;
-			transforms[e] = sum.transforms;
 			printf("  %4.1f %-8s | %9.1f %9.1f %9.1f %9.1f %9.2f | %9.0f %9.0f %9.0f %9.2f |",
-			       (double)distances[d], engines[e], sum.tests / n, sum.transforms / n,
-			       sum.nodes / n, sum.triangles / n, sum.us / n, most.tests, most.transforms,
-			       most.triangles, most.us);
-			if (e == 1)
-				printf(" %9.2f %9.2f", sum.chip_us / n, most.chip_us);
+			       (double)distances[d], labels[e], mean[e].tests, mean[e].transforms,
+			       mean[e].nodes, mean[e].triangles, mean[e].us, most[e].tests,
+			       most[e].transforms, most[e].triangles, most[e].us);
+			if (e == DOPTREE)
+				printf(" %9.2f %9.2f", mean[e].chip_us, most[e].chip_us);
 			printf("\n");
 		}
-		printf("       transforms of classic for one of doptree: %.2f\n",
-		       transforms[0] / transforms[1]);
+		printf("       of classic for one of doptree: transforms %.2f, nodes %.2f; Equation 5 over "
+		       "wide: "
+		       "mean %.1f, max %.1f\n",
+		       mean[CLASSIC].transforms / mean[DOPTREE].transforms,
+		       mean[CLASSIC].nodes / mean[DOPTREE].nodes, mean[DOPTREE].chip_us / mean[WIDE].us,
+		       most[DOPTREE].chip_us / most[WIDE].us);
 		fflush(stdout);
 	}
-	for (int e = 0; e < 3; e++)
+	for (int e = 0; e < ROWS; e++)
 		tac_shape_destroy(&shapes[e]);
+	free(us);
 }
 
 int main(int argc, char **argv)
 {
 	static const char *const names[] = {"filter", "dragon", "bunny", "buddha"};
-	const char *folder = argc > 1 ? argv[1] : "../shared/meshes";
+	const char *folder = argc > 1 ? argv[1] : TACTUS_MESHES;
 	int steps = argc > 2 ? atoi(argv[2]) : 5000;
 	tac_context_def def = tac_context_def_default();
 	def.scratch_bytes = (size_t)64 << 20;

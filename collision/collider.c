@@ -10,6 +10,7 @@
 #include "collision/wide.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -148,11 +149,17 @@ const tac_collider *tac_collider_find(const char *name)
 	return NULL;
 }
 
+// A shape may be built where another was destroyed: what a context remembers goes by this.
+static atomic_uint_fast64_t last_serial;
+
 tac_result tac_shape_build(const tac_collider *collider, const tac_mesh *mesh, tac_shape **out_shape)
 {
 	TAC_ASSERT(collider != NULL && mesh != NULL && out_shape != NULL);
 	*out_shape = NULL;
-	return collider->build(collider, mesh, out_shape);
+	tac_result result = collider->build(collider, mesh, out_shape);
+	if (*out_shape != NULL)
+		(*out_shape)->serial = atomic_fetch_add(&last_serial, 1) + 1;
+	return result;
 }
 
 void tac_shape_destroy(tac_shape **shape)
@@ -173,13 +180,27 @@ static tac_contact run(const tac_collider *collider, tac_context *context, tac_b
 	return contact;
 }
 
+static bool is_finite(const tac_motion *motion)
+{
+	float sum =
+		motion->translation.x * 0.0F + motion->translation.y * 0.0F + motion->translation.z * 0.0F;
+	for (int i = 0; i < 3; ++i)
+		for (int j = 0; j < 3; ++j)
+			sum += motion->rotation.m[i][j] * 0.0F;
+	return sum == 0.0F; // NaN and infinities make it NaN
+}
+
 tac_contact tac_collider_query(const tac_collider *collider, tac_context *context, const tac_shape *moving,
 			       const tac_shape *fixed, const tac_motion *motion, tac_query_mode mode,
 			       tac_budget budget)
 {
 	TAC_ASSERT(moving->collider == collider && fixed->collider == collider);
-	if (context->moving != moving || context->fixed != fixed)
+	if (context->moving_serial != moving->serial || context->fixed_serial != fixed->serial) {
+		context->moving_serial = moving->serial;
+		context->fixed_serial = fixed->serial;
 		context->witness_fixed = context->witness_moving = -1;
+		context->clearance = 0.0F;
+	}
 	context->moving = moving;
 	context->fixed = fixed;
 	context->motion = *motion;
@@ -192,10 +213,11 @@ tac_contact tac_collider_query(const tac_collider *collider, tac_context *contex
 		       (size_t)(context->seen_mask + 1) * sizeof *context->seen_stamp);
 		context->stamp = 1;
 	}
-	if (moving->mesh->triangle_count == 0 || fixed->mesh->triangle_count == 0) {
-		context->pending = false;
+	context->pending = false;
+	if (!is_finite(motion))
+		return TAC_CONTACT_UNKNOWN;
+	if (moving->mesh->triangle_count == 0 || fixed->mesh->triangle_count == 0)
 		return TAC_CONTACT_NONE;
-	}
 	return run(collider, context, budget, false);
 }
 

@@ -59,7 +59,8 @@ typedef struct tac_counters {
 typedef struct tac_shape {
 	const tac_collider *collider;
 	const tac_mesh *mesh;
-	size_t bytes; // of the shape in memory, without the mesh
+	size_t bytes;    // of the shape in memory, without the mesh
+	uint64_t serial; // of tac_shape_build: no two shapes have the same
 } tac_shape;
 
 // The scratch memory and the answer of one query at a time.
@@ -70,8 +71,9 @@ typedef struct tac_context {
 	int64_t pair_count;
 	tac_counters counters;
 
-	// Try the pair of leaves that answered the last first-hit query of the same shapes before the trees.
-	// Answers stay the same; on by default.
+	// Use what earlier queries of the same shapes found (wide): the pair of leaves that hit last is tried
+	// first, and as long as the moving shape has moved by less than its last known clearance, the answer
+	// is none. Answers stay the same; on by default.
 	bool coherent;
 
 	// The query in progress, for the engines.
@@ -81,7 +83,10 @@ typedef struct tac_context {
 	tac_budget budget;
 	float within; // m; above 0: pairs nearer than this, see collision/distance.h
 	int64_t pair_capacity;
+	uint64_t moving_serial, fixed_serial;  // of the shapes that the next three lines speak of
 	int32_t witness_fixed, witness_moving; // leaves; -1: none
+	float clearance;                       // m; the shapes are that far apart at least, 0: nothing known
+	tac_motion clear_at;                   // there
 	bool pending;                          // stopped by its budget; tac_collider_resume goes on
 	int64_t nodes_left;                    // of the budget
 	int32_t state[8];                      // of the engine, kept for the resumption
@@ -145,7 +150,8 @@ void tac_shape_destroy(tac_shape **shape);
 
 // Answers whether `moving`, placed by `motion`, has a point in common with `fixed`; both were built by
 // `collider`. The answer is exact for the vertices of the moving mesh rounded to double (but see
-// collision/chip_collider.h). Pairs are in the context; in mode first, there is one.
+// collision/chip_collider.h). Pairs are in the context; in mode first, there is one. A motion that is not
+// finite answers unknown.
 // Thread: RT.
 tac_contact tac_collider_query(const tac_collider *collider, tac_context *context, const tac_shape *moving,
 			       const tac_shape *fixed, const tac_motion *motion, tac_query_mode mode,

@@ -145,16 +145,22 @@ int tac_predicate_orient3d(const double a[3], const double b[3], const double c[
 			   fabs(az) * (fabs(bxcy) + fabs(bycx));
 	if (fabs(det) > FILTER_3D * permanent)
 		return sign_of(det);
+	// A plane along two axes, where parts are made of boxes: a difference is 0 only if it is exact.
+	if ((ax == 0.0 && bx == 0.0 && cx == 0.0) || (ay == 0.0 && by == 0.0 && cy == 0.0) ||
+	    (az == 0.0 && bz == 0.0 && cz == 0.0))
+		return 0;
 	return exact3d(a, b, c, d);
 }
 
 int tac_predicate_orient2d(const double a[2], const double b[2], const double c[2])
 {
-	double left = (a[0] - c[0]) * (b[1] - c[1]);
-	double right = (a[1] - c[1]) * (b[0] - c[0]);
+	double ax = a[0] - c[0], ay = a[1] - c[1], bx = b[0] - c[0], by = b[1] - c[1];
+	double left = ax * by, right = ay * bx;
 	double det = left - right;
 	if (fabs(det) > FILTER_2D * (fabs(left) + fabs(right)))
 		return sign_of(det);
+	if ((ax == 0.0 && bx == 0.0) || (ay == 0.0 && by == 0.0)) // a line along an axis
+		return 0;
 
 	double e[4][2], out[16];
 	int n[4];

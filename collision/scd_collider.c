@@ -23,7 +23,8 @@ static tac_result build(const tac_collider *self, const tac_mesh *mesh, tac_shap
 		free(shape);
 		return result;
 	}
-	shape->base = (tac_shape){self, mesh, sizeof *shape + tac_scd_bytes(shape->scd)};
+	shape->base = (tac_shape){
+		.collider = self, .mesh = mesh, .bytes = sizeof *shape + tac_scd_bytes(shape->scd)};
 	*out_shape = &shape->base;
 	return TAC_OK;
 }

@@ -184,8 +184,10 @@ static tac_result build_shape(const tac_mesh *mesh, solid_shape **out_shape)
 		free(shape);
 		return result;
 	}
-	shape->base = (tac_shape){tac_solid_collider(), mesh,
-				  sizeof *shape + (size_t)shape->tree.node_count * sizeof *shape->tree.nodes};
+	shape->base = (tac_shape){.collider = tac_solid_collider(),
+				  .mesh = mesh,
+				  .bytes = sizeof *shape +
+					   (size_t)shape->tree.node_count * sizeof *shape->tree.nodes};
 	*out_shape = shape;
 	return TAC_OK;
 }

@@ -143,12 +143,14 @@ static __attribute__((noinline)) bool triangles_hit(tac_traverse_query *q, batch
 	tolerance tol = tolerance_of_edges(&a, &b, q->vertex);
 	unsigned unsure, hits = triangles_meet(&a, &b, &tol, lanes, &unsure);
 
-	context->counters.exact_tests += count_bits(unsure);
 	unsigned tested = count;
 	for (unsigned undecided = hits | unsure; undecided != 0; undecided &= undecided - 1) {
 		unsigned lane = (unsigned)lowest_bit(undecided);
-		if ((unsure >> lane & 1) != 0 && !tac_traverse_exact(q, t->fixed[lane], t->moving[lane]))
-			continue;
+		if ((unsure >> lane & 1) != 0) {
+			++context->counters.exact_tests;
+			if (!tac_traverse_exact(q, t->fixed[lane], t->moving[lane]))
+				continue;
+		}
 		tac_context_report(context, (int32_t)t->fixed[lane]->link, (int32_t)t->moving[lane]->link);
 		if (first) {
 			*out_visits = t->visits[lane];

@@ -12,6 +12,8 @@
 
 #define UNIT 0x1p-24F // unit roundoff of float
 #define LEAF 8        // triangles
+// What numbers that are flushed to zero can add up to, m.
+#define UNDERFLOW (64.0F * FLT_MIN)
 
 typedef struct {
 	const tac_mesh *mesh;
@@ -293,6 +295,14 @@ static tac_result build(const tac_collider *self, const tac_mesh *mesh, tac_shap
 		tac_box box = tac_split_bounds(&b.split, 0, b.split.count);
 		for (int k = 0; k < 3; ++k)
 			shape->extent = fmaxf(shape->extent, fmaxf(fabsf(box.min[k]), fabsf(box.max[k])));
+		if (shape->extent > TAC_WIDE_EXTENT) {
+			tac_log(TAC_LOG_ERROR,
+				"wide tree: expected coordinates up to %g m, found one of %g m",
+				(double)TAC_WIDE_EXTENT, (double)shape->extent);
+			tac_split_fini(&b.split);
+			destroy(&shape->base);
+			return TAC_ERROR_UNSUPPORTED;
+		}
 		moments m;
 		tac_wide_bound bound;
 		make_node(&b, 0, b.split.count, &box, 0, &m, &bound);
@@ -317,9 +327,36 @@ static float dot3(const float a[3], const float b[3])
 	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
+// How far a point of the shape can be at one motion from where it is at the other, m: the centre of the
+// root's box and its corners tell.
+static double displacement(const tac_wide_shape *shape, const tac_motion *from, const tac_motion *to)
+{
+	const tac_wide_bound *root = &shape->nodes[0].bound;
+	float t0[3], t1[3];
+	tac_vec3_store(t0, from->translation);
+	tac_vec3_store(t1, to->translation);
+	double turn = 0.0, shift = 0.0, radius = 0.0; // squared
+	for (int i = 0; i < 3; ++i) {
+		double along = (double)t1[i] - (double)t0[i];
+		for (int j = 0; j < 3; ++j) {
+			double d = (double)to->rotation.m[i][j] - (double)from->rotation.m[i][j];
+			turn += d * d;
+			along += d * (double)root->centre[j];
+		}
+		shift += along * along;
+		radius += (double)root->half[i] * (double)root->half[i];
+	}
+	return sqrt(shift) + sqrt(turn * radius);
+}
+
 static tac_contact run(const tac_collider *base, tac_context *context, bool resume)
 {
 	const engine *self = (const engine *)base;
+	// Two parts in a hundred are more than all roundings, and more than lengths may differ (`rigid`).
+	if (context->coherent && context->clearance > 0.0F && !resume && context->within == 0.0F &&
+	    displacement((const tac_wide_shape *)context->moving, &context->clear_at, &context->motion) <
+		    0.98 * (double)context->clearance)
+		return TAC_CONTACT_NONE;
 	tac_wide_query q = {
 		.context = context,
 		.fixed = (const tac_wide_shape *)context->fixed,
@@ -348,13 +385,18 @@ static tac_contact run(const tac_collider *base, tac_context *context, bool resu
 		reach = fmaxf(reach, sum * q.fixed->extent + offset);
 	}
 	reach = fmaxf(reach, fmaxf(q.fixed->extent, q.moving->extent));
+	// Shapes end before 1e15 m: these do not touch.
+	if (!(reach < 1e20F))
+		return TAC_CONTACT_NONE;
 	// Centres and half extents round six times each, differences and sums six more, all of numbers up to
 	// the reach. Where the matrix is no rotation, its transpose is not its inverse: off by three skews.
-	q.pad = (64.0F * UNIT + 4.0F * tac_motion_skew(&context->motion)) * reach;
+	float skew = tac_motion_skew(&context->motion);
+	q.pad = (64.0F * UNIT + 4.0F * skew) * reach + UNDERFLOW;
+	q.rigid = skew < 0.01F && context->within == 0.0F;
 	// Bounds that are apart by more than the distance asked for hold no pair.
 	q.pad += context->within;
 	// Three products and three sums.
-	q.vertex = 5.0F * UNIT * reach;
+	q.vertex = 5.0F * UNIT * reach + UNDERFLOW;
 	return self->run(&q, resume);
 }
 

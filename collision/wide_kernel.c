@@ -4,6 +4,7 @@
 #include "collision/triangle8.inl"
 #include "collision/wide_tree.h"
 
+#include <float.h>
 #include <stddef.h>
 
 // For what takes no wide operands: one copy keeps the code small, and its modes are branches that a query
@@ -24,6 +25,7 @@ KERNEL i8 pack(unsigned mask)
 
 // What a query keeps in the context's scratch memory.
 typedef struct {
+	_Alignas(32) float least[8]; // m; of the gaps seen in mode first, any of them; 0: leaves were reached
 	int32_t fixed[STACK + 8], moving[STACK + 8]; // pairs of nodes to open; ~leaf where one is a leaf
 	int32_t leaf_fixed[LEAVES + 8], leaf_moving[LEAVES + 8];
 } scratch;
@@ -55,9 +57,9 @@ KERNEL f8 gap(v8 c, v8 h, v8 d, v8 g)
 
 // Which of eight packed pairs overlap by their slabs: child i of a, child j of b. Either slab's axis is
 // written as α times the other's axis plus a rest; the other body is bounded along the first by its slab and
-// along the rest by its box.
+// along the rest by its box. With the gap that they leave, at most.
 KERNEL unsigned slabs_overlap(const tac_wide_query *q, const tac_wide_node *a, const tac_wide_node *b, i8 i,
-			      i8 j)
+			      i8 j, f8 *out_gap)
 {
 	v8 m = permute3(LOAD3(a->normal), i), n = permute3(LOAD3(b->normal), j);
 	v8 n_fixed = TURN(q->to_fixed.rotation, n), m_moving = TURN(q->to_moving.rotation, m);
@@ -75,7 +77,8 @@ KERNEL unsigned slabs_overlap(const tac_wide_query *q, const tac_wide_node *a, c
 	middle = add(mul(alpha, offset_b), dot(rest, permute3(LOAD3(b->centre), j)));
 	reach = add(mul(abs_alpha, width_b), dot(abs3(rest), permute3(LOAD3(b->half), j)));
 	f8 apart_a = sub(sub(absolute(sub(sub(offset_a, dot(m, t)), middle)), width_a), reach);
-	return not_above(larger(apart_a, apart_b), 2.0F * q->pad);
+	*out_gap = sub(larger(apart_a, apart_b), splat(2.0F * q->pad));
+	return not_above(*out_gap, 0.0F);
 }
 
 // The same for one bound of one mesh against the eight children of a node of the other.
@@ -202,9 +205,10 @@ STEP bool leaves_meet(tac_wide_query *q, int32_t ia, int32_t ib, bool first)
 		i8 i = tac_i32x8_loadu(pair_a + at), j = tac_i32x8_loadu(pair_b + at);
 		tri8 pa = permute_tri(&a, i), pb = permute_tri(&b, j);
 		unsigned unsure, hits = triangles_meet(&pa, &pb, &tol, lanes, &unsure);
-		context->counters.exact_tests += count_bits(unsure);
-		for (; unsure != 0; unsure &= unsure - 1) {
+		// One pair is enough in mode first, and the sure ones are cheapest.
+		for (; unsure != 0 && !(first && hits != 0); unsure &= unsure - 1) {
 			unsigned lane = at + (unsigned)lowest_bit(unsure);
+			++context->counters.exact_tests;
 			if (tac_context_exact(context, la->triangle[pair_a[lane]],
 					      lb->triangle[pair_b[lane]]))
 				hits |= unsure & (0U - unsure);
@@ -249,6 +253,12 @@ KERNEL unsigned leaf_bits(i8 children)
 	return tac_m32x8_movemask(tac_i32x8_lt(children, tac_i32x8_splat(0)));
 }
 
+// The least so far and the gaps above 0.
+KERNEL f8 least_gap(f8 least, f8 g)
+{
+	return smaller(least, pick(tac_f32x8_lt(splat(0), g), g, splat(FLT_MAX)));
+}
+
 // Opens two nodes: all pairs of their children that may touch go to the stack, or to the leaves.
 STEP void open_pair(tac_wide_query *q, scratch *s, unsigned *n, unsigned *leaves, int32_t ia, int32_t ib,
 		    bool first, bool slabs)
@@ -257,19 +267,26 @@ STEP void open_pair(tac_wide_query *q, scratch *s, unsigned *n, unsigned *leaves
 	boxes in_fixed, in_moving;
 	move_boxes(&q->to_fixed, b, q->pad, &in_fixed);
 	v8 self_c = splat3(a->bound.centre), self_h = splat3(a->bound.half);
-	unsigned reach = not_above(gap(LOAD3(in_fixed.centre), LOAD3(in_fixed.half), self_c, self_h), 0.0F);
+	f8 g = gap(LOAD3(in_fixed.centre), LOAD3(in_fixed.half), self_c, self_h);
+	unsigned reach = not_above(g, 0.0F);
+	q->context->counters.overlap_tests += 8 + 8 * count_bits(reach);
+	f8 least = least_gap(load(s->least), g);
+	if (reach == 0) {
+		tac_f32x8_store(s->least, least);
+		return;
+	}
 	move_boxes(&q->to_moving, a, q->pad, &in_moving);
 
 	v8 c = LOAD3(a->centre), h = LOAD3(a->half);
 	v8 moved_c = LOAD3(in_moving.centre), moved_h = LOAD3(in_moving.half);
 	int32_t pair_a[64 + 8], pair_b[64 + 8];
 	unsigned count = 0;
-	q->context->counters.overlap_tests += 8 + 8 * count_bits(reach);
 	for (; reach != 0; reach &= reach - 1) {
 		int j = lowest_bit(reach);
-		f8 g = larger(gap(c, h, LANE3(in_fixed.centre, j), LANE3(in_fixed.half, j)),
-			      gap(moved_c, moved_h, LANE3(b->centre, j), LANE3(b->half, j)));
+		g = larger(gap(c, h, LANE3(in_fixed.centre, j), LANE3(in_fixed.half, j)),
+			   gap(moved_c, moved_h, LANE3(b->centre, j), LANE3(b->half, j)));
 		unsigned mask = not_above(g, 0.0F);
+		least = least_gap(least, g);
 		tac_i32x8_storeu(pair_a + count, pack(mask));
 		tac_i32x8_storeu(pair_b + count, tac_i32x8_splat(j));
 		count += count_bits(mask);
@@ -278,8 +295,11 @@ STEP void open_pair(tac_wide_query *q, scratch *s, unsigned *n, unsigned *leaves
 	for (unsigned at = 0; at < count; at += 8) {
 		unsigned lanes = count - at >= 8 ? 0xFF : (1U << (count - at)) - 1;
 		i8 i = tac_i32x8_loadu(pair_a + at), j = tac_i32x8_loadu(pair_b + at);
-		if (slabs)
-			lanes &= slabs_overlap(q, a, b, i, j);
+		if (slabs) {
+			unsigned all = lanes;
+			lanes &= slabs_overlap(q, a, b, i, j, &g);
+			least = least_gap(least, pick(tac_m32x8_from_bits(all), g, splat(0)));
+		}
 		if (first && lanes == 0)
 			continue;
 		i8 child_a = tac_i32x8_permute(tac_i32x8_load(a->child), i);
@@ -299,6 +319,7 @@ STEP void open_pair(tac_wide_query *q, scratch *s, unsigned *n, unsigned *leaves
 		}
 		push(s->fixed, s->moving, n, child_a, child_b, inner);
 	}
+	tac_f32x8_store(s->least, least);
 }
 
 // Opens the node of a pair whose other side is a leaf.
@@ -314,6 +335,7 @@ STEP void open_one(tac_wide_query *q, scratch *s, unsigned *n, unsigned *leaves,
 	q->context->counters.overlap_tests += 8;
 	i8 child = tac_i32x8_load(node->child), other = tac_i32x8_splat(a_is_leaf ? ia : ib);
 	unsigned both = mask & leaf_bits(child);
+	s->least[0] = 0.0F; // not worth the trouble
 	int32_t *fixed = a_is_leaf ? s->moving : s->fixed, *moving = a_is_leaf ? s->fixed : s->moving;
 	int32_t *leaf_fixed = a_is_leaf ? s->leaf_moving : s->leaf_fixed;
 	int32_t *leaf_moving = a_is_leaf ? s->leaf_fixed : s->leaf_moving;
@@ -348,6 +370,7 @@ tac_contact TAC_SIMD_NAME(tac_wide_run)(tac_wide_query *q, bool resume)
 	} else {
 		s->fixed[0] = s->moving[0] = 0;
 		n = 1;
+		tac_f32x8_store(s->least, splat(FLT_MAX));
 		if (first && context->coherent && context->witness_fixed >= 0 &&
 		    leaves_meet(q, context->witness_fixed, context->witness_moving, true))
 			return TAC_CONTACT_HIT;
@@ -372,6 +395,8 @@ tac_contact TAC_SIMD_NAME(tac_wide_run)(tac_wide_query *q, bool resume)
 		context->nodes_left -= count;
 		TAC_ASSERT(n <= STACK && leaves <= LEAVES);
 		if (leaves >= (first ? 1 : LEAF_BATCH) || n == 0) {
+			if (leaves > 0)
+				s->least[0] = 0.0F;
 			if (drain_leaves(q, s, leaves, first))
 				return TAC_CONTACT_HIT;
 			leaves = 0;
@@ -385,6 +410,11 @@ tac_contact TAC_SIMD_NAME(tac_wide_run)(tac_wide_query *q, bool resume)
 			context->pending = true;
 			return TAC_CONTACT_UNKNOWN;
 		}
+	}
+	float clearance = tac_f32x8_hmin(load(s->least));
+	if (clearance > 0.0F && q->rigid) {
+		context->clearance = clearance;
+		context->clear_at = context->motion;
 	}
 	return context->pair_count > 0 ? TAC_CONTACT_HIT : TAC_CONTACT_NONE;
 }

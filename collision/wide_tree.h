@@ -5,6 +5,8 @@
 #include "base/simd.h"
 #include "collision/collider.h"
 
+// Largest |coordinate|, m: beyond, lanes without a child could overlap something.
+#define TAC_WIDE_EXTENT 1e15F
 // Levels below the root; the builder cuts at the median from half of them on, which halves at least.
 #define TAC_WIDE_LEVELS 48
 // Pairs of nodes taken off the stack together: enough to hide the latency of one behind the others.
@@ -58,6 +60,7 @@ typedef struct tac_wide_query {
 	tac_wide_frame to_fixed, to_moving;
 	float pad;    // rounding of every bound's evaluation, and what the motion lacks to a rotation, m
 	float vertex; // error of a coordinate of a moved vertex, m
+	bool rigid;   // lengths are the same in both frames to one part in a hundred, and `pad` is rounding
 } tac_wide_query;
 
 // Row m lists the lanes whose bits are set in m, then 0: the index of a permutation that packs them. Filled

@@ -349,6 +349,124 @@ static void the_last_witness_changes_no_answer(void)
 	release(&b);
 }
 
+static void the_last_clearance_changes_no_answer(void)
+{
+	const tac_collider *wide = tac_wide_collider();
+	built b = torus(wide);
+	tac_context *plain;
+	tac_context_def def = tac_context_def_default();
+	TEST_ASSERT_EQUAL(TAC_OK, tac_context_create(&def, &plain));
+	plain->coherent = false;
+	tac_rng rng = tac_rng_seed(8, 1);
+	int none = 0, hits = 0, skipped = 0;
+	for (int path = 0; path < 60; ++path) {
+		// Towards the other, or past it, turning; every third matrix is stretched a little.
+		tac_motion at = random_motion(&rng, 2.2F);
+		tac_vec3 step = tac_vec3_scale(at.translation, path % 2 ? -0.003F : 0.001F);
+		tac_mat3 turn =
+			tac_mat3_from_quat(tac_quat_from_axis_angle(tac_vec3_make(0.6F, 0, 0.8F), 0.002F));
+		float stretch = path % 3 == 0 ? 1.004F : 1.0F;
+		for (int i = 0; i < 300; ++i) {
+			at.translation = tac_vec3_add(at.translation, step);
+			at.rotation = tac_mat3_mul(turn, at.rotation);
+			tac_motion motion = at;
+			for (int k = 0; k < 9; ++k)
+				motion.rotation.m[k / 3][k % 3] *= stretch;
+			tac_query_mode mode = i % 4 == 3 ? TAC_QUERY_PAIRS : TAC_QUERY_FIRST;
+			tac_contact with = tac_collider_query(wide, context, b.shape, b.shape, &motion, mode,
+							      (tac_budget){0});
+			int64_t pairs = context->pair_count;
+			TEST_ASSERT_EQUAL(with, tac_collider_query(wide, plain, b.shape, b.shape, &motion,
+								   mode, (tac_budget){0}));
+			TEST_ASSERT_EQUAL(plain->pair_count, pairs);
+			hits += with == TAC_CONTACT_HIT;
+			none += with == TAC_CONTACT_NONE;
+			skipped += context->counters.overlap_tests == 0 && with == TAC_CONTACT_NONE;
+		}
+	}
+	printf("%d none, of them %d by the last clearance; %d hits\n", none, skipped, hits);
+	TEST_ASSERT_GREATER_THAN(1000, hits);
+	TEST_ASSERT_GREATER_THAN(1000, none);
+	TEST_ASSERT_GREATER_THAN(none / 4, skipped);
+	tac_context_destroy(&plain);
+	release(&b);
+}
+
+static void a_clearance_is_used_up_to_its_end_and_no_further(void)
+{
+	const tac_collider *wide = tac_wide_collider();
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_box(tac_vec3_make(1.0F, 1.0F, 1.0F), 1, &mesh));
+	tac_shape *box;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(wide, mesh, &box));
+	// Face to face, as far apart as the clearance says.
+	for (int i = 0; i <= 120; ++i) {
+		tac_motion motion = identity_motion(0.0F, 0.0F, 1.25F);
+		TEST_ASSERT_EQUAL(TAC_CONTACT_NONE, tac_collider_query(wide, context, box, box, &motion,
+								       TAC_QUERY_FIRST, (tac_budget){0}));
+		motion.translation.z -= (float)i / 100.0F * 0.25F;
+		TEST_ASSERT_EQUAL(i < 100 ? TAC_CONTACT_NONE : TAC_CONTACT_HIT,
+				  tac_collider_query(wide, context, box, box, &motion, TAC_QUERY_FIRST,
+						     (tac_budget){0}));
+		if (i <= 95)
+			TEST_ASSERT_EQUAL(0, context->counters.overlap_tests);
+	}
+	tac_shape_destroy(&box);
+	tac_mesh_destroy(&mesh);
+}
+
+static void what_a_context_remembers_ends_with_its_shapes(void)
+{
+	const tac_collider *wide = tac_wide_collider();
+	tac_mesh *small, *large;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.1F, 1, &small));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(1.0F, 4, &large));
+	tac_motion motion = identity_motion(1.5F, 0.0F, 0.0F);
+	// Freed memory is given out again: some of these shapes are where others were.
+	for (int i = 0; i < 8; ++i) {
+		tac_mesh *mesh = i % 2 ? large : small;
+		tac_shape *shape;
+		TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(wide, mesh, &shape));
+		tac_contact contact = tac_collider_query(wide, context, shape, shape, &motion,
+							 TAC_QUERY_FIRST, (tac_budget){0});
+		TEST_ASSERT_EQUAL(i % 2 ? TAC_CONTACT_HIT : TAC_CONTACT_NONE, contact);
+		tac_shape_destroy(&shape);
+	}
+	tac_mesh_destroy(&small);
+	tac_mesh_destroy(&large);
+}
+
+static void a_motion_that_is_not_finite_is_unknown_and_a_huge_one_none(void)
+{
+	for (int i = 0; engine(i) != NULL; ++i) {
+		built b = torus(engine(i));
+		for (int place = 0; place < 12; ++place)
+			for (int kind = 0; kind < 3; ++kind) {
+				tac_motion motion = identity_motion(0.0F, 0.0F, 0.0F);
+				float bad = kind == 0 ? NAN : kind == 1 ? INFINITY : -INFINITY;
+				float t[3] = {0};
+				if (place < 9)
+					motion.rotation.m[place / 3][place % 3] = bad;
+				else
+					t[place - 9] = bad;
+				motion.translation = tac_vec3_load(t);
+				TEST_ASSERT_EQUAL(TAC_CONTACT_UNKNOWN,
+						  tac_collider_query(engine(i), context, b.shape, b.shape,
+								     &motion, TAC_QUERY_FIRST,
+								     (tac_budget){0}));
+				TEST_ASSERT_FALSE(context->pending);
+			}
+		for (float far = 1e6F; far < 1e38F; far *= 1e4F) {
+			tac_motion motion = random_motion(&(tac_rng){0}, 0.0F);
+			motion.translation = tac_vec3_make(far, -far, 0.5F * far);
+			TEST_ASSERT_EQUAL(TAC_CONTACT_NONE,
+					  tac_collider_query(engine(i), context, b.shape, b.shape, &motion,
+							     TAC_QUERY_PAIRS, (tac_budget){0}));
+		}
+		release(&b);
+	}
+}
+
 static void variants_of_wide_agree_in_pairs_order_and_counters(void)
 {
 	tac_rng rng = tac_rng_seed(8, 1);
@@ -484,6 +602,10 @@ int main(void)
 	RUN_TEST(scratch_memory_that_is_too_small_is_unknown_never_none);
 	RUN_TEST(pairs_beyond_the_capacity_are_counted_not_stored);
 	RUN_TEST(the_last_witness_changes_no_answer);
+	RUN_TEST(the_last_clearance_changes_no_answer);
+	RUN_TEST(a_clearance_is_used_up_to_its_end_and_no_further);
+	RUN_TEST(what_a_context_remembers_ends_with_its_shapes);
+	RUN_TEST(a_motion_that_is_not_finite_is_unknown_and_a_huge_one_none);
 	RUN_TEST(variants_of_wide_agree_in_pairs_order_and_counters);
 	RUN_TEST(queries_do_not_allocate);
 	RUN_TEST(queries_from_many_threads_do_not_disturb_each_other);
