@@ -2,6 +2,7 @@
 #include "apps/commands.h"
 #include "apps/options.h"
 #include "devices/virtual_board.h"
+#include "devices/virtual_falcon.h"
 #include "devices/virtual_vhci.h"
 #include "rt/clock.h"
 #include "rt/loop.h"
@@ -19,6 +20,24 @@ static tac_result create_board(const char *serial, tac_virtual_model **out_model
 	return tac_virtual_board_create(&def, out_model);
 }
 
+static tac_result create_falcon(const char *serial, tac_virtual_model **out_model)
+{
+	tac_virtual_falcon_def def = tac_virtual_falcon_def_default();
+	tac_virtual_falcon *falcon;
+	if (serial)
+		def.serial = serial;
+	const tac_result result = tac_virtual_falcon_create(&def, &falcon);
+	*out_model = falcon ? tac_virtual_falcon_model(falcon) : NULL;
+	return result;
+}
+
+static void destroy_falcon(tac_virtual_model **model)
+{
+	tac_virtual_falcon *falcon = tac_virtual_falcon_of(*model);
+	tac_virtual_falcon_destroy(&falcon);
+	*model = NULL;
+}
+
 // What can be emulated. `serial` may be NULL.
 static const struct {
 	const char *name;
@@ -27,6 +46,7 @@ static const struct {
 	void (*destroy)(tac_virtual_model **model);
 } devices[] = {
 	{"board", "CollisionChip board", create_board, tac_virtual_board_destroy},
+	{"falcon", "Novint Falcon", create_falcon, destroy_falcon},
 };
 
 #define DEVICE_COUNT (sizeof devices / sizeof devices[0])
@@ -71,7 +91,7 @@ int cmd_emulate(int argc, char **argv)
 	const char *name = NULL, *serial = NULL;
 	double seconds = NAN;
 	const option_def options[] = {
-		{"DEVICE", OPTION_POSITIONAL, &name, 0, 0, NULL, "DEVICE", "board"},
+		{"DEVICE", OPTION_POSITIONAL, &name, 0, 0, NULL, "DEVICE", "board or falcon"},
 		{"serial", OPTION_TEXT, &serial, 0, 0, NULL, "TEXT", "its serial number"},
 		{"seconds", OPTION_NUMBER, &seconds, 0.01, 1e9, NULL, "N",
 		 "how long (default: until Ctrl-C)"},

@@ -3,8 +3,10 @@
 // run and with every instruction set.
 #include "apps/commands.h"
 #include "apps/options.h"
+#include "apps/render_chai3d.h"
 #include "apps/session.h"
 #include "base/denormal.h"
+#include "haptic/mapping.h"
 #include "rt/clock.h"
 
 #include <errno.h>
@@ -166,10 +168,45 @@ static void write_pose(FILE *file, tac_dpose T)
 	fprintf(file, ",%.17g,%.17g,%.17g,%.17g", T.rotation.x, T.rotation.y, T.rotation.z, T.rotation.w);
 }
 
-static void render(FILE *file, tac_servo *servo, path_device *device, size_t count)
+static void write_head(FILE *file)
 {
 	fprintf(file, "t_s,x,y,z,qx,qy,qz,qw,sco_x,sco_y,sco_z,sco_qx,sco_qy,sco_qz,sco_qw,fx,fy,fz,tx,ty,tz,"
 		      "contacts,flags,ns\n");
+}
+
+// The same path through CHAI3D's finger proxy: where ours has the SCO, it has its proxy; it has no torques,
+// no gate and no flags.
+static bool render_chai3d(FILE *file, const tac_world *world, path_device *device, size_t count)
+{
+	chai3d_scene *scene;
+	tac_mapping mapping = tac_mapping_make(&world->scene->tools[0].mapping);
+	bool good = chai3d_scene_create(world, &scene);
+	if (good)
+		write_head(file);
+	for (device->at = 0; good && device->at < count; device->at++) {
+		const sample *s = &device->samples[device->at];
+		tac_device_state state;
+		path_read(&device->base, s->time_ns, &state);
+		const tac_dpose T = tac_mapping_step(&mapping, &state);
+		chai3d_answer a;
+		good = chai3d_scene_step(scene, s->time_ns - device->samples[0].time_ns, T,
+					 tac_mapping_velocity(&mapping, state.velocity_m_per_s), &a);
+		if (!good)
+			break;
+		fprintf(file, "%.9f", (double)s->time_ns / 1e9);
+		write_pose(file, s->T);
+		write_pose(file, tac_dpose_make(a.proxy_m, T.rotation));
+		write_vector(file, a.force_N);
+		write_vector(file, tac_dvec3_zero());
+		fprintf(file, ",%d,0,%lld\n", a.contacts, (long long)a.ns);
+	}
+	chai3d_scene_destroy(&scene);
+	return good;
+}
+
+static void render(FILE *file, tac_servo *servo, path_device *device, size_t count)
+{
+	write_head(file);
 	for (device->at = 0; device->at < count; device->at++) {
 		const sample *s = &device->samples[device->at];
 		const int64_t begin_ns = tac_clock_now_ns();
@@ -186,7 +223,7 @@ static void render(FILE *file, tac_servo *servo, path_device *device, size_t cou
 	}
 }
 
-static int run(const session_def *def, const char *input, const char *output)
+static int run(const session_def *def, bool chai3d, const char *input, const char *output)
 {
 	sample *samples;
 	size_t count;
@@ -207,7 +244,7 @@ static int run(const session_def *def, const char *input, const char *output)
 			 .enable = path_enable},
 		.samples = samples,
 	};
-	if (code == EXIT_SUCCESS) {
+	if (code == EXIT_SUCCESS && !chai3d) {
 		tac_servo_def servo = tac_servo_def_default();
 		servo.world = s.world;
 		servo.device = &device.base;
@@ -218,7 +255,9 @@ static int run(const session_def *def, const char *input, const char *output)
 	}
 	if (code == EXIT_SUCCESS) {
 		FILE *file = strcmp(output, "-") == 0 ? stdout : fopen(output, "w");
-		if (file) {
+		if (file && chai3d) {
+			code = render_chai3d(file, s.world, &device, count) ? EXIT_SUCCESS : EXIT_FAILURE;
+		} else if (file) {
 			tac_denormal_flush(true); // as on the real-time thread
 			render(file, s.servos[0], &device, count);
 			tac_denormal_flush(false);
@@ -237,7 +276,9 @@ int cmd_render(int argc, char **argv)
 {
 	static const char *const movers[] = {"continuous", "reactive", NULL};
 	session_def def = {.mover = TAC_SCO_CONTINUOUS};
+	static const char *const renderers[] = {"tactus", "chai3d", NULL};
 	const char *input = NULL, *output = NULL;
+	int renderer = 0;
 	const option_def options[] = {
 		{"scene", OPTION_POSITIONAL, &def.scene, 0, 0, NULL, "SCENE",
 		 "a built-in scene, a scene file or a mesh file, as `tactus run` takes it; its first tool is "
@@ -253,6 +294,8 @@ int cmd_render(int argc, char **argv)
 		 "wide (the default), doptree, classic, scd or chip"},
 		{"mover", OPTION_CHOICE, &def.mover, 0, 0, movers, NULL,
 		 "proved motion that never penetrates, or place, ask and back off"},
+		{"renderer", OPTION_CHOICE, &renderer, 0, 0, renderers, NULL,
+		 "who computes the forces; CHAI3D's finger proxy takes spheres as tools (docs/chai3d.md)"},
 		{0},
 	};
 	const command_line line = {"tactus render",
@@ -265,5 +308,5 @@ int cmd_render(int argc, char **argv)
 			input ? "output" : "input", input ? "output" : "input");
 		return EXIT_BAD_INPUT;
 	}
-	return run(&def, input, output);
+	return run(&def, renderer == 1, input, output);
 }

@@ -2,6 +2,7 @@
 
 #include "apps/options.h"
 #include "collision/mesh_load.h"
+#include "devices/calibration.h"
 #include "devices/hotplug.h"
 #include "haptic/mapping.h"
 
@@ -127,7 +128,12 @@ static int open_device(const session_def *def, session *s, int32_t i)
 	const tac_result result =
 		tac_hotplug_open(def->devices[i] ? def->devices[i] : tool->device, &open, &s->devices[i]);
 	free(path);
-	return result < TAC_OK ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+	if (result < TAC_OK)
+		return EXIT_BAD_INPUT;
+	tac_calibration calibration;
+	bool found;
+	tac_calibration_load(&s->devices[i]->info, &calibration, &found);
+	return tac_calibration_apply(&calibration, &s->devices[i]) < TAC_OK ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 static void record(void *user, const tac_device_state *state, const tac_wrench *wrench,

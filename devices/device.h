@@ -57,6 +57,7 @@ typedef struct tac_device_info {
 	uint32_t buttons; // how many
 	double max_force_N;
 	double max_torque_Nm;
+	double weight_N;              // of the tool, that the user would have to carry; 0: none
 	double max_stiffness_N_per_m; // recommended by the maker or by other runtimes; 0: not known
 	double max_damping_N_s_per_m;
 	tac_dvec3 workspace_min_m; // box in the base frame

@@ -111,7 +111,7 @@ struct tac_virtual_falcon {
 	bool below[3], above[3];    // the home mark
 };
 
-static tac_virtual_falcon *falcon_of(tac_virtual_model *model)
+tac_virtual_falcon *tac_virtual_falcon_of(tac_virtual_model *model)
 {
 	return (tac_virtual_falcon *)model;
 }
@@ -255,7 +255,7 @@ static void try_to_run(tac_virtual_falcon *f)
 static int falcon_control(tac_virtual_model *model, const tac_virtual_setup *setup, uint8_t *bytes)
 {
 	(void)bytes;
-	tac_virtual_falcon *f = falcon_of(model);
+	tac_virtual_falcon *f = tac_virtual_falcon_of(model);
 	if (setup->type != 0x40 || setup->count != 0)
 		return TAC_VIRTUAL_STALL;
 	pthread_mutex_lock(&f->lock);
@@ -288,7 +288,7 @@ static int falcon_out(tac_virtual_model *model, uint8_t endpoint, const uint8_t 
 		      bool end)
 {
 	(void)end;
-	tac_virtual_falcon *f = falcon_of(model);
+	tac_virtual_falcon *f = tac_virtual_falcon_of(model);
 	if (endpoint != TAC_FALCON_ENDPOINT_OUT)
 		return TAC_VIRTUAL_STALL;
 	const int64_t now_ns = tac_clock_now_ns();
@@ -312,7 +312,7 @@ static int64_t latency_end_ns(const tac_virtual_falcon *f)
 
 static int falcon_in(tac_virtual_model *model, uint8_t endpoint, uint8_t *packet, uint32_t capacity)
 {
-	tac_virtual_falcon *f = falcon_of(model);
+	tac_virtual_falcon *f = tac_virtual_falcon_of(model);
 	if (endpoint != TAC_FALCON_ENDPOINT_IN || capacity < TAC_FALCON_BRIDGE_STATUS_BYTES)
 		return TAC_VIRTUAL_STALL;
 	const int64_t now_ns = tac_clock_now_ns();
@@ -335,7 +335,7 @@ static int falcon_in(tac_virtual_model *model, uint8_t endpoint, uint8_t *packet
 
 static int64_t falcon_step(tac_virtual_model *model, int64_t now_ns)
 {
-	tac_virtual_falcon *f = falcon_of(model);
+	tac_virtual_falcon *f = tac_virtual_falcon_of(model);
 	pthread_mutex_lock(&f->lock);
 	advance(f, now_ns);
 	const int64_t next_ns = latency_end_ns(f);
@@ -360,7 +360,7 @@ static tac_result power_on(tac_virtual_falcon *f)
 
 static void falcon_reset(tac_virtual_model *model)
 {
-	tac_virtual_falcon *f = falcon_of(model);
+	tac_virtual_falcon *f = tac_virtual_falcon_of(model);
 	pthread_mutex_lock(&f->lock);
 	power_on(f);
 	pthread_mutex_unlock(&f->lock);

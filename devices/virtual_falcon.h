@@ -57,6 +57,9 @@ void tac_virtual_falcon_destroy(tac_virtual_falcon **falcon);
 // The model for tac_virtual_usb_create. Thread: any.
 tac_virtual_model *tac_virtual_falcon_model(tac_virtual_falcon *falcon);
 
+// And back. Thread: any.
+tac_virtual_falcon *tac_virtual_falcon_of(tac_virtual_model *model);
+
 // Thread: any but RT.
 tac_virtual_falcon_state tac_virtual_falcon_read(tac_virtual_falcon *falcon);
 

@@ -290,6 +290,9 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 		keep_passive(s, now_ns, to_device,
 			     tac_coupling_energy_J(&coupling, s->T_world_device, sco.T_world_body) +
 				     tac_patch_energy_J(&s->memory, &s->patch, coupling.stiffness_N_per_m));
+	const double weight_N = device->info.weight_N; // held up; passes the gate, but is no contact
+	if (weight_N > 0)
+		to_device.force_N.y += weight_N;
 	const tac_limit_input input = {
 		.now_ns = now_ns,
 		.wrench = to_device,
@@ -300,7 +303,10 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 			   (s->report.flags & (TAC_SCO_UNKNOWN | TAC_SCO_FAULT | TAC_SCO_REFUSED)) != 0,
 	};
 	const tac_limit_output output = tac_limit_step(s->limit, &input);
-	remember_sent(s, &output.wrench);
+	tac_wrench felt = output.wrench;
+	if (weight_N > 0)
+		felt.force_N.y -= weight_N * output.gain;
+	remember_sent(s, &felt);
 	end_phase(tick, TAC_PHASE_FORCE);
 
 	// device.write
@@ -319,8 +325,8 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 	n->friction = (tac_snapshot_friction){s->memory.friction.touching, s->memory.friction.slipping,
 					      s->patch.point_m, friction};
 	n->wanted = wanted;
-	n->sent = (tac_wrench){tac_dquat_rotate(s->mapping.rotation, output.wrench.force_N),
-			       tac_dquat_rotate(s->mapping.rotation, output.wrench.torque_Nm)};
+	n->sent = (tac_wrench){tac_dquat_rotate(s->mapping.rotation, felt.force_N),
+			       tac_dquat_rotate(s->mapping.rotation, felt.torque_Nm)};
 	n->limits = output.reasons;
 	n->gain = output.gain;
 	n->compute_ns = tick ? tick->phase_end_ns[TAC_PHASE_DEVICE_WRITE] - tick->wake_ns : 0;

@@ -1,0 +1,317 @@
+#include "devices/calibration.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FIRST_LINE "tactus calibration 1"
+#define FILE_MAX   4096 // bytes; such a file has about 150
+
+// ---- text ----
+
+static bool vector_fits(tac_dvec3 v)
+{
+	return tac_dvec3_max_component(tac_dvec3_abs(v)) <= TAC_CALIBRATION_REACH_MAX_M;
+}
+
+// What is wrong with the values; NULL: nothing.
+static const char *fault(const tac_calibration *c)
+{
+	const tac_dvec3 size = tac_dvec3_sub(c->workspace_max_m, c->workspace_min_m);
+	if (!tac_dvec3_finite(size) || !vector_fits(c->workspace_min_m) || !vector_fits(c->workspace_max_m) ||
+	    size.x < 0 || size.y < 0 || size.z < 0)
+		return "a workspace from its least to its largest corner, within 5 m";
+	if (!(c->weight_N >= 0 && c->weight_N <= TAC_CALIBRATION_WEIGHT_MAX_N))
+		return "a weight from 0 to 5 N";
+	return NULL;
+}
+
+size_t tac_calibration_encode(const tac_calibration *c, char *out, size_t size)
+{
+	const int count = snprintf(
+		out, size,
+		FIRST_LINE "\nworkspace_min_m = %.9g %.9g %.9g\nworkspace_max_m = %.9g %.9g %.9g\n"
+			   "weight_N = %.9g\nleft_handed = %s\n",
+		c->workspace_min_m.x, c->workspace_min_m.y, c->workspace_min_m.z, c->workspace_max_m.x,
+		c->workspace_max_m.y, c->workspace_max_m.z, c->weight_N, c->left_handed ? "yes" : "no");
+	return count > 0 && (size_t)count < size ? (size_t)count : 0;
+}
+
+// `count` numbers and nothing after them.
+static bool parse_numbers(const char *text, double *out, int count)
+{
+	for (int i = 0; i < count; i++) {
+		char *end;
+		out[i] = strtod(text, &end);
+		if (end == text || !(fabs(out[i]) < 1e9))
+			return false;
+		text = end;
+	}
+	return text[strspn(text, " \t\r")] == '\0';
+}
+
+static bool parse_line(const char *key, const char *value, tac_calibration *c)
+{
+	double v[3];
+	if (strcmp(key, "workspace_min_m") == 0 || strcmp(key, "workspace_max_m") == 0) {
+		if (!parse_numbers(value, v, 3))
+			return false;
+		*(key[11] == 'i' ? &c->workspace_min_m : &c->workspace_max_m) = tac_dvec3_load(v);
+		return true;
+	}
+	if (strcmp(key, "weight_N") == 0)
+		return parse_numbers(value, &c->weight_N, 1);
+	if (strcmp(key, "left_handed") == 0) {
+		c->left_handed = strncmp(value, "yes", 3) == 0;
+		return c->left_handed || strncmp(value, "no", 2) == 0;
+	}
+	return false;
+}
+
+bool tac_calibration_decode(const char *text, tac_calibration *out_calibration, char *out_why,
+			    size_t why_size)
+{
+	tac_calibration c = {0};
+	char line[256];
+	for (int number = 1; number == 1 || *text; number++) {
+		const size_t length = strcspn(text, "\n");
+		snprintf(line, sizeof line, "%.*s", length < 255 ? (int)length : 255, text);
+		text += length + (text[length] == '\n');
+		char key[32], value[200];
+		const bool blank = line[strspn(line, " \t\r")] == '\0';
+		const bool good =
+			number == 1 ? strncmp(line, FIRST_LINE, strlen(FIRST_LINE)) == 0
+				    : blank || (sscanf(line, " %31[a-zA-Z_] = %199[^\n]", key, value) == 2 &&
+						parse_line(key, value, &c));
+		if (!good) {
+			snprintf(out_why, why_size, "expected %s in line %d, found '%.60s'",
+				 number == 1 ? "'" FIRST_LINE "'" : "a value of a calibration", number, line);
+			return false;
+		}
+	}
+	const char *wrong = fault(&c);
+	if (wrong)
+		snprintf(out_why, why_size, "expected %s, found other values", wrong);
+	else
+		*out_calibration = c;
+	return wrong == NULL;
+}
+
+// ---- the file ----
+
+// The folder, and the name in it; false without a home.
+static bool folder_of(char *out, size_t size)
+{
+	const char *config = getenv("XDG_CONFIG_HOME");
+	const char *home = getenv("HOME");
+	if (config && config[0] == '/') // others are to be ignored, says the specification
+		return snprintf(out, size, "%s/tactus/devices", config) < (int)size;
+	return home && *home && snprintf(out, size, "%s/.config/tactus/devices", home) < (int)size;
+}
+
+bool tac_calibration_path(const tac_device_info *info, char *out, size_t size)
+{
+	char folder[512], name[80];
+	if (!folder_of(folder, sizeof folder))
+		return false;
+	const int driver = (int)strcspn(info->name, ":");
+	if (info->serial[0])
+		snprintf(name, sizeof name, "%.*s-%s", driver, info->name, info->serial);
+	else
+		snprintf(name, sizeof name, "%s", info->name);
+	for (char *c = name; *c; c++) {
+		const bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+				   (*c >= '0' && *c <= '9') || *c == '-' || *c == '_';
+		*c = plain ? *c : '_';
+	}
+	return snprintf(out, size, "%s/%s.conf", folder, name) < (int)size;
+}
+
+tac_result tac_calibration_load(const tac_device_info *info, tac_calibration *out_calibration,
+				bool *out_found)
+{
+	char path[640], text[FILE_MAX + 1], why[160];
+	*out_calibration = (tac_calibration){0};
+	*out_found = false;
+	if (!tac_calibration_path(info, path, sizeof path))
+		return TAC_OK;
+	FILE *file = fopen(path, "r");
+	if (!file && errno == ENOENT)
+		return TAC_OK;
+	size_t count = 0;
+	if (file) {
+		count = fread(text, 1, sizeof text, file);
+		snprintf(why, sizeof why, "expected a calibration, found %s",
+			 ferror(file)       ? "that it cannot be read"
+			 : count > FILE_MAX ? "a file that is far too long"
+			 : count == 0       ? "an empty file"
+					    : "bytes that are no text");
+	} else {
+		snprintf(why, sizeof why, "expected to read it, found: %s", strerror(errno));
+	}
+	const bool whole = file && !ferror(file) && count > 0 && count <= FILE_MAX && !memchr(text, 0, count);
+	if (file)
+		fclose(file);
+	if (whole) {
+		text[count] = '\0';
+		*out_found = tac_calibration_decode(text, out_calibration, why, sizeof why);
+	}
+	if (*out_found)
+		return TAC_OK;
+	tac_log(TAC_LOG_WARNING, "%s: %s; going on without it", path, why);
+	return TAC_PARTIAL;
+}
+
+// Makes the folders of `path`, as far as they are missing.
+static void make_folders(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0755);
+		*slash = '/';
+	}
+}
+
+// To another name first, so that a reader, or a crash, meets the old file or the new one.
+static bool write_whole(const char *path, const char *text, size_t count)
+{
+	char other[680];
+	snprintf(other, sizeof other, "%s.%d.new", path, (int)getpid());
+	const int file = open(other, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (file < 0)
+		return false;
+	bool good = write(file, text, count) == (ssize_t)count && fsync(file) == 0;
+	int error = errno;
+	if (close(file) != 0 && good) {
+		good = false;
+		error = errno;
+	}
+	if (good && rename(other, path) != 0) {
+		good = false;
+		error = errno;
+	}
+	if (!good)
+		unlink(other);
+	errno = error;
+	return good;
+}
+
+tac_result tac_calibration_save(const tac_device_info *info, const tac_calibration *calibration)
+{
+	char path[640], text[FILE_MAX];
+	const char *wrong = fault(calibration);
+	if (wrong) {
+		tac_log(TAC_LOG_ERROR, "calibration: expected %s, found other values", wrong);
+		return TAC_ERROR_ARGUMENT;
+	}
+	if (!tac_calibration_path(info, path, sizeof path)) {
+		tac_log(TAC_LOG_ERROR,
+			"calibration: expected a home folder in HOME or XDG_CONFIG_HOME, found none");
+		return TAC_ERROR_IO;
+	}
+	make_folders(path);
+	const size_t count = tac_calibration_encode(calibration, text, sizeof text);
+	if (write_whole(path, text, count))
+		return TAC_OK;
+	tac_log(TAC_LOG_ERROR, "calibration: expected to write %s, found: %s", path, strerror(errno));
+	return TAC_ERROR_IO;
+}
+
+// ---- the device ----
+
+typedef struct calibrated {
+	tac_device base;
+	tac_device *inner;
+	tac_dvec3 centre_m; // in the driver's frame
+	bool mirrored;
+} calibrated;
+
+static calibrated *calibrated_of(tac_device *device)
+{
+	return (calibrated *)device;
+}
+
+// The mirror image at the plane x = 0. Turning is seen the other way round about all axes but x.
+static tac_dvec3 mirror(tac_dvec3 v)
+{
+	return tac_dvec3_make(-v.x, v.y, v.z);
+}
+
+static tac_dvec3 mirror_turn(tac_dvec3 v)
+{
+	return tac_dvec3_make(v.x, -v.y, -v.z);
+}
+
+static tac_device_status calibrated_read(tac_device *device, int64_t now_ns, tac_device_state *out_state)
+{
+	const calibrated *c = calibrated_of(device);
+	const tac_device_status status = c->inner->read(c->inner, now_ns, out_state);
+	tac_dpose *T = &out_state->T_base_tool;
+	T->position = tac_dvec3_sub(T->position, c->centre_m);
+	if (c->mirrored) {
+		T->position = mirror(T->position);
+		T->rotation.y = -T->rotation.y;
+		T->rotation.z = -T->rotation.z;
+		out_state->velocity_m_per_s = mirror(out_state->velocity_m_per_s);
+		out_state->angular_velocity_rad_per_s = mirror_turn(out_state->angular_velocity_rad_per_s);
+	}
+	return status;
+}
+
+static tac_device_status calibrated_write(tac_device *device, int64_t now_ns, const tac_wrench *wrench)
+{
+	const calibrated *c = calibrated_of(device);
+	tac_wrench own = *wrench;
+	if (c->mirrored) {
+		own.force_N = mirror(own.force_N);
+		own.torque_Nm = mirror_turn(own.torque_Nm);
+	}
+	return c->inner->write(c->inner, now_ns, &own);
+}
+
+static void calibrated_enable(tac_device *device, bool on)
+{
+	tac_device_enable(calibrated_of(device)->inner, on);
+}
+
+static void calibrated_destroy(tac_device *device)
+{
+	tac_device_destroy(&calibrated_of(device)->inner);
+	free(device);
+}
+
+tac_result tac_calibration_apply(const tac_calibration *calibration, tac_device **device)
+{
+	const tac_dvec3 size = tac_dvec3_sub(calibration->workspace_max_m, calibration->workspace_min_m);
+	const bool measured = tac_dvec3_length(size) > 0;
+	if (!measured && calibration->weight_N == 0 && !calibration->left_handed)
+		return TAC_OK;
+	calibrated *c = calloc(1, sizeof *c);
+	if (!c) {
+		tac_log(TAC_LOG_ERROR, "calibration: expected memory for a device, found none");
+		return TAC_ERROR_MEMORY;
+	}
+	c->base = (tac_device){(*device)->info, calibrated_read, calibrated_write, calibrated_enable,
+			       calibrated_destroy};
+	c->inner = *device;
+	c->mirrored = calibration->left_handed;
+	tac_device_info *info = &c->base.info;
+	info->weight_N = calibration->weight_N;
+	if (measured) {
+		c->centre_m = tac_dvec3_lerp(calibration->workspace_min_m, calibration->workspace_max_m, 0.5);
+		info->workspace_min_m = tac_dvec3_scale(size, -0.5);
+		info->workspace_max_m = tac_dvec3_scale(size, 0.5);
+	} else if (c->mirrored) {
+		const double least = info->workspace_min_m.x;
+		info->workspace_min_m.x = -info->workspace_max_m.x;
+		info->workspace_max_m.x = -least;
+	}
+	*device = &c->base;
+	return TAC_OK;
+}
