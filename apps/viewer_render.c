@@ -241,7 +241,7 @@ static void draw_ground(viewer_render *r, const viewer_picture *p, scene_light *
 	glDisable(GL_BLEND);
 }
 
-// What is inside of something is drawn stronger than what is in the open.
+// What is inside of something is drawn stronger than what is in the open; marks are seen through all.
 static void draw_ghosts(viewer_render *r, const viewer_picture *p, scene_light *light)
 {
 	tell_light(r->ghost, light);
@@ -249,13 +249,15 @@ static void draw_ghosts(viewer_render *r, const viewer_picture *p, scene_light *
 	glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
 	glDepthMask(GL_FALSE);
 	for (int i = 0; i < p->item_count; i++) {
-		if (!p->items[i].ghost)
+		if (!p->items[i].ghost && !p->items[i].thin)
 			continue;
 		tell_body(r->ghost, &p->items[i]);
 		glDepthFunc(GL_GREATER);
-		glUniform1f(place(r->ghost, "strength"), 1.0F);
+		glUniform1f(place(r->ghost, "strength"), p->items[i].ghost ? 1.0F : 2.0F);
 		viewer_mesh_draw(p->items[i].mesh);
 		glDepthFunc(GL_LESS);
+		if (p->items[i].thin)
+			continue;
 		glUniform1f(place(r->ghost, "strength"), 0.35F);
 		viewer_mesh_draw(p->items[i].mesh);
 	}

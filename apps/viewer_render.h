@@ -23,7 +23,7 @@ typedef struct viewer_item {
 	float gloss; // 0 … 1
 	float glow;  // light of its own, 0: none
 	bool ghost;  // seen through, casts no shadow
-	bool thin;   // casts no shadow
+	bool thin;   // a mark: casts no shadow, and is seen through what hides it
 	int lit_count;
 	int32_t lit[VIEWER_LIT]; // surfaces shown as touched
 } viewer_item;

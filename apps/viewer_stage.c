@@ -9,7 +9,7 @@
 #define TOOL_COLOUR   0x2f9ddcffU
 #define SECOND_COLOUR 0x7d68e0ffU
 #define GHOST_COLOUR  0xff6ab8ffU
-#define FORCE_COLOUR  0xffa53cffU
+#define FORCE_COLOUR  0xffa020ffU
 #define STICK_COLOUR  0x5fd39affU
 #define SLIP_COLOUR   0xff6b4affU
 #define IDLE_COLOUR   0xaab4c0ffU
@@ -135,7 +135,7 @@ static void add_arrow(viewer_stage *s, tac_vec3 from, tac_vec3 vector, float thi
 	viewer_item *tip = add(s, &s->tip, tac_pose_make(end, turn), 1, colour);
 	tip->stretch = tac_vec3_make(2.4F * thickness, 2.4F * thickness, head);
 	rod->thin = tip->thin = true;
-	rod->glow = tip->glow = 0.55F;
+	rod->glow = tip->glow = 1.3F;
 }
 
 static void add_contacts(viewer_stage *s, const tac_snapshot *shot, float size)
@@ -150,7 +150,7 @@ static void add_contacts(viewer_stage *s, const tac_snapshot *shot, float size)
 		viewer_item *dot = add(s, &s->ball, tac_pose_make(at, tac_quat_identity()),
 				       (loaded ? 1.0F : 0.6F) * size, colour);
 		dot->thin = true;
-		dot->glow = 0.5F;
+		dot->glow = 1;
 		if (loaded)
 			add_arrow(s, at, tac_vec3_scale(tac_vec3_from_dvec3(c->normal), 9 * size),
 				  0.3F * size, colour);

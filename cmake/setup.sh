@@ -39,6 +39,9 @@ packages_optional='
 	xvfb                   the test of the viewer, on a display of its own
 	libgl1-mesa-dri        the same, without a graphics processor
 	xdotool                the same, keys and mouse
+	doxygen                the reference of the C interface
+	groff                  the test of the manual page
+	zsh                    the test of its completion
 	systemtap-sdt-dev      the probes for perf and bpftrace
 '
 

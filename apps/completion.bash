@@ -1,0 +1,30 @@
+# Completion of tactus for bash. It asks the program for its commands and options, so it knows what this one has.
+_tactus()
+{
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} words help
+	if ((COMP_CWORD == 1)); then
+		words="--help --version $("${COMP_WORDS[0]}" --help 2>/dev/null | awk '/^  [a-z]/ { print $1 }')"
+	else
+		help=$("${COMP_WORDS[0]}" "$command" --help 2>/dev/null)
+		if [[ $before == --device* ]]; then
+			words=$("${COMP_WORDS[0]}" devices 2>/dev/null | awk '$1 == "--device" { print $2 }')
+			COMPREPLY=($(compgen -W "$words mouse playback:" -- "$word"))
+			[[ $word != *:* ]] || COMPREPLY=("${COMPREPLY[@]#"${word%:*}:"}") # bash breaks words at colons
+			return
+		elif [[ $before == --* ]]; then
+			words=$(awk -v name="$before" '$1 == name && $2 ~ /\|/ { gsub(/\|/, " ", $2); print $2 }' <<<"$help")
+			if [[ -z $words && $(awk -v name="$before" '$1 == name { print NF }' <<<"$help") == 2 ]]; then
+				COMPREPLY=($(compgen -f -- "$word"))
+				return
+			fi
+		fi
+		if [[ -z $words ]]; then
+			words=$(awk '/^  --/ { print $1 }' <<<"$help")
+			[[ $command != run && $command != render && $before != --scene ]] ||
+				words+=" $("${COMP_WORDS[0]}" run --help 2>/dev/null | sed -n 's/^ *\(.*\); or a scene file.*/\1/p' | tr , ' ')"
+			[[ $word == -* ]] || { COMPREPLY=($(compgen -W "$words" -- "$word") $(compgen -f -- "$word")); return; }
+		fi
+	fi
+	COMPREPLY=($(compgen -W "$words" -- "$word"))
+}
+complete -o filenames -F _tactus tactus
