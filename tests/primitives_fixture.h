@@ -154,7 +154,7 @@ static inline double outside(const solid *s, tac_dvec3 x)
 
 typedef enum verdict { FREE, HIT, OPEN } verdict;
 
-#define MOST_PIECES 300 // thirty times that where convexity does not help on
+#define MOST_PIECES 300 // a thousand times that where convexity does not help on
 
 static inline verdict search_segment(const solid *s, const tac_segment *x)
 {
@@ -189,9 +189,7 @@ static inline verdict search_triangle(const solid *s, const tac_triangle *x)
 {
 	enum { DEEPEST = 40 };
 	tac_triangle stack[3 * DEEPEST + 4];
-	int depth = 0, most = s->kind != CONCAVE       ? MOST_PIECES
-			      : getenv("TACTUS_PAIRS") ? 3000 * MOST_PIECES
-						       : 30 * MOST_PIECES;
+	int depth = 0, most = s->kind == CONCAVE ? 1000 * MOST_PIECES : MOST_PIECES;
 	stack[depth++] = *x;
 	for (int pieces = 0; depth > 0; pieces++) {
 		tac_triangle t = stack[--depth];
@@ -272,7 +270,7 @@ static inline void check_share(kind k, int pairs, int hits, int open)
 {
 	// A comparison that always says the same proves nothing; nor does one that leaves much open.
 	TEST_ASSERT_TRUE_MESSAGE(hits > pairs / 50 && hits < pairs / 50 * 49, kind_names[k]);
-	TEST_ASSERT_TRUE_MESSAGE(open <= (k == CONCAVE ? pairs / 30 : pairs / 10000), kind_names[k]);
+	TEST_ASSERT_TRUE_MESSAGE(open <= pairs / 10000, kind_names[k]);
 	if (getenv("TACTUS_PAIRS") != NULL)
 		printf("%s: %d pairs, %d hits, %d left open by the oracle\n", kind_names[k], pairs, hits,
 		       open);
@@ -333,12 +331,12 @@ static inline void check_triangles(kind first, kind last)
 			TEST_ASSERT_EQUAL_MESSAGE(hit, meets_triangle(&s, &x, EPS, NULL), kind_names[k]);
 			verdict v = search_triangle(&s, &x);
 			hits += hit;
-			open += v == OPEN;
+			open += v == OPEN && !hit; // a hit is proved by its witness below
 			if (v != OPEN) {
 				TEST_ASSERT_EQUAL_MESSAGE(v == HIT, hit, kind_names[k]);
 			} else if (k != CONCAVE) {
 				double gap = least_over(&s, &x);
-				open -= fabs(gap) >= 10 * EPS;
+				open -= !hit && fabs(gap) >= 10 * EPS;
 				if (fabs(gap) >= 10 * EPS)
 					TEST_ASSERT_EQUAL_MESSAGE(gap <= 0, hit, kind_names[k]);
 			}
