@@ -84,7 +84,7 @@ bool tac_scd_report(tac_scd_run *r, int32_t surface_a, int32_t child)
 {
 	tac_scd_query *q = r->query;
 	tac_scd_hit hit = {surface_a, r->surface_b,
-			   r->a->blocks[child / TAC_RTREE_MAX].triangle[child % TAC_RTREE_MAX],
+			   r->a->leaves[child / TAC_RTREE_MAX].triangle[child % TAC_RTREE_MAX],
 			   r->triangle_b};
 	if (q->report != NULL)
 		q->report(q->user, &hit);
@@ -96,28 +96,28 @@ bool tac_scd_report(tac_scd_run *r, int32_t surface_a, int32_t child)
 
 bool tac_scd_exact(const tac_scd_run *r, int32_t child)
 {
-	const tac_scd_block *block = &r->a->blocks[child / TAC_RTREE_MAX];
+	const tac_leaf8 *leaf = &r->a->leaves[child / TAC_RTREE_MAX];
 	tac_tri64 fixed;
 	for (int k = 0; k < 3; k++)
 		for (int c = 0; c < 3; c++)
-			fixed.v[k][c] = (double)block->v[k][c][child % TAC_RTREE_MAX];
+			fixed.v[k][c] = (double)leaf->v[k][c][child % TAC_RTREE_MAX];
 	r->query->counters.exact_tests++;
 	return tac_tritri_closed(&fixed, &r->moved);
 }
 
 void tac_scd_take(tac_scd_run *r, int32_t surface_b, int32_t child)
 {
-	const tac_scd_block *block = &r->b->blocks[child / TAC_RTREE_MAX];
+	const tac_leaf8 *leaf = &r->b->leaves[child / TAC_RTREE_MAX];
 	const int lane = child % TAC_RTREE_MAX;
 	r->surface_b = surface_b;
-	r->triangle_b = block->triangle[lane];
+	r->triangle_b = leaf->triangle[lane];
 	const double t[3] = {r->translation.x, r->translation.y, r->translation.z};
 	for (int k = 0; k < 3; k++) {
 		for (int c = 0; c < 3; c++) {
 			const double *row = r->rotation->m[c];
-			r->moved.v[k][c] = row[0] * (double)block->v[k][0][lane] +
-					   row[1] * (double)block->v[k][1][lane] +
-					   row[2] * (double)block->v[k][2][lane] + t[c];
+			r->moved.v[k][c] = row[0] * (double)leaf->v[k][0][lane] +
+					   row[1] * (double)leaf->v[k][1][lane] +
+					   row[2] * (double)leaf->v[k][2][lane] + t[c];
 		}
 	}
 	r->query->counters.triangle_transforms++;

@@ -40,9 +40,9 @@ static void take(search *s, int32_t surface_b, int32_t child)
 }
 
 // Those of the triangles `lanes` of a leaf of A that meet the one in hand.
-static unsigned triangles_of_leaf(search *s, int32_t block, unsigned lanes)
+static unsigned triangles_of_leaf(search *s, int32_t index, unsigned lanes)
 {
-	const tac_scd_block *leaf = &s->run->a->blocks[block];
+	const tac_leaf8 *leaf = &s->run->a->leaves[index];
 	tac_scd_counters *counters = &s->run->query->counters;
 	v8 corner = LOAD3(leaf->v[0]);
 	tri8 a = {corner, {sub3(LOAD3(leaf->v[1]), corner), sub3(LOAD3(leaf->v[2]), corner)}};
@@ -53,7 +53,7 @@ static unsigned triangles_of_leaf(search *s, int32_t block, unsigned lanes)
 	counters->triangle_tests += count_bits(lanes);
 	for (; unsure != 0; unsure &= unsure - 1) {
 		int lane = lowest_bit(unsure);
-		if (tac_scd_exact(s->run, block * TAC_RTREE_MAX + lane))
+		if (tac_scd_exact(s->run, index * TAC_RTREE_MAX + lane))
 			met |= 1U << lane;
 	}
 	return met;

@@ -3,15 +3,8 @@
 #define TAC_COLLISION_SCD_PRIVATE_H
 
 #include "base/simd.h"
+#include "collision/leaf8.h"
 #include "collision/scd.h"
-
-// The triangles of a leaf, lane by lane. Lanes without one repeat the first; their boxes overlap nothing.
-typedef struct tac_scd_block {
-	float v[3][3][TAC_RTREE_MAX] __attribute__((aligned(32))); // corner, coordinate, lane
-	int32_t triangle[TAC_RTREE_MAX];                           // of the mesh
-	float longest;                                             // edge, rounded up, m
-	int32_t unused[7];
-} tac_scd_block;
 
 // The tree of a surface's triangles: a part of the object's nodes. The child of a leaf is a triangle: its
 // block times TAC_RTREE_MAX, and its lane.
@@ -30,8 +23,8 @@ struct tac_scd {
 	tac_rtree surfaces;         // SBV; its items are surfaces
 	tac_scd_surface *triangles; // TBV, one a surface
 	tac_rtree_node *nodes;      // of all TBV
-	tac_scd_block *blocks;      // one a leaf of any TBV
-	size_t node_count, block_count;
+	tac_leaf8 *leaves;          // of all TBV
+	size_t node_count, leaf_count;
 	size_t bytes;
 	tac_scd_visit_fn *visit;
 };

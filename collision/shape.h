@@ -3,13 +3,15 @@
 // collider interface by the tests of collision/primitives.h, which know the round solid itself and not a mesh
 // of it. A solid is filled, a mesh is its surface: a solid wholly inside a closed mesh touches nothing.
 //
-// solid against mesh: the mesh's R-tree, then the test of the solid and each triangle.
+// solid against mesh: the mesh's R-tree, then the test of the solid and each triangle; spheres and capsules
+// eight triangles at once in single precision, in double where that does not decide (collision/round8.h).
 // solid against solid: directly where there is a test (spheres, capsules and cylinders with spheres, two
 // capsules); else the moving one against a fine mesh of the fixed one, which lies inside of it by at most
 // 1e-3 of its radius. mesh against mesh: the same trees with exact triangle tests.
 #ifndef TAC_COLLISION_SHAPE_H
 #define TAC_COLLISION_SHAPE_H
 
+#include "base/simd.h"
 #include "collision/collider.h"
 
 #ifdef __cplusplus
@@ -72,9 +74,13 @@ tac_result tac_solids_mesh(const tac_solids *solids, int32_t segments, tac_mesh 
 // other modes. Thread: setup.
 const tac_collider *tac_solid_collider(void);
 
-// The shape of solids for tac_solid_collider, with a mesh of its own. The caller owns *out_shape.
-// TAC_ERROR_ARGUMENT where a solid is too small, or too far from the origin, to have a mesh in single
-// precision. Thread: setup.
+// The engine with one SIMD variant (which tac_simd_supported must allow): for tests and benches. Shapes of
+// either function serve both. Thread: setup.
+const tac_collider *tac_solid_collider_of(tac_simd simd);
+
+// The shape of solids for the engine of tac_solid_collider at the time, with a mesh of its own. The caller
+// owns *out_shape. TAC_ERROR_ARGUMENT where a solid is too small, or too far from the origin, to have a mesh
+// in single precision. Thread: setup.
 tac_result tac_shape_build_solids(const tac_solids *solids, tac_shape **out_shape);
 
 #ifdef __cplusplus

@@ -269,6 +269,56 @@ static void a_solid_against_a_mesh_equals_brute_force_over_its_triangles(void)
 	tac_mesh_destroy(&mesh);
 }
 
+// Batches of every instruction set and one test after the other: the same answers, pairs and counters.
+static void every_variant_gives_the_same_answers(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(1, .3f, 60, 30, &mesh));
+	const char *const round[3] = {probes[0], probes[1], "sphere:r=0.3+capsule:r=0.05,h=1,y=0.2"};
+	enum { POSES = 20, MOST = 1024 };
+	static int32_t expected[POSES][2][MOST];
+	int64_t counts[POSES], pairs = 0;
+	tac_counters counters[POSES];
+	for (int p = 0; p < 3; p++) {
+		for (int v = 0; v < TAC_SIMD_COUNT; v++) {
+			if (!tac_simd_supported((tac_simd)v))
+				continue;
+			setenv("TACTUS_SIMD", tac_simd_name((tac_simd)v), 1);
+			const tac_collider *c = tac_solid_collider();
+			TEST_ASSERT_EQUAL_STRING(tac_simd_name((tac_simd)v), c->variant);
+			tac_shape *fixed, *probe = shape_of(round[p]);
+			TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(c, mesh, &fixed));
+			tac_rng rng = tac_rng_seed(5, (uint64_t)p);
+			for (int i = 0; i < POSES; i++) {
+				tac_motion motion = random_motion(&rng, 1.2f);
+				tac_collider_query(c, context, probe, fixed, &motion, TAC_QUERY_PAIRS,
+						   (tac_budget){0});
+				size_t bytes = (size_t)context->pair_count * sizeof(int32_t);
+				if (v == TAC_SIMD_SCALAR) {
+					counts[i] = context->pair_count;
+					counters[i] = context->counters;
+					TEST_ASSERT_TRUE(counts[i] <= MOST);
+					memcpy(expected[i][0], context->fixed_ids, bytes);
+					memcpy(expected[i][1], context->moving_ids, bytes);
+					pairs += counts[i];
+				}
+				TEST_ASSERT_EQUAL(counts[i], context->pair_count);
+				TEST_ASSERT_EQUAL_MEMORY(&counters[i], &context->counters,
+							 sizeof counters[i]);
+				if (counts[i] > 0) {
+					TEST_ASSERT_EQUAL_MEMORY(expected[i][0], context->fixed_ids, bytes);
+					TEST_ASSERT_EQUAL_MEMORY(expected[i][1], context->moving_ids, bytes);
+				}
+			}
+			tac_shape_destroy(&probe);
+			tac_shape_destroy(&fixed);
+		}
+	}
+	unsetenv("TACTUS_SIMD");
+	TEST_ASSERT_TRUE(pairs > 1000);
+	tac_mesh_destroy(&mesh);
+}
+
 static tac_contact ask(tac_shape *moving, tac_shape *fixed, float x, float y, float z, tac_query_mode mode)
 {
 	tac_motion motion = identity_motion(x, y, z);
@@ -371,6 +421,7 @@ int main(void)
 	RUN_TEST(what_is_no_solid_is_refused_with_one_line);
 	RUN_TEST(meshes_of_solids_have_their_volume);
 	RUN_TEST(a_solid_against_a_mesh_equals_brute_force_over_its_triangles);
+	RUN_TEST(every_variant_gives_the_same_answers);
 	RUN_TEST(solids_meet_solids);
 	RUN_TEST(meshes_against_meshes_equal_brute_force);
 	RUN_TEST(a_spent_budget_is_unknown_and_the_query_resumes_to_the_same_answer);
