@@ -190,6 +190,7 @@ static bool connect(tac_board *board)
 	usb.in_endpoint = TAC_BOARD_IN_ENDPOINT;
 	usb.out_bytes = board->def.message_max;
 	usb.in_bytes = (board->def.message_max / PACKET_BYTES + 1) * PACKET_BYTES;
+	usb.out_limit_ms = ANSWER_NS / TAC_NS_PER_MS; // queries have deadlines of their own
 	usb.end_with_short = true;
 	usb.clear_halts = true;
 	usb.priority = board->def.priority;

@@ -1,0 +1,72 @@
+// What the scenarios of the guest share: each is a program that ends with 0 if all is well.
+#ifndef TAC_TESTS_GUEST_SCENARIO_H
+#define TAC_TESTS_GUEST_SCENARIO_H
+
+#include "base/rng.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static inline void vsay(const char *format, va_list rest)
+{
+	printf("guest:   ");
+	vprintf(format, rest);
+	printf("\n");
+	fflush(stdout);
+}
+
+__attribute__((format(printf, 1, 2))) static inline void say(const char *format, ...)
+{
+	va_list rest;
+	va_start(rest, format);
+	vsay(format, rest);
+	va_end(rest);
+}
+
+// Ends the scenario with a line unless `condition`; the text says what was expected.
+__attribute__((format(printf, 2, 3))) static inline void require(bool condition, const char *format, ...)
+{
+	if (condition)
+		return;
+	va_list rest;
+	va_start(rest, format);
+	printf("guest:   expected: ");
+	vsay(format, rest);
+	va_end(rest);
+	exit(1);
+}
+
+// Starts a program; its output goes to the console.
+static inline pid_t start(char *const *arguments)
+{
+	pid_t child = fork();
+	if (child == 0) {
+		execv(arguments[0], arguments);
+		_exit(127);
+	}
+	return child;
+}
+
+// Kills it in so many milliseconds, while the caller is busy with it. The caller still has to `stop` it.
+static inline void kill_later(pid_t child, useconds_t ms)
+{
+	if (fork() == 0) {
+		usleep(1000 * ms);
+		kill(child, SIGKILL);
+		_exit(0);
+	}
+}
+
+// Ends it as rudely as possible.
+static inline void stop(pid_t child)
+{
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+#endif
