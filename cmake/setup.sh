@@ -34,7 +34,7 @@ packages_optional='
 	gcc-aarch64-linux-gnu  the NEON bodies, compiled
 	libc6-dev-arm64-cross  the NEON bodies, linked
 	qemu-user-static       the NEON bodies, run
-	qemu-system-x86        the test on Debian's kernels with virtual USB devices
+	qemu-system-x86        Debian kernels that meet virtual USB devices, tested
 	libck-dev              the benchmark against Concurrency Kit
 	chromium               the test of the report in a browser
 	xvfb                   the test of the viewer, on a display of its own
