@@ -106,7 +106,7 @@ static void a_receive_waits_until_its_deadline_and_no_message_is_lost_by_it(void
 	TEST_ASSERT_EQUAL(TAC_USB_TIMEOUT, tac_usb_receive(usb, deadline_ns, &bytes, &count));
 	TEST_ASSERT_TRUE(tac_clock_now_ns() >= deadline_ns);
 	TEST_ASSERT_EQUAL(TAC_USB_TIMEOUT, tac_usb_receive(usb, 0, &bytes, &count));
-	tac_virtual_usb_inject(device, ECHO_IN, TAC_VIRTUAL_SILENT, 20 * TAC_NS_PER_MS);
+	tac_virtual_usb_inject(device, ECHO_IN, TAC_VIRTUAL_SILENT, 150 * TAC_NS_PER_MS);
 	TEST_ASSERT_EQUAL(TAC_USB_OK, send("late", 4));
 	TEST_ASSERT_EQUAL(TAC_USB_TIMEOUT, receive(TAC_NS_PER_MS, &bytes, &count));
 	TEST_ASSERT_EQUAL(TAC_USB_OK, receive(FAR_NS, &bytes, &count));
@@ -278,7 +278,7 @@ static void a_device_that_takes_nothing_fills_the_buffers_and_is_trouble_after_i
 {
 	const uint8_t *bytes;
 	uint32_t count;
-	def.out_limit_ms = 50;
+	def.out_limit_ms = 300;
 	open_link();
 	tac_virtual_usb_inject(device, ECHO_OUT, TAC_VIRTUAL_SILENT, 0);
 	for (int i = 0; i < def.out_count; ++i)
