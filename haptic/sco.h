@@ -92,8 +92,8 @@ typedef struct tac_sco_def {
 	int32_t gathers;      // looks for contacts, over all objects, default 16
 	int32_t certificates; // default 14
 	int32_t qps;          // default 48
-	int64_t pairs; // of triangles, over all gathers, certificates and sweeps; default 4,000, about 0.3 ms
-	int32_t queries; // of the reactive mover, default 32
+	int64_t pairs;        // of triangles, over all gathers, certificates and sweeps; default 2,000
+	int32_t queries;      // of the reactive mover, default 32
 } tac_sco_def;
 
 typedef enum tac_sco_flag {

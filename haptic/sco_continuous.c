@@ -11,6 +11,10 @@
 // A piece must bring the device closer by this, m^2 in the metric, else the step has converged: less is
 // chatter.
 #define CLOSER 1e-12
+// Contacts are looked for so far, as a part of the trust radius; a list that reaches almost as far is not
+// made anew.
+#define LOOK       0.4
+#define LOOK_AGAIN 0.6
 // Shorter pieces are none, m; and shorter ones after the first of a step, as a part of the stop length.
 #define PIECE_MIN 1e-9
 #define SETTLED   0.1
@@ -212,8 +216,11 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 		reach = trust;
 	double shove = push ? set_pushes(sco, reach) : 0;
 	push = push && tac_sco_pushing(sco);
-	// Further than the piece goes, where that is little: the next one may then reuse them.
-	double margin = fmax(reach, 0.5 * trust) + shove + 2 * hold;
+	// Not as far as the piece may go: surfaces that slide close their gaps slowly, and what is missed the
+	// proof finds.
+	double margin = LOOK * trust + shove + 2 * hold;
+	if (sco->known > 0 && sco->known < margin && sco->known >= LOOK_AGAIN * margin)
+		margin = sco->known;
 	if (!look(sco, margin))
 		return DONE;
 	tick->near = sco->distance < NEAR * hold;
@@ -260,7 +267,7 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 		return GO_ON;
 	}
 	tick->rounds = 0;
-	double got = commit(sco, t, proof.fraction, sco->distance, margin);
+	double got = commit(sco, t, proof.fraction, sco->distance, LOOK * trust + 2 * hold);
 	if (got < 0)
 		return DONE;
 	sco->injected_count = 0;
