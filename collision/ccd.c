@@ -435,10 +435,10 @@ static void enter_slice(query *q, int k, int n)
 	q->candidate_count = 0;
 	double way = q->m.length / n + q->reach, by_fixed = q->reach + q->sweep.bend;
 	double by_moving = q->m.rotates ? HUGE_VAL : by_fixed;
-	tac_ccd_search search = {q->moving, q->fixed,  &q->sweep,       way,
-				 by_fixed,  by_moving, visit_candidate, q};
+	tac_ccd_search search = {q->moving, q->fixed,        &q->sweep, way, by_fixed,
+				 by_moving, visit_candidate, q,         0};
 	if (tac_ccd_list_covers(q->context, &q->from, way)) {
-		tac_ccd_near_pairs(&search, q->context);
+		tac_ccd_near_pairs(&search, q->context, NULL);
 		return;
 	}
 	tac_ccd_pairs(q->moving, q->fixed, &q->sweep, &q->reach, visit_candidate, q);

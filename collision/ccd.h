@@ -71,7 +71,7 @@ typedef struct tac_ccd_pose {
 } tac_ccd_pose;
 
 // Pairs of triangles and planes that a context remembers.
-#define TAC_CCD_NEAR_MAX   8192
+#define TAC_CCD_NEAR_MAX   4096
 #define TAC_CCD_PLANES_MAX 1024
 
 // A pair of triangles near the pose of the list: positions in the bodies' triangle arrays, and a lower bound
@@ -93,10 +93,11 @@ typedef struct tac_ccd_context {
 	int32_t closest_moving, closest_fixed; // of the closest pair of the last contacts, plus 1: the same
 	tac_ccd_pose at;                       // where the list was made
 	double reach;                          // what is closer there is listed, m; 0: no list
-	double overflow_reach;                 // with which the list overflowed, m
-	int32_t overflow_queries;              // since then without a list
+	double overflow_reach;                 // with which the list overflowed, m; 0: it did not
+	int32_t overflow_lists;                // made since then
 	int32_t count;
 	tac_ccd_near pairs[TAC_CCD_NEAR_MAX];
+	tac_ccd_near filtered[TAC_CCD_NEAR_MAX]; // of the query under way
 	struct {
 		int32_t moving, fixed; // triangles' ids plus 1; 0: empty
 		tac_dvec3 normal;      // fixed frame

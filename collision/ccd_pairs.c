@@ -4,10 +4,13 @@
 
 // A list reaches this many times further than the query that makes it, so that it serves the next ones, too.
 #define LIST_REACH 2.2
-// After an overflow the lists are made this much shorter; after so many queries without one the next try is
-// made.
-#define OVERFLOW_REACH    0.7
+// A list that overflows is tried again with this part of the reach, so often; so many lists later the full
+// reach is tried again.
+#define OVERFLOW_REACH    0.6
+#define OVERFLOW_TRIES    8
 #define OVERFLOW_PATIENCE 32
+// Steps in which the reach of a query is lowered to keep the limit of pairs.
+#define BINS 64
 // What rounding may take from a bound of a distance, as a part of the bodies' size.
 #define ROUNDING 1e-14
 
@@ -57,30 +60,32 @@ static bool visit_list(void *user, int32_t moving, int32_t fixed)
 	return true;
 }
 
+// Makes the list around T, as far as it has room.
 static void make_list(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
 		      double needed, tac_ccd_context *context)
 {
 	double reach = LIST_REACH * needed;
-	if (context->overflow_reach > 0 && reach > OVERFLOW_REACH * context->overflow_reach)
-		reach = OVERFLOW_REACH * context->overflow_reach;
-	context->count = 0;
-	context->reach = 0;
-	if (reach < needed) {
-		if (++context->overflow_queries > OVERFLOW_PATIENCE)
-			context->overflow_reach = 0;
-		return;
-	}
+	if (context->overflow_reach > 0 && ++context->overflow_lists > OVERFLOW_PATIENCE)
+		context->overflow_reach = 0;
+	if (context->overflow_reach > 0)
+		reach = fmin(reach, OVERFLOW_REACH * context->overflow_reach);
 	tac_ccd_sweep still = tac_ccd_sweep_make(*T, *T, 0, 0);
-	tac_ccd_pairs(moving, fixed, &still, &reach, visit_list, context);
-	context->overflow_queries = 0;
-	if (context->count < 0) {
+	context->reach = 0;
+	for (int i = 0; i < OVERFLOW_TRIES; i++) {
+		context->count = 0;
+		tac_ccd_pairs(moving, fixed, &still, &reach, visit_list, context);
+		if (context->count >= 0) {
+			context->count = tac_ccd_filter(moving, fixed, &still, reach, reach, context->pairs,
+							context->count);
+			context->at = *T;
+			context->reach = reach;
+			return;
+		}
 		context->count = 0;
 		context->overflow_reach = reach;
-		return;
+		context->overflow_lists = 0;
+		reach *= OVERFLOW_REACH;
 	}
-	context->count = tac_ccd_filter(moving, fixed, &still, reach, reach, context->pairs, context->count);
-	context->at = *T;
-	context->reach = reach;
 }
 
 void tac_ccd_context_bind(tac_ccd_context *context, const tac_ccd_body *moving, const tac_ccd_body *fixed)
@@ -92,17 +97,17 @@ void tac_ccd_context_bind(tac_ccd_context *context, const tac_ccd_body *moving, 
 	context->fixed = fixed;
 }
 
-// What a list must reach to cover a query at the pose T.
-static double list_needed(const tac_ccd_context *context, const tac_ccd_pose *T, double reach)
+// How far the context's list reaches at the pose T.
+static double list_reach(const tac_ccd_context *context, const tac_ccd_pose *T)
 {
 	double rounding =
 		ROUNDING * (context->moving->radius + context->fixed->radius + tac_dvec3_length(T->t));
-	return reach + rounding + displacement(context->moving, T, &context->at);
+	return context->reach - rounding - displacement(context->moving, T, &context->at);
 }
 
 bool tac_ccd_list_covers(const tac_ccd_context *context, const tac_ccd_pose *T, double reach)
 {
-	return context && context->reach > 0 && list_needed(context, T, reach) <= context->reach;
+	return context && context->reach > 0 && reach <= list_reach(context, T);
 }
 
 // Pairs on their way to the visitor.
@@ -132,25 +137,60 @@ static bool visit_chunk(void *user, int32_t moving, int32_t fixed)
 	return c->count < CHUNK || flush(c);
 }
 
-void tac_ccd_near_pairs(const tac_ccd_search *search, tac_ccd_context *context)
+// The largest part of the reach with no more pairs than the limit; 0 when there is none.
+static double limited_reach(const tac_ccd_near *pairs, int32_t count, double reach, int32_t limit)
+{
+	int32_t bins[BINS] = {0};
+	for (int32_t i = 0; i < count; i++) {
+		double at = (double)pairs[i].clears / reach * BINS;
+		bins[at <= 0 ? 0 : at >= BINS - 1 ? BINS - 1 : (int)at]++;
+	}
+	int k = 0;
+	for (int32_t sum = 0; k < BINS && sum + bins[k] <= limit; k++)
+		sum += bins[k];
+	return reach * k / BINS;
+}
+
+// Visits what the list has within the reach.
+static void visit_listed(const tac_ccd_search *s, tac_ccd_context *context, double reach, double *out_reach)
+{
+	// A pair that is this far away where the list was made is too far here.
+	double needed = reach + (context->reach - list_reach(context, &s->sweep->start));
+	double closer = s->reach - reach; // the planes need not clear more than what is sought
+	int32_t count = 0;
+	for (int32_t i = 0; i < context->count; i++) {
+		if ((double)context->pairs[i].clears <= needed)
+			context->filtered[count++] = context->pairs[i];
+	}
+	count = tac_ccd_filter(s->moving, s->fixed, s->sweep, s->by_fixed - closer, s->by_moving - closer,
+			       context->filtered, count);
+	if (s->limit > 0 && count > s->limit)
+		reach = limited_reach(context->filtered, count, reach, s->limit);
+	if (out_reach)
+		*out_reach = reach;
+	for (int32_t i = 0; i < count; i++) {
+		const tac_ccd_near *p = &context->filtered[i];
+		if ((s->limit == 0 || (double)p->clears <= reach) && !s->visit(s->user, p->moving, p->fixed))
+			return;
+	}
+}
+
+void tac_ccd_near_pairs(const tac_ccd_search *search, tac_ccd_context *context, double *out_reach)
 {
 	const tac_ccd_pose *T = &search->sweep->start;
 	if (context && !tac_ccd_list_covers(context, T, search->reach))
 		make_list(search->moving, search->fixed, T, search->reach, context);
+	if (tac_ccd_list_covers(context, T, search->reach) || (context && search->limit > 0)) {
+		visit_listed(search, context, fmax(0, fmin(search->reach, list_reach(context, T))),
+			     out_reach);
+		return;
+	}
+	if (out_reach)
+		*out_reach = search->reach;
 	chunk c;
 	c.search = search;
 	c.count = 0;
-	if (!tac_ccd_list_covers(context, T, search->reach)) {
-		tac_ccd_sweep still = tac_ccd_sweep_make(*T, *T, 0, 0);
-		tac_ccd_pairs(search->moving, search->fixed, &still, &search->reach, visit_chunk, &c);
-		flush(&c);
-		return;
-	}
-	double needed = list_needed(context, T, search->reach);
-	for (int32_t i = 0; i < context->count; i++) {
-		const tac_ccd_near *p = &context->pairs[i];
-		if ((double)p->clears <= needed && !visit_chunk(&c, p->moving, p->fixed))
-			return;
-	}
+	tac_ccd_sweep still = tac_ccd_sweep_make(*T, *T, 0, 0);
+	tac_ccd_pairs(search->moving, search->fixed, &still, &search->reach, visit_chunk, &c);
 	flush(&c);
 }

@@ -173,12 +173,14 @@ typedef struct tac_ccd_search {
 	double by_fixed, by_moving; // as in tac_ccd_filter
 	tac_ccd_visit visit;
 	void *user;
+	int32_t limit; // pairs to visit at most, when there is a context; 0: no limit
 } tac_ccd_search;
 
 // Visits all pairs that are closer than the reach at the start and not parted by their planes, and some
 // others: those of the context's list, which is made anew when it does not cover them; with NULL, or too many
-// pairs for it, those of the trees.
-void tac_ccd_near_pairs(const tac_ccd_search *search, tac_ccd_context *context);
+// pairs for it, those of the trees. With a limit a shorter reach may have to do; *reach, which may be NULL,
+// is set to it before the first visit.
+void tac_ccd_near_pairs(const tac_ccd_search *search, tac_ccd_context *context, double *out_reach);
 
 #ifdef __cplusplus
 }

@@ -286,9 +286,9 @@ tac_certificate tac_certificate_check(const tac_ccd_body *moving, const tac_ccd_
 	double w2 = q.w_length * q.w_length, reach = fixed->radius + tac_dvec3_length(T->t) + q.v_length;
 	double by_fixed = options->threshold + w2 * moving->radius / 8;
 	double by_moving = options->threshold + (w2 * reach + 2 * q.w_length * q.v_length) / 8;
-	tac_ccd_search search = {moving,   fixed,     &q.sweep, options->threshold + way,
-				 by_fixed, by_moving, visit,    &q};
-	tac_ccd_near_pairs(&search, context);
+	tac_ccd_search search = {moving, fixed, &q.sweep, options->threshold + way, by_fixed, by_moving,
+				 visit,  &q,    0};
+	tac_ccd_near_pairs(&search, context, NULL);
 	if (q.result.fraction < 1)
 		q.result.flags |= TAC_CCD_STOPPED;
 	return q.result;

@@ -31,7 +31,7 @@ typedef struct side {
 typedef struct query {
 	side moving, fixed;
 	double margin;
-	double bar;      // gaps from here on are dropped: the margin, or less when there were too many
+	double bar;      // gaps above are dropped: there are enough smaller ones
 	double least;    // distance so far
 	double rounding; // of a distance
 	tac_ccd_context *context;
@@ -413,14 +413,15 @@ void tac_contacts_query(const tac_ccd_body *moving, const tac_ccd_body *fixed, c
 	out_contacts->dropped = 0;
 	out_contacts->pairs = 0;
 	out_contacts->distance = 0;
+	out_contacts->margin = 0;
 	if (!tac_dmat3_finite(T->R) || !tac_dvec3_finite(T->t))
 		return;
 	tac_ccd_context_bind(context, moving, fixed);
 	query q = {.moving = {moving, T},
 		   .fixed = {fixed, NULL},
 		   .margin = margin,
-		   .bar = margin,
-		   .least = margin,
+		   .bar = HUGE_VAL,
+		   .least = HUGE_VAL,
 		   .rounding = ROUNDING * (moving->radius + fixed->radius + tac_dvec3_length(T->t)),
 		   .context = context,
 		   .out = out_contacts,
@@ -432,9 +433,11 @@ void tac_contacts_query(const tac_ccd_body *moving, const tac_ccd_body *fixed, c
 				  0);
 		measure_distance(&q, context->closest_moving - 1, context->closest_fixed - 1);
 	}
-	tac_ccd_search search = {moving, fixed, &q.still, margin, margin, margin, visit, &q};
-	tac_ccd_near_pairs(&search, context);
-	out_contacts->distance = q.least;
+	tac_ccd_search search = {moving, fixed, &q.still,          margin, margin, margin,
+				 visit,  &q,    TAC_CONTACTS_PAIRS};
+	tac_ccd_near_pairs(&search, context, &q.margin);
+	out_contacts->margin = q.margin;
+	out_contacts->distance = fmin(q.least, q.margin);
 	if (out_contacts->count > TAC_CONTACTS_MAX)
 		prune(&q);
 	sort_contacts(out_contacts, comes_before);

@@ -17,6 +17,8 @@ extern "C" {
 #endif
 
 #define TAC_CONTACTS_MAX 512
+// Pairs of triangles that a query with a context examines at most: it lowers the margin to keep to that.
+#define TAC_CONTACTS_PAIRS 2048
 // How far outside its cone a normal may lie and still count, as a cosine: tighter, and a mover is blocked
 // between two features that both decline.
 #define TAC_CONTACTS_CONE 1e-3
@@ -45,17 +47,19 @@ typedef struct tac_contact_point {
 typedef struct tac_contacts {
 	int32_t count;
 	int32_t dropped; // beyond TAC_CONTACTS_MAX: those with the largest gaps
-	double distance; // smallest over all pairs of triangles, contact or not; the margin when none is
-			 // closer
-	int64_t pairs;   // of triangles examined
+	// The margin of which everything is listed: the one asked for, unless too many pairs are within it.
+	double margin;
+	// Smallest over all pairs of triangles, contact or not; the margin above when none is closer.
+	double distance;
+	int64_t pairs; // of triangles examined
 	// Ordered by kind, moving feature, fixed feature. The second half is room for the query.
 	tac_contact_point list[2 * TAC_CONTACTS_MAX];
 } tac_contacts;
 
 // Lists the contacts at the pose T with gaps below `margin` (m, > 0). Each pair of features is listed once.
 // With intersecting bodies, or a pose that is not finite, the distance is 0 and the list means nothing.
-// Bodies that are not solid have contacts on both sides of their faces. `context` may be NULL; the contacts
-// do not depend on it. Thread: RT.
+// Bodies that are not solid have contacts on both sides of their faces. `context` may be NULL, then the work
+// is not bounded; the contacts do not depend on it, but how much of the margin is covered may. Thread: RT.
 void tac_contacts_query(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
 			double margin, tac_ccd_context *context, tac_contacts *out_contacts);
 

@@ -302,6 +302,36 @@ static void contacts_do_not_depend_on_the_context(void)
 	TEST_ASSERT_TRUE(contacts.distance == 0); // not known to be free
 }
 
+// A ball in a hollow of nearly its own radius: everything is near everything.
+static void too_many_pairs_lower_the_margin_and_nothing_below_it_is_missing(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.1f, 5, &mesh));
+	thing hollow = thing_make(mesh);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.0985f, 5, &mesh));
+	thing ball = thing_make(mesh);
+	static tac_ccd_context context;
+	memset(&context, 0, sizeof context);
+	int lowered = 0;
+	for (int n = 0; n < 60; n++) {
+		tac_ccd_pose T = pose(1e-4 * n / 60, 0, -1.2e-3 * n / 60, z_axis, 1e-3 * n);
+		double margin = n % 3 ? 1e-3 : 1.5e-3;
+		tac_contacts_query(ball.body, hollow.body, &T, margin, &context, &contacts);
+		TEST_ASSERT_TRUE(contacts.margin <= margin && contacts.pairs <= TAC_CONTACTS_PAIRS);
+		TEST_ASSERT_TRUE(contacts.distance <= contacts.margin);
+		lowered += contacts.margin < margin;
+		if (contacts.margin == 0)
+			continue;
+		tac_contacts_query(ball.body, hollow.body, &T, contacts.margin, NULL, &again);
+		TEST_ASSERT_TRUE(again.distance == contacts.distance);
+		TEST_ASSERT_EQUAL_INT(again.count, contacts.count);
+		if (again.count > 0)
+			TEST_ASSERT_EQUAL_MEMORY(again.list, contacts.list,
+						 sizeof(tac_contact_point) * (size_t)again.count);
+	}
+	TEST_ASSERT_GREATER_THAN(10, lowered);
+}
+
 static void more_contacts_than_fit_leave_the_farthest_out(void)
 {
 	tac_mesh *mesh;
@@ -330,6 +360,7 @@ int main(void)
 	RUN_TEST(vertex_beside_a_fold_meets_the_planes_of_both_walls);
 	RUN_TEST(closest_pair_is_always_among_the_contacts);
 	RUN_TEST(contacts_do_not_depend_on_the_context);
+	RUN_TEST(too_many_pairs_lower_the_margin_and_nothing_below_it_is_missing);
 	RUN_TEST(more_contacts_than_fit_leave_the_farthest_out);
 	return UNITY_END();
 }
