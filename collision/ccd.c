@@ -296,7 +296,7 @@ typedef struct query {
 
 tac_ccd_options tac_ccd_options_default(void)
 {
-	tac_ccd_options options = {TAC_CCD_ZONE, 0, NULL, NULL, true};
+	tac_ccd_options options = {TAC_CCD_ZONE, 0, NULL, NULL, true, false};
 	return options;
 }
 
@@ -422,6 +422,12 @@ static bool visit_candidate(void *user, int32_t moving, int32_t fixed)
 	return true;
 }
 
+static void descend(const query *q, const tac_ccd_sweep *sweep, const double *reach, tac_ccd_visit visit,
+		    void *user)
+{
+	(q->options->bsp ? tac_ccd_pairs_bsp : tac_ccd_pairs)(q->moving, q->fixed, sweep, reach, visit, user);
+}
+
 // Enters slice k of n: its poses, and the pairs within reach.
 static void enter_slice(query *q, int k, int n)
 {
@@ -437,11 +443,11 @@ static void enter_slice(query *q, int k, int n)
 	double by_moving = q->m.rotates ? HUGE_VAL : by_fixed;
 	tac_ccd_search search = {q->moving, q->fixed,        &q->sweep, way, by_fixed,
 				 by_moving, visit_candidate, q,         0};
-	if (tac_ccd_list_covers(q->context, &q->from, way)) {
+	if (!q->options->bsp && tac_ccd_list_covers(q->context, &q->from, way)) {
 		tac_ccd_near_pairs(&search, q->context, NULL);
 		return;
 	}
-	tac_ccd_pairs(q->moving, q->fixed, &q->sweep, &q->reach, visit_candidate, q);
+	descend(q, &q->sweep, &q->reach, visit_candidate, q);
 	if (q->listed)
 		q->candidate_count = tac_ccd_filter(q->moving, q->fixed, &q->sweep, by_fixed, by_moving,
 						    q->candidates, q->candidate_count);
@@ -453,7 +459,7 @@ static void each_pair(query *q, const tac_ccd_sweep *sweep, const double *reach,
 {
 	q->pair.loaded = -1;
 	if (!q->listed) {
-		tac_ccd_pairs(q->moving, q->fixed, sweep, reach, visit, user);
+		descend(q, sweep, reach, visit, user);
 		return;
 	}
 	for (int i = 0; i < q->candidate_count; i++) {
@@ -503,7 +509,11 @@ static bool visit_distance(void *user, int32_t moving, int32_t fixed)
 	if (tac_ccd_pair_clears(&d->pair) > d->least)
 		return true;
 	tac_ccd_closest closest = tac_ccd_closest_of_triangles(d->pair.a.start, d->pair.b);
-	if (closest.distance < d->least) {
+	// Of equals the lowest, so that the answer does not depend on who came first.
+	const tac_ccd_triangle *a = d->pair.a.triangle, *b = d->pair.triangle;
+	bool lower = d->moving && closest.distance == d->least &&
+		     (a->id != d->moving->id ? a->id < d->moving->id : b->id < d->fixed->id);
+	if (closest.distance < d->least || lower) {
 		d->least = closest.distance;
 		d->closest = closest;
 		d->moving = d->pair.a.triangle;
@@ -636,6 +646,7 @@ static tac_ccd_result run(const tac_ccd_body *moving, const tac_ccd_body *fixed,
 {
 	double zone = options->zone;
 	double size = tac_dvec3_length(m->start.t) + moving->radius + m->length;
+	TAC_ASSERT(!options->bsp || fixed->bsp);
 	bool valid = zone >= 0 && tac_dmat3_finite(m->start.R) && size < 1e30 &&
 		     tac_dmat3_orthonormality_error(m->start.R) < 1e-3 && m->length >= 0;
 	if (!valid || (zone > 0 && size * ROUNDING > zone))

@@ -48,6 +48,8 @@ typedef struct tac_ccd_options {
 	bool (*expired)(void *user);
 	void *user;
 	bool cull; // back faces of two solids; default true, the results are the same
+	bool bsp;  // find pairs with the fixed body's BSP, which must have one; default false, the results
+		   // are the same
 } tac_ccd_options;
 
 typedef struct tac_ccd_result {

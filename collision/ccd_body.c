@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/simd.h"
+#include "collision/bsp.h"
 #include "collision/split.h"
 
 #include <math.h>
@@ -254,7 +255,7 @@ static bool build_tree(builder *b)
 
 tac_ccd_body_def tac_ccd_body_def_default(void)
 {
-	tac_ccd_body_def def = {NULL, false, false, false};
+	tac_ccd_body_def def = {NULL, false, false, false, false};
 	return def;
 }
 
@@ -303,6 +304,8 @@ tac_result tac_ccd_body_build(const tac_ccd_body_def *def, tac_ccd_body **out_bo
 		complete = build_tree(&b);
 		tac_split_fini(&b.split);
 	}
+	if (complete && def->bsp)
+		complete = tac_bsp_build(body, &body->bsp) == TAC_OK;
 	free(b.vertices);
 	free(b.edges);
 	free(b.vertex_taken);
@@ -327,6 +330,7 @@ void tac_ccd_body_destroy(tac_ccd_body **body)
 	free((*body)->vertex_collides);
 	free((*body)->vertex_first);
 	free((*body)->vertex_neighbour);
+	tac_bsp_destroy(&(*body)->bsp);
 	free(*body);
 	*body = NULL;
 }

@@ -67,6 +67,7 @@ typedef struct tac_ccd_body {
 	double radius;             // of the smallest ball about the mesh's origin that holds it, m
 	double ball;               // of the same about `center`, m
 	bool solid;
+	struct tac_bsp *bsp; // NULL unless asked for
 } tac_ccd_body;
 
 typedef struct tac_ccd_body_def {
@@ -79,6 +80,7 @@ typedef struct tac_ccd_body_def {
 	// for tests. Default: false.
 	bool repeat_features;
 	bool keep_internal;
+	bool bsp; // build the partition of collision/bsp.h, too. Default: false
 } tac_ccd_body_def;
 
 // A def without a mesh. Thread: any.

@@ -1,5 +1,7 @@
 #include "collision/ccd_pairs.h"
 
+#include "collision/bsp.h"
+
 #include <string.h>
 
 // A list reaches this many times further than the query that makes it, so that it serves the next ones, too.
@@ -24,6 +26,62 @@ void tac_ccd_pairs(const tac_ccd_body *moving, const tac_ccd_body *fixed, const 
 		   const double *reach, tac_ccd_visit visit, void *user)
 {
 	kernels[moving->simd](moving, fixed, sweep, reach, visit, user);
+}
+
+typedef struct bsp_query {
+	int32_t moving;
+	tac_ccd_visit visit;
+	void *user;
+} bsp_query;
+
+static bool visit_bsp(void *user, int32_t fixed)
+{
+	const bsp_query *q = user;
+	return q->visit(q->user, q->moving, fixed);
+}
+
+static bool visit_any(void *user, int32_t fixed)
+{
+	(void)user;
+	(void)fixed;
+	return false;
+}
+
+// The box of the child k of a moving node on its way, grown by `by`.
+static tac_ccd_box swept_child(const tac_ccd_node *n, int k, const tac_ccd_sweep *s, double by)
+{
+	tac_dvec3 c =
+		tac_dvec3_make((double)n->center[0][k], (double)n->center[1][k], (double)n->center[2][k]);
+	tac_dvec3 h = tac_dvec3_make((double)n->half[0][k], (double)n->half[1][k], (double)n->half[2][k]);
+	tac_dvec3 a = tac_ccd_pose_apply(&s->start, c), b = tac_ccd_pose_apply(&s->end, c);
+	tac_dvec3 size = tac_dvec3_add(tac_dmat3_apply(s->spread, h), tac_dvec3_splat(s->bend + by));
+	tac_ccd_box box = {tac_dvec3_sub(tac_dvec3_min(a, b), size),
+			   tac_dvec3_add(tac_dvec3_max(a, b), size)};
+	return box;
+}
+
+void tac_ccd_pairs_bsp(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep,
+		       const double *reach, tac_ccd_visit visit, void *user)
+{
+	int32_t stack[7 * TAC_CCD_LEVELS + 1], top = 0;
+	double pad = ROUNDING * (moving->radius + fixed->radius + tac_dvec3_length(sweep->start.t));
+	stack[top++] = 0;
+	while (top > 0) {
+		const tac_ccd_node *n = &moving->nodes[stack[--top]];
+		for (int k = 0; k < TAC_CCD_WIDTH && n->half[0][k] >= 0; k++) {
+			tac_ccd_box box = swept_child(n, k, sweep, *reach + pad);
+			double lo[3], hi[3];
+			tac_dvec3_store(lo, box.lo);
+			tac_dvec3_store(hi, box.hi);
+			bsp_query q = {~n->child[k], visit, user};
+			if (n->child[k] >= 0) {
+				if (!tac_bsp_query(fixed->bsp, fixed, lo, hi, visit_any, NULL))
+					stack[top++] = n->child[k];
+			} else if (!tac_bsp_query(fixed->bsp, fixed, lo, hi, visit_bsp, &q)) {
+				return;
+			}
+		}
+	}
 }
 
 int32_t tac_ccd_filter(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep,

@@ -148,6 +148,9 @@ TAC_SIMD_DECLARE(tac_ccd_pairs_fn, tac_ccd_pairs_kernel);
 // With the variant that the moving body was built for.
 tac_ccd_pairs_fn tac_ccd_pairs;
 
+// The same with the fixed body's BSP in place of its tree: all pairs whose swept boxes come within reach.
+tac_ccd_pairs_fn tac_ccd_pairs_bsp;
+
 // Keeps of `pairs` those that a plane of their own does not part: the fixed triangle's plane, by more than
 // `by_fixed` at the start and at the end of the sweep, or the moving triangle's, carried along, by more than
 // `by_moving`. Their `clears` become lower bounds of the distance at both ends. Answers how many were kept.

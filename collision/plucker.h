@@ -64,6 +64,37 @@ static inline bool tac_plucker_front(const tac_plucker *ray, const tac_plucker *
 	return true;
 }
 
+// The signs of a ray's products with the edges of a mesh, a bit each, so that an edge is evaluated once for
+// both of its polygons. The caller's memory: (edges + 31) / 32 words each; clear `valid` for a new ray.
+typedef struct tac_plucker_signs {
+	uint32_t *valid, *positive;
+	int64_t evaluated; // products so far
+} tac_plucker_signs;
+
+// As tac_plucker_front for the edges `ids` of a mesh with the lines `lines`; the signs may be NULL.
+static inline bool tac_plucker_front_of(const tac_plucker *ray, const tac_plucker *lines, const int32_t *ids,
+					uint32_t reversed, int edge_count, tac_plucker_signs *signs)
+{
+	for (int k = 0; k < edge_count; k++) {
+		uint32_t word = (uint32_t)ids[k] / 32, bit = 1u << (uint32_t)ids[k] % 32;
+		bool positive;
+		if (signs && (signs->valid[word] & bit)) {
+			positive = (signs->positive[word] & bit) != 0;
+		} else {
+			positive = tac_plucker_side(ray, &lines[ids[k]]) > 0;
+		}
+		if (signs && !(signs->valid[word] & bit)) {
+			signs->valid[word] |= bit;
+			signs->positive[word] =
+				positive ? signs->positive[word] | bit : signs->positive[word] & ~bit;
+			signs->evaluated++;
+		}
+		if (positive == (bool)(reversed >> k & 1))
+			return false;
+	}
+	return true;
+}
+
 #ifdef __cplusplus
 }
 #endif

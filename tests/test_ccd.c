@@ -1,6 +1,7 @@
 #include "collision/ccd.h"
 
 #include "base/rng.h"
+#include "collision/bsp.h"
 #include "collision/ccd_pairs.h"
 #include "collision/mesh_load.h"
 #include "collision/mesh_shapes.h"
@@ -316,16 +317,18 @@ static void optimisations_change_nothing(void)
 	tac_mesh *torus, *box;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.3f, 0.1f, 16, 12, &torus));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_box(tac_vec3_make(0.3f, 0.2f, 0.1f), 3, &box));
-	thing plain[2] = {thing_make(torus, true), thing_make(box, true)}, kept[2];
+	thing plain[2] = {thing_make(torus, true), thing_make(box, true)}, kept[4];
 	tac_mesh *meshes[2] = {torus, box};
-	for (int i = 0; i < 2; i++) {
-		tac_ccd_body_def def = {meshes[i], true, true, true};
+	for (int i = 0; i < 4; i++) {
+		bool all = i < 2; // of the features, and inner ones; the other two have a BSP
+		tac_ccd_body_def def = {meshes[i % 2], true, all, all, !all};
 		kept[i].mesh = NULL;
 		TEST_ASSERT_EQUAL(TAC_OK, tac_ccd_body_build(&def, &kept[i].body));
 		made[made_count++] = kept[i];
 	}
-	tac_ccd_options on = tac_ccd_options_default(), off = on;
+	tac_ccd_options on = tac_ccd_options_default(), off = on, bsp = on;
 	off.cull = false;
+	bsp.bsp = true;
 	tac_rng rng = tac_rng_seed(10, 1);
 	static tac_ccd_context context; // 170 KB
 	int stopped = 0;
@@ -334,17 +337,17 @@ static void optimisations_change_nothing(void)
 		tac_dvec3 v = tac_dvec3_scale(T.t, -tac_rng_range_f64(&rng, 0.2, 2)),
 			  axis = tac_rng_unit_f64(&rng);
 		double angle = tac_rng_range_f64(&rng, -2, 2);
-		tac_ccd_result r[4];
-		for (int k = 0; k < 4; k++) {
+		tac_ccd_result r[5];
+		for (int k = 0; k < 5; k++) {
 			const tac_ccd_body *m = k == 1 ? kept[1].body : plain[1].body;
-			const tac_ccd_body *f = k == 1 ? kept[0].body : plain[0].body;
-			const tac_ccd_options *o = k == 2 ? &off : &on;
+			const tac_ccd_body *f = k == 1 ? kept[0].body : k == 4 ? kept[2].body : plain[0].body;
+			const tac_ccd_options *o = k == 2 ? &off : k == 4 ? &bsp : &on;
 			tac_ccd_context *c = k == 3 ? &context : NULL;
 			r[k] = i % 2 ? tac_ccd_translate(m, f, &T, v, o, c)
 				     : tac_ccd_rotate(m, f, &T, vec(0, 0, 0), axis, angle, o, c);
 		}
 		stopped += r[0].fraction < 1;
-		for (int k = 1; k < 4; k++) {
+		for (int k = 1; k < 5; k++) {
 			TEST_ASSERT_DOUBLE_WITHIN(1e-12, r[0].fraction, r[k].fraction);
 			if (r[0].fraction == r[k].fraction)
 				TEST_ASSERT_TRUE(results_equal(&r[0], &r[k]));
@@ -493,6 +496,47 @@ static void descent_finds_the_pairs_that_brute_force_finds(void)
 			}
 		}
 	}
+	free(seen);
+}
+
+// The BSP finds exactly the triangles whose boxes meet a box.
+static bool note_triangle(void *user, int32_t triangle)
+{
+	uint8_t *seen = user;
+	seen[triangle]++;
+	return true;
+}
+
+static void partition_finds_the_boxes_that_meet_a_box(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.3f, 0.1f, 60, 40, &mesh));
+	tac_ccd_body_def def = {mesh, true, false, false, true};
+	thing torus = {mesh, NULL};
+	TEST_ASSERT_EQUAL(TAC_OK, tac_ccd_body_build(&def, &torus.body));
+	made[made_count++] = torus;
+	int32_t n = mesh->triangle_count, met = 0;
+	uint8_t *seen = malloc((size_t)n);
+	tac_rng rng = tac_rng_seed(16, 1);
+	for (int round = 0; round < 500; round++) {
+		tac_dvec3 c = tac_dvec3_scale(tac_rng_unit_f64(&rng), 0.45 * tac_rng_f64(&rng));
+		double half[3], lo[3], hi[3], middle[3] = {c.x, c.y, c.z};
+		for (int i = 0; i < 3; i++) {
+			half[i] = 0.1 * tac_rng_f64(&rng);
+			lo[i] = middle[i] - half[i];
+			hi[i] = middle[i] + half[i];
+		}
+		memset(seen, 0, (size_t)n);
+		TEST_ASSERT_TRUE(tac_bsp_query(torus.body->bsp, torus.body, lo, hi, note_triangle, seen));
+		for (int32_t t = 0; t < n; t++) {
+			tac_dvec3 v[3];
+			tac_ccd_triangle_load(&torus.body->triangles[t], v);
+			tac_ccd_box b = tac_ccd_box_of(v), q = {tac_dvec3_load(lo), tac_dvec3_load(hi)};
+			TEST_ASSERT_EQUAL_INT(tac_ccd_box_meets_box(&q, &b, 0), seen[t]);
+			met += seen[t];
+		}
+	}
+	TEST_ASSERT_GREATER_THAN(1000, met);
 	free(seen);
 }
 
@@ -682,6 +726,7 @@ int main(void)
 	RUN_TEST(interior_vertices_and_edges_of_flat_faces_are_no_features);
 	RUN_TEST(swept_boxes_contain_the_body_on_its_way);
 	RUN_TEST(descent_finds_the_pairs_that_brute_force_finds);
+	RUN_TEST(partition_finds_the_boxes_that_meet_a_box);
 	RUN_TEST(distance_over_the_trees_is_that_of_brute_force);
 	RUN_TEST(cube_pushed_into_a_corner_keeps_its_distance);
 	RUN_TEST(peg_in_a_hole_with_50_micrometres_keeps_its_distance);
