@@ -524,7 +524,7 @@ static bool visit_distance(void *user, int32_t moving, int32_t fixed)
 
 static distance_query find_distance(query *q, const tac_ccd_pose *T, double reach)
 {
-	tac_ccd_sweep still = tac_ccd_sweep_make(*T, *T, 0, 0);
+	tac_ccd_sweep still = tac_ccd_sweep_still(*T);
 	distance_query d = {.budget = q, .still = &still, .least = reach};
 	d.pair = (tac_ccd_pair){.moving = q->moving, .fixed = q->fixed, .loaded = -1};
 	each_pair(q, &still, &d.least, visit_distance, &d);
@@ -536,7 +536,7 @@ double tac_ccd_distance(const tac_ccd_body *moving, const tac_ccd_body *fixed, c
 			double reach, tac_ccd_closest *out_closest, int32_t *out_moving_triangle,
 			int32_t *out_fixed_triangle)
 {
-	tac_ccd_sweep still = tac_ccd_sweep_make(*T, *T, 0, 0);
+	tac_ccd_sweep still = tac_ccd_sweep_still(*T);
 	distance_query d = {.budget = NULL, .still = &still, .least = reach};
 	d.pair = (tac_ccd_pair){.moving = moving, .fixed = fixed, .loaded = -1};
 	tac_ccd_pairs(moving, fixed, &still, &d.least, visit_distance, &d);

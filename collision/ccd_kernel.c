@@ -3,7 +3,6 @@
 #include "collision/ccd_pairs.h"
 
 #include <stddef.h>
-#include <string.h>
 
 // Each pair that is opened leaves at most seven others waiting, and both trees may be opened to the bottom.
 #define STACK (2 * 7 * TAC_CCD_LEVELS + 1)
@@ -323,7 +322,6 @@ int32_t TAC_SIMD_NAME(tac_ccd_filter_kernel)(const tac_ccd_body *moving, const t
 	float pad = (float)(ROUNDING * sweep_size(moving, fixed, sweep));
 	tac_f32x8 need_b = tac_f32x8_splat((float)by_fixed + pad),
 		  need_a = tac_f32x8_splat((float)by_moving + pad);
-	bool still = memcmp(m.R0, m.R1, sizeof m.R0) == 0 && memcmp(m.t0, m.t1, sizeof m.t0) == 0;
 	int32_t kept = 0;
 	for (int32_t from = 0; from < count; from += 8) {
 		int32_t i[8], j[8];
@@ -339,7 +337,7 @@ int32_t TAC_SIMD_NAME(tac_ccd_filter_kernel)(const tac_ccd_body *moving, const t
 		triangle8 a = place(&own, m.R0, m.t0);
 		heights(&a, &b, &lo_b, &hi_b);
 		heights(&b, &a, &lo_a, &hi_a);
-		if (!still) {
+		if (!sweep->still) {
 			a = place(&own, m.R1, m.t1);
 			heights(&a, &b, &lo_b, &hi_b);
 			heights(&b, &a, &lo_a, &hi_a);

@@ -127,7 +127,7 @@ static void make_list(const tac_ccd_body *moving, const tac_ccd_body *fixed, con
 		context->overflow_reach = 0;
 	if (context->overflow_reach > 0)
 		reach = fmin(reach, OVERFLOW_REACH * context->overflow_reach);
-	tac_ccd_sweep still = tac_ccd_sweep_make(*T, *T, 0, 0);
+	tac_ccd_sweep still = tac_ccd_sweep_still(*T);
 	context->reach = 0;
 	for (int i = 0; i < OVERFLOW_TRIES; i++) {
 		context->count = 0;
@@ -248,7 +248,7 @@ void tac_ccd_near_pairs(const tac_ccd_search *search, tac_ccd_context *context, 
 	chunk c;
 	c.search = search;
 	c.count = 0;
-	tac_ccd_sweep still = tac_ccd_sweep_make(*T, *T, 0, 0);
+	tac_ccd_sweep still = tac_ccd_sweep_still(*T);
 	tac_ccd_pairs(search->moving, search->fixed, &still, &search->reach, visit_chunk, &c);
 	flush(&c);
 }

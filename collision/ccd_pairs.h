@@ -29,18 +29,26 @@ typedef struct tac_ccd_sweep {
 	tac_dmat3 spread; // by element the larger of |R| at the start and at the end
 	double bend;      // how far a point of the body strays from the chord of its path, m
 	double turn;      // how far a point at the distance 1 from another turns about it
+	bool still;       // the end is the start
 } tac_ccd_sweep;
 
 // `angle` is how far the body turns on the way, rad; `arm` the largest distance of its points from the axis.
 static inline tac_ccd_sweep tac_ccd_sweep_make(tac_ccd_pose start, tac_ccd_pose end, double angle, double arm)
 {
-	tac_ccd_sweep s = {start, end, start.R, 0, fmin(angle, 2)};
+	tac_ccd_sweep s = {start, end, start.R, 0, fmin(angle, 2), false};
 	for (int i = 0; i < 3; i++) {
 		for (int j = 0; j < 3; j++)
 			s.spread.m[i][j] = fmax(fabs(start.R.m[i][j]), fabs(end.R.m[i][j]));
 	}
 	// The sagitta of an arc is arm (1 - cos(angle / 2)) <= arm angle^2 / 8, which also holds for a twist.
 	s.bend = arm * fmin(angle * angle / 8, 2);
+	return s;
+}
+
+static inline tac_ccd_sweep tac_ccd_sweep_still(tac_ccd_pose T)
+{
+	tac_ccd_sweep s = tac_ccd_sweep_make(T, T, 0, 0);
+	s.still = true;
 	return s;
 }
 
@@ -63,17 +71,20 @@ static inline tac_ccd_moving tac_ccd_sweep_triangle(const tac_ccd_sweep *s, cons
 	tac_ccd_moving m;
 	m.triangle = triangle;
 	m.normal = tac_dmat3_apply(s->start.R, triangle->normal);
-	m.box.lo = tac_dvec3_splat(HUGE_VAL);
-	m.box.hi = tac_dvec3_splat(-HUGE_VAL);
 	for (int k = 0; k < 3; k++) {
 		tac_dvec3 x = tac_dvec3_from_vec3(triangle->vertex[k]);
 		m.start[k] = tac_ccd_pose_apply(&s->start, x);
-		m.end[k] = tac_ccd_pose_apply(&s->end, x);
-		m.box.lo = tac_dvec3_min(m.start[k], tac_dvec3_min(m.end[k], m.box.lo));
-		m.box.hi = tac_dvec3_max(m.start[k], tac_dvec3_max(m.end[k], m.box.hi));
+		m.end[k] = s->still ? m.start[k] : tac_ccd_pose_apply(&s->end, x);
 	}
-	m.box.lo = tac_dvec3_sub(m.box.lo, tac_dvec3_splat(s->bend));
-	m.box.hi = tac_dvec3_add(m.box.hi, tac_dvec3_splat(s->bend));
+	m.box.lo = tac_dvec3_min(m.start[0], tac_dvec3_min(m.start[1], m.start[2]));
+	m.box.hi = tac_dvec3_max(m.start[0], tac_dvec3_max(m.start[1], m.start[2]));
+	if (s->still)
+		return m;
+	tac_dvec3 lo = tac_dvec3_min(m.end[0], tac_dvec3_min(m.end[1], m.end[2])),
+		  bend = tac_dvec3_splat(s->bend);
+	tac_dvec3 hi = tac_dvec3_max(m.end[0], tac_dvec3_max(m.end[1], m.end[2]));
+	m.box.lo = tac_dvec3_sub(tac_dvec3_min(m.box.lo, lo), bend);
+	m.box.hi = tac_dvec3_add(tac_dvec3_max(m.box.hi, hi), bend);
 	return m;
 }
 

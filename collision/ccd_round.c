@@ -1,6 +1,7 @@
 #include "collision/ccd_round.h"
 
 #include "base/assert.h"
+#include "collision/ccd_feature.h"
 #include "collision/ccd_pairs.h"
 
 #include <math.h>
@@ -16,15 +17,25 @@
 #define STACK (7 * TAC_CCD_LEVELS + 1)
 // How far beside a face or an edge a contact may lie and still count, as a part of the coordinates.
 #define ROUNDING 1e-13
+// A slice of a rotation turns by no more than this, rad; how closely it approaches the zone, as a part of it.
+#define SLICE_ANGLE 0.3
+#define ACCURACY    1e-7
+// A step this many times longer than the approach is along the surface.
+#define GRAZING 1e3
 
 typedef struct query {
 	const tac_ccd_round *tool;
 	tac_dvec3 v;
-	double reach; // radius and zone
+	bool rotates;
+	tac_dvec3 center, axis; // of a rotation; unit axis
+	double from, to;        // the slice of it, rad
+	double arm;             // largest distance of the segment from the axis
+	double accuracy;        // m
+	double reach;           // radius and zone
 	double slack;
-	double best;
+	double best; // fraction, or angle
 	const tac_ccd_triangle *stop;
-	bool start_hit, start_zone;
+	bool start_hit, start_zone, spent;
 } query;
 
 // The segment's closest approach to a triangle.
@@ -152,7 +163,7 @@ static double first_contact(const query *q, const tac_dvec3 t[3])
 	return first;
 }
 
-static void examine(query *q, const tac_ccd_triangle *triangle)
+static void examine_translation(query *q, const tac_ccd_triangle *triangle)
 {
 	tac_dvec3 t[3];
 	tac_ccd_triangle_load(triangle, t);
@@ -175,13 +186,79 @@ static void examine(query *q, const tac_ccd_triangle *triangle)
 	}
 }
 
+// --- rotation ---
+
+static tac_dvec3 turned(const query *q, tac_dvec3 x, double angle)
+{
+	tac_dvec3 from = sub(x, q->center), along = tac_dvec3_scale(q->axis, dot(q->axis, from));
+	tac_dvec3 across = sub(from, along);
+	return add(add(q->center, along), add(tac_dvec3_scale(across, cos(angle)),
+					      tac_dvec3_scale(cross(q->axis, across), sin(angle))));
+}
+
+// How far x can turn until its height over the plane through `on` falls to `least`.
+static double turn_to_plane(const query *q, tac_dvec3 x, tac_dvec3 normal, tac_dvec3 on, double least)
+{
+	tac_dvec3 from = sub(x, q->center), across = mad(from, -dot(q->axis, from), q->axis);
+	tac_ccd_arc arc = {dot(normal, sub(x, on)) - least, dot(normal, cross(q->axis, across)),
+			   dot(normal, across)};
+	tac_ccd_roots roots = tac_ccd_arc_roots(arc);
+	return roots.exist && roots.enter >= 0 ? 2 * atan(roots.enter) : NEVER;
+}
+
+static void examine_rotation(query *q, const tac_ccd_triangle *triangle)
+{
+	tac_dvec3 t[3];
+	tac_ccd_triangle_load(triangle, t);
+	double angle = q->from, end = fmin(q->best, q->to), least = q->reach;
+	for (int i = 0; i < TAC_CCD_ROUND_STEPS; i++) {
+		tac_dvec3 a = turned(q, q->tool->a, angle), b = turned(q, q->tool->b, angle);
+		closest c = closest_to_triangle(a, b, t);
+		if (i == 0 && q->from == 0) {
+			q->start_hit = q->start_hit || c.distance <= q->tool->radius;
+			q->start_zone = q->start_zone || c.distance < q->reach;
+		}
+		// What starts in the zone may leave it and not come closer.
+		least = fmin(least, c.distance);
+		tac_dvec3 normal = tac_dvec3_scale(sub(c.core, c.on), 1 / fmax(c.distance, 1e-300));
+		double step = q->start_hit ? 0
+					   : fmin(turn_to_plane(q, a, normal, c.on, least - q->slack),
+						  turn_to_plane(q, b, normal, c.on, least - q->slack));
+		if (angle + step >= end)
+			return;
+		angle += step;
+		// There, unless it passes at a grazing angle.
+		double way = step * q->arm;
+		if (way <= q->slack || (c.distance - least <= q->accuracy && way <= GRAZING * q->accuracy))
+			break;
+		q->spent = q->spent || i == TAC_CCD_ROUND_STEPS - 1;
+	}
+	q->best = angle;
+	q->stop = triangle;
+}
+
 // The box of the tool's way.
 static tac_ccd_box box_of_way(const query *q)
 {
-	tac_dvec3 a = q->tool->a, b = q->tool->b, r = tac_dvec3_splat(q->reach + q->slack);
-	double end = fmin(q->best, 1);
-	tac_dvec3 lo = tac_dvec3_min(a, b), hi = tac_dvec3_max(a, b), way = tac_dvec3_scale(q->v, end);
-	tac_ccd_box box = {sub(tac_dvec3_min(lo, add(lo, way)), r), add(tac_dvec3_max(hi, add(hi, way)), r)};
+	tac_dvec3 r = tac_dvec3_splat(q->reach + q->slack), end[4];
+	double bend = 0;
+	if (q->rotates) {
+		double to = fmin(q->best, q->to), half = 0.5 * (to - q->from);
+		end[0] = turned(q, q->tool->a, q->from);
+		end[1] = turned(q, q->tool->b, q->from);
+		end[2] = turned(q, q->tool->a, to);
+		end[3] = turned(q, q->tool->b, to);
+		bend = q->arm * half * half / 2;
+	} else {
+		end[0] = q->tool->a;
+		end[1] = q->tool->b;
+		end[2] = mad(end[0], fmin(q->best, 1), q->v);
+		end[3] = mad(end[1], fmin(q->best, 1), q->v);
+	}
+	r = add(r, tac_dvec3_splat(bend));
+	tac_ccd_box box = {
+		sub(tac_dvec3_min(tac_dvec3_min(end[0], end[1]), tac_dvec3_min(end[2], end[3])), r),
+		add(tac_dvec3_max(tac_dvec3_max(end[0], end[1]), tac_dvec3_max(end[2], end[3])), r)};
 	return box;
 }
 
@@ -215,22 +292,48 @@ static bool search(query *q, const tac_ccd_body *fixed, int64_t limit, int64_t *
 			if (limit > 0 && *out_count >= limit)
 				return false;
 			++*out_count;
-			examine(q, &fixed->triangles[~node->child[k]]);
+			if (q->rotates)
+				examine_rotation(q, &fixed->triangles[~node->child[k]]);
+			else
+				examine_translation(q, &fixed->triangles[~node->child[k]]);
 		}
 	}
 	return true;
+}
+
+static tac_ccd_result result_make(const tac_ccd_options *options)
+{
+	tac_ccd_result r = {.fraction = 0, .kind = TAC_CCD_NONE, .distance = options->zone};
+	r.moving_feature = r.fixed_feature = r.moving_triangle = r.fixed_triangle = -1;
+	return r;
+}
+
+static bool is_valid(const tac_ccd_round *tool, double size, const tac_ccd_options *options)
+{
+	return size < 1e30 && tool->radius > 0 && options->zone >= 0 &&
+	       (options->zone == 0 || size * ROUNDING <= options->zone);
+}
+
+static void describe(const tac_ccd_round *there, const tac_ccd_triangle *stop, tac_ccd_result *r)
+{
+	tac_dvec3 t[3];
+	tac_ccd_triangle_load(stop, t);
+	closest c = closest_to_triangle(there->a, there->b, t);
+	r->kind = TAC_CCD_VERTEX_FACE;
+	r->fixed_triangle = r->fixed_feature = stop->id;
+	r->normal = tac_dvec3_normalize(sub(c.core, c.on));
+	r->point = mad(c.core, -there->radius, r->normal);
+	r->distance = fmax(0, c.distance - there->radius);
 }
 
 tac_ccd_result tac_ccd_round_translate(const tac_ccd_round *tool, const tac_ccd_body *fixed, tac_dvec3 v,
 				       const tac_ccd_options *options)
 {
 	TAC_ASSERT(tool && fixed && options);
-	tac_ccd_result r = {.fraction = 0, .kind = TAC_CCD_NONE, .distance = options->zone};
-	r.moving_feature = r.fixed_feature = r.moving_triangle = r.fixed_triangle = -1;
+	tac_ccd_result r = result_make(options);
 	double size =
 		tac_dvec3_length(tool->a) + tac_dvec3_length(tool->b) + tac_dvec3_length(v) + tool->radius;
-	if (!(size < 1e30) || !(tool->radius > 0) || !(options->zone >= 0) ||
-	    (options->zone > 0 && size * ROUNDING > options->zone)) {
+	if (!is_valid(tool, size, options)) {
 		r.flags = TAC_CCD_REFUSED | TAC_CCD_STOPPED;
 		return r;
 	}
@@ -244,13 +347,89 @@ tac_ccd_result tac_ccd_round_translate(const tac_ccd_round *tool, const tac_ccd_
 		r.flags |= TAC_CCD_STOPPED;
 	if (!complete || !q.stop || r.fraction == 1)
 		return r;
-	tac_dvec3 t[3];
-	tac_ccd_triangle_load(q.stop, t);
-	closest c = closest_to_triangle(mad(tool->a, r.fraction, v), mad(tool->b, r.fraction, v), t);
-	r.kind = TAC_CCD_VERTEX_FACE;
-	r.fixed_triangle = r.fixed_feature = q.stop->id;
-	r.normal = tac_dvec3_normalize(sub(c.core, c.on));
-	r.point = mad(c.core, -tool->radius, r.normal);
-	r.distance = fmax(0, c.distance - tool->radius);
+	tac_ccd_round there = {mad(tool->a, r.fraction, v), mad(tool->b, r.fraction, v), tool->radius};
+	describe(&there, q.stop, &r);
 	return r;
+}
+
+tac_ccd_round tac_ccd_round_rotated(const tac_ccd_round *tool, tac_dvec3 center, tac_dvec3 axis, double angle,
+				    double fraction)
+{
+	query q = {.center = center, .axis = tac_dvec3_normalize(axis)};
+	tac_ccd_round there = {turned(&q, tool->a, angle * fraction), turned(&q, tool->b, angle * fraction),
+			       tool->radius};
+	return there;
+}
+
+tac_ccd_result tac_ccd_round_rotate(const tac_ccd_round *tool, const tac_ccd_body *fixed, tac_dvec3 center,
+				    tac_dvec3 axis, double angle, const tac_ccd_options *options)
+{
+	TAC_ASSERT(tool && fixed && options);
+	tac_ccd_result r = result_make(options);
+	tac_dvec3 unit = tac_dvec3_normalize(axis);
+	bool turns = tac_dvec3_length_squared(unit) > 0;
+	double size = tac_dvec3_length(tool->a) + tac_dvec3_length(tool->b) + tac_dvec3_length(center) +
+		      tool->radius;
+	if (!is_valid(tool, size, options) || !(fabs(angle) <= TAC_CCD_ANGLE_MAX) ||
+	    !tac_dvec3_finite(axis) || (!turns && angle != 0)) {
+		r.flags = TAC_CCD_REFUSED | TAC_CCD_STOPPED;
+		return r;
+	}
+	query q = {.tool = tool,
+		   .rotates = true,
+		   .center = center,
+		   .axis = angle < 0 ? tac_dvec3_neg(unit) : unit};
+	q.reach = tool->radius + options->zone;
+	q.slack = ROUNDING * size;
+	q.arm = fmax(tac_dvec3_length(cross(unit, sub(tool->a, center))),
+		     tac_dvec3_length(cross(unit, sub(tool->b, center))));
+	q.accuracy = fmax(ACCURACY * options->zone, q.slack);
+	double whole = fabs(angle);
+	q.best = nextafter(whole, HUGE_VAL);
+	int slices = (int)ceil(fmax(1, whole / SLICE_ANGLE));
+	bool complete = true;
+	for (int k = 0; k < slices && complete && q.best > whole; k++) {
+		q.from = whole * k / slices;
+		q.to = nextafter(whole * (k + 1) / slices, HUGE_VAL);
+		complete = search(&q, fixed, options->pair_limit, &r.pairs);
+		if (!complete)
+			q.best = q.from; // all of the slices before is proved
+	}
+	r.flags = (q.start_zone ? TAC_CCD_START_ZONE : 0) | (q.start_hit ? TAC_CCD_START_HIT : 0) |
+		  (complete && !q.spent ? 0 : TAC_CCD_BUDGET_SPENT);
+	r.fraction = q.start_hit ? 0 : whole > 0 ? fmin(q.best / whole, 1) : 1;
+	if (r.fraction < 1)
+		r.flags |= TAC_CCD_STOPPED;
+	if (!complete || !q.stop || r.fraction == 1)
+		return r;
+	tac_ccd_round there = tac_ccd_round_rotated(tool, center, axis, angle, r.fraction);
+	describe(&there, q.stop, &r);
+	return r;
+}
+
+double tac_ccd_round_distance(const tac_ccd_round *tool, const tac_ccd_body *fixed, double reach)
+{
+	TAC_ASSERT(tool && fixed && reach > 0);
+	int32_t stack[STACK];
+	int top = 0;
+	double least = reach + tool->radius;
+	stack[top++] = 0;
+	while (top > 0) {
+		const tac_ccd_node *node = &fixed->nodes[stack[--top]];
+		tac_dvec3 r = tac_dvec3_splat(least);
+		tac_ccd_box box = {sub(tac_dvec3_min(tool->a, tool->b), r),
+				   add(tac_dvec3_max(tool->a, tool->b), r)};
+		for (int k = 0; k < TAC_CCD_WIDTH; k++) {
+			if (!meets_child(&box, node, k))
+				continue;
+			if (node->child[k] >= 0) {
+				stack[top++] = node->child[k];
+				continue;
+			}
+			tac_dvec3 t[3];
+			tac_ccd_triangle_load(&fixed->triangles[~node->child[k]], t);
+			least = fmin(least, closest_to_triangle(tool->a, tool->b, t).distance);
+		}
+	}
+	return least - tool->radius;
 }

@@ -1,8 +1,15 @@
-// Round tools: a sphere or a capsule translated against the triangles of a body, in closed form. Both are the
-// points within a radius of a segment (a point, for the sphere), so the first contact is where the distance
-// of that segment falls to the radius: over a face, beside an edge, at a vertex, or between two crossing
+// Round tools: a sphere or a capsule against the triangles of a body. Both are the points within a radius of
+// a segment (a point, for the sphere), so the first contact is where the distance of that segment falls to
+// the radius.
+//
+// Translated, it is found in closed form: over a face, beside an edge, at a vertex, or between two crossing
 // edges. The distance of two convex sets is a convex function of a translation, hence what does not come
 // closer at the start never does.
+//
+// Rotated, it is approached from below: the plane across the closest points keeps the triangle on its far
+// side, and when an end of the segment comes within the radius of it is a root of a known function of the
+// angle (collision/ccd_feature.h). The tool can turn that far at least; then the next plane is taken. No step
+// passes a contact, and one along a face is made at once.
 #ifndef TAC_COLLISION_CCD_ROUND_H
 #define TAC_COLLISION_CCD_ROUND_H
 
@@ -11,6 +18,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+// Planes that a rotation tries on one triangle.
+#define TAC_CCD_ROUND_STEPS 256
 
 // The points within `radius` (m, > 0) of the segment from a to b, in the fixed frame. a = b: a sphere.
 typedef struct tac_ccd_round {
@@ -23,6 +33,22 @@ typedef struct tac_ccd_round {
 // the tool. Budget: the pair limit counts triangles; when it is spent the fraction is 0. Thread: RT.
 tac_ccd_result tac_ccd_round_translate(const tac_ccd_round *tool, const tac_ccd_body *fixed, tac_dvec3 v,
 				       const tac_ccd_options *options);
+
+// The safe fraction of the rotation by `angle` (rad, right-handed, |angle| <= TAC_CCD_ANGLE_MAX) about the
+// axis through `center`, as tac_ccd_rotate. It may stop before the zone by the zone's 1e-6th part. When it
+// has not come so close after TAC_CCD_ROUND_STEPS planes of one triangle, what is proved is the answer, with
+// TAC_CCD_BUDGET_SPENT. Thread: RT.
+tac_ccd_result tac_ccd_round_rotate(const tac_ccd_round *tool, const tac_ccd_body *fixed, tac_dvec3 center,
+				    tac_dvec3 axis, double angle, const tac_ccd_options *options);
+
+// The tool after `fraction` of the rotation.
+// Thread: RT.
+tac_ccd_round tac_ccd_round_rotated(const tac_ccd_round *tool, tac_dvec3 center, tac_dvec3 axis, double angle,
+				    double fraction);
+
+// The distance of the tool's surface from the body, up to `reach`: negative when it is in, `reach` when
+// nothing is closer. Thread: RT.
+double tac_ccd_round_distance(const tac_ccd_round *tool, const tac_ccd_body *fixed, double reach);
 
 #ifdef __cplusplus
 }

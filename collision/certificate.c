@@ -81,7 +81,8 @@ static void place(const pair *p, double s, interval *i, int end)
 
 static double least3(double a, double b, double c)
 {
-	return fmin(a, fmin(b, c));
+	double d = b < c ? b : c;
+	return a < d ? a : d;
 }
 
 // How far `a` lies beyond `b` along n.

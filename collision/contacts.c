@@ -346,7 +346,9 @@ static double measure_heights(face *from, const face *to)
 	double *h = from->height;
 	for (int k = 0; k < 3; k++)
 		h[k] = dot(to->normal, sub(from->v[k], to->v[0]));
-	double lo = fmin(h[0], fmin(h[1], h[2])), hi = fmax(h[0], fmax(h[1], h[2]));
+	double lo = h[0] < h[1] ? h[0] : h[1], hi = h[0] < h[1] ? h[1] : h[0];
+	lo = h[2] < lo ? h[2] : lo;
+	hi = h[2] > hi ? h[2] : hi;
 	return lo > -hi ? lo : -hi;
 }
 
@@ -386,7 +388,8 @@ static bool visit(void *user, int32_t moving, int32_t fixed)
 	double clears = measure_heights(&a, &b);
 	if (clears > q->margin)
 		return true;
-	clears = fmax(clears, measure_heights(&b, &a));
+	double clears_b = measure_heights(&b, &a);
+	clears = clears_b > clears ? clears_b : clears;
 	if (clears > q->margin)
 		return true;
 	unsigned edges_a = near_edges(&a, q->margin), edges_b = near_edges(&b, q->margin);
@@ -425,7 +428,7 @@ void tac_contacts_query(const tac_ccd_body *moving, const tac_ccd_body *fixed, c
 		   .rounding = ROUNDING * (moving->radius + fixed->radius + tac_dvec3_length(T->t)),
 		   .context = context,
 		   .out = out_contacts,
-		   .still = tac_ccd_sweep_make(*T, *T, 0, 0),
+		   .still = tac_ccd_sweep_still(*T),
 		   .pair = {.moving = moving, .fixed = fixed, .loaded = -1}};
 	// The pair that was closest the last time makes most others too far at once.
 	if (context && context->closest_moving > 0) {

@@ -159,11 +159,97 @@ static void random_tools_stop_at_the_zone_and_nowhere_else(void)
 	tac_mesh_destroy(&mesh);
 }
 
+// The same turned: the segment's ends in long double.
+static real turned_distance(const tac_mesh *mesh, const tac_ccd_round *tool, tac_dvec3 center, tac_dvec3 axis,
+			    double angle, double s)
+{
+	tac_ccd_pose origin = tac_ccd_pose_from_dpose(tac_dpose_identity());
+	ref_pose P = ref_pose_at(&origin, vec(0, 0, 0), center, axis, angle, s);
+	ref_vec end[2];
+	const tac_dvec3 *from[2] = {&tool->a, &tool->b};
+	for (int k = 0; k < 2; k++) {
+		real p[3] = {from[k]->x, from[k]->y, from[k]->z}, q[3];
+		for (int i = 0; i < 3; i++)
+			q[i] = P.t[i] + P.R[i][0] * p[0] + P.R[i][1] * p[1] + P.R[i][2] * p[2];
+		end[k] = (ref_vec){q[0], q[1], q[2]};
+	}
+	real least = HUGE_VALL;
+	for (int32_t i = 0; i < mesh->triangle_count; i++)
+		least = ref_min(least, core_distance(end[0], end[1], ref_load(mesh, i, NULL).v));
+	return least;
+}
+
+static void random_tools_turn_as_far_as_the_zone(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.3f, 0.1f, 8, 6, &mesh));
+	tac_ccd_body *torus = build(mesh);
+	tac_ccd_options options = tac_ccd_options_default();
+	tac_rng rng = tac_rng_seed(41, 1);
+	int stopped = 0, passed = 0;
+	for (int i = 0; i < 800; i++) {
+		tac_ccd_round tool = {.radius = tac_rng_range_f64(&rng, 0.001, 0.05)};
+		tool.a = tac_dvec3_scale(tac_rng_unit_f64(&rng), 0.6 * tac_rng_f64(&rng));
+		tool.b = i % 3 ? tac_dvec3_add_scaled(tool.a, 0.3, tac_rng_unit_f64(&rng)) : tool.a;
+		double start = (double)mesh_distance(mesh, &tool, vec(0, 0, 0), 0);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-12, fmin(start - tool.radius, 1),
+					  tac_ccd_round_distance(&tool, torus, 1));
+		if (start < tool.radius + ZONE)
+			continue;
+		tac_dvec3 axis = tac_rng_unit_f64(&rng),
+			  center = i % 2 ? tool.a : tac_dvec3_scale(tac_rng_unit_f64(&rng), 0.3);
+		double angle = tac_rng_range_f64(&rng, -6, 6);
+		tac_ccd_result r = tac_ccd_round_rotate(&tool, torus, center, axis, angle, &options);
+		double needed = tool.radius + ZONE;
+		TEST_ASSERT_FALSE(r.flags & (TAC_CCD_BUDGET_SPENT | TAC_CCD_REFUSED));
+		for (int k = 1; k <= 24; k++) {
+			real d = turned_distance(mesh, &tool, center, axis, angle, r.fraction * k / 24);
+			TEST_ASSERT_TRUE_MESSAGE(d >= needed - 1e-11L, "passed too close");
+		}
+		tac_ccd_round there = tac_ccd_round_rotated(&tool, center, axis, angle, r.fraction);
+		double d = (double)turned_distance(mesh, &tool, center, axis, angle, r.fraction);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-12, fmin(d - tool.radius, 1),
+					  tac_ccd_round_distance(&there, torus, 1));
+		passed += r.fraction == 1;
+		if (r.fraction == 1)
+			continue;
+		stopped++;
+		TEST_ASSERT_DOUBLE_WITHIN(1e-6 * ZONE, needed, d);
+		// A little further it would be closer: it did not stop for nothing.
+		double arm = tac_dvec3_length(tac_dvec3_sub(tool.a, center)) + 0.3, least = 1;
+		for (int k = 1; k <= 4; k++)
+			least = fmin(least,
+				     (double)turned_distance(mesh, &tool, center, axis, angle,
+							     r.fraction + k * 1e-7 / (fabs(angle) * arm)));
+		TEST_ASSERT_TRUE(least < needed + 1e-6 * ZONE);
+	}
+	TEST_ASSERT_GREATER_THAN(150, stopped);
+	TEST_ASSERT_GREATER_THAN(50, passed);
+	// A ball about its own centre moves nowhere; in the zone a capsule may leave and not approach.
+	tac_ccd_round ball = {vec(0, 0, 0), vec(0, 0, 0), 0.15};
+	TEST_ASSERT_TRUE(
+		tac_ccd_round_rotate(&ball, torus, vec(0, 0, 0), vec(1, 2, 3), 3, &options).fraction == 1);
+	TEST_ASSERT_TRUE(tac_ccd_round_rotate(&ball, torus, vec(0, 0, 0), vec(0, 0, 0), 1, &options).flags &
+			 TAC_CCD_REFUSED);
+	tac_ccd_body_destroy(&torus);
+	tac_mesh_destroy(&mesh);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_grid(2, 2, 3, 3, &mesh));
+	tac_ccd_body *sheet = build(mesh);
+	tac_ccd_round rod = {vec(0, 0, 0.1 + ZONE / 2), vec(0.3, 0, 0.1 + ZONE / 2), 0.1};
+	tac_ccd_result r = tac_ccd_round_rotate(&rod, sheet, rod.a, vec(0, 0, 1), 2, &options);
+	TEST_ASSERT_TRUE(r.fraction == 1 && r.flags == TAC_CCD_START_ZONE); // along the sheet
+	TEST_ASSERT_TRUE(tac_ccd_round_rotate(&rod, sheet, rod.a, vec(0, 1, 0), -1, &options).fraction == 1);
+	TEST_ASSERT_TRUE(tac_ccd_round_rotate(&rod, sheet, rod.a, vec(0, 1, 0), 1, &options).fraction < 1e-9);
+	tac_ccd_body_destroy(&sheet);
+	tac_mesh_destroy(&mesh);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(sphere_stops_before_a_face_an_edge_and_a_corner);
 	RUN_TEST(tool_in_the_zone_may_slide_and_leave_but_not_approach);
 	RUN_TEST(random_tools_stop_at_the_zone_and_nowhere_else);
+	RUN_TEST(random_tools_turn_as_far_as_the_zone);
 	return UNITY_END();
 }
