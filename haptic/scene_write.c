@@ -22,18 +22,34 @@ static void write_number(FILE *file, double value)
 	fputs(text, file);
 }
 
-// As a double-quoted scalar, which can hold any text.
+// The next character of UTF-8, which the reader has checked, and where it ends.
+static uint32_t next_character(const char **text)
+{
+	const unsigned char *c = (const unsigned char *)*text;
+	const int more = c[0] < 0x80 ? 0 : c[0] < 0xe0 ? 1 : c[0] < 0xf0 ? 2 : 3;
+	uint32_t value = more == 0 ? c[0] : c[0] & (0x3fu >> more);
+	for (int i = 1; i <= more && c[i]; i++)
+		value = value << 6 | (c[i] & 0x3fu);
+	*text += 1;
+	for (int i = 0; i < more && **text; i++)
+		*text += 1;
+	return value;
+}
+
+// As a double-quoted scalar, which can hold any text. What YAML takes for a line break or does not allow is
+// escaped: controls, and all beyond the alphabets, where more of them are.
 static void write_text(FILE *file, const char *text)
 {
 	fputc('"', file);
-	for (; *text; text++) {
-		const unsigned char c = (unsigned char)*text;
+	while (*text) {
+		const char *from = text;
+		const uint32_t c = next_character(&text);
 		if (c == '"' || c == '\\')
-			fprintf(file, "\\%c", c);
-		else if (c < 0x20 || c == 0x7f)
-			fprintf(file, "\\x%02x", c);
+			fprintf(file, "\\%c", (char)c);
+		else if (c < 0x20 || (c >= 0x7f && c < 0xa0) || c >= 0x2000)
+			fprintf(file, "\\U%08x", (unsigned)c);
 		else
-			fputc(c, file);
+			fwrite(from, 1, (size_t)(text - from), file);
 	}
 	fputc('"', file);
 }
