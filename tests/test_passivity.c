@@ -381,6 +381,80 @@ static void the_controller_does_not_feed_an_adversary_at_the_edge(void)
 	TEST_ASSERT_TRUE(watched <= spring_J + 1e-4 * 20 + 20 * D / 1e-3 * D);
 }
 
+// The same against a port of six axes, of which the adversary shakes one.
+static double taken_from_a_port_at_the_edge(double damping_max)
+{
+	const tac_passivity_def with = {
+		.period_ns = MS, .damping_max_N_s_per_m = damping_max, .own_power_W = 1e-4};
+	static tac_passivity_port port;
+	port = (tac_passivity_port){0};
+	for (int i = 0; i < TAC_PASSIVITY_AXES; i++)
+		tac_passivity_init(&port.axes[i], &with);
+	const double K = 2000, D = 6e-5, e = 3e-5, edge = 10.5 * D;
+	double taken = 0, u = 0, x_before = 0, seen_before = 0;
+	for (int k = 0; k <= 20000; k++) {
+		const double x = k % 2 ? edge + e / 2 : edge - e / 2, seen = D * floor(x / D + 0.5);
+		if (k > 0)
+			taken += u * (x - x_before);
+		const double at[6] = {0, seen}, v[6] = {0, k > 0 ? (seen - seen_before) / 1e-3 : 0};
+		double force[6] = {0, -K * seen};
+		tac_passivity_step_port(&port, k * MS, at, v, force, 0.5 * K * seen * seen);
+		for (int i = 0; i < TAC_PASSIVITY_AXES; i++)
+			tac_passivity_sent(&port.axes[i], force[i]);
+		u = force[1];
+		x_before = x;
+		seen_before = seen;
+	}
+	return taken;
+}
+
+static void a_port_does_not_feed_an_adversary_at_the_edge(void)
+{
+	const double K = 2000, D = 6e-5, e = 3e-5, spring_J = 10000 * K * D * e;
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6 * spring_J, spring_J, taken_from_a_port_at_the_edge(0));
+	const double watched = taken_from_a_port_at_the_edge(20);
+	printf("edge adversary against a port: %.2f mJ from the spring alone, %.2f mJ with the controller\n",
+	       1e3 * spring_J, 1e3 * watched);
+	TEST_ASSERT_TRUE(watched <= spring_J + 1e-4 * 20 + 20 * D / 1e-3 * D);
+}
+
+// Energy that goes in along one axis and comes out along another is no deficit; energy that friction ate is
+// gone.
+static void a_port_lets_axes_exchange_energy_and_forgets_what_is_dissipated(void)
+{
+	const tac_passivity_def def = tac_passivity_def_default(MS, 0.1);
+	static tac_passivity_port port;
+	port = (tac_passivity_port){0};
+	for (int i = 0; i < TAC_PASSIVITY_AXES; i++)
+		tac_passivity_init(&port.axes[i], &def);
+	double at[6] = {0}, force[6] = {0}, v[6] = {0};
+	// 1 N against 1 mm of motion along x: 1 mJ in; all of it stored. Then 1 N with 0.5 mm along y: 0.5 mJ
+	// out.
+	for (int k = 0; k <= 1500; k++) {
+		const bool in = k < 1000;
+		at[0] = fmin(k, 1000) * 1e-6;
+		at[1] = fmax(k - 1000, 0) * 1e-6;
+		v[0] = in ? 1e-3 : 0;
+		v[1] = in ? 0 : 1e-3;
+		memset(force, 0, sizeof force);
+		force[in ? 0 : 1] = in ? -1 : 1;
+		tac_passivity_step_port(&port, k * MS, at, v, force, 1);
+		TEST_ASSERT_EQUAL_DOUBLE(0, port.part);
+		for (int i = 0; i < TAC_PASSIVITY_AXES; i++)
+			tac_passivity_sent(&port.axes[i], force[i]);
+	}
+	TEST_ASSERT_DOUBLE_WITHIN(2e-6, 0.5e-3, port.energy_J);
+	// The springs hold 0.1 mJ: the rest was dissipated, and 0.2 mJ more out is a deficit of 0.1.
+	for (int k = 1501; k <= 1700; k++) {
+		at[1] += 1e-6;
+		force[1] = 1;
+		tac_passivity_step_port(&port, k * MS, at, (double[6]){0}, force, 1e-4);
+		for (int i = 0; i < TAC_PASSIVITY_AXES; i++)
+			tac_passivity_sent(&port.axes[i], force[i]);
+	}
+	TEST_ASSERT_DOUBLE_WITHIN(3e-6, -1e-4, port.energy_J);
+}
+
 static void watching_itself_it_calms_the_wall_as_well(void)
 {
 	wall w = read_scenario("S06_S05_with_PC_exact");
@@ -463,6 +537,8 @@ int main(void)
 	RUN_TEST(the_controller_turns_55_mJ_of_generation_into_less_than_0_6);
 	RUN_TEST(with_the_controller_the_deficit_stays_within_its_bound);
 	RUN_TEST(the_controller_does_not_feed_an_adversary_at_the_edge);
+	RUN_TEST(a_port_does_not_feed_an_adversary_at_the_edge);
+	RUN_TEST(a_port_lets_axes_exchange_energy_and_forgets_what_is_dissipated);
 	RUN_TEST(watching_itself_it_calms_the_wall_as_well);
 	RUN_TEST(three_axes_with_an_observer_each_hide_nothing_from_each_other);
 	RUN_TEST(a_deficit_is_never_forgotten_and_a_surplus_only_out_of_contact);
