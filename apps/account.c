@@ -31,7 +31,7 @@ static const char *const percent_keys[] = {"p50_ns", "p90_ns", "p99_ns", "p99_9_
 
 static void print_row(const char *name, const tac_histogram *histogram)
 {
-	printf("%-10s", name);
+	printf("%-14s", name);
 	for (size_t i = 0; i < PERCENT_COUNT; i++)
 		printf(" %10.2f", account_us(tac_histogram_percentile(histogram, percents[i])));
 	printf("\n");
@@ -70,7 +70,7 @@ static void print_misses(const tac_monitor_stats *stats)
 
 void account_print(const machine *m, const tac_monitor_stats *stats, const tac_histogram *corrected)
 {
-	printf("%-10s", "us");
+	printf("%-14s", "us");
 	for (size_t i = 0; i < PERCENT_COUNT; i++)
 		printf(" %10s", percent_names[i]);
 	printf("\n");
@@ -78,6 +78,12 @@ void account_print(const machine *m, const tac_monitor_stats *stats, const tac_h
 	print_row("wake", &stats->wake);
 	print_row("wake, c.o.", corrected);
 	print_row("compute", &stats->compute);
+	for (int i = 0; i < TAC_PHASE_COUNT; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "  %s", tac_phase_name((tac_phase)i));
+		if (stats->phases[i].max_ns > 0)
+			print_row(name, &stats->phases[i]);
+	}
 	printf("\n%lld ticks, %lld missed their deadline, %lld periods skipped, %lld records lost\n",
 	       (long long)stats->totals.ticks, (long long)stats->totals.misses,
 	       (long long)stats->totals.skipped, (long long)stats->totals.lost);

@@ -236,10 +236,10 @@ static void print_felt(const runner *r)
 			       (long long)f->derated_ticks);
 		printf("; passivity: %.3f mJ at least, %.2f N s/m damping at most\n", 1e3 * f->least_energy_J,
 		       f->most_damping_N_s_per_m);
-		printf("          faults %llu, unknown %llu; left out: proximity %llu, surfaces %llu ticks; "
-		       "the gate "
-		       "stepped in:",
+		printf("          faults %llu, unknown %llu, mover out of work in %llu ticks; left out: "
+		       "proximity %llu, surfaces %llu ticks; the gate stepped in:",
 		       (unsigned long long)n->faults, (unsigned long long)n->unknowns,
+		       (unsigned long long)n->spent_ticks,
 		       (unsigned long long)n->dropped_ticks[TAC_SERVO_PROXIMITY],
 		       (unsigned long long)n->dropped_ticks[TAC_SERVO_SURFACES]);
 		const char *comma = " ";
@@ -295,11 +295,12 @@ static void json_felt(const settings *s, const runner *r)
 		json_number("max_depth_m", f->max_depth_m);
 		json_number("least_energy_J", f->least_energy_J);
 		json_number("least_allowed_N_per_m", f->least_allowed_N_per_m);
-		printf(", \"derated_ticks\": %lld, \"faults\": %llu, \"unknowns\": %llu, \"dropped\": "
+		printf(", \"derated_ticks\": %lld, \"faults\": %llu, \"unknowns\": %llu, \"spent_ticks\": "
+		       "%llu, \"dropped\": "
 		       "{\"proximity\": "
 		       "%llu, \"surfaces\": %llu}, \"limits\": {",
 		       (long long)f->derated_ticks, (unsigned long long)n->faults,
-		       (unsigned long long)n->unknowns,
+		       (unsigned long long)n->unknowns, (unsigned long long)n->spent_ticks,
 		       (unsigned long long)n->dropped_ticks[TAC_SERVO_PROXIMITY],
 		       (unsigned long long)n->dropped_ticks[TAC_SERVO_SURFACES]);
 		for (int k = 0; k < TAC_LIMIT_REASON_COUNT; k++)

@@ -72,6 +72,7 @@ static void move_sco(tac_servo *s)
 		s->waiting = !tac_sco_reset(s->sco, before, s->T_world_objects);
 	}
 	s->now.unknowns += (s->report.flags & TAC_SCO_UNKNOWN) != 0;
+	s->now.spent_ticks += (s->report.flags & TAC_SCO_BUDGET_SPENT) != 0;
 	const tac_dpose *to = &s->T_world_device, *at = &s->report.T_world_sco;
 	if (!(s->report.flags & TAC_SCO_FAULT) &&
 	    tac_dvec3_length(tac_dvec3_sub(to->position, at->position)) < ROUNDING_M &&
@@ -331,6 +332,7 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 	n->gain = output.gain;
 	n->compute_ns = tick ? tick->phase_end_ns[TAC_PHASE_DEVICE_WRITE] - tick->wake_ns : 0;
 	tac_servo_extras(s, tick);
+	end_phase(tick, TAC_PHASE_EXTRAS);
 	publish(s);
 	if (s->def.record)
 		s->def.record(s->def.record_user, &s->state, &output.wrench, status);

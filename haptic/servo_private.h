@@ -2,6 +2,7 @@
 #ifndef TAC_HAPTIC_SERVO_PRIVATE_H
 #define TAC_HAPTIC_SERVO_PRIVATE_H
 
+#include "collision/distance.h"
 #include "haptic/coupling.h"
 #include "haptic/derate.h"
 #include "haptic/limit.h"
@@ -16,14 +17,18 @@
 extern "C" {
 #endif
 
+// Nodes of the trees that an extra visits in a tick to begin with: 10 to 50 us.
+#define TAC_SERVO_NODES 8
+
 struct tac_servo {
 	tac_servo_def def;
 	const tac_scene_tool *tool;
 	tac_sco *sco;
 	tac_limit *limit;
 	tac_latest *latest[TAC_SERVO_READERS];
-	tac_context *context; // of the extras' queries
-	tac_servo *partner;   // the other hand; NULL: there is none
+	tac_context *context;      // of the surfaces' queries
+	tac_context *near_context; // of the proximity's, which lasts for several ticks
+	tac_servo *partner;        // the other hand; NULL: there is none
 
 	// From tick to tick.
 	int64_t steps, begin_ns, last_ns;
@@ -40,6 +45,11 @@ struct tac_servo {
 	tac_wrench reaction;    // of what the other tool presses with, on this one, world
 	int64_t write_delay_ns; // from the last tick's read to its write
 	int64_t extra_cost_ns[TAC_SERVO_EXTRA_COUNT];
+	int64_t extra_nodes[TAC_SERVO_EXTRA_COUNT]; // what each may visit in a tick
+	int32_t near_object;                        // whose distance is being looked for
+	tac_dpose T_object_tool;                    // where, when that began
+	tac_nearest nearest;
+	double near_m[TAC_SCENE_OBJECTS]; // lower bounds found
 
 	// Of this tick.
 	tac_device_state state;

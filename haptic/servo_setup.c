@@ -7,6 +7,10 @@
 // A hand's turn about its fingers, which hold the tool so far from its middle, m.
 #define GRIP_RADIUS_M 0.03
 
+// One pair of triangles for so much of the period: a pair takes some 350 ns, so the mover's pairs take at
+// most 70 % of a tick. A count, not a time, so that replays stay the same.
+#define PAIR_NS 500
+
 tac_servo_def tac_servo_def_default(void)
 {
 	return (tac_servo_def){
@@ -38,6 +42,7 @@ static tac_result create_sco(tac_servo *s)
 	def.object_count = s->object_count;
 	def.metric_m = s->tool->turn_arm_m;
 	def.fixed_rotation = s->tool->axes == 3;
+	def.pairs = s->def.period_ns / PAIR_NS;
 	if (s->def.check || s->def.mover == TAC_SCO_REACTIVE) {
 		def.collider = world->collider;
 		def.tool_shape = tool->shape;
@@ -98,6 +103,8 @@ static tac_result create_all(tac_servo *s)
 		result = create_limit(s);
 	if (result >= TAC_OK)
 		result = tac_context_create(&context, &s->context);
+	if (result >= TAC_OK)
+		result = tac_context_create(&context, &s->near_context);
 	for (int32_t i = 0; i < s->def.readers && result >= TAC_OK; i++)
 		result = tac_latest_create(sizeof(tac_snapshot), &s->latest[i]);
 	return result;
@@ -124,6 +131,10 @@ tac_result tac_servo_create(const tac_servo_def *def, tac_servo **out_servo)
 	s->tool = &def->world->scene->tools[def->tool];
 	s->object_count = def->world->scene->object_count;
 	s->waiting = true;
+	for (int i = 0; i < TAC_SERVO_EXTRA_COUNT; i++)
+		s->extra_nodes[i] = TAC_SERVO_NODES;
+	for (int i = 0; i < TAC_SCENE_OBJECTS; i++)
+		s->near_m[i] = HUGE_VAL;
 	s->grasp = 1;
 	s->mapping = tac_mapping_make(&s->tool->mapping);
 	s->now.tool = def->tool;
@@ -144,6 +155,7 @@ void tac_servo_destroy(tac_servo **servo)
 	for (int32_t i = 0; i < TAC_SERVO_READERS; i++)
 		tac_latest_destroy(&s->latest[i]);
 	tac_context_destroy(&s->context);
+	tac_context_destroy(&s->near_context);
 	tac_limit_destroy(&s->limit);
 	tac_sco_destroy(&s->sco);
 	free(s);

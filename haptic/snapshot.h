@@ -88,18 +88,20 @@ typedef struct tac_snapshot {
 	double passivity_N_s_per_m; // damping that repays it, on a linear axis
 
 	// Extras; those of the last tick that had time for them.
-	uint32_t dropped;      // bit e: tac_servo_extra e was left out in this tick
-	double proximity_m;    // lower bound of the distance of tool and objects at the SCO; HUGE_VAL: far
-	int32_t surface_count; // surfaces that the device's own pose touches, up to the capacity
+	uint32_t dropped;   // bit e: tac_servo_extra e was left out in this tick
+	double proximity_m; // lower bound of the distance to all objects, when it was last found; HUGE_VAL:
+			    // far
+	int32_t surface_count; // surfaces that the device's own pose touches, as far as was looked
 	struct {
 		int32_t object, tool_surface, object_surface;
 	} surfaces[16];
 
 	// Work and time.
-	int64_t compute_ns; // from the wake to the device's write; 0 where no clock was read
-	int64_t pairs;      // of triangles, in the SCO's step
-	uint64_t faults;    // since the start: times the SCO was put back or began in contact
-	uint64_t unknowns;  // ticks in which a collider did not know
+	int64_t compute_ns;   // from the wake to the device's write; 0 where no clock was read
+	int64_t pairs;        // of triangles, in the SCO's step
+	uint64_t faults;      // since the start: times the SCO was put back or began in contact
+	uint64_t unknowns;    // ticks in which a collider did not know
+	uint64_t spent_ticks; // in which the mover's limits were reached
 	uint64_t contact_ticks;
 	uint64_t dropped_ticks[TAC_SERVO_EXTRA_COUNT];
 } tac_snapshot;

@@ -17,6 +17,7 @@ typedef enum tac_phase {
 	TAC_PHASE_SCO,
 	TAC_PHASE_FORCE,
 	TAC_PHASE_DEVICE_WRITE,
+	TAC_PHASE_EXTRAS, // what may be left out: it comes after the write
 	TAC_PHASE_PUBLISH,
 	TAC_PHASE_COUNT,
 	TAC_PHASE_NONE = TAC_PHASE_COUNT, // outside the named phases
