@@ -5,6 +5,7 @@
 #include "devices/dhd.h"
 #include "devices/falcon.h"
 #include "devices/hd.h"
+#include "devices/keys.h"
 #include "devices/mouse.h"
 #include "devices/playback.h"
 
@@ -77,6 +78,8 @@ static const tac_driver drivers[] = {
 	{"dhd", "dhd[:NUMBER]", "Force Dimension omega, delta, sigma, lambda", true, tac_dhd_list,
 	 tac_dhd_open},
 	{"hd", "hd[:NAME]", "3D Systems Touch, Touch X, Premium", true, tac_hd_list, tac_hd_open},
+	{"keys", "keys", "the keyboard of the terminal: moves, feels nothing", false, tac_keys_list,
+	 tac_keys_open},
 	{"mouse", "mouse[:FILE]", "a mouse: moves, feels nothing", true, tac_mouse_list, tac_mouse_open},
 	{"sim", "sim[:DEVICE[:GRIP]]", "simulated devices in a simulated hand", false, sim_list, sim_open},
 	{"playback", "playback:FILE", "what a device did when it was recorded", false, playback_list,
