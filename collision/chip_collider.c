@@ -3,9 +3,9 @@
 #include "base/assert.h"
 #include "collision/chip_host.h"
 
-// Between two looks at the budget: 15 us of the chip's time, some 40 us of the model's. Every hit takes at
+// Between two looks at the budget: 4 us of the chip's time, about as much of the model's. Every hit takes at
 // least 61 cycles in the schedule, so what a slice can find fits the FIFO.
-#define SLICE_CYCLES 4000
+#define SLICE_CYCLES 1000
 #define HIT_CAPACITY 256
 #define SRAM_WORDS   65536
 
