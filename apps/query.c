@@ -25,14 +25,14 @@ typedef struct settings {
 // What the matrix of a pose may lack to a rotation: beyond this it is a mistake in the file.
 #define SKEW_MAX 1e-2F
 
-// Reads 12 numbers from a line. Returns how many there were, 13 if something follows, or -1 - n when entry n
-// is not a finite number.
-static int read_numbers(const char *line, float out[12])
+// Reads 12 numbers from a line that ends at `line_end`. Returns how many there were, 13 if something follows,
+// or -1 - n when entry n is not a finite number.
+static int read_numbers(const char *line, const char *line_end, float out[12])
 {
 	int n = 0;
 	for (;;) {
 		line += strspn(line, " \t\r\n,");
-		if (*line == '\0')
+		if (line == line_end)
 			return n;
 		if (n == 12)
 			return 13;
@@ -60,13 +60,14 @@ static int read_poses(const char *path, tac_motion **out_poses, size_t *out_coun
 	size_t size = 0;
 	int code = 0;
 	errno = 0;
-	while (code == 0 && getline(&line, &size, file) >= 0) {
+	ssize_t length;
+	while (code == 0 && (length = getline(&line, &size, file)) >= 0) {
 		++number;
 		const char *text = line + strspn(line, " \t\r\n");
-		if (*text == '\0' || *text == '#')
+		if (text == line + length || *text == '#')
 			continue;
 		float x[12];
-		int n = read_numbers(text, x);
+		int n = read_numbers(text, line + length, x);
 		if (n != 12) {
 			fprintf(stderr,
 				"tactus query: %s:%zu: expected 12 numbers (R by rows, then t), found ", path,
@@ -195,7 +196,8 @@ static int ask(const settings *s, const tac_shape *const shape[2], const tac_mot
 	context->coherent = !s->fresh;
 	terminal t = {0};
 	size_t done = 0;
-	for (int64_t r = 0; r < s->repeat; ++r)
+	for (int64_t r = 0; r < s->repeat; ++r) {
+		tac_context_forget(context); // every round is a first one
 		for (size_t i = 0; i < count; ++i) {
 			int64_t start = tac_clock_now_ns();
 			tac_contact contact =
@@ -213,6 +215,7 @@ static int ask(const settings *s, const tac_shape *const shape[2], const tac_mot
 			done++;
 			terminal_progress(&t, "asking", (double)done / ((double)count * (double)s->repeat));
 		}
+	}
 	summarize(s, answers, count);
 	int code = s->csv != NULL ? write_csv(s->csv, answers, count) : 0;
 	free(answers);
@@ -277,7 +280,7 @@ int cmd_query(int argc, char **argv)
 		 "summary "
 		 "then goes to the standard error"},
 		{"fresh", OPTION_FLAG, &s.fresh, 0, 0, NULL, NULL,
-		 "do not try the last contact first (first-hit queries of wide)"},
+		 "use nothing of the poses before (wide: the last contact, the last clearance)"},
 		{0},
 	};
 	const command_line line = {"tactus query", "whether two shapes touch, at the poses of a file",

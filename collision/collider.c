@@ -65,7 +65,7 @@ tac_result tac_context_create(const tac_context_def *def, tac_context **out_cont
 	context->seen_mask = slots - 1;
 	context->scratch_bytes = scratch;
 	context->coherent = true;
-	context->witness_fixed = context->witness_moving = -1;
+	tac_context_forget(context);
 	*out_context = context;
 	return TAC_OK;
 }
@@ -104,6 +104,13 @@ static const tac_collider *built_in(int index)
 	default:
 		return NULL;
 	}
+}
+
+void tac_context_forget(tac_context *context)
+{
+	context->moving_serial = context->fixed_serial = 0;
+	context->witness_fixed = context->witness_moving = -1;
+	context->clearance = 0.0F;
 }
 
 const tac_collider *tac_collider_at(int index)
@@ -180,7 +187,7 @@ static tac_contact run(const tac_collider *collider, tac_context *context, tac_b
 	return contact;
 }
 
-static bool is_finite(const tac_motion *motion)
+bool tac_motion_finite(const tac_motion *motion)
 {
 	float sum =
 		motion->translation.x * 0.0F + motion->translation.y * 0.0F + motion->translation.z * 0.0F;
@@ -195,12 +202,10 @@ tac_contact tac_collider_query(const tac_collider *collider, tac_context *contex
 			       tac_budget budget)
 {
 	TAC_ASSERT(moving->collider == collider && fixed->collider == collider);
-	if (context->moving_serial != moving->serial || context->fixed_serial != fixed->serial) {
-		context->moving_serial = moving->serial;
-		context->fixed_serial = fixed->serial;
-		context->witness_fixed = context->witness_moving = -1;
-		context->clearance = 0.0F;
-	}
+	if (context->moving_serial != moving->serial || context->fixed_serial != fixed->serial)
+		tac_context_forget(context);
+	context->moving_serial = moving->serial;
+	context->fixed_serial = fixed->serial;
 	context->moving = moving;
 	context->fixed = fixed;
 	context->motion = *motion;
@@ -214,7 +219,7 @@ tac_contact tac_collider_query(const tac_collider *collider, tac_context *contex
 		context->stamp = 1;
 	}
 	context->pending = false;
-	if (!is_finite(motion))
+	if (!tac_motion_finite(motion))
 		return TAC_CONTACT_UNKNOWN;
 	if (moving->mesh->triangle_count == 0 || fixed->mesh->triangle_count == 0)
 		return TAC_CONTACT_NONE;

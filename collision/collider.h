@@ -122,6 +122,10 @@ tac_result tac_context_create(const tac_context_def *def, tac_context **out_cont
 // Thread: setup.
 void tac_context_destroy(tac_context **context);
 
+// Forgets what earlier queries found (tac_context::coherent), as if the context were new.
+// Thread: RT.
+void tac_context_forget(tac_context *context);
+
 // The engine of that name (wide, doptree, classic, scd, chip, solid, or one that was added), or NULL. Engines
 // live as long as the process; the first call picks their SIMD variant by tac_simd_select. Thread: setup.
 const tac_collider *tac_collider_find(const char *name);
@@ -176,6 +180,10 @@ bool tac_context_spent(const tac_context *context);
 // The exact test of two triangles of the query's meshes.
 // Thread: RT.
 bool tac_context_exact(tac_context *context, int32_t fixed_triangle, int32_t moving_triangle);
+
+// Whether all twelve numbers are finite.
+// Thread: RT.
+bool tac_motion_finite(const tac_motion *motion);
 
 // Largest |entry| of RᵀR − 1: 0 for a rotation.
 // Thread: RT.

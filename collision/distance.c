@@ -133,10 +133,11 @@ tac_contact tac_distance_within(tac_context *context, const tac_shape *moving, c
 	context->within = distance;
 	context->pair_count = 0;
 	context->counters = (tac_counters){0};
-	context->witness_fixed = context->witness_moving = -1;
 	context->budget = budget;
 	context->nodes_left = budget.nodes > 0 ? budget.nodes : INT64_MAX;
 	context->pending = false;
+	if (!tac_motion_finite(motion))
+		return TAC_CONTACT_UNKNOWN;
 	if (moving->mesh->triangle_count == 0 || fixed->mesh->triangle_count == 0)
 		return TAC_CONTACT_NONE;
 	return collider->run(collider, context, false);
@@ -301,9 +302,10 @@ tac_contact tac_distance_nearest(tac_context *context, const tac_shape *moving, 
 	context->motion = *motion;
 	context->pair_count = 0;
 	context->counters = (tac_counters){0};
-	context->witness_fixed = context->witness_moving = -1;
+	context->pending = false;
+	if (!tac_motion_finite(motion))
+		return TAC_CONTACT_UNKNOWN;
 	if (moving->mesh->triangle_count == 0 || fixed->mesh->triangle_count == 0) {
-		context->pending = false;
 		out_nearest->lower_bound = limit;
 		return TAC_CONTACT_NONE;
 	}

@@ -19,6 +19,8 @@ typedef struct tac_nearest {
 	int32_t fixed_triangle, moving_triangle; // -1: none found yet
 } tac_nearest;
 
+// A motion that is not finite answers unknown, in both queries.
+
 // All pairs of triangles whose distance is at most `distance` > 0, in the context. Conservative: a pair that
 // is farther by no more than rounding (1e-12 of the coordinates) may be among them, none that is nearer is
 // missing. Answers hit if there is a pair. Shapes are of the engine wide. tac_collider_resume goes on after a

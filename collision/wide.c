@@ -393,8 +393,9 @@ static tac_contact run(const tac_collider *base, tac_context *context, bool resu
 	float skew = tac_motion_skew(&context->motion);
 	q.pad = (64.0F * UNIT + 4.0F * skew) * reach + UNDERFLOW;
 	q.rigid = skew < 0.01F && context->within == 0.0F;
-	// Bounds that are apart by more than the distance asked for hold no pair.
-	q.pad += context->within;
+	// Bounds that are apart by more than the distance asked for hold no pair. (1e25 m is everything that
+	// there can be, and less than a lane without a child is away.)
+	q.pad += fminf(context->within, 1e25F);
 	// Three products and three sums.
 	q.vertex = 5.0F * UNIT * reach + UNDERFLOW;
 	return self->run(&q, resume);

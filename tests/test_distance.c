@@ -198,6 +198,30 @@ static void two_spheres_are_apart_by_their_gap(void)
 	tac_mesh_destroy(&sphere);
 }
 
+static void a_motion_that_is_not_finite_is_unknown_and_a_huge_distance_is_everything(void)
+{
+	tac_mesh *sphere;
+	tac_shape *shape;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(1.0F, 1, &sphere));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(tac_wide_collider(), sphere, &shape));
+	tac_nearest n;
+	tac_motion bad = identity_motion(NAN, 0.0F, 0.0F), good = identity_motion(5.0F, 0.0F, 0.0F);
+	TEST_ASSERT_EQUAL(TAC_CONTACT_UNKNOWN, tac_distance_nearest(context, shape, shape, &bad,
+								    (double)INFINITY, (tac_budget){0}, &n));
+	TEST_ASSERT_FALSE(context->pending);
+	TEST_ASSERT_EQUAL(TAC_CONTACT_UNKNOWN,
+			  tac_distance_within(context, shape, shape, &bad, 1.0F, (tac_budget){0}));
+	TEST_ASSERT_FALSE(context->pending);
+	for (float distance = 10.0F; distance < 1e38F; distance *= 1e6F) {
+		TEST_ASSERT_EQUAL(TAC_CONTACT_HIT, tac_distance_within(context, shape, shape, &good, distance,
+								       (tac_budget){0}));
+		TEST_ASSERT_EQUAL((int64_t)sphere->triangle_count * sphere->triangle_count,
+				  context->pair_count);
+	}
+	tac_shape_destroy(&shape);
+	tac_mesh_destroy(&sphere);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -206,5 +230,6 @@ int main(void)
 	RUN_TEST(pairs_within_a_distance_equal_brute_force);
 	RUN_TEST(the_nearest_points_equal_brute_force);
 	RUN_TEST(two_spheres_are_apart_by_their_gap);
+	RUN_TEST(a_motion_that_is_not_finite_is_unknown_and_a_huge_distance_is_everything);
 	return UNITY_END();
 }
