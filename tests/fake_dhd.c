@@ -2,34 +2,15 @@
 // variables below. It has the documented functions that the driver uses, and a device or two behind them.
 #include "tests/fake_dhd.h"
 
-#include <pthread.h>
+#include "tests/fake_library.h"
+
 #include <string.h>
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" // the maker's header declares them, and it is not here
 
 fake_dhd_state fake_dhd;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-void fake_dhd_lock(bool on)
-{
-	if (on)
-		pthread_mutex_lock(&lock);
-	else
-		pthread_mutex_unlock(&lock);
-}
-
-static void unlock(const int *unused)
-{
-	(void)unused;
-	fake_dhd_lock(false);
-}
-
-// At the start of each function: one thread at a time.
-#define GUARD()                                                                                              \
-	__attribute__((cleanup(unlock))) const int guard = 0;                                                \
-	(void)guard;                                                                                         \
-	fake_dhd_lock(true)
+FAKE_LOCK(fake_dhd_lock)
 
 static int fail(int error)
 {
@@ -51,14 +32,14 @@ static bool broken(const char *function)
 
 int dhdGetDeviceCount(void)
 {
-	GUARD();
+	FAKE_GUARD(fake_dhd_lock);
 	CHECK();
 	return fake_dhd.devices;
 }
 
 int dhdOpenID(char id)
 {
-	GUARD();
+	FAKE_GUARD(fake_dhd_lock);
 	CHECK();
 	fake_dhd.open++;
 	return id;
@@ -66,7 +47,7 @@ int dhdOpenID(char id)
 
 int dhdClose(char id)
 {
-	GUARD();
+	FAKE_GUARD(fake_dhd_lock);
 	(void)id;
 	fake_dhd.open--;
 	return 0;
@@ -74,7 +55,7 @@ int dhdClose(char id)
 
 int dhdStop(char id)
 {
-	GUARD();
+	FAKE_GUARD(fake_dhd_lock);
 	(void)id;
 	fake_dhd.forces_on = false;
 	fake_dhd.stopped = true;
@@ -83,13 +64,13 @@ int dhdStop(char id)
 
 int dhdErrorGetLast(void)
 {
-	GUARD();
+	FAKE_GUARD(fake_dhd_lock);
 	return fake_dhd.error;
 }
 
 const char *dhdErrorGetLastStr(void)
 {
-	GUARD();
+	FAKE_GUARD(fake_dhd_lock);
 	return fake_dhd.error == 20  ? "device in use"
 	       : fake_dhd.error == 4 ? "no driver found"
 				     : "some error";
@@ -97,19 +78,19 @@ const char *dhdErrorGetLastStr(void)
 
 int dhdGetSystemType(char id)
 {
-	GUARD();
+	FAKE_GUARD(fake_dhd_lock);
 	return id == 0 ? fake_dhd.type : 0;
 }
 
 const char *dhdGetSystemName(char id)
 {
-	GUARD();
+	FAKE_GUARD(fake_dhd_lock);
 	return id == 0 ? "omega.7" : "something new";
 }
 
 int dhdGetSerialNumber(unsigned short *serial, char id)
 {
-	GUARD();
+	FAKE_GUARD(fake_dhd_lock);
 	CHECK();
 	*serial = (unsigned short)(1234 + id);
 	return 0;
@@ -117,19 +98,19 @@ int dhdGetSerialNumber(unsigned short *serial, char id)
 
 bool dhdHasWrist(char id)
 {
-	GUARD();
+	FAKE_GUARD(fake_dhd_lock);
 	return id == 0;
 }
 
 bool dhdHasActiveWrist(char id)
 {
-	GUARD();
+	FAKE_GUARD(fake_dhd_lock);
 	return id == 0 && fake_dhd.active_wrist;
 }
 
 int dhdEnableForce(unsigned char on, char id)
 {
-	GUARD();
+	FAKE_GUARD(fake_dhd_lock);
 	(void)id;
 	CHECK();
 	fake_dhd.forces_on = on != 0;
@@ -138,7 +119,7 @@ int dhdEnableForce(unsigned char on, char id)
 
 int dhdGetPositionAndOrientationFrame(double *x, double *y, double *z, double matrix[3][3], char id)
 {
-	GUARD();
+	FAKE_GUARD(fake_dhd_lock);
 	(void)id;
 	CHECK();
 	*x = fake_dhd.position[0];
@@ -150,7 +131,7 @@ int dhdGetPositionAndOrientationFrame(double *x, double *y, double *z, double ma
 
 int dhdGetLinearVelocity(double *x, double *y, double *z, char id)
 {
-	GUARD();
+	FAKE_GUARD(fake_dhd_lock);
 	(void)id;
 	CHECK();
 	*x = fake_dhd.velocity[0];
@@ -161,7 +142,7 @@ int dhdGetLinearVelocity(double *x, double *y, double *z, char id)
 
 int dhdGetAngularVelocityRad(double *x, double *y, double *z, char id)
 {
-	GUARD();
+	FAKE_GUARD(fake_dhd_lock);
 	(void)id;
 	CHECK();
 	*x = fake_dhd.turning[0];
@@ -172,7 +153,7 @@ int dhdGetAngularVelocityRad(double *x, double *y, double *z, char id)
 
 unsigned dhdGetButtonMask(char id)
 {
-	GUARD();
+	FAKE_GUARD(fake_dhd_lock);
 	(void)id;
 	return fake_dhd.buttons;
 }
@@ -180,7 +161,7 @@ unsigned dhdGetButtonMask(char id)
 int dhdSetForceAndTorqueAndGripperForce(double fx, double fy, double fz, double tx, double ty, double tz,
 					double grip, char id)
 {
-	GUARD();
+	FAKE_GUARD(fake_dhd_lock);
 	(void)id;
 	CHECK();
 	const double told[7] = {fx, fy, fz, tx, ty, tz, grip};
@@ -193,7 +174,7 @@ int dhdSetForceAndTorqueAndGripperForce(double fx, double fy, double fz, double 
 
 int dhdSetGravityCompensation(int on, char id)
 {
-	GUARD();
+	FAKE_GUARD(fake_dhd_lock);
 	(void)id;
 	fake_dhd.gravity = on;
 	return 0;
@@ -201,7 +182,7 @@ int dhdSetGravityCompensation(int on, char id)
 
 int dhdSetMaxForce(double newton, char id)
 {
-	GUARD();
+	FAKE_GUARD(fake_dhd_lock);
 	(void)id;
 	fake_dhd.max_force = newton;
 	return 0;
@@ -209,14 +190,14 @@ int dhdSetMaxForce(double newton, char id)
 
 int dhdEnableExpertMode(void)
 {
-	GUARD();
+	FAKE_GUARD(fake_dhd_lock);
 	fake_dhd.expert = true;
 	return 0;
 }
 
 int dhdSetWatchdog(unsigned char eighths_ms, char id)
 {
-	GUARD();
+	FAKE_GUARD(fake_dhd_lock);
 	(void)id;
 	CHECK();
 	if (!fake_dhd.expert)

@@ -2,6 +2,8 @@
 // functions that the driver uses, a scheduler thread at 1 kHz, and two devices behind them.
 #include "tests/fake_hd.h"
 
+#include "tests/fake_library.h"
+
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
@@ -22,7 +24,6 @@ typedef struct error_info {
 	unsigned device;
 } error_info;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t thread;
 static struct {
 	callback fn;
@@ -32,25 +33,7 @@ static unsigned pending; // one error
 static unsigned current = INVALID;
 static bool in_frame;
 
-void fake_hd_lock(bool on)
-{
-	if (on)
-		pthread_mutex_lock(&lock);
-	else
-		pthread_mutex_unlock(&lock);
-}
-
-static void unlock(const int *unused)
-{
-	(void)unused;
-	fake_hd_lock(false);
-}
-
-// At the start of each function: one thread at a time.
-#define GUARD()                                                                                              \
-	__attribute__((cleanup(unlock))) const int guard = 0;                                                \
-	(void)guard;                                                                                         \
-	fake_hd_lock(true)
+FAKE_LOCK(fake_hd_lock)
 
 static fake_hd_device *device(void)
 {
@@ -63,7 +46,7 @@ static fake_hd_device *device(void)
 
 unsigned hdInitDevice(const char *name)
 {
-	GUARD();
+	FAKE_GUARD(fake_hd_lock);
 	fake_hd.misuse += fake_hd.running;
 	const unsigned handle = name == NULL ? 0 : strcmp(name, "Left") == 0 ? 1 : INVALID;
 	pending = fake_hd.init_error;
@@ -80,27 +63,27 @@ unsigned hdInitDevice(const char *name)
 
 void hdDisableDevice(unsigned handle)
 {
-	GUARD();
+	FAKE_GUARD(fake_hd_lock);
 	fake_hd.misuse += handle >= FAKE_HD_DEVICES || !fake_hd.devices[handle].open || fake_hd.running;
 	fake_hd.devices[handle].open = false;
 }
 
 void hdMakeCurrentDevice(unsigned handle)
 {
-	GUARD();
+	FAKE_GUARD(fake_hd_lock);
 	current = handle;
 }
 
 void hdBeginFrame(unsigned handle)
 {
-	GUARD();
+	FAKE_GUARD(fake_hd_lock);
 	fake_hd.misuse += in_frame || handle != current;
 	in_frame = true;
 }
 
 void hdEndFrame(unsigned handle)
 {
-	GUARD();
+	FAKE_GUARD(fake_hd_lock);
 	fake_hd.misuse += !in_frame || handle != current;
 	in_frame = false;
 	fake_hd_device *d = device();
@@ -117,7 +100,7 @@ void hdEndFrame(unsigned handle)
 
 error_info hdGetError(void)
 {
-	GUARD();
+	FAKE_GUARD(fake_hd_lock);
 	const error_info error = {pending, 0, current};
 	pending = 0;
 	return error;
@@ -125,21 +108,21 @@ error_info hdGetError(void)
 
 void hdEnable(unsigned capability)
 {
-	GUARD();
+	FAKE_GUARD(fake_hd_lock);
 	if (capability == 0x4000)
 		device()->forces_on = true;
 }
 
 void hdDisable(unsigned capability)
 {
-	GUARD();
+	FAKE_GUARD(fake_hd_lock);
 	if (capability == 0x4000)
 		device()->forces_on = false;
 }
 
 void hdGetDoublev(unsigned parameter, double *values)
 {
-	GUARD();
+	FAKE_GUARD(fake_hd_lock);
 	static const double workspace[6] = {-160, -120, -70, 160, 120, 90};
 	const fake_hd_device *d = device();
 	switch (parameter) {
@@ -171,7 +154,7 @@ void hdGetDoublev(unsigned parameter, double *values)
 
 void hdGetIntegerv(unsigned parameter, int *values)
 {
-	GUARD();
+	FAKE_GUARD(fake_hd_lock);
 	switch (parameter) {
 	case 0x2000:
 		*values = device()->buttons;
@@ -192,7 +175,7 @@ void hdGetIntegerv(unsigned parameter, int *values)
 
 void hdSetDoublev(unsigned parameter, const double *values)
 {
-	GUARD();
+	FAKE_GUARD(fake_hd_lock);
 	fake_hd.misuse += !in_frame;
 	if (parameter == 0x2700)
 		memcpy(device()->force, values, sizeof device()->force);
@@ -225,7 +208,7 @@ static void *scheduler(void *unused)
 
 void hdStartScheduler(void)
 {
-	GUARD();
+	FAKE_GUARD(fake_hd_lock);
 	fake_hd.misuse += fake_hd.running;
 	pending = fake_hd.start_error;
 	if (pending != 0)
@@ -246,7 +229,7 @@ void hdStopScheduler(void)
 
 unsigned long hdScheduleAsynchronous(callback fn, void *user, unsigned short priority)
 {
-	GUARD();
+	FAKE_GUARD(fake_hd_lock);
 	(void)priority;
 	fake_hd.misuse += fake_hd.running;
 	for (unsigned i = 0; i < SCHEDULES_MAX; i++) {
@@ -263,7 +246,7 @@ unsigned long hdScheduleAsynchronous(callback fn, void *user, unsigned short pri
 
 void hdUnschedule(unsigned long handle)
 {
-	GUARD();
+	FAKE_GUARD(fake_hd_lock);
 	fake_hd.misuse += fake_hd.running || handle >= SCHEDULES_MAX;
 	schedule[handle].fn = NULL;
 	fake_hd.schedules--;
@@ -271,12 +254,12 @@ void hdUnschedule(unsigned long handle)
 
 unsigned hdCheckCalibration(void)
 {
-	GUARD();
+	FAKE_GUARD(fake_hd_lock);
 	return fake_hd.calibration;
 }
 
 void hdUpdateCalibration(unsigned style)
 {
-	GUARD();
+	FAKE_GUARD(fake_hd_lock);
 	fake_hd.calibrated = (int)style;
 }

@@ -6,16 +6,15 @@
 #include "rt/clock.h"
 #include "tests/eventually.h"
 #include "tests/fake_chai3d/fake_chai3d.h"
+#include "tests/fake_library.h"
 #include "tests/logged.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unity.h>
 
 static fake_chai3d_state *fake;
-static void (*fake_lock)(bool on);
 static const tac_chai3d_api *api;
 static tac_chai3d_handler *handler;
 static tac_chai3d_device *opened;
@@ -51,12 +50,6 @@ void tearDown(void)
 	TEST_ASSERT_FALSE(fake->forces_on);
 	tac_log_set(NULL, NULL);
 }
-
-// Fields of the stand-in, taken while the driver's thread waits.
-#define FAKE(type, expression)                                                                               \
-	(fake_lock(true), value_##type = (type)(expression), fake_lock(false), value_##type)
-static double value_double;
-static int value_int;
 
 static void says(const char *text)
 {
@@ -498,11 +491,8 @@ static void open_failures_get_one_line(void)
 
 int main(void)
 {
-	void *library = dlopen(TACTUS_FAKE_CHAI3D, RTLD_NOW);
-	void *lock = library ? dlsym(library, "fake_chai3d_lock") : NULL;
-	fake = library ? dlsym(library, "fake_chai3d") : NULL;
-	memcpy(&fake_lock, &lock, sizeof lock);
-	if (!fake || !lock)
+	fake = fake_load(TACTUS_FAKE_CHAI3D, "fake_chai3d");
+	if (!fake)
 		return 1;
 	UNITY_BEGIN();
 	RUN_TEST(plugin_that_is_missing_or_broken_is_said);

@@ -4,15 +4,14 @@
 #include "rt/clock.h"
 #include "tests/eventually.h"
 #include "tests/fake_dhd.h"
+#include "tests/fake_library.h"
 #include "tests/logged.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unity.h>
 
 static fake_dhd_state *fake;
-static void (*fake_lock)(bool on);
 static tac_device *device;
 static tac_driver_report report;
 static tac_device_state state;
@@ -52,12 +51,6 @@ static void refused(const char *which, tac_result expected, const char *says)
 	TEST_ASSERT_EQUAL_INT(1, logged_lines);
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, says), logged);
 }
-
-// Fields of the stand-in, taken while the driver's thread waits.
-#define FAKE(type, expression)                                                                               \
-	(fake_lock(true), value_##type = (type)(expression), fake_lock(false), value_##type)
-static double value_double;
-static int value_int;
 
 static bool read_is(tac_device_status expected)
 {
@@ -289,11 +282,8 @@ static void closing_leaves_no_force_behind(void)
 
 int main(void)
 {
-	void *library = dlopen(TACTUS_FAKE_DHD, RTLD_NOW);
-	void *lock = library ? dlsym(library, "fake_dhd_lock") : NULL;
-	fake = library ? dlsym(library, "fake_dhd") : NULL;
-	memcpy(&fake_lock, &lock, sizeof lock);
-	if (!fake || !lock)
+	fake = fake_load(TACTUS_FAKE_DHD, "fake_dhd");
+	if (!fake)
 		return 1;
 	UNITY_BEGIN();
 	RUN_TEST(library_that_is_missing_or_broken_is_said);

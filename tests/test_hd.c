@@ -4,15 +4,14 @@
 #include "rt/clock.h"
 #include "tests/eventually.h"
 #include "tests/fake_hd.h"
+#include "tests/fake_library.h"
 #include "tests/logged.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unity.h>
 
 static fake_hd_state *fake;
-static void (*fake_lock)(bool on);
 static tac_device *device, *second;
 static tac_driver_report report;
 static tac_device_state state;
@@ -57,12 +56,6 @@ static void refused(const char *which, tac_result expected, const char *says)
 	TEST_ASSERT_EQUAL_INT(1, logged_lines);
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, says), logged);
 }
-
-// Fields of the stand-in, taken while the scheduler waits.
-#define FAKE(type, expression)                                                                               \
-	(fake_lock(true), value_##type = (type)(expression), fake_lock(false), value_##type)
-static double value_double;
-static int value_int;
 
 static void set_frame_error(unsigned error)
 {
@@ -247,11 +240,8 @@ static void two_devices_share_the_scheduler(void)
 
 int main(void)
 {
-	void *library = dlopen(TACTUS_FAKE_HD, RTLD_NOW);
-	void *lock = library ? dlsym(library, "fake_hd_lock") : NULL;
-	fake = library ? dlsym(library, "fake_hd") : NULL;
-	memcpy(&fake_lock, &lock, sizeof lock);
-	if (!fake || !lock)
+	fake = fake_load(TACTUS_FAKE_HD, "fake_hd");
+	if (!fake)
 		return 1;
 	UNITY_BEGIN();
 	RUN_TEST(library_that_is_missing_or_broken_is_said);
