@@ -11,9 +11,14 @@
 #include <unistd.h>
 
 #define CONTROL_MS 1000
-#define PROBES     3  // packets to find out whether the firmware runs
-#define TRANSFERS  64 // at most that are taken at once: more than can be waiting
-#define QUIET_NS   (5 * TAC_NS_PER_MS)
+// The bridge talks every 16 ms while the firmware is loaded, if only about itself: half a second of it must
+// find room, or an echo is lost on a thread that was not let run.
+#define BACKLOG       32
+#define OUT_LIMIT_MS  250 // that a command may lie in the bridge
+#define PROBES        3   // packets to find out whether the firmware runs
+#define TRANSFERS     64  // at most that are taken at once: more than can be waiting
+#define ECHO_PATIENCE 10  // answers long: a load that is begun again costs more
+#define QUIET_NS      (5 * TAC_NS_PER_MS)
 
 // Lines of the bridge, for TAC_FALCON_BRIDGE_MODEM.
 #define DTR_LOW  0x0100
@@ -89,9 +94,9 @@ static bool send_bytes(session *s, const uint8_t *bytes, size_t count)
 }
 
 // Up to `want` bytes of the device, without the bridge's own; fewer when the time is over.
-static size_t collect(session *s, uint8_t *out, size_t want)
+static size_t collect(session *s, uint8_t *out, size_t want, int64_t within_ns)
 {
-	const int64_t end_ns = tac_clock_now_ns() + s->def->answer_ns;
+	const int64_t end_ns = tac_clock_now_ns() + within_ns;
 	size_t have = 0;
 	while (have < want) {
 		const uint8_t *bytes;
@@ -210,9 +215,9 @@ static bool hello(session *s)
 		drain(s);
 		if (!send_bytes(s, hello_ask, sizeof hello_ask))
 			return false;
-		size_t count = collect(s, bytes, sizeof hello_answer);
+		size_t count = collect(s, bytes, sizeof hello_answer, s->def->answer_ns);
 		if (count == sizeof hello_answer && bytes[0] == 0)
-			count += collect(s, bytes + count, 1);
+			count += collect(s, bytes + count, 1, s->def->answer_ns);
 		if (contains(bytes, count, hello_answer, sizeof hello_answer))
 			return true;
 	}
@@ -228,7 +233,7 @@ static bool expect_echo(session *s, const uint8_t *bytes, size_t count, size_t a
 	uint8_t echo[TAC_FALCON_BLOCK_BYTES];
 	if (!send_bytes(s, bytes, count))
 		return false;
-	const size_t got = collect(s, echo, count);
+	const size_t got = collect(s, echo, count, ECHO_PATIENCE * s->def->answer_ns);
 	if (got != count)
 		return because(s, "expected an echo of %zu bytes of firmware at byte %zu, found %zu", count,
 			       at, got);
@@ -341,6 +346,8 @@ tac_result tac_falcon_link_open(const tac_falcon_link_def *def, tac_usb **out_us
 	usb.in_bytes =
 		TAC_FALCON_BRIDGE_PACKET_BYTES; // a transfer is a packet, and its status is at the start
 	usb.out_count = TAC_FALCON_BUFFERS;
+	usb.in_backlog = BACKLOG;
+	usb.out_limit_ms = OUT_LIMIT_MS;
 	usb.clear_halts = true;
 	usb.priority = def->priority;
 	session s = {.def = def};

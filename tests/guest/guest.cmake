@@ -12,10 +12,11 @@ function(tactus_guest_scenario name)
 	set(TACTUS_GUEST_SCENARIOS ${TACTUS_GUEST_SCENARIOS} $<TARGET_FILE:guest_${name}> PARENT_SCOPE)
 endfunction()
 tactus_guest_scenario(board tactus::collision)
+tactus_guest_scenario(falcon tactus::haptic)
 
 foreach(flavour IN ITEMS amd64 rt-amd64)
 	add_test(NAME guest_${flavour}
 		COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/guest/run.py ${flavour}
 			${PROJECT_BINARY_DIR}/guest $<TARGET_FILE:guest_init> $<TARGET_FILE:tactus> ${TACTUS_GUEST_SCENARIOS})
-	set_tests_properties(guest_${flavour} PROPERTIES LABELS guest TIMEOUT 300 SKIP_RETURN_CODE 77)
+	set_tests_properties(guest_${flavour} PROPERTIES LABELS guest TIMEOUT 300 RUN_SERIAL TRUE SKIP_RETURN_CODE 77)
 endforeach()

@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 SKIP = 77
-BOOT_SECONDS = 150
+BOOT_SECONDS = 240
 MODULES = ['usb-common', 'usbcore', 'usbip-core', 'vhci-hcd']  # each after those it needs
 
 

@@ -1,0 +1,151 @@
+// In the guest: the Falcon on a real kernel. `tactus emulate falcon` puts it into a port of vhci_hcd; the
+// driver loads its firmware, homes it and runs the loop at a kilohertz with a wall under the hand; it is
+// killed and put back in the middle of that, comes back by itself, and the force comes up slowly.
+#include "devices/hotplug.h"
+#include "haptic/limit.h"
+#include "rt/clock.h"
+#include "tests/guest/scenario.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PATIENCE_NS  (40 * TAC_NS_PER_S)
+#define IMAGE_BYTES  8492 // as long as the maker's
+#define WALL_N_PER_M 400.0
+#define HAND_N_PER_M 300.0                  // of the grip "stylus"
+#define HAND_DOWN_M  0.03                   // where the emulated hand wants to go
+#define LAP_NS       (4500 * TAC_NS_PER_MS) // down and up, and a bit
+
+static tac_device *device;
+static tac_limit *limit;
+static tac_limit_input input;
+static tac_limit_output output;
+static bool wall; // whether it is there
+static int ticks, fresh;
+
+static pid_t plug_in(void)
+{
+	char *const emulate[] = {(char[]){"/bin/tactus"}, (char[]){"emulate"}, (char[]){"falcon"},
+				 (char[]){"--serial"},    (char[]){"G2"},      NULL};
+	return start(emulate);
+}
+
+static void write_image(const char *path)
+{
+	tac_rng rng = tac_rng_seed(1, 1);
+	FILE *file = fopen(path, "wb");
+	require(file != NULL, "to write %s", path);
+	for (int i = 0; i < IMAGE_BYTES; i++)
+		fputc((int)tac_rng_below(&rng, 256), file);
+	fclose(file);
+}
+
+// A tick: a wall at y = 0, through the gate.
+static tac_device_status tick(void)
+{
+	input.now_ns = tac_clock_now_ns();
+	input.status = tac_device_read(device, input.now_ns, &input.state);
+	const double y = input.state.T_base_tool.position.y;
+	input.in_contact = true; // so that the gate never takes the short way up
+	input.wrench.force_N.y = wall && y < 0 ? -WALL_N_PER_M * y : 0;
+	output = tac_limit_step(limit, &input);
+	tac_device_write(device, input.now_ns, &output.wrench);
+	ticks++;
+	fresh += input.status == TAC_DEVICE_OK;
+	tac_clock_sleep_until_ns(input.now_ns + TAC_NS_PER_MS);
+	return input.status;
+}
+
+// How deep the hand is below y = 0 in a lap, m: the median, which does not mind a stall or two of a machine
+// that is emulated on a busy one.
+static double depth_of_a_lap(void)
+{
+	static int counts[64]; // by millimetres
+	const int64_t end_ns = tac_clock_now_ns() + LAP_NS;
+	int total = 0, below = 0, mm = 0;
+	memset(counts, 0, sizeof counts);
+	ticks = fresh = 0;
+	while (tac_clock_now_ns() < end_ns) {
+		const tac_device_status status = tick();
+		const double y = input.state.T_base_tool.position.y;
+		if (status == TAC_DEVICE_OK && output.gain == 1 && y < 0 && y > -0.063) {
+			counts[(int)(-1e3 * y)]++;
+			total++;
+		}
+	}
+	while (mm < 63 && 2 * (below += counts[mm]) < total)
+		mm++;
+	return total > 0 ? 1e-3 * (mm + 0.5) : 0;
+}
+
+// Laps until one is as deep as expected: half of the deepest, as the hand goes evenly.
+static void expect_depth(double deepest_m, const char *what)
+{
+	const int64_t end_ns = tac_clock_now_ns() + PATIENCE_NS;
+	const double expected_m = 0.5 * deepest_m;
+	double depth_m;
+	while (fabs((depth_m = depth_of_a_lap()) - expected_m) > 0.25 * expected_m)
+		require(tac_clock_now_ns() < end_ns, "%s to let the hand down to %.1f mm, not to %.1f", what,
+			1e3 * expected_m, 1e3 * depth_m);
+	say("%s lets the hand down to %.1f mm (springs: %.1f), %d ticks, %d with a new report", what,
+	    1e3 * depth_m, 1e3 * expected_m, ticks, fresh);
+}
+
+static void wait_until(tac_device_status status, const char *what)
+{
+	const int64_t end_ns = tac_clock_now_ns() + PATIENCE_NS;
+	while (tick() != status)
+		require(tac_clock_now_ns() < end_ns, "a device that is %s", what);
+}
+
+static void wait_for_driver_to_see_it(void)
+{
+	const int64_t end_ns = tac_clock_now_ns() + PATIENCE_NS;
+	tac_driver_report report;
+	do {
+		tac_registry_list(tac_registry_driver_at(0), &report);
+		require(tac_clock_now_ns() < end_ns, "a Falcon on the bus");
+	} while (report.count == 0);
+	require(strcmp(report.devices[0].select, "falcon:G2") == 0, "falcon:G2, not %s",
+		report.devices[0].select);
+}
+
+// The hand's spring against the wall's.
+static void feel_the_wall(void)
+{
+	expect_depth(HAND_N_PER_M * HAND_DOWN_M / (HAND_N_PER_M + WALL_N_PER_M), "the wall");
+}
+
+int main(void)
+{
+	pid_t falcon = plug_in();
+	write_image("/falcon.bin");
+	wait_for_driver_to_see_it();
+	const tac_open_def def = {.firmware = "/falcon.bin"};
+	require(tac_hotplug_open("falcon:G2", &def, &device) == TAC_OK, "the device");
+	tac_limit_def limits = tac_limit_def_default(&device->info);
+	limits.stall_ns = limits.stale_ns = TAC_NS_PER_S; // an emulated machine takes its time
+	require(tac_limit_create(&limits, &limit) == TAC_OK, "a limit");
+	tac_device_enable(device, true);
+	wall = true;
+	wait_until(TAC_DEVICE_OK, "there");
+	say("firmware loaded, homed");
+	feel_the_wall();
+
+	kill_later(falcon, 50); // the kernel sees the socket close: unplugged
+	wait_until(TAC_DEVICE_DISABLED, "gone");
+	require(output.gain == 0, "no force without a device");
+	stop(falcon);
+	falcon = plug_in(); // without firmware, and nobody has homed it
+	wait_until(TAC_DEVICE_OK, "back");
+	require(output.gain < 0.5, "forces that come up slowly, not a gain of %g", output.gain);
+	say("killed in the middle, put back, loaded and homed again");
+	feel_the_wall();
+
+	wall = false;
+	expect_depth(HAND_DOWN_M, "no wall");
+	tac_device_destroy(&device);
+	tac_limit_destroy(&limit);
+	stop(falcon);
+	return 0;
+}
