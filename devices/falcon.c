@@ -27,6 +27,7 @@ typedef struct falcon {
 	atomic_bool taken;
 	atomic_bool enabled;
 	atomic_bool stop;
+	atomic_bool lost;
 	_Atomic uint8_t leds;
 	_Atomic int64_t written_ns; // the last write of the real-time thread
 	_Atomic uint64_t rescued;
@@ -37,7 +38,6 @@ typedef struct falcon {
 	bool commanded; // since the last read
 	bool forceful;  // the last command was not zero
 	bool homed;
-	bool lost;
 	bool started;       // there was a good report
 	int64_t report_ns;  // when the last came
 	tac_dvec3 position; // of it, in the mechanism's frame
@@ -70,17 +70,18 @@ static bool flag(const atomic_bool *b)
 	return atomic_load_explicit(b, memory_order_relaxed);
 }
 
-static void command(falcon *f, const int16_t motor[3])
+// False: no buffer was free, or the link is in trouble.
+static bool command(falcon *f, const int16_t motor[3])
 {
 	tac_falcon_command c = {.leds = atomic_load_explicit(&f->leds, memory_order_relaxed), .home = true};
 	if (motor)
 		memcpy(c.motor, motor, sizeof c.motor);
 	const bool zero = c.motor[0] == 0 && c.motor[1] == 0 && c.motor[2] == 0;
-	if (tac_falcon_link_send(f->usb, &c))
+	const bool sent = tac_falcon_link_send(f->usb, &c);
+	if (sent)
 		f->forceful = !zero;
-	else
-		f->counters.late++;
 	f->commanded = true;
+	return sent;
 }
 
 // ---- reading ----
@@ -140,10 +141,11 @@ static tac_device_status read_report(falcon *f, int64_t now_ns)
 	if (arrived)
 		f->report_ns = clock_ns;
 	if (!f->commanded) // reports come as answers only
-		command(f, NULL);
+		f->counters.late += !command(f, NULL);
 	f->commanded = false;
 	if (tac_usb_trouble(f->usb) != TAC_USB_OK || clock_ns - f->report_ns > SILENT_NS) {
-		f->lost = true;
+		command(f, NULL); // what does not answer may still obey
+		atomic_store_explicit(&f->lost, true, memory_order_relaxed);
 		return TAC_DEVICE_LOST;
 	}
 	const bool fresh = arrived && take_report(f, &report, now_ns);
@@ -157,8 +159,8 @@ static tac_device_status falcon_read(tac_device *device, int64_t now_ns, tac_dev
 	falcon *f = falcon_of(device);
 	tac_device_status status = TAC_DEVICE_STALE;
 	if (take(f)) {
-		status = f->lost ? TAC_DEVICE_LOST : read_report(f, now_ns);
-		if (f->lost)
+		status = flag(&f->lost) ? TAC_DEVICE_LOST : read_report(f, now_ns);
+		if (flag(&f->lost))
 			f->state.velocity_m_per_s = tac_dvec3_zero();
 		give(f);
 	}
@@ -176,10 +178,10 @@ static tac_device_status falcon_write(tac_device *device, int64_t now_ns, const 
 	if (!take(f))
 		return TAC_DEVICE_STALE;
 	tac_device_status status = TAC_DEVICE_OK;
-	if (f->lost) {
+	if (flag(&f->lost)) {
 		status = TAC_DEVICE_LOST;
 	} else if (!flag(&f->enabled) || !f->homed) {
-		command(f, NULL);
+		f->counters.late += !command(f, NULL);
 		status = TAC_DEVICE_DISABLED;
 	} else {
 		int16_t motor[3] = {0};
@@ -187,7 +189,7 @@ static tac_device_status falcon_write(tac_device *device, int64_t now_ns, const 
 		tac_wrench_saturate(&limited, device->info.max_force_N, 0);
 		if (f->controlled)
 			f->counters.saturated += tac_falcon_motors(f->jacobian, limited.force_N, motor);
-		command(f, motor);
+		f->counters.late += !command(f, motor);
 	}
 	give(f);
 	return status;
@@ -207,14 +209,12 @@ static void *watch(void *user)
 		tac_clock_sleep_until_ns(tac_clock_now_ns() + WATCH_NS);
 		const int64_t silent_ns =
 			tac_clock_now_ns() - atomic_load_explicit(&f->written_ns, memory_order_relaxed);
-		if (silent_ns <= HOLD_NS && flag(&f->enabled))
+		if (silent_ns <= HOLD_NS && flag(&f->enabled) && !flag(&f->lost))
 			continue;
 		if (!take(f))
 			continue;
-		if (f->forceful && !f->lost) {
-			command(f, NULL);
+		if (f->forceful && command(f, NULL))
 			atomic_fetch_add_explicit(&f->rescued, 1, memory_order_relaxed);
-		}
 		give(f);
 	}
 	return NULL;
@@ -229,7 +229,8 @@ static void falcon_destroy(tac_device *device)
 	// than there are buffers were handed over, the first has arrived.
 	const int64_t end_ns = tac_clock_now_ns() + FAREWELL_NS;
 	const tac_falcon_command zero = {.home = true};
-	for (int sent = 0; !f->lost && sent <= TAC_FALCON_BUFFERS && tac_clock_now_ns() < end_ns;) {
+	for (int sent = 0; sent <= TAC_FALCON_BUFFERS && tac_usb_trouble(f->usb) == TAC_USB_OK &&
+			   tac_clock_now_ns() < end_ns;) {
 		sent += tac_falcon_link_send(f->usb, &zero);
 		tac_clock_sleep_until_ns(tac_clock_now_ns() + TAC_NS_PER_MS / 4);
 	}

@@ -62,9 +62,12 @@ static void exchange(relay *r, bool stopping)
 	sample s = {.state = {.T_base_tool = tac_dpose_identity()}};
 	s.status = r->def.exchange(r->def.user, &o, &s.state);
 	s.state.time_ns = now_ns;
-	if (s.status == TAC_DEVICE_LOST)
+	if (s.status == TAC_DEVICE_LOST) {
+		// What does not answer may still obey: the last thing that it is told is zero.
+		const tac_relay_order none = {.wrench = tac_wrench_zero()};
+		r->def.exchange(r->def.user, &none, &s.state);
 		atomic_store_explicit(&r->lost, true, memory_order_relaxed);
-	else if (s.status != TAC_DEVICE_STALE && tac_dpose_finite(s.state.T_base_tool))
+	} else if (s.status != TAC_DEVICE_STALE && tac_dpose_finite(s.state.T_base_tool))
 		tac_latest_write(r->samples, &s);
 }
 

@@ -26,8 +26,8 @@ typedef struct tac_relay_order {
 typedef struct tac_relay_def {
 	tac_device_info info; // period_ns and hold_ns above 0
 	// Tells the device `order` and fills a new sample; all but its time. OK; STALE: no sample this time;
-	// DISABLED: a sample, but the device has cut its forces off by itself; LOST: gone, and never called
-	// again. Always called from one thread.
+	// DISABLED: a sample, but the device has cut its forces off by itself; LOST: gone;
+	// called once more, with zero, and never again. Always called from one thread.
 	tac_device_status (*exchange)(void *user, const tac_relay_order *order, tac_device_state *out_state);
 	// Lets go of the device and frees `user`. After the last exchange, on the thread that destroys.
 	void (*close)(void *user);

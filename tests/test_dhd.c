@@ -268,6 +268,21 @@ static void every_function_that_fails_ends_safely(void)
 	}
 }
 
+// It takes forces, but says nothing any more: the last thing that it is told is zero.
+static void device_that_falls_silent_is_left_without_force(void)
+{
+	TEST_ASSERT_EQUAL(TAC_OK, open_device("0"));
+	tac_device_enable(device, true);
+	EVENTUALLY((write_force(1, 2, 3), FAKE(double, fake->told[0]) == 3));
+	fake_lock(true);
+	strcpy(fake->failing, "dhdGetLinearVelocity");
+	fake_lock(false);
+	const tac_wrench wrench = {.force_N = {1, 2, 3}};
+	EVENTUALLY(tac_device_write(device, 0, &wrench) == TAC_DEVICE_LOST);
+	TEST_ASSERT_EQUAL_DOUBLE(0, FAKE(double, fake->told[0]));
+	TEST_ASSERT_FALSE(FAKE(int, fake->forces_on));
+}
+
 static void closing_leaves_no_force_behind(void)
 {
 	TEST_ASSERT_EQUAL(TAC_OK, open_device("0"));
@@ -298,6 +313,7 @@ int main(void)
 	RUN_TEST(time_guard_is_stale_and_unplugging_is_lost);
 	RUN_TEST(a_pose_that_is_no_number_is_not_passed_on);
 	RUN_TEST(every_function_that_fails_ends_safely);
+	RUN_TEST(device_that_falls_silent_is_left_without_force);
 	RUN_TEST(closing_leaves_no_force_behind);
 	return UNITY_END();
 }

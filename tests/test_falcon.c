@@ -418,8 +418,10 @@ static void a_device_that_falls_silent_is_lost(void)
 	open_ok();
 	tac_device_enable(device, true);
 	EVENTUALLY(tick(tac_dvec3_zero()) == TAC_DEVICE_OK);
+	EVENTUALLY((tick(tac_dvec3_make(0, 1, 0)), truth().force_N.y > 0.5));
 	tac_virtual_usb_inject(usb, TAC_FALCON_ENDPOINT_IN, TAC_VIRTUAL_SILENT, 0);
 	EVENTUALLY(tick(tac_dvec3_make(0, 1, 0)) == TAC_DEVICE_LOST);
+	EVENTUALLY(truth().motor[0] == 0 && truth().motor[1] == 0 && truth().motor[2] == 0); // it still obeys
 	tac_virtual_usb_inject(usb, TAC_FALCON_ENDPOINT_IN, TAC_VIRTUAL_WORKS, 0);
 	TEST_ASSERT_EQUAL(TAC_DEVICE_LOST, tick(tac_dvec3_zero())); // not on this handle
 }
