@@ -32,6 +32,8 @@ static const struct {
 	{"peers", "mesh against mesh: our engines beside FCL, ODE, Bullet, Embree and CGAL"},
 	{"scd", "surface detection: Tables 1 to 6 of its paper, peers beside"},
 	{"table1", "Table 1 of the CollisionChip paper, and its columns on our meshes, all engines beside"},
+	{"viewer", "what the viewer costs the loop, by paired differences; needs a display"},
+	{"zwidth", "how stiff a wall may be: the exact limit, and where a simulated device begins to swing"},
 };
 
 static const char *summary_of(const char *name)

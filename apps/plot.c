@@ -181,10 +181,17 @@ static void ticks(const plot *p, bool horizontal, const plot_axis *axis)
 
 static double left_margin(const plot_axis *y)
 {
-	size_t longest = 7; // "100 µs"
+	char text[48];
+	const double step = y->log ? 0 : nice_step(y->max - y->min);
+	const double ends[] = {y->min, y->max, y->max - step, y->min + step, y->log ? y->max / 10 : 0};
+	size_t longest = 4;
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0] && !y->names; i++) {
+		const size_t length = strlen(plot_number(ends[i], y->unit, text, sizeof text));
+		longest = length > longest ? length : longest;
+	}
 	for (int i = 0; y->names && i < y->name_count; i++)
 		longest = strlen(y->names[i]) > longest ? strlen(y->names[i]) : longest;
-	return 8 + PER_LETTER * (double)longest + (*y->label ? 16 : 0);
+	return 14 + PER_LETTER * (double)longest + (*y->label ? 16 : 0);
 }
 
 void plot_begin(plot *p, FILE *file, const plot_def *def)

@@ -251,7 +251,9 @@ static void write_forces(FILE *f, const report *r)
 		[REPORT_CONTACTS] = {"contacts", "Contacts", "", NULL, 4},
 		[REPORT_DEPTH] = {"depth", "Device behind the surface: distance to the tool shown", "", "m",
 				  3},
-		[REPORT_ENERGY] = {"energy", "Energy that the loop has given to the hand, less what it took",
+		[REPORT_ENERGY] = {"energy",
+				   "Energy the observer has seen: put in by the hand, less given back; below "
+				   "0 is a deficit",
 				   "", "J", 1},
 	};
 	fputs("<h2>Forces and energy</h2>\n", f);

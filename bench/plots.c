@@ -85,15 +85,16 @@ static const figure figures[] = {
 	{"zwidth", "zwidth", "damping_N_s_per_m", "stiffness_N_per_m", 1, 1, "series", NULL, NULL, false,
 	 false, false, "How stiff a wall may be: a device of 0.1 kg at 1 kHz", "damping of the wall, N s/m",
 	 NULL, "", "N/m"},
-	{"peg", "peg", "t_s", "depth_mm", 1, 1e-3, "clearance_mm", NULL, NULL, false, false, false,
-	 "Peg in hole: how deep it is, by clearance in mm", "s", NULL, "", "m"},
-	{"peg-force", "peg", "t_s", "force_N", 1, 1, "clearance_mm", NULL, NULL, false, false, false,
-	 "Peg in hole: force on the hand, by clearance in mm", "s", NULL, "", "N"},
+	{"peg", "peg", "depth_mm", "beside_mm", 1, 1, "clearance_mm", NULL, NULL, false, false, false,
+	 "Peg in hole: a peg held 0.5 mm beside the axis, by clearance in mm", "depth of the peg, mm", NULL,
+	 "beside the axis, mm", NULL},
+	{"peg-force", "peg", "depth_mm", "force_N", 1, 1, "clearance_mm", NULL, NULL, false, false, false,
+	 "Peg in hole: force on the hand, by clearance in mm", "depth of the peg, mm", NULL, "", "N"},
 	{"latency", "latency", "longer_than_ns", "part", 1e-9, 1, "series", NULL, NULL, true, true, false,
 	 "How many ticks took longer: tactus latency, 1 kHz", "longer than", "s", "part of all ticks", ""},
-	{"viewer", "viewer", "second", "difference_us", 1, 1, "series", NULL, NULL, false, false, true,
-	 "The tick with the viewer on the other CPU, less the tick without: medians of 1 s", "block", NULL,
-	 "us", NULL},
+	{"viewer-cost", "viewer", "second", "p50_us", 1, 1e-6, "series", NULL, NULL, false, false, true,
+	 "The tick's p50 in blocks of a second, the viewer drawing in every second one", "block", NULL, "",
+	 "s"},
 };
 
 static bool taken(const table *t, const figure *f, int row)

@@ -121,6 +121,29 @@ class Report(unittest.TestCase):
             self.assertEqual(result.returncode, 1, path)
             self.assertIn(path, result.stderr)
 
+    def test_a_run_adds_its_forces_and_its_device(self):
+        path = os.path.join(self.folder.name, "run.html")
+        result = subprocess.run([PROGRAM, "run", "--seconds", "2.5", "--report", path, "--json"], capture_output=True,
+                                text=True, timeout=60)
+        self.assertEqual(result.returncode, 0, result)
+        summary = json.loads(result.stdout)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        console = []
+        if browser.CHROMIUM:
+            text, console = browser.opened(path)
+        self.assertEqual(console, [])
+        page = Page(text)
+        for name in "force", "torque", "contacts", "depth", "energy", "device", "wake", "compute":
+            self.assertEqual(page.ids.count(name), 1, name)
+        forces = next(t for t in json.loads(page.data)["tables"] if t["name"] == "forces")
+        rows = [dict(zip(forces["columns"], row)) for row in forces["rows"]]
+        self.assertEqual(sum(row["samples"] for row in rows), summary["ticks"])
+        tool = summary["tools"][0]
+        self.assertAlmostEqual(max(row["force_N_max"] for row in rows), tool["max_force_N"], 4)
+        self.assertAlmostEqual(max(row["depth_m_max"] for row in rows), tool["max_depth_m"], 7)
+        self.assertGreater(max(row["contacts_max"] for row in rows), 0)
+
     @unittest.skipUnless(browser.CHROMIUM, "no chromium")
     def test_a_browser_shows_it_without_a_complaint(self):
         text, console = browser.opened(self.path)
