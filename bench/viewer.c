@@ -60,34 +60,39 @@ static tac_servo *servo;
 static int64_t first_ns, reference_ns[CYCLES], completed_ns[CYCLES];
 static atomic_bool block_over;
 
-static bool enter(int priority, int cpu)
+static bool enter(int priority, int cpu, tac_thread_report *out_report)
 {
-	const tac_thread_def def = {
-		.policy = TAC_POLICY_FIFO, .priority = priority, .cpu = cpu, .lock_memory = true};
-	tac_thread_report report;
-	return tac_thread_enter(&def, &report) == TAC_OK;
+	tac_thread_def def =
+		tac_thread_def_default(); // kept awake: an idle CPU would tick slower than a busy one
+	def.priority = priority;
+	def.cpu = cpu;
+	return tac_thread_enter(&def, out_report) == TAC_OK;
 }
 
 static void *reference_thread(void *user)
 {
-	if (!enter(91, *(const int *)user))
+	tac_thread_report report;
+	if (!enter(91, *(const int *)user, &report))
 		return user;
 	for (int64_t i = 0; i < CYCLES; i++) {
 		tac_clock_sleep_until_ns(first_ns + i * PERIOD_NS);
 		reference_ns[i] = tac_clock_now_ns();
 	}
+	tac_thread_leave(&report);
 	return NULL;
 }
 
 static void *servo_thread(void *user)
 {
-	void *refused = enter(90, *(const int *)user) ? NULL : user;
+	tac_thread_report report;
+	void *refused = enter(90, *(const int *)user, &report) ? NULL : user;
 	for (int64_t i = 0; i < CYCLES && !refused; i++) {
 		tac_clock_sleep_until_ns(first_ns + i * PERIOD_NS);
 		tac_tick tick = {.wake_ns = tac_clock_now_ns()};
 		tac_servo_step(servo, tick.wake_ns, &tick);
 		completed_ns[i] = tac_clock_now_ns();
 	}
+	tac_thread_leave(&report);
 	atomic_store(&block_over, true);
 	return refused;
 }
