@@ -4,6 +4,7 @@ them: how many pixels have the tool's hue, the object's, the overlay's, outside 
 import colorsys
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -77,6 +78,16 @@ class Viewer(Fixture):
                 self.assertGreater(picture.count((200, 220), top=0.6, right=0.8), 40, "plot of the ticks")
                 if ghost:
                     self.assertGreater(picture.count((290, 350), bottom=0.68), 25, "ghost of the device")
+
+    def test_no_tick_allocates_while_the_viewer_draws(self):
+        ticker = os.path.join(os.path.dirname(PROGRAM), "..", "tests", "viewer_tick")
+        result = subprocess.run([ticker], capture_output=True, text=True, timeout=60)
+        self.assertEqual(result.returncode, 0, result)
+        ticks, contacts, pictures, allocations = map(int, re.findall(r"-?\d+", result.stdout))
+        self.assertGreater(ticks, 1500)
+        self.assertGreater(contacts, 500)
+        self.assertGreater(pictures, 2)
+        self.assertEqual(allocations, 0)
 
     def test_a_recording_is_seen_again(self):
         recording = self.path("session.rec")
