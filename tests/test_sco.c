@@ -1,7 +1,6 @@
 #include "haptic/sco.h"
+#include "tests/ccd_referee.h"
 #include "tests/sco_scenes.h"
-
-#include <stdio.h>
 
 void setUp(void)
 {
@@ -64,10 +63,171 @@ static void a_sheet_has_no_wall_behind_its_ridges(void)
 	thing_free(&roof);
 }
 
+static double apart(const thing *tool, const thing *scene, tac_dpose T_world_tool, tac_dpose T_world_scene)
+{
+	tac_dpose T = tac_dpose_relative(T_world_scene, T_world_tool);
+	tac_ccd_pose P = tac_ccd_pose_from_dpose(T);
+	ref_pose p = ref_pose_at(&P, tac_dvec3_zero(), P.t, V(0, 0, 1), 0, 0);
+	return ref_distance(tool->mesh, scene->mesh, &p, 1e-4);
+}
+
+static void a_moving_block_pushes_the_tool_before_it(void)
+{
+	thing box = thing_make(box_mesh(0.02, 0.02, 0.02, 2)),
+	      block = thing_make(box_mesh(0.04, 0.04, 0.04, 3));
+	tac_sco_object object;
+	tac_sco_def def = scene_def(&box, &block, &object);
+	tac_sco *sco = make(&def, at(0.035, 0.001, 0.002));
+	tac_sco_report r;
+	double least = HUGE_VAL;
+	for (int k = 0; k < 400; k++) {
+		// At 0.1 m/s into the tool, whose device stays where it is, turning by 0.5 rad/s.
+		tac_dpose goal = turned(1e-4 * k, 0, 0, V(0, 0, 5e-4 * k));
+		tac_sco_step(sco, at(0.035, 0.001, 0.002), &goal, &r);
+		tac_dpose there = tac_sco_object_pose(sco, 0);
+		TEST_ASSERT_EQUAL(0, r.flags & (TAC_SCO_OBJECT_WAITS | TAC_SCO_FAULT));
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, goal.position.x, there.position.x);
+		if (k % 4 == 0)
+			least = fmin(least, apart(&box, &block, r.T_world_sco, there));
+	}
+	TEST_ASSERT_TRUE(least >= 4.9e-6);
+	TEST_ASSERT_TRUE(r.T_world_sco.position.x > 0.06); // its device is at 0.035
+	TEST_ASSERT_TRUE(r.contact_count > 0 && r.contacts[0].load_m > 0.02);
+	tac_sco_destroy(&sco);
+	thing_free(&box);
+	thing_free(&block);
+}
+
+static void a_block_waits_for_a_tool_that_cannot_yield(void)
+{
+	// Between a wall and a block that comes closer until there is no room left.
+	thing box = thing_make(box_mesh(0.02, 0.02, 0.02, 1)), wall = thing_make(box_mesh(0.01, 0.1, 0.1, 2));
+	tac_sco_object objects[2] = {{wall.body, NULL, at(0.02, 0, 0)}, {wall.body, NULL, at(-0.03, 0, 0)}};
+	tac_sco_def def = tac_sco_def_default();
+	def.tool = box.body;
+	def.objects = objects;
+	def.object_count = 2;
+	def.fixed_rotation = true;
+	tac_sco *sco = make(&def, at(0, 0, 0));
+	tac_sco_report r;
+	bool waited = false;
+	for (int k = 0; k < 300; k++) {
+		tac_dpose goals[2] = {at(0.02, 0, 0), at(-0.03 + 1e-4 * k, 0, 0)};
+		tac_sco_step(sco, at(0, 0, 0), goals, &r);
+		waited |= (r.flags & TAC_SCO_OBJECT_WAITS) != 0;
+		TEST_ASSERT_TRUE(apart(&box, &wall, r.T_world_sco, tac_sco_object_pose(sco, 0)) > 4.9e-6);
+		TEST_ASSERT_TRUE(apart(&box, &wall, r.T_world_sco, tac_sco_object_pose(sco, 1)) > 4.9e-6);
+	}
+	TEST_ASSERT_TRUE(waited);
+	TEST_ASSERT_TRUE(tac_sco_object_pose(sco, 1).position.x < -0.01);
+	// It comes on when there is room again.
+	tac_dpose goals[2] = {at(0.05, 0, 0), at(-0.005, 0, 0)};
+	for (int k = 0; k < 100; k++)
+		tac_sco_step(sco, at(0, 0, 0), goals, &r);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, -0.005, tac_sco_object_pose(sco, 1).position.x);
+	tac_sco_destroy(&sco);
+	thing_free(&box);
+	thing_free(&wall);
+}
+
+static void a_start_in_contact_is_a_fault_that_holds(void)
+{
+	thing box = thing_make(box_mesh(0.04, 0.04, 0.04, 1)), plane = thing_make(plane_mesh(0.2, 4));
+	tac_sco_object object;
+	tac_sco_def def = scene_def(&box, &plane, &object);
+	tac_sco *sco;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_sco_create(&def, &sco));
+	TEST_ASSERT_FALSE(tac_sco_reset(sco, at(0, 0, 0.01), NULL));
+	tac_sco_report r;
+	tac_sco_step(sco, at(0, 0, 0.1), NULL, &r);
+	TEST_ASSERT_TRUE(r.flags & TAC_SCO_FAULT);
+	TEST_ASSERT_TRUE(r.T_world_sco.position.z == 0.01);
+	TEST_ASSERT_TRUE(tac_sco_reset(sco, at(0, 0, 0.1), NULL));
+	tac_sco_step(sco, at(0, 0, 0.05), NULL, &r);
+	TEST_ASSERT_EQUAL(0, r.flags);
+	TEST_ASSERT_TRUE(r.T_world_sco.position.z == 0.05);
+	tac_sco_destroy(&sco);
+	thing_free(&box);
+	thing_free(&plane);
+}
+
+static void poses_that_are_none_are_refused(void)
+{
+	thing box = thing_make(box_mesh(0.04, 0.04, 0.04, 1)), plane = thing_make(plane_mesh(0.2, 4));
+	tac_sco_object object;
+	tac_sco_def def = scene_def(&box, &plane, &object);
+	tac_sco *sco = make(&def, at(0, 0, 0.1));
+	tac_sco_report r;
+	tac_sco_step(sco, at(0, (double)NAN, 0.05), NULL, &r);
+	TEST_ASSERT_EQUAL(TAC_SCO_REFUSED, r.flags);
+	TEST_ASSERT_TRUE(r.T_world_sco.position.z == 0.1);
+	tac_dpose goal = at(HUGE_VAL, 0, 0);
+	tac_sco_step(sco, at(0, 0, 0.05), &goal, &r);
+	TEST_ASSERT_EQUAL(TAC_SCO_REFUSED, r.flags);
+	tac_sco_step(sco, at(0, 0, 0.05), NULL, &r);
+	TEST_ASSERT_EQUAL(0, r.flags);
+	TEST_ASSERT_FALSE(tac_sco_reset(sco, at((double)NAN, 0, 0), NULL));
+	tac_sco_destroy(&sco);
+	thing_free(&box);
+	thing_free(&plane);
+}
+
+// Just over half a turn away the short way round changes; the SCO goes on as it went.
+static void a_turn_near_pi_does_not_flip(void)
+{
+	thing box = thing_make(box_mesh(0.04, 0.04, 0.04, 1)), slab = thing_make(box_mesh(0.4, 0.4, 0.02, 1));
+	tac_sco_object object;
+	tac_sco_def def = scene_def(&box, &slab, &object);
+	tac_sco *sco = make(&def, at(0, 0, 0.0301));
+	tac_sco_report r;
+	tac_dvec3 last = tac_dvec3_zero();
+	int flips = 0;
+	for (int k = 0; k < 400; k++) {
+		// Held flat on the slab by depth, the box cannot follow a turn about x to half a turn and
+		// beyond.
+		double angle = 3.14159265358979 + 0.08 * sin(0.05 * k) * (k > 40) - 0.9 * exp(-0.1 * k);
+		tac_sco_step(sco, turned(0, 0, -0.3, V(angle, 0, 0)), NULL, &r);
+		tac_dvec3 w = tac_dquat_rotate(r.T_world_sco.rotation, V(0, 1, 0));
+		flips += k > 60 && tac_dvec3_dot(w, last) < 0.5;
+		last = w;
+	}
+	TEST_ASSERT_EQUAL(0, flips);
+	tac_sco_destroy(&sco);
+	thing_free(&box);
+	thing_free(&slab);
+}
+
+static void a_def_out_of_range_is_refused(void)
+{
+	thing box = thing_make(box_mesh(0.04, 0.04, 0.04, 1));
+	tac_sco_object object;
+	tac_sco_def good = scene_def(&box, &box, &object), def = good;
+	tac_sco *sco;
+	def.tool = NULL;
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_sco_create(&def, &sco));
+	TEST_ASSERT_NULL(sco);
+	def = good;
+	def.metric_m = 0;
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_sco_create(&def, &sco));
+	def = good;
+	def.pieces = 0;
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_sco_create(&def, &sco));
+	def = good;
+	def.mover = TAC_SCO_REACTIVE;
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_sco_create(&def, &sco));
+	thing_free(&box);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(box_pressed_into_a_plane_rests_at_the_hold_gap);
 	RUN_TEST(a_sheet_has_no_wall_behind_its_ridges);
+	RUN_TEST(a_moving_block_pushes_the_tool_before_it);
+	RUN_TEST(a_block_waits_for_a_tool_that_cannot_yield);
+	RUN_TEST(a_start_in_contact_is_a_fault_that_holds);
+	RUN_TEST(poses_that_are_none_are_refused);
+	RUN_TEST(a_turn_near_pi_does_not_flip);
+	RUN_TEST(a_def_out_of_range_is_refused);
 	return UNITY_END();
 }
