@@ -154,6 +154,21 @@ static void press(const char *name, const thing *tool, const thing *scene, doubl
 	    tool->mesh->triangle_count + scene->mesh->triangle_count);
 }
 
+// A sphere of 2 mm radius, three degrees of freedom, pressed into the scene.
+static void touch(const char *name, const thing *scene, double speed)
+{
+	if (only && strcmp(only, name) != 0)
+		return;
+	tac_sco_object object = {scene->body, NULL, tac_dpose_identity()};
+	tac_sco_def def = tac_sco_def_default();
+	def.round.radius_m = 2e-3;
+	def.objects = &object;
+	def.object_count = 1;
+	hand h = {{1.1 * scene->body->radius, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, 0, 1}, 0, speed};
+	h.depth = 0.9 * scene->body->radius;
+	run(name, &def, tac_dpose_make(h.center, tac_dquat_identity()), &h, scene->mesh->triangle_count);
+}
+
 static bool load(const char *folder, const char *name, thing *out)
 {
 	char path[512];
@@ -195,6 +210,9 @@ int main(int argc, char **argv)
 		press("bunny on bunny", &bunny, &bunny, 0.5);
 		press("dragon on bunny", &dragon, &bunny, 0.5);
 		press("buddha on buddha", &buddha, &buddha, 0.5);
+		print_head("3-DOF, a sphere of 2 mm");
+		touch("sphere on bunny", &bunny, 0.1);
+		touch("sphere on buddha", &buddha, 0.1);
 		thing_free(&bunny);
 		thing_free(&dragon);
 		thing_free(&buddha);

@@ -141,7 +141,9 @@ static const char *fault_of(const tac_sco_def *def)
 		return "objects";
 	if (reactive && (!def->collider || !def->tool_shape))
 		return "a collider and the tool's shape for the reactive mover";
-	if (!reactive && !def->tool && !positive(def->round.radius_m))
+	if (!reactive && !def->tool &&
+	    (!positive(def->round.radius_m) || !tac_dvec3_finite(def->round.a_m) ||
+	     !tac_dvec3_finite(def->round.b_m)))
 		return "a tool: a body, or a round one with a radius above 0";
 	if (def->collider && def->tool_shape && def->tool_shape->collider != def->collider)
 		return "a tool's shape of the def's collider";
@@ -224,6 +226,8 @@ tac_result tac_sco_create(const tac_sco_def *def, tac_sco **out_sco)
 	if (!sco)
 		return TAC_ERROR_MEMORY;
 	sco->def = *def;
+	if (!def->tool && def->mover == TAC_SCO_CONTINUOUS)
+		sco->def.fixed_rotation = true;
 	sco->fault = TAC_SCO_FAULT;
 	sco->radius = radius_of(def);
 	sco->pose = tac_dpose_identity();
@@ -341,6 +345,11 @@ static void keep_device(tac_sco *sco, tac_dpose device)
 	sco->last_device = device;
 	sco->has_last_device = true;
 	sco->last_turn = tac_sco_twist_between(sco, sco->pose, device).w;
+	// A sphere about the reference point may turn as it likes.
+	const tac_sco_round *r = &sco->def.round;
+	if (!sco->def.tool && sco->def.mover == TAC_SCO_CONTINUOUS && tac_dvec3_length_squared(r->a_m) == 0 &&
+	    tac_dvec3_length_squared(r->b_m) == 0)
+		sco->pose.rotation = device.rotation;
 }
 
 // Moves, checks, and takes everything back when the check fails.

@@ -7,6 +7,11 @@
 // The trust radius where meshes are so dense that nothing wider can be looked at in time, m.
 #define TRUST_LEAST 1e-5
 
+// A round tool that meets what it did not see stops this part of the hold gap before it.
+#define ROUND_ZONE 0.95
+// Less is no turn, rad.
+#define TURN_MIN 1e-12
+
 // Pairs left for this step; the queries take 0 for no limit.
 static int64_t pairs_left(const tac_sco *sco)
 {
@@ -24,6 +29,15 @@ static bool spend(tac_sco *sco, int32_t *count, int32_t limit)
 	return true;
 }
 
+static void list_contacts(const tac_sco *sco, tac_sco_thing *thing, tac_dpose T_object_tool, double margin)
+{
+	tac_ccd_pose T = tac_ccd_pose_from_dpose(T_object_tool);
+	if (sco->def.tool)
+		tac_contacts_query(sco->def.tool, thing->body, &T, margin, thing->context, thing->spare);
+	else
+		tac_sco_round_contacts(sco, thing->body, T_object_tool, margin, thing->spare);
+}
+
 bool tac_sco_gather(tac_sco *sco, tac_sco_twist t, double s, double margin, double *out_distance)
 {
 	if (!spend(sco, &sco->report->gathers, sco->def.gathers))
@@ -33,8 +47,7 @@ bool tac_sco_gather(tac_sco *sco, tac_sco_twist t, double s, double margin, doub
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		tac_sco_thing *thing = &sco->things[i];
 		tac_sco_relative r = tac_sco_relative_motion(sco, thing, t);
-		tac_ccd_pose T = tac_ccd_pose_from_dpose(tac_sco_pose_after(r.start, r.twist, s));
-		tac_contacts_query(sco->def.tool, thing->body, &T, margin, thing->context, thing->spare);
+		list_contacts(sco, thing, tac_sco_pose_after(r.start, r.twist, s), margin);
 		sco->report->pairs += thing->spare->pairs;
 		least = fmin(least, thing->spare->distance);
 	}
@@ -57,6 +70,26 @@ void tac_sco_swap(tac_sco *sco)
 	}
 }
 
+// A round tool translates in closed form. When its object turns, only its distance can say something.
+static double certify_round(tac_sco *sco, tac_sco_thing *thing, const tac_sco_relative *r)
+{
+	double turn = tac_dvec3_length(r->twist.w);
+	if (turn > TURN_MIN) {
+		double way = tac_dvec3_length(r->twist.v) + turn * sco->radius;
+		list_contacts(sco, thing, r->start, way + sco->def.hold_gap_m);
+		sco->report->pairs += thing->spare->pairs;
+		return thing->spare->distance >= way + 0.5 * sco->def.hold_gap_m ? 1 : 0;
+	}
+	tac_ccd_options options = tac_ccd_options_default();
+	options.zone = ROUND_ZONE * sco->def.hold_gap_m;
+	options.pair_limit = pairs_left(sco);
+	tac_ccd_result c = tac_sco_round_sweep(sco, thing->body, r->start, r->twist.v, &options);
+	sco->report->pairs += c.pairs;
+	if (c.flags & TAC_CCD_BUDGET_SPENT)
+		sco->report->flags |= TAC_SCO_BUDGET_SPENT;
+	return c.fraction;
+}
+
 bool tac_sco_certify(tac_sco *sco, tac_sco_twist t, tac_sco_proof *out_proof)
 {
 	if (!spend(sco, &sco->report->certificates, sco->def.certificates))
@@ -65,6 +98,12 @@ bool tac_sco_certify(tac_sco *sco, tac_sco_twist t, tac_sco_proof *out_proof)
 	for (int32_t i = 0; i < sco->def.object_count && out_proof->fraction > 0; i++) {
 		tac_sco_thing *thing = &sco->things[i];
 		tac_sco_relative r = tac_sco_relative_motion(sco, thing, t);
+		if (!sco->def.tool) {
+			double f = certify_round(sco, thing, &r);
+			if (f < out_proof->fraction)
+				*out_proof = (tac_sco_proof){f, i, -1, -1};
+			continue;
+		}
 		tac_ccd_pose T = tac_ccd_pose_from_dpose(r.start);
 		tac_certificate_options options = tac_certificate_options_default();
 		options.pair_limit = pairs_left(sco);
@@ -111,7 +150,9 @@ bool tac_sco_fly(tac_sco *sco, tac_dvec3 v, double *out_fraction)
 		tac_dvec3 way = tac_dquat_rotate(tac_dquat_conjugate(thing->pose.rotation), v);
 		tac_ccd_options options = flight_options(sco);
 		tac_ccd_result r =
-			tac_ccd_translate(sco->def.tool, thing->body, &T, way, &options, thing->context);
+			sco->def.tool ? tac_ccd_translate(sco->def.tool, thing->body, &T, way, &options,
+							  thing->context)
+				      : tac_sco_round_sweep(sco, thing->body, T_object_tool, way, &options);
 		if (!take(sco, &r, out_fraction))
 			break;
 	}
@@ -143,7 +184,13 @@ double tac_sco_distance(tac_sco *sco, double reach)
 {
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		tac_sco_thing *thing = &sco->things[i];
-		tac_ccd_pose T = tac_ccd_pose_from_dpose(tac_dpose_relative(thing->pose, sco->pose));
+		tac_dpose T_object_tool = tac_dpose_relative(thing->pose, sco->pose);
+		if (!sco->def.tool) {
+			list_contacts(sco, thing, T_object_tool, reach);
+			reach = fmin(reach, thing->spare->distance);
+			continue;
+		}
+		tac_ccd_pose T = tac_ccd_pose_from_dpose(T_object_tool);
 		reach = fmin(reach,
 			     tac_ccd_distance(sco->def.tool, thing->body, &T, reach, NULL, NULL, NULL));
 		if (!(reach > 0))

@@ -1,6 +1,7 @@
 // SCO, inside: what its files share. sco.c holds the object and its report, sco_near.c asks the collision
-// library, sco_solve.c turns contacts into a twist, sco_inject.c finds the contact that a failed proof ran
-// into, sco_continuous.c and sco_reactive.c are the movers.
+// library, sco_round.c does so for spheres and capsules, sco_solve.c turns contacts into a twist,
+// sco_inject.c finds the contact that a failed proof ran into, sco_continuous.c and sco_reactive.c are the
+// movers.
 #ifndef TAC_HAPTIC_SCO_PRIVATE_H
 #define TAC_HAPTIC_SCO_PRIVATE_H
 
@@ -136,6 +137,19 @@ bool tac_sco_fly(tac_sco *sco, tac_dvec3 v, double *out_fraction);
 bool tac_sco_spin(tac_sco *sco, tac_dvec3 w, double *out_fraction);
 // The distance to the nearest object at the SCO's pose, up to `reach`.
 double tac_sco_distance(tac_sco *sco, double reach);
+
+// --- round tools (sco_round.c) ---
+
+// So many triangles against a round tool cost as much as a pair of triangles.
+#define TAC_SCO_ROUND_PAIR 8
+
+// The contacts of a round tool with one body at a pose, as tac_contacts_query lists those of a mesh; the
+// moving feature is the end of its core (0, 1), or 2 for what lies between.
+void tac_sco_round_contacts(const tac_sco *sco, const tac_ccd_body *body, tac_dpose T_object_tool,
+			    double margin, tac_contacts *out);
+// The safe fraction of a translation, object's frame.
+tac_ccd_result tac_sco_round_sweep(const tac_sco *sco, const tac_ccd_body *body, tac_dpose T_object_tool,
+				   tac_dvec3 v, const tac_ccd_options *options);
 
 // --- the QP (sco_solve.c) ---
 

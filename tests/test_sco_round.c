@@ -1,0 +1,207 @@
+// Round tools: where a sphere and a capsule rest is known in closed form.
+#include "haptic/sco.h"
+#include "tests/allocations.h"
+#include "tests/ccd_referee.h"
+#include "tests/limits.h"
+#include "tests/sco_scenes.h"
+
+#include "base/rng.h"
+
+#define HOLD 1e-5
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+}
+
+typedef struct rig {
+	thing scene;
+	tac_sco *sco;
+} rig;
+
+static rig rig_make(tac_mesh *scene, tac_dvec3 a, tac_dvec3 b, double radius, tac_dpose start)
+{
+	rig g = {.scene = thing_make(scene)};
+	tac_sco_object object = {g.scene.body, NULL, tac_dpose_identity()};
+	tac_sco_def def = tac_sco_def_default();
+	def.round = (tac_sco_round){a, b, radius};
+	def.objects = &object;
+	def.object_count = 1;
+	def.slew_m = 0;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_sco_create(&def, &g.sco));
+	TEST_ASSERT_TRUE(tac_sco_reset(g.sco, start, NULL));
+	return g;
+}
+
+static rig sphere_over(tac_mesh *scene, double radius, tac_dpose start)
+{
+	return rig_make(scene, tac_dvec3_zero(), tac_dvec3_zero(), radius, start);
+}
+
+static void rig_free(rig *g)
+{
+	tac_sco_destroy(&g->sco);
+	thing_free(&g->scene);
+}
+
+// The device goes to `to` in 100 ticks and stays for 200.
+static tac_sco_report go(rig *g, tac_dvec3 to)
+{
+	tac_sco_report r;
+	tac_dpose from = tac_sco_pose(g->sco);
+	for (int k = 1; k <= 300; k++) {
+		tac_dvec3 p = tac_dvec3_lerp(from.position, to, fmin(1, k / 100.0));
+		int before = allocations;
+		tac_sco_step(g->sco, tac_dpose_make(p, tac_dquat_identity()), NULL, &r);
+		TEST_ASSERT_EQUAL(before, allocations);
+	}
+	TEST_ASSERT_EQUAL(0, r.flags & (TAC_SCO_FAULT | TAC_SCO_LIMITED));
+	return r;
+}
+
+static double loads(const tac_sco_report *r, tac_dvec3 along)
+{
+	double sum = 0;
+	for (int i = 0; i < r->contact_count; i++)
+		sum += r->contacts[i].load_m * tac_dvec3_dot(r->contacts[i].normal, along);
+	return sum;
+}
+
+static void five_millimetres_into_a_plane_are_two_and_a_half_newtons(void)
+{
+	rig g = sphere_over(plane_mesh(0.1, 20), 0.004, at(0.001, 0.002, 0.01));
+	tac_sco_report r = go(&g, V(0.013, 0.007, 0.004 - 0.005));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-7, 0.004 + HOLD, r.T_world_sco.position.z);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-7, 0.013, r.T_world_sco.position.x);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-7, 0.007, r.T_world_sco.position.y);
+	TEST_ASSERT_DOUBLE_WITHIN(0.01, 2.5, 500 * loads(&r, V(0, 0, 1)));
+	rig_free(&g);
+}
+
+static void a_sphere_in_a_groove_has_two_contacts(void)
+{
+	rig g = sphere_over(groove_mesh(0.1, 0.03, 0.03, 10), 0.005, at(0.01, 0.002, 0.01));
+	tac_sco_report r = go(&g, V(0.03, 0.0005, -0.05));
+	// Walls at 45 degrees.
+	TEST_ASSERT_DOUBLE_WITHIN(2e-7, -0.03 + (0.005 + HOLD) * sqrt(2), r.T_world_sco.position.z);
+	TEST_ASSERT_DOUBLE_WITHIN(2e-7, 0, r.T_world_sco.position.y);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.03, r.T_world_sco.position.x);
+	tac_dvec3 off = tac_dvec3_sub(r.T_world_sco.position, V(0.03, 0.0005, -0.05));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-5, off.z, loads(&r, V(0, 0, 1)));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-5, off.y, loads(&r, V(0, 1, 0)));
+	rig_free(&g);
+}
+
+static void a_sphere_in_a_corner_has_three_contacts(void)
+{
+	rig g = sphere_over(corner_mesh(0.1, 0.02, 5), 0.006, at(0.03, 0.04, 0.05));
+	tac_sco_report r = go(&g, V(-0.002, -0.004, -0.008));
+	TEST_ASSERT_DOUBLE_WITHIN(6e-7, 0.006 + HOLD, r.T_world_sco.position.x);
+	TEST_ASSERT_DOUBLE_WITHIN(6e-7, 0.006 + HOLD, r.T_world_sco.position.y);
+	TEST_ASSERT_DOUBLE_WITHIN(6e-7, 0.006 + HOLD, r.T_world_sco.position.z);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.008 + HOLD, loads(&r, V(1, 0, 0)));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.014 + HOLD, loads(&r, V(0, 0, 1)));
+	rig_free(&g);
+}
+
+static void a_sphere_on_a_sphere_rests_on_the_line_of_centres(void)
+{
+	rig g = sphere_over(sphere_mesh(0.05, 5), 0.01, at(0.06, 0.03, 0.04));
+	tac_dvec3 device = V(0.03, 0.015, 0.02);
+	tac_sco_report r = go(&g, device);
+	// The mesh of 20,480 triangles lies inside its sphere by at most 12 µm.
+	double centre = tac_dvec3_length(r.T_world_sco.position);
+	TEST_ASSERT_TRUE(centre <= 0.06 + HOLD + 1e-7 && centre >= 0.06 + HOLD - 3e-5);
+	tac_dvec3 n = tac_dvec3_normalize(device);
+	TEST_ASSERT_TRUE(tac_dvec3_length(tac_dvec3_cross(n, r.T_world_sco.position)) < 1e-3);
+	rig_free(&g);
+}
+
+static void a_sphere_rests_in_the_hole_of_a_torus(void)
+{
+	tac_mesh *torus;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.04F, 0.015F, 192, 96, &torus));
+	rig g = sphere_over(torus, 0.03, at(0.002, 0.001, 0.06));
+	tac_sco_report r = go(&g, V(0, 0, -0.02));
+	// As far from the circle in the tube as the radii add up to; the mesh lies inside the torus by 10 µm.
+	TEST_ASSERT_DOUBLE_WITHIN(4e-5, sqrt(0.045 * 0.045 - 0.04 * 0.04), r.T_world_sco.position.z);
+	TEST_ASSERT_DOUBLE_WITHIN(3e-4, 0, hypot(r.T_world_sco.position.x, r.T_world_sco.position.y));
+	rig_free(&g);
+}
+
+static void a_capsule_lies_flat_on_a_plane(void)
+{
+	rig g = rig_make(plane_mesh(0.1, 20), V(-0.02, 0, 0), V(0.02, 0, 0), 0.003, at(0, 0.002, 0.02));
+	tac_sco_report r = go(&g, V(0.01, 0.011, -0.01));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-7, 0.003 + HOLD, r.T_world_sco.position.z);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.011, r.T_world_sco.position.y);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.01301, loads(&r, V(0, 0, 1)));
+	rig_free(&g);
+}
+
+// Judged by the distance of points and segments in long double.
+static double referee(const thing *scene, tac_dvec3 a, tac_dvec3 b)
+{
+	real least = HUGE_VALL;
+	ref_vec p = {a.x, a.y, a.z}, q = {b.x, b.y, b.z};
+	for (int32_t i = 0; i < scene->mesh->triangle_count; i++) {
+		ref_triangle t = ref_load(scene->mesh, i, NULL);
+		if (tac_dvec3_length_squared(tac_dvec3_sub(a, b)) > 0 && ref_pierces(p, q, t.v))
+			return 0;
+		least = ref_min(least, ref_min(ref_point_face(p, t.v), ref_point_face(q, t.v)));
+		for (int k = 0; k < 3; k++) {
+			ref_vec c = t.v[k], d = t.v[(k + 1) % 3];
+			least = ref_min(least,
+					ref_min(ref_point_segment(p, c, d), ref_point_segment(q, c, d)));
+			if (tac_dvec3_length_squared(tac_dvec3_sub(a, b)) > 0)
+				least = ref_min(least, ref_segments(p, q, c, d));
+		}
+	}
+	return (double)sqrtl(least);
+}
+
+static void random_devices_never_bring_a_round_tool_through(void)
+{
+	for (int kind = 0; kind < 4; kind++) {
+		tac_dvec3 half = kind & 1 ? V(0.008, 0.003, 0.002) : tac_dvec3_zero();
+		double radius = kind & 1 ? 0.003 : 0.005;
+		tac_mesh *mesh = kind < 2 ? terrain_mesh(0.08, 16, 0.005) : corner_mesh(0.1, 0.02, 3);
+		tac_dpose device = at(0.05, 0.05, 0.12);
+		rig g = rig_make(mesh, tac_dvec3_neg(half), half, radius, device);
+		tac_rng rng = tac_rng_seed(11, (uint64_t)kind);
+		tac_dvec3 v = tac_dvec3_zero();
+		for (int k = 0; k < (TAC_TEST_SANITIZED ? 200 : 3000); k++) {
+			if (k % 40 == 0) {
+				tac_dvec3 target = tac_dvec3_scale(tac_rng_unit_f64(&rng),
+								   tac_rng_range_f64(&rng, 0, 0.06));
+				v = tac_dvec3_scale(tac_dvec3_sub(target, device.position), 1 / 40.0);
+				if (k % 400 == 0)
+					device.position = tac_dvec3_add(
+						target, V(0, 0, tac_rng_range_f64(&rng, -0.3, 0.3)));
+			}
+			device.position = tac_dvec3_add(device.position, v);
+			tac_sco_report r;
+			tac_sco_step(g.sco, device, NULL, &r);
+			tac_dvec3 p = r.T_world_sco.position;
+			double d = referee(&g.scene, tac_dvec3_sub(p, half), tac_dvec3_add(p, half)) - radius;
+			TEST_ASSERT_TRUE(d >= 4.9e-6);
+		}
+		rig_free(&g);
+	}
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(five_millimetres_into_a_plane_are_two_and_a_half_newtons);
+	RUN_TEST(a_sphere_in_a_groove_has_two_contacts);
+	RUN_TEST(a_sphere_in_a_corner_has_three_contacts);
+	RUN_TEST(a_sphere_on_a_sphere_rests_on_the_line_of_centres);
+	RUN_TEST(a_sphere_rests_in_the_hole_of_a_torus);
+	RUN_TEST(a_capsule_lies_flat_on_a_plane);
+	RUN_TEST(random_devices_never_bring_a_round_tool_through);
+	return UNITY_END();
+}
