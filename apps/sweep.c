@@ -4,7 +4,9 @@
 #include "apps/options.h"
 #include "base/log.h"
 #include "collision/ccd.h"
+#include "collision/ccd_round.h"
 #include "collision/mesh_load.h"
+#include "collision/shape.h"
 #include "rt/clock.h"
 
 #include <errno.h>
@@ -15,6 +17,17 @@
 // The 12 numbers of the pose, then translation, axis and angle.
 #define MOTION_NUMBERS 19
 #define LINE_MAX       4096
+
+// Around a solid that is meshed: its mesh lies inside of it by 3e-4 of its radius.
+#define SEGMENTS 128
+
+// A file or solids. A moving sphere or capsule stays what it is; everything else is a mesh.
+typedef struct thing {
+	tac_mesh *mesh;
+	tac_ccd_body *body;
+	bool is_round;
+	tac_ccd_round tool; // at the identity
+} thing;
 
 typedef struct motion {
 	tac_ccd_pose T;
@@ -78,14 +91,39 @@ static const char *kind_name(const tac_ccd_result *r)
 	return names[r->kind];
 }
 
-static void sweep_motion(FILE *out, int index, const tac_ccd_body *a, const tac_ccd_body *b, const motion *m,
+static tac_ccd_round round_at(const tac_ccd_round *tool, const tac_ccd_pose *T)
+{
+	tac_ccd_round there = {tac_dvec3_add(tac_dmat3_apply(T->R, tool->a), T->t),
+			       tac_dvec3_add(tac_dmat3_apply(T->R, tool->b), T->t), tool->radius};
+	return there;
+}
+
+static tac_ccd_result translate(const thing *a, const thing *b, const motion *m,
+				const tac_ccd_options *options, tac_ccd_context *context)
+{
+	if (!b->is_round)
+		return tac_ccd_translate(b->body, a->body, &m->T, m->v, options, context);
+	tac_ccd_round tool = round_at(&b->tool, &m->T);
+	return tac_ccd_round_translate(&tool, a->body, m->v, options);
+}
+
+static tac_ccd_result rotate(const thing *a, const thing *b, const tac_ccd_pose *T, const motion *m,
+			     const tac_ccd_options *options, tac_ccd_context *context)
+{
+	if (!b->is_round)
+		return tac_ccd_rotate(b->body, a->body, T, T->t, m->axis, m->angle, options, context);
+	tac_ccd_round tool = round_at(&b->tool, T);
+	return tac_ccd_round_rotate(&tool, a->body, T->t, m->axis, m->angle, options);
+}
+
+static void sweep_motion(FILE *out, int index, const thing *a, const thing *b, const motion *m,
 			 const tac_ccd_options *options, tac_ccd_context *context)
 {
 	int64_t start = tac_clock_now_ns();
-	tac_ccd_result t = tac_ccd_translate(b, a, &m->T, m->v, options, context), r = t;
+	tac_ccd_result t = translate(a, b, m, options, context), r = t;
 	if (!(t.flags & (TAC_CCD_REFUSED | TAC_CCD_START_HIT))) {
 		tac_ccd_pose T = tac_ccd_translated(&m->T, m->v, t.fraction);
-		r = tac_ccd_rotate(b, a, &T, T.t, m->axis, m->angle, options, context);
+		r = rotate(a, b, &T, m, options, context);
 	}
 	int64_t ns = tac_clock_now_ns() - start;
 	// What stopped the translation is named first.
@@ -95,18 +133,40 @@ static void sweep_motion(FILE *out, int index, const tac_ccd_body *a, const tac_
 		named->normal.y, named->normal.z, (long long)ns);
 }
 
-static bool build_body(const char *path, tac_mesh **out_mesh, tac_ccd_body **out_body)
+static bool thing_build(const char *text, bool moves, thing *out)
 {
-	tac_ccd_body_def def = tac_ccd_body_def_default();
-	if (tac_mesh_load(path, NULL, out_mesh) < 0)
+	if (tac_shape_is_solids(text)) {
+		tac_solids solids;
+		if (tac_shape_parse(text, &solids) < 0)
+			return false;
+		const tac_solid *one = &solids.solid[0];
+		out->is_round = moves && solids.count == 1 &&
+				(one->kind == TAC_SOLID_SPHERE || one->kind == TAC_SOLID_CAPSULE);
+		if (out->is_round) {
+			double half = one->kind == TAC_SOLID_CAPSULE ? one->height / 2 : 0;
+			tac_dvec3 along = tac_dmat3_apply(one->rotation, tac_dvec3_make(0, 0, half));
+			out->tool = (tac_ccd_round){tac_dvec3_sub(one->position, along),
+						    tac_dvec3_add(one->position, along), one->radius};
+			return true;
+		}
+		if (tac_solids_mesh(&solids, SEGMENTS, &out->mesh) < 0)
+			return false;
+	} else if (tac_mesh_load(text, NULL, &out->mesh) < 0) {
 		return false;
-	def.mesh = *out_mesh;
-	return tac_ccd_body_build(&def, out_body) >= 0;
+	}
+	tac_ccd_body_def def = tac_ccd_body_def_default();
+	def.mesh = out->mesh;
+	return tac_ccd_body_build(&def, &out->body) >= 0;
+}
+
+static void thing_fini(thing *t)
+{
+	tac_ccd_body_destroy(&t->body);
+	tac_mesh_destroy(&t->mesh);
 }
 
 // The exit code.
-static int sweep_file(FILE *motions, const char *path, FILE *out, const tac_ccd_body *a,
-		      const tac_ccd_body *b, double zone)
+static int sweep_file(FILE *motions, const char *path, FILE *out, const thing *a, const thing *b, double zone)
 {
 	tac_ccd_options options = tac_ccd_options_default();
 	options.zone = zone;
@@ -124,8 +184,10 @@ int cmd_sweep(int argc, char **argv)
 	const char *path_a = NULL, *path_b = NULL, *path_motions = NULL, *path_csv = NULL;
 	double zone = TAC_CCD_ZONE;
 	const option_def options[] = {
-		{"A", OPTION_POSITIONAL, &path_a, 0, 0, NULL, "A", "mesh file of the fixed body"},
-		{"B", OPTION_POSITIONAL, &path_b, 0, 0, NULL, "B", "mesh file of the moving body"},
+		{"A", OPTION_POSITIONAL, &path_a, 0, 0, NULL, "A",
+		 "the fixed body: a mesh file, or solids (sphere:r=0.01; see tactus query)"},
+		{"B", OPTION_POSITIONAL, &path_b, 0, 0, NULL, "B",
+		 "the moving body, likewise; a sphere or a capsule is taken as it is"},
 		{"motions", OPTION_TEXT, &path_motions, 0, 0, NULL, "FILE",
 		 "19 numbers a line: B's pose in A (R by rows, then t), translation, axis, angle in rad"},
 		{"csv", OPTION_TEXT, &path_csv, 0, 0, NULL, "FILE",
@@ -149,14 +211,13 @@ int cmd_sweep(int argc, char **argv)
 		tac_log(TAC_LOG_ERROR, "%s: expected a file of motions: %s", path_motions, strerror(errno));
 		return EXIT_BAD_INPUT;
 	}
-	tac_mesh *mesh_a = NULL, *mesh_b = NULL;
-	tac_ccd_body *a = NULL, *b = NULL;
+	thing a = {0}, b = {0};
 	FILE *out = NULL;
 	exit_code = EXIT_BAD_INPUT;
-	if (build_body(path_a, &mesh_a, &a) && build_body(path_b, &mesh_b, &b)) {
+	if (thing_build(path_a, false, &a) && thing_build(path_b, true, &b)) {
 		out = path_csv ? fopen(path_csv, "w") : stdout;
 		if (out) {
-			exit_code = sweep_file(motions, path_motions, out, a, b, zone);
+			exit_code = sweep_file(motions, path_motions, out, &a, &b, zone);
 		} else {
 			tac_log(TAC_LOG_ERROR, "%s: expected a file that can be written: %s", path_csv,
 				strerror(errno));
@@ -169,9 +230,7 @@ int cmd_sweep(int argc, char **argv)
 		exit_code = EXIT_FAILURE;
 	}
 	fclose(motions);
-	tac_ccd_body_destroy(&a);
-	tac_ccd_body_destroy(&b);
-	tac_mesh_destroy(&mesh_a);
-	tac_mesh_destroy(&mesh_b);
+	thing_fini(&a);
+	thing_fini(&b);
 	return exit_code;
 }

@@ -11,4 +11,7 @@ if(TARGET tactus-import)
 	target_compile_definitions(test_sweep PRIVATE TACTUS_COMMAND="$<TARGET_FILE:tactus>"
 		TACTUS_IMPORT="$<TARGET_FILE:tactus-import>")
 	add_dependencies(test_sweep tactus tactus-import)
+	tactus_test(ccd_meshes tactus::collision)
+	target_compile_definitions(test_ccd_meshes PRIVATE TACTUS_MESHES="${TACTUS_MESHES}")
+	add_dependencies(test_ccd_meshes tactus-import)
 endif()

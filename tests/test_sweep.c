@@ -129,6 +129,35 @@ static void table_has_a_row_for_each_motion_with_fraction_contact_and_time(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-7, (gap + TAC_CCD_ZONE - 0.1) / 3, r[0].translation);
 }
 
+// A ball over the plate, a capsule that turns into it, and a solid that is meshed.
+static void solids_are_swept_as_they_are(void)
+{
+	write_text(path[MOTIONS], "1 0 0 0 1 0 0 0 1  0.3 0.2 2  0 0 -3  0 0 1 0.5\n"
+				  "1 0 0 0 1 0 0 0 1  0 0 0.3  0 0 0  0 1 0 1\n");
+	char arguments[512];
+	double over = 2 - (double)0.0005f - TAC_CCD_ZONE, down = 0.3 - (double)0.0005f - TAC_CCD_ZONE;
+	row r[2];
+	snprintf(arguments, sizeof arguments, "%s sphere:r=0.25 --motions %s --csv %s", path[PLATE],
+		 path[MOTIONS], path[TABLE]);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, run(arguments), said);
+	TEST_ASSERT_EQUAL_INT(2, read_table(r, 2));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, (over - 0.25) / 3, r[0].translation);
+	TEST_ASSERT_TRUE(r[0].rotation == 1 && r[1].rotation == 1);
+	snprintf(arguments, sizeof arguments, "%s capsule:r=0.05,h=1,axis=x --motions %s --csv %s",
+		 path[PLATE], path[MOTIONS], path[TABLE]);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, run(arguments), said);
+	TEST_ASSERT_EQUAL_INT(2, read_table(r, 2));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, (over - 0.05) / 3, r[0].translation);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, asin((down - 0.05) / 0.5), r[1].rotation);
+	snprintf(arguments, sizeof arguments, "%s cylinder:r=0.1,h=0.4 --motions %s --csv %s", path[PLATE],
+		 path[MOTIONS], path[TABLE]);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, run(arguments), said);
+	TEST_ASSERT_EQUAL_INT(2, read_table(r, 2));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, (over - 0.2) / 3, r[0].translation);
+	snprintf(arguments, sizeof arguments, "%s sphere:r=-1 --motions %s", path[PLATE], path[MOTIONS]);
+	TEST_ASSERT_EQUAL_INT(2, run(arguments));
+}
+
 static int lines_said(void)
 {
 	int lines = 0;
@@ -166,6 +195,7 @@ int main(void)
 	for (int i = 0; i < 4; i++)
 		snprintf(path[i], sizeof path[i], "%s/%s", folder, names[i]);
 	RUN_TEST(table_has_a_row_for_each_motion_with_fraction_contact_and_time);
+	RUN_TEST(solids_are_swept_as_they_are);
 	RUN_TEST(bad_input_gets_one_line_and_exit_code_2);
 	for (int i = 0; i < 4; i++)
 		remove(path[i]);

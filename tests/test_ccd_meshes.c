@@ -1,0 +1,288 @@
+// Whole meshes in motion, judged by the static engine in exact mode: where a sweep stops nothing intersects,
+// on the way nothing did, and the distance there is the zone. Awkward meshes of all sizes, and the reference
+// meshes where they are. By hand: TACTUS_MOTIONS=1000 TACTUS_SEED=7.
+#include "base/rng.h"
+#include "collision/ccd.h"
+#include "collision/collider.h"
+#include "collision/distance.h"
+#include "collision/mesh_load.h"
+#include "collision/mesh_shapes.h"
+#include "tests/limits.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unity.h>
+
+typedef struct thing {
+	const char *name;
+	tac_mesh *mesh;
+	tac_ccd_body *body;
+	tac_shape *shape;
+	tac_dvec3 middle; // of its box
+	double size;      // radius about the middle
+} thing;
+
+static const tac_collider *engine;
+static tac_context *query;
+static tac_rng rng;
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+}
+
+static int from_environment(const char *name, int otherwise)
+{
+	const char *text = getenv(name);
+	return text ? atoi(text) : otherwise;
+}
+
+static thing thing_make(const char *name, tac_mesh *mesh)
+{
+	thing t = {.name = name, .mesh = mesh};
+	tac_ccd_body_def def = tac_ccd_body_def_default();
+	def.mesh = mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_ccd_body_build(&def, &t.body));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(engine, mesh, &t.shape));
+	t.middle = tac_dvec3_from_vec3(t.body->center);
+	t.size = t.body->ball;
+	return t;
+}
+
+static void thing_free(thing *t)
+{
+	tac_ccd_body_destroy(&t->body);
+	tac_shape_destroy(&t->shape);
+	tac_mesh_destroy(&t->mesh);
+}
+
+// Scaled and moved.
+static tac_mesh *transformed(tac_mesh *mesh, float scale, float shift)
+{
+	tac_vec3 *v = malloc((size_t)mesh->vertex_count * sizeof *v);
+	for (int32_t i = 0; i < mesh->vertex_count; i++)
+		v[i] = tac_vec3_add(tac_vec3_scale(mesh->vertices[i], scale), tac_vec3_splat(shift));
+	tac_mesh_def def = tac_mesh_def_default();
+	def.vertices = v;
+	def.vertex_count = mesh->vertex_count;
+	def.triangles = mesh->triangles;
+	def.triangle_count = mesh->triangle_count;
+	tac_mesh *out;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build(&def, &out));
+	tac_mesh_destroy(&mesh);
+	free(v);
+	return out;
+}
+
+// Triangles without neighbours; `thin`: needles of a thousandth of their length.
+static tac_mesh *soup(int count, bool thin)
+{
+	tac_vec3 *v = malloc(3 * (size_t)count * sizeof *v);
+	tac_mesh_triangle *t = malloc((size_t)count * sizeof *t);
+	for (int i = 0; i < count; i++) {
+		tac_dvec3 at = tac_dvec3_scale(tac_rng_unit_f64(&rng), cbrt(tac_rng_f64(&rng)));
+		tac_dvec3 a = tac_dvec3_scale(tac_rng_unit_f64(&rng), 0.3),
+			  b = tac_dvec3_scale(tac_rng_unit_f64(&rng), thin ? 3e-4 : 0.2);
+		v[3 * i] = tac_vec3_from_dvec3(at);
+		v[3 * i + 1] = tac_vec3_from_dvec3(tac_dvec3_add(at, a));
+		v[3 * i + 2] = tac_vec3_from_dvec3(tac_dvec3_add(at, b));
+		t[i] = (tac_mesh_triangle){{3 * i, 3 * i + 1, 3 * i + 2}};
+	}
+	tac_mesh_def def = tac_mesh_def_default();
+	def.vertices = v;
+	def.vertex_count = 3 * count;
+	def.triangles = t;
+	def.triangle_count = count;
+	tac_mesh *out;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build(&def, &out));
+	free(v);
+	free(t);
+	return out;
+}
+
+// Pages of a book: many triangles at one edge.
+static tac_mesh *book(int pages)
+{
+	tac_vec3 v[2 + 16];
+	tac_mesh_triangle t[16];
+	v[0] = tac_vec3_make(0, 0, -0.7f);
+	v[1] = tac_vec3_make(0, 0, 0.7f);
+	for (int i = 0; i < pages; i++) {
+		double a = 6.283185307 * i / pages;
+		v[2 + i] = tac_vec3_make((float)cos(a), (float)sin(a), 0.1f * (float)(i % 3));
+		t[i] = (tac_mesh_triangle){{0, 1, 2 + i}};
+	}
+	tac_mesh_def def = tac_mesh_def_default();
+	def.vertices = v;
+	def.vertex_count = 2 + pages;
+	def.triangles = t;
+	def.triangle_count = pages;
+	tac_mesh *out;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build(&def, &out));
+	return out;
+}
+
+static tac_motion motion_of(const tac_ccd_pose *T)
+{
+	tac_motion m;
+	for (int i = 0; i < 3; i++) {
+		for (int j = 0; j < 3; j++)
+			m.rotation.m[i][j] = (float)T->R.m[i][j];
+	}
+	m.translation = tac_vec3_from_dvec3(T->t);
+	return m;
+}
+
+static bool intersects(const thing *moving, const thing *fixed, const tac_ccd_pose *T)
+{
+	tac_motion m = motion_of(T);
+	tac_contact answer = tac_collider_query(engine, query, moving->shape, fixed->shape, &m,
+						TAC_QUERY_FIRST, (tac_budget){0, 0});
+	TEST_ASSERT_NOT_EQUAL(TAC_CONTACT_UNKNOWN, answer);
+	return answer == TAC_CONTACT_HIT;
+}
+
+static double distance(const thing *moving, const thing *fixed, const tac_ccd_pose *T)
+{
+	tac_motion m = motion_of(T);
+	tac_nearest nearest;
+	tac_distance_nearest(query, moving->shape, fixed->shape, &m, INFINITY, (tac_budget){0, 0}, &nearest);
+	return nearest.distance;
+}
+
+typedef struct motion {
+	tac_ccd_pose T;
+	tac_dvec3 v, center, axis;
+	double angle;
+	bool rotates;
+} motion;
+
+static tac_ccd_pose pose_at(const motion *m, double s)
+{
+	return m->rotates ? tac_ccd_rotated(&m->T, m->center, m->axis, m->angle, s)
+			  : tac_ccd_translated(&m->T, m->v, s);
+}
+
+// The middles of both at a distance, and a motion that mostly meets.
+static motion random_motion(const thing *moving, const thing *fixed)
+{
+	for (;;) {
+		double size = moving->size + fixed->size, far = size * tac_rng_range_f64(&rng, 0.3, 1.2);
+		tac_dvec3 at = tac_dvec3_add_scaled(fixed->middle, far, tac_rng_unit_f64(&rng));
+		motion m = {.T.R = tac_dmat3_from_quat(tac_rng_rotation_f64(&rng))};
+		m.T.t = tac_dvec3_sub(at, tac_dmat3_apply(m.T.R, moving->middle));
+		if (intersects(moving, fixed, &m.T))
+			continue;
+		m.rotates = tac_rng_below(&rng, 2);
+		m.v = tac_dvec3_scale(tac_dvec3_sub(fixed->middle, at), tac_rng_range_f64(&rng, 0.1, 2));
+		m.v = tac_dvec3_add_scaled(m.v, 0.3 * size, tac_rng_unit_f64(&rng));
+		m.center = tac_dvec3_add_scaled(at, size * tac_rng_f64(&rng), tac_rng_unit_f64(&rng));
+		m.axis = tac_rng_unit_f64(&rng);
+		m.angle = tac_rng_range_f64(&rng, -6, 6);
+		return m;
+	}
+}
+
+static void judge(const thing *moving, const thing *fixed, int count)
+{
+	// The static engine takes its poses in single precision: the zone must be wider than that.
+	double extent = moving->body->radius + fixed->body->radius;
+	static tac_ccd_context context;
+	tac_ccd_options options = tac_ccd_options_default();
+	options.zone = 2e-5 * extent;
+	int stopped = 0;
+	char text[160];
+	for (int i = 0; i < count; i++) {
+		motion m = random_motion(moving, fixed);
+		tac_ccd_result r = m.rotates ? tac_ccd_rotate(moving->body, fixed->body, &m.T, m.center,
+							      m.axis, m.angle, &options, &context)
+					     : tac_ccd_translate(moving->body, fixed->body, &m.T, m.v,
+								 &options, &context);
+		snprintf(text, sizeof text, "%s and %s, motion %d, fraction %.17g, flags %u", moving->name,
+			 fixed->name, i, r.fraction, r.flags);
+		TEST_ASSERT_FALSE_MESSAGE(r.flags & TAC_CCD_REFUSED, text);
+		if (r.flags & TAC_CCD_START_HIT)
+			continue; // closer than the rounding of the static engine's pose
+		for (int k = 1; k <= 8; k++) {
+			tac_ccd_pose T = pose_at(&m, r.fraction * k / 8);
+			TEST_ASSERT_FALSE_MESSAGE(intersects(moving, fixed, &T), text);
+		}
+		if (r.fraction == 1)
+			continue;
+		stopped++;
+		// There the zone begins, but for the rounding of the pose; or the start was in it.
+		tac_ccd_pose T = pose_at(&m, r.fraction);
+		TEST_ASSERT_TRUE_MESSAGE(distance(moving, fixed, &T) <= options.zone * 1.05, text);
+	}
+	snprintf(text, sizeof text, "%s and %s: %d motions, %d stopped", moving->name, fixed->name, count,
+		 stopped);
+	TEST_MESSAGE(text);
+	TEST_ASSERT_GREATER_THAN(count / 20, stopped);
+}
+
+static void awkward_meshes_stop_where_the_static_engine_says(void)
+{
+	tac_mesh *mesh;
+	thing things[8];
+	int n = 0, count = from_environment("TACTUS_MOTIONS", TAC_TEST_SANITIZED ? 10 : 60);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_grid(1, 1, 12, 12, &mesh));
+	things[n++] = thing_make("sheet", mesh);
+	things[n++] = thing_make("needles", soup(120, true));
+	things[n++] = thing_make("soup", soup(150, false));
+	things[n++] = thing_make("book", book(16));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.6f, 0.2f, 30, 16, &mesh));
+	things[n++] = thing_make("torus", mesh);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.5f, 3, &mesh));
+	things[n++] = thing_make("ball far away", transformed(mesh, 1, 20));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.6f, 0.2f, 40, 20, &mesh));
+	things[n++] = thing_make("small torus", transformed(mesh, 1e-3f, 0));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_box(tac_vec3_make(1, 1, 1e-3f), 3, &mesh));
+	things[n++] = thing_make("large plate", transformed(mesh, 1e3f, 0));
+	static const int pairs[][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 4}, {1, 1},
+				       {6, 6}, {7, 7}, {6, 3}, {4, 7}, {3, 0}, {2, 4}};
+	for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+		judge(&things[pairs[i][0]], &things[pairs[i][1]], count);
+	for (int i = 0; i < n; i++)
+		thing_free(&things[i]);
+}
+
+static void reference_meshes_stop_where_the_static_engine_says(void)
+{
+	static const char *const names[][2] = {
+		{"bunny", "dragon"}, {"dragon", "filter"}, {"bunny", "buddha"}, {"filter", "bunny"}};
+	int count = from_environment("TACTUS_MOTIONS", TAC_TEST_SANITIZED ? 4 : 25);
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		thing two[2];
+		for (int k = 0; k < 2; k++) {
+			char path[512];
+			tac_mesh *mesh;
+			snprintf(path, sizeof path, "%s/%s.off", TACTUS_MESHES, names[i][k]);
+			FILE *f = fopen(path, "r");
+			if (!f)
+				TEST_IGNORE_MESSAGE("no reference meshes here");
+			fclose(f);
+			TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_load(path, NULL, &mesh));
+			two[k] = thing_make(names[i][k], mesh);
+		}
+		judge(&two[0], &two[1], count);
+		thing_free(&two[0]);
+		thing_free(&two[1]);
+	}
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	rng = tac_rng_seed((uint64_t)from_environment("TACTUS_SEED", 1), 50);
+	engine = tac_collider_find("wide");
+	tac_context_def def = tac_context_def_default();
+	TEST_ASSERT_EQUAL(TAC_OK, tac_context_create(&def, &query));
+	RUN_TEST(awkward_meshes_stop_where_the_static_engine_says);
+	RUN_TEST(reference_meshes_stop_where_the_static_engine_says);
+	tac_context_destroy(&query);
+	return UNITY_END();
+}
