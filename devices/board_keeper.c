@@ -68,7 +68,9 @@ static tac_board_outcome greet(tac_board *board)
 	if (outcome != TAC_BOARD_ANSWERED)
 		return outcome;
 	tac_board_capabilities *c = &board->capabilities;
-	if (tac_board_capabilities_decode(&message, c) != TAC_BOARD_OK || c->chip_id != TAC_CHIP_ID_VALUE)
+	// Another major version has other registers.
+	if (tac_board_capabilities_decode(&message, c) != TAC_BOARD_OK || c->chip_id != TAC_CHIP_ID_VALUE ||
+	    c->chip_version >> 16 != TAC_CHIP_VERSION_VALUE >> 16)
 		return TAC_BOARD_NONSENSE;
 	uint32_t most = c->in_max < board->def.message_max ? c->in_max : board->def.message_max;
 	board->hits_fit = (most - TAC_BOARD_OVERHEAD - TAC_BOARD_RESULT_HEAD) / 8;

@@ -586,7 +586,7 @@ static tac_result start(tac_usb *usb)
 
 static bool def_fits(const tac_usb_def *def)
 {
-	return (def->out_endpoint & LIBUSB_ENDPOINT_IN) == 0 &&
+	return def->vendor_id != 0 && def->product_id != 0 && (def->out_endpoint & LIBUSB_ENDPOINT_IN) == 0 &&
 	       (def->in_endpoint == 0 || (def->in_endpoint & LIBUSB_ENDPOINT_IN) != 0) &&
 	       (def->out_endpoint == 0 || (def->out_bytes > 0 && def->out_count > 0)) &&
 	       (def->in_endpoint == 0 || (def->in_bytes > 0 && def->in_count > 0)) &&

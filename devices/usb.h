@@ -25,15 +25,15 @@ typedef struct tac_usb tac_usb;
 #define TAC_USB_TRANSFERS_MAX 16
 
 typedef struct tac_usb_def {
-	uint16_t vendor_id, product_id;
-	const char *serial;    // NULL: the first device with these ids
-	int interface;         // claimed; a driver of the kernel's is detached for as long
-	uint8_t out_endpoint;  // bulk; 0: none
-	uint8_t in_endpoint;   // bulk, with the direction bit (0x81); 0: none
-	uint32_t out_bytes;    // size of a buffer to send from
-	uint32_t in_bytes;     // size of a buffer to receive in: a multiple of the packet size
-	int out_count;         // buffers to send from, 1 … TAC_USB_TRANSFERS_MAX; default 4
-	int in_count;          // transfers kept waiting; default 4
+	uint16_t vendor_id, product_id; // not 0
+	const char *serial;             // NULL: the first device with these ids
+	int interface;                  // claimed; a driver of the kernel's is detached for as long
+	uint8_t out_endpoint;           // bulk; 0: none
+	uint8_t in_endpoint;            // bulk, with the direction bit (0x81); 0: none
+	uint32_t out_bytes;             // size of a buffer to send from
+	uint32_t in_bytes;              // size of a buffer to receive in: a multiple of the packet size
+	int out_count;                  // buffers to send from, 1 … TAC_USB_TRANSFERS_MAX; default 4
+	int in_count;                   // transfers kept waiting; default 4
 	int in_backlog;        // received transfers that can wait for the real-time thread; default 8
 	uint32_t out_limit_ms; // after this a transfer that the device does not take is trouble; default 100
 	bool end_with_short;   // a transfer that fills its last packet is followed by an empty one
@@ -96,9 +96,9 @@ tac_result tac_usb_open(const tac_usb_def *def, tac_usb **out_usb);
 // Thread: setup, when nobody else uses it.
 void tac_usb_close(tac_usb **usb);
 
-// A control request. `type` is bmRequestType; `bytes` is read or written, `count` long. *out_done (may be
-// NULL) is how many bytes moved. Does not touch the link's trouble.
-// Thread: any but RT.
+// A control request. `type` is bmRequestType; `bytes` is read or written, `count` long; it ends after
+// `timeout_ms` at the latest (0: never by itself). *out_done (may be NULL) is how many bytes moved. Does not
+// touch the link's trouble. Thread: any but RT.
 tac_usb_status tac_usb_control(tac_usb *usb, uint8_t type, uint8_t request, uint16_t value, uint16_t index,
 			       void *bytes, uint16_t count, uint32_t timeout_ms, uint16_t *out_done);
 

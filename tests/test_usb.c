@@ -195,7 +195,10 @@ static void senseless_definitions_are_refused(void)
 	bad = def;
 	bad.in_backlog = 0;
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_usb_open(&bad, &usb));
-	TEST_ASSERT_EQUAL(3, logged_lines);
+	bad = def;
+	bad.product_id = 0; // would take whatever is there
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_usb_open(&bad, &usb));
+	TEST_ASSERT_EQUAL(4, logged_lines);
 }
 
 static void a_stall_ends_the_link_and_opening_again_clears_it(void)
