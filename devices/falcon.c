@@ -12,6 +12,8 @@
 
 #define HOLD_NS     (20 * TAC_NS_PER_MS)  // silence of the writer after which the watching thread sends zero
 #define WATCH_NS    (5 * TAC_NS_PER_MS)   // how often it looks
+#define STALL_NS    (3 * TAC_NS_PER_MS)   // between two reads: the loop stood still
+#define POSE_NS     (5 * TAC_NS_PER_MS)   // an older pose gets no force
 #define SILENT_NS   (500 * TAC_NS_PER_MS) // without a report: the device is gone, whatever USB says
 #define FAREWELL_NS (100 * TAC_NS_PER_MS) // for the last zeros
 #define SPEED_TAU   3e-3                  // s, of the velocity's low-pass filter
@@ -40,6 +42,8 @@ typedef struct falcon {
 	bool homed;
 	bool started;       // there was a good report
 	int64_t report_ns;  // when the last came
+	int64_t read_ns;    // the last read
+	int64_t pose_ns;    // the last report that was believed
 	tac_dvec3 position; // of it, in the mechanism's frame
 	bool suspect;       // the report before was a jump, to:
 	tac_dvec3 suspected;
@@ -140,6 +144,9 @@ static tac_device_status read_report(falcon *f, int64_t now_ns)
 	const bool arrived = tac_falcon_link_receive(f->usb, &f->stream, 0, &report);
 	if (arrived)
 		f->report_ns = clock_ns;
+	// What waited while the loop stood still is of the past.
+	const bool late = clock_ns - f->read_ns > STALL_NS;
+	f->read_ns = clock_ns;
 	if (!f->commanded) // reports come as answers only
 		f->counters.late += !command(f, NULL);
 	f->commanded = false;
@@ -148,7 +155,9 @@ static tac_device_status read_report(falcon *f, int64_t now_ns)
 		atomic_store_explicit(&f->lost, true, memory_order_relaxed);
 		return TAC_DEVICE_LOST;
 	}
-	const bool fresh = arrived && take_report(f, &report, now_ns);
+	const bool fresh = arrived && !late && take_report(f, &report, now_ns);
+	if (fresh)
+		f->pose_ns = clock_ns;
 	if (!f->homed)
 		return TAC_DEVICE_DISABLED;
 	return fresh ? TAC_DEVICE_OK : TAC_DEVICE_STALE;
@@ -187,7 +196,8 @@ static tac_device_status falcon_write(tac_device *device, int64_t now_ns, const 
 		int16_t motor[3] = {0};
 		tac_wrench limited = *wrench;
 		tac_wrench_saturate(&limited, device->info.max_force_N, 0);
-		if (f->controlled)
+		// Motor values are a force at one place only, and the grip may have left it.
+		if (f->controlled && tac_clock_now_ns() - f->pose_ns <= POSE_NS)
 			f->counters.saturated += tac_falcon_motors(f->jacobian, limited.force_N, motor);
 		f->counters.late += !command(f, motor);
 	}

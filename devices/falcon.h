@@ -5,7 +5,8 @@
 //
 // The device holds its last force until it is told another, so a second thread watches: where nobody has
 // written for info.hold_ns, or forces were switched off, it sends zero itself. Reports that cannot be
-// (impossible encoder values, a jump across the workspace) are dropped. A device that loses its homing
+// (impossible encoder values, a jump across the workspace) are dropped, and where none that can be has come
+// for 5 ms there is no force: motor values are a force at one place only. A device that loses its homing
 // reports TAC_DEVICE_DISABLED and gets no force until it has found it again.
 #ifndef TAC_DEVICES_FALCON_H
 #define TAC_DEVICES_FALCON_H
