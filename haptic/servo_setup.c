@@ -37,7 +37,10 @@ static tac_result create_sco(tac_servo *s)
 	}
 	tac_sco_def def = tac_sco_def_default();
 	def.mover = s->def.mover;
-	def.tool = tool->body;
+	// A ball or a capsule that does not turn needs no mesh: the mover knows it in closed form.
+	const bool is_round = tool->is_round && s->tool->axes == 3 && s->def.mover == TAC_SCO_CONTINUOUS;
+	def.tool = is_round ? NULL : tool->body;
+	def.round = tool->round;
 	def.objects = objects;
 	def.object_count = s->object_count;
 	def.metric_m = s->tool->turn_arm_m;
