@@ -7,8 +7,8 @@
 //
 // One step more than there: the same is done for each surface of B before its triangles. Its box in A's frame
 // selects the surfaces of A near it, at which its triangles begin instead of at the root, and their box in
-// B's frame selects its triangles. That takes two more updates a surface and a third to a half of the box
-// tests.
+// B's frame selects its triangles. That takes two more updates a surface and saves 13 to 39 % of the box
+// tests of all pairs on the assemblies of collision/assembly.h.
 //
 // Boxes are single precision, rounded outwards. Triangles are tested eight at a time in single precision with
 // a bound of the rounding, and what that leaves open exactly (collision/tritri.h); the moving ones have their
