@@ -599,6 +599,41 @@ static void the_collider_equals_brute_force(void)
 	tac_context_destroy(&context);
 }
 
+// Where a unit of float is a hundredth of an edge, single precision decides little, and that rightly.
+static void far_from_the_origin_it_equals_brute_force(void)
+{
+	const tac_vec3 away = tac_vec3_make(30000, -20000, 10000);
+	tac_context_def def = tac_context_def_default();
+	tac_context *context;
+	tac_mesh *near, *far;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_context_create(&def, &context));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(1, .3f, 16, 10, &near));
+	tac_mesh_def moved = tac_mesh_def_default();
+	tac_vec3 *vertices = malloc((size_t)near->vertex_count * sizeof *vertices);
+	for (int32_t i = 0; i < near->vertex_count; i++)
+		vertices[i] = tac_vec3_add(near->vertices[i], away);
+	moved.vertices = vertices;
+	moved.vertex_count = near->vertex_count;
+	moved.triangles = near->triangles;
+	moved.triangle_count = near->triangle_count;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build(&moved, &far));
+	tac_rng rng = tac_rng_seed(6, 0);
+	for (int i = 0; i < POSES / 10; i++) {
+		tac_motion motion = random_motion(&rng, 1);
+		compare_with_brute_force(
+			tac_scd_collider(), context, near, far,
+			&(tac_motion){motion.rotation, tac_vec3_add(motion.translation, away)});
+		compare_with_brute_force(
+			tac_scd_collider(), context, far, near,
+			&(tac_motion){motion.rotation, tac_vec3_sub(motion.translation,
+								    tac_mat3_apply(motion.rotation, away))});
+	}
+	free(vertices);
+	tac_mesh_destroy(&near);
+	tac_mesh_destroy(&far);
+	tac_context_destroy(&context);
+}
+
 static void a_spent_budget_is_unknown_and_the_query_resumes_to_the_same_answer(void)
 {
 	tac_context_def def = tac_context_def_default();
@@ -719,6 +754,7 @@ int main(void)
 	RUN_TEST(hits_beyond_the_capacity_are_counted);
 	RUN_TEST(an_empty_part_touches_nothing);
 	RUN_TEST(the_collider_equals_brute_force);
+	RUN_TEST(far_from_the_origin_it_equals_brute_force);
 	RUN_TEST(a_spent_budget_is_unknown_and_the_query_resumes_to_the_same_answer);
 	RUN_TEST(scd_agrees_with_the_other_engines_on_the_assemblies);
 	return UNITY_END();
