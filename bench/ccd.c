@@ -1,19 +1,27 @@
-// Continuous collision: what a sweep costs, beside the same motion looked at in 64 static steps with the same
-// trees (which proves nothing between its steps), and the certificate of a combined motion; against the
-// number of triangles, against the length of the motion, and on the reference meshes where they are. Ratios
-// hold in one run; times are means over motions near contact.
+// Continuous collision: sweeps of 60,000-triangle bodies near contact, beside the same motion with the axial
+// BSP, the same motion looked at in 64 static steps with the same trees (which proves nothing between its
+// steps), and FCL's conservative advancement where it is built in (bench_ccd_fcl); the certificate of a
+// combined motion; and what a tick asks for: contacts, a certificate, contacts at its end. Against the number
+// of triangles, against the length of the motion, and on the reference meshes where they are. Ratios hold in
+// one run; times are means over motions near contact, CPU time of this thread.
+//
+//   bench_ccd [--meshes FOLDER] [triangles|length|meshes|tick …]
 #include "collision/ccd.h"
 #include "base/rng.h"
 #include "collision/certificate.h"
+#include "collision/contacts.h"
 #include "collision/mesh_load.h"
 #include "collision/mesh_shapes.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-#define MOTIONS  200
+#define MOTIONS  100
+#define WALKS    60
+#define TICKS    100
 #define STEPS    64
 #define DEGREE   (3.14159265358979323846 / 180)
 #define NEAR_GAP 1e-4
@@ -27,6 +35,7 @@ static thing thing_make(tac_mesh *mesh)
 {
 	tac_ccd_body_def def = tac_ccd_body_def_default();
 	def.mesh = mesh;
+	def.bsp = true;
 	thing t = {mesh, NULL};
 	if (tac_ccd_body_build(&def, &t.body) != TAC_OK)
 		exit(1);
@@ -66,9 +75,34 @@ static motion motion_near(tac_rng *rng, const thing *a, const thing *b, double l
 }
 
 typedef struct cost {
-	double translate_us, rotate_us, stepwise_us, certificate_us, worst_us;
+	double translate_us, rotate_us, stepwise_us, certificate_us, worst_us, bsp_us, fcl_us;
 	double stopped, pairs;
 } cost;
+
+#ifdef HAVE_FCL
+// bench/ccd_fcl.cpp: the fraction at which a moving mesh touches a fixed one, by conservative advancement.
+void *fcl_body(const tac_mesh *mesh);
+void fcl_body_free(void *body);
+double fcl_sweep(void *fixed, void *moving, const tac_ccd_pose *from, const tac_ccd_pose *to);
+#else
+static void *fcl_body(const tac_mesh *mesh)
+{
+	(void)mesh;
+	return NULL;
+}
+static void fcl_body_free(void *body)
+{
+	(void)body;
+}
+static double fcl_sweep(void *fixed, void *moving, const tac_ccd_pose *from, const tac_ccd_pose *to)
+{
+	(void)fixed;
+	(void)moving;
+	(void)from;
+	(void)to;
+	return 0;
+}
+#endif
 
 // CPU time of this thread: a shared machine takes the rest.
 static int64_t cpu_ns(void)
@@ -83,14 +117,14 @@ static double us_since(int64_t start)
 	return (double)(cpu_ns() - start) / 1e3;
 }
 
-static tac_ccd_context planes;
-
 static cost measure(const thing *a, const thing *b, double length, double angle)
 {
 	tac_rng rng = tac_rng_seed(1, 1);
-	tac_ccd_options options = tac_ccd_options_default();
+	tac_ccd_options options = tac_ccd_options_default(), bsp = options;
+	bsp.bsp = true;
 	tac_certificate_options proof = tac_certificate_options_default();
 	cost sum = {0};
+	void *fcl_a = fcl_body(a->mesh), *fcl_b = fcl_body(b->mesh);
 	for (int i = 0; i < MOTIONS; i++) {
 		motion m = motion_near(&rng, a, b, length, angle);
 		int64_t start = cpu_ns();
@@ -102,8 +136,21 @@ static cost measure(const thing *a, const thing *b, double length, double angle)
 		double rotate = us_since(start);
 		start = cpu_ns();
 		tac_certificate_check(a->body, b->body, &m.T, m.v, tac_dvec3_scale(m.axis, fmin(m.angle, 1)),
-				      &proof, &planes);
+				      &proof, NULL);
 		sum.certificate_us += us_since(start);
+		start = cpu_ns();
+		tac_ccd_result tb = tac_ccd_translate(a->body, b->body, &m.T, m.v, &bsp, NULL);
+		tac_ccd_result rb = tac_ccd_rotate(a->body, b->body, &T, T.t, m.axis, m.angle, &bsp, NULL);
+		sum.bsp_us += us_since(start);
+		if (fabs(tb.fraction - t.fraction) > 1e-9 || fabs(rb.fraction - r.fraction) > 1e-9)
+			printf("the BSP disagrees: %.17g %.17g, %.17g %.17g\n", t.fraction, tb.fraction,
+			       r.fraction, rb.fraction);
+		tac_ccd_pose to[2] = {tac_ccd_translated(&m.T, m.v, 1),
+				      tac_ccd_rotated(&T, T.t, m.axis, m.angle, 1)};
+		start = cpu_ns();
+		fcl_sweep(fcl_b, fcl_a, &m.T, &to[0]);
+		fcl_sweep(fcl_b, fcl_a, &T, &to[1]);
+		sum.fcl_us += us_since(start);
 		// The same two motions in static steps, until one is hit.
 		start = cpu_ns();
 		for (int k = 1; k <= STEPS; k++) {
@@ -127,6 +174,10 @@ static cost measure(const thing *a, const thing *b, double length, double angle)
 	sum.rotate_us /= MOTIONS;
 	sum.stepwise_us /= MOTIONS;
 	sum.certificate_us /= MOTIONS;
+	sum.bsp_us /= MOTIONS;
+	sum.fcl_us /= MOTIONS;
+	fcl_body_free(fcl_a);
+	fcl_body_free(fcl_b);
 	sum.stopped /= 2 * MOTIONS;
 	sum.pairs /= 2 * MOTIONS;
 	return sum;
@@ -134,37 +185,111 @@ static cost measure(const thing *a, const thing *b, double length, double angle)
 
 static void print_head(const char *what)
 {
-	printf("\n%-34s %9s %9s %9s %9s %9s %7s %8s\n", what, "transl us", "rotate us", "worst us",
-	       "64 steps", "certif us", "stopped", "pairs");
+	printf("\n%-34s %9s %9s %9s %9s %9s %9s %9s %7s %8s\n", what, "transl us", "rotate us", "worst us",
+	       "64 steps", "BSP", "FCL", "certif us", "stopped", "pairs");
 }
 
 static void print_cost(const char *name, cost c)
 {
-	printf("%-34s %9.1f %9.1f %9.1f %8.1fx %9.1f %6.0f%% %8.0f\n", name, c.translate_us, c.rotate_us,
-	       c.worst_us, c.stepwise_us / (c.translate_us + c.rotate_us), c.certificate_us, 100 * c.stopped,
-	       c.pairs);
+	double both = c.translate_us + c.rotate_us;
+	printf("%-34s %9.1f %9.1f %9.1f %8.1fx %8.1fx %8.1fx %9.1f %6.0f%% %8.0f\n", name, c.translate_us,
+	       c.rotate_us, c.worst_us, c.stepwise_us / both, c.bsp_us / both, c.fcl_us / both,
+	       c.certificate_us, 100 * c.stopped, c.pairs);
+	fflush(stdout);
 }
 
-static void measure_files(const char *folder, const char *first, const char *second)
+static int compare_doubles(const void *a, const void *b)
 {
-	char path[512], name[128];
-	tac_mesh *a, *b;
-	snprintf(path, sizeof path, "%s/%s.off", folder, first);
-	if (tac_mesh_load(path, NULL, &a) != TAC_OK)
-		return;
-	snprintf(path, sizeof path, "%s/%s.off", folder, second);
-	if (tac_mesh_load(path, NULL, &b) != TAC_OK) {
-		tac_mesh_destroy(&a);
-		return;
-	}
-	thing moving = thing_make(a), fixed = thing_make(b);
-	snprintf(name, sizeof name, "%s, %s", first, second);
-	print_cost(name, measure(&moving, &fixed, 1e-3, DEGREE));
-	thing_free(&moving);
-	thing_free(&fixed);
+	const double *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
 }
 
-int main(int argc, char **argv)
+// Walks along the surface: contacts within the margin, a step that keeps clear of them, its certificate,
+// contacts at its end. What a tick of the SCO asks once or a few times.
+static void measure_ticks(const char *name, const thing *a, const thing *b, double step)
+{
+	static tac_contacts contacts;
+	static tac_ccd_context context;
+	static double us[WALKS * TICKS];
+	tac_rng rng = tac_rng_seed(2, 1);
+	tac_certificate_options proof = tac_certificate_options_default();
+	double margin = 2 * step + 2e-5, sum = 0, listed = 0;
+	int n = 0;
+	for (int walk = 0; walk < WALKS; walk++) {
+		tac_ccd_pose T = motion_near(&rng, a, b, 0, 0).T;
+		tac_dvec3 wish = tac_dvec3_zero();
+		memset(&context, 0, sizeof context);
+		for (int k = 0; k < TICKS; k++) {
+			if (k % 10 == 0) // towards the other body, and along it
+				wish = tac_dvec3_add_scaled(tac_dvec3_scale(tac_dvec3_normalize(T.t), -1),
+							    1.5, tac_rng_unit_f64(&rng));
+			int64_t start = cpu_ns();
+			tac_contacts_query(a->body, b->body, &T, margin, &context, &contacts);
+			double spent = us_since(start);
+			tac_dvec3 v = tac_dvec3_scale(tac_dvec3_normalize(wish), step);
+			for (int i = 0; i < 4 * contacts.count; i++) {
+				const tac_contact_point *c = &contacts.list[i % contacts.count];
+				double miss = 1e-5 - c->gap - tac_dvec3_dot(c->normal, v);
+				if (miss > 0)
+					v = tac_dvec3_add_scaled(v, miss, c->normal);
+			}
+			tac_dvec3 w = tac_dvec3_scale(tac_rng_unit_f64(&rng), 0.3 * step / a->body->radius);
+			start = cpu_ns();
+			tac_certificate c =
+				tac_certificate_check(a->body, b->body, &T, v, w, &proof, &context);
+			tac_ccd_pose P = tac_certificate_pose(&T, v, w, c.fraction);
+			tac_contacts_query(a->body, b->body, &P, margin, &context, &contacts);
+			spent += us_since(start);
+			if (contacts.distance > 4e-6)
+				T = P;
+			us[n++] = spent;
+			sum += spent;
+			listed += contacts.count;
+		}
+	}
+	qsort(us, (size_t)n, sizeof us[0], compare_doubles);
+	printf("%-34s %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f\n", name, sum / n, us[n / 2], us[n * 99 / 100],
+	       us[n * 999 / 1000], us[n - 1], listed / n);
+	fflush(stdout);
+}
+
+static bool load_two(const char *folder, const char *const names[2], thing out[2])
+{
+	for (int k = 0; k < 2; k++) {
+		char path[512];
+		tac_mesh *mesh;
+		snprintf(path, sizeof path, "%s/%s.off", folder, names[k]);
+		if (tac_mesh_load(path, NULL, &mesh) != TAC_OK) {
+			if (k == 1)
+				thing_free(&out[0]);
+			return false;
+		}
+		out[k] = thing_make(mesh);
+	}
+	return true;
+}
+
+static const char *const references[][2] = {
+	{"bunny", "bunny"}, {"bunny", "dragon"}, {"dragon", "filter"}, {"buddha", "buddha"}};
+#define REFERENCES ((int)(sizeof references / sizeof references[0]))
+
+static thing ball_60000(void)
+{
+	tac_mesh *mesh;
+	if (tac_mesh_build_uv_sphere(0.15f, 246, 123, &mesh) != TAC_OK)
+		exit(1);
+	return thing_make(mesh);
+}
+
+static thing torus_60000(void)
+{
+	tac_mesh *mesh;
+	if (tac_mesh_build_torus(0.3f, 0.1f, 246, 122, &mesh) != TAC_OK)
+		exit(1);
+	return thing_make(mesh);
+}
+
+static void table_triangles(void)
 {
 	char name[64];
 	print_head("triangles, 1 mm and 1 degree");
@@ -173,30 +298,98 @@ int main(int argc, char **argv)
 		int32_t segments = 16 << (n - 2);
 		if (tac_mesh_build_torus(0.3f, 0.1f, 2 * segments, segments, &torus) != TAC_OK ||
 		    tac_mesh_build_icosphere(0.15f, n, &ball) != TAC_OK)
-			return 1;
+			exit(1);
 		thing a = thing_make(ball), b = thing_make(torus);
 		snprintf(name, sizeof name, "ball %d, torus %d", ball->triangle_count, torus->triangle_count);
 		print_cost(name, measure(&a, &b, 1e-3, DEGREE));
 		thing_free(&a);
 		thing_free(&b);
 	}
+}
+
+static void table_length(void)
+{
+	char name[64];
 	print_head("length of the motion");
-	tac_mesh *torus, *ball;
-	if (tac_mesh_build_torus(0.3f, 0.1f, 246, 122, &torus) != TAC_OK ||
-	    tac_mesh_build_uv_sphere(0.15f, 246, 123, &ball) != TAC_OK)
-		return 1;
-	thing a = thing_make(ball), b = thing_make(torus);
-	for (int k = 0; k < 5; k++) {
-		double length = 1e-4 * pow(10, k), angle = fmin(0.1 * pow(10, k), 150);
+	thing a = ball_60000(), b = torus_60000();
+	for (int k = 0; k < 4; k++) {
+		double length = 1e-4 * pow(10, k), angle = 0.1 * pow(10, k);
 		snprintf(name, sizeof name, "60,000 each, %g m, %g degrees", length, angle);
 		print_cost(name, measure(&a, &b, length, angle * DEGREE));
 	}
 	thing_free(&a);
 	thing_free(&b);
+}
+
+static void table_meshes(const char *folder)
+{
 	print_head("reference meshes, 1 mm and 1 degree");
-	const char *folder = argc > 1 ? argv[1] : TACTUS_MESHES;
-	measure_files(folder, "bunny", "bunny");
-	measure_files(folder, "bunny", "dragon");
-	measure_files(folder, "dragon", "filter");
+	for (int i = 0; i < REFERENCES; i++) {
+		thing two[2];
+		char name[64];
+		if (!load_two(folder, references[i], two))
+			continue;
+		snprintf(name, sizeof name, "%s, %s", references[i][0], references[i][1]);
+		print_cost(name, measure(&two[0], &two[1], 1e-3, DEGREE));
+		thing_free(&two[0]);
+		thing_free(&two[1]);
+	}
+}
+
+static void table_tick(const char *folder)
+{
+	printf("\n%-34s %9s %9s %9s %9s %9s %9s\n", "two contacts and a certificate, us", "mean", "p50",
+	       "p99", "p99.9", "max", "contacts");
+	for (int i = -1; i < REFERENCES; i++) {
+		thing two[2];
+		if (i < 0) {
+			two[0] = ball_60000();
+			two[1] = torus_60000();
+		} else if (!load_two(folder, references[i], two)) {
+			continue;
+		}
+		for (int k = 0; k < 2; k++) {
+			char name[64];
+			double step = k ? 5e-4 : 1e-4;
+			snprintf(name, sizeof name, "%s, %s, %g mm", i < 0 ? "ball" : references[i][0],
+				 i < 0 ? "torus" : references[i][1], 1e3 * step);
+			measure_ticks(name, &two[0], &two[1], step);
+		}
+		thing_free(&two[0]);
+		thing_free(&two[1]);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *folder = TACTUS_MESHES;
+	bool asked[4] = {false}, any = false;
+	static const char *const names[4] = {"triangles", "length", "meshes", "tick"};
+	for (int i = 1; i < argc; i++) {
+		bool known = false;
+		for (int k = 0; k < 4; k++) {
+			bool same = strcmp(argv[i], names[k]) == 0;
+			asked[k] = asked[k] || same;
+			known = known || same;
+		}
+		any = any || known;
+		if (strcmp(argv[i], "--meshes") == 0 && i + 1 < argc)
+			folder = argv[++i];
+		else if (!known) {
+			fprintf(stderr,
+				"bench_ccd: expected --meshes FOLDER, triangles, length, meshes or tick, "
+				"found '%s'\n",
+				argv[i]);
+			return 2;
+		}
+	}
+	if (asked[0] || !any)
+		table_triangles();
+	if (asked[1] || !any)
+		table_length();
+	if (asked[2] || !any)
+		table_meshes(folder);
+	if (asked[3] || !any)
+		table_tick(folder);
 	return 0;
 }

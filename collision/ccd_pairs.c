@@ -146,6 +146,36 @@ static void make_list(const tac_ccd_body *moving, const tac_ccd_body *fixed, con
 	}
 }
 
+static bool meets_child(const tac_ccd_box *box, const tac_ccd_node *node, int k)
+{
+	const double lo[3] = {box->lo.x, box->lo.y, box->lo.z}, hi[3] = {box->hi.x, box->hi.y, box->hi.z};
+	for (int i = 0; i < 3; i++) {
+		double c = (double)node->center[i][k], h = (double)node->half[i][k];
+		if (!(lo[i] <= c + h && hi[i] >= c - h))
+			return false;
+	}
+	return true;
+}
+
+bool tac_ccd_near_box(const tac_ccd_body *body, const tac_ccd_box *box,
+		      bool (*visit)(void *user, int32_t triangle), void *user)
+{
+	int32_t stack[7 * TAC_CCD_LEVELS + 1], top = 0;
+	stack[top++] = 0;
+	while (top > 0) {
+		const tac_ccd_node *node = &body->nodes[stack[--top]];
+		for (int k = 0; k < TAC_CCD_WIDTH; k++) {
+			if (!meets_child(box, node, k))
+				continue;
+			if (node->child[k] >= 0)
+				stack[top++] = node->child[k];
+			else if (!visit(user, ~node->child[k]))
+				return false;
+		}
+	}
+	return true;
+}
+
 void tac_ccd_context_bind(tac_ccd_context *context, const tac_ccd_body *moving, const tac_ccd_body *fixed)
 {
 	if (!context || (context->moving == moving && context->fixed == fixed))

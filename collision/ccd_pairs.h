@@ -173,6 +173,11 @@ TAC_SIMD_DECLARE(tac_ccd_filter_fn, tac_ccd_filter_kernel);
 
 tac_ccd_filter_fn tac_ccd_filter;
 
+// Visits the triangles of a body whose boxes in the tree meet the box, which the visitor may make smaller
+// meanwhile. True when the visitor has not ended it.
+bool tac_ccd_near_box(const tac_ccd_body *body, const tac_ccd_box *box,
+		      bool (*visit)(void *user, int32_t triangle), void *user);
+
 // Makes the context one for these two bodies; NULL is allowed.
 void tac_ccd_context_bind(tac_ccd_context *context, const tac_ccd_body *moving, const tac_ccd_body *fixed);
 

@@ -13,8 +13,6 @@
 #define mad   tac_dvec3_add_scaled
 
 #define NEVER HUGE_VAL
-// Seven others wait at each level.
-#define STACK (7 * TAC_CCD_LEVELS + 1)
 // How far beside a face or an edge a contact may lie and still count, as a part of the coordinates.
 #define ROUNDING 1e-13
 // A slice of a rotation turns by no more than this, rad; how closely it approaches the zone, as a part of it.
@@ -25,6 +23,9 @@
 
 typedef struct query {
 	const tac_ccd_round *tool;
+	const tac_ccd_body *fixed;
+	int64_t limit, count; // of triangles
+	tac_ccd_box box;      // of the way
 	tac_dvec3 v;
 	bool rotates;
 	tac_dvec3 center, axis; // of a rotation; unit axis
@@ -262,43 +263,25 @@ static tac_ccd_box box_of_way(const query *q)
 	return box;
 }
 
-static bool meets_child(const tac_ccd_box *box, const tac_ccd_node *node, int k)
+static bool visit_way(void *user, int32_t triangle)
 {
-	const double lo[3] = {box->lo.x, box->lo.y, box->lo.z}, hi[3] = {box->hi.x, box->hi.y, box->hi.z};
-	for (int i = 0; i < 3; i++) {
-		double c = (double)node->center[i][k], h = (double)node->half[i][k];
-		if (!(lo[i] <= c + h && hi[i] >= c - h))
-			return false;
-	}
+	query *q = user;
+	if (q->limit > 0 && q->count >= q->limit)
+		return false;
+	q->count++;
+	if (q->rotates)
+		examine_rotation(q, &q->fixed->triangles[triangle]);
+	else
+		examine_translation(q, &q->fixed->triangles[triangle]);
+	q->box = box_of_way(q);
 	return true;
 }
 
-// True when all triangles were examined within the limit.
-static bool search(query *q, const tac_ccd_body *fixed, int64_t limit, int64_t *out_count)
+// True when all triangles on the way were examined within the limit.
+static bool search(query *q)
 {
-	int32_t stack[STACK];
-	int top = 0;
-	stack[top++] = 0;
-	while (top > 0) {
-		const tac_ccd_node *node = &fixed->nodes[stack[--top]];
-		tac_ccd_box box = box_of_way(q);
-		for (int k = 0; k < TAC_CCD_WIDTH; k++) {
-			if (!meets_child(&box, node, k))
-				continue;
-			if (node->child[k] >= 0) {
-				stack[top++] = node->child[k];
-				continue;
-			}
-			if (limit > 0 && *out_count >= limit)
-				return false;
-			++*out_count;
-			if (q->rotates)
-				examine_rotation(q, &fixed->triangles[~node->child[k]]);
-			else
-				examine_translation(q, &fixed->triangles[~node->child[k]]);
-		}
-	}
-	return true;
+	q->box = box_of_way(q);
+	return tac_ccd_near_box(q->fixed, &q->box, visit_way, q);
 }
 
 static tac_ccd_result result_make(const tac_ccd_options *options)
@@ -337,9 +320,15 @@ tac_ccd_result tac_ccd_round_translate(const tac_ccd_round *tool, const tac_ccd_
 		r.flags = TAC_CCD_REFUSED | TAC_CCD_STOPPED;
 		return r;
 	}
-	query q = {.tool = tool, .v = v, .reach = tool->radius + options->zone, .slack = ROUNDING * size};
+	query q = {.tool = tool,
+		   .fixed = fixed,
+		   .limit = options->pair_limit,
+		   .v = v,
+		   .reach = tool->radius + options->zone,
+		   .slack = ROUNDING * size};
 	q.best = nextafter(1, 2);
-	bool complete = search(&q, fixed, options->pair_limit, &r.pairs);
+	bool complete = search(&q);
+	r.pairs = q.count;
 	r.flags = (q.start_zone ? TAC_CCD_START_ZONE : 0) | (q.start_hit ? TAC_CCD_START_HIT : 0) |
 		  (complete ? 0 : TAC_CCD_BUDGET_SPENT);
 	r.fraction = complete ? fmin(q.best, 1) : 0;
@@ -376,6 +365,8 @@ tac_ccd_result tac_ccd_round_rotate(const tac_ccd_round *tool, const tac_ccd_bod
 		return r;
 	}
 	query q = {.tool = tool,
+		   .fixed = fixed,
+		   .limit = options->pair_limit,
 		   .rotates = true,
 		   .center = center,
 		   .axis = angle < 0 ? tac_dvec3_neg(unit) : unit};
@@ -391,7 +382,8 @@ tac_ccd_result tac_ccd_round_rotate(const tac_ccd_round *tool, const tac_ccd_bod
 	for (int k = 0; k < slices && complete && q.best > whole; k++) {
 		q.from = whole * k / slices;
 		q.to = nextafter(whole * (k + 1) / slices, HUGE_VAL);
-		complete = search(&q, fixed, options->pair_limit, &r.pairs);
+		complete = search(&q);
+		r.pairs = q.count;
 		if (!complete)
 			q.best = q.from; // all of the slices before is proved
 	}
@@ -407,29 +399,34 @@ tac_ccd_result tac_ccd_round_rotate(const tac_ccd_round *tool, const tac_ccd_bod
 	return r;
 }
 
+typedef struct distance_query {
+	const tac_ccd_round *tool;
+	const tac_ccd_body *fixed;
+	double least;
+	tac_ccd_box box;
+} distance_query;
+
+static tac_ccd_box box_around(const tac_ccd_round *tool, double by)
+{
+	tac_dvec3 r = tac_dvec3_splat(by);
+	tac_ccd_box box = {sub(tac_dvec3_min(tool->a, tool->b), r), add(tac_dvec3_max(tool->a, tool->b), r)};
+	return box;
+}
+
+static bool visit_distance(void *user, int32_t triangle)
+{
+	distance_query *q = user;
+	tac_dvec3 t[3];
+	tac_ccd_triangle_load(&q->fixed->triangles[triangle], t);
+	q->least = fmin(q->least, closest_to_triangle(q->tool->a, q->tool->b, t).distance);
+	q->box = box_around(q->tool, q->least);
+	return true;
+}
+
 double tac_ccd_round_distance(const tac_ccd_round *tool, const tac_ccd_body *fixed, double reach)
 {
 	TAC_ASSERT(tool && fixed && reach > 0);
-	int32_t stack[STACK];
-	int top = 0;
-	double least = reach + tool->radius;
-	stack[top++] = 0;
-	while (top > 0) {
-		const tac_ccd_node *node = &fixed->nodes[stack[--top]];
-		tac_dvec3 r = tac_dvec3_splat(least);
-		tac_ccd_box box = {sub(tac_dvec3_min(tool->a, tool->b), r),
-				   add(tac_dvec3_max(tool->a, tool->b), r)};
-		for (int k = 0; k < TAC_CCD_WIDTH; k++) {
-			if (!meets_child(&box, node, k))
-				continue;
-			if (node->child[k] >= 0) {
-				stack[top++] = node->child[k];
-				continue;
-			}
-			tac_dvec3 t[3];
-			tac_ccd_triangle_load(&fixed->triangles[~node->child[k]], t);
-			least = fmin(least, closest_to_triangle(tool->a, tool->b, t).distance);
-		}
-	}
-	return least - tool->radius;
+	distance_query q = {tool, fixed, reach + tool->radius, box_around(tool, reach + tool->radius)};
+	tac_ccd_near_box(fixed, &q.box, visit_distance, &q);
+	return q.least - tool->radius;
 }

@@ -22,7 +22,8 @@
 // Heads of the chains in which contacts of the same vertex are found; a power of 2.
 #define CHAINS 1024
 
-// One of the two bodies in a query. `R` maps its directions to the fixed frame; NULL: it is the fixed one.
+// One of the two bodies in a query. `T` maps it to the fixed frame; NULL: it is the fixed one. The core of a
+// round tool has no body: every direction is in its cones.
 typedef struct side {
 	const tac_ccd_body *body;
 	const tac_ccd_pose *T;
@@ -55,6 +56,8 @@ static tac_dvec3 mesh_vertex(const tac_mesh *mesh, int32_t v)
 // True when n, outwards from the edge, points away from both faces at it.
 static bool in_edge_cone(const side *s, int32_t e, tac_dvec3 n)
 {
+	if (!s->body)
+		return true;
 	const tac_mesh *mesh = s->body->mesh;
 	const tac_mesh_edge *edge = &mesh->edges[e];
 	n = to_body(s, n);
@@ -77,6 +80,8 @@ static bool in_edge_cone(const side *s, int32_t e, tac_dvec3 n)
 static bool in_vertex_cone(const side *s, int32_t v, tac_dvec3 n)
 {
 	const tac_ccd_body *body = s->body;
+	if (!body)
+		return true;
 	n = to_body(s, n);
 	tac_dvec3 at = mesh_vertex(body->mesh, v);
 	for (int32_t i = body->vertex_first[v]; i < body->vertex_first[v + 1]; i++) {
@@ -207,7 +212,7 @@ static void prune(query *q)
 static void put(query *q, tac_contact_point c)
 {
 	tac_contacts *out = q->out;
-	c.moving_surface = q->moving.body->mesh->triangle_surface[c.moving_triangle];
+	c.moving_surface = q->moving.body ? q->moving.body->mesh->triangle_surface[c.moving_triangle] : -1;
 	c.fixed_surface = q->fixed.body->mesh->triangle_surface[c.fixed_triangle];
 	for (int16_t i = *chain_of(q, &c); i > 0; i = q->next[i - 1]) {
 		if (!same_contact(&out->list[i - 1], &c))
@@ -229,11 +234,15 @@ static void put(query *q, tac_contact_point c)
 
 static int32_t vertex_id(const face *f, int k)
 {
+	if (!f->side->body)
+		return k;
 	return f->side->body->mesh->triangles[f->triangle->id].vertex[k];
 }
 
 static int32_t edge_id(const face *f, int k)
 {
+	if (!f->side->body)
+		return k;
 	return f->side->body->mesh->triangle_edges[f->triangle->id].vertex[k];
 }
 
@@ -408,15 +417,27 @@ static bool visit(void *user, int32_t moving, int32_t fixed)
 	return true;
 }
 
+static void clear(tac_contacts *c)
+{
+	c->count = 0;
+	c->dropped = 0;
+	c->pairs = 0;
+	c->distance = 0;
+	c->margin = 0;
+}
+
+static void finish(query *q)
+{
+	if (q->out->count > TAC_CONTACTS_MAX)
+		prune(q);
+	sort_contacts(q->out, comes_before);
+}
+
 void tac_contacts_query(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
 			double margin, tac_ccd_context *context, tac_contacts *out_contacts)
 {
 	TAC_ASSERT(moving && fixed && T && out_contacts && margin > 0);
-	out_contacts->count = 0;
-	out_contacts->dropped = 0;
-	out_contacts->pairs = 0;
-	out_contacts->distance = 0;
-	out_contacts->margin = 0;
+	clear(out_contacts);
 	if (!tac_dmat3_finite(T->R) || !tac_dvec3_finite(T->t))
 		return;
 	tac_ccd_context_bind(context, moving, fixed);
@@ -441,7 +462,95 @@ void tac_contacts_query(const tac_ccd_body *moving, const tac_ccd_body *fixed, c
 	tac_ccd_near_pairs(&search, context, &q.margin);
 	out_contacts->margin = q.margin;
 	out_contacts->distance = fmin(q.least, q.margin);
-	if (out_contacts->count > TAC_CONTACTS_MAX)
-		prune(&q);
-	sort_contacts(out_contacts, comes_before);
+	finish(&q);
+}
+
+// --- round tools ---
+
+typedef struct round_query {
+	query *q;
+	const tac_ccd_round *tool;
+	bool capsule;
+	face core;
+} round_query;
+
+// A fixed vertex beside the axis of a capsule, between its ends.
+static void axis_contact(round_query *r, const face *b, int k)
+{
+	query *q = r->q;
+	tac_dvec3 p = b->v[k], a = r->tool->a, u = sub(r->tool->b, a);
+	double along = dot(sub(p, a), u) / dot(u, u);
+	if (!(along > 0 && along < 1))
+		return;
+	tac_dvec3 x = tac_dvec3_add_scaled(a, along, u), across = sub(x, p);
+	double d = tac_dvec3_length(across);
+	int32_t vertex = vertex_id(b, k);
+	if (d >= q->margin || d < DIRECTION_MIN)
+		return;
+	tac_dvec3 normal = tac_dvec3_scale(across, 1 / d);
+	if (!in_vertex_cone(&q->fixed, vertex, normal))
+		return;
+	tac_contact_point c = {.kind = TAC_CONTACT_EDGE_VERTEX,
+			       .moving_feature = 0,
+			       .fixed_feature = vertex,
+			       .moving_triangle = -1,
+			       .fixed_triangle = b->triangle->id,
+			       .normal = normal,
+			       .point = x,
+			       .gap = d};
+	put(q, c);
+}
+
+static bool visit_round(void *user, int32_t triangle)
+{
+	round_query *r = user;
+	query *q = r->q;
+	const tac_ccd_triangle *t = &q->fixed.body->triangles[triangle];
+	tac_dvec3 v[3];
+	tac_ccd_triangle_load(t, v);
+	face b = {&q->fixed, t, v, t->normal, {0}};
+	q->out->pairs++;
+	measure_heights(&r->core, &b);
+	vertex_contact(q, &r->core, 0, &b, false);
+	if (!r->capsule)
+		return true;
+	vertex_contact(q, &r->core, 1, &b, false);
+	for (int k = 0; k < 3; k++) {
+		if (t->edges >> k & 1)
+			edge_contact(q, &r->core, 0, &b, k);
+		if (t->vertices >> k & 1)
+			axis_contact(r, &b, k);
+	}
+	return true;
+}
+
+void tac_contacts_round(const tac_ccd_round *tool, const tac_ccd_body *fixed, double margin,
+			tac_contacts *out_contacts)
+{
+	TAC_ASSERT(tool && fixed && out_contacts && margin > 0);
+	clear(out_contacts);
+	if (!tac_dvec3_finite(tool->a) || !tac_dvec3_finite(tool->b) || !(tool->radius >= 0))
+		return;
+	query q = {.fixed = {fixed, NULL},
+		   .margin = margin + tool->radius,
+		   .bar = HUGE_VAL,
+		   .out = out_contacts};
+	static const tac_ccd_triangle none = {.id = -1};
+	tac_dvec3 ends[3] = {tool->a, tool->b, tool->b}, r = tac_dvec3_splat(q.margin);
+	tac_ccd_box box = {sub(tac_dvec3_min(tool->a, tool->b), r),
+			   tac_dvec3_add(tac_dvec3_max(tool->a, tool->b), r)};
+	round_query round = {&q,
+			     tool,
+			     tac_dvec3_length_squared(sub(tool->b, tool->a)) > 0,
+			     {&q.moving, &none, ends, tac_dvec3_zero(), {0}}};
+	tac_ccd_near_box(fixed, &box, visit_round, &round);
+	finish(&q);
+	// From the core to the surface.
+	for (int32_t i = 0; i < out_contacts->count; i++) {
+		tac_contact_point *c = &out_contacts->list[i];
+		c->gap -= tool->radius;
+		c->point = tac_dvec3_add_scaled(c->point, -tool->radius, c->normal);
+	}
+	out_contacts->margin = margin;
+	out_contacts->distance = fmax(0, tac_ccd_round_distance(tool, fixed, margin));
 }

@@ -11,6 +11,7 @@
 #define TAC_COLLISION_CONTACTS_H
 
 #include "collision/ccd.h"
+#include "collision/ccd_round.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -62,6 +63,11 @@ typedef struct tac_contacts {
 // is not bounded; the contacts do not depend on it, but how much of the margin is covered may. Thread: RT.
 void tac_contacts_query(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
 			double margin, tac_ccd_context *context, tac_contacts *out_contacts);
+
+// The same for a sphere or a capsule: gaps are those of its surface. Its ends are the moving vertices 0 (a)
+// and 1 (b), its axis the moving edge 0; the moving triangle and surface are -1. Thread: RT.
+void tac_contacts_round(const tac_ccd_round *tool, const tac_ccd_body *fixed, double margin,
+			tac_contacts *out_contacts);
 
 #ifdef __cplusplus
 }
