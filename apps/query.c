@@ -271,7 +271,8 @@ int cmd_query(int argc, char **argv)
 		{"mode", OPTION_CHOICE, &s.mode, 0, 0, modes, NULL,
 		 "the first pair of triangles, all of them, or all pairs of surfaces"},
 		{"collider", OPTION_TEXT, &collider, 0, 0, NULL, "NAME",
-		 "wide (the default), doptree, classic, scd, chip, or solid (the only one for solids, and "
+		 "wide (the default), doptree, classic, scd, chip, board, or solid (the only one for solids, "
+		 "and "
 		 "their default)"},
 		{"repeat", OPTION_INTEGER, &s.repeat, 1, 1e6, NULL, "N",
 		 "ask N times in the order of the poses; ns is the least of them"},

@@ -582,7 +582,7 @@ int cmd_run(int argc, char **argv)
 		{"collider", OPTION_TEXT, &s.session.collider, 0, 0, NULL, "NAME",
 		 "the engine that checks the pose, and moves the reactive mover: wide (the default), "
 		 "doptree, "
-		 "classic, scd, chip"},
+		 "classic, scd, chip, board (over USB, see tactus emulate)"},
 		{"mover", OPTION_CHOICE, &s.session.mover, 0, 0, movers, NULL,
 		 "proved motion that never penetrates, or place, ask and back off"},
 		{"seconds", OPTION_NUMBER, &s.seconds, 0.001, 1e7, NULL, "N", "how long"},
