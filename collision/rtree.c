@@ -49,7 +49,7 @@ static void set_lane(tac_rtree_node *node, int lane, tac_aabb box, int32_t child
 static void clear(tac_rtree_node *node)
 {
 	for (int i = 0; i < TAC_RTREE_MAX; i++)
-		set_lane(node, i, nothing, -1);
+		node_clear_lane(node, i);
 	node->count = 0;
 }
 

@@ -246,7 +246,9 @@ bool tac_scd_collide(const tac_scd *a, const tac_scd *b, const tac_dmat3 *rotati
 	r->common_a = tac_scd_common(&a->surfaces.box, &back);
 	if (tac_aabb_empty(&r->common_a))
 		return false;
-	for (int32_t s = 0; query->mode == TAC_SCD_SURFACES && s < a->mesh->surface_count; s++)
+	// A query that goes on inside a surface of B still knows the surfaces of A that this one met.
+	bool fresh = query->mode == TAC_SCD_SURFACES && query->skip == 0;
+	for (int32_t s = 0; fresh && s < a->mesh->surface_count; s++)
 		query->scratch[s] = -1;
 	a->visit(r);
 	return query->hit_count > 0;

@@ -59,7 +59,9 @@ typedef struct tac_scd_query {
 	int64_t capacity;
 	// Called for each hit instead of storing it, if not NULL.
 	void (*report)(void *user, const tac_scd_hit *hit);
-	int32_t *scratch; // tac_scd_surface_count(a) numbers; used in mode surfaces
+	// tac_scd_surface_count(a) numbers, used in mode surfaces. A query that goes on (skip > 0) needs them
+	// as the stopped one left them, or reports pairs of surfaces again.
+	int32_t *scratch;
 
 	// Polled before each triangle of B but the first, if not NULL: true ends the query with `complete`
 	// false. To go on, ask again with `skip` = `done`. (Not without the common volume.)

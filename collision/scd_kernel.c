@@ -186,14 +186,11 @@ static bool find_near(search *s, const tac_aabb *box)
 		return false;
 	s->entry = &s->near;
 	s->entry_level = 0;
+	for (int i = s->near.count; i < TAC_RTREE_MAX; i++)
+		node_clear_lane(&s->near, i);
 	tac_aabb all = tac_rtree_node_box(&s->near, 0);
-	for (int i = 1; i < TAC_RTREE_MAX; i++) {
+	for (int i = 1; i < s->near.count; i++) {
 		for (int k = 0; k < 3; k++) {
-			if (i >= s->near.count) { // overlaps nothing
-				s->near.min[k][i] = 1;
-				s->near.max[k][i] = -1;
-				continue;
-			}
 			all.min[k] = s->near.min[k][i] < all.min[k] ? s->near.min[k][i] : all.min[k];
 			all.max[k] = s->near.max[k][i] > all.max[k] ? s->near.max[k][i] : all.max[k];
 		}

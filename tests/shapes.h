@@ -11,11 +11,14 @@
 
 #include <stdlib.h>
 
-// Triangles without any order; every coordinate a multiple of size / 1024, so that degenerate contacts occur.
-static inline tac_mesh *soup(tac_rng *rng, int32_t triangles, float size, int32_t triangle_grid)
+// Triangles without any order; every coordinate a multiple of that of size / 1024, so that degenerate
+// contacts occur. They belong to `surfaces` surfaces at random, or with 0 to those of the crease angle.
+static inline tac_mesh *stretched_soup(tac_rng *rng, int32_t triangles, tac_vec3 size, int32_t triangle_grid,
+				       int32_t surfaces)
 {
 	tac_vec3 *v = malloc((size_t)(3 * triangles + 1) * sizeof *v);
 	tac_mesh_triangle *t = malloc((size_t)(triangles + 1) * sizeof *t);
+	int32_t *surface = malloc((size_t)(triangles + 1) * sizeof *surface);
 	for (int32_t i = 0; i < triangles; ++i) {
 		float at[3];
 		for (int k = 0; k < 3; ++k)
@@ -25,21 +28,33 @@ static inline tac_mesh *soup(tac_rng *rng, int32_t triangles, float size, int32_
 			for (int c = 0; c < 3; ++c)
 				x[c] = (at[c] + (float)(tac_rng_u32(rng) % (uint32_t)triangle_grid) -
 					512.0F) *
-				       (size / 1024.0F);
+				       (tac_vec3_get(size, c) / 1024.0F);
 			v[3 * i + k] = tac_vec3_make(x[0], x[1], x[2]);
 			t[i].vertex[k] = 3 * i + k;
 		}
+		if (surfaces > 0)
+			surface[i] = (int32_t)tac_rng_below(rng, (uint32_t)surfaces);
 	}
 	tac_mesh_def def = tac_mesh_def_default();
 	def.vertices = v;
 	def.vertex_count = 3 * triangles;
 	def.triangles = t;
 	def.triangle_count = triangles;
+	if (surfaces > 0) {
+		def.triangle_surface = surface;
+		def.surface_count = surfaces;
+	}
 	tac_mesh *mesh;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build(&def, &mesh));
 	free(v);
 	free(t);
+	free(surface);
 	return mesh;
+}
+
+static inline tac_mesh *soup(tac_rng *rng, int32_t triangles, float size, int32_t triangle_grid)
+{
+	return stretched_soup(rng, triangles, tac_vec3_make(size, size, size), triangle_grid, 0);
 }
 
 static inline float random_symmetric(tac_rng *rng)
@@ -104,28 +119,39 @@ static inline unsigned char *brute_force(const tac_mesh *moving, const tac_mesh 
 	return hit;
 }
 
-// Asks `collider` in every mode and compares with brute force: the boolean, and the very set of pairs.
-static inline void compare_with_brute_force(const tac_collider *collider, tac_context *context,
-					    const tac_mesh *moving, const tac_mesh *fixed,
-					    const tac_motion *motion)
+// The answer after as many resumptions, each with the same budget, as it takes.
+static inline tac_contact ask_in_steps(const tac_collider *collider, tac_context *context,
+				       const tac_shape *moving, const tac_shape *fixed,
+				       const tac_motion *motion, tac_query_mode mode, tac_budget budget)
+{
+	tac_contact contact = tac_collider_query(collider, context, moving, fixed, motion, mode, budget);
+	while (context->pending) {
+		TEST_ASSERT_EQUAL(TAC_CONTACT_UNKNOWN, contact);
+		contact = tac_collider_resume(collider, context, budget);
+	}
+	return contact;
+}
+
+// Asks `collider` in every mode and compares with brute force: the boolean, and the very set of pairs, each
+// once.
+static inline void compare_in_steps(const tac_collider *collider, tac_context *context,
+				    const tac_mesh *moving, const tac_mesh *fixed, const tac_motion *motion,
+				    tac_budget budget)
 {
 	tac_shape *m, *f;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(collider, moving, &m));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(collider, fixed, &f));
 	int64_t count;
 	unsigned char *hit = brute_force(moving, fixed, motion, &count);
-	tac_budget unlimited = {0, 0};
 	tac_contact expected = count > 0 ? TAC_CONTACT_HIT : TAC_CONTACT_NONE;
 
-	TEST_ASSERT_EQUAL(expected,
-			  tac_collider_query(collider, context, m, f, motion, TAC_QUERY_FIRST, unlimited));
+	TEST_ASSERT_EQUAL(expected, ask_in_steps(collider, context, m, f, motion, TAC_QUERY_FIRST, budget));
 	TEST_ASSERT_EQUAL(count > 0 ? 1 : 0, context->pair_count);
 	if (count > 0)
 		TEST_ASSERT_EQUAL(1, hit[(size_t)context->fixed_ids[0] * (size_t)moving->triangle_count +
 					 (size_t)context->moving_ids[0]]);
 
-	TEST_ASSERT_EQUAL(expected,
-			  tac_collider_query(collider, context, m, f, motion, TAC_QUERY_PAIRS, unlimited));
+	TEST_ASSERT_EQUAL(expected, ask_in_steps(collider, context, m, f, motion, TAC_QUERY_PAIRS, budget));
 	TEST_ASSERT_EQUAL(count, context->pair_count);
 	for (int64_t k = 0; k < context->pair_count && k < context->pair_capacity; ++k) {
 		unsigned char *h = &hit[(size_t)context->fixed_ids[k] * (size_t)moving->triangle_count +
@@ -146,15 +172,25 @@ static inline void compare_with_brute_force(const tac_collider *collider, tac_co
 				*s = 1;
 			}
 	TEST_ASSERT_EQUAL(expected,
-			  tac_collider_query(collider, context, m, f, motion, TAC_QUERY_SURFACES, unlimited));
+			  ask_in_steps(collider, context, m, f, motion, TAC_QUERY_SURFACES, budget));
 	TEST_ASSERT_EQUAL(surfaces, context->pair_count);
-	for (int64_t k = 0; k < context->pair_count && k < context->pair_capacity; ++k)
-		TEST_ASSERT_EQUAL(1, met[(size_t)context->fixed_ids[k] * (size_t)moving->surface_count +
-					 (size_t)context->moving_ids[k]]);
+	for (int64_t k = 0; k < context->pair_count && k < context->pair_capacity; ++k) {
+		unsigned char *s = &met[(size_t)context->fixed_ids[k] * (size_t)moving->surface_count +
+					(size_t)context->moving_ids[k]];
+		TEST_ASSERT_EQUAL(1, *s);
+		*s = 2;
+	}
 	free(met);
 	free(hit);
 	tac_shape_destroy(&m);
 	tac_shape_destroy(&f);
+}
+
+static inline void compare_with_brute_force(const tac_collider *collider, tac_context *context,
+					    const tac_mesh *moving, const tac_mesh *fixed,
+					    const tac_motion *motion)
+{
+	compare_in_steps(collider, context, moving, fixed, motion, (tac_budget){0});
 }
 
 #endif

@@ -16,6 +16,7 @@
 #include <unity.h>
 
 enum { POSES = TAC_TEST_SANITIZED ? 20 : 200, VARIATIONS = TAC_TEST_SANITIZED ? 2 : 20 };
+enum { SOUPS = TAC_TEST_SANITIZED ? 100 : 1000 };
 enum { CAPACITY = 200000, SURFACES = 4096 };
 
 static tac_scd_hit found[CAPACITY], expected[CAPACITY];
@@ -670,6 +671,73 @@ static void a_spent_budget_is_unknown_and_the_query_resumes_to_the_same_answer(v
 	tac_context_destroy(&context);
 }
 
+// Long triangles, some of which reach around the origin and around all that is near them.
+static tac_mesh *long_soup(tac_rng *rng)
+{
+	float size[3];
+	for (int k = 0; k < 3; k++)
+		size[k] = exp2f(tac_rng_range_f32(rng, -2, 7));
+	return stretched_soup(rng, 1 + (int32_t)tac_rng_below(rng, 24), tac_vec3_load(size),
+			      64 + (int32_t)tac_rng_below(rng, 960), (int32_t)tac_rng_below(rng, 7));
+}
+
+static void a_budget_of_a_few_nodes_finds_every_pair_of_long_triangles_once(void)
+{
+	tac_context_def def = tac_context_def_default();
+	tac_context *context;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_context_create(&def, &context));
+	tac_rng rng = tac_rng_seed(7, 0);
+	for (int i = 0; i < SOUPS; i++) {
+		tac_mesh *fixed = long_soup(&rng), *moving = long_soup(&rng);
+		tac_motion motion = random_motion(&rng, 1);
+		for (int nodes = 0; nodes <= 5; nodes++) // 0: without a limit
+			compare_in_steps(tac_scd_collider(), context, moving, fixed, &motion,
+					 (tac_budget){.nodes = nodes});
+		tac_mesh_destroy(&fixed);
+		tac_mesh_destroy(&moving);
+	}
+	tac_context_destroy(&context);
+}
+
+// The hits of all steps together: what the caller's scratch remembers is kept from one to the next.
+static void a_pair_of_surfaces_is_found_once_however_often_the_query_stops(void)
+{
+	tac_rng rng = tac_rng_seed(8, 0);
+	int64_t pairs = 0, steps = 0;
+	for (int i = 0; i < SOUPS; i++) {
+		tac_mesh *meshes[2] = {long_soup(&rng), long_soup(&rng)};
+		tac_scd *scds[2];
+		for (int k = 0; k < 2; k++)
+			TEST_ASSERT_EQUAL(TAC_OK, tac_scd_build(meshes[k], TAC_RTREE_PACK, &scds[k]));
+		tac_dmat3 r = tac_dmat3_from_quat(tac_rng_rotation_f64(&rng));
+		tac_dvec3 t = tac_dvec3_scale(tac_rng_unit_f64(&rng), tac_rng_range_f64(&rng, 0, 1));
+		int64_t count = 0, all = project(expected, all_pairs(meshes[0], meshes[1], &r, t, expected));
+		tac_scd_query q = query_for(TAC_SCD_SURFACES);
+		do {
+			int left = i % 3;
+			q.hits = found + count;
+			q.stop = stop_after;
+			q.user = &left;
+			q.skip = q.done;
+			tac_scd_collide(scds[0], scds[1], &r, t, &q);
+			count += q.hit_count;
+			steps++;
+		} while (!q.complete);
+		TEST_ASSERT_EQUAL(all, count);
+		tac_scd_sort(found, count);
+		for (int64_t k = 0; k < count; k++) {
+			TEST_ASSERT_EQUAL(expected[k].surface_a, found[k].surface_a);
+			TEST_ASSERT_EQUAL(expected[k].surface_b, found[k].surface_b);
+		}
+		pairs += count;
+		for (int k = 0; k < 2; k++) {
+			tac_scd_destroy(&scds[k]);
+			tac_mesh_destroy(&meshes[k]);
+		}
+	}
+	TEST_ASSERT_TRUE(pairs > SOUPS / 4 && steps > 2 * SOUPS);
+}
+
 static int compare_keys(const void *x, const void *y)
 {
 	int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
@@ -756,6 +824,8 @@ int main(void)
 	RUN_TEST(the_collider_equals_brute_force);
 	RUN_TEST(far_from_the_origin_it_equals_brute_force);
 	RUN_TEST(a_spent_budget_is_unknown_and_the_query_resumes_to_the_same_answer);
+	RUN_TEST(a_budget_of_a_few_nodes_finds_every_pair_of_long_triangles_once);
+	RUN_TEST(a_pair_of_surfaces_is_found_once_however_often_the_query_stops);
 	RUN_TEST(scd_agrees_with_the_other_engines_on_the_assemblies);
 	return UNITY_END();
 }
