@@ -10,7 +10,7 @@
 #define WARN   0xffb347ffU
 #define BAD    0xff6b81ffU
 #define BLUE   0x6cb6ffffU
-#define PANEL  0x0b0f14bcU
+#define PANEL  0x0b0f14d8U
 #define GRID   0xffffff1cU
 #define MARGIN 16.0F
 #define SIZE   9.0F  // of the capitals
@@ -174,14 +174,28 @@ static void draw_plot(viewer_flat *f, const viewer_panel *p, float y, const view
 	}
 }
 
+// Names beside what they name: one column to the right of it, in the order of the places, so that no name
+// covers another and no line crosses another.
 static void draw_labels(viewer_flat *f, const viewer_panel *p)
 {
-	const float s = p->scale;
+	const float s = p->scale, row = 28 * s;
+	const viewer_label *order[VIEWER_LABELS];
+	float x = 0, y = 0, widest = 0;
 	for (int i = 0; i < p->label_count; i++) {
 		const viewer_label *l = &p->labels[i];
+		int at = i;
+		for (; at > 0 && order[at - 1]->y > l->y; at--)
+			order[at] = order[at - 1];
+		order[at] = l;
+		x = fmaxf(x, l->x + 64 * s);
+		y += (l->y - 40 * s) / (float)p->label_count;
+		widest = fmaxf(widest, viewer_flat_width(SIZE * s, l->text) + 16 * s);
+	}
+	x = fmaxf(fminf(x, (float)p->width - widest - 8 * s), 8 * s);
+	y = fmaxf(y - 0.5F * row * (float)(p->label_count - 1), 8 * s);
+	for (int i = 0; i < p->label_count; i++, y += row) {
+		const viewer_label *l = order[i];
 		const float w = viewer_flat_width(SIZE * s, l->text) + 16 * s;
-		const float x = fminf(l->x + 64 * s, (float)p->width - w - 8 * s);
-		const float y = fmaxf(l->y - (52 + 30 * (float)i) * s, 8 * s);
 		viewer_flat_line(f, l->x, l->y, x, y + 11 * s, 1.2F * s, WARN);
 		viewer_flat_disc(f, l->x, l->y, 2.5F * s, WARN);
 		viewer_flat_rect(f, x, y, w, 22 * s, 5 * s, 0x0b0f14c8U);
