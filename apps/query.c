@@ -230,8 +230,11 @@ static int run(const settings *s)
 	int code = read_poses(s->poses, &poses, &count);
 	tac_mesh *mesh[2] = {NULL, NULL};
 	tac_shape *shape[2] = {NULL, NULL};
+	terminal t = {0};
 	for (int i = 0; i < 2 && code == 0; i++) {
 		tac_solids solids;
+		if (!tac_shape_is_solids(s->mesh[i])) // those take no time
+			terminal_step(&t, "building", i + 1, 2, s->mesh[i]);
 		if (tac_shape_is_solids(s->mesh[i])) {
 			if (tac_shape_parse(s->mesh[i], &solids) < 0)
 				code = EXIT_BAD_INPUT;
@@ -242,6 +245,7 @@ static int run(const settings *s)
 		else if (tac_shape_build(s->collider, mesh[i], &shape[i]) < 0)
 			code = EXIT_FAILURE;
 	}
+	terminal_clear(&t);
 	if (code == 0)
 		code = ask(s, (const tac_shape *const[2]){shape[0], shape[1]}, poses, count);
 	for (int i = 0; i < 2; i++) {

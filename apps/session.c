@@ -1,6 +1,7 @@
 #include "apps/session.h"
 
 #include "apps/options.h"
+#include "apps/terminal.h"
 #include "collision/mesh_load.h"
 #include "devices/calibration.h"
 #include "devices/hotplug.h"
@@ -180,6 +181,26 @@ static int open_tools(const session_def *def, session *s)
 	return code;
 }
 
+typedef struct built {
+	terminal t;
+	const char *work;
+} built;
+
+static void tell_step(void *user, int32_t step, int32_t steps, const char *name)
+{
+	built *b = user;
+	terminal_step(&b->t, b->work, step, steps, name);
+}
+
+static int build_world(const tac_collider *collider, session *s)
+{
+	// A tree for the board is uploaded when it is built.
+	built b = {.work = strcmp(collider->name, "board") == 0 ? "building and uploading" : "building"};
+	const tac_result result = tac_world_build_told(s->scene, collider, tell_step, &b, &s->world);
+	terminal_clear(&b.t);
+	return result < TAC_OK ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+}
+
 int session_open(const session_def *def, const char *command, bool bare, session *out_session)
 {
 	session *s = out_session;
@@ -188,8 +209,8 @@ int session_open(const session_def *def, const char *command, bool bare, session
 	if (!collider)
 		return EXIT_BAD_INPUT;
 	int code = session_scene(def->scene, &s->scene);
-	if (code == EXIT_SUCCESS && tac_world_build(s->scene, collider, &s->world) < TAC_OK)
-		code = EXIT_BAD_INPUT;
+	if (code == EXIT_SUCCESS)
+		code = build_world(collider, s);
 	if (code == EXIT_SUCCESS && !bare)
 		code = open_tools(def, s);
 	return code;

@@ -2,6 +2,7 @@
 // line.
 #include "apps/commands.h"
 #include "apps/options.h"
+#include "apps/terminal.h"
 #include "base/log.h"
 #include "collision/ccd.h"
 #include "collision/ccd_round.h"
@@ -214,7 +215,15 @@ int cmd_sweep(int argc, char **argv)
 	thing a = {0}, b = {0};
 	FILE *out = NULL;
 	exit_code = EXIT_BAD_INPUT;
-	if (thing_build(path_a, false, &a) && thing_build(path_b, true, &b)) {
+	terminal t = {0};
+	terminal_step(&t, "building", 1, 2, path_a);
+	bool ready = thing_build(path_a, false, &a);
+	if (ready) {
+		terminal_step(&t, "building", 2, 2, path_b);
+		ready = thing_build(path_b, true, &b);
+	}
+	terminal_clear(&t);
+	if (ready) {
 		out = path_csv ? fopen(path_csv, "w") : stdout;
 		if (out) {
 			exit_code = sweep_file(motions, path_motions, out, &a, &b, zone);

@@ -1,6 +1,7 @@
 #include "apps/board.h"
 #include "apps/commands.h"
 #include "apps/options.h"
+#include "apps/terminal.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -68,6 +69,7 @@ static int run_command(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	occupy_closed_streams();
+	tac_log_set(terminal_log, NULL);
 	int code = board_offer() ? run_command(argc, argv) : EXIT_BAD_INPUT;
 	board_withdraw();
 	if (fflush(stdout) != 0 || ferror(stdout)) {

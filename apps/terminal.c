@@ -154,6 +154,14 @@ void terminal_clear(terminal *t)
 	t->drawn = 0;
 }
 
+void terminal_log(void *user, tac_log_level level, const char *message)
+{
+	(void)user, (void)level;
+	terminal t = {0};
+	open_once(&t);
+	fprintf(stderr, "%stactus: %s\n", t.live ? "\r\033[K" : "", message);
+}
+
 const char *terminal_bar(terminal *t, double fraction, int columns, char *out, size_t size)
 {
 	static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
@@ -174,6 +182,18 @@ const char *terminal_bar(terminal *t, double fraction, int columns, char *out, s
 		used += strlen(cell);
 	}
 	return out;
+}
+
+void terminal_step(terminal *t, const char *work, int step, int steps, const char *name)
+{
+	char bar[256], line[TERMINAL_BYTES];
+	open_once(t);
+	if (!t->live)
+		return;
+	snprintf(line, sizeof line, "%s %d of %d  %s%s%s  %s", work, step, steps, t->blocks ? "▕" : "[",
+		 terminal_bar(t, (double)(step - 1) / steps, 20, bar, sizeof bar), t->blocks ? "▏" : "]",
+		 name);
+	terminal_show(t, line);
 }
 
 static void progress_line(terminal *t, double fraction, double elapsed_s)

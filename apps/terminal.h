@@ -5,6 +5,8 @@
 #ifndef TAC_APPS_TERMINAL_H
 #define TAC_APPS_TERMINAL_H
 
+#include "base/log.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,8 +43,15 @@ void terminal_show(terminal *t, const char *text);
 // each tenth, at most one a second. Call it with 1 at the end.
 void terminal_progress(terminal *t, const char *work, double fraction);
 
+// Shows, on a terminal only, that `step` (from 1) of `steps` of `work` begins, of which nobody knows how long
+// it takes: `building 3 of 7`, a bar, its name. Remove it with terminal_clear when the last is done.
+void terminal_step(terminal *t, const char *work, int step, int steps, const char *name);
+
 // Removes the panel; what is printed next begins where it stood.
 void terminal_clear(terminal *t);
+
+// A sink for tac_log_set: "tactus: message" on standard error, in the place of the line where a panel ends.
+void terminal_log(void *user, tac_log_level level, const char *message);
 
 // A bar of `columns` characters (at most 64), `fraction` of them filled, ended by 0: eighths of a character
 // where the terminal has block elements, '#' and '.' elsewhere. Returns `out`.

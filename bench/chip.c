@@ -8,6 +8,7 @@
 // A time of the chip is Equation 5 on the counts of the query, as in the paper: triangle tests and stack are
 // not in it. The column SCHED has the event schedule with triangles. Software times are the minimum of three
 // runs of each query in one thread of this machine; first hit, poses in order.
+#include "apps/terminal.h"
 #include "base/rng.h"
 #include "bench/paper.h"
 #include "collision/chip_host.h"
@@ -110,6 +111,8 @@ static void measure(const char *name, const tac_mesh *mesh, const tac_motion *po
 	       pairs_wall = {0};
 	double cycles = 0, stall = 0, late_pairs = 0;
 	int touching = 0;
+	terminal shown = {0};
+	terminal_step(&shown, name, 1, 4, "the model");
 	for (int i = 0; i < count; ++i) {
 		uint64_t c[TAC_CHIP_COUNTER_COUNT];
 		for (int mode = 0; mode < 3; ++mode) { // Equation 5; schedule; schedule with all pairs
@@ -158,9 +161,13 @@ static void measure(const char *name, const tac_mesh *mesh, const tac_motion *po
 	tac_context_def context_def = tac_context_def_default();
 	if (tac_context_create(&context_def, &context) < 0)
 		exit(1);
+	terminal_step(&shown, name, 2, 4, "classic");
 	double classic = engine_us(tac_classic_collider(), context, mesh, poses, count);
+	terminal_step(&shown, name, 3, 4, "doptree");
 	double doptree = engine_us(tac_doptree_collider(), context, mesh, poses, count);
+	terminal_step(&shown, name, 4, 4, "wide");
 	double wide = engine_us(tac_wide_collider(), context, mesh, poses, count);
+	terminal_clear(&shown);
 	printf("%-8s %8d | %8.0f %8.0f %7.0f %8.2f %8.2f | %8.0f %8.0f %8.1f %8.1f | %8.2f %8.2f %7.2f | "
 	       "%5.1f %5.1f\n",
 	       name, mesh->triangle_count, aligned.sum / count, tumbled.sum / count, checks.sum / count,

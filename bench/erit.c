@@ -5,6 +5,7 @@
 // runs is printed; beside it, the ratio to row 1 here and on the paper's PentiumPro, because only ratios
 // outlive a machine. Below, the batched tests of spheres and capsules (collision/round8.h) beside the same
 // one by one.
+#include "apps/terminal.h"
 #include "base/rng.h"
 #include "collision/primitives.h"
 #include "collision/round8.h"
@@ -440,8 +441,10 @@ int main(void)
 	       RUNS);
 	printf("%-16s %9s %7s %9s %9s\n", "", "ms", "hits", "to row 1", "in 1997");
 	double first_ms = 0;
+	terminal shown = {0};
 	for (int r = 0; r < ROWS; r++) {
 		tac_rng rng = tac_rng_seed(1, (uint64_t)r);
+		terminal_step(&shown, "measuring", r + 1, ROWS, rows[r].name);
 		for (int i = 0; i < PAIRS; i++)
 			fill(&rng, rows[r].first, rows[r].second, &pairs[i]);
 		double best = 0;
@@ -455,6 +458,7 @@ int main(void)
 			best = run == 0 || ms < best ? ms : best;
 		}
 		first_ms = r == 0 ? best : first_ms;
+		terminal_clear(&shown);
 		printf("%-16s %9.2f %6.1f%% %9.2f %9.2f\n", rows[r].name, best, 100.0 * hits / PAIRS,
 		       best / first_ms, rows[r].paper_ms / rows[0].paper_ms);
 	}

@@ -1,6 +1,7 @@
 // bench_growth [LARGEST]: time against triangle count, first and pairs, with build time and memory, for each
 // engine: tori of 1,000 to a million triangles in the same 48 poses. Minimum of 5 a pose, mean and maximum
 // over the poses.
+#include "apps/terminal.h"
 #include "collision/collider.h"
 #include "collision/mesh_shapes.h"
 #include "rt/clock.h"
@@ -30,22 +31,27 @@ int main(int argc, char **argv)
 	context->coherent = false;
 	printf("%9s %-8s %9s %8s | %9s %9s | %9s %9s %9s\n", "triangles", "engine", "build ms", "B/tri",
 	       "first us", "max", "pairs us", "max", "pairs");
+	terminal shown = {0};
+	int step = 0, steps = 0;
+	for (int32_t sides = 16; 2 * sides * 2 * sides <= largest; sides *= 2)
+		for (int e = 0; tac_collider_at(e) != NULL; e++)
+			steps++;
 	for (int32_t sides = 16; 2 * sides * 2 * sides <= largest; sides *= 2) {
 		tac_mesh *mesh;
 		if (tac_mesh_build_torus(1.0F, 0.35F, 2 * sides, sides, &mesh) < 0)
 			return 1;
 		for (int e = 0; tac_collider_at(e) != NULL; e++) {
 			const tac_collider *c = tac_collider_at(e);
+			terminal_step(&shown, "measuring", ++step, steps, c->name);
 			tac_shape *shape;
 			int64_t start = tac_clock_thread_cpu_ns(); // one thread, and no neighbours
 			if (tac_shape_build(c, mesh, &shape) < 0)
 				return 1;
 			double build_ms = (double)(tac_clock_thread_cpu_ns() - start) * 1e-6;
-			printf("%9d %-8s %9.1f %8.1f |", mesh->triangle_count, c->name, build_ms,
-			       (double)shape->bytes / mesh->triangle_count);
+			const double bytes = (double)shape->bytes / mesh->triangle_count;
+			double mean[2] = {0}, worst[2] = {0};
 			int64_t pairs = 0;
 			for (int mode = 0; mode < 2; mode++) {
-				double mean = 0.0, worst = 0.0;
 				for (int i = 0; i < POSES; i++) {
 					tac_motion motion = pose(i);
 					double us = (double)INFINITY;
@@ -56,13 +62,15 @@ int main(int argc, char **argv)
 								   (tac_budget){0, 0});
 						us = fmin(us, (double)(tac_clock_now_ns() - start) * 1e-3);
 					}
-					mean += us / POSES;
-					worst = fmax(worst, us);
+					mean[mode] += us / POSES;
+					worst[mode] = fmax(worst[mode], us);
 					pairs += mode ? context->pair_count : 0;
 				}
-				printf(" %9.2f %9.2f %s", mean, worst, mode ? "" : "|");
 			}
-			printf("%9lld\n", (long long)pairs);
+			terminal_clear(&shown);
+			printf("%9d %-8s %9.1f %8.1f | %9.2f %9.2f | %9.2f %9.2f %9lld\n",
+			       mesh->triangle_count, c->name, build_ms, bytes, mean[0], worst[0], mean[1],
+			       worst[1], (long long)pairs);
 			fflush(stdout);
 			tac_shape_destroy(&shape);
 		}

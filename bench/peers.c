@@ -5,6 +5,7 @@
 // wide does not. "chip by Equation 5" is the time of the CollisionChip for the same query: 40 cycles of 3.76
 // ns a tumbled node and 2.5 an aligned visit (SPEC.md A.6), as doptree counts them. The table goes to the
 // terminal, the same as CSV to bench_peers.csv.
+#include "apps/terminal.h"
 #include "bench/peer.h"
 #include "collision/mesh_load.h"
 #include "collision/mesh_shapes.h"
@@ -163,16 +164,19 @@ static void measure(FILE *csv, const char *name, subject *subjects, int n, tac_c
 		    bool first, int repeats)
 {
 	// Two rounds of a subject in a row: the first brings its trees back into the caches.
+	terminal shown = {0};
 	for (int r = 0; r < repeats; r++)
 		for (int k = 0; k < 2 * n; k++) {
 			int i = k / 2;
 			subject *s = &subjects[i];
 			if (s->chip || (2 * r + k % 2 >= 3 && s->round_ns > LONG_ROUND_NS))
 				continue;
+			terminal_step(&shown, name, r * 2 * n + k + 1, repeats * 2 * n, s->name);
 			round_of(s, context, count, first, r == 0 && k % 2 == 0, least[i]);
 			if (r == 0 && i + 1 < n && subjects[i + 1].chip)
 				equation_5(s, context, count, first, least[i + 1]);
 		}
+	terminal_clear(&shown);
 	double best_mean = (double)INFINITY, best_worst = (double)INFINITY;
 	const subject *chip = NULL, *coherent = NULL;
 	for (int i = 0; i < n; i++) {

@@ -7,6 +7,7 @@
 //
 //	tactus bench scd [REPEATS]
 #include "collision/scd.h"
+#include "apps/terminal.h"
 #include "bench/peer.h"
 #include "collision/assembly.h"
 #include "collision/collider.h"
@@ -318,10 +319,15 @@ int main(int argc, char **argv)
 		printf("  %-44s %10d %10d %10d\n", sizes[i], number[0], number[1], number[2]);
 	}
 
+	terminal shown = {0};
 	for (int k = 0; k < KINDS; k++) {
-		for (int mode = 0; mode < 3; mode++)
+		for (int mode = 0; mode < 3; mode++) {
+			terminal_step(&shown, "measuring", 3 * k + mode + 1, 3 * KINDS,
+				      scenes[k].assembly.name);
 			measure_own(k, (tac_scd_mode)mode, (int)repeats);
+		}
 	}
+	terminal_clear(&shown);
 	print_modes("Table 2, us a step", PACKED);
 	print_modes("Table 2 with trees built by insertion", INSERTED);
 	fflush(stdout);
@@ -336,12 +342,14 @@ int main(int argc, char **argv)
 		       table == 3 ? "first pair of triangles" : "all pairs of triangles",
 		       peers == NULL ? " (without public libraries: ninja bench_peers builds them)" : "");
 		for (int k = 0; k < KINDS; k++) {
+			terminal_step(&shown, "measuring", k + 1, KINDS, scenes[k].assembly.name);
 			for (int c = 0; c < contender_count; c++)
 				build(&contenders[c], &scenes[k].assembly);
 			measure_others(k, context, table == 3, (int)repeats);
 			for (int c = 0; c < contender_count; c++)
 				unbuild(&contenders[c], &scenes[k].assembly);
 		}
+		terminal_clear(&shown);
 		print_others();
 		fflush(stdout);
 	}

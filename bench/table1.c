@@ -6,6 +6,7 @@
 // in the last two columns; us is what each takes here. Then how often classic transforms a tumbled node for
 // each time that doptree does, how many nodes it fetches for each, and Equation 5 over the time of wide.
 // "coherent" is wide with what the steps before found (tac_context::coherent).
+#include "apps/terminal.h"
 #include "bench/paper.h"
 #include "collision/collider.h"
 #include "collision/mesh_load.h"
@@ -69,11 +70,14 @@ static void run(const char *name, tac_mesh *mesh, tac_context *context, int step
 	for (int e = 0; e < ROWS; e++)
 		if (us == NULL || tac_shape_build(tac_collider_find(engines[e]), mesh, &shapes[e]) < 0)
 			exit(1);
+	terminal shown = {0};
 	for (size_t d = 0; d < sizeof distances / sizeof *distances; d++) {
 		work mean[ROWS] = {0}, most[ROWS] = {0};
 		for (int e = 0; e < ROWS; e++) {
 			const tac_collider *c = tac_collider_find(engines[e]);
 			context->coherent = e == COHERENT;
+			terminal_step(&shown, name, (int)d * ROWS + e + 1,
+				      (int)(sizeof distances / sizeof *distances) * ROWS, labels[e]);
 			// Whole turns, so that every step comes after the one before it.
 			const int turns =
 				e == CHIP ? 1 : TURNS; // the model's own time is no measure of the chip
@@ -88,6 +92,7 @@ static void run(const char *name, tac_mesh *mesh, tac_context *context, int step
 					if (turn == turns - 1)
 						add(&mean[e], &most[e], &context->counters, us[i], steps);
 				}
+			terminal_clear(&shown);
 			printf("  %4.1f %-8s | %9.1f %9.1f %9.1f %9.1f %9.2f | %9.0f %9.0f %9.0f %9.2f |",
 			       (double)distances[d], labels[e], mean[e].tests, mean[e].transforms,
 			       mean[e].nodes, mean[e].triangles, mean[e].us, most[e].tests,

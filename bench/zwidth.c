@@ -2,6 +2,7 @@
 // Brown, 1994), as CSV: the exact limit of haptic/stability.h, and the stiffness at which a simulated device,
 // ticked sample by sample, begins to swing wider and wider, found by bisection. A device of 0.1 kg and 1 N
 // s/m at 1 kHz.
+#include "apps/terminal.h"
 #include "devices/sim.h"
 #include "haptic/stability.h"
 
@@ -69,6 +70,7 @@ int main(void)
 	const tac_device_mechanics device = {.mass = MASS_KG, .damping = DAMPING};
 	const tac_stability_hand alone = {0};
 	printf("series,damping_N_s_per_m,stiffness_N_per_m\n");
+	terminal shown = {0};
 	for (int delay = 0; delay <= 1; delay++) {
 		for (int b = 0; b <= 100; b += 2) {
 			const tac_stability_loop loop = {
@@ -76,8 +78,12 @@ int main(void)
 			printf("exact: delay %d ms,%d,%.3f\n", delay, b,
 			       tac_stability_critical(&device, &alone, &loop));
 		}
-		for (int b = 0; b <= 100; b += 10)
-			printf("simulated: delay %d ms,%d,%.3f\n", delay, b, measured(b, delay * PERIOD_NS));
+		for (int b = 0; b <= 100; b += 10) {
+			terminal_step(&shown, "simulating", delay * 11 + b / 10 + 1, 22, "a wall");
+			const double k = measured(b, delay * PERIOD_NS);
+			terminal_clear(&shown);
+			printf("simulated: delay %d ms,%d,%.3f\n", delay, b, k);
+		}
 	}
 	return 0;
 }

@@ -263,14 +263,21 @@ static void find_round(tac_world_body *body, const tac_scene_tool *tool)
 	};
 }
 
-static tac_result build_all(tac_world *world)
+static void tell_nobody(void *user, int32_t step, int32_t steps, const char *name)
+{
+	(void)user, (void)step, (void)steps, (void)name;
+}
+
+static tac_result build_all(tac_world *world, tac_world_progress *progress, void *user)
 {
 	const tac_scene *scene = world->scene;
+	const int32_t steps = scene->tool_count + scene->object_count;
 	for (int32_t i = 0; i < scene->material_count; i++)
 		world->materials[world->material_count++] = scene->materials[i];
 	world->materials[world->material_count++] = tac_material_default();
 	for (int32_t i = 0; i < scene->tool_count; i++) {
 		const tac_scene_tool *t = &scene->tools[i];
+		progress(user, i + 1, steps, t->name);
 		const tac_result result =
 			build_body(world, t->name, t->shapes, t->shape_count, &world->tools[i]);
 		if (result < TAC_OK)
@@ -280,6 +287,7 @@ static tac_result build_all(tac_world *world)
 	for (int32_t i = 0; i < scene->object_count; i++) {
 		const tac_scene_object *o = &scene->objects[i];
 		tac_world_body *body = &world->objects[i];
+		progress(user, scene->tool_count + i + 1, steps, o->name);
 		tac_result result = build_body(world, o->name, o->shapes, o->shape_count, body);
 		if (result >= TAC_OK)
 			result = assign_materials(world, o, body);
@@ -291,6 +299,12 @@ static tac_result build_all(tac_world *world)
 
 tac_result tac_world_build(const tac_scene *scene, const tac_collider *collider, tac_world **out_world)
 {
+	return tac_world_build_told(scene, collider, tell_nobody, NULL, out_world);
+}
+
+tac_result tac_world_build_told(const tac_scene *scene, const tac_collider *collider,
+				tac_world_progress *progress, void *user, tac_world **out_world)
+{
 	*out_world = NULL;
 	tac_world *world = calloc(1, sizeof *world);
 	if (!world) {
@@ -299,7 +313,7 @@ tac_result tac_world_build(const tac_scene *scene, const tac_collider *collider,
 	}
 	world->scene = scene;
 	world->collider = collider;
-	const tac_result result = build_all(world);
+	const tac_result result = build_all(world, progress, user);
 	if (result < TAC_OK)
 		tac_world_destroy(&world);
 	*out_world = world;

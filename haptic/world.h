@@ -40,6 +40,14 @@ typedef struct tac_world {
 // does not have), TAC_ERROR_MEMORY, with one log line. Thread: setup.
 tac_result tac_world_build(const tac_scene *scene, const tac_collider *collider, tac_world **out_world);
 
+// Told before each body is built that `step` (from 1) of `steps` begins: the one called `name`.
+// Thread: setup.
+typedef void tac_world_progress(void *user, int32_t step, int32_t steps, const char *name);
+
+// The same, and tells `progress`, with `user`, how far it is. Thread: setup.
+tac_result tac_world_build_told(const tac_scene *scene, const tac_collider *collider,
+				tac_world_progress *progress, void *user, tac_world **out_world);
+
 // Nulls the pointer; NULL in it is allowed. Thread: setup.
 void tac_world_destroy(tac_world **world);
 

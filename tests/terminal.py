@@ -25,6 +25,7 @@ class Screen:
         self.row = self.column = 0
         self.blank_frames = 0  # moments at which nothing of a panel was visible, between two writes
         self.widest = 0
+        self.written = []  # every piece of text, also what was overwritten since
 
     def feed(self, text):
         for token in re.findall(r"\x1b\[\d*[A-Za-z]|[\r\n]|[^\r\n\x1b]+|\x1b.", text):
@@ -45,6 +46,7 @@ class Screen:
             elif token[0] == "\x1b":
                 raise AssertionError(f"a control that the test's terminal does not know: {token!r}")
             else:
+                self.written.append(token)
                 line = self.rows[self.row].ljust(self.column)
                 self.rows[self.row] = line[:self.column] + token + line[self.column + len(token):]
                 self.column += len(token)
@@ -60,7 +62,7 @@ class Screen:
         self.column = 0
 
 
-def in_terminal(arguments, columns, resize=None, **environment):
+def in_terminal(arguments, columns, resize=None, code=0, **environment):
     """Runs the program with standard error on a terminal; resize: (after seconds, columns)."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
@@ -85,7 +87,7 @@ def in_terminal(arguments, columns, resize=None, **environment):
     os.close(master)
     output = process.stdout.read().decode()
     process.stdout.close()
-    if process.wait(timeout=60) != 0:
+    if process.wait(timeout=60) != code:
         raise AssertionError(f"exit code {process.returncode}")
     return screen, frames, output
 
@@ -153,6 +155,28 @@ class Progress(unittest.TestCase):
         percents = [int(re.search(r"(\d+) %", frame[0]).group(1)) for frame in frames[:-1]]
         self.assertEqual(percents, sorted(percents))
         self.assertRegex(frames[-2][0], r"^asking  ▕.{30}▏ +\d+ %  \d+ s left$")
+
+    def test_what_is_built_is_named_on_a_terminal_and_nowhere_else(self):
+        with tempfile.TemporaryDirectory() as folder:
+            mesh, poses, bad = (os.path.join(folder, name) for name in ("tetra.off", "poses", "bad.off"))
+            with open(mesh, "w") as file:
+                file.write("OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 1 2 3\n3 0 3 2\n")
+            with open(poses, "w") as file:
+                file.write("1 0 0 0 1 0 0 0 1 0 0 0.5\n")
+            with open(bad, "w") as file:
+                file.write("no mesh\n")
+            ask = ["query", mesh, mesh, "--poses", poses]
+            screen, _, _ = in_terminal(ask, 200)
+            self.assertEqual(screen.rows, [""])  # nothing is left of it
+            self.assertTrue(any("building" in text for text in screen.written), screen.written)
+            plain = subprocess.run([PROGRAM, *ask], capture_output=True, text=True, timeout=60)
+            self.assertEqual(plain.stderr, "")
+            # A line that is logged while the step stands there takes its place.
+            screen, _, _ = in_terminal(["query", mesh, bad, "--poses", poses], 200, code=2)
+            self.assertEqual(len(screen.rows), 2, screen.rows)
+            self.assertRegex(screen.rows[0], r"^tactus: .*bad\.off")
+            self.assertNotIn("building", screen.rows[0])
+            self.assertEqual(screen.rows[1], "")
 
 
 if __name__ == "__main__":
