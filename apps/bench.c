@@ -32,6 +32,7 @@ static const struct {
 	{"peers", "mesh against mesh: our engines beside FCL, ODE, Bullet, Embree and CGAL"},
 	{"scd", "surface detection: Tables 1 to 6 of its paper, peers beside"},
 	{"table1", "Table 1 of the CollisionChip paper, and its columns on our meshes, all engines beside"},
+	{"tick", "one step of the SCO in contact, against the size of the meshes and the speed of the hand"},
 	{"viewer", "what the viewer costs the loop, by paired differences; needs a display"},
 	{"zwidth", "how stiff a wall may be: the exact limit, and where a simulated device begins to swing"},
 };
@@ -109,15 +110,18 @@ int cmd_bench(int argc, char **argv)
 	static char names[MOST_BENCHES][NAME_MAX + 1];
 	char folder[PATH_MAX], path[PATH_MAX + NAME_MAX + 8];
 	const int count = find_folder(folder, names);
+	if (argc >= 2 && strcmp(argv[1], "--help") == 0) {
+		print_help(names, count);
+		return EXIT_SUCCESS;
+	}
 	if (count == 0) {
 		fprintf(stderr,
 			"tactus bench: expected benchmark programs in ../bench, ../libexec/tactus or %s, "
-			"found "
-			"none; they are built with -DTACTUS_BENCH=ON\n",
+			"found none; they are built with -DTACTUS_BENCH=ON\n",
 			folder);
 		return EXIT_FAILURE;
 	}
-	if (argc < 2 || strcmp(argv[1], "--help") == 0) {
+	if (argc < 2) {
 		print_help(names, count);
 		return EXIT_SUCCESS;
 	}
