@@ -299,15 +299,17 @@ static void LIBUSB_CALL on_received(struct libusb_transfer *l)
 		atomic_store(&t->flying, false);
 		return;
 	}
+	const bool kept = tac_ring_pop(usb->empty, &next);
+	// Before `received`, so that who sees a message counted also sees that it was dropped.
+	if (!kept)
+		atomic_fetch_add(&usb->dropped, 1);
 	atomic_fetch_add(&usb->received, 1);
-	if (tac_ring_pop(usb->empty, &next)) {
+	if (kept) {
 		usb->in[t->buffer].count = (uint32_t)l->actual_length;
 		give_back(usb->arrived, t->buffer);
 		t->buffer = next;
 		l->buffer = usb->in[next].bytes;
 		tell(usb);
-	} else {
-		atomic_fetch_add(&usb->dropped, 1);
 	}
 	submit(t);
 }
