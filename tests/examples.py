@@ -40,9 +40,17 @@ class Examples(unittest.TestCase):
     def test_a_renderer_of_one_s_own_sees_the_loop(self):
         lines = example("own_renderer").splitlines()
         self.assertGreater(len(lines), 30)
-        touching = [line for line in lines if "o" in line.split()[0] and "#" in line.split()[0]]
-        self.assertTrue(touching)
-        self.assertTrue(all(line.index("#") >= 19 for line in touching))  # never below the surface: 5 mm
+        # The ball of 5 mm on the table: its centre is never lower than 5 mm, ten letters.
+        self.assertTrue(all(line.index("#") >= 10 for line in lines), lines)
+        force = [float(re.search(r"([\d.]+) N", line).group(1)) for line in lines]
+        depth = [0.5 * (line.index("#") - line.index("o")) for line in lines]  # mm, to half a millimetre
+        contacts = [int(re.search(r"(\d+) contacts", line).group(1)) for line in lines]
+        self.assertEqual(contacts[0], 0)
+        self.assertAlmostEqual(force[0], 0, delta=0.01)
+        self.assertGreater(contacts[-1], 0)
+        self.assertGreaterEqual(depth[-1], 2)  # the hand has pushed the device behind the surface …
+        self.assertGreater(max(force), 0.5)  # … and feels it: 1000 N/m, or less where ticks come late
+        self.assertTrue(all(f < 1.05 * (d + 0.5) for f, d in zip(force, depth)), lines)
         ticks = [int(line.rsplit(" ", 1)[1]) for line in lines]
         self.assertEqual(ticks, sorted(ticks))
 
