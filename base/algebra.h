@@ -85,10 +85,23 @@ static inline tac_dpose tac_dpose_from_pose(tac_pose T)
 	return tac_dpose_make(tac_dvec3_from_vec3(T.position), tac_dquat_from_quat(T.rotation));
 }
 
-// To float: each component rounds to nearest; beyond FLT_MAX it becomes infinite.
+// To float: rounds to nearest; beyond FLT_MAX it becomes infinite.
+static inline float tac_f32_from_f64(double x)
+{
+	float rounded = (float)x;
+	// gcc 12 on x86-64 joins the conversions of two neighbours into one of a vector of two and, where
+	// that is widened again, drops both: x and y of a vector sent to float and back would keep digits
+	// that no float has. The empty statement costs no instruction and hides from it where the value comes
+	// from.
+#if defined(__GNUC__) && !defined(__clang__) && defined(__SSE2__)
+	__asm__("" : "+x"(rounded));
+#endif
+	return rounded;
+}
+
 static inline tac_vec3 tac_vec3_from_dvec3(tac_dvec3 v)
 {
-	return tac_vec3_make((float)v.x, (float)v.y, (float)v.z);
+	return tac_vec3_make(tac_f32_from_f64(v.x), tac_f32_from_f64(v.y), tac_f32_from_f64(v.z));
 }
 
 static inline tac_mat3 tac_mat3_from_dmat3(tac_dmat3 m)
@@ -100,7 +113,8 @@ static inline tac_mat3 tac_mat3_from_dmat3(tac_dmat3 m)
 
 static inline tac_quat tac_quat_from_dquat(tac_dquat q)
 {
-	return tac_quat_make((float)q.x, (float)q.y, (float)q.z, (float)q.w);
+	return tac_quat_make(tac_f32_from_f64(q.x), tac_f32_from_f64(q.y), tac_f32_from_f64(q.z),
+			     tac_f32_from_f64(q.w));
 }
 
 static inline tac_pose tac_pose_from_dpose(tac_dpose T)

@@ -358,13 +358,10 @@ static void fill_group(tac_rng *rng, bool sphere, group *g)
 		box b;
 		do {
 			for (int k = 0; k < 3; k++) { // in single precision, as a mesh has them
-				v[k] = point(rng);
-				g->leaf.v[k][0][lane] = (float)v[k].x;
-				g->leaf.v[k][1][lane] = (float)v[k].y;
-				g->leaf.v[k][2][lane] = (float)v[k].z;
-				v[k] = tac_dvec3_make((double)g->leaf.v[k][0][lane],
-						      (double)g->leaf.v[k][1][lane],
-						      (double)g->leaf.v[k][2][lane]);
+				tac_vec3 single = tac_vec3_from_dvec3(point(rng));
+				v[k] = tac_dvec3_from_vec3(single);
+				for (int c = 0; c < 3; c++)
+					g->leaf.v[k][c][lane] = tac_vec3_get(single, c);
 			}
 			b = box_of(v, 3, 0);
 		} while (!overlap(&b, &solid));

@@ -83,6 +83,63 @@ static void conversion_to_double_is_exact_and_to_float_rounds_to_nearest(void)
 	TEST_ASSERT_TRUE(v.x == 1.0f && v.y == 1.0f + FLT_EPSILON && isinf(v.z));
 }
 
+static double rounded(double x)
+{
+	volatile float f = (float)x;
+	return (double)f;
+}
+
+// Each in a function of its own that sees both conversions, which an optimizer may take for none.
+__attribute__((noinline)) static void vec3_there_and_back(const tac_dvec3 *v, tac_dvec3 *out)
+{
+	*out = tac_dvec3_from_vec3(tac_vec3_from_dvec3(*v));
+}
+
+__attribute__((noinline)) static void mat3_there_and_back(const tac_dmat3 *m, tac_dmat3 *out)
+{
+	*out = tac_dmat3_from_mat3(tac_mat3_from_dmat3(*m));
+}
+
+__attribute__((noinline)) static void pose_there_and_back(const tac_dpose *T, tac_dpose *out)
+{
+	*out = tac_dpose_from_pose(tac_pose_from_dpose(*T));
+}
+
+__attribute__((noinline)) static void two_there_and_back(const double x[2], double out[2])
+{
+	float a = tac_f32_from_f64(x[0]), b = tac_f32_from_f64(x[1]);
+	out[0] = (double)a;
+	out[1] = (double)b;
+}
+
+static void every_number_sent_to_float_and_back_is_rounded(void)
+{
+	for (int i = 0; i < 1000; i++) {
+		double in[9], out[9];
+		for (int k = 0; k < 9; k++)
+			in[k] = tac_rng_range_f64(&rng, -1000, 1000);
+		tac_dvec3 v = tac_dvec3_load(in), w;
+		vec3_there_and_back(&v, &w);
+		tac_dvec3_store(out, w);
+		for (int k = 0; k < 3; k++)
+			TEST_ASSERT_TRUE(out[k] == rounded(in[k]));
+		two_there_and_back(in, out);
+		for (int k = 0; k < 2; k++)
+			TEST_ASSERT_TRUE(out[k] == rounded(in[k]));
+		tac_dmat3 m = tac_dmat3_from_rows(v, tac_dvec3_load(in + 3), tac_dvec3_load(in + 6)), n;
+		mat3_there_and_back(&m, &n);
+		for (int k = 0; k < 9; k++)
+			TEST_ASSERT_TRUE(n.m[k / 3][k % 3] == rounded(in[k]));
+		tac_dpose T = tac_dpose_make(v, tac_dquat_make(in[3], in[4], in[5], in[6])), S;
+		pose_there_and_back(&T, &S);
+		tac_dvec3_store(out, S.position);
+		for (int k = 0; k < 3; k++)
+			TEST_ASSERT_TRUE(out[k] == rounded(in[k]));
+		TEST_ASSERT_TRUE(S.rotation.x == rounded(in[3]) && S.rotation.y == rounded(in[4]) &&
+				 S.rotation.z == rounded(in[5]) && S.rotation.w == rounded(in[6]));
+	}
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -91,6 +148,7 @@ int main(void)
 		run_all_in_float();
 		run_all_in_double();
 		RUN_TEST(conversion_to_double_is_exact_and_to_float_rounds_to_nearest);
+		RUN_TEST(every_number_sent_to_float_and_back_is_rounded);
 	}
 	tac_denormal_flush(false);
 	return UNITY_END();
