@@ -23,6 +23,8 @@ typedef struct ref_vec {
 typedef struct ref_triangle {
 	ref_vec v[3];
 	tac_dvec3 lo, hi; // a box a little too large
+	tac_dvec3 p[3];   // v, rounded
+	double size;      // largest distance from the origin
 } ref_triangle;
 typedef struct ref_pose {
 	real R[3][3], t[3];
@@ -56,16 +58,6 @@ static inline real ref_min(real a, real b)
 static inline real ref_max(real a, real b)
 {
 	return a > b ? a : b;
-}
-
-// True when all of `a` lies on one side of the plane of `t`, at least `reach` away.
-static inline bool ref_beside(const ref_vec *a, const ref_vec *t, real reach)
-{
-	ref_vec n = ref_cross(ref_sub(t[1], t[0]), ref_sub(t[2], t[0]));
-	real p = ref_dot(n, ref_sub(a[0], t[0])), q = ref_dot(n, ref_sub(a[1], t[0])),
-	     r = ref_dot(n, ref_sub(a[2], t[0]));
-	real least = ref_max(ref_min(p, ref_min(q, r)), -ref_max(p, ref_max(q, r)));
-	return least > 0 && least * least >= reach * reach * ref_dot(n, n);
 }
 
 static inline bool ref_pierces(ref_vec p, ref_vec q, const ref_vec *t)
@@ -170,10 +162,13 @@ static inline ref_triangle ref_load(const tac_mesh *mesh, int32_t t, const ref_p
 		tac_vec3 v = mesh->vertices[mesh->triangles[t].vertex[k]];
 		r.v[k] = T ? ref_place(T, v) : (ref_vec){v.x, v.y, v.z};
 	}
+	r.size = 0;
 	r.lo = tac_dvec3_splat(HUGE_VAL);
 	r.hi = tac_dvec3_splat(-HUGE_VAL);
 	for (int k = 0; k < 3; k++) {
 		tac_dvec3 p = tac_dvec3_make((double)r.v[k].x, (double)r.v[k].y, (double)r.v[k].z);
+		r.p[k] = p;
+		r.size = fmax(r.size, tac_dvec3_length(p));
 		r.lo = tac_dvec3_min(r.lo, tac_dvec3_sub(p, tac_dvec3_splat(1e-12)));
 		r.hi = tac_dvec3_max(r.hi, tac_dvec3_add(p, tac_dvec3_splat(1e-12)));
 	}
@@ -184,6 +179,41 @@ static inline bool ref_apart(const ref_triangle *a, const ref_triangle *b, doubl
 {
 	return a->lo.x > b->hi.x + reach || b->lo.x > a->hi.x + reach || a->lo.y > b->hi.y + reach ||
 	       b->lo.y > a->hi.y + reach || a->lo.z > b->hi.z + reach || b->lo.z > a->hi.z + reach;
+}
+
+// True when the two are further apart than `reach` along the axis n, by more than the rounding of doubles.
+static inline bool ref_parted(const ref_triangle *a, const ref_triangle *b, tac_dvec3 n, double reach)
+{
+	double a_lo = HUGE_VAL, a_hi = -HUGE_VAL, b_lo = HUGE_VAL, b_hi = -HUGE_VAL;
+	for (int k = 0; k < 3; k++) {
+		double x = tac_dvec3_dot(n, a->p[k]), y = tac_dvec3_dot(n, b->p[k]);
+		a_lo = x < a_lo ? x : a_lo;
+		a_hi = x > a_hi ? x : a_hi;
+		b_lo = y < b_lo ? y : b_lo;
+		b_hi = y > b_hi ? y : b_hi;
+	}
+	double gap = a_lo - b_hi > b_lo - a_hi ? a_lo - b_hi : b_lo - a_hi;
+	double least = reach + 1e-14 * (a->size + b->size);
+	return gap > 0 && gap * gap > least * least * tac_dvec3_length_squared(n);
+}
+
+// The same along one of the axes that can part two triangles that lie beside each other or cross: their
+// normals, and the normals of two edges.
+static inline bool ref_beside(const ref_triangle *a, const ref_triangle *b, double reach)
+{
+	tac_dvec3 u[3], v[3];
+	for (int k = 0; k < 3; k++) {
+		u[k] = tac_dvec3_sub(a->p[(k + 1) % 3], a->p[k]);
+		v[k] = tac_dvec3_sub(b->p[(k + 1) % 3], b->p[k]);
+	}
+	if (ref_parted(a, b, tac_dvec3_cross(v[0], v[1]), reach) ||
+	    ref_parted(a, b, tac_dvec3_cross(u[0], u[1]), reach))
+		return true;
+	for (int k = 0; k < 9; k++) {
+		if (ref_parted(a, b, tac_dvec3_cross(u[k / 3], v[k % 3]), reach))
+			return true;
+	}
+	return false;
 }
 
 // The distance of two meshes up to `reach`; -1 when they intersect.
@@ -203,8 +233,7 @@ static inline double ref_distance(const tac_mesh *moving, const tac_mesh *fixed,
 		if (ref_apart(&box, &b, reach))
 			continue;
 		for (int32_t i = 0; i < moving->triangle_count && best >= 0; i++) {
-			if (ref_apart(&a[i], &b, (double)best) || ref_beside(a[i].v, b.v, best) ||
-			    ref_beside(b.v, a[i].v, best))
+			if (ref_apart(&a[i], &b, (double)best) || ref_beside(&a[i], &b, (double)best))
 				continue;
 			real squared = ref_triangles(a[i].v, b.v);
 			best = squared < 0 ? -1 : ref_min(best, sqrtl(squared));

@@ -569,7 +569,7 @@ static int count_from_environment(int otherwise)
 
 // Pushes the body about for ever; its distance never falls below the zone.
 static void push_about(const thing *moving, const thing *fixed, tac_ccd_pose T, int count, double step,
-		       double turn, int judge_every)
+		       double turn)
 {
 	tac_rng rng = tac_rng_seed(13, 1);
 	tac_ccd_options options = tac_ccd_options_default();
@@ -595,14 +595,12 @@ static void push_about(const thing *moving, const thing *fixed, tac_ccd_pose T, 
 		TEST_ASSERT_FALSE(r.flags & (TAC_CCD_START_HIT | TAC_CCD_REFUSED));
 		T = tac_ccd_rotated(&T, T.t, axis, angle, r.fraction);
 		T.R = tac_dmat3_from_quat(tac_dquat_normalize(tac_dquat_from_mat3(T.R)));
-		if (i % judge_every)
-			continue;
 		ref_pose P = ref_pose_at(&T, v, vec(0, 0, 0), axis, 0, 0);
 		least = fmin(least, ref_distance(moving->mesh, fixed->mesh, &P, 1e-3));
 	}
 	TEST_ASSERT_GREATER_THAN(count / 10, stopped);
 	char text[80];
-	snprintf(text, sizeof text, "%d pushes, %d stopped, least distance %.3g m", count, stopped, least);
+	snprintf(text, sizeof text, "%d pushes, %d stopped, least distance %.9g m", count, stopped, least);
 	TEST_MESSAGE(text);
 	TEST_ASSERT_TRUE(least > 0.99 * ZONE);
 }
@@ -630,7 +628,7 @@ static void cube_pushed_into_a_corner_keeps_its_distance(void)
 		tac_mesh_destroy(&box);
 	}
 	thing corner = mesh_make(v, nv, t, nt), cube = box_make(0.04f, 0.04f, 0.04f, 1);
-	push_about(&cube, &corner, at(0.03, 0.03, 0.03), count_from_environment(4000), 1e-3, 0.05, 1);
+	push_about(&cube, &corner, at(0.03, 0.03, 0.03), count_from_environment(4000), 1e-3, 0.05);
 }
 
 static void peg_in_a_hole_with_50_micrometres_keeps_its_distance(void)
@@ -642,7 +640,7 @@ static void peg_in_a_hole_with_50_micrometres_keeps_its_distance(void)
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_peg(&def, &peg));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_block(&def, &block));
 	thing moving = thing_make(peg, true), fixed = thing_make(block, true);
-	push_about(&moving, &fixed, at(0, 0, 0.002), count_from_environment(4000) / 4, 1e-4, 0.01, 4);
+	push_about(&moving, &fixed, at(0, 0, 0.002), count_from_environment(1000), 1e-4, 0.01);
 }
 
 static bool expire_at_once(void *user)
