@@ -1,6 +1,7 @@
 # Continuous collision: features in motion, bodies, what is near a pose.
 tactus_test(plucker tactus::collision)
 tactus_test(ccd_feature tactus::collision)
+tactus_test(ccd_pairs tactus::collision)
 tactus_test(ccd tactus::collision)
 tactus_count_allocations(ccd)
 tactus_test(ccd_round tactus::collision)

@@ -439,66 +439,6 @@ static void swept_boxes_contain_the_body_on_its_way(void)
 	}
 }
 
-typedef struct pair_count {
-	const tac_ccd_body *moving, *fixed;
-	uint8_t *seen;
-	int count;
-} pair_count;
-
-static bool note_pair(void *user, int32_t moving, int32_t fixed)
-{
-	pair_count *p = user;
-	int32_t i = p->moving->triangles[moving].id, j = p->fixed->triangles[fixed].id;
-	TEST_ASSERT_FALSE(p->seen[i * p->fixed->mesh->triangle_count + j]); // none twice
-	p->seen[i * p->fixed->mesh->triangle_count + j] = 1;
-	p->count++;
-	return true;
-}
-
-// Every variant of the descent finds each pair whose swept boxes meet, and no pair twice.
-static void descent_finds_the_pairs_that_brute_force_finds(void)
-{
-	tac_mesh *mesh;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.3f, 0.1f, 20, 12, &mesh));
-	thing torus = thing_make(mesh, false), box = box_make(0.3f, 0.2f, 0.1f, 3);
-	int32_t n = box.mesh->triangle_count, m = torus.mesh->triangle_count;
-	uint8_t *seen = malloc((size_t)(n * m));
-	tac_rng rng = tac_rng_seed(15, 1);
-	for (int round = 0; round < 100; round++) {
-		tac_dvec3 p = tac_dvec3_scale(tac_rng_unit_f64(&rng), 0.4), axis = tac_rng_unit_f64(&rng);
-		tac_ccd_pose T = tac_ccd_pose_from_dpose(tac_dpose_make(p, tac_rng_rotation_f64(&rng)));
-		double angle = tac_rng_range_f64(&rng, 0, 0.5), reach = tac_rng_range_f64(&rng, 0, 0.01);
-		tac_ccd_pose end = tac_ccd_rotated(&T, vec(0, 0, 0), axis, angle, 1);
-		end = tac_ccd_translated(&end, tac_rng_unit_f64(&rng), 0.1 * tac_rng_f64(&rng));
-		tac_ccd_sweep sweep = tac_ccd_sweep_make(T, end, angle, 0.7);
-		int first = -1;
-		for (int32_t simd = 0; simd < TAC_SIMD_COUNT; simd++) {
-			if (!tac_simd_supported((tac_simd)simd))
-				continue;
-			memset(seen, 0, (size_t)(n * m));
-			pair_count count = {box.body, torus.body, seen, 0};
-			box.body->simd = simd;
-			tac_ccd_pairs(box.body, torus.body, &sweep, &reach, note_pair, &count);
-			first = first < 0 ? count.count : first;
-			TEST_ASSERT_EQUAL_INT(first, count.count);
-		}
-		TEST_ASSERT_TRUE(first < n * m / 4); // and few others
-		for (int32_t i = 0; i < n; i++) {
-			tac_ccd_moving a = tac_ccd_sweep_triangle(&sweep, &box.body->triangles[i]);
-			for (int32_t j = 0; j < m; j++) {
-				tac_dvec3 v[3];
-				tac_ccd_triangle_load(&torus.body->triangles[j], v);
-				bool near = tac_ccd_closest_of_triangles(a.start, v).distance <= reach ||
-					    tac_ccd_closest_of_triangles(a.end, v).distance <= reach;
-				if (near)
-					TEST_ASSERT_TRUE(seen[box.body->triangles[i].id * m +
-							      torus.body->triangles[j].id]);
-			}
-		}
-	}
-	free(seen);
-}
-
 // The BSP finds exactly the triangles whose boxes meet a box.
 static bool note_triangle(void *user, int32_t triangle)
 {
@@ -723,7 +663,6 @@ int main(void)
 	RUN_TEST(edges_of_an_l_prism_are_known);
 	RUN_TEST(interior_vertices_and_edges_of_flat_faces_are_no_features);
 	RUN_TEST(swept_boxes_contain_the_body_on_its_way);
-	RUN_TEST(descent_finds_the_pairs_that_brute_force_finds);
 	RUN_TEST(partition_finds_the_boxes_that_meet_a_box);
 	RUN_TEST(distance_over_the_trees_is_that_of_brute_force);
 	RUN_TEST(cube_pushed_into_a_corner_keeps_its_distance);

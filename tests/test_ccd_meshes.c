@@ -7,6 +7,7 @@
 #include "collision/distance.h"
 #include "collision/mesh_load.h"
 #include "collision/mesh_shapes.h"
+#include "tests/ccd_shapes.h"
 #include "tests/limits.h"
 
 #include <math.h>
@@ -58,72 +59,6 @@ static void thing_free(thing *t)
 	tac_ccd_body_destroy(&t->body);
 	tac_shape_destroy(&t->shape);
 	tac_mesh_destroy(&t->mesh);
-}
-
-// Scaled and moved.
-static tac_mesh *transformed(tac_mesh *mesh, float scale, float shift)
-{
-	tac_vec3 *v = malloc((size_t)mesh->vertex_count * sizeof *v);
-	for (int32_t i = 0; i < mesh->vertex_count; i++)
-		v[i] = tac_vec3_add(tac_vec3_scale(mesh->vertices[i], scale), tac_vec3_splat(shift));
-	tac_mesh_def def = tac_mesh_def_default();
-	def.vertices = v;
-	def.vertex_count = mesh->vertex_count;
-	def.triangles = mesh->triangles;
-	def.triangle_count = mesh->triangle_count;
-	tac_mesh *out;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build(&def, &out));
-	tac_mesh_destroy(&mesh);
-	free(v);
-	return out;
-}
-
-// Triangles without neighbours; `thin`: needles of a thousandth of their length.
-static tac_mesh *soup(int count, bool thin)
-{
-	tac_vec3 *v = malloc(3 * (size_t)count * sizeof *v);
-	tac_mesh_triangle *t = malloc((size_t)count * sizeof *t);
-	for (int i = 0; i < count; i++) {
-		tac_dvec3 at = tac_dvec3_scale(tac_rng_unit_f64(&rng), cbrt(tac_rng_f64(&rng)));
-		tac_dvec3 a = tac_dvec3_scale(tac_rng_unit_f64(&rng), 0.3),
-			  b = tac_dvec3_scale(tac_rng_unit_f64(&rng), thin ? 3e-4 : 0.2);
-		v[3 * i] = tac_vec3_from_dvec3(at);
-		v[3 * i + 1] = tac_vec3_from_dvec3(tac_dvec3_add(at, a));
-		v[3 * i + 2] = tac_vec3_from_dvec3(tac_dvec3_add(at, b));
-		t[i] = (tac_mesh_triangle){{3 * i, 3 * i + 1, 3 * i + 2}};
-	}
-	tac_mesh_def def = tac_mesh_def_default();
-	def.vertices = v;
-	def.vertex_count = 3 * count;
-	def.triangles = t;
-	def.triangle_count = count;
-	tac_mesh *out;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build(&def, &out));
-	free(v);
-	free(t);
-	return out;
-}
-
-// Pages of a book: many triangles at one edge.
-static tac_mesh *book(int pages)
-{
-	tac_vec3 v[2 + 16];
-	tac_mesh_triangle t[16];
-	v[0] = tac_vec3_make(0, 0, -0.7f);
-	v[1] = tac_vec3_make(0, 0, 0.7f);
-	for (int i = 0; i < pages; i++) {
-		double a = 6.283185307 * i / pages;
-		v[2 + i] = tac_vec3_make((float)cos(a), (float)sin(a), 0.1f * (float)(i % 3));
-		t[i] = (tac_mesh_triangle){{0, 1, 2 + i}};
-	}
-	tac_mesh_def def = tac_mesh_def_default();
-	def.vertices = v;
-	def.vertex_count = 2 + pages;
-	def.triangles = t;
-	def.triangle_count = pages;
-	tac_mesh *out;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build(&def, &out));
-	return out;
 }
 
 static tac_motion motion_of(const tac_ccd_pose *T)
@@ -231,8 +166,8 @@ static void awkward_meshes_stop_where_the_static_engine_says(void)
 	int n = 0, count = from_environment("TACTUS_MOTIONS", TAC_TEST_SANITIZED ? 10 : 60);
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_grid(1, 1, 12, 12, &mesh));
 	things[n++] = thing_make("sheet", mesh);
-	things[n++] = thing_make("needles", soup(120, true));
-	things[n++] = thing_make("soup", soup(150, false));
+	things[n++] = thing_make("needles", loose_soup(&rng, 120, true));
+	things[n++] = thing_make("soup", loose_soup(&rng, 150, false));
 	things[n++] = thing_make("book", book(16));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.6f, 0.2f, 30, 16, &mesh));
 	things[n++] = thing_make("torus", mesh);

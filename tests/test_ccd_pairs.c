@@ -1,0 +1,495 @@
+// The broad phase of continuous collision against brute force in long double: no pair that comes within reach
+// on the way is left out, by the trees, the partition, the planes or the list of a context; and every SIMD
+// variant gives the same lists, bit by bit.
+#include "collision/ccd_pairs.h"
+
+#include "base/rng.h"
+#include "collision/certificate.h"
+#include "collision/mesh_shapes.h"
+#include "tests/ccd_referee.h"
+#include "tests/ccd_shapes.h"
+#include "tests/limits.h"
+
+#include <string.h>
+#include <unity.h>
+
+// Poses on the way at which brute force looks.
+#define SAMPLES 7
+#define ROUNDS  (TAC_TEST_SANITIZED ? 4 : 24)
+// Twice what the kernels allow for the rounding of float, as a part of all coordinates.
+#define ROUNDING 2e-6
+
+typedef struct thing {
+	tac_mesh *mesh;
+	tac_ccd_body *body;
+} thing;
+
+enum { TORUS, BOX, NEEDLES, SOUP, BOOK, SHEET, FAR, SMALL, LARGE, TRIANGLE, THINGS };
+static thing things[THINGS];
+static const int pairs[][2] = {{BOX, TORUS},     {TORUS, BOX},     {NEEDLES, SOUP}, {SOUP, NEEDLES},
+			       {BOOK, SHEET},    {SHEET, BOOK},    {BOX, SHEET},    {FAR, TORUS},
+			       {TORUS, FAR},     {SMALL, SMALL},   {LARGE, LARGE},  {SMALL, TORUS},
+			       {TRIANGLE, SOUP}, {SOUP, TRIANGLE}, {BOOK, BOOK}};
+#define PAIRS ((int)(sizeof pairs / sizeof pairs[0]))
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+}
+
+static void make_things(void)
+{
+	tac_rng rng = tac_rng_seed(1, 70);
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.6f, 0.2f, 12, 8, &things[TORUS].mesh));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_box(tac_vec3_make(0.6f, 0.4f, 0.2f), 3, &things[BOX].mesh));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_grid(1, 1, 7, 7, &things[SHEET].mesh));
+	things[NEEDLES].mesh = loose_soup(&rng, 100, true);
+	things[SOUP].mesh = loose_soup(&rng, 100, false);
+	things[BOOK].mesh = doubled(book(16));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.5f, 1, &mesh));
+	things[FAR].mesh = transformed(mesh, 1, 20);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.6f, 0.2f, 12, 8, &mesh));
+	things[SMALL].mesh = transformed(mesh, 1e-4f, 0);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_box(tac_vec3_make(1, 1, 1e-3f), 3, &mesh));
+	things[LARGE].mesh = transformed(mesh, 100, 0);
+	tac_vec3 v[3] = {tac_vec3_make(0, 0, 0), tac_vec3_make(0.7f, 0, 0), tac_vec3_make(0, 0.5f, 0)};
+	tac_mesh_triangle t = {{0, 1, 2}};
+	things[TRIANGLE].mesh = mesh_of(v, 3, &t, 1);
+	for (int i = 0; i < THINGS; i++) {
+		tac_ccd_body_def def = tac_ccd_body_def_default();
+		def.mesh = things[i].mesh;
+		def.bsp = true;
+		TEST_ASSERT_EQUAL(TAC_OK, tac_ccd_body_build(&def, &things[i].body));
+	}
+}
+
+// A motion with its sweep: it stays, translates, rotates about an axis, or twists as a certificate's does.
+enum { STILL, TRANSLATION, ROTATION, TWIST, KINDS };
+typedef struct motion {
+	int kind;
+	tac_ccd_pose T;
+	tac_dvec3 v, center, axis;
+	double angle, reach;
+	tac_ccd_sweep sweep;
+	double size; // of all coordinates together
+} motion;
+
+static motion random_motion(tac_rng *rng, const thing *moving, const thing *fixed, int kind)
+{
+	double size = moving->body->ball + fixed->body->ball;
+	tac_dvec3 at = tac_dvec3_add_scaled(tac_dvec3_from_vec3(fixed->body->center),
+					    size * tac_rng_range_f64(rng, 0.2, 0.9), tac_rng_unit_f64(rng));
+	motion m = {.kind = kind, .T.R = tac_dmat3_from_quat(tac_rng_rotation_f64(rng))};
+	if (tac_rng_below(rng, 4) == 0) // faces along the axes, and in common planes
+		m.T.R = tac_dmat3_identity();
+	m.T.t = tac_dvec3_sub(at, tac_dmat3_apply(m.T.R, tac_dvec3_from_vec3(moving->body->center)));
+	m.axis = tac_rng_unit_f64(rng);
+	m.center = kind == TWIST ? m.T.t
+				 : tac_dvec3_add_scaled(at, size * tac_rng_f64(rng), tac_rng_unit_f64(rng));
+	if (kind == TRANSLATION || kind == TWIST)
+		m.v = tac_dvec3_scale(tac_rng_unit_f64(rng), size * pow(10, tac_rng_range_f64(rng, -4, 0)));
+	if (kind == ROTATION || kind == TWIST)
+		m.angle = pow(10, tac_rng_range_f64(rng, -4, -0.5));
+	m.reach = size * pow(10, tac_rng_range_f64(rng, -6, -1));
+	double arm = tac_dvec3_length(tac_dvec3_cross(tac_dvec3_sub(m.T.t, m.center), m.axis)) +
+		     moving->body->radius;
+	if (kind == STILL)
+		m.sweep = tac_ccd_sweep_still(m.T);
+	else if (kind == TWIST)
+		m.sweep = tac_ccd_sweep_make(
+			m.T, tac_certificate_pose(&m.T, m.v, tac_dvec3_scale(m.axis, m.angle), 1), m.angle,
+			moving->body->radius);
+	else if (kind == ROTATION)
+		m.sweep = tac_ccd_sweep_make(m.T, tac_ccd_rotated(&m.T, m.center, m.axis, m.angle, 1),
+					     m.angle, arm);
+	else
+		m.sweep = tac_ccd_sweep_make(m.T, tac_ccd_translated(&m.T, m.v, 1), 0, 0);
+	m.size = moving->body->radius + fixed->body->radius + tac_dvec3_length(m.sweep.start.t) +
+		 tac_dvec3_length(m.sweep.end.t);
+	return m;
+}
+
+// Brute force: which pairs, by position in the bodies' arrays, come within reach at a sample of the way.
+static void find_near(const thing *moving, const thing *fixed, const motion *m, double reach, uint8_t *near)
+{
+	int32_t n = moving->mesh->triangle_count, k = fixed->mesh->triangle_count;
+	memset(near, 0, (size_t)(n * k));
+	int samples = m->kind == STILL ? 1 : SAMPLES;
+	for (int s = 0; s < samples; s++) {
+		ref_pose P = ref_pose_at(&m->T, m->v, m->center, m->axis, m->angle, s / (SAMPLES - 1.0));
+		for (int32_t i = 0; i < n; i++) {
+			ref_triangle a = ref_load(moving->mesh, moving->body->triangles[i].id, &P);
+			for (int32_t j = 0; j < k; j++) {
+				ref_triangle b = ref_load(fixed->mesh, fixed->body->triangles[j].id, NULL);
+				if (!near[i * k + j] && !ref_apart(&a, &b, reach) &&
+				    !ref_beside(&a, &b, reach))
+					near[i * k + j] = ref_triangles(a.v, b.v) <= (real)reach * reach;
+			}
+		}
+	}
+}
+
+typedef struct list {
+	int32_t count, room;
+	tac_ccd_near *pairs;
+} list;
+
+static bool note(void *user, int32_t moving, int32_t fixed)
+{
+	list *l = user;
+	TEST_ASSERT_LESS_THAN(l->room, l->count);
+	l->pairs[l->count++] = (tac_ccd_near){moving, fixed, 0};
+	return true;
+}
+
+static list list_make(const thing *moving, const thing *fixed)
+{
+	list l = {0, moving->mesh->triangle_count * fixed->mesh->triangle_count, NULL};
+	l.pairs = calloc((size_t)l.room, sizeof *l.pairs);
+	return l;
+}
+
+static void lists_equal(const list *a, const list *b)
+{
+	TEST_ASSERT_EQUAL_INT32(a->count, b->count);
+	for (int32_t i = 0; i < a->count; i++) {
+		TEST_ASSERT_EQUAL_INT32(a->pairs[i].moving, b->pairs[i].moving);
+		TEST_ASSERT_EQUAL_INT32(a->pairs[i].fixed, b->pairs[i].fixed);
+		TEST_ASSERT_EQUAL_MEMORY(&a->pairs[i].clears, &b->pairs[i].clears, sizeof(float));
+	}
+}
+
+// Every near pair is listed, and none twice. `near` loses what was listed.
+static void contains(const list *l, uint8_t *near, int32_t columns, int32_t total)
+{
+	uint8_t *seen = calloc((size_t)total, 1);
+	for (int32_t i = 0; i < l->count; i++) {
+		int32_t at = l->pairs[i].moving * columns + l->pairs[i].fixed;
+		TEST_ASSERT_FALSE_MESSAGE(seen[at], "a pair is listed twice");
+		seen[at] = 1;
+		near[at] = 0;
+	}
+	free(seen);
+	for (int32_t i = 0; i < total; i++)
+		TEST_ASSERT_FALSE_MESSAGE(near[i], "a pair that comes within reach is not listed");
+}
+
+typedef struct bench {
+	const thing *moving, *fixed;
+	list l, first;
+	uint8_t *near;
+	int32_t total, near_count;
+} bench;
+
+static bench bench_make(int k)
+{
+	bench b = {.moving = &things[pairs[k][0]], .fixed = &things[pairs[k][1]]};
+	b.l = list_make(b.moving, b.fixed);
+	b.first = list_make(b.moving, b.fixed);
+	b.total = b.l.room;
+	b.near = malloc((size_t)b.total);
+	return b;
+}
+
+static void bench_free(bench *b)
+{
+	free(b->l.pairs);
+	free(b->first.pairs);
+	free(b->near);
+}
+
+static void bench_find(bench *b, const motion *m, double reach)
+{
+	find_near(b->moving, b->fixed, m, reach, b->near);
+	b->near_count = 0;
+	for (int32_t i = 0; i < b->total; i++)
+		b->near_count += b->near[i];
+}
+
+static void descents_find_what_brute_force_finds(void)
+{
+	tac_rng rng = tac_rng_seed(2, 70);
+	int64_t near = 0, listed = 0, all = 0;
+	for (int k = 0; k < PAIRS; k++) {
+		bench b = bench_make(k);
+		for (int round = 0; round < ROUNDS; round++) {
+			motion m = random_motion(&rng, b.moving, b.fixed, round % KINDS);
+			bench_find(&b, &m, m.reach);
+			near += b.near_count;
+			for (int32_t simd = 0; simd < TAC_SIMD_COUNT; simd++) {
+				if (!tac_simd_supported((tac_simd)simd))
+					continue;
+				list *l = simd == TAC_SIMD_SCALAR ? &b.first : &b.l;
+				l->count = 0;
+				b.moving->body->simd = simd;
+				tac_ccd_pairs(b.moving->body, b.fixed->body, &m.sweep, &m.reach, note, l);
+				if (l != &b.first)
+					lists_equal(&b.first, l);
+			}
+			b.l.count = 0;
+			tac_ccd_pairs_bsp(b.moving->body, b.fixed->body, &m.sweep, &m.reach, note, &b.l);
+			uint8_t *copy = malloc((size_t)b.total);
+			memcpy(copy, b.near, (size_t)b.total);
+			contains(&b.l, copy, b.fixed->mesh->triangle_count, b.total);
+			free(copy);
+			contains(&b.first, b.near, b.fixed->mesh->triangle_count, b.total);
+			listed += b.first.count;
+			all += b.total;
+		}
+		bench_free(&b);
+	}
+	TEST_ASSERT_GREATER_THAN(1000, near);
+	TEST_ASSERT_TRUE(listed < all / 3); // and few others
+}
+
+// Two triangles that are as far apart as the reach somewhere on the way, and further everywhere else: at the
+// top of an arc, at its ends, and where the coordinates are large and floats coarse.
+static void descents_find_a_pair_that_only_just_comes_within_reach(void)
+{
+	tac_rng rng = tac_rng_seed(5, 70);
+	int just = 0;
+	for (int round = 0; round < 6000; round++) {
+		double far = round % 3 ? 0 : 30, size = pow(10, tac_rng_range_f64(&rng, -3, 0));
+		tac_vec3 v[2][3];
+		for (int k = 0; k < 3; k++)
+			v[0][k] = tac_vec3_from_dvec3(tac_dvec3_add(
+				tac_dvec3_splat(far), tac_dvec3_scale(tac_rng_unit_f64(&rng), size)));
+		motion m = {.kind = 1 + round % 2, .reach = size * pow(10, tac_rng_range_f64(&rng, -5, -2))};
+		m.T.R = round % 5 ? tac_dmat3_from_quat(tac_rng_rotation_f64(&rng)) : tac_dmat3_identity();
+		m.T.t = tac_dvec3_scale(tac_dmat3_apply(m.T.R, tac_dvec3_splat(far)), -1);
+		m.axis = tac_rng_unit_f64(&rng);
+		if (m.kind == ROTATION) {
+			m.center = tac_rng_unit_f64(&rng);
+			m.angle = 0.3 * tac_rng_f64(&rng);
+		} else {
+			m.v = tac_rng_unit_f64(&rng);
+		}
+		// Outwards from the axis in the middle, or anywhere.
+		double s = round % 7 ? tac_rng_f64(&rng) : 0.5;
+		ref_pose P = ref_pose_at(&m.T, m.v, m.center, m.axis, m.angle, s);
+		tac_dvec3 away = tac_rng_unit_f64(&rng);
+		for (int k = 0; k < 3; k++) {
+			ref_vec x = ref_place(&P, v[0][k]);
+			tac_dvec3 p = tac_dvec3_make((double)x.x, (double)x.y, (double)x.z);
+			if (round % 2 && k == 0) {
+				tac_dvec3 out = tac_dvec3_sub(p, m.center);
+				away = tac_dvec3_normalize(
+					tac_dvec3_add_scaled(out, -tac_dvec3_dot(out, m.axis), m.axis));
+			}
+			v[1][k] = tac_vec3_from_dvec3(tac_dvec3_add_scaled(p, m.reach, away));
+		}
+		tac_mesh_triangle t = {{0, 1, 2}};
+		thing two[2];
+		for (int k = 0; k < 2; k++) {
+			tac_ccd_body_def def = tac_ccd_body_def_default();
+			two[k].mesh = mesh_of(v[k], 3, &t, 1);
+			def.mesh = two[k].mesh;
+			def.bsp = true;
+			TEST_ASSERT_EQUAL(TAC_OK, tac_ccd_body_build(&def, &two[k].body));
+		}
+		double arm = tac_dvec3_length(tac_dvec3_cross(tac_dvec3_sub(m.T.t, m.center), m.axis)) +
+			     two[0].body->radius;
+		m.sweep =
+			m.kind == ROTATION
+				? tac_ccd_sweep_make(m.T, tac_ccd_rotated(&m.T, m.center, m.axis, m.angle, 1),
+						     m.angle, arm)
+				: tac_ccd_sweep_make(m.T, tac_ccd_translated(&m.T, m.v, 1), 0, 0);
+		double distance = ref_distance(two[0].mesh, two[1].mesh, &P, 2 * m.reach);
+		double reach = distance * (1 + 1e-14);
+		just += distance > 0;
+		for (int32_t simd = 0; simd <= TAC_SIMD_COUNT && distance > 0; simd++) {
+			if (simd < TAC_SIMD_COUNT && !tac_simd_supported((tac_simd)simd))
+				continue;
+			tac_ccd_near pair;
+			list l = {0, 1, &pair};
+			two[0].body->simd = simd;
+			(simd < TAC_SIMD_COUNT ? tac_ccd_pairs : tac_ccd_pairs_bsp)(
+				two[0].body, two[1].body, &m.sweep, &reach, note, &l);
+			TEST_ASSERT_EQUAL_INT32_MESSAGE(1, l.count, tac_simd_name((tac_simd)simd));
+		}
+		for (int k = 0; k < 2; k++) {
+			tac_ccd_body_destroy(&two[k].body);
+			tac_mesh_destroy(&two[k].mesh);
+		}
+	}
+	TEST_ASSERT_GREATER_THAN(3000, just);
+}
+
+// How far the planes of the two triangles keep the pair apart at both ends of the sweep, negative when not.
+typedef struct clearance {
+	real by_fixed, by_moving;
+	real distance; // the smaller one of both ends
+} clearance;
+
+static void heights(const ref_triangle *a, const ref_triangle *plane, real *lo, real *hi)
+{
+	ref_vec n = ref_cross(ref_sub(plane->v[1], plane->v[0]), ref_sub(plane->v[2], plane->v[0]));
+	real length = sqrtl(ref_dot(n, n));
+	for (int k = 0; k < 3; k++) {
+		real h = ref_dot(n, ref_sub(a->v[k], plane->v[0])) / length;
+		*lo = ref_min(*lo, h);
+		*hi = ref_max(*hi, h);
+	}
+}
+
+static clearance clearance_of(const bench *b, const ref_pose ends[2], int32_t moving, int32_t fixed)
+{
+	real lo[2] = {HUGE_VALL, HUGE_VALL}, hi[2] = {-HUGE_VALL, -HUGE_VALL};
+	clearance c = {.distance = HUGE_VALL};
+	ref_triangle t = ref_load(b->fixed->mesh, b->fixed->body->triangles[fixed].id, NULL);
+	for (int end = 0; end < 2; end++) {
+		ref_triangle a = ref_load(b->moving->mesh, b->moving->body->triangles[moving].id, &ends[end]);
+		heights(&a, &t, &lo[0], &hi[0]);
+		heights(&t, &a, &lo[1], &hi[1]);
+		real squared = ref_triangles(a.v, t.v);
+		c.distance = ref_min(c.distance, squared < 0 ? 0 : sqrtl(squared));
+	}
+	c.by_fixed = ref_max(lo[0], -hi[0]);
+	c.by_moving = ref_max(lo[1], -hi[1]);
+	return c;
+}
+
+// Of all pairs, in the order of the list, each is either kept, with a bound, or parted by a plane.
+static void judge_filter(const bench *b, const motion *m, const list *all, double by_fixed, double by_moving)
+{
+	ref_pose ends[2];
+	for (int k = 0; k < 2; k++)
+		ends[k] = ref_pose_at(&m->T, m->v, m->center, m->axis, m->angle, k);
+	double rounding = ROUNDING * m->size;
+	int32_t kept = 0;
+	for (int32_t i = 0; i < all->count; i++) {
+		const tac_ccd_near *p = &all->pairs[i], *out = &b->first.pairs[kept];
+		clearance c = clearance_of(b, ends, p->moving, p->fixed);
+		if (kept < b->first.count && out->moving == p->moving && out->fixed == p->fixed) {
+			kept++;
+			TEST_ASSERT_TRUE_MESSAGE(c.by_fixed <= by_fixed + rounding &&
+							 c.by_moving <= by_moving + rounding,
+						 "a pair was kept that a plane parts");
+			TEST_ASSERT_TRUE_MESSAGE(out->clears <= c.distance,
+						 "the bound is above the distance");
+			TEST_ASSERT_TRUE_MESSAGE(out->clears >= ref_max(c.by_fixed, c.by_moving) - rounding,
+						 "the bound is far below what the planes say");
+		} else {
+			TEST_ASSERT_TRUE_MESSAGE(c.by_fixed > by_fixed || c.by_moving > by_moving,
+						 "a pair was dropped that no plane parts");
+		}
+	}
+	TEST_ASSERT_EQUAL_INT32(b->first.count, kept);
+}
+
+static void filter_drops_only_what_a_plane_parts(void)
+{
+	tac_rng rng = tac_rng_seed(3, 70);
+	int64_t kept = 0, dropped = 0;
+	for (int k = 0; k < PAIRS; k++) {
+		bench b = bench_make(k);
+		list all = list_make(b.moving, b.fixed);
+		for (int round = 0; round < ROUNDS / 2; round++) {
+			motion m = random_motion(&rng, b.moving, b.fixed, round % KINDS);
+			double by_fixed = m.reach + m.sweep.bend,
+			       by_moving = m.kind == ROTATION ? HUGE_VAL : by_fixed;
+			all.count = 0;
+			for (int32_t i = 0; i < b.total; i++) {
+				// Not a whole number of eights, not all, and in no order.
+				if (tac_rng_below(&rng, 3) == 0)
+					note(&all, i / b.fixed->mesh->triangle_count,
+					     i % b.fixed->mesh->triangle_count);
+			}
+			for (int32_t simd = 0; simd < TAC_SIMD_COUNT; simd++) {
+				if (!tac_simd_supported((tac_simd)simd))
+					continue;
+				list *l = simd == TAC_SIMD_SCALAR ? &b.first : &b.l;
+				memcpy(l->pairs, all.pairs, (size_t)all.count * sizeof *l->pairs);
+				b.moving->body->simd = simd;
+				l->count = tac_ccd_filter(b.moving->body, b.fixed->body, &m.sweep, by_fixed,
+							  by_moving, l->pairs, all.count);
+				if (l != &b.first)
+					lists_equal(&b.first, l);
+			}
+			judge_filter(&b, &m, &all, by_fixed, by_moving);
+			kept += b.first.count;
+			dropped += all.count - b.first.count;
+			// What a sweep relies on: whatever comes within reach on the way stays.
+			bench_find(&b, &m, m.reach);
+			for (int32_t i = 0, at = 0; i < all.count && m.kind != TWIST; i++) {
+				const tac_ccd_near *p = &all.pairs[i], *out = &b.first.pairs[at];
+				bool is_kept = at < b.first.count && out->moving == p->moving &&
+					       out->fixed == p->fixed;
+				at += is_kept;
+				TEST_ASSERT_TRUE(
+					is_kept ||
+					!b.near[p->moving * b.fixed->mesh->triangle_count + p->fixed]);
+			}
+		}
+		free(all.pairs);
+		bench_free(&b);
+	}
+	TEST_ASSERT_GREATER_THAN(10000, kept);
+	TEST_ASSERT_GREATER_THAN(10000, dropped);
+}
+
+// A walk with one context: at each step every pair within the reach served is visited, with as few descents
+// as the list allows, and with any variant.
+static void context_lists_what_brute_force_finds(void)
+{
+	tac_rng rng = tac_rng_seed(4, 70);
+	static tac_ccd_context context;
+	int limited = 0, overflowed = 0, reused = 0;
+	for (int k = 0; k < PAIRS; k++) {
+		bench b = bench_make(k);
+		motion m = random_motion(&rng, b.moving, b.fixed, STILL);
+		double size = b.moving->body->ball + b.fixed->body->ball;
+		memset(&context, 0, sizeof context);
+		tac_ccd_context_bind(&context, b.moving->body, b.fixed->body);
+		for (int step = 0; step < ROUNDS; step++) {
+			tac_dvec3 w = tac_dvec3_scale(tac_rng_unit_f64(&rng), 2e-3 * tac_rng_f64(&rng));
+			tac_dvec3 v =
+				tac_dvec3_scale(tac_rng_unit_f64(&rng), 2e-3 * size * tac_rng_f64(&rng));
+			m.T = tac_certificate_pose(&m.T, v, w, 1);
+			m.sweep = tac_ccd_sweep_still(m.T);
+			double reach = size * (step % 8 == 7 ? 0.3 : 0.02), served = -1;
+			tac_ccd_search search = {b.moving->body, b.fixed->body, &m.sweep,
+						 reach,          reach,         reach,
+						 note,           &b.l,          step % 3 == 2 ? 40 : 0};
+			b.l.count = 0;
+			do
+				b.moving->body->simd = (int32_t)tac_rng_below(&rng, TAC_SIMD_COUNT);
+			while (!tac_simd_supported((tac_simd)b.moving->body->simd));
+			reused += tac_ccd_list_covers(&context, &m.T, reach);
+			tac_ccd_near_pairs(&search, step % 5 == 4 ? NULL : &context, &served);
+			TEST_ASSERT_TRUE(served >= 0 && served <= reach);
+			TEST_ASSERT_TRUE(search.limit > 0 || served == reach);
+			if (search.limit > 0 && step % 5 != 4) {
+				// 0: more than that are not parted at all.
+				TEST_ASSERT_TRUE(b.l.count <= 40 || served == 0);
+				limited += served > 0 && served < reach;
+			}
+			overflowed += context.overflow_reach > 0;
+			bench_find(&b, &m, served * (1 - 1e-12));
+			contains(&b.l, b.near, b.fixed->mesh->triangle_count, b.total);
+		}
+		bench_free(&b);
+	}
+	TEST_ASSERT_GREATER_THAN(ROUNDS / 4, limited);
+	TEST_ASSERT_GREATER_THAN(0, overflowed);
+	TEST_ASSERT_GREATER_THAN(ROUNDS, reused);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	make_things();
+	RUN_TEST(descents_find_what_brute_force_finds);
+	RUN_TEST(descents_find_a_pair_that_only_just_comes_within_reach);
+	RUN_TEST(filter_drops_only_what_a_plane_parts);
+	RUN_TEST(context_lists_what_brute_force_finds);
+	for (int i = 0; i < THINGS; i++) {
+		tac_ccd_body_destroy(&things[i].body);
+		tac_mesh_destroy(&things[i].mesh);
+	}
+	return UNITY_END();
+}
