@@ -1,9 +1,10 @@
-// The scripted scenarios of the SCO. Three judges: the referee of tests/ccd_referee.h says whether tool and
-// scene are apart; closed forms and a search by the referee alone say where the optimum is; and what the
-// mover itself reaches when it is given all the pieces it wants says how far behind one tick leaves it.
+// The scripted scenarios of the SCO. No judge knows the mover: the referee of tests/ccd_referee.h says
+// whether tool and scene are apart; closed forms, the support function over a plane and the oracle of
+// tests/sco_oracle.h say where the optimum is.
 #include "haptic/sco.h"
 #include "tests/ccd_referee.h"
 #include "tests/limits.h"
+#include "tests/sco_oracle.h"
 #include "tests/sco_scenes.h"
 
 #include "base/rng.h"
@@ -14,8 +15,14 @@
 #define PI  3.14159265358979323846
 #define RHO 0.0316227766016838
 #define K   1000.0 // N/m
-// Samples of the error against the converged pose.
-#define SAMPLES 400
+// Samples of the error against the optimum, unless a scenario wants more.
+#define SAMPLES      (TAC_TEST_SANITIZED ? 12 : 120)
+#define SAMPLES_MOST 1000
+// What a pose lacks to the optimum when it sticks: more than this, m, of which it has not gone this part
+// after so many ticks. (The tick in which a minimum vanishes is none.)
+#define STICK       5e-5
+#define STICK_PART  0.02
+#define STICK_TICKS 3
 // Under a sanitizer the runs are short: they must be safe, and may not reach what they aim at.
 #define SHORTER                 12
 #define TEST_REACHED(condition) TEST_ASSERT_TRUE(TAC_TEST_SANITIZED || (condition))
@@ -35,7 +42,7 @@ struct scenario {
 	const char *name;
 	thing tool, scene;
 	tac_dpose start;
-	int ticks;
+	int ticks, samples;
 	path_fn *path;
 	tac_dpose *walk;
 	tac_sco_def def;
@@ -44,9 +51,9 @@ struct scenario {
 
 // What a run of a scenario showed.
 typedef struct outcome {
-	int intersections, samples, sticks, blocked;
+	int intersections, samples, sticks, blocked, unsettled;
 	double least;              // distance, m
-	double median, p95, error; // of the distance to the converged pose in the metric, m
+	double median, p95, error; // of the distance to the optimum in the metric, m
 	double force_step_N;       // largest change of the force in a tick
 	double force_excess_N;     // of it beyond what the device's motion explains
 	double depth;              // lowest z of the SCO
@@ -60,18 +67,6 @@ static double distance_between(tac_dpose a, tac_dpose b)
 	return sqrt(tac_dvec3_dot(v, v) + RHO * RHO * tac_dvec3_dot(w, w));
 }
 
-// The pose in long double, from the quaternion itself.
-static ref_pose ref_pose_of(tac_dpose T)
-{
-	real x = T.rotation.x, y = T.rotation.y, z = T.rotation.z, w = T.rotation.w;
-	real s = 2 / (x * x + y * y + z * z + w * w);
-	ref_pose p = {{{1 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)},
-		       {s * (x * y + w * z), 1 - s * (x * x + z * z), s * (y * z - w * x)},
-		       {s * (x * z - w * y), s * (y * z + w * x), 1 - s * (x * x + y * y)}},
-		      {T.position.x, T.position.y, T.position.z}};
-	return p;
-}
-
 static double referee(const scenario *s, tac_dpose T, double reach)
 {
 	ref_pose p = ref_pose_of(T);
@@ -81,7 +76,7 @@ static double referee(const scenario *s, tac_dpose T, double reach)
 static scenario scenario_make(const char *name, tac_mesh *tool, tac_mesh *scene, tac_dpose start, int ticks,
 			      path_fn *path)
 {
-	scenario s = {.name = name, .start = start, .ticks = ticks, .path = path};
+	scenario s = {.name = name, .start = start, .samples = SAMPLES, .path = path};
 	s.ticks = TAC_TEST_SANITIZED ? ticks / SHORTER + 10 : ticks;
 	s.tool = thing_make(tool);
 	s.scene = thing_make(scene);
@@ -111,32 +106,25 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-// Where the mover ends when it may take its time.
-static tac_dpose converged(scenario *s, tac_sco *patient, tac_dpose from, tac_dpose device)
-{
-	TEST_ASSERT_TRUE_MESSAGE(tac_sco_reset(patient, from, NULL), s->name);
-	tac_sco_report r;
-	for (int i = 0; i < 3; i++)
-		tac_sco_step(patient, device, NULL, &r);
-	return r.T_world_sco;
-}
+// A pose that may be stuck: judged when it has had time to go on.
+typedef struct suspect {
+	int tick;
+	double error;
+	tac_dpose pose;
+} suspect;
 
 static outcome run(scenario *s)
 {
 	tac_sco *sco = sco_make(s, s->def, s->start);
-	tac_sco_def slow = s->def;
-	slow.pieces = 300;
-	slow.gathers = slow.certificates = slow.qps = 100000;
-	slow.pairs = INT64_C(1) << 40;
-	slow.slew_m = 0;
-	tac_sco *patient = sco_make(s, slow, s->start);
+	oracle *best_of = oracle_make(s->tool.mesh, s->scene.mesh, RHO, s->def.hold_gap_m);
 	outcome o = {.least = HUGE_VAL, .depth = HUGE_VAL};
-	double errors[SAMPLES];
-	int every = s->ticks / 200 + 1, judged = 3;
+	double errors[SAMPLES_MOST];
+	int every = s->ticks / s->samples + 1, judged = 3;
+	suspect held = {.tick = -1};
 	tac_dvec3 force = tac_dvec3_zero();
 	tac_dpose device = s->start;
 	for (int k = 0; k < s->ticks; k++) {
-		tac_dpose before = tac_sco_pose(sco), last = device;
+		tac_dpose last = device;
 		tac_sco_report r;
 		device = s->path(s, k);
 		tac_sco_step(sco, device, NULL, &r);
@@ -161,13 +149,18 @@ static outcome run(scenario *s)
 		}
 		force = now;
 		o.last = r.T_world_sco;
-		if (k % every == every - 1 && o.samples < SAMPLES) {
-			tac_dpose best = converged(s, patient, r.T_world_sco, device);
+		if (held.tick >= 0 && k == held.tick + STICK_TICKS) {
+			o.sticks += distance_between(held.pose, r.T_world_sco) < STICK_PART * held.error;
+			held.tick = -1;
+		}
+		if (k % every == every - 1) {
+			tac_dpose best = oracle_descend(best_of, r.T_world_sco, device);
 			double e = distance_between(r.T_world_sco, best);
 			double gain =
 				distance_between(r.T_world_sco, device) - distance_between(best, device);
-			if (e > 5e-5 && distance_between(before, r.T_world_sco) < 0.02 * e && gain > 1e-6)
-				o.sticks++;
+			if (e > STICK && gain > 1e-6)
+				held = (suspect){k, e, r.T_world_sco};
+			o.unsettled += !best_of->settled;
 			errors[o.samples++] = e;
 		}
 	}
@@ -175,15 +168,16 @@ static outcome run(scenario *s)
 	o.median = errors[o.samples / 2];
 	o.p95 = errors[(int)(0.95 * o.samples)];
 	o.error = errors[o.samples - 1];
-	printf("%-16s dmin %6.2f um, hits %d | error um median %.2f p95 %.2f max %.2f | sticks %d/%d, "
-	       "blocked %d | force "
-	       "step %.4f N, excess %.4f N\n",
-	       s->name, o.least * 1e6, o.intersections, o.median * 1e6, o.p95 * 1e6, o.error * 1e6, o.sticks,
-	       o.samples, o.blocked, o.force_step_N, o.force_excess_N);
+	printf("%-16s dmin %6.2f um, hits %d | error um median %.2f p95 %.2f max %.2f (oracle unsettled %d) "
+	       "| sticks %d/%d, blocked %d | force step %.4f N, excess %.4f N\n",
+	       s->name, o.least * 1e6, o.intersections, o.median * 1e6, o.p95 * 1e6, o.error * 1e6,
+	       o.unsettled, o.sticks, o.samples, o.blocked, o.force_step_N, o.force_excess_N);
 	tac_sco_destroy(&sco);
-	tac_sco_destroy(&patient);
+	free(best_of);
 	TEST_ASSERT_EQUAL_MESSAGE(0, o.intersections, s->name);
 	TEST_ASSERT_TRUE_MESSAGE(o.least >= 4.9e-6, s->name);
+	// Where the oracle does not settle, the energy is flat: seldom, or it would not be one.
+	TEST_ASSERT_TRUE_MESSAGE(o.unsettled <= o.samples / 16 + 1, s->name);
 	return o;
 }
 
@@ -537,6 +531,9 @@ static void a_sphere_follows_a_groove(void)
 
 // --- 11 … 15: pegs ---
 
+// A piece of motion that gains less than 1e-12 m^2 of the squared distance is not made: it leaves this, m.
+#define CONVERGED 1.05e-6
+
 static void pegs_slide_to_the_bottom_of_their_holes(void)
 {
 	const double clearance[] = {1e-3, 0.5e-3, 0.2e-3, 0.1e-3, 0.05e-3}; // of the diameter
@@ -546,8 +543,8 @@ static void pegs_slide_to_the_bottom_of_their_holes(void)
 					   at(0, 0, 0.028), 2600, insert);
 		outcome o = run(&s);
 		TEST_REACHED(o.depth <= 50e-6);
-		TEST_REACHED(o.error <= 1e-6);
-		TEST_REACHED(o.force_step_N <= 0.02 || o.force_excess_N <= 1e-9);
+		TEST_REACHED(o.error <= CONVERGED);
+		TEST_REACHED(o.force_step_N <= 0.02);
 		scenario_free(&s);
 	}
 }
@@ -573,25 +570,49 @@ static void a_jammed_peg_stays_at_its_optimum(void)
 
 // --- 16 … 20 ---
 
+static scenario terrain_make(const char *name, double speed, double height, double range)
+{
+	scenario s = scenario_make(name, brick(), terrain_mesh(0.1, 32, 0.004), at(0, 0, 0.02), 2000, NULL);
+	walk(&s, speed, fmin(20, 20 * speed), V(0, 0, height), range);
+	return s;
+}
+
+static void a_brick_walks_slowly_over_terrain(void)
+{
+	scenario s = terrain_make("terrain 0.05", 0.05, 0.002, 0.012);
+	outcome o = run(&s);
+	TEST_REACHED(o.p95 <= 5e-6);
+	TEST_REACHED(o.error <= 20e-6);
+	TEST_REACHED(o.sticks == 0);
+	scenario_free(&s);
+}
+
 static void a_brick_walks_over_terrain(void)
 {
-	const double speed[] = {0.05, 0.5, 5}, range[] = {0.012, 0.03, 0.05};
-	const char *name[] = {"terrain 0.05", "terrain 0.5", "terrain 5"};
-	for (int i = 0; i < 3; i++) {
-		scenario s = scenario_make(name[i], brick(), terrain_mesh(0.1, 32, 0.004), at(0, 0, 0.02),
-					   2000, NULL);
-		walk(&s, speed[i], fmin(20, 20 * speed[i]), V(0, 0, i == 0 ? 0.002 : 0), range[i]);
-		outcome o = run(&s);
-		if (i == 0) {
-			TEST_REACHED(o.p95 <= 5e-6);
-			TEST_REACHED(o.error <= 20e-6);
-		} else if (i == 1) {
-			TEST_REACHED(o.median <= 10e-6);
-			TEST_REACHED(o.p95 <= 100e-6);
-		}
-		TEST_REACHED(o.sticks == 0);
-		scenario_free(&s);
-	}
+	scenario s = terrain_make("terrain 0.5", 0.5, 0, 0.03);
+	if (!TAC_TEST_SANITIZED)
+		s.samples = SAMPLES_MOST; // few of them are large: fewer samples would be a lottery
+	outcome o = run(&s);
+	TEST_REACHED(o.median <= 10e-6);
+	TEST_REACHED(o.p95 <= 200e-6);
+	TEST_REACHED(o.sticks == 0);
+	s.name = "terrain 0.5, 16"; // pieces, and the other counts as the study had them
+	s.def.pieces = 16;
+	s.def.gathers = s.def.certificates = 64;
+	s.def.qps = 256;
+	o = run(&s);
+	TEST_REACHED(o.median <= 10e-6);
+	TEST_REACHED(o.p95 <= 100e-6);
+	TEST_REACHED(o.sticks == 0);
+	scenario_free(&s);
+}
+
+static void a_brick_rushes_over_terrain(void)
+{
+	scenario s = terrain_make("terrain 5", 5, 0, 0.05);
+	outcome o = run(&s);
+	TEST_REACHED(o.sticks == 0);
+	scenario_free(&s);
 }
 
 static void a_corner_at_five_metres_a_second_is_not_passed(void)
@@ -640,11 +661,61 @@ static void few_pairs_a_tick_are_slow_but_safe(void)
 	scenario_free(&s);
 }
 
+// --- the oracle itself ---
+
+// A start above the rest pose of a tool, and where the oracle goes from there.
+static tac_dpose oracle_from(tac_mesh *tool, tac_mesh *scene, tac_dpose start, tac_dpose device)
+{
+	oracle *best_of = oracle_make(tool, scene, RHO, 1e-5);
+	TEST_ASSERT_TRUE(oracle_gap(best_of, start, 1e-4) > 1e-5);
+	tac_dpose T = oracle_descend(best_of, start, device);
+	TEST_ASSERT_TRUE(best_of->settled);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 1e-5, oracle_gap(best_of, T, 1e-4));
+	free(best_of);
+	return T;
+}
+
+static void assert_at(double x, double y, double z, tac_dpose T, double tolerance)
+{
+	TEST_ASSERT_DOUBLE_WITHIN(tolerance, x, T.position.x);
+	TEST_ASSERT_DOUBLE_WITHIN(tolerance, y, T.position.y);
+	TEST_ASSERT_DOUBLE_WITHIN(tolerance, z, T.position.z);
+}
+
+static void the_oracle_finds_optima_that_are_known(void)
+{
+	tac_mesh *plane = plane_mesh(0.2, 3), *corner = corner_mesh(0.2, 0.02, 2), *box = cube(1),
+		 *slab = brick(), *hole = hole_mesh(0.0052, 0.03, 32, 0.05),
+		 *plug = cylinder_mesh(0.005, 0.02, 32);
+	tac_rng rng = tac_rng_seed(8, 8);
+	for (int i = 0; i < 20; i++) {
+		tac_dpose start = tac_dpose_make(V(0.08, 0.07, 0.06), tac_rng_rotation_f64(&rng));
+		// Flat on the floor, in the corner: all three walls.
+		tac_dpose T = oracle_from(box, plane, start, at(0.011, -0.02, 0.013));
+		assert_at(0.011, -0.02, 0.02001, T, 2e-8);
+		T = oracle_from(box, corner, at(0.05, 0.06, 0.055), at(0.01, 0.012, -0.003));
+		assert_at(0.02001, 0.02001, 0.02001, T, 2e-8);
+		// A device that is tilted: what the support function says is no better, and no worse.
+		tac_dvec3 w = tac_dvec3_scale(tac_rng_unit_f64(&rng), tac_rng_range_f64(&rng, 0.1, 0.6));
+		tac_dpose device = tac_dpose_make(V(0.01, 0, 0.006), tac_dquat_exp(w));
+		T = oracle_from(slab, plane, tac_dpose_make(V(0, 0, 0.06), device.rotation), device);
+		tac_dpose best = search_over_plane(slab, device, T);
+		TEST_ASSERT_DOUBLE_WITHIN(2e-8, distance_between(best, device), distance_between(T, device));
+	}
+	// Pushed aside within a hole: an edge of the plug against the middle of a flat.
+	tac_dpose T = oracle_from(plug, hole, at(0, 0, -0.015), at(0.003, 0, -0.015));
+	assert_at(0.0002 - 1e-5, 0, -0.015, T, 1e-8);
+	tac_mesh *meshes[] = {plane, corner, box, slab, hole, plug};
+	for (size_t i = 0; i < sizeof meshes / sizeof *meshes; i++)
+		tac_mesh_destroy(&meshes[i]);
+}
+
 int main(int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
 	UNITY_BEGIN();
+	RUN_TEST(the_oracle_finds_optima_that_are_known);
 	RUN_TEST(a_box_dragged_over_a_fine_floor_follows_the_device);
 	RUN_TEST(a_box_in_a_corner_touches_all_three_walls);
 	RUN_TEST(a_thin_plate_stops_a_device_of_ten_metres_a_tick);
@@ -657,7 +728,9 @@ int main(int argc, char **argv)
 	RUN_TEST(pegs_slide_to_the_bottom_of_their_holes);
 	RUN_TEST(a_peg_beside_a_tight_hole_stays_on_the_rim);
 	RUN_TEST(a_jammed_peg_stays_at_its_optimum);
+	RUN_TEST(a_brick_walks_slowly_over_terrain);
 	RUN_TEST(a_brick_walks_over_terrain);
+	RUN_TEST(a_brick_rushes_over_terrain);
 	RUN_TEST(a_corner_at_five_metres_a_second_is_not_passed);
 	RUN_TEST(teleports_are_survived);
 	RUN_TEST(one_piece_a_tick_is_slow_but_safe);
