@@ -1,6 +1,6 @@
 // tactus render SCENE --input IN.csv --output OUT.csv: the same servo off line, on a path of the device from
-// a file. Nothing depends on the clock but the last column, so the same path gives the same bits, on every
-// run and with every instruction set.
+// a file, with two hands on two. Nothing depends on the clock but the last column, so the same path gives the
+// same bits, on every run and with every instruction set.
 #include "apps/commands.h"
 #include "apps/options.h"
 #include "apps/render_chai3d.h"
@@ -204,34 +204,11 @@ static bool render_chai3d(FILE *file, const tac_world *world, path_device *devic
 	return good;
 }
 
-static void render(FILE *file, tac_servo *servo, path_device *device, size_t count)
-{
-	write_head(file);
-	for (device->at = 0; device->at < count; device->at++) {
-		const sample *s = &device->samples[device->at];
-		const int64_t begin_ns = tac_clock_now_ns();
-		tac_servo_step(servo, s->time_ns, NULL);
-		const int64_t ns = tac_clock_now_ns() - begin_ns;
-		const tac_snapshot *n = tac_servo_snapshot(servo, 0);
-		fprintf(file, "%.9f", (double)s->time_ns / 1e9);
-		write_pose(file, s->T);
-		write_pose(file, n->T_world_sco);
-		write_vector(file, n->sent.force_N);
-		write_vector(file, n->sent.torque_Nm);
-		fprintf(file, ",%d,%u,%lld\n", (int)n->contact_count, n->sco_flags | n->limits << 16,
-			(long long)ns);
-	}
-}
+// ---- the tools ----
 
-static int run(const session_def *def, bool chai3d, const char *input, const char *output)
+static path_device make_device(void)
 {
-	sample *samples;
-	size_t count;
-	session s = {0};
-	int code = read_path(input, &samples, &count);
-	if (code == EXIT_SUCCESS)
-		code = session_open(def, "tactus render", true, &s);
-	path_device device = {
+	return (path_device){
 		.base = {.info = {.name = "path",
 				  .position_axes = 3,
 				  .rotation_axes = 3,
@@ -242,33 +219,175 @@ static int run(const session_def *def, bool chai3d, const char *input, const cha
 			 .read = path_read,
 			 .write = path_write,
 			 .enable = path_enable},
-		.samples = samples,
 	};
-	if (code == EXIT_SUCCESS && !chai3d) {
+}
+
+// One that no file moves: at the times of the first, along the path that the scene has for its hand.
+static sample *follow_scene(const tac_scene_tool *tool, const sample *first, size_t count)
+{
+	sample *samples = malloc(count * sizeof *samples);
+	const tac_mapping mapping = tac_mapping_make(&tool->mapping);
+	for (size_t i = 0; samples && i < count; i++) {
+		const tac_dpose T = tac_world_path_pose(tool->hand, tool->hand_count,
+							first[i].time_ns - first[0].time_ns);
+		samples[i] = (sample){first[i].time_ns, tac_mapping_inverse(&mapping, T)};
+	}
+	return samples;
+}
+
+typedef struct job {
+	const char *inputs[TAC_SCENE_TOOLS], *outputs[TAC_SCENE_TOOLS]; // NULL: none
+	bool chai3d;
+	session s;
+	size_t count;
+	sample *samples[TAC_SCENE_TOOLS];
+	path_device devices[TAC_SCENE_TOOLS];
+	FILE *files[TAC_SCENE_TOOLS];
+} job;
+
+// The paths of all tools after the first, which has been read.
+static int read_others(job *j)
+{
+	const int32_t tools = j->chai3d ? 1 : j->s.scene->tool_count;
+	for (int32_t i = 1; i < TAC_SCENE_TOOLS; i++) {
+		if (i >= tools && (j->inputs[i] || j->outputs[i])) {
+			fprintf(stderr,
+				"tactus render: input%d: expected a scene with so many tools, found %d\n",
+				(int)i + 1, (int)tools);
+			return EXIT_BAD_INPUT;
+		}
+		if (i >= tools)
+			continue;
+		if (!j->inputs[i]) {
+			j->samples[i] = follow_scene(&j->s.scene->tools[i], j->samples[0], j->count);
+			if (!j->samples[i])
+				return EXIT_FAILURE;
+			continue;
+		}
+		size_t count, k = 0;
+		const int code = read_path(j->inputs[i], &j->samples[i], &count);
+		if (code != EXIT_SUCCESS)
+			return code;
+		while (k < count && k < j->count && j->samples[i][k].time_ns == j->samples[0][k].time_ns)
+			k++;
+		if (k < count || k < j->count) {
+			fprintf(stderr,
+				"tactus render: %s: expected the times of %s, found another in pose %zu\n",
+				j->inputs[i], j->inputs[0], k + 1);
+			return EXIT_BAD_INPUT;
+		}
+	}
+	return EXIT_SUCCESS;
+}
+
+static int create_servos(job *j, int mover)
+{
+	j->s.count = j->s.scene->tool_count;
+	for (int32_t i = 0; i < j->s.count; i++) {
 		tac_servo_def servo = tac_servo_def_default();
-		servo.world = s.world;
-		servo.device = &device.base;
-		servo.mover = (tac_sco_mover)def->mover;
+		servo.world = j->s.world;
+		servo.tool = i;
+		servo.device = &j->devices[i].base;
+		servo.mover = (tac_sco_mover)mover;
 		servo.budget_ns = 0;
-		if (tac_servo_create(&servo, &s.servos[0]) < TAC_OK)
-			code = EXIT_FAILURE;
+		if (tac_servo_create(&servo, &j->s.servos[i]) < TAC_OK)
+			return EXIT_FAILURE;
 	}
-	if (code == EXIT_SUCCESS) {
-		FILE *file = strcmp(output, "-") == 0 ? stdout : fopen(output, "w");
-		if (file && chai3d) {
-			code = render_chai3d(file, s.world, &device, count) ? EXIT_SUCCESS : EXIT_FAILURE;
-		} else if (file) {
-			tac_denormal_flush(true); // as on the real-time thread
-			render(file, s.servos[0], &device, count);
-			tac_denormal_flush(false);
-		}
-		if (!file || ferror(file) || (file == stdout ? fflush(file) : fclose(file)) != 0) {
-			fprintf(stderr, "tactus render: %s: cannot write: %s\n", output, strerror(errno));
-			code = EXIT_FAILURE;
+	return j->s.count == 2 && tac_servo_join(j->s.servos[0], j->s.servos[1]) < TAC_OK ? EXIT_FAILURE
+											  : EXIT_SUCCESS;
+}
+
+static void write_row(FILE *file, const sample *s, const tac_snapshot *n, int64_t ns)
+{
+	fprintf(file, "%.9f", (double)s->time_ns / 1e9);
+	write_pose(file, s->T);
+	write_pose(file, n->T_world_sco);
+	write_vector(file, n->sent.force_N);
+	write_vector(file, n->sent.torque_Nm);
+	fprintf(file, ",%d,%u,%lld\n", (int)n->contact_count, n->sco_flags | n->limits << 16, (long long)ns);
+}
+
+static void render(job *j)
+{
+	for (int32_t i = 0; i < j->s.count; i++) {
+		if (j->files[i])
+			write_head(j->files[i]);
+	}
+	for (size_t k = 0; k < j->count; k++) {
+		for (int32_t i = 0; i < j->s.count; i++) {
+			const sample *s = &j->samples[i][k];
+			j->devices[i].at = k;
+			const int64_t begin_ns = tac_clock_now_ns();
+			tac_servo_step(j->s.servos[i], s->time_ns, NULL);
+			const int64_t ns = tac_clock_now_ns() - begin_ns;
+			if (j->files[i])
+				write_row(j->files[i], s, tac_servo_snapshot(j->s.servos[i], 0), ns);
 		}
 	}
-	session_close(&s);
-	free(samples);
+}
+
+static bool open_files(job *j)
+{
+	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++) {
+		if (!j->outputs[i])
+			continue;
+		j->files[i] = strcmp(j->outputs[i], "-") == 0 ? stdout : fopen(j->outputs[i], "w");
+		if (!j->files[i])
+			return false;
+	}
+	return true;
+}
+
+// False when what was written did not all arrive.
+static bool close_files(job *j)
+{
+	bool good = true;
+	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++) {
+		FILE *file = j->files[i];
+		if (file)
+			good = !ferror(file) && (file == stdout ? fflush(file) : fclose(file)) == 0 && good;
+	}
+	return good;
+}
+
+static int write_all(job *j)
+{
+	int code = EXIT_SUCCESS;
+	bool good = open_files(j);
+	if (good && j->chai3d) {
+		code = render_chai3d(j->files[0], j->s.world, &j->devices[0], j->count) ? EXIT_SUCCESS
+											: EXIT_FAILURE;
+	} else if (good) {
+		tac_denormal_flush(true); // as on the real-time thread
+		render(j);
+		tac_denormal_flush(false);
+	}
+	good = close_files(j) && good;
+	if (!good) {
+		fprintf(stderr, "tactus render: %s: cannot write: %s\n", j->outputs[0], strerror(errno));
+		code = EXIT_FAILURE;
+	}
+	return code;
+}
+
+static int run(const session_def *def, job *j)
+{
+	int code = read_path(j->inputs[0], &j->samples[0], &j->count);
+	if (code == EXIT_SUCCESS)
+		code = session_open(def, "tactus render", true, &j->s);
+	if (code == EXIT_SUCCESS)
+		code = read_others(j);
+	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++) {
+		j->devices[i] = make_device();
+		j->devices[i].samples = j->samples[i];
+	}
+	if (code == EXIT_SUCCESS && !j->chai3d)
+		code = create_servos(j, def->mover);
+	if (code == EXIT_SUCCESS)
+		code = write_all(j);
+	session_close(&j->s);
+	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++)
+		free(j->samples[i]);
 	return code;
 }
 
@@ -277,21 +396,24 @@ int cmd_render(int argc, char **argv)
 	static const char *const movers[] = {"continuous", "reactive", NULL};
 	session_def def = {.mover = TAC_SCO_CONTINUOUS};
 	static const char *const renderers[] = {"tactus", "chai3d", NULL};
-	const char *input = NULL, *output = NULL;
+	job j = {0};
 	int renderer = 0;
 	const option_def options[] = {
 		{"scene", OPTION_POSITIONAL, &def.scene, 0, 0, NULL, "SCENE",
-		 "a built-in scene, a scene file or a mesh file, as `tactus run` takes it; its first tool is "
-		 "moved"},
-		{"input", OPTION_TEXT, &input, 0, 0, NULL, "IN.csv",
+		 "a built-in scene, a scene file or a mesh file, as `tactus run` takes it"},
+		{"input", OPTION_TEXT, &j.inputs[0], 0, 0, NULL, "IN.csv",
 		 "the device's path, a line a tick: t_s,x,y,z,qx,qy,qz,qw; more columns do not count"},
-		{"output", OPTION_TEXT, &output, 0, 0, NULL, "OUT.csv",
+		{"output", OPTION_TEXT, &j.outputs[0], 0, 0, NULL, "OUT.csv",
 		 "the same with sco_x,…,sco_qw,fx,fy,fz,tx,ty,tz,contacts,flags,ns; - is the standard "
 		 "output. flags: "
 		 "what the mover met (haptic/sco.h), and from bit 16 on why the gate stepped in "
 		 "(haptic/limit.h)"},
+		{"input2", OPTION_TEXT, &j.inputs[1], 0, 0, NULL, "IN.csv",
+		 "of a second tool, with the same times; without it the tool follows the scene's path of its "
+		 "hand"},
+		{"output2", OPTION_TEXT, &j.outputs[1], 0, 0, NULL, "OUT.csv", "of a second tool"},
 		{"collider", OPTION_TEXT, &def.collider, 0, 0, NULL, "NAME",
-		 "wide (the default), doptree, classic, scd or chip"},
+		 "wide (the default), doptree, classic, scd, chip or board"},
 		{"mover", OPTION_CHOICE, &def.mover, 0, 0, movers, NULL,
 		 "proved motion that never penetrates, or place, ask and back off"},
 		{"renderer", OPTION_CHOICE, &renderer, 0, 0, renderers, NULL,
@@ -303,10 +425,12 @@ int cmd_render(int argc, char **argv)
 	int code;
 	if (!options_parse(&line, argc, argv, &code))
 		return code;
-	if (!input || !output) {
-		fprintf(stderr, "tactus render: %s: expected --%s FILE, found the end of the line\n",
-			input ? "output" : "input", input ? "output" : "input");
+	if (!j.inputs[0] || !j.outputs[0]) {
+		const char *missing = j.inputs[0] ? "output" : "input";
+		fprintf(stderr, "tactus render: %s: expected --%s FILE, found the end of the line\n", missing,
+			missing);
 		return EXIT_BAD_INPUT;
 	}
-	return run(&def, renderer == 1, input, output);
+	j.chai3d = renderer == 1;
+	return run(&def, &j);
 }

@@ -348,24 +348,30 @@ static tac_dpose point_pose(const tac_scene_point *p)
 	return tac_dpose_make(p->position_m, tac_dquat_exp(p->rotation_rad));
 }
 
+tac_dpose tac_world_path_pose(const tac_scene_point *path, int32_t count, int64_t time_ns)
+{
+	const int32_t last = count - 1;
+	if (last < 0)
+		return tac_dpose_identity();
+	const double lap_s = path[last].time_s;
+	const double t = lap_s > 0 ? fmod((double)time_ns / 1e9, lap_s) : 0;
+	int32_t i = 0;
+	while (i < last && path[i + 1].time_s <= t)
+		i++;
+	const tac_dpose T = point_pose(&path[i]);
+	if (i == last || t <= path[i].time_s)
+		return T;
+	return tac_dpose_interpolate(T, point_pose(&path[i + 1]),
+				     (t - path[i].time_s) / (path[i + 1].time_s - path[i].time_s));
+}
+
 tac_dpose tac_world_object_pose(const tac_world *world, int32_t object, int64_t time_ns)
 {
 	const tac_scene_object *o = &world->scene->objects[object];
 	const tac_dpose base = tac_dpose_make(o->position_m, tac_dquat_exp(o->rotation_rad));
-	const int32_t last = o->path_count - 1;
-	if (last < 0)
+	if (o->path_count == 0)
 		return base;
-	const double lap_s = o->path[last].time_s;
-	const double t = lap_s > 0 ? fmod((double)time_ns / 1e9, lap_s) : 0;
-	int32_t i = 0;
-	while (i < last && o->path[i + 1].time_s <= t)
-		i++;
-	tac_dpose T = point_pose(&o->path[i]);
-	if (i < last && t > o->path[i].time_s)
-		T = tac_dpose_interpolate(T, point_pose(&o->path[i + 1]),
-					  (t - o->path[i].time_s) /
-						  (o->path[i + 1].time_s - o->path[i].time_s));
-	return tac_dpose_compose(base, T);
+	return tac_dpose_compose(base, tac_world_path_pose(o->path, o->path_count, time_ns));
 }
 
 const tac_material *tac_world_material(const tac_world *world, int32_t object, int32_t surface)

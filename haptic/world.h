@@ -51,8 +51,12 @@ tac_result tac_world_build_told(const tac_scene *scene, const tac_collider *coll
 // Nulls the pointer; NULL in it is allowed. Thread: setup.
 void tac_world_destroy(tac_world **world);
 
-// Where object `object` is `time_ns` after the start. Paths go on straight lines from point to point and
-// begin anew after the last. Thread: RT.
+// Where a path is `time_ns` after the start: on straight lines from point to point, and anew after the last.
+// Thread: RT.
+tac_dpose tac_world_path_pose(const tac_scene_point *path, int32_t count, int64_t time_ns);
+
+// Where object `object` is `time_ns` after the start.
+// Thread: RT.
 tac_dpose tac_world_object_pose(const tac_world *world, int32_t object, int64_t time_ns);
 
 // The material of a surface of an object. Thread: RT.

@@ -1,4 +1,6 @@
-"""`tactus run` and `tactus render` as a person and a program meet them: run_render.py PROGRAM."""
+"""`tactus run` and `tactus render` as a person and a program meet them: run_render.py PROGRAM [BOARD].
+
+BOARD is a library that, preloaded, puts a virtual CollisionChip board on the program's USB bus."""
 
 import csv
 import json
@@ -10,7 +12,7 @@ import sys
 import tempfile
 import unittest
 
-PROGRAM = sys.argv.pop()
+PROGRAM, BOARD = (sys.argv[1:] + [None])[:2]
 SCENES = "sphere stylus peg tooth groove assembly hands".split()
 
 
@@ -144,12 +146,19 @@ class Render(Refusing):
     def tearDown(self):
         self.folder.cleanup()
 
-    def render(self, scene, *options, simd=None):
+    def render(self, scene, *options, **environment):
         """The rows, without the times."""
-        environment = dict(os.environ, **({"TACTUS_SIMD": simd} if simd else {}))
+        environment = dict(os.environ, **environment)
         result = tactus("render", scene, "--input", self.input, "--output", self.output, *options, env=environment)
-        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
-        with open(self.output) as file:
+        self.assertEqual((result.returncode, result.stdout), (0, ""), result)
+        if "LD_PRELOAD" in environment:  # the board says that it is there
+            self.assertRegex(result.stderr, r"\Atactus: board: \S+ connected, .*\n\Z")
+        else:
+            self.assertEqual(result.stderr, "")
+        return self.read(self.output)
+
+    def read(self, path):
+        with open(path) as file:
             rows = list(csv.DictReader(file))
         for row in rows:
             self.assertGreater(int(row.pop("ns")), 0)
@@ -170,23 +179,55 @@ class Render(Refusing):
             self.assertEqual(rows, self.render(scene))
             self.assertTrue(any(float(row["fz"]) > 0 for row in rows))
             for simd in filter(has_variant, ("scalar", "sse2", "avx2")):
-                self.assertEqual(rows, self.render(scene, simd=simd), (scene, simd))
+                self.assertEqual(rows, self.render(scene, TACTUS_SIMD=simd), (scene, simd))
 
     def test_the_reactive_mover_does_the_same_on_every_collider(self):
         write_path(self.input, 300, wander)
         for scene in "sphere", "groove":
             rows = self.render(scene, "--mover", "reactive")
             self.assertTrue(any(float(row["fz"]) > 0 for row in rows))
-            for collider in "doptree", "classic", "scd", "chip":
-                self.assertEqual(rows, self.render(scene, "--mover", "reactive", "--collider", collider),
+            for collider in ["doptree", "classic", "scd", "chip"] + ["board"] * (BOARD is not None):
+                board = {"LD_PRELOAD": BOARD} if collider == "board" else {}
+                self.assertEqual(rows, self.render(scene, "--mover", "reactive", "--collider", collider, **board),
                                  (scene, collider))
 
     def test_both_movers_end_near_each_other(self):
-        write_path(self.input, 1500, lambda t: (0.001, 0.002, max(0.002, 0.03 - 0.03 * t), 0, 0, 0, 1))
-        ends = [self.render("sphere", "--mover", mover)[-1] for mover in ("continuous", "reactive")]
-        for name in "sco_x", "sco_y", "sco_z":
-            self.assertAlmostEqual(float(ends[0][name]), float(ends[1][name]), delta=2e-5)
-        self.assertAlmostEqual(float(ends[0]["fz"]), 3, delta=0.05)
+        """20 um, and the force of that, on a plane, in a groove and in a hole, turned as well as pushed."""
+        ways = {"sphere": lambda t: (0.001, 0.002, max(0.002, 0.03 - 0.03 * t), 0, 0, 0, 1),
+                "groove": lambda t: (0.01 * min(1, t), 0.004, max(0.01, 0.06 - 0.06 * t), 0,
+                                     math.sin(0.05 * min(1, t)), 0, math.cos(0.05 * min(1, t))),
+                "peg": lambda t: (0.0004 * min(1, t), 0, max(0.038, 0.075 - 0.05 * t), 0, 0, 0, 1)}
+        for scene, way in ways.items():
+            write_path(self.input, 1500, way)
+            ends = [self.render(scene, "--mover", mover)[-1] for mover in ("continuous", "reactive")]
+            self.assertGreater(int(ends[0]["contacts"]), 0, scene)
+            for name in "sco_x", "sco_y", "sco_z":
+                self.assertAlmostEqual(float(ends[0][name]), float(ends[1][name]), delta=2e-5, msg=scene)
+            for name in "fx", "fy", "fz":
+                self.assertAlmostEqual(float(ends[0][name]), float(ends[1][name]), delta=0.04, msg=scene)
+            if scene == "sphere":
+                self.assertAlmostEqual(float(ends[0]["fz"]), 3, delta=0.05)
+
+    def test_both_tools_of_a_scene_for_two_hands_move(self):
+        second = {name: os.path.join(self.folder.name, name + "2.csv") for name in ("in", "out")}
+        # A finger at rest, and a block that comes from the side and presses it 6 mm aside.
+        write_path(self.input, 1200, lambda t: (0, 0, 0.03, 0, 0, 0, 1))
+        write_path(second["in"], 1200, lambda t: (max(0.01, 0.05 - 0.04 * t), 0, 0.03, 0, 0, 0, 1))
+        first = self.render("hands", "--input2", second["in"], "--output2", second["out"])
+        other = self.read(second["out"])
+        self.assertEqual(len(first), len(other))
+        self.assertEqual(float(first[0]["fx"]), 0)
+        self.assertEqual(float(other[0]["sco_x"]), 0.05)
+        # What one feels the other feels, and the finger's radius and half the block are between them.
+        self.assertLess(float(first[-1]["fx"]), -2)
+        self.assertAlmostEqual(float(first[-1]["fx"]), -float(other[-1]["fx"]), delta=0.1)
+        self.assertGreater(float(other[-1]["sco_x"]) - float(first[-1]["sco_x"]), 0.0155)
+        self.assertEqual(first, self.render("hands", "--input2", second["in"]))
+        # Without a path of its own the second goes as the scene says: down to 14 mm within the first second.
+        self.render("hands", "--output2", second["out"])
+        other = self.read(second["out"])
+        self.assertAlmostEqual(float(other[0]["z"]), 0.05, delta=1e-9)
+        self.assertAlmostEqual(float(other[1000]["sco_z"]), 0.014, delta=1e-9)
 
     def test_five_millimetres_at_500_N_per_m_are_two_and_a_half_newtons(self):
         scene = os.path.join(self.folder.name, "plane.yaml")
@@ -207,6 +248,13 @@ class Render(Refusing):
         options = "--input", self.input, "--output", self.output
         self.refuse("render", "sphere", says="input: expected --input FILE")
         self.refuse("render", "sphere", *options, says="in.csv: cannot read the path: No such file")
+        write_path(self.input, 3, wander)
+        self.refuse("render", "sphere", *options, "--input2", self.input,
+                    says="input2: expected a scene with so many tools, found 1")
+        second = os.path.join(self.folder.name, "in2.csv")
+        write_path(second, 4, wander)
+        self.refuse("render", "hands", *options, "--input2", second,
+                    says="expected the times of .*found another in pose 4")
         for text, says in (("", "expected poses, found none"),
                            ("t_s,x,y,z,qx,qy,qz,qw\n0,1,2\n", "in.csv:2: expected 8 numbers .*found 3"),
                            ("0,0,0,nan,0,0,0,1\n", "in.csv:1: expected 8 numbers .*found 3"),
