@@ -22,6 +22,25 @@ int64_t __wrap_tac_clock_now_ns(void)
 	return clock_ns += 20 * US;
 }
 
+// The tick's queries, as they go by: the check of the SCO's pose asks for the first pair, the extra for
+// surfaces.
+static int checks, surface_queries;
+
+tac_contact __real_tac_collider_query(const tac_collider *collider, tac_context *context,
+				      const tac_shape *moving, const tac_shape *fixed,
+				      const tac_motion *motion, tac_query_mode mode, tac_budget budget);
+tac_contact __wrap_tac_collider_query(const tac_collider *collider, tac_context *context,
+				      const tac_shape *moving, const tac_shape *fixed,
+				      const tac_motion *motion, tac_query_mode mode, tac_budget budget);
+tac_contact __wrap_tac_collider_query(const tac_collider *collider, tac_context *context,
+				      const tac_shape *moving, const tac_shape *fixed,
+				      const tac_motion *motion, tac_query_mode mode, tac_budget budget)
+{
+	checks += mode == TAC_QUERY_FIRST;
+	surface_queries += mode == TAC_QUERY_SURFACES;
+	return __real_tac_collider_query(collider, context, moving, fixed, motion, mode, budget);
+}
+
 static int64_t injected_ns;
 
 static tac_device_status slow_read(tac_device *device, int64_t now_ns, tac_device_state *out_state)
@@ -66,12 +85,19 @@ static void extras_are_left_out_in_order_and_nothing_else_is(void)
 	};
 	for (size_t k = 0; k < sizeof expect / sizeof *expect; k++) {
 		injected_ns = expect[k].injected_ns;
+		f.hand.state.T_base_tool.position.x += 1e-4;
 		const int64_t writes = f.hand.writes;
+		checks = surface_queries = 0;
 		tick = (tac_tick){.wake_ns = clock_ns};
 		tac_servo_step(f.servo, now_ns += MS, &tick);
 		const tac_snapshot *s = tac_servo_snapshot(f.servo, 0);
 		TEST_ASSERT_EQUAL_UINT32(expect[k].dropped, s->dropped);
-		// Moved, checked and written all the same.
+		// Moved, checked and written all the same: the hand has gone on, and the tool with it.
+		TEST_ASSERT_EQUAL_INT(1, checks);
+		TEST_ASSERT_EQUAL_INT((expect[k].dropped >> TAC_SERVO_SURFACES & 1u) ? 0 : 1,
+				      surface_queries);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-6, f.hand.state.T_base_tool.position.x,
+					  s->T_world_sco.position.x);
 		TEST_ASSERT_EQUAL_INT64(writes + 1, f.hand.writes);
 		TEST_ASSERT_DOUBLE_WITHIN(0.01, 1.0, f.hand.wrench.force_N.z);
 		TEST_ASSERT_TRUE(s->contact_count > 0);

@@ -1,8 +1,11 @@
-// The built-in scenes under a hand that knows no mercy: slow, fast and jumping. The SCO's pose is checked
-// each tick by the static engine in exact mode (SPEC E02), and the engines are held against each other (E06).
-// TACTUS_TICKS sets how many ticks each scene gets.
+// The built-in scenes under a hand that knows no mercy: slow, fast and jumping; and for a minute under the
+// hand they were made for (SPEC E01, E02). The SCO's pose is checked each tick by the static engine in exact
+// mode. The four kinds of collision are held against a judge of their own on one scene (E06). TACTUS_TICKS
+// sets how many ticks each scene gets.
 #include "base/rng.h"
+#include "collision/primitives.h"
 #include "tests/allocations.h"
+#include "tests/ccd_referee.h"
 #include "tests/limits.h"
 #include "tests/servo_fixture.h"
 
@@ -42,50 +45,75 @@ static void wander(tac_rng *rng, const tac_scene_tool *tool, int tick, tac_dpose
 	}
 }
 
-static int torture(const char *name, int ticks)
-{
+// A scene with a puppet for its hand, and the judge of its poses.
+typedef struct trial {
 	fixture f;
-	memset(&f, 0, sizeof f);
-	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_builtin(name, &f.scene));
-	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(f.scene, tac_collider_find("wide"), &f.world));
-	puppet_init(&f.hand);
-	f.scene->tools[0].mapping = (tac_scene_mapping){.workspace_scale = 1, .clutch_button = -1};
+	tac_context *referee;
+	const char *name;
+	int touching;
+} trial;
+
+static void trial_build(trial *t, const char *name)
+{
+	memset(t, 0, sizeof *t);
+	t->name = name;
+	fixture *f = &t->f;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_builtin(name, &f->scene));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(f->scene, tac_collider_find("wide"), &f->world));
+	puppet_init(&f->hand);
+	f->scene->tools[0].mapping = (tac_scene_mapping){.workspace_scale = 1, .clutch_button = -1};
 	tac_servo_def def = tac_servo_def_default();
 	def.budget_ns = 0;
 	def.check = false; // the referee is the test's
-	def.world = f.world;
-	def.device = &f.hand.base;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_servo_create(&def, &f.servo));
-	tac_context *referee;
+	def.world = f->world;
+	def.device = &f->hand.base;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_servo_create(&def, &f->servo));
 	const tac_context_def context = tac_context_def_default();
-	TEST_ASSERT_EQUAL(TAC_OK, tac_context_create(&context, &referee));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_context_create(&context, &t->referee));
+}
+
+static void trial_fini(trial *t)
+{
+	tac_context_destroy(&t->referee);
+	fixture_fini(&t->f);
+}
+
+// One tick: no allocation, no NaN, no fault, nothing inside.
+static void trial_step(trial *t, tac_dpose T)
+{
+	fixture *f = &t->f;
+	f->hand.state.T_base_tool.rotation = T.rotation;
+	const int before = allocations;
+	const tac_snapshot *s = step_to(f, T.position);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(before, allocations, t->name);
+	TEST_ASSERT_TRUE(tac_dpose_finite(s->T_world_sco));
+	TEST_ASSERT_TRUE(tac_dvec3_finite(f->hand.wrench.force_N) &&
+			 tac_dvec3_finite(f->hand.wrench.torque_Nm));
+	TEST_ASSERT_EQUAL_UINT64_MESSAGE(0, s->faults, t->name);
+	t->touching += s->contact_count > 0;
+	for (int32_t k = 0; k < f->scene->object_count; k++) {
+		const tac_motion motion = motion_between(s->T_world_objects[k], s->T_world_sco);
+		const tac_contact answer = tac_collider_query(
+			f->world->collider, t->referee, f->world->tools[0].shape, f->world->objects[k].shape,
+			&motion, TAC_QUERY_FIRST, (tac_budget){0, 0});
+		TEST_ASSERT_EQUAL_INT_MESSAGE(TAC_CONTACT_NONE, answer, t->name);
+	}
+}
+
+static int torture(const char *name, int ticks)
+{
+	trial t;
+	trial_build(&t, name);
+	const tac_scene_tool *tool = &t.f.scene->tools[0];
 	tac_rng rng = tac_rng_seed(11, 3);
 	tac_dvec3 v = tac_dvec3_zero(), w = tac_dvec3_zero();
-	tac_dpose T = tac_dpose_make(f.scene->tools[0].hand[0].position_m,
-				     tac_dquat_exp(f.scene->tools[0].hand[0].rotation_rad));
-	int touching = 0;
+	tac_dpose T = tac_dpose_make(tool->hand[0].position_m, tac_dquat_exp(tool->hand[0].rotation_rad));
 	for (int i = 0; i < ticks; i++) {
-		f.hand.state.T_base_tool.rotation = T.rotation;
-		const int before = allocations;
-		const tac_snapshot *s = step_to(&f, T.position);
-		TEST_ASSERT_EQUAL_INT_MESSAGE(before, allocations, name);
-		TEST_ASSERT_TRUE(tac_dpose_finite(s->T_world_sco));
-		TEST_ASSERT_TRUE(tac_dvec3_finite(f.hand.wrench.force_N) &&
-				 tac_dvec3_finite(f.hand.wrench.torque_Nm));
-		TEST_ASSERT_EQUAL_UINT64_MESSAGE(0, s->faults, name);
-		touching += s->contact_count > 0;
-		for (int32_t k = 0; k < f.scene->object_count; k++) {
-			const tac_motion motion = motion_between(s->T_world_objects[k], s->T_world_sco);
-			const tac_contact answer = tac_collider_query(
-				f.world->collider, referee, f.world->tools[0].shape,
-				f.world->objects[k].shape, &motion, TAC_QUERY_FIRST, (tac_budget){0, 0});
-			TEST_ASSERT_EQUAL_INT_MESSAGE(TAC_CONTACT_NONE, answer, name);
-		}
-		wander(&rng, &f.scene->tools[0], i, &T, &v, &w);
+		trial_step(&t, T);
+		wander(&rng, tool, i, &T, &v, &w);
 	}
-	tac_context_destroy(&referee);
-	fixture_fini(&f);
-	return touching;
+	trial_fini(&t);
+	return t.touching;
 }
 
 static void nothing_penetrates_in_any_built_in_scene(void)
@@ -102,44 +130,124 @@ static void nothing_penetrates_in_any_built_in_scene(void)
 	}
 }
 
-// SPEC E06: the engines and the distance of continuous collision on one scene.
-static void all_engines_say_the_same_of_a_scene(void)
+// SPEC E01 without its time, which docs/measured.md has, and E02.
+static void a_minute_of_the_reference_scene_allocates_nothing_and_nothing_is_inside(void)
 {
-	static const char *const names[] = {"wide", "doptree", "classic", "scd", "chip"};
-	enum { ENGINES = sizeof names / sizeof *names };
+	const int ticks = TAC_TEST_SANITIZED ? 1000 : 60000;
+	trial t;
+	trial_build(&t, tac_scene_builtin_name(0));
+	const tac_scene_tool *tool = &t.f.scene->tools[0];
+	for (int i = 0; i < ticks; i++)
+		trial_step(&t, tac_world_path_pose(tool->hand, tool->hand_count, i * MS));
+	TEST_ASSERT_TRUE(TAC_TEST_SANITIZED || t.touching > ticks / 3);
+	trial_fini(&t);
+}
+
+// ---- four modules on one scene ----
+
+typedef struct module {
+	const char *name;
+	tac_world *world;
+	tac_context *context;
+} module;
+
+static bool ask_engine(const module *m, tac_dpose T_object_tool)
+{
+	const tac_motion motion = motion_between(tac_dpose_identity(), T_object_tool);
+	const tac_contact answer =
+		tac_collider_query(m->world->collider, m->context, m->world->tools[0].shape,
+				   m->world->objects[0].shape, &motion, TAC_QUERY_FIRST, (tac_budget){0, 0});
+	TEST_ASSERT_TRUE(answer != TAC_CONTACT_UNKNOWN);
+	return answer == TAC_CONTACT_HIT;
+}
+
+static tac_triangle erit_triangle(const tac_mesh *mesh, int32_t i, tac_dpose T)
+{
+	const int32_t *v = mesh->triangles[i].vertex;
+	return (tac_triangle){tac_dpose_apply_point(T, tac_dvec3_from_vec3(mesh->vertices[v[0]])),
+			      tac_dpose_apply_point(T, tac_dvec3_from_vec3(mesh->vertices[v[1]])),
+			      tac_dpose_apply_point(T, tac_dvec3_from_vec3(mesh->vertices[v[2]]))};
+}
+
+// ERIT's test of two triangles, over all of them.
+static bool ask_erit(const tac_mesh *tool, const tac_mesh *object, tac_dpose T)
+{
+	const double eps = tac_primitive_eps(0.1);
+	for (int32_t i = 0; i < tool->triangle_count; i++) {
+		const tac_triangle a = erit_triangle(tool, i, T);
+		for (int32_t j = 0; j < object->triangle_count; j++) {
+			const tac_triangle b = erit_triangle(object, j, tac_dpose_identity());
+			if (tac_triangle_meets_triangle(&a, &b, eps))
+				return true;
+		}
+	}
+	return false;
+}
+
+// Continuous collision: whether the distance is 0; and where it is, a sweep from above does not arrive.
+static bool ask_ccd(const tac_world *world, tac_dpose T)
+{
+	const tac_ccd_body *tool = world->tools[0].body, *object = world->objects[0].body;
+	const tac_ccd_pose pose = tac_ccd_pose_from_dpose(T);
+	const bool hit = tac_ccd_distance(tool, object, &pose, 1e-3, NULL, NULL, NULL) == 0;
+	const tac_dvec3 down = tac_dvec3_make(0, 0, -0.2);
+	const tac_ccd_pose above = tac_ccd_translated(&pose, down, -1);
+	const tac_ccd_options options = tac_ccd_options_default();
+	const tac_ccd_result sweep = tac_ccd_translate(tool, object, &above, down, &options, NULL);
+	TEST_ASSERT_TRUE(sweep.fraction > 0);
+	TEST_ASSERT_FALSE_MESSAGE(hit && sweep.fraction == 1, "a sweep ended inside");
+	return hit;
+}
+
+// SPEC E06: chip, surface detection, ERIT and continuous collision, with our own engines, against the referee
+// in long double. Poses nearer to touching than single precision can tell are left out.
+#define UNSURE 1e-7
+
+static void four_modules_say_the_same_of_a_thousand_poses(void)
+{
+	module modules[] = {{.name = "wide"},
+			    {.name = "doptree"},
+			    {.name = "classic"},
+			    {.name = "scd"},
+			    {.name = "chip"}};
+	enum { MODULES = sizeof modules / sizeof *modules };
 	tac_scene *scene;
-	tac_world *worlds[ENGINES];
-	tac_context *contexts[ENGINES];
 	const tac_context_def def = tac_context_def_default();
 	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_builtin("groove", &scene));
-	for (int e = 0; e < ENGINES; e++) {
-		TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(scene, tac_collider_find(names[e]), &worlds[e]));
-		TEST_ASSERT_EQUAL(TAC_OK, tac_context_create(&def, &contexts[e]));
+	for (int e = 0; e < MODULES; e++) {
+		module *m = &modules[e];
+		TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(scene, tac_collider_find(m->name), &m->world));
+		TEST_ASSERT_EQUAL(TAC_OK, tac_context_create(&def, &m->context));
 	}
+	const tac_world *world = modules[0].world;
+	const tac_mesh *tool = world->tools[0].mesh, *object = world->objects[0].mesh;
 	tac_rng rng = tac_rng_seed(4, 4);
-	int hits = 0, poses = TAC_TEST_SANITIZED ? 50 : 1000;
+	int hits = 0, unsure = 0, poses = TAC_TEST_SANITIZED ? 50 : 1000;
 	for (int i = 0; i < poses; i++) {
 		const tac_dpose T = tac_dpose_make(tac_dvec3_make(tac_rng_range_f64(&rng, -0.03, 0.03),
 								  tac_rng_range_f64(&rng, -0.05, 0.05),
 								  tac_rng_range_f64(&rng, 0, 0.05)),
 						   tac_rng_rotation_f64(&rng));
-		const tac_motion motion = motion_between(tac_world_object_pose(worlds[0], 0, 0), T);
-		tac_contact first = TAC_CONTACT_UNKNOWN;
-		for (int e = 0; e < ENGINES; e++) {
-			const tac_contact answer = tac_collider_query(
-				worlds[e]->collider, contexts[e], worlds[e]->tools[0].shape,
-				worlds[e]->objects[0].shape, &motion, TAC_QUERY_FIRST, (tac_budget){0, 0});
-			TEST_ASSERT_TRUE(answer != TAC_CONTACT_UNKNOWN);
-			if (e == 0)
-				first = answer;
-			TEST_ASSERT_EQUAL_INT_MESSAGE(first, answer, names[e]);
+		const tac_ccd_pose pose = tac_ccd_pose_from_dpose(T);
+		const ref_pose p =
+			ref_pose_at(&pose, tac_dvec3_zero(), pose.t, tac_dvec3_make(0, 0, 1), 0, 0);
+		const double apart = ref_distance(tool, object, &p, 1e-3);
+		const bool truth = apart < 0;
+		if (!truth && apart < UNSURE) {
+			unsure++;
+			continue;
 		}
-		hits += first == TAC_CONTACT_HIT;
+		hits += truth;
+		for (int e = 0; e < MODULES; e++)
+			TEST_ASSERT_EQUAL_INT_MESSAGE(truth, ask_engine(&modules[e], T), modules[e].name);
+		TEST_ASSERT_EQUAL_INT_MESSAGE(truth, ask_erit(tool, object, T), "ERIT");
+		TEST_ASSERT_EQUAL_INT_MESSAGE(truth, ask_ccd(world, T), "continuous collision");
 	}
 	TEST_ASSERT_TRUE(hits > poses / 10 && hits < poses * 9 / 10);
-	for (int e = 0; e < ENGINES; e++) {
-		tac_context_destroy(&contexts[e]);
-		tac_world_destroy(&worlds[e]);
+	TEST_ASSERT_TRUE(unsure <= poses / 100);
+	for (int e = 0; e < MODULES; e++) {
+		tac_context_destroy(&modules[e].context);
+		tac_world_destroy(&modules[e].world);
 	}
 	tac_scene_destroy(&scene);
 }
@@ -148,6 +256,7 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(nothing_penetrates_in_any_built_in_scene);
-	RUN_TEST(all_engines_say_the_same_of_a_scene);
+	RUN_TEST(a_minute_of_the_reference_scene_allocates_nothing_and_nothing_is_inside);
+	RUN_TEST(four_modules_say_the_same_of_a_thousand_poses);
 	return UNITY_END();
 }

@@ -1,5 +1,6 @@
 // The whole tick against closed forms: a puppet device whose pose the test sets, scenes as text.
 #include "base/rng.h"
+#include "collision/chip_host.h"
 #include "tests/allocations.h"
 #include "tests/servo_fixture.h"
 
@@ -87,67 +88,65 @@ static void sliding_under_the_surface_drags_nothing_without_friction(void)
 
 // ---- what goes wrong ----
 
-// An engine that does not know when it is told not to: what a chip's ERR and a lost board come to.
-static bool engine_fails;
-static const tac_collider *engine_behind;
+// A flipped bit in the chip's hierarchy memory: the root of the floor's tree is no node, or its first plane
+// is no number. The chip stops with an error, and says so in its status.
+typedef struct damage {
+	uint32_t *word;
+	uint32_t good, bad;
+	tac_chip_error error;
+} damage;
 
-static tac_contact failing_run(const tac_collider *self, tac_context *context, bool resume)
+static damage damage_make(const fixture *f, tac_chip_error error)
 {
-	(void)self;
-	return engine_fails ? TAC_CONTACT_UNKNOWN : engine_behind->run(engine_behind, context, resume);
+	uint32_t *root = ((tac_chip_shape *)f->world->objects[0].shape)->bytes;
+	return error == TAC_CHIP_ERR_TYPE ? (damage){&root[24], root[24], 7, error}
+					  : (damage){&root[0], root[0], 0x7fc00000, error};
 }
 
-static tac_result failing_build(const tac_collider *self, const tac_mesh *mesh, tac_shape **out_shape)
+static tac_chip_error chip_error_of(const fixture *f, tac_dpose T)
 {
-	const tac_result result = engine_behind->build(engine_behind, mesh, out_shape);
-	if (result >= TAC_OK)
-		(*out_shape)->collider = self;
-	return result;
+	tac_context *context;
+	const tac_context_def def = tac_context_def_default();
+	TEST_ASSERT_EQUAL(TAC_OK, tac_context_create(&def, &context));
+	const tac_pose P = tac_pose_from_dpose(tac_dpose_relative(tac_world_object_pose(f->world, 0, 0), T));
+	const tac_motion motion = {tac_mat3_from_quat(P.rotation), P.position};
+	tac_collider_query(f->world->collider, context, f->world->tools[0].shape, f->world->objects[0].shape,
+			   &motion, TAC_QUERY_FIRST, (tac_budget){0, 0});
+	const uint32_t status = tac_chip_read(context->scratch, TAC_CHIP_STATUS);
+	tac_context_destroy(&context);
+	return (tac_chip_error)(status >> TAC_CHIP_ERR_SHIFT & 0xff);
 }
 
-static void build_failing(fixture *f, tac_collider *engine, const char *behind, tac_servo_def def)
+// SPEC E05: contact assumed, pose held, counted once.
+static void an_error_of_the_chip_holds_the_pose_and_lowers_the_force(void)
 {
-	static const char text[] = BALL PLAIN FLOOR;
-	engine_behind = tac_collider_find(behind);
-	engine_fails = false;
-	*engine = (tac_collider){"failing", "none", failing_build, engine_behind->destroy, failing_run};
-	memset(f, 0, sizeof *f);
-	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_parse(text, strlen(text), "test", &f->scene));
-	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(f->scene, engine, &f->world));
-	puppet_init(&f->hand);
-	def.world = f->world;
-	def.device = &f->hand.base;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_servo_create(&def, &f->servo));
-}
-
-// SPEC E05, with the chip behind: contact assumed, pose held, counted once.
-static void an_engine_that_does_not_know_holds_the_pose_and_lowers_the_force(void)
-{
-	for (int mover = TAC_SCO_CONTINUOUS; mover <= TAC_SCO_REACTIVE; mover++) {
+	for (int which = 0; which < 4; which++) {
 		fixture f;
-		tac_collider engine;
 		tac_servo_def def = offline();
-		def.mover = (tac_sco_mover)mover;
-		build_failing(&f, &engine, "chip", def);
+		def.mover = which & 1 ? TAC_SCO_REACTIVE : TAC_SCO_CONTINUOUS;
+		fixture_build(&f, BALL PLAIN FLOOR, "chip", def);
+		const damage d = damage_make(&f, which & 2 ? TAC_CHIP_ERR_NAN : TAC_CHIP_ERR_TYPE);
 		step_to(&f, tac_dvec3_make(0, 0, 0.03));
 		move_to(&f, tac_dvec3_make(0, 0, 0.008), 200);
 		const tac_snapshot *s = move_to(&f, tac_dvec3_make(0, 0, 0.008), 20);
 		const tac_dpose held = s->T_world_sco;
 		const uint64_t faults = s->faults, unknowns = s->unknowns;
 		TEST_ASSERT_TRUE(f.hand.wrench.force_N.z > 0.9);
-		engine_fails = true;
+		TEST_ASSERT_EQUAL(TAC_CHIP_ERR_NONE, chip_error_of(&f, held));
+		*d.word = d.bad;
+		TEST_ASSERT_EQUAL(d.error, chip_error_of(&f, held));
 		s = step_to(&f, tac_dvec3_make(0.0001, 0, 0.008));
-		engine_fails = false;
+		*d.word = d.good;
 		assert_near(held.position, s->T_world_sco.position, 0);
 		TEST_ASSERT_EQUAL_UINT64(1, s->unknowns - unknowns);
-		TEST_ASSERT_EQUAL_UINT64(mover == TAC_SCO_CONTINUOUS ? 1 : 0, s->faults - faults);
+		TEST_ASSERT_EQUAL_UINT64(def.mover == TAC_SCO_CONTINUOUS ? 1 : 0, s->faults - faults);
 		TEST_ASSERT_TRUE(s->limits >> TAC_LIMIT_UNKNOWN & 1u);
-		// For good: the force goes down, and comes back when the engine does.
-		engine_fails = true;
+		// For good: the force goes down, and comes back when the chip does.
+		*d.word = d.bad;
 		for (int i = 0; i < 200; i++) // the reactive mover asks only when the device moves
 			step_to(&f, tac_dvec3_make(i % 2 ? 1e-4 : 0, 0, 0.008));
 		assert_near(tac_dvec3_zero(), f.hand.wrench.force_N, 0);
-		engine_fails = false;
+		*d.word = d.good;
 		move_to(&f, tac_dvec3_make(0, 0, 0.03), 100);
 		move_to(&f, tac_dvec3_make(0, 0, 0.008), 200);
 		s = move_to(&f, tac_dvec3_make(0, 0, 0.008), 700);
@@ -415,7 +414,7 @@ int main(void)
 	RUN_TEST(in_free_motion_the_sco_is_the_device_and_there_is_no_force);
 	RUN_TEST(pushing_five_millimetres_into_a_plane_at_500_N_per_m_gives_two_and_a_half_newtons);
 	RUN_TEST(sliding_under_the_surface_drags_nothing_without_friction);
-	RUN_TEST(an_engine_that_does_not_know_holds_the_pose_and_lowers_the_force);
+	RUN_TEST(an_error_of_the_chip_holds_the_pose_and_lowers_the_force);
 	RUN_TEST(a_tool_that_begins_in_contact_waits_until_it_is_free);
 	RUN_TEST(poses_that_are_no_poses_are_refused_and_do_no_harm);
 	RUN_TEST(a_lost_device_gets_no_force_and_a_stop_cuts_at_once);
