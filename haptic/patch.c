@@ -16,17 +16,60 @@
 // Part of the old velocity in the new one: 4 ms at 1 kHz, against the steps of the position sensor.
 #define VELOCITY_POLE 0.8
 
-static tac_dvec3 smooth_normal(const tac_world *world, const tac_sco_contact *c, tac_dpose T_world_object)
+// Rounds in which the place that the device looks at is found, and how much its depth may differ from the
+// contact's.
+#define LOOKS   4
+#define SHALLOW 0.5
+#define DEEP    1.5
+
+typedef struct shading {
+	tac_dvec3 normal;
+	double depth; // over the contact's own
+} shading;
+
+// The smooth surface that the facets stand for, seen from the device. Not where the SCO touches: at the edge
+// between two facets that goes from one foot of the device's perpendicular to the next at once, by depth
+// times the angle between them, and normal and depth with it. But where the device looks at: from the
+// touching point as the device has it along the smooth normal there, which goes on steadily. A round tool
+// looks from its core, which has no touching point that could jump.
+static shading look(const tac_world_body *body, const tac_sco_contact *c, tac_dpose T_world_object,
+		    tac_dpose T_sco_device, double round_m)
 {
-	const tac_dvec3 point = tac_dvec3_add_scaled(c->point_m, -c->gap_m, c->normal);
-	const tac_dvec3 local = tac_dquat_rotate(tac_dquat_conjugate(T_world_object.rotation),
-						 tac_dvec3_sub(point, T_world_object.position));
-	const tac_dvec3 smooth =
-		tac_dquat_rotate(T_world_object.rotation,
-				 tac_world_normal(&world->objects[c->object], c->object_triangle, local));
-	const double shade =
-		fmin(fmax((tac_dvec3_dot(smooth, c->normal) - UNSHADED) / (SHADED - UNSHADED), 0), 1);
-	return tac_dvec3_normalize(tac_dvec3_lerp(c->normal, smooth, shade));
+	const tac_dpose T_object_world = tac_dpose_inverse(T_world_object);
+	const tac_dvec3 normal = tac_dpose_apply_vector(T_object_world, c->normal);
+	const tac_dvec3 on_object =
+		tac_dpose_apply_point(T_object_world, tac_dvec3_add_scaled(c->point_m, -c->gap_m, c->normal));
+	const tac_dvec3 device = tac_dpose_apply_point(
+		T_object_world,
+		tac_dpose_apply_point(T_sco_device, tac_dvec3_add_scaled(c->point_m, round_m, c->normal)));
+	const double depth = tac_dvec3_dot(tac_dvec3_sub(on_object, device), normal) + round_m;
+	tac_dvec3 at = on_object;
+	tac_world_place place = tac_world_find(body, c->object_triangle, at);
+	shading found = {place.smooth, 1};
+	for (int i = 0; i < LOOKS && depth > 0; i++) {
+		const double along = tac_dvec3_dot(place.smooth, place.flat);
+		const double height = place.height_m + tac_dvec3_dot(tac_dvec3_sub(device, at), place.flat);
+		if (along < UNSHADED || tac_dvec3_dot(place.smooth, normal) < UNSHADED)
+			break;
+		found.normal = place.smooth;
+		found.depth = (round_m - height / along + c->gap_m) / (depth + c->gap_m);
+		at = tac_dvec3_add_scaled(device, -height / along, place.smooth);
+		place = tac_world_find(body, place.triangle, at);
+	}
+	found.normal = tac_dpose_apply_vector(T_world_object, found.normal);
+	found.depth = fmin(fmax(found.depth, SHALLOW), DEEP);
+	return found;
+}
+
+// Fades out towards corners.
+static shading shade_contact(const tac_world *world, const tac_sco_contact *c, tac_dpose T_world_object,
+			     tac_dpose T_sco_device, double round_m)
+{
+	const shading s = look(&world->objects[c->object], c, T_world_object, T_sco_device, round_m);
+	const double part =
+		fmin(fmax((tac_dvec3_dot(s.normal, c->normal) - UNSHADED) / (SHADED - UNSHADED), 0), 1);
+	return (shading){tac_dvec3_normalize(tac_dvec3_lerp(c->normal, s.normal, part)),
+			 1 + part * (s.depth - 1)};
 }
 
 static bool bear_as_one(const tac_sco_contact *a, const tac_sco_contact *b)
@@ -53,9 +96,12 @@ void tac_patch_share_loads(tac_sco_report *report)
 		report->contacts[i].load_m = shared[i];
 }
 
-void tac_patch_find(const tac_world *world, const tac_sco_report *report, const tac_dpose *T_world_objects,
-		    tac_patch *out_patch)
+void tac_patch_find(const tac_world *world, const tac_sco_report *report, tac_dpose T_world_device,
+		    const tac_dpose *T_world_objects, double round_m, tac_patch *out_patch)
 {
+	// Takes a point of the SCO to where the device has it.
+	const tac_dpose T_sco_device =
+		tac_dpose_compose(T_world_device, tac_dpose_inverse(report->T_world_sco));
 	tac_patch *p = out_patch;
 	p->object = -1;
 	p->load_m = p->stiffness_N_per_m = p->viscosity_N_s_per_m = 0;
@@ -66,9 +112,12 @@ void tac_patch_find(const tac_world *world, const tac_sco_report *report, const 
 	for (int32_t i = 0; i < report->contact_count; i++) {
 		const tac_sco_contact *c = &report->contacts[i];
 		const tac_material *m = tac_world_material(world, c->object, c->object_surface);
-		p->normals[i] = m->smooth && c->object_triangle >= 0
-					? smooth_normal(world, c, T_world_objects[c->object])
-					: c->normal;
+		const shading shaded =
+			m->smooth && c->object_triangle >= 0
+				? shade_contact(world, c, T_world_objects[c->object], T_sco_device, round_m)
+				: (shading){c->normal, 1};
+		p->normals[i] = shaded.normal;
+		p->depths[i] = shaded.depth;
 		const double load = c->load_m;
 		if (load > most) {
 			most = load;
@@ -101,29 +150,22 @@ void tac_patch_find(const tac_world *world, const tac_sco_report *report, const 
 	p->viscosity_N_s_per_m *= share;
 }
 
-// The coupling's wrench with its normals made smooth: the force keeps its length, the torque changes by what
-// the contacts' own forces change.
+// The coupling's wrench with the contacts' own forces replaced by those of the smooth surface.
 static tac_wrench shade(const tac_patch *patch, const tac_sco_report *report, tac_wrench coupling,
 			double stiffness)
 {
-	tac_dvec3 turned = tac_dvec3_zero();
-	bool any = false;
 	for (int32_t i = 0; i < report->contact_count; i++) {
 		const tac_sco_contact *c = &report->contacts[i];
-		const tac_dvec3 change = tac_dvec3_sub(patch->normals[i], c->normal);
-		if (c->load_m > 0 && tac_dvec3_length_squared(change) > 0) {
-			any = true;
-			turned = tac_dvec3_add_scaled(turned, c->load_m, change);
-			coupling.torque_Nm = tac_dvec3_add_scaled(
-				coupling.torque_Nm, stiffness * c->load_m,
-				tac_dvec3_cross(tac_dvec3_sub(c->point_m, report->T_world_sco.position),
-						change));
-		}
+		const tac_dvec3 change = tac_dvec3_scale(
+			tac_dvec3_sub(tac_dvec3_scale(patch->normals[i], patch->depths[i]), c->normal),
+			stiffness * c->load_m);
+		if (!(c->load_m > 0) || tac_dvec3_length_squared(change) == 0)
+			continue;
+		coupling.force_N = tac_dvec3_add(coupling.force_N, change);
+		coupling.torque_Nm = tac_dvec3_add(
+			coupling.torque_Nm,
+			tac_dvec3_cross(tac_dvec3_sub(c->point_m, report->T_world_sco.position), change));
 	}
-	if (any)
-		coupling.force_N = tac_dvec3_scale(
-			tac_dvec3_normalize(tac_dvec3_add_scaled(coupling.force_N, stiffness, turned)),
-			tac_dvec3_length(coupling.force_N));
 	return coupling;
 }
 

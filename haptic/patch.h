@@ -1,7 +1,8 @@
 // Patch: all contacts of the tool taken together, and what their materials add to the coupling's force:
 //  - force shading: the force takes the direction of the smooth normals (H. B. Morgenbesser and M. A.
-//    Srinivasan, "Force shading for haptic shape perception", ASME DSC 1996). Where a smooth normal and the
-//    contact's own differ by more than 60 degrees it is a corner and stays one.
+//    Srinivasan, "Force shading for haptic shape perception", ASME DSC 1996), at the place that the device
+//    looks at, and the depth of that place, so that an edge between facets is not felt. Where a smooth
+//    normal and the contact's own differ by more than 60 degrees it is a corner and stays one.
 //  - texture (haptic/texture.h), friction (haptic/friction.h) and viscosity, all at the middle of the patch.
 // Contacts weigh by their loads, so that one that begins or ends makes no jump.
 #ifndef TAC_HAPTIC_PATCH_H
@@ -27,6 +28,7 @@ typedef struct tac_patch {
 	double viscosity_N_s_per_m;
 	const tac_material *material;        // of the contact with most of the load: its texture is felt
 	tac_dvec3 normals[TAC_SCO_CONTACTS]; // of the contacts, smooth where the materials are
+	double depths[TAC_SCO_CONTACTS];     // below the smooth surface, over those below the facets
 } tac_patch;
 
 // What the patch remembers from tick to tick; zeroed: nothing was touched.
@@ -44,10 +46,10 @@ typedef struct tac_patch_memory {
 // middle. Thread: RT.
 void tac_patch_share_loads(tac_sco_report *report);
 
-// `T_world_objects` has a pose for every object of the report.
-// Thread: RT.
-void tac_patch_find(const tac_world *world, const tac_sco_report *report, const tac_dpose *T_world_objects,
-		    tac_patch *out_patch);
+// `T_world_objects` has a pose for every object of the report; `round_m` is the radius of a round tool, 0 of
+// any other. Thread: RT.
+void tac_patch_find(const tac_world *world, const tac_sco_report *report, tac_dpose T_world_device,
+		    const tac_dpose *T_world_objects, double round_m, tac_patch *out_patch);
 
 // The wrench on the tool, about its origin, in the world: what `coupling` (stiffness times offset, on the
 // device) becomes with shading, texture, friction and viscosity. `stiffness_N_per_m` is what the coupling

@@ -229,7 +229,8 @@ static void publish(tac_servo *s)
 			.point_m = c->point_m,
 			.normal = s->patch.normals[i],
 			.gap_m = c->gap_m,
-			.force_N = tac_dvec3_scale(s->patch.normals[i], n->stiffness_N_per_m * c->load_m),
+			.force_N = tac_dvec3_scale(s->patch.normals[i],
+						   n->stiffness_N_per_m * c->load_m * s->patch.depths[i]),
 			.object = c->object,
 			.tool_surface = c->tool_surface,
 			.object_surface = c->object_surface,
@@ -267,7 +268,8 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 	// contacts, coupling, friction and the other properties of the materials
 	if (s->tool->axes == 3)
 		tac_patch_share_loads(&s->report);
-	tac_patch_find(s->def.world, &s->report, s->T_world_objects, &s->patch);
+	tac_patch_find(s->def.world, &s->report, s->T_world_device, s->T_world_objects, s->round_m,
+		       &s->patch);
 	const tac_coupling coupling = choose_coupling(s, elapsed_ns);
 	const tac_coupling_body sco = {spring_end(s), {0, 0, 0}, {0, 0, 0}};
 	const tac_coupling_body parting = part(s, &sco.T_world_body, elapsed_s);

@@ -24,6 +24,7 @@ struct tac_servo {
 	tac_servo_def def;
 	const tac_scene_tool *tool;
 	tac_sco *sco;
+	double round_m; // radius of a tool that the mover takes as round; 0: as a mesh
 	tac_limit *limit;
 	tac_latest *latest[TAC_SERVO_READERS];
 	tac_context *context;      // of the surfaces' queries

@@ -161,27 +161,60 @@ static bool build_normals(tac_world_body *body)
 	return body->corner_normals != NULL;
 }
 
-tac_dvec3 tac_world_normal(const tac_world_body *body, int32_t triangle, tac_dvec3 point_m)
+// From a triangle to that beside which a point lies, over neighbours of the same surface, at most.
+#define WALK 8
+
+// How much of a triangle's area a point cuts off opposite to each corner; below 0 it lies beside that edge.
+static void cut(const tac_mesh *mesh, int32_t triangle, tac_dvec3 flat, tac_dvec3 point, double out_parts[3])
+{
+	tac_dvec3 to[3];
+	for (int k = 0; k < 3; k++)
+		to[k] = tac_dvec3_sub(
+			tac_dvec3_from_vec3(mesh->vertices[mesh->triangles[triangle].vertex[k]]), point);
+	for (int k = 0; k < 3; k++)
+		out_parts[k] = tac_dvec3_dot(tac_dvec3_cross(to[(k + 1) % 3], to[(k + 2) % 3]), flat);
+}
+
+// The neighbour of the same surface over the edge opposite to corner k; -1: none.
+static int32_t neighbour(const tac_mesh *mesh, int32_t triangle, int k)
+{
+	const tac_mesh_edge *edge = &mesh->edges[mesh->triangle_edges[triangle].vertex[(k + 1) % 3]];
+	const int32_t other = edge->triangle[edge->triangle[0] == triangle];
+	return other >= 0 && mesh->triangle_surface[other] == mesh->triangle_surface[triangle] ? other : -1;
+}
+
+tac_world_place tac_world_find(const tac_world_body *body, int32_t triangle, tac_dvec3 point_m)
 {
 	const tac_mesh *mesh = body->mesh;
-	const tac_dvec3 flat = triangle_normal(mesh, triangle);
-	if (!body->corner_normals)
-		return flat;
-	tac_dvec3 v[3], sum = tac_dvec3_zero();
-	for (int k = 0; k < 3; k++)
-		v[k] = tac_dvec3_from_vec3(mesh->vertices[mesh->triangles[triangle].vertex[k]]);
-	for (int k = 0; k < 3; k++) {
-		// Barycentric: the part of the area that the point cuts off opposite to the corner; a point
-		// beside the triangle counts as on its border.
-		const tac_dvec3 a = tac_dvec3_sub(v[(k + 1) % 3], point_m),
-				b = tac_dvec3_sub(v[(k + 2) % 3], point_m);
-		const double part = fmax(tac_dvec3_dot(tac_dvec3_cross(a, b), flat), 0);
-		sum = tac_dvec3_add_scaled(
-			sum, part,
-			tac_dvec3_from_vec3(body->corner_normals[3 * (size_t)triangle + (size_t)k]));
+	tac_world_place place = {.triangle = triangle, .flat = triangle_normal(mesh, triangle)};
+	double parts[3];
+	cut(mesh, triangle, place.flat, point_m, parts);
+	for (int step = 0; body->corner_normals && step < WALK; step++) {
+		int k = 0;
+		for (int i = 1; i < 3; i++)
+			k = parts[i] < parts[k] ? i : k;
+		const int32_t next = parts[k] < 0 ? neighbour(mesh, place.triangle, k) : -1;
+		if (next < 0)
+			break;
+		place.triangle = next;
+		place.flat = triangle_normal(mesh, next);
+		cut(mesh, next, place.flat, point_m, parts);
 	}
+	const tac_dvec3 corner =
+		tac_dvec3_from_vec3(mesh->vertices[mesh->triangles[place.triangle].vertex[0]]);
+	place.height_m = tac_dvec3_dot(tac_dvec3_sub(point_m, corner), place.flat);
+	place.smooth = place.flat;
+	if (!body->corner_normals)
+		return place;
+	tac_dvec3 sum = tac_dvec3_zero();
+	for (int k = 0; k < 3; k++) // a point beside the last triangle counts as on its border
+		sum = tac_dvec3_add_scaled(
+			sum, fmax(parts[k], 0),
+			tac_dvec3_from_vec3(body->corner_normals[3 * (size_t)place.triangle + (size_t)k]));
 	const tac_dvec3 smooth = tac_dvec3_normalize(sum);
-	return tac_dvec3_dot(smooth, flat) > 0 ? smooth : flat;
+	if (tac_dvec3_dot(smooth, place.flat) > 0)
+		place.smooth = smooth;
+	return place;
 }
 
 // ---- materials ----

@@ -62,9 +62,17 @@ tac_dpose tac_world_object_pose(const tac_world *world, int32_t object, int64_t 
 // The material of a surface of an object. Thread: RT.
 const tac_material *tac_world_material(const tac_world *world, int32_t object, int32_t surface);
 
-// The smooth normal of `body`, in its frame, at `point_m` of triangle `triangle`; the triangle's own where it
-// has no corner normals. Thread: RT.
-tac_dvec3 tac_world_normal(const tac_world_body *body, int32_t triangle, tac_dvec3 point_m);
+// A place on a body, in its frame.
+typedef struct tac_world_place {
+	int32_t triangle;
+	tac_dvec3 flat;   // the triangle's normal
+	tac_dvec3 smooth; // that of the smooth surface there; `flat` where the body has none
+	double height_m;  // of the point that was asked for above the triangle's plane
+} tac_world_place;
+
+// The place of `point_m`: on triangle `triangle` or, of a smooth body, over neighbours of the same surface,
+// beside it. Thread: RT.
+tac_world_place tac_world_find(const tac_world_body *body, int32_t triangle, tac_dvec3 point_m);
 
 // Makes the mesh of one shape of the scene in its body's frame. The caller owns *out_mesh. As
 // tac_world_build. Thread: setup.
