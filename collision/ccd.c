@@ -20,7 +20,7 @@
 #define SLICE_MAX    64
 // Rounding of a product of three coordinates, as a part of the largest coordinate.
 #define ROUNDING 1e-13
-// Steps of a vertex within the plane of a triangle; when they do not suffice, it stops where it is.
+// Steps of a vertex towards a triangle without area; when they do not suffice, it stops where it is.
 #define CREEP_MAX 64
 // Pairs that may push the stop back, one after the other; then the start is the answer.
 #define RETREAT_MAX 32
@@ -44,16 +44,30 @@ static tac_dvec3 unit_normal(const tac_dvec3 t[3])
 	return tac_dvec3_normalize(cross(sub(t[1], t[0]), sub(t[2], t[0])));
 }
 
-// True when x, a point of the plane of t, lies in t or no further than `slack` outside one of its edges.
+// The squared distance of x from the segment a b.
+static double beside_segment(tac_dvec3 x, tac_dvec3 a, tac_dvec3 b)
+{
+	tac_dvec3 u = sub(b, a), d = sub(x, a);
+	double along = dot(d, u), length = dot(u, u);
+	d = along <= 0 ? d : along >= length ? sub(x, b) : mad(d, -along / length, u);
+	return dot(d, d);
+}
+
+// True when x, a point of the plane of t, lies in t or no further than `slack` beside it.
 static bool in_triangle(tac_dvec3 x, const tac_dvec3 t[3], tac_dvec3 normal, double slack)
 {
+	bool inside = true;
 	for (int k = 0; k < 3; k++) {
 		tac_dvec3 edge = sub(t[(k + 1) % 3], t[k]);
 		double side = dot(cross(normal, edge), sub(x, t[k]));
 		if (side < 0 && side * side > slack * slack * dot(edge, edge))
 			return false;
+		inside = inside && side >= 0;
 	}
-	return true;
+	// Beyond a sharp corner a point is near the lines of the edges and far from the triangle.
+	for (int k = 0; k < 3 && !inside; k++)
+		inside = beside_segment(x, t[k], t[(k + 1) % 3]) <= slack * slack;
+	return inside;
 }
 
 // True when the points at parameters s of the edge u and t of the edge w lie on them, give or take `slack`.
@@ -73,8 +87,7 @@ static void keep(contact *best, double time, tac_ccd_kind kind)
 
 // --- translation ---
 
-// A vertex that stays in the plane of the triangle: no root tells when it comes; conservative advancement
-// does.
+// A triangle without area has no plane; conservative advancement tells when a vertex comes to it.
 static double creep_straight(tac_dvec3 p, const tac_dvec3 t[3], tac_dvec3 v, double slack, double end)
 {
 	double speed = tac_dvec3_length(v), time = 0;
@@ -91,12 +104,30 @@ static double creep_straight(tac_dvec3 p, const tac_dvec3 t[3], tac_dvec3 v, dou
 	return time < end ? time : NEVER;
 }
 
+// A vertex that stays in the plane of the triangle meets its edges, not its face.
+static double slide_straight(tac_dvec3 p, const tac_dvec3 t[3], tac_dvec3 n, tac_dvec3 v, double slack,
+			     double end)
+{
+	if (tac_dvec3_length_squared(n) == 0)
+		return creep_straight(p, t, v, slack, end);
+	if (in_triangle(p, t, n, slack))
+		return 0;
+	double first = NEVER;
+	for (int k = 0; k < 3; k++) {
+		tac_dvec3 inwards = cross(n, sub(t[(k + 1) % 3], t[k]));
+		double f = -dot(inwards, sub(p, t[k])) / dot(inwards, v);
+		if (f >= 0 && f < end && f < first && in_triangle(mad(p, f, v), t, n, slack))
+			first = f;
+	}
+	return first;
+}
+
 static double translate_vertex(tac_dvec3 p, const tac_dvec3 t[3], tac_dvec3 n, tac_dvec3 v, double slack,
 			       bool front, double end)
 {
 	double alpha = dot(n, sub(p, t[0])), beta = dot(n, v);
 	if (fabs(alpha) <= slack && fabs(alpha + beta) <= slack)
-		return creep_straight(p, t, v, slack, end);
+		return slide_straight(p, t, n, v, slack, end);
 	if (alpha * beta > 0 || beta == 0 || (front && beta > 0))
 		return NEVER;
 	double f = -alpha / beta;
@@ -163,13 +194,36 @@ static double creep_around(tac_dvec3 p, const tac_dvec3 t[3], double turn, doubl
 	return angle < last ? tan(angle / 2) : NEVER;
 }
 
+static double slide_around(tac_dvec3 p, const tac_dvec3 t[3], tac_dvec3 n, double turn, double slack,
+			   double end)
+{
+	if (tac_dvec3_length_squared(n) == 0)
+		return creep_around(p, t, turn, slack, end);
+	if (in_triangle(p, t, n, slack))
+		return 0;
+	double first = NEVER;
+	for (int k = 0; k < 3; k++) {
+		tac_dvec3 inwards = cross(n, sub(t[(k + 1) % 3], t[k]));
+		tac_ccd_arc arc = tac_ccd_arc_vertex(p, inwards, dot(inwards, sub(p, t[k])));
+		arc.v1 *= turn;
+		tac_ccd_roots roots = tac_ccd_arc_roots(arc);
+		double r[2] = {roots.enter, roots.leave};
+		for (int i = 0; i < 2 && roots.exist; i++) {
+			if (r[i] >= 0 && r[i] < end && r[i] < first &&
+			    in_triangle(tac_ccd_turn(p, turn * r[i]), t, n, slack))
+				first = r[i];
+		}
+	}
+	return first;
+}
+
 static double rotate_vertex(tac_dvec3 p, const tac_dvec3 t[3], tac_dvec3 n, double turn, double slack,
 			    bool front, double end)
 {
 	tac_ccd_arc arc = tac_ccd_arc_vertex(p, n, dot(n, sub(p, t[0])));
 	arc.v1 *= turn;
 	if (fabs(arc.start) <= slack && fabs(arc.v1) + 2 * fabs(arc.v2) <= slack)
-		return creep_around(p, t, turn, slack, end);
+		return slide_around(p, t, n, turn, slack, end);
 	tac_ccd_roots roots = tac_ccd_arc_roots(arc);
 	if (!roots.exist)
 		return NEVER;

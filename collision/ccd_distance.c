@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#define add   tac_dvec3_add
 #define sub   tac_dvec3_sub
 #define dot   tac_dvec3_dot
 #define cross tac_dvec3_cross
@@ -22,8 +21,10 @@ tac_dvec3 tac_ccd_closest_on_triangle(tac_dvec3 p, const tac_dvec3 t[3], int *ou
 		*out_region = TAC_CCD_REGION_VERTEX + 1;
 		return t[1];
 	}
-	double vc = d1 * d4 - d3 * d2;
-	if (vc <= 0 && d1 >= 0 && d3 <= 0) {
+	tac_dvec3 n = cross(ab, ac);
+	double nn = dot(n, n), vc = d1 * d4 - d3 * d2;
+	bool line = nn == 0; // no face: what the signs of the areas are is left to rounding
+	if ((vc <= 0 || line) && d1 >= 0 && d3 <= 0 && d1 > d3) {
 		*out_region = TAC_CCD_REGION_EDGE;
 		return mad(t[0], d1 / (d1 - d3), ab);
 	}
@@ -34,18 +35,19 @@ tac_dvec3 tac_ccd_closest_on_triangle(tac_dvec3 p, const tac_dvec3 t[3], int *ou
 		return t[2];
 	}
 	double vb = d5 * d2 - d1 * d6;
-	if (vb <= 0 && d2 >= 0 && d6 <= 0) {
+	if ((vb <= 0 || line) && d2 >= 0 && d6 <= 0 && d2 > d6) {
 		*out_region = TAC_CCD_REGION_EDGE + 2;
 		return mad(t[0], d2 / (d2 - d6), ac);
 	}
 	double va = d3 * d6 - d5 * d4;
-	if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0) {
+	double d43 = d4 - d3, d56 = d5 - d6;
+	if ((va <= 0 || line) && d43 >= 0 && d56 >= 0 && d43 + d56 > 0) {
 		*out_region = TAC_CCD_REGION_EDGE + 1;
-		return mad(t[1], (d4 - d3) / ((d4 - d3) + (d5 - d6)), sub(t[2], t[1]));
+		return mad(t[1], d43 / (d43 + d56), sub(t[2], t[1]));
 	}
+	// Along the normal, not by va + vb + vc, in which the differences of a needle's products are lost.
 	*out_region = TAC_CCD_REGION_FACE;
-	double scale = 1 / (va + vb + vc);
-	return add(t[0], mad(tac_dvec3_scale(ab, vb * scale), vc * scale, ac));
+	return mad(p, -dot(n, ap) / nn, n);
 }
 
 static double clamp01(double t)

@@ -10,6 +10,8 @@
 #define cross tac_dvec3_cross
 
 #define DEPTH_MAX 12
+// Rounding of a separation, as a part of the largest coordinate.
+#define ROUNDING 1e-13
 // Poses of a query that are kept: the ends of intervals after so many halvings.
 #define POSES_DEPTH 5
 #define POSES       ((1 << POSES_DEPTH) + 1)
@@ -273,8 +275,9 @@ tac_certificate tac_certificate_check(const tac_ccd_body *moving, const tac_ccd_
 	q.context = context;
 	q.posed = 0;
 	q.result = (tac_certificate){.fraction = 1, .moving_triangle = -1, .fixed_triangle = -1};
-	if (!(q.v_length < 1e30) || !(q.w_length <= 1) || !tac_dvec3_finite(T->t) ||
-	    !tac_dmat3_finite(T->R) || !(options->threshold > 0)) {
+	double size = tac_dvec3_length(T->t) + moving->radius + q.v_length;
+	if (!(q.w_length <= 1) || !(tac_dmat3_orthonormality_error(T->R) < 1e-3) ||
+	    !(options->threshold > 0) || !(size * ROUNDING <= options->threshold)) {
 		q.result.fraction = 0;
 		q.result.flags = TAC_CCD_REFUSED | TAC_CCD_STOPPED;
 		return q.result;

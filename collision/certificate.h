@@ -37,8 +37,9 @@ typedef struct tac_certificate {
 tac_certificate_options tac_certificate_options_default(void);
 
 // Proves what it can of the motion from the pose T. `context` may be NULL; a plane that it remembers can only
-// add to what is proved, and the same history gives the same answers. v in m and w in rad must be finite, and
-// |w| at most 1, else the answer is TAC_CCD_REFUSED with the fraction 0. Thread: RT.
+// add to what is proved, and the same history gives the same answers. v in m and w in rad must be finite, |w|
+// at most 1, T a rotation and the threshold above the rounding of the coordinates, else the answer is
+// TAC_CCD_REFUSED with the fraction 0. Thread: RT.
 tac_certificate tac_certificate_check(const tac_ccd_body *moving, const tac_ccd_body *fixed,
 				      const tac_ccd_pose *T, tac_dvec3 v, tac_dvec3 w,
 				      const tac_certificate_options *options, tac_ccd_context *context);

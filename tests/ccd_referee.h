@@ -60,16 +60,6 @@ static inline real ref_max(real a, real b)
 	return a > b ? a : b;
 }
 
-static inline bool ref_pierces(ref_vec p, ref_vec q, const ref_vec *t)
-{
-	real a = ref_volume(t[0], t[1], t[2], p), b = ref_volume(t[0], t[1], t[2], q);
-	if ((a > 0 && b > 0) || (a < 0 && b < 0) || (a == 0 && b == 0))
-		return false;
-	real u = ref_volume(p, q, t[0], t[1]), v = ref_volume(p, q, t[1], t[2]),
-	     w = ref_volume(p, q, t[2], t[0]);
-	return (u >= 0 && v >= 0 && w >= 0) || (u <= 0 && v <= 0 && w <= 0);
-}
-
 static inline real ref_point_segment(ref_vec p, ref_vec a, ref_vec b)
 {
 	ref_vec u = ref_sub(b, a), ap = ref_sub(p, a);
@@ -103,6 +93,26 @@ static inline real ref_point_face(ref_vec p, const ref_vec *t)
 	}
 	real g = ref_dot(ref_sub(p, t[0]), n);
 	return g * g / ref_dot(n, n);
+}
+
+static inline bool ref_pierces(ref_vec p, ref_vec q, const ref_vec *t)
+{
+	real a = ref_volume(t[0], t[1], t[2], p), b = ref_volume(t[0], t[1], t[2], q);
+	if ((a > 0 && b > 0) || (a < 0 && b < 0) || (a == 0 && b == 0))
+		return false;
+	real u = ref_volume(p, q, t[0], t[1]), v = ref_volume(p, q, t[1], t[2]),
+	     w = ref_volume(p, q, t[2], t[0]);
+	if (!((u >= 0 && v >= 0 && w >= 0) || (u <= 0 && v <= 0 && w <= 0)))
+		return false;
+	// Signs of an edge that lies in the plane are those of rounding: the point must be there.
+	ref_vec e = ref_sub(q, p);
+	real s = a / (a - b);
+	ref_vec x = {p.x + s * e.x, p.y + s * e.y, p.z + s * e.z};
+	real off = ref_point_face(x, t);
+	for (int i = 0; i < 3; i++)
+		off = ref_min(off, ref_point_segment(x, t[i], t[(i + 1) % 3]));
+	ref_vec f = ref_sub(t[1], t[0]), g = ref_sub(t[2], t[0]);
+	return off <= 1e-26L * (ref_dot(e, e) + ref_dot(f, f) + ref_dot(g, g));
 }
 
 // The squared distance of two triangles; -1 when they intersect.

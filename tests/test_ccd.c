@@ -159,6 +159,28 @@ static void open_triangle_stops_from_both_sides(void)
 	}
 }
 
+// The lines of a sharp corner's edges run on close together, the triangle does not.
+static void sharp_tip_stops_nothing_beyond_itself(void)
+{
+	thing needle =
+		triangle_make(tac_vec3_make(0, 0, 0), tac_vec3_make(1, 0, 0), tac_vec3_make(1, 1e-4f, 0));
+	thing thorn = triangle_make(tac_vec3_make(0, 0, 0), tac_vec3_make(1e-3f, 0, -1e-3f),
+				    tac_vec3_make(0, 1e-3f, -1e-3f));
+	tac_ccd_options options = tac_ccd_options_default();
+	tac_dvec3 v = vec(-1, 0.02, -1);
+	// Where the needle is 0.3 of the way, the thorn's vertex lies in its plane, so far from its tip.
+	for (double past = -0.03; past < 0.03; past += 0.004) {
+		tac_ccd_pose T = at(-past - 0.3 * v.x, -past * 0.5e-4 - 0.3 * v.y, -0.3 * v.z);
+		tac_ccd_result r = tac_ccd_translate(needle.body, thorn.body, &T, v, &options, NULL);
+		if (past < 0) {
+			TEST_ASSERT_TRUE(r.fraction == 1);
+		} else {
+			TEST_ASSERT_DOUBLE_WITHIN(2e-5, 0.3, r.fraction);
+			TEST_ASSERT_DOUBLE_WITHIN(1e-9, ZONE, r.distance);
+		}
+	}
+}
+
 static void motion_that_makes_no_sense_is_refused_or_free(void)
 {
 	thing a = box_make(1, 1, 1, 1), b = box_make(1, 1, 1, 1);
@@ -501,6 +523,52 @@ static void distance_over_the_trees_is_that_of_brute_force(void)
 	TEST_ASSERT_GREATER_THAN(20, near);
 }
 
+// A triangle with edges of length about 1 and the height `thin`; 0: no area.
+static void random_needle(tac_rng *rng, double thin, tac_dvec3 out[3])
+{
+	tac_dvec3 along = tac_rng_unit_f64(rng), across = tac_rng_unit_f64(rng);
+	out[0] = tac_dvec3_scale(tac_rng_unit_f64(rng), tac_rng_f64(rng));
+	out[1] = tac_dvec3_add(out[0], along);
+	out[2] = tac_dvec3_add_scaled(tac_dvec3_add_scaled(out[0], tac_rng_f64(rng), along), thin, across);
+	if (thin == 0)
+		out[2] = out[tac_rng_below(rng, 2)];
+}
+
+static void distance_of_needles_is_that_of_the_referee(void)
+{
+	tac_rng rng = tac_rng_seed(17, 1);
+	int faces = 0;
+	for (int n = 0; n < 40000; n++) {
+		tac_dvec3 t[3], p[3];
+		double thin = n % 8 ? pow(10, tac_rng_range_f64(&rng, -7, 0)) : 0;
+		random_needle(&rng, thin, t);
+		// A point over it, at a height between 1 nm and 0.1 m.
+		tac_dvec3 normal = tac_dvec3_normalize(
+			tac_dvec3_cross(tac_dvec3_sub(t[1], t[0]), tac_dvec3_sub(t[2], t[0])));
+		double u = tac_rng_range_f64(&rng, -0.2, 1), v = tac_rng_range_f64(&rng, -0.2, 1);
+		p[0] = tac_dvec3_add_scaled(t[0], u, tac_dvec3_sub(t[1], t[0]));
+		p[0] = tac_dvec3_add_scaled(p[0], v, tac_dvec3_sub(t[2], t[0]));
+		p[0] = tac_dvec3_add_scaled(p[0], pow(10, tac_rng_range_f64(&rng, -9, -1)),
+					    thin > 0 ? normal : tac_rng_unit_f64(&rng));
+		int region;
+		tac_dvec3 x = tac_ccd_closest_on_triangle(p[0], t, &region);
+		double d = tac_dvec3_length(tac_dvec3_sub(p[0], x));
+		ref_vec r[3], q = {p[0].x, p[0].y, p[0].z};
+		for (int k = 0; k < 3; k++)
+			r[k] = (ref_vec){t[k].x, t[k].y, t[k].z};
+		real squared = thin > 0 ? ref_point_face(q, r) : HUGE_VALL;
+		faces += squared < 1;
+		for (int k = 0; k < 3; k++) {
+			if (ref_dot(ref_sub(r[(k + 1) % 3], r[k]), ref_sub(r[(k + 1) % 3], r[k])) > 0)
+				squared = ref_min(squared, ref_point_segment(q, r[k], r[(k + 1) % 3]));
+		}
+		// What the rounding of the vertices alone does to the plane of a needle.
+		double rounding = 1e-15 * (1 + (thin > 0 ? 1 / thin : 0));
+		TEST_ASSERT_DOUBLE_WITHIN(rounding, (double)sqrtl(squared), d);
+	}
+	TEST_ASSERT_GREATER_THAN(5000, faces);
+}
+
 static int count_from_environment(int otherwise)
 {
 	const char *text = getenv("TACTUS_PUSHES");
@@ -656,6 +724,7 @@ int main(void)
 	RUN_TEST(rod_turned_by_179_degrees_stops_at_a_thin_plate);
 	RUN_TEST(aligned_boxes_and_triangles_in_one_plane_stop_each_other);
 	RUN_TEST(open_triangle_stops_from_both_sides);
+	RUN_TEST(sharp_tip_stops_nothing_beyond_itself);
 	RUN_TEST(motion_that_makes_no_sense_is_refused_or_free);
 	RUN_TEST(rotation_by_more_than_half_a_turn_stops_where_it_must);
 	RUN_TEST(random_motions_of_shapes_stop_at_the_zone_and_nowhere_else);
@@ -665,6 +734,7 @@ int main(void)
 	RUN_TEST(swept_boxes_contain_the_body_on_its_way);
 	RUN_TEST(partition_finds_the_boxes_that_meet_a_box);
 	RUN_TEST(distance_over_the_trees_is_that_of_brute_force);
+	RUN_TEST(distance_of_needles_is_that_of_the_referee);
 	RUN_TEST(cube_pushed_into_a_corner_keeps_its_distance);
 	RUN_TEST(peg_in_a_hole_with_50_micrometres_keeps_its_distance);
 	RUN_TEST(budget_answers_what_is_proved);

@@ -197,6 +197,15 @@ static void nonsense_and_a_spent_budget_prove_nothing(void)
 	TEST_ASSERT_TRUE(tac_certificate_check(a, b, &T, zero, nan, &options, NULL).flags & TAC_CCD_REFUSED);
 	TEST_ASSERT_TRUE(
 		tac_certificate_check(a, b, &T, zero, tac_dvec3_make(2, 0, 0), &options, NULL).fraction == 0);
+	// A pose that is no rotation, or so far away that the threshold is lost in rounding.
+	tac_ccd_pose bad[3] = {T, T, T};
+	bad[0].R.m[1][1] = 1.01;
+	bad[1].R.m[0][2] = (double)NAN;
+	bad[2].t.x = 1e8;
+	for (int i = 0; i < 3; i++) {
+		tac_certificate c = tac_certificate_check(a, b, &bad[i], zero, zero, &options, NULL);
+		TEST_ASSERT_TRUE(c.fraction == 0 && (c.flags & TAC_CCD_REFUSED));
+	}
 	options.pair_limit = 1;
 	tac_certificate c =
 		tac_certificate_check(a, b, &T, tac_dvec3_make(0, 0, -1e-3), zero, &options, NULL);
