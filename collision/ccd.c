@@ -28,7 +28,7 @@
 // Pairs of a slice that are listed, 48 KB of the stack; with more, each search descends the trees.
 #define CANDIDATES 4096
 // How closely the stop approaches the zone, as a part of it.
-#define STOP_ACCURACY 1e-7
+#define STOP_ACCURACY 1e-8
 // How much closer than the zone a pose may be and still count as outside, as a part of it: rounding.
 #define ZONE_ROUNDING 1e-9
 
@@ -334,6 +334,7 @@ typedef struct query {
 	tac_ccd_sweep sweep;
 	tac_dvec3 slice_v;
 	double slice_angle;
+	double bow;        // how far a plane's clearance can sink between the ends of the slice, m
 	tac_dmat3 to_axis; // fixed frame to that of the axis: z against the axis
 	contact best;
 	const tac_ccd_triangle *best_moving, *best_fixed;
@@ -473,6 +474,11 @@ static bool visit_candidate(void *user, int32_t moving, int32_t fixed)
 		return false;
 	}
 	q->candidates[q->candidate_count++] = (tac_ccd_near){moving, fixed, 0};
+	// On their way from memory while the trees are descended: the filter needs them next.
+	__builtin_prefetch(&q->moving->triangles[moving]);
+	__builtin_prefetch(&q->moving->triangles[moving].normal.z);
+	__builtin_prefetch(&q->fixed->triangles[fixed]);
+	__builtin_prefetch(&q->fixed->triangles[fixed].normal.z);
 	return true;
 }
 
@@ -494,14 +500,15 @@ static void enter_slice(query *q, int k, int n)
 	q->listed = true;
 	q->candidate_count = 0;
 	double way = q->m.length / n + q->reach, by_fixed = q->reach + q->sweep.bend;
-	double by_moving = q->m.rotates ? HUGE_VAL : by_fixed;
+	// Seen from the moving triangle the fixed one turns about the same axis, and no further from it.
+	q->bow = q->m.rotates ? (q->m.arm + way) * q->slice_angle * q->slice_angle / 8 : 0;
+	double by_moving = q->reach + q->bow;
 	tac_ccd_search search = {q->moving, q->fixed,        &q->sweep, way, by_fixed,
 				 by_moving, visit_candidate, q,         0};
-	if (!q->options->bsp && tac_ccd_list_covers(q->context, &q->from, way)) {
+	if (!q->options->bsp && tac_ccd_list_covers(q->context, &q->from, way))
 		tac_ccd_near_pairs(&search, q->context, NULL);
-		return;
-	}
-	descend(q, &q->sweep, &q->reach, visit_candidate, q);
+	else
+		descend(q, &q->sweep, &q->reach, visit_candidate, q);
 	if (q->listed)
 		q->candidate_count = tac_ccd_filter(q->moving, q->fixed, &q->sweep, by_fixed, by_moving,
 						    q->candidates, q->candidate_count);
@@ -517,7 +524,8 @@ static void each_pair(query *q, const tac_ccd_sweep *sweep, const double *reach,
 		return;
 	}
 	for (int i = 0; i < q->candidate_count; i++) {
-		if (!visit(user, q->candidates[i].moving, q->candidates[i].fixed))
+		const tac_ccd_near *c = &q->candidates[i];
+		if ((double)c->clears - q->bow <= *reach && !visit(user, c->moving, c->fixed))
 			return;
 	}
 }
@@ -535,7 +543,8 @@ static double search_slice(query *q, int k, int n)
 				  0);
 		examine(q);
 	}
-	each_pair(q, &q->sweep, &q->slack, visit_motion, q);
+	double touch = 2 * q->slack;
+	each_pair(q, &q->sweep, &touch, visit_motion, q);
 	if (q->spent)
 		return (double)k / n;
 	if (q->best.kind == TAC_CCD_NONE)
@@ -622,21 +631,37 @@ static double retreat_pair(const query *q, const tac_ccd_triangle *moving, const
 			   double fraction, double clear)
 {
 	double high = fraction, low = fraction, step = clear / q->m.length;
+	double over = 0, under = -clear; // distance less `clear`, at both
 	while (low > 0) {
 		low = fmax(0, fraction - step);
-		if (pair_at(q, moving, fixed, low).distance >= clear)
+		over = pair_at(q, moving, fixed, low).distance - clear;
+		if (over >= 0)
 			break;
 		high = low;
+		under = over;
 		step *= 2;
 	}
-	for (int i = 0; i < BISECT_MAX && (high - low) * q->m.length > STOP_ACCURACY * clear; i++) {
-		double middle = 0.5 * (low + high);
-		if (!(middle > low && middle < high))
+	// False position: the distance is nearly straight. An end that stays counts half (Illinois), and none
+	// is left out of reach, so that both close in.
+	double width = STOP_ACCURACY * clear / q->m.length;
+	int stayed = 0;
+	for (int i = 0; i < BISECT_MAX && high - low > width; i++) {
+		double at = low + (high - low) * over / (over - under);
+		at = fmin(fmax(at, low + width / 4), high - width / 4);
+		if (!(at > low && at < high))
 			break;
-		if (pair_at(q, moving, fixed, middle).distance >= clear)
-			low = middle;
-		else
-			high = middle;
+		double here = pair_at(q, moving, fixed, at).distance - clear;
+		if (here >= 0) {
+			low = at;
+			over = here;
+			under *= stayed > 0 ? 0.5 : 1;
+			stayed = 1;
+		} else {
+			high = at;
+			under = here;
+			over *= stayed < 0 ? 0.5 : 1;
+			stayed = -1;
+		}
 	}
 	return low;
 }
