@@ -105,7 +105,7 @@ static tac_ccd_result translate(const thing *a, const thing *b, const motion *m,
 	if (!b->is_round)
 		return tac_ccd_translate(b->body, a->body, &m->T, m->v, options, context);
 	tac_ccd_round tool = round_at(&b->tool, &m->T);
-	return tac_ccd_round_translate(&tool, a->body, m->v, options);
+	return tac_ccd_round_translate(&tool, a->body, m->v, options, NULL);
 }
 
 static tac_ccd_result rotate(const thing *a, const thing *b, const tac_ccd_pose *T, const motion *m,

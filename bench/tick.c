@@ -300,7 +300,8 @@ static void touch_along(const char *name, const thing *scene, double speed)
 			tac_dvec3_make(1.2 * scene->body->ball, 0, 0));
 		tac_ccd_round ball = {tac_dvec3_add(middle, out), tac_dvec3_add(middle, out), RADIUS};
 		tac_ccd_options options = tac_ccd_options_default();
-		tac_ccd_result r = tac_ccd_round_translate(&ball, scene->body, tac_dvec3_neg(out), &options);
+		tac_ccd_result r =
+			tac_ccd_round_translate(&ball, scene->body, tac_dvec3_neg(out), &options, NULL);
 		double depth = k == 0 ? 0 : 3e-3;
 		tac_dvec3 there =
 			tac_dvec3_add_scaled(middle, 1 - r.fraction - depth / tac_dvec3_length(out), out);

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "collision/ccd_feature.h"
 #include "collision/ccd_pairs.h"
+#include "collision/ccd_round_list.h"
 
 #include <math.h>
 
@@ -25,9 +26,9 @@ typedef struct query {
 	const tac_ccd_round *tool;
 	const tac_ccd_body *fixed;
 	int64_t limit, count; // of triangles
-	tac_ccd_box box;      // of the way
 	tac_dvec3 v;
-	bool rotates;
+	tac_ccd_round around;   // the way of a translation
+	tac_ccd_box box;        // that of a rotation
 	tac_dvec3 center, axis; // of a rotation; unit axis
 	double from, to;        // the slice of it, rad
 	double arm;             // largest distance of the segment from the axis
@@ -187,6 +188,49 @@ static void examine_translation(query *q, const tac_ccd_triangle *triangle)
 	}
 }
 
+// The way of a translation as far as it is free: around the way of the middle, or, when that is shorter,
+// around the segment half-way.
+static tac_ccd_round way_around(const query *q)
+{
+	tac_dvec3 a = q->tool->a, b = q->tool->b, v = tac_dvec3_scale(q->v, fmin(q->best, 1));
+	double along = 0.5 * tac_dvec3_length(sub(b, a)), across = 0.5 * tac_dvec3_length(v);
+	if (across < along)
+		return (tac_ccd_round){mad(a, 0.5, v), mad(b, 0.5, v), q->reach + q->slack + across};
+	tac_dvec3 middle = mad(a, 0.5, sub(b, a));
+	return (tac_ccd_round){middle, add(middle, v), q->reach + q->slack + along};
+}
+
+static bool visit_translation(void *user, int32_t triangle)
+{
+	query *q = user;
+	if (q->limit > 0 && q->count >= q->limit)
+		return false;
+	q->count++;
+	double best = q->best;
+	examine_translation(q, &q->fixed->triangles[triangle]);
+	if (q->best < best)
+		q->around = way_around(q);
+	return true;
+}
+
+// True when all triangles on the way were examined within the limit.
+static bool search_translation(query *q, tac_ccd_round_context *context)
+{
+	q->around = way_around(q);
+	if (!context)
+		return tac_ccd_round_descend(q->fixed, &q->around, visit_translation, q);
+	if (!tac_ccd_round_list(context, q->fixed, &q->around))
+		return false;
+	tac_ccd_round_measure(context, q->tool->a, q->tool->b, q->v);
+	q->count = context->count / TAC_CCD_WIDTH;
+	for (int32_t i = 0; i < context->count; i++) {
+		if ((double)context->clears[i] < q->reach + q->slack &&
+		    !visit_translation(q, context->triangle[i]))
+			return false;
+	}
+	return true;
+}
+
 // --- rotation ---
 
 static tac_dvec3 turned(const query *q, tac_dvec3 x, double angle)
@@ -241,47 +285,31 @@ static void examine_rotation(query *q, const tac_ccd_triangle *triangle)
 // The box of the tool's way.
 static tac_ccd_box box_of_way(const query *q)
 {
-	tac_dvec3 r = tac_dvec3_splat(q->reach + q->slack), end[4];
-	double bend = 0;
-	if (q->rotates) {
-		double to = fmin(q->best, q->to), half = 0.5 * (to - q->from);
-		end[0] = turned(q, q->tool->a, q->from);
-		end[1] = turned(q, q->tool->b, q->from);
-		end[2] = turned(q, q->tool->a, to);
-		end[3] = turned(q, q->tool->b, to);
-		bend = q->arm * half * half / 2;
-	} else {
-		end[0] = q->tool->a;
-		end[1] = q->tool->b;
-		end[2] = mad(end[0], fmin(q->best, 1), q->v);
-		end[3] = mad(end[1], fmin(q->best, 1), q->v);
-	}
-	r = add(r, tac_dvec3_splat(bend));
-	tac_ccd_box box = {
-		sub(tac_dvec3_min(tac_dvec3_min(end[0], end[1]), tac_dvec3_min(end[2], end[3])), r),
-		add(tac_dvec3_max(tac_dvec3_max(end[0], end[1]), tac_dvec3_max(end[2], end[3])), r)};
+	double to = fmin(q->best, q->to), half = 0.5 * (to - q->from);
+	tac_dvec3 a = turned(q, q->tool->a, q->from), b = turned(q, q->tool->b, q->from),
+		  c = turned(q, q->tool->a, to), d = turned(q, q->tool->b, to),
+		  r = tac_dvec3_splat(q->reach + q->slack + q->arm * half * half / 2);
+	tac_ccd_box box = {sub(tac_dvec3_min(tac_dvec3_min(a, b), tac_dvec3_min(c, d)), r),
+			   add(tac_dvec3_max(tac_dvec3_max(a, b), tac_dvec3_max(c, d)), r)};
 	return box;
 }
 
-static bool visit_way(void *user, int32_t triangle)
+static bool visit_rotation(void *user, int32_t triangle)
 {
 	query *q = user;
 	if (q->limit > 0 && q->count >= q->limit)
 		return false;
 	q->count++;
-	if (q->rotates)
-		examine_rotation(q, &q->fixed->triangles[triangle]);
-	else
-		examine_translation(q, &q->fixed->triangles[triangle]);
+	examine_rotation(q, &q->fixed->triangles[triangle]);
 	q->box = box_of_way(q);
 	return true;
 }
 
 // True when all triangles on the way were examined within the limit.
-static bool search(query *q)
+static bool search_rotation(query *q)
 {
 	q->box = box_of_way(q);
-	return tac_ccd_near_box(q->fixed, &q->box, visit_way, q);
+	return tac_ccd_near_box(q->fixed, &q->box, visit_rotation, q);
 }
 
 static tac_ccd_result result_make(const tac_ccd_options *options)
@@ -310,7 +338,7 @@ static void describe(const tac_ccd_round *there, const tac_ccd_triangle *stop, t
 }
 
 tac_ccd_result tac_ccd_round_translate(const tac_ccd_round *tool, const tac_ccd_body *fixed, tac_dvec3 v,
-				       const tac_ccd_options *options)
+				       const tac_ccd_options *options, tac_ccd_round_context *context)
 {
 	TAC_ASSERT(tool && fixed && options);
 	tac_ccd_result r = result_make(options);
@@ -327,7 +355,7 @@ tac_ccd_result tac_ccd_round_translate(const tac_ccd_round *tool, const tac_ccd_
 		   .reach = tool->radius + options->zone,
 		   .slack = ROUNDING * size};
 	q.best = nextafter(1, 2);
-	bool complete = search(&q);
+	bool complete = search_translation(&q, context);
 	r.pairs = q.count;
 	r.flags = (q.start_zone ? TAC_CCD_START_ZONE : 0) | (q.start_hit ? TAC_CCD_START_HIT : 0) |
 		  (complete ? 0 : TAC_CCD_BUDGET_SPENT);
@@ -367,7 +395,6 @@ tac_ccd_result tac_ccd_round_rotate(const tac_ccd_round *tool, const tac_ccd_bod
 	query q = {.tool = tool,
 		   .fixed = fixed,
 		   .limit = options->pair_limit,
-		   .rotates = true,
 		   .center = center,
 		   .axis = angle < 0 ? tac_dvec3_neg(unit) : unit};
 	q.reach = tool->radius + options->zone;
@@ -382,7 +409,7 @@ tac_ccd_result tac_ccd_round_rotate(const tac_ccd_round *tool, const tac_ccd_bod
 	for (int k = 0; k < slices && complete && q.best > whole; k++) {
 		q.from = whole * k / slices;
 		q.to = nextafter(whole * (k + 1) / slices, HUGE_VAL);
-		complete = search(&q);
+		complete = search_rotation(&q);
 		r.pairs = q.count;
 		if (!complete)
 			q.best = q.from; // all of the slices before is proved

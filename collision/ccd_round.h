@@ -28,11 +28,34 @@ typedef struct tac_ccd_round {
 	double radius;
 } tac_ccd_round;
 
+// Triangles that a context remembers, a multiple of 8.
+#define TAC_CCD_ROUND_MAX 1024
+
+// What a caller keeps from query to query with the same body, about 50 KB; for one query at a time.
+// Zero-initialise, and again when the body was built anew; used with another body it starts afresh. It serves
+// contacts (collision/contacts.h) and translations: the triangles that were near the tool are those that it
+// can reach next, until it has moved too far, so the tree is descended once for many queries. It bounds their
+// work, too: at most TAC_CCD_ROUND_MAX triangles are looked at.
+typedef struct tac_ccd_round_context {
+	const tac_ccd_body *fixed;
+	tac_ccd_round at; // what is within is listed; radius 0: no list
+	double slack;     // how much further than needed the last list was to reach, m
+	int32_t served;   // queries since it was made
+	int32_t count;
+	int32_t triangle[TAC_CCD_ROUND_MAX]; // positions in the body's array
+	// Corner, coordinate, triangle: relative to at.a; and lower bounds of distances, of the query under
+	// way. m.
+	float vertex[3][3][TAC_CCD_ROUND_MAX];
+	float clears[TAC_CCD_ROUND_MAX];
+} tac_ccd_round_context;
+
 // The safe fraction of the translation `v`: the tool stops `options->zone` before it touches. Result and
 // flags are those of tac_ccd_translate; the moving feature is -1, the fixed one a triangle, the point lies on
-// the tool. Budget: the pair limit counts triangles; when it is spent the fraction is 0. Thread: RT.
+// the tool. Budget: the pair limit counts triangles; when it is spent, or more are on the way than fit into
+// the context, the fraction is 0. `context` may be NULL; the result does not depend on it otherwise. Thread:
+// RT.
 tac_ccd_result tac_ccd_round_translate(const tac_ccd_round *tool, const tac_ccd_body *fixed, tac_dvec3 v,
-				       const tac_ccd_options *options);
+				       const tac_ccd_options *options, tac_ccd_round_context *context);
 
 // The safe fraction of the rotation by `angle` (rad, right-handed, |angle| <= TAC_CCD_ANGLE_MAX) about the
 // axis through `center`, as tac_ccd_rotate. It may stop before the zone by the zone's 1e-6th part. When it

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "collision/ccd_pairs.h"
+#include "collision/contacts_cone.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,8 +11,6 @@
 #define dot   tac_dvec3_dot
 #define cross tac_dvec3_cross
 
-// Closer than this the direction between two points is rounding, m.
-#define DIRECTION_MIN 1e-12
 // A point whose distances from a plane and from a piece of it differ by less lies over the piece, m.
 #define OVER 1e-12
 // sin^2 of the angle of two edges below which their ends say it all.
@@ -22,8 +21,7 @@
 // Heads of the chains in which contacts of the same vertex are found; a power of 2.
 #define CHAINS 1024
 
-// One of the two bodies in a query. `T` maps it to the fixed frame; NULL: it is the fixed one. The core of a
-// round tool has no body: every direction is in its cones.
+// One of the two bodies in a query. `T` maps it to the fixed frame; NULL: it is the fixed one.
 typedef struct side {
 	const tac_ccd_body *body;
 	const tac_ccd_pose *T;
@@ -53,43 +51,14 @@ static tac_dvec3 mesh_vertex(const tac_mesh *mesh, int32_t v)
 	return tac_dvec3_from_vec3(mesh->vertices[v]);
 }
 
-// True when n, outwards from the edge, points away from both faces at it.
 static bool in_edge_cone(const side *s, int32_t e, tac_dvec3 n)
 {
-	if (!s->body)
-		return true;
-	const tac_mesh *mesh = s->body->mesh;
-	const tac_mesh_edge *edge = &mesh->edges[e];
-	n = to_body(s, n);
-	tac_dvec3 a = mesh_vertex(mesh, edge->vertex[0]), b = mesh_vertex(mesh, edge->vertex[1]);
-	tac_dvec3 along = tac_dvec3_normalize(sub(b, a));
-	for (int k = 0; k < 2; k++) {
-		if (edge->triangle[k] < 0)
-			continue;
-		// The direction in the face, away from the edge: to the third vertex, without its part along.
-		const int32_t *v = mesh->triangles[edge->triangle[k]].vertex;
-		int32_t third = v[0] + v[1] + v[2] - edge->vertex[0] - edge->vertex[1];
-		tac_dvec3 inward = sub(mesh_vertex(mesh, third), a);
-		inward = tac_dvec3_normalize(tac_dvec3_add_scaled(inward, -dot(inward, along), along));
-		if (dot(n, inward) > TAC_CONTACTS_CONE)
-			return false;
-	}
-	return true;
+	return tac_contacts_in_edge_cone(s->body, e, to_body(s, n));
 }
 
 static bool in_vertex_cone(const side *s, int32_t v, tac_dvec3 n)
 {
-	const tac_ccd_body *body = s->body;
-	if (!body)
-		return true;
-	n = to_body(s, n);
-	tac_dvec3 at = mesh_vertex(body->mesh, v);
-	for (int32_t i = body->vertex_first[v]; i < body->vertex_first[v + 1]; i++) {
-		tac_dvec3 d = sub(mesh_vertex(body->mesh, body->vertex_neighbour[i]), at);
-		if (dot(n, d) > TAC_CONTACTS_CONE * tac_dvec3_length(d))
-			return false;
-	}
-	return true;
+	return tac_contacts_in_vertex_cone(s->body, v, to_body(s, n));
 }
 
 static bool comes_before(const tac_contact_point *a, const tac_contact_point *b)
@@ -212,7 +181,7 @@ static void prune(query *q)
 static void put(query *q, tac_contact_point c)
 {
 	tac_contacts *out = q->out;
-	c.moving_surface = q->moving.body ? q->moving.body->mesh->triangle_surface[c.moving_triangle] : -1;
+	c.moving_surface = q->moving.body->mesh->triangle_surface[c.moving_triangle];
 	c.fixed_surface = q->fixed.body->mesh->triangle_surface[c.fixed_triangle];
 	for (int16_t i = *chain_of(q, &c); i > 0; i = q->next[i - 1]) {
 		if (!same_contact(&out->list[i - 1], &c))
@@ -234,15 +203,11 @@ static void put(query *q, tac_contact_point c)
 
 static int32_t vertex_id(const face *f, int k)
 {
-	if (!f->side->body)
-		return k;
 	return f->side->body->mesh->triangles[f->triangle->id].vertex[k];
 }
 
 static int32_t edge_id(const face *f, int k)
 {
-	if (!f->side->body)
-		return k;
 	return f->side->body->mesh->triangle_edges[f->triangle->id].vertex[k];
 }
 
@@ -282,7 +247,7 @@ static void vertex_contact(query *q, const face *from, int k, const face *to, bo
 			concave = same_side(to, e, behind, p, on);
 		face_contact = concave || (edge == TAC_CCD_EDGE_FLAT && d - fabs(height) < OVER);
 		if (!face_contact) {
-			if (edge == TAC_CCD_EDGE_FLAT || d < DIRECTION_MIN)
+			if (edge == TAC_CCD_EDGE_FLAT || d < TAC_CONTACTS_DIRECTION_MIN)
 				return;
 			normal = tac_dvec3_scale(across, 1 / d);
 			if (!in_vertex_cone(from->side, vertex, tac_dvec3_neg(normal)) ||
@@ -297,7 +262,7 @@ static void vertex_contact(query *q, const face *from, int k, const face *to, bo
 		face_contact = !to->side->body->vertex_collides[other] && d - fabs(height) < OVER;
 		if (!face_contact) {
 			// Both directions find it: the moving vertex's is taken.
-			if (flip || !to->side->body->vertex_collides[other] || d < DIRECTION_MIN)
+			if (flip || !to->side->body->vertex_collides[other] || d < TAC_CONTACTS_DIRECTION_MIN)
 				return;
 			normal = tac_dvec3_scale(across, 1 / d);
 			if (!in_vertex_cone(from->side, vertex, tac_dvec3_neg(normal)) ||
@@ -331,7 +296,7 @@ static void edge_contact(query *q, const face *a, int k, const face *b, int j)
 	tac_dvec3 x = tac_dvec3_add_scaled(p, on_a / nn, u), y = tac_dvec3_add_scaled(s, on_b / nn, w);
 	tac_dvec3 across = sub(x, y);
 	double gap = tac_dvec3_length(across);
-	if (gap >= q->margin || gap < DIRECTION_MIN)
+	if (gap >= q->margin || gap < TAC_CONTACTS_DIRECTION_MIN)
 		return;
 	tac_dvec3 normal = tac_dvec3_scale(across, 1 / gap);
 	int32_t moving = edge_id(a, k), fixed = edge_id(b, j);
@@ -463,94 +428,4 @@ void tac_contacts_query(const tac_ccd_body *moving, const tac_ccd_body *fixed, c
 	out_contacts->margin = q.margin;
 	out_contacts->distance = fmin(q.least, q.margin);
 	finish(&q);
-}
-
-// --- round tools ---
-
-typedef struct round_query {
-	query *q;
-	const tac_ccd_round *tool;
-	bool capsule;
-	face core;
-} round_query;
-
-// A fixed vertex beside the axis of a capsule, between its ends.
-static void axis_contact(round_query *r, const face *b, int k)
-{
-	query *q = r->q;
-	tac_dvec3 p = b->v[k], a = r->tool->a, u = sub(r->tool->b, a);
-	double along = dot(sub(p, a), u) / dot(u, u);
-	if (!(along > 0 && along < 1))
-		return;
-	tac_dvec3 x = tac_dvec3_add_scaled(a, along, u), across = sub(x, p);
-	double d = tac_dvec3_length(across);
-	int32_t vertex = vertex_id(b, k);
-	if (d >= q->margin || d < DIRECTION_MIN)
-		return;
-	tac_dvec3 normal = tac_dvec3_scale(across, 1 / d);
-	if (!in_vertex_cone(&q->fixed, vertex, normal))
-		return;
-	tac_contact_point c = {.kind = TAC_CONTACT_EDGE_VERTEX,
-			       .moving_feature = 0,
-			       .fixed_feature = vertex,
-			       .moving_triangle = -1,
-			       .fixed_triangle = b->triangle->id,
-			       .normal = normal,
-			       .point = x,
-			       .gap = d};
-	put(q, c);
-}
-
-static bool visit_round(void *user, int32_t triangle)
-{
-	round_query *r = user;
-	query *q = r->q;
-	const tac_ccd_triangle *t = &q->fixed.body->triangles[triangle];
-	tac_dvec3 v[3];
-	tac_ccd_triangle_load(t, v);
-	face b = {&q->fixed, t, v, t->normal, {0}};
-	q->out->pairs++;
-	measure_heights(&r->core, &b);
-	vertex_contact(q, &r->core, 0, &b, false);
-	if (!r->capsule)
-		return true;
-	vertex_contact(q, &r->core, 1, &b, false);
-	for (int k = 0; k < 3; k++) {
-		if (t->edges >> k & 1)
-			edge_contact(q, &r->core, 0, &b, k);
-		if (t->vertices >> k & 1)
-			axis_contact(r, &b, k);
-	}
-	return true;
-}
-
-void tac_contacts_round(const tac_ccd_round *tool, const tac_ccd_body *fixed, double margin,
-			tac_contacts *out_contacts)
-{
-	TAC_ASSERT(tool && fixed && out_contacts && margin > 0);
-	clear(out_contacts);
-	if (!tac_dvec3_finite(tool->a) || !tac_dvec3_finite(tool->b) || !(tool->radius >= 0))
-		return;
-	query q = {.fixed = {fixed, NULL},
-		   .margin = margin + tool->radius,
-		   .bar = HUGE_VAL,
-		   .out = out_contacts};
-	static const tac_ccd_triangle none = {.id = -1};
-	tac_dvec3 ends[3] = {tool->a, tool->b, tool->b}, r = tac_dvec3_splat(q.margin);
-	tac_ccd_box box = {sub(tac_dvec3_min(tool->a, tool->b), r),
-			   tac_dvec3_add(tac_dvec3_max(tool->a, tool->b), r)};
-	round_query round = {&q,
-			     tool,
-			     tac_dvec3_length_squared(sub(tool->b, tool->a)) > 0,
-			     {&q.moving, &none, ends, tac_dvec3_zero(), {0}}};
-	tac_ccd_near_box(fixed, &box, visit_round, &round);
-	finish(&q);
-	// From the core to the surface.
-	for (int32_t i = 0; i < out_contacts->count; i++) {
-		tac_contact_point *c = &out_contacts->list[i];
-		c->gap -= tool->radius;
-		c->point = tac_dvec3_add_scaled(c->point, -tool->radius, c->normal);
-	}
-	out_contacts->margin = margin;
-	out_contacts->distance = fmax(0, tac_ccd_round_distance(tool, fixed, margin));
 }

@@ -65,9 +65,10 @@ void tac_contacts_query(const tac_ccd_body *moving, const tac_ccd_body *fixed, c
 			double margin, tac_ccd_context *context, tac_contacts *out_contacts);
 
 // The same for a sphere or a capsule: gaps are those of its surface. Its ends are the moving vertices 0 (a)
-// and 1 (b), its axis the moving edge 0; the moving triangle and surface are -1. Thread: RT.
+// and 1 (b), its axis the moving edge 0; the moving triangle and surface are -1. The order is that of the
+// body's tree. Thread: RT.
 void tac_contacts_round(const tac_ccd_round *tool, const tac_ccd_body *fixed, double margin,
-			tac_contacts *out_contacts);
+			tac_ccd_round_context *context, tac_contacts *out_contacts);
 
 #ifdef __cplusplus
 }

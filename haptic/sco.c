@@ -195,7 +195,8 @@ static tac_result create_things(tac_sco *sco)
 		thing->contacts = calloc(1, sizeof *thing->contacts);
 		thing->spare = calloc(1, sizeof *thing->spare);
 		thing->context = calloc(1, sizeof *thing->context);
-		if (!thing->contacts || !thing->spare || !thing->context)
+		thing->round_context = calloc(1, sizeof *thing->round_context);
+		if (!thing->contacts || !thing->spare || !thing->context || !thing->round_context)
 			return TAC_ERROR_MEMORY;
 	}
 	return TAC_OK;
@@ -252,6 +253,7 @@ void tac_sco_destroy(tac_sco **sco)
 		free(thing->contacts);
 		free(thing->spare);
 		free(thing->context);
+		free(thing->round_context);
 	}
 	tac_sco_reactive_destroy(*sco);
 	tac_context_destroy(&(*sco)->context);
@@ -318,6 +320,7 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 		tac_sco_thing *thing = &sco->things[i];
 		thing->pose = thing->goal;
 		memset(thing->context, 0, sizeof *thing->context);
+		memset(thing->round_context, 0, sizeof *thing->round_context);
 	}
 	if (sco->def.mover == TAC_SCO_REACTIVE)
 		tac_sco_reactive_reset(sco);

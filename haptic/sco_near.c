@@ -35,7 +35,7 @@ static void list_contacts(const tac_sco *sco, tac_sco_thing *thing, tac_dpose T_
 	if (sco->def.tool)
 		tac_contacts_query(sco->def.tool, thing->body, &T, margin, thing->context, thing->spare);
 	else
-		tac_sco_round_contacts(sco, thing->body, T_object_tool, margin, thing->spare);
+		tac_sco_round_contacts(sco, thing, T_object_tool, margin);
 }
 
 bool tac_sco_gather(tac_sco *sco, tac_sco_twist t, double s, double margin, double *out_distance)
@@ -83,7 +83,7 @@ static double certify_round(tac_sco *sco, tac_sco_thing *thing, const tac_sco_re
 	tac_ccd_options options = tac_ccd_options_default();
 	options.zone = ROUND_ZONE * sco->def.hold_gap_m;
 	options.pair_limit = pairs_left(sco);
-	tac_ccd_result c = tac_sco_round_sweep(sco, thing->body, r->start, r->twist.v, &options);
+	tac_ccd_result c = tac_sco_round_sweep(sco, thing, r->start, r->twist.v, &options);
 	sco->report->pairs += c.pairs;
 	if (c.flags & TAC_CCD_BUDGET_SPENT)
 		sco->report->flags |= TAC_SCO_BUDGET_SPENT;
@@ -149,10 +149,10 @@ bool tac_sco_fly(tac_sco *sco, tac_dvec3 v, double *out_fraction)
 		tac_ccd_pose T = tac_ccd_pose_from_dpose(T_object_tool);
 		tac_dvec3 way = tac_dquat_rotate(tac_dquat_conjugate(thing->pose.rotation), v);
 		tac_ccd_options options = flight_options(sco);
-		tac_ccd_result r =
-			sco->def.tool ? tac_ccd_translate(sco->def.tool, thing->body, &T, way, &options,
-							  thing->context)
-				      : tac_sco_round_sweep(sco, thing->body, T_object_tool, way, &options);
+		tac_ccd_result r = sco->def.tool
+					   ? tac_ccd_translate(sco->def.tool, thing->body, &T, way, &options,
+							       thing->context)
+					   : tac_sco_round_sweep(sco, thing, T_object_tool, way, &options);
 		if (!take(sco, &r, out_fraction))
 			break;
 	}

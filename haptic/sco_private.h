@@ -41,7 +41,9 @@ typedef struct tac_sco_thing {
 	bool moves;           // in this piece
 	// The contacts at the SCO's pose, and room for those of the next.
 	tac_contacts *contacts, *spare;
-	tac_ccd_context *context; // of all its queries
+	// Of all its queries: with a body for a tool, with a round one.
+	tac_ccd_context *context;
+	tac_ccd_round_context *round_context;
 } tac_sco_thing;
 
 // A constraint: which contact of which object, as a row of the QP.
@@ -140,15 +142,10 @@ double tac_sco_distance(tac_sco *sco, double reach);
 
 // --- round tools (sco_round.c) ---
 
-// So many triangles against a round tool cost as much as a pair of triangles.
-#define TAC_SCO_ROUND_PAIR 8
-
-// The contacts of a round tool with one body at a pose, as tac_contacts_query lists those of a mesh; the
-// moving feature is the end of its core (0, 1), or 2 for what lies between.
-void tac_sco_round_contacts(const tac_sco *sco, const tac_ccd_body *body, tac_dpose T_object_tool,
-			    double margin, tac_contacts *out);
+// Lists the contacts of a round tool with one object into its spare list.
+void tac_sco_round_contacts(const tac_sco *sco, tac_sco_thing *thing, tac_dpose T_object_tool, double margin);
 // The safe fraction of a translation, object's frame.
-tac_ccd_result tac_sco_round_sweep(const tac_sco *sco, const tac_ccd_body *body, tac_dpose T_object_tool,
+tac_ccd_result tac_sco_round_sweep(const tac_sco *sco, tac_sco_thing *thing, tac_dpose T_object_tool,
 				   tac_dvec3 v, const tac_ccd_options *options);
 
 // --- the QP (sco_solve.c) ---

@@ -38,25 +38,25 @@ static void sphere_stops_before_a_face_an_edge_and_a_corner(void)
 	tac_ccd_options options = tac_ccd_options_default();
 	double reach = 0.25 + ZONE;
 	tac_ccd_round ball = {vec(0.3, 0.2, 4), vec(0.3, 0.2, 4), 0.25};
-	tac_ccd_result r = tac_ccd_round_translate(&ball, box, vec(0, 0, -10), &options);
+	tac_ccd_result r = tac_ccd_round_translate(&ball, box, vec(0, 0, -10), &options, NULL);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, (3 - reach) / 10, r.fraction);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 1, r.normal.z);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 1 + ZONE, r.point.z);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, ZONE, r.distance);
 	// 0.1 outside the face: it meets the edge at x = 1.
 	ball.a = ball.b = vec(1.1, 0.2, 4);
-	r = tac_ccd_round_translate(&ball, box, vec(0, 0, -10), &options);
+	r = tac_ccd_round_translate(&ball, box, vec(0, 0, -10), &options, NULL);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, (3 - sqrt(reach * reach - 0.01)) / 10, r.fraction);
 	// And the corner.
 	ball.a = ball.b = vec(1.1, 1.1, 4);
-	r = tac_ccd_round_translate(&ball, box, vec(0, 0, -10), &options);
+	r = tac_ccd_round_translate(&ball, box, vec(0, 0, -10), &options, NULL);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, (3 - sqrt(reach * reach - 0.02)) / 10, r.fraction);
 	ball.a = ball.b = vec(1.2, 1.2, 4);
-	r = tac_ccd_round_translate(&ball, box, vec(0, 0, -10), &options);
+	r = tac_ccd_round_translate(&ball, box, vec(0, 0, -10), &options, NULL);
 	TEST_ASSERT_TRUE(r.fraction == 1 && r.flags == 0);
 	// A capsule across the edge along y: as the ball, and between its ends only.
 	tac_ccd_round capsule = {vec(-3, 1.1, 4), vec(3, 1.1, 4), 0.25};
-	r = tac_ccd_round_translate(&capsule, box, vec(0, 0, -10), &options);
+	r = tac_ccd_round_translate(&capsule, box, vec(0, 0, -10), &options, NULL);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, (3 - sqrt(reach * reach - 0.01)) / 10, r.fraction);
 	tac_ccd_body_destroy(&box);
 	tac_mesh_destroy(&mesh);
@@ -71,23 +71,23 @@ static void tool_in_the_zone_may_slide_and_leave_but_not_approach(void)
 	for (int side = -1; side <= 1; side += 2) {
 		tac_ccd_round ball = {vec(0, 0, side * (0.1 + ZONE / 2)), vec(0, 0, side * (0.1 + ZONE / 2)),
 				      0.1};
-		tac_ccd_result r = tac_ccd_round_translate(&ball, sheet, vec(0.3, 0.1, 0), &options);
+		tac_ccd_result r = tac_ccd_round_translate(&ball, sheet, vec(0.3, 0.1, 0), &options, NULL);
 		TEST_ASSERT_TRUE(r.fraction == 1 && r.flags == TAC_CCD_START_ZONE);
 		TEST_ASSERT_TRUE(
-			tac_ccd_round_translate(&ball, sheet, vec(0, 0.1, side * 0.1), &options).fraction ==
-			1);
+			tac_ccd_round_translate(&ball, sheet, vec(0, 0.1, side * 0.1), &options, NULL)
+				.fraction == 1);
 		TEST_ASSERT_TRUE(
-			tac_ccd_round_translate(&ball, sheet, vec(0, 0.1, side * -0.1), &options).fraction ==
-			0);
+			tac_ccd_round_translate(&ball, sheet, vec(0, 0.1, side * -0.1), &options, NULL)
+				.fraction == 0);
 		ball.a.z = ball.b.z = side * 0.09;
-		r = tac_ccd_round_translate(&ball, sheet, vec(0, 0, side), &options);
+		r = tac_ccd_round_translate(&ball, sheet, vec(0, 0, side), &options, NULL);
 		TEST_ASSERT_TRUE(r.fraction == 0 && (r.flags & TAC_CCD_START_HIT));
 	}
 	tac_ccd_round bad = {vec((double)NAN, 0, 0), vec(0, 0, 0), 0.1};
-	TEST_ASSERT_TRUE(tac_ccd_round_translate(&bad, sheet, vec(0, 0, 1), &options).flags &
+	TEST_ASSERT_TRUE(tac_ccd_round_translate(&bad, sheet, vec(0, 0, 1), &options, NULL).flags &
 			 TAC_CCD_REFUSED);
 	tac_ccd_round flat = {vec(0, 0, 1), vec(0, 0, 1), 0};
-	TEST_ASSERT_TRUE(tac_ccd_round_translate(&flat, sheet, vec(0, 0, 1), &options).flags &
+	TEST_ASSERT_TRUE(tac_ccd_round_translate(&flat, sheet, vec(0, 0, 1), &options, NULL).flags &
 			 TAC_CCD_REFUSED);
 	tac_ccd_body_destroy(&sheet);
 	tac_mesh_destroy(&mesh);
@@ -137,7 +137,7 @@ static void random_tools_stop_at_the_zone_and_nowhere_else(void)
 			continue;
 		tac_dvec3 v = tac_dvec3_sub(tac_dvec3_scale(tac_rng_unit_f64(&rng), 0.45), tool.a);
 		v = tac_dvec3_scale(v, tac_rng_range_f64(&rng, 0.5, 2));
-		tac_ccd_result r = tac_ccd_round_translate(&tool, torus, v, &options);
+		tac_ccd_result r = tac_ccd_round_translate(&tool, torus, v, &options, NULL);
 		real needed = tool.radius + ZONE;
 		for (int k = 1; k < 20; k++) {
 			real d = mesh_distance(mesh, &tool, v, r.fraction * k / 20);

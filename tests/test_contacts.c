@@ -332,6 +332,8 @@ static void too_many_pairs_lower_the_margin_and_nothing_below_it_is_missing(void
 	TEST_ASSERT_GREATER_THAN(10, lowered);
 }
 
+static tac_ccd_round_context round_context;
+
 // Balls and capsules over a box: closed forms; and on a torus what is closest is among them.
 static void round_tools_have_contacts_of_their_surface(void)
 {
@@ -339,7 +341,7 @@ static void round_tools_have_contacts_of_their_surface(void)
 	double half = (double)0.2f / 2;
 	tac_ccd_round ball = {tac_dvec3_make(0.013, 0.017, half + 0.0101),
 			      tac_dvec3_make(0.013, 0.017, half + 0.0101), 0.01};
-	tac_contacts_round(&ball, box.body, 1e-3, &contacts);
+	tac_contacts_round(&ball, box.body, 1e-3, &round_context, &contacts);
 	TEST_ASSERT_EQUAL_INT(1, contacts.count);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 1e-4, contacts.list[0].gap);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 1e-4, contacts.distance);
@@ -348,14 +350,14 @@ static void round_tools_have_contacts_of_their_surface(void)
 	TEST_ASSERT_EQUAL_INT(-1, contacts.list[0].moving_surface);
 	// Beside an edge: towards it.
 	ball.a = ball.b = tac_dvec3_make(half + 0.006, 0.01, half + 0.0081);
-	tac_contacts_round(&ball, box.body, 1e-3, &contacts);
+	tac_contacts_round(&ball, box.body, 1e-3, &round_context, &contacts);
 	TEST_ASSERT_EQUAL_INT(1, contacts.count);
 	TEST_ASSERT_EQUAL(TAC_CONTACT_VERTEX_EDGE, contacts.list[0].kind);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, hypot(0.006, 0.0081) - 0.01, contacts.list[0].gap);
 	// A capsule that lies on the top, and one across an edge.
 	tac_ccd_round rod = {tac_dvec3_make(-0.03, 0.01, half + 0.0102),
 			     tac_dvec3_make(0.04, 0.02, half + 0.0102), 0.01};
-	tac_contacts_round(&rod, box.body, 1e-3, &contacts);
+	tac_contacts_round(&rod, box.body, 1e-3, &round_context, &contacts);
 	TEST_ASSERT_EQUAL_INT(2, contacts.count);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 2e-4, contacts.list[0].gap);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 2e-4, contacts.list[1].gap);
@@ -363,7 +365,7 @@ static void round_tools_have_contacts_of_their_surface(void)
 			      tac_dvec3_make(half - 0.05, 0.013, half + 0.05), 0.01};
 	double shift = 0.0101 / sqrt(2);
 	rod.a.x += shift, rod.a.z += shift, rod.b.x += shift, rod.b.z += shift;
-	tac_contacts_round(&rod, box.body, 1e-3, &contacts);
+	tac_contacts_round(&rod, box.body, 1e-3, &round_context, &contacts);
 	TEST_ASSERT_EQUAL_INT(1, contacts.count);
 	TEST_ASSERT_EQUAL(TAC_CONTACT_EDGE_EDGE, contacts.list[0].kind);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 1e-4, contacts.list[0].gap);
@@ -379,12 +381,12 @@ static void round_tools_have_contacts_of_their_surface(void)
 		tac_ccd_options options = tac_ccd_options_default();
 		options.zone = tac_rng_range_f64(&rng, 1e-5, 2e-3);
 		tac_dvec3 v = tac_dvec3_scale(tool.a, -1.2);
-		tac_ccd_result r = tac_ccd_round_translate(&tool, torus.body, v, &options);
+		tac_ccd_result r = tac_ccd_round_translate(&tool, torus.body, v, &options, NULL);
 		if (r.fraction == 1 || r.fraction == 0)
 			continue;
 		tool.a = tac_dvec3_add_scaled(tool.a, r.fraction, v);
 		tool.b = tac_dvec3_add_scaled(tool.b, r.fraction, v);
-		tac_contacts_round(&tool, torus.body, 3e-3, &contacts);
+		tac_contacts_round(&tool, torus.body, 3e-3, &round_context, &contacts);
 		TEST_ASSERT_DOUBLE_WITHIN(1e-9, options.zone, contacts.distance);
 		double least = 1;
 		for (int i = 0; i < contacts.count; i++)

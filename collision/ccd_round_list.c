@@ -1,0 +1,146 @@
+#include "collision/ccd_round_list.h"
+
+#include "base/assert.h"
+
+#include <math.h>
+#include <string.h>
+
+#define sub tac_dvec3_sub
+#define dot tac_dvec3_dot
+#define mad tac_dvec3_add_scaled
+
+// Slack is how much further than needed a list reaches. The first, as a part of the reach.
+#define SLACK_FIRST 0.1
+// A list that served fewer queries gets twice the slack the next time, one that served more half of it.
+#define SERVED_FEW  8
+#define SERVED_MANY 64
+// Slack is for so many triangles: a list that would be longer has a part of it, then none.
+#define TRIANGLES  64
+#define SLACK_PART 0.25
+// What rounding may take from a distance, as a part of the coordinates.
+#define ROUNDING 1e-14
+
+static tac_ccd_round_descend_fn *const descents[TAC_SIMD_COUNT] =
+	TAC_SIMD_TABLE(tac_ccd_round_descend_kernel);
+static tac_ccd_round_measure_fn *const measures[TAC_SIMD_COUNT] =
+	TAC_SIMD_TABLE(tac_ccd_round_measure_kernel);
+
+bool tac_ccd_round_descend(const tac_ccd_body *body, const tac_ccd_round *around, tac_ccd_round_visit visit,
+			   void *user)
+{
+	return descents[body->simd](body, around, visit, user);
+}
+
+void tac_ccd_round_measure(tac_ccd_round_context *list, tac_dvec3 a, tac_dvec3 b, tac_dvec3 v)
+{
+	measures[list->fixed->simd](list, a, b, v);
+}
+
+static double distance_from_segment(tac_dvec3 x, tac_dvec3 a, tac_dvec3 b)
+{
+	tac_dvec3 along = sub(b, a), from = sub(x, a);
+	double length2 = dot(along, along);
+	double s = length2 > 0 ? fmin(fmax(dot(from, along) / length2, 0), 1) : 0;
+	return tac_dvec3_length(mad(from, -s, along));
+}
+
+// The distance from one segment is a convex function on another, so it is greatest at an end.
+static bool covers(const tac_ccd_round_context *c, const tac_ccd_round *around)
+{
+	if (!(c->at.radius > 0))
+		return false;
+	double apart = distance_from_segment(around->a, c->at.a, c->at.b);
+	if (around->b.x != around->a.x || around->b.y != around->a.y || around->b.z != around->a.z)
+		apart = fmax(apart, distance_from_segment(around->b, c->at.a, c->at.b));
+	double size = tac_dvec3_length(c->at.a) + tac_dvec3_length(around->a) + c->fixed->radius;
+	return apart + around->radius + ROUNDING * size <= c->at.radius;
+}
+
+typedef struct filling {
+	tac_ccd_round_context *list;
+	int32_t limit;
+} filling;
+
+static bool add_triangle(void *user, int32_t triangle)
+{
+	filling *f = user;
+	tac_ccd_round_context *list = f->list;
+	if (list->count == f->limit)
+		return false;
+	const tac_ccd_triangle *t = &list->fixed->triangles[triangle];
+	for (int k = 0; k < 3; k++) {
+		tac_dvec3 x = sub(tac_dvec3_from_vec3(t->vertex[k]), list->at.a);
+		list->vertex[k][0][list->count] = (float)x.x;
+		list->vertex[k][1][list->count] = (float)x.y;
+		list->vertex[k][2][list->count] = (float)x.z;
+	}
+	list->triangle[list->count++] = triangle;
+	return true;
+}
+
+static void copy_vertices(tac_ccd_round_context *list, int32_t to, int32_t from)
+{
+	for (int k = 0; k < 3; k++) {
+		for (int i = 0; i < 3; i++)
+			list->vertex[k][i][to] = list->vertex[k][i][from];
+	}
+}
+
+// Lanes behind the last triangle repeat it.
+static void pad(tac_ccd_round_context *list)
+{
+	for (int32_t i = list->count; list->count > 0 && i % TAC_CCD_WIDTH != 0; i++)
+		copy_vertices(list, i, list->count - 1);
+}
+
+// Lists what is within `at`, at most `limit` triangles.
+static bool fill(tac_ccd_round_context *list, const tac_ccd_round *at, int32_t limit)
+{
+	filling f = {list, limit};
+	list->at = *at;
+	list->count = 0;
+	if (!tac_ccd_round_descend(list->fixed, at, add_triangle, &f)) {
+		list->at.radius = 0;
+		return false;
+	}
+	// The tree's boxes let many pass that are too far.
+	pad(list);
+	tac_ccd_round_measure(list, at->a, at->b, tac_dvec3_zero());
+	int32_t kept = 0;
+	for (int32_t i = 0; i < list->count; i++) {
+		if ((double)list->clears[i] > at->radius)
+			continue;
+		copy_vertices(list, kept, i);
+		list->triangle[kept++] = list->triangle[i];
+	}
+	list->count = kept;
+	pad(list);
+	return true;
+}
+
+bool tac_ccd_round_list(tac_ccd_round_context *c, const tac_ccd_body *body, const tac_ccd_round *around)
+{
+	TAC_ASSERT(c && body && around->radius > 0);
+	if (c->fixed != body) {
+		memset(c, 0, sizeof *c);
+		c->fixed = body;
+	}
+	if (covers(c, around)) {
+		c->served++;
+		return true;
+	}
+	if (c->slack == 0)
+		c->slack = SLACK_FIRST * around->radius;
+	else if (c->served < SERVED_FEW && c->count <= TRIANGLES / 4)
+		c->slack *= 2;
+	else if (c->served > SERVED_MANY)
+		c->slack *= 0.5;
+	c->served = 0;
+	tac_ccd_round at = *around;
+	for (int i = 0; i < 2; i++, c->slack *= SLACK_PART) {
+		at.radius = around->radius + c->slack;
+		if (fill(c, &at, TRIANGLES))
+			return true;
+	}
+	return fill(c, around, TAC_CCD_ROUND_MAX);
+}

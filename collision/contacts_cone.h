@@ -1,0 +1,56 @@
+// Cones: whether a direction leads away from a body at an edge or a vertex of it, so that a contact along it
+// is one. Directions are unit and in the body's frame. Private to the library.
+#ifndef TAC_COLLISION_CONTACTS_CONE_H
+#define TAC_COLLISION_CONTACTS_CONE_H
+
+#include "collision/contacts.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Closer than this the direction between two points is rounding, m.
+#define TAC_CONTACTS_DIRECTION_MIN 1e-12
+
+static inline tac_dvec3 tac_contacts_vertex(const tac_ccd_body *body, int32_t v)
+{
+	return tac_dvec3_from_vec3(body->mesh->vertices[v]);
+}
+
+// True when n, outwards from the edge, points away from both faces at it.
+static inline bool tac_contacts_in_edge_cone(const tac_ccd_body *body, int32_t e, tac_dvec3 n)
+{
+	const tac_mesh_edge *edge = &body->mesh->edges[e];
+	tac_dvec3 a = tac_contacts_vertex(body, edge->vertex[0]),
+		  b = tac_contacts_vertex(body, edge->vertex[1]);
+	tac_dvec3 along = tac_dvec3_normalize(tac_dvec3_sub(b, a));
+	for (int k = 0; k < 2; k++) {
+		if (edge->triangle[k] < 0)
+			continue;
+		// The direction in the face, away from the edge: to the third vertex, without its part along.
+		const int32_t *v = body->mesh->triangles[edge->triangle[k]].vertex;
+		int32_t third = v[0] + v[1] + v[2] - edge->vertex[0] - edge->vertex[1];
+		tac_dvec3 inward = tac_dvec3_sub(tac_contacts_vertex(body, third), a);
+		inward = tac_dvec3_add_scaled(inward, -tac_dvec3_dot(inward, along), along);
+		if (tac_dvec3_dot(n, inward) > TAC_CONTACTS_CONE * tac_dvec3_length(inward))
+			return false;
+	}
+	return true;
+}
+
+static inline bool tac_contacts_in_vertex_cone(const tac_ccd_body *body, int32_t v, tac_dvec3 n)
+{
+	tac_dvec3 at = tac_contacts_vertex(body, v);
+	for (int32_t i = body->vertex_first[v]; i < body->vertex_first[v + 1]; i++) {
+		tac_dvec3 d = tac_dvec3_sub(tac_contacts_vertex(body, body->vertex_neighbour[i]), at);
+		if (tac_dvec3_dot(n, d) > TAC_CONTACTS_CONE * tac_dvec3_length(d))
+			return false;
+	}
+	return true;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
