@@ -16,6 +16,11 @@
 #define NEVER HUGE_VAL
 // How far beside a face or an edge a contact may lie and still count, as a part of the coordinates.
 #define ROUNDING 1e-13
+// With a context, a translation goes in parts: the first is so many times as long as the tool is large, each
+// other makes the way so many times longer.
+#define PART       0.25
+#define PARTS_GROW 2
+#define SHORTER    0.7
 // A slice of a rotation turns by no more than this, rad; how closely it approaches the zone, as a part of it.
 #define SLICE_ANGLE 0.3
 #define ACCURACY    1e-7
@@ -40,13 +45,7 @@ typedef struct query {
 	bool start_hit, start_zone, spent;
 } query;
 
-// The segment's closest approach to a triangle.
-typedef struct closest {
-	double distance;
-	tac_dvec3 core, on;
-} closest;
-
-static void keep_closest(closest *best, tac_dvec3 core, tac_dvec3 on)
+static void keep_closest(tac_ccd_round_closest *best, tac_dvec3 core, tac_dvec3 on)
 {
 	double d = tac_dvec3_length(sub(core, on));
 	if (d < best->distance) {
@@ -56,9 +55,9 @@ static void keep_closest(closest *best, tac_dvec3 core, tac_dvec3 on)
 	}
 }
 
-static closest closest_to_triangle(tac_dvec3 a, tac_dvec3 b, const tac_dvec3 t[3])
+tac_ccd_round_closest tac_ccd_round_closest_to(tac_dvec3 a, tac_dvec3 b, const tac_dvec3 t[3])
 {
-	closest best = {HUGE_VAL, a, a};
+	tac_ccd_round_closest best = {HUGE_VAL, a, a};
 	int region;
 	keep_closest(&best, a, tac_ccd_closest_on_triangle(a, t, &region));
 	if (tac_dvec3_length_squared(sub(b, a)) == 0)
@@ -169,7 +168,7 @@ static void examine_translation(query *q, const tac_ccd_triangle *triangle)
 {
 	tac_dvec3 t[3];
 	tac_ccd_triangle_load(triangle, t);
-	closest c = closest_to_triangle(q->tool->a, q->tool->b, t);
+	tac_ccd_round_closest c = tac_ccd_round_closest_to(q->tool->a, q->tool->b, t);
 	double s = NEVER;
 	if (c.distance <= q->tool->radius) {
 		q->start_hit = true;
@@ -188,11 +187,12 @@ static void examine_translation(query *q, const tac_ccd_triangle *triangle)
 	}
 }
 
-// The way of a translation as far as it is free: around the way of the middle, or, when that is shorter,
+// The part of a translation from `from` to `to`: around the way of the middle, or, when that is shorter,
 // around the segment half-way.
-static tac_ccd_round way_around(const query *q)
+static tac_ccd_round way_around(const query *q, double from, double to)
 {
-	tac_dvec3 a = q->tool->a, b = q->tool->b, v = tac_dvec3_scale(q->v, fmin(q->best, 1));
+	tac_dvec3 a = mad(q->tool->a, from, q->v), b = mad(q->tool->b, from, q->v),
+		  v = tac_dvec3_scale(q->v, to - from);
 	double along = 0.5 * tac_dvec3_length(sub(b, a)), across = 0.5 * tac_dvec3_length(v);
 	if (across < along)
 		return (tac_ccd_round){mad(a, 0.5, v), mad(b, 0.5, v), q->reach + q->slack + across};
@@ -209,24 +209,59 @@ static bool visit_translation(void *user, int32_t triangle)
 	double best = q->best;
 	examine_translation(q, &q->fixed->triangles[triangle]);
 	if (q->best < best)
-		q->around = way_around(q);
+		q->around = way_around(q, 0, fmin(q->best, 1));
 	return true;
 }
 
-// True when all triangles on the way were examined within the limit.
-static bool search_translation(query *q, tac_ccd_round_context *context)
+static void measure_part(const query *q, double from, double to, tac_ccd_round_context *context)
 {
-	q->around = way_around(q);
-	if (!context)
-		return tac_ccd_round_descend(q->fixed, &q->around, visit_translation, q);
-	if (!tac_ccd_round_list(context, q->fixed, &q->around))
+	tac_ccd_round_measure(context, mad(q->tool->a, from, q->v), mad(q->tool->b, from, q->v),
+			      tac_dvec3_scale(q->v, to - from), q->reach + q->slack);
+}
+
+// True when all triangles on the part of the way from `from` to `to` were examined within the limit.
+static bool search_part(query *q, double from, double to, tac_ccd_round_context *context)
+{
+	tac_ccd_round around = way_around(q, from, to);
+	if (!tac_ccd_round_list(context, q->fixed, &around))
 		return false;
-	tac_ccd_round_measure(context, q->tool->a, q->tool->b, q->v);
-	q->count = context->count / TAC_CCD_WIDTH;
-	for (int32_t i = 0; i < context->count; i++) {
-		if ((double)context->clears[i] < q->reach + q->slack &&
-		    !visit_translation(q, context->triangle[i]))
+	measure_part(q, from, to, context);
+	int32_t blocks = tac_ccd_round_blocks(context);
+	q->count += blocks;
+	for (int32_t i = 0; i < blocks; i++) {
+		const tac_ccd_round_block *block = &context->blocks[i];
+		for (unsigned done = 0, left; (left = block->near & ~done) != 0;) {
+			int lane = __builtin_ctz(left);
+			done |= 2u * (1u << lane) - 1;
+			if (!visit_translation(q, block->triangle[lane]))
+				return false;
+			// A much shorter way clears many others.
+			if (q->best - from < SHORTER * (to - from)) {
+				to = fmax(from, q->best);
+				measure_part(q, from, to, context);
+			}
+		}
+	}
+	return true;
+}
+
+// True when all triangles on the way were examined; else *out_proved is the part where they were.
+static bool search_translation(query *q, tac_ccd_round_context *context, double *out_proved)
+{
+	*out_proved = 0;
+	if (!context) {
+		q->around = way_around(q, 0, 1);
+		return tac_ccd_round_descend(q->fixed, &q->around, visit_translation, q);
+	}
+	// A long way in growing parts: what comes behind the first contact does not count.
+	double length = tac_dvec3_length(q->v),
+	       first = PART * (q->reach + tac_dvec3_length(sub(q->tool->b, q->tool->a)));
+	for (double from = 0, to = length > first ? first / length : 1; from < fmin(q->best, 1);
+	     from = to, to = fmin(1, PARTS_GROW * to)) {
+		if (!search_part(q, from, to, context)) {
+			*out_proved = fmin(from, q->best);
 			return false;
+		}
 	}
 	return true;
 }
@@ -258,7 +293,7 @@ static void examine_rotation(query *q, const tac_ccd_triangle *triangle)
 	double angle = q->from, end = fmin(q->best, q->to), least = q->reach;
 	for (int i = 0; i < TAC_CCD_ROUND_STEPS; i++) {
 		tac_dvec3 a = turned(q, q->tool->a, angle), b = turned(q, q->tool->b, angle);
-		closest c = closest_to_triangle(a, b, t);
+		tac_ccd_round_closest c = tac_ccd_round_closest_to(a, b, t);
 		if (i == 0 && q->from == 0) {
 			q->start_hit = q->start_hit || c.distance <= q->tool->radius;
 			q->start_zone = q->start_zone || c.distance < q->reach;
@@ -329,7 +364,7 @@ static void describe(const tac_ccd_round *there, const tac_ccd_triangle *stop, t
 {
 	tac_dvec3 t[3];
 	tac_ccd_triangle_load(stop, t);
-	closest c = closest_to_triangle(there->a, there->b, t);
+	tac_ccd_round_closest c = tac_ccd_round_closest_to(there->a, there->b, t);
 	r->kind = TAC_CCD_VERTEX_FACE;
 	r->fixed_triangle = r->fixed_feature = stop->id;
 	r->normal = tac_dvec3_normalize(sub(c.core, c.on));
@@ -355,11 +390,12 @@ tac_ccd_result tac_ccd_round_translate(const tac_ccd_round *tool, const tac_ccd_
 		   .reach = tool->radius + options->zone,
 		   .slack = ROUNDING * size};
 	q.best = nextafter(1, 2);
-	bool complete = search_translation(&q, context);
+	double proved;
+	bool complete = search_translation(&q, context, &proved);
 	r.pairs = q.count;
 	r.flags = (q.start_zone ? TAC_CCD_START_ZONE : 0) | (q.start_hit ? TAC_CCD_START_HIT : 0) |
 		  (complete ? 0 : TAC_CCD_BUDGET_SPENT);
-	r.fraction = complete ? fmin(q.best, 1) : 0;
+	r.fraction = complete ? fmin(q.best, 1) : proved;
 	if (r.fraction < 1)
 		r.flags |= TAC_CCD_STOPPED;
 	if (!complete || !q.stop || r.fraction == 1)
@@ -445,7 +481,7 @@ static bool visit_distance(void *user, int32_t triangle)
 	distance_query *q = user;
 	tac_dvec3 t[3];
 	tac_ccd_triangle_load(&q->fixed->triangles[triangle], t);
-	q->least = fmin(q->least, closest_to_triangle(q->tool->a, q->tool->b, t).distance);
+	q->least = fmin(q->least, tac_ccd_round_closest_to(q->tool->a, q->tool->b, t).distance);
 	q->box = box_around(q->tool, q->least);
 	return true;
 }

@@ -31,7 +31,20 @@ typedef struct tac_ccd_round {
 // Triangles that a context remembers, a multiple of 8.
 #define TAC_CCD_ROUND_MAX 1024
 
-// What a caller keeps from query to query with the same body, about 50 KB; for one query at a time.
+// Triangles of a list, lane by lane; in m, relative to at.a of the context.
+typedef struct tac_ccd_round_block {
+	float vertex[3][3][TAC_CCD_WIDTH]; // corner, coordinate, lane
+	// A plane a triangle, which has it on its far side: unit normal, and its height, rounded up.
+	float normal[3][TAC_CCD_WIDTH], offset[TAC_CCD_WIDTH];
+	// Of the query under way: lower bounds of the distances; in which lanes they are below what is
+	// sought; in which of these which feature of the triangle may be nearest to an end of the tool: its
+	// vertices, its edges, its face.
+	float clears[TAC_CCD_WIDTH];
+	uint8_t near, features[7];
+	int32_t triangle[TAC_CCD_WIDTH]; // positions in the body's array
+} tac_ccd_round_block;
+
+// What a caller keeps from query to query with the same body, about 60 KB; for one query at a time.
 // Zero-initialise, and again when the body was built anew; used with another body it starts afresh. It serves
 // contacts (collision/contacts.h) and translations: the triangles that were near the tool are those that it
 // can reach next, until it has moved too far, so the tree is descended once for many queries. It bounds their
@@ -42,11 +55,7 @@ typedef struct tac_ccd_round_context {
 	double slack;     // how much further than needed the last list was to reach, m
 	int32_t served;   // queries since it was made
 	int32_t count;
-	int32_t triangle[TAC_CCD_ROUND_MAX]; // positions in the body's array
-	// Corner, coordinate, triangle: relative to at.a; and lower bounds of distances, of the query under
-	// way. m.
-	float vertex[3][3][TAC_CCD_ROUND_MAX];
-	float clears[TAC_CCD_ROUND_MAX];
+	tac_ccd_round_block blocks[TAC_CCD_ROUND_MAX / TAC_CCD_WIDTH];
 } tac_ccd_round_context;
 
 // The safe fraction of the translation `v`: the tool stops `options->zone` before it touches. Result and

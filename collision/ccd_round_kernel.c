@@ -1,5 +1,6 @@
-// The descent and the measure of collision/ccd_round_list.h, compiled for each instruction set.
+// The kernels of collision/ccd_round_list.h, compiled for each instruction set.
 #include "collision/ccd_round_list.h"
+#include "collision/contacts.h"
 #include "collision/round8.inl"
 
 // Each node that is opened leaves at most seven others waiting.
@@ -8,9 +9,22 @@
 #define ROUNDING 1e-6
 // What rounding may take from the square of a distance across a normal, as a part of the whole distance's.
 #define ACROSS_ROUNDING 1e-6f
-// Roundings of a height over a plane, as a part of the coordinates.
-#define HEIGHT_ROUNDING (64 * UNIT)
 #define SHORTEST        1e-15F // gap whose square does not vanish, m
+
+// A block is aligned as its context is.
+#define LOADU3(rows)                                                                                         \
+	((v8){tac_f32x8_loadu((rows)[0]), tac_f32x8_loadu((rows)[1]), tac_f32x8_loadu((rows)[2])})
+
+// Where a >= b, or it is not known.
+KERNEL tac_m32x8 not_below(f8 a, f8 b)
+{
+	return tac_m32x8_not(tac_f32x8_lt(a, b));
+}
+
+KERNEL uint8_t lanes_of(tac_m32x8 m)
+{
+	return (uint8_t)tac_m32x8_movemask(m);
+}
 
 // A segment in float: its middle, and from there to its end.
 typedef struct {
@@ -98,34 +112,109 @@ bool TAC_SIMD_NAME(tac_ccd_round_descend_kernel)(const tac_ccd_body *body, const
 	return true;
 }
 
-void TAC_SIMD_NAME(tac_ccd_round_measure_kernel)(tac_ccd_round_context *list, tac_dvec3 a, tac_dvec3 b,
-						 tac_dvec3 v)
+static void place(const tac_ccd_round_context *list, tac_dvec3 x, v8 *out)
 {
-	tac_vec3 start = tac_vec3_from_dvec3(tac_dvec3_sub(a, list->at.a)),
-		 along = tac_vec3_from_dvec3(tac_dvec3_sub(b, a)), way = tac_vec3_from_dvec3(v);
-	bool sphere = a.x == b.x && a.y == b.y && a.z == b.z;
-	v8 from = {splat(start.x), splat(start.y), splat(start.z)};
-	v8 core = {splat(along.x), splat(along.y), splat(along.z)},
-	   move = {splat(way.x), splat(way.y), splat(way.z)};
-	f8 size = add(norm1(from), add(norm1(core), norm1(move))), zero = splat(0);
-	for (int32_t i = 0; i < list->count; i += 8) {
+	tac_vec3 at = tac_vec3_from_dvec3(tac_dvec3_sub(x, list->at.a));
+	*out = (v8){splat(at.x), splat(at.y), splat(at.z)};
+}
+
+void TAC_SIMD_NAME(tac_ccd_round_part_kernel)(tac_ccd_round_context *list)
+{
+	v8 core;
+	place(list, list->at.b, &core);
+	bool sphere = tac_dvec3_length_squared(tac_dvec3_sub(list->at.b, list->at.a)) == 0;
+	f8 zero = splat(0);
+	tac_ccd_round_block *end = list->blocks + tac_ccd_round_blocks(list);
+	for (tac_ccd_round_block *block = list->blocks; block < end; block++) {
 		v8 t[3];
 		for (int k = 0; k < 3; k++)
-			t[k] = (v8){tac_f32x8_loadu(&list->vertex[k][0][i]),
-				    tac_f32x8_loadu(&list->vertex[k][1][i]),
-				    tac_f32x8_loadu(&list->vertex[k][2][i])};
-		face8 f = make_face(sub3(t[0], from), sub3(t[1], from), sub3(t[2], from));
+			t[k] = LOADU3(block->vertex[k]);
+		face8 f = make_face(t[0], t[1], t[2]);
 		gap8 best = least_gap(&f, core, sphere);
-		// The plane across the gap at the start has the triangle on its far side all the time.
-		f8 near = smaller3(dot(best.gap, f.v[0]), dot(best.gap, f.v[1]), dot(best.gap, f.v[2]));
-		f8 taken = add(larger(dot(best.gap, core), zero), larger(dot(best.gap, move), zero));
 		f8 length = tac_f32x8_sqrt(best.square);
-		f8 clears = tac_f32x8_div(sub(near, taken), larger(length, splat(SHORTEST)));
-		f8 error = mul(splat(HEIGHT_ROUNDING),
-			       add(size, larger3(norm1(t[0]), norm1(t[1]), norm1(t[2]))));
-		// What is out of range, or touches, is not known.
+		// What is out of range, or touches, has no plane.
 		tac_m32x8 known = tac_m32x8_and(tac_f32x8_lt(best.square, splat(0.5F * NOTHING)),
 						tac_f32x8_lt(splat(SHORTEST), length));
-		tac_f32x8_storeu(&list->clears[i], pick(known, sub(clears, error), zero));
+		v8 none = {zero, zero, zero},
+		   n = pick3(known, scale3(best.gap, tac_f32x8_div(splat(-1), length)), none);
+		f8 top = larger3(dot(n, t[0]), dot(n, t[1]), dot(n, t[2]));
+		f8 size = larger3(norm1(t[0]), norm1(t[1]), norm1(t[2]));
+		tac_f32x8_storeu(block->normal[0], n.x);
+		tac_f32x8_storeu(block->normal[1], n.y);
+		tac_f32x8_storeu(block->normal[2], n.z);
+		tac_f32x8_storeu(block->offset, add(top, mul(splat(TAC_CCD_ROUND_ROUNDING), size)));
+	}
+}
+
+void TAC_SIMD_NAME(tac_ccd_round_measure_kernel)(tac_ccd_round_context *list, tac_dvec3 a, tac_dvec3 b,
+						 tac_dvec3 v, double reach)
+{
+	v8 x[4];
+	place(list, a, &x[0]);
+	place(list, b, &x[1]);
+	place(list, tac_dvec3_add(a, v), &x[2]);
+	place(list, tac_dvec3_add(b, v), &x[3]);
+	f8 size = larger(larger(norm1(x[0]), norm1(x[1])), larger(norm1(x[2]), norm1(x[3])));
+	f8 error = mul(splat(TAC_CCD_ROUND_ROUNDING), size),
+	   enough = splat(nextafterf((float)reach, INFINITY));
+	unsigned lanes = 0xFF;
+	for (int32_t i = 0; i < list->count; i += TAC_CCD_WIDTH) {
+		tac_ccd_round_block *block = &list->blocks[i / TAC_CCD_WIDTH];
+		v8 n = LOADU3(block->normal);
+		f8 h = smaller(smaller(dot(n, x[0]), dot(n, x[1])), smaller(dot(n, x[2]), dot(n, x[3])));
+		f8 clears = sub(h, add(tac_f32x8_loadu(block->offset), error));
+		tac_f32x8_storeu(block->clears, clears);
+		if (list->count - i < TAC_CCD_WIDTH)
+			lanes >>= TAC_CCD_WIDTH - (list->count - i);
+		block->near = (uint8_t)(lanes & lanes_of(not_below(enough, clears)));
+	}
+}
+
+void TAC_SIMD_NAME(tac_ccd_round_sieve_kernel)(tac_ccd_round_context *list, tac_dvec3 p, double reach)
+{
+	v8 x;
+	place(list, p, &x);
+	f8 size = norm1(x), cone = splat((float)(TAC_CONTACTS_CONE * reach)),
+	   beside = splat((float)TAC_CCD_ROUND_BESIDE);
+	tac_ccd_round_block *end = list->blocks + tac_ccd_round_blocks(list);
+	for (tac_ccd_round_block *block = list->blocks; block < end; block++) {
+		if (block->near == 0)
+			continue;
+		v8 t[3], edge[3], from[3];
+		f8 length[3], error = size;
+		for (int k = 0; k < 3; k++) {
+			t[k] = LOADU3(block->vertex[k]);
+			error = larger(error, norm1(t[k]));
+		}
+		for (int k = 0; k < 3; k++) {
+			edge[k] = sub3(t[k == 2 ? 0 : k + 1], t[k]);
+			from[k] = sub3(x, t[k]);
+			length[k] = tac_f32x8_sqrt(dot(edge[k], edge[k]));
+		}
+		error = mul(error, splat(TAC_CCD_ROUND_ROUNDING));
+		v8 normal = cross(edge[0], edge[1]);
+		f8 area = tac_f32x8_sqrt(dot(normal, normal)),
+		   longest = larger3(length[0], length[1], length[2]);
+		// Of a sliver the normal is less exact.
+		f8 beside_error = mul(error, tac_f32x8_div(square(longest), larger(area, splat(TINY))));
+		f8 along[3], past[3]; // the beginning, and the end of each edge, m
+		tac_m32x8 over = tac_m32x8_from_bits(0xFF);
+		for (int k = 0; k < 3; k++) {
+			f8 unit = reciprocal(length[k]);
+			along[k] = mul(dot(from[k], edge[k]), unit);
+			past[k] = sub(length[k], along[k]);
+			f8 in = tac_f32x8_div(dot(normal, cross(edge[k], from[k])),
+					      larger(mul(area, length[k]), splat(TINY)));
+			over = tac_m32x8_and(over, not_below(in, negative(add(beside, beside_error))));
+			tac_m32x8 at = tac_m32x8_and(not_below(along[k], negative(error)),
+						     not_below(past[k], negative(error)));
+			block->features[TAC_CCD_ROUND_EDGE + k] =
+				lanes_of(tac_m32x8_and(at, not_below(add(cone, beside_error), in)));
+		}
+		block->features[TAC_CCD_ROUND_FACE] = lanes_of(over);
+		f8 most = add(cone, error);
+		for (int k = 0; k < 3; k++)
+			block->features[k] = lanes_of(tac_m32x8_and(
+				not_below(most, along[k]), not_below(most, past[k == 0 ? 2 : k - 1])));
 	}
 }

@@ -22,8 +22,10 @@
 
 static tac_ccd_round_descend_fn *const descents[TAC_SIMD_COUNT] =
 	TAC_SIMD_TABLE(tac_ccd_round_descend_kernel);
+static tac_ccd_round_part_fn *const partings[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_round_part_kernel);
 static tac_ccd_round_measure_fn *const measures[TAC_SIMD_COUNT] =
 	TAC_SIMD_TABLE(tac_ccd_round_measure_kernel);
+static tac_ccd_round_sieve_fn *const sieves[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_round_sieve_kernel);
 
 bool tac_ccd_round_descend(const tac_ccd_body *body, const tac_ccd_round *around, tac_ccd_round_visit visit,
 			   void *user)
@@ -31,9 +33,14 @@ bool tac_ccd_round_descend(const tac_ccd_body *body, const tac_ccd_round *around
 	return descents[body->simd](body, around, visit, user);
 }
 
-void tac_ccd_round_measure(tac_ccd_round_context *list, tac_dvec3 a, tac_dvec3 b, tac_dvec3 v)
+void tac_ccd_round_measure(tac_ccd_round_context *list, tac_dvec3 a, tac_dvec3 b, tac_dvec3 v, double reach)
 {
-	measures[list->fixed->simd](list, a, b, v);
+	measures[list->fixed->simd](list, a, b, v, reach);
+}
+
+void tac_ccd_round_sieve(tac_ccd_round_context *list, tac_dvec3 p, double reach)
+{
+	sieves[list->fixed->simd](list, p, reach);
 }
 
 static double distance_from_segment(tac_dvec3 x, tac_dvec3 a, tac_dvec3 b)
@@ -68,29 +75,54 @@ static bool add_triangle(void *user, int32_t triangle)
 	if (list->count == f->limit)
 		return false;
 	const tac_ccd_triangle *t = &list->fixed->triangles[triangle];
+	tac_ccd_round_block *block = &list->blocks[list->count / TAC_CCD_WIDTH];
+	int lane = list->count++ % TAC_CCD_WIDTH;
 	for (int k = 0; k < 3; k++) {
 		tac_dvec3 x = sub(tac_dvec3_from_vec3(t->vertex[k]), list->at.a);
-		list->vertex[k][0][list->count] = (float)x.x;
-		list->vertex[k][1][list->count] = (float)x.y;
-		list->vertex[k][2][list->count] = (float)x.z;
+		block->vertex[k][0][lane] = (float)x.x;
+		block->vertex[k][1][lane] = (float)x.y;
+		block->vertex[k][2][lane] = (float)x.z;
 	}
-	list->triangle[list->count++] = triangle;
+	block->triangle[lane] = triangle;
 	return true;
 }
 
-static void copy_vertices(tac_ccd_round_context *list, int32_t to, int32_t from)
+static void copy(tac_ccd_round_context *list, int32_t to, int32_t from)
 {
-	for (int k = 0; k < 3; k++) {
-		for (int i = 0; i < 3; i++)
-			list->vertex[k][i][to] = list->vertex[k][i][from];
+	tac_ccd_round_block *out = &list->blocks[to / TAC_CCD_WIDTH];
+	const tac_ccd_round_block *in = &list->blocks[from / TAC_CCD_WIDTH];
+	to %= TAC_CCD_WIDTH;
+	from %= TAC_CCD_WIDTH;
+	for (int i = 0; i < 3; i++) {
+		for (int k = 0; k < 3; k++)
+			out->vertex[k][i][to] = in->vertex[k][i][from];
+		out->normal[i][to] = in->normal[i][from];
 	}
+	out->offset[to] = in->offset[from];
+	out->triangle[to] = in->triangle[from];
 }
 
 // Lanes behind the last triangle repeat it.
 static void pad(tac_ccd_round_context *list)
 {
 	for (int32_t i = list->count; list->count > 0 && i % TAC_CCD_WIDTH != 0; i++)
-		copy_vertices(list, i, list->count - 1);
+		copy(list, i, list->count - 1);
+}
+
+void tac_ccd_round_turn_plane(tac_ccd_round_block *block, int lane, tac_dvec3 gap, double distance)
+{
+	tac_dvec3 n = tac_dvec3_scale(gap, 1 / distance);
+	float normal[3] = {(float)n.x, (float)n.y, (float)n.z}, top = -HUGE_VALF, size = 0;
+	for (int k = 0; k < 3; k++) {
+		float x = block->vertex[k][0][lane], y = block->vertex[k][1][lane],
+		      z = block->vertex[k][2][lane];
+		float height = normal[0] * x + normal[1] * y + normal[2] * z;
+		float far = fabsf(x) + fabsf(y) + fabsf(z);
+		top = height > top ? height : top;
+		size = far > size ? far : size;
+		block->normal[k][lane] = normal[k];
+	}
+	block->offset[lane] = top + TAC_CCD_ROUND_ROUNDING * size;
 }
 
 // Lists what is within `at`, at most `limit` triangles.
@@ -105,13 +137,12 @@ static bool fill(tac_ccd_round_context *list, const tac_ccd_round *at, int32_t l
 	}
 	// The tree's boxes let many pass that are too far.
 	pad(list);
-	tac_ccd_round_measure(list, at->a, at->b, tac_dvec3_zero());
+	partings[list->fixed->simd](list);
+	tac_ccd_round_measure(list, at->a, at->b, tac_dvec3_zero(), at->radius);
 	int32_t kept = 0;
 	for (int32_t i = 0; i < list->count; i++) {
-		if ((double)list->clears[i] > at->radius)
-			continue;
-		copy_vertices(list, kept, i);
-		list->triangle[kept++] = list->triangle[i];
+		if (list->blocks[i / TAC_CCD_WIDTH].near >> (i % TAC_CCD_WIDTH) & 1)
+			copy(list, kept++, i);
 	}
 	list->count = kept;
 	pad(list);

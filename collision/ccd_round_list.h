@@ -12,6 +12,9 @@
 extern "C" {
 #endif
 
+// What rounding may add to a height over a plane in float, as a part of the coordinates: 64 roundings.
+#define TAC_CCD_ROUND_ROUNDING 0x1p-18f
+
 // Called with a position in the body's triangle array. False ends the descent.
 typedef bool (*tac_ccd_round_visit)(void *user, int32_t triangle);
 
@@ -25,19 +28,58 @@ TAC_SIMD_DECLARE(tac_ccd_round_descend_fn, tac_ccd_round_descend_kernel);
 // With the variant that the body was built for.
 tac_ccd_round_descend_fn tac_ccd_round_descend;
 
-// Sets list->clears[i] to a lower bound of the distance of the listed triangle i from the segment a b on all
-// its way by v. Every variant gives the same bits.
-typedef void tac_ccd_round_measure_fn(tac_ccd_round_context *list, tac_dvec3 a, tac_dvec3 b, tac_dvec3 v);
+// Gives each listed triangle the plane across its gap to the segment of the list.
+typedef void tac_ccd_round_part_fn(tac_ccd_round_context *list);
+
+TAC_SIMD_DECLARE(tac_ccd_round_part_fn, tac_ccd_round_part_kernel);
+
+// Sets the `clears` of each listed triangle to a lower bound of its distance from the segment a b on all its
+// way by v, the height over its plane; and `near` to where that is below the reach. Every variant gives the
+// same bits.
+typedef void tac_ccd_round_measure_fn(tac_ccd_round_context *list, tac_dvec3 a, tac_dvec3 b, tac_dvec3 v,
+				      double reach);
 
 TAC_SIMD_DECLARE(tac_ccd_round_measure_fn, tac_ccd_round_measure_kernel);
+
+// Sets the `features` of those that are near: the faces that p may be over, the edges and vertices in whose
+// cones (collision/contacts.h) it may be. What is left out is not, for sure; every variant leaves out the
+// same.
+typedef void tac_ccd_round_sieve_fn(tac_ccd_round_context *list, tac_dvec3 p, double reach);
+
+TAC_SIMD_DECLARE(tac_ccd_round_sieve_fn, tac_ccd_round_sieve_kernel);
+
+#define TAC_CCD_ROUND_EDGE 3 // + k, as the vertices before
+#define TAC_CCD_ROUND_FACE 6
+// How far outside of a cone, as a part of the distance, and how far beside a face, m, a point may be for the
+// sieve.
+#define TAC_CCD_ROUND_CONE   1e-3
+#define TAC_CCD_ROUND_BESIDE 1e-10
 
 // Makes sure that the context lists all triangles of the body within `around`, in the order of the tree.
 // False: they are more than fit.
 bool tac_ccd_round_list(tac_ccd_round_context *context, const tac_ccd_body *body,
 			const tac_ccd_round *around);
 
-// The measure above, with the variant of the list's body.
+// Those above, with the variant of the list's body.
 tac_ccd_round_measure_fn tac_ccd_round_measure;
+tac_ccd_round_sieve_fn tac_ccd_round_sieve;
+
+static inline int32_t tac_ccd_round_blocks(const tac_ccd_round_context *list)
+{
+	return (list->count + TAC_CCD_WIDTH - 1) / TAC_CCD_WIDTH;
+}
+
+// Gives the triangle in a lane the plane across the gap of length `distance` (> 0), a vector from the
+// triangle to the tool: from then on it clears what is beyond that.
+void tac_ccd_round_turn_plane(tac_ccd_round_block *block, int lane, tac_dvec3 gap, double distance);
+
+// The closest approach of the segment a b and a triangle.
+typedef struct tac_ccd_round_closest {
+	double distance;
+	tac_dvec3 core, on;
+} tac_ccd_round_closest;
+
+tac_ccd_round_closest tac_ccd_round_closest_to(tac_dvec3 a, tac_dvec3 b, const tac_dvec3 triangle[3]);
 
 #ifdef __cplusplus
 }

@@ -12,8 +12,6 @@
 #define cross tac_dvec3_cross
 #define mad   tac_dvec3_add_scaled
 
-// A point whose distances from a plane and from a piece of it differ by less lies over the piece, m.
-#define OVER 1e-12
 // Where more triangles are near than fit into the context, the margin is halved so often.
 #define HALVINGS 8
 // The moving features: the ends of the core are vertices 0 and 1, what lies between them is the edge 0.
@@ -98,88 +96,156 @@ static void put(query *q, const face *f, meeting m, tac_dvec3 core, tac_dvec3 no
 	};
 }
 
-static void put_vertex(query *q, const face *f, tac_contact_kind kind, int32_t moving, int k, tac_dvec3 core,
-		       tac_dvec3 across, double distance)
+// Whether a gap of the core is within reach and has a direction.
+static bool is_within(const query *q, tac_dvec3 across, tac_dvec3 *out_normal, double *out_distance)
 {
-	int32_t vertex = q->body->mesh->triangles[f->triangle->id].vertex[k];
-	if (!q->body->vertex_collides[vertex])
-		return;
-	tac_dvec3 n = tac_dvec3_scale(across, 1 / distance);
-	if (tac_contacts_in_vertex_cone(q->body, vertex, n))
-		put(q, f, (meeting){kind, moving, vertex}, core, n, distance);
+	double square = tac_dvec3_length_squared(across);
+	if (square >= q->reach * q->reach || square < TAC_CONTACTS_DIRECTION_MIN * TAC_CONTACTS_DIRECTION_MIN)
+		return false;
+	*out_distance = sqrt(square);
+	*out_normal = tac_dvec3_scale(across, 1 / *out_distance);
+	return true;
 }
 
-static void put_edge(query *q, const face *f, tac_contact_kind kind, int32_t moving, int k, tac_dvec3 core,
-		     tac_dvec3 across, double distance)
+// A point x of the core beside the vertex k.
+static void beside_vertex(query *q, const face *f, meeting m, int k, tac_dvec3 x)
 {
-	int32_t edge = q->body->mesh->triangle_edges[f->triangle->id].vertex[k];
-	uint8_t shape = q->body->edge_kinds[edge];
-	// From outside, a neighbour is nearer than a fold.
-	if (shape == TAC_CCD_EDGE_FLAT || (shape == TAC_CCD_EDGE_CONCAVE && q->body->solid))
-		return;
-	tac_dvec3 n = tac_dvec3_scale(across, 1 / distance);
-	if (tac_contacts_in_edge_cone(q->body, edge, n))
-		put(q, f, (meeting){kind, moving, edge}, core, n, distance);
+	tac_dvec3 n;
+	double d;
+	m.fixed = q->body->mesh->triangles[f->triangle->id].vertex[k];
+	if (is_within(q, sub(x, f->v[k]), &n, &d) && tac_contacts_in_vertex_cone(q->body, m.fixed, n))
+		put(q, f, m, x, n, d);
 }
 
-// An end of the core and what of the triangle is nearest to it.
-static void examine_end(query *q, const face *f, tac_dvec3 p, int32_t end)
+// A point x of the core beside the edge k; `across` is from there, at a right angle.
+static void beside_edge(query *q, const face *f, meeting m, int k, tac_dvec3 x, tac_dvec3 across)
 {
-	int region;
-	tac_dvec3 across = sub(p, tac_ccd_closest_on_triangle(p, f->v, &region));
-	double d = tac_dvec3_length(across);
-	q->least = fmin(q->least, d);
-	if (d >= q->reach || d < TAC_CONTACTS_DIRECTION_MIN)
+	tac_dvec3 n;
+	double d;
+	m.fixed = q->body->mesh->triangle_edges[f->triangle->id].vertex[k];
+	if (is_within(q, across, &n, &d) && q->body->edge_kinds[m.fixed] != TAC_CCD_EDGE_FLAT &&
+	    tac_contacts_in_edge_cone(q->body, m.fixed, n))
+		put(q, f, m, x, n, d);
+}
+
+static void over_face(query *q, const face *f, tac_dvec3 p, int32_t end)
+{
+	tac_dvec3 normal = f->triangle->normal;
+	double height = dot(normal, sub(p, f->v[0]));
+	if (fabs(height) >= q->reach || tac_dvec3_length_squared(normal) == 0)
 		return;
-	double height = dot(f->triangle->normal, sub(p, f->v[0]));
-	if (region == TAC_CCD_REGION_FACE || d - fabs(height) < OVER) {
-		tac_dvec3 n = height < 0 ? tac_dvec3_neg(f->triangle->normal) : f->triangle->normal;
-		put(q, f, (meeting){TAC_CONTACT_VERTEX_FACE, end, f->triangle->id}, p, n, fabs(height));
-	} else if (region >= TAC_CCD_REGION_EDGE) {
-		put_edge(q, f, TAC_CONTACT_VERTEX_EDGE, end, region - TAC_CCD_REGION_EDGE, p, across, d);
-	} else {
-		put_vertex(q, f, TAC_CONTACT_VERTEX_VERTEX, end, region, p, across, d);
+	for (int k = 0; k < 3; k++) {
+		tac_dvec3 edge = sub(f->v[(k + 1) % 3], f->v[k]);
+		double in = dot(normal, cross(edge, sub(p, f->v[k])));
+		if (in < 0 && in * in > TAC_CCD_ROUND_BESIDE * TAC_CCD_ROUND_BESIDE * dot(edge, edge))
+			return;
+	}
+	meeting m = {TAC_CONTACT_VERTEX_FACE, end, f->triangle->id};
+	put(q, f, m, p, height < 0 ? tac_dvec3_neg(normal) : normal, fabs(height));
+}
+
+static face face_of(const query *q, const tac_ccd_round_block *block, int lane)
+{
+	face f = {.triangle = &q->body->triangles[block->triangle[lane]]};
+	tac_ccd_triangle_load(f.triangle, f.v);
+	return f;
+}
+
+// An end of the core: over the face, beside the edges and vertices that the triangle stands for.
+static void examine_end(query *q, const face *f, tac_dvec3 p, int32_t end, int feature)
+{
+	int k = feature % TAC_CCD_ROUND_EDGE;
+	if (feature == TAC_CCD_ROUND_FACE) {
+		over_face(q, f, p, end);
+	} else if (feature < TAC_CCD_ROUND_EDGE) {
+		if (f->triangle->vertices >> k & 1)
+			beside_vertex(q, f, (meeting){TAC_CONTACT_VERTEX_VERTEX, end, 0}, k, p);
+	} else if (f->triangle->edges >> k & 1) {
+		tac_dvec3 edge = sub(f->v[(k + 1) % 3], f->v[k]), from = sub(p, f->v[k]);
+		double along = dot(from, edge), length2 = dot(edge, edge);
+		if (along >= 0 && along <= length2)
+			beside_edge(q, f, (meeting){TAC_CONTACT_VERTEX_EDGE, end, 0}, k, p,
+				    mad(from, -along / length2, edge));
 	}
 }
 
-// The inside of a capsule's core beside the triangle's edges and corners.
+// What the sieve leaves of the features at an end of the core.
+static void examine_ends(query *q, tac_ccd_round_context *list, tac_dvec3 p, int32_t end)
+{
+	tac_ccd_round_sieve(list, p, q->reach);
+	for (int32_t i = 0; i < tac_ccd_round_blocks(list); i++) {
+		const tac_ccd_round_block *block = &list->blocks[i];
+		for (int feature = 0; block->near && feature <= TAC_CCD_ROUND_FACE; feature++) {
+			for (unsigned lanes = block->near & block->features[feature]; lanes;
+			     lanes &= lanes - 1) {
+				face f = face_of(q, block, __builtin_ctz(lanes));
+				examine_end(q, &f, p, end, feature);
+			}
+		}
+	}
+}
+
+// The inside of a capsule's core beside the edges and vertices that the triangle stands for.
 static void examine_core(query *q, const face *f)
 {
 	tac_dvec3 a = q->tool->a, along = sub(q->tool->b, a);
 	for (int k = 0; k < 3; k++) {
 		tac_dvec3 x, y;
-		bool inside = tac_ccd_closest_of_segments(a, q->tool->b, f->v[k], f->v[(k + 1) % 3], &x, &y);
-		double d = tac_dvec3_length(sub(x, y));
-		q->least = fmin(q->least, d);
-		if (inside && d < q->reach && d > TAC_CONTACTS_DIRECTION_MIN)
-			put_edge(q, f, TAC_CONTACT_EDGE_EDGE, CORE, k, x, sub(x, y), d);
+		if ((f->triangle->edges >> k & 1) &&
+		    tac_ccd_closest_of_segments(a, q->tool->b, f->v[k], f->v[(k + 1) % 3], &x, &y))
+			beside_edge(q, f, (meeting){TAC_CONTACT_EDGE_EDGE, CORE, 0}, k, x, sub(x, y));
 		double s = dot(sub(f->v[k], a), along) / dot(along, along);
-		if (s <= 0 || s >= 1)
-			continue;
-		x = mad(a, s, along);
-		d = tac_dvec3_length(sub(x, f->v[k]));
-		if (d < q->reach && d > TAC_CONTACTS_DIRECTION_MIN)
-			put_vertex(q, f, TAC_CONTACT_EDGE_VERTEX, CORE, k, x, sub(x, f->v[k]), d);
-	}
-	// Through the face.
-	tac_dvec3 n = f->triangle->normal;
-	double ha = dot(n, sub(a, f->v[0])), hb = dot(n, sub(q->tool->b, f->v[0]));
-	if ((ha < 0) != (hb < 0)) {
-		int region;
-		tac_dvec3 x = mad(a, ha / (ha - hb), along);
-		x = sub(x, tac_ccd_closest_on_triangle(x, f->v, &region));
-		q->least = fmin(q->least, tac_dvec3_length(x));
+		if ((f->triangle->vertices >> k & 1) && s > 0 && s < 1)
+			beside_vertex(q, f, (meeting){TAC_CONTACT_EDGE_VERTEX, CORE, 0}, k, mad(a, s, along));
 	}
 }
 
-static void examine(query *q, int32_t triangle)
+static void examine_cores(query *q, tac_ccd_round_context *list)
 {
-	face f = {.triangle = &q->body->triangles[triangle]};
-	tac_ccd_triangle_load(f.triangle, f.v);
-	examine_end(q, &f, q->tool->a, 0);
-	if (q->capsule) {
-		examine_end(q, &f, q->tool->b, 1);
-		examine_core(q, &f);
+	for (int32_t i = 0; i < tac_ccd_round_blocks(list); i++) {
+		for (unsigned lanes = list->blocks[i].near; lanes; lanes &= lanes - 1) {
+			face f = face_of(q, &list->blocks[i], __builtin_ctz(lanes));
+			examine_core(q, &f);
+			q->out->pairs++;
+		}
+	}
+}
+
+static void measure_triangle(query *q, tac_ccd_round_block *block, int lane)
+{
+	face f = face_of(q, block, lane);
+	tac_ccd_round_closest c = tac_ccd_round_closest_to(q->tool->a, q->tool->b, f.v);
+	q->least = fmin(q->least, c.distance);
+	q->out->pairs++;
+	if (c.distance > TAC_CONTACTS_DIRECTION_MIN)
+		tac_ccd_round_turn_plane(block, lane, sub(c.core, c.on), c.distance);
+}
+
+// The least distance of all. What seems to be the closest goes first, and makes most others too far.
+static void measure_distance(query *q, tac_ccd_round_context *list)
+{
+	tac_ccd_round_block *end = list->blocks + tac_ccd_round_blocks(list), *first = NULL;
+	int first_lane = 0;
+	float least = HUGE_VALF;
+	for (tac_ccd_round_block *block = list->blocks; block < end; block++) {
+		for (unsigned lanes = block->near; lanes; lanes &= lanes - 1) {
+			int lane = __builtin_ctz(lanes);
+			if (block->clears[lane] < least) {
+				least = block->clears[lane];
+				first = block;
+				first_lane = lane;
+			}
+		}
+	}
+	if (!first)
+		return;
+	measure_triangle(q, first, first_lane);
+	for (tac_ccd_round_block *block = list->blocks; block < end; block++) {
+		for (unsigned lanes = block->near; lanes; lanes &= lanes - 1) {
+			int lane = __builtin_ctz(lanes);
+			if ((double)block->clears[lane] < q->least && (block != first || lane != first_lane))
+				measure_triangle(q, block, lane);
+		}
 	}
 }
 
@@ -193,22 +259,25 @@ void tac_contacts_round(const tac_ccd_round *tool, const tac_ccd_body *fixed, do
 	if (!tac_dvec3_finite(tool->a) || !tac_dvec3_finite(tool->b) || !(tool->radius >= 0))
 		return;
 	tac_ccd_round around = {tool->a, tool->b, tool->radius + margin};
-	for (int i = 0; !tac_ccd_round_list(context, fixed, &around); i++, margin *= 0.5) {
+	for (int i = 0; !tac_ccd_round_list(context, fixed, &around); i++) {
 		if (i == HALVINGS)
 			return;
-		around.radius = tool->radius + 0.5 * margin;
+		margin *= 0.5;
+		around.radius = tool->radius + margin;
 	}
 	query q = {.body = fixed, .tool = tool, .out = out};
 	q.capsule = tac_dvec3_length_squared(sub(tool->b, tool->a)) > 0;
 	q.reach = q.least = around.radius;
-	tac_ccd_round_measure(context, tool->a, tool->b, tac_dvec3_zero());
-	out->pairs = context->count / TAC_CCD_WIDTH;
-	for (int32_t i = 0; i < context->count; i++) {
-		if ((double)context->clears[i] >= q.reach)
-			continue;
-		out->pairs++;
-		examine(&q, context->triangle[i]);
+	tac_ccd_round_measure(context, tool->a, tool->b, tac_dvec3_zero(), q.reach);
+	out->pairs = tac_ccd_round_blocks(context);
+	measure_distance(&q, context);
+	if (q.least < q.reach) {
+		examine_ends(&q, context, tool->a, 0);
+		if (q.capsule) {
+			examine_ends(&q, context, tool->b, 1);
+			examine_cores(&q, context);
+		}
 	}
 	out->margin = margin;
-	out->distance = fmax(0, q.least - tool->radius);
+	out->distance = fmin(margin, fmax(0, q.least - tool->radius));
 }

@@ -1,9 +1,12 @@
 #include "collision/ccd_round.h"
 
 #include "base/rng.h"
+#include "collision/ccd_round_list.h"
+#include "collision/contacts.h"
 #include "collision/mesh_shapes.h"
 #include "tests/ccd_referee.h"
 
+#include <string.h>
 #include <unity.h>
 
 #define ZONE TAC_CCD_ZONE
@@ -244,6 +247,155 @@ static void random_tools_turn_as_far_as_the_zone(void)
 	tac_mesh_destroy(&mesh);
 }
 
+// A tool that goes about near the torus: mostly short ways, some jumps. It may be in it.
+static void wander(tac_rng *rng, tac_ccd_round *tool, bool capsule)
+{
+	if (tac_rng_f64(rng) < 0.1) {
+		tool->radius = tac_rng_range_f64(rng, 0.001, 0.06);
+		tool->a = tac_dvec3_scale(tac_rng_unit_f64(rng), tac_rng_range_f64(rng, 0.15, 0.5));
+		tool->b = capsule ? tac_dvec3_add_scaled(tool->a, 0.15, tac_rng_unit_f64(rng)) : tool->a;
+	}
+	tac_dvec3 step = tac_dvec3_scale(tac_rng_unit_f64(rng), tac_rng_range_f64(rng, 0, 0.01));
+	tool->a = tac_dvec3_add(tool->a, step);
+	tool->b = tac_dvec3_add(tool->b, step);
+}
+
+static real triangle_distance(const tac_ccd_body *body, int32_t triangle, const tac_ccd_round *tool,
+			      tac_dvec3 v, real s)
+{
+	ref_vec a = {tool->a.x + s * v.x, tool->a.y + s * v.y, tool->a.z + s * v.z};
+	ref_vec b = {tool->b.x + s * v.x, tool->b.y + s * v.y, tool->b.z + s * v.z};
+	return core_distance(a, b, ref_load(body->mesh, body->triangles[triangle].id, NULL).v);
+}
+
+static void all_that_is_near_is_listed_and_no_bound_is_above_a_distance(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.3f, 0.1f, 20, 12, &mesh));
+	tac_ccd_body *torus = build(mesh);
+	static tac_ccd_round_context list;
+	bool listed[480];
+	tac_rng rng = tac_rng_seed(41, 1);
+	int measured = 0, near = 0, kept = 0;
+	for (int i = 0; i < 400; i++) {
+		tac_ccd_round tool = {vec(0.4, 0, 0.2), vec(0.4, 0, 0.2), 0.02};
+		for (int k = 0; k < 12; k++)
+			wander(&rng, &tool, i % 2);
+		TEST_ASSERT_TRUE(tac_ccd_round_list(&list, torus, &tool));
+		kept += list.served > 0;
+		tac_dvec3 v = tac_dvec3_scale(tac_rng_unit_f64(&rng), 0.03);
+		tac_ccd_round_measure(&list, tool.a, tool.b, v, tool.radius);
+		memset(listed, 0, sizeof listed);
+		for (int32_t n = 0; n < list.count; n++) {
+			const tac_ccd_round_block *block = &list.blocks[n / TAC_CCD_WIDTH];
+			int32_t t = block->triangle[n % TAC_CCD_WIDTH];
+			double clears = (double)block->clears[n % TAC_CCD_WIDTH];
+			listed[t] = true;
+			for (int k = 0; k <= 4; k++)
+				TEST_ASSERT_TRUE((double)triangle_distance(torus, t, &tool, v, k / 4.0L) >=
+						 clears);
+			if (!(block->near >> n % TAC_CCD_WIDTH & 1))
+				TEST_ASSERT_TRUE(clears >= tool.radius);
+			measured++;
+		}
+		for (int32_t t = 0; t < mesh->triangle_count; t++) {
+			if ((double)triangle_distance(torus, t, &tool, v, 0) > tool.radius)
+				continue;
+			TEST_ASSERT_TRUE(listed[t]);
+			near++;
+		}
+	}
+	TEST_ASSERT_GREATER_THAN(2000, measured);
+	TEST_ASSERT_GREATER_THAN(400, near);
+	TEST_ASSERT_GREATER_THAN(20, kept);
+	tac_ccd_body_destroy(&torus);
+	tac_mesh_destroy(&mesh);
+}
+
+// What was kept from the queries before changes neither sweeps nor contacts, on no instruction set.
+static void a_context_changes_no_bit(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.3f, 0.1f, 48, 24, &mesh));
+	tac_ccd_body *torus = build(mesh);
+	tac_ccd_options options = tac_ccd_options_default();
+	static tac_ccd_round_context kept[TAC_SIMD_COUNT], fresh;
+	static tac_contacts first, other;
+	int stopped = 0, contacts = 0, served = 0;
+	for (int capsule = 0; capsule < 2; capsule++) {
+		tac_rng rng = tac_rng_seed(42, (uint64_t)capsule);
+		tac_ccd_round tool = {vec(0.4, 0, 0.15), vec(0.4, 0, 0.15), 0.02};
+		for (int i = 0; i < 1500; i++) {
+			wander(&rng, &tool, capsule);
+			tac_dvec3 v = tac_dvec3_scale(tac_rng_unit_f64(&rng), i % 7 ? 0.01 : 0.6);
+			tac_ccd_result r = tac_ccd_round_translate(&tool, torus, v, &options, NULL);
+			stopped += r.fraction > 0 && r.fraction < 1;
+			memset(&fresh, 0, sizeof fresh);
+			tac_contacts_round(&tool, torus, 0.01, &fresh, &first);
+			TEST_ASSERT_TRUE(fabs(first.distance -
+					      fmax(0, tac_ccd_round_distance(&tool, torus, 0.01))) < 1e-12);
+			contacts += first.count;
+			for (int32_t simd = 0; simd < TAC_SIMD_COUNT; simd++) {
+				if (!tac_simd_supported((tac_simd)simd))
+					continue;
+				torus->simd = simd;
+				tac_ccd_result again =
+					tac_ccd_round_translate(&tool, torus, v, &options, &kept[simd]);
+				TEST_ASSERT_TRUE(again.fraction == r.fraction);
+				TEST_ASSERT_EQUAL_INT(r.flags, again.flags);
+				TEST_ASSERT_EQUAL_INT(r.fixed_triangle, again.fixed_triangle);
+				tac_contacts_round(&tool, torus, 0.01, &kept[simd], &other);
+				TEST_ASSERT_TRUE(other.distance == first.distance);
+				TEST_ASSERT_EQUAL_INT(first.count, other.count);
+				if (first.count > 0)
+					TEST_ASSERT_EQUAL_MEMORY(first.list, other.list,
+								 sizeof *first.list * (size_t)first.count);
+				TEST_ASSERT_EQUAL_INT(kept[TAC_SIMD_SCALAR].count, kept[simd].count);
+				served += kept[simd].served > 0;
+			}
+		}
+	}
+	TEST_ASSERT_GREATER_THAN(100, stopped);
+	TEST_ASSERT_GREATER_THAN(1000, contacts);
+	TEST_ASSERT_GREATER_THAN(1000, served);
+	tac_ccd_body_destroy(&torus);
+	tac_mesh_destroy(&mesh);
+}
+
+// A ball in the middle of a hollow one: everything is as near. What cannot be looked at is not said to be
+// free.
+static void more_triangles_than_fit_leave_a_smaller_margin_and_a_shorter_way(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.1f, 5, &mesh));
+	TEST_ASSERT_GREATER_THAN(TAC_CCD_ROUND_MAX, mesh->triangle_count);
+	tac_ccd_body *hollow = build(mesh);
+	tac_ccd_options options = tac_ccd_options_default();
+	static tac_ccd_round_context context;
+	static tac_contacts contacts;
+	tac_ccd_round ball = {vec(0, 0, 0), vec(0, 0, 0), 0.095};
+	tac_contacts_round(&ball, hollow, 0.02, &context, &contacts);
+	TEST_ASSERT_TRUE(contacts.margin < 0.0052 && contacts.margin >= 0.0025);
+	TEST_ASSERT_TRUE(contacts.distance <= contacts.margin);
+	// Nearer to one side the margin is covered.
+	ball.a = ball.b = vec(0.0045, 0, 0);
+	tac_contacts_round(&ball, hollow, 0.0008, &context, &contacts);
+	TEST_ASSERT_TRUE(contacts.margin == 0.0008 && contacts.count > 0);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-4, 0.0005, contacts.distance);
+	// A way on which all of it comes near.
+	ball = (tac_ccd_round){vec(0.2, 0, 0), vec(0.2, 0, 0), 0.09};
+	tac_dvec3 v = vec(-0.4, 0, 0);
+	double free = tac_ccd_round_translate(&ball, hollow, v, &options, NULL).fraction;
+	tac_ccd_result r = tac_ccd_round_translate(&ball, hollow, v, &options, &context);
+	TEST_ASSERT_TRUE(r.fraction <= free);
+	TEST_ASSERT_TRUE(r.fraction == free || (r.flags & TAC_CCD_BUDGET_SPENT));
+	tac_ccd_round inside = {vec(0, 0, 0), vec(0, 0, 0), 0.09999};
+	r = tac_ccd_round_translate(&inside, hollow, vec(1e-5, 0, 0), &options, &context);
+	TEST_ASSERT_TRUE(r.fraction == 0 && (r.flags & TAC_CCD_BUDGET_SPENT));
+	tac_ccd_body_destroy(&hollow);
+	tac_mesh_destroy(&mesh);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -251,5 +403,8 @@ int main(void)
 	RUN_TEST(tool_in_the_zone_may_slide_and_leave_but_not_approach);
 	RUN_TEST(random_tools_stop_at_the_zone_and_nowhere_else);
 	RUN_TEST(random_tools_turn_as_far_as_the_zone);
+	RUN_TEST(all_that_is_near_is_listed_and_no_bound_is_above_a_distance);
+	RUN_TEST(a_context_changes_no_bit);
+	RUN_TEST(more_triangles_than_fit_leave_a_smaller_margin_and_a_shorter_way);
 	return UNITY_END();
 }
