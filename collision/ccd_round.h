@@ -41,6 +41,7 @@ typedef struct tac_ccd_round_block {
 	// vertices, its edges, its face.
 	float clears[TAC_CCD_WIDTH];
 	uint8_t near, features[7];
+	uint8_t own[TAC_CCD_WIDTH];      // bit by bit, for which of its features the triangle stands
 	int32_t triangle[TAC_CCD_WIDTH]; // positions in the body's array
 } tac_ccd_round_block;
 

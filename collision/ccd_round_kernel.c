@@ -3,6 +3,8 @@
 #include "collision/contacts.h"
 #include "collision/round8.inl"
 
+#include <string.h>
+
 // Each node that is opened leaves at most seven others waiting.
 #define STACK (7 * TAC_CCD_LEVELS + 1)
 // Part of the coordinates by which the boxes grow: some ten roundings of float.
@@ -97,16 +99,21 @@ bool TAC_SIMD_NAME(tac_ccd_round_descend_kernel)(const tac_ccd_body *body, const
 						 tac_ccd_round_visit visit, void *user)
 {
 	int32_t stack[STACK], top = 0;
+	tac_ccd_round seen = *around;
+	segment s = segment_make(body, around);
 	stack[top++] = 0;
 	while (top > 0) {
 		const tac_ccd_node *node = &body->nodes[stack[--top]];
-		segment s = segment_make(body, around);
 		for (unsigned lanes = near_lanes(&s, node); lanes; lanes &= lanes - 1) {
 			int32_t child = node->child[lowest_bit(lanes)];
 			if (child >= 0)
 				stack[top++] = child;
 			else if (!visit(user, ~child))
 				return false;
+		}
+		if (memcmp(&seen, around, sizeof seen) != 0) {
+			seen = *around;
+			s = segment_make(body, around);
 		}
 	}
 	return true;

@@ -74,17 +74,26 @@ static bool add_triangle(void *user, int32_t triangle)
 	tac_ccd_round_context *list = f->list;
 	if (list->count == f->limit)
 		return false;
-	const tac_ccd_triangle *t = &list->fixed->triangles[triangle];
-	tac_ccd_round_block *block = &list->blocks[list->count / TAC_CCD_WIDTH];
-	int lane = list->count++ % TAC_CCD_WIDTH;
-	for (int k = 0; k < 3; k++) {
-		tac_dvec3 x = sub(tac_dvec3_from_vec3(t->vertex[k]), list->at.a);
-		block->vertex[k][0][lane] = (float)x.x;
-		block->vertex[k][1][lane] = (float)x.y;
-		block->vertex[k][2][lane] = (float)x.z;
-	}
-	block->triangle[lane] = triangle;
+	list->blocks[list->count / TAC_CCD_WIDTH].triangle[list->count % TAC_CCD_WIDTH] = triangle;
+	list->count++;
 	return true;
+}
+
+static void load_vertices(tac_ccd_round_context *list)
+{
+	for (int32_t i = 0; i < list->count; i++) {
+		tac_ccd_round_block *block = &list->blocks[i / TAC_CCD_WIDTH];
+		int lane = i % TAC_CCD_WIDTH;
+		const tac_ccd_triangle *t = &list->fixed->triangles[block->triangle[lane]];
+		for (int k = 0; k < 3; k++) {
+			tac_dvec3 x = sub(tac_dvec3_from_vec3(t->vertex[k]), list->at.a);
+			block->vertex[k][0][lane] = (float)x.x;
+			block->vertex[k][1][lane] = (float)x.y;
+			block->vertex[k][2][lane] = (float)x.z;
+		}
+		block->own[lane] =
+			(uint8_t)(t->vertices | t->edges << TAC_CCD_ROUND_EDGE | 1 << TAC_CCD_ROUND_FACE);
+	}
 }
 
 static void copy(tac_ccd_round_context *list, int32_t to, int32_t from)
@@ -98,6 +107,7 @@ static void copy(tac_ccd_round_context *list, int32_t to, int32_t from)
 			out->vertex[k][i][to] = in->vertex[k][i][from];
 		out->normal[i][to] = in->normal[i][from];
 	}
+	out->own[to] = in->own[from];
 	out->offset[to] = in->offset[from];
 	out->triangle[to] = in->triangle[from];
 }
@@ -135,14 +145,18 @@ static bool fill(tac_ccd_round_context *list, const tac_ccd_round *at, int32_t l
 		list->at.radius = 0;
 		return false;
 	}
+	load_vertices(list);
 	// The tree's boxes let many pass that are too far.
 	pad(list);
 	partings[list->fixed->simd](list);
 	tac_ccd_round_measure(list, at->a, at->b, tac_dvec3_zero(), at->radius);
 	int32_t kept = 0;
 	for (int32_t i = 0; i < list->count; i++) {
-		if (list->blocks[i / TAC_CCD_WIDTH].near >> (i % TAC_CCD_WIDTH) & 1)
-			copy(list, kept++, i);
+		if (!(list->blocks[i / TAC_CCD_WIDTH].near >> (i % TAC_CCD_WIDTH) & 1))
+			continue;
+		if (kept < i)
+			copy(list, kept, i);
+		kept++;
 	}
 	list->count = kept;
 	pad(list);

@@ -14,6 +14,8 @@
 
 // Where more triangles are near than fit into the context, the margin is halved so often.
 #define HALVINGS 8
+// A triangle's plane is made anew when it lacks this part of the reach.
+#define STALE 1e-4
 // The moving features: the ends of the core are vertices 0 and 1, what lies between them is the edge 0.
 #define CORE 0
 
@@ -151,16 +153,15 @@ static face face_of(const query *q, const tac_ccd_round_block *block, int lane)
 	return f;
 }
 
-// An end of the core: over the face, beside the edges and vertices that the triangle stands for.
+// An end of the core over the face, beside an edge or a vertex.
 static void examine_end(query *q, const face *f, tac_dvec3 p, int32_t end, int feature)
 {
 	int k = feature % TAC_CCD_ROUND_EDGE;
 	if (feature == TAC_CCD_ROUND_FACE) {
 		over_face(q, f, p, end);
 	} else if (feature < TAC_CCD_ROUND_EDGE) {
-		if (f->triangle->vertices >> k & 1)
-			beside_vertex(q, f, (meeting){TAC_CONTACT_VERTEX_VERTEX, end, 0}, k, p);
-	} else if (f->triangle->edges >> k & 1) {
+		beside_vertex(q, f, (meeting){TAC_CONTACT_VERTEX_VERTEX, end, 0}, k, p);
+	} else {
 		tac_dvec3 edge = sub(f->v[(k + 1) % 3], f->v[k]), from = sub(p, f->v[k]);
 		double along = dot(from, edge), length2 = dot(edge, edge);
 		if (along >= 0 && along <= length2)
@@ -169,7 +170,7 @@ static void examine_end(query *q, const face *f, tac_dvec3 p, int32_t end, int f
 	}
 }
 
-// What the sieve leaves of the features at an end of the core.
+// An end of the core and what the sieve leaves of the features, each where a triangle stands for it.
 static void examine_ends(query *q, tac_ccd_round_context *list, tac_dvec3 p, int32_t end)
 {
 	tac_ccd_round_sieve(list, p, q->reach);
@@ -178,7 +179,10 @@ static void examine_ends(query *q, tac_ccd_round_context *list, tac_dvec3 p, int
 		for (int feature = 0; block->near && feature <= TAC_CCD_ROUND_FACE; feature++) {
 			for (unsigned lanes = block->near & block->features[feature]; lanes;
 			     lanes &= lanes - 1) {
-				face f = face_of(q, block, __builtin_ctz(lanes));
+				int lane = __builtin_ctz(lanes);
+				if (!(block->own[lane] >> feature & 1))
+					continue;
+				face f = face_of(q, block, lane);
 				examine_end(q, &f, p, end, feature);
 			}
 		}
@@ -217,7 +221,9 @@ static void measure_triangle(query *q, tac_ccd_round_block *block, int lane)
 	tac_ccd_round_closest c = tac_ccd_round_closest_to(q->tool->a, q->tool->b, f.v);
 	q->least = fmin(q->least, c.distance);
 	q->out->pairs++;
-	if (c.distance > TAC_CONTACTS_DIRECTION_MIN)
+	// A plane that says almost as much stays.
+	if (c.distance > TAC_CONTACTS_DIRECTION_MIN &&
+	    c.distance - (double)block->clears[lane] > STALE * q->reach)
 		tac_ccd_round_turn_plane(block, lane, sub(c.core, c.on), c.distance);
 }
 

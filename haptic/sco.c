@@ -384,11 +384,22 @@ static void advance(tac_sco *sco)
 	sco->report->contact_count = 0;
 }
 
+// All but the contacts: they are most of it, and those that count are written whole.
+static void clear(tac_sco_report *r)
+{
+	r->T_world_sco = tac_dpose_identity();
+	r->flags = 0;
+	r->contact_count = 0;
+	r->distance_m = HUGE_VAL;
+	r->pieces = r->gathers = r->certificates = r->qps = r->queries = r->sweeps = r->injected = 0;
+	r->pairs = 0;
+}
+
 void tac_sco_step(tac_sco *sco, tac_dpose T_world_device, const tac_dpose *T_world_objects,
 		  tac_sco_report *out_report)
 {
 	TAC_ASSERT(sco && out_report);
-	*out_report = (tac_sco_report){.distance_m = HUGE_VAL};
+	clear(out_report);
 	sco->report = out_report;
 	if (!tac_dpose_finite(T_world_device) || !take_goals(sco, T_world_objects)) {
 		out_report->flags = TAC_SCO_REFUSED;
