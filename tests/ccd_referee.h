@@ -24,6 +24,7 @@ typedef struct ref_triangle {
 	ref_vec v[3];
 	tac_dvec3 lo, hi; // a box a little too large
 	tac_dvec3 p[3];   // v, rounded
+	tac_dvec3 e[3];   // their differences, the edges
 	double size;      // largest distance from the origin
 } ref_triangle;
 typedef struct ref_pose {
@@ -182,6 +183,8 @@ static inline ref_triangle ref_load(const tac_mesh *mesh, int32_t t, const ref_p
 		r.lo = tac_dvec3_min(r.lo, tac_dvec3_sub(p, tac_dvec3_splat(1e-12)));
 		r.hi = tac_dvec3_max(r.hi, tac_dvec3_add(p, tac_dvec3_splat(1e-12)));
 	}
+	for (int k = 0; k < 3; k++)
+		r.e[k] = tac_dvec3_sub(r.p[(k + 1) % 3], r.p[k]);
 	return r;
 }
 
@@ -211,16 +214,11 @@ static inline bool ref_parted(const ref_triangle *a, const ref_triangle *b, tac_
 // normals, and the normals of two edges.
 static inline bool ref_beside(const ref_triangle *a, const ref_triangle *b, double reach)
 {
-	tac_dvec3 u[3], v[3];
-	for (int k = 0; k < 3; k++) {
-		u[k] = tac_dvec3_sub(a->p[(k + 1) % 3], a->p[k]);
-		v[k] = tac_dvec3_sub(b->p[(k + 1) % 3], b->p[k]);
-	}
-	if (ref_parted(a, b, tac_dvec3_cross(v[0], v[1]), reach) ||
-	    ref_parted(a, b, tac_dvec3_cross(u[0], u[1]), reach))
+	if (ref_parted(a, b, tac_dvec3_cross(b->e[0], b->e[1]), reach) ||
+	    ref_parted(a, b, tac_dvec3_cross(a->e[0], a->e[1]), reach))
 		return true;
 	for (int k = 0; k < 9; k++) {
-		if (ref_parted(a, b, tac_dvec3_cross(u[k / 3], v[k % 3]), reach))
+		if (ref_parted(a, b, tac_dvec3_cross(a->e[k / 3], b->e[k % 3]), reach))
 			return true;
 	}
 	return false;
@@ -240,7 +238,7 @@ static inline double ref_distance(const tac_mesh *moving, const tac_mesh *fixed,
 	real best = reach;
 	for (int32_t j = 0; j < fixed->triangle_count && best >= 0; j++) {
 		ref_triangle b = ref_load(fixed, j, NULL);
-		if (ref_apart(&box, &b, reach))
+		if (ref_apart(&box, &b, (double)best))
 			continue;
 		for (int32_t i = 0; i < moving->triangle_count && best >= 0; i++) {
 			if (ref_apart(&a[i], &b, (double)best) || ref_beside(&a[i], &b, (double)best))

@@ -604,7 +604,7 @@ static void push_about(const thing *moving, const thing *fixed, tac_ccd_pose T, 
 		T = tac_ccd_rotated(&T, T.t, axis, angle, r.fraction);
 		T.R = tac_dmat3_from_quat(tac_dquat_normalize(tac_dquat_from_mat3(T.R)));
 		ref_pose P = ref_pose_at(&T, v, vec(0, 0, 0), axis, 0, 0);
-		least = fmin(least, ref_distance(moving->mesh, fixed->mesh, &P, 1e-3));
+		least = fmin(least, ref_distance(moving->mesh, fixed->mesh, &P, 2 * ZONE));
 	}
 	TEST_ASSERT_GREATER_THAN(count / 10, stopped);
 	char text[80];
