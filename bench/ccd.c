@@ -1,11 +1,14 @@
-// Continuous collision: sweeps of 60,000-triangle bodies near contact, beside the same motion with the axial
-// BSP, the same motion looked at in 64 static steps with the same trees (which proves nothing between its
-// steps), and FCL's conservative advancement where it is built in (bench_ccd_fcl); the certificate of a
-// combined motion; and what a tick asks for: contacts, a certificate, contacts at its end. Against the number
-// of triangles, against the length of the motion, and on the reference meshes where they are. Ratios hold in
-// one run; times are means over motions near contact, CPU time of this thread.
+// Continuous collision: sweeps of 60,000-triangle bodies near contact, at a new place each time (cold) and
+// again at the same place (warm), beside the same motion with the axial BSP, the same motion looked at in 64
+// static steps with the same trees (which proves nothing between its steps), and FCL's conservative
+// advancement where it is built in (bench_ccd_fcl); the certificate of a combined
+// motion; and what a tick asks for: contacts, a certificate, contacts at its end. Against the number of
+// triangles, against the length of the motion, and on the reference meshes where they are. Ratios hold in one
+// run; times are means over motions near contact, CPU time of this thread. The BSP and FCL get every tenth
+// motion, because they take long.
 //
-//   bench_ccd [--meshes FOLDER] [triangles|length|meshes|tick …]
+//   bench_ccd [--meshes FOLDER] [--csv FILE] [triangles|length|meshes|tick …]
+//   bench_ccd sweeps     1 mm and 1 degree and nothing else, for counting instructions
 #include "collision/ccd.h"
 #include "base/rng.h"
 #include "collision/certificate.h"
@@ -19,12 +22,13 @@
 #include <string.h>
 #include <time.h>
 
-#define MOTIONS  100
-#define WALKS    60
-#define TICKS    100
-#define STEPS    64
-#define DEGREE   (3.14159265358979323846 / 180)
-#define NEAR_GAP 1e-4
+#define MOTIONS    100
+#define SLOW_EVERY 10
+#define WALKS      60
+#define TICKS      100
+#define STEPS      64
+#define DEGREE     (3.14159265358979323846 / 180)
+#define NEAR_GAP   1e-4
 
 typedef struct thing {
 	tac_mesh *mesh;
@@ -74,17 +78,23 @@ static motion motion_near(tac_rng *rng, const thing *a, const thing *b, double l
 	}
 }
 
+// us, means of a translation and a rotation; what is not said to be warm is cold.
 typedef struct cost {
-	double translate_us, rotate_us, stepwise_us, certificate_us, worst_us, bsp_us, fcl_us;
+	double translate, rotate, warm_translate, warm_rotate, worst;
+	double stepwise, bsp, certificate;
+	double fcl;    // 0: not built in
+	double beside; // ours for the motions that the BSP and FCL were given
 	double stopped, pairs;
 } cost;
 
 #ifdef HAVE_FCL
+#define FCL true
 // bench/ccd_fcl.cpp: the fraction at which a moving mesh touches a fixed one, by conservative advancement.
 void *fcl_body(const tac_mesh *mesh);
 void fcl_body_free(void *body);
 double fcl_sweep(void *fixed, void *moving, const tac_ccd_pose *from, const tac_ccd_pose *to);
 #else
+#define FCL false
 static void *fcl_body(const tac_mesh *mesh)
 {
 	(void)mesh;
@@ -117,6 +127,21 @@ static double us_since(int64_t start)
 	return (double)(cpu_ns() - start) / 1e3;
 }
 
+// The same two motions in static steps, until one is hit.
+static void step(const thing *a, const thing *b, const motion *m, const tac_ccd_pose *T)
+{
+	for (int k = 1; k <= STEPS; k++) {
+		tac_ccd_pose P = tac_ccd_translated(&m->T, m->v, (double)k / STEPS);
+		if (tac_ccd_distance(a->body, b->body, &P, 1e-9, NULL, NULL, NULL) <= 0)
+			break;
+	}
+	for (int k = 1; k <= STEPS; k++) {
+		tac_ccd_pose P = tac_ccd_rotated(T, T->t, m->axis, m->angle, (double)k / STEPS);
+		if (tac_ccd_distance(a->body, b->body, &P, 1e-9, NULL, NULL, NULL) <= 0)
+			break;
+	}
+}
+
 static cost measure(const thing *a, const thing *b, double length, double angle)
 {
 	tac_rng rng = tac_rng_seed(1, 1);
@@ -127,75 +152,83 @@ static cost measure(const thing *a, const thing *b, double length, double angle)
 	void *fcl_a = fcl_body(a->mesh), *fcl_b = fcl_body(b->mesh);
 	for (int i = 0; i < MOTIONS; i++) {
 		motion m = motion_near(&rng, a, b, length, angle);
+		tac_ccd_result t = {0}, r = {0};
+		tac_ccd_pose T = m.T;
+		double both = 0;
+		for (int warm = 0; warm < 2; warm++) {
+			int64_t start = cpu_ns();
+			t = tac_ccd_translate(a->body, b->body, &m.T, m.v, &options, NULL);
+			double translate = us_since(start);
+			T = tac_ccd_translated(&m.T, m.v, t.fraction);
+			start = cpu_ns();
+			r = tac_ccd_rotate(a->body, b->body, &T, T.t, m.axis, m.angle, &options, NULL);
+			double rotate = us_since(start);
+			*(warm ? &sum.warm_translate : &sum.translate) += translate / MOTIONS;
+			*(warm ? &sum.warm_rotate : &sum.rotate) += rotate / MOTIONS;
+			both = warm ? both : translate + rotate;
+		}
+		sum.worst = fmax(sum.worst, both);
 		int64_t start = cpu_ns();
-		tac_ccd_result t = tac_ccd_translate(a->body, b->body, &m.T, m.v, &options, NULL);
-		double translate = us_since(start);
-		tac_ccd_pose T = tac_ccd_translated(&m.T, m.v, t.fraction);
-		start = cpu_ns();
-		tac_ccd_result r = tac_ccd_rotate(a->body, b->body, &T, T.t, m.axis, m.angle, &options, NULL);
-		double rotate = us_since(start);
-		start = cpu_ns();
 		tac_certificate_check(a->body, b->body, &m.T, m.v, tac_dvec3_scale(m.axis, fmin(m.angle, 1)),
 				      &proof, NULL);
-		sum.certificate_us += us_since(start);
-		start = cpu_ns();
-		tac_ccd_result tb = tac_ccd_translate(a->body, b->body, &m.T, m.v, &bsp, NULL);
-		tac_ccd_result rb = tac_ccd_rotate(a->body, b->body, &T, T.t, m.axis, m.angle, &bsp, NULL);
-		sum.bsp_us += us_since(start);
-		if (fabs(tb.fraction - t.fraction) > 1e-9 || fabs(rb.fraction - r.fraction) > 1e-9)
-			printf("the BSP disagrees: %.17g %.17g, %.17g %.17g\n", t.fraction, tb.fraction,
-			       r.fraction, rb.fraction);
-		tac_ccd_pose to[2] = {tac_ccd_translated(&m.T, m.v, 1),
-				      tac_ccd_rotated(&T, T.t, m.axis, m.angle, 1)};
-		start = cpu_ns();
-		fcl_sweep(fcl_b, fcl_a, &m.T, &to[0]);
-		fcl_sweep(fcl_b, fcl_a, &T, &to[1]);
-		sum.fcl_us += us_since(start);
-		// The same two motions in static steps, until one is hit.
-		start = cpu_ns();
-		for (int k = 1; k <= STEPS; k++) {
-			tac_ccd_pose P = tac_ccd_translated(&m.T, m.v, (double)k / STEPS);
-			if (tac_ccd_distance(a->body, b->body, &P, 1e-9, NULL, NULL, NULL) <= 0)
-				break;
+		sum.certificate += us_since(start) / MOTIONS;
+		if (i % SLOW_EVERY == 0) {
+			start = cpu_ns();
+			tac_ccd_result tb = tac_ccd_translate(a->body, b->body, &m.T, m.v, &bsp, NULL);
+			tac_ccd_result rb =
+				tac_ccd_rotate(a->body, b->body, &T, T.t, m.axis, m.angle, &bsp, NULL);
+			sum.bsp += us_since(start) * SLOW_EVERY / MOTIONS;
+			if (fabs(tb.fraction - t.fraction) > 1e-9 || fabs(rb.fraction - r.fraction) > 1e-9)
+				printf("the BSP disagrees: %.17g %.17g, %.17g %.17g\n", t.fraction,
+				       tb.fraction, r.fraction, rb.fraction);
+			tac_ccd_pose to[2] = {tac_ccd_translated(&m.T, m.v, 1),
+					      tac_ccd_rotated(&T, T.t, m.axis, m.angle, 1)};
+			start = cpu_ns();
+			fcl_sweep(fcl_b, fcl_a, &m.T, &to[0]);
+			fcl_sweep(fcl_b, fcl_a, &T, &to[1]);
+			sum.fcl += FCL ? us_since(start) * SLOW_EVERY / MOTIONS : 0;
+			sum.beside += both * SLOW_EVERY / MOTIONS;
 		}
-		for (int k = 1; k <= STEPS; k++) {
-			tac_ccd_pose P = tac_ccd_rotated(&T, T.t, m.axis, m.angle, (double)k / STEPS);
-			if (tac_ccd_distance(a->body, b->body, &P, 1e-9, NULL, NULL, NULL) <= 0)
-				break;
-		}
-		sum.stepwise_us += us_since(start);
-		sum.translate_us += translate;
-		sum.rotate_us += rotate;
-		sum.worst_us = fmax(sum.worst_us, translate + rotate);
-		sum.stopped += (t.fraction < 1) + (r.fraction < 1);
-		sum.pairs += (double)(t.pairs + r.pairs);
+		start = cpu_ns();
+		step(a, b, &m, &T);
+		sum.stepwise += us_since(start) / MOTIONS;
+		sum.stopped += ((t.fraction < 1) + (r.fraction < 1)) / (2.0 * MOTIONS);
+		sum.pairs += (double)(t.pairs + r.pairs) / (2.0 * MOTIONS);
 	}
-	sum.translate_us /= MOTIONS;
-	sum.rotate_us /= MOTIONS;
-	sum.stepwise_us /= MOTIONS;
-	sum.certificate_us /= MOTIONS;
-	sum.bsp_us /= MOTIONS;
-	sum.fcl_us /= MOTIONS;
 	fcl_body_free(fcl_a);
 	fcl_body_free(fcl_b);
-	sum.stopped /= 2 * MOTIONS;
-	sum.pairs /= 2 * MOTIONS;
 	return sum;
 }
 
+static FILE *csv; // NULL: none
+
 static void print_head(const char *what)
 {
-	printf("\n%-34s %9s %9s %9s %9s %9s %9s %9s %7s %8s\n", what, "transl us", "rotate us", "worst us",
-	       "64 steps", "BSP", "FCL", "certif us", "stopped", "pairs");
+	printf("\n%-34s %17s %17s %8s %7s %9s %9s %9s %9s %7s\n", "", "cold, us", "again, us", "cold", "64",
+	       "with", "", "certif", "", "");
+	printf("%-34s %8s %8s %8s %8s %8s %7s %9s %9s %9s %7s %6s\n", what, "transl", "rotate", "transl",
+	       "rotate", "worst us", "steps", "the BSP", "FCL", "us", "stopped", "pairs");
 }
 
-static void print_cost(const char *name, cost c)
+// `table` and `x` are for the CSV: what grows, and its value.
+static void print_cost(const char *name, cost c, const char *table, double x)
 {
-	double both = c.translate_us + c.rotate_us;
-	printf("%-34s %9.1f %9.1f %9.1f %8.1fx %8.1fx %8.1fx %9.1f %6.0f%% %8.0f\n", name, c.translate_us,
-	       c.rotate_us, c.worst_us, c.stepwise_us / both, c.bsp_us / both, c.fcl_us / both,
-	       c.certificate_us, 100 * c.stopped, c.pairs);
+	double both = c.translate + c.rotate;
+	char fcl[16] = "-";
+	if (c.fcl > 0)
+		snprintf(fcl, sizeof fcl, "%.0fx", c.fcl / c.beside);
+	printf("%-34s %8.1f %8.1f %8.1f %8.1f %8.1f %6.1fx %8.1fx %9s %9.1f %6.0f%% %6.0f\n", name,
+	       c.translate, c.rotate, c.warm_translate, c.warm_rotate, c.worst, c.stepwise / both,
+	       c.bsp / c.beside, fcl, c.certificate, 100 * c.stopped, c.pairs);
 	fflush(stdout);
+	if (!csv)
+		return;
+	fprintf(csv, "%s,%g,trees,%.3f\n%s,%g,trees again,%.3f\n", table, x, both, table, x,
+		c.warm_translate + c.warm_rotate);
+	fprintf(csv, "%s,%g,64 static steps,%.3f\n%s,%g,axial BSP,%.3f\n", table, x, c.stepwise, table, x,
+		c.bsp);
+	if (c.fcl > 0)
+		fprintf(csv, "%s,%g,FCL,%.3f\n", table, x, c.fcl);
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -301,7 +334,7 @@ static void table_triangles(void)
 			exit(1);
 		thing a = thing_make(ball), b = thing_make(torus);
 		snprintf(name, sizeof name, "ball %d, torus %d", ball->triangle_count, torus->triangle_count);
-		print_cost(name, measure(&a, &b, 1e-3, DEGREE));
+		print_cost(name, measure(&a, &b, 1e-3, DEGREE), "triangles", torus->triangle_count);
 		thing_free(&a);
 		thing_free(&b);
 	}
@@ -312,10 +345,10 @@ static void table_length(void)
 	char name[64];
 	print_head("length of the motion");
 	thing a = ball_60000(), b = torus_60000();
-	for (int k = 0; k < 4; k++) {
-		double length = 1e-4 * pow(10, k), angle = 0.1 * pow(10, k);
-		snprintf(name, sizeof name, "60,000 each, %g m, %g degrees", length, angle);
-		print_cost(name, measure(&a, &b, length, angle * DEGREE));
+	for (int k = 0; k < 7; k++) {
+		double length = 1e-4 * pow(10, 0.5 * k), angle = 0.1 * pow(10, 0.5 * k);
+		snprintf(name, sizeof name, "60,000 each, %.3g m, %.3g degrees", length, angle);
+		print_cost(name, measure(&a, &b, length, angle * DEGREE), "length", length);
 	}
 	thing_free(&a);
 	thing_free(&b);
@@ -330,7 +363,7 @@ static void table_meshes(const char *folder)
 		if (!load_two(folder, references[i], two))
 			continue;
 		snprintf(name, sizeof name, "%s, %s", references[i][0], references[i][1]);
-		print_cost(name, measure(&two[0], &two[1], 1e-3, DEGREE));
+		print_cost(name, measure(&two[0], &two[1], 1e-3, DEGREE), "meshes", i);
 		thing_free(&two[0]);
 		thing_free(&two[1]);
 	}
@@ -360,25 +393,58 @@ static void table_tick(const char *folder)
 	}
 }
 
+// valgrind --tool=callgrind --toggle-collect=sweep_short bench_ccd sweeps
+__attribute__((noinline)) static int64_t sweep_short(const thing *a, const thing *b, const motion *m)
+{
+	tac_ccd_options options = tac_ccd_options_default();
+	tac_ccd_result t = tac_ccd_translate(a->body, b->body, &m->T, m->v, &options, NULL);
+	tac_ccd_pose T = tac_ccd_translated(&m->T, m->v, t.fraction);
+	tac_ccd_result r = tac_ccd_rotate(a->body, b->body, &T, T.t, m->axis, m->angle, &options, NULL);
+	return t.pairs + r.pairs;
+}
+
+static void run_sweeps(void)
+{
+	thing a = ball_60000(), b = torus_60000();
+	tac_rng rng = tac_rng_seed(1, 1);
+	int64_t pairs = 0;
+	for (int i = 0; i < MOTIONS; i++) {
+		motion m = motion_near(&rng, &a, &b, 1e-3, DEGREE);
+		pairs += sweep_short(&a, &b, &m);
+	}
+	printf("%d motions, %lld pairs\n", MOTIONS, (long long)pairs);
+	thing_free(&a);
+	thing_free(&b);
+}
+
 int main(int argc, char **argv)
 {
 	const char *folder = TACTUS_MESHES;
-	bool asked[4] = {false}, any = false;
-	static const char *const names[4] = {"triangles", "length", "meshes", "tick"};
+	bool asked[5] = {false}, any = false;
+	static const char *const names[5] = {"triangles", "length", "meshes", "tick", "sweeps"};
 	for (int i = 1; i < argc; i++) {
 		bool known = false;
-		for (int k = 0; k < 4; k++) {
+		for (int k = 0; k < 5; k++) {
 			bool same = strcmp(argv[i], names[k]) == 0;
 			asked[k] = asked[k] || same;
 			known = known || same;
 		}
 		any = any || known;
-		if (strcmp(argv[i], "--meshes") == 0 && i + 1 < argc)
+		const char *path = i + 1 < argc ? argv[i + 1] : NULL;
+		if (strcmp(argv[i], "--meshes") == 0 && path) {
 			folder = argv[++i];
-		else if (!known) {
+		} else if (strcmp(argv[i], "--csv") == 0 && path && !csv) {
+			csv = fopen(argv[++i], "w");
+			if (!csv) {
+				fprintf(stderr, "bench_ccd: expected a file to write, found '%s'\n", path);
+				return 1;
+			}
+			fprintf(csv, "table,x,series,us\n");
+		} else if (!known) {
 			fprintf(stderr,
-				"bench_ccd: expected --meshes FOLDER, triangles, length, meshes or tick, "
-				"found '%s'\n",
+				"bench_ccd: expected --meshes FOLDER, --csv FILE, triangles, length, meshes "
+				"or "
+				"tick, found '%s'\n",
 				argv[i]);
 			return 2;
 		}
@@ -391,5 +457,9 @@ int main(int argc, char **argv)
 		table_meshes(folder);
 	if (asked[3] || !any)
 		table_tick(folder);
+	if (asked[4])
+		run_sweeps();
+	if (csv && fclose(csv) != 0)
+		return 1;
 	return 0;
 }

@@ -27,6 +27,8 @@
 #define BISECT_MAX  60
 // Pairs of a slice that are listed, 48 KB of the stack; with more, each search descends the trees.
 #define CANDIDATES 4096
+// Pairs that are filtered at a time.
+#define CHUNK 256
 // How closely the stop approaches the zone, as a part of it.
 #define STOP_ACCURACY 1e-8
 // How much closer than the zone a pose may be and still count as outside, as a part of it: rounding.
@@ -523,10 +525,20 @@ static void each_pair(query *q, const tac_ccd_sweep *sweep, const double *reach,
 		descend(q, sweep, reach, visit, user);
 		return;
 	}
-	for (int i = 0; i < q->candidate_count; i++) {
-		const tac_ccd_near *c = &q->candidates[i];
-		if ((double)c->clears - q->bow <= *reach && !visit(user, c->moving, c->fixed))
-			return;
+	for (int32_t from = 0; from < q->candidate_count;) {
+		tac_ccd_near chunk[CHUNK];
+		int32_t count = 0;
+		for (; from < q->candidate_count && count < CHUNK; from++) {
+			if ((double)q->candidates[from].clears - q->bow <= *reach)
+				chunk[count++] = q->candidates[from];
+		}
+		// The planes part more at one pose than on a whole way.
+		if (sweep->still)
+			count = tac_ccd_filter(q->moving, q->fixed, sweep, *reach, *reach, chunk, count);
+		for (int32_t i = 0; i < count; i++) {
+			if (!visit(user, chunk[i].moving, chunk[i].fixed))
+				return;
+		}
 	}
 }
 
