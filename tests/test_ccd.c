@@ -7,6 +7,7 @@
 #include "collision/mesh_shapes.h"
 #include "tests/allocations.h"
 #include "tests/ccd_referee.h"
+#include "tests/ccd_shapes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,24 +55,11 @@ static thing box_make(float x, float y, float z, int segments)
 	return thing_make(mesh, false);
 }
 
-static thing mesh_make(const tac_vec3 *vertices, int vertex_count, const tac_mesh_triangle *triangles,
-		       int triangle_count)
-{
-	tac_mesh_def def = tac_mesh_def_default();
-	def.vertices = vertices;
-	def.vertex_count = vertex_count;
-	def.triangles = triangles;
-	def.triangle_count = triangle_count;
-	tac_mesh *mesh;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build(&def, &mesh));
-	return thing_make(mesh, false);
-}
-
 static thing triangle_make(tac_vec3 a, tac_vec3 b, tac_vec3 c)
 {
 	tac_vec3 v[3] = {a, b, c};
 	tac_mesh_triangle t = {{0, 1, 2}};
-	return mesh_make(v, 3, &t, 1);
+	return thing_make(mesh_of(v, 3, &t, 1), false);
 }
 
 static tac_ccd_pose at(double x, double y, double z)
@@ -249,55 +237,80 @@ typedef struct tally {
 	int stopped, free;
 } tally;
 
-// Random motions; the referee sees the pose of the fraction clear, and a little further a contact or the
-// zone.
+typedef struct motion {
+	tac_ccd_pose T;
+	tac_dvec3 v, center, axis;
+	double angle; // 0: the translation v
+} motion;
+
+static double distance_at(const thing *moving, const thing *fixed, const motion *m, double s, double reach)
+{
+	ref_pose P = ref_pose_at(&m->T, m->v, m->center, m->axis, m->angle, s);
+	return ref_distance(moving->mesh, fixed->mesh, &P, reach);
+}
+
+static tac_ccd_result sweep(const thing *moving, const thing *fixed, const motion *m,
+			    const tac_ccd_options *options)
+{
+	return m->angle != 0 ? tac_ccd_rotate(moving->body, fixed->body, &m->T, m->center, m->axis, m->angle,
+					      options, NULL)
+			     : tac_ccd_translate(moving->body, fixed->body, &m->T, m->v, options, NULL);
+}
+
+// The referee sees the pose of the fraction clear, on the way to it nothing touched, in steps no longer than
+// the distance or a 500th of the way, and a little further a contact or the zone.
+static void judge_motion(const thing *moving, const thing *fixed, const motion *m, double zone, tally *sum)
+{
+	tac_ccd_options options = tac_ccd_options_default();
+	options.zone = zone;
+	tac_ccd_result r = sweep(moving, fixed, m, &options);
+	double size = moving->body->radius + fixed->body->radius + tac_dvec3_length(m->T.t);
+	double start = distance_at(moving, fixed, m, 0, 1e3), rounding = 1e-13 * size;
+	TEST_ASSERT_FALSE(r.flags & TAC_CCD_REFUSED);
+	TEST_ASSERT_TRUE((r.flags & TAC_CCD_START_HIT) ? start <= rounding && r.fraction == 0
+						       : start > -rounding);
+	if (start <= rounding)
+		return; // touches, or does not, by rounding alone
+	double clear = fmin(zone, start), length = tac_dvec3_length(m->v);
+	if (m->angle != 0)
+		length = fabs(m->angle) *
+			 (tac_dvec3_length(tac_dvec3_sub(m->T.t, m->center)) + moving->body->radius);
+	double d = distance_at(moving, fixed, m, r.fraction, 3 * clear);
+	TEST_ASSERT_TRUE_MESSAGE(d >= clear * (1 - 1e-6) - rounding, "stopped too late");
+	for (double s = 0; s < r.fraction;) {
+		d = distance_at(moving, fixed, m, s, size);
+		TEST_ASSERT_TRUE_MESSAGE(d > 0, "passed through");
+		s += fmax(0.99 * d / length, fmax(0.002 * r.fraction, 0.25 * clear / length));
+	}
+	if (r.fraction == 1) {
+		sum->free++;
+		TEST_ASSERT_EQUAL(TAC_CCD_NONE, r.kind);
+		return;
+	}
+	sum->stopped++;
+	d = distance_at(moving, fixed, m, fmin(1, r.fraction + 1e-3 * clear / length), 3 * clear);
+	TEST_ASSERT_TRUE_MESSAGE(d <= clear * (1 + 1e-3) + rounding, "stopped too early");
+	// The result's pair is what is there.
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3 * clear + rounding, clear, r.distance);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 1, tac_dvec3_length(r.normal));
+}
+
 static tally judge_motions(const thing *moving, const thing *fixed, double spread, int count, uint64_t seed)
 {
 	tac_rng rng = tac_rng_seed(seed, 9);
-	tac_ccd_options options = tac_ccd_options_default();
 	tally sum = {0, 0};
 	for (int i = 0; i < count; i++) {
-		tac_ccd_pose T = random_pose(&rng, moving, fixed, spread);
-		tac_dvec3 zero = vec(0, 0, 0), v = zero, axis = vec(0, 0, 1), center = zero;
-		double angle = 0;
-		tac_ccd_result r;
+		motion m = {.T = random_pose(&rng, moving, fixed, spread), .axis = vec(0, 0, 1)};
 		if (i % 2) {
 			// Towards the middle of the other, and as often past it.
 			tac_dvec3 target = tac_dvec3_scale(tac_rng_unit_f64(&rng), spread * 0.5);
-			v = tac_dvec3_scale(tac_dvec3_sub(target, T.t), tac_rng_range_f64(&rng, 0.1, 3));
-			r = tac_ccd_translate(moving->body, fixed->body, &T, v, &options, NULL);
+			m.v = tac_dvec3_scale(tac_dvec3_sub(target, m.T.t), tac_rng_range_f64(&rng, 0.1, 3));
 		} else {
-			axis = tac_rng_unit_f64(&rng);
-			center = i % 4 ? T.t : tac_dvec3_scale(tac_rng_unit_f64(&rng), spread);
-			angle = tac_rng_range_f64(&rng, -3.1, 3.1);
-			r = tac_ccd_rotate(moving->body, fixed->body, &T, center, axis, angle, &options,
-					   NULL);
+			m.axis = tac_rng_unit_f64(&rng);
+			m.center = i % 4 ? m.T.t : tac_dvec3_scale(tac_rng_unit_f64(&rng), spread);
+			m.angle = tac_rng_range_f64(&rng, -3.1, 3.1);
 		}
-		TEST_ASSERT_FALSE(r.flags & (TAC_CCD_REFUSED | TAC_CCD_START_HIT));
-		ref_pose P = ref_pose_at(&T, v, center, axis, angle, r.fraction);
-		double d = ref_distance(moving->mesh, fixed->mesh, &P, 3 * ZONE);
-		TEST_ASSERT_TRUE_MESSAGE(d >= ZONE * (1 - 1e-6), "stopped too late");
-		if (r.fraction == 1) {
-			sum.free++;
-			// A coarse look at the way: nothing may have been passed through.
-			for (int k = 1; k < 16; k++) {
-				P = ref_pose_at(&T, v, center, axis, angle, k / 16.0);
-				TEST_ASSERT_TRUE_MESSAGE(ref_distance(moving->mesh, fixed->mesh, &P, 1e-9) >
-								 0,
-							 "passed through");
-			}
-			continue;
-		}
-		sum.stopped++;
-		double length =
-			tac_dvec3_length(v) +
-			fabs(angle) * (tac_dvec3_length(tac_dvec3_sub(T.t, center)) + moving->body->radius);
-		P = ref_pose_at(&T, v, center, axis, angle, r.fraction + 1e-3 * ZONE / length);
-		d = ref_distance(moving->mesh, fixed->mesh, &P, 3 * ZONE);
-		TEST_ASSERT_TRUE_MESSAGE(d <= ZONE * (1 + 1e-3), "stopped too early");
-		// Result's pair is what is there.
-		TEST_ASSERT_DOUBLE_WITHIN(1e-3 * ZONE, ZONE, r.distance);
-		TEST_ASSERT_DOUBLE_WITHIN(1e-9, 1, tac_dvec3_length(r.normal));
+		judge_motion(moving, fixed, &m, ZONE, &sum);
 	}
 	return sum;
 }
@@ -321,6 +334,76 @@ static void random_motions_of_shapes_stop_at_the_zone_and_nowhere_else(void)
 		tally one = judge_motions(&pairs[i][0], &pairs[i][1], 0.7, 120, i);
 		sum.stopped += one.stopped;
 		sum.free += one.free;
+	}
+	TEST_ASSERT_GREATER_THAN(150, sum.stopped);
+	TEST_ASSERT_GREATER_THAN(150, sum.free);
+}
+
+static double eighths(double x, double unit)
+{
+	return round(8 * x / unit) / 8 * unit;
+}
+
+static tac_dvec3 along_an_axis(tac_rng *rng, double length)
+{
+	tac_dvec3 d = vec(0, 0, 0);
+	(&d.x)[tac_rng_below(rng, 3)] = tac_rng_below(rng, 2) ? length : -length;
+	return d;
+}
+
+// Faces in common planes, vertices over edges, axes through vertices, turns by pi and by 4 pi, the same mesh
+// on both sides; from a tenth of a millimetre to a hundred metres, with thin and thick zones.
+static void motions_on_a_grid_stop_at_the_zone_and_nowhere_else(void)
+{
+	static const double angles[] = {1e-9,
+					1e-3,
+					0.5,
+					1.5707963267948966,
+					3.141592653589793,
+					3.1415926536,
+					6.283185307179586,
+					12.566370614359172,
+					12.6};
+	tac_rng rng = tac_rng_seed(18, 1);
+	tally sum = {0, 0};
+	for (int round = 0; round < 4; round++) {
+		float unit = powf(10, (float)(2 * round - 4));
+		tac_mesh *meshes[7];
+		TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_box(tac_vec3_splat(1), 1, &meshes[0]));
+		TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_box(tac_vec3_splat(1), 2, &meshes[1]));
+		TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_box(tac_vec3_make(1, 0.5f, 0.25f), 2, &meshes[2]));
+		TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_grid(1, 1, 4, 4, &meshes[3]));
+		TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_cylinder(0.5f, 1, 8, 1, &meshes[4]));
+		meshes[5] = book(8);
+		meshes[6] = loose_soup(&rng, 12, true);
+		thing things[7];
+		for (int i = 0; i < 7; i++) {
+			if (i == 1)
+				meshes[i] = doubled(meshes[i]);
+			things[i] = thing_make(transformed(meshes[i], unit, 0), false);
+		}
+		for (int i = 0; i < 250; i++) {
+			const thing *moving = &things[tac_rng_below(&rng, 7)],
+				    *fixed = &things[tac_rng_below(&rng, 7)];
+			double u = (double)unit;
+			motion m = {.T.R = tac_dmat3_identity(), .axis = vec(0, 0, 1)};
+			tac_dvec3 t =
+				tac_dvec3_scale(tac_rng_unit_f64(&rng), u * tac_rng_range_f64(&rng, 0.5, 2));
+			m.T.t = vec(eighths(t.x, u), eighths(t.y, u), eighths(t.z, u));
+			if (i % 2) {
+				m.v = i % 4 == 1 ? tac_dvec3_scale(m.T.t, -2)
+						 : along_an_axis(&rng,
+								 0.125 * u * (1 + tac_rng_below(&rng, 16)));
+			} else {
+				tac_vec3 corner = fixed->mesh->vertices[tac_rng_below(
+					&rng, (uint32_t)fixed->mesh->vertex_count)];
+				m.center = i % 4 ? m.T.t : tac_dvec3_from_vec3(corner);
+				m.axis = along_an_axis(&rng, tac_rng_range_f64(&rng, 1e-3, 1e3));
+				m.angle = angles[tac_rng_below(&rng, sizeof angles / sizeof angles[0])];
+			}
+			judge_motion(moving, fixed, &m, u * (i % 3 ? 1e-5 : 1e-3), &sum);
+		}
+		tearDown();
 	}
 	TEST_ASSERT_GREATER_THAN(150, sum.stopped);
 	TEST_ASSERT_GREATER_THAN(150, sum.free);
@@ -399,7 +482,7 @@ static void edges_of_an_l_prism_are_known(void)
 		t[n++] = (tac_mesh_triangle){{i, j, j + 7}};
 		t[n++] = (tac_mesh_triangle){{i, j + 7, i + 7}};
 	}
-	thing prism = mesh_make(v, 14, t, n);
+	thing prism = thing_make(mesh_of(v, 14, t, n), false);
 	TEST_ASSERT_TRUE(tac_mesh_is_watertight(prism.mesh));
 	int kinds[3] = {0, 0, 0};
 	for (int32_t e = 0; e < prism.mesh->edge_count; e++) {
@@ -635,7 +718,7 @@ static void cube_pushed_into_a_corner_keeps_its_distance(void)
 			v[nv++] = tac_vec3_add(box->vertices[i], shift);
 		tac_mesh_destroy(&box);
 	}
-	thing corner = mesh_make(v, nv, t, nt), cube = box_make(0.04f, 0.04f, 0.04f, 1);
+	thing corner = thing_make(mesh_of(v, nv, t, nt), false), cube = box_make(0.04f, 0.04f, 0.04f, 1);
 	push_about(&cube, &corner, at(0.03, 0.03, 0.03), count_from_environment(4000), 1e-3, 0.05);
 }
 
@@ -728,6 +811,7 @@ int main(void)
 	RUN_TEST(motion_that_makes_no_sense_is_refused_or_free);
 	RUN_TEST(rotation_by_more_than_half_a_turn_stops_where_it_must);
 	RUN_TEST(random_motions_of_shapes_stop_at_the_zone_and_nowhere_else);
+	RUN_TEST(motions_on_a_grid_stop_at_the_zone_and_nowhere_else);
 	RUN_TEST(optimisations_change_nothing);
 	RUN_TEST(edges_of_an_l_prism_are_known);
 	RUN_TEST(interior_vertices_and_edges_of_flat_faces_are_no_features);
