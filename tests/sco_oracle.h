@@ -17,21 +17,24 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define ORACLE_ROWS   4096
-#define ORACLE_ROUNDS 500
-#define ORACLE_SWEEPS 1000
-#define ORACLE_SET    8
-#define ORACLE_STEP   1e-3 // the longest, m
+#define ORACLE_ROWS    4096
+#define ORACLE_BUCKETS 1024
+#define ORACLE_ROUNDS  500
+#define ORACLE_SWEEPS  1000
+#define ORACLE_SET     8
+#define ORACLE_STEP    1e-3 // the longest, m
 
 typedef struct oracle {
 	const tac_mesh *tool, *scene;
+	ref_triangle *scene_triangles;
 	double rho, gap;
 	double radius; // of the tool about its origin
 	int32_t row_count;
 	double rows[ORACLE_ROWS][6], bounds[ORACLE_ROWS];
 	real columns[ORACLE_ROWS][7];
-	double twist[6]; // translation and rho times the turn
-	bool settled;    // the last answer is a minimum: nothing more is to be gained within 1 nm
+	int32_t first[ORACLE_BUCKETS], next[ORACLE_ROWS]; // lists of rows by distance; -1: the end
+	double twist[6];                                  // translation and rho times the turn
+	bool settled; // the last answer is a minimum: nothing more is to be gained within 1 nm
 	int rounds;
 } oracle;
 
@@ -68,9 +71,18 @@ static inline oracle *oracle_make(const tac_mesh *tool, const tac_mesh *scene, d
 	o->scene = scene;
 	o->rho = rho;
 	o->gap = gap;
+	o->scene_triangles = malloc((size_t)scene->triangle_count * sizeof *o->scene_triangles);
+	for (int32_t i = 0; i < scene->triangle_count; i++)
+		o->scene_triangles[i] = ref_load(scene, i, NULL);
 	for (int32_t i = 0; i < tool->vertex_count; i++)
 		o->radius = fmax(o->radius, tac_dvec3_length(tac_dvec3_from_vec3(tool->vertices[i])));
 	return o;
+}
+
+static inline void oracle_free(oracle *o)
+{
+	free(o->scene_triangles);
+	free(o);
 }
 
 // ---- features ----
@@ -124,15 +136,19 @@ static inline void oracle_add(oracle *o, tac_dvec3 origin, tac_dvec3 on_tool, ta
 	const tac_dvec3 turn = tac_dvec3_cross(tac_dvec3_sub(on_tool, origin), n);
 	const double row[6] = {n.x, n.y, n.z, turn.x / o->rho, turn.y / o->rho, turn.z / o->rho};
 	const double bound = o->gap - d;
-	for (int32_t i = 0; i < o->row_count; i++) { // neighbours share features
+	// Neighbours share features: rows of the same distance are compared.
+	int32_t *first = &o->first[(uint64_t)(d * 1e14) % ORACLE_BUCKETS];
+	for (int32_t i = *first; i >= 0; i = o->next[i]) {
 		double off = fabs(o->bounds[i] - bound) / o->gap;
-		for (int k = 0; k < 6; k++)
+		for (int k = 0; k < 6 && off < 1e-9; k++)
 			off += fabs(o->rows[i][k] - row[k]);
 		if (off < 1e-9)
 			return;
 	}
 	for (int k = 0; k < 6; k++)
 		o->rows[o->row_count][k] = row[k];
+	o->next[o->row_count] = *first;
+	*first = o->row_count;
 	o->bounds[o->row_count++] = bound;
 }
 
@@ -162,13 +178,15 @@ static inline void oracle_gather(oracle *o, tac_dpose T, double margin)
 		box.hi = tac_dvec3_max(box.hi, a[i].hi);
 	}
 	o->row_count = 0;
+	for (int i = 0; i < ORACLE_BUCKETS; i++)
+		o->first[i] = -1;
 	for (int32_t j = 0; j < o->scene->triangle_count; j++) {
-		const ref_triangle b = ref_load(o->scene, j, NULL);
-		if (ref_apart(&box, &b, margin))
+		const ref_triangle *b = &o->scene_triangles[j];
+		if (ref_apart(&box, b, margin))
 			continue;
 		for (int32_t i = 0; i < o->tool->triangle_count; i++) {
-			if (!ref_apart(&a[i], &b, margin) && !ref_beside(&a[i], &b, margin))
-				oracle_add_pair(o, T.position, &a[i], &b, margin);
+			if (!ref_apart(&a[i], b, margin) && !ref_beside(&a[i], b, margin))
+				oracle_add_pair(o, T.position, &a[i], b, margin);
 		}
 	}
 	free(a);

@@ -173,7 +173,7 @@ static outcome run(scenario *s)
 	       s->name, o.least * 1e6, o.intersections, o.median * 1e6, o.p95 * 1e6, o.error * 1e6,
 	       o.unsettled, o.sticks, o.samples, o.blocked, o.force_step_N, o.force_excess_N);
 	tac_sco_destroy(&sco);
-	free(best_of);
+	oracle_free(best_of);
 	TEST_ASSERT_EQUAL_MESSAGE(0, o.intersections, s->name);
 	TEST_ASSERT_TRUE_MESSAGE(o.least >= 4.9e-6, s->name);
 	// Where the oracle does not settle, the energy is flat: seldom, or it would not be one.
@@ -594,7 +594,7 @@ static void a_brick_walks_over_terrain(void)
 		s.samples = SAMPLES_MOST; // few of them are large: fewer samples would be a lottery
 	outcome o = run(&s);
 	TEST_REACHED(o.median <= 10e-6);
-	TEST_REACHED(o.p95 <= 200e-6);
+	TEST_REACHED(o.p95 <= 250e-6);
 	TEST_REACHED(o.sticks == 0);
 	s.name = "terrain 0.5, 16"; // pieces, and the other counts as the study had them
 	s.def.pieces = 16;
@@ -671,7 +671,7 @@ static tac_dpose oracle_from(tac_mesh *tool, tac_mesh *scene, tac_dpose start, t
 	tac_dpose T = oracle_descend(best_of, start, device);
 	TEST_ASSERT_TRUE(best_of->settled);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 1e-5, oracle_gap(best_of, T, 1e-4));
-	free(best_of);
+	oracle_free(best_of);
 	return T;
 }
 
