@@ -234,12 +234,21 @@ static void touch_with_chai3d(const thing *scene)
 	api->world_destroy(&world);
 }
 
-// The sphere along the path.
-static void touch(const char *name, const thing *scene)
+// The orientation of the hand at a tick, when the tool has one.
+static tac_dpose device_at(int k, double half)
+{
+	double t = half > 0 ? 1e-3 * k : 0;
+	return tac_dpose_make(
+		way_of_device[k],
+		tac_dquat_exp(tac_dvec3_make(0.5 * sin(5 * t), 0.3 * sin(4 * t), 0.4 * sin(3 * t))));
+}
+
+// The sphere, or a capsule with `half` to each end, along the path.
+static void touch(const char *name, const thing *scene, double half)
 {
 	tac_sco_object object = {scene->body, NULL, tac_dpose_identity()};
 	tac_sco_def def = tac_sco_def_default();
-	def.round.radius_m = RADIUS;
+	def.round = (tac_sco_round){{0, 0, -half}, {0, 0, half}, RADIUS};
 	def.objects = &object;
 	def.object_count = 1;
 	tac_sco *sco;
@@ -250,11 +259,13 @@ static void touch(const char *name, const thing *scene)
 	for (int k = 0; k < TICKS; k++)
 		least_us[k] = HUGE_VAL;
 	for (int n = 0; n < REPEATS; n++) {
-		if (!tac_sco_reset(sco, tac_dpose_make(way_of_device[0], tac_dquat_identity()), NULL))
+		tac_dpose start = device_at(0, half);
+		start.position.x += 4 * half;
+		if (!tac_sco_reset(sco, start, NULL))
 			exit(1);
 		for (int k = 0; k < TICKS; k++) {
 			tac_sco_report r;
-			tac_dpose device = tac_dpose_make(way_of_device[k], tac_dquat_identity());
+			tac_dpose device = device_at(k, half);
 			int64_t from = tac_clock_now_ns();
 			tac_sco_step(sco, device, NULL, &r);
 			keep_least(k, from);
@@ -270,7 +281,8 @@ static void touch(const char *name, const thing *scene)
 	printf(" %6.1f%% %6.2f %6.2f %6.1f %6d\n", 100 * contact / all, pieces / all, looks / all,
 	       pairs / all, limited / REPEATS);
 	tac_sco_destroy(&sco);
-	touch_with_chai3d(scene);
+	if (half == 0)
+		touch_with_chai3d(scene);
 }
 
 // From +x into the scene and on through most of it, as `press` does: half of it is flight, and when the
@@ -283,12 +295,12 @@ static void touch_deep(const char *name, const thing *scene, double speed)
 	h.depth = 0.9 * scene->body->radius;
 	for (int k = 0; k < TICKS; k++)
 		way_of_device[k] = hand_at(&h, k * 1e-3).position;
-	touch(name, scene);
+	touch(name, scene, 0);
 }
 
 // Over the +x side of the scene, 3 mm deep, at `speed` m/s: in contact from the first ticks on. The hand goes
 // after a point of the surface that a ray from outside meets.
-static void touch_along(const char *name, const thing *scene, double speed)
+static void touch_along(const char *name, const thing *scene, double speed, double half)
 {
 	if (only && strcmp(only, name) != 0)
 		return;
@@ -312,7 +324,7 @@ static void touch_along(const char *name, const thing *scene, double speed)
 				 : tac_dvec3_add_scaled(device, speed * 1e-3 / length, way);
 		way_of_device[k] = device;
 	}
-	touch(name, scene);
+	touch(name, scene, half);
 }
 
 static bool load(const char *folder, const char *name, thing *out)
@@ -357,13 +369,14 @@ int main(int argc, char **argv)
 		press("dragon on bunny", &dragon, &bunny, 0.5);
 		press("buddha on buddha", &buddha, &buddha, 0.5);
 		print_touch_head("3-DOF, a sphere of 2 mm, 0.1 m/s");
-		touch_along("sphere along bunny", &bunny, 0.1);
-		touch_along("sphere along buddha", &buddha, 0.1);
+		touch_along("sphere along bunny", &bunny, 0.1, 0);
+		touch_along("sphere along buddha", &buddha, 0.1, 0);
 		touch_deep("sphere on bunny", &bunny, 0.1);
 		touch_deep("sphere on buddha", &buddha, 0.1);
+		touch_along("capsule along bunny, turning", &bunny, 0.1, 1e-2);
 		print_touch_head("the same at 0.5 m/s");
-		touch_along("sphere along bunny, fast", &bunny, 0.5);
-		touch_along("sphere along buddha, fast", &buddha, 0.5);
+		touch_along("sphere along bunny, fast", &bunny, 0.5, 0);
+		touch_along("sphere along buddha, fast", &buddha, 0.5, 0);
 		thing_free(&bunny);
 		thing_free(&dragon);
 		thing_free(&buddha);

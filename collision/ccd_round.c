@@ -215,8 +215,9 @@ static bool visit_translation(void *user, int32_t triangle)
 
 static void measure_part(const query *q, double from, double to, tac_ccd_round_context *context)
 {
-	tac_ccd_round_measure(context, mad(q->tool->a, from, q->v), mad(q->tool->b, from, q->v),
-			      tac_dvec3_scale(q->v, to - from), q->reach + q->slack);
+	const tac_dvec3 points[4] = {mad(q->tool->a, from, q->v), mad(q->tool->b, from, q->v),
+				     mad(q->tool->a, to, q->v), mad(q->tool->b, to, q->v)};
+	tac_ccd_round_measure(context, points, q->reach + q->slack);
 }
 
 // True when all triangles on the part of the way from `from` to `to` were examined within the limit.
@@ -461,6 +462,112 @@ tac_ccd_result tac_ccd_round_rotate(const tac_ccd_round *tool, const tac_ccd_bod
 	describe(&there, q.stop, &r);
 	return r;
 }
+
+// --- both at once ---
+
+// The segment after `s` of the combined motion: its centre goes along the way.
+static tac_ccd_round moved(const query *q, double s)
+{
+	return (tac_ccd_round){mad(turned(q, q->tool->a, s * q->to), s, q->v),
+			       mad(turned(q, q->tool->b, s * q->to), s, q->v), q->tool->radius};
+}
+
+// How far a point of the segment strays from the chord of a part of its path.
+static double bend_of(const query *q, double part)
+{
+	double turn = part * q->to;
+	return q->arm * turn * turn / 8;
+}
+
+// Whether the plane across the gap at one pose keeps the triangle from both.
+static bool parts(const tac_ccd_round *at, const tac_ccd_round *other, const tac_dvec3 t[3], double needed)
+{
+	tac_ccd_round_closest c = tac_ccd_round_closest_to(at->a, at->b, t);
+	if (c.distance < needed)
+		return false;
+	tac_dvec3 n = tac_dvec3_scale(sub(c.core, c.on), 1 / c.distance);
+	double top = fmax(dot(n, t[0]), fmax(dot(n, t[1]), dot(n, t[2])));
+	double here = fmin(dot(n, at->a), dot(n, at->b)), there = fmin(dot(n, other->a), dot(n, other->b));
+	return fmin(here, there) - top >= needed;
+}
+
+// How far the motion from `from` to `to` is proved to stay away from the triangle.
+static double prove_triangle(const query *q, const tac_dvec3 t[3], double from, double to, int depth)
+{
+	tac_ccd_round start = moved(q, from), end = moved(q, to);
+	double needed = q->reach + q->slack + bend_of(q, to - from);
+	if (parts(&start, &end, t, needed) || parts(&end, &start, t, needed))
+		return to;
+	if (depth == 0)
+		return from;
+	double middle = 0.5 * (from + to), proved = prove_triangle(q, t, from, middle, depth - 1);
+	return proved < middle ? proved : prove_triangle(q, t, middle, to, depth - 1);
+}
+
+static bool prove(query *q, tac_ccd_round_context *context)
+{
+	tac_ccd_round start = moved(q, 0), end = moved(q, 1), around = moved(q, 0.5);
+	around.radius = q->reach + 2 * q->slack + 0.5 * (tac_dvec3_length(q->v) + q->to * q->arm);
+	if (!tac_ccd_round_list(context, q->fixed, &around))
+		return false;
+	const tac_dvec3 points[4] = {start.a, start.b, end.a, end.b};
+	tac_ccd_round_measure(context, points, q->reach + q->slack + bend_of(q, 1));
+	q->count = tac_ccd_round_blocks(context);
+	for (int32_t i = 0; i < tac_ccd_round_blocks(context); i++) {
+		const tac_ccd_round_block *block = &context->blocks[i];
+		for (unsigned lanes = block->near; lanes && q->best > 0; lanes &= lanes - 1) {
+			if (q->limit > 0 && q->count >= q->limit)
+				return false;
+			q->count++;
+			const tac_ccd_triangle *triangle =
+				&q->fixed->triangles[block->triangle[__builtin_ctz(lanes)]];
+			tac_dvec3 t[3];
+			tac_ccd_triangle_load(triangle, t);
+			double proved = prove_triangle(q, t, 0, q->best, TAC_CCD_ROUND_HALVINGS);
+			if (proved < q->best) {
+				q->best = proved;
+				q->stop = triangle;
+			}
+		}
+	}
+	return true;
+}
+
+tac_ccd_result tac_ccd_round_prove(const tac_ccd_round *tool, const tac_ccd_body *fixed, tac_dvec3 center,
+				   tac_dvec3 v, tac_dvec3 w, const tac_ccd_options *options,
+				   tac_ccd_round_context *context)
+{
+	TAC_ASSERT(tool && fixed && options && context);
+	tac_ccd_result r = result_make(options);
+	double size = tac_dvec3_length(tool->a) + tac_dvec3_length(tool->b) + tac_dvec3_length(center) +
+		      tac_dvec3_length(v) + tool->radius,
+	       angle = tac_dvec3_length(w);
+	if (!is_valid(tool, size, options) || !(angle <= TAC_CCD_ROUND_TURN_MAX)) {
+		r.flags = TAC_CCD_REFUSED | TAC_CCD_STOPPED;
+		return r;
+	}
+	query q = {.tool = tool,
+		   .fixed = fixed,
+		   .limit = options->pair_limit,
+		   .v = v,
+		   .center = center,
+		   .axis = angle > 0 ? tac_dvec3_scale(w, 1 / angle) : w,
+		   .to = angle,
+		   .reach = tool->radius + options->zone,
+		   .slack = ROUNDING * size,
+		   .best = 1};
+	q.arm = fmax(tac_dvec3_length(cross(q.axis, sub(tool->a, center))),
+		     tac_dvec3_length(cross(q.axis, sub(tool->b, center))));
+	bool complete = prove(&q, context);
+	r.pairs = q.count;
+	r.fraction = complete ? q.best : 0;
+	r.flags = (r.fraction < 1 ? TAC_CCD_STOPPED : 0) | (complete ? 0 : TAC_CCD_BUDGET_SPENT);
+	if (complete && q.stop)
+		r.fixed_triangle = r.fixed_feature = q.stop->id;
+	return r;
+}
+
+// --- distance ---
 
 typedef struct distance_query {
 	const tac_ccd_round *tool;

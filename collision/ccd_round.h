@@ -74,6 +74,19 @@ tac_ccd_result tac_ccd_round_translate(const tac_ccd_round *tool, const tac_ccd_
 tac_ccd_result tac_ccd_round_rotate(const tac_ccd_round *tool, const tac_ccd_body *fixed, tac_dvec3 center,
 				    tac_dvec3 axis, double angle, const tac_ccd_options *options);
 
+// How often a motion is halved to prove it, and the largest turn of one, rad.
+#define TAC_CCD_ROUND_HALVINGS 5
+#define TAC_CCD_ROUND_TURN_MAX 1.0
+
+// Proves what it can of a combined motion: the tool turns by s w (rad, fixed frame) about `center`, which
+// goes by s v at the same time. From 0 to the fraction the tool stays further from the body than the zone:
+// for each triangle there is a plane that parts them at both ends of an interval, by as much more as the path
+// may bend between. Where there is none the interval is halved. More of it may be free. Nothing is said of
+// the contact but its triangle. Thread: RT.
+tac_ccd_result tac_ccd_round_prove(const tac_ccd_round *tool, const tac_ccd_body *fixed, tac_dvec3 center,
+				   tac_dvec3 v, tac_dvec3 w, const tac_ccd_options *options,
+				   tac_ccd_round_context *context);
+
 // The tool after `fraction` of the rotation.
 // Thread: RT.
 tac_ccd_round tac_ccd_round_rotated(const tac_ccd_round *tool, tac_dvec3 center, tac_dvec3 axis, double angle,

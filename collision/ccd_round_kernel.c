@@ -153,14 +153,12 @@ void TAC_SIMD_NAME(tac_ccd_round_part_kernel)(tac_ccd_round_context *list)
 	}
 }
 
-void TAC_SIMD_NAME(tac_ccd_round_measure_kernel)(tac_ccd_round_context *list, tac_dvec3 a, tac_dvec3 b,
-						 tac_dvec3 v, double reach)
+void TAC_SIMD_NAME(tac_ccd_round_measure_kernel)(tac_ccd_round_context *list, const tac_dvec3 points[4],
+						 double reach)
 {
 	v8 x[4];
-	place(list, a, &x[0]);
-	place(list, b, &x[1]);
-	place(list, tac_dvec3_add(a, v), &x[2]);
-	place(list, tac_dvec3_add(b, v), &x[3]);
+	for (int k = 0; k < 4; k++)
+		place(list, points[k], &x[k]);
 	f8 size = larger(larger(norm1(x[0]), norm1(x[1])), larger(norm1(x[2]), norm1(x[3])));
 	f8 error = mul(splat(TAC_CCD_ROUND_ROUNDING), size),
 	   enough = splat(nextafterf((float)reach, INFINITY));

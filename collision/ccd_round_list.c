@@ -33,9 +33,9 @@ bool tac_ccd_round_descend(const tac_ccd_body *body, const tac_ccd_round *around
 	return descents[body->simd](body, around, visit, user);
 }
 
-void tac_ccd_round_measure(tac_ccd_round_context *list, tac_dvec3 a, tac_dvec3 b, tac_dvec3 v, double reach)
+void tac_ccd_round_measure(tac_ccd_round_context *list, const tac_dvec3 points[4], double reach)
 {
-	measures[list->fixed->simd](list, a, b, v, reach);
+	measures[list->fixed->simd](list, points, reach);
 }
 
 void tac_ccd_round_sieve(tac_ccd_round_context *list, tac_dvec3 p, double reach)
@@ -149,7 +149,7 @@ static bool fill(tac_ccd_round_context *list, const tac_ccd_round *at, int32_t l
 	// The tree's boxes let many pass that are too far.
 	pad(list);
 	partings[list->fixed->simd](list);
-	tac_ccd_round_measure(list, at->a, at->b, tac_dvec3_zero(), at->radius);
+	tac_ccd_round_measure(list, (const tac_dvec3[4]){at->a, at->b, at->a, at->b}, at->radius);
 	int32_t kept = 0;
 	for (int32_t i = 0; i < list->count; i++) {
 		if (!(list->blocks[i / TAC_CCD_WIDTH].near >> (i % TAC_CCD_WIDTH) & 1))

@@ -33,11 +33,10 @@ typedef void tac_ccd_round_part_fn(tac_ccd_round_context *list);
 
 TAC_SIMD_DECLARE(tac_ccd_round_part_fn, tac_ccd_round_part_kernel);
 
-// Sets the `clears` of each listed triangle to a lower bound of its distance from the segment a b on all its
-// way by v, the height over its plane; and `near` to where that is below the reach. Every variant gives the
-// same bits.
-typedef void tac_ccd_round_measure_fn(tac_ccd_round_context *list, tac_dvec3 a, tac_dvec3 b, tac_dvec3 v,
-				      double reach);
+// Sets the `clears` of each listed triangle to a lower bound of its distance from the four points and what
+// lies between them, the height over its plane; and `near` to where that is below the reach. Every variant
+// gives the same bits.
+typedef void tac_ccd_round_measure_fn(tac_ccd_round_context *list, const tac_dvec3 points[4], double reach);
 
 TAC_SIMD_DECLARE(tac_ccd_round_measure_fn, tac_ccd_round_measure_kernel);
 

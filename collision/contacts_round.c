@@ -274,7 +274,7 @@ void tac_contacts_round(const tac_ccd_round *tool, const tac_ccd_body *fixed, do
 	query q = {.body = fixed, .tool = tool, .out = out};
 	q.capsule = tac_dvec3_length_squared(sub(tool->b, tool->a)) > 0;
 	q.reach = q.least = around.radius;
-	tac_ccd_round_measure(context, tool->a, tool->b, tac_dvec3_zero(), q.reach);
+	tac_ccd_round_measure(context, (const tac_dvec3[4]){tool->a, tool->b, tool->a, tool->b}, q.reach);
 	out->pairs = tac_ccd_round_blocks(context);
 	measure_distance(&q, context);
 	if (q.least < q.reach) {

@@ -181,6 +181,13 @@ static double radius_of(const tac_sco_def *def)
 	return most;
 }
 
+// A sphere about the reference point may turn as it likes.
+static bool is_ball(const tac_sco_def *def)
+{
+	return !def->tool && def->mover == TAC_SCO_CONTINUOUS &&
+	       tac_dvec3_length_squared(def->round.a_m) == 0 && tac_dvec3_length_squared(def->round.b_m) == 0;
+}
+
 static tac_result create_things(tac_sco *sco)
 {
 	const tac_sco_def *def = &sco->def;
@@ -227,8 +234,8 @@ tac_result tac_sco_create(const tac_sco_def *def, tac_sco **out_sco)
 	if (!sco)
 		return TAC_ERROR_MEMORY;
 	sco->def = *def;
-	if (!def->tool && def->mover == TAC_SCO_CONTINUOUS)
-		sco->def.fixed_rotation = true;
+	if (is_ball(def))
+		sco->def.fixed_rotation = true; // it has no orientation: it takes the device's
 	sco->fault = TAC_SCO_FAULT;
 	sco->radius = radius_of(def);
 	sco->pose = tac_dpose_identity();
@@ -348,10 +355,7 @@ static void keep_device(tac_sco *sco, tac_dpose device)
 	sco->last_device = device;
 	sco->has_last_device = true;
 	sco->last_turn = tac_sco_twist_between(sco, sco->pose, device).w;
-	// A sphere about the reference point may turn as it likes.
-	const tac_sco_round *r = &sco->def.round;
-	if (!sco->def.tool && sco->def.mover == TAC_SCO_CONTINUOUS && tac_dvec3_length_squared(r->a_m) == 0 &&
-	    tac_dvec3_length_squared(r->b_m) == 0)
+	if (is_ball(&sco->def))
 		sco->pose.rotation = device.rotation;
 }
 

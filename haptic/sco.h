@@ -57,9 +57,9 @@ typedef struct tac_sco_round {
 typedef struct tac_sco_def {
 	tac_sco_mover mover;
 
-	// The tool: a body, or, when that is NULL, a round one, which the continuous mover alone takes. Round
-	// tools translate: a sphere about the origin turns with the device, others keep the orientation of
-	// the reset. The origin of its frame is the reference point of the coupling.
+	// The tool: a body, or, when that is NULL, a round one, which the continuous mover alone takes. The
+	// origin of its frame is the reference point of the coupling; a sphere about it always has the
+	// device's orientation.
 	const tac_ccd_body *tool;
 	tac_sco_round round;
 	const tac_shape *tool_shape; // of `collider`: as in tac_sco_object

@@ -70,20 +70,20 @@ void tac_sco_swap(tac_sco *sco)
 	}
 }
 
-// A round tool translates in closed form. When its object turns, only its distance can say something.
+// A round tool translates in closed form; when it or its object turns, planes prove the motion as they do for
+// meshes.
 static double certify_round(tac_sco *sco, tac_sco_thing *thing, const tac_sco_relative *r)
 {
-	double turn = tac_dvec3_length(r->twist.w);
-	if (turn > TURN_MIN) {
-		double way = tac_dvec3_length(r->twist.v) + turn * sco->radius;
-		list_contacts(sco, thing, r->start, way + sco->def.hold_gap_m);
-		sco->report->pairs += thing->spare->pairs;
-		return thing->spare->distance >= way + 0.5 * sco->def.hold_gap_m ? 1 : 0;
-	}
 	tac_ccd_options options = tac_ccd_options_default();
-	options.zone = ROUND_ZONE * sco->def.hold_gap_m;
 	options.pair_limit = pairs_left(sco);
-	tac_ccd_result c = tac_sco_round_sweep(sco, thing, r->start, r->twist.v, &options);
+	options.zone = ROUND_ZONE * sco->def.hold_gap_m;
+	tac_ccd_result c;
+	if (tac_dvec3_length(r->twist.w) > TURN_MIN) {
+		options.zone = tac_certificate_options_default().threshold;
+		c = tac_sco_round_prove(sco, thing, r, &options);
+	} else {
+		c = tac_sco_round_sweep(sco, thing, r->start, r->twist.v, &options);
+	}
 	sco->report->pairs += c.pairs;
 	if (c.flags & TAC_CCD_BUDGET_SPENT)
 		sco->report->flags |= TAC_SCO_BUDGET_SPENT;
@@ -172,8 +172,10 @@ bool tac_sco_spin(tac_sco *sco, tac_dvec3 w, double *out_fraction)
 		tac_ccd_pose T = tac_ccd_pose_from_dpose(T_object_tool);
 		tac_dvec3 axis = tac_dquat_rotate(tac_dquat_conjugate(thing->pose.rotation), w);
 		tac_ccd_options options = flight_options(sco);
-		tac_ccd_result r = tac_ccd_rotate(sco->def.tool, thing->body, &T, T.t, axis,
-						  tac_dvec3_length(w), &options, thing->context);
+		tac_ccd_result r = sco->def.tool
+					   ? tac_ccd_rotate(sco->def.tool, thing->body, &T, T.t, axis,
+							    tac_dvec3_length(w), &options, thing->context)
+					   : tac_sco_round_spin(sco, thing, T_object_tool, axis, &options);
 		if (!take(sco, &r, out_fraction))
 			break;
 	}

@@ -147,6 +147,12 @@ void tac_sco_round_contacts(const tac_sco *sco, tac_sco_thing *thing, tac_dpose 
 // The safe fraction of a translation, object's frame.
 tac_ccd_result tac_sco_round_sweep(const tac_sco *sco, tac_sco_thing *thing, tac_dpose T_object_tool,
 				   tac_dvec3 v, const tac_ccd_options *options);
+// That of a rotation about the tool's origin.
+tac_ccd_result tac_sco_round_spin(const tac_sco *sco, const tac_sco_thing *thing, tac_dpose T_object_tool,
+				  tac_dvec3 w, const tac_ccd_options *options);
+// The proved fraction of both at once.
+tac_ccd_result tac_sco_round_prove(const tac_sco *sco, tac_sco_thing *thing, const tac_sco_relative *motion,
+				   const tac_ccd_options *options);
 
 // --- the QP (sco_solve.c) ---
 

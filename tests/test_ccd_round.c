@@ -247,6 +247,66 @@ static void random_tools_turn_as_far_as_the_zone(void)
 	tac_mesh_destroy(&mesh);
 }
 
+static real moved_distance(const tac_mesh *mesh, const tac_ccd_round *tool, tac_dvec3 center, tac_dvec3 v,
+			   tac_dvec3 w, double s)
+{
+	tac_ccd_round there = tac_ccd_round_rotated(tool, center, w, tac_dvec3_length(w), s);
+	return mesh_distance(mesh, &there, v, (real)s);
+}
+
+// Along a proved motion the referee finds nothing closer; in free space all of it is proved.
+static void what_is_proved_of_a_combined_motion_is_free(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.3f, 0.1f, 10, 8, &mesh));
+	tac_ccd_body *torus = build(mesh);
+	tac_ccd_options options = tac_ccd_options_default();
+	options.zone = 1e-6;
+	static tac_ccd_round_context context;
+	tac_rng rng = tac_rng_seed(43, 1);
+	int whole = 0, part = 0, none = 0;
+	for (int i = 0; i < 3000; i++) {
+		tac_ccd_round tool = {.radius = tac_rng_range_f64(&rng, 0.001, 0.05)};
+		tool.a = tac_dvec3_scale(tac_rng_unit_f64(&rng), tac_rng_range_f64(&rng, 0.1, 0.5));
+		tool.b = i % 5 ? tac_dvec3_add_scaled(tool.a, 0.2, tac_rng_unit_f64(&rng)) : tool.a;
+		tac_dvec3 center = tac_dvec3_add_scaled(tool.a, 0.1, tac_rng_unit_f64(&rng)),
+			  v = tac_dvec3_scale(tac_rng_unit_f64(&rng), tac_rng_range_f64(&rng, 0, 0.05)),
+			  w = tac_dvec3_scale(tac_rng_unit_f64(&rng), tac_rng_range_f64(&rng, 0.01, 0.9));
+		double needed = tool.radius + options.zone;
+		tac_ccd_result r = tac_ccd_round_prove(&tool, torus, center, v, w, &options, &context);
+		if ((double)moved_distance(mesh, &tool, center, v, w, 0) < needed) {
+			TEST_ASSERT_TRUE(r.fraction == 0);
+			none++;
+			continue;
+		}
+		whole += r.fraction == 1;
+		part += r.fraction > 0 && r.fraction < 1;
+		double least = HUGE_VAL;
+		for (int k = 0; k <= 16; k++)
+			least = fmin(least, (double)moved_distance(mesh, &tool, center, v, w, k / 16.0));
+		for (int k = 0; k <= 16 && r.fraction > 0; k++)
+			TEST_ASSERT_TRUE((double)moved_distance(mesh, &tool, center, v, w,
+								r.fraction * k / 16) >= needed);
+		// Where there is much room nothing is left unproved.
+		double room = 0.02 * (tac_dvec3_length(w) + 1);
+		TEST_ASSERT_TRUE(least < needed + room || r.fraction == 1);
+	}
+	TEST_ASSERT_GREATER_THAN(500, whole);
+	TEST_ASSERT_GREATER_THAN(100, part);
+	TEST_ASSERT_GREATER_THAN(100, none);
+	tac_ccd_round ball = {vec(0, 0, 0), vec(0, 0, 0), 0.1};
+	TEST_ASSERT_TRUE(
+		tac_ccd_round_prove(&ball, torus, ball.a, vec(0, 0, 0), vec(0, 0, 2), &options, &context)
+			.flags &
+		TAC_CCD_REFUSED);
+	TEST_ASSERT_TRUE(tac_ccd_round_prove(&ball, torus, ball.a, vec(0, 0, (double)NAN), vec(0, 0, 0.5),
+					     &options, &context)
+				 .flags &
+			 TAC_CCD_REFUSED);
+	tac_ccd_body_destroy(&torus);
+	tac_mesh_destroy(&mesh);
+}
+
 // A tool that goes about near the torus: mostly short ways, some jumps. It may be in it.
 static void wander(tac_rng *rng, tac_ccd_round *tool, bool capsule)
 {
@@ -284,7 +344,9 @@ static void all_that_is_near_is_listed_and_no_bound_is_above_a_distance(void)
 		TEST_ASSERT_TRUE(tac_ccd_round_list(&list, torus, &tool));
 		kept += list.served > 0;
 		tac_dvec3 v = tac_dvec3_scale(tac_rng_unit_f64(&rng), 0.03);
-		tac_ccd_round_measure(&list, tool.a, tool.b, v, tool.radius);
+		const tac_dvec3 points[4] = {tool.a, tool.b, tac_dvec3_add(tool.a, v),
+					     tac_dvec3_add(tool.b, v)};
+		tac_ccd_round_measure(&list, points, tool.radius);
 		memset(listed, 0, sizeof listed);
 		for (int32_t n = 0; n < list.count; n++) {
 			const tac_ccd_round_block *block = &list.blocks[n / TAC_CCD_WIDTH];
@@ -403,6 +465,7 @@ int main(void)
 	RUN_TEST(tool_in_the_zone_may_slide_and_leave_but_not_approach);
 	RUN_TEST(random_tools_stop_at_the_zone_and_nowhere_else);
 	RUN_TEST(random_tools_turn_as_far_as_the_zone);
+	RUN_TEST(what_is_proved_of_a_combined_motion_is_free);
 	RUN_TEST(all_that_is_near_is_listed_and_no_bound_is_above_a_distance);
 	RUN_TEST(a_context_changes_no_bit);
 	RUN_TEST(more_triangles_than_fit_leave_a_smaller_margin_and_a_shorter_way);

@@ -142,6 +142,60 @@ static void a_capsule_lies_flat_on_a_plane(void)
 	rig_free(&g);
 }
 
+// The device goes to `to` and turns by w in 100 ticks and stays for 300.
+static tac_sco_report turn(rig *g, tac_dvec3 to, tac_dvec3 w)
+{
+	tac_sco_report r;
+	tac_dpose from = tac_sco_pose(g->sco);
+	for (int k = 1; k <= 400; k++) {
+		double s = fmin(1, k / 100.0);
+		tac_dpose device =
+			tac_dpose_make(tac_dvec3_lerp(from.position, to, s),
+				       tac_dquat_mul(tac_dquat_exp(tac_dvec3_scale(w, s)), from.rotation));
+		int before = allocations;
+		tac_sco_step(g->sco, device, NULL, &r);
+		TEST_ASSERT_EQUAL(before, allocations);
+	}
+	TEST_ASSERT_EQUAL(0, r.flags & (TAC_SCO_FAULT | TAC_SCO_LIMITED));
+	return r;
+}
+
+// Pressed flat, it turns in the plane and about itself as the device does; nothing holds it.
+static void a_capsule_turns_freely_in_a_plane(void)
+{
+	rig g = rig_make(plane_mesh(0.1, 20), V(-0.02, 0, 0), V(0.02, 0, 0), 0.003, at(0, 0.002, 0.01));
+	go(&g, V(0, 0.002, -0.002));
+	tac_sco_report r = turn(&g, V(0.005, 0.002, -0.002), V(0, 0, 1.2));
+	tac_dquat wanted = tac_dquat_exp(V(0, 0, 1.2));
+	tac_dvec3 off = tac_dquat_log(tac_dquat_mul(wanted, tac_dquat_conjugate(r.T_world_sco.rotation)));
+	TEST_ASSERT_TRUE(tac_dvec3_length(off) < 2e-3);
+	TEST_ASSERT_DOUBLE_WITHIN(2e-5, 0.003 + HOLD, r.T_world_sco.position.z);
+	rig_free(&g);
+}
+
+// Tilted by the device while it is pressed: lifted by one end as far as the springs say. Their energy, with
+// the centre `h` above the device, is (h + L sin a)^2 + metric^2 (tilt - a)^2.
+static void a_pressed_capsule_tilts_as_far_as_the_springs_say(void)
+{
+	for (int k = 0; k < 3; k++) {
+		double tilt = 0.2 + 0.2 * k, depth = 0.004, half = 0.02;
+		rig g = rig_make(plane_mesh(0.1, 20), V(-half, 0, 0), V(half, 0, 0), 0.003,
+				 at(0, 0.002, 0.01));
+		tac_sco_report r = turn(&g, V(0, 0.002, 0.003 - depth), V(0, tilt, 0));
+		double best = 0, least = HUGE_VAL, metric = tac_sco_def_default().metric_m;
+		for (double a = 0; a < tilt; a += 1e-5) {
+			double lift = depth + HOLD + half * sin(a),
+			       energy = lift * lift + metric * metric * (tilt - a) * (tilt - a);
+			best = energy < least ? a : best;
+			least = fmin(least, energy);
+		}
+		tac_dvec3 along = tac_dpose_apply_vector(r.T_world_sco, V(1, 0, 0));
+		TEST_ASSERT_DOUBLE_WITHIN(3e-3, best, asin(-along.z));
+		TEST_ASSERT_DOUBLE_WITHIN(5e-5, 0.003 + HOLD + half * sin(best), r.T_world_sco.position.z);
+		rig_free(&g);
+	}
+}
+
 // Judged by the distance of points and segments in long double.
 static double referee(const thing *scene, tac_dvec3 a, tac_dvec3 b)
 {
@@ -172,22 +226,26 @@ static void random_devices_never_bring_a_round_tool_through(void)
 		tac_dpose device = at(0.05, 0.05, 0.12);
 		rig g = rig_make(mesh, tac_dvec3_neg(half), half, radius, device);
 		tac_rng rng = tac_rng_seed(11, (uint64_t)kind);
-		tac_dvec3 v = tac_dvec3_zero();
+		tac_dvec3 v = tac_dvec3_zero(), w = v;
 		for (int k = 0; k < (TAC_TEST_SANITIZED ? 200 : 3000); k++) {
 			if (k % 40 == 0) {
 				tac_dvec3 target = tac_dvec3_scale(tac_rng_unit_f64(&rng),
 								   tac_rng_range_f64(&rng, 0, 0.06));
 				v = tac_dvec3_scale(tac_dvec3_sub(target, device.position), 1 / 40.0);
+				w = tac_dvec3_scale(tac_rng_unit_f64(&rng), tac_rng_range_f64(&rng, 0, 0.03));
 				if (k % 400 == 0)
 					device.position = tac_dvec3_add(
 						target, V(0, 0, tac_rng_range_f64(&rng, -0.3, 0.3)));
 			}
 			device.position = tac_dvec3_add(device.position, v);
+			device.rotation =
+				tac_dquat_normalize(tac_dquat_mul(tac_dquat_exp(w), device.rotation));
 			tac_sco_report r;
 			tac_sco_step(g.sco, device, NULL, &r);
-			tac_dvec3 p = r.T_world_sco.position;
-			double d = referee(&g.scene, tac_dvec3_sub(p, half), tac_dvec3_add(p, half)) - radius;
-			TEST_ASSERT_TRUE(d >= 4.9e-6);
+			tac_dvec3 a = tac_dpose_apply_point(r.T_world_sco, tac_dvec3_neg(half)),
+				  b = tac_dpose_apply_point(r.T_world_sco, half);
+			TEST_ASSERT_TRUE(referee(&g.scene, a, b) - radius >= 4.9e-6);
+			TEST_ASSERT_EQUAL(0, r.flags & TAC_SCO_FAULT);
 		}
 		rig_free(&g);
 	}
@@ -202,6 +260,8 @@ int main(void)
 	RUN_TEST(a_sphere_on_a_sphere_rests_on_the_line_of_centres);
 	RUN_TEST(a_sphere_rests_in_the_hole_of_a_torus);
 	RUN_TEST(a_capsule_lies_flat_on_a_plane);
+	RUN_TEST(a_capsule_turns_freely_in_a_plane);
+	RUN_TEST(a_pressed_capsule_tilts_as_far_as_the_springs_say);
 	RUN_TEST(random_devices_never_bring_a_round_tool_through);
 	return UNITY_END();
 }
