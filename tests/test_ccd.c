@@ -3,6 +3,8 @@
 #include "base/rng.h"
 #include "collision/bsp.h"
 #include "collision/ccd_pairs.h"
+#include "collision/certificate.h"
+#include "collision/contacts.h"
 #include "collision/mesh_load.h"
 #include "collision/mesh_shapes.h"
 #include "tests/allocations.h"
@@ -782,6 +784,17 @@ static void queries_allocate_nothing(void)
 	tac_ccd_translate(a.body, b.body, &T, vec(4, 0, 0), &options, NULL);
 	tac_ccd_rotate(a.body, b.body, &T, vec(0, 0, 0), vec(0, 1, 1), 3, &options, NULL);
 	tac_ccd_distance(a.body, b.body, &T, 10, NULL, NULL, NULL);
+	static tac_ccd_context context;
+	static tac_contacts contacts;
+	tac_certificate_options proof = tac_certificate_options_default();
+	T = at(-1.001, 0.1, 0.2);
+	for (int i = 0; i < 2; i++) {
+		tac_contacts_query(a.body, b.body, &T, 0.01, i ? &context : NULL, &contacts);
+		TEST_ASSERT_GREATER_THAN(0, contacts.count);
+		tac_certificate_check(a.body, b.body, &T, vec(0, 1e-3, 0), vec(0.01, 0, 0), &proof,
+				      i ? &context : NULL);
+		tac_ccd_translate(a.body, b.body, &T, vec(0, 1e-3, 0), &options, i ? &context : NULL);
+	}
 	TEST_ASSERT_EQUAL_INT(0, allocations);
 }
 

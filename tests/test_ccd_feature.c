@@ -413,6 +413,33 @@ static void needles_touch_when_their_features_cross(void)
 	TEST_ASSERT_LESS_THAN(100, grazes);
 }
 
+// A point and a segment are triangles, too: three and two of their vertices are one.
+static void points_and_segments_touch_as_triangles_do(void)
+{
+	tac_dvec3 point[3] = {vec(0, 0, 1), vec(0, 0, 1), vec(0, 0, 1)},
+		  bar[3] = {vec(-1, 0, 1), vec(1, 0, 1), vec(1, 0, 1)},
+		  face[3] = {vec(-1, -1, 0), vec(1, -1, 0), vec(0, 1, 0)}, down = vec(0, 0, -2);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.5, tac_ccd_translate_triangles(point, face, down));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.5, tac_ccd_translate_triangles(face, point, vec(0, 0, 2)));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.5, tac_ccd_translate_triangles(bar, face, down));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.5, tac_ccd_translate_triangles(face, bar, vec(0, 0, 2)));
+	TEST_ASSERT_TRUE(tac_ccd_translate_triangles(point, face, vec(3, 0, -2)) == 2);
+	// In the plane of the face; and a point that moves towards a point, and past it.
+	tac_dvec3 flat_point[3] = {vec(0, -2, 0), vec(0, -2, 0), vec(0, -2, 0)},
+		  flat_bar[3] = {vec(-1, -2, 0), vec(1, -2, 0), vec(1, -2, 0)};
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0.5, tac_ccd_translate_triangles(flat_point, face, vec(0, 2, 0)));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0.5, tac_ccd_translate_triangles(flat_bar, face, vec(0, 2, 0)));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0.5, tac_ccd_translate_triangles(face, flat_bar, vec(0, -2, 0)));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0.5, tac_ccd_translate_triangles(flat_point, point, vec(0, 4, 2)));
+	TEST_ASSERT_TRUE(tac_ccd_translate_triangles(flat_point, point, vec(0, 4, 2.1)) == 2);
+	// A quarter turn, clockwise seen from +z, about z.
+	tac_dvec3 hand[3] = {vec(0, 1, 0), vec(0, 1, 0), vec(0, 1, 0)},
+		  wall[3] = {vec(0.5, 0, -1), vec(2, 0, -1), vec(1, 0, 1)},
+		  mark[3] = {vec(1, 0, 0), vec(1, 0, 0), vec(1, 0, 0)};
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.5, tac_ccd_rotate_triangles(hand, wall, PI * (1 - 1e-15)));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0.5, tac_ccd_rotate_triangles(hand, mark, PI * (1 - 1e-15)));
+}
+
 // The height of the line a→b over the line c→d along the unit vector `up`, where their projections cross.
 static bool gap_along(tac_dvec3 a, tac_dvec3 b, tac_dvec3 c, tac_dvec3 d, tac_dvec3 up, double *out_gap)
 {
@@ -513,6 +540,7 @@ int main(void)
 	RUN_TEST(translated_triangles_touch_when_a_sampled_motion_says);
 	RUN_TEST(rotated_triangles_touch_when_a_sampled_motion_says);
 	RUN_TEST(triangles_in_one_plane_touch_when_a_sampled_motion_says);
+	RUN_TEST(points_and_segments_touch_as_triangles_do);
 	RUN_TEST(needles_touch_when_their_features_cross);
 	RUN_TEST(edge_turning_into_an_offset_line_collides_where_its_gap_falls);
 	RUN_TEST(sorting_by_the_tangent_of_half_the_angle_finds_the_same_first_contact);
