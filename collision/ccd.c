@@ -15,9 +15,9 @@
 #define NEVER HUGE_VAL
 // A slice of a motion turns by no more than this, rad, and moves no further than this part of the body's
 // radius: boxes of longer ones hold much that is never near.
-#define SLICE_ANGLE  0.3
-#define SLICE_LENGTH 0.5
-#define SLICE_MAX    64
+#define SLICE_ANGLE  0.05
+#define SLICE_LENGTH 0.12
+#define SLICE_MAX    256
 // Rounding of a product of three coordinates, as a part of the largest coordinate.
 #define ROUNDING 1e-13
 // Steps of a vertex towards a triangle without area; when they do not suffice, it stops where it is.

@@ -755,7 +755,7 @@ static void budget_answers_what_is_proved(void)
 		tac_ccd_pose T = random_pose(&rng, &ball, &torus, 0.8);
 		tac_dvec3 v = tac_dvec3_scale(T.t, -2);
 		tac_ccd_options full = tac_ccd_options_default(), tight = full;
-		tight.pair_limit = 1 + (int64_t)tac_rng_below(&rng, 400);
+		tight.pair_limit = 1 + (int64_t)tac_rng_below(&rng, 150);
 		tac_ccd_result all = tac_ccd_translate(ball.body, torus.body, &T, v, &full, NULL);
 		tac_ccd_result part = tac_ccd_translate(ball.body, torus.body, &T, v, &tight, NULL);
 		TEST_ASSERT_TRUE(part.fraction <= all.fraction);
