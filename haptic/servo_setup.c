@@ -42,8 +42,8 @@ static tac_result create_sco(tac_servo *s)
 	}
 	tac_sco_def def = tac_sco_def_default();
 	def.mover = s->def.mover;
-	// A ball or a capsule that does not turn needs no mesh: the mover knows it in closed form.
-	const bool is_round = tool->is_round && s->tool->axes == 3 && s->def.mover == TAC_SCO_CONTINUOUS;
+	// A ball or a capsule needs no mesh: the mover knows it in closed form.
+	const bool is_round = tool->is_round && s->def.mover == TAC_SCO_CONTINUOUS;
 	s->round_m = is_round ? tool->round.radius_m : 0;
 	def.tool = is_round ? NULL : tool->body;
 	def.round = tool->round;
