@@ -660,6 +660,8 @@ static double retreat_pair(const query *q, const tac_ccd_triangle *moving, const
 	for (int i = 0; i < BISECT_MAX && high - low > width; i++) {
 		double at = low + (high - low) * over / (over - under);
 		at = fmin(fmax(at, low + width / 4), high - width / 4);
+		if (!(at > low && at < high)) // rounded to an end, and the other one may still be far
+			at = 0.5 * (low + high);
 		if (!(at > low && at < high))
 			break;
 		double here = pair_at(q, moving, fixed, at).distance - clear;

@@ -403,7 +403,8 @@ static void motions_on_a_grid_stop_at_the_zone_and_nowhere_else(void)
 				m.axis = along_an_axis(&rng, tac_rng_range_f64(&rng, 1e-3, 1e3));
 				m.angle = angles[tac_rng_below(&rng, sizeof angles / sizeof angles[0])];
 			}
-			judge_motion(moving, fixed, &m, u * (i % 3 ? 1e-5 : 1e-3), &sum);
+			static const double zones[] = {1e-3, 1e-5, 1e-8};
+			judge_motion(moving, fixed, &m, u * zones[i % 3], &sum);
 		}
 		tearDown();
 	}
