@@ -86,7 +86,7 @@ static const figure figures[] = {
 	 "Ball before torus: a translation of 1 mm and a rotation of 1 degree, mean",
 	 "triangles of the torus", "", "", "s"},
 	{"ccd-length", "ccd", "x", "us", 1, 1e-6, "series", "table", "length", true, true, true,
-	 "Ball before torus, 60,000 triangles each: length of the motion, with a degree each millimetre",
+	 "Ball before torus, 60,000 triangles each: a degree with each millimetre",
 	 "length of the translation", "m", "", "s"},
 	{"zwidth", "zwidth", "damping_N_s_per_m", "stiffness_N_per_m", 1, 1, "series", NULL, NULL, false,
 	 false, false, "How stiff a wall may be: a device of 0.1 kg at 1 kHz", "damping of the wall, N s/m",
