@@ -73,6 +73,7 @@ extern "C" {
 //   f32x8_from_i32   i32x8_from_f32   f32x8_from_f64(low, high)   f64x4_from_f32_low, high
 //   f32x8_from_bits   f32x8_to_bits                       the same bits as i32x8
 //   f32x8_gather24(const float *base, index)              gather from 24 floats, 32-byte aligned: by permutes
+//   f32x8_gather4(const float *const from[8], T out[4])   lane i of out[k] is from[i][k]: loads and shuffles
 //   f32x8_permute, i32x8_permute(v, index)                lane i is lane index[i] & 7 of v
 // clang-format on
 #include TAC_WIDE_BODIES
@@ -122,6 +123,17 @@ TAC_WIDE tac_i32x8 tac_i32x8_set(tac_i32x8 v, int i, int32_t x)
 	e[i] = x;
 	return tac_i32x8_loadu(e);
 }
+
+#ifndef TAC_WIDE_GATHER4
+TAC_WIDE void tac_f32x8_gather4(const float *const from[8], tac_f32x8 out[4])
+{
+	for (int k = 0; k < 4; k++) {
+		float e[8] = {from[0][k], from[1][k], from[2][k], from[3][k],
+			      from[4][k], from[5][k], from[6][k], from[7][k]};
+		out[k] = tac_f32x8_loadu(e);
+	}
+}
+#endif
 
 #undef TAC_WIDE
 #undef TAC_WIDE_BODIES

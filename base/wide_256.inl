@@ -68,6 +68,20 @@ TAC_WIDE tac_f32x8 tac_f32x8_permute(tac_f32x8 v, tac_i32x8 index) { return _mm2
 TAC_WIDE tac_i32x8 tac_i32x8_permute(tac_i32x8 v, tac_i32x8 index) { return _mm256_permutevar8x32_epi32(v, index); }
 // clang-format on
 
+#define TAC_WIDE_GATHER4
+TAC_WIDE void tac_f32x8_gather4(const float *const from[8], tac_f32x8 out[4])
+{
+	__m256 row[4];
+	for (int i = 0; i < 4; i++)
+		row[i] = _mm256_set_m128(_mm_loadu_ps(from[i + 4]), _mm_loadu_ps(from[i]));
+	__m256 xy01 = _mm256_unpacklo_ps(row[0], row[1]), zw01 = _mm256_unpackhi_ps(row[0], row[1]);
+	__m256 xy23 = _mm256_unpacklo_ps(row[2], row[3]), zw23 = _mm256_unpackhi_ps(row[2], row[3]);
+	out[0] = _mm256_shuffle_ps(xy01, xy23, _MM_SHUFFLE(1, 0, 1, 0));
+	out[1] = _mm256_shuffle_ps(xy01, xy23, _MM_SHUFFLE(3, 2, 3, 2));
+	out[2] = _mm256_shuffle_ps(zw01, zw23, _MM_SHUFFLE(1, 0, 1, 0));
+	out[3] = _mm256_shuffle_ps(zw01, zw23, _MM_SHUFFLE(3, 2, 3, 2));
+}
+
 TAC_WIDE tac_f64x4 tac_f64x4_gather(const double *base, const int32_t *index)
 {
 	return _mm256_i32gather_pd(base, _mm_loadu_si128((const __m128i *)(const void *)index), 8);

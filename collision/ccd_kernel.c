@@ -265,27 +265,26 @@ void TAC_SIMD_NAME(tac_ccd_pairs_kernel)(const tac_ccd_body *moving, const tac_c
 	}
 }
 
-// A body's triangles as floats, and which of them hold what.
-#define STRIDE ((int32_t)(sizeof(tac_ccd_triangle) / sizeof(float)))
-#define UNIT   ((int32_t)(offsetof(tac_ccd_triangle, unit) / sizeof(float)))
-
 typedef struct triangle8 {
 	tac_f32x8 v[3][3], normal[3];
 } triangle8;
 
 static inline triangle8 gather_triangles(const tac_ccd_triangle *triangles, const int32_t index[8])
 {
-	// A body may be larger than 2 GB: from the first one on, by differences.
-	_Alignas(32) int32_t at[8];
-	for (int i = 0; i < 8; i++)
-		at[i] = (index[i] - index[0]) * STRIDE;
-	const float *base = (const float *)&triangles[index[0]];
-	tac_i32x8 lanes = tac_i32x8_load(at);
+	// Vertices and unit normal follow each other: twelve floats, four at a time.
+	_Static_assert(offsetof(tac_ccd_triangle, unit) == 9 * sizeof(float), "unit follows the vertices");
+	tac_f32x8 e[12];
+	for (int k = 0; k < 12; k += 4) {
+		const float *from[8];
+		for (int i = 0; i < 8; i++)
+			from[i] = (const float *)&triangles[index[i]] + k;
+		tac_f32x8_gather4(from, &e[k]);
+	}
 	triangle8 t;
 	for (int k = 0; k < 3; k++) {
 		for (int i = 0; i < 3; i++)
-			t.v[k][i] = tac_f32x8_gather(base + 3 * k + i, lanes);
-		t.normal[k] = tac_f32x8_gather(base + UNIT + k, lanes);
+			t.v[k][i] = e[3 * k + i];
+		t.normal[k] = e[9 + k];
 	}
 	return t;
 }

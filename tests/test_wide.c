@@ -108,6 +108,8 @@ static void expected(const wide_in *in, wide_out *out)
 		out->f32_moved[F32_SELECT][k] = chosen ? a[k] : b[k];
 		out->f32_moved[F32_GATHER][k] = in->f32_table[in->index[k]];
 		out->f32_moved[F32_GATHER24][k] = in->of_24[in->in_24[k]];
+		for (int f = 0; f < 4; f++)
+			out->f32_moved[F32_GATHER4 + f][k] = in->f32_table[in->index[k] % 13 + f];
 		out->f32_moved[F32_PERMUTE][k] = a[in->i[k] & 7];
 		out->f32_moved[F32_SPLAT][k] = in->f32_table[3];
 		out->f32_moved[F32_LOADU][k] = in->f32_table[k + 1];

@@ -23,6 +23,13 @@ static void floats(const wide_in *in, wide_out *out)
 	tac_f32x8_storeu(out->f32_moved[F32_GATHER], tac_f32x8_gather(in->f32_table, index));
 	tac_f32x8_storeu(out->f32_moved[F32_GATHER24],
 			 tac_f32x8_gather24(in->of_24, tac_i32x8_loadu(in->in_24)));
+	const float *from[8];
+	tac_f32x8 four[4];
+	for (int k = 0; k < 8; k++)
+		from[k] = &in->f32_table[in->index[k] % 13];
+	tac_f32x8_gather4(from, four);
+	for (int k = 0; k < 4; k++)
+		tac_f32x8_storeu(out->f32_moved[F32_GATHER4 + k], four[k]);
 	tac_f32x8_storeu(out->f32_moved[F32_PERMUTE], tac_f32x8_permute(a, i));
 	tac_f32x8_storeu(out->f32_moved[F32_SPLAT], tac_f32x8_splat(in->f32_table[3]));
 	tac_f32x8_storeu(out->f32_moved[F32_LOADU], tac_f32x8_loadu(in->f32_table + 1));
