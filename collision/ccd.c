@@ -18,6 +18,8 @@
 #define SLICE_ANGLE  0.05
 #define SLICE_LENGTH 0.12
 #define SLICE_MAX    256
+// What the examination of a pair counts as work.
+#define WORK_PAIR 30
 // Rounding of a product of three coordinates, as a part of the largest coordinate.
 #define ROUNDING 1e-13
 // Steps of a vertex towards a triangle without area; when they do not suffice, it stops where it is.
@@ -390,6 +392,7 @@ static tac_ccd_pose pose_at(const motion *m, double fraction)
 static bool spend(query *q)
 {
 	q->pairs++;
+	tac_ccd_work_add(q->context, WORK_PAIR);
 	if ((q->limit > 0 && q->pairs > q->limit) ||
 	    (q->options->expired && q->pairs % 64 == 0 && q->options->expired(q->options->user)))
 		q->spent = true;
@@ -484,10 +487,21 @@ static bool visit_candidate(void *user, int32_t moving, int32_t fixed)
 	return true;
 }
 
-static void descend(const query *q, const tac_ccd_sweep *sweep, const double *reach, tac_ccd_visit visit,
+static bool visit_candidates(void *user, tac_ccd_near *pairs, int32_t count)
+{
+	for (int32_t i = 0; i < count; i++) {
+		if (!visit_candidate(user, pairs[i].moving, pairs[i].fixed))
+			return false;
+	}
+	return true;
+}
+
+static void descend(query *q, const tac_ccd_sweep *sweep, const double *reach, tac_ccd_visit visit,
 		    void *user)
 {
-	(q->options->bsp ? tac_ccd_pairs_bsp : tac_ccd_pairs)(q->moving, q->fixed, sweep, reach, visit, user);
+	tac_ccd_pairs_fn *pairs = q->options->bsp ? tac_ccd_pairs_bsp : tac_ccd_pairs;
+	pairs(q->moving, q->fixed, sweep, reach, visit, user, q->context);
+	q->spent |= tac_ccd_work_left(q->context) <= 0;
 }
 
 // Enters slice k of n: its poses, and the pairs within reach.
@@ -505,8 +519,8 @@ static void enter_slice(query *q, int k, int n)
 	// Seen from the moving triangle the fixed one turns about the same axis, and no further from it.
 	q->bow = q->m.rotates ? (q->m.arm + way) * q->slice_angle * q->slice_angle / 8 : 0;
 	double by_moving = q->reach + q->bow;
-	tac_ccd_search search = {q->moving, q->fixed,        &q->sweep, way, by_fixed,
-				 by_moving, visit_candidate, q,         0};
+	tac_ccd_search search = {q->moving, q->fixed,  &q->sweep,        &q->from, way,
+				 by_fixed,  by_moving, visit_candidates, q,        0};
 	if (!q->options->bsp && tac_ccd_list_covers(q->context, &q->from, way))
 		tac_ccd_near_pairs(&search, q->context, NULL);
 	else
@@ -614,7 +628,7 @@ double tac_ccd_distance(const tac_ccd_body *moving, const tac_ccd_body *fixed, c
 	tac_ccd_sweep still = tac_ccd_sweep_still(*T);
 	distance_query d = {.budget = NULL, .still = &still, .least = reach};
 	d.pair = (tac_ccd_pair){.moving = moving, .fixed = fixed, .loaded = -1};
-	tac_ccd_pairs(moving, fixed, &still, &d.least, visit_distance, &d);
+	tac_ccd_pairs(moving, fixed, &still, &d.least, visit_distance, &d, NULL);
 	if (d.moving) {
 		if (out_closest)
 			*out_closest = d.closest;
@@ -746,6 +760,7 @@ static tac_ccd_result run(const tac_ccd_body *moving, const tac_ccd_body *fixed,
 		return result_make(0, TAC_CCD_REFUSED | TAC_CCD_STOPPED, zone);
 
 	tac_ccd_context_bind(context, moving, fixed);
+	int64_t work = context ? context->work : 0;
 	query q;
 	q.moving = moving;
 	q.fixed = fixed;
@@ -796,6 +811,8 @@ static tac_ccd_result run(const tac_ccd_body *moving, const tac_ccd_body *fixed,
 		q.best_moving = NULL;
 		if (q.limit > 0)
 			q.limit = q.pairs + options->pair_limit;
+		if (context && context->work_limit > 0)
+			context->work_limit += context->work_limit - work;
 	}
 	if (zone > 0)
 		fraction = retreat(&q, fraction, clear);

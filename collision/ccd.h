@@ -91,12 +91,13 @@ typedef struct tac_ccd_near {
 // Contacts and sweeps do not depend on it; a certificate may prove more with it.
 typedef struct tac_ccd_context {
 	const tac_ccd_body *moving, *fixed;
-	int32_t moving_index, fixed_index;     // of the last stop, plus 1: examined first
-	int32_t closest_moving, closest_fixed; // of the closest pair of the last contacts, plus 1: the same
-	tac_ccd_pose at;                       // where the list was made
-	double reach;                          // what is closer there is listed, m; 0: no list
-	double overflow_reach;                 // with which the list overflowed, m; 0: it did not
-	int32_t overflow_lists;                // made since then
+	// What queries with this context have cost so far, in units of some 10 ns, and where they stop, short
+	// of their end; 0: nowhere. Counted, so that replays are identical.
+	int64_t work, work_limit;
+	int32_t moving_index, fixed_index; // of the last stop, plus 1: examined first
+	tac_ccd_pose at;                   // where the list was made
+	double reach;                      // what is closer there is listed, m; 0: no list
+	double density;                    // pairs in the last list by the square of its reach; 0: not known
 	int32_t count;
 	tac_ccd_near pairs[TAC_CCD_NEAR_MAX];
 	tac_ccd_near filtered[TAC_CCD_NEAR_MAX]; // of the query under way

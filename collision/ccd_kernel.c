@@ -38,9 +38,12 @@ typedef struct bounds8 {
 	tac_f32x8 normal[3], offset, thick, wide;
 } bounds8;
 
+// A pair of nodes that meet. The fixed one's bounds are the lane of its parent, where they are read.
 typedef struct entry {
 	int32_t a, b; // nodes; ~t: a triangle
-	bounds moving, fixed;
+	const tac_ccd_node *parent;
+	int32_t lane;
+	bounds moving;
 } entry;
 
 static motion motion_make(const tac_ccd_sweep *s)
@@ -114,7 +117,7 @@ static inline bounds8 load_fixed(const tac_ccd_node *n)
 	return out;
 }
 
-static inline bounds8 load_moving(const tac_ccd_node *n, const motion *m)
+static inline bounds8 load_moving(const tac_ccd_node *n, const motion *m, bool still)
 {
 	bounds8 out;
 	tac_f32x8 c[3], h[3], normal[3];
@@ -126,16 +129,24 @@ static inline bounds8 load_moving(const tac_ccd_node *n, const motion *m)
 	}
 	for (int i = 0; i < 3; i++) {
 		tac_f32x8 c0 = tac_f32x8_add(row(m->R0, i, c), tac_f32x8_splat(m->t0[i]));
+		out.normal[i] = row(m->R0, i, normal);
+		if (still) {
+			out.way[i] = tac_f32x8_splat(0);
+			out.center[i] = c0;
+			out.half[i] = row(m->spread, i, h);
+			continue;
+		}
 		tac_f32x8 c1 = tac_f32x8_add(row(m->R1, i, c), tac_f32x8_splat(m->t1[i]));
 		out.way[i] = tac_f32x8_mul(tac_f32x8_sub(c1, c0), half);
 		out.center[i] = tac_f32x8_mul(tac_f32x8_add(c0, c1), half);
 		out.half[i] =
 			tac_f32x8_add(tac_f32x8_add(row(m->spread, i, h), tac_f32x8_abs(out.way[i])), bend);
-		out.normal[i] = row(m->R0, i, normal);
 	}
 	out.offset = tac_f32x8_load(n->offset);
-	out.thick = tac_f32x8_add(mad(bend, tac_f32x8_splat(m->turn), tac_f32x8_load(n->ball)),
-				  tac_f32x8_load(n->thick));
+	out.thick = tac_f32x8_load(n->thick);
+	if (!still)
+		out.thick = tac_f32x8_add(mad(bend, tac_f32x8_splat(m->turn), tac_f32x8_load(n->ball)),
+					  out.thick);
 	out.wide = tac_f32x8_load(n->wide);
 	return out;
 }
@@ -148,22 +159,25 @@ static inline void extract(float lanes[BOUNDS][8], int k, bounds *out)
 		to[i] = lanes[i][k];
 }
 
-// Lane k of a fixed one.
-static inline void extract_fixed(const tac_ccd_node *n, int k, bounds *out)
+// Lane k of a fixed node in every lane.
+static inline bounds8 splat_fixed(const tac_ccd_node *n, int k)
 {
+	bounds8 out;
 	for (int i = 0; i < 3; i++) {
-		out->center[i] = n->center[i][k];
-		out->half[i] = n->half[i][k];
-		out->normal[i] = n->normal[i][k];
+		out.center[i] = tac_f32x8_splat(n->center[i][k]);
+		out.half[i] = tac_f32x8_splat(n->half[i][k]);
+		out.normal[i] = tac_f32x8_splat(n->normal[i][k]);
+		out.way[i] = tac_f32x8_splat(0);
 	}
-	out->offset = n->offset[k];
-	out->thick = n->thick[k];
-	out->wide = n->wide[k];
+	out.offset = tac_f32x8_splat(n->offset[k]);
+	out.thick = tac_f32x8_splat(n->thick[k]);
+	out.wide = tac_f32x8_splat(n->wide[k]);
+	return out;
 }
 
 // In which lanes the moving a comes within reach of the fixed b: by the boxes, and along the normals of both
 // slabs.
-static inline unsigned meet(const bounds8 *a, const bounds8 *b, float reach)
+static inline unsigned meet(const bounds8 *a, const bounds8 *b, float reach, bool still)
 {
 	tac_f32x8 room = tac_f32x8_splat(reach), apart[3];
 	tac_m32x8 hit = tac_m32x8_from_bits(0xff);
@@ -185,12 +199,13 @@ static inline unsigned meet(const bounds8 *a, const bounds8 *b, float reach)
 		tac_f32x8_abs(tac_f32x8_sub(mad(dot(b->normal, apart), cosine, a->offset), b->offset));
 	tac_f32x8 on_a = tac_f32x8_abs(tac_f32x8_sub(tac_f32x8_add(dot(a->normal, apart), a->offset),
 						     tac_f32x8_mul(cosine, b->offset)));
-	tac_f32x8 room_b =
-		mad(mad(tac_f32x8_add(b->thick, tac_f32x8_abs(dot(b->normal, a->way))), tilt, a->thick), sine,
-		    a->wide);
-	tac_f32x8 room_a =
-		mad(mad(tac_f32x8_add(a->thick, tac_f32x8_abs(dot(a->normal, a->way))), tilt, b->thick), sine,
-		    b->wide);
+	tac_f32x8 thick_b = b->thick, thick_a = a->thick;
+	if (!still) {
+		thick_b = tac_f32x8_add(thick_b, tac_f32x8_abs(dot(b->normal, a->way)));
+		thick_a = tac_f32x8_add(thick_a, tac_f32x8_abs(dot(a->normal, a->way)));
+	}
+	tac_f32x8 room_b = mad(mad(thick_b, tilt, a->thick), sine, a->wide);
+	tac_f32x8 room_a = mad(mad(thick_a, tilt, b->thick), sine, b->wide);
 	hit = tac_m32x8_and(hit, tac_f32x8_le(on_b, tac_f32x8_add(room_b, room)));
 	hit = tac_m32x8_and(hit, tac_f32x8_le(on_a, tac_f32x8_add(room_a, room)));
 	return (unsigned)tac_m32x8_movemask(hit);
@@ -201,29 +216,38 @@ static float sum(const float v[3])
 	return v[0] + v[1] + v[2];
 }
 
-void TAC_SIMD_NAME(tac_ccd_pairs_kernel)(const tac_ccd_body *moving, const tac_ccd_body *fixed,
-					 const tac_ccd_sweep *sweep, const double *reach, tac_ccd_visit visit,
-					 void *user)
+static inline __attribute__((always_inline)) bool
+descend(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep,
+	const double *reach, tac_ccd_visit visit, void *user, tac_ccd_context *context, bool still)
 {
 	motion m = motion_make(sweep);
 	double pad = ROUNDING * sweep_size(moving, fixed, sweep);
 	entry stack[STACK];
 	int top = 1;
-	stack[0] = (entry){0};
+	// The fixed root as the only child of a node. It has no normal: along that everything is everywhere.
+	tac_ccd_node above = {0};
+	stack[0] = (entry){.parent = &above};
 	for (int i = 0; i < 3; i++) {
-		stack[0].fixed.center[i] = tac_vec3_get(fixed->center, i);
-		stack[0].fixed.half[i] = (float)fixed->ball;
+		above.center[i][0] = tac_vec3_get(fixed->center, i);
+		above.half[i][0] = (float)fixed->ball;
 		stack[0].moving.half[i] = 1e30f; // not known, not needed: it is opened first
 	}
-	// No normal: along it everything is everywhere.
-	stack[0].fixed.thick = stack[0].fixed.wide = 1e30f;
-	while (top > 0) {
-		entry e = stack[--top];
+	above.thick[0] = above.wide[0] = 1e30f;
+	int64_t opened = 0, most = tac_ccd_work_left(context) / TAC_CCD_WORK_NODES;
+	bool complete = true;
+	while (top > 0 && (complete = opened++ < most)) {
+		// Not copied: its floats were just written one by one, and read so they are still in the
+		// store buffer. The first that is pushed takes its place, but has the same `moving` where
+		// that is read.
+		const entry *e = &stack[--top];
+		const int32_t in_a = e->a, in_b = e->b, lane = e->lane;
+		const tac_ccd_node *p = e->parent;
 		float near = (float)(*reach + pad);
-		if (e.b < 0 || (e.a >= 0 && OPEN_MOVING * sum(e.moving.half) > sum(e.fixed.half))) {
-			const tac_ccd_node *n = &moving->nodes[e.a];
-			bounds8 a = load_moving(n, &m), b = splat(&e.fixed);
-			unsigned hits = meet(&a, &b, near);
+		float size = p->half[0][lane] + p->half[1][lane] + p->half[2][lane];
+		if (in_b < 0 || (in_a >= 0 && OPEN_MOVING * sum(e->moving.half) > size)) {
+			const tac_ccd_node *n = &moving->nodes[in_a];
+			bounds8 a = load_moving(n, &m, still), b = splat_fixed(p, lane);
+			unsigned hits = meet(&a, &b, near, still);
 			if (!hits)
 				continue;
 			_Alignas(32) float lanes[BOUNDS][8];
@@ -233,36 +257,53 @@ void TAC_SIMD_NAME(tac_ccd_pairs_kernel)(const tac_ccd_body *moving, const tac_c
 			for (; hits; hits &= hits - 1) {
 				int k = __builtin_ctz(hits);
 				int32_t child = n->child[k];
-				if (e.b < 0 && child < 0) {
-					if (!visit(user, ~child, ~e.b))
-						return;
+				if (in_b < 0 && child < 0) {
+					if (!visit(user, ~child, ~in_b)) {
+						complete = false;
+						goto done;
+					}
 					continue;
 				}
 				entry *next = &stack[top++];
 				next->a = child;
-				next->b = e.b;
-				next->fixed = e.fixed;
+				next->b = in_b;
+				next->parent = p;
+				next->lane = lane;
 				extract(lanes, k, &next->moving);
 			}
 		} else {
-			const tac_ccd_node *n = &fixed->nodes[e.b];
-			bounds8 a = splat(&e.moving), b = load_fixed(n);
-			for (unsigned hits = meet(&a, &b, near); hits; hits &= hits - 1) {
+			const tac_ccd_node *n = &fixed->nodes[in_b];
+			bounds8 a = splat(&e->moving), b = load_fixed(n);
+			for (unsigned hits = meet(&a, &b, near, still); hits; hits &= hits - 1) {
 				int k = __builtin_ctz(hits);
 				int32_t child = n->child[k];
-				if (e.a < 0 && child < 0) {
-					if (!visit(user, ~e.a, ~child))
-						return;
+				if (in_a < 0 && child < 0) {
+					if (!visit(user, ~in_a, ~child)) {
+						complete = false;
+						goto done;
+					}
 					continue;
 				}
 				entry *next = &stack[top++];
-				next->a = e.a;
+				next->a = in_a;
 				next->b = child;
-				next->moving = e.moving;
-				extract_fixed(n, k, &next->fixed);
+				next->parent = n;
+				next->lane = k;
+				next->moving = e->moving;
 			}
 		}
 	}
+done:
+	tac_ccd_work_add(context, TAC_CCD_WORK_NODES * opened);
+	return complete;
+}
+
+bool TAC_SIMD_NAME(tac_ccd_pairs_kernel)(const tac_ccd_body *moving, const tac_ccd_body *fixed,
+					 const tac_ccd_sweep *sweep, const double *reach, tac_ccd_visit visit,
+					 void *user, tac_ccd_context *context)
+{
+	return sweep->still ? descend(moving, fixed, sweep, reach, visit, user, context, true)
+			    : descend(moving, fixed, sweep, reach, visit, user, context, false);
 }
 
 typedef struct triangle8 {
@@ -353,4 +394,238 @@ int32_t TAC_SIMD_NAME(tac_ccd_filter_kernel)(const tac_ccd_body *moving, const t
 		}
 	}
 	return kept;
+}
+
+// --- features ---
+
+// Bound of a product's rounding, as a part of the product of its factors' lengths.
+#define PRODUCT_ROUNDING 4e-6f
+
+static inline void sub3(const tac_f32x8 a[3], const tac_f32x8 b[3], tac_f32x8 out[3])
+{
+	for (int i = 0; i < 3; i++)
+		out[i] = tac_f32x8_sub(a[i], b[i]);
+}
+
+static inline void cross3(const tac_f32x8 a[3], const tac_f32x8 b[3], tac_f32x8 out[3])
+{
+	for (int i = 0; i < 3; i++) {
+		int j = (i + 1) % 3, k = (i + 2) % 3;
+		out[i] = tac_f32x8_sub(tac_f32x8_mul(a[j], b[k]), tac_f32x8_mul(a[k], b[j]));
+	}
+}
+
+static inline tac_f32x8 larger3(tac_f32x8 a, tac_f32x8 b, tac_f32x8 c)
+{
+	return tac_f32x8_max(a, tac_f32x8_max(b, c));
+}
+
+static inline tac_f32x8 smaller3(tac_f32x8 a, tac_f32x8 b, tac_f32x8 c)
+{
+	return tac_f32x8_min(a, tac_f32x8_min(b, c));
+}
+
+// The edges of triangles, with their lengths.
+typedef struct edges8 {
+	tac_f32x8 along[3][3], length[3];
+} edges8;
+
+static inline edges8 edges_of(const triangle8 *t)
+{
+	edges8 e;
+	for (int k = 0; k < 3; k++) {
+		sub3(t->v[(k + 1) % 3], t->v[k], e.along[k]);
+		e.length[k] = tac_f32x8_sqrt(dot(e.along[k], e.along[k]));
+	}
+	return e;
+}
+
+// What one triangle says of the other: heights of the vertices over its plane, distances from it along the
+// plane, and a lower bound of the distance of both triangles. All but the heights may be too small, never too
+// large, but for rounding.
+typedef struct over8 {
+	tac_f32x8 height[3], beside[3], clears;
+} over8;
+
+static inline over8 measure_over(const triangle8 *a, const triangle8 *b, const edges8 *edges)
+{
+	const tac_f32x8 zero = tac_f32x8_splat(0);
+	over8 o;
+	for (int k = 0; k < 3; k++) {
+		tac_f32x8 from[3];
+		sub3(a->v[k], b->v[0], from);
+		o.height[k] = dot(b->normal, from);
+		o.beside[k] = zero;
+	}
+	tac_f32x8 beside = zero;
+	for (int j = 0; j < 3; j++) {
+		// Outwards from edge j in the plane. Whatever rounding makes of it, it is a direction, so
+		// what b reaches along it is subtracted; where it is rounding alone, it says nothing.
+		tac_f32x8 out[3], last[3];
+		cross3(edges->along[j], b->normal, out);
+		tac_f32x8 length = tac_f32x8_sqrt(dot(out, out));
+		tac_m32x8 sound =
+			tac_f32x8_lt(tac_f32x8_mul(edges->length[j], tac_f32x8_splat(0.5f)), length);
+		tac_f32x8 unit = tac_f32x8_select(sound, tac_f32x8_div(tac_f32x8_splat(1), length), zero);
+		sub3(b->v[(j + 2) % 3], b->v[j], last);
+		tac_f32x8 reach = larger3(zero, dot(out, edges->along[j]), dot(out, last)), away[3];
+		for (int k = 0; k < 3; k++) {
+			tac_f32x8 from[3];
+			sub3(a->v[k], b->v[j], from);
+			away[k] = tac_f32x8_mul(tac_f32x8_sub(dot(out, from), reach), unit);
+			o.beside[k] = tac_f32x8_max(o.beside[k], away[k]);
+		}
+		beside = tac_f32x8_max(beside, smaller3(away[0], away[1], away[2]));
+	}
+	tac_f32x8 lo = smaller3(o.height[0], o.height[1], o.height[2]),
+		  hi = larger3(o.height[0], o.height[1], o.height[2]);
+	tac_f32x8 above = larger3(zero, lo, tac_f32x8_neg(hi));
+	o.clears = tac_f32x8_sqrt(mad(tac_f32x8_mul(above, above), beside, beside));
+	return o;
+}
+
+// Whether vertex k may come within the margin of the other triangle.
+static inline tac_m32x8 vertex_near(const over8 *o, int k, tac_f32x8 margin)
+{
+	return tac_m32x8_and(tac_f32x8_le(tac_f32x8_abs(o->height[k]), margin),
+			     tac_f32x8_le(o->beside[k], margin));
+}
+
+// Whether edge k has a point within the margin of the other triangle's plane.
+static inline tac_m32x8 edge_near(const over8 *o, int k, tac_f32x8 margin)
+{
+	tac_f32x8 a = o->height[k], b = o->height[(k + 1) % 3];
+	return tac_m32x8_and(tac_f32x8_le(tac_f32x8_min(a, b), margin),
+			     tac_f32x8_le(tac_f32x8_neg(margin), tac_f32x8_max(a, b)));
+}
+
+// Whether the edges u and w, from points that are r apart, may come within the margin between their ends.
+// `slack` is the rounding of r, `most` is no less than its length.
+static inline tac_m32x8 edges_near(const tac_f32x8 u[3], tac_f32x8 u_length, const tac_f32x8 w[3],
+				   tac_f32x8 w_length, const tac_f32x8 r[3], tac_f32x8 most, tac_f32x8 margin,
+				   tac_f32x8 slack)
+{
+	tac_f32x8 n[3], across[3];
+	cross3(u, w, n);
+	tac_f32x8 nn = dot(n, n), n_length = tac_f32x8_sqrt(nn);
+	// The rounding of a product of r and n, and, times the length of an edge, of its parameter times nn.
+	tac_f32x8 product = tac_f32x8_mul(tac_f32x8_mul(u_length, w_length), most);
+	tac_f32x8 error = mad(tac_f32x8_mul(slack, n_length), product, tac_f32x8_splat(PRODUCT_ROUNDING));
+	tac_m32x8 near = tac_f32x8_le(tac_f32x8_abs(dot(r, n)), mad(error, margin, n_length));
+	cross3(w, r, across);
+	tac_f32x8 at = dot(across, n), room = tac_f32x8_mul(error, w_length);
+	near = tac_m32x8_and(near, tac_f32x8_le(tac_f32x8_neg(room), at));
+	near = tac_m32x8_and(near, tac_f32x8_le(at, tac_f32x8_add(nn, room)));
+	cross3(u, r, across);
+	at = dot(across, n);
+	room = tac_f32x8_mul(error, u_length);
+	near = tac_m32x8_and(near, tac_f32x8_le(tac_f32x8_neg(room), at));
+	return tac_m32x8_and(near, tac_f32x8_le(at, tac_f32x8_add(nn, room)));
+}
+
+// The features that two triangles stand for, of each other's.
+static inline int32_t owned_features(const tac_ccd_triangle *a, const tac_ccd_triangle *b)
+{
+	int32_t edges = 0;
+	for (int k = 0; k < 3; k++)
+		edges |= (a->edges >> k & 1) * b->edges << 3 * k;
+	return a->vertices | b->vertices << TAC_CCD_FEATURE_FIXED_VERTEX | edges << TAC_CCD_FEATURE_EDGES;
+}
+
+// Eight pairs of triangles at a pose, and what each says of the other.
+typedef struct pair8 {
+	triangle8 a, b;
+	edges8 edges_a, edges_b;
+	over8 over_a, over_b; // the vertices of b over a, those of a over b
+	tac_f32x8 clears;
+} pair8;
+
+static inline void view_pairs(const tac_ccd_triangle *moving, const int32_t i[8],
+			      const tac_ccd_triangle *fixed, const int32_t j[8], const motion *m, pair8 *out)
+{
+	triangle8 own = gather_triangles(moving, i);
+	out->a = place(&own, m->R0, m->t0);
+	out->b = gather_triangles(fixed, j);
+	// Edges of a turned, not placed: their rounding is a part of their own length.
+	out->edges_a = edges_of(&own);
+	for (int k = 0; k < 3; k++) {
+		tac_f32x8 along[3] = {out->edges_a.along[k][0], out->edges_a.along[k][1],
+				      out->edges_a.along[k][2]};
+		for (int n = 0; n < 3; n++)
+			out->edges_a.along[k][n] = row(m->R0, n, along);
+	}
+	out->edges_b = edges_of(&out->b);
+	out->over_b = measure_over(&out->a, &out->b, &out->edges_b);
+	out->over_a = measure_over(&out->b, &out->a, &out->edges_a);
+	out->clears = tac_f32x8_max(out->over_a.clears, out->over_b.clears);
+}
+
+// Of the owned features of eight pairs those that may be near.
+static inline tac_i32x8 near_features(const pair8 *p, tac_i32x8 owned, tac_f32x8 near, tac_f32x8 slack)
+{
+	const tac_i32x8 none = tac_i32x8_splat(0);
+	tac_m32x8 close = tac_m32x8_not(tac_f32x8_lt(near, p->clears));
+	tac_i32x8 features = none;
+	for (int k = 0; k < 3; k++) {
+		tac_i32x8 a = tac_i32x8_splat(1 << k),
+			  b = tac_i32x8_splat(1 << (TAC_CCD_FEATURE_FIXED_VERTEX + k));
+		features =
+			tac_i32x8_or(features, tac_i32x8_select(vertex_near(&p->over_b, k, near), a, none));
+		features =
+			tac_i32x8_or(features, tac_i32x8_select(vertex_near(&p->over_a, k, near), b, none));
+	}
+	tac_f32x8 r[3];
+	sub3(p->a.v[0], p->b.v[0], r);
+	tac_f32x8 most =
+		tac_f32x8_add(tac_f32x8_sqrt(dot(r, r)),
+			      tac_f32x8_add(tac_f32x8_add(p->edges_a.length[0], p->edges_a.length[2]),
+					    tac_f32x8_add(p->edges_b.length[0], p->edges_b.length[2])));
+	for (int k = 0; k < 3; k++) {
+		tac_m32x8 near_a = tac_m32x8_and(close, edge_near(&p->over_b, k, near));
+		for (int n = 0; n < 3; n++) {
+			tac_i32x8 bit = tac_i32x8_splat(1 << (TAC_CCD_FEATURE_EDGES + 3 * k + n));
+			tac_m32x8 both = tac_m32x8_and(near_a, edge_near(&p->over_a, n, near));
+			both = tac_m32x8_and(both, tac_i32x8_eq(tac_i32x8_and(owned, bit), bit));
+			if (!tac_m32x8_any(both))
+				continue;
+			sub3(p->a.v[k], p->b.v[n], r);
+			both = tac_m32x8_and(both, edges_near(p->edges_a.along[k], p->edges_a.length[k],
+							      p->edges_b.along[n], p->edges_b.length[n], r,
+							      most, near, slack));
+			features = tac_i32x8_or(features, tac_i32x8_select(both, bit, none));
+		}
+	}
+	return tac_i32x8_select(close, tac_i32x8_and(features, owned), none);
+}
+
+void TAC_SIMD_NAME(tac_ccd_features_kernel)(const tac_ccd_body *moving, const tac_ccd_body *fixed,
+					    const tac_ccd_pose *T, double margin, tac_ccd_near *pairs,
+					    int32_t count, uint16_t *out_features)
+{
+	const tac_ccd_sweep still = tac_ccd_sweep_still(*T);
+	const motion m = motion_make(&still);
+	const float pad = (float)(ROUNDING * sweep_size(moving, fixed, &still));
+	const tac_f32x8 near = tac_f32x8_splat((float)margin + pad), slack = tac_f32x8_splat(2 * pad);
+	for (int32_t from = 0; from < count; from += 8) {
+		int32_t i[8], j[8];
+		int lanes = count - from < 8 ? count - from : 8;
+		for (int k = 0; k < 8; k++) {
+			i[k] = pairs[from + (k < lanes ? k : 0)].moving;
+			j[k] = pairs[from + (k < lanes ? k : 0)].fixed;
+		}
+		pair8 p;
+		view_pairs(moving->triangles, i, fixed->triangles, j, &m, &p);
+		_Alignas(32) float clears[8];
+		tac_f32x8_store(clears, tac_f32x8_sub(p.clears, tac_f32x8_splat(pad)));
+		for (int k = 0; k < lanes; k++)
+			pairs[from + k].clears = clears[k];
+		if (!out_features)
+			continue;
+		_Alignas(32) int32_t bits[8];
+		for (int k = 0; k < 8; k++)
+			bits[k] = owned_features(&moving->triangles[i[k]], &fixed->triangles[j[k]]);
+		tac_i32x8_store(bits, near_features(&p, tac_i32x8_load(bits), near, slack));
+		for (int k = 0; k < lanes; k++)
+			out_features[from + k] = (uint16_t)bits[k];
+	}
 }

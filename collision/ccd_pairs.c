@@ -5,12 +5,14 @@
 #include <string.h>
 
 // A list reaches this many times further than the query that makes it, so that it serves the next ones, too.
-#define LIST_REACH 2.2
-// A list that overflows is tried again with this part of the reach, so often; so many lists later the full
-// reach is tried again.
-#define OVERFLOW_REACH    0.6
-#define OVERFLOW_TRIES    8
-#define OVERFLOW_PATIENCE 32
+#define LIST_REACH 4.0
+// How far ahead of the pose that asks for it a list is made, as a part of its slack.
+#define AHEAD 0.8
+// Pairs up to which a list may reach further than it must, and how often one that has no room is tried again.
+#define LIST_PAIRS 1200
+#define LIST_TRIES 4
+// Work that a pair of a list costs, with the nodes above it.
+#define LIST_WORK (2 * TAC_CCD_WORK_NODES + TAC_CCD_WORK_PLANES + TAC_CCD_WORK_BOUNDS)
 // Steps in which the reach of a query is lowered to keep the limit of pairs.
 #define BINS 64
 // What rounding may take from a bound of a distance, as a part of the bodies' size.
@@ -21,11 +23,12 @@
 
 static tac_ccd_pairs_fn *const kernels[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_pairs_kernel);
 static tac_ccd_filter_fn *const filters[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_filter_kernel);
+static tac_ccd_features_fn *const features[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_features_kernel);
 
-void tac_ccd_pairs(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep,
-		   const double *reach, tac_ccd_visit visit, void *user)
+bool tac_ccd_pairs(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep,
+		   const double *reach, tac_ccd_visit visit, void *user, tac_ccd_context *context)
 {
-	kernels[moving->simd](moving, fixed, sweep, reach, visit, user);
+	return kernels[moving->simd](moving, fixed, sweep, reach, visit, user, context);
 }
 
 typedef struct bsp_query {
@@ -60,8 +63,8 @@ static tac_ccd_box swept_child(const tac_ccd_node *n, int k, const tac_ccd_sweep
 	return box;
 }
 
-void tac_ccd_pairs_bsp(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep,
-		       const double *reach, tac_ccd_visit visit, void *user)
+bool tac_ccd_pairs_bsp(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep,
+		       const double *reach, tac_ccd_visit visit, void *user, tac_ccd_context *context)
 {
 	int32_t stack[7 * TAC_CCD_LEVELS + 1], top = 0;
 	double pad = ROUNDING * (moving->radius + fixed->radius + tac_dvec3_length(sweep->start.t));
@@ -78,16 +81,26 @@ void tac_ccd_pairs_bsp(const tac_ccd_body *moving, const tac_ccd_body *fixed, co
 				if (!tac_bsp_query(fixed->bsp, fixed, lo, hi, visit_any, NULL))
 					stack[top++] = n->child[k];
 			} else if (!tac_bsp_query(fixed->bsp, fixed, lo, hi, visit_bsp, &q)) {
-				return;
+				return false;
 			}
 		}
+		tac_ccd_work_add(context, TAC_CCD_WORK_NODES);
+		if (tac_ccd_work_left(context) < 0)
+			return false;
 	}
+	return true;
 }
 
 int32_t tac_ccd_filter(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep,
 		       double by_fixed, double by_moving, tac_ccd_near *pairs, int32_t count)
 {
 	return filters[moving->simd](moving, fixed, sweep, by_fixed, by_moving, pairs, count);
+}
+
+void tac_ccd_features(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
+		      double margin, tac_ccd_near *pairs, int32_t count, uint16_t *out_features)
+{
+	features[moving->simd](moving, fixed, T, margin, pairs, count, out_features);
 }
 
 // How far a point of the body can be from where it is at the other pose.
@@ -110,40 +123,80 @@ static double displacement(const tac_ccd_body *body, const tac_ccd_pose *a, cons
 static bool visit_list(void *user, int32_t moving, int32_t fixed)
 {
 	tac_ccd_context *context = user;
-	if (context->count == TAC_CCD_NEAR_MAX) {
-		context->count = -1;
+	if (context->count == TAC_CCD_NEAR_MAX)
 		return false;
-	}
 	context->pairs[context->count++] = (tac_ccd_near){moving, fixed, 0};
 	return true;
 }
 
-// Makes the list around T, as far as it has room.
+// Copies the pairs that may be within the reach; `to` may be `from`.
+static int32_t keep_within(const tac_ccd_near *from, tac_ccd_near *to, int32_t count, double reach)
+{
+	int32_t kept = 0;
+	for (int32_t i = 0; i < count; i++) {
+		if ((double)from[i].clears <= reach)
+			to[kept++] = from[i];
+	}
+	return kept;
+}
+
+// Where the next list is made: ahead of T, on the way from the last list to T, as far as its slack lets T be
+// covered. So a body that moves on crosses the whole of what the list covers, not half of it.
+static tac_ccd_pose ahead(const tac_ccd_context *context, const tac_ccd_pose *T, double slack)
+{
+	double lead = displacement(context->moving, T, &context->at);
+	if (!(context->reach > 0) || !(lead > 0) || !(slack > 0))
+		return *T;
+	double s = fmin(1, AHEAD * slack / lead);
+	tac_dmat3 turn = tac_dmat3_mul(T->R, tac_dmat3_transpose(context->at.R));
+	// The turns between two lists are small: their sine will do.
+	tac_dvec3 w = tac_dvec3_scale(tac_dvec3_make(turn.m[2][1] - turn.m[1][2], turn.m[0][2] - turn.m[2][0],
+						     turn.m[1][0] - turn.m[0][1]),
+				      0.5 * s);
+	tac_ccd_pose there = {tac_dmat3_mul(tac_dmat3_from_quat(tac_dquat_exp(w)), T->R),
+			      tac_dvec3_add_scaled(T->t, s, tac_dvec3_sub(T->t, context->at.t))};
+	return displacement(context->moving, T, &there) < slack ? there : *T;
+}
+
+// How far a list may reach: some way further than needed, so that it serves the next queries, too; less where
+// its pairs would be too many for its room or for the work that is left. The pairs of surfaces that nearly
+// touch grow with the square of the reach.
+static double list_target(const tac_ccd_context *context, double needed)
+{
+	double reach = LIST_REACH * needed, room = TAC_CCD_NEAR_MAX;
+	if (!(context->density > 0))
+		return reach;
+	room = fmin(room, (double)tac_ccd_work_left(context) / LIST_WORK);
+	reach = fmin(reach, fmax(needed, sqrt(LIST_PAIRS / context->density)));
+	return fmin(reach, sqrt(fmax(room, 1) / context->density));
+}
+
+// Makes the list around T, or ahead of it, as far as there is room for it.
 static void make_list(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
 		      double needed, tac_ccd_context *context)
 {
-	double reach = LIST_REACH * needed;
-	if (context->overflow_reach > 0 && ++context->overflow_lists > OVERFLOW_PATIENCE)
-		context->overflow_reach = 0;
-	if (context->overflow_reach > 0)
-		reach = fmin(reach, OVERFLOW_REACH * context->overflow_reach);
-	tac_ccd_sweep still = tac_ccd_sweep_still(*T);
-	context->reach = 0;
-	for (int i = 0; i < OVERFLOW_TRIES; i++) {
+	for (int i = 0; i < LIST_TRIES && tac_ccd_work_left(context) > 0; i++) {
+		double reach = list_target(context, needed);
+		tac_ccd_pose at = ahead(context, T, reach - needed);
+		tac_ccd_sweep still = tac_ccd_sweep_still(at);
 		context->count = 0;
-		tac_ccd_pairs(moving, fixed, &still, &reach, visit_list, context);
-		if (context->count >= 0) {
-			context->count = tac_ccd_filter(moving, fixed, &still, reach, reach, context->pairs,
-							context->count);
-			context->at = *T;
-			context->reach = reach;
-			return;
+		if (!tac_ccd_pairs(moving, fixed, &still, &reach, visit_list, context, context)) {
+			context->density = 2 * fmax(context->density, context->count / (reach * reach));
+			continue;
 		}
-		context->count = 0;
-		context->overflow_reach = reach;
-		context->overflow_lists = 0;
-		reach *= OVERFLOW_REACH;
+		context->density = (context->count + 1) / (reach * reach);
+		tac_ccd_work_add(context, TAC_CCD_WORK_PLANES * context->count);
+		int32_t n =
+			tac_ccd_filter(moving, fixed, &still, reach, reach, context->pairs, context->count);
+		tac_ccd_work_add(context, TAC_CCD_WORK_BOUNDS * n);
+		tac_ccd_features(moving, fixed, &at, reach, context->pairs, n, NULL);
+		context->count = keep_within(context->pairs, context->pairs, n, reach);
+		context->at = at;
+		context->reach = reach;
+		return;
 	}
+	context->count = 0;
+	context->reach = 0;
 }
 
 static bool meets_child(const tac_ccd_box *box, const tac_ccd_node *node, int k)
@@ -180,7 +233,10 @@ void tac_ccd_context_bind(tac_ccd_context *context, const tac_ccd_body *moving, 
 {
 	if (!context || (context->moving == moving && context->fixed == fixed))
 		return;
+	int64_t work = context->work, limit = context->work_limit;
 	memset(context, 0, sizeof *context);
+	context->work = work;
+	context->work_limit = limit;
 	context->moving = moving;
 	context->fixed = fixed;
 }
@@ -211,11 +267,7 @@ static bool flush(chunk *c)
 	int32_t count =
 		tac_ccd_filter(s->moving, s->fixed, s->sweep, s->by_fixed, s->by_moving, c->pairs, c->count);
 	c->count = 0;
-	for (int32_t i = 0; i < count; i++) {
-		if (!s->visit(s->user, c->pairs[i].moving, c->pairs[i].fixed))
-			return false;
-	}
-	return true;
+	return s->visit(s->user, c->pairs, count);
 }
 
 static bool visit_chunk(void *user, int32_t moving, int32_t fixed)
@@ -240,45 +292,43 @@ static double limited_reach(const tac_ccd_near *pairs, int32_t count, double rea
 }
 
 // Visits what the list has within the reach.
-static void visit_listed(const tac_ccd_search *s, tac_ccd_context *context, double reach, double *out_reach)
+static bool visit_listed(const tac_ccd_search *s, tac_ccd_context *context, double reach, double *out_reach)
 {
 	// A pair that is this far away where the list was made is too far here.
-	double needed = reach + (context->reach - list_reach(context, &s->sweep->start));
+	double needed = reach + (context->reach - list_reach(context, s->at));
 	double closer = s->reach - reach; // the planes need not clear more than what is sought
-	int32_t count = 0;
-	for (int32_t i = 0; i < context->count; i++) {
-		if ((double)context->pairs[i].clears <= needed)
-			context->filtered[count++] = context->pairs[i];
-	}
+	int32_t count = keep_within(context->pairs, context->filtered, context->count, needed);
+	tac_ccd_work_add(context, TAC_CCD_WORK_PLANES * count);
 	count = tac_ccd_filter(s->moving, s->fixed, s->sweep, s->by_fixed - closer, s->by_moving - closer,
 			       context->filtered, count);
-	if (s->limit > 0 && count > s->limit)
-		reach = limited_reach(context->filtered, count, reach, s->limit);
+	int64_t limit = tac_ccd_work_left(context) / TAC_CCD_WORK_FEATURES;
+	limit = s->limit < limit ? s->limit : limit < 0 ? 0 : limit;
+	if (s->limit > 0 && count > limit) {
+		reach = limited_reach(context->filtered, count, reach, (int32_t)limit);
+		count = keep_within(context->filtered, context->filtered, count, reach);
+	}
 	if (out_reach)
 		*out_reach = reach;
-	for (int32_t i = 0; i < count; i++) {
-		const tac_ccd_near *p = &context->filtered[i];
-		if ((s->limit == 0 || (double)p->clears <= reach) && !s->visit(s->user, p->moving, p->fixed))
-			return;
-	}
+	return s->visit(s->user, context->filtered, count);
 }
 
-void tac_ccd_near_pairs(const tac_ccd_search *search, tac_ccd_context *context, double *out_reach)
+bool tac_ccd_near_pairs(const tac_ccd_search *search, tac_ccd_context *context, double *out_reach)
 {
-	const tac_ccd_pose *T = &search->sweep->start;
+	const tac_ccd_pose *T = search->at;
 	if (context && !tac_ccd_list_covers(context, T, search->reach))
 		make_list(search->moving, search->fixed, T, search->reach, context);
-	if (tac_ccd_list_covers(context, T, search->reach) || (context && search->limit > 0)) {
-		visit_listed(search, context, fmax(0, fmin(search->reach, list_reach(context, T))),
-			     out_reach);
-		return;
-	}
+	if (tac_ccd_list_covers(context, T, search->reach) || (context && search->limit > 0))
+		return visit_listed(search, context, fmax(0, fmin(search->reach, list_reach(context, T))),
+				    out_reach);
+	if (context && context->work_limit > 0)
+		return false;
 	if (out_reach)
 		*out_reach = search->reach;
 	chunk c;
 	c.search = search;
 	c.count = 0;
 	tac_ccd_sweep still = tac_ccd_sweep_still(*T);
-	tac_ccd_pairs(search->moving, search->fixed, &still, &search->reach, visit_chunk, &c);
-	flush(&c);
+	return tac_ccd_pairs(search->moving, search->fixed, &still, &search->reach, visit_chunk, &c,
+			     context) &&
+	       flush(&c);
 }

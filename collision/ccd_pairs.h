@@ -145,14 +145,36 @@ static inline double tac_ccd_pair_clears(const tac_ccd_pair *p)
 	return by_a > by_b ? by_a : by_b;
 }
 
+// What is counted as work: a pair of nodes that is opened, a pair of triangles that is judged by its planes,
+// by its bounds, for its features; a feature that is examined, a plane that is tried.
+#define TAC_CCD_WORK_NODES    4
+#define TAC_CCD_WORK_PLANES   1
+#define TAC_CCD_WORK_BOUNDS   2
+#define TAC_CCD_WORK_FEATURES 4
+#define TAC_CCD_WORK_CONTACT  12
+#define TAC_CCD_WORK_PROOF    20
+
+// Work left until the limit; without a context or a limit, enough.
+static inline int64_t tac_ccd_work_left(const tac_ccd_context *context)
+{
+	return context && context->work_limit > 0 ? context->work_limit - context->work : INT64_MAX;
+}
+
+static inline void tac_ccd_work_add(tac_ccd_context *context, int64_t work)
+{
+	if (context)
+		context->work += work;
+}
+
 // Called with positions in the bodies' triangle arrays. False ends the traversal.
 typedef bool (*tac_ccd_visit)(void *user, int32_t moving, int32_t fixed);
 
 // Visits all pairs that may come within *reach on the way, which the visitor may lower meanwhile. The order
-// is the same every time, and on every machine.
-typedef void tac_ccd_pairs_fn(const tac_ccd_body *moving, const tac_ccd_body *fixed,
+// is the same every time, and on every machine. The work is that of the context, which may be NULL. False
+// when the visitor or the limit of work ended it.
+typedef bool tac_ccd_pairs_fn(const tac_ccd_body *moving, const tac_ccd_body *fixed,
 			      const tac_ccd_sweep *sweep, const double *reach, tac_ccd_visit visit,
-			      void *user);
+			      void *user, tac_ccd_context *context);
 
 TAC_SIMD_DECLARE(tac_ccd_pairs_fn, tac_ccd_pairs_kernel);
 
@@ -173,6 +195,22 @@ TAC_SIMD_DECLARE(tac_ccd_filter_fn, tac_ccd_filter_kernel);
 
 tac_ccd_filter_fn tac_ccd_filter;
 
+// Which features of a pair of triangles may be closer than a margin: bit k is the moving vertex k and the
+// fixed triangle, bit 3 + j the moving triangle and the fixed vertex j, bit 6 + 3 k + j the moving edge k and
+// the fixed edge j.
+#define TAC_CCD_FEATURE_FIXED_VERTEX 3
+#define TAC_CCD_FEATURE_EDGES        6
+
+// Writes such a mask for each of `pairs` at the pose T, of the features that their triangles stand for, and
+// makes `clears` a close lower bound of their distance. No feature within the margin is missed. Without
+// `out_features` the bounds alone.
+typedef void tac_ccd_features_fn(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
+				 double margin, tac_ccd_near *pairs, int32_t count, uint16_t *out_features);
+
+TAC_SIMD_DECLARE(tac_ccd_features_fn, tac_ccd_features_kernel);
+
+tac_ccd_features_fn tac_ccd_features;
+
 // Visits the triangles of a body whose boxes in the tree meet the box, which the visitor may make smaller
 // meanwhile. True when the visitor has not ended it.
 bool tac_ccd_near_box(const tac_ccd_body *body, const tac_ccd_box *box,
@@ -184,22 +222,27 @@ void tac_ccd_context_bind(tac_ccd_context *context, const tac_ccd_body *moving, 
 // Whether the context's list holds all pairs that are closer than `reach` at the pose T; false with NULL.
 bool tac_ccd_list_covers(const tac_ccd_context *context, const tac_ccd_pose *T, double reach);
 
-// A search for pairs that are near at the start of a sweep.
+// Called with some pairs at a time, which it may change. False ends the search.
+typedef bool (*tac_ccd_visit_some)(void *user, tac_ccd_near *pairs, int32_t count);
+
+// A search for the pairs of a sweep that are near at one pose of it.
 typedef struct tac_ccd_search {
 	const tac_ccd_body *moving, *fixed;
 	const tac_ccd_sweep *sweep;
-	double reach;               // at the start
+	const tac_ccd_pose *at;
+	double reach;               // at that pose, m
 	double by_fixed, by_moving; // as in tac_ccd_filter
-	tac_ccd_visit visit;
+	tac_ccd_visit_some visit;
 	void *user;
 	int32_t limit; // pairs to visit at most, when there is a context; 0: no limit
 } tac_ccd_search;
 
-// Visits all pairs that are closer than the reach at the start and not parted by their planes, and some
+// Visits all pairs that are closer than the reach at the pose and not parted by their planes, and some
 // others: those of the context's list, which is made anew when it does not cover them; with NULL, or too many
 // pairs for it, those of the trees. With a limit a shorter reach may have to do; *reach, which may be NULL,
-// is set to it before the first visit.
-void tac_ccd_near_pairs(const tac_ccd_search *search, tac_ccd_context *context, double *out_reach);
+// is set to it before the first visit. False when the visitor or the limit
+// of work ended it.
+bool tac_ccd_near_pairs(const tac_ccd_search *search, tac_ccd_context *context, double *out_reach);
 
 #ifdef __cplusplus
 }

@@ -160,6 +160,7 @@ static bool closest_plane(pair *p, const interval *i, int end, double world, dou
 static bool plane_exists(pair *p, const interval *i)
 {
 	const query *q = p->q;
+	tac_ccd_work_add(q->context, TAC_CCD_WORK_PROOF);
 	double h = i->s1 - i->s0, w = q->w_length * h, v = q->v_length * h;
 	double threshold = q->options->threshold;
 	double world = threshold + w * w * p->arm / 8;
@@ -234,18 +235,14 @@ static double prove_pair(query *q)
 	return proved;
 }
 
-static bool visit(void *user, int32_t moving, int32_t fixed)
+static bool visit_pair(query *q, int32_t moving, int32_t fixed)
 {
-	query *q = user;
 	if (!tac_ccd_pair_load(&q->pair, &q->sweep, moving, fixed, q->options->threshold))
 		return true;
 	tac_certificate *r = &q->result;
 	r->pairs++;
-	if (q->options->pair_limit > 0 && r->pairs > q->options->pair_limit) {
-		r->flags |= TAC_CCD_BUDGET_SPENT;
-		r->fraction = 0;
+	if (q->options->pair_limit > 0 && r->pairs > q->options->pair_limit)
 		return false;
-	}
 	double proved = prove_pair(q);
 	int32_t m = q->pair.a.triangle->id, f = q->pair.triangle->id;
 	// Of equals the lowest, so that the answer does not depend on who came first.
@@ -254,6 +251,16 @@ static bool visit(void *user, int32_t moving, int32_t fixed)
 		r->fraction = proved;
 		r->moving_triangle = m;
 		r->fixed_triangle = f;
+	}
+	return true;
+}
+
+static bool visit(void *user, tac_ccd_near *pairs, int32_t count)
+{
+	query *q = user;
+	for (int32_t i = 0; i < count; i++) {
+		if (!visit_pair(q, pairs[i].moving, pairs[i].fixed) || tac_ccd_work_left(q->context) < 0)
+			return false;
 	}
 	return true;
 }
@@ -290,9 +297,14 @@ tac_certificate tac_certificate_check(const tac_ccd_body *moving, const tac_ccd_
 	double w2 = q.w_length * q.w_length, reach = fixed->radius + tac_dvec3_length(T->t) + q.v_length;
 	double by_fixed = options->threshold + w2 * moving->radius / 8;
 	double by_moving = options->threshold + (w2 * reach + 2 * q.w_length * q.v_length) / 8;
-	tac_ccd_search search = {moving, fixed, &q.sweep, options->threshold + way, by_fixed, by_moving,
-				 visit,  &q,    0};
-	tac_ccd_near_pairs(&search, context, NULL);
+	// What is to meet on the way is at most half of it apart in the middle.
+	tac_ccd_pose middle = pose_at(&q, 0.5);
+	tac_ccd_search search = {moving,   fixed,     &q.sweep, &middle, options->threshold + 0.5 * way,
+				 by_fixed, by_moving, visit,    &q,      0};
+	if (!tac_ccd_near_pairs(&search, context, NULL)) {
+		q.result.flags |= TAC_CCD_BUDGET_SPENT;
+		q.result.fraction = 0;
+	}
 	if (q.result.fraction < 1)
 		q.result.flags |= TAC_CCD_STOPPED;
 	return q.result;

@@ -13,13 +13,15 @@
 
 // A point whose distances from a plane and from a piece of it differ by less lies over the piece, m.
 #define OVER 1e-12
-// sin^2 of the angle of two edges below which their ends say it all.
+// sin^2 of the angle of two edges below which their ends are the contacts, and below which no point between
+// them is closer.
 #define PARALLEL 1e-8
-// What rounding may add to a lower bound of a distance, as a part of the bodies' size.
-#define ROUNDING 1e-13
+#define NO_ANGLE 1e-20
 #define ROOM     (2 * TAC_CONTACTS_MAX)
 // Heads of the chains in which contacts of the same vertex are found; a power of 2.
 #define CHAINS 1024
+// Pairs whose features are sieved at a time.
+#define CHUNK 64
 
 // One of the two bodies in a query. `T` maps it to the fixed frame; NULL: it is the fixed one.
 typedef struct side {
@@ -30,9 +32,8 @@ typedef struct side {
 typedef struct query {
 	side moving, fixed;
 	double margin;
-	double bar;      // gaps above are dropped: there are enough smaller ones
-	double least;    // distance so far
-	double rounding; // of a distance
+	double bar;   // gaps above are dropped: there are enough smaller ones
+	double least; // distance so far
 	tac_ccd_context *context;
 	tac_contacts *out;
 	tac_ccd_sweep still;
@@ -76,7 +77,6 @@ typedef struct face {
 	const tac_ccd_triangle *triangle;
 	const tac_dvec3 *v;
 	tac_dvec3 normal;
-	double height[3]; // of the vertices over the plane of the other triangle
 } face;
 
 // Whether p lies on the same side of both faces at an ordinary edge of `to`: in front of them, or behind.
@@ -211,12 +211,17 @@ static int32_t edge_id(const face *f, int k)
 	return f->side->body->mesh->triangle_edges[f->triangle->id].vertex[k];
 }
 
+static double height_over(const face *f, tac_dvec3 p)
+{
+	return dot(f->normal, sub(p, f->v[0]));
+}
+
 // Vertex k of `from` and the triangle `to`. `flip` when `to` is the moving one: the kinds' order and the
 // normal turn round.
 static void vertex_contact(query *q, const face *from, int k, const face *to, bool flip)
 {
 	tac_dvec3 p = from->v[k], up = to->normal;
-	double height = from->height[k];
+	double height = height_over(to, p);
 	if (fabs(height) >= q->margin)
 		return;
 	bool behind = height < 0;
@@ -231,6 +236,7 @@ static void vertex_contact(query *q, const face *from, int k, const face *to, bo
 	double d = tac_dvec3_length(across);
 	if (d >= q->margin)
 		return;
+	q->least = fmin(q->least, d);
 	int32_t vertex = vertex_id(from, k);
 	tac_contact_point c = {.point = flip ? on : p, .gap = height};
 	int32_t feature = to->triangle->id;
@@ -287,8 +293,8 @@ static void edge_contact(query *q, const face *a, int k, const face *b, int j)
 {
 	tac_dvec3 p = a->v[k], s = b->v[j], u = sub(a->v[(k + 1) % 3], p), w = sub(b->v[(j + 1) % 3], s);
 	tac_dvec3 n = cross(u, w), r = sub(p, s);
-	double nn = dot(n, n), apart = dot(r, n);
-	if (apart * apart >= q->margin * q->margin * nn || nn <= PARALLEL * dot(u, u) * dot(w, w))
+	double nn = dot(n, n), apart = dot(r, n), most = dot(u, u) * dot(w, w);
+	if (apart * apart >= q->margin * q->margin * nn || nn <= NO_ANGLE * most)
 		return;
 	double on_a = dot(cross(w, r), n), on_b = dot(cross(u, r), n); // parameters of both edges, times nn
 	if (!(on_a > 0 && on_a < nn && on_b > 0 && on_b < nn))
@@ -296,7 +302,8 @@ static void edge_contact(query *q, const face *a, int k, const face *b, int j)
 	tac_dvec3 x = tac_dvec3_add_scaled(p, on_a / nn, u), y = tac_dvec3_add_scaled(s, on_b / nn, w);
 	tac_dvec3 across = sub(x, y);
 	double gap = tac_dvec3_length(across);
-	if (gap >= q->margin || gap < TAC_CONTACTS_DIRECTION_MIN)
+	q->least = fmin(q->least, gap);
+	if (gap >= q->margin || gap < TAC_CONTACTS_DIRECTION_MIN || nn <= PARALLEL * most)
 		return;
 	tac_dvec3 normal = tac_dvec3_scale(across, 1 / gap);
 	int32_t moving = edge_id(a, k), fixed = edge_id(b, j);
@@ -314,71 +321,46 @@ static void edge_contact(query *q, const face *a, int k, const face *b, int j)
 	put(q, c);
 }
 
-// The heights of the vertices of `from` over the plane of `to`; a lower bound of the distance.
-static double measure_heights(face *from, const face *to)
+// The contacts of the features of one pair that may be within the margin.
+static void examine(query *q, unsigned features)
 {
-	double *h = from->height;
-	for (int k = 0; k < 3; k++)
-		h[k] = dot(to->normal, sub(from->v[k], to->v[0]));
-	double lo = h[0] < h[1] ? h[0] : h[1], hi = h[0] < h[1] ? h[1] : h[0];
-	lo = h[2] < lo ? h[2] : lo;
-	hi = h[2] > hi ? h[2] : hi;
-	return lo > -hi ? lo : -hi;
-}
-
-// Edges that can come within the margin of the other triangle's plane, of those that it stands for.
-static unsigned near_edges(const face *f, double margin)
-{
-	unsigned edges = f->triangle->edges;
-	for (int k = 0; k < 3; k++) {
-		double a = f->height[k], b = f->height[(k + 1) % 3];
-		if ((a > margin && b > margin) || (a < -margin && b < -margin))
-			edges &= ~(1u << k);
-	}
-	return edges;
-}
-
-static void measure_distance(query *q, int32_t moving, int32_t fixed)
-{
-	double d = tac_ccd_closest_of_triangles(q->pair.a.start, q->pair.b).distance;
-	if (d >= q->least)
-		return;
-	q->least = d;
-	if (q->context) {
-		q->context->closest_moving = moving + 1;
-		q->context->closest_fixed = fixed + 1;
+	const tac_ccd_triangle *ta = q->pair.a.triangle, *tb = q->pair.triangle;
+	face a = {&q->moving, ta, q->pair.a.start, q->pair.a.normal};
+	face b = {&q->fixed, tb, q->pair.b, tb->normal};
+	for (unsigned left = features; left; left &= left - 1) {
+		int bit = __builtin_ctz(left);
+		if (bit < TAC_CCD_FEATURE_FIXED_VERTEX)
+			vertex_contact(q, &a, bit, &b, false);
+		else if (bit < TAC_CCD_FEATURE_EDGES)
+			vertex_contact(q, &b, bit - TAC_CCD_FEATURE_FIXED_VERTEX, &a, true);
+		else
+			edge_contact(q, &a, (bit - TAC_CCD_FEATURE_EDGES) / 3, &b,
+				     (bit - TAC_CCD_FEATURE_EDGES) % 3);
 	}
 }
 
-static bool visit(void *user, int32_t moving, int32_t fixed)
+static bool visit(void *user, tac_ccd_near *pairs, int32_t count)
 {
 	query *q = user;
-	if (!tac_ccd_pair_load(&q->pair, &q->still, moving, fixed, q->margin))
-		return true;
-	q->out->pairs++;
-	const tac_ccd_triangle *ta = q->pair.a.triangle, *tb = q->pair.triangle;
-	face a = {&q->moving, ta, q->pair.a.start, q->pair.a.normal, {0}};
-	face b = {&q->fixed, tb, q->pair.b, tb->normal, {0}};
-	double clears = measure_heights(&a, &b);
-	if (clears > q->margin)
-		return true;
-	double clears_b = measure_heights(&b, &a);
-	clears = clears_b > clears ? clears_b : clears;
-	if (clears > q->margin)
-		return true;
-	unsigned edges_a = near_edges(&a, q->margin), edges_b = near_edges(&b, q->margin);
-	for (int k = 0; k < 3; k++) {
-		if (ta->vertices >> k & 1)
-			vertex_contact(q, &a, k, &b, false);
-		if (tb->vertices >> k & 1)
-			vertex_contact(q, &b, k, &a, true);
-		for (int j = 0; j < 3 && (edges_a >> k & 1); j++) {
-			if (edges_b >> j & 1)
-				edge_contact(q, &a, k, &b, j);
+	uint16_t features[CHUNK];
+	for (int32_t from = 0; from < count; from += CHUNK) {
+		int32_t n = count - from < CHUNK ? count - from : CHUNK;
+		tac_ccd_near *some = &pairs[from];
+		tac_ccd_work_add(q->context, TAC_CCD_WORK_FEATURES * n);
+		tac_ccd_features(q->pair.moving, q->pair.fixed, q->moving.T, q->margin, some, n, features);
+		for (int32_t i = 0; i < n; i++) {
+			q->out->pairs += (double)some[i].clears <= q->margin;
+			bool may_cross = some[i].clears <= 0;
+			if (!features[i] && !may_cross)
+				continue;
+			tac_ccd_pair_load(&q->pair, &q->still, some[i].moving, some[i].fixed, 0);
+			tac_ccd_work_add(q->context,
+					 TAC_CCD_WORK_CONTACT * (1 + __builtin_popcount(features[i])));
+			examine(q, features[i]);
+			if (may_cross && tac_ccd_triangles_cross(q->pair.a.start, q->pair.b))
+				q->least = 0;
 		}
 	}
-	if (clears <= q->least + q->rounding)
-		measure_distance(q, moving, fixed);
 	return true;
 }
 
@@ -411,19 +393,12 @@ void tac_contacts_query(const tac_ccd_body *moving, const tac_ccd_body *fixed, c
 		   .margin = margin,
 		   .bar = HUGE_VAL,
 		   .least = HUGE_VAL,
-		   .rounding = ROUNDING * (moving->radius + fixed->radius + tac_dvec3_length(T->t)),
 		   .context = context,
 		   .out = out_contacts,
 		   .still = tac_ccd_sweep_still(*T),
 		   .pair = {.moving = moving, .fixed = fixed, .loaded = -1}};
-	// The pair that was closest the last time makes most others too far at once.
-	if (context && context->closest_moving > 0) {
-		tac_ccd_pair_load(&q.pair, &q.still, context->closest_moving - 1, context->closest_fixed - 1,
-				  0);
-		measure_distance(&q, context->closest_moving - 1, context->closest_fixed - 1);
-	}
-	tac_ccd_search search = {moving, fixed, &q.still,          margin, margin, margin,
-				 visit,  &q,    TAC_CONTACTS_PAIRS};
+	tac_ccd_search search = {moving, fixed,  &q.still, T,  margin,
+				 margin, margin, visit,    &q, TAC_CONTACTS_PAIRS};
 	tac_ccd_near_pairs(&search, context, &q.margin);
 	out_contacts->margin = q.margin;
 	out_contacts->distance = fmin(q.least, q.margin);
