@@ -18,6 +18,8 @@
 // Shorter pieces are none, m; and shorter ones after the first of a step, as a part of the stop length.
 #define PIECE_MIN 1e-9
 #define SETTLED   0.1
+// What cannot be proved in time is tried again with this part of the way.
+#define CAP_AGAIN 0.5
 // The largest turn of one sweep, rad.
 #define SPIN_MAX 2.5
 // Bounds after a blocked piece: the first, then twice as much each time up to this part of the hold gap.
@@ -62,7 +64,7 @@ static double commit(tac_sco *sco, tac_sco_twist t, double f, double from_distan
 		energy = tac_sco_energy(sco, sco->pose, sco->tick.device);
 	int uphill = 0;
 	for (int k = 0; k < TRIES && f > 0; k++, f *= 0.5) {
-		double distance;
+		double distance, known = margin;
 		if (must_come_closer) {
 			tac_dpose there = tac_sco_pose_after(sco->pose, t, f);
 			if (tac_sco_energy(sco, there, sco->tick.device) > energy - CLOSER) {
@@ -71,13 +73,13 @@ static double commit(tac_sco *sco, tac_sco_twist t, double f, double from_distan
 				continue;
 			}
 		}
-		if (!tac_sco_gather(sco, t, f, margin, &distance))
+		if (!tac_sco_gather(sco, t, f, &known, &distance))
 			return 0;
 		if (distance < floor)
 			continue;
 		move(sco, t, f);
 		tac_sco_swap(sco);
-		sco->known = margin;
+		sco->known = known;
 		sco->distance = distance;
 		return f;
 	}
@@ -92,7 +94,7 @@ static bool fly(tac_sco *sco, tac_sco_twist t0)
 	if (tac_sco_reach(sco, t0) > sco->flight)
 		t0 = tac_sco_twist_scale(t0, sco->flight / tac_sco_reach(sco, t0));
 	double way = tac_dvec3_length(t0.v), turn = tac_dvec3_length(t0.w);
-	if (!tac_sco_fly(sco, t0.v, &f) || (f < 1 && f * way <= shortest))
+	if (!tac_sco_fly(sco, (tac_sco_twist){t0.v, still.w}, &f) || (f < 1 && f * way <= shortest))
 		return false;
 	bool moved = false;
 	if (way > 0) {
@@ -103,7 +105,8 @@ static bool fly(tac_sco *sco, tac_sco_twist t0)
 	}
 	if (turn > 0) {
 		tac_dvec3 w = tac_dvec3_scale(t0.w, fmin(turn, SPIN_MAX) / turn);
-		if (!tac_sco_spin(sco, w, &f) || (f < 1 && f * tac_dvec3_length(w) <= sco->def.turn_max_rad))
+		if (!tac_sco_fly(sco, (tac_sco_twist){still.v, w}, &f) ||
+		    (f < 1 && f * tac_dvec3_length(w) <= sco->def.turn_max_rad))
 			return moved;
 		if (f == 0 || commit(sco, (tac_sco_twist){still.v, w}, f, HUGE_VAL, zone) <= 0)
 			return moved;
@@ -118,7 +121,7 @@ static bool look(tac_sco *sco, double margin)
 	if (sco->known >= margin)
 		return true;
 	double distance;
-	if (!tac_sco_gather(sco, still, 0, margin, &distance))
+	if (!tac_sco_gather(sco, still, 0, &margin, &distance))
 		return false;
 	tac_sco_swap(sco);
 	sco->known = margin;
@@ -188,10 +191,9 @@ static void advance_objects(tac_sco *sco)
 			continue;
 		tac_sco_proof proof = {0, -1, -1, -1};
 		thing->moves = true;
-		double distance;
+		double distance, margin = 2 * sco->def.hold_gap_m;
 		if (tac_sco_certify(sco, still, &proof) && proof.fraction == 1 &&
-		    tac_sco_gather(sco, still, 1, 2 * sco->def.hold_gap_m, &distance) &&
-		    distance >= sco->def.hold_gap_m) {
+		    tac_sco_gather(sco, still, 1, &margin, &distance) && distance >= sco->def.hold_gap_m) {
 			thing->pose = thing->goal;
 			thing->moves = false;
 		}
@@ -258,8 +260,10 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 	if (settled && !limited && !push)
 		return DONE;
 	tac_sco_proof proof;
-	if (!tac_sco_certify(sco, t, &proof))
+	if (!tac_sco_certify(sco, t, &proof)) {
+		sco->trust_cap = CAP_AGAIN * way; // a proof of less may be had in time
 		return DONE;
+	}
 	if (proof.fraction < 0.25 && tick->rounds < ROUNDS && tac_sco_inject(sco, &proof, t)) {
 		tick->rounds++;
 		sco->report->injected++;

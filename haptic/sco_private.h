@@ -122,9 +122,9 @@ tac_dpose tac_sco_thing_after(const tac_sco *sco, const tac_sco_thing *thing, ta
 
 // --- queries over all objects (sco_near.c); each answers false when a limit of the step forbids it ---
 
-// Lists the contacts within `margin` after `s` of the twist into the spare lists; *out_distance is the
-// smallest.
-bool tac_sco_gather(tac_sco *sco, tac_sco_twist t, double s, double margin, double *out_distance);
+// Lists the contacts within *margin after `s` of the twist into the spare lists, or within less where that
+// costs too much, which is then the margin; *out_distance is the smallest.
+bool tac_sco_gather(tac_sco *sco, tac_sco_twist t, double s, double *margin, double *out_distance);
 // The spare lists become the lists.
 void tac_sco_swap(tac_sco *sco);
 
@@ -134,10 +134,10 @@ typedef struct tac_sco_proof {
 } tac_sco_proof;
 
 bool tac_sco_certify(tac_sco *sco, tac_sco_twist t, tac_sco_proof *out_proof);
-// The free fractions of a translation, of a rotation about the tool's origin.
-bool tac_sco_fly(tac_sco *sco, tac_dvec3 v, double *out_fraction);
-bool tac_sco_spin(tac_sco *sco, tac_dvec3 w, double *out_fraction);
-// The distance to the nearest object at the SCO's pose, up to `reach`.
+// The free fraction of a translation, or of a rotation about the tool's origin: one of them is zero.
+bool tac_sco_fly(tac_sco *sco, tac_sco_twist t, double *out_fraction);
+// The distance to the nearest object at the SCO's pose, up to `reach`; 0 when it is not known. Outside a
+// step.
 double tac_sco_distance(tac_sco *sco, double reach);
 
 // --- round tools (sco_round.c) ---

@@ -12,9 +12,9 @@
 // mJ with 0.36 of its force a step, 0.04 mJ with this.
 #define STEP_FORCE 0.07
 
-// One pair of triangles for so much of the period: a pair takes some 350 ns, so the mover's pairs take at
-// most 70 % of a tick. A count, not a time, so that replays stay the same.
-#define PAIR_NS 500
+// One pair of triangles for so much of the period: a pair takes some 300 ns, so the mover's pairs take at
+// most a fifth of a tick. A count, not a time, so that replays stay the same.
+#define PAIR_NS 1600
 
 tac_servo_def tac_servo_def_default(void)
 {

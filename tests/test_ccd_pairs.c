@@ -226,7 +226,8 @@ static void descents_find_what_brute_force_finds(void)
 				list *l = simd == TAC_SIMD_SCALAR ? &b.first : &b.l;
 				l->count = 0;
 				b.moving->body->simd = simd;
-				tac_ccd_pairs(b.moving->body, b.fixed->body, &m.sweep, &m.reach, note, l, NULL);
+				tac_ccd_pairs(b.moving->body, b.fixed->body, &m.sweep, &m.reach, note, l,
+					      NULL);
 				if (l != &b.first)
 					lists_equal(&b.first, l);
 			}
