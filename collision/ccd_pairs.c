@@ -8,7 +8,9 @@
 #define LIST_REACH 4.0
 // How far ahead of the pose that asks for it a list is made, as a part of its slack.
 #define AHEAD 0.8
-// Pairs up to which a list may reach further than it must, and how often one that has no room is tried again.
+// A list reaches at least so many times further where it can. Pairs up to which it may reach more, and how
+// often one that has no room is tried again.
+#define LIST_LEAST 1.05
 #define LIST_PAIRS 1200
 #define LIST_TRIES 4
 // Work that a pair of a list costs, with the nodes above it.
@@ -163,11 +165,11 @@ static tac_ccd_pose ahead(const tac_ccd_context *context, const tac_ccd_pose *T,
 // touch grow with the square of the reach.
 static double list_target(const tac_ccd_context *context, double needed)
 {
-	double reach = LIST_REACH * needed, room = TAC_CCD_NEAR_MAX;
+	double reach = LIST_REACH * needed;
 	if (!(context->density > 0))
 		return reach;
-	room = fmin(room, (double)tac_ccd_work_left(context) / LIST_WORK);
-	reach = fmin(reach, fmax(needed, sqrt(LIST_PAIRS / context->density)));
+	double room = fmin(TAC_CCD_NEAR_MAX, (double)tac_ccd_work_left(context) / LIST_WORK);
+	reach = fmin(reach, fmax(LIST_LEAST * needed, sqrt(LIST_PAIRS / context->density)));
 	return fmin(reach, sqrt(fmax(room, 1) / context->density));
 }
 
@@ -175,16 +177,17 @@ static double list_target(const tac_ccd_context *context, double needed)
 static void make_list(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
 		      double needed, tac_ccd_context *context)
 {
+	double reach = list_target(context, needed);
 	for (int i = 0; i < LIST_TRIES && tac_ccd_work_left(context) > 0; i++) {
-		double reach = list_target(context, needed);
 		tac_ccd_pose at = ahead(context, T, reach - needed);
 		tac_ccd_sweep still = tac_ccd_sweep_still(at);
 		context->count = 0;
-		if (!tac_ccd_pairs(moving, fixed, &still, &reach, visit_list, context, context)) {
-			context->density = 2 * fmax(context->density, context->count / (reach * reach));
+		bool complete = tac_ccd_pairs(moving, fixed, &still, &reach, visit_list, context, context);
+		context->density = (context->count + 1) / (reach * reach);
+		if (!complete) {
+			reach = reach > LIST_LEAST * needed ? LIST_LEAST * needed : 0.5 * reach;
 			continue;
 		}
-		context->density = (context->count + 1) / (reach * reach);
 		tac_ccd_work_add(context, TAC_CCD_WORK_PLANES * context->count);
 		int32_t n =
 			tac_ccd_filter(moving, fixed, &still, reach, reach, context->pairs, context->count);
@@ -195,6 +198,7 @@ static void make_list(const tac_ccd_body *moving, const tac_ccd_body *fixed, con
 		context->reach = reach;
 		return;
 	}
+	context->density *= 4; // of what was not finished
 	context->count = 0;
 	context->reach = 0;
 }
@@ -320,8 +324,6 @@ bool tac_ccd_near_pairs(const tac_ccd_search *search, tac_ccd_context *context, 
 	if (tac_ccd_list_covers(context, T, search->reach) || (context && search->limit > 0))
 		return visit_listed(search, context, fmax(0, fmin(search->reach, list_reach(context, T))),
 				    out_reach);
-	if (context && context->work_limit > 0)
-		return false;
 	if (out_reach)
 		*out_reach = search->reach;
 	chunk c;

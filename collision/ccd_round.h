@@ -29,7 +29,7 @@ typedef struct tac_ccd_round {
 } tac_ccd_round;
 
 // Triangles that a context remembers, a multiple of 8.
-#define TAC_CCD_ROUND_MAX 1024
+#define TAC_CCD_ROUND_MAX 4096
 
 // Triangles of a list, lane by lane; in m, relative to at.a of the context.
 typedef struct tac_ccd_round_block {
@@ -45,7 +45,7 @@ typedef struct tac_ccd_round_block {
 	int32_t triangle[TAC_CCD_WIDTH]; // positions in the body's array
 } tac_ccd_round_block;
 
-// What a caller keeps from query to query with the same body, about 60 KB; for one query at a time.
+// What a caller keeps from query to query with the same body, about 240 KB; for one query at a time.
 // Zero-initialise, and again when the body was built anew; used with another body it starts afresh. It serves
 // contacts (collision/contacts.h) and translations: the triangles that were near the tool are those that it
 // can reach next, until it has moved too far, so the tree is descended once for many queries. It bounds their

@@ -146,6 +146,13 @@ static bool note(void *user, int32_t moving, int32_t fixed)
 	return true;
 }
 
+static bool note_some(void *user, tac_ccd_near *some, int32_t count)
+{
+	for (int32_t i = 0; i < count; i++)
+		note(user, some[i].moving, some[i].fixed);
+	return true;
+}
+
 static list list_make(const thing *moving, const thing *fixed)
 {
 	list l = {0, moving->mesh->triangle_count * fixed->mesh->triangle_count, NULL};
@@ -232,7 +239,8 @@ static void descents_find_what_brute_force_finds(void)
 					lists_equal(&b.first, l);
 			}
 			b.l.count = 0;
-			tac_ccd_pairs_bsp(b.moving->body, b.fixed->body, &m.sweep, &m.reach, note, &b.l);
+			tac_ccd_pairs_bsp(b.moving->body, b.fixed->body, &m.sweep, &m.reach, note, &b.l,
+					  NULL);
 			uint8_t *copy = malloc((size_t)b.total);
 			memcpy(copy, b.near, (size_t)b.total);
 			contains(&b.l, copy, b.fixed->mesh->triangle_count, b.total);
@@ -309,7 +317,7 @@ static void descents_find_a_pair_that_only_just_comes_within_reach(void)
 			list l = {0, 1, &pair};
 			two[0].body->simd = simd;
 			(simd < TAC_SIMD_COUNT ? tac_ccd_pairs : tac_ccd_pairs_bsp)(
-				two[0].body, two[1].body, &m.sweep, &reach, note, &l);
+				two[0].body, two[1].body, &m.sweep, &reach, note, &l, NULL);
 			TEST_ASSERT_EQUAL_INT32_MESSAGE(1, l.count, tac_simd_name((tac_simd)simd));
 		}
 		for (int k = 0; k < 2; k++) {
@@ -433,6 +441,99 @@ static void filter_drops_only_what_a_plane_parts(void)
 	TEST_ASSERT_GREATER_THAN(400 * ROUNDS, dropped);
 }
 
+// Whether the lines a b and c d come closest between their ends, and the square of their distance there.
+static bool lines_between(ref_vec a, ref_vec b, ref_vec c, ref_vec d, real *out_square)
+{
+	ref_vec u = ref_sub(b, a), w = ref_sub(d, c), r = ref_sub(a, c), n = ref_cross(u, w);
+	real nn = ref_dot(n, n), s = ref_dot(ref_cross(w, r), n), t = ref_dot(ref_cross(u, r), n);
+	*out_square = nn > 0 ? ref_dot(r, n) * ref_dot(r, n) / nn : 0;
+	return nn > 0 && s > 0 && s < nn && t > 0 && t < nn;
+}
+
+static real point_triangle(ref_vec p, const ref_vec *t)
+{
+	real edges = ref_min(ref_point_segment(p, t[0], t[1]),
+			     ref_min(ref_point_segment(p, t[1], t[2]), ref_point_segment(p, t[2], t[0])));
+	return ref_min(edges, ref_point_face(p, t));
+}
+
+// Which of the features that the triangles stand for are within the margin.
+static unsigned ref_features(const bench *b, const ref_pose *T, const tac_ccd_near *p, real margin)
+{
+	const tac_ccd_triangle *ta = &b->moving->body->triangles[p->moving],
+			       *tb = &b->fixed->body->triangles[p->fixed];
+	ref_triangle a = ref_load(b->moving->mesh, ta->id, T), c = ref_load(b->fixed->mesh, tb->id, NULL);
+	unsigned near = 0;
+	for (int k = 0; k < 3; k++) {
+		if (ta->vertices >> k & 1 && point_triangle(a.v[k], c.v) <= margin * margin)
+			near |= 1u << k;
+		if (tb->vertices >> k & 1 && point_triangle(c.v[k], a.v) <= margin * margin)
+			near |= 1u << (TAC_CCD_FEATURE_FIXED_VERTEX + k);
+		for (int j = 0; j < 3; j++) {
+			real square;
+			if (ta->edges >> k & 1 && tb->edges >> j & 1 &&
+			    lines_between(a.v[k], a.v[(k + 1) % 3], c.v[j], c.v[(j + 1) % 3], &square) &&
+			    square <= margin * margin)
+				near |= 1u << (TAC_CCD_FEATURE_EDGES + 3 * k + j);
+		}
+	}
+	return near;
+}
+
+// No feature within the margin is missed, no bound is above the distance, and few others are marked.
+static void features_that_are_near_are_marked(void)
+{
+	tac_rng rng = tac_rng_seed(5, 70);
+	int64_t marked = 0, near = 0, possible = 0;
+	for (int k = 0; k < PAIRS; k++) {
+		bench b = bench_make(k);
+		uint16_t *first = malloc((size_t)b.total * sizeof *first),
+			 *features = malloc((size_t)b.total * sizeof *features);
+		for (int round = 0; round < ROUNDS / 4; round++) {
+			motion m = random_motion(&rng, b.moving, b.fixed, STILL);
+			ref_pose T = ref_pose_at(&m.T, m.v, m.center, m.axis, 0, 0);
+			for (int32_t simd = 0; simd < TAC_SIMD_COUNT; simd++) {
+				if (!tac_simd_supported((tac_simd)simd))
+					continue;
+				list *l = simd == TAC_SIMD_SCALAR ? &b.first : &b.l;
+				l->count = 0;
+				for (int32_t i = 0; i < b.total - 3; i++)
+					note(l, i / b.fixed->mesh->triangle_count,
+					     i % b.fixed->mesh->triangle_count);
+				b.moving->body->simd = simd;
+				tac_ccd_features(b.moving->body, b.fixed->body, &m.T, m.reach, l->pairs,
+						 l->count, simd == TAC_SIMD_SCALAR ? first : features);
+				if (l == &b.first)
+					continue;
+				lists_equal(&b.first, l);
+				TEST_ASSERT_EQUAL_MEMORY(first, features, (size_t)l->count * sizeof *first);
+			}
+			for (int32_t i = 0; i < b.first.count; i++) {
+				const tac_ccd_near *p = &b.first.pairs[i];
+				ref_triangle a = ref_load(b.moving->mesh,
+							  b.moving->body->triangles[p->moving].id, &T),
+					     c = ref_load(b.fixed->mesh,
+							  b.fixed->body->triangles[p->fixed].id, NULL);
+				real bound = (real)p->clears;
+				TEST_ASSERT_TRUE_MESSAGE(bound <= 0 ||
+								 bound * bound <= ref_triangles(a.v, c.v),
+							 "the bound is above the distance");
+				unsigned expected = ref_features(&b, &T, p, (real)m.reach);
+				TEST_ASSERT_EQUAL_HEX_MESSAGE(0, expected & ~(unsigned)first[i],
+							      "a near feature is not marked");
+				near += __builtin_popcount(expected);
+				marked += __builtin_popcount(first[i]);
+				possible += 15;
+			}
+		}
+		free(first);
+		free(features);
+		bench_free(&b);
+	}
+	TEST_ASSERT_GREATER_THAN(ROUNDS * 10, near);
+	TEST_ASSERT_GREATER_THAN(marked, 3 * near + possible / 50);
+}
+
 // A walk with one context: at each step every pair within the reach served is visited, with as few descents
 // as the list allows, and with any variant.
 static void context_lists_what_brute_force_finds(void)
@@ -453,15 +554,23 @@ static void context_lists_what_brute_force_finds(void)
 			m.T = tac_certificate_pose(&m.T, v, w, 1);
 			m.sweep = tac_ccd_sweep_still(m.T);
 			double reach = size * (step % 8 == 7 ? 0.3 : 0.02), served = -1;
-			tac_ccd_search search = {b.moving->body, b.fixed->body, &m.sweep,
-						 reach,          reach,         reach,
-						 note,           &b.l,          step % 3 == 2 ? 40 : 0};
+			tac_ccd_search search = {.moving = b.moving->body,
+						 .fixed = b.fixed->body,
+						 .sweep = &m.sweep,
+						 .at = &m.T,
+						 .reach = reach,
+						 .by_fixed = reach,
+						 .by_moving = reach,
+						 .visit = note_some,
+						 .user = &b.l,
+						 .limit = step % 3 == 2 ? 40 : 0};
 			b.l.count = 0;
 			do
 				b.moving->body->simd = (int32_t)tac_rng_below(&rng, TAC_SIMD_COUNT);
 			while (!tac_simd_supported((tac_simd)b.moving->body->simd));
 			reused += tac_ccd_list_covers(&context, &m.T, reach);
-			tac_ccd_near_pairs(&search, step % 5 == 4 ? NULL : &context, &served);
+			TEST_ASSERT_TRUE(
+				tac_ccd_near_pairs(&search, step % 5 == 4 ? NULL : &context, &served));
 			TEST_ASSERT_TRUE(served >= 0 && served <= reach);
 			TEST_ASSERT_TRUE(search.limit > 0 || served == reach);
 			if (search.limit > 0 && step % 5 != 4) {
@@ -469,7 +578,7 @@ static void context_lists_what_brute_force_finds(void)
 				TEST_ASSERT_TRUE(b.l.count <= 40 || served == 0);
 				limited += served > 0 && served < reach;
 			}
-			overflowed += context.overflow_reach > 0;
+			overflowed += step % 5 != 4 && !tac_ccd_list_covers(&context, &m.T, reach);
 			bench_find(&b, &m, served * (1 - 1e-12));
 			contains(&b.l, b.near, b.fixed->mesh->triangle_count, b.total);
 		}
@@ -487,6 +596,7 @@ int main(void)
 	RUN_TEST(descents_find_what_brute_force_finds);
 	RUN_TEST(descents_find_a_pair_that_only_just_comes_within_reach);
 	RUN_TEST(filter_drops_only_what_a_plane_parts);
+	RUN_TEST(features_that_are_near_are_marked);
 	RUN_TEST(context_lists_what_brute_force_finds);
 	for (int i = 0; i < THINGS; i++) {
 		tac_ccd_body_destroy(&things[i].body);
