@@ -306,6 +306,19 @@ bool TAC_SIMD_NAME(tac_ccd_pairs_kernel)(const tac_ccd_body *moving, const tac_c
 			    : descend(moving, fixed, sweep, reach, visit, user, context, false);
 }
 
+// The triangles of the next eight pairs; where there are less, the first one again. Answers how many there
+// are.
+static inline int take_pairs(const tac_ccd_near *pairs, int32_t left, int32_t moving[8], int32_t fixed[8])
+{
+	int lanes = left < 8 ? left : 8;
+	for (int k = 0; k < 8; k++) {
+		const tac_ccd_near *p = &pairs[k < lanes ? k : 0];
+		moving[k] = p->moving;
+		fixed[k] = p->fixed;
+	}
+	return lanes;
+}
+
 typedef struct triangle8 {
 	tac_f32x8 v[3][3], normal[3];
 } triangle8;
@@ -365,11 +378,7 @@ int32_t TAC_SIMD_NAME(tac_ccd_filter_kernel)(const tac_ccd_body *moving, const t
 	int32_t kept = 0;
 	for (int32_t from = 0; from < count; from += 8) {
 		int32_t i[8], j[8];
-		int lanes = count - from < 8 ? count - from : 8;
-		for (int k = 0; k < 8; k++) {
-			i[k] = pairs[from + (k < lanes ? k : 0)].moving;
-			j[k] = pairs[from + (k < lanes ? k : 0)].fixed;
-		}
+		int lanes = take_pairs(&pairs[from], count - from, i, j);
 		triangle8 own = gather_triangles(moving->triangles, i),
 			  b = gather_triangles(fixed->triangles, j);
 		tac_f32x8 far = tac_f32x8_splat(1e30f), lo_b = far, hi_b = tac_f32x8_neg(far), lo_a = far,
@@ -608,11 +617,7 @@ void TAC_SIMD_NAME(tac_ccd_features_kernel)(const tac_ccd_body *moving, const ta
 	const tac_f32x8 near = tac_f32x8_splat((float)margin + pad), slack = tac_f32x8_splat(2 * pad);
 	for (int32_t from = 0; from < count; from += 8) {
 		int32_t i[8], j[8];
-		int lanes = count - from < 8 ? count - from : 8;
-		for (int k = 0; k < 8; k++) {
-			i[k] = pairs[from + (k < lanes ? k : 0)].moving;
-			j[k] = pairs[from + (k < lanes ? k : 0)].fixed;
-		}
+		int lanes = take_pairs(&pairs[from], count - from, i, j);
 		pair8 p;
 		view_pairs(moving->triangles, i, fixed->triangles, j, &m, &p);
 		_Alignas(32) float clears[8];

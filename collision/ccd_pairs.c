@@ -305,7 +305,7 @@ static bool visit_listed(const tac_ccd_search *s, tac_ccd_context *context, doub
 	tac_ccd_work_add(context, TAC_CCD_WORK_PLANES * count);
 	count = tac_ccd_filter(s->moving, s->fixed, s->sweep, s->by_fixed - closer, s->by_moving - closer,
 			       context->filtered, count);
-	int64_t limit = tac_ccd_work_left(context) / TAC_CCD_WORK_FEATURES;
+	int64_t limit = tac_ccd_work_left(context) / (TAC_CCD_WORK_FEATURES + TAC_CCD_WORK_CONTACT);
 	limit = s->limit < limit ? s->limit : limit < 0 ? 0 : limit;
 	if (s->limit > 0 && count > limit) {
 		reach = limited_reach(context->filtered, count, reach, (int32_t)limit);

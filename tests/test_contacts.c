@@ -335,6 +335,44 @@ static void too_many_pairs_lower_the_margin_and_nothing_below_it_is_missing(void
 static tac_ccd_round_context round_context;
 
 // Balls and capsules over a box: closed forms; and on a torus what is closest is among them.
+// With a limit of work the same: less is listed, nothing is missing of what is said to be, and the limit
+// holds but for the features of the pairs that it let through.
+static void limited_work_lowers_the_margin_and_nothing_below_it_is_missing(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.1f, 5, &mesh));
+	thing floor = thing_make(mesh);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.1f, 5, &mesh));
+	thing ball = thing_make(mesh);
+	static tac_ccd_context context;
+	memset(&context, 0, sizeof context);
+	int lowered = 0, whole = 0, none = 0;
+	for (int n = 0; n < 400; n++) {
+		tac_ccd_pose T = pose(1e-3 * sin(0.05 * n), 0, 0.2 + 5e-5, z_axis, 2e-3 * n);
+		const int64_t limit = INT64_C(200) << n % 9;
+		context.work = 0;
+		context.work_limit = limit;
+		tac_contacts_query(ball.body, floor.body, &T, 1e-3, &context, &contacts);
+		// A list that is there is judged by its planes, whatever the limit.
+		TEST_ASSERT_TRUE(context.work <= 2 * limit + TAC_CCD_NEAR_MAX);
+		TEST_ASSERT_TRUE(contacts.margin <= 1e-3 && contacts.distance <= contacts.margin);
+		lowered += contacts.margin > 0 && contacts.margin < 1e-3;
+		whole += contacts.margin == 1e-3;
+		none += contacts.margin == 0;
+		if (contacts.margin == 0)
+			continue;
+		tac_contacts_query(ball.body, floor.body, &T, contacts.margin, NULL, &again);
+		TEST_ASSERT_TRUE(again.distance == contacts.distance);
+		TEST_ASSERT_EQUAL_INT(again.count, contacts.count);
+		if (again.count > 0)
+			TEST_ASSERT_EQUAL_MEMORY(again.list, contacts.list,
+						 sizeof(tac_contact_point) * (size_t)again.count);
+	}
+	TEST_ASSERT_GREATER_THAN(40, lowered);
+	TEST_ASSERT_GREATER_THAN(40, whole);
+	TEST_ASSERT_GREATER_THAN(20, none);
+}
+
 static void round_tools_have_contacts_of_their_surface(void)
 {
 	thing box = box_make(0.2f, 0.2f, 0.2f, 4);
@@ -426,6 +464,7 @@ int main(void)
 	RUN_TEST(closest_pair_is_always_among_the_contacts);
 	RUN_TEST(contacts_do_not_depend_on_the_context);
 	RUN_TEST(too_many_pairs_lower_the_margin_and_nothing_below_it_is_missing);
+	RUN_TEST(limited_work_lowers_the_margin_and_nothing_below_it_is_missing);
 	RUN_TEST(round_tools_have_contacts_of_their_surface);
 	RUN_TEST(more_contacts_than_fit_leave_the_farthest_out);
 	return UNITY_END();
