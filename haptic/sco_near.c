@@ -81,7 +81,7 @@ bool tac_sco_gather(tac_sco *sco, tac_sco_twist t, double s, double *margin, dou
 	double right = (sco->def.tool ? LOOK_PART : LOOK_PART_ROUND) * (double)sco->def.pairs;
 	sco->trust_cap = (double)pairs > right ? asked * right / (double)pairs : 2 * sco->trust_cap;
 	sco->trust_cap = fmin(fmax(sco->trust_cap, TRUST_LEAST), sco->def.trust_max_m);
-	if (*margin > 0)
+	if (*margin >= TAC_SCO_REPORTED * sco->def.hold_gap_m)
 		return true;
 	sco->report->flags |= TAC_SCO_BUDGET_SPENT;
 	return false;

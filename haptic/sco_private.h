@@ -17,7 +17,9 @@ extern "C" {
 // An accepted pose is not closer than half the hold gap, or, from a closer one, than this, m.
 #define TAC_SCO_CLOSEST 1e-6
 // Flights are never longer, m.
-#define TAC_SCO_FLIGHT   1e3
+#define TAC_SCO_FLIGHT 1e3
+// Contacts within so many hold gaps are reported.
+#define TAC_SCO_REPORTED 2
 #define TAC_SCO_ROWS     1024
 #define TAC_SCO_INJECTED 16
 
@@ -123,7 +125,8 @@ tac_dpose tac_sco_thing_after(const tac_sco *sco, const tac_sco_thing *thing, ta
 // --- queries over all objects (sco_near.c); each answers false when a limit of the step forbids it ---
 
 // Lists the contacts within *margin after `s` of the twist into the spare lists, or within less where that
-// costs too much, which is then the margin; *out_distance is the smallest.
+// costs too much, which is then the margin; *out_distance is the smallest. False also when not even the
+// contacts that are reported could be listed: the SCO stays where they are known.
 bool tac_sco_gather(tac_sco *sco, tac_sco_twist t, double s, double *margin, double *out_distance);
 // The spare lists become the lists.
 void tac_sco_swap(tac_sco *sco);

@@ -257,7 +257,7 @@ void tac_sco_report_contacts(tac_sco *sco)
 	sco->tick.bias = 0;
 	for (int32_t i = 0; i < sco->def.object_count; i++)
 		sco->things[i].moves = false;
-	collect_rows(sco, 2 * sco->def.hold_gap_m);
+	collect_rows(sco, TAC_SCO_REPORTED * sco->def.hold_gap_m);
 	if (sco->row_count == 0)
 		return;
 	// The one more that the limits always leave room for.
