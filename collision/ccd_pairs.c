@@ -4,15 +4,17 @@
 
 #include <string.h>
 
-// A list reaches this many times further than the query that makes it, so that it serves the next ones, too.
+// A list reaches this many times further than the query that makes it, so that it serves the next ones, too,
+// and no less than this part of the triangles' size, which costs next to nothing; where these are more pairs
+// than that, or than can be paid for, only a little further.
 #define LIST_REACH 4.0
+#define LIST_SIZE  0.03
+#define LIST_PAIRS 1200
+#define LIST_LEAST 1.05
+// How often a list that has no room is tried again.
+#define LIST_TRIES 4
 // How far ahead of the pose that asks for it a list is made, as a part of its slack.
 #define AHEAD 0.8
-// A list reaches at least so many times further where it can. Pairs up to which it may reach more, and how
-// often one that has no room is tried again.
-#define LIST_LEAST 1.05
-#define LIST_PAIRS 1200
-#define LIST_TRIES 4
 // Work that a pair of a list costs, with the nodes above it.
 #define LIST_WORK (2 * TAC_CCD_WORK_NODES + TAC_CCD_WORK_PLANES + TAC_CCD_WORK_BOUNDS)
 // Steps in which the reach of a query is lowered to keep the limit of pairs.
@@ -160,17 +162,28 @@ static tac_ccd_pose ahead(const tac_ccd_context *context, const tac_ccd_pose *T,
 	return displacement(context->moving, T, &there) < slack ? there : *T;
 }
 
-// How far a list may reach: some way further than needed, so that it serves the next queries, too; less where
-// its pairs would be too many for its room or for the work that is left. The pairs of surfaces that nearly
-// touch grow with the square of the reach.
+// How far a list may reach for so many pairs, as the last one had them: the pairs of surfaces that nearly
+// touch grow with the square of the reach and the size of the triangles.
+static double reach_for(const tac_ccd_context *context, double pairs)
+{
+	return sqrt(pairs / context->density) - context->size;
+}
+
+static void note_density(tac_ccd_context *context, double reach)
+{
+	double size = reach + context->size;
+	context->density = (context->count + 1) / (size * size);
+}
+
+// How far a list is to reach: some way further than needed, so that it serves the next queries, too; less
+// where its pairs would be too many for its room or for the work that is left.
 static double list_target(const tac_ccd_context *context, double needed)
 {
-	double reach = LIST_REACH * needed;
+	double least = fmax(LIST_LEAST * needed, LIST_SIZE * context->size);
 	if (!(context->density > 0))
-		return reach;
-	double room = fmin(TAC_CCD_NEAR_MAX, (double)tac_ccd_work_left(context) / LIST_WORK);
-	reach = fmin(reach, fmax(LIST_LEAST * needed, sqrt(LIST_PAIRS / context->density)));
-	return fmin(reach, sqrt(fmax(room, 1) / context->density));
+		return fmax(least, LIST_REACH * needed);
+	double room = fmin(LIST_PAIRS, (double)tac_ccd_work_left(context) / LIST_WORK);
+	return fmax(least, fmin(LIST_REACH * needed, reach_for(context, room)));
 }
 
 // Makes the list around T, or ahead of it, as far as there is room for it.
@@ -183,7 +196,7 @@ static void make_list(const tac_ccd_body *moving, const tac_ccd_body *fixed, con
 		tac_ccd_sweep still = tac_ccd_sweep_still(at);
 		context->count = 0;
 		bool complete = tac_ccd_pairs(moving, fixed, &still, &reach, visit_list, context, context);
-		context->density = (context->count + 1) / (reach * reach);
+		note_density(context, reach);
 		if (!complete) {
 			reach = reach > LIST_LEAST * needed ? LIST_LEAST * needed : 0.5 * reach;
 			continue;
@@ -198,7 +211,6 @@ static void make_list(const tac_ccd_body *moving, const tac_ccd_body *fixed, con
 		context->reach = reach;
 		return;
 	}
-	context->density *= 4; // of what was not finished
 	context->count = 0;
 	context->reach = 0;
 }
@@ -233,6 +245,12 @@ bool tac_ccd_near_box(const tac_ccd_body *body, const tac_ccd_box *box,
 	return true;
 }
 
+// As if the triangles covered a ball.
+static double triangle_size(const tac_ccd_body *body)
+{
+	return body->ball * sqrt(12.0 / body->mesh->triangle_count);
+}
+
 void tac_ccd_context_bind(tac_ccd_context *context, const tac_ccd_body *moving, const tac_ccd_body *fixed)
 {
 	if (!context || (context->moving == moving && context->fixed == fixed))
@@ -243,6 +261,7 @@ void tac_ccd_context_bind(tac_ccd_context *context, const tac_ccd_body *moving, 
 	context->work_limit = limit;
 	context->moving = moving;
 	context->fixed = fixed;
+	context->size = triangle_size(moving) + triangle_size(fixed);
 }
 
 // How far the context's list reaches at the pose T.

@@ -317,6 +317,9 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	sco->trust_cap = sco->def.trust_max_m;
 	sco->flight = TAC_SCO_FLIGHT;
 	sco->near = false;
+	sco->kept_injected = 0;
+	sco->kept_bias = 0;
+	sco->stuck_steps = 0;
 	sco->known = -1;
 	sco->distance = HUGE_VAL;
 	if (!tac_dpose_finite(T_world_tool) || !take_goals(sco, T_world_objects))

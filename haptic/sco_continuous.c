@@ -27,6 +27,9 @@
 #define BIAS_MAX   0.8
 // Above this part of a limit, the limit counts as reached.
 #define AT_LIMIT 0.98
+// After so many steps that ended for want of pairs before they moved, the next ones have so many times more.
+#define STUCK       3
+#define STUCK_PAIRS 3
 // How often a push is halved before its object waits.
 #define PUSHES 3
 
@@ -133,6 +136,7 @@ static void blocked(tac_sco *sco)
 {
 	sco->report->flags |= TAC_SCO_BLOCKED;
 	sco->trust = fmax(0.25 * sco->trust, sco->def.trust_min_m);
+	sco->trust_cap = fmin(sco->trust_cap, sco->trust);
 	double bias = sco->tick.bias > 0 ? 2 * sco->tick.bias : BIAS_FIRST;
 	sco->tick.bias = fmin(bias, BIAS_MAX * sco->def.hold_gap_m);
 }
@@ -295,8 +299,12 @@ void tac_sco_move_continuous(tac_sco *sco)
 {
 	tac_sco_tick *tick = &sco->tick;
 	tick->near = sco->near;
-	sco->injected_count = 0;
+	tick->pairs = sco->def.pairs * (sco->stuck_steps < STUCK ? 1 : STUCK_PAIRS);
 	advance_objects(sco);
+	// Where the last step ended for want of pairs before it could leave, this one goes on.
+	bool go_on = sco->known > 0 && !tac_sco_pushing(sco);
+	sco->injected_count = go_on ? sco->kept_injected : 0;
+	tick->bias = go_on ? sco->kept_bias : 0;
 	verdict v = GO_ON;
 	while (v == GO_ON && sco->report->pieces < sco->def.pieces) {
 		tac_sco_twist t0 = tac_sco_twist_between(sco, sco->pose, tick->device);
@@ -322,4 +330,8 @@ void tac_sco_move_continuous(tac_sco *sco)
 	if (v == GO_ON && sco->report->pieces >= sco->def.pieces)
 		sco->report->flags |= TAC_SCO_LIMITED;
 	sco->near = tick->near;
+	bool stuck = tick->way == 0 && sco->report->flags & TAC_SCO_BUDGET_SPENT;
+	sco->kept_injected = stuck ? sco->injected_count : 0;
+	sco->kept_bias = stuck ? tick->bias : 0;
+	sco->stuck_steps = stuck ? sco->stuck_steps + 1 : 0;
 }

@@ -20,13 +20,13 @@
 // Pairs left for this step; the queries take 0 for no limit.
 static int64_t pairs_left(const tac_sco *sco)
 {
-	int64_t left = sco->def.pairs - sco->report->pairs;
+	int64_t left = sco->tick.pairs - sco->report->pairs;
 	return left > 1 ? left : 1;
 }
 
 static bool spend(tac_sco *sco, int32_t *count, int32_t limit)
 {
-	if (*count >= limit || sco->report->pairs >= sco->def.pairs) {
+	if (*count >= limit || sco->report->pairs >= sco->tick.pairs) {
 		sco->report->flags |= TAC_SCO_BUDGET_SPENT;
 		return false;
 	}
@@ -80,6 +80,8 @@ bool tac_sco_gather(tac_sco *sco, tac_sco_twist t, double s, double *margin, dou
 	// look of the right size is the most that the next piece may ask for.
 	double right = (sco->def.tool ? LOOK_PART : LOOK_PART_ROUND) * (double)sco->def.pairs;
 	sco->trust_cap = (double)pairs > right ? asked * right / (double)pairs : 2 * sco->trust_cap;
+	if (*margin < asked)
+		sco->trust_cap = fmin(sco->trust_cap, *margin);
 	sco->trust_cap = fmin(fmax(sco->trust_cap, TRUST_LEAST), sco->def.trust_max_m);
 	if (*margin >= TAC_SCO_REPORTED * sco->def.hold_gap_m)
 		return true;

@@ -66,11 +66,12 @@ typedef struct tac_sco_injected {
 // What lasts for one step.
 typedef struct tac_sco_tick {
 	tac_dpose device;
-	double way;   // of all pieces so far, m
-	double moved; // of it in contact, m
-	double slew;  // allowed
-	double bias;  // added to the bounds after a blocked piece, m
-	int rounds;   // of injection at this pose
+	double way;    // of all pieces so far, m
+	double moved;  // of it in contact, m
+	double slew;   // allowed
+	double bias;   // added to the bounds after a blocked piece, m
+	int64_t pairs; // that it may take
+	int rounds;    // of injection at this pose
 	bool near;
 } tac_sco_tick;
 
@@ -98,7 +99,11 @@ struct tac_sco {
 	int32_t row_count;
 	tac_sco_injected injected[TAC_SCO_INJECTED];
 	int32_t injected_count;
-	void *reactive; // the reactive mover's memory
+	// What a step that ended for want of pairs before it moved leaves to the next.
+	int32_t kept_injected;
+	double kept_bias;
+	int32_t stuck_steps; // that ended so, one after the other
+	void *reactive;      // the reactive mover's memory
 };
 
 // --- motion (sco.c) ---

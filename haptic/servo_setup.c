@@ -12,11 +12,10 @@
 // mJ with 0.36 of its force a step, 0.04 mJ with this.
 #define STEP_FORCE 0.07
 
-// One pair of triangles for so much of the period: a pair takes some 300 ns, so a tick that needs them all
-// takes all of it, which is seldom (a tenth of a per cent of ticks take a third). With less, a look in a
-// narrow place can cost more than a tick has, and the SCO stays there: the dental probe below 3,000, a peg in
-// a hole of 0.05 mm below 1,000. A count, not a time, so that replays stay the same.
-#define PAIR_NS 300
+// One pair of triangles for so much of the period: a pair takes some 300 ns, so the mover's pairs take at
+// most a fifth of a tick, and three fifths where it could not leave a narrow place with less. A count, not a
+// time, so that replays stay the same.
+#define PAIR_NS 1600
 
 tac_servo_def tac_servo_def_default(void)
 {

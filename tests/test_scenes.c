@@ -51,6 +51,9 @@ typedef struct trial {
 	tac_context *referee;
 	const char *name;
 	int touching;
+	// How long it has stood for want of pairs while the device was away.
+	int stuck;
+	tac_dvec3 stood;
 } trial;
 
 static void trial_build(trial *t, const char *name)
@@ -91,6 +94,11 @@ static void trial_step(trial *t, tac_dpose T)
 			 tac_dvec3_finite(f->hand.wrench.torque_Nm));
 	TEST_ASSERT_EQUAL_UINT64_MESSAGE(0, s->faults, t->name);
 	t->touching += s->contact_count > 0;
+	const bool away = tac_dvec3_length(tac_dvec3_sub(s->T_world_sco.position, T.position)) > 1e-3;
+	const bool stands = tac_dvec3_length(tac_dvec3_sub(s->T_world_sco.position, t->stood)) < 1e-9;
+	t->stood = s->T_world_sco.position;
+	t->stuck = away && stands && s->sco_flags & TAC_SCO_BUDGET_SPENT ? t->stuck + 1 : 0;
+	TEST_ASSERT_LESS_THAN_MESSAGE(50, t->stuck, t->name);
 	for (int32_t k = 0; k < f->scene->object_count; k++) {
 		const tac_motion motion = motion_between(s->T_world_objects[k], s->T_world_sco);
 		const tac_contact answer = tac_collider_query(
