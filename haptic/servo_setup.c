@@ -14,8 +14,11 @@
 
 // One pair of triangles for so much of the period: a pair takes some 300 ns, so the mover's pairs take at
 // most a fifth of a tick, and three fifths where it could not leave a narrow place with less. A count, not a
-// time, so that replays stay the same.
-#define PAIR_NS 1600
+// time, so that replays stay the same. Where triangles are few they are long, and see each other from afar: a
+// peg in its hole needs more to go in at the pace of a hand, and its pairs are bounded by the meshes.
+#define PAIR_NS     1600
+#define PAIR_NS_FEW 500
+#define FEW         20000
 
 tac_servo_def tac_servo_def_default(void)
 {
@@ -52,7 +55,10 @@ static tac_result create_sco(tac_servo *s)
 	def.object_count = s->object_count;
 	def.metric_m = s->tool->turn_arm_m;
 	def.fixed_rotation = s->tool->axes == 3;
-	def.pairs = s->def.period_ns / PAIR_NS;
+	int64_t triangles = tool->body ? tool->body->mesh->triangle_count : 0;
+	for (int32_t i = 0; i < s->object_count; i++)
+		triangles += objects[i].body ? objects[i].body->mesh->triangle_count : 0;
+	def.pairs = s->def.period_ns / (triangles < FEW ? PAIR_NS_FEW : PAIR_NS);
 	if (s->def.check || s->def.mover == TAC_SCO_REACTIVE) {
 		def.collider = world->collider;
 		def.tool_shape = tool->shape;
