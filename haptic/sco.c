@@ -30,7 +30,7 @@ tac_sco_def tac_sco_def_default(void)
 		.gathers = 16,
 		.certificates = 14,
 		.qps = 48,
-		.pairs = 600,
+		.pairs = 540,
 		.queries = 32,
 	};
 	return def;

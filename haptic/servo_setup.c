@@ -16,7 +16,7 @@
 // most a fifth of a tick, and three fifths where it could not leave a narrow place with less. A count, not a
 // time, so that replays stay the same. Where triangles are few they are long, and see each other from afar: a
 // peg in its hole needs more to go in at the pace of a hand, and its pairs are bounded by the meshes.
-#define PAIR_NS     1600
+#define PAIR_NS     1850
 #define PAIR_NS_FEW 500
 #define FEW         20000
 
