@@ -655,9 +655,9 @@ static void distance_of_needles_is_that_of_the_referee(void)
 	TEST_ASSERT_GREATER_THAN(5000, faces);
 }
 
-static int count_from_environment(int otherwise)
+static int from_environment(const char *name, int otherwise)
 {
-	const char *text = getenv("TACTUS_PUSHES");
+	const char *text = getenv(name);
 	return text ? atoi(text) : otherwise;
 }
 
@@ -665,7 +665,7 @@ static int count_from_environment(int otherwise)
 static void push_about(const thing *moving, const thing *fixed, tac_ccd_pose T, int count, double step,
 		       double turn)
 {
-	tac_rng rng = tac_rng_seed(13, 1);
+	tac_rng rng = tac_rng_seed((uint64_t)from_environment("TACTUS_SEED", 13), 1);
 	tac_ccd_options options = tac_ccd_options_default();
 	tac_dvec3 home = T.t, pull = vec(0, 0, 0);
 	static tac_ccd_context context; // 170 KB
@@ -722,7 +722,7 @@ static void cube_pushed_into_a_corner_keeps_its_distance(void)
 		tac_mesh_destroy(&box);
 	}
 	thing corner = thing_make(mesh_of(v, nv, t, nt), false), cube = box_make(0.04f, 0.04f, 0.04f, 1);
-	push_about(&cube, &corner, at(0.03, 0.03, 0.03), count_from_environment(4000), 1e-3, 0.05);
+	push_about(&cube, &corner, at(0.03, 0.03, 0.03), from_environment("TACTUS_PUSHES", 4000), 1e-3, 0.05);
 }
 
 static void peg_in_a_hole_with_50_micrometres_keeps_its_distance(void)
@@ -734,7 +734,7 @@ static void peg_in_a_hole_with_50_micrometres_keeps_its_distance(void)
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_peg(&def, &peg));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_block(&def, &block));
 	thing moving = thing_make(peg, true), fixed = thing_make(block, true);
-	push_about(&moving, &fixed, at(0, 0, 0.002), count_from_environment(1000), 1e-4, 0.01);
+	push_about(&moving, &fixed, at(0, 0, 0.002), from_environment("TACTUS_PUSHES", 1000), 1e-4, 0.01);
 }
 
 static bool expire_at_once(void *user)
