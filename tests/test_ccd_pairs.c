@@ -530,7 +530,7 @@ static void features_that_are_near_are_marked(void)
 		free(features);
 		bench_free(&b);
 	}
-	TEST_ASSERT_GREATER_THAN(ROUNDS * 10, near);
+	TEST_ASSERT_GREATER_THAN(ROUNDS * 5, near);
 	TEST_ASSERT_GREATER_THAN(marked, 3 * near + possible / 50);
 }
 
@@ -584,7 +584,7 @@ static void context_lists_what_brute_force_finds(void)
 		}
 		bench_free(&b);
 	}
-	TEST_ASSERT_GREATER_THAN(ROUNDS / 4, limited);
+	TEST_ASSERT_GREATER_THAN(ROUNDS / 8, limited);
 	TEST_ASSERT_GREATER_THAN(0, overflowed);
 	TEST_ASSERT_GREATER_THAN(ROUNDS, reused);
 }
