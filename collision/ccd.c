@@ -501,7 +501,10 @@ static void descend(query *q, const tac_ccd_sweep *sweep, const double *reach, t
 {
 	tac_ccd_pairs_fn *pairs = q->options->bsp ? tac_ccd_pairs_bsp : tac_ccd_pairs;
 	pairs(q->moving, q->fixed, sweep, reach, visit, user, q->context);
-	q->spent |= tac_ccd_work_left(q->context) <= 0;
+	if (tac_ccd_work_left(q->context) <= 0) {
+		q->spent = true;
+		q->listed = false; // what there is of a list is not all
+	}
 }
 
 // Enters slice k of n: its poses, and the pairs within reach.

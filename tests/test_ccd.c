@@ -775,6 +775,41 @@ static void budget_answers_what_is_proved(void)
 	TEST_ASSERT_GREATER_THAN(25, some);
 }
 
+// The same with a limit of work, which can end in the middle of a list of pairs: where it stands, it is
+// clear.
+static void limited_work_answers_what_is_proved_and_clear(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.3f, 0.1f, 64, 32, &mesh));
+	thing torus = thing_make(mesh, true);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.15f, 3, &mesh));
+	thing ball = thing_make(mesh, true);
+	tac_rng rng = tac_rng_seed(16, 1);
+	static tac_ccd_context context;
+	int spent = 0, some = 0;
+	for (int i = 0; i < 800; i++) {
+		tac_ccd_pose T = random_pose(&rng, &ball, &torus, 0.8);
+		tac_dvec3 v = tac_dvec3_scale(T.t, -2);
+		tac_ccd_options options = tac_ccd_options_default();
+		options.zone = 0.02;
+		double start = tac_ccd_distance(ball.body, torus.body, &T, options.zone, NULL, NULL, NULL);
+		tac_ccd_result all = tac_ccd_translate(ball.body, torus.body, &T, v, &options, NULL);
+		context.work = 0;
+		context.work_limit = INT64_C(50) << tac_rng_below(&rng, 10);
+		tac_ccd_result part = tac_ccd_translate(ball.body, torus.body, &T, v, &options, &context);
+		TEST_ASSERT_TRUE(part.fraction <= all.fraction + 1e-9); // of the stop's accuracy
+		TEST_ASSERT_TRUE(part.flags & TAC_CCD_BUDGET_SPENT ||
+				 fabs(part.fraction - all.fraction) < 1e-9);
+		tac_ccd_pose stop = tac_ccd_translated(&T, v, part.fraction);
+		double clear = tac_ccd_distance(ball.body, torus.body, &stop, 1, NULL, NULL, NULL);
+		TEST_ASSERT_TRUE(clear >= start * (1 - 1e-6));
+		spent += (part.flags & TAC_CCD_BUDGET_SPENT) != 0;
+		some += part.flags & TAC_CCD_BUDGET_SPENT && part.fraction > 0;
+	}
+	TEST_ASSERT_GREATER_THAN(100, spent);
+	TEST_ASSERT_GREATER_THAN(25, some);
+}
+
 static void queries_allocate_nothing(void)
 {
 	thing a = box_make(1, 1, 1, 4), b = box_make(1, 1, 1, 4);
@@ -836,6 +871,7 @@ int main(void)
 	RUN_TEST(cube_pushed_into_a_corner_keeps_its_distance);
 	RUN_TEST(peg_in_a_hole_with_50_micrometres_keeps_its_distance);
 	RUN_TEST(budget_answers_what_is_proved);
+	RUN_TEST(limited_work_answers_what_is_proved_and_clear);
 	RUN_TEST(queries_allocate_nothing);
 	RUN_TEST(bodies_that_cannot_be_are_refused);
 	return UNITY_END();
