@@ -280,8 +280,30 @@ static int read_others(job *j)
 	return EXIT_SUCCESS;
 }
 
+static int compare_ns(const void *a, const void *b)
+{
+	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+// The loop's period that the path was taken with: the median of its steps, so that gaps and jitter do not
+// count. 0: a path of one pose has none, or no memory.
+static int64_t median_step_ns(const sample *samples, size_t count)
+{
+	int64_t *steps = count > 1 ? malloc((count - 1) * sizeof *steps) : NULL;
+	if (!steps)
+		return 0;
+	for (size_t i = 0; i + 1 < count; i++)
+		steps[i] = samples[i + 1].time_ns - samples[i].time_ns;
+	qsort(steps, count - 1, sizeof *steps, compare_ns);
+	const int64_t median = steps[(count - 1) / 2];
+	free(steps);
+	return median;
+}
+
 static int create_servos(job *j, int mover)
 {
+	const int64_t period_ns = median_step_ns(j->samples[0], j->count);
 	j->s.count = j->s.scene->tool_count;
 	for (int32_t i = 0; i < j->s.count; i++) {
 		tac_servo_def servo = tac_servo_def_default();
@@ -290,6 +312,8 @@ static int create_servos(job *j, int mover)
 		servo.device = &j->devices[i].base;
 		servo.mover = (tac_sco_mover)mover;
 		servo.budget_ns = 0;
+		if (period_ns > 0)
+			servo.period_ns = period_ns;
 		if (tac_servo_create(&servo, &j->s.servos[i]) < TAC_OK)
 			return EXIT_FAILURE;
 	}

@@ -618,6 +618,7 @@ int cmd_run(int argc, char **argv)
 	if (s.dump)
 		return dump_scene(s.dump);
 	s.session.seconds = s.seconds;
+	s.session.period_ns = llround(1e9 / s.rate_Hz);
 	s.session.budget_ns = llround(0.6e9 / s.rate_Hz);
 	return run(&s);
 }

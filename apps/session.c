@@ -169,6 +169,8 @@ static int open_tools(const session_def *def, session *s)
 		servo.device = s->devices[i];
 		servo.mover = (tac_sco_mover)def->mover;
 		servo.readers = def->readers;
+		if (def->period_ns > 0)
+			servo.period_ns = def->period_ns;
 		servo.budget_ns = def->budget_ns / s->scene->tool_count;
 		servo.record = s->recorders[i] ? record : NULL;
 		servo.record_user = s->recorders[i];

@@ -16,6 +16,7 @@ typedef struct session_def {
 	int mover;                            // a tac_sco_mover
 	double seconds;                       // that a scripted hand has to last
 	int32_t readers;                      // of snapshots
+	int64_t period_ns;                    // of the loop; 0: 1 kHz
 	int64_t budget_ns;                    // of all tools together, as tac_servo_def
 	const char *firmware;                 // of a Falcon; NULL: where the driver looks for it
 	const char *record; // file to record the first tool's device to, the second's to FILE.2; NULL: none

@@ -20,6 +20,16 @@
 #define PAIR_NS_FEW 500
 #define FEW         20000
 
+// Ticks without which a loop has stalled, and without a new sample of which a device is stale, where the
+// times of the gate are shorter.
+#define STALL_PERIODS 4
+#define STALE_PERIODS 2
+
+static int64_t max_ns(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 tac_servo_def tac_servo_def_default(void)
 {
 	return (tac_servo_def){
@@ -80,6 +90,9 @@ static tac_result create_limit(tac_servo *s)
 	if (scene->engage_s > 0)
 		def.engage_s = scene->engage_s;
 	def.deadman_button = (int)scene->deadman_button;
+	// A slow loop is not one that hangs.
+	def.stall_ns = max_ns(def.stall_ns, STALL_PERIODS * s->def.period_ns);
+	def.stale_ns = max_ns(def.stale_ns, STALE_PERIODS * s->def.period_ns);
 	return tac_limit_create(&def, &s->limit);
 }
 

@@ -219,6 +219,28 @@ static void a_lost_device_gets_no_force_and_a_stop_cuts_at_once(void)
 	fixture_fini(&f);
 }
 
+// A period and half a millisecond of jitter are no stall, and a sample that comes a tick late is not stale.
+static void a_loop_at_100_Hz_has_its_force(void)
+{
+	tac_servo_def def = offline();
+	def.period_ns = 10 * MS;
+	fixture f;
+	fixture_build(&f, BALL PLAIN FLOOR, "wide", def);
+	for (int i = 0; i < 200; i++) {
+		f.now_ns = 10 * MS * i + i % 3 * MS / 4;
+		f.hand.status = i % 7 == 3 ? TAC_DEVICE_STALE : TAC_DEVICE_OK;
+		step_to(&f, tac_dvec3_make(0, 0, fmax(0.005, 0.03 - 0.0005 * i)));
+	}
+	TEST_ASSERT_EQUAL_UINT64(0, tac_servo_limit_count(f.servo, TAC_LIMIT_STALL));
+	TEST_ASSERT_EQUAL_UINT64(0, tac_servo_limit_count(f.servo, TAC_LIMIT_STALE));
+	assert_near(tac_dvec3_make(0, 0, 2.5), f.hand.wrench.force_N, 0.01);
+	// Five periods are one.
+	f.now_ns += 50 * MS;
+	step_to(&f, tac_dvec3_make(0, 0, 0.005));
+	TEST_ASSERT_EQUAL_UINT64(1, tac_servo_limit_count(f.servo, TAC_LIMIT_STALL));
+	fixture_fini(&f);
+}
+
 // ---- the mapping ----
 
 static void the_workspace_is_scaled_turned_and_moved_and_the_force_turned_back(void)
@@ -418,6 +440,7 @@ int main(void)
 	RUN_TEST(a_tool_that_begins_in_contact_waits_until_it_is_free);
 	RUN_TEST(poses_that_are_no_poses_are_refused_and_do_no_harm);
 	RUN_TEST(a_lost_device_gets_no_force_and_a_stop_cuts_at_once);
+	RUN_TEST(a_loop_at_100_Hz_has_its_force);
 	RUN_TEST(the_workspace_is_scaled_turned_and_moved_and_the_force_turned_back);
 	RUN_TEST(the_clutch_leaves_the_tool_where_it_is);
 	RUN_TEST(a_replay_and_two_threads_on_one_world_give_the_same_bits);
