@@ -5,6 +5,7 @@
 #include "apps/viewer_stage.h"
 #include "base/log.h"
 #include "devices/mouse.h"
+#include "haptic/mapping.h"
 #include "rt/clock.h"
 
 #define GLFW_INCLUDE_NONE
@@ -44,7 +45,7 @@ struct viewer {
 	int steps;  // asked for beyond the newest
 	follower tools[TAC_SCENE_TOOLS];
 	double cursor_x, cursor_y;
-	double drag_x, drag_y; // counts of the mouse that are not whole yet
+	tac_dvec3 drag; // counts of the device mouse that are not whole yet
 	bool screenshot_wanted;
 	char message[160];
 	int64_t message_ns;
@@ -71,23 +72,27 @@ static void send_event(viewer *v, uint16_t type, uint16_t code, int32_t value)
 		return;
 }
 
-// The tool follows the pointer: one pixel is as far in the world as it is on the screen.
-static void drag_device(viewer *v, double dx, double dy)
+// Moves the device so that the tool goes so far in the picture: to the right, up, and towards the eye, m.
+static void move_device(viewer *v, double right, double up, double out)
 {
-	int width, height;
-	glfwGetWindowSize(v->window, &width, &height);
-	const double scale = v->def.world->scene->tools[0].mapping.workspace_scale;
-	const double counts = (double)viewer_camera_height(&v->camera) / fmax(height, 1) /
-			      TAC_MOUSE_M_PER_COUNT / (scale > 0 ? scale : 1);
-	v->drag_x += dx * counts;
-	v->drag_y += dy * counts;
-	const double x = trunc(v->drag_x), y = trunc(v->drag_y);
-	v->drag_x -= x;
-	v->drag_y -= y;
-	if (x != 0)
-		send_event(v, EV_REL, REL_X, (int32_t)x);
-	if (y != 0)
-		send_event(v, EV_REL, REL_Y, (int32_t)y);
+	const tac_mapping mapping = tac_mapping_make(&v->def.world->scene->tools[0].mapping);
+	tac_vec3 x, y;
+	viewer_camera_axes(&v->camera, &x, &y);
+	const tac_dvec3 axes[3] = {tac_dvec3_from_vec3(x), tac_dvec3_from_vec3(y),
+				   tac_dvec3_from_vec3(tac_vec3_cross(x, y))};
+	tac_dvec3 way = tac_dvec3_scale(axes[0], right);
+	way = tac_dvec3_add_scaled(way, up, axes[1]);
+	way = tac_dvec3_add_scaled(way, out, axes[2]);
+	way = tac_dquat_rotate(tac_dquat_conjugate(mapping.rotation), way);
+	v->drag = tac_dvec3_add_scaled(v->drag, 1 / (mapping.scale * TAC_MOUSE_M_PER_COUNT), way);
+	const tac_dvec3 whole = tac_dvec3_make(trunc(v->drag.x), trunc(v->drag.y), trunc(v->drag.z));
+	v->drag = tac_dvec3_sub(v->drag, whole);
+	if (whole.x != 0)
+		send_event(v, EV_REL, REL_X, (int32_t)whole.x);
+	if (whole.y != 0)
+		send_event(v, EV_REL, REL_Y, -(int32_t)whole.y); // down on the mat is more
+	if (whole.z != 0)
+		send_event(v, EV_REL, REL_Z, (int32_t)whole.z);
 }
 
 static bool held(const viewer *v, int button)
@@ -103,8 +108,10 @@ static void on_cursor(GLFWwindow *window, double x, double y)
 	v->cursor_y = y;
 	int width, height;
 	glfwGetWindowSize(window, &width, &height);
+	// The tool follows the pointer: one pixel is as far in the world as it is on the screen.
+	const double metres = (double)viewer_camera_height(&v->camera) / fmax(height, 1);
 	if (held(v, GLFW_MOUSE_BUTTON_LEFT) && v->def.mouse_fd > 0)
-		drag_device(v, dx, dy);
+		move_device(v, dx * metres, -dy * metres, 0);
 	else if (held(v, GLFW_MOUSE_BUTTON_LEFT) || held(v, GLFW_MOUSE_BUTTON_RIGHT))
 		viewer_camera_orbit(&v->camera, -ORBIT_RAD * (float)dx, ORBIT_RAD * (float)dy);
 	else if (held(v, GLFW_MOUSE_BUTTON_MIDDLE) && height > 0)
@@ -116,7 +123,7 @@ static void on_scroll(GLFWwindow *window, double x, double y)
 	(void)x;
 	viewer *v = glfwGetWindowUserPointer(window);
 	if (v->def.mouse_fd > 0 && held(v, GLFW_MOUSE_BUTTON_LEFT))
-		send_event(v, EV_REL, REL_WHEEL, (int32_t)lround(y));
+		move_device(v, 0, 0, -TAC_MOUSE_M_PER_NOTCH * y); // forwards is away from the user
 	else
 		viewer_camera_zoom(&v->camera, powf(WHEEL_ZOOM, (float)y));
 }

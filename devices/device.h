@@ -38,6 +38,10 @@ typedef enum tac_device_status {
 	TAC_DEVICE_STATUS_COUNT,
 } tac_device_status;
 
+// The maxima of a device that exerts nothing, so that what a person would feel is computed and shown.
+#define TAC_DEVICE_SHOWN_FORCE_N   10
+#define TAC_DEVICE_SHOWN_TORQUE_NM 0.5
+
 // Mechanics of the moving part, seen at the tool: linear (kg, m, N) or angular (kg m^2, rad, N m). 0: not
 // known, or none.
 typedef struct tac_device_mechanics {

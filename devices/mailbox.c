@@ -8,9 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MAX_FORCE_N   10 // taken, and shown by those who show it
-#define MAX_TORQUE_NM 0.5
-
 typedef struct letter {
 	tac_dpose T_base_tool;
 	uint32_t buttons;
@@ -85,8 +82,8 @@ tac_result tac_mailbox_create(const char *name, tac_dpose T_base_tool, double sm
 		.info = {.position_axes = 3,
 			 .rotation_axes = 3,
 			 .buttons = 32,
-			 .max_force_N = MAX_FORCE_N,
-			 .max_torque_Nm = MAX_TORQUE_NM,
+			 .max_force_N = TAC_DEVICE_SHOWN_FORCE_N,
+			 .max_torque_Nm = TAC_DEVICE_SHOWN_TORQUE_NM,
 			 .workspace_min_m = {-0.1, -0.1, -0.1},
 			 .workspace_max_m = {0.1, 0.1, 0.1},
 			 .period_ns = 1000000},

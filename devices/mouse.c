@@ -14,15 +14,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define EVENT_FILES   64  // /dev/input/event0 … that are looked at
-#define EVENTS_A_READ 64  // taken at once; the rest waits for the next tick
-#define VELOCITY_POLE 0.8 // of the filter, at 1 kHz
+#define EVENT_FILES   64   // /dev/input/event0 … that are looked at
+#define EVENTS_A_READ 64   // taken at once; the rest waits for the next tick
+#define SMOOTHING_S   0.03 // so that the steps of a slow mouse, or of a window's pictures, become a motion
 
 typedef struct mouse {
 	tac_device base;
 	int file;
 	bool lost;
 	int64_t read_ns;
+	tac_dvec3 start, aim; // the workspace is around the start; the tool goes where the mouse aims
 	tac_device_state state;
 	atomic_bool enabled;
 } mouse;
@@ -32,24 +33,26 @@ static mouse *mouse_of(tac_device *device)
 	return (mouse *)device;
 }
 
-static void take_event(mouse *m, const struct input_event *event, tac_dvec3 *position)
+static void take_event(mouse *m, const struct input_event *event)
 {
 	if (event->type == EV_REL) {
 		if (event->code == REL_X)
-			position->x += TAC_MOUSE_M_PER_COUNT * event->value;
+			m->aim.x += TAC_MOUSE_M_PER_COUNT * event->value;
 		else if (event->code == REL_Y)
-			position->y -= TAC_MOUSE_M_PER_COUNT * event->value; // down on the mat is down
+			m->aim.y -= TAC_MOUSE_M_PER_COUNT * event->value; // down on the mat is down
+		else if (event->code == REL_Z)
+			m->aim.z += TAC_MOUSE_M_PER_COUNT * event->value;
 		else if (event->code == REL_WHEEL)
-			position->z -= TAC_MOUSE_M_PER_NOTCH * event->value; // forwards is away from the user
+			m->aim.z -= TAC_MOUSE_M_PER_NOTCH * event->value; // forwards is away from the user
 	} else if (event->type == EV_KEY && event->code >= BTN_LEFT && event->code <= BTN_MIDDLE) {
 		const uint32_t bit = 1u << (event->code - BTN_LEFT);
 		m->state.buttons = event->value ? m->state.buttons | bit : m->state.buttons & ~bit;
 	}
 }
 
-static double within(double x)
+static double within(double x, double start)
 {
-	return fmin(fmax(x, -TAC_MOUSE_REACH_M), TAC_MOUSE_REACH_M);
+	return fmin(fmax(x, start - TAC_MOUSE_REACH_M), start + TAC_MOUSE_REACH_M);
 }
 
 static tac_device_status mouse_read(tac_device *device, int64_t now_ns, tac_device_state *out_state)
@@ -59,19 +62,19 @@ static tac_device_status mouse_read(tac_device *device, int64_t now_ns, tac_devi
 	const ssize_t got = m->lost ? 0 : read(m->file, events, sizeof events);
 	if (got < 0 && errno != EAGAIN && errno != EINTR)
 		m->lost = true;
-	const tac_dvec3 before = m->state.T_base_tool.position;
-	tac_dvec3 position = before;
 	for (ssize_t i = 0; i < got / (ssize_t)sizeof events[0]; i++)
-		take_event(m, &events[i], &position);
-	position = tac_dvec3_make(within(position.x), within(position.y), within(position.z));
-	if (m->read_ns != 0 && now_ns > m->read_ns) {
-		const tac_dvec3 speed =
-			tac_dvec3_div(tac_dvec3_sub(position, before), (double)(now_ns - m->read_ns) / 1e9);
-		m->state.velocity_m_per_s = tac_dvec3_lerp(speed, m->state.velocity_m_per_s, VELOCITY_POLE);
+		take_event(m, &events[i]);
+	m->aim = tac_dvec3_make(within(m->aim.x, m->start.x), within(m->aim.y, m->start.y),
+				within(m->aim.z, m->start.z));
+	m->state.velocity_m_per_s = tac_dvec3_zero();
+	if (m->read_ns != 0 && now_ns > m->read_ns && !m->lost) {
+		const double elapsed_s = (double)(now_ns - m->read_ns) / 1e9;
+		tac_dvec3 *position = &m->state.T_base_tool.position;
+		const tac_dvec3 way =
+			tac_dvec3_scale(tac_dvec3_sub(m->aim, *position), -expm1(-elapsed_s / SMOOTHING_S));
+		*position = tac_dvec3_add(*position, way);
+		m->state.velocity_m_per_s = tac_dvec3_div(way, elapsed_s);
 	}
-	if (m->lost)
-		m->state.velocity_m_per_s = tac_dvec3_zero();
-	m->state.T_base_tool.position = position;
 	m->state.time_ns = m->read_ns = now_ns;
 	*out_state = m->state;
 	return m->lost ? TAC_DEVICE_LOST : TAC_DEVICE_OK;
@@ -144,7 +147,6 @@ void tac_mouse_list(tac_driver_report *report)
 
 tac_result tac_mouse_open(const char *which, const tac_open_def *def, tac_device **out_device)
 {
-	(void)def;
 	*out_device = NULL;
 	tac_driver_report report = {0};
 	const char *path = which;
@@ -177,12 +179,16 @@ tac_result tac_mouse_open(const char *which, const tac_open_def *def, tac_device
 		return TAC_ERROR_MEMORY;
 	}
 	const tac_dvec3 reach = tac_dvec3_splat(TAC_MOUSE_REACH_M);
+	if (def->sim_waypoints > 0)
+		m->start = def->sim_path[0].position_m;
 	m->base = (tac_device){
 		.info = {.name = "mouse",
 			 .position_axes = 3,
 			 .buttons = 3,
-			 .workspace_min_m = tac_dvec3_neg(reach),
-			 .workspace_max_m = reach,
+			 .max_force_N = TAC_DEVICE_SHOWN_FORCE_N,
+			 .max_torque_Nm = TAC_DEVICE_SHOWN_TORQUE_NM,
+			 .workspace_min_m = tac_dvec3_sub(m->start, reach),
+			 .workspace_max_m = tac_dvec3_add(m->start, reach),
 			 .linear = {.resolution = TAC_MOUSE_M_PER_COUNT},
 			 .period_ns = 1000000},
 		.read = mouse_read,
@@ -191,7 +197,8 @@ tac_result tac_mouse_open(const char *which, const tac_open_def *def, tac_device
 		.destroy = mouse_destroy,
 	};
 	m->file = file;
-	m->state.T_base_tool = tac_dpose_identity();
+	m->aim = m->start;
+	m->state.T_base_tool = tac_dpose_make(m->start, tac_dquat_identity());
 	*out_device = &m->base;
 	return TAC_OK;
 }

@@ -184,11 +184,18 @@ class Hands(Fixture):
             return 190 <= 360 * hue < 225 and saturation > 0.4 and value > 0.4
 
         arguments = ("stylus", "--device", "mouse")
-        start, summary = self.act("mousemove --window WINDOW 400 300", arguments=arguments)
-        self.assertEqual(summary["tools"][0]["device"], "mouse")
-        moved, _ = self.act("mousemove --window WINDOW 400 300", "mousedown 1", "mousemove --window WINDOW 480 300",
-                            "mousemove --window WINDOW 550 300", "mouseup 1", arguments=arguments)
-        self.assertGreater(middle(moved), middle(start) + 50)
+        lower = "mousemove --window WINDOW 400 300", "mousedown 1", "mousemove --window WINDOW 400 390"
+        start, summary = self.act(*lower, arguments=arguments)
+        tool = summary["tools"][0]
+        self.assertEqual(tool["device"], "mouse")
+        self.assertEqual((tool["faults"], tool["contact_ticks"]), (0, 0), "it begins free, and passes before the body")
+        moved, _ = self.act(*lower, "mousemove --window WINDOW 500 390", arguments=arguments)
+        self.assertAlmostEqual(middle(moved), middle(start) + 100, delta=25)  # it is nearer than the middle
+        # The wheel pushes it away from the eye, into the body.
+        _, summary = self.act(*lower, "click --repeat 15 --delay 20 4", arguments=arguments)
+        tool = summary["tools"][0]
+        self.assertGreater(tool["contact_ticks"], 100)
+        self.assertGreater(tool["max_force_N"], 0.5)
 
 
 if __name__ == "__main__":
