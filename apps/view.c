@@ -5,6 +5,7 @@
 #include "apps/options.h"
 #include "apps/session.h"
 #include "apps/viewer.h"
+#include "devices/recording.h"
 #include "rt/clock.h"
 #include "rt/loop.h"
 
@@ -20,6 +21,7 @@ typedef struct settings {
 	const char *scene;
 	const char *collider;
 	const char *picture;
+	const char *csv;
 	double speed;
 	double seconds;
 	int64_t width, height;
@@ -114,6 +116,16 @@ static int view(const settings *s)
 	return code;
 }
 
+static int export_csv(const settings *s)
+{
+	tac_recording recording;
+	if (tac_recording_load(s->recording, &recording) < TAC_OK)
+		return EXIT_BAD_INPUT;
+	const tac_result result = tac_recording_export_csv(&recording, s->csv);
+	tac_recording_fini(&recording);
+	return result < TAC_OK ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 int cmd_view(int argc, char **argv)
 {
 	settings s = {.speed = 1, .width = 1280, .height = 800};
@@ -128,6 +140,9 @@ int cmd_view(int argc, char **argv)
 		 "faster or slower than it was"},
 		{"seconds", OPTION_NUMBER, &s.seconds, 0, 1e7, NULL, "N",
 		 "close after so long; 0: when told to"},
+		{"csv", OPTION_TEXT, &s.csv, 0, 0, NULL, "FILE.csv",
+		 "write the recording as text, which `tactus render` takes as input, and leave; - is the "
+		 "standard output"},
 		{"picture", OPTION_TEXT, &s.picture, 0, 0, NULL, "FILE.png", "write the last picture"},
 		{"width", OPTION_INTEGER, &s.width, 160, 16384, NULL, "N", "of the window, pixels"},
 		{"height", OPTION_INTEGER, &s.height, 120, 16384, NULL, "N", "of the window, pixels"},
@@ -137,5 +152,5 @@ int cmd_view(int argc, char **argv)
 	int code;
 	if (!options_parse(&line, argc, argv, &code))
 		return code;
-	return view(&s);
+	return s.csv ? export_csv(&s) : view(&s);
 }

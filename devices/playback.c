@@ -106,7 +106,18 @@ tac_result tac_playback_create(const tac_recording *recording, bool repeat, tac_
 		return TAC_ERROR_MEMORY;
 	}
 	int64_t after_ns = -TIME_MAX_NS, first_ns = 0;
-	tac_device_info info = {.position_axes = 3, .rotation_axes = 3, .buttons = 32};
+	const tac_recording_header *header = &recording->header;
+	tac_device_info info = {
+		.position_axes = 3,
+		.rotation_axes = 3,
+		.force_axes = header->max_force_N > 0 ? 3 : 0,
+		.torque_axes = header->max_torque_Nm > 0 ? 3 : 0,
+		.max_force_N =
+			header->max_force_N > 0 ? (double)header->max_force_N : TAC_DEVICE_SHOWN_FORCE_N,
+		.max_torque_Nm = header->max_torque_Nm > 0 ? (double)header->max_torque_Nm
+							   : TAC_DEVICE_SHOWN_TORQUE_NM,
+		.buttons = 32,
+	};
 	for (size_t i = 0; i < recording->count; i++) {
 		const tac_recording_sample *sample = &recording->samples[i];
 		if (!usable(sample, after_ns))

@@ -10,12 +10,11 @@
 extern "C" {
 #endif
 
-// What the recording's device had can be told only in part: info has its name after "playback:", no forces,
-// and as workspace the box of all positions. Samples whose time does not advance or whose pose is not finite
-// are left out. `repeat`: begins anew one period after the last sample, else the device ends there.
-// TAC_PARTIAL with a log line where samples were left out, TAC_ERROR_FORMAT with one where none is left,
-// TAC_ERROR_MEMORY. The recording may go afterwards.
-// Thread: setup.
+// What the recording's device had can be told only in part: info has its name after "playback:", its largest
+// force and torque, no mechanics, and as workspace the box of all positions. Samples whose time does not
+// advance or whose pose is not finite are left out. `repeat`: begins anew one period after the last sample,
+// else the device ends there. TAC_PARTIAL with a log line where samples were left out, TAC_ERROR_FORMAT with
+// one where none is left, TAC_ERROR_MEMORY. The recording may go afterwards. Thread: setup.
 tac_result tac_playback_create(const tac_recording *recording, bool repeat, tac_device **out_device);
 
 #ifdef __cplusplus

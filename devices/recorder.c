@@ -103,7 +103,9 @@ tac_result tac_recorder_create(const char *path, const tac_device_info *info, ta
 		release(recorder);
 		return TAC_ERROR_IO;
 	}
-	tac_recording_header header = {.period_ns = info->period_ns};
+	tac_recording_header header = {.period_ns = info->period_ns,
+				       .max_force_N = (float)info->max_force_N,
+				       .max_torque_Nm = (float)info->max_torque_Nm};
 	memcpy(header.name, info->name, sizeof header.name);
 	memcpy(header.serial, info->serial, sizeof header.serial);
 	uint8_t bytes[TAC_RECORDING_HEADER_BYTES];

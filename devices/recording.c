@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,15 +52,33 @@ static uint32_t checksum(uint32_t crc, const uint8_t *bytes, size_t size)
 
 // ---- header ----
 
+static void put_float(uint8_t *out, float value)
+{
+	uint32_t bits;
+	memcpy(&bits, &value, sizeof bits);
+	put(out, bits, 4);
+}
+
+// A maximum: one that cannot be is not known.
+static float get_float(const uint8_t *bytes)
+{
+	const uint32_t bits = (uint32_t)get(bytes, 4);
+	float value;
+	memcpy(&value, &bits, sizeof value);
+	return isfinite(value) && value > 0 ? value : 0;
+}
+
 void tac_recording_encode_header(const tac_recording_header *header, uint8_t *out)
 {
 	memset(out, 0, TAC_RECORDING_HEADER_BYTES);
 	memcpy(out, magic, sizeof magic);
 	put(out + 8, TAC_RECORDING_VERSION, 2);
 	put(out + 10, TAC_RECORDING_HEADER_BYTES, 2);
+	put_float(out + 12, header->max_force_N);
 	put(out + 16, (uint64_t)header->period_ns, 8);
 	memcpy(out + 24, header->name, sizeof header->name - 1);
 	memcpy(out + 56, header->serial, sizeof header->serial - 1);
+	put_float(out + 88, header->max_torque_Nm);
 	put(out + 92, checksum(0, out, 92), 4);
 }
 
@@ -78,6 +97,8 @@ tac_result tac_recording_decode_header(const uint8_t *bytes, size_t size, tac_re
 	if (get(bytes + 10, 2) != TAC_RECORDING_HEADER_BYTES || get(bytes + 92, 4) != checksum(0, bytes, 92))
 		return TAC_ERROR_FORMAT;
 	*out_version = version;
+	out_header->max_force_N = get_float(bytes + 12);
+	out_header->max_torque_Nm = get_float(bytes + 88);
 	out_header->period_ns = (int64_t)get(bytes + 16, 8);
 	memcpy(out_header->name, bytes + 24, sizeof out_header->name - 1);
 	memcpy(out_header->serial, bytes + 56, sizeof out_header->serial - 1);
@@ -338,7 +359,8 @@ void tac_recording_fini(tac_recording *recording)
 
 tac_result tac_recording_export_csv(const tac_recording *recording, const char *path)
 {
-	FILE *file = fopen(path, "w");
+	const bool standard = strcmp(path, "-") == 0;
+	FILE *file = standard ? stdout : fopen(path, "w");
 	if (!file)
 		return fail_io("open", path);
 	fputs("t_s,x,y,z,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz,fx,fy,fz,tx,ty,tz,buttons,status\n", file);
@@ -356,5 +378,5 @@ tac_result tac_recording_export_csv(const tac_recording *recording, const char *
 			tac_device_status_name(sample->status));
 	}
 	const bool failed = ferror(file) != 0;
-	return fclose(file) != 0 || failed ? fail_io("write", path) : TAC_OK;
+	return (standard ? fflush(file) : fclose(file)) != 0 || failed ? fail_io("write", path) : TAC_OK;
 }

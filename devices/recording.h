@@ -1,7 +1,8 @@
 // Recording: what a device reported and was told, tick by tick, as a file. Lossless, so that a replay gives
 // the same bits. Little-endian, a header and then blocks:
-//  - header: "\x89TACREC\n", u16 version, u16 header bytes, u32 0, i64 period in ns, 32 bytes device name,
-//    32 bytes serial, u32 0, u32 CRC-32 of what precedes.
+//  - header: "\x89TACREC\n", u16 version, u16 header bytes, f32 largest force in N, i64 period in ns, 32
+//  bytes
+//    device name, 32 bytes serial, f32 largest torque in Nm, u32 CRC-32 of what precedes.
 //  - block: u32 "TBLK", u32 payload bytes, u32 samples, u32 CRC-32 of these three and the payload, payload.
 //
 // A sample is 21 words of 64 bits: time, position, rotation (x y z w), velocity, angular velocity, force,
@@ -31,6 +32,7 @@ typedef struct tac_recording_header {
 	int64_t period_ns;
 	char name[32]; // of the device; the last byte is 0
 	char serial[32];
+	float max_force_N, max_torque_Nm; // of the device; 0: not known, or none
 } tac_recording_header;
 
 // One tick.
@@ -82,8 +84,8 @@ tac_result tac_recording_decode(const uint8_t *bytes, size_t size, const char *n
 void tac_recording_fini(tac_recording *recording);
 
 // Writes the samples as text, a line each, numbers with all their digits:
-// t_s,x,y,z,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz,fx,fy,fz,tx,ty,tz,buttons,status. Time begins at 0. TAC_ERROR_IO
-// with a log line.
+// t_s,x,y,z,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz,fx,fy,fz,tx,ty,tz,buttons,status. Time begins at 0. "-" is the
+// standard output. TAC_ERROR_IO with a log line.
 // Thread: setup.
 tac_result tac_recording_export_csv(const tac_recording *recording, const char *path);
 

@@ -83,6 +83,22 @@ class Run(Refusing):
             data = json.loads(again.stdout)
             self.assertLess(data["ticks"], 2000)  # it ended with the recording
             self.assertGreater(data["tools"][0]["contact_ticks"], 0)
+            # The forces are those of the session, but where a loop that was held up lowered the stiffness.
+            felt = [json.loads(each.stdout)["tools"][0]["max_force_N"] for each in (result, again)]
+            self.assertGreater(felt[0], 1)
+            self.assertGreater(felt[1], 0.8 * felt[0])
+            # As text it is a path for `tactus render`, off line.
+            text, output = (os.path.join(folder, name) for name in ("in.csv", "out.csv"))
+            self.assertEqual(tactus("view", path, "--csv", text).returncode, 0)
+            self.assertEqual(tactus("view", path, "--csv", "-").stdout, open(text).read())
+            self.assertEqual(tactus("render", "sphere", "--input", text, "--output", output).returncode, 0)
+            with open(text) as recorded, open(output) as rendered:
+                pairs = list(zip(csv.DictReader(recorded), csv.DictReader(rendered)))
+            self.assertGreater(len(pairs), 1000)
+            wrong = [abs(float(recorded["fz"]) - float(rendered["fz"])) for recorded, rendered in pairs]
+            self.assertLess(sorted(wrong)[len(wrong) * 9 // 10], 0.02)
+            self.assertEqual(tactus("view", "/no/such/file", "--csv", "-").returncode, 2)
+            self.assertEqual(tactus("view", path, "--csv", "/no/such/folder/x").returncode, 1)
 
     def test_it_writes_a_trace(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -59,7 +59,11 @@ void setUp(void)
 	memset(samples, 0, sizeof samples);
 	for (int k = 0; k < SAMPLES; k++)
 		samples[k] = make_sample(&rng, k);
-	const tac_recording_header header = {.period_ns = 1000000, .name = "sim:falcon", .serial = "007"};
+	const tac_recording_header header = {.period_ns = 1000000,
+					     .name = "sim:falcon",
+					     .serial = "007",
+					     .max_force_N = 8.5F,
+					     .max_torque_Nm = 0.25F};
 	tac_recording_encode_header(&header, file);
 	file_bytes = TAC_RECORDING_HEADER_BYTES;
 	for (uint32_t k = 0, b = 0; k < SAMPLES; k += TAC_RECORDING_BLOCK_SAMPLES, b++) {
@@ -99,6 +103,8 @@ static void what_goes_in_comes_out_to_the_bit(void)
 	TEST_ASSERT_EQUAL_STRING("sim:falcon", recording.header.name);
 	TEST_ASSERT_EQUAL_STRING("007", recording.header.serial);
 	TEST_ASSERT_EQUAL_INT64(1000000, recording.header.period_ns);
+	TEST_ASSERT_EQUAL_FLOAT(8.5F, recording.header.max_force_N);
+	TEST_ASSERT_EQUAL_FLOAT(0.25F, recording.header.max_torque_Nm);
 	TEST_ASSERT_EQUAL_INT(0, logged_lines);
 }
 
@@ -129,9 +135,10 @@ static uint32_t crc_by_definition(const uint8_t *bytes, size_t size)
 
 static void the_bytes_are_those_the_header_documents(void)
 {
-	const uint8_t begin[24] = {0x89, 'T', 'A', 'C', 'R', 'E', 'C',  '\n', 1,   0,
-				   96,   0,   0,   0,   0,   0,   0x40, 0x42, 0x0f};
+	const uint8_t begin[24] = {0x89, 'T', 'A', 'C', 'R',  'E',  'C',  '\n', 1,   0,
+				   96,   0,   0,   0,   0x08, 0x41, 0x40, 0x42, 0x0f}; // 8.5 is 0x41080000
 	TEST_ASSERT_EQUAL_MEMORY(begin, file, sizeof begin);
+	TEST_ASSERT_EQUAL_MEMORY("\0\0\x80\x3e", file + 88, 4); // 0.25 is 0x3e800000
 	TEST_ASSERT_EQUAL_STRING("sim:falcon", (const char *)file + 24);
 	TEST_ASSERT_EQUAL_UINT32(0xcbf43926, crc_by_definition((const uint8_t *)"123456789", 9));
 	const uint32_t crc = crc_by_definition(file, 92);
@@ -210,6 +217,20 @@ static void a_damaged_or_newer_header_is_refused_with_a_reason(void)
 	damaged[8] = 2;
 	TEST_ASSERT_EQUAL(TAC_ERROR_FORMAT, tac_recording_decode(damaged, file_bytes, "x", &recording));
 	TEST_ASSERT_EQUAL_STRING("recording x: expected version 1, found 2", logged);
+}
+
+static void a_largest_force_that_cannot_be_is_not_known(void)
+{
+	const float nonsense[] = {NAN, INFINITY, -3};
+	for (size_t i = 0; i < 3; i++) {
+		const tac_recording_header header = {.max_force_N = nonsense[i],
+						     .max_torque_Nm = nonsense[i]};
+		tac_recording_encode_header(&header, file);
+		TEST_ASSERT_EQUAL(TAC_OK, tac_recording_decode(file, file_bytes, "x", &recording));
+		TEST_ASSERT_EQUAL_FLOAT(0, recording.header.max_force_N);
+		TEST_ASSERT_EQUAL_FLOAT(0, recording.header.max_torque_Nm);
+		tac_recording_fini(&recording);
+	}
 }
 
 // With the checksum mended, so that the decoder itself meets the nonsense.
@@ -377,6 +398,7 @@ int main(void)
 	RUN_TEST(a_file_cut_off_anywhere_keeps_all_whole_blocks);
 	RUN_TEST(a_flipped_bit_costs_its_own_block_only);
 	RUN_TEST(a_damaged_or_newer_header_is_refused_with_a_reason);
+	RUN_TEST(a_largest_force_that_cannot_be_is_not_known);
 	RUN_TEST(random_bytes_with_a_right_checksum_never_lead_out_of_the_block);
 	RUN_TEST(bytes_left_over_in_a_block_are_damage);
 	RUN_TEST(junk_between_blocks_costs_no_block);
