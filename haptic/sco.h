@@ -89,10 +89,10 @@ typedef struct tac_sco_def {
 	double stop_length_m; // an unrestricted piece shorter than this ends the step; default 50 µm
 
 	// Limits of one step, counts.
-	int32_t pieces;       // of motion, default 8
-	int32_t gathers;      // looks for contacts, over all objects, default 16
-	int32_t certificates; // default 14
-	int32_t qps;          // default 48
+	int32_t pieces;       // of motion, default 16
+	int32_t gathers;      // looks for contacts, over all objects, default 32
+	int32_t certificates; // default 28
+	int32_t qps;          // default 96
 	// Pairs of triangles, over all gathers, certificates and sweeps; what is done to find them counts as
 	// so many pairs as it takes the time of, about 0.3 µs each. A step that comes after three which could
 	// not move for want of pairs has three times as many. Default 540

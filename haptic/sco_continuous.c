@@ -9,8 +9,8 @@
 #define TRIES        6
 #define TRIES_UPHILL 3
 // A piece must bring the device closer by this, m^2 in the metric, else the step has converged: less is
-// chatter.
-#define CLOSER 1e-12
+// chatter. What is left is about its root.
+#define CLOSER 2.5e-13
 // Contacts are looked for so far, as a part of the trust radius; a list that reaches almost as far is not
 // made anew.
 #define LOOK       0.4

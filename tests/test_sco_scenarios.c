@@ -531,9 +531,6 @@ static void a_sphere_follows_a_groove(void)
 
 // --- 11 … 15: pegs ---
 
-// A piece of motion that gains less than 1e-12 m^2 of the squared distance is not made: it leaves this, m.
-#define CONVERGED 1.05e-6
-
 static void pegs_slide_to_the_bottom_of_their_holes(void)
 {
 	const double clearance[] = {1e-3, 0.5e-3, 0.2e-3, 0.1e-3, 0.05e-3}; // of the diameter
@@ -543,7 +540,7 @@ static void pegs_slide_to_the_bottom_of_their_holes(void)
 					   at(0, 0, 0.028), 2600, insert);
 		outcome o = run(&s);
 		TEST_REACHED(o.depth <= 50e-6);
-		TEST_REACHED(o.error <= CONVERGED);
+		TEST_REACHED(o.error <= 1e-6);
 		TEST_REACHED(o.force_step_N <= 0.02);
 		scenario_free(&s);
 	}
@@ -593,14 +590,6 @@ static void a_brick_walks_over_terrain(void)
 	if (!TAC_TEST_SANITIZED)
 		s.samples = SAMPLES_MOST; // few of them are large: fewer samples would be a lottery
 	outcome o = run(&s);
-	TEST_REACHED(o.median <= 10e-6);
-	TEST_REACHED(o.p95 <= 250e-6);
-	TEST_REACHED(o.sticks == 0);
-	s.name = "terrain 0.5, 16"; // pieces, and the other counts as the study had them
-	s.def.pieces = 16;
-	s.def.gathers = s.def.certificates = 64;
-	s.def.qps = 256;
-	o = run(&s);
 	TEST_REACHED(o.median <= 10e-6);
 	TEST_REACHED(o.p95 <= 100e-6);
 	TEST_REACHED(o.sticks == 0);
