@@ -30,6 +30,10 @@
 // After so many steps that ended for want of pairs before they moved, the next ones have so many times more.
 #define STUCK       3
 #define STUCK_PAIRS 3
+// A piece that rolls over an edge or a vertex ends no closer than this part of the hold gap.
+#define ROLLED 0.9
+// What stops a roll is given a wider berth: the next one goes this part of the way to it.
+#define ROLL_AGAIN 0.8
 // How often a push is halved before its object waits.
 #define PUSHES 3
 
@@ -51,6 +55,8 @@ static void move(tac_sco *sco, tac_sco_twist t, double s)
 
 static double floor_from(const tac_sco *sco, double distance)
 {
+	if (sco->tick.rolls)
+		return ROLLED * sco->def.hold_gap_m;
 	double half = 0.5 * sco->def.hold_gap_m;
 	if (distance >= half)
 		return half;
@@ -66,7 +72,8 @@ static double commit(tac_sco *sco, tac_sco_twist t, double f, double from_distan
 	if (must_come_closer)
 		energy = tac_sco_energy(sco, sco->pose, sco->tick.device);
 	int uphill = 0;
-	for (int k = 0; k < TRIES && f > 0; k++, f *= 0.5) {
+	int tries = sco->tick.rolls ? 1 : TRIES; // halfway round it is close
+	for (int k = 0; k < tries && f > 0; k++, f *= 0.5) {
 		double distance, known = margin;
 		if (must_come_closer) {
 			tac_dpose there = tac_sco_pose_after(sco->pose, t, f);
@@ -205,6 +212,13 @@ static void advance_objects(tac_sco *sco)
 	}
 }
 
+// Something else is behind the curve that a piece would have gone round: the next goes so far at most.
+static verdict roll_less(tac_sco *sco, double way)
+{
+	sco->tick.roll = way;
+	return GO_ON;
+}
+
 // One piece of motion near contact: contacts, QP, certificate, commit.
 static verdict work(tac_sco *sco, tac_sco_twist t0)
 {
@@ -216,6 +230,7 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 		double left = tick->slew - tick->moved + 1e-6;
 		slewed = left < reach;
 		reach = fmin(reach, left);
+		tick->roll = fmin(tick->roll, left);
 	}
 	bool push = tac_sco_pushing(sco);
 	if (push)
@@ -237,6 +252,8 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 		wait_for_tool(sco);
 		return GO_ON;
 	}
+	if (tick->rolls)
+		reach = fmax(reach, tick->roll);
 	double s = tac_sco_limit(sco, t, reach);
 	if (s < 1) {
 		t = tac_sco_twist_scale(t, s);
@@ -257,6 +274,7 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 		sco->known = -1;
 		sco->distance -= way;
 		tick->way += way;
+		tick->moved += tick->near ? way : 0;
 		return limited ? GO_ON : DONE;
 	}
 	// After a first piece the rest can wait for the next step, where it costs nothing extra.
@@ -268,6 +286,8 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 		sco->trust_cap = CAP_AGAIN * way; // a proof of less may be had in time
 		return DONE;
 	}
+	if (tick->rolls && proof.fraction < 1)
+		return roll_less(sco, ROLL_AGAIN * proof.fraction * way);
 	if (proof.fraction < 0.25 && tick->rounds < ROUNDS && tac_sco_inject(sco, &proof, t)) {
 		tick->rounds++;
 		sco->report->injected++;
@@ -276,6 +296,9 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 	}
 	tick->rounds = 0;
 	double got = commit(sco, t, proof.fraction, sco->distance, LOOK * trust + 2 * hold);
+	if (tick->rolls && got <= 0)
+		return roll_less(sco, 0);
+	tick->roll = sco->def.trust_max_m;
 	if (got < 0)
 		return DONE;
 	sco->injected_count = 0;
@@ -299,6 +322,7 @@ void tac_sco_move_continuous(tac_sco *sco)
 {
 	tac_sco_tick *tick = &sco->tick;
 	tick->near = sco->near;
+	tick->roll = sco->def.trust_max_m;
 	tick->pairs = sco->def.pairs * (sco->stuck_steps < STUCK ? 1 : STUCK_PAIRS);
 	advance_objects(sco);
 	// Where the last step ended for want of pairs before it could leave, this one goes on.
@@ -312,6 +336,7 @@ void tac_sco_move_continuous(tac_sco *sco)
 		if (way < 1e-12 && !tac_sco_pushing(sco))
 			break;
 		sco->report->pieces++;
+		tick->rolls = false;
 		bool far = way > sco->def.trust_max_m || tac_dvec3_length(t0.w) > sco->def.turn_max_rad;
 		if (far && !tick->near && !tac_sco_pushing(sco)) {
 			if (fly(sco, t0)) {
@@ -320,7 +345,8 @@ void tac_sco_move_continuous(tac_sco *sco)
 			}
 			tick->near = true;
 		}
-		if (sco->def.slew_m > 0 && tick->moved >= tick->slew && tick->near && !tac_sco_pushing(sco)) {
+		if (sco->def.slew_m > 0 && tick->moved >= AT_LIMIT * tick->slew && tick->near &&
+		    !tac_sco_pushing(sco)) {
 			sco->report->flags |= TAC_SCO_SLEWED | TAC_SCO_LIMITED;
 			break;
 		}

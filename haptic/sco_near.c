@@ -14,6 +14,8 @@
 
 // A round tool that meets what it did not see stops this part of the hold gap before it.
 #define ROUND_ZONE 0.95
+// One that rolls keeps this part.
+#define ROLL_ZONE 0.1
 // Less is no turn, rad.
 #define TURN_MIN 1e-12
 
@@ -105,7 +107,7 @@ static double certify_round(tac_sco *sco, tac_sco_thing *thing, const tac_sco_re
 {
 	tac_ccd_options options = tac_ccd_options_default();
 	options.pair_limit = pairs_left(sco);
-	options.zone = ROUND_ZONE * sco->def.hold_gap_m;
+	options.zone = (sco->tick.rolls ? ROLL_ZONE : ROUND_ZONE) * sco->def.hold_gap_m;
 	tac_ccd_result c;
 	if (tac_dvec3_length(r->twist.w) > TURN_MIN) {
 		options.zone = tac_certificate_options_default().threshold;

@@ -73,6 +73,8 @@ typedef struct tac_sco_tick {
 	int64_t pairs; // that it may take
 	int rounds;    // of injection at this pose
 	bool near;
+	double roll; // how far the next piece may roll over edges and vertices, m
+	bool rolls;  // this piece does: its straight way uses the hold gap
 } tac_sco_tick;
 
 struct tac_sco {

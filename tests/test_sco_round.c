@@ -1,4 +1,5 @@
 // Round tools: where a sphere and a capsule rest is known in closed form.
+#include "collision/contacts.h"
 #include "haptic/sco.h"
 #include "tests/allocations.h"
 #include "tests/ccd_referee.h"
@@ -252,6 +253,89 @@ static void random_devices_never_bring_a_round_tool_through(void)
 	}
 }
 
+// --- rolling over edges and vertices ---
+
+// Around a vertex and an edge of a box, close to them: the device turns a little, the sphere has far to go.
+// Tangent planes where it stands would take it there in many pieces; where it rests is known.
+static void a_sphere_rolls_over_a_vertex_and_an_edge(void)
+{
+	const double radius = 0.002, rest = radius + HOLD, near = 3e-4;
+	rig g = sphere_over(box_mesh(0.04, 0.04, 0.04, 1), radius, at(0.03, 0.03, 0.03));
+	for (int edge = 0; edge < 2; edge++) {
+		tac_sco_report r;
+		go(&g, V(0.02 + near, 0.02 + near, edge ? 0.005 : 0.02 + near));
+		for (int k = 0; k < 80; k++) {
+			double t = 0.2 + 0.015 * k;
+			tac_dvec3 n = edge ? V(cos(t), sin(t), 0)
+					   : tac_dvec3_normalize(V(cos(t), sin(t), 0.4 + 0.2 * sin(3 * t)));
+			tac_dvec3 corner = V(0.02, 0.02, edge ? 0.005 - 1e-4 * k : 0.02);
+			tac_dvec3 device = tac_dvec3_add_scaled(corner, near, n);
+			tac_sco_step(g.sco, tac_dpose_make(device, tac_dquat_identity()), NULL, &r);
+			if (k < 5)
+				continue; // it comes from elsewhere
+			tac_dvec3 known = tac_dvec3_add_scaled(corner, rest, n);
+			TEST_ASSERT_TRUE(tac_dvec3_length(tac_dvec3_sub(known, r.T_world_sco.position)) <
+					 2e-6);
+			TEST_ASSERT_LESS_OR_EQUAL(4, r.pieces);
+		}
+	}
+	rig_free(&g);
+}
+
+// Where a contact rolls to, the feature that it rolls over is still the closest one of all triangles, and the
+// direction is that of the target, unless the feature or the limit ends before.
+static void contacts_roll_as_far_as_their_feature_is_the_closest(void)
+{
+	thing scene = thing_make(sphere_mesh(0.03, 2));
+	tac_ccd_round_context *context = calloc(1, sizeof *context);
+	tac_contacts *list = malloc(sizeof *list);
+	TEST_ASSERT_TRUE(context && list);
+	tac_rng rng = tac_rng_seed(5, 12);
+	int reached = 0, ended = 0;
+	for (int k = 0; k < (TAC_TEST_SANITIZED ? 200 : 4000); k++) {
+		const double radius = 0.004;
+		int32_t v = (int32_t)tac_rng_range_f64(&rng, 0, scene.mesh->vertex_count);
+		tac_dvec3 p = tac_dvec3_scale(tac_dvec3_from_vec3(scene.mesh->vertices[v]), 0.0341 / 0.03);
+		p = tac_dvec3_add_scaled(p, tac_rng_range_f64(&rng, 0, 2e-3), tac_rng_unit_f64(&rng));
+		tac_contacts_round(&(tac_ccd_round){p, p, radius}, scene.body, 1e-3, context, list);
+		for (int32_t i = 0; i < list->count; i++) {
+			const tac_contact_point *c = &list->list[i];
+			tac_dvec3 foot = tac_dvec3_add_scaled(c->point, -c->gap, c->normal);
+			tac_dvec3 aim = tac_dvec3_normalize(
+				tac_dvec3_add_scaled(c->normal, 0.1, tac_rng_unit_f64(&rng)));
+			double most = tac_rng_range_f64(&rng, 0.01, 0.2);
+			tac_dvec3 n =
+				tac_contacts_roll(c, scene.body, tac_dvec3_add_scaled(foot, 0.01, aim), most);
+			double turn = 2 * asin(0.5 * tac_dvec3_length(tac_dvec3_sub(n, c->normal)));
+			TEST_ASSERT_DOUBLE_WITHIN(1e-12, 1, tac_dvec3_length(n));
+			TEST_ASSERT_TRUE(turn <= most + 1e-9);
+			if (c->kind == TAC_CONTACT_VERTEX_FACE) {
+				TEST_ASSERT_TRUE(turn == 0);
+				continue;
+			}
+			tac_dvec3 there = tac_dvec3_add_scaled(foot, radius, n);
+			TEST_ASSERT_DOUBLE_WITHIN(4e-9, radius, referee(&scene, there, there));
+			if (c->kind != TAC_CONTACT_VERTEX_VERTEX)
+				continue;
+			double missed = tac_dvec3_length(tac_dvec3_cross(n, aim));
+			if (missed < 1e-9)
+				reached++;
+			else if (turn < most - 1e-4) {
+				// A little further another feature is closer.
+				ended++;
+				tac_dvec3 on = tac_dvec3_normalize(tac_dvec3_add_scaled(
+					n, 1e-2, tac_dvec3_normalize(tac_dvec3_sub(aim, n))));
+				there = tac_dvec3_add_scaled(foot, radius, on);
+				TEST_ASSERT_TRUE(referee(&scene, there, there) < radius - 1e-12);
+			}
+		}
+	}
+	TEST_ASSERT_TRUE(TAC_TEST_SANITIZED || (reached > 50 && ended > 50));
+	free(list);
+	free(context);
+	thing_free(&scene);
+}
+
 // The same device path gives the same poses and contacts to the last bit, again and on every instruction set.
 static void replays_are_the_same_on_every_instruction_set(void)
 {
@@ -303,6 +387,8 @@ int main(void)
 	RUN_TEST(a_capsule_lies_flat_on_a_plane);
 	RUN_TEST(a_capsule_turns_freely_in_a_plane);
 	RUN_TEST(a_pressed_capsule_tilts_as_far_as_the_springs_say);
+	RUN_TEST(a_sphere_rolls_over_a_vertex_and_an_edge);
+	RUN_TEST(contacts_roll_as_far_as_their_feature_is_the_closest);
 	RUN_TEST(replays_are_the_same_on_every_instruction_set);
 	RUN_TEST(random_devices_never_bring_a_round_tool_through);
 	return UNITY_END();
