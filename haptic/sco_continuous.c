@@ -27,9 +27,11 @@
 #define BIAS_MAX   0.8
 // Above this part of a limit, the limit counts as reached.
 #define AT_LIMIT 0.98
-// After so many steps that ended for want of pairs before they moved, the next ones have so many times more.
-#define STUCK       3
-#define STUCK_PAIRS 3
+// After so many steps that ended for want of pairs before they moved, the next ones have so many times more,
+// but no more than this, 0.6 ms, unless the def gives them.
+#define STUCK            3
+#define STUCK_PAIRS      3
+#define STUCK_PAIRS_MOST 2000
 // A piece that rolls over an edge or a vertex ends no closer than this part of the hold gap.
 #define ROLLED 0.9
 // What stops a roll is given a wider berth: the next one goes this part of the way to it.
@@ -323,7 +325,12 @@ void tac_sco_move_continuous(tac_sco *sco)
 	tac_sco_tick *tick = &sco->tick;
 	tick->near = sco->near;
 	tick->roll = sco->def.trust_max_m;
-	tick->pairs = sco->def.pairs * (sco->stuck_steps < STUCK ? 1 : STUCK_PAIRS);
+	tick->pairs = sco->def.pairs;
+	if (sco->stuck_steps >= STUCK && tick->pairs < STUCK_PAIRS_MOST) {
+		tick->pairs *= STUCK_PAIRS;
+		if (tick->pairs > STUCK_PAIRS_MOST)
+			tick->pairs = STUCK_PAIRS_MOST;
+	}
 	advance_objects(sco);
 	// Where the last step ended for want of pairs before it could leave, this one goes on.
 	bool go_on = sco->known > 0 && !tac_sco_pushing(sco);
