@@ -114,7 +114,7 @@ static void judge_way(const rig *g, tac_dpose from, tac_dpose to, const tac_sco_
 // itself.)
 #define SETTLES 120
 #define STILL   1e-7
-#define FALLS   5e-13
+#define FALLS   1e-13
 
 typedef enum gait { GLIDE, SPIN, TELEPORT, RUSH, HOLD, GLIDE_AGAIN, GAITS } gait;
 
