@@ -58,7 +58,7 @@ typedef struct felt {
 	int64_t ticks;
 	double least_allowed_N_per_m;
 	int64_t derated_ticks;
-	tac_derate_reason derated_by;
+	tac_derate_reason derated_by; // what allowed the least
 	double most_damping_N_s_per_m;
 } felt;
 
@@ -88,12 +88,13 @@ static void feel(felt *f, const tac_snapshot *s, course *c)
 	f->max_depth_m = fmax(f->max_depth_m, depth);
 	f->least_energy_J = fmin(f->least_energy_J, s->passivity_J);
 	f->most_damping_N_s_per_m = fmax(f->most_damping_N_s_per_m, s->passivity_N_s_per_m);
-	f->least_allowed_N_per_m =
-		f->ticks == 0 ? s->allowed_N_per_m : fmin(f->least_allowed_N_per_m, s->allowed_N_per_m);
+	if (f->ticks == 0 || s->allowed_N_per_m < f->least_allowed_N_per_m) {
+		f->least_allowed_N_per_m = s->allowed_N_per_m;
+		f->derated_by = s->derated_by;
+	}
 	if (s->contact_count > 0) {
 		f->sum_force_N += force;
 		f->derated_ticks += s->derated;
-		f->derated_by = s->derated ? s->derated_by : f->derated_by;
 	}
 	if (s->contact_count > f->max_contacts)
 		f->max_contacts = s->contact_count;
@@ -212,6 +213,11 @@ static void show_live(terminal *t, const settings *s, runner *r, const tac_monit
 	terminal_show(t, text);
 }
 
+static double mean_force_N(const felt *f, const tac_snapshot *n)
+{
+	return n->contact_ticks > 0 ? f->sum_force_N / (double)n->contact_ticks : 0;
+}
+
 static void print_felt(const runner *r)
 {
 	const session *se = &r->session;
@@ -221,19 +227,21 @@ static void print_felt(const runner *r)
 		if (!n)
 			continue;
 		const double share = f->ticks > 0 ? 100.0 * (double)n->contact_ticks / (double)f->ticks : 0;
-		printf("%-9s in contact %.1f %% of the time, at most %d contacts; force %.2f N mean in "
+		printf("%-9s in contact %.1f %% of the time, at most %d contact%s; force %.2f N mean in "
 		       "contact, "
 		       "%.2f N at most; torque %.3f Nm at most; device %.2f mm off at most\n",
-		       se->scene->tools[i].name, share, (int)f->max_contacts,
-		       n->contact_ticks > 0 ? f->sum_force_N / (double)n->contact_ticks : 0, f->max_force_N,
-		       f->max_torque_Nm, 1e3 * f->max_depth_m);
+		       se->scene->tools[i].name, share, (int)f->max_contacts, f->max_contacts == 1 ? "" : "s",
+		       mean_force_N(f, n), f->max_force_N, f->max_torque_Nm, 1e3 * f->max_depth_m);
+		if (n->state == TAC_SERVO_WAITING)
+			printf("          no force: the tool began inside of something and did not come "
+			       "free\n");
 		if (isfinite(f->least_allowed_N_per_m))
-			printf("          stiffness allowed %.0f N/m at least", f->least_allowed_N_per_m);
+			printf("          stiffness allowed %.0f N/m at least, by the %s",
+			       f->least_allowed_N_per_m, tac_derate_reason_name(f->derated_by));
 		else
 			printf("          stiffness not limited: the device's mechanics are not known");
 		if (f->derated_ticks > 0)
-			printf(", derated by %s in %lld ticks", tac_derate_reason_name(f->derated_by),
-			       (long long)f->derated_ticks);
+			printf(", derated in %lld ticks", (long long)f->derated_ticks);
 		printf("; passivity: %.3f mJ at least, %.2f N s/m damping at most\n", 1e3 * f->least_energy_J,
 		       f->most_damping_N_s_per_m);
 		printf("          faults %llu, unknown %llu, mover out of work in %llu ticks; left out: "
@@ -290,11 +298,15 @@ static void json_felt(const settings *s, const runner *r)
 		json_print_string(stdout, se->devices[i]->info.name);
 		printf(", \"ticks\": %lld, \"contact_ticks\": %llu, \"max_contacts\": %d",
 		       (long long)f->ticks, (unsigned long long)n->contact_ticks, (int)f->max_contacts);
+		json_number("mean_force_N", mean_force_N(f, n));
 		json_number("max_force_N", f->max_force_N);
 		json_number("max_torque_Nm", f->max_torque_Nm);
 		json_number("max_depth_m", f->max_depth_m);
 		json_number("least_energy_J", f->least_energy_J);
 		json_number("least_allowed_N_per_m", f->least_allowed_N_per_m);
+		json_number("max_damping_N_s_per_m", f->most_damping_N_s_per_m);
+		printf(", \"state\": \"%s\", \"derated_by\": \"%s\"", tac_servo_state_name(n->state),
+		       tac_derate_reason_name(f->derated_by));
 		printf(", \"derated_ticks\": %lld, \"faults\": %llu, \"unknowns\": %llu, \"spent_ticks\": "
 		       "%llu, \"dropped\": "
 		       "{\"proximity\": "
@@ -308,7 +320,8 @@ static void json_felt(const settings *s, const runner *r)
 			       (unsigned long long)tac_servo_limit_count(se->servos[i], (tac_limit_reason)k));
 		printf("}}");
 	}
-	printf("],\n");
+	printf("], \"switched_off\": %s,\n",
+	       atomic_load_explicit(&r->switched_off, memory_order_relaxed) ? "true" : "false");
 }
 
 // ---- the run ----
@@ -617,6 +630,10 @@ int cmd_run(int argc, char **argv)
 		return code;
 	if (s.dump)
 		return dump_scene(s.dump);
+	if (s.picture_path && !s.view) {
+		fprintf(stderr, "tactus run: picture: expected --view with it, found none\n");
+		return EXIT_BAD_INPUT;
+	}
 	s.session.seconds = s.seconds;
 	s.session.period_ns = llround(1e9 / s.rate_Hz);
 	s.session.budget_ns = llround(0.6e9 / s.rate_Hz);

@@ -154,9 +154,17 @@ static int open_recorder(const session_def *def, session *s, int32_t i)
 
 // ---- all of it ----
 
-static int open_tools(const session_def *def, session *s)
+static int open_tools(const session_def *def, const char *command, session *s)
 {
 	int code = EXIT_SUCCESS;
+	for (int32_t i = s->scene->tool_count; i < TAC_SCENE_TOOLS; i++) {
+		if (def->devices[i]) {
+			fprintf(stderr, "%s: device '%s': expected a scene with %d tools, found %d in '%s'\n",
+				command, def->devices[i], (int)i + 1, (int)s->scene->tool_count,
+				s->scene->name);
+			return EXIT_BAD_INPUT;
+		}
+	}
 	for (int32_t i = 0; i < s->scene->tool_count && code == EXIT_SUCCESS; i++) {
 		code = open_device(def, s, i);
 		if (code == EXIT_SUCCESS && def->record)
@@ -214,7 +222,7 @@ int session_open(const session_def *def, const char *command, bool bare, session
 	if (code == EXIT_SUCCESS)
 		code = build_world(collider, s);
 	if (code == EXIT_SUCCESS && !bare)
-		code = open_tools(def, s);
+		code = open_tools(def, command, s);
 	return code;
 }
 

@@ -68,6 +68,7 @@ void tac_derate_init(tac_derate *derate, const tac_derate_def *def)
 	derate->delay_s = (double)def->delay_ns / 1e9;
 	compute(derate);
 	derate->allowed_N_per_m = derate->limit_N_per_m;
+	derate->held_by = derate->reason;
 }
 
 // Whether what was assumed is still a little more than what is, and not much more.
@@ -94,6 +95,8 @@ double tac_derate_step(tac_derate *derate, int64_t elapsed_ns, int64_t delay_ns)
 		d->allowed_N_per_m =
 			fmin(d->limit_N_per_m,
 			     d->allowed_N_per_m + d->def.rise_per_s * elapsed_s * d->limit_N_per_m);
+	if (d->allowed_N_per_m == d->limit_N_per_m)
+		d->held_by = d->reason;
 	return d->allowed_N_per_m;
 }
 

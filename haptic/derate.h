@@ -50,13 +50,14 @@ typedef struct tac_derate_def {
 // Caller-owned. The fields may be read and shown; tac_derate_step writes them.
 typedef struct tac_derate {
 	tac_derate_def def;
-	double period_s;          // effective, as measured
-	double delay_s;           // mean, as measured
-	double allowed_N_per_m;   // now
-	double limit_N_per_m;     // what it may rise to
-	tac_derate_reason reason; // of that limit
-	uint64_t computed;        // how often the limits were worked out anew
-	double assumed_period_s;  // for which the limit was computed: a little more than measured
+	double period_s;           // effective, as measured
+	double delay_s;            // mean, as measured
+	double allowed_N_per_m;    // now
+	double limit_N_per_m;      // what it may rise to
+	tac_derate_reason reason;  // of that limit
+	tac_derate_reason held_by; // what allows no more now: while it rises, the limit that made it fall
+	uint64_t computed;         // how often the limits were worked out anew
+	double assumed_period_s;   // for which the limit was computed: a little more than measured
 	double assumed_delay_s;
 } tac_derate;
 

@@ -189,11 +189,14 @@ static void fill_mapping(void *out)
 static const tac_scene_group mapping_group = {"a mapping", mapping_keys, sizeof(tac_scene_mapping),
 					      fill_mapping};
 
+// A limit of 0 would read as no force, and mean the device's own: it is left out to say so.
+#define LEAST 1e-6
+
 static const tac_scene_key limits_keys[] = {
-	{NUMBER(tac_scene_limits, max_force_N, 0, 1e3)},
-	{NUMBER(tac_scene_limits, max_torque_Nm, 0, 1e3)},
-	{NUMBER(tac_scene_limits, max_speed_m_per_s, 0, 1e3)},
-	{NUMBER(tac_scene_limits, max_stiffness_N_per_m, 0, 1e6)},
+	{NUMBER(tac_scene_limits, max_force_N, LEAST, 1e3)},
+	{NUMBER(tac_scene_limits, max_torque_Nm, LEAST, 1e3)},
+	{NUMBER(tac_scene_limits, max_speed_m_per_s, LEAST, 1e3)},
+	{NUMBER(tac_scene_limits, max_stiffness_N_per_m, LEAST, 1e6)},
 	{NUMBER(tac_scene_limits, engage_s, 0, 60)},
 	{INTEGER(tac_scene_limits, deadman_button, -1, 31)},
 	{0},

@@ -3,6 +3,8 @@
 #ifndef TAC_HAPTIC_SCENE_KEYS_H
 #define TAC_HAPTIC_SCENE_KEYS_H
 
+#include "haptic/scene.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,6 +49,9 @@ struct tac_scene_group {
 
 // The whole file. Thread: any.
 const tac_scene_group *tac_scene_root(void);
+
+// Where the file of a shape of kind mesh is, from where the program runs. Thread: any.
+void tac_scene_mesh_path(const tac_scene *scene, const tac_scene_shape *shape, char *out, size_t size);
 
 // Whether `key` belongs to the element at `base`, which for a shape depends on its kind. Thread: any.
 bool tac_scene_key_applies(const tac_scene_key *key, const void *base);

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <yaml.h>
 
 // Where the value of a field stood in the file, for what is checked after all has been read.
@@ -91,6 +92,19 @@ static size_t distance(const char *a, const char *b)
 	return least;
 }
 
+// A key that shapes of another kind have: those of this one.
+static bool foreign_key(reader *r, const yaml_node_t *node, const tac_scene_group *group, const void *base)
+{
+	char text[48], keys[256] = "";
+	for (const tac_scene_key *key = group->keys; key->name; key++) {
+		const size_t used = strlen(keys);
+		if (tac_scene_key_applies(key, base))
+			snprintf(keys + used, sizeof keys - used, "%s%s", used ? ", " : "", key->name);
+	}
+	return refuse(r, node->start_mark, "expected a key of %s of this kind (%s), found %s", group->noun,
+		      keys, shown(node, text));
+}
+
 static bool unknown_key(reader *r, const yaml_node_t *node, const tac_scene_group *group, const void *base)
 {
 	const tac_scene_key *nearest = NULL;
@@ -98,6 +112,8 @@ static bool unknown_key(reader *r, const yaml_node_t *node, const tac_scene_grou
 	if (node->type == YAML_SCALAR_NODE)
 		snprintf(found, sizeof found, "%s", (const char *)node->data.scalar.value);
 	for (const tac_scene_key *key = group->keys; key->name; key++) {
+		if (strcmp(found, key->name) == 0)
+			return foreign_key(r, node, group, base);
 		if (tac_scene_key_applies(key, base) &&
 		    (!nearest || distance(found, key->name) < distance(found, nearest->name)))
 			nearest = key;
@@ -378,18 +394,43 @@ static bool check_materials(reader *r)
 	return true;
 }
 
+// Mesh files are there; what is in them is seen when they are read.
+static bool check_files(reader *r, const tac_scene_shape *shapes, int32_t count)
+{
+	for (int32_t i = 0; i < count; i++) {
+		char path[2 * TAC_SCENE_TEXT + 2];
+		if (shapes[i].kind != TAC_SCENE_MESH)
+			continue;
+		tac_scene_mesh_path(r->scene, &shapes[i], path, sizeof path);
+		if (access(path, R_OK) != 0)
+			return refuse(r, place_of(r, shapes[i].file), "expected a mesh file, found '%s': %s",
+				      path, strerror(errno));
+	}
+	return true;
+}
+
+static bool check_tools(reader *r)
+{
+	tac_scene *s = r->scene;
+	for (int32_t i = 0; i < s->tool_count; i++) {
+		const tac_scene_tool *t = &s->tools[i];
+		if (t->axes != 3 && t->axes != 6)
+			return refuse(r, place_of(r, &t->axes), "expected 3 or 6, found '%d'", (int)t->axes);
+		if (!check_files(r, t->shapes, t->shape_count) || !check_path(r, t->hand, t->hand_count))
+			return false;
+	}
+	return true;
+}
+
 static bool check_scene(reader *r)
 {
 	tac_scene *s = r->scene;
-	if (!check_materials(r))
+	if (!check_materials(r) || !check_tools(r))
 		return false;
-	for (int32_t i = 0; i < s->tool_count; i++) {
-		if (!check_path(r, s->tools[i].hand, s->tools[i].hand_count))
-			return false;
-	}
 	for (int32_t i = 0; i < s->object_count; i++) {
 		const tac_scene_object *o = &s->objects[i];
-		if (!check_reference(r, o->material) || !check_path(r, o->path, o->path_count))
+		if (!check_files(r, o->shapes, o->shape_count) || !check_reference(r, o->material) ||
+		    !check_path(r, o->path, o->path_count))
 			return false;
 		for (int32_t k = 0; k < o->surface_count; k++) {
 			if (!check_reference(r, o->surfaces[k].material))
@@ -400,13 +441,25 @@ static bool check_scene(reader *r)
 		const tac_scene_camera *c = &s->cameras[i];
 		const tac_dvec3 view = tac_dvec3_sub(c->target_m, c->eye_m);
 		if (!(tac_dvec3_length(tac_dvec3_cross(view, c->up)) > 0))
-			return refuse(r, place_of(r, c->eye_m.x == 0 ? (const void *)c : &c->eye_m),
+			return refuse(r, place_of(r, &c->eye_m),
 				      "expected a camera that looks somewhere but along 'up'");
 	}
 	return true;
 }
 
 // ---- the file ----
+
+static bool set_folder(reader *r)
+{
+	const char *slash = strrchr(r->name, '/');
+	const size_t length = slash ? (size_t)(slash - r->name) : 0;
+	if (length >= sizeof r->scene->folder)
+		return refuse(r, (yaml_mark_t){0, 0, 0},
+			      "expected a folder with a name below %zu bytes, found %zu",
+			      sizeof r->scene->folder, length);
+	memcpy(r->scene->folder, r->name, length);
+	return true;
+}
 
 static bool read_document(reader *r, yaml_parser_t *parser)
 {
@@ -418,7 +471,7 @@ static bool read_document(reader *r, yaml_parser_t *parser)
 	const yaml_node_t *root = yaml_document_get_root_node(&r->document);
 	bool ok;
 	if (root)
-		ok = read_group(r, root, tac_scene_root(), r->scene) && check_scene(r);
+		ok = read_group(r, root, tac_scene_root(), r->scene) && set_folder(r) && check_scene(r);
 	else
 		ok = refuse(r, (yaml_mark_t){0, 0, 0}, "expected a scene, found nothing");
 	yaml_document_delete(&r->document);
@@ -451,14 +504,10 @@ tac_result tac_scene_parse(const char *text, size_t bytes, const char *name, tac
 		return TAC_ERROR_MEMORY;
 	}
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);
-	if (read_document(&r, &parser)) {
-		const char *slash = strrchr(name, '/');
-		if (slash)
-			snprintf(r.scene->folder, sizeof r.scene->folder, "%.*s", (int)(slash - name), name);
+	if (read_document(&r, &parser))
 		*out_scene = r.scene;
-	} else {
+	else
 		free(r.scene);
-	}
 	yaml_parser_delete(&parser);
 	free(r.places);
 	return r.result;

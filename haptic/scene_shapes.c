@@ -4,6 +4,7 @@
 #include "collision/mesh_load.h"
 #include "collision/mesh_shapes.h"
 #include "collision/shape.h"
+#include "haptic/scene_keys.h"
 #include "haptic/world.h"
 
 #include <math.h>
@@ -126,13 +127,29 @@ static tac_result build_groove(const tac_scene_shape *shape, tac_mesh **out_mesh
 
 // ---- the others ----
 
+void tac_scene_mesh_path(const tac_scene *scene, const tac_scene_shape *shape, char *out, size_t size)
+{
+	const bool absolute = shape->file[0] == '/' || scene->folder[0] == 0;
+	snprintf(out, size, "%s%s%s", absolute ? "" : scene->folder, absolute ? "" : "/", shape->file);
+}
+
 static tac_result load_file(const tac_scene *scene, const tac_scene_shape *shape, tac_mesh **out_mesh)
 {
 	char path[2 * TAC_SCENE_TEXT + 2];
-	const bool absolute = shape->file[0] == '/' || scene->folder[0] == 0;
-	snprintf(path, sizeof path, "%s%s%s", absolute ? "" : scene->folder, absolute ? "" : "/",
-		 shape->file);
-	return tac_mesh_load(path, NULL, out_mesh);
+	tac_scene_mesh_path(scene, shape, path, sizeof path);
+	const tac_result result = tac_mesh_load(path, NULL, out_mesh);
+	if (result < TAC_OK)
+		return result;
+	const tac_mesh *mesh = *out_mesh;
+	if (mesh->open_edges > 0)
+		tac_log(TAC_LOG_WARNING,
+			"%s: expected a closed mesh, found %d open edges: a tool may get through the holes",
+			path, (int)mesh->open_edges);
+	else if (tac_mesh_is_watertight(mesh) && tac_mesh_volume(mesh) < 0)
+		tac_log(TAC_LOG_WARNING,
+			"%s: expected a mesh that faces outwards, found one that faces inwards: turn it over",
+			path);
+	return result;
 }
 
 static tac_result build_solids(const tac_scene_shape *shape, tac_mesh **out_mesh)

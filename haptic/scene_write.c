@@ -2,6 +2,7 @@
 #include "haptic/scene_keys.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,11 +11,14 @@ static const void *field(const void *base, const tac_scene_key *key)
 	return (const char *)base + key->offset;
 }
 
-// The fewest digits that read back as the same double.
+// The fewest digits that read back as the same double; 800 is not 8e+02.
 static void write_number(FILE *file, double value)
 {
 	char text[32];
-	for (int digits = 1; digits <= 17; digits++) {
+	int digits = 1;
+	for (double least = 10; least <= fabs(value) && digits < 6; least *= 10)
+		digits++;
+	for (; digits <= 17; digits++) {
 		snprintf(text, sizeof text, "%.*g", digits, value);
 		if (strtod(text, NULL) == value)
 			break;

@@ -20,6 +20,14 @@ extern "C" {
 // Nodes of the trees that an extra visits in a tick to begin with: 10 to 50 us.
 #define TAC_SERVO_NODES 8
 
+// A look whether the tool is inside of an object, over as many ticks as it takes.
+typedef struct tac_servo_look {
+	bool under_way;
+	tac_dpose T_world_tool; // at which
+	int32_t object, triangle;
+	int32_t winding[TAC_SCENE_SHAPES]; // of that object round the tool's probes, so far
+} tac_servo_look;
+
 struct tac_servo {
 	tac_servo_def def;
 	const tac_scene_tool *tool;
@@ -34,6 +42,8 @@ struct tac_servo {
 	// From tick to tick.
 	int64_t steps, begin_ns, last_ns;
 	bool waiting; // for the tool to be free
+	bool looked;  // whether it is; once at least
+	tac_servo_look look;
 	double grasp; // 0 while the clutch is held … 1
 	tac_mapping mapping;
 	tac_dvec3 offset_m, turn_rad;                 // from device to SCO in the last tick

@@ -42,10 +42,16 @@ static void joint_free(joint *j)
 	free(j->surface_names);
 }
 
-static void joint_add(joint *j, const tac_mesh *mesh, const tac_scene_shape *shape)
+// A point of a shape's mesh in the body's frame.
+static tac_dvec3 place(const tac_scene_shape *shape, tac_vec3 point)
 {
 	const double scale = shape->kind == TAC_SCENE_MESH ? shape->scale : 1;
 	const tac_dpose T = tac_dpose_make(shape->position_m, tac_dquat_exp(shape->rotation_rad));
+	return tac_dpose_apply_point(T, tac_dvec3_scale(tac_dvec3_from_vec3(point), scale));
+}
+
+static void joint_add(joint *j, const tac_mesh *mesh, const tac_scene_shape *shape)
+{
 	for (int32_t i = 0; i < mesh->triangle_count; i++) {
 		tac_mesh_triangle *t = &j->triangles[j->triangle_count];
 		for (int k = 0; k < 3; k++)
@@ -53,8 +59,7 @@ static void joint_add(joint *j, const tac_mesh *mesh, const tac_scene_shape *sha
 		j->triangle_surface[j->triangle_count++] = mesh->triangle_surface[i] + j->surface_count;
 	}
 	for (int32_t i = 0; i < mesh->vertex_count; i++)
-		j->vertices[j->vertex_count++] = tac_vec3_from_dvec3(tac_dpose_apply_point(
-			T, tac_dvec3_scale(tac_dvec3_from_vec3(mesh->vertices[i]), scale)));
+		j->vertices[j->vertex_count++] = tac_vec3_from_dvec3(place(shape, mesh->vertices[i]));
 	for (int32_t i = 0; i < mesh->surface_count; i++)
 		j->surface_names[j->surface_count++] = mesh->surfaces[i].name;
 }
@@ -91,18 +96,21 @@ static bool in_place(const tac_scene_shape *shape)
 }
 
 static tac_result build_mesh(const tac_scene *scene, const char *name, const tac_scene_shape *shapes,
-			     int32_t count, tac_mesh **out_mesh)
+			     int32_t count, tac_world_body *body)
 {
 	tac_mesh *meshes[TAC_SCENE_SHAPES] = {0};
 	tac_result result = TAC_OK;
-	for (int32_t i = 0; i < count && result >= TAC_OK; i++)
+	for (int32_t i = 0; i < count && result >= TAC_OK; i++) {
 		result = tac_scene_shape_mesh(scene, &shapes[i], &meshes[i]);
+		if (result >= TAC_OK && meshes[i]->vertex_count > 0)
+			body->probes[body->probe_count++] = place(&shapes[i], meshes[i]->vertices[0]);
+	}
 	if (result >= TAC_OK && count == 1 && in_place(&shapes[0])) {
-		*out_mesh = meshes[0];
+		body->mesh = meshes[0];
 		return TAC_OK;
 	}
 	if (result >= TAC_OK)
-		result = join(name, (const tac_mesh *const *)meshes, shapes, count, out_mesh);
+		result = join(name, (const tac_mesh *const *)meshes, shapes, count, &body->mesh);
 	for (int32_t i = 0; i < count; i++)
 		tac_mesh_destroy(&meshes[i]);
 	return result;
@@ -255,18 +263,59 @@ static tac_result assign_materials(tac_world *world, const tac_scene_object *obj
 	return smooth && !build_normals(body) ? TAC_ERROR_MEMORY : TAC_OK;
 }
 
+// ---- inside and outside ----
+
+// On which side of the line from `a` to `b` the point is, seen from above: never on it. What lies on it is
+// decided as if the point stood a little further in x, and by far less in y (simulation of simplicity, H.
+// Edelsbrunner and E. Muecke, 1990), the same for both triangles of an edge.
+static bool left_of(tac_vec3 a, tac_vec3 b, tac_dvec3 p)
+{
+	const double x = (double)b.x - (double)a.x, y = (double)b.y - (double)a.y;
+	const double side = x * (p.y - (double)a.y) - y * (p.x - (double)a.x);
+	return side != 0 ? side > 0 : y != 0 ? y < 0 : x > 0;
+}
+
+// +1: the triangle is above the point and faces up, -1: it faces down, 0: it is not above it.
+static int32_t above(const tac_vec3 *a, const tac_vec3 *b, const tac_vec3 *c, tac_dvec3 p)
+{
+	// Each edge from its lower corner in memory, so that its other triangle computes the same bits.
+	const bool ab = a < b ? left_of(*a, *b, p) : !left_of(*b, *a, p);
+	const bool bc = b < c ? left_of(*b, *c, p) : !left_of(*c, *b, p);
+	const bool ca = c < a ? left_of(*c, *a, p) : !left_of(*a, *c, p);
+	if (ab != bc || bc != ca)
+		return 0;
+	const tac_dvec3 A = tac_dvec3_from_vec3(*a);
+	const tac_dvec3 normal = tac_dvec3_cross(tac_dvec3_sub(tac_dvec3_from_vec3(*b), A),
+						 tac_dvec3_sub(tac_dvec3_from_vec3(*c), A));
+	const double height = tac_dvec3_dot(normal, tac_dvec3_sub(p, A));
+	return ab ? height < 0 : -(height > 0);
+}
+
+void tac_world_wind(const tac_world_body *body, int32_t from, int32_t to, const tac_dvec3 *points,
+		    int32_t count, int32_t *winding)
+{
+	const tac_mesh *mesh = body->mesh;
+	for (int32_t i = from; i < to; i++) {
+		const int32_t *v = mesh->triangles[i].vertex;
+		for (int32_t k = 0; k < count; k++)
+			winding[k] += above(&mesh->vertices[v[0]], &mesh->vertices[v[1]],
+					    &mesh->vertices[v[2]], points[k]);
+	}
+}
+
 // ---- the whole ----
 
 static tac_result build_body(tac_world *world, const char *name, const tac_scene_shape *shapes, int32_t count,
 			     tac_world_body *body)
 {
 	body->name = name;
-	tac_result result = build_mesh(world->scene, name, shapes, count, &body->mesh);
+	tac_result result = build_mesh(world->scene, name, shapes, count, body);
 	if (result < TAC_OK)
 		return result;
 	tac_ccd_body_def def = tac_ccd_body_def_default();
+	body->solid = tac_mesh_is_watertight(body->mesh);
 	def.mesh = body->mesh;
-	def.solid = tac_mesh_is_watertight(body->mesh);
+	def.solid = body->solid; // the servo sees to it that no tool begins inside
 	result = tac_ccd_body_build(&def, &body->body);
 	if (result >= TAC_OK)
 		result = tac_shape_build(world->collider, body->mesh, &body->shape);

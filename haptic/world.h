@@ -21,6 +21,9 @@ typedef struct tac_world_body {
 	int32_t *surface_material; // for each surface of the mesh an index into the world's materials
 	// Normals of the corners of each triangle, smooth within a surface; NULL where no material is smooth.
 	tac_vec3 *corner_normals;
+	tac_dvec3 probes[TAC_SCENE_SHAPES]; // a point of each of its shapes
+	int32_t probe_count;
+	bool solid;    // encloses a volume: nothing may begin in it
 	bool is_round; // a single sphere or capsule: `round` is it, exactly
 	tac_sco_round round;
 } tac_world_body;
@@ -61,6 +64,12 @@ tac_dpose tac_world_object_pose(const tac_world *world, int32_t object, int64_t 
 
 // The material of a surface of an object. Thread: RT.
 const tac_material *tac_world_material(const tac_world *world, int32_t object, int32_t surface);
+
+// Adds to winding[k] how often triangles `from` … `to` - 1 of the mesh are above points[k], facing up less
+// facing down. Over all triangles of a closed mesh that is how often it encloses the point; a point on the
+// surface may go either way. Thread: RT.
+void tac_world_wind(const tac_world_body *body, int32_t from, int32_t to, const tac_dvec3 *points,
+		    int32_t count, int32_t *winding);
 
 // A place on a body, in its frame.
 typedef struct tac_world_place {

@@ -114,6 +114,24 @@ static void the_tightest_limit_wins_and_is_named(void)
 	TEST_ASSERT_EQUAL_STRING("unknown reason", tac_derate_reason_name(TAC_DERATE_REASON_COUNT));
 }
 
+// After a stall it is the rate that still holds it down, though the limit is the maker's again.
+static void while_it_rises_it_is_held_by_what_made_it_fall(void)
+{
+	def.max_stiffness_N_per_m = 1000;
+	tac_derate_init(&derate, &def);
+	TEST_ASSERT_EQUAL_DOUBLE(1000, settle(100, MS, 0));
+	TEST_ASSERT_EQUAL(TAC_DERATE_BY_DEVICE, derate.held_by);
+	TEST_ASSERT_TRUE(tac_derate_step(&derate, 100 * MS, 0) < 100);
+	TEST_ASSERT_EQUAL(TAC_DERATE_BY_RATE, derate.held_by);
+	int ticks = 0, over = 0;
+	while (tac_derate_step(&derate, MS, 0) < 1000 && ticks++ < 10000) {
+		TEST_ASSERT_EQUAL(TAC_DERATE_BY_RATE, derate.held_by);
+		over += derate.reason == TAC_DERATE_BY_DEVICE;
+	}
+	TEST_ASSERT_TRUE(over > 100 && ticks < 10000);
+	TEST_ASSERT_EQUAL(TAC_DERATE_BY_DEVICE, derate.held_by);
+}
+
 static void an_unknown_device_is_limited_by_what_is_known(void)
 {
 	const tac_device_info info = {.max_stiffness_N_per_m = 3000};
@@ -197,6 +215,7 @@ int main(void)
 	RUN_TEST(uneven_ticks_count_by_their_squares);
 	RUN_TEST(one_stall_lowers_it_for_about_the_window);
 	RUN_TEST(the_tightest_limit_wins_and_is_named);
+	RUN_TEST(while_it_rises_it_is_held_by_what_made_it_fall);
 	RUN_TEST(an_unknown_device_is_limited_by_what_is_known);
 	RUN_TEST(with_a_hand_it_is_a_part_of_the_critical_stiffness);
 	RUN_TEST(nonsense_times_change_nothing);

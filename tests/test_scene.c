@@ -1,4 +1,5 @@
 // Scene files: what is read, what is refused and where, and that a scene comes back as it was written.
+#include "base/rng.h"
 #include "haptic/scene.h"
 #include "haptic/scene_keys.h"
 #include "haptic/world.h"
@@ -7,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <unity.h>
 
 void setUp(void)
@@ -107,6 +109,164 @@ static void numbers_with_all_their_digits_and_strange_names_come_back(void)
 	tac_scene_destroy(&scene);
 }
 
+static void numbers_of_everyday_size_are_written_without_a_power(void)
+{
+	tac_scene *scene = parse("scene: x\nmaterials: [{name: m, stiffness_N_per_m: 800}, {name: n, "
+				 "stiffness_N_per_m: 123456, texture_wavelength_m: 0.00025}]\n" TOOL);
+	TEST_ASSERT_NOT_NULL_MESSAGE(scene, logged);
+	char *text = written(scene);
+	TEST_ASSERT_NOT_NULL(strstr(text, "stiffness_N_per_m: 800\n"));
+	TEST_ASSERT_NOT_NULL(strstr(text, "stiffness_N_per_m: 123456\n"));
+	TEST_ASSERT_NOT_NULL(strstr(text, "texture_wavelength_m: 0.00025\n"));
+	free(text);
+	tac_scene_destroy(&scene);
+}
+
+// ---- the page ----
+
+static char *page(void)
+{
+	static char text[65536];
+	FILE *file = fopen(TACTUS_SCENE_PAGE, "r");
+	TEST_ASSERT_NOT_NULL(file);
+	const size_t bytes = fread(text, 1, sizeof text - 1, file);
+	TEST_ASSERT_TRUE(bytes > 1000 && bytes < sizeof text - 1);
+	text[bytes] = 0;
+	fclose(file);
+	return text;
+}
+
+static bool says(const char *text, const char *word)
+{
+	char quoted[96];
+	snprintf(quoted, sizeof quoted, "`%s`", word);
+	return strstr(text, quoted) != NULL;
+}
+
+// Whether the table, or one of those in it, has `name` as a key or as one of the words of a choice.
+static bool known(const tac_scene_group *group, const char *name)
+{
+	for (const tac_scene_key *key = group->keys; key->name; key++) {
+		if (strcmp(key->name, name) == 0 || (key->group && known(key->group, name)))
+			return true;
+		for (int i = 0; key->choices && key->choices[i]; i++) {
+			if (strcmp(key->choices[i], name) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+static void all_are_on_the_page(const char *text, const tac_scene_group *group)
+{
+	for (const tac_scene_key *key = group->keys; key->name; key++) {
+		TEST_ASSERT_TRUE_MESSAGE(says(text, key->name), key->name);
+		if (key->group)
+			all_are_on_the_page(text, key->group);
+		for (int i = 0; key->choices && key->choices[i]; i++)
+			TEST_ASSERT_NOT_NULL_MESSAGE(strstr(text, key->choices[i]), key->choices[i]);
+	}
+}
+
+static void the_page_has_every_key_and_no_other(void)
+{
+	char *text = page();
+	all_are_on_the_page(text, tac_scene_root());
+	// What stands in the first column of a table is a key or a kind.
+	int count = 0;
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		if (strncmp(line, "| `", 3) != 0)
+			continue;
+		*strchr(line + 2, '|') = 0;
+		for (char *from = strchr(line, '`'), *to; from; from = strchr(to + 1, '`')) {
+			to = strchr(from + 1, '`');
+			*to = 0;
+			TEST_ASSERT_TRUE_MESSAGE(known(tac_scene_root(), from + 1), from + 1);
+			count++;
+		}
+	}
+	TEST_ASSERT_TRUE(count > 40);
+}
+
+static void a_mesh_with_holes_or_inside_out_is_told(void)
+{
+	static const char tetrahedron[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n";
+	static const char *const faces[] = {"f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n",
+					    "f 1 3 2\nf 1 2 4\nf 1 4 3\n",
+					    "f 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n"};
+	static const char *const warnings[] = {NULL, "found 3 open edges", "faces inwards"};
+	for (int i = 0; i < 3; i++) {
+		char path[] = "/tmp/tactus-scene-XXXXXX.obj", text[256];
+		const int handle = mkstemps(path, 4);
+		TEST_ASSERT_TRUE(handle >= 0);
+		FILE *file = fdopen(handle, "w");
+		fprintf(file, "%s%s", tetrahedron, faces[i]);
+		fclose(file);
+		snprintf(text, sizeof text,
+			 "scene: x\n" TOOL "objects: [{name: o, shapes: [{kind: mesh, file: %s}]}]\n", path);
+		tac_scene *scene = parse(text);
+		TEST_ASSERT_NOT_NULL_MESSAGE(scene, logged);
+		logged_lines = 0;
+		tac_world *world;
+		TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(scene, tac_collider_find("wide"), &world));
+		TEST_ASSERT_EQUAL_INT(warnings[i] ? 1 : 0, logged_lines);
+		if (warnings[i])
+			TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, warnings[i]), logged);
+		tac_world_destroy(&world);
+		tac_scene_destroy(&scene);
+		unlink(path);
+	}
+}
+
+// Closed forms; half of the points lie on a lattice, over and under corners and edges of the meshes.
+static void a_closed_mesh_winds_once_round_what_is_inside(void)
+{
+	tac_scene *scene = parse(
+		"scene: x\n" TOOL
+		"objects:\n- {name: box, shapes: [{kind: box, size_m: [0.2, 0.2, 0.2], segments: 10}]}\n"
+		"- {name: torus, shapes: [{kind: torus, radius_m: 0.06, minor_radius_m: 0.03, segments: "
+		"64, rings: 64}]}\n"
+		"- {name: two, shapes: [{kind: sphere, radius_m: 0.05, subdivisions: 4}, {kind: box, "
+		"size_m: [0.1, 0.1, 0.1], segments: 4, position_m: [0.04, 0, 0]}]}\n");
+	TEST_ASSERT_NOT_NULL_MESSAGE(scene, logged);
+	tac_world *world;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(scene, tac_collider_find("wide"), &world));
+	TEST_ASSERT_EQUAL_INT32(2, world->objects[2].probe_count);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.05, fabs(world->objects[2].probes[1].x - 0.04));
+	tac_rng rng = tac_rng_seed(7, 3);
+	int tried[3] = {0};
+	for (int i = 0; i < 6000; i++) {
+		double x[3];
+		for (int k = 0; k < 3; k++)
+			x[k] = i % 2 ? 0.01 * (double)((int)tac_rng_below(&rng, 27) - 13)
+				     : tac_rng_range_f64(&rng, -0.13, 0.13);
+		const tac_dvec3 p = tac_dvec3_load(x);
+		const double ring = hypot(hypot(x[0], x[1]) - 0.06, x[2]), ball = tac_dvec3_length(p);
+		const double box = fmax(fmax(fabs(x[0]), fabs(x[1])), fabs(x[2]));
+		const double second = fmax(fmax(fabs(x[0] - 0.04), fabs(x[1])), fabs(x[2]));
+		// What is nearer to the surface than a facet's error is left out.
+		const int expected[3] = {fabs(box - 0.1) < 1e-6 ? -1 : box < 0.1,
+					 fabs(ring - 0.03) < 1e-3 ? -1 : ring < 0.03,
+					 fabs(ball - 0.05) < 1e-3 || fabs(second - 0.05) < 1e-6
+						 ? -1
+						 : (ball < 0.05) + (second < 0.05)};
+		for (int o = 0; o < 3; o++) {
+			const tac_world_body *body = &world->objects[o];
+			const int32_t half = body->mesh->triangle_count / 2;
+			int32_t winding = 0;
+			tac_world_wind(body, 0, half, &p, 1, &winding);
+			tac_world_wind(body, half, body->mesh->triangle_count, &p, 1, &winding);
+			if (expected[o] >= 0)
+				TEST_ASSERT_EQUAL_INT32(expected[o], winding);
+			tried[o] += expected[o] > 0;
+		}
+	}
+	for (int o = 0; o < 3; o++)
+		TEST_ASSERT_TRUE(tried[o] > 100);
+	tac_world_destroy(&world);
+	tac_scene_destroy(&scene);
+}
+
 static void defaults_are_what_the_table_says(void)
 {
 	tac_scene *scene = parse("scene: x\nmaterials: [{name: m}]\n" TOOL);
@@ -142,7 +302,16 @@ static void what_is_wrong_is_named_with_its_place(void)
 	refused("scene: x\n", "x.yaml:1:1: expected 'tools' in a scene, found none");
 	refused("scene: x\ntools: []\n", "x.yaml:2:8: expected a list of 1 to 2, found a list");
 	refused("scene: x\ntools: [{name: t, shapes: [{kind: box, radius_m: 1}]}]\n",
-		"x.yaml:2:40: expected a key of a shape, found 'radius_m'; did you mean 'size_m'?");
+		"x.yaml:2:40: expected a key of a shape of this kind (kind, size_m, segments, position_m, "
+		"rotation_rad), found 'radius_m'");
+	refused("scene: x\ntools: [{name: t, shapes: [{kind: sphere, radius: 1}]}]\n",
+		"x.yaml:2:43: expected a key of a shape, found 'radius'; did you mean 'radius_m'?");
+	refused("scene: x\ntools: [{name: t, axes: 4, shapes: [{kind: sphere}]}]\n",
+		"x.yaml:2:25: expected 3 or 6, found '4'");
+	refused("scene: x\ntools: [{name: t, limits: {max_force_N: 0}, shapes: [{kind: sphere}]}]\n",
+		"x.yaml:2:41: expected a number from 1e-06 to 1000, found '0'");
+	refused("scene: x\n" TOOL "objects: [{name: o, shapes: [{kind: mesh, file: no/such.obj}]}]\n",
+		"x.yaml:3:49: expected a mesh file, found 'no/such.obj': No such file or directory");
 	refused("scene: x\ntools: [{name: t, shapes: [{kind: ball}]}]\n",
 		"x.yaml:2:35: expected mesh or solids or box or sphere or torus or cylinder or cone or "
 		"capsule or "
@@ -235,6 +404,10 @@ int main(void)
 	RUN_TEST(every_built_in_scene_comes_back_as_it_was_written);
 	RUN_TEST(every_built_in_scene_can_be_built_and_is_closed);
 	RUN_TEST(numbers_with_all_their_digits_and_strange_names_come_back);
+	RUN_TEST(numbers_of_everyday_size_are_written_without_a_power);
+	RUN_TEST(the_page_has_every_key_and_no_other);
+	RUN_TEST(a_mesh_with_holes_or_inside_out_is_told);
+	RUN_TEST(a_closed_mesh_winds_once_round_what_is_inside);
 	RUN_TEST(defaults_are_what_the_table_says);
 	RUN_TEST(what_is_wrong_is_named_with_its_place);
 	RUN_TEST(a_file_that_is_not_there_or_too_long_is_refused);

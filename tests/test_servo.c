@@ -173,6 +173,56 @@ static void a_tool_that_begins_in_contact_waits_until_it_is_free(void)
 	fixture_fini(&f);
 }
 
+// A tool shut in by a closed mesh touches no surface, and would not get out.
+static void a_tool_that_begins_inside_of_a_solid_waits_until_it_is_outside(void)
+{
+	static const char *const tools[] = {
+		BALL,
+		"scene: t\ntools: [{name: box, shapes: [{kind: box, size_m: [0.02, 0.02, 0.02], segments: "
+		"2}]}]\n",
+	};
+	for (int i = 0; i < 4; i++) {
+		tac_servo_def def = offline();
+		def.mover = i % 2 ? TAC_SCO_REACTIVE : TAC_SCO_CONTINUOUS;
+		char text[1024];
+		snprintf(text, sizeof text, "%s%s", tools[i / 2], PLAIN FLOOR);
+		fixture f;
+		fixture_build(&f, text, "wide", def);
+		step_to(&f, tac_dvec3_make(0, 0, -0.05));
+		for (int k = 0; k < 300; k++) {
+			const double z = -0.05 + 0.0004 * k; // up to 0.07
+			const tac_snapshot *s = step_to(&f, tac_dvec3_make(0, 0, z));
+			TEST_ASSERT_EQUAL_UINT64(1, s->faults);
+			TEST_ASSERT_EQUAL_MESSAGE(z < 0.01 ? TAC_SERVO_WAITING : s->state, s->state, text);
+			assert_near(tac_dvec3_zero(), f.hand.wrench.force_N, 0);
+		}
+		TEST_ASSERT_EQUAL(TAC_SERVO_RUNNING, tac_servo_snapshot(f.servo, 0)->state);
+		move_to(&f, tac_dvec3_make(0, 0, 0.005), 300);
+		assert_near(tac_dvec3_make(0, 0, 2.5), f.hand.wrench.force_N, 0.02);
+		fixture_fini(&f);
+	}
+}
+
+// So large that the look takes three ticks; the tool goes on meanwhile.
+static void a_look_inside_of_many_triangles_is_spread_over_ticks(void)
+{
+	fixture f;
+	fixture_build(&f,
+		      BALL PLAIN
+		      "objects: [{name: o, material: m, position_m: [0, 0, -0.05], shapes: [{kind: box, "
+		      "size_m: [0.4, 0.4, 0.1], segments: 100}]}]\n",
+		      "wide", offline());
+	TEST_ASSERT_TRUE(f.world->objects[0].mesh->triangle_count > 100000);
+	for (int i = 0; i < 10; i++) {
+		const tac_dvec3 at = tac_dvec3_make(0, 0, 0.05 - 0.001 * i);
+		const tac_snapshot *s = step_to(&f, at);
+		TEST_ASSERT_EQUAL(i < 2 ? TAC_SERVO_WAITING : TAC_SERVO_RUNNING, s->state);
+		TEST_ASSERT_EQUAL_UINT64(0, s->faults);
+		assert_near(at, s->T_world_sco.position, 0);
+	}
+	fixture_fini(&f);
+}
+
 static void poses_that_are_no_poses_are_refused_and_do_no_harm(void)
 {
 	fixture f;
@@ -438,6 +488,8 @@ int main(void)
 	RUN_TEST(sliding_under_the_surface_drags_nothing_without_friction);
 	RUN_TEST(an_error_of_the_chip_holds_the_pose_and_lowers_the_force);
 	RUN_TEST(a_tool_that_begins_in_contact_waits_until_it_is_free);
+	RUN_TEST(a_tool_that_begins_inside_of_a_solid_waits_until_it_is_outside);
+	RUN_TEST(a_look_inside_of_many_triangles_is_spread_over_ticks);
 	RUN_TEST(poses_that_are_no_poses_are_refused_and_do_no_harm);
 	RUN_TEST(a_lost_device_gets_no_force_and_a_stop_cuts_at_once);
 	RUN_TEST(a_loop_at_100_Hz_has_its_force);
