@@ -14,13 +14,14 @@
 #define mad   tac_dvec3_add_scaled
 
 #define NEVER HUGE_VAL
+// Coordinates whose squares are numbers in float, m.
+#define SIZE_MAX_M 1e15
 // How far beside a face or an edge a contact may lie and still count, as a part of the coordinates.
 #define ROUNDING 1e-13
-// With a context, a translation goes in parts: the first is so many times as long as the tool is large, each
-// other makes the way so many times longer.
-#define PART       0.25
-#define PARTS_GROW 2
-#define SHORTER    0.7
+// With a context, a list is made for ways that are not longer than this part of the tool's size; and when so
+// much of one is left by a contact, the triangles behind it are cleared.
+#define SHORT   0.25
+#define SHORTER 0.7
 // A slice of a rotation turns by no more than this, rad; how closely it approaches the zone, as a part of it.
 #define SLICE_ANGLE 0.3
 #define ACCURACY    1e-7
@@ -32,8 +33,7 @@ typedef struct query {
 	const tac_ccd_body *fixed;
 	int64_t limit, count; // of triangles
 	tac_dvec3 v;
-	tac_ccd_round around;   // the way of a translation
-	tac_ccd_box box;        // that of a rotation
+	tac_ccd_round_way way;  // under search
 	tac_dvec3 center, axis; // of a rotation; unit axis
 	double from, to;        // the slice of it, rad
 	double arm;             // largest distance of the segment from the axis
@@ -101,18 +101,24 @@ static double point_meets_segment(tac_dvec3 p, tac_dvec3 v, tac_dvec3 c, tac_dve
 	return s < NEVER && at >= 0 && at <= length ? s : NEVER;
 }
 
+// When a gap on either side that changes at this rate falls to the reach.
+static double falls_to_reach(const query *q, double gap, double rate)
+{
+	if (gap < 0) {
+		gap = -gap;
+		rate = -rate;
+	}
+	return rate < 0 && gap >= q->reach ? (gap - q->reach) / -rate : NEVER;
+}
+
 // When it comes within r of the plane of t, over t.
 static double point_meets_face(const query *q, tac_dvec3 p, const tac_dvec3 t[3])
 {
 	tac_dvec3 n = tac_dvec3_normalize(cross(sub(t[1], t[0]), sub(t[2], t[0])));
 	double height = dot(n, sub(p, t[0])), rate = dot(n, q->v);
-	if (height < 0) {
-		height = -height;
-		rate = -rate;
-	}
-	if (rate >= 0 || height < q->reach)
+	double s = falls_to_reach(q, height, rate);
+	if (s == NEVER)
 		return NEVER;
-	double s = (height - q->reach) / -rate;
 	tac_dvec3 x = mad(p, s, q->v);
 	for (int k = 0; k < 3; k++) {
 		tac_dvec3 edge = sub(t[(k + 1) % 3], t[k]);
@@ -130,13 +136,9 @@ static double segments_meet(const query *q, tac_dvec3 a, tac_dvec3 b, tac_dvec3 
 	if (nn <= 1e-20 * dot(u, u) * dot(w, w))
 		return NEVER; // parallel: their ends say it
 	double length = sqrt(nn), gap = dot(n, sub(a, c)) / length, rate = dot(n, q->v) / length;
-	if (gap < 0) {
-		gap = -gap;
-		rate = -rate;
-	}
-	if (rate >= 0 || gap < q->reach)
+	double s = falls_to_reach(q, gap, rate);
+	if (s == NEVER)
 		return NEVER;
-	double s = (gap - q->reach) / -rate;
 	tac_dvec3 r = sub(c, mad(a, s, q->v));
 	double on_ab = dot(cross(r, w), n) / nn, on_cd = dot(cross(r, u), n) / nn;
 	return on_ab >= 0 && on_ab <= 1 && on_cd >= 0 && on_cd <= 1 ? s : NEVER;
@@ -164,6 +166,15 @@ static double first_contact(const query *q, const tac_dvec3 t[3])
 	return first;
 }
 
+// Of two that stop it at the same place, the first in the tree is named.
+static void stop_at(query *q, double at, const tac_ccd_triangle *triangle)
+{
+	if (at < q->best || (at == q->best && q->stop && triangle < q->stop)) {
+		q->best = at;
+		q->stop = triangle;
+	}
+}
+
 static void examine_translation(query *q, const tac_ccd_triangle *triangle)
 {
 	tac_dvec3 t[3];
@@ -181,65 +192,70 @@ static void examine_translation(query *q, const tac_ccd_triangle *triangle)
 	} else {
 		s = first_contact(q, t);
 	}
-	if (s < q->best) {
-		q->best = s;
-		q->stop = triangle;
-	}
+	stop_at(q, s, triangle);
 }
 
-// The part of a translation from `from` to `to`: around the way of the middle, or, when that is shorter,
-// around the segment half-way.
-static tac_ccd_round way_around(const query *q, double from, double to)
+// A capsule that holds the way: around the way of the middle, or, when that is shorter, around the segment
+// half-way.
+static tac_ccd_round way_around(const query *q)
 {
-	tac_dvec3 a = mad(q->tool->a, from, q->v), b = mad(q->tool->b, from, q->v),
-		  v = tac_dvec3_scale(q->v, to - from);
-	double along = 0.5 * tac_dvec3_length(sub(b, a)), across = 0.5 * tac_dvec3_length(v);
+	tac_dvec3 a = q->tool->a, b = q->tool->b;
+	double along = 0.5 * tac_dvec3_length(sub(b, a)), across = 0.5 * tac_dvec3_length(q->v);
 	if (across < along)
-		return (tac_ccd_round){mad(a, 0.5, v), mad(b, 0.5, v), q->reach + q->slack + across};
+		return (tac_ccd_round){mad(a, 0.5, q->v), mad(b, 0.5, q->v), q->reach + q->slack + across};
 	tac_dvec3 middle = mad(a, 0.5, sub(b, a));
-	return (tac_ccd_round){middle, add(middle, v), q->reach + q->slack + along};
+	return (tac_ccd_round){middle, add(middle, q->v), q->reach + q->slack + along};
+}
+
+// Of the triangles and nodes that the limit leaves.
+static int64_t budget_of(const query *q)
+{
+	return q->limit > 0 ? q->limit - q->count : INT64_MAX;
+}
+
+static bool travel(query *q, tac_ccd_round_visit visit)
+{
+	int64_t budget = q->way.budget = budget_of(q);
+	bool complete = tac_ccd_round_travel(q->fixed, &q->way, visit, q);
+	q->count += budget - q->way.budget;
+	return complete;
 }
 
 static bool visit_translation(void *user, int32_t triangle)
 {
 	query *q = user;
-	if (q->limit > 0 && q->count >= q->limit)
-		return false;
-	q->count++;
-	double best = q->best;
 	examine_translation(q, &q->fixed->triangles[triangle]);
-	if (q->best < best)
-		q->around = way_around(q, 0, fmin(q->best, 1));
+	q->way.limit = fmin(q->best, 1);
 	return true;
 }
 
-static void measure_part(const query *q, double from, double to, tac_ccd_round_context *context)
+static void measure_way(const query *q, double to, tac_ccd_round_context *list)
 {
-	const tac_dvec3 points[4] = {mad(q->tool->a, from, q->v), mad(q->tool->b, from, q->v),
-				     mad(q->tool->a, to, q->v), mad(q->tool->b, to, q->v)};
-	tac_ccd_round_measure(context, points, q->reach + q->slack);
+	const tac_dvec3 points[4] = {q->tool->a, q->tool->b, mad(q->tool->a, to, q->v),
+				     mad(q->tool->b, to, q->v)};
+	tac_ccd_round_measure(list, points, q->reach + q->slack);
 }
 
-// True when all triangles on the part of the way from `from` to `to` were examined within the limit.
-static bool search_part(query *q, double from, double to, tac_ccd_round_context *context)
+// True when all triangles of the list that are on the way were examined within the limit.
+static bool search_list(query *q, tac_ccd_round_context *list)
 {
-	tac_ccd_round around = way_around(q, from, to);
-	if (!tac_ccd_round_list(context, q->fixed, &around))
-		return false;
-	measure_part(q, from, to, context);
-	int32_t blocks = tac_ccd_round_blocks(context);
+	double to = 1;
+	measure_way(q, to, list);
+	int32_t blocks = tac_ccd_round_blocks(list);
 	q->count += blocks;
 	for (int32_t i = 0; i < blocks; i++) {
-		const tac_ccd_round_block *block = &context->blocks[i];
+		const tac_ccd_round_block *block = &list->blocks[i];
 		for (unsigned done = 0, left; (left = block->near & ~done) != 0;) {
 			int lane = __builtin_ctz(left);
 			done |= 2u * (1u << lane) - 1;
-			if (!visit_translation(q, block->triangle[lane]))
+			if (budget_of(q) <= 0)
 				return false;
+			q->count++;
+			examine_translation(q, &q->fixed->triangles[block->triangle[lane]]);
 			// A much shorter way clears many others.
-			if (q->best - from < SHORTER * (to - from)) {
-				to = fmax(from, q->best);
-				measure_part(q, from, to, context);
+			if (q->best < SHORTER * to) {
+				to = q->best;
+				measure_way(q, to, list);
 			}
 		}
 	}
@@ -249,22 +265,22 @@ static bool search_part(query *q, double from, double to, tac_ccd_round_context 
 // True when all triangles on the way were examined; else *out_proved is the part where they were.
 static bool search_translation(query *q, tac_ccd_round_context *context, double *out_proved)
 {
+	tac_ccd_round around = way_around(q);
+	double size = q->reach + tac_dvec3_length(sub(q->tool->b, q->tool->a));
 	*out_proved = 0;
-	if (!context) {
-		q->around = way_around(q, 0, 1);
-		return tac_ccd_round_descend(q->fixed, &q->around, visit_translation, q);
-	}
-	// A long way in growing parts: what comes behind the first contact does not count.
-	double length = tac_dvec3_length(q->v),
-	       first = PART * (q->reach + tac_dvec3_length(sub(q->tool->b, q->tool->a)));
-	for (double from = 0, to = length > first ? first / length : 1; from < fmin(q->best, 1);
-	     from = to, to = fmin(1, PARTS_GROW * to)) {
-		if (!search_part(q, from, to, context)) {
-			*out_proved = fmin(from, q->best);
-			return false;
-		}
-	}
-	return true;
+	if (context &&
+	    (tac_dvec3_length(q->v) <= SHORT * size || tac_ccd_round_covers(context, q->fixed, &around)) &&
+	    tac_ccd_round_list(context, q->fixed, &around))
+		return search_list(q, context);
+	q->way = (tac_ccd_round_way){.a = q->tool->a,
+				     .b = q->tool->b,
+				     .va = q->v,
+				     .vb = q->v,
+				     .radius = q->reach + q->slack,
+				     .limit = 1};
+	bool complete = travel(q, visit_translation);
+	*out_proved = fmin(q->way.proved, q->best);
+	return complete;
 }
 
 // --- rotation ---
@@ -305,7 +321,7 @@ static void examine_rotation(query *q, const tac_ccd_triangle *triangle)
 		double step = q->start_hit ? 0
 					   : fmin(turn_to_plane(q, a, normal, c.on, least - q->slack),
 						  turn_to_plane(q, b, normal, c.on, least - q->slack));
-		if (angle + step >= end)
+		if (angle + step > end)
 			return;
 		angle += step;
 		// There, unless it passes at a grazing angle.
@@ -314,51 +330,75 @@ static void examine_rotation(query *q, const tac_ccd_triangle *triangle)
 			break;
 		q->spent = q->spent || i == TAC_CCD_ROUND_STEPS - 1;
 	}
-	q->best = angle;
-	q->stop = triangle;
-}
-
-// The box of the tool's way.
-static tac_ccd_box box_of_way(const query *q)
-{
-	double to = fmin(q->best, q->to), half = 0.5 * (to - q->from);
-	tac_dvec3 a = turned(q, q->tool->a, q->from), b = turned(q, q->tool->b, q->from),
-		  c = turned(q, q->tool->a, to), d = turned(q, q->tool->b, to),
-		  r = tac_dvec3_splat(q->reach + q->slack + q->arm * half * half / 2);
-	tac_ccd_box box = {sub(tac_dvec3_min(tac_dvec3_min(a, b), tac_dvec3_min(c, d)), r),
-			   add(tac_dvec3_max(tac_dvec3_max(a, b), tac_dvec3_max(c, d)), r)};
-	return box;
+	stop_at(q, angle, triangle);
 }
 
 static bool visit_rotation(void *user, int32_t triangle)
 {
 	query *q = user;
-	if (q->limit > 0 && q->count >= q->limit)
-		return false;
-	q->count++;
 	examine_rotation(q, &q->fixed->triangles[triangle]);
-	q->box = box_of_way(q);
+	q->way.limit = fmin((q->best - q->from) / (q->to - q->from), 1);
 	return true;
 }
 
-// True when all triangles on the way were examined within the limit.
-static bool search_rotation(query *q)
+// True when all triangles on the way of the slice were examined; else the best is what is proved of it.
+static bool search_slice(query *q)
 {
-	q->box = box_of_way(q);
-	return tac_ccd_near_box(q->fixed, &q->box, visit_rotation, q);
+	double half = 0.5 * (q->to - q->from);
+	tac_dvec3 a = turned(q, q->tool->a, q->from), b = turned(q, q->tool->b, q->from);
+	q->way = (tac_ccd_round_way){.a = a,
+				     .b = b,
+				     .va = sub(turned(q, q->tool->a, q->to), a),
+				     .vb = sub(turned(q, q->tool->b, q->to), b),
+				     .radius = q->reach + q->slack + q->arm * half * half / 2,
+				     .limit = 1};
+	if (travel(q, visit_rotation))
+		return true;
+	q->best = fmin(q->best, q->from + q->way.proved * (q->to - q->from));
+	return false;
+}
+
+// What no motion has: coordinates, of `size` together, that are too large or no numbers; a zone below
+// rounding.
+static bool is_valid(const tac_ccd_round *tool, double size, const tac_ccd_options *options)
+{
+	return size < SIZE_MAX_M && tool->radius > 0 && options->zone >= 0 &&
+	       (options->zone == 0 || size * ROUNDING <= options->zone);
+}
+
+static query query_make(const tac_ccd_round *tool, const tac_ccd_body *fixed, double size,
+			const tac_ccd_options *options)
+{
+	return (query){.tool = tool,
+		       .fixed = fixed,
+		       .limit = options->pair_limit,
+		       .reach = tool->radius + options->zone,
+		       .slack = ROUNDING * size};
+}
+
+// Gives the query its axis, of unit length or zero.
+static void set_axis(query *q, tac_dvec3 center, tac_dvec3 axis)
+{
+	q->center = center;
+	q->axis = axis;
+	q->arm = fmax(tac_dvec3_length(cross(axis, sub(q->tool->a, center))),
+		      tac_dvec3_length(cross(axis, sub(q->tool->b, center))));
 }
 
 static tac_ccd_result result_make(const tac_ccd_options *options)
 {
-	tac_ccd_result r = {.fraction = 0, .kind = TAC_CCD_NONE, .distance = options->zone};
+	tac_ccd_result r = {
+		.flags = TAC_CCD_REFUSED | TAC_CCD_STOPPED, .kind = TAC_CCD_NONE, .distance = options->zone};
 	r.moving_feature = r.fixed_feature = r.moving_triangle = r.fixed_triangle = -1;
 	return r;
 }
 
-static bool is_valid(const tac_ccd_round *tool, double size, const tac_ccd_options *options)
+static void finish(const query *q, bool complete, double fraction, tac_ccd_result *r)
 {
-	return size < 1e30 && tool->radius > 0 && options->zone >= 0 &&
-	       (options->zone == 0 || size * ROUNDING <= options->zone);
+	r->pairs = q->count;
+	r->fraction = fraction;
+	r->flags = (q->start_zone ? TAC_CCD_START_ZONE : 0) | (q->start_hit ? TAC_CCD_START_HIT : 0) |
+		   (complete && !q->spent ? 0 : TAC_CCD_BUDGET_SPENT) | (fraction < 1 ? TAC_CCD_STOPPED : 0);
 }
 
 static void describe(const tac_ccd_round *there, const tac_ccd_triangle *stop, tac_ccd_result *r)
@@ -380,29 +420,19 @@ tac_ccd_result tac_ccd_round_translate(const tac_ccd_round *tool, const tac_ccd_
 	tac_ccd_result r = result_make(options);
 	double size =
 		tac_dvec3_length(tool->a) + tac_dvec3_length(tool->b) + tac_dvec3_length(v) + tool->radius;
-	if (!is_valid(tool, size, options)) {
-		r.flags = TAC_CCD_REFUSED | TAC_CCD_STOPPED;
+	if (!is_valid(tool, size, options))
 		return r;
-	}
-	query q = {.tool = tool,
-		   .fixed = fixed,
-		   .limit = options->pair_limit,
-		   .v = v,
-		   .reach = tool->radius + options->zone,
-		   .slack = ROUNDING * size};
+	query q = query_make(tool, fixed, size, options);
+	q.v = v;
 	q.best = nextafter(1, 2);
 	double proved;
 	bool complete = search_translation(&q, context, &proved);
-	r.pairs = q.count;
-	r.flags = (q.start_zone ? TAC_CCD_START_ZONE : 0) | (q.start_hit ? TAC_CCD_START_HIT : 0) |
-		  (complete ? 0 : TAC_CCD_BUDGET_SPENT);
-	r.fraction = complete ? fmin(q.best, 1) : proved;
-	if (r.fraction < 1)
-		r.flags |= TAC_CCD_STOPPED;
-	if (!complete || !q.stop || r.fraction == 1)
-		return r;
-	tac_ccd_round there = {mad(tool->a, r.fraction, v), mad(tool->b, r.fraction, v), tool->radius};
-	describe(&there, q.stop, &r);
+	finish(&q, complete, complete ? fmin(q.best, 1) : proved, &r);
+	if (complete && q.stop && r.fraction < 1) {
+		tac_ccd_round there = {mad(tool->a, r.fraction, v), mad(tool->b, r.fraction, v),
+				       tool->radius};
+		describe(&there, q.stop, &r);
+	}
 	return r;
 }
 
@@ -425,19 +455,10 @@ tac_ccd_result tac_ccd_round_rotate(const tac_ccd_round *tool, const tac_ccd_bod
 	double size = tac_dvec3_length(tool->a) + tac_dvec3_length(tool->b) + tac_dvec3_length(center) +
 		      tool->radius;
 	if (!is_valid(tool, size, options) || !(fabs(angle) <= TAC_CCD_ANGLE_MAX) ||
-	    !tac_dvec3_finite(axis) || (!turns && angle != 0)) {
-		r.flags = TAC_CCD_REFUSED | TAC_CCD_STOPPED;
+	    !tac_dvec3_finite(axis) || (!turns && angle != 0))
 		return r;
-	}
-	query q = {.tool = tool,
-		   .fixed = fixed,
-		   .limit = options->pair_limit,
-		   .center = center,
-		   .axis = angle < 0 ? tac_dvec3_neg(unit) : unit};
-	q.reach = tool->radius + options->zone;
-	q.slack = ROUNDING * size;
-	q.arm = fmax(tac_dvec3_length(cross(unit, sub(tool->a, center))),
-		     tac_dvec3_length(cross(unit, sub(tool->b, center))));
+	query q = query_make(tool, fixed, size, options);
+	set_axis(&q, center, angle < 0 ? tac_dvec3_neg(unit) : unit);
 	q.accuracy = fmax(ACCURACY * options->zone, q.slack);
 	double whole = fabs(angle);
 	q.best = nextafter(whole, HUGE_VAL);
@@ -446,20 +467,13 @@ tac_ccd_result tac_ccd_round_rotate(const tac_ccd_round *tool, const tac_ccd_bod
 	for (int k = 0; k < slices && complete && q.best > whole; k++) {
 		q.from = whole * k / slices;
 		q.to = nextafter(whole * (k + 1) / slices, HUGE_VAL);
-		complete = search_rotation(&q);
-		r.pairs = q.count;
-		if (!complete)
-			q.best = q.from; // all of the slices before is proved
+		complete = search_slice(&q);
 	}
-	r.flags = (q.start_zone ? TAC_CCD_START_ZONE : 0) | (q.start_hit ? TAC_CCD_START_HIT : 0) |
-		  (complete && !q.spent ? 0 : TAC_CCD_BUDGET_SPENT);
-	r.fraction = q.start_hit ? 0 : whole > 0 ? fmin(q.best / whole, 1) : 1;
-	if (r.fraction < 1)
-		r.flags |= TAC_CCD_STOPPED;
-	if (!complete || !q.stop || r.fraction == 1)
-		return r;
-	tac_ccd_round there = tac_ccd_round_rotated(tool, center, axis, angle, r.fraction);
-	describe(&there, q.stop, &r);
+	finish(&q, complete, q.start_hit ? 0 : whole > 0 ? fmin(q.best / whole, 1) : 1, &r);
+	if (complete && q.stop && r.fraction < 1) {
+		tac_ccd_round there = tac_ccd_round_rotated(tool, center, axis, angle, r.fraction);
+		describe(&there, q.stop, &r);
+	}
 	return r;
 }
 
@@ -542,26 +556,15 @@ tac_ccd_result tac_ccd_round_prove(const tac_ccd_round *tool, const tac_ccd_body
 	double size = tac_dvec3_length(tool->a) + tac_dvec3_length(tool->b) + tac_dvec3_length(center) +
 		      tac_dvec3_length(v) + tool->radius,
 	       angle = tac_dvec3_length(w);
-	if (!is_valid(tool, size, options) || !(angle <= TAC_CCD_ROUND_TURN_MAX)) {
-		r.flags = TAC_CCD_REFUSED | TAC_CCD_STOPPED;
+	if (!is_valid(tool, size, options) || !(angle <= TAC_CCD_ROUND_TURN_MAX))
 		return r;
-	}
-	query q = {.tool = tool,
-		   .fixed = fixed,
-		   .limit = options->pair_limit,
-		   .v = v,
-		   .center = center,
-		   .axis = angle > 0 ? tac_dvec3_scale(w, 1 / angle) : w,
-		   .to = angle,
-		   .reach = tool->radius + options->zone,
-		   .slack = ROUNDING * size,
-		   .best = 1};
-	q.arm = fmax(tac_dvec3_length(cross(q.axis, sub(tool->a, center))),
-		     tac_dvec3_length(cross(q.axis, sub(tool->b, center))));
+	query q = query_make(tool, fixed, size, options);
+	set_axis(&q, center, angle > 0 ? tac_dvec3_scale(w, 1 / angle) : w);
+	q.v = v;
+	q.to = angle;
+	q.best = 1;
 	bool complete = prove(&q, context);
-	r.pairs = q.count;
-	r.fraction = complete ? q.best : 0;
-	r.flags = (r.fraction < 1 ? TAC_CCD_STOPPED : 0) | (complete ? 0 : TAC_CCD_BUDGET_SPENT);
+	finish(&q, complete, complete ? q.best : 0, &r);
 	if (complete && q.stop)
 		r.fixed_triangle = r.fixed_feature = q.stop->id;
 	return r;

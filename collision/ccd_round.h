@@ -10,6 +10,10 @@
 // side, and when an end of the segment comes within the radius of it is a root of a known function of the
 // angle (collision/ccd_feature.h). The tool can turn that far at least; then the next plane is taken. No step
 // passes a contact, and one along a face is made at once.
+//
+// Along a long way the tree is descended in the order in which the tool comes near its boxes, and eight
+// triangles at a time have planes that tell when it can be there at the earliest: what comes after the first
+// contact so far is left out, and few triangles are examined.
 #ifndef TAC_COLLISION_CCD_ROUND_H
 #define TAC_COLLISION_CCD_ROUND_H
 
@@ -31,7 +35,7 @@ typedef struct tac_ccd_round {
 // Triangles that a context remembers, a multiple of 8.
 #define TAC_CCD_ROUND_MAX 4096
 
-// Triangles of a list, lane by lane; in m, relative to at.a of the context.
+// Triangles of a list, lane by lane; in m, relative to the origin of the context.
 typedef struct tac_ccd_round_block {
 	float vertex[3][3][TAC_CCD_WIDTH]; // corner, coordinate, lane
 	// A plane a triangle, which has it on its far side: unit normal, and its height, rounded up.
@@ -47,12 +51,13 @@ typedef struct tac_ccd_round_block {
 
 // What a caller keeps from query to query with the same body, about 240 KB; for one query at a time.
 // Zero-initialise, and again when the body was built anew; used with another body it starts afresh. It serves
-// contacts (collision/contacts.h) and translations: the triangles that were near the tool are those that it
-// can reach next, until it has moved too far, so the tree is descended once for many queries. It bounds their
-// work, too: at most TAC_CCD_ROUND_MAX triangles are looked at.
+// contacts (collision/contacts.h) and short motions: the triangles that were near the tool are those that it
+// can reach next, until it has moved too far, so the tree is descended once for many queries. It bounds the
+// work of contacts, too: at most TAC_CCD_ROUND_MAX triangles are looked at.
 typedef struct tac_ccd_round_context {
 	const tac_ccd_body *fixed;
 	tac_ccd_round at; // what is within is listed; radius 0: no list
+	tac_vec3 origin;  // at.a rounded, so that a difference of corners and it rounds once
 	double slack;     // how much further than needed the last list was to reach, m
 	int32_t served;   // queries since it was made
 	int32_t count;
@@ -61,16 +66,16 @@ typedef struct tac_ccd_round_context {
 
 // The safe fraction of the translation `v`: the tool stops `options->zone` before it touches. Result and
 // flags are those of tac_ccd_translate; the moving feature is -1, the fixed one a triangle, the point lies on
-// the tool. Budget: the pair limit counts triangles; when it is spent, or more are on the way than fit into
-// the context, the fraction is 0. `context` may be NULL; the result does not depend on it otherwise. Thread:
-// RT.
+// the tool. Budget: the pair limit counts triangles, nodes of the tree and blocks of the context; when it is
+// spent, the fraction is what is proved until then. `context` may be NULL; the result does not depend on it
+// otherwise. Thread: RT.
 tac_ccd_result tac_ccd_round_translate(const tac_ccd_round *tool, const tac_ccd_body *fixed, tac_dvec3 v,
 				       const tac_ccd_options *options, tac_ccd_round_context *context);
 
 // The safe fraction of the rotation by `angle` (rad, right-handed, |angle| <= TAC_CCD_ANGLE_MAX) about the
 // axis through `center`, as tac_ccd_rotate. It may stop before the zone by the zone's 1e-6th part. When it
-// has not come so close after TAC_CCD_ROUND_STEPS planes of one triangle, what is proved is the answer, with
-// TAC_CCD_BUDGET_SPENT. Thread: RT.
+// has not come so close after TAC_CCD_ROUND_STEPS planes of one triangle, or the pair limit is spent, what is
+// proved is the answer, with TAC_CCD_BUDGET_SPENT. Thread: RT.
 tac_ccd_result tac_ccd_round_rotate(const tac_ccd_round *tool, const tac_ccd_body *fixed, tac_dvec3 center,
 				    tac_dvec3 axis, double angle, const tac_ccd_options *options);
 

@@ -3,15 +3,18 @@
 #include "collision/contacts.h"
 #include "collision/round8.inl"
 
+#include <stddef.h>
 #include <string.h>
 
 // Each node that is opened leaves at most seven others waiting.
 #define STACK (7 * TAC_CCD_LEVELS + 1)
-// Part of the coordinates by which the boxes grow: some ten roundings of float.
-#define ROUNDING 1e-6
+// Part of the coordinates by which a way is thicker: some thirty roundings of float.
+#define ROUNDING 2e-6
 // What rounding may take from the square of a distance across a normal, as a part of the whole distance's.
 #define ACROSS_ROUNDING 1e-6f
-#define SHORTEST        1e-15F // gap whose square does not vanish, m
+// Planes that a triangle is tried with before it is examined.
+#define DELAYS   2
+#define SHORTEST 1e-15F // gap whose square does not vanish, m
 
 // A block is aligned as its context is.
 #define LOADU3(rows)                                                                                         \
@@ -34,7 +37,7 @@ typedef struct {
 	float reach;
 } segment;
 
-static segment segment_make(const tac_ccd_body *body, const tac_ccd_round *r)
+static segment segment_make(const tac_ccd_round_way *r, float reach)
 {
 	segment s;
 	for (int i = 0; i < 3; i++) {
@@ -43,8 +46,7 @@ static segment segment_make(const tac_ccd_body *body, const tac_ccd_round *r)
 		s.half[i] = (float)(0.5 * (b - a));
 	}
 	s.length = (float)(0.5 * tac_dvec3_length(tac_dvec3_sub(r->b, r->a)));
-	double size = body->radius + tac_dvec3_length(r->a) + tac_dvec3_length(r->b) + r->radius;
-	s.reach = (float)(r->radius + ROUNDING * size);
+	s.reach = reach;
 	return s;
 }
 
@@ -95,25 +97,276 @@ KERNEL unsigned near_lanes(const segment *s, const tac_ccd_node *n)
 	return (unsigned)tac_m32x8_movemask(near);
 }
 
-bool TAC_SIMD_NAME(tac_ccd_round_descend_kernel)(const tac_ccd_body *body, const tac_ccd_round *around,
-						 tac_ccd_round_visit visit, void *user)
+// A direction in which a way may pass a box: a unit vector and its absolute; what the tool covers of it at
+// the start, m; the inverses of how fast that grows, downwards and upwards.
+typedef struct {
+	float n[3], size[3], low, high, down, up;
+} axis;
+
+#define AXES 4
+
+// A way in float.
+typedef struct {
+	float a[3], b[3], va[3], vb[3];
+	axis box[3], across[AXES]; // the coordinates; at a right angle to the core, for a capsule
+	int across_count;
+	float reach;
+	bool sphere, straight, still; // b as a; vb as va; both zero: then there are no axes
+	segment here;
+} course;
+
+// The inverse of a rate, none being one that is too slow to tell.
+static float inverse_of(double rate)
 {
-	int32_t stack[STACK], top = 0;
-	tac_ccd_round seen = *around;
-	segment s = segment_make(body, around);
-	stack[top++] = 0;
+	return (float)(1 / (rate < 0 ? fmin(rate, -(double)TINY) : fmax(rate, (double)TINY)));
+}
+
+static axis axis_make(const tac_ccd_round_way *way, tac_dvec3 n)
+{
+	double a = tac_dvec3_dot(n, way->a), b = tac_dvec3_dot(n, way->b), va = tac_dvec3_dot(n, way->va),
+	       vb = tac_dvec3_dot(n, way->vb);
+	return (axis){
+		.n = {(float)n.x, (float)n.y, (float)n.z},
+		.size = {(float)fabs(n.x), (float)fabs(n.y), (float)fabs(n.z)},
+		.low = (float)fmin(a, b),
+		.high = (float)fmax(a, b),
+		.down = inverse_of(fmin(va, vb)),
+		.up = inverse_of(-fmax(va, vb)),
+	};
+}
+
+static void set_axes(course *c, const tac_ccd_round_way *way)
+{
+	tac_dvec3 core = tac_dvec3_sub(way->b, way->a), across[AXES];
+	for (int i = 0; i < 3; i++) {
+		tac_dvec3 e = {i == 0, i == 1, i == 2};
+		c->box[i] = axis_make(way, e);
+		across[i] = tac_dvec3_cross(core, e);
+	}
+	across[3] = tac_dvec3_cross(core, tac_dvec3_add(way->va, way->vb));
+	for (int i = 0; i < AXES; i++) {
+		if (tac_dvec3_length_squared(across[i]) > 0)
+			c->across[c->across_count++] = axis_make(way, tac_dvec3_normalize(across[i]));
+	}
+}
+
+static course course_make(const tac_ccd_body *body, const tac_ccd_round_way *way)
+{
+	course c;
+	c.sphere = c.straight = c.still = true;
+	c.across_count = 0;
+	for (int i = 0; i < 3; i++) {
+		c.a[i] = (float)tac_dvec3_get(way->a, i);
+		c.b[i] = (float)tac_dvec3_get(way->b, i);
+		c.va[i] = (float)tac_dvec3_get(way->va, i);
+		c.vb[i] = (float)tac_dvec3_get(way->vb, i);
+		c.sphere = c.sphere && c.a[i] == c.b[i];
+		c.straight = c.straight && c.va[i] == c.vb[i];
+		c.still = c.still && c.va[i] == 0 && c.vb[i] == 0;
+	}
+	double size = body->radius + tac_dvec3_length(way->a) + tac_dvec3_length(way->b) +
+		      tac_dvec3_length(way->va) + tac_dvec3_length(way->vb) + way->radius;
+	c.reach = (float)(way->radius + ROUNDING * size);
+	c.here = segment_make(way, c.reach);
+	if (!c.still)
+		set_axes(&c, way);
+	return c;
+}
+
+// The part of a way during which something is near.
+typedef struct {
+	f8 enter, leave;
+} span8;
+
+// Cuts a span to where over + s rate <= 0. A rate of zero is one that is too slow to tell.
+KERNEL void cut(span8 *span, f8 over, f8 rate)
+{
+	tac_m32x8 nears = tac_f32x8_lt(rate, splat(0));
+	f8 at = tac_f32x8_div(over, larger(absolute(rate), splat(TINY)));
+	span->enter = pick(nears, larger(span->enter, at), span->enter);
+	span->leave = pick(nears, span->leave, smaller(span->leave, negative(at)));
+}
+
+// The same, the rate being that of all lanes, as its inverse.
+KERNEL void cut_all(span8 *span, f8 over, float inverse)
+{
+	f8 at = mul(over, splat(-inverse));
+	if (inverse < 0)
+		span->enter = larger(span->enter, at);
+	else
+		span->leave = smaller(span->leave, at);
+}
+
+// To where a box is within reach along an axis on which it covers `size` to both sides of `middle`.
+KERNEL void cut_axis(span8 *span, const axis *x, f8 middle, f8 size)
+{
+	cut_all(span, sub(sub(splat(x->low), middle), size), x->down);
+	cut_all(span, sub(sub(middle, splat(x->high)), size), x->up);
+}
+
+// When the boxes and slabs of the node's lanes are within reach of the way.
+KERNEL span8 near_span(const course *c, const tac_ccd_node *n)
+{
+	span8 span = {splat(0), splat(1)};
+	v8 center = LOAD3(n->center), half = LOAD3(n->half);
+	f8 reach = splat(c->reach);
+	cut_axis(&span, &c->box[0], center.x, add(half.x, reach));
+	cut_axis(&span, &c->box[1], center.y, add(half.y, reach));
+	cut_axis(&span, &c->box[2], center.z, add(half.z, reach));
+	for (int i = 0; i < c->across_count; i++) {
+		const axis *x = &c->across[i];
+		cut_axis(&span, x, dot(splat3(x->n), center), add(dot(splat3(x->size), half), reach));
+	}
+	v8 normal = LOAD3(n->normal);
+	f8 low = dot(normal, sub3(splat3(c->a), center)), high = low;
+	f8 down = dot(normal, splat3(c->va)), up = down;
+	if (!c->sphere) {
+		f8 other = dot(normal, sub3(splat3(c->b), center));
+		low = smaller(low, other);
+		high = larger(high, other);
+	}
+	if (!c->straight) {
+		f8 other = dot(normal, splat3(c->vb));
+		down = smaller(down, other);
+		up = larger(up, other);
+	}
+	f8 offset = load(n->offset), thick = add(load(n->thick), reach);
+	cut(&span, sub(sub(low, offset), thick), down);
+	cut(&span, sub(sub(offset, high), thick), negative(up));
+	return span;
+}
+
+// The corners of eight triangles of the body.
+KERNEL void take_corners(const tac_ccd_body *body, const int32_t triangle[8], v8 out[3])
+{
+	_Static_assert(offsetof(tac_ccd_triangle, vertex) == 0, "the vertices come first");
+	f8 e[12];
+	for (int k = 0; k < 12; k += 4) {
+		const float *from[8];
+		for (int i = 0; i < 8; i++)
+			from[i] = (const float *)&body->triangles[triangle[i]] + k;
+		tac_f32x8_gather4(from, &e[k]);
+	}
+	for (int k = 0; k < 3; k++)
+		out[k] = (v8){e[3 * k], e[3 * k + 1], e[3 * k + 2]};
+}
+
+// A plane with triangles on its far side: unit normal towards the tool, their height over it.
+typedef struct {
+	v8 normal;
+	f8 top;
+} plane8;
+
+// The planes across the gaps to the segment from 0 along d. What is out of range, or touches, has none: its
+// normal is zero.
+KERNEL plane8 make_planes(const face8 *f, v8 d, bool sphere)
+{
+	gap8 best = least_gap(f, d, sphere);
+	f8 length = tac_f32x8_sqrt(best.square), zero = splat(0);
+	tac_m32x8 known = tac_m32x8_and(tac_f32x8_lt(best.square, splat(0.5F * NOTHING)),
+					tac_f32x8_lt(splat(SHORTEST), length));
+	v8 none = {zero, zero, zero},
+	   n = pick3(known, scale3(best.gap, tac_f32x8_div(splat(-1), length)), none);
+	return (plane8){n, larger3(dot(n, f->v[0]), dot(n, f->v[1]), dot(n, f->v[2]))};
+}
+
+// Where a span is one, and begins before the limit.
+KERNEL unsigned lanes_during(const span8 *span, float limit)
+{
+	return lanes_of(tac_m32x8_and(tac_f32x8_le(span->enter, span->leave),
+				      tac_f32x8_le(span->enter, splat(limit))));
+}
+
+// Lets the spans of the lanes, all of them triangles, begin later: the plane across the gap there keeps the
+// tool away for some time. Answers those that still begin before the limit.
+static unsigned delay(const tac_ccd_body *body, const course *c, const tac_ccd_node *node, unsigned lanes,
+		      float limit, span8 *span)
+{
+	int32_t triangle[8];
+	for (int k = 0; k < 8; k++)
+		triangle[k] = ~node->child[lanes >> k & 1 ? k : lowest_bit(lanes)];
+	v8 corner[3], va = splat3(c->va), vb = splat3(c->vb);
+	take_corners(body, triangle, corner);
+	face8 f = make_face(corner[0], corner[1], corner[2]);
+	for (int i = 0; i < DELAYS && lanes; i++) {
+		v8 a = add3(splat3(c->a), scale3(va, span->enter)),
+		   d = sub3(add3(splat3(c->b), scale3(vb, span->enter)), a);
+		for (int k = 0; k < 3; k++)
+			f.v[k] = sub3(corner[k], a);
+		plane8 p = make_planes(&f, d, c->sphere && c->straight);
+		f8 clears = sub(sub(smaller(splat(0), dot(p.normal, d)), p.top), splat(c->reach)),
+		   rate = smaller(dot(p.normal, va), dot(p.normal, vb)),
+		   wait = tac_f32x8_div(clears, larger(negative(rate), splat(TINY)));
+		tac_m32x8 clear = tac_m32x8_and(tac_f32x8_lt(splat(0), clears), tac_m32x8_from_bits(lanes));
+		span->enter = pick(clear, add(span->enter, wait), span->enter);
+		lanes &= lanes_during(span, limit);
+	}
+	return lanes;
+}
+
+// The lanes of the node that the tool comes near until the limit, and when.
+static unsigned lanes_to_come(const tac_ccd_body *body, const course *c, const tac_ccd_node *node,
+			      float limit, float enter[TAC_CCD_WIDTH])
+{
+	span8 span = near_span(c, node);
+	unsigned lanes = lanes_during(&span, limit),
+		 triangles = lanes & lanes_of(tac_i32x8_lt(tac_i32x8_load(node->child), tac_i32x8_splat(0)));
+	if (triangles)
+		lanes &= ~triangles | delay(body, c, node, triangles, limit, &span);
+	tac_f32x8_storeu(enter, span.enter);
+	return lanes;
+}
+
+// A node, or ~t: the triangle t; and when the tool comes near it.
+typedef struct {
+	float at;
+	int32_t child;
+} stop;
+
+static int32_t put_in_order(stop *stack, int32_t bottom, int32_t top, stop s)
+{
+	int32_t i = top;
+	for (; i > bottom && stack[i - 1].at < s.at; i--)
+		stack[i] = stack[i - 1];
+	stack[i] = s;
+	return top + 1;
+}
+
+static float limit_of(const tac_ccd_round_way *way)
+{
+	return nextafterf((float)way->limit, INFINITY);
+}
+
+bool TAC_SIMD_NAME(tac_ccd_round_travel_kernel)(const tac_ccd_body *body, tac_ccd_round_way *way,
+						tac_ccd_round_visit visit, void *user)
+{
+	stop stack[STACK];
+	int32_t top = 0;
+	course c = course_make(body, way);
+	float limit = limit_of(way);
+	stack[top++] = (stop){0, 0};
 	while (top > 0) {
-		const tac_ccd_node *node = &body->nodes[stack[--top]];
-		for (unsigned lanes = near_lanes(&s, node); lanes; lanes &= lanes - 1) {
-			int32_t child = node->child[lowest_bit(lanes)];
-			if (child >= 0)
-				stack[top++] = child;
-			else if (!visit(user, ~child))
-				return false;
+		stop next = stack[--top];
+		if (next.at > limit)
+			continue;
+		if (way->budget-- <= 0 || (next.child < 0 && !visit(user, ~next.child))) {
+			for (; top > 0; top--)
+				next.at = fminf(next.at, stack[top - 1].at);
+			way->proved = (double)next.at;
+			return false;
 		}
-		if (memcmp(&seen, around, sizeof seen) != 0) {
-			seen = *around;
-			s = segment_make(body, around);
+		if (next.child < 0) {
+			limit = limit_of(way);
+			continue;
+		}
+		const tac_ccd_node *node = &body->nodes[next.child];
+		float enter[TAC_CCD_WIDTH] = {0};
+		unsigned lanes =
+			c.still ? near_lanes(&c.here, node) : lanes_to_come(body, &c, node, limit, enter);
+		int32_t bottom = top;
+		for (; lanes; lanes &= lanes - 1) {
+			int k = lowest_bit(lanes);
+			top = put_in_order(stack, bottom, top, (stop){enter[k], node->child[k]});
 		}
 	}
 	return true;
@@ -121,35 +374,32 @@ bool TAC_SIMD_NAME(tac_ccd_round_descend_kernel)(const tac_ccd_body *body, const
 
 static void place(const tac_ccd_round_context *list, tac_dvec3 x, v8 *out)
 {
-	tac_vec3 at = tac_vec3_from_dvec3(tac_dvec3_sub(x, list->at.a));
+	tac_vec3 at = tac_vec3_from_dvec3(tac_dvec3_sub(x, tac_dvec3_from_vec3(list->origin)));
 	*out = (v8){splat(at.x), splat(at.y), splat(at.z)};
 }
 
 void TAC_SIMD_NAME(tac_ccd_round_part_kernel)(tac_ccd_round_context *list)
 {
-	v8 core;
+	v8 core, origin = {splat(list->origin.x), splat(list->origin.y), splat(list->origin.z)};
 	place(list, list->at.b, &core);
 	bool sphere = tac_dvec3_length_squared(tac_dvec3_sub(list->at.b, list->at.a)) == 0;
-	f8 zero = splat(0);
 	tac_ccd_round_block *end = list->blocks + tac_ccd_round_blocks(list);
 	for (tac_ccd_round_block *block = list->blocks; block < end; block++) {
 		v8 t[3];
-		for (int k = 0; k < 3; k++)
-			t[k] = LOADU3(block->vertex[k]);
+		take_corners(list->fixed, block->triangle, t);
+		for (int k = 0; k < 3; k++) {
+			t[k] = sub3(t[k], origin);
+			tac_f32x8_storeu(block->vertex[k][0], t[k].x);
+			tac_f32x8_storeu(block->vertex[k][1], t[k].y);
+			tac_f32x8_storeu(block->vertex[k][2], t[k].z);
+		}
 		face8 f = make_face(t[0], t[1], t[2]);
-		gap8 best = least_gap(&f, core, sphere);
-		f8 length = tac_f32x8_sqrt(best.square);
-		// What is out of range, or touches, has no plane.
-		tac_m32x8 known = tac_m32x8_and(tac_f32x8_lt(best.square, splat(0.5F * NOTHING)),
-						tac_f32x8_lt(splat(SHORTEST), length));
-		v8 none = {zero, zero, zero},
-		   n = pick3(known, scale3(best.gap, tac_f32x8_div(splat(-1), length)), none);
-		f8 top = larger3(dot(n, t[0]), dot(n, t[1]), dot(n, t[2]));
+		plane8 p = make_planes(&f, core, sphere);
 		f8 size = larger3(norm1(t[0]), norm1(t[1]), norm1(t[2]));
-		tac_f32x8_storeu(block->normal[0], n.x);
-		tac_f32x8_storeu(block->normal[1], n.y);
-		tac_f32x8_storeu(block->normal[2], n.z);
-		tac_f32x8_storeu(block->offset, add(top, mul(splat(TAC_CCD_ROUND_ROUNDING), size)));
+		tac_f32x8_storeu(block->normal[0], p.normal.x);
+		tac_f32x8_storeu(block->normal[1], p.normal.y);
+		tac_f32x8_storeu(block->normal[2], p.normal.z);
+		tac_f32x8_storeu(block->offset, add(p.top, mul(splat(TAC_CCD_ROUND_ROUNDING), size)));
 	}
 }
 

@@ -11,26 +11,27 @@
 
 // Slack is how much further than needed a list reaches. The first, as a part of the reach.
 #define SLACK_FIRST 0.1
-// A list that served fewer queries gets twice the slack the next time, one that served more half of it.
-#define SERVED_FEW  8
-#define SERVED_MANY 64
-// Slack is for so many triangles: a list that would be longer has a part of it, then none.
-#define TRIANGLES  64
-#define SLACK_PART 0.25
+// A list that served fewer queries, with few triangles, gets twice the slack the next time; one that served
+// more, or has more triangles, half of it. One that would have very many has none, and the next a part.
+#define SERVED_FEW     16
+#define SERVED_MANY    64
+#define TRIANGLES_FEW  32
+#define TRIANGLES      64
+#define TRIANGLES_MANY 256
+#define SLACK_PART     0.25
 // What rounding may take from a distance, as a part of the coordinates.
 #define ROUNDING 1e-14
 
-static tac_ccd_round_descend_fn *const descents[TAC_SIMD_COUNT] =
-	TAC_SIMD_TABLE(tac_ccd_round_descend_kernel);
+static tac_ccd_round_travel_fn *const travels[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_round_travel_kernel);
 static tac_ccd_round_part_fn *const partings[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_round_part_kernel);
 static tac_ccd_round_measure_fn *const measures[TAC_SIMD_COUNT] =
 	TAC_SIMD_TABLE(tac_ccd_round_measure_kernel);
 static tac_ccd_round_sieve_fn *const sieves[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_round_sieve_kernel);
 
-bool tac_ccd_round_descend(const tac_ccd_body *body, const tac_ccd_round *around, tac_ccd_round_visit visit,
-			   void *user)
+bool tac_ccd_round_travel(const tac_ccd_body *body, tac_ccd_round_way *way, tac_ccd_round_visit visit,
+			  void *user)
 {
-	return descents[body->simd](body, around, visit, user);
+	return travels[body->simd](body, way, visit, user);
 }
 
 void tac_ccd_round_measure(tac_ccd_round_context *list, const tac_dvec3 points[4], double reach)
@@ -52,9 +53,10 @@ static double distance_from_segment(tac_dvec3 x, tac_dvec3 a, tac_dvec3 b)
 }
 
 // The distance from one segment is a convex function on another, so it is greatest at an end.
-static bool covers(const tac_ccd_round_context *c, const tac_ccd_round *around)
+bool tac_ccd_round_covers(const tac_ccd_round_context *c, const tac_ccd_body *body,
+			  const tac_ccd_round *around)
 {
-	if (!(c->at.radius > 0))
+	if (c->fixed != body || !(c->at.radius > 0))
 		return false;
 	double apart = distance_from_segment(around->a, c->at.a, c->at.b);
 	if (around->b.x != around->a.x || around->b.y != around->a.y || around->b.z != around->a.z)
@@ -68,55 +70,23 @@ typedef struct filling {
 	int32_t limit;
 } filling;
 
+static void put(tac_ccd_round_context *list, int32_t at, int32_t triangle)
+{
+	tac_ccd_round_block *block = &list->blocks[at / TAC_CCD_WIDTH];
+	const tac_ccd_triangle *t = &list->fixed->triangles[triangle];
+	int lane = at % TAC_CCD_WIDTH;
+	block->triangle[lane] = triangle;
+	block->own[lane] = (uint8_t)(t->vertices | t->edges << TAC_CCD_ROUND_EDGE | 1 << TAC_CCD_ROUND_FACE);
+}
+
 static bool add_triangle(void *user, int32_t triangle)
 {
 	filling *f = user;
 	tac_ccd_round_context *list = f->list;
 	if (list->count == f->limit)
 		return false;
-	list->blocks[list->count / TAC_CCD_WIDTH].triangle[list->count % TAC_CCD_WIDTH] = triangle;
-	list->count++;
+	put(list, list->count++, triangle);
 	return true;
-}
-
-static void load_vertices(tac_ccd_round_context *list)
-{
-	for (int32_t i = 0; i < list->count; i++) {
-		tac_ccd_round_block *block = &list->blocks[i / TAC_CCD_WIDTH];
-		int lane = i % TAC_CCD_WIDTH;
-		const tac_ccd_triangle *t = &list->fixed->triangles[block->triangle[lane]];
-		for (int k = 0; k < 3; k++) {
-			tac_dvec3 x = sub(tac_dvec3_from_vec3(t->vertex[k]), list->at.a);
-			block->vertex[k][0][lane] = (float)x.x;
-			block->vertex[k][1][lane] = (float)x.y;
-			block->vertex[k][2][lane] = (float)x.z;
-		}
-		block->own[lane] =
-			(uint8_t)(t->vertices | t->edges << TAC_CCD_ROUND_EDGE | 1 << TAC_CCD_ROUND_FACE);
-	}
-}
-
-static void copy(tac_ccd_round_context *list, int32_t to, int32_t from)
-{
-	tac_ccd_round_block *out = &list->blocks[to / TAC_CCD_WIDTH];
-	const tac_ccd_round_block *in = &list->blocks[from / TAC_CCD_WIDTH];
-	to %= TAC_CCD_WIDTH;
-	from %= TAC_CCD_WIDTH;
-	for (int i = 0; i < 3; i++) {
-		for (int k = 0; k < 3; k++)
-			out->vertex[k][i][to] = in->vertex[k][i][from];
-		out->normal[i][to] = in->normal[i][from];
-	}
-	out->own[to] = in->own[from];
-	out->offset[to] = in->offset[from];
-	out->triangle[to] = in->triangle[from];
-}
-
-// Lanes behind the last triangle repeat it.
-static void pad(tac_ccd_round_context *list)
-{
-	for (int32_t i = list->count; list->count > 0 && i % TAC_CCD_WIDTH != 0; i++)
-		copy(list, i, list->count - 1);
 }
 
 void tac_ccd_round_turn_plane(tac_ccd_round_block *block, int lane, tac_dvec3 gap, double distance)
@@ -140,26 +110,18 @@ static bool fill(tac_ccd_round_context *list, const tac_ccd_round *at, int32_t l
 {
 	filling f = {list, limit};
 	list->at = *at;
+	list->origin = tac_vec3_from_dvec3(at->a);
 	list->count = 0;
-	if (!tac_ccd_round_descend(list->fixed, at, add_triangle, &f)) {
+	tac_ccd_round_way still = {
+		.a = at->a, .b = at->b, .radius = at->radius, .limit = 1, .budget = INT64_MAX};
+	if (!tac_ccd_round_travel(list->fixed, &still, add_triangle, &f)) {
 		list->at.radius = 0;
 		return false;
 	}
-	load_vertices(list);
-	// The tree's boxes let many pass that are too far.
-	pad(list);
+	// Lanes behind the last triangle repeat it.
+	for (int32_t i = list->count; i % TAC_CCD_WIDTH != 0; i++)
+		put(list, i, list->blocks[(i - 1) / TAC_CCD_WIDTH].triangle[(i - 1) % TAC_CCD_WIDTH]);
 	partings[list->fixed->simd](list);
-	tac_ccd_round_measure(list, (const tac_dvec3[4]){at->a, at->b, at->a, at->b}, at->radius);
-	int32_t kept = 0;
-	for (int32_t i = 0; i < list->count; i++) {
-		if (!(list->blocks[i / TAC_CCD_WIDTH].near >> (i % TAC_CCD_WIDTH) & 1))
-			continue;
-		if (kept < i)
-			copy(list, kept, i);
-		kept++;
-	}
-	list->count = kept;
-	pad(list);
 	return true;
 }
 
@@ -170,22 +132,21 @@ bool tac_ccd_round_list(tac_ccd_round_context *c, const tac_ccd_body *body, cons
 		memset(c, 0, sizeof *c);
 		c->fixed = body;
 	}
-	if (covers(c, around)) {
+	if (tac_ccd_round_covers(c, body, around)) {
 		c->served++;
 		return true;
 	}
 	if (c->slack == 0)
 		c->slack = SLACK_FIRST * around->radius;
-	else if (c->served < SERVED_FEW && c->count <= TRIANGLES / 4)
+	else if (c->served < SERVED_FEW && c->count < TRIANGLES_FEW)
 		c->slack *= 2;
-	else if (c->served > SERVED_MANY)
+	else if (c->served > SERVED_MANY || c->count > TRIANGLES)
 		c->slack *= 0.5;
 	c->served = 0;
 	tac_ccd_round at = *around;
-	for (int i = 0; i < 2; i++, c->slack *= SLACK_PART) {
-		at.radius = around->radius + c->slack;
-		if (fill(c, &at, TRIANGLES))
-			return true;
-	}
+	at.radius += c->slack;
+	if (fill(c, &at, TRIANGLES_MANY))
+		return true;
+	c->slack *= SLACK_PART;
 	return fill(c, around, TAC_CCD_ROUND_MAX);
 }

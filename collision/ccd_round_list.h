@@ -18,17 +18,28 @@ extern "C" {
 // Called with a position in the body's triangle array. False ends the descent.
 typedef bool (*tac_ccd_round_visit)(void *user, int32_t triangle);
 
-// Visits all triangles of the body that come within `around`, and some others, in the order of the tree. The
-// visitor may make `around` smaller meanwhile. True when the visitor has not ended it.
-typedef bool tac_ccd_round_descend_fn(const tac_ccd_body *body, const tac_ccd_round *around,
-				      tac_ccd_round_visit visit, void *user);
+// A tool on its way: the ends of its core go straight from a by va, and from b by vb meanwhile.
+typedef struct tac_ccd_round_way {
+	tac_dvec3 a, b, va, vb;
+	double radius;
+	double limit;   // what comes after this part of the way does not count, 0 to 1
+	int64_t budget; // of triangles and nodes that may be looked at
+	double proved;  // when it is spent: before this part of the way nothing is left out
+} tac_ccd_round_way;
 
-TAC_SIMD_DECLARE(tac_ccd_round_descend_fn, tac_ccd_round_descend_kernel);
+// Visits all triangles of the body that come within the way, and some others; early ones mostly come first,
+// and what they leave of the limit saves the late ones. Without motion all come at once, in an order that
+// depends on the tree alone. False when the budget or the visitor ended it.
+typedef bool tac_ccd_round_travel_fn(const tac_ccd_body *body, tac_ccd_round_way *way,
+				     tac_ccd_round_visit visit, void *user);
+
+TAC_SIMD_DECLARE(tac_ccd_round_travel_fn, tac_ccd_round_travel_kernel);
 
 // With the variant that the body was built for.
-tac_ccd_round_descend_fn tac_ccd_round_descend;
+tac_ccd_round_travel_fn tac_ccd_round_travel;
 
-// Gives each listed triangle the plane across its gap to the segment of the list.
+// Loads the corners of the listed triangles, and gives each the plane across its gap to the segment of the
+// list.
 typedef void tac_ccd_round_part_fn(tac_ccd_round_context *list);
 
 TAC_SIMD_DECLARE(tac_ccd_round_part_fn, tac_ccd_round_part_kernel);
@@ -54,7 +65,11 @@ TAC_SIMD_DECLARE(tac_ccd_round_sieve_fn, tac_ccd_round_sieve_kernel);
 #define TAC_CCD_ROUND_CONE   1e-3
 #define TAC_CCD_ROUND_BESIDE 1e-10
 
-// Makes sure that the context lists all triangles of the body within `around`, in the order of the tree.
+// Whether the context lists all triangles of the body within `around`.
+bool tac_ccd_round_covers(const tac_ccd_round_context *context, const tac_ccd_body *body,
+			  const tac_ccd_round *around);
+
+// Makes sure that the context lists all triangles of the body within `around`, in the order of the descent.
 // False: they are more than fit.
 bool tac_ccd_round_list(tac_ccd_round_context *context, const tac_ccd_body *body,
 			const tac_ccd_round *around);

@@ -170,20 +170,20 @@ static void examine_end(query *q, const face *f, tac_dvec3 p, int32_t end, int f
 	}
 }
 
-// An end of the core and what the sieve leaves of the features, each where a triangle stands for it.
+// An end of the core and what the sieve leaves of the features, each where a triangle stands for it. Triangle
+// by triangle: where they are in the list does not change the order.
 static void examine_ends(query *q, tac_ccd_round_context *list, tac_dvec3 p, int32_t end)
 {
 	tac_ccd_round_sieve(list, p, q->reach);
 	for (int32_t i = 0; i < tac_ccd_round_blocks(list); i++) {
 		const tac_ccd_round_block *block = &list->blocks[i];
-		for (int feature = 0; block->near && feature <= TAC_CCD_ROUND_FACE; feature++) {
-			for (unsigned lanes = block->near & block->features[feature]; lanes;
-			     lanes &= lanes - 1) {
-				int lane = __builtin_ctz(lanes);
-				if (!(block->own[lane] >> feature & 1))
-					continue;
-				face f = face_of(q, block, lane);
-				examine_end(q, &f, p, end, feature);
+		for (unsigned lanes = block->near; lanes; lanes &= lanes - 1) {
+			int lane = __builtin_ctz(lanes);
+			face f = face_of(q, block, lane);
+			for (unsigned own = block->own[lane]; own; own &= own - 1) {
+				int feature = __builtin_ctz(own);
+				if (block->features[feature] >> lane & 1)
+					examine_end(q, &f, p, end, feature);
 			}
 		}
 	}

@@ -424,6 +424,162 @@ static void a_context_changes_no_bit(void)
 	tac_mesh_destroy(&mesh);
 }
 
+// What a descent visits, in its order.
+typedef struct visits {
+	tac_ccd_round_way *way;
+	int32_t list[4096], count;
+	double limit; // that the way has after some visits
+} visits;
+
+static bool note_visit(void *user, int32_t triangle)
+{
+	visits *v = user;
+	v->list[v->count++] = triangle;
+	if (v->count == 20)
+		v->way->limit = fmin(v->way->limit, v->limit);
+	return true;
+}
+
+static bool was_visited(const visits *v, int32_t triangle)
+{
+	for (int32_t i = 0; i < v->count; i++) {
+		if (v->list[i] == triangle)
+			return true;
+	}
+	return false;
+}
+
+// When the way first comes within its radius of a triangle, of so many times; 2: not at all.
+#define TIMES 40
+
+static real first_time(const tac_ccd_body *body, int32_t triangle, const tac_ccd_round_way *w)
+{
+	ref_triangle t = ref_load(body->mesh, body->triangles[triangle].id, NULL);
+	for (int k = 0; k <= TIMES; k++) {
+		real s = (real)k / TIMES;
+		ref_vec a = {w->a.x + s * w->va.x, w->a.y + s * w->va.y, w->a.z + s * w->va.z};
+		ref_vec b = {w->b.x + s * w->vb.x, w->b.y + s * w->vb.y, w->b.z + s * w->vb.z};
+		if (core_distance(a, b, t.v) <= w->radius)
+			return s;
+	}
+	return 2;
+}
+
+// Ways of all kinds: of a ball and a rod, straight, turning, and still; with limits of the way and of work.
+static tac_ccd_round_way random_way(tac_rng *rng, int kind)
+{
+	tac_ccd_round_way w = {.radius = tac_rng_range_f64(rng, 0.001, 0.08),
+			       .limit = kind % 5 ? 1 : tac_rng_f64(rng),
+			       .budget = kind % 4 ? INT64_MAX : (int64_t)tac_rng_range_f64(rng, 1, 20)};
+	w.a = w.b = tac_dvec3_scale(tac_rng_unit_f64(rng), tac_rng_range_f64(rng, 0.1, 0.6));
+	w.va = w.vb = tac_dvec3_scale(tac_rng_unit_f64(rng), tac_rng_range_f64(rng, 0, 0.5));
+	if (kind % 3)
+		w.b = tac_dvec3_add_scaled(w.a, 0.3, tac_rng_unit_f64(rng));
+	if (kind % 3 == 2)
+		w.vb = tac_dvec3_add_scaled(w.va, 0.2, tac_rng_unit_f64(rng));
+	if (kind % 7 == 0)
+		w.va = w.vb = vec(0, 0, 0);
+	return w;
+}
+
+static void all_that_a_way_comes_near_is_visited_in_the_same_order_by_every_variant(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.3f, 0.1f, 14, 8, &mesh));
+	tac_ccd_body *torus = build(mesh);
+	static visits first, other;
+	tac_rng rng = tac_rng_seed(44, 1);
+	int near = 0, spent = 0, proved = 0, left_out = 0;
+	for (int i = 0; i < 420; i++) {
+		const tac_ccd_round_way asked = random_way(&rng, i);
+		double limit = i % 2 ? tac_rng_f64(&rng) : 1;
+		tac_ccd_round_way way = asked;
+		first = (visits){.way = &way, .limit = limit};
+		torus->simd = TAC_SIMD_SCALAR;
+		bool complete = tac_ccd_round_travel(torus, &way, note_visit, &first);
+		TEST_ASSERT_TRUE(complete == (way.budget >= 0));
+		for (int32_t simd = 1; simd < TAC_SIMD_COUNT; simd++) {
+			if (!tac_simd_supported((tac_simd)simd))
+				continue;
+			tac_ccd_round_way again = asked;
+			other = (visits){.way = &again, .limit = limit};
+			torus->simd = simd;
+			TEST_ASSERT_TRUE(tac_ccd_round_travel(torus, &again, note_visit, &other) == complete);
+			TEST_ASSERT_EQUAL_INT(first.count, other.count);
+			if (first.count > 0)
+				TEST_ASSERT_EQUAL_INT32_ARRAY(first.list, other.list, first.count);
+			TEST_ASSERT_TRUE(again.proved == way.proved && again.budget == way.budget);
+		}
+		spent += !complete;
+		proved += !complete && way.proved > 0;
+		real until = complete ? way.limit : fmin(way.limit, way.proved * (1 - 1e-9));
+		for (int32_t t = 0; t < mesh->triangle_count; t++) {
+			bool visited = was_visited(&first, t);
+			left_out += !visited;
+			if (first_time(torus, t, &asked) > until)
+				continue;
+			TEST_ASSERT_TRUE(visited || (!complete && way.proved == 0));
+			near++;
+		}
+	}
+	TEST_ASSERT_GREATER_THAN(2000, near);
+	TEST_ASSERT_GREATER_THAN(20, spent);
+	TEST_ASSERT_GREATER_THAN(5, proved);
+	TEST_ASSERT_GREATER_THAN(420 * mesh->triangle_count / 2, left_out);
+	tac_ccd_body_destroy(&torus);
+	tac_mesh_destroy(&mesh);
+}
+
+// With less work a sweep goes less far, and only where it is free; in every variant to the bit.
+static void a_sweep_with_a_limit_is_a_part_of_the_one_without(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.3f, 0.1f, 48, 24, &mesh));
+	tac_ccd_body *torus = build(mesh);
+	static tac_ccd_round_context context;
+	tac_rng rng = tac_rng_seed(45, 1);
+	int shorter = 0, far = 0;
+	for (int i = 0; i < 600; i++) {
+		tac_ccd_round tool = {.radius = tac_rng_range_f64(&rng, 0.001, 0.05)};
+		tool.a = tac_dvec3_scale(tac_rng_unit_f64(&rng), 0.6 * tac_rng_f64(&rng));
+		tool.b = i % 3 ? tac_dvec3_add_scaled(tool.a, 0.2, tac_rng_unit_f64(&rng)) : tool.a;
+		tac_dvec3 axis = tac_rng_unit_f64(&rng),
+			  v = tac_dvec3_scale(tac_rng_unit_f64(&rng), tac_rng_range_f64(&rng, 0, 0.5));
+		double angle = tac_rng_range_f64(&rng, -3, 3);
+		tac_ccd_options options = tac_ccd_options_default(), limited = options;
+		limited.pair_limit = (int64_t)tac_rng_range_f64(&rng, 1, 80);
+		torus->simd = TAC_SIMD_SCALAR;
+		tac_ccd_result turn = tac_ccd_round_rotate(&tool, torus, v, axis, angle, &options),
+			       turn_less = tac_ccd_round_rotate(&tool, torus, v, axis, angle, &limited),
+			       go = tac_ccd_round_translate(&tool, torus, v, &options, NULL),
+			       go_less = tac_ccd_round_translate(&tool, torus, v, &limited, &context);
+		const tac_ccd_result *whole[2] = {&turn, &go}, *part[2] = {&turn_less, &go_less};
+		for (int k = 0; k < 2; k++) {
+			bool spent = part[k]->flags & TAC_CCD_BUDGET_SPENT;
+			TEST_ASSERT_TRUE(part[k]->fraction <= whole[k]->fraction);
+			TEST_ASSERT_TRUE(spent || part[k]->fraction == whole[k]->fraction);
+			TEST_ASSERT_TRUE(part[k]->pairs <= limited.pair_limit + 1 || k == 1);
+			shorter += spent;
+			far += spent && part[k]->fraction > 0;
+		}
+		for (int32_t simd = 1; simd < TAC_SIMD_COUNT; simd++) {
+			if (!tac_simd_supported((tac_simd)simd))
+				continue;
+			torus->simd = simd;
+			tac_ccd_result again = tac_ccd_round_rotate(&tool, torus, v, axis, angle, &options);
+			TEST_ASSERT_EQUAL_MEMORY(&turn, &again, sizeof turn);
+			again = tac_ccd_round_rotate(&tool, torus, v, axis, angle, &limited);
+			TEST_ASSERT_EQUAL_MEMORY(&turn_less, &again, sizeof turn);
+			again = tac_ccd_round_translate(&tool, torus, v, &options, NULL);
+			TEST_ASSERT_EQUAL_MEMORY(&go, &again, sizeof go);
+		}
+	}
+	TEST_ASSERT_GREATER_THAN(100, shorter);
+	TEST_ASSERT_GREATER_THAN(30, far);
+	tac_ccd_body_destroy(&torus);
+	tac_mesh_destroy(&mesh);
+}
+
 // A ball in the middle of a hollow one: everything is as near. What cannot be looked at is not said to be
 // free.
 static void more_triangles_than_fit_leave_a_smaller_margin_and_a_shorter_way(void)
@@ -452,6 +608,10 @@ static void more_triangles_than_fit_leave_a_smaller_margin_and_a_shorter_way(voi
 	TEST_ASSERT_TRUE(r.fraction <= free);
 	TEST_ASSERT_TRUE(r.fraction == free || (r.flags & TAC_CCD_BUDGET_SPENT));
 	tac_ccd_round inside = {vec(0, 0, 0), vec(0, 0, 0), 0.09999};
+	free = tac_ccd_round_translate(&inside, hollow, vec(1e-5, 0, 0), &options, NULL).fraction;
+	r = tac_ccd_round_translate(&inside, hollow, vec(1e-5, 0, 0), &options, &context);
+	TEST_ASSERT_TRUE(r.fraction == free);
+	options.pair_limit = 1000;
 	r = tac_ccd_round_translate(&inside, hollow, vec(1e-5, 0, 0), &options, &context);
 	TEST_ASSERT_TRUE(r.fraction == 0 && (r.flags & TAC_CCD_BUDGET_SPENT));
 	tac_ccd_body_destroy(&hollow);
@@ -468,6 +628,8 @@ int main(void)
 	RUN_TEST(what_is_proved_of_a_combined_motion_is_free);
 	RUN_TEST(all_that_is_near_is_listed_and_no_bound_is_above_a_distance);
 	RUN_TEST(a_context_changes_no_bit);
+	RUN_TEST(all_that_a_way_comes_near_is_visited_in_the_same_order_by_every_variant);
+	RUN_TEST(a_sweep_with_a_limit_is_a_part_of_the_one_without);
 	RUN_TEST(more_triangles_than_fit_leave_a_smaller_margin_and_a_shorter_way);
 	return UNITY_END();
 }
