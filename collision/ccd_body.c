@@ -166,26 +166,41 @@ static void bound(const builder *b, const part *p, tac_ccd_node *node, int k)
 	node->ball[k] = ball + pad;
 }
 
-// Opens the part of the largest area until there are eight or all are triangles.
+static int32_t size_of(const part *p)
+{
+	return p->end - p->begin;
+}
+
+// Which part is opened next, -1: none. Those of more triangles than a node holds come first, by area; deep
+// down by number, which bounds the depth. Then whole parts for which there is room, so that the last nodes
+// are not many nearly empty ones.
+static int part_to_open(const part parts[TAC_CCD_WIDTH], int count, bool halves)
+{
+	int best = -1;
+	float most = -1;
+	for (int i = 0; i < count; i++) {
+		float a = halves ? (float)size_of(&parts[i]) : tac_box_half_area(&parts[i].box);
+		if (size_of(&parts[i]) > TAC_CCD_WIDTH && a > most) {
+			most = a;
+			best = i;
+		}
+	}
+	for (int i = 0; i < count && best < 0; i++) {
+		int32_t size = size_of(&parts[i]);
+		if (size > 1 && size - 1 <= TAC_CCD_WIDTH - count)
+			best = i;
+	}
+	return best;
+}
+
 static int divide(builder *b, int level, part parts[TAC_CCD_WIDTH])
 {
-	int count = 1;
-	while (count < TAC_CCD_WIDTH) {
-		int largest = -1;
-		float area = -1;
-		for (int i = 0; i < count; i++) {
-			float a = tac_box_half_area(&parts[i].box);
-			if (parts[i].end - parts[i].begin > 1 && a > area) {
-				area = a;
-				largest = i;
-			}
-		}
-		if (largest < 0)
-			break;
+	bool halves = level >= LEVELS_BY_AREA;
+	int count = 1, open;
+	while (count < TAC_CCD_WIDTH && (open = part_to_open(parts, count, halves)) >= 0) {
 		tac_box boxes[2];
-		part *left = &parts[largest], *right = &parts[count++];
-		int32_t middle =
-			tac_split_cut(&b->split, left->begin, left->end, level >= LEVELS_BY_AREA, boxes);
+		part *left = &parts[open], *right = &parts[count++];
+		int32_t middle = tac_split_cut(&b->split, left->begin, left->end, halves, boxes);
 		*right = (part){middle, left->end, boxes[1]};
 		*left = (part){left->begin, middle, boxes[0]};
 	}

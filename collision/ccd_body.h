@@ -38,7 +38,7 @@ typedef struct tac_ccd_triangle {
 } tac_ccd_triangle;
 
 #define TAC_CCD_WIDTH 8
-// Levels of nodes, at most: from the eighth on the parts are halved, and there are at most 2^30 triangles.
+// Levels of nodes, at most: from the eighth on each child has an eighth of the triangles, of at most 2^30.
 #define TAC_CCD_LEVELS 20
 
 // A node of the tree: the boxes of up to eight children side by side, rounded outwards. Lanes without a child

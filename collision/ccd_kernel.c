@@ -11,10 +11,6 @@
 // What rounding may take from 1 - cos^2.
 #define SINE_ROUNDING 1e-6f
 
-// A moving node is opened unless it is this many times smaller than the fixed one: moving leaves that are
-// reached first are swept once for many fixed ones.
-#define OPEN_MOVING 2
-
 // The sweep in float.
 typedef struct motion {
 	float R0[3][3], R1[3][3], t0[3], t1[3];
@@ -244,7 +240,8 @@ descend(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_swe
 		const tac_ccd_node *p = e->parent;
 		float near = (float)(*reach + pad);
 		float size = p->half[0][lane] + p->half[1][lane] + p->half[2][lane];
-		if (in_b < 0 || (in_a >= 0 && OPEN_MOVING * sum(e->moving.half) > size)) {
+		// The larger one is opened.
+		if (in_b < 0 || (in_a >= 0 && sum(e->moving.half) > size)) {
 			const tac_ccd_node *n = &moving->nodes[in_a];
 			bounds8 a = load_moving(n, &m, still), b = splat_fixed(p, lane);
 			unsigned hits = meet(&a, &b, near, still);
