@@ -83,7 +83,16 @@ typedef struct tac_ccd_near {
 	float clears;
 } tac_ccd_near;
 
-// What a caller keeps from query to query with the same two bodies, about 140 KB; for one query at a time.
+// Eight listed pairs side by side, each with a direction from the fixed to the moving triangle that parted
+// them where the list was made, in the fixed frame; zero where none was found. At another pose it tells at
+// once how far it still does.
+typedef struct tac_ccd_parted {
+	float normal[3][8];
+	float offset[8];       // how far the fixed triangle reaches along it
+	float vertex[3][3][8]; // of the moving triangle, by vertex and axis, in its own frame
+} tac_ccd_parted;
+
+// What a caller keeps from query to query with the same two bodies, about 350 KB; for one query at a time.
 // Zero-initialise, and again when a body was built anew; used with other bodies it starts afresh. It serves
 // contacts (collision/contacts.h), certificates
 // (collision/certificate.h) and the sweeps below: the pairs that were near at one pose are those that can be
@@ -101,6 +110,7 @@ typedef struct tac_ccd_context {
 	double density; // pairs in the last list by the square of its reach and the size; 0: not known
 	int32_t count;
 	tac_ccd_near pairs[TAC_CCD_NEAR_MAX];
+	tac_ccd_parted parted[TAC_CCD_NEAR_MAX / 8];
 	tac_ccd_near filtered[TAC_CCD_NEAR_MAX]; // of the query under way
 	struct {
 		int32_t moving, fixed; // triangles' ids plus 1; 0: empty

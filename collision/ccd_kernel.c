@@ -447,10 +447,10 @@ static inline edges8 edges_of(const triangle8 *t)
 }
 
 // What one triangle says of the other: heights of the vertices over its plane, distances from it along the
-// plane, and a lower bound of the distance of both triangles. All but the heights may be too small, never too
-// large, but for rounding.
+// plane, and a lower bound of the distance of both triangles, along `away`, which is as long as that. All but
+// the heights may be too small, never too large, but for rounding.
 typedef struct over8 {
-	tac_f32x8 height[3], beside[3], clears;
+	tac_f32x8 height[3], beside[3], clears, away[3];
 } over8;
 
 static inline over8 measure_over(const triangle8 *a, const triangle8 *b, const edges8 *edges)
@@ -463,7 +463,7 @@ static inline over8 measure_over(const triangle8 *a, const triangle8 *b, const e
 		o.height[k] = dot(b->normal, from);
 		o.beside[k] = zero;
 	}
-	tac_f32x8 beside = zero;
+	tac_f32x8 beside = zero, aside[3] = {zero, zero, zero};
 	for (int j = 0; j < 3; j++) {
 		// Outwards from edge j in the plane. Whatever rounding makes of it, it is a direction, so
 		// what b reaches along it is subtracted; where it is rounding alone, it says nothing.
@@ -481,12 +481,19 @@ static inline over8 measure_over(const triangle8 *a, const triangle8 *b, const e
 			away[k] = tac_f32x8_mul(tac_f32x8_sub(dot(out, from), reach), unit);
 			o.beside[k] = tac_f32x8_max(o.beside[k], away[k]);
 		}
-		beside = tac_f32x8_max(beside, smaller3(away[0], away[1], away[2]));
+		tac_f32x8 least = smaller3(away[0], away[1], away[2]);
+		tac_m32x8 more = tac_f32x8_lt(beside, least);
+		beside = tac_f32x8_select(more, least, beside);
+		for (int i = 0; i < 3; i++)
+			aside[i] = tac_f32x8_select(more, tac_f32x8_mul(out[i], unit), aside[i]);
 	}
 	tac_f32x8 lo = smaller3(o.height[0], o.height[1], o.height[2]),
 		  hi = larger3(o.height[0], o.height[1], o.height[2]);
 	tac_f32x8 above = larger3(zero, lo, tac_f32x8_neg(hi));
 	o.clears = tac_f32x8_sqrt(mad(tac_f32x8_mul(above, above), beside, beside));
+	tac_f32x8 up = tac_f32x8_select(tac_f32x8_lt(hi, zero), tac_f32x8_neg(above), above);
+	for (int i = 0; i < 3; i++)
+		o.away[i] = mad(tac_f32x8_mul(up, b->normal[i]), beside, aside[i]);
 	return o;
 }
 
@@ -540,7 +547,7 @@ static inline int32_t owned_features(const tac_ccd_triangle *a, const tac_ccd_tr
 
 // Eight pairs of triangles at a pose, and what each says of the other.
 typedef struct pair8 {
-	triangle8 a, b;
+	triangle8 own, a, b; // a in its own frame, too
 	edges8 edges_a, edges_b;
 	over8 over_a, over_b; // the vertices of b over a, those of a over b
 	tac_f32x8 clears;
@@ -549,11 +556,11 @@ typedef struct pair8 {
 static inline void view_pairs(const tac_ccd_triangle *moving, const int32_t i[8],
 			      const tac_ccd_triangle *fixed, const int32_t j[8], const motion *m, pair8 *out)
 {
-	triangle8 own = gather_triangles(moving, i);
-	out->a = place(&own, m->R0, m->t0);
+	out->own = gather_triangles(moving, i);
+	out->a = place(&out->own, m->R0, m->t0);
 	out->b = gather_triangles(fixed, j);
 	// Edges of a turned, not placed: their rounding is a part of their own length.
-	out->edges_a = edges_of(&own);
+	out->edges_a = edges_of(&out->own);
 	for (int k = 0; k < 3; k++) {
 		tac_f32x8 along[3] = {out->edges_a.along[k][0], out->edges_a.along[k][1],
 				      out->edges_a.along[k][2]};
@@ -621,8 +628,6 @@ void TAC_SIMD_NAME(tac_ccd_features_kernel)(const tac_ccd_body *moving, const ta
 		tac_f32x8_store(clears, tac_f32x8_sub(p.clears, tac_f32x8_splat(pad)));
 		for (int k = 0; k < lanes; k++)
 			pairs[from + k].clears = clears[k];
-		if (!out_features)
-			continue;
 		_Alignas(32) int32_t bits[8];
 		for (int k = 0; k < 8; k++)
 			bits[k] = owned_features(&moving->triangles[i[k]], &fixed->triangles[j[k]]);
@@ -630,4 +635,113 @@ void TAC_SIMD_NAME(tac_ccd_features_kernel)(const tac_ccd_body *moving, const ta
 		for (int k = 0; k < lanes; k++)
 			out_features[from + k] = (uint16_t)bits[k];
 	}
+}
+
+// --- what parts listed pairs ---
+
+// Directions are made this much shorter, so that rounding does not make them longer than one.
+#define NO_LONGER (1 - 2e-6f)
+
+// The direction that parts each pair, from b to a, and how far b reaches along it.
+static inline void part_pairs(const pair8 *p, tac_f32x8 normal[3], tac_f32x8 *offset)
+{
+	const tac_f32x8 zero = tac_f32x8_splat(0);
+	tac_m32x8 by_a = tac_f32x8_lt(p->over_b.clears, p->over_a.clears);
+	tac_m32x8 parted = tac_f32x8_lt(zero, p->clears);
+	tac_f32x8 scale =
+		tac_f32x8_select(parted, tac_f32x8_div(tac_f32x8_splat(NO_LONGER), p->clears), zero);
+	for (int i = 0; i < 3; i++) {
+		tac_f32x8 away = tac_f32x8_select(by_a, tac_f32x8_neg(p->over_a.away[i]), p->over_b.away[i]);
+		normal[i] = tac_f32x8_mul(away, scale);
+	}
+	*offset = larger3(dot(normal, p->b.v[0]), dot(normal, p->b.v[1]), dot(normal, p->b.v[2]));
+}
+
+#define PARTED ((int)(sizeof(tac_ccd_parted) / sizeof(float[8])))
+
+int32_t TAC_SIMD_NAME(tac_ccd_part_kernel)(const tac_ccd_body *moving, const tac_ccd_body *fixed,
+					   const tac_ccd_pose *T, double reach, tac_ccd_near *pairs,
+					   int32_t count, tac_ccd_parted *out_parted)
+{
+	const tac_ccd_sweep still = tac_ccd_sweep_still(*T);
+	const motion m = motion_make(&still);
+	const tac_f32x8 pad = tac_f32x8_splat((float)(ROUNDING * sweep_size(moving, fixed, &still)));
+	int32_t kept = 0;
+	for (int32_t from = 0; from < count; from += 8) {
+		int32_t i[8], j[8];
+		int lanes = take_pairs(&pairs[from], count - from, i, j);
+		pair8 p;
+		view_pairs(moving->triangles, i, fixed->triangles, j, &m, &p);
+		tac_f32x8 normal[3], offset;
+		part_pairs(&p, normal, &offset);
+		// As in tac_ccd_parted.
+		_Alignas(32) float clears[8], rows[PARTED][8];
+		tac_f32x8_store(clears, tac_f32x8_sub(p.clears, pad));
+		for (int n = 0; n < 3; n++) {
+			tac_f32x8_store(rows[n], normal[n]);
+			for (int k = 0; k < 3; k++)
+				tac_f32x8_store(rows[4 + 3 * k + n], p.own.v[k][n]);
+		}
+		tac_f32x8_store(rows[3], offset);
+		for (int k = 0; k < lanes; k++) {
+			if ((double)clears[k] > reach)
+				continue;
+			float *to = (float *)&out_parted[kept / 8] + kept % 8;
+			for (int n = 0; n < PARTED; n++)
+				to[8 * n] = rows[n][k];
+			pairs[kept++] = (tac_ccd_near){i[k], j[k], clears[k]};
+		}
+	}
+	return kept;
+}
+
+// How far the directions part the pairs at the pose.
+static inline tac_f32x8 parted_by(const tac_ccd_parted *p, const float R[3][3], const float t[3])
+{
+	tac_f32x8 normal[3], own[3], low[3], at = tac_f32x8_neg(tac_f32x8_loadu(p->offset));
+	for (int i = 0; i < 3; i++) {
+		normal[i] = tac_f32x8_loadu(p->normal[i]);
+		at = mad(at, normal[i], tac_f32x8_splat(t[i]));
+	}
+	for (int i = 0; i < 3; i++) { // turned back into the moving frame
+		tac_f32x8 x = tac_f32x8_mul(tac_f32x8_splat(R[0][i]), normal[0]);
+		own[i] =
+			mad(mad(x, tac_f32x8_splat(R[1][i]), normal[1]), tac_f32x8_splat(R[2][i]), normal[2]);
+	}
+	for (int k = 0; k < 3; k++) {
+		tac_f32x8 v[3];
+		for (int i = 0; i < 3; i++)
+			v[i] = tac_f32x8_loadu(p->vertex[k][i]);
+		low[k] = dot(own, v);
+	}
+	return tac_f32x8_add(at, smaller3(low[0], low[1], low[2]));
+}
+
+int32_t TAC_SIMD_NAME(tac_ccd_sift_kernel)(const tac_ccd_body *moving, const tac_ccd_body *fixed,
+					   const tac_ccd_sweep *sweep, double by, const tac_ccd_near *pairs,
+					   const tac_ccd_parted *parted, int32_t count,
+					   tac_ccd_near *out_pairs)
+{
+	const motion m = motion_make(sweep);
+	const tac_f32x8 pad = tac_f32x8_splat((float)(ROUNDING * sweep_size(moving, fixed, sweep))),
+			most = tac_f32x8_splat((float)by);
+	int32_t kept = 0;
+	for (int32_t from = 0; from < count; from += 8) {
+		const tac_ccd_parted *p = &parted[from / 8];
+		tac_f32x8 clear = parted_by(p, m.R0, m.t0);
+		if (!sweep->still)
+			clear = tac_f32x8_min(clear, parted_by(p, m.R1, m.t1));
+		clear = tac_f32x8_sub(clear, pad);
+		unsigned keep = (unsigned)tac_m32x8_movemask(tac_m32x8_not(tac_f32x8_lt(most, clear)));
+		if (count - from < 8)
+			keep &= (1u << (count - from)) - 1;
+		_Alignas(32) float clears[8];
+		tac_f32x8_store(clears, clear);
+		for (; keep; keep &= keep - 1) {
+			int k = __builtin_ctz(keep);
+			const tac_ccd_near *near = &pairs[from + k];
+			out_pairs[kept++] = (tac_ccd_near){near->moving, near->fixed, clears[k]};
+		}
+	}
+	return kept;
 }

@@ -16,7 +16,7 @@
 // How far ahead of the pose that asks for it a list is made, as a part of its slack.
 #define AHEAD 0.8
 // Work that a pair of a list costs, with the nodes above it.
-#define LIST_WORK (2 * TAC_CCD_WORK_NODES + TAC_CCD_WORK_PLANES + TAC_CCD_WORK_BOUNDS)
+#define LIST_WORK (3 * TAC_CCD_WORK_NODES / 2 + TAC_CCD_WORK_BOUNDS)
 // Steps in which the reach of a query is lowered to keep the limit of pairs.
 #define BINS 64
 // What rounding may take from a bound of a distance, as a part of the bodies' size.
@@ -28,6 +28,9 @@
 static tac_ccd_pairs_fn *const kernels[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_pairs_kernel);
 static tac_ccd_filter_fn *const filters[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_filter_kernel);
 static tac_ccd_features_fn *const features[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_features_kernel);
+
+static tac_ccd_part_fn *const parts[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_part_kernel);
+static tac_ccd_sift_fn *const sifts[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_sift_kernel);
 
 bool tac_ccd_pairs(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep,
 		   const double *reach, tac_ccd_visit visit, void *user, tac_ccd_context *context)
@@ -105,6 +108,19 @@ void tac_ccd_features(const tac_ccd_body *moving, const tac_ccd_body *fixed, con
 		      double margin, tac_ccd_near *pairs, int32_t count, uint16_t *out_features)
 {
 	features[moving->simd](moving, fixed, T, margin, pairs, count, out_features);
+}
+
+int32_t tac_ccd_part(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
+		     double reach, tac_ccd_near *pairs, int32_t count, tac_ccd_parted *out_parted)
+{
+	return parts[moving->simd](moving, fixed, T, reach, pairs, count, out_parted);
+}
+
+int32_t tac_ccd_sift(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep,
+		     double by, const tac_ccd_near *pairs, const tac_ccd_parted *parted, int32_t count,
+		     tac_ccd_near *out_pairs)
+{
+	return sifts[moving->simd](moving, fixed, sweep, by, pairs, parted, count, out_pairs);
 }
 
 // How far a point of the body can be from where it is at the other pose.
@@ -201,12 +217,9 @@ static void make_list(const tac_ccd_body *moving, const tac_ccd_body *fixed, con
 			reach = reach > LIST_LEAST * needed ? LIST_LEAST * needed : 0.5 * reach;
 			continue;
 		}
-		tac_ccd_work_add(context, TAC_CCD_WORK_PLANES * context->count);
-		int32_t n =
-			tac_ccd_filter(moving, fixed, &still, reach, reach, context->pairs, context->count);
-		tac_ccd_work_add(context, TAC_CCD_WORK_BOUNDS * n);
-		tac_ccd_features(moving, fixed, &at, reach, context->pairs, n, NULL);
-		context->count = keep_within(context->pairs, context->pairs, n, reach);
+		tac_ccd_work_add(context, TAC_CCD_WORK_BOUNDS * context->count);
+		context->count = tac_ccd_part(moving, fixed, &at, reach, context->pairs, context->count,
+					      context->parted);
 		context->at = at;
 		context->reach = reach;
 		return;
@@ -317,13 +330,16 @@ static double limited_reach(const tac_ccd_near *pairs, int32_t count, double rea
 // Visits what the list has within the reach.
 static bool visit_listed(const tac_ccd_search *s, tac_ccd_context *context, double reach, double *out_reach)
 {
-	// A pair that is this far away where the list was made is too far here.
-	double needed = reach + (context->reach - list_reach(context, s->at));
 	double closer = s->reach - reach; // the planes need not clear more than what is sought
-	int32_t count = keep_within(context->pairs, context->filtered, context->count, needed);
-	tac_ccd_work_add(context, TAC_CCD_WORK_PLANES * count);
-	count = tac_ccd_filter(s->moving, s->fixed, s->sweep, s->by_fixed - closer, s->by_moving - closer,
-			       context->filtered, count);
+	int32_t count = tac_ccd_sift(s->moving, s->fixed, s->sweep, s->by_fixed - closer, context->pairs,
+				     context->parted, context->count, context->filtered);
+	tac_ccd_work_add(context, TAC_CCD_WORK_SIFT * (context->count / 8 + 1));
+	// At one pose the directions leave the planes nothing to part.
+	if (!s->sweep->still) {
+		tac_ccd_work_add(context, TAC_CCD_WORK_PLANES * count);
+		count = tac_ccd_filter(s->moving, s->fixed, s->sweep, s->by_fixed - closer,
+				       s->by_moving - closer, context->filtered, count);
+	}
 	int64_t limit = tac_ccd_work_left(context) / (TAC_CCD_WORK_FEATURES + TAC_CCD_WORK_CONTACT);
 	limit = s->limit < limit ? s->limit : limit < 0 ? 0 : limit;
 	if (s->limit > 0 && count > limit) {

@@ -145,9 +145,11 @@ static inline double tac_ccd_pair_clears(const tac_ccd_pair *p)
 	return by_a > by_b ? by_a : by_b;
 }
 
-// What is counted as work: a pair of nodes that is opened, a pair of triangles that is judged by its planes,
-// by its bounds, for its features; a feature that is examined, a plane that is tried.
+// What is counted as work: a pair of nodes that is opened, eight listed pairs that are sifted, a pair of
+// triangles that is judged by its planes, by its bounds, for its features; a feature that is examined, a
+// plane that is tried.
 #define TAC_CCD_WORK_NODES    4
+#define TAC_CCD_WORK_SIFT     2
 #define TAC_CCD_WORK_PLANES   1
 #define TAC_CCD_WORK_BOUNDS   2
 #define TAC_CCD_WORK_FEATURES 4
@@ -202,14 +204,32 @@ tac_ccd_filter_fn tac_ccd_filter;
 #define TAC_CCD_FEATURE_EDGES        6
 
 // Writes such a mask for each of `pairs` at the pose T, of the features that their triangles stand for, and
-// makes `clears` a close lower bound of their distance. No feature within the margin is missed. Without
-// `out_features` the bounds alone.
+// makes `clears` a close lower bound of their distance. No feature within the margin is missed.
 typedef void tac_ccd_features_fn(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
 				 double margin, tac_ccd_near *pairs, int32_t count, uint16_t *out_features);
 
 TAC_SIMD_DECLARE(tac_ccd_features_fn, tac_ccd_features_kernel);
 
 tac_ccd_features_fn tac_ccd_features;
+
+// Keeps of `pairs` those that may be within reach at the pose T, with close lower bounds of their distance,
+// and writes what parts them: room for `count` of them. Answers how many were kept.
+typedef int32_t tac_ccd_part_fn(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
+				double reach, tac_ccd_near *pairs, int32_t count, tac_ccd_parted *out_parted);
+
+TAC_SIMD_DECLARE(tac_ccd_part_fn, tac_ccd_part_kernel);
+
+tac_ccd_part_fn tac_ccd_part;
+
+// Copies those of so many pairs that their directions do not part by more than `by` at the start and at the
+// end of the sweep; `clears` become lower bounds of the distance at both. Answers how many.
+typedef int32_t tac_ccd_sift_fn(const tac_ccd_body *moving, const tac_ccd_body *fixed,
+				const tac_ccd_sweep *sweep, double by, const tac_ccd_near *pairs,
+				const tac_ccd_parted *parted, int32_t count, tac_ccd_near *out_pairs);
+
+TAC_SIMD_DECLARE(tac_ccd_sift_fn, tac_ccd_sift_kernel);
+
+tac_ccd_sift_fn tac_ccd_sift;
 
 // Visits the triangles of a body whose boxes in the tree meet the box, which the visitor may make smaller
 // meanwhile. True when the visitor has not ended it.

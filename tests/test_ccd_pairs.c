@@ -534,6 +534,123 @@ static void features_that_are_near_are_marked(void)
 	TEST_ASSERT_GREATER_THAN(marked, 3 * near + possible / 50);
 }
 
+// What brute force says of a pair: its distance at a pose.
+static real distance_at(const bench *b, const ref_pose *T, const tac_ccd_near *p)
+{
+	ref_triangle a = ref_load(b->moving->mesh, b->moving->body->triangles[p->moving].id, T),
+		     c = ref_load(b->fixed->mesh, b->fixed->body->triangles[p->fixed].id, NULL);
+	real square = ref_triangles(a.v, c.v);
+	return square > 0 ? sqrtl(square) : 0;
+}
+
+// Of the list `all`, each is either in `kept`, in the same order and with a bound that is no larger than the
+// distance at each of the poses, or further apart than `by` at each of them.
+static void judge_kept(const bench *b, const list *all, const list *kept, const ref_pose *poses, int count,
+		       double by)
+{
+	int32_t at = 0;
+	for (int32_t i = 0; i < all->count; i++) {
+		const tac_ccd_near *p = &all->pairs[i], *out = &kept->pairs[at];
+		bool is_kept = at < kept->count && out->moving == p->moving && out->fixed == p->fixed;
+		at += is_kept;
+		for (int k = 0; k < count; k++) {
+			real distance = distance_at(b, &poses[k], p);
+			TEST_ASSERT_TRUE_MESSAGE(is_kept ? out->clears <= distance : distance > by,
+						 is_kept ? "the bound is above the distance"
+							 : "a pair was dropped that is not parted");
+		}
+	}
+	TEST_ASSERT_EQUAL_INT32(kept->count, at);
+}
+
+// A list with its directions, and what they part on a motion from near where the list was made.
+static void directions_drop_only_what_they_part(void)
+{
+	tac_rng rng = tac_rng_seed(6, 70);
+	int64_t kept = 0, listed = 0, must_go = 0, total = 0;
+	for (int k = 0; k < PAIRS; k++) {
+		bench b = bench_make(k);
+		list all = list_make(b.moving, b.fixed), out = list_make(b.moving, b.fixed),
+		     first = list_make(b.moving, b.fixed);
+		size_t blocks = (size_t)b.total / 8 + 1;
+		tac_ccd_parted *directions[2] = {calloc(blocks, sizeof **directions),
+						 calloc(blocks, sizeof **directions)};
+		for (int round = 0; round < ROUNDS / 2; round++) {
+			// From a little way off where the list is made.
+			motion m = random_motion(&rng, b.moving, b.fixed, round % KINDS);
+			double size = b.moving->body->ball + b.fixed->body->ball,
+			       reach = fmax(m.reach, 0.03 * size), by = m.reach + m.sweep.bend;
+			double step = round % 3 ? 3e-3 : 0,
+			       moved = step * (size + b.moving->body->radius) + ROUNDING * m.size;
+			tac_ccd_pose at = tac_certificate_pose(
+				&m.T, tac_dvec3_scale(tac_rng_unit_f64(&rng), step * size),
+				tac_dvec3_scale(tac_rng_unit_f64(&rng), step), 1);
+			ref_pose there = ref_pose_at(&at, tac_dvec3_zero(), at.t, m.axis, 0, 0);
+			ref_pose ends[2];
+			for (int i = 0; i < 2; i++)
+				ends[i] = ref_pose_at(&m.T, m.v, m.center, m.axis, m.angle, i);
+			all.count = 0;
+			for (int32_t i = 0; i < b.total; i++) {
+				if (tac_rng_below(&rng, 3) == 0)
+					note(&all, i / b.fixed->mesh->triangle_count,
+					     i % b.fixed->mesh->triangle_count);
+			}
+			for (int32_t simd = 0; simd < TAC_SIMD_COUNT; simd++) {
+				if (!tac_simd_supported((tac_simd)simd))
+					continue;
+				bool is_first = simd == TAC_SIMD_SCALAR;
+				list *l = is_first ? &b.first : &b.l, *o = is_first ? &first : &out;
+				tac_ccd_parted *d = directions[!is_first];
+				memcpy(l->pairs, all.pairs, (size_t)all.count * sizeof *l->pairs);
+				b.moving->body->simd = simd;
+				l->count = tac_ccd_part(b.moving->body, b.fixed->body, &at, reach, l->pairs,
+							all.count, d);
+				o->count = tac_ccd_sift(b.moving->body, b.fixed->body, &m.sweep, by, l->pairs,
+							d, l->count, o->pairs);
+				if (is_first)
+					continue;
+				lists_equal(&b.first, l);
+				lists_equal(&first, o);
+				for (int32_t i = 0; i < l->count; i++) {
+					const float *x = (const float *)&directions[0][i / 8] + i % 8,
+						    *y = (const float *)&d[i / 8] + i % 8;
+					for (size_t n = 0; n < sizeof *d / sizeof *x; n += 8)
+						TEST_ASSERT_EQUAL_MEMORY(&x[n], &y[n], sizeof *x);
+				}
+			}
+			judge_kept(&b, &all, &b.first, &there, 1, reach);
+			judge_kept(&b, &b.first, &first, ends, m.kind == STILL ? 1 : 2, by);
+			kept += first.count;
+			listed += b.first.count;
+			total += all.count;
+			// What a query relies on: whatever comes within reach on the way stays.
+			bench_find(&b, &m, m.reach);
+			for (int32_t i = 0, n = 0; i < b.first.count && m.kind != TWIST; i++) {
+				const tac_ccd_near *p = &b.first.pairs[i], *o = &first.pairs[n];
+				bool is_kept =
+					n < first.count && o->moving == p->moving && o->fixed == p->fixed;
+				n += is_kept;
+				TEST_ASSERT_TRUE(
+					is_kept ||
+					!b.near[p->moving * b.fixed->mesh->triangle_count + p->fixed]);
+				// And what moved less than its direction parts it is gone.
+				bool must = m.kind == STILL && (double)p->clears > by + moved;
+				must_go += must;
+				TEST_ASSERT_FALSE_MESSAGE(must && is_kept, "a pair was kept that is parted");
+			}
+		}
+		free(all.pairs);
+		free(out.pairs);
+		free(first.pairs);
+		free(directions[0]);
+		free(directions[1]);
+		bench_free(&b);
+	}
+	TEST_ASSERT_GREATER_THAN(20 * ROUNDS, kept);
+	TEST_ASSERT_GREATER_THAN(10 * ROUNDS, must_go);
+	TEST_ASSERT_LESS_THAN(total / 20, listed);
+}
+
 // A walk with one context: at each step every pair within the reach served is visited, with as few descents
 // as the list allows, and with any variant.
 static void context_lists_what_brute_force_finds(void)
@@ -597,6 +714,7 @@ int main(void)
 	RUN_TEST(descents_find_a_pair_that_only_just_comes_within_reach);
 	RUN_TEST(filter_drops_only_what_a_plane_parts);
 	RUN_TEST(features_that_are_near_are_marked);
+	RUN_TEST(directions_drop_only_what_they_part);
 	RUN_TEST(context_lists_what_brute_force_finds);
 	for (int i = 0; i < THINGS; i++) {
 		tac_ccd_body_destroy(&things[i].body);
