@@ -315,6 +315,7 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	sco->last_turn = tac_dvec3_zero();
 	sco->trust = fmin(fmax(TRUST_FIRST, sco->def.trust_min_m), sco->def.trust_max_m);
 	sco->trust_cap = sco->def.trust_max_m;
+	sco->stride = 1;
 	sco->flight = TAC_SCO_FLIGHT;
 	sco->near = false;
 	sco->kept_injected = 0;

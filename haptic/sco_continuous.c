@@ -36,6 +36,14 @@
 #define ROLLED 0.9
 // What stops a roll is given a wider berth: the next one goes this part of the way to it.
 #define ROLL_AGAIN 0.8
+// Where trust is capped, the stride grows after a piece whose proof held, and shrinks after one that failed
+// or took more than this part of a step's pairs.
+#define STRIDE_MORE 1.5
+#define STRIDE_LESS 0.5
+#define STRIDE_MAX  8
+#define STRIDE_COST 0.15
+// Another piece is begun with this part of the pairs that the last one took, or more.
+#define ENOUGH 0.75
 // How often a push is halved before its object waits.
 #define PUSHES 3
 
@@ -214,6 +222,14 @@ static void advance_objects(tac_sco *sco)
 	}
 }
 
+static void adapt_stride(tac_sco *sco, bool held, double cost, bool too_short)
+{
+	if (!held || cost > STRIDE_COST)
+		sco->stride = fmax(1, STRIDE_LESS * sco->stride);
+	else if (too_short && cost < 0.5 * STRIDE_COST)
+		sco->stride = fmin(STRIDE_MAX, STRIDE_MORE * sco->stride);
+}
+
 // Something else is behind the curve that a piece would have gone round: the next goes so far at most.
 static verdict roll_less(tac_sco *sco, double way)
 {
@@ -226,7 +242,8 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 {
 	tac_sco_tick *tick = &sco->tick;
 	double all = tac_sco_reach(sco, t0), hold = sco->def.hold_gap_m;
-	double trust = fmin(sco->trust, sco->trust_cap), reach = fmin(1.05 * all, trust);
+	double trust = fmin(sco->trust, sco->trust_cap);
+	double reach = fmin(1.05 * all, fmin(sco->stride * trust, sco->def.trust_max_m));
 	bool slewed = false;
 	if (sco->def.slew_m > 0 && tick->near) {
 		double left = tick->slew - tick->moved + 1e-6;
@@ -267,6 +284,7 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 		       tac_dvec3_length(t.w) > AT_LIMIT * sco->def.turn_max_rad;
 	if (limited)
 		tac_sco_widen_trust(sco);
+	bool too_short = limited && sco->trust_cap < sco->trust;
 	if (limited && slewed)
 		sco->report->flags |= TAC_SCO_SLEWED;
 	if (way < PIECE_MIN && !push && sco->distance < margin)
@@ -284,14 +302,19 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 	if (settled && !limited && !push)
 		return DONE;
 	tac_sco_proof proof;
+	int64_t before = sco->report->pairs;
 	if (!tac_sco_certify(sco, t, &proof)) {
-		sco->trust_cap = CAP_AGAIN * way; // a proof of less may be had in time
+		// A proof of less may be had in time.
+		sco->trust_cap = fmin(sco->trust_cap, CAP_AGAIN * way);
+		sco->stride = 1;
 		return DONE;
 	}
+	double cost = (double)(sco->report->pairs - before) / (double)sco->def.pairs;
 	if (tick->rolls && proof.fraction < 1)
 		return roll_less(sco, ROLL_AGAIN * proof.fraction * way);
 	if (proof.fraction < 0.25 && tick->rounds < ROUNDS && tac_sco_inject(sco, &proof, t)) {
 		tick->rounds++;
+		adapt_stride(sco, false, cost, too_short);
 		sco->report->injected++;
 		sco->report->pieces--; // the same piece, better informed
 		return GO_ON;
@@ -304,6 +327,7 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 	if (got < 0)
 		return DONE;
 	sco->injected_count = 0;
+	adapt_stride(sco, proof.fraction == 1 && got == 1, cost, too_short);
 	if (got == 0) {
 		if (push)
 			wait_for_tool(sco);
@@ -337,7 +361,14 @@ void tac_sco_move_continuous(tac_sco *sco)
 	sco->injected_count = go_on ? sco->kept_injected : 0;
 	tick->bias = go_on ? sco->kept_bias : 0;
 	verdict v = GO_ON;
+	int64_t begun = 0; // pairs, when the last piece did
 	while (v == GO_ON && sco->report->pieces < sco->def.pieces) {
+		int64_t cost = sco->report->pairs - begun;
+		begun = sco->report->pairs;
+		if (tick->way > 0 && (double)(tick->pairs - begun) < ENOUGH * (double)cost) {
+			sco->report->flags |= TAC_SCO_BUDGET_SPENT;
+			break;
+		}
 		tac_sco_twist t0 = tac_sco_twist_between(sco, sco->pose, tick->device);
 		double way = tac_sco_reach(sco, t0);
 		if (way < 1e-12 && !tac_sco_pushing(sco))

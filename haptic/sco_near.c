@@ -68,6 +68,8 @@ bool tac_sco_gather(tac_sco *sco, tac_sco_twist t, double s, double *margin, dou
 	if (!spend(sco, &sco->report->gathers, sco->def.gathers))
 		return false;
 	double least = *margin, asked = *margin;
+	double right = (sco->def.tool ? LOOK_PART : LOOK_PART_ROUND) * (double)sco->def.pairs;
+	bool few = (double)pairs_left(sco) < right;
 	int64_t pairs = 0;
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		tac_sco_thing *thing = &sco->things[i];
@@ -79,10 +81,11 @@ bool tac_sco_gather(tac_sco *sco, tac_sco_twist t, double s, double *margin, dou
 	}
 	*out_distance = least;
 	// The surface within a margin grows with it, and the pairs at least as fast: what would have been a
-	// look of the right size is the most that the next piece may ask for.
-	double right = (sco->def.tool ? LOOK_PART : LOOK_PART_ROUND) * (double)sco->def.pairs;
-	sco->trust_cap = (double)pairs > right ? asked * right / (double)pairs : 2 * sco->trust_cap;
-	if (*margin < asked)
+	// look of the right size is the most that the next piece may ask for. One that began with few pairs
+	// says nothing of that.
+	if (!few)
+		sco->trust_cap = (double)pairs > right ? asked * right / (double)pairs : 2 * sco->trust_cap;
+	if (!few && *margin < asked)
 		sco->trust_cap = fmin(sco->trust_cap, *margin);
 	sco->trust_cap = fmin(fmax(sco->trust_cap, TRUST_LEAST), sco->def.trust_max_m);
 	if (*margin >= TAC_SCO_REPORTED * sco->def.hold_gap_m)

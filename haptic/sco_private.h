@@ -87,6 +87,7 @@ struct tac_sco {
 	tac_dvec3 last_turn;     // rotation vector to the device at the last step: which way round
 	uint32_t fault;          // flags kept until the reset
 	double trust, trust_cap; // m; the cap where a look at more would cost too many pairs
+	double stride;           // a piece may go so many times further than is trusted: proofs have held
 	bool near;
 	double flight;   // the longest to try, m: halved when its pairs run out, doubled when it arrives
 	double known;    // contacts are listed up to this margin at the pose; -1: not at this pose
