@@ -7,7 +7,7 @@
 // The distance at a reset takes at most so many steps' pairs.
 #define DISTANCE_STEPS 8
 // A look costs at most this part of a step's pairs, else the next looks less far.
-#define LOOK_PART       0.125
+#define LOOK_PART       0.08
 #define LOOK_PART_ROUND 0.5
 // The trust radius where meshes are so dense that nothing wider can be looked at in time, m.
 #define TRUST_LEAST 1e-5
