@@ -196,20 +196,49 @@ static void the_motion_does_not_depend_on_when_it_is_looked_at(void)
 	tac_device_destroy(&often);
 }
 
-// Above the critical stiffness friction calms only small swings: A* = 4 fc / (pi w (K (T/2 + td) - b))
-// divides them (the simple form of the describing function, right to 2 %).
+// The damping that makes stiffness K critical without a delay, and the frequency, rad/s, at which it swings
+// then: the roots of z^2 - (1 + P - K n) z + 1 of the sampled mass, P = exp(-b T / m), n = (T - L) / b, L =
+// (1 - P) m / b, where b solves K = b (1 - P) / (L - P T).
+static double critical_damping(const wall *w, double *out_frequency)
+{
+	double low = 1e-3, high = w->K * w->T;
+	for (int i = 0; i < 200; i++) {
+		const double b = 0.5 * (low + high), P = exp(-b * w->T / w->m), L = (1 - P) * w->m / b;
+		if (b * (1 - P) / (L - P * w->T) < w->K)
+			low = b;
+		else
+			high = b;
+	}
+	const double P = exp(-low * w->T / w->m), L = (1 - P) * w->m / low;
+	*out_frequency = acos((1 + P - w->K * (w->T - L) / low) / 2) / w->T;
+	return low;
+}
+
+// Above the critical stiffness friction calms only small swings: A* = 4 fc / (pi w (b_critical - b)), by the
+// describing function, divides them: within 1 %.
 static void friction_calms_swings_below_the_unstable_limit_cycle_and_no_others(void)
 {
-	static wall_row rows[4000];
-	wall w = {.m = 0.1, .b = 0.5, .fc = 0.05, .T = 1e-3, .K = 1500, .bilateral = 1, .N = 4000};
-	const double star = 4 * w.fc / (3.14159265358979323846 * sqrt(w.K / w.m) * (w.K * w.T / 2 - w.b));
-	for (int above = 0; above <= 1; above++) {
-		w.x0 = star * (above ? 1.03 : 0.97);
-		wall_run(&w, rows);
-		double late = 0;
-		for (int k = 3600; k < 4000; k++)
-			late = fmax(late, fabs(rows[k].x));
-		TEST_ASSERT_TRUE(above ? late > w.x0 : late < w.x0);
+	static wall_row rows[12000];
+	const double cases[3][2] = {{0.5, 1500}, {0.5, 3000}, {2, 5000}}; // b, K
+	for (int c = 0; c < 3; c++) {
+		wall w = {.m = 0.1,
+			  .b = cases[c][0],
+			  .fc = 0.05,
+			  .T = 1e-3,
+			  .K = cases[c][1],
+			  .bilateral = 1,
+			  .N = 12000};
+		double frequency;
+		const double missing = critical_damping(&w, &frequency) - w.b;
+		const double star = 4 * w.fc / (3.14159265358979323846 * frequency * missing);
+		for (int above = 0; above <= 1; above++) {
+			w.x0 = star * (above ? 1.01 : 0.99);
+			wall_run(&w, rows);
+			double late = 0;
+			for (int k = 11600; k < 12000; k++)
+				late = fmax(late, fabs(rows[k].x));
+			TEST_ASSERT_TRUE(above ? late > 2 * w.x0 : late < 0.5 * w.x0);
+		}
 	}
 }
 
