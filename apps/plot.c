@@ -141,10 +141,12 @@ static void tick(const plot *p, bool horizontal, double value, const char *text)
 {
 	const double at = horizontal ? to_y(p, value) : to_x(p, value);
 	grid_line(p, horizontal, at, "grid");
-	if (horizontal)
+	if (horizontal) {
 		text_at(p, "tick", "end", p->left - 7, at + 4, text);
-	else
-		text_at(p, "tick", "middle", at, p->bottom + 17, text);
+	} else { // a long text at the right end stays within the picture
+		const double half = 0.5 * PER_LETTER * (double)strlen(text);
+		text_at(p, "tick", "middle", fmin(at, p->def.width - half), p->bottom + 17, text);
+	}
 }
 
 static void log_ticks(const plot *p, bool horizontal, const plot_axis *axis)

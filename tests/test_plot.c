@@ -89,6 +89,25 @@ static void marks_are_drawn_once_each_and_gaps_break_a_line(void)
 	TEST_ASSERT_EQUAL_INT(2, moves);
 }
 
+// A letter of the ticks is 6.8 wide at most.
+static void the_last_tick_is_not_cut_off(void)
+{
+	const plot_def def = {.width = 720,
+			      .height = 200,
+			      .x = {.label = "", .unit = "m", .log = true, .min = 1e-4, .max = 0.1},
+			      .y = {.label = "", .unit = "", .max = 1}};
+	plot p;
+	plot_begin(&p, file, &def);
+	plot_end(&p);
+	fflush(file);
+	const char *last = strstr(text, ">100 mm<");
+	TEST_ASSERT_NOT_NULL(last);
+	while (last > text && strncmp(last, "x=\"", 3) != 0)
+		last--;
+	const double middle = strtod(last + 3, NULL);
+	TEST_ASSERT_TRUE(middle > 650 && middle + 3.4 * (double)strlen("100 mm") <= def.width);
+}
+
 static void a_value_outside_the_axes_stays_on_the_frame(void)
 {
 	plot_def def = plot_def_default();
@@ -107,6 +126,7 @@ int main(void)
 	RUN_TEST(numbers_carry_the_prefix_a_person_would_write);
 	RUN_TEST(axes_end_on_whole_ticks_and_decades);
 	RUN_TEST(marks_are_drawn_once_each_and_gaps_break_a_line);
+	RUN_TEST(the_last_tick_is_not_cut_off);
 	RUN_TEST(a_value_outside_the_axes_stays_on_the_frame);
 	return UNITY_END();
 }
