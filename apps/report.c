@@ -405,16 +405,25 @@ static void write_page(FILE *f, const report *r)
 	fprintf(f, "<footer>Tactus %s</footer>\n</body></html>\n", TACTUS_VERSION);
 }
 
-bool report_write(const report *r, const char *path)
+// Closes `file`, NULL where it could not be opened; whether all went well, and one line if not.
+static bool close_page(FILE *file, const char *path)
 {
-	FILE *file = fopen(path, "w");
-	bool written = false;
-	if (file) {
-		write_page(file, r);
-		written = !ferror(file);
-		written = fclose(file) == 0 && written;
-	}
+	bool written = file && !ferror(file);
+	written = file && fclose(file) == 0 && written;
 	if (!written)
 		tac_log(TAC_LOG_ERROR, "report: expected to write %s, found %s", path, strerror(errno));
 	return written;
+}
+
+bool report_can_write(const char *path)
+{
+	return close_page(fopen(path, "a"), path);
+}
+
+bool report_write(const report *r, const char *path)
+{
+	FILE *file = fopen(path, "w");
+	if (file)
+		write_page(file, r);
+	return close_page(file, path);
 }

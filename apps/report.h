@@ -54,6 +54,10 @@ void report_forces_init(report_series *forces);
 // Thread: the monitor's.
 void report_tick(void *user, const tac_tick *tick);
 
+// Whether the file can be opened for writing; false after one line on the log. It is there then. Thread:
+// setup.
+bool report_can_write(const char *path);
+
 // Writes the file. False, after one line on the log, where it cannot be written.
 // Thread: setup, when the monitor is drained.
 bool report_write(const report *r, const char *path);

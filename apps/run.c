@@ -4,22 +4,17 @@
 #include "apps/commands.h"
 #include "apps/json.h"
 #include "apps/options.h"
-#include "apps/report.h"
+#include "apps/rig.h"
 #include "apps/session.h"
 #include "apps/terminal.h"
 #include "apps/viewer.h"
 
 #include "rt/clock.h"
-#include "rt/loop.h"
-#include "rt/monitor.h"
 #include "rt/ring.h"
-#include "rt/thread.h"
 #include "rt/watchdog.h"
 
 #include <fcntl.h>
 #include <math.h>
-#include <sched.h>
-#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,17 +23,10 @@
 
 typedef struct settings {
 	session_def session;
-	double seconds;
-	double rate_Hz;
-	int policy;
-	int64_t priority;
-	int64_t cpu;
+	rig_def rig;
 	bool view;
 	bool json;
 	const char *dump;
-	const char *log_path;
-	const char *trace_path;
-	const char *report_path;
 	const char *picture_path;
 	int64_t width, height;
 } settings;
@@ -65,15 +53,10 @@ typedef struct felt {
 // The run as the loop's thread sees it.
 typedef struct runner {
 	session session;
-	tac_loop *loop;
+	rig rig;
 	tac_ring *courses;
 	felt felt[TAC_SCENE_TOOLS];
-	tac_thread_def thread;
-	tac_thread_report report;
-	tac_result setup, result;
-	bool ended;               // a recording was over
 	atomic_bool switched_off; // by the watchdog
-	sem_t entered, finished;
 } runner;
 
 // ---- the loop ----
@@ -119,22 +102,8 @@ static void tick(void *user, tac_tick *t)
 		ended &= s->status == TAC_DEVICE_ENDED || s->status == TAC_DEVICE_LOST;
 	}
 	tac_ring_push(r->courses, &c);
-	if (ended) {
-		r->ended = true;
-		tac_loop_stop(r->loop);
-	}
-}
-
-static void *runner_thread(void *user)
-{
-	runner *r = user;
-	r->setup = tac_thread_enter(&r->thread, &r->report);
-	sem_post(&r->entered);
-	if (r->setup >= TAC_OK)
-		r->result = tac_loop_run(r->loop, tick, r);
-	tac_thread_leave(&r->report);
-	sem_post(&r->finished);
-	return NULL;
+	if (ended)
+		tac_loop_stop(r->rig.loop);
 }
 
 // The loop hangs: nobody decides about the force any more, so there is none.
@@ -146,19 +115,9 @@ static void switch_off(void *user)
 		tac_device_enable(r->session.devices[i], false);
 }
 
-// The monitor's thread tells every tick to whoever wants to know.
-typedef struct listeners {
-	report *report;
-	viewer *viewer;
-} listeners;
-
-static void tell(void *user, const tac_tick *t)
+static void show_tick(void *listener, const tac_tick *tick)
 {
-	const listeners *l = user;
-	if (l->report)
-		report_tick(l->report, t);
-	if (l->viewer)
-		viewer_tick(l->viewer, t);
+	viewer_tick(listener, tick);
 }
 
 static bool simulated(const tac_device *device)
@@ -168,10 +127,10 @@ static bool simulated(const tac_device *device)
 
 // ---- what a person reads ----
 
-static void print_setup(const settings *s, const machine *m, const runner *r)
+static void print_setup(const settings *s, const runner *r)
 {
 	const tac_scene *scene = r->session.scene;
-	account_print_machine(m);
+	account_print_machine(&r->rig.machine);
 	printf("scene     %s: %d tool%s, %d object%s, %lld triangles\n", scene->name, (int)scene->tool_count,
 	       scene->tool_count == 1 ? "" : "s", (int)scene->object_count,
 	       scene->object_count == 1 ? "" : "s", (long long)r->session.world->triangles);
@@ -182,17 +141,17 @@ static void print_setup(const settings *s, const machine *m, const runner *r)
 		       info->position_axes + info->rotation_axes, info->force_axes, info->torque_axes,
 		       info->max_force_N);
 	}
-	printf("loop      %g Hz for %g s, %s mover, collider %s (%s)\n", s->rate_Hz, s->seconds,
+	printf("loop      %g Hz for %g s, %s mover, collider %s (%s)\n", s->rig.rate_Hz, s->rig.seconds,
 	       s->session.mover == TAC_SCO_REACTIVE ? "reactive" : "continuous",
 	       r->session.world->collider->name, r->session.world->collider->variant);
-	account_print_setup(&r->report);
+	account_print_setup(&r->rig.granted);
 	printf("\n");
 	fflush(stdout);
 }
 
-static void show_live(terminal *t, const settings *s, runner *r, const tac_monitor_stats *stats,
-		      double elapsed_s)
+static void show_live(terminal *t, runner *r, double elapsed_s)
 {
+	const tac_monitor_stats *stats = r->rig.stats;
 	char text[2 * TERMINAL_BYTES], bar[256];
 	const double rate = elapsed_s > 0 ? (double)stats->totals.ticks / elapsed_s : 0;
 	int used = snprintf(text, sizeof text, "%6.1f s  %4.0f Hz  p99 %.0f us  misses %lld", elapsed_s, rate,
@@ -209,7 +168,6 @@ static void show_live(terminal *t, const settings *s, runner *r, const tac_monit
 				 (int)n->contact_count, n->contact_count == 1 ? " " : "s", force,
 				 terminal_bar(t, most > 0 ? fmin(force / most, 1) : 0, 16, bar, sizeof bar));
 	}
-	(void)s;
 	terminal_show(t, text);
 }
 
@@ -286,7 +244,7 @@ static void json_felt(const settings *s, const runner *r)
 	       "\"seconds\": %g,\n",
 	       (long long)se->world->triangles,
 	       s->session.mover == TAC_SCO_REACTIVE ? "reactive" : "continuous", se->world->collider->name,
-	       s->rate_Hz, s->seconds);
+	       s->rig.rate_Hz, s->rig.seconds);
 	printf("  \"tools\": [");
 	for (int32_t i = 0; i < se->count; i++) {
 		const felt *f = &r->felt[i];
@@ -334,9 +292,9 @@ static void drain_courses(runner *r, report_series *forces)
 }
 
 // One picture; false: the window has been closed.
-static bool show_picture(runner *r, viewer *view, const tac_monitor_stats *stats)
+static bool show_picture(runner *r, viewer *view)
 {
-	viewer_frame frame = {.stats = stats, .device = r->session.devices[0]->info.name};
+	viewer_frame frame = {.stats = r->rig.stats, .device = r->session.devices[0]->info.name};
 	for (int32_t i = 0; i < r->session.count; i++)
 		frame.snapshots[i] = tac_servo_snapshot(r->session.servos[i], 1);
 	frame.now_ns = tac_clock_now_ns();
@@ -344,135 +302,95 @@ static bool show_picture(runner *r, viewer *view, const tac_monitor_stats *stats
 }
 
 // Shows the run until it is over; everything slow happens here. `view` may be NULL.
-static void follow(const settings *s, runner *r, tac_monitor *monitor, tac_monitor_stats *stats,
-		   report_series *forces, viewer *view)
+static void follow(runner *r, report_series *forces, viewer *view)
 {
 	terminal t = {0};
 	const int64_t begin_ns = tac_clock_now_ns();
-	for (;;) {
+	int64_t wait_ns;
+	do {
 		if (terminal_due(&t)) {
-			tac_monitor_read(monitor, stats);
-			show_live(&t, s, r, stats, (double)(tac_clock_now_ns() - begin_ns) / 1e9);
+			rig_read(&r->rig);
+			show_live(&t, r, (double)(tac_clock_now_ns() - begin_ns) / 1e9);
 		}
 		drain_courses(r, forces);
-		if (view && !show_picture(r, view, stats))
+		if (view && !show_picture(r, view))
 			view = NULL;
 		// A picture waits for the display by itself.
-		const int64_t wait_ns = view ? 0 : (int64_t)fmin(terminal_wait_ms(&t), 200) * TAC_NS_PER_MS;
-		const struct timespec until = tac_clock_timespec(tac_clock_now_ns() + wait_ns);
-		if (sem_clockwait(&r->finished, CLOCK_MONOTONIC, &until) == 0)
-			break;
-	}
+		wait_ns = view ? 0 : (int64_t)fmin(terminal_wait_ms(&t), 200) * TAC_NS_PER_MS;
+	} while (!rig_wait(&r->rig, wait_ns));
 	drain_courses(r, forces);
 	terminal_clear(&t);
 }
 
-static int run_loop(const settings *s, const machine *m, runner *r, tac_monitor *monitor,
-		    tac_monitor_stats *stats, tac_histogram *corrected, report_series *forces, viewer *view)
+static void enable(runner *r, bool on)
 {
-	tac_loop_stop_on_signals();
-	bool watched = false;
-	for (int32_t i = 0; i < r->session.count; i++) {
-		tac_device_enable(r->session.devices[i], true);
-		watched |= !simulated(r->session.devices[i]);
-	}
-	pthread_t thread;
-	if (tac_thread_start(&thread, runner_thread, r) != TAC_OK)
-		return EXIT_FAILURE;
-	while (sem_wait(&r->entered) != 0) {
-	}
+	for (int32_t i = 0; i < r->session.count; i++)
+		tac_device_enable(r->session.devices[i], on);
+}
+
+// Switches the forces off when the loop hangs, which is of use to real devices alone. NULL: none.
+static tac_watchdog *watch(runner *r)
+{
+	bool real = false;
+	for (int32_t i = 0; i < r->session.count; i++)
+		real |= !simulated(r->session.devices[i]);
 	tac_watchdog *watchdog = NULL;
-	if (watched && r->report.grants[TAC_GRANT_POLICY].state == TAC_GRANT_GRANTED) {
-		tac_watchdog_def def = tac_watchdog_def_default(r->loop);
+	if (real && r->rig.granted.grants[TAC_GRANT_POLICY].state == TAC_GRANT_GRANTED) {
+		tac_watchdog_def def = tac_watchdog_def_default(r->rig.loop);
 		def.on_stall = switch_off;
 		def.user = r;
 		tac_watchdog_create(&def, &watchdog);
 	}
-	if (!s->json && r->setup >= TAC_OK)
-		print_setup(s, m, r);
-	follow(s, r, monitor, stats, forces, view);
-	pthread_join(thread, NULL);
-	tac_watchdog_destroy(&watchdog);
-	for (int32_t i = 0; i < r->session.count; i++)
-		tac_device_enable(r->session.devices[i], false);
-	if (r->setup < TAC_OK || r->result < TAC_OK)
-		return EXIT_FAILURE;
+	return watchdog;
+}
 
-	tac_monitor_drain(monitor);
-	tac_monitor_read(monitor, stats);
-	tac_histogram_corrected(&stats->wake, tac_loop_period_ns(r->loop), corrected);
+static bool run_loop(const settings *s, runner *r, report_series *forces, viewer *view)
+{
+	enable(r, true);
+	bool good = rig_start(&r->rig);
+	if (good) {
+		tac_watchdog *watchdog = watch(r);
+		if (!s->json && r->rig.entered_result >= TAC_OK)
+			print_setup(s, r);
+		follow(r, forces, view);
+		good = rig_end(&r->rig);
+		tac_watchdog_destroy(&watchdog);
+	}
+	enable(r, false);
+	return good;
+}
+
+static void tell_summary(const settings *s, const runner *r)
+{
+	const rig *g = &r->rig;
 	if (s->json) {
 		printf("{\n");
-		account_json_machine(m);
-		account_json_setup(&r->report);
+		account_json_machine(&g->machine);
+		account_json_setup(&g->granted);
 		json_felt(s, r);
-		account_json(stats, corrected);
+		account_json(g->stats, g->corrected);
 		printf("}\n");
 	} else {
 		print_felt(r);
-		account_print(m, stats, corrected);
+		account_print(&g->machine, g->stats, g->corrected);
 	}
-	return EXIT_SUCCESS;
 }
 
-static tac_result create_all(const settings *s, runner *r, listeners *heard, tac_deadline **deadline,
-			     tac_trace **trace, tac_monitor **monitor)
-{
-	tac_loop_def loop = tac_loop_def_default();
-	loop.period_ns = llround(1e9 / s->rate_Hz);
-	loop.periods = llround(fmax(s->seconds * s->rate_Hz, 1.0));
-	loop.spin_ns = loop.spin_ns < loop.period_ns / 2 ? loop.spin_ns : loop.period_ns / 2;
-	r->thread = tac_thread_def_default();
-	r->thread.name = "tac-servo";
-	r->thread.policy = (tac_policy)s->policy;
-	r->thread.priority = (int)s->priority;
-	r->thread.cpu = (int)s->cpu;
-	r->thread.period_ns = loop.period_ns;
-	r->thread.runtime_ns = loop.period_ns * 4 / 5;
-
-	const tac_deadline_def deadline_def = tac_deadline_def_default(loop.period_ns);
-	tac_result result = tac_deadline_create(&deadline_def, deadline);
-	loop.deadline = *deadline;
-	if (result == TAC_OK)
-		result = tac_loop_create(&loop, &r->loop);
-	if (result == TAC_OK)
-		result = tac_ring_create(COURSE_RECORDS, sizeof(course), &r->courses);
-	if (result == TAC_OK && s->trace_path) {
-		tac_trace_def trace_def = tac_trace_def_default();
-		trace_def.path = s->trace_path;
-		result = tac_trace_create(&trace_def, trace);
-	}
-	const tac_monitor_def monitor_def = {
-		.deadline = *deadline,
-		.log_path = s->log_path,
-		.trace = *trace,
-		.on_tick = heard->report || heard->viewer ? tell : NULL,
-		.user = heard,
-	};
-	if (result == TAC_OK)
-		result = tac_monitor_create(&monitor_def, monitor);
-	return result;
-}
-
-static bool write_report(const settings *s, const runner *r, report *rep, const tac_monitor_stats *stats,
-			 const tac_histogram *corrected, const report_series *forces)
+static bool write_report(const settings *s, runner *r, const report_series *forces)
 {
 	const session *se = &r->session;
-	rep->period_ns = tac_loop_period_ns(r->loop);
-	rep->thread = &r->report;
-	rep->stats = stats;
-	rep->wake_corrected = corrected;
+	report *rep = &r->rig.report;
 	rep->forces = forces;
 	rep->device = &se->devices[0]->info;
 	report_fact_add(rep, "scene", "%s, %lld triangles", se->scene->name, (long long)se->world->triangles);
-	report_fact_add(rep, "loop", "%g Hz for %g s", s->rate_Hz, s->seconds);
+	report_fact_add(rep, "loop", "%g Hz for %g s", s->rig.rate_Hz, s->rig.seconds);
 	report_fact_add(rep, "mover", "%s", s->session.mover == TAC_SCO_REACTIVE ? "reactive" : "continuous");
 	report_fact_add(rep, "collider", "%s (%s)", se->world->collider->name, se->world->collider->variant);
 	for (int32_t i = 0; i < se->count; i++)
 		report_fact_add(rep, se->scene->tools[i].name,
 				"%s; force %.2f N at most, %d contacts at most", se->devices[i]->info.name,
 				r->felt[i].max_force_N, (int)r->felt[i].max_contacts);
-	return report_write(rep, s->report_path);
+	return rig_report(&r->rig);
 }
 
 // A window that cannot be had is said, and the run goes on without it.
@@ -482,7 +400,7 @@ static viewer *open_viewer(const settings *s, const runner *r, int mouse_fd)
 		.world = r->session.world,
 		.title = r->session.scene->name,
 		.screenshot_path = s->picture_path,
-		.period_ns = llround(1e9 / s->rate_Hz),
+		.period_ns = llround(1e9 / s->rig.rate_Hz),
 		.width = (int)s->width,
 		.height = (int)s->height,
 		.mouse_fd = mouse_fd,
@@ -505,54 +423,45 @@ static int window_mouse(const settings *s, session_def *def, char *name, size_t 
 	return ends[1];
 }
 
+// The session is open: runs it and tells how it was.
+static bool run_session(const settings *s, runner *r, int mouse_fd)
+{
+	rig_def def = s->rig;
+	def.tick = tick;
+	def.user = r;
+	viewer *view = s->view ? open_viewer(s, r, mouse_fd) : NULL;
+	def.listen = view ? show_tick : NULL;
+	def.listener = view;
+	report_series *forces = calloc(1, sizeof *forces);
+	bool good = rig_open(&def, &r->rig) && forces &&
+		    tac_ring_create(COURSE_RECORDS, sizeof(course), &r->courses) == TAC_OK;
+	if (good) {
+		report_forces_init(forces);
+		good = run_loop(s, r, forces, view);
+	}
+	if (good)
+		tell_summary(s, r);
+	good = good && write_report(s, r, forces);
+	good = rig_close(&r->rig) && good; // before the viewer, which it tells the ticks
+	good = viewer_close(&view) >= TAC_OK && good;
+	tac_ring_destroy(&r->courses);
+	free(forces);
+	return good;
+}
+
 static int run(const settings *s)
 {
-	const machine m = machine_describe();
 	runner *r = calloc(1, sizeof *r);
-	tac_deadline *deadline = NULL;
-	tac_trace *trace = NULL;
-	tac_monitor *monitor = NULL;
-	tac_monitor_stats *stats = calloc(1, sizeof *stats);
-	tac_histogram *corrected = calloc(1, sizeof *corrected);
-	report_series *forces = calloc(1, sizeof *forces);
-	report rep = {0};
-	listeners heard = {0};
-	int code = EXIT_FAILURE;
-	if (r && stats && corrected && forces && report_init(&rep, "tactus run")) {
-		sem_init(&r->entered, 0, 0);
-		sem_init(&r->finished, 0, 0);
-		report_forces_init(forces);
-		session_def def = s->session;
-		char mouse[48];
-		const int mouse_fd = window_mouse(s, &def, mouse, sizeof mouse);
-		code = session_open(&def, "tactus run", false, &r->session);
-		if (code == EXIT_SUCCESS && s->view)
-			heard.viewer = open_viewer(s, r, mouse_fd);
-		heard.report = s->report_path ? &rep : NULL;
-		if (code == EXIT_SUCCESS && create_all(s, r, &heard, &deadline, &trace, &monitor) != TAC_OK)
-			code = EXIT_FAILURE;
-		if (code == EXIT_SUCCESS)
-			code = run_loop(s, &m, r, monitor, stats, corrected, forces, heard.viewer);
-		if (code == EXIT_SUCCESS && s->report_path &&
-		    !write_report(s, r, &rep, stats, corrected, forces))
-			code = EXIT_FAILURE;
-	}
-	tac_monitor_destroy(&monitor);
-	if (viewer_close(&heard.viewer) < TAC_OK) // after the monitor, which tells it the ticks
+	if (!r)
+		return EXIT_FAILURE;
+	session_def def = s->session;
+	char mouse[48];
+	const int mouse_fd = window_mouse(s, &def, mouse, sizeof mouse);
+	int code = session_open(&def, "tactus run", false, &r->session);
+	if (code == EXIT_SUCCESS && !run_session(s, r, mouse_fd))
 		code = EXIT_FAILURE;
-	if (tac_trace_destroy(&trace, NULL) < TAC_OK)
+	if (!session_close(&r->session) && code == EXIT_SUCCESS)
 		code = EXIT_FAILURE;
-	if (r) {
-		if (!session_close(&r->session) && code == EXIT_SUCCESS)
-			code = EXIT_FAILURE;
-		tac_ring_destroy(&r->courses);
-		tac_loop_destroy(&r->loop);
-	}
-	tac_deadline_destroy(&deadline);
-	report_fini(&rep);
-	free(forces);
-	free(corrected);
-	free(stats);
 	free(r);
 	return code;
 }
@@ -570,15 +479,10 @@ static int dump_scene(const char *name)
 
 int cmd_run(int argc, char **argv)
 {
-	static const char *const policies[] = {"other", "fifo", "deadline", NULL};
 	static const char *const movers[] = {"continuous", "reactive", NULL};
 	settings s = {
 		.session = {.mover = TAC_SCO_CONTINUOUS, .readers = 2},
-		.seconds = 10,
-		.rate_Hz = 1000,
-		.policy = TAC_POLICY_FIFO,
-		.priority = 80,
-		.cpu = -1,
+		.rig = rig_def_default("tactus run", "tac-servo"),
 		.width = 1280,
 		.height = 800,
 	};
@@ -598,20 +502,9 @@ int cmd_run(int argc, char **argv)
 		 "classic, scd, chip, board (over USB, see tactus emulate)"},
 		{"mover", OPTION_CHOICE, &s.session.mover, 0, 0, movers, NULL,
 		 "proved motion that never penetrates, or place, ask and back off"},
-		{"seconds", OPTION_NUMBER, &s.seconds, 0.001, 1e7, NULL, "N", "how long"},
-		{"rate", OPTION_NUMBER, &s.rate_Hz, 100, 10000, NULL, "HZ", "ticks a second, 100 to 10000"},
-		{"policy", OPTION_CHOICE, &s.policy, 0, 0, policies, NULL,
-		 "how the loop's thread is scheduled"},
-		{"priority", OPTION_INTEGER, &s.priority, 1, 99, NULL, "N", "of the policy fifo, 1 to 99"},
-		{"cpu", OPTION_INTEGER, &s.cpu, -1, CPU_SETSIZE - 1, NULL, "N",
-		 "run on this CPU; -1: on any"},
 		{"record", OPTION_TEXT, &s.session.record, 0, 0, NULL, "FILE",
 		 "record the device; --device playback:FILE does it again"},
-		{"log", OPTION_TEXT, &s.log_path, 0, 0, NULL, "FILE.csv", "write a line for each miss"},
-		{"trace", OPTION_TEXT, &s.trace_path, 0, 0, NULL, "FILE.json",
-		 "write a trace for ui.perfetto.dev"},
-		{"report", OPTION_TEXT, &s.report_path, 0, 0, NULL, "FILE.html",
-		 "write a report for the browser, in one file"},
+		RIG_OPTIONS(&s.rig),
 		{"view", OPTION_FLAG, &s.view, 0, 0, NULL, NULL,
 		 "show the scene in a window; ? there lists the keys"},
 		{"picture", OPTION_TEXT, &s.picture_path, 0, 0, NULL, "FILE.png",
@@ -624,7 +517,7 @@ int cmd_run(int argc, char **argv)
 		{0},
 	};
 	const command_line line = {
-		"tactus run", "touch a scene: the haptic loop with a device, or a simulated one", options};
+		s.rig.command, "touch a scene: the haptic loop with a device, or a simulated one", options};
 	int code;
 	if (!options_parse(&line, argc, argv, &code))
 		return code;
@@ -634,8 +527,8 @@ int cmd_run(int argc, char **argv)
 		fprintf(stderr, "tactus run: picture: expected --view with it, found none\n");
 		return EXIT_BAD_INPUT;
 	}
-	s.session.seconds = s.seconds;
-	s.session.period_ns = llround(1e9 / s.rate_Hz);
-	s.session.budget_ns = llround(0.6e9 / s.rate_Hz);
+	s.session.seconds = s.rig.seconds;
+	s.session.period_ns = llround(1e9 / s.rig.rate_Hz);
+	s.session.budget_ns = llround(0.6e9 / s.rig.rate_Hz);
 	return run(&s);
 }

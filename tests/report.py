@@ -115,11 +115,14 @@ class Report(unittest.TestCase):
         self.assertEqual([row[1] for row in worst], [tick["late_ns"] for tick in summary["worst"]])
 
     def test_a_report_that_cannot_be_written_is_an_error(self):
-        for path in "/no/such/folder/x.html", "/dev/full":
-            result = subprocess.run([PROGRAM, "latency", "--seconds", "0.1", "--report", path], capture_output=True,
-                                    text=True, timeout=60)
-            self.assertEqual(result.returncode, 1, path)
-            self.assertIn(path, result.stderr)
+        for command in "latency", "run":
+            for path in "/no/such/folder/x.html", "/dev/full":
+                result = subprocess.run([PROGRAM, command, "--seconds", "0.1", "--report", path], capture_output=True,
+                                        text=True, timeout=60)
+                self.assertEqual(result.returncode, 1, path)
+                self.assertIn(path, result.stderr)
+                # What cannot be opened is told before the run, not after an hour of it.
+                self.assertEqual(result.stdout == "", path.startswith("/no"))
 
     def test_a_run_adds_its_forces_and_its_device(self):
         path = os.path.join(self.folder.name, "run.html")

@@ -1,0 +1,166 @@
+#include "apps/rig.h"
+
+#include "rt/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *const rig_policies[] = {"other", "fifo", "deadline", NULL};
+
+rig_def rig_def_default(const char *command, const char *thread)
+{
+	return (rig_def){
+		.command = command,
+		.thread = thread,
+		.seconds = 10,
+		.rate_Hz = 1000,
+		.spin_us = (double)NAN,
+		.timer = TAC_TIMER_NANOSLEEP,
+		.policy = TAC_POLICY_FIFO,
+		.priority = 80,
+		.cpu = -1,
+	};
+}
+
+int64_t rig_spin_ns(const rig_def *def)
+{
+	const int64_t most = llround(0.5e9 / def->rate_Hz), usual = tac_loop_def_default().spin_ns;
+	if (!isnan(def->spin_us))
+		return llround(def->spin_us * 1e3);
+	return usual < most ? usual : most;
+}
+
+// ---- the threads ----
+
+static void *rig_thread(void *user)
+{
+	rig *r = user;
+	r->entered_result = tac_thread_enter(&r->thread, &r->granted);
+	sem_post(&r->entered);
+	if (r->entered_result >= TAC_OK)
+		r->loop_result = tac_loop_run(r->loop, r->def.tick, r->def.user);
+	tac_thread_leave(&r->granted);
+	sem_post(&r->finished);
+	return NULL;
+}
+
+// The monitor's thread tells every tick to whoever wants to know.
+static void tell(void *user, const tac_tick *tick)
+{
+	rig *r = user;
+	if (r->def.report_path)
+		report_tick(&r->report, tick);
+	if (r->def.listen)
+		r->def.listen(r->def.listener, tick);
+}
+
+// ---- set-up ----
+
+static tac_result create_all(rig *r)
+{
+	const rig_def *def = &r->def;
+	tac_loop_def loop = tac_loop_def_default();
+	loop.period_ns = llround(1e9 / def->rate_Hz);
+	loop.periods = llround(fmax(def->seconds * def->rate_Hz, 1.0));
+	loop.spin_ns = rig_spin_ns(def);
+	loop.timer = (tac_timer_kind)def->timer;
+	r->thread = tac_thread_def_default();
+	r->thread.name = def->thread;
+	r->thread.policy = (tac_policy)def->policy;
+	r->thread.priority = (int)def->priority;
+	r->thread.cpu = (int)def->cpu;
+	r->thread.period_ns = loop.period_ns;
+	r->thread.runtime_ns = loop.period_ns * 4 / 5;
+
+	const tac_deadline_def deadline = tac_deadline_def_default(loop.period_ns);
+	tac_result result = tac_deadline_create(&deadline, &r->deadline);
+	loop.deadline = r->deadline;
+	if (result == TAC_OK)
+		result = tac_loop_create(&loop, &r->loop);
+	if (result == TAC_OK && def->trace_path) {
+		tac_trace_def trace = tac_trace_def_default();
+		trace.path = def->trace_path;
+		result = tac_trace_create(&trace, &r->trace);
+	}
+	const tac_monitor_def monitor = {
+		.deadline = r->deadline,
+		.log_path = def->log_path,
+		.trace = r->trace,
+		.on_tick = def->report_path || def->listen ? tell : NULL,
+		.user = r,
+	};
+	if (result == TAC_OK)
+		result = tac_monitor_create(&monitor, &r->monitor);
+	return result;
+}
+
+bool rig_open(const rig_def *def, rig *out_rig)
+{
+	rig *r = out_rig;
+	*r = (rig){.def = *def, .machine = machine_describe()};
+	sem_init(&r->entered, 0, 0);
+	sem_init(&r->finished, 0, 0);
+	r->stats = calloc(1, sizeof *r->stats);
+	r->corrected = calloc(1, sizeof *r->corrected);
+	// Told before the run, not after it.
+	if (def->report_path && !report_can_write(def->report_path))
+		return false;
+	return r->stats && r->corrected && report_init(&r->report, def->command) && create_all(r) == TAC_OK;
+}
+
+bool rig_start(rig *r)
+{
+	tac_loop_stop_on_signals();
+	if (tac_thread_start(&r->handle, rig_thread, r) != TAC_OK)
+		return false;
+	while (sem_wait(&r->entered) != 0) {
+	}
+	return true;
+}
+
+// ---- while it runs, and after ----
+
+bool rig_wait(rig *r, int64_t ns)
+{
+	const struct timespec until = tac_clock_timespec(tac_clock_now_ns() + ns);
+	return sem_clockwait(&r->finished, CLOCK_MONOTONIC, &until) == 0;
+}
+
+void rig_read(rig *r)
+{
+	tac_monitor_read(r->monitor, r->stats);
+}
+
+bool rig_end(rig *r)
+{
+	pthread_join(r->handle, NULL);
+	if (r->entered_result < TAC_OK || r->loop_result < TAC_OK)
+		return false;
+	tac_monitor_drain(r->monitor);
+	rig_read(r);
+	tac_histogram_corrected(&r->stats->wake, tac_loop_period_ns(r->loop), r->corrected);
+	return true;
+}
+
+bool rig_report(rig *r)
+{
+	if (!r->def.report_path)
+		return true;
+	r->report.period_ns = tac_loop_period_ns(r->loop);
+	r->report.thread = &r->granted;
+	r->report.stats = r->stats;
+	r->report.wake_corrected = r->corrected;
+	return report_write(&r->report, r->def.report_path);
+}
+
+bool rig_close(rig *r)
+{
+	tac_monitor_destroy(&r->monitor);
+	const bool traced = tac_trace_destroy(&r->trace, NULL) >= TAC_OK;
+	tac_loop_destroy(&r->loop);
+	tac_deadline_destroy(&r->deadline);
+	report_fini(&r->report);
+	free(r->corrected);
+	free(r->stats);
+	return traced;
+}
