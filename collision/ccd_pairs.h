@@ -146,15 +146,16 @@ static inline double tac_ccd_pair_clears(const tac_ccd_pair *p)
 }
 
 // What is counted as work: a pair of nodes that is opened, eight listed pairs that are sifted, a pair of
-// triangles that is judged by its planes, by its bounds, for its features; a feature that is examined, a
-// plane that is tried.
+// triangles that is judged by its planes, by its bounds, for its features; a feature that is examined;
+// planes at hand that are tried, and the closest points that another one is made from.
 #define TAC_CCD_WORK_NODES    4
 #define TAC_CCD_WORK_SIFT     2
 #define TAC_CCD_WORK_PLANES   1
 #define TAC_CCD_WORK_BOUNDS   2
 #define TAC_CCD_WORK_FEATURES 4
 #define TAC_CCD_WORK_CONTACT  12
-#define TAC_CCD_WORK_PROOF    20
+#define TAC_CCD_WORK_PROOF    8
+#define TAC_CCD_WORK_CLOSEST  50
 
 // Work left until the limit; without a context or a limit, enough.
 static inline int64_t tac_ccd_work_left(const tac_ccd_context *context)

@@ -142,6 +142,7 @@ static bool edges_plane(const pair *p, const interval *i, int k, int j, double w
 static bool closest_plane(pair *p, const interval *i, int end, double world, double carried)
 {
 	const query *q = p->q;
+	tac_ccd_work_add(q->context, TAC_CCD_WORK_CLOSEST);
 	tac_ccd_closest c = tac_ccd_closest_of_triangles(i->a[end], p->b);
 	if (c.distance < q->options->threshold)
 		return false;
