@@ -175,11 +175,13 @@ static void stop_at(query *q, double at, const tac_ccd_triangle *triangle)
 	}
 }
 
-static void examine_translation(query *q, const tac_ccd_triangle *triangle)
+static void examine_translation(query *q, const tac_ccd_triangle *triangle, bool may_start_near)
 {
 	tac_dvec3 t[3];
 	tac_ccd_triangle_load(triangle, t);
-	tac_ccd_round_closest c = tac_ccd_round_closest_to(q->tool->a, q->tool->b, t);
+	tac_ccd_round_closest c = {.distance = HUGE_VAL};
+	if (may_start_near)
+		c = tac_ccd_round_closest_to(q->tool->a, q->tool->b, t);
 	double s = NEVER;
 	if (c.distance <= q->tool->radius) {
 		q->start_hit = true;
@@ -224,7 +226,7 @@ static bool travel(query *q, tac_ccd_round_visit visit)
 static bool visit_translation(void *user, int32_t triangle)
 {
 	query *q = user;
-	examine_translation(q, &q->fixed->triangles[triangle]);
+	examine_translation(q, &q->fixed->triangles[triangle], q->way.enters == 0);
 	q->way.limit = fmin(q->best, 1);
 	return true;
 }
@@ -251,7 +253,7 @@ static bool search_list(query *q, tac_ccd_round_context *list)
 			if (budget_of(q) <= 0)
 				return false;
 			q->count++;
-			examine_translation(q, &q->fixed->triangles[block->triangle[lane]]);
+			examine_translation(q, &q->fixed->triangles[block->triangle[lane]], true);
 			// A much shorter way clears many others.
 			if (q->best < SHORTER * to) {
 				to = q->best;

@@ -40,12 +40,13 @@ typedef struct tac_ccd_round_block {
 	float vertex[3][3][TAC_CCD_WIDTH]; // corner, coordinate, lane
 	// A plane a triangle, which has it on its far side: unit normal, and its height, rounded up.
 	float normal[3][TAC_CCD_WIDTH], offset[TAC_CCD_WIDTH];
-	// Of the query under way: lower bounds of the distances; in which lanes they are below what is
-	// sought; in which of these which feature of the triangle may be nearest to an end of the tool: its
-	// vertices, its edges, its face.
+	// Of the query under way: lower bounds of the distances; which of its own features a triangle may
+	// meet a part of the tool with; the lanes where the bounds are below what is sought, and those of
+	// them that have such features.
 	float clears[TAC_CCD_WIDTH];
-	uint8_t near, features[7];
-	uint8_t own[TAC_CCD_WIDTH];      // bit by bit, for which of its features the triangle stands
+	int32_t left[TAC_CCD_WIDTH];
+	uint8_t near, open;
+	int32_t own[TAC_CCD_WIDTH];      // bit by bit, for which of its features the triangle stands
 	int32_t triangle[TAC_CCD_WIDTH]; // positions in the body's array
 } tac_ccd_round_block;
 

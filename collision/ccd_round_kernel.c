@@ -26,6 +26,12 @@ KERNEL tac_m32x8 not_below(f8 a, f8 b)
 	return tac_m32x8_not(tac_f32x8_lt(a, b));
 }
 
+// Not below x, >= 0, and hardly above.
+static float above_float(double x)
+{
+	return (float)x * (1 + 0x1p-22f);
+}
+
 KERNEL uint8_t lanes_of(tac_m32x8 m)
 {
 	return (uint8_t)tac_m32x8_movemask(m);
@@ -332,23 +338,19 @@ static int32_t put_in_order(stop *stack, int32_t bottom, int32_t top, stop s)
 	return top + 1;
 }
 
-static float limit_of(const tac_ccd_round_way *way)
-{
-	return nextafterf((float)way->limit, INFINITY);
-}
-
 bool TAC_SIMD_NAME(tac_ccd_round_travel_kernel)(const tac_ccd_body *body, tac_ccd_round_way *way,
 						tac_ccd_round_visit visit, void *user)
 {
 	stop stack[STACK];
 	int32_t top = 0;
 	course c = course_make(body, way);
-	float limit = limit_of(way);
+	float limit = above_float(way->limit);
 	stack[top++] = (stop){0, 0};
 	while (top > 0) {
 		stop next = stack[--top];
 		if (next.at > limit)
 			continue;
+		way->enters = (double)next.at;
 		if (way->budget-- <= 0 || (next.child < 0 && !visit(user, ~next.child))) {
 			for (; top > 0; top--)
 				next.at = fminf(next.at, stack[top - 1].at);
@@ -356,7 +358,7 @@ bool TAC_SIMD_NAME(tac_ccd_round_travel_kernel)(const tac_ccd_body *body, tac_cc
 			return false;
 		}
 		if (next.child < 0) {
-			limit = limit_of(way);
+			limit = above_float(way->limit);
 			continue;
 		}
 		const tac_ccd_node *node = &body->nodes[next.child];
@@ -410,8 +412,7 @@ void TAC_SIMD_NAME(tac_ccd_round_measure_kernel)(tac_ccd_round_context *list, co
 	for (int k = 0; k < 4; k++)
 		place(list, points[k], &x[k]);
 	f8 size = larger(larger(norm1(x[0]), norm1(x[1])), larger(norm1(x[2]), norm1(x[3])));
-	f8 error = mul(splat(TAC_CCD_ROUND_ROUNDING), size),
-	   enough = splat(nextafterf((float)reach, INFINITY));
+	f8 error = mul(splat(TAC_CCD_ROUND_ROUNDING), size), enough = splat(above_float(reach));
 	unsigned lanes = 0xFF;
 	for (int32_t i = 0; i < list->count; i += TAC_CCD_WIDTH) {
 		tac_ccd_round_block *block = &list->blocks[i / TAC_CCD_WIDTH];
@@ -425,6 +426,20 @@ void TAC_SIMD_NAME(tac_ccd_round_measure_kernel)(tac_ccd_round_context *list, co
 	}
 }
 
+KERNEL void leave_open(tac_i32x8 *left, int feature, tac_m32x8 where)
+{
+	*left = tac_i32x8_or(*left,
+			     tac_i32x8_select(where, tac_i32x8_splat(1 << feature), tac_i32x8_splat(0)));
+}
+
+// Of its own features, and where it is near.
+KERNEL void set_left(tac_ccd_round_block *block, tac_i32x8 left)
+{
+	left = tac_i32x8_and(left, tac_i32x8_loadu(block->own));
+	tac_i32x8_storeu(block->left, left);
+	block->open = (uint8_t)(block->near & ~lanes_of(tac_i32x8_eq(left, tac_i32x8_splat(0))));
+}
+
 void TAC_SIMD_NAME(tac_ccd_round_sieve_kernel)(tac_ccd_round_context *list, tac_dvec3 p, double reach)
 {
 	v8 x;
@@ -433,8 +448,10 @@ void TAC_SIMD_NAME(tac_ccd_round_sieve_kernel)(tac_ccd_round_context *list, tac_
 	   beside = splat((float)TAC_CCD_ROUND_BESIDE);
 	tac_ccd_round_block *end = list->blocks + tac_ccd_round_blocks(list);
 	for (tac_ccd_round_block *block = list->blocks; block < end; block++) {
+		block->open = 0;
 		if (block->near == 0)
 			continue;
+		tac_i32x8 left = tac_i32x8_splat(0);
 		v8 t[3], edge[3], from[3];
 		f8 length[3], error = size;
 		for (int k = 0; k < 3; k++) {
@@ -449,27 +466,68 @@ void TAC_SIMD_NAME(tac_ccd_round_sieve_kernel)(tac_ccd_round_context *list, tac_
 		error = mul(error, splat(TAC_CCD_ROUND_ROUNDING));
 		v8 normal = cross(edge[0], edge[1]);
 		f8 area = tac_f32x8_sqrt(dot(normal, normal)),
-		   longest = larger3(length[0], length[1], length[2]);
-		// Of a sliver the normal is less exact.
-		f8 beside_error = mul(error, tac_f32x8_div(square(longest), larger(area, splat(TINY))));
-		f8 along[3], past[3]; // the beginning, and the end of each edge, m
-		tac_m32x8 over = tac_m32x8_from_bits(0xFF);
+		   longest = larger3(length[0], length[1], length[2]), most = add(cone, error);
+		// Of a sliver the normal is less exact; without an area nothing is left out.
+		f8 sliver = mul(error, square(longest));
+		tac_m32x8 flat = tac_f32x8_le(area, splat(0)), over = tac_m32x8_from_bits(0xFF), begins[3],
+			  ends[3];
 		for (int k = 0; k < 3; k++) {
-			f8 unit = reciprocal(length[k]);
-			along[k] = mul(dot(from[k], edge[k]), unit);
-			past[k] = sub(length[k], along[k]);
-			f8 in = tac_f32x8_div(dot(normal, cross(edge[k], from[k])),
-					      larger(mul(area, length[k]), splat(TINY)));
-			over = tac_m32x8_and(over, not_below(in, negative(add(beside, beside_error))));
-			tac_m32x8 at = tac_m32x8_and(not_below(along[k], negative(error)),
-						     not_below(past[k], negative(error)));
-			block->features[TAC_CCD_ROUND_EDGE + k] =
-				lanes_of(tac_m32x8_and(at, not_below(add(cone, beside_error), in)));
+			// Behind the beginning of the edge, before its end, to its inner side: each times its
+			// length.
+			f8 along = dot(from[k], edge[k]), past = sub(dot(edge[k], edge[k]), along),
+			   in = dot(normal, cross(edge[k], from[k])), least = negative(mul(error, length[k]));
+			begins[k] = not_below(mul(most, length[k]), along);
+			ends[k] = not_below(mul(most, length[k]), past);
+			over = tac_m32x8_and(over, not_below(in, negative(mul(add(mul(beside, area), sliver),
+									      length[k]))));
+			tac_m32x8 at = tac_m32x8_and(not_below(along, least), not_below(past, least)),
+				  out = not_below(mul(add(mul(cone, area), sliver), length[k]), in);
+			leave_open(&left, TAC_CCD_ROUND_EDGE + k, tac_m32x8_and(at, tac_m32x8_or(out, flat)));
 		}
-		block->features[TAC_CCD_ROUND_FACE] = lanes_of(over);
-		f8 most = add(cone, error);
+		leave_open(&left, TAC_CCD_ROUND_FACE, tac_m32x8_or(over, flat));
 		for (int k = 0; k < 3; k++)
-			block->features[k] = lanes_of(tac_m32x8_and(
-				not_below(most, along[k]), not_below(most, past[k == 0 ? 2 : k - 1])));
+			leave_open(&left, k, tac_m32x8_and(begins[k], ends[k == 0 ? 2 : k - 1]));
+		set_left(block, left);
+	}
+}
+
+// 0 <= x <= most, or it is not known for the error.
+KERNEL tac_m32x8 within(f8 x, f8 most, f8 error)
+{
+	return tac_m32x8_and(not_below(x, negative(error)), not_below(add(most, error), x));
+}
+
+void TAC_SIMD_NAME(tac_ccd_round_sieve_core_kernel)(tac_ccd_round_context *list, tac_dvec3 a, tac_dvec3 b)
+{
+	v8 x, y;
+	place(list, a, &x);
+	place(list, b, &y);
+	v8 d = sub3(y, x);
+	f8 dd = dot(d, d), length = tac_f32x8_sqrt(dd), size = larger(norm1(x), norm1(y));
+	tac_ccd_round_block *end = list->blocks + tac_ccd_round_blocks(list);
+	for (tac_ccd_round_block *block = list->blocks; block < end; block++) {
+		block->open = 0;
+		if (block->near == 0)
+			continue;
+		v8 t[3];
+		f8 most = size;
+		for (int k = 0; k < 3; k++) {
+			t[k] = LOADU3(block->vertex[k]);
+			most = larger(most, norm1(t[k]));
+		}
+		// Of a product of two differences; those of four have the lengths of two besides.
+		f8 error = mul(splat(TAC_CCD_ROUND_ROUNDING), square(most));
+		tac_i32x8 left = tac_i32x8_splat(0);
+		for (int k = 0; k < 3; k++) {
+			v8 e = sub3(t[k == 2 ? 0 : k + 1], t[k]), r = sub3(t[k], x), n = cross(d, e);
+			f8 nn = dot(n, n), edge = tac_f32x8_sqrt(dot(e, e)),
+			   errors = mul(error, add(length, edge));
+			leave_open(&left, k, within(dot(r, d), dd, error));
+			// Where the lines are closest, on the core and on the edge, times nn.
+			tac_m32x8 on_core = within(dot(cross(r, e), n), nn, mul(errors, edge)),
+				  on_edge = within(dot(cross(r, d), n), nn, mul(errors, length));
+			leave_open(&left, TAC_CCD_ROUND_EDGE + k, tac_m32x8_and(on_core, on_edge));
+		}
+		set_left(block, left);
 	}
 }

@@ -26,6 +26,8 @@ static tac_ccd_round_travel_fn *const travels[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(t
 static tac_ccd_round_part_fn *const partings[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_round_part_kernel);
 static tac_ccd_round_measure_fn *const measures[TAC_SIMD_COUNT] =
 	TAC_SIMD_TABLE(tac_ccd_round_measure_kernel);
+static tac_ccd_round_sieve_core_fn *const core_sieves[TAC_SIMD_COUNT] =
+	TAC_SIMD_TABLE(tac_ccd_round_sieve_core_kernel);
 static tac_ccd_round_sieve_fn *const sieves[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_round_sieve_kernel);
 
 bool tac_ccd_round_travel(const tac_ccd_body *body, tac_ccd_round_way *way, tac_ccd_round_visit visit,
@@ -42,6 +44,11 @@ void tac_ccd_round_measure(tac_ccd_round_context *list, const tac_dvec3 points[4
 void tac_ccd_round_sieve(tac_ccd_round_context *list, tac_dvec3 p, double reach)
 {
 	sieves[list->fixed->simd](list, p, reach);
+}
+
+void tac_ccd_round_sieve_core(tac_ccd_round_context *list, tac_dvec3 a, tac_dvec3 b)
+{
+	core_sieves[list->fixed->simd](list, a, b);
 }
 
 static double distance_from_segment(tac_dvec3 x, tac_dvec3 a, tac_dvec3 b)
@@ -76,7 +83,7 @@ static void put(tac_ccd_round_context *list, int32_t at, int32_t triangle)
 	const tac_ccd_triangle *t = &list->fixed->triangles[triangle];
 	int lane = at % TAC_CCD_WIDTH;
 	block->triangle[lane] = triangle;
-	block->own[lane] = (uint8_t)(t->vertices | t->edges << TAC_CCD_ROUND_EDGE | 1 << TAC_CCD_ROUND_FACE);
+	block->own[lane] = t->vertices | t->edges << TAC_CCD_ROUND_EDGE | 1 << TAC_CCD_ROUND_FACE;
 }
 
 static bool add_triangle(void *user, int32_t triangle)

@@ -25,6 +25,7 @@ typedef struct tac_ccd_round_way {
 	double limit;   // what comes after this part of the way does not count, 0 to 1
 	int64_t budget; // of triangles and nodes that may be looked at
 	double proved;  // when it is spent: before this part of the way nothing is left out
+	double enters;  // what is being visited does not come within the radius before this part
 } tac_ccd_round_way;
 
 // Visits all triangles of the body that come within the way, and some others; early ones mostly come first,
@@ -51,13 +52,20 @@ typedef void tac_ccd_round_measure_fn(tac_ccd_round_context *list, const tac_dve
 
 TAC_SIMD_DECLARE(tac_ccd_round_measure_fn, tac_ccd_round_measure_kernel);
 
-// Sets the `features` of those that are near: the faces that p may be over, the edges and vertices in whose
+// Sets what is `left` of those that are near: the faces that p may be over, the edges and vertices in whose
 // cones (collision/contacts.h) it may be. What is left out is not, for sure; every variant leaves out the
 // same.
 typedef void tac_ccd_round_sieve_fn(tac_ccd_round_context *list, tac_dvec3 p, double reach);
 
 TAC_SIMD_DECLARE(tac_ccd_round_sieve_fn, tac_ccd_round_sieve_kernel);
 
+// The same for what lies between a and b: the edges that may be closest to it between their ends, and the
+// vertices that are beside it.
+typedef void tac_ccd_round_sieve_core_fn(tac_ccd_round_context *list, tac_dvec3 a, tac_dvec3 b);
+
+TAC_SIMD_DECLARE(tac_ccd_round_sieve_core_fn, tac_ccd_round_sieve_core_kernel);
+
+// The bits of features: vertices first.
 #define TAC_CCD_ROUND_EDGE 3 // + k, as the vertices before
 #define TAC_CCD_ROUND_FACE 6
 // How far outside of a cone, as a part of the distance, and how far beside a face, m, a point may be for the
@@ -77,6 +85,7 @@ bool tac_ccd_round_list(tac_ccd_round_context *context, const tac_ccd_body *body
 // Those above, with the variant of the list's body.
 tac_ccd_round_measure_fn tac_ccd_round_measure;
 tac_ccd_round_sieve_fn tac_ccd_round_sieve;
+tac_ccd_round_sieve_core_fn tac_ccd_round_sieve_core;
 
 static inline int32_t tac_ccd_round_blocks(const tac_ccd_round_context *list)
 {

@@ -18,6 +18,8 @@
 #define STALE 1e-4
 // The moving features: the ends of the core are vertices 0 and 1, what lies between them is the edge 0.
 #define CORE 0
+// A part of the core that is none of its ends.
+#define BETWEEN 2
 
 typedef struct query {
 	const tac_ccd_body *body;
@@ -84,18 +86,16 @@ static void put(query *q, const face *f, meeting m, tac_dvec3 core, tac_dvec3 no
 		out->count++;
 	}
 	int32_t id = f->triangle->id;
-	*c = (tac_contact_point){
-		.kind = m.kind,
-		.moving_feature = m.moving,
-		.fixed_feature = m.fixed,
-		.moving_triangle = -1,
-		.fixed_triangle = id,
-		.moving_surface = -1,
-		.fixed_surface = q->body->mesh->triangle_surface[id],
-		.normal = normal,
-		.point = mad(core, -q->tool->radius, normal),
-		.gap = gap,
-	};
+	c->kind = m.kind;
+	c->moving_feature = m.moving;
+	c->fixed_feature = m.fixed;
+	c->moving_triangle = -1;
+	c->fixed_triangle = id;
+	c->moving_surface = -1;
+	c->fixed_surface = q->body->mesh->triangle_surface[id];
+	c->normal = normal;
+	c->point = mad(core, -q->tool->radius, normal);
+	c->gap = gap;
 }
 
 // Whether a gap of the core is within reach and has a direction.
@@ -170,47 +170,42 @@ static void examine_end(query *q, const face *f, tac_dvec3 p, int32_t end, int f
 	}
 }
 
-// An end of the core and what the sieve leaves of the features, each where a triangle stands for it. Triangle
-// by triangle: where they are in the list does not change the order.
-static void examine_ends(query *q, tac_ccd_round_context *list, tac_dvec3 p, int32_t end)
+// The inside of a capsule's core beside an edge or a vertex.
+static void examine_core(query *q, const face *f, int feature)
 {
-	tac_ccd_round_sieve(list, p, q->reach);
+	tac_dvec3 a = q->tool->a, b = q->tool->b, x, y;
+	int k = feature % TAC_CCD_ROUND_EDGE;
+	if (feature < TAC_CCD_ROUND_EDGE) {
+		tac_dvec3 along = sub(b, a);
+		double s = dot(sub(f->v[k], a), along) / dot(along, along);
+		if (s > 0 && s < 1)
+			beside_vertex(q, f, (meeting){TAC_CONTACT_EDGE_VERTEX, CORE, 0}, k, mad(a, s, along));
+	} else if (tac_ccd_closest_of_segments(a, b, f->v[k], f->v[(k + 1) % 3], &x, &y)) {
+		beside_edge(q, f, (meeting){TAC_CONTACT_EDGE_EDGE, CORE, 0}, k, x, sub(x, y));
+	}
+}
+
+// A part of the core, an end or what lies between them, and what the sieve leaves of the features, each where
+// a triangle stands for it. Triangle by triangle: where they are in the list does not change the order.
+static void examine_part(query *q, tac_ccd_round_context *list, int32_t part)
+{
+	tac_dvec3 p = part == 0 ? q->tool->a : q->tool->b;
+	if (part == BETWEEN)
+		tac_ccd_round_sieve_core(list, q->tool->a, q->tool->b);
+	else
+		tac_ccd_round_sieve(list, p, q->reach);
 	for (int32_t i = 0; i < tac_ccd_round_blocks(list); i++) {
 		const tac_ccd_round_block *block = &list->blocks[i];
-		for (unsigned lanes = block->near; lanes; lanes &= lanes - 1) {
+		for (unsigned lanes = block->open; lanes; lanes &= lanes - 1) {
 			int lane = __builtin_ctz(lanes);
 			face f = face_of(q, block, lane);
-			for (unsigned own = block->own[lane]; own; own &= own - 1) {
-				int feature = __builtin_ctz(own);
-				if (block->features[feature] >> lane & 1)
-					examine_end(q, &f, p, end, feature);
+			q->out->pairs += part == BETWEEN;
+			for (unsigned left = (unsigned)block->left[lane]; left; left &= left - 1) {
+				if (part == BETWEEN)
+					examine_core(q, &f, __builtin_ctz(left));
+				else
+					examine_end(q, &f, p, part, __builtin_ctz(left));
 			}
-		}
-	}
-}
-
-// The inside of a capsule's core beside the edges and vertices that the triangle stands for.
-static void examine_core(query *q, const face *f)
-{
-	tac_dvec3 a = q->tool->a, along = sub(q->tool->b, a);
-	for (int k = 0; k < 3; k++) {
-		tac_dvec3 x, y;
-		if ((f->triangle->edges >> k & 1) &&
-		    tac_ccd_closest_of_segments(a, q->tool->b, f->v[k], f->v[(k + 1) % 3], &x, &y))
-			beside_edge(q, f, (meeting){TAC_CONTACT_EDGE_EDGE, CORE, 0}, k, x, sub(x, y));
-		double s = dot(sub(f->v[k], a), along) / dot(along, along);
-		if ((f->triangle->vertices >> k & 1) && s > 0 && s < 1)
-			beside_vertex(q, f, (meeting){TAC_CONTACT_EDGE_VERTEX, CORE, 0}, k, mad(a, s, along));
-	}
-}
-
-static void examine_cores(query *q, tac_ccd_round_context *list)
-{
-	for (int32_t i = 0; i < tac_ccd_round_blocks(list); i++) {
-		for (unsigned lanes = list->blocks[i].near; lanes; lanes &= lanes - 1) {
-			face f = face_of(q, &list->blocks[i], __builtin_ctz(lanes));
-			examine_core(q, &f);
-			q->out->pairs++;
 		}
 	}
 }
@@ -278,10 +273,10 @@ void tac_contacts_round(const tac_ccd_round *tool, const tac_ccd_body *fixed, do
 	out->pairs = tac_ccd_round_blocks(context);
 	measure_distance(&q, context);
 	if (q.least < q.reach) {
-		examine_ends(&q, context, tool->a, 0);
+		examine_part(&q, context, 0);
 		if (q.capsule) {
-			examine_ends(&q, context, tool->b, 1);
-			examine_cores(&q, context);
+			examine_part(&q, context, 1);
+			examine_part(&q, context, BETWEEN);
 		}
 	}
 	out->margin = margin;

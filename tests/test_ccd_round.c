@@ -374,6 +374,88 @@ static void all_that_is_near_is_listed_and_no_bound_is_above_a_distance(void)
 	tac_mesh_destroy(&mesh);
 }
 
+// Whether a segment and an edge are closest between the ends of both; and a vertex beside a segment.
+static bool edge_crosses(ref_vec a, ref_vec b, ref_vec c, ref_vec d)
+{
+	ref_vec u = ref_sub(b, a), w = ref_sub(d, c), r = ref_sub(c, a), n = ref_cross(u, w);
+	real nn = ref_dot(n, n), s = ref_dot(ref_cross(r, w), n), t = ref_dot(ref_cross(r, u), n);
+	return s > 0 && s < nn && t > 0 && t < nn;
+}
+
+static bool is_beside(ref_vec a, ref_vec b, ref_vec x)
+{
+	real s = ref_dot(ref_sub(x, a), ref_sub(b, a));
+	return s > 0 && s < ref_dot(ref_sub(b, a), ref_sub(b, a));
+}
+
+// On meshes of different sizes, with rods that are parallel to edges, too: those along an axis.
+static void no_feature_beside_the_core_is_left_out_in_any_variant(void)
+{
+	static tac_ccd_round_context lists[TAC_SIMD_COUNT];
+	int beside = 0, crossing = 0, left_out = 0;
+	for (int size = 0; size < 3; size++) {
+		double scale = size == 0 ? 1 : size == 1 ? 1e-3 : 100;
+		tac_mesh *mesh;
+		TEST_ASSERT_EQUAL(
+			TAC_OK, tac_mesh_build_grid(0.4f * (float)scale, 0.4f * (float)scale, 16, 16, &mesh));
+		tac_ccd_body *sheet = build(mesh);
+		tac_rng rng = tac_rng_seed(46, (uint64_t)size);
+		for (int i = 0; i < 1200; i++) {
+			tac_dvec3 axes[3] = {vec(1, 0, 0), vec(0, 1, 0), vec(0.7, 0.7, 0)},
+				  along = i % 4 ? tac_rng_unit_f64(&rng) : axes[i / 4 % 3];
+			tac_ccd_round rod = {.radius = 0.02 * scale};
+			rod.a = vec(scale * tac_rng_range_f64(&rng, -0.2, 0.2),
+				    scale * tac_rng_range_f64(&rng, -0.2, 0.2),
+				    scale * tac_rng_range_f64(&rng, -0.01, 0.02));
+			rod.b = tac_dvec3_add_scaled(rod.a, scale * tac_rng_range_f64(&rng, 0.01, 0.1),
+						     along);
+			const tac_dvec3 points[4] = {rod.a, rod.b, rod.a, rod.b};
+			for (int32_t simd = 0; simd < TAC_SIMD_COUNT; simd++) {
+				if (!tac_simd_supported((tac_simd)simd))
+					continue;
+				sheet->simd = simd;
+				TEST_ASSERT_TRUE(tac_ccd_round_list(&lists[simd], sheet, &rod));
+				tac_ccd_round_measure(&lists[simd], points, rod.radius);
+				tac_ccd_round_sieve_core(&lists[simd], rod.a, rod.b);
+				TEST_ASSERT_EQUAL_INT(lists[0].count, lists[simd].count);
+				for (int32_t n = 0; n < tac_ccd_round_blocks(&lists[0]); n++) {
+					const tac_ccd_round_block *one = &lists[0].blocks[n],
+								  *other = &lists[simd].blocks[n];
+					TEST_ASSERT_EQUAL_INT(one->open, other->open);
+					if (one->near)
+						TEST_ASSERT_EQUAL_INT32_ARRAY(one->left, other->left,
+									      TAC_CCD_WIDTH);
+				}
+			}
+			ref_vec a = {rod.a.x, rod.a.y, rod.a.z}, b = {rod.b.x, rod.b.y, rod.b.z};
+			for (int32_t n = 0; n < lists[0].count; n++) {
+				const tac_ccd_round_block *block = &lists[0].blocks[n / TAC_CCD_WIDTH];
+				int lane = n % TAC_CCD_WIDTH, left = block->left[lane],
+				    own = block->own[lane];
+				if (!(block->near >> lane & 1))
+					continue;
+				ref_triangle t =
+					ref_load(mesh, sheet->triangles[block->triangle[lane]].id, NULL);
+				for (int k = 0; k < 3; k++) {
+					bool edge = own >> (TAC_CCD_ROUND_EDGE + k) & 1 &&
+						    edge_crosses(a, b, t.v[k], t.v[(k + 1) % 3]),
+					     vertex = own >> k & 1 && is_beside(a, b, t.v[k]);
+					TEST_ASSERT_TRUE(!edge || left >> (TAC_CCD_ROUND_EDGE + k) & 1);
+					TEST_ASSERT_TRUE(!vertex || left >> k & 1);
+					crossing += edge;
+					beside += vertex;
+				}
+				left_out += __builtin_popcount((unsigned)(own & ~left));
+			}
+		}
+		tac_ccd_body_destroy(&sheet);
+		tac_mesh_destroy(&mesh);
+	}
+	TEST_ASSERT_GREATER_THAN(400, crossing);
+	TEST_ASSERT_GREATER_THAN(400, beside);
+	TEST_ASSERT_GREATER_THAN(crossing + beside, left_out);
+}
+
 // What was kept from the queries before changes neither sweeps nor contacts, on no instruction set.
 static void a_context_changes_no_bit(void)
 {
@@ -627,6 +709,7 @@ int main(void)
 	RUN_TEST(random_tools_turn_as_far_as_the_zone);
 	RUN_TEST(what_is_proved_of_a_combined_motion_is_free);
 	RUN_TEST(all_that_is_near_is_listed_and_no_bound_is_above_a_distance);
+	RUN_TEST(no_feature_beside_the_core_is_left_out_in_any_variant);
 	RUN_TEST(a_context_changes_no_bit);
 	RUN_TEST(all_that_a_way_comes_near_is_visited_in_the_same_order_by_every_variant);
 	RUN_TEST(a_sweep_with_a_limit_is_a_part_of_the_one_without);
