@@ -112,8 +112,9 @@ void tac_patch_find(const tac_world *world, const tac_sco_report *report, tac_dp
 	for (int32_t i = 0; i < report->contact_count; i++) {
 		const tac_sco_contact *c = &report->contacts[i];
 		const tac_material *m = tac_world_material(world, c->object, c->object_surface);
+		// A contact that bears nothing has no force to turn.
 		const shading shaded =
-			m->smooth && c->object_triangle >= 0
+			m->smooth && c->object_triangle >= 0 && c->load_m > 0
 				? shade_contact(world, c, T_world_objects[c->object], T_sco_device, round_m)
 				: (shading){c->normal, 1};
 		p->normals[i] = shaded.normal;

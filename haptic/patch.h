@@ -27,7 +27,7 @@ typedef struct tac_patch {
 	tac_friction_material friction;
 	double viscosity_N_s_per_m;
 	const tac_material *material;        // of the contact with most of the load: its texture is felt
-	tac_dvec3 normals[TAC_SCO_CONTACTS]; // of the contacts, smooth where the materials are
+	tac_dvec3 normals[TAC_SCO_CONTACTS]; // of the contacts, smooth where one bears and its material is
 	double depths[TAC_SCO_CONTACTS];     // below the smooth surface, over those below the facets
 } tac_patch;
 
