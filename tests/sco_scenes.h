@@ -255,7 +255,8 @@ static inline tac_dpose turned(double x, double y, double z, tac_dvec3 w)
 	return tac_dpose_make(V(x, y, z), tac_dquat_exp(w));
 }
 
-// An SCO of a tool among one object at the world's origin, with the study's parameters: no slew limit, pairs
+// An SCO of a tool among one object at the world's origin, with the study's parameters: no slew limit, and as
+// many pairs as the servo gives it in a scene of so few triangles, so that what is good enough is also quick
 // enough.
 static inline tac_sco_def scene_def(const thing *tool, const thing *scene, tac_sco_object *object)
 {
@@ -265,7 +266,7 @@ static inline tac_sco_def scene_def(const thing *tool, const thing *scene, tac_s
 	def.objects = object;
 	def.object_count = 1;
 	def.slew_m = 0;
-	def.pairs = 400000;
+	def.pairs = 2000;
 	return def;
 }
 
