@@ -641,10 +641,10 @@ static void one_piece_a_tick_is_slow_but_safe(void)
 
 static void few_pairs_a_tick_are_slow_but_safe(void)
 {
-	scenario s = scenario_make("4000 pairs", brick(), terrain_mesh(0.1, 32, 0.004), at(0, 0, 0.02), 2000,
-				   NULL);
+	scenario s =
+		scenario_make("few pairs", brick(), terrain_mesh(0.1, 32, 0.004), at(0, 0, 0.02), 2000, NULL);
 	walk(&s, 5, 20, V(0, 0, 0), 0.05);
-	s.def.pairs = 4000;
+	s.def.pairs = tac_sco_def_default().pairs;
 	outcome o = run(&s);
 	TEST_REACHED(o.sticks <= o.samples / 8);
 	scenario_free(&s);
