@@ -9,16 +9,16 @@
 #define dot tac_dvec3_dot
 #define mad tac_dvec3_add_scaled
 
-// Slack is how much further than needed a list reaches. The first, as a part of the reach.
-#define SLACK_FIRST 0.1
-// A list that served fewer queries, with few triangles, gets twice the slack the next time; one that served
-// more, or has more triangles, half of it. One that would have very many has none, and the next a part.
+// Slack is how much further than needed a list reaches: the least, and the most, as parts of the reach. A
+// list that served few queries, with few triangles, gets twice the slack the next time; one that served many,
+// or has many triangles, half of it. One that would have very many has none.
+#define SLACK_LEAST    0.08
+#define SLACK_MOST     1
 #define SERVED_FEW     16
 #define SERVED_MANY    64
 #define TRIANGLES_FEW  32
 #define TRIANGLES      64
 #define TRIANGLES_MANY 256
-#define SLACK_PART     0.25
 // What rounding may take from a distance, as a part of the coordinates.
 #define ROUNDING 1e-14
 
@@ -143,17 +143,15 @@ bool tac_ccd_round_list(tac_ccd_round_context *c, const tac_ccd_body *body, cons
 		c->served++;
 		return true;
 	}
-	if (c->slack == 0)
-		c->slack = SLACK_FIRST * around->radius;
-	else if (c->served < SERVED_FEW && c->count < TRIANGLES_FEW)
+	if (c->served < SERVED_FEW && c->count < TRIANGLES_FEW)
 		c->slack *= 2;
 	else if (c->served > SERVED_MANY || c->count > TRIANGLES)
 		c->slack *= 0.5;
+	c->slack = fmin(fmax(c->slack, SLACK_LEAST * around->radius), SLACK_MOST * around->radius);
 	c->served = 0;
 	tac_ccd_round at = *around;
 	at.radius += c->slack;
 	if (fill(c, &at, TRIANGLES_MANY))
 		return true;
-	c->slack *= SLACK_PART;
 	return fill(c, around, TAC_CCD_ROUND_MAX);
 }
