@@ -49,6 +49,13 @@ static void place_all(tac_servo *s, int64_t now_ns)
 		s->T_world_objects[scene_objects] = tac_sco_pose(s->partner->sco);
 }
 
+// Whether two poses differ by more than rounding.
+static bool apart(tac_dpose a, tac_dpose b)
+{
+	return tac_dvec3_length(tac_dvec3_sub(a.position, b.position)) >= ROUNDING_M ||
+	       tac_dquat_angle(tac_dquat_mul(a.rotation, tac_dquat_conjugate(b.rotation))) >= ROUNDING_M;
+}
+
 // Whether the tool, where the look began, is outside of all solids: the collision engines know surfaces, and
 // a tool wholly inside of one would be shut in. False as long as that is not known; *out_done: it is.
 static bool outside(tac_servo *s, bool *out_done)
@@ -112,23 +119,32 @@ static void move_sco(tac_servo *s)
 		look(s);
 		return;
 	}
+	const int32_t scene_objects = s->def.world->scene->object_count;
+	tac_dpose stood[TAC_SCENE_OBJECTS];
+	for (int32_t i = 0; i < scene_objects; i++)
+		stood[i] = tac_sco_object_pose(s->sco, i);
 	tac_sco_step(s->sco, s->T_world_device, s->T_world_objects, &s->report);
+	const bool waits = (s->report.flags & TAC_SCO_OBJECT_WAITS) != 0;
 	if (s->report.flags & TAC_SCO_FAULT) {
 		s->now.faults++;
 		s->waiting = !tac_sco_reset(s->sco, s->report.T_world_sco, s->T_world_objects);
-	} else if (s->partner && (s->report.flags & TAC_SCO_OBJECT_WAITS)) {
-		// The other tool is where it is; this one stays where it was proved free of it.
+	} else if (waits && s->partner &&
+		   apart(tac_sco_object_pose(s->sco, scene_objects), s->T_world_objects[scene_objects])) {
+		// The other tool does not wait, it is where it is, and was proved free of this one where that
+		// was: there this one stays, and so does what it had to do with.
 		s->report.T_world_sco = before;
 		s->report.contact_count = 0;
+		for (int32_t i = 0; i < scene_objects; i++)
+			s->T_world_objects[i] = stood[i];
 		s->waiting = !tac_sco_reset(s->sco, before, s->T_world_objects);
+	} else if (waits) {
+		for (int32_t i = 0; i < scene_objects; i++)
+			s->T_world_objects[i] = tac_sco_object_pose(s->sco, i);
 	}
 	s->now.unknowns += (s->report.flags & TAC_SCO_UNKNOWN) != 0;
 	s->now.spent_ticks += (s->report.flags & TAC_SCO_BUDGET_SPENT) != 0;
-	const tac_dpose *to = &s->T_world_device, *at = &s->report.T_world_sco;
-	if (!(s->report.flags & TAC_SCO_FAULT) &&
-	    tac_dvec3_length(tac_dvec3_sub(to->position, at->position)) < ROUNDING_M &&
-	    tac_dquat_angle(tac_dquat_mul(to->rotation, tac_dquat_conjugate(at->rotation))) < ROUNDING_M)
-		s->report.T_world_sco = *to;
+	if (!(s->report.flags & TAC_SCO_FAULT) && !apart(s->T_world_device, s->report.T_world_sco))
+		s->report.T_world_sco = s->T_world_device;
 }
 
 // The coupling's spring as stiff as the touched materials, and no stiffer than rate, delay and device allow.
