@@ -291,6 +291,36 @@ static void a_loop_at_100_Hz_has_its_force(void)
 	fixture_fini(&f);
 }
 
+// A press comes down on a ball that lies on the floor: it stops there, and is shown where it stopped.
+static void an_object_that_has_to_wait_is_shown_where_it_waits(void)
+{
+	fixture f;
+	fixture_build(&f,
+		      BALL PLAIN
+		      "objects:\n- {name: floor, material: m, position_m: [0, 0, -0.05], shapes: [{kind: "
+		      "box, size_m: [0.4, 0.4, 0.1], segments: 4}]}\n"
+		      "- {name: press, material: m, shapes: [{kind: box, size_m: [0.1, 0.1, 0.02], segments: "
+		      "3}], path: [{time_s: 0, position_m: [0, 0, 0.06]}, {time_s: 0.5, position_m: [0, 0, "
+		      "0.012]}, {time_s: 1, position_m: [0, 0, 0.06]}]}\n",
+		      "wide", offline());
+	int waited = 0;
+	for (int i = 0; i < 1000; i++) {
+		const tac_snapshot *s = step_to(&f, tac_dvec3_make(0, 0, 0.012));
+		const double below = s->T_world_objects[1].position.z - 0.01; // of the press
+		TEST_ASSERT_TRUE(below >= s->T_world_sco.position.z + 0.01);
+		TEST_ASSERT_TRUE(s->T_world_sco.position.z >= 0.01);
+		TEST_ASSERT_EQUAL(TAC_SERVO_RUNNING, s->state);
+		TEST_ASSERT_EQUAL_UINT64(0, s->faults);
+		const double path = tac_world_object_pose(f.world, 1, f.now_ns - MS).position.z;
+		if (path < 0.029) {
+			waited++;
+			TEST_ASSERT_DOUBLE_WITHIN(1e-4, 0.03, s->T_world_objects[1].position.z);
+		}
+	}
+	TEST_ASSERT_TRUE(waited > 100);
+	fixture_fini(&f);
+}
+
 // ---- the mapping ----
 
 static void the_workspace_is_scaled_turned_and_moved_and_the_force_turned_back(void)
@@ -525,6 +555,7 @@ int main(void)
 	RUN_TEST(poses_that_are_no_poses_are_refused_and_do_no_harm);
 	RUN_TEST(a_lost_device_gets_no_force_and_a_stop_cuts_at_once);
 	RUN_TEST(a_loop_at_100_Hz_has_its_force);
+	RUN_TEST(an_object_that_has_to_wait_is_shown_where_it_waits);
 	RUN_TEST(the_workspace_is_scaled_turned_and_moved_and_the_force_turned_back);
 	RUN_TEST(the_clutch_leaves_the_tool_where_it_is);
 	RUN_TEST(a_replay_and_two_threads_on_one_world_give_the_same_bits);
