@@ -106,8 +106,10 @@ typedef struct tac_ccd_context {
 	int32_t moving_index, fixed_index; // of the last stop, plus 1: examined first
 	tac_ccd_pose at;                   // where the list was made
 	double reach;                      // what is closer there is listed, m; 0: no list
-	double size;                       // of the bodies' triangles, about, m
-	double density; // pairs in the last list by the square of its reach and the size; 0: not known
+	double far;       // what is not in this box of the moving body is further away there, m
+	tac_dvec3 lo, hi; // in its own frame; lo > hi: empty
+	double size;      // of the bodies' triangles, about, m
+	double density;   // pairs in the last list by the square of its reach and the size; 0: not known
 	int32_t count;
 	tac_ccd_near pairs[TAC_CCD_NEAR_MAX];
 	tac_ccd_parted parted[TAC_CCD_NEAR_MAX / 8];

@@ -218,6 +218,7 @@ static int32_t build_node(builder *b, part whole, int level)
 			bound(b, &parts[k], &node, k);
 		for (int i = 0; i < 3 && k >= count; i++)
 			node.half[i][k] = -1e30f;
+		node.child[k] = -1;
 	}
 	for (int k = 0; k < count; k++) {
 		bool leaf = parts[k].end - parts[k].begin == 1;

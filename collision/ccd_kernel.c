@@ -34,11 +34,12 @@ typedef struct bounds8 {
 	tac_f32x8 normal[3], offset, thick, wide;
 } bounds8;
 
-// A pair of nodes that meet. The fixed one's bounds are the lane of its parent, where they are read.
+// A pair of nodes that meet. The fixed one's bounds are the lane of its parent, where they are read; the
+// moving one's own are that of its parent.
 typedef struct entry {
 	int32_t a, b; // nodes; ~t: a triangle
-	const tac_ccd_node *parent;
-	int32_t lane;
+	int32_t lane, own_lane;
+	const tac_ccd_node *parent, *own;
 	bounds moving;
 } entry;
 
@@ -171,20 +172,14 @@ static inline bounds8 splat_fixed(const tac_ccd_node *n, int k)
 	return out;
 }
 
-// In which lanes the moving a comes within reach of the fixed b: by the boxes, and along the normals of both
-// slabs.
-static inline unsigned meet(const bounds8 *a, const bounds8 *b, float reach, bool still)
+// How far the moving a and the fixed b are apart at least: by the boxes, and along the normals of both slabs.
+static inline tac_f32x8 gaps(const bounds8 *a, const bounds8 *b, bool still)
 {
-	tac_f32x8 room = tac_f32x8_splat(reach), apart[3];
-	tac_m32x8 hit = tac_m32x8_from_bits(0xff);
+	tac_f32x8 apart[3], gap[3];
 	for (int i = 0; i < 3; i++) {
 		apart[i] = tac_f32x8_sub(a->center[i], b->center[i]);
-		hit = tac_m32x8_and(hit,
-				    tac_f32x8_le(tac_f32x8_abs(apart[i]),
-						 tac_f32x8_add(tac_f32x8_add(a->half[i], b->half[i]), room)));
+		gap[i] = tac_f32x8_sub(tac_f32x8_abs(apart[i]), tac_f32x8_add(a->half[i], b->half[i]));
 	}
-	if (tac_m32x8_movemask(hit) == 0)
-		return 0;
 	tac_f32x8 cosine = dot(a->normal, b->normal);
 	tac_f32x8 sine = tac_f32x8_sqrt(
 		tac_f32x8_add(tac_f32x8_max(tac_f32x8_sub(tac_f32x8_splat(1), tac_f32x8_mul(cosine, cosine)),
@@ -202,9 +197,13 @@ static inline unsigned meet(const bounds8 *a, const bounds8 *b, float reach, boo
 	}
 	tac_f32x8 room_b = mad(mad(thick_b, tilt, a->thick), sine, a->wide);
 	tac_f32x8 room_a = mad(mad(thick_a, tilt, b->thick), sine, b->wide);
-	hit = tac_m32x8_and(hit, tac_f32x8_le(on_b, tac_f32x8_add(room_b, room)));
-	hit = tac_m32x8_and(hit, tac_f32x8_le(on_a, tac_f32x8_add(room_a, room)));
-	return (unsigned)tac_m32x8_movemask(hit);
+	tac_f32x8 slabs = tac_f32x8_max(tac_f32x8_sub(on_b, room_b), tac_f32x8_sub(on_a, room_a));
+	return tac_f32x8_max(slabs, tac_f32x8_max(gap[0], tac_f32x8_max(gap[1], gap[2])));
+}
+
+static inline unsigned within(tac_f32x8 gap, float reach)
+{
+	return (unsigned)tac_m32x8_movemask(tac_f32x8_le(gap, tac_f32x8_splat(reach)));
 }
 
 static float sum(const float v[3])
@@ -212,9 +211,46 @@ static float sum(const float v[3])
 	return v[0] + v[1] + v[2];
 }
 
+// The children that are triangles, and lanes without a child.
+static inline unsigned leaves(const tac_ccd_node *n)
+{
+	return (unsigned)tac_m32x8_movemask(tac_i32x8_lt(tac_i32x8_load(n->child), tac_i32x8_splat(0)));
+}
+
+// What a descent is about, and what it has come to.
+typedef struct descent {
+	float near, vicinity;   // their reaches, m
+	tac_f32x8 lo[3], hi[3]; // of the vicinity, in the moving frame
+	tac_ccd_visit visit;
+	void *user;
+	int64_t opened;
+	bool ended; // by the visitor
+} descent;
+
+// Children of a moving node are in the vicinity.
+static inline void add_lanes(descent *d, const tac_ccd_node *n, unsigned lanes)
+{
+	const tac_m32x8 mask = tac_m32x8_from_bits(lanes);
+	for (int i = 0; i < 3; i++) {
+		tac_f32x8 c = tac_f32x8_load(n->center[i]), h = tac_f32x8_load(n->half[i]);
+		d->lo[i] = tac_f32x8_select(mask, tac_f32x8_min(d->lo[i], tac_f32x8_sub(c, h)), d->lo[i]);
+		d->hi[i] = tac_f32x8_select(mask, tac_f32x8_max(d->hi[i], tac_f32x8_add(c, h)), d->hi[i]);
+	}
+}
+
+// The triangles of `child` that are hit, each with the other one.
+static inline void visit_lanes(descent *d, unsigned hits, const int32_t *child, int32_t other, bool fixed)
+{
+	for (; hits && !d->ended; hits &= hits - 1) {
+		int32_t t = ~child[__builtin_ctz(hits)];
+		d->ended = !(fixed ? d->visit(d->user, ~other, t) : d->visit(d->user, t, ~other));
+	}
+}
+
 static inline __attribute__((always_inline)) bool
 descend(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep,
-	const double *reach, tac_ccd_visit visit, void *user, tac_ccd_context *context, bool still)
+	const double *reach, tac_ccd_visit visit, void *user, tac_ccd_context *context,
+	tac_ccd_vicinity *vicinity, bool still)
 {
 	motion m = motion_make(sweep);
 	double pad = ROUNDING * sweep_size(moving, fixed, sweep);
@@ -229,78 +265,116 @@ descend(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_swe
 		stack[0].moving.half[i] = 1e30f; // not known, not needed: it is opened first
 	}
 	above.thick[0] = above.wide[0] = 1e30f;
-	int64_t opened = 0, most = tac_ccd_work_left(context) / TAC_CCD_WORK_NODES;
-	bool complete = true;
-	while (top > 0 && (complete = opened++ < most)) {
+	descent d = {.visit = visit, .user = user};
+	for (int i = 0; i < 3; i++) {
+		d.lo[i] = tac_f32x8_splat(HUGE_VALF);
+		d.hi[i] = tac_f32x8_splat(-HUGE_VALF);
+	}
+	const int64_t most = tac_ccd_work_left(context) / TAC_CCD_WORK_NODES;
+	// What is not opened for want of work counts: so the work is beyond its limit when pairs are missing.
+	while (top > 0 && !d.ended && d.opened++ < most) {
 		// Not copied: its floats were just written one by one, and read so they are still in the
 		// store buffer. The first that is pushed takes its place, but has the same `moving` where
 		// that is read.
 		const entry *e = &stack[--top];
-		const int32_t in_a = e->a, in_b = e->b, lane = e->lane;
-		const tac_ccd_node *p = e->parent;
-		float near = (float)(*reach + pad);
+		const int32_t in_a = e->a, in_b = e->b, lane = e->lane, own_lane = e->own_lane;
+		const tac_ccd_node *p = e->parent, *own = e->own;
+		d.near = (float)(*reach + pad);
+		d.vicinity = vicinity ? (float)(vicinity->reach + pad) : d.near;
 		float size = p->half[0][lane] + p->half[1][lane] + p->half[2][lane];
-		// The larger one is opened.
+		// The larger one is opened. Its triangles are held against those of the other one at once, if
+		// it has no others.
 		if (in_b < 0 || (in_a >= 0 && sum(e->moving.half) > size)) {
 			const tac_ccd_node *n = &moving->nodes[in_a];
 			bounds8 a = load_moving(n, &m, still), b = splat_fixed(p, lane);
-			unsigned hits = meet(&a, &b, near, still);
+			tac_f32x8 gap = gaps(&a, &b, still);
+			unsigned hits = within(gap, d.near), last = leaves(n);
+			unsigned here = within(gap, d.vicinity) & (in_b < 0 ? last | ~hits : ~hits);
+			if (in_b < 0) {
+				visit_lanes(&d, hits & last, n->child, in_b, false);
+				hits &= ~last;
+			}
+			if (still && here)
+				add_lanes(&d, n, here);
 			if (!hits)
 				continue;
 			_Alignas(32) float lanes[BOUNDS][8];
 			const tac_f32x8 *from = (const tac_f32x8 *)&a;
 			for (int i = 0; i < BOUNDS; i++)
 				tac_f32x8_store(lanes[i], from[i]);
+			const tac_ccd_node *other = in_b >= 0 ? &fixed->nodes[in_b] : p;
+			const bool at_once = in_b >= 0 && leaves(other) == 0xff;
 			for (; hits; hits &= hits - 1) {
 				int k = __builtin_ctz(hits);
-				int32_t child = n->child[k];
-				if (in_b < 0 && child < 0) {
-					if (!visit(user, ~child, ~in_b)) {
-						complete = false;
-						goto done;
-					}
+				if (at_once && last >> k & 1) {
+					tac_f32x8 *to = (tac_f32x8 *)&a;
+					for (int i = 0; i < BOUNDS; i++)
+						to[i] = tac_f32x8_splat(lanes[i][k]);
+					b = load_fixed(other);
+					gap = gaps(&a, &b, still);
+					d.opened++;
+					if (still && within(gap, d.vicinity))
+						add_lanes(&d, n, 1u << k);
+					visit_lanes(&d, within(gap, d.near), other->child, n->child[k], true);
 					continue;
 				}
 				entry *next = &stack[top++];
-				next->a = child;
+				next->a = n->child[k];
 				next->b = in_b;
-				next->parent = p;
 				next->lane = lane;
+				next->own_lane = k;
+				next->parent = p;
+				next->own = n;
 				extract(lanes, k, &next->moving);
 			}
 		} else {
 			const tac_ccd_node *n = &fixed->nodes[in_b];
 			bounds8 a = splat(&e->moving), b = load_fixed(n);
-			for (unsigned hits = meet(&a, &b, near, still); hits; hits &= hits - 1) {
+			tac_f32x8 gap = gaps(&a, &b, still);
+			unsigned hits = within(gap, d.near), last = leaves(n);
+			if (still && within(gap, d.vicinity) & (in_a < 0 ? last | ~hits : ~hits))
+				add_lanes(&d, own, 1u << own_lane);
+			if (in_a < 0) {
+				visit_lanes(&d, hits & last, n->child, in_a, true);
+				hits &= ~last;
+			}
+			if (!hits)
+				continue;
+			const tac_ccd_node *other = in_a >= 0 ? &moving->nodes[in_a] : own;
+			const bool at_once = in_a >= 0 && leaves(other) == 0xff;
+			if (at_once)
+				a = load_moving(other, &m, still);
+			for (; hits; hits &= hits - 1) {
 				int k = __builtin_ctz(hits);
-				int32_t child = n->child[k];
-				if (in_a < 0 && child < 0) {
-					if (!visit(user, ~in_a, ~child)) {
-						complete = false;
-						goto done;
-					}
+				if (at_once && last >> k & 1) {
+					b = splat_fixed(n, k);
+					gap = gaps(&a, &b, still);
+					d.opened++;
+					if (still)
+						add_lanes(&d, other, within(gap, d.vicinity));
+					visit_lanes(&d, within(gap, d.near), other->child, n->child[k],
+						    false);
 					continue;
 				}
 				entry *next = &stack[top++];
-				next->a = in_a;
-				next->b = child;
-				next->parent = n;
-				next->lane = k;
-				next->moving = e->moving;
+				*next = (entry){in_a, n->child[k], k, own_lane, n, own, e->moving};
 			}
 		}
 	}
-done:
-	tac_ccd_work_add(context, TAC_CCD_WORK_NODES * opened);
-	return complete;
+	tac_ccd_work_add(context, TAC_CCD_WORK_NODES * d.opened);
+	for (int i = 0; i < 3 && vicinity; i++) {
+		vicinity->lo[i] = tac_f32x8_hmin(d.lo[i]);
+		vicinity->hi[i] = tac_f32x8_hmax(d.hi[i]);
+	}
+	return top == 0 && !d.ended;
 }
 
 bool TAC_SIMD_NAME(tac_ccd_pairs_kernel)(const tac_ccd_body *moving, const tac_ccd_body *fixed,
 					 const tac_ccd_sweep *sweep, const double *reach, tac_ccd_visit visit,
-					 void *user, tac_ccd_context *context)
+					 void *user, tac_ccd_context *context, tac_ccd_vicinity *vicinity)
 {
-	return sweep->still ? descend(moving, fixed, sweep, reach, visit, user, context, true)
-			    : descend(moving, fixed, sweep, reach, visit, user, context, false);
+	return sweep->still ? descend(moving, fixed, sweep, reach, visit, user, context, vicinity, true)
+			    : descend(moving, fixed, sweep, reach, visit, user, context, NULL, false);
 }
 
 // The triangles of the next eight pairs; where there are less, the first one again. Answers how many there

@@ -11,6 +11,8 @@
 #define LIST_SIZE  0.03
 #define LIST_PAIRS 1200
 #define LIST_LEAST 1.05
+// How many times further away than listed pairs everything outside of the vicinity of a list is.
+#define LIST_FAR 4.0
 // How often a list that has no room is tried again.
 #define LIST_TRIES 4
 // How far ahead of the pose that asks for it a list is made, as a part of its slack.
@@ -25,7 +27,7 @@
 // Pairs that are filtered at a time.
 #define CHUNK 256
 
-static tac_ccd_pairs_fn *const kernels[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_pairs_kernel);
+static tac_ccd_pairs_vicinity_fn *const kernels[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_pairs_kernel);
 static tac_ccd_filter_fn *const filters[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_filter_kernel);
 static tac_ccd_features_fn *const features[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_features_kernel);
 
@@ -35,7 +37,14 @@ static tac_ccd_sift_fn *const sifts[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_sif
 bool tac_ccd_pairs(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep,
 		   const double *reach, tac_ccd_visit visit, void *user, tac_ccd_context *context)
 {
-	return kernels[moving->simd](moving, fixed, sweep, reach, visit, user, context);
+	return kernels[moving->simd](moving, fixed, sweep, reach, visit, user, context, NULL);
+}
+
+bool tac_ccd_pairs_vicinity(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep,
+			    const double *reach, tac_ccd_visit visit, void *user, tac_ccd_context *context,
+			    tac_ccd_vicinity *vicinity)
+{
+	return kernels[moving->simd](moving, fixed, sweep, reach, visit, user, context, vicinity);
 }
 
 typedef struct bsp_query {
@@ -140,6 +149,37 @@ static double displacement(const tac_ccd_body *body, const tac_ccd_pose *a, cons
 	return shift + sqrt(square / 2) * body->ball;
 }
 
+// How far a point of the box can be from where it is at the other pose: a corner goes furthest.
+static double box_displacement(tac_dvec3 lo, tac_dvec3 hi, const tac_ccd_pose *a, const tac_ccd_pose *b)
+{
+	if (!(lo.x <= hi.x))
+		return 0;
+	double middle[3], half[3], shift[3], edge[3][3];
+	tac_dvec3_store(middle, tac_dvec3_scale(tac_dvec3_add(lo, hi), 0.5));
+	tac_dvec3_store(half, tac_dvec3_scale(tac_dvec3_sub(hi, lo), 0.5));
+	tac_dvec3_store(shift, tac_dvec3_sub(a->t, b->t));
+	double along = 0, most = 0;
+	for (int i = 0; i < 3; i++) {
+		for (int j = 0; j < 3; j++) {
+			double turn = a->R.m[i][j] - b->R.m[i][j];
+			shift[i] += turn * middle[j];
+			edge[j][i] = turn * half[j];
+		}
+		along += shift[i] * shift[i];
+	}
+	for (int k = 0; k < 4; k++) { // opposite corners together
+		double square = along, across = 0;
+		for (int i = 0; i < 3; i++) {
+			double out = edge[0][i] + (k & 1 ? edge[1][i] : -edge[1][i]) +
+				     (k & 2 ? edge[2][i] : -edge[2][i]);
+			square += out * out;
+			across += out * shift[i];
+		}
+		most = fmax(most, square + 2 * fabs(across));
+	}
+	return sqrt(most);
+}
+
 static bool visit_list(void *user, int32_t moving, int32_t fixed)
 {
 	tac_ccd_context *context = user;
@@ -164,7 +204,8 @@ static int32_t keep_within(const tac_ccd_near *from, tac_ccd_near *to, int32_t c
 // covered. So a body that moves on crosses the whole of what the list covers, not half of it.
 static tac_ccd_pose ahead(const tac_ccd_context *context, const tac_ccd_pose *T, double slack)
 {
-	double lead = displacement(context->moving, T, &context->at);
+	double lead = fmax(box_displacement(context->lo, context->hi, T, &context->at),
+			   displacement(context->moving, T, &context->at) / LIST_FAR);
 	if (!(context->reach > 0) || !(lead > 0) || !(slack > 0))
 		return *T;
 	double s = fmin(1, AHEAD * slack / lead);
@@ -175,7 +216,7 @@ static tac_ccd_pose ahead(const tac_ccd_context *context, const tac_ccd_pose *T,
 				      0.5 * s);
 	tac_ccd_pose there = {tac_dmat3_mul(tac_dmat3_from_quat(tac_dquat_exp(w)), T->R),
 			      tac_dvec3_add_scaled(T->t, s, tac_dvec3_sub(T->t, context->at.t))};
-	return displacement(context->moving, T, &there) < slack ? there : *T;
+	return there;
 }
 
 // How far a list may reach for so many pairs, as the last one had them: the pairs of surfaces that nearly
@@ -202,26 +243,54 @@ static double list_target(const tac_ccd_context *context, double needed)
 	return fmax(least, fmin(LIST_REACH * needed, reach_for(context, room)));
 }
 
+// How far the context's list reaches at the pose T: less than at its own by how far the vicinity has moved
+// since, and no further than what is not in the vicinity may have come.
+static double list_reach(const tac_ccd_context *context, const tac_ccd_pose *T)
+{
+	if (!(context->reach > 0))
+		return -1;
+	double rounding =
+		ROUNDING * (context->moving->radius + context->fixed->radius + tac_dvec3_length(T->t));
+	double near = context->reach - box_displacement(context->lo, context->hi, T, &context->at),
+	       far = context->far - displacement(context->moving, T, &context->at);
+	return fmin(near, far) - rounding;
+}
+
+static tac_dvec3 dvec3_from_floats(const float v[3])
+{
+	return tac_dvec3_make((double)v[0], (double)v[1], (double)v[2]);
+}
+
 // Makes the list around T, or ahead of it, as far as there is room for it.
 static void make_list(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
 		      double needed, tac_ccd_context *context)
 {
 	double reach = list_target(context, needed);
+	tac_ccd_pose at = ahead(context, T, reach - needed);
 	for (int i = 0; i < LIST_TRIES && tac_ccd_work_left(context) > 0; i++) {
-		tac_ccd_pose at = ahead(context, T, reach - needed);
 		tac_ccd_sweep still = tac_ccd_sweep_still(at);
+		tac_ccd_vicinity vicinity = {.reach = LIST_FAR * reach};
 		context->count = 0;
-		bool complete = tac_ccd_pairs(moving, fixed, &still, &reach, visit_list, context, context);
+		bool complete = tac_ccd_pairs_vicinity(moving, fixed, &still, &reach, visit_list, context,
+						       context, &vicinity);
 		note_density(context, reach);
 		if (!complete) {
 			reach = reach > LIST_LEAST * needed ? LIST_LEAST * needed : 0.5 * reach;
+			at = *T;
 			continue;
 		}
-		tac_ccd_work_add(context, TAC_CCD_WORK_BOUNDS * context->count);
-		context->count = tac_ccd_part(moving, fixed, &at, reach, context->pairs, context->count,
-					      context->parted);
 		context->at = at;
 		context->reach = reach;
+		context->far = vicinity.reach;
+		context->lo = dvec3_from_floats(vicinity.lo);
+		context->hi = dvec3_from_floats(vicinity.hi);
+		at = *T;
+		// The vicinity is larger than the last one was: ahead was too far.
+		if (i == 0 && list_reach(context, T) < needed)
+			continue;
+		tac_ccd_work_add(context, TAC_CCD_WORK_BOUNDS * context->count);
+		context->count = tac_ccd_part(moving, fixed, &context->at, reach, context->pairs,
+					      context->count, context->parted);
 		return;
 	}
 	context->count = 0;
@@ -277,17 +346,9 @@ void tac_ccd_context_bind(tac_ccd_context *context, const tac_ccd_body *moving, 
 	context->size = triangle_size(moving) + triangle_size(fixed);
 }
 
-// How far the context's list reaches at the pose T.
-static double list_reach(const tac_ccd_context *context, const tac_ccd_pose *T)
-{
-	double rounding =
-		ROUNDING * (context->moving->radius + context->fixed->radius + tac_dvec3_length(T->t));
-	return context->reach - rounding - displacement(context->moving, T, &context->at);
-}
-
 bool tac_ccd_list_covers(const tac_ccd_context *context, const tac_ccd_pose *T, double reach)
 {
-	return context && context->reach > 0 && reach <= list_reach(context, T);
+	return context && reach <= list_reach(context, T);
 }
 
 // Pairs on their way to the visitor.
@@ -354,11 +415,13 @@ static bool visit_listed(const tac_ccd_search *s, tac_ccd_context *context, doub
 bool tac_ccd_near_pairs(const tac_ccd_search *search, tac_ccd_context *context, double *out_reach)
 {
 	const tac_ccd_pose *T = search->at;
-	if (context && !tac_ccd_list_covers(context, T, search->reach))
+	double listed = context ? list_reach(context, T) : -1;
+	if (context && !(listed >= search->reach)) {
 		make_list(search->moving, search->fixed, T, search->reach, context);
-	if (tac_ccd_list_covers(context, T, search->reach) || (context && search->limit > 0))
-		return visit_listed(search, context, fmax(0, fmin(search->reach, list_reach(context, T))),
-				    out_reach);
+		listed = list_reach(context, T);
+	}
+	if (listed >= search->reach || (context && search->limit > 0))
+		return visit_listed(search, context, fmax(0, fmin(search->reach, listed)), out_reach);
 	if (out_reach)
 		*out_reach = search->reach;
 	chunk c;

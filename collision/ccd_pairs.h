@@ -179,10 +179,23 @@ typedef bool tac_ccd_pairs_fn(const tac_ccd_body *moving, const tac_ccd_body *fi
 			      const tac_ccd_sweep *sweep, const double *reach, tac_ccd_visit visit,
 			      void *user, tac_ccd_context *context);
 
-TAC_SIMD_DECLARE(tac_ccd_pairs_fn, tac_ccd_pairs_kernel);
+// Where a moving body that stands is near the fixed one: a box in its own frame that holds every triangle of
+// it that is closer than `reach`, and some others. Empty (lo > hi) where there is none.
+typedef struct tac_ccd_vicinity {
+	double reach; // no less than that of the pairs
+	float lo[3], hi[3];
+} tac_ccd_vicinity;
+
+// The same with the vicinity, of a sweep that is still and a reach that is not lowered; NULL: not wanted.
+typedef bool tac_ccd_pairs_vicinity_fn(const tac_ccd_body *moving, const tac_ccd_body *fixed,
+				       const tac_ccd_sweep *sweep, const double *reach, tac_ccd_visit visit,
+				       void *user, tac_ccd_context *context, tac_ccd_vicinity *vicinity);
+
+TAC_SIMD_DECLARE(tac_ccd_pairs_vicinity_fn, tac_ccd_pairs_kernel);
 
 // With the variant that the moving body was built for.
 tac_ccd_pairs_fn tac_ccd_pairs;
+tac_ccd_pairs_vicinity_fn tac_ccd_pairs_vicinity;
 
 // The same with the fixed body's BSP in place of its tree: all pairs whose swept boxes come within reach.
 tac_ccd_pairs_fn tac_ccd_pairs_bsp;

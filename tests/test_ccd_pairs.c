@@ -255,6 +255,57 @@ static void descents_find_what_brute_force_finds(void)
 	TEST_ASSERT_TRUE(listed < all / 3); // and few others
 }
 
+// Whatever is within the vicinity's reach is in its box, in each variant the same; the pairs are those of the
+// descent without it.
+static void vicinity_holds_every_triangle_that_is_near(void)
+{
+	tac_rng rng = tac_rng_seed(7, 70);
+	int64_t near = 0, small = 0, boxes = 0;
+	for (int k = 0; k < PAIRS; k++) {
+		bench b = bench_make(k);
+		int32_t columns = b.fixed->mesh->triangle_count;
+		for (int round = 0; round < ROUNDS; round++) {
+			motion m = random_motion(&rng, b.moving, b.fixed, STILL);
+			tac_ccd_vicinity first = {.reach = m.reach * tac_rng_range_f64(&rng, 1, 6)},
+					 v = first;
+			b.first.count = 0;
+			tac_ccd_pairs(b.moving->body, b.fixed->body, &m.sweep, &m.reach, note, &b.first,
+				      NULL);
+			for (int32_t simd = 0; simd < TAC_SIMD_COUNT; simd++) {
+				if (!tac_simd_supported((tac_simd)simd))
+					continue;
+				tac_ccd_vicinity *out = simd == TAC_SIMD_SCALAR ? &first : &v;
+				b.l.count = 0;
+				b.moving->body->simd = simd;
+				TEST_ASSERT_TRUE(tac_ccd_pairs_vicinity(b.moving->body, b.fixed->body,
+									&m.sweep, &m.reach, note, &b.l, NULL,
+									out));
+				lists_equal(&b.first, &b.l);
+				TEST_ASSERT_TRUE(simd == TAC_SIMD_SCALAR ||
+						 (memcmp(first.lo, v.lo, sizeof v.lo) == 0 &&
+						  memcmp(first.hi, v.hi, sizeof v.hi) == 0));
+			}
+			bench_find(&b, &m, first.reach);
+			near += b.near_count;
+			for (int32_t i = 0; i < b.total; i++) {
+				const tac_ccd_triangle *t = &b.moving->body->triangles[i / columns];
+				for (int c = 0; c < 9 && b.near[i]; c++) {
+					float x = tac_vec3_get(t->vertex[c / 3], c % 3);
+					TEST_ASSERT_TRUE_MESSAGE(first.lo[c % 3] <= x && x <= first.hi[c % 3],
+								 "a near triangle is not in the box");
+				}
+			}
+			tac_vec3 size = tac_vec3_sub(tac_vec3_load(first.hi), tac_vec3_load(first.lo));
+			boxes++;
+			small += !(first.lo[0] <= first.hi[0]) ||
+				 (double)tac_vec3_length(size) < b.moving->body->ball;
+		}
+		bench_free(&b);
+	}
+	TEST_ASSERT_GREATER_THAN(40 * ROUNDS, near);
+	TEST_ASSERT_GREATER_THAN(boxes / 8, small); // half as large as the body
+}
+
 // Two triangles that are as far apart as the reach somewhere on the way, and further everywhere else: at the
 // top of an arc, at its ends, and where the coordinates are large and floats coarse.
 static void descents_find_a_pair_that_only_just_comes_within_reach(void)
@@ -706,16 +757,114 @@ static void context_lists_what_brute_force_finds(void)
 	TEST_ASSERT_GREATER_THAN(ROUNDS, reused);
 }
 
+// How far the context says that its list serves at a pose, to a millionth.
+static double served_at(const tac_ccd_context *context, const tac_ccd_pose *T)
+{
+	double lo = 0, hi = context->reach;
+	for (int i = 0; i < 20; i++) {
+		double middle = 0.5 * (lo + hi);
+		*(tac_ccd_list_covers(context, T, middle) ? &lo : &hi) = middle;
+	}
+	return lo;
+}
+
+static bool is_listed(const tac_ccd_context *context, int32_t moving, int32_t fixed)
+{
+	for (int32_t i = 0; i < context->count; i++) {
+		if (context->pairs[i].moving == moving && context->pairs[i].fixed == fixed)
+			return true;
+	}
+	return false;
+}
+
+static tac_mesh *two_triangles(tac_rng *rng, double low, double high)
+{
+	tac_vec3 v[6];
+	for (int k = 0; k < 6; k++) {
+		tac_dvec3 x = tac_dvec3_scale(tac_rng_unit_f64(rng), 0.02);
+		x.x += k / 3;
+		x.z = 0.1 * fabs(x.z) + (k < 3 ? low : high);
+		v[k] = tac_vec3_from_dvec3(x);
+	}
+	tac_mesh_triangle t[2] = {{{0, 1, 2}}, {{3, 4, 5}}};
+	return mesh_of(v, 6, t, 2);
+}
+
+// A bar over a plate, one end near and the other further away, turns about either end, or moves: where the
+// list says that it serves, each pair is listed.
+static void list_serves_no_further_than_what_is_not_listed_may_have_come(void)
+{
+	static tac_ccd_context context;
+	tac_rng rng = tac_rng_seed(8, 70);
+	thing fixed;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_grid(4, 4, 8, 8, &fixed.mesh));
+	int32_t columns = fixed.mesh->triangle_count;
+	tac_ccd_body_def def = tac_ccd_body_def_default();
+	def.mesh = fixed.mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_ccd_body_build(&def, &fixed.body));
+	int serves = 0, close = 0,
+	    outside = 0; // but for a little, not listed: in the vicinity, outside of it
+	for (int round = 0; round < 3000; round++) {
+		double needed = 0.01, reach = 0.063; // about that of the list
+		thing bar = {two_triangles(&rng, reach * tac_rng_range_f64(&rng, 0, 1.5),
+					   reach * tac_rng_range_f64(&rng, round % 2 ? 4 : 0.5, 4.5)),
+			     NULL};
+		def.mesh = bar.mesh;
+		TEST_ASSERT_EQUAL(TAC_OK, tac_ccd_body_build(&def, &bar.body));
+		tac_ccd_pose at = {tac_dmat3_identity(), tac_dvec3_zero()};
+		tac_ccd_sweep still = tac_ccd_sweep_still(at);
+		tac_ccd_near room[256];
+		list l = {0, 256, room};
+		tac_ccd_search search = {bar.body, fixed.body, &still,    &at, needed,
+					 needed,   needed,     note_some, &l,  0};
+		memset(&context, 0, sizeof context);
+		tac_ccd_context_bind(&context, bar.body, fixed.body);
+		TEST_ASSERT_TRUE(tac_ccd_near_pairs(&search, &context, NULL));
+		// About an end of it, or about anything.
+		tac_dvec3 center = tac_dvec3_make(round % 3, 0, 0),
+			  axis = tac_dvec3_make(0, round % 8 < 6 ? 1 : -1, 0);
+		if (round % 4 == 0)
+			axis = tac_rng_unit_f64(&rng);
+		double far = context.far - context.reach, angle = 1.2 * far * tac_rng_f64(&rng);
+		tac_ccd_pose T = tac_ccd_rotated(&at, center, axis, angle, 1);
+		T.t = tac_dvec3_add_scaled(T.t, (round % 2 ? 0.1 : 0.7) * context.reach * tac_rng_f64(&rng),
+					   tac_rng_unit_f64(&rng));
+		double served = served_at(&context, &T);
+		serves += served > 0;
+		ref_pose P = ref_pose_at(&T, tac_dvec3_zero(), center, axis, 0, 0);
+		for (int i = 0; i < 2 * columns && served > 0; i++) {
+			ref_triangle a = ref_load(bar.mesh, bar.body->triangles[i / columns].id, &P),
+				     c = ref_load(fixed.mesh, fixed.body->triangles[i % columns].id, NULL);
+			real square = ref_triangles(a.v, c.v), distance = square > 0 ? sqrtl(square) : 0;
+			bool listed = is_listed(&context, i / columns, i % columns);
+			TEST_ASSERT_TRUE_MESSAGE(listed || distance >= served, "a pair is not listed");
+			bool is_close = !listed && distance < 1.3 * served;
+			bool is_outside = (double)bar.body->triangles[i / columns].vertex[0].x > context.hi.x;
+			close += is_close && !is_outside;
+			outside += is_close && is_outside;
+		}
+		tac_ccd_body_destroy(&bar.body);
+		tac_mesh_destroy(&bar.mesh);
+	}
+	tac_ccd_body_destroy(&fixed.body);
+	tac_mesh_destroy(&fixed.mesh);
+	TEST_ASSERT_GREATER_THAN(500, serves);
+	TEST_ASSERT_GREATER_THAN(100, close);
+	TEST_ASSERT_GREATER_THAN(20, outside);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
 	make_things();
 	RUN_TEST(descents_find_what_brute_force_finds);
 	RUN_TEST(descents_find_a_pair_that_only_just_comes_within_reach);
+	RUN_TEST(vicinity_holds_every_triangle_that_is_near);
 	RUN_TEST(filter_drops_only_what_a_plane_parts);
 	RUN_TEST(features_that_are_near_are_marked);
 	RUN_TEST(directions_drop_only_what_they_part);
 	RUN_TEST(context_lists_what_brute_force_finds);
+	RUN_TEST(list_serves_no_further_than_what_is_not_listed_may_have_come);
 	for (int i = 0; i < THINGS; i++) {
 		tac_ccd_body_destroy(&things[i].body);
 		tac_mesh_destroy(&things[i].mesh);
