@@ -233,6 +233,13 @@ static double roll_row(tac_sco *sco, int32_t i, tac_sco_twist t0, double most)
 // planes that touch where it is going, not where it is. Without, each piece would see a little of the curve.
 static void roll(tac_sco *sco, tac_sco_twist t0, const tac_qp_result *held, tac_sco_twist *t)
 {
+	bool curved = false;
+	for (int32_t j = 0; j < held->active_count; j++) {
+		tac_contact_kind kind = sco->rows[held->active[j]].contact->kind;
+		curved |= kind == TAC_CONTACT_VERTEX_EDGE || kind == TAC_CONTACT_VERTEX_VERTEX;
+	}
+	if (!curved)
+		return;
 	// The longest chord that dips no deeper, and the angle that it spans.
 	double round = sco->def.round.radius_m + sco->def.hold_gap_m;
 	double most = 2 * acos(fmax(0, 1 - ROLL_DIP * sco->def.hold_gap_m / round));
