@@ -71,8 +71,8 @@ void tac_contacts_round(const tac_ccd_round *tool, const tac_ccd_body *fixed, do
 			tac_ccd_round_context *context, tac_contacts *out_contacts);
 
 // The normal of a contact of a round tool's end after it has rolled over the edge or vertex that it touches,
-// towards `target` (fixed frame) by at most `most` (rad), and no further than that feature is the closest
-// one. The contact's own where there is nothing to roll over. Thread: RT.
+// towards `target` (fixed frame), by no more than the angle whose tangent is `most`, and no further than that
+// feature is the closest one. The contact's own where there is nothing to roll over. Thread: RT.
 tac_dvec3 tac_contacts_roll(const tac_contact_point *contact, const tac_ccd_body *fixed, tac_dvec3 target,
 			    double most);
 

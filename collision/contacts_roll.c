@@ -6,14 +6,17 @@
 #define dot tac_dvec3_dot
 #define mad tac_dvec3_add_scaled
 
-// The arc from the unit normal n through the unit tangent. Its angle is lowered where it turns into `inward`.
-static double arc_before(double angle, tac_dvec3 n, tac_dvec3 tangent, tac_dvec3 inward)
+// The arc from the unit normal n through the unit tangent is given by the tangent of its angle, below a right
+// one. It is shortened where it would turn into `inward`.
+static double arc_before(double arc, tac_dvec3 n, tac_dvec3 tangent, tac_dvec3 inward)
 {
-	double rise = dot(tangent, inward);
-	return rise > 0 ? fmin(angle, fmax(0, atan2(-dot(n, inward), rise))) : angle;
+	double rise = dot(tangent, inward), depth = -dot(n, inward);
+	if (rise <= 0 || depth >= arc * rise)
+		return arc;
+	return depth > 0 ? depth / rise : 0;
 }
 
-static double arc_in_edge_cone(const tac_ccd_body *body, int32_t e, double angle, tac_dvec3 n,
+static double arc_in_edge_cone(const tac_ccd_body *body, int32_t e, double arc, tac_dvec3 n,
 			       tac_dvec3 tangent)
 {
 	const tac_mesh_edge *edge = &body->mesh->edges[e];
@@ -24,20 +27,20 @@ static double arc_in_edge_cone(const tac_ccd_body *body, int32_t e, double angle
 		int32_t third = v[0] + v[1] + v[2] - edge->vertex[0] - edge->vertex[1];
 		tac_dvec3 inward =
 			sub(tac_contacts_vertex(body, third), tac_contacts_vertex(body, edge->vertex[0]));
-		angle = arc_before(angle, n, tangent, inward); // both are across the edge
+		arc = arc_before(arc, n, tangent, inward); // both are across the edge
 	}
-	return angle;
+	return arc;
 }
 
-static double arc_in_vertex_cone(const tac_ccd_body *body, int32_t v, double angle, tac_dvec3 n,
+static double arc_in_vertex_cone(const tac_ccd_body *body, int32_t v, double arc, tac_dvec3 n,
 				 tac_dvec3 tangent)
 {
 	tac_dvec3 at = tac_contacts_vertex(body, v);
 	for (int32_t i = body->vertex_first[v]; i < body->vertex_first[v + 1]; i++) {
 		tac_dvec3 inward = sub(tac_contacts_vertex(body, body->vertex_neighbour[i]), at);
-		angle = arc_before(angle, n, tangent, inward);
+		arc = arc_before(arc, n, tangent, inward);
 	}
-	return angle;
+	return arc;
 }
 
 tac_dvec3 tac_contacts_roll(const tac_contact_point *c, const tac_ccd_body *fixed, tac_dvec3 target,
@@ -58,8 +61,8 @@ tac_dvec3 tac_contacts_roll(const tac_contact_point *c, const tac_ccd_body *fixe
 	if (aside < TAC_CONTACTS_DIRECTION_MIN)
 		return n;
 	tangent = tac_dvec3_scale(tangent, 1 / aside);
-	double angle = fmin(most, atan2(aside, up));
-	angle = edge ? arc_in_edge_cone(fixed, c->fixed_feature, angle, n, tangent)
-		     : arc_in_vertex_cone(fixed, c->fixed_feature, angle, n, tangent);
-	return mad(tac_dvec3_scale(n, cos(angle)), sin(angle), tangent);
+	double arc = up > 0 && aside < most * up ? aside / up : most;
+	arc = edge ? arc_in_edge_cone(fixed, c->fixed_feature, arc, n, tangent)
+		   : arc_in_vertex_cone(fixed, c->fixed_feature, arc, n, tangent);
+	return tac_dvec3_scale(mad(n, arc, tangent), 1 / sqrt(1 + arc * arc));
 }

@@ -52,6 +52,8 @@ tac_sco_twist tac_sco_twist_between(const tac_sco *sco, tac_dpose from, tac_dpos
 
 tac_dpose tac_sco_pose_after(tac_dpose pose, tac_sco_twist t, double s)
 {
+	if (tac_dvec3_length_squared(t.w) == 0)
+		return tac_dpose_make(tac_dvec3_add_scaled(pose.position, s, t.v), pose.rotation);
 	tac_dquat turn = tac_dquat_exp(tac_dvec3_scale(t.w, s));
 	return tac_dpose_make(tac_dvec3_add_scaled(pose.position, s, t.v),
 			      tac_dquat_mul(turn, pose.rotation));

@@ -42,6 +42,8 @@
 #define STRIDE_LESS 0.5
 #define STRIDE_MAX  8
 #define STRIDE_COST 0.15
+// That of a round tool, whose sweeps are cheap and end exactly where something is met.
+#define ROUND_STRIDE 4
 // Another piece is begun with this part of the pairs that the last one took, or more.
 #define ENOUGH 0.75
 // How often a push is halved before its object waits.
@@ -243,7 +245,8 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 	tac_sco_tick *tick = &sco->tick;
 	double all = tac_sco_reach(sco, t0), hold = sco->def.hold_gap_m;
 	double trust = fmin(sco->trust, sco->trust_cap);
-	double reach = fmin(1.05 * all, fmin(sco->stride * trust, sco->def.trust_max_m));
+	double stride = sco->def.tool ? sco->stride : ROUND_STRIDE;
+	double reach = fmin(1.05 * all, fmin(stride * trust, sco->def.trust_max_m));
 	bool slewed = false;
 	if (sco->def.slew_m > 0 && tick->near) {
 		double left = tick->slew - tick->moved + 1e-6;

@@ -16,6 +16,8 @@
 // The straight way round a vertex may use this part of the hold gap. Less than ROLL_MIN, m, is no rolling.
 #define ROLL_DIP 0.8
 #define ROLL_MIN 5e-6
+// The largest angle has this cosine.
+#define ROLL_COS 0.2
 // Tries of a roll that ends within reach.
 #define ROLL_PASSES 2
 
@@ -206,7 +208,7 @@ static tac_sco_twist solution(const tac_sco *sco, tac_sco_twist t0, const tac_qp
 	return t0;
 }
 
-// Turns the row of an end that rolls over an edge or a vertex towards the device, by at most `most` (rad). A
+// Turns the row of an end that rolls over an edge or a vertex towards the device, by at most an angle. A
 // half-space beyond a tangent plane of a ball is outside the ball whichever plane it is, so the row stays a
 // safe one for the end of the piece. Answers by how much.
 static double roll_row(tac_sco *sco, int32_t i, tac_sco_twist t0, double most)
@@ -240,10 +242,12 @@ static void roll(tac_sco *sco, tac_sco_twist t0, const tac_qp_result *held, tac_
 	}
 	if (!curved)
 		return;
-	// The longest chord that dips no deeper, and the angle that it spans.
+	// The longest chord that dips no deeper, by the half of the angle that it spans; and the tangent of
+	// the whole.
 	double round = sco->def.round.radius_m + sco->def.hold_gap_m;
-	double most = 2 * acos(fmax(0, 1 - ROLL_DIP * sco->def.hold_gap_m / round));
-	double reach = fmin(sco->tick.roll, 2 * round * sin(0.5 * most));
+	double c = 1 - ROLL_DIP * sco->def.hold_gap_m / round, sine = sqrt(fmax(0, 1 - c * c));
+	double reach = fmin(sco->tick.roll, 2 * round * sine);
+	double most = 2 * c * c - 1 > ROLL_COS ? 2 * c * sine / (2 * c * c - 1) : 1 / ROLL_COS;
 	double straight = tac_dvec3_length(t->v), left = tac_dvec3_length(sub(t->v, t0.v));
 	if (reach <= straight)
 		return;

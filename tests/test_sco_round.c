@@ -304,8 +304,8 @@ static void contacts_roll_as_far_as_their_feature_is_the_closest(void)
 			tac_dvec3 aim = tac_dvec3_normalize(
 				tac_dvec3_add_scaled(c->normal, 0.1, tac_rng_unit_f64(&rng)));
 			double most = tac_rng_range_f64(&rng, 0.01, 0.2);
-			tac_dvec3 n =
-				tac_contacts_roll(c, scene.body, tac_dvec3_add_scaled(foot, 0.01, aim), most);
+			tac_dvec3 n = tac_contacts_roll(c, scene.body, tac_dvec3_add_scaled(foot, 0.01, aim),
+							tan(most));
 			double turn = 2 * asin(0.5 * tac_dvec3_length(tac_dvec3_sub(n, c->normal)));
 			TEST_ASSERT_DOUBLE_WITHIN(1e-12, 1, tac_dvec3_length(n));
 			TEST_ASSERT_TRUE(turn <= most + 1e-9);
