@@ -25,6 +25,9 @@
 // Shorter pieces are none, m.
 #define PIECE_MIN 1e-9
 
+// Of the table in which rows are found again: a power of two, at most half full with three rows a pair.
+#define SLOTS 2048
+
 // Two triangles that met somewhere the tool was about to be placed.
 typedef struct meeting {
 	double separation; // at the SCO's pose
@@ -37,6 +40,9 @@ typedef struct memory {
 	int32_t count;
 	meeting found[PAIRS_MAX]; // nearest first
 	int32_t found_count;
+	struct {
+		int32_t object, row; // row + 1 of the object's list; 0: empty
+	} slots[SLOTS];
 } memory;
 
 tac_result tac_sco_reactive_create(tac_sco *sco)
@@ -148,24 +154,35 @@ static plane plane_of(const tac_sco *sco, const meeting *p)
 	return at;
 }
 
-static void put_row(tac_contacts *list, tac_contact_point c)
+static bool same_row(const tac_contact_point *a, const tac_contact_point *b)
 {
-	for (int32_t i = 0; i < list->count; i++) {
-		const tac_contact_point *o = &list->list[i];
-		if (o->kind == c.kind && o->moving_feature == c.moving_feature &&
-		    o->fixed_feature == c.fixed_feature)
+	return a->kind == b->kind && a->moving_feature == b->moving_feature &&
+	       a->fixed_feature == b->fixed_feature;
+}
+
+// Appends a row to its object's list, unless it is there.
+static void put_row(tac_sco *sco, int32_t object, tac_contact_point c)
+{
+	memory *m = sco->reactive;
+	tac_contacts *list = sco->things[object].contacts;
+	uint32_t at = (uint32_t)c.moving_feature * 2654435761u ^ (uint32_t)c.fixed_feature * 2246822519u ^
+		      (uint32_t)object * 3266489917u;
+	for (at = (at >> 16 ^ at) % SLOTS; m->slots[at].row > 0; at = (at + 1) % SLOTS) {
+		if (m->slots[at].object == object && same_row(&list->list[m->slots[at].row - 1], &c))
 			return;
 	}
-	if (list->count < TAC_CONTACTS_MAX)
-		list->list[list->count++] = c;
-	else
+	if (list->count >= TAC_CONTACTS_MAX) {
 		list->dropped++;
+		return;
+	}
+	list->list[list->count++] = c;
+	m->slots[at].object = object;
+	m->slots[at].row = list->count;
 }
 
 // The rows that keep a pair on its two sides of its plane: one a vertex.
-static void put_rows(tac_sco *sco, const meeting *p)
+static void put_rows(tac_sco *sco, const meeting *p, const plane *at)
 {
-	plane at = plane_of(sco, p);
 	const tac_mesh *tool = tool_mesh(sco), *object = sco->things[p->object].shape->mesh;
 	for (int k = 0; k < 3; k++) {
 		tac_contact_point c = {.kind = TAC_CONTACT_VERTEX_FACE,
@@ -175,18 +192,18 @@ static void put_rows(tac_sco *sco, const meeting *p)
 				       .fixed_triangle = p->fixed,
 				       .moving_surface = tool->triangle_surface[p->moving],
 				       .fixed_surface = object->triangle_surface[p->fixed],
-				       .normal = at.normal,
-				       .point = at.a[k]};
-		if (at.kind == MOVING_FACE) {
+				       .normal = at->normal,
+				       .point = at->a[k]};
+		if (at->kind == MOVING_FACE) {
 			c.kind = TAC_CONTACT_FACE_VERTEX;
 			c.moving_feature = p->moving;
 			c.fixed_feature = object->triangles[p->fixed].vertex[k];
-			c.gap = dot(at.normal, sub(at.on, at.b[k]));
-			c.point = mad(at.b[k], c.gap, at.normal);
+			c.gap = dot(at->normal, sub(at->on, at->b[k]));
+			c.point = mad(at->b[k], c.gap, at->normal);
 		} else {
-			c.gap = dot(at.normal, sub(at.a[k], at.on));
+			c.gap = dot(at->normal, sub(at->a[k], at->on));
 		}
-		put_row(sco->things[p->object].contacts, c);
+		put_row(sco, p->object, c);
 	}
 }
 
@@ -301,6 +318,7 @@ static void list_rows(tac_sco *sco, double within)
 		sco->things[i].contacts->count = 0;
 		sco->things[i].contacts->dropped = 0;
 	}
+	memset(m->slots, 0, sizeof m->slots);
 	int32_t left = 0;
 	for (int32_t i = 0; i < m->count; i++) {
 		plane at = plane_of(sco, &m->kept[i]);
@@ -309,7 +327,7 @@ static void list_rows(tac_sco *sco, double within)
 		if (m->kept[i].separation > within)
 			continue;
 		m->kept[left++] = m->kept[i];
-		put_rows(sco, &m->kept[i]);
+		put_rows(sco, &m->kept[i], &at);
 	}
 	m->count = left;
 }
@@ -320,7 +338,8 @@ static bool keep_found(tac_sco *sco)
 	bool any = false;
 	for (int32_t i = 0; i < m->found_count && m->count < PAIRS_MAX; i++) {
 		if (insert(m->kept, &m->count, &m->found[i], before)) {
-			put_rows(sco, &m->found[i]);
+			plane at = plane_of(sco, &m->found[i]);
+			put_rows(sco, &m->found[i], &at);
 			any = true;
 		}
 	}
