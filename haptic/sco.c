@@ -30,7 +30,7 @@ tac_sco_def tac_sco_def_default(void)
 		.gathers = 32,
 		.certificates = 28,
 		.qps = 96,
-		.pairs = 580,
+		.pairs = 540,
 		.queries = 32,
 	};
 	return def;

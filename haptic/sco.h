@@ -95,7 +95,7 @@ typedef struct tac_sco_def {
 	int32_t qps;          // default 96
 	// Pairs of triangles, over all gathers, certificates and sweeps; what is done to find them counts as
 	// so many pairs as it takes the time of, about 0.3 µs each. A step that comes after three which could
-	// not move for want of pairs has three times as many, up to 2,000. Default 580
+	// not move for want of pairs has three times as many, up to 2,000. Default 540
 	int64_t pairs;
 	int32_t queries; // of the reactive mover, default 32
 } tac_sco_def;
