@@ -49,7 +49,7 @@
 // How often a push is halved before its object waits.
 #define PUSHES 3
 
-typedef enum verdict { GO_ON, DONE } verdict;
+typedef enum verdict { GO_ON, DONE, PROVE } verdict;
 
 static const tac_sco_twist still = {{0, 0, 0}, {0, 0, 0}};
 
@@ -239,8 +239,18 @@ static verdict roll_less(tac_sco *sco, double way)
 	return GO_ON;
 }
 
-// One piece of motion near contact: contacts, QP, certificate, commit.
-static verdict work(tac_sco *sco, tac_sco_twist t0)
+// A piece of motion near contact.
+typedef struct piece {
+	tac_sco_twist t;
+	double way;     // m
+	double trust;   // m
+	bool push;      // an object moves in it
+	bool limited;   // it would have gone further
+	bool too_short; // because looks are dear
+} piece;
+
+// Contacts and QP: where to go. PROVE: *out is to be proved and made; else there is none, or it is made.
+static verdict plan(tac_sco *sco, tac_sco_twist t0, piece *out)
 {
 	tac_sco_tick *tick = &sco->tick;
 	double all = tac_sco_reach(sco, t0), hold = sco->def.hold_gap_m;
@@ -287,7 +297,6 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 		       tac_dvec3_length(t.w) > AT_LIMIT * sco->def.turn_max_rad;
 	if (limited)
 		tac_sco_widen_trust(sco);
-	bool too_short = limited && sco->trust_cap < sco->trust;
 	if (limited && slewed)
 		sco->report->flags |= TAC_SCO_SLEWED;
 	if (way < PIECE_MIN && !push && sco->distance < margin)
@@ -304,9 +313,18 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 	bool settled = way < (tick->way > 0 ? SETTLED * sco->def.stop_length_m : PIECE_MIN);
 	if (settled && !limited && !push)
 		return DONE;
+	*out = (piece){t, way, trust, push, limited, limited && sco->trust_cap < sco->trust};
+	return PROVE;
+}
+
+// Certificate and commit.
+static verdict prove_and_commit(tac_sco *sco, const piece *p)
+{
+	tac_sco_tick *tick = &sco->tick;
+	double way = p->way;
 	tac_sco_proof proof;
 	int64_t before = sco->report->pairs;
-	if (!tac_sco_certify(sco, t, &proof)) {
+	if (!tac_sco_certify(sco, p->t, &proof)) {
 		// A proof of less may be had in time.
 		sco->trust_cap = fmin(sco->trust_cap, CAP_AGAIN * way);
 		sco->stride = 1;
@@ -315,24 +333,25 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 	double cost = (double)(sco->report->pairs - before) / (double)sco->def.pairs;
 	if (tick->rolls && proof.fraction < 1)
 		return roll_less(sco, ROLL_AGAIN * proof.fraction * way);
-	if (proof.fraction < 0.25 && tick->rounds < ROUNDS && tac_sco_inject(sco, &proof, t)) {
+	if (proof.fraction < 0.25 && tick->rounds < ROUNDS && tac_sco_inject(sco, &proof, p->t)) {
 		tick->rounds++;
-		adapt_stride(sco, false, cost, too_short);
+		adapt_stride(sco, false, cost, p->too_short);
 		sco->report->injected++;
 		sco->report->pieces--; // the same piece, better informed
 		return GO_ON;
 	}
 	tick->rounds = 0;
-	double got = commit(sco, t, proof.fraction, sco->distance, LOOK * trust + 2 * hold);
+	double got =
+		commit(sco, p->t, proof.fraction, sco->distance, LOOK * p->trust + 2 * sco->def.hold_gap_m);
 	if (tick->rolls && got <= 0)
 		return roll_less(sco, 0);
 	tick->roll = sco->def.trust_max_m;
 	if (got < 0)
 		return DONE;
 	sco->injected_count = 0;
-	adapt_stride(sco, proof.fraction == 1 && got == 1, cost, too_short);
+	adapt_stride(sco, proof.fraction == 1 && got == 1, cost, p->too_short);
 	if (got == 0) {
-		if (push)
+		if (p->push)
 			wait_for_tool(sco);
 		blocked(sco);
 		tac_sco_inject_blocker(sco, &proof);
@@ -343,8 +362,15 @@ static verdict work(tac_sco *sco, tac_sco_twist t0)
 		sco->trust = fmax(got * way, sco->def.trust_min_m);
 	tick->moved += got * way;
 	tick->way += got * way;
-	bool arrived = !limited && got >= 1 && way < sco->def.stop_length_m && !push;
+	bool arrived = !p->limited && got >= 1 && way < sco->def.stop_length_m && !p->push;
 	return arrived ? DONE : GO_ON;
+}
+
+static verdict work(tac_sco *sco, tac_sco_twist t0)
+{
+	piece p;
+	verdict v = plan(sco, t0, &p);
+	return v == PROVE ? prove_and_commit(sco, &p) : v;
 }
 
 void tac_sco_move_continuous(tac_sco *sco)
