@@ -72,6 +72,10 @@ struct tac_servo {
 	tac_snapshot now;
 };
 
+// A tool that waits: looks whether it is free of all surfaces and outside of all solids, and lets it go then
+// (servo_wait.c). Thread: RT.
+void tac_servo_look_round(tac_servo *servo);
+
 // What may be left out: fills the extras of the snapshot, as far as the tick has time. Thread: RT.
 void tac_servo_extras(tac_servo *servo, tac_tick *tick);
 
