@@ -45,22 +45,17 @@ static tac_dvec3 unit_normal(const tac_dvec3 t[3])
 	return tac_dvec3_normalize(cross(sub(t[1], t[0]), sub(t[2], t[0])));
 }
 
-static bool same_features(const tac_contact_point *a, const tac_contact_point *b)
-{
-	return a->kind == b->kind && a->moving_feature == b->moving_feature &&
-	       a->fixed_feature == b->fixed_feature;
-}
-
 static bool put(const pair *p, tac_contact_point c)
 {
 	tac_sco *sco = p->sco;
 	for (int32_t i = 0; i < sco->injected_count; i++) {
-		if (sco->injected[i].object == p->object && same_features(&sco->injected[i].contact, &c))
+		if (sco->injected[i].object == p->object &&
+		    tac_sco_same_features(&sco->injected[i].contact, &c))
 			return false;
 	}
 	const tac_contacts *list = sco->things[p->object].contacts;
 	for (int32_t i = 0; i < list->count; i++) {
-		if (same_features(&list->list[i], &c))
+		if (tac_sco_same_features(&list->list[i], &c))
 			return false;
 	}
 	if (sco->injected_count >= TAC_SCO_INJECTED)

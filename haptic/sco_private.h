@@ -109,6 +109,12 @@ struct tac_sco {
 	void *reactive;      // the reactive mover's memory
 };
 
+static inline bool tac_sco_same_features(const tac_contact_point *a, const tac_contact_point *b)
+{
+	return a->kind == b->kind && a->moving_feature == b->moving_feature &&
+	       a->fixed_feature == b->fixed_feature;
+}
+
 // --- motion (sco.c) ---
 
 // The motion from one pose of the tool to another. The turn takes the way round that it took last, until the

@@ -154,12 +154,6 @@ static plane plane_of(const tac_sco *sco, const meeting *p)
 	return at;
 }
 
-static bool same_row(const tac_contact_point *a, const tac_contact_point *b)
-{
-	return a->kind == b->kind && a->moving_feature == b->moving_feature &&
-	       a->fixed_feature == b->fixed_feature;
-}
-
 // Appends a row to its object's list, unless it is there.
 static void put_row(tac_sco *sco, int32_t object, tac_contact_point c)
 {
@@ -168,7 +162,8 @@ static void put_row(tac_sco *sco, int32_t object, tac_contact_point c)
 	uint32_t at = (uint32_t)c.moving_feature * 2654435761u ^ (uint32_t)c.fixed_feature * 2246822519u ^
 		      (uint32_t)object * 3266489917u;
 	for (at = (at >> 16 ^ at) % SLOTS; m->slots[at].row > 0; at = (at + 1) % SLOTS) {
-		if (m->slots[at].object == object && same_row(&list->list[m->slots[at].row - 1], &c))
+		if (m->slots[at].object == object &&
+		    tac_sco_same_features(&list->list[m->slots[at].row - 1], &c))
 			return;
 	}
 	if (list->count >= TAC_CONTACTS_MAX) {
