@@ -2,7 +2,8 @@
 // the same bits. Little-endian, a header and then blocks:
 //  - header: "\x89TACREC\n", u16 version, u16 header bytes, f32 largest force in N, i64 period in ns, 32
 //  bytes
-//    device name, 32 bytes serial, f32 largest torque in Nm, u32 CRC-32 of what precedes.
+//    device name, 32 bytes serial, f32 largest torque in Nm (0 in both: not known), u32 CRC-32 of what
+//    precedes.
 //  - block: u32 "TBLK", u32 payload bytes, u32 samples, u32 CRC-32 of these three and the payload, payload.
 //
 // A sample is 21 words of 64 bits: time, position, rotation (x y z w), velocity, angular velocity, force,

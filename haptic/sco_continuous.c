@@ -46,8 +46,6 @@
 #define ROUND_STRIDE 4
 // Another piece is begun with this part of the pairs that the last one took, or more.
 #define ENOUGH 0.75
-// How often a push is halved before its object waits.
-#define PUSHES 3
 
 typedef enum verdict { GO_ON, DONE, PROVE } verdict;
 

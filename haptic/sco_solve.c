@@ -16,8 +16,8 @@
 // The straight way round a vertex may use this part of the hold gap. Less than ROLL_MIN, m, is no rolling.
 #define ROLL_DIP 0.8
 #define ROLL_MIN 5e-6
-// The largest angle has this cosine.
-#define ROLL_COS 0.2
+// The tangent of the largest angle of a roll.
+#define ROLL_MOST 5
 // Tries of a roll that ends within reach.
 #define ROLL_PASSES 2
 
@@ -168,7 +168,7 @@ static double row_bound(const tac_sco *sco, const tac_sco_row *row, tac_sco_boun
 }
 
 // What a QP of so many rows and iterations takes, its rows corrected beforehand, in pairs of triangles as the
-// unit of a step's limit: measured for 4 to 1,000 rows, within a third.
+// unit of a step's limit: fitted to QPs of 4 to 1,000 rows.
 static int64_t work_of(int32_t rows, int32_t iterations)
 {
 	return 1 + ((int64_t)(iterations + 1) * (rows + 40) + 24 * rows) / 128;
@@ -247,7 +247,8 @@ static void roll(tac_sco *sco, tac_sco_twist t0, const tac_qp_result *held, tac_
 	double round = sco->def.round.radius_m + sco->def.hold_gap_m;
 	double c = 1 - ROLL_DIP * sco->def.hold_gap_m / round, sine = sqrt(fmax(0, 1 - c * c));
 	double reach = fmin(sco->tick.roll, 2 * round * sine);
-	double most = 2 * c * c - 1 > ROLL_COS ? 2 * c * sine / (2 * c * c - 1) : 1 / ROLL_COS;
+	double whole = 2 * c * c - 1; // its cosine
+	double most = whole > 0 ? fmin(2 * c * sine / whole, ROLL_MOST) : ROLL_MOST;
 	double straight = tac_dvec3_length(t->v), left = tac_dvec3_length(sub(t->v, t0.v));
 	if (reach <= straight)
 		return;

@@ -25,6 +25,7 @@ typedef struct tac_servo_look {
 	bool under_way;
 	tac_dpose T_world_tool; // at which
 	int32_t object, triangle;
+	tac_dpose T_object_tool;           // when that object's first triangle was examined: it may move
 	int32_t winding[TAC_SCENE_SHAPES]; // of that object round the tool's probes, so far
 } tac_servo_look;
 

@@ -18,10 +18,11 @@ static bool outside(tac_servo *s, bool *out_done)
 		const tac_world_body *object = &world->objects[l->object];
 		const int32_t triangles = object->solid ? object->mesh->triangle_count : 0;
 		const int32_t to = triangles - l->triangle < left ? triangles : l->triangle + left;
-		const tac_dpose T = tac_dpose_relative(s->T_world_objects[l->object], l->T_world_tool);
+		if (l->triangle == 0)
+			l->T_object_tool = tac_dpose_relative(s->T_world_objects[l->object], l->T_world_tool);
 		tac_dvec3 probes[TAC_SCENE_SHAPES];
 		for (int32_t k = 0; k < tool->probe_count; k++) {
-			probes[k] = tac_dpose_apply_point(T, tool->probes[k]);
+			probes[k] = tac_dpose_apply_point(l->T_object_tool, tool->probes[k]);
 			l->winding[k] = l->triangle > 0 ? l->winding[k] : 0;
 		}
 		tac_world_wind(object, l->triangle, to, probes, tool->probe_count, l->winding);

@@ -743,13 +743,19 @@ static bool expire_at_once(void *user)
 	return true;
 }
 
-static void budget_answers_what_is_proved(void)
+static void make_torus_and_ball(thing *torus, thing *ball)
 {
 	tac_mesh *mesh;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.3f, 0.1f, 64, 32, &mesh));
-	thing torus = thing_make(mesh, true);
+	*torus = thing_make(mesh, true);
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.15f, 3, &mesh));
-	thing ball = thing_make(mesh, true);
+	*ball = thing_make(mesh, true);
+}
+
+static void budget_answers_what_is_proved(void)
+{
+	thing torus, ball;
+	make_torus_and_ball(&torus, &ball);
 	tac_rng rng = tac_rng_seed(14, 1);
 	int spent = 0, some = 0;
 	for (int i = 0; i < 200; i++) {
@@ -779,11 +785,8 @@ static void budget_answers_what_is_proved(void)
 // clear.
 static void limited_work_answers_what_is_proved_and_clear(void)
 {
-	tac_mesh *mesh;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.3f, 0.1f, 64, 32, &mesh));
-	thing torus = thing_make(mesh, true);
-	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.15f, 3, &mesh));
-	thing ball = thing_make(mesh, true);
+	thing torus, ball;
+	make_torus_and_ball(&torus, &ball);
 	tac_rng rng = tac_rng_seed(16, 1);
 	static tac_ccd_context context;
 	int spent = 0, some = 0;

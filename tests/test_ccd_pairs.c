@@ -441,6 +441,16 @@ static void judge_filter(const bench *b, const motion *m, const list *all, doubl
 	TEST_ASSERT_EQUAL_INT32(b->first.count, kept);
 }
 
+// A third of all pairs: not a whole number of eights.
+static void take_some(tac_rng *rng, const bench *b, list *out)
+{
+	out->count = 0;
+	for (int32_t i = 0; i < b->total; i++) {
+		if (tac_rng_below(rng, 3) == 0)
+			note(out, i / b->fixed->mesh->triangle_count, i % b->fixed->mesh->triangle_count);
+	}
+}
+
 static void filter_drops_only_what_a_plane_parts(void)
 {
 	tac_rng rng = tac_rng_seed(3, 70);
@@ -452,13 +462,7 @@ static void filter_drops_only_what_a_plane_parts(void)
 			motion m = random_motion(&rng, b.moving, b.fixed, round % KINDS);
 			double by_fixed = m.reach + m.sweep.bend,
 			       by_moving = m.kind == ROTATION ? HUGE_VAL : by_fixed;
-			all.count = 0;
-			for (int32_t i = 0; i < b.total; i++) {
-				// Not a whole number of eights, not all, and in no order.
-				if (tac_rng_below(&rng, 3) == 0)
-					note(&all, i / b.fixed->mesh->triangle_count,
-					     i % b.fixed->mesh->triangle_count);
-			}
+			take_some(&rng, &b, &all);
 			for (int32_t simd = 0; simd < TAC_SIMD_COUNT; simd++) {
 				if (!tac_simd_supported((tac_simd)simd))
 					continue;
@@ -640,12 +644,7 @@ static void directions_drop_only_what_they_part(void)
 			ref_pose ends[2];
 			for (int i = 0; i < 2; i++)
 				ends[i] = ref_pose_at(&m.T, m.v, m.center, m.axis, m.angle, i);
-			all.count = 0;
-			for (int32_t i = 0; i < b.total; i++) {
-				if (tac_rng_below(&rng, 3) == 0)
-					note(&all, i / b.fixed->mesh->triangle_count,
-					     i % b.fixed->mesh->triangle_count);
-			}
+			take_some(&rng, &b, &all);
 			for (int32_t simd = 0; simd < TAC_SIMD_COUNT; simd++) {
 				if (!tac_simd_supported((tac_simd)simd))
 					continue;

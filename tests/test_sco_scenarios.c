@@ -73,6 +73,9 @@ static double referee(const scenario *s, tac_dpose T, double reach)
 	return ref_distance(s->tool.mesh, s->scene.mesh, &p, reach);
 }
 
+// Pairs a step in place of those of the servo, the first argument: to see what the scenarios are with others.
+static int64_t other_pairs;
+
 static scenario scenario_make(const char *name, tac_mesh *tool, tac_mesh *scene, tac_dpose start, int ticks,
 			      path_fn *path)
 {
@@ -81,6 +84,8 @@ static scenario scenario_make(const char *name, tac_mesh *tool, tac_mesh *scene,
 	s.tool = thing_make(tool);
 	s.scene = thing_make(scene);
 	s.def = scene_def(&s.tool, &s.scene, &s.object);
+	if (other_pairs > 0)
+		s.def.pairs = other_pairs;
 	return s;
 }
 
@@ -701,8 +706,7 @@ static void the_oracle_finds_optima_that_are_known(void)
 
 int main(int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
+	other_pairs = argc > 1 ? atoll(argv[1]) : 0;
 	UNITY_BEGIN();
 	RUN_TEST(the_oracle_finds_optima_that_are_known);
 	RUN_TEST(a_box_dragged_over_a_fine_floor_follows_the_device);
