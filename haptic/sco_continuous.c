@@ -32,7 +32,8 @@
 #define STUCK            3
 #define STUCK_PAIRS      3
 #define STUCK_PAIRS_MOST 2000
-// A piece that rolls over an edge or a vertex ends no closer than this part of the hold gap.
+// A piece that rolls over an edge or a vertex ends no closer than this part of the hold gap: more than its
+// way may dip, so what a tool larger than the gap would pass on the way is too near at the end, too.
 #define ROLLED 0.9
 // What stops a roll is given a wider berth: the next one goes this part of the way to it.
 #define ROLL_AGAIN 0.8

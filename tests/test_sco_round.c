@@ -24,18 +24,24 @@ typedef struct rig {
 	tac_sco *sco;
 } rig;
 
-static rig rig_make(tac_mesh *scene, tac_dvec3 a, tac_dvec3 b, double radius, tac_dpose start)
+static rig rig_limited(tac_mesh *scene, tac_sco_round tool, tac_dpose start, int32_t pieces)
 {
 	rig g = {.scene = thing_make(scene)};
 	tac_sco_object object = {g.scene.body, NULL, tac_dpose_identity()};
 	tac_sco_def def = tac_sco_def_default();
-	def.round = (tac_sco_round){a, b, radius};
+	def.round = tool;
 	def.objects = &object;
 	def.object_count = 1;
 	def.slew_m = 0;
+	def.pieces = pieces;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_sco_create(&def, &g.sco));
 	TEST_ASSERT_TRUE(tac_sco_reset(g.sco, start, NULL));
 	return g;
+}
+
+static rig rig_make(tac_mesh *scene, tac_dvec3 a, tac_dvec3 b, double radius, tac_dpose start)
+{
+	return rig_limited(scene, (tac_sco_round){a, b, radius}, start, tac_sco_def_default().pieces);
 }
 
 static rig sphere_over(tac_mesh *scene, double radius, tac_dpose start)
@@ -282,6 +288,61 @@ static void a_sphere_rolls_over_a_vertex_and_an_edge(void)
 	rig_free(&g);
 }
 
+// Over a rough ground, on which other features stand behind the one that is rolled over: with one piece a
+// step the way is straight, and all of it is free.
+static void a_sphere_that_rolls_passes_nothing_on_its_way(void)
+{
+	const double radii[] = {5e-3, 2e-3}, halves[] = {0.08, 0.01}, heights[] = {5e-3, 1.2e-3};
+	double least = HUGE_VAL;
+	for (int kind = 0; kind < 2; kind++) {
+		const tac_sco_round tool = {.radius_m = radii[kind]};
+		rig g = rig_limited(terrain_mesh(halves[kind], 16, heights[kind]), tool, at(0, 0, 0.02), 1);
+		tac_rng rng = tac_rng_seed(12, (uint64_t)kind);
+		tac_dvec3 p = V(0, 0, 0.02), v = tac_dvec3_zero();
+		for (int k = 0; k < (TAC_TEST_SANITIZED ? 50 : 1500); k++) {
+			if (k % 25 == 0) {
+				tac_dvec3 aside = tac_dvec3_scale(tac_rng_unit_f64(&rng), 2e-3);
+				tac_dvec3 target = tac_dvec3_add(tac_sco_pose(g.sco).position, aside);
+				target.z -= radii[kind];
+				v = tac_dvec3_scale(tac_dvec3_sub(target, p), 1 / 25.0);
+			}
+			p = tac_dvec3_add(p, v);
+			tac_dvec3 from = tac_sco_pose(g.sco).position;
+			tac_sco_report r;
+			tac_sco_step(g.sco, tac_dpose_make(p, tac_dquat_identity()), NULL, &r);
+			for (int i = 1; i <= 8; i++) {
+				tac_dvec3 x = tac_dvec3_lerp(from, r.T_world_sco.position, i / 8.0);
+				double distance = referee(&g.scene, x, x) - tool.radius_m;
+				least = fmin(least, distance);
+				TEST_ASSERT_TRUE(distance >= (i < 8 ? 0.9e-6 : 4.9e-6));
+			}
+		}
+		rig_free(&g);
+	}
+	// It does roll: a way along the planes of its contacts stays above this.
+	TEST_ASSERT_TRUE(TAC_TEST_SANITIZED || least < 8e-6);
+}
+
+// Over the edge of a groove too narrow for it, slowly and in one jump of the device: it rests on both edges.
+static void a_sphere_that_rolls_into_a_groove_rests_on_both_edges(void)
+{
+	const double radius = 2e-3, half = 1.3e-3;
+	for (int speed = 1; speed <= 64; speed *= 2) {
+		rig g = sphere_over(groove_mesh(0.02, half, half, 2), radius, at(0, -4e-3, 3e-3));
+		tac_sco_report r = go(&g, V(0, -half - 3e-4, 1e-3));
+		for (int k = 0; k < 60; k++) {
+			double y = fmin(0, -half - 3e-4 + 5e-5 * speed * k);
+			tac_sco_step(g.sco, at(0, y, 1e-3), NULL, &r);
+			tac_dvec3 p = r.T_world_sco.position;
+			TEST_ASSERT_TRUE(referee(&g.scene, p, p) - radius >= 4.9e-6);
+		}
+		double rest = radius + HOLD;
+		TEST_ASSERT_DOUBLE_WITHIN(2e-6, 0, r.T_world_sco.position.y);
+		TEST_ASSERT_DOUBLE_WITHIN(2e-6, sqrt(rest * rest - half * half), r.T_world_sco.position.z);
+		rig_free(&g);
+	}
+}
+
 // Where a contact rolls to, the feature that it rolls over is still the closest one of all triangles, and the
 // direction is that of the target, unless the feature or the limit ends before.
 static void contacts_roll_as_far_as_their_feature_is_the_closest(void)
@@ -388,6 +449,8 @@ int main(void)
 	RUN_TEST(a_capsule_turns_freely_in_a_plane);
 	RUN_TEST(a_pressed_capsule_tilts_as_far_as_the_springs_say);
 	RUN_TEST(a_sphere_rolls_over_a_vertex_and_an_edge);
+	RUN_TEST(a_sphere_that_rolls_passes_nothing_on_its_way);
+	RUN_TEST(a_sphere_that_rolls_into_a_groove_rests_on_both_edges);
 	RUN_TEST(contacts_roll_as_far_as_their_feature_is_the_closest);
 	RUN_TEST(replays_are_the_same_on_every_instruction_set);
 	RUN_TEST(random_devices_never_bring_a_round_tool_through);
