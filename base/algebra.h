@@ -1,16 +1,17 @@
-// Algebra: 3-vectors, 3x3 matrices, quaternions and poses, by value. Every type and function exists in float
-// (tac_vec3, tac_vec3_add: geometry and queries) and in double (tac_dvec3, tac_dvec3_add: what accumulates or
-// iterates), from one text: base/vec3.inl, mat3.inl, quat.inl and pose.inl, which document the functions. The
-// two meet only in the explicit conversions at the end of this header.
+// Algebra: 3-vectors, 3x3 matrices, quaternions, poses and rigid transforms. Every type and function exists
+// in float (tac_vec3, tac_vec3_add: geometry and queries) and in double (tac_dvec3, tac_dvec3_add: what
+// accumulates or iterates). Both are generated from base/vec3.inl, mat3.inl, quat.inl, pose.inl and
+// rigid.inl, which document the functions. The precisions mix only in the explicit conversions at the end of
+// this header.
 //
 // Conventions: right-handed frames, column vectors, angles in rad. T_A_B maps coordinates of frame B to
 // coordinates of frame A, so T_A_C = compose(T_A_B, T_B_C). Matrices are row-major. Quaternions are stored
 // x, y, z, w with the scalar last, multiply by Hamilton's rule, and mul(a, b) rotates by b first, then by a.
 //
-// Degenerate input has a defined answer, stated at each function; none asserts, none traps. No function
+// Degenerate input has a defined result, stated at each function; none asserts, none traps. No function
 // depends on denormals: with flush-to-zero and denormals-are-zero set (as on the real-time thread), a
-// component below FLT_MIN or DBL_MIN simply counts as 0, and nothing above them is lost to underflow inside
-// length, normalize, inverse, exp and log.
+// component below FLT_MIN or DBL_MIN counts as 0, and length, normalize, inverse, exp and log lose nothing
+// above those limits to underflow.
 //
 // Thread: RT, every function.
 #ifndef TAC_BASE_ALGEBRA_H
@@ -24,7 +25,7 @@
 extern "C" {
 #endif
 
-// The parameters of the text. TAC_(vec3_add) is the name of a function or type, TAC_K(0.5) a constant,
+// The parameters of the .inl files. TAC_(vec3_add) is the name of a function or type, TAC_K(0.5) a constant,
 // TAC_MATH(sqrt) a function of the C library, TAC_LIMIT(EPSILON) a constant of <float.h>.
 // Each file builds on the ones before it.
 #define TAC_REAL        float
@@ -37,6 +38,7 @@ extern "C" {
 #include "base/mat3.inl"
 #include "base/quat.inl"
 #include "base/pose.inl"
+#include "base/rigid.inl"
 // clang-format on
 #undef TAC_REAL
 #undef TAC_
@@ -54,6 +56,7 @@ extern "C" {
 #include "base/mat3.inl"
 #include "base/quat.inl"
 #include "base/pose.inl"
+#include "base/rigid.inl"
 // clang-format on
 #undef TAC_REAL
 #undef TAC_
@@ -74,7 +77,7 @@ static inline tac_dmat3 tac_dmat3_from_mat3(tac_mat3 m)
 				   tac_dvec3_from_vec3(tac_mat3_row(m, 2)));
 }
 
-// A quaternion of unit length in float is so only to about 1e-7: normalize it where double accuracy counts.
+// A unit quaternion in float has unit length only to about 1e-7: normalize it where double accuracy counts.
 static inline tac_dquat tac_dquat_from_quat(tac_quat q)
 {
 	return tac_dquat_make((double)q.x, (double)q.y, (double)q.z, (double)q.w);
@@ -89,10 +92,9 @@ static inline tac_dpose tac_dpose_from_pose(tac_pose T)
 static inline float tac_f32_from_f64(double x)
 {
 	float rounded = (float)x;
-	// gcc 12 on x86-64 joins the conversions of two neighbours into one of a vector of two and, where
-	// that is widened again, drops both: x and y of a vector sent to float and back would keep digits
-	// that no float has. The empty statement costs no instruction and hides from it where the value comes
-	// from.
+	// gcc 12 on x86-64 merges the conversions of two neighbours into one vector conversion and, where the
+	// result is widened again, drops both: x and y of a vector converted to float and back would keep
+	// digits that no float has. The empty asm costs no instruction and hides the value's origin.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__SSE2__)
 	__asm__("" : "+x"(rounded));
 #endif
@@ -120,6 +122,12 @@ static inline tac_quat tac_quat_from_dquat(tac_dquat q)
 static inline tac_pose tac_pose_from_dpose(tac_dpose T)
 {
 	return tac_pose_make(tac_vec3_from_dvec3(T.position), tac_quat_from_dquat(T.rotation));
+}
+
+// The pose is rounded first, then its rotation becomes a matrix.
+static inline tac_rigid tac_rigid_from_dpose(tac_dpose T)
+{
+	return tac_rigid_from_pose(tac_pose_from_dpose(T));
 }
 
 #ifdef __cplusplus

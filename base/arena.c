@@ -23,7 +23,7 @@ tac_result tac_arena_create(size_t size, bool prefault, tac_arena **out_arena)
 	*out_arena = NULL;
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	tac_arena *arena = malloc(sizeof *arena);
-	// Whole pages, and one where size is 0; aligned_alloc wants a multiple of the alignment.
+	// Whole pages, and one where size is 0: aligned_alloc requires a multiple of the alignment.
 	size_t whole = size ? size : 1;
 	void *memory = NULL;
 	if (whole <= SIZE_MAX - (page - 1)) {
@@ -33,7 +33,7 @@ tac_result tac_arena_create(size_t size, bool prefault, tac_arena **out_arena)
 	if (!arena || !memory) {
 		free(arena);
 		free(memory);
-		tac_log(TAC_LOG_ERROR, "arena: expected %zu bytes of memory, the heap has not so much", size);
+		tac_log(TAC_LOG_ERROR, "arena: expected %zu bytes of memory, the heap has less", size);
 		return TAC_ERROR_MEMORY;
 	}
 	if (prefault)
@@ -62,7 +62,7 @@ void *tac_arena_alloc_aligned(tac_arena *arena, size_t size, size_t alignment)
 	TAC_ASSERT(alignment && (alignment & (alignment - 1)) == 0);
 	if (size == 0)
 		size = 1;
-	// Distances only: a sum of address, gap and size could wrap.
+	// Compare sizes, not addresses: a sum of address, gap and size could wrap.
 	size_t gap = (size_t)(-((uintptr_t)arena->memory + arena->used) & (alignment - 1));
 	size_t left = arena->size - arena->used;
 	if (gap > left || size > left - gap)

@@ -3,16 +3,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void print_place(const char *condition, const char *file, int line)
+void tac_assert_print(const char *condition, const char *file, int line)
 {
 	fprintf(stderr, "tactus: assertion failed: %s (%s:%d)\n", condition, file, line);
 }
 
-static tac_assert_fn hook = print_place;
+static tac_assert_fn hook = tac_assert_print;
 
 void tac_assert_set(tac_assert_fn fn)
 {
-	hook = fn ? fn : print_place;
+	hook = fn ? fn : tac_assert_print;
 }
 
 void tac_assert_fail(const char *condition, const char *file, int line)

@@ -1,5 +1,5 @@
 // Assertions state what the caller must guarantee. They are on in every build unless it is configured with
-// -DTACTUS_ASSERT=OFF: a haptic device in the hands of a person is no place for silent corruption.
+// -DTACTUS_ASSERT=OFF: silent corruption must not reach a haptic device in a person's hand.
 #ifndef TAC_BASE_ASSERT_H
 #define TAC_BASE_ASSERT_H
 
@@ -7,15 +7,19 @@
 extern "C" {
 #endif
 
-// Called with the text of the failed condition and its place. If it returns, the process aborts.
+// Called with the text of the failed condition and its location. If it returns, the process aborts.
 typedef void (*tac_assert_fn)(const char *condition, const char *file, int line);
 
-// Installs `fn`; NULL restores the default, which prints the place to standard error. A test may leave by
-// longjmp; a runtime may first bring its device into a safe state.
+// Installs `fn`; NULL restores the default, tac_assert_print. A test may leave by longjmp; a runtime brings
+// its devices into a safe state first (rt/release.h).
 // Thread: setup.
 void tac_assert_set(tac_assert_fn fn);
 
-// What TAC_ASSERT calls. Never returns normally.
+// Prints the condition and its location to standard error.
+// Thread: any.
+void tac_assert_print(const char *condition, const char *file, int line);
+
+// Called by TAC_ASSERT. Never returns normally.
 // Thread: any.
 #if defined(__GNUC__)
 __attribute__((noreturn, cold))

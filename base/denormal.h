@@ -1,5 +1,5 @@
-// Denormals: arithmetic on numbers below FLT_MIN or DBL_MIN can be a hundred times slower than usual, and a
-// decaying filter produces them. The real-time thread therefore flushes them: results become zero
+// Denormals: arithmetic on numbers below FLT_MIN or DBL_MIN can be a hundred times slower than usual, and
+// decaying filters produce them. The real-time thread therefore flushes them: results become zero
 // (flush-to-zero) and operands count as zero (denormals-are-zero). The setting belongs to the calling thread
 // and is inherited by threads it starts.
 #ifndef TAC_BASE_DENORMAL_H
@@ -43,7 +43,7 @@ static inline void tac_denormal_set_control(uint64_t control)
 	__asm__ volatile("msr fpcr, %0" : : "r"(control) : "memory");
 }
 #else
-#define TAC_DENORMAL_BITS UINT64_C(0) // no switch known: denormals stay exact
+#define TAC_DENORMAL_BITS UINT64_C(0) // no such control: denormals stay exact
 
 static inline uint64_t tac_denormal_control(void)
 {
@@ -63,9 +63,10 @@ static inline bool tac_denormal_flushed(void)
 	return (tac_denormal_control() & TAC_DENORMAL_BITS) != 0;
 }
 
-// Flushes denormals in the calling thread from now on, or keeps them. Nothing happens where the CPU has no
-// such switch. The compiler does not know of the setting: it may move or fold arithmetic across this call, so
-// switch at the start of a thread, not around a sum. Thread: RT.
+// Flushes denormals in the calling thread from now on, or keeps them. Has no effect where the CPU has no such
+// control. The compiler ignores the setting and may move or fold arithmetic across this call, so switch at
+// the start of a thread, not around a single sum.
+// Thread: RT.
 static inline void tac_denormal_flush(bool flush)
 {
 	uint64_t control = tac_denormal_control();

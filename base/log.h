@@ -1,5 +1,5 @@
-// Log: one callback for the whole process. Set-up code and slow threads report through it; the real-time
-// thread never does (its conditions are data in the tick's record).
+// Log: one callback for the whole process. Set-up code and non-real-time threads report through it. The
+// real-time thread never logs: its conditions are data in the tick's record.
 #ifndef TAC_BASE_LOG_H
 #define TAC_BASE_LOG_H
 
@@ -13,8 +13,7 @@ typedef enum tac_log_level {
 	TAC_LOG_ERROR,
 } tac_log_level;
 
-// `message` is one line without a newline, valid only during the call. May be called from several threads at
-// once.
+// `message` is one line without a newline, valid only during the call. Several threads may call it at once.
 typedef void (*tac_log_fn)(void *user, tac_log_level level, const char *message);
 
 // Installs `fn` as the sink; NULL restores the default, which writes "tactus: message" to standard error.
@@ -22,7 +21,7 @@ typedef void (*tac_log_fn)(void *user, tac_log_level level, const char *message)
 // Thread: setup.
 void tac_log_set(tac_log_fn fn, void *user);
 
-// Formats one line (cut at 1023 bytes) and hands it to the sink.
+// Formats one line (truncated at 1023 bytes) and passes it to the sink.
 // Thread: any but RT.
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))

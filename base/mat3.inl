@@ -1,4 +1,4 @@
-// Text of base/algebra.h, compiled for float and for double: 3x3 matrices, row-major, m.m[row][column].
+// Part of base/algebra.h, compiled for float and for double: 3x3 matrices, row-major, m.m[row][column].
 
 typedef struct TAC_(mat3) {
 	TAC_REAL m[3][3];
@@ -150,7 +150,7 @@ static inline TAC_(mat3) TAC_(mat3_inverse)(TAC_(mat3) m)
 }
 
 // The largest absolute entry of RT R - I: 0 for an exact rotation or reflection, about EPSILON for a computed
-// one. The determinant tells the two apart.
+// one. The sign of the determinant distinguishes the two.
 static inline TAC_REAL TAC_(mat3_orthonormality_error)(TAC_(mat3) r)
 {
 	return TAC_(mat3_max_abs)(TAC_(mat3_sub)(TAC_(mat3_transpose_mul)(r, r), TAC_(mat3_identity)()));

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-double tac_oscillator_reach_s(const tac_oscillator *oscillator)
+double tac_oscillator_max_arc_s(const tac_oscillator *oscillator)
 {
 	double by_damping = 0.5 * oscillator->mass / oscillator->damping;
 	double by_spring = 0.5 * sqrt(oscillator->mass / oscillator->stiffness);

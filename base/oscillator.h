@@ -1,9 +1,9 @@
 // Oscillator: the exact motion of a mass on a spring and a damper under a force that grows linearly with
 // time,
 //	m x'' + c x' + k x = F + R t,
-// as the Taylor series of the solution. The series needs no case for the damping (weak, critical, strong,
-// none) nor for a missing spring, and its derivative is a polynomial, in which a turning point is easily
-// found. Units may be linear (kg, m, N) or angular (kg m^2, rad, N m).
+// as the Taylor series of the solution. The series needs no case distinction for the damping (none, weak,
+// critical, strong) or for a missing spring, and turning points are roots of its derivative, a polynomial.
+// Units may be linear (kg, m, N) or angular (kg m^2, rad, N m).
 #ifndef TAC_BASE_OSCILLATOR_H
 #define TAC_BASE_OSCILLATOR_H
 
@@ -17,10 +17,10 @@ typedef struct tac_oscillator {
 	double stiffness; // N/m, 0 or more
 } tac_oscillator;
 
-// Within tac_oscillator_reach_s the rest of the series is below 1e-17 of its largest term.
+// Within tac_oscillator_max_arc_s the remainder of the series is below 1e-17 of its largest term.
 #define TAC_OSCILLATOR_TERMS 20
 
-// One arc of the motion, of `duration_s`.
+// One piece of the motion in time.
 typedef struct tac_oscillator_arc {
 	double duration_s;
 	double term[TAC_OSCILLATOR_TERMS]; // x(s duration) = sum of term[n] s^n, 0 <= s <= 1
@@ -29,18 +29,20 @@ typedef struct tac_oscillator_arc {
 // The longest arc for which the series is exact to rounding: c h / m <= 1/2 and k h^2 / m <= 1/4; infinite
 // for a free mass.
 // Thread: RT.
-double tac_oscillator_reach_s(const tac_oscillator *oscillator);
+double tac_oscillator_max_arc_s(const tac_oscillator *oscillator);
 
 // The arc that begins at `x` (m) with speed `v` (m/s) under the force `force` + `force_rate` t (N, N/s).
-// `duration_s` is above 0 and at most tac_oscillator_reach_s.
+// `duration_s` is above 0 and at most tac_oscillator_max_arc_s.
 // Thread: RT.
 void tac_oscillator_arc_init(tac_oscillator_arc *arc, const tac_oscillator *oscillator, double x, double v,
 			     double force, double force_rate, double duration_s);
 
-// Position (m) at the fraction `s` of the arc, 0 to 1. Thread: RT.
+// Position (m) at the fraction `s` of the arc, 0 to 1.
+// Thread: RT.
 double tac_oscillator_arc_x(const tac_oscillator_arc *arc, double s);
 
-// Speed (m/s) at the fraction `s` of the arc, 0 to 1. Thread: RT.
+// Speed (m/s) at the fraction `s` of the arc, 0 to 1.
+// Thread: RT.
 double tac_oscillator_arc_v(const tac_oscillator_arc *arc, double s);
 
 #ifdef __cplusplus

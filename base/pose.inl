@@ -1,5 +1,5 @@
-// Text of base/algebra.h, compiled for float and for double: rigid poses. T_A_B maps B's coordinates to A's:
-// p_A = rotation p_B + position, where position is B's origin in A, in metres unless the user says otherwise.
+// Part of base/algebra.h, compiled for float and for double: rigid poses. T_A_B maps B's coordinates to A's:
+// p_A = rotation p_B + position, where position is B's origin in A, in metres unless stated otherwise.
 
 typedef struct TAC_(pose) {
 	TAC_(vec3) position;
@@ -22,13 +22,13 @@ static inline TAC_(vec3) TAC_(pose_apply_point)(TAC_(pose) T_A_B, TAC_(vec3) poi
 	return TAC_(vec3_add)(T_A_B.position, TAC_(quat_rotate)(T_A_B.rotation, point_B));
 }
 
-// A direction, velocity or force: rotated, not moved.
+// A direction, velocity or force: rotated, not translated.
 static inline TAC_(vec3) TAC_(pose_apply_vector)(TAC_(pose) T_A_B, TAC_(vec3) vector_B)
 {
 	return TAC_(quat_rotate)(T_A_B.rotation, vector_B);
 }
 
-// T_A_C. Errors of length add up over long chains: normalize the rotation of what is accumulated.
+// T_A_C. The length error of the rotation adds up over long chains: normalize an accumulated rotation.
 static inline TAC_(pose) TAC_(pose_compose)(TAC_(pose) T_A_B, TAC_(pose) T_B_C)
 {
 	return TAC_(pose_make)(TAC_(pose_apply_point)(T_A_B, T_B_C.position),
@@ -42,8 +42,8 @@ static inline TAC_(pose) TAC_(pose_inverse)(TAC_(pose) T_A_B)
 	return TAC_(pose_make)(TAC_(vec3_neg)(TAC_(quat_rotate)(back, T_A_B.position)), back);
 }
 
-// T_A_B of two poses in one frame. Positions are subtracted before they are rotated, so nothing is lost far
-// from the origin.
+// T_A_B of two poses in one frame. Positions are subtracted before they are rotated, so no digits are lost
+// far from the origin.
 static inline TAC_(pose) TAC_(pose_relative)(TAC_(pose) T_W_A, TAC_(pose) T_W_B)
 {
 	TAC_(quat) back = TAC_(quat_conjugate)(T_W_A.rotation);
@@ -51,7 +51,7 @@ static inline TAC_(pose) TAC_(pose_relative)(TAC_(pose) T_W_A, TAC_(pose) T_W_B)
 			       TAC_(quat_mul)(back, T_W_B.rotation));
 }
 
-// The position on the straight line, the rotation by slerp. `t` is not clamped.
+// Linear in the position, slerp in the rotation. `t` is not clamped.
 static inline TAC_(pose) TAC_(pose_interpolate)(TAC_(pose) a, TAC_(pose) b, TAC_REAL t)
 {
 	return TAC_(pose_make)(TAC_(vec3_lerp)(a.position, b.position, t),

@@ -1,5 +1,5 @@
-// Text of base/algebra.h, compiled for float and for double: quaternions as rotations. Unless said otherwise
-// a quaternion argument is of unit length to rounding; q and -q are the same rotation.
+// Part of base/algebra.h, compiled for float and for double: quaternions as rotations. Unless stated
+// otherwise a quaternion argument has unit length to rounding; q and -q are the same rotation.
 
 typedef struct TAC_(quat) {
 	TAC_REAL x, y, z, w;
@@ -44,7 +44,7 @@ static inline TAC_(quat) TAC_(quat_neg)(TAC_(quat) q)
 	return TAC_(quat_make)(-q.x, -q.y, -q.z, -q.w);
 }
 
-// Rotates by b, then by a. Any length.
+// Rotates by b, then by a. Accepts quaternions of any length.
 static inline TAC_(quat) TAC_(quat_mul)(TAC_(quat) a, TAC_(quat) b)
 {
 	return TAC_(quat_make)(
@@ -66,7 +66,7 @@ static inline TAC_(quat) TAC_(quat_normalize)(TAC_(quat) q)
 	return TAC_(quat_make)(u.x / length, u.y / length, u.z / length, u.w / length);
 }
 
-// v rotated by q. For many vectors turn q into a matrix first.
+// v rotated by q. For many vectors convert q to a matrix first.
 static inline TAC_(vec3) TAC_(quat_rotate)(TAC_(quat) q, TAC_(vec3) v)
 {
 	TAC_(vec3) i = TAC_(quat_imaginary)(q);
@@ -95,14 +95,14 @@ static inline TAC_(mat3) TAC_(mat3_from_quat)(TAC_(quat) q)
 				    TAC_(vec3_make)(zx - wy, yz + wx, 1 - (xx + yy)));
 }
 
-// As quat_from_axis_angle.
+// The same rotation as quat_from_axis_angle.
 static inline TAC_(mat3) TAC_(mat3_from_axis_angle)(TAC_(vec3) axis, TAC_REAL angle)
 {
 	return TAC_(mat3_from_quat)(TAC_(quat_from_axis_angle)(axis, angle));
 }
 
-// The unit quaternion of the rotation m; where m is a rotation only to rounding, normalized. Divides by the
-// largest of the four components, so it is accurate at every angle (Shepperd, "Quaternion from rotation
+// The unit quaternion of the rotation m, normalized because m may be a rotation only to rounding. Divides by
+// the largest of the four components, so it is accurate at every angle (Shepperd, "Quaternion from rotation
 // matrix", J. Guidance and Control 1(3), 1978).
 static inline TAC_(quat) TAC_(quat_from_mat3)(TAC_(mat3) m)
 {
@@ -122,8 +122,8 @@ static inline TAC_(quat) TAC_(quat_from_mat3)(TAC_(mat3) m)
 	return TAC_(quat_normalize)(q);
 }
 
-// The rotation by |r| rad about r: the exponential map. Accurate relative to |r| at small angles; any finite
-// r.
+// The exponential map: the rotation by |r| rad about r, for any finite r. Accurate relative to |r| at small
+// angles.
 static inline TAC_(quat) TAC_(quat_exp)(TAC_(vec3) r)
 {
 	TAC_REAL angle = TAC_(vec3_length)(r);
@@ -133,9 +133,9 @@ static inline TAC_(quat) TAC_(quat_exp)(TAC_(vec3) r)
 	return TAC_(quat_make)(r.x * s, r.y * s, r.z * s, TAC_MATH(cos)(TAC_K(0.5) * angle));
 }
 
-// The rotation vector of q, of length 0 to pi: the inverse of exp, by the short way round. At exactly pi both
-// directions are right and the one of q's own sign is returned. Accurate at small angles and near pi; the
-// length of q does not matter, zero gives zero.
+// The rotation vector of q, of length 0 to pi: the inverse of exp, by the shorter rotation. At exactly pi
+// both directions are valid and the sign of q selects one. Accurate at small angles and near pi; the length
+// of q does not matter, zero gives zero.
 static inline TAC_(vec3) TAC_(quat_log)(TAC_(quat) q)
 {
 	if (q.w < 0)
@@ -156,10 +156,10 @@ static inline TAC_REAL TAC_(quat_angle)(TAC_(quat) q)
 	return 2 * TAC_MATH(atan2)(TAC_(vec3_length)(TAC_(quat_imaginary)(q)), TAC_MATH(fabs)(q.w));
 }
 
-// From a at t = 0 to b at t = 1 at constant angular speed by the short way round (so to -b where that is
-// nearer, the same rotation). Rotations exactly pi apart have two short ways; b's own sign chooses. `t` is
+// From a at t = 0 to b at t = 1 at constant angular speed along the shorter arc (to -b, the same rotation,
+// where that is nearer). Rotations exactly pi apart have two shortest arcs; the sign of b selects one. `t` is
 // not clamped. Shoemake, "Animating rotation with quaternion curves", SIGGRAPH 1985; the angle is measured by
-// chords (Kahan), so near-equal rotations lose nothing.
+// chords (Kahan), so nearly equal rotations keep their digits.
 static inline TAC_(quat) TAC_(quat_slerp)(TAC_(quat) a, TAC_(quat) b, TAC_REAL t)
 {
 	if (TAC_(quat_dot)(a, b) < 0)

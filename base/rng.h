@@ -1,7 +1,8 @@
 // Random numbers for tests, generators and simulated noise: PCG32 (M. E. O'Neill, "PCG: a family of simple
 // fast space-efficient statistically good algorithms for random number generation", HMC-CS-2014-0905; the
-// variant PCG-XSH-RR 64/32). Small, fast, and the same sequence on every platform: what is built on it uses
-// only integer arithmetic, sums, products, quotients and square roots, never sin or log. Not for secrets.
+// variant PCG-XSH-RR 64/32). Small, fast, and the same sequence on every platform: the derived numbers use
+// only integer arithmetic, sums, products, quotients and square roots, never sin or log. Not for
+// cryptography.
 #ifndef TAC_BASE_RNG_H
 #define TAC_BASE_RNG_H
 
@@ -13,7 +14,7 @@
 extern "C" {
 #endif
 
-// Caller-owned, 16 bytes; copy it to replay from a point.
+// Owned by the caller, 16 bytes; a copy replays the sequence from its state.
 typedef struct tac_rng {
 	uint64_t state;
 	uint64_t increment; // odd
@@ -26,11 +27,11 @@ static inline uint32_t tac_rng_u32(tac_rng *rng)
 	uint64_t old = rng->state;
 	rng->state = old * UINT64_C(6364136223846793005) + rng->increment;
 	uint32_t x = (uint32_t)(((old >> 18) ^ old) >> 27);
-	uint32_t turn = (uint32_t)(old >> 59);
-	return x >> turn | x << (-turn & 31);
+	uint32_t rotation = (uint32_t)(old >> 59);
+	return x >> rotation | x << (-rotation & 31);
 }
 
-// A generator started at `seed` on one of 2^63 independent sequences (the top bit of `sequence` is lost).
+// A generator started at `seed` on one of 2^63 independent sequences (the top bit of `sequence` is ignored).
 // Thread: RT.
 static inline tac_rng tac_rng_seed(uint64_t seed, uint64_t sequence)
 {
@@ -41,7 +42,7 @@ static inline tac_rng tac_rng_seed(uint64_t seed, uint64_t sequence)
 	return rng;
 }
 
-// 64 random bits, the first draw above.
+// 64 random bits; the first draw is the upper half.
 // Thread: RT.
 static inline uint64_t tac_rng_u64(tac_rng *rng)
 {
@@ -55,7 +56,8 @@ static inline uint32_t tac_rng_below(tac_rng *rng, uint32_t bound)
 {
 	if (bound == 0)
 		return 0;
-	uint32_t excess = -bound % bound; // 2^32 mod bound: so many draws would favour the small results
+	uint32_t excess =
+		-bound % bound; // 2^32 mod bound: that many surplus draws would favour small results
 	uint32_t x = tac_rng_u32(rng);
 	while (x < excess)
 		x = tac_rng_u32(rng);
@@ -76,7 +78,7 @@ static inline double tac_rng_f64(tac_rng *rng)
 	return (double)(tac_rng_u64(rng) >> 11) * 0x1p-53;
 }
 
-// Uniform between low and high; rounding may give high itself.
+// Uniform between low and high, here and in double; rounding may give high itself.
 // Thread: RT.
 static inline float tac_rng_range_f32(tac_rng *rng, float low, float high)
 {
@@ -90,7 +92,7 @@ static inline double tac_rng_range_f64(tac_rng *rng, double low, double high)
 	return (1 - t) * low + t * high;
 }
 
-// Uniform on the unit sphere: points of the cube until one lies in the ball (1.9 draws of it on average).
+// Uniform on the unit sphere: draws points of the cube until one lies in the ball (1.9 points on average).
 // Thread: any.
 static inline tac_dvec3 tac_rng_unit_f64(tac_rng *rng)
 {
@@ -100,7 +102,7 @@ static inline tac_dvec3 tac_rng_unit_f64(tac_rng *rng)
 		double z = tac_rng_range_f64(rng, -1, 1);
 		tac_dvec3 v = tac_dvec3_make(x, y, z);
 		double n = tac_dvec3_length_squared(v);
-		if (n <= 1 && n > 1e-6) // the tiny would round to few directions
+		if (n <= 1 && n > 1e-6) // tiny vectors would round to few directions
 			return tac_dvec3_normalize(v);
 	}
 }
@@ -110,7 +112,7 @@ static inline tac_vec3 tac_rng_unit_f32(tac_rng *rng)
 	return tac_vec3_from_dvec3(tac_rng_unit_f64(rng));
 }
 
-// Uniform over all rotations: a point on the unit sphere in four dimensions (G. Marsaglia, "Choosing a point
+// Uniform over all rotations: a point of the unit sphere in four dimensions (G. Marsaglia, "Choosing a point
 // from the surface of a sphere", Ann. Math. Stat. 43(2), 1972).
 // Thread: any.
 static inline tac_dquat tac_rng_rotation_f64(tac_rng *rng)

@@ -17,7 +17,7 @@ static bool cpu_has(tac_simd simd)
 #elif defined(__x86_64__)
 static bool cpu_has(tac_simd simd)
 {
-	// Asks the operating system too (XGETBV): AVX registers that it does not save are of no use.
+	// The builtin also checks (XGETBV) that the operating system saves the AVX registers.
 	switch (simd) {
 	case TAC_SIMD_SSE2:
 		return true;
@@ -61,20 +61,20 @@ tac_simd tac_simd_best(void)
 tac_simd tac_simd_select(void)
 {
 	static atomic_flag warned = ATOMIC_FLAG_INIT;
-	const char *wish = getenv("TACTUS_SIMD");
+	const char *requested = getenv("TACTUS_SIMD");
 	tac_simd best = tac_simd_best();
-	if (!wish || !*wish)
+	if (!requested || !*requested)
 		return best;
-	const char *why = "expected scalar, sse2, avx2, avx512 or neon";
+	const char *problem = "expected scalar, sse2, avx2, avx512 or neon";
 	for (int simd = 0; simd < TAC_SIMD_COUNT; simd++) {
-		if (strcmp(wish, names[simd]) != 0)
+		if (strcmp(requested, names[simd]) != 0)
 			continue;
 		if (tac_simd_supported((tac_simd)simd))
 			return (tac_simd)simd;
-		why = "not in this build or not on this CPU";
+		problem = "not in this build or not on this CPU";
 	}
 	if (!atomic_flag_test_and_set(&warned))
-		tac_log(TAC_LOG_WARNING, "TACTUS_SIMD=%s: %s; using %s", wish, why, names[best]);
+		tac_log(TAC_LOG_WARNING, "TACTUS_SIMD=%s: %s; using %s", requested, problem, names[best]);
 	return best;
 }
 

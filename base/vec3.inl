@@ -1,4 +1,4 @@
-// Text of base/algebra.h, compiled for float and for double: vectors of three components.
+// Part of base/algebra.h, compiled for float and for double: vectors of three components.
 
 typedef struct TAC_(vec3) {
 	TAC_REAL x, y, z;
@@ -21,7 +21,7 @@ static inline TAC_(vec3) TAC_(vec3_splat)(TAC_REAL s)
 	return TAC_(vec3_make)(s, s, s);
 }
 
-// Three numbers in memory, and back.
+// From and to three numbers in memory.
 static inline TAC_(vec3) TAC_(vec3_load)(const TAC_REAL *xyz)
 {
 	return TAC_(vec3_make)(xyz[0], xyz[1], xyz[2]);
@@ -60,7 +60,7 @@ static inline TAC_(vec3) TAC_(vec3_scale)(TAC_(vec3) v, TAC_REAL s)
 	return TAC_(vec3_make)(v.x * s, v.y * s, v.z * s);
 }
 
-// Each component divided by `s`: closer than scaling by 1 / s, and safe where 1 / s would overflow.
+// Each component divided by `s`: more accurate than scaling by 1 / s, and safe where 1 / s would overflow.
 static inline TAC_(vec3) TAC_(vec3_div)(TAC_(vec3) v, TAC_REAL s)
 {
 	return TAC_(vec3_make)(v.x / s, v.y / s, v.z / s);
@@ -125,19 +125,19 @@ static inline TAC_REAL TAC_(vec3_length_squared)(TAC_(vec3) v)
 	return TAC_(vec3_dot)(v, v);
 }
 
-// Neither infinite nor NaN in any component.
+// Whether no component is infinite or NaN.
 static inline bool TAC_(vec3_finite)(TAC_(vec3) v)
 {
-	// x - x is 0 for the finite and NaN for the rest; one sum, no branches.
+	// x - x is 0 for finite x and NaN otherwise; one sum, no branches.
 	return (v.x - v.x) + (v.y - v.y) + (v.z - v.z) == 0;
 }
 
-// Euclidean length, for every finite v without overflow or underflow on the way; infinite or NaN where a
+// Euclidean length, without intermediate overflow or underflow for every finite v; infinite or NaN where a
 // component is.
 static inline TAC_REAL TAC_(vec3_length)(TAC_(vec3) v)
 {
 	TAC_REAL squared = TAC_(vec3_dot)(v, v);
-	// Below MIN / EPSILON squares that were flushed to zero would count.
+	// Below MIN / EPSILON a square that was flushed to zero would matter.
 	if (squared >= TAC_LIMIT(MIN) / TAC_LIMIT(EPSILON) && squared <= TAC_LIMIT(MAX))
 		return TAC_MATH(sqrt)(squared);
 	TAC_REAL largest = TAC_(vec3_max_component)(TAC_(vec3_abs)(v));
@@ -160,16 +160,29 @@ static inline TAC_(vec3) TAC_(vec3_normalize)(TAC_(vec3) v)
 	return TAC_(vec3_div)(u, TAC_MATH(sqrt)(TAC_(vec3_dot)(u, u)));
 }
 
-// Some unit vector at a right angle to v, v of any length; the x axis for zero, infinite or NaN input. Jumps
-// where the smallest component of v changes.
+// A unit vector perpendicular to v, v of any length; the x axis for zero, infinite or NaN input. It is
+// discontinuous where the smallest component of v changes.
 static inline TAC_(vec3) TAC_(vec3_perpendicular)(TAC_(vec3) v)
 {
 	TAC_(vec3) u = TAC_(vec3_normalize)(v);
 	TAC_(vec3) a = TAC_(vec3_abs)(u);
-	if (a.x <= a.y && a.x <= a.z) // also the zero vector, whose answer must be the x axis
+	if (a.x <= a.y && a.x <= a.z) // also the zero vector, whose result is the x axis
 		return a.y + a.z > 0 ? TAC_(vec3_normalize)(TAC_(vec3_make)(0, -u.z, u.y))
 				     : TAC_(vec3_make)(1, 0, 0);
 	if (a.y <= a.z)
 		return TAC_(vec3_normalize)(TAC_(vec3_make)(u.z, 0, -u.x));
 	return TAC_(vec3_normalize)(TAC_(vec3_make)(-u.y, u.x, 0));
+}
+
+// (b - a) x (c - a): normal to the triangle a b c, towards the side from which it is counter-clockwise, with
+// twice its area as length.
+static inline TAC_(vec3) TAC_(vec3_triangle_cross)(TAC_(vec3) a, TAC_(vec3) b, TAC_(vec3) c)
+{
+	return TAC_(vec3_cross)(TAC_(vec3_sub)(b, a), TAC_(vec3_sub)(c, a));
+}
+
+// The unit normal of the triangle a b c; zero where it has no area.
+static inline TAC_(vec3) TAC_(vec3_triangle_normal)(TAC_(vec3) a, TAC_(vec3) b, TAC_(vec3) c)
+{
+	return TAC_(vec3_normalize)(TAC_(vec3_triangle_cross)(a, b, c));
 }

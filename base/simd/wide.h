@@ -1,32 +1,32 @@
 // Wide: SIMD values of a fixed logical width, under the same names on every machine. A kernel is written once
-// and compiled once for each instruction set (cmake/TactusSimd.cmake); this header picks the bodies by the
-// compile flags of the including file: AVX-512, AVX2, SSE2, NEON (64-bit ARM), else plain C. TAC_NO_SIMD
-// forces plain C.
+// and compiled once for each instruction set (cmake/TactusSimd.cmake); this header selects the bodies by the
+// compile flags of the including file: AVX-512, AVX2, SSE2, NEON (64-bit ARM), otherwise plain C.
+// TAC_NO_SIMD forces plain C.
 //
 //   tac_f32x8, tac_i32x8    eight floats, eight int32_t            tac_m32x8    a mask for either
 //   tac_f64x4               four doubles                           tac_m64x4    a mask for it
 //
-// 32 bytes each (masks may be less): one AVX register, two SSE2 or NEON registers, or an array. Lane i is
-// element i in memory. Wide values are for the locals of a kernel: their alignment and their passing to
-// functions differ between variants, so data that outlives the kernel is stored as plain arrays, and no wide
-// value may cross from a file of one variant to a file of another.
+// 32 bytes each (masks may be smaller): one AVX register, two SSE2 or NEON registers, or an array. Lane i is
+// element i in memory. Wide values are for the locals of a kernel: their alignment and calling convention
+// differ between variants, so data that outlives the kernel is stored as plain arrays, and no wide value may
+// pass between files of different variants.
 //
 // Results are the same to the last bit in every variant: each operation rounds once, there is no fused
-// multiply-add and no approximate reciprocal. Where IEEE 754 leaves room, this holds:
+// multiply-add and no approximate reciprocal. Where IEEE 754 leaves a choice, these rules hold:
 //
 //   min(a, b) = a < b ? a : b, max(a, b) = a > b ? a : b: the second operand where either is NaN or both are
 //   zero. hmin, hmax, hsum combine lane i with i + 4, then i + 2, then i + 1, lower lane first.
-//   abs and neg only touch the sign bit, also of NaN. select, gather and moves keep every bit.
+//   abs and neg change only the sign bit, also of NaN. select, gather and moves keep every bit.
 //   Comparisons with NaN are false, ne is true.
-//   Where arithmetic makes or passes on a NaN, its sign and payload are unspecified.
-//   Denormals obey the thread's flush-to-zero and denormals-are-zero bits like scalar code; with those set,
-//   min and max of a denormal and zero are equal operands, so the second is returned, perhaps flushed.
-//   Conversion of a float to int32_t truncates; NaN and what does not fit become INT32_MIN.
+//   Where arithmetic produces or propagates a NaN, its sign and payload are unspecified.
+//   Denormals obey the thread's flush-to-zero and denormals-are-zero bits as in scalar code. With those set,
+//   a denormal and zero compare equal in min and max, so the second operand is returned, possibly flushed.
+//   Conversion of a float to int32_t truncates; NaN and values out of range become INT32_MIN.
 //   Integer arithmetic wraps.
 //
 // Thread: RT, every function.
-#ifndef TAC_BASE_WIDE_H
-#define TAC_BASE_WIDE_H
+#ifndef TAC_BASE_SIMD_WIDE_H
+#define TAC_BASE_SIMD_WIDE_H
 
 #include <math.h>
 #include <stdbool.h>
@@ -34,28 +34,28 @@
 #include <string.h>
 
 #if defined(TAC_NO_SIMD)
-#define TAC_WIDE_BODIES "base/wide_scalar.inl"
+#define TAC_WIDE_BODIES "base/simd/wide_scalar.inl"
 #elif defined(__AVX512VL__) && defined(__AVX512DQ__)
 #include <immintrin.h>
-#define TAC_WIDE_BODIES "base/wide_avx512.inl"
+#define TAC_WIDE_BODIES "base/simd/wide_avx512.inl"
 #elif defined(__AVX2__)
 #include <immintrin.h>
-#define TAC_WIDE_BODIES "base/wide_avx2.inl"
+#define TAC_WIDE_BODIES "base/simd/wide_avx2.inl"
 #elif defined(__SSE2__)
 #include <emmintrin.h>
-#define TAC_WIDE_BODIES "base/wide_sse2.inl"
+#define TAC_WIDE_BODIES "base/simd/wide_sse2.inl"
 #elif defined(__aarch64__) && defined(__ARM_NEON)
 #include <arm_neon.h>
-#define TAC_WIDE_BODIES "base/wide_neon.inl"
+#define TAC_WIDE_BODIES "base/simd/wide_neon.inl"
 #else
-#define TAC_WIDE_BODIES "base/wide_scalar.inl"
+#define TAC_WIDE_BODIES "base/simd/wide_scalar.inl"
 #endif
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// A call that the compiler refused to inline in a large kernel would pass its operands through memory.
+// A call that the compiler declined to inline in a large kernel would pass its operands through memory.
 #define TAC_WIDE static inline __attribute__((always_inline))
 
 // clang-format off
@@ -69,7 +69,7 @@ extern "C" {
 //   T_gather(const E *base, index)                        base[index[i]]; index: i32x8, or 4 in memory for f64x4
 //   T_hmin hmax hsum(T)                                   one element; not for i32x8
 //   M_and or xor(M, M)   M_andnot(a, b)   M_not(M)        andnot: a and not b
-//   M_movemask(M)   M_from_bits(unsigned)                 bit i is lane i, and the way back
+//   M_movemask(M)   M_from_bits(unsigned)                 to and from bits; bit i is lane i
 //   f32x8_from_i32   i32x8_from_f32   f32x8_from_f64(low, high)   f64x4_from_f32_low, high
 //   f32x8_from_bits   f32x8_to_bits                       the same bits as i32x8
 //   f32x8_gather24(const float *base, index)              gather from 24 floats, 32-byte aligned: by permutes
@@ -78,7 +78,7 @@ extern "C" {
 // clang-format on
 #include TAC_WIDE_BODIES
 
-// What follows is the same for all.
+// The same in every variant.
 
 // clang-format off
 TAC_WIDE tac_m32x8 tac_f32x8_gt(tac_f32x8 a, tac_f32x8 b) { return tac_f32x8_lt(b, a); }

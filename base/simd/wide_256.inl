@@ -1,5 +1,5 @@
-// The larger part of base/wide_avx2.inl and base/wide_avx512.inl: one 256-bit register a value. What those
-// add is masks, which are vectors in one and mask registers in the other.
+// The common part of base/simd/wide_avx2.inl and base/simd/wide_avx512.inl: one 256-bit register per value.
+// They add the masks, which are vectors in one and mask registers in the other.
 
 typedef __m256 tac_f32x8;
 typedef __m256d tac_f64x4;

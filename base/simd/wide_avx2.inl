@@ -1,7 +1,7 @@
-// Bodies of base/wide.h for AVX2: masks are vectors, each lane all ones or all zeros.
+// Bodies of base/simd/wide.h for AVX2: masks are vectors, each lane all ones or all zeros.
 #define TAC_WIDE_NAME "avx2"
 
-#include "base/wide_256.inl"
+#include "base/simd/wide_256.inl"
 
 typedef __m256i tac_m32x8;
 typedef __m256i tac_m64x4;
@@ -45,7 +45,8 @@ TAC_WIDE tac_i32x8 tac_i32x8_select(tac_m32x8 m, tac_i32x8 a, tac_i32x8 b)
 	{ return _mm256_blendv_epi8(b, a, m); }
 // clang-format on
 
-// Permutes read the low three bits of the index; a blend reads its sign, to which the next two are shifted.
+// A permute reads the low three bits of the index; a blend reads its sign bit, so bits 3 and 4 are shifted
+// there.
 TAC_WIDE tac_f32x8 tac_f32x8_gather24(const float *base, tac_i32x8 index)
 {
 	__m256 a = _mm256_permutevar8x32_ps(_mm256_load_ps(base), index);

@@ -1,8 +1,8 @@
-// Bodies of base/wide.h for AVX-512 (F, VL, DQ): 256-bit registers, of which there are twice as many, and
-// masks in registers of their own. 512 bits would gain nothing: nodes have eight children.
+// Bodies of base/simd/wide.h for AVX-512 (F, VL, DQ): 256-bit registers, twice as many as in AVX2, and mask
+// registers. 512-bit registers would gain nothing: nodes have eight children.
 #define TAC_WIDE_NAME "avx512"
 
-#include "base/wide_256.inl"
+#include "base/simd/wide_256.inl"
 
 typedef __mmask8 tac_m32x8; // bit i is lane i
 typedef struct tac_m64x4 {
@@ -46,7 +46,7 @@ TAC_WIDE tac_i32x8 tac_i32x8_select(tac_m32x8 m, tac_i32x8 a, tac_i32x8 b)
 	{ return _mm256_mask_blend_epi32(m, b, a); }
 // clang-format on
 
-// Two registers are one table of 16; the third fills in where the index has bit 4.
+// Two registers form one table of 16; the third supplies the lanes whose index has bit 4.
 TAC_WIDE tac_f32x8 tac_f32x8_gather24(const float *base, tac_i32x8 index)
 {
 	__m256 low = _mm256_permutex2var_ps(_mm256_load_ps(base), index, _mm256_load_ps(base + 8));

@@ -1,4 +1,4 @@
-// Bodies of base/wide.h for NEON on 64-bit ARM: two 128-bit registers a value.
+// Bodies of base/simd/wide.h for NEON on 64-bit ARM: two 128-bit registers per value.
 #define TAC_WIDE_NAME "neon"
 
 typedef float32x4_t tac_half_f32;
@@ -25,7 +25,7 @@ TAC_WIDE tac_half_m32 tac_half_f32_le(tac_half_f32 a, tac_half_f32 b) { return v
 TAC_WIDE tac_half_m32 tac_half_f32_eq(tac_half_f32 a, tac_half_f32 b) { return vceqq_f32(a, b); }
 TAC_WIDE tac_half_f32 tac_half_f32_select(tac_half_m32 m, tac_half_f32 a, tac_half_f32 b)
 	{ return vbslq_f32(m, a, b); }
-// vminq and vmaxq return NaN where an operand is NaN and order the zeros: not the rule of base/wide.h.
+// vminq and vmaxq return NaN where an operand is NaN and order the zeros, unlike the rule of base/simd/wide.h.
 TAC_WIDE tac_half_f32 tac_half_f32_min(tac_half_f32 a, tac_half_f32 b)
 	{ return vbslq_f32(vcltq_f32(a, b), a, b); }
 TAC_WIDE tac_half_f32 tac_half_f32_max(tac_half_f32 a, tac_half_f32 b)
@@ -48,7 +48,7 @@ TAC_WIDE tac_half_m64 tac_half_f64_le(tac_half_f64 a, tac_half_f64 b) { return v
 TAC_WIDE tac_half_m64 tac_half_f64_eq(tac_half_f64 a, tac_half_f64 b) { return vceqq_f64(a, b); }
 TAC_WIDE tac_half_f64 tac_half_f64_select(tac_half_m64 m, tac_half_f64 a, tac_half_f64 b)
 	{ return vbslq_f64(m, a, b); }
-// vminq and vmaxq return NaN where an operand is NaN and order the zeros: not the rule of base/wide.h.
+// vminq and vmaxq return NaN where an operand is NaN and order the zeros, unlike the rule of base/simd/wide.h.
 TAC_WIDE tac_half_f64 tac_half_f64_min(tac_half_f64 a, tac_half_f64 b)
 	{ return vbslq_f64(vcltq_f64(a, b), a, b); }
 TAC_WIDE tac_half_f64 tac_half_f64_max(tac_half_f64 a, tac_half_f64 b)
@@ -98,7 +98,7 @@ TAC_WIDE tac_half_i32 tac_half_i32_shr(tac_half_i32 v, int n)
 	return vreinterpretq_s32_u32(vshlq_u32(vreinterpretq_u32_s32(v), vdupq_n_s32(-n)));
 }
 
-// The instruction saturates and turns NaN into 0: not the rule of base/wide.h.
+// The instruction saturates and converts NaN to 0, unlike the rule of base/simd/wide.h.
 TAC_WIDE tac_half_i32 tac_half_f32_to_i32(tac_half_f32 v)
 {
 	uint32x4_t fits = vandq_u32(vcgeq_f32(v, vdupq_n_f32(-0x1p31f)), vcltq_f32(v, vdupq_n_f32(0x1p31f)));
@@ -162,4 +162,4 @@ TAC_WIDE double tac_half_f64_hsum(tac_half_f64 v)
 	return vgetq_lane_f64(tac_half_f64_add(v, vextq_f64(v, v, 1)), 0);
 }
 
-#include "base/wide_pair.inl"
+#include "base/simd/wide_pair.inl"

@@ -1,5 +1,5 @@
-// The larger part of base/wide_sse2.inl and base/wide_neon.inl: a value is two 128-bit halves, and each
-// operation is the operation tac_half_… on both.
+// The common part of base/simd/wide_sse2.inl and base/simd/wide_neon.inl: a value is two 128-bit halves, and
+// each operation applies tac_half_… to both.
 
 typedef struct tac_f32x8 {
 	tac_half_f32 low, high;
@@ -195,7 +195,7 @@ TAC_WIDE float tac_f32x8_hsum(tac_f32x8 v) { return tac_half_f32_hsum(tac_half_f
 TAC_WIDE double tac_f64x4_hsum(tac_f64x4 v) { return tac_half_f64_hsum(tac_half_f64_add(v.low, v.high)); }
 // clang-format on
 
-// These have no instruction for it: eight loads.
+// Neither instruction set has a gather: eight loads.
 TAC_WIDE tac_f32x8 tac_f32x8_gather(const float *base, tac_i32x8 index)
 {
 	int32_t i[8];

@@ -1,4 +1,4 @@
-// Bodies of base/wide.h in plain C: the definition of what every variant computes.
+// Bodies of base/simd/wide.h in plain C: the reference for every variant.
 #define TAC_WIDE_NAME "scalar"
 
 typedef struct tac_f32x8 {
@@ -20,6 +20,76 @@ typedef struct tac_m32x8 {
 typedef struct tac_m64x4 {
 	uint64_t e[4];
 } tac_m64x4;
+
+TAC_WIDE unsigned tac_m32x8_movemask(tac_m32x8 m)
+{
+	unsigned bits = 0;
+	for (int i = 0; i < 8; i++)
+		bits |= (unsigned)(m.e[i] & 1) << i;
+	return bits;
+}
+
+TAC_WIDE unsigned tac_m64x4_movemask(tac_m64x4 m)
+{
+	unsigned bits = 0;
+	for (int i = 0; i < 4; i++)
+		bits |= (unsigned)(m.e[i] & 1) << i;
+	return bits;
+}
+
+TAC_WIDE float tac_f32x8_hmin(tac_f32x8 v)
+{
+	float *a = v.e;
+	for (int n = 4; n > 0; n /= 2)
+		for (int i = 0; i < n; i++)
+			a[i] = a[i] < a[i + n] ? a[i] : a[i + n];
+	return a[0];
+}
+
+TAC_WIDE double tac_f64x4_hmin(tac_f64x4 v)
+{
+	double *a = v.e;
+	for (int n = 2; n > 0; n /= 2)
+		for (int i = 0; i < n; i++)
+			a[i] = a[i] < a[i + n] ? a[i] : a[i + n];
+	return a[0];
+}
+
+TAC_WIDE float tac_f32x8_hmax(tac_f32x8 v)
+{
+	float *a = v.e;
+	for (int n = 4; n > 0; n /= 2)
+		for (int i = 0; i < n; i++)
+			a[i] = a[i] > a[i + n] ? a[i] : a[i + n];
+	return a[0];
+}
+
+TAC_WIDE double tac_f64x4_hmax(tac_f64x4 v)
+{
+	double *a = v.e;
+	for (int n = 2; n > 0; n /= 2)
+		for (int i = 0; i < n; i++)
+			a[i] = a[i] > a[i + n] ? a[i] : a[i + n];
+	return a[0];
+}
+
+TAC_WIDE float tac_f32x8_hsum(tac_f32x8 v)
+{
+	float *a = v.e;
+	for (int n = 4; n > 0; n /= 2)
+		for (int i = 0; i < n; i++)
+			a[i] = a[i] + a[i + n];
+	return a[0];
+}
+
+TAC_WIDE double tac_f64x4_hsum(tac_f64x4 v)
+{
+	double *a = v.e;
+	for (int n = 2; n > 0; n /= 2)
+		for (int i = 0; i < n; i++)
+			a[i] = a[i] + a[i + n];
+	return a[0];
+}
 
 // The body of a function that returns a T whose lane i is `value`.
 #define TAC_LANES(T, value)                                                                                  \
@@ -132,73 +202,3 @@ TAC_WIDE tac_f64x4 tac_f64x4_gather(const double *base, const int32_t *index)
 // clang-format on
 
 #undef TAC_LANES
-
-		TAC_WIDE unsigned tac_m32x8_movemask(tac_m32x8 m)
-{
-	unsigned bits = 0;
-	for (int i = 0; i < 8; i++)
-		bits |= (unsigned)(m.e[i] & 1) << i;
-	return bits;
-}
-
-TAC_WIDE unsigned tac_m64x4_movemask(tac_m64x4 m)
-{
-	unsigned bits = 0;
-	for (int i = 0; i < 4; i++)
-		bits |= (unsigned)(m.e[i] & 1) << i;
-	return bits;
-}
-
-TAC_WIDE float tac_f32x8_hmin(tac_f32x8 v)
-{
-	float *a = v.e;
-	for (int n = 4; n > 0; n /= 2)
-		for (int i = 0; i < n; i++)
-			a[i] = a[i] < a[i + n] ? a[i] : a[i + n];
-	return a[0];
-}
-
-TAC_WIDE double tac_f64x4_hmin(tac_f64x4 v)
-{
-	double *a = v.e;
-	for (int n = 2; n > 0; n /= 2)
-		for (int i = 0; i < n; i++)
-			a[i] = a[i] < a[i + n] ? a[i] : a[i + n];
-	return a[0];
-}
-
-TAC_WIDE float tac_f32x8_hmax(tac_f32x8 v)
-{
-	float *a = v.e;
-	for (int n = 4; n > 0; n /= 2)
-		for (int i = 0; i < n; i++)
-			a[i] = a[i] > a[i + n] ? a[i] : a[i + n];
-	return a[0];
-}
-
-TAC_WIDE double tac_f64x4_hmax(tac_f64x4 v)
-{
-	double *a = v.e;
-	for (int n = 2; n > 0; n /= 2)
-		for (int i = 0; i < n; i++)
-			a[i] = a[i] > a[i + n] ? a[i] : a[i + n];
-	return a[0];
-}
-
-TAC_WIDE float tac_f32x8_hsum(tac_f32x8 v)
-{
-	float *a = v.e;
-	for (int n = 4; n > 0; n /= 2)
-		for (int i = 0; i < n; i++)
-			a[i] = a[i] + a[i + n];
-	return a[0];
-}
-
-TAC_WIDE double tac_f64x4_hsum(tac_f64x4 v)
-{
-	double *a = v.e;
-	for (int n = 2; n > 0; n /= 2)
-		for (int i = 0; i < n; i++)
-			a[i] = a[i] + a[i + n];
-	return a[0];
-}

@@ -1,4 +1,4 @@
-// Bodies of base/wide.h for SSE2: two 128-bit registers a value.
+// Bodies of base/simd/wide.h for SSE2: two 128-bit registers per value.
 #define TAC_WIDE_NAME "sse2"
 
 typedef __m128 tac_half_f32;
@@ -109,7 +109,7 @@ TAC_WIDE tac_half_f64 tac_half_f64_select(tac_half_m64 m, tac_half_f64 a, tac_ha
 	return _mm_castsi128_pd(tac_half_i32_select(m, _mm_castpd_si128(a), _mm_castpd_si128(b)));
 }
 
-// Nor 32-bit minima.
+// SSE2 has no 32-bit minimum.
 TAC_WIDE tac_half_i32 tac_half_i32_min(tac_half_i32 a, tac_half_i32 b)
 {
 	return tac_half_i32_select(_mm_cmplt_epi32(a, b), a, b);
@@ -126,7 +126,7 @@ TAC_WIDE tac_half_m32 tac_half_m32_from_bits(unsigned bits)
 	return _mm_cmpeq_epi32(_mm_and_si128(_mm_set1_epi32((int)bits), lane), lane);
 }
 
-// Nor a 64-bit comparison: each half of a lane tests the same bit.
+// SSE2 has no 64-bit comparison: each half of a lane tests the same bit.
 TAC_WIDE tac_half_m64 tac_half_m64_from_bits(unsigned bits)
 {
 	__m128i lane = _mm_setr_epi32(1, 1, 2, 2);
@@ -166,4 +166,4 @@ TAC_WIDE double tac_half_f64_hsum(tac_half_f64 v)
 	return _mm_cvtsd_f64(_mm_add_sd(v, _mm_unpackhi_pd(v, v)));
 }
 
-#include "base/wide_pair.inl"
+#include "base/simd/wide_pair.inl"
