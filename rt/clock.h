@@ -1,4 +1,4 @@
-// Clock: monotonic time as int64_t nanoseconds, which lasts 292 years and subtracts without surprises. It is
+// Clock: monotonic time as int64_t nanoseconds, which covers 292 years and subtracts without surprises. It is
 // CLOCK_MONOTONIC, so steps of the wall clock do not reach the loop.
 #ifndef TAC_RT_CLOCK_H
 #define TAC_RT_CLOCK_H
@@ -14,7 +14,7 @@ extern "C" {
 #define TAC_NS_PER_MS INT64_C(1000000)
 #define TAC_NS_PER_S  INT64_C(1000000000)
 
-// `ns`, not negative, as the kernel wants it. Thread: any.
+// `ns` (>= 0) as a timespec. Thread: any.
 static inline struct timespec tac_clock_timespec(int64_t ns)
 {
 	struct timespec t;
@@ -27,7 +27,7 @@ static inline struct timespec tac_clock_timespec(int64_t ns)
 // Thread: RT.
 int64_t tac_clock_now_ns(void);
 
-// CPU time of the calling thread up to now; a system call.
+// CPU time that the calling thread has used; a system call.
 // Thread: RT.
 int64_t tac_clock_thread_cpu_ns(void);
 

@@ -21,7 +21,7 @@
 // The kernel's running totals for the thread.
 typedef struct sample {
 	int64_t cpu_ns;
-	int64_t run_delay_ns; // -1: not known
+	int64_t run_delay_ns; // -1: unknown
 	int64_t voluntary;
 	int64_t involuntary;
 	int64_t minor_faults;
@@ -60,7 +60,7 @@ static int64_t at_most(int64_t value, int64_t limit)
 	return value < limit ? value : limit;
 }
 
-// The second number of "cpu_ns run_delay_ns timeslices"; -1 if it cannot be had.
+// The second number of "cpu_ns run_delay_ns timeslices"; -1 if it is not available.
 static int64_t read_run_delay_ns(int fd)
 {
 	char text[96];
@@ -105,9 +105,8 @@ tac_result tac_deadline_create(const tac_deadline_def *def, tac_deadline **out_d
 	if (def->compute_budget_ns <= 0 || def->records == 0 || (def->records & (def->records - 1)) != 0 ||
 	    def->evidence_every == 0) {
 		tac_log(TAC_LOG_ERROR,
-			"deadline: expected a positive budget, a power of two of records and a sample every "
-			"1 or "
-			"more ticks, found %lld ns, %u and %u",
+			"deadline: expected a positive budget, a power of two of records "
+			"and a sample every 1 or more ticks, found %lld ns, %u and %u",
 			(long long)def->compute_budget_ns, def->records, def->evidence_every);
 		return TAC_ERROR_ARGUMENT;
 	}
@@ -146,9 +145,8 @@ tac_result tac_deadline_attach(tac_deadline *deadline)
 	if (now.run_delay_ns >= 0)
 		return TAC_OK;
 	tac_log(TAC_LOG_WARNING,
-		"deadline: expected run_delay in /proc/thread-self/schedstat, found %s; late wakes cannot be "
-		"told "
-		"from stolen time",
+		"deadline: expected run_delay in /proc/thread-self/schedstat, found %s; "
+		"late wakes cannot be distinguished from stolen time",
 		deadline->schedstat_fd < 0 ? strerror(errno) : "none");
 	return TAC_PARTIAL;
 }
@@ -163,10 +161,10 @@ void tac_deadline_detach(tac_deadline *deadline)
 static tac_evidence gather(const tac_deadline *deadline, const sample *now)
 {
 	const sample *begin = &deadline->begin;
-	bool known = begin->run_delay_ns >= 0 && now->run_delay_ns >= 0;
+	bool has_run_delay = begin->run_delay_ns >= 0 && now->run_delay_ns >= 0;
 	return (tac_evidence){
 		.cpu_ns = now->cpu_ns - begin->cpu_ns,
-		.run_delay_ns = known ? now->run_delay_ns - begin->run_delay_ns : -1,
+		.run_delay_ns = has_run_delay ? now->run_delay_ns - begin->run_delay_ns : -1,
 		.others_ns = deadline->window_others_ns,
 		.voluntary =
 			(uint32_t)at_least_zero(now->voluntary - begin->voluntary - deadline->window_waits),
@@ -177,7 +175,7 @@ static tac_evidence gather(const tac_deadline *deadline, const sample *now)
 	};
 }
 
-// Long ticks blur the picture sooner, and for them a sample is cheap.
+// Long ticks add more uncertainty, and for them a sample is relatively cheap.
 static bool window_is_over(const tac_deadline *deadline)
 {
 	return deadline->window_ticks >= deadline->def.evidence_every ||
@@ -243,7 +241,7 @@ static tac_cause classify_wake(const tac_tick *tick)
 	const tac_evidence *evidence = &tick->evidence;
 	if (evidence->run_delay_ns < 0)
 		return TAC_CAUSE_UNDECIDED;
-	bool in_spin = tick->fired_ns <= tick->planned_ns; // the timer was in time; the spin was interrupted
+	bool in_spin = tick->fired_ns <= tick->planned_ns; // the timer was on time, the spin was interrupted
 	int64_t lost_ns = tick->wake_ns - (in_spin ? tick->planned_ns : tick->timer_ns);
 	bounds delay = run_delay(evidence);
 	if (delay.low > lost_ns / 2)

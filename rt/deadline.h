@@ -1,17 +1,17 @@
 // Deadline: the account of every tick, kept on the real-time thread. A tick on time costs a few additions and
-// a copy into the ring. A late one also costs three system calls that ask the kernel what happened to the
-// thread, and gets a cause:
+// a copy into the ring. A late one also costs three system calls that read what the kernel recorded of the
+// thread, and gets a cause.
 //
 // Time is lost before the tick begins (the wake) or inside it (the compute); the larger loss is examined, and
 // the cause is what more than half of it went to. Inside a tick the first `compute_budget_ns` are no loss.
-//   not runnable, neither CPU time nor run_delay -> stolen, or stopped if the thread slept once too often
+//   not runnable, neither CPU time nor run_delay -> stolen, or stopped if there was an extra voluntary switch
 //   runnable but not running (run_delay)         -> late wake, preempted
 //   waiting for memory                           -> page fault
-//   on the CPU, or asleep by its own wish        -> long compute, device I/O; with the phase
-// Evidence is a difference between samples. To keep its cost down a sample is taken every `evidence_every`
-// ticks, or sooner where ticks are long; the on-time ticks since the last one blur the picture by a known
-// amount (tac_evidence.others_ns, never above the compute budget).
-// Where the cause depends on that amount, or where no single loss explains the lateness, it is undecided.
+//   on the CPU, or asleep voluntarily            -> long compute, device I/O; with the phase
+// Evidence is a difference between samples. To limit its cost a sample is taken every `evidence_every` ticks,
+// or sooner where ticks are long. The on-time ticks since the last sample add a known uncertainty
+// (tac_evidence.others_ns, never above the compute budget). Where the cause depends on it, or where no single
+// loss explains the lateness, the cause is undecided.
 #ifndef TAC_RT_DEADLINE_H
 #define TAC_RT_DEADLINE_H
 
@@ -30,7 +30,7 @@ typedef struct tac_deadline tac_deadline;
 typedef struct tac_deadline_def {
 	int64_t compute_budget_ns; // compute beyond this counts as lost time
 	uint32_t records;          // capacity of the ring to the slow thread, a power of two
-	uint32_t evidence_every;   // ticks from sample to sample; 1: exact, for about 2 µs of slack a tick
+	uint32_t evidence_every;   // ticks from sample to sample; 1: exact, at about 2 µs of slack a tick
 } tac_deadline_def;
 
 // Since create. All records are either read or lost: ticks = read + lost + still in the ring.
@@ -52,8 +52,8 @@ tac_result tac_deadline_create(const tac_deadline_def *def, tac_deadline **out_d
 // Thread: setup, when neither the loop nor the reader runs.
 void tac_deadline_destroy(tac_deadline **deadline);
 
-// Begins the account of the calling thread; tac_loop_run does it. TAC_PARTIAL with a log line where the
-// kernel does not tell run_delay: causes that need it are then undecided.
+// Begins the account of the calling thread; tac_loop_run does it. TAC_PARTIAL with a log line if the kernel
+// does not report run_delay: causes that need it are then undecided.
 // Thread: setup, on the real-time thread.
 tac_result tac_deadline_attach(tac_deadline *deadline);
 
@@ -72,8 +72,8 @@ bool tac_deadline_read(tac_deadline *deadline, tac_tick *out_tick);
 // Thread: any.
 tac_deadline_totals tac_deadline_read_totals(const tac_deadline *deadline);
 
-// The cause of a late tick from its times and evidence alone, and in `out_phase` the longest phase if the
-// loss was inside the tick. TAC_CAUSE_NONE for a tick on time. Thread: RT.
+// The cause of a late tick, from its times and evidence alone. *out_phase is the longest phase if the loss
+// was inside the tick. TAC_CAUSE_NONE for a tick on time. Thread: RT.
 tac_cause tac_deadline_classify(const tac_tick *tick, int64_t compute_budget_ns, tac_phase *out_phase);
 
 #ifdef __cplusplus

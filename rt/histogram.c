@@ -46,8 +46,8 @@ int64_t tac_histogram_percentile(const tac_histogram *histogram, double percent)
 	TAC_ASSERT(percent >= 0.0 && percent <= 100.0);
 	if (percent == 0.0 || histogram->count == 0)
 		return histogram->min_ns;
-	// Three roundings (the decimal, the product, the quotient) can lift a whole number above itself, and
-	// the ceiling would then name the next value.
+	// Three roundings (the decimal, the product, the quotient) can push a whole number above itself, and
+	// the ceiling would then select the next value.
 	const double rank = percent * (double)histogram->count / 100.0 * (1.0 - 4.0 * DBL_EPSILON);
 	uint64_t seen = histogram->below;
 	if ((double)seen >= rank && seen > 0)
@@ -98,8 +98,7 @@ static void add_missing(tac_histogram *out, int64_t value_ns, int64_t interval_n
 	int64_t missing_ns = value_ns - interval_ns;
 	while (missing_ns >= interval_ns) {
 		const uint32_t index = tac_histogram_index(missing_ns);
-		// This does not reach below one interval: a bucket that one interval falls into is narrower
-		// than it.
+		// This does not reach below one interval: the bucket of one interval is narrower than it.
 		const int64_t steps = (missing_ns - bucket_low_ns(index)) / interval_ns + 1;
 		const int64_t last_ns = missing_ns - (steps - 1) * interval_ns;
 		// missing … last is an arithmetic series, and (first + last) * length is even in every one.

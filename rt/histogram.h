@@ -1,11 +1,11 @@
 // Histogram: how often a time in nanoseconds occurred, in fixed memory. Buckets are log-linear, as in Gil
 // Tene's HdrHistogram: one per nanosecond below 256 ns, then 128 to each doubling, so that a bucket is at
 // most 1/128 (0.8 %) of the values in it wide. The range ends at 2^34 - 1 ns (17.2 s). Values outside are
-// counted apart, and minimum, maximum, sum and count are exact whatever the value. A zeroed struct is an
-// empty histogram.
+// counted separately. Minimum, maximum, sum and count are exact for all values. A zeroed struct is an empty
+// histogram.
 //
 // One thread records and reads; nothing in it is atomic. In the runtime that is the slow thread, which gets
-// the ticks through the ring, but recording is fit for the real-time thread too.
+// the ticks through the ring, but the real-time thread may record as well.
 #ifndef TAC_RT_HISTOGRAM_H
 #define TAC_RT_HISTOGRAM_H
 
@@ -24,10 +24,10 @@ extern "C" {
 // 128 bits, because a few values near INT64_MAX would overflow 64.
 __extension__ typedef __int128 tac_histogram_sum;
 
-// 28 KiB. The fields may be read; tac_histogram_record and its kin write them.
+// 28 KiB. The fields may be read; only the functions below write them.
 typedef struct tac_histogram {
 	tac_histogram_sum sum_ns;
-	uint64_t count; // of everything recorded, in range or not
+	uint64_t count; // of all values, in range or not
 	uint64_t below; // values < 0, such as an early wake
 	uint64_t above; // values > TAC_HISTOGRAM_MAX_NS
 	int64_t min_ns; // 0 while count is 0, as is max_ns
@@ -48,7 +48,7 @@ static inline uint32_t tac_histogram_index(int64_t value_ns)
 }
 
 // Counts one value; any value is allowed.
-// Thread: RT (bounded, a few nanoseconds, no memory but the struct's own).
+// Thread: RT (a few nanoseconds, bounded; touches only the struct).
 static inline void tac_histogram_record(tac_histogram *histogram, int64_t value_ns)
 {
 	if ((uint64_t)value_ns <= (uint64_t)TAC_HISTOGRAM_MAX_NS)
@@ -74,10 +74,10 @@ void tac_histogram_reset(tac_histogram *histogram);
 void tac_histogram_merge(tac_histogram *into, const tac_histogram *from);
 
 // A value that at least `percent` % of the recorded values do not exceed: the upper end of the bucket that
-// holds the ceil(percent/100 * count)-th smallest value, and not more than the maximum. So it is never below
-// that value and at most 1/128 above it. 0 gives the exact minimum, 100 the exact maximum. Where that value
-// is outside the range, -1 stands for the values below it and the exact maximum for those above. 0 for an
-// empty histogram. `percent` must be in [0, 100]; it counts as the decimal it was written as (99.9 of 1000
+// holds the ceil(percent/100 * count)-th smallest value, or the maximum if that is lower. So it is never
+// below that value and at most 1/128 above it. 0 gives the exact minimum, 100 the exact maximum. Where that
+// value is outside the range, -1 represents the values below it and the exact maximum for those above. 0 for
+// an empty histogram. `percent` must be in [0, 100]; it counts as the decimal it was written as (99.9 of 1000
 // values is the 999th).
 // Thread: any.
 int64_t tac_histogram_percentile(const tac_histogram *histogram, double percent);
@@ -86,23 +86,22 @@ int64_t tac_histogram_percentile(const tac_histogram *histogram, double percent)
 // Thread: any.
 double tac_histogram_mean(const tac_histogram *histogram);
 
-// How many values are at or below `value_ns`, where all of its bucket counts as at or below; so values up to
-// 1/128 above it may be in. Exact below 256 ns and from the maximum on.
+// The number of values at or below `value_ns`. All of its bucket counts, so values up to 1/128 above it may
+// be included. Exact below 256 ns and from the maximum on.
 // Thread: any.
 uint64_t tac_histogram_count_to(const tac_histogram *histogram, int64_t value_ns);
 
-// Bucket `index` in [0, TAC_HISTOGRAM_BUCKETS): the least and the greatest value it holds, and how many it
-// has. Buckets follow each other without gaps. The values outside the range are in `below` and `above` alone.
+// Bucket `index` in [0, TAC_HISTOGRAM_BUCKETS): the least and the greatest value it holds, and its count.
+// Buckets are contiguous. Values outside the range are in `below` and `above` alone.
 // Thread: any.
 void tac_histogram_bucket(const tac_histogram *histogram, uint32_t index, int64_t *out_low_ns,
 			  int64_t *out_high_ns, uint64_t *out_count);
 
-// What a steady observer would have seen, where the recorded activity was to happen every `interval_ns` (> 0)
-// and a long value kept later ones from being recorded ("coordinated omission"): each value v also counts as
-// v - interval, v - 2 interval, … down to one interval. Values are taken at the upper end of their bucket,
-// the exact maximum where that is lower; those above the range at the range's end. `out` must be another
-// histogram. It takes at most one step for each pair of buckets (every bucket filled: 12 ms at 1 ms, 150 ms
-// at 1 ns).
+// Corrects for coordinated omission, where an activity should have happened every `interval_ns` (> 0) and a
+// long value kept later ones from being recorded: each value v also counts as v - interval, v - 2 interval, …
+// down to one interval. Values are taken at the upper end of their bucket, the exact maximum where that is
+// lower; those above the range at the range's end. `out` must be another histogram. It takes at most one step
+// for each pair of buckets (every bucket filled: 12 ms at 1 ms, 150 ms at 1 ns).
 // Thread: any but RT.
 void tac_histogram_corrected(const tac_histogram *histogram, int64_t interval_ns, tac_histogram *out);
 

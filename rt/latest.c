@@ -104,8 +104,8 @@ void tac_latest_write(tac_latest *latest, const void *payload)
 
 const void *tac_latest_read(tac_latest *latest, bool *out_fresh)
 {
-	// Relaxed: only a hint whether the exchange is worth it. The exchange orders, and it finds FRESH
-	// still set, because only this thread clears it.
+	// Relaxed: only a hint whether the exchange is worth it. The exchange gives the ordering, and it
+	// finds FRESH still set, because only this thread clears it.
 	bool fresh = (atomic_load_explicit(&latest->middle, memory_order_relaxed) & FRESH) != 0;
 	if (fresh) {
 		// Acquire, paired with the release in publish: without it the payload may be read before the

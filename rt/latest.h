@@ -1,9 +1,9 @@
-// Latest: the newest value of a changing thing, from one writer thread to one reader thread; a value nobody
-// fetched in time is replaced. Triple buffer: the writer owns one slot, the reader owns one, the third lies
-// in the middle, and each side swaps its own slot with the middle one by a single atomic exchange. Both sides
-// are wait-free: no loop, no lock, a fixed number of steps, and neither ever sees the other's slot. (A
+// Latest: the newest value of a changing quantity, from one writer thread to one reader thread; a value that
+// was not read in time is replaced. Triple buffer: the writer owns one slot, the reader owns one, the third
+// lies in the middle, and each side swaps its own slot with the middle one by a single atomic exchange. Both
+// sides are wait-free: no loop, no lock, a fixed number of steps, and neither ever sees the other's slot. (A
 // seqlock would make the reader retry, and its plain payload is a data race in C11.) tests/models/latest.pml
-// is its model.
+// is a Spin model of it.
 #ifndef TAC_RT_LATEST_H
 #define TAC_RT_LATEST_H
 
@@ -22,17 +22,17 @@ extern "C" {
 
 typedef struct tac_latest tac_latest;
 
-// How much memory tac_latest_init needs. `payload_bytes`: above 0, of any size.
+// The memory that tac_latest_init needs, bytes. `payload_bytes`: above 0.
 // Thread: any.
 size_t tac_latest_bytes(size_t payload_bytes);
 
 // Makes an empty buffer in `memory`, which is aligned to TAC_LATEST_ALIGN, holds at least tac_latest_bytes(),
-// and stays the caller's: there is nothing to finish, and it may go once both threads have stopped using it.
-// The slots start as zeros.
+// and stays the caller's. No fini is needed; the memory may be released once both threads have stopped using
+// it. The slots start as zeros.
 // Thread: setup.
 tac_latest *tac_latest_init(void *memory, size_t memory_bytes, size_t payload_bytes);
 
-// The same on the heap. TAC_ERROR_MEMORY, and *out_latest NULL, when there is none.
+// The same on the heap. TAC_ERROR_MEMORY with a log line, and *out_latest NULL, if there is no memory.
 // Thread: setup.
 tac_result tac_latest_create(size_t payload_bytes, tac_latest **out_latest);
 
@@ -41,8 +41,8 @@ tac_result tac_latest_create(size_t payload_bytes, tac_latest **out_latest);
 // Thread: setup.
 void tac_latest_destroy(tac_latest **latest);
 
-// The writer's slot, aligned to TAC_LATEST_ALIGN, to be filled in place until tac_latest_publish. It holds
-// some earlier payload, not always the last one: write all of it. The same slot is returned until it is
+// The writer's slot, aligned to TAC_LATEST_ALIGN, to be filled in place before tac_latest_publish. It holds
+// an earlier payload, not always the last one: write all of it. The same slot is returned until it is
 // published.
 // Thread: RT, the writer only.
 void *tac_latest_begin(tac_latest *latest);
@@ -57,7 +57,7 @@ void tac_latest_publish(tac_latest *latest);
 void tac_latest_write(tac_latest *latest, const void *payload);
 
 // The newest payload, complete, never older than the one before it; valid and unchanged until the next read.
-// NULL before the first publish. *out_fresh (may be NULL): whether it is another one than at the last read.
+// NULL before the first publish. *out_fresh (may be NULL): whether it was published since the last read.
 // Thread: RT, the reader only.
 const void *tac_latest_read(tac_latest *latest, bool *out_fresh);
 

@@ -3,12 +3,13 @@
 #include "base/log.h"
 #include "rt/clock.h"
 #include "rt/probe.h"
+#include "rt/release.h"
 
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-// Flags and counters are relaxed throughout: each stands for itself and guards no other data.
+// Flags and counters are relaxed throughout: each is independent and guards no other data.
 struct tac_loop {
 	tac_loop_def def;
 	atomic_bool stop;
@@ -20,8 +21,15 @@ static atomic_bool signalled;
 
 static void on_signal(int signal)
 {
+	const bool again = atomic_exchange_explicit(&signalled, true, memory_order_relaxed);
+	if (again && signal != SIGHUP) // a terminal that closes can send more than one SIGHUP
+		tac_release_and_raise(signal);
+}
+
+// An empty handler rather than SIG_IGN, which programs started later would inherit.
+static void on_pipe(int signal)
+{
 	(void)signal;
-	atomic_store_explicit(&signalled, true, memory_order_relaxed);
 }
 
 tac_loop_def tac_loop_def_default(void)
@@ -89,7 +97,7 @@ static int64_t spin_until(int64_t time_ns)
 	return now_ns;
 }
 
-// Periods that lie wholly behind when a tick planned at `planned_ns` ends at `end_ns`: the next one is the
+// Whole periods that have passed when a tick planned at `planned_ns` ends at `end_ns`: the next tick is the
 // first that is still ahead.
 static uint32_t periods_skipped(int64_t planned_ns, int64_t end_ns, int64_t period_ns)
 {
@@ -148,11 +156,18 @@ void tac_loop_stop(tac_loop *loop)
 
 void tac_loop_stop_on_signals(void)
 {
-	// SA_RESETHAND: if the first signal did not help, the second one ends the process.
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
-	sigemptyset(&action.sa_mask);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	static const int stops[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+	sigfillset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof stops / sizeof stops[0]; i++) {
+		struct sigaction before;
+		sigaction(stops[i], NULL, &before);
+		if (before.sa_handler != SIG_IGN || stops[i] == SIGINT || stops[i] == SIGTERM)
+			sigaction(stops[i], &action, NULL);
+	}
+	struct sigaction pipe = {.sa_handler = on_pipe, .sa_flags = SA_RESTART};
+	sigemptyset(&pipe.sa_mask);
+	sigaction(SIGPIPE, &pipe, NULL);
 }
 
 bool tac_loop_signalled(void)

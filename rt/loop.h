@@ -25,12 +25,11 @@ typedef struct tac_loop tac_loop;
 
 typedef struct tac_loop_def {
 	int64_t period_ns; // TAC_LOOP_PERIOD_MIN_NS … TAC_LOOP_PERIOD_MAX_NS
-	int64_t spin_ns;   // 0 … half of the period; 0 sleeps all the way
-	int64_t first_ns;  // when the first tick is planned, so that loops can share a grid; 0: a period from
-			   // run
-	int64_t periods;   // stop after so many; 0: only when told to
+	int64_t spin_ns;   // 0 … half of the period; 0: no spin
+	int64_t first_ns;  // planned time of the first tick, so that loops can share a grid; 0: run + period
+	int64_t periods;   // stop after this many; 0: run until stopped
 	tac_timer_kind timer;
-	tac_deadline *deadline; // the account of the ticks; NULL: none is kept
+	tac_deadline *deadline; // keeps the account of the ticks; NULL: none
 } tac_loop_def;
 
 // One tick. `tick` has its index and times so far; tac_tick_phase_end marks the phases in it.
@@ -47,17 +46,19 @@ tac_result tac_loop_create(const tac_loop_def *def, tac_loop **out_loop);
 // Thread: setup, when the loop does not run.
 void tac_loop_destroy(tac_loop **loop);
 
-// Runs until stopped or through all its periods, then TAC_OK; TAC_ERROR_SYSTEM where the timer cannot be had,
-// before the first tick. Call tac_thread_enter first.
+// Runs until stopped or through all its periods, then returns TAC_OK; TAC_ERROR_SYSTEM, before the first
+// tick, if the timer cannot be created. Call tac_thread_enter first.
 // Thread: the one that is to become real-time. `fn` runs on it.
 tac_result tac_loop_run(tac_loop *loop, tac_loop_fn fn, void *user);
 
-// Makes tac_loop_run return before its next tick, also if it has not begun yet. Once stopped, a loop stays
-// so. Thread: any, RT and signal handlers included.
+// Makes tac_loop_run return before its next tick, also if it has not begun yet. A stopped loop cannot be
+// restarted. Thread: any, RT and signal handlers included.
 void tac_loop_stop(tac_loop *loop);
 
-// From now on the first SIGINT or SIGTERM stops every loop of the process, those made later included; a
-// second one ends the process as it would without this call.
+// From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT stop every loop of the process, including those made later;
+// an ignored SIGHUP or SIGQUIT stays ignored (nohup). If the process has not ended when a further SIGINT,
+// SIGTERM or SIGQUIT arrives, that one ends it after tac_release_now, with the exit status of the signal.
+// SIGPIPE no longer ends the process: writing to a closed pipe fails with EPIPE.
 // Thread: setup.
 void tac_loop_stop_on_signals(void);
 
@@ -67,7 +68,7 @@ bool tac_loop_signalled(void);
 // Ticks begun so far: the heartbeat for a watchdog. Thread: any.
 uint64_t tac_loop_beats(const tac_loop *loop);
 
-// Whether it is between its first and its last tick. Thread: any.
+// Whether the loop is between its first and its last tick. Thread: any.
 bool tac_loop_running(const tac_loop *loop);
 
 // As given at set-up. Thread: any.

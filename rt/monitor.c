@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// How often the thread looks into the ring: 4096 records of a 10 kHz loop last 40 times as long.
+// How often the thread reads the ring. 4096 records of a 10 kHz loop last 40 times as long.
 #define POLL_NS (10 * TAC_NS_PER_MS)
 
 #define LOG_HEADER                                                                                           \
@@ -95,14 +95,14 @@ static void count(tac_monitor_stats *stats, const tac_tick *tick)
 	}
 }
 
-static void empty_ring(tac_monitor *monitor)
+static void drain_ring(tac_monitor *monitor)
 {
 	tac_tick tick;
 	while (tac_deadline_read(monitor->def.deadline, &tick)) {
 		pthread_mutex_lock(&monitor->mutex);
 		count(&monitor->stats, &tick);
 		pthread_mutex_unlock(&monitor->mutex);
-		// Not under the mutex: a file may block, and whoever reads the figures must not.
+		// Not under the mutex: a file may block, and a reader of the statistics must not.
 		if (monitor->log_fd >= 0 && tac_tick_missed(&tick))
 			log_miss(monitor, &tick);
 		if (monitor->def.trace)
@@ -120,10 +120,10 @@ static void *monitor_thread(void *user)
 	if (monitor->log_fd >= 0)
 		write_log(monitor, LOG_HEADER);
 	while (!atomic_load(&monitor->stop)) {
-		empty_ring(monitor);
+		drain_ring(monitor);
 		tac_clock_sleep_until_ns(tac_clock_now_ns() + POLL_NS);
 	}
-	empty_ring(monitor);
+	drain_ring(monitor);
 	return NULL;
 }
 
@@ -190,7 +190,7 @@ void tac_monitor_read(tac_monitor *monitor, tac_monitor_stats *out_stats)
 
 void tac_monitor_drain(tac_monitor *monitor)
 {
-	// The pass under way may have begun before the call; the one after it did not.
+	// The current pass may have begun before the call; the one after it did not.
 	uint64_t enough = atomic_load(&monitor->rounds) + 2;
 	while (atomic_load(&monitor->rounds) < enough)
 		tac_clock_sleep_until_ns(tac_clock_now_ns() + POLL_NS / 4);

@@ -21,10 +21,11 @@ typedef struct tac_monitor tac_monitor;
 
 typedef struct tac_monitor_def {
 	tac_deadline *deadline;
-	// CSV, a line for each miss; created or truncated. The text stays until destroy. NULL: none.
+	// CSV, a line for each miss; created or truncated. The string must stay valid until destroy. NULL:
+	// none.
 	const char *log_path;
-	tac_trace *trace; // given every tick; stays the caller's; NULL: none
-	// Called with every tick on the monitor's thread; may block, as the trace may. NULL: not.
+	tac_trace *trace; // receives every tick; stays the caller's; NULL: none
+	// Called with every tick on the monitor's thread; may block, as the trace may. NULL: none.
 	void (*on_tick)(void *user, const tac_tick *tick);
 	void *user;
 } tac_monitor_def;
@@ -34,16 +35,17 @@ typedef struct tac_monitor_stats {
 	int64_t records;                          // read so far
 	int64_t misses_by_cause[TAC_CAUSE_COUNT]; // of the records read
 	int64_t log_unwritten;                    // misses that did not get into the log file
-	int log_error;                            // errno of the first such
+	int log_error;                            // errno of the first of them
 	int worst_count;
 	tac_tick worst[TAC_MONITOR_WORST]; // by lateness, worst first
-	tac_histogram timer;               // fired_ns - timer_ns: what the kernel's timer and scheduler added
-	tac_histogram wake;                // wake_ns - planned_ns: what the tick felt of it after the spin
+	tac_histogram timer;               // fired_ns - timer_ns: delay of the kernel's timer and scheduler
+	tac_histogram wake;                // wake_ns - planned_ns: what is left of it after the spin
 	tac_histogram compute;             // end_ns - wake_ns
 	tac_histogram phases[TAC_PHASE_COUNT];
 } tac_monitor_stats;
 
-// Opens the log and starts the thread. TAC_ERROR_IO with a log line where the log cannot be opened.
+// Opens the log and starts the thread. TAC_ERROR_IO, TAC_ERROR_SYSTEM or TAC_ERROR_MEMORY with a log line if
+// the log cannot be opened, the thread cannot be started or there is no memory.
 // Thread: setup.
 tac_result tac_monitor_create(const tac_monitor_def *def, tac_monitor **out_monitor);
 
@@ -51,7 +53,7 @@ tac_result tac_monitor_create(const tac_monitor_def *def, tac_monitor **out_moni
 // Thread: setup, after the loop has stopped.
 void tac_monitor_destroy(tac_monitor **monitor);
 
-// Copies the state so far (about 230 KiB). Returns also while the thread is blocked on its files.
+// Copies the present statistics (about 230 KiB). Does not wait for a thread that is blocked on its files.
 // Thread: any but RT.
 void tac_monitor_read(tac_monitor *monitor, tac_monitor_stats *out_stats);
 

@@ -1,7 +1,7 @@
-// Probes: static tracepoints (USDT) of the provider `tactus`, for perf, bpftrace and SystemTap. A probe that
-// nothing is attached to is one nop, and its place and arguments are a note in the ELF file; so they stay in
-// every build. They come from <sys/sdt.h> where it was found at configure time, else they are nothing.
-// docs/tracing.md has the command lines. The arguments must have no side effects.
+// Probes: static tracepoints (USDT) of the provider `tactus`, for perf, bpftrace and SystemTap. A probe
+// without an attached tracer is one nop, and its place and arguments are a note in the ELF file, so probes
+// stay in every build. They come from <sys/sdt.h> if it was found at configure time; otherwise they expand to
+// nothing. docs/tracing.md has the command lines. The arguments must have no side effects.
 #ifndef TAC_RT_PROBE_H
 #define TAC_RT_PROBE_H
 
@@ -11,19 +11,19 @@
 
 #include <sys/sdt.h>
 
-// The casts fix the size and sign that the notes give for each argument, whatever the caller passes.
+// The casts fix the size and sign that the notes give for each argument, independent of the caller's types.
 
 // A tick begins: its index, and the time it was planned for in ns.
 // Thread: RT.
 #define TAC_PROBE_TICK_START(index, planned_ns)                                                              \
 	DTRACE_PROBE2(tactus, tick_start, (int64_t)(index), (int64_t)(planned_ns))
 
-// A phase of it is done: index, tac_phase.
+// A phase of the tick is done: index, tac_phase.
 // Thread: RT.
 #define TAC_PROBE_PHASE_END(index, phase) DTRACE_PROBE2(tactus, phase_end, (int64_t)(index), (int32_t)(phase))
 
-// It ended late: index, tac_cause, the tac_phase of the cause, by how many ns. It is not named "miss", which
-// perf record reads as a cache event.
+// The tick ended late: index, tac_cause, the tac_phase of the cause, lateness in ns. It is not named "miss",
+// which perf record reads as a cache event.
 // Thread: RT.
 #define TAC_PROBE_MISS(index, cause, phase, late_ns)                                                         \
 	DTRACE_PROBE4(tactus, tick_miss, (int64_t)(index), (int32_t)(cause), (int32_t)(phase),               \

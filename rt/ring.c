@@ -10,7 +10,7 @@
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
 	       "the counters must be lock-free, or the ring is not wait-free");
 
-// A counter runs freely from 0 to 2^32 - 1 and on to 0; its low bits are the slot. The unsigned difference
+// The counters run freely and wrap from 2^32 - 1 to 0; their low bits are the slot. The unsigned difference
 // `pushed - popped` is the number of elements stored, across the wrap too, because capacity divides 2^32.
 struct tac_ring {
 	// Never written after init: both caches keep the line.

@@ -2,8 +2,8 @@
 // when full, counts the refusal, and never overwrites. Both sides are wait-free: no loop, no lock, a fixed
 // number of steps. Lamport's single-producer single-consumer queue ("Proving the Correctness of Multiprocess
 // Programs", 1977) with free-running counters, and on each side a private copy of the other side's counter,
-// so that the threads touch each other's cache line only when that copy says full or empty.
-// tests/models/ring.pml is its model.
+// so that the threads touch each other's cache line only when that copy indicates full or empty.
+// tests/models/ring.pml is a Spin model of it.
 #ifndef TAC_RT_RING_H
 #define TAC_RT_RING_H
 
@@ -25,18 +25,18 @@ extern "C" {
 
 typedef struct tac_ring tac_ring;
 
-// How much memory tac_ring_init needs. `capacity`: elements, a power of two up to TAC_RING_CAPACITY_MAX.
-// `element_bytes`: above 0, of any size; elements are packed without padding.
+// The memory that tac_ring_init needs, bytes. `capacity`: elements, a power of two up to
+// TAC_RING_CAPACITY_MAX. `element_bytes`: above 0; elements are packed without padding.
 // Thread: any.
 size_t tac_ring_bytes(uint32_t capacity, size_t element_bytes);
 
 // Makes an empty ring in `memory`, which is aligned to TAC_RING_ALIGN, holds at least tac_ring_bytes(), and
-// stays the caller's: there is nothing to finish, and it may go once both threads have stopped using the
-// ring. Touches all of it, so that the first round does not fault its pages in.
+// stays the caller's. No fini is needed; the memory may be released once both threads have stopped using the
+// ring. Touches all of it, so that the first round causes no page faults.
 // Thread: setup.
 tac_ring *tac_ring_init(void *memory, size_t memory_bytes, uint32_t capacity, size_t element_bytes);
 
-// The same on the heap. TAC_ERROR_MEMORY, and *out_ring NULL, when there is none.
+// The same on the heap. TAC_ERROR_MEMORY with a log line, and *out_ring NULL, if there is no memory.
 // Thread: setup.
 tac_result tac_ring_create(uint32_t capacity, size_t element_bytes, tac_ring **out_ring);
 
@@ -52,13 +52,13 @@ void tac_ring_rebase(tac_ring *ring, uint32_t index);
 // Thread: RT, the producer only.
 bool tac_ring_push(tac_ring *ring, const void *element);
 
-// Copies the oldest element to `out_element` and removes it. False: the ring was empty, `out_element` is as
-// it was.
+// Copies the oldest element to `out_element` and removes it. False: the ring was empty, and `out_element` is
+// unchanged.
 // Thread: RT, the consumer only.
 bool tac_ring_pop(tac_ring *ring, void *out_element);
 
-// Elements stored, 0 to capacity. Exact when neither side is running; to the consumer at least this many are
-// there to pop, to the producer at most this many are in the way.
+// Elements stored, 0 to capacity. Exact while neither side runs. The consumer can pop at least this many; the
+// producer finds at most this many stored.
 // Thread: any.
 uint32_t tac_ring_count(const tac_ring *ring);
 

@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -17,7 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The kernel's struct sched_attr, version 0. Its header cannot stand beside glibc's <sched.h>.
+// The kernel's struct sched_attr, version 0. Its header conflicts with glibc's <sched.h>.
 typedef struct sched_attributes {
 	uint32_t size;
 	uint32_t policy;
@@ -29,7 +30,9 @@ typedef struct sched_attributes {
 	uint64_t period_ns;
 } sched_attributes;
 
-// Each of these asks for one item and returns 0 or the errno of the refusal.
+#define STACK_MARGIN_BYTES ((size_t)16 * 1024) // for the frames of the functions below
+
+// Each of these requests one item and returns 0 or the errno of the refusal.
 
 static int set_policy(const tac_thread_def *def)
 {
@@ -72,22 +75,41 @@ static bool has_capability(unsigned capability)
 	return (data[capability / 32].effective >> (capability % 32)) & 1;
 }
 
-__attribute__((noinline)) static void touch_stack(void)
+// Bytes of stack below the caller's frame. SIZE_MAX if the C library cannot find out.
+static size_t stack_left(void)
 {
-	volatile char page_by_page[TAC_THREAD_STACK_BYTES];
-	for (size_t i = 0; i < sizeof page_by_page; i += 4096)
-		page_by_page[i] = 0;
+	pthread_attr_t attr;
+	void *lowest = NULL;
+	size_t size = 0;
+	if (pthread_getattr_np(pthread_self(), &attr) != 0)
+		return SIZE_MAX;
+	const bool known = pthread_attr_getstack(&attr, &lowest, &size) == 0;
+	pthread_attr_destroy(&attr);
+	const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	return known && here > (uintptr_t)lowest ? here - (uintptr_t)lowest : SIZE_MAX;
+}
+
+__attribute__((noinline)) static void touch_stack(size_t bytes)
+{
+	volatile char *page_by_page = __builtin_alloca(bytes);
+	for (size_t i = bytes; i > 4096; i -= 4096) // downwards, as the stack grows
+		page_by_page[i - 1] = 0;
 }
 
 static int lock_memory(void)
 {
-	touch_stack();
+	const size_t left = stack_left();
+	const bool enough = left >= TAC_THREAD_STACK_BYTES + STACK_MARGIN_BYTES;
+	if (enough || left > STACK_MARGIN_BYTES)
+		touch_stack(enough ? TAC_THREAD_STACK_BYTES : left - STACK_MARGIN_BYTES);
 	// Under a finite limit MCL_FUTURE would make later allocations fail. What is mapped now is enough for
 	// a loop that allocates nothing.
 	struct rlimit limit;
 	bool unlimited = has_capability(CAP_IPC_LOCK) ||
 			 (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY);
-	return mlockall(unlimited ? MCL_CURRENT | MCL_FUTURE : MCL_CURRENT) == 0 ? 0 : errno;
+	if (mlockall(unlimited ? MCL_CURRENT | MCL_FUTURE : MCL_CURRENT) != 0)
+		return errno;
+	return enough ? 0 : EOVERFLOW;
 }
 
 static int hold_cpu_awake(int *out_fd)
@@ -200,7 +222,7 @@ static void describe_asked(const tac_thread_def *def, tac_grant_item item, char 
 		if (def->cpu >= 0)
 			snprintf(out, size, "CPU %d alone", def->cpu);
 		else
-			snprintf(out, size, "a CPU of its own");
+			snprintf(out, size, "a dedicated CPU");
 		break;
 	case TAC_GRANT_MEMORY:
 		snprintf(out, size, "memory locked");
@@ -223,30 +245,29 @@ static const char *remedy(const tac_thread_report *report, tac_grant_item item)
 	switch (item) {
 	case TAC_GRANT_POLICY:
 		if (error == EBUSY)
-			return "the CPUs have no such bandwidth left: ask for less runtime, or end other "
-			       "deadline "
-			       "threads";
+			return "the CPUs have no such bandwidth left: ask for less runtime, "
+			       "or end other deadline threads";
 		if (def->policy == TAC_POLICY_DEADLINE)
-			return def->cpu >= 0
-				       ? "a deadline thread may not be pinned: ask for any CPU, or use a "
-					 "cpuset"
-				       : "run: sudo setcap cap_sys_nice=ep PROGRAM (limits.conf does not "
-					 "cover deadline threads)";
-		return "add '@realtime - rtprio 99' to /etc/security/limits.conf, join that group and log in "
-		       "again; or run: sudo setcap cap_sys_nice=ep PROGRAM";
+			return def->cpu >= 0 ? "a deadline thread may not be pinned: "
+					       "ask for any CPU, or use a cpuset"
+					     : "run: sudo setcap cap_sys_nice=ep PROGRAM "
+					       "(limits.conf does not cover deadline threads)";
+		return "add '@realtime - rtprio 99' to /etc/security/limits.conf, join that group "
+		       "and log in again; or run: sudo setcap cap_sys_nice=ep PROGRAM";
 	case TAC_GRANT_CPU:
 		return "expected a CPU that is online and in the process's cpuset: see "
 		       "/sys/devices/system/cpu/online and taskset -p PID";
 	case TAC_GRANT_MEMORY:
+		if (error == EOVERFLOW)
+			return "the memory is locked, but the thread's stack is smaller than 256 KiB: raise "
+			       "'ulimit -s', or create the thread with a larger stack";
 		return "add '@realtime - memlock unlimited' to /etc/security/limits.conf, join that group "
-		       "and "
-		       "log in again; or run: sudo setcap cap_ipc_lock=ep PROGRAM";
+		       "and log in again; or run: sudo setcap cap_ipc_lock=ep PROGRAM";
 	case TAC_GRANT_CPU_AWAKE:
-		return error == ENOENT
-			       ? "this kernel has no /dev/cpu_dma_latency: disable deep idle states in "
-				 "the firmware or with idle=poll"
-			       : "add a udev rule: KERNEL==\"cpu_dma_latency\", GROUP=\"realtime\", "
-				 "MODE=\"0660\"";
+		return error == ENOENT ? "this kernel has no /dev/cpu_dma_latency: "
+					 "disable deep idle states in the firmware or with idle=poll"
+				       : "add a udev rule: "
+					 "KERNEL==\"cpu_dma_latency\", GROUP=\"realtime\", MODE=\"0660\"";
 	case TAC_GRANT_DENORMALS:
 		return "this processor has no such mode known to Tactus";
 	case TAC_GRANT_COUNT:
@@ -270,17 +291,65 @@ void tac_thread_report_line(const tac_thread_report *report, tac_grant_item item
 	}
 }
 
+bool tac_thread_signal_stack(void *stack, size_t size)
+{
+	stack_t before;
+	const stack_t alternate = {.ss_sp = stack, .ss_size = size};
+	return sigaltstack(NULL, &before) == 0 && (before.ss_flags & SS_DISABLE) &&
+	       sigaltstack(&alternate, NULL) == 0;
+}
+
+typedef struct start {
+	void *(*body)(void *user);
+	void *user;
+} start;
+
+static void *start_body(void *user)
+{
+	const start s = *(start *)user;
+	free(user);
+	// At the far end of the stack from where it overflows.
+	char signal_stack[TAC_THREAD_SIGNAL_STACK_BYTES];
+	const bool set = tac_thread_signal_stack(signal_stack, sizeof signal_stack);
+	void *result = s.body(s.user);
+	if (set)
+		sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+	return result;
+}
+
+static int create_thread(pthread_t *out_thread, start *s)
+{
+	pthread_attr_t attr;
+	size_t stack_bytes = 0;
+	sigset_t blocked, before;
+	static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+	sigfillset(&blocked);
+	for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+		sigdelset(&blocked, faults[i]);
+	pthread_attr_init(&attr);
+	if (pthread_attr_getstacksize(&attr, &stack_bytes) == 0 && stack_bytes < TAC_THREAD_STACK_MIN_BYTES)
+		pthread_attr_setstacksize(&attr, TAC_THREAD_STACK_MIN_BYTES);
+	pthread_sigmask(SIG_SETMASK, &blocked, &before);
+	int error = pthread_create(out_thread, &attr, start_body, s);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return error;
+}
+
 tac_result tac_thread_start(pthread_t *out_thread, void *(*body)(void *user), void *user)
 {
-	sigset_t all, before;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int error = pthread_create(out_thread, NULL, body, user);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	start *s = malloc(sizeof *s);
+	if (!s) {
+		tac_log(TAC_LOG_ERROR, "thread: expected %zu bytes, found no memory", sizeof *s);
+		return TAC_ERROR_MEMORY;
+	}
+	*s = (start){body, user};
+	const int error = create_thread(out_thread, s);
 	if (error == 0)
 		return TAC_OK;
-	// With locked memory a thread's stack counts against the limit at once, so this can be EAGAIN.
-	tac_log(TAC_LOG_ERROR, "thread: expected a new thread, pthread_create said %s", strerror(error));
+	free(s);
+	// With locked memory the thread's stack counts against the limit at once, so this can be EAGAIN.
+	tac_log(TAC_LOG_ERROR, "thread: expected a new thread, found %s", strerror(error));
 	return TAC_ERROR_SYSTEM;
 }
 

@@ -30,7 +30,7 @@ int64_t tac_tick_phase_ns(const tac_tick *tick, tac_phase phase)
 const char *tac_phase_name(tac_phase phase)
 {
 	static const char *const names[] = {"device read", "sco",     "force",  "device write",
-					    "extras",      "publish", "outside"};
+					    "display",     "publish", "outside"};
 	return (unsigned)phase <= TAC_PHASE_COUNT ? names[phase] : "unknown phase";
 }
 

@@ -1,6 +1,6 @@
-// Tick: the record of one period of the loop. The real-time thread fills it with clock readings, the deadline
-// monitor adds evidence and a cause where the tick was late, and it leaves by value through the ring to the
-// slow thread, which makes histograms, logs and traces of it.
+// Tick: the record of one period of the loop. The real-time thread fills it with clock readings; the deadline
+// account adds evidence and a cause if the tick was late. It goes by value through the ring to the slow
+// thread, which makes histograms, logs and traces of it.
 #ifndef TAC_RT_TICK_H
 #define TAC_RT_TICK_H
 
@@ -11,23 +11,23 @@
 extern "C" {
 #endif
 
-// What a tick does, in this order (docs/architecture.md). A loop need not have all of them.
+// The phases of a tick, in this order (docs/architecture.md). A loop need not have all of them.
 typedef enum tac_phase {
 	TAC_PHASE_DEVICE_READ,
 	TAC_PHASE_SCO,
 	TAC_PHASE_FORCE,
 	TAC_PHASE_DEVICE_WRITE,
-	TAC_PHASE_EXTRAS, // what may be left out: it comes after the write
+	TAC_PHASE_DISPLAY, // queries for the display alone: after the write, skipped when time is short
 	TAC_PHASE_PUBLISH,
 	TAC_PHASE_COUNT,
 	TAC_PHASE_NONE = TAC_PHASE_COUNT, // outside the named phases
 } tac_phase;
 
-// Why a tick ended after its deadline. docs/realtime.md says what each means and what to do about it.
+// Why a tick ended after its deadline. docs/realtime.md explains each cause and its remedy.
 typedef enum tac_cause {
 	TAC_CAUSE_NONE,       // it was on time
 	TAC_CAUSE_LATE_WAKE,  // runnable, but the scheduler ran something else
-	TAC_CAUSE_STOLEN,     // wall time ran, neither CPU time nor run_delay did: hypervisor, SMI, firmware
+	TAC_CAUSE_STOLEN,     // wall time passed, but no CPU time and no run_delay: hypervisor, SMI, firmware
 	TAC_CAUSE_PREEMPTED,  // taken off the CPU in the middle of the tick
 	TAC_CAUSE_PAGE_FAULT, // memory that was not resident
 	TAC_CAUSE_LONG_COMPUTE, // the phase named in cause_phase took too long by itself
@@ -37,14 +37,14 @@ typedef enum tac_cause {
 	TAC_CAUSE_COUNT,
 } tac_cause;
 
-// What the kernel knows of the thread between two samples, as differences. A window of one tick is exact; a
-// longer one also holds the on-time ticks since the last sample, whose share is bounded by `others_ns`.
+// What the kernel recorded of the thread between two samples, as differences. A window of one tick is exact;
+// a longer one also includes the on-time ticks since the last sample, whose share is bounded by `others_ns`.
 typedef struct tac_evidence {
 	int64_t cpu_ns;       // CPU time of the thread
-	int64_t run_delay_ns; // runnable but waiting for a CPU (/proc/self/task/TID/schedstat); -1: not known
+	int64_t run_delay_ns; // runnable but waiting for a CPU (/proc/self/task/TID/schedstat); -1: unknown
 	int64_t others_ns;    // wall time for which the window's other ticks were awake or overdue
-	uint32_t voluntary;   // context switches the thread asked for, less the loop's own sleeps
-	uint32_t involuntary; // context switches it did not ask for
+	uint32_t voluntary;   // voluntary context switches, less the loop's own sleeps
+	uint32_t involuntary; // involuntary context switches
 	uint32_t minor_faults;
 	uint32_t major_faults;
 	uint32_t window_ticks; // 0: no evidence was taken
@@ -54,16 +54,16 @@ typedef struct tac_tick {
 	int64_t index;      // period number on the loop's grid; jumps where periods were skipped
 	int64_t planned_ns; // when it should have begun, on tac_clock_now_ns
 	int64_t timer_ns;   // when the timer should have fired: planned_ns less the spin tail
-	int64_t fired_ns;   // when the timer gave the thread back
+	int64_t fired_ns;   // when the timer woke the thread
 	int64_t wake_ns;    // when it began: after the timer and the spin
 	int64_t phase_end_ns[TAC_PHASE_COUNT]; // 0: the phase did not run
 	int64_t end_ns;                        // when the tick's work was done
-	int64_t deadline_ns;                   // when it had to be done
-	int64_t lost_records;                  // records the ring has refused before this one
+	int64_t deadline_ns;                   // when it was due
+	int64_t lost_records;                  // records that the ring refused before this one
 	tac_evidence evidence;                 // filled for late ticks
 	uint32_t skipped;                      // whole periods skipped because this tick was late
 	tac_cause cause;
-	tac_phase cause_phase; // the longest phase of a late tick; TAC_PHASE_NONE where it was not a phase
+	tac_phase cause_phase; // the longest phase of a late tick; TAC_PHASE_NONE: the loss was outside them
 } tac_tick;
 
 // Marks the end of `phase` with the clock's time, and fires the probe phase_end.
@@ -94,7 +94,7 @@ static inline bool tac_tick_missed(const tac_tick *tick)
 	return tick->end_ns > tick->deadline_ns;
 }
 
-// When `phase` began: at the end of the last phase before it that ran, else at the wake. Thread: RT.
+// When `phase` began: at the end of the last phase before it that ran, or at the wake. Thread: RT.
 int64_t tac_tick_phase_begin_ns(const tac_tick *tick, tac_phase phase);
 
 // How long `phase` took; 0 if it did not run. Thread: RT.

@@ -10,7 +10,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-// The signal of the thread's POSIX timer. Blocked, so it never runs a handler: sigwaitinfo takes it.
+// The signal of the thread's POSIX timer. It is blocked and consumed by sigwaitinfo, so it never runs a
+// handler.
 static int timer_signal(void)
 {
 	return SIGRTMIN + 1;
@@ -65,7 +66,7 @@ tac_result tac_timer_init(tac_timer *timer, tac_timer_kind kind, int64_t first_n
 		error = start_fd(timer, &grid);
 	if (error == 0)
 		return TAC_OK;
-	tac_log(TAC_LOG_ERROR, "timer: expected a %s timer, the kernel said %s", tac_timer_kind_name(kind),
+	tac_log(TAC_LOG_ERROR, "timer: expected a %s timer, found %s", tac_timer_kind_name(kind),
 		strerror(error));
 	return TAC_ERROR_SYSTEM;
 }
@@ -74,7 +75,7 @@ void tac_timer_fini(tac_timer *timer)
 {
 	if (timer->kind == TAC_TIMER_SIGNAL) {
 		timer_delete(timer->signal_timer);
-		// An expiry may still be queued; left there, the next timer would find it.
+		// An expiry may still be queued; left there, it would wake the next timer early.
 		sigset_t set = timer_signal_set();
 		const struct timespec no_time = {0};
 		while (sigtimedwait(&set, NULL, &no_time) > 0) {
@@ -91,16 +92,16 @@ static void wait_once(const tac_timer *timer, int64_t until_ns)
 		sigwaitinfo(&set, NULL);
 	} else if (timer->kind == TAC_TIMER_FD) {
 		uint64_t expiries;
-		ssize_t got = read(timer->fd, &expiries, sizeof expiries);
-		(void)got; // interrupted or not, the clock decides
+		ssize_t length = read(timer->fd, &expiries, sizeof expiries);
+		(void)length; // interrupted or not, the caller checks the clock
 	} else {
 		const struct timespec until = tac_clock_timespec(until_ns);
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 	}
 }
 
-// Whether a point of the grid has passed since the last wait: its expiry is pending, and a wait will take it
-// without going to sleep.
+// Whether a point of the grid has passed since the last wait: its expiry is pending, and a wait consumes it
+// without sleeping.
 static bool expiry_is_pending(const tac_timer *timer, int64_t now_ns, int64_t until_ns)
 {
 	if (timer->kind == TAC_TIMER_NANOSLEEP)

@@ -1,13 +1,12 @@
-// Timer: three ways of the kernel to wake a thread on a periodic grid of absolute times, behind one call, so
-// that they can be profiled against each other: clock_nanosleep, a POSIX timer whose signal is aimed at the
-// thread (timer_create with SIGEV_THREAD_ID), and timerfd.
+// Timer: three kernel mechanisms that wake a thread on a periodic grid of absolute times, behind one call, so
+// that they can be compared: clock_nanosleep, a POSIX timer whose signal is aimed at the thread (timer_create
+// with SIGEV_THREAD_ID), and timerfd.
 #ifndef TAC_RT_TIMER_H
 #define TAC_RT_TIMER_H
 
 #include "base/result.h"
 
 #include <stdint.h>
-#include <time.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,10 +20,10 @@ typedef enum tac_timer_kind {
 
 typedef struct tac_timer {
 	tac_timer_kind kind;
-	timer_t signal_timer;
+	void *signal_timer; // a timer_t, which <time.h> declares only with POSIX extensions
 	int fd;
 	int64_t period_ns;
-	int64_t taken_ns; // expiries up to here have been taken from the kernel
+	int64_t taken_ns; // expiries up to this time have been consumed
 } tac_timer;
 
 // Starts the grid first_ns, first_ns + period_ns, … on tac_clock_now_ns for the calling thread. On failure
@@ -36,8 +35,8 @@ tac_result tac_timer_init(tac_timer *timer, tac_timer_kind kind, int64_t first_n
 void tac_timer_fini(tac_timer *timer);
 
 // Blocks until `until_ns`, which lies on the grid; returns at once if it has passed. Returns how often the
-// thread went to sleep for it: an expiry left over from a stall is taken without sleep and does not count.
-// Signals do not cut it short.
+// thread slept: an expiry left over from a stall is consumed without sleep and does not count. Signals do not
+// cut it short.
 // Thread: RT.
 uint32_t tac_timer_wait(tac_timer *timer, int64_t until_ns);
 

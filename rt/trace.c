@@ -18,8 +18,8 @@
 #include "rt/clock.h"
 
 #define BUFFER_SIZE ((size_t)64 * 1024)
-#define EVENT_SIZE                                                                                           \
-	((size_t)2048) // the longest event: a name of NAME_SIZE and 100 bytes, or a miss (some 700)
+// Above the longest event: a name of ESCAPED_SIZE and 100 bytes, or a miss (some 700 bytes).
+#define EVENT_SIZE   ((size_t)2048)
 #define NAME_SIZE    ((size_t)255)
 #define ESCAPED_SIZE (6 * NAME_SIZE + 1) // \u0000 for each byte
 
@@ -104,8 +104,8 @@ static void escape(const char *name, char out[ESCAPED_SIZE])
 	*out = '\0';
 }
 
-// write(2), with a reader that went away as EPIPE alone: the signal would end a process that only lost its
-// trace.
+// write(2), where a reader that closed its end gives EPIPE without SIGPIPE: the signal would end a process
+// that only lost its trace.
 static ssize_t write_without_sigpipe(int fd, const char *data, size_t size)
 {
 	sigset_t sigpipe, pending, before;
@@ -141,13 +141,13 @@ static void flush(tac_trace *trace)
 		else if (written == 0 || errno != EINTR)
 			trace->summary.error = written == 0 ? EIO : errno;
 	}
-	// An event ends with its line.
+	// An event is one line.
 	trace->summary.events_written += count_lines(trace->buffer, done);
 	trace->summary.events_lost += count_lines(trace->buffer + done, trace->used - done);
 	trace->used = 0;
 }
 
-// Adds one event: `format` gives all of its line but the newline.
+// Adds one event; `format` is its line without the newline.
 __attribute__((format(printf, 2, 3))) static void add(tac_trace *trace, const char *format, ...)
 {
 	if (trace->used + EVENT_SIZE > BUFFER_SIZE)
@@ -235,7 +235,7 @@ static int64_t instant_ns(tac_trace *trace, int64_t at_ns)
 	return trace->miss_ns;
 }
 
-// Where the tick should have been done.
+// An instant at the tick's deadline.
 static void add_miss(tac_trace *trace, const tac_tick *tick)
 {
 	const tac_evidence *evidence = &tick->evidence;
@@ -301,9 +301,9 @@ void tac_trace_tick(tac_trace *trace, const tac_tick *tick)
 	if (tick->lost_records > trace->lost_records) {
 		// The gap begins where the last record ended.
 		add(trace,
-		    "{\"name\":\"records "
-		    "lost\",\"cat\":\"lost\",\"ph\":\"i\",\"s\":\"t\",\"ts\":%s," MISS_TRACK
-		    ",\"args\":{\"before_index\":%" PRId64 ",\"records\":%" PRId64 "}},",
+		    "{\"name\":\"records lost\",\"cat\":\"lost\",\"ph\":\"i\",\"s\":\"t\","
+		    "\"ts\":%s," MISS_TRACK ",\"args\":{\"before_index\":%" PRId64 ",\"records\":%" PRId64
+		    "}},",
 		    us(instant_ns(trace, trace->tick_end_ns)).digits, tick->index,
 		    difference_ns(tick->lost_records, trace->lost_records));
 		trace->lost_records = tick->lost_records;
@@ -334,13 +334,13 @@ tac_result tac_trace_destroy(tac_trace **trace, tac_trace_summary *out_summary)
 		*out_summary = t ? t->summary : (tac_trace_summary){0};
 	if (!t)
 		return TAC_OK;
-	// Every event before ends with a comma, so one without has to be the last.
+	// All events before end with a comma; the last one must not.
 	add(t,
 	    "{\"name\":\"process_labels\",\"ph\":\"M\",\"pid\":1,\"args\":{\"labels\":\"%" PRId64
 	    " ticks, %" PRId64 " missed, %" PRId64 " records lost\"}}]",
 	    t->summary.ticks, t->summary.misses, t->lost_records);
 	flush(t);
-	// A file on the network may first say here that it did not take the bytes.
+	// A network file system may report a failed write only here.
 	if (t->path && close(t->fd) != 0 && t->summary.error == 0)
 		t->summary.error = errno;
 	const tac_trace_summary summary = t->summary;

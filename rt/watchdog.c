@@ -89,7 +89,7 @@ tac_result tac_watchdog_create(const tac_watchdog_def *def, tac_watchdog **out_w
 		free(watchdog);
 		return result;
 	}
-	while (sem_wait(&watchdog->entered) != 0) { // a signal of the caller's
+	while (sem_wait(&watchdog->entered) != 0) { // interrupted by a signal
 	}
 	result = watchdog->setup;
 	if (result < TAC_OK)

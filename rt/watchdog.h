@@ -1,6 +1,6 @@
 // Watchdog: a second thread that notices when the loop has not begun a tick for some periods and calls a
 // safe-state hook, once for each stall. When the loop ticks again the watchdog is armed again. Give it a
-// higher priority than the loop's, or a loop that hangs on the CPU hangs the watchdog, too.
+// higher priority than the loop's, or a loop that hangs on the CPU starves the watchdog.
 #ifndef TAC_RT_WATCHDOG_H
 #define TAC_RT_WATCHDOG_H
 
@@ -24,11 +24,11 @@ typedef struct tac_watchdog_def {
 	tac_thread_def thread;
 } tac_watchdog_def;
 
-// 10 periods, FIFO 90, memory and CPU left as the loop's thread asked.
+// 10 periods, FIFO 90 on any CPU, nothing else requested.
 // Thread: any.
 tac_watchdog_def tac_watchdog_def_default(const tac_loop *loop);
 
-// Starts the thread. TAC_PARTIAL where something was refused (logged, item by item); without its priority a
+// Starts the thread. TAC_PARTIAL if something was refused (logged item by item); without its priority a
 // hanging loop may starve it.
 // Thread: setup.
 tac_result tac_watchdog_create(const tac_watchdog_def *def, tac_watchdog **out_watchdog);
