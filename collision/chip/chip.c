@@ -3,7 +3,7 @@
 
 #include "base/assert.h"
 #include "base/log.h"
-#include "collision/chip_units.h"
+#include "collision/chip/units.h"
 
 #include <stdlib.h>
 
@@ -53,28 +53,27 @@ void tac_chip_attach(tac_chip *chip, int slot, uint32_t address, const void *byt
 
 tac_result tac_chip_create(const tac_chip_def *def, tac_chip **out_chip)
 {
-	TAC_ASSERT(def != NULL && out_chip != NULL);
+	TAC_ASSERT(def && out_chip);
 	*out_chip = NULL;
 	if (def->memory_bytes == 0 || def->memory_bytes % TAC_CHIP_PAIR_BYTES != 0 || def->sram_words == 0 ||
 	    def->sram_words > UINT32_C(1) << 28 || def->hit_capacity == 0 ||
 	    def->hit_capacity > UINT32_C(1) << 28) {
 		tac_log(TAC_LOG_ERROR,
-			"chip: expected a multiple of 256 bytes of memory, and 1 to 2^28 words of stack "
-			"memory and hits, "
-			"found %u, %u and %u",
+			"chip: expected a multiple of 256 bytes of memory, "
+			"and 1 to 2^28 words of stack memory and hits, found %u, %u and %u",
 			def->memory_bytes, def->sram_words, def->hit_capacity);
 		return TAC_ERROR_ARGUMENT;
 	}
 	void *storage = aligned_alloc(STORAGE_ALIGNMENT, tac_chip_storage_bytes(def));
 	unsigned char *memory = calloc(def->memory_bytes, 1);
-	if (storage == NULL || memory == NULL) {
+	if (!storage || !memory) {
 		free(storage);
 		free(memory);
 		tac_log(TAC_LOG_ERROR, "chip: no memory for a board of %u bytes, %u words and %u hits",
 			def->memory_bytes, def->sram_words, def->hit_capacity);
 		return TAC_ERROR_MEMORY;
 	}
-	memset(storage, 0, tac_chip_storage_bytes(def)); // every page is there before the first query
+	memset(storage, 0, tac_chip_storage_bytes(def)); // touch every page before the first query
 	tac_chip *chip = tac_chip_init(storage, def);
 	tac_chip_attach(chip, 0, 0, memory, def->memory_bytes);
 	chip->memory = memory;
@@ -84,7 +83,7 @@ tac_result tac_chip_create(const tac_chip_def *def, tac_chip **out_chip)
 
 void tac_chip_destroy(tac_chip **chip)
 {
-	if (*chip == NULL)
+	if (!*chip)
 		return;
 	free((*chip)->memory);
 	free(*chip);
@@ -102,7 +101,7 @@ void tac_chip_raise(tac_chip *chip, tac_chip_error error)
 
 void tac_chip_report(tac_chip *chip, uint32_t tumbled_triangle, uint32_t aligned_triangle)
 {
-	++chip->counters[TAC_CHIP_HITS];
+	chip->counters[TAC_CHIP_HITS]++;
 	chip->status |= TAC_CHIP_HIT;
 	if (chip->hit_count == chip->hit_capacity) {
 		tac_chip_raise(chip, TAC_CHIP_ERR_FIFO);
@@ -111,7 +110,7 @@ void tac_chip_report(tac_chip *chip, uint32_t tumbled_triangle, uint32_t aligned
 	uint32_t at = (chip->hit_first + chip->hit_count) % chip->hit_capacity;
 	chip->hits[2 * at] = tumbled_triangle;
 	chip->hits[2 * at + 1] = aligned_triangle;
-	++chip->hit_count;
+	chip->hit_count++;
 }
 
 static uint32_t pop_hit(tac_chip *chip)
@@ -120,38 +119,38 @@ static uint32_t pop_hit(tac_chip *chip)
 		return NO_HIT;
 	uint32_t aligned = chip->hits[2 * chip->hit_first + 1];
 	chip->hit_first = (chip->hit_first + 1) % chip->hit_capacity;
-	--chip->hit_count;
+	chip->hit_count--;
 	return aligned;
 }
 
-static void forget(tac_chip *chip)
+static void clear_results(tac_chip *chip)
 {
 	chip->status = 0;
 	chip->hit_first = chip->hit_count = 0;
 	memset(chip->counters, 0, sizeof chip->counters);
 }
 
-static void control(tac_chip *chip, uint32_t value)
+static void write_ctrl(tac_chip *chip, uint32_t value)
 {
-	const uint32_t acts = TAC_CHIP_START | TAC_CHIP_ABORT | TAC_CHIP_RESET;
+	const uint32_t actions = TAC_CHIP_START | TAC_CHIP_ABORT | TAC_CHIP_RESET;
 	if ((value & (TAC_CHIP_ABORT | TAC_CHIP_RESET)) != 0) {
 		chip->master.state = TAC_CHIP_IDLE;
 		chip->status &= ~(TAC_CHIP_BUSY | TAC_CHIP_DONE);
 	}
 	if ((value & TAC_CHIP_RESET) != 0)
-		forget(chip);
+		clear_results(chip);
 	if ((chip->status & TAC_CHIP_BUSY) != 0) {
 		chip->status |= TAC_CHIP_LOCKED;
 		return;
 	}
-	chip->ctrl = value & ~acts & 0xFF;
+	chip->ctrl = value & ~actions & 0xFF;
 	if ((value & TAC_CHIP_START) == 0)
 		return;
 	if (chip->status >> TAC_CHIP_ERR_SHIFT != 0) {
 		chip->status |= TAC_CHIP_DONE;
 		return;
 	}
-	forget(chip);
+	clear_results(chip);
 	chip->status = TAC_CHIP_BUSY;
 	tac_chip_master_start(chip);
 }
@@ -161,8 +160,8 @@ static bool is_counter(uint32_t offset)
 	return offset >= TAC_CHIP_COUNTERS && offset < TAC_CHIP_COUNTERS + TAC_CHIP_COUNTER_COUNT * 8;
 }
 
-// The register file word behind an offset, or NULL.
-static uint32_t *file_word(tac_chip *chip, uint32_t offset)
+// The integer register at an offset, or NULL.
+static uint32_t *integer_register(tac_chip *chip, uint32_t offset)
 {
 	if (offset >= TAC_CHIP_CORR && offset < TAC_CHIP_CORR_END)
 		return &chip->corr[(offset - TAC_CHIP_CORR) / 4];
@@ -180,7 +179,7 @@ static uint32_t *file_word(tac_chip *chip, uint32_t offset)
 	}
 }
 
-static float *matrix_word(tac_chip *chip, uint32_t offset)
+static float *matrix_entry(tac_chip *chip, uint32_t offset)
 {
 	if (offset < TAC_CHIP_MATRIX || offset >= TAC_CHIP_MATRIX_END)
 		return NULL;
@@ -193,11 +192,11 @@ uint32_t tac_chip_read(tac_chip *chip, uint32_t offset)
 		uint64_t counter = chip->counters[(offset - TAC_CHIP_COUNTERS) / 8];
 		return (uint32_t)(offset % 8 == 0 ? counter : counter >> 32);
 	}
-	const uint32_t *word = offset % 4 == 0 ? file_word(chip, offset) : NULL;
-	if (word != NULL)
+	const uint32_t *word = offset % 4 == 0 ? integer_register(chip, offset) : NULL;
+	if (word)
 		return *word;
-	const float *entry = offset % 4 == 0 ? matrix_word(chip, offset) : NULL;
-	if (entry != NULL)
+	const float *entry = offset % 4 == 0 ? matrix_entry(chip, offset) : NULL;
+	if (entry)
 		return tac_chip_bits(*entry);
 	switch (offset) {
 	case TAC_CHIP_ID:
@@ -222,20 +221,20 @@ uint32_t tac_chip_read(tac_chip *chip, uint32_t offset)
 
 void tac_chip_write(tac_chip *chip, uint32_t offset, uint32_t value)
 {
-	uint32_t *word = offset % 4 == 0 ? file_word(chip, offset) : NULL;
-	float *entry = offset % 4 == 0 ? matrix_word(chip, offset) : NULL;
+	uint32_t *word = offset % 4 == 0 ? integer_register(chip, offset) : NULL;
+	float *entry = offset % 4 == 0 ? matrix_entry(chip, offset) : NULL;
 	bool read_only = offset % 4 == 0 && (is_counter(offset) || offset == TAC_CHIP_ID ||
 					     offset == TAC_CHIP_VERSION || offset == TAC_CHIP_STATUS ||
 					     (offset >= TAC_CHIP_HIT_COUNT && offset <= TAC_CHIP_HIT_B));
 	if (offset == TAC_CHIP_CTRL) {
-		control(chip, value);
-	} else if (word == NULL && entry == NULL && !read_only) {
+		write_ctrl(chip, value);
+	} else if (!word && !entry && !read_only) {
 		tac_chip_raise(chip, TAC_CHIP_ERR_ADDRESS);
 	} else if ((chip->status & TAC_CHIP_BUSY) != 0) {
 		chip->status |= TAC_CHIP_LOCKED;
-	} else if (entry != NULL) {
+	} else if (entry) {
 		*entry = tac_chip_float(value);
-	} else if (word != NULL) {
+	} else if (word) {
 		if (offset == TAC_CHIP_AG2_DELAY)
 			value &= 0xFF;
 		if (offset == TAC_CHIP_SRAM_WORDS)
@@ -246,7 +245,7 @@ void tac_chip_write(tac_chip *chip, uint32_t offset, uint32_t value)
 
 static bool in_memory(tac_chip *chip, uint32_t address, size_t count)
 {
-	uint32_t size = chip->memory != NULL ? chip->slots[0].count : 0;
+	uint32_t size = chip->memory ? chip->slots[0].count : 0;
 	if (address <= size && count <= size - address)
 		return true;
 	tac_chip_raise(chip, TAC_CHIP_ERR_ADDRESS);

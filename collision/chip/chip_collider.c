@@ -2,9 +2,10 @@
 
 #include "base/assert.h"
 #include "collision/chip_host.h"
+#include "collision/trees/doptree.h"
 
-// Between two looks at the budget: 4 us of the chip's time, about as much of the model's. Every hit takes at
-// least 61 cycles in the schedule, so what a slice can find fits the FIFO.
+// Cycles between two polls of the budget: 4 us of the chip's time, and about as long in the model. Every hit
+// takes at least 61 cycles in the schedule, so the FIFO holds all hits of a slice.
 #define SLICE_CYCLES 1000
 #define HIT_CAPACITY 256
 #define SRAM_WORDS   65536
@@ -40,7 +41,7 @@ static void start(tac_context *context, tac_chip *chip)
 
 static void take_hits(tac_context *context, tac_chip *chip)
 {
-	for (uint32_t left = tac_chip_read(chip, TAC_CHIP_HIT_COUNT); left > 0; --left) {
+	for (uint32_t left = tac_chip_read(chip, TAC_CHIP_HIT_COUNT); left > 0; left--) {
 		uint32_t moving = tac_chip_read(chip, TAC_CHIP_HIT_A),
 			 fixed = tac_chip_read(chip, TAC_CHIP_HIT_B);
 		tac_context_report(context, (int32_t)fixed, (int32_t)moving);
@@ -55,14 +56,14 @@ static void take_counters(tac_context *context, tac_chip *chip)
 	context->counters = tac_chip_counters_of(c);
 }
 
-static tac_contact run(const tac_collider *self, tac_context *context, bool resume)
+static tac_overlap run(const tac_collider *self, tac_context *context, bool resume)
 {
 	(void)self;
 	tac_chip_def def = {.hit_capacity = HIT_CAPACITY};
-	size_t fixed_bytes = tac_chip_storage_bytes(&def);
-	if (context->scratch_bytes < fixed_bytes)
-		return TAC_CONTACT_UNKNOWN;
-	size_t words = (context->scratch_bytes - fixed_bytes) / sizeof(uint32_t);
+	size_t bytes_without_sram = tac_chip_storage_bytes(&def);
+	if (context->scratch_bytes < bytes_without_sram)
+		return TAC_OVERLAP_UNKNOWN;
+	size_t words = (context->scratch_bytes - bytes_without_sram) / sizeof(uint32_t);
 	def.sram_words = words < SRAM_WORDS ? (uint32_t)words : SRAM_WORDS;
 	tac_chip *chip = context->scratch;
 	if (!resume)
@@ -73,23 +74,27 @@ static tac_contact run(const tac_collider *self, tac_context *context, bool resu
 		take_counters(context, chip);
 		if (!busy)
 			return tac_chip_answer(tac_chip_read(chip, TAC_CHIP_STATUS));
-		if (tac_context_spent(context)) {
+		if (tac_context_budget_spent(context)) {
 			context->pending = true;
-			return TAC_CONTACT_UNKNOWN;
+			return TAC_OVERLAP_UNKNOWN;
 		}
 	}
 }
 
 void tac_chip_collider_counters(const tac_context *context, uint64_t out_counters[TAC_CHIP_COUNTER_COUNT])
 {
-	TAC_ASSERT(context->moving != NULL && context->moving->collider == tac_chip_collider());
+	TAC_ASSERT(context->moving && context->moving->collider == tac_chip_collider());
 	tac_chip_counters_read(context->scratch, out_counters);
 }
 
 const tac_collider *tac_chip_collider(void)
 {
-	static const tac_collider collider = {
-		.name = "chip", .variant = "model", .build = build, .destroy = destroy, .run = run};
+	static const tac_collider collider = {.name = "chip",
+					      .flags = TAC_COLLIDER_TRIANGLES,
+					      .variant = "model",
+					      .build = build,
+					      .destroy = destroy,
+					      .run = run};
 	tac_dop_faces();
 	return &collider;
 }

@@ -1,15 +1,16 @@
 #include "base/log.h"
 #include "collision/chip_host.h"
+#include "collision/trees/doptree.h"
 
 #include <stdlib.h>
 
-// The first gap that is large enough.
-static bool take_place(tac_chip_space *space, tac_chip_shape *shape)
+// Places the shape in the first gap that is large enough.
+static bool allocate_range(tac_chip_space *space, tac_chip_shape *shape)
 {
 	pthread_mutex_lock(&space->lock);
 	uint64_t begin = 0;
 	tac_chip_shape **link = &space->first;
-	while (*link != NULL && (*link)->address < begin + shape->count) {
+	while (*link && (*link)->address < begin + shape->count) {
 		begin = (uint64_t)(*link)->address + (*link)->count;
 		link = &(*link)->next;
 	}
@@ -23,10 +24,10 @@ static bool take_place(tac_chip_space *space, tac_chip_shape *shape)
 	return fits;
 }
 
-static void leave_place(tac_chip_space *space, const tac_chip_shape *shape)
+static void free_range(tac_chip_space *space, const tac_chip_shape *shape)
 {
 	pthread_mutex_lock(&space->lock);
-	for (tac_chip_shape **link = &space->first; *link != NULL; link = &(*link)->next)
+	for (tac_chip_shape **link = &space->first; *link; link = &(*link)->next)
 		if (*link == shape) {
 			*link = shape->next;
 			break;
@@ -34,7 +35,7 @@ static void leave_place(tac_chip_space *space, const tac_chip_shape *shape)
 	pthread_mutex_unlock(&space->lock);
 }
 
-static tac_result fill(tac_chip_space *space, tac_chip_shape *shape)
+static tac_result build_tree(tac_chip_space *space, tac_chip_shape *shape)
 {
 	tac_doptree *tree;
 	tac_result result = tac_doptree_build(shape->base.mesh, TAC_DOPTREE_R, &tree);
@@ -43,7 +44,7 @@ static tac_result fill(tac_chip_space *space, tac_chip_shape *shape)
 	shape->count = tac_chip_tree_bytes(tree);
 	shape->extent = tree->extent;
 	shape->bytes = aligned_alloc(TAC_CHIP_SHAPE_ALIGN, shape->count);
-	if (shape->bytes == NULL || !take_place(space, shape)) {
+	if (!shape->bytes || !allocate_range(space, shape)) {
 		tac_log(TAC_LOG_ERROR, "%s: no room for the %u bytes of a tree of %d triangles",
 			shape->base.collider->name, shape->count, shape->base.mesh->triangle_count);
 		result = TAC_ERROR_MEMORY;
@@ -60,12 +61,12 @@ tac_result tac_chip_shape_build(tac_chip_space *space, const tac_collider *colli
 {
 	*out_shape = NULL;
 	tac_chip_shape *shape = calloc(1, sizeof *shape);
-	if (shape == NULL) {
+	if (!shape) {
 		tac_log(TAC_LOG_ERROR, "%s: no memory for a shape", collider->name);
 		return TAC_ERROR_MEMORY;
 	}
 	shape->base = (tac_shape){.collider = collider, .mesh = mesh, .bytes = sizeof *shape};
-	tac_result result = mesh->triangle_count > 0 ? fill(space, shape) : TAC_OK;
+	tac_result result = mesh->triangle_count > 0 ? build_tree(space, shape) : TAC_OK;
 	if (result < 0)
 		tac_chip_shape_destroy(space, &shape);
 	*out_shape = shape;
@@ -74,9 +75,9 @@ tac_result tac_chip_shape_build(tac_chip_space *space, const tac_collider *colli
 
 void tac_chip_shape_destroy(tac_chip_space *space, tac_chip_shape **shape)
 {
-	if (*shape == NULL)
+	if (!*shape)
 		return;
-	leave_place(space, *shape);
+	free_range(space, *shape);
 	free((*shape)->bytes);
 	free(*shape);
 	*shape = NULL;

@@ -1,18 +1,18 @@
 // The DOP side of the chip: DOTADD unit, register files, Address Generators 1 to 3, Results Register Bank, e
 // bank and comparators.
-#include "collision/chip_units.h"
+#include "collision/chip/units.h"
 
 // Correspondence Register File.
 
-static bool exists(const tac_chip_line *line, int registers)
+static bool registers_exist(const tac_chip_line *line, int registers)
 {
 	return line->i < registers && line->k < registers && line->m < registers && line->n < registers;
 }
 
 bool tac_chip_decode(tac_chip *chip)
 {
-	bool good = true;
-	for (int l = 0; l < TAC_CHIP_CORR_LINES; ++l) {
+	bool valid = true;
+	for (int l = 0; l < TAC_CHIP_CORR_LINES; l++) {
 		uint32_t word = chip->corr[l];
 		chip->lines[l] = (tac_chip_line){
 			.i = word & 31,
@@ -20,46 +20,46 @@ bool tac_chip_decode(tac_chip *chip)
 			.m = word >> 10 & 31,
 			.n = word >> 15 & 31,
 		};
-		good = good && exists(&chip->lines[l], TAC_CHIP_ROWS);
+		valid = valid && registers_exist(&chip->lines[l], TAC_CHIP_ROWS);
 	}
-	return good;
+	return valid;
 }
 
-// Address Generators. AG1 counts through the words that arrive, AG2 through the lines of the Correspondence
-// Register File, AG3 delays AG2's destination index by the pipeline. None of them sees data, so the cycles of
-// one list are those of all: they are stepped once, when the motion is loaded.
+// Address Generators. AG1 counts through the arriving words, AG2 through the lines of the Correspondence
+// Register File, and AG3 delays AG2's destination index by the length of the pipeline. None of them depends
+// on data, so all lists take the same cycles, and the generators are stepped once, when the motion is loaded.
 
 tac_chip_schedule tac_chip_schedule_run(const tac_chip_line rows[TAC_CHIP_ROWS], int delay)
 {
 	tac_chip_schedule out = {0};
 	int pipeline[TAC_CHIP_DOTADD_DEPTH]; // destination index in each stage, -1: a bubble
-	for (int stage = 0; stage < TAC_CHIP_DOTADD_DEPTH; ++stage)
+	for (int stage = 0; stage < TAC_CHIP_DOTADD_DEPTH; stage++)
 		pipeline[stage] = -1;
-	int sibling = 0, finished = 0;    // at the DOP Register File; out of the pipeline
-	int words = 0, issued = 0;        // of the sibling at the file
+	int sibling = 0, finished = 0;    // sibling at the DOP Register File; siblings out of the pipeline
+	int words = 0, issued = 0;        // words written and rows issued of `sibling`
 	uint32_t written = 0, stored = 0; // valid words of the DOP Register File; of the results bank
 	int start = TAC_CHIP_SDRAM_FIRST_BEAT + TAC_CHIP_SDRAM_TO_FILE;
-	for (int cycle = start; finished < 2; ++cycle) {
-		// AG3: what leaves the last stage enters the results bank.
+	for (int cycle = start; finished < 2; cycle++) {
+		// AG3: the result that leaves the last stage enters the results bank.
 		int leaving = pipeline[TAC_CHIP_DOTADD_DEPTH - 1];
-		for (int stage = TAC_CHIP_DOTADD_DEPTH - 1; stage > 0; --stage)
+		for (int stage = TAC_CHIP_DOTADD_DEPTH - 1; stage > 0; stage--)
 			pipeline[stage] = pipeline[stage - 1];
 		pipeline[0] = -1;
 		if (leaving >= 0) {
 			if (stored == 0)
 				out.sibling[finished].first_result = cycle;
 			stored |= UINT32_C(1) << leaving;
-			++out.results;
+			out.results++;
 			if (out.results % TAC_CHIP_ROWS == 0) {
 				out.sibling[finished].results_end = cycle + 1;
 				out.missing_results |= ~stored & ((UINT32_C(1) << TAC_CHIP_ROWS) - 1);
 				stored = 0;
-				++finished;
+				finished++;
 			}
 		}
 		if (sibling == 2)
 			continue;
-		// AG2: reads what was there before this cycle.
+		// AG2: reads the words written before this cycle.
 		if (cycle >= start + delay) {
 			const tac_chip_line *row = &rows[issued];
 			if (issued == 0)
@@ -68,18 +68,18 @@ tac_chip_schedule tac_chip_schedule_run(const tac_chip_line rows[TAC_CHIP_ROWS],
 			out.early_reads += (written >> row->m & 1) == 0;
 			out.early_reads += (written >> row->n & 1) == 0;
 			pipeline[0] = row->i;
-			++issued;
+			issued++;
 		}
-		// AG1: one word a cycle; the interface has them by eights.
+		// AG1: one word a cycle; the interface receives them in groups of eight.
 		if (words < TAC_CHIP_ROWS) {
 			if (words == 0)
 				out.sibling[sibling].first_write = cycle;
 			written |= UINT32_C(1) << words;
-			++words;
+			words++;
 		}
 		if (issued == TAC_CHIP_ROWS) {
 			out.sibling[sibling].reads_end = cycle + 1;
-			++sibling;
+			sibling++;
 			start = cycle + 1;
 			words = issued = 0;
 			written = 0;
@@ -95,7 +95,7 @@ float tac_chip_dotadd(const float matrix_line[4], float x, float y, float z)
 	return x * matrix_line[0] + y * matrix_line[1] + z * matrix_line[2] + matrix_line[3];
 }
 
-// Comparators. Floats compare like integers once negative ones are turned around.
+// Comparators. Floats compare like integers once the order of the negative ones is reversed.
 
 bool tac_chip_is_nan(uint32_t bits)
 {
@@ -111,10 +111,10 @@ uint32_t tac_chip_key(uint32_t bits)
 
 bool tac_chip_transform(tac_chip *chip, const uint32_t *words, tac_chip_result *out)
 {
-	for (int q = 0; q < TAC_CHIP_ROWS; ++q)
+	for (int q = 0; q < TAC_CHIP_ROWS; q++)
 		chip->dop[q] = tac_chip_float(words[q]);
 	bool nan = false;
-	for (int s = 0; s < TAC_CHIP_ROWS; ++s) {
+	for (int s = 0; s < TAC_CHIP_ROWS; s++) {
 		const tac_chip_line *row = &chip->lines[s];
 		float d = tac_chip_dotadd(chip->matrix[row->i], chip->dop[row->k], chip->dop[row->m],
 					  chip->dop[row->n]);
@@ -129,7 +129,7 @@ bool tac_chip_transform(tac_chip *chip, const uint32_t *words, tac_chip_result *
 bool tac_chip_load_e(tac_chip *chip, const uint32_t *words)
 {
 	bool nan = false;
-	for (int i = 0; i < TAC_CHIP_ROWS; ++i) {
+	for (int i = 0; i < TAC_CHIP_ROWS; i++) {
 		nan |= tac_chip_is_nan(words[i]);
 		chip->e[i] = tac_chip_key(words[i]);
 	}
@@ -139,7 +139,7 @@ bool tac_chip_load_e(tac_chip *chip, const uint32_t *words)
 bool tac_chip_overlap(const tac_chip *chip, const tac_chip_result *result)
 {
 	bool apart = false;
-	for (int i = 0; i < TAC_CHIP_ROWS; ++i)
+	for (int i = 0; i < TAC_CHIP_ROWS; i++)
 		apart |= chip->e[i] < result->limit[i];
 	return !apart;
 }

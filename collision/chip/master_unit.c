@@ -1,9 +1,8 @@
 // The Master Controller: Algorithm 2 of the extended paper, completed for leaves that meet inner nodes
-// (SPEC.md A.4). The tumbled siblings of one pair stay in the Results Register Bank while all aligned nodes
-// of their list pass by; what overlaps goes to a new list for each sibling.
-#include "collision/chip_units.h"
-
-#define BOTH 2 // a scan for both siblings
+// (docs/collisionchip.md). The tumbled siblings of one pair stay in the Results Register Bank while all
+// aligned nodes of their list are compared with them; a new list for each sibling receives those that overlap
+// it.
+#include "collision/chip/units.h"
 
 static bool has_dop(const tac_chip *chip, uint32_t type)
 {
@@ -27,9 +26,9 @@ static void finish(tac_chip *chip)
 	chip->status = (chip->status & ~TAC_CHIP_BUSY) | TAC_CHIP_DONE;
 }
 
-// Cycles of the list so far. EQ5 has them from the counts: T = 40 tumbled + 2.5 overlap tests, which is
-// Equation 5 with the α that Table 1 was really computed with. SCHED adds up events.
-static void account(tac_chip *chip)
+// Updates the cycle counters. With EQ5 they follow from the counts: T = 40 tumbled + 2.5 overlap tests, which
+// is Equation 5 with the α that Table 1 was computed with. With SCHED they are sums of events.
+static void update_cycles(tac_chip *chip)
 {
 	uint64_t *c = chip->counters;
 	if ((chip->master.ctrl & TAC_CHIP_SCHED) == 0) {
@@ -40,22 +39,23 @@ static void account(tac_chip *chip)
 		c[TAC_CHIP_CYCLES_XFORM] + c[TAC_CHIP_CYCLES_COMPARE] + c[TAC_CHIP_CYCLES_TRI];
 }
 
-// The event schedule of A.6 for the pairs of a list: the first two are prefetched and take 4 cycles a node,
-// the first node being there when the transformation ends; each further pair is 8 beats and the paper's
-// average bank penalty of 2. The list of a lone leaf begins with a random read.
+// The event schedule for the pairs of a list (docs/collisionchip.md, Time). The first two pairs are
+// prefetched and take 4 cycles a node, and the first node has arrived when the transformation ends. Each
+// further pair takes 8 beats and the paper's average bank penalty of 2. A scan for a single leaf begins with
+// a random read.
 static uint64_t pair_cycles(const tac_chip_master *master)
 {
-	if (master->alone != BOTH)
+	if (master->scan_sibling != TAC_CHIP_BOTH)
 		return master->scan_pairs == 1 ? TAC_CHIP_SDRAM_FIRST_BEAT + TAC_CHIP_SDRAM_BEATS + 4 : 10;
 	return master->scan_pairs == 1 ? 4 : master->scan_pairs == 2 ? 8 : 10;
 }
 
-static void begin_scan(tac_chip_master *master, tac_chip_list source, int alone)
+static void begin_scan(tac_chip_master *master, tac_chip_list source, int sibling)
 {
 	master->source = source;
 	master->position = 0;
 	master->scan_pairs = 0;
-	master->alone = alone;
+	master->scan_sibling = sibling;
 	master->state = TAC_CHIP_SCAN;
 }
 
@@ -87,10 +87,10 @@ static void load(tac_chip *chip)
 {
 	tac_chip_master *master = &chip->master;
 	const uint32_t *pair = tac_chip_fetch(chip, master->tumbled, TAC_CHIP_PAIR_BYTES);
-	if (pair == NULL || !tac_chip_frame_begin(chip))
+	if (!pair || !tac_chip_frame_begin(chip))
 		return;
 	int transformed = 0;
-	for (uint32_t x = 0; x < 2; ++x) {
+	for (uint32_t x = 0; x < 2; x++) {
 		const uint32_t *node = pair + x * TAC_CHIP_NODE_BYTES / sizeof *pair;
 		uint32_t type =
 			(master->tumbled_mask >> x & 1) != 0 ? node[TAC_CHIP_WORD_TYPE] : TAC_CHIP_EMPTY;
@@ -103,10 +103,9 @@ static void load(tac_chip *chip)
 		}
 		if (type == TAC_CHIP_EMPTY)
 			continue;
-		++transformed;
-		++chip->counters[TAC_CHIP_TUMBLED_NODES];
-		// A leaf without a DOP goes through the pipeline too, which cannot tell; nobody looks at the
-		// result.
+		transformed++;
+		chip->counters[TAC_CHIP_TUMBLED_NODES]++;
+		// A leaf without a DOP goes through the pipeline, too; its result is not used.
 		if (!has_dop(chip, type)) {
 			chip->counters[TAC_CHIP_DOTADD_OPS] += TAC_CHIP_ROWS;
 		} else if (!tac_chip_transform(chip, node, &chip->results[x])) {
@@ -114,13 +113,13 @@ static void load(tac_chip *chip)
 			return;
 		}
 	}
-	++chip->counters[TAC_CHIP_LISTS];
+	chip->counters[TAC_CHIP_LISTS]++;
 	if ((master->ctrl & TAC_CHIP_SCHED) != 0 && transformed > 0)
 		chip->counters[TAC_CHIP_CYCLES_XFORM] +=
 			(uint64_t)chip->schedule.sibling[transformed - 1].results_end;
-	for (uint32_t x = 0; x < 2; ++x)
+	for (uint32_t x = 0; x < 2; x++)
 		master->target[x] = tac_chip_list_begin(&chip->stack, x);
-	begin_scan(master, master->source, BOTH);
+	begin_scan(master, master->source, TAC_CHIP_BOTH);
 }
 
 static uint32_t record_of(const tac_chip *chip, uint32_t address, uint32_t link)
@@ -128,8 +127,8 @@ static uint32_t record_of(const tac_chip *chip, uint32_t address, uint32_t link)
 	return (chip->master.ctrl & TAC_CHIP_LAYOUT_R) != 0 ? link : address;
 }
 
-// Two leaves meet: straight to the triangles. False when the query is over.
-static bool meet(tac_chip *chip, uint32_t x, uint32_t address, uint32_t link)
+// Tests the triangles of two leaves. False if the query is over.
+static bool test_leaves(tac_chip *chip, uint32_t x, uint32_t address, uint32_t link)
 {
 	tac_chip_master *master = &chip->master;
 	uint32_t tumbled = record_of(chip, master->sibling[x].address, master->sibling[x].link);
@@ -143,20 +142,20 @@ static bool meet(tac_chip *chip, uint32_t x, uint32_t address, uint32_t link)
 	return master->state != TAC_CHIP_IDLE;
 }
 
-// One aligned node against sibling x. False when the query is over.
+// Compares an aligned node with sibling x. False if the query is over.
 static bool compare(tac_chip *chip, uint32_t x, uint32_t word, uint32_t b, uint32_t type, uint32_t link)
 {
 	tac_chip_master *master = &chip->master;
 	uint32_t tumbled_type = master->sibling[x].type;
 	if (type == TAC_CHIP_LEAF && tumbled_type == TAC_CHIP_LEAF) {
-		++chip->counters[TAC_CHIP_OVERLAPS];
-		return meet(chip, x, pair_of(word) + b * TAC_CHIP_NODE_BYTES, link);
+		chip->counters[TAC_CHIP_OVERLAPS]++;
+		return test_leaves(chip, x, pair_of(word) + b * TAC_CHIP_NODE_BYTES, link);
 	}
 	if (has_dop(chip, type) && has_dop(chip, tumbled_type) && !tac_chip_overlap(chip, &chip->results[x]))
 		return true;
-	++chip->counters[TAC_CHIP_OVERLAPS];
+	chip->counters[TAC_CHIP_OVERLAPS]++;
 	if (type == TAC_CHIP_INNER && link % TAC_CHIP_PAIR_BYTES != 0) {
-		tac_chip_raise(chip, TAC_CHIP_ERR_ADDRESS); // its low bits would be taken for a mask
+		tac_chip_raise(chip, TAC_CHIP_ERR_ADDRESS); // its low bits would be read as a mask
 		return false;
 	}
 	// An aligned leaf is kept for the children of a tumbled inner node.
@@ -168,30 +167,30 @@ static void scan(tac_chip *chip)
 {
 	tac_chip_master *master = &chip->master;
 	if (master->position == master->source.length) {
-		if (master->alone == BOTH) {
-			master->alone = 0;
+		if (master->scan_sibling == TAC_CHIP_BOTH) {
+			master->scan_sibling = 0;
 		} else {
-			// The list just used up is on top of one side, the new one on top of the other.
+			// The list just scanned is on top of one side, the new one on top of the other.
 			tac_chip_list_release(&chip->stack, &master->source);
 		}
-		master->state = TAC_CHIP_ALONE;
+		master->state = TAC_CHIP_LEAF_SCAN;
 		return;
 	}
 	uint32_t word = tac_chip_list_get(chip, &master->source, master->position++);
 	const uint32_t *pair = tac_chip_fetch(chip, pair_of(word), TAC_CHIP_PAIR_BYTES);
-	if (pair == NULL)
+	if (!pair)
 		return;
-	++chip->counters[TAC_CHIP_ALIGNED_PAIRS];
-	++master->scan_pairs;
+	chip->counters[TAC_CHIP_ALIGNED_PAIRS]++;
+	master->scan_pairs++;
 	if ((master->ctrl & TAC_CHIP_SCHED) != 0)
 		chip->counters[TAC_CHIP_CYCLES_COMPARE] += pair_cycles(master);
 	uint32_t bank = word / TAC_CHIP_PAIR_BYTES % TAC_CHIP_SDRAM_BANKS;
-	if (master->scan_pairs > 2 &&
-	    bank == master->last_bank) // the first two hide behind the transformation
+	// The waits of the first two pairs are hidden by the transformation.
+	if (master->scan_pairs > 2 && bank == master->last_bank)
 		chip->counters[TAC_CHIP_STALL_SDRAM] += TAC_CHIP_SDRAM_SAME_BANK;
 	master->last_bank = bank;
 
-	for (uint32_t b = 0; b < 2; ++b) {
+	for (uint32_t b = 0; b < 2; b++) {
 		const uint32_t *node = pair + b * TAC_CHIP_NODE_BYTES / sizeof *pair;
 		uint32_t type = node[TAC_CHIP_WORD_TYPE];
 		if ((word >> b & 1) == 0 || type == TAC_CHIP_EMPTY)
@@ -200,38 +199,39 @@ static void scan(tac_chip *chip)
 			tac_chip_raise(chip, TAC_CHIP_ERR_TYPE);
 			return;
 		}
-		++chip->counters[TAC_CHIP_ALIGNED_NODES];
+		chip->counters[TAC_CHIP_ALIGNED_NODES]++;
 		if (has_dop(chip, type) && !tac_chip_load_e(chip, node)) {
 			tac_chip_raise(chip, TAC_CHIP_ERR_NAN);
 			return;
 		}
 		bool tested[2];
-		for (uint32_t x = 0; x < 2; ++x) { // both at once, also when the first ends the query
+		for (uint32_t x = 0; x < 2; x++) { // both at once, even if the first ends the query
 			tested[x] = master->sibling[x].type != TAC_CHIP_EMPTY &&
-				    (master->alone == BOTH || master->alone == (int)x);
+				    (master->scan_sibling == TAC_CHIP_BOTH || master->scan_sibling == (int)x);
 			chip->counters[TAC_CHIP_OVERLAP_TESTS] += tested[x];
 		}
-		for (uint32_t x = 0; x < 2; ++x)
+		for (uint32_t x = 0; x < 2; x++)
 			if (tested[x] && !compare(chip, x, word, b, type, node[TAC_CHIP_WORD_LINK]))
 				return;
 	}
 }
 
 // A tumbled leaf stays in the bank until its list is used up, level by level of the aligned tree.
-static void alone(tac_chip *chip)
+static void leaf_scan(tac_chip *chip)
 {
 	tac_chip_master *master = &chip->master;
-	for (; master->alone < BOTH; ++master->alone) {
-		tac_chip_list *target = &master->target[master->alone];
-		if (master->sibling[master->alone].type != TAC_CHIP_LEAF)
+	for (; master->scan_sibling < TAC_CHIP_BOTH; master->scan_sibling++) {
+		tac_chip_list *target = &master->target[master->scan_sibling];
+		if (master->sibling[master->scan_sibling].type != TAC_CHIP_LEAF)
 			continue;
 		if (target->length > 0) {
 			tac_chip_list source = *target;
 			*target = tac_chip_list_begin(&chip->stack, 1 - source.side);
-			begin_scan(master, source, master->alone);
+			begin_scan(master, source, master->scan_sibling);
 			return;
 		}
-		*target = tac_chip_list_begin(&chip->stack, (uint32_t)master->alone); // back on its own side
+		*target = tac_chip_list_begin(&chip->stack,
+					      (uint32_t)master->scan_sibling); // on its side again
 	}
 	master->state = TAC_CHIP_NEXT;
 }
@@ -242,12 +242,10 @@ static void next(tac_chip *chip)
 	const tac_chip_list *lists = master->target;
 	master->tumbled_mask = 3;
 	master->state = TAC_CHIP_LOAD;
-	for (uint32_t x = 0; x < 2; ++x)
-		if (lists[x].length > 0) {
-			if (master->sibling[x].link % TAC_CHIP_PAIR_BYTES != 0) {
-				tac_chip_raise(chip, TAC_CHIP_ERR_ADDRESS);
-				return;
-			}
+	for (uint32_t x = 0; x < 2; x++)
+		if (lists[x].length > 0 && master->sibling[x].link % TAC_CHIP_PAIR_BYTES != 0) {
+			tac_chip_raise(chip, TAC_CHIP_ERR_ADDRESS);
+			return;
 		}
 	if (lists[0].length > 0 || lists[1].length > 0) {
 		uint32_t x = lists[0].length > 0 ? 0 : 1;
@@ -273,12 +271,12 @@ void tac_chip_master_step(tac_chip *chip)
 	case TAC_CHIP_SCAN:
 		scan(chip);
 		break;
-	case TAC_CHIP_ALONE:
-		alone(chip);
+	case TAC_CHIP_LEAF_SCAN:
+		leaf_scan(chip);
 		break;
 	case TAC_CHIP_NEXT:
 		next(chip);
 		break;
 	}
-	account(chip);
+	update_cycles(chip);
 }

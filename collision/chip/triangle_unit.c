@@ -1,13 +1,14 @@
 // The triangle side of the chip: two transformations by the DOTADD unit, then the IT-Unit.
-#include "collision/chip_units.h"
+#include "collision/chip/units.h"
 
 #include <math.h>
 
-// D-A9: fetch, two passes of nine rows through the pipeline, five operand pairs for each edge.
+// Fetch, two passes of nine rows through the pipeline, five operand pairs for each edge.
 #define DIRECTION_CYCLES                                                                                     \
 	(TAC_CHIP_SDRAM_FIRST_BEAT + TAC_CHIP_SDRAM_BEATS + 2 * (9 + TAC_CHIP_DOTADD_DEPTH) + 15)
 
-typedef enum { IT_MISS, IT_HIT, IT_APART } verdict; // apart: nothing left for the other direction to find
+// IT_APART: the other direction cannot find a hit either.
+typedef enum { IT_MISS, IT_HIT, IT_APART } verdict;
 
 typedef struct {
 	float x, y, z;
@@ -16,12 +17,12 @@ typedef struct {
 // Words of a triangle record.
 enum { RECORD_VERTICES = 0, RECORD_MAP = 9 };
 
-// One pass of nine rows. The destination says which coordinate, and so which matrix line.
+// One pass of nine rows. The destination register determines the coordinate, and thereby the matrix line.
 static bool pass(tac_chip *chip, int corr, int matrix, float *out_largest)
 {
 	bool nan = false;
 	float largest = 0.0F;
-	for (int l = corr; l < corr + 9; ++l) {
+	for (int l = corr; l < corr + 9; l++) {
 		const tac_chip_line *line = &chip->lines[l];
 		float d = tac_chip_dotadd(chip->matrix[matrix + line->i % 3], chip->dop[line->k],
 					  chip->dop[line->m], chip->dop[line->n]);
@@ -55,14 +56,14 @@ static bool in_unit(point p)
 	return p.x >= 0.0F && p.y >= 0.0F && p.x + p.y <= 1.0F;
 }
 
-// Whether an edge of s has all of t strictly on its outer side, in the plane.
+// Whether all of t is strictly on the outer side of an edge of s, in the plane.
 static bool separates(const point s[3], const point t[3])
 {
 	float turn = (s[1].x - s[0].x) * (s[2].y - s[0].y) - (s[1].y - s[0].y) * (s[2].x - s[0].x);
-	for (int i = 0; i < 3; ++i) {
+	for (int i = 0; i < 3; i++) {
 		point a = s[i], b = s[(i + 1) % 3];
 		int outside = 0;
-		for (int k = 0; k < 3; ++k) {
+		for (int k = 0; k < 3; k++) {
 			float side = (b.x - a.x) * (t[k].y - a.y) - (b.y - a.y) * (t[k].x - a.x);
 			outside += turn > 0.0F ? side < 0.0F : side > 0.0F;
 		}
@@ -72,27 +73,27 @@ static bool separates(const point s[3], const point t[3])
 	return false;
 }
 
-// The printed test: an edge that does not cross z = 0 strictly is skipped.
+// The test as printed in the paper: an edge that does not strictly cross z = 0 is skipped.
 static verdict it_paper(tac_chip *chip)
 {
-	for (int edge = 0; edge < 3; ++edge) {
+	for (int edge = 0; edge < 3; edge++) {
 		point p, q;
 		operands(chip, edge, &p, &q);
-		++chip->counters[TAC_CHIP_IT_EDGES];
+		chip->counters[TAC_CHIP_IT_EDGES]++;
 		if ((p.z >= 0.0F && q.z >= 0.0F) || (p.z <= 0.0F && q.z <= 0.0F))
-			++chip->counters[TAC_CHIP_IT_SKIPPED];
+			chip->counters[TAC_CHIP_IT_SKIPPED]++;
 		else if (pierces(p, q))
 			return IT_HIT;
 	}
 	return IT_MISS;
 }
 
-// D-A8: closed triangles. z within `tolerance` (metres) of the plane counts as in it.
+// The test of closed triangles. A vertex within `tolerance` (m) of the plane counts as in it.
 static verdict it_closed(tac_chip *chip, float tolerance)
 {
 	point v[3];
 	int above = 0, below = 0;
-	for (int i = 0; i < 3; ++i) {
+	for (int i = 0; i < 3; i++) {
 		point next;
 		operands(chip, i, &v[i], &next);
 		if (fabsf(v[i].z) <= tolerance)
@@ -106,9 +107,9 @@ static verdict it_closed(tac_chip *chip, float tolerance)
 		static const point unit[3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
 		return separates(unit, v) || separates(v, unit) ? IT_APART : IT_HIT;
 	}
-	for (int i = 0; i < 3; ++i) {
+	for (int i = 0; i < 3; i++) {
 		point p = v[i], q = v[(i + 1) % 3];
-		++chip->counters[TAC_CHIP_IT_EDGES];
+		chip->counters[TAC_CHIP_IT_EDGES]++;
 		bool crosses = (p.z > 0.0F && q.z < 0.0F) || (p.z < 0.0F && q.z > 0.0F);
 		chip->counters[TAC_CHIP_IT_SKIPPED] += !crosses;
 		if (p.z == 0.0F ? in_unit(p) : crosses && pierces(p, q))
@@ -117,21 +118,21 @@ static verdict it_closed(tac_chip *chip, float tolerance)
 	return IT_MISS;
 }
 
-// Edges of `a` against triangle `b`: vertices into d0-d8, to d9-d17 in b's frame, back to d0-d8 in the frame
-// of b's unit triangle.
+// Edges of `a` against triangle `b`. The vertices of a are loaded into d0-d8, transformed to b's frame in
+// d9-d17, then to the frame of b's unit triangle in d0-d8.
 static verdict direction(tac_chip *chip, uint32_t address_a, uint32_t address_b, int corr, int matrix)
 {
 	const uint32_t *a = tac_chip_fetch(chip, address_a, TAC_CHIP_NODE_BYTES);
 	const uint32_t *b = tac_chip_fetch(chip, address_b, TAC_CHIP_NODE_BYTES);
-	if (a == NULL || b == NULL)
+	if (!a || !b)
 		return IT_APART;
 	if (a[TAC_CHIP_WORD_TYPE] != TAC_CHIP_LEAF || b[TAC_CHIP_WORD_TYPE] != TAC_CHIP_LEAF) {
 		tac_chip_raise(chip, TAC_CHIP_ERR_TYPE);
 		return IT_APART;
 	}
-	for (int i = 0; i < 9; ++i)
+	for (int i = 0; i < 9; i++)
 		chip->dop[i] = tac_chip_float(a[RECORD_VERTICES + i]);
-	for (int i = 0; i < 12; ++i)
+	for (int i = 0; i < 12; i++)
 		chip->matrix[TAC_CHIP_MATRIX_LEAF + i / 4][i % 4] = tac_chip_float(b[RECORD_MAP + i]);
 	float largest, unused;
 	if (!pass(chip, corr, matrix, &largest) ||
@@ -147,10 +148,10 @@ static verdict direction(tac_chip *chip, uint32_t address_a, uint32_t address_b,
 
 bool tac_chip_triangles(tac_chip *chip, uint32_t tumbled, uint32_t aligned)
 {
-	++chip->counters[TAC_CHIP_TRI_TESTS_FWD];
+	chip->counters[TAC_CHIP_TRI_TESTS_FWD]++;
 	verdict v = direction(chip, tumbled, aligned, TAC_CHIP_CORR_FORWARD, TAC_CHIP_MATRIX_FORWARD);
 	if (v != IT_MISS)
 		return v == IT_HIT;
-	++chip->counters[TAC_CHIP_TRI_TESTS_REV];
+	chip->counters[TAC_CHIP_TRI_TESTS_REV]++;
 	return direction(chip, aligned, tumbled, TAC_CHIP_CORR_REVERSE, TAC_CHIP_MATRIX_REVERSE) == IT_HIT;
 }

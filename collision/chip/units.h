@@ -1,10 +1,12 @@
-// Private to collision/chip*: the units of the chip as the paper's block diagram (Figure 5) names them, and
-// how they are wired. One file for each group of units:
+// Private to collision/chip/: the units of the chip, named and wired as in Figure 5 of the paper. One file
+// for each group of units:
 //
-//	chip.c         PCI interface: register map, memory window, hit FIFO
-//	chip_dop.c     DOTADD unit, the register files, Address Generators 1-3, Results Register Bank,
-// comparators 	chip_it.c      processing of triangles, IT-Unit 	chip_memory.c  SDRAM interface, Stack
-// Engine and its SRAM 	tac_chip_master.c  Master Controller
+//	chip.c           PCI interface: register map, memory window, hit FIFO
+//	master_unit.c    Master Controller
+//	memory_unit.c    SDRAM interface; Stack Engine and its SRAM
+//	dop_unit.c       DOTADD unit, register files, Address Generators 1 to 3, Results Register Bank,
+//	                 e bank, comparators
+//	triangle_unit.c  transformation of triangles, IT-Unit
 #ifndef TAC_COLLISION_CHIP_UNITS_H
 #define TAC_COLLISION_CHIP_UNITS_H
 
@@ -35,15 +37,17 @@ enum {
 	TAC_CHIP_CORR_IT = 51
 };
 
-// DDR-SDRAM, 2-2-2, 256-bit bus, in chip cycles (half a memory cycle each).
+// DDR-SDRAM, 2-2-2, 256-bit bus. Times in chip cycles, of half a memory cycle each.
 enum {
-	TAC_CHIP_SDRAM_FIRST_BEAT =
-		8,                // row to column delay 2 and CAS latency 2 memory cycles, row closed before
-	TAC_CHIP_SDRAM_BEATS = 8, // of 32 bytes: a node pair
-	TAC_CHIP_SDRAM_TO_FILE = 2, // through the interface into the DOP Register File
-	// Two bursts of one bank: precharge may start 4 memory cycles after the read command, and takes 2,
-	// then 2 + 2 to the first beat, which is 4 memory cycles after the last beat of the burst before.
-	// With four banks and random addresses that is the paper's average of 2 chip cycles.
+	// Row to column delay 2 and CAS latency 2 memory cycles; the row was closed before.
+	TAC_CHIP_SDRAM_FIRST_BEAT = 8,
+	// Beats of 32 bytes in a burst: a node pair.
+	TAC_CHIP_SDRAM_BEATS = 8,
+	// Through the interface into the DOP Register File.
+	TAC_CHIP_SDRAM_TO_FILE = 2,
+	// Wait between two bursts of one bank. The precharge may start 4 memory cycles after the read command
+	// and takes 2, then the first beat follows after 2 + 2: 4 memory cycles after the last beat of the
+	// previous burst. With four banks and random addresses that is the paper's average of 2 chip cycles.
 	TAC_CHIP_SDRAM_SAME_BANK = 8,
 	TAC_CHIP_SDRAM_BANKS = 4,
 };
@@ -52,8 +56,7 @@ typedef struct tac_chip_line {
 	uint8_t i, k, m, n; // destination and operands; for the IT-Unit i and k are the operands
 } tac_chip_line;
 
-// When things happen while the tumbled siblings of a list are transformed, in cycles since the read was
-// initiated.
+// The events of the transformation of a list's tumbled siblings, in cycles since the start of their read.
 typedef struct tac_chip_schedule {
 	struct {
 		int first_write;  // AG1: d0 enters the DOP Register File
@@ -67,8 +70,8 @@ typedef struct tac_chip_schedule {
 	uint32_t missing_results; // bit i: no row computes d'_i
 } tac_chip_schedule;
 
-// One half of the Results Register Bank, as the comparators see it: e does not overlap d' if the key of any
-// e_i is below limit[i], the key of -d'[(i + 12) % 24] (Equation 2 with support values).
+// One half of the Results Register Bank in the form of the comparators: e is disjoint from d' if the key of
+// any e_i is below limit[i], the key of -d'[(i + 12) % 24] (Equation 2 with support values).
 typedef struct tac_chip_result {
 	uint32_t limit[TAC_CHIP_ROWS];
 } tac_chip_result;
@@ -83,17 +86,17 @@ typedef struct tac_chip_list {
 
 typedef struct tac_chip_stack {
 	uint32_t *sram;
-	uint32_t words;   // SRAM_WORDS
-	uint32_t used[2]; // words from the bottom, from the top
-	uint32_t room;    // for the frame of the level in work
-	uint32_t frame;   // of the level above it
+	uint32_t words;         // SRAM_WORDS
+	uint32_t used[2];       // words from the bottom, from the top
+	uint32_t current_frame; // reserved for the current level
+	uint32_t parent_frame;  // of the level above it
 	uint32_t level;
 } tac_chip_stack;
 
 // A frame of the stack of lists, in words of the SRAM.
 enum {
-	TAC_CHIP_FRAME_TUMBLED, // child pair of sibling 1 | flag: set once that one is in work
-	TAC_CHIP_FRAME_PARENT,  // the frame below
+	TAC_CHIP_FRAME_TUMBLED, // child pair of sibling 1 | flag: set once the list of sibling 1 is in work
+	TAC_CHIP_FRAME_PARENT,  // frame of the level above
 	TAC_CHIP_FRAME_BASE_0,
 	TAC_CHIP_FRAME_LENGTH_0,
 	TAC_CHIP_FRAME_BASE_1,
@@ -103,41 +106,43 @@ enum {
 
 typedef enum tac_chip_state {
 	TAC_CHIP_IDLE,
-	TAC_CHIP_LOAD,  // fetch and transform a tumbled pair
-	TAC_CHIP_SCAN,  // compare one aligned pair
-	TAC_CHIP_ALONE, // go on with a tumbled leaf that still has a list
-	TAC_CHIP_NEXT,  // down, across or up in the tumbled tree
+	TAC_CHIP_LOAD,      // fetch and transform a tumbled pair
+	TAC_CHIP_SCAN,      // compare one aligned pair
+	TAC_CHIP_LEAF_SCAN, // scan again for a tumbled leaf that still has a list
+	TAC_CHIP_NEXT,      // down, across or up in the tumbled tree
 } tac_chip_state;
+
+enum { TAC_CHIP_BOTH = 2 }; // a scan for both siblings
 
 typedef struct tac_chip_master {
 	tac_chip_state state;
-	uint32_t ctrl;    // as it was at START
+	uint32_t ctrl;    // at START
 	uint32_t tumbled; // address of the tumbled pair
 	uint32_t tumbled_mask;
 	struct {
-		uint32_t type; // TAC_CHIP_EMPTY also for a sibling that is not meant
+		uint32_t type; // TAC_CHIP_EMPTY also for a sibling outside the mask
 		uint32_t link;
 		uint32_t address;
 	} sibling[2];
-	tac_chip_list source;    // being scanned
-	uint32_t position;       // in it
-	uint32_t scan_pairs;     // so far in this scan
-	uint32_t last_bank;      // of the pair before
-	tac_chip_list target[2]; // being made
-	int alone;               // the sibling that a scan is for, or 2: both
+	tac_chip_list source;    // the list being scanned
+	uint32_t position;       // in `source`
+	uint32_t scan_pairs;     // pairs fetched in this scan
+	uint32_t last_bank;      // SDRAM bank of the previous pair
+	tac_chip_list target[2]; // the new list of each sibling
+	int scan_sibling;        // the sibling that is scanned for, or TAC_CHIP_BOTH
 } tac_chip_master;
 
 struct tac_chip {
 	// PCI interface
 	uint32_t ctrl, status;
 	uint32_t root_tumbled, root_aligned, ag2_delay, sram_words;
-	uint32_t sram_size; // words that the board has
+	uint32_t sram_size; // words on the board
 	uint32_t *hits;     // FIFO: 2 words a pair
 	uint32_t hit_capacity, hit_first, hit_count;
 	uint64_t counters[TAC_CHIP_COUNTER_COUNT];
 
 	// SDRAM interface
-	unsigned char *memory; // to write to: slot 0, or NULL
+	unsigned char *memory; // writable memory of slot 0, or NULL
 	struct {
 		const unsigned char *bytes;
 		uint32_t address, count;
@@ -156,32 +161,31 @@ struct tac_chip {
 	tac_chip_master master;     // Master Controller
 };
 
-// PCI interface. Raises an error, keeping the first, and stops the query.
+// PCI interface. Raises an error unless one is raised already, and stops the query.
 void tac_chip_raise(tac_chip *chip, tac_chip_error error);
 // Puts a pair into the hit FIFO.
 void tac_chip_report(tac_chip *chip, uint32_t tumbled_triangle, uint32_t aligned_triangle);
 
-// SDRAM interface. What lies at an address that is a multiple of 128, to the end of its node; NULL outside.
+// SDRAM interface. The words of the node at `address`, a multiple of 128; NULL outside the memory.
 const uint32_t *tac_chip_at(const tac_chip *chip, uint32_t address);
-// The words of the pair or record at `address`, or NULL after raising ERR_ADDRESS. One
-// burst.
+// Reads the pair or record at `address` in one burst; NULL after raising ERR_ADDRESS.
 const uint32_t *tac_chip_fetch(tac_chip *chip, uint32_t address, uint32_t alignment);
 
 // Stack Engine.
 void tac_chip_stack_reset(tac_chip_stack *stack, uint32_t words);
-// An empty list on top of what that side holds.
+// An empty list on top of those of a side.
 tac_chip_list tac_chip_list_begin(const tac_chip_stack *stack, uint32_t side);
 bool tac_chip_list_append(tac_chip *chip, tac_chip_list *list, uint32_t word);
 uint32_t tac_chip_list_get(tac_chip *chip, const tac_chip_list *list, uint32_t position);
-// Gives the words of the uppermost list of its side back.
+// Frees the words of a list, which must be the topmost of its side.
 void tac_chip_list_release(tac_chip_stack *stack, const tac_chip_list *list);
-// Makes room for the frame of a level, below its lists.
+// Reserves the frame of a new level, below its lists.
 bool tac_chip_frame_begin(tac_chip *chip);
-// Keeps the level's lists for the return and goes one level down; `second`: directly for sibling 1.
+// Saves the level's lists for the return and goes one level down; `second`: with the list of sibling 1.
 void tac_chip_frame_push(tac_chip *chip, uint32_t second_pair, bool second, const tac_chip_list lists[2]);
-// Gives the room of a level without lists back.
+// Frees the frame of a level without lists.
 void tac_chip_frame_cancel(tac_chip *chip);
-// Up to the first level whose second list is still to be done: its tumbled pair and list; false at the end.
+// Returns to the nearest level whose second list is not done: its tumbled pair and list. False at the end.
 bool tac_chip_frame_return(tac_chip *chip, uint32_t *out_pair, tac_chip_list *out_list);
 
 // DOP side. Decodes the Correspondence Register File; false if a line names a register that does not exist.
@@ -199,7 +203,7 @@ bool tac_chip_is_nan(uint32_t bits);
 // The DOTADD unit.
 float tac_chip_dotadd(const float matrix_line[4], float x, float y, float z);
 
-// Triangle side. Whether the triangles of two records meet; false also after raising an error.
+// Triangle side. Whether the triangles of two records meet; false if it raised an error.
 bool tac_chip_triangles(tac_chip *chip, uint32_t tumbled_record, uint32_t aligned_record);
 
 // Master Controller.

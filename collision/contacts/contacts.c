@@ -1,55 +1,49 @@
 #include "collision/contacts.h"
 
 #include "base/assert.h"
-#include "collision/ccd_pairs.h"
-#include "collision/contacts_cone.h"
+#include "collision/contacts/cone.h"
+#include "collision/contacts/contact_list.h"
+#include "collision/continuous/pairs.h"
 
 #include <math.h>
 #include <string.h>
 
-#define sub   tac_dvec3_sub
-#define dot   tac_dvec3_dot
-#define cross tac_dvec3_cross
-
-// A point whose distances from a plane and from a piece of it differ by less lies over the piece, m.
-#define OVER 1e-12
-// sin^2 of the angle of two edges below which their ends are the contacts, and below which no point between
-// them is closer.
+// A point lies over a face when its distances from the face and from the plane differ by less than this, m.
+#define OVER_FACE 1e-12
+// Squared sines of the angle between two edges: below the first their ends are the contacts, below the second
+// no point between the ends is closer.
 #define PARALLEL 1e-8
 #define NO_ANGLE 1e-20
-#define ROOM     (2 * TAC_CONTACTS_MAX)
-// Heads of the chains in which contacts of the same vertex are found; a power of 2.
+// Contacts that a query collects before it drops the farthest half.
+#define ROOM (2 * TAC_CONTACTS_MAX)
+// Chains of contacts, by their vertex; a power of 2.
 #define CHAINS 1024
-// Pairs whose features are sieved at a time.
+// Pairs whose near features are found in one call.
 #define CHUNK 64
 
 // One of the two bodies in a query. `T` maps it to the fixed frame; NULL: it is the fixed one.
 typedef struct side {
-	const tac_ccd_body *body;
-	const tac_ccd_pose *T;
+	const tac_body *body;
+	const tac_drigid *T;
 } side;
 
 typedef struct query {
 	side moving, fixed;
 	double margin;
-	double bar;   // gaps above are dropped: there are enough smaller ones
-	double least; // distance so far
-	tac_ccd_context *context;
+	double max_gap; // contacts with larger gaps are dropped: there are enough smaller ones
+	double least;   // distance of the pairs examined
+	tac_sweep_context *context;
 	tac_contacts *out;
-	tac_ccd_sweep still;
-	tac_ccd_pair pair;
-	// Chains of contacts with the same vertex: the first, and each one's next; indices plus 1.
+	tac_swept_motion pose;
+	tac_triangle_pair pair;
+	// Chains of contacts with the same vertex: the first of each, and the next of each contact; indices
+	// plus 1.
 	int16_t chain[CHAINS], next[ROOM];
 } query;
 
 static tac_dvec3 to_body(const side *s, tac_dvec3 direction)
 {
 	return s->T ? tac_dmat3_transpose_apply(s->T->R, direction) : direction;
-}
-
-static tac_dvec3 mesh_vertex(const tac_mesh *mesh, int32_t v)
-{
-	return tac_dvec3_from_vec3(mesh->vertices[v]);
 }
 
 static bool in_edge_cone(const side *s, int32_t e, tac_dvec3 n)
@@ -74,27 +68,25 @@ static bool comes_before(const tac_contact_point *a, const tac_contact_point *b)
 // A triangle of one side, in the fixed frame.
 typedef struct face {
 	const side *side;
-	const tac_ccd_triangle *triangle;
+	const tac_body_triangle *triangle;
 	const tac_dvec3 *v;
 	tac_dvec3 normal;
 } face;
 
-// Whether p lies on the same side of both faces at an ordinary edge of `to`: in front of them, or behind.
-// `on` is its closest point, on the edge. A vertex beside a ridge is in front of one face and behind the
-// plane of the other.
+// Whether p lies on the same side of both faces at a manifold edge of `to`: in front of them, or behind. `on`
+// is its closest point, on the edge. A vertex beside a ridge is in front of one face and behind the plane of
+// the other.
 static bool same_side(const face *to, int32_t e, bool behind, tac_dvec3 p, tac_dvec3 on)
 {
 	const tac_mesh *mesh = to->side->body->mesh;
 	const tac_mesh_edge *edge = &mesh->edges[e];
 	int32_t other = edge->triangle[edge->triangle[0] == to->triangle->id];
-	const int32_t *v = mesh->triangles[other].vertex;
-	tac_dvec3 a = mesh_vertex(mesh, v[0]);
-	tac_dvec3 n = cross(sub(mesh_vertex(mesh, v[1]), a), sub(mesh_vertex(mesh, v[2]), a));
-	double height = dot(n, to_body(to->side, sub(p, on)));
+	tac_dvec3 n = tac_mesh_triangle_cross(mesh, other);
+	double height = tac_dvec3_dot(n, to_body(to->side, tac_dvec3_sub(p, on)));
 	return behind ? height <= 0 : height >= 0;
 }
 
-// A vertex over the seam of two faces of one plane is one contact, whichever of them has it.
+// A vertex over the edge between two coplanar faces is one contact.
 static bool same_contact(const tac_contact_point *a, const tac_contact_point *b)
 {
 	if (a->kind != b->kind)
@@ -104,7 +96,7 @@ static bool same_contact(const tac_contact_point *a, const tac_contact_point *b)
 		return true;
 	bool vertex = (a->kind == TAC_CONTACT_VERTEX_FACE && moving) ||
 		      (a->kind == TAC_CONTACT_FACE_VERTEX && fixed);
-	return vertex && dot(a->normal, b->normal) > 1 - 1e-12 && fabs(a->gap - b->gap) < 1e-9;
+	return vertex && tac_contacts_coplanar(a, b->normal, b->gap);
 }
 
 static bool is_closer(const tac_contact_point *a, const tac_contact_point *b)
@@ -114,7 +106,7 @@ static bool is_closer(const tac_contact_point *a, const tac_contact_point *b)
 
 typedef bool contact_order(const tac_contact_point *a, const tac_contact_point *b);
 
-// Heap sort of indices, then each cycle of the permutation in turn: bounded, in place, nothing allocated.
+// Heap sort of the indices, then the cycles of the permutation: bounded, in place, without allocation.
 static void sort_contacts(tac_contacts *c, contact_order *before)
 {
 	int16_t order[ROOM];
@@ -165,14 +157,14 @@ static void link_contact(query *q, int32_t i)
 	*head = (int16_t)(i + 1);
 }
 
-// There is no more room: the closest half stays, and nothing farther will come in.
+// Keeps the closest half when there is no more room, and admits nothing farther from then on.
 static void prune(query *q)
 {
 	tac_contacts *out = q->out;
 	sort_contacts(out, is_closer);
 	out->dropped += out->count - TAC_CONTACTS_MAX;
 	out->count = TAC_CONTACTS_MAX;
-	q->bar = out->list[TAC_CONTACTS_MAX - 1].gap;
+	q->max_gap = out->list[TAC_CONTACTS_MAX - 1].gap;
 	memset(q->chain, 0, sizeof q->chain);
 	for (int32_t i = 0; i < out->count; i++)
 		link_contact(q, i);
@@ -186,12 +178,12 @@ static void put(query *q, tac_contact_point c)
 	for (int16_t i = *chain_of(q, &c); i > 0; i = q->next[i - 1]) {
 		if (!same_contact(&out->list[i - 1], &c))
 			continue;
-		// The lowest names it, whoever came first.
+		// The lowest indices, so that the result does not depend on the order of visits.
 		if (comes_before(&c, &out->list[i - 1]))
 			out->list[i - 1] = c;
 		return;
 	}
-	if (c.gap > q->bar) {
+	if (c.gap > q->max_gap) {
 		out->dropped++;
 		return;
 	}
@@ -213,97 +205,126 @@ static int32_t edge_id(const face *f, int k)
 
 static double height_over(const face *f, tac_dvec3 p)
 {
-	return dot(f->normal, sub(p, f->v[0]));
+	return tac_dvec3_dot(f->normal, tac_dvec3_sub(p, f->v[0]));
 }
 
-// Vertex k of `from` and the triangle `to`. `flip` when `to` is the moving one: the kinds' order and the
-// normal turn round.
+// A vertex near a triangle.
+typedef struct approach {
+	const face *from, *to;
+	int32_t vertex;              // in the mesh of `from`
+	bool flip;                   // `to` is the moving triangle: kinds and normals are reversed
+	bool behind;                 // the vertex is behind a face with two sides
+	tac_dvec3 point, on, across; // the vertex, its closest point, the vector between them
+	double height, distance;     // from the plane and from the triangle, m
+} approach;
+
+// The feature of `to` that a vertex is in contact with.
+typedef enum target { TARGET_NONE, TARGET_FACE, TARGET_FEATURE } target;
+
+// The closest point is on edge e of `to`.
+static target target_at_edge(const approach *a, int32_t e)
+{
+	const tac_body *body = a->to->side->body;
+	uint8_t kind = body->edge_kinds[e];
+	// Seen from behind, a convex edge is concave.
+	bool concave = kind == (a->behind ? TAC_BODY_EDGE_CONVEX : TAC_BODY_EDGE_CONCAVE) &&
+		       body->mesh->edges[e].triangle_count == 2;
+	if (concave && !body->solid)
+		concave = same_side(a->to, e, a->behind, a->point, a->on);
+	if (concave || (kind == TAC_BODY_EDGE_FLAT && a->distance - fabs(a->height) < OVER_FACE))
+		return TARGET_FACE;
+	if (kind == TAC_BODY_EDGE_FLAT || a->distance < TAC_CONTACTS_DIRECTION_MIN)
+		return TARGET_NONE;
+	tac_dvec3 normal = tac_dvec3_scale(a->across, 1 / a->distance);
+	bool in_cones = in_vertex_cone(a->from->side, a->vertex, tac_dvec3_neg(normal)) &&
+			in_edge_cone(a->to->side, e, normal);
+	return in_cones ? TARGET_FEATURE : TARGET_NONE;
+}
+
+// The closest point is the vertex `other` of `to`.
+static target target_at_vertex(const approach *a, int32_t other)
+{
+	const tac_body *body = a->to->side->body;
+	if (!body->vertex_collides[other] && a->distance - fabs(a->height) < OVER_FACE)
+		return TARGET_FACE;
+	// Both directions find a pair of vertices; it is listed for the moving vertex.
+	if (a->flip || !body->vertex_collides[other] || a->distance < TAC_CONTACTS_DIRECTION_MIN)
+		return TARGET_NONE;
+	tac_dvec3 normal = tac_dvec3_scale(a->across, 1 / a->distance);
+	bool in_cones = in_vertex_cone(a->from->side, a->vertex, tac_dvec3_neg(normal)) &&
+			in_vertex_cone(a->to->side, other, normal);
+	return in_cones ? TARGET_FEATURE : TARGET_NONE;
+}
+
+// Vertex k of `from` and the triangle `to`.
 static void vertex_contact(query *q, const face *from, int k, const face *to, bool flip)
 {
-	tac_dvec3 p = from->v[k], up = to->normal;
+	tac_dvec3 p = from->v[k], normal = to->normal;
 	double height = height_over(to, p);
 	if (fabs(height) >= q->margin)
 		return;
-	bool behind = height < 0;
-	if (behind && to->side->body->solid)
-		behind = false; // stays negative: only edges and vertices may have it
-	else if (behind) {
-		up = tac_dvec3_neg(up);
+	// Behind a face of a solid, only its edges and vertices can be in contact.
+	bool behind = height < 0 && !to->side->body->solid;
+	if (behind) {
+		normal = tac_dvec3_neg(normal);
 		height = -height;
 	}
 	int region;
-	tac_dvec3 on = tac_ccd_closest_on_triangle(p, to->v, &region), across = sub(p, on);
+	tac_dvec3 on = tac_closest_on_triangle(p, to->v, &region), across = tac_dvec3_sub(p, on);
 	double d = tac_dvec3_length(across);
 	if (d >= q->margin)
 		return;
 	q->least = fmin(q->least, d);
-	int32_t vertex = vertex_id(from, k);
-	tac_contact_point c = {.point = flip ? on : p, .gap = height};
+	approach a = {from, to, vertex_id(from, k), flip, behind, p, on, across, height, d};
+	target at = TARGET_FACE;
 	int32_t feature = to->triangle->id;
-	c.kind = flip ? TAC_CONTACT_FACE_VERTEX : TAC_CONTACT_VERTEX_FACE;
-	tac_dvec3 normal = up;
-	bool face_contact = region == TAC_CCD_REGION_FACE;
-	if (region >= TAC_CCD_REGION_EDGE && region < TAC_CCD_REGION_FACE) {
-		int32_t e = edge_id(to, region - TAC_CCD_REGION_EDGE);
-		uint8_t edge = to->side->body->edge_kinds[e];
-		// Seen from behind, a fold is a ridge.
-		bool concave = edge == (behind ? TAC_CCD_EDGE_CONVEX : TAC_CCD_EDGE_CONCAVE) &&
-			       to->side->body->mesh->edges[e].triangle_count == 2;
-		if (concave && !to->side->body->solid)
-			concave = same_side(to, e, behind, p, on);
-		face_contact = concave || (edge == TAC_CCD_EDGE_FLAT && d - fabs(height) < OVER);
-		if (!face_contact) {
-			if (edge == TAC_CCD_EDGE_FLAT || d < TAC_CONTACTS_DIRECTION_MIN)
-				return;
-			normal = tac_dvec3_scale(across, 1 / d);
-			if (!in_vertex_cone(from->side, vertex, tac_dvec3_neg(normal)) ||
-			    !in_edge_cone(to->side, e, normal))
-				return;
-			c.kind = flip ? TAC_CONTACT_EDGE_VERTEX : TAC_CONTACT_VERTEX_EDGE;
-			feature = e;
-			c.gap = d;
-		}
-	} else if (region < TAC_CCD_REGION_EDGE) {
-		int32_t other = vertex_id(to, region);
-		face_contact = !to->side->body->vertex_collides[other] && d - fabs(height) < OVER;
-		if (!face_contact) {
-			// Both directions find it: the moving vertex's is taken.
-			if (flip || !to->side->body->vertex_collides[other] || d < TAC_CONTACTS_DIRECTION_MIN)
-				return;
-			normal = tac_dvec3_scale(across, 1 / d);
-			if (!in_vertex_cone(from->side, vertex, tac_dvec3_neg(normal)) ||
-			    !in_vertex_cone(to->side, other, normal))
-				return;
-			c.kind = TAC_CONTACT_VERTEX_VERTEX;
-			feature = other;
-			c.gap = d;
-		}
+	tac_contact_kind kind = flip ? TAC_CONTACT_FACE_VERTEX : TAC_CONTACT_VERTEX_FACE, other_kind = kind;
+	if (region < TAC_CLOSEST_EDGE) {
+		feature = vertex_id(to, region);
+		at = target_at_vertex(&a, feature);
+		other_kind = TAC_CONTACT_VERTEX_VERTEX;
+	} else if (region < TAC_CLOSEST_FACE) {
+		feature = edge_id(to, region - TAC_CLOSEST_EDGE);
+		at = target_at_edge(&a, feature);
+		other_kind = flip ? TAC_CONTACT_EDGE_VERTEX : TAC_CONTACT_VERTEX_EDGE;
 	}
-	if (face_contact && !(height > 0))
+	if (at == TARGET_NONE || (at == TARGET_FACE && !(height > 0)))
 		return;
-	c.normal = flip ? tac_dvec3_neg(normal) : normal;
-	c.moving_feature = flip ? feature : vertex;
-	c.fixed_feature = flip ? vertex : feature;
-	c.moving_triangle = flip ? to->triangle->id : from->triangle->id;
-	c.fixed_triangle = flip ? from->triangle->id : to->triangle->id;
+	if (at == TARGET_FEATURE) {
+		kind = other_kind;
+		normal = tac_dvec3_scale(across, 1 / d);
+	} else {
+		feature = to->triangle->id;
+	}
+	tac_contact_point c = {.kind = kind,
+			       .moving_feature = flip ? feature : a.vertex,
+			       .fixed_feature = flip ? a.vertex : feature,
+			       .moving_triangle = flip ? to->triangle->id : from->triangle->id,
+			       .fixed_triangle = flip ? from->triangle->id : to->triangle->id,
+			       .normal = flip ? tac_dvec3_neg(normal) : normal,
+			       .point = flip ? on : p,
+			       .gap = at == TARGET_FEATURE ? d : height};
 	put(q, c);
 }
 
 static void edge_contact(query *q, const face *a, int k, const face *b, int j)
 {
-	tac_dvec3 p = a->v[k], s = b->v[j], u = sub(a->v[(k + 1) % 3], p), w = sub(b->v[(j + 1) % 3], s);
-	tac_dvec3 n = cross(u, w), r = sub(p, s);
-	double nn = dot(n, n), apart = dot(r, n), most = dot(u, u) * dot(w, w);
-	if (apart * apart >= q->margin * q->margin * nn || nn <= NO_ANGLE * most)
+	tac_dvec3 p = a->v[k], s = b->v[j], u = tac_dvec3_sub(a->v[(k + 1) % 3], p),
+		  w = tac_dvec3_sub(b->v[(j + 1) % 3], s);
+	tac_dvec3 n = tac_dvec3_cross(u, w), r = tac_dvec3_sub(p, s);
+	double nn = tac_dvec3_dot(n, n), apart = tac_dvec3_dot(r, n),
+	       lengths = tac_dvec3_dot(u, u) * tac_dvec3_dot(w, w);
+	if (apart * apart >= q->margin * q->margin * nn || nn <= NO_ANGLE * lengths)
 		return;
-	double on_a = dot(cross(w, r), n), on_b = dot(cross(u, r), n); // parameters of both edges, times nn
+	// The parameters of the closest points on both edges, times nn.
+	double on_a = tac_dvec3_dot(tac_dvec3_cross(w, r), n), on_b = tac_dvec3_dot(tac_dvec3_cross(u, r), n);
 	if (!(on_a > 0 && on_a < nn && on_b > 0 && on_b < nn))
 		return;
 	tac_dvec3 x = tac_dvec3_add_scaled(p, on_a / nn, u), y = tac_dvec3_add_scaled(s, on_b / nn, w);
-	tac_dvec3 across = sub(x, y);
+	tac_dvec3 across = tac_dvec3_sub(x, y);
 	double gap = tac_dvec3_length(across);
 	q->least = fmin(q->least, gap);
-	if (gap >= q->margin || gap < TAC_CONTACTS_DIRECTION_MIN || nn <= PARALLEL * most)
+	if (gap >= q->margin || gap < TAC_CONTACTS_DIRECTION_MIN || nn <= PARALLEL * lengths)
 		return;
 	tac_dvec3 normal = tac_dvec3_scale(across, 1 / gap);
 	int32_t moving = edge_id(a, k), fixed = edge_id(b, j);
@@ -321,56 +342,48 @@ static void edge_contact(query *q, const face *a, int k, const face *b, int j)
 	put(q, c);
 }
 
-// The contacts of the features of one pair that may be within the margin.
+// Adds the contacts of the near features of the loaded pair.
 static void examine(query *q, unsigned features)
 {
-	const tac_ccd_triangle *ta = q->pair.a.triangle, *tb = q->pair.triangle;
+	const tac_body_triangle *ta = q->pair.a.triangle, *tb = q->pair.fixed_triangle;
 	face a = {&q->moving, ta, q->pair.a.start, q->pair.a.normal};
 	face b = {&q->fixed, tb, q->pair.b, tb->normal};
 	for (unsigned left = features; left; left &= left - 1) {
 		int bit = __builtin_ctz(left);
-		if (bit < TAC_CCD_FEATURE_FIXED_VERTEX)
+		if (bit < TAC_FEATURE_BIT_FIXED_VERTEX)
 			vertex_contact(q, &a, bit, &b, false);
-		else if (bit < TAC_CCD_FEATURE_EDGES)
-			vertex_contact(q, &b, bit - TAC_CCD_FEATURE_FIXED_VERTEX, &a, true);
+		else if (bit < TAC_FEATURE_BIT_EDGES)
+			vertex_contact(q, &b, bit - TAC_FEATURE_BIT_FIXED_VERTEX, &a, true);
 		else
-			edge_contact(q, &a, (bit - TAC_CCD_FEATURE_EDGES) / 3, &b,
-				     (bit - TAC_CCD_FEATURE_EDGES) % 3);
+			edge_contact(q, &a, (bit - TAC_FEATURE_BIT_EDGES) / 3, &b,
+				     (bit - TAC_FEATURE_BIT_EDGES) % 3);
 	}
 }
 
-static bool visit(void *user, tac_ccd_near *pairs, int32_t count)
+static bool visit(void *user, tac_near_pair *pairs, int32_t count)
 {
 	query *q = user;
 	uint16_t features[CHUNK];
 	for (int32_t from = 0; from < count; from += CHUNK) {
 		int32_t n = count - from < CHUNK ? count - from : CHUNK;
-		tac_ccd_near *some = &pairs[from];
-		tac_ccd_work_add(q->context, TAC_CCD_WORK_FEATURES * n);
-		tac_ccd_features(q->pair.moving, q->pair.fixed, q->moving.T, q->margin, some, n, features);
+		tac_near_pair *chunk = &pairs[from];
+		tac_sweep_context_add_work(q->context, TAC_WORK_NEAR_FEATURES * n);
+		tac_pairs_near_features(q->pair.moving, q->pair.fixed, q->moving.T, q->margin, chunk, n,
+					features);
 		for (int32_t i = 0; i < n; i++) {
-			q->out->pairs += (double)some[i].clears <= q->margin;
-			bool may_cross = some[i].clears <= 0;
+			q->out->pairs += (double)chunk[i].clearance <= q->margin;
+			bool may_cross = chunk[i].clearance <= 0;
 			if (!features[i] && !may_cross)
 				continue;
-			tac_ccd_pair_load(&q->pair, &q->still, some[i].moving, some[i].fixed, 0);
-			tac_ccd_work_add(q->context,
-					 TAC_CCD_WORK_CONTACT * (1 + __builtin_popcount(features[i])));
+			tac_triangle_pair_load(&q->pair, &q->pose, chunk[i].moving, chunk[i].fixed, 0);
+			tac_sweep_context_add_work(q->context, TAC_WORK_FEATURE_PAIR *
+								       (1 + __builtin_popcount(features[i])));
 			examine(q, features[i]);
-			if (may_cross && tac_ccd_triangles_cross(q->pair.a.start, q->pair.b))
+			if (may_cross && tac_triangles_cross(q->pair.a.start, q->pair.b))
 				q->least = 0;
 		}
 	}
 	return true;
-}
-
-static void clear(tac_contacts *c)
-{
-	c->count = 0;
-	c->dropped = 0;
-	c->pairs = 0;
-	c->distance = 0;
-	c->margin = 0;
 }
 
 static void finish(query *q)
@@ -380,26 +393,34 @@ static void finish(query *q)
 	sort_contacts(q->out, comes_before);
 }
 
-void tac_contacts_query(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
-			double margin, tac_ccd_context *context, tac_contacts *out_contacts)
+void tac_contacts_query(const tac_body *moving, const tac_body *fixed, const tac_drigid *T, double margin,
+			tac_sweep_context *context, tac_contacts *out_contacts)
 {
 	TAC_ASSERT(moving && fixed && T && out_contacts && margin > 0);
-	clear(out_contacts);
+	tac_contacts_clear(out_contacts);
 	if (!tac_dmat3_finite(T->R) || !tac_dvec3_finite(T->t))
 		return;
-	tac_ccd_context_bind(context, moving, fixed);
+	tac_sweep_context_bind(context, moving, fixed);
 	query q = {.moving = {moving, T},
 		   .fixed = {fixed, NULL},
 		   .margin = margin,
-		   .bar = HUGE_VAL,
+		   .max_gap = HUGE_VAL,
 		   .least = HUGE_VAL,
 		   .context = context,
 		   .out = out_contacts,
-		   .still = tac_ccd_sweep_still(*T),
+		   .pose = tac_swept_motion_stationary(*T),
 		   .pair = {.moving = moving, .fixed = fixed, .loaded = -1}};
-	tac_ccd_search search = {moving, fixed,  &q.still, T,  margin,
-				 margin, margin, visit,    &q, TAC_CONTACTS_PAIRS};
-	tac_ccd_near_pairs(&search, context, &q.margin);
+	tac_pair_search search = {.moving = moving,
+				  .fixed = fixed,
+				  .sweep = &q.pose,
+				  .at = T,
+				  .reach = margin,
+				  .fixed_threshold = margin,
+				  .moving_threshold = margin,
+				  .visit = visit,
+				  .user = &q,
+				  .limit = TAC_CONTACTS_PAIRS_MAX};
+	tac_pair_search_run(&search, context, &q.margin);
 	out_contacts->margin = q.margin;
 	out_contacts->distance = fmin(q.least, q.margin);
 	finish(&q);

@@ -1,48 +1,46 @@
 #include "collision/contacts.h"
 
 #include "base/assert.h"
-#include "collision/ccd_pairs.h"
-#include "collision/ccd_round_list.h"
-#include "collision/contacts_cone.h"
+#include "collision/contacts/cone.h"
+#include "collision/contacts/contact_list.h"
+#include "collision/continuous/pairs.h"
+#include "collision/continuous/round/round_list.h"
 
 #include <math.h>
 
-#define sub   tac_dvec3_sub
-#define dot   tac_dvec3_dot
-#define cross tac_dvec3_cross
-#define mad   tac_dvec3_add_scaled
-
-// Where more triangles are near than fit into the context, the margin is halved so often.
+// How often the margin is halved when more triangles are near than fit into the context.
 #define HALVINGS 8
-// A triangle's plane is made anew when it lacks this part of the reach.
-#define STALE 1e-4
-// The moving features: the ends of the core are vertices 0 and 1, what lies between them is the edge 0.
-#define CORE 0
-// A part of the core that is none of its ends.
-#define BETWEEN 2
+// A triangle gets a new plane when its distance exceeds its clearance by this fraction of the reach.
+#define STALE_PLANE 1e-4
+// The core of the tool is its segment. Its ends are the moving vertices 0 and 1, its inside the moving edge
+// 0.
+#define CORE_EDGE 0
+// The pieces of the core: its ends, 0 and 1, and its inside.
+#define PIECE_INSIDE 2
 
 typedef struct query {
-	const tac_ccd_body *body;
-	const tac_ccd_round *tool;
+	const tac_body *body;
+	const tac_round *tool;
 	bool capsule;
-	double reach; // radius and margin
-	double least; // distance from the core so far
+	double reach; // radius and margin, m
+	double least; // distance from the core of the triangles measured, m
 	tac_contacts *out;
 } query;
 
 // A triangle under examination.
 typedef struct face {
-	const tac_ccd_triangle *triangle;
+	const tac_body_triangle *triangle;
 	tac_dvec3 v[3];
 } face;
 
-// The features that meet.
+// The features in contact.
 typedef struct meeting {
 	tac_contact_kind kind;
 	int32_t moving, fixed;
 } meeting;
 
-// Where contacts stand already: a shared edge or vertex, or a point over the seam of two faces of one plane.
+// Whether the contact is listed already: it is at a shared edge or vertex, or over the edge between two
+// coplanar faces.
 static bool is_listed(const tac_contacts *out, meeting m, tac_dvec3 normal, double gap)
 {
 	for (int32_t i = 0; i < out->count; i++) {
@@ -51,14 +49,13 @@ static bool is_listed(const tac_contacts *out, meeting m, tac_dvec3 normal, doub
 			continue;
 		if (c->fixed_feature == m.fixed)
 			return true;
-		if (m.kind == TAC_CONTACT_VERTEX_FACE && fabs(c->gap - gap) < 1e-9 &&
-		    dot(c->normal, normal) > 1 - 1e-12)
+		if (m.kind == TAC_CONTACT_VERTEX_FACE && tac_contacts_coplanar(c, normal, gap))
 			return true;
 	}
 	return false;
 }
 
-// The contact with the largest gap, which has to go when there is no more room.
+// The contact with the largest gap, which is replaced when there is no more room.
 static tac_contact_point *farthest(tac_contacts *out)
 {
 	tac_contact_point *most = &out->list[0];
@@ -69,7 +66,7 @@ static tac_contact_point *farthest(tac_contacts *out)
 	return most;
 }
 
-// `core` is the point of the core, `distance` how far along the normal it is.
+// `core` is the closest point of the core, at `distance` along the normal.
 static void put(query *q, const face *f, meeting m, tac_dvec3 core, tac_dvec3 normal, double distance)
 {
 	tac_contacts *out = q->out;
@@ -94,11 +91,11 @@ static void put(query *q, const face *f, meeting m, tac_dvec3 core, tac_dvec3 no
 	c->moving_surface = -1;
 	c->fixed_surface = q->body->mesh->triangle_surface[id];
 	c->normal = normal;
-	c->point = mad(core, -q->tool->radius, normal);
+	c->point = tac_dvec3_add_scaled(core, -q->tool->radius, normal);
 	c->gap = gap;
 }
 
-// Whether a gap of the core is within reach and has a direction.
+// Whether the gap `across`, from a feature to the core, is within reach and has a direction.
 static bool is_within(const query *q, tac_dvec3 across, tac_dvec3 *out_normal, double *out_distance)
 {
 	double square = tac_dvec3_length_squared(across);
@@ -109,130 +106,134 @@ static bool is_within(const query *q, tac_dvec3 across, tac_dvec3 *out_normal, d
 	return true;
 }
 
-// A point x of the core beside the vertex k.
-static void beside_vertex(query *q, const face *f, meeting m, int k, tac_dvec3 x)
+// The point x of the core near vertex k.
+static void vertex_contact(query *q, const face *f, meeting m, int k, tac_dvec3 x)
 {
 	tac_dvec3 n;
 	double d;
 	m.fixed = q->body->mesh->triangles[f->triangle->id].vertex[k];
-	if (is_within(q, sub(x, f->v[k]), &n, &d) && tac_contacts_in_vertex_cone(q->body, m.fixed, n))
+	if (is_within(q, tac_dvec3_sub(x, f->v[k]), &n, &d) &&
+	    tac_contacts_in_vertex_cone(q->body, m.fixed, n))
 		put(q, f, m, x, n, d);
 }
 
-// A point x of the core beside the edge k; `across` is from there, at a right angle.
-static void beside_edge(query *q, const face *f, meeting m, int k, tac_dvec3 x, tac_dvec3 across)
+// The point x of the core near edge k; `across` is the vector from there, at a right angle to the edge.
+static void edge_contact(query *q, const face *f, meeting m, int k, tac_dvec3 x, tac_dvec3 across)
 {
 	tac_dvec3 n;
 	double d;
 	m.fixed = q->body->mesh->triangle_edges[f->triangle->id].vertex[k];
-	if (is_within(q, across, &n, &d) && q->body->edge_kinds[m.fixed] != TAC_CCD_EDGE_FLAT &&
+	if (is_within(q, across, &n, &d) && q->body->edge_kinds[m.fixed] != TAC_BODY_EDGE_FLAT &&
 	    tac_contacts_in_edge_cone(q->body, m.fixed, n))
 		put(q, f, m, x, n, d);
 }
 
-static void over_face(query *q, const face *f, tac_dvec3 p, int32_t end)
+// The end p of the core over the face.
+static void face_contact(query *q, const face *f, tac_dvec3 p, int32_t end)
 {
 	tac_dvec3 normal = f->triangle->normal;
-	double height = dot(normal, sub(p, f->v[0]));
+	double height = tac_dvec3_dot(normal, tac_dvec3_sub(p, f->v[0]));
 	if (fabs(height) >= q->reach || tac_dvec3_length_squared(normal) == 0)
 		return;
 	for (int k = 0; k < 3; k++) {
-		tac_dvec3 edge = sub(f->v[(k + 1) % 3], f->v[k]);
-		double in = dot(normal, cross(edge, sub(p, f->v[k])));
-		if (in < 0 && in * in > TAC_CCD_ROUND_BESIDE * TAC_CCD_ROUND_BESIDE * dot(edge, edge))
+		tac_dvec3 edge = tac_dvec3_sub(f->v[(k + 1) % 3], f->v[k]);
+		double in = tac_dvec3_dot(normal, tac_dvec3_cross(edge, tac_dvec3_sub(p, f->v[k])));
+		if (in < 0 &&
+		    in * in > TAC_ROUND_FACE_SLACK * TAC_ROUND_FACE_SLACK * tac_dvec3_dot(edge, edge))
 			return;
 	}
 	meeting m = {TAC_CONTACT_VERTEX_FACE, end, f->triangle->id};
 	put(q, f, m, p, height < 0 ? tac_dvec3_neg(normal) : normal, fabs(height));
 }
 
-static face face_of(const query *q, const tac_ccd_round_block *block, int lane)
+static face face_of(const query *q, const tac_round_block *block, int lane)
 {
 	face f = {.triangle = &q->body->triangles[block->triangle[lane]]};
-	tac_ccd_triangle_load(f.triangle, f.v);
+	tac_body_triangle_load(f.triangle, f.v);
 	return f;
 }
 
-// An end of the core over the face, beside an edge or a vertex.
+// An end of the core near a feature of the triangle.
 static void examine_end(query *q, const face *f, tac_dvec3 p, int32_t end, int feature)
 {
-	int k = feature % TAC_CCD_ROUND_EDGE;
-	if (feature == TAC_CCD_ROUND_FACE) {
-		over_face(q, f, p, end);
-	} else if (feature < TAC_CCD_ROUND_EDGE) {
-		beside_vertex(q, f, (meeting){TAC_CONTACT_VERTEX_VERTEX, end, 0}, k, p);
+	int k = feature % TAC_ROUND_FEATURE_EDGE;
+	if (feature == TAC_ROUND_FEATURE_FACE) {
+		face_contact(q, f, p, end);
+	} else if (feature < TAC_ROUND_FEATURE_EDGE) {
+		vertex_contact(q, f, (meeting){TAC_CONTACT_VERTEX_VERTEX, end, 0}, k, p);
 	} else {
-		tac_dvec3 edge = sub(f->v[(k + 1) % 3], f->v[k]), from = sub(p, f->v[k]);
-		double along = dot(from, edge), length2 = dot(edge, edge);
+		tac_dvec3 edge = tac_dvec3_sub(f->v[(k + 1) % 3], f->v[k]), from = tac_dvec3_sub(p, f->v[k]);
+		double along = tac_dvec3_dot(from, edge), length2 = tac_dvec3_dot(edge, edge);
 		if (along >= 0 && along <= length2)
-			beside_edge(q, f, (meeting){TAC_CONTACT_VERTEX_EDGE, end, 0}, k, p,
-				    mad(from, -along / length2, edge));
+			edge_contact(q, f, (meeting){TAC_CONTACT_VERTEX_EDGE, end, 0}, k, p,
+				     tac_dvec3_add_scaled(from, -along / length2, edge));
 	}
 }
 
-// The inside of a capsule's core beside an edge or a vertex.
-static void examine_core(query *q, const face *f, int feature)
+// The inside of a capsule's core near a feature of the triangle.
+static void examine_inside(query *q, const face *f, int feature)
 {
 	tac_dvec3 a = q->tool->a, b = q->tool->b, x, y;
-	int k = feature % TAC_CCD_ROUND_EDGE;
-	if (feature < TAC_CCD_ROUND_EDGE) {
-		tac_dvec3 along = sub(b, a);
-		double s = dot(sub(f->v[k], a), along) / dot(along, along);
+	int k = feature % TAC_ROUND_FEATURE_EDGE;
+	if (feature < TAC_ROUND_FEATURE_EDGE) {
+		tac_dvec3 along = tac_dvec3_sub(b, a);
+		double s = tac_dvec3_dot(tac_dvec3_sub(f->v[k], a), along) / tac_dvec3_dot(along, along);
 		if (s > 0 && s < 1)
-			beside_vertex(q, f, (meeting){TAC_CONTACT_EDGE_VERTEX, CORE, 0}, k, mad(a, s, along));
-	} else if (tac_ccd_closest_of_segments(a, b, f->v[k], f->v[(k + 1) % 3], &x, &y)) {
-		beside_edge(q, f, (meeting){TAC_CONTACT_EDGE_EDGE, CORE, 0}, k, x, sub(x, y));
+			vertex_contact(q, f, (meeting){TAC_CONTACT_EDGE_VERTEX, CORE_EDGE, 0}, k,
+				       tac_dvec3_add_scaled(a, s, along));
+	} else if (tac_closest_of_segments(a, b, f->v[k], f->v[(k + 1) % 3], &x, &y)) {
+		edge_contact(q, f, (meeting){TAC_CONTACT_EDGE_EDGE, CORE_EDGE, 0}, k, x, tac_dvec3_sub(x, y));
 	}
 }
 
-// A part of the core, an end or what lies between them, and what the sieve leaves of the features, each where
-// a triangle stands for it. Triangle by triangle: where they are in the list does not change the order.
-static void examine_part(query *q, tac_ccd_round_context *list, int32_t part)
+// Examines a piece of the core against the candidate features, each at the triangle that owns it. Triangle by
+// triangle, so that the order of the contacts does not depend on the blocks.
+static void examine_piece(query *q, tac_round_context *list, int32_t piece)
 {
-	tac_dvec3 p = part == 0 ? q->tool->a : q->tool->b;
-	if (part == BETWEEN)
-		tac_ccd_round_sieve_core(list, q->tool->a, q->tool->b);
+	tac_dvec3 p = piece == 0 ? q->tool->a : q->tool->b;
+	if (piece == PIECE_INSIDE)
+		tac_round_list_cull_core(list, q->tool->a, q->tool->b);
 	else
-		tac_ccd_round_sieve(list, p, q->reach);
-	for (int32_t i = 0; i < tac_ccd_round_blocks(list); i++) {
-		const tac_ccd_round_block *block = &list->blocks[i];
-		for (unsigned lanes = block->open; lanes; lanes &= lanes - 1) {
+		tac_round_list_cull_end(list, p, q->reach);
+	for (int32_t i = 0; i < tac_round_list_block_count(list); i++) {
+		const tac_round_block *block = &list->blocks[i];
+		for (unsigned lanes = block->candidate_lanes; lanes; lanes &= lanes - 1) {
 			int lane = __builtin_ctz(lanes);
 			face f = face_of(q, block, lane);
-			q->out->pairs += part == BETWEEN;
-			for (unsigned left = (unsigned)block->left[lane]; left; left &= left - 1) {
-				if (part == BETWEEN)
-					examine_core(q, &f, __builtin_ctz(left));
+			q->out->pairs += piece == PIECE_INSIDE;
+			for (unsigned left = (unsigned)block->candidates[lane]; left; left &= left - 1) {
+				if (piece == PIECE_INSIDE)
+					examine_inside(q, &f, __builtin_ctz(left));
 				else
-					examine_end(q, &f, p, part, __builtin_ctz(left));
+					examine_end(q, &f, p, piece, __builtin_ctz(left));
 			}
 		}
 	}
 }
 
-static void measure_triangle(query *q, tac_ccd_round_block *block, int lane)
+static void measure_triangle(query *q, tac_round_block *block, int lane)
 {
 	face f = face_of(q, block, lane);
-	tac_ccd_round_closest c = tac_ccd_round_closest_to(q->tool->a, q->tool->b, f.v);
+	tac_round_closest c = tac_round_closest_to(q->tool->a, q->tool->b, f.v);
 	q->least = fmin(q->least, c.distance);
 	q->out->pairs++;
-	// A plane that says almost as much stays.
+	// A plane with a clearance close to the distance stays.
 	if (c.distance > TAC_CONTACTS_DIRECTION_MIN &&
-	    c.distance - (double)block->clears[lane] > STALE * q->reach)
-		tac_ccd_round_turn_plane(block, lane, sub(c.core, c.on), c.distance);
+	    c.distance - (double)block->clearance[lane] > STALE_PLANE * q->reach)
+		tac_round_block_set_plane(block, lane, tac_dvec3_sub(c.core, c.on), c.distance);
 }
 
-// The least distance of all. What seems to be the closest goes first, and makes most others too far.
-static void measure_distance(query *q, tac_ccd_round_context *list)
+// The smallest distance. The triangle with the smallest clearance is measured first, which culls most others.
+static void measure_distance(query *q, tac_round_context *list)
 {
-	tac_ccd_round_block *end = list->blocks + tac_ccd_round_blocks(list), *first = NULL;
+	tac_round_block *end = list->blocks + tac_round_list_block_count(list), *first = NULL;
 	int first_lane = 0;
 	float least = HUGE_VALF;
-	for (tac_ccd_round_block *block = list->blocks; block < end; block++) {
-		for (unsigned lanes = block->near; lanes; lanes &= lanes - 1) {
+	for (tac_round_block *block = list->blocks; block < end; block++) {
+		for (unsigned lanes = block->near_lanes; lanes; lanes &= lanes - 1) {
 			int lane = __builtin_ctz(lanes);
-			if (block->clears[lane] < least) {
-				least = block->clears[lane];
+			if (block->clearance[lane] < least) {
+				least = block->clearance[lane];
 				first = block;
 				first_lane = lane;
 			}
@@ -241,42 +242,41 @@ static void measure_distance(query *q, tac_ccd_round_context *list)
 	if (!first)
 		return;
 	measure_triangle(q, first, first_lane);
-	for (tac_ccd_round_block *block = list->blocks; block < end; block++) {
-		for (unsigned lanes = block->near; lanes; lanes &= lanes - 1) {
+	for (tac_round_block *block = list->blocks; block < end; block++) {
+		for (unsigned lanes = block->near_lanes; lanes; lanes &= lanes - 1) {
 			int lane = __builtin_ctz(lanes);
-			if ((double)block->clears[lane] < q->least && (block != first || lane != first_lane))
+			if ((double)block->clearance[lane] < q->least &&
+			    (block != first || lane != first_lane))
 				measure_triangle(q, block, lane);
 		}
 	}
 }
 
-void tac_contacts_round(const tac_ccd_round *tool, const tac_ccd_body *fixed, double margin,
-			tac_ccd_round_context *context, tac_contacts *out)
+void tac_contacts_round(const tac_round *tool, const tac_body *fixed, double margin,
+			tac_round_context *context, tac_contacts *out)
 {
 	TAC_ASSERT(tool && fixed && context && out && margin > 0);
-	out->count = out->dropped = 0;
-	out->pairs = 0;
-	out->margin = out->distance = 0;
+	tac_contacts_clear(out);
 	if (!tac_dvec3_finite(tool->a) || !tac_dvec3_finite(tool->b) || !(tool->radius >= 0))
 		return;
-	tac_ccd_round around = {tool->a, tool->b, tool->radius + margin};
-	for (int i = 0; !tac_ccd_round_list(context, fixed, &around); i++) {
+	tac_round region = {tool->a, tool->b, tool->radius + margin};
+	for (int i = 0; !tac_round_list_update(context, fixed, &region); i++) {
 		if (i == HALVINGS)
 			return;
 		margin *= 0.5;
-		around.radius = tool->radius + margin;
+		region.radius = tool->radius + margin;
 	}
 	query q = {.body = fixed, .tool = tool, .out = out};
-	q.capsule = tac_dvec3_length_squared(sub(tool->b, tool->a)) > 0;
-	q.reach = q.least = around.radius;
-	tac_ccd_round_measure(context, (const tac_dvec3[4]){tool->a, tool->b, tool->a, tool->b}, q.reach);
-	out->pairs = tac_ccd_round_blocks(context);
+	q.capsule = tac_dvec3_length_squared(tac_dvec3_sub(tool->b, tool->a)) > 0;
+	q.reach = q.least = region.radius;
+	tac_round_list_measure(context, (const tac_dvec3[4]){tool->a, tool->b, tool->a, tool->b}, q.reach);
+	out->pairs = tac_round_list_block_count(context);
 	measure_distance(&q, context);
 	if (q.least < q.reach) {
-		examine_part(&q, context, 0);
+		examine_piece(&q, context, 0);
 		if (q.capsule) {
-			examine_part(&q, context, 1);
-			examine_part(&q, context, BETWEEN);
+			examine_piece(&q, context, 1);
+			examine_piece(&q, context, PIECE_INSIDE);
 		}
 	}
 	out->margin = margin;

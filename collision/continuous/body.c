@@ -1,48 +1,44 @@
-#include "collision/ccd_body.h"
+#include "collision/continuous/body_tree.h"
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "base/simd.h"
-#include "collision/bsp.h"
-#include "collision/split.h"
+#include "collision/continuous/bsp.h"
+#include "collision/trees/split.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-// Boxes grow by this part of their coordinates, many times the rounding of float.
+// How much boxes grow, relative to their coordinates: many roundings of float.
 #define BOX_ROUNDING 1e-6f
 
-// Levels that are cut by area; deeper ones are halved, which bounds the depth.
+// The sine between two faces up to which they are one flat face, whose edge is no feature.
+#define FLAT 1e-9
+
+// Levels that are split by surface area. Deeper ones are halved, which bounds the depth.
 #define LEVELS_BY_AREA 8
 
 typedef struct builder {
 	const tac_mesh *mesh;
-	tac_ccd_body *body;
+	tac_body *body;
 	tac_split split;
-	uint8_t *vertices, *edges;          // owner masks by mesh triangle
-	uint8_t *vertex_taken, *edge_taken; // has a triangle that stands for it
+	uint8_t *vertices, *edges;          // the features examined at each mesh triangle
+	uint8_t *vertex_taken, *edge_taken; // whether a triangle examines it
 } builder;
 
-// A part of the triangles, and the child that will hold it.
-typedef struct part {
+// A range of the triangles: a child of a node.
+typedef struct range {
 	int32_t begin, end;
 	tac_box box;
-} part;
+} range;
 
 static tac_dvec3 vertex_of(const tac_mesh *mesh, int32_t v)
 {
 	return tac_dvec3_from_vec3(mesh->vertices[v]);
 }
 
-static tac_dvec3 normal_of(const tac_mesh *mesh, int32_t t)
-{
-	const int32_t *v = mesh->triangles[t].vertex;
-	tac_dvec3 a = vertex_of(mesh, v[0]);
-	return tac_dvec3_normalize(tac_dvec3_cross(tac_dvec3_sub(vertex_of(mesh, v[1]), a),
-						   tac_dvec3_sub(vertex_of(mesh, v[2]), a)));
-}
-
-// +1 when the triangle runs along the edge from its lower to its higher vertex, -1 the other way.
+// 1 when the triangle runs along the edge from its first to its second vertex, -1 in the other direction.
 static int direction_in(const tac_mesh *mesh, int32_t t, int32_t e)
 {
 	for (int k = 0; k < 3; k++) {
@@ -52,37 +48,38 @@ static int direction_in(const tac_mesh *mesh, int32_t t, int32_t e)
 	return 0;
 }
 
-static tac_ccd_edge classify_edge(const tac_mesh *mesh, int32_t e)
+static tac_body_edge classify_edge(const tac_mesh *mesh, int32_t e)
 {
 	const tac_mesh_edge *edge = &mesh->edges[e];
 	if (edge->triangle_count != 2)
-		return TAC_CCD_EDGE_CONVEX;
+		return TAC_BODY_EDGE_CONVEX;
 	int first = direction_in(mesh, edge->triangle[0], e);
 	if (first == direction_in(mesh, edge->triangle[1], e))
-		return TAC_CCD_EDGE_CONVEX;
-	tac_dvec3 n1 = normal_of(mesh, edge->triangle[0]), n2 = normal_of(mesh, edge->triangle[1]);
+		return TAC_BODY_EDGE_CONVEX;
+	tac_dvec3 n1 = tac_mesh_triangle_normal(mesh, edge->triangle[0]),
+		  n2 = tac_mesh_triangle_normal(mesh, edge->triangle[1]);
 	tac_dvec3 along = tac_dvec3_normalize(
 		tac_dvec3_sub(vertex_of(mesh, edge->vertex[1]), vertex_of(mesh, edge->vertex[0])));
 	double bend = first * tac_dvec3_dot(tac_dvec3_cross(n1, n2), along);
-	if (fabs(bend) <= TAC_CCD_FLAT)
-		// Folded back onto itself is a sharp edge, not a flat one.
-		return tac_dvec3_dot(n1, n2) > 0 ? TAC_CCD_EDGE_FLAT : TAC_CCD_EDGE_CONVEX;
-	return bend > 0 ? TAC_CCD_EDGE_CONVEX : TAC_CCD_EDGE_CONCAVE;
+	if (fabs(bend) <= FLAT)
+		// A face folded back onto the other has a sharp edge, not a flat one.
+		return tac_dvec3_dot(n1, n2) > 0 ? TAC_BODY_EDGE_FLAT : TAC_BODY_EDGE_CONVEX;
+	return bend > 0 ? TAC_BODY_EDGE_CONVEX : TAC_BODY_EDGE_CONCAVE;
 }
 
-static bool may_touch(const tac_ccd_body *body, const tac_ccd_body_def *def, int32_t e)
+static bool may_touch(const tac_body *body, const tac_body_def *def, int32_t e)
 {
 	if (def->keep_internal)
 		return true;
 	uint8_t kind = body->edge_kinds[e];
-	return kind == TAC_CCD_EDGE_CONVEX || (kind == TAC_CCD_EDGE_CONCAVE && !def->solid);
+	return kind == TAC_BODY_EDGE_CONVEX || (kind == TAC_BODY_EDGE_CONCAVE && !def->solid);
 }
 
-// Which triangle stands for which feature: the first that has it.
-static void assign_features(builder *b, const tac_ccd_body_def *def)
+// Assigns each feature to the first triangle that has it.
+static void assign_features(builder *b, const tac_body_def *def)
 {
 	const tac_mesh *mesh = b->mesh;
-	tac_ccd_body *body = b->body;
+	tac_body *body = b->body;
 	for (int32_t e = 0; e < mesh->edge_count; e++) {
 		body->edge_kinds[e] = (uint8_t)classify_edge(mesh, e);
 		if (may_touch(body, def, e)) {
@@ -102,7 +99,7 @@ static void assign_features(builder *b, const tac_ccd_body_def *def)
 	}
 }
 
-static void list_neighbours(const tac_mesh *mesh, tac_ccd_body *body)
+static void list_neighbours(const tac_mesh *mesh, tac_body *body)
 {
 	for (int32_t e = 0; e < mesh->edge_count; e++) {
 		body->vertex_first[mesh->edges[e].vertex[0] + 1]++;
@@ -110,7 +107,7 @@ static void list_neighbours(const tac_mesh *mesh, tac_ccd_body *body)
 	}
 	for (int32_t v = 0; v < mesh->vertex_count; v++)
 		body->vertex_first[v + 1] += body->vertex_first[v];
-	// Filling moves each start to its end, which is the next one's start: shift back afterwards.
+	// Filling moves each start to its end, which is the start of the next vertex. It is undone below.
 	for (int32_t e = 0; e < mesh->edge_count; e++) {
 		int32_t a = mesh->edges[e].vertex[0], b = mesh->edges[e].vertex[1];
 		body->vertex_neighbour[body->vertex_first[a]++] = b;
@@ -126,103 +123,103 @@ static tac_vec3 corner(const builder *b, int32_t item, int k)
 	return b->mesh->vertices[b->mesh->triangles[b->split.items[item].triangle].vertex[k]];
 }
 
-// Lane k of the node: the box and the slab of the part.
-static void bound(const builder *b, const part *p, tac_ccd_node *node, int k)
+// Sets lane k of the node: the box and the slab of the range.
+static void bound(const builder *b, const range *p, tac_body_node *node, int k)
 {
-	float center[3], reach[3];
+	float centre[3], reach[3];
 	for (int i = 0; i < 3; i++) {
-		center[i] = 0.5f * p->box.min[i] + 0.5f * p->box.max[i];
+		centre[i] = 0.5f * p->box.min[i] + 0.5f * p->box.max[i];
 		reach[i] = fmaxf(fabsf(p->box.min[i]), fabsf(p->box.max[i]));
-		node->center[i][k] = center[i];
+		node->centre[i][k] = centre[i];
 		node->half[i][k] = 0.5f * (p->box.max[i] - p->box.min[i]) + BOX_ROUNDING * reach[i];
 	}
-	tac_vec3 sum = tac_vec3_zero(), middle = tac_vec3_load(center); // normals, weighted by area
+	tac_vec3 sum = tac_vec3_zero(), middle = tac_vec3_load(centre); // `sum`: normals, weighted by area
 	for (int32_t i = p->begin; i < p->end; i++) {
 		tac_vec3 v = corner(b, i, 0);
 		sum = tac_vec3_add(sum, tac_vec3_cross(tac_vec3_sub(corner(b, i, 1), v),
 						       tac_vec3_sub(corner(b, i, 2), v)));
 	}
 	tac_vec3 normal = tac_vec3_normalize(sum);
-	if (!(tac_vec3_length(normal) > 0.5f)) // closed, or no area: any direction is right
+	if (!(tac_vec3_length(normal) > 0.5f)) // a closed surface, or no area: any direction will do
 		normal = tac_vec3_make(0, 0, 1);
-	float lo = INFINITY, hi = -INFINITY, wide = 0, ball = 0;
+	float lo = INFINITY, hi = -INFINITY, radius = 0, ball = 0;
 	for (int32_t i = p->begin; i < p->end; i++) {
 		for (int c = 0; c < 3; c++) {
 			tac_vec3 from = tac_vec3_sub(corner(b, i, c), middle);
 			float along = tac_vec3_dot(normal, from);
 			lo = fminf(lo, along);
 			hi = fmaxf(hi, along);
-			wide = fmaxf(wide, tac_vec3_length(tac_vec3_cross(normal, from)));
+			radius = fmaxf(radius, tac_vec3_length(tac_vec3_cross(normal, from)));
 			ball = fmaxf(ball, tac_vec3_length(from));
 		}
 	}
 	float pad = BOX_ROUNDING * tac_vec3_length(tac_vec3_load(reach));
-	node->normal[0][k] = normal.x;
-	node->normal[1][k] = normal.y;
-	node->normal[2][k] = normal.z;
-	node->offset[k] = 0.5f * (lo + hi);
-	node->thick[k] = 0.5f * (hi - lo) + pad;
-	node->wide[k] = wide + pad;
-	node->ball[k] = ball + pad;
+	node->slab_normal[0][k] = normal.x;
+	node->slab_normal[1][k] = normal.y;
+	node->slab_normal[2][k] = normal.z;
+	node->slab_offset[k] = 0.5f * (lo + hi);
+	node->slab_half[k] = 0.5f * (hi - lo) + pad;
+	node->slab_radius[k] = radius + pad;
+	node->ball_radius[k] = ball + pad;
 }
 
-static int32_t size_of(const part *p)
+static int32_t size_of(const range *p)
 {
 	return p->end - p->begin;
 }
 
-// Which part is opened next, -1: none. Those of more triangles than a node holds come first, by area; deep
-// down by number, which bounds the depth. Then whole parts for which there is room, so that the last nodes
-// are not many nearly empty ones.
-static int part_to_open(const part parts[TAC_CCD_WIDTH], int count, bool halves)
+// The range to split next; -1: none. Ranges with more triangles than a node holds come first, the one with
+// the largest area, or, with `halves`, with the most triangles. Then ranges whose triangles all fit into the
+// node, so that the lowest nodes are not nearly empty.
+static int range_to_split(const range ranges[TAC_BODY_WIDTH], int count, bool halves)
 {
 	int best = -1;
 	float most = -1;
 	for (int i = 0; i < count; i++) {
-		float a = halves ? (float)size_of(&parts[i]) : tac_box_half_area(&parts[i].box);
-		if (size_of(&parts[i]) > TAC_CCD_WIDTH && a > most) {
+		float a = halves ? (float)size_of(&ranges[i]) : tac_box_half_area(&ranges[i].box);
+		if (size_of(&ranges[i]) > TAC_BODY_WIDTH && a > most) {
 			most = a;
 			best = i;
 		}
 	}
 	for (int i = 0; i < count && best < 0; i++) {
-		int32_t size = size_of(&parts[i]);
-		if (size > 1 && size - 1 <= TAC_CCD_WIDTH - count)
+		int32_t size = size_of(&ranges[i]);
+		if (size > 1 && size - 1 <= TAC_BODY_WIDTH - count)
 			best = i;
 	}
 	return best;
 }
 
-static int divide(builder *b, int level, part parts[TAC_CCD_WIDTH])
+static int divide(builder *b, int level, range ranges[TAC_BODY_WIDTH])
 {
 	bool halves = level >= LEVELS_BY_AREA;
-	int count = 1, open;
-	while (count < TAC_CCD_WIDTH && (open = part_to_open(parts, count, halves)) >= 0) {
+	int count = 1, next;
+	while (count < TAC_BODY_WIDTH && (next = range_to_split(ranges, count, halves)) >= 0) {
 		tac_box boxes[2];
-		part *left = &parts[open], *right = &parts[count++];
+		range *left = &ranges[next], *right = &ranges[count++];
 		int32_t middle = tac_split_cut(&b->split, left->begin, left->end, halves, boxes);
-		*right = (part){middle, left->end, boxes[1]};
-		*left = (part){left->begin, middle, boxes[0]};
+		*right = (range){middle, left->end, boxes[1]};
+		*left = (range){left->begin, middle, boxes[0]};
 	}
 	return count;
 }
 
-static int32_t build_node(builder *b, part whole, int level)
+static int32_t build_node(builder *b, range whole, int level)
 {
 	int32_t index = b->body->node_count++;
-	part parts[TAC_CCD_WIDTH] = {whole};
-	int count = divide(b, level, parts);
-	tac_ccd_node node = {0};
-	for (int k = 0; k < TAC_CCD_WIDTH; k++) {
+	range ranges[TAC_BODY_WIDTH] = {whole};
+	int count = divide(b, level, ranges);
+	tac_body_node node = {0};
+	for (int k = 0; k < TAC_BODY_WIDTH; k++) {
 		if (k < count)
-			bound(b, &parts[k], &node, k);
+			bound(b, &ranges[k], &node, k);
 		for (int i = 0; i < 3 && k >= count; i++)
 			node.half[i][k] = -1e30f;
 		node.child[k] = -1;
 	}
 	for (int k = 0; k < count; k++) {
-		bool leaf = parts[k].end - parts[k].begin == 1;
-		node.child[k] = leaf ? ~parts[k].begin : build_node(b, parts[k], level + 1);
+		bool leaf = ranges[k].end - ranges[k].begin == 1;
+		node.child[k] = leaf ? ~ranges[k].begin : build_node(b, ranges[k], level + 1);
 	}
 	b->body->nodes[index] = node;
 	return index;
@@ -232,10 +229,10 @@ static void fill_triangles(builder *b)
 {
 	for (int32_t i = 0; i < b->mesh->triangle_count; i++) {
 		int32_t t = b->split.items[i].triangle;
-		tac_ccd_triangle *out = &b->body->triangles[i];
+		tac_body_triangle *out = &b->body->triangles[i];
 		for (int k = 0; k < 3; k++)
 			out->vertex[k] = b->mesh->vertices[b->mesh->triangles[t].vertex[k]];
-		out->normal = normal_of(b->mesh, t);
+		out->normal = tac_mesh_triangle_normal(b->mesh, t);
 		out->unit = tac_vec3_from_dvec3(out->normal);
 		out->id = t;
 		out->vertices = b->vertices[t];
@@ -243,56 +240,56 @@ static void fill_triangles(builder *b)
 	}
 }
 
-// Builds the tree and gives back what it did not need.
+// Builds the tree and frees the memory that it did not need.
 static bool build_tree(builder *b)
 {
-	tac_ccd_body *body = b->body;
-	part whole = {0, b->mesh->triangle_count, tac_split_bounds(&b->split, 0, b->mesh->triangle_count)};
+	tac_body *body = b->body;
+	range whole = {0, b->mesh->triangle_count, tac_split_bounds(&b->split, 0, b->mesh->triangle_count)};
 	build_node(b, whole, 0);
 	size_t bytes = (size_t)body->node_count * sizeof *body->nodes;
-	tac_ccd_node *nodes = aligned_alloc(32, bytes);
+	tac_body_node *nodes = aligned_alloc(32, bytes);
 	if (!nodes)
 		return false;
 	memcpy(nodes, body->nodes, bytes);
 	free(body->nodes);
 	body->nodes = nodes;
-	body->center = tac_vec3_scale(
+	body->centre = tac_vec3_scale(
 		tac_vec3_add(tac_vec3_load(whole.box.min), tac_vec3_load(whole.box.max)), 0.5f);
-	tac_dvec3 middle = tac_dvec3_from_vec3(body->center);
+	tac_dvec3 middle = tac_dvec3_from_vec3(body->centre);
 	for (int32_t v = 0; v < b->mesh->vertex_count; v++) {
 		tac_dvec3 x = vertex_of(b->mesh, v);
 		body->radius = fmax(body->radius, tac_dvec3_length(x));
-		body->ball = fmax(body->ball, tac_dvec3_length(tac_dvec3_sub(x, middle)));
+		body->centre_radius = fmax(body->centre_radius, tac_dvec3_length(tac_dvec3_sub(x, middle)));
 	}
 	body->simd = (int32_t)tac_simd_select();
 	fill_triangles(b);
 	return true;
 }
 
-tac_ccd_body_def tac_ccd_body_def_default(void)
+tac_body_def tac_body_def_default(void)
 {
-	tac_ccd_body_def def = {NULL, false, false, false, false};
+	tac_body_def def = {NULL, false, false, false, false};
 	return def;
 }
 
-tac_result tac_ccd_body_build(const tac_ccd_body_def *def, tac_ccd_body **out_body)
+tac_result tac_body_build(const tac_body_def *def, tac_body **out_body)
 {
 	*out_body = NULL;
 	const tac_mesh *mesh = def->mesh;
 	if (!mesh || mesh->triangle_count < 1) {
-		tac_log(TAC_LOG_ERROR, "ccd body: expected a mesh with triangles, found none");
+		tac_log(TAC_LOG_ERROR, "body: expected a mesh with triangles, found none");
 		return TAC_ERROR_ARGUMENT;
 	}
 	if (def->solid && !tac_mesh_is_watertight(mesh)) {
 		tac_log(TAC_LOG_ERROR,
-			"ccd body: expected a watertight mesh for a solid, found %d open and %d other faulty "
-			"edges",
+			"body: expected a watertight mesh for a solid, "
+			"found %d open and %d other faulty edges",
 			mesh->open_edges, mesh->non_manifold_edges + mesh->flipped_edges);
 		return TAC_ERROR_ARGUMENT;
 	}
 	size_t triangles = (size_t)mesh->triangle_count, vertices = (size_t)mesh->vertex_count,
 	       edges = (size_t)mesh->edge_count;
-	tac_ccd_body *body = calloc(1, sizeof *body);
+	tac_body *body = calloc(1, sizeof *body);
 	builder b = {
 		.mesh = mesh,
 		.body = body,
@@ -327,16 +324,16 @@ tac_result tac_ccd_body_build(const tac_ccd_body_def *def, tac_ccd_body **out_bo
 	free(b.vertex_taken);
 	free(b.edge_taken);
 	if (!complete) {
-		tac_log(TAC_LOG_ERROR, "ccd body: expected memory for %d triangles, found none",
+		tac_log(TAC_LOG_ERROR, "body: expected memory for %d triangles, found none",
 			mesh->triangle_count);
-		tac_ccd_body_destroy(&body);
+		tac_body_destroy(&body);
 		return TAC_ERROR_MEMORY;
 	}
 	*out_body = body;
 	return TAC_OK;
 }
 
-void tac_ccd_body_destroy(tac_ccd_body **body)
+void tac_body_destroy(tac_body **body)
 {
 	if (!*body)
 		return;
@@ -349,4 +346,25 @@ void tac_ccd_body_destroy(tac_ccd_body **body)
 	tac_bsp_destroy(&(*body)->bsp);
 	free(*body);
 	*body = NULL;
+}
+
+const tac_mesh *tac_body_mesh(const tac_body *body)
+{
+	return body->mesh;
+}
+
+double tac_body_radius(const tac_body *body)
+{
+	return body->radius;
+}
+
+bool tac_body_is_solid(const tac_body *body)
+{
+	return body->solid;
+}
+
+tac_body_edge tac_body_edge_kind(const tac_body *body, int32_t edge)
+{
+	TAC_ASSERT(edge >= 0 && edge < body->mesh->edge_count);
+	return (tac_body_edge)body->edge_kinds[edge];
 }

@@ -1,99 +1,63 @@
-// Body of continuous collision: a mesh prepared for queries in motion. It knows which edges and vertices
-// cannot be the first to touch, which triangle stands for each shared vertex and edge (so that a query
-// examines each feature once, without marks: S. Curtis, R. Tamstorf, D. Manocha, "Fast collision detection
-// for deformable models using representative-triangles", 2008), and it holds a tree of boxes over its
-// triangles. Read-only once built, shared by any number of threads.
-#ifndef TAC_COLLISION_CCD_BODY_H
-#define TAC_COLLISION_CCD_BODY_H
+// The inside of a body (collision/body.h): its triangles, in the order of the tree's leaves, and the tree. A
+// node has up to eight children, which a query tests at once.
+#ifndef TAC_COLLISION_CONTINUOUS_BODY_TREE_H
+#define TAC_COLLISION_CONTINUOUS_BODY_TREE_H
 
 #include "base/algebra.h"
-#include "base/result.h"
-#include "collision/mesh.h"
-
-#include <stdbool.h>
-#include <stdint.h>
+#include "collision/body.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// Two faces whose planes differ by less than this sine are one flat face: their edge is no feature.
-#define TAC_CCD_FLAT 1e-9
-
-typedef enum tac_ccd_edge {
-	TAC_CCD_EDGE_CONVEX, // also open, non-manifold and inconsistently oriented ones: they may touch
-			     // anything
-	TAC_CCD_EDGE_FLAT,
-	TAC_CCD_EDGE_CONCAVE,
-} tac_ccd_edge;
-
-// A triangle as the queries read it, in the order of the tree's leaves.
-typedef struct tac_ccd_triangle {
+typedef struct tac_body_triangle {
 	tac_vec3 vertex[3];
-	tac_vec3 unit;    // the normal rounded
-	tac_dvec3 normal; // unit; zero when the triangle has no area
+	tac_vec3 unit;    // `normal` in float
+	tac_dvec3 normal; // unit length; zero for a triangle without area
 	int32_t id;       // in the mesh
-	uint8_t vertices; // bit k: this triangle stands for its vertex k
-	uint8_t edges;    // bit k: this triangle stands for its edge k
-} tac_ccd_triangle;
+	uint8_t vertices; // bit k: vertex k is examined at this triangle
+	uint8_t edges;    // bit k: edge k is examined at this triangle
+} tac_body_triangle;
 
-#define TAC_CCD_WIDTH 8
-// Levels of nodes, at most: from the eighth on each child has an eighth of the triangles, of at most 2^30.
-#define TAC_CCD_LEVELS 20
+#define TAC_BODY_WIDTH 8
+// The most levels of nodes: from the eighth level on, each child has an eighth of at most 2^30 triangles.
+#define TAC_BODY_LEVELS 20
 
-// A node of the tree: the boxes of up to eight children side by side, rounded outwards. Lanes without a child
-// have boxes that meet nothing. Beside its box a child has a slab: along the mean normal of its triangles it
-// reaches from offset - thick to offset + thick, across it no further than `wide`, both seen from the centre
-// of the box. Surfaces that nearly touch are nearly parallel, and there slabs part what boxes do not.
-typedef struct tac_ccd_node {
-	float center[3][TAC_CCD_WIDTH], half[3][TAC_CCD_WIDTH];
-	float normal[3][TAC_CCD_WIDTH];
-	float offset[TAC_CCD_WIDTH], thick[TAC_CCD_WIDTH], wide[TAC_CCD_WIDTH];
-	float ball[TAC_CCD_WIDTH];    // the largest distance from the centre of the box
-	int32_t child[TAC_CCD_WIDTH]; // a node, or ~t: the triangle t
-} tac_ccd_node;
+// The bounds of up to eight children, lane by lane. Boxes are rounded outwards; lanes without a child have
+// boxes that meet nothing. The slab bounds a child's triangles along their mean normal: from slab_offset -
+// slab_half to slab_offset + slab_half, and within slab_radius across it, all relative to the box centre.
+// Surfaces that nearly touch are nearly parallel, and there slabs separate what boxes do not.
+typedef struct tac_body_node {
+	float centre[3][TAC_BODY_WIDTH], half[3][TAC_BODY_WIDTH];
+	float slab_normal[3][TAC_BODY_WIDTH];
+	float slab_offset[TAC_BODY_WIDTH], slab_half[TAC_BODY_WIDTH], slab_radius[TAC_BODY_WIDTH];
+	float ball_radius[TAC_BODY_WIDTH]; // the largest distance from the box centre
+	int32_t child[TAC_BODY_WIDTH];     // a node; ~t: triangle t
+} tac_body_node;
 
-typedef struct tac_ccd_body {
-	const tac_mesh *mesh; // the caller's; outlives the body
-	tac_ccd_triangle *triangles;
-	tac_ccd_node *nodes;
-	int32_t node_count;
-	tac_vec3 center;          // of the box of the whole
-	int32_t simd;             // the variant that descends it, a tac_simd
-	uint8_t *edge_kinds;      // a tac_ccd_edge for each edge of the mesh
-	uint8_t *vertex_collides; // for each vertex: has an edge that may touch
-	int32_t *vertex_first; // vertex v's neighbours are vertex_neighbour[vertex_first[v] …[v + 1] - 1]
-	int32_t *vertex_neighbour; // vertex indices
-	double radius;             // of the smallest ball about the mesh's origin that holds it, m
-	double ball;               // of the same about `center`, m
-	bool solid;
-	struct tac_bsp *bsp; // NULL unless asked for
-} tac_ccd_body;
-
-typedef struct tac_ccd_body_def {
+struct tac_body {
 	const tac_mesh *mesh;
-	// The caller's promise that nothing starts inside the mesh, which must be watertight: then concave
-	// edges are never the first to touch and back faces may be culled. Default: false, every face has two
-	// sides.
+	tac_body_triangle *triangles;
+	tac_body_node *nodes;
+	int32_t node_count;
+	tac_vec3 centre;           // of the mesh's box
+	int32_t simd;              // the variant of the kernels, a tac_simd
+	uint8_t *edge_kinds;       // a tac_body_edge for each edge of the mesh
+	uint8_t *vertex_collides;  // for each vertex: whether it has an edge that may touch
+	int32_t *vertex_first;     // the neighbours of vertex v are vertex_neighbour[vertex_first[v]]
+	int32_t *vertex_neighbour; // up to vertex_neighbour[vertex_first[v + 1] - 1]: vertex indices
+	double radius;             // the largest distance of a vertex from the mesh's origin, m
+	double centre_radius;      // from `centre`, m
 	bool solid;
-	// Examine features at every triangle that has them, and internal ones too. The results are the same;
-	// for tests. Default: false.
-	bool repeat_features;
-	bool keep_internal;
-	bool bsp; // build the partition of collision/bsp.h, too. Default: false
-} tac_ccd_body_def;
+	struct tac_bsp *bsp; // NULL unless the def requested it
+};
 
-// A def without a mesh. Thread: any.
-tac_ccd_body_def tac_ccd_body_def_default(void);
-
-// Builds a body; the caller owns *out_body, NULL on failure. TAC_ERROR_ARGUMENT with one log line for a mesh
-// without triangles, or a solid that is not watertight.
-// Thread: setup.
-tac_result tac_ccd_body_build(const tac_ccd_body_def *def, tac_ccd_body **out_body);
-
-// Frees *body and nulls the pointer; NULL is allowed.
-// Thread: setup.
-void tac_ccd_body_destroy(tac_ccd_body **body);
+// The vertices in double precision.
+static inline void tac_body_triangle_load(const tac_body_triangle *triangle, tac_dvec3 out_vertices[3])
+{
+	for (int k = 0; k < 3; k++)
+		out_vertices[k] = tac_dvec3_from_vec3(triangle->vertex[k]);
+}
 
 #ifdef __cplusplus
 }

@@ -1,14 +1,15 @@
-#include "collision/bsp.h"
+#include "collision/continuous/bsp.h"
 
 #include "base/log.h"
+#include "collision/continuous/body_tree.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-// Triangles of a leaf.
+// The most triangles of a leaf.
 #define LEAF 4
-// Both children of every cut may wait.
+// One child of every cut waits while the other one is searched.
 #define STACK (TAC_BSP_DEPTH + 2)
 
 typedef struct box {
@@ -18,11 +19,10 @@ typedef struct box {
 typedef struct builder {
 	tac_bsp *bsp;
 	const box *boxes; // by position in the body's triangle array
-	int32_t capacity;
-	float *sides; // of the boxes along an axis, to choose a cut from
+	float *sides;     // of the boxes along an axis: the possible cuts
 } builder;
 
-static box box_of(const tac_ccd_triangle *t)
+static box box_of(const tac_body_triangle *t)
 {
 	box b;
 	for (int i = 0; i < 3; i++) {
@@ -85,7 +85,7 @@ static int32_t build_node(builder *b, int32_t first, int32_t count, int depth)
 		int axis = 0;
 		for (int i = 1; i < 3; i++)
 			axis = node.hi[i] - node.lo[i] > node.hi[axis] - node.lo[axis] ? i : axis;
-		// The median of the sides cuts the triangles in halves.
+		// The median of the sides.
 		for (int32_t k = 0; k < count; k++) {
 			b->sides[2 * k] = b->boxes[items[k]].lo[axis];
 			b->sides[2 * k + 1] = b->boxes[items[k]].hi[axis];
@@ -106,7 +106,7 @@ static int32_t build_node(builder *b, int32_t first, int32_t count, int depth)
 	return index;
 }
 
-tac_result tac_bsp_build(const tac_ccd_body *body, tac_bsp **out_bsp)
+tac_result tac_bsp_build(const tac_body *body, tac_bsp **out_bsp)
 {
 	int32_t count = body->mesh->triangle_count;
 	tac_bsp *bsp = calloc(1, sizeof *bsp);
@@ -122,7 +122,7 @@ tac_result tac_bsp_build(const tac_ccd_body *body, tac_bsp **out_bsp)
 			boxes[i] = box_of(&body->triangles[i]);
 			bsp->items[i] = i;
 		}
-		builder b = {bsp, boxes, 2 * count, sides};
+		builder b = {bsp, boxes, sides};
 		build_node(&b, 0, count, 0);
 	} else {
 		tac_log(TAC_LOG_ERROR, "bsp: expected memory for %d triangles, found none", count);
@@ -153,8 +153,8 @@ static bool meets(const float lo[3], const float hi[3], const double from[3], co
 	return true;
 }
 
-bool tac_bsp_query(const tac_bsp *bsp, const tac_ccd_body *body, const double lo[3], const double hi[3],
-		   tac_bsp_visit visit, void *user)
+bool tac_bsp_query(const tac_bsp *bsp, const tac_body *body, const double lo[3], const double hi[3],
+		   tac_bsp_visitor visit, void *user)
 {
 	int32_t stack[STACK];
 	int top = 0;

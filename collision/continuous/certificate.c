@@ -1,42 +1,39 @@
 #include "collision/certificate.h"
 
 #include "base/assert.h"
-#include "collision/ccd_pairs.h"
+#include "collision/continuous/pairs.h"
 
 #include <math.h>
 
-#define sub   tac_dvec3_sub
-#define dot   tac_dvec3_dot
-#define cross tac_dvec3_cross
-
 #define DEPTH_MAX 12
-// Rounding of a separation, as a part of the largest coordinate.
+// Rounding of a separation, relative to the largest coordinate.
 #define ROUNDING 1e-13
-// Poses of a query that are kept: the ends of intervals after so many halvings.
+// Poses that a query computes once: the ends of the intervals of up to POSES_DEPTH halvings.
 #define POSES_DEPTH 5
 #define POSES       ((1 << POSES_DEPTH) + 1)
 
 typedef struct query {
-	tac_ccd_pose start;
+	tac_drigid start;
 	tac_dvec3 v, w;
 	double v_length, w_length;
 	const tac_certificate_options *options;
-	tac_ccd_context *context;
-	tac_ccd_sweep sweep;
-	tac_ccd_pair pair;
+	tac_sweep_context *context;
+	tac_swept_motion sweep;
+	tac_triangle_pair pair;
 	tac_certificate result;
-	uint64_t posed; // bit k: poses[k], at k / (POSES - 1) of the way, is there
-	tac_ccd_pose poses[POSES];
+	uint64_t posed; // bit k: poses[k], at k / (POSES - 1) of the motion, is computed
+	tac_drigid poses[POSES];
 } query;
 
-// A pair of triangles and its constants.
+// A pair of triangles under proof.
 typedef struct pair {
 	query *q;
 	const tac_dvec3 *b; // the fixed triangle
-	double arm;         // largest distance of the moving triangle from its origin
-	double reach;       // the fixed triangle's largest distance from the moving origin on its way
-	tac_dvec3 remembered, found;
-	bool has_remembered, has_found;
+	double arm;         // largest distance of the moving triangle from the moving origin, m
+	double reach;       // largest distance of the fixed triangle from the moving origin in motion, m
+	// World planes: the one that the context remembers, and the last one that separated.
+	tac_dvec3 remembered, separating;
+	bool has_remembered, has_separating;
 } pair;
 
 // An interval of the motion with the moving triangle and its normal at both ends.
@@ -51,18 +48,18 @@ tac_certificate_options tac_certificate_options_default(void)
 	return options;
 }
 
-tac_ccd_pose tac_certificate_pose(const tac_ccd_pose *T, tac_dvec3 v, tac_dvec3 w, double s)
+tac_drigid tac_certificate_pose(const tac_drigid *T, tac_dvec3 v, tac_dvec3 w, double s)
 {
 	tac_dmat3 turn = tac_dmat3_from_quat(tac_dquat_exp(tac_dvec3_scale(w, s)));
-	tac_ccd_pose pose = {tac_dmat3_mul(turn, T->R), tac_dvec3_add_scaled(T->t, s, v)};
+	tac_drigid pose = {tac_dmat3_mul(turn, T->R), tac_dvec3_add_scaled(T->t, s, v)};
 	return pose;
 }
 
-static tac_ccd_pose pose_at(query *q, double s)
+static tac_drigid pose_at(query *q, double s)
 {
 	double at = s * (POSES - 1);
 	int k = (int)at;
-	if (k != at) // halved more often than the table is fine
+	if (k != at) // between two entries of the table
 		return tac_certificate_pose(&q->start, q->v, q->w, s);
 	if (!(q->posed >> k & 1)) {
 		q->poses[k] = tac_certificate_pose(&q->start, q->v, q->w, s);
@@ -71,13 +68,13 @@ static tac_ccd_pose pose_at(query *q, double s)
 	return q->poses[k];
 }
 
-// Places the moving triangle at one end of the interval.
+// Sets the moving triangle at one end of the interval.
 static void place(const pair *p, double s, interval *i, int end)
 {
-	const tac_ccd_triangle *t = p->q->pair.a.triangle;
-	tac_ccd_pose T = pose_at(p->q, s);
+	const tac_body_triangle *t = p->q->pair.a.triangle;
+	tac_drigid T = pose_at(p->q, s);
 	for (int k = 0; k < 3; k++)
-		i->a[end][k] = tac_ccd_pose_apply(&T, tac_dvec3_from_vec3(t->vertex[k]));
+		i->a[end][k] = tac_drigid_apply_point(&T, tac_dvec3_from_vec3(t->vertex[k]));
 	i->normal[end] = tac_dmat3_apply(T.R, t->normal);
 }
 
@@ -87,13 +84,15 @@ static double least3(double a, double b, double c)
 	return a < d ? a : d;
 }
 
-// How far `a` lies beyond `b` along n.
+// How far n separates `a` from `b`; negative when it does not.
 static double separation(tac_dvec3 n, const tac_dvec3 a[3], const tac_dvec3 b[3])
 {
 	// Differences first: the coordinates may be large and the separation small.
-	double la = least3(0, dot(n, sub(a[1], a[0])), dot(n, sub(a[2], a[0])));
-	double lb = least3(0, dot(n, sub(b[0], b[1])), dot(n, sub(b[0], b[2])));
-	return dot(n, sub(a[0], b[0])) + la + lb;
+	double la = least3(0, tac_dvec3_dot(n, tac_dvec3_sub(a[1], a[0])),
+			   tac_dvec3_dot(n, tac_dvec3_sub(a[2], a[0])));
+	double lb = least3(0, tac_dvec3_dot(n, tac_dvec3_sub(b[0], b[1])),
+			   tac_dvec3_dot(n, tac_dvec3_sub(b[0], b[2])));
+	return tac_dvec3_dot(n, tac_dvec3_sub(a[0], b[0])) + la + lb;
 }
 
 static bool separates(tac_dvec3 n0, tac_dvec3 n1, const interval *i, const tac_dvec3 b[3], double needed)
@@ -101,7 +100,7 @@ static bool separates(tac_dvec3 n0, tac_dvec3 n1, const interval *i, const tac_d
 	return separation(n0, i->a[0], b) >= needed && separation(n1, i->a[1], b) >= needed;
 }
 
-// A plane fixed in the world, of either direction: |a''| <= w^2 r.
+// A plane fixed in the world, with either direction of its normal: |a''| <= w^2 r.
 static bool world_plane(pair *p, const interval *i, tac_dvec3 n, double needed)
 {
 	if (!separates(n, n, i, p->b, needed)) {
@@ -109,13 +108,13 @@ static bool world_plane(pair *p, const interval *i, tac_dvec3 n, double needed)
 		if (!separates(n, n, i, p->b, needed))
 			return false;
 	}
-	p->found = n;
-	p->has_found = true;
+	p->separating = n;
+	p->has_separating = true;
 	return true;
 }
 
-// A plane carried by the body, given by its normals at both ends: n(s)·(p(s) - b) has the second derivative
-// n''·(p - b) + 2 n'·v.
+// A plane that moves with the body, given by its normals at both ends: n(s)·(p(s) - b) has the second
+// derivative n''·(p - b) + 2 n'·v.
 static bool carried_plane(const pair *p, const interval *i, tac_dvec3 n0, tac_dvec3 n1, double needed)
 {
 	return separates(n0, n1, i, p->b, needed) ||
@@ -123,30 +122,32 @@ static bool carried_plane(const pair *p, const interval *i, tac_dvec3 n0, tac_dv
 }
 
 // The plane spanned by edge k of the moving triangle and edge j of the fixed one, not normalised: m = u x e
-// with unit u and e, so |m| <= 1 and a product of at least the threshold is a distance of at least the
+// with unit u and e. As |m| <= 1, a product of at least the threshold means a distance of at least the
 // threshold. (m·(a - b))'' = m''·(a - b) + 2 m'·a' + m·a''.
 static bool edges_plane(const pair *p, const interval *i, int k, int j, double w, double v)
 {
-	tac_dvec3 e = tac_dvec3_normalize(sub(p->b[(j + 1) % 3], p->b[j]));
-	tac_dvec3 m0 = cross(tac_dvec3_normalize(sub(i->a[0][(k + 1) % 3], i->a[0][k])), e);
-	tac_dvec3 m1 = cross(tac_dvec3_normalize(sub(i->a[1][(k + 1) % 3], i->a[1][k])), e);
+	tac_dvec3 e = tac_dvec3_normalize(tac_dvec3_sub(p->b[(j + 1) % 3], p->b[j]));
+	tac_dvec3 m0 =
+		tac_dvec3_cross(tac_dvec3_normalize(tac_dvec3_sub(i->a[0][(k + 1) % 3], i->a[0][k])), e);
+	tac_dvec3 m1 =
+		tac_dvec3_cross(tac_dvec3_normalize(tac_dvec3_sub(i->a[1][(k + 1) % 3], i->a[1][k])), e);
 	double apart = 0;
 	for (int n = 0; n < 9; n++)
-		apart = fmax(apart, tac_dvec3_length(sub(i->a[0][n / 3], p->b[n % 3])));
-	double way = v + w * p->arm;
-	double bend = w * w * p->arm + 2 * w * way + w * w * (apart + way);
+		apart = fmax(apart, tac_dvec3_length(tac_dvec3_sub(i->a[0][n / 3], p->b[n % 3])));
+	double travel = v + w * p->arm;
+	double bend = w * w * p->arm + 2 * w * travel + w * w * (apart + travel);
 	return carried_plane(p, i, m0, m1, p->q->options->threshold + bend / 8);
 }
 
-// Planes across the closest points at one end of the interval.
+// Tries planes across the closest points at one end of the interval.
 static bool closest_plane(pair *p, const interval *i, int end, double world, double carried)
 {
 	const query *q = p->q;
-	tac_ccd_work_add(q->context, TAC_CCD_WORK_CLOSEST);
-	tac_ccd_closest c = tac_ccd_closest_of_triangles(i->a[end], p->b);
+	tac_sweep_context_add_work(q->context, TAC_WORK_CLOSEST_POINTS);
+	tac_closest c = tac_closest_of_triangles(i->a[end], p->b);
 	if (c.distance < q->options->threshold)
 		return false;
-	tac_dvec3 n = tac_dvec3_normalize(sub(c.point, c.on_fixed));
+	tac_dvec3 n = tac_dvec3_normalize(tac_dvec3_sub(c.point, c.on_fixed));
 	if (world_plane(p, i, n, world))
 		return true;
 	double h = i->s1 - i->s0;
@@ -154,20 +155,20 @@ static bool closest_plane(pair *p, const interval *i, int end, double world, dou
 	tac_dvec3 n0 = end ? tac_dmat3_transpose_apply(turn, n) : n, n1 = end ? n : tac_dmat3_apply(turn, n);
 	if (carried_plane(p, i, n0, n1, carried))
 		return true;
-	return c.kind == TAC_CCD_EDGE_EDGE &&
+	return c.kind == TAC_FEATURES_EDGE_EDGE &&
 	       edges_plane(p, i, c.moving, c.fixed, q->w_length * h, q->v_length * h);
 }
 
 static bool plane_exists(pair *p, const interval *i)
 {
 	const query *q = p->q;
-	tac_ccd_work_add(q->context, TAC_CCD_WORK_PROOF);
+	tac_sweep_context_add_work(q->context, TAC_WORK_TRY_PLANES);
 	double h = i->s1 - i->s0, w = q->w_length * h, v = q->v_length * h;
 	double threshold = q->options->threshold;
 	double world = threshold + w * w * p->arm / 8;
 	if (p->has_remembered && world_plane(p, i, p->remembered, world))
 		return true;
-	if (world_plane(p, i, q->pair.triangle->normal, world))
+	if (world_plane(p, i, q->pair.fixed_triangle->normal, world))
 		return true;
 	double carried = threshold + (w * w * p->reach + 2 * w * v) / 8;
 	if (carried_plane(p, i, i->normal[0], i->normal[1], carried))
@@ -175,7 +176,7 @@ static bool plane_exists(pair *p, const interval *i)
 	return closest_plane(p, i, 0, world, carried) || closest_plane(p, i, 1, world, carried);
 }
 
-// The end of the proved part of the interval. What lies beyond the fraction so far is of no interest.
+// The end of the proved part of the interval. Nothing after the fraction that other pairs leave is examined.
 static double prove(pair *p, const interval *i, int depth)
 {
 	if (i->s0 > p->q->result.fraction || plane_exists(p, i))
@@ -195,20 +196,20 @@ static double prove(pair *p, const interval *i, int depth)
 static uint32_t slot_of(int32_t moving, int32_t fixed)
 {
 	uint32_t hash = (uint32_t)moving * 2654435761u ^ (uint32_t)fixed * 2246822519u;
-	return (hash >> 16 ^ hash) % TAC_CCD_PLANES_MAX;
+	return (hash >> 16 ^ hash) % TAC_SWEEP_PLANES_MAX;
 }
 
-// Proves the loaded pair; the end of the proved part of the motion.
+// Proves the loaded pair. Returns the end of the proved part of the motion.
 static double prove_pair(query *q)
 {
-	const tac_ccd_moving *a = &q->pair.a;
-	int32_t moving = a->triangle->id + 1, fixed = q->pair.triangle->id + 1;
+	const tac_swept_triangle *a = &q->pair.a;
+	int32_t moving = a->triangle->id + 1, fixed = q->pair.fixed_triangle->id + 1;
 	pair p = {.q = q, .b = q->pair.b};
 	interval i = {.s0 = 0, .s1 = 1};
 	double arm = 0, reach = 0;
 	for (int k = 0; k < 3; k++) {
-		arm = fmax(arm, tac_dvec3_length_squared(sub(a->start[k], q->start.t)));
-		reach = fmax(reach, tac_dvec3_length_squared(sub(p.b[k], q->start.t)));
+		arm = fmax(arm, tac_dvec3_length_squared(tac_dvec3_sub(a->start[k], q->start.t)));
+		reach = fmax(reach, tac_dvec3_length_squared(tac_dvec3_sub(p.b[k], q->start.t)));
 		i.a[0][k] = a->start[k];
 		i.a[1][k] = a->end[k];
 	}
@@ -216,21 +217,21 @@ static double prove_pair(query *q)
 	p.reach = sqrt(reach) + q->v_length;
 	i.normal[0] = a->normal;
 	i.normal[1] = tac_dmat3_apply(q->sweep.end.R, a->triangle->normal);
-	tac_ccd_context *context = q->context;
+	tac_sweep_context *context = q->context;
 	uint32_t slot = slot_of(moving, fixed);
 	if (context && context->planes[slot].moving == moving && context->planes[slot].fixed == fixed) {
 		p.has_remembered = true;
 		p.remembered = context->planes[slot].normal;
 	}
 	double proved = prove(&p, &i, q->options->depth);
-	if (context && p.has_found) {
+	if (context && p.has_separating) {
 		context->planes[slot].moving = moving;
 		context->planes[slot].fixed = fixed;
-		context->planes[slot].normal = p.found;
+		context->planes[slot].normal = p.separating;
 	}
-	// What no plane proves, the distance may: a pair that is further away than the motion is long. So it
-	// does not matter how many such pairs the broad phase finds.
-	if (proved < 1 && tac_ccd_closest_of_triangles(a->start, p.b).distance >
+	// Without a plane, the distance proves a pair that is further apart than the motion is long. The
+	// result then does not depend on how many such pairs the broad phase reports.
+	if (proved < 1 && tac_closest_of_triangles(a->start, p.b).distance >
 				  q->options->threshold + q->v_length + q->w_length * p.arm)
 		return 1;
 	return proved;
@@ -238,15 +239,15 @@ static double prove_pair(query *q)
 
 static bool visit_pair(query *q, int32_t moving, int32_t fixed)
 {
-	if (!tac_ccd_pair_load(&q->pair, &q->sweep, moving, fixed, q->options->threshold))
+	if (!tac_triangle_pair_load(&q->pair, &q->sweep, moving, fixed, q->options->threshold))
 		return true;
 	tac_certificate *r = &q->result;
 	r->pairs++;
 	if (q->options->pair_limit > 0 && r->pairs > q->options->pair_limit)
 		return false;
 	double proved = prove_pair(q);
-	int32_t m = q->pair.a.triangle->id, f = q->pair.triangle->id;
-	// Of equals the lowest, so that the answer does not depend on who came first.
+	int32_t m = q->pair.a.triangle->id, f = q->pair.fixed_triangle->id;
+	// Of equal fractions the lowest indices, so that the result does not depend on the order of visits.
 	bool lower = m < r->moving_triangle || (m == r->moving_triangle && f < r->fixed_triangle);
 	if (proved < r->fraction || (proved < 1 && proved == r->fraction && lower)) {
 		r->fraction = proved;
@@ -256,23 +257,24 @@ static bool visit_pair(query *q, int32_t moving, int32_t fixed)
 	return true;
 }
 
-static bool visit(void *user, tac_ccd_near *pairs, int32_t count)
+static bool visit(void *user, tac_near_pair *pairs, int32_t count)
 {
 	query *q = user;
 	for (int32_t i = 0; i < count; i++) {
-		if (!visit_pair(q, pairs[i].moving, pairs[i].fixed) || tac_ccd_work_left(q->context) < 0)
+		if (!visit_pair(q, pairs[i].moving, pairs[i].fixed) ||
+		    tac_sweep_context_work_left(q->context) < 0)
 			return false;
 	}
 	return true;
 }
 
-tac_certificate tac_certificate_check(const tac_ccd_body *moving, const tac_ccd_body *fixed,
-				      const tac_ccd_pose *T, tac_dvec3 v, tac_dvec3 w,
-				      const tac_certificate_options *options, tac_ccd_context *context)
+tac_certificate tac_certificate_check(const tac_body *moving, const tac_body *fixed, const tac_drigid *T,
+				      tac_dvec3 v, tac_dvec3 w, const tac_certificate_options *options,
+				      tac_sweep_context *context)
 {
 	TAC_ASSERT(moving && fixed && T && options);
 	TAC_ASSERT(options->depth >= 0 && options->depth <= DEPTH_MAX);
-	tac_ccd_context_bind(context, moving, fixed);
+	tac_sweep_context_bind(context, moving, fixed);
 	query q;
 	q.start = *T;
 	q.v = v;
@@ -287,26 +289,34 @@ tac_certificate tac_certificate_check(const tac_ccd_body *moving, const tac_ccd_
 	if (!(q.w_length <= 1) || !(tac_dmat3_orthonormality_error(T->R) < 1e-3) ||
 	    !(options->threshold > 0) || !(size * ROUNDING <= options->threshold)) {
 		q.result.fraction = 0;
-		q.result.flags = TAC_CCD_REFUSED | TAC_CCD_STOPPED;
+		q.result.flags = TAC_SWEEP_REFUSED | TAC_SWEEP_STOPPED;
 		return q.result;
 	}
-	q.sweep = tac_ccd_sweep_make(*T, tac_certificate_pose(T, v, w, 1), q.w_length, moving->radius);
-	q.pair = (tac_ccd_pair){.moving = moving, .fixed = fixed, .loaded = -1};
-	double way = q.v_length + q.w_length * moving->radius;
-	// Planes that separate by so much at both ends prove a motion: the bounds of plane_exists for any
-	// pair.
+	q.sweep = tac_swept_motion_make(*T, tac_certificate_pose(T, v, w, 1), q.w_length, moving->radius);
+	q.pair = (tac_triangle_pair){.moving = moving, .fixed = fixed, .loaded = -1};
+	double travel = q.v_length + q.w_length * moving->radius;
 	double w2 = q.w_length * q.w_length, reach = fixed->radius + tac_dvec3_length(T->t) + q.v_length;
-	double by_fixed = options->threshold + w2 * moving->radius / 8;
-	double by_moving = options->threshold + (w2 * reach + 2 * q.w_length * q.v_length) / 8;
-	// What is to meet on the way is at most half of it apart in the middle.
-	tac_ccd_pose middle = pose_at(&q, 0.5);
-	tac_ccd_search search = {moving,   fixed,     &q.sweep, &middle, options->threshold + 0.5 * way,
-				 by_fixed, by_moving, visit,    &q,      0};
-	if (!tac_ccd_near_pairs(&search, context, NULL)) {
-		q.result.flags |= TAC_CCD_BUDGET_SPENT;
+	tac_drigid middle = pose_at(&q, 0.5);
+	tac_pair_search search = {
+		.moving = moving,
+		.fixed = fixed,
+		.sweep = &q.sweep,
+		.at = &middle,
+		// Triangles that meet during the motion are at most half the travel apart in the middle of
+		// it.
+		.reach = options->threshold + 0.5 * travel,
+		// A plane that separates by this much at both ends proves the motion: the bounds of
+		// plane_exists for any pair.
+		.fixed_threshold = options->threshold + w2 * moving->radius / 8,
+		.moving_threshold = options->threshold + (w2 * reach + 2 * q.w_length * q.v_length) / 8,
+		.visit = visit,
+		.user = &q,
+	};
+	if (!tac_pair_search_run(&search, context, NULL)) {
+		q.result.flags |= TAC_SWEEP_BUDGET_SPENT;
 		q.result.fraction = 0;
 	}
 	if (q.result.fraction < 1)
-		q.result.flags |= TAC_CCD_STOPPED;
+		q.result.flags |= TAC_SWEEP_STOPPED;
 	return q.result;
 }

@@ -1,55 +1,58 @@
-#include "collision/ccd_pairs.h"
+#include "collision/continuous/pairs.h"
 
-#include "collision/bsp.h"
+#include "collision/continuous/bsp.h"
 
-#include <string.h>
-
-// A list reaches this many times further than the query that makes it, so that it serves the next ones, too,
-// and no less than this part of the triangles' size, which costs next to nothing; where these are more pairs
-// than that, or than can be paid for, only a little further.
-#define LIST_REACH 4.0
-#define LIST_SIZE  0.03
-#define LIST_PAIRS 1200
-#define LIST_LEAST 1.05
-// How many times further away than listed pairs everything outside of the vicinity of a list is.
+// The reach of a list relative to that of the query that makes it, so that it serves the next queries, too,
+// and its least value relative to the size of the triangles, which adds few pairs. Where LIST_REACH would
+// give more than LIST_PAIRS pairs, or more than the work left pays for, the list reaches only LIST_REACH_MIN
+// times as far.
+#define LIST_REACH     4.0
+#define LIST_REACH_MIN 1.05
+#define LIST_SIZE      0.03
+#define LIST_PAIRS     1200
+// How many times further away than the reach of the list everything outside of its near box is.
 #define LIST_FAR 4.0
-// How often a list that has no room is tried again.
+// How often a list is tried with a shorter reach when its pairs do not fit.
 #define LIST_TRIES 4
-// How far ahead of the pose that asks for it a list is made, as a part of its slack.
-#define AHEAD 0.8
-// Work that a pair of a list costs, with the nodes above it.
-#define LIST_WORK (3 * TAC_CCD_WORK_NODES / 2 + TAC_CCD_WORK_BOUNDS)
+// How far ahead of the pose of the query a list is made, relative to its slack.
+#define LOOK_AHEAD 0.8
+// The work for each pair of a list, with the nodes above it.
+#define LIST_WORK (3 * TAC_WORK_NODE_PAIR / 2 + TAC_WORK_FIND_AXIS)
 // Steps in which the reach of a query is lowered to keep the limit of pairs.
 #define BINS 64
-// What rounding may take from a bound of a distance, as a part of the bodies' size.
+// How much rounding may take from a bound of a distance, relative to the size of the bodies.
 #define ROUNDING 1e-14
 
-// Pairs that are filtered at a time.
+// Pairs that are culled in one call.
 #define CHUNK 256
 
-static tac_ccd_pairs_vicinity_fn *const kernels[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_pairs_kernel);
-static tac_ccd_filter_fn *const filters[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_filter_kernel);
-static tac_ccd_features_fn *const features[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_features_kernel);
+static tac_pairs_visit_with_box_fn *const visit_kernels[TAC_SIMD_COUNT] =
+	TAC_SIMD_TABLE(tac_pairs_visit_kernel);
+static tac_pairs_cull_by_planes_fn *const plane_kernels[TAC_SIMD_COUNT] =
+	TAC_SIMD_TABLE(tac_pairs_cull_by_planes_kernel);
+static tac_pairs_near_features_fn *const feature_kernels[TAC_SIMD_COUNT] =
+	TAC_SIMD_TABLE(tac_pairs_near_features_kernel);
+static tac_pairs_find_axes_fn *const find_axes_kernels[TAC_SIMD_COUNT] =
+	TAC_SIMD_TABLE(tac_pairs_find_axes_kernel);
+static tac_pairs_cull_by_axes_fn *const axes_kernels[TAC_SIMD_COUNT] =
+	TAC_SIMD_TABLE(tac_pairs_cull_by_axes_kernel);
 
-static tac_ccd_part_fn *const parts[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_part_kernel);
-static tac_ccd_sift_fn *const sifts[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_sift_kernel);
-
-bool tac_ccd_pairs(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep,
-		   const double *reach, tac_ccd_visit visit, void *user, tac_ccd_context *context)
+bool tac_pairs_visit(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
+		     const double *reach, tac_pair_visitor visit, void *user, tac_sweep_context *context)
 {
-	return kernels[moving->simd](moving, fixed, sweep, reach, visit, user, context, NULL);
+	return visit_kernels[moving->simd](moving, fixed, sweep, reach, visit, user, context, NULL);
 }
 
-bool tac_ccd_pairs_vicinity(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep,
-			    const double *reach, tac_ccd_visit visit, void *user, tac_ccd_context *context,
-			    tac_ccd_vicinity *vicinity)
+bool tac_pairs_visit_with_box(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
+			      const double *reach, tac_pair_visitor visit, void *user,
+			      tac_sweep_context *context, tac_near_box *near_box)
 {
-	return kernels[moving->simd](moving, fixed, sweep, reach, visit, user, context, vicinity);
+	return visit_kernels[moving->simd](moving, fixed, sweep, reach, visit, user, context, near_box);
 }
 
 typedef struct bsp_query {
 	int32_t moving;
-	tac_ccd_visit visit;
+	tac_pair_visitor visit;
 	void *user;
 } bsp_query;
 
@@ -66,29 +69,28 @@ static bool visit_any(void *user, int32_t fixed)
 	return false;
 }
 
-// The box of the child k of a moving node on its way, grown by `by`.
-static tac_ccd_box swept_child(const tac_ccd_node *n, int k, const tac_ccd_sweep *s, double by)
+// A box that contains the child k of a moving node during the sweep, grown by `margin`.
+static tac_dbox swept_child(const tac_body_node *n, int k, const tac_swept_motion *s, double margin)
 {
 	tac_dvec3 c =
-		tac_dvec3_make((double)n->center[0][k], (double)n->center[1][k], (double)n->center[2][k]);
+		tac_dvec3_make((double)n->centre[0][k], (double)n->centre[1][k], (double)n->centre[2][k]);
 	tac_dvec3 h = tac_dvec3_make((double)n->half[0][k], (double)n->half[1][k], (double)n->half[2][k]);
-	tac_dvec3 a = tac_ccd_pose_apply(&s->start, c), b = tac_ccd_pose_apply(&s->end, c);
-	tac_dvec3 size = tac_dvec3_add(tac_dmat3_apply(s->spread, h), tac_dvec3_splat(s->bend + by));
-	tac_ccd_box box = {tac_dvec3_sub(tac_dvec3_min(a, b), size),
-			   tac_dvec3_add(tac_dvec3_max(a, b), size)};
+	tac_dvec3 a = tac_drigid_apply_point(&s->start, c), b = tac_drigid_apply_point(&s->end, c);
+	tac_dvec3 size = tac_dvec3_add(tac_dmat3_apply(s->spread, h), tac_dvec3_splat(s->bend + margin));
+	tac_dbox box = {tac_dvec3_sub(tac_dvec3_min(a, b), size), tac_dvec3_add(tac_dvec3_max(a, b), size)};
 	return box;
 }
 
-bool tac_ccd_pairs_bsp(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep,
-		       const double *reach, tac_ccd_visit visit, void *user, tac_ccd_context *context)
+bool tac_pairs_visit_bsp(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
+			 const double *reach, tac_pair_visitor visit, void *user, tac_sweep_context *context)
 {
-	int32_t stack[7 * TAC_CCD_LEVELS + 1], top = 0;
+	int32_t stack[7 * TAC_BODY_LEVELS + 1], top = 0;
 	double pad = ROUNDING * (moving->radius + fixed->radius + tac_dvec3_length(sweep->start.t));
 	stack[top++] = 0;
 	while (top > 0) {
-		const tac_ccd_node *n = &moving->nodes[stack[--top]];
-		for (int k = 0; k < TAC_CCD_WIDTH && n->half[0][k] >= 0; k++) {
-			tac_ccd_box box = swept_child(n, k, sweep, *reach + pad);
+		const tac_body_node *n = &moving->nodes[stack[--top]];
+		for (int k = 0; k < TAC_BODY_WIDTH && n->half[0][k] >= 0; k++) {
+			tac_dbox box = swept_child(n, k, sweep, *reach + pad);
 			double lo[3], hi[3];
 			tac_dvec3_store(lo, box.lo);
 			tac_dvec3_store(hi, box.hi);
@@ -100,40 +102,42 @@ bool tac_ccd_pairs_bsp(const tac_ccd_body *moving, const tac_ccd_body *fixed, co
 				return false;
 			}
 		}
-		tac_ccd_work_add(context, TAC_CCD_WORK_NODES);
-		if (tac_ccd_work_left(context) < 0)
+		tac_sweep_context_add_work(context, TAC_WORK_NODE_PAIR);
+		if (tac_sweep_context_work_left(context) < 0)
 			return false;
 	}
 	return true;
 }
 
-int32_t tac_ccd_filter(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep,
-		       double by_fixed, double by_moving, tac_ccd_near *pairs, int32_t count)
+int32_t tac_pairs_cull_by_planes(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
+				 double fixed_threshold, double moving_threshold, tac_near_pair *pairs,
+				 int32_t count)
 {
-	return filters[moving->simd](moving, fixed, sweep, by_fixed, by_moving, pairs, count);
+	return plane_kernels[moving->simd](moving, fixed, sweep, fixed_threshold, moving_threshold, pairs,
+					   count);
 }
 
-void tac_ccd_features(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
-		      double margin, tac_ccd_near *pairs, int32_t count, uint16_t *out_features)
+void tac_pairs_near_features(const tac_body *moving, const tac_body *fixed, const tac_drigid *T,
+			     double margin, tac_near_pair *pairs, int32_t count, uint16_t *out_features)
 {
-	features[moving->simd](moving, fixed, T, margin, pairs, count, out_features);
+	feature_kernels[moving->simd](moving, fixed, T, margin, pairs, count, out_features);
 }
 
-int32_t tac_ccd_part(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
-		     double reach, tac_ccd_near *pairs, int32_t count, tac_ccd_parted *out_parted)
+int32_t tac_pairs_find_axes(const tac_body *moving, const tac_body *fixed, const tac_drigid *T, double reach,
+			    tac_near_pair *pairs, int32_t count, tac_separating_axes8 *out_axes)
 {
-	return parts[moving->simd](moving, fixed, T, reach, pairs, count, out_parted);
+	return find_axes_kernels[moving->simd](moving, fixed, T, reach, pairs, count, out_axes);
 }
 
-int32_t tac_ccd_sift(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep,
-		     double by, const tac_ccd_near *pairs, const tac_ccd_parted *parted, int32_t count,
-		     tac_ccd_near *out_pairs)
+int32_t tac_pairs_cull_by_axes(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
+			       double threshold, const tac_near_pair *pairs, const tac_separating_axes8 *axes,
+			       int32_t count, tac_near_pair *out_pairs)
 {
-	return sifts[moving->simd](moving, fixed, sweep, by, pairs, parted, count, out_pairs);
+	return axes_kernels[moving->simd](moving, fixed, sweep, threshold, pairs, axes, count, out_pairs);
 }
 
-// How far a point of the body can be from where it is at the other pose.
-static double displacement(const tac_ccd_body *body, const tac_ccd_pose *a, const tac_ccd_pose *b)
+// An upper bound of the distance between the positions of a point of the body at two poses.
+static double displacement(const tac_body *body, const tac_drigid *a, const tac_drigid *b)
 {
 	double square = 0;
 	for (int i = 0; i < 3; i++) {
@@ -142,15 +146,15 @@ static double displacement(const tac_ccd_body *body, const tac_ccd_pose *a, cons
 			square += d * d;
 		}
 	}
-	// The difference of two rotations stretches no vector by more than its Frobenius norm over sqrt(2).
-	tac_dvec3 center = tac_dvec3_from_vec3(body->center);
-	double shift =
-		tac_dvec3_length(tac_dvec3_sub(tac_ccd_pose_apply(a, center), tac_ccd_pose_apply(b, center)));
-	return shift + sqrt(square / 2) * body->ball;
+	// The difference of two rotations stretches vectors by at most its Frobenius norm over sqrt(2).
+	tac_dvec3 centre = tac_dvec3_from_vec3(body->centre);
+	double shift = tac_dvec3_length(
+		tac_dvec3_sub(tac_drigid_apply_point(a, centre), tac_drigid_apply_point(b, centre)));
+	return shift + sqrt(square / 2) * body->centre_radius;
 }
 
-// How far a point of the box can be from where it is at the other pose: a corner goes furthest.
-static double box_displacement(tac_dvec3 lo, tac_dvec3 hi, const tac_ccd_pose *a, const tac_ccd_pose *b)
+// The same for the points of a box: a corner moves furthest.
+static double box_displacement(tac_dvec3 lo, tac_dvec3 hi, const tac_drigid *a, const tac_drigid *b)
 {
 	if (!(lo.x <= hi.x))
 		return 0;
@@ -161,98 +165,101 @@ static double box_displacement(tac_dvec3 lo, tac_dvec3 hi, const tac_ccd_pose *a
 	double along = 0, most = 0;
 	for (int i = 0; i < 3; i++) {
 		for (int j = 0; j < 3; j++) {
-			double turn = a->R.m[i][j] - b->R.m[i][j];
-			shift[i] += turn * middle[j];
-			edge[j][i] = turn * half[j];
+			double change = a->R.m[i][j] - b->R.m[i][j];
+			shift[i] += change * middle[j];
+			edge[j][i] = change * half[j];
 		}
 		along += shift[i] * shift[i];
 	}
-	for (int k = 0; k < 4; k++) { // opposite corners together
+	for (int k = 0; k < 4; k++) { // pairs of opposite corners
 		double square = along, across = 0;
 		for (int i = 0; i < 3; i++) {
-			double out = edge[0][i] + (k & 1 ? edge[1][i] : -edge[1][i]) +
-				     (k & 2 ? edge[2][i] : -edge[2][i]);
-			square += out * out;
-			across += out * shift[i];
+			double corner = edge[0][i] + (k & 1 ? edge[1][i] : -edge[1][i]) +
+					(k & 2 ? edge[2][i] : -edge[2][i]);
+			square += corner * corner;
+			across += corner * shift[i];
 		}
 		most = fmax(most, square + 2 * fabs(across));
 	}
 	return sqrt(most);
 }
 
-static bool visit_list(void *user, int32_t moving, int32_t fixed)
+static bool add_to_list(void *user, int32_t moving, int32_t fixed)
 {
-	tac_ccd_context *context = user;
-	if (context->count == TAC_CCD_NEAR_MAX)
+	tac_sweep_context *context = user;
+	if (context->pair_count == TAC_SWEEP_PAIRS_MAX)
 		return false;
-	context->pairs[context->count++] = (tac_ccd_near){moving, fixed, 0};
+	context->pairs[context->pair_count++] = (tac_near_pair){moving, fixed, 0};
 	return true;
 }
 
-// Copies the pairs that may be within the reach; `to` may be `from`.
-static int32_t keep_within(const tac_ccd_near *from, tac_ccd_near *to, int32_t count, double reach)
+// Copies the pairs whose clearance is within the reach; `to` may be `from`.
+static int32_t keep_within(const tac_near_pair *from, tac_near_pair *to, int32_t count, double reach)
 {
 	int32_t kept = 0;
 	for (int32_t i = 0; i < count; i++) {
-		if ((double)from[i].clears <= reach)
+		if ((double)from[i].clearance <= reach)
 			to[kept++] = from[i];
 	}
 	return kept;
 }
 
-// Where the next list is made: ahead of T, on the way from the last list to T, as far as its slack lets T be
-// covered. So a body that moves on crosses the whole of what the list covers, not half of it.
-static tac_ccd_pose ahead(const tac_ccd_context *context, const tac_ccd_pose *T, double slack)
+// Where the next list is made: ahead of T, in the direction from the last list to T, as far as the slack of
+// the new list allows for T still to be covered. A body that keeps moving then crosses all of what the list
+// covers, not half of it.
+static tac_drigid pose_ahead(const tac_sweep_context *context, const tac_drigid *T, double slack)
 {
-	double lead = fmax(box_displacement(context->lo, context->hi, T, &context->at),
-			   displacement(context->moving, T, &context->at) / LIST_FAR);
-	if (!(context->reach > 0) || !(lead > 0) || !(slack > 0))
+	double moved = fmax(box_displacement(context->near_lo, context->near_hi, T, &context->list_pose),
+			    displacement(context->moving, T, &context->list_pose) / LIST_FAR);
+	if (!(context->list_reach > 0) || !(moved > 0) || !(slack > 0))
 		return *T;
-	double s = fmin(1, AHEAD * slack / lead);
-	tac_dmat3 turn = tac_dmat3_mul(T->R, tac_dmat3_transpose(context->at.R));
-	// The turns between two lists are small: their sine will do.
+	double s = fmin(1, LOOK_AHEAD * slack / moved);
+	tac_dmat3 turn = tac_dmat3_mul(T->R, tac_dmat3_transpose(context->list_pose.R));
+	// The rotation between two lists is small: its sine replaces the angle.
 	tac_dvec3 w = tac_dvec3_scale(tac_dvec3_make(turn.m[2][1] - turn.m[1][2], turn.m[0][2] - turn.m[2][0],
 						     turn.m[1][0] - turn.m[0][1]),
 				      0.5 * s);
-	tac_ccd_pose there = {tac_dmat3_mul(tac_dmat3_from_quat(tac_dquat_exp(w)), T->R),
-			      tac_dvec3_add_scaled(T->t, s, tac_dvec3_sub(T->t, context->at.t))};
-	return there;
+	tac_drigid ahead = {tac_dmat3_mul(tac_dmat3_from_quat(tac_dquat_exp(w)), T->R),
+			    tac_dvec3_add_scaled(T->t, s, tac_dvec3_sub(T->t, context->list_pose.t))};
+	return ahead;
 }
 
-// How far a list may reach for so many pairs, as the last one had them: the pairs of surfaces that nearly
-// touch grow with the square of the reach and the size of the triangles.
-static double reach_for(const tac_ccd_context *context, double pairs)
+// The reach at which a list would have `pairs` pairs, at the density of the last one. The pairs of surfaces
+// that nearly touch grow with the square of the sum of the reach and the triangles' size.
+static double reach_for_pairs(const tac_sweep_context *context, double pairs)
 {
-	return sqrt(pairs / context->density) - context->size;
+	return sqrt(pairs / context->list_density) - context->triangle_size;
 }
 
-static void note_density(tac_ccd_context *context, double reach)
+static void record_density(tac_sweep_context *context, double reach)
 {
-	double size = reach + context->size;
-	context->density = (context->count + 1) / (size * size);
+	double size = reach + context->triangle_size;
+	context->list_density = (context->pair_count + 1) / (size * size);
 }
 
-// How far a list is to reach: some way further than needed, so that it serves the next queries, too; less
-// where its pairs would be too many for its room or for the work that is left.
-static double list_target(const tac_ccd_context *context, double needed)
+// The reach of a new list: further than needed, so that it serves the next queries, too, but less where its
+// pairs would exceed its room or the work left.
+static double target_reach(const tac_sweep_context *context, double needed)
 {
-	double least = fmax(LIST_LEAST * needed, LIST_SIZE * context->size);
-	if (!(context->density > 0))
+	double least = fmax(LIST_REACH_MIN * needed, LIST_SIZE * context->triangle_size);
+	if (!(context->list_density > 0))
 		return fmax(least, LIST_REACH * needed);
-	double room = fmin(LIST_PAIRS, (double)tac_ccd_work_left(context) / LIST_WORK);
-	return fmax(least, fmin(LIST_REACH * needed, reach_for(context, room)));
+	double pairs = fmin(LIST_PAIRS, (double)tac_sweep_context_work_left(context) / LIST_WORK);
+	return fmax(least, fmin(LIST_REACH * needed, reach_for_pairs(context, pairs)));
 }
 
-// How far the context's list reaches at the pose T: less than at its own by how far the vicinity has moved
-// since, and no further than what is not in the vicinity may have come.
-static double list_reach(const tac_ccd_context *context, const tac_ccd_pose *T)
+// The distance up to which the context's list is complete at the pose T; negative when there is none. It is
+// the reach of the list less the motion of the near box since, and at most the distance to which triangles
+// outside of that box may have come.
+static double reach_at(const tac_sweep_context *context, const tac_drigid *T)
 {
-	if (!(context->reach > 0))
+	if (!(context->list_reach > 0))
 		return -1;
 	double rounding =
 		ROUNDING * (context->moving->radius + context->fixed->radius + tac_dvec3_length(T->t));
-	double near = context->reach - box_displacement(context->lo, context->hi, T, &context->at),
-	       far = context->far - displacement(context->moving, T, &context->at);
+	double near = context->list_reach -
+		      box_displacement(context->near_lo, context->near_hi, T, &context->list_pose),
+	       far = context->far_reach - displacement(context->moving, T, &context->list_pose);
 	return fmin(near, far) - rounding;
 }
 
@@ -261,61 +268,62 @@ static tac_dvec3 dvec3_from_floats(const float v[3])
 	return tac_dvec3_make((double)v[0], (double)v[1], (double)v[2]);
 }
 
-// Makes the list around T, or ahead of it, as far as there is room for it.
-static void make_list(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
-		      double needed, tac_ccd_context *context)
+// Makes a list around T, or ahead of it, of the longest reach for which there is room; none if `needed` does
+// not fit.
+static void make_list(const tac_body *moving, const tac_body *fixed, const tac_drigid *T, double needed,
+		      tac_sweep_context *context)
 {
-	double reach = list_target(context, needed);
-	tac_ccd_pose at = ahead(context, T, reach - needed);
-	for (int i = 0; i < LIST_TRIES && tac_ccd_work_left(context) > 0; i++) {
-		tac_ccd_sweep still = tac_ccd_sweep_still(at);
-		tac_ccd_vicinity vicinity = {.reach = LIST_FAR * reach};
-		context->count = 0;
-		bool complete = tac_ccd_pairs_vicinity(moving, fixed, &still, &reach, visit_list, context,
-						       context, &vicinity);
-		note_density(context, reach);
+	double reach = target_reach(context, needed);
+	tac_drigid at = pose_ahead(context, T, reach - needed);
+	for (int i = 0; i < LIST_TRIES && tac_sweep_context_work_left(context) > 0; i++) {
+		tac_swept_motion stationary = tac_swept_motion_stationary(at);
+		tac_near_box near_box = {.reach = LIST_FAR * reach};
+		context->pair_count = 0;
+		bool complete = tac_pairs_visit_with_box(moving, fixed, &stationary, &reach, add_to_list,
+							 context, context, &near_box);
+		record_density(context, reach);
 		if (!complete) {
-			reach = reach > LIST_LEAST * needed ? LIST_LEAST * needed : 0.5 * reach;
+			reach = reach > LIST_REACH_MIN * needed ? LIST_REACH_MIN * needed : 0.5 * reach;
 			at = *T;
 			continue;
 		}
-		context->at = at;
-		context->reach = reach;
-		context->far = vicinity.reach;
-		context->lo = dvec3_from_floats(vicinity.lo);
-		context->hi = dvec3_from_floats(vicinity.hi);
+		context->list_pose = at;
+		context->list_reach = reach;
+		context->far_reach = near_box.reach;
+		context->near_lo = dvec3_from_floats(near_box.lo);
+		context->near_hi = dvec3_from_floats(near_box.hi);
 		at = *T;
-		// The vicinity is larger than the last one was: ahead was too far.
-		if (i == 0 && list_reach(context, T) < needed)
+		// The near box is larger than the last one, so the pose ahead was too far away.
+		if (i == 0 && reach_at(context, T) < needed)
 			continue;
-		tac_ccd_work_add(context, TAC_CCD_WORK_BOUNDS * context->count);
-		context->count = tac_ccd_part(moving, fixed, &context->at, reach, context->pairs,
-					      context->count, context->parted);
+		tac_sweep_context_add_work(context, TAC_WORK_FIND_AXIS * context->pair_count);
+		context->pair_count = tac_pairs_find_axes(moving, fixed, &context->list_pose, reach,
+							  context->pairs, context->pair_count, context->axes);
 		return;
 	}
-	context->count = 0;
-	context->reach = 0;
+	context->pair_count = 0;
+	context->list_reach = 0;
 }
 
-static bool meets_child(const tac_ccd_box *box, const tac_ccd_node *node, int k)
+static bool meets_child(const tac_dbox *box, const tac_body_node *node, int k)
 {
 	const double lo[3] = {box->lo.x, box->lo.y, box->lo.z}, hi[3] = {box->hi.x, box->hi.y, box->hi.z};
 	for (int i = 0; i < 3; i++) {
-		double c = (double)node->center[i][k], h = (double)node->half[i][k];
+		double c = (double)node->centre[i][k], h = (double)node->half[i][k];
 		if (!(lo[i] <= c + h && hi[i] >= c - h))
 			return false;
 	}
 	return true;
 }
 
-bool tac_ccd_near_box(const tac_ccd_body *body, const tac_ccd_box *box,
-		      bool (*visit)(void *user, int32_t triangle), void *user)
+bool tac_body_visit_box(const tac_body *body, const tac_dbox *box,
+			bool (*visit)(void *user, int32_t triangle), void *user)
 {
-	int32_t stack[7 * TAC_CCD_LEVELS + 1], top = 0;
+	int32_t stack[7 * TAC_BODY_LEVELS + 1], top = 0;
 	stack[top++] = 0;
 	while (top > 0) {
-		const tac_ccd_node *node = &body->nodes[stack[--top]];
-		for (int k = 0; k < TAC_CCD_WIDTH; k++) {
+		const tac_body_node *node = &body->nodes[stack[--top]];
+		for (int k = 0; k < TAC_BODY_WIDTH; k++) {
 			if (!meets_child(box, node, k))
 				continue;
 			if (node->child[k] >= 0)
@@ -327,59 +335,40 @@ bool tac_ccd_near_box(const tac_ccd_body *body, const tac_ccd_box *box,
 	return true;
 }
 
-// As if the triangles covered a ball.
-static double triangle_size(const tac_ccd_body *body)
+bool tac_sweep_context_covers(const tac_sweep_context *context, const tac_drigid *T, double reach)
 {
-	return body->ball * sqrt(12.0 / body->mesh->triangle_count);
+	return context && reach <= reach_at(context, T);
 }
 
-void tac_ccd_context_bind(tac_ccd_context *context, const tac_ccd_body *moving, const tac_ccd_body *fixed)
-{
-	if (!context || (context->moving == moving && context->fixed == fixed))
-		return;
-	int64_t work = context->work, limit = context->work_limit;
-	memset(context, 0, sizeof *context);
-	context->work = work;
-	context->work_limit = limit;
-	context->moving = moving;
-	context->fixed = fixed;
-	context->size = triangle_size(moving) + triangle_size(fixed);
-}
-
-bool tac_ccd_list_covers(const tac_ccd_context *context, const tac_ccd_pose *T, double reach)
-{
-	return context && reach <= list_reach(context, T);
-}
-
-// Pairs on their way to the visitor.
+// Pairs of a traversal, collected for the batch visitor.
 typedef struct chunk {
-	const tac_ccd_search *search;
+	const tac_pair_search *search;
 	int32_t count;
-	tac_ccd_near pairs[CHUNK];
+	tac_near_pair pairs[CHUNK];
 } chunk;
 
 static bool flush(chunk *c)
 {
-	const tac_ccd_search *s = c->search;
-	int32_t count =
-		tac_ccd_filter(s->moving, s->fixed, s->sweep, s->by_fixed, s->by_moving, c->pairs, c->count);
+	const tac_pair_search *s = c->search;
+	int32_t count = tac_pairs_cull_by_planes(s->moving, s->fixed, s->sweep, s->fixed_threshold,
+						 s->moving_threshold, c->pairs, c->count);
 	c->count = 0;
 	return s->visit(s->user, c->pairs, count);
 }
 
-static bool visit_chunk(void *user, int32_t moving, int32_t fixed)
+static bool add_to_chunk(void *user, int32_t moving, int32_t fixed)
 {
 	chunk *c = user;
-	c->pairs[c->count++] = (tac_ccd_near){moving, fixed, 0};
+	c->pairs[c->count++] = (tac_near_pair){moving, fixed, 0};
 	return c->count < CHUNK || flush(c);
 }
 
-// The largest part of the reach with no more pairs than the limit; 0 when there is none.
-static double limited_reach(const tac_ccd_near *pairs, int32_t count, double reach, int32_t limit)
+// The largest multiple of reach / BINS within which there are at most `limit` pairs.
+static double limited_reach(const tac_near_pair *pairs, int32_t count, double reach, int32_t limit)
 {
 	int32_t bins[BINS] = {0};
 	for (int32_t i = 0; i < count; i++) {
-		double at = (double)pairs[i].clears / reach * BINS;
+		double at = (double)pairs[i].clearance / reach * BINS;
 		bins[at <= 0 ? 0 : at >= BINS - 1 ? BINS - 1 : (int)at]++;
 	}
 	int k = 0;
@@ -388,37 +377,40 @@ static double limited_reach(const tac_ccd_near *pairs, int32_t count, double rea
 	return reach * k / BINS;
 }
 
-// Visits what the list has within the reach.
-static bool visit_listed(const tac_ccd_search *s, tac_ccd_context *context, double reach, double *out_reach)
+// Visits the listed pairs within the reach.
+static bool visit_listed(const tac_pair_search *s, tac_sweep_context *context, double reach,
+			 double *out_reach)
 {
-	double closer = s->reach - reach; // the planes need not clear more than what is sought
-	int32_t count = tac_ccd_sift(s->moving, s->fixed, s->sweep, s->by_fixed - closer, context->pairs,
-				     context->parted, context->count, context->filtered);
-	tac_ccd_work_add(context, TAC_CCD_WORK_SIFT * (context->count / 8 + 1));
-	// At one pose the directions leave the planes nothing to part.
-	if (!s->sweep->still) {
-		tac_ccd_work_add(context, TAC_CCD_WORK_PLANES * count);
-		count = tac_ccd_filter(s->moving, s->fixed, s->sweep, s->by_fixed - closer,
-				       s->by_moving - closer, context->filtered, count);
+	double shorter = s->reach - reach; // the planes need not separate more than the reach
+	int32_t count = tac_pairs_cull_by_axes(s->moving, s->fixed, s->sweep, s->fixed_threshold - shorter,
+					       context->pairs, context->axes, context->pair_count,
+					       context->candidates);
+	tac_sweep_context_add_work(context, TAC_WORK_CULL_AXES8 * (context->pair_count / 8 + 1));
+	// At a single pose the planes separate no pair that the axes do not.
+	if (!s->sweep->stationary) {
+		tac_sweep_context_add_work(context, TAC_WORK_CULL_PLANES * count);
+		count = tac_pairs_cull_by_planes(s->moving, s->fixed, s->sweep, s->fixed_threshold - shorter,
+						 s->moving_threshold - shorter, context->candidates, count);
 	}
-	int64_t limit = tac_ccd_work_left(context) / (TAC_CCD_WORK_FEATURES + TAC_CCD_WORK_CONTACT);
+	int64_t limit =
+		tac_sweep_context_work_left(context) / (TAC_WORK_NEAR_FEATURES + TAC_WORK_FEATURE_PAIR);
 	limit = s->limit < limit ? s->limit : limit < 0 ? 0 : limit;
 	if (s->limit > 0 && count > limit) {
-		reach = limited_reach(context->filtered, count, reach, (int32_t)limit);
-		count = keep_within(context->filtered, context->filtered, count, reach);
+		reach = limited_reach(context->candidates, count, reach, (int32_t)limit);
+		count = keep_within(context->candidates, context->candidates, count, reach);
 	}
 	if (out_reach)
 		*out_reach = reach;
-	return s->visit(s->user, context->filtered, count);
+	return s->visit(s->user, context->candidates, count);
 }
 
-bool tac_ccd_near_pairs(const tac_ccd_search *search, tac_ccd_context *context, double *out_reach)
+bool tac_pair_search_run(const tac_pair_search *search, tac_sweep_context *context, double *out_reach)
 {
-	const tac_ccd_pose *T = search->at;
-	double listed = context ? list_reach(context, T) : -1;
+	const tac_drigid *T = search->at;
+	double listed = context ? reach_at(context, T) : -1;
 	if (context && !(listed >= search->reach)) {
 		make_list(search->moving, search->fixed, T, search->reach, context);
-		listed = list_reach(context, T);
+		listed = reach_at(context, T);
 	}
 	if (listed >= search->reach || (context && search->limit > 0))
 		return visit_listed(search, context, fmax(0, fmin(search->reach, listed)), out_reach);
@@ -427,8 +419,8 @@ bool tac_ccd_near_pairs(const tac_ccd_search *search, tac_ccd_context *context, 
 	chunk c;
 	c.search = search;
 	c.count = 0;
-	tac_ccd_sweep still = tac_ccd_sweep_still(*T);
-	return tac_ccd_pairs(search->moving, search->fixed, &still, &search->reach, visit_chunk, &c,
-			     context) &&
+	tac_swept_motion stationary = tac_swept_motion_stationary(*T);
+	return tac_pairs_visit(search->moving, search->fixed, &stationary, &search->reach, add_to_chunk, &c,
+			       context) &&
 	       flush(&c);
 }

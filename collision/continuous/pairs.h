@@ -1,13 +1,14 @@
-// Pairs: which triangles of a moving body may come near which triangles of a fixed one. Both trees are
-// descended together; a node of the moving tree is the box of its box at the start and at the end of the
-// motion, grown by what the path bends between them. Private to the library: the visitor is known where this
-// is compiled, so it is inlined.
-#ifndef TAC_COLLISION_CCD_PAIRS_H
-#define TAC_COLLISION_CCD_PAIRS_H
+// Pairs: the broad phase of continuous collision. It finds the triangles of a moving body that may come near
+// triangles of a fixed one. Both trees are descended together; the bounds of a moving node contain it at the
+// start and at the end of the motion, and are grown by how far its path bends in between. The pairs near a
+// pose are kept in a context and culled again for the next query, eight at a time.
+#ifndef TAC_COLLISION_CONTINUOUS_PAIRS_H
+#define TAC_COLLISION_CONTINUOUS_PAIRS_H
 
 #include "base/algebra.h"
 #include "base/simd.h"
-#include "collision/ccd.h"
+#include "collision/continuous/body_tree.h"
+#include "collision/continuous/sweep_context.h"
 
 #include <math.h>
 
@@ -15,27 +16,24 @@
 extern "C" {
 #endif
 
-static inline tac_dvec3 tac_ccd_pose_apply(const tac_ccd_pose *T, tac_dvec3 x)
-{
-	return tac_dvec3_add(tac_dmat3_apply(T->R, x), T->t);
-}
-
-typedef struct tac_ccd_box {
+typedef struct tac_dbox {
 	tac_dvec3 lo, hi;
-} tac_ccd_box;
+} tac_dbox;
 
-typedef struct tac_ccd_sweep {
-	tac_ccd_pose start, end;
-	tac_dmat3 spread; // by element the larger of |R| at the start and at the end
+// A motion between two poses, with bounds of what happens in between.
+typedef struct tac_swept_motion {
+	tac_drigid start, end;
+	tac_dmat3 spread; // for each element the larger of |R| at the start and at the end
 	double bend;      // how far a point of the body strays from the chord of its path, m
-	double turn;      // how far a point at the distance 1 from another turns about it
-	bool still;       // the end is the start
-} tac_ccd_sweep;
+	double turn;      // how far a point turns about another at the distance 1
+	bool stationary;  // the end is the start
+} tac_swept_motion;
 
-// `angle` is how far the body turns on the way, rad; `arm` the largest distance of its points from the axis.
-static inline tac_ccd_sweep tac_ccd_sweep_make(tac_ccd_pose start, tac_ccd_pose end, double angle, double arm)
+// `angle` is the rotation of the body, rad; `arm` the largest distance of its points from the axis, m.
+static inline tac_swept_motion tac_swept_motion_make(tac_drigid start, tac_drigid end, double angle,
+						     double arm)
 {
-	tac_ccd_sweep s = {start, end, start.R, 0, fmin(angle, 2), false};
+	tac_swept_motion s = {start, end, start.R, 0, fmin(angle, 2), false};
 	for (int i = 0; i < 3; i++) {
 		for (int j = 0; j < 3; j++)
 			s.spread.m[i][j] = fmax(fabs(start.R.m[i][j]), fabs(end.R.m[i][j]));
@@ -45,73 +43,68 @@ static inline tac_ccd_sweep tac_ccd_sweep_make(tac_ccd_pose start, tac_ccd_pose 
 	return s;
 }
 
-static inline tac_ccd_sweep tac_ccd_sweep_still(tac_ccd_pose T)
+static inline tac_swept_motion tac_swept_motion_stationary(tac_drigid T)
 {
-	tac_ccd_sweep s = tac_ccd_sweep_make(T, T, 0, 0);
-	s.still = true;
+	tac_swept_motion s = tac_swept_motion_make(T, T, 0, 0);
+	s.stationary = true;
 	return s;
 }
 
-static inline bool tac_ccd_box_meets_box(const tac_ccd_box *a, const tac_ccd_box *b, double reach)
+// Whether the boxes come within `reach` of each other along every axis.
+static inline bool tac_dbox_meets_dbox(const tac_dbox *a, const tac_dbox *b, double reach)
 {
 	return a->lo.x - reach <= b->hi.x && a->hi.x + reach >= b->lo.x && a->lo.y - reach <= b->hi.y &&
 	       a->hi.y + reach >= b->lo.y && a->lo.z - reach <= b->hi.z && a->hi.z + reach >= b->lo.z;
 }
 
-// A triangle of the moving body on its way, in the frame of the fixed one.
-typedef struct tac_ccd_moving {
-	const tac_ccd_triangle *triangle;
+static inline tac_dbox tac_dbox_of(const tac_dvec3 v[3])
+{
+	tac_dbox box = {tac_dvec3_min(v[0], tac_dvec3_min(v[1], v[2])),
+			tac_dvec3_max(v[0], tac_dvec3_max(v[1], v[2]))};
+	return box;
+}
+
+// A triangle of the moving body in motion, in the fixed frame.
+typedef struct tac_swept_triangle {
+	const tac_body_triangle *triangle;
 	tac_dvec3 start[3], end[3];
 	tac_dvec3 normal; // at the start
-	tac_ccd_box box;
-} tac_ccd_moving;
+	tac_dbox box;     // contains the whole motion
+} tac_swept_triangle;
 
-static inline tac_ccd_moving tac_ccd_sweep_triangle(const tac_ccd_sweep *s, const tac_ccd_triangle *triangle)
+static inline tac_swept_triangle tac_swept_triangle_make(const tac_swept_motion *s,
+							 const tac_body_triangle *triangle)
 {
-	tac_ccd_moving m;
+	tac_swept_triangle m;
 	m.triangle = triangle;
 	m.normal = tac_dmat3_apply(s->start.R, triangle->normal);
 	for (int k = 0; k < 3; k++) {
 		tac_dvec3 x = tac_dvec3_from_vec3(triangle->vertex[k]);
-		m.start[k] = tac_ccd_pose_apply(&s->start, x);
-		m.end[k] = s->still ? m.start[k] : tac_ccd_pose_apply(&s->end, x);
+		m.start[k] = tac_drigid_apply_point(&s->start, x);
+		m.end[k] = s->stationary ? m.start[k] : tac_drigid_apply_point(&s->end, x);
 	}
-	m.box.lo = tac_dvec3_min(m.start[0], tac_dvec3_min(m.start[1], m.start[2]));
-	m.box.hi = tac_dvec3_max(m.start[0], tac_dvec3_max(m.start[1], m.start[2]));
-	if (s->still)
+	m.box = tac_dbox_of(m.start);
+	if (s->stationary)
 		return m;
-	tac_dvec3 lo = tac_dvec3_min(m.end[0], tac_dvec3_min(m.end[1], m.end[2])),
-		  bend = tac_dvec3_splat(s->bend);
-	tac_dvec3 hi = tac_dvec3_max(m.end[0], tac_dvec3_max(m.end[1], m.end[2]));
-	m.box.lo = tac_dvec3_sub(tac_dvec3_min(m.box.lo, lo), bend);
-	m.box.hi = tac_dvec3_add(tac_dvec3_max(m.box.hi, hi), bend);
+	tac_dbox end = tac_dbox_of(m.end);
+	tac_dvec3 bend = tac_dvec3_splat(s->bend);
+	m.box.lo = tac_dvec3_sub(tac_dvec3_min(m.box.lo, end.lo), bend);
+	m.box.hi = tac_dvec3_add(tac_dvec3_max(m.box.hi, end.hi), bend);
 	return m;
 }
 
-static inline void tac_ccd_triangle_load(const tac_ccd_triangle *triangle, tac_dvec3 out_vertices[3])
-{
-	for (int k = 0; k < 3; k++)
-		out_vertices[k] = tac_dvec3_from_vec3(triangle->vertex[k]);
-}
+// The pair of triangles that a query examines, in the fixed frame.
+typedef struct tac_triangle_pair {
+	const tac_body *moving, *fixed;
+	int32_t loaded; // the position of the moving triangle `a`; -1: none
+	tac_swept_triangle a;
+	const tac_body_triangle *fixed_triangle;
+	tac_dvec3 b[3]; // its vertices
+} tac_triangle_pair;
 
-// The bodies of a query with the pair of triangles under examination, in the frame of the fixed one.
-typedef struct tac_ccd_pair {
-	const tac_ccd_body *moving, *fixed;
-	int32_t loaded; // which moving triangle `a` is; -1: none
-	tac_ccd_moving a;
-	const tac_ccd_triangle *triangle; // the fixed one
-	tac_dvec3 b[3];
-} tac_ccd_pair;
-
-static inline tac_ccd_box tac_ccd_box_of(const tac_dvec3 v[3])
-{
-	tac_ccd_box box = {tac_dvec3_min(v[0], tac_dvec3_min(v[1], v[2])),
-			   tac_dvec3_max(v[0], tac_dvec3_max(v[1], v[2]))};
-	return box;
-}
-
-// How far the plane through `on` with the unit normal has all points on one side; negative when not.
-static inline double tac_ccd_plane_clears(tac_dvec3 normal, tac_dvec3 on, const tac_dvec3 *points, int count)
+// How far all points lie on one side of the plane through `on` with the unit normal; negative when the plane
+// passes between them.
+static inline double tac_plane_clearance(tac_dvec3 normal, tac_dvec3 on, const tac_dvec3 *points, int count)
 {
 	double lo = HUGE_VAL, hi = -HUGE_VAL;
 	for (int i = 0; i < count; i++) {
@@ -122,161 +115,146 @@ static inline double tac_ccd_plane_clears(tac_dvec3 normal, tac_dvec3 on, const 
 	return lo > -hi ? lo : -hi;
 }
 
-// Loads the pair; false when the boxes of its way stay further apart than `reach`. With another sweep set
-// `loaded` to -1 first.
-static inline bool tac_ccd_pair_load(tac_ccd_pair *p, const tac_ccd_sweep *sweep, int32_t moving,
-				     int32_t fixed, double reach)
+// Loads the pair; false when its swept boxes stay further apart than `reach`. Set `loaded` to -1 before using
+// another sweep.
+static inline bool tac_triangle_pair_load(tac_triangle_pair *p, const tac_swept_motion *sweep, int32_t moving,
+					  int32_t fixed, double reach)
 {
 	if (p->loaded != moving) {
 		p->loaded = moving;
-		p->a = tac_ccd_sweep_triangle(sweep, &p->moving->triangles[moving]);
+		p->a = tac_swept_triangle_make(sweep, &p->moving->triangles[moving]);
 	}
-	p->triangle = &p->fixed->triangles[fixed];
-	tac_ccd_triangle_load(p->triangle, p->b);
-	tac_ccd_box box = tac_ccd_box_of(p->b);
-	return tac_ccd_box_meets_box(&p->a.box, &box, reach);
+	p->fixed_triangle = &p->fixed->triangles[fixed];
+	tac_body_triangle_load(p->fixed_triangle, p->b);
+	tac_dbox box = tac_dbox_of(p->b);
+	return tac_dbox_meets_dbox(&p->a.box, &box, reach);
 }
 
-// A lower bound of the distance of the pair at the start: along the normals of both triangles.
-static inline double tac_ccd_pair_clears(const tac_ccd_pair *p)
+// A lower bound of the distance of the pair at the start, along the normals of both triangles.
+static inline double tac_triangle_pair_clearance(const tac_triangle_pair *p)
 {
-	double by_b = tac_ccd_plane_clears(p->triangle->normal, p->b[0], p->a.start, 3);
-	double by_a = tac_ccd_plane_clears(p->a.normal, p->a.start[0], p->b, 3);
-	return by_a > by_b ? by_a : by_b;
+	double from_b = tac_plane_clearance(p->fixed_triangle->normal, p->b[0], p->a.start, 3);
+	double from_a = tac_plane_clearance(p->a.normal, p->a.start[0], p->b, 3);
+	return from_a > from_b ? from_a : from_b;
 }
 
-// What is counted as work: a pair of nodes that is opened, eight listed pairs that are sifted, a pair of
-// triangles that is judged by its planes, by its bounds, for its features; a feature that is examined;
-// planes at hand that are tried, and the closest points that another one is made from.
-#define TAC_CCD_WORK_NODES    4
-#define TAC_CCD_WORK_SIFT     2
-#define TAC_CCD_WORK_PLANES   1
-#define TAC_CCD_WORK_BOUNDS   2
-#define TAC_CCD_WORK_FEATURES 4
-#define TAC_CCD_WORK_CONTACT  12
-#define TAC_CCD_WORK_PROOF    8
-#define TAC_CCD_WORK_CLOSEST  50
-
-// Work left until the limit; without a context or a limit, enough.
-static inline int64_t tac_ccd_work_left(const tac_ccd_context *context)
-{
-	return context && context->work_limit > 0 ? context->work_limit - context->work : INT64_MAX;
-}
-
-static inline void tac_ccd_work_add(tac_ccd_context *context, int64_t work)
-{
-	if (context)
-		context->work += work;
-}
+// --- traversal of the trees; Thread: RT, every function below ---
 
 // Called with positions in the bodies' triangle arrays. False ends the traversal.
-typedef bool (*tac_ccd_visit)(void *user, int32_t moving, int32_t fixed);
+typedef bool (*tac_pair_visitor)(void *user, int32_t moving, int32_t fixed);
 
-// Visits all pairs that may come within *reach on the way, which the visitor may lower meanwhile. The order
-// is the same every time, and on every machine. The work is that of the context, which may be NULL. False
-// when the visitor or the limit of work ended it.
-typedef bool tac_ccd_pairs_fn(const tac_ccd_body *moving, const tac_ccd_body *fixed,
-			      const tac_ccd_sweep *sweep, const double *reach, tac_ccd_visit visit,
-			      void *user, tac_ccd_context *context);
+// Visits all pairs that may come within *reach during the sweep. The visitor may lower *reach. The order is
+// the same every time and on every machine. The work is counted in the context, which may be NULL. False when
+// the visitor or the work limit ended the traversal.
+typedef bool tac_pairs_visit_fn(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
+				const double *reach, tac_pair_visitor visit, void *user,
+				tac_sweep_context *context);
 
-// Where a moving body that stands is near the fixed one: a box in its own frame that holds every triangle of
-// it that is closer than `reach`, and some others. Empty (lo > hi) where there is none.
-typedef struct tac_ccd_vicinity {
-	double reach; // no less than that of the pairs
+// A box in the moving frame that contains every triangle of the moving body that is closer than `reach` to
+// the fixed one, and some others. Empty (lo > hi) when there is none.
+typedef struct tac_near_box {
+	double reach; // at least that of the pairs
 	float lo[3], hi[3];
-} tac_ccd_vicinity;
+} tac_near_box;
 
-// The same with the vicinity, of a sweep that is still and a reach that is not lowered; NULL: not wanted.
-typedef bool tac_ccd_pairs_vicinity_fn(const tac_ccd_body *moving, const tac_ccd_body *fixed,
-				       const tac_ccd_sweep *sweep, const double *reach, tac_ccd_visit visit,
-				       void *user, tac_ccd_context *context, tac_ccd_vicinity *vicinity);
+// As above, for a stationary sweep and a reach that is not lowered; fills *near_box, unless it is NULL.
+typedef bool tac_pairs_visit_with_box_fn(const tac_body *moving, const tac_body *fixed,
+					 const tac_swept_motion *sweep, const double *reach,
+					 tac_pair_visitor visit, void *user, tac_sweep_context *context,
+					 tac_near_box *near_box);
 
-TAC_SIMD_DECLARE(tac_ccd_pairs_vicinity_fn, tac_ccd_pairs_kernel);
+TAC_SIMD_DECLARE(tac_pairs_visit_with_box_fn, tac_pairs_visit_kernel);
 
-// With the variant that the moving body was built for.
-tac_ccd_pairs_fn tac_ccd_pairs;
-tac_ccd_pairs_vicinity_fn tac_ccd_pairs_vicinity;
+// These and the functions below run the variant of the moving body.
+tac_pairs_visit_fn tac_pairs_visit;
+tac_pairs_visit_with_box_fn tac_pairs_visit_with_box;
 
-// The same with the fixed body's BSP in place of its tree: all pairs whose swept boxes come within reach.
-tac_ccd_pairs_fn tac_ccd_pairs_bsp;
+// Uses the fixed body's BSP in place of its tree: visits all pairs whose swept boxes come within reach.
+tac_pairs_visit_fn tac_pairs_visit_bsp;
 
-// Keeps of `pairs` those that a plane of their own does not part: the fixed triangle's plane, by more than
-// `by_fixed` at the start and at the end of the sweep, or the moving triangle's, carried along, by more than
-// `by_moving`. Their `clears` become lower bounds of the distance at both ends. Answers how many were kept.
-typedef int32_t tac_ccd_filter_fn(const tac_ccd_body *moving, const tac_ccd_body *fixed,
-				  const tac_ccd_sweep *sweep, double by_fixed, double by_moving,
-				  tac_ccd_near *pairs, int32_t count);
+// Visits the triangles of a body whose boxes in the tree meet the box, which the visitor may shrink. True
+// unless the visitor ended it.
+bool tac_body_visit_box(const tac_body *body, const tac_dbox *box,
+			bool (*visit)(void *user, int32_t triangle), void *user);
 
-TAC_SIMD_DECLARE(tac_ccd_filter_fn, tac_ccd_filter_kernel);
+// --- culling, eight pairs at a time ---
 
-tac_ccd_filter_fn tac_ccd_filter;
+// Removes the pairs that the plane of one of their triangles separates: the fixed triangle's plane by more
+// than `fixed_threshold` (m) at the start and at the end of the sweep, or the moving triangle's plane, which
+// moves with it, by more than `moving_threshold`. Sets the clearances to lower bounds of the distance at both
+// ends. Returns how many are left.
+typedef int32_t tac_pairs_cull_by_planes_fn(const tac_body *moving, const tac_body *fixed,
+					    const tac_swept_motion *sweep, double fixed_threshold,
+					    double moving_threshold, tac_near_pair *pairs, int32_t count);
 
-// Which features of a pair of triangles may be closer than a margin: bit k is the moving vertex k and the
-// fixed triangle, bit 3 + j the moving triangle and the fixed vertex j, bit 6 + 3 k + j the moving edge k and
-// the fixed edge j.
-#define TAC_CCD_FEATURE_FIXED_VERTEX 3
-#define TAC_CCD_FEATURE_EDGES        6
+TAC_SIMD_DECLARE(tac_pairs_cull_by_planes_fn, tac_pairs_cull_by_planes_kernel);
 
-// Writes such a mask for each of `pairs` at the pose T, of the features that their triangles stand for, and
-// makes `clears` a close lower bound of their distance. No feature within the margin is missed.
-typedef void tac_ccd_features_fn(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
-				 double margin, tac_ccd_near *pairs, int32_t count, uint16_t *out_features);
+tac_pairs_cull_by_planes_fn tac_pairs_cull_by_planes;
 
-TAC_SIMD_DECLARE(tac_ccd_features_fn, tac_ccd_features_kernel);
+// The features of a pair of triangles that may be closer than a margin, a bit each: k is the moving vertex k
+// and the fixed triangle, FIXED_VERTEX + j the moving triangle and the fixed vertex j, EDGES + 3 k + j the
+// moving edge k and the fixed edge j.
+#define TAC_FEATURE_BIT_FIXED_VERTEX 3
+#define TAC_FEATURE_BIT_EDGES        6
 
-tac_ccd_features_fn tac_ccd_features;
+// Writes such a mask for each pair at the pose T, of the features that are examined at its triangles, and
+// sets the clearances to tight lower bounds of the distance. No feature within the margin is missed.
+typedef void tac_pairs_near_features_fn(const tac_body *moving, const tac_body *fixed, const tac_drigid *T,
+					double margin, tac_near_pair *pairs, int32_t count,
+					uint16_t *out_features);
 
-// Keeps of `pairs` those that may be within reach at the pose T, with close lower bounds of their distance,
-// and writes what parts them: room for `count` of them. Answers how many were kept.
-typedef int32_t tac_ccd_part_fn(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
-				double reach, tac_ccd_near *pairs, int32_t count, tac_ccd_parted *out_parted);
+TAC_SIMD_DECLARE(tac_pairs_near_features_fn, tac_pairs_near_features_kernel);
 
-TAC_SIMD_DECLARE(tac_ccd_part_fn, tac_ccd_part_kernel);
+tac_pairs_near_features_fn tac_pairs_near_features;
 
-tac_ccd_part_fn tac_ccd_part;
+// Removes the pairs that are further apart than `reach` at the pose T, sets the clearances of the others to
+// tight lower bounds of their distance, and writes their separating axes; out_axes has room for `count` of
+// them. Returns how many are left.
+typedef int32_t tac_pairs_find_axes_fn(const tac_body *moving, const tac_body *fixed, const tac_drigid *T,
+				       double reach, tac_near_pair *pairs, int32_t count,
+				       tac_separating_axes8 *out_axes);
 
-// Copies those of so many pairs that their directions do not part by more than `by` at the start and at the
-// end of the sweep; `clears` become lower bounds of the distance at both. Answers how many.
-typedef int32_t tac_ccd_sift_fn(const tac_ccd_body *moving, const tac_ccd_body *fixed,
-				const tac_ccd_sweep *sweep, double by, const tac_ccd_near *pairs,
-				const tac_ccd_parted *parted, int32_t count, tac_ccd_near *out_pairs);
+TAC_SIMD_DECLARE(tac_pairs_find_axes_fn, tac_pairs_find_axes_kernel);
 
-TAC_SIMD_DECLARE(tac_ccd_sift_fn, tac_ccd_sift_kernel);
+tac_pairs_find_axes_fn tac_pairs_find_axes;
 
-tac_ccd_sift_fn tac_ccd_sift;
+// Copies the pairs except those that their axes separate by more than `threshold` (m) at the start and at the
+// end of the sweep. The clearances become lower bounds of the distance at both. Returns how many it copied.
+typedef int32_t tac_pairs_cull_by_axes_fn(const tac_body *moving, const tac_body *fixed,
+					  const tac_swept_motion *sweep, double threshold,
+					  const tac_near_pair *pairs, const tac_separating_axes8 *axes,
+					  int32_t count, tac_near_pair *out_pairs);
 
-// Visits the triangles of a body whose boxes in the tree meet the box, which the visitor may make smaller
-// meanwhile. True when the visitor has not ended it.
-bool tac_ccd_near_box(const tac_ccd_body *body, const tac_ccd_box *box,
-		      bool (*visit)(void *user, int32_t triangle), void *user);
+TAC_SIMD_DECLARE(tac_pairs_cull_by_axes_fn, tac_pairs_cull_by_axes_kernel);
 
-// Makes the context one for these two bodies; NULL is allowed.
-void tac_ccd_context_bind(tac_ccd_context *context, const tac_ccd_body *moving, const tac_ccd_body *fixed);
+tac_pairs_cull_by_axes_fn tac_pairs_cull_by_axes;
 
-// Whether the context's list holds all pairs that are closer than `reach` at the pose T; false with NULL.
-bool tac_ccd_list_covers(const tac_ccd_context *context, const tac_ccd_pose *T, double reach);
+// --- search with a context ---
 
-// Called with some pairs at a time, which it may change. False ends the search.
-typedef bool (*tac_ccd_visit_some)(void *user, tac_ccd_near *pairs, int32_t count);
+// Whether the context's list contains all pairs that are closer than `reach` at the pose T; false with NULL.
+bool tac_sweep_context_covers(const tac_sweep_context *context, const tac_drigid *T, double reach);
 
-// A search for the pairs of a sweep that are near at one pose of it.
-typedef struct tac_ccd_search {
-	const tac_ccd_body *moving, *fixed;
-	const tac_ccd_sweep *sweep;
-	const tac_ccd_pose *at;
-	double reach;               // at that pose, m
-	double by_fixed, by_moving; // as in tac_ccd_filter
-	tac_ccd_visit_some visit;
+// Called with a batch of pairs, which it may change. False ends the search.
+typedef bool (*tac_pair_batch_visitor)(void *user, tac_near_pair *pairs, int32_t count);
+
+// A search for the pairs of a sweep that are near at one of its poses.
+typedef struct tac_pair_search {
+	const tac_body *moving, *fixed;
+	const tac_swept_motion *sweep;
+	const tac_drigid *at;
+	double reach;                             // at that pose, m
+	double fixed_threshold, moving_threshold; // as in tac_pairs_cull_by_planes
+	tac_pair_batch_visitor visit;
 	void *user;
-	int32_t limit; // pairs to visit at most, when there is a context; 0: no limit
-} tac_ccd_search;
+	int32_t limit; // the most pairs to visit, when there is a context; 0: no limit
+} tac_pair_search;
 
-// Visits all pairs that are closer than the reach at the pose and not parted by their planes, and some
-// others: those of the context's list, which is made anew when it does not cover them; with NULL, or too many
-// pairs for it, those of the trees. With a limit a shorter reach may have to do; *reach, which may be NULL,
-// is set to it before the first visit. False when the visitor or the limit
-// of work ended it.
-bool tac_ccd_near_pairs(const tac_ccd_search *search, tac_ccd_context *context, double *out_reach);
+// Visits all pairs that are closer than the reach at the pose and not separated by their planes, and some
+// others. They come from the context's list, which is made again when it does not cover the reach; without a
+// context, or when the list has no room for them, from the trees. A limit may shorten the reach; *out_reach,
+// which may be NULL, is set to it before the first visit. False when the visitor or the work limit ended the
+// search.
+bool tac_pair_search_run(const tac_pair_search *search, tac_sweep_context *context, double *out_reach);
 
 #ifdef __cplusplus
 }

@@ -1,49 +1,50 @@
-// The descent of collision/ccd_pairs.h, compiled for each instruction set.
-#include "base/wide.h"
-#include "collision/ccd_pairs.h"
+// The kernels of collision/continuous/pairs.h, compiled for each instruction set.
+#include "collision/continuous/body8.inl"
+#include "collision/continuous/pairs.h"
 
-#include <stddef.h>
+// Inlined, so that `stationary` is a constant and wide values stay in registers.
+#define INLINE static inline __attribute__((always_inline))
 
-// Each pair that is opened leaves at most seven others waiting, and both trees may be opened to the bottom.
-#define STACK (2 * 7 * TAC_CCD_LEVELS + 1)
-// Part of the coordinates by which boxes grow: some ten roundings of float.
+// Opening a pair leaves at most seven others waiting, and both trees may be opened down to their leaves.
+#define STACK (2 * 7 * TAC_BODY_LEVELS + 1)
+// How much boxes grow, relative to the coordinates: about ten roundings of float.
 #define ROUNDING 1e-6
-// What rounding may take from 1 - cos^2.
+// How much rounding may take from 1 - cos^2.
 #define SINE_ROUNDING 1e-6f
 
-// The sweep in float.
+// A tac_swept_motion in float.
 typedef struct motion {
 	float R0[3][3], R1[3][3], t0[3], t1[3];
 	float spread[3][3];
 	float bend, turn;
 } motion;
 
-// What a pair of nodes is judged by, in the fixed frame. A moving node's box is that of its way; its slab is
-// that at the start, and `thick` holds how far rotation can carry a point out of it; `way` is half the path
-// of the centre.
+// The bounds of a node, in the fixed frame. The box of a moving node contains its whole motion; its slab is
+// that at the start, and slab_half includes how far rotation can carry a point out of it. half_path is half
+// the displacement of the centre.
 typedef struct bounds {
-	float center[3], half[3], way[3];
-	float normal[3], offset, thick, wide;
+	float centre[3], half[3], half_path[3];
+	float normal[3], slab_offset, slab_half, slab_radius;
 } bounds;
 
 #define BOUNDS ((int)(sizeof(bounds) / sizeof(float)))
 
-// The same, lane by lane. The members follow each other as in `bounds`.
+// Eight of them, lane by lane. The members are in the order of `bounds`.
 typedef struct bounds8 {
-	tac_f32x8 center[3], half[3], way[3];
-	tac_f32x8 normal[3], offset, thick, wide;
+	tac_f32x8 centre[3], half[3], half_path[3];
+	tac_f32x8 normal[3], slab_offset, slab_half, slab_radius;
 } bounds8;
 
-// A pair of nodes that meet. The fixed one's bounds are the lane of its parent, where they are read; the
-// moving one's own are that of its parent.
+// A pair of nodes that meet. The bounds of the fixed one are read from its lane of its parent; those of the
+// moving one are moved already.
 typedef struct entry {
-	int32_t a, b; // nodes; ~t: a triangle
-	int32_t lane, own_lane;
-	const tac_ccd_node *parent, *own;
-	bounds moving;
+	int32_t moving, fixed; // nodes; ~t: triangle t
+	int32_t moving_lane, fixed_lane;
+	const tac_body_node *moving_parent, *fixed_parent;
+	bounds moving_bounds;
 } entry;
 
-static motion motion_make(const tac_ccd_sweep *s)
+static motion motion_make(const tac_swept_motion *s)
 {
 	motion m;
 	for (int i = 0; i < 3; i++) {
@@ -60,8 +61,8 @@ static motion motion_make(const tac_ccd_sweep *s)
 	return m;
 }
 
-// The magnitude of all coordinates together.
-static double sweep_size(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep)
+// A bound of the sum of all coordinates of a query, m.
+static double sweep_size(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep)
 {
 	return moving->radius + fixed->radius + tac_dvec3_length(sweep->start.t) +
 	       tac_dvec3_length(sweep->end.t);
@@ -84,100 +85,88 @@ static inline tac_f32x8 row(const float m[3][3], int i, const tac_f32x8 x[3])
 	return mad(mad(p, tac_f32x8_splat(m[i][1]), x[1]), tac_f32x8_splat(m[i][2]), x[2]);
 }
 
-static inline bounds8 splat(const bounds *b)
+INLINE bounds8 splat(const bounds *b)
 {
 	bounds8 out;
-	for (int i = 0; i < 3; i++) {
-		out.center[i] = tac_f32x8_splat(b->center[i]);
-		out.half[i] = tac_f32x8_splat(b->half[i]);
-		out.way[i] = tac_f32x8_splat(b->way[i]);
-		out.normal[i] = tac_f32x8_splat(b->normal[i]);
-	}
-	out.offset = tac_f32x8_splat(b->offset);
-	out.thick = tac_f32x8_splat(b->thick);
-	out.wide = tac_f32x8_splat(b->wide);
+	const float *from = (const float *)b;
+	tac_f32x8 *to = (tac_f32x8 *)&out;
+	for (int i = 0; i < BOUNDS; i++)
+		to[i] = tac_f32x8_splat(from[i]);
 	return out;
 }
 
-static inline bounds8 load_fixed(const tac_ccd_node *n)
+INLINE bounds8 load_fixed(const tac_body_node *n)
 {
 	bounds8 out;
 	for (int i = 0; i < 3; i++) {
-		out.center[i] = tac_f32x8_load(n->center[i]);
+		out.centre[i] = tac_f32x8_load(n->centre[i]);
 		out.half[i] = tac_f32x8_load(n->half[i]);
-		out.normal[i] = tac_f32x8_load(n->normal[i]);
-		out.way[i] = tac_f32x8_splat(0);
+		out.normal[i] = tac_f32x8_load(n->slab_normal[i]);
+		out.half_path[i] = tac_f32x8_splat(0);
 	}
-	out.offset = tac_f32x8_load(n->offset);
-	out.thick = tac_f32x8_load(n->thick);
-	out.wide = tac_f32x8_load(n->wide);
+	out.slab_offset = tac_f32x8_load(n->slab_offset);
+	out.slab_half = tac_f32x8_load(n->slab_half);
+	out.slab_radius = tac_f32x8_load(n->slab_radius);
 	return out;
 }
 
-static inline bounds8 load_moving(const tac_ccd_node *n, const motion *m, bool still)
+// Lane k of a fixed node in every lane.
+INLINE bounds8 splat_fixed(const tac_body_node *n, int k)
+{
+	bounds8 out;
+	for (int i = 0; i < 3; i++) {
+		out.centre[i] = tac_f32x8_splat(n->centre[i][k]);
+		out.half[i] = tac_f32x8_splat(n->half[i][k]);
+		out.normal[i] = tac_f32x8_splat(n->slab_normal[i][k]);
+		out.half_path[i] = tac_f32x8_splat(0);
+	}
+	out.slab_offset = tac_f32x8_splat(n->slab_offset[k]);
+	out.slab_half = tac_f32x8_splat(n->slab_half[k]);
+	out.slab_radius = tac_f32x8_splat(n->slab_radius[k]);
+	return out;
+}
+
+INLINE bounds8 load_moving(const tac_body_node *n, const motion *m, bool stationary)
 {
 	bounds8 out;
 	tac_f32x8 c[3], h[3], normal[3];
 	tac_f32x8 bend = tac_f32x8_splat(m->bend), half = tac_f32x8_splat(0.5f);
 	for (int i = 0; i < 3; i++) {
-		c[i] = tac_f32x8_load(n->center[i]);
+		c[i] = tac_f32x8_load(n->centre[i]);
 		h[i] = tac_f32x8_load(n->half[i]);
-		normal[i] = tac_f32x8_load(n->normal[i]);
+		normal[i] = tac_f32x8_load(n->slab_normal[i]);
 	}
 	for (int i = 0; i < 3; i++) {
 		tac_f32x8 c0 = tac_f32x8_add(row(m->R0, i, c), tac_f32x8_splat(m->t0[i]));
 		out.normal[i] = row(m->R0, i, normal);
-		if (still) {
-			out.way[i] = tac_f32x8_splat(0);
-			out.center[i] = c0;
+		if (stationary) {
+			out.half_path[i] = tac_f32x8_splat(0);
+			out.centre[i] = c0;
 			out.half[i] = row(m->spread, i, h);
 			continue;
 		}
 		tac_f32x8 c1 = tac_f32x8_add(row(m->R1, i, c), tac_f32x8_splat(m->t1[i]));
-		out.way[i] = tac_f32x8_mul(tac_f32x8_sub(c1, c0), half);
-		out.center[i] = tac_f32x8_mul(tac_f32x8_add(c0, c1), half);
-		out.half[i] =
-			tac_f32x8_add(tac_f32x8_add(row(m->spread, i, h), tac_f32x8_abs(out.way[i])), bend);
+		out.half_path[i] = tac_f32x8_mul(tac_f32x8_sub(c1, c0), half);
+		out.centre[i] = tac_f32x8_mul(tac_f32x8_add(c0, c1), half);
+		out.half[i] = tac_f32x8_add(
+			tac_f32x8_add(row(m->spread, i, h), tac_f32x8_abs(out.half_path[i])), bend);
 	}
-	out.offset = tac_f32x8_load(n->offset);
-	out.thick = tac_f32x8_load(n->thick);
-	if (!still)
-		out.thick = tac_f32x8_add(mad(bend, tac_f32x8_splat(m->turn), tac_f32x8_load(n->ball)),
-					  out.thick);
-	out.wide = tac_f32x8_load(n->wide);
+	out.slab_offset = tac_f32x8_load(n->slab_offset);
+	out.slab_half = tac_f32x8_load(n->slab_half);
+	if (!stationary)
+		out.slab_half = tac_f32x8_add(
+			mad(bend, tac_f32x8_splat(m->turn), tac_f32x8_load(n->ball_radius)), out.slab_half);
+	out.slab_radius = tac_f32x8_load(n->slab_radius);
 	return out;
 }
 
-// Lane k of a moving node.
-static inline void extract(float lanes[BOUNDS][8], int k, bounds *out)
-{
-	float *to = (float *)out;
-	for (int i = 0; i < BOUNDS; i++)
-		to[i] = lanes[i][k];
-}
-
-// Lane k of a fixed node in every lane.
-static inline bounds8 splat_fixed(const tac_ccd_node *n, int k)
-{
-	bounds8 out;
-	for (int i = 0; i < 3; i++) {
-		out.center[i] = tac_f32x8_splat(n->center[i][k]);
-		out.half[i] = tac_f32x8_splat(n->half[i][k]);
-		out.normal[i] = tac_f32x8_splat(n->normal[i][k]);
-		out.way[i] = tac_f32x8_splat(0);
-	}
-	out.offset = tac_f32x8_splat(n->offset[k]);
-	out.thick = tac_f32x8_splat(n->thick[k]);
-	out.wide = tac_f32x8_splat(n->wide[k]);
-	return out;
-}
-
-// How far the moving a and the fixed b are apart at least: by the boxes, and along the normals of both slabs.
-static inline tac_f32x8 gaps(const bounds8 *a, const bounds8 *b, bool still)
+// Lower bounds of the distance between the moving a and the fixed b, by the boxes and along the normals of
+// both slabs.
+INLINE tac_f32x8 gaps(const bounds8 *a, const bounds8 *b, bool stationary)
 {
 	tac_f32x8 apart[3], gap[3];
 	for (int i = 0; i < 3; i++) {
-		apart[i] = tac_f32x8_sub(a->center[i], b->center[i]);
+		apart[i] = tac_f32x8_sub(a->centre[i], b->centre[i]);
 		gap[i] = tac_f32x8_sub(tac_f32x8_abs(apart[i]), tac_f32x8_add(a->half[i], b->half[i]));
 	}
 	tac_f32x8 cosine = dot(a->normal, b->normal);
@@ -186,18 +175,18 @@ static inline tac_f32x8 gaps(const bounds8 *a, const bounds8 *b, bool still)
 					    tac_f32x8_splat(0)),
 			      tac_f32x8_splat(SINE_ROUNDING)));
 	tac_f32x8 tilt = tac_f32x8_abs(cosine);
-	tac_f32x8 on_b =
-		tac_f32x8_abs(tac_f32x8_sub(mad(dot(b->normal, apart), cosine, a->offset), b->offset));
-	tac_f32x8 on_a = tac_f32x8_abs(tac_f32x8_sub(tac_f32x8_add(dot(a->normal, apart), a->offset),
-						     tac_f32x8_mul(cosine, b->offset)));
-	tac_f32x8 thick_b = b->thick, thick_a = a->thick;
-	if (!still) {
-		thick_b = tac_f32x8_add(thick_b, tac_f32x8_abs(dot(b->normal, a->way)));
-		thick_a = tac_f32x8_add(thick_a, tac_f32x8_abs(dot(a->normal, a->way)));
+	tac_f32x8 on_b = tac_f32x8_abs(
+		tac_f32x8_sub(mad(dot(b->normal, apart), cosine, a->slab_offset), b->slab_offset));
+	tac_f32x8 on_a = tac_f32x8_abs(tac_f32x8_sub(tac_f32x8_add(dot(a->normal, apart), a->slab_offset),
+						     tac_f32x8_mul(cosine, b->slab_offset)));
+	tac_f32x8 half_b = b->slab_half, half_a = a->slab_half;
+	if (!stationary) {
+		half_b = tac_f32x8_add(half_b, tac_f32x8_abs(dot(b->normal, a->half_path)));
+		half_a = tac_f32x8_add(half_a, tac_f32x8_abs(dot(a->normal, a->half_path)));
 	}
-	tac_f32x8 room_b = mad(mad(thick_b, tilt, a->thick), sine, a->wide);
-	tac_f32x8 room_a = mad(mad(thick_a, tilt, b->thick), sine, b->wide);
-	tac_f32x8 slabs = tac_f32x8_max(tac_f32x8_sub(on_b, room_b), tac_f32x8_sub(on_a, room_a));
+	tac_f32x8 extent_b = mad(mad(half_b, tilt, a->slab_half), sine, a->slab_radius);
+	tac_f32x8 extent_a = mad(mad(half_a, tilt, b->slab_half), sine, b->slab_radius);
+	tac_f32x8 slabs = tac_f32x8_max(tac_f32x8_sub(on_b, extent_b), tac_f32x8_sub(on_a, extent_a));
 	return tac_f32x8_max(slabs, tac_f32x8_max(gap[0], tac_f32x8_max(gap[1], gap[2])));
 }
 
@@ -212,178 +201,199 @@ static float sum(const float v[3])
 }
 
 // The children that are triangles, and lanes without a child.
-static inline unsigned leaves(const tac_ccd_node *n)
+static inline unsigned leaves(const tac_body_node *n)
 {
 	return (unsigned)tac_m32x8_movemask(tac_i32x8_lt(tac_i32x8_load(n->child), tac_i32x8_splat(0)));
 }
 
-// What a descent is about, and what it has come to.
+// A descent of both trees.
 typedef struct descent {
-	float near, vicinity;   // their reaches, m
-	tac_f32x8 lo[3], hi[3]; // of the vicinity, in the moving frame
-	tac_ccd_visit visit;
+	const tac_body *moving, *fixed;
+	motion m;
+	tac_pair_visitor visit;
 	void *user;
-	int64_t opened;
-	bool ended; // by the visitor
+	float reach, near_reach; // of the pairs and of the near box, m
+	tac_f32x8 lo[3], hi[3];  // the near box, in the moving frame
+	int64_t opened;          // pairs of nodes
+	bool ended;              // by the visitor
 } descent;
 
-// Children of a moving node are in the vicinity.
-static inline void add_lanes(descent *d, const tac_ccd_node *n, unsigned lanes)
+// Extends the near box by children of a moving node.
+INLINE void extend_near_box(descent *d, const tac_body_node *n, unsigned lanes)
 {
 	const tac_m32x8 mask = tac_m32x8_from_bits(lanes);
 	for (int i = 0; i < 3; i++) {
-		tac_f32x8 c = tac_f32x8_load(n->center[i]), h = tac_f32x8_load(n->half[i]);
+		tac_f32x8 c = tac_f32x8_load(n->centre[i]), h = tac_f32x8_load(n->half[i]);
 		d->lo[i] = tac_f32x8_select(mask, tac_f32x8_min(d->lo[i], tac_f32x8_sub(c, h)), d->lo[i]);
 		d->hi[i] = tac_f32x8_select(mask, tac_f32x8_max(d->hi[i], tac_f32x8_add(c, h)), d->hi[i]);
 	}
 }
 
-// The triangles of `child` that are hit, each with the other one.
-static inline void visit_lanes(descent *d, unsigned hits, const int32_t *child, int32_t other, bool fixed)
+// Visits the triangles in some lanes of `child`, each with the triangle ~other. `fixed`: the lanes are those
+// of a fixed node.
+INLINE void visit_lanes(descent *d, unsigned lanes, const int32_t *child, int32_t other, bool fixed)
 {
-	for (; hits && !d->ended; hits &= hits - 1) {
-		int32_t t = ~child[__builtin_ctz(hits)];
+	for (; lanes && !d->ended; lanes &= lanes - 1) {
+		int32_t t = ~child[__builtin_ctz(lanes)];
 		d->ended = !(fixed ? d->visit(d->user, ~other, t) : d->visit(d->user, t, ~other));
 	}
 }
 
-static inline __attribute__((always_inline)) bool
-descend(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_sweep *sweep,
-	const double *reach, tac_ccd_visit visit, void *user, tac_ccd_context *context,
-	tac_ccd_vicinity *vicinity, bool still)
+// Opens the moving node of the entry e, the top of the stack: tests its children against the fixed node, and
+// pushes those that come near. Where all children of the fixed node are triangles, triangles of the moving
+// node are tested against them at once. Returns the new height of the stack.
+INLINE int open_moving(descent *d, entry *stack, int top, bool stationary)
 {
-	motion m = motion_make(sweep);
+	const entry *e = &stack[top];
+	const int32_t fixed = e->fixed, fixed_lane = e->fixed_lane;
+	const tac_body_node *parent = e->fixed_parent, *n = &d->moving->nodes[e->moving];
+	bounds8 a = load_moving(n, &d->m, stationary), b = splat_fixed(parent, fixed_lane);
+	tac_f32x8 gap = gaps(&a, &b, stationary);
+	unsigned hits = within(gap, d->reach), leaf = leaves(n);
+	unsigned near = within(gap, d->near_reach) & (fixed < 0 ? leaf | ~hits : ~hits);
+	if (fixed < 0) {
+		visit_lanes(d, hits & leaf, n->child, fixed, false);
+		hits &= ~leaf;
+	}
+	if (stationary && near)
+		extend_near_box(d, n, near);
+	if (!hits)
+		return top;
+	_Alignas(32) float lanes[BOUNDS][8];
+	const tac_f32x8 *from = (const tac_f32x8 *)&a;
+	for (int i = 0; i < BOUNDS; i++)
+		tac_f32x8_store(lanes[i], from[i]);
+	const tac_body_node *other = fixed >= 0 ? &d->fixed->nodes[fixed] : parent;
+	const bool at_once = fixed >= 0 && leaves(other) == 0xff;
+	for (; hits; hits &= hits - 1) {
+		int k = __builtin_ctz(hits);
+		if (at_once && leaf >> k & 1) {
+			tac_f32x8 *to = (tac_f32x8 *)&a;
+			for (int i = 0; i < BOUNDS; i++)
+				to[i] = tac_f32x8_splat(lanes[i][k]);
+			b = load_fixed(other);
+			gap = gaps(&a, &b, stationary);
+			d->opened++;
+			if (stationary && within(gap, d->near_reach))
+				extend_near_box(d, n, 1u << k);
+			visit_lanes(d, within(gap, d->reach), other->child, n->child[k], true);
+			continue;
+		}
+		entry *next = &stack[top++];
+		next->moving = n->child[k];
+		next->fixed = fixed;
+		next->moving_lane = k;
+		next->fixed_lane = fixed_lane;
+		next->moving_parent = n;
+		next->fixed_parent = parent;
+		float *to = (float *)&next->moving_bounds;
+		for (int i = 0; i < BOUNDS; i++)
+			to[i] = lanes[i][k];
+	}
+	return top;
+}
+
+// The same for the fixed node.
+INLINE int open_fixed(descent *d, entry *stack, int top, bool stationary)
+{
+	const entry *e = &stack[top];
+	const int32_t moving = e->moving, moving_lane = e->moving_lane;
+	const tac_body_node *parent = e->moving_parent, *n = &d->fixed->nodes[e->fixed];
+	bounds8 a = splat(&e->moving_bounds), b = load_fixed(n);
+	tac_f32x8 gap = gaps(&a, &b, stationary);
+	unsigned hits = within(gap, d->reach), leaf = leaves(n);
+	if (stationary && within(gap, d->near_reach) & (moving < 0 ? leaf | ~hits : ~hits))
+		extend_near_box(d, parent, 1u << moving_lane);
+	if (moving < 0) {
+		visit_lanes(d, hits & leaf, n->child, moving, true);
+		hits &= ~leaf;
+	}
+	if (!hits)
+		return top;
+	const tac_body_node *other = moving >= 0 ? &d->moving->nodes[moving] : parent;
+	const bool at_once = moving >= 0 && leaves(other) == 0xff;
+	if (at_once)
+		a = load_moving(other, &d->m, stationary);
+	for (; hits; hits &= hits - 1) {
+		int k = __builtin_ctz(hits);
+		if (at_once && leaf >> k & 1) {
+			b = splat_fixed(n, k);
+			gap = gaps(&a, &b, stationary);
+			d->opened++;
+			if (stationary)
+				extend_near_box(d, other, within(gap, d->near_reach));
+			visit_lanes(d, within(gap, d->reach), other->child, n->child[k], false);
+			continue;
+		}
+		// The first push overwrites e, but with the same moving_bounds.
+		stack[top++] = (entry){moving, n->child[k], moving_lane, k, parent, n, e->moving_bounds};
+	}
+	return top;
+}
+
+INLINE bool descend(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
+		    const double *reach, tac_pair_visitor visit, void *user, tac_sweep_context *context,
+		    tac_near_box *near_box, bool stationary)
+{
 	double pad = ROUNDING * sweep_size(moving, fixed, sweep);
 	entry stack[STACK];
 	int top = 1;
-	// The fixed root as the only child of a node. It has no normal: along that everything is everywhere.
-	tac_ccd_node above = {0};
-	stack[0] = (entry){.parent = &above};
+	// The fixed root as the only child of a node. Its slab is unbounded.
+	tac_body_node above = {0};
+	stack[0] = (entry){.fixed_parent = &above};
 	for (int i = 0; i < 3; i++) {
-		above.center[i][0] = tac_vec3_get(fixed->center, i);
-		above.half[i][0] = (float)fixed->ball;
-		stack[0].moving.half[i] = 1e30f; // not known, not needed: it is opened first
+		above.centre[i][0] = tac_vec3_get(fixed->centre, i);
+		above.half[i][0] = (float)fixed->centre_radius;
+		stack[0].moving_bounds.half[i] = 1e30f; // the largest: the moving root is opened first
 	}
-	above.thick[0] = above.wide[0] = 1e30f;
-	descent d = {.visit = visit, .user = user};
+	above.slab_half[0] = above.slab_radius[0] = 1e30f;
+	descent d = {.moving = moving, .fixed = fixed, .m = motion_make(sweep), .visit = visit, .user = user};
 	for (int i = 0; i < 3; i++) {
 		d.lo[i] = tac_f32x8_splat(HUGE_VALF);
 		d.hi[i] = tac_f32x8_splat(-HUGE_VALF);
 	}
-	const int64_t most = tac_ccd_work_left(context) / TAC_CCD_WORK_NODES;
-	// What is not opened for want of work counts: so the work is beyond its limit when pairs are missing.
-	while (top > 0 && !d.ended && d.opened++ < most) {
-		// Not copied: its floats were just written one by one, and read so they are still in the
-		// store buffer. The first that is pushed takes its place, but has the same `moving` where
-		// that is read.
+	const int64_t limit = tac_sweep_context_work_left(context) / TAC_WORK_NODE_PAIR;
+	// The pair that the limit leaves unopened is counted, too: the work exceeds its limit when pairs are
+	// missing.
+	while (top > 0 && !d.ended && d.opened++ < limit) {
+		// Entries are not copied: their floats were just stored one by one, and a wide load of them
+		// would wait for the store buffer.
 		const entry *e = &stack[--top];
-		const int32_t in_a = e->a, in_b = e->b, lane = e->lane, own_lane = e->own_lane;
-		const tac_ccd_node *p = e->parent, *own = e->own;
-		d.near = (float)(*reach + pad);
-		d.vicinity = vicinity ? (float)(vicinity->reach + pad) : d.near;
-		float size = p->half[0][lane] + p->half[1][lane] + p->half[2][lane];
-		// The larger one is opened. Its triangles are held against those of the other one at once, if
-		// it has no others.
-		if (in_b < 0 || (in_a >= 0 && sum(e->moving.half) > size)) {
-			const tac_ccd_node *n = &moving->nodes[in_a];
-			bounds8 a = load_moving(n, &m, still), b = splat_fixed(p, lane);
-			tac_f32x8 gap = gaps(&a, &b, still);
-			unsigned hits = within(gap, d.near), last = leaves(n);
-			unsigned here = within(gap, d.vicinity) & (in_b < 0 ? last | ~hits : ~hits);
-			if (in_b < 0) {
-				visit_lanes(&d, hits & last, n->child, in_b, false);
-				hits &= ~last;
-			}
-			if (still && here)
-				add_lanes(&d, n, here);
-			if (!hits)
-				continue;
-			_Alignas(32) float lanes[BOUNDS][8];
-			const tac_f32x8 *from = (const tac_f32x8 *)&a;
-			for (int i = 0; i < BOUNDS; i++)
-				tac_f32x8_store(lanes[i], from[i]);
-			const tac_ccd_node *other = in_b >= 0 ? &fixed->nodes[in_b] : p;
-			const bool at_once = in_b >= 0 && leaves(other) == 0xff;
-			for (; hits; hits &= hits - 1) {
-				int k = __builtin_ctz(hits);
-				if (at_once && last >> k & 1) {
-					tac_f32x8 *to = (tac_f32x8 *)&a;
-					for (int i = 0; i < BOUNDS; i++)
-						to[i] = tac_f32x8_splat(lanes[i][k]);
-					b = load_fixed(other);
-					gap = gaps(&a, &b, still);
-					d.opened++;
-					if (still && within(gap, d.vicinity))
-						add_lanes(&d, n, 1u << k);
-					visit_lanes(&d, within(gap, d.near), other->child, n->child[k], true);
-					continue;
-				}
-				entry *next = &stack[top++];
-				next->a = n->child[k];
-				next->b = in_b;
-				next->lane = lane;
-				next->own_lane = k;
-				next->parent = p;
-				next->own = n;
-				extract(lanes, k, &next->moving);
-			}
-		} else {
-			const tac_ccd_node *n = &fixed->nodes[in_b];
-			bounds8 a = splat(&e->moving), b = load_fixed(n);
-			tac_f32x8 gap = gaps(&a, &b, still);
-			unsigned hits = within(gap, d.near), last = leaves(n);
-			if (still && within(gap, d.vicinity) & (in_a < 0 ? last | ~hits : ~hits))
-				add_lanes(&d, own, 1u << own_lane);
-			if (in_a < 0) {
-				visit_lanes(&d, hits & last, n->child, in_a, true);
-				hits &= ~last;
-			}
-			if (!hits)
-				continue;
-			const tac_ccd_node *other = in_a >= 0 ? &moving->nodes[in_a] : own;
-			const bool at_once = in_a >= 0 && leaves(other) == 0xff;
-			if (at_once)
-				a = load_moving(other, &m, still);
-			for (; hits; hits &= hits - 1) {
-				int k = __builtin_ctz(hits);
-				if (at_once && last >> k & 1) {
-					b = splat_fixed(n, k);
-					gap = gaps(&a, &b, still);
-					d.opened++;
-					if (still)
-						add_lanes(&d, other, within(gap, d.vicinity));
-					visit_lanes(&d, within(gap, d.near), other->child, n->child[k],
-						    false);
-					continue;
-				}
-				entry *next = &stack[top++];
-				*next = (entry){in_a, n->child[k], k, own_lane, n, own, e->moving};
-			}
-		}
+		const tac_body_node *parent = e->fixed_parent;
+		d.reach = (float)(*reach + pad);
+		d.near_reach = near_box ? (float)(near_box->reach + pad) : d.reach;
+		float fixed_size = parent->half[0][e->fixed_lane] + parent->half[1][e->fixed_lane] +
+				   parent->half[2][e->fixed_lane];
+		// The larger node is opened.
+		if (e->fixed < 0 || (e->moving >= 0 && sum(e->moving_bounds.half) > fixed_size))
+			top = open_moving(&d, stack, top, stationary);
+		else
+			top = open_fixed(&d, stack, top, stationary);
 	}
-	tac_ccd_work_add(context, TAC_CCD_WORK_NODES * d.opened);
-	for (int i = 0; i < 3 && vicinity; i++) {
-		vicinity->lo[i] = tac_f32x8_hmin(d.lo[i]);
-		vicinity->hi[i] = tac_f32x8_hmax(d.hi[i]);
+	tac_sweep_context_add_work(context, TAC_WORK_NODE_PAIR * d.opened);
+	for (int i = 0; i < 3 && near_box; i++) {
+		near_box->lo[i] = tac_f32x8_hmin(d.lo[i]);
+		near_box->hi[i] = tac_f32x8_hmax(d.hi[i]);
 	}
 	return top == 0 && !d.ended;
 }
 
-bool TAC_SIMD_NAME(tac_ccd_pairs_kernel)(const tac_ccd_body *moving, const tac_ccd_body *fixed,
-					 const tac_ccd_sweep *sweep, const double *reach, tac_ccd_visit visit,
-					 void *user, tac_ccd_context *context, tac_ccd_vicinity *vicinity)
+bool TAC_SIMD_NAME(tac_pairs_visit_kernel)(const tac_body *moving, const tac_body *fixed,
+					   const tac_swept_motion *sweep, const double *reach,
+					   tac_pair_visitor visit, void *user, tac_sweep_context *context,
+					   tac_near_box *near_box)
 {
-	return sweep->still ? descend(moving, fixed, sweep, reach, visit, user, context, vicinity, true)
-			    : descend(moving, fixed, sweep, reach, visit, user, context, NULL, false);
+	return sweep->stationary ? descend(moving, fixed, sweep, reach, visit, user, context, near_box, true)
+				 : descend(moving, fixed, sweep, reach, visit, user, context, NULL, false);
 }
 
-// The triangles of the next eight pairs; where there are less, the first one again. Answers how many there
-// are.
-static inline int take_pairs(const tac_ccd_near *pairs, int32_t left, int32_t moving[8], int32_t fixed[8])
+// The triangles of the next eight pairs; the first pair again in lanes without one. Returns how many have
+// one.
+static inline int take_pairs(const tac_near_pair *pairs, int32_t count, int32_t moving[8], int32_t fixed[8])
 {
-	int lanes = left < 8 ? left : 8;
+	int lanes = count < 8 ? count : 8;
 	for (int k = 0; k < 8; k++) {
-		const tac_ccd_near *p = &pairs[k < lanes ? k : 0];
+		const tac_near_pair *p = &pairs[k < lanes ? k : 0];
 		moving[k] = p->moving;
 		fixed[k] = p->fixed;
 	}
@@ -391,20 +401,13 @@ static inline int take_pairs(const tac_ccd_near *pairs, int32_t left, int32_t mo
 }
 
 typedef struct triangle8 {
-	tac_f32x8 v[3][3], normal[3];
+	tac_f32x8 v[3][3], normal[3]; // by vertex and coordinate
 } triangle8;
 
-static inline triangle8 gather_triangles(const tac_ccd_triangle *triangles, const int32_t index[8])
+static inline triangle8 load_triangles(const tac_body_triangle *triangles, const int32_t index[8])
 {
-	// Vertices and unit normal follow each other: twelve floats, four at a time.
-	_Static_assert(offsetof(tac_ccd_triangle, unit) == 9 * sizeof(float), "unit follows the vertices");
 	tac_f32x8 e[12];
-	for (int k = 0; k < 12; k += 4) {
-		const float *from[8];
-		for (int i = 0; i < 8; i++)
-			from[i] = (const float *)&triangles[index[i]] + k;
-		tac_f32x8_gather4(from, &e[k]);
-	}
+	gather_triangles(triangles, index, e);
 	triangle8 t;
 	for (int k = 0; k < 3; k++) {
 		for (int i = 0; i < 3; i++)
@@ -425,7 +428,7 @@ static inline triangle8 place(const triangle8 *t, const float R[3][3], const flo
 	return out;
 }
 
-// The least and the greatest height of the vertices of a over the plane of b.
+// Extends lo and hi by the heights of the vertices of a over the plane of b.
 static inline void heights(const triangle8 *a, const triangle8 *b, tac_f32x8 *lo, tac_f32x8 *hi)
 {
 	for (int k = 0; k < 3; k++) {
@@ -438,39 +441,41 @@ static inline void heights(const triangle8 *a, const triangle8 *b, tac_f32x8 *lo
 	}
 }
 
-int32_t TAC_SIMD_NAME(tac_ccd_filter_kernel)(const tac_ccd_body *moving, const tac_ccd_body *fixed,
-					     const tac_ccd_sweep *sweep, double by_fixed, double by_moving,
-					     tac_ccd_near *pairs, int32_t count)
+int32_t TAC_SIMD_NAME(tac_pairs_cull_by_planes_kernel)(const tac_body *moving, const tac_body *fixed,
+						       const tac_swept_motion *sweep, double fixed_threshold,
+						       double moving_threshold, tac_near_pair *pairs,
+						       int32_t count)
 {
 	const motion m = motion_make(sweep);
 	float pad = (float)(ROUNDING * sweep_size(moving, fixed, sweep));
-	tac_f32x8 need_b = tac_f32x8_splat((float)by_fixed + pad),
-		  need_a = tac_f32x8_splat((float)by_moving + pad);
+	tac_f32x8 threshold_b = tac_f32x8_splat((float)fixed_threshold + pad),
+		  threshold_a = tac_f32x8_splat((float)moving_threshold + pad);
 	int32_t kept = 0;
 	for (int32_t from = 0; from < count; from += 8) {
 		int32_t i[8], j[8];
 		int lanes = take_pairs(&pairs[from], count - from, i, j);
-		triangle8 own = gather_triangles(moving->triangles, i),
-			  b = gather_triangles(fixed->triangles, j);
+		triangle8 unmoved = load_triangles(moving->triangles, i),
+			  b = load_triangles(fixed->triangles, j);
 		tac_f32x8 far = tac_f32x8_splat(1e30f), lo_b = far, hi_b = tac_f32x8_neg(far), lo_a = far,
 			  hi_a = tac_f32x8_neg(far);
-		triangle8 a = place(&own, m.R0, m.t0);
+		triangle8 a = place(&unmoved, m.R0, m.t0);
 		heights(&a, &b, &lo_b, &hi_b);
 		heights(&b, &a, &lo_a, &hi_a);
-		if (!sweep->still) {
-			a = place(&own, m.R1, m.t1);
+		if (!sweep->stationary) {
+			a = place(&unmoved, m.R1, m.t1);
 			heights(&a, &b, &lo_b, &hi_b);
 			heights(&b, &a, &lo_a, &hi_a);
 		}
-		tac_f32x8 clear_b = tac_f32x8_max(lo_b, tac_f32x8_neg(hi_b)),
-			  clear_a = tac_f32x8_max(lo_a, tac_f32x8_neg(hi_a));
-		unsigned parted = tac_m32x8_movemask(
-			tac_m32x8_or(tac_f32x8_lt(need_b, clear_b), tac_f32x8_lt(need_a, clear_a)));
-		_Alignas(32) float clears[8];
-		tac_f32x8_store(clears, tac_f32x8_sub(tac_f32x8_max(clear_a, clear_b), tac_f32x8_splat(pad)));
+		tac_f32x8 from_b = tac_f32x8_max(lo_b, tac_f32x8_neg(hi_b)),
+			  from_a = tac_f32x8_max(lo_a, tac_f32x8_neg(hi_a));
+		unsigned separated = tac_m32x8_movemask(
+			tac_m32x8_or(tac_f32x8_lt(threshold_b, from_b), tac_f32x8_lt(threshold_a, from_a)));
+		_Alignas(32) float clearance[8];
+		tac_f32x8_store(clearance,
+				tac_f32x8_sub(tac_f32x8_max(from_a, from_b), tac_f32x8_splat(pad)));
 		for (int k = 0; k < lanes; k++) {
-			if (!(parted >> k & 1))
-				pairs[kept++] = (tac_ccd_near){i[k], j[k], clears[k]};
+			if (!(separated >> k & 1))
+				pairs[kept++] = (tac_near_pair){i[k], j[k], clearance[k]};
 		}
 	}
 	return kept;
@@ -478,7 +483,7 @@ int32_t TAC_SIMD_NAME(tac_ccd_filter_kernel)(const tac_ccd_body *moving, const t
 
 // --- features ---
 
-// Bound of a product's rounding, as a part of the product of its factors' lengths.
+// Bound of the rounding of a product, relative to the product of its factors' lengths.
 #define PRODUCT_ROUNDING 4e-6f
 
 static inline void sub3(const tac_f32x8 a[3], const tac_f32x8 b[3], tac_f32x8 out[3])
@@ -505,7 +510,7 @@ static inline tac_f32x8 smaller3(tac_f32x8 a, tac_f32x8 b, tac_f32x8 c)
 	return tac_f32x8_min(a, tac_f32x8_min(b, c));
 }
 
-// The edges of triangles, with their lengths.
+// The edges of eight triangles, with their lengths.
 typedef struct edges8 {
 	tac_f32x8 along[3][3], length[3];
 } edges8;
@@ -520,11 +525,11 @@ static inline edges8 edges_of(const triangle8 *t)
 	return e;
 }
 
-// What one triangle says of the other: heights of the vertices over its plane, distances from it along the
-// plane, and a lower bound of the distance of both triangles, along `away`, which is as long as that. All but
-// the heights may be too small, never too large, but for rounding.
+// The vertices of one triangle relative to another: their heights over its plane, their distances from it
+// along the plane, and a lower bound of the distance of both triangles along `away`, a vector of that length.
+// Apart from rounding, the distances may be too small, never too large.
 typedef struct over8 {
-	tac_f32x8 height[3], beside[3], clears, away[3];
+	tac_f32x8 height[3], beside[3], clearance, away[3];
 } over8;
 
 static inline over8 measure_over(const triangle8 *a, const triangle8 *b, const edges8 *edges)
@@ -539,20 +544,20 @@ static inline over8 measure_over(const triangle8 *a, const triangle8 *b, const e
 	}
 	tac_f32x8 beside = zero, aside[3] = {zero, zero, zero};
 	for (int j = 0; j < 3; j++) {
-		// Outwards from edge j in the plane. Whatever rounding makes of it, it is a direction, so
-		// what b reaches along it is subtracted; where it is rounding alone, it says nothing.
+		// Outwards from edge j in the plane. Rounding may turn it, so the support of b along it is
+		// subtracted; where it is nothing but rounding, it is not used.
 		tac_f32x8 out[3], last[3];
 		cross3(edges->along[j], b->normal, out);
 		tac_f32x8 length = tac_f32x8_sqrt(dot(out, out));
-		tac_m32x8 sound =
+		tac_m32x8 valid =
 			tac_f32x8_lt(tac_f32x8_mul(edges->length[j], tac_f32x8_splat(0.5f)), length);
-		tac_f32x8 unit = tac_f32x8_select(sound, tac_f32x8_div(tac_f32x8_splat(1), length), zero);
+		tac_f32x8 unit = tac_f32x8_select(valid, tac_f32x8_div(tac_f32x8_splat(1), length), zero);
 		sub3(b->v[(j + 2) % 3], b->v[j], last);
-		tac_f32x8 reach = larger3(zero, dot(out, edges->along[j]), dot(out, last)), away[3];
+		tac_f32x8 support = larger3(zero, dot(out, edges->along[j]), dot(out, last)), away[3];
 		for (int k = 0; k < 3; k++) {
 			tac_f32x8 from[3];
 			sub3(a->v[k], b->v[j], from);
-			away[k] = tac_f32x8_mul(tac_f32x8_sub(dot(out, from), reach), unit);
+			away[k] = tac_f32x8_mul(tac_f32x8_sub(dot(out, from), support), unit);
 			o.beside[k] = tac_f32x8_max(o.beside[k], away[k]);
 		}
 		tac_f32x8 least = smaller3(away[0], away[1], away[2]);
@@ -564,7 +569,7 @@ static inline over8 measure_over(const triangle8 *a, const triangle8 *b, const e
 	tac_f32x8 lo = smaller3(o.height[0], o.height[1], o.height[2]),
 		  hi = larger3(o.height[0], o.height[1], o.height[2]);
 	tac_f32x8 above = larger3(zero, lo, tac_f32x8_neg(hi));
-	o.clears = tac_f32x8_sqrt(mad(tac_f32x8_mul(above, above), beside, beside));
+	o.clearance = tac_f32x8_sqrt(mad(tac_f32x8_mul(above, above), beside, beside));
 	tac_f32x8 up = tac_f32x8_select(tac_f32x8_lt(hi, zero), tac_f32x8_neg(above), above);
 	for (int i = 0; i < 3; i++)
 		o.away[i] = mad(tac_f32x8_mul(up, b->normal[i]), beside, aside[i]);
@@ -587,16 +592,16 @@ static inline tac_m32x8 edge_near(const over8 *o, int k, tac_f32x8 margin)
 }
 
 // Whether the edges u and w, from points that are r apart, may come within the margin between their ends.
-// `slack` is the rounding of r, `most` is no less than its length.
+// `slack` is the rounding of r, `length` a bound of its length.
 static inline tac_m32x8 edges_near(const tac_f32x8 u[3], tac_f32x8 u_length, const tac_f32x8 w[3],
-				   tac_f32x8 w_length, const tac_f32x8 r[3], tac_f32x8 most, tac_f32x8 margin,
-				   tac_f32x8 slack)
+				   tac_f32x8 w_length, const tac_f32x8 r[3], tac_f32x8 length,
+				   tac_f32x8 margin, tac_f32x8 slack)
 {
 	tac_f32x8 n[3], across[3];
 	cross3(u, w, n);
 	tac_f32x8 nn = dot(n, n), n_length = tac_f32x8_sqrt(nn);
 	// The rounding of a product of r and n, and, times the length of an edge, of its parameter times nn.
-	tac_f32x8 product = tac_f32x8_mul(tac_f32x8_mul(u_length, w_length), most);
+	tac_f32x8 product = tac_f32x8_mul(tac_f32x8_mul(u_length, w_length), length);
 	tac_f32x8 error = mad(tac_f32x8_mul(slack, n_length), product, tac_f32x8_splat(PRODUCT_ROUNDING));
 	tac_m32x8 near = tac_f32x8_le(tac_f32x8_abs(dot(r, n)), mad(error, margin, n_length));
 	cross3(w, r, across);
@@ -610,31 +615,32 @@ static inline tac_m32x8 edges_near(const tac_f32x8 u[3], tac_f32x8 u_length, con
 	return tac_m32x8_and(near, tac_f32x8_le(at, tac_f32x8_add(nn, room)));
 }
 
-// The features that two triangles stand for, of each other's.
-static inline int32_t owned_features(const tac_ccd_triangle *a, const tac_ccd_triangle *b)
+// The features of a pair that are examined at its triangles.
+static inline int32_t owned_features(const tac_body_triangle *a, const tac_body_triangle *b)
 {
 	int32_t edges = 0;
 	for (int k = 0; k < 3; k++)
 		edges |= (a->edges >> k & 1) * b->edges << 3 * k;
-	return a->vertices | b->vertices << TAC_CCD_FEATURE_FIXED_VERTEX | edges << TAC_CCD_FEATURE_EDGES;
+	return a->vertices | b->vertices << TAC_FEATURE_BIT_FIXED_VERTEX | edges << TAC_FEATURE_BIT_EDGES;
 }
 
-// Eight pairs of triangles at a pose, and what each says of the other.
+// Eight pairs of triangles at a pose.
 typedef struct pair8 {
-	triangle8 own, a, b; // a in its own frame, too
+	triangle8 unmoved, a, b; // `unmoved` is a in the moving frame
 	edges8 edges_a, edges_b;
-	over8 over_a, over_b; // the vertices of b over a, those of a over b
-	tac_f32x8 clears;
+	over8 over_a, over_b; // the vertices of b over a, and those of a over b
+	tac_f32x8 clearance;
 } pair8;
 
-static inline void view_pairs(const tac_ccd_triangle *moving, const int32_t i[8],
-			      const tac_ccd_triangle *fixed, const int32_t j[8], const motion *m, pair8 *out)
+static inline void load_pairs(const tac_body_triangle *moving, const int32_t i[8],
+			      const tac_body_triangle *fixed, const int32_t j[8], const motion *m, pair8 *out)
 {
-	out->own = gather_triangles(moving, i);
-	out->a = place(&out->own, m->R0, m->t0);
-	out->b = gather_triangles(fixed, j);
-	// Edges of a turned, not placed: their rounding is a part of their own length.
-	out->edges_a = edges_of(&out->own);
+	out->unmoved = load_triangles(moving, i);
+	out->a = place(&out->unmoved, m->R0, m->t0);
+	out->b = load_triangles(fixed, j);
+	// The edges of a are rotated, not taken from its placed vertices: their rounding is then relative to
+	// their own length.
+	out->edges_a = edges_of(&out->unmoved);
 	for (int k = 0; k < 3; k++) {
 		tac_f32x8 along[3] = {out->edges_a.along[k][0], out->edges_a.along[k][1],
 				      out->edges_a.along[k][2]};
@@ -644,18 +650,18 @@ static inline void view_pairs(const tac_ccd_triangle *moving, const int32_t i[8]
 	out->edges_b = edges_of(&out->b);
 	out->over_b = measure_over(&out->a, &out->b, &out->edges_b);
 	out->over_a = measure_over(&out->b, &out->a, &out->edges_a);
-	out->clears = tac_f32x8_max(out->over_a.clears, out->over_b.clears);
+	out->clearance = tac_f32x8_max(out->over_a.clearance, out->over_b.clearance);
 }
 
-// Of the owned features of eight pairs those that may be near.
+// The owned features of eight pairs that may be near.
 static inline tac_i32x8 near_features(const pair8 *p, tac_i32x8 owned, tac_f32x8 near, tac_f32x8 slack)
 {
 	const tac_i32x8 none = tac_i32x8_splat(0);
-	tac_m32x8 close = tac_m32x8_not(tac_f32x8_lt(near, p->clears));
+	tac_m32x8 close = tac_m32x8_not(tac_f32x8_lt(near, p->clearance));
 	tac_i32x8 features = none;
 	for (int k = 0; k < 3; k++) {
 		tac_i32x8 a = tac_i32x8_splat(1 << k),
-			  b = tac_i32x8_splat(1 << (TAC_CCD_FEATURE_FIXED_VERTEX + k));
+			  b = tac_i32x8_splat(1 << (TAC_FEATURE_BIT_FIXED_VERTEX + k));
 		features =
 			tac_i32x8_or(features, tac_i32x8_select(vertex_near(&p->over_b, k, near), a, none));
 		features =
@@ -663,14 +669,14 @@ static inline tac_i32x8 near_features(const pair8 *p, tac_i32x8 owned, tac_f32x8
 	}
 	tac_f32x8 r[3];
 	sub3(p->a.v[0], p->b.v[0], r);
-	tac_f32x8 most =
+	tac_f32x8 length =
 		tac_f32x8_add(tac_f32x8_sqrt(dot(r, r)),
 			      tac_f32x8_add(tac_f32x8_add(p->edges_a.length[0], p->edges_a.length[2]),
 					    tac_f32x8_add(p->edges_b.length[0], p->edges_b.length[2])));
 	for (int k = 0; k < 3; k++) {
 		tac_m32x8 near_a = tac_m32x8_and(close, edge_near(&p->over_b, k, near));
 		for (int n = 0; n < 3; n++) {
-			tac_i32x8 bit = tac_i32x8_splat(1 << (TAC_CCD_FEATURE_EDGES + 3 * k + n));
+			tac_i32x8 bit = tac_i32x8_splat(1 << (TAC_FEATURE_BIT_EDGES + 3 * k + n));
 			tac_m32x8 both = tac_m32x8_and(near_a, edge_near(&p->over_a, n, near));
 			both = tac_m32x8_and(both, tac_i32x8_eq(tac_i32x8_and(owned, bit), bit));
 			if (!tac_m32x8_any(both))
@@ -678,18 +684,18 @@ static inline tac_i32x8 near_features(const pair8 *p, tac_i32x8 owned, tac_f32x8
 			sub3(p->a.v[k], p->b.v[n], r);
 			both = tac_m32x8_and(both, edges_near(p->edges_a.along[k], p->edges_a.length[k],
 							      p->edges_b.along[n], p->edges_b.length[n], r,
-							      most, near, slack));
+							      length, near, slack));
 			features = tac_i32x8_or(features, tac_i32x8_select(both, bit, none));
 		}
 	}
 	return tac_i32x8_select(close, tac_i32x8_and(features, owned), none);
 }
 
-void TAC_SIMD_NAME(tac_ccd_features_kernel)(const tac_ccd_body *moving, const tac_ccd_body *fixed,
-					    const tac_ccd_pose *T, double margin, tac_ccd_near *pairs,
-					    int32_t count, uint16_t *out_features)
+void TAC_SIMD_NAME(tac_pairs_near_features_kernel)(const tac_body *moving, const tac_body *fixed,
+						   const tac_drigid *T, double margin, tac_near_pair *pairs,
+						   int32_t count, uint16_t *out_features)
 {
-	const tac_ccd_sweep still = tac_ccd_sweep_still(*T);
+	const tac_swept_motion still = tac_swept_motion_stationary(*T);
 	const motion m = motion_make(&still);
 	const float pad = (float)(ROUNDING * sweep_size(moving, fixed, &still));
 	const tac_f32x8 near = tac_f32x8_splat((float)margin + pad), slack = tac_f32x8_splat(2 * pad);
@@ -697,11 +703,11 @@ void TAC_SIMD_NAME(tac_ccd_features_kernel)(const tac_ccd_body *moving, const ta
 		int32_t i[8], j[8];
 		int lanes = take_pairs(&pairs[from], count - from, i, j);
 		pair8 p;
-		view_pairs(moving->triangles, i, fixed->triangles, j, &m, &p);
-		_Alignas(32) float clears[8];
-		tac_f32x8_store(clears, tac_f32x8_sub(p.clears, tac_f32x8_splat(pad)));
+		load_pairs(moving->triangles, i, fixed->triangles, j, &m, &p);
+		_Alignas(32) float clearance[8];
+		tac_f32x8_store(clearance, tac_f32x8_sub(p.clearance, tac_f32x8_splat(pad)));
 		for (int k = 0; k < lanes; k++)
-			pairs[from + k].clears = clears[k];
+			pairs[from + k].clearance = clearance[k];
 		_Alignas(32) int32_t bits[8];
 		for (int k = 0; k < 8; k++)
 			bits[k] = owned_features(&moving->triangles[i[k]], &fixed->triangles[j[k]]);
@@ -711,33 +717,34 @@ void TAC_SIMD_NAME(tac_ccd_features_kernel)(const tac_ccd_body *moving, const ta
 	}
 }
 
-// --- what parts listed pairs ---
+// --- separating axes ---
 
-// Directions are made this much shorter, so that rounding does not make them longer than one.
-#define NO_LONGER (1 - 2e-6f)
+// The length of an axis: rounding must not make it longer than 1.
+#define AXIS_LENGTH (1 - 2e-6f)
 
-// The direction that parts each pair, from b to a, and how far b reaches along it.
-static inline void part_pairs(const pair8 *p, tac_f32x8 normal[3], tac_f32x8 *offset)
+// The axis that separates each pair, from b to a, and the support of b along it.
+static inline void find_axes(const pair8 *p, tac_f32x8 normal[3], tac_f32x8 *offset)
 {
 	const tac_f32x8 zero = tac_f32x8_splat(0);
-	tac_m32x8 by_a = tac_f32x8_lt(p->over_b.clears, p->over_a.clears);
-	tac_m32x8 parted = tac_f32x8_lt(zero, p->clears);
+	tac_m32x8 from_a = tac_f32x8_lt(p->over_b.clearance, p->over_a.clearance);
+	tac_m32x8 separated = tac_f32x8_lt(zero, p->clearance);
 	tac_f32x8 scale =
-		tac_f32x8_select(parted, tac_f32x8_div(tac_f32x8_splat(NO_LONGER), p->clears), zero);
+		tac_f32x8_select(separated, tac_f32x8_div(tac_f32x8_splat(AXIS_LENGTH), p->clearance), zero);
 	for (int i = 0; i < 3; i++) {
-		tac_f32x8 away = tac_f32x8_select(by_a, tac_f32x8_neg(p->over_a.away[i]), p->over_b.away[i]);
+		tac_f32x8 away =
+			tac_f32x8_select(from_a, tac_f32x8_neg(p->over_a.away[i]), p->over_b.away[i]);
 		normal[i] = tac_f32x8_mul(away, scale);
 	}
 	*offset = larger3(dot(normal, p->b.v[0]), dot(normal, p->b.v[1]), dot(normal, p->b.v[2]));
 }
 
-#define PARTED ((int)(sizeof(tac_ccd_parted) / sizeof(float[8])))
+#define AXES_ROWS ((int)(sizeof(tac_separating_axes8) / sizeof(float[8])))
 
-int32_t TAC_SIMD_NAME(tac_ccd_part_kernel)(const tac_ccd_body *moving, const tac_ccd_body *fixed,
-					   const tac_ccd_pose *T, double reach, tac_ccd_near *pairs,
-					   int32_t count, tac_ccd_parted *out_parted)
+int32_t TAC_SIMD_NAME(tac_pairs_find_axes_kernel)(const tac_body *moving, const tac_body *fixed,
+						  const tac_drigid *T, double reach, tac_near_pair *pairs,
+						  int32_t count, tac_separating_axes8 *out_axes)
 {
-	const tac_ccd_sweep still = tac_ccd_sweep_still(*T);
+	const tac_swept_motion still = tac_swept_motion_stationary(*T);
 	const motion m = motion_make(&still);
 	const tac_f32x8 pad = tac_f32x8_splat((float)(ROUNDING * sweep_size(moving, fixed, &still)));
 	int32_t kept = 0;
@@ -745,76 +752,77 @@ int32_t TAC_SIMD_NAME(tac_ccd_part_kernel)(const tac_ccd_body *moving, const tac
 		int32_t i[8], j[8];
 		int lanes = take_pairs(&pairs[from], count - from, i, j);
 		pair8 p;
-		view_pairs(moving->triangles, i, fixed->triangles, j, &m, &p);
+		load_pairs(moving->triangles, i, fixed->triangles, j, &m, &p);
 		tac_f32x8 normal[3], offset;
-		part_pairs(&p, normal, &offset);
-		// As in tac_ccd_parted.
-		_Alignas(32) float clears[8], rows[PARTED][8];
-		tac_f32x8_store(clears, tac_f32x8_sub(p.clears, pad));
+		find_axes(&p, normal, &offset);
+		// In the order of tac_separating_axes8.
+		_Alignas(32) float clearance[8], rows[AXES_ROWS][8];
+		tac_f32x8_store(clearance, tac_f32x8_sub(p.clearance, pad));
 		for (int n = 0; n < 3; n++) {
 			tac_f32x8_store(rows[n], normal[n]);
 			for (int k = 0; k < 3; k++)
-				tac_f32x8_store(rows[4 + 3 * k + n], p.own.v[k][n]);
+				tac_f32x8_store(rows[4 + 3 * k + n], p.unmoved.v[k][n]);
 		}
 		tac_f32x8_store(rows[3], offset);
 		for (int k = 0; k < lanes; k++) {
-			if ((double)clears[k] > reach)
+			if ((double)clearance[k] > reach)
 				continue;
-			float *to = (float *)&out_parted[kept / 8] + kept % 8;
-			for (int n = 0; n < PARTED; n++)
+			float *to = (float *)&out_axes[kept / 8] + kept % 8;
+			for (int n = 0; n < AXES_ROWS; n++)
 				to[8 * n] = rows[n][k];
-			pairs[kept++] = (tac_ccd_near){i[k], j[k], clears[k]};
+			pairs[kept++] = (tac_near_pair){i[k], j[k], clearance[k]};
 		}
 	}
 	return kept;
 }
 
-// How far the directions part the pairs at the pose.
-static inline tac_f32x8 parted_by(const tac_ccd_parted *p, const float R[3][3], const float t[3])
+// How far the axes separate the pairs at a pose.
+static inline tac_f32x8 separation(const tac_separating_axes8 *p, const float R[3][3], const float t[3])
 {
-	tac_f32x8 normal[3], own[3], low[3], at = tac_f32x8_neg(tac_f32x8_loadu(p->offset));
+	tac_f32x8 normal[3], local[3], low[3], at = tac_f32x8_neg(tac_f32x8_loadu(p->offset));
 	for (int i = 0; i < 3; i++) {
 		normal[i] = tac_f32x8_loadu(p->normal[i]);
 		at = mad(at, normal[i], tac_f32x8_splat(t[i]));
 	}
-	for (int i = 0; i < 3; i++) { // turned back into the moving frame
+	for (int i = 0; i < 3; i++) { // the axis in the moving frame
 		tac_f32x8 x = tac_f32x8_mul(tac_f32x8_splat(R[0][i]), normal[0]);
-		own[i] =
+		local[i] =
 			mad(mad(x, tac_f32x8_splat(R[1][i]), normal[1]), tac_f32x8_splat(R[2][i]), normal[2]);
 	}
 	for (int k = 0; k < 3; k++) {
 		tac_f32x8 v[3];
 		for (int i = 0; i < 3; i++)
 			v[i] = tac_f32x8_loadu(p->vertex[k][i]);
-		low[k] = dot(own, v);
+		low[k] = dot(local, v);
 	}
 	return tac_f32x8_add(at, smaller3(low[0], low[1], low[2]));
 }
 
-int32_t TAC_SIMD_NAME(tac_ccd_sift_kernel)(const tac_ccd_body *moving, const tac_ccd_body *fixed,
-					   const tac_ccd_sweep *sweep, double by, const tac_ccd_near *pairs,
-					   const tac_ccd_parted *parted, int32_t count,
-					   tac_ccd_near *out_pairs)
+int32_t TAC_SIMD_NAME(tac_pairs_cull_by_axes_kernel)(const tac_body *moving, const tac_body *fixed,
+						     const tac_swept_motion *sweep, double threshold,
+						     const tac_near_pair *pairs,
+						     const tac_separating_axes8 *axes, int32_t count,
+						     tac_near_pair *out_pairs)
 {
 	const motion m = motion_make(sweep);
 	const tac_f32x8 pad = tac_f32x8_splat((float)(ROUNDING * sweep_size(moving, fixed, sweep))),
-			most = tac_f32x8_splat((float)by);
+			limit = tac_f32x8_splat((float)threshold);
 	int32_t kept = 0;
 	for (int32_t from = 0; from < count; from += 8) {
-		const tac_ccd_parted *p = &parted[from / 8];
-		tac_f32x8 clear = parted_by(p, m.R0, m.t0);
-		if (!sweep->still)
-			clear = tac_f32x8_min(clear, parted_by(p, m.R1, m.t1));
+		const tac_separating_axes8 *p = &axes[from / 8];
+		tac_f32x8 clear = separation(p, m.R0, m.t0);
+		if (!sweep->stationary)
+			clear = tac_f32x8_min(clear, separation(p, m.R1, m.t1));
 		clear = tac_f32x8_sub(clear, pad);
-		unsigned keep = (unsigned)tac_m32x8_movemask(tac_m32x8_not(tac_f32x8_lt(most, clear)));
+		unsigned keep = (unsigned)tac_m32x8_movemask(tac_m32x8_not(tac_f32x8_lt(limit, clear)));
 		if (count - from < 8)
 			keep &= (1u << (count - from)) - 1;
-		_Alignas(32) float clears[8];
-		tac_f32x8_store(clears, clear);
+		_Alignas(32) float clearance[8];
+		tac_f32x8_store(clearance, clear);
 		for (; keep; keep &= keep - 1) {
 			int k = __builtin_ctz(keep);
-			const tac_ccd_near *near = &pairs[from + k];
-			out_pairs[kept++] = (tac_ccd_near){near->moving, near->fixed, clears[k]};
+			const tac_near_pair *near = &pairs[from + k];
+			out_pairs[kept++] = (tac_near_pair){near->moving, near->fixed, clearance[k]};
 		}
 	}
 	return kept;

@@ -1,485 +1,198 @@
-#include "collision/ccd.h"
+#include "collision/sweep.h"
 
 #include "base/assert.h"
-#include "collision/ccd_feature.h"
-#include "collision/ccd_pairs.h"
+#include "collision/continuous/pairs.h"
+#include "collision/continuous/triangle_sweep.h"
 
 #include <math.h>
 
-#define add   tac_dvec3_add
-#define sub   tac_dvec3_sub
-#define dot   tac_dvec3_dot
-#define cross tac_dvec3_cross
-#define mad   tac_dvec3_add_scaled
-
-#define NEVER HUGE_VAL
-// A slice of a motion turns by no more than this, rad, and moves no further than this part of the body's
-// radius: boxes of longer ones hold much that is never near.
+// Bounds of a slice of a motion: its rotation, rad, and its length, relative to the body's radius. The swept
+// boxes of longer slices contain much that never comes near.
 #define SLICE_ANGLE  0.05
 #define SLICE_LENGTH 0.12
-#define SLICE_MAX    256
-// What the examination of a pair counts as work.
+#define SLICES_MAX   256
+// The work counted for the examination of a pair.
 #define WORK_PAIR 30
-// Rounding of a product of three coordinates, as a part of the largest coordinate.
+// Pairs between two calls of options->expired.
+#define EXPIRED_PAIRS 64
+// Rounding of a product of three coordinates, relative to the largest coordinate.
 #define ROUNDING 1e-13
-// Steps of a vertex towards a triangle without area; when they do not suffice, it stops where it is.
-#define CREEP_MAX 64
-// Pairs that may push the stop back, one after the other; then the start is the answer.
-#define RETREAT_MAX 32
-#define BISECT_MAX  60
-// Pairs of a slice that are listed, 48 KB of the stack; with more, each search descends the trees.
+// How many pairs, one after the other, may move the stop back; after that the fraction is 0.
+#define RETREATS_MAX 32
+// Steps of the search for the stop before one pair.
+#define STOP_STEPS 60
+// Candidate pairs of a slice, 48 KB of the stack. When there are more, each search descends the trees.
 #define CANDIDATES 4096
-// Pairs that are filtered at a time.
+// Pairs that are culled in one call.
 #define CHUNK 256
-// How closely the stop approaches the zone, as a part of it.
+// How closely the stop approaches the zone, relative to it.
 #define STOP_ACCURACY 1e-8
-// How much closer than the zone a pose may be and still count as outside, as a part of it: rounding.
+// How much closer than the zone a pose may be, because of rounding, and still count as outside; relative.
 #define ZONE_ROUNDING 1e-9
 
-// The first contact of a pair of triangles. `time` is a fraction (translation) or r = tan(theta / 2)
-// (rotation).
-typedef struct contact {
-	double time;
-	tac_ccd_kind kind;
-} contact;
-
-static tac_dvec3 unit_normal(const tac_dvec3 t[3])
-{
-	return tac_dvec3_normalize(cross(sub(t[1], t[0]), sub(t[2], t[0])));
-}
-
-// The squared distance of x from the segment a b.
-static double beside_segment(tac_dvec3 x, tac_dvec3 a, tac_dvec3 b)
-{
-	tac_dvec3 u = sub(b, a), d = sub(x, a);
-	double along = dot(d, u), length = dot(u, u);
-	d = along <= 0 ? d : along >= length ? sub(x, b) : mad(d, -along / length, u);
-	return dot(d, d);
-}
-
-// True when x, a point of the plane of t, lies in t or no further than `slack` beside it.
-static bool in_triangle(tac_dvec3 x, const tac_dvec3 t[3], tac_dvec3 normal, double slack)
-{
-	bool inside = true;
-	for (int k = 0; k < 3; k++) {
-		tac_dvec3 edge = sub(t[(k + 1) % 3], t[k]);
-		double side = dot(cross(normal, edge), sub(x, t[k]));
-		if (side < 0 && side * side > slack * slack * dot(edge, edge))
-			return false;
-		inside = inside && side >= 0;
-	}
-	// Beyond a sharp corner a point is near the lines of the edges and far from the triangle.
-	for (int k = 0; k < 3 && !inside; k++)
-		inside = beside_segment(x, t[k], t[(k + 1) % 3]) <= slack * slack;
-	return inside;
-}
-
-// True when the points at parameters s of the edge u and t of the edge w lie on them, give or take `slack`.
-static bool in_edges(double s, double t, tac_dvec3 u, tac_dvec3 w, double slack)
-{
-	double over_s = s < 0 ? -s : s > 1 ? s - 1 : 0, over_t = t < 0 ? -t : t > 1 ? t - 1 : 0;
-	return over_s * over_s * dot(u, u) <= slack * slack && over_t * over_t * dot(w, w) <= slack * slack;
-}
-
-static void keep(contact *best, double time, tac_ccd_kind kind)
-{
-	if (time < best->time) {
-		best->time = time;
-		best->kind = kind;
-	}
-}
-
-// --- translation ---
-
-// A triangle without area has no plane; conservative advancement tells when a vertex comes to it.
-static double creep_straight(tac_dvec3 p, const tac_dvec3 t[3], tac_dvec3 v, double slack, double end)
-{
-	double speed = tac_dvec3_length(v), time = 0;
-	if (speed == 0)
-		return NEVER;
-	for (int i = 0; i < CREEP_MAX && time < end; i++) {
-		int region;
-		tac_dvec3 x = mad(p, time, v);
-		double d = tac_dvec3_length(sub(x, tac_ccd_closest_on_triangle(x, t, &region)));
-		if (d <= slack)
-			return time;
-		time += d / speed;
-	}
-	return time < end ? time : NEVER;
-}
-
-// A vertex that stays in the plane of the triangle meets its edges, not its face.
-static double slide_straight(tac_dvec3 p, const tac_dvec3 t[3], tac_dvec3 n, tac_dvec3 v, double slack,
-			     double end)
-{
-	if (tac_dvec3_length_squared(n) == 0)
-		return creep_straight(p, t, v, slack, end);
-	if (in_triangle(p, t, n, slack))
-		return 0;
-	double first = NEVER;
-	for (int k = 0; k < 3; k++) {
-		tac_dvec3 inwards = cross(n, sub(t[(k + 1) % 3], t[k]));
-		double f = -dot(inwards, sub(p, t[k])) / dot(inwards, v);
-		if (f >= 0 && f < end && f < first && in_triangle(mad(p, f, v), t, n, slack))
-			first = f;
-	}
-	return first;
-}
-
-static double translate_vertex(tac_dvec3 p, const tac_dvec3 t[3], tac_dvec3 n, tac_dvec3 v, double slack,
-			       bool front, double end)
-{
-	double alpha = dot(n, sub(p, t[0])), beta = dot(n, v);
-	if (fabs(alpha) <= slack && fabs(alpha + beta) <= slack)
-		return slide_straight(p, t, n, v, slack, end);
-	if (alpha * beta > 0 || beta == 0 || (front && beta > 0))
-		return NEVER;
-	double f = -alpha / beta;
-	return f < end && in_triangle(mad(p, f, v), t, n, slack) ? f : NEVER;
-}
-
-static double translate_edge(tac_dvec3 a, tac_dvec3 b, tac_dvec3 c, tac_dvec3 d, tac_dvec3 v, double slack,
-			     double end)
-{
-	double f = tac_ccd_translate_edges(a, b, c, d, v);
-	if (!(f >= 0 && f < end))
-		return NEVER;
-	tac_dvec3 u = sub(b, a), w = sub(d, c), n = cross(u, w), r = sub(c, mad(a, f, v));
-	double nn = dot(n, n);
-	// Parallel edges meet with their ends, which are vertices.
-	if (nn <= 1e-20 * dot(u, u) * dot(w, w))
-		return NEVER;
-	return in_edges(dot(cross(r, w), n) / nn, dot(cross(r, u), n) / nn, u, w, slack) ? f : NEVER;
-}
-
-// Which features of the two triangles to examine.
-typedef struct features {
-	uint8_t moving_vertices, fixed_vertices, moving_edges, fixed_edges;
-} features;
-
-static void translate_pair(const tac_dvec3 a[3], tac_dvec3 na, const tac_dvec3 b[3], tac_dvec3 nb,
-			   tac_dvec3 v, features which, double slack, bool front, contact *best)
-{
-	tac_dvec3 back = tac_dvec3_neg(v);
-	for (int k = 0; k < 3; k++) {
-		if (which.moving_vertices >> k & 1)
-			keep(best, translate_vertex(a[k], b, nb, v, slack, front, best->time),
-			     TAC_CCD_VERTEX_FACE);
-		if (which.fixed_vertices >> k & 1)
-			keep(best, translate_vertex(b[k], a, na, back, slack, front, best->time),
-			     TAC_CCD_FACE_VERTEX);
-		if (!(which.moving_edges >> k & 1))
-			continue;
-		for (int j = 0; j < 3; j++) {
-			if (which.fixed_edges >> j & 1)
-				keep(best,
-				     translate_edge(a[k], a[(k + 1) % 3], b[j], b[(j + 1) % 3], v, slack,
-						    best->time),
-				     TAC_CCD_EDGE_EDGE);
-		}
-	}
-}
-
-// --- rotation, in the frame of its axis; `turn` is +1 for a moving vertex and -1 for a fixed one ---
-
-static double creep_around(tac_dvec3 p, const tac_dvec3 t[3], double turn, double slack, double end)
-{
-	double speed = hypot(p.x, p.y), angle = 0, last = 2 * atan(end);
-	if (speed == 0)
-		return NEVER;
-	for (int i = 0; i < CREEP_MAX && angle < last; i++) {
-		int region;
-		tac_dvec3 x = tac_ccd_turn(p, turn * tan(angle / 2));
-		double d = tac_dvec3_length(sub(x, tac_ccd_closest_on_triangle(x, t, &region)));
-		if (d <= slack)
-			break;
-		angle += d / speed;
-	}
-	return angle < last ? tan(angle / 2) : NEVER;
-}
-
-static double slide_around(tac_dvec3 p, const tac_dvec3 t[3], tac_dvec3 n, double turn, double slack,
-			   double end)
-{
-	if (tac_dvec3_length_squared(n) == 0)
-		return creep_around(p, t, turn, slack, end);
-	if (in_triangle(p, t, n, slack))
-		return 0;
-	double first = NEVER;
-	for (int k = 0; k < 3; k++) {
-		tac_dvec3 inwards = cross(n, sub(t[(k + 1) % 3], t[k]));
-		tac_ccd_arc arc = tac_ccd_arc_vertex(p, inwards, dot(inwards, sub(p, t[k])));
-		arc.v1 *= turn;
-		tac_ccd_roots roots = tac_ccd_arc_roots(arc);
-		double r[2] = {roots.enter, roots.leave};
-		for (int i = 0; i < 2 && roots.exist; i++) {
-			if (r[i] >= 0 && r[i] < end && r[i] < first &&
-			    in_triangle(tac_ccd_turn(p, turn * r[i]), t, n, slack))
-				first = r[i];
-		}
-	}
-	return first;
-}
-
-static double rotate_vertex(tac_dvec3 p, const tac_dvec3 t[3], tac_dvec3 n, double turn, double slack,
-			    bool front, double end)
-{
-	tac_ccd_arc arc = tac_ccd_arc_vertex(p, n, dot(n, sub(p, t[0])));
-	arc.v1 *= turn;
-	if (fabs(arc.start) <= slack && fabs(arc.v1) + 2 * fabs(arc.v2) <= slack)
-		return slide_around(p, t, n, turn, slack, end);
-	tac_ccd_roots roots = tac_ccd_arc_roots(arc);
-	if (!roots.exist)
-		return NEVER;
-	double first = fmin(roots.enter, roots.leave), second = fmax(roots.enter, roots.leave);
-	if (front)
-		first = second = roots.enter;
-	if (first >= 0 && first < end && in_triangle(tac_ccd_turn(p, turn * first), t, n, slack))
-		return first;
-	if (second >= 0 && second < end && in_triangle(tac_ccd_turn(p, turn * second), t, n, slack))
-		return second;
-	return NEVER;
-}
-
-static bool edges_meet(tac_dvec3 a, tac_dvec3 b, tac_dvec3 c, tac_dvec3 d, double r, double slack)
-{
-	tac_dvec3 ar = tac_ccd_turn(a, r), br = tac_ccd_turn(b, r);
-	tac_dvec3 u = sub(br, ar), w = sub(d, c), n = cross(u, w), x = sub(c, ar);
-	double nn = dot(n, n);
-	if (nn <= 1e-20 * dot(u, u) * dot(w, w))
-		return false;
-	return in_edges(dot(cross(x, w), n) / nn, dot(cross(x, u), n) / nn, u, w, slack);
-}
-
-static double rotate_edge(tac_dvec3 a, tac_dvec3 b, tac_dvec3 c, tac_dvec3 d, double slack, double end)
-{
-	tac_ccd_roots roots = tac_ccd_arc_roots(tac_ccd_arc_edge(a, b, c, d));
-	if (!roots.exist)
-		return NEVER;
-	double first = fmin(roots.enter, roots.leave), second = fmax(roots.enter, roots.leave);
-	if (first >= 0 && first < end && edges_meet(a, b, c, d, first, slack))
-		return first;
-	if (second >= 0 && second < end && edges_meet(a, b, c, d, second, slack))
-		return second;
-	return NEVER;
-}
-
-static void rotate_pair(const tac_dvec3 a[3], tac_dvec3 na, const tac_dvec3 b[3], tac_dvec3 nb,
-			features which, double slack, bool front, contact *best)
-{
-	for (int k = 0; k < 3; k++) {
-		if (which.moving_vertices >> k & 1)
-			keep(best, rotate_vertex(a[k], b, nb, 1, slack, front, best->time),
-			     TAC_CCD_VERTEX_FACE);
-		if (which.fixed_vertices >> k & 1)
-			keep(best, rotate_vertex(b[k], a, na, -1, slack, front, best->time),
-			     TAC_CCD_FACE_VERTEX);
-		if (!(which.moving_edges >> k & 1))
-			continue;
-		for (int j = 0; j < 3; j++) {
-			if (which.fixed_edges >> j & 1)
-				keep(best,
-				     rotate_edge(a[k], a[(k + 1) % 3], b[j], b[(j + 1) % 3], slack,
-						 best->time),
-				     TAC_CCD_EDGE_EDGE);
-		}
-	}
-}
-
-static const features all_features = {7, 7, 7, 7};
-
-static double magnitude(const tac_dvec3 a[3], const tac_dvec3 b[3])
-{
-	double m = 0;
-	for (int k = 0; k < 3; k++)
-		m = fmax(m, fmax(tac_dvec3_length(a[k]), tac_dvec3_length(b[k])));
-	return m;
-}
-
-double tac_ccd_translate_triangles(const tac_dvec3 moving[3], const tac_dvec3 fixed[3], tac_dvec3 v)
-{
-	contact best = {nextafter(1, 2), TAC_CCD_NONE};
-	translate_pair(moving, unit_normal(moving), fixed, unit_normal(fixed), v, all_features,
-		       ROUNDING * magnitude(moving, fixed), false, &best);
-	return best.kind == TAC_CCD_NONE ? 2 : best.time;
-}
-
-double tac_ccd_rotate_triangles(const tac_dvec3 moving[3], const tac_dvec3 fixed[3], double angle)
-{
-	contact best = {tan(angle / 2), TAC_CCD_NONE};
-	rotate_pair(moving, unit_normal(moving), fixed, unit_normal(fixed), all_features,
-		    ROUNDING * magnitude(moving, fixed), false, &best);
-	return best.kind == TAC_CCD_NONE ? 2 : 2 * atan(best.time) / angle;
-}
-
-// --- bodies ---
-
-// One motion: a translation, or a rotation about an axis. Everything in the frame of the fixed body.
+// A translation, or a rotation about an axis, in the fixed frame.
 typedef struct motion {
-	tac_ccd_pose start;
+	tac_drigid start;
 	bool rotates;
-	tac_dvec3 v;            // of a translation
-	tac_dvec3 center, axis; // of a rotation; unit axis
-	double angle;           // > 0
-	double arm;             // largest distance of the moving body from the axis
-	double length;          // bound of the path of any point
+	tac_dvec3 v;            // of a translation, m
+	tac_dvec3 centre, axis; // of a rotation; unit axis
+	double angle;           // > 0, rad
+	double arm;             // largest distance of the moving body from the axis, m
+	double length;          // bound of the path of any point, m
 } motion;
 
 typedef struct query {
-	const tac_ccd_body *moving, *fixed;
-	const tac_ccd_options *options;
+	const tac_body *moving, *fixed;
+	const tac_sweep_options *options;
+	tac_sweep_context *context;
 	motion m;
-	double slack;
-	bool front;
-	// The slice under examination.
-	tac_ccd_pose from;
+	double reach;      // pairs that come closer are candidates, m
+	double slack;      // features that pass each other this closely touch, m
+	bool front;        // cull back faces
+	tac_dmat3 to_axis; // fixed frame to that of the axis: z against the axis
+	tac_triangle_pair pair;
+	int64_t pairs, limit; // of triangles examined
+	bool spent;           // the budget
+	// The current slice.
 	double slice_start; // fraction of the motion
-	double reach;       // pairs that come closer are listed
-	tac_ccd_sweep sweep;
+	tac_drigid from;    // the pose there
 	tac_dvec3 slice_v;
 	double slice_angle;
-	double bow;        // how far a plane's clearance can sink between the ends of the slice, m
-	tac_dmat3 to_axis; // fixed frame to that of the axis: z against the axis
-	contact best;
-	const tac_ccd_triangle *best_moving, *best_fixed;
-	tac_ccd_context *context;
-	tac_ccd_pair pair;
-	int64_t pairs, limit;
-	bool spent;
-	// Pairs that may come within the zone in the slice under examination: found once, looked at several
-	// times.
-	bool listed; // the list is complete for the slice; else the trees are asked each time
+	tac_swept_motion sweep; // up to the first contact found
+	double bow;             // how far a clearance can sink between the ends of the slice, m
+	// Pairs that may come within the zone during the slice: found once and examined several times.
+	bool listed; // the candidates are complete; otherwise each search descends the trees
 	int candidate_count;
-	tac_ccd_near candidates[CANDIDATES];
+	tac_near_pair candidates[CANDIDATES];
+	// The first contact, then the closest pair at the stop.
+	tac_sweep_contact first;
+	const tac_body_triangle *first_moving, *first_fixed;
 } query;
 
-tac_ccd_options tac_ccd_options_default(void)
+tac_sweep_options tac_sweep_options_default(void)
 {
-	tac_ccd_options options = {TAC_CCD_ZONE, 0, NULL, NULL, true, false};
+	tac_sweep_options options = {TAC_SWEEP_ZONE, 0, NULL, NULL, true, false};
 	return options;
 }
 
-tac_ccd_pose tac_ccd_pose_from_dpose(tac_dpose T)
+tac_drigid tac_sweep_translated(const tac_drigid *T, tac_dvec3 v, double fraction)
 {
-	tac_ccd_pose pose = {tac_dmat3_from_quat(T.rotation), T.position};
+	tac_drigid pose = {T->R, tac_dvec3_add_scaled(T->t, fraction, v)};
 	return pose;
 }
 
-tac_ccd_pose tac_ccd_translated(const tac_ccd_pose *T, tac_dvec3 v, double fraction)
-{
-	tac_ccd_pose pose = {T->R, mad(T->t, fraction, v)};
-	return pose;
-}
-
-tac_ccd_pose tac_ccd_rotated(const tac_ccd_pose *T, tac_dvec3 center, tac_dvec3 axis, double angle,
+tac_drigid tac_sweep_rotated(const tac_drigid *T, tac_dvec3 centre, tac_dvec3 axis, double angle,
 			     double fraction)
 {
 	if (fraction == 0)
 		return *T;
 	tac_dmat3 turn = tac_dmat3_from_axis_angle(tac_dvec3_normalize(axis), angle * fraction);
-	tac_ccd_pose pose = {tac_dmat3_mul(turn, T->R),
-			     add(center, tac_dmat3_apply(turn, sub(T->t, center)))};
+	tac_drigid pose = {tac_dmat3_mul(turn, T->R),
+			   tac_dvec3_add(centre, tac_dmat3_apply(turn, tac_dvec3_sub(T->t, centre)))};
 	return pose;
 }
 
-static tac_ccd_pose pose_at(const motion *m, double fraction)
+static tac_drigid pose_at(const motion *m, double fraction)
 {
-	return m->rotates ? tac_ccd_rotated(&m->start, m->center, m->axis, m->angle, fraction)
-			  : tac_ccd_translated(&m->start, m->v, fraction);
+	return m->rotates ? tac_sweep_rotated(&m->start, m->centre, m->axis, m->angle, fraction)
+			  : tac_sweep_translated(&m->start, m->v, fraction);
 }
 
 // Counts a pair; true when the budget is spent.
 static bool spend(query *q)
 {
 	q->pairs++;
-	tac_ccd_work_add(q->context, WORK_PAIR);
+	tac_sweep_context_add_work(q->context, WORK_PAIR);
 	if ((q->limit > 0 && q->pairs > q->limit) ||
-	    (q->options->expired && q->pairs % 64 == 0 && q->options->expired(q->options->user)))
+	    (q->options->expired && q->pairs % EXPIRED_PAIRS == 0 && q->options->expired(q->options->user)))
 		q->spent = true;
 	return q->spent;
 }
 
-static features features_of(const tac_ccd_triangle *moving, const tac_ccd_triangle *fixed)
-{
-	features which = {moving->vertices, fixed->vertices, moving->edges, fixed->edges};
-	return which;
-}
-
-// Examines the loaded pair over the slice; a contact shortens the rest of the search to the time before it.
+// Examines the loaded pair over the slice. A contact shortens the sweep to the time before it.
 static void examine(query *q)
 {
-	double before = q->best.time;
-	const tac_ccd_moving *a = &q->pair.a;
-	const tac_ccd_triangle *fixed = q->pair.triangle;
-	features which = features_of(a->triangle, fixed);
-	if (!q->m.rotates) {
-		translate_pair(a->start, a->normal, q->pair.b, fixed->normal, q->slice_v, which, q->slack,
-			       q->front, &q->best);
-	} else {
-		tac_dvec3 ra[3], rb[3];
+	double before = q->first.time;
+	const tac_swept_triangle *a = &q->pair.a;
+	const tac_body_triangle *moving = a->triangle, *fixed = q->pair.fixed_triangle;
+	tac_sweep_triangles t;
+	t.features = (tac_feature_masks){moving->vertices, fixed->vertices, moving->edges, fixed->edges};
+	t.slack = q->slack;
+	t.front = q->front;
+	tac_dvec3 turned_a[3], turned_b[3]; // in the frame of the axis
+	if (q->m.rotates) {
 		for (int k = 0; k < 3; k++) {
-			ra[k] = tac_dmat3_apply(q->to_axis, sub(a->start[k], q->m.center));
-			rb[k] = tac_dmat3_apply(q->to_axis, sub(q->pair.b[k], q->m.center));
+			turned_a[k] = tac_dmat3_apply(q->to_axis, tac_dvec3_sub(a->start[k], q->m.centre));
+			turned_b[k] = tac_dmat3_apply(q->to_axis, tac_dvec3_sub(q->pair.b[k], q->m.centre));
 		}
-		rotate_pair(ra, tac_dmat3_apply(q->to_axis, a->normal), rb,
-			    tac_dmat3_apply(q->to_axis, fixed->normal), which, q->slack, q->front, &q->best);
+		t.moving = turned_a;
+		t.fixed = turned_b;
+		t.moving_normal = tac_dmat3_apply(q->to_axis, a->normal);
+		t.fixed_normal = tac_dmat3_apply(q->to_axis, fixed->normal);
+		tac_sweep_triangles_rotate(&t, &q->first);
+	} else {
+		t.moving = a->start;
+		t.fixed = q->pair.b;
+		t.moving_normal = a->normal;
+		t.fixed_normal = fixed->normal;
+		tac_sweep_triangles_translate(&t, q->slice_v, &q->first);
 	}
-	if (q->best.time >= before)
+	if (q->first.time >= before)
 		return;
-	q->best_moving = a->triangle;
-	q->best_fixed = fixed;
+	q->first_moving = a->triangle;
+	q->first_fixed = fixed;
 	q->pair.loaded = -1;
 	if (q->m.rotates) {
-		double angle = 2 * atan(q->best.time);
-		q->sweep = tac_ccd_sweep_make(q->from,
-					      tac_ccd_rotated(&q->from, q->m.center, q->m.axis, angle, 1),
-					      angle, q->m.arm);
+		double angle = 2 * atan(q->first.time);
+		q->sweep = tac_swept_motion_make(
+			q->from, tac_sweep_rotated(&q->from, q->m.centre, q->m.axis, angle, 1), angle,
+			q->m.arm);
 	} else {
-		q->sweep = tac_ccd_sweep_make(q->from, tac_ccd_translated(&q->from, q->slice_v, q->best.time),
-					      0, 0);
+		q->sweep = tac_swept_motion_make(
+			q->from, tac_sweep_translated(&q->from, q->slice_v, q->first.time), 0, 0);
 	}
 }
 
-// True when a plane keeps the loaded pair apart all the way: that of the fixed triangle, or, as long as it
-// does not turn, that of the moving one.
-static bool plane_parts_ways(const query *q)
+// Whether a plane separates the loaded pair during the whole sweep: that of the fixed triangle, or, as long
+// as it does not rotate, that of the moving one.
+static bool separated_by_plane(const query *q)
 {
-	const tac_ccd_moving *a = &q->pair.a;
-	tac_dvec3 way[6] = {a->start[0], a->start[1], a->start[2], a->end[0], a->end[1], a->end[2]};
-	if (tac_ccd_plane_clears(q->pair.triangle->normal, q->pair.b[0], way, 6) >
+	const tac_swept_triangle *a = &q->pair.a;
+	tac_dvec3 ends[6] = {a->start[0], a->start[1], a->start[2], a->end[0], a->end[1], a->end[2]};
+	if (tac_plane_clearance(q->pair.fixed_triangle->normal, q->pair.b[0], ends, 6) >
 	    2 * q->slack + q->sweep.bend)
 		return true;
 	if (q->m.rotates)
 		return false;
-	tac_dvec3 v = sub(a->end[0], a->start[0]);
+	tac_dvec3 v = tac_dvec3_sub(a->end[0], a->start[0]);
 	for (int k = 0; k < 3; k++) {
-		way[k] = q->pair.b[k];
-		way[k + 3] = sub(q->pair.b[k], v);
+		ends[k] = q->pair.b[k];
+		ends[k + 3] = tac_dvec3_sub(q->pair.b[k], v);
 	}
-	return tac_ccd_plane_clears(a->normal, a->start[0], way, 6) > 2 * q->slack;
+	return tac_plane_clearance(a->normal, a->start[0], ends, 6) > 2 * q->slack;
 }
 
 static bool visit_motion(void *user, int32_t moving, int32_t fixed)
 {
 	query *q = user;
-	if (!tac_ccd_pair_load(&q->pair, &q->sweep, moving, fixed, q->slack))
+	if (!tac_triangle_pair_load(&q->pair, &q->sweep, moving, fixed, q->slack))
 		return true;
 	if (spend(q))
 		return false;
-	if (!plane_parts_ways(q))
+	if (!separated_by_plane(q))
 		examine(q);
 	return true;
 }
 
-static bool visit_candidate(void *user, int32_t moving, int32_t fixed)
+static bool add_candidate(void *user, int32_t moving, int32_t fixed)
 {
 	query *q = user;
 	if (q->candidate_count == CANDIDATES) {
 		q->listed = false;
 		return false;
 	}
-	q->candidates[q->candidate_count++] = (tac_ccd_near){moving, fixed, 0};
-	// On their way from memory while the trees are descended: the filter needs them next.
+	q->candidates[q->candidate_count++] = (tac_near_pair){moving, fixed, 0};
+	// Culling reads them next; they arrive from memory while the trees are descended.
 	__builtin_prefetch(&q->moving->triangles[moving]);
 	__builtin_prefetch(&q->moving->triangles[moving].normal.z);
 	__builtin_prefetch(&q->fixed->triangles[fixed]);
@@ -487,55 +200,63 @@ static bool visit_candidate(void *user, int32_t moving, int32_t fixed)
 	return true;
 }
 
-static bool visit_candidates(void *user, tac_ccd_near *pairs, int32_t count)
+static bool add_candidates(void *user, tac_near_pair *pairs, int32_t count)
 {
 	for (int32_t i = 0; i < count; i++) {
-		if (!visit_candidate(user, pairs[i].moving, pairs[i].fixed))
+		if (!add_candidate(user, pairs[i].moving, pairs[i].fixed))
 			return false;
 	}
 	return true;
 }
 
-static void descend(query *q, const tac_ccd_sweep *sweep, const double *reach, tac_ccd_visit visit,
+static void descend(query *q, const tac_swept_motion *sweep, const double *reach, tac_pair_visitor visit,
 		    void *user)
 {
-	tac_ccd_pairs_fn *pairs = q->options->bsp ? tac_ccd_pairs_bsp : tac_ccd_pairs;
+	tac_pairs_visit_fn *pairs = q->options->bsp ? tac_pairs_visit_bsp : tac_pairs_visit;
 	pairs(q->moving, q->fixed, sweep, reach, visit, user, q->context);
-	if (tac_ccd_work_left(q->context) <= 0) {
+	if (tac_sweep_context_work_left(q->context) <= 0) {
 		q->spent = true;
-		q->listed = false; // what there is of a list is not all
+		q->listed = false; // the candidates are incomplete
 	}
 }
 
-// Enters slice k of n: its poses, and the pairs within reach.
+// Sets the query to slice k of n: its poses, and the pairs that come within reach.
 static void enter_slice(query *q, int k, int n)
 {
 	q->slice_start = (double)k / n;
 	q->from = pose_at(&q->m, q->slice_start);
 	q->slice_v = tac_dvec3_scale(q->m.v, 1.0 / n);
 	q->slice_angle = q->m.angle / n;
-	q->sweep = tac_ccd_sweep_make(q->from, pose_at(&q->m, (double)(k + 1) / n),
-				      q->m.rotates ? q->slice_angle : 0, q->m.arm);
+	q->sweep = tac_swept_motion_make(q->from, pose_at(&q->m, (double)(k + 1) / n),
+					 q->m.rotates ? q->slice_angle : 0, q->m.arm);
 	q->listed = true;
 	q->candidate_count = 0;
-	double way = q->m.length / n + q->reach, by_fixed = q->reach + q->sweep.bend;
-	// Seen from the moving triangle the fixed one turns about the same axis, and no further from it.
-	q->bow = q->m.rotates ? (q->m.arm + way) * q->slice_angle * q->slice_angle / 8 : 0;
-	double by_moving = q->reach + q->bow;
-	tac_ccd_search search = {q->moving, q->fixed,  &q->sweep,        &q->from, way,
-				 by_fixed,  by_moving, visit_candidates, q,        0};
-	if (!q->options->bsp && tac_ccd_list_covers(q->context, &q->from, way))
-		tac_ccd_near_pairs(&search, q->context, NULL);
+	double reach = q->m.length / n + q->reach; // at the start of the slice
+	// Relative to the moving triangle, the fixed one rotates about the same axis, at most this far from
+	// it.
+	q->bow = q->m.rotates ? (q->m.arm + reach) * q->slice_angle * q->slice_angle / 8 : 0;
+	tac_pair_search search = {.moving = q->moving,
+				  .fixed = q->fixed,
+				  .sweep = &q->sweep,
+				  .at = &q->from,
+				  .reach = reach,
+				  .fixed_threshold = q->reach + q->sweep.bend,
+				  .moving_threshold = q->reach + q->bow,
+				  .visit = add_candidates,
+				  .user = q};
+	if (!q->options->bsp && tac_sweep_context_covers(q->context, &q->from, reach))
+		tac_pair_search_run(&search, q->context, NULL);
 	else
-		descend(q, &q->sweep, &q->reach, visit_candidate, q);
+		descend(q, &q->sweep, &q->reach, add_candidate, q);
 	if (q->listed)
-		q->candidate_count = tac_ccd_filter(q->moving, q->fixed, &q->sweep, by_fixed, by_moving,
-						    q->candidates, q->candidate_count);
+		q->candidate_count =
+			tac_pairs_cull_by_planes(q->moving, q->fixed, &q->sweep, search.fixed_threshold,
+						 search.moving_threshold, q->candidates, q->candidate_count);
 }
 
-// As tac_ccd_pairs, from the list where there is one.
-static void each_pair(query *q, const tac_ccd_sweep *sweep, const double *reach, tac_ccd_visit visit,
-		      void *user)
+// As tac_pairs_visit, but visits the candidates when they are complete.
+static void visit_pairs(query *q, const tac_swept_motion *sweep, const double *reach, tac_pair_visitor visit,
+			void *user)
 {
 	q->pair.loaded = -1;
 	if (!q->listed) {
@@ -543,15 +264,16 @@ static void each_pair(query *q, const tac_ccd_sweep *sweep, const double *reach,
 		return;
 	}
 	for (int32_t from = 0; from < q->candidate_count;) {
-		tac_ccd_near chunk[CHUNK];
+		tac_near_pair chunk[CHUNK];
 		int32_t count = 0;
 		for (; from < q->candidate_count && count < CHUNK; from++) {
-			if ((double)q->candidates[from].clears - q->bow <= *reach)
+			if ((double)q->candidates[from].clearance - q->bow <= *reach)
 				chunk[count++] = q->candidates[from];
 		}
-		// The planes part more at one pose than on a whole way.
-		if (sweep->still)
-			count = tac_ccd_filter(q->moving, q->fixed, sweep, *reach, *reach, chunk, count);
+		// The planes separate more pairs at a single pose than during the slice.
+		if (sweep->stationary)
+			count = tac_pairs_cull_by_planes(q->moving, q->fixed, sweep, *reach, *reach, chunk,
+							 count);
 		for (int32_t i = 0; i < count; i++) {
 			if (!visit(user, chunk[i].moving, chunk[i].fixed))
 				return;
@@ -559,79 +281,78 @@ static void each_pair(query *q, const tac_ccd_sweep *sweep, const double *reach,
 	}
 }
 
-// Searches slice k of n. The fraction of the whole motion up to which it is free of contact.
+// Searches slice k of n. Returns the fraction of the whole motion up to which it is free of contact.
 static double search_slice(query *q, int k, int n)
 {
-	q->best.kind = TAC_CCD_NONE;
-	// The end itself belongs to the slice.
-	q->best.time = nextafter(q->m.rotates ? tan(q->slice_angle / 2) : 1, HUGE_VAL);
+	q->first.kind = TAC_FEATURES_NONE;
+	// The slice includes its end.
+	q->first.time = nextafter(q->m.rotates ? tan(q->slice_angle / 2) : 1, HUGE_VAL);
 	q->pair.loaded = -1;
-	const tac_ccd_context *context = q->context;
-	if (context && context->moving_index > 0) {
-		tac_ccd_pair_load(&q->pair, &q->sweep, context->moving_index - 1, context->fixed_index - 1,
-				  0);
+	const tac_sweep_context *context = q->context;
+	if (context && context->last_moving > 0) {
+		tac_triangle_pair_load(&q->pair, &q->sweep, context->last_moving - 1, context->last_fixed - 1,
+				       0);
 		examine(q);
 	}
 	double touch = 2 * q->slack;
-	each_pair(q, &q->sweep, &touch, visit_motion, q);
+	visit_pairs(q, &q->sweep, &touch, visit_motion, q);
 	if (q->spent)
 		return (double)k / n;
-	if (q->best.kind == TAC_CCD_NONE)
+	if (q->first.kind == TAC_FEATURES_NONE)
 		return (double)(k + 1) / n;
-	double part = q->m.rotates ? 2 * atan(q->best.time) / q->slice_angle : q->best.time;
-	return fmin((k + part) / n, 1);
+	double fraction = q->m.rotates ? 2 * atan(q->first.time) / q->slice_angle : q->first.time;
+	return fmin((k + fraction) / n, 1);
 }
 
 typedef struct distance_query {
 	query *budget; // NULL: unlimited
-	const tac_ccd_sweep *still;
-	tac_ccd_pair pair;
+	const tac_swept_motion *pose;
+	tac_triangle_pair pair;
 	double least;
-	tac_ccd_closest closest;
-	const tac_ccd_triangle *moving, *fixed;
+	tac_closest closest;
+	const tac_body_triangle *moving, *fixed;
 } distance_query;
 
 static bool visit_distance(void *user, int32_t moving, int32_t fixed)
 {
 	distance_query *d = user;
-	if (!tac_ccd_pair_load(&d->pair, d->still, moving, fixed, d->least))
+	if (!tac_triangle_pair_load(&d->pair, d->pose, moving, fixed, d->least))
 		return true;
 	if (d->budget && spend(d->budget))
 		return false;
-	if (tac_ccd_pair_clears(&d->pair) > d->least)
+	if (tac_triangle_pair_clearance(&d->pair) > d->least)
 		return true;
-	tac_ccd_closest closest = tac_ccd_closest_of_triangles(d->pair.a.start, d->pair.b);
-	// Of equals the lowest, so that the answer does not depend on who came first.
-	const tac_ccd_triangle *a = d->pair.a.triangle, *b = d->pair.triangle;
+	tac_closest closest = tac_closest_of_triangles(d->pair.a.start, d->pair.b);
+	// Of equal distances the lowest indices, so that the result does not depend on the order of visits.
+	const tac_body_triangle *a = d->pair.a.triangle, *b = d->pair.fixed_triangle;
 	bool lower = d->moving && closest.distance == d->least &&
 		     (a->id != d->moving->id ? a->id < d->moving->id : b->id < d->fixed->id);
 	if (closest.distance < d->least || lower) {
 		d->least = closest.distance;
 		d->closest = closest;
 		d->moving = d->pair.a.triangle;
-		d->fixed = d->pair.triangle;
+		d->fixed = d->pair.fixed_triangle;
 	}
 	return d->least > 0;
 }
 
-static distance_query find_distance(query *q, const tac_ccd_pose *T, double reach)
+static distance_query find_distance(query *q, const tac_drigid *T, double reach)
 {
-	tac_ccd_sweep still = tac_ccd_sweep_still(*T);
-	distance_query d = {.budget = q, .still = &still, .least = reach};
-	d.pair = (tac_ccd_pair){.moving = q->moving, .fixed = q->fixed, .loaded = -1};
-	each_pair(q, &still, &d.least, visit_distance, &d);
-	d.still = NULL;
+	tac_swept_motion pose = tac_swept_motion_stationary(*T);
+	distance_query d = {.budget = q, .pose = &pose, .least = reach};
+	d.pair = (tac_triangle_pair){.moving = q->moving, .fixed = q->fixed, .loaded = -1};
+	visit_pairs(q, &pose, &d.least, visit_distance, &d);
+	d.pose = NULL;
 	return d;
 }
 
-double tac_ccd_distance(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
-			double reach, tac_ccd_closest *out_closest, int32_t *out_moving_triangle,
-			int32_t *out_fixed_triangle)
+double tac_body_distance(const tac_body *moving, const tac_body *fixed, const tac_drigid *T, double reach,
+			 tac_closest *out_closest, int32_t *out_moving_triangle, int32_t *out_fixed_triangle)
 {
-	tac_ccd_sweep still = tac_ccd_sweep_still(*T);
-	distance_query d = {.budget = NULL, .still = &still, .least = reach};
-	d.pair = (tac_ccd_pair){.moving = moving, .fixed = fixed, .loaded = -1};
-	tac_ccd_pairs(moving, fixed, &still, &d.least, visit_distance, &d, NULL);
+	tac_swept_motion pose = tac_swept_motion_stationary(*T);
+	distance_query d = {.budget = NULL, .pose = &pose, .least = reach};
+	d.pair = (tac_triangle_pair){.moving = moving, .fixed = fixed, .loaded = -1};
+	tac_pairs_visit(moving, fixed, &pose, &d.least, visit_distance, &d, NULL);
 	if (d.moving) {
 		if (out_closest)
 			*out_closest = d.closest;
@@ -643,24 +364,25 @@ double tac_ccd_distance(const tac_ccd_body *moving, const tac_ccd_body *fixed, c
 	return d.least;
 }
 
-static tac_ccd_closest pair_at(const query *q, const tac_ccd_triangle *moving, const tac_ccd_triangle *fixed,
-			       double fraction)
+// The closest points of a pair at a fraction of the motion.
+static tac_closest pair_at(const query *q, const tac_body_triangle *moving, const tac_body_triangle *fixed,
+			   double fraction)
 {
-	tac_ccd_pose T = pose_at(&q->m, fraction);
+	tac_drigid T = pose_at(&q->m, fraction);
 	tac_dvec3 a[3], b[3];
-	tac_ccd_triangle_load(moving, a);
-	tac_ccd_triangle_load(fixed, b);
+	tac_body_triangle_load(moving, a);
+	tac_body_triangle_load(fixed, b);
 	for (int k = 0; k < 3; k++)
-		a[k] = tac_ccd_pose_apply(&T, a[k]);
-	return tac_ccd_closest_of_triangles(a, b);
+		a[k] = tac_drigid_apply_point(&T, a[k]);
+	return tac_closest_of_triangles(a, b);
 }
 
-// The last fraction before `fraction` at which the pair is `clear` apart, as closely as STOP_ACCURACY says.
-static double retreat_pair(const query *q, const tac_ccd_triangle *moving, const tac_ccd_triangle *fixed,
+// The last fraction before `fraction` at which the distance of the pair is `clear` (m), to STOP_ACCURACY.
+static double retreat_pair(const query *q, const tac_body_triangle *moving, const tac_body_triangle *fixed,
 			   double fraction, double clear)
 {
 	double high = fraction, low = fraction, step = clear / q->m.length;
-	double over = 0, under = -clear; // distance less `clear`, at both
+	double over = 0, under = -clear; // distance less `clear`, at `low` and at `high`
 	while (low > 0) {
 		low = fmax(0, fraction - step);
 		over = pair_at(q, moving, fixed, low).distance - clear;
@@ -670,14 +392,14 @@ static double retreat_pair(const query *q, const tac_ccd_triangle *moving, const
 		under = over;
 		step *= 2;
 	}
-	// False position: the distance is nearly straight. An end that stays counts half (Illinois), and none
-	// is left out of reach, so that both close in.
+	// False position, as the distance is nearly linear. The value at an end that stays is halved (the
+	// Illinois variant), and each step keeps away from both ends, so that both converge.
 	double width = STOP_ACCURACY * clear / q->m.length;
 	int stayed = 0;
-	for (int i = 0; i < BISECT_MAX && high - low > width; i++) {
+	for (int i = 0; i < STOP_STEPS && high - low > width; i++) {
 		double at = low + (high - low) * over / (over - under);
 		at = fmin(fmax(at, low + width / 4), high - width / 4);
-		if (!(at > low && at < high)) // rounded to an end, and the other one may still be far
+		if (!(at > low && at < high)) // rounded to one end; the other may still be far away
 			at = 0.5 * (low + high);
 		if (!(at > low && at < high))
 			break;
@@ -697,22 +419,22 @@ static double retreat_pair(const query *q, const tac_ccd_triangle *moving, const
 	return low;
 }
 
-// Steps back from `fraction`, up to which nothing touches, until every pair is `clear` apart. The pair in
-// q->best_moving, if any, is the one that stops there; afterwards it is the closest one at the stop.
+// Steps back from `fraction`, up to which nothing touches, until the distance of every pair is `clear` (m).
+// The first contact, if there is one, is replaced by the closest pair at the stop.
 static double retreat(query *q, double fraction, double clear)
 {
-	if (q->best_moving)
-		fraction = retreat_pair(q, q->best_moving, q->best_fixed, fraction, clear);
-	for (int i = 0; i < RETREAT_MAX && fraction > 0; i++) {
-		tac_ccd_pose T = pose_at(&q->m, fraction);
-		// The reach takes in the pair that stops, so that ties are decided here and not by who came
-		// first.
+	if (q->first_moving)
+		fraction = retreat_pair(q, q->first_moving, q->first_fixed, fraction, clear);
+	for (int i = 0; i < RETREATS_MAX && fraction > 0; i++) {
+		tac_drigid T = pose_at(&q->m, fraction);
 		q->listed = q->listed && fraction >= q->slice_start;
+		// The reach includes the pair that stops the motion, so that ties are resolved here and not
+		// by the order of visits.
 		distance_query d = find_distance(q, &T, clear * (1 + 4 * STOP_ACCURACY));
 		if (q->spent)
 			return 0;
-		q->best_moving = d.moving ? d.moving : q->best_moving;
-		q->best_fixed = d.moving ? d.fixed : q->best_fixed;
+		q->first_moving = d.moving ? d.moving : q->first_moving;
+		q->first_fixed = d.moving ? d.fixed : q->first_fixed;
 		if (d.least >= clear * (1 - ZONE_ROUNDING))
 			return fraction;
 		fraction = retreat_pair(q, d.moving, d.fixed, fraction, clear);
@@ -720,145 +442,183 @@ static double retreat(query *q, double fraction, double clear)
 	return 0;
 }
 
-static int32_t feature_of(const tac_ccd_body *body, int32_t triangle, tac_ccd_kind kind, bool is_moving,
+static int32_t feature_of(const tac_body *body, int32_t triangle, tac_feature_pair kind, bool is_moving,
 			  int index)
 {
-	if (kind == TAC_CCD_EDGE_EDGE)
+	if (kind == TAC_FEATURES_EDGE_EDGE)
 		return body->mesh->triangle_edges[triangle].vertex[index];
-	bool is_vertex = (kind == TAC_CCD_VERTEX_FACE) == is_moving;
+	bool is_vertex = (kind == TAC_FEATURES_VERTEX_FACE) == is_moving;
 	return is_vertex ? body->mesh->triangles[triangle].vertex[index] : triangle;
 }
 
-static void describe(const query *q, tac_ccd_result *result)
+static void describe(const query *q, tac_sweep_result *result)
 {
-	tac_ccd_closest closest = pair_at(q, q->best_moving, q->best_fixed, result->fraction);
-	result->moving_triangle = q->best_moving->id;
-	result->fixed_triangle = q->best_fixed->id;
+	tac_closest closest = pair_at(q, q->first_moving, q->first_fixed, result->fraction);
+	result->moving_triangle = q->first_moving->id;
+	result->fixed_triangle = q->first_fixed->id;
 	result->kind = closest.kind;
 	result->moving_feature =
-		feature_of(q->moving, q->best_moving->id, closest.kind, true, closest.moving);
-	result->fixed_feature = feature_of(q->fixed, q->best_fixed->id, closest.kind, false, closest.fixed);
+		feature_of(q->moving, q->first_moving->id, closest.kind, true, closest.moving);
+	result->fixed_feature = feature_of(q->fixed, q->first_fixed->id, closest.kind, false, closest.fixed);
 	result->point = closest.point;
-	result->normal = tac_dvec3_normalize(sub(closest.point, closest.on_fixed));
+	result->normal = tac_dvec3_normalize(tac_dvec3_sub(closest.point, closest.on_fixed));
 	result->distance = closest.distance;
 }
 
-static tac_ccd_result result_make(double fraction, uint32_t flags, double zone)
+static tac_sweep_result result_make(double fraction, uint32_t flags, double zone)
 {
-	tac_ccd_result result = {
-		.fraction = fraction, .flags = flags, .kind = TAC_CCD_NONE, .distance = zone};
+	tac_sweep_result result = {
+		.fraction = fraction, .flags = flags, .kind = TAC_FEATURES_NONE, .distance = zone};
 	result.moving_feature = result.fixed_feature = result.moving_triangle = result.fixed_triangle = -1;
 	return result;
 }
 
-static tac_ccd_result run(const tac_ccd_body *moving, const tac_ccd_body *fixed, const motion *m,
-			  const tac_ccd_options *options, tac_ccd_context *context)
+// A bound of the sum of all coordinates of a motion, m.
+static double size_of(const tac_body *moving, const motion *m)
 {
-	double zone = options->zone;
-	double size = tac_dvec3_length(m->start.t) + moving->radius + m->length;
-	TAC_ASSERT(!options->bsp || fixed->bsp);
-	bool valid = zone >= 0 && tac_dmat3_finite(m->start.R) && size < 1e30 &&
-		     tac_dmat3_orthonormality_error(m->start.R) < 1e-3 && m->length >= 0;
-	if (!valid || (zone > 0 && size * ROUNDING > zone))
-		return result_make(0, TAC_CCD_REFUSED | TAC_CCD_STOPPED, zone);
+	return tac_dvec3_length(m->start.t) + moving->radius + m->length;
+}
 
-	tac_ccd_context_bind(context, moving, fixed);
-	int64_t work = context ? context->work : 0;
-	query q;
-	q.moving = moving;
-	q.fixed = fixed;
-	q.options = options;
-	q.m = *m;
-	q.limit = options->pair_limit;
-	q.context = context;
-	q.pair = (tac_ccd_pair){.moving = moving, .fixed = fixed, .loaded = -1};
-	q.best_moving = q.best_fixed = NULL;
-	q.pairs = 0;
-	q.spent = false;
+static bool is_valid(const tac_body *moving, const motion *m, double zone)
+{
+	double size = size_of(moving, m);
+	return zone >= 0 && tac_dmat3_finite(m->start.R) && size < 1e30 &&
+	       tac_dmat3_orthonormality_error(m->start.R) < 1e-3 && m->length >= 0 &&
+	       !(zone > 0 && size * ROUNDING > zone);
+}
+
+// Not an initialiser, which would clear the candidates.
+static void init_query(query *q, const tac_body *moving, const tac_body *fixed, const motion *m,
+		       const tac_sweep_options *options, tac_sweep_context *context)
+{
+	q->moving = moving;
+	q->fixed = fixed;
+	q->options = options;
+	q->m = *m;
+	q->limit = options->pair_limit;
+	q->context = context;
+	q->pair = (tac_triangle_pair){.moving = moving, .fixed = fixed, .loaded = -1};
+	q->first.kind = TAC_FEATURES_NONE;
+	q->first_moving = q->first_fixed = NULL;
+	q->pairs = 0;
+	q->spent = false;
+	q->front = options->cull && moving->solid && fixed->solid;
 	if (m->rotates) {
 		tac_dvec3 z = tac_dvec3_neg(m->axis), x = tac_dvec3_perpendicular(z);
-		q.to_axis = tac_dmat3_from_rows(x, cross(z, x), z);
+		q->to_axis = tac_dmat3_from_rows(x, tac_dvec3_cross(z, x), z);
 	}
+}
+
+static int slices_of(const tac_body *moving, const motion *m)
+{
 	double slices = m->rotates ? m->angle / SLICE_ANGLE : m->length / (SLICE_LENGTH * moving->radius);
-	int n = slices >= SLICE_MAX ? SLICE_MAX : slices <= 1 ? 1 : (int)ceil(slices);
+	return slices >= SLICES_MAX ? SLICES_MAX : slices <= 1 ? 1 : (int)ceil(slices);
+}
+
+// Searches the slices, of which the first is entered, in the order of time. Returns the fraction that is free
+// of contact.
+static double search_slices(query *q, int n)
+{
+	double fraction = 0;
+	for (int k = 0; k < n; k++) {
+		if (k > 0)
+			enter_slice(q, k, n);
+		fraction = search_slice(q, k, n);
+		if (q->spent || q->first.kind != TAC_FEATURES_NONE)
+			break;
+	}
+	return fraction;
+}
+
+// The proved fraction is kept when the budget is spent. To stop there, the pose must be clear; that search
+// gets the same budget again. `work_before` is the work at the start of the query.
+static void renew_budget(query *q, int64_t work_before)
+{
+	tac_sweep_context *context = q->context;
+	q->spent = false;
+	q->first_moving = NULL;
+	if (q->limit > 0)
+		q->limit = q->pairs + q->options->pair_limit;
+	if (context && context->work_limit > 0)
+		context->work_limit += context->work_limit - work_before;
+}
+
+static tac_sweep_result run(const tac_body *moving, const tac_body *fixed, const motion *m,
+			    const tac_sweep_options *options, tac_sweep_context *context)
+{
+	TAC_ASSERT(!options->bsp || fixed->bsp);
+	double zone = options->zone;
+	if (!is_valid(moving, m, zone))
+		return result_make(0, TAC_SWEEP_REFUSED | TAC_SWEEP_STOPPED, zone);
+	tac_sweep_context_bind(context, moving, fixed);
+	int64_t work_before = context ? context->work : 0;
+	query q;
+	init_query(&q, moving, fixed, m, options, context);
 	double near = fmax(zone, 1e-9 * moving->radius);
 	q.reach = near * (1 + 1e-6);
+	int n = slices_of(moving, m);
 	enter_slice(&q, 0, n);
 	distance_query at_start = find_distance(&q, &m->start, near);
 	if (q.spent)
-		return result_make(0, TAC_CCD_BUDGET_SPENT | TAC_CCD_STOPPED, zone);
+		return result_make(0, TAC_SWEEP_BUDGET_SPENT | TAC_SWEEP_STOPPED, zone);
 	if (at_start.least <= 0)
-		return result_make(0, TAC_CCD_START_HIT | TAC_CCD_STOPPED, zone);
-	tac_ccd_result result = result_make(1, at_start.least < zone ? TAC_CCD_START_ZONE : 0, zone);
+		return result_make(0, TAC_SWEEP_START_HIT | TAC_SWEEP_STOPPED, zone);
+	tac_sweep_result result = result_make(1, at_start.least < zone ? TAC_SWEEP_START_ZONE : 0, zone);
 	result.pairs = q.pairs;
 	if (m->length == 0)
 		return result;
 
 	double clear = fmin(zone, at_start.least);
 	// Wider than rounding, so that no path slips between two features, and narrower than the distance.
-	q.slack = fmax(clear / 8, fmin(ROUNDING * size, at_start.least / 8));
-	q.front = options->cull && moving->solid && fixed->solid;
-	double fraction = 0;
-	for (int k = 0; k < n; k++) {
-		if (k > 0)
-			enter_slice(&q, k, n);
-		fraction = search_slice(&q, k, n);
-		if (q.spent || q.best.kind != TAC_CCD_NONE)
-			break;
-	}
+	q.slack = fmax(clear / 8, fmin(ROUNDING * size_of(moving, m), at_start.least / 8));
+	double fraction = search_slices(&q, n);
 	if (q.spent) {
-		// What is proved stays; to stand there, the pose must be clear too, and that has a budget of
-		// its own.
-		result.flags |= TAC_CCD_BUDGET_SPENT;
-		q.spent = false;
-		q.best_moving = NULL;
-		if (q.limit > 0)
-			q.limit = q.pairs + options->pair_limit;
-		if (context && context->work_limit > 0)
-			context->work_limit += context->work_limit - work;
+		result.flags |= TAC_SWEEP_BUDGET_SPENT;
+		renew_budget(&q, work_before);
 	}
 	if (zone > 0)
 		fraction = retreat(&q, fraction, clear);
 	if (q.spent)
-		result.flags |= TAC_CCD_BUDGET_SPENT;
+		result.flags |= TAC_SWEEP_BUDGET_SPENT;
 	result.fraction = fraction;
 	result.pairs = q.pairs;
 	if (fraction < 1)
-		result.flags |= TAC_CCD_STOPPED;
-	if (fraction < 1 && q.best_moving)
+		result.flags |= TAC_SWEEP_STOPPED;
+	if (fraction < 1 && q.first_moving)
 		describe(&q, &result);
-	if (context && q.best_moving) {
-		context->moving_index = (int32_t)(q.best_moving - moving->triangles) + 1;
-		context->fixed_index = (int32_t)(q.best_fixed - fixed->triangles) + 1;
+	if (context && q.first_moving) {
+		context->last_moving = (int32_t)(q.first_moving - moving->triangles) + 1;
+		context->last_fixed = (int32_t)(q.first_fixed - fixed->triangles) + 1;
 	}
 	return result;
 }
 
-tac_ccd_result tac_ccd_translate(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
-				 tac_dvec3 v, const tac_ccd_options *options, tac_ccd_context *context)
+tac_sweep_result tac_sweep_translate(const tac_body *moving, const tac_body *fixed, const tac_drigid *T,
+				     tac_dvec3 v, const tac_sweep_options *options,
+				     tac_sweep_context *context)
 {
 	TAC_ASSERT(moving && fixed && T && options);
 	motion m = {.start = *T, .v = v, .length = tac_dvec3_length(v)};
 	return run(moving, fixed, &m, options, context);
 }
 
-tac_ccd_result tac_ccd_rotate(const tac_ccd_body *moving, const tac_ccd_body *fixed, const tac_ccd_pose *T,
-			      tac_dvec3 center, tac_dvec3 axis, double angle, const tac_ccd_options *options,
-			      tac_ccd_context *context)
+tac_sweep_result tac_sweep_rotate(const tac_body *moving, const tac_body *fixed, const tac_drigid *T,
+				  tac_dvec3 centre, tac_dvec3 axis, double angle,
+				  const tac_sweep_options *options, tac_sweep_context *context)
 {
 	TAC_ASSERT(moving && fixed && T && options);
 	tac_dvec3 unit = tac_dvec3_normalize(axis);
 	bool turns = tac_dvec3_length_squared(unit) > 0;
-	if (!(fabs(angle) <= TAC_CCD_ANGLE_MAX) || !tac_dvec3_finite(axis) || !tac_dvec3_finite(center) ||
+	if (!(fabs(angle) <= TAC_SWEEP_ANGLE_MAX) || !tac_dvec3_finite(axis) || !tac_dvec3_finite(centre) ||
 	    (!turns && angle != 0))
-		return result_make(0, TAC_CCD_REFUSED | TAC_CCD_STOPPED, options->zone);
-	motion m = {.start = *T, .rotates = true, .center = center, .axis = unit, .angle = angle};
+		return result_make(0, TAC_SWEEP_REFUSED | TAC_SWEEP_STOPPED, options->zone);
+	motion m = {.start = *T, .rotates = true, .centre = centre, .axis = unit, .angle = angle};
 	if (angle < 0) {
 		m.angle = -angle;
 		m.axis = tac_dvec3_neg(unit);
 	}
-	tac_dvec3 offset = sub(T->t, center);
-	m.arm = tac_dvec3_length(cross(offset, unit)) + moving->radius;
+	tac_dvec3 offset = tac_dvec3_sub(T->t, centre);
+	m.arm = tac_dvec3_length(tac_dvec3_cross(offset, unit)) + moving->radius;
 	m.length = m.angle * m.arm;
 	return run(moving, fixed, &m, options, context);
 }

@@ -1,8 +1,8 @@
-#include "collision/traverse.h"
+#include "collision/engines/doptree_engine.h"
 
 #include "base/assert.h"
 #include "base/log.h"
-#include "collision/traverse_kernel.h"
+#include "collision/engines/doptree_kernel.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,22 +10,22 @@
 typedef struct {
 	tac_collider base;
 	int m;
-	tac_traverse_run_fn *run;
+	tac_doptree_run_fn *run;
 } engine;
 
-static tac_traverse_run_fn *const runs[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_traverse_run);
+static tac_doptree_run_fn *const runs[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_doptree_run);
 
 static void destroy(tac_shape *base)
 {
-	tac_traverse_shape *shape = (tac_traverse_shape *)base;
+	tac_doptree_shape *shape = (tac_doptree_shape *)base;
 	tac_doptree_destroy(&shape->tree);
 	free(shape);
 }
 
 static tac_result build(const tac_collider *self, const tac_mesh *mesh, tac_shape **out_shape)
 {
-	tac_traverse_shape *shape = calloc(1, sizeof *shape);
-	if (shape == NULL) {
+	tac_doptree_shape *shape = calloc(1, sizeof *shape);
+	if (!shape) {
 		tac_log(TAC_LOG_ERROR, "DOP tree: no memory");
 		return TAC_ERROR_MEMORY;
 	}
@@ -44,8 +44,8 @@ static tac_result build(const tac_collider *self, const tac_mesh *mesh, tac_shap
 	return TAC_OK;
 }
 
-void tac_traverse_init(tac_traverse_query *out_query, tac_context *context, const tac_doptree *fixed,
-		       const tac_doptree *moving, int m)
+void tac_doptree_kernel_init(tac_doptree_query *out_query, tac_context *context, const tac_doptree *fixed,
+			     const tac_doptree *moving, int m)
 {
 	out_query->context = context;
 	out_query->fixed = fixed;
@@ -55,26 +55,26 @@ void tac_traverse_init(tac_traverse_query *out_query, tac_context *context, cons
 	out_query->trace_count = out_query->trace_capacity = 0;
 	tac_dop_motion_init(&out_query->rows, &context->motion, moving->extent);
 	float t[3], reach = fixed->extent; // largest |coordinate| in the fixed frame
-	tac_vec3_store(t, context->motion.translation);
-	for (int i = 0; i < 3; ++i) {
-		const float *row = context->motion.rotation.m[i];
+	tac_vec3_store(t, context->motion.t);
+	for (int i = 0; i < 3; i++) {
+		const float *row = context->motion.R.m[i];
 		reach = fmaxf(reach,
 			      (fabsf(row[0]) + fabsf(row[1]) + fabsf(row[2])) * moving->extent + fabsf(t[i]));
 	}
-	out_query->vertex = 5.0F * 0x1p-24F * reach; // three products and three sums
+	out_query->vertex_error = 5.0F * 0x1p-24F * reach; // three products and three sums
 }
 
-bool tac_traverse_exact(const tac_traverse_query *query, const tac_doptree_node *fixed,
-			const tac_doptree_node *moving)
+bool tac_doptree_triangles_meet(const tac_doptree_query *query, const tac_doptree_node *fixed,
+				const tac_doptree_node *moving)
 {
-	const tac_motion *motion = &query->context->motion;
+	const tac_rigid *motion = &query->context->motion;
 	tac_tri64 a, b;
 	float t[3];
-	tac_vec3_store(t, motion->translation);
-	for (int k = 0; k < 3; ++k) {
+	tac_vec3_store(t, motion->t);
+	for (int k = 0; k < 3; k++) {
 		const float *v = moving->triangle.vertices.v[k];
-		for (int r = 0; r < 3; ++r) {
-			const float *row = motion->rotation.m[r];
+		for (int r = 0; r < 3; r++) {
+			const float *row = motion->R.m[r];
 			a.v[k][r] = (double)fixed->triangle.vertices.v[k][r];
 			b.v[k][r] = (double)row[0] * (double)v[0] + (double)row[1] * (double)v[1] +
 				    (double)row[2] * (double)v[2] + (double)t[r];
@@ -83,12 +83,12 @@ bool tac_traverse_exact(const tac_traverse_query *query, const tac_doptree_node 
 	return tac_tritri_closed(&a, &b);
 }
 
-static tac_contact run(const tac_collider *base, tac_context *context, bool resume)
+static tac_overlap run(const tac_collider *base, tac_context *context, bool resume)
 {
 	const engine *self = (const engine *)base;
-	tac_traverse_query query;
-	tac_traverse_init(&query, context, ((const tac_traverse_shape *)context->fixed)->tree,
-			  ((const tac_traverse_shape *)context->moving)->tree, self->m);
+	tac_doptree_query query;
+	tac_doptree_kernel_init(&query, context, ((const tac_doptree_shape *)context->fixed)->tree,
+				((const tac_doptree_shape *)context->moving)->tree, self->m);
 	return self->run(&query, resume);
 }
 
@@ -100,6 +100,7 @@ static const tac_collider *engine_of(int m)
 	engine *e = &engines[m + 1];
 	e->base = (tac_collider){
 		.name = m < 0 ? "classic" : "doptree",
+		.flags = TAC_COLLIDER_TRIANGLES,
 		.variant = tac_simd_name(simd),
 		.build = build,
 		.destroy = destroy,

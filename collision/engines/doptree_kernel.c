@@ -1,25 +1,30 @@
-// The queries of collision/traverse, compiled once for each SIMD variant.
-#include "collision/traverse_kernel.h"
+// The queries of collision/engines/doptree_engine, compiled once for each SIMD variant.
+#include "collision/engines/doptree_kernel.h"
 
-#include "collision/triangle8.inl"
+#include "collision/engines/budget.h"
+#include "collision/geometry/triangle8.inl"
 
 #include <string.h>
 
-#define TUMBLED 4 // 2^m at most
-// Transformations between two looks at the clock.
-#define STEPS_BETWEEN_CLOCKS 16
+enum { RESUME_COUNT };
 
-// A list word: the address of a pair of aligned nodes, and which of the two are meant. Addresses are
-// multiples of 256 bytes, except for the root's pair, which is at 0.
+#define TUMBLED              4  // 2^m at most
+#define STEPS_BETWEEN_CLOCKS 16 // transformations
+
+// For the parts of one function: inlined in every variant, in plain C too.
+#define INLINE static inline __attribute__((always_inline))
+
+// A list word: the address of a pair of aligned nodes, and in its two low bits which of them belong to the
+// list. Addresses of pairs are multiples of 256 bytes.
 typedef uint32_t word;
 
-// A DOP in registers, negated and turned around, so that it is disjoint from e where e < bound: lane i holds
-// −d'[(i + 12) % 24].
+// A transformed DOP d' in registers, negated and with opposite directions exchanged, so that it is disjoint
+// from e where e < bound: lane i holds −d'[(i + 12) % 24].
 typedef struct {
 	f8 lane[3];
 } bound;
 
-// The rows in that order, negated.
+// The rows of the transformation in that order, negated.
 typedef struct {
 	f8 weight[3][3], offset[3]; // [operand][register]
 	i8 index[3][3];
@@ -27,29 +32,29 @@ typedef struct {
 
 KERNEL void load_rows(const tac_dop_motion *motion, rows *out)
 {
-	// Row i + 12 has the weights of row i, the opposite directions and an offset of its own.
-	_Alignas(32) float turned[24];
-	memcpy(turned, motion->offset + 12, 12 * sizeof *turned);
-	memcpy(turned + 12, motion->offset, 12 * sizeof *turned);
+	// Row i + 12 has the weights of row i, the opposite directions and another offset.
+	_Alignas(32) float opposite[24];
+	memcpy(opposite, motion->offset + 12, 12 * sizeof *opposite);
+	memcpy(opposite + 12, motion->offset, 12 * sizeof *opposite);
 	i8 half = tac_i32x8_splat(12), last = tac_i32x8_splat(11);
-	for (int r = 0; r < 3; ++r) {
-		for (int k = 0; k < 3; ++k) {
+	for (int r = 0; r < 3; r++) {
+		for (int k = 0; k < 3; k++) {
 			out->weight[k][r] = negative(load(motion->weight[k] + 8 * r));
 			i8 index = tac_i32x8_load(motion->index[k] + 8 * r);
 			out->index[k][r] =
 				tac_i32x8_select(tac_i32x8_gt(index, last), tac_i32x8_sub(index, half),
 						 tac_i32x8_add(index, half));
 		}
-		out->offset[r] = negative(load(turned + 8 * r));
+		out->offset[r] = negative(load(opposite + 8 * r));
 	}
 }
 
 KERNEL bound transform(const rows *by, const tac_dop *dop)
 {
 	bound out;
-	for (int r = 0; r < 3; ++r) {
+	for (int r = 0; r < 3; r++) {
 		f8 term[3];
-		for (int k = 0; k < 3; ++k)
+		for (int k = 0; k < 3; k++)
 			term[k] = mul(by->weight[k][r], tac_f32x8_gather24(dop->d, by->index[k][r]));
 		out.lane[r] = add(add(add(term[0], term[1]), term[2]), by->offset[r]);
 	}
@@ -64,7 +69,7 @@ KERNEL unsigned overlap(const bound *b, const tac_dop *e)
 	return !tac_m32x8_any(apart);
 }
 
-// A bound that is disjoint from nothing: of a leaf without a DOP (layout P).
+// A bound that overlaps everything, for a leaf without a DOP (layout P).
 KERNEL bound everywhere(void)
 {
 	f8 low = splat(-3e38F);
@@ -87,73 +92,75 @@ KERNEL bool has_dop(const tac_doptree *tree, const tac_doptree_node *node)
 	       (node->type == TAC_DOPTREE_LEAF && tree->layout == TAC_DOPTREE_R);
 }
 
-KERNEL bound tumble(tac_traverse_query *q, const rows *by, const tac_doptree_node *node)
+KERNEL bound tumble(tac_doptree_query *q, const rows *by, const tac_doptree_node *node)
 {
-	++q->context->counters.transforms;
-	if (q->trace != NULL && q->trace_count < q->trace_capacity)
+	q->context->counters.transforms++;
+	if (q->trace && q->trace_count < q->trace_capacity)
 		q->trace[q->trace_count++] = (int32_t)(node - q->moving->nodes);
 	return has_dop(q->moving, node) ? transform(by, &node->dop) : everywhere();
 }
 
-// Pairs of leaves that wait for the test of their triangles.
+// Pairs of leaves whose triangles are still to be tested.
 typedef struct {
 	const tac_doptree_node *fixed[8], *moving[8]; // triangle records
-	int64_t visits[8];                            // nodes compared before, in this scan
+	int64_t visits[8];                            // nodes that the scan had compared before
 	unsigned count;
 } batch;
 
-KERNEL void add_pair(const tac_traverse_query *q, batch *t, const tac_doptree_node *fixed_leaf,
+KERNEL void add_pair(const tac_doptree_query *q, batch *leaves, const tac_doptree_node *fixed_leaf,
 		     const tac_doptree_node *moving_leaf, int64_t visits)
 {
-	unsigned at = t->count++;
-	t->fixed[at] = q->fixed->layout == TAC_DOPTREE_R ? node_at(q->fixed, fixed_leaf->link) : fixed_leaf;
-	t->moving[at] =
+	unsigned at = leaves->count++;
+	leaves->fixed[at] =
+		q->fixed->layout == TAC_DOPTREE_R ? node_at(q->fixed, fixed_leaf->link) : fixed_leaf;
+	leaves->moving[at] =
 		q->moving->layout == TAC_DOPTREE_R ? node_at(q->moving, moving_leaf->link) : moving_leaf;
-	t->visits[at] = visits;
-	__builtin_prefetch(t->fixed[at]);
+	leaves->visits[at] = visits;
+	__builtin_prefetch(leaves->fixed[at]);
 }
 
-// Tests the triangles of a batch and reports the pairs that meet; in mode first the first of them, with
-// *out_visits the nodes compared before it.
-static __attribute__((noinline)) bool triangles_hit(tac_traverse_query *q, batch *t, int64_t *out_visits)
+// Tests the triangles of a batch and reports the pairs that meet. In mode first it reports only the first
+// one, returns true and sets *out_visits to the nodes compared before it.
+static __attribute__((noinline)) bool triangles_hit(tac_doptree_query *q, batch *leaves, int64_t *out_visits)
 {
 	tac_context *context = q->context;
 	const bool first = context->mode == TAC_QUERY_FIRST;
-	unsigned count = t->count, lanes = (1U << count) - 1;
-	t->count = 0;
-	_Alignas(32) float from[2][9][8];
-	for (unsigned lane = 0; lane < 8; ++lane) {
+	unsigned count = leaves->count, lanes = (1U << count) - 1;
+	leaves->count = 0;
+	_Alignas(32) float coordinates[2][9][8];
+	for (unsigned lane = 0; lane < 8; lane++) {
 		unsigned pair = lane < count ? lane : 0;
-		const float *a = t->fixed[pair]->triangle.vertices.v[0];
-		const float *b = t->moving[pair]->triangle.vertices.v[0];
-		for (int k = 0; k < 9; ++k) {
-			from[0][k][lane] = a[k];
-			from[1][k][lane] = b[k];
+		const float *a = leaves->fixed[pair]->triangle.vertices.v[0];
+		const float *b = leaves->moving[pair]->triangle.vertices.v[0];
+		for (int k = 0; k < 9; k++) {
+			coordinates[0][k][lane] = a[k];
+			coordinates[1][k][lane] = b[k];
 		}
 	}
-	tri8 a = {LOAD3(from[0]), {LOAD3(from[0] + 3), LOAD3(from[0] + 6)}};
-	tri8 b = {LOAD3(from[1]), {LOAD3(from[1] + 3), LOAD3(from[1] + 6)}};
-	for (int k = 0; k < 2; ++k) {
+	tri8 a = {LOAD3(coordinates[0]), {LOAD3(coordinates[0] + 3), LOAD3(coordinates[0] + 6)}};
+	tri8 b = {LOAD3(coordinates[1]), {LOAD3(coordinates[1] + 3), LOAD3(coordinates[1] + 6)}};
+	for (int k = 0; k < 2; k++) {
 		a.edge[k] = sub3(a.edge[k], a.vertex);
-		b.edge[k] = TURN(context->motion.rotation.m, sub3(b.edge[k], b.vertex));
+		b.edge[k] = TURN(context->motion.R.m, sub3(b.edge[k], b.vertex));
 	}
-	float t3[3];
-	tac_vec3_store(t3, context->motion.translation);
-	b.vertex = add3(TURN(context->motion.rotation.m, b.vertex), splat3(t3));
-	tolerance tol = tolerance_of_edges(&a, &b, q->vertex);
+	float translation[3];
+	tac_vec3_store(translation, context->motion.t);
+	b.vertex = add3(TURN(context->motion.R.m, b.vertex), splat3(translation));
+	tolerance tol = tolerance_of_edges(&a, &b, q->vertex_error);
 	unsigned unsure, hits = triangles_meet(&a, &b, &tol, lanes, &unsure);
 
 	unsigned tested = count;
 	for (unsigned undecided = hits | unsure; undecided != 0; undecided &= undecided - 1) {
 		unsigned lane = (unsigned)lowest_bit(undecided);
 		if ((unsure >> lane & 1) != 0) {
-			++context->counters.exact_tests;
-			if (!tac_traverse_exact(q, t->fixed[lane], t->moving[lane]))
+			context->counters.exact_tests++;
+			if (!tac_doptree_triangles_meet(q, leaves->fixed[lane], leaves->moving[lane]))
 				continue;
 		}
-		tac_context_report(context, (int32_t)t->fixed[lane]->link, (int32_t)t->moving[lane]->link);
+		tac_context_report(context, (int32_t)leaves->fixed[lane]->link,
+				   (int32_t)leaves->moving[lane]->link);
 		if (first) {
-			*out_visits = t->visits[lane];
+			*out_visits = leaves->visits[lane];
 			tested = lane + 1;
 			break;
 		}
@@ -162,33 +169,38 @@ static __attribute__((noinline)) bool triangles_hit(tac_traverse_query *q, batch
 	return first && context->pair_count > 0;
 }
 
-// The answer of a query that is done or, `pending`, stopped by its budget.
-static tac_contact finish(tac_traverse_query *q, batch *t)
+// Keeps the number of stacked items for the resumption of a query whose budget is spent.
+static void stop(tac_context *context, size_t count)
 {
-	int64_t visits;
-	if (t->count > 0)
-		triangles_hit(q, t, &visits);
-	return q->context->pending          ? TAC_CONTACT_UNKNOWN
-	       : q->context->pair_count > 0 ? TAC_CONTACT_HIT
-					    : TAC_CONTACT_NONE;
+	context->resume_state[RESUME_COUNT] = (int32_t)count;
+	context->pending = true;
 }
 
-// Algorithm 1.
+// Tests the rest of the batch and returns the answer.
+static tac_overlap finish(tac_doptree_query *q, batch *leaves)
+{
+	int64_t visits;
+	if (leaves->count > 0)
+		triangles_hit(q, leaves, &visits);
+	return q->context->pending          ? TAC_OVERLAP_UNKNOWN
+	       : q->context->pair_count > 0 ? TAC_OVERLAP_HIT
+					    : TAC_OVERLAP_NONE;
+}
 
-enum { STATE_COUNT };
+// ---- Algorithm 1 of the paper ----
 
 typedef struct {
 	uint32_t fixed, moving;
 } pair;
 
-static tac_contact classic(tac_traverse_query *q, const rows *by, bool resume)
+static tac_overlap traverse_classic(tac_doptree_query *q, const rows *by, bool resume)
 {
 	tac_context *context = q->context;
 	pair *stack = context->scratch;
 	size_t capacity = context->scratch_bytes / sizeof *stack;
 	size_t n = 1;
 	if (resume)
-		n = (size_t)context->state[STATE_COUNT];
+		n = (size_t)context->resume_state[RESUME_COUNT];
 	else
 		stack[0] = (pair){0, 0};
 	batch leaves = {.count = 0};
@@ -198,8 +210,8 @@ static tac_contact classic(tac_traverse_query *q, const rows *by, bool resume)
 		pair top = stack[--n];
 		const tac_doptree_node *a = node_at(q->fixed, top.fixed), *t = node_at(q->moving, top.moving);
 		context->counters.nodes += 2;
-		++context->counters.overlap_tests;
-		--context->nodes_left;
+		context->counters.overlap_tests++;
+		context->nodes_left--;
 		bound b = tumble(q, by, t);
 		bool apart = a->type == TAC_DOPTREE_EMPTY || t->type == TAC_DOPTREE_EMPTY ||
 			     (has_dop(q->fixed, a) && !overlap(&b, &a->dop));
@@ -207,13 +219,13 @@ static tac_contact classic(tac_traverse_query *q, const rows *by, bool resume)
 			add_pair(q, &leaves, a, t, 0);
 			if ((leaves.count == 8 || context->mode == TAC_QUERY_FIRST) &&
 			    triangles_hit(q, &leaves, &visits))
-				return TAC_CONTACT_HIT;
+				return TAC_OVERLAP_HIT;
 		} else if (!apart) {
 			if (n + 4 > capacity)
-				return TAC_CONTACT_UNKNOWN;
-			// Pushed in reverse, so that they are visited in the order of the recursion.
-			for (int i = is_leaf(t) ? 0 : 1; i >= 0; --i)
-				for (int j = is_leaf(a) ? 0 : 1; j >= 0; --j)
+				return TAC_OVERLAP_UNKNOWN;
+			// Push in reverse, so that they are visited in the order of the recursion.
+			for (int i = is_leaf(t) ? 0 : 1; i >= 0; i--)
+				for (int j = is_leaf(a) ? 0 : 1; j >= 0; j--)
 					stack[n++] = (pair){
 						is_leaf(a) ? top.fixed
 							   : a->link + (uint32_t)j * TAC_DOPTREE_NODE_BYTES,
@@ -221,73 +233,69 @@ static tac_contact classic(tac_traverse_query *q, const rows *by, bool resume)
 							   : t->link + (uint32_t)i * TAC_DOPTREE_NODE_BYTES,
 					};
 		}
-		bool look = --until_clock == 0;
-		if (look)
-			until_clock = STEPS_BETWEEN_CLOCKS;
-		if ((look || context->nodes_left <= 0) && n > 0 && tac_context_spent(context)) {
-			context->state[STATE_COUNT] = (int32_t)n;
-			context->pending = true;
+		if (n > 0 && tac_budget_poll(context, &until_clock, STEPS_BETWEEN_CLOCKS)) {
+			stop(context, n);
 			break;
 		}
 	}
 	return finish(q, &leaves);
 }
 
-// Algorithm 2. Work to be done is a stack of items; the lists follow it in the scratch memory.
+// ---- Algorithm 2 of the paper: a stack of items, with their lists behind it in the scratch memory ----
 
 typedef struct {
-	uint32_t node;       // its descendants are held and compared with the list (m = 0: the node itself)
+	uint32_t node;       // its descendants are compared with the list (m = 0: the node itself)
 	uint32_t begin, end; // the list, in words
-	uint32_t free;       // the first word that no list below uses
+	uint32_t free_word;  // the first word that no list below uses
 } item;
 
-// The tree's depth is at most 64; an item leaves at most three behind at each level.
+// The tree's depth is at most 64, and an item leaves at most three others on the stack at each level.
 #define ITEMS 256
-// Words that a list may leave unused rather than be moved: moving is a loop that no predictor guesses.
+// Words that may stay unused before a list rather than moving it: the length of that loop is unpredictable.
 #define GAP 64
-// Words of a list fetched before they are read: as many as arrive while the tumbled nodes are transformed.
-#define FETCHED 6
+// Words of a list whose nodes are prefetched: as many as arrive while the tumbled nodes are transformed.
+#define PREFETCHED 6
 
 typedef struct {
 	item items[ITEMS];
 	word lists[];
 } memory;
 
-KERNEL void fetch_pair(const tac_doptree *tree, uint32_t address)
+KERNEL void prefetch_pair(const tac_doptree *tree, uint32_t address)
 {
 	const char *nodes = (const char *)node_at(tree, address & ~(word)3);
-	for (int line = 0; line < 4; ++line)
+	for (int line = 0; line < 4; line++)
 		__builtin_prefetch(nodes + 64 * line);
 }
 
-// The word for a node that was met as `self`: its children, or a leaf itself.
-KERNEL word onward(const tac_doptree_node *node, word self)
+// The list word that follows from an overlap with a node: its children, or `self` if it is a leaf.
+KERNEL word next_word(const tac_doptree_node *node, word self)
 {
 	return is_leaf(node) ? self : node->link | 3;
 }
 
-// Compares two tumbled inner nodes with a list of aligned nodes: what overlaps is appended to one list each,
-// in[0] and in[1], without a branch. Returns the nodes compared.
+// Compares two tumbled inner nodes with a list of aligned nodes, and appends those that overlap to to[0] and
+// to[1] without a branch. Returns the number of aligned nodes compared.
 KERNEL int64_t scan_inner(const tac_doptree *fixed, const bound b[2], const word *list, const word *end,
 			  word *to[2])
 {
 	int64_t nodes = 0;
 	word *to_0 = to[0], *to_1 = to[1];
-	for (; list < end; ++list) {
+	for (; list < end; list++) {
 		word entry = *list, address = entry & ~(word)3;
 		const tac_doptree_node *n = node_at(fixed, address);
-		// Nearly always both siblings are meant.
+		// Nearly always both siblings belong to the list.
 		if ((entry & 3) != 2) {
-			*to_0 = *to_1 = onward(n, address | 1);
+			*to_0 = *to_1 = next_word(n, address | 1);
 			to_0 += overlap(&b[0], &n->dop);
 			to_1 += overlap(&b[1], &n->dop);
-			++nodes;
+			nodes++;
 		}
 		if ((entry & 3) != 1) {
-			*to_0 = *to_1 = onward(n + 1, address | 2);
+			*to_0 = *to_1 = next_word(n + 1, address | 2);
 			to_0 += overlap(&b[0], &n[1].dop);
 			to_1 += overlap(&b[1], &n[1].dop);
-			++nodes;
+			nodes++;
 		}
 	}
 	to[0] = to_0;
@@ -295,10 +303,10 @@ KERNEL int64_t scan_inner(const tac_doptree *fixed, const bound b[2], const word
 	return nodes;
 }
 
-// The same for tumbled nodes of which some are leaves, and for aligned leaves without a DOP. Pairs of leaves
-// go to the batch; true at the first pair of triangles in mode first.
-KERNEL bool scan(tac_traverse_query *q, const bound *b, const tac_doptree_node *const *tumbled, int count,
-		 const word *list, const word *end, word **to, batch *t)
+// The same if some tumbled nodes are leaves, or if aligned leaves have no DOP. Pairs of leaves go to the
+// batch. True at the first pair of triangles in mode first.
+KERNEL bool scan(tac_doptree_query *q, const bound *b, const tac_doptree_node *const *tumbled, int count,
+		 const word *list, const word *end, word **to, batch *leaves)
 {
 	tac_context *context = q->context;
 	const bool bounded_leaves = q->fixed->layout == TAC_DOPTREE_R,
@@ -306,151 +314,193 @@ KERNEL bool scan(tac_traverse_query *q, const bound *b, const tac_doptree_node *
 	const unsigned all = (1U << count) - 1;
 	int64_t visits = 0;
 	bool hit = false;
-	for (; list < end && !hit; ++list) {
+	for (; list < end && !hit; list++) {
 		uint32_t address = *list & ~(word)3;
-		for (uint32_t s = 0; s < 2 && !hit; ++s) {
+		for (uint32_t s = 0; s < 2 && !hit; s++) {
 			const tac_doptree_node *n = node_at(q->fixed, address) + s;
 			if ((*list >> s & 1) == 0)
 				continue;
-			++visits;
+			visits++;
 			bool leaf = is_leaf(n);
 			unsigned met = 0;
-			for (int x = 0; x < count; ++x)
+			for (int x = 0; x < count; x++)
 				met |= overlap(&b[x], &n->dop) << x;
 			met = leaf && !bounded_leaves ? all : met;
 			for (; met != 0; met &= met - 1) {
 				int x = lowest_bit(met);
 				if (!leaf || !is_leaf(tumbled[x])) {
-					*to[x]++ = onward(n, address | 1U << s);
+					*to[x]++ = next_word(n, address | 1U << s);
 					continue;
 				}
-				add_pair(q, t, n, tumbled[x], visits);
-				if (t->count == 8 && triangles_hit(q, t, &visits)) {
+				add_pair(q, leaves, n, tumbled[x], visits);
+				if (leaves->count == 8 && triangles_hit(q, leaves, &visits)) {
 					hit = true;
 					break;
 				}
 			}
 		}
 	}
-	// In mode first triangles do not wait for those of other lists.
-	if (!hit && first && t->count > 0)
-		hit = triangles_hit(q, t, &visits);
+	// In mode first the batch does not wait for other lists.
+	if (!hit && first && leaves->count > 0)
+		hit = triangles_hit(q, leaves, &visits);
 	context->counters.nodes += visits;
 	context->counters.overlap_tests += visits * count;
 	return hit;
 }
 
-typedef enum { STEP_ON, STEP_HIT, STEP_FULL } step;
+typedef enum { STEP_CONTINUE, STEP_HIT, STEP_FULL } step;
 
-// Transforms the tumbled nodes of an item, once each, compares them with its list, and pushes an item for
-// each that is left with a list.
-KERNEL step process(tac_traverse_query *q, const rows *by, memory *m, size_t words, item at, size_t *n,
-		    batch *t, const int levels)
+// The tumbled nodes of an item, their bounds in the fixed frame, and for each the list of aligned nodes that
+// overlap it.
+typedef struct {
+	const tac_doptree_node *node[TUMBLED];
+	bound bounds[TUMBLED];
+	uint32_t begin[TUMBLED], end[TUMBLED]; // the lists, in words
+} tumbled_nodes;
+
+// The item's node itself, its children or its grandchildren, transformed once each.
+INLINE int collect_tumbled(tac_doptree_query *q, const rows *by, uint32_t address, const int levels,
+			   tumbled_nodes *out, bool *out_has_leaf)
 {
-	const tac_doptree_node *parent = node_at(q->moving, at.node);
-	const tac_doptree_node *tumbled[TUMBLED];
+	const tac_doptree_node *parent = node_at(q->moving, address);
 	int count = 0;
-	for (word w = at.begin; w < at.end && w < at.begin + FETCHED; ++w)
-		fetch_pair(q->fixed, m->lists[w]);
 	if (levels == 0 || is_leaf(parent)) {
-		tumbled[count++] = parent;
+		out->node[count++] = parent;
 	} else {
 		const tac_doptree_node *child = node_at(q->moving, parent->link);
-		for (int i = 0; i < 2; ++i) {
+		for (int i = 0; i < 2; i++) {
 			if (levels == 2 && !is_leaf(child + i)) {
-				tumbled[count++] = node_at(q->moving, child[i].link);
-				tumbled[count++] = node_at(q->moving, child[i].link) + 1;
+				out->node[count++] = node_at(q->moving, child[i].link);
+				out->node[count++] = node_at(q->moving, child[i].link) + 1;
 			} else {
-				tumbled[count++] = child + i;
+				out->node[count++] = child + i;
 			}
 		}
 	}
-	bound b[TUMBLED];
-	bool leaves = false;
-	for (int x = 0; x < count; ++x) {
-		b[x] = tumble(q, by, tumbled[x]);
-		leaves |= is_leaf(tumbled[x]);
-		fetch_pair(q->moving, tumbled[x]->link);
+	bool has_leaf = false;
+	for (int x = 0; x < count; x++) {
+		out->bounds[x] = tumble(q, by, out->node[x]);
+		has_leaf |= is_leaf(out->node[x]);
+		prefetch_pair(q->moving, out->node[x]->link);
 	}
-	// A list gets at most two words for each of this one, and a word beyond its end is written to.
-	const size_t length = 2 * (size_t)(at.end - at.begin) + 1;
-	if (at.free + (size_t)count * length > words || *n + TUMBLED > ITEMS)
-		return STEP_FULL;
-	word *to[TUMBLED], *const lists = m->lists;
-	for (int x = 0; x < count; ++x)
-		to[x] = lists + at.free + (size_t)x * length;
-	if (levels == 1 && !leaves && q->fixed->layout == TAC_DOPTREE_R) {
-		int64_t nodes = scan_inner(q->fixed, b, lists + at.begin, lists + at.end, to);
-		q->context->counters.nodes += nodes;
-		q->context->counters.overlap_tests += 2 * nodes;
-	} else if (scan(q, b, tumbled, count, lists + at.begin, lists + at.end, to, t)) {
-		return STEP_HIT;
-	}
+	*out_has_leaf = has_leaf;
+	return count;
+}
 
-	uint32_t begin[TUMBLED], end[TUMBLED], free = at.free;
-	for (int x = 0; x < count; ++x) {
-		begin[x] = at.free + (uint32_t)((size_t)x * length);
-		end[x] = (uint32_t)(to[x] - lists);
-	}
-	// A tumbled leaf stays in the bank until its list is used up, level by level of the aligned tree.
-	for (int x = 0; leaves && x < count; ++x) {
-		size_t other = at.free + (size_t)count * length;
-		while (is_leaf(tumbled[x]) && begin[x] < end[x]) {
-			if (other + 2 * (size_t)(end[x] - begin[x]) + 1 > words)
+// A tumbled leaf is compared with its list until the list is used up, level by level of the aligned tree.
+INLINE step exhaust_leaves(tac_doptree_query *q, word *lists, size_t words, size_t free_word,
+			   tumbled_nodes *t, int count, batch *leaves)
+{
+	for (int x = 0; x < count; x++) {
+		size_t next_begin = free_word;
+		while (is_leaf(t->node[x]) && t->begin[x] < t->end[x]) {
+			if (next_begin + 2 * (size_t)(t->end[x] - t->begin[x]) + 1 > words)
 				return STEP_FULL;
-			word *next = lists + other;
-			if (scan(q, &b[x], &tumbled[x], 1, lists + begin[x], lists + end[x], &next, t))
+			word *next = lists + next_begin;
+			if (scan(q, &t->bounds[x], &t->node[x], 1, lists + t->begin[x], lists + t->end[x],
+				 &next, leaves))
 				return STEP_HIT;
-			begin[x] = (uint32_t)other;
-			end[x] = (uint32_t)(next - lists);
-			other = end[x];
+			t->begin[x] = (uint32_t)next_begin;
+			t->end[x] = (uint32_t)(next - lists);
+			next_begin = t->end[x];
 		}
 	}
-	for (int x = 0; x < count; ++x) {
-		if (begin[x] == end[x])
+	return STEP_CONTINUE;
+}
+
+// Moves the lists down to `free_word` where that frees enough; returns the first word behind them.
+INLINE uint32_t compact_lists(word *lists, uint32_t free_word, tumbled_nodes *t, int count)
+{
+	for (int x = 0; x < count; x++) {
+		if (t->begin[x] == t->end[x])
 			continue;
-		if (begin[x] > free + GAP) {
-			memmove(lists + free, lists + begin[x], (end[x] - begin[x]) * sizeof *lists);
-			end[x] -= begin[x] - free;
-			begin[x] = free;
+		if (t->begin[x] > free_word + GAP) {
+			memmove(lists + free_word, lists + t->begin[x],
+				(t->end[x] - t->begin[x]) * sizeof *lists);
+			t->end[x] -= t->begin[x] - free_word;
+			t->begin[x] = free_word;
 		}
-		free = end[x];
+		free_word = t->end[x];
 	}
-	// The first goes on top. For m = 0 the children are held one by one, each with the same list.
-	for (int x = count - 1; x >= 0; --x) {
-		if (begin[x] == end[x])
+	return free_word;
+}
+
+// Pushes an item for each tumbled node whose list is not empty, the first on top. For m = 0 these are the
+// node's children, one by one, with the same list.
+INLINE void push_items(const tac_doptree_query *q, memory *m, size_t *n, const tumbled_nodes *t, int count,
+		       uint32_t free_word, const int levels)
+{
+	for (int x = count - 1; x >= 0; x--) {
+		if (t->begin[x] == t->end[x])
 			continue;
-		uint32_t node = (uint32_t)(tumbled[x] - q->moving->nodes) * TAC_DOPTREE_NODE_BYTES;
+		uint32_t node = (uint32_t)(t->node[x] - q->moving->nodes) * TAC_DOPTREE_NODE_BYTES;
 		if (levels > 0) {
-			m->items[(*n)++] = (item){node, begin[x], end[x], free};
+			m->items[(*n)++] = (item){node, t->begin[x], t->end[x], free_word};
 			continue;
 		}
 		for (uint32_t i = 2; i-- > 0;)
-			m->items[(*n)++] =
-				(item){tumbled[x]->link + i * TAC_DOPTREE_NODE_BYTES, begin[x], end[x], free};
+			m->items[(*n)++] = (item){t->node[x]->link + i * TAC_DOPTREE_NODE_BYTES, t->begin[x],
+						  t->end[x], free_word};
 	}
-	return STEP_ON;
 }
 
-static tac_contact lists(tac_traverse_query *q, const rows *by, bool resume)
+// Transforms the tumbled nodes of an item, compares them with its list, and pushes an item for each of them
+// that overlaps something.
+KERNEL step process(tac_doptree_query *q, const rows *by, memory *m, size_t words, item at, size_t *n,
+		    batch *leaves, const int levels)
+{
+	word *to[TUMBLED], *const lists = m->lists;
+	for (word w = at.begin; w < at.end && w < at.begin + PREFETCHED; w++)
+		prefetch_pair(q->fixed, lists[w]);
+	tumbled_nodes t;
+	bool has_leaf;
+	const int count = collect_tumbled(q, by, at.node, levels, &t, &has_leaf);
+	// A list gets at most two words for each of this one, and one word beyond its end is written.
+	const size_t length = 2 * (size_t)(at.end - at.begin) + 1,
+		     end = at.free_word + (size_t)count * length;
+	if (end > words || *n + TUMBLED > ITEMS)
+		return STEP_FULL;
+	for (int x = 0; x < count; x++)
+		to[x] = lists + at.free_word + (size_t)x * length;
+	if (levels == 1 && !has_leaf && q->fixed->layout == TAC_DOPTREE_R) {
+		int64_t nodes = scan_inner(q->fixed, t.bounds, lists + at.begin, lists + at.end, to);
+		q->context->counters.nodes += nodes;
+		q->context->counters.overlap_tests += 2 * nodes;
+	} else if (scan(q, t.bounds, t.node, count, lists + at.begin, lists + at.end, to, leaves)) {
+		return STEP_HIT;
+	}
+	for (int x = 0; x < count; x++) {
+		t.begin[x] = at.free_word + (uint32_t)((size_t)x * length);
+		t.end[x] = (uint32_t)(to[x] - lists);
+	}
+	if (has_leaf) {
+		step s = exhaust_leaves(q, lists, words, end, &t, count, leaves);
+		if (s != STEP_CONTINUE)
+			return s;
+	}
+	push_items(q, m, n, &t, count, compact_lists(lists, at.free_word, &t, count), levels);
+	return STEP_CONTINUE;
+}
+
+static tac_overlap traverse_lists(tac_doptree_query *q, const rows *by, bool resume)
 {
 	tac_context *context = q->context;
 	memory *m = context->scratch;
 	if (context->scratch_bytes < sizeof *m + sizeof(word))
-		return TAC_CONTACT_UNKNOWN;
+		return TAC_OVERLAP_UNKNOWN;
 	const size_t words = (context->scratch_bytes - sizeof *m) / sizeof(word);
-	batch t = {.count = 0};
+	batch leaves = {.count = 0};
 	size_t n;
 	if (resume) {
-		n = (size_t)context->state[STATE_COUNT];
+		n = (size_t)context->resume_state[RESUME_COUNT];
 	} else {
 		const tac_doptree_node *moving = q->moving->nodes, *fixed = q->fixed->nodes;
-		++context->counters.overlap_tests;
+		context->counters.overlap_tests++;
 		context->counters.nodes += 2;
 		bound b = tumble(q, by, moving);
 		if (has_dop(q->fixed, fixed) && !overlap(&b, &fixed->dop))
-			return TAC_CONTACT_NONE;
-		// A root that is a leaf stands for itself.
+			return TAC_OVERLAP_NONE;
+		// The first list holds the children of the aligned root, or the root itself if it is a leaf.
 		m->lists[0] = is_leaf(fixed) ? 1 : (fixed->link | 3);
 		n = 0;
 		for (uint32_t i = q->m == 0 && !is_leaf(moving) ? 2 : 1; i-- > 0;)
@@ -461,67 +511,23 @@ static tac_contact lists(tac_traverse_query *q, const rows *by, bool resume)
 	int until_clock = STEPS_BETWEEN_CLOCKS;
 	while (n > 0) {
 		item at = m->items[--n];
-		step s = q->m == 1   ? process(q, by, m, words, at, &n, &t, 1)
-			 : q->m == 0 ? process(q, by, m, words, at, &n, &t, 0)
-				     : process(q, by, m, words, at, &n, &t, 2);
-		if (s != STEP_ON)
-			return s == STEP_HIT ? TAC_CONTACT_HIT : TAC_CONTACT_UNKNOWN;
-		--context->nodes_left;
-		bool look = --until_clock == 0;
-		if (look)
-			until_clock = STEPS_BETWEEN_CLOCKS;
-		if ((look || context->nodes_left <= 0) && n > 0 && tac_context_spent(context)) {
-			context->state[STATE_COUNT] = (int32_t)n;
-			context->pending = true;
+		step s = q->m == 1   ? process(q, by, m, words, at, &n, &leaves, 1)
+			 : q->m == 0 ? process(q, by, m, words, at, &n, &leaves, 0)
+				     : process(q, by, m, words, at, &n, &leaves, 2);
+		if (s != STEP_CONTINUE)
+			return s == STEP_HIT ? TAC_OVERLAP_HIT : TAC_OVERLAP_UNKNOWN;
+		context->nodes_left--;
+		if (n > 0 && tac_budget_poll(context, &until_clock, STEPS_BETWEEN_CLOCKS)) {
+			stop(context, n);
 			break;
 		}
 	}
-	return finish(q, &t);
+	return finish(q, &leaves);
 }
 
-tac_contact TAC_SIMD_NAME(tac_traverse_run)(tac_traverse_query *q, bool resume)
+tac_overlap TAC_SIMD_NAME(tac_doptree_run)(tac_doptree_query *q, bool resume)
 {
 	rows r;
 	load_rows(&q->rows, &r);
-	return q->m < 0 ? classic(q, &r, resume) : lists(q, &r, resume);
-}
-
-// The weights of a face and of its opposite differ in sign alone: half of the faces will do.
-void TAC_SIMD_NAME(tac_dop_locate)(const float inverse[9 * 24], const float direction[3 * 12],
-				   int32_t out_face[12])
-{
-	// The last two lanes are the first two faces again.
-	static const int32_t faces[24] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
-					  12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 0,  1};
-	for (int i = 0; i < 12; ++i) {
-		f8 x = tac_f32x8_splat(direction[i]), y = tac_f32x8_splat(direction[12 + i]);
-		f8 z = tac_f32x8_splat(direction[24 + i]);
-		f8 best = tac_f32x8_splat(-1e30F);
-		i8 best_face = tac_i32x8_splat(0);
-		for (int f = 0; f < 24; f += 8) {
-			i8 face = tac_i32x8_loadu(faces + f);
-			f8 w[3];
-			for (int k = 0; k < 3; ++k) {
-				const float *row = inverse + 72 * k + f;
-				w[k] = tac_f32x8_add(
-					tac_f32x8_add(tac_f32x8_mul(tac_f32x8_load(row), x),
-						      tac_f32x8_mul(tac_f32x8_load(row + 24), y)),
-					tac_f32x8_mul(tac_f32x8_load(row + 48), z));
-			}
-			f8 least = tac_f32x8_min(w[0], tac_f32x8_min(w[1], w[2]));
-			f8 opposite = tac_f32x8_neg(tac_f32x8_max(w[0], tac_f32x8_max(w[1], w[2])));
-			tac_m32x8 better = tac_f32x8_gt(least, best);
-			best = tac_f32x8_select(better, least, best);
-			best_face = tac_i32x8_select(better, face, best_face);
-			better = tac_f32x8_gt(opposite, best);
-			best = tac_f32x8_select(better, opposite, best);
-			best_face = tac_i32x8_select(
-				better, tac_i32x8_add(face, tac_i32x8_splat(TAC_DOP_FACES / 2)), best_face);
-		}
-		f8 most = tac_f32x8_splat(tac_f32x8_hmax(best));
-		unsigned lanes = tac_m32x8_movemask(tac_f32x8_eq(best, most));
-		int32_t found[8];
-		tac_i32x8_storeu(found, best_face);
-		out_face[i] = found[__builtin_ctz(lanes)];
-	}
+	return q->m < 0 ? traverse_classic(q, &r, resume) : traverse_lists(q, &r, resume);
 }

@@ -1,8 +1,8 @@
-#include "collision/scd.h"
+#include "collision/engines/scd.h"
 
 #include "base/assert.h"
-#include "collision/rtree_private.h"
-#include "collision/scd_private.h"
+#include "collision/engines/scd_tree.h"
+#include "collision/trees/rtree_node.h"
 
 #include <float.h>
 #include <math.h>
@@ -34,7 +34,7 @@ tac_aabb tac_scd_cover(const tac_dmat3 *rotation, tac_dvec3 translation, const t
 			h += fabs(rotation->m[i][k]) * half;
 			size += fabs(rotation->m[i][k]) * (fabs(centre) + half);
 		}
-		h += 4e-15 * size; // rounding of these sums, and of the points inside transformed one by one
+		h += 4e-15 * size; // rounding of these sums, and of points of the box transformed one by one
 		out.min[i] = rounded_down(c - h);
 		out.max[i] = rounded_up(c + h);
 	}
@@ -53,7 +53,7 @@ tac_aabb tac_scd_optimal(const tac_tri64 *triangle)
 	return out;
 }
 
-tac_aabb tac_scd_common(const tac_aabb *a, const tac_aabb *b)
+tac_aabb tac_scd_intersection(const tac_aabb *a, const tac_aabb *b)
 {
 	tac_aabb out;
 	for (int k = 0; k < 3; k++) {
@@ -78,7 +78,7 @@ size_t tac_scd_bytes(const tac_scd *scd)
 	return scd->bytes;
 }
 
-// ---- querying ----
+// ---- queries ----
 
 bool tac_scd_report(tac_scd_run *r, int32_t surface_a, int32_t child)
 {
@@ -86,7 +86,7 @@ bool tac_scd_report(tac_scd_run *r, int32_t surface_a, int32_t child)
 	tac_scd_hit hit = {surface_a, r->surface_b,
 			   r->a->leaves[child / TAC_RTREE_MAX].triangle[child % TAC_RTREE_MAX],
 			   r->triangle_b};
-	if (q->report != NULL)
+	if (q->report)
 		q->report(q->user, &hit);
 	else if (q->hit_count < q->capacity)
 		q->hits[q->hit_count] = hit;
@@ -94,7 +94,7 @@ bool tac_scd_report(tac_scd_run *r, int32_t surface_a, int32_t child)
 	return q->mode == TAC_SCD_FIRST;
 }
 
-bool tac_scd_exact(const tac_scd_run *r, int32_t child)
+bool tac_scd_triangles_meet(const tac_scd_run *r, int32_t child)
 {
 	const tac_leaf8 *leaf = &r->a->leaves[child / TAC_RTREE_MAX];
 	tac_tri64 fixed;
@@ -105,7 +105,7 @@ bool tac_scd_exact(const tac_scd_run *r, int32_t child)
 	return tac_tritri_closed(&fixed, &r->moved);
 }
 
-void tac_scd_take(tac_scd_run *r, int32_t surface_b, int32_t child)
+void tac_scd_load_triangle(tac_scd_run *r, int32_t surface_b, int32_t child)
 {
 	const tac_leaf8 *leaf = &r->b->leaves[child / TAC_RTREE_MAX];
 	const int lane = child % TAC_RTREE_MAX;
@@ -125,12 +125,12 @@ void tac_scd_take(tac_scd_run *r, int32_t surface_b, int32_t child)
 
 // ---- without the common volume ----
 
-// Two nodes at once, A's children covered in B's frame one by one. A level of -1 stands for a leaf entry,
-// which has no node any more.
+// One side of a simultaneous descent, in which the children of A are covered in B's frame one by one. At
+// level -1 it is an entry of a leaf, and `node` is its child.
 typedef struct side {
 	const tac_rtree_node *nodes;
 	int32_t node, level;
-	tac_aabb box; // of the entry, if the level is -1; A's in B's frame
+	tac_aabb box; // of the entry at level -1; A's in B's frame
 } side;
 
 typedef bool pair_fn(tac_scd_run *r, int32_t child_a, int32_t child_b, const tac_aabb *box_a,
@@ -149,12 +149,12 @@ static bool descend_both(tac_scd_run *r, side a, side b, pair_fn *pair)
 		return pair(r, a.node, b.node, &a.box, &b.box);
 	const tac_rtree_node *na = a.level < 0 ? NULL : &a.nodes[a.node],
 			     *nb = b.level < 0 ? NULL : &b.nodes[b.node];
-	for (int i = 0; i < (na != NULL ? na->count : 1); i++) {
+	for (int i = 0; i < (na ? na->count : 1); i++) {
 		side next_a = a;
-		if (na != NULL)
+		if (na)
 			next_a = (side){a.nodes, na->child[i], a.level - 1, covered(r, na, i)};
 		unsigned hits = 1;
-		if (nb != NULL) {
+		if (nb) {
 			hits = node_overlap(nb, &next_a.box);
 			r->query->counters.aabb_tests += nb->count;
 		} else {
@@ -164,7 +164,7 @@ static bool descend_both(tac_scd_run *r, side a, side b, pair_fn *pair)
 		for (; hits != 0; hits &= hits - 1) {
 			int lane = __builtin_ctz(hits);
 			side next_b = b;
-			if (nb != NULL)
+			if (nb)
 				next_b = (side){b.nodes, nb->child[lane], b.level - 1,
 						tac_rtree_node_box(nb, lane)};
 			if (descend_both(r, next_a, next_b, pair))
@@ -177,7 +177,7 @@ static bool descend_both(tac_scd_run *r, side a, side b, pair_fn *pair)
 typedef struct both_surfaces {
 	tac_scd_run base;
 	int32_t surface_a, surface_b;
-	bool over;
+	bool done; // this pair of surfaces needs no further test
 } both_surfaces;
 
 static bool pair_of_triangles(tac_scd_run *r, int32_t leaf_a, int32_t leaf_b, const tac_aabb *box_a,
@@ -186,13 +186,13 @@ static bool pair_of_triangles(tac_scd_run *r, int32_t leaf_a, int32_t leaf_b, co
 	(void)box_a;
 	(void)box_b;
 	both_surfaces *both = (both_surfaces *)r;
-	if (both->over)
+	if (both->done)
 		return false;
-	tac_scd_take(r, both->surface_b, leaf_b);
+	tac_scd_load_triangle(r, both->surface_b, leaf_b);
 	r->query->counters.triangle_tests++;
-	if (!tac_scd_exact(r, leaf_a))
+	if (!tac_scd_triangles_meet(r, leaf_a))
 		return false;
-	both->over = r->query->mode == TAC_SCD_SURFACES;
+	both->done = r->query->mode == TAC_SCD_SURFACES;
 	return tac_scd_report(r, both->surface_a, leaf_a);
 }
 
@@ -202,7 +202,7 @@ static bool pair_of_surfaces(tac_scd_run *r, int32_t surface_a, int32_t surface_
 	both_surfaces *both = (both_surfaces *)r;
 	both->surface_a = surface_a;
 	both->surface_b = surface_b;
-	both->over = false;
+	both->done = false;
 	const tac_scd_surface *ta = &r->a->triangles[surface_a], *tb = &r->b->triangles[surface_b];
 	return descend_both(r, (side){ta->nodes, 0, ta->depth, *box_a},
 			    (side){tb->nodes, 0, tb->depth, *box_b}, pair_of_triangles);
@@ -216,10 +216,10 @@ tac_scd_query tac_scd_query_default(void)
 bool tac_scd_collide(const tac_scd *a, const tac_scd *b, const tac_dmat3 *rotation, tac_dvec3 translation,
 		     tac_scd_query *query)
 {
-	TAC_ASSERT(query->mode != TAC_SCD_SURFACES || query->without_oaabb || query->scratch != NULL);
+	TAC_ASSERT(query->mode != TAC_SCD_SURFACES || query->without_oaabb || query->scratch);
 	query->hit_count = 0;
 	query->complete = true;
-	query->done = 0;
+	query->triangles_done = 0;
 	query->counters = (tac_scd_counters){0};
 	both_surfaces both = {
 		.base = {.a = a, .b = b, .rotation = rotation, .translation = translation, .query = query}};
@@ -240,14 +240,14 @@ bool tac_scd_collide(const tac_scd *a, const tac_scd *b, const tac_dmat3 *rotati
 			     pair_of_surfaces);
 		return query->hit_count > 0;
 	}
-	r->common_b = tac_scd_common(&box, &b->surfaces.box);
+	r->common_b = tac_scd_intersection(&box, &b->surfaces.box);
 	tac_aabb back = tac_scd_cover(rotation, translation, &r->common_b);
 	query->counters.cover_updates++;
-	r->common_a = tac_scd_common(&a->surfaces.box, &back);
+	r->common_a = tac_scd_intersection(&a->surfaces.box, &back);
 	if (tac_aabb_empty(&r->common_a))
 		return false;
-	// A query that goes on inside a surface of B still knows the surfaces of A that this one met.
-	bool fresh = query->mode == TAC_SCD_SURFACES && query->skip == 0;
+	// A query that continues inside a surface of B keeps the surfaces of A which that surface met.
+	bool fresh = query->mode == TAC_SCD_SURFACES && query->skip_triangles == 0;
 	for (int32_t s = 0; fresh && s < a->mesh->surface_count; s++)
 		query->scratch[s] = -1;
 	a->visit(r);

@@ -1,11 +1,11 @@
 #include "base/log.h"
-#include "collision/scd_private.h"
+#include "collision/engines/scd_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// Moves the tree behind the object's other nodes, and its items into leaves.
-static void adopt(tac_scd *scd, const tac_rtree *tree, const int32_t *ids, tac_scd_surface *out)
+// Appends the nodes of a surface's tree to those of the part, and turns its items into leaves.
+static void append_tree(tac_scd *scd, const tac_rtree *tree, const int32_t *ids, tac_scd_surface *out)
 {
 	tac_rtree_node *nodes = scd->nodes + scd->node_count;
 	memcpy(nodes, tree->nodes, (size_t)tree->node_count * sizeof *nodes);
@@ -38,10 +38,10 @@ static tac_result build_trees(tac_scd *scd, tac_rtree_method method, const int32
 		tac_result result = tac_rtree_build(boxes, count, method, &tree);
 		if (result < 0)
 			return result;
-		adopt(scd, &tree, ids + first[s], &scd->triangles[s]);
+		append_tree(scd, &tree, ids + first[s], &scd->triangles[s]);
 		tac_rtree_fini(&tree);
 	}
-	// Surfaces that lost all their triangles keep their number, and a box that overlaps nothing.
+	// Surfaces without triangles keep their number, and get a box that overlaps nothing.
 	for (int32_t s = 0; s < mesh->surface_count; s++)
 		boxes[s] = scd->triangles[s].box;
 	return tac_rtree_build(boxes, mesh->surface_count, method, &scd->surfaces);
@@ -53,20 +53,21 @@ tac_result tac_scd_build(const tac_mesh *mesh, tac_rtree_method method, tac_scd 
 {
 	*out_scd = NULL;
 	size_t triangles = (size_t)mesh->triangle_count, surfaces = (size_t)mesh->surface_count;
-	size_t most_boxes = triangles > surfaces ? triangles : surfaces;
-	// Every leaf but a root holds three, and every level above is at most a third as wide.
-	size_t most_nodes = triangles + 2 * surfaces + 1;
+	size_t box_capacity = triangles > surfaces ? triangles : surfaces;
+	// Every leaf but a root holds at least three triangles, and each level has at most a third of the
+	// nodes of the one below.
+	size_t node_capacity = triangles + 2 * surfaces + 1;
 	tac_scd *scd = calloc(1, sizeof *scd);
 	int32_t *first = malloc((surfaces + 2) * sizeof *first), *ids = malloc((triangles + 1) * sizeof *ids);
-	tac_aabb *boxes = malloc((most_boxes + 1) * sizeof *boxes);
+	tac_aabb *boxes = malloc((box_capacity + 1) * sizeof *boxes);
 	tac_result result = TAC_ERROR_MEMORY;
-	if (scd != NULL && first != NULL && ids != NULL && boxes != NULL) {
+	if (scd && first && ids && boxes) {
 		scd->mesh = mesh;
 		scd->triangles = calloc(surfaces + 1, sizeof *scd->triangles);
-		scd->nodes = malloc(most_nodes * sizeof *scd->nodes);
+		scd->nodes = malloc(node_capacity * sizeof *scd->nodes);
 		scd->leaves = tac_leaf8_alloc(triangles, surfaces);
 		scd->visit = visits[tac_simd_select()];
-		if (scd->triangles != NULL && scd->nodes != NULL && scd->leaves != NULL) {
+		if (scd->triangles && scd->nodes && scd->leaves) {
 			sort_by_surface(mesh, first, ids);
 			result = build_trees(scd, method, first, ids, boxes);
 			scd->bytes =
@@ -88,7 +89,7 @@ tac_result tac_scd_build(const tac_mesh *mesh, tac_rtree_method method, tac_scd 
 
 void tac_scd_destroy(tac_scd **scd)
 {
-	if (*scd == NULL)
+	if (!*scd)
 		return;
 	tac_rtree_fini(&(*scd)->surfaces);
 	free((*scd)->triangles);

@@ -1,8 +1,8 @@
-#include "collision/scd_collider.h"
+#include "collision/engines/scd_engine.h"
 
 #include "base/log.h"
 #include "base/simd.h"
-#include "collision/scd.h"
+#include "collision/engines/scd.h"
 
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ typedef struct scd_shape {
 static tac_result build(const tac_collider *self, const tac_mesh *mesh, tac_shape **out_shape)
 {
 	scd_shape *shape = malloc(sizeof *shape);
-	if (shape == NULL) {
+	if (!shape) {
 		tac_log(TAC_LOG_ERROR, "scd: no memory for a shape");
 		return TAC_ERROR_MEMORY;
 	}
@@ -39,7 +39,7 @@ static void destroy(tac_shape *shape)
 typedef struct job {
 	tac_context *context;
 	tac_scd_query query;
-	int64_t nodes; // the budget
+	int64_t node_budget;
 } job;
 
 static void report(void *user, const tac_scd_hit *hit)
@@ -50,12 +50,12 @@ static void report(void *user, const tac_scd_hit *hit)
 static bool stop(void *user)
 {
 	job *j = user;
-	j->context->nodes_left = j->nodes - j->query.counters.aabb_tests / TAC_RTREE_MAX;
-	return tac_context_spent(j->context);
+	j->context->nodes_left = j->node_budget - j->query.counters.aabb_tests / TAC_RTREE_MAX;
+	return tac_context_budget_spent(j->context);
 }
 
-// state[0]: how many triangles of the moving shape were looked at before.
-static tac_contact run_query(const tac_collider *self, tac_context *context, bool resume)
+// resume_state[0]: the triangles of the moving shape that are done.
+static tac_overlap run_query(const tac_collider *self, tac_context *context, bool resume)
 {
 	(void)self;
 	static const tac_scd_mode modes[] = {
@@ -65,9 +65,10 @@ static tac_contact run_query(const tac_collider *self, tac_context *context, boo
 	};
 	const tac_scd *fixed = ((const scd_shape *)context->fixed)->scd,
 		      *moving = ((const scd_shape *)context->moving)->scd;
-	job j = {.context = context, .query = tac_scd_query_default(), .nodes = context->nodes_left};
+	job j = {.context = context, .query = tac_scd_query_default(), .node_budget = context->nodes_left};
 	j.query.mode = modes[context->mode];
-	// Without room for a number a surface, all pairs of triangles give the same pairs of surfaces.
+	// If the scratch memory cannot hold a number for each surface, all pairs of triangles give the same
+	// pairs of surfaces.
 	if (j.query.mode == TAC_SCD_SURFACES &&
 	    (size_t)tac_scd_surface_count(fixed) > context->scratch_bytes / sizeof *j.query.scratch)
 		j.query.mode = TAC_SCD_TRIANGLES;
@@ -75,26 +76,30 @@ static tac_contact run_query(const tac_collider *self, tac_context *context, boo
 	j.query.report = report;
 	j.query.stop = stop;
 	j.query.user = &j;
-	j.query.skip = resume ? context->state[0] : 0;
+	j.query.skip_triangles = resume ? context->resume_state[0] : 0;
 
-	tac_dmat3 rotation = tac_dmat3_from_mat3(context->motion.rotation);
-	tac_scd_collide(fixed, moving, &rotation, tac_dvec3_from_vec3(context->motion.translation), &j.query);
+	tac_dmat3 rotation = tac_dmat3_from_mat3(context->motion.R);
+	tac_scd_collide(fixed, moving, &rotation, tac_dvec3_from_vec3(context->motion.t), &j.query);
 	context->counters.overlap_tests += j.query.counters.aabb_tests;
 	context->counters.transforms += j.query.counters.cover_updates + j.query.counters.optimal_updates;
 	context->counters.nodes += j.query.counters.aabb_tests / TAC_RTREE_MAX;
 	context->counters.triangle_tests += j.query.counters.triangle_tests;
 	context->counters.exact_tests += j.query.counters.exact_tests;
 	if (!j.query.complete) {
-		context->state[0] = (int32_t)j.query.done;
+		context->resume_state[0] = (int32_t)j.query.triangles_done;
 		context->pending = true;
-		return TAC_CONTACT_UNKNOWN;
+		return TAC_OVERLAP_UNKNOWN;
 	}
-	return context->pair_count > 0 ? TAC_CONTACT_HIT : TAC_CONTACT_NONE;
+	return context->pair_count > 0 ? TAC_OVERLAP_HIT : TAC_OVERLAP_NONE;
 }
 
 const tac_collider *tac_scd_collider(void)
 {
-	static tac_collider collider = {.name = "scd", .build = build, .destroy = destroy, .run = run_query};
+	static tac_collider collider = {.name = "scd",
+					.flags = TAC_COLLIDER_TRIANGLES,
+					.build = build,
+					.destroy = destroy,
+					.run = run_query};
 	collider.variant = tac_simd_name(tac_simd_select()); // what tac_scd_build takes
 	return &collider;
 }

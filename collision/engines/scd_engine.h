@@ -1,7 +1,8 @@
-// The engine `scd`: surface detection (collision/scd.h) behind the collider interface. In mode surfaces a
-// pair of surfaces is left alone once it is known to touch, which the other engines cannot do.
-#ifndef TAC_COLLISION_SCD_COLLIDER_H
-#define TAC_COLLISION_SCD_COLLIDER_H
+// The engine `scd`: surface detection (collision/engines/scd.h) behind the collider interface. Unlike the
+// other engines, in mode surfaces it tests no more triangles of a pair of surfaces once the pair is found to
+// touch.
+#ifndef TAC_COLLISION_ENGINES_SCD_ENGINE_H
+#define TAC_COLLISION_ENGINES_SCD_ENGINE_H
 
 #include "collision/collider.h"
 
@@ -9,7 +10,7 @@
 extern "C" {
 #endif
 
-// Counters: overlap_tests are tests of two boxes, transforms are box updates of either kind, nodes are nodes
+// Counters: overlap_tests are tests of two boxes, transforms are box updates of both kinds, nodes are nodes
 // of eight boxes. The SIMD variant is that of tac_simd_select. Thread: setup.
 const tac_collider *tac_scd_collider(void);
 

@@ -1,13 +1,13 @@
-// Private to collision/scd: a part in memory, and a query on its way.
-#ifndef TAC_COLLISION_SCD_PRIVATE_H
-#define TAC_COLLISION_SCD_PRIVATE_H
+// Private to collision/engines/scd: a part in memory, and a query in progress.
+#ifndef TAC_COLLISION_ENGINES_SCD_TREE_H
+#define TAC_COLLISION_ENGINES_SCD_TREE_H
 
 #include "base/simd.h"
-#include "collision/leaf8.h"
-#include "collision/scd.h"
+#include "collision/engines/scd.h"
+#include "collision/trees/leaf8.h"
 
-// The tree of a surface's triangles: a part of the object's nodes. The child of a leaf is a triangle: its
-// block times TAC_RTREE_MAX, and its lane.
+// The tree of a surface's triangles, among the nodes of the part. The child of a leaf node is a triangle: its
+// tac_leaf8 times TAC_RTREE_MAX, plus its lane.
 typedef struct tac_scd_surface {
 	const tac_rtree_node *nodes;
 	int32_t depth;
@@ -38,10 +38,10 @@ struct tac_scd_run {
 	tac_aabb common_a, common_b; // OAABB in either frame
 	tac_scd_query *query;
 
-	// The triangle of B in hand.
+	// The current triangle of B.
 	int32_t surface_b, triangle_b;
 	tac_tri64 moved; // in A's frame
-	tac_aabb box;    // of it in A's frame, cut to common_a
+	tac_aabb box;    // its box in A's frame, clipped to common_a
 };
 
 static inline bool tac_aabb_empty(const tac_aabb *box)
@@ -49,15 +49,15 @@ static inline bool tac_aabb_empty(const tac_aabb *box)
 	return box->min[0] > box->max[0] || box->min[1] > box->max[1] || box->min[2] > box->max[2];
 }
 
-// Takes triangle `child` of a leaf of B in hand, moved.
+// Makes triangle `child` of a leaf of B the current one and moves it into A's frame.
 // Thread: RT.
-void tac_scd_take(tac_scd_run *run, int32_t surface_b, int32_t child);
+void tac_scd_load_triangle(tac_scd_run *run, int32_t surface_b, int32_t child);
 
-// The exact test of triangle `child` of a leaf of A with the one in hand.
+// Whether triangle `child` of a leaf of A meets the current one, decided exactly.
 // Thread: RT.
-bool tac_scd_exact(const tac_scd_run *run, int32_t child);
+bool tac_scd_triangles_meet(const tac_scd_run *run, int32_t child);
 
-// Stores or hands on the hit; true when the query is over.
+// Stores or reports the hit; true if it ends the query.
 // Thread: RT.
 bool tac_scd_report(tac_scd_run *run, int32_t surface_a, int32_t child);
 

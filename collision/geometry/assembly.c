@@ -11,48 +11,50 @@
 
 #define NAME_LENGTH 32
 
-// A part while it is put together from simple solids.
-typedef struct maker {
+// A part while it is built from simple solids.
+typedef struct part_builder {
 	tac_vec3 *vertices;
 	tac_mesh_triangle *triangles;
 	int32_t *triangle_surface;
 	char (*names)[NAME_LENGTH];
-	int32_t vertex_count, triangle_count, surface_count, solids;
+	int32_t vertex_count, triangle_count, surface_count, solid_count;
 	bool varied;
 	tac_rng rng;       // of the variation
 	tac_result result; // the first error
-} maker;
+} part_builder;
 
-// How far a variation moves solids, by the diagonal of their box, and paths, by their length and angle.
+// How far a variation moves a solid, relative to its bounding box's diagonal, and changes a path, relative to
+// its length and angle.
 #define VARIATION 0.1
 
 // Between -1 and 1; 0 for the assembly itself.
-static double variation(maker *m)
+static double variation(part_builder *m)
 {
 	return m->varied ? tac_rng_range_f64(&m->rng, -1, 1) : 0;
 }
 
-// Room for `more` elements of `size` bytes behind `count` others.
-static void *grown(maker *m, void *array, int32_t count, int32_t more, size_t size)
+// Grows an array of `count` elements of `size` bytes by `more`; without memory, returns it unchanged.
+static void *grow(part_builder *m, void *array, int32_t count, int32_t more, size_t size)
 {
 	void *larger = realloc(array, (size_t)(count + more) * size);
-	if (larger == NULL && m->result >= 0) {
+	if (!larger && m->result >= 0) {
 		m->result = TAC_ERROR_MEMORY;
 		tac_log(TAC_LOG_ERROR, "assembly: no memory for a part");
 	}
-	return larger != NULL ? larger : array;
+	return larger ? larger : array;
 }
 
-// Which axis of the solid's own frame becomes z of the part, by cyclic exchange of coordinates.
+// The direction in the part of the solid's z axis; the coordinates are permuted cyclically.
 typedef enum direction { ALONG_X = 1, ALONG_Y = 2, ALONG_Z = 0 } direction;
 
-static tac_vec3 turned(tac_vec3 v, direction d)
+static tac_vec3 rotated(tac_vec3 v, direction d)
 {
 	return d == ALONG_X ? tac_vec3_make(v.z, v.x, v.y) : d == ALONG_Y ? tac_vec3_make(v.y, v.z, v.x) : v;
 }
 
-// Adds the surfaces of `solid`, which is used up, at `at`.
-static void add(maker *m, tac_mesh *solid, tac_result result, const char *name, direction d, tac_vec3 at)
+// Adds the surfaces of `solid` at `position` and destroys it.
+static void add_solid(part_builder *m, tac_mesh *solid, tac_result result, const char *name, direction d,
+		      tac_vec3 position)
 {
 	if (m->result >= 0)
 		m->result = result;
@@ -60,18 +62,20 @@ static void add(maker *m, tac_mesh *solid, tac_result result, const char *name, 
 		tac_mesh_destroy(&solid);
 		return;
 	}
-	m->vertices = grown(m, m->vertices, m->vertex_count, solid->vertex_count, sizeof *m->vertices);
-	m->triangles = grown(m, m->triangles, m->triangle_count, solid->triangle_count, sizeof *m->triangles);
-	m->triangle_surface = grown(m, m->triangle_surface, m->triangle_count, solid->triangle_count,
-				    sizeof *m->triangle_surface);
-	m->names = grown(m, m->names, m->surface_count, solid->surface_count, sizeof *m->names);
+	m->vertices = grow(m, m->vertices, m->vertex_count, solid->vertex_count, sizeof *m->vertices);
+	m->triangles = grow(m, m->triangles, m->triangle_count, solid->triangle_count, sizeof *m->triangles);
+	m->triangle_surface = grow(m, m->triangle_surface, m->triangle_count, solid->triangle_count,
+				   sizeof *m->triangle_surface);
+	m->names = grow(m, m->names, m->surface_count, solid->surface_count, sizeof *m->names);
 	if (m->result >= 0) {
 		tac_vec3 size = tac_vec3_sub(solid->bounds_max, solid->bounds_min);
 		float most = (float)VARIATION * tac_vec3_length(size);
-		at = tac_vec3_add(at, tac_vec3_make(most * (float)variation(m), most * (float)variation(m),
-						    most * (float)variation(m)));
+		position = tac_vec3_add(position,
+					tac_vec3_make(most * (float)variation(m), most * (float)variation(m),
+						      most * (float)variation(m)));
 		for (int32_t i = 0; i < solid->vertex_count; i++)
-			m->vertices[m->vertex_count + i] = tac_vec3_add(turned(solid->vertices[i], d), at);
+			m->vertices[m->vertex_count + i] =
+				tac_vec3_add(rotated(solid->vertices[i], d), position);
 		for (int32_t i = 0; i < solid->triangle_count; i++) {
 			tac_mesh_triangle t = solid->triangles[i];
 			for (int k = 0; k < 3; k++)
@@ -82,45 +86,45 @@ static void add(maker *m, tac_mesh *solid, tac_result result, const char *name, 
 		}
 		for (int32_t i = 0; i < solid->surface_count; i++)
 			snprintf(m->names[m->surface_count + i], NAME_LENGTH, "%s %d %s", name,
-				 (int)m->solids, solid->surfaces[i].name);
+				 (int)m->solid_count, solid->surfaces[i].name);
 		m->vertex_count += solid->vertex_count;
 		m->triangle_count += solid->triangle_count;
 		m->surface_count += solid->surface_count;
-		m->solids++;
+		m->solid_count++;
 	}
 	tac_mesh_destroy(&solid);
 }
 
-static void box(maker *m, const char *name, int32_t segments, tac_vec3 size, tac_vec3 at)
+static void box(part_builder *m, const char *name, int32_t segments, tac_vec3 size, tac_vec3 position)
 {
 	tac_mesh *solid;
 	tac_result result = tac_mesh_build_box(size, segments, &solid);
-	add(m, solid, result, name, ALONG_Z, at);
+	add_solid(m, solid, result, name, ALONG_Z, position);
 }
 
-static void cylinder(maker *m, const char *name, int32_t segments, int32_t rings, float radius, float length,
-		     direction d, tac_vec3 at)
+static void cylinder(part_builder *m, const char *name, int32_t segments, int32_t rings, float radius,
+		     float length, direction d, tac_vec3 position)
 {
 	tac_mesh *solid;
 	tac_result result = tac_mesh_build_cylinder(radius, length, segments, rings, &solid);
-	add(m, solid, result, name, d, at);
+	add_solid(m, solid, result, name, d, position);
 }
 
-static void ring(maker *m, const char *name, int32_t segments, int32_t sides, float radius, float thickness,
-		 direction d, tac_vec3 at)
+static void ring(part_builder *m, const char *name, int32_t segments, int32_t sides, float radius,
+		 float thickness, direction d, tac_vec3 position)
 {
 	tac_mesh *solid;
 	tac_result result = tac_mesh_build_torus(radius, thickness, segments, sides, &solid);
-	add(m, solid, result, name, d, at);
+	add_solid(m, solid, result, name, d, position);
 }
 
-// Makes the mesh and adds the part to the assembly; the maker is ready for the next.
-static void finish(maker *m, tac_assembly *assembly, tac_dvec3 place, tac_dvec3 from, tac_dvec3 axis,
-		   double angle_rad)
+// Builds the mesh, adds the part to the assembly and clears the builder for the next part.
+static void finish(part_builder *m, tac_assembly *assembly, tac_dvec3 position, tac_dvec3 start_offset,
+		   tac_dvec3 axis, double angle_rad)
 {
 	tac_mesh *mesh = NULL;
 	const char **names = malloc((size_t)(m->surface_count + 1) * sizeof *names);
-	if (names == NULL && m->result >= 0)
+	if (!names && m->result >= 0)
 		m->result = TAC_ERROR_MEMORY;
 	if (m->result >= 0) {
 		for (int32_t i = 0; i < m->surface_count; i++)
@@ -136,19 +140,19 @@ static void finish(maker *m, tac_assembly *assembly, tac_dvec3 place, tac_dvec3 
 		def.surface_count = m->surface_count;
 		m->result = tac_mesh_build(&def, &mesh);
 	}
-	double most = VARIATION * tac_dvec3_length(from);
-	from = tac_dvec3_add(from,
-			     tac_dvec3_make(most * variation(m), most * variation(m), most * variation(m)));
+	double most = VARIATION * tac_dvec3_length(start_offset);
+	start_offset = tac_dvec3_add(
+		start_offset, tac_dvec3_make(most * variation(m), most * variation(m), most * variation(m)));
 	angle_rad *= 1 + VARIATION * variation(m);
 	if (m->result >= 0) {
 		TAC_ASSERT(assembly->part_count < TAC_ASSEMBLY_PARTS);
 		assembly->parts[assembly->part_count++] =
-			(tac_assembly_part){mesh, place, from, axis, angle_rad};
+			(tac_assembly_part){mesh, position, start_offset, axis, angle_rad};
 		assembly->surface_count += mesh->surface_count;
 		assembly->triangle_count += mesh->triangle_count;
 	}
 	free(names);
-	m->vertex_count = m->triangle_count = m->surface_count = m->solids = 0;
+	m->vertex_count = m->triangle_count = m->surface_count = m->solid_count = 0;
 }
 
 static tac_vec3 v(float x, float y, float z)
@@ -162,7 +166,7 @@ static tac_dvec3 d(double x, double y, double z)
 }
 
 // Undercarriage, upper structure, boom, arm and bucket; the pins of each reach into the part before it.
-static void make_digger(maker *m, tac_assembly *a)
+static void build_digger(part_builder *m, tac_assembly *a)
 {
 	tac_dvec3 up = d(0, 0, 1), across = d(0, 1, 0);
 	box(m, "track", 2, v(1.6f, .3f, .3f), v(0, .6f, 0));
@@ -200,8 +204,8 @@ static void make_digger(maker *m, tac_assembly *a)
 	finish(m, a, d(2, -.1, -.55), d(-.3, 0, -.9), across, .7);
 }
 
-// A tray of modules, five by five, whose grommets reach into the next.
-static void make_box(maker *m, tac_assembly *a)
+// A tray of five by five modules; the grommets of each reach into the next.
+static void build_box(part_builder *m, tac_assembly *a)
 {
 	tac_rng rng = tac_rng_seed(2, 0);
 	for (int i = 0; i < 25; i++) {
@@ -222,8 +226,8 @@ static void make_box(maker *m, tac_assembly *a)
 	}
 }
 
-// Vessels with nozzles, pipes and flanges in a row; the pipes of each module end in the flanges of the next.
-static void make_plant(maker *m, tac_assembly *a)
+// A row of modules of vessels, pipes and flanges; the pipes of each end in the flanges of the next.
+static void build_plant(part_builder *m, tac_assembly *a)
 {
 	tac_rng rng = tac_rng_seed(3, 0);
 	for (int i = 0; i < 8; i++) {
@@ -233,9 +237,9 @@ static void make_plant(maker *m, tac_assembly *a)
 		for (int k = 0; k < 24; k++) {
 			direction along = (direction)(k % 3);
 			// Two pipes reach the next module, the vessels and the others stay inside.
-			float reach = k == 4 || k == 7 ? 2.3f : tac_rng_range_f32(&rng, .8f, 1.6f);
+			float length = k == 4 || k == 7 ? 2.3f : tac_rng_range_f32(&rng, .8f, 1.6f);
 			float radius = k < 3 ? .35f : tac_rng_range_f32(&rng, .04f, .12f);
-			cylinder(m, k < 3 ? "vessel" : "pipe", 10, 4, radius, reach, along,
+			cylinder(m, k < 3 ? "vessel" : "pipe", 10, 4, radius, length, along,
 				 v(along == ALONG_X ? 0 : tac_rng_range_f32(&rng, -.6f, .6f),
 				   tac_rng_range_f32(&rng, -.8f, .8f), tac_rng_range_f32(&rng, -.6f, .9f)));
 		}
@@ -255,12 +259,12 @@ tac_result tac_assembly_build(tac_assembly_kind kind, tac_assembly *out_assembly
 tac_result tac_assembly_build_varied(tac_assembly_kind kind, uint64_t seed, tac_assembly *out_assembly)
 {
 	static const char *const names[TAC_ASSEMBLY_KINDS] = {"digger", "box", "plant"};
-	static void (*const makers[TAC_ASSEMBLY_KINDS])(maker *, tac_assembly *) = {make_digger, make_box,
-										    make_plant};
+	static void (*const builders[TAC_ASSEMBLY_KINDS])(part_builder *, tac_assembly *) = {
+		build_digger, build_box, build_plant};
 	TAC_ASSERT(kind < TAC_ASSEMBLY_KINDS);
 	*out_assembly = (tac_assembly){.name = names[kind]};
-	maker m = {.varied = seed != 0, .rng = tac_rng_seed(seed, 0)};
-	makers[kind](&m, out_assembly);
+	part_builder m = {.varied = seed != 0, .rng = tac_rng_seed(seed, 0)};
+	builders[kind](&m, out_assembly);
 	free(m.vertices);
 	free(m.triangles);
 	free(m.triangle_surface);
@@ -282,9 +286,9 @@ void tac_assembly_pose(const tac_assembly *assembly, int32_t part, double progre
 {
 	TAC_ASSERT(part >= 0 && part < assembly->part_count);
 	const tac_assembly_part *p = &assembly->parts[part];
-	double rest = 1 - progress;
-	*out_rotation = tac_dmat3_from_axis_angle(p->axis, rest * p->angle_rad);
-	*out_translation = tac_dvec3_add_scaled(p->place, rest, p->from);
+	double remaining = 1 - progress;
+	*out_rotation = tac_dmat3_from_axis_angle(p->axis, remaining * p->angle_rad);
+	*out_translation = tac_dvec3_add_scaled(p->position, remaining, p->start_offset);
 }
 
 void tac_assembly_relative(const tac_assembly *assembly, int32_t fixed, int32_t moving, double progress,
@@ -292,6 +296,6 @@ void tac_assembly_relative(const tac_assembly *assembly, int32_t fixed, int32_t 
 {
 	TAC_ASSERT(fixed >= 0 && fixed < assembly->part_count);
 	tac_assembly_pose(assembly, moving, progress, out_rotation, out_translation);
-	*out_translation =
-		tac_dvec3_sub(*out_translation, assembly->parts[fixed].place); // nothing is turned in place
+	// An assembled part is not rotated.
+	*out_translation = tac_dvec3_sub(*out_translation, assembly->parts[fixed].position);
 }

@@ -7,19 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Normals of float vertices are known to about this, rad: triangles of one plane stay one surface at a crease
-// angle of 0.
+// The error of a normal from float vertices, rad: coplanar triangles stay one surface at a crease angle of 0.
 #define CREASE_SLACK_RAD 1e-6
-// Buckets up to this are sorted by insertion: a vertex has six edges on average.
+// Buckets up to this size are sorted by insertion: a vertex has six edges on average.
 #define INSERTION_LIMIT 24
 #define PI              3.14159265358979323846
 
-// What the build works on besides the mesh itself; freed as a whole.
+// Working memory of the build, freed as a whole.
 typedef struct scratch {
 	int32_t *remap; // input vertex to welded vertex
 	int32_t *table; // hash table of welded vertices
 	struct item *items, *sorted;
-	int32_t *starts; // first item of each bucket
+	int32_t *starts; // index of each bucket's first item
 	int32_t *parent; // union-find over triangles
 	tac_dvec3 *normals;
 } scratch;
@@ -35,26 +34,16 @@ static void *allocate(int64_t count, size_t size)
 	return calloc(count > 0 ? (size_t)count : 1, size);
 }
 
-// From b to a; exact but for one rounding in double.
-static tac_dvec3 difference(tac_vec3 a, tac_vec3 b)
+static bool is_degenerate(const tac_mesh *mesh, int32_t triangle)
 {
-	return tac_dvec3_sub(tac_dvec3_from_vec3(a), tac_dvec3_from_vec3(b));
-}
-
-// Twice the area, as a vector along the normal.
-static tac_dvec3 area_vector(const tac_vec3 *vertices, tac_mesh_triangle t)
-{
-	const tac_vec3 a = vertices[t.vertex[0]];
-	return tac_dvec3_cross(difference(vertices[t.vertex[1]], a), difference(vertices[t.vertex[2]], a));
-}
-
-static bool is_degenerate(const tac_vec3 *vertices, tac_mesh_triangle t)
-{
-	double longest = 0;
-	for (int k = 0; k < 3; k++)
-		longest = fmax(longest, tac_dvec3_length_squared(difference(
-						vertices[t.vertex[k]], vertices[t.vertex[(k + 1) % 3]])));
-	return tac_dvec3_length(area_vector(vertices, t)) <= TAC_MESH_DEGENERATE * longest;
+	double longest_squared = 0;
+	for (int k = 0; k < 3; k++) {
+		const tac_dvec3 edge = tac_dvec3_sub(tac_mesh_corner(mesh, triangle, k),
+						     tac_mesh_corner(mesh, triangle, (k + 1) % 3));
+		longest_squared = fmax(longest_squared, tac_dvec3_length_squared(edge));
+	}
+	return tac_dvec3_length(tac_mesh_triangle_cross(mesh, triangle)) <=
+	       TAC_MESH_DEGENERATE * longest_squared;
 }
 
 static tac_result check(const tac_mesh_def *def)
@@ -104,7 +93,7 @@ static uint64_t hash(tac_vec3 v, uint64_t seed)
 	memcpy(bits, &v, sizeof bits);
 	uint64_t h = seed;
 	for (int k = 0; k < 3; k++) {
-		// The finaliser of splitmix64: every input bit reaches the low bits that index the table.
+		// The finaliser of splitmix64: every input bit affects the low bits, which index the table.
 		h ^= bits[k];
 		h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9u;
 		h = (h ^ (h >> 27)) * 0x94D049BB133111EBu;
@@ -121,11 +110,11 @@ static bool weld(const tac_mesh_def *def, tac_mesh *mesh, scratch *s)
 		size *= 2;
 	mesh->vertices = allocate(def->vertex_count, sizeof *mesh->vertices);
 	s->remap = allocate(def->vertex_count, sizeof *s->remap);
-	s->table = allocate((int64_t)size, sizeof *s->table); // 0: free, else vertex + 1
+	s->table = allocate((int64_t)size, sizeof *s->table); // 0: free, otherwise vertex + 1
 	if (!mesh->vertices || !s->remap || !s->table)
 		return false;
-	// An address, which a file cannot know: positions that all fall into one slot cannot be prepared. The
-	// result does not depend on it.
+	// An address is unpredictable, so no file can be prepared whose positions all hash to one slot. The
+	// mesh does not depend on the seed.
 	const uint64_t seed = (uint64_t)(uintptr_t)s->table;
 	for (int32_t i = 0; i < def->vertex_count; i++) {
 		tac_vec3 v = def->vertices[i];
@@ -154,16 +143,14 @@ static bool keep_triangles(const tac_mesh_def *def, tac_mesh *mesh, const scratc
 	if (!mesh->triangles || !mesh->triangle_surface)
 		return false;
 	for (int32_t i = 0; i < def->triangle_count; i++) {
-		tac_mesh_triangle t;
+		const int32_t t = mesh->triangle_count;
 		for (int k = 0; k < 3; k++)
-			t.vertex[k] = s->remap[def->triangles[i].vertex[k]];
-		if (is_degenerate(mesh->vertices, t)) {
+			mesh->triangles[t].vertex[k] = s->remap[def->triangles[i].vertex[k]];
+		if (is_degenerate(mesh, t)) {
 			mesh->degenerate_triangles++;
 			continue;
 		}
-		mesh->triangles[mesh->triangle_count] = t;
-		mesh->triangle_surface[mesh->triangle_count] =
-			def->triangle_surface ? def->triangle_surface[i] : 0;
+		mesh->triangle_surface[t] = def->triangle_surface ? def->triangle_surface[i] : 0;
 		mesh->triangle_count++;
 	}
 	return true;
@@ -171,7 +158,7 @@ static bool keep_triangles(const tac_mesh_def *def, tac_mesh *mesh, const scratc
 
 static void drop_unused_vertices(tac_mesh *mesh, scratch *s)
 {
-	int32_t *target = s->remap; // no longer needed; at least vertex_count long
+	int32_t *target = s->remap; // no longer needed, and at least vertex_count long
 	for (int32_t v = 0; v < mesh->vertex_count; v++)
 		target[v] = -1;
 	for (int32_t t = 0; t < mesh->triangle_count; t++)
@@ -222,16 +209,17 @@ static void sort_bucket(item *items, int32_t count)
 		return;
 	}
 	for (int32_t i = 1; i < count; i++) {
-		const item moving = items[i];
+		const item inserted = items[i];
 		int32_t j = i;
-		for (; j > 0 && compare_items(&items[j - 1], &moving) > 0; j--)
+		for (; j > 0 && compare_items(&items[j - 1], &inserted) > 0; j--)
 			items[j] = items[j - 1];
-		items[j] = moving;
+		items[j] = inserted;
 	}
 }
 
-// Sorts s->items into s->sorted: by counting into the buckets (vertices), then within each, which holds a
-// handful of items but in a fan. No hash, so no file can make it slow.
+// Sorts s->items into s->sorted: a counting sort into the buckets (vertices), then a sort of each bucket. A
+// bucket holds a handful of items unless its vertex is the centre of a fan. There is no hash that a prepared
+// file could slow down.
 static void sort_items(const tac_mesh *mesh, scratch *s, int32_t count)
 {
 	memset(s->starts, 0, ((size_t)mesh->vertex_count + 1) * sizeof *s->starts);
@@ -290,7 +278,7 @@ static bool find_edges(tac_mesh *mesh, scratch *s)
 	return true;
 }
 
-// Whether `triangle` runs through its edge `e` from the lower vertex to the higher.
+// Whether `triangle` traverses its edge `e` from the lower vertex to the higher.
 static bool runs_upward(const tac_mesh *mesh, int32_t triangle, int32_t e)
 {
 	const tac_mesh_triangle t = mesh->triangles[triangle], edges = mesh->triangle_edges[triangle];
@@ -314,7 +302,7 @@ static void count_edges(tac_mesh *mesh)
 	}
 }
 
-// Uses the scratch of find_edges.
+// Uses the scratch memory that find_edges allocated.
 static void count_duplicates(tac_mesh *mesh, scratch *s)
 {
 	for (int32_t i = 0; i < mesh->triangle_count; i++) {
@@ -338,8 +326,8 @@ static int32_t find_root(int32_t *parent, int32_t i)
 	return i;
 }
 
-// Joins triangles over smooth edges; the root of a set is its first triangle, so surfaces are numbered by
-// that.
+// Joins triangles across smooth edges. The root of a set is its first triangle, so surfaces are numbered in
+// the order of their first triangles.
 static bool divide_by_crease(tac_mesh *mesh, scratch *s, double crease_rad)
 {
 	s->parent = allocate(mesh->triangle_count, sizeof *s->parent);
@@ -347,8 +335,7 @@ static bool divide_by_crease(tac_mesh *mesh, scratch *s, double crease_rad)
 	if (!s->parent || !s->normals)
 		return false;
 	for (int32_t t = 0; t < mesh->triangle_count; t++) {
-		// Not zero: triangles without area were dropped.
-		s->normals[t] = tac_dvec3_normalize(area_vector(mesh->vertices, mesh->triangles[t]));
+		s->normals[t] = tac_mesh_triangle_normal(mesh, t);
 		s->parent[t] = t;
 	}
 	const double least_cosine = cos(fmin(crease_rad + CREASE_SLACK_RAD, PI));
@@ -374,7 +361,7 @@ static bool name_surfaces(const tac_mesh_def *def, tac_mesh *mesh)
 	const bool named = def->triangle_surface && def->surface_names;
 	if (def->triangle_surface)
 		mesh->surface_count = def->surface_count;
-	size_t bytes = 1; // the name "", shared by all without one
+	size_t bytes = 1; // the name "", shared by all surfaces without one
 	for (int32_t i = 0; named && i < mesh->surface_count; i++)
 		bytes += strlen(def->surface_names[i]) + 1;
 	mesh->surfaces = allocate(mesh->surface_count, sizeof *mesh->surfaces);
@@ -473,18 +460,18 @@ double tac_mesh_area(const tac_mesh *mesh)
 {
 	double twice = 0;
 	for (int32_t t = 0; t < mesh->triangle_count; t++)
-		twice += tac_dvec3_length(area_vector(mesh->vertices, mesh->triangles[t]));
+		twice += tac_dvec3_length(tac_mesh_triangle_cross(mesh, t));
 	return twice / 2;
 }
 
 double tac_mesh_volume(const tac_mesh *mesh)
 {
-	// Tetrahedra from a corner of the bounds, not from the origin: a small mesh far away keeps its
-	// digits.
+	// Tetrahedra from a corner of the bounds, not from the origin: a small mesh far from the origin keeps
+	// its digits.
+	const tac_dvec3 apex = tac_dvec3_from_vec3(mesh->bounds_min);
 	double six_times = 0;
 	for (int32_t t = 0; t < mesh->triangle_count; t++)
-		six_times += tac_dvec3_dot(
-			area_vector(mesh->vertices, mesh->triangles[t]),
-			difference(mesh->vertices[mesh->triangles[t].vertex[0]], mesh->bounds_min));
+		six_times += tac_dvec3_dot(tac_mesh_triangle_cross(mesh, t),
+					   tac_dvec3_sub(tac_mesh_corner(mesh, t, 0), apex));
 	return six_times / 6;
 }

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PI            3.14159265358979323846
-#define SUBDIVISIONS  9 // 5.2 million triangles
-#define NAME_CAPACITY 24
+#define PI               3.14159265358979323846
+#define SUBDIVISIONS_MAX 9 // 5.2 million triangles
+#define NAME_CAPACITY    24
 
-// A shape under construction, with room for what its builder announced. Vertices may repeat: the build of the
-// mesh welds them, so neighbouring parts need only compute their common positions in the same way.
+// A shape under construction, with capacity for the counts given to shape_begin. Vertices may repeat:
+// tac_mesh_build welds them, so neighbouring bands need only compute their common positions identically.
 typedef struct shape {
 	tac_vec3 *vertices;
 	tac_mesh_triangle *triangles;
@@ -21,10 +21,10 @@ typedef struct shape {
 	char (*names)[NAME_CAPACITY];
 	const char **surface_names;
 	int32_t vertex_count, triangle_count, surface_count;
-	int64_t vertex_room, triangle_room, surface_room;
+	int64_t vertex_capacity, triangle_capacity, surface_capacity;
 } shape;
 
-// One ring of a shape of revolution: `count` vertices from `first`, counter-clockwise seen from +z; a single
+// One ring of a shape of revolution: `count` vertices from `first`, counter-clockwise seen from +z. A single
 // vertex is a pole on the axis.
 typedef struct ring {
 	int32_t first, count;
@@ -32,9 +32,9 @@ typedef struct ring {
 
 typedef enum section { SECTION_CIRCLE, SECTION_SQUARE } section;
 
-static tac_result refuse(const char *what)
+static tac_result refuse(const char *message)
 {
-	tac_log(TAC_LOG_ERROR, "%s", what);
+	tac_log(TAC_LOG_ERROR, "%s", message);
 	return TAC_ERROR_ARGUMENT;
 }
 
@@ -43,10 +43,15 @@ static bool is_length(float value)
 	return isfinite(value) && value > 0;
 }
 
-// Up to TAC_MESH_MAX, so that products of two counts stay within int64_t.
+// At most TAC_MESH_MAX, so that the product of two counts fits an int64_t.
 static bool is_count(int32_t value, int32_t least)
 {
 	return value >= least && value <= TAC_MESH_MAX;
+}
+
+static bool is_round_shape(float radius, float height, int32_t segments, int32_t rings)
+{
+	return is_length(radius) && is_length(height) && is_count(segments, 3) && is_count(rings, 1);
 }
 
 static void shape_end(shape *s)
@@ -60,9 +65,10 @@ static void shape_end(shape *s)
 
 static tac_result shape_begin(shape *s, int64_t vertices, int64_t triangles, int64_t surfaces)
 {
-	*s = (shape){.vertex_room = vertices, .triangle_room = triangles, .surface_room = surfaces};
+	*s = (shape){
+		.vertex_capacity = vertices, .triangle_capacity = triangles, .surface_capacity = surfaces};
 	if (vertices > TAC_MESH_MAX || triangles > TAC_MESH_MAX)
-		return refuse("shape: finer than TAC_MESH_MAX vertices or triangles");
+		return refuse("shape: expected at most 500 million vertices and triangles, found more");
 	s->vertices = calloc((size_t)vertices, sizeof *s->vertices);
 	s->triangles = calloc((size_t)triangles, sizeof *s->triangles);
 	s->triangle_surface = calloc((size_t)triangles, sizeof *s->triangle_surface);
@@ -93,21 +99,21 @@ static tac_result shape_build(shape *s, tac_mesh **out_mesh)
 
 static int32_t add_vertex(shape *s, double x, double y, double z)
 {
-	TAC_ASSERT(s->vertex_count < s->vertex_room);
+	TAC_ASSERT(s->vertex_count < s->vertex_capacity);
 	s->vertices[s->vertex_count] = (tac_vec3){(float)x, (float)y, (float)z};
 	return s->vertex_count++;
 }
 
 static void add_triangle(shape *s, int32_t surface, int32_t a, int32_t b, int32_t c)
 {
-	TAC_ASSERT(s->triangle_count < s->triangle_room);
+	TAC_ASSERT(s->triangle_count < s->triangle_capacity);
 	s->triangles[s->triangle_count] = (tac_mesh_triangle){{a, b, c}};
 	s->triangle_surface[s->triangle_count++] = surface;
 }
 
 __attribute__((format(printf, 2, 3))) static int32_t add_surface(shape *s, const char *format, ...)
 {
-	TAC_ASSERT(s->surface_count < s->surface_room);
+	TAC_ASSERT(s->surface_count < s->surface_capacity);
 	va_list args;
 	va_start(args, format);
 	vsnprintf(s->names[s->surface_count], NAME_CAPACITY, format, args);
@@ -122,21 +128,21 @@ static ring add_pole(shape *s, double z)
 }
 
 // Starts at -45 degrees, where a square whose count is a multiple of 4 has a corner. The points of a circle
-// and a square of the same count lie on the same rays, so the band between them never folds.
+// and of a square with the same count lie on the same rays, so the band between them never folds.
 static ring add_ring(shape *s, section form, int32_t count, double radius, double z)
 {
 	const ring r = {s->vertex_count, count};
 	for (int32_t k = 0; k < count; k++) {
 		const double angle = -PI / 4 + 2 * PI * k / count;
-		const double c = cos(angle), si = sin(angle);
-		const double reach = form == SECTION_SQUARE ? radius / fmax(fabs(c), fabs(si)) : radius;
-		add_vertex(s, reach * c, reach * si, z);
+		const double x = cos(angle), y = sin(angle);
+		const double distance = form == SECTION_SQUARE ? radius / fmax(fabs(x), fabs(y)) : radius;
+		add_vertex(s, distance * x, distance * y, z);
 	}
 	return r;
 }
 
-// Outside is to the right of the way from `from` to `to` in the half plane (r, z): a profile runs up on the
-// outside of the shape.
+// In the half plane (r, z) the outside is to the right of the direction from `from` to `to`: on the outside
+// of a shape the profile runs upwards.
 static void add_band(shape *s, int32_t surface, ring from, ring to)
 {
 	const int32_t count = from.count > to.count ? from.count : to.count;
@@ -155,13 +161,13 @@ static void add_band(shape *s, int32_t surface, ring from, ring to)
 	}
 }
 
-// `bands` bands from the ring `from`, whose radius and height are given, to a ring of another radius and
-// height; returns that.
+// Adds `bands` bands from the ring `from`, whose radius and height are given, to a ring of another radius and
+// height, which it returns.
 static ring add_bands(shape *s, int32_t surface, section form, int32_t bands, ring from, double from_radius,
 		      double from_z, double to_radius, double to_z)
 {
 	for (int32_t i = 1; i <= bands; i++) {
-		// The last ring takes the end's own numbers, not those of an interpolation.
+		// The last ring uses the given radius and height, not interpolated ones.
 		const double f = (double)i / bands;
 		const double radius = i == bands ? to_radius : from_radius + f * (to_radius - from_radius);
 		const double z = i == bands ? to_z : from_z + f * (to_z - from_z);
@@ -170,6 +176,19 @@ static ring add_bands(shape *s, int32_t surface, section form, int32_t bands, ri
 		from = to;
 	}
 	return from;
+}
+
+// The triangles of a grid of (nx + 1) (ny + 1) vertices from `first`, y fastest. Their normal is x cross y,
+// or the opposite if `reversed`.
+static void add_grid(shape *s, int32_t surface, int32_t first, int32_t nx, int32_t ny, bool reversed)
+{
+	for (int32_t i = 0; i < nx; i++) {
+		for (int32_t j = 0; j < ny; j++) {
+			const int32_t a = first + i * (ny + 1) + j, b = a + ny + 1;
+			add_triangle(s, surface, a, reversed ? b + 1 : b, reversed ? b : b + 1);
+			add_triangle(s, surface, a, reversed ? a + 1 : b + 1, reversed ? b + 1 : a + 1);
+		}
+	}
 }
 
 tac_result tac_mesh_build_box(tac_vec3 size, int32_t segments, tac_mesh **out_mesh)
@@ -197,25 +216,18 @@ tac_result tac_mesh_build_box(tac_vec3 size, int32_t segments, tac_mesh **out_me
 				add_vertex(&s, p[0], p[1], p[2]);
 			}
 		}
-		for (int32_t i = 0; i < segments; i++) {
-			for (int32_t j = 0; j < segments; j++) {
-				const int32_t a = first + i * (segments + 1) + j, b = a + segments + 1;
-				// u x v points along +axis.
-				add_triangle(&s, surface, a, positive ? b : b + 1, positive ? b + 1 : b);
-				add_triangle(&s, surface, a, positive ? b + 1 : a + 1,
-					     positive ? a + 1 : b + 1);
-			}
-		}
+		add_grid(&s, surface, first, segments, segments, !positive); // u x v points along +axis
 	}
 	return shape_build(&s, out_mesh);
 }
 
-static tac_dvec3 between(tac_dvec3 a, tac_dvec3 b)
+// The midpoint of an arc. The sum does not depend on the order, so both triangles of an edge get the same
+// point.
+static tac_dvec3 arc_midpoint(tac_dvec3 a, tac_dvec3 b)
 {
 	return tac_dvec3_normalize(tac_dvec3_add(a, b));
 }
 
-// The sum in `between` does not depend on the order, so both triangles of an edge get the same midpoint.
 static void add_sphere_triangle(shape *s, int32_t depth, double radius, tac_dvec3 a, tac_dvec3 b, tac_dvec3 c)
 {
 	if (depth == 0) {
@@ -225,7 +237,7 @@ static void add_sphere_triangle(shape *s, int32_t depth, double radius, tac_dvec
 		add_triangle(s, 0, i, i + 1, i + 2);
 		return;
 	}
-	const tac_dvec3 ab = between(a, b), bc = between(b, c), ca = between(c, a);
+	const tac_dvec3 ab = arc_midpoint(a, b), bc = arc_midpoint(b, c), ca = arc_midpoint(c, a);
 	add_sphere_triangle(s, depth - 1, radius, a, ab, ca);
 	add_sphere_triangle(s, depth - 1, radius, ab, b, bc);
 	add_sphere_triangle(s, depth - 1, radius, ca, bc, c);
@@ -235,7 +247,7 @@ static void add_sphere_triangle(shape *s, int32_t depth, double radius, tac_dvec
 tac_result tac_mesh_build_icosphere(float radius, int32_t subdivisions, tac_mesh **out_mesh)
 {
 	*out_mesh = NULL;
-	if (!is_length(radius) || subdivisions < 0 || subdivisions > SUBDIVISIONS)
+	if (!is_length(radius) || subdivisions < 0 || subdivisions > SUBDIVISIONS_MAX)
 		return refuse("icosphere: expected a positive radius and 0 to 9 subdivisions");
 	const int64_t triangles = INT64_C(20) << (2 * subdivisions);
 	shape s;
@@ -243,7 +255,7 @@ tac_result tac_mesh_build_icosphere(float radius, int32_t subdivisions, tac_mesh
 	if (result < 0)
 		return result;
 	add_surface(&s, "sphere");
-	// Poles on z, two rings of five at height +-1/sqrt(5), turned by 36 degrees against each other.
+	// Poles on z, two rings of five at height +-1/sqrt(5), rotated by 36 degrees to each other.
 	tac_dvec3 low[5], high[5];
 	for (int k = 0; k < 5; k++) {
 		const double angle = 2 * PI * k / 5, h = 1 / sqrt(5.0), r = 2 * h;
@@ -262,13 +274,14 @@ tac_result tac_mesh_build_icosphere(float radius, int32_t subdivisions, tac_mesh
 	return shape_build(&s, out_mesh);
 }
 
-// A quarter or a half of a meridian: bands from the latitude after `from` up to and with `to`, rad.
+// Adds `bands` bands of a sphere from the ring `last`, at latitude `from_rad`, to latitude `to_rad`; returns
+// the ring there.
 static ring add_latitudes(shape *s, int32_t surface, int32_t bands, ring last, double radius, double centre_z,
-			  double from, double to)
+			  double from_rad, double to_rad)
 {
 	const int32_t segments = last.count;
 	for (int32_t i = 1; i <= bands; i++) {
-		const double latitude = from + (to - from) * i / bands;
+		const double latitude = from_rad + (to_rad - from_rad) * i / bands;
 		const ring next = add_ring(s, SECTION_CIRCLE, segments, radius * cos(latitude),
 					   centre_z + radius * sin(latitude));
 		add_band(s, surface, last, next);
@@ -303,8 +316,8 @@ tac_result tac_mesh_build_torus(float major_radius, float minor_radius, int32_t 
 	*out_mesh = NULL;
 	if (!is_length(major_radius) || !is_length(minor_radius) || minor_radius >= major_radius ||
 	    !is_count(segments, 3) || !is_count(sides, 3))
-		return refuse(
-			"torus: expected 0 < minor radius < major radius, at least 3 segments and sides");
+		return refuse("torus: expected 0 < minor radius < major radius and "
+			      "at least 3 segments and sides");
 	shape s;
 	const tac_result result =
 		shape_begin(&s, (int64_t)segments * sides, INT64_C(2) * segments * sides, 1);
@@ -331,7 +344,7 @@ tac_result tac_mesh_build_grid(float size_x, float size_y, int32_t nx, int32_t n
 {
 	*out_mesh = NULL;
 	if (!is_length(size_x) || !is_length(size_y) || !is_count(nx, 1) || !is_count(ny, 1))
-		return refuse("grid: expected positive lengths and at least 1 square each way");
+		return refuse("grid: expected positive lengths and counts of at least 1");
 	shape s;
 	const tac_result result =
 		shape_begin(&s, ((int64_t)nx + 1) * ((int64_t)ny + 1), INT64_C(2) * nx * ny, 1);
@@ -342,19 +355,13 @@ tac_result tac_mesh_build_grid(float size_x, float size_y, int32_t nx, int32_t n
 		for (int32_t j = 0; j <= ny; j++)
 			add_vertex(&s, (double)size_x * ((double)i / nx - 0.5),
 				   (double)size_y * ((double)j / ny - 0.5), 0);
-	for (int32_t i = 0; i < nx; i++) {
-		for (int32_t j = 0; j < ny; j++) {
-			const int32_t a = i * (ny + 1) + j, b = a + ny + 1;
-			add_triangle(&s, grid, a, b, b + 1);
-			add_triangle(&s, grid, a, b + 1, a + 1);
-		}
-	}
+	add_grid(&s, grid, 0, nx, ny, false);
 	return shape_build(&s, out_mesh);
 }
 
-// A cylinder with an optional chamfer at its lower edge; cone: the top is the tip.
-static tac_result build_turned(double radius, double height, double chamfer, bool cone, int32_t segments,
-			       int32_t bands, tac_mesh **out_mesh)
+// A cylinder with an optional chamfer at its lower edge, or a cone, whose upper end is the tip.
+static tac_result build_cylinder_or_cone(double radius, double height, double chamfer, bool cone,
+					 int32_t segments, int32_t bands, tac_mesh **out_mesh)
 {
 	shape s;
 	const int64_t rings = (int64_t)bands + 4;
@@ -374,7 +381,7 @@ static tac_result build_turned(double radius, double height, double chamfer, boo
 	}
 	const int32_t side = add_surface(&s, "side");
 	if (cone) {
-		const double below_tip = (double)(bands - 1) / bands;
+		const double below_tip = (double)(bands - 1) / bands; // the fraction of the height
 		last = add_bands(&s, side, SECTION_CIRCLE, bands - 1, last, r, z, r * (1 - below_tip),
 				 z + height * below_tip);
 		add_band(&s, side, last, add_pole(&s, high));
@@ -385,29 +392,35 @@ static tac_result build_turned(double radius, double height, double chamfer, boo
 	return shape_build(&s, out_mesh);
 }
 
+// The same without a chamfer, of checked dimensions.
+static tac_result build_plain(float radius, float height, bool cone, int32_t segments, int32_t side_rings,
+			      tac_mesh **out_mesh)
+{
+	*out_mesh = NULL;
+	if (!is_round_shape(radius, height, segments, side_rings))
+		return refuse(cone ? "cone: expected positive lengths, at least 3 segments and 1 ring"
+				   : "cylinder: expected positive lengths, at least 3 segments and 1 ring");
+	return build_cylinder_or_cone((double)radius, (double)height, 0, cone, segments, side_rings,
+				      out_mesh);
+}
+
 tac_result tac_mesh_build_cylinder(float radius, float height, int32_t segments, int32_t side_rings,
 				   tac_mesh **out_mesh)
 {
-	*out_mesh = NULL;
-	if (!is_length(radius) || !is_length(height) || !is_count(segments, 3) || !is_count(side_rings, 1))
-		return refuse("cylinder: expected positive lengths, at least 3 segments and 1 ring");
-	return build_turned((double)radius, (double)height, 0, false, segments, side_rings, out_mesh);
+	return build_plain(radius, height, false, segments, side_rings, out_mesh);
 }
 
 tac_result tac_mesh_build_cone(float radius, float height, int32_t segments, int32_t side_rings,
 			       tac_mesh **out_mesh)
 {
-	*out_mesh = NULL;
-	if (!is_length(radius) || !is_length(height) || !is_count(segments, 3) || !is_count(side_rings, 1))
-		return refuse("cone: expected positive lengths, at least 3 segments and 1 ring");
-	return build_turned((double)radius, (double)height, 0, true, segments, side_rings, out_mesh);
+	return build_plain(radius, height, true, segments, side_rings, out_mesh);
 }
 
 tac_result tac_mesh_build_capsule(float radius, float height, int32_t segments, int32_t cap_rings,
 				  tac_mesh **out_mesh)
 {
 	*out_mesh = NULL;
-	if (!is_length(radius) || !is_length(height) || !is_count(segments, 3) || !is_count(cap_rings, 1))
+	if (!is_round_shape(radius, height, segments, cap_rings))
 		return refuse("capsule: expected positive lengths, at least 3 segments and 1 ring");
 	shape s;
 	const int64_t rings = INT64_C(2) * cap_rings;
@@ -447,15 +460,15 @@ tac_result tac_mesh_build_filter(const tac_mesh_filter_def *def, tac_mesh **out_
 	    !is_length(def->gap) || !is_length(def->spine_size) || def->spine_size >= def->plate_size ||
 	    !is_count(def->side_segments, 1) || !is_count(def->radial_segments, 1) ||
 	    def->side_segments > TAC_MESH_MAX / 4)
-		return refuse(
-			"filter: expected positive lengths and counts, a spine thinner than the plates");
+		return refuse("filter: expected positive lengths and counts and "
+			      "a spine thinner than the plates");
 	const int32_t segments = 4 * def->side_segments, radial = def->radial_segments;
 	const int64_t bands = def->plates * (INT64_C(2) * radial + 2) + 3;
+	if (bands > TAC_MESH_MAX) // the products below would overflow
+		return refuse("filter: expected at most 500 million bands, found more");
 	shape s;
-	const tac_result result = bands > TAC_MESH_MAX
-					  ? refuse("filter: finer than TAC_MESH_MAX")
-					  : shape_begin(&s, segments * bands + 2, 2 * segments * bands,
-							(int64_t)def->plates + 1);
+	const tac_result result =
+		shape_begin(&s, segments * bands + 2, 2 * segments * bands, (int64_t)def->plates + 1);
 	if (result < 0)
 		return result;
 	const double inner = (double)def->spine_size / 2, outer = (double)def->plate_size / 2;
@@ -495,16 +508,15 @@ tac_mesh_peg_def tac_mesh_peg_def_default(void)
 
 static tac_result check_peg(const tac_mesh_peg_def *d)
 {
-	// The corners of the hole's polygon reach furthest; they must stay inside the block.
+	// The corners of the hole's polygon are farthest from the axis; they must lie inside the block.
 	if (!is_length(d->peg_radius) || !is_length(d->peg_length) || !is_length(d->block_size) ||
 	    !is_length(d->block_height) || !(d->chamfer >= 0 && d->chamfer < d->peg_radius) ||
 	    d->chamfer >= d->peg_length || !(d->clearance >= 0 && isfinite(d->clearance)) ||
 	    !is_count(d->segments, 8) || d->segments % 4 != 0 || !is_count(d->bands, 1) ||
 	    ((double)d->peg_radius + (double)d->clearance) / cos(PI / d->segments) >=
 		    (double)d->block_size / 2)
-		return refuse(
-			"peg: expected positive lengths, a chamfer below the peg's radius and length, a hole "
-			"inside the block, segments a multiple of 4 and at least 8");
+		return refuse("peg: expected positive lengths, a chamfer below the peg's radius and length, "
+			      "a hole inside the block, segments a multiple of 4 and at least 8");
 	return TAC_OK;
 }
 
@@ -514,8 +526,8 @@ tac_result tac_mesh_build_peg(const tac_mesh_peg_def *def, tac_mesh **out_mesh)
 	const tac_result checked = check_peg(def);
 	if (checked < 0)
 		return checked;
-	return build_turned((double)def->peg_radius, (double)def->peg_length, (double)def->chamfer, false,
-			    def->segments, def->bands, out_mesh);
+	return build_cylinder_or_cone((double)def->peg_radius, (double)def->peg_length, (double)def->chamfer,
+				      false, def->segments, def->bands, out_mesh);
 }
 
 tac_result tac_mesh_build_block(const tac_mesh_peg_def *def, tac_mesh **out_mesh)

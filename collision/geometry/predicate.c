@@ -1,14 +1,14 @@
-#include "collision/predicate.h"
+#include "collision/geometry/predicate.h"
 
 #include <math.h>
 
-// Unit roundoff of double, and the filters' constants of Shewchuk's stage A.
-static const double UNIT = 0x1p-53;
-#define FILTER_2D ((3.0 + 16.0 * UNIT) * UNIT)
-#define FILTER_3D ((7.0 + 56.0 * UNIT) * UNIT)
+// Unit roundoff of double, and the filter constants of Shewchuk's stage A.
+static const double UNIT_ROUNDOFF = 0x1p-53;
+#define FILTER_2D ((3.0 + 16.0 * UNIT_ROUNDOFF) * UNIT_ROUNDOFF)
+#define FILTER_3D ((7.0 + 56.0 * UNIT_ROUNDOFF) * UNIT_ROUNDOFF)
 
-// An expansion is an array of doubles of increasing magnitude that do not overlap; its value is their exact
-// sum and its sign is the sign of the last. Zeros are left out, so exact inputs stay short.
+// An expansion is an array of non-overlapping doubles of increasing magnitude. Its value is their exact sum
+// and its sign is the sign of the last. Zeros are omitted, so expansions of exact inputs stay short.
 
 static int sign_of(double x)
 {
@@ -18,8 +18,8 @@ static int sign_of(double x)
 static double two_sum(double a, double b, double *error)
 {
 	double sum = a + b;
-	double b_part = sum - a;
-	*error = (a - (sum - b_part)) + (b - b_part);
+	double b_rounded = sum - a;
+	*error = (a - (sum - b_rounded)) + (b - b_rounded);
 	return sum;
 }
 
@@ -66,7 +66,7 @@ static int scale(const double *e, int ne, double factor, double *out)
 {
 	int n = 0;
 	double q = 0.0;
-	for (int i = 0; i < ne; ++i) {
+	for (int i = 0; i < ne; i++) {
 		double low, error;
 		double high = two_product(e[i], factor, &low);
 		q = two_sum(q, low, &error);
@@ -84,16 +84,16 @@ static int scale(const double *e, int ne, double factor, double *out)
 // e times an expansion of at most two terms; `out` holds 4·ne.
 static int product(const double *e, int ne, const double *f, int nf, double *out)
 {
-	double part[2][48];
+	double scaled[2][48];
 	int n[2] = {0, 0};
-	for (int k = 0; k < nf; ++k)
-		n[k] = scale(e, ne, f[k], part[k]);
-	return sum(part[0], n[0], part[1], n[1], out);
+	for (int k = 0; k < nf; k++)
+		n[k] = scale(e, ne, f[k], scaled[k]);
+	return sum(scaled[0], n[0], scaled[1], n[1], out);
 }
 
 static void negate(double *e, int n)
 {
-	for (int i = 0; i < n; ++i)
+	for (int i = 0; i < n; i++)
 		e[i] = -e[i];
 }
 
@@ -113,19 +113,19 @@ static int exact3d(const double a[3], const double b[3], const double c[3], cons
 	double e[3][3][2];
 	int n[3][3];
 	const double *rows[3] = {a, b, c};
-	for (int i = 0; i < 3; ++i)
-		for (int k = 0; k < 3; ++k)
+	for (int i = 0; i < 3; i++)
+		for (int k = 0; k < 3; k++)
 			n[i][k] = difference(rows[i][k], d[k], e[i][k]);
 
-	double total[192], next[192], term[64], small[16];
+	double total[192], next[192], term[64], cofactor[16];
 	int n_total = 0;
-	for (int i = 0; i < 3; ++i) {
+	for (int i = 0; i < 3; i++) {
 		int j = (i + 1) % 3, k = (i + 2) % 3;
-		int n_small =
-			minor(e[1][j], n[1][j], e[1][k], n[1][k], e[2][j], n[2][j], e[2][k], n[2][k], small);
-		int n_term = product(small, n_small, e[0][i], n[0][i], term);
+		int n_cofactor = minor(e[1][j], n[1][j], e[1][k], n[1][k], e[2][j], n[2][j], e[2][k], n[2][k],
+				       cofactor);
+		int n_term = product(cofactor, n_cofactor, e[0][i], n[0][i], term);
 		int n_next = sum(total, n_total, term, n_term, next);
-		for (int w = 0; w < n_next; ++w)
+		for (int w = 0; w < n_next; w++)
 			total[w] = next[w];
 		n_total = n_next;
 	}
@@ -145,7 +145,8 @@ int tac_predicate_orient3d(const double a[3], const double b[3], const double c[
 			   fabs(az) * (fabs(bxcy) + fabs(bycx));
 	if (fabs(det) > FILTER_3D * permanent)
 		return sign_of(det);
-	// A plane along two axes, where parts are made of boxes: a difference is 0 only if it is exact.
+	// A shortcut for planes parallel to two axes, common in box-shaped parts: a computed difference is 0
+	// only if the coordinates are equal.
 	if ((ax == 0.0 && bx == 0.0 && cx == 0.0) || (ay == 0.0 && by == 0.0 && cy == 0.0) ||
 	    (az == 0.0 && bz == 0.0 && cz == 0.0))
 		return 0;
@@ -159,12 +160,12 @@ int tac_predicate_orient2d(const double a[2], const double b[2], const double c[
 	double det = left - right;
 	if (fabs(det) > FILTER_2D * (fabs(left) + fabs(right)))
 		return sign_of(det);
-	if ((ax == 0.0 && bx == 0.0) || (ay == 0.0 && by == 0.0)) // a line along an axis
+	if ((ax == 0.0 && bx == 0.0) || (ay == 0.0 && by == 0.0)) // a line parallel to an axis
 		return 0;
 
 	double e[4][2], out[16];
 	int n[4];
-	for (int k = 0; k < 2; ++k) {
+	for (int k = 0; k < 2; k++) {
 		n[k] = difference(a[k], c[k], e[k]);
 		n[2 + k] = difference(b[k], c[k], e[2 + k]);
 	}

@@ -1,25 +1,25 @@
 // Primitives: intersection tests between triangles, segments and solids of revolution (sphere, cylinder,
 // frustum of a cone, convex and concave toroid). Source: M. Held, "ERIT: a collection of efficient and
-// reliable intersection tests", Journal of Graphics Tools 2(4), 1997, with its printed errors put right; each
-// function names the routine of the paper's Table 1 that it is. Solids are filled and all sets are closed: a
-// segment inside a solid hits, and so does touching.
+// reliable intersection tests", Journal of Graphics Tools 2(4), 1997, with its misprints corrected. The
+// comment of each function names its routine in Table 1 of the paper. Solids are filled and all sets are
+// closed: a segment inside a solid hits, and touching counts as a hit.
 //
-// Upright solids have their axis along z; tac_upright brings any other into that position. Lengths are
+// Upright solids have their axis along z; tac_upright transforms any other into that position. Lengths are
 // metres, in any frame that both arguments share.
 //
-// Tolerance. Every test takes `eps` >= 0, a length. Arguments with a common point hit; arguments further
-// apart than a few eps do not; between the two either answer may come, which is what makes grazing contact
-// dependable in rounded coordinates. 0 leaves plain closed comparisons. tac_primitive_eps gives the usual
-// value for the size of the scene. Multiplying every length, eps included, by a power of two changes no
-// answer.
+// Tolerance. Every test takes `eps` >= 0, a length. Arguments with a common point hit; arguments more than a
+// few eps apart do not; in between either result is possible. This makes grazing contact reliable in rounded
+// coordinates. With 0 the comparisons are plain and closed. tac_primitive_eps gives the usual value for the
+// size of the scene. Multiplying every length, including eps, by a power of two changes no result.
 //
-// Degenerate arguments have a meaning, and none divides by zero: a segment of length 0 is a point, a radius 0
-// an axis, a triangle without area its longest edge, a cylinder of height 0 between given ends the sphere of
-// its radius, an upright solid of height 0 a disc. Lengths other than 0 must lie between 1e-50 and 1e50 m.
+// Degenerate arguments are well defined, and none causes a division by zero: a segment of length 0 is a
+// point, a solid of radius 0 is its axis, a triangle without area is its longest edge, a cylinder whose ends
+// coincide is the sphere of its radius, an upright solid of height 0 is a disc. Lengths other than 0 must lie
+// between 1e-50 and 1e50 m.
 //
 // Thread: RT, every function. None allocates; the longest loop is that of tac_polynomial_roots.
-#ifndef TAC_COLLISION_PRIMITIVES_H
-#define TAC_COLLISION_PRIMITIVES_H
+#ifndef TAC_COLLISION_GEOMETRY_PRIMITIVES_H
+#define TAC_COLLISION_GEOMETRY_PRIMITIVES_H
 
 #include "base/algebra.h"
 
@@ -74,12 +74,13 @@ typedef struct tac_toroid {
 	bool concave;
 } tac_toroid;
 
-// Where two primitives met, for whom a yes is not enough. Written on a hit only.
+// A common point of two primitives. Written only on a hit.
 typedef struct tac_witness {
-	tac_dvec3 point; // common to both, within a few eps; tests with a sphere: the point of the other
-			 // primitive nearest to its centre
-	double t;        // tests of a segment: point = a + t (b - a), 0 <= t <= 1
-	double depth;    // tests with a sphere: how far the sphere reaches beyond `point`; >= -eps
+	// Common to both within a few eps. In tests of a sphere: the other primitive's point nearest to its
+	// centre.
+	tac_dvec3 point;
+	double t;     // tests of a segment: point = a + t (b - a), 0 <= t <= 1
+	double depth; // tests of a sphere: how far the sphere extends beyond `point`; >= -eps
 } tac_witness;
 
 // The paper's comparisons of x with zero: le and ge are both true in [-eps, eps].
@@ -120,15 +121,15 @@ double tac_point2_det(tac_point2 a, tac_point2 b, tac_point2 p);
 bool tac_triangle2_contains(tac_point2 a, tac_point2 b, tac_point2 c, tac_point2 p, double eps);
 
 // TriEdge2D. The triangle must be counter-clockwise and have area. With eps = 0 it is exact where the
-// products of coordinate differences are (small integers).
+// products of coordinate differences are exact (small integers).
 bool tac_triangle2_meets_segment(tac_point2 a, tac_point2 b, tac_point2 c, tac_point2 p, tac_point2 q,
 				 double eps);
 
 // The circle and segment test in the plane.
 bool tac_circle2_meets_segment(tac_point2 centre, double radius, tac_point2 a, tac_point2 b, double eps);
 
-// TriEdge3D. With eps = 0 it is exact where its determinants are (small integers). `out` may be NULL, here
-// and below.
+// TriEdge3D. With eps = 0 it is exact where its determinants are exact (small integers). `out` may be NULL,
+// here and below.
 bool tac_triangle_meets_segment(const tac_triangle *triangle, const tac_segment *segment, double eps,
 				tac_witness *out);
 
@@ -136,7 +137,7 @@ bool tac_triangle_meets_segment(const tac_triangle *triangle, const tac_segment 
 bool tac_triangle_meets_triangle(const tac_triangle *s, const tac_triangle *t, double eps);
 
 // The point of the segment, or of the triangle, that is nearest to p. A triangle without area counts as its
-// edges.
+// three edges. `out_t` may be NULL.
 tac_dvec3 tac_segment_nearest(const tac_segment *segment, tac_dvec3 p, double *out_t);
 tac_dvec3 tac_triangle_nearest(const tac_triangle *triangle, tac_dvec3 p);
 
@@ -153,14 +154,14 @@ bool tac_sphere_meets_segment(const tac_sphere *sphere, const tac_segment *segme
 bool tac_sphere_meets_triangle(const tac_sphere *sphere, const tac_triangle *triangle, double eps,
 			       tac_witness *out);
 
-// SphSph3D. The witness is the point of t nearest to the centre of s; its depth is the sum of the radii less
+// SphSph3D. The witness is the point of t nearest to the centre of s; its depth is the sum of the radii minus
 // the distance of the centres.
 bool tac_sphere_meets_sphere(const tac_sphere *s, const tac_sphere *t, double eps, tac_witness *out);
 
 // ---- upright position ----
 
-// A rotation and a shift that put p at the origin and q at (0, 0, height), right-handed also when q lies
-// below p. For p = q nothing is turned.
+// A rotation and a translation that map p to the origin and q to (0, 0, height), right-handed also if q lies
+// below p. For p = q the rotation is the identity.
 typedef struct tac_upright {
 	tac_dmat3 rotation;
 	tac_dvec3 origin;
@@ -180,8 +181,8 @@ tac_triangle tac_upright_apply_triangle(const tac_upright *upright, const tac_tr
 bool tac_upright_cylinder_meets_segment(const tac_upright_cylinder *cylinder, const tac_segment *segment,
 					double eps, tac_witness *out);
 
-// CylEdge3D, by the parts of the vectors across the axis: the printed formulas divide by the sine of the
-// angle between segment and axis and lose digits with it.
+// CylEdge3D, by the components perpendicular to the axis: the printed formulas divide by the sine of the
+// angle between segment and axis and lose digits where it is small.
 bool tac_cylinder_meets_segment(const tac_cylinder *cylinder, const tac_segment *segment, double eps,
 				tac_witness *out);
 
@@ -224,13 +225,13 @@ bool tac_toroid_meets_triangle(const tac_toroid *toroid, const tac_triangle *tri
 double tac_toroid_radius(const tac_toroid *toroid, double z);
 
 // The coefficients of the torus's implicit equation along the segment: its roots in [0, 1] are where the
-// segment crosses the torus of the radii. out[k] belongs to t^k.
+// segment crosses the whole torus of these radii. out[k] is the coefficient of t^k.
 void tac_toroid_quartic(const tac_toroid *toroid, const tac_segment *segment, double out[5]);
 
-// The real roots in [0, 1] of c[0] + c[1] t + … + c[degree] t^degree, rising, each once; degree <= 4.
-// Isolated by the roots of the derivatives, then refined within their interval; a double root is reported
-// where a critical value is below 1e-14 of the sum of |c|. Returns their number. No polynomial hangs it: at
-// most 64 steps a root.
+// The real roots in [0, 1] of c[0] + c[1] t + … + c[degree] t^degree, ascending, each once; degree <= 4. They
+// are isolated by the roots of the derivatives, then refined within their interval; a double root is reported
+// where a critical value is below 1e-14 of the sum of |c|. Returns their number. Takes at most 64 steps per
+// root.
 int tac_polynomial_roots(const double *c, int degree, double out[4]);
 
 #ifdef __cplusplus

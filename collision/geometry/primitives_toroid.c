@@ -1,9 +1,9 @@
-#include "collision/primitives.h"
-#include "collision/primitives_private.h"
+#include "collision/geometry/primitives.h"
+#include "collision/geometry/primitives_common.h"
 
-// Critical values below this part of the sum of |c| count as zero: rounding of the evaluation is about 1e-15.
+// Critical values below this fraction of the sum of |c| count as zero: the evaluation rounds to about 1e-15.
 #define ROOT_TOLERANCE 1e-14
-// Steps to refine a root: bisection alone would need 53.
+// Steps to refine a root; bisection alone needs 53.
 #define ROOT_STEPS 64
 
 static double evaluate(const double *c, int degree, double t)
@@ -14,8 +14,8 @@ static double evaluate(const double *c, int degree, double t)
 	return value;
 }
 
-// The root in [low, high], at whose ends the polynomial has different signs: Newton's steps, or halving where
-// they leave the interval.
+// The root in [low, high], where the polynomial changes sign, by Newton steps; bisection where they leave the
+// interval.
 static double refine(const double *c, const double *derivative, int degree, double low, double high)
 {
 	bool rising = evaluate(c, degree, low) < 0;
@@ -55,19 +55,19 @@ int tac_polynomial_roots(const double *c, int degree, double out[4])
 	if (!(scale > 0))
 		return 0;
 	double tolerance = degree > 1 ? ROOT_TOLERANCE * scale : 0;
-	int found = 0;
-	double before = 0;
-	for (int i = 0; i < count && found < degree; i++) {
+	int roots = 0;
+	double previous = 0;
+	for (int i = 0; i < count && roots < degree; i++) {
 		double value = evaluate(c, degree, knots[i]);
-		bool again = found > 0 && out[found - 1] == knots[i];
-		if (i > 0 && ((tac_lt(before, tolerance) && tac_gt(value, tolerance)) ||
-			      (tac_gt(before, tolerance) && tac_lt(value, tolerance))))
-			out[found++] = refine(c, derivative, degree, knots[i - 1], knots[i]);
-		else if (tac_eq(value, tolerance) && !again)
-			out[found++] = knots[i];
-		before = value;
+		bool repeated = roots > 0 && out[roots - 1] == knots[i];
+		if (i > 0 && ((tac_lt(previous, tolerance) && tac_gt(value, tolerance)) ||
+			      (tac_gt(previous, tolerance) && tac_lt(value, tolerance))))
+			out[roots++] = refine(c, derivative, degree, knots[i - 1], knots[i]);
+		else if (tac_eq(value, tolerance) && !repeated)
+			out[roots++] = knots[i];
+		previous = value;
 	}
-	return found;
+	return roots;
 }
 
 double tac_toroid_radius(const tac_toroid *toroid, double z)
@@ -80,10 +80,10 @@ void tac_toroid_quartic(const tac_toroid *toroid, const tac_segment *segment, do
 {
 	tac_dvec3 a = segment->a, ab = tac_dvec3_sub(segment->b, a);
 	double r1 = toroid->major, r2 = toroid->minor;
-	double u = tac_dvec3_dot(ab, ab), w = tac_dvec3_dot(a, ab),
-	       s = tac_dvec3_dot(a, a) + r1 * r1 - r2 * r2;
-	double alpha = ab.x * ab.x + ab.y * ab.y, beta = a.x * ab.x + a.y * ab.y,
-	       gamma = a.x * a.x + a.y * a.y;
+	double u = tac_dvec3_dot(ab, ab), w = tac_dvec3_dot(a, ab);
+	double s = tac_dvec3_dot(a, a) + r1 * r1 - r2 * r2;
+	double alpha = ab.x * ab.x + ab.y * ab.y, beta = a.x * ab.x + a.y * ab.y;
+	double gamma = a.x * a.x + a.y * a.y;
 	out[4] = u * u;
 	out[3] = 4 * u * w;
 	out[2] = 4 * w * w + 2 * u * s - 4 * r1 * r1 * alpha;
@@ -105,11 +105,11 @@ static double largest_radius(const tac_toroid *toroid)
 	return tac_toroid_radius(toroid, toroid->z_min <= 0 && toroid->z_max >= 0 ? 0 : fmin(low, high));
 }
 
-// A segment between the end planes. Where it enters and leaves the solid its quartic is zero, so between the
-// two the derivative is; it suffices to look at the roots of that cubic, by the radius, which is
-// well-conditioned also where the quartic has double roots (major = 0, grazing contact).
-static bool meets_between(const tac_toroid *toroid, tac_dvec3 a, tac_dvec3 b, double largest, double eps,
-			  double *out_t)
+// A segment between the end planes. The quartic is zero where the segment enters and leaves the solid, so its
+// derivative has a root in between: it suffices to test the points at the roots of that cubic against the
+// radius. This is well-conditioned also where the quartic has double roots (major = 0, grazing contact).
+static bool clipped_segment_meets(const tac_toroid *toroid, tac_dvec3 a, tac_dvec3 b, double largest,
+				  double eps, double *out_t)
 {
 	*out_t = 0;
 	if (inside(toroid, a, eps))
@@ -117,10 +117,10 @@ static bool meets_between(const tac_toroid *toroid, tac_dvec3 a, tac_dvec3 b, do
 	*out_t = 1;
 	if (inside(toroid, b, eps))
 		return true;
-	// The part over the largest disc. Where the nearest point to the axis lies far outside of the
-	// segment, the whole of it is about as far from the axis as its ends, and stays.
-	double dx = b.x - a.x, dy = b.y - a.y, d2 = dx * dx + dy * dy,
-	       reach2 = (largest + eps) * (largest + eps);
+	// Restrict the segment to the largest disc. Where the line's nearest point to the axis is far beyond
+	// the segment, all of the segment is about as far from the axis as its ends and is kept.
+	double dx = b.x - a.x, dy = b.y - a.y, d2 = dx * dx + dy * dy;
+	double reach2 = (largest + eps) * (largest + eps);
 	double dot = -(a.x * dx + a.y * dy), t0 = 0, t1 = 1;
 	double nearest = dot <= 0 ? 0 : dot >= d2 ? 1 : dot / d2;
 	double x = a.x + nearest * dx, y = a.y + nearest * dy;
@@ -136,17 +136,17 @@ static bool meets_between(const tac_toroid *toroid, tac_dvec3 a, tac_dvec3 b, do
 	}
 	double size = toroid->major + toroid->minor;
 	if (!(size > 0))
-		return false; // a point or the axis: its ends were looked at, and the rest is grazing
+		return false; // a point or the axis: the ends were tested, and the rest is grazing
 	tac_toroid unit = {toroid->major / size, toroid->minor / size, 0, 0, toroid->concave};
-	tac_segment part = {tac_dvec3_div(along(a, b, t0), size), tac_dvec3_div(along(a, b, t1), size)};
+	tac_segment kept = {tac_dvec3_div(point_at(a, b, t0), size), tac_dvec3_div(point_at(a, b, t1), size)};
 	double c[5], roots[4];
-	tac_toroid_quartic(&unit, &part, c);
+	tac_toroid_quartic(&unit, &kept, c);
 	double cubic[4] = {c[1], 2 * c[2], 3 * c[3], 4 * c[4]};
 	int count = tac_polynomial_roots(cubic, 3, roots);
 	for (int i = 0; i < count; i++) {
 		double t = t0 + roots[i] * (t1 - t0);
 		*out_t = t;
-		if (inside(toroid, along(a, b, t), eps))
+		if (inside(toroid, point_at(a, b, t), eps))
 			return true;
 	}
 	return false;
@@ -158,14 +158,14 @@ bool tac_toroid_meets_segment(const tac_toroid *toroid, const tac_segment *segme
 	double t0, t1, t;
 	if (!tac_primitive_clip(segment->a.z, segment->b.z, toroid->z_min, toroid->z_max, eps, &t0, &t1))
 		return false;
-	tac_dvec3 a = clipped(segment, t0, toroid->z_min, toroid->z_max);
-	tac_dvec3 b = clipped(segment, t1, toroid->z_min, toroid->z_max);
-	if (!meets_between(toroid, a, b, largest_radius(toroid), eps, &t))
+	tac_dvec3 a = clipped_point(segment, t0, toroid->z_min, toroid->z_max);
+	tac_dvec3 b = clipped_point(segment, t1, toroid->z_min, toroid->z_max);
+	if (!clipped_segment_meets(toroid, a, b, largest_radius(toroid), eps, &t))
 		return false;
-	return witness_at(out, along(a, b, t), t0 + t * (t1 - t0));
+	return witness_at(out, point_at(a, b, t), t0 + t * (t1 - t0));
 }
 
-// The point of a convex toroid that is farthest along n, which is not parallel to the axis.
+// The support point of a convex toroid along n, which is not parallel to the axis.
 static tac_dvec3 support(const tac_toroid *toroid, tac_dvec3 n)
 {
 	double z = clamp(toroid->minor * n.z / tac_dvec3_length(n), toroid->z_min, toroid->z_max);
@@ -182,23 +182,22 @@ bool tac_toroid_meets_triangle(const tac_toroid *toroid, const tac_triangle *tri
 	for (int i = 0; i < count; i++) {
 		tac_dvec3 a = polygon[i], b = polygon[i + 1 == count ? 0 : i + 1];
 		double t;
-		if (meets_between(toroid, a, b, largest, eps, &t))
-			return witness_at(out, along(a, b, t), 0);
+		if (clipped_segment_meets(toroid, a, b, largest, eps, &t))
+			return witness_at(out, point_at(a, b, t), 0);
 	}
 	if (count == 0)
 		return false;
-	// No edge meets it. A plane's section of the concave solid that reaches neither end plane has the
-	// axis in it, because no plane curve closes up on a saddle surface. Of the convex one it may be a cap
-	// beside the axis; the segment between the extreme points along the normal passes through every
-	// section.
-	tac_segment decisive = {tac_dvec3_make(0, 0, toroid->z_min), tac_dvec3_make(0, 0, toroid->z_max)};
-	tac_dvec3 n = tac_dvec3_normalize(tac_dvec3_cross(tac_dvec3_sub(triangle->b, triangle->a),
-							  tac_dvec3_sub(triangle->c, triangle->a)));
+	// No edge meets the toroid. A plane section of the concave solid that reaches neither end plane
+	// contains the axis, because no plane curve closes on a saddle surface. A section of the convex solid
+	// may be a cap beside the axis; the segment between the support points along the normal passes
+	// through every section.
+	tac_segment through = {tac_dvec3_make(0, 0, toroid->z_min), tac_dvec3_make(0, 0, toroid->z_max)};
+	tac_dvec3 n = tac_dvec3_triangle_normal(triangle->a, triangle->b, triangle->c);
 	if (!toroid->concave && n.x * n.x + n.y * n.y > TAC_PRIMITIVE_ZERO * TAC_PRIMITIVE_ZERO)
-		decisive = (tac_segment){support(toroid, tac_dvec3_neg(n)), support(toroid, n)};
-	if (!tac_triangle_meets_segment(triangle, &decisive, eps, out))
+		through = (tac_segment){support(toroid, tac_dvec3_neg(n)), support(toroid, n)};
+	if (!tac_triangle_meets_segment(triangle, &through, eps, out))
 		return false;
-	if (out != NULL)
+	if (out)
 		out->t = 0;
 	return true;
 }

@@ -1,5 +1,8 @@
-#include "collision/primitives.h"
-#include "collision/primitives_private.h"
+#include "collision/geometry/primitives.h"
+#include "collision/geometry/primitives_common.h"
+
+// Of the alternating projection that finds the nearest points of two segments.
+#define PROJECTIONS 64
 
 static double max3(double a, double b, double c)
 {
@@ -18,13 +21,13 @@ tac_dvec3 tac_segment_nearest(const tac_segment *segment, tac_dvec3 p, double *o
 	double dot = tac_dvec3_dot(ab, tac_dvec3_sub(p, segment->a));
 	double length2 = tac_dvec3_length_squared(ab);
 	double t = dot <= 0 ? 0 : dot >= length2 ? 1 : dot / length2;
-	if (out_t != NULL)
+	if (out_t)
 		*out_t = t;
 	return t == 1 ? segment->b : tac_dvec3_add_scaled(segment->a, t, ab);
 }
 
-// C. Ericson, Real-Time Collision Detection, 2005, section 5.1.9, with the last step in the other variable
-// too: for nearly parallel segments the first alone may be far off.
+// C. Ericson, "Real-Time Collision Detection", 2005, section 5.1.9, with the last step in the other variable,
+// too: for nearly parallel segments the first step alone may be far off.
 double tac_segment_distance_squared(const tac_segment *s, const tac_segment *t)
 {
 	double best = HUGE_VAL;
@@ -33,8 +36,8 @@ double tac_segment_distance_squared(const tac_segment *s, const tac_segment *t)
 		tac_dvec3 x = tac_segment_nearest(i < 2 ? t : s, ends[i], NULL);
 		best = fmin(best, tac_dvec3_length_squared(tac_dvec3_sub(x, ends[i])));
 	}
-	tac_dvec3 d1 = tac_dvec3_sub(s->b, s->a), d2 = tac_dvec3_sub(t->b, t->a),
-		  r = tac_dvec3_sub(s->a, t->a);
+	tac_dvec3 d1 = tac_dvec3_sub(s->b, s->a), d2 = tac_dvec3_sub(t->b, t->a);
+	tac_dvec3 r = tac_dvec3_sub(s->a, t->a);
 	double a = tac_dvec3_dot(d1, d1), b = tac_dvec3_dot(d1, d2), e = tac_dvec3_dot(d2, d2);
 	double c = tac_dvec3_dot(d1, r), f = tac_dvec3_dot(d2, r);
 	double det = a * e - b * b;
@@ -62,8 +65,8 @@ static tac_segment lifted(tac_point2 a, tac_point2 b)
 	return (tac_segment){tac_dvec3_make(a.x, a.y, 0), tac_dvec3_make(b.x, b.y, 0)};
 }
 
-// Whether p, with the given determinant against the line ab, is within eps of the segment.
-static bool near_edge(tac_point2 a, tac_point2 b, tac_point2 p, double det, double eps)
+// Whether p is within eps of the segment ab; det is tac_point2_det(a, b, p).
+static bool within_eps_of_edge(tac_point2 a, tac_point2 b, tac_point2 p, double det, double eps)
 {
 	if (det * det > eps * eps * length2_squared(a, b))
 		return false;
@@ -78,8 +81,9 @@ bool tac_triangle2_contains(tac_point2 a, tac_point2 b, tac_point2 c, tac_point2
 	double ab = tac_point2_det(a, b, p), bc = tac_point2_det(b, c, p), ca = tac_point2_det(c, a, p);
 	if (ab >= 0 && bc >= 0 && ca >= 0 && ab + bc + ca > 0)
 		return true;
-	// The half planes moved out by eps would reach far beyond a sharp corner; the edges do not.
-	return near_edge(a, b, p, ab, eps) || near_edge(b, c, p, bc, eps) || near_edge(c, a, p, ca, eps);
+	// Half planes offset by eps would extend far beyond a sharp corner; distances to the edges do not.
+	return within_eps_of_edge(a, b, p, ab, eps) || within_eps_of_edge(b, c, p, bc, eps) ||
+	       within_eps_of_edge(c, a, p, ca, eps);
 }
 
 bool tac_triangle2_meets_segment(tac_point2 a, tac_point2 b, tac_point2 c, tac_point2 p, tac_point2 q,
@@ -91,30 +95,30 @@ bool tac_triangle2_meets_segment(tac_point2 a, tac_point2 b, tac_point2 c, tac_p
 	double qab = tac_point2_det(a, b, q), qbc = tac_point2_det(b, c, q), qca = tac_point2_det(c, a, q);
 	if (qab >= 0 && qbc >= 0 && qca >= 0)
 		return true;
-	bool apart = (pab < 0 && qab < 0) || (pbc < 0 && qbc < 0) || (pca < 0 && qca < 0);
-	if (!apart) {
+	bool separated = (pab < 0 && qab < 0) || (pbc < 0 && qbc < 0) || (pca < 0 && qca < 0);
+	if (!separated) {
 		double pqa = tac_point2_det(p, q, a), pqb = tac_point2_det(p, q, b),
 		       pqc = tac_point2_det(p, q, c);
-		apart = (pqa > 0 && pqb > 0 && pqc > 0) || (pqa < 0 && pqb < 0 && pqc < 0);
-		if (!apart)
+		separated = (pqa > 0 && pqb > 0 && pqc > 0) || (pqa < 0 && pqb < 0 && pqc < 0);
+		if (!separated)
 			return true;
 	}
 	if (eps == 0)
 		return false;
-	double far = eps * eps;
+	double eps2 = eps * eps;
 	double mab = fmax(pab, qab), mbc = fmax(pbc, qbc), mca = fmax(pca, qca);
-	if ((mab < 0 && mab * mab > far * length2_squared(a, b)) ||
-	    (mbc < 0 && mbc * mbc > far * length2_squared(b, c)) ||
-	    (mca < 0 && mca * mca > far * length2_squared(c, a)))
+	if ((mab < 0 && mab * mab > eps2 * length2_squared(a, b)) ||
+	    (mbc < 0 && mbc * mbc > eps2 * length2_squared(b, c)) ||
+	    (mca < 0 && mca * mca > eps2 * length2_squared(c, a)))
 		return false;
 	tac_segment pq = lifted(p, q), edges[3] = {lifted(a, b), lifted(b, c), lifted(c, a)};
-	return tac_segment_distance_squared(&pq, &edges[0]) <= far ||
-	       tac_segment_distance_squared(&pq, &edges[1]) <= far ||
-	       tac_segment_distance_squared(&pq, &edges[2]) <= far;
+	return tac_segment_distance_squared(&pq, &edges[0]) <= eps2 ||
+	       tac_segment_distance_squared(&pq, &edges[1]) <= eps2 ||
+	       tac_segment_distance_squared(&pq, &edges[2]) <= eps2;
 }
 
-// A triangle in the coordinate plane in which it is largest, counter-clockwise: the plane across its normal's
-// largest component, in the order (x, y), (y, z) or (z, x).
+// The projection of a triangle onto the coordinate plane in which its area is largest (the largest component
+// of its normal is dropped), counter-clockwise. Coordinates in the order (x, y), (y, z) or (z, x).
 typedef struct flat {
 	int axis; // dropped
 	tac_point2 a, b, c;
@@ -141,25 +145,24 @@ static flat flatten_triangle(const tac_triangle *triangle, tac_dvec3 normal)
 	return f;
 }
 
-// The normal b - a cross c - a, and whether the triangle has no area.
-static tac_dvec3 normal_of(const tac_triangle *t, bool *out_flat)
+// The normal (b - a) x (c - a), not of unit length, and whether the triangle has no area.
+static tac_dvec3 normal_of(const tac_triangle *t, bool *out_degenerate)
 {
 	tac_dvec3 ab = tac_dvec3_sub(t->b, t->a), ac = tac_dvec3_sub(t->c, t->a);
 	tac_dvec3 n = tac_dvec3_cross(ab, ac);
 	double longest2 = max3(tac_dvec3_length_squared(ab), tac_dvec3_length_squared(ac),
 			       tac_dvec3_length_squared(tac_dvec3_sub(ab, ac)));
 	double bound = TAC_PRIMITIVE_ZERO * longest2;
-	*out_flat = tac_dvec3_length_squared(n) <= bound * bound;
+	*out_degenerate = tac_dvec3_length_squared(n) <= bound * bound;
 	return n;
 }
 
 static tac_segment longest_edge(const tac_triangle *t)
 {
-	tac_segment ab = {t->a, t->b}, bc = {t->b, t->c}, ca = {t->c, t->a};
 	double lab = tac_dvec3_length_squared(tac_dvec3_sub(t->b, t->a));
 	double lbc = tac_dvec3_length_squared(tac_dvec3_sub(t->c, t->b));
 	double lca = tac_dvec3_length_squared(tac_dvec3_sub(t->a, t->c));
-	return lab >= lbc && lab >= lca ? ab : lbc >= lca ? bc : ca;
+	return edge_of(t, lab >= lbc && lab >= lca ? 0 : lbc >= lca ? 1 : 2);
 }
 
 static bool same_side(double u, double v, double tolerance)
@@ -168,8 +171,8 @@ static bool same_side(double u, double v, double tolerance)
 	       (tac_lt(u, tolerance) && tac_lt(v, tolerance));
 }
 
-// The t of a point of a segment in the plane that lies in the triangle, or nearly so: the middle of what the
-// three half planes leave of it.
+// The parameter of a point of the coplanar segment pq that lies in the triangle, or nearly: the middle of its
+// intersection with the three half planes.
 static double flat_parameter(const flat *f, tac_point2 p, tac_point2 q)
 {
 	const tac_point2 *v[4] = {&f->a, &f->b, &f->c, &f->a};
@@ -193,10 +196,10 @@ bool tac_triangle_meets_segment(const tac_triangle *triangle, const tac_segment 
 		tac_segment edge = longest_edge(triangle);
 		if (tac_segment_distance_squared(&edge, segment) > eps * eps)
 			return false;
-		// The nearest of the four ends, or the crossing: good to eps either way.
+		// Alternating projection converges to the nearest pair; the witness is accurate to eps.
 		double t;
 		tac_dvec3 x = tac_segment_nearest(segment, tac_segment_nearest(&edge, segment->a, NULL), &t);
-		for (int i = 0; i < 64; i++) // alternating projection converges to the nearest pair
+		for (int i = 0; i < PROJECTIONS; i++)
 			x = tac_segment_nearest(segment, tac_segment_nearest(&edge, x, NULL), &t);
 		return witness_at(out, x, t);
 	}
@@ -211,11 +214,11 @@ bool tac_triangle_meets_segment(const tac_triangle *triangle, const tac_segment 
 		if (!tac_triangle2_meets_segment(f.a, f.b, f.c, p, q, eps))
 			return false;
 		double t = flat_parameter(&f, p, q);
-		return witness_at(out, along(segment->a, segment->b, t), t);
+		return witness_at(out, point_at(segment->a, segment->b, t), t);
 	}
 	if (!same_side(u, w, 0)) {
-		// The crossing R with the plane, as r = (R - A) (u - w): barycentric coordinates without
-		// division.
+		// The intersection R with the plane as r = (R - A) (u - w), for barycentric coordinates
+		// without division.
 		double d = u - w, sign = d < 0 ? -1 : 1;
 		tac_point2 pa = {p.x - f.a.x, p.y - f.a.y}, qa = {q.x - f.a.x, q.y - f.a.y};
 		tac_point2 r = {sign * (u * qa.x - w * pa.x), sign * (u * qa.y - w * pa.y)};
@@ -232,7 +235,7 @@ bool tac_triangle_meets_segment(const tac_triangle *triangle, const tac_segment 
 		}
 		if (inside) {
 			double t = clamp(u * sign / d, 0, 1);
-			return witness_at(out, along(segment->a, segment->b, t), t);
+			return witness_at(out, point_at(segment->a, segment->b, t), t);
 		}
 	}
 	if (tac_eq(u, tolerance) && tac_triangle2_contains(f.a, f.b, f.c, p, eps))
@@ -242,7 +245,7 @@ bool tac_triangle_meets_segment(const tac_triangle *triangle, const tac_segment 
 	return false;
 }
 
-// Both in one plane, seen along the dropped axis of f; g need not be counter-clockwise.
+// Whether two coplanar triangles meet, in the projection of f; pqr need not be counter-clockwise.
 static bool flat_triangles_meet(const flat *f, tac_point2 p, tac_point2 q, tac_point2 r, double eps)
 {
 	if (tac_triangle2_meets_segment(f->a, f->b, f->c, p, q, eps) ||
@@ -253,7 +256,8 @@ static bool flat_triangles_meet(const flat *f, tac_point2 p, tac_point2 q, tac_p
 					   : tac_triangle2_contains(p, r, q, f->a, eps);
 }
 
-// Heights of the vertices over the plane through `origin`, times |n|. False: all strictly on one side.
+// The heights of the vertices over the plane through `origin`, times |n|. False if all lie strictly on one
+// side.
 static bool heights(const tac_triangle *t, tac_dvec3 origin, tac_dvec3 n, double tolerance, double out[3])
 {
 	out[0] = tac_dvec3_dot(n, tac_dvec3_sub(t->a, origin));
@@ -262,8 +266,7 @@ static bool heights(const tac_triangle *t, tac_dvec3 origin, tac_dvec3 n, double
 	return !(same_side(out[0], out[1], tolerance) && same_side(out[1], out[2], tolerance));
 }
 
-// Whether a vertex of t, or an edge of it, lies within the tolerance of the plane and of the triangle f in
-// it.
+// Whether a vertex or an edge of t is within the tolerance of the plane of f and, in the projection, of f.
 static bool grazes(const flat *f, const tac_triangle *t, const double height[3], double tolerance, double eps)
 {
 	const tac_dvec3 v[3] = {t->a, t->b, t->c};
@@ -308,7 +311,7 @@ bool tac_triangle_meets_triangle(const tac_triangle *s, const tac_triangle *t, d
 		if (hi == 0)
 			section[count++] = flatten(f.axis, v[i]);
 		else if ((hi < 0 && hj > 0) || (hi > 0 && hj < 0))
-			section[count++] = flatten(f.axis, along(v[i], v[j], hi / (hi - hj)));
+			section[count++] = flatten(f.axis, point_at(v[i], v[j], hi / (hi - hj)));
 	}
 	if (count > 0 &&
 	    tac_triangle2_meets_segment(f.a, f.b, f.c, section[0], section[count > 1 ? 1 : 0], eps))
@@ -319,7 +322,7 @@ bool tac_triangle_meets_triangle(const tac_triangle *s, const tac_triangle *t, d
 	return grazes(&f, t, t_height, s_tolerance, eps) || grazes(&g, s, s_height, t_tolerance, eps);
 }
 
-// C. Ericson, Real-Time Collision Detection, 2005, section 5.1.5.
+// C. Ericson, "Real-Time Collision Detection", 2005, section 5.1.5.
 tac_dvec3 tac_triangle_nearest(const tac_triangle *triangle, tac_dvec3 p)
 {
 	tac_dvec3 a = triangle->a, ab = tac_dvec3_sub(triangle->b, a), ac = tac_dvec3_sub(triangle->c, a);
@@ -333,11 +336,11 @@ tac_dvec3 tac_triangle_nearest(const tac_triangle *triangle, tac_dvec3 p)
 		if (v >= 0 && w >= 0 && v + w <= n2)
 			return tac_dvec3_add_scaled(tac_dvec3_add_scaled(a, v / n2, ab), w / n2, ac);
 	}
-	tac_segment edges[3] = {{a, triangle->b}, {triangle->b, triangle->c}, {triangle->c, a}};
 	tac_dvec3 nearest = a;
 	double best = HUGE_VAL;
 	for (int i = 0; i < 3; i++) {
-		tac_dvec3 x = tac_segment_nearest(&edges[i], p, NULL);
+		tac_segment edge = edge_of(triangle, i);
+		tac_dvec3 x = tac_segment_nearest(&edge, p, NULL);
 		double d = tac_dvec3_length_squared(tac_dvec3_sub(x, p));
 		if (d < best) {
 			best = d;
@@ -347,16 +350,7 @@ tac_dvec3 tac_triangle_nearest(const tac_triangle *triangle, tac_dvec3 p)
 	return nearest;
 }
 
-static bool sphere_witness(tac_witness *out, const tac_sphere *sphere, tac_dvec3 point, double t)
-{
-	if (out != NULL) {
-		double distance = tac_dvec3_length(tac_dvec3_sub(point, sphere->centre));
-		*out = (tac_witness){point, t, sphere->radius - distance};
-	}
-	return true;
-}
-
-static bool in_reach(const tac_sphere *sphere, tac_dvec3 point, double eps)
+static bool sphere_contains(const tac_sphere *sphere, tac_dvec3 point, double eps)
 {
 	double d2 = tac_dvec3_length_squared(tac_dvec3_sub(point, sphere->centre));
 	return tac_le(d2 - sphere->radius * sphere->radius, eps * (2 * sphere->radius + eps));
@@ -367,7 +361,7 @@ bool tac_sphere_meets_segment(const tac_sphere *sphere, const tac_segment *segme
 {
 	double t;
 	tac_dvec3 x = tac_segment_nearest(segment, sphere->centre, &t);
-	return in_reach(sphere, x, eps) && sphere_witness(out, sphere, x, t);
+	return sphere_contains(sphere, x, eps) && sphere_witness(out, sphere, x, t);
 }
 
 bool tac_sphere_meets_triangle(const tac_sphere *sphere, const tac_triangle *triangle, double eps,
@@ -385,15 +379,12 @@ bool tac_sphere_meets_triangle(const tac_sphere *sphere, const tac_triangle *tri
 		tac_dvec3 q = tac_dvec3_add_scaled(sphere->centre, height / n2, n);
 		hit = tac_triangle2_contains(f.a, f.b, f.c, flatten(f.axis, q), eps);
 	}
-	if (!hit) {
-		tac_segment edges[3] = {
-			{triangle->a, triangle->b}, {triangle->b, triangle->c}, {triangle->c, triangle->a}};
-		hit = tac_sphere_meets_segment(sphere, &edges[0], eps, NULL) ||
-		      tac_sphere_meets_segment(sphere, &edges[1], eps, NULL) ||
-		      tac_sphere_meets_segment(sphere, &edges[2], eps, NULL);
+	for (int i = 0; !hit && i < 3; i++) {
+		tac_segment edge = edge_of(triangle, i);
+		hit = tac_sphere_meets_segment(sphere, &edge, eps, NULL);
 	}
-	return hit && (out == NULL ||
-		       sphere_witness(out, sphere, tac_triangle_nearest(triangle, sphere->centre), 0));
+	return hit &&
+	       (!out || sphere_witness(out, sphere, tac_triangle_nearest(triangle, sphere->centre), 0));
 }
 
 bool tac_sphere_meets_sphere(const tac_sphere *s, const tac_sphere *t, double eps, tac_witness *out)
@@ -402,10 +393,10 @@ bool tac_sphere_meets_sphere(const tac_sphere *s, const tac_sphere *t, double ep
 	double reach = s->radius + t->radius;
 	if (tac_gt(tac_dvec3_length_squared(d) - reach * reach, eps * (2 * reach + eps)))
 		return false;
-	if (out != NULL) {
+	if (out) {
 		double distance = tac_dvec3_length(d);
-		double in = distance > t->radius ? 1 - t->radius / distance : 0;
-		*out = (tac_witness){tac_dvec3_add_scaled(s->centre, in, d), 0, reach - distance};
+		double fraction = distance > t->radius ? 1 - t->radius / distance : 0;
+		*out = (tac_witness){tac_dvec3_add_scaled(s->centre, fraction, d), 0, reach - distance};
 	}
 	return true;
 }

@@ -1,15 +1,18 @@
 #include "base/assert.h"
 #include "base/log.h"
-#include "collision/shape.h"
+#include "collision/solid.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-// Along a quarter of a circle: a chord this short leaves less than 1e-3 of the radius.
-#define ARC_STEPS 24
+// Chords of a quarter circle: the gap between a chord and its arc is below 1e-3 of the radius.
+#define ARC_STEPS        24
+#define PROFILE_CAPACITY (4 * ARC_STEPS + 4)
+#define TWO_PI           6.283185307179586
 
+// The outline of a solid in the half plane (z, r), from the bottom up.
 typedef struct profile {
-	double z[4 * ARC_STEPS + 4], r[4 * ARC_STEPS + 4];
+	double z[PROFILE_CAPACITY], r[PROFILE_CAPACITY];
 	int32_t count;
 } profile;
 
@@ -19,7 +22,8 @@ static void add_point(profile *p, double z, double r)
 	p->r[p->count++] = r;
 }
 
-// Half a circle's worth of points for the part of a tube between two heights; the steps are equal in angle.
+// The arc of a circle around (centre, major) between two heights above its centre, on the outer side for sign
+// 1 and on the inner for -1, in 2 ARC_STEPS steps of equal angle.
 static void add_arc(profile *p, double centre, double radius, double major, double from, double to,
 		    double sign)
 {
@@ -58,72 +62,89 @@ static profile profile_of(const tac_solid *s)
 	return p;
 }
 
-tac_result tac_solids_mesh(const tac_solids *solids, int32_t segments, tac_mesh **out_mesh)
+// The arrays of a mesh under construction.
+typedef struct mesh_arrays {
+	tac_vec3 *vertices;
+	tac_mesh_triangle *triangles;
+	int32_t *triangle_surface;
+	int32_t vertex_count, triangle_count;
+	int32_t surface; // of the triangles that are added
+} mesh_arrays;
+
+static void add_triangle(mesh_arrays *m, int32_t a, int32_t b, int32_t c)
 {
-	static const char *const names[] = {"sphere", "capsule", "cylinder", "cone", "toroid"};
+	m->triangle_surface[m->triangle_count] = m->surface;
+	m->triangles[m->triangle_count++] = (tac_mesh_triangle){{a, b, c}};
+}
+
+// Adds the first `count` vertices of a ring of `segments` around the solid's axis.
+static void add_ring(mesh_arrays *m, const tac_solid *solid, double z, double r, int32_t count,
+		     int32_t segments)
+{
+	for (int32_t k = 0; k < count; k++) {
+		double angle = TWO_PI * k / segments;
+		tac_dvec3 x = tac_dvec3_make(r * cos(angle), r * sin(angle), z);
+		x = tac_dvec3_add(tac_dmat3_apply(solid->rotation, x), solid->position);
+		m->vertices[m->vertex_count++] = tac_vec3_from_dvec3(x);
+	}
+}
+
+// Rings of vertices from the bottom up, with a point on the axis at both ends. Rings of radius 0 collapse
+// when the mesh is welded, and their triangles are dropped.
+static void add_solid(mesh_arrays *m, const tac_solid *solid, int32_t segments)
+{
+	profile p = profile_of(solid);
+	const int32_t bottom = m->vertex_count, first = bottom + 1;
+	const int32_t last = first + (p.count - 1) * segments, top = last + segments;
+	add_ring(m, solid, p.z[0], 0, 1, segments);
+	for (int32_t i = 0; i < p.count; i++)
+		add_ring(m, solid, p.z[i], p.r[i], segments, segments);
+	add_ring(m, solid, p.z[p.count - 1], 0, 1, segments);
+	for (int32_t k = 0; k < segments; k++) {
+		const int32_t next = (k + 1) % segments;
+		add_triangle(m, bottom, first + next, first + k);
+		add_triangle(m, top, last + k, last + next);
+		for (int32_t ring = first; ring < last; ring += segments) {
+			const int32_t above = ring + segments;
+			add_triangle(m, ring + k, ring + next, above + next);
+			add_triangle(m, ring + k, above + next, above + k);
+		}
+	}
+}
+
+tac_result tac_solids_build_mesh(const tac_solids *solids, int32_t segments, tac_mesh **out_mesh)
+{
+	static const char *const kind_names[] = {"sphere", "capsule", "cylinder", "cone", "toroid"};
 	TAC_ASSERT(segments >= 3);
 	*out_mesh = NULL;
-	size_t rings = 4 * ARC_STEPS + 4, around = (size_t)segments, count = (size_t)solids->count;
-	size_t most_vertices = count * (rings * around + 2),
-	       most_triangles = count * (2 * rings + 2) * around;
-	tac_vec3 *vertices = malloc((most_vertices + 1) * sizeof *vertices);
-	tac_mesh_triangle *triangles = malloc((most_triangles + 1) * sizeof *triangles);
-	int32_t *surfaces = malloc((most_triangles + 1) * sizeof *surfaces);
+	const size_t around = (size_t)segments, count = (size_t)solids->count;
+	const size_t most_vertices = count * (PROFILE_CAPACITY * around + 2);
+	const size_t most_triangles = count * (2 * PROFILE_CAPACITY + 2) * around;
+	mesh_arrays m = {.vertices = malloc((most_vertices + 1) * sizeof *m.vertices),
+			 .triangles = malloc((most_triangles + 1) * sizeof *m.triangles),
+			 .triangle_surface = malloc((most_triangles + 1) * sizeof *m.triangle_surface)};
 	tac_result result = TAC_ERROR_MEMORY;
-	if (vertices != NULL && triangles != NULL && surfaces != NULL) {
-		tac_mesh_def def = tac_mesh_def_default();
+	if (m.vertices && m.triangles && m.triangle_surface) {
 		const char *surface_names[TAC_SOLIDS_MAX];
-		for (int32_t s = 0; s < solids->count; s++) {
-			const tac_solid *solid = &solids->solid[s];
-			profile p = profile_of(solid);
-			surface_names[s] = names[solid->kind];
-			// Rings of vertices from the bottom up, with a point on the axis at both ends. Rings
-			// of radius 0 collapse when the mesh is welded, and their triangles are dropped.
-			int32_t first = def.vertex_count;
-			for (int32_t i = -1; i <= p.count; i++) {
-				int32_t at = i < 0 ? 0 : i == p.count ? p.count - 1 : i;
-				int32_t copies = at == i ? segments : 1;
-				for (int32_t k = 0; k < copies; k++) {
-					double angle = 6.283185307179586 * k / segments,
-					       r = at == i ? p.r[at] : 0;
-					tac_dvec3 x = tac_dvec3_make(r * cos(angle), r * sin(angle), p.z[at]);
-					x = tac_dvec3_add(tac_dmat3_apply(solid->rotation, x),
-							  solid->position);
-					vertices[def.vertex_count++] = tac_vec3_from_dvec3(x);
-				}
-			}
-			int32_t bottom = first, top = def.vertex_count - 1;
-			for (int32_t k = 0; k < segments; k++) {
-				int32_t next = (k + 1) % segments, ring = first + 1,
-					last = ring + (p.count - 1) * segments;
-				surfaces[def.triangle_count] = s;
-				triangles[def.triangle_count++] =
-					(tac_mesh_triangle){{bottom, ring + next, ring + k}};
-				surfaces[def.triangle_count] = s;
-				triangles[def.triangle_count++] =
-					(tac_mesh_triangle){{top, last + k, last + next}};
-				for (int32_t i = 0; i + 1 < p.count; i++, ring += segments) {
-					int32_t a = ring + k, b = ring + next, c = a + segments,
-						d = b + segments;
-					surfaces[def.triangle_count] = s;
-					triangles[def.triangle_count++] = (tac_mesh_triangle){{a, b, d}};
-					surfaces[def.triangle_count] = s;
-					triangles[def.triangle_count++] = (tac_mesh_triangle){{a, d, c}};
-				}
-			}
+		for (m.surface = 0; m.surface < solids->count; m.surface++) {
+			surface_names[m.surface] = kind_names[solids->solid[m.surface].kind];
+			add_solid(&m, &solids->solid[m.surface], segments);
 		}
+		tac_mesh_def def = tac_mesh_def_default();
 		def.name = "solids";
-		def.vertices = vertices;
-		def.triangles = triangles;
-		def.triangle_surface = surfaces;
+		def.vertices = m.vertices;
+		def.vertex_count = m.vertex_count;
+		def.triangles = m.triangles;
+		def.triangle_count = m.triangle_count;
+		def.triangle_surface = m.triangle_surface;
 		def.surface_names = surface_names;
 		def.surface_count = solids->count;
 		result = tac_mesh_build(&def, out_mesh);
 	} else {
 		tac_log(TAC_LOG_ERROR, "solids: no memory for a mesh of %d solids", (int)solids->count);
 	}
-	free(vertices);
-	free(triangles);
-	free(surfaces);
+	free(m.vertices);
+	free(m.triangles);
+	free(m.triangle_surface);
 	return result;
 }

@@ -1,4 +1,4 @@
-#include "collision/shape.h"
+#include "collision/solid.h"
 
 #include "base/log.h"
 
@@ -8,33 +8,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A number that a kind takes: what it is called, where it belongs, and between which bounds it lies.
-typedef struct number {
+// A parameter of a kind of solid: its name, its field in tac_solid and its bounds.
+typedef struct parameter {
 	const char *name;
 	size_t offset;
 	double min, max;
 	bool optional;
-} number;
-
-#define SMALLEST TAC_SOLID_SMALLEST
-#define LARGEST  TAC_SOLID_LARGEST
+} parameter;
 
 #define LENGTH(name, field)                                                                                  \
 	{                                                                                                    \
-		name, offsetof(tac_solid, field), SMALLEST, LARGEST, false                                   \
+		name, offsetof(tac_solid, field), TAC_SOLID_LENGTH_MIN, TAC_SOLID_LENGTH_MAX, false          \
 	}
 #define RADIUS(name, field)                                                                                  \
 	{                                                                                                    \
-		name, offsetof(tac_solid, field), 0, LARGEST, false                                          \
+		name, offsetof(tac_solid, field), 0, TAC_SOLID_LENGTH_MAX, false                             \
 	}
 #define HEIGHT(name, field)                                                                                  \
 	{                                                                                                    \
-		name, offsetof(tac_solid, field), -LARGEST, LARGEST, true                                    \
+		name, offsetof(tac_solid, field), -TAC_SOLID_LENGTH_MAX, TAC_SOLID_LENGTH_MAX, true          \
 	}
+
+#define PARAMETERS_MAX 4
 
 static const struct {
 	const char *name;
-	number numbers[4];
+	parameter parameters[PARAMETERS_MAX];
 } kinds[] = {
 	[TAC_SOLID_SPHERE] = {"sphere", {LENGTH("r", radius)}},
 	[TAC_SOLID_CAPSULE] = {"capsule", {LENGTH("r", radius), LENGTH("h", height)}},
@@ -46,7 +45,7 @@ static const struct {
 };
 #define KINDS ((int)(sizeof kinds / sizeof *kinds))
 
-static const number places[3] = {
+static const parameter coordinates[3] = {
 	HEIGHT("x", position.x),
 	HEIGHT("y", position.y),
 	HEIGHT("z", position.z),
@@ -61,7 +60,7 @@ static int kind_of(const char *text, size_t length)
 	return -1;
 }
 
-bool tac_shape_is_solids(const char *text)
+bool tac_solids_is_description(const char *text)
 {
 	size_t length = strcspn(text, ":");
 	return text[length] == ':' && kind_of(text, length) >= 0;
@@ -69,31 +68,30 @@ bool tac_shape_is_solids(const char *text)
 
 static tac_result refuse(const char *text, const char *expected, const char *found, size_t length)
 {
-	// One line of a length that a person reads.
-	const int most = 120;
+	const int most = 120; // characters of the text, to keep the line readable
 	tac_log(TAC_LOG_ERROR, "shape '%.*s%s': expected %s, found '%.*s'", most, text,
 		strlen(text) > (size_t)most ? "..." : "", expected,
 		length < (size_t)most ? (int)length : most, found);
 	return TAC_ERROR_FORMAT;
 }
 
-static double *field_of(tac_solid *s, const number *n)
+static double *field_of(tac_solid *s, const parameter *p)
 {
-	return (double *)(void *)((char *)s + n->offset);
+	return (double *)(void *)((char *)s + p->offset);
 }
 
-// The number of the kind called `name`, or NULL.
-static const number *number_of(int kind, const char *name, size_t length)
+// The parameter of the kind with this name, or NULL.
+static const parameter *parameter_of(int kind, const char *name, size_t length)
 {
-	for (int i = 0; i < 7; i++) {
-		const number *n = i < 3 ? &places[i] : &kinds[kind].numbers[i - 3];
-		if (n->name != NULL && strlen(n->name) == length && strncmp(name, n->name, length) == 0)
-			return n;
+	for (int i = 0; i < 3 + PARAMETERS_MAX; i++) {
+		const parameter *p = i < 3 ? &coordinates[i] : &kinds[kind].parameters[i - 3];
+		if (p->name && strlen(p->name) == length && strncmp(name, p->name, length) == 0)
+			return p;
 	}
 	return NULL;
 }
 
-// Rows: the cyclic exchange that turns z into the axis.
+// The cyclic permutation of the coordinates that maps z to the axis.
 static tac_dmat3 axis_rotation(char axis)
 {
 	tac_dvec3 x = tac_dvec3_make(1, 0, 0), y = tac_dvec3_make(0, 1, 0), z = tac_dvec3_make(0, 0, 1);
@@ -102,34 +100,35 @@ static tac_dmat3 axis_rotation(char axis)
 			     : tac_dmat3_identity();
 }
 
-// One solid of a text while it is read.
+// The state of parsing one solid.
 typedef struct reader {
-	const char *text; // all of it, for the messages
-	tac_solid *solid; // NaN where nothing was given yet
+	const char *text; // the whole description, for messages
+	tac_solid *solid; // NaN where no value was given yet
 	bool axis;        // given
 } reader;
 
 // NAME=NUMBER, `length` characters from `item`, whose name is `key` characters long.
 static tac_result read_number(reader *r, const char *item, size_t length, size_t key)
 {
-	const number *n = key < length ? number_of((int)r->solid->kind, item, key) : NULL;
-	if (n == NULL)
+	const parameter *p = key < length ? parameter_of((int)r->solid->kind, item, key) : NULL;
+	if (!p)
 		return refuse(r->text, "NAME=NUMBER of the solid, x, y, z or axis=x|y|z", item, length);
-	double *field = field_of(r->solid, n);
+	double *field = field_of(r->solid, p);
 	char expected[64];
 	if (!isnan(*field)) {
-		snprintf(expected, sizeof expected, "%s once", n->name);
+		snprintf(expected, sizeof expected, "%s once", p->name);
 		return refuse(r->text, expected, item, length);
 	}
 	const char *digits = item + key + 1;
 	const size_t size = length - key - 1;
 	char *stop;
 	const double value = strtod(digits, &stop);
-	// A radius may be 0, but nothing is smaller than the smallest.
+	// A radius may be 0 but otherwise not below the smallest length.
 	if (size == 0 || strspn(digits, "0123456789.eE-") != size || stop != digits + size ||
-	    !(value >= n->min && value <= n->max) || (n->min == 0 && value != 0 && value < SMALLEST)) {
-		snprintf(expected, sizeof expected, "%s=%s%g to %g m", n->name, n->min == 0 ? "0 or " : "",
-			 n->min == 0 ? SMALLEST : n->min, n->max);
+	    !(value >= p->min && value <= p->max) ||
+	    (p->min == 0 && value != 0 && value < TAC_SOLID_LENGTH_MIN)) {
+		snprintf(expected, sizeof expected, "%s=%s%g to %g m", p->name, p->min == 0 ? "0 or " : "",
+			 p->min == 0 ? TAC_SOLID_LENGTH_MIN : p->min, p->max);
 		return refuse(r->text, expected, item, length);
 	}
 	*field = value;
@@ -139,7 +138,7 @@ static tac_result read_number(reader *r, const char *item, size_t length, size_t
 static tac_result read_item(reader *r, const char *item, size_t length)
 {
 	const size_t key = strcspn(item, "=,+");
-	if (key == 4 && length == 6 && strncmp(item, "axis=", 5) == 0 && strchr("xyz", item[5]) != NULL) {
+	if (key == 4 && length == 6 && strncmp(item, "axis=", 5) == 0 && strchr("xyz", item[5])) {
 		if (r->axis)
 			return refuse(r->text, "axis once", item, length);
 		r->axis = true;
@@ -155,8 +154,8 @@ static tac_result read_item(reader *r, const char *item, size_t length)
 	return read_number(r, item, length, key);
 }
 
-// Fills in what may be left out; whether anything else is missing, and what the numbers must be to each
-// other.
+// Fills in the optional parameters, then checks that the others are there and consistent with each other.
+// `part` is the solid's description, `length` characters long.
 static tac_result complete(const reader *r, const char *part, size_t length)
 {
 	tac_solid *s = r->solid;
@@ -164,18 +163,18 @@ static tac_result complete(const reader *r, const char *part, size_t length)
 		s->z_min = isnan(s->z_min) ? -s->minor : s->z_min;
 		s->z_max = isnan(s->z_max) ? s->minor : s->z_max;
 	}
-	for (int i = 0; i < 4 && kinds[s->kind].numbers[i].name != NULL; i++) {
-		const number *n = &kinds[s->kind].numbers[i];
+	for (int i = 0; i < PARAMETERS_MAX && kinds[s->kind].parameters[i].name; i++) {
+		const parameter *p = &kinds[s->kind].parameters[i];
 		char expected[64];
-		snprintf(expected, sizeof expected, "%s=NUMBER of the %s", n->name, kinds[s->kind].name);
-		if (isnan(*field_of(s, n)) && !n->optional)
+		snprintf(expected, sizeof expected, "%s=NUMBER of the %s", p->name, kinds[s->kind].name);
+		if (isnan(*field_of(s, p)) && !p->optional)
 			return refuse(r->text, expected, part, length);
 	}
-	double reach = 0;
+	double largest_coordinate = 0;
 	for (int i = 0; i < 3; i++) {
-		double *x = field_of(s, &places[i]);
+		double *x = field_of(s, &coordinates[i]);
 		*x = isnan(*x) ? 0 : *x;
-		reach = fmax(reach, fabs(*x));
+		largest_coordinate = fmax(largest_coordinate, fabs(*x));
 	}
 	if (s->kind == TAC_SOLID_CONE && s->radius == 0 && s->top == 0)
 		return refuse(r->text, "a radius above 0 of the cone", part, length);
@@ -184,37 +183,36 @@ static tac_result complete(const reader *r, const char *part, size_t length)
 		return refuse(r->text, "-r <= z0 < z1 <= r of the toroid", part, length);
 	if (s->kind == TAC_SOLID_TOROID && s->concave && s->radius < s->minor)
 		return refuse(r->text, "R >= r of the concave toroid", part, length);
-	// Smaller ones would be lost in the single precision of their mesh.
-	const double size =
+	const double radius =
 		s->kind == TAC_SOLID_TOROID ? s->minor : fmax(s->radius, isnan(s->top) ? 0 : s->top);
-	if (size < TAC_SOLID_REACH * reach)
+	if (radius < TAC_SOLID_RADIUS_RATIO_MIN * largest_coordinate)
 		return refuse(r->text, "a radius of at least 1e-5 of the largest of x, y and z", part,
 			      length);
 	return TAC_OK;
 }
 
-// One solid of the text, `length` characters from `part`.
+// Parses one solid, `length` characters from `part`.
 static tac_result parse_one(const char *text, const char *part, size_t length, tac_solid *s)
 {
 	size_t name = strcspn(part, ":");
 	int kind = name < length ? kind_of(part, name) : -1;
 	if (kind < 0)
 		return refuse(text, "sphere:, capsule:, cylinder:, cone: or toroid:", part, length);
-	const double none = (double)NAN;
+	const double unset = (double)NAN;
 	*s = (tac_solid){.kind = (tac_solid_kind)kind,
-			 .radius = none,
-			 .top = none,
-			 .height = none,
-			 .minor = none,
-			 .z_min = none,
-			 .z_max = none,
-			 .position = tac_dvec3_make(none, none, none),
+			 .radius = unset,
+			 .top = unset,
+			 .height = unset,
+			 .minor = unset,
+			 .z_min = unset,
+			 .z_max = unset,
+			 .position = tac_dvec3_make(unset, unset, unset),
 			 .rotation = tac_dmat3_identity()};
 	reader r = {.text = text, .solid = s};
 	const char *end = part + length;
-	// Nothing but the name: all is missing, which is said below.
+	// After the name alone there is no item; `complete` reports what is missing.
 	for (const char *item = part + name + 1; length > name + 1 && item <= end;) {
-		size_t size = strcspn(item, ",+"); // a comma at the end leaves an empty item
+		size_t size = strcspn(item, ",+"); // a trailing comma leaves an empty item
 		tac_result result = read_item(&r, item, size);
 		if (result < 0)
 			return result;
@@ -223,7 +221,7 @@ static tac_result parse_one(const char *text, const char *part, size_t length, t
 	return complete(&r, part, length);
 }
 
-tac_result tac_shape_parse(const char *text, tac_solids *out_solids)
+tac_result tac_solids_parse(const char *text, tac_solids *out_solids)
 {
 	*out_solids = (tac_solids){.count = 0};
 	for (const char *part = text;; part++) {

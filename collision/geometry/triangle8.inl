@@ -1,13 +1,12 @@
-// Private to the kernels of collision/wide, traverse and scd: eight pairs of triangles in single precision,
-// with a bound of the rounding, so that a pair is decided for sure or left to the exact test of
-// collision/tritri.h.
+// Eight pairs of triangles in single precision with a rounding bound, for the SIMD kernels of the engines: a
+// pair is either decided with certainty or left to the exact test of collision/geometry/tritri.h.
 #ifndef TAC_COLLISION_TRIANGLE8_INL
 #define TAC_COLLISION_TRIANGLE8_INL
 
-#include "base/wide.h"
+#include "base/simd/wide.h"
 
-// A call that is not inlined would pass its wide operands through memory; in plain C they are there anyway,
-// and inlining thousands of loops takes compilers minutes.
+// A call that is not inlined would pass its wide operands through memory. In plain C they are in memory
+// anyway, and inlining thousands of loops takes compilers minutes.
 #ifdef TAC_NO_SIMD
 #define KERNEL static __attribute__((noinline, unused))
 #else
@@ -64,13 +63,13 @@ KERNEL v8 cross(v8 a, v8 b)
 #define TURN(matrix, a)                                                                                      \
 	((v8){dot(splat3((matrix)[0]), a), dot(splat3((matrix)[1]), a), dot(splat3((matrix)[2]), a)})
 
-// A triangle a lane: a vertex and two edges from it.
+// One triangle per lane: a vertex and two edges from it.
 typedef struct {
 	v8 vertex, edge[2];
 } tri8;
 
-// Of a triangle that the plane of another cuts: the vertex alone on its side (relative to the triangle's
-// first) and the edges from it, in the triangle's order; whether that side is the negative one.
+// For a triangle that the plane of another cuts: the vertex alone on its side (relative to the triangle's
+// first) and the edges from it, in the triangle's order; and whether that side is the negative one.
 typedef struct {
 	v8 at, next, last;
 	tac_m32x8 below;
@@ -95,15 +94,16 @@ KERNEL apex find_apex(const tri8 *t, f8 s0, f8 s1, f8 s2)
 	return p;
 }
 
-// Bounds of the rounding in triangles_meet. With the longest edges a, b of the leaves, every difference of
-// two vertices is below 1.74 (a + b + pad), as the boxes of the triangles overlap: a determinant of two edges
-// and such a difference is off by less than 64 u times their product, apart from the error of the moved
-// vertex, which counts with the 1-norm of the cross product.
+// Rounding bounds of triangles_meet. With the longest edges a, b of the leaves, every difference of two
+// vertices is below 1.74 (a + b + pad), because the boxes of the triangles overlap. A determinant of two
+// edges and such a difference then has an error below 64 u times their product, u the unit roundoff. The
+// error of the moved vertex contributes in addition, times the 1-norm of the cross product.
 typedef struct {
 	f8 vertex, edges_a, edges_b, edges_ab;
 } tolerance;
 
-// Eight pairs of triangles in one frame: returns the lanes that meet for sure; *out_unsure those undecided.
+// Eight pairs of triangles in one frame: returns the lanes that certainly meet; *out_unsure are the undecided
+// lanes.
 KERNEL unsigned triangles_meet(const tri8 *a, const tri8 *b, const tolerance *tol, unsigned lanes,
 			       unsigned *out_unsure)
 {
@@ -116,37 +116,37 @@ KERNEL unsigned triangles_meet(const tri8 *a, const tri8 *b, const tolerance *to
 	   a2 = add(a0, dot(normal_b, a->edge[1]));
 	f8 b0 = negative(dot(normal_a, w));
 	f8 b1 = add(b0, dot(normal_a, b->edge[0])), b2 = add(b0, dot(normal_a, b->edge[1]));
-	f8 beside_b = larger(smaller3(a0, a1, a2), negative(larger3(a0, a1, a2)));
-	f8 beside_a = larger(smaller3(b0, b1, b2), negative(larger3(b0, b1, b2)));
-	// An overflow is no proof: NaN stays alive, and its sides are not known.
-	unsigned alive = lanes & ~above(larger(sub(beside_b, tol_b), sub(beside_a, tol_a)), 0.0F);
-	if (alive == 0)
+	f8 gap_b = larger(smaller3(a0, a1, a2), negative(larger3(a0, a1, a2)));
+	f8 gap_a = larger(smaller3(b0, b1, b2), negative(larger3(b0, b1, b2)));
+	// An overflow proves nothing: a NaN lane stays a candidate, and its sides are not certain.
+	unsigned candidates = lanes & ~above(larger(sub(gap_b, tol_b), sub(gap_a, tol_a)), 0.0F);
+	if (candidates == 0)
 		return 0;
 
 	f8 nearest_a = sub(smaller3(absolute(a0), absolute(a1), absolute(a2)), tol_b);
 	f8 nearest_b = sub(smaller3(absolute(b0), absolute(b1), absolute(b2)), tol_a);
-	unsigned sides_known = above(smaller(nearest_a, nearest_b), 0.0F);
+	unsigned sides_certain = above(smaller(nearest_a, nearest_b), 0.0F);
 	// Each plane cuts the other triangle between its apex and the other two vertices; the intervals on
 	// the common line overlap unless one of two determinants is positive.
 	apex p = find_apex(a, a0, a1, a2), r = find_apex(b, b0, b1, b2);
-	v8 apart = sub3(add3(w, p.at), r.at);
+	v8 offset = sub3(add3(w, p.at), r.at); // from the apex of b to that of a
 	v8 first = cross(pick3(r.below, p.last, p.next), pick3(p.below, r.last, r.next));
 	v8 second = cross(pick3(p.below, r.next, r.last), pick3(r.below, p.next, p.last));
-	f8 d1 = dot(apart, first), d2 = dot(apart, second);
+	f8 d1 = dot(offset, first), d2 = dot(offset, second);
 	f8 tol_1 = add(mul(tol->vertex, norm1(first)), tol->edges_ab);
 	f8 tol_2 = add(mul(tol->vertex, norm1(second)), tol->edges_ab);
 	unsigned missed = above(larger(sub(d1, tol_1), sub(d2, tol_2)), 0.0F);
 	unsigned met = ~above(larger(add(d1, tol_1), add(d2, tol_2)), 0.0F) & 0xFF;
-	*out_unsure = alive & ~(sides_known & (met | missed));
-	return alive & sides_known & met;
+	*out_unsure = candidates & ~(sides_certain & (met | missed));
+	return candidates & sides_certain & met;
 }
 
-// For triangles whose longest edges are `la` and `lb`, whose boxes overlap but for `pad`, and a coordinate of
-// whose moved vertices is off by `vertex` at most. Metres.
+// For triangles with the longest edges `la` and `lb`, whose boxes overlap after padding by `pad`; a
+// coordinate of a moved vertex has an error of at most `vertex`. Metres.
 KERNEL tolerance tolerance_of(float la, float lb, float pad, float vertex)
 {
 	float k = 64.0F * UNIT * (la + lb + pad);
-	// Edges whose products leave the range of float are left to the exact test altogether.
+	// Edges whose products leave the range of float are left to the exact test.
 	float shortest = la < lb ? la : lb, longest = la > lb ? la : lb;
 	if (!(shortest > 1e-10F && longest < 1e10F))
 		k = 1e30F;
@@ -155,20 +155,20 @@ KERNEL tolerance tolerance_of(float la, float lb, float pad, float vertex)
 			   splat(range * k * la * lb)};
 }
 
-// The tolerance of pairs of which only the triangles are known: `vertex` is the error of a moved vertex, m.
+// The tolerance from the triangles alone; `vertex` is the error of a moved vertex's coordinate, m.
 KERNEL tolerance tolerance_of_edges(const tri8 *a, const tri8 *b, float vertex)
 {
 	f8 la = larger3(norm1(a->edge[0]), norm1(a->edge[1]), norm1(sub3(a->edge[1], a->edge[0])));
 	f8 lb = larger3(norm1(b->edge[0]), norm1(b->edge[1]), norm1(sub3(b->edge[1], b->edge[0])));
-	f8 apart = norm1(sub3(a->vertex, b->vertex));
-	f8 k = mul(splat(64.0F * UNIT), add(add(la, lb), apart));
-	// Triangles whose products leave the range of float are left to the exact test altogether.
+	f8 distance = norm1(sub3(a->vertex, b->vertex));
+	f8 k = mul(splat(64.0F * UNIT), add(add(la, lb), distance));
+	// Triangles whose products leave the range of float are left to the exact test.
 	tac_m32x8 in_range = tac_m32x8_and(tac_f32x8_gt(smaller(la, lb), splat(1e-10F)),
-					   tac_f32x8_lt(larger3(la, lb, apart), splat(1e10F)));
-	f8 far = splat((float)INFINITY);
-	return (tolerance){splat(vertex), pick(in_range, mul(k, mul(la, la)), far),
-			   pick(in_range, mul(k, mul(lb, lb)), far),
-			   pick(in_range, mul(k, mul(la, lb)), far)};
+					   tac_f32x8_lt(larger3(la, lb, distance), splat(1e10F)));
+	f8 infinite = splat((float)INFINITY);
+	return (tolerance){splat(vertex), pick(in_range, mul(k, mul(la, la)), infinite),
+			   pick(in_range, mul(k, mul(lb, lb)), infinite),
+			   pick(in_range, mul(k, mul(la, lb)), infinite)};
 }
 
 #endif

@@ -1,9 +1,11 @@
-// Triangle against triangle. Closed mode answers exactly, for double coordinates, whether two triangles share
-// a point: touching at a vertex, along an edge or in a plane is intersecting. Paper mode is the
-// CollisionChip's test: map one triangle to the unit triangle, then Equation 4 for each edge of the other; it
-// misses contacts where an edge ends in the other plane (SPEC.md A.5) and is there for the model of the chip.
-#ifndef TAC_COLLISION_TRITRI_H
-#define TAC_COLLISION_TRITRI_H
+// Triangle against triangle. Closed mode decides exactly, for double coordinates, whether two triangles share
+// a point; touching at a vertex, along an edge or in a plane counts. It combines the test of O. Devillers and
+// P. Guigue, "Faster triangle-triangle intersection tests", INRIA RR-4488, 2002, with exact predicates. Paper
+// mode is the CollisionChip's test (docs/collisionchip.md): map one triangle to the unit triangle, then apply
+// Equation 4 of the paper to each edge of the other. It misses contacts where an edge ends in the other
+// plane, and exists for the model of the chip.
+#ifndef TAC_COLLISION_GEOMETRY_TRITRI_H
+#define TAC_COLLISION_GEOMETRY_TRITRI_H
 
 #include <stdbool.h>
 
@@ -20,8 +22,8 @@ typedef struct tac_tri64 {
 	double v[3][3];
 } tac_tri64;
 
-// Whether the closed triangles a and b have a common point; no rounding error decides it.
-// Either may have collapsed to a segment or a point as long as the other has area.
+// Whether the closed triangles a and b have a common point, without rounding error. Either may have collapsed
+// to a segment or a point as long as the other has area.
 // Thread: RT.
 bool tac_tritri_closed(const tac_tri64 *a, const tac_tri64 *b);
 
@@ -31,19 +33,22 @@ typedef struct tac_unitmap {
 	float m[3][4];
 } tac_unitmap;
 
-// Fills `out_map`; false (and zeros) when the triangle is a sliver: |e1×e2| ≤ 1e-12 of its longest edge
-// squared. Thread: setup.
+// Fills *out_map. Returns false, with zeros, for a sliver: |e1×e2| ≤ 1e-12 of its longest edge squared.
+// Thread: setup.
 bool tac_unitmap_build(const tac_tri32 *w, tac_unitmap *out_map);
 
+// Maps a point to unit-triangle coordinates.
 // Thread: RT.
 void tac_unitmap_apply(const tac_unitmap *map, const float point[3], float out[3]);
 
-// Equation 4: whether the segment p–q, in unit-triangle coordinates, crosses the plane z = 0 strictly and
-// does so inside the unit triangle. Thread: RT.
+// Equation 4: whether the segment p–q, in unit-triangle coordinates, strictly crosses the plane z = 0 inside
+// the unit triangle.
+// Thread: RT.
 bool tac_tritri_pierces(const float p[3], const float q[3]);
 
 // The printed test in one common frame: edges of a against b, then edges of b against a. Each map belongs to
-// the triangle of the same name. Thread: RT.
+// the triangle of the same name.
+// Thread: RT.
 bool tac_tritri_paper(const tac_tri32 *a, const tac_unitmap *map_a, const tac_tri32 *b,
 		      const tac_unitmap *map_b);
 

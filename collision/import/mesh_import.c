@@ -1,8 +1,8 @@
 // tactus-import FILE: reads a mesh file with assimp and writes it as a mesh record to descriptor 3, or the
-// reason why not. The program of collision/mesh_load.h, which sets its limits; whatever it does, it can only
-// harm itself.
-#include "collision/mesh_ply.h"
-#include "collision/mesh_record.h"
+// record of a failure with its reason. collision/mesh_load.h starts it under limits that confine every fault
+// of the parsers to this process.
+#include "collision/import/mesh_ply.h"
+#include "collision/import/mesh_record.h"
 
 #include <assimp/cimport.h>
 #include <assimp/config.h>
@@ -28,7 +28,7 @@ typedef struct affine {
 
 static const affine identity = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
 
-// The joined mesh. Filled in two passes over the scene: the first counts, the second (with room made) writes.
+// The joined mesh. The first pass over the scene counts, the second fills the allocated arrays.
 typedef struct joined {
 	const struct aiScene *scene;
 	tac_vec3 *vertices;
@@ -52,7 +52,7 @@ static void write_all(const void *bytes, size_t size)
 	}
 }
 
-// _exit, not exit: destructors of a library that has just met a bad file are not worth the risk.
+// _exit, not exit: after a bad file the library's destructors may crash.
 _Noreturn static void fail(const char *message)
 {
 	char *bytes = calloc(1, tac_mesh_record_failure_size());
@@ -63,8 +63,8 @@ _Noreturn static void fail(const char *message)
 	_exit(0);
 }
 
-// assimp goes on with a guess after some errors in the geometry (an OFF index out of range becomes the last
-// vertex). It reports them to its log only, by these words; a mesh with guesses in it is no mesh.
+// After some errors in the geometry assimp continues with a guess (an OFF index out of range becomes the last
+// vertex). It reports them only in its log, with these words. A mesh that contains guesses is refused.
 static void judge_log_line(const char *line, char *user)
 {
 	(void)user;
@@ -107,7 +107,7 @@ static affine compose(const affine *a, const struct aiMatrix4x4 *b)
 	return out;
 }
 
-// Without arithmetic where there is nothing to do: 0 times infinity would spoil the coordinates beside it.
+// The identity is applied without arithmetic: 0 times an infinite coordinate would make the others NaN.
 static tac_vec3 apply(const affine *a, struct aiVector3D v)
 {
 	if (memcmp(a, &identity, sizeof identity) == 0)
@@ -128,38 +128,38 @@ static bool mirrors(const affine *a)
 	       0;
 }
 
-// The mesh's own name (an OBJ group, a glTF primitive), else its node's; with its material where that tells
-// more. (The OBJ reader names the second and later meshes of a group after their material.)
+// The name of the mesh (an OBJ group, a glTF primitive) or, without one, of its node; then the material's
+// name where it differs. (The OBJ reader names the second and later meshes of a group after their material.)
 static void name_surface(const struct aiScene *scene, const struct aiNode *node, const struct aiMesh *mesh,
 			 char out_name[NAME_CAPACITY])
 {
 	struct aiString material = {0};
 	if (mesh->mMaterialIndex < scene->mNumMaterials)
 		aiGetMaterialString(scene->mMaterials[mesh->mMaterialIndex], AI_MATKEY_NAME, &material);
-	const bool own = mesh->mName.length > 0 && strcmp(mesh->mName.data, material.data) != 0;
-	const char *name = own ? mesh->mName.data : node->mName.data;
-	const bool tells = material.length > 0 && strcmp(material.data, AI_DEFAULT_MATERIAL_NAME) != 0 &&
-			   strcmp(material.data, name) != 0;
-	snprintf(out_name, NAME_CAPACITY, "%.120s%s%.120s", name, tells && name[0] ? "/" : "",
-		 tells ? material.data : "");
+	const bool named = mesh->mName.length > 0 && strcmp(mesh->mName.data, material.data) != 0;
+	const char *name = named ? mesh->mName.data : node->mName.data;
+	const bool add_material = material.length > 0 &&
+				  strcmp(material.data, AI_DEFAULT_MATERIAL_NAME) != 0 &&
+				  strcmp(material.data, name) != 0;
+	snprintf(out_name, NAME_CAPACITY, "%.120s%s%.120s", name, add_material && name[0] ? "/" : "",
+		 add_material ? material.data : "");
 }
 
-static void add_mesh(joined *j, const struct aiNode *node, const struct aiMesh *mesh, const affine *place)
+static void add_mesh(joined *j, const struct aiNode *node, const struct aiMesh *mesh, const affine *transform)
 {
 	const bool counting = !j->vertices;
-	const bool mirrored = mirrors(place); // keeps the outside outside
+	const bool mirrored = mirrors(transform); // then the order of the corners is reversed
 	int64_t triangles = 0;
 	for (unsigned f = 0; f < mesh->mNumFaces; f++) {
 		const struct aiFace *face = &mesh->mFaces[f];
-		if (face->mNumIndices ==
-		    0) { // what the PLY reader leaves of faces beyond the end of the file
+		if (face->mNumIndices == 0) { // the PLY reader's result for faces beyond the end of the file
 			char message[TAC_MESH_RECORD_MESSAGE];
 			snprintf(message, sizeof message,
-				 "face %u of %u has no vertices: is the file cut short?", f, mesh->mNumFaces);
+				 "face %u of %u has no vertices: is the file truncated?", f, mesh->mNumFaces);
 			fail(message);
 		}
 		if (face->mNumIndices != 3)
-			continue; // points and lines; polygons were cut into triangles
+			continue; // points and lines; polygons were triangulated
 		for (int k = 0; k < 3; k++) {
 			if (face->mIndices[k] >= mesh->mNumVertices) {
 				char message[TAC_MESH_RECORD_MESSAGE];
@@ -185,7 +185,7 @@ static void add_mesh(joined *j, const struct aiNode *node, const struct aiMesh *
 		return;
 	if (!counting) {
 		for (unsigned v = 0; v < mesh->mNumVertices; v++)
-			j->vertices[j->vertex_count + v] = apply(place, mesh->mVertices[v]);
+			j->vertices[j->vertex_count + v] = apply(transform, mesh->mVertices[v]);
 		name_surface(j->scene, node, mesh, j->names[j->surface_count]);
 	}
 	j->vertex_count += mesh->mNumVertices;
@@ -197,19 +197,19 @@ static void add_mesh(joined *j, const struct aiNode *node, const struct aiMesh *
 
 static void add_node(joined *j, const struct aiNode *node, const affine *parent)
 {
-	if (!node) // assimp's RAW reader loses all named groups but one so
+	if (!node) // assimp's RAW reader loses all named groups but one
 		fail("assimp lost a part of it");
-	const affine place = compose(parent, &node->mTransformation);
+	const affine transform = compose(parent, &node->mTransformation);
 	for (unsigned i = 0; i < node->mNumMeshes; i++) {
 		if (node->mMeshes[i] >= j->scene->mNumMeshes || !j->scene->mMeshes[node->mMeshes[i]])
 			fail("uses a mesh that it does not contain");
-		add_mesh(j, node, j->scene->mMeshes[node->mMeshes[i]], &place);
+		add_mesh(j, node, j->scene->mMeshes[node->mMeshes[i]], &transform);
 	}
 	for (unsigned i = 0; i < node->mNumChildren; i++)
-		add_node(j, node->mChildren[i], &place);
+		add_node(j, node->mChildren[i], &transform);
 }
 
-// What assimp should refuse but does not.
+// Refuses truncated PLY files, which assimp does not.
 static void check_format(const char *path)
 {
 	FILE *f = fopen(path, "rb");
@@ -226,9 +226,9 @@ static void check_format(const char *path)
 	if (!bytes || fread(bytes, 1, (size_t)size, f) != (size_t)size)
 		fail("cannot be read");
 	fclose(f);
-	const char *wrong = tac_mesh_ply_check(bytes, (size_t)size);
-	if (wrong)
-		fail(wrong);
+	const char *defect = tac_mesh_ply_check(bytes, (size_t)size);
+	if (defect)
+		fail(defect);
 	free(bytes);
 }
 
@@ -239,7 +239,7 @@ static const struct aiScene *read_scene(const char *path)
 	struct aiPropertyStore *properties = aiCreatePropertyStore();
 	if (!properties)
 		fail("no memory");
-	// No dummy meshes for files that hold a skeleton only.
+	// No dummy meshes for files that contain only a skeleton.
 	aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_NO_SKELETON_MESHES, 1);
 	const struct aiScene *scene =
 		aiImportFileExWithProperties(path, aiProcess_Triangulate, NULL, properties);
@@ -256,13 +256,13 @@ static const struct aiScene *read_scene(const char *path)
 
 int main(int argc, char **argv)
 {
-	// The parent may be killed while it waits; do not outlive it.
+	// The importer must not outlive its parent, which may be killed while it waits.
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (argc != 2) {
 		fprintf(stderr, "usage: tactus-import FILE 3>RECORD </dev/null\n");
 		return 1;
 	}
-	// Standard input ends the wait for the limits, which the parent sets from outside.
+	// The parent writes to standard input once it has set the limits of this process.
 	uint64_t go;
 	while (read(0, &go, sizeof go) < 0 && errno == EINTR)
 		;

@@ -2,7 +2,7 @@
 
 #include "base/assert.h"
 #include "base/log.h"
-#include "collision/mesh_record.h"
+#include "collision/import/mesh_record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 
 extern char **environ;
 
-#define POLL_NS 1000000 // how often the end of the importer is looked for; it lives 10 ms at least
+#define POLL_NS 1000000 // period of polling for the importer's end; it runs for at least 10 ms
 
 typedef enum ending {
 	ENDED_BY_ITSELF,
@@ -33,7 +33,7 @@ typedef enum ending {
 
 static tac_result check_file(const char *path, int64_t *out_size)
 {
-	// Non-blocking, so that a pipe without a writer does not hold us here.
+	// Non-blocking: opening a pipe without a writer must not block.
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat status;
 	if (fd < 0 || fstat(fd, &status) < 0) {
@@ -44,13 +44,13 @@ static tac_result check_file(const char *path, int64_t *out_size)
 	}
 	close(fd);
 	*out_size = status.st_size;
-	const char *wrong = S_ISDIR(status.st_mode)    ? "is a directory"
-			    : !S_ISREG(status.st_mode) ? "is not a regular file"
-			    : status.st_size == 0      ? "is empty"
-						       : NULL;
-	if (!wrong)
+	const char *problem = S_ISDIR(status.st_mode)    ? "is a directory"
+			      : !S_ISREG(status.st_mode) ? "is not a regular file"
+			      : status.st_size == 0      ? "is empty"
+							 : NULL;
+	if (!problem)
 		return TAC_OK;
-	tac_log(TAC_LOG_ERROR, "%s: %s, expected a mesh file", path, wrong);
+	tac_log(TAC_LOG_ERROR, "%s: %s, expected a mesh file", path, problem);
 	return TAC_ERROR_IO;
 }
 
@@ -62,24 +62,24 @@ static bool is_program(const char *path)
 
 static tac_result find_importer(const tac_mesh_load_def *def, char out_path[PATH_MAX])
 {
-	const char *given = def->importer ? def->importer : secure_getenv("TACTUS_IMPORTER");
-	if (given) {
-		snprintf(out_path, PATH_MAX, "%s", given);
+	const char *requested = def->importer ? def->importer : secure_getenv("TACTUS_IMPORTER");
+	if (requested) {
+		snprintf(out_path, PATH_MAX, "%s", requested);
 		if (is_program(out_path))
 			return TAC_OK;
 		tac_log(TAC_LOG_ERROR, "%s: expected the mesh importer here, found no program", out_path);
 		return TAC_ERROR_UNSUPPORTED;
 	}
-	char own[PATH_MAX / 2];
-	const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-	own[length > 0 ? length : 0] = 0;
-	char *slash = strrchr(own, '/');
+	char folder[PATH_MAX / 2];
+	const ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+	folder[length > 0 ? length : 0] = 0;
+	char *slash = strrchr(folder, '/');
 	if (slash)
 		*slash = 0;
-	static const char *const places[] = {"tactus-import", "../libexec/tactus/tactus-import",
-					     "../collision/tactus-import"};
-	for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
-		snprintf(out_path, PATH_MAX, "%s/%s", own, places[i]);
+	static const char *const relative[] = {"tactus-import", "../libexec/tactus/tactus-import",
+					       "../collision/tactus-import", "../../collision/tactus-import"};
+	for (size_t i = 0; slash && i < sizeof relative / sizeof *relative; i++) {
+		snprintf(out_path, PATH_MAX, "%s/%s", folder, relative[i]);
 		if (is_program(out_path))
 			return TAC_OK;
 	}
@@ -87,13 +87,13 @@ static tac_result find_importer(const tac_mesh_load_def *def, char out_path[PATH
 	if (is_program(out_path))
 		return TAC_OK;
 	tac_log(TAC_LOG_ERROR,
-		"no mesh importer: expected tactus-import near %s or at %s; TACTUS_IMPORTER may name it", own,
-		TAC_IMPORTER_INSTALLED);
+		"no mesh importer: expected tactus-import near %s or at %s; TACTUS_IMPORTER may name it",
+		folder, TAC_IMPORTER_INSTALLED);
 	return TAC_ERROR_UNSUPPORTED;
 }
 
-// Moves a new descriptor above those that the importer gets, so that none is overwritten on the way. -1 if it
-// is -1 already, or cannot be moved.
+// Moves a new descriptor above those that the importer receives, so that spawning overwrites none of them.
+// Returns -1 if `fd` is -1 or cannot be moved.
 static int move_up(int fd)
 {
 	const int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, TAC_MESH_RECORD_FD + 1);
@@ -129,7 +129,7 @@ static int spawn(const char *importer, const char *path, int record_fd, int go_f
 	char *const arguments[] = {name, file, NULL};
 	if ((size_t)snprintf(file, sizeof file, "%s", path) >= sizeof file)
 		error = ENAMETOOLONG;
-	// The order matters: duplicates before the descriptors from 4 on are closed.
+	// The order matters: descriptors are duplicated before those from 4 on are closed.
 	if (error || (error = posix_spawnattr_setflags(&attributes, (short)flags)) ||
 	    (error = posix_spawnattr_setpgroup(&attributes, 0)) ||
 	    (error = posix_spawnattr_setsigmask(&attributes, &none)) ||
@@ -159,7 +159,7 @@ static int limit(pid_t pid, const tac_mesh_load_def *def)
 	if (prlimit(pid, RLIMIT_AS, &memory, NULL) == 0 && prlimit(pid, RLIMIT_FSIZE, &memory, NULL) == 0 &&
 	    prlimit(pid, RLIMIT_CPU, &time, NULL) == 0 && prlimit(pid, RLIMIT_CORE, &no_core, NULL) == 0)
 		return 0;
-	return errno == ESRCH ? 0 : errno; // already gone: its answer is judged as any other
+	return errno == ESRCH ? 0 : errno; // it has already ended: its result is checked like any other
 }
 
 static int64_t now_ns(void)
@@ -169,8 +169,8 @@ static int64_t now_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-// Waits for the importer to end and ends it when its time is up. *out_status is as of waitpid, 0 where the
-// process ignores SIGCHLD and there is none.
+// Waits for the importer to end and kills it when its time is up. *out_status is that of waitpid, or 0 if
+// this process ignores SIGCHLD and there is none.
 static ending await(pid_t pid, double time_limit_s, int *out_status)
 {
 	const int64_t deadline_ns = now_ns() + (int64_t)(time_limit_s * 1e9);
@@ -188,17 +188,17 @@ static ending await(pid_t pid, double time_limit_s, int *out_status)
 		const struct timespec nap = {0, POLL_NS};
 		nanosleep(&nap, NULL);
 	}
-	kill(-pid, SIGKILL); // whatever else the importer may have started
+	kill(-pid, SIGKILL); // any processes that the importer has started
 	return how;
 }
 
-// Copies the answer out of the memory file, so that nobody can change it while it is checked. Returns NULL
-// with a log line, or 8-byte aligned memory for the caller to free.
-static void *read_answer(int fd, const char *path, uint64_t limit_bytes, size_t *out_size)
+// Copies the record out of the memory file, so that nothing can change it while it is checked. Returns 8-byte
+// aligned memory for the caller to free, or NULL with a log line.
+static void *read_record(int fd, const char *path, uint64_t limit_bytes, size_t *out_size)
 {
 	struct stat status;
 	if (fstat(fd, &status) < 0 || status.st_size < 0 || (uint64_t)status.st_size > limit_bytes) {
-		tac_log(TAC_LOG_ERROR, "%s: the importer answered more than its limit of %llu MiB", path,
+		tac_log(TAC_LOG_ERROR, "%s: the importer returned more than its limit of %llu MiB", path,
 			(unsigned long long)(limit_bytes >> 20));
 		return NULL;
 	}
@@ -215,7 +215,7 @@ static void *read_answer(int fd, const char *path, uint64_t limit_bytes, size_t 
 	}
 	if (!bytes || done < size) {
 		free(bytes);
-		tac_log(TAC_LOG_ERROR, "%s: the importer's answer of %zu bytes could not be read", path,
+		tac_log(TAC_LOG_ERROR, "%s: the importer's record of %zu bytes could not be read", path,
 			size);
 		return NULL;
 	}
@@ -223,8 +223,8 @@ static void *read_answer(int fd, const char *path, uint64_t limit_bytes, size_t 
 	return bytes;
 }
 
-static tac_result build_answer(const char *path, const tac_mesh_load_def *def, const void *bytes, size_t size,
-			       tac_mesh **out_mesh)
+static tac_result build_from_record(const char *path, const tac_mesh_load_def *def, const void *bytes,
+				    size_t size, tac_mesh **out_mesh)
 {
 	tac_mesh_record record;
 	tac_result result = tac_mesh_record_decode(bytes, size, &record);
@@ -234,7 +234,7 @@ static tac_result build_answer(const char *path, const tac_mesh_load_def *def, c
 	}
 	record.def.name = path;
 	record.def.crease_angle_rad = def->crease_angle_rad;
-	if (record.def.surface_count < 2) // one part is no division into surfaces
+	if (record.def.surface_count < 2) // a single part does not define surfaces
 		record.def.triangle_surface = NULL;
 	result = tac_mesh_build(&record.def, out_mesh);
 	tac_mesh_record_release(&record);
@@ -250,7 +250,7 @@ static tac_result build_answer(const char *path, const tac_mesh_load_def *def, c
 static tac_result run_importer(const char *path, const tac_mesh_load_def *def, const char *importer,
 			       int record_fd)
 {
-	// An event, not a pipe: writing to a pipe whose reader has crashed would raise SIGPIPE here.
+	// An eventfd, not a pipe: writing to a pipe whose reader has crashed would raise SIGPIPE here.
 	const int go_fd = move_up(eventfd(0, EFD_CLOEXEC));
 	pid_t pid;
 	int error = go_fd < 0 ? errno : spawn(importer, path, record_fd, go_fd, &pid);
@@ -273,7 +273,7 @@ static tac_result run_importer(const char *path, const tac_mesh_load_def *def, c
 	}
 	if (how == ENDED_BY_TIMEOUT ||
 	    (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL))) {
-		tac_log(TAC_LOG_ERROR, "%s: the importer was stopped, expected an answer within %g s", path,
+		tac_log(TAC_LOG_ERROR, "%s: the importer was stopped, expected a result within %g s", path,
 			def->time_limit_s);
 		return TAC_ERROR_IO;
 	}
@@ -323,9 +323,10 @@ tac_result tac_mesh_load(const char *path, const tac_mesh_load_def *def, tac_mes
 	}
 	result = run_importer(path, &limits, importer, fd);
 	if (result == TAC_OK) {
-		size_t answered = 0;
-		void *bytes = read_answer(fd, path, limits.memory_limit_bytes, &answered);
-		result = bytes ? build_answer(path, &limits, bytes, answered, out_mesh) : TAC_ERROR_IO;
+		size_t record_size = 0;
+		void *bytes = read_record(fd, path, limits.memory_limit_bytes, &record_size);
+		result =
+			bytes ? build_from_record(path, &limits, bytes, record_size, out_mesh) : TAC_ERROR_IO;
 		free(bytes);
 	}
 	close(fd);

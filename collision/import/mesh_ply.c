@@ -1,4 +1,4 @@
-#include "collision/mesh_ply.h"
+#include "collision/import/mesh_ply.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,17 +9,17 @@
 #define MAX_PROPERTIES 256 // of all elements together
 #define MAX_LINE       1024
 
-typedef enum form { FORM_NONE, FORM_TEXT, FORM_LITTLE, FORM_BIG } form;
+typedef enum encoding { ENCODING_NONE, ENCODING_TEXT, ENCODING_LITTLE, ENCODING_BIG } encoding;
 
 typedef struct property {
 	int element;
-	size_t count_size; // 0: no list
+	size_t count_size; // bytes of the count in front of a list; 0: not a list
 	bool count_signed;
-	size_t size; // of the value or of each value in the list
+	size_t size; // bytes of the value, or of each value in the list
 } property;
 
 typedef struct header {
-	form form;
+	encoding encoding;
 	uint64_t counts[MAX_ELEMENTS];
 	int element_count;
 	property properties[MAX_PROPERTIES];
@@ -47,7 +47,7 @@ static size_t type_size(const char *name)
 	return 0;
 }
 
-// The next line without its end (LF, CR LF or CR), cut at MAX_LINE; false at the end of the bytes.
+// The next line without its end (LF, CR LF or CR), truncated at MAX_LINE; false at the end of the bytes.
 static bool next_line(reader *r, char line[MAX_LINE])
 {
 	if (r->at >= r->size)
@@ -71,7 +71,7 @@ static const char *read_element(header *h, char *words[5])
 	char *end;
 	const char *count = words[2] ? words[2] : "";
 	if (h->element_count == MAX_ELEMENTS)
-		return "PLY: more kinds of elements than 64";
+		return "PLY: more than 64 kinds of elements";
 	const unsigned long long value = strtoull(count, &end, 10);
 	if (count[0] < '0' || count[0] > '9' || *end != 0 || value > UINT32_MAX)
 		return "PLY: a count of elements is not a number below 2^32";
@@ -106,12 +106,12 @@ static const char *read_header(reader *r, header *h)
 		if (!words[0])
 			continue;
 		if (strcmp(words[0], "end_header") == 0)
-			return h->form == FORM_NONE ? "PLY: the header names no format" : NULL;
+			return h->encoding == ENCODING_NONE ? "PLY: the header names no format" : NULL;
 		if (strcmp(words[0], "format") == 0 && words[1])
-			h->form = strcmp(words[1], "ascii") == 0                  ? FORM_TEXT
-				  : strcmp(words[1], "binary_little_endian") == 0 ? FORM_LITTLE
-				  : strcmp(words[1], "binary_big_endian") == 0    ? FORM_BIG
-										  : FORM_NONE;
+			h->encoding = strcmp(words[1], "ascii") == 0                  ? ENCODING_TEXT
+				      : strcmp(words[1], "binary_little_endian") == 0 ? ENCODING_LITTLE
+				      : strcmp(words[1], "binary_big_endian") == 0    ? ENCODING_BIG
+										      : ENCODING_NONE;
 		else if (strcmp(words[0], "element") == 0)
 			error = read_element(h, words);
 		else if (strcmp(words[0], "property") == 0)
@@ -122,16 +122,16 @@ static const char *read_header(reader *r, header *h)
 	return "PLY: the header has no end";
 }
 
-// One line an element.
+// One line per element.
 static const char *check_text(reader *r, const header *h)
 {
-	uint64_t expected = 0, found = 0;
+	uint64_t expected = 0, lines = 0;
 	for (int i = 0; i < h->element_count; i++)
 		expected += h->counts[i];
 	char line[MAX_LINE];
-	while (found < expected && next_line(r, line))
-		found += line[strspn(line, " \t")] != 0;
-	return found < expected ? "PLY: fewer lines than the header promises" : NULL;
+	while (lines < expected && next_line(r, line))
+		lines += line[strspn(line, " \t")] != 0;
+	return lines < expected ? "PLY: fewer lines than the header declares" : NULL;
 }
 
 static bool skip(reader *r, uint64_t bytes)
@@ -142,7 +142,7 @@ static bool skip(reader *r, uint64_t bytes)
 	return true;
 }
 
-// The count in front of a list. False: negative, or beyond the end.
+// Reads the count in front of a list. False if it is negative or beyond the end.
 static bool read_count(reader *r, const header *h, const property *p, uint64_t *out_count)
 {
 	const size_t start = r->at;
@@ -150,7 +150,7 @@ static bool read_count(reader *r, const header *h, const property *p, uint64_t *
 		return false;
 	*out_count = 0;
 	for (size_t i = 0; i < p->count_size; i++) {
-		const size_t from = h->form == FORM_BIG ? i : p->count_size - 1 - i;
+		const size_t from = h->encoding == ENCODING_BIG ? i : p->count_size - 1 - i;
 		*out_count = *out_count << 8 | (unsigned char)r->bytes[start + from];
 	}
 	return !(p->count_signed && *out_count >> (8 * p->count_size - 1));
@@ -158,7 +158,7 @@ static bool read_count(reader *r, const header *h, const property *p, uint64_t *
 
 static const char *check_binary(reader *r, const header *h)
 {
-	static const char cut[] = "PLY: fewer bytes than the header promises, or a negative count";
+	static const char truncated[] = "PLY: fewer bytes than the header declares, or a negative count";
 	for (int e = 0; e < h->element_count; e++) {
 		uint64_t fixed = 0;
 		bool lists = false;
@@ -170,10 +170,11 @@ static const char *check_binary(reader *r, const header *h)
 		}
 		if (!lists) {
 			if (!skip(r, fixed * h->counts[e]))
-				return cut;
+				return truncated;
 			continue;
 		}
-		// Each pass consumes a byte at least, so the loop ends with the bytes, whatever the count.
+		// Each pass consumes at least one byte, so the number of bytes bounds the loop, not the
+		// count.
 		for (uint64_t n = 0; n < h->counts[e]; n++) {
 			for (int i = 0; i < h->property_count; i++) {
 				const property *p = &h->properties[i];
@@ -182,7 +183,7 @@ static const char *check_binary(reader *r, const header *h)
 					continue;
 				if ((p->count_size > 0 && !read_count(r, h, p, &values)) ||
 				    !skip(r, values * p->size))
-					return cut;
+					return truncated;
 			}
 		}
 	}
@@ -200,5 +201,5 @@ const char *tac_mesh_ply_check(const char *bytes, size_t size)
 	const char *error = read_header(&r, &h);
 	if (error)
 		return error;
-	return h.form == FORM_TEXT ? check_text(&r, &h) : check_binary(&r, &h);
+	return h.encoding == ENCODING_TEXT ? check_text(&r, &h) : check_binary(&r, &h);
 }

@@ -1,8 +1,8 @@
-// Mesh PLY: whether a PLY file holds all that its header promises. assimp 5.2 does not ask: a header without
-// an end hangs it, a body that is cut short makes it read beyond its buffer or repeat the last line. The
-// format: G. Turk, "The PLY Polygon File Format", 1994.
-#ifndef TAC_COLLISION_MESH_PLY_H
-#define TAC_COLLISION_MESH_PLY_H
+// Mesh PLY: checks that a PLY file contains everything its header declares. assimp 5.2 does not check: a
+// header without an end hangs it, and a truncated body makes it read beyond its buffer or repeat the last
+// line. Format: G. Turk, "The PLY Polygon File Format", 1994.
+#ifndef TAC_COLLISION_IMPORT_MESH_PLY_H
+#define TAC_COLLISION_IMPORT_MESH_PLY_H
 
 #include <stddef.h>
 
@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-// NULL when the `size` bytes are not PLY (nothing to say) or are a complete PLY file; else what is wrong with
-// it, a constant. Reads every byte at most twice. Thread: any.
+// Returns NULL if the `size` bytes are a complete PLY file or not PLY at all, otherwise a constant string
+// with the defect. Reads every byte at most twice. Thread: any.
 const char *tac_mesh_ply_check(const char *bytes, size_t size);
 
 #ifdef __cplusplus

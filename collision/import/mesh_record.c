@@ -1,4 +1,4 @@
-#include "collision/mesh_record.h"
+#include "collision/import/mesh_record.h"
 
 #include "base/assert.h"
 
@@ -21,7 +21,7 @@ typedef struct header {
 _Static_assert(sizeof(header) % 8 == 0, "the arrays after it are aligned");
 _Static_assert(sizeof(tac_vec3) == 12 && sizeof(tac_mesh_triangle) == 12, "arrays without padding");
 
-// FNV-1a. It finds a record that was cut short or overwritten, not one that was forged.
+// FNV-1a. It detects truncation and damage, not forgery.
 static uint64_t checksum(const void *bytes, size_t size)
 {
 	const unsigned char *b = bytes;
@@ -85,9 +85,9 @@ void tac_mesh_record_encode_failure(const char *message, void *bytes)
 	memcpy(bytes, &h, sizeof h);
 }
 
-// Length of the valid UTF-8 sequence of printable characters at `s`, 0 if there is none. (No character below
-// space, no DEL, no C1 controls: names and messages go to terminals.)
-static int printable(const unsigned char *s)
+// The length of the valid UTF-8 sequence of a printable character at `s`, 0 if there is none. Control
+// characters (C0, DEL, C1) are not printable: names and messages go to terminals.
+static int printable_length(const unsigned char *s)
 {
 	if (s[0] < 0x80)
 		return s[0] >= 0x20 && s[0] != 0x7F;
@@ -106,12 +106,12 @@ static int printable(const unsigned char *s)
 	return code < 0xA0 || overlong || surrogate || code > 0x10FFFF ? 0 : length;
 }
 
-// Replaces what is not printable by '?'.
+// Replaces everything that is not printable by '?'.
 static void clean(char *text)
 {
 	unsigned char *s = (unsigned char *)text;
 	while (*s) {
-		const int length = printable(s);
+		const int length = printable_length(s);
 		if (length == 0)
 			*s = '?';
 		s += length > 0 ? length : 1;
@@ -131,7 +131,7 @@ tac_result tac_mesh_record_decode(const void *bytes, size_t size, tac_mesh_recor
 	TAC_ASSERT((uintptr_t)bytes % 8 == 0);
 	header h;
 	if (size < sizeof h)
-		return refuse(out_record, TAC_ERROR_FORMAT, "the importer answered less than a header");
+		return refuse(out_record, TAC_ERROR_FORMAT, "the importer returned less than a header");
 	memcpy(&h, bytes, sizeof h);
 	if (h.magic != MAGIC)
 		return refuse(out_record, TAC_ERROR_FORMAT, "the importer is not of this version");
@@ -140,14 +140,14 @@ tac_result tac_mesh_record_decode(const void *bytes, size_t size, tac_mesh_recor
 		return refuse(out_record, TAC_ERROR_IO, h.message);
 	if (h.vertex_count < 0 || h.vertex_count > TAC_MESH_MAX || h.triangle_count < 0 ||
 	    h.triangle_count > TAC_MESH_MAX || h.surface_count < 0 || h.surface_count > TAC_MESH_MAX)
-		return refuse(out_record, TAC_ERROR_FORMAT, "the importer answered counts out of range");
+		return refuse(out_record, TAC_ERROR_FORMAT, "the importer returned counts out of range");
 	const uint64_t arrays = array_bytes(&h);
 	if (h.total_bytes != size || size - sizeof h < arrays || size - sizeof h - arrays != h.name_bytes)
 		return refuse(out_record, TAC_ERROR_FORMAT,
-			      "the importer answered counts that do not fit the size of its answer");
+			      "the importer returned counts that do not fit the size of its record");
 	const char *at = (const char *)bytes + sizeof h;
 	if (checksum(at, size - sizeof h) != h.checksum)
-		return refuse(out_record, TAC_ERROR_FORMAT, "the importer's answer fails its checksum");
+		return refuse(out_record, TAC_ERROR_FORMAT, "the importer's record fails its checksum");
 
 	const char *names = at + arrays;
 	const size_t name_bytes = (size_t)h.name_bytes;
@@ -155,7 +155,7 @@ tac_result tac_mesh_record_decode(const void *bytes, size_t size, tac_mesh_recor
 	for (size_t i = 0; i < name_bytes && strings <= h.surface_count; i++)
 		strings += names[i] == 0;
 	if (strings != h.surface_count || (name_bytes > 0 && names[name_bytes - 1] != 0))
-		return refuse(out_record, TAC_ERROR_FORMAT, "the importer answered surfaces without names");
+		return refuse(out_record, TAC_ERROR_FORMAT, "the importer returned surfaces without names");
 
 	out_record->names = malloc(name_bytes + 1);
 	out_record->surface_names = malloc(((size_t)h.surface_count + 1) * sizeof *out_record->surface_names);

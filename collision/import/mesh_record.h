@@ -1,9 +1,9 @@
-// Mesh record: the bytes in which the importer process hands over a mesh, or the reason why there is none.
-// Native byte order and layout: both ends are of one build on one machine. The reader trusts none of it,
-// because the writer has parsed a stranger's file: sizes, counts, names and a checksum are verified here,
+// Mesh record: the binary format in which the importer process returns a mesh, or the reason for its failure.
+// Byte order and layout are native: both ends come from one build on one machine. The reader trusts nothing,
+// because the writer has parsed an untrusted file: sizes, counts, names and a checksum are verified here,
 // indices and coordinates in tac_mesh_build.
-#ifndef TAC_COLLISION_MESH_RECORD_H
-#define TAC_COLLISION_MESH_RECORD_H
+#ifndef TAC_COLLISION_IMPORT_MESH_RECORD_H
+#define TAC_COLLISION_IMPORT_MESH_RECORD_H
 
 #include "collision/mesh.h"
 
@@ -13,17 +13,17 @@ extern "C" {
 
 #define TAC_MESH_RECORD_MESSAGE 400
 
-// The descriptor on which the importer finds the memory file to write its record to.
+// The file descriptor of the memory file that the importer writes its record to.
 #define TAC_MESH_RECORD_FD 3
 
 typedef struct tac_mesh_record {
 	tac_mesh_def def;                      // arrays point into the decoded bytes, names into `names`
-	char message[TAC_MESH_RECORD_MESSAGE]; // one printable line: why decoding failed
+	char message[TAC_MESH_RECORD_MESSAGE]; // one printable line: the reason for a failed decoding
 	const char **surface_names;            // owned
 	char *names;                           // owned: printable UTF-8
 } tac_mesh_record;
 
-// The bytes that a record of `def` takes, which must have triangle_surface and surface_names.
+// The size in bytes of a record of `def`, which must have triangle_surface and surface_names.
 // Thread: any.
 size_t tac_mesh_record_size(const tac_mesh_def *def);
 
@@ -31,17 +31,17 @@ size_t tac_mesh_record_size(const tac_mesh_def *def);
 // Thread: any.
 void tac_mesh_record_encode(const tac_mesh_def *def, void *bytes);
 
-// The bytes that a record without a mesh takes.
+// The size in bytes of a record without a mesh.
 // Thread: any.
 size_t tac_mesh_record_failure_size(void);
 
-// Writes the record that says why there is no mesh to `bytes`, tac_mesh_record_failure_size() of them.
+// Writes a record of a failure with its reason to `bytes`, tac_mesh_record_failure_size() of them.
 // Thread: any.
 void tac_mesh_record_encode_failure(const char *message, void *bytes);
 
-// Reads a record of `size` bytes, 8-byte aligned, which must outlive *out_record. TAC_ERROR_IO: the record
-// says that there is no mesh; TAC_ERROR_FORMAT: it is not a record; TAC_ERROR_MEMORY. In all three the
-// message is set and nothing needs to be released. Thread: any but RT (allocates the names).
+// Reads a record of `size` bytes, 8-byte aligned, which must outlive *out_record. Fails with TAC_ERROR_IO for
+// the record of a failure, TAC_ERROR_FORMAT for anything that is not a valid record, or TAC_ERROR_MEMORY.
+// Then the message is set and nothing needs to be released. Thread: any but RT (allocates the names).
 tac_result tac_mesh_record_decode(const void *bytes, size_t size, tac_mesh_record *out_record);
 
 // Frees what decoding allocated.

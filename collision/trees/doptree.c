@@ -1,8 +1,8 @@
-#include "collision/doptree.h"
+#include "collision/trees/doptree.h"
 
 #include "base/assert.h"
 #include "base/log.h"
-#include "collision/split.h"
+#include "collision/trees/split.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,17 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(sizeof(tac_doptree_node) == TAC_DOPTREE_NODE_BYTES, "SPEC.md A.3 fixes the size of a node");
+_Static_assert(sizeof(tac_doptree_node) == TAC_DOPTREE_NODE_BYTES, "the chip reads nodes of this size");
 
 #define TRIANGLES_MAX 11000000
-// From here on the builder cuts at the median, so no tree is deeper than this and log2 of its size.
-#define CUT_LEVELS 40
+// Below this level the builder splits at the median, so no tree is deeper than this plus log2 of its size.
+#define SAH_LEVELS 40
 
 typedef struct {
 	const tac_mesh *mesh;
 	tac_split split;
 	tac_doptree *tree;
-	int32_t next; // free pair of nodes
+	int32_t next; // index of the next free pair of nodes
 } builder;
 
 static uint32_t address_of(int32_t node)
@@ -30,7 +30,7 @@ static uint32_t address_of(int32_t node)
 
 static void fill_triangle(const builder *b, int32_t triangle, tac_doptree_node *out)
 {
-	for (int k = 0; k < 3; ++k)
+	for (int k = 0; k < 3; k++)
 		tac_vec3_store(out->triangle.vertices.v[k],
 			       b->mesh->vertices[b->mesh->triangles[triangle].vertex[k]]);
 	tac_unitmap_build(&out->triangle.vertices, &out->triangle.map);
@@ -39,8 +39,10 @@ static void fill_triangle(const builder *b, int32_t triangle, tac_doptree_node *
 	out->owner = (uint32_t)b->mesh->triangle_surface[triangle];
 }
 
-// Makes the subtree of a range at node `index` and returns its DOP (in layout P a leaf does not keep it).
-static tac_dop make(builder *b, int32_t begin, int32_t end, int32_t index, uint32_t parent, int level)
+// Builds the subtree of a range at node `index` and returns its DOP (which a leaf of layout P does not
+// store).
+static tac_dop build_subtree(builder *b, int32_t begin, int32_t end, int32_t index, uint32_t parent,
+			     int level)
 {
 	tac_doptree *tree = b->tree;
 	tac_doptree_node *node = &tree->nodes[index];
@@ -49,7 +51,7 @@ static tac_dop make(builder *b, int32_t begin, int32_t end, int32_t index, uint3
 	tree->depth = level > tree->depth ? level : tree->depth;
 	if (end - begin == 1) {
 		int32_t triangle = b->split.items[begin].triangle;
-		for (int k = 0; k < 3; ++k)
+		for (int k = 0; k < 3; k++)
 			tac_dop_add_point(&dop, b->mesh->vertices[b->mesh->triangles[triangle].vertex[k]]);
 		if (tree->layout == TAC_DOPTREE_P) {
 			fill_triangle(b, triangle, node);
@@ -64,15 +66,15 @@ static tac_dop make(builder *b, int32_t begin, int32_t end, int32_t index, uint3
 		return dop;
 	}
 	tac_box boxes[2];
-	int32_t middle = tac_split_cut(&b->split, begin, end, level >= CUT_LEVELS, boxes);
-	// Depth first: a descent to the first child goes on in the next 256 bytes.
+	int32_t middle = tac_split_cut(&b->split, begin, end, level >= SAH_LEVELS, boxes);
+	// Depth first: a descent to the first child continues in the next 256 bytes.
 	int32_t first = b->next;
 	b->next += 2;
 	node->type = TAC_DOPTREE_INNER;
 	node->link = address_of(first);
 	node->owner = parent;
-	dop = make(b, begin, middle, first, address_of(index), level + 1);
-	tac_dop second = make(b, middle, end, first + 1, address_of(index), level + 1);
+	dop = build_subtree(b, begin, middle, first, address_of(index), level + 1);
+	tac_dop second = build_subtree(b, middle, end, first + 1, address_of(index), level + 1);
 	tac_dop_add_dop(&dop, &second);
 	node->dop = dop;
 	return dop;
@@ -81,12 +83,12 @@ static tac_dop make(builder *b, int32_t begin, int32_t end, int32_t index, uint3
 static tac_doptree *allocate(int32_t triangles, tac_doptree_layout layout)
 {
 	tac_doptree *tree = calloc(1, sizeof *tree);
-	if (tree == NULL)
+	if (!tree)
 		return NULL;
 	int32_t records = layout == TAC_DOPTREE_R ? triangles : 0;
 	size_t bytes = ((size_t)(2 * triangles + records) * TAC_DOPTREE_NODE_BYTES + 255) / 256 * 256;
 	tree->nodes = aligned_alloc(256, bytes);
-	if (tree->nodes == NULL) {
+	if (!tree->nodes) {
 		free(tree);
 		return NULL;
 	}
@@ -107,7 +109,7 @@ tac_result tac_doptree_build(const tac_mesh *mesh, tac_doptree_layout layout, ta
 	}
 	tac_dop_faces();
 	builder b = {.mesh = mesh, .tree = allocate(mesh->triangle_count, layout), .next = 2};
-	if (b.tree == NULL) {
+	if (!b.tree) {
 		tac_log(TAC_LOG_ERROR, "DOP tree: no memory for %d triangles", mesh->triangle_count);
 		return TAC_ERROR_MEMORY;
 	}
@@ -116,9 +118,9 @@ tac_result tac_doptree_build(const tac_mesh *mesh, tac_doptree_layout layout, ta
 		tac_doptree_destroy(&b.tree);
 		return result;
 	}
-	tac_dop root = make(&b, 0, mesh->triangle_count, 0, 0, 0);
+	tac_dop root = build_subtree(&b, 0, mesh->triangle_count, 0, 0, 0);
 	b.tree->nodes[1].type = TAC_DOPTREE_EMPTY;
-	for (int i = 0; i < TAC_DOP_SIZE; ++i)
+	for (int i = 0; i < TAC_DOP_SIZE; i++)
 		b.tree->extent = fmaxf(b.tree->extent, fabsf(root.d[i]));
 	tac_split_fini(&b.split);
 	*out_tree = b.tree;
@@ -127,7 +129,7 @@ tac_result tac_doptree_build(const tac_mesh *mesh, tac_doptree_layout layout, ta
 
 void tac_doptree_destroy(tac_doptree **tree)
 {
-	if (*tree == NULL)
+	if (!*tree)
 		return;
 	free((*tree)->nodes);
 	free(*tree);
@@ -152,7 +154,7 @@ typedef struct {
 	uint64_t header_sum; // of everything above
 } header;
 
-// FNV-1a over 64-bit words, each first spread by a multiplication: any change of one word changes the sum.
+// FNV-1a over 64-bit words, with a shift that spreads the high bits: any change of one word changes the sum.
 static uint64_t checksum(uint64_t sum, const void *bytes, size_t count)
 {
 	const unsigned char *p = bytes;
@@ -198,9 +200,9 @@ tac_result tac_doptree_save(const tac_doptree *tree, const tac_mesh *mesh, const
 	};
 	h.header_sum = checksum(0, &h, offsetof(header, header_sum));
 	FILE *file = fopen(path, "wb");
-	bool ok = file != NULL && fwrite(&h, sizeof h, 1, file) == 1 &&
+	bool ok = file && fwrite(&h, sizeof h, 1, file) == 1 &&
 		  fwrite(tree->nodes, bytes_of(tree), 1, file) == 1;
-	if (file != NULL && fclose(file) != 0)
+	if (file && fclose(file) != 0)
 		ok = false;
 	if (!ok) {
 		tac_log(TAC_LOG_ERROR, "%s: cannot write the DOP tree: %s", path, strerror(errno));
@@ -209,7 +211,7 @@ tac_result tac_doptree_save(const tac_doptree *tree, const tac_mesh *mesh, const
 	return TAC_OK;
 }
 
-// What is wrong with the header, or NULL.
+// What the header shows instead of the mesh's tree, or NULL.
 static const char *check_header(const header *h, const tac_mesh *mesh)
 {
 	if (memcmp(h->magic, MAGIC, sizeof h->magic) != 0)
@@ -231,16 +233,16 @@ tac_result tac_doptree_load(const tac_mesh *mesh, const char *path, tac_doptree 
 {
 	*out_tree = NULL;
 	FILE *file = fopen(path, "rb");
-	if (file == NULL) {
+	if (!file) {
 		tac_log(TAC_LOG_ERROR, "%s: cannot read the DOP tree: %s", path, strerror(errno));
 		return TAC_ERROR_IO;
 	}
 	header h = {0};
-	const char *wrong = fread(&h, sizeof h, 1, file) == 1 ? check_header(&h, mesh) : "a file cut short";
+	const char *found = fread(&h, sizeof h, 1, file) == 1 ? check_header(&h, mesh) : "a truncated file";
 	tac_doptree *tree = NULL;
-	if (wrong == NULL) {
+	if (!found) {
 		tree = allocate(mesh->triangle_count, (tac_doptree_layout)h.layout);
-		if (tree == NULL) {
+		if (!tree) {
 			fclose(file);
 			tac_log(TAC_LOG_ERROR, "%s: no memory for the DOP tree of %d triangles", path,
 				mesh->triangle_count);
@@ -250,15 +252,15 @@ tac_result tac_doptree_load(const tac_mesh *mesh, const char *path, tac_doptree 
 		tree->depth = h.depth;
 		tree->extent = h.extent;
 		if (fread(tree->nodes, bytes_of(tree), 1, file) != 1 || fgetc(file) != EOF)
-			wrong = "a file of another length";
+			found = "a file of another length";
 		else if (checksum(0, tree->nodes, bytes_of(tree)) != h.node_sum)
-			wrong = "damaged nodes";
+			found = "damaged nodes";
 	}
 	fclose(file);
-	if (wrong != NULL) {
+	if (found) {
 		tac_doptree_destroy(&tree);
 		tac_log(TAC_LOG_ERROR, "%s: expected the DOP tree of a mesh of %d triangles, found %s", path,
-			mesh->triangle_count, wrong);
+			mesh->triangle_count, found);
 		return TAC_ERROR_FORMAT;
 	}
 	*out_tree = tree;
@@ -268,7 +270,7 @@ tac_result tac_doptree_load(const tac_mesh *mesh, const char *path, tac_doptree 
 tac_result tac_doptree_load_or_build(const tac_mesh *mesh, const char *path, tac_doptree **out_tree)
 {
 	FILE *file = fopen(path, "rb");
-	if (file != NULL) {
+	if (file) {
 		fclose(file);
 		if (tac_doptree_load(mesh, path, out_tree) == TAC_OK)
 			return TAC_OK;

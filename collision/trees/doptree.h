@@ -1,13 +1,14 @@
 // DOP tree: a binary tree of 24-DOPs over the triangles of a mesh, in the memory layout of the CollisionChip
-// (SPEC.md A.3): nodes of 128 bytes, siblings side by side on a 256-byte boundary, the root first with an
-// empty sibling. Addresses in nodes are byte offsets from the root. Layout R keeps the DOP of a leaf and
-// points to a triangle record behind the nodes; layout P, the paper's, stores the triangle in place of the
-// DOP.
-#ifndef TAC_COLLISION_DOPTREE_H
-#define TAC_COLLISION_DOPTREE_H
+// (docs/collisionchip.md): nodes of 128 bytes, siblings adjacent on a 256-byte boundary, the root first with
+// an empty sibling. Addresses in nodes are byte offsets from the root. In layout R a leaf keeps its DOP and
+// points to a triangle record after the nodes; in layout P, the paper's, it stores the triangle in place of
+// the DOP.
+#ifndef TAC_COLLISION_TREES_DOPTREE_H
+#define TAC_COLLISION_TREES_DOPTREE_H
 
-#include "collision/dop.h"
-#include "collision/tritri.h"
+#include "collision/geometry/tritri.h"
+#include "collision/mesh.h"
+#include "collision/trees/dop.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,9 +40,10 @@ typedef struct tac_doptree_node {
 		tac_doptree_triangle triangle; // of a triangle record, and of a leaf in layout P
 	};
 	uint32_t type;
-	uint32_t link;  // inner: address of the child pair; leaf R: of the triangle record; leaf P, record:
-			// triangle
-	uint32_t owner; // inner, leaf R: address of the parent; leaf P, record: surface
+	// Inner: address of the child pair. Leaf R: address of the triangle record. Leaf P, record: index of
+	// the triangle.
+	uint32_t link;
+	uint32_t owner; // inner, leaf R: address of the parent; leaf P, record: index of the surface
 	uint32_t reserved[5];
 } tac_doptree_node;
 
@@ -54,24 +56,28 @@ typedef struct tac_doptree {
 	float extent;    // largest |d| of the root
 } tac_doptree;
 
-// Builds the tree of a mesh with at least one triangle; binned surface-area heuristic. The caller owns
-// *out_tree. Refuses meshes of more than 11 million triangles: their addresses would not fit 32 bits.
+// Builds the tree of a mesh with at least one triangle, by the splits of collision/trees/split.h. The caller
+// owns *out_tree. Fails with TAC_ERROR_UNSUPPORTED for more than 11 million triangles, whose addresses would
+// not fit 32 bits, or with TAC_ERROR_MEMORY.
 // Thread: setup.
 tac_result tac_doptree_build(const tac_mesh *mesh, tac_doptree_layout layout, tac_doptree **out_tree);
 
+// Frees *tree and nulls the pointer; *tree may be NULL.
 // Thread: setup.
 void tac_doptree_destroy(tac_doptree **tree);
 
-// Writes the tree to a file: a header with magic, version, byte order, sizes, a checksum of the mesh that it
-// was built from and one of the bytes, then the nodes as they are. Thread: setup.
+// Writes the tree to a file: a header with magic, version, byte order, sizes and checksums of the mesh and of
+// the nodes, then the nodes. Fails with TAC_ERROR_IO and one log line.
+// Thread: setup.
 tac_result tac_doptree_save(const tac_doptree *tree, const tac_mesh *mesh, const char *path);
 
-// Reads a tree back. A file that is missing, of another version, of another mesh, cut short or damaged in any
-// bit answers TAC_ERROR_FORMAT or TAC_ERROR_IO with one log line.
+// Reads a tree. A missing file fails with TAC_ERROR_IO; a file of another version or mesh, truncated or with
+// any damaged bit fails with TAC_ERROR_FORMAT. Both log one line.
 // Thread: setup.
 tac_result tac_doptree_load(const tac_mesh *mesh, const char *path, tac_doptree **out_tree);
 
-// Loads `path`, or builds the tree and writes it there, with one log line that says so.
+// Loads `path` or, if that fails, builds the tree, writes it there and logs that. TAC_PARTIAL if the tree
+// could not be written.
 // Thread: setup.
 tac_result tac_doptree_load_or_build(const tac_mesh *mesh, const char *path, tac_doptree **out_tree);
 

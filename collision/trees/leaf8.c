@@ -1,4 +1,4 @@
-#include "collision/leaf8.h"
+#include "collision/trees/leaf8.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,23 +12,21 @@ tac_aabb tac_leaf8_box(const tac_mesh *mesh, int32_t triangle)
 	return (tac_aabb){{low.x, low.y, low.z}, {high.x, high.y, high.z}};
 }
 
-static void fill(const tac_mesh *mesh, const int32_t *triangles, int count, tac_leaf8 *out)
+static void fill_leaf(const tac_mesh *mesh, const int32_t *triangles, int count, tac_leaf8 *out)
 {
 	*out = (tac_leaf8){.longest = 0};
 	double longest = 0;
 	for (int lane = 0; lane < TAC_RTREE_MAX; lane++) {
 		const int32_t triangle = triangles[lane < count ? lane : 0];
-		tac_vec3 v[3];
 		for (int k = 0; k < 3; k++) {
-			v[k] = mesh->vertices[mesh->triangles[triangle].vertex[k]];
-			out->v[k][0][lane] = v[k].x;
-			out->v[k][1][lane] = v[k].y;
-			out->v[k][2][lane] = v[k].z;
+			const tac_vec3 v = mesh->vertices[mesh->triangles[triangle].vertex[k]];
+			out->v[k][0][lane] = v.x;
+			out->v[k][1][lane] = v.y;
+			out->v[k][2][lane] = v.z;
+			const tac_dvec3 edge = tac_dvec3_sub(tac_mesh_corner(mesh, triangle, (k + 1) % 3),
+							     tac_mesh_corner(mesh, triangle, k));
+			longest = fmax(longest, tac_dvec3_length(edge));
 		}
-		for (int k = 0; k < 3; k++)
-			longest = fmax(longest,
-				       tac_dvec3_length(tac_dvec3_sub(tac_dvec3_from_vec3(v[(k + 1) % 3]),
-								      tac_dvec3_from_vec3(v[k]))));
 		out->triangle[lane] = triangle;
 	}
 	out->longest = nextafterf((float)longest, INFINITY);
@@ -36,7 +34,7 @@ static void fill(const tac_mesh *mesh, const int32_t *triangles, int count, tac_
 
 tac_leaf8 *tac_leaf8_alloc(size_t triangles, size_t trees)
 {
-	// A leaf holds three triangles at least, unless it holds all of a tree.
+	// A leaf holds at least three triangles unless it is the whole tree.
 	return aligned_alloc(32, (triangles / TAC_RTREE_MIN + trees + 1) * sizeof(tac_leaf8));
 }
 
@@ -57,9 +55,9 @@ void tac_leaf8_build(const tac_mesh *mesh, const int32_t *ids, tac_rtree_node *n
 			continue;
 		int32_t triangles[TAC_RTREE_MAX];
 		for (int i = 0; i < n->count; i++) {
-			triangles[i] = ids != NULL ? ids[n->child[i]] : n->child[i];
+			triangles[i] = ids ? ids[n->child[i]] : n->child[i];
 			n->child[i] = (int32_t)*count * TAC_RTREE_MAX + i;
 		}
-		fill(mesh, triangles, n->count, &leaves[(*count)++]);
+		fill_leaf(mesh, triangles, n->count, &leaves[(*count)++]);
 	}
 }

@@ -1,15 +1,15 @@
-#include "collision/rtree.h"
+#include "collision/trees/rtree.h"
 
 #include "base/assert.h"
 #include "base/log.h"
-#include "collision/rtree_private.h"
+#include "collision/trees/rtree_node.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const tac_aabb nothing = {{FLT_MAX, FLT_MAX, FLT_MAX}, {-FLT_MAX, -FLT_MAX, -FLT_MAX}};
+static const tac_aabb empty_box = {{FLT_MAX, FLT_MAX, FLT_MAX}, {-FLT_MAX, -FLT_MAX, -FLT_MAX}};
 
 static tac_aabb joined(tac_aabb a, tac_aabb b)
 {
@@ -61,13 +61,13 @@ static void append(tac_rtree_node *node, tac_aabb box, int32_t child)
 
 static tac_aabb node_box(const tac_rtree_node *node)
 {
-	tac_aabb box = nothing;
+	tac_aabb box = empty_box;
 	for (int i = 0; i < node->count; i++)
 		box = joined(box, tac_rtree_node_box(node, i));
 	return box;
 }
 
-// The nodes while they are made; the root is wherever `root` says.
+// The nodes under construction. The root may be any of them.
 typedef struct builder {
 	tac_rtree_node *nodes;
 	int32_t count, capacity;
@@ -81,7 +81,7 @@ static int32_t add_node(builder *b)
 	if (b->count == b->capacity) {
 		int32_t capacity = b->capacity == 0 ? 16 : 2 * b->capacity;
 		tac_rtree_node *nodes = realloc(b->nodes, (size_t)capacity * sizeof *nodes);
-		if (nodes == NULL) {
+		if (!nodes) {
 			b->failed = true;
 			return -1;
 		}
@@ -94,15 +94,15 @@ static int32_t add_node(builder *b)
 
 // ---- packing ----
 
-// A set of items is a range that holds the same items in each order.
+// A set of items is a range of indices that holds the same items in all three orders.
 typedef struct packer {
 	builder *b;
 	const tac_aabb *boxes;
-	int32_t *order[3]; // of the items, by their centres along an axis
+	int32_t *order[3]; // the items, sorted by their centres along each axis
 	int32_t *spare;
-	bool *first;       // of an item: whether it lies before the cut in hand
-	double *area;      // of the boxes of the first i + 1 items of a range
-	int64_t low, high; // how many items a group may have
+	bool *before_cut;  // for each item of the range being split
+	double *area;      // area[i]: of the box around the first i + 1 items of a range
+	int64_t low, high; // bounds of the number of items in a group
 } packer;
 
 typedef struct key {
@@ -118,7 +118,7 @@ static int compare_keys(const void *x, const void *y)
 	return a->item < b->item ? -1 : a->item > b->item; // one order on every machine
 }
 
-// Half the surface of the box: how likely it is to be met.
+// Half the surface area of the box, proportional to the probability of a visit.
 static double half_area(tac_aabb a)
 {
 	double x = (double)a.max[0] - (double)a.min[0], y = (double)a.max[1] - (double)a.min[1],
@@ -126,8 +126,9 @@ static double half_area(tac_aabb a)
 	return x * y + y * z + z * x;
 }
 
-// How many of `groups` get `count` of `total` items, or 0 if no number will do.
-static int32_t fitting(const packer *p, int32_t count, int32_t total, int32_t groups)
+// The number of groups, of `groups` in total, for the first `count` of `total` items; 0 if no number is
+// valid.
+static int32_t groups_before_cut(const packer *p, int32_t count, int32_t total, int32_t groups)
 {
 	int32_t rest = total - count;
 	int64_t least = (count + p->high - 1) / p->high, most = count / p->low;
@@ -141,13 +142,12 @@ static int32_t fitting(const packer *p, int32_t count, int32_t total, int32_t gr
 	return number >= 1 && number < groups && number >= least && number <= most ? (int32_t)number : 0;
 }
 
-// The items that lie before the cut go to the front of the range, those after it to its end, either part in
-// the order they had.
-static void divide(packer *p, int32_t *items, int32_t count)
+// Moves the items before the cut to the front of the range and the others to its end; both keep their order.
+static void partition(packer *p, int32_t *items, int32_t count)
 {
 	int32_t kept = 0, moved = 0;
 	for (int32_t i = 0; i < count; i++) {
-		if (p->first[items[i]])
+		if (p->before_cut[items[i]])
 			items[kept++] = items[i];
 		else
 			p->spare[moved++] = items[i];
@@ -155,8 +155,8 @@ static void divide(packer *p, int32_t *items, int32_t count)
 	memcpy(items + kept, p->spare, (size_t)moved * sizeof *items);
 }
 
-// Divides a range into groups with small boxes: the best cut in two along any axis, then the same in either
-// part. Writes where the groups end.
+// Divides a range into groups with small boxes: the best cut in two along any axis, then recursively. Writes
+// the ends of the groups.
 static void split_groups(packer *p, int32_t begin, int32_t count, int32_t groups, int32_t *out_ends)
 {
 	out_ends[groups - 1] = begin + count;
@@ -167,36 +167,36 @@ static void split_groups(packer *p, int32_t begin, int32_t count, int32_t groups
 	int32_t best_cut = 0;
 	for (int axis = 0; axis < 3; axis++) {
 		const int32_t *items = p->order[axis] + begin;
-		tac_aabb box = nothing;
+		tac_aabb box = empty_box;
 		for (int32_t i = 0; i < count; i++) {
 			box = joined(box, p->boxes[items[i]]);
 			p->area[i] = half_area(box);
 		}
-		box = nothing;
+		box = empty_box;
 		for (int32_t i = count - 1; i > 0; i--) {
 			box = joined(box, p->boxes[items[i]]);
 			double cost = p->area[i - 1] * i + half_area(box) * (count - i);
-			if ((best_cut == 0 || cost < best) && fitting(p, i, count, groups) > 0) {
+			if ((best_cut == 0 || cost < best) && groups_before_cut(p, i, count, groups) > 0) {
 				best = cost;
 				best_axis = axis;
 				best_cut = i;
 			}
 		}
 	}
-	int32_t left = fitting(p, best_cut, count, groups);
+	int32_t left = groups_before_cut(p, best_cut, count, groups);
 	TAC_ASSERT(left > 0);
 	for (int32_t i = 0; i < count; i++)
-		p->first[p->order[best_axis][begin + i]] = i < best_cut;
+		p->before_cut[p->order[best_axis][begin + i]] = i < best_cut;
 	for (int axis = 0; axis < 3; axis++) {
 		if (axis != best_axis)
-			divide(p, p->order[axis] + begin, count);
+			partition(p, p->order[axis] + begin, count);
 	}
 	split_groups(p, begin, best_cut, left, out_ends);
 	split_groups(p, begin + best_cut, count - best_cut, groups - left, out_ends + left);
 }
 
-// The subtree of a range at `level` edges over the leaves; its node, or -1. `low` and `high`: how many items
-// a child may have below it.
+// Builds the subtree of a range at `level` edges above the leaves; returns its node, or -1 without memory.
+// `low` and `high` bound the number of items below each child.
 static int32_t pack_node(packer *p, int32_t begin, int32_t count, int32_t level, int64_t low, int64_t high)
 {
 	int32_t node = add_node(p->b), ends[TAC_RTREE_MAX];
@@ -207,7 +207,7 @@ static int32_t pack_node(packer *p, int32_t begin, int32_t count, int32_t level,
 			append(&p->b->nodes[node], p->boxes[p->order[0][i]], p->order[0][i]);
 		return node;
 	}
-	// A third more groups than are needed leaves room for good cuts.
+	// A third more groups than needed leaves freedom for good cuts.
 	int64_t groups = (4 * count + 3 * high - 1) / (3 * high), most = count / low;
 	groups = groups > TAC_RTREE_MAX ? TAC_RTREE_MAX : groups < TAC_RTREE_MIN ? TAC_RTREE_MIN : groups;
 	groups = groups > most ? most : groups;
@@ -239,9 +239,9 @@ static void pack(builder *b, const tac_aabb *boxes, int32_t count)
 	packer p = {.b = b, .boxes = boxes};
 	int32_t *numbers = malloc(4 * n * sizeof *numbers);
 	key *keys = malloc(n * sizeof *keys);
-	p.first = malloc(n * sizeof *p.first);
+	p.before_cut = malloc(n * sizeof *p.before_cut);
 	p.area = malloc(n * sizeof *p.area);
-	if (numbers == NULL || keys == NULL || p.first == NULL || p.area == NULL) {
+	if (!numbers || !keys || !p.before_cut || !p.area) {
 		b->failed = true;
 	} else {
 		p.spare = numbers + 3 * n;
@@ -258,7 +258,7 @@ static void pack(builder *b, const tac_aabb *boxes, int32_t count)
 	}
 	free(numbers);
 	free(keys);
-	free(p.first);
+	free(p.before_cut);
 	free(p.area);
 }
 
@@ -269,8 +269,26 @@ typedef struct entry {
 	int32_t child;
 } entry;
 
-// Splits the nine entries of an overflowing node between it and a new node.
-static int32_t split(builder *b, int32_t node, tac_aabb box, int32_t child)
+// The two entries that would waste the most volume in one box.
+static void pick_seeds(const entry *entries, int count, int out_seeds[2])
+{
+	double worst = -HUGE_VAL;
+	for (int i = 0; i < count; i++) {
+		for (int j = i + 1; j < count; j++) {
+			double waste = volume(joined(entries[i].box, entries[j].box)) -
+				       volume(entries[i].box) - volume(entries[j].box);
+			if (waste > worst) {
+				worst = waste;
+				out_seeds[0] = i;
+				out_seeds[1] = j;
+			}
+		}
+	}
+}
+
+// Distributes the nine entries of an overflowing node between it and a new node, which it returns, or -1
+// without memory (Guttman's quadratic split).
+static int32_t split_node(builder *b, int32_t node, tac_aabb box, int32_t child)
 {
 	entry entries[TAC_RTREE_MAX + 1];
 	for (int i = 0; i < TAC_RTREE_MAX; i++)
@@ -280,18 +298,7 @@ static int32_t split(builder *b, int32_t node, tac_aabb box, int32_t child)
 	if (other < 0)
 		return -1;
 	int left = TAC_RTREE_MAX + 1, seeds[2] = {0, 1};
-	double worst = -HUGE_VAL;
-	for (int i = 0; i < left; i++) {
-		for (int j = i + 1; j < left; j++) {
-			double waste = volume(joined(entries[i].box, entries[j].box)) -
-				       volume(entries[i].box) - volume(entries[j].box);
-			if (waste > worst) {
-				worst = waste;
-				seeds[0] = i;
-				seeds[1] = j;
-			}
-		}
-	}
+	pick_seeds(entries, left, seeds);
 	tac_rtree_node *groups[2] = {&b->nodes[node], &b->nodes[other]};
 	tac_aabb bounds[2];
 	clear(groups[0]);
@@ -299,14 +306,14 @@ static int32_t split(builder *b, int32_t node, tac_aabb box, int32_t child)
 		bounds[g] = entries[seeds[g]].box;
 		append(groups[g], bounds[g], entries[seeds[g]].child);
 	}
+	// seeds[0] < seeds[1], so the second move never takes the entry that the first one moved.
 	entries[seeds[1]] = entries[--left];
-	entries[seeds[0]] =
-		entries[--left]; // seeds[0] < seeds[1], and never the entry that was just moved last
+	entries[seeds[0]] = entries[--left];
 	while (left > 0) {
 		int next = 0, to = -1;
 		for (int g = 0; g < 2 && to < 0; g++) {
 			if (groups[g]->count + left == TAC_RTREE_MIN)
-				to = g; // it needs all the rest
+				to = g; // it needs all remaining entries
 		}
 		if (to < 0) {
 			double most = -1;
@@ -331,7 +338,8 @@ static int32_t split(builder *b, int32_t node, tac_aabb box, int32_t child)
 	return other;
 }
 
-// Puts an item below the node at `level` edges over the leaves. Returns the node that a split added, or -1.
+// Inserts an item below the node, which is `level` edges above the leaves. Returns the node that a split
+// added, or -1.
 static int32_t insert(builder *b, int32_t node, int32_t level, tac_aabb box, int32_t item)
 {
 	tac_aabb new_box = box;
@@ -360,7 +368,7 @@ static int32_t insert(builder *b, int32_t node, int32_t level, tac_aabb box, int
 		append(&b->nodes[node], new_box, new_child);
 		return -1;
 	}
-	return split(b, node, new_box, new_child);
+	return split_node(b, node, new_box, new_child);
 }
 
 static void insert_all(builder *b, const tac_aabb *boxes, int32_t count)
@@ -393,7 +401,7 @@ static int32_t lay_out(const builder *b, int32_t node, int32_t level, tac_rtree 
 tac_result tac_rtree_build(const tac_aabb *boxes, int32_t count, tac_rtree_method method, tac_rtree *out_tree)
 {
 	TAC_ASSERT(count >= 0);
-	*out_tree = (tac_rtree){.box = nothing};
+	*out_tree = (tac_rtree){.box = empty_box};
 	builder b = {0};
 	if (method == TAC_RTREE_INSERT || count == 0)
 		insert_all(&b, boxes, count);
@@ -401,7 +409,7 @@ tac_result tac_rtree_build(const tac_aabb *boxes, int32_t count, tac_rtree_metho
 		pack(&b, boxes, count);
 	if (!b.failed)
 		out_tree->nodes = malloc((size_t)b.count * sizeof *b.nodes);
-	if (out_tree->nodes == NULL) {
+	if (!out_tree->nodes) {
 		free(b.nodes);
 		tac_log(TAC_LOG_ERROR, "rtree: no memory for the tree of %d boxes", (int)count);
 		return TAC_ERROR_MEMORY;
@@ -416,30 +424,30 @@ tac_result tac_rtree_build(const tac_aabb *boxes, int32_t count, tac_rtree_metho
 void tac_rtree_fini(tac_rtree *tree)
 {
 	free(tree->nodes);
-	*tree = (tac_rtree){.box = nothing};
+	*tree = (tac_rtree){.box = empty_box};
 }
 
-typedef struct search {
+typedef struct query {
 	const tac_rtree *tree;
 	const tac_aabb *box;
 	int32_t *out;
-	int32_t capacity, found;
+	int32_t capacity, count;
 	int64_t tests;
-} search;
+} query;
 
-static void descend(search *s, int32_t node, int32_t level)
+static void descend(query *q, int32_t node, int32_t level)
 {
-	const tac_rtree_node *n = &s->tree->nodes[node];
-	unsigned hits = node_overlap(n, s->box);
-	s->tests += n->count;
+	const tac_rtree_node *n = &q->tree->nodes[node];
+	unsigned hits = node_overlap(n, q->box);
+	q->tests += n->count;
 	for (; hits != 0; hits &= hits - 1) {
 		int lane = __builtin_ctz(hits);
 		if (level > 0) {
-			descend(s, n->child[lane], level - 1);
+			descend(q, n->child[lane], level - 1);
 		} else {
-			if (s->found < s->capacity)
-				s->out[s->found] = n->child[lane];
-			s->found++;
+			if (q->count < q->capacity)
+				q->out[q->count] = n->child[lane];
+			q->count++;
 		}
 	}
 }
@@ -447,9 +455,9 @@ static void descend(search *s, int32_t node, int32_t level)
 int32_t tac_rtree_query(const tac_rtree *tree, const tac_aabb *box, int32_t *out, int32_t capacity,
 			int64_t *tests)
 {
-	search s = {tree, box, out, capacity, 0, 0};
-	descend(&s, 0, tree->depth);
-	if (tests != NULL)
-		*tests += s.tests;
-	return s.found;
+	query q = {tree, box, out, capacity, 0, 0};
+	descend(&q, 0, tree->depth);
+	if (tests)
+		*tests += q.tests;
+	return q.count;
 }

@@ -1,14 +1,14 @@
-// Private to collision/rtree and scd: the test of eight boxes, and what fills a node up to eight.
-#ifndef TAC_COLLISION_RTREE_PRIVATE_H
-#define TAC_COLLISION_RTREE_PRIVATE_H
+// The overlap test of a node's eight boxes, for rtree.c and the kernels of surface collision detection.
+#ifndef TAC_COLLISION_TREES_RTREE_NODE_H
+#define TAC_COLLISION_TREES_RTREE_NODE_H
 
-#include "base/wide.h"
-#include "collision/rtree.h"
+#include "base/simd/wide.h"
+#include "collision/trees/rtree.h"
 
 #include <math.h>
 
-// A lane without a child: it overlaps no box of finite numbers. With finite bounds, however far out, a box
-// that reaches around both would be taken to overlap it, and a child be visited that is not there.
+// Makes a lane without a child: it overlaps no box with finite bounds. Finite inverted bounds would not do: a
+// box that contains both would overlap the lane, and a child that does not exist would be visited.
 static inline void node_clear_lane(tac_rtree_node *node, int lane)
 {
 	for (int k = 0; k < 3; k++) {

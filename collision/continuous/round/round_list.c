@@ -1,102 +1,124 @@
-#include "collision/ccd_round_list.h"
+#include "collision/continuous/round/round_list.h"
 
 #include "base/assert.h"
+#include "collision/continuous/sweep_context.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define sub tac_dvec3_sub
-#define dot tac_dvec3_dot
-#define mad tac_dvec3_add_scaled
-
-// Slack is how much further than needed a list reaches: the least, and the most, as parts of the reach. A
-// list that served few queries, with few triangles, gets twice the slack the next time; one that served many,
-// or has many triangles, half of it. One that would have very many has none.
-#define SLACK_LEAST    0.08
-#define SLACK_MOST     1
-#define SERVED_FEW     16
-#define SERVED_MANY    64
+// The slack of a list is how much larger than needed its region is made. Its bounds, relative to the radius
+// of the region that is needed.
+#define SLACK_MIN 0.08
+#define SLACK_MAX 1
+// A list that served fewer than QUERIES_FEW queries and had fewer than TRIANGLES_FEW triangles doubles the
+// slack of the next one. One that served more than QUERIES_MANY, or had more than TRIANGLES_MANY, halves it.
+#define QUERIES_FEW    16
+#define QUERIES_MANY   64
 #define TRIANGLES_FEW  32
-#define TRIANGLES      64
-#define TRIANGLES_MANY 256
-// What rounding may take from a distance, as a part of the coordinates.
+#define TRIANGLES_MANY 64
+// A list with more triangles than this has no slack.
+#define TRIANGLES_WITH_SLACK 256
+// How much rounding may take from a distance, relative to the coordinates.
 #define ROUNDING 1e-14
 
-static tac_ccd_round_travel_fn *const travels[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_round_travel_kernel);
-static tac_ccd_round_part_fn *const partings[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_round_part_kernel);
-static tac_ccd_round_measure_fn *const measures[TAC_SIMD_COUNT] =
-	TAC_SIMD_TABLE(tac_ccd_round_measure_kernel);
-static tac_ccd_round_sieve_core_fn *const core_sieves[TAC_SIMD_COUNT] =
-	TAC_SIMD_TABLE(tac_ccd_round_sieve_core_kernel);
-static tac_ccd_round_sieve_fn *const sieves[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_ccd_round_sieve_kernel);
+static tac_round_visit_path_fn *const path_kernels[TAC_SIMD_COUNT] =
+	TAC_SIMD_TABLE(tac_round_visit_path_kernel);
+static tac_round_list_make_planes_fn *const plane_kernels[TAC_SIMD_COUNT] =
+	TAC_SIMD_TABLE(tac_round_list_make_planes_kernel);
+static tac_round_list_measure_fn *const measure_kernels[TAC_SIMD_COUNT] =
+	TAC_SIMD_TABLE(tac_round_list_measure_kernel);
+static tac_round_list_cull_core_fn *const cull_core_kernels[TAC_SIMD_COUNT] =
+	TAC_SIMD_TABLE(tac_round_list_cull_core_kernel);
+static tac_round_list_cull_end_fn *const cull_end_kernels[TAC_SIMD_COUNT] =
+	TAC_SIMD_TABLE(tac_round_list_cull_end_kernel);
 
-bool tac_ccd_round_travel(const tac_ccd_body *body, tac_ccd_round_way *way, tac_ccd_round_visit visit,
-			  void *user)
+bool tac_round_visit_path(const tac_body *body, tac_round_path *path, tac_round_visitor visit, void *user)
 {
-	return travels[body->simd](body, way, visit, user);
+	return path_kernels[body->simd](body, path, visit, user);
 }
 
-void tac_ccd_round_measure(tac_ccd_round_context *list, const tac_dvec3 points[4], double reach)
+void tac_round_list_measure(tac_round_context *list, const tac_dvec3 points[4], double reach)
 {
-	measures[list->fixed->simd](list, points, reach);
+	measure_kernels[list->fixed->simd](list, points, reach);
 }
 
-void tac_ccd_round_sieve(tac_ccd_round_context *list, tac_dvec3 p, double reach)
+void tac_round_list_cull_end(tac_round_context *list, tac_dvec3 p, double reach)
 {
-	sieves[list->fixed->simd](list, p, reach);
+	cull_end_kernels[list->fixed->simd](list, p, reach);
 }
 
-void tac_ccd_round_sieve_core(tac_ccd_round_context *list, tac_dvec3 a, tac_dvec3 b)
+void tac_round_list_cull_core(tac_round_context *list, tac_dvec3 a, tac_dvec3 b)
 {
-	core_sieves[list->fixed->simd](list, a, b);
+	cull_core_kernels[list->fixed->simd](list, a, b);
+}
+
+tac_result tac_round_context_create(tac_round_context **out_context)
+{
+	TAC_ASSERT(out_context);
+	void *memory;
+	tac_result result = tac_context_allocate("round context", sizeof **out_context, &memory);
+	*out_context = memory;
+	return result;
+}
+
+void tac_round_context_destroy(tac_round_context **context)
+{
+	free(*context);
+	*context = NULL;
+}
+
+void tac_round_context_reset(tac_round_context *context)
+{
+	memset(context, 0, sizeof *context);
 }
 
 static double distance_from_segment(tac_dvec3 x, tac_dvec3 a, tac_dvec3 b)
 {
-	tac_dvec3 along = sub(b, a), from = sub(x, a);
-	double length2 = dot(along, along);
-	double s = length2 > 0 ? fmin(fmax(dot(from, along) / length2, 0), 1) : 0;
-	return tac_dvec3_length(mad(from, -s, along));
+	tac_dvec3 along = tac_dvec3_sub(b, a), from = tac_dvec3_sub(x, a);
+	double length2 = tac_dvec3_dot(along, along);
+	double s = length2 > 0 ? fmin(fmax(tac_dvec3_dot(from, along) / length2, 0), 1) : 0;
+	return tac_dvec3_length(tac_dvec3_add_scaled(from, -s, along));
 }
 
-// The distance from one segment is a convex function on another, so it is greatest at an end.
-bool tac_ccd_round_covers(const tac_ccd_round_context *c, const tac_ccd_body *body,
-			  const tac_ccd_round *around)
+bool tac_round_list_covers(const tac_round_context *list, const tac_body *body, const tac_round *region)
 {
-	if (c->fixed != body || !(c->at.radius > 0))
+	const tac_round *listed = &list->region;
+	if (list->fixed != body || !(listed->radius > 0))
 		return false;
-	double apart = distance_from_segment(around->a, c->at.a, c->at.b);
-	if (around->b.x != around->a.x || around->b.y != around->a.y || around->b.z != around->a.z)
-		apart = fmax(apart, distance_from_segment(around->b, c->at.a, c->at.b));
-	double size = tac_dvec3_length(c->at.a) + tac_dvec3_length(around->a) + c->fixed->radius;
-	return apart + around->radius + ROUNDING * size <= c->at.radius;
+	// The distance from a segment is a convex function on another one, so it is largest at an end.
+	double apart = distance_from_segment(region->a, listed->a, listed->b);
+	if (region->b.x != region->a.x || region->b.y != region->a.y || region->b.z != region->a.z)
+		apart = fmax(apart, distance_from_segment(region->b, listed->a, listed->b));
+	double size = tac_dvec3_length(listed->a) + tac_dvec3_length(region->a) + list->fixed->radius;
+	return apart + region->radius + ROUNDING * size <= listed->radius;
 }
 
 typedef struct filling {
-	tac_ccd_round_context *list;
-	int32_t limit;
+	tac_round_context *list;
+	int32_t limit; // of triangles
 } filling;
 
-static void put(tac_ccd_round_context *list, int32_t at, int32_t triangle)
+static void put(tac_round_context *list, int32_t at, int32_t triangle)
 {
-	tac_ccd_round_block *block = &list->blocks[at / TAC_CCD_WIDTH];
-	const tac_ccd_triangle *t = &list->fixed->triangles[triangle];
-	int lane = at % TAC_CCD_WIDTH;
+	tac_round_block *block = &list->blocks[at / TAC_BODY_WIDTH];
+	const tac_body_triangle *t = &list->fixed->triangles[triangle];
+	int lane = at % TAC_BODY_WIDTH;
 	block->triangle[lane] = triangle;
-	block->own[lane] = t->vertices | t->edges << TAC_CCD_ROUND_EDGE | 1 << TAC_CCD_ROUND_FACE;
+	block->owned[lane] = t->vertices | t->edges << TAC_ROUND_FEATURE_EDGE | 1 << TAC_ROUND_FEATURE_FACE;
 }
 
 static bool add_triangle(void *user, int32_t triangle)
 {
 	filling *f = user;
-	tac_ccd_round_context *list = f->list;
+	tac_round_context *list = f->list;
 	if (list->count == f->limit)
 		return false;
 	put(list, list->count++, triangle);
 	return true;
 }
 
-void tac_ccd_round_turn_plane(tac_ccd_round_block *block, int lane, tac_dvec3 gap, double distance)
+void tac_round_block_set_plane(tac_round_block *block, int lane, tac_dvec3 gap, double distance)
 {
 	tac_dvec3 n = tac_dvec3_scale(gap, 1 / distance);
 	float normal[3] = {(float)n.x, (float)n.y, (float)n.z}, top = -HUGE_VALF, size = 0;
@@ -109,49 +131,49 @@ void tac_ccd_round_turn_plane(tac_ccd_round_block *block, int lane, tac_dvec3 ga
 		size = far > size ? far : size;
 		block->normal[k][lane] = normal[k];
 	}
-	block->offset[lane] = top + TAC_CCD_ROUND_ROUNDING * size;
+	block->offset[lane] = top + TAC_ROUND_ROUNDING * size;
 }
 
-// Lists what is within `at`, at most `limit` triangles.
-static bool fill(tac_ccd_round_context *list, const tac_ccd_round *at, int32_t limit)
+// Lists the triangles within the region; false when they are more than `limit`.
+static bool fill(tac_round_context *list, const tac_round *region, int32_t limit)
 {
 	filling f = {list, limit};
-	list->at = *at;
-	list->origin = tac_vec3_from_dvec3(at->a);
+	list->region = *region;
+	list->origin = tac_vec3_from_dvec3(region->a);
 	list->count = 0;
-	tac_ccd_round_way still = {
-		.a = at->a, .b = at->b, .radius = at->radius, .limit = 1, .budget = INT64_MAX};
-	if (!tac_ccd_round_travel(list->fixed, &still, add_triangle, &f)) {
-		list->at.radius = 0;
+	tac_round_path stationary = {
+		.a = region->a, .b = region->b, .radius = region->radius, .limit = 1, .budget = INT64_MAX};
+	if (!tac_round_visit_path(list->fixed, &stationary, add_triangle, &f)) {
+		list->region.radius = 0;
 		return false;
 	}
-	// Lanes behind the last triangle repeat it.
-	for (int32_t i = list->count; i % TAC_CCD_WIDTH != 0; i++)
-		put(list, i, list->blocks[(i - 1) / TAC_CCD_WIDTH].triangle[(i - 1) % TAC_CCD_WIDTH]);
-	partings[list->fixed->simd](list);
+	// Lanes after the last triangle repeat it.
+	for (int32_t i = list->count; i % TAC_BODY_WIDTH != 0; i++)
+		put(list, i, list->blocks[(i - 1) / TAC_BODY_WIDTH].triangle[(i - 1) % TAC_BODY_WIDTH]);
+	plane_kernels[list->fixed->simd](list);
 	return true;
 }
 
-bool tac_ccd_round_list(tac_ccd_round_context *c, const tac_ccd_body *body, const tac_ccd_round *around)
+bool tac_round_list_update(tac_round_context *list, const tac_body *body, const tac_round *region)
 {
-	TAC_ASSERT(c && body && around->radius > 0);
-	if (c->fixed != body) {
-		memset(c, 0, sizeof *c);
-		c->fixed = body;
+	TAC_ASSERT(list && body && region->radius > 0);
+	if (list->fixed != body) {
+		tac_round_context_reset(list);
+		list->fixed = body;
 	}
-	if (tac_ccd_round_covers(c, body, around)) {
-		c->served++;
+	if (tac_round_list_covers(list, body, region)) {
+		list->queries_served++;
 		return true;
 	}
-	if (c->served < SERVED_FEW && c->count < TRIANGLES_FEW)
-		c->slack *= 2;
-	else if (c->served > SERVED_MANY || c->count > TRIANGLES)
-		c->slack *= 0.5;
-	c->slack = fmin(fmax(c->slack, SLACK_LEAST * around->radius), SLACK_MOST * around->radius);
-	c->served = 0;
-	tac_ccd_round at = *around;
-	at.radius += c->slack;
-	if (fill(c, &at, TRIANGLES_MANY))
+	if (list->queries_served < QUERIES_FEW && list->count < TRIANGLES_FEW)
+		list->slack *= 2;
+	else if (list->queries_served > QUERIES_MANY || list->count > TRIANGLES_MANY)
+		list->slack *= 0.5;
+	list->slack = fmin(fmax(list->slack, SLACK_MIN * region->radius), SLACK_MAX * region->radius);
+	list->queries_served = 0;
+	tac_round larger = *region;
+	larger.radius += list->slack;
+	if (fill(list, &larger, TRIANGLES_WITH_SLACK))
 		return true;
-	return fill(c, around, TAC_CCD_ROUND_MAX);
+	return fill(list, region, TAC_ROUND_TRIANGLES_MAX);
 }

@@ -1,108 +1,134 @@
-// List: the triangles around a round tool, kept from query to query in a tac_ccd_round_context. They are
-// those within a reach of a segment, somewhat further than the query that made it needed; as long as the tool
-// stays inside of that, the tree is not descended. A pass in single precision, eight at once, then says how
-// far each is at least; what is left, a few, is examined in double precision. Private to the library.
-#ifndef TAC_COLLISION_CCD_ROUND_LIST_H
-#define TAC_COLLISION_CCD_ROUND_LIST_H
+// The triangles around a round tool, kept from query to query in a tac_round_context. The list holds those
+// within a region that is somewhat larger than the query that made it needed. As long as the tool stays
+// inside of that region, the tree is not descended. A pass in single precision bounds the distances of eight
+// triangles at a time; the few that remain are examined in double precision.
+//
+// Thread: RT, every function.
+#ifndef TAC_COLLISION_CONTINUOUS_ROUND_ROUND_LIST_H
+#define TAC_COLLISION_CONTINUOUS_ROUND_ROUND_LIST_H
 
 #include "base/simd.h"
-#include "collision/ccd_round.h"
+#include "collision/continuous/body_tree.h"
+#include "collision/round.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// What rounding may add to a height over a plane in float, as a part of the coordinates: 64 roundings.
-#define TAC_CCD_ROUND_ROUNDING 0x1p-18f
+// Rounding of a height over a plane in float, relative to the coordinates: 64 roundings.
+#define TAC_ROUND_ROUNDING 0x1p-18f
 
-// Called with a position in the body's triangle array. False ends the descent.
-typedef bool (*tac_ccd_round_visit)(void *user, int32_t triangle);
+// Eight listed triangles, lane by lane, in m and relative to the origin of the context.
+typedef struct tac_round_block {
+	float vertex[3][3][TAC_BODY_WIDTH]; // by vertex and coordinate
+	// For each triangle a plane with the triangle behind it: the unit normal, and the height of the
+	// triangle along it, rounded up.
+	float normal[3][TAC_BODY_WIDTH], offset[TAC_BODY_WIDTH];
+	// Results of the current query: lower bounds of the distances; the features to examine, bits as
+	// below; the lanes whose bounds are within the reach, and those of them with features to examine.
+	float clearance[TAC_BODY_WIDTH];
+	int32_t candidates[TAC_BODY_WIDTH];
+	uint8_t near_lanes, candidate_lanes;
+	int32_t owned[TAC_BODY_WIDTH];    // the features that are examined at this triangle
+	int32_t triangle[TAC_BODY_WIDTH]; // positions in the body's triangle array
+} tac_round_block;
 
-// A tool on its way: the ends of its core go straight from a by va, and from b by vb meanwhile.
-typedef struct tac_ccd_round_way {
-	tac_dvec3 a, b, va, vb;
-	double radius;
-	double limit;   // what comes after this part of the way does not count, 0 to 1
-	int64_t budget; // of triangles and nodes that may be looked at
-	double proved;  // when it is spent: before this part of the way nothing is left out
-	double enters;  // what is being visited does not come within the radius before this part
-} tac_ccd_round_way;
+// Bits of features; vertex k is bit k.
+#define TAC_ROUND_FEATURE_EDGE 3 // + k
+#define TAC_ROUND_FEATURE_FACE 6
+// How far beside a face a point may be and still count as over it, m.
+#define TAC_ROUND_FACE_SLACK 1e-10
 
-// Visits all triangles of the body that come within the way, and some others; early ones mostly come first,
-// and what they leave of the limit saves the late ones. Without motion all come at once, in an order that
-// depends on the tree alone. False when the budget or the visitor ended it.
-typedef bool tac_ccd_round_travel_fn(const tac_ccd_body *body, tac_ccd_round_way *way,
-				     tac_ccd_round_visit visit, void *user);
+struct tac_round_context {
+	const tac_body *fixed;
+	tac_round region;       // the triangles within it are listed; radius 0: no list
+	tac_vec3 origin;        // region.a in float, so that a vertex relative to it is rounded once
+	double slack;           // how much larger than needed the region was made, m
+	int32_t queries_served; // since the list was made
+	int32_t count;
+	tac_round_block blocks[TAC_ROUND_TRIANGLES_MAX / TAC_BODY_WIDTH];
+};
 
-TAC_SIMD_DECLARE(tac_ccd_round_travel_fn, tac_ccd_round_travel_kernel);
-
-// With the variant that the body was built for.
-tac_ccd_round_travel_fn tac_ccd_round_travel;
-
-// Loads the corners of the listed triangles, and gives each the plane across its gap to the segment of the
-// list.
-typedef void tac_ccd_round_part_fn(tac_ccd_round_context *list);
-
-TAC_SIMD_DECLARE(tac_ccd_round_part_fn, tac_ccd_round_part_kernel);
-
-// Sets the `clears` of each listed triangle to a lower bound of its distance from the four points and what
-// lies between them, the height over its plane; and `near` to where that is below the reach. Every variant
-// gives the same bits.
-typedef void tac_ccd_round_measure_fn(tac_ccd_round_context *list, const tac_dvec3 points[4], double reach);
-
-TAC_SIMD_DECLARE(tac_ccd_round_measure_fn, tac_ccd_round_measure_kernel);
-
-// Sets what is `left` of those that are near: the faces that p may be over, the edges and vertices in whose
-// cones (collision/contacts.h) it may be. What is left out is not, for sure; every variant leaves out the
-// same.
-typedef void tac_ccd_round_sieve_fn(tac_ccd_round_context *list, tac_dvec3 p, double reach);
-
-TAC_SIMD_DECLARE(tac_ccd_round_sieve_fn, tac_ccd_round_sieve_kernel);
-
-// The same for what lies between a and b: the edges that may be closest to it between their ends, and the
-// vertices that are beside it.
-typedef void tac_ccd_round_sieve_core_fn(tac_ccd_round_context *list, tac_dvec3 a, tac_dvec3 b);
-
-TAC_SIMD_DECLARE(tac_ccd_round_sieve_core_fn, tac_ccd_round_sieve_core_kernel);
-
-// The bits of features: vertices first.
-#define TAC_CCD_ROUND_EDGE 3 // + k, as the vertices before
-#define TAC_CCD_ROUND_FACE 6
-// How far outside of a cone, as a part of the distance, and how far beside a face, m, a point may be for the
-// sieve.
-#define TAC_CCD_ROUND_CONE   1e-3
-#define TAC_CCD_ROUND_BESIDE 1e-10
-
-// Whether the context lists all triangles of the body within `around`.
-bool tac_ccd_round_covers(const tac_ccd_round_context *context, const tac_ccd_body *body,
-			  const tac_ccd_round *around);
-
-// Makes sure that the context lists all triangles of the body within `around`, in the order of the descent.
-// False: they are more than fit.
-bool tac_ccd_round_list(tac_ccd_round_context *context, const tac_ccd_body *body,
-			const tac_ccd_round *around);
-
-// Those above, with the variant of the list's body.
-tac_ccd_round_measure_fn tac_ccd_round_measure;
-tac_ccd_round_sieve_fn tac_ccd_round_sieve;
-tac_ccd_round_sieve_core_fn tac_ccd_round_sieve_core;
-
-static inline int32_t tac_ccd_round_blocks(const tac_ccd_round_context *list)
+static inline int32_t tac_round_list_block_count(const tac_round_context *list)
 {
-	return (list->count + TAC_CCD_WIDTH - 1) / TAC_CCD_WIDTH;
+	return (list->count + TAC_BODY_WIDTH - 1) / TAC_BODY_WIDTH;
 }
 
-// Gives the triangle in a lane the plane across the gap of length `distance` (> 0), a vector from the
-// triangle to the tool: from then on it clears what is beyond that.
-void tac_ccd_round_turn_plane(tac_ccd_round_block *block, int lane, tac_dvec3 gap, double distance);
+// Whether the context lists all triangles of the body within `region`.
+bool tac_round_list_covers(const tac_round_context *list, const tac_body *body, const tac_round *region);
 
-// The closest approach of the segment a b and a triangle.
-typedef struct tac_ccd_round_closest {
+// Makes the context list all triangles of the body within `region`, in the order of the descent. False when
+// they do not fit.
+bool tac_round_list_update(tac_round_context *list, const tac_body *body, const tac_round *region);
+
+// Loads the vertices of the listed triangles, and sets the plane of each across its gap to the segment of the
+// region.
+typedef void tac_round_list_make_planes_fn(tac_round_context *list);
+
+TAC_SIMD_DECLARE(tac_round_list_make_planes_fn, tac_round_list_make_planes_kernel);
+
+// Sets the clearance of each listed triangle to the height of the convex hull of the four points over its
+// plane, a lower bound of their distance, and near_lanes to those below `reach` (m). Every variant gives the
+// same bits.
+typedef void tac_round_list_measure_fn(tac_round_context *list, const tac_dvec3 points[4], double reach);
+
+TAC_SIMD_DECLARE(tac_round_list_measure_fn, tac_round_list_measure_kernel);
+
+tac_round_list_measure_fn tac_round_list_measure;
+
+// Sets the candidates of the near lanes for an end of the tool's segment at p: the faces that p may be over,
+// and the edges and vertices in whose cones (collision/contacts.h) it may be. None is missed; every variant
+// gives the same.
+typedef void tac_round_list_cull_end_fn(tac_round_context *list, tac_dvec3 p, double reach);
+
+TAC_SIMD_DECLARE(tac_round_list_cull_end_fn, tac_round_list_cull_end_kernel);
+
+tac_round_list_cull_end_fn tac_round_list_cull_end;
+
+// The same for the inside of the segment a b: the edges that may be closest to it between the ends of both,
+// and the vertices beside it.
+typedef void tac_round_list_cull_core_fn(tac_round_context *list, tac_dvec3 a, tac_dvec3 b);
+
+TAC_SIMD_DECLARE(tac_round_list_cull_core_fn, tac_round_list_cull_core_kernel);
+
+tac_round_list_cull_core_fn tac_round_list_cull_core;
+
+// Sets the plane of the triangle in a lane across the gap of length `distance` (> 0), a vector from the
+// triangle to the tool.
+void tac_round_block_set_plane(tac_round_block *block, int lane, tac_dvec3 gap, double distance);
+
+// --- long motions ---
+
+// Called with a position in the body's triangle array. False ends the descent.
+typedef bool (*tac_round_visitor)(void *user, int32_t triangle);
+
+// A tool in motion: the ends of its segment move straight, from a by va and from b by vb.
+typedef struct tac_round_path {
+	tac_dvec3 a, b, va, vb;
+	double radius;
+	double limit;   // contacts after this fraction of the path do not matter, in [0, 1]
+	int64_t budget; // triangles and nodes that may still be visited
+	double proved;  // when the budget is spent: no triangle was left out before this fraction
+	double enters;  // a lower bound of the fraction at which the visited triangle comes within the radius
+} tac_round_path;
+
+// Visits all triangles of the body that come within the radius of the path, and some others. Those that the
+// tool meets early mostly come first; the visitor may lower the limit, which spares later ones. Without
+// motion the order depends on the tree alone. False when the budget or the visitor ended it.
+typedef bool tac_round_visit_path_fn(const tac_body *body, tac_round_path *path, tac_round_visitor visit,
+				     void *user);
+
+TAC_SIMD_DECLARE(tac_round_visit_path_fn, tac_round_visit_path_kernel);
+
+tac_round_visit_path_fn tac_round_visit_path;
+
+// The closest points of a segment and a triangle.
+typedef struct tac_round_closest {
 	double distance;
-	tac_dvec3 core, on;
-} tac_ccd_round_closest;
+	tac_dvec3 core, on; // on the segment, and on the triangle
+} tac_round_closest;
 
-tac_ccd_round_closest tac_ccd_round_closest_to(tac_dvec3 a, tac_dvec3 b, const tac_dvec3 triangle[3]);
+tac_round_closest tac_round_closest_to(tac_dvec3 a, tac_dvec3 b, const tac_dvec3 triangle[3]);
 
 #ifdef __cplusplus
 }

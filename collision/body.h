@@ -1,0 +1,69 @@
+// Body: a mesh prepared for continuous collision. It classifies the edges and vertices that can be the first
+// to touch, assigns each shared vertex and edge to one triangle, so that a query examines every feature once
+// (S. Curtis, R. Tamstorf, D. Manocha, "Fast collision detection for deformable models using
+// representative-triangles", 2008), and holds a tree of boxes over its triangles. A body is read-only once
+// built; any number of threads may share it.
+#ifndef TAC_COLLISION_BODY_H
+#define TAC_COLLISION_BODY_H
+
+#include "base/result.h"
+#include "collision/mesh.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tac_body tac_body;
+
+typedef enum tac_body_edge {
+	// Open, non-manifold and inconsistently oriented edges count as convex: they may touch anything.
+	TAC_BODY_EDGE_CONVEX,
+	TAC_BODY_EDGE_FLAT,
+	TAC_BODY_EDGE_CONCAVE,
+} tac_body_edge;
+
+typedef struct tac_body_def {
+	const tac_mesh *mesh; // the caller's; must outlive the body
+	// The caller guarantees that nothing starts inside the mesh, which must be watertight. Concave edges
+	// are then never the first to touch, and back faces can be culled. Default: false, faces have two
+	// sides.
+	bool solid;
+	// For tests; the results are the same. Examine features at every triangle that has them, and
+	// features inside of flat faces, too. Default: false.
+	bool repeat_features;
+	bool keep_internal;
+	bool bsp; // also build the BSP for tac_sweep_options.bsp. Default: false
+} tac_body_def;
+
+// A def without a mesh. Thread: any.
+tac_body_def tac_body_def_default(void);
+
+// Builds a body; the caller owns *out_body, NULL on failure. TAC_ERROR_ARGUMENT with one log line for a mesh
+// without triangles and for a solid that is not watertight; TAC_ERROR_MEMORY with one log line.
+// Thread: setup.
+tac_result tac_body_build(const tac_body_def *def, tac_body **out_body);
+
+// Frees *body and nulls the pointer; NULL is allowed.
+// Thread: setup.
+void tac_body_destroy(tac_body **body);
+
+// The mesh of the def. Thread: any.
+const tac_mesh *tac_body_mesh(const tac_body *body);
+
+// The largest distance of a vertex from the mesh's origin, m. Thread: any.
+double tac_body_radius(const tac_body *body);
+
+// Whether the body was built as a solid. Thread: any.
+bool tac_body_is_solid(const tac_body *body);
+
+// The kind of an edge, given by its index in the mesh. Thread: any.
+tac_body_edge tac_body_edge_kind(const tac_body *body, int32_t edge);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
