@@ -11,22 +11,22 @@
 #include <unistd.h>
 
 #define FIRST_LINE "tactus calibration 1"
-#define FILE_MAX   4096 // bytes; such a file has about 150
+#define FILE_MAX   4096 // bytes; a valid file has about 150
 
 // ---- text ----
 
-static bool vector_fits(tac_dvec3 v)
+static bool within_reach(tac_dvec3 v)
 {
 	return tac_dvec3_max_component(tac_dvec3_abs(v)) <= TAC_CALIBRATION_REACH_MAX_M;
 }
 
-// What is wrong with the values; NULL: nothing.
-static const char *fault(const tac_calibration *c)
+// What the values are expected to be and are not; NULL if they are valid.
+static const char *violation(const tac_calibration *c)
 {
 	const tac_dvec3 size = tac_dvec3_sub(c->workspace_max_m, c->workspace_min_m);
-	if (!tac_dvec3_finite(size) || !vector_fits(c->workspace_min_m) || !vector_fits(c->workspace_max_m) ||
-	    size.x < 0 || size.y < 0 || size.z < 0)
-		return "a workspace from its least to its largest corner, within 5 m";
+	if (!tac_dvec3_finite(size) || !within_reach(c->workspace_min_m) ||
+	    !within_reach(c->workspace_max_m) || size.x < 0 || size.y < 0 || size.z < 0)
+		return "a workspace whose minimum is not above its maximum, within 5 m";
 	if (!(c->weight_N >= 0 && c->weight_N <= TAC_CALIBRATION_WEIGHT_MAX_N))
 		return "a weight from 0 to 5 N";
 	return NULL;
@@ -43,7 +43,7 @@ size_t tac_calibration_encode(const tac_calibration *c, char *out, size_t size)
 	return count > 0 && (size_t)count < size ? (size_t)count : 0;
 }
 
-// `count` numbers and nothing after them.
+// Parses `count` numbers with nothing after them.
 static bool parse_numbers(const char *text, double *out, int count)
 {
 	for (int i = 0; i < count; i++) {
@@ -74,8 +74,8 @@ static bool parse_line(const char *key, const char *value, tac_calibration *c)
 	return false;
 }
 
-bool tac_calibration_decode(const char *text, tac_calibration *out_calibration, char *out_why,
-			    size_t why_size)
+bool tac_calibration_decode(const char *text, tac_calibration *out_calibration, char *out_reason,
+			    size_t reason_size)
 {
 	tac_calibration c = {0};
 	char line[256];
@@ -85,32 +85,32 @@ bool tac_calibration_decode(const char *text, tac_calibration *out_calibration, 
 		text += length + (text[length] == '\n');
 		char key[32], value[200];
 		const bool blank = line[strspn(line, " \t\r")] == '\0';
-		const bool good =
+		const bool valid =
 			number == 1 ? strncmp(line, FIRST_LINE, strlen(FIRST_LINE)) == 0
 				    : blank || (sscanf(line, " %31[a-zA-Z_] = %199[^\n]", key, value) == 2 &&
 						parse_line(key, value, &c));
-		if (!good) {
-			snprintf(out_why, why_size, "expected %s in line %d, found '%.60s'",
+		if (!valid) {
+			snprintf(out_reason, reason_size, "expected %s in line %d, found '%.60s'",
 				 number == 1 ? "'" FIRST_LINE "'" : "a value of a calibration", number, line);
 			return false;
 		}
 	}
-	const char *wrong = fault(&c);
-	if (wrong)
-		snprintf(out_why, why_size, "expected %s, found other values", wrong);
+	const char *expected = violation(&c);
+	if (expected)
+		snprintf(out_reason, reason_size, "expected %s, found other values", expected);
 	else
 		*out_calibration = c;
-	return wrong == NULL;
+	return !expected;
 }
 
 // ---- the file ----
 
-// The folder, and the name in it; false without a home.
+// The folder of the files; false without a home folder.
 static bool folder_of(char *out, size_t size)
 {
 	const char *config = getenv("XDG_CONFIG_HOME");
 	const char *home = getenv("HOME");
-	if (config && config[0] == '/') // others are to be ignored, says the specification
+	if (config && config[0] == '/') // the XDG specification: relative paths are ignored
 		return snprintf(out, size, "%s/tactus/devices", config) < (int)size;
 	return home && *home && snprintf(out, size, "%s/.config/tactus/devices", home) < (int)size;
 }
@@ -136,7 +136,7 @@ bool tac_calibration_path(const tac_device_info *info, char *out, size_t size)
 tac_result tac_calibration_load(const tac_device_info *info, tac_calibration *out_calibration,
 				bool *out_found)
 {
-	char path[640], text[FILE_MAX + 1], why[160];
+	char path[640], text[FILE_MAX + 1], reason[160];
 	*out_calibration = (tac_calibration){0};
 	*out_found = false;
 	if (!tac_calibration_path(info, path, sizeof path))
@@ -147,28 +147,29 @@ tac_result tac_calibration_load(const tac_device_info *info, tac_calibration *ou
 	size_t count = 0;
 	if (file) {
 		count = fread(text, 1, sizeof text, file);
-		snprintf(why, sizeof why, "expected a calibration, found %s",
-			 ferror(file)       ? "that it cannot be read"
-			 : count > FILE_MAX ? "a file that is far too long"
+		snprintf(reason, sizeof reason, "expected a calibration, found %s",
+			 ferror(file)       ? "a file that cannot be read"
+			 : count > FILE_MAX ? "a file that is too long"
 			 : count == 0       ? "an empty file"
-					    : "bytes that are no text");
+					    : "bytes that are not text");
 	} else {
-		snprintf(why, sizeof why, "expected to read it, found: %s", strerror(errno));
+		snprintf(reason, sizeof reason, "expected to read it, found: %s", strerror(errno));
 	}
-	const bool whole = file && !ferror(file) && count > 0 && count <= FILE_MAX && !memchr(text, 0, count);
+	const bool complete =
+		file && !ferror(file) && count > 0 && count <= FILE_MAX && !memchr(text, 0, count);
 	if (file)
 		fclose(file);
-	if (whole) {
+	if (complete) {
 		text[count] = '\0';
-		*out_found = tac_calibration_decode(text, out_calibration, why, sizeof why);
+		*out_found = tac_calibration_decode(text, out_calibration, reason, sizeof reason);
 	}
 	if (*out_found)
 		return TAC_OK;
-	tac_log(TAC_LOG_WARNING, "%s: %s; going on without it", path, why);
+	tac_log(TAC_LOG_WARNING, "%s: %s; continuing without it", path, reason);
 	return TAC_PARTIAL;
 }
 
-// Makes the folders of `path`, as far as they are missing.
+// Creates the missing folders of `path`.
 static void make_folders(char *path)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -178,12 +179,12 @@ static void make_folders(char *path)
 	}
 }
 
-// To another name first, so that a reader, or a crash, meets the old file or the new one.
-static bool write_whole(const char *path, const char *text, size_t count)
+// Writes to another name first, so that a reader, also after a crash, finds the old file or the new one.
+static bool write_atomically(const char *path, const char *text, size_t count)
 {
-	char other[680];
-	snprintf(other, sizeof other, "%s.%d.new", path, (int)getpid());
-	const int file = open(other, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	char temporary[680];
+	snprintf(temporary, sizeof temporary, "%s.%d.new", path, (int)getpid());
+	const int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (file < 0)
 		return false;
 	bool good = write(file, text, count) == (ssize_t)count && fsync(file) == 0;
@@ -192,12 +193,12 @@ static bool write_whole(const char *path, const char *text, size_t count)
 		good = false;
 		error = errno;
 	}
-	if (good && rename(other, path) != 0) {
+	if (good && rename(temporary, path) != 0) {
 		good = false;
 		error = errno;
 	}
 	if (!good)
-		unlink(other);
+		unlink(temporary);
 	errno = error;
 	return good;
 }
@@ -205,9 +206,9 @@ static bool write_whole(const char *path, const char *text, size_t count)
 tac_result tac_calibration_save(const tac_device_info *info, const tac_calibration *calibration)
 {
 	char path[640], text[FILE_MAX];
-	const char *wrong = fault(calibration);
-	if (wrong) {
-		tac_log(TAC_LOG_ERROR, "calibration: expected %s, found other values", wrong);
+	const char *expected = violation(calibration);
+	if (expected) {
+		tac_log(TAC_LOG_ERROR, "calibration: expected %s, found other values", expected);
 		return TAC_ERROR_ARGUMENT;
 	}
 	if (!tac_calibration_path(info, path, sizeof path)) {
@@ -217,7 +218,7 @@ tac_result tac_calibration_save(const tac_device_info *info, const tac_calibrati
 	}
 	make_folders(path);
 	const size_t count = tac_calibration_encode(calibration, text, sizeof text);
-	if (write_whole(path, text, count))
+	if (write_atomically(path, text, count))
 		return TAC_OK;
 	tac_log(TAC_LOG_ERROR, "calibration: expected to write %s, found: %s", path, strerror(errno));
 	return TAC_ERROR_IO;
@@ -237,13 +238,13 @@ static calibrated *calibrated_of(tac_device *device)
 	return (calibrated *)device;
 }
 
-// The mirror image at the plane x = 0. Turning is seen the other way round about all axes but x.
+// The mirror image at the plane x = 0. Rotations about all axes but x change their sense.
 static tac_dvec3 mirror(tac_dvec3 v)
 {
 	return tac_dvec3_make(-v.x, v.y, v.z);
 }
 
-static tac_dvec3 mirror_turn(tac_dvec3 v)
+static tac_dvec3 mirror_rotation(tac_dvec3 v)
 {
 	return tac_dvec3_make(v.x, -v.y, -v.z);
 }
@@ -259,7 +260,8 @@ static tac_device_status calibrated_read(tac_device *device, int64_t now_ns, tac
 		T->rotation.y = -T->rotation.y;
 		T->rotation.z = -T->rotation.z;
 		out_state->velocity_m_per_s = mirror(out_state->velocity_m_per_s);
-		out_state->angular_velocity_rad_per_s = mirror_turn(out_state->angular_velocity_rad_per_s);
+		out_state->angular_velocity_rad_per_s =
+			mirror_rotation(out_state->angular_velocity_rad_per_s);
 	}
 	return status;
 }
@@ -267,12 +269,12 @@ static tac_device_status calibrated_read(tac_device *device, int64_t now_ns, tac
 static tac_device_status calibrated_write(tac_device *device, int64_t now_ns, const tac_wrench *wrench)
 {
 	const calibrated *c = calibrated_of(device);
-	tac_wrench own = *wrench;
+	tac_wrench mirrored = *wrench;
 	if (c->mirrored) {
-		own.force_N = mirror(own.force_N);
-		own.torque_Nm = mirror_turn(own.torque_Nm);
+		mirrored.force_N = mirror(mirrored.force_N);
+		mirrored.torque_Nm = mirror_rotation(mirrored.torque_Nm);
 	}
-	return c->inner->write(c->inner, now_ns, &own);
+	return c->inner->write(c->inner, now_ns, &mirrored);
 }
 
 static void calibrated_enable(tac_device *device, bool on)
@@ -308,9 +310,9 @@ tac_result tac_calibration_apply(const tac_calibration *calibration, tac_device 
 		info->workspace_min_m = tac_dvec3_scale(size, -0.5);
 		info->workspace_max_m = tac_dvec3_scale(size, 0.5);
 	} else if (c->mirrored) {
-		const double least = info->workspace_min_m.x;
+		const double min_x = info->workspace_min_m.x;
 		info->workspace_min_m.x = -info->workspace_max_m.x;
-		info->workspace_max_m.x = -least;
+		info->workspace_max_m.x = -min_x;
 	}
 	*device = &c->base;
 	return TAC_OK;

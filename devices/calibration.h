@@ -1,9 +1,9 @@
-// Calibration: what a user has found out about one device, kept in a file by the device's serial number
-// ($XDG_CONFIG_HOME/tactus/devices/falcon-12345.conf, else ~/.config/…), and a device that makes use of it:
-// the middle of the workspace that was measured becomes the origin, a device that hangs down by its own
-// weight says how heavy it is (haptic/servo.c holds it up), and left-handed users get the mirror image.
+// Calibration: what a user has measured of one device, stored in a file by the device's serial number
+// ($XDG_CONFIG_HOME/tactus/devices/falcon-12345.conf, by default ~/.config/…), and a device that applies it.
+// The centre of the measured workspace becomes the origin; the weight of a tool that sinks is reported in
+// info (the servo compensates it); left-handed users get the mirror image.
 //
-// `tactus devices --calibrate DEVICE` writes the file. It is text, a line a value:
+// `tactus devices --calibrate DEVICE` writes the file. It is text, one value per line:
 //	tactus calibration 1
 //	workspace_min_m = -0.05 -0.04 -0.06
 //	workspace_max_m = 0.05 0.05 0.04
@@ -23,34 +23,34 @@ extern "C" {
 #define TAC_CALIBRATION_REACH_MAX_M  5.0 // no device is larger
 
 typedef struct tac_calibration {
-	tac_dvec3 workspace_min_m; // in the driver's frame; both equal: not measured
+	tac_dvec3 workspace_min_m; // in the driver's frame; min equals max: not measured
 	tac_dvec3 workspace_max_m;
-	double weight_N; // of the tool, 0 … TAC_CALIBRATION_WEIGHT_MAX_N; 0: the device carries it, or nobody
-			 // knows
-	bool left_handed; // left and right are exchanged
+	double weight_N;  // of the tool, 0 … TAC_CALIBRATION_WEIGHT_MAX_N; 0: the device carries it, or
+			  // unknown
+	bool left_handed; // left and right are swapped
 } tac_calibration;
 
-// Where the file of this device is; false where no home folder is known. A device without a serial number has
-// a file by its name. Thread: setup.
+// The path of the device's file; false without a home folder. A device without a serial number has a file by
+// its name. Thread: setup.
 bool tac_calibration_path(const tac_device_info *info, char *out, size_t size);
 
-// Reads the file. TAC_OK and *out_found false where there is none. TAC_PARTIAL with a log line where it
-// cannot be read or is not such a file: *out_calibration is then as without one. Thread: setup.
+// Reads the file. Without a file: TAC_OK, and *out_found is false. TAC_PARTIAL with a log line if it cannot
+// be read or is invalid; *out_calibration is then as without a file. Thread: setup.
 tac_result tac_calibration_load(const tac_device_info *info, tac_calibration *out_calibration,
 				bool *out_found);
 
-// Writes the file, as a whole or not at all; makes its folder. TAC_ERROR_ARGUMENT (a value out of its range)
-// or TAC_ERROR_IO with a log line. Thread: setup.
+// Writes the file atomically and creates its folder. TAC_ERROR_ARGUMENT (a value out of range) or
+// TAC_ERROR_IO with a log line. Thread: setup.
 tac_result tac_calibration_save(const tac_device_info *info, const tac_calibration *calibration);
 
-// The same as text. encode returns the length, decode says where it is wrong: false, and a sentence in
-// `out_why`. Thread: any.
+// The file's text. encode returns its length; decode returns false for an invalid text, with a sentence in
+// `out_reason`. Thread: any.
 size_t tac_calibration_encode(const tac_calibration *calibration, char *out, size_t size);
-bool tac_calibration_decode(const char *text, tac_calibration *out_calibration, char *out_why,
-			    size_t why_size);
+bool tac_calibration_decode(const char *text, tac_calibration *out_calibration, char *out_reason,
+			    size_t reason_size);
 
-// Puts `calibration` before *device, which then belongs to what stands in its place. Left alone where there
-// is nothing to do. TAC_ERROR_MEMORY with a log line: *device is as before. Thread: setup.
+// Replaces *device with a device that applies `calibration` and owns the original. An empty calibration
+// changes nothing. TAC_ERROR_MEMORY with a log line: *device is unchanged. Thread: setup.
 tac_result tac_calibration_apply(const tac_calibration *calibration, tac_device **device);
 
 #ifdef __cplusplus

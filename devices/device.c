@@ -12,7 +12,7 @@ const char *tac_device_status_name(tac_device_status status)
 	return status >= 0 && status < TAC_DEVICE_STATUS_COUNT ? names[status] : "unknown status";
 }
 
-// False, and `v` as it was, where it is no longer than `limit`.
+// Shortens `v` to `limit`; false if it was not longer.
 static bool shorten(tac_dvec3 *v, double limit)
 {
 	const double length = tac_dvec3_length(*v);

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_NS     (20 * TAC_NS_PER_MS)   // how often the thread looks whether something was lost
-#define SEARCH_NS   (300 * TAC_NS_PER_MS)  // how often it looks for the device's return
-#define PATIENCE_NS (2000 * TAC_NS_PER_MS) // after an attempt that failed
+#define POLL_NS   (20 * TAC_NS_PER_MS)   // between two checks for a lost device
+#define SEARCH_NS (300 * TAC_NS_PER_MS)  // between two searches for its return
+#define RETRY_NS  (2000 * TAC_NS_PER_MS) // after a failed attempt to open it
 
 typedef struct hotplug {
 	tac_device base;
@@ -21,18 +21,18 @@ typedef struct hotplug {
 	const tac_driver *driver;
 
 	// A device is in one of these places at a time.
-	tac_device *mine;              // the real-time thread's
-	_Atomic(tac_device *) gone;    // lost: from the real-time thread to the other
-	_Atomic(tac_device *) arrived; // opened: from the other thread to the real-time thread
+	tac_device *active;           // of the real-time thread
+	_Atomic(tac_device *) lost;   // from the real-time thread to the supervisor
+	_Atomic(tac_device *) opened; // from the supervisor to the real-time thread
 
-	// The one that forces can be switched off on, from any thread. `lock` is held while it is used, and
-	// by who is about to destroy it; never by the real-time thread.
+	// The device on which any thread can switch forces off. The user of it holds `lock`, and so does the
+	// supervisor before it destroys the device; the real-time thread never does.
 	_Atomic(tac_device *) visible;
 	pthread_mutex_t lock;
 
 	atomic_bool enabled, stop;
 	pthread_t thread;
-	tac_device_state state; // last known
+	tac_device_state state; // the last known
 } hotplug;
 
 static hotplug *hotplug_of(tac_device *device)
@@ -42,39 +42,39 @@ static hotplug *hotplug_of(tac_device *device)
 
 // ---- the real-time thread ----
 
-static void welcome(hotplug *h)
+static void adopt(hotplug *h)
 {
-	h->mine = atomic_exchange_explicit(&h->arrived, NULL, memory_order_acquire);
-	if (!h->mine)
+	h->active = atomic_exchange_explicit(&h->opened, NULL, memory_order_acquire);
+	if (!h->active)
 		return;
-	atomic_store_explicit(&h->visible, h->mine, memory_order_release);
-	// After `visible`: who switches off in between either sees the device, or was here before and is
-	// seen.
+	atomic_store_explicit(&h->visible, h->active, memory_order_release);
+	// After `visible`: a thread that switches forces off either sees the device, or has cleared `enabled`
+	// before it is read here.
 	if (atomic_load(&h->enabled))
-		h->mine->enable(h->mine, true);
+		h->active->enable(h->active, true);
 	if (!atomic_load(&h->enabled))
-		h->mine->enable(h->mine, false);
+		h->active->enable(h->active, false);
 }
 
-static void dismiss(hotplug *h)
+static void drop(hotplug *h)
 {
-	h->mine->enable(h->mine, false);
+	h->active->enable(h->active, false);
 	atomic_store_explicit(&h->visible, NULL, memory_order_release);
-	atomic_store_explicit(&h->gone, h->mine, memory_order_release);
-	h->mine = NULL;
+	atomic_store_explicit(&h->lost, h->active, memory_order_release);
+	h->active = NULL;
 }
 
 static tac_device_status hotplug_read(tac_device *device, int64_t now_ns, tac_device_state *out_state)
 {
 	hotplug *h = hotplug_of(device);
-	if (!h->mine)
-		welcome(h);
+	if (!h->active)
+		adopt(h);
 	tac_device_status status = TAC_DEVICE_LOST;
-	if (h->mine) {
+	if (h->active) {
 		tac_device_state state;
-		status = h->mine->read(h->mine, now_ns, &state);
+		status = h->active->read(h->active, now_ns, &state);
 		if (status == TAC_DEVICE_LOST)
-			dismiss(h);
+			drop(h);
 		else
 			h->state = state;
 	}
@@ -90,10 +90,10 @@ static tac_device_status hotplug_read(tac_device *device, int64_t now_ns, tac_de
 static tac_device_status hotplug_write(tac_device *device, int64_t now_ns, const tac_wrench *wrench)
 {
 	hotplug *h = hotplug_of(device);
-	if (!h->mine)
+	if (!h->active)
 		return TAC_DEVICE_DISABLED;
-	const tac_device_status status = h->mine->write(h->mine, now_ns, wrench);
-	return status == TAC_DEVICE_LOST ? TAC_DEVICE_DISABLED : status; // the next read sees to it
+	const tac_device_status status = h->active->write(h->active, now_ns, wrench);
+	return status == TAC_DEVICE_LOST ? TAC_DEVICE_DISABLED : status; // the next read handles it
 }
 
 static void hotplug_enable(tac_device *device, bool on)
@@ -107,7 +107,7 @@ static void hotplug_enable(tac_device *device, bool on)
 	pthread_mutex_unlock(&h->lock);
 }
 
-// ---- the thread that waits ----
+// ---- the supervisor ----
 
 static bool stopped(void *user)
 {
@@ -116,52 +116,52 @@ static bool stopped(void *user)
 	       (h->def.cancelled && h->def.cancelled(h->def.user));
 }
 
-// Sleeps in pieces, so that destroying does not wait.
+// Sleeps in short pieces, so that destroying is not delayed.
 static void wait_for(hotplug *h, int64_t duration_ns)
 {
 	const int64_t end_ns = tac_clock_now_ns() + duration_ns;
 	while (tac_clock_now_ns() < end_ns && !stopped(h))
-		tac_clock_sleep_until_ns(tac_clock_now_ns() + LOOK_NS);
+		tac_clock_sleep_until_ns(tac_clock_now_ns() + POLL_NS);
 }
 
-// Whether the device is there, as far as its driver can tell without opening it.
-static bool is_back(const hotplug *h)
+// Whether the driver finds the device, without opening it.
+static bool is_connected(const hotplug *h)
 {
 	tac_driver_report report;
 	tac_registry_list(h->driver, &report);
-	const bool any = strchr(h->selection, ':') == NULL;
+	const bool any = !strchr(h->selection, ':');
 	for (int i = 0; i < report.count; i++) {
 		const tac_driver_device *d = &report.devices[i];
 		const bool usable = d->state == TAC_DRIVER_READY || d->state == TAC_DRIVER_NO_FIRMWARE;
-		if (usable && (any || strcmp(d->select, h->selection) == 0))
+		if (usable && (any || strcmp(d->selection, h->selection) == 0))
 			return true;
 	}
 	return false;
 }
 
-static void let_go(hotplug *h, tac_device *lost)
+static void close_lost(hotplug *h, tac_device *lost)
 {
-	// Who saw it as visible has finished with it once this lock was ours.
+	// After this lock no thread that saw the device as visible still uses it.
 	pthread_mutex_lock(&h->lock);
 	pthread_mutex_unlock(&h->lock);
 	lost->destroy(lost);
-	tac_log(TAC_LOG_WARNING, "%s: lost; forces are off; put it back to go on", h->selection);
+	tac_log(TAC_LOG_WARNING, "%s: lost; forces are off; plug it in again to continue", h->selection);
 }
 
-// Whether the device is back and handed over; else it waits a while.
-static bool bring_back(hotplug *h)
+// Opens the device and hands it over; false, after a wait, if that is not possible yet.
+static bool reopen(hotplug *h)
 {
 	tac_open_def def = h->def;
 	def.cancelled = stopped;
 	def.user = h;
 	tac_device *device = NULL;
-	if (!is_back(h)) {
+	if (!is_connected(h)) {
 		wait_for(h, SEARCH_NS);
 	} else if (tac_registry_open(h->selection, &def, &device) < 0) {
-		wait_for(h, PATIENCE_NS);
+		wait_for(h, RETRY_NS);
 	} else {
-		tac_log(TAC_LOG_INFO, "%s: back; forces come up slowly", h->selection);
-		atomic_store_explicit(&h->arrived, device, memory_order_release);
+		tac_log(TAC_LOG_INFO, "%s: back; forces rise slowly", h->selection);
+		atomic_store_explicit(&h->opened, device, memory_order_release);
 	}
 	return device != NULL;
 }
@@ -171,14 +171,14 @@ static void *supervise(void *user)
 	hotplug *h = user;
 	bool away = false;
 	while (!atomic_load_explicit(&h->stop, memory_order_relaxed)) {
-		tac_device *lost = atomic_exchange_explicit(&h->gone, NULL, memory_order_acquire);
+		tac_device *lost = atomic_exchange_explicit(&h->lost, NULL, memory_order_acquire);
 		if (lost) {
-			let_go(h, lost);
+			close_lost(h, lost);
 			away = true;
 		}
 		if (away && !stopped(h))
-			away = !bring_back(h);
-		tac_clock_sleep_until_ns(tac_clock_now_ns() + LOOK_NS);
+			away = !reopen(h);
+		tac_clock_sleep_until_ns(tac_clock_now_ns() + POLL_NS);
 	}
 	return NULL;
 }
@@ -190,31 +190,21 @@ static void hotplug_destroy(tac_device *device)
 	hotplug *h = hotplug_of(device);
 	atomic_store_explicit(&h->stop, true, memory_order_relaxed);
 	pthread_join(h->thread, NULL);
-	tac_device *all[3] = {h->mine, atomic_load(&h->gone), atomic_load(&h->arrived)};
+	tac_device *all[3] = {h->active, atomic_load(&h->lost), atomic_load(&h->opened)};
 	for (int i = 0; i < 3; i++)
 		tac_device_destroy(&all[i]);
 	pthread_mutex_destroy(&h->lock);
 	free(h);
 }
 
-static const tac_driver *driver_of(const char *selection)
-{
-	const size_t length = strcspn(selection, ":");
-	for (int i = 0; tac_registry_driver_at(i); i++) {
-		const tac_driver *driver = tac_registry_driver_at(i);
-		if (strlen(driver->name) == length && strncmp(driver->name, selection, length) == 0)
-			return driver;
-	}
-	return NULL;
-}
-
 tac_result tac_hotplug_open(const char *selection, const tac_open_def *def, tac_device **out_device)
 {
 	tac_device *device;
 	const tac_result opened = tac_registry_open(selection, def, &device);
-	const tac_driver *driver = driver_of(selection);
+	const char *which;
+	const tac_driver *driver = tac_registry_driver_of(selection, &which);
 	*out_device = device;
-	if (opened < 0 || !driver->returns)
+	if (opened < 0 || !driver->hot_pluggable)
 		return opened;
 	*out_device = NULL;
 	hotplug *h = calloc(1, sizeof *h);
@@ -225,10 +215,10 @@ tac_result tac_hotplug_open(const char *selection, const tac_open_def *def, tac_
 	}
 	snprintf(h->selection, sizeof h->selection, "%s", selection);
 	h->def = def ? *def : (tac_open_def){0};
-	h->def.sim_path = NULL; // the caller's, and for simulations only
+	h->def.sim_path = NULL; // belongs to the caller, and is for simulations only
 	h->def.sim_waypoints = 0;
 	h->driver = driver;
-	h->mine = device;
+	h->active = device;
 	atomic_store(&h->visible, device);
 	h->state.T_base_tool = tac_dpose_identity();
 	h->base = (tac_device){device->info, hotplug_read, hotplug_write, hotplug_enable, hotplug_destroy};

@@ -1,6 +1,6 @@
 // Recorder: writes a recording (devices/recording.h) while the loop runs. The real-time thread pushes samples
-// into a ring; a thread of the recorder's own writes them to the file, a block each quarter of a second at 1
-// kHz. When the disk does not keep up, samples are refused and counted, and the loop does not notice.
+// into a ring; the recorder's thread writes them to the file, one block per quarter of a second at 1 kHz. If
+// the disk is too slow, samples are refused and counted, and the loop is not delayed.
 #ifndef TAC_DEVICES_RECORDER_H
 #define TAC_DEVICES_RECORDER_H
 
@@ -18,11 +18,11 @@ typedef struct tac_recorder tac_recorder;
 // Thread: setup.
 tac_result tac_recorder_create(const char *path, const tac_device_info *info, tac_recorder **out_recorder);
 
-// False: the sample was not taken, and was counted.
+// False: the sample was refused, and counted.
 // Thread: RT, one producer.
 bool tac_recorder_write(tac_recorder *recorder, const tac_recording_sample *sample);
 
-// Samples that are not in the file: refused, or not written because of an error.
+// The number of samples that are not in the file: refused, or not written because of an error.
 // Thread: any.
 uint64_t tac_recorder_lost(const tac_recorder *recorder);
 

@@ -1,89 +1,92 @@
 #include "devices/registry.h"
 
 #include "base/log.h"
-#include "devices/chai3d.h"
-#include "devices/dhd.h"
-#include "devices/falcon.h"
-#include "devices/hd.h"
-#include "devices/keys.h"
-#include "devices/mouse.h"
-#include "devices/playback.h"
+#include "devices/chai3d/chai3d.h"
+#include "devices/falcon/falcon.h"
+#include "devices/input/keys.h"
+#include "devices/input/mouse.h"
+#include "devices/keeper/kept.h"
+#include "devices/recording/playback.h"
+#include "devices/sim/sim_driver.h"
+#include "devices/vendor/dhd.h"
+#include "devices/vendor/hd.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// ---- the drivers that need no hardware ----
-
-#define SIM_DEFAULT_PRESET "falcon"
-#define SIM_DEFAULT_GRIP   "stylus"
-
-static void sim_list(tac_driver_report *report)
-{
-	for (int i = 0; tac_sim_preset_at(i); i++) {
-		const tac_sim_preset *preset = tac_sim_preset_at(i);
-		char select[64];
-		snprintf(select, sizeof select, "sim:%s", preset->name);
-		tac_driver_report_add(report, select, preset->device, "", TAC_DRIVER_READY, NULL);
-	}
-}
-
-// PRESET[:GRIP]
-static tac_result sim_open(const char *which, const tac_open_def *def, tac_device **out_device)
-{
-	char preset[64];
-	snprintf(preset, sizeof preset, "%s", *which ? which : SIM_DEFAULT_PRESET);
-	const char *grip = def->grip ? def->grip : SIM_DEFAULT_GRIP;
-	char *colon = strchr(preset, ':');
-	if (colon) {
-		*colon = '\0';
-		grip = colon + 1;
-	}
-	tac_sim_def sim;
-	const tac_result result = tac_sim_def_preset(preset, grip, &sim);
-	if (result < 0)
-		return result;
-	sim.path = def->sim_path;
-	sim.waypoints = def->sim_waypoints;
-	if (def->sim_waypoints > 0)
-		sim.start_m = def->sim_path[0].position_m;
-	return tac_sim_create(&sim, out_device);
-}
-
-static void playback_list(tac_driver_report *report)
-{
-	snprintf(report->reason, sizeof report->reason, "any recording: --device playback:FILE");
-}
-
-static tac_result playback_open(const char *which, const tac_open_def *def, tac_device **out_device)
-{
-	if (!*which) {
-		tac_log(TAC_LOG_ERROR, "playback: expected a recording as in playback:FILE, found no name");
-		return TAC_ERROR_ARGUMENT;
-	}
-	tac_recording recording;
-	const tac_result loaded = tac_recording_load(which, &recording);
-	if (loaded < 0)
-		return loaded;
-	const tac_result created = tac_playback_create(&recording, def->repeat, out_device);
-	tac_recording_fini(&recording);
-	return created == TAC_OK ? loaded : created;
-}
-
-// ---- the table ----
-
+// Every driver. To add the driver NAME (docs/writing-a-device.md):
+//  1. write devices/NAME/NAME.c and NAME.h, which declares tac_NAME_list and tac_NAME_open;
+//  2. include NAME.h above and add a row here;
+//  3. add NAME/NAME.c to devices/CMakeLists.txt, and devices/NAME to `private_devices` in tests/layers.
+// `tactus devices` lists the drivers in this order.
 static const tac_driver drivers[] = {
-	{"falcon", "falcon[:SERIAL]", "Novint Falcon", true, tac_falcon_list, tac_falcon_open},
-	{"chai3d", "chai3d[:NUMBER]", "what CHAI3D drives", true, tac_chai3d_list, tac_chai3d_open},
-	{"dhd", "dhd[:NUMBER]", "Force Dimension omega, delta, sigma, lambda", true, tac_dhd_list,
-	 tac_dhd_open},
-	{"hd", "hd[:NAME]", "3D Systems Touch, Touch X, Premium", true, tac_hd_list, tac_hd_open},
-	{"keys", "keys", "the keyboard of the terminal: moves, feels nothing", false, tac_keys_list,
-	 tac_keys_open},
-	{"mouse", "mouse[:FILE]", "a mouse: moves, feels nothing", true, tac_mouse_list, tac_mouse_open},
-	{"sim", "sim[:DEVICE[:GRIP]]", "simulated devices in a simulated hand", false, sim_list, sim_open},
-	{"playback", "playback:FILE", "what a device did when it was recorded", false, playback_list,
-	 playback_open},
+	{
+		.name = "falcon",
+		.form = "falcon[:SERIAL]",
+		.summary = "Novint Falcon",
+		.hot_pluggable = true,
+		.needs_keeper = true,
+		.list = tac_falcon_list,
+		.open = tac_falcon_open,
+		.let_go = tac_falcon_let_go,
+	},
+	{
+		.name = "chai3d",
+		.form = "chai3d[:NUMBER]",
+		.summary = "devices that CHAI3D drives",
+		.hot_pluggable = true,
+		.needs_keeper = true,
+		.list = tac_chai3d_list,
+		.open = tac_chai3d_open,
+	},
+	{
+		.name = "dhd",
+		.form = "dhd[:NUMBER]",
+		.summary = "Force Dimension omega, delta, sigma, lambda",
+		.hot_pluggable = true,
+		.needs_keeper = true,
+		.list = tac_dhd_list,
+		.open = tac_dhd_open,
+	},
+	{
+		.name = "hd",
+		.form = "hd[:NAME]",
+		.summary = "3D Systems Touch, Touch X, Premium",
+		.hot_pluggable = true,
+		.needs_keeper = true,
+		.list = tac_hd_list,
+		.open = tac_hd_open,
+	},
+	{
+		.name = "keys",
+		.form = "keys",
+		.summary = "the keyboard of the terminal; moves the tool, exerts no force",
+		.list = tac_keys_list,
+		.open = tac_keys_open,
+	},
+	{
+		.name = "mouse",
+		.form = "mouse[:FILE]",
+		.summary = "a mouse; moves the tool, exerts no force",
+		.hot_pluggable = true,
+		.list = tac_mouse_list,
+		.open = tac_mouse_open,
+	},
+	{
+		.name = "sim",
+		.form = "sim[:DEVICE[:GRIP]]",
+		.summary = "simulated devices in a simulated hand",
+		.list = tac_sim_list,
+		.open = tac_sim_open,
+	},
+	{
+		.name = "playback",
+		.form = "playback:FILE",
+		.summary = "a recording, played back",
+		.list = tac_playback_list,
+		.open = tac_playback_open,
+	},
 };
 
 #define DRIVERS (int)(sizeof drivers / sizeof *drivers)
@@ -110,17 +113,29 @@ static tac_result refuse(const char *selection)
 	return TAC_ERROR_ARGUMENT;
 }
 
+const tac_driver *tac_registry_driver_of(const char *selection, const char **out_which)
+{
+	const size_t length = strcspn(selection, ":");
+	*out_which = selection[length] == ':' ? selection + length + 1 : "";
+	for (int i = 0; i < DRIVERS; i++) {
+		if (strlen(drivers[i].name) == length && strncmp(drivers[i].name, selection, length) == 0)
+			return &drivers[i];
+	}
+	return NULL;
+}
+
 tac_result tac_registry_open(const char *selection, const tac_open_def *def, tac_device **out_device)
 {
 	static const tac_open_def all_default;
+	const tac_open_def *open = def ? def : &all_default;
+	const char *which;
+	const tac_driver *driver = tac_registry_driver_of(selection, &which);
 	*out_device = NULL;
-	const size_t length = strcspn(selection, ":");
-	const char *which = selection[length] == ':' ? selection + length + 1 : "";
-	for (int i = 0; i < DRIVERS; i++) {
-		if (strlen(drivers[i].name) == length && strncmp(drivers[i].name, selection, length) == 0)
-			return drivers[i].open(which, def ? def : &all_default, out_device);
-	}
-	return refuse(selection);
+	if (!driver)
+		return refuse(selection);
+	if (driver->needs_keeper && !open->in_process)
+		return tac_kept_open(selection, open, out_device);
+	return driver->open(which, open, out_device);
 }
 
 const char *tac_driver_state_name(tac_driver_state state)
@@ -138,14 +153,14 @@ const char *tac_driver_state_name(tac_driver_state state)
 	return state < TAC_DRIVER_STATE_COUNT ? names[state] : "unknown state";
 }
 
-void tac_driver_report_add(tac_driver_report *report, const char *select, const char *what,
+void tac_driver_report_add(tac_driver_report *report, const char *selection, const char *description,
 			   const char *serial, tac_driver_state state, const char *reason)
 {
 	if (report->count == TAC_DRIVER_DEVICES_MAX)
 		return;
 	tac_driver_device *device = &report->devices[report->count++];
-	snprintf(device->select, sizeof device->select, "%s", select);
-	snprintf(device->what, sizeof device->what, "%s", what);
+	snprintf(device->selection, sizeof device->selection, "%s", selection);
+	snprintf(device->description, sizeof device->description, "%s", description);
 	snprintf(device->serial, sizeof device->serial, "%s", serial);
 	snprintf(device->reason, sizeof device->reason, "%s", reason ? reason : "");
 	device->state = state;

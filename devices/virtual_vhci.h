@@ -1,7 +1,7 @@
-// Virtual VHCI: attaches a virtual USB device (devices/virtual_usb.h) to the running kernel, which then sees
-// it as if it were plugged in. Linux has a host controller for devices elsewhere, vhci_hcd; it takes one end
-// of a socket and speaks the URB part of the USB/IP protocol on it (Documentation/usb/usbip_protocol.rst in
-// the kernel's sources). This is the other end.
+// Virtual VHCI: attaches a virtual USB device (devices/virtual_usb.h) to the running kernel, as if it were
+// plugged in. Linux has a host controller for remote devices, vhci_hcd: it takes one end of a socket and
+// speaks the URB part of the USB/IP protocol on it (Documentation/usb/usbip_protocol.rst in the kernel's
+// sources). This module is the other end.
 #ifndef TAC_DEVICES_VIRTUAL_VHCI_H
 #define TAC_DEVICES_VIRTUAL_VHCI_H
 
@@ -17,11 +17,11 @@ typedef struct tac_virtual_vhci tac_virtual_vhci;
 // TAC_ERROR_UNSUPPORTED without the module, TAC_ERROR_IO without permission or a free port. Thread: setup.
 tac_result tac_virtual_vhci_attach(tac_virtual_usb *device, tac_virtual_vhci **out_vhci);
 
-// Serves the protocol on a stream socket, which now belongs to it. For other hosts than this kernel, and for
-// tests. Thread: setup.
+// Serves the protocol on a stream socket, of which it takes ownership. For other hosts than this kernel, and
+// for tests. Thread: setup.
 tac_result tac_virtual_vhci_serve(tac_virtual_usb *device, int socket, tac_virtual_vhci **out_vhci);
 
-// Pulls the device out, frees *vhci and nulls the pointer; NULL in it is allowed. The device can be attached
+// Unplugs the device, frees *vhci and nulls the pointer; NULL in it is allowed. The device can be attached
 // again. Thread: setup.
 void tac_virtual_vhci_detach(tac_virtual_vhci **vhci);
 
@@ -29,7 +29,7 @@ void tac_virtual_vhci_detach(tac_virtual_vhci **vhci);
 // Thread: any.
 int tac_virtual_vhci_port(const tac_virtual_vhci *vhci);
 
-// Whether the host still has it: false after the host closed the socket or said what makes no sense.
+// False after the host closed the socket or sent an invalid message.
 // Thread: any.
 bool tac_virtual_vhci_attached(const tac_virtual_vhci *vhci);
 

@@ -1,8 +1,10 @@
-#include "devices/board_protocol.h"
+#include "devices/board/board_protocol.h"
+
+#include "base/crc32.h"
 
 #include <string.h>
 
-// Bytes, little-endian.
+// ---- bytes, little-endian ----
 
 static uint32_t get32(const uint8_t *p)
 {
@@ -16,7 +18,7 @@ static uint64_t get64(const uint8_t *p)
 
 static uint8_t *put32(uint8_t *p, uint32_t value)
 {
-	for (int i = 0; i < 4; ++i)
+	for (int i = 0; i < 4; i++)
 		p[i] = (uint8_t)(value >> 8 * i);
 	return p + 4;
 }
@@ -24,23 +26,6 @@ static uint8_t *put32(uint8_t *p, uint32_t value)
 static uint8_t *put64(uint8_t *p, uint64_t value)
 {
 	return put32(put32(p, (uint32_t)value), (uint32_t)(value >> 32));
-}
-
-// Four bits at a time: 64 bytes of table, and fast enough for a query (1.3 kB).
-uint32_t tac_board_crc(uint32_t crc, const void *bytes, size_t count)
-{
-	static const uint32_t table[16] = {
-		0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC, 0x76DC4190, 0x6B6B51F4,
-		0x4DB26158, 0x5005713C, 0xEDB88320, 0xF00F9344, 0xD6D6A3E8, 0xCB61B38C,
-		0x9B64C2B0, 0x86D3D2D4, 0xA00AE278, 0xBDBDF21C,
-	};
-	const uint8_t *p = bytes;
-	crc = ~crc;
-	for (size_t i = 0; i < count; ++i) {
-		crc = crc >> 4 ^ table[(crc ^ p[i]) & 15];
-		crc = crc >> 4 ^ table[(crc ^ p[i] >> 4) & 15];
-	}
-	return ~crc;
 }
 
 const char *tac_board_verdict_name(tac_board_verdict verdict)
@@ -122,7 +107,7 @@ tac_board_verdict tac_board_decode(const void *bytes, size_t count, tac_board_me
 	size_t whole = (size_t)payload + TAC_BOARD_OVERHEAD;
 	if (count != whole)
 		return count < whole ? TAC_BOARD_SHORT : TAC_BOARD_LONG;
-	if (tac_board_crc(0, p, whole - 4) != get32(p + whole - 4))
+	if (tac_crc32(0, p, whole - 4) != get32(p + whole - 4))
 		return TAC_BOARD_BAD_CRC;
 	if (!is_type(p[5]) || p[6] != 0 || p[7] != 0)
 		return TAC_BOARD_BAD_TYPE;
@@ -137,7 +122,7 @@ tac_board_verdict tac_board_decode(const void *bytes, size_t count, tac_board_me
 	return TAC_BOARD_OK;
 }
 
-// Where the payload goes, or NULL if the message does not fit.
+// Where the payload goes; NULL if the message does not fit.
 static uint8_t *begin(void *out, size_t capacity, uint32_t sequence, tac_board_type type, size_t payload)
 {
 	if (payload > TAC_BOARD_PAYLOAD_MAX || payload + TAC_BOARD_OVERHEAD > capacity)
@@ -153,7 +138,7 @@ static uint8_t *begin(void *out, size_t capacity, uint32_t sequence, tac_board_t
 static size_t end(void *out, const uint8_t *payload_end)
 {
 	size_t count = (size_t)(payload_end - (const uint8_t *)out);
-	put32((uint8_t *)out + count, tac_board_crc(0, out, count));
+	put32((uint8_t *)out + count, tac_crc32(0, out, count));
 	return count + 4;
 }
 
@@ -162,7 +147,7 @@ size_t tac_board_empty_encode(void *out, size_t capacity, uint32_t sequence, tac
 	if (!length_fits(type, 0))
 		return 0;
 	uint8_t *p = begin(out, capacity, sequence, type, 0);
-	return p != NULL ? end(out, p) : 0;
+	return p ? end(out, p) : 0;
 }
 
 // A serial number is printable ASCII without spaces, padded with zeros.
@@ -170,9 +155,9 @@ static bool serial_fits(const char serial[TAC_BOARD_SERIAL_BYTES])
 {
 	int i = 0;
 	while (i < TAC_BOARD_SERIAL_BYTES && serial[i] > ' ' && serial[i] <= '~')
-		++i;
+		i++;
 	while (i < TAC_BOARD_SERIAL_BYTES && serial[i] == 0)
-		++i;
+		i++;
 	return i == TAC_BOARD_SERIAL_BYTES;
 }
 
@@ -211,7 +196,7 @@ size_t tac_board_capabilities_encode(void *out, size_t capacity, uint32_t sequen
 				     const tac_board_capabilities *capabilities)
 {
 	uint8_t *p = begin(out, capacity, sequence, TAC_BOARD_CAPABILITIES, CAPABILITIES_BYTES);
-	if (p == NULL || !capabilities_fit(capabilities))
+	if (!p || !capabilities_fit(capabilities))
 		return 0;
 	p = put32(put32(p, capabilities->chip_id), capabilities->chip_version);
 	p = put64(p, capabilities->memory_bytes);
@@ -239,7 +224,7 @@ size_t tac_board_chunk_encode(void *out, size_t capacity, uint32_t sequence, con
 {
 	uint8_t *p =
 		begin(out, capacity, sequence, TAC_BOARD_MEMORY_WRITE, (size_t)CHUNK_HEAD + chunk->count);
-	if (p == NULL || chunk->count == 0)
+	if (!p || chunk->count == 0)
 		return 0;
 	p = put32(p, chunk->address);
 	memcpy(p, chunk->bytes, chunk->count);
@@ -258,7 +243,7 @@ size_t tac_board_range_encode(void *out, size_t capacity, uint32_t sequence, tac
 			      tac_board_range range)
 {
 	uint8_t *p = begin(out, capacity, sequence, type, RANGE_BYTES);
-	if (p == NULL || (type != TAC_BOARD_MEMORY_CHECK && type != TAC_BOARD_MEMORY_WRITTEN))
+	if (!p || (type != TAC_BOARD_MEMORY_CHECK && type != TAC_BOARD_MEMORY_WRITTEN))
 		return 0;
 	return end(out, put32(put32(p, range.address), range.count));
 }
@@ -275,8 +260,7 @@ tac_board_verdict tac_board_sum_decode(const tac_board_message *message, tac_boa
 size_t tac_board_sum_encode(void *out, size_t capacity, uint32_t sequence, const tac_board_sum *sum)
 {
 	uint8_t *p = begin(out, capacity, sequence, TAC_BOARD_MEMORY_SUM, SUM_BYTES);
-	return p != NULL ? end(out, put32(put32(put32(p, sum->range.address), sum->range.count), sum->crc))
-			 : 0;
+	return p ? end(out, put32(put32(put32(p, sum->range.address), sum->range.count), sum->crc)) : 0;
 }
 
 tac_board_verdict tac_board_query_decode(const tac_board_message *message, tac_board_query *out_query)
@@ -291,7 +275,7 @@ tac_board_verdict tac_board_query_decode(const tac_board_message *message, tac_b
 	out_query->hits_max = get32(p + 8);
 	out_query->write_count = count;
 	p += QUERY_HEAD;
-	for (uint32_t i = 0; i < count; ++i, p += WRITE_BYTES) {
+	for (uint32_t i = 0; i < count; i++, p += WRITE_BYTES) {
 		out_query->writes[i] = (tac_board_write){get32(p), get32(p + 4)};
 		if (out_query->writes[i].offset % 4 != 0)
 			return TAC_BOARD_BAD_PAYLOAD;
@@ -305,10 +289,10 @@ size_t tac_board_query_encode(void *out, size_t capacity, uint32_t sequence, con
 		return 0;
 	uint8_t *p = begin(out, capacity, sequence, TAC_BOARD_QUERY,
 			   QUERY_HEAD + WRITE_BYTES * query->write_count);
-	if (p == NULL)
+	if (!p)
 		return 0;
 	p = put32(put32(put64(p, query->cycle_limit), query->hits_max), query->write_count);
-	for (uint32_t i = 0; i < query->write_count; ++i) {
+	for (uint32_t i = 0; i < query->write_count; i++) {
 		if (query->writes[i].offset % 4 != 0)
 			return 0;
 		p = put32(put32(p, query->writes[i].offset), query->writes[i].value);
@@ -328,7 +312,7 @@ tac_board_verdict tac_board_result_decode(const tac_board_message *message, tac_
 	out_result->hit_total = get32(p + 4);
 	out_result->hit_count = count;
 	p += 12;
-	for (int i = 0; i < TAC_BOARD_COUNTERS; ++i, p += 8)
+	for (int i = 0; i < TAC_BOARD_COUNTERS; i++, p += 8)
 		out_result->counters[i] = get64(p);
 	out_result->hits = p;
 	return TAC_BOARD_OK;
@@ -347,12 +331,12 @@ size_t tac_board_result_encode(void *out, size_t capacity, uint32_t sequence, co
 		return 0;
 	uint8_t *p = begin(out, capacity, sequence, TAC_BOARD_RESULT,
 			   RESULT_HEAD + (size_t)HIT_BYTES * result->hit_count);
-	if (p == NULL)
+	if (!p)
 		return 0;
 	p = put32(put32(put32(p, result->status), result->hit_total), result->hit_count);
-	for (int i = 0; i < TAC_BOARD_COUNTERS; ++i)
+	for (int i = 0; i < TAC_BOARD_COUNTERS; i++)
 		p = put64(p, result->counters[i]);
-	for (uint32_t i = 0; i < result->hit_count; ++i)
+	for (uint32_t i = 0; i < result->hit_count; i++)
 		p = put32(put32(p, hits[i].tumbled), hits[i].aligned);
 	return end(out, p);
 }
@@ -371,7 +355,7 @@ tac_board_verdict tac_board_refused_decode(const tac_board_message *message, tac
 size_t tac_board_refused_encode(void *out, size_t capacity, uint32_t sequence, tac_board_verdict reason)
 {
 	uint8_t *p = begin(out, capacity, sequence, TAC_BOARD_REFUSED, REFUSED_BYTES);
-	if (p == NULL || reason == TAC_BOARD_OK || reason >= TAC_BOARD_VERDICT_COUNT)
+	if (!p || reason == TAC_BOARD_OK || reason >= TAC_BOARD_VERDICT_COUNT)
 		return 0;
 	return end(out, put32(p, (uint32_t)reason));
 }

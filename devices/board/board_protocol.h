@@ -1,11 +1,11 @@
-// Board protocol: what a CollisionChip board and its host say to each other over two USB bulk endpoints, as
-// bytes and as structures. Encoding and decoding are pure; nothing here knows USB. docs/board-protocol.md
-// describes the protocol for those who build a board.
+// Board protocol: the messages between a CollisionChip board and its host over two USB bulk endpoints, as
+// bytes and as structures. Encoding and decoding are pure functions, independent of USB.
+// docs/board-protocol.md describes the protocol for those who build a board.
 //
-// A message is one transfer: a header of 16 bytes, a payload, and a CRC of both. The host asks, the board
-// answers each request with one message of the same sequence number.
-#ifndef TAC_DEVICES_BOARD_PROTOCOL_H
-#define TAC_DEVICES_BOARD_PROTOCOL_H
+// A message is one transfer: a header of 16 bytes, a payload, and a CRC of both. The board answers each
+// request of the host with one message of the same sequence number.
+#ifndef TAC_DEVICES_BOARD_BOARD_PROTOCOL_H
+#define TAC_DEVICES_BOARD_BOARD_PROTOCOL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,14 +15,11 @@
 extern "C" {
 #endif
 
-#define TAC_BOARD_VENDOR_ID  0x1209 // pid.codes, for tests: every board overrides them
-#define TAC_BOARD_PRODUCT_ID 0x0001
-
 #define TAC_BOARD_OUT_ENDPOINT 0x01 // bulk
 #define TAC_BOARD_IN_ENDPOINT  0x81
 
 #define TAC_BOARD_MAGIC   UINT32_C(0x42434354) // "TCCB"
-#define TAC_BOARD_VERSION 1                    // both sides refuse any other
+#define TAC_BOARD_VERSION 1                    // both sides refuse any other version
 
 #define TAC_BOARD_HEADER_BYTES 16
 #define TAC_BOARD_OVERHEAD     (TAC_BOARD_HEADER_BYTES + 4) // of a message beyond its payload
@@ -33,34 +30,34 @@ extern "C" {
 #define TAC_BOARD_RESULT_HEAD  (12 + 8 * TAC_BOARD_COUNTERS) // payload of RESULT before its hits
 
 typedef enum tac_board_type {
-	TAC_BOARD_HELLO = 0x01,        // what are you?
+	TAC_BOARD_HELLO = 0x01,        // asks for CAPABILITIES
 	TAC_BOARD_MEMORY_WRITE = 0x02, // bytes for the hierarchy memory
-	TAC_BOARD_MEMORY_CHECK = 0x03, // the CRC of a part of it
-	TAC_BOARD_QUERY = 0x04,        // register writes, START among them, and the answer back
-	TAC_BOARD_ABORT = 0x05,        // end the query in work now
+	TAC_BOARD_MEMORY_CHECK = 0x03, // asks for the CRC of a range of it
+	TAC_BOARD_QUERY = 0x04,        // register writes, one of them START; the answer is RESULT
+	TAC_BOARD_ABORT = 0x05,        // ends the running query
 
 	TAC_BOARD_CAPABILITIES = 0x81,
 	TAC_BOARD_MEMORY_WRITTEN = 0x82,
 	TAC_BOARD_MEMORY_SUM = 0x83,
 	TAC_BOARD_RESULT = 0x84,
 	TAC_BOARD_ABORTED = 0x85,
-	TAC_BOARD_REFUSED = 0xFF, // the request made no sense
+	TAC_BOARD_REFUSED = 0xFF, // the request was invalid
 } tac_board_type;
 
-// What decoding finds. Anything but OK means that the message must not be used.
+// The verdict of decoding. A message must not be used unless it is OK.
 typedef enum tac_board_verdict {
 	TAC_BOARD_OK,
-	TAC_BOARD_SHORT,       // fewer bytes than the header says
+	TAC_BOARD_SHORT,       // fewer bytes than the header promises
 	TAC_BOARD_LONG,        // more
 	TAC_BOARD_BAD_MAGIC,   // not a message
 	TAC_BOARD_BAD_VERSION, // of another protocol version
 	TAC_BOARD_BAD_CRC,
-	TAC_BOARD_BAD_TYPE,    // a type that is not in the list, or not the one decoded for
-	TAC_BOARD_BAD_PAYLOAD, // of a wrong length, or a field outside its range
+	TAC_BOARD_BAD_TYPE,    // an unknown type, or not the one that is decoded
+	TAC_BOARD_BAD_PAYLOAD, // a wrong length, or a field out of range
 	TAC_BOARD_VERDICT_COUNT,
 } tac_board_verdict;
 
-// A message whose frame is right. `payload` points into the bytes it was decoded from.
+// A message with a valid frame. `payload` points into the bytes it was decoded from.
 typedef struct tac_board_message {
 	tac_board_type type;
 	uint32_t sequence;
@@ -101,8 +98,8 @@ typedef struct tac_board_write {
 } tac_board_write;
 
 typedef struct tac_board_query {
-	uint64_t cycle_limit; // the board aborts after so many chip cycles
-	uint32_t hits_max;    // pairs to send back at most
+	uint64_t cycle_limit; // the board aborts after this number of chip cycles
+	uint32_t hits_max;    // the most pairs to send back
 	uint32_t write_count; // 1 … TAC_BOARD_WRITES_MAX
 	tac_board_write writes[TAC_BOARD_WRITES_MAX];
 } tac_board_query;
@@ -120,20 +117,16 @@ typedef struct tac_board_hit {
 	uint32_t tumbled, aligned; // triangles
 } tac_board_hit;
 
-// CRC-32 (IEEE 802.3, as zlib's crc32) of `count` bytes after others whose CRC was `crc`; start with 0.
-// Thread: RT.
-uint32_t tac_board_crc(uint32_t crc, const void *bytes, size_t count);
-
-// A short English text for a verdict, never NULL.
+// A few English words for a verdict, never NULL.
 // Thread: any.
 const char *tac_board_verdict_name(tac_board_verdict verdict);
 
-// Takes one transfer apart; *out_message is valid only for TAC_BOARD_OK.
+// Decodes one transfer; *out_message is valid only for TAC_BOARD_OK.
 // Thread: RT.
 tac_board_verdict tac_board_decode(const void *bytes, size_t count, tac_board_message *out_message);
 
-// The payloads. Each checks the type of the message and every field; out_ is valid only for TAC_BOARD_OK.
-// HELLO, ABORT and ABORTED have none, which tac_board_decode has checked. Thread: RT, all of them.
+// Decode the payloads. Each checks the type of the message and every field; out_ is valid only for
+// TAC_BOARD_OK. HELLO, ABORT and ABORTED have no payload; tac_board_decode checks that. Thread: RT.
 tac_board_verdict tac_board_capabilities_decode(const tac_board_message *message,
 						tac_board_capabilities *out_capabilities);
 tac_board_verdict tac_board_chunk_decode(const tac_board_message *message, tac_board_chunk *out_chunk);
@@ -145,13 +138,13 @@ tac_board_verdict tac_board_result_decode(const tac_board_message *message, tac_
 // The verdict that made the board refuse.
 tac_board_verdict tac_board_refused_decode(const tac_board_message *message, tac_board_verdict *out_reason);
 
-// Pair `index` < hit_count of a result that was decoded.
+// Pair `index` < hit_count of a decoded result.
 // Thread: RT.
 tac_board_hit tac_board_result_hit(const tac_board_result *result, uint32_t index);
 
-// Writes a whole message to `out` and returns its length, or 0 (and nothing useful in `out`) when `capacity`
-// bytes are too few or a field is outside its range. What they write decodes to the same. Thread: RT, all of
-// them.
+// Encode a whole message to `out` and return its length, or 0 when `capacity` is too small or a field is out
+// of range
+// (`out` is then undefined). What they encode decodes to the same values. Thread: RT.
 size_t tac_board_empty_encode(void *out, size_t capacity, uint32_t sequence, tac_board_type type);
 size_t tac_board_capabilities_encode(void *out, size_t capacity, uint32_t sequence,
 				     const tac_board_capabilities *capabilities);

@@ -1,79 +1,80 @@
-// The keeper: the thread that connects a board, loads the trees, notices when something is wrong, and begins
-// again. It holds the link whenever there is none to use.
-#include "base/assert.h"
+// The connection supervisor: a thread that connects to a board, uploads the trees, notices failures and
+// reconnects. It holds the connection while the board is not ready for queries.
+#include "base/crc32.h"
 #include "base/log.h"
-#include "devices/board_private.h"
+#include "devices/board/board_connection.h"
 #include "rt/clock.h"
 #include "rt/thread.h"
 
 #include <errno.h>
 
-#define ANSWER_NS        (2 * TAC_NS_PER_S)   // to what is not a query
-#define LOOK_NS          (50 * TAC_NS_PER_MS) // between two looks at an idle link
-#define RETRY_FIRST_NS   (20 * TAC_NS_PER_MS) // after a connection that failed; doubles up to the last
+#define ANSWER_NS        (2 * TAC_NS_PER_S)   // to requests other than queries
+#define CHECK_NS         (50 * TAC_NS_PER_MS) // between two checks of an idle connection
+#define RETRY_FIRST_NS   (20 * TAC_NS_PER_MS) // after a failed attempt; doubles up to RETRY_LAST_NS
 #define RETRY_LAST_NS    (5 * TAC_NS_PER_S)
-#define LATE_LOG_NS      TAC_NS_PER_S // late queries are logged at most this often
-#define GREETINGS        3
-#define PACKET_BYTES     512
-#define HOLD_INTERVAL_NS (100 * TAC_NS_PER_US)
+#define LATE_LOG_NS      TAC_NS_PER_S          // least time between two log lines about late queries
+#define HELLOS           3                     // attempts per connection
+#define PACKET_BYTES     512                   // of a bulk endpoint at high speed
+#define HOLD_INTERVAL_NS (100 * TAC_NS_PER_US) // between two attempts to take the connection
 
 static bool stopped(void *user)
 {
 	return atomic_load(&((tac_board *)user)->stop);
 }
 
-// ---- conversation with a board ----
+// ---- requests ----
 
-// Sends the `count` bytes that were encoded into the buffer and receives an answer of that type.
+// Sends the `count` bytes encoded into the buffer and receives an answer of that type.
 static tac_board_outcome exchange(tac_board *board, size_t count, tac_board_type type,
 				  tac_board_message *out_message)
 {
 	if (count == 0)
-		return TAC_BOARD_NONSENSE;
+		return TAC_BOARD_IMPOSSIBLE;
 	tac_usb_status status = tac_usb_send(board->usb, (uint32_t)count);
 	if (status != TAC_USB_OK)
-		return board_outcome_of(status);
-	tac_board_outcome outcome = board_receive(board, tac_clock_now_ns() + ANSWER_NS, out_message);
+		return tac_board_outcome_of(status);
+	tac_board_outcome outcome = tac_board_receive(board, tac_clock_now_ns() + ANSWER_NS, out_message);
 	if (outcome == TAC_BOARD_ANSWERED &&
 	    (out_message->type != type || out_message->sequence != board->sequence))
-		outcome = TAC_BOARD_ORDER;
+		outcome = TAC_BOARD_OUT_OF_ORDER;
 	return outcome;
 }
 
-// One greeting. Answers to what was asked in a connection that was cut may still come: they are passed over.
-static tac_board_outcome say_hello(tac_board *board, int64_t deadline_ns, tac_board_message *out_message)
+// One HELLO. Answers to requests of a connection that was cut may still arrive; they are skipped.
+static tac_board_outcome hello(tac_board *board, int64_t deadline_ns, tac_board_message *out_message)
 {
 	void *buffer = tac_usb_buffer(board->usb);
-	if (buffer == NULL)
-		return TAC_BOARD_STUCK;
+	if (!buffer)
+		return TAC_BOARD_UNRESPONSIVE;
 	size_t count =
 		tac_board_empty_encode(buffer, board->def.message_max, ++board->sequence, TAC_BOARD_HELLO);
-	tac_board_outcome outcome = board_outcome_of(tac_usb_send(board->usb, (uint32_t)count));
+	tac_board_outcome outcome = tac_board_outcome_of(tac_usb_send(board->usb, (uint32_t)count));
 	while (outcome == TAC_BOARD_ANSWERED) {
-		outcome = board_receive(board, deadline_ns, out_message);
+		outcome = tac_board_receive(board, deadline_ns, out_message);
 		if (out_message->type == TAC_BOARD_CAPABILITIES && out_message->sequence == board->sequence)
 			break;
 	}
 	return outcome;
 }
 
-static tac_board_outcome greet(tac_board *board)
+static tac_board_outcome identify(tac_board *board)
 {
 	const int64_t deadline_ns = tac_clock_now_ns() + ANSWER_NS;
 	tac_board_message message = {0};
 	tac_board_outcome outcome = TAC_BOARD_DENIED;
-	// A message that was cut off in the middle swallows the first greeting, and the board refuses both.
-	for (int i = 0; i < GREETINGS && outcome == TAC_BOARD_DENIED; ++i)
-		outcome = say_hello(board, deadline_ns, &message);
+	// After a message that was cut off, the board takes its rest and the first HELLO as one and refuses
+	// it.
+	for (int i = 0; i < HELLOS && outcome == TAC_BOARD_DENIED; i++)
+		outcome = hello(board, deadline_ns, &message);
 	if (outcome != TAC_BOARD_ANSWERED)
 		return outcome;
 	tac_board_capabilities *c = &board->capabilities;
-	// Another major version has other registers.
+	// Another major version has different registers.
 	if (tac_board_capabilities_decode(&message, c) != TAC_BOARD_OK || c->chip_id != TAC_CHIP_ID_VALUE ||
 	    c->chip_version >> 16 != TAC_CHIP_VERSION_VALUE >> 16)
-		return TAC_BOARD_NONSENSE;
+		return TAC_BOARD_IMPOSSIBLE;
 	uint32_t most = c->in_max < board->def.message_max ? c->in_max : board->def.message_max;
-	board->hits_fit = (most - TAC_BOARD_OVERHEAD - TAC_BOARD_RESULT_HEAD) / 8;
+	board->hits_max = (most - TAC_BOARD_OVERHEAD - TAC_BOARD_RESULT_HEAD) / 8;
 	return TAC_BOARD_ANSWERED;
 }
 
@@ -82,15 +83,15 @@ static tac_board_outcome write_chunk(tac_board *board, const tac_board_chunk *ch
 	tac_board_message message;
 	tac_board_range range;
 	void *buffer = tac_usb_buffer(board->usb);
-	if (buffer == NULL)
-		return TAC_BOARD_STUCK;
+	if (!buffer)
+		return TAC_BOARD_UNRESPONSIVE;
 	size_t count = tac_board_chunk_encode(buffer, board->def.message_max, ++board->sequence, chunk);
 	tac_board_outcome outcome = exchange(board, count, TAC_BOARD_MEMORY_WRITTEN, &message);
 	if (outcome != TAC_BOARD_ANSWERED)
 		return outcome;
 	bool same = tac_board_range_decode(&message, &range) == TAC_BOARD_OK &&
 		    range.address == chunk->address && range.count == chunk->count;
-	return same ? TAC_BOARD_ANSWERED : TAC_BOARD_NONSENSE;
+	return same ? TAC_BOARD_ANSWERED : TAC_BOARD_IMPOSSIBLE;
 }
 
 static tac_board_outcome check_memory(tac_board *board, const tac_chip_shape *shape)
@@ -98,8 +99,8 @@ static tac_board_outcome check_memory(tac_board *board, const tac_chip_shape *sh
 	tac_board_message message;
 	tac_board_sum sum;
 	void *buffer = tac_usb_buffer(board->usb);
-	if (buffer == NULL)
-		return TAC_BOARD_STUCK;
+	if (!buffer)
+		return TAC_BOARD_UNRESPONSIVE;
 	size_t count = tac_board_range_encode(buffer, board->def.message_max, ++board->sequence,
 					      TAC_BOARD_MEMORY_CHECK,
 					      (tac_board_range){shape->address, shape->count});
@@ -108,8 +109,8 @@ static tac_board_outcome check_memory(tac_board *board, const tac_chip_shape *sh
 		return outcome;
 	bool same = tac_board_sum_decode(&message, &sum) == TAC_BOARD_OK &&
 		    sum.range.address == shape->address && sum.range.count == shape->count &&
-		    sum.crc == tac_board_crc(0, shape->bytes, shape->count);
-	return same ? TAC_BOARD_ANSWERED : TAC_BOARD_NONSENSE;
+		    sum.crc == tac_crc32(0, shape->bytes, shape->count);
+	return same ? TAC_BOARD_ANSWERED : TAC_BOARD_IMPOSSIBLE;
 }
 
 static tac_board_outcome load(tac_board *board, tac_chip_shape *shape)
@@ -138,14 +139,14 @@ static tac_board_outcome load(tac_board *board, tac_chip_shape *shape)
 	return outcome;
 }
 
-// Loads every tree that this connection does not have yet. Other threads may take the lock in between.
+// Uploads every tree that this connection does not have yet, with `lock` held.
 static tac_board_outcome load_all(tac_board *board)
 {
 	const uint32_t connection = (uint32_t)atomic_load(&board->connection);
 	tac_board_outcome outcome = TAC_BOARD_ANSWERED;
 	pthread_mutex_lock(&board->lock);
 	board->loading = true;
-	for (tac_chip_shape *s = board->space.first; s != NULL && outcome == TAC_BOARD_ANSWERED; s = s->next)
+	for (tac_chip_shape *s = board->space.first; s && outcome == TAC_BOARD_ANSWERED; s = s->next)
 		if (s->loaded != connection && s->loaded != SHAPE_TOO_LARGE)
 			outcome = load(board, s);
 	board->loading = false;
@@ -153,20 +154,20 @@ static tac_board_outcome load_all(tac_board *board)
 	return outcome;
 }
 
-// ---- the link ----
+// ---- the connection ----
 
-// Takes the link from the queries. One in work ends by its deadline.
+// Takes the connection from the queries. A running one ends by its deadline.
 static void hold(tac_board *board)
 {
 	int nobody = HOLDER_NOBODY;
-	while (atomic_load(&board->holder) != HOLDER_KEEPER &&
-	       !atomic_compare_exchange_strong(&board->holder, &nobody, HOLDER_KEEPER)) {
+	while (atomic_load(&board->holder) != HOLDER_SUPERVISOR &&
+	       !atomic_compare_exchange_strong(&board->holder, &nobody, HOLDER_SUPERVISOR)) {
 		nobody = HOLDER_NOBODY;
 		tac_clock_sleep_until_ns(tac_clock_now_ns() + HOLD_INTERVAL_NS);
 	}
 }
 
-static void let_go(tac_board *board)
+static void release(tac_board *board)
 {
 	atomic_store(&board->holder, HOLDER_NOBODY);
 	pthread_mutex_lock(&board->lock);
@@ -174,14 +175,14 @@ static void let_go(tac_board *board)
 	pthread_mutex_unlock(&board->lock);
 }
 
-// As the holder.
+// Of the holder.
 static void disconnect(tac_board *board)
 {
 	atomic_store(&board->connected, false);
 	tac_usb_close(&board->usb);
 }
 
-// As the holder, without a link: opens the board that is there and loads everything.
+// Of the holder, while disconnected: opens the board and uploads every tree.
 static bool connect(tac_board *board)
 {
 	tac_usb_def usb = tac_usb_def_default();
@@ -192,21 +193,22 @@ static bool connect(tac_board *board)
 	usb.in_endpoint = TAC_BOARD_IN_ENDPOINT;
 	usb.out_bytes = board->def.message_max;
 	usb.in_bytes = (board->def.message_max / PACKET_BYTES + 1) * PACKET_BYTES;
-	usb.out_limit_ms = ANSWER_NS / TAC_NS_PER_MS; // queries have deadlines of their own
+	usb.out_limit_ms = ANSWER_NS / TAC_NS_PER_MS; // the deadline of a query is shorter
 	usb.end_with_short = true;
 	usb.clear_halts = true;
 	usb.priority = board->def.priority;
-	tac_board_outcome outcome = TAC_BOARD_ABSENT;
+	tac_board_outcome outcome = TAC_BOARD_NOT_CONNECTED;
 	if (tac_usb_open(&usb, &board->usb) == TAC_OK) {
 		board->aborting = false;
-		atomic_store(&board->trouble, TAC_BOARD_ANSWERED);
+		atomic_store(&board->failure, TAC_BOARD_ANSWERED);
 		atomic_fetch_add(&board->connection, 1);
-		outcome = greet(board);
+		outcome = identify(board);
 		if (outcome == TAC_BOARD_ANSWERED)
 			outcome = load_all(board);
 		if (outcome != TAC_BOARD_ANSWERED)
 			tac_log(TAC_LOG_WARNING,
-				"board: expected %s to be greeted and loaded, found %s; trying again",
+				"board: expected %s to answer HELLO and take the trees, found %s; trying "
+				"again",
 				tac_usb_serial(board->usb), tac_board_outcome_name(outcome));
 	}
 	if (outcome != TAC_BOARD_ANSWERED) {
@@ -219,8 +221,8 @@ static bool connect(tac_board *board)
 	return true;
 }
 
-// Connects, however long it takes, and lets the queries have the link. False: told to stop.
-static bool connect_again(tac_board *board)
+// Tries to connect until it succeeds, then releases the connection to the queries. False: it was stopped.
+static bool reconnect(tac_board *board)
 {
 	tac_usb_def ids = {.vendor_id = board->def.vendor_id, .product_id = board->def.product_id};
 	const int64_t since_ns = tac_clock_now_ns();
@@ -239,7 +241,7 @@ static bool connect_again(tac_board *board)
 					"board: %s connected again after %lld ms, trees loaded and checked",
 					c->serial,
 					(long long)((tac_clock_now_ns() - since_ns) / TAC_NS_PER_MS));
-			let_go(board);
+			release(board);
 			return true;
 		}
 		int64_t end_ns = tac_clock_now_ns() + pause_ns;
@@ -252,29 +254,29 @@ static bool connect_again(tac_board *board)
 
 // ---- the thread ----
 
-static bool something_to_load(tac_board *board)
+static bool has_unloaded_shape(tac_board *board)
 {
 	const uint32_t connection = (uint32_t)atomic_load(&board->connection);
-	bool some = false;
+	bool any = false;
 	pthread_mutex_lock(&board->lock);
-	for (const tac_chip_shape *s = board->space.first; s != NULL; s = s->next)
-		some = some || (s->loaded != connection && s->loaded != SHAPE_TOO_LARGE);
+	for (const tac_chip_shape *s = board->space.first; s; s = s->next)
+		any = any || (s->loaded != connection && s->loaded != SHAPE_TOO_LARGE);
 	pthread_mutex_unlock(&board->lock);
-	return some;
+	return any;
 }
 
-// What is wrong with the link: ANSWERED means nothing.
-static tac_board_outcome look(tac_board *board)
+// Checks the connection and uploads new shapes. ANSWERED: nothing is wrong.
+static tac_board_outcome check(tac_board *board)
 {
-	tac_board_outcome outcome = (tac_board_outcome)atomic_load(&board->trouble);
+	tac_board_outcome outcome = (tac_board_outcome)atomic_load(&board->failure);
 	if (outcome != TAC_BOARD_ANSWERED)
 		return outcome;
-	if (tac_usb_trouble(board->usb) != TAC_USB_OK)
-		return board_outcome_of(tac_usb_trouble(board->usb));
-	if (something_to_load(board)) {
+	if (tac_usb_first_error(board->usb) != TAC_USB_OK)
+		return tac_board_outcome_of(tac_usb_first_error(board->usb));
+	if (has_unloaded_shape(board)) {
 		hold(board);
 		outcome = load_all(board);
-		let_go(board);
+		release(board);
 	}
 	return outcome;
 }
@@ -290,45 +292,45 @@ static void log_late(const tac_board *board, uint64_t *logged, int64_t *logged_a
 	*logged_at_ns = tac_clock_now_ns();
 }
 
-static void *keeper_thread(void *user)
+static void *supervisor_thread(void *user)
 {
 	tac_board *board = user;
 	uint64_t late_logged = atomic_load(&board->queries[TAC_BOARD_LATE]);
 	int64_t late_logged_ns = 0;
-	bool connected = connect_again(board);
+	bool connected = reconnect(board);
 	while (connected && !stopped(board)) {
-		struct timespec until = tac_clock_timespec(tac_clock_now_ns() + LOOK_NS);
-		while (sem_clockwait(&board->call, CLOCK_MONOTONIC, &until) != 0 && errno == EINTR)
+		struct timespec until = tac_clock_timespec(tac_clock_now_ns() + CHECK_NS);
+		while (sem_clockwait(&board->wake, CLOCK_MONOTONIC, &until) != 0 && errno == EINTR)
 			;
-		tac_board_outcome outcome = look(board);
+		tac_board_outcome outcome = check(board);
 		log_late(board, &late_logged, &late_logged_ns);
 		if (outcome == TAC_BOARD_ANSWERED)
 			continue;
 		hold(board);
-		tac_log(TAC_LOG_WARNING, "board: %s lost after %llu answers: %s; connecting again",
+		tac_log(TAC_LOG_WARNING, "board: %s lost after %llu answers: %s; reconnecting",
 			board->capabilities.serial,
 			(unsigned long long)atomic_load(&board->queries[TAC_BOARD_ANSWERED]),
 			tac_board_outcome_name(outcome));
 		disconnect(board);
-		connected = connect_again(board);
+		connected = reconnect(board);
 	}
 	hold(board);
 	disconnect(board);
 	return NULL;
 }
 
-tac_result board_keeper_start(tac_board *board)
+tac_result tac_board_supervisor_start(tac_board *board)
 {
 	atomic_store(&board->stop, false);
-	tac_result result = tac_thread_start(&board->keeper, keeper_thread, board);
-	board->keeper_runs = result == TAC_OK;
+	tac_result result = tac_thread_start(&board->supervisor, supervisor_thread, board);
+	board->supervisor_runs = result == TAC_OK;
 	return result;
 }
 
-void board_keeper_stop(tac_board *board)
+void tac_board_supervisor_stop(tac_board *board)
 {
 	atomic_store(&board->stop, true);
-	sem_post(&board->call);
-	pthread_join(board->keeper, NULL);
-	board->keeper_runs = false;
+	sem_post(&board->wake);
+	pthread_join(board->supervisor, NULL);
+	board->supervisor_runs = false;
 }

@@ -1,10 +1,10 @@
-#include "devices/chai3d.h"
+#include "devices/chai3d/chai3d.h"
 
 #include "base/log.h"
-#include "devices/desk_frame.h"
-#include "devices/library.h"
-#include "devices/relay.h"
-#include "devices/tac_chai3d.h"
+#include "devices/chai3d_interface.h"
+#include "devices/vendor/desk_frame.h"
+#include "devices/vendor/library.h"
+#include "devices/vendor/relay.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define PERIOD_NS    INT64_C(250000)
 #define PRIORITY     79  // below the loop's 80
-#define FAILURES_MAX 100 // in a row, 25 ms of them, that mean that the device is gone
+#define FAILURES_MAX 100 // in a row, 25 ms: then the device is lost
 
 // ---- the plugin ----
 
@@ -60,7 +60,7 @@ typedef struct chai3d {
 	tac_chai3d_handler *handler;
 	tac_chai3d_device *device;
 	bool rotation;
-	bool forces;
+	bool forces_on;
 	int failures; // in a row
 } chai3d;
 
@@ -85,24 +85,24 @@ static bool read_sample(chai3d *c, tac_device_state *out_state)
 	return c->api->device_switches(c->device, &out_state->buttons) == TAC_OK;
 }
 
-static bool send_order(chai3d *c, const tac_relay_order *order)
+static bool send_command(chai3d *c, const tac_relay_command *command)
 {
-	if (order->forces != c->forces) {
-		if (c->api->device_enable(c->device, order->forces) != TAC_OK)
+	if (command->forces_on != c->forces_on) {
+		if (c->api->device_enable(c->device, command->forces_on) != TAC_OK)
 			return false;
-		c->forces = order->forces;
+		c->forces_on = command->forces_on;
 	}
 	double force[3], torque[3];
-	tac_desk_vector_to(order->wrench.force_N, force);
-	tac_desk_vector_to(order->wrench.torque_Nm, torque);
+	tac_desk_vector_to(command->wrench.force_N, force);
+	tac_desk_vector_to(command->wrench.torque_Nm, torque);
 	return c->api->device_write(c->device, force, torque, 0) == TAC_OK;
 }
 
-static tac_device_status chai3d_exchange(void *user, const tac_relay_order *order,
+static tac_device_status chai3d_exchange(void *user, const tac_relay_command *command,
 					 tac_device_state *out_state)
 {
 	chai3d *c = user;
-	const bool sent = send_order(c, order); // also where reading fails: zero must get through
+	const bool sent = send_command(c, command); // also if reading fails: zero must get through
 	if (read_sample(c, out_state) && sent) {
 		c->failures = 0;
 		return TAC_DEVICE_OK;
@@ -136,20 +136,21 @@ void tac_chai3d_list(tac_driver_report *report)
 	}
 	const int count = api->handler_count(handler);
 	for (int i = 0; i < count; i++) {
-		char select[24], what[140] = "";
+		char selection[24], model[140] = "";
 		tac_chai3d_info info;
-		snprintf(select, sizeof select, "chai3d:%d", i);
-		const bool known = api->handler_info(handler, i, &info) == TAC_OK;
-		if (known)
-			snprintf(what, sizeof what, "%s %s", info.manufacturer, info.model);
-		tac_driver_report_add(report, select, what, "", known ? TAC_DRIVER_READY : TAC_DRIVER_FAILED,
-				      known ? NULL : api->message());
+		snprintf(selection, sizeof selection, "chai3d:%d", i);
+		const bool described = api->handler_info(handler, i, &info) == TAC_OK;
+		if (described)
+			snprintf(model, sizeof model, "%s %s", info.manufacturer, info.model);
+		tac_driver_report_add(report, selection, model, "",
+				      described ? TAC_DRIVER_READY : TAC_DRIVER_FAILED,
+				      described ? NULL : api->message());
 	}
 	api->handler_destroy(&handler);
 	if (report->count > 0)
 		return;
 	report->state = TAC_DRIVER_NOTHING;
-	snprintf(report->reason, sizeof report->reason, "CHAI3D sees no device");
+	snprintf(report->reason, sizeof report->reason, "CHAI3D finds no device");
 }
 
 static tac_device_info describe(const tac_chai3d_info *from, int index)
@@ -174,7 +175,7 @@ static tac_device_info describe(const tac_chai3d_info *from, int index)
 	return info;
 }
 
-// Opens handler and device into `c`; what there is of it stays for chai3d_close.
+// Opens handler and device into `c`; on failure chai3d_close releases them.
 static tac_result open_device(chai3d *c, int index, tac_chai3d_info *out_info)
 {
 	const tac_chai3d_api *api = c->api;

@@ -1,6 +1,6 @@
-// The plugin behind devices/tac_chai3d.h: CHAI3D's classes as C functions. Only CHAI3D's documented interface
-// is used. Nothing of Tactus is linked, and no exception leaves.
-#include "devices/tac_chai3d.h"
+// The plugin behind devices/chai3d_interface.h: CHAI3D's classes as C functions. It uses CHAI3D's documented
+// interface only, links nothing of Tactus, and lets no exception out.
+#include "devices/chai3d_interface.h"
 
 #include <chai3d.h>
 
@@ -25,12 +25,12 @@ struct tac_chai3d_device {
 
 struct tac_chai3d_object {
 	tac_chai3d_world *world;
-	cGenericObject *object; // the world's
+	cGenericObject *object; // owned by the world
 };
 
 struct tac_chai3d_tool {
 	tac_chai3d_world *world;
-	cToolCursor *tool; // the world's
+	cToolCursor *tool; // owned by the world
 	bool started;
 };
 
@@ -45,9 +45,9 @@ namespace
 
 thread_local char last_message[256];
 
-tac_result fail(tac_result result, const char *what)
+tac_result fail(tac_result result, const char *text)
 {
-	std::snprintf(last_message, sizeof last_message, "%s", what);
+	std::snprintf(last_message, sizeof last_message, "%s", text);
 	return result;
 }
 
@@ -56,7 +56,7 @@ const char *message()
 	return last_message;
 }
 
-// Runs `body`, and makes results of exceptions.
+// Runs `body` and converts exceptions to results.
 template <typename Body> tac_result guarded(Body body)
 {
 	try {
@@ -70,7 +70,7 @@ template <typename Body> tac_result guarded(Body body)
 	}
 }
 
-// The same for functions without an answer: what has to go goes.
+// The same for functions without a result, which must release everything.
 template <typename Body> void guarded_quietly(Body body)
 {
 	guarded([&] {
@@ -79,14 +79,14 @@ template <typename Body> void guarded_quietly(Body body)
 	});
 }
 
-tac_result answer(bool success, const char *what)
+tac_result io_result(bool success, const char *text)
 {
-	return success ? TAC_OK : fail(TAC_ERROR_IO, what);
+	return success ? TAC_OK : fail(TAC_ERROR_IO, text);
 }
 
-tac_result bad_argument(const char *what)
+tac_result bad_argument(const char *text)
 {
-	return fail(TAC_ERROR_ARGUMENT, what);
+	return fail(TAC_ERROR_ARGUMENT, text);
 }
 
 bool finite(const double *numbers, size_t count)
@@ -185,8 +185,7 @@ tac_result handler_info(tac_chai3d_handler *handler, int index, tac_chai3d_info 
 	return guarded([&] {
 		cHapticDeviceInfo info;
 		if (!has_device(handler, index))
-			return bad_argument(
-				"expected a device that the handler has found, found none of that number");
+			return bad_argument("expected a device of the handler, found none with that number");
 		if (!handler->handler.getDeviceSpecifications(info, static_cast<unsigned>(index)))
 			return fail(TAC_ERROR_IO, "expected a description of the device, found none");
 		copy_info(info, out_info);
@@ -199,8 +198,7 @@ tac_result device_open(tac_chai3d_handler *handler, int index, tac_chai3d_device
 	return guarded([&] {
 		*out_device = nullptr;
 		if (!has_device(handler, index))
-			return bad_argument(
-				"expected a device that the handler has found, found none of that number");
+			return bad_argument("expected a device of the handler, found none with that number");
 		std::unique_ptr<tac_chai3d_device> opened(new tac_chai3d_device);
 		if (!handler->handler.getDevice(opened->device, static_cast<unsigned>(index)) ||
 		    !opened->device)
@@ -241,8 +239,8 @@ template <typename Body> tac_result with_device(tac_chai3d_device *device, Body 
 tac_result device_calibrate(tac_chai3d_device *device, bool force)
 {
 	return with_device(device, [&](cGenericHapticDevice &d) {
-		return answer(d.calibrate(force),
-			      "expected the device to calibrate itself, found that it does not");
+		return io_result(d.calibrate(force),
+				 "expected the device to calibrate, found that it failed");
 	});
 }
 
@@ -255,9 +253,9 @@ tac_result device_info(tac_chai3d_device *device, tac_chai3d_info *out_info)
 }
 
 const char no_sample[] = "expected a sample of the device, found none";
-const char no_numbers[] = "expected numbers from the device, found what is not finite";
+const char no_numbers[] = "expected numbers from the device, found some that are not finite";
 
-// A reading of three numbers.
+// Copies three numbers that were read.
 tac_result copy_vector(bool success, const cVector3d &v, double out[3])
 {
 	double numbers[3];
@@ -346,17 +344,17 @@ tac_result device_write(tac_chai3d_device *device, const double force_N[3], cons
 	return with_device(device, [&](cGenericHapticDevice &d) {
 		if (!finite(force_N, 3) || !finite(torque_Nm, 3) || !std::isfinite(gripper_N))
 			return bad_argument("expected finite forces, found others");
-		return answer(d.setForceAndTorqueAndGripperForce(to_vector(force_N), to_vector(torque_Nm),
-								 gripper_N),
-			      "expected the device to take a force, found that it does not");
+		return io_result(d.setForceAndTorqueAndGripperForce(to_vector(force_N), to_vector(torque_Nm),
+								    gripper_N),
+				 "expected the device to take a force, found that it failed");
 	});
 }
 
 tac_result device_enable(tac_chai3d_device *device, bool on)
 {
 	return with_device(device, [&](cGenericHapticDevice &d) {
-		return answer(d.enableForces(on),
-			      "expected the device to switch its forces, found that it does not");
+		return io_result(d.enableForces(on),
+				 "expected the device to switch its forces, found that it failed");
 	});
 }
 
@@ -421,7 +419,7 @@ tac_result mesh_create(tac_chai3d_world *world, const double *vertices_m, size_t
 				"expected finite vertices and a radius of 0 or more, found others");
 		for (size_t i = 0; i < 3 * triangle_count; i++) {
 			if (triangles[i] >= vertex_count)
-				return bad_argument("expected indices of vertices, found one that is none");
+				return bad_argument("expected indices of vertices, found one out of range");
 		}
 		std::unique_ptr<cMesh> mesh(new cMesh());
 		for (size_t i = 0; i < vertex_count; i++)
@@ -582,7 +580,7 @@ tac_result tool_place(tac_chai3d_tool *tool, const double position_m[3])
 	});
 }
 
-// What the tool's finger proxy has come to.
+// Reads the state of the tool's finger proxy.
 tac_result read_contact(tac_chai3d_tool *tool, tac_chai3d_contact *out_contact)
 {
 	tac_chai3d_contact contact = {};
@@ -618,7 +616,7 @@ tac_result tool_start(tac_chai3d_tool *tool, tac_chai3d_device *device)
 		tool->tool->setWaitForSmallForce(true);
 		if (!tool->tool->start())
 			return fail(TAC_ERROR_IO,
-				    "expected the tool to start its device, found that it does not");
+				    "expected the tool to start its device, found that it failed");
 		tool->started = true;
 		device->device->enableForces(true);
 		return TAC_OK;
@@ -635,7 +633,7 @@ tac_result tool_drive(tac_chai3d_tool *tool, tac_chai3d_contact *out_contact)
 		tool->tool->computeInteractionForces();
 		if (!tool->tool->applyToDevice())
 			return fail(TAC_ERROR_IO,
-				    "expected the device to take a force, found that it does not");
+				    "expected the device to take a force, found that it failed");
 		return read_contact(tool, out_contact);
 	});
 }

@@ -1,7 +1,7 @@
-#include "devices/falcon.h"
+#include "devices/falcon/falcon.h"
 
 #include "base/log.h"
-#include "devices/falcon_kinematics.h"
+#include "devices/falcon/falcon_kinematics.h"
 #include "rt/clock.h"
 #include "rt/thread.h"
 
@@ -10,43 +10,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HOLD_NS     (20 * TAC_NS_PER_MS)  // silence of the writer after which the watching thread sends zero
-#define WATCH_NS    (5 * TAC_NS_PER_MS)   // how often it looks
-#define STALL_NS    (3 * TAC_NS_PER_MS)   // between two reads: the loop stood still
-#define POSE_NS     (5 * TAC_NS_PER_MS)   // an older pose gets no force
-#define SILENT_NS   (500 * TAC_NS_PER_MS) // without a report: the device is gone, whatever USB says
-#define FAREWELL_NS (100 * TAC_NS_PER_MS) // for the last zeros
-#define SPEED_TAU   3e-3                  // s, of the velocity's low-pass filter
-// Between two reports nobody moves the grip so far: 20 m/s at 1 kHz.
-#define JUMP_M       0.02
-#define USB_PRIORITY 81 // its thread serves the loop's, which runs at 80
+#define HOLD_NS      (20 * TAC_NS_PER_MS) // without a write: the watchdog sends zero
+#define WATCH_NS     (5 * TAC_NS_PER_MS)  // period of the watchdog
+#define STALL_NS     (3 * TAC_NS_PER_MS)  // between two reads: the loop was stalled
+#define POSE_NS      (5 * TAC_NS_PER_MS)  // an older pose gets no force
+#define SILENT_NS    (500 * TAC_NS_PER_MS) // without a report: the device is lost, even if USB reports no error
+#define ANSWER_NS    (50 * TAC_NS_PER_MS) // of a device that another process has left
+#define SPEED_TAU    3e-3                 // s, of the velocity's low-pass filter
+#define JUMP_M       0.02                 // impossible between two reports: 20 m/s at 1 kHz
+#define USB_PRIORITY 81                   // its thread serves the loop's, which runs at 80
 
 typedef struct falcon {
 	tac_device base;
 	tac_usb *usb;
 
-	// Who uses the link: false, or the one thread that set it.
-	atomic_bool taken;
+	atomic_bool taken; // one thread uses the connection
 	atomic_bool enabled;
 	atomic_bool stop;
 	atomic_bool lost;
 	_Atomic uint8_t leds;
 	_Atomic int64_t written_ns; // the last write of the real-time thread
-	_Atomic uint64_t rescued;
-	pthread_t watcher;
+	_Atomic uint64_t watchdog_zeros;
+	pthread_t watchdog;
 
-	// Of whoever has taken the link.
+	// Of the thread that has taken the connection.
 	tac_falcon_stream stream;
 	bool commanded; // since the last read
-	bool forceful;  // the last command was not zero
+	bool has_force; // the last command was not zero
 	bool homed;
-	bool started;       // there was a good report
-	int64_t report_ns;  // when the last came
-	int64_t read_ns;    // the last read
-	int64_t pose_ns;    // the last report that was believed
-	tac_dvec3 position; // of it, in the mechanism's frame
-	bool suspect;       // the report before was a jump, to:
-	tac_dvec3 suspected;
+	bool started;       // there was a valid report
+	int64_t report_ns;  // time of the last report
+	int64_t read_ns;    // time of the last read
+	int64_t pose_ns;    // time of the last valid report
+	tac_dvec3 position; // of the last valid report, in the mechanism's frame
+	bool jumped;        // the last report was a jump, to `jump_to`
+	tac_dvec3 jump_to;
 	bool controlled; // the Jacobian is good
 	tac_dmat3 jacobian;
 	tac_device_state state;
@@ -58,13 +56,14 @@ static falcon *falcon_of(tac_device *device)
 	return (falcon *)device;
 }
 
-// The link changes hands here. Neither side waits: who does not get it goes without.
+// Taking and releasing the connection. Neither side waits: without it, the real-time thread or the watchdog
+// skips its turn.
 static bool take(falcon *f)
 {
 	return !atomic_exchange_explicit(&f->taken, true, memory_order_acquire);
 }
 
-static void give(falcon *f)
+static void release(falcon *f)
 {
 	atomic_store_explicit(&f->taken, false, memory_order_release);
 }
@@ -74,7 +73,7 @@ static bool flag(const atomic_bool *b)
 	return atomic_load_explicit(b, memory_order_relaxed);
 }
 
-// False: no buffer was free, or the link is in trouble.
+// False: no buffer was free, or the connection has failed.
 static bool command(falcon *f, const int16_t motor[3])
 {
 	tac_falcon_command c = {.leds = atomic_load_explicit(&f->leds, memory_order_relaxed), .home = true};
@@ -83,24 +82,24 @@ static bool command(falcon *f, const int16_t motor[3])
 	const bool zero = c.motor[0] == 0 && c.motor[1] == 0 && c.motor[2] == 0;
 	const bool sent = tac_falcon_link_send(f->usb, &c);
 	if (sent)
-		f->forceful = !zero;
+		f->has_force = !zero;
 	f->commanded = true;
 	return sent;
 }
 
 // ---- reading ----
 
-// Whether the grip can have come here since the last report. A second report from the same place is believed.
+// Whether the grip can have moved here since the last report. A second report of the same place is accepted.
 static bool plausible(falcon *f, tac_dvec3 position)
 {
-	const bool far = f->started && tac_dvec3_length(tac_dvec3_sub(position, f->position)) > JUMP_M;
-	const bool again = f->suspect && tac_dvec3_length(tac_dvec3_sub(position, f->suspected)) <= JUMP_M;
-	f->suspect = far && !again;
-	f->suspected = position;
-	return !f->suspect;
+	const bool jump = f->started && tac_dvec3_length(tac_dvec3_sub(position, f->position)) > JUMP_M;
+	const bool again = f->jumped && tac_dvec3_length(tac_dvec3_sub(position, f->jump_to)) <= JUMP_M;
+	f->jumped = jump && !again;
+	f->jump_to = position;
+	return !f->jumped;
 }
 
-// A new sample from a report; false where it says nothing that can be.
+// Makes a sample of a report; false if the report is not valid.
 static bool take_report(falcon *f, const tac_falcon_report *report, int64_t now_ns)
 {
 	f->counters.reports++;
@@ -138,20 +137,20 @@ static bool take_report(falcon *f, const tac_falcon_report *report, int64_t now_
 
 static tac_device_status read_report(falcon *f, int64_t now_ns)
 {
-	// The clock of the device is the real one, whatever the caller's `now_ns` means.
+	// Timeouts use the real clock; the caller's `now_ns` may be virtual time.
 	const int64_t clock_ns = tac_clock_now_ns();
 	tac_falcon_report report;
 	const bool arrived = tac_falcon_link_receive(f->usb, &f->stream, 0, &report);
 	if (arrived)
 		f->report_ns = clock_ns;
-	// What waited while the loop stood still is of the past.
+	// Reports that queued up while the loop was stalled are out of date.
 	const bool late = clock_ns - f->read_ns > STALL_NS;
 	f->read_ns = clock_ns;
-	if (!f->commanded) // reports come as answers only
-		f->counters.late += !command(f, NULL);
+	if (!f->commanded) // the device reports only in answer to a command
+		f->counters.unsent += !command(f, NULL);
 	f->commanded = false;
-	if (tac_usb_trouble(f->usb) != TAC_USB_OK || clock_ns - f->report_ns > SILENT_NS) {
-		command(f, NULL); // what does not answer may still obey
+	if (tac_usb_first_error(f->usb) != TAC_USB_OK || clock_ns - f->report_ns > SILENT_NS) {
+		command(f, NULL); // a device that does not answer may still obey
 		atomic_store_explicit(&f->lost, true, memory_order_relaxed);
 		return TAC_DEVICE_LOST;
 	}
@@ -171,7 +170,7 @@ static tac_device_status falcon_read(tac_device *device, int64_t now_ns, tac_dev
 		status = flag(&f->lost) ? TAC_DEVICE_LOST : read_report(f, now_ns);
 		if (flag(&f->lost))
 			f->state.velocity_m_per_s = tac_dvec3_zero();
-		give(f);
+		release(f);
 	}
 	*out_state = f->state;
 	return status;
@@ -190,18 +189,18 @@ static tac_device_status falcon_write(tac_device *device, int64_t now_ns, const 
 	if (flag(&f->lost)) {
 		status = TAC_DEVICE_LOST;
 	} else if (!flag(&f->enabled) || !f->homed) {
-		f->counters.late += !command(f, NULL);
+		f->counters.unsent += !command(f, NULL);
 		status = TAC_DEVICE_DISABLED;
 	} else {
 		int16_t motor[3] = {0};
 		tac_wrench limited = *wrench;
 		tac_wrench_saturate(&limited, device->info.max_force_N, 0);
-		// Motor values are a force at one place only, and the grip may have left it.
+		// Motor values are a force at one position only, and the grip may have left it.
 		if (f->controlled && tac_clock_now_ns() - f->pose_ns <= POSE_NS)
 			f->counters.saturated += tac_falcon_motors(f->jacobian, limited.force_N, motor);
-		f->counters.late += !command(f, motor);
+		f->counters.unsent += !command(f, motor);
 	}
-	give(f);
+	release(f);
 	return status;
 }
 
@@ -210,9 +209,9 @@ static void falcon_enable(tac_device *device, bool on)
 	atomic_store_explicit(&falcon_of(device)->enabled, on, memory_order_relaxed);
 }
 
-// ---- the thread that watches ----
+// ---- the watchdog ----
 
-static void *watch(void *user)
+static void *run_watchdog(void *user)
 {
 	falcon *f = user;
 	while (!flag(&f->stop)) {
@@ -223,9 +222,9 @@ static void *watch(void *user)
 			continue;
 		if (!take(f))
 			continue;
-		if (f->forceful && command(f, NULL))
-			atomic_fetch_add_explicit(&f->rescued, 1, memory_order_relaxed);
-		give(f);
+		if (f->has_force && command(f, NULL))
+			atomic_fetch_add_explicit(&f->watchdog_zeros, 1, memory_order_relaxed);
+		release(f);
 	}
 	return NULL;
 }
@@ -234,16 +233,8 @@ static void falcon_destroy(tac_device *device)
 {
 	falcon *f = falcon_of(device);
 	atomic_store_explicit(&f->stop, true, memory_order_relaxed);
-	pthread_join(f->watcher, NULL);
-	// No force stays behind. Transfers are taken in their order, and each needs a buffer: once more zeros
-	// than there are buffers were handed over, the first has arrived.
-	const int64_t end_ns = tac_clock_now_ns() + FAREWELL_NS;
-	const tac_falcon_command zero = {.home = true};
-	for (int sent = 0; sent <= TAC_FALCON_BUFFERS && tac_usb_trouble(f->usb) == TAC_USB_OK &&
-			   tac_clock_now_ns() < end_ns;) {
-		sent += tac_falcon_link_send(f->usb, &zero);
-		tac_clock_sleep_until_ns(tac_clock_now_ns() + TAC_NS_PER_MS / 4);
-	}
+	pthread_join(f->watchdog, NULL);
+	tac_falcon_link_send_zeros(f->usb); // leaves no force behind
 	tac_usb_close(&f->usb);
 	free(f);
 }
@@ -253,7 +244,7 @@ tac_falcon_counters tac_falcon_read_counters(tac_device *device)
 	const falcon *f = falcon_of(device);
 	tac_falcon_counters counters = f->counters;
 	counters.dropped_bytes = f->stream.dropped;
-	counters.rescued = atomic_load_explicit(&f->rescued, memory_order_relaxed);
+	counters.watchdog = atomic_load_explicit(&f->watchdog_zeros, memory_order_relaxed);
 	return counters;
 }
 
@@ -273,26 +264,26 @@ tac_falcon_def tac_falcon_def_default(void)
 	return def;
 }
 
-// Waits until all axes know their zero.
+// Waits until all axes are homed.
 static tac_result home(falcon *f, const tac_falcon_def *def)
 {
 	const int64_t begin_ns = tac_clock_now_ns();
 	int64_t answered_ns = begin_ns;
-	const tac_falcon_command ask = {.leds = TAC_FALCON_LED_A, .home = true};
-	bool told = false;
+	const tac_falcon_command poll = {.leds = TAC_FALCON_LED_A, .home = true};
+	bool logged = false;
 	for (;;) {
 		tac_falcon_report report;
-		tac_falcon_link_send(f->usb, &ask);
+		tac_falcon_link_send(f->usb, &poll);
 		const int64_t now_ns = tac_clock_now_ns();
 		if (tac_falcon_link_receive(f->usb, &f->stream, now_ns + 10 * TAC_NS_PER_MS, &report)) {
 			answered_ns = tac_clock_now_ns();
 			if (report.homed == TAC_FALCON_HOMED_ALL)
 				return TAC_OK;
 		}
-		if (tac_usb_trouble(f->usb) != TAC_USB_OK || now_ns - answered_ns > SILENT_NS) {
+		if (tac_usb_first_error(f->usb) != TAC_USB_OK || now_ns - answered_ns > SILENT_NS) {
 			tac_log(TAC_LOG_ERROR, "falcon: expected reports while homing, found %s",
-				tac_usb_trouble(f->usb) != TAC_USB_OK
-					? tac_usb_status_name(tac_usb_trouble(f->usb))
+				tac_usb_first_error(f->usb) != TAC_USB_OK
+					? tac_usb_status_name(tac_usb_first_error(f->usb))
 					: "silence");
 			return TAC_ERROR_IO;
 		}
@@ -302,14 +293,15 @@ static tac_result home(falcon *f, const tac_falcon_def *def)
 		}
 		if (now_ns - begin_ns > def->home_ns) {
 			tac_log(TAC_LOG_ERROR,
-				"falcon: expected all three axes homed within %lld s, found %s",
-				(long long)(def->home_ns / TAC_NS_PER_S), "some that are not");
+				"falcon: expected all three axes homed within %lld s, found some that are "
+				"not",
+				(long long)(def->home_ns / TAC_NS_PER_S));
 			return TAC_ERROR_IO;
 		}
-		if (!told)
-			tac_log(TAC_LOG_INFO, "falcon: pull the grip all the way out and push it in once: it "
-					      "then knows where it is");
-		told = true;
+		if (!logged)
+			tac_log(TAC_LOG_INFO,
+				"falcon: pull the grip all the way out and push it in once to home it");
+		logged = true;
 		tac_clock_sleep_until_ns(now_ns + TAC_NS_PER_MS);
 	}
 }
@@ -331,7 +323,7 @@ static tac_device_info describe(const tac_usb *usb)
 		.delay_ns = TAC_NS_PER_MS,
 		.hold_ns = HOLD_NS,
 	};
-	// Mass, damping and friction as the simulated one has them.
+	// Mass, damping and friction of the simulated device.
 	for (int i = 0; tac_sim_preset_at(i); i++) {
 		const tac_sim_preset *preset = tac_sim_preset_at(i);
 		if (strcmp(preset->name, "falcon") != 0)
@@ -363,7 +355,7 @@ tac_result tac_falcon_create(const tac_falcon_def *def, tac_device **out_device)
 		f->report_ns = tac_clock_now_ns();
 		f->homed = true;
 		atomic_store(&f->leds, def->leds);
-		result = tac_thread_start(&f->watcher, watch, f);
+		result = tac_thread_start(&f->watchdog, run_watchdog, f);
 	}
 	if (result < 0) {
 		tac_usb_close(&f->usb);
@@ -378,48 +370,63 @@ tac_result tac_falcon_create(const tac_falcon_def *def, tac_device **out_device)
 
 void tac_falcon_list(tac_driver_report *report)
 {
-	tac_usb_found found[TAC_DRIVER_DEVICES_MAX];
+	tac_usb_device devices[TAC_DRIVER_DEVICES_MAX];
 	const int count =
-		tac_usb_list(TAC_FALCON_VENDOR_ID, TAC_FALCON_PRODUCT_ID, found, TAC_DRIVER_DEVICES_MAX);
+		tac_usb_list(TAC_FALCON_VENDOR_ID, TAC_FALCON_PRODUCT_ID, devices, TAC_DRIVER_DEVICES_MAX);
 	char image[256], reason[256];
 	const bool firmware = tac_falcon_firmware_path(image, sizeof image);
 	for (int i = 0; i < count && i < TAC_DRIVER_DEVICES_MAX; i++) {
-		char select[48], rule[128];
-		snprintf(select, sizeof select, "falcon%s%s", found[i].serial[0] ? ":" : "", found[i].serial);
+		char selection[48], rule[128];
+		snprintf(selection, sizeof selection, "falcon%s%s", devices[i].serial[0] ? ":" : "",
+			 devices[i].serial);
 		tac_driver_state state = TAC_DRIVER_READY;
 		reason[0] = '\0';
-		if (!found[i].accessible) {
+		if (!devices[i].accessible) {
 			state = TAC_DRIVER_NO_PERMISSION;
 			snprintf(reason, sizeof reason,
-				 "put this line into /etc/udev/rules.d/70-tactus.rules and plug it in again: "
-				 "%s",
+				 "put this line into /etc/udev/rules.d/70-tactus.rules "
+				 "and plug it in again: %s",
 				 tac_usb_udev_rule(TAC_FALCON_VENDOR_ID, TAC_FALCON_PRODUCT_ID, rule,
 						   sizeof rule));
-		} else if (found[i].busy) {
+		} else if (devices[i].busy) {
 			state = TAC_DRIVER_BUSY;
 			snprintf(reason, sizeof reason, "another program has it open");
 		} else if (!firmware) {
 			state = TAC_DRIVER_NO_FIRMWARE;
 			snprintf(reason, sizeof reason,
-				 "unless it was loaded since it got power, name the maker's "
-				 "nvent_firmware.bin "
+				 "unless it was loaded since power-on, name the vendor's nvent_firmware.bin "
 				 "with --firmware or TACTUS_FALCON_FIRMWARE");
 		}
-		tac_driver_report_add(report, select, "Novint Falcon", found[i].serial, state, reason);
+		tac_driver_report_add(report, selection, "Novint Falcon", devices[i].serial, state, reason);
 	}
 	if (report->count > 0)
 		return;
 	report->state = count < 0 ? TAC_DRIVER_FAILED : TAC_DRIVER_NOTHING;
 	snprintf(report->reason, sizeof report->reason, "%s",
-		 count < 0 ? "libusb does not start" : "no USB device 0403:cb48; has it power and a cable?");
+		 count < 0 ? "libusb does not start"
+			   : "no USB device 0403:cb48; are its power and its cable plugged in?");
 }
 
 tac_result tac_falcon_open(const char *which, const tac_open_def *def, tac_device **out_device)
 {
-	tac_falcon_def own = tac_falcon_def_default();
-	own.link.serial = which;
-	own.link.firmware = def->firmware;
-	own.link.cancelled = def->cancelled;
-	own.link.user = def->user;
-	return tac_falcon_create(&own, out_device);
+	tac_falcon_def falcon_def = tac_falcon_def_default();
+	falcon_def.link.serial = which;
+	falcon_def.link.firmware = def->firmware;
+	falcon_def.link.cancelled = def->cancelled;
+	falcon_def.link.user = def->user;
+	return tac_falcon_create(&falcon_def, out_device);
+}
+
+bool tac_falcon_let_go(const char *which)
+{
+	tac_usb *usb;
+	if (tac_falcon_link_attach(which, &usb) < 0)
+		return false;
+	// It answers what it has obeyed.
+	tac_falcon_stream stream = {0};
+	tac_falcon_report report;
+	const bool obeyed = tac_falcon_link_send_zeros(usb) &&
+			    tac_falcon_link_receive(usb, &stream, tac_clock_now_ns() + ANSWER_NS, &report);
+	tac_usb_close(&usb);
+	return obeyed;
 }

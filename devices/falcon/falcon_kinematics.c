@@ -1,6 +1,6 @@
-#include "devices/falcon_kinematics.h"
+#include "devices/falcon/falcon_kinematics.h"
 
-#include "devices/falcon_protocol.h"
+#include "devices/falcon/falcon_protocol.h"
 
 // Lengths in m, named as in the equations of the header.
 #define A 0.060
@@ -18,11 +18,11 @@ static const double leg_sin[3] = {0.96592582628906829, -0.25881904510252076, -0.
 
 #define RAD_PER_DEGREE   (3.14159265358979323846 / 180)
 #define OFFSET_DEGREE    35.0
-#define DEGREE_PER_COUNT (360.0 / (320 * 4) * (14.25 / 110)) // slots, edges a slot, shaft over arm
+#define DEGREE_PER_COUNT (360.0 / (320 * 4) * (14.25 / 110)) // slots, edges per slot, gear ratio
 
-// Newton's method has converged when its step is below this; the next would be below the rounding.
+// Newton's method has converged when its step is below this; the next one would be below the rounding error.
 #define STEP_M 1e-12
-// A found position must have these angles again, rad: else the legs are folded another way.
+// The inverse of the solution must have the same angles, rad; otherwise the legs are folded another way.
 #define ANGLE_RAD 1e-9
 
 tac_dvec3 tac_falcon_angles(const int16_t encoder[3])
@@ -34,7 +34,7 @@ tac_dvec3 tac_falcon_angles(const int16_t encoder[3])
 }
 
 // The nearest whole number within -limit … limit; 0 for NaN.
-static int16_t whole(double value, double limit)
+static int16_t round_within(double value, double limit)
 {
 	if (!(value > -limit))
 		return value <= -limit ? (int16_t)-limit : 0;
@@ -44,13 +44,13 @@ static int16_t whole(double value, double limit)
 void tac_falcon_counts(tac_dvec3 thighs_rad, int16_t out_encoder[3])
 {
 	for (int i = 0; i < 3; i++)
-		out_encoder[i] = whole((tac_dvec3_get(thighs_rad, i) / RAD_PER_DEGREE - OFFSET_DEGREE) /
-					       DEGREE_PER_COUNT,
-				       INT16_MAX);
+		out_encoder[i] = round_within(
+			(tac_dvec3_get(thighs_rad, i) / RAD_PER_DEGREE - OFFSET_DEGREE) / DEGREE_PER_COUNT,
+			INT16_MAX);
 }
 
-// The grip as leg `i` sees it: (u + c, v + f, w).
-static tac_dvec3 seen_from(int i, tac_dvec3 p)
+// The grip in the frame of leg `i`: (u + c, v + f, w).
+static tac_dvec3 to_leg(int i, tac_dvec3 p)
 {
 	return tac_dvec3_make(leg_cos[i] * p.x + leg_sin[i] * p.y - R + C,
 			      -leg_sin[i] * p.x + leg_cos[i] * p.y - S + F, p.z);
@@ -69,7 +69,7 @@ static bool leg_inverse(tac_dvec3 q, tac_falcon_leg *out_leg)
 	const double across = acos(cos_across);
 	const double shin = D + E + B * sin(across);
 	const double reach = sqrt(q.x * q.x + q.z * q.z);
-	// The triangle of thigh, shin and reach in the plane of u and w; the knee is on its outer side.
+	// The triangle of thigh, shin and reach in the plane of u and w; the knee points outwards.
 	const double cos_knee = (reach * reach + A * A - shin * shin) / (2 * A * reach);
 	if (!(reach > 0 && fabs(cos_knee) <= 1))
 		return false;
@@ -82,7 +82,7 @@ bool tac_falcon_inverse(tac_dvec3 position_m, tac_falcon_leg out_legs[3])
 {
 	tac_falcon_leg legs[3];
 	for (int i = 0; i < 3; i++) {
-		if (!leg_inverse(seen_from(i, position_m), &legs[i]))
+		if (!leg_inverse(to_leg(i, position_m), &legs[i]))
 			return false;
 	}
 	for (int i = 0; i < 3; i++)
@@ -90,12 +90,13 @@ bool tac_falcon_inverse(tac_dvec3 position_m, tac_falcon_leg out_legs[3])
 	return true;
 }
 
-// From the knee, the ends of the shins lie on a torus around the v axis, of radii d + e and b. Stores how far
-// `p` is outside it, m, and the torus' normal there, which is the direction of the shin. False at its axis.
+// Seen from the knee, the end of the shin is on a torus around the v axis, with radii d + e and b. Stores the
+// distance of `p` outside it, m, and the normal of the torus there, which is the direction of the shin. False
+// on its axis.
 static bool torus(int i, tac_dvec3 p, double cos_thigh, double sin_thigh, double *out_outside,
 		  tac_dvec3 *out_normal)
 {
-	const tac_dvec3 q = seen_from(i, p);
+	const tac_dvec3 q = to_leg(i, p);
 	const double u = q.x - A * cos_thigh, w = q.z - A * sin_thigh;
 	const double from_axis = sqrt(u * u + w * w);
 	const double from_ring = sqrt((from_axis - D - E) * (from_axis - D - E) + q.y * q.y);
@@ -108,7 +109,7 @@ static bool torus(int i, tac_dvec3 p, double cos_thigh, double sin_thigh, double
 	return true;
 }
 
-// Where the grip would be if all thighs had the angle `thigh`: on the axis.
+// The position of the grip, on the axis, if all thighs have the angle `thigh`.
 static bool axis_position(double thigh, tac_dvec3 *out_position)
 {
 	const double v = F - S;
@@ -142,9 +143,9 @@ bool tac_falcon_forward(tac_dvec3 thighs_rad, tac_dvec3 *out_position_m)
 		const tac_dmat3 normals = tac_dmat3_from_rows(normal[0], normal[1], normal[2]);
 		if (!(fabs(tac_dmat3_det(normals)) > TAC_FALCON_DETERMINANT))
 			return false;
-		const tac_dvec3 back = tac_dmat3_apply(tac_dmat3_inverse(normals), tac_dvec3_load(outside));
-		p = tac_dvec3_sub(p, back);
-		converged = tac_dvec3_length(back) < STEP_M;
+		const tac_dvec3 step_m = tac_dmat3_apply(tac_dmat3_inverse(normals), tac_dvec3_load(outside));
+		p = tac_dvec3_sub(p, step_m);
+		converged = tac_dvec3_length(step_m) < STEP_M;
 	}
 	tac_falcon_leg legs[3];
 	if (!converged || !tac_falcon_inverse(p, legs))
@@ -157,7 +158,7 @@ bool tac_falcon_forward(tac_dvec3 thighs_rad, tac_dvec3 *out_position_m)
 	return true;
 }
 
-// The direction of the shin, and what it moves by while the thigh turns by 1 rad, m.
+// The direction of the shin.
 static tac_dvec3 shin_direction(int i, const tac_falcon_leg *leg)
 {
 	const double sin_across = sin(leg->across);
@@ -165,6 +166,7 @@ static tac_dvec3 shin_direction(int i, const tac_falcon_leg *leg)
 					  sin(leg->shin) * sin_across));
 }
 
+// The motion along the shin per rotation of the thigh, m/rad.
 static double lever(const tac_falcon_leg *leg)
 {
 	return A * sin(leg->across) * sin(leg->shin - leg->thigh);
@@ -192,7 +194,7 @@ bool tac_falcon_motors(tac_dmat3 jacobian, tac_dvec3 force_N, int16_t out_motor[
 	if (saturated)
 		raw = tac_dvec3_scale(raw, TAC_FALCON_MOTOR_MAX / largest);
 	for (int i = 0; i < 3; i++)
-		out_motor[i] = whole(tac_dvec3_get(raw, i), TAC_FALCON_MOTOR_MAX);
+		out_motor[i] = round_within(tac_dvec3_get(raw, i), TAC_FALCON_MOTOR_MAX);
 	return saturated;
 }
 
@@ -203,8 +205,8 @@ tac_dvec3 tac_falcon_force(const tac_falcon_leg legs[3], const int16_t motor[3])
 	for (int i = 0; i < 3; i++) {
 		const double torque_Nm = -motor[i] / TAC_FALCON_RAW_PER_NM;
 		const double arm = lever(&legs[i]);
-		if (fabs(arm) >
-		    1e-3) // a stretched leg pushes with any force; the mechanism's stops prevent it
+		// A stretched leg would push with unlimited force; the mechanism's end stops prevent that.
+		if (fabs(arm) > 1e-3)
 			force = tac_dvec3_add_scaled(force, torque_Nm / arm, shin_direction(i, &legs[i]));
 	}
 	return force;

@@ -1,10 +1,10 @@
-#include "devices/falcon_protocol.h"
+#include "devices/falcon/falcon_protocol.h"
 
 #include <string.h>
 
 #define SHIFT 0x41 // added to every byte between the brackets
 
-// Where things are in a packet.
+// Offsets in a packet.
 enum {
 	NUMBERS = 1,
 	STATUS = 13,
@@ -32,7 +32,7 @@ static void encode(const int16_t numbers[3], uint8_t status, uint8_t *out)
 	out[CLOSE] = '>';
 }
 
-// Whether `byte` may stand at `place` of a packet.
+// Whether `byte` is valid at offset `place` of a packet.
 static bool byte_fits(int place, uint8_t byte)
 {
 	switch (place) {
@@ -40,7 +40,7 @@ static bool byte_fits(int place, uint8_t byte)
 		return byte == '<';
 	case STATUS:
 		return byte >= SHIFT && byte <= SHIFT + STATUS_MAX;
-	case UNKNOWN: // nobody knows its range, but a bracket here means that a byte was lost
+	case UNKNOWN: // its range is unknown, but a bracket means that a byte was lost
 		return byte != '<' && byte != '>';
 	case CLOSE:
 		return byte == '>';
@@ -114,7 +114,7 @@ bool tac_falcon_report_decode(const uint8_t *bytes, tac_falcon_report *out_repor
 
 bool tac_falcon_stream_push(tac_falcon_stream *stream, uint8_t byte)
 {
-	if (stream->count >= TAC_FALCON_PACKET_BYTES) // the one before was taken
+	if (stream->count >= TAC_FALCON_PACKET_BYTES) // the last packet was complete
 		stream->count = 0;
 	if (!byte_fits(stream->count, byte)) {
 		stream->dropped += stream->count;

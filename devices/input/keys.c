@@ -1,7 +1,7 @@
-#include "devices/keys.h"
+#include "devices/input/keys.h"
 
 #include "base/log.h"
-#include "devices/mailbox.h"
+#include "devices/input/mailbox.h"
 #include "rt/thread.h"
 
 #include <errno.h>
@@ -15,20 +15,20 @@
 #include <termios.h>
 #include <unistd.h>
 
-#define SMOOTHING_S 0.03 // so that strokes of the key repeat become a motion
+#define SMOOTHING_S 0.03 // turns the steps of key repeat into a motion
 
 typedef struct keys {
-	tac_device base; // a mailbox's table with functions of its own around it
+	tac_device base; // forwards to the mailbox
 	tac_device *mailbox;
 	int terminal;
-	struct termios before;
+	struct termios original;
 	pthread_t thread;
 	atomic_bool stop;
 	// Of the thread.
 	tac_dpose T;
 	uint32_t buttons;
-	int escape; // how much of ESC [ … has come
-	int number; // of ESC [ number ~
+	int escape; // bytes of ESC [ … read
+	int number; // in ESC [ number ~
 } keys;
 
 static tac_device_status keys_read(tac_device *device, int64_t now_ns, tac_device_state *out_state)
@@ -46,7 +46,7 @@ static void keys_enable(tac_device *device, bool on)
 	tac_device_enable(((keys *)device)->mailbox, on);
 }
 
-// ---- the thread that reads ----
+// ---- the reading thread ----
 
 static void move(keys *k, double x, double y, double z)
 {
@@ -62,8 +62,8 @@ static void turn(keys *k, double steps)
 		tac_dquat_mul(tac_dquat_exp(tac_dvec3_make(0, 0, steps * TAC_KEYS_STEP_RAD)), k->T.rotation));
 }
 
-// The end of ESC [ …: arrows are letters, page up and down are 5~ and 6~.
-static void take_escaped(keys *k, char c)
+// The last byte of ESC [ …: arrows are letters, page up and page down are 5~ and 6~.
+static void handle_escape_end(keys *k, char c)
 {
 	k->escape = 0;
 	if (c == 'A' || c == 'B')
@@ -74,7 +74,7 @@ static void take_escaped(keys *k, char c)
 		move(k, 0, 0, k->number == 5 ? 1 : -1);
 }
 
-static void take(keys *k, char c)
+static void handle_byte(keys *k, char c)
 {
 	if (c == 27) {
 		k->escape = 1;
@@ -84,7 +84,7 @@ static void take(keys *k, char c)
 	} else if (k->escape == 2 && c >= '0' && c <= '9') {
 		k->number = k->number < 100 ? 10 * k->number + (c - '0') : 100;
 	} else if (k->escape == 2) {
-		take_escaped(k, c);
+		handle_escape_end(k, c);
 	} else if (c == 'w' || c == 's') {
 		move(k, 0, 0, c == 'w' ? 1 : -1);
 	} else if (c == 'a' || c == 'd') {
@@ -110,7 +110,7 @@ static void *keys_thread(void *user)
 			break;
 		}
 		for (ssize_t i = 0; i < got; i++)
-			take(k, bytes[i]);
+			handle_byte(k, bytes[i]);
 		tac_mailbox_set(k->mailbox, k->T, k->buttons);
 	}
 	return NULL;
@@ -123,7 +123,7 @@ static void keys_destroy(tac_device *device)
 	keys *k = (keys *)device;
 	atomic_store_explicit(&k->stop, true, memory_order_relaxed);
 	pthread_join(k->thread, NULL);
-	tcsetattr(k->terminal, TCSANOW, &k->before);
+	tcsetattr(k->terminal, TCSANOW, &k->original);
 	close(k->terminal);
 	tac_device_destroy(&k->mailbox);
 	free(k);
@@ -142,15 +142,15 @@ void tac_keys_list(tac_driver_report *report)
 	}
 }
 
-// Opens the terminal and takes its line editing off; signals stay, so that Ctrl-C ends the run.
+// Opens the terminal and switches line editing off; signals stay on, so that Ctrl-C ends the run.
 static bool open_terminal(keys *k, const char *path)
 {
 	k->terminal = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (k->terminal < 0 || tcgetattr(k->terminal, &k->before) != 0) {
+	if (k->terminal < 0 || tcgetattr(k->terminal, &k->original) != 0) {
 		tac_log(TAC_LOG_ERROR, "keys: expected a terminal, found %s: %s", path, strerror(errno));
 		return false;
 	}
-	struct termios raw = k->before;
+	struct termios raw = k->original;
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
@@ -178,7 +178,7 @@ tac_result tac_keys_open(const char *which, const tac_open_def *def, tac_device 
 	}
 	if (result < TAC_OK) {
 		if (k->terminal >= 0) {
-			tcsetattr(k->terminal, TCSANOW, &k->before);
+			tcsetattr(k->terminal, TCSANOW, &k->original);
 			close(k->terminal);
 		}
 		tac_device_destroy(&k->mailbox);

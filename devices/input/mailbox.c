@@ -1,4 +1,4 @@
-#include "devices/mailbox.h"
+#include "devices/input/mailbox.h"
 
 #include "base/log.h"
 #include "rt/latest.h"
@@ -8,14 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef struct letter {
+typedef struct target {
 	tac_dpose T_base_tool;
 	uint32_t buttons;
-} letter;
+} target;
 
 typedef struct mailbox {
 	tac_device base;
-	tac_latest *letters;
+	tac_latest *targets;
 	double smoothing_s;
 	int64_t read_ns;
 	bool started;
@@ -26,14 +26,14 @@ typedef struct mailbox {
 static tac_device_status mailbox_read(tac_device *device, int64_t now_ns, tac_device_state *out_state)
 {
 	mailbox *m = (mailbox *)device;
-	const letter *newest = tac_latest_read(m->letters, NULL);
+	const target *newest = tac_latest_read(m->targets, NULL);
 	const double elapsed_s = m->started ? (double)(now_ns - m->read_ns) / 1e9 : 0;
 	const tac_dpose before = m->state.T_base_tool;
 	m->state.velocity_m_per_s = m->state.angular_velocity_rad_per_s = tac_dvec3_zero();
 	if (newest && elapsed_s > 0) {
-		const double share = m->smoothing_s > 0 ? -expm1(-elapsed_s / m->smoothing_s) : 1;
+		const double fraction = m->smoothing_s > 0 ? -expm1(-elapsed_s / m->smoothing_s) : 1;
 		tac_dpose *T = &m->state.T_base_tool;
-		*T = tac_dpose_interpolate(before, newest->T_base_tool, share);
+		*T = tac_dpose_interpolate(before, newest->T_base_tool, fraction);
 		T->rotation = tac_dquat_normalize(T->rotation);
 		m->state.velocity_m_per_s =
 			tac_dvec3_div(tac_dvec3_sub(T->position, before.position), elapsed_s);
@@ -64,7 +64,7 @@ static void mailbox_enable(tac_device *device, bool on)
 static void mailbox_destroy(tac_device *device)
 {
 	mailbox *m = (mailbox *)device;
-	tac_latest_destroy(&m->letters);
+	tac_latest_destroy(&m->targets);
 	free(m);
 }
 
@@ -73,7 +73,7 @@ tac_result tac_mailbox_create(const char *name, tac_dpose T_base_tool, double sm
 {
 	*out_device = NULL;
 	mailbox *m = calloc(1, sizeof *m);
-	if (!m || tac_latest_create(sizeof(letter), &m->letters) < TAC_OK) {
+	if (!m || tac_latest_create(sizeof(target), &m->targets) < TAC_OK) {
 		free(m);
 		tac_log(TAC_LOG_ERROR, "%s: no memory for the device", name);
 		return TAC_ERROR_MEMORY;
@@ -101,9 +101,9 @@ tac_result tac_mailbox_create(const char *name, tac_dpose T_base_tool, double sm
 
 void tac_mailbox_set(tac_device *device, tac_dpose T_base_tool, uint32_t buttons)
 {
-	const letter l = {T_base_tool, buttons};
+	const target t = {T_base_tool, buttons};
 	if (tac_dpose_finite(T_base_tool))
-		tac_latest_write(((mailbox *)device)->letters, &l);
+		tac_latest_write(((mailbox *)device)->targets, &t);
 }
 
 void tac_mailbox_end(tac_device *device)

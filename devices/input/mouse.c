@@ -1,6 +1,7 @@
-#include "devices/mouse.h"
+#include "devices/input/mouse.h"
 
 #include "base/log.h"
+#include "devices/mouse.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,16 +15,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define EVENT_FILES   64   // /dev/input/event0 … that are looked at
-#define EVENTS_A_READ 64   // taken at once; the rest waits for the next tick
-#define SMOOTHING_S   0.03 // so that the steps of a slow mouse, or of a window's pictures, become a motion
+#define EVENT_FILES 64   // /dev/input/event0 … that are tried
+#define READ_EVENTS 64   // most per read; the rest waits for the next tick
+#define SMOOTHING_S 0.03 // turns the steps of a mouse, or of a window's frames, into a motion
 
 typedef struct mouse {
 	tac_device base;
 	int file;
 	bool lost;
 	int64_t read_ns;
-	tac_dvec3 start, aim; // the workspace is around the start; the tool goes where the mouse aims
+	tac_dvec3 start, target; // the workspace is around the start; the tool follows the target
 	tac_device_state state;
 	atomic_bool enabled;
 } mouse;
@@ -37,20 +38,20 @@ static void take_event(mouse *m, const struct input_event *event)
 {
 	if (event->type == EV_REL) {
 		if (event->code == REL_X)
-			m->aim.x += TAC_MOUSE_M_PER_COUNT * event->value;
+			m->target.x += TAC_MOUSE_M_PER_COUNT * event->value;
 		else if (event->code == REL_Y)
-			m->aim.y -= TAC_MOUSE_M_PER_COUNT * event->value; // down on the mat is down
+			m->target.y -= TAC_MOUSE_M_PER_COUNT * event->value; // towards the user is down
 		else if (event->code == REL_Z)
-			m->aim.z += TAC_MOUSE_M_PER_COUNT * event->value;
+			m->target.z += TAC_MOUSE_M_PER_COUNT * event->value;
 		else if (event->code == REL_WHEEL)
-			m->aim.z -= TAC_MOUSE_M_PER_NOTCH * event->value; // forwards is away from the user
+			m->target.z -= TAC_MOUSE_M_PER_NOTCH * event->value; // forwards is away from the user
 	} else if (event->type == EV_KEY && event->code >= BTN_LEFT && event->code <= BTN_MIDDLE) {
 		const uint32_t bit = 1u << (event->code - BTN_LEFT);
 		m->state.buttons = event->value ? m->state.buttons | bit : m->state.buttons & ~bit;
 	}
 }
 
-static double within(double x, double start)
+static double clamp(double x, double start)
 {
 	return fmin(fmax(x, start - TAC_MOUSE_REACH_M), start + TAC_MOUSE_REACH_M);
 }
@@ -58,22 +59,22 @@ static double within(double x, double start)
 static tac_device_status mouse_read(tac_device *device, int64_t now_ns, tac_device_state *out_state)
 {
 	mouse *m = mouse_of(device);
-	struct input_event events[EVENTS_A_READ];
+	struct input_event events[READ_EVENTS];
 	const ssize_t got = m->lost ? 0 : read(m->file, events, sizeof events);
 	if (got < 0 && errno != EAGAIN && errno != EINTR)
 		m->lost = true;
 	for (ssize_t i = 0; i < got / (ssize_t)sizeof events[0]; i++)
 		take_event(m, &events[i]);
-	m->aim = tac_dvec3_make(within(m->aim.x, m->start.x), within(m->aim.y, m->start.y),
-				within(m->aim.z, m->start.z));
+	m->target = tac_dvec3_make(clamp(m->target.x, m->start.x), clamp(m->target.y, m->start.y),
+				   clamp(m->target.z, m->start.z));
 	m->state.velocity_m_per_s = tac_dvec3_zero();
 	if (m->read_ns != 0 && now_ns > m->read_ns && !m->lost) {
 		const double elapsed_s = (double)(now_ns - m->read_ns) / 1e9;
 		tac_dvec3 *position = &m->state.T_base_tool.position;
-		const tac_dvec3 way =
-			tac_dvec3_scale(tac_dvec3_sub(m->aim, *position), -expm1(-elapsed_s / SMOOTHING_S));
-		*position = tac_dvec3_add(*position, way);
-		m->state.velocity_m_per_s = tac_dvec3_div(way, elapsed_s);
+		const tac_dvec3 step = tac_dvec3_scale(tac_dvec3_sub(m->target, *position),
+						       -expm1(-elapsed_s / SMOOTHING_S));
+		*position = tac_dvec3_add(*position, step);
+		m->state.velocity_m_per_s = tac_dvec3_div(step, elapsed_s);
 	}
 	m->state.time_ns = m->read_ns = now_ns;
 	*out_state = m->state;
@@ -108,7 +109,7 @@ static bool has_bit(const unsigned char *bits, int bit)
 	return (bits[bit / 8] >> bit % 8 & 1) != 0;
 }
 
-// Whether the open event file is that of a mouse.
+// Whether the open event file belongs to a mouse.
 static bool is_mouse(int file)
 {
 	unsigned char moves[REL_MAX / 8 + 1] = {0}, keys[KEY_MAX / 8 + 1] = {0};
@@ -131,10 +132,10 @@ void tac_mouse_list(tac_driver_report *report)
 		if (file < 0)
 			continue;
 		if (is_mouse(file)) {
-			char select[64], name[64] = "mouse";
-			snprintf(select, sizeof select, "mouse:%s", path);
+			char selection[64], name[64] = "mouse";
+			snprintf(selection, sizeof selection, "mouse:%s", path);
 			ioctl(file, EVIOCGNAME(sizeof name - 1), name);
-			tac_driver_report_add(report, select, name, "", TAC_DRIVER_READY, NULL);
+			tac_driver_report_add(report, selection, name, "", TAC_DRIVER_READY, NULL);
 		}
 		close(file);
 	}
@@ -156,7 +157,7 @@ tac_result tac_mouse_open(const char *which, const tac_open_def *def, tac_device
 			tac_log(TAC_LOG_ERROR, "mouse: expected a mouse, found none: %s", report.reason);
 			return TAC_ERROR_IO;
 		}
-		path = report.devices[0].select + strlen("mouse:");
+		path = report.devices[0].selection + strlen("mouse:");
 	}
 	const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (file < 0) {
@@ -168,8 +169,7 @@ tac_result tac_mouse_open(const char *which, const tac_open_def *def, tac_device
 	struct stat about;
 	if (fstat(file, &about) != 0 || !(S_ISFIFO(about.st_mode) || is_mouse(file))) {
 		close(file);
-		tac_log(TAC_LOG_ERROR, "mouse: expected the event file of a mouse, found %s, which is none",
-			path);
+		tac_log(TAC_LOG_ERROR, "mouse: expected the event file of a mouse, found %s", path);
 		return TAC_ERROR_FORMAT;
 	}
 	mouse *m = calloc(1, sizeof *m);
@@ -197,7 +197,7 @@ tac_result tac_mouse_open(const char *which, const tac_open_def *def, tac_device
 		.destroy = mouse_destroy,
 	};
 	m->file = file;
-	m->aim = m->start;
+	m->target = m->start;
 	m->state.T_base_tool = tac_dpose_make(m->start, tac_dquat_identity());
 	*out_device = &m->base;
 	return TAC_OK;

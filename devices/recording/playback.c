@@ -1,4 +1,4 @@
-#include "devices/playback.h"
+#include "devices/recording/playback.h"
 
 #include "base/log.h"
 
@@ -12,11 +12,11 @@ typedef struct playback {
 	bool repeat;
 	bool started;
 	int64_t origin_ns; // the clock at the first sample
-	int64_t length_ns; // from the first sample to where it ends or begins anew
-	int64_t shown_ns;  // when it was due
+	int64_t length_ns; // from the first sample to the end, or to the repetition
+	int64_t shown_ns;  // due time of the last sample read
 	atomic_bool enabled;
 	size_t count;
-	tac_recording_sample samples[]; // times from 0 on
+	tac_recording_sample samples[]; // times start at 0
 } playback;
 
 static playback *playback_of(tac_device *device)
@@ -24,7 +24,7 @@ static playback *playback_of(tac_device *device)
 	return (playback *)device;
 }
 
-// The last sample that is due at `time_ns`, 0 or more.
+// The last sample that is due at `time_ns` ≥ 0.
 static size_t due_at(const playback *p, int64_t time_ns)
 {
 	size_t low = 0, high = p->count;
@@ -83,7 +83,7 @@ static void playback_destroy(tac_device *device)
 	free(device);
 }
 
-// A century: times beyond it are damage, and sums of such times cannot overflow.
+// A century. Later times are damage; sums of two times up to this do not overflow.
 #define TIME_MAX_NS INT64_C(3000000000000000000)
 
 static bool usable(const tac_recording_sample *sample, int64_t after_ns)
@@ -148,9 +148,31 @@ tac_result tac_playback_create(const tac_recording *recording, bool repeat, tac_
 	p->length_ns = p->samples[p->count - 1].state.time_ns + info.period_ns;
 	*out_device = &p->base;
 	if (p->count < recording->count) {
-		tac_log(TAC_LOG_WARNING, "playback: left out %zu of %zu samples whose time or pose cannot be",
+		tac_log(TAC_LOG_WARNING, "playback: omitted %zu of %zu samples with an invalid time or pose",
 			recording->count - p->count, recording->count);
 		return TAC_PARTIAL;
 	}
 	return TAC_OK;
+}
+
+// ---- the driver ----
+
+void tac_playback_list(tac_driver_report *report)
+{
+	snprintf(report->reason, sizeof report->reason, "any recording: --device playback:FILE");
+}
+
+tac_result tac_playback_open(const char *which, const tac_open_def *def, tac_device **out_device)
+{
+	if (!*which) {
+		tac_log(TAC_LOG_ERROR, "playback: expected a recording as in playback:FILE, found no name");
+		return TAC_ERROR_ARGUMENT;
+	}
+	tac_recording recording;
+	const tac_result loaded = tac_recording_load(which, &recording);
+	if (loaded < 0)
+		return loaded;
+	const tac_result created = tac_playback_create(&recording, def->repeat, out_device);
+	tac_recording_fini(&recording);
+	return created == TAC_OK ? loaded : created;
 }

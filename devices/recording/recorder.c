@@ -59,7 +59,7 @@ static void drain(tac_recorder *recorder)
 static void *recorder_thread(void *user)
 {
 	tac_recorder *recorder = user;
-	// Asked before the ring is drained, or samples pushed in between would stay in it.
+	// Read before the ring is drained: samples pushed before `stop` must not stay in it.
 	bool stop;
 	do {
 		stop = atomic_load_explicit(&recorder->stop, memory_order_acquire);
@@ -71,7 +71,7 @@ static void *recorder_thread(void *user)
 	return NULL;
 }
 
-// Closes and frees what there is; the thread has ended, or never began.
+// Closes and frees everything; the thread has ended, or was never started.
 static tac_result release(tac_recorder *recorder)
 {
 	tac_result result = recorder->result;

@@ -1,6 +1,7 @@
 #include "devices/recording.h"
 
 #include "base/assert.h"
+#include "base/crc32.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -33,23 +34,6 @@ static uint64_t get(const uint8_t *bytes, int count)
 	return value;
 }
 
-// CRC-32 of IEEE 802.3, four bits at a time.
-static uint32_t checksum(uint32_t crc, const uint8_t *bytes, size_t size)
-{
-	static const uint32_t table[16] = {
-		0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
-		0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
-		0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
-	};
-	crc = ~crc;
-	for (size_t i = 0; i < size; i++) {
-		crc ^= bytes[i];
-		crc = crc >> 4 ^ table[crc & 15];
-		crc = crc >> 4 ^ table[crc & 15];
-	}
-	return ~crc;
-}
-
 // ---- header ----
 
 static void put_float(uint8_t *out, float value)
@@ -59,8 +43,8 @@ static void put_float(uint8_t *out, float value)
 	put(out, bits, 4);
 }
 
-// A maximum: one that cannot be is not known.
-static float get_float(const uint8_t *bytes)
+// Reads a maximum; an invalid one counts as unknown.
+static float get_maximum(const uint8_t *bytes)
 {
 	const uint32_t bits = (uint32_t)get(bytes, 4);
 	float value;
@@ -79,7 +63,7 @@ void tac_recording_encode_header(const tac_recording_header *header, uint8_t *ou
 	memcpy(out + 24, header->name, sizeof header->name - 1);
 	memcpy(out + 56, header->serial, sizeof header->serial - 1);
 	put_float(out + 88, header->max_torque_Nm);
-	put(out + 92, checksum(0, out, 92), 4);
+	put(out + 92, tac_crc32(0, out, 92), 4);
 }
 
 tac_result tac_recording_decode_header(const uint8_t *bytes, size_t size, tac_recording_header *out_header,
@@ -94,11 +78,11 @@ tac_result tac_recording_decode_header(const uint8_t *bytes, size_t size, tac_re
 		*out_version = version;
 		return TAC_ERROR_FORMAT;
 	}
-	if (get(bytes + 10, 2) != TAC_RECORDING_HEADER_BYTES || get(bytes + 92, 4) != checksum(0, bytes, 92))
+	if (get(bytes + 10, 2) != TAC_RECORDING_HEADER_BYTES || get(bytes + 92, 4) != tac_crc32(0, bytes, 92))
 		return TAC_ERROR_FORMAT;
 	*out_version = version;
-	out_header->max_force_N = get_float(bytes + 12);
-	out_header->max_torque_Nm = get_float(bytes + 88);
+	out_header->max_force_N = get_maximum(bytes + 12);
+	out_header->max_torque_Nm = get_maximum(bytes + 88);
 	out_header->period_ns = (int64_t)get(bytes + 16, 8);
 	memcpy(out_header->name, bytes + 24, sizeof out_header->name - 1);
 	memcpy(out_header->serial, bytes + 56, sizeof out_header->serial - 1);
@@ -143,35 +127,35 @@ static tac_recording_sample sample_from_words(const uint64_t *words)
 			  .buttons = (uint32_t)words[WORDS - 1]},
 		.wrench = {tac_dvec3_load(n + 13), tac_dvec3_load(n + 16)},
 	};
-	// A status from a later version counts as one that brought no news.
+	// An unknown status, of a later version, becomes STALE.
 	const uint64_t status = words[WORDS - 1] >> 32;
 	sample.status = status < TAC_DEVICE_STATUS_COUNT ? (tac_device_status)status : TAC_DEVICE_STALE;
 	return sample;
 }
 
-// Differences of samples: `words` against the memory of those before, which takes them in.
-typedef struct memory {
+// The sample before, against which differences are taken.
+typedef struct previous {
 	uint64_t word[WORDS];
-	uint64_t step; // of the time, before
-} memory;
+	uint64_t step; // last difference of times
+} previous;
 
-static void difference(memory *m, const uint64_t *words, uint64_t *out)
+static void difference(previous *last, const uint64_t *words, uint64_t *out)
 {
-	const uint64_t step = words[0] - m->word[0];
-	out[0] = step - m->step;
+	const uint64_t step = words[0] - last->word[0];
+	out[0] = step - last->step;
 	out[0] = out[0] << 1 ^ (0 - (out[0] >> 63)); // small numbers of either sign have few bytes
-	m->step = step;
+	last->step = step;
 	for (int i = 1; i < WORDS; i++)
-		out[i] = words[i] ^ m->word[i];
-	memcpy(m->word, words, sizeof m->word);
+		out[i] = words[i] ^ last->word[i];
+	memcpy(last->word, words, sizeof last->word);
 }
 
-static void undo_difference(memory *m, const uint64_t *differences)
+static void undo_difference(previous *last, const uint64_t *differences)
 {
-	m->step += differences[0] >> 1 ^ (0 - (differences[0] & 1));
-	m->word[0] += m->step;
+	last->step += differences[0] >> 1 ^ (0 - (differences[0] & 1));
+	last->word[0] += last->step;
 	for (int i = 1; i < WORDS; i++)
-		m->word[i] ^= differences[i];
+		last->word[i] ^= differences[i];
 }
 
 static int bytes_of(uint64_t value)
@@ -182,12 +166,12 @@ static int bytes_of(uint64_t value)
 size_t tac_recording_encode_block(const tac_recording_sample *samples, uint32_t count, uint8_t *out)
 {
 	TAC_ASSERT(count > 0 && count <= TAC_RECORDING_BLOCK_SAMPLES);
-	memory m = {{0}, 0};
+	previous last = {{0}, 0};
 	uint8_t *at = out + BLOCK_HEADER;
 	for (uint32_t s = 0; s < count; s++) {
 		uint64_t words[WORDS], differences[WORDS];
 		sample_to_words(&samples[s], words);
-		difference(&m, words, differences);
+		difference(&last, words, differences);
 		uint8_t *lengths = at;
 		memset(lengths, 0, NIBBLE_BYTES);
 		at += NIBBLE_BYTES;
@@ -202,11 +186,11 @@ size_t tac_recording_encode_block(const tac_recording_sample *samples, uint32_t 
 	memcpy(out, block_magic, sizeof block_magic);
 	put(out + 4, payload, 4);
 	put(out + 8, count, 4);
-	put(out + 12, checksum(checksum(0, out, 12), out + BLOCK_HEADER, payload), 4);
+	put(out + 12, tac_crc32(tac_crc32(0, out, 12), out + BLOCK_HEADER, payload), 4);
 	return BLOCK_HEADER + payload;
 }
 
-// The length that a block's header claims; 0 if it is no header or claims too much.
+// The length in a block's header; 0 if it is no header or the length is too large.
 static size_t block_length(const uint8_t *bytes, size_t size)
 {
 	if (size < BLOCK_HEADER || memcmp(bytes, block_magic, sizeof block_magic) != 0)
@@ -223,12 +207,12 @@ size_t tac_recording_decode_block(const uint8_t *bytes, size_t size, tac_recordi
 {
 	*out_count = 0;
 	const size_t length = block_length(bytes, size);
-	if (length == 0 || get(bytes + 12, 4) != checksum(checksum(0, bytes, 12), bytes + BLOCK_HEADER,
-							  length - BLOCK_HEADER))
+	if (length == 0 || get(bytes + 12, 4) != tac_crc32(tac_crc32(0, bytes, 12), bytes + BLOCK_HEADER,
+							   length - BLOCK_HEADER))
 		return 0;
 	const uint32_t count = (uint32_t)get(bytes + 8, 4);
 	const uint8_t *at = bytes + BLOCK_HEADER, *end = bytes + length;
-	memory m = {{0}, 0};
+	previous last = {{0}, 0};
 	for (uint32_t s = 0; s < count; s++) {
 		const uint8_t *lengths = at;
 		if (end - at < NIBBLE_BYTES)
@@ -236,14 +220,14 @@ size_t tac_recording_decode_block(const uint8_t *bytes, size_t size, tac_recordi
 		at += NIBBLE_BYTES;
 		uint64_t differences[WORDS];
 		for (int i = 0; i < WORDS; i++) {
-			const int words_bytes = lengths[i / 2] >> 4 * (i % 2) & 15;
-			if (words_bytes > 8 || end - at < words_bytes)
+			const int word_bytes = lengths[i / 2] >> 4 * (i % 2) & 15;
+			if (word_bytes > 8 || end - at < word_bytes)
 				return 0;
-			differences[i] = get(at, words_bytes);
-			at += words_bytes;
+			differences[i] = get(at, word_bytes);
+			at += word_bytes;
 		}
-		undo_difference(&m, differences);
-		out_samples[s] = sample_from_words(m.word);
+		undo_difference(&last, differences);
+		out_samples[s] = sample_from_words(last.word);
 	}
 	if (at != end)
 		return 0;
@@ -253,7 +237,7 @@ size_t tac_recording_decode_block(const uint8_t *bytes, size_t size, tac_recordi
 
 // ---- whole files ----
 
-// The next place from `from` on at which a block may begin; `size` if none.
+// The next offset, at `from` or later, at which a block may start; `size` if there is none.
 static size_t next_block(const uint8_t *bytes, size_t size, size_t from)
 {
 	for (size_t i = from; i + sizeof block_magic <= size; i++) {
@@ -306,7 +290,7 @@ tac_result tac_recording_decode(const uint8_t *bytes, size_t size, const char *n
 	}
 	if (r->lost_bytes > 0) {
 		tac_log(TAC_LOG_WARNING,
-			"recording %s: %zu of %zu bytes damaged or cut off, %zu samples left", name,
+			"recording %s: %zu of %zu bytes are damaged or missing, %zu samples are left", name,
 			r->lost_bytes, size, r->count);
 		return TAC_PARTIAL;
 	}
@@ -366,7 +350,7 @@ tac_result tac_recording_export_csv(const tac_recording *recording, const char *
 	fputs("t_s,x,y,z,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz,fx,fy,fz,tx,ty,tz,buttons,status\n", file);
 	for (size_t i = 0; i < recording->count; i++) {
 		const tac_recording_sample *sample = &recording->samples[i];
-		// Damaged times may lie anywhere; their difference wraps instead of overflowing.
+		// Damaged times may have any value; their difference wraps instead of overflowing.
 		const int64_t time_ns = (int64_t)((uint64_t)sample->state.time_ns -
 						  (uint64_t)recording->samples[0].state.time_ns);
 		double numbers[WORDS - 2];

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AXES        6   // 0 … 2 linear, 3 … 5 angular
-#define SLIP_LOOKS  16  // places of an arc at which its direction is looked at
-#define SLIP_EVENTS 256 // sticks and slips of one axis in one piece; then it sticks to the piece's end
+#define AXES         6   // 0 … 2 linear, 3 … 5 angular
+#define SLIP_SAMPLES 16  // of an arc, at which the sign of its velocity is tested
+#define SLIP_EVENTS  256 // most sticks and slips of an axis between two events; then it sticks
 
 typedef struct axis {
 	double x, v;
@@ -26,7 +26,7 @@ typedef struct command {
 
 typedef struct sim {
 	tac_device base;
-	tac_sim_def def; // its path is this struct's own
+	tac_sim_def def; // its path is `path` below
 	tac_oscillator linear, angular;
 	int axes;
 	axis axis[AXES];
@@ -37,13 +37,13 @@ typedef struct sim {
 	int64_t time_ns;
 	uint32_t waypoint; // the next one
 
-	command queue[TAC_SIM_COMMANDS]; // under way; a wire keeps their order
+	command queue[TAC_SIM_COMMANDS]; // delayed writes, in their order
 	uint32_t queue_first, queue_count;
 	tac_wrench active;
 	int64_t active_end_ns;
 	double force[AXES]; // `active` on the axes
 
-	tac_dvec3 measured, measured_rotation; // last read
+	tac_dvec3 measured, measured_rotation; // at the last read
 	tac_dvec3 speed, rotation_speed;       // filtered
 	tac_device_state state;
 	tac_sim_truth truth;
@@ -65,15 +65,15 @@ static const sim *sim_of_const(const tac_device *device)
 
 // ---- one axis ----
 
-// The fraction of the arc at which a motion in `direction` comes to rest; 1 if it does not.
+// The fraction of the arc at which a motion in `direction` stops; 1 if it does not.
 static double slip_end(const tac_oscillator_arc *arc, double direction)
 {
 	double before = 0;
-	for (int i = 1; i <= SLIP_LOOKS; i++) {
-		double after = (double)i / SLIP_LOOKS;
+	for (int i = 1; i <= SLIP_SAMPLES; i++) {
+		double after = (double)i / SLIP_SAMPLES;
 		if (tac_oscillator_arc_v(arc, after) * direction < 0) {
 			if (tac_oscillator_arc_v(arc, before) * direction <= 0)
-				return before; // it does not even begin
+				return before; // it does not start
 			for (int halving = 0; halving < 60; halving++) {
 				double middle = 0.5 * (before + after);
 				if (tac_oscillator_arc_v(arc, middle) * direction > 0)
@@ -88,7 +88,7 @@ static double slip_end(const tac_oscillator_arc *arc, double direction)
 	return 1;
 }
 
-// All but inertia, damping, dry friction and the spring's share at x.
+// The right-hand side of the equation without the spring's term at x.
 static double pull_of(const axis *a, const tac_sim_hand *hand, double force)
 {
 	return hand->stiffness * a->path + hand->damping * a->path_speed + force;
@@ -98,7 +98,7 @@ static double pull_of(const axis *a, const tac_sim_hand *hand, double force)
 static void axis_advance(axis *a, const tac_oscillator *o, const tac_sim_hand *hand, double coulomb,
 			 double force, double duration_s)
 {
-	const double reach_s = tac_oscillator_reach_s(o);
+	const double reach_s = tac_oscillator_max_arc_s(o);
 	const double pull_rate = hand->stiffness * a->path_speed;
 	double left_s = duration_s;
 	int events = 0;
@@ -135,12 +135,12 @@ static void axis_advance(axis *a, const tac_oscillator *o, const tac_sim_hand *h
 
 // ---- rotation ----
 
-// J with w = J r': the left Jacobian of the rotation vector.
+// The left Jacobian J of the rotation vector: w = J r'.
 static tac_dmat3 rotation_jacobian(tac_dvec3 r)
 {
 	const double angle = tac_dvec3_length(r);
 	double a = 0.5, b = 1.0 / 6; // (1 - cos) / angle^2 and (angle - sin) / angle^3
-	if (angle > 1e-4) {          // below, the next terms of the series are under 1e-9 of these
+	if (angle > 1e-4) {          // below, the next terms of the series are less than 1e-9 of these
 		a = (1 - cos(angle)) / (angle * angle);
 		b = (angle - sin(angle)) / (angle * angle * angle);
 	}
@@ -166,13 +166,13 @@ static void activate(sim *s, const tac_wrench *wrench)
 {
 	s->active = *wrench;
 	tac_dvec3_store(s->force, wrench->force_N);
-	if (s->axes == AXES) // held until the next command, as a motor's current is
+	if (s->axes == AXES) // constant until the next command, as a motor's current
 		tac_dvec3_store(
 			s->force + 3,
 			tac_dmat3_transpose_apply(rotation_jacobian(axes_x(s->axis + 3)), wrench->torque_Nm));
 }
 
-// Sets where the hand is and how fast it goes from waypoint s->waypoint - 1 on.
+// Sets position and velocity of the hand at waypoint s->waypoint - 1.
 static void follow_path(sim *s)
 {
 	const tac_sim_waypoint *at = &s->path[s->waypoint - 1];
@@ -191,7 +191,7 @@ static void follow_path(sim *s)
 	s->state.buttons = at->buttons;
 }
 
-// What happens at time_ns, before time goes on.
+// Handles the events at time_ns, before time advances.
 static void handle_events(sim *s)
 {
 	while (s->waypoint < s->def.waypoints && s->path[s->waypoint].time_ns <= s->time_ns) {
@@ -205,9 +205,9 @@ static void handle_events(sim *s)
 		s->queue_first = (s->queue_first + 1) % TAC_SIM_COMMANDS;
 		s->queue_count--;
 	}
-	const bool dead = !atomic_load_explicit(&s->enabled, memory_order_relaxed) ||
-			  atomic_load_explicit(&s->unplugged, memory_order_relaxed);
-	if (dead || s->active_end_ns <= s->time_ns) {
+	const bool off = !atomic_load_explicit(&s->enabled, memory_order_relaxed) ||
+			 atomic_load_explicit(&s->unplugged, memory_order_relaxed);
+	if (off || s->active_end_ns <= s->time_ns) {
 		const tac_wrench none = tac_wrench_zero();
 		activate(s, &none);
 		s->active_end_ns = INT64_MAX;
@@ -293,7 +293,7 @@ static tac_device_status sim_read(tac_device *device, int64_t now_ns, tac_device
 	}
 	const int64_t since_ns = now_ns - s->origin_ns - s->time_ns;
 	if (since_ns > TAC_SIM_GAP_MAX_NS) {
-		// The world stood still with the program.
+		// The program was stalled, and the simulation with it.
 		s->origin_ns += since_ns - TAC_SIM_GAP_MAX_NS;
 		s->truth.skipped_ns += (uint64_t)(since_ns - TAC_SIM_GAP_MAX_NS);
 	}
@@ -316,7 +316,7 @@ static tac_device_status sim_write(tac_device *device, int64_t now_ns, const tac
 	if (!atomic_load_explicit(&s->enabled, memory_order_relaxed))
 		return TAC_DEVICE_DISABLED;
 	if (!s->started)
-		return TAC_DEVICE_STALE; // time begins with the first read
+		return TAC_DEVICE_STALE; // time starts with the first read
 	command c = {.wrench = *wrench};
 	s->truth.saturated += tac_wrench_saturate(&c.wrench, s->def.max_force_N, s->def.max_torque_Nm);
 	c.time_ns = now_ns - s->origin_ns + s->def.delay_ns;
@@ -347,7 +347,7 @@ static bool mechanics_valid(const tac_device_mechanics *m, const tac_sim_hand *h
 	       h->stiffness >= 0 && isfinite(h->mass + h->damping + h->stiffness);
 }
 
-// What is wrong with `def`; NULL: nothing.
+// What `def` is expected to have and has not; NULL if it is valid.
 static const char *def_fault(const tac_sim_def *def)
 {
 	if (!mechanics_valid(&def->linear, &def->hand))
@@ -355,7 +355,7 @@ static const char *def_fault(const tac_sim_def *def)
 	if (def->angular.mass != 0 && !mechanics_valid(&def->angular, &def->hand_angular))
 		return "an inertia above 0, or 0 for no rotation, and angular values of 0 or more";
 	if (!(def->max_force_N >= 0 && def->max_torque_Nm >= 0))
-		return "a maximal force and torque of 0 or more";
+		return "a maximum force and torque of 0 or more";
 	if (def->delay_ns < 0 || def->delay_ns > TAC_SIM_DELAY_MAX_NS || def->hold_ns < 0)
 		return "a delay from 0 to 1 s and a hold of 0 or more";
 	if (!(def->velocity_pole >= 0 && def->velocity_pole < 1))
@@ -439,7 +439,7 @@ tac_result tac_sim_create(const tac_sim_def *def, tac_device **out_device)
 	}
 	tac_dvec3_store(s->preload, def->preload_N);
 	s->active_end_ns = INT64_MAX;
-	// Until its first waypoint the hand waits there.
+	// The hand waits at its first waypoint until that is due.
 	s->waypoint = 1;
 	follow_path(s);
 	if (s->path[0].time_ns > 0) {

@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-// Maximal force and CHAI3D's recommended stiffness and damping are CHAI3D 3.3's device table; moving mass,
-// friction and resolution of the Touch and the Premium are their data sheets'. Where no measurement was found
-// the value is an estimate, and `source` says so: identify it on your own device before you trust a margin.
+// Maximum force and recommended stiffness and damping are from CHAI3D 3.3's device table; moving mass,
+// friction and resolution of the Touch and the Premium are from their data sheets. Values without a
+// measurement are estimates, and `source` names them: identify them on your own device before you rely on a
+// stability margin.
 static const tac_sim_preset presets[] = {
 	{"falcon",
 	 "Novint Falcon",
@@ -63,7 +64,7 @@ static const tac_sim_preset presets[] = {
 	  .workspace_m = 0.19,
 	  .period_ns = 1000000}},
 	{"six",
-	 "a device that does not exist, with forces and torques in all six axes",
+	 "a fictional device with forces and torques in all six axes",
 	 "chosen here",
 	 {.name = "six",
 	  .linear = {0.15, 1, 0.05, 10e-6},
@@ -77,7 +78,8 @@ static const tac_sim_preset presets[] = {
 };
 
 // Ranges in the literature: stylus 0.02 … 0.1 kg, 1 … 5 N s/m, 100 … 1000 N/m; wrist 0.1 … 0.3, 3 … 15,
-// 200 … 1500; arm 0.5 … 2, 5 … 40, 30 … 500. Both grow with the force of the grip (Hasser and Cutkosky 2002).
+// 200 … 1500; arm 0.5 … 2, 5 … 40, 30 … 500. Damping and stiffness grow with the grip force (Hasser and
+// Cutkosky 2002).
 static const tac_sim_grip grips[] = {
 	{"none", {0, 0, 0}},       {"light", {0.03, 1.5, 100}}, {"stylus", {0.05, 2, 300}},
 	{"wrist", {0.15, 5, 500}}, {"firm", {0.3, 15, 1500}},   {"arm", {1, 10, 50}},
@@ -86,8 +88,7 @@ static const tac_sim_grip grips[] = {
 #define PRESETS (int)(sizeof presets / sizeof *presets)
 #define GRIPS   (int)(sizeof grips / sizeof *grips)
 
-// The fingers hold the tool this far from its centre, so a turn of the tool meets the same hand with this
-// lever.
+// The fingers hold the tool at this distance from its centre: the lever of the hand against rotations.
 #define GRIP_RADIUS_M 0.03
 
 const tac_sim_preset *tac_sim_preset_at(int index)

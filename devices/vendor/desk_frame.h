@@ -1,8 +1,8 @@
 // Desk frame: Force Dimension and CHAI3D have x towards the user, y to the right and z up; Tactus has x to
-// the right, y up and z towards the user (devices/device.h). Both are right-handed: going over is a cyclic
-// exchange.
-#ifndef TAC_DEVICES_DESK_FRAME_H
-#define TAC_DEVICES_DESK_FRAME_H
+// the right, y up and z towards the user (devices/device.h). Both are right-handed, so the conversion is a
+// cyclic permutation of the axes.
+#ifndef TAC_DEVICES_VENDOR_DESK_FRAME_H
+#define TAC_DEVICES_VENDOR_DESK_FRAME_H
 
 #include "base/algebra.h"
 
@@ -10,21 +10,21 @@
 extern "C" {
 #endif
 
-// A vector of theirs as one of ours. Thread: RT.
-static inline tac_dvec3 tac_desk_vector_from(const double theirs[3])
+// Converts a vector from the desk frame. Thread: RT.
+static inline tac_dvec3 tac_desk_vector_from(const double desk[3])
 {
-	return tac_dvec3_make(theirs[1], theirs[2], theirs[0]);
+	return tac_dvec3_make(desk[1], desk[2], desk[0]);
 }
 
-// A vector of ours as one of theirs. Thread: RT.
-static inline void tac_desk_vector_to(tac_dvec3 ours, double out_theirs[3])
+// Converts a vector to the desk frame. Thread: RT.
+static inline void tac_desk_vector_to(tac_dvec3 v, double out_desk[3])
 {
-	out_theirs[0] = ours.z;
-	out_theirs[1] = ours.x;
-	out_theirs[2] = ours.y;
+	out_desk[0] = v.z;
+	out_desk[1] = v.x;
+	out_desk[2] = v.y;
 }
 
-// A rotation of theirs as one of ours; the tool's axes are exchanged, too. Thread: RT.
+// Converts a rotation from the desk frame; the tool's axes are permuted, too. Thread: RT.
 static inline tac_dquat tac_desk_rotation_from(double rows[3][3])
 {
 	tac_dmat3 m;

@@ -1,16 +1,16 @@
-#include "devices/dhd.h"
+#include "devices/vendor/dhd.h"
 
 #include "base/log.h"
-#include "devices/desk_frame.h"
-#include "devices/library.h"
-#include "devices/relay.h"
+#include "devices/vendor/desk_frame.h"
+#include "devices/vendor/library.h"
+#include "devices/vendor/relay.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// The part of the library's C interface (SDK 3.17) that is used. An ID of -1 is the last device opened; it is
-// never used here.
+// The functions of the library's C interface (SDK 3.17) that are used. An ID of -1, the last device opened,
+// is never passed.
 typedef struct functions {
 	int (*dhdGetDeviceCount)(void);
 	int (*dhdOpenID)(char id);
@@ -67,7 +67,7 @@ static const tac_library_symbol symbols[] = {
 	{0},
 };
 
-// Answers of its functions: 0 or more is good; 1 from a reading function means that nothing is new yet.
+// Its functions return 0 or more on success; 1 from a reading function means that there is no new sample yet.
 #define TIME_GUARD 1
 
 // Of dhdErrorGetLast.
@@ -77,14 +77,11 @@ static const tac_library_symbol symbols[] = {
 
 #define WATCHDOG_EIGHTHS_MS (TAC_RELAY_HOLD_NS / 125000) // its unit is 125 us
 #define IDS_MAX             TAC_DRIVER_DEVICES_MAX
-// The relay asks it as often as this. The devices themselves run at 4 kHz.
-#define PERIOD_NS INT64_C(250000)
-// Below the loop's 80, above everything ordinary.
-#define PRIORITY 79
-// Failures in a row, 25 ms of them, that mean that the device is gone.
-#define FAILURES_MAX 100
+#define PERIOD_NS           INT64_C(250000) // of the relay; the devices themselves run at 4 kHz
+#define PRIORITY            79              // below the loop's 80, above ordinary threads
+#define FAILURES_MAX        100             // in a row, 25 ms: then the device is lost
 
-// What the kinds of device can do; forces and stiffness as CHAI3D 3.3 has them, workspaces as spheres.
+// The limits of each kind of device; forces and stiffnesses are those of CHAI3D 3.3, workspaces are spheres.
 typedef struct kind {
 	int type; // of dhdGetSystemType
 	double max_force_N, max_torque_Nm, stiffness_N_per_m, damping_N_s_per_m, radius_m;
@@ -103,14 +100,14 @@ static const kind kinds[] = {
 	{60, 8, 0, 3000, 20, 0.04},                                         // Falcon
 };
 
-// What is not in the list gets the least of all.
+// A device that is not in the list gets the lowest limits.
 static const kind unknown_kind = {0, 8, 0, 3000, 20, 0.04};
 
 typedef struct dhd {
 	functions f;
 	char id;
 	bool wrist;
-	bool forces;
+	bool forces_on;
 	int failures; // in a row
 } dhd;
 
@@ -138,26 +135,27 @@ static bool read_sample(dhd *d, tac_device_state *out_state, bool *out_fresh)
 	return true;
 }
 
-static bool send_order(dhd *d, const tac_relay_order *order)
+static bool send_command(dhd *d, const tac_relay_command *command)
 {
 	const functions *f = &d->f;
-	if (order->forces != d->forces) {
-		if (f->dhdEnableForce(order->forces, d->id) < 0)
+	if (command->forces_on != d->forces_on) {
+		if (f->dhdEnableForce(command->forces_on, d->id) < 0)
 			return false;
-		d->forces = order->forces;
+		d->forces_on = command->forces_on;
 	}
 	double force[3], torque[3];
-	tac_desk_vector_to(order->wrench.force_N, force);
-	tac_desk_vector_to(order->wrench.torque_Nm, torque);
+	tac_desk_vector_to(command->wrench.force_N, force);
+	tac_desk_vector_to(command->wrench.torque_Nm, torque);
 	return f->dhdSetForceAndTorqueAndGripperForce(force[0], force[1], force[2], torque[0], torque[1],
 						      torque[2], 0, d->id) >= 0;
 }
 
-static tac_device_status dhd_exchange(void *user, const tac_relay_order *order, tac_device_state *out_state)
+static tac_device_status dhd_exchange(void *user, const tac_relay_command *command,
+				      tac_device_state *out_state)
 {
 	dhd *d = user;
 	bool fresh = false;
-	const bool sent = send_order(d, order); // also where reading fails: zero must get through
+	const bool sent = send_command(d, command); // also if reading fails: zero must get through
 	const bool read = read_sample(d, out_state, &fresh);
 	if (!sent || !read)
 		return ++d->failures >= FAILURES_MAX ? TAC_DEVICE_LOST : TAC_DEVICE_STALE;
@@ -184,8 +182,8 @@ static tac_library_state load(functions *out_functions, char *out_reason, size_t
 static const char udev_rule[] =
 	"SUBSYSTEM==\"usb\", ATTR{idVendor}==\"1451\", MODE=\"0660\", TAG+=\"uaccess\"";
 
-// Why opening has just failed.
-static tac_driver_state why(const functions *f, char *out_reason, size_t size)
+// The reason why the last call failed.
+static tac_driver_state failure_reason(const functions *f, char *out_reason, size_t size)
 {
 	const int error = f->dhdErrorGetLast();
 	const char *text = f->dhdErrorGetLastStr();
@@ -194,7 +192,7 @@ static tac_driver_state why(const functions *f, char *out_reason, size_t size)
 			 text, udev_rule);
 		return TAC_DRIVER_NO_PERMISSION;
 	}
-	snprintf(out_reason, size, "the library says: %s", text);
+	snprintf(out_reason, size, "the library reports: %s", text);
 	return error == ERROR_IN_USE || error == ERROR_CONTROLLER_BUSY ? TAC_DRIVER_BUSY : TAC_DRIVER_FAILED;
 }
 
@@ -208,20 +206,21 @@ void tac_dhd_list(tac_driver_report *report)
 	}
 	const int count = f.dhdGetDeviceCount();
 	for (int id = 0; id < count && id < IDS_MAX; id++) {
-		char select[16], serial[16] = "", reason[256] = "";
-		const char *what = "a device of Force Dimension";
+		char selection[16], serial[16] = "", reason[256] = "";
+		const char *description = "a device of Force Dimension";
 		tac_driver_state device_state = TAC_DRIVER_READY;
-		snprintf(select, sizeof select, "dhd:%d", id);
+		snprintf(selection, sizeof selection, "dhd:%d", id);
 		const bool open = f.dhdOpenID((char)id) >= 0;
 		if (open) {
 			unsigned short number;
-			what = f.dhdGetSystemName((char)id);
+			description = f.dhdGetSystemName((char)id);
 			if (f.dhdGetSerialNumber(&number, (char)id) >= 0)
 				snprintf(serial, sizeof serial, "%u", number);
 		} else {
-			device_state = why(&f, reason, sizeof reason);
+			device_state = failure_reason(&f, reason, sizeof reason);
 		}
-		tac_driver_report_add(report, select, what ? what : "", serial, device_state, reason);
+		tac_driver_report_add(report, selection, description ? description : "", serial, device_state,
+				      reason);
 		if (open)
 			f.dhdClose((char)id);
 	}
@@ -229,10 +228,10 @@ void tac_dhd_list(tac_driver_report *report)
 		return;
 	report->state = TAC_DRIVER_NOTHING;
 	if (count < 0)
-		report->state = why(&f, report->reason, sizeof report->reason);
+		report->state = failure_reason(&f, report->reason, sizeof report->reason);
 	else
 		snprintf(report->reason, sizeof report->reason,
-			 "the library sees no device; is it switched on and plugged in?");
+			 "the library finds no device; is it switched on and plugged in?");
 }
 
 static tac_device_info describe(const functions *f, char id)
@@ -268,7 +267,7 @@ static tac_device_info describe(const functions *f, char id)
 	return info;
 }
 
-// Limits in the device itself. False, with a log line, where it refuses the one that matters.
+// Sets the limits in the device itself. False, with a log line, if it refuses its watchdog.
 static bool set_limits(const functions *f, char id, const tac_device_info *info)
 {
 	f->dhdSetGravityCompensation(1, id);
@@ -278,7 +277,8 @@ static bool set_limits(const functions *f, char id, const tac_device_info *info)
 	if (f->dhdSetWatchdog && f->dhdEnableExpertMode && f->dhdEnableExpertMode() >= 0 &&
 	    f->dhdSetWatchdog(WATCHDOG_EIGHTHS_MS, id) >= 0)
 		return true;
-	tac_log(TAC_LOG_WARNING, "%s: expected a watchdog in the device, found none: %s; Tactus' own stays",
+	tac_log(TAC_LOG_WARNING,
+		"%s: expected a watchdog in the device, found none: %s; the one of Tactus remains",
 		info->name, f->dhdErrorGetLastStr());
 	return false;
 }
@@ -303,8 +303,8 @@ tac_result tac_dhd_open(const char *which, const tac_open_def *def, tac_device *
 		return TAC_ERROR_IO;
 	}
 	if (f.dhdOpenID((char)id) < 0) {
-		why(&f, reason, sizeof reason);
-		tac_log(TAC_LOG_ERROR, "dhd: expected to open device %d, found that %s", id, reason);
+		failure_reason(&f, reason, sizeof reason);
+		tac_log(TAC_LOG_ERROR, "dhd: expected to open device %d, found: %s", id, reason);
 		return TAC_ERROR_IO;
 	}
 	dhd *d = calloc(1, sizeof *d);

@@ -1,8 +1,8 @@
-#include "devices/hd.h"
+#include "devices/vendor/hd.h"
 
 #include "base/log.h"
-#include "devices/library.h"
-#include "devices/relay.h"
+#include "devices/vendor/library.h"
+#include "devices/vendor/relay.h"
 #include "rt/clock.h"
 
 #include <pthread.h>
@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The part of the library's C interface (OpenHaptics 3.4, HDAPI) that is used.
+// The functions of the library's C interface (OpenHaptics 3.4, HDAPI) that are used.
 typedef unsigned hd_handle;
 
 typedef struct hd_error {
-	unsigned code; // older releases have 16 bits here: only those count
+	unsigned code; // older releases have 16 bits here: only those are read
 	int internal;
 	hd_handle device;
 } hd_error;
@@ -75,7 +75,7 @@ enum {
 	HD_CURRENT_ANGULAR_VELOCITY = 0x2053, // rad/s
 	HD_DEVICE_MODEL_TYPE = 0x2501,
 	HD_DEVICE_SERIAL_NUMBER = 0x2504,
-	HD_USABLE_WORKSPACE_DIMENSIONS = 0x2551, // mm: least x y z, largest x y z
+	HD_USABLE_WORKSPACE_DIMENSIONS = 0x2551, // mm: smallest x y z, largest x y z
 	HD_INPUT_DOF = 0x2553,
 	HD_OUTPUT_DOF = 0x2554,
 	HD_CALIBRATION_STYLE = 0x2555,
@@ -102,8 +102,8 @@ enum {
 #define ERROR_DEVICE       0x0300 // to 0x03FF: the device is gone
 
 #define PERIOD_NS     INT64_C(1000000)
-#define CUT_OFF_NS    INT64_C(500000000)
-#define LOST_ERRORS   20   // in a row, a tick each
+#define CUT_OFF_NS    INT64_C(500000000) // without an error before forces are switched on again
+#define LOST_ERRORS   20                 // in a row, one per tick
 #define MAX_TORQUE_NM 0.18 // of the only devices with torques, the Premium 6DOF (data sheet: 188 mN m)
 
 typedef struct hd {
@@ -113,12 +113,12 @@ typedef struct hd {
 	unsigned long schedule;
 	bool torques;
 	tac_dvec3 centre_m; // of the workspace
-	bool forces;        // as the library was told
+	bool forces_on;     // last command to the library
 	int64_t cut_until_ns;
 	int errors; // of the device, in a row
 } hd;
 
-// The scheduler is one for all devices, and what is open is counted here.
+// All devices share one scheduler; `scheduled` counts the open ones.
 static pthread_mutex_t scheduler_lock = PTHREAD_MUTEX_INITIALIZER;
 static int scheduled;
 
@@ -177,34 +177,35 @@ static void read_sample(const hd *h, tac_device_state *out_state)
 	out_state->buttons = (uint32_t)buttons;
 }
 
-static void send_order(hd *h, const tac_relay_order *order, bool cut)
+static void send_command(hd *h, const tac_relay_command *command, bool cut_off)
 {
-	const bool forces = order->forces && !cut;
-	if (forces != h->forces) {
-		if (forces)
+	const bool forces_on = command->forces_on && !cut_off;
+	if (forces_on != h->forces_on) {
+		if (forces_on)
 			h->f.hdEnable(HD_FORCE_OUTPUT);
 		else
 			h->f.hdDisable(HD_FORCE_OUTPUT);
-		h->forces = forces;
+		h->forces_on = forces_on;
 	}
 	double force[3] = {0}, torque[3] = {0};
-	if (forces) {
-		tac_dvec3_store(force, order->wrench.force_N);
-		tac_dvec3_store(torque, tac_dvec3_scale(order->wrench.torque_Nm, 1e3));
+	if (forces_on) {
+		tac_dvec3_store(force, command->wrench.force_N);
+		tac_dvec3_store(torque, tac_dvec3_scale(command->wrench.torque_Nm, 1e3));
 	}
 	h->f.hdSetDoublev(HD_CURRENT_FORCE, force);
 	if (h->torques)
 		h->f.hdSetDoublev(HD_CURRENT_TORQUE, torque);
 }
 
-static tac_device_status hd_exchange(void *user, const tac_relay_order *order, tac_device_state *out_state)
+static tac_device_status hd_exchange(void *user, const tac_relay_command *command,
+				     tac_device_state *out_state)
 {
 	hd *h = user;
 	const int64_t now_ns = tac_clock_now_ns();
 	h->f.hdMakeCurrentDevice(h->handle);
 	h->f.hdBeginFrame(h->handle);
 	read_sample(h, out_state);
-	send_order(h, order, now_ns < h->cut_until_ns);
+	send_command(h, command, now_ns < h->cut_until_ns);
 	h->f.hdEndFrame(h->handle);
 	const unsigned code = h->f.hdGetError().code & 0xFFFF;
 	if ((code & 0xFF00) == ERROR_DEVICE)
@@ -215,15 +216,15 @@ static tac_device_status hd_exchange(void *user, const tac_relay_order *order, t
 	return now_ns < h->cut_until_ns ? TAC_DEVICE_DISABLED : TAC_DEVICE_OK;
 }
 
-static unsigned scheduler_calls(void *user)
+static unsigned on_schedule(void *user)
 {
 	const hd *h = user;
-	tac_relay_turn(h->relay);
+	tac_relay_exchange(h->relay);
 	return HD_CALLBACK_CONTINUE;
 }
 
-// Goes on with the other devices, if there are any.
-static void resume(const functions *f)
+// Restarts the scheduler if other devices are open.
+static void resume_scheduler(const functions *f)
 {
 	if (scheduled > 0)
 		f->hdStartScheduler();
@@ -245,7 +246,7 @@ static void hd_close(void *user)
 	h->f.hdMakeCurrentDevice(h->handle);
 	h->f.hdDisable(HD_FORCE_OUTPUT);
 	h->f.hdDisableDevice(h->handle);
-	resume(&h->f);
+	resume_scheduler(&h->f);
 	free(h);
 }
 
@@ -257,17 +258,17 @@ static tac_library_state load(functions *out_functions, char *out_reason, size_t
 	return tac_library_load("TACTUS_HD_LIBRARY", names, symbols, out_functions, out_reason, size);
 }
 
-// Errors pile up in the library; those from before do not count.
-static void forget_errors(const functions *f)
+// The library queues its errors; older ones are discarded.
+static void discard_errors(const functions *f)
 {
 	for (int i = 0; i < 64 && f->hdGetError().code != 0; i++) {
 	}
 }
 
-// The device, made current; INVALID_HANDLE, and the error, where it cannot be had.
+// Opens the device and makes it current; INVALID_HANDLE and the error on failure.
 static hd_handle init_device(const functions *f, const char *name, unsigned *out_error)
 {
-	forget_errors(f);
+	discard_errors(f);
 	const hd_handle handle = f->hdInitDevice(*name ? name : NULL);
 	*out_error = f->hdGetError().code & 0xFFFF;
 	if (*out_error == 0 && handle != INVALID_HANDLE) {
@@ -292,14 +293,14 @@ void tac_hd_list(tac_driver_report *report)
 	}
 	pthread_mutex_lock(&scheduler_lock);
 	unsigned error = 0;
-	const bool mine = scheduled > 0; // its devices are this program's
-	const hd_handle handle = mine ? INVALID_HANDLE : init_device(&f, "", &error);
+	const bool ours = scheduled > 0; // this program has the devices open
+	const hd_handle handle = ours ? INVALID_HANDLE : init_device(&f, "", &error);
 	if (handle != INVALID_HANDLE) {
 		tac_driver_report_add(report, "hd", text_or_nothing(f.hdGetString(HD_DEVICE_MODEL_TYPE)),
 				      text_or_nothing(f.hdGetString(HD_DEVICE_SERIAL_NUMBER)),
 				      TAC_DRIVER_READY, NULL);
 		f.hdDisableDevice(handle);
-	} else if (mine) {
+	} else if (ours) {
 		tac_driver_report_add(report, "hd", "the default device", "", TAC_DRIVER_BUSY,
 				      "this program has it open");
 	} else {
@@ -307,7 +308,7 @@ void tac_hd_list(tac_driver_report *report)
 				: error == ERROR_ALREADY    ? TAC_DRIVER_BUSY
 							    : TAC_DRIVER_FAILED;
 		snprintf(report->reason, sizeof report->reason,
-			 "the library says: %s; the maker's set-up program names and pairs devices",
+			 "the library reports: %s; the vendor's set-up program names and pairs devices",
 			 error_name(error));
 	}
 	pthread_mutex_unlock(&scheduler_lock);
@@ -324,10 +325,10 @@ static tac_device_info describe(hd *h, const char *name)
 	f->hdGetDoublev(HD_NOMINAL_MAX_DAMPING, &damping);
 	f->hdGetIntegerv(HD_INPUT_DOF, &input);
 	f->hdGetIntegerv(HD_OUTPUT_DOF, &output);
-	const tac_dvec3 least = tac_dvec3_scale(tac_dvec3_load(workspace_mm), 1e-3);
-	const tac_dvec3 most = tac_dvec3_scale(tac_dvec3_load(workspace_mm + 3), 1e-3);
+	const tac_dvec3 smallest = tac_dvec3_scale(tac_dvec3_load(workspace_mm), 1e-3);
+	const tac_dvec3 largest = tac_dvec3_scale(tac_dvec3_load(workspace_mm + 3), 1e-3);
 	h->torques = output >= 6;
-	h->centre_m = tac_dvec3_lerp(least, most, 0.5);
+	h->centre_m = tac_dvec3_lerp(smallest, largest, 0.5);
 	tac_device_info info = {
 		.position_axes = 3,
 		.rotation_axes = input >= 6 ? 3 : 0,
@@ -338,8 +339,8 @@ static tac_device_info describe(hd *h, const char *name)
 		.max_torque_Nm = h->torques ? MAX_TORQUE_NM : 0,
 		.max_stiffness_N_per_m = stiffness * 1e3,
 		.max_damping_N_s_per_m = damping * 1e3,
-		.workspace_min_m = tac_dvec3_sub(least, h->centre_m),
-		.workspace_max_m = tac_dvec3_sub(most, h->centre_m),
+		.workspace_min_m = tac_dvec3_sub(smallest, h->centre_m),
+		.workspace_max_m = tac_dvec3_sub(largest, h->centre_m),
 		.period_ns = PERIOD_NS,
 		.delay_ns = PERIOD_NS,
 		.hold_ns = TAC_RELAY_HOLD_NS,
@@ -347,11 +348,11 @@ static tac_device_info describe(hd *h, const char *name)
 	snprintf(info.name, sizeof info.name, "hd%s%s", *name ? ":" : "", name);
 	snprintf(info.serial, sizeof info.serial, "%s",
 		 text_or_nothing(f->hdGetString(HD_DEVICE_SERIAL_NUMBER)));
-	forget_errors(f); // older devices do not know every parameter
+	discard_errors(f); // older devices lack some parameters
 	return info;
 }
 
-// Whether the device knows where it is.
+// Whether the device is calibrated now.
 static bool calibrate(const functions *f, const char *name)
 {
 	const unsigned state = f->hdCheckCalibration ? f->hdCheckCalibration() : 0;
@@ -371,9 +372,9 @@ static bool calibrate(const functions *f, const char *name)
 
 static tac_result start(hd *h)
 {
-	h->schedule = h->f.hdScheduleAsynchronous(scheduler_calls, h, HD_DEFAULT_PRIORITY);
+	h->schedule = h->f.hdScheduleAsynchronous(on_schedule, h, HD_DEFAULT_PRIORITY);
 	scheduled++;
-	forget_errors(&h->f);
+	discard_errors(&h->f);
 	h->f.hdStartScheduler();
 	const unsigned error = h->f.hdGetError().code & 0xFFFF;
 	if (error == 0)
@@ -399,11 +400,11 @@ tac_result tac_hd_open(const char *which, const tac_open_def *def, tac_device **
 	}
 	pthread_mutex_lock(&scheduler_lock);
 	unsigned error;
-	if (scheduled > 0) // devices come while it stands
+	if (scheduled > 0) // a device is added while the scheduler is stopped
 		f.hdStopScheduler();
 	*h = (hd){.f = f, .handle = init_device(&f, which, &error)};
 	if (h->handle == INVALID_HANDLE) {
-		resume(&f);
+		resume_scheduler(&f);
 		pthread_mutex_unlock(&scheduler_lock);
 		tac_log(TAC_LOG_ERROR, "hd: expected the device %s%.32s, found: %s",
 			*which ? "" : "by default", which, error_name(error));

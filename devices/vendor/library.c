@@ -1,4 +1,4 @@
-#include "devices/library.h"
+#include "devices/vendor/library.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -6,15 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
-// Opens the first that is there; `broken` is set where a file is, but does not load.
+// Opens the first library that exists; *out_broken is set if it does not load.
 static void *open_first(const char *const *names, bool *out_broken, char *out_reason, size_t reason_size)
 {
 	for (int i = 0; names[i]; i++) {
 		void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
 		if (library)
 			return library;
-		// dlerror says so in words only; a file with a path can be looked at, the others are searched
-		// for.
+		// dlerror reports a missing file in words only. A path can be checked; for a plain name,
+		// which the loader searches for, the words must do.
 		const char *error = dlerror();
 		const bool absent = strchr(names[i], '/') ? access(names[i], F_OK) != 0
 							  : strstr(error, "No such file") != NULL;

@@ -1,7 +1,7 @@
-// Library: a maker's shared library, loaded while the program runs, so that Tactus needs nobody's SDK to be
-// built or started. What is missing becomes a sentence for the user.
-#ifndef TAC_DEVICES_LIBRARY_H
-#define TAC_DEVICES_LIBRARY_H
+// Library: a vendor's shared library, loaded at run time, so that Tactus builds and starts without any SDK.
+// If something is missing, the user gets a sentence that names it.
+#ifndef TAC_DEVICES_VENDOR_LIBRARY_H
+#define TAC_DEVICES_VENDOR_LIBRARY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,24 +14,23 @@ extern "C" {
 typedef struct tac_library_symbol {
 	const char *name; // NULL ends a table
 	size_t offset;
-	bool optional; // where it is missing, its pointer is NULL
+	bool optional; // if it is missing, its pointer is NULL
 } tac_library_symbol;
 
 // TAC_LIBRARY_SYMBOL(struct dhd_functions, dhdOpenID, false): the member has the function's name.
-#define TAC_LIBRARY_SYMBOL(type, member, is_optional)                                                        \
-	{                                                                                                    \
-#member, offsetof(type, member), is_optional                                                 \
-	}
+// clang-format off
+#define TAC_LIBRARY_SYMBOL(type, member, is_optional) {#member, offsetof(type, member), is_optional}
+// clang-format on
 
 typedef enum tac_library_state {
 	TAC_LIBRARY_LOADED,
-	TAC_LIBRARY_MISSING, // none of the names is there
-	TAC_LIBRARY_BROKEN,  // it is there, but does not load or lacks a function
+	TAC_LIBRARY_MISSING, // none of the names exists
+	TAC_LIBRARY_BROKEN,  // it exists, but does not load or lacks a function
 } tac_library_state;
 
-// Loads the library that the environment variable `variable` names, or else the first of `names` (a NULL ends
-// them), and fills the function pointers. It stays loaded until the process ends: such libraries have
-// threads. `out_reason` gets a sentence where the state is not LOADED. Thread: setup.
+// Loads the library that the environment variable `variable` names or, without it, the first of `names`
+// (ended by NULL), and fills the function pointers. It stays loaded until the process ends, because such
+// libraries run threads. `out_reason` gets a sentence unless the state is LOADED. Thread: setup.
 tac_library_state tac_library_load(const char *variable, const char *const *names,
 				   const tac_library_symbol *symbols, void *out_functions, char *out_reason,
 				   size_t reason_size);

@@ -1,4 +1,4 @@
-#include "devices/relay.h"
+#include "devices/vendor/relay.h"
 
 #include "base/log.h"
 #include "rt/clock.h"
@@ -8,27 +8,27 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-// What passes through the two buffers.
+// The payloads of the two buffers.
 typedef struct sample {
 	tac_device_state state;
 	tac_device_status status;
 } sample;
 
-typedef struct order {
+typedef struct timed_wrench {
 	tac_wrench wrench;
 	int64_t time_ns; // when it was written
-} order;
+} timed_wrench;
 
 typedef struct relay {
 	tac_device base;
 	tac_relay_def def;
-	tac_latest *samples; // to the real-time thread
-	tac_latest *orders;  // from it
+	tac_latest *samples;  // to the real-time thread
+	tac_latest *wrenches; // from it
 	atomic_bool enabled;
 	atomic_bool lost;
 	atomic_bool stop;
 	pthread_t thread;
-	tac_device_state seen; // the real-time thread's last sample
+	tac_device_state last; // the real-time thread's last sample
 	tac_device_status status;
 } relay;
 
@@ -44,13 +44,13 @@ static bool flag(const atomic_bool *f)
 
 // ---- the device's side ----
 
-static tac_relay_order current_order(relay *r, int64_t now_ns, bool stopping)
+static tac_relay_command current_command(relay *r, int64_t now_ns, bool stopping)
 {
-	const order *newest = tac_latest_read(r->orders, NULL);
-	tac_relay_order o = {.wrench = tac_wrench_zero(), .forces = flag(&r->enabled) && !stopping};
-	if (o.forces && newest && now_ns - newest->time_ns <= r->base.info.hold_ns)
-		o.wrench = newest->wrench;
-	return o;
+	const timed_wrench *newest = tac_latest_read(r->wrenches, NULL);
+	tac_relay_command c = {.wrench = tac_wrench_zero(), .forces_on = flag(&r->enabled) && !stopping};
+	if (c.forces_on && newest && now_ns - newest->time_ns <= r->base.info.hold_ns)
+		c.wrench = newest->wrench;
+	return c;
 }
 
 static void exchange(relay *r, bool stopping)
@@ -58,20 +58,21 @@ static void exchange(relay *r, bool stopping)
 	if (flag(&r->lost))
 		return;
 	const int64_t now_ns = tac_clock_now_ns();
-	const tac_relay_order o = current_order(r, now_ns, stopping);
+	const tac_relay_command command = current_command(r, now_ns, stopping);
 	sample s = {.state = {.T_base_tool = tac_dpose_identity()}};
-	s.status = r->def.exchange(r->def.user, &o, &s.state);
+	s.status = r->def.exchange(r->def.user, &command, &s.state);
 	s.state.time_ns = now_ns;
 	if (s.status == TAC_DEVICE_LOST) {
-		// What does not answer may still obey: the last thing that it is told is zero.
-		const tac_relay_order none = {.wrench = tac_wrench_zero()};
-		r->def.exchange(r->def.user, &none, &s.state);
+		// A device that does not answer may still obey: its last command is zero.
+		const tac_relay_command zero = {.wrench = tac_wrench_zero()};
+		r->def.exchange(r->def.user, &zero, &s.state);
 		atomic_store_explicit(&r->lost, true, memory_order_relaxed);
-	} else if (s.status != TAC_DEVICE_STALE && tac_dpose_finite(s.state.T_base_tool))
+	} else if (s.status != TAC_DEVICE_STALE && tac_dpose_finite(s.state.T_base_tool)) {
 		tac_latest_write(r->samples, &s);
+	}
 }
 
-void tac_relay_turn(tac_device *device)
+void tac_relay_exchange(tac_device *device)
 {
 	exchange(relay_of(device), false);
 }
@@ -84,18 +85,18 @@ static void *relay_thread(void *user)
 				    .priority = r->def.priority,
 				    .cpu = -1};
 	tac_thread_report report;
-	// A refusal is said where the loop's own is: the remedy is the same.
+	// A refused priority is not logged here: the loop logs its own, and the remedy is the same.
 	const tac_result entered = tac_thread_enter(&def, &report);
 	int64_t next_ns = tac_clock_now_ns();
 	while (!flag(&r->stop) && !flag(&r->lost)) {
 		exchange(r, false);
 		const int64_t now_ns = tac_clock_now_ns();
 		next_ns += r->base.info.period_ns;
-		if (next_ns < now_ns) // a library that took longer is not called in a burst
+		if (next_ns < now_ns) // no burst of calls after a slow one
 			next_ns = now_ns;
 		tac_clock_sleep_until_ns(next_ns);
 	}
-	exchange(r, true); // no force stays behind
+	exchange(r, true); // leaves no force behind
 	if (entered >= TAC_OK)
 		tac_thread_leave(&report);
 	return NULL;
@@ -110,15 +111,15 @@ static tac_device_status relay_read(tac_device *device, int64_t now_ns, tac_devi
 	bool fresh;
 	const sample *s = tac_latest_read(r->samples, &fresh);
 	if (s && fresh) {
-		r->seen = s->state;
+		r->last = s->state;
 		r->status = s->status;
 	}
 	const bool lost = flag(&r->lost);
 	if (lost) {
-		r->seen.velocity_m_per_s = tac_dvec3_zero();
-		r->seen.angular_velocity_rad_per_s = tac_dvec3_zero();
+		r->last.velocity_m_per_s = tac_dvec3_zero();
+		r->last.angular_velocity_rad_per_s = tac_dvec3_zero();
 	}
-	*out_state = r->seen;
+	*out_state = r->last;
 	if (lost)
 		return TAC_DEVICE_LOST;
 	return s && fresh ? r->status : TAC_DEVICE_STALE;
@@ -132,9 +133,9 @@ static tac_device_status relay_write(tac_device *device, int64_t now_ns, const t
 		return TAC_DEVICE_LOST;
 	if (!flag(&r->enabled))
 		return TAC_DEVICE_DISABLED;
-	order o = {.wrench = *wrench, .time_ns = tac_clock_now_ns()};
-	tac_wrench_saturate(&o.wrench, device->info.max_force_N, device->info.max_torque_Nm);
-	tac_latest_write(r->orders, &o);
+	timed_wrench w = {.wrench = *wrench, .time_ns = tac_clock_now_ns()};
+	tac_wrench_saturate(&w.wrench, device->info.max_force_N, device->info.max_torque_Nm);
+	tac_latest_write(r->wrenches, &w);
 	return r->status == TAC_DEVICE_DISABLED ? TAC_DEVICE_DISABLED : TAC_DEVICE_OK;
 }
 
@@ -149,7 +150,7 @@ static void free_relay(relay *r)
 {
 	r->def.close(r->def.user);
 	tac_latest_destroy(&r->samples);
-	tac_latest_destroy(&r->orders);
+	tac_latest_destroy(&r->wrenches);
 	free(r);
 }
 
@@ -172,19 +173,19 @@ tac_result tac_relay_create(const tac_relay_def *def, tac_device **out_device)
 	TAC_ASSERT(def->info.period_ns > 0 && def->info.hold_ns > 0 && (def->thread_name || def->stop));
 	relay *r = calloc(1, sizeof *r);
 	if (!r || tac_latest_create(sizeof(sample), &r->samples) != TAC_OK ||
-	    tac_latest_create(sizeof(order), &r->orders) != TAC_OK) {
+	    tac_latest_create(sizeof(timed_wrench), &r->wrenches) != TAC_OK) {
 		tac_log(TAC_LOG_ERROR, "%s: expected memory for a device, found none", def->info.name);
 		def->close(def->user);
 		if (r) {
 			tac_latest_destroy(&r->samples);
-			tac_latest_destroy(&r->orders);
+			tac_latest_destroy(&r->wrenches);
 		}
 		free(r);
 		return TAC_ERROR_MEMORY;
 	}
 	r->base = (tac_device){def->info, relay_read, relay_write, relay_enable, relay_destroy};
 	r->def = *def;
-	r->seen.T_base_tool = tac_dpose_identity();
+	r->last.T_base_tool = tac_dpose_identity();
 	if (def->thread_name) {
 		const tac_result started = tac_thread_start(&r->thread, relay_thread, r);
 		if (started != TAC_OK) {

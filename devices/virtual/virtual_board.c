@@ -1,17 +1,19 @@
 #include "devices/virtual_board.h"
 
+#include "base/crc32.h"
 #include "base/log.h"
 #include "collision/chip_host.h"
-#include "devices/board_protocol.h"
+#include "devices/board.h"
+#include "devices/board/board_protocol.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SLICE_CYCLES 4000 // between two looks at the wire
+#define SLICE_CYCLES 4000 // between two checks for requests
 #define CLOCK_HZ     266000000
-#define ANSWERS      4 // that can wait to be fetched
+#define ANSWERS      4 // answers that wait for the host
 #define MESSAGE_MIN  4096
 
 typedef struct answer {
@@ -27,15 +29,15 @@ typedef struct board {
 	uint8_t device_descriptor[18];
 	tac_chip *chip;
 	tac_board_hit *hits;
-	atomic_int lie;
-	atomic_uint_fast64_t lies;
+	atomic_int fault;
+	atomic_uint_fast64_t fault_count;
 
-	// The request on its way in. Complete: it waits for its turn.
+	// The request that is arriving, or that waits to be handled once it is complete.
 	uint8_t *request;
 	uint32_t request_count;
 	bool request_overflowed, request_complete;
 
-	// The query in work.
+	// The running query.
 	tac_board_query query;
 	bool busy;
 	uint32_t sequence;
@@ -46,20 +48,14 @@ typedef struct board {
 	uint32_t answer_sent;
 } board;
 
+// clang-format off
 static const uint8_t configuration[32] = {
-	9, 2,    32,
-	0, 1,    1,
-	0, 0x80, 250, // configuration, 500 mA
-	9, 4,    0,
-	0, 2,    0xFF,
-	0, 0,    0, // a vendor's interface
-	7, 5,    TAC_BOARD_OUT_ENDPOINT,
-	2, 0,    2,
-	0, // bulk OUT, 512 bytes
-	7, 5,    TAC_BOARD_IN_ENDPOINT,
-	2, 0,    2,
-	0, // bulk IN
+	9, 2, 32, 0, 1, 1, 0, 0x80, 250,                // configuration, 500 mA
+	9, 4, 0, 0, 2, 0xFF, 0, 0, 0,                   // interface of a vendor's class
+	7, 5, TAC_BOARD_OUT_ENDPOINT, 2, 0, 2, 0,       // bulk OUT, 512 bytes
+	7, 5, TAC_BOARD_IN_ENDPOINT, 2, 0, 2, 0,        // bulk IN, 512 bytes
 };
+// clang-format on
 
 tac_virtual_board_def tac_virtual_board_def_default(void)
 {
@@ -74,32 +70,33 @@ tac_virtual_board_def tac_virtual_board_def_default(void)
 	};
 }
 
-// ---- lies ----
+// ---- faults ----
 
-static bool lies_now(board *b, tac_virtual_board_lie kind)
+// Whether this fault is injected; it occurs once.
+static bool fault_occurs(board *b, tac_virtual_board_fault fault)
 {
-	int expected = (int)kind;
-	bool now = atomic_compare_exchange_strong(&b->lie, &expected, TAC_VIRTUAL_BOARD_HONEST);
+	int expected = (int)fault;
+	bool now = atomic_compare_exchange_strong(&b->fault, &expected, TAC_VIRTUAL_BOARD_NO_FAULT);
 	if (now)
-		atomic_fetch_add(&b->lies, 1);
+		atomic_fetch_add(&b->fault_count, 1);
 	return now;
 }
 
-void tac_virtual_board_tell_lie(tac_virtual_model *model, tac_virtual_board_lie lie)
+void tac_virtual_board_inject(tac_virtual_model *model, tac_virtual_board_fault fault)
 {
-	atomic_store(&((board *)model)->lie, (int)lie);
+	atomic_store(&((board *)model)->fault, (int)fault);
 }
 
-uint64_t tac_virtual_board_lies(const tac_virtual_model *model)
+uint64_t tac_virtual_board_fault_count(const tac_virtual_model *model)
 {
-	return atomic_load(&((const board *)model)->lies);
+	return atomic_load(&((const board *)model)->fault_count);
 }
 
 // ---- answers ----
 
 static bool answers_full(const board *b)
 {
-	return b->answers_count >= ANSWERS - 1; // a RESULT and an ABORTED may come at once
+	return b->answers_count >= ANSWERS - 1; // an ABORT adds two: RESULT and ABORTED
 }
 
 // Where the next answer is encoded.
@@ -111,7 +108,7 @@ static answer *next_answer(board *b)
 static void push_answer(board *b, size_t count)
 {
 	next_answer(b)->count = (uint32_t)count;
-	++b->answers_count;
+	b->answers_count++;
 }
 
 static void refuse(board *b, uint32_t sequence, tac_board_verdict reason)
@@ -131,19 +128,19 @@ static void send_result(board *b)
 	result.hit_total = result.hit_total > count ? result.hit_total : count;
 	count = count < b->query.hits_max ? count : b->query.hits_max;
 	result.hit_count = count < room ? count : room;
-	for (uint32_t i = 0; i < result.hit_count; ++i) {
+	for (uint32_t i = 0; i < result.hit_count; i++) {
 		b->hits[i].tumbled = tac_chip_read(b->chip, TAC_CHIP_HIT_A);
 		b->hits[i].aligned = tac_chip_read(b->chip, TAC_CHIP_HIT_B);
 	}
-	if (result.hit_count > 0 && lies_now(b, TAC_VIRTUAL_BOARD_HITS))
+	if (result.hit_count > 0 && fault_occurs(b, TAC_VIRTUAL_BOARD_WRONG_HITS))
 		b->hits[0].aligned = UINT32_C(0x7FFFFFFF);
-	if (result.hit_count > 0 && lies_now(b, TAC_VIRTUAL_BOARD_VERDICT))
+	if (result.hit_count > 0 && fault_occurs(b, TAC_VIRTUAL_BOARD_WRONG_STATUS))
 		result.status &= ~TAC_CHIP_HIT;
 	b->busy = false;
-	if (lies_now(b, TAC_VIRTUAL_BOARD_SLEEP))
+	if (fault_occurs(b, TAC_VIRTUAL_BOARD_NO_ANSWER))
 		return;
-	uint32_t sequence = b->sequence + (lies_now(b, TAC_VIRTUAL_BOARD_SEQUENCE) ? 1 : 0);
-	if (lies_now(b, TAC_VIRTUAL_BOARD_REFUSAL))
+	uint32_t sequence = b->sequence + (fault_occurs(b, TAC_VIRTUAL_BOARD_WRONG_SEQUENCE) ? 1 : 0);
+	if (fault_occurs(b, TAC_VIRTUAL_BOARD_FALSE_REFUSAL))
 		refuse(b, sequence, TAC_BOARD_BAD_PAYLOAD);
 	else
 		push_answer(b, tac_board_result_encode(next_answer(b)->bytes, b->def.message_max, sequence,
@@ -159,7 +156,7 @@ static void abort_query(board *b)
 static void start_query(board *b, uint32_t sequence)
 {
 	const tac_board_query *query = &b->query;
-	for (uint32_t i = 0; i < query->write_count; ++i)
+	for (uint32_t i = 0; i < query->write_count; i++)
 		tac_chip_write(b->chip, query->writes[i].offset, query->writes[i].value);
 	b->busy = true;
 	b->sequence = sequence;
@@ -188,7 +185,7 @@ static bool has_memory(const board *b, uint32_t address, uint32_t count)
 	return (uint64_t)address + count <= b->def.memory_bytes;
 }
 
-// A part at a time: the memory is not copied as a whole.
+// In parts: the memory may be too large to copy.
 static uint32_t memory_crc(board *b, tac_board_range range)
 {
 	uint8_t part[4096];
@@ -196,7 +193,7 @@ static uint32_t memory_crc(board *b, tac_board_range range)
 	while (range.count > 0) {
 		uint32_t now = range.count < sizeof part ? range.count : (uint32_t)sizeof part;
 		tac_chip_memory_read(b->chip, range.address, part, now);
-		crc = tac_board_crc(crc, part, now);
+		crc = tac_crc32(crc, part, now);
 		range.address += now;
 		range.count -= now;
 	}
@@ -206,7 +203,7 @@ static uint32_t memory_crc(board *b, tac_board_range range)
 static void write_memory(board *b, const tac_board_chunk *chunk)
 {
 	tac_chip_memory_write(b->chip, chunk->address, chunk->bytes, chunk->count);
-	if (lies_now(b, TAC_VIRTUAL_BOARD_MEMORY)) {
+	if (fault_occurs(b, TAC_VIRTUAL_BOARD_MEMORY_ERROR)) {
 		uint8_t byte = chunk->bytes[chunk->count / 2] ^ 1;
 		tac_chip_memory_write(b->chip, chunk->address + chunk->count / 2, &byte, 1);
 	}
@@ -283,7 +280,7 @@ static void take_request(board *b)
 	if (verdict == TAC_BOARD_OK)
 		answer_message(b, &message);
 	else
-		refuse(b, 0, verdict); // its number cannot be trusted either
+		refuse(b, 0, verdict); // the sequence number cannot be trusted either
 	b->request_count = 0;
 	b->request_overflowed = b->request_complete = false;
 }
@@ -328,7 +325,7 @@ static int bulk_in(tac_virtual_model *model, uint8_t endpoint, uint8_t *packet, 
 	if (now < capacity) { // the short or empty packet that ends a message
 		b->answer_sent = 0;
 		b->answers_first = (b->answers_first + 1) % ANSWERS;
-		--b->answers_count;
+		b->answers_count--;
 	}
 	return (int)now;
 }
@@ -347,7 +344,7 @@ static void reset(tac_virtual_model *model)
 {
 	board *b = (board *)model;
 	tac_chip_write(b->chip, TAC_CHIP_CTRL, TAC_CHIP_RESET);
-	// Without power the memory is lost; where the first tree begins is enough.
+	// Without power the memory is lost; overwriting the start of the first tree is enough.
 	uint8_t noise[256];
 	memset(noise, 0xFF, sizeof noise);
 	tac_chip_memory_write(b->chip, 0, noise, sizeof noise);
@@ -360,7 +357,7 @@ static bool def_fits(const tac_virtual_board_def *def)
 {
 	size_t length = strlen(def->serial);
 	bool printable = length > 0 && length <= TAC_BOARD_SERIAL_BYTES;
-	for (size_t i = 0; printable && i < length; ++i)
+	for (size_t i = 0; printable && i < length; i++)
 		printable = def->serial[i] > ' ' && def->serial[i] <= '~';
 	return printable && def->message_max >= MESSAGE_MIN &&
 	       def->message_max <= TAC_BOARD_PAYLOAD_MAX + TAC_BOARD_OVERHEAD && def->sram_words > 0 &&
@@ -372,10 +369,10 @@ static bool make_buffers(board *b)
 	const uint32_t bytes = b->def.message_max;
 	b->request = malloc(bytes);
 	b->hits = malloc(bytes);
-	bool ok = b->request != NULL && b->hits != NULL;
-	for (int i = 0; i < ANSWERS; ++i) {
+	bool ok = b->request && b->hits;
+	for (int i = 0; i < ANSWERS; i++) {
 		b->answers[i].bytes = malloc(bytes);
-		ok = ok && b->answers[i].bytes != NULL;
+		ok = ok && b->answers[i].bytes;
 	}
 	return ok;
 }
@@ -385,15 +382,15 @@ tac_result tac_virtual_board_create(const tac_virtual_board_def *def, tac_virtua
 	*out_model = NULL;
 	if (!def_fits(def)) {
 		tac_log(TAC_LOG_ERROR,
-			"virtual board: expected a serial number of 1 to %d printable characters, messages "
-			"of "
-			"%d to %u bytes and memories above 0, found '%s', %u, %u words, %u hits",
+			"virtual board: expected a serial number of 1 to %d printable characters, "
+			"messages of %d to %u bytes and memories above 0, "
+			"found '%s', %u, %u words, %u hits",
 			TAC_BOARD_SERIAL_BYTES, MESSAGE_MIN, TAC_BOARD_PAYLOAD_MAX + TAC_BOARD_OVERHEAD,
 			def->serial, def->message_max, def->sram_words, def->hit_capacity);
 		return TAC_ERROR_ARGUMENT;
 	}
 	board *b = calloc(1, sizeof *b);
-	if (b == NULL) {
+	if (!b) {
 		tac_log(TAC_LOG_ERROR, "virtual board: no memory");
 		return TAC_ERROR_MEMORY;
 	}
@@ -403,26 +400,14 @@ tac_result tac_virtual_board_create(const tac_virtual_board_def *def, tac_virtua
 	b->strings[0] = "Tactus";
 	b->strings[1] = "CollisionChip board";
 	b->strings[2] = b->serial;
+	// clang-format off
 	const uint8_t descriptor[18] = {
-		18,
-		1,
-		0x00,
-		0x02,
-		0xFF,
-		0,
-		0,
-		64,
-		(uint8_t)def->vendor_id,
-		(uint8_t)(def->vendor_id >> 8),
-		(uint8_t)def->product_id,
-		(uint8_t)(def->product_id >> 8),
-		TAC_BOARD_VERSION,
-		0,
-		1,
-		2,
-		3,
-		1,
+		18, 1, 0x00, 0x02, 0xFF, 0, 0, 64, // USB 2.0, a vendor's class
+		(uint8_t)def->vendor_id, (uint8_t)(def->vendor_id >> 8),
+		(uint8_t)def->product_id, (uint8_t)(def->product_id >> 8),
+		TAC_BOARD_VERSION, 0, 1, 2, 3, 1,  // three strings, one configuration
 	};
+	// clang-format on
 	memcpy(b->device_descriptor, descriptor, sizeof descriptor);
 	b->base = (tac_virtual_model){
 		.device_descriptor = b->device_descriptor,
@@ -452,10 +437,10 @@ tac_result tac_virtual_board_create(const tac_virtual_board_def *def, tac_virtua
 void tac_virtual_board_destroy(tac_virtual_model **model)
 {
 	board *b = (board *)*model;
-	if (b == NULL)
+	if (!b)
 		return;
 	tac_chip_destroy(&b->chip);
-	for (int i = 0; i < ANSWERS; ++i)
+	for (int i = 0; i < ANSWERS; i++)
 		free(b->answers[i].bytes);
 	free(b->request);
 	free(b->hits);

@@ -1,83 +1,43 @@
 #include "devices/virtual_falcon.h"
 
+#include "base/crc32.h"
 #include "base/log.h"
-#include "devices/board_protocol.h"
-#include "devices/falcon_kinematics.h"
-#include "devices/falcon_protocol.h"
+#include "devices/falcon/falcon_kinematics.h"
+#include "devices/falcon/falcon_protocol.h"
 #include "rt/clock.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define HOME_MARK   (-300) // count that an axis must pass on its way to be homed: near the middle
-#define QUEUE_BYTES 4096   // to the host; what does not fit is lost, as in the bridge
-#define MOTIONS     900    // of the default hand: an hour of 4 s each
+#define HOME_MARK   (-300) // count that an axis must pass to be homed: near the middle
+#define QUEUE_BYTES 4096   // to the host; the excess is lost, as in the real bridge
+#define MOTIONS     900    // of the default hand, 4 s each: an hour
 #define WAYPOINTS   (4 + 2 * MOTIONS)
 #define DTR_HIGH    0x0101
 #define LATENCY_MIN 1 // ms
 
+// clang-format off
 static const uint8_t device_descriptor[18] = {
-	18,
-	1,
-	0x00,
-	0x02,
-	0,
-	0,
-	0,
-	64, // full speed
-	TAC_FALCON_VENDOR_ID & 0xFF,
-	TAC_FALCON_VENDOR_ID >> 8,
-	TAC_FALCON_PRODUCT_ID & 0xFF,
-	TAC_FALCON_PRODUCT_ID >> 8,
-	0x00,
-	0x04,
-	1,
-	2,
-	3,
-	1, // strings, one configuration
+	18, 1, 0x00, 0x02, 0, 0, 0, 64, // USB 2.0, full speed
+	TAC_FALCON_VENDOR_ID & 0xFF, TAC_FALCON_VENDOR_ID >> 8,
+	TAC_FALCON_PRODUCT_ID & 0xFF, TAC_FALCON_PRODUCT_ID >> 8,
+	0x00, 0x04, 1, 2, 3, 1,         // three strings, one configuration
 };
 
 static const uint8_t configuration_descriptor[32] = {
-	9,
-	2,
-	32,
-	0,
-	1,
-	1,
-	0,
-	0x80,
-	50, // configuration
-	9,
-	4,
-	0,
-	0,
-	2,
-	0xFF,
-	0xFF,
-	0xFF,
-	0, // interface
-	7,
-	5,
-	TAC_FALCON_ENDPOINT_IN,
-	2,
-	TAC_FALCON_BRIDGE_PACKET_BYTES,
-	0,
-	0,
-	7,
-	5,
-	TAC_FALCON_ENDPOINT_OUT,
-	2,
-	TAC_FALCON_BRIDGE_PACKET_BYTES,
-	0,
-	0,
+	9, 2, 32, 0, 1, 1, 0, 0x80, 50,                                       // configuration
+	9, 4, 0, 0, 2, 0xFF, 0xFF, 0xFF, 0,                                   // interface
+	7, 5, TAC_FALCON_ENDPOINT_IN, 2, TAC_FALCON_BRIDGE_PACKET_BYTES, 0, 0,  // bulk IN
+	7, 5, TAC_FALCON_ENDPOINT_OUT, 2, TAC_FALCON_BRIDGE_PACKET_BYTES, 0, 0, // bulk OUT
 };
+// clang-format on
 
-// What the boot loader is doing.
+// The state of the boot loader.
 typedef enum loading {
-	IDLE,    // nothing
+	IDLE,
 	GREETED, // it has answered the host
-	TAKING,  // it echoes and keeps what comes
+	TAKING,  // it echoes and keeps every byte
 } loading;
 
 struct tac_virtual_falcon {
@@ -86,7 +46,7 @@ struct tac_virtual_falcon {
 	const char *strings[4];
 	tac_sim_waypoint *path; // copied
 
-	pthread_mutex_t lock; // over all below: tests look from outside
+	pthread_mutex_t lock; // of everything below: tests read it from other threads
 	tac_virtual_falcon_state state;
 
 	// The bridge.
@@ -107,8 +67,8 @@ struct tac_virtual_falcon {
 	tac_device *sim;
 	tac_falcon_stream stream;
 	tac_falcon_leg legs[3];
-	int16_t counts[3], zero[3]; // where it is; where it was switched on
-	bool below[3], above[3];    // the home mark
+	int16_t counts[3], zero[3]; // encoder counts; counts when it was switched on
+	bool below[3], above[3];    // has been below and above HOME_MARK
 };
 
 tac_virtual_falcon *tac_virtual_falcon_of(tac_virtual_model *model)
@@ -136,7 +96,7 @@ static void update_homing(tac_virtual_falcon *f)
 	}
 }
 
-// Moves time on. The grip stops where the legs do not reach.
+// Advances the simulation. The legs stay where they are while the grip is out of their reach.
 static void advance(tac_virtual_falcon *f, int64_t now_ns)
 {
 	tac_device_state state;
@@ -189,13 +149,13 @@ static void answer_command(tac_virtual_falcon *f, int64_t now_ns)
 	reply(f, bytes, sizeof bytes);
 }
 
-// The firmware starts: no axis is homed, and the hand, which sees that, begins anew.
+// Starts the firmware: no axis is homed, and the hand repeats its path from the start.
 static tac_result start_firmware(tac_virtual_falcon *f)
 {
 	tac_device *sim;
 	const tac_result result = tac_sim_create(&f->def.sim, &sim);
 	if (result < 0)
-		return result; // without memory for another simulation the one there is goes on
+		return result; // without memory the present simulation continues
 	tac_device_destroy(&f->sim);
 	f->sim = sim;
 	tac_device_enable(f->sim, true);
@@ -212,11 +172,11 @@ static tac_result start_firmware(tac_virtual_falcon *f)
 
 static void boot_byte(tac_virtual_falcon *f, uint8_t byte)
 {
-	static const uint8_t ask[3] = {0x0A, 0x43, 0x0D}, answer[4] = {0x0A, 0x44, 0x2C, 0x0D};
+	static const uint8_t request[3] = {0x0A, 0x43, 0x0D}, answer[4] = {0x0A, 0x44, 0x2C, 0x0D};
 	if (f->baud == TAC_FALCON_BAUD_HELLO) {
 		memmove(f->hello, f->hello + 1, 2);
 		f->hello[2] = byte;
-		if (memcmp(f->hello, ask, sizeof ask) == 0 && !f->def.deaf) {
+		if (memcmp(f->hello, request, sizeof request) == 0 && !f->def.mute) {
 			reply(f, answer, sizeof answer);
 			f->loading = GREETED;
 		}
@@ -228,7 +188,7 @@ static void boot_byte(tac_virtual_falcon *f, uint8_t byte)
 	} else if (f->baud == TAC_FALCON_BAUD_LOAD && f->loading == TAKING &&
 		   f->image_count < TAC_VIRTUAL_FALCON_IMAGE_MAX) {
 		f->image[f->image_count++] = byte;
-		// One wrong echo in the middle of the image, in the attempts that shall fail.
+		// One wrong echo in the middle of the image, in the attempts that are to fail.
 		const bool wrong = f->wrong_echoes > 0 && f->image_count == 1000;
 		f->wrong_echoes -= wrong;
 		const uint8_t echo = wrong ? (uint8_t)(byte ^ 0x10) : byte;
@@ -236,8 +196,8 @@ static void boot_byte(tac_virtual_falcon *f, uint8_t byte)
 	}
 }
 
-// The firmware starts when the host goes back to the fast line, if the image is the right one.
-static void try_to_run(tac_virtual_falcon *f)
+// Starts the firmware when the host returns to the fast baud rate, if the image is the expected one.
+static void start_loaded(tac_virtual_falcon *f)
 {
 	if (f->loading != TAKING || f->baud != TAC_FALCON_BAUD_RUN)
 		return;
@@ -245,7 +205,7 @@ static void try_to_run(tac_virtual_falcon *f)
 	const bool length =
 		f->def.image_bytes == 0 ? f->image_count > 0 : f->image_count == f->def.image_bytes;
 	f->state.running = length && (f->def.image_crc == 0 ||
-				      tac_board_crc(0, f->image, f->image_count) == f->def.image_crc);
+				      tac_crc32(0, f->image, f->image_count) == f->def.image_crc);
 	if (f->state.running)
 		start_firmware(f);
 }
@@ -261,7 +221,7 @@ static int falcon_control(tac_virtual_model *model, const tac_virtual_setup *set
 	pthread_mutex_lock(&f->lock);
 	switch (setup->request) {
 	case TAC_FALCON_BRIDGE_RESET:
-		if (setup->value != 2) // what it has for the host
+		if (setup->value != 2) // purges what it has for the host
 			f->queue_count = 0;
 		break;
 	case TAC_FALCON_BRIDGE_MODEM:
@@ -272,12 +232,12 @@ static int falcon_control(tac_virtual_model *model, const tac_virtual_setup *set
 		break;
 	case TAC_FALCON_BRIDGE_BAUD:
 		f->baud = setup->value;
-		try_to_run(f);
+		start_loaded(f);
 		break;
 	case TAC_FALCON_BRIDGE_LATENCY:
 		f->latency_ms = setup->value;
 		break;
-	default: // flow control and format say nothing to the model
+	default: // flow control and format do not matter to the model
 		break;
 	}
 	pthread_mutex_unlock(&f->lock);
@@ -303,7 +263,7 @@ static int falcon_out(tac_virtual_model *model, uint8_t endpoint, const uint8_t 
 	return 0;
 }
 
-// When the bridge sends even though it has nothing to say.
+// When the bridge sends a status packet although it has no data.
 static int64_t latency_end_ns(const tac_virtual_falcon *f)
 {
 	const int64_t ms = f->latency_ms < LATENCY_MIN ? LATENCY_MIN : f->latency_ms;
@@ -319,7 +279,7 @@ static int falcon_in(tac_virtual_model *model, uint8_t endpoint, uint8_t *packet
 	pthread_mutex_lock(&f->lock);
 	int count = TAC_VIRTUAL_NAK;
 	if (f->queue_count > 0 || now_ns >= latency_end_ns(f)) {
-		packet[0] = 0x01; // what the bridge says of its lines
+		packet[0] = 0x01; // status of the bridge's lines
 		packet[1] = 0x60;
 		count = TAC_FALCON_BRIDGE_STATUS_BYTES;
 		for (; f->queue_count > 0 && (uint32_t)count < capacity; count++) {
@@ -343,7 +303,7 @@ static int64_t falcon_step(tac_virtual_model *model, int64_t now_ns)
 	return next_ns > now_ns ? next_ns : now_ns + TAC_NS_PER_MS;
 }
 
-// Power: everything is forgotten.
+// Power-on clears all state; the statistics of `state` stay.
 static tac_result power_on(tac_virtual_falcon *f)
 {
 	f->state = (tac_virtual_falcon_state){.running = f->def.loaded,

@@ -15,7 +15,7 @@
 #define IN            0x80 // direction bit of an endpoint and of a request's type
 #define ENDPOINTS     32   // 16 numbers, two directions
 #define PACKET_MAX    1024
-#define WAIT_LIMIT_NS (100 * TAC_NS_PER_MS) // the thread looks again after this, whatever happens
+#define WAIT_LIMIT_NS (100 * TAC_NS_PER_MS) // the thread checks again after this in any case
 
 // Chapter 9 of the USB specification.
 enum {
@@ -42,28 +42,28 @@ typedef struct endpoint {
 	uint32_t packet_bytes;
 	bool halted;
 	tac_virtual_fault fault;
-	int64_t fault_end_ns; // SILENT
+	int64_t fault_end_ns; // of SILENCE; 0: none
 } endpoint;
 
 struct tac_virtual_usb {
 	tac_virtual_model *model;
 	pthread_t thread;
-	pthread_mutex_t lock;   // of everything below; never held while the model runs
-	pthread_cond_t changed; // something to do for its thread
-	pthread_cond_t ended;   // the transfer in work is no longer
-	tac_virtual_urb *first; // in the order of submission
-	tac_virtual_urb *current;
+	pthread_mutex_t lock;     // of everything below; never held while the model runs
+	pthread_cond_t changed;   // the thread has work to do
+	pthread_cond_t ended;     // `current` or `completing` has ended
+	tac_virtual_urb *first;   // in the order of submission
+	tac_virtual_urb *current; // in work
 	endpoint endpoints[ENDPOINTS];
 	bool stop, plugged, reset;
-	bool completing; // a transfer left the queue and is not yet back with its owner
+	bool completing; // a transfer has left the queue and its owner does not have it yet
 	uint8_t configuration;
 	tac_rng rng;
-	atomic_uint_fast64_t struck;
+	atomic_uint_fast64_t fault_count;
 
 	// Of the device's thread.
 	uint8_t packet[PACKET_MAX];
-	uint8_t *spoilt; // an OUT transfer with bits flipped
-	uint32_t spoilt_bytes;
+	uint8_t *corrupt; // copy of an OUT transfer with bits flipped
+	uint32_t corrupt_bytes;
 };
 
 static int slot_of(uint8_t address)
@@ -71,7 +71,7 @@ static int slot_of(uint8_t address)
 	return (address & 15) | ((address & IN) != 0 ? 16 : 0);
 }
 
-// What became of a transfer that the device's thread looked at.
+// What the device's thread did with a transfer.
 typedef enum progress {
 	WAITS, // nothing can move on this endpoint now
 	ENDED, // status and done are set
@@ -82,7 +82,7 @@ static uint32_t get16(const uint8_t *p)
 	return (uint32_t)p[0] | (uint32_t)p[1] << 8;
 }
 
-static void learn_endpoints(tac_virtual_usb *device)
+static void read_endpoints(tac_virtual_usb *device)
 {
 	const uint8_t *p = device->model->configuration_descriptor, *end = p + get16(p + 2);
 	device->endpoints[slot_of(0)].packet_bytes = device->endpoints[slot_of(IN)].packet_bytes = 64;
@@ -105,11 +105,11 @@ static uint32_t string_descriptor(const tac_virtual_model *model, uint8_t index,
 		length = 4;
 	} else {
 		const char *text = NULL;
-		for (int i = 1; i <= index && model->strings[i - 1] != NULL; ++i)
+		for (int i = 1; i <= index && model->strings[i - 1]; i++)
 			text = i == index ? model->strings[i - 1] : NULL;
-		if (text == NULL)
+		if (!text)
 			return 0;
-		for (; *text != 0 && length < 254; ++text) { // UTF-16 of ASCII
+		for (; *text != 0 && length < 254; text++) { // UTF-16 of ASCII
 			out[length++] = (uint8_t)*text;
 			out[length++] = 0;
 		}
@@ -141,7 +141,7 @@ static int standard_request(tac_virtual_usb *device, const tac_virtual_setup *se
 		case DESCRIPTOR_STRING:
 			length = string_descriptor(model, (uint8_t)setup->value, bytes);
 			return length > 0 ? (int)length : TAC_VIRTUAL_STALL;
-		default: // the qualifier among them: it has one speed
+		default: // also the qualifier: the device has one speed
 			return TAC_VIRTUAL_STALL;
 		}
 	case REQUEST_GET_STATUS:
@@ -188,7 +188,7 @@ static progress run_control(tac_virtual_usb *device, tac_virtual_urb *urb)
 			memcpy(bytes, urb->bytes, setup.count);
 		if ((setup.type & TYPE_MASK) == 0) {
 			done = standard_request(device, &setup, bytes);
-		} else if (device->model->control != NULL) {
+		} else if (device->model->control) {
 			pthread_mutex_unlock(&device->lock);
 			done = device->model->control(device->model, &setup, bytes);
 			pthread_mutex_lock(&device->lock);
@@ -212,14 +212,14 @@ static progress run_control(tac_virtual_usb *device, tac_virtual_urb *urb)
 static void flip_bits(tac_virtual_usb *device, uint8_t *bytes, uint32_t count)
 {
 	uint32_t flips = 1 + tac_rng_below(&device->rng, 8);
-	for (uint32_t i = 0; i < flips && count > 0; ++i)
+	for (uint32_t i = 0; i < flips && count > 0; i++)
 		bytes[tac_rng_below(&device->rng, count)] ^= (uint8_t)(1U << tac_rng_below(&device->rng, 8));
 }
 
-static void strike(tac_virtual_usb *device, endpoint *e)
+static void count_fault(tac_virtual_usb *device, endpoint *e)
 {
-	e->fault = TAC_VIRTUAL_WORKS;
-	atomic_fetch_add(&device->struck, 1);
+	e->fault = TAC_VIRTUAL_FAULT_NONE;
+	atomic_fetch_add(&device->fault_count, 1);
 }
 
 static progress run_out(tac_virtual_usb *device, tac_virtual_urb *urb, endpoint *e)
@@ -228,19 +228,19 @@ static progress run_out(tac_virtual_usb *device, tac_virtual_urb *urb, endpoint 
 	uint32_t count = urb->count;
 	bool end = urb->zero_packet || count == 0 || count % e->packet_bytes != 0;
 	tac_virtual_fault fault = e->fault;
-	if (fault == TAC_VIRTUAL_SHORT) {
+	if (fault == TAC_VIRTUAL_FAULT_SHORT) {
 		count /= 2;
 		end = true;
-	} else if (fault == TAC_VIRTUAL_GARBAGE) {
-		if (device->spoilt_bytes < count) {
-			free(device->spoilt);
-			device->spoilt = malloc(count);
-			device->spoilt_bytes = device->spoilt != NULL ? count : 0;
+	} else if (fault == TAC_VIRTUAL_FAULT_CORRUPT) {
+		if (device->corrupt_bytes < count) {
+			free(device->corrupt);
+			device->corrupt = malloc(count);
+			device->corrupt_bytes = device->corrupt ? count : 0;
 		}
-		if (device->spoilt != NULL) {
-			memcpy(device->spoilt, bytes, count);
-			flip_bits(device, device->spoilt, count);
-			bytes = device->spoilt;
+		if (device->corrupt) {
+			memcpy(device->corrupt, bytes, count);
+			flip_bits(device, device->corrupt, count);
+			bytes = device->corrupt;
 		}
 	}
 	pthread_mutex_unlock(&device->lock);
@@ -248,8 +248,8 @@ static progress run_out(tac_virtual_usb *device, tac_virtual_urb *urb, endpoint 
 	pthread_mutex_lock(&device->lock);
 	if (taken == TAC_VIRTUAL_NAK)
 		return WAITS;
-	if (fault != TAC_VIRTUAL_WORKS && e->fault == fault)
-		strike(device, e);
+	if (fault != TAC_VIRTUAL_FAULT_NONE && e->fault == fault)
+		count_fault(device, e);
 	e->halted = taken == TAC_VIRTUAL_STALL;
 	urb->status = e->halted ? -EPIPE : 0;
 	urb->done = e->halted ? 0 : urb->count;
@@ -274,12 +274,12 @@ static progress run_in(tac_virtual_usb *device, tac_virtual_urb *urb, endpoint *
 		memcpy(urb->bytes + urb->done, device->packet, (uint32_t)got);
 		urb->done += (uint32_t)got;
 	} while ((uint32_t)got == e->packet_bytes && urb->done < urb->count && !urb->cancelled);
-	if (e->fault == TAC_VIRTUAL_SHORT && urb->done > 0) {
+	if (e->fault == TAC_VIRTUAL_FAULT_SHORT && urb->done > 0) {
 		urb->done /= 2;
-		strike(device, e);
-	} else if (e->fault == TAC_VIRTUAL_GARBAGE && urb->done > 0) {
+		count_fault(device, e);
+	} else if (e->fault == TAC_VIRTUAL_FAULT_CORRUPT && urb->done > 0) {
 		flip_bits(device, urb->bytes, urb->done);
-		strike(device, e);
+		count_fault(device, e);
 	}
 	urb->status = 0;
 	return ENDED;
@@ -292,25 +292,25 @@ static progress run(tac_virtual_usb *device, tac_virtual_urb *urb)
 		urb->status = -ESHUTDOWN;
 		return ENDED;
 	}
-	if (e->fault == TAC_VIRTUAL_SILENT) {
+	if (e->fault == TAC_VIRTUAL_FAULT_SILENCE) {
 		if (e->fault_end_ns == 0 || tac_clock_now_ns() < e->fault_end_ns)
 			return WAITS;
-		strike(device, e);
+		count_fault(device, e);
 	}
-	if (e->fault == TAC_VIRTUAL_STALLS) {
-		strike(device, e);
+	if (e->fault == TAC_VIRTUAL_FAULT_STALL) {
+		count_fault(device, e);
 		e->halted = (urb->endpoint & 15) != 0; // a control endpoint recovers by itself
 		urb->status = -EPIPE;
 		return ENDED;
 	}
-	if (e->fault == TAC_VIRTUAL_BREAKS) {
-		strike(device, e);
+	if (e->fault == TAC_VIRTUAL_FAULT_BUS_ERROR) {
+		count_fault(device, e);
 		urb->status = -EPROTO;
 		return ENDED;
 	}
 	if ((urb->endpoint & 15) == 0)
 		return run_control(device, urb);
-	if (e->halted || e->packet_bytes == 0) { // halted, or not an endpoint of this device
+	if (e->halted || e->packet_bytes == 0) { // halted, or the device has no such endpoint
 		urb->status = -EPIPE;
 		return ENDED;
 	}
@@ -321,20 +321,20 @@ static progress run(tac_virtual_usb *device, tac_virtual_urb *urb)
 
 static void take_out(tac_virtual_usb *device, const tac_virtual_urb *urb)
 {
-	for (tac_virtual_urb **link = &device->first; *link != NULL; link = &(*link)->next)
+	for (tac_virtual_urb **link = &device->first; *link; link = &(*link)->next)
 		if (*link == urb) {
 			*link = urb->next;
 			return;
 		}
 }
 
-// Moves every transfer that can move, those of an endpoint in order. True: some did. Enters and leaves with
-// the lock held.
+// Moves every transfer that can move, in order on each endpoint. True: at least one moved. Called with the
+// lock held, which it releases around the model.
 static bool advance(tac_virtual_usb *device)
 {
 	uint32_t waiting = 0; // endpoints whose oldest transfer cannot move
 	bool moved = false;
-	for (tac_virtual_urb *urb = device->first; urb != NULL;) {
+	for (tac_virtual_urb *urb = device->first; urb;) {
 		uint32_t bit = UINT32_C(1) << slot_of(urb->endpoint);
 		if ((waiting & bit) != 0) {
 			urb = urb->next;
@@ -359,7 +359,7 @@ static bool advance(tac_virtual_usb *device)
 			waiting |= bit;
 		}
 		pthread_cond_broadcast(&device->ended);
-		urb = device->first; // the list may be another one by now
+		urb = device->first; // the list may have changed
 	}
 	return moved;
 }
@@ -373,14 +373,14 @@ static void *device_thread(void *user)
 		if (device->reset) {
 			device->reset = false;
 			pthread_mutex_unlock(&device->lock);
-			if (model->reset != NULL)
+			if (model->reset)
 				model->reset(model);
 			pthread_mutex_lock(&device->lock);
 		}
 		while (advance(device))
 			;
 		int64_t now_ns = tac_clock_now_ns(), again_ns = INT64_MAX;
-		if (model->step != NULL) {
+		if (model->step) {
 			pthread_mutex_unlock(&device->lock);
 			again_ns = model->step(model, now_ns);
 			pthread_mutex_lock(&device->lock);
@@ -390,8 +390,8 @@ static void *device_thread(void *user)
 		if (device->stop || device->reset || again_ns <= now_ns)
 			continue;
 		int64_t limit_ns = now_ns + WAIT_LIMIT_NS;
-		for (int i = 0; i < ENDPOINTS; ++i)
-			if (device->endpoints[i].fault == TAC_VIRTUAL_SILENT &&
+		for (int i = 0; i < ENDPOINTS; i++)
+			if (device->endpoints[i].fault == TAC_VIRTUAL_FAULT_SILENCE &&
 			    device->endpoints[i].fault_end_ns > now_ns &&
 			    device->endpoints[i].fault_end_ns < limit_ns)
 				limit_ns = device->endpoints[i].fault_end_ns;
@@ -419,7 +419,7 @@ tac_result tac_virtual_usb_create(tac_virtual_model *model, tac_virtual_usb **ou
 {
 	*out_device = NULL;
 	tac_virtual_usb *device = calloc(1, sizeof *device);
-	if (device == NULL) {
+	if (!device) {
 		tac_log(TAC_LOG_ERROR, "virtual USB: no memory for a device");
 		return TAC_ERROR_MEMORY;
 	}
@@ -427,7 +427,7 @@ tac_result tac_virtual_usb_create(tac_virtual_model *model, tac_virtual_usb **ou
 	device->plugged = true;
 	device->reset = true;
 	device->rng = tac_rng_seed(1, 1);
-	learn_endpoints(device);
+	read_endpoints(device);
 	pthread_mutex_init(&device->lock, NULL);
 	pthread_condattr_t monotonic;
 	pthread_condattr_init(&monotonic);
@@ -447,7 +447,7 @@ tac_result tac_virtual_usb_create(tac_virtual_model *model, tac_virtual_usb **ou
 void tac_virtual_usb_destroy(tac_virtual_usb **device)
 {
 	tac_virtual_usb *d = *device;
-	if (d == NULL)
+	if (!d)
 		return;
 	tac_virtual_usb_plug(d, false);
 	lock(d);
@@ -457,7 +457,7 @@ void tac_virtual_usb_destroy(tac_virtual_usb **device)
 	pthread_cond_destroy(&d->changed);
 	pthread_cond_destroy(&d->ended);
 	pthread_mutex_destroy(&d->lock);
-	free(d->spoilt);
+	free(d->corrupt);
 	free(d);
 	*device = NULL;
 }
@@ -477,7 +477,7 @@ void tac_virtual_usb_submit(tac_virtual_usb *device, tac_virtual_urb *urb)
 	bool plugged = device->plugged;
 	if (plugged) {
 		tac_virtual_urb **link = &device->first;
-		while (*link != NULL)
+		while (*link)
 			link = &(*link)->next;
 		*link = urb;
 	}
@@ -491,20 +491,20 @@ void tac_virtual_usb_submit(tac_virtual_usb *device, tac_virtual_urb *urb)
 bool tac_virtual_usb_cancel(tac_virtual_usb *device, tac_virtual_urb *urb)
 {
 	lock(device);
-	tac_virtual_urb *found = device->first;
-	while (found != NULL && found != urb)
-		found = found->next;
-	bool here = found != NULL && device->current != urb;
-	if (here)
+	tac_virtual_urb *queued = device->first;
+	while (queued && queued != urb)
+		queued = queued->next;
+	bool idle = queued && device->current != urb;
+	if (idle)
 		take_out(device, urb);
-	else if (found != NULL)
-		urb->cancelled = true; // in work: its thread ends it
+	else if (queued)
+		urb->cancelled = true; // in work: the device's thread ends it
 	unlock_changed(device);
-	if (here) {
+	if (idle) {
 		urb->status = -ENOENT;
 		urb->complete(urb);
 	}
-	return found != NULL;
+	return queued != NULL;
 }
 
 void tac_virtual_usb_plug(tac_virtual_usb *device, bool plugged)
@@ -514,23 +514,22 @@ void tac_virtual_usb_plug(tac_virtual_usb *device, bool plugged)
 	device->configuration = 0;
 	if (plugged) {
 		device->reset = true;
-		for (int i = 0; i < ENDPOINTS; ++i)
+		for (int i = 0; i < ENDPOINTS; i++)
 			device->endpoints[i].halted = false;
 	}
 	unlock_changed(device);
 	if (plugged)
 		return;
-	// What is queued ends here; the one in work is waited for, so that no buffer is written to
-	// afterwards.
+	// Queued transfers end here. The one in work is waited for: no buffer is written to afterwards.
 	for (;;) {
 		lock(device);
-		while (device->current != NULL || device->completing)
+		while (device->current || device->completing)
 			pthread_cond_wait(&device->ended, &device->lock);
 		tac_virtual_urb *urb = device->first;
-		if (urb != NULL)
+		if (urb)
 			take_out(device, urb);
 		unlock_changed(device);
-		if (urb == NULL)
+		if (!urb)
 			return;
 		urb->status = -ESHUTDOWN;
 		urb->complete(urb);
@@ -541,7 +540,7 @@ void tac_virtual_usb_reset(tac_virtual_usb *device)
 {
 	lock(device);
 	device->reset = true;
-	for (int i = 0; i < ENDPOINTS; ++i)
+	for (int i = 0; i < ENDPOINTS; i++)
 		device->endpoints[i].halted = false;
 	unlock_changed(device);
 }
@@ -563,7 +562,7 @@ void tac_virtual_usb_inject(tac_virtual_usb *device, uint8_t address, tac_virtua
 	unlock_changed(device);
 }
 
-uint64_t tac_virtual_usb_struck(const tac_virtual_usb *device)
+uint64_t tac_virtual_usb_fault_count(const tac_virtual_usb *device)
 {
-	return atomic_load(&device->struck);
+	return atomic_load(&device->fault_count);
 }

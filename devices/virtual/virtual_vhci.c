@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define CONTROLLER "/sys/devices/platform/vhci_hcd.0"
-#define DEVICE_ID  0x00010001U // bus 1, device 1 of the machine it comes from; any will do
+#define DEVICE_ID  0x00010001U // bus 1, device 1 of the remote machine; the value does not matter
 #define PORT_FREE  4           // VDEV_ST_NULL
 #define SPEED_FULL 2           // enum usb_device_speed
 #define SPEED_HIGH 3
@@ -38,10 +38,10 @@ enum {
 	WORD_STATUS = 5, // of both answers
 	WORD_ACTUAL = 6, // of RETURN_SUBMIT
 	FLAG_ZERO_PACKET = 0x40,
-	LENGTH_MAX = 16 << 20, // what Linux lets programs have in transfers at once
+	LENGTH_MAX = 16 << 20, // the most that Linux lets programs have in transfers at once
 };
 
-// A transfer of the host's.
+// A transfer of the host.
 typedef struct pending {
 	tac_virtual_urb urb;
 	tac_virtual_vhci *from;
@@ -57,8 +57,8 @@ struct tac_virtual_vhci {
 	int socket, port;
 	pthread_t thread;
 	atomic_bool attached;
-	pthread_mutex_t lock; // of `flying`, and of writing to the socket
-	pending *flying;
+	pthread_mutex_t lock; // of `in_flight`, and of writing to the socket
+	pending *in_flight;
 };
 
 static bool read_all(int socket, void *bytes, size_t count)
@@ -108,7 +108,7 @@ static void on_complete(tac_virtual_urb *urb)
 	pending *p = (pending *)urb;
 	tac_virtual_vhci *vhci = p->from;
 	pthread_mutex_lock(&vhci->lock);
-	for (pending **link = &vhci->flying; *link != NULL; link = &(*link)->next)
+	for (pending **link = &vhci->in_flight; *link; link = &(*link)->next)
 		if (*link == p) {
 			*link = p->next;
 			break;
@@ -131,7 +131,7 @@ static bool take_submit(tac_virtual_vhci *vhci, const uint32_t *header)
 	if (length > LENGTH_MAX)
 		return false;
 	pending *p = calloc(1, sizeof *p + length);
-	if (p == NULL || (!in && !read_all(vhci->socket, p->bytes, length))) {
+	if (!p || (!in && !read_all(vhci->socket, p->bytes, length))) {
 		free(p);
 		return false;
 	}
@@ -146,8 +146,8 @@ static bool take_submit(tac_virtual_vhci *vhci, const uint32_t *header)
 	};
 	memcpy(p->urb.setup, &header[WORD_SETUP], sizeof p->urb.setup);
 	pthread_mutex_lock(&vhci->lock);
-	p->next = vhci->flying;
-	vhci->flying = p;
+	p->next = vhci->in_flight;
+	vhci->in_flight = p;
 	pthread_mutex_unlock(&vhci->lock);
 	tac_virtual_usb_submit(vhci->device, &p->urb);
 	return true;
@@ -157,18 +157,19 @@ static void take_unlink(tac_virtual_vhci *vhci, const uint32_t *header)
 {
 	const uint32_t victim = ntohl(header[WORD_VICTIM]), sequence = ntohl(header[WORD_SEQUENCE]);
 	pthread_mutex_lock(&vhci->lock);
-	pending *p = vhci->flying;
-	while (p != NULL && p->sequence != victim)
+	pending *p = vhci->in_flight;
+	while (p && p->sequence != victim)
 		p = p->next;
-	if (p == NULL) { // it has been answered
+	if (!p) { // already answered
 		answer(vhci, RETURN_UNLINK, sequence, 0, 0, NULL, 0);
 	} else {
-		p->unlinked = true; // whoever completes it answers this
+		p->unlinked = true; // the thread that completes it sends the answer
 		p->unlink_sequence = sequence;
 	}
 	pthread_mutex_unlock(&vhci->lock);
-	// Only pointers are compared should it complete in between, and this thread alone makes new ones.
-	if (p != NULL)
+	// If it completes meanwhile, cancelling only compares pointers, and only this thread creates new
+	// ones.
+	if (p)
 		tac_virtual_usb_cancel(vhci->device, &p->urb);
 }
 
@@ -176,17 +177,17 @@ static void *serve_thread(void *user)
 {
 	tac_virtual_vhci *vhci = user;
 	uint32_t header[HEADER_WORDS];
-	bool sane = true;
-	while (sane && read_all(vhci->socket, header, sizeof header)) {
+	bool valid = true;
+	while (valid && read_all(vhci->socket, header, sizeof header)) {
 		switch (ntohl(header[WORD_COMMAND])) {
 		case COMMAND_SUBMIT:
-			sane = take_submit(vhci, header);
+			valid = take_submit(vhci, header);
 			break;
 		case COMMAND_UNLINK:
 			take_unlink(vhci, header);
 			break;
 		default:
-			sane = false;
+			valid = false;
 		}
 	}
 	atomic_store(&vhci->attached, false);
@@ -198,7 +199,7 @@ tac_result tac_virtual_vhci_serve(tac_virtual_usb *device, int socket, tac_virtu
 {
 	*out_vhci = NULL;
 	tac_virtual_vhci *vhci = calloc(1, sizeof *vhci);
-	if (vhci == NULL) {
+	if (!vhci) {
 		tac_log(TAC_LOG_ERROR, "vhci: no memory");
 		close(socket);
 		return TAC_ERROR_MEMORY;
@@ -223,9 +224,9 @@ tac_result tac_virtual_vhci_serve(tac_virtual_usb *device, int socket, tac_virtu
 void tac_virtual_vhci_detach(tac_virtual_vhci **vhci)
 {
 	tac_virtual_vhci *v = *vhci;
-	if (v == NULL)
+	if (!v)
 		return;
-	shutdown(v->socket, SHUT_RDWR); // the kernel takes that for an unplugged device
+	shutdown(v->socket, SHUT_RDWR); // for the kernel the device is unplugged
 	pthread_join(v->thread, NULL);
 	tac_virtual_usb_plug(v->device, false);
 	close(v->socket);
@@ -253,13 +254,13 @@ static int free_port(int *out_error)
 	char line[256], hub[8];
 	int port = -1;
 	*out_error = errno;
-	while (file != NULL && port < 0 && fgets(line, sizeof line, file) != NULL) {
+	while (file && port < 0 && fgets(line, sizeof line, file)) {
 		int number, state;
 		if (sscanf(line, "%7s %d %d", hub, &number, &state) == 3 && strcmp(hub, "hs") == 0 &&
 		    state == PORT_FREE)
 			port = number;
 	}
-	if (file != NULL) {
+	if (file) {
 		fclose(file);
 		*out_error = 0;
 	}
@@ -312,6 +313,6 @@ tac_result tac_virtual_vhci_attach(tac_virtual_usb *device, tac_virtual_vhci **o
 			result = TAC_ERROR_IO;
 		}
 	}
-	close(ends[1]); // the kernel has its own hold on it
+	close(ends[1]); // the kernel has duplicated it
 	return result;
 }
