@@ -1,6 +1,7 @@
-// Mapping: where the device's tool is in the world. The workspace is scaled, turned and moved; while the
-// clutch is held the tool stays and the device moves on alone, as one lifts a mouse. Forces are turned, not
-// scaled: what the scale multiplies is the stiffness that the hand feels, which haptic/servo.c allows for.
+// Mapping: the pose of the tool in the world for a pose of the device. The workspace is scaled, rotated and
+// translated. While the clutch is held the tool stays where it is and the device moves alone, as when lifting
+// a mouse. Forces are rotated but not scaled: the hand feels the stiffness multiplied by the workspace's
+// scale, which haptic/servo/servo.c takes into account.
 #ifndef TAC_HAPTIC_MAPPING_H
 #define TAC_HAPTIC_MAPPING_H
 
@@ -14,28 +15,32 @@ extern "C" {
 // Caller-owned; tac_mapping_step changes it.
 typedef struct tac_mapping {
 	double scale;
-	tac_dvec3 position_m; // of the device's origin in the world, as the clutch has moved it
-	tac_dquat rotation;   // of the device's frame
-	tac_dquat turned;     // of the tool against the device's, by the clutch
+	tac_dvec3 position_m; // of the device's origin in the world; the clutch moves it
+	tac_dquat rotation;   // of the device's frame in the world
+	tac_dquat turned;     // rotation of the tool relative to the device, from the clutch
 	int clutch_button;    // -1: none
 	bool clutched;        // held in the last step
 	tac_dpose T_world_tool;
 } tac_mapping;
 
+// A mapping in its initial state.
 // Thread: any.
 tac_mapping tac_mapping_make(const tac_scene_mapping *def);
 
-// The tool's pose in the world for this state of the device.
+// Returns the tool's pose in the world for this state of the device.
 // Thread: RT.
 tac_dpose tac_mapping_step(tac_mapping *mapping, const tac_device_state *state);
 
-// From the world to the device. Thread: RT.
+// Rotates a wrench from the world frame to the device's.
+// Thread: RT.
 tac_wrench tac_mapping_wrench(const tac_mapping *mapping, tac_wrench wrench_world);
 
-// A velocity of the device, in the world. Thread: RT.
+// Scales and rotates a velocity from the device's frame to the world.
+// Thread: RT.
 tac_dvec3 tac_mapping_velocity(const tac_mapping *mapping, tac_dvec3 velocity_device);
 
-// The device's pose for a pose of the tool in the world, with the clutch never used: for scripted hands.
+// Returns the device's pose for a pose of the tool in the world, for scripted hands. Valid as long as the
+// clutch has not been used.
 // Thread: any.
 tac_dpose tac_mapping_inverse(const tac_mapping *mapping, tac_dpose T_world_tool);
 

@@ -1,5 +1,5 @@
-// Material: how a surface feels. Everything a person can tell a surface by is a property here: how far it
-// gives, whether it sticks, drags, is rough or faceted. The forces themselves are in haptic/feel.h.
+// Material: how a surface feels: its stiffness, friction, viscosity and texture, and whether its facets are
+// smoothed. haptic/force/ turns these properties into forces.
 #ifndef TAC_HAPTIC_MATERIAL_H
 #define TAC_HAPTIC_MATERIAL_H
 
@@ -13,32 +13,31 @@ extern "C" {
 
 #define TAC_MATERIAL_NAME 32
 
-// How the height of a textured surface varies, as a function of the place in the object's frame; so a pattern
-// runs on across the edges of the mesh and needs no coordinates on it.
+// The height profile of a textured surface, a function of the position in the object's frame: the pattern
+// continues across the edges of the mesh and needs no texture coordinates.
 typedef enum tac_texture {
 	TAC_TEXTURE_NONE,
 	TAC_TEXTURE_GROOVES, // waves along `texture_along`
-	TAC_TEXTURE_BUMPS,   // waves along x, y and z, a third of the height each
+	TAC_TEXTURE_BUMPS,   // waves along x, y and z, each a third of the height
 } tac_texture;
 
 typedef struct tac_material {
 	char name[TAC_MATERIAL_NAME];
-	double stiffness_N_per_m;          // above 0; blended over the contacts by their loads
+	double stiffness_N_per_m;          // above 0; averaged over the contacts, weighted by load
 	double static_friction;            // coefficient, 0 or more
 	double dynamic_friction;           // 0 … static_friction
-	double friction_stiffness_N_per_m; // of the bristle that sticks, above 0
-	double viscosity_N_s_per_m;        // drag along the surface while it is touched
+	double friction_stiffness_N_per_m; // of the sticking bristle, above 0
+	double viscosity_N_s_per_m;        // drag along the touched surface
 	int texture;                       // a tac_texture
 	double texture_height_m;           // from valley to crest
 	double texture_wavelength_m;       // above 0
 	tac_dvec3 texture_along;           // direction of the waves of grooves, in the object's frame
 	// Force shading: the force takes the direction of the smooth normal, interpolated between the
-	// vertices, so that the facets of a mesh are not felt. Edges sharper than the mesh's crease angle
-	// stay.
+	// vertices, so that the facets of a mesh are not felt. Edges between surfaces of the mesh stay sharp.
 	bool smooth;
 } tac_material;
 
-// 1000 N/m, no friction (bristle 1000 N/m), no texture (1 mm waves along x), no viscosity, facets felt.
+// 1000 N/m, no friction (bristle 1000 N/m), no texture (1 mm waves along x), no viscosity, not smooth.
 // Thread: any.
 tac_material tac_material_default(void);
 

@@ -1,5 +1,5 @@
-// Play: a servo stepped by a loop on a real-time thread of its own, for programs whose other threads have
-// something else to do, such as drawing what the loop last published (tac_servo_snapshot).
+// Play: runs a servo in a loop on a real-time thread, for programs whose other threads have work to do, such
+// as drawing what the loop last published (tac_servo_snapshot).
 #ifndef TAC_HAPTIC_PLAY_H
 #define TAC_HAPTIC_PLAY_H
 
@@ -13,24 +13,29 @@ extern "C" {
 
 typedef struct tac_play tac_play;
 
-// Creates a servo as `def` says, switches its device's forces on and steps it on a new thread until
-// tac_play_destroy, or through `loop->periods`; then it switches them off. `loop` NULL: tac_loop_def_default.
-// The thread asks for what tac_thread_def_default names; what was refused is in tac_play_report, and the loop
-// runs all the same. As tac_servo_create, tac_loop_create and tac_thread_start; nothing is left running then.
+// Creates a servo from `def`, enables the forces of its device and steps it on a new thread until
+// tac_play_destroy, or for `loop->periods`; then disables the forces. `loop` NULL: tac_loop_def_default. The
+// thread requests the scheduling of tac_thread_def_default; what is refused is in tac_play_report, and the
+// loop runs nevertheless. Fails as tac_servo_create, tac_loop_create and tac_thread_start do; then nothing
+// runs and *out_play is NULL.
 // Thread: setup.
 tac_result tac_play_start(const tac_servo_def *def, const tac_loop_def *loop, tac_play **out_play);
 
-// Waits until the loop is through its periods or stopped by a signal. Thread: setup, once.
+// Waits until the loop has run all its periods or was stopped by a signal.
+// Thread: setup, once.
 void tac_play_wait(tac_play *play);
 
-// Stops the loop and waits for its thread, which switches the forces off. Device and world are the caller's.
-// Nulls the pointer; NULL in it is allowed. Thread: setup.
+// Stops the loop and waits for its thread, which disables the forces. Device and world stay the caller's.
+// Nulls the pointer; NULL in it is allowed.
+// Thread: setup.
 void tac_play_destroy(tac_play **play);
 
-// The servo, for its snapshots. Thread: any.
+// The servo, for its snapshots.
+// Thread: any.
 tac_servo *tac_play_servo(const tac_play *play);
 
-// What the thread was granted and refused; valid from tac_play_start on. Thread: any.
+// What the thread was granted and what was refused; valid after tac_play_start.
+// Thread: any.
 const tac_thread_report *tac_play_report(const tac_play *play);
 
 #ifdef __cplusplus

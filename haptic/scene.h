@@ -1,11 +1,11 @@
-// Scene: what there is to touch, with what, and how it feels, as a description: tools, objects, materials,
-// how the device's workspace lies in the world, limits, cameras. It is read from YAML and written as YAML;
-// docs/scene.md is the schema. haptic/world.h builds meshes and engines from it.
+// Scene: the description of what can be touched, with which tools, and how it feels: tools, objects,
+// materials, the mapping of the device's workspace to the world, limits, cameras. It is read from YAML and
+// written as YAML; docs/scene.md is the schema. haptic/world.h builds meshes and engines from it.
 //
-// One table (haptic/scene_keys.c) says which keys there are, with their ranges; it reads, writes and words
-// the messages: file:line:column, what was expected, what was found, and for a key that does not exist the
-// nearest that does. Values left out of a file have the defaults of the table, and values that are the
-// default are left out of a file, so that reading what was written gives the same scene to the bit.
+// One table (haptic/scene/scene_keys.c) lists all keys with their ranges. The reader, the writer and the
+// error messages use it: file:line:column, what was expected, what was found, and for an unknown key the most
+// similar known one. Keys missing in a file have the table's defaults, and defaults are not written, so that
+// reading what was written gives the same scene to the bit.
 #ifndef TAC_HAPTIC_SCENE_H
 #define TAC_HAPTIC_SCENE_H
 
@@ -27,33 +27,33 @@ extern "C" {
 #define TAC_SCENE_OBJECTS   32
 #define TAC_SCENE_MATERIALS 32
 #define TAC_SCENE_SHAPES    8  // of one body
-#define TAC_SCENE_SURFACES  16 // of one object with a material of their own
+#define TAC_SCENE_SURFACES  16 // of one object whose material is not the object's
 #define TAC_SCENE_PATH      64 // points
 #define TAC_SCENE_CAMERAS   8
 
 typedef enum tac_scene_shape_kind {
 	TAC_SCENE_MESH,   // a file
-	TAC_SCENE_SOLIDS, // primitives in the words of collision/shape.h
+	TAC_SCENE_SOLIDS, // primitives in the notation of collision/solid.h
 	TAC_SCENE_BOX,
 	TAC_SCENE_SPHERE,
 	TAC_SCENE_TORUS,
 	TAC_SCENE_CYLINDER,
 	TAC_SCENE_CONE,
 	TAC_SCENE_CAPSULE,
-	TAC_SCENE_PEG, // and the block with the hole for it
-	TAC_SCENE_BLOCK,
+	TAC_SCENE_PEG,
+	TAC_SCENE_BLOCK,    // with the hole for the peg
 	TAC_SCENE_GROOVE,   // a block with a V-shaped groove along y
-	TAC_SCENE_BODY,     // round and bumpy, as organs are
+	TAC_SCENE_BODY,     // round and bumpy like an organ
 	TAC_SCENE_TOOTH,    // a molar's crown
 	TAC_SCENE_ASSEMBLY, // a part of a generated machine
 	TAC_SCENE_SHAPE_KINDS,
 } tac_scene_shape_kind;
 
-// One part of a body. Which of the parameters count depends on the kind.
+// One part of a body. Each kind uses some of the parameters.
 typedef struct tac_scene_shape {
 	int kind;                  // a tac_scene_shape_kind
-	char file[TAC_SCENE_TEXT]; // mesh: relative to the scene's file
-	double scale;              // mesh: metres in one unit of the file
+	char file[TAC_SCENE_TEXT]; // mesh: path relative to the scene's file
+	double scale;              // mesh: metres per unit of the file
 	char solids[TAC_SCENE_TEXT];
 	tac_dvec3 size_m;
 	double radius_m;
@@ -76,7 +76,7 @@ typedef struct tac_scene_point {
 	double time_s;
 	tac_dvec3 position_m;
 	tac_dvec3 rotation_rad;
-	int64_t buttons; // bit i: button i is held; of a hand's path only
+	int64_t buttons; // bit i: button i is held; only for the path of a hand
 } tac_scene_point;
 
 typedef struct tac_scene_surface {
@@ -84,7 +84,6 @@ typedef struct tac_scene_surface {
 	char material[TAC_MATERIAL_NAME];
 } tac_scene_surface;
 
-// Something to touch.
 typedef struct tac_scene_object {
 	char name[TAC_SCENE_NAME];
 	tac_scene_shape shapes[TAC_SCENE_SHAPES];
@@ -94,19 +93,20 @@ typedef struct tac_scene_object {
 	char material[TAC_MATERIAL_NAME];
 	tac_scene_surface surfaces[TAC_SCENE_SURFACES];
 	int32_t surface_count;
-	tac_scene_point path[TAC_SCENE_PATH]; // in the frame of the pose above; none: it stands still
+	tac_scene_point
+		path[TAC_SCENE_PATH]; // in the frame of the pose above; empty: the object does not move
 	int32_t path_count;
 } tac_scene_object;
 
-// How the device lies in the world: world = position + rotation (scale device).
+// From the device's frame to the world: world = position + rotation (scale device).
 typedef struct tac_scene_mapping {
 	double workspace_scale;
 	tac_dvec3 position_m;
 	tac_dvec3 rotation_rad;
-	int64_t clutch_button; // while it is held, the tool stays and the device moves; -1: none
+	int64_t clutch_button; // while it is held the tool stays and the device moves alone; -1: none
 } tac_scene_mapping;
 
-// 0: the device's own.
+// 0 stands for the device's own value.
 typedef struct tac_scene_limits {
 	double max_force_N;
 	double max_torque_Nm;
@@ -120,15 +120,15 @@ typedef struct tac_scene_tool {
 	char name[TAC_SCENE_NAME];
 	tac_scene_shape shapes[TAC_SCENE_SHAPES];
 	int32_t shape_count;
-	char device[TAC_SCENE_NAME]; // as --device
+	char device[TAC_SCENE_NAME]; // as in the option --device
 	tac_scene_mapping mapping;
-	int64_t axes;             // 3: it never turns; 6
-	double turn_arm_m;        // turn stiffness = stiffness times the square of this
-	double damping_N_s_per_m; // of the coupling, and times the arm's square of its turn
+	int64_t axes;             // 3: the tool does not rotate; 6
+	double turn_arm_m;        // angular stiffness = stiffness times the square of this
+	double damping_N_s_per_m; // of the coupling; angular: times the square of the arm
 	int law;                  // a tac_coupling_law
 	tac_scene_limits limits;
 	char grip[TAC_SCENE_NAME];            // of the simulated hand
-	tac_scene_point hand[TAC_SCENE_PATH]; // that it follows, in the world; repeated
+	tac_scene_point hand[TAC_SCENE_PATH]; // path of the simulated hand, in the world; repeated
 	int32_t hand_count;
 } tac_scene_tool;
 
@@ -140,7 +140,7 @@ typedef struct tac_scene_camera {
 
 typedef struct tac_scene {
 	char name[64];
-	char folder[TAC_SCENE_TEXT]; // of the file; mesh files are relative to it; not written
+	char folder[TAC_SCENE_TEXT]; // of the scene's file, to which mesh files are relative; not written
 	tac_material materials[TAC_SCENE_MATERIALS];
 	int32_t material_count;
 	tac_scene_tool tools[TAC_SCENE_TOOLS];
@@ -151,32 +151,36 @@ typedef struct tac_scene {
 	int32_t camera_count;
 } tac_scene;
 
-// Reads a file. TAC_ERROR_IO, TAC_ERROR_FORMAT or TAC_ERROR_MEMORY with one log line; *out_scene is NULL
-// then. Thread: setup.
+// Reads a scene file. TAC_ERROR_IO, TAC_ERROR_FORMAT or TAC_ERROR_MEMORY with one log line; *out_scene is
+// NULL then. The caller owns *out_scene.
+// Thread: setup.
 tac_result tac_scene_load(const char *path, tac_scene **out_scene);
 
-// The same from memory; `name` stands in the messages, and mesh files are relative to its folder. Any bytes
-// are allowed.
+// Reads a scene from memory; any bytes are safe. `name` is used in messages, and mesh files are relative to
+// its folder. Otherwise like tac_scene_load.
 // Thread: setup.
 tac_result tac_scene_parse(const char *text, size_t bytes, const char *name, tac_scene **out_scene);
 
-// A built-in scene, by name; TAC_ERROR_ARGUMENT with a log line that lists the names. All its meshes are
-// generated.
+// Reads a built-in scene, whose meshes are all generated. TAC_ERROR_ARGUMENT for an unknown name, with a log
+// line that lists the names; otherwise like tac_scene_load.
 // Thread: setup.
 tac_result tac_scene_builtin(const char *name, tac_scene **out_scene);
 
-// The name of built-in scene `index`, the default one first; NULL after the last.
+// The name of built-in scene `index`; 0 is the default scene. NULL after the last.
 // Thread: any.
 const char *tac_scene_builtin_name(int index);
 
-// Writes YAML that reads back as the same scene. TAC_ERROR_IO (`file` does not take it) or TAC_ERROR_MEMORY,
-// without a log line. Thread: setup.
+// Writes YAML that reads back as the same scene. TAC_ERROR_IO (writing to `file` failed) or TAC_ERROR_MEMORY,
+// without a log line.
+// Thread: setup.
 tac_result tac_scene_write(const tac_scene *scene, FILE *file);
 
-// Nulls the pointer; NULL in it is allowed. Thread: setup.
+// Nulls the pointer; NULL in it is allowed.
+// Thread: setup.
 void tac_scene_destroy(tac_scene **scene);
 
-// The index of the material of that name, -1 if there is none. Thread: any.
+// The index of the material with that name; -1: none has it.
+// Thread: any.
 int32_t tac_scene_material(const tac_scene *scene, const char *name);
 
 #ifdef __cplusplus

@@ -1,7 +1,6 @@
-// Snapshot: everything there is to show of one tick of a servo, by value. The real-time thread fills one and
-// publishes it through a triple buffer (rt/latest.h); a viewer, a status line or a report reads the newest
-// whenever it likes and never delays the loop. All poses, points and forces are in the world frame unless
-// their name says otherwise.
+// Snapshot: one tick of a servo as it can be shown, by value. The real-time thread fills it and publishes it
+// through a triple buffer (rt/latest.h); a viewer, a status line or a report reads the newest at any time
+// without delaying the loop. Poses, points and forces are in the world frame unless a name states another.
 #ifndef TAC_HAPTIC_SNAPSHOT_H
 #define TAC_HAPTIC_SNAPSHOT_H
 
@@ -17,43 +16,48 @@
 extern "C" {
 #endif
 
-// What the servo is doing.
 typedef enum tac_servo_state {
-	TAC_SERVO_WAITING, // the tool has not been free of contact since the start, or since a fault: no
-			   // force
+	TAC_SERVO_WAITING, // no force until the tool is free of contact: at the start and after some faults
 	TAC_SERVO_RUNNING,
-	TAC_SERVO_CLUTCHED, // the clutch is held: the tool stays while the device moves, no force
-	TAC_SERVO_LOST,     // the device is gone or its recording is over
+	TAC_SERVO_CLUTCHED, // the clutch is held: the tool stays while the device moves; no force
+	TAC_SERVO_LOST,     // the device is lost or its recording has ended
 	TAC_SERVO_STATE_COUNT,
 } tac_servo_state;
 
-// Work that may be left out when a tick is short of time, in this order: SPEC part E's steps 6 and 5. What
-// moves the SCO, checks it and writes the force is never left out.
-typedef enum tac_servo_extra {
-	TAC_SERVO_PROXIMITY, // how far the tool is from what it touches next
-	TAC_SERVO_SURFACES,  // which surfaces the device itself is in
-	TAC_SERVO_EXTRA_COUNT,
-} tac_servo_extra;
+// Queries whose results are only shown. They run after the force is written and are skipped, in this order,
+// when a tick is short of time.
+typedef enum tac_display_query {
+	TAC_DISPLAY_PROXIMITY, // the distance from the tool to the nearest object
+	TAC_DISPLAY_SURFACES,  // the surfaces that the device's own pose penetrates
+	TAC_DISPLAY_QUERY_COUNT,
+} tac_display_query;
 
 typedef struct tac_snapshot_contact {
 	tac_dvec3 point_m; // on the tool
-	tac_dvec3 normal;  // unit, from the object to the tool; smooth where the material is
+	tac_dvec3 normal;  // unit, from the object to the tool; shaded where the material is smooth
 	double gap_m;
 	tac_dvec3 force_N; // on the tool, along the normal
-	int32_t object;    // of the scene; the other tool is object_count - 1 when there are two
-	int32_t tool_surface, object_surface;   // of their meshes; -1: a round tool has none
-	int32_t tool_triangle, object_triangle; // likewise
+	int32_t object;    // of the scene; with two tools, object_count - 1 is the other tool
+	int32_t tool_surface, object_surface;   // of their meshes; -1 for a round tool, which has none
+	int32_t tool_triangle, object_triangle; // of their meshes; -1 for a round tool
 	int32_t material;                       // of the world
 } tac_snapshot_contact;
 
-// Friction where the tool touches: one for the patch of all contacts.
+// Friction of the patch of all contacts.
 typedef struct tac_snapshot_friction {
 	bool touching, slipping;
-	tac_dvec3 point_m; // middle of the patch
+	tac_dvec3 point_m; // centre of the patch
 	tac_dvec3 force_N; // on the tool
 } tac_snapshot_friction;
 
-// The other tool is one more object, behind those of the scene.
+// A surface of the tool and a surface of an object that intersect.
+typedef struct tac_snapshot_surface {
+	int32_t object, tool_surface, object_surface;
+} tac_snapshot_surface;
+
+#define TAC_SNAPSHOT_SURFACES 16
+
+// The other tool is the last object, after those of the scene.
 #define TAC_SNAPSHOT_OBJECTS (TAC_SCENE_OBJECTS + TAC_SCENE_TOOLS - 1)
 
 typedef struct tac_snapshot {
@@ -64,51 +68,51 @@ typedef struct tac_snapshot {
 
 	tac_device_status status;
 	uint32_t buttons;
-	tac_dpose T_world_device; // where the tool would be if nothing were in its way
-	tac_dpose T_world_sco;    // where it is
+	tac_dpose T_world_device; // the device's pose, mapped to the world
+	tac_dpose T_world_sco;    // the tool's pose
 	int32_t object_count;
 	tac_dpose T_world_objects[TAC_SNAPSHOT_OBJECTS];
 
 	uint32_t sco_flags; // tac_sco_flag
-	double distance_m;  // to the nearest object: a lower bound; HUGE_VAL: not known
+	double distance_m;  // lower bound of the distance to the nearest object; HUGE_VAL: unknown
 	int32_t contact_count;
 	tac_snapshot_contact contacts[TAC_SCO_CONTACTS];
 	tac_snapshot_friction friction;
 
-	tac_wrench wanted; // on the tool, before passivity and limits
-	tac_wrench sent;   // on the tool, what the hand feels
-	uint32_t limits;   // bit r: the gate stepped in for tac_limit_reason r
-	double gain;       // of the gate, 0 … 1
+	tac_wrench wanted; // on the tool, before passivity and limit
+	tac_wrench sent;   // on the tool, after them: what the hand feels
+	uint32_t limits;   // bit r: the limit changed the wrench for tac_limit_reason r
+	double gain;       // of the limit, 0 … 1
 
-	double stiffness_N_per_m; // shown in this tick
+	double stiffness_N_per_m; // of the coupling
 	double allowed_N_per_m;   // by rate, delay and device
 	tac_derate_reason derated_by;
-	bool derated;               // a material is stiffer than what is allowed
-	double passivity_J;         // what the springs may still give back; below 0: a deficit
-	double passivity_N_s_per_m; // damping that repays it, on a linear axis
+	bool derated;               // the materials are stiffer than what is allowed
+	double passivity_J;         // energy that the springs may still return; below 0: a deficit
+	double passivity_N_s_per_m; // damping against the deficit, on a linear axis
 
-	// Extras; those of the last tick that had time for them.
-	uint32_t dropped;   // bit e: tac_servo_extra e was left out in this tick
-	double proximity_m; // lower bound of the distance to all objects, when it was last found; HUGE_VAL:
-			    // far
-	int32_t surface_count; // surfaces that the device's own pose touches, as far as was looked
-	struct {
-		int32_t object, tool_surface, object_surface;
-	} surfaces[16];
+	// Display queries.
+	uint32_t skipped;      // bit q: tac_display_query q was skipped in this tick
+	double proximity_m;    // newest lower bound of the distance to all objects; HUGE_VAL: far; 0 at first
+	int32_t surface_count; // surfaces that the device's pose penetrates, as far as the query came
+	tac_snapshot_surface surfaces[TAC_SNAPSHOT_SURFACES];
 
 	// Work and time.
-	int64_t compute_ns;   // from the wake to the device's write; 0 where no clock was read
-	int64_t pairs;        // of triangles, in the SCO's step
-	uint64_t faults;      // since the start: times the SCO was put back or began in contact
-	uint64_t unknowns;    // ticks in which a collider did not know
-	uint64_t spent_ticks; // in which the mover's limits were reached
-	uint64_t contact_ticks;
-	uint64_t dropped_ticks[TAC_SERVO_EXTRA_COUNT];
+	int64_t compute_ns; // from wake-up to the device's write; 0: no clock was read
+	int64_t work_units; // of the mover in this tick
+
+	// Totals since the start.
+	uint64_t faults;             // the SCO was put back to its last free pose, or began in contact
+	uint64_t unknown_ticks;      // a collider's answer was unknown
+	uint64_t budget_spent_ticks; // the mover reached one of its limits
+	uint64_t contact_ticks;      // the tool touched something
+	uint64_t skipped_ticks[TAC_DISPLAY_QUERY_COUNT];
 } tac_snapshot;
 
-// "waiting", "running", …; "proximity", "surfaces". Never NULL. Thread: any.
+// "waiting", "running", …; "proximity", "surfaces". Never NULL.
+// Thread: any.
 const char *tac_servo_state_name(tac_servo_state state);
-const char *tac_servo_extra_name(tac_servo_extra extra);
+const char *tac_display_query_name(tac_display_query query);
 
 #ifdef __cplusplus
 }

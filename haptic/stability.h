@@ -1,17 +1,17 @@
 // Stability: how stiff a virtual wall may be on a given device at a given rate and delay. The wall is
 //	f = K x + B v,	v = pole v' + (1 - pole) (x - x') / T,
-// sampled every T, held, and felt after the delay; ' is the sample before. Three limits, each exact for its
-// question:
-//  - critical: the loop with a given device and hand oscillates beyond it. From the pulse transfer function
-//  of
-//    plant, hold and delay on the unit circle, and a Schur-Cohn test of the characteristic polynomial below.
-//  - passive: up to it, no passive hand whatever can make the loop oscillate (J. E. Colgate and G. Schenkel,
-//    "Passivity of a class of sampled-data systems", J. Robotic Systems 14(1), 1997, extended to delays that
-//    are not whole periods).
-//  - quantised: up to it, the device's dry friction eats what an edge of the position sensor gives out (J. J.
-//    Abbott and A. M. Okamura, "Effects of position quantization and sampling rate on virtual-wall
+// sampled every T, held, and felt after the delay; ' marks the previous sample. There are three limits, each
+// exact:
+//  - critical: above it the loop with a given device and hand oscillates. It follows from the pulse transfer
+//    function of plant, hold and delay on the unit circle, and a Schur-Cohn test of the characteristic
+//    polynomial below it.
+//  - passive: up to it no passive hand can make the loop oscillate (J. E. Colgate and G. Schenkel, "Passivity
+//    of a class of sampled-data systems", J. Robotic Systems 14(1), 1997, extended to delays that are not
+//    whole periods).
+//  - quantised: up to it the device's dry friction dissipates what the steps of the position sensor generate
+//    (J. J. Abbott and A. M. Okamura, "Effects of position quantization and sampling rate on virtual-wall
 //    passivity", IEEE Trans. Robotics 21(5), 2005).
-// The rule of thumb (b + B) / (T/2 + delay) for the first is right only for small B T / m.
+// The rule of thumb (b + B) / (T/2 + delay) for the critical stiffness holds only for small B T / m.
 #ifndef TAC_HAPTIC_STABILITY_H
 #define TAC_HAPTIC_STABILITY_H
 
@@ -21,10 +21,10 @@
 extern "C" {
 #endif
 
-// Delays beyond this many periods count as unstable: the answer is 0.
+// Delays beyond this many periods count as unstable: the limits are 0.
 #define TAC_STABILITY_DELAY_MAX 24
 
-// Mass, damping and stiffness of the hand that is relied upon; all 0: the device alone.
+// Mass, damping and stiffness of the hand that holds the device; all 0: the device alone.
 typedef struct tac_stability_hand {
 	double mass_kg;
 	double damping_N_s_per_m;
@@ -33,23 +33,23 @@ typedef struct tac_stability_hand {
 
 typedef struct tac_stability_loop {
 	double period_s;          // above 0
-	double delay_s;           // 0 or more; the hold's half period is not part of it
+	double delay_s;           // 0 or more, without the half period of the hold
 	double damping_N_s_per_m; // B, 0 or more
 	double velocity_pole;     // 0 … below 1
 } tac_stability_loop;
 
-// The stiffness in N/m at which device and hand begin to oscillate; 0 if they do with any, INFINITY if with
-// none. Some 256 evaluations of a transfer function, whatever the input.
+// The stiffness in N/m at which device and hand begin to oscillate; 0: with any stiffness; INFINITY: with
+// none. Bounded work: about 256 evaluations of a transfer function.
 // Thread: RT.
 double tac_stability_critical(const tac_device_mechanics *device, const tac_stability_hand *hand,
 			      const tac_stability_loop *loop);
 
-// The greatest stiffness in N/m that is passive with `damping_N_s_per_m` in the device; 0 if none is. For a
-// wall that pushes only, B has to be 0 for the answer to hold with delay.
-// Thread: RT, at the same cost.
+// The greatest stiffness in N/m that is passive with `damping_N_s_per_m` in the device; 0: none is. With
+// delay and a wall that only pushes, it holds for B = 0 alone. Bounded work, as above.
+// Thread: RT.
 double tac_stability_passive(double damping_N_s_per_m, const tac_stability_loop *loop);
 
-// 2 (friction / resolution - B / T), not below 0; INFINITY for a sensor without steps.
+// 2 (friction / resolution - B / T) in N/m, at least 0; INFINITY for a sensor without steps.
 // Thread: RT.
 double tac_stability_quantised(const tac_device_mechanics *device, const tac_stability_loop *loop);
 

@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-// A limit is computed for a loop that is this part later than measured, and anew when it is later still, or
-// earlier by three times as much. Lateness is half a period plus the delay: relative to itself alone, a delay
-// that dies away would never be left in peace.
+// A limit is computed for a loop that is later than measured by this share of its lateness. It is computed
+// again when the loop gets later than that, or earlier by three times the share. Lateness is half a period
+// plus the delay. If it were the delay alone, a delay that decays to 0 would cause computations forever.
 #define SLACK 0.02
 
 tac_derate_def tac_derate_def_default(const tac_device_info *info, int64_t period_ns)
@@ -24,7 +24,7 @@ tac_derate_def tac_derate_def_default(const tac_device_info *info, int64_t perio
 	};
 }
 
-static void take(tac_derate *d, double stiffness, tac_derate_reason reason)
+static void take_smaller(tac_derate *d, double stiffness, tac_derate_reason reason)
 {
 	if (stiffness < d->limit_N_per_m) {
 		d->limit_N_per_m = stiffness;
@@ -47,15 +47,15 @@ static void compute(tac_derate *d)
 	d->limit_N_per_m = HUGE_VAL;
 	d->reason = TAC_DERATE_BY_NOTHING;
 	if (def->max_stiffness_N_per_m > 0)
-		take(d, def->max_stiffness_N_per_m, TAC_DERATE_BY_DEVICE);
+		take_smaller(d, def->max_stiffness_N_per_m, TAC_DERATE_BY_DEVICE);
 	if (def->device.mass > 0 && def->device.damping > 0)
-		take(d,
-		     def->rule == TAC_DERATE_PASSIVE
-			     ? tac_stability_passive(def->device.damping, &loop)
-			     : def->margin * tac_stability_critical(&def->device, &def->hand, &loop),
-		     TAC_DERATE_BY_RATE);
+		take_smaller(d,
+			     def->rule == TAC_DERATE_PASSIVE
+				     ? tac_stability_passive(def->device.damping, &loop)
+				     : def->margin * tac_stability_critical(&def->device, &def->hand, &loop),
+			     TAC_DERATE_BY_RATE);
 	if (def->device.coulomb > 0)
-		take(d, tac_stability_quantised(&def->device, &loop), TAC_DERATE_BY_SENSOR);
+		take_smaller(d, tac_stability_quantised(&def->device, &loop), TAC_DERATE_BY_SENSOR);
 	d->computed++;
 }
 
@@ -71,7 +71,7 @@ void tac_derate_init(tac_derate *derate, const tac_derate_def *def)
 	derate->held_by = derate->reason;
 }
 
-// Whether what was assumed is still a little more than what is, and not much more.
+// Whether the assumption still covers the measurement, and not by too much.
 static bool fits(const tac_derate *d, double assumed_s, double measured_s)
 {
 	return measured_s <= assumed_s && assumed_s - measured_s <= 3 * SLACK * lateness(d);
@@ -83,7 +83,7 @@ double tac_derate_step(tac_derate *derate, int64_t elapsed_ns, int64_t delay_ns)
 	if (elapsed_ns <= 0 || delay_ns < 0)
 		return d->allowed_N_per_m;
 	const double elapsed_s = (double)elapsed_ns / 1e9;
-	// An average over time: each tick weighs by its length, which makes sum(T T) / sum(T).
+	// An average over time: each tick is weighted by its length, which gives sum(T T) / sum(T).
 	const double share = 1 - exp(-elapsed_s / d->def.window_s);
 	d->period_s += share * (elapsed_s - d->period_s);
 	d->delay_s += share * ((double)delay_ns / 1e9 - d->delay_s);

@@ -10,12 +10,12 @@ struct tac_limit {
 	tac_limit_def def;
 	bool started;
 	int64_t time_ns;  // of the last step
-	int64_t fresh_ns; // of the last sample
+	int64_t fresh_ns; // of the last fresh sample
 	double gain;
 	bool too_fast;
 	tac_wrench sent;
 	atomic_bool stopped;
-	_Atomic uint32_t stops; // so that a stop that was reset between two steps still cuts
+	_Atomic uint32_t stops; // counted, so that a stop that is reset before the next step still cuts
 	uint32_t stops_seen;
 	_Atomic uint64_t counts[TAC_LIMIT_REASON_COUNT]; // one writer
 };
@@ -26,7 +26,7 @@ tac_limit_def tac_limit_def_default(const tac_device_info *info)
 	return (tac_limit_def){
 		.max_force_N = info->max_force_N,
 		.max_torque_Nm = info->max_torque_Nm,
-		// A device without torque needs some rate all the same.
+		// The rates must be above 0 even for a device without torque.
 		.force_slew_N_per_s = fmax(info->max_force_N, 1) / full_s,
 		.torque_slew_Nm_per_s = fmax(info->max_torque_Nm, 0.1) / full_s,
 		.max_speed_m_per_s = 2,
@@ -39,14 +39,14 @@ tac_limit_def tac_limit_def_default(const tac_device_info *info)
 	};
 }
 
-// What is wrong with `def`; NULL: nothing.
-static const char *def_fault(const tac_limit_def *def)
+// The first condition that `def` violates, for a message; NULL: it is valid.
+static const char *unmet_condition(const tac_limit_def *def)
 {
-	const double above[] = {def->force_slew_N_per_s, def->torque_slew_Nm_per_s,
-				def->max_speed_m_per_s,  def->max_turn_rad_per_s,
-				def->engage_s,           def->release_s};
-	for (size_t i = 0; i < sizeof above / sizeof *above; i++) {
-		if (!(above[i] > 0 && isfinite(above[i])))
+	const double positive[] = {def->force_slew_N_per_s, def->torque_slew_Nm_per_s,
+				   def->max_speed_m_per_s,  def->max_turn_rad_per_s,
+				   def->engage_s,           def->release_s};
+	for (size_t i = 0; i < sizeof positive / sizeof *positive; i++) {
+		if (!(positive[i] > 0 && isfinite(positive[i])))
 			return "finite slew rates, speeds and ramp times above 0";
 	}
 	if (!(def->max_force_N >= 0 && isfinite(def->max_force_N) && def->max_torque_Nm >= 0 &&
@@ -62,9 +62,9 @@ static const char *def_fault(const tac_limit_def *def)
 tac_result tac_limit_create(const tac_limit_def *def, tac_limit **out_limit)
 {
 	*out_limit = NULL;
-	const char *fault = def_fault(def);
-	if (fault) {
-		tac_log(TAC_LOG_ERROR, "limit: expected %s", fault);
+	const char *expected = unmet_condition(def);
+	if (expected) {
+		tac_log(TAC_LOG_ERROR, "limit: expected %s", expected);
 		return TAC_ERROR_ARGUMENT;
 	}
 	tac_limit *limit = calloc(1, sizeof *limit);
@@ -83,43 +83,43 @@ void tac_limit_destroy(tac_limit **limit)
 	*limit = NULL;
 }
 
-static void note(uint32_t *reasons, tac_limit_reason reason, bool happened)
+static void note(uint32_t *reasons, tac_limit_reason reason, bool applies)
 {
-	if (happened)
+	if (applies)
 		*reasons |= 1u << reason;
 }
 
-// Nanoseconds from `before` to `after`, INT64_MAX where they do not fit.
+// Nanoseconds from `before` to `after`; INT64_MAX on overflow.
 static int64_t elapsed(int64_t before, int64_t after)
 {
 	int64_t result;
 	return __builtin_sub_overflow(after, before, &result) ? INT64_MAX : result;
 }
 
-// `v` with a length of at most `longest`, not even a rounding above it.
-static tac_dvec3 shorten(tac_dvec3 v, double longest)
+// `v` scaled down to a length of at most `max_length`, rounding included.
+static tac_dvec3 clamp_length(tac_dvec3 v, double max_length)
 {
-	if (tac_dvec3_length(v) <= longest)
+	if (tac_dvec3_length(v) <= max_length)
 		return v;
-	tac_dvec3 cut = tac_dvec3_scale(tac_dvec3_normalize(v), longest);
-	if (tac_dvec3_length(cut) > longest)
+	tac_dvec3 cut = tac_dvec3_scale(tac_dvec3_normalize(v), max_length);
+	if (tac_dvec3_length(cut) > max_length)
 		cut = tac_dvec3_scale(cut, 1 - 8 * DBL_EPSILON);
-	// Where `longest` is near DBL_MIN the product may round by more.
-	return tac_dvec3_length(cut) <= longest ? cut : tac_dvec3_zero();
+	// Where `max_length` is near DBL_MIN the product may round by more.
+	return tac_dvec3_length(cut) <= max_length ? cut : tac_dvec3_zero();
 }
 
-// `sent` moved towards `wanted` by at most `step`. Between two points of a ball nothing leaves it but by
-// rounding, which `longest` takes back.
-static tac_dvec3 approach(tac_dvec3 sent, tac_dvec3 wanted, double step, double longest, bool *out_limited)
+// `sent` moved towards `wanted` by at most `step`. Both lie in the ball of radius `max_length`; the last
+// clamp takes back what rounding adds.
+static tac_dvec3 approach(tac_dvec3 sent, tac_dvec3 wanted, double step, double max_length, bool *out_limited)
 {
 	const tac_dvec3 change = tac_dvec3_sub(wanted, sent);
 	*out_limited = tac_dvec3_length(change) > step;
 	if (*out_limited)
-		wanted = tac_dvec3_add(sent, shorten(change, step));
-	return shorten(wanted, longest);
+		wanted = tac_dvec3_add(sent, clamp_length(change, step));
+	return clamp_length(wanted, max_length);
 }
 
-// The time since the last step; 0, and the gain with it, where the loop stalled.
+// The time since the last step, s. A stall sets the gain to 0.
 static double step_time(tac_limit *limit, int64_t now_ns, uint32_t *reasons)
 {
 	const int64_t since_ns = limit->started ? elapsed(limit->time_ns, now_ns) : 0;
@@ -131,11 +131,11 @@ static double step_time(tac_limit *limit, int64_t now_ns, uint32_t *reasons)
 	}
 	limit->started = true;
 	limit->time_ns = now_ns;
-	// After a stall the held force still has to go: one stall's worth of slew.
+	// After a stall the force that was held falls by the slew of one stall time.
 	return (double)(stalled ? limit->def.stall_ns : since_ns) / 1e9;
 }
 
-// Whether all is well with the device, the hand and the collider.
+// Whether nothing is wrong with device, hand and collider.
 static bool healthy(tac_limit *limit, const tac_limit_input *input, uint32_t *reasons)
 {
 	const tac_limit_def *def = &limit->def;
@@ -145,7 +145,7 @@ static bool healthy(tac_limit *limit, const tac_limit_input *input, uint32_t *re
 	const bool lost = status != TAC_DEVICE_OK && status != TAC_DEVICE_STALE;
 	const bool stale = !lost && elapsed(limit->fresh_ns, input->now_ns) > def->stale_ns;
 
-	// Written so that a NaN is too fast.
+	// A NaN counts as too fast.
 	const double speed = tac_dvec3_length(input->state.velocity_m_per_s);
 	const double turn = tac_dvec3_length(input->state.angular_velocity_rad_per_s);
 	if (!(speed <= def->max_speed_m_per_s && turn <= def->max_turn_rad_per_s))
@@ -192,9 +192,9 @@ tac_limit_output tac_limit_step(tac_limit *limit, const tac_limit_input *input)
 	if (!healthy(limit, input, &reasons) || stopped) {
 		limit->gain = stopped ? 0 : fmax(0, limit->gain - dt_s / def->release_s);
 	} else if (finite && !input->in_contact && wrench_zero(&wanted)) {
-		limit->gain = 1; // nothing to come up
+		limit->gain = 1; // there is no force that could jump
 	} else if (limit->gain < 1) {
-		if (!stalled) // the time of a stall engages nothing
+		if (!stalled) // a stall time must not raise the gain
 			limit->gain = fmin(1, limit->gain + dt_s / def->engage_s);
 		note(&reasons, TAC_LIMIT_ENGAGE, limit->gain < 1);
 	}
@@ -203,8 +203,8 @@ tac_limit_output tac_limit_step(tac_limit *limit, const tac_limit_input *input)
 	wanted.torque_Nm = tac_dvec3_scale(wanted.torque_Nm, limit->gain);
 	note(&reasons, TAC_LIMIT_FORCE, tac_dvec3_length(wanted.force_N) > def->max_force_N);
 	note(&reasons, TAC_LIMIT_TORQUE, tac_dvec3_length(wanted.torque_Nm) > def->max_torque_Nm);
-	wanted.force_N = shorten(wanted.force_N, def->max_force_N);
-	wanted.torque_Nm = shorten(wanted.torque_Nm, def->max_torque_Nm);
+	wanted.force_N = clamp_length(wanted.force_N, def->max_force_N);
+	wanted.torque_Nm = clamp_length(wanted.torque_Nm, def->max_torque_Nm);
 
 	bool force_slewed, torque_slewed;
 	limit->sent.force_N = approach(limit->sent.force_N, wanted.force_N, def->force_slew_N_per_s * dt_s,

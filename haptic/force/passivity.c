@@ -1,4 +1,4 @@
-#include "haptic/passivity.h"
+#include "haptic/force/passivity.h"
 
 #include "base/assert.h"
 
@@ -9,7 +9,7 @@ tac_passivity_def tac_passivity_def_default(int64_t period_ns, double mass_kg)
 	return (tac_passivity_def){
 		.period_ns = period_ns,
 		.damping_max_N_s_per_m = 0.2 * mass_kg / ((double)period_ns / 1e9),
-		.own_power_W = 1e-4,
+		.damper_power_W = 1e-4,
 		.forget = true,
 	};
 }
@@ -26,19 +26,19 @@ void tac_passivity_set_delay(tac_passivity *passivity, int64_t delay_ns)
 	passivity->def.delay_ns = delay_ns;
 }
 
-// The mean over [from_ns, to_ns) of the force of the ring `sent` that acted then: each one sent acts from its
-// own time plus the delay until the next does; before the first there was none.
+// The mean force of the ring `sent` over [from_ns, to_ns). A force acts from its time plus the delay until
+// the next one does; before the first there is none.
 static double mean_force(const tac_passivity *p, const double *sent, int64_t from_ns, int64_t to_ns)
 {
-	const uint32_t known = p->sent_count < TAC_PASSIVITY_HISTORY ? p->sent_count : TAC_PASSIVITY_HISTORY;
+	const uint32_t stored = p->sent_count < TAC_PASSIVITY_HISTORY ? p->sent_count : TAC_PASSIVITY_HISTORY;
 	double impulse = 0; // N ns
 	int64_t end_ns = to_ns;
-	for (uint32_t back = 1; back <= known && end_ns > from_ns; back++) {
+	for (uint32_t back = 1; back <= stored && end_ns > from_ns; back++) {
 		const uint32_t i = (p->sent_count - back) % TAC_PASSIVITY_HISTORY;
 		int64_t begin_ns = p->sent_ns[i] + p->def.delay_ns;
 		if (begin_ns >= end_ns)
-			continue; // still under way
-		if (begin_ns < from_ns || (back == known && p->sent_count > known))
+			continue; // does not act yet
+		if (begin_ns < from_ns || (back == stored && p->sent_count > stored))
 			begin_ns = from_ns;
 		impulse += sent[i] * (double)(end_ns - begin_ns);
 		end_ns = begin_ns;
@@ -46,35 +46,35 @@ static double mean_force(const tac_passivity *p, const double *sent, int64_t fro
 	return impulse / (double)(to_ns - from_ns);
 }
 
-// Takes the motion since the last step into both accounts.
+// Adds the motion since the last step to both accounts.
 static void observe(tac_passivity *p, int64_t now_ns, double x_m)
 {
 	if (p->started && now_ns > p->time_ns) {
 		p->energy_J -= mean_force(p, p->sent_N, p->time_ns, now_ns) * (x_m - p->x);
-		p->own_J -= mean_force(p, p->sent_own_N, p->time_ns, now_ns) * (x_m - p->x);
-		if (p->own_J < 0)
-			p->own_J =
-				fmin(0, p->own_J + p->def.own_power_W * (double)(now_ns - p->time_ns) / 1e9);
+		p->damper_J -= mean_force(p, p->sent_damper_N, p->time_ns, now_ns) * (x_m - p->x);
+		if (p->damper_J < 0)
+			p->damper_J = fmin(0, p->damper_J + p->def.damper_power_W *
+								    (double)(now_ns - p->time_ns) / 1e9);
 	}
 	p->started = true;
 	p->x = x_m;
 	p->time_ns = now_ns;
 }
 
-// The force with `damping` added, as far as it is allowed.
-static double resist(tac_passivity *p, double v_m_per_s, double force_N, double damping)
+// Adds `damping` to the force, as far as maximum and damper account allow.
+static double add_damping(tac_passivity *p, double v_m_per_s, double force_N, double damping)
 {
-	if (damping > 0 && p->own_J < 0) {
+	if (damping > 0 && p->damper_J < 0) {
 		damping = 0;
-		p->rested++;
+		p->withheld++;
 	} else if (damping > p->def.damping_max_N_s_per_m) {
 		damping = p->def.damping_max_N_s_per_m;
 		p->saturated++;
 	}
 	p->interventions += damping > 0;
 	p->damping_N_s_per_m = damping;
-	p->own_N = -damping * v_m_per_s;
-	return force_N + p->own_N;
+	p->damper_N = -damping * v_m_per_s;
+	return force_N + p->damper_N;
 }
 
 double tac_passivity_step(tac_passivity *passivity, int64_t now_ns, double x_m, double v_m_per_s,
@@ -84,34 +84,37 @@ double tac_passivity_step(tac_passivity *passivity, int64_t now_ns, double x_m, 
 	observe(p, now_ns, x_m);
 	if (p->def.forget && !in_contact) {
 		p->energy_J = fmin(p->energy_J, 0);
-		p->own_J = fmin(p->own_J, 0);
+		p->damper_J = fmin(p->damper_J, 0);
 	}
 	const double period_s = (double)p->def.period_ns / 1e9;
 	const bool acts = p->energy_J < 0 && fabs(v_m_per_s) > p->def.speed_min_m_per_s;
-	return resist(p, v_m_per_s, force_N, acts ? -p->energy_J / (period_s * v_m_per_s * v_m_per_s) : 0);
+	return add_damping(p, v_m_per_s, force_N,
+			   acts ? -p->energy_J / (period_s * v_m_per_s * v_m_per_s) : 0);
 }
 
 void tac_passivity_step_port(tac_passivity_port *port, int64_t now_ns, const double *x, const double *v,
 			     double *force, double stored_J)
 {
-	double power_W = 0; // of the strongest damping
+	double power_W = 0; // that the maximal damping dissipates
 	for (int i = 0; i < TAC_PASSIVITY_AXES; i++) {
 		tac_passivity *p = &port->axes[i];
 		const double before_J = p->energy_J;
 		observe(p, now_ns, x[i]);
 		port->energy_J += p->energy_J - before_J;
 		if (stored_J == 0)
-			p->own_J = fmin(p->own_J, 0);
+			p->damper_J = fmin(p->damper_J, 0);
 		if (fabs(v[i]) > p->def.speed_min_m_per_s)
 			power_W += p->def.damping_max_N_s_per_m * v[i] * v[i];
 	}
 	port->energy_J = fmin(port->energy_J, stored_J);
 	const double period_s = (double)port->axes[0].def.period_ns / 1e9;
-	port->part = port->energy_J < 0 && power_W > 0 ? fmin(-port->energy_J / (period_s * power_W), 1) : 0;
+	port->damping_share =
+		port->energy_J < 0 && power_W > 0 ? fmin(-port->energy_J / (period_s * power_W), 1) : 0;
 	for (int i = 0; i < TAC_PASSIVITY_AXES; i++) {
 		tac_passivity *p = &port->axes[i];
 		const bool moves = fabs(v[i]) > p->def.speed_min_m_per_s;
-		force[i] = resist(p, v[i], force[i], moves ? port->part * p->def.damping_max_N_s_per_m : 0);
+		force[i] = add_damping(p, v[i], force[i],
+				       moves ? port->damping_share * p->def.damping_max_N_s_per_m : 0);
 	}
 }
 
@@ -119,6 +122,6 @@ void tac_passivity_sent(tac_passivity *passivity, double force_N)
 {
 	const uint32_t i = passivity->sent_count++ % TAC_PASSIVITY_HISTORY;
 	passivity->sent_N[i] = force_N;
-	passivity->sent_own_N[i] = passivity->own_N;
+	passivity->sent_damper_N[i] = passivity->damper_N;
 	passivity->sent_ns[i] = passivity->time_ns;
 }

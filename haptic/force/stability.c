@@ -6,26 +6,27 @@
 #include <complex.h>
 #include <math.h>
 
-#define ANGLES   256 // on the upper half of the unit circle; the smallest is pi / ANGLES^3 = 2e-7 rad
-#define HALVINGS 60
-#define DEGREE   (TAC_STABILITY_DELAY_MAX + 5) // of the characteristic polynomial
+#define ANGLES     256 // samples on the upper half of the unit circle; the smallest is pi / ANGLES^3 = 2e-7 rad
+#define BISECTIONS 60
+#define DEGREE     (TAC_STABILITY_DELAY_MAX + 5) // of the characteristic polynomial
 
 static const double pi = 3.14159265358979323846;
 
-// Plant, hold and delay, sampled: one period later the state is phi (x, v) + now f(k - n) + old f(k - n - 1).
+// Plant, hold and delay, sampled: after one period the state is phi (x, v) + now f(k - n) + old f(k - n - 1).
 typedef struct plant {
 	double phi[2][2];
 	double now[2], old[2];
-	int whole;   // n: whole periods of the delay
-	double part; // the rest of it, 0 … below 1 of a period
+	int whole;       // n: whole periods of the delay
+	double fraction; // of a period, the rest of the delay: 0 … below 1
 } plant;
 
-// Position and speed after `duration_s` from x, v under a constant force; in arcs the series can take.
-static void move(const tac_oscillator *o, double *x, double *v, double force, double duration_s)
+// Integrates position and speed over `duration_s` under a constant force, in arcs within the reach of the
+// series.
+static void integrate(const tac_oscillator *o, double *x, double *v, double force, double duration_s)
 {
 	if (!(duration_s > 0))
 		return;
-	const double arcs = fmin(ceil(duration_s / tac_oscillator_reach_s(o)), 1000);
+	const double arcs = fmin(ceil(duration_s / tac_oscillator_max_arc_s(o)), 1000);
 	for (double i = 0; i < fmax(arcs, 1); i++) {
 		tac_oscillator_arc arc;
 		tac_oscillator_arc_init(&arc, o, *x, *v, force, 0, duration_s / fmax(arcs, 1));
@@ -34,30 +35,31 @@ static void move(const tac_oscillator *o, double *x, double *v, double force, do
 	}
 }
 
-static void split_delay(const tac_stability_loop *loop, int *out_whole, double *out_part)
+static void split_delay(const tac_stability_loop *loop, int *out_whole, double *out_fraction)
 {
-	// A delay that is whole but for rounding counts as whole.
+	// A delay within rounding of a whole number of periods counts as whole.
 	const double periods = loop->delay_s / loop->period_s;
 	const double whole = floor(periods + 1e-9);
 	*out_whole = whole > TAC_STABILITY_DELAY_MAX ? TAC_STABILITY_DELAY_MAX + 1 : (int)whole;
-	*out_part = periods - whole < 1e-9 ? 0 : periods - whole;
+	*out_fraction = periods - whole < 1e-9 ? 0 : periods - whole;
 }
 
 static plant plant_of(const tac_oscillator *o, const tac_stability_loop *loop)
 {
 	plant p = {.phi = {{1, 0}, {0, 1}}};
-	split_delay(loop, &p.whole, &p.part);
+	split_delay(loop, &p.whole, &p.fraction);
 	const double T = loop->period_s;
-	move(o, &p.phi[0][0], &p.phi[1][0], 0, T);
-	move(o, &p.phi[0][1], &p.phi[1][1], 0, T);
-	move(o, &p.now[0], &p.now[1], 1, (1 - p.part) * T);
-	// The older force acts first, then the plant moves on without it.
-	move(o, &p.old[0], &p.old[1], 1, p.part * T);
-	move(o, &p.old[0], &p.old[1], 0, (1 - p.part) * T);
+	integrate(o, &p.phi[0][0], &p.phi[1][0], 0, T);
+	integrate(o, &p.phi[0][1], &p.phi[1][1], 0, T);
+	integrate(o, &p.now[0], &p.now[1], 1, (1 - p.fraction) * T);
+	// The older force acts first, and then no more.
+	integrate(o, &p.old[0], &p.old[1], 1, p.fraction * T);
+	integrate(o, &p.old[0], &p.old[1], 0, (1 - p.fraction) * T);
 	return p;
 }
 
-// The sampled position's answer to the wall's force at z: numerator / denominator without the whole delay.
+// The transfer function from the wall's force to the sampled position at z, without the whole periods of the
+// delay.
 static double complex response(const plant *p, double complex z)
 {
 	const double complex x = p->now[0] + p->old[0] / z, v = p->now[1] + p->old[1] / z;
@@ -66,31 +68,30 @@ static double complex response(const plant *p, double complex z)
 	return ((z - p->phi[1][1]) * x + p->phi[0][1] * v) / determinant;
 }
 
-// z on the unit circle.
-static double complex circle(double angle)
+static double complex unit_circle(double angle)
 {
 	return cos(angle) + sin(angle) * (double complex)I;
 }
 
-// The damper of the wall at z, for B = 1.
-static double complex difference(const tac_stability_loop *loop, double complex z)
+// The transfer function of the wall's damper at z, for B = 1.
+static double complex damper_at(const tac_stability_loop *loop, double complex z)
 {
 	const double pole = loop->velocity_pole;
 	return (1 - pole) * (1 - 1 / z) / (loop->period_s * (1 - pole / z));
 }
 
-// The stiffness that would put a root of the loop at this angle; only a real one does.
+// The complex stiffness that puts a root of the loop at this angle; it is a solution where it is real.
 static double complex stiffness_at(const plant *p, const tac_stability_loop *loop, double angle)
 {
-	const double complex z = circle(angle);
-	return -circle(p->whole * angle) / response(p, z) - loop->damping_N_s_per_m * difference(loop, z);
+	const double complex z = unit_circle(angle);
+	return -unit_circle(p->whole * angle) / response(p, z) - loop->damping_N_s_per_m * damper_at(loop, z);
 }
 
 // Whether all roots of the characteristic polynomial lie inside the unit circle.
 static bool stable(const plant *p, const tac_stability_loop *loop, double stiffness)
 {
-	// Multiplied out: z^(n+1) (z - pole) det(z) + (K (z - pole) + B (1 - pole) (z - 1) / T) num(z), where
-	// num(z) is z times the numerator of response(), both from the highest power down.
+	// z^(n+1) (z - pole) det(z) + (K (z - pole) + B (1 - pole) (z - 1) / T) num(z), where num(z) is z
+	// times the numerator of response(); coefficients from the highest power down.
 	const double pole = loop->velocity_pole;
 	const double det[3] = {1, -(p->phi[0][0] + p->phi[1][1]),
 			       p->phi[0][0] * p->phi[1][1] - p->phi[0][1] * p->phi[1][0]};
@@ -107,7 +108,7 @@ static bool stable(const plant *p, const tac_stability_loop *loop, double stiffn
 			a[degree - 3 + i + j] += wall[i] * num[j];
 		}
 	}
-	// Schur-Cohn: divide the reversed polynomial out, degree by degree.
+	// Schur-Cohn: reduce the degree by dividing out the reversed polynomial.
 	for (; degree > 0; degree--) {
 		const double ratio = a[degree] / a[0];
 		if (!(fabs(ratio) < 1))
@@ -123,8 +124,8 @@ static bool stable(const plant *p, const tac_stability_loop *loop, double stiffn
 
 static double angle_of(int i)
 {
-	const double part = (double)i / ANGLES;
-	return pi * part * part * part;
+	const double fraction = (double)i / ANGLES;
+	return pi * fraction * fraction * fraction;
 }
 
 double tac_stability_critical(const tac_device_mechanics *device, const tac_stability_hand *hand,
@@ -136,49 +137,50 @@ double tac_stability_critical(const tac_device_mechanics *device, const tac_stab
 	const plant p = plant_of(&o, loop);
 	if (p.whole > TAC_STABILITY_DELAY_MAX)
 		return 0;
-	double least = HUGE_VAL;
-	double complex before = stiffness_at(&p, loop, angle_of(1));
+	double smallest = HUGE_VAL;
+	double complex previous = stiffness_at(&p, loop, angle_of(1));
 	for (int i = 2; i <= ANGLES; i++) {
-		double complex after = stiffness_at(&p, loop, angle_of(i));
+		double complex current = stiffness_at(&p, loop, angle_of(i));
 		if (i == ANGLES) // z = -1, where everything is real
-			after = creal(after);
-		if (cimag(before) * cimag(after) < 0) {
+			current = creal(current);
+		if (cimag(previous) * cimag(current) < 0) {
 			double low = angle_of(i - 1), high = angle_of(i);
-			for (int halving = 0; halving < HALVINGS; halving++) {
+			for (int bisection = 0; bisection < BISECTIONS; bisection++) {
 				const double middle = 0.5 * (low + high);
-				if (cimag(stiffness_at(&p, loop, middle)) * cimag(before) > 0)
+				if (cimag(stiffness_at(&p, loop, middle)) * cimag(previous) > 0)
 					low = middle;
 				else
 					high = middle;
 			}
-			const double found = creal(stiffness_at(&p, loop, low));
-			if (found > 0 && found < least)
-				least = found;
+			const double root = creal(stiffness_at(&p, loop, low));
+			if (root > 0 && root < smallest)
+				smallest = root;
 		}
-		before = after;
+		previous = current;
 	}
-	if (creal(before) > 0 && creal(before) < least)
-		least = creal(before);
-	// Between two stiffnesses with a root on the circle nothing changes, so one look decides for all
-	// below.
-	const double below = isfinite(least) ? 0.5 * least : o.mass / (loop->period_s * loop->period_s);
-	return stable(&p, loop, below) ? least : 0;
+	if (creal(previous) > 0 && creal(previous) < smallest)
+		smallest = creal(previous);
+	// Stability changes only at stiffnesses with a root on the circle, so one test decides for all below
+	// the smallest.
+	const double below = isfinite(smallest) ? 0.5 * smallest : o.mass / (loop->period_s * loop->period_s);
+	return stable(&p, loop, below) ? smallest : 0;
 }
 
-// The greatest K for which the power at this angle is not generated: with H = K + B d(z), R the real part of
-// Colgate and Schenkel's expression and q = T^2 part (1 - part), it is R + sqrt(R^2 + q |H|^2) <= 2 b, which
-// is q |H|^2 <= 4 b (b - R), a quadratic inequality in K.
-static double passive_at(double b, const tac_stability_loop *loop, int whole, double part, double angle)
+// The greatest K that generates no power at this angle. With H = K + B d(z), d(z) the damper of damper_at(),
+// R the real part of Colgate and Schenkel's expression and q = T^2 fraction (1 - fraction), the condition is
+// R + sqrt(R^2 + q |H|^2) <= 2 b, or q |H|^2 <= 4 b (b - R), a quadratic inequality in K.
+static double passive_at(double b, const tac_stability_loop *loop, int whole, double fraction, double angle)
 {
 	const double T = loop->period_s;
-	const double complex z = circle(angle);
+	const double complex z = unit_circle(angle);
 	const double complex back = 1 / z;
-	const double complex held = (1 - back) * circle(-whole * angle) * ((1 - part) + part * back);
-	const double complex damper = loop->damping_N_s_per_m * difference(loop, z);
+	const double complex held =
+		(1 - back) * unit_circle(-whole * angle) * ((1 - fraction) + fraction * back);
+	const double complex damper = loop->damping_N_s_per_m * damper_at(loop, z);
 	const double half = sin(0.5 * angle);
 	const double scale = 0.5 * T / (2 * half * half);
 	const double r1 = scale * creal(held), r0 = scale * creal(held * damper);
-	const double q = T * T * part * (1 - part);
+	const double q = T * T * fraction * (1 - fraction);
 	const double c2 = q;
 	const double c1 = 2 * q * creal(damper) + 4 * b * r1;
 	const double c0 = q * creal(damper * conj(damper)) + 4 * b * (r0 - b);
@@ -195,35 +197,36 @@ double tac_stability_passive(double damping_N_s_per_m, const tac_stability_loop 
 {
 	TAC_ASSERT(loop->period_s > 0 && loop->delay_s >= 0);
 	int whole;
-	double part;
-	split_delay(loop, &whole, &part);
+	double fraction;
+	split_delay(loop, &whole, &fraction);
 	if (whole > TAC_STABILITY_DELAY_MAX || !(damping_N_s_per_m > 0))
 		return 0;
-	double least = HUGE_VAL;
+	double smallest = HUGE_VAL;
 	int at = 1;
 	for (int i = 1; i <= ANGLES; i++) {
-		// Below 1e-3 rad the difference (1 - back) loses its digits and the limit has been reached.
+		// Below 1e-3 rad the difference (1 - back) loses its digits, and the expression has reached
+		// its limit.
 		const double angle = fmax(angle_of(i), 1e-3);
-		const double found = passive_at(damping_N_s_per_m, loop, whole, part, angle);
-		if (found < least) {
-			least = found;
+		const double stiffness = passive_at(damping_N_s_per_m, loop, whole, fraction, angle);
+		if (stiffness < smallest) {
+			smallest = stiffness;
 			at = i;
 		}
 	}
-	// Golden section between the neighbours of the least.
+	// Golden-section search between the neighbours of the smallest.
 	const double golden = 0.61803398874989485;
 	double low = fmax(angle_of(at - 1), 1e-3), high = angle_of(at < ANGLES ? at + 1 : ANGLES);
-	for (int i = 0; i < HALVINGS; i++) {
+	for (int i = 0; i < BISECTIONS; i++) {
 		const double left = high - golden * (high - low), right = low + golden * (high - low);
-		const double at_left = passive_at(damping_N_s_per_m, loop, whole, part, left);
-		const double at_right = passive_at(damping_N_s_per_m, loop, whole, part, right);
+		const double at_left = passive_at(damping_N_s_per_m, loop, whole, fraction, left);
+		const double at_right = passive_at(damping_N_s_per_m, loop, whole, fraction, right);
 		if (at_left < at_right)
 			high = right;
 		else
 			low = left;
-		least = fmin(least, fmin(at_left, at_right));
+		smallest = fmin(smallest, fmin(at_left, at_right));
 	}
-	return least > 0 ? least : 0;
+	return smallest > 0 ? smallest : 0;
 }
 
 double tac_stability_quantised(const tac_device_mechanics *device, const tac_stability_loop *loop)

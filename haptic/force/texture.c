@@ -1,16 +1,17 @@
-#include "haptic/texture.h"
+#include "haptic/force/texture.h"
 
 #include <math.h>
 
-#define TURN 6.283185307179586
+#define TWO_PI 6.283185307179586
 
 // A wave of the given height along the unit vector `along`.
 static void add_wave(tac_texture_sample *sum, double height_m, double wavelength_m, tac_dvec3 along,
 		     tac_dvec3 point_m)
 {
-	const double number = TURN / wavelength_m, phase = number * tac_dvec3_dot(along, point_m);
+	const double wavenumber = TWO_PI / wavelength_m;
+	const double phase = wavenumber * tac_dvec3_dot(along, point_m);
 	sum->height_m += 0.5 * height_m * (cos(phase) - 1);
-	sum->slope = tac_dvec3_add_scaled(sum->slope, -0.5 * height_m * number * sin(phase), along);
+	sum->slope = tac_dvec3_add_scaled(sum->slope, -0.5 * height_m * wavenumber * sin(phase), along);
 }
 
 tac_texture_sample tac_texture_at(const tac_material *material, tac_dvec3 point_m)

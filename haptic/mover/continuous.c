@@ -1,429 +1,394 @@
-#include "haptic/sco_private.h"
+#include "haptic/mover/mover.h"
 
 #include <math.h>
 
-// Nearer than so many hold gaps the tool is at work, not in flight.
-#define NEAR 5
-// Rounds of injection at one pose, tries of a commit, and how many of them may end no closer to the device.
-#define ROUNDS       6
-#define TRIES        6
-#define TRIES_UPHILL 3
-// A piece must bring the device closer by this, m^2 in the metric, else the step has converged: less is
-// chatter. What is left is about its root.
-#define CLOSER 2.5e-13
-// Contacts are looked for so far, as a part of the trust radius; a list that reaches almost as far is not
-// made anew.
-#define LOOK       0.4
-#define LOOK_AGAIN 0.6
-// Shorter pieces are none, m; and shorter ones after the first of a step, as a part of the stop length.
-#define PIECE_MIN 1e-9
-#define SETTLED   0.1
-// What cannot be proved in time is tried again with this part of the way.
-#define CAP_AGAIN 0.5
-// The largest turn of one sweep, rad.
-#define SPIN_MAX 2.5
-// Bounds after a blocked piece: the first, then twice as much each time up to this part of the hold gap.
-#define BIAS_FIRST 2e-6
-#define BIAS_MAX   0.8
-// Above this part of a limit, the limit counts as reached.
-#define AT_LIMIT 0.98
-// After so many steps that ended for want of pairs before they moved, the next ones have so many times more,
-// but no more than this, 0.6 ms, unless the def gives them.
-#define STUCK            3
-#define STUCK_PAIRS      3
-#define STUCK_PAIRS_MOST 2000
-// A piece that rolls over an edge or a vertex ends no closer than this part of the hold gap: more than its
-// way may dip, so what a tool larger than the gap would pass on the way is too near at the end, too.
-#define ROLLED 0.9
-// What stops a roll is given a wider berth: the next one goes this part of the way to it.
-#define ROLL_AGAIN 0.8
-// Where trust is capped, the stride grows after a piece whose proof held, and shrinks after one that failed
-// or took more than this part of a step's pairs.
-#define STRIDE_MORE 1.5
-#define STRIDE_LESS 0.5
-#define STRIDE_MAX  8
-#define STRIDE_COST 0.15
-// That of a round tool, whose sweeps are cheap and end exactly where something is met.
-#define ROUND_STRIDE 4
-// Another piece is begun with this part of the pairs that the last one took, or more.
-#define ENOUGH 0.75
-
+// How a substep ended: the step goes on, the step is done, or a planned substep is to be proved.
 typedef enum verdict { GO_ON, DONE, PROVE } verdict;
 
-static const tac_sco_twist still = {{0, 0, 0}, {0, 0, 0}};
+static const tac_sco_twist no_motion = {{0, 0, 0}, {0, 0, 0}};
 
-// Moves the SCO, and the objects that move in this piece, by `s` of it.
+// Moves the SCO, and the obstacles that move in this substep, by the fraction `s` of it.
 static void move(tac_sco *sco, tac_sco_twist t, double s)
 {
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		tac_sco_thing *thing = &sco->things[i];
-		if (thing->moves)
-			thing->pose = tac_sco_thing_after(sco, thing, t, s);
+		tac_sco_obstacle *obstacle = &sco->obstacles[i];
+		if (obstacle->moves)
+			obstacle->pose = tac_sco_obstacle_pose_after(sco, obstacle, t, s);
 	}
 	sco->pose = tac_sco_pose_after(sco->pose, t, s);
 	sco->pose.rotation = tac_dquat_normalize(sco->pose.rotation);
 }
 
+// The smallest distance at which a substep from a pose with this distance may end.
 static double floor_from(const tac_sco *sco, double distance)
 {
-	if (sco->tick.rolls)
-		return ROLLED * sco->def.hold_gap_m;
-	double half = 0.5 * sco->def.hold_gap_m;
-	if (distance >= half)
-		return half;
-	return distance > TAC_SCO_CLOSEST ? fmax(TAC_SCO_CLOSEST, 0.98 * distance) : distance;
+	if (sco->tick.rolling)
+		return SCO_ROLL_END_GAPS * sco->def.hold_gap_m;
+	double floor = SCO_FLOOR_GAPS * sco->def.hold_gap_m;
+	if (distance >= floor)
+		return floor;
+	return distance > SCO_MIN_GAP_M ? fmax(SCO_MIN_GAP_M, SCO_FLOOR_FRACTION * distance) : distance;
 }
 
-// Moves by the proved fraction `f` of the piece, or less, to a pose above the floor and closer to the device.
-// Answers the fraction; 0 when there is none, -1 when it would come no closer.
+// Moves by the proved fraction `f` of a substep, or by less, to a pose above the floor and closer to the
+// device. Returns the fraction; 0 if no such pose was found, -1 if none comes closer to the device.
 static double commit(tac_sco *sco, tac_sco_twist t, double f, double from_distance, double margin)
 {
-	bool must_come_closer = from_distance >= 0.5 * sco->def.hold_gap_m && !tac_sco_pushing(sco);
+	bool must_come_closer =
+		from_distance >= SCO_FLOOR_GAPS * sco->def.hold_gap_m && !tac_sco_any_obstacle_moves(sco);
 	double floor = floor_from(sco, from_distance), energy = 0;
 	if (must_come_closer)
 		energy = tac_sco_energy(sco, sco->pose, sco->tick.device);
 	int uphill = 0;
-	int tries = sco->tick.rolls ? 1 : TRIES; // halfway round it is close
+	int tries = sco->tick.rolling ? 1 : SCO_MAX_COMMIT_TRIES; // half a roll ends in the dip
 	for (int k = 0; k < tries && f > 0; k++, f *= 0.5) {
-		double distance, known = margin;
+		double distance, listed_margin = margin;
 		if (must_come_closer) {
 			tac_dpose there = tac_sco_pose_after(sco->pose, t, f);
-			if (tac_sco_energy(sco, there, sco->tick.device) > energy - CLOSER) {
-				if (++uphill > TRIES_UPHILL)
+			if (tac_sco_energy(sco, there, sco->tick.device) > energy - SCO_MIN_PROGRESS_M2) {
+				if (++uphill > SCO_MAX_UPHILL_TRIES)
 					return -1;
 				continue;
 			}
 		}
-		if (!tac_sco_gather(sco, t, f, &known, &distance))
+		if (!tac_sco_query_contacts(sco, t, f, &listed_margin, &distance))
 			return 0;
 		if (distance < floor)
 			continue;
 		move(sco, t, f);
-		tac_sco_swap(sco);
-		sco->known = known;
-		sco->distance = distance;
+		tac_sco_swap_contacts(sco);
+		sco->listed_margin_m = listed_margin;
+		sco->distance_m = distance;
 		return f;
 	}
 	return uphill ? -1 : 0;
 }
 
-// A long way from any contact: the sweep of the translation, then of the rotation. True when it moved.
-static bool fly(tac_sco *sco, tac_sco_twist t0)
+// Far from contact: sweeps the translation, then the rotation. True if the SCO moved.
+static bool fly(tac_sco *sco, tac_sco_twist to_device)
 {
-	double zone = 2 * sco->def.hold_gap_m, shortest = sco->def.trust_max_m, f;
-	sco->flight = fmax(sco->flight, 2 * shortest);
-	if (tac_sco_reach(sco, t0) > sco->flight)
-		t0 = tac_sco_twist_scale(t0, sco->flight / tac_sco_reach(sco, t0));
-	double way = tac_dvec3_length(t0.v), turn = tac_dvec3_length(t0.w);
-	if (!tac_sco_fly(sco, (tac_sco_twist){t0.v, still.w}, &f) || (f < 1 && f * way <= shortest))
+	double zone = SCO_FLIGHT_GAPS * sco->def.hold_gap_m, shortest = sco->def.trust_max_m, f;
+	sco->max_flight_m = fmax(sco->max_flight_m, 2 * shortest);
+	if (tac_sco_max_travel(sco, to_device) > sco->max_flight_m)
+		to_device = tac_sco_twist_scale(to_device,
+						sco->max_flight_m / tac_sco_max_travel(sco, to_device));
+	double length = tac_dvec3_length(to_device.v), turn = tac_dvec3_length(to_device.w);
+	tac_sco_twist translation = {to_device.v, no_motion.w};
+	if (!tac_sco_sweep(sco, translation, &f) || (f < 1 && f * length <= shortest))
 		return false;
 	bool moved = false;
-	if (way > 0) {
-		double got = commit(sco, (tac_sco_twist){t0.v, still.w}, f, HUGE_VAL, zone);
-		moved = got > 0;
-		if (got != 1)
+	if (length > 0) {
+		double committed = commit(sco, translation, f, HUGE_VAL, zone);
+		moved = committed > 0;
+		if (committed != 1)
 			return moved;
 	}
 	if (turn > 0) {
-		tac_dvec3 w = tac_dvec3_scale(t0.w, fmin(turn, SPIN_MAX) / turn);
-		if (!tac_sco_fly(sco, (tac_sco_twist){still.v, w}, &f) ||
+		tac_dvec3 w = tac_dvec3_scale(to_device.w, fmin(turn, SCO_MAX_SPIN_RAD) / turn);
+		tac_sco_twist rotation = {no_motion.v, w};
+		if (!tac_sco_sweep(sco, rotation, &f) ||
 		    (f < 1 && f * tac_dvec3_length(w) <= sco->def.turn_max_rad))
 			return moved;
-		if (f == 0 || commit(sco, (tac_sco_twist){still.v, w}, f, HUGE_VAL, zone) <= 0)
+		if (f == 0 || commit(sco, rotation, f, HUGE_VAL, zone) <= 0)
 			return moved;
 	}
-	sco->flight = fmin(2 * sco->flight, TAC_SCO_FLIGHT);
+	sco->max_flight_m = fmin(2 * sco->max_flight_m, SCO_MAX_FLIGHT_M);
 	return true;
 }
 
-// Contacts within `margin` of the SCO's pose.
-static bool look(tac_sco *sco, double margin)
+// Lists the contacts within `margin` at the SCO's pose, unless the present list covers it.
+static bool list_contacts(tac_sco *sco, double margin)
 {
-	if (sco->known >= margin)
+	if (sco->listed_margin_m >= margin)
 		return true;
 	double distance;
-	if (!tac_sco_gather(sco, still, 0, &margin, &distance))
+	if (!tac_sco_query_contacts(sco, no_motion, 0, &margin, &distance))
 		return false;
-	tac_sco_swap(sco);
-	sco->known = margin;
-	sco->distance = distance;
+	tac_sco_swap_contacts(sco);
+	sco->listed_margin_m = margin;
+	sco->distance_m = distance;
 	return true;
 }
 
-static void blocked(tac_sco *sco)
+static void recover_from_blocked(tac_sco *sco)
 {
 	sco->report->flags |= TAC_SCO_BLOCKED;
-	sco->trust = fmax(0.25 * sco->trust, sco->def.trust_min_m);
-	sco->trust_cap = fmin(sco->trust_cap, sco->trust);
-	double bias = sco->tick.bias > 0 ? 2 * sco->tick.bias : BIAS_FIRST;
-	sco->tick.bias = fmin(bias, BIAS_MAX * sco->def.hold_gap_m);
+	sco->trust_m = fmax(SCO_TRUST_BLOCKED * sco->trust_m, sco->def.trust_min_m);
+	sco->trust_cap_m = fmin(sco->trust_cap_m, sco->trust_m);
+	double bias = sco->tick.bias_m > 0 ? 2 * sco->tick.bias_m : SCO_BIAS_INITIAL_M;
+	sco->tick.bias_m = fmin(bias, SCO_BIAS_MAX * sco->def.hold_gap_m);
 }
 
-static void wait_for_tool(tac_sco *sco)
+// The obstacles that still move wait for the tool.
+static void stop_obstacles(tac_sco *sco)
 {
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		if (sco->things[i].moves)
+		if (sco->obstacles[i].moves)
 			sco->report->flags |= TAC_SCO_OBJECT_WAITS;
-		sco->things[i].moves = false;
+		sco->obstacles[i].moves = false;
 	}
 }
 
-// What the objects still have to go, as far as one piece may take them. The largest way of their points near
-// the tool.
-static double set_pushes(tac_sco *sco, double reach)
+// Sets the obstacles' motions in a substep of at most `reach`. Returns the largest travel of their points
+// near the tool.
+static double plan_obstacle_motions(tac_sco *sco, double reach)
 {
-	double most = 0;
+	double most = 0, max_travel = SCO_OBSTACLE_TRAVEL * reach;
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		tac_sco_thing *thing = &sco->things[i];
-		if (!thing->moves)
+		tac_sco_obstacle *obstacle = &sco->obstacles[i];
+		if (!obstacle->moves)
 			continue;
-		tac_dpose there = thing->goal;
-		thing->push = tac_sco_push(thing);
-		double arm = tac_dvec3_length(tac_dvec3_sub(sco->pose.position, thing->pose.position)) +
-			     sco->radius;
-		double angle = tac_dvec3_length(thing->push.w),
-		       way = tac_dvec3_length(thing->push.v) + angle * arm;
+		obstacle->twist = tac_sco_remaining_motion(obstacle);
+		double arm = tac_dvec3_length(tac_dvec3_sub(sco->pose.position, obstacle->pose.position)) +
+			     sco->radius_m;
+		double angle = tac_dvec3_length(obstacle->twist.w);
+		double travel = tac_dvec3_length(obstacle->twist.v) + angle * arm;
 		double s = 1;
-		if (way > 0.5 * reach)
-			s = 0.5 * reach / way;
+		if (travel > max_travel)
+			s = max_travel / travel;
 		if (angle * s > sco->def.turn_max_rad)
 			s = sco->def.turn_max_rad / angle;
-		if (s >= 1 && way < PIECE_MIN) {
-			thing->pose = there;
-			thing->moves = false;
+		if (s >= 1 && travel < SCO_MIN_TRAVEL_M) {
+			obstacle->pose = obstacle->goal;
+			obstacle->moves = false;
 			continue;
 		}
-		thing->push = tac_sco_twist_scale(thing->push, s);
-		most = fmax(most, way * s);
+		obstacle->twist = tac_sco_twist_scale(obstacle->twist, s);
+		most = fmax(most, travel * s);
 	}
 	return most;
 }
 
-// Moves each object that has a new pose while the SCO stands, if that is free all the way. The others have to
-// push.
-static void advance_objects(tac_sco *sco)
+// Moves each obstacle that has a new pose while the SCO rests, if all of its motion is free. The others keep
+// `moves` set and push the tool.
+static void advance_obstacles(tac_sco *sco)
 {
 	for (int32_t i = 0; i < sco->def.object_count; i++)
-		sco->things[i].moves = false;
+		sco->obstacles[i].moves = false;
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		tac_sco_thing *thing = &sco->things[i];
-		thing->push = tac_sco_push(thing);
-		if (tac_dvec3_length_squared(thing->push.v) == 0 &&
-		    tac_dvec3_length_squared(thing->push.w) == 0)
+		tac_sco_obstacle *obstacle = &sco->obstacles[i];
+		obstacle->twist = tac_sco_remaining_motion(obstacle);
+		if (tac_dvec3_length_squared(obstacle->twist.v) == 0 &&
+		    tac_dvec3_length_squared(obstacle->twist.w) == 0)
 			continue;
 		tac_sco_proof proof = {0, -1, -1, -1};
-		thing->moves = true;
-		double distance, margin = 2 * sco->def.hold_gap_m;
-		if (tac_sco_certify(sco, still, &proof) && proof.fraction == 1 &&
-		    tac_sco_gather(sco, still, 1, &margin, &distance) && distance >= sco->def.hold_gap_m) {
-			thing->pose = thing->goal;
-			thing->moves = false;
+		obstacle->moves = true;
+		double distance, margin = SCO_REPORT_GAPS * sco->def.hold_gap_m;
+		if (tac_sco_certify(sco, no_motion, &proof) && proof.fraction == 1 &&
+		    tac_sco_query_contacts(sco, no_motion, 1, &margin, &distance) &&
+		    distance >= sco->def.hold_gap_m) {
+			obstacle->pose = obstacle->goal;
+			obstacle->moves = false;
 		}
-		sco->known = -1;
+		sco->listed_margin_m = -1;
 	}
 }
 
-static void adapt_stride(tac_sco *sco, bool held, double cost, bool too_short)
+// `cost`: of the proof, as a fraction of the step's work units.
+static void adapt_stride(tac_sco *sco, bool proof_held, double cost, bool too_short)
 {
-	if (!held || cost > STRIDE_COST)
-		sco->stride = fmax(1, STRIDE_LESS * sco->stride);
-	else if (too_short && cost < 0.5 * STRIDE_COST)
-		sco->stride = fmin(STRIDE_MAX, STRIDE_MORE * sco->stride);
+	if (!proof_held || cost > SCO_STRIDE_MAX_COST)
+		sco->stride = fmax(1, SCO_STRIDE_SHRINK * sco->stride);
+	else if (too_short && cost < 0.5 * SCO_STRIDE_MAX_COST)
+		sco->stride = fmin(SCO_STRIDE_MAX, SCO_STRIDE_GROWTH * sco->stride);
 }
 
-// Something else is behind the curve that a piece would have gone round: the next goes so far at most.
-static verdict roll_less(tac_sco *sco, double way)
+// Another obstacle is in the path of a roll: the next substep rolls at most this far.
+static verdict limit_roll(tac_sco *sco, double travel)
 {
-	sco->tick.roll = way;
+	sco->tick.roll_limit_m = travel;
 	return GO_ON;
 }
 
-// A piece of motion near contact.
-typedef struct piece {
+// A substep near contact.
+typedef struct substep {
 	tac_sco_twist t;
-	double way;     // m
+	double travel;  // m
 	double trust;   // m
-	bool push;      // an object moves in it
-	bool limited;   // it would have gone further
-	bool too_short; // because looks are dear
-} piece;
+	bool push;      // an obstacle moves in it
+	bool limited;   // trust radius, turn or slew limit cut it short
+	bool too_short; // the trust cap did: contact queries are expensive here
+} substep;
 
-// Contacts and QP: where to go. PROVE: *out is to be proved and made; else there is none, or it is made.
-static verdict plan(tac_sco *sco, tac_sco_twist t0, piece *out)
+// Lists contacts and solves the QP. PROVE: *out is to be proved and committed. Otherwise there is no motion
+// to prove, or it is made already.
+static verdict plan(tac_sco *sco, tac_sco_twist to_device, substep *out)
 {
 	tac_sco_tick *tick = &sco->tick;
-	double all = tac_sco_reach(sco, t0), hold = sco->def.hold_gap_m;
-	double trust = fmin(sco->trust, sco->trust_cap);
-	double stride = sco->def.tool ? sco->stride : ROUND_STRIDE;
-	double reach = fmin(1.05 * all, fmin(stride * trust, sco->def.trust_max_m));
+	double max_reach = SCO_TRAVEL_SLACK * tac_sco_max_travel(sco, to_device), hold = sco->def.hold_gap_m;
+	double trust = fmin(sco->trust_m, sco->trust_cap_m);
+	double stride = sco->def.tool ? sco->stride : SCO_STRIDE_ROUND;
+	double reach = fmin(max_reach, fmin(stride * trust, sco->def.trust_max_m));
 	bool slewed = false;
-	if (sco->def.slew_m > 0 && tick->near) {
-		double left = tick->slew - tick->moved + 1e-6;
+	if (sco->def.slew_m > 0 && tick->near_contact) {
+		double left = tick->slew_limit_m - tick->contact_travel_m + SCO_SLEW_SLACK_M;
 		slewed = left < reach;
 		reach = fmin(reach, left);
-		tick->roll = fmin(tick->roll, left);
+		tick->roll_limit_m = fmin(tick->roll_limit_m, left);
 	}
-	bool push = tac_sco_pushing(sco);
+	bool push = tac_sco_any_obstacle_moves(sco);
 	if (push)
 		reach = trust;
-	double shove = push ? set_pushes(sco, reach) : 0;
-	push = push && tac_sco_pushing(sco);
-	// Not as far as the piece may go: surfaces that slide close their gaps slowly, and what is missed the
-	// proof finds.
-	double margin = LOOK * trust + shove + 2 * hold;
-	if (sco->known > 0 && sco->known < margin && sco->known >= LOOK_AGAIN * margin)
-		margin = sco->known;
-	if (!look(sco, margin))
+	double obstacle_travel = push ? plan_obstacle_motions(sco, reach) : 0;
+	push = push && tac_sco_any_obstacle_moves(sco);
+	double margin = SCO_CONTACT_MARGIN * trust + obstacle_travel + 2 * hold;
+	if (sco->listed_margin_m > 0 && sco->listed_margin_m < margin &&
+	    sco->listed_margin_m >= SCO_REUSE_MARGIN * margin)
+		margin = sco->listed_margin_m;
+	if (!list_contacts(sco, margin))
 		return DONE;
-	tick->near = sco->distance < NEAR * hold;
-	tac_sco_twist t = t0;
-	if (sco->distance < margin && !tac_sco_solve(sco, t0, reach, &t)) {
-		if (!push || sco->report->qps >= sco->def.qps)
+	tick->near_contact = sco->distance_m < SCO_NEAR_CONTACT_GAPS * hold;
+	tac_sco_twist t = to_device;
+	if (sco->distance_m < margin && !tac_sco_solve(sco, to_device, reach, &t)) {
+		if (!push || sco->report->qp_solves >= sco->def.qp_solves)
 			return DONE;
-		wait_for_tool(sco);
+		stop_obstacles(sco);
 		return GO_ON;
 	}
-	if (tick->rolls)
-		reach = fmax(reach, tick->roll);
-	double s = tac_sco_limit(sco, t, reach);
+	if (tick->rolling)
+		reach = fmax(reach, tick->roll_limit_m);
+	double s = tac_sco_limit_factor(sco, t, reach);
 	if (s < 1) {
 		t = tac_sco_twist_scale(t, s);
 		for (int32_t i = 0; i < sco->def.object_count; i++)
-			sco->things[i].push = tac_sco_twist_scale(sco->things[i].push, s);
+			sco->obstacles[i].twist = tac_sco_twist_scale(sco->obstacles[i].twist, s);
 	}
-	double way = tac_sco_reach(sco, t);
-	bool limited = s < 1 || (way > AT_LIMIT * reach && reach < 1.05 * all) ||
-		       tac_dvec3_length(t.w) > AT_LIMIT * sco->def.turn_max_rad;
+	double travel = tac_sco_max_travel(sco, t);
+	bool limited = s < 1 || (travel > SCO_AT_LIMIT * reach && reach < max_reach) ||
+		       tac_dvec3_length(t.w) > SCO_AT_LIMIT * sco->def.turn_max_rad;
 	if (limited)
 		tac_sco_widen_trust(sco);
 	if (limited && slewed)
 		sco->report->flags |= TAC_SCO_SLEWED;
-	if (way < PIECE_MIN && !push && sco->distance < margin)
-		return DONE;                        // it stands, and what it stands on stays known
-	if (!push && sco->distance >= way + hold) { // nothing can be reached
+	if (travel < SCO_MIN_TRAVEL_M && !push && sco->distance_m < margin)
+		return DONE;                             // the SCO rests, and the list stays valid
+	if (!push && sco->distance_m >= travel + hold) { // no obstacle within reach
 		move(sco, t, 1);
-		sco->known = -1;
-		sco->distance -= way;
-		tick->way += way;
-		tick->moved += tick->near ? way : 0;
+		sco->listed_margin_m = -1;
+		sco->distance_m -= travel;
+		tick->travel_m += travel;
+		tick->contact_travel_m += tick->near_contact ? travel : 0;
 		return limited ? GO_ON : DONE;
 	}
-	// After a first piece the rest can wait for the next step, where it costs nothing extra.
-	bool settled = way < (tick->way > 0 ? SETTLED * sco->def.stop_length_m : PIECE_MIN);
+	// After the first substep a short rest is left to the next step, where it costs no extra proof.
+	bool settled = travel < (tick->travel_m > 0 ? SCO_SETTLED_FRACTION * sco->def.stop_length_m
+						    : SCO_MIN_TRAVEL_M);
 	if (settled && !limited && !push)
 		return DONE;
-	*out = (piece){t, way, trust, push, limited, limited && sco->trust_cap < sco->trust};
+	*out = (substep){t, travel, trust, push, limited, limited && sco->trust_cap_m < sco->trust_m};
 	return PROVE;
 }
 
-// Certificate and commit.
-static verdict prove_and_commit(tac_sco *sco, const piece *p)
+static verdict prove_and_commit(tac_sco *sco, const substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
-	double way = p->way;
+	double travel = p->travel;
 	tac_sco_proof proof;
-	int64_t before = sco->report->pairs;
+	int64_t before = sco->report->work_units;
 	if (!tac_sco_certify(sco, p->t, &proof)) {
-		// A proof of less may be had in time.
-		sco->trust_cap = fmin(sco->trust_cap, CAP_AGAIN * way);
+		// A shorter motion may be proved within the budget.
+		sco->trust_cap_m = fmin(sco->trust_cap_m, SCO_UNPROVED_TRUST * travel);
 		sco->stride = 1;
 		return DONE;
 	}
-	double cost = (double)(sco->report->pairs - before) / (double)sco->def.pairs;
-	if (tick->rolls && proof.fraction < 1)
-		return roll_less(sco, ROLL_AGAIN * proof.fraction * way);
-	if (proof.fraction < 0.25 && tick->rounds < ROUNDS && tac_sco_inject(sco, &proof, p->t)) {
-		tick->rounds++;
+	double cost = (double)(sco->report->work_units - before) / (double)sco->def.work_units;
+	if (tick->rolling && proof.fraction < 1)
+		return limit_roll(sco, SCO_ROLL_RETRY * proof.fraction * travel);
+	if (proof.fraction < SCO_MIN_PROVED && tick->injection_rounds < SCO_MAX_INJECTION_ROUNDS &&
+	    tac_sco_inject(sco, &proof, p->t)) {
+		tick->injection_rounds++;
 		adapt_stride(sco, false, cost, p->too_short);
-		sco->report->injected++;
-		sco->report->pieces--; // the same piece, better informed
+		sco->report->injections++;
+		sco->report->substeps--; // the same substep is solved again
 		return GO_ON;
 	}
-	tick->rounds = 0;
-	double got =
-		commit(sco, p->t, proof.fraction, sco->distance, LOOK * p->trust + 2 * sco->def.hold_gap_m);
-	if (tick->rolls && got <= 0)
-		return roll_less(sco, 0);
-	tick->roll = sco->def.trust_max_m;
-	if (got < 0)
+	tick->injection_rounds = 0;
+	double committed = commit(sco, p->t, proof.fraction, sco->distance_m,
+				  SCO_CONTACT_MARGIN * p->trust + 2 * sco->def.hold_gap_m);
+	if (tick->rolling && committed <= 0)
+		return limit_roll(sco, 0);
+	tick->roll_limit_m = sco->def.trust_max_m;
+	if (committed < 0)
 		return DONE;
 	sco->injected_count = 0;
-	adapt_stride(sco, proof.fraction == 1 && got == 1, cost, p->too_short);
-	if (got == 0) {
+	adapt_stride(sco, proof.fraction == 1 && committed == 1, cost, p->too_short);
+	if (committed == 0) {
 		if (p->push)
-			wait_for_tool(sco);
-		blocked(sco);
+			stop_obstacles(sco);
+		recover_from_blocked(sco);
 		tac_sco_inject_blocker(sco, &proof);
 		return GO_ON;
 	}
-	tick->bias = 0;
-	if (got < 1)
-		sco->trust = fmax(got * way, sco->def.trust_min_m);
-	tick->moved += got * way;
-	tick->way += got * way;
-	bool arrived = !p->limited && got >= 1 && way < sco->def.stop_length_m && !p->push;
+	tick->bias_m = 0;
+	if (committed < 1)
+		sco->trust_m = fmax(committed * travel, sco->def.trust_min_m);
+	tick->contact_travel_m += committed * travel;
+	tick->travel_m += committed * travel;
+	bool arrived = !p->limited && committed >= 1 && travel < sco->def.stop_length_m && !p->push;
 	return arrived ? DONE : GO_ON;
 }
 
-static verdict work(tac_sco *sco, tac_sco_twist t0)
+static verdict move_near_contact(tac_sco *sco, tac_sco_twist to_device)
 {
-	piece p;
-	verdict v = plan(sco, t0, &p);
+	substep p;
+	verdict v = plan(sco, to_device, &p);
 	return v == PROVE ? prove_and_commit(sco, &p) : v;
 }
 
 void tac_sco_move_continuous(tac_sco *sco)
 {
 	tac_sco_tick *tick = &sco->tick;
-	tick->near = sco->near;
-	tick->roll = sco->def.trust_max_m;
-	tick->pairs = sco->def.pairs;
-	if (sco->stuck_steps >= STUCK && tick->pairs < STUCK_PAIRS_MOST) {
-		tick->pairs *= STUCK_PAIRS;
-		if (tick->pairs > STUCK_PAIRS_MOST)
-			tick->pairs = STUCK_PAIRS_MOST;
+	tick->near_contact = sco->near_contact;
+	tick->roll_limit_m = sco->def.trust_max_m;
+	tick->work_limit = sco->def.work_units;
+	if (sco->starved_steps >= SCO_STARVED_STEPS && tick->work_limit < SCO_STARVED_WORK_MAX) {
+		tick->work_limit *= SCO_STARVED_FACTOR;
+		if (tick->work_limit > SCO_STARVED_WORK_MAX)
+			tick->work_limit = SCO_STARVED_WORK_MAX;
 	}
-	advance_objects(sco);
-	// Where the last step ended for want of pairs before it could leave, this one goes on.
-	bool go_on = sco->known > 0 && !tac_sco_pushing(sco);
-	sco->injected_count = go_on ? sco->kept_injected : 0;
-	tick->bias = go_on ? sco->kept_bias : 0;
+	advance_obstacles(sco);
+	// Continue where a starved step ended.
+	bool resume = sco->listed_margin_m > 0 && !tac_sco_any_obstacle_moves(sco);
+	sco->injected_count = resume ? sco->kept_injected : 0;
+	tick->bias_m = resume ? sco->kept_bias_m : 0;
 	verdict v = GO_ON;
-	int64_t begun = 0; // pairs, when the last piece did
-	while (v == GO_ON && sco->report->pieces < sco->def.pieces) {
-		int64_t cost = sco->report->pairs - begun;
-		begun = sco->report->pairs;
-		if (tick->way > 0 && (double)(tick->pairs - begun) < ENOUGH * (double)cost) {
+	int64_t work_at_start = 0; // of the last substep
+	while (v == GO_ON && sco->report->substeps < sco->def.substeps) {
+		int64_t cost = sco->report->work_units - work_at_start;
+		work_at_start = sco->report->work_units;
+		if (tick->travel_m > 0 &&
+		    (double)(tick->work_limit - work_at_start) < SCO_MIN_BUDGET_FRACTION * (double)cost) {
 			sco->report->flags |= TAC_SCO_BUDGET_SPENT;
 			break;
 		}
-		tac_sco_twist t0 = tac_sco_twist_between(sco, sco->pose, tick->device);
-		double way = tac_sco_reach(sco, t0);
-		if (way < 1e-12 && !tac_sco_pushing(sco))
+		tac_sco_twist to_device = tac_sco_twist_between(sco, sco->pose, tick->device);
+		double travel = tac_sco_max_travel(sco, to_device);
+		if (travel < SCO_ARRIVED_M && !tac_sco_any_obstacle_moves(sco))
 			break;
-		sco->report->pieces++;
-		tick->rolls = false;
-		bool far = way > sco->def.trust_max_m || tac_dvec3_length(t0.w) > sco->def.turn_max_rad;
-		if (far && !tick->near && !tac_sco_pushing(sco)) {
-			if (fly(sco, t0)) {
-				tick->near = sco->distance < 2 * sco->def.hold_gap_m;
+		sco->report->substeps++;
+		tick->rolling = false;
+		bool far = travel > sco->def.trust_max_m ||
+			   tac_dvec3_length(to_device.w) > sco->def.turn_max_rad;
+		if (far && !tick->near_contact && !tac_sco_any_obstacle_moves(sco)) {
+			if (fly(sco, to_device)) {
+				tick->near_contact = sco->distance_m < SCO_FLIGHT_GAPS * sco->def.hold_gap_m;
 				continue;
 			}
-			tick->near = true;
+			tick->near_contact = true;
 		}
-		if (sco->def.slew_m > 0 && tick->moved >= AT_LIMIT * tick->slew && tick->near &&
-		    !tac_sco_pushing(sco)) {
+		if (sco->def.slew_m > 0 && tick->contact_travel_m >= SCO_AT_LIMIT * tick->slew_limit_m &&
+		    tick->near_contact && !tac_sco_any_obstacle_moves(sco)) {
 			sco->report->flags |= TAC_SCO_SLEWED | TAC_SCO_LIMITED;
 			break;
 		}
-		v = work(sco, t0);
+		v = move_near_contact(sco, to_device);
 	}
-	wait_for_tool(sco);
-	if (v == GO_ON && sco->report->pieces >= sco->def.pieces)
+	stop_obstacles(sco);
+	if (v == GO_ON && sco->report->substeps >= sco->def.substeps)
 		sco->report->flags |= TAC_SCO_LIMITED;
-	sco->near = tick->near;
-	bool stuck = tick->way == 0 && sco->report->flags & TAC_SCO_BUDGET_SPENT;
-	sco->kept_injected = stuck ? sco->injected_count : 0;
-	sco->kept_bias = stuck ? tick->bias : 0;
-	sco->stuck_steps = stuck ? sco->stuck_steps + 1 : 0;
+	sco->near_contact = tick->near_contact;
+	bool starved = tick->travel_m == 0 && sco->report->flags & TAC_SCO_BUDGET_SPENT;
+	sco->kept_injected = starved ? sco->injected_count : 0;
+	sco->kept_bias_m = starved ? tick->bias_m : 0;
+	sco->starved_steps = starved ? sco->starved_steps + 1 : 0;
 }

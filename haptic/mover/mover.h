@@ -1,60 +1,55 @@
-// SCO, inside: what its files share. sco.c holds the object and its report, sco_near.c asks the collision
-// library, sco_round.c does so for spheres and capsules, sco_solve.c turns contacts into a twist,
-// sco_inject.c finds the contact that a failed proof ran into, sco_continuous.c and sco_reactive.c are the
-// movers.
-#ifndef TAC_HAPTIC_SCO_PRIVATE_H
-#define TAC_HAPTIC_SCO_PRIVATE_H
+// Mover: the private state of an SCO and the functions that its files share. sco.c holds the object and the
+// step, continuous.c and reactive.c the two movers, queries.c the collision queries over all obstacles and
+// geometry_round.c those of round tools, constraints.c turns contacts into a twist by the QP (qp.c), inject.c
+// finds the contact that ended a proof. The tuning constants are in constants.h. All of it runs on the
+// real-time thread, apart from create and destroy.
+#ifndef TAC_HAPTIC_MOVER_MOVER_H
+#define TAC_HAPTIC_MOVER_MOVER_H
 
 #include "collision/certificate.h"
 #include "collision/contacts.h"
-#include "haptic/qp.h"
+#include "haptic/mover/constants.h"
+#include "haptic/mover/qp.h"
 #include "haptic/sco.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// An accepted pose is not closer than half the hold gap, or, from a closer one, than this, m.
-#define TAC_SCO_CLOSEST 1e-6
-// Flights are never longer, m.
-#define TAC_SCO_FLIGHT 1e3
-// Contacts within so many hold gaps are reported.
-#define TAC_SCO_REPORTED 2
-#define TAC_SCO_ROWS     1024
-#define TAC_SCO_INJECTED 16
-
-// A motion of a body: its origin by v (m), turned by exp(w), both at once, world frame.
+// The motion of a body: its origin moves by v (m) while it turns by exp(w) (rad), world frame.
 typedef struct tac_sco_twist {
 	tac_dvec3 v, w;
 } tac_sco_twist;
 
-// The tool's motion seen from an object, in the object's frame.
+// The tool's motion relative to an obstacle, in the obstacle's frame.
 typedef struct tac_sco_relative {
 	tac_dpose start;
 	tac_sco_twist twist;
 } tac_sco_relative;
 
-typedef struct tac_sco_thing {
-	const tac_ccd_body *body;
+// An object of the def and what the movers keep of it.
+typedef struct tac_sco_obstacle {
+	const tac_body *body;
 	const tac_shape *shape;
-	tac_dpose pose, goal; // now; where it is to be at the end of the tick
-	tac_dpose before;     // at the start of the tick
-	tac_sco_twist push;   // its motion in this piece
-	bool moves;           // in this piece
-	// The contacts at the SCO's pose, and room for those of the next.
+	tac_dpose pose;      // now
+	tac_dpose goal;      // at the end of the step
+	tac_dpose before;    // at the start of the step
+	tac_sco_twist twist; // its motion in this substep
+	bool moves;          // in this substep
+	// The contacts at the SCO's pose, and the memory for those of the next pose.
 	tac_contacts *contacts, *spare;
-	// Of all its queries: with a body for a tool, with a round one.
-	tac_ccd_context *context;
-	tac_ccd_round_context *round_context;
-} tac_sco_thing;
+	// Of the queries with a mesh as tool, and of those with a round tool.
+	tac_sweep_context *context;
+	tac_round_context *round_context;
+} tac_sco_obstacle;
 
-// A constraint: which contact of which object, as a row of the QP.
+// A contact of an obstacle as a row of the QP.
 typedef struct tac_sco_row {
-	const tac_contact_point *contact; // in the object's frame
+	const tac_contact_point *contact; // in the obstacle's frame
 	int32_t object;
-	double length;    // of the row before it was scaled
-	double bound;     // what J t must reach, m
-	double curvature; // what the true gap has more than the linear one after the last solution, m
+	double length;    // of the row before it was normalised
+	double bound;     // what the motion along the normal must reach, m
+	double curvature; // true gap minus linear gap after the last solution, m
 } tac_sco_row;
 
 typedef struct tac_sco_injected {
@@ -63,50 +58,51 @@ typedef struct tac_sco_injected {
 	bool blocker; // the closest direction of a pair that could not be proved
 } tac_sco_injected;
 
-// What lasts for one step.
+// The state of one step.
 typedef struct tac_sco_tick {
 	tac_dpose device;
-	double way;    // of all pieces so far, m
-	double moved;  // of it in contact, m
-	double slew;   // allowed
-	double bias;   // added to the bounds after a blocked piece, m
-	int64_t pairs; // that it may take
-	int rounds;    // of injection at this pose
-	bool near;
-	double roll; // how far the next piece may roll over edges and vertices, m
-	bool rolls;  // this piece does: its straight way uses the hold gap
+	double travel_m;         // of all substeps so far
+	double contact_travel_m; // of those near contact
+	double slew_limit_m;     // for contact_travel_m
+	double bias_m;           // added to the bounds after a blocked substep
+	int64_t work_limit;      // work units of this step
+	int injection_rounds;    // at this pose
+	bool near_contact;
+	double roll_limit_m; // how far the next substep may roll over edges and vertices
+	bool rolling;        // this substep rolls: its chord dips into the hold gap
 } tac_sco_tick;
 
 struct tac_sco {
 	tac_sco_def def;
-	tac_sco_thing *things;
-	double radius; // largest distance of the tool's points from its origin, m
+	tac_sco_obstacle *obstacles;
+	double radius_m; // largest distance of the tool's points from its origin
 	tac_dpose pose;
 	tac_dpose last_device;
 	bool has_last_device;
-	tac_dvec3 last_turn;     // rotation vector to the device at the last step: which way round
-	uint32_t fault;          // flags kept until the reset
-	double trust, trust_cap; // m; the cap where a look at more would cost too many pairs
-	double stride;           // a piece may go so many times further than is trusted: proofs have held
-	bool near;
-	double flight;   // the longest to try, m: halved when its pairs run out, doubled when it arrives
-	double known;    // contacts are listed up to this margin at the pose; -1: not at this pose
-	double distance; // the smallest of all objects there, at most `known`
+	tac_dvec3 last_turn;  // rotation vector to the device at the last step: decides the direction near pi
+	uint32_t fault_flags; // kept until the reset
+	double trust_m;       // trust radius
+	double trust_cap_m;   // limits it where contact queries or proofs of more would exceed their work
+	double stride;        // a substep may be this many trust radii long: recent proofs have held
+	bool near_contact;
+	double max_flight_m;    // halved when a sweep runs out of work, doubled when a flight arrives
+	double listed_margin_m; // contacts at the pose are listed up to this margin; -1: not listed
+	double distance_m;      // to the nearest obstacle, at most listed_margin_m
 	tac_sco_tick tick;
 	tac_sco_report *report;
 	tac_context *context; // of the collider
 
-	tac_sco_row rows[TAC_SCO_ROWS];
-	double row_values[TAC_SCO_ROWS][TAC_QP_SIZE];
-	double row_bounds[TAC_SCO_ROWS];
+	tac_sco_row rows[SCO_MAX_ROWS];
+	double qp_rows[SCO_MAX_ROWS][TAC_QP_SIZE];
+	double qp_bounds[SCO_MAX_ROWS];
 	int32_t row_count;
-	tac_sco_injected injected[TAC_SCO_INJECTED];
+	tac_sco_injected injected[SCO_MAX_INJECTED];
 	int32_t injected_count;
-	// What a step that ended for want of pairs before it moved leaves to the next.
+	// What a starved step, whose budget ended before it moved, leaves to the next.
 	int32_t kept_injected;
-	double kept_bias;
-	int32_t stuck_steps; // that ended so, one after the other
-	void *reactive;      // the reactive mover's memory
+	double kept_bias_m;
+	int32_t starved_steps; // in succession
+	void *reactive;        // memory of the reactive mover
 };
 
 static inline bool tac_sco_same_features(const tac_contact_point *a, const tac_contact_point *b)
@@ -117,74 +113,81 @@ static inline bool tac_sco_same_features(const tac_contact_point *a, const tac_c
 
 // --- motion (sco.c) ---
 
-// The motion from one pose of the tool to another. The turn takes the way round that it took last, until the
-// other one is 0.2 rad shorter. Thread: RT.
+// The motion from one pose of the tool to another. A turn of about half a turn keeps the direction of the
+// last step until the other direction is shorter by SCO_TURN_HYSTERESIS_RAD.
 tac_sco_twist tac_sco_twist_between(const tac_sco *sco, tac_dpose from, tac_dpose to);
+// The pose after the fraction `s` of a motion.
 tac_dpose tac_sco_pose_after(tac_dpose pose, tac_sco_twist t, double s);
 tac_sco_twist tac_sco_twist_scale(tac_sco_twist t, double s);
-// How far a point of the tool goes at most.
-double tac_sco_reach(const tac_sco *sco, tac_sco_twist t);
-// The square of the distance in the metric.
+// An upper bound of the travel of any point of the tool, m.
+double tac_sco_max_travel(const tac_sco *sco, tac_sco_twist t);
+// The square of the distance of two poses in the metric, m^2.
 double tac_sco_energy(const tac_sco *sco, tac_dpose from, tac_dpose to);
-// Doubles the trust radius, which held a piece back.
+// Widens the trust radius after it limited a substep.
 void tac_sco_widen_trust(tac_sco *sco);
-// What an object has to go to its goal; exactly zero when it is there.
-tac_sco_twist tac_sco_push(const tac_sco_thing *thing);
-// Whether an object moves in this piece.
-bool tac_sco_pushing(const tac_sco *sco);
-tac_sco_relative tac_sco_relative_motion(const tac_sco *sco, const tac_sco_thing *thing, tac_sco_twist t);
-// The object after `s` of a piece of motion that takes the tool to `tool`.
-tac_dpose tac_sco_thing_after(const tac_sco *sco, const tac_sco_thing *thing, tac_sco_twist t, double s);
+// The motion that is left to an obstacle's goal; exactly zero at the goal.
+tac_sco_twist tac_sco_remaining_motion(const tac_sco_obstacle *obstacle);
+// Whether any obstacle moves in this substep.
+bool tac_sco_any_obstacle_moves(const tac_sco *sco);
+tac_sco_relative tac_sco_relative_motion(const tac_sco *sco, const tac_sco_obstacle *obstacle,
+					 tac_sco_twist t);
+// The obstacle's pose after the fraction `s` of a substep in which the tool moves by `t`.
+tac_dpose tac_sco_obstacle_pose_after(const tac_sco *sco, const tac_sco_obstacle *obstacle, tac_sco_twist t,
+				      double s);
 
-// --- queries over all objects (sco_near.c); each answers false when a limit of the step forbids it ---
+// --- queries over all obstacles (queries.c); each returns false when a limit of the step forbids it ---
 
-// Lists the contacts within *margin after `s` of the twist into the spare lists, or within less where that
-// costs too much, which is then the margin; *out_distance is the smallest. False also when not even the
-// contacts that are reported could be listed: the SCO stays where they are known.
-bool tac_sco_gather(tac_sco *sco, tac_sco_twist t, double s, double *margin, double *out_distance);
-// The spare lists become the lists.
-void tac_sco_swap(tac_sco *sco);
+// Lists the contacts within *margin after the fraction `s` of the twist into the spare lists. Where that
+// would take too much work, *margin is lowered to what is listed. *out_distance is the smallest distance.
+// Returns false also if not even the contacts to be reported could be listed: the SCO must stay where it was.
+bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *margin, double *out_distance);
+// Makes the spare lists the lists of the SCO's pose.
+void tac_sco_swap_contacts(tac_sco *sco);
 
 typedef struct tac_sco_proof {
-	double fraction;
-	int32_t object, moving_triangle, fixed_triangle; // what ends it; object -1: nothing
+	double fraction;                                 // of the motion that is proved free
+	int32_t object, moving_triangle, fixed_triangle; // that ended the proof; object -1: none
 } tac_sco_proof;
 
+// Proves a motion of the tool, and of the obstacles that move, free of contact.
 bool tac_sco_certify(tac_sco *sco, tac_sco_twist t, tac_sco_proof *out_proof);
-// The free fraction of a translation, or of a rotation about the tool's origin: one of them is zero.
-bool tac_sco_fly(tac_sco *sco, tac_sco_twist t, double *out_fraction);
-// The distance to the nearest object at the SCO's pose, up to `reach`; 0 when it is not known. Outside a
-// step.
+// The free fraction of a translation, or of a rotation about the tool's origin: v or w is zero.
+bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction);
+// The distance to the nearest obstacle at the SCO's pose, up to `reach`; 0 if it is not known. For use
+// outside a step.
 double tac_sco_distance(tac_sco *sco, double reach);
 
-// --- round tools (sco_round.c) ---
+// --- queries of round tools (geometry_round.c) ---
 
-// Lists the contacts of a round tool with one object into its spare list.
-void tac_sco_round_contacts(const tac_sco *sco, tac_sco_thing *thing, tac_dpose T_object_tool, double margin);
-// The safe fraction of a translation, object's frame.
-tac_ccd_result tac_sco_round_sweep(const tac_sco *sco, tac_sco_thing *thing, tac_dpose T_object_tool,
-				   tac_dvec3 v, const tac_ccd_options *options);
-// That of a rotation about the tool's origin.
-tac_ccd_result tac_sco_round_spin(const tac_sco *sco, const tac_sco_thing *thing, tac_dpose T_object_tool,
-				  tac_dvec3 w, const tac_ccd_options *options);
-// The proved fraction of both at once.
-tac_ccd_result tac_sco_round_prove(const tac_sco *sco, tac_sco_thing *thing, const tac_sco_relative *motion,
-				   const tac_ccd_options *options);
+// Lists the contacts of a round tool with one obstacle into its spare list.
+void tac_sco_round_contacts(const tac_sco *sco, tac_sco_obstacle *obstacle, tac_dpose T_object_tool,
+			    double margin);
+// The safe fraction of a translation, obstacle's frame.
+tac_sweep_result tac_sco_round_translate(const tac_sco *sco, tac_sco_obstacle *obstacle,
+					 tac_dpose T_object_tool, tac_dvec3 v,
+					 const tac_sweep_options *options);
+// The safe fraction of a rotation about the tool's origin.
+tac_sweep_result tac_sco_round_rotate(const tac_sco *sco, const tac_sco_obstacle *obstacle,
+				      tac_dpose T_object_tool, tac_dvec3 w, const tac_sweep_options *options);
+// The proved fraction of a combined motion.
+tac_sweep_result tac_sco_round_prove(const tac_sco *sco, tac_sco_obstacle *obstacle,
+				     const tac_sco_relative *motion, const tac_sweep_options *options);
 
-// --- the QP (sco_solve.c) ---
+// --- constraints (constraints.c) ---
 
-// The twist towards `t0` that the contacts allow, for a piece of at most `reach`; the objects' pushes may be
-// scaled down. False when no QP may be solved any more, or a push cannot be yielded to.
+// The twist closest to `t0` that the contacts allow, for a substep of at most `reach`; the obstacles' motions
+// may be scaled down with it. False if the limit of QP solves is reached, or if the tool cannot yield to an
+// obstacle.
 bool tac_sco_solve(tac_sco *sco, tac_sco_twist t0, double reach, tac_sco_twist *out_twist);
-// The factor, at most 1, that brings a twist within `reach` and the largest turn.
-double tac_sco_limit(const tac_sco *sco, tac_sco_twist t, double reach);
-// Writes contacts and their loads at the SCO's pose into the report.
+// The factor, at most 1, that limits a twist to the travel `reach` and to turn_max_rad.
+double tac_sco_limit_factor(const tac_sco *sco, tac_sco_twist t, double reach);
+// Writes the contacts and their loads at the SCO's pose into the report.
 void tac_sco_report_contacts(tac_sco *sco);
 
-// --- injection (sco_inject.c) ---
+// --- injection (inject.c) ---
 
-// Adds what the pair that ended a proof would violate on the way of `t`, as seen from the start. False:
-// nothing new.
+// Adds the contacts that the pair which ended a proof would violate on the motion `t`, as they are at its
+// start. False if there is none that is not listed already.
 bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof, tac_sco_twist t);
 // Adds the closest direction of that pair.
 void tac_sco_inject_blocker(tac_sco *sco, const tac_sco_proof *proof);

@@ -1,25 +1,28 @@
-#include "haptic/qp.h"
+#include "haptic/mover/qp.h"
 
 #include "base/assert.h"
 
 #include <math.h>
 #include <stdbool.h>
 
-// A row is violated when it lacks more than this; lengths are metres, so it is far below any gap that
-// matters.
-#define VIOLATED 1e-10
-// |z|^2 of a unit row's part across the active ones, below which it depends on them.
-#define DEPENDENT 1e-9
+// A row that lacks less than this counts as satisfied, m. It is far below the hold gap. Smaller: iterations
+// are spent on rounding.
+#define SATISFIED_M 1e-10
+// A unit row whose squared component orthogonal to the active rows is smaller depends on them. Larger: rows
+// that are nearly parallel replace each other. Smaller: the Gram matrix becomes ill-conditioned.
+#define DEPENDENT_SQUARED 1e-9
 // Smaller coefficients are rounding and never drop a row.
-#define COEFFICIENT 1e-12
-#define PIVOT       1e-30
+#define MIN_COEFFICIENT 1e-12
+// The smallest pivot of the Cholesky factor: no division by zero.
+#define MIN_PIVOT 1e-30
 
 typedef struct solver {
 	const double (*rows)[TAC_QP_SIZE];
 	const double *bounds;
 	int32_t count;
 	tac_qp_result *out;
-	double gram[TAC_QP_SIZE][TAC_QP_SIZE]; // its Cholesky factor, lower triangle
+	// The Cholesky factor of the Gram matrix of the active rows, lower triangle.
+	double factor[TAC_QP_SIZE][TAC_QP_SIZE];
 } solver;
 
 static double dot6(const double *a, const double *b)
@@ -39,7 +42,7 @@ static bool is_active(const tac_qp_result *r, int32_t row)
 static int32_t most_violated(const solver *s)
 {
 	int32_t worst = -1;
-	double most = VIOLATED;
+	double most = SATISFIED_M;
 	for (int32_t i = 0; i < s->count; i++) {
 		double lack = s->bounds[i] - dot6(s->rows[i], s->out->y);
 		if (lack > most && !is_active(s->out, i)) {
@@ -50,72 +53,73 @@ static int32_t most_violated(const solver *s)
 	return worst;
 }
 
-static void factor(solver *s)
+static void factorise(solver *s)
 {
 	const tac_qp_result *r = s->out;
 	for (int32_t i = 0; i < r->active_count; i++) {
 		for (int32_t j = 0; j <= i; j++) {
 			double v = dot6(s->rows[r->active[i]], s->rows[r->active[j]]);
 			for (int32_t k = 0; k < j; k++)
-				v -= s->gram[i][k] * s->gram[j][k];
-			s->gram[i][j] = i == j ? sqrt(fmax(v, PIVOT)) : v / s->gram[j][j];
+				v -= s->factor[i][k] * s->factor[j][k];
+			s->factor[i][j] = i == j ? sqrt(fmax(v, MIN_PIVOT)) : v / s->factor[j][j];
 		}
 	}
 }
 
-// The row p as `part` of the active rows and the rest z across them; answers |z|^2.
-static double project(solver *s, int32_t p, double part[TAC_QP_SIZE], double z[TAC_QP_SIZE])
+// Splits row p into a combination of the active rows, with the coefficients in `along`, and the component z
+// orthogonal to them. Returns |z|^2.
+static double project(solver *s, int32_t p, double along[TAC_QP_SIZE], double z[TAC_QP_SIZE])
 {
 	const tac_qp_result *r = s->out;
-	factor(s);
+	factorise(s);
 	int32_t n = r->active_count;
 	for (int32_t i = 0; i < n; i++) {
 		double v = dot6(s->rows[r->active[i]], s->rows[p]);
 		for (int32_t k = 0; k < i; k++)
-			v -= s->gram[i][k] * part[k];
-		part[i] = v / s->gram[i][i];
+			v -= s->factor[i][k] * along[k];
+		along[i] = v / s->factor[i][i];
 	}
 	for (int32_t i = n - 1; i >= 0; i--) {
 		for (int32_t k = i + 1; k < n; k++)
-			part[i] -= s->gram[k][i] * part[k];
-		part[i] /= s->gram[i][i];
+			along[i] -= s->factor[k][i] * along[k];
+		along[i] /= s->factor[i][i];
 	}
 	for (int q = 0; q < TAC_QP_SIZE; q++) {
 		z[q] = s->rows[p][q];
 		for (int32_t i = 0; i < n; i++)
-			z[q] -= s->rows[r->active[i]][q] * part[i];
+			z[q] -= s->rows[r->active[i]][q] * along[i];
 	}
 	return dot6(z, z);
 }
 
-// Makes the row p hold, dropping active rows as their multipliers reach zero. Anything but TAC_QP_SOLVED ends
-// the solver.
-static tac_qp_status enter(solver *s, int32_t p)
+// Makes row p hold and drops active rows whose multipliers reach zero. The solver ends with any status but
+// TAC_QP_SOLVED.
+static tac_qp_status activate(solver *s, int32_t p)
 {
 	tac_qp_result *r = s->out;
 	double multiplier = 0;
 	while (r->iterations < TAC_QP_ITERATIONS) {
 		r->iterations++;
-		double part[TAC_QP_SIZE], z[TAC_QP_SIZE];
-		double across = project(s, p, part, z);
+		double along[TAC_QP_SIZE], z[TAC_QP_SIZE];
+		double orthogonal = project(s, p, along, z);
 		double drop_at = HUGE_VAL, reach_at = HUGE_VAL;
 		int32_t drop = -1;
 		for (int32_t j = 0; j < r->active_count; j++) {
-			if (part[j] > COEFFICIENT && r->multiplier[j] / part[j] < drop_at) {
-				drop_at = r->multiplier[j] / part[j];
+			if (along[j] > MIN_COEFFICIENT && r->multiplier[j] / along[j] < drop_at) {
+				drop_at = r->multiplier[j] / along[j];
 				drop = j;
 			}
 		}
-		bool moves = across > DEPENDENT && r->active_count < TAC_QP_SIZE;
+		bool moves = orthogonal > DEPENDENT_SQUARED && r->active_count < TAC_QP_SIZE;
 		if (moves)
-			reach_at = fmax(0, (s->bounds[p] - dot6(s->rows[p], r->y)) / across);
+			reach_at = fmax(0, (s->bounds[p] - dot6(s->rows[p], r->y)) / orthogonal);
 		if (drop < 0 && !moves)
 			return TAC_QP_INFEASIBLE;
 		double step = fmin(drop_at, reach_at);
 		for (int q = 0; q < TAC_QP_SIZE && moves; q++)
 			r->y[q] += step * z[q];
 		for (int32_t j = 0; j < r->active_count; j++)
-			r->multiplier[j] -= step * part[j];
+			r->multiplier[j] -= step * along[j];
 		multiplier += step;
 		if (reach_at <= drop_at) {
 			r->active[r->active_count] = p;
@@ -137,7 +141,7 @@ tac_qp_result tac_qp_solve(const double (*rows)[TAC_QP_SIZE], const double *boun
 	tac_qp_result result = {.status = TAC_QP_SOLVED};
 	solver s = {.rows = rows, .bounds = bounds, .count = count, .out = &result};
 	for (int32_t p; result.status == TAC_QP_SOLVED && (p = most_violated(&s)) >= 0;)
-		result.status = enter(&s, p);
+		result.status = activate(&s, p);
 	for (int32_t j = 0; j < result.active_count; j++)
 		result.multiplier[j] = fmax(0, result.multiplier[j]);
 	return result;

@@ -3,11 +3,11 @@
 //   minimise 1/2 |y|^2   subject to   A y >= c   (rows of unit length),
 //
 // by the dual active-set method (D. Goldfarb and A. Idnani, "A numerically stable dual method for solving
-// strictly convex quadratic programs", Math. Programming 27, 1983) with the identity as Hessian. It begins at
+// strictly convex quadratic programs", Math. Programming 27, 1983) with the identity as Hessian. It starts at
 // y = 0 and adds the most violated row, ties to the lowest index, so that equal input gives equal output. At
 // most six rows are active; repeated and dependent rows replace each other.
-#ifndef TAC_HAPTIC_QP_H
-#define TAC_HAPTIC_QP_H
+#ifndef TAC_HAPTIC_MOVER_QP_H
+#define TAC_HAPTIC_MOVER_QP_H
 
 #include <stdint.h>
 
@@ -16,12 +16,12 @@ extern "C" {
 #endif
 
 #define TAC_QP_SIZE       6
-#define TAC_QP_ITERATIONS 60 // at most; the study's hardest problems of 64 rows took 38
+#define TAC_QP_ITERATIONS 60 // limit; the hardest problem of 64 rows in test_qp takes 40
 
 typedef enum tac_qp_status {
 	TAC_QP_SOLVED,
-	TAC_QP_INFEASIBLE, // no y satisfies all rows; y and the multipliers are those of the last step
-	TAC_QP_LIMIT,      // iterations spent: y satisfies the active rows only
+	TAC_QP_INFEASIBLE, // no y satisfies all rows; y and the multipliers are those of the last iteration
+	TAC_QP_LIMIT,      // TAC_QP_ITERATIONS reached: y satisfies the active rows only
 } tac_qp_status;
 
 typedef struct tac_qp_result {
@@ -29,11 +29,11 @@ typedef struct tac_qp_result {
 	int32_t iterations;
 	int32_t active_count;
 	int32_t active[TAC_QP_SIZE];    // rows that hold with equality
-	double multiplier[TAC_QP_SIZE]; // of those rows, >= 0: y = sum of multiplier times row
+	double multiplier[TAC_QP_SIZE]; // of the active rows, >= 0: y = sum of multiplier times row
 	double y[TAC_QP_SIZE];
 } tac_qp_result;
 
-// Solves for `count` rows (0 is allowed) of unit length in `rows`, each with its bound.
+// Solves the problem of `count` (0 is allowed) unit `rows` with their `bounds`.
 // Thread: RT.
 tac_qp_result tac_qp_solve(const double (*rows)[TAC_QP_SIZE], const double *bounds, int32_t count);
 

@@ -1,34 +1,18 @@
-#include "haptic/sco_private.h"
+#include "haptic/mover/mover.h"
 
 #include <math.h>
 
-// A pair of triangles as the unit of a step's limit, in the units of a context's work.
-#define PAIR_WORK 32
-// The distance at a reset takes at most so many steps' pairs.
-#define DISTANCE_STEPS 8
-// A look costs at most this part of a step's pairs, else the next looks less far.
-#define LOOK_PART       0.08
-#define LOOK_PART_ROUND 0.5
-// The trust radius where meshes are so dense that nothing wider can be looked at in time, m.
-#define TRUST_LEAST 1e-5
-
-// A round tool that meets what it did not see stops this part of the hold gap before it.
-#define ROUND_ZONE 0.95
-// One that rolls keeps this part.
-#define ROLL_ZONE 0.1
-// Less is no turn, rad.
-#define TURN_MIN 1e-12
-
-// Pairs left for this step; the queries take 0 for no limit.
-static int64_t pairs_left(const tac_sco *sco)
+// At least 1, because the queries take 0 for no limit.
+static int64_t work_left(const tac_sco *sco)
 {
-	int64_t left = sco->tick.pairs - sco->report->pairs;
+	int64_t left = sco->tick.work_limit - sco->report->work_units;
 	return left > 1 ? left : 1;
 }
 
-static bool spend(tac_sco *sco, int32_t *count, int32_t limit)
+// Counts a query; false if its limit is reached or no work is left.
+static bool admit(tac_sco *sco, int32_t *count, int32_t limit)
 {
-	if (*count >= limit || sco->report->pairs >= sco->tick.pairs) {
+	if (*count >= limit || sco->report->work_units >= sco->tick.work_limit) {
 		sco->report->flags |= TAC_SCO_BUDGET_SPENT;
 		return false;
 	}
@@ -36,115 +20,115 @@ static bool spend(tac_sco *sco, int32_t *count, int32_t limit)
 	return true;
 }
 
-// A query of an object begins, for which so many pairs are left; and ends, and is counted.
-static void begin(tac_sco_thing *thing, int64_t pairs)
+static void begin_work(tac_sco_obstacle *obstacle, int64_t limit)
 {
-	thing->context->work = 0;
-	thing->context->work_limit = PAIR_WORK * pairs;
+	tac_sweep_context_set_work_limit(obstacle->context, SCO_CONTEXT_WORK_PER_UNIT * limit);
 }
 
-static void end(tac_sco *sco, tac_sco_thing *thing)
+static void end_work(tac_sco *sco, tac_sco_obstacle *obstacle)
 {
-	sco->report->pairs += thing->context->work / PAIR_WORK + 1;
-	thing->context->work_limit = 0;
+	sco->report->work_units += tac_sweep_context_work(obstacle->context) / SCO_CONTEXT_WORK_PER_UNIT + 1;
+	tac_sweep_context_set_work_limit(obstacle->context, 0);
 }
 
-static void list_contacts(tac_sco *sco, tac_sco_thing *thing, tac_dpose T_object_tool, double margin,
-			  int64_t pairs)
+static void query_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle, tac_dpose T_object_tool, double margin,
+			   int64_t work_limit)
 {
 	if (!sco->def.tool) {
-		tac_sco_round_contacts(sco, thing, T_object_tool, margin);
-		sco->report->pairs += thing->spare->pairs;
+		tac_sco_round_contacts(sco, obstacle, T_object_tool, margin);
+		sco->report->work_units += obstacle->spare->pairs;
 		return;
 	}
-	tac_ccd_pose T = tac_ccd_pose_from_dpose(T_object_tool);
-	begin(thing, pairs);
-	tac_contacts_query(sco->def.tool, thing->body, &T, margin, thing->context, thing->spare);
-	end(sco, thing);
+	tac_drigid T = tac_drigid_from_pose(T_object_tool);
+	begin_work(obstacle, work_limit);
+	tac_contacts_query(sco->def.tool, obstacle->body, &T, margin, obstacle->context, obstacle->spare);
+	end_work(sco, obstacle);
 }
 
-bool tac_sco_gather(tac_sco *sco, tac_sco_twist t, double s, double *margin, double *out_distance)
+bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *margin, double *out_distance)
 {
-	if (!spend(sco, &sco->report->gathers, sco->def.gathers))
+	if (!admit(sco, &sco->report->contact_queries, sco->def.contact_queries))
 		return false;
-	double least = *margin, asked = *margin;
-	double right = (sco->def.tool ? LOOK_PART : LOOK_PART_ROUND) * (double)sco->def.pairs;
-	bool few = (double)pairs_left(sco) < right;
+	double least = *margin, wanted = *margin;
+	double share = (sco->def.tool ? SCO_CONTACT_QUERY_SHARE : SCO_CONTACT_QUERY_SHARE_ROUND) *
+		       (double)sco->def.work_units;
+	bool short_of_work = (double)work_left(sco) < share;
 	int64_t pairs = 0;
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		tac_sco_thing *thing = &sco->things[i];
-		tac_sco_relative r = tac_sco_relative_motion(sco, thing, t);
-		list_contacts(sco, thing, tac_sco_pose_after(r.start, r.twist, s), asked, pairs_left(sco));
-		*margin = fmin(*margin, thing->spare->margin);
-		least = fmin(least, thing->spare->distance);
-		pairs += thing->spare->pairs;
+		tac_sco_obstacle *obstacle = &sco->obstacles[i];
+		tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
+		query_obstacle(sco, obstacle, tac_sco_pose_after(r.start, r.twist, s), wanted,
+			       work_left(sco));
+		*margin = fmin(*margin, obstacle->spare->margin);
+		least = fmin(least, obstacle->spare->distance);
+		pairs += obstacle->spare->pairs;
 	}
 	*out_distance = least;
-	// The surface within a margin grows with it, and the pairs at least as fast: what would have been a
-	// look of the right size is the most that the next piece may ask for. One that began with few pairs
-	// says nothing of that.
-	if (!few)
-		sco->trust_cap = (double)pairs > right ? asked * right / (double)pairs : 2 * sco->trust_cap;
-	if (!few && *margin < asked)
-		sco->trust_cap = fmin(sco->trust_cap, *margin);
-	sco->trust_cap = fmin(fmax(sco->trust_cap, TRUST_LEAST), sco->def.trust_max_m);
-	if (*margin >= TAC_SCO_REPORTED * sco->def.hold_gap_m)
+	// The number of pairs grows at least in proportion to the margin, so the margin that would have taken
+	// exactly its share caps the next query. A query that began short of work does not measure that.
+	if (!short_of_work)
+		sco->trust_cap_m =
+			(double)pairs > share ? wanted * share / (double)pairs : 2 * sco->trust_cap_m;
+	if (!short_of_work && *margin < wanted)
+		sco->trust_cap_m = fmin(sco->trust_cap_m, *margin);
+	sco->trust_cap_m = fmin(fmax(sco->trust_cap_m, SCO_TRUST_CAP_MIN_M), sco->def.trust_max_m);
+	if (*margin >= SCO_REPORT_GAPS * sco->def.hold_gap_m)
 		return true;
 	sco->report->flags |= TAC_SCO_BUDGET_SPENT;
 	return false;
 }
 
-void tac_sco_swap(tac_sco *sco)
+void tac_sco_swap_contacts(tac_sco *sco)
 {
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		tac_sco_thing *thing = &sco->things[i];
-		tac_contacts *old = thing->contacts;
-		thing->contacts = thing->spare;
-		thing->spare = old;
+		tac_sco_obstacle *obstacle = &sco->obstacles[i];
+		tac_contacts *old = obstacle->contacts;
+		obstacle->contacts = obstacle->spare;
+		obstacle->spare = old;
 	}
 }
 
-// A round tool translates in closed form; when it or its object turns, planes prove the motion as they do for
-// meshes.
-static double certify_round(tac_sco *sco, tac_sco_thing *thing, const tac_sco_relative *r)
+// A translation of a round tool has a closed form. Where the tool or the obstacle turns, separating planes
+// prove the motion, as they do for meshes.
+static double certify_round(tac_sco *sco, tac_sco_obstacle *obstacle, const tac_sco_relative *r)
 {
-	tac_ccd_options options = tac_ccd_options_default();
-	options.pair_limit = pairs_left(sco);
-	options.zone = (sco->tick.rolls ? ROLL_ZONE : ROUND_ZONE) * sco->def.hold_gap_m;
-	tac_ccd_result c;
-	if (tac_dvec3_length(r->twist.w) > TURN_MIN) {
+	tac_sweep_options options = tac_sweep_options_default();
+	options.pair_limit = work_left(sco);
+	options.zone = (sco->tick.rolling ? SCO_ROLL_STOP_GAPS : SCO_ROUND_STOP_GAPS) * sco->def.hold_gap_m;
+	tac_sweep_result c;
+	if (tac_dvec3_length(r->twist.w) > SCO_ROUND_MIN_TURN_RAD) {
 		options.zone = tac_certificate_options_default().threshold;
-		c = tac_sco_round_prove(sco, thing, r, &options);
+		c = tac_sco_round_prove(sco, obstacle, r, &options);
 	} else {
-		c = tac_sco_round_sweep(sco, thing, r->start, r->twist.v, &options);
+		c = tac_sco_round_translate(sco, obstacle, r->start, r->twist.v, &options);
 	}
-	sco->report->pairs += c.pairs;
-	if (c.flags & TAC_CCD_BUDGET_SPENT)
+	sco->report->work_units += c.pairs;
+	if (c.flags & TAC_SWEEP_BUDGET_SPENT)
 		sco->report->flags |= TAC_SCO_BUDGET_SPENT;
 	return c.fraction;
 }
 
 bool tac_sco_certify(tac_sco *sco, tac_sco_twist t, tac_sco_proof *out_proof)
 {
-	if (!spend(sco, &sco->report->certificates, sco->def.certificates))
+	if (!admit(sco, &sco->report->certificates, sco->def.certificates))
 		return false;
 	*out_proof = (tac_sco_proof){1, -1, -1, -1};
 	for (int32_t i = 0; i < sco->def.object_count && out_proof->fraction > 0; i++) {
-		tac_sco_thing *thing = &sco->things[i];
-		tac_sco_relative r = tac_sco_relative_motion(sco, thing, t);
+		tac_sco_obstacle *obstacle = &sco->obstacles[i];
+		tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
 		if (!sco->def.tool) {
-			double f = certify_round(sco, thing, &r);
+			double f = certify_round(sco, obstacle, &r);
 			if (f < out_proof->fraction)
 				*out_proof = (tac_sco_proof){f, i, -1, -1};
 			continue;
 		}
-		tac_ccd_pose T = tac_ccd_pose_from_dpose(r.start);
+		tac_drigid T = tac_drigid_from_pose(r.start);
 		tac_certificate_options options = tac_certificate_options_default();
-		begin(thing, pairs_left(sco));
-		tac_certificate c = tac_certificate_check(sco->def.tool, thing->body, &T, r.twist.v,
-							  r.twist.w, &options, thing->context);
-		end(sco, thing);
-		if (c.flags & TAC_CCD_BUDGET_SPENT) {
+		begin_work(obstacle, work_left(sco));
+		tac_certificate c = tac_certificate_check(sco->def.tool, obstacle->body, &T, r.twist.v,
+							  r.twist.w, &options, obstacle->context);
+		end_work(sco, obstacle);
+		if (c.flags & TAC_SWEEP_BUDGET_SPENT) {
 			sco->report->flags |= TAC_SCO_BUDGET_SPENT;
 			return false;
 		}
@@ -154,59 +138,62 @@ bool tac_sco_certify(tac_sco *sco, tac_sco_twist t, tac_sco_proof *out_proof)
 	return true;
 }
 
-// The free part of a translation, or of a rotation about the tool's origin, against one object.
-static tac_ccd_result sweep(tac_sco *sco, tac_sco_thing *thing, tac_sco_twist t)
+// The free fraction of a translation, or of a rotation about the tool's origin, against one obstacle.
+static tac_sweep_result sweep_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle, tac_sco_twist t)
 {
-	tac_dpose T_object_tool = tac_dpose_relative(thing->pose, sco->pose);
-	tac_ccd_pose T = tac_ccd_pose_from_dpose(T_object_tool);
-	tac_dquat back = tac_dquat_conjugate(thing->pose.rotation);
-	tac_dvec3 v = tac_dquat_rotate(back, t.v), w = tac_dquat_rotate(back, t.w);
-	tac_ccd_options options = tac_ccd_options_default();
-	options.zone = 2 * sco->def.hold_gap_m;
-	// Half of what is left: what a flight cannot reach is left to short pieces.
-	int64_t pairs = (pairs_left(sco) + 1) / 2;
+	tac_dpose T_object_tool = tac_dpose_relative(obstacle->pose, sco->pose);
+	tac_drigid T = tac_drigid_from_pose(T_object_tool);
+	tac_dquat R_object_world = tac_dquat_conjugate(obstacle->pose.rotation);
+	tac_dvec3 v = tac_dquat_rotate(R_object_world, t.v), w = tac_dquat_rotate(R_object_world, t.w);
+	tac_sweep_options options = tac_sweep_options_default();
+	options.zone = SCO_FLIGHT_GAPS * sco->def.hold_gap_m;
+	// Half of what is left; the other half is for the substeps after the flight.
+	int64_t work_limit = (work_left(sco) + 1) / 2;
 	double angle = tac_dvec3_length(w);
 	if (!sco->def.tool) {
-		options.pair_limit = pairs;
-		tac_ccd_result r = angle > 0 ? tac_sco_round_spin(sco, thing, T_object_tool, w, &options)
-					     : tac_sco_round_sweep(sco, thing, T_object_tool, v, &options);
-		sco->report->pairs += r.pairs;
+		options.pair_limit = work_limit;
+		tac_sweep_result r =
+			angle > 0 ? tac_sco_round_rotate(sco, obstacle, T_object_tool, w, &options)
+				  : tac_sco_round_translate(sco, obstacle, T_object_tool, v, &options);
+		sco->report->work_units += r.pairs;
 		return r;
 	}
-	begin(thing, pairs);
-	tac_ccd_result r =
-		angle > 0 ? tac_ccd_rotate(sco->def.tool, thing->body, &T, T.t, w, angle, &options,
-					   thing->context)
-			  : tac_ccd_translate(sco->def.tool, thing->body, &T, v, &options, thing->context);
-	end(sco, thing);
+	begin_work(obstacle, work_limit);
+	tac_sweep_result r = angle > 0 ? tac_sweep_rotate(sco->def.tool, obstacle->body, &T, T.t, w, angle,
+							  &options, obstacle->context)
+				       : tac_sweep_translate(sco->def.tool, obstacle->body, &T, v, &options,
+							     obstacle->context);
+	end_work(sco, obstacle);
 	return r;
 }
 
-bool tac_sco_fly(tac_sco *sco, tac_sco_twist t, double *out_fraction)
+bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction)
 {
 	*out_fraction = 1;
 	if (tac_dvec3_length_squared(t.v) == 0 && tac_dvec3_length_squared(t.w) == 0)
 		return true;
-	if (!spend(sco, &sco->report->sweeps, 2 * sco->def.pieces))
+	if (!admit(sco, &sco->report->sweeps, 2 * sco->def.substeps))
 		return false;
-	for (int32_t i = 0; i<sco->def.object_count && * out_fraction> 0; i++) {
-		tac_ccd_result r = sweep(sco, &sco->things[i], t);
-		if (r.flags & TAC_CCD_BUDGET_SPENT)
-			sco->flight *= 0.5;
-		*out_fraction = fmin(*out_fraction, r.fraction);
+	double fraction = 1;
+	for (int32_t i = 0; i < sco->def.object_count && fraction > 0; i++) {
+		tac_sweep_result r = sweep_obstacle(sco, &sco->obstacles[i], t);
+		if (r.flags & TAC_SWEEP_BUDGET_SPENT)
+			sco->max_flight_m *= 0.5;
+		fraction = fmin(fraction, r.fraction);
 	}
+	*out_fraction = fraction;
 	return true;
 }
 
 double tac_sco_distance(tac_sco *sco, double reach)
 {
-	tac_sco_report unread = {0};
-	sco->report = &unread;
+	tac_sco_report discarded = {0};
+	sco->report = &discarded;
 	for (int32_t i = 0; i < sco->def.object_count && reach > 0; i++) {
-		tac_sco_thing *thing = &sco->things[i];
-		list_contacts(sco, thing, tac_dpose_relative(thing->pose, sco->pose), reach,
-			      DISTANCE_STEPS * sco->def.pairs);
-		reach = fmin(reach, thing->spare->distance);
+		tac_sco_obstacle *obstacle = &sco->obstacles[i];
+		query_obstacle(sco, obstacle, tac_dpose_relative(obstacle->pose, sco->pose), reach,
+			       SCO_RESET_STEPS * sco->def.work_units);
+		reach = fmin(reach, obstacle->spare->distance);
 	}
 	sco->report = NULL;
 	return reach;

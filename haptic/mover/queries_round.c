@@ -1,53 +1,62 @@
-#include "haptic/sco_private.h"
+#include "haptic/mover/mover.h"
 
-// The pairs of a step are pairs of triangles: so many triangles against a round tool cost as much.
-#define PAIR 8
-
-static tac_ccd_round place(const tac_sco *sco, tac_dpose T_object_tool)
+static tac_round place(const tac_sco *sco, tac_dpose T_object_tool)
 {
-	const tac_sco_round *r = &sco->def.round;
-	return (tac_ccd_round){tac_dpose_apply_point(T_object_tool, r->a_m),
-			       tac_dpose_apply_point(T_object_tool, r->b_m), r->radius_m};
+	const tac_round *r = &sco->def.round;
+	return (tac_round){tac_dpose_apply_point(T_object_tool, r->a),
+			   tac_dpose_apply_point(T_object_tool, r->b), r->radius};
 }
 
-void tac_sco_round_contacts(const tac_sco *sco, tac_sco_thing *thing, tac_dpose T_object_tool, double margin)
+// The queries count triangle tests, the step counts work units.
+static tac_sweep_options limit_in_tests(const tac_sweep_options *options)
 {
-	tac_ccd_round tool = place(sco, T_object_tool);
-	tac_contacts_round(&tool, thing->body, margin, thing->round_context, thing->spare);
-	thing->spare->pairs = thing->spare->pairs / PAIR + 1;
+	tac_sweep_options converted = *options;
+	converted.pair_limit *= SCO_ROUND_TESTS_PER_UNIT;
+	return converted;
 }
 
-tac_ccd_result tac_sco_round_sweep(const tac_sco *sco, tac_sco_thing *thing, tac_dpose T_object_tool,
-				   tac_dvec3 v, const tac_ccd_options *options)
+static int64_t work_units(int64_t tests)
 {
-	tac_ccd_round tool = place(sco, T_object_tool);
-	tac_ccd_options triangles = *options;
-	triangles.pair_limit *= PAIR;
-	tac_ccd_result r = tac_ccd_round_translate(&tool, thing->body, v, &triangles, thing->round_context);
-	r.pairs = r.pairs / PAIR + 1;
+	return tests / SCO_ROUND_TESTS_PER_UNIT + 1;
+}
+
+void tac_sco_round_contacts(const tac_sco *sco, tac_sco_obstacle *obstacle, tac_dpose T_object_tool,
+			    double margin)
+{
+	tac_round tool = place(sco, T_object_tool);
+	tac_contacts_round(&tool, obstacle->body, margin, obstacle->round_context, obstacle->spare);
+	obstacle->spare->pairs = work_units(obstacle->spare->pairs);
+}
+
+tac_sweep_result tac_sco_round_translate(const tac_sco *sco, tac_sco_obstacle *obstacle,
+					 tac_dpose T_object_tool, tac_dvec3 v,
+					 const tac_sweep_options *options)
+{
+	tac_round tool = place(sco, T_object_tool);
+	tac_sweep_options limited = limit_in_tests(options);
+	tac_sweep_result r = tac_round_translate(&tool, obstacle->body, v, &limited, obstacle->round_context);
+	r.pairs = work_units(r.pairs);
 	return r;
 }
 
-tac_ccd_result tac_sco_round_spin(const tac_sco *sco, const tac_sco_thing *thing, tac_dpose T_object_tool,
-				  tac_dvec3 w, const tac_ccd_options *options)
+tac_sweep_result tac_sco_round_rotate(const tac_sco *sco, const tac_sco_obstacle *obstacle,
+				      tac_dpose T_object_tool, tac_dvec3 w, const tac_sweep_options *options)
 {
-	tac_ccd_round tool = place(sco, T_object_tool);
-	tac_ccd_options triangles = *options;
-	triangles.pair_limit *= PAIR;
-	tac_ccd_result r = tac_ccd_round_rotate(&tool, thing->body, T_object_tool.position, w,
-						tac_dvec3_length(w), &triangles);
-	r.pairs = r.pairs / PAIR + 1;
+	tac_round tool = place(sco, T_object_tool);
+	tac_sweep_options limited = limit_in_tests(options);
+	tac_sweep_result r = tac_round_rotate(&tool, obstacle->body, T_object_tool.position, w,
+					      tac_dvec3_length(w), &limited);
+	r.pairs = work_units(r.pairs);
 	return r;
 }
 
-tac_ccd_result tac_sco_round_prove(const tac_sco *sco, tac_sco_thing *thing, const tac_sco_relative *motion,
-				   const tac_ccd_options *options)
+tac_sweep_result tac_sco_round_prove(const tac_sco *sco, tac_sco_obstacle *obstacle,
+				     const tac_sco_relative *motion, const tac_sweep_options *options)
 {
-	tac_ccd_round tool = place(sco, motion->start);
-	tac_ccd_options triangles = *options;
-	triangles.pair_limit *= PAIR;
-	tac_ccd_result r = tac_ccd_round_prove(&tool, thing->body, motion->start.position, motion->twist.v,
-					       motion->twist.w, &triangles, thing->round_context);
-	r.pairs = r.pairs / PAIR + 1;
+	tac_round tool = place(sco, motion->start);
+	tac_sweep_options limited = limit_in_tests(options);
+	tac_sweep_result r = tac_round_prove(&tool, obstacle->body, motion->start.position, motion->twist.v,
+					     motion->twist.w, &limited, obstacle->round_context);
+	r.pairs = work_units(r.pairs);
 	return r;
 }

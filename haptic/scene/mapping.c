@@ -20,7 +20,7 @@ tac_dpose tac_mapping_step(tac_mapping *mapping, const tac_device_state *state)
 		tac_dquat_rotate(mapping->rotation, tac_dvec3_scale(device->position, mapping->scale));
 	const tac_dquat turned = tac_dquat_mul(mapping->rotation, device->rotation);
 	if (held || mapping->clutched) {
-		// The tool stays; when the clutch is let go, this is where the device took it up again.
+		// The tool stays. In the tick after the clutch is released the mapping continues from here.
 		mapping->position_m = tac_dvec3_sub(mapping->T_world_tool.position, moved);
 		mapping->turned = tac_dquat_normalize(
 			tac_dquat_mul(tac_dquat_conjugate(turned), mapping->T_world_tool.rotation));

@@ -1,20 +1,15 @@
 #include "base/log.h"
 #include "haptic/scene.h"
-#include "haptic/scenes/assembly.yaml.h"
-#include "haptic/scenes/groove.yaml.h"
-#include "haptic/scenes/hands.yaml.h"
-#include "haptic/scenes/peg.yaml.h"
-#include "haptic/scenes/sphere.yaml.h"
-#include "haptic/scenes/stylus.yaml.h"
-#include "haptic/scenes/tooth.yaml.h"
+#include "haptic/scene/scenes/assembly.yaml.h"
+#include "haptic/scene/scenes/groove.yaml.h"
+#include "haptic/scene/scenes/hands.yaml.h"
+#include "haptic/scene/scenes/peg.yaml.h"
+#include "haptic/scene/scenes/sphere.yaml.h"
+#include "haptic/scene/scenes/stylus.yaml.h"
+#include "haptic/scene/scenes/tooth.yaml.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define SCENE(name)                                                                                          \
-	{                                                                                                    \
-#name, scenes_##name##_yaml, sizeof scenes_##name##_yaml                                     \
-	}
 
 typedef struct scene_text {
 	const char *name;
@@ -22,10 +17,12 @@ typedef struct scene_text {
 	size_t bytes;
 } scene_text;
 
-// The files of haptic/scenes, the default first.
+// The files of haptic/scene/scenes, the default scene first.
 static const scene_text texts[] = {
-	SCENE(sphere), SCENE(stylus),   SCENE(peg),   SCENE(tooth),
-	SCENE(groove), SCENE(assembly), SCENE(hands), {NULL, NULL, 0},
+	{"sphere", sphere_yaml, sizeof sphere_yaml}, {"stylus", stylus_yaml, sizeof stylus_yaml},
+	{"peg", peg_yaml, sizeof peg_yaml},          {"tooth", tooth_yaml, sizeof tooth_yaml},
+	{"groove", groove_yaml, sizeof groove_yaml}, {"assembly", assembly_yaml, sizeof assembly_yaml},
+	{"hands", hands_yaml, sizeof hands_yaml},    {NULL, NULL, 0},
 };
 
 tac_result tac_scene_builtin(const char *name, tac_scene **out_scene)

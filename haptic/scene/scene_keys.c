@@ -1,14 +1,14 @@
-#include "haptic/scene_keys.h"
+#include "haptic/scene/scene_keys.h"
 
 #include "collision/assembly.h"
-#include "haptic/coupling.h"
+#include "haptic/force/coupling.h"
 #include "haptic/scene.h"
 
 #include <string.h>
 
-#define FAR  1e3  // m: no coordinate of a scene is farther out
-#define TURN 6.3  // rad: no rotation vector is longer
-#define TINY 1e-6 // m: no length is shorter
+#define COORDINATE_MAX 1e3  // m
+#define TURN_MAX       6.3  // rad, of each component of a rotation vector
+#define LENGTH_MIN     1e-6 // m
 
 #define KEY(text, what, type, field)                                                                         \
 	.name = text, .kind = TAC_KEY_##what, .offset = offsetof(type, field),                               \
@@ -77,23 +77,24 @@ static const tac_scene_key shape_keys[] = {
 	{TEXT(tac_scene_shape, file), .kinds = OF(MESH), .required = true},
 	{NUMBER(tac_scene_shape, scale, 1e-6, 1e6), .kinds = OF(MESH)},
 	{TEXT(tac_scene_shape, solids), .kinds = OF(SOLIDS), .required = true},
-	{VECTOR(tac_scene_shape, size_m, TINY, FAR), .kinds = OF(BOX) | OF(BLOCK) | OF(GROOVE)},
-	{NUMBER(tac_scene_shape, radius_m, TINY, FAR),
+	{VECTOR(tac_scene_shape, size_m, LENGTH_MIN, COORDINATE_MAX),
+	 .kinds = OF(BOX) | OF(BLOCK) | OF(GROOVE)},
+	{NUMBER(tac_scene_shape, radius_m, LENGTH_MIN, COORDINATE_MAX),
 	 .kinds = ROUND | FIT | OF(SPHERE) | OF(BODY) | OF(TOOTH)},
-	{NUMBER(tac_scene_shape, minor_radius_m, TINY, FAR), .kinds = OF(TORUS)},
-	{NUMBER(tac_scene_shape, height_m, TINY, FAR),
+	{NUMBER(tac_scene_shape, minor_radius_m, LENGTH_MIN, COORDINATE_MAX), .kinds = OF(TORUS)},
+	{NUMBER(tac_scene_shape, height_m, LENGTH_MIN, COORDINATE_MAX),
 	 .kinds = OF(CYLINDER) | OF(CONE) | OF(CAPSULE) | OF(PEG) | OF(GROOVE)},
-	{NUMBER(tac_scene_shape, chamfer_m, 0, FAR), .kinds = OF(PEG)},
-	{NUMBER(tac_scene_shape, clearance_m, TINY, FAR), .kinds = OF(BLOCK)},
-	{NUMBER(tac_scene_shape, bump_m, 0, FAR), .kinds = OF(BODY) | OF(TOOTH)},
+	{NUMBER(tac_scene_shape, chamfer_m, 0, COORDINATE_MAX), .kinds = OF(PEG)},
+	{NUMBER(tac_scene_shape, clearance_m, LENGTH_MIN, COORDINATE_MAX), .kinds = OF(BLOCK)},
+	{NUMBER(tac_scene_shape, bump_m, 0, COORDINATE_MAX), .kinds = OF(BODY) | OF(TOOTH)},
 	{INTEGER(tac_scene_shape, segments, 1, 1024), .kinds = ROUND | FIT | OF(SOLIDS) | OF(BOX)},
 	{INTEGER(tac_scene_shape, rings, 1, 1024), .kinds = ROUND | FIT},
 	{INTEGER(tac_scene_shape, subdivisions, 0, 7), .kinds = OF(SPHERE) | OF(BODY) | OF(TOOTH)},
 	{INTEGER(tac_scene_shape, seed, 0, 1e9), .kinds = OF(BODY)},
 	{CHOICE(tac_scene_shape, machine, machines), .kinds = OF(ASSEMBLY)},
 	{INTEGER(tac_scene_shape, part, 0, TAC_ASSEMBLY_PARTS - 1), .kinds = OF(ASSEMBLY)},
-	{VECTOR(tac_scene_shape, position_m, -FAR, FAR)},
-	{VECTOR(tac_scene_shape, rotation_rad, -TURN, TURN)},
+	{VECTOR(tac_scene_shape, position_m, -COORDINATE_MAX, COORDINATE_MAX)},
+	{VECTOR(tac_scene_shape, rotation_rad, -TURN_MAX, TURN_MAX)},
 	{0},
 };
 
@@ -122,16 +123,21 @@ static void fill_point(void *out)
 	*(tac_scene_point *)out = (tac_scene_point){0};
 }
 
-#define POINT_KEYS                                                                                           \
-	{NUMBER(tac_scene_point, time_s, 0, 1e6), .required = true},                                         \
-		{VECTOR(tac_scene_point, position_m, -FAR, FAR)},                                            \
-	{                                                                                                    \
-		VECTOR(tac_scene_point, rotation_rad, -TURN, TURN)                                           \
-	}
+static const tac_scene_key path_keys[] = {
+	{NUMBER(tac_scene_point, time_s, 0, 1e6), .required = true},
+	{VECTOR(tac_scene_point, position_m, -COORDINATE_MAX, COORDINATE_MAX)},
+	{VECTOR(tac_scene_point, rotation_rad, -TURN_MAX, TURN_MAX)},
+	{0},
+};
 
-static const tac_scene_key path_keys[] = {POINT_KEYS, {0}};
 static const tac_scene_key hand_keys[] = {
-	POINT_KEYS, {INTEGER(tac_scene_point, buttons, 0, 4294967295.0)}, {0}};
+	{NUMBER(tac_scene_point, time_s, 0, 1e6), .required = true},
+	{VECTOR(tac_scene_point, position_m, -COORDINATE_MAX, COORDINATE_MAX)},
+	{VECTOR(tac_scene_point, rotation_rad, -TURN_MAX, TURN_MAX)},
+	{INTEGER(tac_scene_point, buttons, 0, 4294967295.0)},
+	{0},
+};
+
 static const tac_scene_group path_group = {"a point of a path", path_keys, sizeof(tac_scene_point),
 					   fill_point};
 static const tac_scene_group hand_group = {"a point of a hand", hand_keys, sizeof(tac_scene_point),
@@ -156,8 +162,8 @@ static const tac_scene_group surface_group = {"a surface", surface_keys, sizeof(
 static const tac_scene_key object_keys[] = {
 	{TEXT(tac_scene_object, name), .required = true},
 	{LIST(tac_scene_object, shapes, shape_count, 1, TAC_SCENE_SHAPES, shape_group), .required = true},
-	{VECTOR(tac_scene_object, position_m, -FAR, FAR)},
-	{VECTOR(tac_scene_object, rotation_rad, -TURN, TURN)},
+	{VECTOR(tac_scene_object, position_m, -COORDINATE_MAX, COORDINATE_MAX)},
+	{VECTOR(tac_scene_object, rotation_rad, -TURN_MAX, TURN_MAX)},
 	{TEXT(tac_scene_object, material)},
 	{LIST(tac_scene_object, surfaces, surface_count, 0, TAC_SCENE_SURFACES, surface_group)},
 	{LIST(tac_scene_object, path, path_count, 0, TAC_SCENE_PATH, path_group)},
@@ -175,8 +181,8 @@ static const tac_scene_group object_group = {"an object", object_keys, sizeof(ta
 
 static const tac_scene_key mapping_keys[] = {
 	{NUMBER(tac_scene_mapping, workspace_scale, 1e-3, 1e3)},
-	{VECTOR(tac_scene_mapping, position_m, -FAR, FAR)},
-	{VECTOR(tac_scene_mapping, rotation_rad, -TURN, TURN)},
+	{VECTOR(tac_scene_mapping, position_m, -COORDINATE_MAX, COORDINATE_MAX)},
+	{VECTOR(tac_scene_mapping, rotation_rad, -TURN_MAX, TURN_MAX)},
 	{INTEGER(tac_scene_mapping, clutch_button, -1, 31)},
 	{0},
 };
@@ -189,14 +195,15 @@ static void fill_mapping(void *out)
 static const tac_scene_group mapping_group = {"a mapping", mapping_keys, sizeof(tac_scene_mapping),
 					      fill_mapping};
 
-// A limit of 0 would read as no force, and mean the device's own: it is left out to say so.
-#define LEAST 1e-6
+// 0 stands for the device's own limit, but would read as no force at all: in a file the key is left out
+// instead.
+#define LIMIT_MIN 1e-6
 
 static const tac_scene_key limits_keys[] = {
-	{NUMBER(tac_scene_limits, max_force_N, LEAST, 1e3)},
-	{NUMBER(tac_scene_limits, max_torque_Nm, LEAST, 1e3)},
-	{NUMBER(tac_scene_limits, max_speed_m_per_s, LEAST, 1e3)},
-	{NUMBER(tac_scene_limits, max_stiffness_N_per_m, LEAST, 1e6)},
+	{NUMBER(tac_scene_limits, max_force_N, LIMIT_MIN, 1e3)},
+	{NUMBER(tac_scene_limits, max_torque_Nm, LIMIT_MIN, 1e3)},
+	{NUMBER(tac_scene_limits, max_speed_m_per_s, LIMIT_MIN, 1e3)},
+	{NUMBER(tac_scene_limits, max_stiffness_N_per_m, LIMIT_MIN, 1e6)},
 	{NUMBER(tac_scene_limits, engage_s, 0, 60)},
 	{INTEGER(tac_scene_limits, deadman_button, -1, 31)},
 	{0},
@@ -242,12 +249,12 @@ static void fill_tool(void *out)
 
 static const tac_scene_group tool_group = {"a tool", tool_keys, sizeof(tac_scene_tool), fill_tool};
 
-// ---- cameras and the whole ----
+// ---- cameras, scene ----
 
 static const tac_scene_key camera_keys[] = {
 	{TEXT(tac_scene_camera, name), .required = true},
-	{VECTOR(tac_scene_camera, eye_m, -FAR, FAR), .required = true},
-	{VECTOR(tac_scene_camera, target_m, -FAR, FAR)},
+	{VECTOR(tac_scene_camera, eye_m, -COORDINATE_MAX, COORDINATE_MAX), .required = true},
+	{VECTOR(tac_scene_camera, target_m, -COORDINATE_MAX, COORDINATE_MAX)},
 	{VECTOR(tac_scene_camera, up, -1, 1)},
 	{NUMBER(tac_scene_camera, field_of_view_rad, 0.01, 3)},
 	{0},

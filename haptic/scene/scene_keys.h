@@ -1,7 +1,7 @@
-// Scene keys: the table of all keys a scene file may have. For haptic/scene_*.c and the test that holds
-// docs/scene.md against it.
-#ifndef TAC_HAPTIC_SCENE_KEYS_H
-#define TAC_HAPTIC_SCENE_KEYS_H
+// Scene keys: the table of all keys that a scene file may have. The reader, the writer, and the test that
+// compares it with docs/scene.md use it.
+#ifndef TAC_HAPTIC_SCENE_SCENE_KEYS_H
+#define TAC_HAPTIC_SCENE_SCENE_KEYS_H
 
 #include "haptic/scene.h"
 
@@ -21,8 +21,7 @@ typedef enum tac_scene_key_kind {
 	TAC_KEY_VECTOR,  // tac_dvec3, each in [min, max]
 	TAC_KEY_CHOICE,  // int, the index in choices
 	TAC_KEY_MAP,     // a group
-	TAC_KEY_LIST,    // of a group: elements of `size` bytes, min … max of them, int32_t count at
-			 // count_offset
+	TAC_KEY_LIST,    // min … max elements of a group, `size` bytes each; int32_t count at count_offset
 } tac_scene_key_kind;
 
 typedef struct tac_scene_group tac_scene_group;
@@ -36,7 +35,7 @@ typedef struct tac_scene_key {
 	const char *const *choices; // ends with NULL
 	const tac_scene_group *group;
 	size_t count_offset;
-	uint32_t kinds; // bit k: a shape of kind k has it; 0: all do, and everything else
+	uint32_t kinds; // bit k: a shape of kind k has it; 0: every element has it
 	bool required;
 } tac_scene_key;
 
@@ -47,13 +46,12 @@ struct tac_scene_group {
 	void (*fill)(void *out);   // the defaults
 };
 
-// The whole file. Thread: any.
+// The group of the whole file.
+// Thread: any.
 const tac_scene_group *tac_scene_root(void);
 
-// Where the file of a shape of kind mesh is, from where the program runs. Thread: any.
-void tac_scene_mesh_path(const tac_scene *scene, const tac_scene_shape *shape, char *out, size_t size);
-
-// Whether `key` belongs to the element at `base`, which for a shape depends on its kind. Thread: any.
+// Whether the element at `base` has `key`; for a shape this depends on its kind.
+// Thread: any.
 bool tac_scene_key_applies(const tac_scene_key *key, const void *base);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
 #include "haptic/scene.h"
-#include "haptic/scene_keys.h"
+#include "haptic/scene/scene_keys.h"
+#include "haptic/scene/scene_shapes.h"
 
 #include "base/log.h"
 
@@ -11,18 +12,18 @@
 #include <unistd.h>
 #include <yaml.h>
 
-// Where the value of a field stood in the file, for what is checked after all has been read.
-typedef struct place {
+// The position of a field's value in the file, for checks after everything has been read.
+typedef struct field_mark {
 	const void *field;
 	yaml_mark_t mark;
-} place;
+} field_mark;
 
 typedef struct reader {
 	const char *name; // of the file
 	yaml_document_t document;
 	tac_scene *scene;
-	place *places;
-	size_t place_count, place_capacity;
+	field_mark *marks;
+	size_t mark_count, mark_capacity;
 	tac_result result;
 } reader;
 
@@ -44,8 +45,8 @@ refuse(reader *r, yaml_mark_t mark, const char *format, ...)
 	return false;
 }
 
-// A scalar's text as a message shows it: printable and not too long.
-static const char *shown(const yaml_node_t *node, char out[48])
+// A node as a message shows it: printable and short.
+static const char *describe_node(const yaml_node_t *node, char out[48])
 {
 	if (node->type == YAML_MAPPING_NODE)
 		return "a mapping";
@@ -62,15 +63,15 @@ static const char *shown(const yaml_node_t *node, char out[48])
 	return out;
 }
 
-static bool expected(reader *r, const yaml_node_t *node, const char *what)
+static bool refuse_node(reader *r, const yaml_node_t *node, const char *what)
 {
 	char text[48];
-	return refuse(r, node->start_mark, "expected %s, found %s", what, shown(node, text));
+	return refuse(r, node->start_mark, "expected %s, found %s", what, describe_node(node, text));
 }
 
-// How many letters of `a` have to be put in, taken out or replaced (V. Levenshtein, 1965) to make `b`, where
-// all that `b` has behind the rest counts as one: a unit that was left out. At most 63 letters count.
-static size_t distance(const char *a, const char *b)
+// The edit distance of `a` and `b` (V. Levenshtein, 1965), except that a missing end of `b` counts as one
+// edit: often it is the unit. At most 63 characters are compared.
+static size_t edit_distance(const char *a, const char *b)
 {
 	size_t row[64];
 	const size_t na = strnlen(a, 63), nb = strnlen(b, 63);
@@ -92,8 +93,9 @@ static size_t distance(const char *a, const char *b)
 	return least;
 }
 
-// A key that shapes of another kind have: those of this one.
-static bool foreign_key(reader *r, const yaml_node_t *node, const tac_scene_group *group, const void *base)
+// A key that only other kinds of shapes have: lists the keys of this kind.
+static bool refuse_foreign_key(reader *r, const yaml_node_t *node, const tac_scene_group *group,
+			       const void *base)
 {
 	char text[48], keys[256] = "";
 	for (const tac_scene_key *key = group->keys; key->name; key++) {
@@ -102,10 +104,11 @@ static bool foreign_key(reader *r, const yaml_node_t *node, const tac_scene_grou
 			snprintf(keys + used, sizeof keys - used, "%s%s", used ? ", " : "", key->name);
 	}
 	return refuse(r, node->start_mark, "expected a key of %s of this kind (%s), found %s", group->noun,
-		      keys, shown(node, text));
+		      keys, describe_node(node, text));
 }
 
-static bool unknown_key(reader *r, const yaml_node_t *node, const tac_scene_group *group, const void *base)
+static bool refuse_unknown_key(reader *r, const yaml_node_t *node, const tac_scene_group *group,
+			       const void *base)
 {
 	const tac_scene_key *nearest = NULL;
 	char text[48], found[64] = "";
@@ -113,36 +116,36 @@ static bool unknown_key(reader *r, const yaml_node_t *node, const tac_scene_grou
 		snprintf(found, sizeof found, "%s", (const char *)node->data.scalar.value);
 	for (const tac_scene_key *key = group->keys; key->name; key++) {
 		if (strcmp(found, key->name) == 0)
-			return foreign_key(r, node, group, base);
+			return refuse_foreign_key(r, node, group, base);
 		if (tac_scene_key_applies(key, base) &&
-		    (!nearest || distance(found, key->name) < distance(found, nearest->name)))
+		    (!nearest || edit_distance(found, key->name) < edit_distance(found, nearest->name)))
 			nearest = key;
 	}
 	return refuse(r, node->start_mark, "expected a key of %s, found %s; did you mean '%s'?", group->noun,
-		      shown(node, text), nearest ? nearest->name : "");
+		      describe_node(node, text), nearest ? nearest->name : "");
 }
 
 // ---- values ----
 
-static bool remember(reader *r, const void *field, yaml_mark_t mark)
+static bool remember_mark(reader *r, const void *field, yaml_mark_t mark)
 {
-	if (r->place_count == r->place_capacity) {
-		const size_t capacity = r->place_capacity ? 2 * r->place_capacity : 256;
-		place *more = realloc(r->places, capacity * sizeof *more);
+	if (r->mark_count == r->mark_capacity) {
+		const size_t capacity = r->mark_capacity ? 2 * r->mark_capacity : 256;
+		field_mark *more = realloc(r->marks, capacity * sizeof *more);
 		if (!more) {
 			tac_log(TAC_LOG_ERROR, "%s: no memory for the scene", r->name);
 			r->result = TAC_ERROR_MEMORY;
 			return false;
 		}
-		r->places = more;
-		r->place_capacity = capacity;
+		r->marks = more;
+		r->mark_capacity = capacity;
 	}
-	r->places[r->place_count++] = (place){field, mark};
+	r->marks[r->mark_count++] = (field_mark){field, mark};
 	return true;
 }
 
-// A plain scalar as a C string without NULs in it.
-static const char *plain(const yaml_node_t *node)
+// A scalar as a C string; NULL: it is no scalar or contains a NUL.
+static const char *scalar_text(const yaml_node_t *node)
 {
 	const char *text = (const char *)node->data.scalar.value;
 	return node->type == YAML_SCALAR_NODE && strlen(text) == node->data.scalar.length ? text : NULL;
@@ -152,14 +155,14 @@ static bool read_number(reader *r, const yaml_node_t *node, const tac_scene_key 
 {
 	char what[96];
 	snprintf(what, sizeof what, "a number from %g to %g", key->min, key->max);
-	const char *text = plain(node);
+	const char *text = scalar_text(node);
 	char *end;
-	// strtod also takes hexadecimals, infinities and NaN; only the decimals of YAML are numbers here.
+	// strtod also accepts hexadecimals, infinities and NaN; only decimals are numbers here.
 	if (!text || *text == 0 || text[strspn(text, "+-.0123456789eE")] != 0)
-		return expected(r, node, what);
+		return refuse_node(r, node, what);
 	const double value = strtod(text, &end);
 	if (*end != 0 || !(value >= key->min && value <= key->max))
-		return expected(r, node, what);
+		return refuse_node(r, node, what);
 	*out = value;
 	return true;
 }
@@ -168,14 +171,14 @@ static bool read_integer(reader *r, const yaml_node_t *node, const tac_scene_key
 {
 	char what[96];
 	snprintf(what, sizeof what, "a whole number from %.0f to %.0f", key->min, key->max);
-	const char *text = plain(node);
+	const char *text = scalar_text(node);
 	char *end;
 	if (!text || *text == 0 || text[strspn(text, "+-0123456789")] != 0)
-		return expected(r, node, what);
+		return refuse_node(r, node, what);
 	errno = 0;
 	const long long value = strtoll(text, &end, 10);
 	if (*end != 0 || errno != 0 || (double)value < key->min || (double)value > key->max)
-		return expected(r, node, what);
+		return refuse_node(r, node, what);
 	*out = value;
 	return true;
 }
@@ -184,10 +187,10 @@ static bool read_text(reader *r, const yaml_node_t *node, const tac_scene_key *k
 {
 	char what[96];
 	snprintf(what, sizeof what, "a text of 1 to %zu bytes", key->size - 1);
-	const char *text = plain(node);
+	const char *text = scalar_text(node);
 	if (!text || *text == 0 || strlen(text) >= key->size)
-		return expected(r, node, what);
-	memset(out, 0, key->size); // so that equal scenes are equal bytes
+		return refuse_node(r, node, what);
+	memset(out, 0, key->size); // so that equal scenes are equal byte by byte
 	memcpy(out, text, strlen(text));
 	return true;
 }
@@ -195,7 +198,7 @@ static bool read_text(reader *r, const yaml_node_t *node, const tac_scene_key *k
 static bool read_choice(reader *r, const yaml_node_t *node, const tac_scene_key *key, int *out)
 {
 	char what[256] = "";
-	const char *text = plain(node);
+	const char *text = scalar_text(node);
 	for (int i = 0; key->choices[i]; i++) {
 		if (text && strcmp(text, key->choices[i]) == 0) {
 			*out = i;
@@ -204,21 +207,21 @@ static bool read_choice(reader *r, const yaml_node_t *node, const tac_scene_key 
 		const size_t used = strlen(what);
 		snprintf(what + used, sizeof what - used, "%s%s", i ? " or " : "", key->choices[i]);
 	}
-	return expected(r, node, what);
+	return refuse_node(r, node, what);
 }
 
 static bool read_flag(reader *r, const yaml_node_t *node, bool *out)
 {
-	const char *text = plain(node);
+	const char *text = scalar_text(node);
 	*out = text && strcmp(text, "true") == 0;
-	return *out || (text && strcmp(text, "false") == 0) || expected(r, node, "true or false");
+	return *out || (text && strcmp(text, "false") == 0) || refuse_node(r, node, "true or false");
 }
 
 static bool read_vector(reader *r, const yaml_node_t *node, const tac_scene_key *key, tac_dvec3 *out)
 {
 	if (node->type != YAML_SEQUENCE_NODE ||
 	    node->data.sequence.items.top - node->data.sequence.items.start != 3)
-		return expected(r, node, "a list of 3 numbers");
+		return refuse_node(r, node, "a list of 3 numbers");
 	double xyz[3];
 	for (int i = 0; i < 3; i++) {
 		if (!read_number(r, yaml_document_get_node(&r->document, node->data.sequence.items.start[i]),
@@ -239,7 +242,7 @@ static bool read_list(reader *r, const yaml_node_t *node, const tac_scene_key *k
 					? node->data.sequence.items.top - node->data.sequence.items.start
 					: -1;
 	if (count < (ptrdiff_t)key->min || count > (ptrdiff_t)key->max)
-		return expected(r, node, what);
+		return refuse_node(r, node, what);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const yaml_node_t *item =
 			yaml_document_get_node(&r->document, node->data.sequence.items.start[i]);
@@ -253,7 +256,7 @@ static bool read_list(reader *r, const yaml_node_t *node, const tac_scene_key *k
 static bool read_value(reader *r, const yaml_node_t *node, const tac_scene_key *key, void *base)
 {
 	void *field = (char *)base + key->offset;
-	if (!remember(r, field, node->start_mark))
+	if (!remember_mark(r, field, node->start_mark))
 		return false;
 	switch (key->kind) {
 	case TAC_KEY_NUMBER:
@@ -278,30 +281,30 @@ static bool read_value(reader *r, const yaml_node_t *node, const tac_scene_key *
 
 // ---- mappings ----
 
-// The pair whose key is `name`, NULL if there is none.
+// The pair whose key is `name`; NULL: none.
 static const yaml_node_pair_t *find_pair(reader *r, const yaml_node_t *node, const char *name)
 {
 	for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
 	     pair < node->data.mapping.pairs.top; pair++) {
-		const char *text = plain(yaml_document_get_node(&r->document, pair->key));
+		const char *text = scalar_text(yaml_document_get_node(&r->document, pair->key));
 		if (text && strcmp(text, name) == 0)
 			return pair;
 	}
 	return NULL;
 }
 
-// Every key of the file is one of the table, and there once.
+// Checks that every key of the mapping is in the table and occurs once.
 static bool check_keys(reader *r, const yaml_node_t *node, const tac_scene_group *group, const void *base)
 {
 	for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
 	     pair < node->data.mapping.pairs.top; pair++) {
 		const yaml_node_t *name = yaml_document_get_node(&r->document, pair->key);
 		const tac_scene_key *key = group->keys;
-		while (key->name && !(plain(name) && strcmp(plain(name), key->name) == 0 &&
+		while (key->name && !(scalar_text(name) && strcmp(scalar_text(name), key->name) == 0 &&
 				      tac_scene_key_applies(key, base)))
 			key++;
 		if (!key->name)
-			return unknown_key(r, name, group, base);
+			return refuse_unknown_key(r, name, group, base);
 		if (find_pair(r, node, key->name) != pair)
 			return refuse(r, name->start_mark, "expected '%s' once, found it again", key->name);
 	}
@@ -311,13 +314,13 @@ static bool check_keys(reader *r, const yaml_node_t *node, const tac_scene_group
 static bool read_group(reader *r, const yaml_node_t *node, const tac_scene_group *group, void *base)
 {
 	if (node->type != YAML_MAPPING_NODE)
-		return expected(r, node, group->noun);
+		return refuse_node(r, node, group->noun);
 	group->fill(base);
-	if (!remember(r, base, node->start_mark))
+	if (!remember_mark(r, base, node->start_mark))
 		return false;
 	bool checked = false;
 	for (const tac_scene_key *key = group->keys; key->name; key++) {
-		// The kind of a shape comes first in its table and decides which keys there are.
+		// The kind of a shape is the first key of its table and decides which others apply.
 		if (!checked && (key->kinds != 0 || key != group->keys)) {
 			if (!check_keys(r, node, group, base))
 				return false;
@@ -330,7 +333,7 @@ static bool read_group(reader *r, const yaml_node_t *node, const tac_scene_group
 			if (!read_value(r, yaml_document_get_node(&r->document, pair->value), key, base))
 				return false;
 		} else if (key->required) {
-			if (!check_keys(r, node, group, base)) // it may only be misspelt
+			if (!check_keys(r, node, group, base)) // it may be misspelt
 				return false;
 			return refuse(r, node->start_mark, "expected '%s' in %s, found none", key->name,
 				      group->noun);
@@ -339,13 +342,13 @@ static bool read_group(reader *r, const yaml_node_t *node, const tac_scene_group
 	return true;
 }
 
-// ---- what one value alone cannot tell ----
+// ---- checks across values ----
 
-static yaml_mark_t place_of(const reader *r, const void *field)
+static yaml_mark_t mark_of(const reader *r, const void *field)
 {
-	for (size_t i = r->place_count; i-- > 0;) {
-		if (r->places[i].field == field)
-			return r->places[i].mark;
+	for (size_t i = r->mark_count; i-- > 0;) {
+		if (r->marks[i].field == field)
+			return r->marks[i].mark;
 	}
 	return (yaml_mark_t){0, 0, 0};
 }
@@ -357,10 +360,11 @@ static bool check_reference(reader *r, const char *material)
 		return true;
 	const char *nearest = "";
 	for (int32_t i = 0; i < s->material_count; i++) {
-		if (*nearest == 0 || distance(material, s->materials[i].name) < distance(material, nearest))
+		if (*nearest == 0 ||
+		    edit_distance(material, s->materials[i].name) < edit_distance(material, nearest))
 			nearest = s->materials[i].name;
 	}
-	return refuse(r, place_of(r, material), "expected the name of a material, found '%s'%s%s%s", material,
+	return refuse(r, mark_of(r, material), "expected the name of a material, found '%s'%s%s%s", material,
 		      *nearest ? "; did you mean '" : "", nearest, *nearest ? "'?" : "");
 }
 
@@ -368,7 +372,7 @@ static bool check_path(reader *r, const tac_scene_point *path, int32_t count)
 {
 	for (int32_t i = 1; i < count; i++) {
 		if (!(path[i].time_s > path[i - 1].time_s))
-			return refuse(r, place_of(r, &path[i].time_s),
+			return refuse(r, mark_of(r, &path[i].time_s),
 				      "expected a time after the point before (%g s), found '%g'",
 				      path[i - 1].time_s, path[i].time_s);
 	}
@@ -381,20 +385,20 @@ static bool check_materials(reader *r)
 	for (int32_t i = 0; i < s->material_count; i++) {
 		const tac_material *m = &s->materials[i];
 		if (tac_scene_material(s, m->name) != i)
-			return refuse(r, place_of(r, m->name), "expected another name, found '%s' again",
+			return refuse(r, mark_of(r, m->name), "expected another name, found '%s' again",
 				      m->name);
 		if (m->dynamic_friction > m->static_friction)
-			return refuse(r, place_of(r, &m->dynamic_friction),
+			return refuse(r, mark_of(r, &m->dynamic_friction),
 				      "expected at most the static friction (%g), found '%g'",
 				      m->static_friction, m->dynamic_friction);
 		if (m->texture == TAC_TEXTURE_GROOVES && !(tac_dvec3_length(m->texture_along) > 0))
-			return refuse(r, place_of(r, &m->texture_along),
+			return refuse(r, mark_of(r, &m->texture_along),
 				      "expected a direction, found one of no length");
 	}
 	return true;
 }
 
-// Mesh files are there; what is in them is seen when they are read.
+// Checks that mesh files can be opened; their contents are checked when they are loaded.
 static bool check_files(reader *r, const tac_scene_shape *shapes, int32_t count)
 {
 	for (int32_t i = 0; i < count; i++) {
@@ -403,7 +407,7 @@ static bool check_files(reader *r, const tac_scene_shape *shapes, int32_t count)
 			continue;
 		tac_scene_mesh_path(r->scene, &shapes[i], path, sizeof path);
 		if (access(path, R_OK) != 0)
-			return refuse(r, place_of(r, shapes[i].file), "expected a mesh file, found '%s': %s",
+			return refuse(r, mark_of(r, shapes[i].file), "expected a mesh file, found '%s': %s",
 				      path, strerror(errno));
 	}
 	return true;
@@ -415,7 +419,7 @@ static bool check_tools(reader *r)
 	for (int32_t i = 0; i < s->tool_count; i++) {
 		const tac_scene_tool *t = &s->tools[i];
 		if (t->axes != 3 && t->axes != 6)
-			return refuse(r, place_of(r, &t->axes), "expected 3 or 6, found '%d'", (int)t->axes);
+			return refuse(r, mark_of(r, &t->axes), "expected 3 or 6, found '%d'", (int)t->axes);
 		if (!check_files(r, t->shapes, t->shape_count) || !check_path(r, t->hand, t->hand_count))
 			return false;
 	}
@@ -441,8 +445,8 @@ static bool check_scene(reader *r)
 		const tac_scene_camera *c = &s->cameras[i];
 		const tac_dvec3 view = tac_dvec3_sub(c->target_m, c->eye_m);
 		if (!(tac_dvec3_length(tac_dvec3_cross(view, c->up)) > 0))
-			return refuse(r, place_of(r, &c->eye_m),
-				      "expected a camera that looks somewhere but along 'up'");
+			return refuse(r, mark_of(r, &c->eye_m),
+				      "expected a view direction that is not parallel to 'up'");
 	}
 	return true;
 }
@@ -461,13 +465,17 @@ static bool set_folder(reader *r)
 	return true;
 }
 
+static bool load_document(reader *r, yaml_parser_t *parser, yaml_document_t *document)
+{
+	return yaml_parser_load(parser, document) ||
+	       refuse(r, parser->problem_mark, "expected YAML, found: %s",
+		      parser->problem ? parser->problem : "no memory");
+}
+
 static bool read_document(reader *r, yaml_parser_t *parser)
 {
-	if (!yaml_parser_load(parser, &r->document)) {
-		const yaml_mark_t mark = parser->problem_mark;
-		refuse(r, mark, "expected YAML, found: %s", parser->problem ? parser->problem : "no memory");
+	if (!load_document(r, parser, &r->document))
 		return false;
-	}
 	const yaml_node_t *root = yaml_document_get_root_node(&r->document);
 	bool ok;
 	if (root)
@@ -478,14 +486,13 @@ static bool read_document(reader *r, yaml_parser_t *parser)
 	if (!ok)
 		return false;
 	yaml_document_t more;
-	if (!yaml_parser_load(parser, &more))
-		return refuse(r, parser->problem_mark, "expected YAML, found: %s",
-			      parser->problem ? parser->problem : "no memory");
+	if (!load_document(r, parser, &more))
+		return false;
 	const yaml_node_t *second = yaml_document_get_root_node(&more);
 	if (second)
 		refuse(r, second->start_mark, "expected one document, found another");
 	yaml_document_delete(&more);
-	return second == NULL;
+	return !second;
 }
 
 tac_result tac_scene_parse(const char *text, size_t bytes, const char *name, tac_scene **out_scene)
@@ -509,7 +516,7 @@ tac_result tac_scene_parse(const char *text, size_t bytes, const char *name, tac
 	else
 		free(r.scene);
 	yaml_parser_delete(&parser);
-	free(r.places);
+	free(r.marks);
 	return r.result;
 }
 
@@ -521,7 +528,7 @@ tac_result tac_scene_load(const char *path, tac_scene **out_scene)
 		tac_log(TAC_LOG_ERROR, "%s: expected a scene file: %s", path, strerror(errno));
 		return TAC_ERROR_IO;
 	}
-	// One byte more than allowed, so that tac_scene_parse sees that it is too much.
+	// One byte more than allowed, so that tac_scene_parse detects a file that is too long.
 	char *text = malloc(TAC_SCENE_FILE_MAX + 1);
 	errno = 0;
 	const size_t bytes = text ? fread(text, 1, TAC_SCENE_FILE_MAX + 1, file) : 0;

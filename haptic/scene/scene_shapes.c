@@ -1,25 +1,25 @@
+#include "haptic/scene/scene_shapes.h"
+
 #include "base/log.h"
 #include "base/rng.h"
 #include "collision/assembly.h"
 #include "collision/mesh_load.h"
 #include "collision/mesh_shapes.h"
-#include "collision/shape.h"
-#include "haptic/scene_keys.h"
-#include "haptic/world.h"
+#include "collision/solid.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// ---- shapes that are a sphere with its radius varied: no two points in one direction, so nothing crosses
-// ----
+// ---- star-shaped bodies ----
 
+// The radius is a function of the direction, so the surface never intersects itself.
 typedef double (*radius_fn)(const tac_scene_shape *shape, tac_dvec3 direction);
 
 #define WAVES 12
 
-// Waves of random direction and length over the ball, as organs have them.
+// Waves of random direction and length, like the bumps of an organ.
 static double body_radius(const tac_scene_shape *shape, tac_dvec3 d)
 {
 	tac_rng rng = tac_rng_seed((uint64_t)shape->seed, 1);
@@ -76,18 +76,18 @@ static tac_result build_radial(const tac_scene_shape *shape, radius_fn radius, c
 // The profile in x and z, extruded along y: a block whose top has a notch of 90 degrees.
 static tac_result build_groove(const tac_scene_shape *shape, tac_mesh **out_mesh)
 {
-	enum { CORNERS = 7, NOTCH = 4 }; // corner 4 is the bottom of the notch, which sees all others
+	enum { CORNERS = 7, NOTCH = 4 }; // corner 4, the bottom of the notch, is visible from all others
 	const float x = (float)(0.5 * shape->size_m.x), y = (float)(0.5 * shape->size_m.y),
 		    z = (float)(0.5 * shape->size_m.z), d = (float)shape->height_m;
 	if (!(d < x && d < 2 * z)) {
 		tac_log(TAC_LOG_ERROR,
-			"groove: expected a height_m below half of the width and the height, "
-			"found '%g'",
+			"groove: expected a height_m below half of the width and the height, found '%g'",
 			shape->height_m);
 		return TAC_ERROR_ARGUMENT;
 	}
 	const float profile[CORNERS][2] = {{-x, -z}, {x, -z}, {x, z}, {d, z}, {0, z - d}, {-d, z}, {-x, z}};
-	static const int32_t side_surface[CORNERS] = {0, 0, 1, 3, 2, 1, 0}; // of the side from a corner on
+	// Surface of the side from each corner to the next.
+	static const int32_t side_surface[CORNERS] = {0, 0, 1, 3, 2, 1, 0};
 	static const char *const names[] = {"outside", "top", "left", "right"};
 	tac_vec3 vertices[2 * CORNERS];
 	tac_mesh_triangle triangles[4 * CORNERS];
@@ -107,7 +107,7 @@ static tac_result build_groove(const tac_scene_shape *shape, tac_mesh **out_mesh
 		surfaces[count] = 0;
 		triangles[count++] = (tac_mesh_triangle){{CORNERS + NOTCH, CORNERS + i, CORNERS + next}};
 	}
-	// The profile runs counter-clockwise seen against y, so the sides look inwards as written.
+	// The profile runs counter-clockwise seen against y, so the sides above face inwards: turn them over.
 	for (int32_t i = 0; i < count; i++) {
 		const int32_t second = triangles[i].vertex[1];
 		triangles[i].vertex[1] = triangles[i].vertex[2];
@@ -125,7 +125,7 @@ static tac_result build_groove(const tac_scene_shape *shape, tac_mesh **out_mesh
 	return tac_mesh_build(&def, out_mesh);
 }
 
-// ---- the others ----
+// ---- other shapes ----
 
 void tac_scene_mesh_path(const tac_scene *scene, const tac_scene_shape *shape, char *out, size_t size)
 {
@@ -155,8 +155,8 @@ static tac_result load_file(const tac_scene *scene, const tac_scene_shape *shape
 static tac_result build_solids(const tac_scene_shape *shape, tac_mesh **out_mesh)
 {
 	tac_solids solids;
-	const tac_result result = tac_shape_parse(shape->solids, &solids);
-	return result < TAC_OK ? result : tac_solids_mesh(&solids, (int32_t)shape->segments, out_mesh);
+	const tac_result result = tac_solids_parse(shape->solids, &solids);
+	return result < TAC_OK ? result : tac_solids_build_mesh(&solids, (int32_t)shape->segments, out_mesh);
 }
 
 static tac_result build_part(const tac_scene_shape *shape, tac_mesh **out_mesh)
@@ -165,8 +165,8 @@ static tac_result build_part(const tac_scene_shape *shape, tac_mesh **out_mesh)
 	const tac_result result = tac_assembly_build((tac_assembly_kind)shape->machine, &assembly);
 	if (result < TAC_OK)
 		return result;
-	const bool there = shape->part < assembly.part_count;
-	if (there) {
+	const bool exists = shape->part < assembly.part_count;
+	if (exists) {
 		*out_mesh = assembly.parts[shape->part].mesh;
 		assembly.parts[shape->part].mesh = NULL;
 	} else {
@@ -174,7 +174,7 @@ static tac_result build_part(const tac_scene_shape *shape, tac_mesh **out_mesh)
 			assembly.part_count - 1, assembly.name, (long long)shape->part);
 	}
 	tac_assembly_fini(&assembly);
-	return there ? TAC_OK : TAC_ERROR_ARGUMENT;
+	return exists ? TAC_OK : TAC_ERROR_ARGUMENT;
 }
 
 static tac_mesh_peg_def peg_def(const tac_scene_shape *shape)

@@ -1,5 +1,5 @@
 #include "haptic/scene.h"
-#include "haptic/scene_keys.h"
+#include "haptic/scene/scene_keys.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,12 +11,13 @@ static const void *field(const void *base, const tac_scene_key *key)
 	return (const char *)base + key->offset;
 }
 
-// The fewest digits that read back as the same double; 800 is not 8e+02.
+// Writes the fewest digits that read back as the same double, without an exponent up to 6 digits: 800, not
+// 8e+02.
 static void write_number(FILE *file, double value)
 {
 	char text[32];
 	int digits = 1;
-	for (double least = 10; least <= fabs(value) && digits < 6; least *= 10)
+	for (double power = 10; power <= fabs(value) && digits < 6; power *= 10)
 		digits++;
 	for (; digits <= 17; digits++) {
 		snprintf(text, sizeof text, "%.*g", digits, value);
@@ -26,7 +27,7 @@ static void write_number(FILE *file, double value)
 	fputs(text, file);
 }
 
-// The next character of UTF-8, which the reader has checked, and where it ends.
+// Decodes the next character of valid UTF-8 and advances `text` past it.
 static uint32_t next_character(const char **text)
 {
 	const unsigned char *c = (const unsigned char *)*text;
@@ -40,8 +41,8 @@ static uint32_t next_character(const char **text)
 	return value;
 }
 
-// As a double-quoted scalar, which can hold any text. What YAML takes for a line break or does not allow is
-// escaped: controls, and all beyond the alphabets, where more of them are.
+// Writes a double-quoted scalar, which can hold any text. Control characters and everything from U+2000 on
+// are escaped: YAML takes some of them for line breaks and forbids others.
 static void write_text(FILE *file, const char *text)
 {
 	fputc('"', file);
@@ -91,7 +92,7 @@ static void write_value(FILE *file, const tac_scene_key *key, const void *value)
 
 static bool write_group(FILE *file, const tac_scene_group *group, const void *base, int depth);
 
-// A list element begins with "- " in the last two columns of its indentation; `dash` says so.
+// `dash`: the key begins a list element, with "- " in the last two columns of its indentation.
 static bool write_key(FILE *file, const tac_scene_key *key, const void *base, int depth, bool dash)
 {
 	const int indent = 2 * depth;
@@ -116,7 +117,7 @@ static bool write_key(FILE *file, const tac_scene_key *key, const void *base, in
 	return true;
 }
 
-// What is the default is left out, but what is required.
+// Required keys, and values that differ from the default.
 static bool worth_writing(const tac_scene_key *key, const void *base, const void *defaults)
 {
 	if (!tac_scene_key_applies(key, base))
@@ -128,7 +129,7 @@ static bool worth_writing(const tac_scene_key *key, const void *base, const void
 	return key->required || memcmp(field(base, key), field(defaults, key), key->size) != 0;
 }
 
-// A negative depth: an element of a list. False: no memory.
+// A negative depth marks an element of a list. False: no memory.
 static bool write_group(FILE *file, const tac_scene_group *group, const void *base, int depth)
 {
 	void *defaults = calloc(1, group->size);
@@ -148,8 +149,8 @@ static bool write_group(FILE *file, const tac_scene_group *group, const void *ba
 
 tac_result tac_scene_write(const tac_scene *scene, FILE *file)
 {
-	fputs("# Lengths are metres, rotations are rotation vectors. docs/scene.md says what each key "
-	      "means.\n",
+	fputs("# Lengths are metres, rotations are rotation vectors. "
+	      "docs/scene.md says what each key means.\n",
 	      file);
 	if (!write_group(file, tac_scene_root(), scene, 0))
 		return TAC_ERROR_MEMORY;

@@ -1,37 +1,39 @@
-#include "haptic/servo_private.h"
+#include "haptic/servo/servo_state.h"
 
-// Between two looks whether a waiting tool is free: a look may take longer than a tick.
+#include "collision/mesh_query.h"
+
+// Ticks from the start of one test to the start of the next.
 #define RETRY_TICKS 10
-// Triangles that one tick of a look examines, some 4 ns each.
-#define LOOK_TRIANGLES 50000
+// Triangles examined in a tick, about 4 ns each.
+#define TRIANGLES_PER_TICK 50000
 
-// Whether the tool, where the look began, is outside of all solids: the collision engines know surfaces, and
-// a tool wholly inside of one would be shut in. False as long as that is not known; *out_done: it is.
-static bool outside(tac_servo *s, bool *out_done)
+// Continues the test whether the tool is outside all solids. The collision engines only detect surfaces: a
+// tool that begins wholly inside a solid would be shut in. False as long as *out_done is false.
+static bool outside_all_solids(tac_servo *s, bool *out_done)
 {
 	const tac_world *world = s->def.world;
 	const tac_world_body *tool = &world->tools[s->def.tool];
-	tac_servo_look *l = &s->look;
-	int32_t left = LOOK_TRIANGLES;
+	tac_servo_release *r = &s->release;
+	int32_t left = TRIANGLES_PER_TICK;
 	*out_done = false;
-	for (; l->object < world->scene->object_count; l->object++, l->triangle = 0) {
-		const tac_world_body *object = &world->objects[l->object];
+	for (; r->object < world->scene->object_count; r->object++, r->triangle = 0) {
+		const tac_world_body *object = &world->objects[r->object];
 		const int32_t triangles = object->solid ? object->mesh->triangle_count : 0;
-		const int32_t to = triangles - l->triangle < left ? triangles : l->triangle + left;
-		if (l->triangle == 0)
-			l->T_object_tool = tac_dpose_relative(s->T_world_objects[l->object], l->T_world_tool);
+		const int32_t end = triangles - r->triangle < left ? triangles : r->triangle + left;
+		if (r->triangle == 0)
+			r->T_object_tool = tac_dpose_relative(s->T_world_objects[r->object], r->T_world_tool);
 		tac_dvec3 probes[TAC_SCENE_SHAPES];
 		for (int32_t k = 0; k < tool->probe_count; k++) {
-			probes[k] = tac_dpose_apply_point(l->T_object_tool, tool->probes[k]);
-			l->winding[k] = l->triangle > 0 ? l->winding[k] : 0;
+			probes[k] = tac_dpose_apply_point(r->T_object_tool, tool->probes[k]);
+			r->winding[k] = r->triangle > 0 ? r->winding[k] : 0;
 		}
-		tac_world_wind(object, l->triangle, to, probes, tool->probe_count, l->winding);
-		left -= to - l->triangle;
-		l->triangle = to;
-		if (to < triangles)
+		tac_mesh_winding_add(object->mesh, r->triangle, end, probes, tool->probe_count, r->winding);
+		left -= end - r->triangle;
+		r->triangle = end;
+		if (end < triangles)
 			return false;
 		for (int32_t k = 0; k < tool->probe_count; k++) {
-			if (l->winding[k] > 0) {
+			if (r->winding[k] > 0) {
 				*out_done = true;
 				return false;
 			}
@@ -41,20 +43,22 @@ static bool outside(tac_servo *s, bool *out_done)
 	return true;
 }
 
-void tac_servo_look_round(tac_servo *servo)
+void tac_servo_try_release(tac_servo *servo)
 {
 	tac_servo *s = servo;
-	if (!s->look.under_way) {
-		if (s->steps % RETRY_TICKS != 0)
+	tac_servo_release *r = &s->release;
+	if (!r->active) {
+		if (s->ticks % RETRY_TICKS != 0)
 			return;
-		s->look = (tac_servo_look){.under_way = true, .T_world_tool = s->T_world_device};
+		*r = (tac_servo_release){
+			.active = true, .tried = r->tried, .T_world_tool = s->T_world_device};
 	}
 	bool done;
-	const bool free_of_solids = outside(s, &done);
+	const bool outside = outside_all_solids(s, &done);
 	if (!done)
 		return;
-	s->look.under_way = false;
-	s->waiting = !free_of_solids || !tac_sco_reset(s->sco, s->look.T_world_tool, s->T_world_objects);
-	s->now.faults += s->waiting && !s->looked;
-	s->looked = true;
+	r->active = false;
+	s->waiting = !outside || !tac_sco_reset(s->sco, r->T_world_tool, s->T_world_objects);
+	s->totals.faults += s->waiting && !r->tried;
+	r->tried = true;
 }

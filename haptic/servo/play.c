@@ -10,11 +10,11 @@ struct tac_play {
 	tac_servo *servo;
 	tac_device *device;
 	tac_loop *loop;
-	tac_thread_report report; // the thread's own, for what it has to give back
+	tac_thread_report report; // the thread's, for tac_thread_leave
 	tac_thread_report granted;
 	pthread_t thread;
 	sem_t entered;
-	bool started; // and not waited for
+	bool started; // and not joined yet
 };
 
 static void tick(void *servo, tac_tick *t)
@@ -31,7 +31,7 @@ static void *play_thread(void *user)
 	sem_post(&play->entered);
 	if (result >= TAC_OK)
 		tac_loop_run(play->loop, tick, play->servo);
-	tac_device_enable(play->device, false); // no last force stays on a device that nobody steps
+	tac_device_enable(play->device, false); // or the last force would stay on
 	tac_thread_leave(&play->report);
 	return NULL;
 }
@@ -39,7 +39,7 @@ static void *play_thread(void *user)
 tac_result tac_play_start(const tac_servo_def *def, const tac_loop_def *loop, tac_play **out_play)
 {
 	*out_play = NULL;
-	const tac_loop_def usual = tac_loop_def_default();
+	const tac_loop_def default_loop = tac_loop_def_default();
 	tac_play *play = calloc(1, sizeof *play);
 	if (!play) {
 		tac_log(TAC_LOG_ERROR, "play: no memory");
@@ -49,7 +49,7 @@ tac_result tac_play_start(const tac_servo_def *def, const tac_loop_def *loop, ta
 	play->device = def->device;
 	tac_result result = tac_servo_create(def, &play->servo);
 	if (result >= TAC_OK)
-		result = tac_loop_create(loop ? loop : &usual, &play->loop);
+		result = tac_loop_create(loop ? loop : &default_loop, &play->loop);
 	if (result >= TAC_OK) {
 		tac_device_enable(play->device, true);
 		result = tac_thread_start(&play->thread, play_thread, play);

@@ -1,27 +1,32 @@
 #include "base/log.h"
-#include "haptic/servo_private.h"
+#include "haptic/servo/servo_state.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-// A hand's turn about its fingers, which hold the tool so far from its middle, m.
+// Distance from the tool's origin at which the fingers hold it, m: it turns the hand's linear impedance into
+// an angular one.
 #define GRIP_RADIUS_M 0.03
 
-// What one step of the position sensor, taken for speed, may command of the device's largest force as
-// damping. Above, the damping follows the sensor's noise: a Falcon without friction at 4000 N/m lets out 1.8
-// mJ with 0.36 of its force a step, 0.04 mJ with this.
+// Nodes of the trees that a display query visits in its first tick: 10 to 50 us.
+#define DISPLAY_NODES 8
+
+// The largest share of the device's force that one step of its position sensor, differentiated, may command
+// as damping. Above it, the damping follows the sensor's noise: a Falcon without friction at 4000 N/m
+// generates 1.8 mJ with a share of 0.36 and 0.04 mJ with this one.
 #define STEP_FORCE 0.07
 
-// One pair of triangles for so much of the period: a pair takes some 300 ns, so the mover's pairs take at
-// most a fifth of a tick, and three fifths where it could not leave a narrow place with less. A count, not a
-// time, so that replays stay the same. Where triangles are few they are long, and see each other from afar: a
-// peg in its hole needs more to go in at the pace of a hand, and its pairs are bounded by the meshes.
-#define PAIR_NS     1850
-#define PAIR_NS_FEW 500
-#define FEW         20000
+// The mover's work budget: one unit for this much of the period. A unit takes about 300 ns, so the mover
+// takes at most a fifth of a tick, and three fifths where less did not let it leave a narrow place. It is a
+// count and not a time, so that replays stay the same. Where the triangles are few they are long and come
+// close to each other everywhere: a peg in its hole needs more units to go in at the speed of a hand, and the
+// meshes bound its work.
+#define WORK_UNIT_NS        1850
+#define WORK_UNIT_COARSE_NS 500
+#define COARSE_TRIANGLES    20000
 
-// Ticks without which a loop has stalled, and without a new sample of which a device is stale, where the
-// times of the gate are shorter.
+// The limit's times for a stall and for stale samples are at least this many periods, so that a slow loop
+// does not count as stalled.
 #define STALL_PERIODS 4
 #define STALE_PERIODS 2
 
@@ -41,8 +46,9 @@ tac_servo_def tac_servo_def_default(void)
 	};
 }
 
-static tac_result create_sco(tac_servo *s)
+tac_result tac_servo_create_sco(tac_servo *servo)
 {
+	tac_servo *s = servo;
 	const tac_world *world = s->def.world;
 	const tac_world_body *tool = &world->tools[s->def.tool];
 	tac_sco_object objects[TAC_SNAPSHOT_OBJECTS];
@@ -56,19 +62,21 @@ static tac_result create_sco(tac_servo *s)
 	}
 	tac_sco_def def = tac_sco_def_default();
 	def.mover = s->def.mover;
-	// A ball or a capsule needs no mesh: the mover knows it in closed form.
-	const bool is_round = tool->is_round && s->def.mover == TAC_SCO_CONTINUOUS;
-	s->round_m = is_round ? tool->round.radius_m : 0;
+	// The continuous mover takes a sphere or capsule in closed form, without its mesh. With two hands it
+	// takes the mesh: the partner avoids the mesh of this tool, which lies inside the exact shape.
+	const bool is_round = tool->is_round && s->def.mover == TAC_SCO_CONTINUOUS && !s->hands.partner;
+	s->round_m = is_round ? tool->round.radius : 0;
 	def.tool = is_round ? NULL : tool->body;
 	def.round = tool->round;
 	def.objects = objects;
 	def.object_count = s->object_count;
 	def.metric_m = s->tool->turn_arm_m;
 	def.fixed_rotation = s->tool->axes == 3;
-	int64_t triangles = tool->body ? tool->body->mesh->triangle_count : 0;
+	int64_t triangles = def.tool ? tac_body_mesh(def.tool)->triangle_count : 0;
 	for (int32_t i = 0; i < s->object_count; i++)
-		triangles += objects[i].body ? objects[i].body->mesh->triangle_count : 0;
-	def.pairs = s->def.period_ns / (triangles < FEW ? PAIR_NS_FEW : PAIR_NS);
+		triangles += objects[i].body ? tac_body_mesh(objects[i].body)->triangle_count : 0;
+	def.work_units =
+		s->def.period_ns / (triangles < COARSE_TRIANGLES ? WORK_UNIT_COARSE_NS : WORK_UNIT_NS);
 	if (s->def.check || s->def.mover == TAC_SCO_REACTIVE) {
 		def.collider = world->collider;
 		def.tool_shape = tool->shape;
@@ -90,7 +98,6 @@ static tac_result create_limit(tac_servo *s)
 	if (scene->engage_s > 0)
 		def.engage_s = scene->engage_s;
 	def.deadman_button = (int)scene->deadman_button;
-	// A slow loop is not one that hangs.
 	def.stall_ns = max_ns(def.stall_ns, STALL_PERIODS * s->def.period_ns);
 	def.stale_ns = max_ns(def.stale_ns, STALE_PERIODS * s->def.period_ns);
 	return tac_limit_create(&def, &s->limit);
@@ -99,19 +106,19 @@ static tac_result create_limit(tac_servo *s)
 static void init_stability(tac_servo *s)
 {
 	const tac_device_info *info = &s->def.device->info;
-	const double lever = GRIP_RADIUS_M * GRIP_RADIUS_M;
+	const double arm2 = GRIP_RADIUS_M * GRIP_RADIUS_M;
 	tac_derate_def def = tac_derate_def_default(info, s->def.period_ns);
 	def.damping_N_s_per_m = s->tool->damping_N_s_per_m;
-	const double most = s->tool->limits.max_stiffness_N_per_m;
-	if (most > 0 && !(def.max_stiffness_N_per_m > 0 && def.max_stiffness_N_per_m < most))
-		def.max_stiffness_N_per_m = most;
+	const double scene_max = s->tool->limits.max_stiffness_N_per_m;
+	if (scene_max > 0 && !(def.max_stiffness_N_per_m > 0 && def.max_stiffness_N_per_m < scene_max))
+		def.max_stiffness_N_per_m = scene_max;
 	tac_derate_init(&s->derate, &def);
 
 	tac_derate_def turn = tac_derate_def_default(info, s->def.period_ns);
 	turn.device = info->angular;
 	turn.max_stiffness_N_per_m = 0;
-	turn.hand = (tac_stability_hand){turn.hand.mass_kg * lever, turn.hand.damping_N_s_per_m * lever,
-					 turn.hand.stiffness_N_per_m * lever};
+	turn.hand = (tac_stability_hand){turn.hand.mass_kg * arm2, turn.hand.damping_N_s_per_m * arm2,
+					 turn.hand.stiffness_N_per_m * arm2};
 	turn.damping_N_s_per_m = s->tool->damping_N_s_per_m * s->tool->turn_arm_m * s->tool->turn_arm_m;
 	tac_derate_init(&s->turn_derate, &turn);
 
@@ -133,13 +140,11 @@ static tac_result create_all(tac_servo *s)
 {
 	tac_context_def context = tac_context_def_default();
 	context.pair_capacity = 64;
-	tac_result result = create_sco(s);
+	tac_result result = tac_servo_create_sco(s);
 	if (result >= TAC_OK)
 		result = create_limit(s);
-	if (result >= TAC_OK)
-		result = tac_context_create(&context, &s->context);
-	if (result >= TAC_OK)
-		result = tac_context_create(&context, &s->near_context);
+	for (int i = 0; i < TAC_DISPLAY_QUERY_COUNT && result >= TAC_OK; i++)
+		result = tac_context_create(&context, &s->display.contexts[i]);
 	for (int32_t i = 0; i < s->def.readers && result >= TAC_OK; i++)
 		result = tac_latest_create(sizeof(tac_snapshot), &s->latest[i]);
 	return result;
@@ -152,8 +157,8 @@ tac_result tac_servo_create(const tac_servo_def *def, tac_servo **out_servo)
 	    def->period_ns <= 0 || def->budget_ns < 0 || def->readers < 1 ||
 	    def->readers > TAC_SERVO_READERS) {
 		tac_log(TAC_LOG_ERROR,
-			"servo: expected a world, one of its tools, a device, a period above 0 and 1 to %d "
-			"readers",
+			"servo: expected a world, one of its tools, a device, a period above 0 "
+			"and 1 to %d readers",
 			TAC_SERVO_READERS);
 		return TAC_ERROR_ARGUMENT;
 	}
@@ -166,13 +171,12 @@ tac_result tac_servo_create(const tac_servo_def *def, tac_servo **out_servo)
 	s->tool = &def->world->scene->tools[def->tool];
 	s->object_count = def->world->scene->object_count;
 	s->waiting = true;
-	for (int i = 0; i < TAC_SERVO_EXTRA_COUNT; i++)
-		s->extra_nodes[i] = TAC_SERVO_NODES;
+	for (int i = 0; i < TAC_DISPLAY_QUERY_COUNT; i++)
+		s->display.nodes[i] = DISPLAY_NODES;
 	for (int i = 0; i < TAC_SCENE_OBJECTS; i++)
-		s->near_m[i] = HUGE_VAL;
-	s->grasp = 1;
+		s->display.distances_m[i] = HUGE_VAL;
+	s->clutch_gain = 1;
 	s->mapping = tac_mapping_make(&s->tool->mapping);
-	s->now.tool = def->tool;
 	const tac_result result = create_all(s);
 	if (result < TAC_OK)
 		tac_servo_destroy(&s);
@@ -189,29 +193,12 @@ void tac_servo_destroy(tac_servo **servo)
 		return;
 	for (int32_t i = 0; i < TAC_SERVO_READERS; i++)
 		tac_latest_destroy(&s->latest[i]);
-	tac_context_destroy(&s->context);
-	tac_context_destroy(&s->near_context);
+	for (int i = 0; i < TAC_DISPLAY_QUERY_COUNT; i++)
+		tac_context_destroy(&s->display.contexts[i]);
 	tac_limit_destroy(&s->limit);
 	tac_sco_destroy(&s->sco);
 	free(s);
 	*servo = NULL;
-}
-
-tac_result tac_servo_join(tac_servo *a, tac_servo *b)
-{
-	tac_servo *const both[2] = {a, b};
-	if (a->def.world != b->def.world || a->def.tool == b->def.tool) {
-		tac_log(TAC_LOG_ERROR, "servo: expected two tools of one world");
-		return TAC_ERROR_ARGUMENT;
-	}
-	for (int i = 0; i < 2; i++) {
-		both[i]->partner = both[1 - i];
-		both[i]->object_count = both[i]->def.world->scene->object_count + 1;
-		const tac_result result = create_sco(both[i]);
-		if (result < TAC_OK)
-			return result;
-	}
-	return TAC_OK;
 }
 
 const tac_snapshot *tac_servo_snapshot(tac_servo *servo, int32_t reader)
@@ -240,8 +227,8 @@ const char *tac_servo_state_name(tac_servo_state state)
 	return state >= 0 && state < TAC_SERVO_STATE_COUNT ? names[state] : "unknown state";
 }
 
-const char *tac_servo_extra_name(tac_servo_extra extra)
+const char *tac_display_query_name(tac_display_query query)
 {
-	static const char *const names[TAC_SERVO_EXTRA_COUNT] = {"proximity", "surfaces"};
-	return extra >= 0 && extra < TAC_SERVO_EXTRA_COUNT ? names[extra] : "unknown extra";
+	static const char *const names[TAC_DISPLAY_QUERY_COUNT] = {"proximity", "surfaces"};
+	return query >= 0 && query < TAC_DISPLAY_QUERY_COUNT ? names[query] : "unknown query";
 }

@@ -1,0 +1,70 @@
+#include "base/log.h"
+#include "haptic/servo/servo_state.h"
+
+tac_result tac_servo_join(tac_servo *a, tac_servo *b)
+{
+	tac_servo *const both[2] = {a, b};
+	if (a->def.world != b->def.world || a->def.tool == b->def.tool) {
+		tac_log(TAC_LOG_ERROR, "servo: expected two tools of one world");
+		return TAC_ERROR_ARGUMENT;
+	}
+	for (int i = 0; i < 2; i++) {
+		both[i]->hands.partner = both[1 - i];
+		both[i]->object_count = both[i]->def.world->scene->object_count + 1;
+		const tac_result result = tac_servo_create_sco(both[i]);
+		if (result < TAC_OK)
+			return result;
+	}
+	return TAC_OK;
+}
+
+void tac_servo_place_partner(tac_servo *servo)
+{
+	if (servo->hands.partner)
+		servo->T_world_objects[servo->object_count - 1] = tac_sco_pose(servo->hands.partner->sco);
+}
+
+void tac_servo_keep_poses(tac_servo *servo)
+{
+	if (!servo->hands.partner)
+		return;
+	servo->hands.T_world_sco = tac_sco_pose(servo->sco);
+	for (int32_t i = 0; i < servo->object_count - 1; i++)
+		servo->hands.T_world_objects[i] = tac_sco_object_pose(servo->sco, i);
+}
+
+// The partner's tool cannot wait: its own servo has moved it already, and proved its new pose free of this
+// tool's old one. So this tool keeps its old pose, and the scene's objects keep theirs.
+bool tac_servo_yield_to_partner(tac_servo *servo)
+{
+	tac_servo *s = servo;
+	const int32_t last = s->object_count - 1;
+	if (!s->hands.partner ||
+	    !tac_servo_poses_differ(tac_sco_object_pose(s->sco, last), s->T_world_objects[last]))
+		return false;
+	s->report.T_world_sco = s->hands.T_world_sco;
+	s->report.contact_count = 0;
+	for (int32_t i = 0; i < last; i++)
+		s->T_world_objects[i] = s->hands.T_world_objects[i];
+	s->waiting = !tac_sco_reset(s->sco, s->hands.T_world_sco, s->T_world_objects);
+	return true;
+}
+
+void tac_servo_push_partner(tac_servo *servo)
+{
+	tac_servo *partner = servo->hands.partner;
+	if (!partner)
+		return;
+	tac_wrench sum = tac_wrench_zero();
+	const tac_dvec3 origin = tac_sco_pose(partner->sco).position;
+	for (int32_t i = 0; i < servo->report.contact_count; i++) {
+		const tac_sco_contact *c = &servo->report.contacts[i];
+		if (c->object != servo->object_count - 1)
+			continue;
+		const tac_dvec3 force =
+			tac_dvec3_scale(c->normal, -servo->coupling.stiffness_N_per_m * c->load_m);
+		const tac_dvec3 arm = tac_dvec3_sub(c->point_m, origin);
+		sum = tac_servo_wrench_add(sum, (tac_wrench){force, tac_dvec3_cross(arm, force)});
+	}
+	partner->hands.reaction = sum;
+}
