@@ -1,12 +1,14 @@
-#include "apps/board.h"
-#include "apps/commands.h"
-#include "apps/options.h"
-#include "apps/terminal.h"
+#include "apps/commands/commands.h"
+#include "apps/session/chip_engines.h"
+#include "apps/session/options.h"
+#include "apps/terminal/terminal.h"
+#include "base/version.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static const struct {
@@ -14,16 +16,16 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	const char *summary;
 } commands[] = {
-	{"run", cmd_run, "touch a scene: the haptic loop with a device, or a simulated one"},
-	{"bench", cmd_bench, "the benchmark tables"},
-	{"devices", cmd_devices, "which haptic devices are here, and what is missing"},
-	{"emulate", cmd_emulate, "a virtual USB device on the running kernel"},
-	{"latency", cmd_latency, "how punctual a periodic loop is on this machine, and why it is not"},
-	{"mesh", cmd_mesh, "what is in a mesh file"},
-	{"query", cmd_query, "whether two meshes touch, at the poses of a file"},
-	{"render", cmd_render, "the forces along a path of the device, from file to file"},
-	{"sweep", cmd_sweep, "how far one mesh can move before it touches another"},
-	{"view", cmd_view, "see a recorded session again"},
+	{"run", cmd_run, "touch a scene: the haptic loop with a real or simulated device"},
+	{"bench", cmd_bench, "run a benchmark"},
+	{"devices", cmd_devices, "list haptic devices, and what is missing for the others"},
+	{"emulate", cmd_emulate, "attach a virtual USB device to the running kernel"},
+	{"latency", cmd_latency, "measure the timing of a periodic loop and the causes of its misses"},
+	{"mesh", cmd_mesh, "describe a mesh file"},
+	{"query", cmd_query, "test whether two shapes touch at given poses"},
+	{"render", cmd_render, "compute the forces along a recorded device path, off line"},
+	{"sweep", cmd_sweep, "compute how far a shape can move before it touches another"},
+	{"view", cmd_view, "replay a recorded session in the viewer"},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
@@ -37,14 +39,28 @@ static void print_help(FILE *file)
 	fprintf(file, "\n`tactus COMMAND --help` lists the options of a command.\n");
 }
 
-// A standard stream that was closed gives its number to the next file that is opened, and what is printed
-// would go into the trace or the log. Opened for reading, writes to it fail as if it were still closed.
+// If a standard stream is closed, the next file that is opened gets its number, and printed text would end up
+// in the trace or the log. /dev/null opened for reading takes the number; writes to it fail, as they should.
 static void occupy_closed_streams(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
 			_exit(EXIT_FAILURE);
 	}
+}
+
+#define STACK_MIN_BYTES (256 * 1024) // of the main thread; other threads have their own size
+
+// An overflow of the stack would end the program without a word.
+static bool stack_is_large_enough(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= STACK_MIN_BYTES)
+		return true;
+	fprintf(stderr,
+		"tactus: expected a stack of at least %d KiB, found %d KiB: raise it with 'ulimit -s'\n",
+		STACK_MIN_BYTES / 1024, (int)(limit.rlim_cur / 1024));
+	return false;
 }
 
 static int run_command(int argc, char **argv)
@@ -54,24 +70,29 @@ static int run_command(int argc, char **argv)
 		return EXIT_SUCCESS;
 	}
 	if (argc > 1 && strcmp(argv[1], "--version") == 0) {
-		printf("tactus %s\n", TACTUS_VERSION);
+		printf("tactus %s\n", tac_version());
 		return EXIT_SUCCESS;
 	}
 	for (size_t i = 0; argc > 1 && i < COMMAND_COUNT; i++) {
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return commands[i].run(argc - 1, argv + 1);
 	}
-	fprintf(stderr, "tactus: expected a command that `tactus --help` lists, found '%s'\n",
-		argc > 1 ? argv[1] : "the end of the line");
+	if (argc > 1)
+		fprintf(stderr, "tactus: expected a command listed by `tactus --help`, found '%s'\n",
+			argv[1]);
+	else
+		fprintf(stderr, "tactus: expected a command listed by `tactus --help`, found nothing\n");
 	return EXIT_BAD_INPUT;
 }
 
 int main(int argc, char **argv)
 {
 	occupy_closed_streams();
+	if (!stack_is_large_enough())
+		return EXIT_FAILURE;
 	tac_log_set(terminal_log, NULL);
-	int code = board_offer() ? run_command(argc, argv) : EXIT_BAD_INPUT;
-	board_withdraw();
+	int code = chip_engines_add() ? run_command(argc, argv) : EXIT_BAD_INPUT;
+	chip_engines_remove();
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		fprintf(stderr,
 			"tactus: expected to print the result, found standard output full or closed\n");

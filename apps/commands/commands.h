@@ -1,6 +1,6 @@
 // The subcommands of `tactus`. Each takes its own name as argv[0] and returns the exit code.
-#ifndef TAC_APPS_COMMANDS_H
-#define TAC_APPS_COMMANDS_H
+#ifndef TAC_APPS_COMMANDS_COMMANDS_H
+#define TAC_APPS_COMMANDS_COMMANDS_H
 
 int cmd_bench(int argc, char **argv);
 int cmd_devices(int argc, char **argv);

@@ -1,7 +1,8 @@
-// tactus devices: every driver, what it found, and why it found nothing.
-#include "apps/commands.h"
-#include "apps/json.h"
-#include "apps/options.h"
+// tactus devices: lists every driver with the devices it finds, or the reason why it finds none. With
+// --calibrate, measures the workspace of a device.
+#include "apps/commands/commands.h"
+#include "apps/session/json.h"
+#include "apps/session/options.h"
 #include "devices/calibration.h"
 #include "devices/registry.h"
 #include "rt/clock.h"
@@ -21,9 +22,9 @@ static void print_member(const char *name, const char *text)
 static void print_json_device(const tac_driver_device *device)
 {
 	printf("{");
-	print_member("select", device->select);
+	print_member("select", device->selection);
 	printf(", ");
-	print_member("what", device->what);
+	print_member("what", device->description);
 	printf(", ");
 	print_member("serial", device->serial);
 	printf(", ");
@@ -62,7 +63,7 @@ static void print_text(const tac_driver *driver, const tac_driver_report *report
 		printf("%s\n", report->reason);
 	for (int i = 0; i < report->count; i++) {
 		const tac_driver_device *device = &report->devices[i];
-		printf("  --device %-16s %s", device->select, device->what);
+		printf("  --device %-16s %s", device->selection, device->description);
 		if (device->serial[0])
 			printf(", serial %s", device->serial);
 		printf("\n");
@@ -73,13 +74,13 @@ static void print_text(const tac_driver *driver, const tac_driver_report *report
 
 // ---- calibration ----
 
-typedef struct wish {
+typedef struct calibrate_settings {
 	const char *device;
 	const char *firmware;
 	double seconds;
-	double weight_N; // NAN: as it is
-	int hand;        // 0: as it is, 1: right, 2: left
-} wish;
+	double weight_N; // NAN: unchanged
+	int hand;        // 0: unchanged, 1: right, 2: left
+} calibrate_settings;
 
 static bool interrupted(void *user)
 {
@@ -87,7 +88,7 @@ static bool interrupted(void *user)
 	return tac_loop_signalled();
 }
 
-// The box of all places that the tool visits, without any force.
+// Measures the bounding box of all positions that the tool visits. No force is applied.
 static bool measure(tac_device *device, double seconds, tac_calibration *out)
 {
 	const int64_t begin_ns = tac_clock_now_ns();
@@ -99,8 +100,8 @@ static bool measure(tac_device *device, double seconds, tac_calibration *out)
 		const tac_device_status status = tac_device_read(device, now_ns, &state);
 		if (status == TAC_DEVICE_LOST || status == TAC_DEVICE_ENDED) {
 			fprintf(stderr,
-				"tactus devices: expected to measure for %g s, found the device %s after "
-				"%.1f s\n",
+				"tactus devices: expected to measure for %g s, "
+				"found the device %s after %.1f s\n",
 				seconds, tac_device_status_name(status), (double)(now_ns - begin_ns) / 1e9);
 			return false;
 		}
@@ -113,31 +114,32 @@ static bool measure(tac_device *device, double seconds, tac_calibration *out)
 		tac_clock_sleep_until_ns(now_ns + TAC_NS_PER_MS);
 	}
 	if (first || tac_loop_signalled()) {
-		fprintf(stderr, "tactus devices: expected poses for %g s, found %s; nothing is changed\n",
+		fprintf(stderr,
+			"tactus devices: expected poses for %g s, found %s; the calibration is unchanged\n",
 			seconds, first ? "none" : "Ctrl-C");
 		return false;
 	}
 	return true;
 }
 
-static int calibrate(const wish *w)
+static int calibrate(const calibrate_settings *s)
 {
 	tac_device *device;
 	tac_calibration c;
 	bool found;
 	char path[640];
 	tac_loop_stop_on_signals();
-	const tac_open_def open = {.firmware = w->firmware, .cancelled = interrupted};
-	if (tac_registry_open(w->device, &open, &device) < 0)
+	const tac_open_def open = {.firmware = s->firmware, .cancelled = interrupted};
+	if (tac_registry_open(s->device, &open, &device) < 0)
 		return EXIT_BAD_INPUT;
 	tac_calibration_load(&device->info, &c, &found);
-	if (!isnan(w->weight_N))
-		c.weight_N = w->weight_N;
-	if (w->hand > 0)
-		c.left_handed = w->hand == 2;
-	fprintf(stderr, "%s: move the tool to all ends of its workspace, for %g s; there is no force\n",
-		w->device, w->seconds);
-	bool good = measure(device, w->seconds, &c) && tac_calibration_save(&device->info, &c) == TAC_OK;
+	if (!isnan(s->weight_N))
+		c.weight_N = s->weight_N;
+	if (s->hand > 0)
+		c.left_handed = s->hand == 2;
+	fprintf(stderr, "%s: move the tool to all limits of its workspace for %g s; no force is applied\n",
+		s->device, s->seconds);
+	bool good = measure(device, s->seconds, &c) && tac_calibration_save(&device->info, &c) == TAC_OK;
 	if (good && tac_calibration_path(&device->info, path, sizeof path)) {
 		const tac_dvec3 size = tac_dvec3_sub(c.workspace_max_m, c.workspace_min_m);
 		printf("%s: workspace %.1f x %.1f x %.1f mm, weight %g N, %s-handed\n", path, 1e3 * size.x,
@@ -151,26 +153,28 @@ int cmd_devices(int argc, char **argv)
 {
 	static const char *const hands[] = {"same", "right", "left", NULL};
 	bool json = false;
-	wish w = {.seconds = 10, .weight_N = NAN};
+	calibrate_settings s = {.seconds = 10, .weight_N = NAN};
 	const option_def options[] = {
 		{"json", OPTION_FLAG, &json, 0, 0, NULL, NULL, "print one JSON object"},
-		{"calibrate", OPTION_TEXT, &w.device, 0, 0, NULL, "DEVICE",
-		 "measure the workspace of a device and keep it by its serial number"},
-		{"seconds", OPTION_NUMBER, &w.seconds, 0.1, 3600, NULL, "N", "how long to measure"},
-		{"weight", OPTION_NUMBER, &w.weight_N, 0, TAC_CALIBRATION_WEIGHT_MAX_N, NULL, "NEWTON",
-		 "of the tool, for the loop to hold up (default: as before)"},
-		{"hand", OPTION_CHOICE, &w.hand, 0, 0, hands, NULL, "left: left and right are exchanged"},
-		{"firmware", OPTION_TEXT, &w.firmware, 0, 0, NULL, "FILE",
-		 "of a Novint Falcon that was switched off"},
+		{"calibrate", OPTION_TEXT, &s.device, 0, 0, NULL, "DEVICE",
+		 "measure the workspace of a device and store it under its serial number"},
+		{"seconds", OPTION_NUMBER, &s.seconds, 0.1, 3600, NULL, "N",
+		 "duration of the measurement in seconds"},
+		{"weight", OPTION_NUMBER, &s.weight_N, 0, TAC_CALIBRATION_WEIGHT_MAX_N, NULL, "NEWTON",
+		 "weight of the tool in N, which the loop compensates (default: unchanged)"},
+		{"hand", OPTION_CHOICE, &s.hand, 0, 0, hands, NULL,
+		 "left: mirror the device for the left hand; same: unchanged"},
+		{"firmware", OPTION_TEXT, &s.firmware, 0, 0, NULL, "FILE",
+		 "firmware to upload to a Novint Falcon"},
 		{0},
 	};
-	const command_line line = {"tactus devices", "which haptic devices are here, and what is missing",
-				   options};
+	const command_line line = {"tactus devices",
+				   "list haptic devices, and what is missing for the others", options};
 	int code;
 	if (!options_parse(&line, argc, argv, &code))
 		return code;
-	if (w.device)
-		return calibrate(&w);
+	if (s.device)
+		return calibrate(&s);
 	if (json)
 		printf("{\"drivers\": [");
 	for (int i = 0; tac_registry_driver_at(i); i++) {

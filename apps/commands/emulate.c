@@ -1,6 +1,7 @@
-// tactus emulate: a virtual USB device on the running kernel, for programs that want to meet one.
-#include "apps/commands.h"
-#include "apps/options.h"
+// tactus emulate: attaches a virtual USB device to the running kernel, so that drivers can be tried without
+// hardware.
+#include "apps/commands/commands.h"
+#include "apps/session/options.h"
 #include "devices/virtual_board.h"
 #include "devices/virtual_falcon.h"
 #include "devices/virtual_vhci.h"
@@ -38,10 +39,10 @@ static void destroy_falcon(tac_virtual_model **model)
 	*model = NULL;
 }
 
-// What can be emulated. `serial` may be NULL.
+// `serial` may be NULL.
 static const struct {
 	const char *name;
-	const char *what;
+	const char *product;
 	tac_result (*create)(const char *serial, tac_virtual_model **out_model);
 	void (*destroy)(tac_virtual_model **model);
 } devices[] = {
@@ -51,38 +52,37 @@ static const struct {
 
 #define DEVICE_COUNT (sizeof devices / sizeof devices[0])
 
-static void run_until(tac_virtual_vhci *vhci, double seconds)
+static void run(tac_virtual_vhci *vhci, double seconds)
 {
 	const int64_t end_ns = isnan(seconds) ? INT64_MAX : tac_clock_now_ns() + (int64_t)(seconds * 1e9);
 	while (!tac_loop_signalled() && tac_virtual_vhci_attached(vhci) && tac_clock_now_ns() < end_ns)
 		tac_clock_sleep_until_ns(tac_clock_now_ns() + 20 * TAC_NS_PER_MS);
 }
 
-static int emulate(size_t which, const char *serial, double seconds)
+static int emulate(size_t index, const char *serial, double seconds)
 {
 	tac_virtual_model *model = NULL;
 	tac_virtual_usb *device = NULL;
 	tac_virtual_vhci *vhci = NULL;
-	tac_result result = devices[which].create(serial, &model);
+	tac_result result = devices[index].create(serial, &model);
 	if (result == TAC_OK)
 		result = tac_virtual_usb_create(model, &device);
 	if (result == TAC_OK)
 		result = tac_virtual_vhci_attach(device, &vhci);
 	if (result == TAC_OK) {
 		const uint8_t *d = model->device_descriptor;
-		printf("%s %02x%02x:%02x%02x, serial number %s, in port %d of vhci_hcd; Ctrl-C pulls it "
-		       "out\n",
-		       devices[which].what, d[9], d[8], d[11], d[10], model->strings[2],
+		printf("%s %02x%02x:%02x%02x, serial number %s, on port %d of vhci_hcd; Ctrl-C detaches it\n",
+		       devices[index].product, d[9], d[8], d[11], d[10], model->strings[2],
 		       tac_virtual_vhci_port(vhci));
 		fflush(stdout);
-		run_until(vhci, seconds);
+		run(vhci, seconds);
 		if (!tac_virtual_vhci_attached(vhci))
-			printf("the kernel detached it\n");
+			printf("the kernel detached the device\n");
 	}
 	tac_virtual_vhci_detach(&vhci);
 	tac_virtual_usb_destroy(&device);
-	if (model != NULL)
-		devices[which].destroy(&model);
+	if (model)
+		devices[index].destroy(&model);
 	return result == TAC_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -92,13 +92,13 @@ int cmd_emulate(int argc, char **argv)
 	double seconds = NAN;
 	const option_def options[] = {
 		{"DEVICE", OPTION_POSITIONAL, &name, 0, 0, NULL, "DEVICE", "board or falcon"},
-		{"serial", OPTION_TEXT, &serial, 0, 0, NULL, "TEXT", "its serial number"},
+		{"serial", OPTION_TEXT, &serial, 0, 0, NULL, "TEXT", "serial number of the device"},
 		{"seconds", OPTION_NUMBER, &seconds, 0.01, 1e9, NULL, "N",
-		 "how long (default: until Ctrl-C)"},
+		 "detach after N seconds (default: at Ctrl-C)"},
 		{0},
 	};
 	const command_line line = {"tactus emulate",
-				   "a virtual USB device on this kernel, through its vhci_hcd (as root)",
+				   "attach a virtual USB device to this kernel through vhci_hcd (needs root)",
 				   options};
 	int code;
 	if (!options_parse(&line, argc, argv, &code))

@@ -1,7 +1,7 @@
-// tactus mesh FILE: what a mesh file contains, as text or as JSON.
-#include "apps/commands.h"
-#include "apps/json.h"
-#include "apps/options.h"
+// tactus mesh FILE: describes the contents of a mesh file, as text or as JSON.
+#include "apps/commands/commands.h"
+#include "apps/session/json.h"
+#include "apps/session/options.h"
 #include "collision/mesh_load.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define PI 3.14159265358979323846
-// More surfaces than a terminal holds are summed up; JSON lists all.
+// Surfaces beyond these are only counted; JSON lists all.
 #define LISTED_SURFACES 20
 
 static void print_json(const char *path, const tac_mesh *m)
@@ -73,13 +73,14 @@ int cmd_mesh(int argc, char **argv)
 	double crease_deg = 30;
 	const option_def options[] = {
 		{"file", OPTION_POSITIONAL, &path, 0, 0, NULL, "FILE",
-		 "OBJ, STL, PLY, OFF, glTF, GLB, 3MF and what else assimp reads; lengths are metres"},
+		 "a mesh file in OBJ, STL, PLY, OFF, glTF, GLB, 3MF or another format of assimp; lengths in "
+		 "metres"},
 		{"json", OPTION_FLAG, &json, 0, 0, NULL, NULL, "print one JSON object"},
 		{"crease", OPTION_NUMBER, &crease_deg, 0, 180, NULL, "DEGREES",
-		 "where the file names no parts, divide it into surfaces at edges sharper than this"},
+		 "if the file names no parts, divide it into surfaces at edges sharper than this angle"},
 		{0},
 	};
-	const command_line line = {"tactus mesh", "what is in a mesh file", options};
+	const command_line line = {"tactus mesh", "describe a mesh file", options};
 	int code;
 	if (!options_parse(&line, argc, argv, &code))
 		return code;

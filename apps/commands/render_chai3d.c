@@ -1,6 +1,6 @@
-#include "apps/render_chai3d.h"
+#include "apps/commands/render_chai3d.h"
 
-#include "devices/tac_chai3d.h"
+#include "devices/chai3d_interface.h"
 #include "rt/clock.h"
 
 #include <stdio.h>
@@ -47,7 +47,7 @@ static bool add_object(chai3d_scene *s, int32_t i, double radius_m)
 		for (int corner = 0; corner < 3; corner++)
 			indices[3 * k + (size_t)corner] = (uint32_t)mesh->triangles[k].vertex[corner];
 	const tac_material *material = tac_world_material(s->world, i, 0);
-	const tac_chai3d_material own = {
+	const tac_chai3d_material converted = {
 		.stiffness_N_per_m = material->stiffness_N_per_m,
 		.static_friction = material->static_friction,
 		.dynamic_friction = material->dynamic_friction,
@@ -57,30 +57,31 @@ static bool add_object(chai3d_scene *s, int32_t i, double radius_m)
 	good = good &&
 	       s->api->mesh_create(s->chai3d, positions, vertices, indices, triangles, radius_m,
 				   &s->objects[i]) == TAC_OK &&
-	       s->api->object_material(s->objects[i], &own) == TAC_OK;
+	       s->api->object_material(s->objects[i], &converted) == TAC_OK;
 	free(positions);
 	free(indices);
-	return good ? place_object(s, i, 0) : refuse("CHAI3D to take the scene's objects", s->api->message());
+	return good ? place_object(s, i, 0)
+		    : refuse("CHAI3D to accept the scene's objects", s->api->message());
 }
 
-static bool fill(chai3d_scene *s)
+static bool build_scene(chai3d_scene *s)
 {
 	const tac_scene *scene = s->world->scene;
 	const tac_world_body *tool = &s->world->tools[0];
-	const tac_sco_round round = tool->round;
-	if (!tool->is_round || tac_dvec3_length(tac_dvec3_sub(round.a_m, round.b_m)) > 0)
+	const tac_round round = tool->round;
+	if (!tool->is_round || tac_dvec3_length(tac_dvec3_sub(round.a, round.b)) > 0)
 		return refuse("a tool that is one sphere, as CHAI3D's is", tool->name);
 	bool moving = false;
 	for (int32_t i = 0; i < scene->object_count; i++)
 		moving |= scene->objects[i].path_count > 0;
-	s->centre_m = round.a_m;
+	s->centre_m = round.a;
 	if (s->api->world_create(&s->chai3d) != TAC_OK)
 		return refuse("a world of CHAI3D", s->api->message());
 	for (int32_t i = 0; i < scene->object_count; i++) {
-		if (!add_object(s, i, round.radius_m))
+		if (!add_object(s, i, round.radius))
 			return false;
 	}
-	return s->api->tool_create(s->chai3d, round.radius_m, moving, &s->tool) == TAC_OK ||
+	return s->api->tool_create(s->chai3d, round.radius, moving, &s->tool) == TAC_OK ||
 	       refuse("a tool of CHAI3D", s->api->message());
 }
 
@@ -98,7 +99,7 @@ bool chai3d_scene_create(const tac_world *world, chai3d_scene **out_scene)
 		return refuse("memory", "none");
 	s->api = api;
 	s->world = world;
-	if (!fill(s))
+	if (!build_scene(s))
 		chai3d_scene_destroy(&s);
 	*out_scene = s;
 	return s != NULL;
@@ -114,7 +115,7 @@ void chai3d_scene_destroy(chai3d_scene **scene)
 }
 
 bool chai3d_scene_step(chai3d_scene *s, int64_t time_ns, tac_dpose T_world_tool, tac_dvec3 velocity_m_per_s,
-		       chai3d_answer *out_answer)
+		       chai3d_result *out_result)
 {
 	double position[3], velocity[3];
 	tac_chai3d_contact contact;
@@ -129,10 +130,10 @@ bool chai3d_scene_step(chai3d_scene *s, int64_t time_ns, tac_dpose T_world_tool,
 	s->started = true;
 	const int64_t begin_ns = tac_clock_now_ns();
 	if (s->api->tool_step(s->tool, position, velocity, &contact) != TAC_OK)
-		return refuse("a force of CHAI3D", s->api->message());
-	const tac_dvec3 turned = tac_dpose_apply_vector(T_world_tool, s->centre_m);
-	*out_answer = (chai3d_answer){
-		.proxy_m = tac_dvec3_sub(tac_dvec3_load(contact.proxy_m), turned),
+		return refuse("a force from CHAI3D", s->api->message());
+	const tac_dvec3 offset_m = tac_dpose_apply_vector(T_world_tool, s->centre_m);
+	*out_result = (chai3d_result){
+		.proxy_m = tac_dvec3_sub(tac_dvec3_load(contact.proxy_m), offset_m),
 		.force_N = tac_dvec3_load(contact.force_N),
 		.contacts = contact.contacts,
 		.ns = tac_clock_now_ns() - begin_ns,

@@ -1,10 +1,10 @@
-// tactus view RECORDING: a recorded session again, in the viewer. The recorded device moves the tool through
-// the same servo as in the run, tick by tick, so everything that is shown is computed anew: contacts, forces,
-// the tool's way. Time is the recording's; pausing stops it.
-#include "apps/commands.h"
-#include "apps/options.h"
-#include "apps/session.h"
-#include "apps/viewer.h"
+// tactus view RECORDING: replays a recorded session in the viewer. The recorded device drives the same servo
+// as in the run, tick by tick, so the motion of the tool, the contacts and the forces are computed again.
+// Time is that of the recording; pausing stops it.
+#include "apps/commands/commands.h"
+#include "apps/session/options.h"
+#include "apps/session/session.h"
+#include "apps/viewer/viewer.h"
 #include "devices/recording.h"
 #include "rt/clock.h"
 #include "rt/loop.h"
@@ -14,32 +14,31 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define CATCH_UP_NS (TAC_NS_PER_S / 5) // at most so much is computed between two pictures
+#define MAX_LAG_NS (TAC_NS_PER_S / 5) // most recorded time that is computed between two pictures
 
 typedef struct settings {
 	const char *recording;
 	const char *scene;
 	const char *collider;
-	const char *picture;
+	const char *picture_path;
 	const char *csv;
 	double speed;
 	double seconds;
 	int64_t width, height;
 } settings;
 
-// A replay under way.
 typedef struct replay {
 	session session;
 	viewer *viewer;
 	int64_t period_ns;
-	int64_t time_ns; // of the next tick, from the begin of the recording
+	int64_t time_ns; // of the next tick, from the start of the recording
 	bool ended;
 } replay;
 
 static void advance(replay *r)
 {
 	tac_tick tick = {.planned_ns = r->time_ns, .wake_ns = tac_clock_now_ns()};
-	// A clock of its own that begins at one period: the servos take 0 for "never".
+	// The replay's clock begins at one period: to the servos, time 0 means "never".
 	session_step(&r->session, r->time_ns + r->period_ns, &tick);
 	tick.end_ns = tac_clock_now_ns();
 	tick.deadline_ns = tick.wake_ns + r->period_ns;
@@ -47,8 +46,8 @@ static void advance(replay *r)
 	r->time_ns += r->period_ns;
 	r->ended = true;
 	for (int32_t i = 0; i < r->session.count; i++) {
-		const tac_snapshot *shot = tac_servo_snapshot(r->session.servos[i], 0);
-		r->ended &= shot && (shot->status == TAC_DEVICE_ENDED || shot->status == TAC_DEVICE_LOST);
+		const tac_snapshot *s = tac_servo_snapshot(r->session.servos[i], 0);
+		r->ended &= s && (s->status == TAC_DEVICE_ENDED || s->status == TAC_DEVICE_LOST);
 	}
 }
 
@@ -64,12 +63,12 @@ static void play(replay *r, const settings *s)
 {
 	const int64_t begin_ns = tac_clock_now_ns();
 	int64_t last_ns = begin_ns;
-	double due_ns = 0; // recorded time that is to be computed
+	double due_ns = 0; // recorded time still to be computed
 	do {
 		const int64_t now_ns = tac_clock_now_ns();
 		const int steps = viewer_steps(r->viewer);
 		if (steps < 0)
-			due_ns = fmin(due_ns + (double)(now_ns - last_ns) * s->speed, (double)CATCH_UP_NS);
+			due_ns = fmin(due_ns + (double)(now_ns - last_ns) * s->speed, (double)MAX_LAG_NS);
 		else
 			due_ns = (double)(steps * r->period_ns);
 		last_ns = now_ns;
@@ -99,7 +98,7 @@ static int view(const settings *s)
 		const viewer_def window = {
 			.world = r.session.world,
 			.title = s->recording,
-			.screenshot_path = s->picture,
+			.screenshot_path = s->picture_path,
 			.width = (int)s->width,
 			.height = (int)s->height,
 			.period_ns = r.period_ns,
@@ -131,24 +130,25 @@ int cmd_view(int argc, char **argv)
 	settings s = {.speed = 1, .width = 1280, .height = 800};
 	const option_def options[] = {
 		{"recording", OPTION_POSITIONAL, &s.recording, 0, 0, NULL, "RECORDING",
-		 "as `tactus run --record` writes it"},
+		 "a file written by `tactus run --record`"},
 		{"scene", OPTION_TEXT, &s.scene, 0, 0, NULL, "SCENE",
-		 "that was run, as for `tactus run` (default sphere)"},
+		 "the scene of the recorded run, as for `tactus run` (default sphere)"},
 		{"collider", OPTION_TEXT, &s.collider, 0, 0, NULL, "NAME",
-		 "as for `tactus run` (default wide)"},
+		 "the collision engine, as for `tactus run` (default wide)"},
 		{"speed", OPTION_NUMBER, &s.speed, 0.001, 1000, NULL, "FACTOR",
-		 "faster or slower than it was"},
+		 "replay speed relative to the recording"},
 		{"seconds", OPTION_NUMBER, &s.seconds, 0, 1e7, NULL, "N",
-		 "close after so long; 0: when told to"},
+		 "close the window after N seconds; 0: stay open"},
 		{"csv", OPTION_TEXT, &s.csv, 0, 0, NULL, "FILE.csv",
-		 "write the recording as text, which `tactus render` takes as input, and leave; - is the "
-		 "standard output"},
-		{"picture", OPTION_TEXT, &s.picture, 0, 0, NULL, "FILE.png", "write the last picture"},
-		{"width", OPTION_INTEGER, &s.width, 160, 16384, NULL, "N", "of the window, pixels"},
-		{"height", OPTION_INTEGER, &s.height, 120, 16384, NULL, "N", "of the window, pixels"},
+		 "write the recording as text, an input for `tactus render`, and exit; - is standard output"},
+		{"picture", OPTION_TEXT, &s.picture_path, 0, 0, NULL, "FILE.png",
+		 "write the last picture to a file"},
+		{"width", OPTION_INTEGER, &s.width, 160, 16384, NULL, "N", "width of the window in pixels"},
+		{"height", OPTION_INTEGER, &s.height, 120, 16384, NULL, "N",
+		 "height of the window in pixels"},
 		{0},
 	};
-	const command_line line = {"tactus view", "see a recorded session again", options};
+	const command_line line = {"tactus view", "replay a recorded session in the viewer", options};
 	int code;
 	if (!options_parse(&line, argc, argv, &code))
 		return code;

@@ -1,4 +1,4 @@
-# Completion of tactus for bash. It asks the program for its commands and options, so it knows what this one has.
+# Completion of tactus for bash. Commands and options come from the program's --help, so they are never out of date.
 _tactus()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} words help
@@ -9,7 +9,7 @@ _tactus()
 		if [[ $before == --device* ]]; then
 			words=$("${COMP_WORDS[0]}" devices 2>/dev/null | awk '$1 == "--device" { print $2 }')
 			COMPREPLY=($(compgen -W "$words mouse playback:" -- "$word"))
-			[[ $word != *:* ]] || COMPREPLY=("${COMPREPLY[@]#"${word%:*}:"}") # bash breaks words at colons
+			[[ $word != *:* ]] || COMPREPLY=("${COMPREPLY[@]#"${word%:*}:"}") # bash splits words at colons
 			return
 		elif [[ $before == --* ]]; then
 			words=$(awk -v name="$before" '$1 == name && $2 ~ /\|/ { gsub(/\|/, " ", $2); print $2 }' <<<"$help")

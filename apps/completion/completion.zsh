@@ -1,5 +1,5 @@
 #compdef tactus
-# Completion of tactus for zsh. It asks the program for its commands and options, so it knows what this one has.
+# Completion of tactus for zsh. Commands and options come from the program's --help, so they are never out of date.
 _tactus() {
 	local program=$words[1] command=$words[2]
 	local -a found

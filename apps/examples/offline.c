@@ -1,20 +1,21 @@
-// Off line: the same servo without a clock, as fast as the machine allows. A ball is pulled over the edge of
-// a table, 1 mm below its surface; the program prints the way and the force as CSV. The same program prints
-// the same bits on every run and on every machine of a kind.
+// Offline: runs the servo without a clock, as fast as the machine allows. A ball is dragged along a table, 1
+// mm below its surface, and over the edge; the program prints path and force as CSV. The output is the same
+// to the bit on every run.
 #include "haptic/servo.h"
 
 #include <stdio.h>
 
+// A device that is wherever the program puts it, and that ignores forces.
 typedef struct puppet {
-	tac_device base;
-	tac_dvec3 at_m;
+	tac_device base; // first, so that a tac_device * is a puppet *
+	tac_dvec3 position_m;
 } puppet;
 
 static tac_device_status puppet_read(tac_device *device, int64_t now_ns, tac_device_state *out_state)
 {
 	*out_state = (tac_device_state){
 		.time_ns = now_ns,
-		.T_base_tool = tac_dpose_make(((puppet *)device)->at_m, tac_dquat_identity()),
+		.T_base_tool = tac_dpose_make(((puppet *)device)->position_m, tac_dquat_identity()),
 	};
 	return TAC_DEVICE_OK;
 }
@@ -42,7 +43,7 @@ int main(void)
 	tac_servo *servo;
 	tac_servo_def def = tac_servo_def_default();
 	def.device = &p.base;
-	def.budget_ns = 0; // no clock: nothing is left out for want of time
+	def.budget_ns = 0; // no clock: nothing is skipped for lack of time
 	if (tac_scene_builtin("sphere", &scene) < TAC_OK ||
 	    tac_world_build(scene, tac_collider_find("wide"), &world) < TAC_OK)
 		return 1;
@@ -51,13 +52,13 @@ int main(void)
 		return 1;
 	printf("t_s,x_m,z_m,sco_x_m,sco_z_m,fx_N,fz_N,contacts\n");
 	for (int ms = 1; ms <= 2000; ms++) {
-		const double down =
-			ms < 200 ? 0.02 - 0.016 * ms / 200 : 0.004; // touches at 5 mm, the ball's radius
-		const double along = ms < 400 ? -0.05 : -0.05 - 0.08 * (ms - 400) / 1600;
-		p.at_m = tac_dvec3_make(along, 0, down);
+		// Down to 4 mm, where the ball of 5 mm radius is 1 mm too low, then along -x.
+		const double z = ms < 200 ? 0.02 - 0.016 * ms / 200 : 0.004;
+		const double x = ms < 400 ? -0.05 : -0.05 - 0.08 * (ms - 400) / 1600;
+		p.position_m = tac_dvec3_make(x, 0, z);
 		tac_servo_step(servo, 1000000 * (int64_t)ms, NULL);
 		const tac_snapshot *s = tac_servo_snapshot(servo, 0);
-		printf("%.3f,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%d\n", ms / 1e3, along, down,
+		printf("%.3f,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%d\n", ms / 1e3, x, z,
 		       s->T_world_sco.position.x, s->T_world_sco.position.z, s->sent.force_N.x,
 		       s->sent.force_N.z, s->contact_count);
 	}

@@ -1,5 +1,5 @@
-// A device of your own: embed tac_device first, fill its table, hand it to a servo. This one is a hand on a
-// rail that goes down and up again; what it is told goes into `felt`.
+// Your own device: embed tac_device as the first member, fill in its functions, and pass it to a servo. This
+// one is a hand on a vertical rail that moves down and up once a second. It keeps the last force it receives.
 #include "haptic/servo.h"
 
 #include <math.h>
@@ -7,13 +7,13 @@
 
 typedef struct rail {
 	tac_device base; // first, so that a tac_device * is a rail *
-	double felt_N;   // the force of the last write, upwards
+	double force_N;  // of the last write, upwards
 } rail;
 
 static tac_device_status rail_read(tac_device *device, int64_t now_ns, tac_device_state *out_state)
 {
 	(void)device;
-	const double angle = 2 * 3.14159265358979 * 1e-9 * (double)now_ns; // once up and down a second
+	const double angle = 2 * 3.14159265358979 * 1e-9 * (double)now_ns; // one revolution a second
 	*out_state = (tac_device_state){
 		.time_ns = now_ns,
 		.T_base_tool = tac_dpose_make(tac_dvec3_make(0, 0, 0.009 + 0.008 * cos(angle)),
@@ -26,13 +26,13 @@ static tac_device_status rail_read(tac_device *device, int64_t now_ns, tac_devic
 static tac_device_status rail_write(tac_device *device, int64_t now_ns, const tac_wrench *wrench)
 {
 	(void)now_ns;
-	((rail *)device)->felt_N = wrench->force_N.z;
+	((rail *)device)->force_N = wrench->force_N.z;
 	return TAC_DEVICE_OK;
 }
 
 static void rail_enable(tac_device *device, bool on)
 {
-	(void)device, (void)on; // nothing to switch: it has no motors
+	(void)device, (void)on; // a real device switches its motors here
 }
 
 int main(void)
@@ -46,7 +46,7 @@ int main(void)
 	tac_servo *servo;
 	tac_servo_def def = tac_servo_def_default();
 	def.device = &r.base;
-	def.budget_ns = 0; // time is virtual here
+	def.budget_ns = 0; // virtual time: nothing is skipped for lack of time
 	if (tac_scene_builtin("sphere", &scene) < TAC_OK ||
 	    tac_world_build(scene, tac_collider_find("wide"), &world) < TAC_OK)
 		return 1;
@@ -58,7 +58,8 @@ int main(void)
 		const tac_snapshot *s = tac_servo_snapshot(servo, 0);
 		if (ms % 100 == 0)
 			printf("%4d ms  device %5.1f mm  tool %5.1f mm  %5.2f N\n", ms,
-			       1e3 * s->T_world_device.position.z, 1e3 * s->T_world_sco.position.z, r.felt_N);
+			       1e3 * s->T_world_device.position.z, 1e3 * s->T_world_sco.position.z,
+			       r.force_N);
 	}
 	tac_servo_destroy(&servo);
 	tac_world_destroy(&world);

@@ -1,12 +1,23 @@
-#include "apps/plot.h"
+#include "apps/report/plot.h"
 
-#include "apps/plot.css.h"
+#include "apps/report/plot.css.h"
 
 #include <math.h>
 #include <string.h>
 
-#define TICKS_WANTED 5
-#define PER_LETTER   6.9 // CSS pixels of a character at 12 px, of a wide face
+#define TICKS_TARGET 5
+#define LETTER_WIDTH 6.9  // CSS pixels of a character at 12 px, in a wide typeface
+#define WIDE_LETTER  11.7 // of an m or w
+
+static double text_width(const char *text)
+{
+	double width = 0;
+	for (; *text; text++) {
+		if (((unsigned char)*text & 0xc0) != 0x80) // not the continuation of a UTF-8 character
+			width += strchr("mwMW", *text) ? WIDE_LETTER : LETTER_WIDTH;
+	}
+	return width;
+}
 
 plot_def plot_def_default(void)
 {
@@ -14,7 +25,7 @@ plot_def plot_def_default(void)
 	return (plot_def){.width = 720, .height = 300, .x = unit, .y = unit};
 }
 
-void plot_escaped(FILE *file, const char *text)
+void plot_write_escaped(FILE *file, const char *text)
 {
 	for (; *text; text++) {
 		switch (*text) {
@@ -39,7 +50,7 @@ void plot_escaped(FILE *file, const char *text)
 	}
 }
 
-const char *plot_number(double value, const char *unit, char *out, size_t size)
+const char *plot_format_number(double value, const char *unit, char *out, size_t size)
 {
 	static const char *const prefixes[] = {"p", "n", "µ", "m", "", "k", "M", "G", "T"};
 	value += 0.0; // no -0
@@ -65,13 +76,13 @@ static double nice_step(double span)
 {
 	if (!(span > 0))
 		return 1;
-	const double raw = span / TICKS_WANTED;
+	const double raw = span / TICKS_TARGET;
 	const double power = pow(10, floor(log10(raw)));
 	const double lead = raw / power;
 	return power * (lead <= 1 ? 1 : lead <= 2 ? 2 : lead <= 5 ? 5 : 10);
 }
 
-plot_axis plot_axis_around(const char *label, const char *unit, bool log, const double *values, int count)
+plot_axis plot_axis_fit(const char *label, const char *unit, bool log, const double *values, int count)
 {
 	double low = HUGE_VAL, high = -HUGE_VAL;
 	for (int i = 0; i < count; i++) {
@@ -100,30 +111,30 @@ plot_axis plot_axis_around(const char *label, const char *unit, bool log, const 
 	return axis;
 }
 
-static double along(const plot_axis *axis, double value, double begin, double end)
+static double position_on(const plot_axis *axis, double value, double begin, double end)
 {
-	double part;
+	double fraction;
 	if (axis->log)
-		part = value > axis->min ? log(value / axis->min) / log(axis->max / axis->min) : 0;
+		fraction = value > axis->min ? log(value / axis->min) / log(axis->max / axis->min) : 0;
 	else
-		part = (value - axis->min) / (axis->max - axis->min);
-	return begin + fmin(fmax(part, 0), 1) * (end - begin);
+		fraction = (value - axis->min) / (axis->max - axis->min);
+	return begin + fmin(fmax(fraction, 0), 1) * (end - begin);
 }
 
 static double to_x(const plot *p, double value)
 {
-	return along(&p->def.x, value, p->left, p->right);
+	return position_on(&p->def.x, value, p->left, p->right);
 }
 
 static double to_y(const plot *p, double value)
 {
-	return along(&p->def.y, value, p->bottom, p->top);
+	return position_on(&p->def.y, value, p->bottom, p->top);
 }
 
 static void text_at(const plot *p, const char *kind, const char *anchor, double x, double y, const char *text)
 {
 	fprintf(p->file, "<text class=\"%s\" text-anchor=\"%s\" x=\"%.1f\" y=\"%.1f\">", kind, anchor, x, y);
-	plot_escaped(p->file, text);
+	plot_write_escaped(p->file, text);
 	fputs("</text>\n", p->file);
 }
 
@@ -143,8 +154,8 @@ static void tick(const plot *p, bool horizontal, double value, const char *text)
 	grid_line(p, horizontal, at, "grid");
 	if (horizontal) {
 		text_at(p, "tick", "end", p->left - 7, at + 4, text);
-	} else { // a long text at the right end stays within the picture
-		const double half = 0.5 * PER_LETTER * (double)strlen(text);
+	} else { // a long text at the right end stays inside the picture
+		const double half = 0.5 * text_width(text);
 		text_at(p, "tick", "middle", fmin(at, p->def.width - half), p->bottom + 17, text);
 	}
 }
@@ -157,7 +168,7 @@ static void log_ticks(const plot *p, bool horizontal, const plot_axis *axis)
 		char text[48];
 		if ((decade - first) % every == 0)
 			tick(p, horizontal, pow(10, decade),
-			     plot_number(pow(10, decade), axis->unit, text, sizeof text));
+			     plot_format_number(pow(10, decade), axis->unit, text, sizeof text));
 		for (int i = 2; i < 10 && decade < last && last - first <= 5; i++) {
 			const double value = i * pow(10, decade);
 			grid_line(p, horizontal, horizontal ? to_y(p, value) : to_x(p, value), "minor");
@@ -177,7 +188,8 @@ static void ticks(const plot *p, bool horizontal, const plot_axis *axis)
 		const double step = nice_step(axis->max - axis->min);
 		const double first = ceil(axis->min / step - 1e-9) + 0.0; // no -0
 		for (double i = first; i * step <= axis->max + 1e-9 * step; i++)
-			tick(p, horizontal, i * step, plot_number(i * step, axis->unit, text, sizeof text));
+			tick(p, horizontal, i * step,
+			     plot_format_number(i * step, axis->unit, text, sizeof text));
 	}
 }
 
@@ -186,14 +198,12 @@ static double left_margin(const plot_axis *y)
 	char text[48];
 	const double step = y->log ? 0 : nice_step(y->max - y->min);
 	const double ends[] = {y->min, y->max, y->max - step, y->min + step, y->log ? y->max / 10 : 0};
-	size_t longest = 4;
-	for (size_t i = 0; i < sizeof ends / sizeof ends[0] && !y->names; i++) {
-		const size_t length = strlen(plot_number(ends[i], y->unit, text, sizeof text));
-		longest = length > longest ? length : longest;
-	}
+	double widest = 4 * LETTER_WIDTH;
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0] && !y->names; i++)
+		widest = fmax(widest, text_width(plot_format_number(ends[i], y->unit, text, sizeof text)));
 	for (int i = 0; y->names && i < y->name_count; i++)
-		longest = strlen(y->names[i]) > longest ? strlen(y->names[i]) : longest;
-	return 14 + PER_LETTER * (double)longest + (*y->label ? 16 : 0);
+		widest = fmax(widest, text_width(y->names[i]));
+	return 14 + widest + (*y->label ? 16 : 0);
 }
 
 void plot_begin(plot *p, FILE *file, const plot_def *def)
@@ -210,7 +220,7 @@ void plot_begin(plot *p, FILE *file, const plot_def *def)
 	if (def->id)
 		fprintf(file, " id=\"%s\"", def->id);
 	fputs(" aria-label=\"", file);
-	plot_escaped(file, def->title ? def->title : def->y.label);
+	plot_write_escaped(file, def->title ? def->title : def->y.label);
 	fputs("\">\n", file);
 	if (def->standalone) {
 		fprintf(file, "<style>%.*s</style>\n", (int)sizeof plot_css, (const char *)plot_css);
@@ -225,10 +235,10 @@ void plot_begin(plot *p, FILE *file, const plot_def *def)
 	if (*def->y.label) {
 		const double middle = (p->top + p->bottom) / 2;
 		fprintf(file,
-			"<text class=\"label\" text-anchor=\"middle\" transform=\"translate(14 %.1f) "
-			"rotate(-90)\">",
+			"<text class=\"label\" text-anchor=\"middle\" "
+			"transform=\"translate(14 %.1f) rotate(-90)\">",
 			middle);
-		plot_escaped(file, def->y.label);
+		plot_write_escaped(file, def->y.label);
 		fputs("</text>\n", file);
 	}
 }
@@ -243,7 +253,7 @@ bool plot_end(plot *p)
 			"<rect class=\"f%d\" x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"8\" rx=\"2\"/>\n",
 			p->legend[i].colour, x, p->top - 17);
 		text_at(p, "key", "start", x + 17, p->top - 9, p->legend[i].name);
-		x += 34 + PER_LETTER * (double)strlen(p->legend[i].name);
+		x += 34 + text_width(p->legend[i].name);
 	}
 	fputs("</svg>\n", p->file);
 	return !ferror(p->file);
@@ -251,7 +261,7 @@ bool plot_end(plot *p)
 
 // ---- marks ----
 
-static void remember(plot *p, const char *name, int colour)
+static void add_to_legend(plot *p, const char *name, int colour)
 {
 	if (name && p->legend_count < PLOT_LEGEND_MAX) {
 		p->legend[p->legend_count].name = name;
@@ -261,14 +271,14 @@ static void remember(plot *p, const char *name, int colour)
 
 void plot_line(plot *p, const char *name, int colour, const double *x, const double *y, int count)
 {
-	remember(p, name, colour);
+	add_to_legend(p, name, colour);
 	fprintf(p->file, "<path class=\"line s%d\" d=\"", colour);
-	bool pen = false;
+	bool pen_down = false;
 	for (int i = 0; i < count; i++) {
-		const bool there = isfinite(x[i]) && isfinite(y[i]);
-		if (there)
-			fprintf(p->file, "%c%.1f %.1f", pen ? 'L' : 'M', to_x(p, x[i]), to_y(p, y[i]));
-		pen = there;
+		const bool valid = isfinite(x[i]) && isfinite(y[i]);
+		if (valid)
+			fprintf(p->file, "%c%.1f %.1f", pen_down ? 'L' : 'M', to_x(p, x[i]), to_y(p, y[i]));
+		pen_down = valid;
 	}
 	fputs("\"/>\n", p->file);
 }
@@ -276,7 +286,7 @@ void plot_line(plot *p, const char *name, int colour, const double *x, const dou
 void plot_band(plot *p, const char *name, int colour, const double *x, const double *low, const double *high,
 	       int count)
 {
-	remember(p, name, colour);
+	add_to_legend(p, name, colour);
 	fprintf(p->file, "<path class=\"band f%d\" d=\"", colour);
 	for (int i = 0; i < count; i++)
 		fprintf(p->file, "%c%.1f %.1f", i ? 'L' : 'M', to_x(p, x[i]), to_y(p, high[i]));
@@ -288,7 +298,7 @@ void plot_band(plot *p, const char *name, int colour, const double *x, const dou
 void plot_dots(plot *p, const char *name, int colour, const double *x, const double *y, int count,
 	       const char *const *labels)
 {
-	remember(p, name, colour);
+	add_to_legend(p, name, colour);
 	for (int i = 0; i < count; i++) {
 		if (!isfinite(x[i]) || !isfinite(y[i]))
 			continue;
@@ -296,7 +306,7 @@ void plot_dots(plot *p, const char *name, int colour, const double *x, const dou
 			to_x(p, x[i]), to_y(p, y[i]));
 		if (labels && labels[i]) {
 			fputs("<title>", p->file);
-			plot_escaped(p->file, labels[i]);
+			plot_write_escaped(p->file, labels[i]);
 			fputs("</title>", p->file);
 		}
 		fputs("</circle>\n", p->file);
@@ -306,21 +316,20 @@ void plot_dots(plot *p, const char *name, int colour, const double *x, const dou
 void plot_histogram(plot *p, const char *name, int colour, const double *edges, const double *heights,
 		    int count)
 {
-	remember(p, name, colour);
+	add_to_legend(p, name, colour);
 	for (int i = 0; i < count; i++) {
 		if (!(heights[i] > 0))
 			continue;
 		const double x0 = to_x(p, edges[i]), x1 = to_x(p, edges[i + 1]);
-		// On a log axis a count of one sits on the axis: it keeps a visible foot.
+		// On a log axis a count of one has height 0; draw at least 2 pixels.
 		const double y0 = fmin(to_y(p, heights[i]), p->bottom - 2);
 		char low[48], high[48];
 		fprintf(p->file,
-			"<rect class=\"bar f%d\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" "
-			"height=\"%.1f\"><title>%s to %s: "
-			"%.10g</title></rect>\n",
+			"<rect class=\"bar f%d\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\">"
+			"<title>%s to %s: %.10g</title></rect>\n",
 			colour, x0, y0, fmax(x1 - x0 - 0.4, 0.6), p->bottom - y0,
-			plot_number(edges[i], p->def.x.unit, low, sizeof low),
-			plot_number(edges[i + 1], p->def.x.unit, high, sizeof high), heights[i]);
+			plot_format_number(edges[i], p->def.x.unit, low, sizeof low),
+			plot_format_number(edges[i + 1], p->def.x.unit, high, sizeof high), heights[i]);
 	}
 }
 
@@ -339,7 +348,7 @@ void plot_rule_x(plot *p, double x, const char *label)
 {
 	const double at = to_x(p, x);
 	grid_line(p, false, at, "rule");
-	const bool left = at > (p->left + 3 * p->right) / 4; // near the right end the text goes to the left
+	const bool left = at > (p->left + 3 * p->right) / 4; // near the right end the text is on the left
 	text_at(p, "rule-label", left ? "end" : "start", at + (left ? -4 : 4),
 		p->top + 12 + 14 * (p->rules++ % 4), label);
 }

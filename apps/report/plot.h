@@ -1,12 +1,12 @@
-// Plot: diagrams as SVG, written as they are drawn, without a library. The report holds them inline, the
-// pages in docs/ as files. Colours are CSS variables (apps/plot.css), so that one drawing serves light, dark
-// and paper.
+// Plot: diagrams as SVG, written to a file as they are drawn. Reports embed them; the pages in docs/ link
+// them as files. Colours are CSS variables (apps/report/plot.css), so that the same drawing serves the light
+// theme, the dark theme and paper.
 //
-// A plot is begun with its axes, then marks are added in data units, then it is ended. Values outside the
-// axes are cut off at the frame; what is not finite leaves a gap. On a logarithmic axis values at or below
-// its minimum are drawn on the minimum.
-#ifndef TAC_APPS_PLOT_H
-#define TAC_APPS_PLOT_H
+// A plot begins with its axes; then marks are added in data units. Values outside the axes are clamped to the
+// frame; values that are not finite leave a gap. On a logarithmic axis, values below the minimum are drawn at
+// the minimum.
+#ifndef TAC_APPS_REPORT_PLOT_H
+#define TAC_APPS_REPORT_PLOT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,8 +17,7 @@
 
 typedef struct plot_axis {
 	const char *label;
-	const char
-		*unit; // after the ticks' numbers, with an SI prefix: "s" gives 10 µs; "": plain; NULL: exact
+	const char *unit; // of the ticks' numbers, with an SI prefix: "s" gives 10 µs; NULL: no prefix
 	double min, max;
 	bool log;
 	const char *const *names; // categories at 0, 1, … instead of numbers; NULL: numbers
@@ -26,11 +25,11 @@ typedef struct plot_axis {
 } plot_axis;
 
 typedef struct plot_def {
-	const char *title; // also what a screen reader says; NULL: none is drawn
+	const char *title; // also for screen readers; NULL: none is drawn
 	const char *id;    // of the svg element; NULL: none
 	int width, height; // in CSS pixels
 	plot_axis x, y;
-	bool standalone; // a file of its own, with its style in it
+	bool standalone; // an SVG file, with its style inside
 } plot_def;
 
 typedef struct plot {
@@ -42,15 +41,15 @@ typedef struct plot {
 		int colour;
 	} legend[PLOT_LEGEND_MAX];
 	int legend_count;
-	int rules; // whose labels take turns in height
+	int rules; // drawn so far; their labels alternate in height
 } plot;
 
 // 720 x 300, both axes linear from 0 to 1.
 plot_def plot_def_default(void);
 
-// An axis from the least to the greatest of `values`, widened to whole ticks (linear) or decades (log).
-// Values that are not finite, and on a log axis those not above 0, do not count.
-plot_axis plot_axis_around(const char *label, const char *unit, bool log, const double *values, int count);
+// An axis from the minimum to the maximum of `values`, widened to whole ticks (linear) or decades (log).
+// Ignores values that are not finite and, on a log axis, values that are not positive.
+plot_axis plot_axis_fit(const char *label, const char *unit, bool log, const double *values, int count);
 
 // Writes the frame, the grid and the labels.
 void plot_begin(plot *p, FILE *file, const plot_def *def);
@@ -58,26 +57,26 @@ void plot_begin(plot *p, FILE *file, const plot_def *def);
 // Writes the legend and closes the svg element. False: the file has an error.
 bool plot_end(plot *p);
 
-// A line through the points. `name` (may be NULL: not in the legend) stays the caller's until plot_end.
+// A line through the points. `name` is used until plot_end; NULL: not in the legend.
 void plot_line(plot *p, const char *name, int colour, const double *x, const double *y, int count);
 
 // The area between two lines.
 void plot_band(plot *p, const char *name, int colour, const double *x, const double *low, const double *high,
 	       int count);
 
-// A dot each; `labels` (may be NULL) appear when one points at it.
+// A dot for each point. `labels` (may be NULL) appear when the mouse is over a dot.
 void plot_dots(plot *p, const char *name, int colour, const double *x, const double *y, int count,
 	       const char *const *labels);
 
-// Upright bars from edge i to edge i + 1 (count + 1 edges), of that height. Bars of height 0 are not drawn.
+// Vertical bars of the given heights between edge i and edge i + 1 (count + 1 edges). Skips height 0.
 void plot_histogram(plot *p, const char *name, int colour, const double *edges, const double *heights,
 		    int count);
 
-// A bar from the left axis to x along category y, `offset` and `thickness` in parts of a category's height,
-// with `label` (may be NULL) at its end.
+// A bar from the left axis to x along category y, `offset` and `thickness` as fractions of a category's
+// height, with `label` (may be NULL) at its end.
 void plot_bar(plot *p, int colour, double y, double offset, double thickness, double x, const char *label);
 
-// A line across the frame at x or y, with a label at its end.
+// A dashed line across the frame at x or y, with a label.
 void plot_rule_x(plot *p, double x, const char *label);
 void plot_rule_y(plot *p, double y, const char *label);
 
@@ -85,9 +84,9 @@ void plot_rule_y(plot *p, double y, const char *label);
 void plot_text(plot *p, double x, double y, const char *anchor, const char *text);
 
 // "12 µs", "1.5 ms", "340": three significant digits with an SI prefix.
-const char *plot_number(double value, const char *unit, char *out, size_t size);
+const char *plot_format_number(double value, const char *unit, char *out, size_t size);
 
 // Writes text for HTML, XML and attribute values: & < > " ' are escaped.
-void plot_escaped(FILE *file, const char *text);
+void plot_write_escaped(FILE *file, const char *text);
 
 #endif

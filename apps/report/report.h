@@ -1,12 +1,12 @@
-// Report: a run as one HTML file that needs no network and no other file: what was asked of the machine and
-// what it granted, the distributions, the course over time, every miss by its cause with the worst in full,
-// the device, the forces and the energy, and the data as CSV behind a button. It follows the reader's choice
-// of light or dark, and prints.
-#ifndef TAC_APPS_REPORT_H
-#define TAC_APPS_REPORT_H
+// Report: a run as one self-contained HTML file: the real-time set-up that was requested and granted, the
+// distributions of times, wake and compute over time, the misses by cause with the worst ones in detail, the
+// device, the forces and the energy, and the data for download as CSV. The page has a light and a dark theme
+// and a layout for printing.
+#ifndef TAC_APPS_REPORT_REPORT_H
+#define TAC_APPS_REPORT_REPORT_H
 
-#include "apps/machine.h"
-#include "apps/report_series.h"
+#include "apps/report/report_series.h"
+#include "apps/session/machine.h"
 #include "devices/device.h"
 #include "rt/histogram.h"
 #include "rt/monitor.h"
@@ -21,7 +21,7 @@ typedef struct report_fact {
 	char text[160];
 } report_fact;
 
-// What the pointers point at stays the caller's.
+// The caller owns what the pointers refer to, except `ticks`.
 typedef struct report {
 	const char *command; // "tactus latency"
 	int64_t period_ns;
@@ -31,35 +31,36 @@ typedef struct report {
 	int fact_count;
 	const tac_monitor_stats *stats;
 	const tac_histogram *wake_corrected; // for coordinated omission; NULL: none
-	report_series *ticks;                // from report_tick
-	const report_series *forces;         // channels REPORT_FORCE …; NULL: no forces were computed
+	report_series *ticks;                // channels REPORT_TICK_WAKE …, filled by report_add_tick
+	const report_series *forces;         // channels REPORT_FORCE …; NULL: none
 	const tac_device_info *device;       // NULL: none
 } report;
+
+// Channels of `ticks`.
+enum { REPORT_TICK_WAKE, REPORT_TICK_COMPUTE, REPORT_TICK_MISSED, REPORT_TICK_CHANNELS };
 
 // Channels of `forces`.
 enum { REPORT_FORCE, REPORT_TORQUE, REPORT_CONTACTS, REPORT_DEPTH, REPORT_ENERGY, REPORT_FORCE_CHANNELS };
 
-// Empty, with memory for the ticks; false: there was none. Thread: setup.
+// An empty report. False after one log line: no memory. Thread: setup.
 bool report_init(report *r, const char *command);
 void report_fini(report *r);
 
-// Adds a fact, as printf does. More than REPORT_FACTS are dropped.
+// Adds a fact, formatted as by printf. Facts beyond REPORT_FACTS are dropped.
 void report_fact_add(report *r, const char *name, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-// The names of the force channels, for a series of them.
+// Sets the channels and their names of a series of forces.
 void report_forces_init(report_series *forces);
 
-// Takes a tick into the series; `user` is the report. Fits tac_monitor_def.on_tick.
+// Adds a tick to the series; `user` is the report. Has the type of tac_monitor_def.on_tick.
 // Thread: the monitor's.
-void report_tick(void *user, const tac_tick *tick);
+void report_add_tick(void *user, const tac_tick *tick);
 
-// Whether the file can be opened for writing; false after one line on the log. It is there then. Thread:
-// setup.
+// Checks that the file can be written, and creates it. False after one log line. Thread: setup.
 bool report_can_write(const char *path);
 
-// Writes the file. False, after one line on the log, where it cannot be written.
-// Thread: setup, when the monitor is drained.
+// Writes the file. False after one log line. Thread: setup, after the monitor is drained.
 bool report_write(const report *r, const char *path);
 
 #endif

@@ -1,33 +1,33 @@
-#include "apps/report_plots.h"
+#include "apps/report/report_plots.h"
 
-#include "apps/plot.h"
+#include "apps/report/plot.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define BINS_PER_DECADE 12   // a bin is a fifth wider than the one before
-#define LEAST_S         1e-8 // shorter times are in the first bin
+#define BINS_PER_DECADE 12   // a bin is a fifth wider than the previous one
+#define MIN_S           1e-8 // shorter times are in the first bin
 #define DECADES_MAX     11   // to 1000 s; longer times are in the last bin
 #define BINS_MAX        (BINS_PER_DECADE * DECADES_MAX)
 
 static double edge_s(int bin)
 {
-	return LEAST_S * pow(10, (double)bin / BINS_PER_DECADE);
+	return MIN_S * pow(10, (double)bin / BINS_PER_DECADE);
 }
 
 static int bin_of(double time_s)
 {
-	if (!(time_s > LEAST_S))
+	if (!(time_s > MIN_S))
 		return 0;
-	const int bin = (int)floor(log10(time_s / LEAST_S) * BINS_PER_DECADE);
+	const int bin = (int)floor(log10(time_s / MIN_S) * BINS_PER_DECADE);
 	return bin < BINS_MAX ? bin : BINS_MAX - 1;
 }
 
-// From 10 ns to the decade that holds the longest.
+// From 10 ns to the decade above the longest time.
 static plot_axis time_axis(const char *label, double longest_s)
 {
-	const double range[2] = {LEAST_S, fmax(longest_s, 1e-6)};
-	return plot_axis_around(label, "s", true, range, 2);
+	const double range[2] = {MIN_S, fmax(longest_s, 1e-6)};
+	return plot_axis_fit(label, "s", true, range, 2);
 }
 
 void report_plot_histogram(FILE *file, const char *id, const char *title, int colour, const tac_histogram *h)
@@ -51,8 +51,8 @@ void report_plot_histogram(FILE *file, const char *id, const char *title, int co
 	def.id = id;
 	def.title = title;
 	def.x = time_axis("", (double)h->max_ns / 1e9);
-	const double most[2] = {1, fmax((double)h->count, 10)};
-	def.y = plot_axis_around("ticks", "", true, most, 2);
+	const double counts[2] = {1, fmax((double)h->count, 10)};
+	def.y = plot_axis_fit("ticks", "", true, counts, 2);
 	plot p;
 	plot_begin(&p, file, &def);
 	plot_histogram(&p, NULL, colour, edges, heights, BINS_MAX);
@@ -62,7 +62,7 @@ void report_plot_histogram(FILE *file, const char *id, const char *title, int co
 		const double value_s = (double)tac_histogram_percentile(h, percents[i]) / 1e9;
 		char label[64], number[48];
 		snprintf(label, sizeof label, "%s %s", names[i],
-			 plot_number(value_s, "s", number, sizeof number));
+			 plot_format_number(value_s, "s", number, sizeof number));
 		plot_rule_x(&p, value_s, label);
 	}
 	plot_end(&p);
@@ -80,7 +80,7 @@ static void survival_line(plot *p, const char *name, int colour, const tac_histo
 		x[count] = edge_s(i);
 		y[count++] = (double)longer / (double)h->count;
 	}
-	if (count > 0) { // down to the last tick
+	if (count > 0) { // the line ends at the longest tick
 		x[count] = (double)h->max_ns / 1e9;
 		y[count] = 1.0 / (double)h->count;
 		count++;
@@ -93,14 +93,14 @@ void report_plot_survival(FILE *file, const tac_monitor_stats *stats, int64_t pe
 	plot_def def = plot_def_default();
 	def.width = 1040;
 	def.id = "survival";
-	def.title = "How many ticks took longer";
+	def.title = "Fraction of ticks that took longer";
 	const tac_histogram *all[] = {&stats->timer, &stats->wake, &stats->compute};
 	double longest_s = (double)period_ns / 1e9;
 	for (int i = 0; i < 3; i++)
 		longest_s = fmax(longest_s, (double)all[i]->max_ns / 1e9);
-	def.x = time_axis("longer than", longest_s);
-	const double parts[2] = {stats->wake.count > 0 ? 1.0 / (double)stats->wake.count : 0.1, 1};
-	def.y = plot_axis_around("part of all ticks", "", true, parts, 2);
+	def.x = time_axis("time", longest_s);
+	const double fractions[2] = {stats->wake.count > 0 ? 1.0 / (double)stats->wake.count : 0.1, 1};
+	def.y = plot_axis_fit("fraction of ticks", "", true, fractions, 2);
 	plot p;
 	plot_begin(&p, file, &def);
 	survival_line(&p, "timer and scheduler", 7, &stats->timer);
@@ -117,7 +117,7 @@ typedef struct curve {
 	double x[REPORT_BINS], low[REPORT_BINS], mean[REPORT_BINS], high[REPORT_BINS];
 } curve;
 
-// The bins of a channel that have samples.
+// Copies the bins of a channel that have samples.
 static void extract(const report_series *s, int channel, curve *out)
 {
 	out->count = 0;
@@ -134,7 +134,7 @@ static void extract(const report_series *s, int channel, curve *out)
 
 static plot_axis elapsed_axis(const report_series *s)
 {
-	plot_axis axis = {.label = "s since the first tick", .unit = NULL, .min = 0};
+	plot_axis axis = {.label = "seconds since the first tick", .unit = NULL, .min = 0};
 	axis.max = fmax((double)s->count * (double)s->bin_ns / 1e9, 0.01);
 	return axis;
 }
@@ -153,19 +153,21 @@ void report_plot_ticks(FILE *file, const report_series *s, int64_t period_ns)
 	double longest_s = (double)period_ns / 1e9;
 	for (int i = 0; i < s->count; i++) {
 		if (s->samples[i] > 0)
-			longest_s = fmax(longest_s, fmax(s->bins[i][0].max, s->bins[i][1].max));
+			longest_s = fmax(longest_s, fmax(s->bins[i][REPORT_TICK_WAKE].max,
+							 s->bins[i][REPORT_TICK_COMPUTE].max));
 	}
 	def.y = time_axis("", longest_s);
 	plot p;
 	plot_begin(&p, file, &def);
-	for (int channel = 1; channel >= 0; channel--) {
+	for (int channel = REPORT_TICK_COMPUTE; channel >= REPORT_TICK_WAKE; channel--) {
+		const char *name =
+			channel == REPORT_TICK_WAKE ? "wake: range and mean" : "compute: range and mean";
 		extract(s, channel, c);
 		plot_band(&p, NULL, channel, c->x, c->low, c->high, c->count);
-		plot_line(&p, channel ? "compute: range and mean" : "wake: range and mean", channel, c->x,
-			  c->mean, c->count);
+		plot_line(&p, name, channel, c->x, c->mean, c->count);
 	}
 	plot_rule_y(&p, (double)period_ns / 1e9, "period");
-	extract(s, 2, c);
+	extract(s, REPORT_TICK_MISSED, c);
 	int misses = 0;
 	for (int i = 0; i < c->count; i++) {
 		if (c->high[i] > 0) {
@@ -183,18 +185,19 @@ void report_plot_causes(FILE *file, const tac_monitor_stats *stats)
 {
 	const char *names[TAC_CAUSE_COUNT];
 	int causes[TAC_CAUSE_COUNT], rows = 0;
-	double most = 1;
-	for (int i = TAC_CAUSE_COUNT - 1; i > TAC_CAUSE_NONE; i--) { // upwards: the first cause is on top
+	double max_count = 1;
+	for (int i = TAC_CAUSE_COUNT - 1; i > TAC_CAUSE_NONE;
+	     i--) { // rows go upwards: the first cause is on top
 		names[rows] = tac_cause_name((tac_cause)i);
 		causes[rows++] = i;
-		most = fmax(most, (double)stats->misses_by_cause[i]);
+		max_count = fmax(max_count, (double)stats->misses_by_cause[i]);
 	}
 	plot_def def = plot_def_default();
 	def.width = 520;
 	def.height = 50 + 26 * rows;
 	def.id = "causes";
 	def.title = "Misses by cause";
-	def.x = (plot_axis){.label = "", .unit = NULL, .min = 0, .max = 1.15 * most};
+	def.x = (plot_axis){.label = "", .unit = NULL, .min = 0, .max = 1.15 * max_count};
 	def.y = (plot_axis){.label = "", .names = names, .name_count = rows, .min = -0.5, .max = rows - 0.5};
 	plot p;
 	plot_begin(&p, file, &def);
@@ -208,8 +211,8 @@ void report_plot_causes(FILE *file, const tac_monitor_stats *stats)
 	plot_end(&p);
 }
 
-void report_plot_channel(FILE *file, const char *id, const char *title, const char *label, const char *unit,
-			 int colour, const report_series *s, int channel)
+void report_plot_channel(FILE *file, const char *id, const char *title, const char *unit, int colour,
+			 const report_series *s, int channel)
 {
 	curve *c = malloc(sizeof *c);
 	if (!c)
@@ -226,7 +229,7 @@ void report_plot_channel(FILE *file, const char *id, const char *title, const ch
 		range[1] = fmin(range[1], c->low[i]);
 		range[2] = fmax(range[2], c->high[i]);
 	}
-	def.y = plot_axis_around(label, unit, false, range, 3);
+	def.y = plot_axis_fit("", unit, false, range, 3);
 	plot p;
 	plot_begin(&p, file, &def);
 	plot_band(&p, NULL, colour, c->x, c->low, c->high, c->count);

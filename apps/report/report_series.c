@@ -1,4 +1,4 @@
-#include "apps/report_series.h"
+#include "apps/report/report_series.h"
 
 #include "rt/clock.h"
 
@@ -22,7 +22,7 @@ static void merge_bin(report_series *s, int into, int from)
 	s->samples[into] += s->samples[from];
 }
 
-static void halve(report_series *s)
+static void merge_neighbours(report_series *s)
 {
 	for (int i = 0; i < REPORT_BINS / 2; i++) {
 		if (i > 0) {
@@ -44,7 +44,7 @@ void report_series_add(report_series *s, int64_t time_ns, const double *values)
 		s->bin_ns = FIRST_BIN_NS;
 	const int64_t elapsed_ns = time_ns > s->origin_ns ? time_ns - s->origin_ns : 0;
 	while (elapsed_ns / s->bin_ns >= REPORT_BINS)
-		halve(s);
+		merge_neighbours(s);
 	const int bin = (int)(elapsed_ns / s->bin_ns);
 	for (int c = 0; c < s->channels; c++) {
 		report_bin *b = &s->bins[bin][c];

@@ -1,7 +1,7 @@
-// Report series: quantities over time in fixed memory, however long the run: bins hold the least, the mean
-// and the greatest value, and when they are full, neighbours are merged and a bin lasts twice as long.
-#ifndef TAC_APPS_REPORT_SERIES_H
-#define TAC_APPS_REPORT_SERIES_H
+// Report series: quantities over time in fixed memory, for runs of any length. A bin holds minimum, maximum
+// and sum of its samples. When all bins are used, neighbours are merged and each bin covers twice the time.
+#ifndef TAC_APPS_REPORT_REPORT_SERIES_H
+#define TAC_APPS_REPORT_REPORT_SERIES_H
 
 #include <stdint.h>
 
@@ -12,21 +12,21 @@ typedef struct report_bin {
 	double min, max, sum;
 } report_bin;
 
-// About 200 KiB. Empty where zero but for the names.
+// About 200 KiB. Zero-initialised, except for channels and names, it is empty.
 typedef struct report_series {
 	int channels;
 	const char *names[REPORT_CHANNELS]; // with the unit: "wake_s"
-	int64_t bin_ns;                     // how long a bin lasts; 0: TAC_NS_PER_MS * 10 to begin with
+	int64_t bin_ns;                     // duration of a bin; 0: starts at 10 ms
 	int64_t origin_ns;                  // of the first sample
-	int count;                          // bins in use, empty ones between them included
+	int count;                          // bins in use, including empty ones between them
 	uint32_t samples[REPORT_BINS];
 	report_bin bins[REPORT_BINS][REPORT_CHANNELS];
 } report_series;
 
-// Adds a sample, a value a channel. Times do not decrease; earlier ones count as the first.
+// Adds a sample with one value for each channel. A time before that of the first sample counts as the first.
 void report_series_add(report_series *series, int64_t time_ns, const double *values);
 
-// The middle of a bin, s from the first sample.
+// The centre of a bin, in s from the first sample.
 double report_series_time_s(const report_series *series, int bin);
 
 #endif

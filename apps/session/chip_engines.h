@@ -1,15 +1,15 @@
-// The board among the engines that `--collider` names.
-#ifndef TAC_APPS_BOARD_H
-#define TAC_APPS_BOARD_H
+// Engines: the colliders that the command adds to those of tactus::collision: chip and board.
+#ifndef TAC_APPS_SESSION_CHIP_ENGINES_H
+#define TAC_APPS_SESSION_CHIP_ENGINES_H
 
 #include <stdbool.h>
 
-// Adds the engine "board". It looks for USB devices when a shape is built for it, not before. TACTUS_BOARD in
-// the environment chooses another one than the first 1209:0001: VENDOR:PRODUCT[:SERIAL], ids in hexadecimal.
-// False: that makes no sense; one line was printed.
-bool board_offer(void);
+// Adds the engines chip and board. The board opens its USB device when the first shape is built for it. By
+// default that is the first device 1209:0001; the environment variable TACTUS_BOARD selects another one as
+// VENDOR:PRODUCT[:SERIAL], ids in hexadecimal. False, after one line on stderr, if the variable is malformed.
+bool chip_engines_add(void);
 
-// Takes it away again and frees it.
-void board_withdraw(void);
+// Removes the board from the list of colliders and frees it.
+void chip_engines_remove(void);
 
 #endif

@@ -1,4 +1,4 @@
-#include "apps/json.h"
+#include "apps/session/json.h"
 
 void json_print_string(FILE *file, const char *text)
 {

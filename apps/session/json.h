@@ -1,10 +1,10 @@
-// JSON: what the subcommands share when they print it.
-#ifndef TAC_APPS_JSON_H
-#define TAC_APPS_JSON_H
+// JSON: printing shared by the subcommands.
+#ifndef TAC_APPS_SESSION_JSON_H
+#define TAC_APPS_SESSION_JSON_H
 
 #include <stdio.h>
 
-// Prints `text` in quotation marks, with what JSON does not allow in between escaped.
+// Prints `text` as a JSON string: in quotation marks, with the necessary characters escaped.
 void json_print_string(FILE *file, const char *text);
 
 #endif

@@ -1,17 +1,17 @@
-#include "apps/rig.h"
+#include "apps/session/loop_runner.h"
 
 #include "rt/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-const char *const rig_policies[] = {"other", "fifo", "deadline", NULL};
+const char *const loop_runner_policies[] = {"other", "fifo", "deadline", NULL};
 
-rig_def rig_def_default(const char *command, const char *thread)
+loop_runner_def loop_runner_def_default(const char *command, const char *thread_name)
 {
-	return (rig_def){
+	return (loop_runner_def){
 		.command = command,
-		.thread = thread,
+		.thread_name = thread_name,
 		.seconds = 10,
 		.rate_Hz = 1000,
 		.spin_us = (double)NAN,
@@ -22,50 +22,51 @@ rig_def rig_def_default(const char *command, const char *thread)
 	};
 }
 
-int64_t rig_spin_ns(const rig_def *def)
+int64_t loop_runner_spin_ns(const loop_runner_def *def)
 {
-	const int64_t most = llround(0.5e9 / def->rate_Hz), usual = tac_loop_def_default().spin_ns;
 	if (!isnan(def->spin_us))
 		return llround(def->spin_us * 1e3);
-	return usual < most ? usual : most;
+	const int64_t half_period_ns = llround(0.5e9 / def->rate_Hz);
+	const int64_t default_ns = tac_loop_def_default().spin_ns;
+	return default_ns < half_period_ns ? default_ns : half_period_ns;
 }
 
-// ---- the threads ----
+// ---- threads ----
 
-static void *rig_thread(void *user)
+static void *run_thread(void *user)
 {
-	rig *r = user;
-	r->entered_result = tac_thread_enter(&r->thread, &r->granted);
+	loop_runner *r = user;
+	r->enter_result = tac_thread_enter(&r->thread, &r->granted);
 	sem_post(&r->entered);
-	if (r->entered_result >= TAC_OK)
+	if (r->enter_result >= TAC_OK)
 		r->loop_result = tac_loop_run(r->loop, r->def.tick, r->def.user);
 	tac_thread_leave(&r->granted);
 	sem_post(&r->finished);
 	return NULL;
 }
 
-// The monitor's thread tells every tick to whoever wants to know.
-static void tell(void *user, const tac_tick *tick)
+// Thread: the monitor's.
+static void observe_tick(void *user, const tac_tick *tick)
 {
-	rig *r = user;
+	loop_runner *r = user;
 	if (r->def.report_path)
-		report_tick(&r->report, tick);
-	if (r->def.listen)
-		r->def.listen(r->def.listener, tick);
+		report_add_tick(&r->report, tick);
+	if (r->def.observe)
+		r->def.observe(r->def.observer, tick);
 }
 
 // ---- set-up ----
 
-static tac_result create_all(rig *r)
+static tac_result create_all(loop_runner *r)
 {
-	const rig_def *def = &r->def;
+	const loop_runner_def *def = &r->def;
 	tac_loop_def loop = tac_loop_def_default();
 	loop.period_ns = llround(1e9 / def->rate_Hz);
 	loop.periods = llround(fmax(def->seconds * def->rate_Hz, 1.0));
-	loop.spin_ns = rig_spin_ns(def);
+	loop.spin_ns = loop_runner_spin_ns(def);
 	loop.timer = (tac_timer_kind)def->timer;
 	r->thread = tac_thread_def_default();
-	r->thread.name = def->thread;
+	r->thread.name = def->thread_name;
 	r->thread.policy = (tac_policy)def->policy;
 	r->thread.priority = (int)def->priority;
 	r->thread.cpu = (int)def->cpu;
@@ -86,7 +87,7 @@ static tac_result create_all(rig *r)
 		.deadline = r->deadline,
 		.log_path = def->log_path,
 		.trace = r->trace,
-		.on_tick = def->report_path || def->listen ? tell : NULL,
+		.on_tick = def->report_path || def->observe ? observe_tick : NULL,
 		.user = r,
 	};
 	if (result == TAC_OK)
@@ -94,55 +95,57 @@ static tac_result create_all(rig *r)
 	return result;
 }
 
-bool rig_open(const rig_def *def, rig *out_rig)
+bool loop_runner_open(const loop_runner_def *def, loop_runner *out_runner)
 {
-	rig *r = out_rig;
-	*r = (rig){.def = *def, .machine = machine_describe()};
+	loop_runner *r = out_runner;
+	*r = (loop_runner){.def = *def, .machine = machine_describe()};
 	sem_init(&r->entered, 0, 0);
 	sem_init(&r->finished, 0, 0);
 	r->stats = calloc(1, sizeof *r->stats);
 	r->corrected = calloc(1, sizeof *r->corrected);
-	// Told before the run, not after it.
+	// Before the run: a report that cannot be written must not cost an hour of measuring.
 	if (def->report_path && !report_can_write(def->report_path))
 		return false;
 	return r->stats && r->corrected && report_init(&r->report, def->command) && create_all(r) == TAC_OK;
 }
 
-bool rig_start(rig *r)
+bool loop_runner_start(loop_runner *r)
 {
 	tac_loop_stop_on_signals();
-	if (tac_thread_start(&r->handle, rig_thread, r) != TAC_OK)
+	if (tac_thread_start(&r->handle, run_thread, r) != TAC_OK)
 		return false;
 	while (sem_wait(&r->entered) != 0) {
 	}
 	return true;
 }
 
-// ---- while it runs, and after ----
+// ---- during the run and after it ----
 
-bool rig_wait(rig *r, int64_t ns)
+bool loop_runner_wait(loop_runner *r, int64_t ns)
 {
 	const struct timespec until = tac_clock_timespec(tac_clock_now_ns() + ns);
 	return sem_clockwait(&r->finished, CLOCK_MONOTONIC, &until) == 0;
 }
 
-void rig_read(rig *r)
+void loop_runner_read(loop_runner *r)
 {
 	tac_monitor_read(r->monitor, r->stats);
 }
 
-bool rig_end(rig *r)
+bool loop_runner_end(loop_runner *r)
 {
 	pthread_join(r->handle, NULL);
-	if (r->entered_result < TAC_OK || r->loop_result < TAC_OK)
-		return false;
-	tac_monitor_drain(r->monitor);
-	rig_read(r);
-	tac_histogram_corrected(&r->stats->wake, tac_loop_period_ns(r->loop), r->corrected);
-	return true;
+	const bool good = r->enter_result >= TAC_OK && r->loop_result >= TAC_OK;
+	if (good) {
+		tac_monitor_drain(r->monitor);
+		loop_runner_read(r);
+		tac_histogram_corrected(&r->stats->wake, tac_loop_period_ns(r->loop), r->corrected);
+	}
+	tac_monitor_destroy(&r->monitor);
+	return good;
 }
 
-bool rig_report(rig *r)
+bool loop_runner_write_report(loop_runner *r)
 {
 	if (!r->def.report_path)
 		return true;
@@ -153,7 +156,7 @@ bool rig_report(rig *r)
 	return report_write(&r->report, r->def.report_path);
 }
 
-bool rig_close(rig *r)
+bool loop_runner_close(loop_runner *r)
 {
 	tac_monitor_destroy(&r->monitor);
 	const bool traced = tac_trace_destroy(&r->trace, NULL) >= TAC_OK;

@@ -1,10 +1,10 @@
-// Rig: a loop on a thread of its own with all that watches it: deadline, monitor, trace, report. What `tactus
-// run` and `tactus latency` have in common.
-#ifndef TAC_APPS_RIG_H
-#define TAC_APPS_RIG_H
+// Loop runner: a periodic loop on its own thread together with everything that observes it: deadline account,
+// monitor, trace and report. `tactus run` and `tactus latency` share it.
+#ifndef TAC_APPS_SESSION_LOOP_RUNNER_H
+#define TAC_APPS_SESSION_LOOP_RUNNER_H
 
-#include "apps/machine.h"
-#include "apps/report.h"
+#include "apps/report/report.h"
+#include "apps/session/machine.h"
 #include "rt/loop.h"
 #include "rt/monitor.h"
 #include "rt/thread.h"
@@ -12,99 +12,90 @@
 #include <semaphore.h>
 #include <stdbool.h>
 
-typedef struct rig_def {
-	const char *command; // "tactus run"
-	const char *thread;  // its name
+typedef struct loop_runner_def {
+	const char *command;     // "tactus run"
+	const char *thread_name; // as the kernel lists it
 	double seconds, rate_Hz;
-	double spin_us; // before each tick; NAN: what fits the period
+	double spin_us; // before each tick; NAN: the default of tac_loop_def, at most half a period
 	int timer;      // a tac_timer_kind
 	int policy;     // a tac_policy
 	int64_t priority, cpu;
 	const char *log_path, *trace_path, *report_path; // NULL: none
-	// The tick, on the real-time thread.
+	// Computes a tick. Thread: RT.
 	void (*tick)(void *user, tac_tick *tick);
 	void *user;
-	// Every tick again, on the monitor's thread; NULL: nobody wants to know.
-	void (*listen)(void *listener, const tac_tick *tick);
-	void *listener;
-} rig_def;
+	// Receives a copy of every tick, on the monitor's thread. NULL: nobody does.
+	void (*observe)(void *observer, const tac_tick *tick);
+	void *observer;
+} loop_runner_def;
 
-// The options that fill `def`, for the table of a command.
-#define RIG_OPTIONS(def)                                                                                      \
-	{"seconds", OPTION_NUMBER, &(def)->seconds, 0.001, 1e7, NULL, "N", "how long"},                       \
-		{"rate",                                                                                      \
-		 OPTION_NUMBER,                                                                               \
-		 &(def)->rate_Hz,                                                                             \
-		 100,                                                                                         \
-		 10000,                                                                                       \
-		 NULL,                                                                                        \
-		 "HZ",                                                                                        \
-		 "ticks a second, 100 to 10000"},                                                             \
-		{"policy", OPTION_CHOICE, &(def)->policy, 0,                                                  \
-		 0,        rig_policies,  NULL,           "how the loop's thread is scheduled"},              \
-		{"priority",                                                                                  \
-		 OPTION_INTEGER,                                                                              \
-		 &(def)->priority,                                                                            \
-		 1,                                                                                           \
-		 99,                                                                                          \
-		 NULL,                                                                                        \
-		 "N",                                                                                         \
-		 "of the policy fifo, 1 to 99"},                                                              \
-		{"cpu",       OPTION_INTEGER, &(def)->cpu, -1,                                                \
-		 RIG_CPU_MAX, NULL,           "N",         "run on this CPU; -1: on any"},                    \
-		{"log", OPTION_TEXT, &(def)->log_path, 0, 0, NULL, "FILE.csv", "write a line for each miss"}, \
-		{"trace", OPTION_TEXT, &(def)->trace_path, 0,                                                 \
-		 0,       NULL,        "FILE.json",        "write a trace for ui.perfetto.dev"},              \
-	{                                                                                                     \
-		"report", OPTION_TEXT, &(def)->report_path, 0, 0, NULL, "FILE.html",                          \
-			"write a report for the browser, in one file"                                         \
-	}
-#define RIG_CPU_MAX 1023
-extern const char *const rig_policies[];
+#define LOOP_RUNNER_CPU_MAX 1023
 
-typedef struct rig {
-	rig_def def;
+// The options that fill `def`, as rows of a command's option table.
+// clang-format off
+#define LOOP_RUNNER_OPTIONS(def)                                                                           \
+	{"seconds", OPTION_NUMBER, &(def)->seconds, 0.001, 1e7, NULL, "N", "duration in seconds"},         \
+	{"rate", OPTION_NUMBER, &(def)->rate_Hz, 100, 10000, NULL, "HZ", "ticks per second, 100 to 10000"}, \
+	{"policy", OPTION_CHOICE, &(def)->policy, 0, 0, loop_runner_policies, NULL,                        \
+	 "scheduling policy of the loop's thread"},                                                        \
+	{"priority", OPTION_INTEGER, &(def)->priority, 1, 99, NULL, "N", "for policy fifo, 1 to 99"},      \
+	{"cpu", OPTION_INTEGER, &(def)->cpu, -1, LOOP_RUNNER_CPU_MAX, NULL, "N",                           \
+	 "pin the loop to this CPU; -1: any"},                                                             \
+	{"log", OPTION_TEXT, &(def)->log_path, 0, 0, NULL, "FILE.csv",                                     \
+	 "write a line for each missed deadline"},                                                         \
+	{"trace", OPTION_TEXT, &(def)->trace_path, 0, 0, NULL, "FILE.json",                                \
+	 "write a trace for ui.perfetto.dev"},                                                             \
+	{"report", OPTION_TEXT, &(def)->report_path, 0, 0, NULL, "FILE.html",                              \
+	 "write a report for the browser, a single file"}
+// clang-format on
+extern const char *const loop_runner_policies[];
+
+typedef struct loop_runner {
+	loop_runner_def def;
 	machine machine;
 	tac_loop *loop;
 	tac_deadline *deadline;
 	tac_trace *trace;
 	tac_monitor *monitor;
-	tac_monitor_stats *stats; // as of the last rig_read, all of them after rig_end
-	tac_histogram *corrected; // the wake-up times, for coordinated omission; after rig_end
-	report report;            // with the facts of the loop; the command adds its own
+	tac_monitor_stats *stats; // as of the last loop_runner_read; complete after loop_runner_end
+	tac_histogram *corrected; // wake-up times corrected for coordinated omission; after loop_runner_end
+	report report;            // holds the facts of the loop; the command adds its own
 	tac_thread_report granted;
 	tac_thread_def thread;
 	pthread_t handle;
-	tac_result entered_result, loop_result;
+	tac_result enter_result, loop_result;
 	sem_t entered, finished;
-} rig;
+} loop_runner;
 
-// Ten seconds of 1 kHz, policy fifo at 80, any CPU. Thread: any.
-rig_def rig_def_default(const char *command, const char *thread);
+// Ten seconds at 1 kHz, policy fifo with priority 80, any CPU. Thread: any.
+loop_runner_def loop_runner_def_default(const char *command, const char *thread_name);
 
-// How long the loop spins before each tick, as the def says. Thread: any.
-int64_t rig_spin_ns(const rig_def *def);
+// The spin before each tick that `def` results in. Thread: any.
+int64_t loop_runner_spin_ns(const loop_runner_def *def);
 
-// Creates everything but the thread. False after one line; rig_close is due either way. Thread: setup.
-bool rig_open(const rig_def *def, rig *out_rig);
+// Creates everything except the thread. False after one log line; call loop_runner_close in either case.
+// Thread: setup.
+bool loop_runner_open(const loop_runner_def *def, loop_runner *out_runner);
 
-// Starts the thread and returns when it has been granted what it is. False after one line. Thread: setup.
-bool rig_start(rig *r);
+// Starts the thread and waits until its real-time set-up has been granted or refused (`granted`).
+// False after one log line. Thread: setup.
+bool loop_runner_start(loop_runner *r);
 
-// Waits for at most `ns`; true: the loop has ended. Thread: the one that started it.
-bool rig_wait(rig *r, int64_t ns);
+// Waits for at most `ns`. True: the loop has ended. Thread: the one that started the loop.
+bool loop_runner_wait(loop_runner *r, int64_t ns);
 
-// The accounts so far, in r->stats. Thread: the one that started it.
-void rig_read(rig *r);
+// Updates r->stats while the loop runs. Thread: the one that started the loop.
+void loop_runner_read(loop_runner *r);
 
-// When the loop has ended: ends the thread, and the accounts are complete. False: it could not run, which was
-// said. Thread: the one that started it.
-bool rig_end(rig *r);
+// Joins the thread of a loop that has ended, completes the statistics and ends the monitor: `observe` is not
+// called any more. False after one log line: the loop could not run. Thread: the one that started the loop.
+bool loop_runner_end(loop_runner *r);
 
-// Writes the report, if one is wanted. False after one line. Thread: setup, after rig_end.
-bool rig_report(rig *r);
+// Writes the report if `def` has a path for it. False after one log line. Thread: setup, after
+// loop_runner_end.
+bool loop_runner_write_report(loop_runner *r);
 
-// Takes everything down. False after one line: the trace was not written whole. Thread: setup.
-bool rig_close(rig *r);
+// Frees everything. False after one log line: the trace is incomplete. Thread: setup.
+bool loop_runner_close(loop_runner *r);
 
 #endif

@@ -1,4 +1,4 @@
-#include "apps/machine.h"
+#include "apps/session/machine.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static void copy_plain(char *out, size_t size, const char *text)
 	out[length] = '\0';
 }
 
-// The value of the first "key : value" line of /proc/cpuinfo; an empty text if there is none.
+// The value of the first "key : value" line of /proc/cpuinfo; an empty string if there is none.
 static void read_cpuinfo(const char *key, char *out, size_t size)
 {
 	out[0] = '\0';
@@ -31,7 +31,7 @@ static void read_cpuinfo(const char *key, char *out, size_t size)
 	fclose(file);
 }
 
-static bool file_says_1(const char *path)
+static bool file_begins_with_1(const char *path)
 {
 	FILE *file = fopen(path, "r");
 	if (!file)
@@ -50,7 +50,7 @@ machine machine_describe(void)
 	char flags[4096];
 	read_cpuinfo("flags", flags, sizeof flags);
 	m.hypervisor = strstr(flags, "hypervisor") != NULL;
-	m.realtime = file_says_1("/sys/kernel/realtime");
+	m.realtime = file_begins_with_1("/sys/kernel/realtime");
 	struct utsname name;
 	copy_plain(m.kernel, sizeof m.kernel, uname(&name) == 0 ? name.release : "unknown");
 	return m;

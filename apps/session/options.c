@@ -1,10 +1,12 @@
-#include "apps/options.h"
+#include "apps/session/options.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define HELP_COLUMNS 80
 
 static void print_choices(FILE *file, const char *const *choices)
 {
@@ -20,18 +22,19 @@ static void print_value(FILE *file, const option_def *option)
 		fputs(option->value_name, file);
 }
 
-static void print_default(const option_def *option)
+static void format_default(const option_def *option, char *out, size_t size)
 {
+	out[0] = '\0';
 	switch (option->kind) {
 	case OPTION_INTEGER:
-		printf(" (default %lld)", (long long)*(const int64_t *)option->out);
+		snprintf(out, size, " (default %lld)", (long long)*(const int64_t *)option->out);
 		break;
 	case OPTION_NUMBER:
 		if (!isnan(*(const double *)option->out))
-			printf(" (default %g)", *(const double *)option->out);
+			snprintf(out, size, " (default %g)", *(const double *)option->out);
 		break;
 	case OPTION_CHOICE:
-		printf(" (default %s)", option->choices[*(const int *)option->out]);
+		snprintf(out, size, " (default %s)", option->choices[*(const int *)option->out]);
 		break;
 	case OPTION_FLAG:
 	case OPTION_TEXT:
@@ -39,6 +42,22 @@ static void print_default(const option_def *option)
 	case OPTION_OPTIONAL:
 		break;
 	}
+}
+
+// Prints the words of `text`, indented and broken into lines of HELP_COLUMNS.
+static void print_indented(const char *text)
+{
+	size_t column = 0;
+	while (*text) {
+		const size_t length = strcspn(text, " ");
+		if (column > 0 && column + 1 + length > HELP_COLUMNS) {
+			printf("\n");
+			column = 0;
+		}
+		column += (size_t)printf("%s%.*s", column > 0 ? " " : "        ", (int)length, text);
+		text += length + (text[length] == ' ');
+	}
+	printf("\n");
 }
 
 static bool positional(const option_def *option)
@@ -57,18 +76,26 @@ static void print_help(const command_line *line)
 	}
 	printf(" [options]\n\n");
 	for (const option_def *o = line->options; o->name; o++) {
-		printf(positional(o) ? "  " : "  --%s ", o->name);
+		char text[1024], value[64];
+		format_default(o, value, sizeof value);
+		snprintf(text, sizeof text, "%s%s", o->help, value);
+		printf(positional(o) ? "  " : "  --%s", o->name);
+		printf(positional(o) || o->kind == OPTION_FLAG ? "" : " ");
 		print_value(stdout, o);
-		printf("\n        %s", o->help);
-		print_default(o);
 		printf("\n");
+		print_indented(text);
 	}
-	printf("  --help\n        print this\n");
+	printf("  --help\n");
+	print_indented("print this help");
 }
 
+// `found` NULL: the command line ended.
 static bool refuse(const command_line *line, const char *name, const char *expected, const char *found)
 {
-	fprintf(stderr, "%s: %s: expected %s, found '%s'\n", line->command, name, expected, found);
+	if (found)
+		fprintf(stderr, "%s: %s: expected %s, found '%s'\n", line->command, name, expected, found);
+	else
+		fprintf(stderr, "%s: %s: expected %s, found nothing\n", line->command, name, expected);
 	return false;
 }
 
@@ -99,7 +126,7 @@ static bool parse_number(const command_line *line, const option_def *option, con
 {
 	char *end;
 	double value = strtod(text, &end);
-	// Written so that NaN fails.
+	// This form refuses NaN.
 	if (end == text || *end != '\0' || !(value >= option->min && value <= option->max))
 		return refuse_range(line, option, "a number", text);
 	*(double *)option->out = value;
@@ -161,14 +188,13 @@ static bool parse_option(const command_line *line, int argc, char **argv, int *i
 	const char *value = name[length] == '=' ? name + length + 1 : NULL;
 	const option_def *option = find_option(line, name, length);
 	if (!option)
-		return refuse(line, "option", "one that --help lists", argv[*i]);
+		return refuse(line, "option", "one listed by --help", argv[*i]);
 	if (option->kind == OPTION_FLAG)
 		return value ? refuse(line, option->name, "no value", value) : parse_value(line, option, "");
 	if (!value && *i + 1 < argc)
 		value = argv[++*i];
 	if (!value)
-		return refuse(line, option->name, option->value_name ? option->value_name : "a value",
-			      "the end of the line");
+		return refuse(line, option->name, option->value_name ? option->value_name : "a value", NULL);
 	return parse_value(line, option, value);
 }
 
@@ -197,10 +223,10 @@ bool options_parse(const command_line *line, int argc, char **argv, int *out_exi
 				return false;
 			next = next_positional(next + 1);
 		} else {
-			return refuse(line, "arguments", "no more", argv[i]);
+			return refuse(line, "arguments", "no further argument", argv[i]);
 		}
 	}
 	if (next->name && next->kind == OPTION_POSITIONAL)
-		return refuse(line, next->name, next->value_name, "the end of the line");
+		return refuse(line, next->value_name, "an argument", NULL);
 	return true;
 }

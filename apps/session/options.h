@@ -1,7 +1,7 @@
-// Options: the command line of a subcommand as a table. The same table parses, checks ranges, prints --help
-// and words the one clear line that bad input gets.
-#ifndef TAC_APPS_OPTIONS_H
-#define TAC_APPS_OPTIONS_H
+// Options: the command line of a subcommand as a table. The table drives parsing, range checks, --help and
+// the error line for bad input.
+#ifndef TAC_APPS_SESSION_OPTIONS_H
+#define TAC_APPS_SESSION_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,17 +12,17 @@
 typedef enum option_kind {
 	OPTION_FLAG,       // bool *
 	OPTION_INTEGER,    // int64_t *, in [min, max]
-	OPTION_NUMBER,     // double *, in [min, max]; NAN as default: the help text says what that means
+	OPTION_NUMBER,     // double *, in [min, max]; a default of NAN is described by the help text
 	OPTION_TEXT,       // const char **, not empty
 	OPTION_CHOICE,     // int *, the index of the word in `choices`
 	OPTION_POSITIONAL, // const char **, in the order of the table; required
-	OPTION_OPTIONAL,   // the same, may be left out; after the required ones
+	OPTION_OPTIONAL,   // the same, but optional; after the required ones
 } option_kind;
 
 typedef struct option_def {
-	const char *name; // without the dashes
+	const char *name; // without dashes
 	option_kind kind;
-	void *out; // holds the default until the option is met
+	void *out; // holds the default until the option is parsed
 	double min, max;
 	const char *const *choices; // ends with NULL
 	const char *value_name;     // as --help shows it: "HZ", "FILE"
@@ -35,8 +35,8 @@ typedef struct command_line {
 	const option_def *options; // ends with a NULL name
 } command_line;
 
-// Parses argv[1 … argc-1]. True: go on. False: leave with *out_exit, after --help was printed (0) or one line
-// said what was expected and what was found (EXIT_BAD_INPUT).
+// Parses argv[1 … argc-1]. False: exit with *out_exit, which is 0 after --help, or EXIT_BAD_INPUT after one
+// line on stderr that states what was expected and what was found.
 bool options_parse(const command_line *line, int argc, char **argv, int *out_exit);
 
 #endif

@@ -1,7 +1,7 @@
-#include "apps/session.h"
+#include "apps/session/session.h"
 
-#include "apps/options.h"
-#include "apps/terminal.h"
+#include "apps/session/options.h"
+#include "apps/terminal/terminal.h"
 #include "collision/mesh_load.h"
 #include "devices/calibration.h"
 #include "devices/hotplug.h"
@@ -13,7 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-// ---- the scene ----
+const char *const session_movers[] = {"continuous", "reactive", NULL};
+const char session_mover_help[] = "continuous: proved motion that never penetrates; reactive: place the "
+				  "tool, query the collider, back off";
+
+// ---- scene ----
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -21,7 +25,7 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-// A mesh alone, brought to 100 mm, with a ball to touch it. The hand strokes over its top.
+// A scene around a single mesh: scaled to 100 mm, touched by a ball whose scripted hand strokes its top.
 static int mesh_scene(const char *path, tac_scene **out_scene)
 {
 	tac_mesh *mesh;
@@ -35,25 +39,26 @@ static int mesh_scene(const char *path, tac_scene **out_scene)
 	const double top = 0.5 * scale * size.z, side = 0.3 * scale * fmin(size.x, size.y);
 	tac_mesh_destroy(&mesh);
 	if (strlen(path) >= TAC_SCENE_TEXT || strpbrk(path, "\"\\\n")) {
-		fprintf(stderr, "tactus: %s: expected a shorter and plainer name of a mesh file\n", path);
+		fprintf(stderr,
+			"tactus: %s: expected a mesh file whose path has fewer than %d characters, without "
+			"quotes, backslashes and line breaks\n",
+			path, TAC_SCENE_TEXT);
 		return EXIT_BAD_INPUT;
 	}
 	char text[4096];
 	const int bytes = snprintf(
 		text, sizeof text,
 		"scene: a mesh\n"
-		"materials: [{name: plain, stiffness_N_per_m: 800, static_friction: 0.2, dynamic_friction: "
-		"0.15, "
-		"smooth: true}]\n"
-		"tools:\n- name: ball\n  axes: 3\n  shapes: [{kind: solids, solids: \"sphere:r=0.003\"}]\n  "
-		"hand:\n"
+		"materials:\n- {name: plain, stiffness_N_per_m: 800, static_friction: 0.2,\n"
+		"   dynamic_friction: 0.15, smooth: true}\n"
+		"tools:\n- name: ball\n  axes: 3\n  shapes: [{kind: solids, solids: \"sphere:r=0.003\"}]\n"
+		"  hand:\n"
 		"  - {time_s: 0, position_m: [0, 0, %.6f]}\n  - {time_s: 1, position_m: [0, 0, %.6f]}\n"
 		"  - {time_s: 2, position_m: [0, 0, %.6f]}\n  - {time_s: 4, position_m: [%.6f, 0, %.6f]}\n"
 		"  - {time_s: 6, position_m: [0, %.6f, %.6f]}\n  - {time_s: 8, position_m: [%.6f, 0, %.6f]}\n"
 		"  - {time_s: 9, position_m: [0, 0, %.6f]}\n"
-		"objects:\n- name: mesh\n  material: plain\n  shapes: [{kind: mesh, file: \"%s\", scale: "
-		"%.17g, "
-		"position_m: [%.17g, %.17g, %.17g]}]\n"
+		"objects:\n- name: mesh\n  material: plain\n"
+		"  shapes: [{kind: mesh, file: \"%s\", scale: %.17g, position_m: [%.17g, %.17g, %.17g]}]\n"
 		"cameras: [{name: front, eye_m: [0.05, -0.2, 0.12]}]\n",
 		top + 0.03, top + 0.005, top - 0.008, side, top - 0.012, side, top - 0.012, -side,
 		top - 0.012, top + 0.03, path, scale, middle.x, middle.y, middle.z);
@@ -83,9 +88,9 @@ int session_scene(const char *name, tac_scene **out_scene)
 
 const tac_collider *session_collider(const char *command, const char *name)
 {
-	const tac_collider *found = tac_collider_find(name ? name : "wide");
-	if (found)
-		return found;
+	const tac_collider *collider = tac_collider_find(name ? name : "wide");
+	if (collider)
+		return collider;
 	fprintf(stderr, "%s: collider: expected ", command);
 	for (int i = 0; tac_collider_at(i); i++)
 		fprintf(stderr, "%s%s", i ? " or " : "", tac_collider_at(i)->name);
@@ -95,7 +100,7 @@ const tac_collider *session_collider(const char *command, const char *name)
 
 // ---- devices ----
 
-// The hand's path in the device's frame, lap after lap for `seconds`. NULL: none, or no memory.
+// The scripted hand's path in the device's frame, repeated for `seconds`. NULL: no path, or no memory.
 static tac_sim_waypoint *hand_path(const tac_scene_tool *tool, double seconds, uint32_t *out_count)
 {
 	*out_count = 0;
@@ -110,7 +115,7 @@ static tac_sim_waypoint *hand_path(const tac_scene_tool *tool, double seconds, u
 			const tac_scene_point *p = &tool->hand[i];
 			const int64_t time_ns = llround((lap * lap_s + p->time_s) * 1e9);
 			if (*out_count > 0 && time_ns <= path[*out_count - 1].time_ns)
-				continue; // the first point of a lap is the last of the lap before
+				continue; // the first point of a lap equals the last of the previous lap
 			const tac_dpose T = tac_mapping_inverse(
 				&mapping, tac_dpose_make(p->position_m, tac_dquat_exp(p->rotation_rad)));
 			path[(*out_count)++] = (tac_sim_waypoint){
@@ -141,7 +146,7 @@ static void record(void *user, const tac_device_state *state, const tac_wrench *
 		   tac_device_status status)
 {
 	const tac_recording_sample sample = {*state, *wrench, status};
-	tac_recorder_write(user, &sample); // what it refuses it counts
+	tac_recorder_write(user, &sample); // counts the samples it cannot take
 }
 
 static int open_recorder(const session_def *def, session *s, int32_t i)
@@ -152,7 +157,7 @@ static int open_recorder(const session_def *def, session *s, int32_t i)
 											  : EXIT_SUCCESS;
 }
 
-// ---- all of it ----
+// ---- session ----
 
 static int open_tools(const session_def *def, const char *command, session *s)
 {
@@ -191,23 +196,24 @@ static int open_tools(const session_def *def, const char *command, session *s)
 	return code;
 }
 
-typedef struct built {
+typedef struct build_progress {
 	terminal t;
 	const char *work;
-} built;
+} build_progress;
 
-static void tell_step(void *user, int32_t step, int32_t steps, const char *name)
+static void show_build_step(void *user, int32_t step, int32_t steps, const char *name)
 {
-	built *b = user;
-	terminal_step(&b->t, b->work, step, steps, name);
+	build_progress *p = user;
+	terminal_step(&p->t, p->work, step, steps, name);
 }
 
 static int build_world(const tac_collider *collider, session *s)
 {
-	// A tree for the board is uploaded when it is built.
-	built b = {.work = strcmp(collider->name, "board") == 0 ? "building and uploading" : "building"};
-	const tac_result result = tac_world_build_told(s->scene, collider, tell_step, &b, &s->world);
-	terminal_clear(&b.t);
+	const bool uploads = (collider->flags & TAC_COLLIDER_UPLOADS) != 0;
+	build_progress p = {.work = uploads ? "building and uploading" : "building"};
+	const tac_result result =
+		tac_world_build_with_progress(s->scene, collider, show_build_step, &p, &s->world);
+	terminal_clear(&p.t);
 	return result < TAC_OK ? EXIT_BAD_INPUT : EXIT_SUCCESS;
 }
 
@@ -239,7 +245,7 @@ bool session_close(session *s)
 	return complete;
 }
 
-// The phases of both tools, one after the other, told as those of one tick: each as long as both together.
+// Adds the phases of a second tool to those of the first, so that one tick reports the sum of each phase.
 static void merge_phases(tac_tick *into, const tac_tick *other)
 {
 	int64_t ends_ns = into->wake_ns, phases_ns[TAC_PHASE_COUNT];

@@ -1,7 +1,7 @@
-// Session: a scene, its world, a device and a servo for each tool, as the command line asks for them: what
-// `tactus run`, `tactus render` and the viewer have in common.
-#ifndef TAC_APPS_SESSION_H
-#define TAC_APPS_SESSION_H
+// Session: a scene and its world, with a device and a servo for each tool, built from command-line options.
+// `tactus run`, `tactus render` and `tactus view` share it.
+#ifndef TAC_APPS_SESSION_SESSION_H
+#define TAC_APPS_SESSION_SESSION_H
 
 #include "devices/device.h"
 #include "devices/recorder.h"
@@ -14,33 +14,38 @@ typedef struct session_def {
 	const char *devices[TAC_SCENE_TOOLS]; // NULL: the scene's
 	const char *collider;                 // NULL: wide
 	int mover;                            // a tac_sco_mover
-	double seconds;                       // that a scripted hand has to last
+	double seconds;                       // minimum duration of a scripted hand's path
 	int32_t readers;                      // of snapshots
 	int64_t period_ns;                    // of the loop; 0: 1 kHz
-	int64_t budget_ns;                    // of all tools together, as tac_servo_def
-	const char *firmware;                 // of a Falcon; NULL: where the driver looks for it
-	const char *record; // file to record the first tool's device to, the second's to FILE.2; NULL: none
+	int64_t budget_ns;                    // of all tools together, see tac_servo_def
+	const char *firmware;                 // of a Falcon; NULL: the driver's default
+	const char *record; // recording of the first tool's device, the second's is FILE.2; NULL: none
 } session_def;
 
 typedef struct session {
 	tac_scene *scene;
 	tac_world *world;
-	int32_t count; // tools
+	int32_t count; // of tools
 	tac_device *devices[TAC_SCENE_TOOLS];
 	tac_servo *servos[TAC_SCENE_TOOLS];
 	tac_recorder *recorders[TAC_SCENE_TOOLS];
 } session;
 
-// The scene that `name` means. An exit code: 0, or 2 after one line.
+// The values of --mover in the order of tac_sco_mover, ended by NULL, and its help text.
+extern const char *const session_movers[];
+extern const char session_mover_help[];
+
+// Loads the scene called `name` (see session_def.scene). Returns an exit code: 0, or 2 after one line.
 int session_scene(const char *name, tac_scene **out_scene);
 
-// The engine of that name, NULL means wide. NULL after one line that lists those there are.
+// The collider of that name; a `name` of NULL means wide. Returns NULL after one line that lists the names.
 const tac_collider *session_collider(const char *command, const char *name);
 
-// Scene and world; devices and servos as well unless `bare`. An exit code: 0, 1, or 2 after one line. What
-// was opened is in *out_session either way.
+// Opens scene and world, then devices and servos unless `bare`. Returns an exit code: 0, or 1 or 2 after one
+// line. Call session_close in either case.
 int session_open(const session_def *def, const char *command, bool bare, session *out_session);
-// False: a recording is not complete, which was said.
+
+// Frees everything. False after one line: a recording is incomplete.
 bool session_close(session *s);
 
 // One tick of all tools. `tick` may be NULL.

@@ -1,21 +1,21 @@
-#include "apps/account.h"
+#include "apps/session/summary.h"
 
 #include <stdio.h>
 
-double account_us(int64_t ns)
+double summary_us(int64_t ns)
 {
 	return (double)ns / 1e3;
 }
 
-// ---- what a person reads ----
+// ---- text ----
 
-void account_print_machine(const machine *m)
+void summary_print_machine(const machine *m)
 {
 	printf("machine   %s, %d CPUs, Linux %s (%s)%s\n", m->cpu, m->cpu_count, m->kernel,
 	       m->realtime ? "PREEMPT_RT" : "not PREEMPT_RT", m->hypervisor ? ", under a hypervisor" : "");
 }
 
-void account_print_setup(const tac_thread_report *report)
+void summary_print_setup(const tac_thread_report *report)
 {
 	for (int i = 0; i < TAC_GRANT_COUNT; i++) {
 		char line[320];
@@ -33,42 +33,42 @@ static void print_row(const char *name, const tac_histogram *histogram)
 {
 	printf("%-14s", name);
 	for (size_t i = 0; i < PERCENT_COUNT; i++)
-		printf(" %10.2f", account_us(tac_histogram_percentile(histogram, percents[i])));
+		printf(" %10.2f", summary_us(tac_histogram_percentile(histogram, percents[i])));
 	printf("\n");
 }
 
 static void print_misses(const tac_monitor_stats *stats)
 {
-	int64_t known = 0;
+	int64_t explained = 0;
 	for (int i = 0; i < TAC_CAUSE_COUNT; i++) {
-		known += stats->misses_by_cause[i];
+		explained += stats->misses_by_cause[i];
 		if (stats->misses_by_cause[i] > 0)
 			printf("  %6lld %s\n", (long long)stats->misses_by_cause[i],
 			       tac_cause_name((tac_cause)i));
 	}
-	if (known < stats->totals.misses)
-		printf("  %6lld without a record: the monitor was behind\n",
-		       (long long)(stats->totals.misses - known));
+	if (explained < stats->totals.misses)
+		printf("  %6lld without a record: the monitor fell behind\n",
+		       (long long)(stats->totals.misses - explained));
 	for (int i = 0; i < stats->worst_count && i < 5; i++) {
 		const tac_tick *t = &stats->worst[i];
 		printf("  worst %d: tick %lld, %.1f us late, %s", i + 1, (long long)t->index,
-		       account_us(-tac_tick_slack_ns(t)), tac_cause_name(t->cause));
+		       summary_us(-tac_tick_slack_ns(t)), tac_cause_name(t->cause));
 		if (t->cause_phase != TAC_PHASE_NONE)
 			printf(" in %s (%.1f us, usually %.1f)", tac_phase_name(t->cause_phase),
-			       account_us(tac_tick_phase_ns(t, t->cause_phase)),
-			       account_us(tac_histogram_percentile(&stats->phases[t->cause_phase], 50)));
+			       summary_us(tac_tick_phase_ns(t, t->cause_phase)),
+			       summary_us(tac_histogram_percentile(&stats->phases[t->cause_phase], 50)));
 		char delay[32] = "unknown";
 		if (t->evidence.run_delay_ns >= 0)
-			snprintf(delay, sizeof delay, "%.1f", account_us(t->evidence.run_delay_ns));
+			snprintf(delay, sizeof delay, "%.1f", summary_us(t->evidence.run_delay_ns));
 		printf("; wake %.1f, compute %.1f, CPU %.1f, run delay %s us in %u ticks, switches %u+%u, "
 		       "faults %u+%u\n",
-		       account_us(tac_tick_wake_ns(t)), account_us(tac_tick_compute_ns(t)),
-		       account_us(t->evidence.cpu_ns), delay, t->evidence.window_ticks, t->evidence.voluntary,
+		       summary_us(tac_tick_wake_ns(t)), summary_us(tac_tick_compute_ns(t)),
+		       summary_us(t->evidence.cpu_ns), delay, t->evidence.window_ticks, t->evidence.voluntary,
 		       t->evidence.involuntary, t->evidence.minor_faults, t->evidence.major_faults);
 	}
 }
 
-void account_print(const machine *m, const tac_monitor_stats *stats, const tac_histogram *corrected)
+void summary_print(const machine *m, const tac_monitor_stats *stats, const tac_histogram *corrected)
 {
 	printf("%-14s", "us");
 	for (size_t i = 0; i < PERCENT_COUNT; i++)
@@ -89,16 +89,16 @@ void account_print(const machine *m, const tac_monitor_stats *stats, const tac_h
 	       (long long)stats->totals.skipped, (long long)stats->totals.lost);
 	print_misses(stats);
 	if (m->hypervisor && stats->misses_by_cause[TAC_CAUSE_LONG_COMPUTE] > 0)
-		printf("  under a hypervisor CPU time may include stolen time: long compute may be theft "
-		       "where the "
-		       "phase is usually short\n");
+		printf("  under a hypervisor, CPU time may include stolen time: long compute may mean "
+		       "stolen\n"
+		       "  if the phase is usually short\n");
 	if (stats->log_unwritten > 0)
-		printf("  %lld lines did not get into the log\n", (long long)stats->log_unwritten);
+		printf("  %lld lines could not be written to the log\n", (long long)stats->log_unwritten);
 }
 
-// ---- what a program reads ----
+// ---- JSON ----
 
-void account_json_machine(const machine *m)
+void summary_json_machine(const machine *m)
 {
 	printf("  \"machine\": {\"cpu\": \"%s\", \"cpus\": %d, \"kernel\": \"%s\", \"preempt_rt\": %s, "
 	       "\"hypervisor\": %s},\n",
@@ -106,7 +106,7 @@ void account_json_machine(const machine *m)
 	       m->hypervisor ? "true" : "false");
 }
 
-void account_json_setup(const tac_thread_report *report)
+void summary_json_setup(const tac_thread_report *report)
 {
 	printf("  \"setup\": {");
 	for (int i = 0; i < TAC_GRANT_COUNT; i++)
@@ -157,7 +157,7 @@ static void json_misses(const tac_monitor_stats *stats)
 	printf("],\n");
 }
 
-void account_json(const tac_monitor_stats *stats, const tac_histogram *corrected)
+void summary_json(const tac_monitor_stats *stats, const tac_histogram *corrected)
 {
 	json_histogram("timer", &stats->timer);
 	json_histogram("wake", &stats->wake);

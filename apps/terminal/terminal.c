@@ -1,4 +1,4 @@
-#include "apps/terminal.h"
+#include "apps/terminal/terminal.h"
 
 #include "rt/clock.h"
 
@@ -12,7 +12,7 @@
 
 #define LIVE_NS  (TAC_NS_PER_S / 10)
 #define PLAIN_NS TAC_NS_PER_S
-#define QUIET_NS (TAC_NS_PER_S / 2) // work that is done sooner shows no bar
+#define QUIET_NS (TAC_NS_PER_S / 2) // shorter work shows no bar
 
 static bool locale_is_utf8(void)
 {
@@ -25,15 +25,15 @@ static bool locale_is_utf8(void)
 	return false;
 }
 
-static void open_once(terminal *t)
+static void detect_once(terminal *t)
 {
-	if (t->opened)
+	if (t->detected)
 		return;
 	const char *term = getenv("TERM");
 	t->live = isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
 	t->blocks = t->live && locale_is_utf8();
 	t->decile = -1;
-	t->opened = true;
+	t->detected = true;
 }
 
 static int columns_now(void)
@@ -44,7 +44,7 @@ static int columns_now(void)
 	return 80;
 }
 
-// A terminal that hangs up or a full disk is no reason to stop measuring.
+// Errors are ignored: a closed terminal or a full disk must not stop the measurement.
 static void write_all(const char *bytes, size_t size)
 {
 	while (size > 0) {
@@ -60,13 +60,13 @@ static void write_all(const char *bytes, size_t size)
 
 bool terminal_due(terminal *t)
 {
-	open_once(t);
+	detect_once(t);
 	const int64_t now_ns = tac_clock_now_ns();
-	if (t->next_ns == 0) // the first after one interval: short work shows nothing
+	if (t->next_ns == 0) // the first update comes after one interval, so short work shows nothing
 		t->next_ns = now_ns + (t->live ? LIVE_NS : PLAIN_NS);
 	if (now_ns < t->next_ns)
 		return false;
-	// From now, not from the last time: after a stop the lines that were due are not caught up with.
+	// Counted from now: after a stopped process continues, it does not print the lines it missed.
 	t->next_ns = now_ns + (t->live ? LIVE_NS : PLAIN_NS);
 	return true;
 }
@@ -77,8 +77,8 @@ int terminal_wait_ms(const terminal *t)
 	return left_ns > 0 ? (int)(left_ns / TAC_NS_PER_MS) + 1 : 0;
 }
 
-// How many bytes of `line` fit into `columns`, and in *out_width how many columns they take: every character
-// is taken as one column wide.
+// Returns how many bytes of `line` fit into `columns`, and the columns they take. Every character counts as
+// one column.
 static size_t fit(const char *line, size_t length, int columns, int *out_width)
 {
 	int width = 0;
@@ -96,7 +96,7 @@ static size_t fit(const char *line, size_t length, int columns, int *out_width)
 	return used;
 }
 
-// Up to the first row of the panel. A window that became narrower since has broken its lines.
+// Moves the cursor to the first row of the panel. If the window has become narrower, lines were wrapped.
 static size_t move_home(const terminal *t, int columns, char *out, size_t size)
 {
 	int rows = 0;
@@ -111,7 +111,7 @@ static void draw(terminal *t, const char *text)
 {
 	char out[TERMINAL_LINES * (TERMINAL_BYTES + 16) + 64];
 	const int columns = columns_now();
-	// One column stays free: a full row leaves terminals of different makes in different places.
+	// The last column stays free: after a full row, terminals differ in where the cursor is.
 	const int usable = columns > 1 ? columns - 1 : 1;
 	size_t used = move_home(t, columns, out, sizeof out);
 	int line = 0;
@@ -127,14 +127,14 @@ static void draw(terminal *t, const char *text)
 		line++;
 	}
 	used += (size_t)snprintf(out + used, sizeof out - used,
-				 "\033[J"); // below: lines the panel no longer has
+				 "\033[J"); // erases old lines below
 	t->drawn = line;
 	write_all(out, used);
 }
 
 void terminal_show(terminal *t, const char *text)
 {
-	open_once(t);
+	detect_once(t);
 	if (t->live) {
 		draw(t, text);
 		return;
@@ -158,14 +158,14 @@ void terminal_log(void *user, tac_log_level level, const char *message)
 {
 	(void)user, (void)level;
 	terminal t = {0};
-	open_once(&t);
+	detect_once(&t);
 	fprintf(stderr, "%stactus: %s\n", t.live ? "\r\033[K" : "", message);
 }
 
 const char *terminal_bar(terminal *t, double fraction, int columns, char *out, size_t size)
 {
 	static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
-	open_once(t);
+	detect_once(t);
 	if (columns > 64)
 		columns = 64;
 	const int filled = (int)lround(fmin(fmax(fraction, 0), 1) * columns * 8); // in eighths; NaN: empty
@@ -187,7 +187,7 @@ const char *terminal_bar(terminal *t, double fraction, int columns, char *out, s
 void terminal_step(terminal *t, const char *work, int step, int steps, const char *name)
 {
 	char bar[256], line[TERMINAL_BYTES];
-	open_once(t);
+	detect_once(t);
 	if (!t->live)
 		return;
 	snprintf(line, sizeof line, "%s %d of %d  %s%s%s  %s", work, step, steps, t->blocks ? "▕" : "[",

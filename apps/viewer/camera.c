@@ -1,8 +1,8 @@
-#include "apps/viewer_camera.h"
+#include "apps/viewer/camera.h"
 
 #include <math.h>
 
-#define ELEVATION_MAX 1.55F // rad; at the pole there is no right
+#define ELEVATION_MAX 1.55F // rad; at a pole the right direction is undefined
 #define DISTANCE_MIN  1e-3F
 #define DISTANCE_MAX  1e3F
 

@@ -1,4 +1,4 @@
-// Viewer camera: it orbits a point. Angles are about the up direction of the scene's camera.
+// Viewer camera: orbits a point. The azimuth is about the up direction of the scene's camera.
 #ifndef TAC_APPS_VIEWER_CAMERA_H
 #define TAC_APPS_VIEWER_CAMERA_H
 
@@ -8,13 +8,13 @@
 
 typedef struct viewer_camera {
 	tac_vec3 target;
-	tac_vec3 up, front; // unit; `front` is where azimuth 0 looks from, at right angles to `up`
+	tac_vec3 up, front; // unit; `front` points from the target to the eye at azimuth and elevation 0
 	float distance;
 	float azimuth, elevation; // rad
-	float field_of_view;      // rad, from the lower to the upper edge
+	float field_of_view;      // rad, vertical
 } viewer_camera;
 
-// As given by its eye, target and up; values that make no sense are put right.
+// A camera from eye, target and up. Degenerate values are replaced by defaults.
 viewer_camera viewer_camera_make(tac_vec3 eye, tac_vec3 target, tac_vec3 up, float field_of_view);
 
 tac_vec3 viewer_camera_eye(const viewer_camera *c);
@@ -22,16 +22,16 @@ tac_vec3 viewer_camera_eye(const viewer_camera *c);
 // Unit vectors to the right and upwards in the picture.
 void viewer_camera_axes(const viewer_camera *c, tac_vec3 *out_right, tac_vec3 *out_up);
 
-// Turns by angles; the elevation stays short of the poles.
+// Turns by angles in rad. The elevation is limited to just below the poles.
 void viewer_camera_orbit(viewer_camera *c, float azimuth, float elevation);
 
-// Moves the target in the picture's plane, in parts of the picture's height.
+// Moves the target in the picture's plane, as fractions of the picture's height.
 void viewer_camera_pan(viewer_camera *c, float right, float up);
 
-// Comes closer (factor < 1) or goes away.
+// Multiplies the distance by `factor`.
 void viewer_camera_zoom(viewer_camera *c, float factor);
 
-// Metres of one part of the picture's height, at the target.
+// Height of the picture at the target, in m.
 float viewer_camera_height(const viewer_camera *c);
 
 void viewer_camera_matrices(const viewer_camera *c, float aspect, mat4 out_view, mat4 out_projection);

@@ -1,9 +1,9 @@
-#include "apps/viewer_flat.h"
+#include "apps/viewer/flat.h"
 
-#include "apps/viewer_flat.frag.h"
-#include "apps/viewer_flat.vert.h"
-#include "apps/viewer_font.h"
-#include "apps/viewer_gl.h"
+#include "apps/viewer/font.h"
+#include "apps/viewer/gl.h"
+#include "apps/viewer/shaders/flat.frag.h"
+#include "apps/viewer/shaders/flat.vert.h"
 #include "base/log.h"
 
 #include <math.h>
@@ -48,7 +48,7 @@ tac_result viewer_flat_init(viewer_flat *f)
 		tac_log(TAC_LOG_ERROR, "viewer: expected memory for the overlay, found none");
 		return TAC_ERROR_MEMORY;
 	}
-	f->program = VIEWER_GL_PROGRAM(viewer_flat_vert, viewer_flat_frag);
+	f->program = VIEWER_GL_PROGRAM(flat_vert, flat_frag);
 	if (!f->program)
 		return TAC_ERROR_SYSTEM;
 	make_texture(f);

@@ -1,5 +1,5 @@
-// Viewer flat: what lies on the picture: panels, lines and text, gathered during a frame and drawn at once.
-// Lengths are pixels of the frame, from its upper left corner, y down.
+// Viewer flat: the overlay of panels, lines and text, collected during a frame and drawn at once.
+// Lengths are pixels from the upper left corner of the frame, y down.
 #ifndef TAC_APPS_VIEWER_FLAT_H
 #define TAC_APPS_VIEWER_FLAT_H
 
@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define VIEWER_FLAT_VERTICES 65536 // a frame; what is beyond is left out
+#define VIEWER_FLAT_VERTICES 65536 // of a frame; further ones are dropped
 
 // Red, green, blue, opacity: 0xrrggbbaa.
 typedef uint32_t viewer_colour;
@@ -32,11 +32,11 @@ void viewer_flat_line(viewer_flat *f, float x0, float y0, float x1, float y1, fl
 		      viewer_colour colour);
 void viewer_flat_disc(viewer_flat *f, float x, float y, float radius, viewer_colour colour);
 
-// `y` is the upper edge of the capitals, `size` their height. Returns where the text ends.
+// `y` is the top of the capitals, `size` their height. Returns the x at which the text ends.
 float viewer_flat_text(viewer_flat *f, float x, float y, float size, viewer_colour colour, const char *text);
 float viewer_flat_width(float size, const char *text);
 
-// Draws all of it and forgets it.
+// Draws the overlay and clears it.
 void viewer_flat_draw(viewer_flat *f, int width, int height);
 
 #endif

@@ -1,11 +1,11 @@
-#include "apps/viewer_font.h"
+#include "apps/viewer/font.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-// Strokes are separated by '|', points are an x from 0 to 4 and a y from 0 to 8: the base line is 2, small
-// letters reach to 6, capitals to 8. '~': the stroke's corners are rounded.
+// Strokes are separated by '|'. A point is an x from 0 to 4 and a y from 0 to 8; the base line is at 2, small
+// letters end at 6, capitals at 8. '~' rounds the corners of the stroke.
 static const char *const letters[] = {
 	"",                                      // space
 	"28 24|22 22",                           // !
@@ -146,12 +146,12 @@ static float distance(point at, point a, point b)
 	return hypotf(at.x - a.x - t * dx, at.y - a.y - t * dy);
 }
 
-// Reads the next stroke of a letter; 0 points: there is none.
+// Reads the next stroke of a letter. Returns its count of points; 0: no further stroke.
 static int next_stroke(const char **text, point *out)
 {
 	int count = 0;
-	const bool soft = **text == '~';
-	*text += soft;
+	const bool rounded = **text == '~';
+	*text += rounded;
 	while (**text && **text != '|') {
 		if (**text == ' ') {
 			++*text;
@@ -161,7 +161,7 @@ static int next_stroke(const char **text, point *out)
 		*text += 2;
 	}
 	*text += **text == '|';
-	for (int i = 0; soft && i < ROUNDINGS; i++)
+	for (int i = 0; rounded && i < ROUNDINGS; i++)
 		count = round_corners(out, count);
 	return count;
 }
@@ -204,7 +204,7 @@ int viewer_font_next(const char **text)
 		return MICRO;
 	}
 	++*text;
-	if (byte[0] >= 0x80) // the rest of a character there is no letter for
+	if (byte[0] >= 0x80) // skip the rest of a character that has no letter
 		while ((*(const unsigned char *)*text & 0xc0) == 0x80)
 			++*text;
 	return byte[0] >= ' ' && byte[0] <= '~' ? byte[0] - ' ' : '?' - ' ';

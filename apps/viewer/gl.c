@@ -1,4 +1,4 @@
-#include "apps/viewer_gl.h"
+#include "apps/viewer/gl.h"
 
 #include "base/log.h"
 
@@ -11,9 +11,9 @@ static GLuint compile(GLenum kind, const char *text, size_t bytes)
 	GLint compiled = 0;
 	glGetShaderiv(shader, GL_COMPILE_STATUS, &compiled);
 	if (!compiled) {
-		char words[512] = "";
-		glGetShaderInfoLog(shader, sizeof words, NULL, words);
-		tac_log(TAC_LOG_ERROR, "viewer: expected the driver to take a shader, found: %s", words);
+		char message[512] = "";
+		glGetShaderInfoLog(shader, sizeof message, NULL, message);
+		tac_log(TAC_LOG_ERROR, "viewer: expected the driver to compile a shader, found: %s", message);
 		glDeleteShader(shader);
 		return 0;
 	}
@@ -34,7 +34,7 @@ GLuint viewer_gl_program(const char *vertex, size_t vertex_bytes, const char *fr
 		glGetProgramiv(program, GL_LINK_STATUS, &linked);
 		if (!linked) {
 			tac_log(TAC_LOG_ERROR,
-				"viewer: expected the driver to link a program, found that it refuses");
+				"viewer: expected the driver to link a program, found an error");
 			glDeleteProgram(program);
 			program = 0;
 		}
@@ -82,8 +82,8 @@ bool viewer_gl_depth_init(viewer_gl_depth *d, int size, bool compare)
 	glBindFramebuffer(GL_FRAMEBUFFER, 0);
 	if (!complete)
 		tac_log(TAC_LOG_ERROR,
-			"viewer: expected a depth texture of %d x %d, found that the driver has none", size,
-			size);
+			"viewer: expected a depth texture of %d x %d, found that the driver cannot make one",
+			size, size);
 	return complete;
 }
 

@@ -1,4 +1,4 @@
-#include "apps/viewer_mesh.h"
+#include "apps/viewer/mesh.h"
 
 #include "base/log.h"
 
@@ -12,7 +12,7 @@
 #define SAME_COS       0.9999F
 #define SKY_DIRECTIONS 48
 #define SKY_SIZE       384    // of a depth picture
-#define SKY_TRIANGLES  400000 // a larger mesh sees all of the sky: it would take seconds
+#define SKY_TRIANGLES  400000 // a larger mesh has no occlusion: it would take seconds
 #define SKY_BIAS       0.012F // of the mesh's radius
 
 // ---- normals ----
@@ -90,7 +90,7 @@ static void list_triangles(builder *b)
 	for (int32_t t = m->triangle_count - 1; t >= 0; t--)
 		for (int k = 0; k < 3; k++)
 			b->around[--b->first[m->triangles[t].vertex[k] + 1]] = t;
-	// Each end has run down to its beginning: shift them back by one place.
+	// Each end was decremented to its beginning: shift them back by one place.
 	memmove(b->first, b->first + 1, (size_t)m->vertex_count * sizeof *b->first);
 	b->first[m->vertex_count] = 3 * m->triangle_count;
 }
@@ -132,7 +132,7 @@ bool viewer_mesh_vertices(const tac_mesh *m, viewer_vertex **out_vertices, uint3
 	return memory;
 }
 
-// ---- the sky ----
+// ---- ambient occlusion ----
 
 // Direction i of a spiral that covers the sphere evenly.
 static void direction(int i, vec3 out)
@@ -144,8 +144,8 @@ static void direction(int i, vec3 out)
 	out[2] = z;
 }
 
-// From outside along `from`, the whole mesh in the cube [-1, 1].
-static void look(const tac_mesh *m, vec3 from, mat4 out)
+// An orthographic view from direction `from` with the whole mesh in the cube [-1, 1].
+static void view_from(const tac_mesh *m, vec3 from, mat4 out)
 {
 	const tac_vec3 low = m->bounds_min, high = m->bounds_max;
 	vec3 centre = {(low.x + high.x) / 2, (low.y + high.y) / 2, (low.z + high.z) / 2};
@@ -161,9 +161,9 @@ static void look(const tac_mesh *m, vec3 from, mat4 out)
 	glm_mat4_mul(projection, view, out);
 }
 
-// Adds to `open` and `total` what the vertices see of the direction.
-static void look_from(const float *depths, mat4 T, vec3 from, float bias, const viewer_vertex *v, int count,
-		      float *open, float *total)
+// Adds the direction's contribution to each vertex: to `total`, and to `open` if nothing hides it.
+static void add_direction(const float *depths, mat4 T, vec3 from, float bias, const viewer_vertex *v,
+			  int count, float *open, float *total)
 {
 	for (int i = 0; i < count; i++) {
 		const float facing = glm_vec3_dot((float *)(uintptr_t)v[i].normal, from);
@@ -184,7 +184,8 @@ static void look_from(const float *depths, mat4 T, vec3 from, float bias, const 
 	}
 }
 
-static void see_sky(const viewer_mesh *mesh, const tac_mesh *m, GLuint program, viewer_vertex *v, int count)
+static void compute_occlusion(const viewer_mesh *mesh, const tac_mesh *m, GLuint program, viewer_vertex *v,
+			      int count)
 {
 	viewer_gl_depth target;
 	float *depths = malloc((size_t)SKY_SIZE * SKY_SIZE * sizeof *depths);
@@ -195,7 +196,7 @@ static void see_sky(const viewer_mesh *mesh, const tac_mesh *m, GLuint program, 
 		vec3 from;
 		mat4 T;
 		direction(i, from);
-		look(m, from, T);
+		view_from(m, from, T);
 		glBindFramebuffer(GL_FRAMEBUFFER, target.framebuffer);
 		glViewport(0, 0, SKY_SIZE, SKY_SIZE);
 		glEnable(GL_DEPTH_TEST);
@@ -204,7 +205,7 @@ static void see_sky(const viewer_mesh *mesh, const tac_mesh *m, GLuint program, 
 		glUniformMatrix4fv(glGetUniformLocation(program, "T_clip_body"), 1, GL_FALSE, T[0]);
 		viewer_mesh_draw(mesh);
 		glReadPixels(0, 0, SKY_SIZE, SKY_SIZE, GL_DEPTH_COMPONENT, GL_FLOAT, depths);
-		look_from(depths, T, from, bias, v, count, open, total);
+		add_direction(depths, T, from, bias, v, count, open, total);
 	}
 	for (int i = 0; open && total && i < count; i++)
 		v[i].open = total[i] > 0 ? open[i] / total[i] : 1;
@@ -215,7 +216,7 @@ static void see_sky(const viewer_mesh *mesh, const tac_mesh *m, GLuint program, 
 	free(total);
 }
 
-// ---- the driver's copy ----
+// ---- upload ----
 
 tac_result viewer_mesh_init(viewer_mesh *m, const tac_mesh *mesh, GLuint depth_program)
 {
@@ -244,7 +245,7 @@ tac_result viewer_mesh_init(viewer_mesh *m, const tac_mesh *mesh, GLuint depth_p
 	viewer_gl_attribute(2, 1, GL_FLOAT, GL_FALSE, stride, offsetof(viewer_vertex, open));
 	viewer_gl_attribute(3, 1, GL_INT, GL_FALSE, stride, offsetof(viewer_vertex, surface));
 	if (depth_program && mesh->triangle_count <= SKY_TRIANGLES) {
-		see_sky(m, mesh, depth_program, vertices, count);
+		compute_occlusion(m, mesh, depth_program, vertices, count);
 		glBindBuffer(GL_ARRAY_BUFFER, m->vertex_buffer);
 		glBufferSubData(GL_ARRAY_BUFFER, 0, bytes, vertices);
 	}

@@ -1,11 +1,11 @@
-// Viewer mesh: a mesh as the graphics driver takes it, with smooth normals and with the part of the sky that
-// each vertex sees. Normals are averaged over the triangles of one surface that meet at less than 40 degrees,
-// so that round things look round and edges stay sharp. What a vertex sees is found by depth pictures of the
-// mesh from all sides, once.
+// Viewer mesh: a mesh on the graphics driver, with smooth normals and ambient occlusion. Normals are averaged
+// over the triangles of one surface that meet at less than 40 degrees, so that round shapes look round and
+// edges stay sharp. Ambient occlusion, the fraction of the sky that each vertex sees, is computed once from
+// depth pictures of the mesh from all sides.
 #ifndef TAC_APPS_VIEWER_MESH_H
 #define TAC_APPS_VIEWER_MESH_H
 
-#include "apps/viewer_gl.h"
+#include "apps/viewer/gl.h"
 #include "base/result.h"
 #include "collision/mesh.h"
 
@@ -13,7 +13,7 @@
 
 typedef struct viewer_vertex {
 	float position[3], normal[3];
-	float open; // the part of the sky it sees, 0 … 1
+	float open; // fraction of the sky that is visible, 0 … 1
 	int32_t surface;
 } viewer_vertex;
 
@@ -22,13 +22,13 @@ typedef struct viewer_mesh {
 	GLsizei index_count;
 } viewer_mesh;
 
-// The vertices and triangles of `mesh`, `open` 1 everywhere. False: no memory; else the caller frees both.
+// The vertices and triangles of `mesh`, with `open` = 1. The caller frees both. False: no memory.
 // Thread: any.
 bool viewer_mesh_vertices(const tac_mesh *mesh, viewer_vertex **out_vertices, uint32_t **out_indices,
 			  int *out_count);
 
-// Uploads `mesh`. `depth_program` is the program of viewer_depth.vert, for what the vertices see; 0: they see
-// all. TAC_ERROR_MEMORY with a log line. Thread: the visual one.
+// Uploads `mesh`. `depth_program` is the program of shaders/depth.vert, for the ambient occlusion; 0: none.
+// TAC_ERROR_MEMORY with a log line. Thread: the visual one.
 tac_result viewer_mesh_init(viewer_mesh *m, const tac_mesh *mesh, GLuint depth_program);
 void viewer_mesh_fini(viewer_mesh *m);
 void viewer_mesh_draw(const viewer_mesh *m);

@@ -1,5 +1,5 @@
-// The viewer of a build without its libraries.
-#include "apps/viewer.h"
+// Replaces the viewer in a build without its libraries.
+#include "apps/viewer/viewer.h"
 
 #include "base/log.h"
 

@@ -1,4 +1,4 @@
-#include "apps/viewer_panel.h"
+#include "apps/viewer/panel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,9 +13,9 @@
 #define PANEL  0x0b0f14d8U
 #define GRID   0xffffff1cU
 #define MARGIN 16.0F
-#define SIZE   9.0F  // of the capitals
-#define LINE   19.0F // from line to line
-#define FULL   324.0F
+#define SIZE   9.0F   // height of the capitals
+#define LINE   19.0F  // line spacing
+#define WIDTH  340.0F // of a panel
 
 // Where the next line of a panel goes.
 typedef struct cursor {
@@ -67,13 +67,13 @@ static void draw_loop(viewer_flat *f, const viewer_panel *p)
 	int lines = s ? 4 : 2;
 	for (int i = TAC_CAUSE_NONE + 1; s && i < TAC_CAUSE_COUNT; i++)
 		lines += s->misses_by_cause[i] > 0;
-	cursor c = begin_panel(f, p, MARGIN * p->scale, MARGIN * p->scale, FULL, lines, true);
+	cursor c = begin_panel(f, p, MARGIN * p->scale, MARGIN * p->scale, WIDTH, lines, true);
 	const tac_servo_state state = p->shown ? p->shown->state : TAC_SERVO_WAITING;
 	heading(&c, p->def->world->scene->name, p->paused ? "paused" : tac_servo_state_name(state),
 		p->paused ? BLUE : colours[state]);
 	char text[96], a[32], b[32];
 	name_value(&c, "device", INK, p->frame->device ? p->frame->device : "none");
-	snprintf(text, sizeof text, "%.0f Hz, %.0f pictures/s", (double)p->rate_Hz, (double)p->frames_per_s);
+	snprintf(text, sizeof text, "%.0f Hz, %.0f frames/s", (double)p->rate_Hz, (double)p->frames_per_s);
 	name_value(&c, "rate", INK, text);
 	if (!s)
 		return;
@@ -92,16 +92,16 @@ static void draw_loop(viewer_flat *f, const viewer_panel *p)
 	}
 }
 
-static void draw_touch(viewer_flat *f, const viewer_panel *p)
+static void draw_contact(viewer_flat *f, const viewer_panel *p)
 {
 	const tac_snapshot *s = p->shown;
 	if (!s)
 		return;
-	const float w = FULL * p->scale;
+	const float w = WIDTH * p->scale;
 	cursor c =
-		begin_panel(f, p, (float)p->width - w - MARGIN * p->scale, MARGIN * p->scale, FULL, 5, true);
+		begin_panel(f, p, (float)p->width - w - MARGIN * p->scale, MARGIN * p->scale, WIDTH, 5, true);
 	const bool touching = s->contact_count > 0;
-	heading(&c, "touch", touching ? "contact" : "free", touching ? WARN : GOOD);
+	heading(&c, "contact", touching ? "touching" : "free", touching ? WARN : GOOD);
 	char text[96];
 	snprintf(text, sizeof text, "%.2f N   %.0f mNm", tac_dvec3_length(s->sent.force_N),
 		 1e3 * tac_dvec3_length(s->sent.torque_Nm));
@@ -110,19 +110,19 @@ static void draw_touch(viewer_flat *f, const viewer_panel *p)
 	name_value(&c, "contacts", INK, text);
 	const double depth =
 		tac_dvec3_length(tac_dvec3_sub(s->T_world_device.position, s->T_world_sco.position));
-	snprintf(text, sizeof text, "%.2f mm held back", 1e3 * depth);
-	name_value(&c, "device", INK, text);
+	snprintf(text, sizeof text, "%.2f mm", 1e3 * depth);
+	name_value(&c, "depth", INK, text);
 	name_value(&c, "friction", s->friction.slipping ? WARN : INK,
 		   !s->friction.touching  ? "none"
-		   : s->friction.slipping ? "slips"
-					  : "sticks");
+		   : s->friction.slipping ? "slip"
+					  : "stick");
 	snprintf(text, sizeof text, "%.0f N/m%s", s->stiffness_N_per_m, s->derated ? ", derated" : "");
 	name_value(&c, "stiffness", s->derated ? WARN : INK, text);
 }
 
 // ---- plots ----
 
-// A round number at or above `value`: 1, 2 or 5 times a power of ten.
+// The next number at or above `value` that is 1, 2 or 5 times a power of ten.
 static float round_up(float value)
 {
 	const float power = powf(10, floorf(log10f(fmaxf(value, 1e-6F))));
@@ -133,49 +133,49 @@ static float round_up(float value)
 static void draw_plot(viewer_flat *f, const viewer_panel *p, float y, const viewer_trail_bin *bins,
 		      bool force)
 {
-	const float s = p->scale, x = MARGIN * s, w = 2 * FULL * s, h = 74 * s;
+	const float s = p->scale, x = MARGIN * s, w = 2 * WIDTH * s, h = 74 * s;
 	viewer_flat_rect(f, x, y, w, h, 8 * s, PANEL);
-	float most = 0, last = 0;
+	float max = 0, last = 0;
 	for (int i = 0; i < VIEWER_TRAIL_BINS; i++) {
 		const float value = force ? bins[i].force_N : bins[i].compute_us;
-		most = fmaxf(most, value);
-		if (force ? bins[i].forced : bins[i].ticked)
+		max = fmaxf(max, value);
+		if (force ? bins[i].has_force : bins[i].has_tick)
 			last = value;
 	}
-	// A tick far beyond the period would make all others a flat line.
+	// A single tick far above the period would flatten all others.
 	const float limit = force ? HUGE_VALF : 1.5e-3F * (float)p->def->period_ns;
-	const float top = round_up(fminf(fmaxf(most, force ? 1.0F : 10.0F), limit));
+	const float top = round_up(fminf(fmaxf(max, force ? 1.0F : 10.0F), limit));
 	const float left = x + 14 * s, right = x + w - 74 * s, low = y + h - 12 * s, high = y + 26 * s;
 	for (int i = 0; i <= 2; i++) {
 		const float level = low + (high - low) * (float)i / 2;
 		viewer_flat_line(f, left, level, right, level, 1 * s, GRID);
 	}
 	char text[48];
-	viewer_flat_text(f, left, y + 9 * s, SIZE * s, DIM, force ? "force" : "tick, longest in 20 ms");
+	viewer_flat_text(f, left, y + 9 * s, SIZE * s, DIM, force ? "force" : "tick, max of 20 ms");
 	snprintf(text, sizeof text, force ? "%.2f N" : "%.0f µs", (double)last);
 	viewer_flat_text(f, right + 10 * s, low - 12 * s, SIZE * s, force ? GOOD : BLUE, text);
 	snprintf(text, sizeof text, force ? "%g N" : "%g µs", (double)top);
 	viewer_flat_text(f, right + 10 * s, high - 4 * s, 7.5F * s, DIM, text);
 	float px = 0, py = 0;
-	bool pen = false;
+	bool pen_down = false;
 	for (int i = 0; i < VIEWER_TRAIL_BINS; i++) {
 		const viewer_trail_bin *b = &bins[i];
-		if (!(force ? b->forced : b->ticked))
-			continue; // a display slower than a bin leaves gaps: the line goes on over them
+		if (!(force ? b->has_force : b->has_tick))
+			continue; // a display slower than the bins leaves gaps; the line bridges them
 		const float at = left + (right - left) * (float)i / (VIEWER_TRAIL_BINS - 1);
 		const float level = low + (high - low) * fminf((force ? b->force_N : b->compute_us) / top, 1);
-		if (pen)
+		if (pen_down)
 			viewer_flat_line(f, px, py, at, level, 1.6F * s, force ? GOOD : BLUE);
 		if (!force && b->missed)
 			viewer_flat_disc(f, at, high - 5 * s, 2.5F * s, BAD);
 		px = at;
 		py = level;
-		pen = true;
+		pen_down = true;
 	}
 }
 
-// Names beside what they name: one column to the right of it, in the order of the places, so that no name
-// covers another and no line crosses another.
+// Names in one column to the right of their points, ordered by height, so that no name covers another and no
+// lines cross.
 static void draw_labels(viewer_flat *f, const viewer_panel *p)
 {
 	const float s = p->scale, row = 28 * s;
@@ -210,7 +210,7 @@ void viewer_panel_draw(viewer_flat *f, const viewer_panel *p)
 	viewer_trail_read(p->trail, bins);
 	draw_labels(f, p);
 	draw_loop(f, p);
-	draw_touch(f, p);
+	draw_contact(f, p);
 	const float foot = (float)p->height - (MARGIN + 74) * s;
 	draw_plot(f, p, foot - 82 * s, bins, false);
 	draw_plot(f, p, foot, bins, true);
@@ -225,7 +225,7 @@ void viewer_panel_notice(viewer_flat *f, const viewer_panel *p)
 	if (p->message)
 		snprintf(text, sizeof text, "%s", p->message);
 	else if (p->paused)
-		snprintf(text, sizeof text, p->behind ? "paused, %d back" : "paused", p->behind);
+		snprintf(text, sizeof text, p->back ? "paused, %d snapshots back" : "paused", p->back);
 	if (!*text)
 		return;
 	const float s = p->scale, w = viewer_flat_width(SIZE * s, text) + 28 * s;
@@ -238,22 +238,22 @@ void viewer_panel_help(viewer_flat *f, const viewer_panel *p)
 {
 	static const char *const keys[][2] = {
 		{"left drag", "turn the view"},
-		{"drag, device mouse", "move the device; wheel: in and out"},
+		{"  device mouse", "move the device; wheel: in depth"},
 		{"right drag", "turn the view"},
 		{"middle drag", "move the view"},
-		{"wheel", "closer, farther"},
+		{"wheel", "zoom"},
 		{"R", "reset the view"},
 		{"C", "next camera of the scene"},
-		{"space", "pause; run on"},
-		{"left, right", "a snapshot back, forth, while paused"},
-		{"O", "panels and plots on, off"},
-		{"G", "ghost of the device on, off"},
-		{"N", "contacts and normals on, off"},
-		{"L", "names of surfaces on, off"},
-		{"F", "force on, off"},
-		{"P", "write a picture (PNG) here"},
+		{"space", "pause, continue"},
+		{"left, right", "step back, forward while paused"},
+		{"O", "show, hide panels and plots"},
+		{"G", "show, hide the ghost of the device"},
+		{"N", "show, hide contacts and normals"},
+		{"L", "show, hide names of surfaces"},
+		{"F", "show, hide the force"},
+		{"P", "write a picture (PNG) to this folder"},
 		{"?", "this help"},
-		{"Q, Esc", "close the window; the run goes on"},
+		{"Q, Esc", "close the window; the run continues"},
 	};
 	enum { KEYS = sizeof keys / sizeof keys[0] };
 	const float s = p->scale, w = 560 * s, h = (70 + LINE * KEYS) * s;

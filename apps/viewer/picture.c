@@ -1,4 +1,4 @@
-#include "apps/viewer_picture.h"
+#include "apps/viewer/picture.h"
 
 #include "base/log.h"
 
@@ -22,7 +22,7 @@ tac_result viewer_picture_write(const char *path, GLuint from, int width, int he
 		.height = (png_uint_32)height,
 		.format = PNG_FORMAT_RGB,
 	};
-	// OpenGL's rows begin at the bottom: a negative stride begins at the last.
+	// OpenGL's first row is the bottom one; a negative stride reverses the order.
 	const int written = png_image_write_to_file(&image, path, 0, pixels, -3 * width, NULL);
 	free(pixels);
 	if (!written) {

@@ -2,7 +2,7 @@
 #ifndef TAC_APPS_VIEWER_PICTURE_H
 #define TAC_APPS_VIEWER_PICTURE_H
 
-#include "apps/viewer_gl.h"
+#include "apps/viewer/gl.h"
 #include "base/result.h"
 
 // Writes the framebuffer `from`. TAC_ERROR_IO or TAC_ERROR_MEMORY with a log line.

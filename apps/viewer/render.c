@@ -1,14 +1,14 @@
-#include "apps/viewer_render.h"
+#include "apps/viewer/render.h"
 
-#include "apps/viewer_back.frag.h"
-#include "apps/viewer_back.vert.h"
-#include "apps/viewer_body.frag.h"
-#include "apps/viewer_body.vert.h"
-#include "apps/viewer_depth.frag.h"
-#include "apps/viewer_depth.vert.h"
-#include "apps/viewer_ghost.frag.h"
-#include "apps/viewer_ground.frag.h"
-#include "apps/viewer_ground.vert.h"
+#include "apps/viewer/shaders/back.frag.h"
+#include "apps/viewer/shaders/back.vert.h"
+#include "apps/viewer/shaders/body.frag.h"
+#include "apps/viewer/shaders/body.vert.h"
+#include "apps/viewer/shaders/depth.frag.h"
+#include "apps/viewer/shaders/depth.vert.h"
+#include "apps/viewer/shaders/ghost.frag.h"
+#include "apps/viewer/shaders/ground.frag.h"
+#include "apps/viewer/shaders/ground.vert.h"
 #include "base/log.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@
 #define SAMPLES     4
 #define LIT_COLOUR  0xffcf5affU
 
-// What all programs of one picture are told.
+// Uniforms common to all programs of one picture.
 typedef struct scene_light {
 	mat4 T_clip_world, T_shadow_world;
 	tac_vec3 eye, to_light;
@@ -26,11 +26,11 @@ typedef struct scene_light {
 tac_result viewer_render_init(viewer_render *r)
 {
 	*r = (viewer_render){0};
-	r->body = VIEWER_GL_PROGRAM(viewer_body_vert, viewer_body_frag);
-	r->ghost = VIEWER_GL_PROGRAM(viewer_body_vert, viewer_ghost_frag);
-	r->back = VIEWER_GL_PROGRAM(viewer_back_vert, viewer_back_frag);
-	r->ground = VIEWER_GL_PROGRAM(viewer_ground_vert, viewer_ground_frag);
-	r->depth = VIEWER_GL_PROGRAM(viewer_depth_vert, viewer_depth_frag);
+	r->body = VIEWER_GL_PROGRAM(body_vert, body_frag);
+	r->ghost = VIEWER_GL_PROGRAM(body_vert, ghost_frag);
+	r->back = VIEWER_GL_PROGRAM(back_vert, back_frag);
+	r->ground = VIEWER_GL_PROGRAM(ground_vert, ground_frag);
+	r->depth = VIEWER_GL_PROGRAM(depth_vert, depth_frag);
 	if (!r->body || !r->ghost || !r->back || !r->ground || !r->depth ||
 	    !viewer_gl_depth_init(&r->shadow, SHADOW_SIZE, true))
 		return TAC_ERROR_SYSTEM;
@@ -40,9 +40,9 @@ tac_result viewer_render_init(viewer_render *r)
 	glGenRenderbuffers(1, &r->depth_buffer);
 	glGenFramebuffers(1, &r->resolved);
 	glGenRenderbuffers(1, &r->resolved_buffer);
-	GLint most = 0;
-	glGetIntegerv(GL_MAX_SAMPLES, &most);
-	r->samples = most < SAMPLES ? most : SAMPLES;
+	GLint max_samples = 0;
+	glGetIntegerv(GL_MAX_SAMPLES, &max_samples);
+	r->samples = max_samples < SAMPLES ? max_samples : SAMPLES;
 	return TAC_OK;
 }
 
@@ -89,21 +89,21 @@ static void copy_picture(GLuint from, GLuint to, int width, int height)
 	glBlitFramebuffer(0, 0, width, height, 0, 0, width, height, GL_COLOR_BUFFER_BIT, GL_NEAREST);
 }
 
-// ---- what the programs are told ----
+// ---- uniforms ----
 
-static GLint place(GLuint program, const char *name)
+static GLint location(GLuint program, const char *name)
 {
 	return glGetUniformLocation(program, name);
 }
 
-static void tell_vector(GLuint program, const char *name, tac_vec3 v)
+static void set_vector(GLuint program, const char *name, tac_vec3 v)
 {
-	glUniform3f(place(program, name), v.x, v.y, v.z);
+	glUniform3f(location(program, name), v.x, v.y, v.z);
 }
 
-static void tell_matrix(GLuint program, const char *name, mat4 m)
+static void set_matrix(GLuint program, const char *name, mat4 m)
 {
-	glUniformMatrix4fv(place(program, name), 1, GL_FALSE, m[0]);
+	glUniformMatrix4fv(location(program, name), 1, GL_FALSE, m[0]);
 }
 
 static tac_vec3 rgb(viewer_colour c)
@@ -125,34 +125,34 @@ static void body_matrix(const viewer_item *item, mat4 out)
 	tac_vec3_store(out[3], t);
 }
 
-static void tell_body(GLuint program, const viewer_item *item)
+static void set_body(GLuint program, const viewer_item *item)
 {
 	mat4 T;
 	body_matrix(item, T);
-	tell_matrix(program, "T_world_body", T);
-	// The inverse transpose: each axis divided by its stretch once more than it was multiplied.
+	set_matrix(program, "T_world_body", T);
+	// The inverse transpose: axes that were multiplied by the stretch are divided by its square.
 	mat3 normals;
 	for (int column = 0; column < 3; column++) {
 		const float stretch = tac_vec3_get(item->stretch, column);
 		for (int row = 0; row < 3; row++)
 			normals[column][row] = T[column][row] / (stretch * stretch);
 	}
-	glUniformMatrix3fv(place(program, "N_world_body"), 1, GL_FALSE, normals[0]);
-	tell_vector(program, "colour", rgb(item->colour));
+	glUniformMatrix3fv(location(program, "N_world_body"), 1, GL_FALSE, normals[0]);
+	set_vector(program, "colour", rgb(item->colour));
 }
 
-static void tell_light(GLuint program, scene_light *light)
+static void set_light(GLuint program, scene_light *light)
 {
 	glUseProgram(program);
-	tell_matrix(program, "T_clip_world", light->T_clip_world);
-	tell_matrix(program, "T_shadow_world", light->T_shadow_world);
-	tell_vector(program, "eye", light->eye);
-	tell_vector(program, "to_light", light->to_light);
-	glUniform1i(place(program, "shadows"), 0);
-	glUniform1f(place(program, "shadow_texel"), 1.0F / SHADOW_SIZE);
+	set_matrix(program, "T_clip_world", light->T_clip_world);
+	set_matrix(program, "T_shadow_world", light->T_shadow_world);
+	set_vector(program, "eye", light->eye);
+	set_vector(program, "to_light", light->to_light);
+	glUniform1i(location(program, "shadows"), 0);
+	glUniform1f(location(program, "shadow_texel"), 1.0F / SHADOW_SIZE);
 }
 
-// The light comes over the viewer's left shoulder, wherever the camera is.
+// The light follows the camera, from over the observer's left shoulder.
 static void place_light(const viewer_picture *p, scene_light *light)
 {
 	tac_vec3 right, up;
@@ -171,7 +171,7 @@ static void place_light(const viewer_picture *p, scene_light *light)
 	glm_mat4_mul(projection, view, light->T_shadow_world);
 }
 
-// ---- the passes ----
+// ---- passes ----
 
 static void draw_shadows(viewer_render *r, const viewer_picture *p, scene_light *light)
 {
@@ -182,36 +182,36 @@ static void draw_shadows(viewer_render *r, const viewer_picture *p, scene_light 
 	glClear(GL_DEPTH_BUFFER_BIT);
 	glUseProgram(r->depth);
 	for (int i = 0; i < p->item_count; i++) {
-		if (p->items[i].ghost || p->items[i].thin)
+		if (p->items[i].ghost || p->items[i].mark)
 			continue;
 		mat4 T;
 		body_matrix(&p->items[i], T);
 		glm_mat4_mul(light->T_shadow_world, T, T);
-		tell_matrix(r->depth, "T_clip_body", T);
+		set_matrix(r->depth, "T_clip_body", T);
 		viewer_mesh_draw(p->items[i].mesh);
 	}
 }
 
 static void draw_bodies(viewer_render *r, const viewer_picture *p, scene_light *light)
 {
-	tell_light(r->body, light);
-	tell_vector(r->body, "up", p->camera.up);
-	tell_vector(r->body, "lit_colour", rgb(LIT_COLOUR));
+	set_light(r->body, light);
+	set_vector(r->body, "up", p->camera.up);
+	set_vector(r->body, "lit_colour", rgb(LIT_COLOUR));
 	for (int i = 0; i < p->item_count; i++) {
 		const viewer_item *item = &p->items[i];
 		if (item->ghost)
 			continue;
-		tell_body(r->body, item);
-		glUniform1f(place(r->body, "gloss"), item->gloss);
-		glUniform3f(place(r->body, "glow"), item->glow, item->glow, item->glow);
-		glUniform1i(place(r->body, "lit_count"), item->lit_count);
+		set_body(r->body, item);
+		glUniform1f(location(r->body, "gloss"), item->gloss);
+		glUniform3f(location(r->body, "glow"), item->glow, item->glow, item->glow);
+		glUniform1i(location(r->body, "lit_count"), item->lit_count);
 		if (item->lit_count > 0)
-			glUniform1iv(place(r->body, "lit"), item->lit_count, item->lit);
+			glUniform1iv(location(r->body, "lit"), item->lit_count, item->lit);
 		viewer_mesh_draw(item->mesh);
 	}
 }
 
-// Where no body is: behind them all.
+// Drawn after the bodies, at the far plane.
 static void draw_background(const viewer_render *r)
 {
 	glDepthFunc(GL_LEQUAL);
@@ -223,15 +223,16 @@ static void draw_background(const viewer_render *r)
 
 static void draw_ground(viewer_render *r, const viewer_picture *p, scene_light *light)
 {
-	tell_light(r->ground, light);
+	set_light(r->ground, light);
 	const tac_vec3 up = p->camera.up;
 	const tac_vec3 centre = tac_vec3_add_scaled(p->centre, p->ground - tac_vec3_dot(p->centre, up), up);
-	tell_vector(r->ground, "centre", centre);
-	tell_vector(r->ground, "right", p->camera.front);
-	tell_vector(r->ground, "forward", tac_vec3_cross(up, p->camera.front));
+	set_vector(r->ground, "centre", centre);
+	set_vector(r->ground, "right", p->camera.front);
+	set_vector(r->ground, "forward", tac_vec3_cross(up, p->camera.front));
 	const float radius = 3.2F * p->radius;
-	glUniform1f(place(r->ground, "radius"), radius);
-	glUniform1f(place(r->ground, "mesh"), powf(10, floorf(log10f(p->radius / 2)))); // 1 mm, 1 cm, …
+	glUniform1f(location(r->ground, "radius"), radius);
+	glUniform1f(location(r->ground, "cell_size"),
+		    powf(10, floorf(log10f(p->radius / 2)))); // 1 mm, 1 cm, …
 	glBindVertexArray(r->empty);
 	glEnable(GL_BLEND);
 	glBlendFunc(GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
@@ -241,24 +242,24 @@ static void draw_ground(viewer_render *r, const viewer_picture *p, scene_light *
 	glDisable(GL_BLEND);
 }
 
-// What is inside of something is drawn stronger than what is in the open; marks are seen through all.
+// Parts of a ghost inside a body are drawn stronger than parts outside. Marks show through everything.
 static void draw_ghosts(viewer_render *r, const viewer_picture *p, scene_light *light)
 {
-	tell_light(r->ghost, light);
+	set_light(r->ghost, light);
 	glEnable(GL_BLEND);
 	glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
 	glDepthMask(GL_FALSE);
 	for (int i = 0; i < p->item_count; i++) {
-		if (!p->items[i].ghost && !p->items[i].thin)
+		if (!p->items[i].ghost && !p->items[i].mark)
 			continue;
-		tell_body(r->ghost, &p->items[i]);
+		set_body(r->ghost, &p->items[i]);
 		glDepthFunc(GL_GREATER);
-		glUniform1f(place(r->ghost, "strength"), p->items[i].ghost ? 1.0F : 2.0F);
+		glUniform1f(location(r->ghost, "strength"), p->items[i].ghost ? 1.0F : 2.0F);
 		viewer_mesh_draw(p->items[i].mesh);
 		glDepthFunc(GL_LESS);
-		if (p->items[i].thin)
+		if (p->items[i].mark)
 			continue;
-		glUniform1f(place(r->ghost, "strength"), 0.35F);
+		glUniform1f(location(r->ghost, "strength"), 0.35F);
 		viewer_mesh_draw(p->items[i].mesh);
 	}
 	glDepthMask(GL_TRUE);

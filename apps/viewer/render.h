@@ -1,13 +1,13 @@
-// Viewer render: one picture of bodies in soft light: a light with shadows, a sky, a ground that carries the
-// shadows, and ghosts that are seen through what they are in. Everything is drawn with four samples a pixel
-// where the driver has them.
+// Viewer render: draws one picture of bodies: a light with soft shadows, ambient light from the sky, a ground
+// that receives shadows, and ghosts that are visible through the bodies around them. A picture has four
+// samples a pixel if the driver supports it.
 #ifndef TAC_APPS_VIEWER_RENDER_H
 #define TAC_APPS_VIEWER_RENDER_H
 
-#include "apps/viewer_camera.h"
-#include "apps/viewer_flat.h"
-#include "apps/viewer_gl.h"
-#include "apps/viewer_mesh.h"
+#include "apps/viewer/camera.h"
+#include "apps/viewer/flat.h"
+#include "apps/viewer/gl.h"
+#include "apps/viewer/mesh.h"
 #include "base/algebra.h"
 #include "base/result.h"
 
@@ -21,18 +21,18 @@ typedef struct viewer_item {
 	tac_vec3 stretch; // along the body's axes
 	viewer_colour colour;
 	float gloss; // 0 … 1
-	float glow;  // light of its own, 0: none
-	bool ghost;  // seen through, casts no shadow
-	bool thin;   // a mark: casts no shadow, and is seen through what hides it
+	float glow;  // emitted light, 0: none
+	bool ghost;  // transparent, casts no shadow
+	bool mark;   // an arrow or dot: casts no shadow and shows through bodies that hide it
 	int lit_count;
-	int32_t lit[VIEWER_LIT]; // surfaces shown as touched
+	int32_t lit[VIEWER_LIT]; // highlighted surfaces
 } viewer_item;
 
 typedef struct viewer_picture {
 	const viewer_item *items;
 	int item_count;
 	viewer_camera camera;
-	tac_vec3 centre; // of what may cast shadows
+	tac_vec3 centre; // of everything that may cast a shadow
 	float radius;
 	float ground; // height along the camera's up
 	bool grounded;
@@ -40,21 +40,22 @@ typedef struct viewer_picture {
 
 typedef struct viewer_render {
 	GLuint body, ghost, back, ground, depth; // programs
-	GLuint empty;                            // array of a draw without attributes
+	GLuint empty;                            // vertex array without attributes
 	viewer_gl_depth shadow;
-	GLuint framebuffer, colour_buffer, depth_buffer; // with several samples
+	GLuint framebuffer, colour_buffer, depth_buffer; // multisampled
 	GLuint resolved, resolved_buffer;                // the finished picture
 	int width, height;
-	int samples; // a pixel; 0: the driver cannot do more than one
-	bool fine;   // with all of them, as far as the framebuffer is now
+	int samples; // a pixel; 0: the driver supports only one
+	bool fine;   // the framebuffer has all of them now
 } viewer_render;
 
-// TAC_ERROR_SYSTEM with a log line where the driver lacks something. Thread (all): the visual one.
+// TAC_ERROR_SYSTEM with a log line: the driver lacks a feature. Thread (all): the visual one.
 tac_result viewer_render_init(viewer_render *r);
 void viewer_render_fini(viewer_render *r);
 
-// Draws the picture, then `flat` over it, and copies the result to the window's framebuffer. `fine`: with all
-// samples, and it stays in `resolved`, too; else with one, which is faster without a graphics processor.
+// Draws the picture with `flat` over it and copies the result to the window's framebuffer. `fine`: with all
+// samples, and the result is also kept in `resolved`. Otherwise with one sample, which is faster without a
+// graphics processor.
 void viewer_render_draw(viewer_render *r, const viewer_picture *picture, viewer_flat *flat, int width,
 			int height, bool fine);
 

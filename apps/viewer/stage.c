@@ -1,4 +1,4 @@
-#include "apps/viewer_stage.h"
+#include "apps/viewer/stage.h"
 
 #include "collision/mesh_shapes.h"
 
@@ -14,9 +14,9 @@
 #define SLIP_COLOUR   0xff6b4affU
 #define IDLE_COLOUR   0xaab4c0ffU
 
-#define HELD_BACK_M   30e-6 // a device nearer to the SCO than this, and
-#define HELD_BACK_RAD 5e-3  // turned by less, has no ghost
-#define FORCE_HALF_N  2.0F  // at this force the arrow has half of its greatest length
+#define GHOST_M      30e-6 // a ghost is shown if device and SCO differ by more than this,
+#define GHOST_RAD    5e-3  // or by this angle
+#define FORCE_HALF_N 2.0F  // force at which the arrow has half of its maximum length
 
 // ---- set-up ----
 
@@ -25,15 +25,15 @@ static tac_result upload(viewer_mesh *m, const tac_mesh *mesh, GLuint program)
 	return mesh ? viewer_mesh_init(m, mesh, program) : TAC_OK;
 }
 
-// A shape of unit size, made, uploaded and forgotten.
-static tac_result upload_made(viewer_mesh *m, tac_result made, tac_mesh **mesh)
+// Uploads a mesh that was just built with result `built`, and destroys it.
+static tac_result upload_built(viewer_mesh *m, tac_result built, tac_mesh **mesh)
 {
-	const tac_result result = made == TAC_OK ? upload(m, *mesh, 0) : made;
+	const tac_result result = built == TAC_OK ? upload(m, *mesh, 0) : built;
 	tac_mesh_destroy(mesh);
 	return result;
 }
 
-static void measure(viewer_stage *s)
+static void compute_bounds(viewer_stage *s)
 {
 	tac_vec3 low = tac_vec3_splat(HUGE_VALF), high = tac_vec3_splat(-HUGE_VALF);
 	for (int32_t i = 0; i < s->world->scene->object_count; i++) {
@@ -51,7 +51,7 @@ static void measure(viewer_stage *s)
 			high = tac_vec3_max(high, p);
 		}
 	}
-	if (!(low.x <= high.x)) // nothing to touch
+	if (!(low.x <= high.x)) // no objects
 		low = tac_vec3_splat(-0.1F), high = tac_vec3_splat(0.1F);
 	s->centre = tac_vec3_lerp(low, high, 0.5F);
 	s->radius = tac_vec3_length(tac_vec3_sub(high, low)) / 2;
@@ -62,16 +62,16 @@ tac_result viewer_stage_init(viewer_stage *s, const tac_world *world, GLuint dep
 	memset(s, 0, sizeof *s);
 	s->world = world;
 	tac_mesh *mesh = NULL;
-	tac_result result = upload_made(&s->ball, tac_mesh_build_icosphere(1, 2, &mesh), &mesh);
+	tac_result result = upload_built(&s->ball, tac_mesh_build_icosphere(1, 2, &mesh), &mesh);
 	if (result == TAC_OK)
-		result = upload_made(&s->rod, tac_mesh_build_cylinder(1, 1, 20, 1, &mesh), &mesh);
+		result = upload_built(&s->rod, tac_mesh_build_cylinder(1, 1, 20, 1, &mesh), &mesh);
 	if (result == TAC_OK)
-		result = upload_made(&s->tip, tac_mesh_build_cone(1, 1, 24, 1, &mesh), &mesh);
+		result = upload_built(&s->tip, tac_mesh_build_cone(1, 1, 24, 1, &mesh), &mesh);
 	for (int32_t i = 0; i < world->scene->tool_count && result == TAC_OK; i++)
 		result = upload(&s->tools[i], world->tools[i].mesh, depth_program);
 	for (int32_t i = 0; i < world->scene->object_count && result == TAC_OK; i++)
 		result = upload(&s->objects[i], world->objects[i].mesh, depth_program);
-	measure(s);
+	compute_bounds(s);
 	return result;
 }
 
@@ -99,7 +99,7 @@ viewer_camera viewer_stage_camera(const viewer_stage *s, int index)
 	return viewer_camera_make(tac_vec3_add(s->centre, from), s->centre, tac_vec3_make(0, 0, 1), 0.7F);
 }
 
-// ---- the items of a picture ----
+// ---- items ----
 
 static viewer_item *add(viewer_stage *s, const viewer_mesh *mesh, tac_pose T, float stretch,
 			viewer_colour colour)
@@ -113,8 +113,8 @@ static viewer_item *add(viewer_stage *s, const viewer_mesh *mesh, tac_pose T, fl
 	return item;
 }
 
-// The turn that takes the z axis to `d`, a unit vector.
-static tac_quat along(tac_vec3 d)
+// The rotation that takes the z axis to the unit vector `d`.
+static tac_quat rotation_to(tac_vec3 d)
 {
 	const tac_vec3 x = tac_vec3_perpendicular(d);
 	return tac_quat_from_mat3(tac_mat3_from_columns(x, tac_vec3_cross(d, x), d));
@@ -126,30 +126,30 @@ static void add_arrow(viewer_stage *s, tac_vec3 from, tac_vec3 vector, float thi
 	if (!(length > 0))
 		return;
 	const tac_vec3 d = tac_vec3_div(vector, length);
-	const tac_quat turn = along(d);
+	const tac_quat rotation = rotation_to(d);
 	const float head = fminf(5 * thickness, 0.6F * length);
 	const tac_vec3 middle = tac_vec3_add_scaled(from, (length - head) / 2, d);
-	viewer_item *rod = add(s, &s->rod, tac_pose_make(middle, turn), 1, colour);
+	viewer_item *rod = add(s, &s->rod, tac_pose_make(middle, rotation), 1, colour);
 	rod->stretch = tac_vec3_make(thickness, thickness, length - head);
 	const tac_vec3 end = tac_vec3_add_scaled(from, length - head / 2, d);
-	viewer_item *tip = add(s, &s->tip, tac_pose_make(end, turn), 1, colour);
+	viewer_item *tip = add(s, &s->tip, tac_pose_make(end, rotation), 1, colour);
 	tip->stretch = tac_vec3_make(2.4F * thickness, 2.4F * thickness, head);
-	rod->thin = tip->thin = true;
+	rod->mark = tip->mark = true;
 	rod->glow = tip->glow = 1.3F;
 }
 
-static void add_contacts(viewer_stage *s, const tac_snapshot *shot, float size)
+static void add_contacts(viewer_stage *s, const tac_snapshot *snapshot, float size)
 {
-	for (int32_t i = 0; i < shot->contact_count; i++) {
-		const tac_snapshot_contact *c = &shot->contacts[i];
+	for (int32_t i = 0; i < snapshot->contact_count; i++) {
+		const tac_snapshot_contact *c = &snapshot->contacts[i];
 		const bool loaded = tac_dvec3_length(c->force_N) > 1e-4;
-		const viewer_colour colour = !loaded                   ? IDLE_COLOUR
-					     : shot->friction.slipping ? SLIP_COLOUR
-								       : STICK_COLOUR;
+		const viewer_colour colour = !loaded                       ? IDLE_COLOUR
+					     : snapshot->friction.slipping ? SLIP_COLOUR
+									   : STICK_COLOUR;
 		const tac_vec3 at = tac_vec3_from_dvec3(c->point_m);
 		viewer_item *dot = add(s, &s->ball, tac_pose_make(at, tac_quat_identity()),
 				       (loaded ? 1.0F : 0.6F) * size, colour);
-		dot->thin = true;
+		dot->mark = true;
 		dot->glow = 1;
 		if (loaded)
 			add_arrow(s, at, tac_vec3_scale(tac_vec3_from_dvec3(c->normal), 9 * size),
@@ -157,27 +157,28 @@ static void add_contacts(viewer_stage *s, const tac_snapshot *shot, float size)
 	}
 }
 
-// Where the force is shown to act: the middle of the loaded contacts, or the tool's origin.
-static tac_vec3 touch_point(const tac_snapshot *shot)
+// Where the force arrow starts: the load-weighted centre of the contacts, or the tool's origin.
+static tac_vec3 force_point(const tac_snapshot *snapshot)
 {
 	tac_dvec3 sum = tac_dvec3_zero();
 	double weight = 0;
-	for (int32_t i = 0; i < shot->contact_count; i++) {
-		const double load = tac_dvec3_length(shot->contacts[i].force_N);
-		sum = tac_dvec3_add_scaled(sum, load, shot->contacts[i].point_m);
+	for (int32_t i = 0; i < snapshot->contact_count; i++) {
+		const double load = tac_dvec3_length(snapshot->contacts[i].force_N);
+		sum = tac_dvec3_add_scaled(sum, load, snapshot->contacts[i].point_m);
 		weight += load;
 	}
-	return tac_vec3_from_dvec3(weight > 0 ? tac_dvec3_div(sum, weight) : shot->T_world_sco.position);
+	return tac_vec3_from_dvec3(weight > 0 ? tac_dvec3_div(sum, weight) : snapshot->T_world_sco.position);
 }
 
-static void add_force(viewer_stage *s, const tac_snapshot *shot, float size)
+static void add_force(viewer_stage *s, const tac_snapshot *snapshot, float size)
 {
-	const tac_vec3 force = tac_vec3_from_dvec3(shot->sent.force_N);
+	const tac_vec3 force = tac_vec3_from_dvec3(snapshot->sent.force_N);
 	const float strength = tac_vec3_length(force);
 	if (!(strength > 0.02F))
 		return;
 	const float length = 60 * size * strength / (strength + FORCE_HALF_N);
-	add_arrow(s, touch_point(shot), tac_vec3_scale(force, length / strength), 0.75F * size, FORCE_COLOUR);
+	add_arrow(s, force_point(snapshot), tac_vec3_scale(force, length / strength), 0.75F * size,
+		  FORCE_COLOUR);
 }
 
 static void light_surface(viewer_item *item, int32_t surface)
@@ -189,28 +190,27 @@ static void light_surface(viewer_item *item, int32_t surface)
 		item->lit[item->lit_count++] = surface;
 }
 
-static bool held_back(const tac_snapshot *shot)
+static bool needs_ghost(const tac_snapshot *snapshot)
 {
-	const tac_dpose T = tac_dpose_relative(shot->T_world_sco, shot->T_world_device);
-	return tac_dvec3_length(T.position) > HELD_BACK_M ||
-	       fabs(tac_dquat_angle(T.rotation)) > HELD_BACK_RAD;
+	const tac_dpose T = tac_dpose_relative(snapshot->T_world_sco, snapshot->T_world_device);
+	return tac_dvec3_length(T.position) > GHOST_M || fabs(tac_dquat_angle(T.rotation)) > GHOST_RAD;
 }
 
-static void add_tool(viewer_stage *s, const tac_snapshot *shot, const viewer_shows *shows, float size)
+static void add_tool(viewer_stage *s, const tac_snapshot *snapshot, const viewer_layers *layers, float size)
 {
-	const viewer_mesh *mesh = &s->tools[shot->tool];
-	viewer_item *tool = add(s, mesh, tac_pose_from_dpose(shot->T_world_sco), 1,
-				shot->tool == 0 ? TOOL_COLOUR : SECOND_COLOUR);
+	const viewer_mesh *mesh = &s->tools[snapshot->tool];
+	viewer_item *tool = add(s, mesh, tac_pose_from_dpose(snapshot->T_world_sco), 1,
+				snapshot->tool == 0 ? TOOL_COLOUR : SECOND_COLOUR);
 	tool->gloss = 0.75F;
-	if (shows->ghost && held_back(shot))
-		add(s, mesh, tac_pose_from_dpose(shot->T_world_device), 1, GHOST_COLOUR)->ghost = true;
-	if (shows->contacts)
-		add_contacts(s, shot, size);
-	if (shows->force)
-		add_force(s, shot, size);
+	if (layers->ghost && needs_ghost(snapshot))
+		add(s, mesh, tac_pose_from_dpose(snapshot->T_world_device), 1, GHOST_COLOUR)->ghost = true;
+	if (layers->contacts)
+		add_contacts(s, snapshot, size);
+	if (layers->force)
+		add_force(s, snapshot, size);
 }
 
-static void add_objects(viewer_stage *s, const tac_snapshot *const *snapshots, const viewer_shows *shows)
+static void add_objects(viewer_stage *s, const tac_snapshot *const *snapshots, const viewer_layers *layers)
 {
 	static const viewer_colour colours[] = {0xcf7350ffU, 0x86a888ffU, 0xc9aa62ffU, 0x6f8fbdffU,
 						0xb98a4affU, 0x9179b5ffU, 0x6fabaaffU, 0xb8b2a4ffU};
@@ -221,28 +221,28 @@ static void add_objects(viewer_stage *s, const tac_snapshot *const *snapshots, c
 		viewer_item *item = add(s, &s->objects[i], tac_pose_from_dpose(T), 1,
 					colours[(size_t)i % (sizeof colours / sizeof colours[0])]);
 		item->gloss = 0.15F;
-		for (int tool = 0; shows->contacts && tool < TAC_SCENE_TOOLS; tool++) {
-			const tac_snapshot *shot = snapshots[tool];
-			for (int32_t k = 0; shot && k < shot->contact_count; k++) {
-				if (shot->contacts[k].object == i &&
+		for (int tool = 0; layers->contacts && tool < TAC_SCENE_TOOLS; tool++) {
+			const tac_snapshot *snapshot = snapshots[tool];
+			for (int32_t k = 0; snapshot && k < snapshot->contact_count; k++) {
+				if (snapshot->contacts[k].object == i &&
 				    s->world->objects[i].mesh->surface_count > 1)
-					light_surface(item, shot->contacts[k].object_surface);
+					light_surface(item, snapshot->contacts[k].object_surface);
 			}
 		}
 	}
 }
 
 viewer_picture viewer_stage_compose(viewer_stage *s, const tac_snapshot *const *snapshots,
-				    const viewer_shows *shows, const viewer_camera *camera)
+				    const viewer_layers *layers, const viewer_camera *camera)
 {
 	s->item_count = 0;
-	const float size = 0.0042F * camera->distance; // marks keep their size on the screen
-	add_objects(s, snapshots, shows);
+	const float size = 0.0042F * camera->distance; // marks have a constant size on the screen
+	add_objects(s, snapshots, layers);
 	float reach = s->radius;
 	for (int tool = 0; tool < TAC_SCENE_TOOLS; tool++) {
 		if (!snapshots[tool])
 			continue;
-		add_tool(s, snapshots[tool], shows, size);
+		add_tool(s, snapshots[tool], layers, size);
 		const tac_vec3 at = tac_vec3_from_dvec3(snapshots[tool]->T_world_sco.position);
 		reach = fmaxf(reach, tac_vec3_length(tac_vec3_sub(at, s->centre)) + 0.5F * s->radius);
 	}
@@ -296,17 +296,17 @@ int viewer_stage_labels(const viewer_stage *s, const tac_snapshot *const *snapsh
 {
 	int count = 0;
 	for (int tool = 0; tool < TAC_SCENE_TOOLS; tool++) {
-		const tac_snapshot *shot = snapshots[tool];
-		for (int32_t i = 0; shot && i < shot->contact_count && count < VIEWER_LABELS; i++) {
-			const tac_snapshot_contact *c = &shot->contacts[i];
+		const tac_snapshot *snapshot = snapshots[tool];
+		for (int32_t i = 0; snapshot && i < snapshot->contact_count && count < VIEWER_LABELS; i++) {
+			const tac_snapshot_contact *c = &snapshot->contacts[i];
 			if (c->object < 0 || c->object >= s->world->scene->object_count)
-				continue; // the other tool has no name here
+				continue; // the other tool has no label
 			viewer_label label;
-			label_text(s->world, c, shot->tool, label.text, sizeof label.text);
-			bool known = false;
+			label_text(s->world, c, snapshot->tool, label.text, sizeof label.text);
+			bool listed = false;
 			for (int k = 0; k < count; k++)
-				known |= strcmp(out[k].text, label.text) == 0;
-			if (!known && project(camera, width, height, c->point_m, &label))
+				listed |= strcmp(out[k].text, label.text) == 0;
+			if (!listed && project(camera, width, height, c->point_m, &label))
 				out[count++] = label;
 		}
 	}

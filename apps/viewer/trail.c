@@ -1,4 +1,4 @@
-#include "apps/viewer_trail.h"
+#include "apps/viewer/trail.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@ void viewer_trail_fini(viewer_trail *t)
 	pthread_mutex_destroy(&t->mutex);
 }
 
-// The bin of a time, emptied where it still holds an older one; under the mutex.
+// The bin of a time, cleared if it still holds an older one. The caller holds the mutex.
 static viewer_trail_bin *bin_at(viewer_trail *t, int64_t time_ns)
 {
 	const int64_t number = time_ns > 0 ? time_ns / VIEWER_TRAIL_BIN_NS : 0;
@@ -32,7 +32,7 @@ void viewer_trail_tick(viewer_trail *t, int64_t time_ns, float compute_us, bool 
 	viewer_trail_bin *bin = bin_at(t, time_ns);
 	bin->compute_us = fmaxf(bin->compute_us, compute_us);
 	bin->missed |= missed;
-	bin->ticked = true;
+	bin->has_tick = true;
 	pthread_mutex_unlock(&t->mutex);
 }
 
@@ -41,7 +41,7 @@ void viewer_trail_force(viewer_trail *t, int64_t time_ns, float force_N)
 	pthread_mutex_lock(&t->mutex);
 	viewer_trail_bin *bin = bin_at(t, time_ns);
 	bin->force_N = fmaxf(bin->force_N, force_N);
-	bin->forced = true;
+	bin->has_force = true;
 	pthread_mutex_unlock(&t->mutex);
 }
 

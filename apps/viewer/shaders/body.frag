@@ -1,20 +1,20 @@
 #version 330 core
-in vec3 at, turned;
+in vec3 at, world_normal;
 in vec4 shadow_at;
 in float sky;
-flat in int part;
+flat in int surface_id;
 uniform vec3 eye, to_light, up, colour, glow; // colours are linear
-uniform float gloss; // 0: matt … 1
-uniform int lit[16]; // surfaces that are touched
+uniform float gloss; // 0 (matt) … 1
+uniform int lit[16]; // highlighted surfaces
 uniform int lit_count;
 uniform vec3 lit_colour;
 uniform sampler2DShadow shadows;
 uniform float shadow_texel;
-out vec4 painted;
+out vec4 fragment;
 
 float sunlight(vec3 n)
 {
-	vec3 p = min(shadow_at.xyz * 0.5 + 0.5, vec3(2.0, 2.0, 1.0)); // beyond the far plane there is light
+	vec3 p = min(shadow_at.xyz * 0.5 + 0.5, vec3(2.0, 2.0, 1.0)); // points beyond the far plane are lit
 	p.z -= 0.0016 + 0.003 * (1.0 - max(dot(n, to_light), 0.0));
 	float sum = 0.0;
 	for (int x = -1; x <= 1; x++)
@@ -25,11 +25,11 @@ float sunlight(vec3 n)
 
 void main()
 {
-	vec3 n = normalize(gl_FrontFacing ? turned : -turned);
+	vec3 n = normalize(gl_FrontFacing ? world_normal : -world_normal);
 	vec3 v = normalize(eye - at);
 	vec3 base = colour;
 	for (int i = 0; i < lit_count; i++)
-		if (lit[i] == part)
+		if (lit[i] == surface_id)
 			base = mix(base, lit_colour, 0.6);
 
 	float facing = max(dot(n, to_light), 0.0);
@@ -39,7 +39,7 @@ void main()
 	vec3 light = open * dome + vec3(1.75, 1.64, 1.48) * facing * sun;
 	light += open * vec3(0.16, 0.20, 0.26) * max(dot(n, v), 0.0);
 
-	// Powers by squaring: without a graphics processor a general one costs as much as all the rest.
+	// Powers by squaring: in software rendering, pow() would cost as much as everything else.
 	float shine = max(dot(n, normalize(to_light + v)), 0.0);
 	shine *= shine, shine *= shine, shine *= shine, shine *= shine; // 16
 	float sharp = shine * shine;
@@ -48,6 +48,6 @@ void main()
 	rim *= rim * rim * mix(0.10, 0.30, gloss) * open;
 	vec3 c = base * light + vec3(shine) + rim * vec3(0.60, 0.72, 0.90) + glow * base;
 	c *= 0.52;
-	c /= 1.0 + 0.3 * c;           // bright parts are compressed, not cut
-	painted = vec4(sqrt(c), 1.0); // about the display's gamma
+	c /= 1.0 + 0.3 * c;           // compresses highlights instead of clipping them
+	fragment = vec4(sqrt(c), 1.0); // approximates the display's gamma
 }

@@ -4,19 +4,19 @@ layout(location = 1) in vec3 normal;
 layout(location = 2) in float open;
 layout(location = 3) in int surface;
 uniform mat4 T_world_body, T_clip_world, T_shadow_world;
-uniform mat3 N_world_body; // for normals, where the body is stretched
-out vec3 at, turned;
+uniform mat3 N_world_body; // for normals of stretched bodies
+out vec3 at, world_normal;
 out vec4 shadow_at;
 out float sky;
-flat out int part;
+flat out int surface_id;
 
 void main()
 {
 	vec4 world = T_world_body * vec4(position, 1.0);
 	at = world.xyz;
-	turned = N_world_body * normal;
+	world_normal = N_world_body * normal;
 	sky = open;
-	part = surface;
+	surface_id = surface;
 	shadow_at = T_shadow_world * world;
 	gl_Position = T_clip_world * world;
 }

@@ -9,8 +9,8 @@ void main()
 	float cover = 1.0;
 	if (at.x >= 0.0) {
 		float value = texture(letters, at).r;
-		// How much the distance changes over half a pixel, from the letter's size (viewer_font.c: SLOPE, UNIT):
-		// its own difference would jump at the edges of the cells.
+		// Change of the distance over half a pixel, from the letter's size (SLOPE and UNIT in viewer/font.c).
+		// fwidth(value) would jump at the edges of the cells.
 		float width = 0.65 * fwidth(at.y) * float(textureSize(letters, 0).y) / 6.0 * 48.0 / 255.0;
 		cover = smoothstep(0.502 - width, 0.502 + width, value);
 	}

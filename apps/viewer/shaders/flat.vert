@@ -1,6 +1,6 @@
 #version 330 core
 layout(location = 0) in vec2 position; // pixels, y down
-layout(location = 1) in vec2 texel;    // below 0: no letter, a plain fill
+layout(location = 1) in vec2 texel;    // negative: a plain fill instead of a letter
 layout(location = 2) in vec4 colour;
 uniform vec2 size; // of the window, pixels
 centroid out vec2 at;

@@ -1,0 +1,127 @@
+#include "apps/commands/run_stats.h"
+
+#include <math.h>
+#include <stdio.h>
+
+double run_stats_depth(const tac_snapshot *s)
+{
+	return tac_dvec3_length(tac_dvec3_sub(s->T_world_sco.position, s->T_world_device.position));
+}
+
+void run_stats_add(run_stats *r, const tac_snapshot *s)
+{
+	const double force_N = tac_dvec3_length(s->sent.force_N);
+	r->max_force_N = fmax(r->max_force_N, force_N);
+	r->max_torque_Nm = fmax(r->max_torque_Nm, tac_dvec3_length(s->sent.torque_Nm));
+	r->max_depth_m = fmax(r->max_depth_m, run_stats_depth(s));
+	r->min_energy_J = fmin(r->min_energy_J, s->passivity_J);
+	r->max_damping_N_s_per_m = fmax(r->max_damping_N_s_per_m, s->passivity_N_s_per_m);
+	if (r->ticks == 0 || s->allowed_N_per_m < r->min_allowed_N_per_m) {
+		r->min_allowed_N_per_m = s->allowed_N_per_m;
+		r->derated_by = s->derated_by;
+	}
+	if (s->contact_count > 0) {
+		r->contact_force_sum_N += force_N;
+		r->derated_ticks += s->derated;
+	}
+	if (s->contact_count > r->max_contacts)
+		r->max_contacts = s->contact_count;
+	r->ticks++;
+}
+
+static double mean_force_N(const run_stats *r, const tac_snapshot *last)
+{
+	return last->contact_ticks > 0 ? r->contact_force_sum_N / (double)last->contact_ticks : 0;
+}
+
+// ---- text ----
+
+static void print_stability(const run_stats *r)
+{
+	if (isfinite(r->min_allowed_N_per_m))
+		printf("          lowest stiffness limit %.0f N/m, set by the %s", r->min_allowed_N_per_m,
+		       tac_derate_reason_name(r->derated_by));
+	else
+		printf("          stiffness not limited: the device's mechanics are unknown");
+	if (r->derated_ticks > 0)
+		printf(", derated in %lld ticks", (long long)r->derated_ticks);
+	printf("; passivity: energy at least %.3f mJ, damping up to %.2f N s/m\n", 1e3 * r->min_energy_J,
+	       r->max_damping_N_s_per_m);
+}
+
+static void print_counters(tac_servo *servo, const tac_snapshot *last)
+{
+	printf("          %llu faults, %llu undecided collision queries, work budget spent in %llu ticks\n",
+	       (unsigned long long)last->faults, (unsigned long long)last->unknown_ticks,
+	       (unsigned long long)last->budget_spent_ticks);
+	printf("          display queries skipped: proximity in %llu ticks, surfaces in %llu ticks\n"
+	       "          force gate:",
+	       (unsigned long long)last->skipped_ticks[TAC_DISPLAY_PROXIMITY],
+	       (unsigned long long)last->skipped_ticks[TAC_DISPLAY_SURFACES]);
+	const char *separator = " ";
+	for (int k = 0; k < TAC_LIMIT_REASON_COUNT; k++) {
+		const uint64_t count = tac_servo_limit_count(servo, (tac_limit_reason)k);
+		if (count > 0) {
+			printf("%s%s in %llu ticks", separator, tac_limit_reason_name((tac_limit_reason)k),
+			       (unsigned long long)count);
+			separator = ", ";
+		}
+	}
+	printf("%s\n", *separator == ' ' ? " never active" : "");
+}
+
+void run_stats_print(const run_stats *r, const char *tool, tac_servo *servo)
+{
+	const tac_snapshot *last = tac_servo_snapshot(servo, 0);
+	if (!last)
+		return;
+	const double share = r->ticks > 0 ? 100.0 * (double)last->contact_ticks / (double)r->ticks : 0;
+	printf("%-9s in contact %.1f %% of the time, up to %d contact%s\n", tool, share, (int)r->max_contacts,
+	       r->max_contacts == 1 ? "" : "s");
+	printf("          force %.2f N on average in contact, up to %.2f N; torque up to %.3f Nm; "
+	       "device up to %.2f mm from the tool\n",
+	       mean_force_N(r, last), r->max_force_N, r->max_torque_Nm, 1e3 * r->max_depth_m);
+	if (last->state == TAC_SERVO_WAITING)
+		printf("          no force: the tool began inside an object and never came free\n");
+	print_stability(r);
+	print_counters(servo, last);
+}
+
+// ---- JSON ----
+
+// JSON has no infinities.
+static void json_number(const char *name, double value)
+{
+	if (isfinite(value))
+		printf(", \"%s\": %.6g", name, value);
+	else
+		printf(", \"%s\": null", name);
+}
+
+void run_stats_print_json(const run_stats *r, tac_servo *servo)
+{
+	const tac_snapshot none = {0}, *last = tac_servo_snapshot(servo, 0);
+	last = last ? last : &none;
+	printf(", \"ticks\": %lld, \"contact_ticks\": %llu, \"max_contacts\": %d", (long long)r->ticks,
+	       (unsigned long long)last->contact_ticks, (int)r->max_contacts);
+	json_number("mean_force_N", mean_force_N(r, last));
+	json_number("max_force_N", r->max_force_N);
+	json_number("max_torque_Nm", r->max_torque_Nm);
+	json_number("max_depth_m", r->max_depth_m);
+	json_number("least_energy_J", r->min_energy_J);
+	json_number("least_allowed_N_per_m", r->min_allowed_N_per_m);
+	json_number("max_damping_N_s_per_m", r->max_damping_N_s_per_m);
+	printf(", \"state\": \"%s\", \"derated_by\": \"%s\", \"derated_ticks\": %lld",
+	       tac_servo_state_name(last->state), tac_derate_reason_name(r->derated_by),
+	       (long long)r->derated_ticks);
+	printf(", \"faults\": %llu, \"unknowns\": %llu, \"spent_ticks\": %llu",
+	       (unsigned long long)last->faults, (unsigned long long)last->unknown_ticks,
+	       (unsigned long long)last->budget_spent_ticks);
+	printf(", \"dropped\": {\"proximity\": %llu, \"surfaces\": %llu}, \"limits\": {",
+	       (unsigned long long)last->skipped_ticks[TAC_DISPLAY_PROXIMITY],
+	       (unsigned long long)last->skipped_ticks[TAC_DISPLAY_SURFACES]);
+	for (int k = 0; k < TAC_LIMIT_REASON_COUNT; k++)
+		printf("%s\"%s\": %llu", k ? ", " : "", tac_limit_reason_name((tac_limit_reason)k),
+		       (unsigned long long)tac_servo_limit_count(servo, (tac_limit_reason)k));
+	printf("}");
+}
