@@ -1,6 +1,6 @@
-// FCL's continuous collision for bench/ccd.c: conservative advancement of two BVHModel<OBBRSS>, the one case
-// that it does for meshes.
-#include "collision/ccd.h"
+// FCL's continuous collision for bench/ccd.c: conservative advancement of two BVHModel<OBBRSS>, the only type
+// of mesh for which FCL has it.
+#include "collision/sweep.h"
 
 #include <fcl/geometry/bvh/BVH_model.h>
 #include <fcl/math/bv/OBBRSS.h>
@@ -8,7 +8,7 @@
 
 typedef fcl::BVHModel<fcl::OBBRSSd> model;
 
-static fcl::Transform3d transform(const tac_ccd_pose *T)
+static fcl::Transform3d transform(const tac_drigid *T)
 {
 	fcl::Transform3d out = fcl::Transform3d::Identity();
 	for (int i = 0; i < 3; i++)
@@ -22,7 +22,7 @@ extern "C" {
 
 void *fcl_body(const tac_mesh *mesh);
 void fcl_body_free(void *body);
-double fcl_sweep(void *fixed, void *moving, const tac_ccd_pose *from, const tac_ccd_pose *to);
+double fcl_sweep(void *fixed, void *moving, const tac_drigid *from, const tac_drigid *to);
 
 void *fcl_body(const tac_mesh *mesh)
 {
@@ -45,7 +45,7 @@ void fcl_body_free(void *body)
 	delete static_cast<model *>(body);
 }
 
-double fcl_sweep(void *fixed, void *moving, const tac_ccd_pose *from, const tac_ccd_pose *to)
+double fcl_sweep(void *fixed, void *moving, const tac_drigid *from, const tac_drigid *to)
 {
 	fcl::ContinuousCollisionRequestd request(100, 1e-5, fcl::CCDM_LINEAR, fcl::GST_LIBCCD,
 						 fcl::CCDC_CONSERVATIVE_ADVANCEMENT);

@@ -1,14 +1,14 @@
 // The primitive tests in the protocol of ERIT's Table 1 (M. Held, Journal of Graphics Tools 2(4), 1997):
-// random primitives in the unit cube whose boxes overlap, milliseconds of CPU time (getrusage, user and
-// system) for 100,000 tests with the loop, the access to the data and the test of the boxes. Rows for upright
-// solids include the transform. Row 3 is Moeller's test, written here from its idea. The least of several
-// runs is printed; beside it, the ratio to row 1 here and on the paper's PentiumPro, because only ratios
-// outlive a machine. Below, the batched tests of spheres and capsules (collision/round8.h) beside the same
-// one by one.
-#include "apps/terminal.h"
+// random primitives in the unit cube whose boxes overlap; milliseconds of CPU time (getrusage, user and
+// system) for 100,000 tests, including the loop, the access to the data and the test of the boxes. Rows for
+// upright solids include the transform. Row 3 is Moeller's test, written from its description. The least of
+// several runs is printed, with the ratio to row 1 here and on the paper's PentiumPro: ratios compare across
+// machines, times do not. Below are the batched tests of spheres and capsules (collision/engines/round8.h)
+// beside single tests.
+#include "apps/terminal/terminal.h"
 #include "base/rng.h"
-#include "collision/primitives.h"
-#include "collision/round8.h"
+#include "collision/engines/round8.h"
+#include "collision/geometry/primitives.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ typedef struct box {
 	tac_dvec3 min, max;
 } box;
 
-// A pair: every kind of primitive that a row may take, and the boxes of the two that it does.
+// One random primitive of each kind, and the boxes of the two that a row tests.
 typedef struct pair {
 	tac_triangle s, t;
 	tac_segment edge;
@@ -60,11 +60,11 @@ static box box_of(const tac_dvec3 *points, int count, double grow)
 	return b;
 }
 
-// ---- row 3: the triangles cut two intervals out of the line common to their planes ----
+// ---- row 3: each triangle cuts an interval out of the line common to both planes ----
 
 static bool interval(double a, double b, double c, double da, double db, double dc, double *low, double *high)
 {
-	// The vertex alone on its side, seen from the others.
+	// Interpolate from the vertex that is alone on its side of the plane to the other two.
 	if (da * db > 0) {
 		*low = c + (a - c) * dc / (dc - da);
 		*high = c + (b - c) * dc / (dc - db);
@@ -105,7 +105,7 @@ static bool moeller(const tac_triangle *s, const tac_triangle *t)
 	       sc = tac_dvec3_dot(m, s->c) - e;
 	if (sa * sb > 0 && sa * sc > 0)
 		return false;
-	// The line's largest component orders the points on it as the line does.
+	// The largest component of the line's direction orders the points along it.
 	tac_dvec3 l = tac_dvec3_abs(tac_dvec3_cross(n, m));
 	int k = l.x >= l.y && l.x >= l.z ? 0 : l.y >= l.z ? 1 : 2;
 	double low1, high1, low2, high2;
@@ -287,7 +287,7 @@ static box primitive_box(const pair *p, primitive k)
 		return box_of(&p->t.a, 3, 0);
 	case EDGE:
 		return box_of(&p->edge.a, 2, 0);
-	case POINT: { // of the plane z = 0: it is never told apart by z
+	case POINT: { // in the plane z = 0, so z must not separate it
 		box b = box_of(&p->edge.a, 1, 0);
 		b.min.z = 0;
 		b.max.z = 1;
@@ -304,7 +304,7 @@ static box primitive_box(const pair *p, primitive k)
 	}
 }
 
-// Random primitives until the boxes of the two overlap.
+// Draws random primitives until the boxes of the two overlap.
 static void fill(tac_rng *rng, primitive first, primitive second, pair *p)
 {
 	do {
@@ -321,7 +321,7 @@ static void fill(tac_rng *rng, primitive first, primitive second, pair *p)
 		bool concave = first == CONCAVE;
 		p->toroid = (tac_toroid){concave ? minor + 0.2 * tac_rng_f64(rng) : 0.3 * tac_rng_f64(rng),
 					 minor, fmin(a, b), fmax(a, b), concave};
-		// The test of a point in the plane takes triangles that turn left.
+		// The test of a point in the plane needs counter-clockwise triangles.
 		if (second == POINT && (p->s.b.x - p->s.a.x) * (p->s.c.y - p->s.a.y) <
 					       (p->s.b.y - p->s.a.y) * (p->s.c.x - p->s.a.x)) {
 			tac_dvec3 swap = p->s.b;
@@ -341,7 +341,7 @@ static void fill(tac_rng *rng, primitive first, primitive second, pair *p)
 typedef struct group {
 	tac_segment axis;
 	double radius;
-	tac_round round;
+	tac_round8 round;
 	tac_triangle triangles[TAC_RTREE_MAX];
 	tac_leaf8 leaf;
 } group;
@@ -351,13 +351,13 @@ static void fill_group(tac_rng *rng, bool sphere, group *g)
 	tac_dvec3 a = point(rng);
 	g->axis = (tac_segment){a, sphere ? a : point(rng)};
 	g->radius = 0.5 * tac_rng_f64(rng);
-	g->round = tac_round_make(g->axis.a, g->axis.b, g->radius, 1, EPS);
+	g->round = tac_round8_make(g->axis.a, g->axis.b, g->radius, 1, EPS);
 	box solid = box_of(&g->axis.a, 2, g->radius);
 	for (int lane = 0; lane < TAC_RTREE_MAX; lane++) {
 		tac_dvec3 v[3];
 		box b;
 		do {
-			for (int k = 0; k < 3; k++) { // in single precision, as a mesh has them
+			for (int k = 0; k < 3; k++) { // rounded to single precision, as in a mesh
 				tac_vec3 single = tac_vec3_from_dvec3(point(rng));
 				v[k] = tac_dvec3_from_vec3(single);
 				for (int c = 0; c < 3; c++)
@@ -369,27 +369,29 @@ static void fill_group(tac_rng *rng, bool sphere, group *g)
 	}
 }
 
-static bool one_meets(const group *g, int lane)
+static bool single_meets(const group *g, int lane)
 {
 	const tac_sphere a = {g->axis.a, g->radius}, b = {g->axis.b, g->radius};
 	const tac_cylinder c = {g->axis.a, g->axis.b, g->radius};
 	const tac_triangle *t = &g->triangles[lane];
 	if (tac_sphere_meets_triangle(&a, t, EPS, NULL))
 		return true;
-	return !g->round.sphere &&
+	return !g->round.is_sphere &&
 	       (tac_sphere_meets_triangle(&b, t, EPS, NULL) || tac_cylinder_meets_triangle(&c, t, EPS, NULL));
 }
 
-// How many triangles of all groups are met; `meets` NULL: one by one in double precision.
-static int count_met(const group *groups, tac_round8_fn *meets)
+// The number of triangles that meet the solid of their group. `round8` NULL: single tests in double
+// precision.
+static int count_hits(const group *groups, tac_round8_fn *round8)
 {
 	int hits = 0;
 	for (int i = 0; i < LEAVES; i++) {
-		unsigned open = 0xFF;
-		if (meets != NULL)
-			hits += __builtin_popcount(meets(&groups[i].round, &groups[i].leaf, 0xFF, &open));
-		for (; open != 0; open &= open - 1)
-			hits += one_meets(&groups[i], __builtin_ctz(open));
+		unsigned undecided = 0xFF;
+		if (round8)
+			hits += __builtin_popcount(
+				round8(&groups[i].round, &groups[i].leaf, 0xFF, &undecided));
+		for (; undecided != 0; undecided &= undecided - 1)
+			hits += single_meets(&groups[i], __builtin_ctz(undecided));
 	}
 	return hits;
 }
@@ -397,33 +399,33 @@ static int count_met(const group *groups, tac_round8_fn *meets)
 static void bench_batches(void)
 {
 	group *groups = aligned_alloc(32, LEAVES * sizeof *groups);
-	if (groups == NULL)
+	if (!groups)
 		return;
-	printf("\nms of CPU for %d triangles in leaves of eight, least of %d runs; what a batch leaves open "
-	       "included\n",
+	printf("\nms of CPU for %d triangles in leaves of eight, least of %d runs; "
+	       "with the double-precision tests of undecided triangles\n",
 	       LEAVES * TAC_RTREE_MAX, RUNS);
 	printf("%-16s %-12s %9s %7s %9s\n", "", "", "ms", "hits", "speed-up");
 	for (int sphere = 1; sphere >= 0; sphere--) {
 		tac_rng rng = tac_rng_seed(2, (uint64_t)sphere);
 		for (int i = 0; i < LEAVES; i++)
 			fill_group(&rng, sphere, &groups[i]);
-		double one_by_one = 0;
+		double single_ms = 0;
 		for (int v = -1; v < TAC_SIMD_COUNT; v++) {
 			if (v >= 0 && !tac_simd_supported((tac_simd)v))
 				continue;
-			tac_round8_fn *meets = v < 0 ? NULL : tac_round8_of((tac_simd)v);
+			tac_round8_fn *round8 = v < 0 ? NULL : tac_round8_of((tac_simd)v);
 			double best = 0;
 			int hits = 0;
 			for (int run = 0; run < RUNS; run++) {
 				double start = now_s();
-				hits = count_met(groups, meets);
+				hits = count_hits(groups, round8);
 				double ms = 1e3 * (now_s() - start);
 				best = run == 0 || ms < best ? ms : best;
 			}
-			one_by_one = v < 0 ? best : one_by_one;
+			single_ms = v < 0 ? best : single_ms;
 			printf("%-16s %-12s %9.2f %6.1f%% %9.2f\n", sphere ? "sphere" : "capsule",
-			       v < 0 ? "one by one" : tac_simd_name((tac_simd)v), best,
-			       100.0 * hits / (LEAVES * TAC_RTREE_MAX), one_by_one / best);
+			       v < 0 ? "single" : tac_simd_name((tac_simd)v), best,
+			       100.0 * hits / (LEAVES * TAC_RTREE_MAX), single_ms / best);
 		}
 	}
 	free(groups);
@@ -432,7 +434,7 @@ static void bench_batches(void)
 int main(void)
 {
 	pair *pairs = malloc(PAIRS * sizeof *pairs);
-	if (pairs == NULL)
+	if (!pairs)
 		return EXIT_FAILURE;
 	printf("ms of CPU for %d tests, loop, data access and box test included; least of %d runs\n", PAIRS,
 	       RUNS);

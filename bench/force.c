@@ -1,21 +1,20 @@
-// What the parts of the force path cost, in one run: the stages take turns, and each row gives the minimum
-// and the median of the turns in ns a call, and the median as a share of the whole path's. The path is that
-// of a 6-DOF tick without the SCO: sim read, coupling, friction, six passivity ports, limit, sim write. Below
-// it, what is not done every tick: the stability limits that derating asks for when the measured delay or
-// rate has changed.
+// The cost of the force path's stages. The stages run in turn; each row gives minimum and median in ns per
+// call over all rounds, and the median's share of the whole path. The path is a 6-DOF tick without the SCO:
+// sim read, coupling, friction, six passivity observers, limit, sim write. Below it is what does not run
+// every tick: the stability limits that derating computes when the measured delay or rate has changed.
 #include "devices/sim.h"
-#include "haptic/coupling.h"
 #include "haptic/derate.h"
-#include "haptic/friction.h"
+#include "haptic/force/coupling.h"
+#include "haptic/force/friction.h"
+#include "haptic/force/passivity.h"
 #include "haptic/limit.h"
-#include "haptic/passivity.h"
 #include "rt/clock.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TURNS = 31, CALLS = 2000, SLOW_CALLS = 100 };
+enum { ROUNDS = 31, CALLS = 2000, SLOW_CALLS = 100 };
 #define PERIOD_NS INT64_C(1000000)
 
 static tac_device *device;
@@ -47,7 +46,7 @@ static void couple(void)
 	wrench = tac_coupling_wrench(&coupling, &tool, &sco);
 }
 
-static void rub(void)
+static void add_friction(void)
 {
 	static const tac_friction_material material = {0.4, 0.3, 400};
 	wrench.force_N = tac_dvec3_add(wrench.force_N,
@@ -71,7 +70,7 @@ static void observe(void)
 	wrench = (tac_wrench){tac_dvec3_load(force), tac_dvec3_load(force + 3)};
 }
 
-static void gate(void)
+static void limit_wrench(void)
 {
 	const tac_limit_input input = {now_ns, wrench, TAC_DEVICE_OK, state, true, false};
 	sent = tac_limit_step(limit, &input);
@@ -82,7 +81,7 @@ static void sim_write(void)
 	tac_device_write(device, now_ns, &sent.wrench);
 }
 
-static void follow_rate(void)
+static void step_derate(void)
 {
 	sink = tac_derate_step(&derate, PERIOD_NS, PERIOD_NS);
 }
@@ -105,17 +104,17 @@ typedef struct stage {
 	const char *name;
 	void (*call)(void);
 	bool in_path;
-	int64_t ns[TURNS]; // a turn's sum
+	int64_t ns[ROUNDS]; // sum over the calls of a round
 } stage;
 
 static stage stages[] = {
 	{.name = "sim read, exact, 6 axes", .call = sim_read, .in_path = true},
 	{.name = "coupling", .call = couple, .in_path = true},
-	{.name = "friction", .call = rub, .in_path = true},
+	{.name = "friction", .call = add_friction, .in_path = true},
 	{.name = "passivity, 6 ports", .call = observe, .in_path = true},
-	{.name = "limit", .call = gate, .in_path = true},
+	{.name = "limit", .call = limit_wrench, .in_path = true},
 	{.name = "sim write", .call = sim_write, .in_path = true},
-	{.name = "derate, steady", .call = follow_rate},
+	{.name = "derate, steady", .call = step_derate},
 	{.name = "critical stiffness", .call = critical},
 	{.name = "passive stiffness", .call = passive},
 };
@@ -156,32 +155,32 @@ int main(void)
 	const tac_derate_def derate_def = tac_derate_def_default(&device->info, PERIOD_NS);
 	tac_derate_init(&derate, &derate_def);
 
-	// The clock's own cost is taken off; it is of the size of the small stages.
+	// The cost of reading the clock is subtracted: it is comparable to the small stages.
 	int64_t clock_ns = INT64_MAX;
 	for (int i = 0; i < 1000; i++) {
 		const int64_t begin_ns = tac_clock_now_ns(), took_ns = tac_clock_now_ns() - begin_ns;
 		clock_ns = took_ns < clock_ns ? took_ns : clock_ns;
 	}
-	for (int turn = 0; turn < TURNS; turn++) {
+	for (int round = 0; round < ROUNDS; round++) {
 		for (int i = 0; i < CALLS; i++) {
 			for (size_t s = 0; s < STAGES; s++) {
 				if (i >= calls_of(&stages[s]))
 					continue;
 				const int64_t begin_ns = tac_clock_now_ns();
 				stages[s].call();
-				stages[s].ns[turn] += tac_clock_now_ns() - begin_ns - clock_ns;
+				stages[s].ns[round] += tac_clock_now_ns() - begin_ns - clock_ns;
 			}
 		}
 	}
 	double whole = 0;
 	for (size_t s = 0; s < STAGES; s++) {
-		qsort(stages[s].ns, TURNS, sizeof stages[s].ns[0], compare);
+		qsort(stages[s].ns, ROUNDS, sizeof stages[s].ns[0], compare);
 		if (stages[s].in_path)
-			whole += (double)stages[s].ns[TURNS / 2] / calls_of(&stages[s]);
+			whole += (double)stages[s].ns[ROUNDS / 2] / calls_of(&stages[s]);
 	}
 	printf("%-26s %9s %9s %7s\n", "stage", "min ns", "median", "share");
 	for (size_t s = 0; s < STAGES; s++) {
-		const double calls = calls_of(&stages[s]), median = (double)stages[s].ns[TURNS / 2] / calls;
+		const double calls = calls_of(&stages[s]), median = (double)stages[s].ns[ROUNDS / 2] / calls;
 		printf("%-26s %9.0f %9.0f %6.0f%%\n", stages[s].name, (double)stages[s].ns[0] / calls, median,
 		       100 * median / whole);
 	}

@@ -1,7 +1,7 @@
-// What one tac_histogram_record costs, beside (a) incrementing an array slot picked by the value's low bits,
-// which no histogram can beat, (b) the bucket index by log2 and by frexp, and (c) HdrHistogram_c where it is
-// installed; and what the coordinated-omission correction costs, beside its defining loop. All variants take
-// turns in each round.
+// The cost of one tac_histogram_record, compared with (a) incrementing an array slot selected by the value's
+// low bits, which no histogram can beat, (b) the bucket index by log2 and by frexp, and (c) HdrHistogram_c
+// where it is installed; and the cost of the coordinated-omission correction, compared with its defining
+// loop. All variants alternate in each round.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void record_tactus(void)
 		tac_histogram_record(&histogram, values[i]);
 }
 
-// The same resolution: 128 buckets to a doubling, 34 doublings.
+// About the same resolution: 128 buckets to a doubling, 34 doublings.
 static void record_log2(void)
 {
 	for (size_t i = 0; i < VALUES; i++) {

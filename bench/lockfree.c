@@ -1,12 +1,13 @@
-// The ring and latest beside their nearest in Concurrency Kit (ck_ring, ck_sequence) and a mutex, in one run:
-// the contenders take turns, and each row gives the minimum and the median of the turns in ns per operation.
-// Ratios are the peer's minimum over ours: above 1, ours is faster. On a busy machine run it under `chrt -f
-// 5`.
+// The ring and latest compared with their counterparts in Concurrency Kit (ck_ring, ck_sequence) and a mutex,
+// in one run. The contenders alternate, and each row gives the minimum and the median of the turns in ns per
+// operation. Ratios are the peer's minimum over ours: above 1, ours is faster. On a busy machine run it under
+// `chrt -f 5`.
 //
-// What to expect. ck_ring is inlined with the element's size known to the compiler, tac_ring is a call with
-// the size known at run time: some 4 ns more an operation on small elements in one thread, made up for
-// between two threads by the private copies of the counters. ck_sequence writes without an exchange, so it is
-// cheaper until its reader has to retry; look at other/op, where its reader starves as the payload grows.
+// What to expect: ck_ring is inlined with the element's size known to the compiler, tac_ring is a call with
+// the size known at run time. In one thread this costs about 4 ns more for an operation on small elements;
+// between two threads the private copies of the counters make up for it. ck_sequence writes without an
+// exchange, so it is cheaper until its reader has to retry. The column other/op shows how its reader starves
+// as the payload grows.
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -21,30 +22,30 @@
 
 enum { TURNS = 21, CAPACITY = 1024, PAIRS = 100000, STREAMED = 200000, BYTES_MAX = 4096 };
 
-// A contender runs whole loops, so that no indirect call lies inside what is timed.
+// A contender runs whole loops, so that no indirect call is timed.
 typedef struct ring_contender {
 	const char *name;
 	size_t bytes;
 	void (*reset)(size_t bytes);
-	void (*pairs)(int n);   // push and pop in turn
-	void (*produce)(int n); // push n, again where refused
-	void (*consume)(int n); // pop n, again where empty
+	void (*pairs)(int n);   // n times push, then pop
+	void (*produce)(int n); // push n, retrying while full
+	void (*consume)(int n); // pop n, retrying while empty
 } ring_contender;
 
 typedef struct latest_contender {
 	const char *name;
 	void (*reset)(size_t bytes);
-	void (*write)(int n);                           // copy in and publish
-	int (*read)(int n, const _Atomic bool *enough); // copy out; fewer than n when `enough` came first
+	void (*write)(int n);                         // copy in and publish
+	int (*read)(int n, const _Atomic bool *stop); // copy out; returns fewer than n if stopped
 } latest_contender;
 
-// The compiler must believe that the bytes are used.
+// Makes the compiler assume that the bytes are used.
 static void use(void *bytes)
 {
 	__asm__ volatile("" : : "r"(bytes) : "memory");
 }
 
-// Waiting for the other thread, which may be on this core.
+// Waits for the other thread, which may be on this core.
 static void wait_a_little(int *waits)
 {
 	if (++*waits % 4096 == 0)
@@ -113,9 +114,9 @@ static void tac_write(int n)
 	}
 }
 
-static int tac_read(int n, const _Atomic bool *enough)
+static int tac_read(int n, const _Atomic bool *stop)
 {
-	(void)enough;
+	(void)stop;
 	for (int i = 0; i < n; i++) {
 		memcpy(out, tac_latest_read(latest, NULL), tac_latest_payload_bytes(latest));
 		use(out);
@@ -123,10 +124,10 @@ static int tac_read(int n, const _Atomic bool *enough)
 	return n;
 }
 
-// As its users read it: in place.
-static int tac_read_in_place(int n, const _Atomic bool *enough)
+// As users read it: in place.
+static int tac_read_in_place(int n, const _Atomic bool *stop)
 {
-	(void)enough;
+	(void)stop;
 	for (int i = 0; i < n; i++) {
 		const unsigned char *payload = tac_latest_read(latest, NULL);
 		out[0] = *payload;
@@ -156,9 +157,9 @@ static void mutex_write(int n)
 	}
 }
 
-static int mutex_read(int n, const _Atomic bool *enough)
+static int mutex_read(int n, const _Atomic bool *stop)
 {
-	(void)enough;
+	(void)stop;
 	for (int i = 0; i < n; i++) {
 		pthread_mutex_lock(&mutex);
 		memcpy(out, shared, shared_bytes);
@@ -237,13 +238,13 @@ static void ck_write(int n)
 	}
 }
 
-static int ck_read(int n, const _Atomic bool *enough)
+static int ck_read(int n, const _Atomic bool *stop)
 {
 	for (int i = 0; i < n; i++) {
 		unsigned version;
 		do {
 			// A writer without pauses starves the reader.
-			if (atomic_load_explicit(enough, memory_order_relaxed))
+			if (atomic_load_explicit(stop, memory_order_relaxed))
 				return i;
 			version = ck_sequence_read_begin(&ck_sequence);
 			memcpy(out, shared, shared_bytes);
@@ -277,7 +278,7 @@ static void pin(size_t cpu)
 	cpu_set_t set;
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	pthread_setaffinity_np(pthread_self(), sizeof set, &set); // best effort: without it only noisier
+	pthread_setaffinity_np(pthread_self(), sizeof set, &set); // a failure only adds noise
 }
 
 typedef struct other_thread {
@@ -285,11 +286,11 @@ typedef struct other_thread {
 	void (*run)(struct other_thread *other);
 	const ring_contender *ring;
 	const latest_contender *latest;
-	_Atomic bool ready, go, enough;
+	_Atomic bool ready, go, stop;
 	int64_t done; // its operations, read after it was joined
 } other_thread;
 
-// One turn. `other_per_op`: what the other thread got done for each operation timed; a contender may be quick
+// One turn. `other_per_op`: operations of the other thread for each timed one; a contender may be fast
 // because it starves the other side.
 typedef struct turn {
 	double ns;
@@ -320,7 +321,7 @@ static void start_other(other_thread *other)
 static turn time_pairs(const ring_contender *c)
 {
 	c->reset(c->bytes);
-	c->pairs(CAPACITY); // every slot once: no page faults in what is timed
+	c->pairs(CAPACITY); // touches every slot once: no page faults are timed
 	int64_t begin_ns = tac_clock_now_ns();
 	c->pairs(PAIRS);
 	return (turn){.ns = (double)(tac_clock_now_ns() - begin_ns) / PAIRS};
@@ -346,20 +347,20 @@ static turn time_stream(const ring_contender *c)
 
 static turn time_write_and_read(const latest_contender *c, size_t bytes)
 {
-	static const _Atomic bool enough = false;
+	static const _Atomic bool stop = false;
 	c->reset(bytes);
 	int64_t begin_ns = tac_clock_now_ns();
 	for (int i = 0; i < PAIRS; i++) {
 		c->write(1);
-		c->read(1, &enough);
+		c->read(1, &stop);
 	}
 	return (turn){.ns = (double)(tac_clock_now_ns() - begin_ns) / PAIRS};
 }
 
 static void read_back_to_back(other_thread *other)
 {
-	while (!atomic_load(&other->enough))
-		other->done += other->latest->read(16, &other->enough);
+	while (!atomic_load(&other->stop))
+		other->done += other->latest->read(16, &other->stop);
 }
 
 static turn time_write_beside_a_reader(const latest_contender *c, size_t bytes)
@@ -371,15 +372,15 @@ static turn time_write_beside_a_reader(const latest_contender *c, size_t bytes)
 	int64_t begin_ns = tac_clock_now_ns();
 	c->write(PAIRS / 10);
 	double ns = (double)(tac_clock_now_ns() - begin_ns) / (PAIRS / 10);
-	atomic_store(&other.enough, true);
+	atomic_store(&other.stop, true);
 	pthread_join(other.thread, NULL);
 	return (turn){ns, (double)other.done / (PAIRS / 10)};
 }
 
-// A pause between two writes, as a real writer has; without one a seqlock's reader starves.
+// Pauses between two writes, as a real writer does; without that a seqlock's reader starves.
 static void write_every_microsecond(other_thread *other)
 {
-	while (!atomic_load(&other->enough)) {
+	while (!atomic_load(&other->stop)) {
 		other->latest->write(1);
 		other->done++;
 		int64_t next_ns = tac_clock_now_ns() + TAC_NS_PER_US;
@@ -395,9 +396,9 @@ static turn time_read_beside_a_writer(const latest_contender *c, size_t bytes)
 	start_other(&other);
 	atomic_store(&other.go, true);
 	int64_t begin_ns = tac_clock_now_ns();
-	int reads = c->read(PAIRS / 10, &other.enough);
+	int reads = c->read(PAIRS / 10, &other.stop);
 	double ns = (double)(tac_clock_now_ns() - begin_ns) / reads;
-	atomic_store(&other.enough, true);
+	atomic_store(&other.stop, true);
 	pthread_join(other.thread, NULL);
 	return (turn){ns, (double)other.done / reads};
 }

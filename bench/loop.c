@@ -1,11 +1,11 @@
-// What the loop costs: first its parts in a tight loop, then paired differences of whole cycles against a
+// The cost of the loop: first its parts in a tight loop, then paired differences of whole cycles against a
 // bare clock_nanosleep loop.
 //
 // A reference thread (FIFO 91) and the thread under test (FIFO 90) share a CPU and a deadline. In each cycle
-// the reference wakes first and notes the time; the thread under test then does its whole cycle, up to the
+// the reference wakes first and records the time; the thread under test then runs its whole cycle, up to the
 // moment it goes back to sleep. Completion minus reference wake is free of timer and hypervisor jitter, which
-// hit both alike. Each figure is the median over 1 s blocks of the block's median; the kinds take turns block
-// by block, so that slow changes of the machine hit all of them.
+// affect both equally. Each figure is the median over 1 s blocks of the block's median. The kinds alternate
+// block by block, so that slow changes of the machine affect all of them.
 #include "rt/loop.h"
 #include "rt/clock.h"
 #include "rt/deadline.h"
@@ -18,10 +18,10 @@
 #include <stdlib.h>
 
 #define PERIOD_NS TAC_NS_PER_MS
-#define CYCLES    1000 // a block
+#define CYCLES    1000 // in a block
 #define BLOCKS    11
 
-// The state of a whole scene in small: what a servo would publish.
+// About the size of what a servo publishes.
 typedef struct payload {
 	double words[32];
 } payload;
@@ -37,7 +37,7 @@ static int64_t first_ns;             // planned time of cycle 0
 static tac_latest *latest;
 static tac_deadline *deadline;
 
-// ---- the hook: tac_timer_wait is wrapped by the linker; that it is called ends a cycle ----
+// ---- the hook: the linker wraps tac_timer_wait; a call of it ends a cycle ----
 
 static int64_t current_cycle = -1;
 uint32_t __real_tac_timer_wait(tac_timer *timer, int64_t until_ns);
@@ -143,7 +143,7 @@ static double median(double *values, int count)
 	return values[count / 2];
 }
 
-// The block's median of completion minus reference wake, in ns; negative: could not run.
+// The block's median of completion minus reference wake, ns; negative if it could not run.
 static double run_block(kind k, int cpu)
 {
 	for (int i = 0; i < CYCLES; i++)
@@ -168,7 +168,7 @@ static double run_block(kind k, int cpu)
 	return count > CYCLES / 2 ? median(differences, count) : -1;
 }
 
-// ---- the parts, back to back with warm caches: what they cost in instructions and system calls ----
+// ---- the parts, back to back with warm caches: the cost of their instructions and system calls ----
 
 typedef struct part {
 	const char *name;
@@ -185,8 +185,8 @@ static void part_record(tac_tick *tick)
 {
 	tac_deadline_record(deadline, tick, 1);
 	tac_tick taken;
-	tac_deadline_read(deadline,
-			  &taken); // on the slow thread in a real program; here it keeps the ring empty
+	// In a program the slow thread does this; here it keeps the ring empty.
+	tac_deadline_read(deadline, &taken);
 }
 
 static void part_publish(tac_tick *tick)
@@ -250,8 +250,8 @@ int main(void)
 			blocks[k][b] = run_block((kind)k, cpu);
 			if (blocks[k][b] < 0) {
 				fprintf(stderr,
-					"bench_loop: expected SCHED_FIFO 91 on CPU %d and a cycle a "
-					"period, found them refused; run as root\n",
+					"bench_loop: expected SCHED_FIFO 91 on CPU %d "
+					"and a cycle in every period, found them refused; run as root\n",
 					cpu);
 				return EXIT_FAILURE;
 			}

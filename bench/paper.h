@@ -1,5 +1,4 @@
-// Table 1 of the CollisionChip paper: its counts, its times, and the times that Equation 5 makes of the
-// counts.
+// Table 1 of the CollisionChip paper: its counts, its times, and the times by Equation 5 from the counts.
 #ifndef TAC_BENCH_PAPER_H
 #define TAC_BENCH_PAPER_H
 
@@ -20,13 +19,13 @@ static inline void bench_paper_table1(void)
 		{"Car body", 60755, 259, 66, 55, 12, 383, 3076, 538, 110, 5390},
 		{"Buddha", 125000, 159, 50, 7, 9, 240, 3345, 301, 77, 4074},
 	};
-	printf("Table 1 from its counts: T = (100 + 10(α-2)) τ cycles of %.2f ns, α = aligned/(2 tumbled), τ "
-	       "= tumbled/2\n",
+	printf("Table 1 from its counts: T = (100 + 10(α-2)) τ cycles of %.2f ns, "
+	       "α = aligned/(2 tumbled), τ = tumbled/2\n",
 	       TAC_CHIP_CYCLE_NS);
 	printf("%-11s %8s | %8s %8s %8s %9s | %8s %8s %8s %9s | %s\n", "object", "polygons", "aligned",
 	       "tumbled", "HW µs", "computed", "aligned", "tumbled", "HW µs", "computed", "same");
 	int same = 0;
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		double average =
 			tac_chip_equation_5(rows[i].aligned, rows[i].tumbled) * TAC_CHIP_CYCLE_NS * 1e-3;
 		double worst = tac_chip_equation_5(rows[i].worst_aligned, rows[i].worst_tumbled) *

@@ -1,5 +1,5 @@
-// Peer: a public collision library behind one small interface, for the benchmarks. Each lives in its own file
-// and is built when its library is there; together they are the shared library tactus_peers, which
+// Peer: a public collision library behind one small interface, for the benchmarks. Each peer has a file,
+// which is built if the library is installed. Together they are the shared library tactus_peers, which
 // bench_peers links and bench_scd opens if it was built.
 #ifndef TAC_BENCH_PEER_H
 #define TAC_BENCH_PEER_H
@@ -12,20 +12,20 @@ extern "C" {
 
 typedef struct peer {
 	const char *name;
-	// A body of a mesh; `moving` is the one that poses are given for.
+	// Builds the body of a mesh; poses are given for the moving one.
 	void *(*build)(const tac_mesh *mesh, bool moving);
 	void (*destroy)(void *body);
-	// Work that a pose needs before the query and that is not timed (NULL: none). Only for Embree, which
-	// has to rebuild its tree: "collide only" is the kindest figure for it.
-	void (*place)(void *moving, const tac_motion *motion);
-	// Number of intersecting pairs that the library reports; in mode first, whether there is one.
-	// Negative: it gave up.
-	long (*query)(void *fixed, void *moving, const tac_motion *motion, bool first);
+	// Work for a pose that is done before the query and not timed; NULL: none. Only Embree needs it: it
+	// rebuilds its tree, and "collide only" is its most favourable time.
+	void (*place)(void *moving, const tac_rigid *motion);
+	// The number of intersecting pairs that the library reports; with `first`, whether there is one.
+	// Negative: it failed.
+	long (*query)(void *fixed, void *moving, const tac_rigid *motion, bool first);
 } peer;
 
 extern const peer peer_fcl, peer_ode, peer_bullet, peer_embree, peer_cgal;
 
-// Those that were built; ends with NULL.
+// The peers that were built, ending with NULL.
 extern const peer *const tac_peers[];
 
 #ifdef __cplusplus

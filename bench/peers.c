@@ -1,12 +1,14 @@
-// bench_peers [FOLDER] [REPEATS] [MESH…]: our engines beside the public libraries, on the meshes and poses of
-// FOLDER (the one that CMake was told by TACTUS_MESHES; dragon, bunny, buddha and filter, or those named), or
-// on generated ones when it is not there. Minimum of REPEATS for each pose, mean and maximum over the poses;
-// one run, the engines alternating. "wide coherent" uses what earlier queries found (tac_context::coherent),
+// bench_peers [FOLDER] [REPEATS] [MESH…]: our engines beside public libraries, on the meshes and poses of
+// FOLDER (default: the CMake variable TACTUS_MESHES; dragon, bunny, buddha and filter, or those named), or on
+// generated ones if the folder has none. Minimum of REPEATS runs for each pose, mean and maximum over the
+// poses; one run, the engines alternating. "wide coherent" uses temporal coherence (tac_context::coherent),
 // wide does not. "chip by Equation 5" is the time of the CollisionChip for the same query: 40 cycles of 3.76
-// ns a tumbled node and 2.5 an aligned visit (SPEC.md A.6), as doptree counts them. The table goes to the
-// terminal, the same as CSV to bench_peers.csv.
-#include "apps/terminal.h"
+// ns a tumbled node and 2.5 cycles an aligned visit, as counted by doptree. The table is printed, and written
+// as CSV to bench_peers.csv.
+#include "apps/terminal/terminal.h"
 #include "bench/peer.h"
+#include "bench/poses.h"
+#include "collision/chip_host.h"
 #include "collision/mesh_load.h"
 #include "collision/mesh_shapes.h"
 #include "rt/clock.h"
@@ -18,8 +20,7 @@
 
 #define POSES_MAX   4096
 #define SUBJECT_MAX 16
-#define CYCLE_NS    3.76 // of the chip
-// Subjects that take longer for a round are asked for three: their minima hardly move.
+// Subjects whose rounds take longer run three of them only: their minima hardly change.
 #define LONG_ROUND_NS 1e9
 
 typedef struct {
@@ -27,50 +28,30 @@ typedef struct {
 	const tac_collider *collider; // NULL: a peer
 	const peer *peer;
 	bool coherent;
-	bool chip; // not asked: Equation 5 from the counters of the subject before
+	bool chip; // no queries: Equation 5 from the counters of the previous subject
 	void *fixed, *moving;
 	double round_ns, mean, worst;
 	long hits, pairs;
 } subject;
 
-static tac_motion poses[POSES_MAX];
+static tac_rigid poses[POSES_MAX];
 static double least[SUBJECT_MAX][POSES_MAX];
 
-static int load_poses(const char *path)
-{
-	FILE *file = fopen(path, "r");
-	if (file == NULL)
-		return 0;
-	int n = 0;
-	for (; n < POSES_MAX; n++) {
-		float x[12];
-		int got = 0;
-		for (int i = 0; i < 12; i++)
-			got += fscanf(file, "%f", &x[i]) == 1;
-		if (got < 12)
-			break;
-		memcpy(poses[n].rotation.m, x, 9 * sizeof *x);
-		poses[n].translation = tac_vec3_load(x + 9);
-	}
-	fclose(file);
-	return n;
-}
-
-// A turn in 90 steps about an oblique axis, at a distance where some of them touch.
+// A turn in 90 steps about an oblique axis, at a distance at which some of the poses touch.
 static int make_poses(float distance)
 {
 	for (int i = 0; i < 90; i++) {
 		tac_vec3 axis = tac_vec3_normalize(tac_vec3_make(1.0F, 0.7F, 0.3F));
 		tac_quat q = tac_quat_from_axis_angle(axis, (float)i * 0.0698F);
-		poses[i].rotation = tac_mat3_from_quat(q);
-		poses[i].translation = tac_vec3_make(distance, 0.1F * distance, 0.05F * distance);
+		poses[i].R = tac_mat3_from_quat(q);
+		poses[i].t = tac_vec3_make(distance, 0.1F * distance, 0.05F * distance);
 	}
 	return 90;
 }
 
-static long ask(const subject *s, tac_context *context, const tac_motion *motion, bool first)
+static long query_pairs(const subject *s, tac_context *context, const tac_rigid *motion, bool first)
 {
-	if (s->peer != NULL)
+	if (s->peer)
 		return s->peer->query(s->fixed, s->moving, motion, first);
 	tac_collider_query(s->collider, context, s->moving, s->fixed, motion,
 			   first ? TAC_QUERY_FIRST : TAC_QUERY_PAIRS, (tac_budget){0, 0});
@@ -81,20 +62,20 @@ static long ask(const subject *s, tac_context *context, const tac_motion *motion
 static int set_up(subject *subjects, const tac_mesh *mesh)
 {
 	int n = 0;
-	for (int i = 0; tac_collider_at(i) != NULL; i++) {
+	for (int i = 0; tac_collider_at(i); i++) {
 		subjects[n++] = (subject){.name = tac_collider_at(i)->name, .collider = tac_collider_at(i)};
 		if (strcmp(tac_collider_at(i)->name, "doptree") == 0)
 			subjects[n++] = (subject){.name = "chip by Equation 5", .chip = true};
 	}
 	subjects[n++] =
 		(subject){.name = "wide coherent", .collider = tac_collider_find("wide"), .coherent = true};
-	for (int i = 0; tac_peers[i] != NULL; i++)
+	for (int i = 0; tac_peers[i]; i++)
 		subjects[n++] = (subject){.name = tac_peers[i]->name, .peer = tac_peers[i]};
 	for (int i = 0; i < n; i++) {
 		subject *s = &subjects[i];
 		if (s->chip)
 			continue;
-		if (s->peer != NULL) {
+		if (s->peer) {
 			s->fixed = s->peer->build(mesh, false);
 			s->moving = s->peer->build(mesh, true);
 			continue;
@@ -115,7 +96,7 @@ static void tear_down(subject *subjects, int n)
 		subject *s = &subjects[i];
 		if (s->chip)
 			continue;
-		if (s->peer != NULL) {
+		if (s->peer) {
 			s->peer->destroy(s->fixed);
 			s->peer->destroy(s->moving);
 			continue;
@@ -129,7 +110,7 @@ static void tear_down(subject *subjects, int n)
 static double log_ratio[2][4]; // [mode][wide mean, max, coherent mean, max]
 static int log_count;
 
-// Asks every pose once, and keeps the least times.
+// Queries every pose once and keeps the least times.
 static void round_of(subject *s, tac_context *context, int count, bool first, bool fresh, double *ns)
 {
 	context->coherent = s->coherent;
@@ -137,10 +118,10 @@ static void round_of(subject *s, tac_context *context, int count, bool first, bo
 	s->hits = s->pairs = 0;
 	int64_t begin = tac_clock_now_ns();
 	for (int p = 0; p < count; p++) {
-		if (s->peer != NULL && s->peer->place != NULL)
+		if (s->peer && s->peer->place)
 			s->peer->place(s->moving, &poses[p]);
 		int64_t start = tac_clock_now_ns();
-		long found = ask(s, context, &poses[p], first);
+		long found = query_pairs(s, context, &poses[p], first);
 		double took = (double)(tac_clock_now_ns() - start);
 		ns[p] = fresh ? took : fmin(ns[p], took);
 		s->hits += found > 0;
@@ -149,21 +130,21 @@ static void round_of(subject *s, tac_context *context, int count, bool first, bo
 	s->round_ns = (double)(tac_clock_now_ns() - begin);
 }
 
-// The time of the chip for what `s`, which must be doptree, counts.
+// The time of the chip from the counters of `s`, which must be doptree.
 static void equation_5(const subject *s, tac_context *context, int count, bool first, double *ns)
 {
 	for (int p = 0; p < count; p++) {
-		ask(s, context, &poses[p], first);
+		query_pairs(s, context, &poses[p], first);
 		ns[p] = (40.0 * (double)context->counters.transforms +
 			 2.5 * (double)context->counters.overlap_tests) *
-			CYCLE_NS;
+			TAC_CHIP_CYCLE_NS;
 	}
 }
 
 static void measure(FILE *csv, const char *name, subject *subjects, int n, tac_context *context, int count,
 		    bool first, int repeats)
 {
-	// Two rounds of a subject in a row: the first brings its trees back into the caches.
+	// Two rounds of a subject in a row: the first one loads its trees into the caches.
 	terminal shown = {0};
 	for (int r = 0; r < repeats; r++)
 		for (int k = 0; k < 2 * n; k++) {
@@ -188,7 +169,7 @@ static void measure(FILE *csv, const char *name, subject *subjects, int n, tac_c
 		}
 		chip = s->chip ? s : chip;
 		coherent = s->coherent ? s : coherent;
-		if (s->peer != NULL) {
+		if (s->peer) {
 			best_mean = fmin(best_mean, s->mean);
 			best_worst = fmin(best_worst, s->worst);
 		}
@@ -204,10 +185,10 @@ static void measure(FILE *csv, const char *name, subject *subjects, int n, tac_c
 			s->name, s->mean, s->worst, best_mean / s->mean, best_worst / s->worst, s->hits,
 			s->pairs);
 	}
-	if (chip != NULL)
-		printf("  Equation 5 is %.1f times wide in the mean, %.1f at most\n",
+	if (chip)
+		printf("  Equation 5 is %.1f times wide on average, %.1f for the maxima\n",
 		       chip->mean / subjects[0].mean, chip->worst / subjects[0].worst);
-	if (isfinite(best_mean) && coherent != NULL) {
+	if (isfinite(best_mean) && coherent) {
 		const double ratio[] = {best_mean / subjects[0].mean, best_worst / subjects[0].worst,
 					best_mean / coherent->mean, best_worst / coherent->worst};
 		for (int k = 0; k < 4; k++)
@@ -239,7 +220,7 @@ int main(int argc, char **argv)
 	const char *folder = argc > 1 ? argv[1] : TACTUS_MESHES;
 	int repeats = argc > 2 ? atoi(argv[2]) : 9;
 	FILE *csv = fopen("bench_peers.csv", "w");
-	if (csv == NULL) {
+	if (!csv) {
 		fprintf(stderr, "bench_peers: cannot write bench_peers.csv\n");
 		return 1;
 	}
@@ -252,7 +233,7 @@ int main(int argc, char **argv)
 			continue;
 		char path[512];
 		snprintf(path, sizeof path, "%s/%s.poses", folder, names[i]);
-		int count = load_poses(path);
+		int count = bench_load_poses(path, poses, POSES_MAX);
 		if (count == 0)
 			continue;
 		snprintf(path, sizeof path, "%s/%s.off", folder, names[i]);
@@ -275,7 +256,7 @@ int main(int argc, char **argv)
 		run(csv, "filter", mesh, make_poses(0.55F), repeats);
 		tac_mesh_destroy(&mesh);
 	}
-	printf("\nThe best peer's time to ours, geometric mean over %d meshes:\n", log_count);
+	printf("\nTime of the best peer over ours, geometric mean over %d meshes:\n", log_count);
 	printf("  %-14s %8s %8s %8s %8s %8s %8s\n", "", "first", "max", "pairs", "max", "both", "max");
 	for (int k = 0; k < 4; k += 2) {
 		printf("  %-14s", k == 0 ? "wide" : "wide coherent");

@@ -1,5 +1,4 @@
-// Bullet: GImpact's quantized trees, then its own triangle test, as its collision algorithm does without
-// contacts.
+// Bullet: GImpact's quantized trees, then its triangle test, as in its collision algorithm without contacts.
 #include "bench/peer.h"
 
 #include <BulletCollision/Gimpact/btGImpactShape.h>
@@ -39,15 +38,15 @@ static void destroy(void *body_)
 	delete b;
 }
 
-static long query(void *fixed, void *moving, const tac_motion *motion, bool first)
+static long query(void *fixed, void *moving, const tac_rigid *motion, bool first)
 {
 	const btGImpactMeshShapePart *a = static_cast<body *>(fixed)->shape->getMeshPart(0);
 	const btGImpactMeshShapePart *b = static_cast<body *>(moving)->shape->getMeshPart(0);
 	btTransform T;
-	const tac_mat3 &r = motion->rotation;
+	const tac_mat3 &r = motion->R;
 	T.setBasis(btMatrix3x3(r.m[0][0], r.m[0][1], r.m[0][2], r.m[1][0], r.m[1][1], r.m[1][2], r.m[2][0],
 			       r.m[2][1], r.m[2][2]));
-	T.setOrigin(btVector3(motion->translation.x, motion->translation.y, motion->translation.z));
+	T.setOrigin(btVector3(motion->t.x, motion->t.y, motion->t.z));
 	btPairSet pairs;
 	btGImpactBoxSet::find_collision(a->getBoxSet(), btTransform::getIdentity(), b->getBoxSet(), T, pairs);
 	long hits = 0;

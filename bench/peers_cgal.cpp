@@ -1,5 +1,5 @@
-// CGAL: the AABB tree of the fixed mesh, asked with every triangle of the moved one that the tree's box
-// reaches; exact predicates, inexact constructions.
+// CGAL: the AABB tree of the fixed mesh, queried with every triangle of the moved one that overlaps the
+// tree's box; exact predicates, inexact constructions.
 #include "bench/peer.h"
 
 #include <CGAL/AABB_traits.h>
@@ -44,13 +44,12 @@ static void destroy(void *body_)
 	delete b;
 }
 
-static long query(void *fixed, void *moving, const tac_motion *motion, bool first)
+static long query(void *fixed, void *moving, const tac_rigid *motion, bool first)
 {
 	const tree &t = *static_cast<body *>(fixed)->t;
-	const tac_mat3 &r = motion->rotation;
-	CGAL::Aff_transformation_3<K> T(r.m[0][0], r.m[0][1], r.m[0][2], motion->translation.x, r.m[1][0],
-					r.m[1][1], r.m[1][2], motion->translation.y, r.m[2][0], r.m[2][1],
-					r.m[2][2], motion->translation.z);
+	const tac_mat3 &r = motion->R;
+	CGAL::Aff_transformation_3<K> T(r.m[0][0], r.m[0][1], r.m[0][2], motion->t.x, r.m[1][0], r.m[1][1],
+					r.m[1][2], motion->t.y, r.m[2][0], r.m[2][1], r.m[2][2], motion->t.z);
 	const CGAL::Bbox_3 box = t.bbox();
 	long hits = 0;
 	std::vector<tree::Primitive_id> found;

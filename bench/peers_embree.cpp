@@ -1,7 +1,7 @@
 // Embree: rtcCollide over user geometries, one primitive a triangle. It has no instances, so a moved body is
-// rebuilt for every pose; that is not timed. Its triangle test is left to the caller: here the exact one.
+// rebuilt for every pose; that is not timed. The caller supplies the triangle test: here the exact one.
 #include "bench/peer.h"
-#include "collision/tritri.h"
+#include "collision/geometry/tritri.h"
 
 #include <embree3/rtcore.h>
 #include <vector>
@@ -55,19 +55,18 @@ static void commit(body *b)
 	rtcCommitScene(b->scene);
 }
 
-static void place(void *moving, const tac_motion *motion)
+static void place(void *moving, const tac_rigid *motion)
 {
 	body *b = static_cast<body *>(moving);
 	for (int32_t i = 0; i < b->mesh->triangle_count; i++)
 		for (int k = 0; k < 3; k++) {
 			tac_vec3 v = b->mesh->vertices[b->mesh->triangles[i].vertex[k]];
 			const double x[3] = {v.x, v.y, v.z};
-			const double t[3] = {motion->translation.x, motion->translation.y,
-					     motion->translation.z};
+			const double t[3] = {motion->t.x, motion->t.y, motion->t.z};
 			for (int r = 0; r < 3; r++)
-				b->triangles[i].v[k][r] = motion->rotation.m[r][0] * x[0] +
-							  motion->rotation.m[r][1] * x[1] +
-							  motion->rotation.m[r][2] * x[2] + t[r];
+				b->triangles[i].v[k][r] = motion->R.m[r][0] * x[0] +
+							  motion->R.m[r][1] * x[1] +
+							  motion->R.m[r][2] * x[2] + t[r];
 		}
 	commit(b);
 }
@@ -78,7 +77,7 @@ static void *build(const tac_mesh *mesh, bool)
 	b->mesh = mesh;
 	b->scene = nullptr;
 	b->triangles.resize(mesh->triangle_count);
-	tac_motion identity = {{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}, {0, 0, 0}};
+	tac_rigid identity = {{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}, {0, 0, 0}};
 	place(b, &identity);
 	return b;
 }
@@ -104,7 +103,7 @@ static void collide(void *user, RTCCollision *collisions, unsigned count)
 					     &c->b->triangles[collisions[i].primID1]);
 }
 
-static long query(void *fixed, void *moving, const tac_motion *, bool first)
+static long query(void *fixed, void *moving, const tac_rigid *, bool first)
 {
 	collected c = {static_cast<body *>(fixed), static_cast<body *>(moving), 0, first};
 	rtcCollide(c.a->scene, c.b->scene, collide, &c);

@@ -28,13 +28,13 @@ static void destroy(void *body)
 	delete static_cast<std::shared_ptr<model> *>(body);
 }
 
-static long query(void *fixed, void *moving, const tac_motion *motion, bool first)
+static long query(void *fixed, void *moving, const tac_rigid *motion, bool first)
 {
 	fcl::Transform3d T = fcl::Transform3d::Identity();
 	for (int i = 0; i < 3; i++)
 		for (int j = 0; j < 3; j++)
-			T.linear()(i, j) = motion->rotation.m[i][j];
-	T.translation() = fcl::Vector3d(motion->translation.x, motion->translation.y, motion->translation.z);
+			T.linear()(i, j) = motion->R.m[i][j];
+	T.translation() = fcl::Vector3d(motion->t.x, motion->t.y, motion->t.z);
 	fcl::CollisionRequestd request(first ? 1 : 100000000, false);
 	fcl::CollisionResultd result;
 	return (long)fcl::collide(static_cast<std::shared_ptr<model> *>(fixed)->get(),

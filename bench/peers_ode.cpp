@@ -1,5 +1,5 @@
-// ODE: two triangle meshes through dCollide. It reports contacts, merged, not pairs of triangles; where many
-// lie close together its table of contacts overflows, and sometimes an assertion of its own ends the query.
+// ODE: two triangle meshes through dCollide. It reports merged contacts, not pairs of triangles. Where many
+// contacts lie close together its table overflows, and sometimes one of its assertions ends the query.
 #include "bench/peer.h"
 
 #include <csetjmp>
@@ -14,21 +14,21 @@ struct body {
 	dGeomID geom;
 };
 
-static jmp_buf given_up;
+static jmp_buf failed;
 
-static void give_up(int, const char *, va_list)
+static void fail(int, const char *, va_list)
 {
-	longjmp(given_up, 1);
+	longjmp(failed, 1);
 }
 
-static void say_nothing(int, const char *, va_list)
+static void discard_message(int, const char *, va_list)
 {
 }
 
 static bool start()
 {
-	dSetDebugHandler(give_up);
-	dSetMessageHandler(say_nothing);
+	dSetDebugHandler(fail);
+	dSetMessageHandler(discard_message);
 	return dInitODE2(0) != 0;
 }
 
@@ -58,20 +58,20 @@ static void destroy(void *body_)
 	delete b;
 }
 
-static long query(void *fixed, void *moving, const tac_motion *motion, bool first)
+static long query(void *fixed, void *moving, const tac_rigid *motion, bool first)
 {
 	static std::vector<dContactGeom> contacts(65535);
 	dGeomID geom = static_cast<body *>(moving)->geom;
 	dMatrix3 R;
 	for (int i = 0; i < 3; i++) {
 		for (int j = 0; j < 3; j++)
-			R[4 * i + j] = motion->rotation.m[i][j];
+			R[4 * i + j] = motion->R.m[i][j];
 		R[4 * i + 3] = 0;
 	}
 	dGeomSetRotation(geom, R);
-	dGeomSetPosition(geom, motion->translation.x, motion->translation.y, motion->translation.z);
+	dGeomSetPosition(geom, motion->t.x, motion->t.y, motion->t.z);
 	int flags = first ? (int)(CONTACTS_UNIMPORTANT | 1) : 65535;
-	if (setjmp(given_up) != 0)
+	if (setjmp(failed) != 0)
 		return -1;
 	return dCollide(static_cast<body *>(fixed)->geom, geom, flags, contacts.data(), sizeof contacts[0]);
 }

@@ -1,7 +1,7 @@
-// plots RESULTS DOCS: draws the figures of docs/ from the tables of bench/results. A table that is not there
-// leaves its figure as it is, which is said. `ninja -C build/release figures` is this on the source folder;
-// bench/results/README.md says how each table was made.
-#include "apps/plot.h"
+// plots RESULTS DOCS: draws the figures of docs/ from the tables in bench/results. If a table is missing, its
+// figure stays unchanged, with a message. `ninja -C build/release figures` runs this on the source folder;
+// bench/results/README.md describes how each table was made.
+#include "apps/report/plot.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -23,7 +23,7 @@ static void split(char *line, char out[COLUMNS][WORD], int *out_count)
 {
 	*out_count = 0;
 	line[strcspn(line, "\r\n")] = '\0';
-	for (char *at = line; at && *out_count < COLUMNS; ++*out_count) {
+	for (char *at = line; at && *out_count < COLUMNS; (*out_count)++) {
 		char *end = strchr(at, ',');
 		if (end)
 			*end = '\0';
@@ -39,20 +39,20 @@ static bool load(const char *folder, const char *name, table *t)
 	FILE *file = fopen(path, "r");
 	*t = (table){0};
 	if (!file) {
-		printf("%s: not there\n", path);
+		printf("%s: missing, its figure is unchanged\n", path);
 		return false;
 	}
 	t->cells = calloc(ROWS, sizeof *t->cells);
 	if (fgets(line, sizeof line, file))
 		split(line, t->names, &t->columns);
-	int found;
+	int cells;
 	while (t->cells && t->rows < ROWS && fgets(line, sizeof line, file))
-		split(line, t->cells[t->rows++], &found);
+		split(line, t->cells[t->rows++], &cells);
 	fclose(file);
 	return t->cells && t->rows > 0;
 }
 
-// -1, and a line: there is no such column.
+// The index of a column; -1 after one line on stderr: there is none.
 static int column(const table *t, const char *name)
 {
 	for (int i = 0; i < t->columns; i++)
@@ -62,12 +62,12 @@ static int column(const table *t, const char *name)
 	return -1;
 }
 
-// What a figure takes of its table.
+// How a figure is drawn from its table.
 typedef struct figure {
-	const char *file;       // in docs, without the ending
-	const char *table;      // in results
+	const char *file;       // in docs/, without extension
+	const char *table;      // in bench/results, without extension
 	const char *x, *y;      // columns
-	double x_unit, y_unit;  // of the columns, in units of the axes
+	double x_unit, y_unit;  // units of the columns, in units of the axes
 	const char *series;     // column
 	const char *where, *is; // rows whose column `where` is `is`; NULL: all
 	bool x_log, y_log, dots;
@@ -76,101 +76,106 @@ typedef struct figure {
 
 static const figure figures[] = {
 	{"growth", "growth", "triangles", "first_us", 1, 1e-6, "engine", NULL, NULL, true, true, true,
-	 "First hit of two tori in 48 poses, mean", "triangles of each", "", "", "s"},
+	 "First hit between two tori, mean of 48 poses", "triangles of each torus", "", "", "s"},
 	{"growth-pairs", "growth", "triangles", "pairs_us", 1, 1e-6, "engine", NULL, NULL, true, true, true,
-	 "All pairs of two tori in 48 poses, mean", "triangles of each", "", "", "s"},
+	 "All pairs between two tori, mean of 48 poses", "triangles of each torus", "", "", "s"},
 	{"table1", "table1", "distance", "mean_us", 1, 1e-6, "engine", "mesh", "bunny", false, true, true,
-	 "A tumbling bunny before another: mean time of a first hit by distance",
-	 "distance of the centres, half sizes", NULL, "", "s"},
+	 "Tumbling bunny against another: mean time of a first hit by distance",
+	 "distance of the centres in half sizes", NULL, "", "s"},
 	{"ccd-triangles", "ccd", "x", "us", 1, 1e-6, "series", "table", "triangles", true, true, true,
-	 "Ball before torus: a translation of 1 mm and a rotation of 1 degree, mean",
-	 "triangles of the torus", "", "", "s"},
+	 "Ball against torus: translation of 1 mm and rotation of 1 degree, mean", "triangles of the torus",
+	 "", "", "s"},
 	{"ccd-length", "ccd", "x", "us", 1, 1e-6, "series", "table", "length", true, true, true,
-	 "Ball before torus, 60,000 triangles each: a degree with each millimetre",
+	 "Ball against torus, 60,000 triangles each: 1 degree of rotation per mm",
 	 "length of the translation", "m", "", "s"},
 	{"zwidth", "zwidth", "damping_N_s_per_m", "stiffness_N_per_m", 1, 1, "series", NULL, NULL, false,
-	 false, false, "How stiff a wall may be: a device of 0.1 kg at 1 kHz", "damping of the wall, N s/m",
+	 false, false, "Stiffest stable wall: a device of 0.1 kg at 1 kHz", "damping of the wall, N s/m",
 	 NULL, "", "N/m"},
 	{"peg", "peg", "device_mm", "beside_mm", 1, 1, "clearance_mm", NULL, NULL, false, false, false,
-	 "Peg in hole: beside the axis, by clearance in mm", "depth of the device, mm", NULL,
-	 "beside the axis, mm", NULL},
+	 "Peg in hole: offset from the axis, by clearance in mm", "depth of the device, mm", NULL,
+	 "offset from the axis, mm", NULL},
 	{"peg-depth", "peg", "device_mm", "depth_mm", 1, 1, "clearance_mm", NULL, NULL, false, false, false,
 	 "Peg in hole: depth of the peg, by clearance in mm", "depth of the device, mm", NULL,
 	 "depth of the peg, mm", NULL},
 	{"peg-force", "peg", "device_mm", "side_N", 1, 1, "clearance_mm", NULL, NULL, false, false, false,
-	 "Peg in hole: force back to the axis, by clearance in mm", "depth of the device, mm", NULL, "", "N"},
+	 "Peg in hole: force towards the axis, by clearance in mm", "depth of the device, mm", NULL, "", "N"},
 	{"peg-axial", "peg", "device_mm", "axial_N", 1, 1, "clearance_mm", NULL, NULL, false, false, false,
-	 "Peg in hole: force up along the axis, by clearance in mm", "depth of the device, mm", NULL, "",
-	 "N"},
+	 "Peg in hole: force along the axis, by clearance in mm", "depth of the device, mm", NULL, "", "N"},
 	{"peg-torque", "peg", "device_mm", "torque_Nm", 1, 1e3, "clearance_mm", NULL, NULL, false, false,
-	 false, "Peg in hole: torque back upright, by clearance in mm", "depth of the device, mm", NULL,
+	 false, "Peg in hole: righting torque, by clearance in mm", "depth of the device, mm", NULL,
 	 "torque, mNm", NULL},
 	{"latency", "latency", "longer_than_ns", "part", 1e-9, 1, "series", NULL, NULL, true, true, false,
-	 "How many ticks took longer: tactus latency, 1 kHz", "longer than", "s", "part of all ticks", ""},
+	 "Fraction of ticks that took longer: tactus latency, 1 kHz", "time", "s", "fraction of ticks", ""},
 	{"viewer-cost", "viewer", "second", "p50_us", 1, 1e-6, "series", NULL, NULL, false, false, true,
-	 "The tick's p50 in blocks of a second, the viewer drawing in every second one", "block", NULL, "",
-	 "s"},
+	 "p50 of the tick in blocks of 1 s; the viewer draws in every second block", "block", NULL, "", "s"},
 };
 
-static bool taken(const table *t, const figure *f, int row)
+static bool is_selected(const table *t, const figure *f, int row)
 {
 	const int where = f->where ? column(t, f->where) : -1;
 	return where < 0 || strcmp(t->cells[row][where], f->is) == 0;
 }
 
-// The names of the series in the order in which they come; at most PLOT_LEGEND_MAX.
+// Lists the names of the series in order of appearance. Returns their count, at most PLOT_LEGEND_MAX.
 static int list_series(const table *t, const figure *f, int series, const char **out)
 {
 	int count = 0;
 	for (int row = 0; row < t->rows; row++) {
-		bool known = !taken(t, f, row);
+		bool listed = !is_selected(t, f, row);
 		for (int i = 0; i < count; i++)
-			known |= strcmp(out[i], t->cells[row][series]) == 0;
-		if (!known && count < PLOT_LEGEND_MAX)
+			listed |= strcmp(out[i], t->cells[row][series]) == 0;
+		if (!listed && count < PLOT_LEGEND_MAX)
 			out[count++] = t->cells[row][series];
 	}
 	return count;
 }
 
+// Copies x and y of the figure's rows, all of them or those of one series. Returns their count.
+static int collect(const table *t, const figure *f, const char *series, double *xs, double *ys)
+{
+	const int x = column(t, f->x), y = column(t, f->y), s = column(t, f->series);
+	int count = 0;
+	for (int row = 0; row < t->rows; row++) {
+		if (!is_selected(t, f, row) || (series && strcmp(t->cells[row][s], series) != 0))
+			continue;
+		xs[count] = f->x_unit * strtod(t->cells[row][x], NULL);
+		ys[count++] = f->y_unit * strtod(t->cells[row][y], NULL);
+	}
+	return count;
+}
+
+static bool draw_lines(FILE *file, const table *t, const figure *f, double *xs, double *ys)
+{
+	int count = collect(t, f, NULL, xs, ys);
+	plot_def def = plot_def_default();
+	def.standalone = true;
+	def.height = 340;
+	def.title = f->title;
+	def.x = plot_axis_fit(f->x_label, f->x_axis_unit, f->x_log, xs, count);
+	def.y = plot_axis_fit(f->y_label, f->y_axis_unit, f->y_log, ys, count);
+	const char *names[PLOT_LEGEND_MAX];
+	const int name_count = list_series(t, f, column(t, f->series), names);
+	plot p;
+	plot_begin(&p, file, &def);
+	for (int i = 0; i < name_count; i++) {
+		count = collect(t, f, names[i], xs, ys);
+		plot_line(&p, names[i], i, xs, ys, count);
+		if (f->dots)
+			plot_dots(&p, NULL, i, xs, ys, count, NULL);
+	}
+	return plot_end(&p);
+}
+
 static bool draw(const table *t, const figure *f, const char *folder)
 {
-	const int x = column(t, f->x), y = column(t, f->y), series = column(t, f->series);
+	const bool columns = column(t, f->x) >= 0 && column(t, f->y) >= 0 && column(t, f->series) >= 0;
 	double *xs = calloc(ROWS, sizeof *xs), *ys = calloc(ROWS, sizeof *ys);
 	char path[1024];
 	snprintf(path, sizeof path, "%s/%s.svg", folder, f->file);
-	FILE *file = x >= 0 && y >= 0 && series >= 0 && xs && ys ? fopen(path, "w") : NULL;
+	FILE *file = columns && xs && ys ? fopen(path, "w") : NULL;
 	bool drawn = false;
 	if (file) {
-		int count = 0;
-		for (int row = 0; row < t->rows; row++) {
-			if (!taken(t, f, row))
-				continue;
-			xs[count] = f->x_unit * strtod(t->cells[row][x], NULL);
-			ys[count++] = f->y_unit * strtod(t->cells[row][y], NULL);
-		}
-		plot_def def = plot_def_default();
-		def.standalone = true;
-		def.height = 340;
-		def.title = f->title;
-		def.x = plot_axis_around(f->x_label, f->x_axis_unit, f->x_log, xs, count);
-		def.y = plot_axis_around(f->y_label, f->y_axis_unit, f->y_log, ys, count);
-		const char *names[PLOT_LEGEND_MAX];
-		const int names_count = list_series(t, f, series, names);
-		plot p;
-		plot_begin(&p, file, &def);
-		for (int i = 0; i < names_count; i++) {
-			count = 0;
-			for (int row = 0; row < t->rows; row++) {
-				if (!taken(t, f, row) || strcmp(t->cells[row][series], names[i]) != 0)
-					continue;
-				xs[count] = f->x_unit * strtod(t->cells[row][x], NULL);
-				ys[count++] = f->y_unit * strtod(t->cells[row][y], NULL);
-			}
-			plot_line(&p, names[i], i, xs, ys, count);
-			if (f->dots)
-				plot_dots(&p, NULL, i, xs, ys, count, NULL);
-		}
-		drawn = plot_end(&p);
+		drawn = draw_lines(file, t, f, xs, ys);
 		drawn &= fclose(file) == 0;
 	}
 	free(xs);
@@ -179,7 +184,7 @@ static bool draw(const table *t, const figure *f, const char *folder)
 	return drawn;
 }
 
-// Rows of meshes, a dot for each engine.
+// A row for each mesh, a dot for each engine.
 static bool draw_peers(const table *t, const char *mode, const char *folder)
 {
 	const int mesh = column(t, "mesh"), engine = column(t, "engine"), mean = column(t, "mean_us"),
@@ -193,7 +198,7 @@ static bool draw_peers(const table *t, const char *mode, const char *folder)
 	double values[ROWS];
 	int count = 0;
 	for (int row = 0; row < t->rows; row++)
-		if (taken(t, &rows, row))
+		if (is_selected(t, &rows, row))
 			values[count++] = 1e-6 * strtod(t->cells[row][mean], NULL);
 	char path[1024], title[96];
 	snprintf(path, sizeof path, "%s/peers-%s.svg", folder, mode);
@@ -206,7 +211,7 @@ static bool draw_peers(const table *t, const char *mode, const char *folder)
 	def.standalone = true;
 	def.height = 110 + 44 * mesh_count;
 	def.title = title;
-	def.x = plot_axis_around("time of a query", "s", true, values, count);
+	def.x = plot_axis_fit("time per query", "s", true, values, count);
 	def.y = (plot_axis){
 		.label = "", .names = meshes, .name_count = mesh_count, .min = -0.5, .max = mesh_count - 0.5};
 	plot p;
@@ -215,7 +220,7 @@ static bool draw_peers(const table *t, const char *mode, const char *folder)
 		double xs[PLOT_LEGEND_MAX], ys[PLOT_LEGEND_MAX];
 		int n = 0;
 		for (int row = 0; row < t->rows; row++) {
-			if (!taken(t, &rows, row) || strcmp(t->cells[row][engine], engines[e]) != 0)
+			if (!is_selected(t, &rows, row) || strcmp(t->cells[row][engine], engines[e]) != 0)
 				continue;
 			for (int m = 0; m < mesh_count && n < PLOT_LEGEND_MAX; m++) {
 				if (strcmp(t->cells[row][mesh], meshes[m]) == 0) {
@@ -236,7 +241,7 @@ int main(int argc, char **argv)
 {
 	if (argc != 3) {
 		fprintf(stderr,
-			"plots: expected a folder of tables and a folder for figures, found %d words\n",
+			"plots: expected a folder of tables and a folder for figures, found %d arguments\n",
 			argc - 1);
 		return 2;
 	}

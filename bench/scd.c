@@ -1,15 +1,16 @@
 // Surface detection in the layout of its paper's Tables 1 to 6 (M. Figueiredo, "Surface collision detection
-// for virtual prototyping"), on the three generated assemblies: each part comes along its path and is asked
-// against every part that is already in place; the steps that intersect count. Times are microseconds a step,
-// the mean over the steps of the least of some repetitions, all contenders taking turns. The paper's own
-// times are of another machine and other models; compare the ratios of a column. Tables 3 and 4 put the other
+// for virtual prototyping"), on the three generated assemblies: each part moves along its path and is tested
+// against every part that is already in place; the intersecting steps count. Times are microseconds a step:
+// the mean over the steps of the least of some repetitions, all contenders taking turns. The paper's times
+// are of another machine and other models; compare the ratios within a column. Tables 3 and 4 put the other
 // engines beside it and, if they were built (ninja bench_peers), public libraries.
 //
 //	tactus bench scd [REPEATS]
-#include "collision/scd.h"
-#include "apps/terminal.h"
+#include "collision/engines/scd.h"
+#include "apps/terminal/terminal.h"
 #include "bench/peer.h"
 #include "collision/assembly.h"
+#include "collision/chip_collider.h"
 #include "collision/collider.h"
 #include "rt/clock.h"
 
@@ -20,28 +21,29 @@
 #include <string.h>
 #include <unistd.h>
 
-#define KINDS        TAC_ASSEMBLY_KINDS
-#define MOST         4096 // intersecting steps of an assembly
-#define MOST_REPEATS 1000
-#define CONTENDERS   24
-#define CAPACITY     65536
+#define KINDS       TAC_ASSEMBLY_KINDS
+#define STEPS_MAX   4096 // intersecting steps of an assembly
+#define REPEATS_MAX 1000
+#define CONTENDERS  24
+#define CAPACITY    65536
 
-// So many steps a path that about as many intersect as in the paper's Table 1: 507, 980 and 233.
+// Steps of a path, chosen so that about as many intersect as in the paper's Table 1: 507, 980 and 233.
 static const int steps_of[KINDS] = {900, 420, 640};
 
 static const char *const mode_names[3] = {"first", "all surfaces", "all surfaces and triangles"};
 
-typedef struct job {
+// A step of a path at which two parts intersect.
+typedef struct path_step {
 	int32_t fixed, moving;
 	tac_dmat3 rotation;
 	tac_dvec3 translation;
-	tac_motion motion;
-} job;
+	tac_rigid motion;
+} path_step;
 
 typedef struct scene {
 	tac_assembly assembly;
 	tac_scd *scds[2][TAC_ASSEMBLY_PARTS]; // packed, inserted
-	job *jobs;
+	path_step *steps;
 	int count;
 } scene;
 
@@ -51,9 +53,9 @@ typedef struct contender {
 	const tac_collider *engine;
 	const peer *peer;
 	void *fixed[TAC_ASSEMBLY_PARTS], *moving[TAC_ASSEMBLY_PARTS];
-	int64_t *least; // ns, for each job
+	int64_t *least; // ns, for each path_step
 	double us[KINDS];
-	int missed[KINDS]; // steps where it found nothing
+	int missed[KINDS]; // steps at which it found nothing
 } contender;
 
 static tac_scd_hit hits[CAPACITY];
@@ -79,10 +81,10 @@ static tac_scd_query query_for(tac_scd_mode mode, bool without)
 	return q;
 }
 
-static void make(tac_assembly_kind kind, scene *s)
+static void make_scene(tac_assembly_kind kind, scene *s)
 {
-	s->jobs = malloc(MOST * sizeof *s->jobs);
-	if (s->jobs == NULL || tac_assembly_build(kind, &s->assembly) < 0)
+	s->steps = malloc(STEPS_MAX * sizeof *s->steps);
+	if (!s->steps || tac_assembly_build(kind, &s->assembly) < 0)
 		fail();
 	for (int32_t i = 0; i < s->assembly.part_count; i++) {
 		if (tac_scd_build(s->assembly.parts[i].mesh, TAC_RTREE_PACK, &s->scds[0][i]) < 0 ||
@@ -91,17 +93,17 @@ static void make(tac_assembly_kind kind, scene *s)
 	}
 	for (int32_t moving = 1; moving < s->assembly.part_count; moving++) {
 		for (int32_t fixed = 0; fixed < moving; fixed++) {
-			for (int step = 0; step <= steps_of[kind] && s->count < MOST; step++) {
-				job *j = &s->jobs[s->count];
+			for (int step = 0; step <= steps_of[kind] && s->count < STEPS_MAX; step++) {
+				path_step *j = &s->steps[s->count];
 				j->fixed = fixed;
 				j->moving = moving;
 				tac_assembly_relative(&s->assembly, fixed, moving,
 						      (double)step / steps_of[kind], &j->rotation,
 						      &j->translation);
-				j->motion.rotation = tac_mat3_from_dmat3(j->rotation);
-				j->motion.translation = tac_vec3_from_dvec3(j->translation);
-				j->rotation = tac_dmat3_from_mat3(j->motion.rotation); // what the engines see
-				j->translation = tac_dvec3_from_vec3(j->motion.translation);
+				j->motion.R = tac_mat3_from_dmat3(j->rotation);
+				j->motion.t = tac_vec3_from_dvec3(j->translation);
+				j->rotation = tac_dmat3_from_mat3(j->motion.R); // rounded as for the engines
+				j->translation = tac_dvec3_from_vec3(j->motion.t);
 				tac_scd_query q = query_for(TAC_SCD_FIRST, false);
 				s->count += tac_scd_collide(s->scds[0][fixed], s->scds[0][moving],
 							    &j->rotation, j->translation, &q);
@@ -110,14 +112,14 @@ static void make(tac_assembly_kind kind, scene *s)
 	}
 }
 
-static void release(scene *s)
+static void free_scene(scene *s)
 {
 	for (int32_t i = 0; i < s->assembly.part_count; i++) {
 		tac_scd_destroy(&s->scds[0][i]);
 		tac_scd_destroy(&s->scds[1][i]);
 	}
 	tac_assembly_fini(&s->assembly);
-	free(s->jobs);
+	free(s->steps);
 }
 
 static void print_row(const char *name, const double value[KINDS])
@@ -125,11 +127,11 @@ static void print_row(const char *name, const double value[KINDS])
 	printf("  %-44s %10.2f %10.2f %10.2f\n", name, value[0], value[1], value[2]);
 }
 
-// ---- Tables 2, 5 and 6: the detector itself ----
+// ---- Tables 2, 5 and 6: surface detection itself ----
 
 typedef enum method { PACKED, INSERTED, WITHOUT, METHODS } method;
 
-static int64_t least[METHODS][MOST];
+static int64_t least[METHODS][STEPS_MAX];
 static double own_us[METHODS][3][KINDS];                              // by mode
 static double own_tests[METHODS][KINDS], own_updates[METHODS][KINDS]; // in mode first
 
@@ -140,7 +142,7 @@ static void measure_own(int kind, tac_scd_mode mode, int repeats)
 		for (int m = 0; m < METHODS; m++) {
 			int64_t tests = 0, updates = 0;
 			for (int i = 0; i < s->count; i++) {
-				const job *j = &s->jobs[i];
+				const path_step *j = &s->steps[i];
 				tac_scd *const *scds = s->scds[m == INSERTED];
 				tac_scd_query q = query_for(mode, m == WITHOUT);
 				int64_t start = tac_clock_now_ns();
@@ -173,9 +175,9 @@ static void print_modes(const char *title, method m)
 		print_row(mode_names[mode], own_us[m][mode]);
 }
 
-// ---- Tables 3 and 4: beside others ----
+// ---- Tables 3 and 4: other engines and libraries ----
 
-// The peers of the shared library beside this program; NULL if it was not built.
+// The peers in the shared library next to this program; NULL if it was not built.
 static const peer *const *open_peers(void)
 {
 	char path[PATH_MAX];
@@ -184,24 +186,25 @@ static const peer *const *open_peers(void)
 	char *slash = strrchr(path, '/');
 	strcpy(slash ? slash + 1 : path, "libtactus_peers.so");
 	void *library = dlopen(path, RTLD_NOW);
-	return library != NULL ? (const peer *const *)dlsym(library, "tac_peers") : NULL;
+	return library ? (const peer *const *)dlsym(library, "tac_peers") : NULL;
 }
 
-static void enter(const char *name, const tac_collider *engine, const peer *p)
+static void add_contender(const char *name, const tac_collider *engine, const peer *p)
 {
 	contender *c = &contenders[contender_count];
 	if (contender_count == CONTENDERS)
 		return;
 	contender_count++;
-	*c = (contender){.name = name, .engine = engine, .peer = p, .least = malloc(MOST * sizeof *c->least)};
-	if (c->least == NULL)
+	*c = (contender){
+		.name = name, .engine = engine, .peer = p, .least = malloc(STEPS_MAX * sizeof *c->least)};
+	if (!c->least)
 		fail();
 }
 
 static void build(contender *c, const tac_assembly *a)
 {
 	for (int32_t i = 0; i < a->part_count; i++) {
-		if (c->peer != NULL) {
+		if (c->peer) {
 			c->fixed[i] = c->peer->build(a->parts[i].mesh, false);
 			c->moving[i] = c->peer->build(a->parts[i].mesh, true);
 			continue;
@@ -213,10 +216,10 @@ static void build(contender *c, const tac_assembly *a)
 	}
 }
 
-static void unbuild(contender *c, const tac_assembly *a)
+static void destroy(contender *c, const tac_assembly *a)
 {
 	for (int32_t i = 0; i < a->part_count; i++) {
-		if (c->peer != NULL) {
+		if (c->peer) {
 			c->peer->destroy(c->fixed[i]);
 			c->peer->destroy(c->moving[i]);
 		} else {
@@ -226,19 +229,20 @@ static void unbuild(contender *c, const tac_assembly *a)
 	}
 }
 
-static bool ask(const contender *c, tac_context *context, const job *j, bool first, int64_t *out_ns)
+static bool query_step(const contender *c, tac_context *context, const path_step *j, bool first,
+		       int64_t *out_ns)
 {
 	bool hit;
-	if (c->peer != NULL && c->peer->place != NULL)
+	if (c->peer && c->peer->place)
 		c->peer->place(c->moving[j->moving], &j->motion);
-	context->coherent = false; // no engine may remember the answer from the repetition before
+	context->coherent = false; // the repetitions must not profit from each other's answers
 	int64_t start = tac_clock_now_ns();
-	if (c->peer != NULL)
+	if (c->peer)
 		hit = c->peer->query(c->fixed[j->fixed], c->moving[j->moving], &j->motion, first) > 0;
 	else
 		hit = tac_collider_query(c->engine, context, c->moving[j->moving], c->fixed[j->fixed],
 					 &j->motion, first ? TAC_QUERY_FIRST : TAC_QUERY_PAIRS,
-					 (tac_budget){0}) == TAC_CONTACT_HIT;
+					 (tac_budget){0}) == TAC_OVERLAP_HIT;
 	*out_ns = tac_clock_now_ns() - start;
 	return hit;
 }
@@ -252,7 +256,7 @@ static void measure_others(int kind, tac_context *context, bool first, int repea
 			c->missed[kind] = 0;
 			for (int i = 0; i < s->count; i++) {
 				int64_t ns;
-				c->missed[kind] += !ask(c, context, &s->jobs[i], first, &ns);
+				c->missed[kind] += !query_step(c, context, &s->steps[i], first, &ns);
 				if (r == 0 || ns < c->least[i])
 					c->least[i] = ns;
 			}
@@ -276,9 +280,9 @@ static void print_others(void)
 			if (c->missed[i] > 0)
 				printf("    (found nothing at %d of the %d steps of %s)\n", c->missed[i],
 				       scenes[i].count, scenes[i].assembly.name);
-			if (c->peer != NULL && (best[i] == 0 || c->us[i] < best[i]))
+			if (c->peer && (best[i] == 0 || c->us[i] < best[i]))
 				best[i] = c->us[i];
-			if (c->peer == NULL && strcmp(c->name, "scd") == 0)
+			if (!c->peer && strcmp(c->name, "scd") == 0)
 				own[i] = c->us[i];
 		}
 	}
@@ -292,9 +296,9 @@ int main(int argc, char **argv)
 {
 	char *end = NULL;
 	const long repeats = argc > 1 ? strtol(argv[1], &end, 10) : 7;
-	if (argc > 2 || (end != NULL && *end != '\0') || repeats < 1 || repeats > MOST_REPEATS) {
+	if (argc > 2 || (end && *end != '\0') || repeats < 1 || repeats > REPEATS_MAX) {
 		fprintf(stderr, "bench_scd: expected at most a number of repeats from 1 to %d, found '%s'\n",
-			MOST_REPEATS, argv[argc > 2 ? 2 : 1]);
+			REPEATS_MAX, argv[argc > 2 ? 2 : 1]);
 		return 2;
 	}
 	tac_context_def def = tac_context_def_default();
@@ -302,7 +306,7 @@ int main(int argc, char **argv)
 	if (tac_context_create(&def, &context) < 0)
 		fail();
 	for (int k = 0; k < KINDS; k++)
-		make((tac_assembly_kind)k, &scenes[k]);
+		make_scene((tac_assembly_kind)k, &scenes[k]);
 
 	printf("%-46s %10s %10s %10s\nTable 1\n", "", scenes[0].assembly.name, scenes[1].assembly.name,
 	       scenes[2].assembly.name);
@@ -332,22 +336,23 @@ int main(int argc, char **argv)
 	print_modes("Table 2 with trees built by insertion", INSERTED);
 	fflush(stdout);
 
-	for (int e = 0; tac_collider_at(e) != NULL; e++)
-		enter(tac_collider_at(e)->name, tac_collider_at(e), NULL);
+	tac_collider_add(tac_chip_collider());
+	for (int e = 0; tac_collider_at(e); e++)
+		add_contender(tac_collider_at(e)->name, tac_collider_at(e), NULL);
 	const peer *const *peers = open_peers();
-	for (int p = 0; peers != NULL && peers[p] != NULL; p++)
-		enter(peers[p]->name, NULL, peers[p]);
+	for (int p = 0; peers && peers[p]; p++)
+		add_contender(peers[p]->name, NULL, peers[p]);
 	for (int table = 3; table <= 4; table++) {
 		printf("Table %d, us a step: %s%s\n", table,
 		       table == 3 ? "first pair of triangles" : "all pairs of triangles",
-		       peers == NULL ? " (without public libraries: ninja bench_peers builds them)" : "");
+		       !peers ? " (without public libraries: ninja bench_peers builds them)" : "");
 		for (int k = 0; k < KINDS; k++) {
 			terminal_step(&shown, "measuring", k + 1, KINDS, scenes[k].assembly.name);
 			for (int c = 0; c < contender_count; c++)
 				build(&contenders[c], &scenes[k].assembly);
 			measure_others(k, context, table == 3, (int)repeats);
 			for (int c = 0; c < contender_count; c++)
-				unbuild(&contenders[c], &scenes[k].assembly);
+				destroy(&contenders[c], &scenes[k].assembly);
 		}
 		terminal_clear(&shown);
 		print_others();
@@ -363,7 +368,7 @@ int main(int argc, char **argv)
 	for (int c = 0; c < contender_count; c++)
 		free(contenders[c].least);
 	for (int k = 0; k < KINDS; k++)
-		release(&scenes[k]);
+		free_scene(&scenes[k]);
 	tac_context_destroy(&context);
 	return EXIT_SUCCESS;
 }

@@ -1,13 +1,14 @@
 // bench_table1 [FOLDER] [STEPS]: Table 1 of the CollisionChip paper from its counts, and the same columns on
-// our meshes by its procedure (SPEC.md A.6). Two copies of a mesh, each scaled to fit the cube [-1, 1]^3, at
-// a distance between the centres of their boxes; one tumbles by a full turn about z and x in STEPS steps
-// (5000), a first-hit query a step; then the distance is decreased. Prints averages and maxima over the turn
-// for each engine and for the chip's model, whose time by Equation 5 (40 N_t + 2.5 N_a cycles of 3.76 ns) is
-// in the last two columns; us is what each takes here. Then how often classic transforms a tumbled node for
-// each time that doptree does, how many nodes it fetches for each, and Equation 5 over the time of wide.
-// "coherent" is wide with what the steps before found (tac_context::coherent).
-#include "apps/terminal.h"
+// our meshes by the paper's procedure. Two copies of a mesh, each scaled to fit the cube [-1, 1]^3, are
+// placed at a distance between the centres of their boxes. One tumbles by a full turn about z and x in STEPS
+// steps (5000), with a first-hit query at each step; then the distance is decreased. Prints averages and
+// maxima over the turn for each engine and for the chip's model. The last two columns are the chip's time by
+// Equation 5 (40 N_t + 2.5 N_a cycles of 3.76 ns); `us` is the time on this machine. Below them are the ratio
+// of tumbled nodes that classic and doptree transform, the ratio of nodes that they fetch, and Equation 5
+// over the time of wide. "coherent" is wide with temporal coherence (tac_context::coherent).
+#include "apps/terminal/terminal.h"
 #include "bench/paper.h"
+#include "collision/chip_collider.h"
 #include "collision/collider.h"
 #include "collision/mesh_load.h"
 #include "collision/mesh_shapes.h"
@@ -17,7 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TURNS 3 // the least time of a step counts
+#define TURNS 3 // of which the least time of each step counts
 enum { CHIP, CLASSIC, DOPTREE, WIDE, COHERENT, ROWS };
 static const char *const engines[ROWS] = {"chip", "classic", "doptree", "wide", "wide"};
 static const char *const labels[ROWS] = {"chip", "classic", "doptree", "wide", "coherent"};
@@ -44,17 +45,17 @@ static void add(work *mean, work *most, const tac_counters *c, double us, int st
 	}
 }
 
-static tac_motion tumble(int step, int steps, float distance)
+static tac_rigid tumble(int step, int steps, float distance)
 {
 	float angle = 6.2831853F * (float)step / (float)steps;
 	tac_quat z = tac_quat_from_axis_angle(tac_vec3_make(0, 0, 1), angle);
 	tac_quat x = tac_quat_from_axis_angle(tac_vec3_make(1, 0, 0), angle);
-	return (tac_motion){tac_mat3_from_quat(tac_quat_mul(z, x)), tac_vec3_make(distance, 0, 0)};
+	return (tac_rigid){tac_mat3_from_quat(tac_quat_mul(z, x)), tac_vec3_make(distance, 0, 0)};
 }
 
 static void run(const char *name, tac_mesh *mesh, tac_context *context, int steps)
 {
-	// Scale in place: trees are built afterwards.
+	// Scale the mesh in place, before its trees are built.
 	tac_vec3 centre = tac_vec3_scale(tac_vec3_add(mesh->bounds_min, mesh->bounds_max), 0.5F);
 	float half = tac_vec3_max_component(
 		tac_vec3_scale(tac_vec3_sub(mesh->bounds_max, mesh->bounds_min), 0.5F));
@@ -68,7 +69,7 @@ static void run(const char *name, tac_mesh *mesh, tac_context *context, int step
 	tac_shape *shapes[ROWS];
 	double *us = malloc((size_t)steps * sizeof *us);
 	for (int e = 0; e < ROWS; e++)
-		if (us == NULL || tac_shape_build(tac_collider_find(engines[e]), mesh, &shapes[e]) < 0)
+		if (!us || tac_shape_build(tac_collider_find(engines[e]), mesh, &shapes[e]) < 0)
 			exit(1);
 	terminal shown = {0};
 	for (size_t d = 0; d < sizeof distances / sizeof *distances; d++) {
@@ -78,12 +79,12 @@ static void run(const char *name, tac_mesh *mesh, tac_context *context, int step
 			context->coherent = e == COHERENT;
 			terminal_step(&shown, name, (int)d * ROWS + e + 1,
 				      (int)(sizeof distances / sizeof *distances) * ROWS, labels[e]);
-			// Whole turns, so that every step comes after the one before it.
-			const int turns =
-				e == CHIP ? 1 : TURNS; // the model's own time is no measure of the chip
+			// Whole turns, so that each step follows the previous one. The time of the model is
+			// not that of the chip, so one turn is enough for it.
+			const int turns = e == CHIP ? 1 : TURNS;
 			for (int turn = 0; turn < turns; turn++)
 				for (int i = 0; i < steps; i++) {
-					tac_motion motion = tumble(i, steps, distances[d]);
+					tac_rigid motion = tumble(i, steps, distances[d]);
 					int64_t start = tac_clock_now_ns();
 					tac_collider_query(c, context, shapes[e], shapes[e], &motion,
 							   TAC_QUERY_FIRST, (tac_budget){0, 0});
@@ -101,9 +102,8 @@ static void run(const char *name, tac_mesh *mesh, tac_context *context, int step
 				printf(" %9.2f %9.2f", mean[e].chip_us, most[e].chip_us);
 			printf("\n");
 		}
-		printf("       of classic for one of doptree: transforms %.2f, nodes %.2f; Equation 5 over "
-		       "wide: "
-		       "mean %.1f, max %.1f\n",
+		printf("       classic over doptree: transforms %.2f, nodes %.2f; "
+		       "Equation 5 over wide: mean %.1f, max %.1f\n",
 		       mean[CLASSIC].transforms / mean[DOPTREE].transforms,
 		       mean[CLASSIC].nodes / mean[DOPTREE].nodes, mean[CHIP].chip_us / mean[WIDE].us,
 		       most[CHIP].chip_us / most[WIDE].us);
@@ -124,15 +124,16 @@ int main(int argc, char **argv)
 	tac_context *context;
 	if (steps < 1 || tac_context_create(&def, &context) < 0)
 		return 1;
+	tac_collider_add(tac_chip_collider());
 	bench_paper_table1();
 	printf("The same columns on our meshes\n");
 	for (int i = 0; i < 4; i++) {
 		char path[512];
 		snprintf(path, sizeof path, "%s/%s.off", folder, names[i]);
-		FILE *there = fopen(path, "r");
-		if (there == NULL)
+		FILE *file = fopen(path, "r");
+		if (!file)
 			continue;
-		fclose(there);
+		fclose(file);
 		tac_mesh *mesh;
 		tac_mesh_load_def load = tac_mesh_load_def_default();
 		if (tac_mesh_load(path, &load, &mesh) < 0)

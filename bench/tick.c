@@ -1,17 +1,20 @@
-// The tick of the SCO: what one step costs in contact, against the size of the meshes, and in overload. The
-// ticks are those of a device that presses a few millimetres into the scene while it slides and turns at the
-// speed of a hand. A shared machine does not count: CPU time of the thread, and, as a replay repeats every
-// tick to the bit, of each tick the least of some replays.
+// The cost of one step of the SCO in contact, against the size of the meshes, and in overload. The device
+// presses a few millimetres into the scene while it slides and turns at the speed of a hand. To exclude the
+// load of a shared machine, times are CPU times of the thread, and the least of several replays for each
+// tick: a replay repeats every tick to the bit.
 //
-// CHAI3D's finger proxy takes the same path beside a tool with three degrees of freedom where its plugin is
-// installed (docs/chai3d.md).
+// Where its plugin is installed, CHAI3D's finger proxy follows the same path as the tool with three degrees
+// of freedom (docs/chai3d.md).
+//
+//   bench_tick [ROW]     the row of this name alone
 #include "base/denormal.h"
 #include "base/rng.h"
-#include "collision/ccd.h"
-#include "collision/ccd_round.h"
+#include "collision/continuous/body_tree.h"
 #include "collision/mesh_load.h"
 #include "collision/mesh_shapes.h"
-#include "devices/tac_chai3d.h"
+#include "collision/round.h"
+#include "collision/sweep.h"
+#include "devices/chai3d_interface.h"
 #include "haptic/sco.h"
 #include "rt/clock.h"
 
@@ -25,29 +28,29 @@
 #define REPLAYS 3
 #define SIZE    0.2 // m, the diagonal of every mesh
 
-typedef struct thing {
+typedef struct scene_body {
 	tac_mesh *mesh;
-	tac_ccd_body *body;
-} thing;
+	tac_body *body;
+} scene_body;
 
-static thing thing_make(tac_mesh *mesh)
+static scene_body scene_body_make(tac_mesh *mesh)
 {
-	tac_ccd_body_def def = tac_ccd_body_def_default();
+	tac_body_def def = tac_body_def_default();
 	def.mesh = mesh;
 	def.solid = tac_mesh_is_watertight(mesh);
-	thing t = {mesh, NULL};
-	if (tac_ccd_body_build(&def, &t.body) != TAC_OK)
+	scene_body t = {mesh, NULL};
+	if (tac_body_build(&def, &t.body) != TAC_OK)
 		exit(1);
 	return t;
 }
 
-static void thing_free(thing *t)
+static void scene_body_free(scene_body *t)
 {
-	tac_ccd_body_destroy(&t->body);
+	tac_body_destroy(&t->body);
 	tac_mesh_destroy(&t->mesh);
 }
 
-// The mesh with its box's diagonal SIZE long.
+// The mesh, scaled so that the diagonal of its bounding box is SIZE.
 static tac_mesh *resized(tac_mesh *mesh)
 {
 	tac_vec3 d = tac_vec3_sub(mesh->bounds_max, mesh->bounds_min);
@@ -85,14 +88,14 @@ static int by_size(const void *a, const void *b)
 
 // A device that presses by `depth` and slides at up to `speed` m/s, turning by about 6 rad a metre.
 typedef struct hand {
-	tac_dvec3 center, axis, across, along;
+	tac_dvec3 centre, axis, across, along;
 	double depth, speed;
 } hand;
 
 static tac_dpose hand_at(const hand *h, double t)
 {
 	double amplitude = 0.02, rate = h->speed / amplitude;
-	tac_dvec3 p = tac_dvec3_add_scaled(h->center, h->depth * (1 - exp(-5 * t)), h->axis);
+	tac_dvec3 p = tac_dvec3_add_scaled(h->centre, h->depth * (1 - exp(-5 * t)), h->axis);
 	p = tac_dvec3_add_scaled(p, amplitude * sin(rate * t), h->across);
 	p = tac_dvec3_add_scaled(p, amplitude * sin(0.7 * rate * t), h->along);
 	tac_dvec3 w =
@@ -102,19 +105,19 @@ static tac_dpose hand_at(const hand *h, double t)
 
 static void print_head(const char *what)
 {
-	printf("\n%-30s %8s %8s %8s %8s %8s %9s | %7s %6s %6s %7s %6s %6s %9s\n", what, "mean us", "p50",
-	       "p99", "p99.9", "max", "triangles", "contact", "pieces", "looks", "pairs", "spent", "late",
-	       "behind mm");
+	printf("\n%-30s %8s %8s %8s %8s %8s %9s | %7s %8s %7s %7s %6s %7s %9s\n", what, "mean us", "p50",
+	       "p99", "p99.9", "max", "triangles", "contact", "substeps", "queries", "work", "spent",
+	       "limited", "behind mm");
 }
 
-// What a row's ticks did, summed.
+// Sums over the ticks of a row.
 typedef struct sums {
-	double pieces, looks, pairs;
+	double substeps, queries, work_units;
 	double behind; // distance from the device, m
-	int contact, spent, late;
+	int contact, spent, limited;
 } sums;
 
-// One replay: each tick's time, where it is less than what is there.
+// One replay: lowers each tick's time to this one's where it is less.
 static bool replay(const tac_sco_def *def, tac_dpose start, const hand *h, double us[TICKS], sums *out)
 {
 	tac_sco *sco;
@@ -130,11 +133,11 @@ static bool replay(const tac_sco_def *def, tac_dpose start, const hand *h, doubl
 		us[k] = fmin(us[k], (double)(cpu_ns() - from) * 1e-3);
 		out->contact += (r.flags & TAC_SCO_CONTACT) != 0;
 		out->spent += (r.flags & TAC_SCO_BUDGET_SPENT) != 0;
-		out->late += (r.flags & TAC_SCO_LIMITED) != 0;
+		out->limited += (r.flags & TAC_SCO_LIMITED) != 0;
 		out->behind += tac_dvec3_length(tac_dvec3_sub(r.T_world_sco.position, device.position));
-		out->pieces += r.pieces;
-		out->looks += r.gathers + r.certificates;
-		out->pairs += (double)r.pairs;
+		out->substeps += r.substeps;
+		out->queries += r.contact_queries + r.certificates;
+		out->work_units += (double)r.work_units;
 	}
 	tac_sco_destroy(&sco);
 	return started;
@@ -143,11 +146,11 @@ static bool replay(const tac_sco_def *def, tac_dpose start, const hand *h, doubl
 static void run(const char *name, const tac_sco_def *def, tac_dpose start, const hand *h, int32_t triangles)
 {
 	static double us[TICKS];
-	sums did;
+	sums total;
 	for (int k = 0; k < TICKS; k++)
 		us[k] = HUGE_VAL;
 	for (int i = 0; i < REPLAYS; i++) {
-		if (!replay(def, start, h, us, &did)) {
+		if (!replay(def, start, h, us, &total)) {
 			printf("%-30s does not start free\n", name);
 			return;
 		}
@@ -156,17 +159,17 @@ static void run(const char *name, const tac_sco_def *def, tac_dpose start, const
 	for (int k = 0; k < TICKS; k++)
 		sum += us[k];
 	qsort(us, TICKS, sizeof *us, by_size);
-	printf("%-30s %8.1f %8.1f %8.1f %8.1f %8.1f %9d | %6.1f%% %6.2f %6.2f %7.0f %6d %6d %9.3f\n", name,
+	printf("%-30s %8.1f %8.1f %8.1f %8.1f %8.1f %9d | %6.1f%% %8.2f %7.2f %7.0f %6d %7d %9.3f\n", name,
 	       sum / TICKS, us[TICKS / 2], us[TICKS * 99 / 100], us[TICKS * 999 / 1000], us[TICKS - 1],
-	       triangles, 100.0 * did.contact / TICKS, did.pieces / TICKS, did.looks / TICKS,
-	       did.pairs / TICKS, did.spent, did.late, did.behind / TICKS * 1e3);
+	       triangles, 100.0 * total.contact / TICKS, total.substeps / TICKS, total.queries / TICKS,
+	       total.work_units / TICKS, total.spent, total.limited, total.behind / TICKS * 1e3);
 }
 
-// The name of the one row to measure, the first argument; NULL: all.
+// The name of the only row to measure; NULL: all.
 static const char *only;
 
-// Presses `tool` into `scene` from +x of it.
-static void press(const char *name, const thing *tool, const thing *scene, double speed)
+// Presses `tool` into `scene` from its +x side.
+static void press(const char *name, const scene_body *tool, const scene_body *scene, double speed)
 {
 	if (only && strcmp(only, name) != 0)
 		return;
@@ -175,14 +178,15 @@ static void press(const char *name, const thing *tool, const thing *scene, doubl
 	def.tool = tool->body;
 	def.objects = &object;
 	def.object_count = 1;
-	tac_dvec3 from = tac_dvec3_make(1.2 * (tool->body->radius + scene->body->radius), 0, 0);
-	tac_ccd_pose T = tac_ccd_pose_from_dpose(tac_dpose_make(from, tac_dquat_identity()));
-	tac_ccd_options options = tac_ccd_options_default();
+	tac_dvec3 from =
+		tac_dvec3_make(1.2 * (tac_body_radius(tool->body) + tac_body_radius(scene->body)), 0, 0);
+	tac_drigid T = tac_drigid_from_pose(tac_dpose_make(from, tac_dquat_identity()));
+	tac_sweep_options options = tac_sweep_options_default();
 	options.zone = 1e-4;
-	tac_ccd_result r =
-		tac_ccd_translate(tool->body, scene->body, &T, tac_dvec3_neg(from), &options, NULL);
+	tac_sweep_result r =
+		tac_sweep_translate(tool->body, scene->body, &T, tac_dvec3_neg(from), &options, NULL);
 	hand h = {tac_dvec3_scale(from, 1 - r.fraction), {-1, 0, 0}, {0, 1, 0}, {0, 0, 1}, 3e-2, speed};
-	run(name, &def, tac_dpose_make(h.center, tac_dquat_identity()), &h,
+	run(name, &def, tac_dpose_make(h.centre, tac_dquat_identity()), &h,
 	    tool->mesh->triangle_count + scene->mesh->triangle_count);
 }
 
@@ -191,13 +195,13 @@ static void press(const char *name, const thing *tool, const thing *scene, doubl
 #define RADIUS  2e-3 // m, of the sphere
 #define REPEATS 15
 
-static tac_dvec3 way_of_device[TICKS];
+static tac_dvec3 device_path[TICKS];
 static double least_us[TICKS];
 
 static void print_touch_head(const char *what)
 {
-	printf("\n%-30s %8s %8s %8s %8s %8s %8s | %7s %6s %6s %6s %6s\n", what, "mean us", "p50", "p99",
-	       "p99.9", "max", "triangles", "contact", "pieces", "looks", "tris/8", "late");
+	printf("\n%-30s %8s %8s %8s %8s %8s %8s | %7s %8s %7s %6s %7s\n", what, "mean us", "p50", "p99",
+	       "p99.9", "max", "triangles", "contact", "substeps", "queries", "work", "limited");
 }
 
 static void keep_least(int k, int64_t from_ns)
@@ -217,7 +221,7 @@ static void print_touch(const char *name, int32_t triangles)
 		least_us[k] = HUGE_VAL;
 }
 
-static void touch_with_chai3d(const thing *scene)
+static void touch_with_chai3d(const scene_body *scene)
 {
 	char reason[256];
 	const tac_chai3d_api *api;
@@ -242,15 +246,15 @@ static void touch_with_chai3d(const thing *scene)
 	int contact = 0;
 	for (int n = 0; n < REPEATS; n++) {
 		double at[3], velocity[3] = {0, 0, 0};
-		tac_dvec3_store(at, way_of_device[0]);
+		tac_dvec3_store(at, device_path[0]);
 		api->tool_place(tool, at);
 		for (int k = 0; k < TICKS; k++) {
-			tac_chai3d_contact answer;
-			tac_dvec3_store(at, way_of_device[k]);
+			tac_chai3d_contact result;
+			tac_dvec3_store(at, device_path[k]);
 			int64_t from = tac_clock_now_ns();
-			api->tool_step(tool, at, velocity, &answer);
+			api->tool_step(tool, at, velocity, &result);
 			keep_least(k, from);
-			contact += answer.contacts > 0;
+			contact += result.contacts > 0;
 		}
 	}
 	print_touch("  CHAI3D's proxy", mesh->triangle_count);
@@ -259,27 +263,26 @@ static void touch_with_chai3d(const thing *scene)
 	api->world_destroy(&world);
 }
 
-// The orientation of the hand at a tick, when the tool has one.
+// The device's pose at a tick; it turns if the tool is a capsule.
 static tac_dpose device_at(int k, double half)
 {
 	double t = half > 0 ? 1e-3 * k : 0;
-	return tac_dpose_make(
-		way_of_device[k],
-		tac_dquat_exp(tac_dvec3_make(0.5 * sin(5 * t), 0.3 * sin(4 * t), 0.4 * sin(3 * t))));
+	return tac_dpose_make(device_path[k], tac_dquat_exp(tac_dvec3_make(0.5 * sin(5 * t), 0.3 * sin(4 * t),
+									   0.4 * sin(3 * t))));
 }
 
-// The sphere, or a capsule with `half` to each end, along the path.
-static void touch(const char *name, const thing *scene, double half)
+// Moves the sphere, or a capsule of half length `half`, along the path.
+static void touch(const char *name, const scene_body *scene, double half)
 {
 	tac_sco_object object = {scene->body, NULL, tac_dpose_identity()};
 	tac_sco_def def = tac_sco_def_default();
-	def.round = (tac_sco_round){{0, 0, -half}, {0, 0, half}, RADIUS};
+	def.round = (tac_round){{0, 0, -half}, {0, 0, half}, RADIUS};
 	def.objects = &object;
 	def.object_count = 1;
 	tac_sco *sco;
 	if (tac_sco_create(&def, &sco) != TAC_OK)
 		exit(1);
-	double pieces = 0, looks = 0, pairs = 0;
+	double substeps = 0, queries = 0, work_units = 0;
 	int contact = 0, limited = 0;
 	for (int k = 0; k < TICKS; k++)
 		least_us[k] = HUGE_VAL;
@@ -296,74 +299,74 @@ static void touch(const char *name, const thing *scene, double half)
 			keep_least(k, from);
 			contact += (r.flags & TAC_SCO_CONTACT) != 0;
 			limited += (r.flags & TAC_SCO_LIMITED) != 0;
-			pieces += r.pieces;
-			looks += r.gathers + r.certificates + r.sweeps;
-			pairs += (double)r.pairs;
+			substeps += r.substeps;
+			queries += r.contact_queries + r.certificates + r.sweeps;
+			work_units += (double)r.work_units;
 		}
 	}
 	double all = (double)TICKS * REPEATS;
 	print_touch(name, scene->mesh->triangle_count);
-	printf(" %6.1f%% %6.2f %6.2f %6.1f %6d\n", 100 * contact / all, pieces / all, looks / all,
-	       pairs / all, limited / REPEATS);
+	printf(" %6.1f%% %8.2f %7.2f %6.1f %7d\n", 100 * contact / all, substeps / all, queries / all,
+	       work_units / all, limited / REPEATS);
 	tac_sco_destroy(&sco);
 	if (half == 0)
 		touch_with_chai3d(scene);
 }
 
-// From +x into the scene and on through most of it, as `press` does: half of it is flight, and when the
-// device is deep, the sphere slides faster than the hand.
-static void touch_deep(const char *name, const thing *scene, double speed)
+// The device moves from +x into the scene and on through most of it, as in `press`. Half of the path is
+// flight, and while the device is deep, the sphere slides faster than the hand.
+static void touch_deep(const char *name, const scene_body *scene, double speed)
 {
 	if (only && strcmp(only, name) != 0)
 		return;
-	hand h = {{1.1 * scene->body->radius, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, 0, 1}, 0, speed};
-	h.depth = 0.9 * scene->body->radius;
+	hand h = {{1.1 * tac_body_radius(scene->body), 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, 0, 1}, 0, speed};
+	h.depth = 0.9 * tac_body_radius(scene->body);
 	for (int k = 0; k < TICKS; k++)
-		way_of_device[k] = hand_at(&h, k * 1e-3).position;
+		device_path[k] = hand_at(&h, k * 1e-3).position;
 	touch(name, scene, 0);
 }
 
-// Over the +x side of the scene, 3 mm deep, at `speed` m/s: in contact from the first ticks on. The hand goes
-// after a point of the surface that a ray from outside meets.
-static void touch_along(const char *name, const thing *scene, double speed, double half)
+// The device moves along the +x side of the scene, 3 mm deep, at `speed` m/s, in contact from the first ticks
+// on. It follows a point of the surface that a ray from outside meets.
+static void touch_along(const char *name, const scene_body *scene, double speed, double half)
 {
 	if (only && strcmp(only, name) != 0)
 		return;
-	tac_dvec3 middle = tac_dvec3_from_vec3(scene->body->center), device = middle;
+	tac_dvec3 middle = tac_dvec3_from_vec3(scene->body->centre), device = middle;
 	for (int k = 0; k < TICKS; k++) {
 		double t = speed * k * 1e-3;
 		tac_dvec3 out = tac_dquat_rotate(
 			tac_dquat_exp(tac_dvec3_make(0, 0.6 * sin(17 * t), 0.6 * sin(23 * t))),
-			tac_dvec3_make(1.2 * scene->body->ball, 0, 0));
-		tac_ccd_round ball = {tac_dvec3_add(middle, out), tac_dvec3_add(middle, out), RADIUS};
-		tac_ccd_options options = tac_ccd_options_default();
-		tac_ccd_result r =
-			tac_ccd_round_translate(&ball, scene->body, tac_dvec3_neg(out), &options, NULL);
+			tac_dvec3_make(1.2 * scene->body->centre_radius, 0, 0));
+		tac_round ball = {tac_dvec3_add(middle, out), tac_dvec3_add(middle, out), RADIUS};
+		tac_sweep_options options = tac_sweep_options_default();
+		tac_sweep_result r =
+			tac_round_translate(&ball, scene->body, tac_dvec3_neg(out), &options, NULL);
 		double depth = k == 0 ? 0 : 3e-3;
 		tac_dvec3 there =
 			tac_dvec3_add_scaled(middle, 1 - r.fraction - depth / tac_dvec3_length(out), out);
-		tac_dvec3 way = tac_dvec3_sub(there, device);
-		double length = tac_dvec3_length(way);
+		tac_dvec3 step = tac_dvec3_sub(there, device);
+		double length = tac_dvec3_length(step);
 		device = k == 0 || length < speed * 1e-3
 				 ? there
-				 : tac_dvec3_add_scaled(device, speed * 1e-3 / length, way);
-		way_of_device[k] = device;
+				 : tac_dvec3_add_scaled(device, speed * 1e-3 / length, step);
+		device_path[k] = device;
 	}
 	touch(name, scene, half);
 }
 
-static bool load(const char *folder, const char *name, thing *out)
+static bool load(const char *folder, const char *name, scene_body *out)
 {
 	char path[512];
 	tac_mesh *mesh;
 	snprintf(path, sizeof path, "%s/%s.off", folder, name);
 	if (tac_mesh_load(path, NULL, &mesh) != TAC_OK)
 		return false;
-	*out = thing_make(resized(mesh));
+	*out = scene_body_make(resized(mesh));
 	return true;
 }
 
-// A ball on a torus, each step of `n` with four times the triangles.
+// A ball on a torus; each increment of `n` quadruples the triangles.
 static void press_ball(const char *name, int n)
 {
 	tac_mesh *torus, *ball;
@@ -373,10 +376,10 @@ static void press_ball(const char *name, int n)
 	if (tac_mesh_build_torus(0.3f, 0.1f, 2 * segments, segments, &torus) != TAC_OK ||
 	    tac_mesh_build_icosphere(0.15f, n, &ball) != TAC_OK)
 		exit(1);
-	thing a = thing_make(resized(ball)), b = thing_make(resized(torus));
+	scene_body a = scene_body_make(resized(ball)), b = scene_body_make(resized(torus));
 	press(name, &a, &b, 0.1);
-	thing_free(&a);
-	thing_free(&b);
+	scene_body_free(&a);
+	scene_body_free(&b);
 }
 
 int main(int argc, char **argv)
@@ -389,7 +392,7 @@ int main(int argc, char **argv)
 	for (int n = 3; n <= 6; n++)
 		press_ball("ball on torus", n);
 	press_ball("ten times too big", 7);
-	thing bunny, dragon, buddha;
+	scene_body bunny, dragon, buddha;
 	if (load(folder, "bunny", &bunny) && load(folder, "dragon", &dragon) &&
 	    load(folder, "buddha", &buddha)) {
 		press("bunny on bunny", &bunny, &bunny, 0.1);
@@ -410,9 +413,9 @@ int main(int argc, char **argv)
 		print_touch_head("the same at 0.5 m/s");
 		touch_along("sphere along bunny, fast", &bunny, 0.5, 0);
 		touch_along("sphere along buddha, fast", &buddha, 0.5, 0);
-		thing_free(&bunny);
-		thing_free(&dragon);
-		thing_free(&buddha);
+		scene_body_free(&bunny);
+		scene_body_free(&dragon);
+		scene_body_free(&buddha);
 	}
 	return 0;
 }

@@ -1,12 +1,12 @@
-// bench_viewer [SECONDS]: what the viewer costs the loop. A servo in contact ticks at 1 kHz; the viewer of
-// the same world draws as fast as it can in every second block of one second, and rests in the others. It
+// bench_viewer [SECONDS]: the cost of the viewer to the loop. A servo in contact runs at 1 kHz. The viewer of
+// the same world draws as fast as it can in every second block of one second, and is idle in the others. It
 // needs a display, for example xvfb-run -a -s "-screen 0 1400x900x24" bench_viewer.
 //
-// As in bench_loop, a reference thread (FIFO 91) and the servo's (FIFO 90) share a CPU and a deadline, and
-// completion minus reference wake is free of what the timer and the hypervisor do to both alike. The figure
-// is the median over the blocks of the block's median, with the viewer less without. The table goes to the
-// terminal, the blocks as CSV to bench_viewer.csv.
-#include "apps/viewer.h"
+// As in bench_loop, a reference thread (FIFO 91) and the servo's thread (FIFO 90) share a CPU and a deadline.
+// Completion minus reference wake-up is free of the effects of timer and hypervisor, which delay both. The
+// result is the median over the blocks of the block's median, with the viewer minus without. The table goes
+// to standard output, the blocks as CSV to bench_viewer.csv.
+#include "apps/viewer/viewer.h"
 #include "haptic/servo.h"
 #include "rt/clock.h"
 #include "rt/thread.h"
@@ -21,7 +21,7 @@
 #define CYCLES     1000 // of a block
 #define BLOCKS_MAX 120
 
-// A hand that strokes the body in circles, pressing 2 mm below its surface, without an end.
+// A device whose hand strokes the body in endless circles, 2 mm below its surface.
 typedef struct stroke {
 	tac_device base;
 	tac_dvec3 middle_m;
@@ -58,12 +58,11 @@ static stroke hand = {
 };
 static tac_servo *servo;
 static int64_t first_ns, reference_ns[CYCLES], completed_ns[CYCLES];
-static atomic_bool block_over;
+static atomic_bool block_ended;
 
 static bool enter(int priority, int cpu, tac_thread_report *out_report)
 {
-	tac_thread_def def =
-		tac_thread_def_default(); // kept awake: an idle CPU would tick slower than a busy one
+	tac_thread_def def = tac_thread_def_default(); // keeps the CPU awake: waking from idle costs time
 	def.priority = priority;
 	def.cpu = cpu;
 	return tac_thread_enter(&def, out_report) == TAC_OK;
@@ -93,7 +92,7 @@ static void *servo_thread(void *user)
 		completed_ns[i] = tac_clock_now_ns();
 	}
 	tac_thread_leave(&report);
-	atomic_store(&block_over, true);
+	atomic_store(&block_ended, true);
 	return refused;
 }
 
@@ -109,17 +108,17 @@ static double median(double *values, int count)
 	return count > 0 ? values[count / 2] : (double)NAN;
 }
 
-// One block's median, us; negative: real time was refused.
+// The block's median in us; negative: the real-time policy was refused.
 static double run_block(viewer *view, bool drawing, int cpu, int *pictures)
 {
 	first_ns = (tac_clock_now_ns() / PERIOD_NS + 20) * PERIOD_NS;
-	atomic_store(&block_over, false);
+	atomic_store(&block_ended, false);
 	pthread_t reference, test;
 	void *refused[2];
 	if (tac_thread_start(&reference, reference_thread, &cpu) != TAC_OK ||
 	    tac_thread_start(&test, servo_thread, &cpu) != TAC_OK)
 		exit(EXIT_FAILURE);
-	while (!atomic_load(&block_over)) {
+	while (!atomic_load(&block_ended)) {
 		if (drawing) {
 			const viewer_frame frame = {.snapshots = {tac_servo_snapshot(servo, 0)},
 						    .device = "stroke",
@@ -150,7 +149,7 @@ static tac_result prepare(tac_scene **scene, tac_world **world, viewer **view)
 		.world = *world, .title = "bench", .width = 1280, .height = 800, .period_ns = PERIOD_NS};
 	if (tac_servo_create(&def, &servo) < TAC_OK)
 		return TAC_ERROR_MEMORY;
-	// Down from above, so that the tool begins in the open and stops at the surface.
+	// Down from above, so that the tool starts free and stops at the surface.
 	for (int ms = 0; ms < 400; ms++) {
 		hand.middle_m = tac_dvec3_make(0, 0, 0.08 - 0.033 * fmin(ms / 300.0, 1));
 		tac_servo_step(servo, tac_clock_now_ns(), NULL);
@@ -176,8 +175,8 @@ int main(int argc, char **argv)
 		const bool drawing = b % 2 == 1;
 		const double p50 = run_block(view, drawing, cpu, &pictures);
 		if (p50 < 0) {
-			fprintf(stderr, "bench_viewer: expected FIFO 90 and 91, found them refused: run it "
-					"as root\n");
+			fprintf(stderr, "bench_viewer: expected SCHED_FIFO 90 and 91, found a refusal; "
+					"run it as root\n");
 			return EXIT_FAILURE;
 		}
 		fprintf(csv, "%d,%s,%.3f\n", b, drawing ? "with the viewer" : "without", p50);

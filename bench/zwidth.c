@@ -1,8 +1,8 @@
-// bench_zwidth: how stiff a virtual wall may be against its damping (the Z-width of J. E. Colgate and J. M.
-// Brown, 1994), as CSV: the exact limit of haptic/stability.h, and the stiffness at which a simulated device,
-// ticked sample by sample, begins to swing wider and wider, found by bisection. A device of 0.1 kg and 1 N
-// s/m at 1 kHz.
-#include "apps/terminal.h"
+// bench_zwidth: the largest stiffness of a virtual wall as a function of its damping (the Z-width of J. E.
+// Colgate and J. M. Brown, 1994), as CSV: the exact limit of haptic/stability.h, and the stiffness at which
+// the oscillation of a simulated device begins to grow, found by bisection. The device has 0.1 kg and 1 N
+// s/m, at 1 kHz.
+#include "apps/terminal/terminal.h"
 #include "devices/sim.h"
 #include "haptic/stability.h"
 
@@ -13,11 +13,11 @@
 #define DAMPING   1.0 // N s/m
 #define PERIOD_NS INT64_C(1000000)
 
-// Whether the device swings wider at the end of `ticks` than at their beginning, with a wall k, b on both
-// sides.
+// Whether the amplitude of the device at a bilateral wall k, b is larger at the end of the run than at its
+// start.
 static bool diverges(double k, double b, int64_t delay_ns)
 {
-	enum { TICKS = 6000, LOOK = 300 };
+	enum { TICKS = 6000, WINDOW = 300 };
 	tac_sim_def def = {0};
 	tac_device *device;
 	if (tac_sim_def_preset("six", "stylus", &def) < TAC_OK)
@@ -36,15 +36,15 @@ static bool diverges(double k, double b, int64_t delay_ns)
 		const int64_t now_ns = (i + 1) * PERIOD_NS;
 		tac_device_read(device, now_ns, &state);
 		const double x = state.T_base_tool.position.x, v = (x - before) / 1e-3;
-		if (!(fabs(x) < 1)) { // from a millimetre: it will not come back
+		if (!(fabs(x) < 1)) { // a thousand times the initial amplitude
 			late = HUGE_VAL;
 			break;
 		}
 		const tac_wrench wrench = {.force_N = {-k * x - b * v, 0, 0}};
 		tac_device_write(device, now_ns, &wrench);
-		if (i >= LOOK && i < 2 * LOOK)
+		if (i >= WINDOW && i < 2 * WINDOW)
 			early = fmax(early, fabs(x));
-		if (i >= TICKS - LOOK)
+		if (i >= TICKS - WINDOW)
 			late = fmax(late, fabs(x));
 		before = x;
 	}
@@ -52,7 +52,7 @@ static bool diverges(double k, double b, int64_t delay_ns)
 	return !(late <= early);
 }
 
-static double measured(double b, int64_t delay_ns)
+static double measure_limit(double b, int64_t delay_ns)
 {
 	double low = 0, high = 1e5;
 	for (int i = 0; i < 24; i++) {
@@ -80,7 +80,7 @@ int main(void)
 		}
 		for (int b = 0; b <= 100; b += 10) {
 			terminal_step(&shown, "simulating", delay * 11 + b / 10 + 1, 22, "a wall");
-			const double k = measured(b, delay * PERIOD_NS);
+			const double k = measure_limit(b, delay * PERIOD_NS);
 			terminal_clear(&shown);
 			printf("simulated: delay %d ms,%d,%.3f\n", delay, b, k);
 		}

@@ -35,10 +35,14 @@ set(TACTUS_PC_FOLDERS "")
 foreach(folder IN LISTS TACTUS_FOLDERS)
 	target_link_libraries(tactus_all INTERFACE tactus_${folder})
 	install(TARGETS tactus_${folder} EXPORT tactus)
-	install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tactus
-		FILES_MATCHING PATTERN "*.h" PATTERN "*.inl" PATTERN "*_private.h" EXCLUDE)
 	# The linker reads from left to right, so a folder comes before those it uses.
 	string(PREPEND TACTUS_PC_FOLDERS " -ltactus_${folder}")
+endforeach()
+
+# Public headers are those in a folder itself; its sub-folders are private.
+foreach(folder base rt collision devices haptic)
+	file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.h ${PROJECT_SOURCE_DIR}/${folder}/*.inl)
+	install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tactus/${folder})
 endforeach()
 
 set(TACTUS_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/tactus)

@@ -1,4 +1,4 @@
-#include "apps/plot.h"
+#include "apps/report/plot.h"
 
 #include "unity.h"
 
@@ -26,12 +26,12 @@ static int occurrences(const char *word)
 {
 	fflush(file);
 	int count = 0;
-	for (const char *at = text; (at = strstr(at, word)) != NULL; at += strlen(word))
+	for (const char *at = text; (at = strstr(at, word)); at += strlen(word))
 		count++;
 	return count;
 }
 
-static void numbers_carry_the_prefix_a_person_would_write(void)
+static void numbers_carry_the_si_prefix_a_person_would_write(void)
 {
 	static const struct {
 		double value;
@@ -45,26 +45,26 @@ static void numbers_carry_the_prefix_a_person_would_write(void)
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		char out[48];
 		TEST_ASSERT_EQUAL_STRING(cases[i].expected,
-					 plot_number(cases[i].value, cases[i].unit, out, sizeof out));
+					 plot_format_number(cases[i].value, cases[i].unit, out, sizeof out));
 	}
 }
 
 static void axes_end_on_whole_ticks_and_decades(void)
 {
 	const double values[] = {0.3, 7.2, (double)NAN, HUGE_VAL};
-	plot_axis linear = plot_axis_around("", "", false, values, 4);
+	plot_axis linear = plot_axis_fit("", "", false, values, 4);
 	TEST_ASSERT_TRUE(linear.min == 0 && linear.max == 8);
 	const double times[] = {3e-6, 0, -1, 2e-2};
-	plot_axis decades = plot_axis_around("", "s", true, times, 4);
+	plot_axis decades = plot_axis_fit("", "s", true, times, 4);
 	TEST_ASSERT_TRUE(fabs(decades.min - 1e-6) < 1e-15 && fabs(decades.max - 0.1) < 1e-9);
-	plot_axis nothing = plot_axis_around("", "", false, NULL, 0);
-	TEST_ASSERT_TRUE(nothing.max > nothing.min);
+	plot_axis empty = plot_axis_fit("", "", false, NULL, 0);
+	TEST_ASSERT_TRUE(empty.max > empty.min);
 	const double same[] = {5, 5};
-	plot_axis one = plot_axis_around("", "", false, same, 2);
+	plot_axis one = plot_axis_fit("", "", false, same, 2);
 	TEST_ASSERT_TRUE(one.max > one.min);
 }
 
-static void marks_are_drawn_once_each_and_gaps_break_a_line(void)
+static void each_mark_is_drawn_once_and_a_gap_breaks_the_line(void)
 {
 	plot_def def = plot_def_default();
 	def.title = "a < b & \"c\"";
@@ -89,7 +89,7 @@ static void marks_are_drawn_once_each_and_gaps_break_a_line(void)
 	TEST_ASSERT_EQUAL_INT(2, moves);
 }
 
-// A letter of the ticks is 6.8 wide at most.
+// At 3.4 pixels for half a letter; the ticks' typeface has about 6.8 pixels a letter.
 static void the_last_tick_is_not_cut_off(void)
 {
 	const plot_def def = {.width = 720,
@@ -108,7 +108,7 @@ static void the_last_tick_is_not_cut_off(void)
 	TEST_ASSERT_TRUE(middle > 650 && middle + 3.4 * (double)strlen("100 mm") <= def.width);
 }
 
-static void a_value_outside_the_axes_stays_on_the_frame(void)
+static void values_outside_the_axes_are_clamped_to_the_frame(void)
 {
 	plot_def def = plot_def_default();
 	plot p;
@@ -123,10 +123,10 @@ static void a_value_outside_the_axes_stays_on_the_frame(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(numbers_carry_the_prefix_a_person_would_write);
+	RUN_TEST(numbers_carry_the_si_prefix_a_person_would_write);
 	RUN_TEST(axes_end_on_whole_ticks_and_decades);
-	RUN_TEST(marks_are_drawn_once_each_and_gaps_break_a_line);
+	RUN_TEST(each_mark_is_drawn_once_and_a_gap_breaks_the_line);
 	RUN_TEST(the_last_tick_is_not_cut_off);
-	RUN_TEST(a_value_outside_the_axes_stays_on_the_frame);
+	RUN_TEST(values_outside_the_axes_are_clamped_to_the_frame);
 	return UNITY_END();
 }

@@ -1,4 +1,4 @@
-#include "apps/report_series.h"
+#include "apps/report/report_series.h"
 
 #include "base/rng.h"
 #include "unity.h"
@@ -20,8 +20,8 @@ void tearDown(void)
 	free(series);
 }
 
-// The bins against all samples kept, by a plain loop over them.
-static void samples_at(int count, int64_t step_ns)
+// Compares the bins with a plain loop over all samples.
+static void check_samples(int count, int64_t step_ns)
 {
 	double *values = malloc((size_t)count * sizeof *values);
 	TEST_ASSERT_NOT_NULL(values);
@@ -35,7 +35,7 @@ static void samples_at(int count, int64_t step_ns)
 	const int64_t end_ns = (count - 1) * step_ns;
 	TEST_ASSERT_EQUAL_INT(end_ns / series->bin_ns + 1, series->count);
 	TEST_ASSERT_LESS_OR_EQUAL(REPORT_BINS, series->count);
-	if (end_ns > REPORT_BINS * INT64_C(10000000)) // never more than half of the room unused
+	if (end_ns > REPORT_BINS * INT64_C(10000000)) // at least half of the bins are in use
 		TEST_ASSERT_GREATER_OR_EQUAL(REPORT_BINS / 2, series->count);
 	int next = 0;
 	for (int bin = 0; bin < series->count; bin++) {
@@ -58,18 +58,18 @@ static void samples_at(int count, int64_t step_ns)
 	free(values);
 }
 
-static void bins_hold_every_sample_whatever_the_length(void)
+static void bins_hold_every_sample_of_runs_of_any_length(void)
 {
-	samples_at(1, 1000000);
-	samples_at(1000, 1000000);     // a second
-	samples_at(10240, 1000000);    // just full
-	samples_at(10241, 1000000);    // the first merge
-	samples_at(100000, 1000000);   // several merges
-	samples_at(3000, 50000000);    // bins without a sample between them
-	samples_at(40, 1000000000000); // many merges at once
+	check_samples(1, 1000000);
+	check_samples(1000, 1000000);     // a second
+	check_samples(10240, 1000000);    // just full
+	check_samples(10241, 1000000);    // the first merge
+	check_samples(100000, 1000000);   // several merges
+	check_samples(3000, 50000000);    // bins without a sample between them
+	check_samples(40, 1000000000000); // many merges at once
 }
 
-static void time_that_runs_backwards_counts_as_the_first(void)
+static void a_time_before_the_first_sample_counts_as_the_first(void)
 {
 	series->channels = 1;
 	report_series_add(series, 1000, (double[]){1});
@@ -81,7 +81,7 @@ static void time_that_runs_backwards_counts_as_the_first(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(bins_hold_every_sample_whatever_the_length);
-	RUN_TEST(time_that_runs_backwards_counts_as_the_first);
+	RUN_TEST(bins_hold_every_sample_of_runs_of_any_length);
+	RUN_TEST(a_time_before_the_first_sample_counts_as_the_first);
 	return UNITY_END();
 }

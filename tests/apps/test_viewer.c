@@ -1,9 +1,10 @@
-// What of the viewer needs no display: the camera, the normals of a mesh, the trail behind the plots, the
-// letters.
-#include "apps/viewer_camera.h"
-#include "apps/viewer_font.h"
-#include "apps/viewer_mesh.h"
-#include "apps/viewer_trail.h"
+// The parts of the viewer that need no display: camera, normals of a mesh, history of snapshots, trail of the
+// plots, letters.
+#include "apps/viewer/camera.h"
+#include "apps/viewer/font.h"
+#include "apps/viewer/history.h"
+#include "apps/viewer/mesh.h"
+#include "apps/viewer/trail.h"
 
 #include "base/rng.h"
 #include "collision/mesh_shapes.h"
@@ -21,31 +22,31 @@ void tearDown(void)
 {
 }
 
-static void near(tac_vec3 expected, tac_vec3 found)
+static void assert_close(tac_vec3 expected, tac_vec3 found)
 {
 	TEST_ASSERT_TRUE(tac_vec3_length(tac_vec3_sub(expected, found)) < 1e-4F);
 }
 
-static void a_camera_is_where_it_was_put_and_comes_back_after_a_full_turn(void)
+static void camera_is_at_its_eye_and_returns_there_after_a_full_turn(void)
 {
 	tac_rng rng = tac_rng_seed(4, 0);
 	for (int i = 0; i < 1000; i++) {
 		const tac_vec3 target = tac_rng_unit_f32(&rng), up = tac_rng_unit_f32(&rng);
 		const tac_vec3 away = tac_rng_unit_f32(&rng);
 		if (fabsf(tac_vec3_dot(up, away)) > 0.99F)
-			continue; // beyond the greatest elevation
+			continue; // above the limit of the elevation
 		const tac_vec3 eye = tac_vec3_add_scaled(target, 0.5F, away);
 		viewer_camera c = viewer_camera_make(eye, target, up, 0.7F);
-		near(eye, viewer_camera_eye(&c));
+		assert_close(eye, viewer_camera_eye(&c));
 		for (int k = 0; k < 8; k++)
 			viewer_camera_orbit(&c, (float)M_PI / 4, 0);
-		near(eye, viewer_camera_eye(&c));
+		assert_close(eye, viewer_camera_eye(&c));
 		tac_vec3 right, above;
 		viewer_camera_axes(&c, &right, &above);
 		TEST_ASSERT_TRUE(fabsf(tac_vec3_dot(right, away)) < 1e-3F &&
 				 fabsf(tac_vec3_dot(right, up)) < 1e-3F);
 		TEST_ASSERT_TRUE(tac_vec3_dot(above, up) > 0);
-		// A point to the right of the target is to the right in the picture, one above it higher.
+		// A point to the right of and above the target is so in the picture.
 		mat4 view, projection;
 		viewer_camera_matrices(&c, 1.5F, view, projection);
 		const tac_vec3 p = tac_vec3_add(
@@ -59,21 +60,21 @@ static void a_camera_is_where_it_was_put_and_comes_back_after_a_full_turn(void)
 	}
 }
 
-static void a_camera_never_turns_over(void)
+static void camera_never_turns_over_the_pole(void)
 {
 	viewer_camera c =
 		viewer_camera_make(tac_vec3_make(0, -1, 0), tac_vec3_zero(), tac_vec3_make(0, 0, 1), 0.7F);
 	viewer_camera_orbit(&c, 0, 10);
 	tac_vec3 right, up;
 	viewer_camera_axes(&c, &right, &up);
-	near(tac_vec3_make(1, 0, 0), right);
+	assert_close(tac_vec3_make(1, 0, 0), right);
 	TEST_ASSERT_TRUE(up.z > 0);
-	// Nonsense is put right.
+	// Degenerate values are replaced by defaults.
 	c = viewer_camera_make(tac_vec3_zero(), tac_vec3_zero(), tac_vec3_zero(), 0);
 	TEST_ASSERT_TRUE(c.distance > 0 && tac_vec3_finite(viewer_camera_eye(&c)) && c.field_of_view > 0.1F);
 }
 
-static void a_sphere_is_round_and_a_box_has_edges(void)
+static void sphere_has_smooth_normals_and_box_has_sharp_edges(void)
 {
 	tac_mesh *mesh;
 	viewer_vertex *vertices;
@@ -91,7 +92,7 @@ static void a_sphere_is_round_and_a_box_has_edges(void)
 
 	TEST_ASSERT_EQUAL_INT(TAC_OK, tac_mesh_build_box(tac_vec3_make(1, 2, 3), 2, &mesh));
 	TEST_ASSERT_TRUE(viewer_mesh_vertices(mesh, &vertices, &indices, &count));
-	TEST_ASSERT_EQUAL_INT(6 * 9, count); // each face has its own
+	TEST_ASSERT_EQUAL_INT(6 * 9, count); // every face has its own vertices
 	for (int32_t t = 0; t < mesh->triangle_count; t++) {
 		for (int k = 0; k < 3; k++) {
 			const viewer_vertex *v = &vertices[indices[3 * t + k]];
@@ -109,7 +110,34 @@ static void a_sphere_is_round_and_a_box_has_edges(void)
 	tac_mesh_destroy(&mesh);
 }
 
-static void the_trail_keeps_the_last_seconds(void)
+static void history_interpolates_between_the_last_two_snapshots_and_never_beyond(void)
+{
+	viewer_history history;
+	static tac_snapshot snapshot;
+	TEST_ASSERT_EQUAL_INT(TAC_OK, viewer_history_init(&history));
+	TEST_ASSERT_NULL(viewer_history_at(&history, 0));
+	TEST_ASSERT_FALSE(viewer_history_add(&history, NULL));
+	for (int i = 0; i < 2 * VIEWER_HISTORY_SNAPSHOTS; i++) {
+		snapshot = (tac_snapshot){.tick = i, .time_ns = 1000 * (int64_t)i};
+		snapshot.T_world_sco = tac_dpose_make(tac_dvec3_make(i, 0, 0), tac_dquat_identity());
+		snapshot.T_world_device = snapshot.T_world_sco;
+		TEST_ASSERT_TRUE(viewer_history_add(&history, &snapshot));
+		TEST_ASSERT_FALSE(viewer_history_add(&history, &snapshot)); // the same tick again
+		TEST_ASSERT_EQUAL_INT(i < VIEWER_HISTORY_SNAPSHOTS ? i : VIEWER_HISTORY_SNAPSHOTS - 1,
+				      viewer_history_depth(&history));
+	}
+	const int last = 2 * VIEWER_HISTORY_SNAPSHOTS - 1;
+	static const double offsets[] = {-7, -1, -0.75, 0, 0.25}, expected[] = {-1, -1, -0.75, 0, 0};
+	for (int i = 0; i < 5; i++) {
+		const tac_snapshot *s =
+			viewer_history_at(&history, (int64_t)(1000 * ((double)last + offsets[i])));
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, (double)last + expected[i], s->T_world_sco.position.x);
+	}
+	TEST_ASSERT_EQUAL_INT(last - 3, viewer_history_back(&history, 3)->tick);
+	viewer_history_fini(&history);
+}
+
+static void trail_keeps_the_last_seconds(void)
 {
 	static viewer_trail trail;
 	static viewer_trail_bin bins[VIEWER_TRAIL_BINS];
@@ -123,14 +151,14 @@ static void the_trail_keeps_the_last_seconds(void)
 	TEST_ASSERT_EQUAL_INT(59999 / 20, bins[VIEWER_TRAIL_BINS - 1].number);
 	for (int i = 0; i < VIEWER_TRAIL_BINS; i++) {
 		TEST_ASSERT_EQUAL_INT(59999 / 20 - VIEWER_TRAIL_BINS + 1 + i, bins[i].number);
-		TEST_ASSERT_TRUE(bins[i].ticked && bins[i].compute_us == 19);
-		TEST_ASSERT_EQUAL(bins[i].number % 2 == 0, bins[i].forced);
+		TEST_ASSERT_TRUE(bins[i].has_tick && bins[i].compute_us == 19);
+		TEST_ASSERT_EQUAL(bins[i].number % 2 == 0, bins[i].has_force);
 		TEST_ASSERT_EQUAL(i == VIEWER_TRAIL_BINS - 1, bins[i].missed);
 	}
 	viewer_trail_fini(&trail);
 }
 
-static void every_letter_has_ink_within_its_cell_and_no_two_are_the_same(void)
+static void every_letter_has_ink_inside_its_cell_and_differs_from_the_others(void)
 {
 	static uint8_t texels[VIEWER_FONT_HEIGHT][VIEWER_FONT_WIDTH];
 	static uint8_t cells[128][VIEWER_FONT_CELL_H][VIEWER_FONT_CELL_W];
@@ -151,7 +179,8 @@ static void every_letter_has_ink_within_its_cell_and_no_two_are_the_same(void)
 				ink += value >= 128;
 				if (x == 0 || y == 0 || x == VIEWER_FONT_CELL_W - 1 ||
 				    y == VIEWER_FONT_CELL_H - 1)
-					TEST_ASSERT_TRUE(value < 128); // neighbours do not touch
+					TEST_ASSERT_TRUE(value <
+							 128); // letters do not touch their neighbours
 			}
 		}
 		TEST_ASSERT_TRUE(ink > 15);
@@ -164,17 +193,18 @@ static void every_letter_has_ink_within_its_cell_and_no_two_are_the_same(void)
 	const char *foreign = "\xe2\x82\xac!";
 	const char *mark = "?";
 	TEST_ASSERT_EQUAL_INT(viewer_font_next(&mark),
-			      viewer_font_next(&foreign)); // a whole character, one letter
+			      viewer_font_next(&foreign)); // one letter for the whole character
 	TEST_ASSERT_EQUAL_STRING("!", foreign);
 }
 
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(a_camera_is_where_it_was_put_and_comes_back_after_a_full_turn);
-	RUN_TEST(a_camera_never_turns_over);
-	RUN_TEST(a_sphere_is_round_and_a_box_has_edges);
-	RUN_TEST(the_trail_keeps_the_last_seconds);
-	RUN_TEST(every_letter_has_ink_within_its_cell_and_no_two_are_the_same);
+	RUN_TEST(camera_is_at_its_eye_and_returns_there_after_a_full_turn);
+	RUN_TEST(camera_never_turns_over_the_pole);
+	RUN_TEST(sphere_has_smooth_normals_and_box_has_sharp_edges);
+	RUN_TEST(history_interpolates_between_the_last_two_snapshots_and_never_beyond);
+	RUN_TEST(trail_keeps_the_last_seconds);
+	RUN_TEST(every_letter_has_ink_inside_its_cell_and_differs_from_the_others);
 	return UNITY_END();
 }

@@ -46,13 +46,7 @@ static void rodrigues(const long double axis[3], long double angle, long double 
 #define TAC_K(constant) constant##f
 #define TAC_MATH(name)  name##f
 #define TAC_LIMIT(name) FLT_##name
-#include "tests/test_algebra.inl"
-#undef TAC_REAL
-#undef TAC_
-#undef IN_
-#undef TAC_K
-#undef TAC_MATH
-#undef TAC_LIMIT
+#include "tests/base/test_algebra.inl"
 
 #define TAC_REAL        double
 #define TAC_(name)      tac_d##name
@@ -60,13 +54,7 @@ static void rodrigues(const long double axis[3], long double angle, long double 
 #define TAC_K(constant) constant
 #define TAC_MATH(name)  name
 #define TAC_LIMIT(name) DBL_##name
-#include "tests/test_algebra.inl"
-#undef TAC_REAL
-#undef TAC_
-#undef IN_
-#undef TAC_K
-#undef TAC_MATH
-#undef TAC_LIMIT
+#include "tests/base/test_algebra.inl"
 
 static void conversion_to_double_is_exact_and_to_float_rounds_to_nearest(void)
 {
@@ -78,7 +66,7 @@ static void conversion_to_double_is_exact_and_to_float_rounds_to_nearest(void)
 		TEST_ASSERT_EQUAL_MEMORY(&T, &back, sizeof T);
 		TEST_ASSERT_EQUAL_MEMORY(&m, &mback, sizeof m);
 	}
-	// Half way between 1 and its neighbour goes to the even one, just above it up.
+	// Halfway between 1 and its neighbour rounds to even, just above that rounds up.
 	tac_vec3 v = tac_vec3_from_dvec3(tac_dvec3_make(1 + 0x1p-24, 1 + 0x1p-24 + 0x1p-52, 1e300));
 	TEST_ASSERT_TRUE(v.x == 1.0f && v.y == 1.0f + FLT_EPSILON && isinf(v.z));
 }
@@ -89,7 +77,7 @@ static double rounded(double x)
 	return (double)f;
 }
 
-// Each in a function of its own that sees both conversions, which an optimizer may take for none.
+// Separate functions that contain both conversions, which an optimizer might cancel.
 __attribute__((noinline)) static void vec3_there_and_back(const tac_dvec3 *v, tac_dvec3 *out)
 {
 	*out = tac_dvec3_from_vec3(tac_vec3_from_dvec3(*v));

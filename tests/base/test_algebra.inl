@@ -1,5 +1,5 @@
-// Text of tests/test_algebra.c, compiled for float and for double. Oracles are in long double, from closed
-// forms; tolerances are multiples of EPS, the precision under test.
+// Part of tests/base/test_algebra.c, compiled for float and for double. Oracles are closed forms in long
+// double; tolerances are multiples of EPS, the precision under test.
 #define REAL TAC_REAL
 #define EPS  ((long double)TAC_LIMIT(EPSILON))
 
@@ -52,7 +52,7 @@ static void TAC_(widen)(TAC_(mat3) m, long double out[3][3])
 			out[i][j] = (long double)m.m[i][j];
 }
 
-// The rotation matrix of a quaternion taken as exact numbers, whatever its length's rounding error.
+// The rotation matrix of a quaternion whose components count as exact, regardless of its length.
 static void TAC_(exact_rotation)(TAC_(quat) q, long double out[3][3])
 {
 	long double x = (long double)q.x, y = (long double)q.y, z = (long double)q.z, w = (long double)q.w;
@@ -61,7 +61,7 @@ static void TAC_(exact_rotation)(TAC_(quat) q, long double out[3][3])
 	rodrigues(axis, 2 * atan2l(n, w), out);
 }
 
-static void IN_(vectors_add_scale_and_multiply_as_numbers_do)(void)
+static void IN_(vector_operations_give_known_answers)(void)
 {
 	TAC_(vec3) a = TAC_(vec3_make)(1, -2, 3), b = TAC_(vec3_make)(5, 7, -11);
 	TAC_(expect_vec3)(6, 5, -8, 0, TAC_(vec3_add)(a, b));
@@ -140,7 +140,7 @@ static void IN_(length_and_direction_survive_every_magnitude)(void)
 	}
 }
 
-static void IN_(length_and_direction_of_the_degenerate_are_defined)(void)
+static void IN_(length_and_direction_of_degenerate_vectors_are_defined)(void)
 {
 	REAL inf = (REAL)INFINITY, nan = (REAL)NAN;
 	TAC_(vec3) zero = TAC_(vec3_zero)();
@@ -183,7 +183,22 @@ static void IN_(perpendicular_is_a_unit_vector_at_a_right_angle)(void)
 	TAC_(expect_vec3)(1, 0, 0, 0, TAC_(vec3_perpendicular)(TAC_(vec3_splat)((REAL)NAN)));
 }
 
-static void IN_(matrices_multiply_transpose_and_apply_as_written_out)(void)
+static void IN_(triangle_normal_points_to_the_counter_clockwise_side)(void)
+{
+	TAC_(vec3) a = TAC_(vec3_make)(1, 2, 3), b = TAC_(vec3_make)(4, 2, 3), c = TAC_(vec3_make)(1, 6, 3);
+	TAC_(expect_vec3)(0, 0, 12, 0, TAC_(vec3_triangle_cross)(a, b, c)); // twice the area
+	TAC_(expect_vec3)(0, 0, -12, 0, TAC_(vec3_triangle_cross)(a, c, b));
+	TAC_(expect_vec3)(0, 0, 1, 0, TAC_(vec3_triangle_normal)(a, b, c));
+	TAC_(expect_vec3)(0, 0, 0, 0, TAC_(vec3_triangle_normal)(a, b, b));
+	for (int i = 0; i < 1000; i++) {
+		a = TAC_(random_vec3)(1), b = TAC_(random_vec3)(1), c = TAC_(random_vec3)(1);
+		TAC_(vec3) n = TAC_(vec3_triangle_normal)(a, b, c);
+		expect(1, 4 * EPS, (long double)TAC_(vec3_length)(n));
+		TEST_ASSERT_TRUE(TAC_(vec3_dot)(n, TAC_(vec3_triangle_cross)(a, b, c)) > 0);
+	}
+}
+
+static void IN_(matrix_operations_agree_with_written_out_sums)(void)
 {
 	for (int n = 0; n < 300; n++) {
 		TAC_(vec3) v = TAC_(random_vec3)(1);
@@ -239,8 +254,8 @@ static void IN_(determinant_and_inverse_agree_with_integer_arithmetic)(void)
 		if (det == 0)
 			continue;
 		TAC_(mat3) inverse = TAC_(mat3_inverse)(m);
-		// The determinant of the scaled matrix is wrong by a few EPS; so is everything, divided by
-		// it.
+		// The determinant of the scaled matrix has an error of a few EPS, and so has every quotient
+		// by it.
 		long double scaled_det = fabsl((long double)det) / 1e6L;
 		for (int i = 0; i < 3; i++)
 			for (int j = 0; j < 3; j++)
@@ -254,7 +269,7 @@ static void IN_(determinant_and_inverse_agree_with_integer_arithmetic)(void)
 
 static void IN_(inverse_of_tiny_and_huge_matrices_does_not_underflow)(void)
 {
-	// The smallest scale leaves room for the inverse below MAX.
+	// At the smallest scale the inverse is still below MAX.
 	for (int e = TAC_LIMIT(MIN_EXP) + 8; e < TAC_LIMIT(MAX_EXP) - 8; e++) {
 		REAL s = TAC_MATH(ldexp)(1, e);
 		TAC_(mat3) m = TAC_(mat3_diagonal)(TAC_(vec3_make)(s, 2 * s, 4 * s));
@@ -392,9 +407,9 @@ static void TAC_(expect_rotation)(TAC_(quat) want, long double within, TAC_(quat
 	expect((long double)want.w, within, (long double)q.w);
 }
 
-static void IN_(quaternion_of_a_matrix_is_right_in_all_four_branches)(void)
+static void IN_(quaternion_of_a_matrix_is_accurate_in_all_four_branches)(void)
 {
-	// The largest component leads its branch; the other three are of any sign, and may be zero.
+	// The largest component selects the branch; the other three have any sign and may be zero.
 	for (int branch = 0; branch < 4; branch++)
 		for (int n = 0; n < 125; n++) {
 			REAL c[4], small = TAC_K(0.25);
@@ -427,7 +442,8 @@ static void IN_(exponential_is_accurate_at_every_angle)(void)
 		long double x = (long double)r.x, y = (long double)r.y, z = (long double)r.z;
 		long double angle = sqrtl(x * x + y * y + z * z), s = sinl(angle / 2) / angle;
 		TAC_(quat) q = TAC_(quat_exp)(r);
-		// Small angles are right relative to themselves, large ones to the rounding of the angle.
+		// The error is relative to the angle where it is small, and to its rounding where it is
+		// large.
 		long double within = angle < 1 ? angle * 2 * EPS : (2 + angle) * 2 * EPS;
 		TAC_(expect_vec3)(x * s, y * s, z * s, within, TAC_(quat_imaginary)(q));
 		expect(cosl(angle / 2), (2 + angle) * EPS, (long double)q.w);
@@ -449,7 +465,7 @@ static void IN_(logarithm_is_accurate_at_small_angles_and_near_pi)(void)
 				q = TAC_(quat_neg)(q);
 			TAC_(vec3) r = TAC_(quat_log)(q);
 			long double within = 2 * half * 4 * EPS;
-			if (q.w == 0 && sign < 0) // exactly pi: q's own sign
+			if (q.w == 0 && sign < 0) // exactly pi: the sign of q selects the direction
 				r = TAC_(vec3_neg)(r);
 			TAC_(expect_vec3)(2 * half * ux, 2 * half * uy, 2 * half * uz, within, r);
 			expect(2 * half, within, (long double)TAC_(quat_angle)(q));
@@ -471,7 +487,7 @@ static void IN_(logarithm_inverts_the_exponential)(void)
 	}
 }
 
-static void IN_(slerp_turns_at_constant_speed_by_the_short_way)(void)
+static void IN_(slerp_rotates_at_constant_speed_along_the_shorter_arc)(void)
 {
 	long double pi = acosl(-1);
 	for (int n = 0; n < 1000; n++) {
@@ -493,7 +509,7 @@ static void IN_(slerp_turns_at_constant_speed_by_the_short_way)(void)
 	}
 }
 
-static void IN_(slerp_of_equal_and_of_opposite_quaternions_stays)(void)
+static void IN_(slerp_between_equal_rotations_is_constant)(void)
 {
 	for (int n = 0; n < 100; n++) {
 		TAC_(quat) q = TAC_(random_quat)();
@@ -501,7 +517,7 @@ static void IN_(slerp_of_equal_and_of_opposite_quaternions_stays)(void)
 		TAC_(expect_rotation)(q, EPS, TAC_(quat_slerp)(q, q, t));
 		TAC_(expect_rotation)(q, EPS, TAC_(quat_slerp)(q, TAC_(quat_neg)(q), t));
 	}
-	// Half a turn apart: the dot product is 0 and b's own sign chooses the way.
+	// Half a turn apart: the dot product is 0 and the sign of b selects the arc.
 	TAC_(quat) half = TAC_(quat_slerp)(TAC_(quat_identity)(), TAC_(quat_make)(0, 0, 1, 0), TAC_K(0.5));
 	TAC_(expect_vec3)(0, 0, sqrtl(0.5L), EPS, TAC_(quat_imaginary)(half));
 }
@@ -514,7 +530,7 @@ static TAC_(pose) TAC_(random_pose)(void)
 
 static void IN_(pose_maps_coordinates_of_b_to_a)(void)
 {
-	// B stands at x = 1 in A and is turned by 90 degrees about z: B's x axis points along A's y.
+	// B is at x = 1 in A, rotated by 90 degrees about z: B's x axis points along A's y.
 	REAL h = TAC_MATH(sqrt)(TAC_K(0.5));
 	TAC_(pose) T_A_B = TAC_(pose_make)(TAC_(vec3_make)(1, 0, 0), TAC_(quat_make)(0, 0, h, h));
 	TAC_(expect_vec3)(1, 2, 0, 4 * EPS, TAC_(pose_apply_point)(T_A_B, TAC_(vec3_make)(2, 0, 0)));
@@ -583,15 +599,16 @@ static void IN_(pose_interpolates_from_end_to_end)(void)
 
 static void IN_(run_all)(void)
 {
-	RUN_TEST(IN_(vectors_add_scale_and_multiply_as_numbers_do));
+	RUN_TEST(IN_(vector_operations_give_known_answers));
 	RUN_TEST(IN_(cross_product_is_right_handed_and_exactly_antisymmetric));
 	RUN_TEST(IN_(lerp_is_exact_at_both_ends));
 	RUN_TEST(IN_(min_and_max_return_the_second_operand_for_nan_and_equal_zeros));
 	RUN_TEST(IN_(length_and_direction_survive_every_magnitude));
-	RUN_TEST(IN_(length_and_direction_of_the_degenerate_are_defined));
+	RUN_TEST(IN_(length_and_direction_of_degenerate_vectors_are_defined));
 	RUN_TEST(IN_(denormal_vectors_count_as_zero_only_where_denormals_are_flushed));
 	RUN_TEST(IN_(perpendicular_is_a_unit_vector_at_a_right_angle));
-	RUN_TEST(IN_(matrices_multiply_transpose_and_apply_as_written_out));
+	RUN_TEST(IN_(triangle_normal_points_to_the_counter_clockwise_side));
+	RUN_TEST(IN_(matrix_operations_agree_with_written_out_sums));
 	RUN_TEST(IN_(determinant_and_inverse_agree_with_integer_arithmetic));
 	RUN_TEST(IN_(inverse_of_tiny_and_huge_matrices_does_not_underflow));
 	RUN_TEST(IN_(inverse_of_a_singular_or_broken_matrix_is_zero));
@@ -601,12 +618,12 @@ static void IN_(run_all)(void)
 	RUN_TEST(IN_(rotations_agree_with_rodrigues_formula));
 	RUN_TEST(IN_(product_of_quaternions_rotates_by_the_right_one_first));
 	RUN_TEST(IN_(normalized_quaternion_keeps_direction_at_every_magnitude));
-	RUN_TEST(IN_(quaternion_of_a_matrix_is_right_in_all_four_branches));
+	RUN_TEST(IN_(quaternion_of_a_matrix_is_accurate_in_all_four_branches));
 	RUN_TEST(IN_(exponential_is_accurate_at_every_angle));
 	RUN_TEST(IN_(logarithm_is_accurate_at_small_angles_and_near_pi));
 	RUN_TEST(IN_(logarithm_inverts_the_exponential));
-	RUN_TEST(IN_(slerp_turns_at_constant_speed_by_the_short_way));
-	RUN_TEST(IN_(slerp_of_equal_and_of_opposite_quaternions_stays));
+	RUN_TEST(IN_(slerp_rotates_at_constant_speed_along_the_shorter_arc));
+	RUN_TEST(IN_(slerp_between_equal_rotations_is_constant));
 	RUN_TEST(IN_(pose_maps_coordinates_of_b_to_a));
 	RUN_TEST(IN_(poses_compose_invert_and_relate));
 	RUN_TEST(IN_(relative_pose_keeps_its_digits_far_from_the_origin));
@@ -615,3 +632,9 @@ static void IN_(run_all)(void)
 
 #undef REAL
 #undef EPS
+#undef TAC_REAL
+#undef TAC_
+#undef IN_
+#undef TAC_K
+#undef TAC_MATH
+#undef TAC_LIMIT

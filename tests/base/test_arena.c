@@ -60,7 +60,7 @@ static void any_power_of_two_alignment_holds_in_memory_of_any_alignment(void)
 		}
 }
 
-static void full_arena_refuses_counts_and_stays_as_it_was(void)
+static void full_arena_refuses_and_counts_without_changing(void)
 {
 	TEST_ASSERT_NOT_NULL(tac_arena_alloc(&arena, sizeof block));
 	TEST_ASSERT_EQUAL_size_t(sizeof block, arena.used);
@@ -73,7 +73,7 @@ static void full_arena_refuses_counts_and_stays_as_it_was(void)
 	TEST_ASSERT_EQUAL_UINT64(2, arena.refused);
 }
 
-static void the_last_byte_can_be_had_and_not_the_one_after(void)
+static void the_last_byte_can_be_allocated_and_no_more(void)
 {
 	TEST_ASSERT_NOT_NULL(tac_arena_alloc_aligned(&arena, sizeof block - 1, 1));
 	TEST_ASSERT_NULL(tac_arena_alloc_aligned(&arena, 2, 1));
@@ -147,7 +147,7 @@ static void leave(const char *condition, const char *file, int line)
 	longjmp(out_of_assert, 1);
 }
 
-static void a_mark_from_the_future_and_a_crooked_alignment_are_the_callers_bugs(void)
+static void a_later_mark_and_an_alignment_that_is_no_power_of_two_are_asserted(void)
 {
 	volatile int caught = 0;
 	tac_arena_alloc(&arena, 100);
@@ -199,7 +199,7 @@ static void count_error(void *user, tac_log_level level, const char *message)
 	*(int *)user += level == TAC_LOG_ERROR;
 }
 
-static void create_says_when_there_is_not_so_much(void)
+static void create_reports_when_there_is_not_enough_memory(void)
 {
 	int errors = 0;
 	tac_arena *created = &arena;
@@ -214,16 +214,16 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(allocations_are_aligned_to_a_cache_line_and_do_not_overlap);
 	RUN_TEST(any_power_of_two_alignment_holds_in_memory_of_any_alignment);
-	RUN_TEST(full_arena_refuses_counts_and_stays_as_it_was);
-	RUN_TEST(the_last_byte_can_be_had_and_not_the_one_after);
+	RUN_TEST(full_arena_refuses_and_counts_without_changing);
+	RUN_TEST(the_last_byte_can_be_allocated_and_no_more);
 	RUN_TEST(sizes_near_the_limit_do_not_wrap_around);
 	RUN_TEST(zero_size_gives_distinct_pointers);
 	RUN_TEST(empty_arena_refuses_everything);
 	RUN_TEST(reset_to_a_mark_gives_back_what_came_after_it);
 #ifndef TAC_NO_ASSERT
-	RUN_TEST(a_mark_from_the_future_and_a_crooked_alignment_are_the_callers_bugs);
+	RUN_TEST(a_later_mark_and_an_alignment_that_is_no_power_of_two_are_asserted);
 #endif
 	RUN_TEST(created_arena_begins_on_a_page_and_is_cleared_by_destroy);
-	RUN_TEST(create_says_when_there_is_not_so_much);
+	RUN_TEST(create_reports_when_there_is_not_enough_memory);
 	return UNITY_END();
 }

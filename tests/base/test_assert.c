@@ -1,8 +1,8 @@
-// Assertions are tested where they are on, whatever the build says.
+// Assertions are enabled here also in a build without them.
 #undef TAC_NO_ASSERT
 #include "base/assert.h"
 
-#include "tests/capture.h"
+#include "tests/support/capture.h"
 
 #include <unity.h>
 
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-static jmp_buf away;
+static jmp_buf after_failure;
 static const char *condition, *file;
 static int line;
 
@@ -20,7 +20,7 @@ static void leave(const char *c, const char *f, int l)
 	condition = c;
 	file = f;
 	line = l;
-	longjmp(away, 1);
+	longjmp(after_failure, 1);
 }
 
 void setUp(void)
@@ -32,12 +32,12 @@ void tearDown(void)
 	tac_assert_set(NULL);
 }
 
-static void hook_gets_the_condition_and_its_place_and_may_leave(void)
+static void hook_gets_the_condition_and_its_location_and_may_leave(void)
 {
 	volatile bool left = false;
 	tac_assert_set(leave);
 	volatile int here = __LINE__ + 2;
-	if (setjmp(away) == 0)
+	if (setjmp(after_failure) == 0)
 		TAC_ASSERT(1 + 1 == 3);
 	else
 		left = true;
@@ -75,14 +75,14 @@ static void fail_with_the_default_hook(void)
 	TAC_ASSERT(safe);
 }
 
-static void process_aborts_where_the_hook_returns(void)
+static void process_aborts_if_the_hook_returns(void)
 {
 	char text[256];
 	int status = capture_stderr(fail_with_a_hook_that_returns, text, sizeof text);
 	TEST_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
-static void default_hook_prints_the_place_and_aborts(void)
+static void default_hook_prints_the_location_and_aborts(void)
 {
 	char text[512];
 	int status = capture_stderr(fail_with_the_default_hook, text, sizeof text);
@@ -94,9 +94,9 @@ static void default_hook_prints_the_place_and_aborts(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(hook_gets_the_condition_and_its_place_and_may_leave);
+	RUN_TEST(hook_gets_the_condition_and_its_location_and_may_leave);
 	RUN_TEST(true_condition_is_evaluated_once_and_passes);
-	RUN_TEST(process_aborts_where_the_hook_returns);
-	RUN_TEST(default_hook_prints_the_place_and_aborts);
+	RUN_TEST(process_aborts_if_the_hook_returns);
+	RUN_TEST(default_hook_prints_the_location_and_aborts);
 	return UNITY_END();
 }

@@ -7,7 +7,7 @@
 void setUp(void)
 {
 	if (TAC_DENORMAL_BITS == 0)
-		TEST_IGNORE_MESSAGE("this CPU has no switch known to base/denormal.h");
+		TEST_IGNORE_MESSAGE("base/denormal.h has no control for this CPU");
 }
 
 void tearDown(void)
@@ -15,7 +15,7 @@ void tearDown(void)
 	tac_denormal_flush(false);
 }
 
-// Volatile: the compiler must not compute these itself.
+// Volatile: the compiler must not fold these.
 static volatile float f32_min = FLT_MIN, f32_denormal = FLT_TRUE_MIN;
 static volatile double f64_min = DBL_MIN, f64_denormal = DBL_TRUE_MIN;
 
@@ -30,7 +30,7 @@ static void flushed_denormals_are_zero_as_results_and_as_operands(void)
 {
 	tac_denormal_flush(true);
 	bool flushed = tac_denormal_flushed();
-	// Judged after the switch is back: before, a denormal that was kept would compare equal to zero.
+	// Checked after the setting is restored: until then a denormal that was kept compares equal to zero.
 	volatile float f32_result = f32_min / 2, f32_operand = f32_denormal * 0x1p30f;
 	volatile double f64_result = f64_min / 2, f64_operand = f64_denormal * 0x1p60;
 	bool normal = f32_min > 0 && f64_min > 0;

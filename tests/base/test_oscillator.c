@@ -1,4 +1,4 @@
-// Oracles: the closed solutions for weak, critical, strong and no damping.
+// Oracles: the closed-form solutions for weak, critical, strong and no damping.
 #include "base/oscillator.h"
 
 #include "base/rng.h"
@@ -23,40 +23,40 @@ static void follow(const tac_oscillator *o, double x, double v, double force, do
 	*out_v = tac_oscillator_arc_v(&arc, 1);
 }
 
-static void a_free_mass_flies_on_a_parabola(void)
+static void a_free_mass_moves_on_a_polynomial(void)
 {
 	const tac_oscillator o = {2, 0, 0};
 	double x, v;
 	follow(&o, 1, 3, 4, 6, 0.5, &x, &v); // a = 2 + 3 t
 	TEST_ASSERT_DOUBLE_WITHIN(1e-15, 1 + 1.5 + 0.25 + 0.0625, x);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-15, 3 + 1 + 0.375, v);
-	TEST_ASSERT_TRUE(isinf(tac_oscillator_reach_s(&o)));
+	TEST_ASSERT_TRUE(isinf(tac_oscillator_max_arc_s(&o)));
 }
 
 static void a_damped_mass_without_spring_approaches_its_final_speed(void)
 {
 	const tac_oscillator o = {0.1, 2, 0};
-	const double h = tac_oscillator_reach_s(&o), l = 20;
+	const double h = tac_oscillator_max_arc_s(&o), l = 20;
 	double x, v;
 	follow(&o, 0.01, 0.3, 1, 0, h, &x, &v);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-16, 0.5 + (0.3 - 0.5) * exp(-l * h), v);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-16, 0.01 + 0.5 * h + (0.3 - 0.5) * (1 - exp(-l * h)) / l, x);
 }
 
-static void springs_swing_or_creep_as_their_damping_says(void)
+static void springs_oscillate_or_decay_according_to_their_damping(void)
 {
 	tac_rng rng = tac_rng_seed(3, 1);
 	for (int i = 0; i < 2000; i++) {
 		const double m = tac_rng_range_f64(&rng, 0.02, 2), k = tac_rng_range_f64(&rng, 1, 5000);
-		// 0 … 3 times the critical damping, but not so near to it that the closed form loses digits.
+		// 0 … 3 times the critical damping, but not so close to it that the closed form loses digits.
 		double ratio = tac_rng_range_f64(&rng, 0, 3);
 		if (fabs(ratio - 1) < 0.05)
 			ratio = 0;
 		const tac_oscillator o = {m, ratio * 2 * sqrt(k * m), k};
-		const double h = tac_oscillator_reach_s(&o), F = tac_rng_range_f64(&rng, -5, 5);
+		const double h = tac_oscillator_max_arc_s(&o), F = tac_rng_range_f64(&rng, -5, 5);
 		const double R = tac_rng_range_f64(&rng, -50, 50), x0 = tac_rng_range_f64(&rng, -0.01, 0.01);
 		const double v0 = tac_rng_range_f64(&rng, -1, 1);
-		// Particular solution p + q t, then the rest swings or decays.
+		// The particular solution p + q t plus a homogeneous one, which oscillates or decays.
 		const double q = R / k, p = (F - o.damping * q) / k, y0 = x0 - p, w0 = v0 - q;
 		const double g = o.damping / (2 * m), d = k / m - g * g;
 		double y, w;
@@ -77,20 +77,20 @@ static void springs_swing_or_creep_as_their_damping_says(void)
 	}
 }
 
-static void critical_damping_needs_no_case_of_its_own(void)
+static void critical_damping_needs_no_special_case(void)
 {
 	const tac_oscillator o = {0.25, 10, 100}; // g = 20
-	const double h = tac_oscillator_reach_s(&o);
+	const double h = tac_oscillator_max_arc_s(&o);
 	double x, v;
 	follow(&o, 0.01, 0.5, 0, 0, h, &x, &v);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-17, exp(-20 * h) * (0.01 + 0.7 * h), x);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-15, exp(-20 * h) * (0.7 - 20 * (0.01 + 0.7 * h)), v);
 }
 
-static void half_an_arc_and_another_make_a_whole(void)
+static void two_half_arcs_equal_a_whole_arc(void)
 {
 	const tac_oscillator o = {0.1, 3, 800};
-	const double h = tac_oscillator_reach_s(&o);
+	const double h = tac_oscillator_max_arc_s(&o);
 	tac_oscillator_arc arc;
 	tac_oscillator_arc_init(&arc, &o, 0.002, -0.1, 0.5, 20, h);
 	double x, v;
@@ -105,10 +105,10 @@ static void half_an_arc_and_another_make_a_whole(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(a_free_mass_flies_on_a_parabola);
+	RUN_TEST(a_free_mass_moves_on_a_polynomial);
 	RUN_TEST(a_damped_mass_without_spring_approaches_its_final_speed);
-	RUN_TEST(springs_swing_or_creep_as_their_damping_says);
-	RUN_TEST(critical_damping_needs_no_case_of_its_own);
-	RUN_TEST(half_an_arc_and_another_make_a_whole);
+	RUN_TEST(springs_oscillate_or_decay_according_to_their_damping);
+	RUN_TEST(critical_damping_needs_no_special_case);
+	RUN_TEST(two_half_arcs_equal_a_whole_arc);
 	return UNITY_END();
 }

@@ -19,7 +19,7 @@ static const tac_result all[] = {
 
 enum { COUNT = sizeof all / sizeof all[0] };
 
-static void zero_is_ok_positive_notable_negative_error(void)
+static void zero_is_success_positive_is_restricted_negative_is_an_error(void)
 {
 	TEST_ASSERT_EQUAL(0, TAC_OK);
 	TEST_ASSERT_GREATER_THAN(0, TAC_PARTIAL);
@@ -27,7 +27,7 @@ static void zero_is_ok_positive_notable_negative_error(void)
 		TEST_ASSERT_LESS_THAN(0, all[i]);
 }
 
-static void every_result_has_a_word_of_its_own(void)
+static void every_result_has_a_distinct_name(void)
 {
 	for (int i = 0; i < COUNT; i++) {
 		TEST_ASSERT_NOT_EQUAL(0, strcmp(tac_result_name(all[i]), "unknown result"));
@@ -41,7 +41,7 @@ static void every_result_has_a_word_of_its_own(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(zero_is_ok_positive_notable_negative_error);
-	RUN_TEST(every_result_has_a_word_of_its_own);
+	RUN_TEST(zero_is_success_positive_is_restricted_negative_is_an_error);
+	RUN_TEST(every_result_has_a_distinct_name);
 	return UNITY_END();
 }

@@ -39,14 +39,14 @@ static void copy_replays_and_other_sequences_differ(void)
 	TEST_ASSERT_LESS_THAN(3, equal);
 }
 
-static void below_is_in_bounds_and_even(void)
+static void below_is_in_bounds_and_uniform(void)
 {
 	int count[7] = {0};
 	for (int i = 0; i < 70000; i++)
 		count[tac_rng_below(&rng, 7)]++;
 	for (int i = 0; i < 7; i++)
 		TEST_ASSERT_INT_WITHIN(500, 10000, count[i]); // five standard deviations
-	// With 3 * 2^30 a plain remainder would fall into the lowest third every second time.
+	// With 3 * 2^30 a plain remainder would be in the lowest third every second time.
 	int low = 0;
 	for (int i = 0; i < 30000; i++)
 		low += tac_rng_below(&rng, UINT32_C(3) << 30) < UINT32_C(1) << 30;
@@ -113,8 +113,8 @@ static void unit_vectors_are_uniform_on_the_sphere(void)
 
 static void rotations_are_uniform(void)
 {
-	// Haar measure: the angle a has the distribution (a - sin a) / pi, and a fixed vector goes anywhere
-	// with equal chance, so each coordinate of its image is uniform.
+	// Haar measure: the angle a has the distribution (a - sin a) / pi, and the image of a fixed vector is
+	// uniform on the sphere, so each of its coordinates is uniform.
 	int angle[10] = {0}, image[10] = {0};
 	const double pi = acos(-1);
 	for (int i = 0; i < 50000; i++) {
@@ -153,7 +153,7 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(sequence_is_the_published_one);
 	RUN_TEST(copy_replays_and_other_sequences_differ);
-	RUN_TEST(below_is_in_bounds_and_even);
+	RUN_TEST(below_is_in_bounds_and_uniform);
 	RUN_TEST(uniform_numbers_stay_below_one_and_use_all_their_bits);
 	RUN_TEST(range_stays_inside_and_reaches_both_ends);
 	RUN_TEST(unit_vectors_are_uniform_on_the_sphere);

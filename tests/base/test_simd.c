@@ -31,7 +31,7 @@ void tearDown(void)
 	tac_log_set(NULL, NULL);
 }
 
-static void names_are_the_words_of_the_environment_variable(void)
+static void names_are_those_of_the_environment_variable(void)
 {
 	TEST_ASSERT_EQUAL_STRING("scalar", tac_simd_name(TAC_SIMD_SCALAR));
 	TEST_ASSERT_EQUAL_STRING("sse2", tac_simd_name(TAC_SIMD_SSE2));
@@ -64,7 +64,7 @@ static void best_is_the_widest_that_is_supported(void)
 	TEST_ASSERT_EQUAL(0, lines);
 }
 
-static void the_environment_chooses_among_the_supported(void)
+static void the_environment_selects_a_supported_variant(void)
 {
 	for (int simd = 0; simd < TAC_SIMD_COUNT; simd++) {
 		if (!tac_simd_supported((tac_simd)simd))
@@ -75,7 +75,7 @@ static void the_environment_chooses_among_the_supported(void)
 	TEST_ASSERT_EQUAL(0, lines);
 }
 
-static void a_wish_that_cannot_be_met_gives_the_best_and_one_warning(void)
+static void an_unsupported_request_gives_the_best_and_one_warning(void)
 {
 	setenv("TACTUS_SIMD", "AVX9000", 1);
 	TEST_ASSERT_EQUAL(tac_simd_best(), tac_simd_select());
@@ -91,10 +91,10 @@ static void a_wish_that_cannot_be_met_gives_the_best_and_one_warning(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(names_are_the_words_of_the_environment_variable);
+	RUN_TEST(names_are_those_of_the_environment_variable);
 	RUN_TEST(scalar_is_always_supported_and_x86_never_has_neon);
 	RUN_TEST(best_is_the_widest_that_is_supported);
-	RUN_TEST(the_environment_chooses_among_the_supported);
-	RUN_TEST(a_wish_that_cannot_be_met_gives_the_best_and_one_warning);
+	RUN_TEST(the_environment_selects_a_supported_variant);
+	RUN_TEST(an_unsupported_request_gives_the_best_and_one_warning);
 	return UNITY_END();
 }

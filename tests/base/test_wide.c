@@ -1,6 +1,6 @@
-// The same table of operands runs through every variant that this CPU has, and each must give, bit for bit,
-// what plain C gives lane by lane in this file.
-#include "tests/wide_kernel.h"
+// Every variant that this CPU supports must give, bit for bit, the results that plain C gives lane by lane in
+// this file.
+#include "tests/base/wide_kernel.h"
 
 #include "base/denormal.h"
 #include "base/rng.h"
@@ -84,16 +84,12 @@ static int32_t wrapped(int64_t x)
 	return i;
 }
 
-// What the header promises, written out.
-static void expected(const wide_in *in, wide_out *out)
+static void expected_f32(const wide_in *in, wide_out *out)
 {
-	memset(out, 0, sizeof *out);
 	const float *a = in->a, *b = in->b;
 	const double *c = in->c, *d = in->d;
-	unsigned m = in->bits & 0xFF, n = in->more_bits & 0xFF, p = m & 0xF, q = n & 0xF;
 	for (int k = 0; k < 8; k++) {
-		bool chosen = m >> k & 1;
-		int64_t i = in->i[k], j = in->j[k];
+		bool chosen = in->bits >> k & 1;
 		unsigned bit = 1u << k;
 		out->f32_rounded[F32_ADD][k] = a[k] + b[k];
 		out->f32_rounded[F32_SUB][k] = a[k] - b[k];
@@ -107,7 +103,7 @@ static void expected(const wide_in *in, wide_out *out)
 		out->f32_moved[F32_NEG][k] = f32_of_bits(bits_of_f32(a[k]) ^ 0x80000000);
 		out->f32_moved[F32_SELECT][k] = chosen ? a[k] : b[k];
 		out->f32_moved[F32_GATHER][k] = in->f32_table[in->index[k]];
-		out->f32_moved[F32_GATHER24][k] = in->of_24[in->in_24[k]];
+		out->f32_moved[F32_GATHER24][k] = in->table_24[in->index_24[k]];
 		for (int f = 0; f < 4; f++)
 			out->f32_moved[F32_GATHER4 + f][k] = in->f32_table[in->index[k] % 13 + f];
 		out->f32_moved[F32_PERMUTE][k] = a[in->i[k] & 7];
@@ -117,6 +113,27 @@ static void expected(const wide_in *in, wide_out *out)
 		out->f32_moved[F32_BITS][k] = f32_of_bits((uint32_t)in->i[k]);
 		out->f32_moved[F32_FROM_I32][k] = (float)in->i[k];
 		out->f32_get[k] = a[k];
+		out->mask[MASK_F32_LT] |= a[k] < b[k] ? bit : 0;
+		out->mask[MASK_F32_LE] |= a[k] <= b[k] ? bit : 0;
+		out->mask[MASK_F32_GT] |= a[k] > b[k] ? bit : 0;
+		out->mask[MASK_F32_GE] |= a[k] >= b[k] ? bit : 0;
+		out->mask[MASK_F32_EQ] |= a[k] == b[k] ? bit : 0;
+		out->mask[MASK_F32_NE] |= a[k] != b[k] ? bit : 0;
+	}
+	out->f32_hmin = min_f32(min_f32(min_f32(a[0], a[4]), min_f32(a[2], a[6])),
+				min_f32(min_f32(a[1], a[5]), min_f32(a[3], a[7])));
+	out->f32_hmax = max_f32(max_f32(max_f32(a[0], a[4]), max_f32(a[2], a[6])),
+				max_f32(max_f32(a[1], a[5]), max_f32(a[3], a[7])));
+	out->f32_hsum = ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
+}
+
+static void expected_i32(const wide_in *in, wide_out *out)
+{
+	const float *a = in->a;
+	for (int k = 0; k < 8; k++) {
+		bool chosen = in->bits >> k & 1;
+		int64_t i = in->i[k], j = in->j[k];
+		unsigned bit = 1u << k;
 		out->i32[I32_ADD][k] = wrapped(i + j);
 		out->i32[I32_SUB][k] = wrapped(i - j);
 		out->i32[I32_MIN][k] = wrapped(i < j ? i : j);
@@ -136,16 +153,16 @@ static void expected(const wide_in *in, wide_out *out)
 		out->i32[I32_FROM_F32][k] = truncated(a[k]);
 		out->i32[I32_BITS][k] = wrapped((int64_t)bits_of_f32(a[k]));
 		out->i32_get[k] = in->i[k];
-		out->mask[MASK_F32_LT] |= a[k] < b[k] ? bit : 0;
-		out->mask[MASK_F32_LE] |= a[k] <= b[k] ? bit : 0;
-		out->mask[MASK_F32_GT] |= a[k] > b[k] ? bit : 0;
-		out->mask[MASK_F32_GE] |= a[k] >= b[k] ? bit : 0;
-		out->mask[MASK_F32_EQ] |= a[k] == b[k] ? bit : 0;
-		out->mask[MASK_F32_NE] |= a[k] != b[k] ? bit : 0;
 		out->mask[MASK_I32_LT] |= i < j ? bit : 0;
 		out->mask[MASK_I32_GT] |= i > j ? bit : 0;
 		out->mask[MASK_I32_EQ] |= i == j ? bit : 0;
 	}
+}
+
+static void expected_f64(const wide_in *in, wide_out *out)
+{
+	const float *a = in->a;
+	const double *c = in->c, *d = in->d;
 	for (int k = 0; k < 4; k++) {
 		unsigned bit = 1u << k;
 		out->f64_rounded[F64_ADD][k] = c[k] + d[k];
@@ -159,7 +176,7 @@ static void expected(const wide_in *in, wide_out *out)
 		out->f64_moved[F64_MAX][k] = max_f64(c[k], d[k]);
 		out->f64_moved[F64_ABS][k] = f64_of_bits(bits_of_f64(c[k]) & (UINT64_MAX >> 1));
 		out->f64_moved[F64_NEG][k] = f64_of_bits(bits_of_f64(c[k]) ^ UINT64_C(1) << 63);
-		out->f64_moved[F64_SELECT][k] = m >> k & 1 ? c[k] : d[k];
+		out->f64_moved[F64_SELECT][k] = in->bits >> k & 1 ? c[k] : d[k];
 		out->f64_moved[F64_GATHER][k] = in->f64_table[in->index[k]];
 		out->f64_moved[F64_SPLAT][k] = in->f64_table[3];
 		out->f64_moved[F64_LOADU][k] = in->f64_table[k + 1];
@@ -172,28 +189,33 @@ static void expected(const wide_in *in, wide_out *out)
 		out->mask[MASK_F64_EQ] |= c[k] == d[k] ? bit : 0;
 		out->mask[MASK_F64_NE] |= c[k] != d[k] ? bit : 0;
 	}
-	out->f32_hmin = min_f32(min_f32(min_f32(a[0], a[4]), min_f32(a[2], a[6])),
-				min_f32(min_f32(a[1], a[5]), min_f32(a[3], a[7])));
-	out->f32_hmax = max_f32(max_f32(max_f32(a[0], a[4]), max_f32(a[2], a[6])),
-				max_f32(max_f32(a[1], a[5]), max_f32(a[3], a[7])));
-	out->f32_hsum = ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
 	out->f64_hmin = min_f64(min_f64(c[0], c[2]), min_f64(c[1], c[3]));
 	out->f64_hmax = max_f64(max_f64(c[0], c[2]), max_f64(c[1], c[3]));
 	out->f64_hsum = (c[0] + c[2]) + (c[1] + c[3]);
+}
+
+// The results that base/simd/wide.h defines.
+static void expected(const wide_in *in, wide_out *out)
+{
+	memset(out, 0, sizeof *out);
+	expected_f32(in, out);
+	expected_i32(in, out);
+	expected_f64(in, out);
+	unsigned m = in->bits & 0xFF, n = in->more_bits & 0xFF, p = m & 0xF, q = n & 0xF;
 	out->mask[MASK_AND] = m & n;
 	out->mask[MASK_OR] = m | n;
 	out->mask[MASK_XOR] = m ^ n;
 	out->mask[MASK_ANDNOT] = m & ~n;
 	out->mask[MASK_NOT] = ~m & 0xFF;
 	out->mask[MASK_ANY] = m != 0;
-	out->mask[MASK_WHOLE] = m == 0xFF;
+	out->mask[MASK_ALL] = m == 0xFF;
 	out->mask[MASK64_AND] = p & q;
 	out->mask[MASK64_OR] = p | q;
 	out->mask[MASK64_XOR] = p ^ q;
 	out->mask[MASK64_ANDNOT] = p & ~q;
 	out->mask[MASK64_NOT] = ~p & 0xF;
 	out->mask[MASK64_ANY] = p != 0;
-	out->mask[MASK64_WHOLE] = p == 0xF;
+	out->mask[MASK64_ALL] = p == 0xF;
 }
 
 static void fail(const char *variant, const char *what, int operation, int lane, double want, double got)
@@ -218,7 +240,7 @@ static void same_f64(const char *variant, const char *what, int operation, int l
 		fail(variant, what, operation, lane, want, got);
 }
 
-// With denormals flushed a minimum may keep a denormal or flush it: base/wide.h promises no more.
+// With denormals flushed a minimum may keep a denormal or flush it: base/simd/wide.h allows both.
 static float settled_f32(float x)
 {
 	uint32_t u = bits_of_f32(x);
@@ -250,18 +272,18 @@ static void settle(wide_out *out)
 static void compare(const char *v, const wide_out *want, const wide_out *got)
 {
 	for (int k = 0; k < 8; k++) {
-		for (int o = 0; o < F32_ROUNDED; o++)
+		for (int o = 0; o < F32_ROUNDED_COUNT; o++)
 			same_f32(v, "f32 rounded", o, k, want->f32_rounded[o][k], got->f32_rounded[o][k],
 				 true);
-		for (int o = 0; o < F32_MOVED; o++)
+		for (int o = 0; o < F32_MOVED_COUNT; o++)
 			same_f32(v, "f32 moved", o, k, want->f32_moved[o][k], got->f32_moved[o][k], false);
 		same_f32(v, "f32 get", 0, k, want->f32_get[k], got->f32_get[k], false);
 	}
 	for (int k = 0; k < 4; k++) {
-		for (int o = 0; o < F64_ROUNDED; o++)
+		for (int o = 0; o < F64_ROUNDED_COUNT; o++)
 			same_f64(v, "f64 rounded", o, k, want->f64_rounded[o][k], got->f64_rounded[o][k],
 				 true);
-		for (int o = 0; o < F64_MOVED; o++)
+		for (int o = 0; o < F64_MOVED_COUNT; o++)
 			same_f64(v, "f64 moved", o, k, want->f64_moved[o][k], got->f64_moved[o][k], false);
 		same_f64(v, "f64 get", 0, k, want->f64_get[k], got->f64_get[k], false);
 	}
@@ -271,7 +293,7 @@ static void compare(const char *v, const wide_out *want, const wide_out *got)
 	same_f64(v, "f64 hmin", 0, 0, want->f64_hmin, got->f64_hmin, false);
 	same_f64(v, "f64 hmax", 0, 0, want->f64_hmax, got->f64_hmax, false);
 	same_f64(v, "f64 hsum", 0, 0, want->f64_hsum, got->f64_hsum, true);
-	for (int o = 0; o < I32_ALL; o++)
+	for (int o = 0; o < I32_COUNT; o++)
 		for (int k = 0; k < 8; k++)
 			if (want->i32[o][k] != got->i32[o][k])
 				fail(v, "i32", o, k, want->i32[o][k], got->i32[o][k]);
@@ -337,14 +359,14 @@ static wide_in operands(const float *f32_table, const double *f64_table, const i
 	return (wide_in){.f32_table = f32_table, .f64_table = f64_table, .i32_table = i32_table};
 }
 
-// A table of 24 and places in it, from the operands.
+// A table of 24 numbers and indices into it, from the operands.
 static void fill_24(wide_in *in)
 {
 	for (int k = 0; k < 8; k++) {
-		in->of_24[k] = in->a[k];
-		in->of_24[8 + k] = in->b[k];
-		in->of_24[16 + k] = f32_of_bits((uint32_t)in->i[k]);
-		in->in_24[k] = (int32_t)((uint32_t)in->j[k] % 24);
+		in->table_24[k] = in->a[k];
+		in->table_24[8 + k] = in->b[k];
+		in->table_24[16 + k] = f32_of_bits((uint32_t)in->i[k]);
+		in->index_24[k] = (int32_t)((uint32_t)in->j[k] % 24);
 	}
 }
 
@@ -384,25 +406,29 @@ static void random_bits_give_the_same_bits_in_every_variant(void)
 	int32_t i32_table[16];
 	wide_in in = operands(f32_table, f64_table, i32_table);
 	for (int x = 0; x < 20000; x++) {
-		// Every fourth round any bits at all, else ordinary numbers.
-		bool wild = x % 4 == 0;
+		// Arbitrary bits in every fourth round, ordinary numbers in the others.
+		bool any_bits = x % 4 == 0;
 		for (int k = 0; k < 16; k++) {
 			f32_table[k] =
-				wild ? f32_of_bits(tac_rng_u32(&rng)) : tac_rng_range_f32(&rng, -10, 10);
+				any_bits ? f32_of_bits(tac_rng_u32(&rng)) : tac_rng_range_f32(&rng, -10, 10);
 			f64_table[k] =
-				wild ? f64_of_bits(tac_rng_u64(&rng)) : tac_rng_range_f64(&rng, -10, 10);
+				any_bits ? f64_of_bits(tac_rng_u64(&rng)) : tac_rng_range_f64(&rng, -10, 10);
 			i32_table[k] = wrapped((int64_t)tac_rng_u32(&rng));
 		}
 		for (int k = 0; k < 8; k++) {
-			in.a[k] = wild ? f32_of_bits(tac_rng_u32(&rng)) : tac_rng_range_f32(&rng, -10, 10);
-			in.b[k] = wild ? f32_of_bits(tac_rng_u32(&rng)) : tac_rng_range_f32(&rng, -10, 10);
+			in.a[k] =
+				any_bits ? f32_of_bits(tac_rng_u32(&rng)) : tac_rng_range_f32(&rng, -10, 10);
+			in.b[k] =
+				any_bits ? f32_of_bits(tac_rng_u32(&rng)) : tac_rng_range_f32(&rng, -10, 10);
 			in.i[k] = wrapped((int64_t)tac_rng_u32(&rng));
 			in.j[k] = wrapped((int64_t)tac_rng_u32(&rng));
 			in.index[k] = (int32_t)tac_rng_below(&rng, 16);
 		}
 		for (int k = 0; k < 4; k++) {
-			in.c[k] = wild ? f64_of_bits(tac_rng_u64(&rng)) : tac_rng_range_f64(&rng, -10, 10);
-			in.d[k] = wild ? f64_of_bits(tac_rng_u64(&rng)) : tac_rng_range_f64(&rng, -10, 10);
+			in.c[k] =
+				any_bits ? f64_of_bits(tac_rng_u64(&rng)) : tac_rng_range_f64(&rng, -10, 10);
+			in.d[k] =
+				any_bits ? f64_of_bits(tac_rng_u64(&rng)) : tac_rng_range_f64(&rng, -10, 10);
 		}
 		in.bits = tac_rng_u32(&rng);
 		in.more_bits = tac_rng_u32(&rng);

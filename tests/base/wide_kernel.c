@@ -1,6 +1,6 @@
-#include "tests/wide_kernel.h"
+#include "tests/base/wide_kernel.h"
 
-#include "base/wide.h"
+#include "base/simd/wide.h"
 
 static void floats(const wide_in *in, wide_out *out)
 {
@@ -22,7 +22,7 @@ static void floats(const wide_in *in, wide_out *out)
 	tac_f32x8_storeu(out->f32_moved[F32_SELECT], tac_f32x8_select(m, a, b));
 	tac_f32x8_storeu(out->f32_moved[F32_GATHER], tac_f32x8_gather(in->f32_table, index));
 	tac_f32x8_storeu(out->f32_moved[F32_GATHER24],
-			 tac_f32x8_gather24(in->of_24, tac_i32x8_loadu(in->in_24)));
+			 tac_f32x8_gather24(in->table_24, tac_i32x8_loadu(in->index_24)));
 	const float *from[8];
 	tac_f32x8 four[4];
 	for (int k = 0; k < 8; k++)
@@ -121,14 +121,14 @@ static void masks(const wide_in *in, wide_out *out)
 	out->mask[MASK_ANDNOT] = tac_m32x8_movemask(tac_m32x8_andnot(m, n));
 	out->mask[MASK_NOT] = tac_m32x8_movemask(tac_m32x8_not(m));
 	out->mask[MASK_ANY] = tac_m32x8_any(m);
-	out->mask[MASK_WHOLE] = tac_m32x8_all(m);
+	out->mask[MASK_ALL] = tac_m32x8_all(m);
 	out->mask[MASK64_AND] = tac_m64x4_movemask(tac_m64x4_and(p, q));
 	out->mask[MASK64_OR] = tac_m64x4_movemask(tac_m64x4_or(p, q));
 	out->mask[MASK64_XOR] = tac_m64x4_movemask(tac_m64x4_xor(p, q));
 	out->mask[MASK64_ANDNOT] = tac_m64x4_movemask(tac_m64x4_andnot(p, q));
 	out->mask[MASK64_NOT] = tac_m64x4_movemask(tac_m64x4_not(p));
 	out->mask[MASK64_ANY] = tac_m64x4_any(p);
-	out->mask[MASK64_WHOLE] = tac_m64x4_all(p);
+	out->mask[MASK64_ALL] = tac_m64x4_all(p);
 }
 
 static void aligned_stores_and_single_lanes(const wide_in *in, wide_out *out)

@@ -1,6 +1,6 @@
-// The kernel of tests/test_wide.c: every operation of base/wide.h on one set of operands.
-#ifndef TAC_TESTS_WIDE_KERNEL_H
-#define TAC_TESTS_WIDE_KERNEL_H
+// The kernel of tests/base/test_wide.c: every operation of base/simd/wide.h on one set of operands.
+#ifndef TAC_TESTS_BASE_WIDE_KERNEL_H
+#define TAC_TESTS_BASE_WIDE_KERNEL_H
 
 #include <stdint.h>
 
@@ -10,8 +10,8 @@ typedef struct wide_in {
 	_Alignas(32) float a[8], b[8];
 	_Alignas(32) double c[4], d[4];
 	_Alignas(32) int32_t i[8], j[8];
-	_Alignas(32) float of_24[24];
-	int32_t in_24[8];
+	_Alignas(32) float table_24[24];
+	int32_t index_24[8];
 	int32_t index[8]; // into the 16 elements of each table
 	const float *f32_table;
 	const double *f64_table;
@@ -20,8 +20,8 @@ typedef struct wide_in {
 	int shift;
 } wide_in;
 
-// Rounded results may be NaN of any sign and payload; moved ones must keep every bit.
-enum { F32_ADD, F32_SUB, F32_MUL, F32_DIV, F32_SQRT, F32_FROM_F64, F32_ROUNDED };
+// Rounded results may be a NaN of any sign and payload; moved ones must keep every bit.
+enum { F32_ADD, F32_SUB, F32_MUL, F32_DIV, F32_SQRT, F32_FROM_F64, F32_ROUNDED_COUNT };
 enum {
 	F32_MIN,
 	F32_MAX,
@@ -38,10 +38,21 @@ enum {
 	F32_SET,
 	F32_BITS,
 	F32_FROM_I32,
-	F32_MOVED
+	F32_MOVED_COUNT
 };
-enum { F64_ADD, F64_SUB, F64_MUL, F64_DIV, F64_SQRT, F64_LOW, F64_HIGH, F64_ROUNDED };
-enum { F64_MIN, F64_MAX, F64_ABS, F64_NEG, F64_SELECT, F64_GATHER, F64_SPLAT, F64_LOADU, F64_SET, F64_MOVED };
+enum { F64_ADD, F64_SUB, F64_MUL, F64_DIV, F64_SQRT, F64_LOW, F64_HIGH, F64_ROUNDED_COUNT };
+enum {
+	F64_MIN,
+	F64_MAX,
+	F64_ABS,
+	F64_NEG,
+	F64_SELECT,
+	F64_GATHER,
+	F64_SPLAT,
+	F64_LOADU,
+	F64_SET,
+	F64_MOVED_COUNT
+};
 enum {
 	I32_ADD,
 	I32_SUB,
@@ -61,7 +72,7 @@ enum {
 	I32_SET,
 	I32_FROM_F32,
 	I32_BITS,
-	I32_ALL
+	I32_COUNT
 };
 enum {
 	MASK_F32_LT,
@@ -85,26 +96,28 @@ enum {
 	MASK_ANDNOT,
 	MASK_NOT,
 	MASK_ANY,
-	MASK_WHOLE,
+	MASK_ALL,
 	MASK64_AND,
 	MASK64_OR,
 	MASK64_XOR,
 	MASK64_ANDNOT,
 	MASK64_NOT,
 	MASK64_ANY,
-	MASK64_WHOLE,
+	MASK64_ALL,
 	MASK_COUNT
 };
 
 typedef struct wide_out {
-	float f32_rounded[F32_ROUNDED][8], f32_moved[F32_MOVED][8], f32_hmin, f32_hmax, f32_hsum, f32_get[8];
-	double f64_rounded[F64_ROUNDED][4], f64_moved[F64_MOVED][4], f64_hmin, f64_hmax, f64_hsum, f64_get[4];
-	int32_t i32[I32_ALL][8], i32_get[8];
+	float f32_rounded[F32_ROUNDED_COUNT][8], f32_moved[F32_MOVED_COUNT][8], f32_hmin, f32_hmax, f32_hsum,
+		f32_get[8];
+	double f64_rounded[F64_ROUNDED_COUNT][4], f64_moved[F64_MOVED_COUNT][4], f64_hmin, f64_hmax, f64_hsum,
+		f64_get[4];
+	int32_t i32[I32_COUNT][8], i32_get[8];
 	unsigned mask[MASK_COUNT];
 } wide_out;
 
 typedef const char *wide_kernel_fn(const wide_in *in, wide_out *out);
-// Fills *out and returns the name that base/wide.h gives its variant.
+// Fills *out and returns the name of its variant in base/simd/wide.h.
 TAC_SIMD_DECLARE(wide_kernel_fn, wide_kernel);
 
 #endif

@@ -1,20 +1,18 @@
 #include "collision/certificate.h"
 
 #include "base/rng.h"
+#include "collision/continuous/sweep_context.h"
 #include "collision/mesh_shapes.h"
-#include "tests/ccd_referee.h"
+#include "tests/support/limits.h"
+#include "tests/support/sweep_referee.h"
+#include "tests/support/sweep_shapes.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unity.h>
 
-typedef struct thing {
-	tac_mesh *mesh;
-	tac_ccd_body *body;
-} thing;
-
-enum { BOX, BALL, TORUS, SHEET, PEG, BLOCK, THING_COUNT };
-static thing things[THING_COUNT];
+enum { BOX, BALL, TORUS, SHEET, PEG, BLOCK, BODY_COUNT };
+static mesh_body bodies[BODY_COUNT];
 
 void setUp(void)
 {
@@ -24,79 +22,121 @@ void tearDown(void)
 {
 }
 
-static void make_things(void)
+static void make_bodies(void)
 {
 	tac_mesh_peg_def peg = tac_mesh_peg_def_default();
 	peg.segments = 8;
 	peg.clearance = 50e-6f;
-	tac_mesh_build_box(tac_vec3_make(0.03f, 0.02f, 0.01f), 1, &things[BOX].mesh);
-	tac_mesh_build_icosphere(0.02f, 1, &things[BALL].mesh);
-	tac_mesh_build_torus(0.03f, 0.01f, 8, 6, &things[TORUS].mesh);
-	tac_mesh_build_grid(0.05f, 0.05f, 2, 2, &things[SHEET].mesh);
-	tac_mesh_build_peg(&peg, &things[PEG].mesh);
-	tac_mesh_build_block(&peg, &things[BLOCK].mesh);
-	for (int i = 0; i < THING_COUNT; i++) {
-		tac_ccd_body_def def = tac_ccd_body_def_default();
-		def.mesh = things[i].mesh;
-		TEST_ASSERT_EQUAL(TAC_OK, tac_ccd_body_build(&def, &things[i].body));
-	}
+	tac_mesh *meshes[BODY_COUNT];
+	tac_mesh_build_box(tac_vec3_make(0.03f, 0.02f, 0.01f), 1, &meshes[BOX]);
+	tac_mesh_build_icosphere(0.02f, 1, &meshes[BALL]);
+	tac_mesh_build_torus(0.03f, 0.01f, 8, 6, &meshes[TORUS]);
+	tac_mesh_build_grid(0.05f, 0.05f, 2, 2, &meshes[SHEET]);
+	tac_mesh_build_peg(&peg, &meshes[PEG]);
+	tac_mesh_build_block(&peg, &meshes[BLOCK]);
+	for (int i = 0; i < BODY_COUNT; i++)
+		bodies[i] = mesh_body_make(meshes[i], false);
 }
 
 static const int pairs[][2] = {{BOX, TORUS}, {BALL, BOX},  {BOX, BOX},   {BOX, SHEET},
 			       {SHEET, BOX}, {PEG, BLOCK}, {TORUS, BALL}};
 #define PAIR_COUNT ((int)(sizeof pairs / sizeof pairs[0]))
 
-// A pose at a distance of `gap`: a flight into the other body, stopped there.
-static tac_ccd_pose near_contact(tac_rng *rng, const thing *moving, const thing *fixed, double gap)
+// A pose at the distance `gap`: a translation into the other body, stopped there.
+static tac_drigid near_contact(tac_rng *rng, const mesh_body *moving, const mesh_body *fixed, double gap)
 {
 	for (;;) {
-		bool in_hole = moving == &things[PEG];
+		bool in_hole = moving == &bodies[PEG];
 		tac_dvec3 p = tac_dvec3_scale(tac_rng_unit_f64(rng), 0.12);
 		tac_dquat q = tac_rng_rotation_f64(rng);
 		if (in_hole) {
 			p = tac_dvec3_make(0, 0, tac_rng_range_f64(rng, 0, 0.01));
 			q = tac_dquat_identity();
 		}
-		tac_ccd_pose T = tac_ccd_pose_from_dpose(tac_dpose_make(p, q));
-		tac_ccd_options options = tac_ccd_options_default();
+		tac_drigid T = tac_drigid_from_pose(tac_dpose_make(p, q));
+		tac_sweep_options options = tac_sweep_options_default();
 		options.zone = gap;
 		tac_dvec3 v =
 			in_hole ? tac_dvec3_scale(tac_rng_unit_f64(rng), 1e-3) : tac_dvec3_scale(p, -1.2);
-		tac_ccd_result r = tac_ccd_translate(moving->body, fixed->body, &T, v, &options, NULL);
-		if (r.fraction < 1 && !(r.flags & TAC_CCD_START_HIT))
-			return tac_ccd_translated(&T, v, r.fraction);
+		tac_sweep_result r = tac_sweep_translate(moving->body, fixed->body, &T, v, &options, NULL);
+		if (r.fraction < 1 && !(r.flags & TAC_SWEEP_START_HIT))
+			return tac_sweep_translated(&T, v, r.fraction);
 	}
 }
 
 // The same motion in long double.
-static ref_pose motion_at(const tac_ccd_pose *T, tac_dvec3 v, tac_dvec3 w, double s)
+static ref_pose motion_at(const tac_drigid *T, tac_dvec3 v, tac_dvec3 w, double s)
 {
 	return ref_pose_at(T, v, T->t, w, tac_dvec3_length(w), s);
 }
 
-// By hand: TACTUS_MOTIONS=1000000 TACTUS_SEED=1.
-static int from_environment(const char *name, int otherwise)
+// What the certificates of random motions came to.
+typedef struct tally {
+	int whole, cut;        // proved completely, in part
+	int judged;            // by a search for the free part of the motion
+	int needless, refused; // of these: free but not proved completely, not proved at all
+	int shorter;           // proved parts that end well before the contact
+	double least;          // distance of the samples, m
+} tally;
+
+static tac_sweep_context *contexts[PAIR_COUNT]; // one for each pair of bodies
+// A copy of one of them without planes: with its insides, because it must have the same list.
+static tac_sweep_context without_planes;
+
+// Checks a motion with its context. Without planes, the result must not depend on the context.
+static tac_certificate check_motion(const mesh_body *moving, const mesh_body *fixed, const tac_drigid *T,
+				    tac_dvec3 v, tac_dvec3 w, tac_sweep_context *context)
 {
-	const char *text = getenv(name);
-	return text ? atoi(text) : otherwise;
+	tac_certificate_options options = tac_certificate_options_default();
+	tac_certificate c = tac_certificate_check(moving->body, fixed->body, T, v, w, &options, context);
+	TEST_ASSERT_TRUE(c.fraction >= 0 && c.fraction <= 1);
+	tac_certificate alone = tac_certificate_check(moving->body, fixed->body, T, v, w, &options, NULL);
+	memcpy(&without_planes, context, sizeof without_planes);
+	memset(without_planes.planes, 0, sizeof without_planes.planes);
+	tac_certificate listed =
+		tac_certificate_check(moving->body, fixed->body, T, v, w, &options, &without_planes);
+	TEST_ASSERT_TRUE(alone.fraction == listed.fraction &&
+			 alone.moving_triangle == listed.moving_triangle &&
+			 alone.fixed_triangle == listed.fixed_triangle);
+	TEST_ASSERT_TRUE(c.fraction >= alone.fraction);
+	return c;
 }
 
-// No sample of a proved part intersects, whatever the motion; what could have been proved mostly is.
+// How much of a motion that was not proved is free, in steps of 1/32.
+static void judge_unproved(const mesh_body *moving, const mesh_body *fixed, const tac_drigid *T, tac_dvec3 v,
+			   tac_dvec3 w, double fraction, tally *sum)
+{
+	double free_part = 0;
+	for (int k = 0; k <= 32 && fraction < 1; k++) {
+		ref_pose P = motion_at(T, v, w, k / 32.0);
+		if (ref_distance(moving->mesh, fixed->mesh, &P, 1e-5) <= 1e-6)
+			break;
+		free_part = k / 32.0;
+	}
+	sum->judged++;
+	sum->refused += free_part == 1 && fraction == 0;
+	sum->needless += free_part == 1;
+	// The bisection ends at 1/32: a proof that ends by more than twice that too early has another cause.
+	sum->shorter += free_part < 1 && fraction < free_part - 1.0 / 16;
+}
+
+// No sample of a proved part comes too close, and most of what could be proved is. By hand:
+// TACTUS_MOTIONS=1000000 TACTUS_SEED=1.
 static void no_certified_prefix_intersects(void)
 {
 	tac_rng rng = tac_rng_seed((uint64_t)from_environment("TACTUS_SEED", 20), 1);
-	tac_certificate_options options = tac_certificate_options_default();
-	static tac_ccd_context contexts[PAIR_COUNT], fresh; // 170 KB each
-	int count = from_environment("TACTUS_MOTIONS", 2800), proved = 0, cut = 0;
-	int judged = 0, refused = 0, needless = 0, shorter = 0;
-	double least = 1;
-	tac_ccd_pose last[PAIR_COUNT];
+	const double threshold = tac_certificate_options_default().threshold;
+	const int count = from_environment("TACTUS_MOTIONS", test_rounds(2800)),
+		  samples = count > 100000 ? 4 : 8;
+	tally sum = {.least = 1};
+	tac_drigid last[PAIR_COUNT];
 	for (int n = 0; n < count; n++) {
 		const int *which = pairs[n % PAIR_COUNT];
-		const thing *moving = &things[which[0]], *fixed = &things[which[1]];
+		const mesh_body *moving = &bodies[which[0]], *fixed = &bodies[which[1]];
 		double gap = 1e-6 * pow(10, tac_rng_range_f64(&rng, 0, 2.5));
-		// Often on from where the last motion ended: there the context has its pairs and planes.
-		tac_ccd_pose T =
+		// Three of four continue where the last motion ended: there the context has its pairs and
+		// planes.
+		tac_drigid T =
 			n / PAIR_COUNT % 4 ? last[n % PAIR_COUNT] : near_contact(&rng, moving, fixed, gap);
 		tac_dvec3 v = tac_dvec3_scale(tac_rng_unit_f64(&rng), 2e-3 * tac_rng_f64(&rng));
 		tac_dvec3 w = tac_dvec3_scale(tac_rng_unit_f64(&rng), 0.05 * tac_rng_f64(&rng));
@@ -104,73 +144,45 @@ static void no_certified_prefix_intersects(void)
 			v = tac_dvec3_scale(v, gap / 1e-3);
 			w = tac_dvec3_scale(w, gap / 1e-3);
 		}
-		tac_ccd_context *context = &contexts[n % PAIR_COUNT];
-		tac_certificate c =
-			tac_certificate_check(moving->body, fixed->body, &T, v, w, &options, context);
-		TEST_ASSERT_TRUE(c.fraction >= 0 && c.fraction <= 1);
-		// Without planes nothing depends on the context.
-		tac_certificate alone =
-			tac_certificate_check(moving->body, fixed->body, &T, v, w, &options, NULL);
-		memcpy(&fresh, context, sizeof fresh);
-		memset(fresh.planes, 0, sizeof fresh.planes);
-		tac_certificate listed =
-			tac_certificate_check(moving->body, fixed->body, &T, v, w, &options, &fresh);
-		TEST_ASSERT_TRUE(alone.fraction == listed.fraction &&
-				 alone.moving_triangle == listed.moving_triangle &&
-				 alone.fixed_triangle == listed.fixed_triangle);
-		TEST_ASSERT_TRUE(c.fraction >= alone.fraction);
+		tac_certificate c = check_motion(moving, fixed, &T, v, w, contexts[n % PAIR_COUNT]);
 		last[n % PAIR_COUNT] = tac_certificate_pose(&T, v, w, c.fraction);
-		proved += c.fraction == 1;
-		cut += c.fraction < 1;
-		int samples = count > 100000 ? 4 : 8;
+		sum.whole += c.fraction == 1;
+		sum.cut += c.fraction < 1;
 		for (int k = 1; k <= samples && c.fraction > 0; k++) {
-			// Somewhere in each part: no fixed pattern to slip through.
+			// A random place in each interval: no fixed pattern to slip through.
 			double s = (k - (k < samples ? tac_rng_f64(&rng) : 0)) / samples;
 			ref_pose P = motion_at(&T, v, w, c.fraction * s);
 			double d = ref_distance(moving->mesh, fixed->mesh, &P, 1e-6);
-			least = fmin(least, d);
-			TEST_ASSERT_TRUE_MESSAGE(d >= options.threshold * 0.999,
-						 "a proved part comes too close");
+			sum.least = fmin(sum.least, d);
+			TEST_ASSERT_TRUE_MESSAGE(d >= threshold * 0.999, "a proved part comes too close");
 		}
-		if (n % 4)
-			continue;
-		judged++;
-		double free_way = 0;
-		for (int k = 0; k <= 32 && c.fraction < 1; k++) {
-			ref_pose P = motion_at(&T, v, w, k / 32.0);
-			if (ref_distance(moving->mesh, fixed->mesh, &P, 1e-5) <= 1e-6)
-				break;
-			free_way = k / 32.0;
-		}
-		refused += free_way == 1 && c.fraction == 0;
-		needless += free_way == 1;
-		// The bisection ends at 1/32: what lacks more than twice that was not lost to it.
-		shorter += free_way < 1 && c.fraction < free_way - 1.0 / 16;
+		if (n % 4 == 0)
+			judge_unproved(moving, fixed, &T, v, w, c.fraction, &sum);
 	}
 	char text[240];
 	snprintf(text, sizeof text,
-		 "%d motions: %d proved whole, %d in part, least distance seen %.6g m; of %d judged, whole "
-		 "ones cut needlessly %d (refused at once %d), prefixes needlessly short %d",
-		 count, proved, cut, least, judged, needless, refused, shorter);
+		 "%d motions: %d proved completely, %d in part, least distance %.6g m; of %d judged, "
+		 "%d free ones cut (%d refused), %d prefixes needlessly short",
+		 count, sum.whole, sum.cut, sum.least, sum.judged, sum.needless, sum.refused, sum.shorter);
 	TEST_MESSAGE(text);
-	TEST_ASSERT_GREATER_THAN(count / 10, proved);
-	TEST_ASSERT_GREATER_THAN(count / 10, cut);
-	TEST_ASSERT_LESS_THAN(count / 200, needless);
+	TEST_ASSERT_GREATER_THAN(count / 10, sum.whole);
+	TEST_ASSERT_GREATER_THAN(count / 10, sum.cut);
+	TEST_ASSERT_LESS_THAN(count > 200 ? count / 200 : 1, sum.needless);
 }
 
-static void proof_of_a_slide_along_a_face_is_whole(void)
+static void slide_along_a_face_is_proved_completely(void)
 {
 	tac_certificate_options options = tac_certificate_options_default();
-	// The box lies 1 µm over the sheet and slides, and turns about the normal.
-	tac_ccd_pose T = tac_ccd_pose_from_dpose(
+	// The box lies 1 µm above the sheet, slides and rotates about the normal.
+	tac_drigid T = tac_drigid_from_pose(
 		tac_dpose_make(tac_dvec3_make(0, 0, (double)0.01f / 2 + 1e-6), tac_dquat_identity()));
 	tac_certificate c =
-		tac_certificate_check(things[BOX].body, things[SHEET].body, &T, tac_dvec3_make(2e-3, 1e-3, 0),
+		tac_certificate_check(bodies[BOX].body, bodies[SHEET].body, &T, tac_dvec3_make(2e-3, 1e-3, 0),
 				      tac_dvec3_make(0, 0, 0.03), &options, NULL);
 	TEST_ASSERT_TRUE(c.fraction == 1);
 	TEST_ASSERT_EQUAL_INT(-1, c.moving_triangle);
 	// 2 µm down is through it.
-	c = tac_certificate_check(things[BOX].body, things[SHEET].body, &T, tac_dvec3_make(0, 0, -2e-6),
+	c = tac_certificate_check(bodies[BOX].body, bodies[SHEET].body, &T, tac_dvec3_make(0, 0, -2e-6),
 				  tac_dvec3_zero(), &options, NULL);
 	TEST_ASSERT_TRUE(c.fraction > 0.3 && c.fraction < 0.5);
 	TEST_ASSERT_TRUE(c.moving_triangle >= 0 && c.fixed_triangle >= 0);
@@ -179,50 +191,54 @@ static void proof_of_a_slide_along_a_face_is_whole(void)
 static void start_that_touches_proves_nothing(void)
 {
 	tac_certificate_options options = tac_certificate_options_default();
-	tac_ccd_pose T = tac_ccd_pose_from_dpose(tac_dpose_identity());
-	tac_certificate c = tac_certificate_check(things[BOX].body, things[SHEET].body, &T, tac_dvec3_zero(),
+	tac_drigid T = tac_drigid_from_pose(tac_dpose_identity());
+	tac_certificate c = tac_certificate_check(bodies[BOX].body, bodies[SHEET].body, &T, tac_dvec3_zero(),
 						  tac_dvec3_zero(), &options, NULL);
 	TEST_ASSERT_TRUE(c.fraction == 0);
-	TEST_ASSERT_TRUE(c.flags & TAC_CCD_STOPPED);
+	TEST_ASSERT_TRUE(c.flags & TAC_SWEEP_STOPPED);
 }
 
-static void nonsense_and_a_spent_budget_prove_nothing(void)
+static void invalid_motions_and_a_spent_budget_prove_nothing(void)
 {
 	tac_certificate_options options = tac_certificate_options_default();
-	tac_ccd_pose T =
-		tac_ccd_pose_from_dpose(tac_dpose_make(tac_dvec3_make(0, 0, 0.006), tac_dquat_identity()));
+	tac_drigid T =
+		tac_drigid_from_pose(tac_dpose_make(tac_dvec3_make(0, 0, 0.006), tac_dquat_identity()));
 	tac_dvec3 zero = tac_dvec3_zero(), nan = tac_dvec3_make(0, (double)NAN, 0);
-	tac_ccd_body *a = things[BOX].body, *b = things[SHEET].body;
-	TEST_ASSERT_TRUE(tac_certificate_check(a, b, &T, nan, zero, &options, NULL).flags & TAC_CCD_REFUSED);
-	TEST_ASSERT_TRUE(tac_certificate_check(a, b, &T, zero, nan, &options, NULL).flags & TAC_CCD_REFUSED);
+	tac_body *a = bodies[BOX].body, *b = bodies[SHEET].body;
+	TEST_ASSERT_TRUE(tac_certificate_check(a, b, &T, nan, zero, &options, NULL).flags &
+			 TAC_SWEEP_REFUSED);
+	TEST_ASSERT_TRUE(tac_certificate_check(a, b, &T, zero, nan, &options, NULL).flags &
+			 TAC_SWEEP_REFUSED);
 	TEST_ASSERT_TRUE(
 		tac_certificate_check(a, b, &T, zero, tac_dvec3_make(2, 0, 0), &options, NULL).fraction == 0);
-	// A pose that is no rotation, or so far away that the threshold is lost in rounding.
-	tac_ccd_pose bad[3] = {T, T, T};
+	// Poses that are not rigid, and one so far away that the threshold is below rounding.
+	tac_drigid bad[3] = {T, T, T};
 	bad[0].R.m[1][1] = 1.01;
 	bad[1].R.m[0][2] = (double)NAN;
 	bad[2].t.x = 1e8;
 	for (int i = 0; i < 3; i++) {
 		tac_certificate c = tac_certificate_check(a, b, &bad[i], zero, zero, &options, NULL);
-		TEST_ASSERT_TRUE(c.fraction == 0 && (c.flags & TAC_CCD_REFUSED));
+		TEST_ASSERT_TRUE(c.fraction == 0 && (c.flags & TAC_SWEEP_REFUSED));
 	}
 	options.pair_limit = 1;
 	tac_certificate c =
 		tac_certificate_check(a, b, &T, tac_dvec3_make(0, 0, -1e-3), zero, &options, NULL);
-	TEST_ASSERT_TRUE(c.fraction == 0 && (c.flags & TAC_CCD_BUDGET_SPENT));
+	TEST_ASSERT_TRUE(c.fraction == 0 && (c.flags & TAC_SWEEP_BUDGET_SPENT));
 }
 
 int main(void)
 {
 	UNITY_BEGIN();
-	make_things();
+	make_bodies();
+	for (int i = 0; i < PAIR_COUNT; i++)
+		TEST_ASSERT_EQUAL(TAC_OK, tac_sweep_context_create(&contexts[i]));
 	RUN_TEST(no_certified_prefix_intersects);
-	RUN_TEST(proof_of_a_slide_along_a_face_is_whole);
+	RUN_TEST(slide_along_a_face_is_proved_completely);
 	RUN_TEST(start_that_touches_proves_nothing);
-	RUN_TEST(nonsense_and_a_spent_budget_prove_nothing);
-	for (int i = 0; i < THING_COUNT; i++) {
-		tac_ccd_body_destroy(&things[i].body);
-		tac_mesh_destroy(&things[i].mesh);
-	}
+	RUN_TEST(invalid_motions_and_a_spent_budget_prove_nothing);
+	for (int i = 0; i < PAIR_COUNT; i++)
+		tac_sweep_context_destroy(&contexts[i]);
+	for (int i = 0; i < BODY_COUNT; i++)
+		mesh_body_free(&bodies[i]);
 	return UNITY_END();
 }

@@ -1,10 +1,11 @@
-// The model of the CollisionChip through its registers and memory window: answers against brute force,
-// counters, cycles, errors. The trees and motions come from chip_fixture.h, which shares no code with the
-// project's own.
+// The model of the CollisionChip, tested through its registers and memory window: answers against brute
+// force, counters, cycles, errors. The trees and motions come from chip_fixture.h, which is independent of
+// the code under test.
 #include "collision/chip.h"
-#include "collision/chip_units.h"
-#include "tests/chip_fixture.h"
-#include "tests/logged.h"
+#include "collision/chip/units.h"
+#include "tests/support/chip_fixture.h"
+#include "tests/support/limits.h"
+#include "tests/support/logged.h"
 
 #include <unity.h>
 
@@ -69,8 +70,8 @@ static fix_motion random_motion(double reach)
 	return fix_motion_of(q, x, y, tac_rng_range_f64(&rng, -reach, reach));
 }
 
-// Two balanced trees of soups, loaded with a motion between them.
-#define SOUP 64
+// Two balanced trees of random triangles in the chip's memory, and the motion in its registers.
+#define SOUP 64 // triangles
 typedef struct {
 	fix_triangle a[SOUP], b[SOUP];
 	fix_tree tree_a, tree_b;
@@ -99,41 +100,41 @@ static void free_scene(scene *s)
 
 // ---- answers ----
 
-#define MOST 60
-static bool met[MOST][MOST];
+#define TRIANGLES_MAX 60
+static bool reported[TRIANGLES_MAX][TRIANGLES_MAX];
 
-static int read_hits(bool table[MOST][MOST])
+static int read_hits(bool table[TRIANGLES_MAX][TRIANGLES_MAX])
 {
-	memset(table, 0, sizeof met);
+	memset(table, 0, sizeof reported);
 	int count = 0;
 	while (tac_chip_read(chip, TAC_CHIP_HIT_COUNT) > 0) {
 		uint32_t a = tac_chip_read(chip, TAC_CHIP_HIT_A), b = tac_chip_read(chip, TAC_CHIP_HIT_B);
-		TEST_ASSERT_LESS_THAN(MOST, a);
-		TEST_ASSERT_LESS_THAN(MOST, b);
+		TEST_ASSERT_LESS_THAN(TRIANGLES_MAX, a);
+		TEST_ASSERT_LESS_THAN(TRIANGLES_MAX, b);
 		TEST_ASSERT_FALSE_MESSAGE(table[a][b], "a pair reported twice");
 		table[a][b] = true;
-		++count;
+		count++;
 	}
 	return count;
 }
 
-// Float and double may differ where triangles miss or reach each other by less than this, in units of soups
-// of size 2: a thousand roundings of single precision.
+// Single and double precision may differ if triangles miss or penetrate each other by less than this, in
+// soups of size 2: a thousand roundings of single precision.
 #define UNSURE 1e-4
 
 static void hit_sets_equal_brute_force_in_both_layouts_and_both_triangle_modes(void)
 {
 	int64_t sure = 0, unsure = 0, misses = 0, disagreements = 0;
-	for (int query = 0; query < 1000; ++query) {
-		fix_triangle a[MOST], b[MOST];
-		int count_a = 1 + (int)tac_rng_below(&rng, MOST),
-		    count_b = 1 + (int)tac_rng_below(&rng, MOST);
+	for (int query = 0; query < test_rounds(1000); query++) {
+		fix_triangle a[TRIANGLES_MAX], b[TRIANGLES_MAX];
+		int count_a = 1 + (int)tac_rng_below(&rng, TRIANGLES_MAX),
+		    count_b = 1 + (int)tac_rng_below(&rng, TRIANGLES_MAX);
 		fix_soup(&rng, a, count_a, 0.8);
 		fix_soup(&rng, b, count_b, 0.8);
 		fix_motion motion = random_motion(1.5);
-		static bool first_of_mode[2][MOST][MOST];
-		for (int way = 0; way < 4; ++way) {
-			bool layout_r = (way & 1) != 0, closed = (way & 2) != 0;
+		static bool first_of_mode[2][TRIANGLES_MAX][TRIANGLES_MAX];
+		for (int variant = 0; variant < 4; variant++) {
+			bool layout_r = (variant & 1) != 0, closed = (variant & 2) != 0;
 			tac_rng cuts = tac_rng_seed((uint64_t)query, 1);
 			bool balanced = query % 3 == 0;
 			fix_tree tree_a = fix_build(a, count_a, layout_r, 0, balanced ? NULL : &cuts);
@@ -146,43 +147,42 @@ static void hit_sets_equal_brute_force_in_both_layouts_and_both_triangle_modes(v
 					 (query % 2 == 0 ? TAC_CHIP_SCHED : 0);
 			run(flags | TAC_CHIP_ALL_HITS, tree_a.base, tree_b.base);
 			uint32_t all = status();
-			int found = read_hits(met);
-			TEST_ASSERT_EQUAL_HEX32(found > 0 ? TAC_CHIP_DONE | TAC_CHIP_HIT : TAC_CHIP_DONE,
-						all);
-			TEST_ASSERT_EQUAL(found, counter(TAC_CHIP_HITS));
+			int hits = read_hits(reported);
+			TEST_ASSERT_EQUAL_HEX32(hits > 0 ? TAC_CHIP_DONE | TAC_CHIP_HIT : TAC_CHIP_DONE, all);
+			TEST_ASSERT_EQUAL(hits, counter(TAC_CHIP_HITS));
 			TEST_ASSERT_EQUAL(24 * counter(TAC_CHIP_TUMBLED_NODES), counter(TAC_CHIP_DOTADD_OPS));
 			TEST_ASSERT_EQUAL(256 * counter(TAC_CHIP_SDRAM_BURSTS),
 					  counter(TAC_CHIP_SDRAM_BYTES));
 			TEST_ASSERT_LESS_OR_EQUAL(2 * count_a - 1, counter(TAC_CHIP_TUMBLED_NODES));
 			if (layout_r) // the layouts must agree to the bit
-				TEST_ASSERT_EQUAL_MEMORY(first_of_mode[closed], met, sizeof met);
+				TEST_ASSERT_EQUAL_MEMORY(first_of_mode[closed], reported, sizeof reported);
 			else
-				memcpy(first_of_mode[closed], met, sizeof met);
-			for (int i = 0; layout_r && i < count_a; ++i)
-				for (int k = 0; k < count_b; ++k) {
+				memcpy(first_of_mode[closed], reported, sizeof reported);
+			for (int i = 0; layout_r && i < count_a; i++)
+				for (int k = 0; k < count_b; k++) {
 					double apart = fix_separation(&a[i], &b[k], &motion);
 					if (fabs(apart) < UNSURE) {
-						++unsure;
+						unsure++;
 						continue;
 					}
-					++*(apart < 0 ? &sure : &misses);
-					disagreements += (apart < 0) != met[i][k];
+					(*(apart < 0 ? &sure : &misses))++;
+					disagreements += (apart < 0) != reported[i][k];
 				}
 			run(flags, tree_a.base, tree_b.base);
 			TEST_ASSERT_EQUAL_HEX32(all, status());
-			TEST_ASSERT_EQUAL(found > 0, read_hits(met));
+			TEST_ASSERT_EQUAL(hits > 0, read_hits(reported));
 			fix_free(&tree_a);
 			fix_free(&tree_b);
 		}
 	}
 	printf("%d hits, %d misses, %d too close to call\n", (int)sure, (int)misses, (int)unsure);
 	TEST_ASSERT_EQUAL(0, disagreements);
-	TEST_ASSERT_GREATER_THAN(10000, sure);
+	TEST_ASSERT_GREATER_THAN(test_rounds(10000), sure);
 	TEST_ASSERT_LESS_THAN(sure / 50, unsure);
 }
 
-// The example of SPEC.md E-A6: an edge of A ends on the plane of B.
-static void closed_mode_sees_the_contact_that_the_printed_test_misses(void)
+// An edge of A ends in the plane of B.
+static void closed_mode_finds_the_contact_that_the_printed_test_misses(void)
 {
 	fix_triangle a = {{{0, 0, 0}, {2, 0, 2}, {2, 0, -2}}}, b = {{{1, 0, 0}, {-1, -2, 0}, {-1, 2, 0}}};
 	fix_tree tree_a = fix_build(&a, 1, true, 0, NULL), tree_b = fix_build(&b, 1, true, MIB, NULL);
@@ -205,7 +205,7 @@ static void coplanar_triangles_meet_in_closed_mode_when_they_overlap_touch_or_ne
 		float scale;
 		bool hit;
 	} cases[] = {{0.5, 1, true}, {1, 1, true}, {1.5, 1, false}, {0.125, 0.25F, true}, {-3, 1, false}};
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		float s = cases[i].scale;
 		fix_triangle a = {{{0, 0, 0}, {s, 0, 0}, {0, s, 0}}}, b = {{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}};
 		fix_tree tree_a = fix_build(&a, 1, false, 0, NULL),
@@ -228,7 +228,7 @@ static void comparators_order_all_floats_as_ieee_does(void)
 					   0x007FFFFF, 0x807FFFFF, 0x00800000, 0x80800000,
 					   0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000};
 	const uint32_t specials = sizeof special / sizeof *special;
-	for (int i = 0; i < 1000000; ++i) {
+	for (int i = 0; i < 1000000; i++) {
 		uint32_t u = tac_rng_u32(&rng), v = tac_rng_u32(&rng);
 		if (i % 4 == 0)
 			u = special[tac_rng_below(&rng, specials)];
@@ -245,13 +245,13 @@ static void boxes_that_share_exactly_a_plane_overlap(void)
 {
 	const uint32_t one = tac_chip_bits(1.0F), less = one - 1;
 	uint32_t words[24];
-	for (int i = 0; i < 24; ++i) {
+	for (int i = 0; i < 24; i++) {
 		words[i] = one;
 		chip->results[0].limit[i] = tac_chip_key(one);
 	}
 	TEST_ASSERT_TRUE(tac_chip_load_e(chip, words));
 	TEST_ASSERT_TRUE(tac_chip_overlap(chip, &chip->results[0]));
-	for (int i = 0; i < 24; ++i) {
+	for (int i = 0; i < 24; i++) {
 		words[i] = less;
 		TEST_ASSERT_TRUE(tac_chip_load_e(chip, words));
 		TEST_ASSERT_FALSE(tac_chip_overlap(chip, &chip->results[0]));
@@ -259,7 +259,7 @@ static void boxes_that_share_exactly_a_plane_overlap(void)
 	}
 }
 
-// A star of two triangles: no vertex of one lies in the other.
+// Two triangles that form a star: no vertex of one lies in the other.
 static void coplanar_triangles_that_only_cross_meet_in_closed_mode(void)
 {
 	fix_triangle a = {{{4, 4, 0}, {-2, 4, 0}, {4, -2, 0}}}, b = {{{0, 0, 0}, {6, 0, 0}, {0, 6, 0}}};
@@ -276,7 +276,7 @@ static void coplanar_triangles_that_only_cross_meet_in_closed_mode(void)
 
 // ---- time ----
 
-static void the_events_of_a_list_come_when_the_paper_says(void)
+static void the_events_of_a_list_have_the_times_of_the_paper(void)
 {
 	scene s = make_scene(true, 0.1);
 	start(TAC_CHIP_LAYOUT_R, s.tree_a.base, s.tree_b.base);
@@ -294,11 +294,11 @@ static void the_events_of_a_list_come_when_the_paper_says(void)
 	free_scene(&s);
 }
 
-static void a_list_takes_88_cycles_and_then_what_its_pairs_take(void)
+static void a_list_takes_88_cycles_plus_those_of_its_pairs(void)
 {
 	static const int expected[] = {0, 92, 100, 110, 120, 130, 140, 150, 160, 170, 180, 190, 200};
 	int seen[13] = {0};
-	for (int query = 0; query < 20; ++query) {
+	for (int query = 0; query < 20; query++) {
 		scene s = make_scene(true, 0.5);
 		start(TAC_CHIP_LAYOUT_R | TAC_CHIP_SCHED | TAC_CHIP_ALL_HITS, s.tree_a.base, s.tree_b.base);
 		uint64_t lists = 0, cycles = 0, pairs = 0;
@@ -306,14 +306,14 @@ static void a_list_takes_88_cycles_and_then_what_its_pairs_take(void)
 			busy = tac_chip_clock(chip, 1);
 			if (counter(TAC_CHIP_LISTS) == lists && busy)
 				continue;
-			// At the first step of a new list its transformation is already counted.
+			// The first step of a new list already includes its transformation.
 			uint64_t setup = busy ? 88 : 0;
 			uint64_t now =
 				counter(TAC_CHIP_CYCLES_XFORM) + counter(TAC_CHIP_CYCLES_COMPARE) - setup;
 			uint64_t of_list = counter(TAC_CHIP_ALIGNED_PAIRS) - pairs;
 			if (lists > 1 && of_list <= 12) {
 				TEST_ASSERT_EQUAL(expected[of_list], now - cycles);
-				++seen[of_list];
+				seen[of_list]++;
 			} else if (lists == 1) { // the roots: one node through the pipeline, one pair
 				TEST_ASSERT_EQUAL(52 + 4, now);
 			}
@@ -332,7 +332,7 @@ static void a_list_takes_88_cycles_and_then_what_its_pairs_take(void)
 	TEST_ASSERT_GREATER_THAN(0, seen[12]);
 }
 
-static void triangles_take_61_cycles_a_direction_apart_from_the_lists(void)
+static void triangles_take_61_cycles_a_direction_beside_those_of_the_lists(void)
 {
 	scene s = make_scene(true, 0.2);
 	run(TAC_CHIP_LAYOUT_R | TAC_CHIP_SCHED | TAC_CHIP_ALL_HITS, s.tree_a.base, s.tree_b.base);
@@ -362,11 +362,11 @@ static void equation_5_is_40_cycles_a_tumbled_node_and_2_and_a_half_an_overlap_t
 	free_scene(&s);
 }
 
-// Four banks, random addresses, 8 cycles when the bank is the one before: 2 on average, as the paper assumes.
+// Four banks, random addresses, a wait of 8 cycles if the bank repeats: 2 on average, as the paper assumes.
 static void the_bank_model_waits_two_cycles_a_pair_on_average(void)
 {
 	uint64_t stall = 0, pairs = 0, lists = 0;
-	for (int query = 0; query < 100; ++query) {
+	for (int query = 0; query < 100; query++) {
 		scene s = make_scene(false, 0.3);
 		fix_scatter(&s.tree_b, &rng);
 		upload(&s.tree_b);
@@ -380,29 +380,29 @@ static void the_bank_model_waits_two_cycles_a_pair_on_average(void)
 	TEST_ASSERT_DOUBLE_WITHIN(0.1, 2.0, (double)stall / (double)(pairs - 2 * lists));
 }
 
-// Rows sorted by their last operand. The paper's 12 cycles are enough but for a few motions in a hundred
-// thousand, which need 13; the least legal delay is the rule of SPEC.md A.6, found here by trying.
-static void sorted_rows_need_the_delay_of_the_rule_and_12_is_nearly_always_enough(void)
+// Rows are sorted by their last operand. The paper's delay of 12 cycles is enough except for a few motions in
+// a hundred thousand, which need 13 (docs/collisionchip.md). The schedule confirms the least delay by trial.
+static void sorted_rows_need_the_computed_delay_and_12_is_nearly_always_enough(void)
 {
 	int beyond = 0;
-	for (int turn = 0; turn < 20000; ++turn) {
+	for (int turn = 0; turn < 20000; turn++) {
 		fix_motion motion = random_motion(1);
 		fix_rows rows;
 		fix_rows_of(&motion, &rows);
 		uint32_t words[24];
-		int rule = fix_order(&rows, words);
+		int least_delay = fix_order(&rows, words);
 		tac_chip_line lines[24];
-		for (int l = 0; l < 24; ++l)
+		for (int l = 0; l < 24; l++)
 			lines[l] = (tac_chip_line){.i = words[l] & 31,
 						   .k = words[l] >> 5 & 31,
 						   .m = words[l] >> 10 & 31,
 						   .n = words[l] >> 15 & 31};
-		TEST_ASSERT_EQUAL(0, tac_chip_schedule_run(lines, rule).early_reads);
-		TEST_ASSERT_EQUAL_HEX32(0, tac_chip_schedule_run(lines, rule).missing_results);
-		TEST_ASSERT_GREATER_THAN(0, tac_chip_schedule_run(lines, rule - 1).early_reads);
-		TEST_ASSERT_EQUAL(rule <= 12, tac_chip_schedule_run(lines, 12).early_reads == 0);
-		TEST_ASSERT_LESS_OR_EQUAL(13, rule);
-		beyond += rule > 12;
+		TEST_ASSERT_EQUAL(0, tac_chip_schedule_run(lines, least_delay).early_reads);
+		TEST_ASSERT_EQUAL_HEX32(0, tac_chip_schedule_run(lines, least_delay).missing_results);
+		TEST_ASSERT_GREATER_THAN(0, tac_chip_schedule_run(lines, least_delay - 1).early_reads);
+		TEST_ASSERT_EQUAL(least_delay <= 12, tac_chip_schedule_run(lines, 12).early_reads == 0);
+		TEST_ASSERT_LESS_OR_EQUAL(13, least_delay);
+		beyond += least_delay > 12;
 	}
 	TEST_ASSERT_LESS_THAN(20, beyond);
 }
@@ -412,25 +412,25 @@ static void sorted_rows_need_the_delay_of_the_rule_and_12_is_nearly_always_enoug
 static void the_register_files_have_33_and_66_lines_and_nothing_beyond(void)
 {
 	TEST_ASSERT_EQUAL_HEX32(TAC_CHIP_ID_VALUE, tac_chip_read(chip, TAC_CHIP_ID));
-	for (uint32_t line = 0; line < 33 * 4; ++line)
+	for (uint32_t line = 0; line < 33 * 4; line++)
 		tac_chip_write(chip, TAC_CHIP_MATRIX + 4 * line, line * 0x01010101);
-	for (uint32_t line = 0; line < 66; ++line)
+	for (uint32_t line = 0; line < 66; line++)
 		tac_chip_write(chip, TAC_CHIP_CORR + 4 * line, line * 0x1111);
-	for (uint32_t line = 0; line < 33 * 4; ++line)
+	for (uint32_t line = 0; line < 33 * 4; line++)
 		TEST_ASSERT_EQUAL_HEX32(line * 0x01010101, tac_chip_read(chip, TAC_CHIP_MATRIX + 4 * line));
-	for (uint32_t line = 0; line < 66; ++line)
+	for (uint32_t line = 0; line < 66; line++)
 		TEST_ASSERT_EQUAL_HEX32(line * 0x1111, tac_chip_read(chip, TAC_CHIP_CORR + 4 * line));
 	TEST_ASSERT_EQUAL(0, error());
 	static const uint32_t beyond[] = {0x200 + 33 * 16, 0x500 + 66 * 4, 0x02C, 0x100,
 					  0x4FC,           0x1000,         0x009, 0x201};
-	for (size_t i = 0; i < sizeof beyond / sizeof *beyond; ++i) {
+	for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
 		tac_chip_write(chip, beyond[i], 1);
 		TEST_ASSERT_EQUAL(TAC_CHIP_ERR_ADDRESS, error());
 		tac_chip_write(chip, TAC_CHIP_CTRL, TAC_CHIP_RESET);
 		TEST_ASSERT_EQUAL(0, status());
 		TEST_ASSERT_EQUAL(0, tac_chip_read(chip, beyond[i]));
 		TEST_ASSERT_EQUAL(TAC_CHIP_ERR_ADDRESS, error());
-		tac_chip_write(chip, TAC_CHIP_CTRL, TAC_CHIP_START); // not before a reset
+		tac_chip_write(chip, TAC_CHIP_CTRL, TAC_CHIP_START); // no query before a reset
 		TEST_ASSERT_EQUAL_HEX32(TAC_CHIP_DONE | TAC_CHIP_ERR_ADDRESS << TAC_CHIP_ERR_SHIFT, status());
 		tac_chip_write(chip, TAC_CHIP_CTRL, TAC_CHIP_RESET);
 	}
@@ -477,26 +477,26 @@ static void abort_leaves_neither_busy_nor_done(void)
 	free_scene(&s);
 }
 
-static void a_query_in_slices_is_the_query_at_once(void)
+static void a_query_in_slices_equals_the_query_at_once(void)
 {
 	scene s = make_scene(true, 0.3);
 	uint64_t at_once[TAC_CHIP_COUNTER_COUNT];
 	run(TAC_CHIP_LAYOUT_R | TAC_CHIP_ALL_HITS | TAC_CHIP_SCHED, s.tree_a.base, s.tree_b.base);
-	for (int c = 0; c < TAC_CHIP_COUNTER_COUNT; ++c)
+	for (int c = 0; c < TAC_CHIP_COUNTER_COUNT; c++)
 		at_once[c] = counter((tac_chip_counter)c);
 	start(TAC_CHIP_LAYOUT_R | TAC_CHIP_ALL_HITS | TAC_CHIP_SCHED, s.tree_a.base, s.tree_b.base);
 	while (tac_chip_clock(chip, 1 + tac_rng_below(&rng, 300)))
 		;
-	for (int c = 0; c < TAC_CHIP_COUNTER_COUNT; ++c)
+	for (int c = 0; c < TAC_CHIP_COUNTER_COUNT; c++)
 		TEST_ASSERT_EQUAL(at_once[c], counter((tac_chip_counter)c));
 	TEST_ASSERT_EQUAL(at_once[TAC_CHIP_HITS], tac_chip_read(chip, TAC_CHIP_HIT_COUNT));
 	TEST_ASSERT_EQUAL(0, chip->stack.level);
-	TEST_ASSERT_EQUAL(1, chip->stack.used[0]); // the list of the roots; all others were given back
+	TEST_ASSERT_EQUAL(1, chip->stack.used[0]); // the list of the roots; all others are freed
 	TEST_ASSERT_EQUAL(0, chip->stack.used[1]);
 	free_scene(&s);
 }
 
-static void a_stack_memory_of_16_words_overflows_and_says_so(void)
+static void a_stack_memory_that_is_too_small_is_an_error(void)
 {
 	scene s = make_scene(true, 0.1);
 	uint32_t flags = TAC_CHIP_LAYOUT_R | TAC_CHIP_ALL_HITS;
@@ -508,7 +508,7 @@ static void a_stack_memory_of_16_words_overflows_and_says_so(void)
 	TEST_ASSERT_EQUAL(TAC_CHIP_ERR_STACK, error());
 	TEST_ASSERT_LESS_THAN(hits, counter(TAC_CHIP_HITS));
 	tac_chip_write(chip, TAC_CHIP_CTRL, TAC_CHIP_RESET);
-	for (uint32_t words = 0; words <= needed; ++words) { // every size: either all hits or the error
+	for (uint32_t words = 0; words <= needed; words++) { // each size gives either all hits or the error
 		tac_chip_write(chip, TAC_CHIP_SRAM_WORDS, words);
 		run(flags, s.tree_a.base, s.tree_b.base);
 		TEST_ASSERT_EQUAL(words < needed ? TAC_CHIP_ERR_STACK : 0, error());
@@ -530,7 +530,7 @@ static void a_full_hit_fifo_is_an_error_and_keeps_what_it_has(void)
 	run(TAC_CHIP_LAYOUT_R | TAC_CHIP_ALL_HITS, s.tree_a.base, s.tree_b.base);
 	TEST_ASSERT_EQUAL(TAC_CHIP_ERR_FIFO, error());
 	TEST_ASSERT_EQUAL(3, tac_chip_read(chip, TAC_CHIP_HIT_COUNT));
-	for (int i = 0; i < 3; ++i) {
+	for (int i = 0; i < 3; i++) {
 		TEST_ASSERT_LESS_THAN(SOUP, tac_chip_read(chip, TAC_CHIP_HIT_A));
 		TEST_ASSERT_LESS_THAN(SOUP, tac_chip_read(chip, TAC_CHIP_HIT_B));
 	}
@@ -567,7 +567,7 @@ static void damaged_nodes_are_errors_never_answers(void)
 	expect_error(root_b + 25 * 4, huge, TAC_CHIP_ERR_ADDRESS, flags, &s);
 	expect_error(root_b + 25 * 4, kids_b + 128, TAC_CHIP_ERR_ADDRESS, flags, &s);
 	expect_error(root_a + 25 * 4, kids_a + 4, TAC_CHIP_ERR_ADDRESS, flags, &s);
-	// All leaves and records of the tumbled tree, so that some pair reaches each.
+	// All leaves of the tumbled tree, so that some pair reaches a damaged one.
 	for (uint32_t at = 0; at < s.tree_a.bytes; at += 128) {
 		uint32_t *node = s.tree_a.words + at / 4;
 		if (node[24] == 1 && node[25] >= SOUP)
@@ -602,7 +602,7 @@ static void damaged_nodes_are_errors_never_answers(void)
 
 static void nan_in_a_triangle_is_an_error_in_both_layouts(void)
 {
-	for (int layout_r = 0; layout_r < 2; ++layout_r) {
+	for (int layout_r = 0; layout_r < 2; layout_r++) {
 		scene s = make_scene(layout_r != 0, 0.1);
 		for (uint32_t at = 0; at < s.tree_b.bytes; at += 128) {
 			uint32_t *node = s.tree_b.words + at / 4;
@@ -638,16 +638,16 @@ static void a_schedule_that_reads_too_early_or_skips_a_row_is_refused(void)
 	free_scene(&s);
 }
 
-static void trees_with_loops_end_by_the_clock_or_the_stack(void)
+static void trees_with_cycles_end_by_the_clock_or_the_stack(void)
 {
 	scene s = make_scene(true, 0.1);
 	uint32_t flags = TAC_CHIP_LAYOUT_R | TAC_CHIP_ALL_HITS;
-	// The aligned root is its own child, beside an empty node: a lone tumbled leaf meets it for ever.
+	// The aligned root is its own child, beside an empty node, so a single tumbled leaf meets it forever.
 	fix_tree one = fix_build(s.a, 1, true, 2 * MIB, NULL);
 	upload(&one);
-	uint32_t wide = 0x41200000, self = s.tree_b.base;
-	for (uint32_t i = 0; i < 24; ++i)
-		tac_chip_memory_write(chip, s.tree_b.base + 4 * i, &wide, sizeof wide);
+	uint32_t ten = 0x41200000, self = s.tree_b.base;
+	for (uint32_t i = 0; i < 24; i++)
+		tac_chip_memory_write(chip, s.tree_b.base + 4 * i, &ten, sizeof ten);
 	tac_chip_memory_write(chip, s.tree_b.base + 25 * 4, &self, sizeof self);
 	start(flags, one.base, s.tree_b.base);
 	TEST_ASSERT_TRUE(tac_chip_clock(chip, 1000000));
@@ -662,12 +662,12 @@ static void trees_with_loops_end_by_the_clock_or_the_stack(void)
 	free_scene(&s);
 }
 
-// Any bytes in memory and registers: the chip stays within its memories and the status within its rules.
-static void random_damage_never_leads_outside(void)
+// With any bytes in memory and registers the chip stays within its memories, and the status is consistent.
+static void random_damage_never_leads_outside_the_memories(void)
 {
-	for (int round = 0; round < 400; ++round) {
+	for (int round = 0; round < 400; round++) {
 		scene s = make_scene(round % 2 == 0, 0.3);
-		for (int hit = 0; hit < 40; ++hit) {
+		for (int hit = 0; hit < 40; hit++) {
 			uint32_t word = round % 3 == 0 ? tac_rng_u32(&rng) : tac_rng_below(&rng, 64) * 128;
 			const fix_tree *tree = tac_rng_below(&rng, 2) == 0 ? &s.tree_a : &s.tree_b;
 			uint32_t node = tac_rng_below(&rng, tree->bytes / 128) * 128;
@@ -676,7 +676,7 @@ static void random_damage_never_leads_outside(void)
 			tac_chip_memory_write(chip, tree->base + node + 4 * at, &word, sizeof word);
 		}
 		if (round % 5 == 0)
-			for (uint32_t line = 0; line < 66; ++line)
+			for (uint32_t line = 0; line < 66; line++)
 				tac_chip_write(chip, TAC_CHIP_CORR + 4 * line, tac_rng_u32(&rng));
 		start(tac_rng_u32(&rng) & 0xF8, s.tree_a.base, s.tree_b.base);
 		tac_chip_clock(chip, 2000000);
@@ -687,7 +687,7 @@ static void random_damage_never_leads_outside(void)
 	}
 }
 
-static void the_trees_of_the_tests_are_laid_out_as_the_paper_says(void)
+static void the_trees_of_these_tests_have_the_layout_of_the_paper(void)
 {
 	scene s = make_scene(true, 0.1);
 	int leaves = 0, records = 0;
@@ -696,13 +696,13 @@ static void the_trees_of_the_tests_are_laid_out_as_the_paper_says(void)
 		if (node[24] == 0 && node[25] != 0)
 			TEST_ASSERT_EQUAL(0, node[25] % 256);
 		if (node[24] == 1 && node[25] >= SOUP) {
-			++leaves;
+			leaves++;
 			const uint32_t *record = s.tree_a.words + node[25] / 4;
 			TEST_ASSERT_EQUAL(1, record[24]);
 			TEST_ASSERT_LESS_THAN(SOUP, record[25]);
-			for (int w = 21; w < 24; ++w) // 21 floats: 9 of the vertices, 12 of the map
+			for (int w = 21; w < 24; w++) // 21 floats: 9 of the vertices, 12 of the map
 				TEST_ASSERT_EQUAL_HEX32(0, record[w]);
-			++records;
+			records++;
 		}
 	}
 	TEST_ASSERT_EQUAL(SOUP, leaves);
@@ -710,7 +710,7 @@ static void the_trees_of_the_tests_are_laid_out_as_the_paper_says(void)
 	free_scene(&s);
 }
 
-static void boards_that_cannot_be_are_refused(void)
+static void invalid_boards_are_refused(void)
 {
 	tac_chip_def def = tac_chip_def_default();
 	tac_chip *other = NULL;
@@ -729,29 +729,29 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(hit_sets_equal_brute_force_in_both_layouts_and_both_triangle_modes);
-	RUN_TEST(closed_mode_sees_the_contact_that_the_printed_test_misses);
+	RUN_TEST(closed_mode_finds_the_contact_that_the_printed_test_misses);
 	RUN_TEST(coplanar_triangles_meet_in_closed_mode_when_they_overlap_touch_or_nest);
 	RUN_TEST(comparators_order_all_floats_as_ieee_does);
 	RUN_TEST(boxes_that_share_exactly_a_plane_overlap);
 	RUN_TEST(coplanar_triangles_that_only_cross_meet_in_closed_mode);
-	RUN_TEST(the_events_of_a_list_come_when_the_paper_says);
-	RUN_TEST(a_list_takes_88_cycles_and_then_what_its_pairs_take);
-	RUN_TEST(triangles_take_61_cycles_a_direction_apart_from_the_lists);
+	RUN_TEST(the_events_of_a_list_have_the_times_of_the_paper);
+	RUN_TEST(a_list_takes_88_cycles_plus_those_of_its_pairs);
+	RUN_TEST(triangles_take_61_cycles_a_direction_beside_those_of_the_lists);
 	RUN_TEST(equation_5_is_40_cycles_a_tumbled_node_and_2_and_a_half_an_overlap_test);
 	RUN_TEST(the_bank_model_waits_two_cycles_a_pair_on_average);
-	RUN_TEST(sorted_rows_need_the_delay_of_the_rule_and_12_is_nearly_always_enough);
+	RUN_TEST(sorted_rows_need_the_computed_delay_and_12_is_nearly_always_enough);
 	RUN_TEST(the_register_files_have_33_and_66_lines_and_nothing_beyond);
 	RUN_TEST(writes_while_busy_are_ignored_and_flagged);
 	RUN_TEST(abort_leaves_neither_busy_nor_done);
-	RUN_TEST(a_query_in_slices_is_the_query_at_once);
-	RUN_TEST(a_stack_memory_of_16_words_overflows_and_says_so);
+	RUN_TEST(a_query_in_slices_equals_the_query_at_once);
+	RUN_TEST(a_stack_memory_that_is_too_small_is_an_error);
 	RUN_TEST(a_full_hit_fifo_is_an_error_and_keeps_what_it_has);
 	RUN_TEST(damaged_nodes_are_errors_never_answers);
 	RUN_TEST(nan_in_a_triangle_is_an_error_in_both_layouts);
 	RUN_TEST(a_schedule_that_reads_too_early_or_skips_a_row_is_refused);
-	RUN_TEST(trees_with_loops_end_by_the_clock_or_the_stack);
-	RUN_TEST(random_damage_never_leads_outside);
-	RUN_TEST(the_trees_of_the_tests_are_laid_out_as_the_paper_says);
-	RUN_TEST(boards_that_cannot_be_are_refused);
+	RUN_TEST(trees_with_cycles_end_by_the_clock_or_the_stack);
+	RUN_TEST(random_damage_never_leads_outside_the_memories);
+	RUN_TEST(the_trees_of_these_tests_have_the_layout_of_the_paper);
+	RUN_TEST(invalid_boards_are_refused);
 	return UNITY_END();
 }

@@ -1,13 +1,14 @@
-// The software side of the chip: trees as bytes, motions as registers, and with them the model against brute
-// force over the exact triangle test, against the engine `doptree`, and against Table 1 of the paper.
-#include "tests/shapes.h"
+// The software side of the chip: trees as bytes and motions as registers. With them the model is tested
+// against brute force over the exact triangle test, the engine `doptree` and Table 1 of the paper.
+#include "tests/support/shapes.h"
 
+#include "collision/chip/units.h"
 #include "collision/chip_host.h"
-#include "collision/chip_units.h"
+#include "collision/engines/doptree_engine.h"
 #include "collision/mesh_load.h"
 #include "collision/mesh_shapes.h"
-#include "collision/traverse.h"
-#include "tests/chip_fixture.h"
+#include "collision/trees/doptree.h"
+#include "tests/support/chip_fixture.h"
 
 #include <string.h>
 
@@ -30,8 +31,8 @@ void tearDown(void)
 
 // ---- Table 1 ----
 
-// Objects, "aligned nodes visited", "tumbled nodes visited" and "time in HW" (µs) as printed, and what
-// Equation 5 gives for the counts (SPEC.md A.6).
+// Objects, "aligned nodes visited", "tumbled nodes visited" and "time in HW" (µs) as printed, and the result
+// of Equation 5 for the counts (docs/collisionchip.md, Time).
 static const struct {
 	const char *object;
 	double aligned, tumbled;
@@ -45,9 +46,9 @@ static const struct {
 	{"Buddha, average", 159, 50, 9, 9.015},        {"Buddha, worst", 3345, 301, 77, 76.713},
 };
 
-static void the_ten_times_of_table_1_come_out_to_the_printed_digit(void)
+static void equation_5_gives_the_ten_times_of_table_1_to_the_printed_digit(void)
 {
-	for (size_t i = 0; i < sizeof table / sizeof *table; ++i) {
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		double cycles = tac_chip_equation_5(table[i].aligned, table[i].tumbled);
 		double us = cycles * TAC_CHIP_CYCLE_NS * 1e-3;
 		TEST_ASSERT_DOUBLE_WITHIN_MESSAGE(0.001, table[i].exact_us, us, table[i].object);
@@ -78,7 +79,8 @@ static object make_object(tac_mesh *mesh, tac_doptree_layout layout, uint32_t ad
 	return o;
 }
 
-static tac_contact ask(const object *tumbled, const object *aligned, const tac_motion *motion, uint32_t flags)
+static tac_overlap query_chip(const object *tumbled, const object *aligned, const tac_rigid *motion,
+			      uint32_t flags)
 {
 	tac_chip_query query = {.root_tumbled = tumbled->root,
 				.root_aligned = aligned->root,
@@ -92,12 +94,13 @@ static tac_contact ask(const object *tumbled, const object *aligned, const tac_m
 	return tac_chip_answer(tac_chip_read(chip, TAC_CHIP_STATUS));
 }
 
-// Pairs of doptree that the chip did not report, and the other way round; only pairs that touch or miss by
-// less than a hundred roundings of single precision may be among them.
+// A hundred roundings of single precision, m.
 #define UNSURE 1e-5
 
-static int compare_sets(const object *tumbled, const object *aligned, const tac_motion *motion,
-			const tac_context *context, int *out_sure)
+// Counts the pairs that only the chip or only doptree reported, and checks that each is within UNSURE of
+// touching.
+static int compare_sets(const object *tumbled, const object *aligned, const tac_rigid *motion,
+			const tac_context *context, int *out_alike)
 {
 	int32_t columns = aligned->mesh->triangle_count;
 	size_t cells = (size_t)tumbled->mesh->triangle_count * (size_t)columns;
@@ -107,18 +110,18 @@ static int compare_sets(const object *tumbled, const object *aligned, const tac_
 		TEST_ASSERT_EQUAL_MESSAGE(0, seen[a * (uint32_t)columns + b], "a pair reported twice");
 		seen[a * (uint32_t)columns + b] |= 1;
 	}
-	for (int64_t k = 0; k < context->pair_count; ++k)
+	for (int64_t k = 0; k < context->pair_count; k++)
 		seen[context->moving_ids[k] * columns + context->fixed_ids[k]] |= 2;
 	int different = 0;
-	for (size_t c = 0; c < cells; ++c) {
+	for (size_t c = 0; c < cells; c++) {
 		if (seen[c] == 3)
-			++*out_sure;
+			(*out_alike)++;
 		if (seen[c] != 1 && seen[c] != 2)
 			continue;
 		double apart = fix_mesh_separation(tumbled->mesh, (int32_t)(c / (size_t)columns),
 						   aligned->mesh, (int32_t)(c % (size_t)columns), motion);
 		TEST_ASSERT_DOUBLE_WITHIN(UNSURE, 0.0, apart);
-		++different;
+		different++;
 	}
 	free(seen);
 	return different;
@@ -129,8 +132,8 @@ static void chip_and_doptree_find_the_same_pairs_with_the_same_visits(void)
 	tac_context *context;
 	tac_context_def def = tac_context_def_default();
 	TEST_ASSERT_EQUAL(TAC_OK, tac_context_create(&def, &context));
-	int sure = 0, different = 0, queries = 0, touching = 0;
-	for (int shape = 0; shape < 3; ++shape) {
+	int alike = 0, different = 0, queries = 0, touching = 0;
+	for (int shape = 0; shape < 3; shape++) {
 		tac_mesh *a = NULL, *b = NULL;
 		if (shape == 0) {
 			TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(1.0F, 0.3F, 40, 20, &a));
@@ -149,13 +152,13 @@ static void chip_and_doptree_find_the_same_pairs_with_the_same_visits(void)
 		object r_a = make_object(a, TAC_DOPTREE_R, 0), r_b = make_object(b, TAC_DOPTREE_R, 8U << 20);
 		object p_a = make_object(a, TAC_DOPTREE_P, 16U << 20),
 		       p_b = make_object(b, TAC_DOPTREE_P, 24U << 20);
-		for (int i = 0; i < 60; ++i, ++queries) {
-			tac_motion motion = random_motion(&rng, 1.2F);
-			tac_contact exact = tac_collider_query(doptree, context, shape_a, shape_b, &motion,
+		for (int i = 0; i < 60; i++, queries++) {
+			tac_rigid motion = random_motion(&rng, 1.2F);
+			tac_overlap exact = tac_collider_query(doptree, context, shape_a, shape_b, &motion,
 							       TAC_QUERY_PAIRS, (tac_budget){0});
 			uint32_t flags = TAC_CHIP_ALL_HITS | TAC_CHIP_CLOSED_TRI | TAC_CHIP_LAYOUT_R;
-			TEST_ASSERT_EQUAL(exact, ask(&r_a, &r_b, &motion, flags));
-			touching += exact == TAC_CONTACT_HIT;
+			TEST_ASSERT_EQUAL(exact, query_chip(&r_a, &r_b, &motion, flags));
+			touching += exact == TAC_OVERLAP_HIT;
 			uint64_t counters[TAC_CHIP_COUNTER_COUNT], in_p[TAC_CHIP_COUNTER_COUNT];
 			tac_chip_counters_read(chip, counters);
 			TEST_ASSERT_EQUAL(context->counters.overlap_tests, counters[TAC_CHIP_OVERLAP_TESTS]);
@@ -163,8 +166,8 @@ static void chip_and_doptree_find_the_same_pairs_with_the_same_visits(void)
 			double cycles = tac_chip_equation_5((double)counters[TAC_CHIP_OVERLAP_TESTS],
 							    (double)counters[TAC_CHIP_TUMBLED_NODES]);
 			TEST_ASSERT_DOUBLE_WITHIN(1.0, cycles, (double)counters[TAC_CHIP_CYCLES_TOTAL]);
-			different += compare_sets(&r_a, &r_b, &motion, context, &sure);
-			TEST_ASSERT_EQUAL(exact, ask(&p_a, &p_b, &motion, flags & ~TAC_CHIP_LAYOUT_R));
+			different += compare_sets(&r_a, &r_b, &motion, context, &alike);
+			TEST_ASSERT_EQUAL(exact, query_chip(&p_a, &p_b, &motion, flags & ~TAC_CHIP_LAYOUT_R));
 			tac_chip_counters_read(chip, in_p);
 			TEST_ASSERT_EQUAL(counters[TAC_CHIP_HITS], in_p[TAC_CHIP_HITS]);
 		}
@@ -177,20 +180,20 @@ static void chip_and_doptree_find_the_same_pairs_with_the_same_visits(void)
 		tac_mesh_destroy(&a);
 		tac_mesh_destroy(&b);
 	}
-	printf("%d queries, %d in contact: %d pairs alike, %d differ by rounding\n", queries, touching, sure,
+	printf("%d queries, %d in contact: %d pairs alike, %d differ by rounding\n", queries, touching, alike,
 	       different);
 	TEST_ASSERT_GREATER_THAN(queries / 4, touching);
-	TEST_ASSERT_LESS_THAN(sure / 1000, different);
+	TEST_ASSERT_LESS_THAN(alike / 1000, different);
 	tac_context_destroy(&context);
 }
 
-// The reference meshes with the pairs that exact arithmetic finds: the least and the greatest number when the
-// copy is shifted by 1e-6 in any direction.
+// The reference meshes come with the pairs found by exact arithmetic, and with the least and greatest number
+// of pairs if the copy is shifted by 1e-6 in any direction.
 static void the_reference_meshes_have_the_pairs_of_exact_arithmetic(void)
 {
 	static const char *const names[] = {"dragon", "bunny"};
 	int queries = 0, beyond = 0;
-	for (int n = 0; n < 2; ++n) {
+	for (int n = 0; n < 2; n++) {
 		char path[4096];
 		snprintf(path, sizeof path, "%s/%s.poses", TACTUS_MESHES, names[n]);
 		FILE *poses = fopen(path, "r");
@@ -198,30 +201,30 @@ static void the_reference_meshes_have_the_pairs_of_exact_arithmetic(void)
 		FILE *expected = fopen(path, "r");
 		snprintf(path, sizeof path, "%s/%s.off", TACTUS_MESHES, names[n]);
 		tac_mesh *mesh = NULL;
-		if (poses == NULL || expected == NULL || tac_mesh_load(path, NULL, &mesh) < 0)
+		if (!poses || !expected || tac_mesh_load(path, NULL, &mesh) < 0)
 			TEST_IGNORE_MESSAGE("no reference meshes");
 		object o = make_object(mesh, TAC_DOPTREE_R, 0);
 		char line[1024];
-		while (fgets(line, sizeof line, expected) != NULL) {
+		while (fgets(line, sizeof line, expected)) {
 			int pose, hit, pairs, least, most;
 			if (sscanf(line, "%d %d %d %d %d", &pose, &hit, &pairs, &least, &most) != 5)
 				continue;
-			tac_motion motion;
+			tac_rigid motion;
 			float t[3];
-			for (int i = 0; i < 9; ++i)
-				TEST_ASSERT_EQUAL(1, fscanf(poses, "%f", &motion.rotation.m[i / 3][i % 3]));
-			for (int i = 0; i < 3; ++i)
+			for (int i = 0; i < 9; i++)
+				TEST_ASSERT_EQUAL(1, fscanf(poses, "%f", &motion.R.m[i / 3][i % 3]));
+			for (int i = 0; i < 3; i++)
 				TEST_ASSERT_EQUAL(1, fscanf(poses, "%f", &t[i]));
-			motion.translation = tac_vec3_load(t);
+			motion.t = tac_vec3_load(t);
 			uint32_t flags = TAC_CHIP_CLOSED_TRI | TAC_CHIP_LAYOUT_R;
-			tac_contact contact = hit ? TAC_CONTACT_HIT : TAC_CONTACT_NONE;
-			TEST_ASSERT_EQUAL(contact, ask(&o, &o, &motion, flags | TAC_CHIP_ALL_HITS));
+			tac_overlap answer = hit ? TAC_OVERLAP_HIT : TAC_OVERLAP_NONE;
+			TEST_ASSERT_EQUAL(answer, query_chip(&o, &o, &motion, flags | TAC_CHIP_ALL_HITS));
 			uint32_t found = tac_chip_read(chip, TAC_CHIP_HIT_COUNT);
 			TEST_ASSERT_GREATER_OR_EQUAL(least, found);
 			TEST_ASSERT_LESS_OR_EQUAL(most + 2, found);
 			beyond += found > (uint32_t)most;
-			TEST_ASSERT_EQUAL(contact, ask(&o, &o, &motion, flags));
-			++queries;
+			TEST_ASSERT_EQUAL(answer, query_chip(&o, &o, &motion, flags));
+			queries++;
 		}
 		fclose(poses);
 		fclose(expected);
@@ -229,8 +232,8 @@ static void the_reference_meshes_have_the_pairs_of_exact_arithmetic(void)
 		tac_mesh_destroy(&mesh);
 	}
 	TEST_ASSERT_EQUAL(720, queries);
-	TEST_ASSERT_LESS_THAN(8,
-			      beyond); // a vertex within 5e-7 of a plane counts as in it: near misses touch
+	// A vertex within 5e-7 of a plane counts as in it, so some near misses are reported.
+	TEST_ASSERT_LESS_THAN(8, beyond);
 }
 
 // ---- registers ----
@@ -249,12 +252,12 @@ static void a_pure_translation_gives_unit_rows_and_its_components(void)
 	TEST_ASSERT_EQUAL_HEX32(TAC_CHIP_RESET, batch.writes[0].value);
 	TEST_ASSERT_EQUAL_HEX32(TAC_CHIP_CTRL, batch.writes[batch.count - 1].offset);
 	TEST_ASSERT_EQUAL_HEX32(TAC_CHIP_START, batch.writes[batch.count - 1].value);
-	--batch.count;
+	batch.count--;
 	tac_chip_apply(chip, &batch);
 	static const float offsets[3] = {1, 2, 3};
-	for (int i = 0; i < 24; ++i) {
+	for (int i = 0; i < 24; i++) {
 		float sum = 0, most = 0;
-		for (int k = 0; k < 3; ++k) {
+		for (int k = 0; k < 3; k++) {
 			sum += matrix_entry(i, k);
 			most = fmaxf(most, matrix_entry(i, k));
 		}
@@ -264,8 +267,8 @@ static void a_pure_translation_gives_unit_rows_and_its_components(void)
 			TEST_ASSERT_EQUAL_FLOAT(i < 12 ? offsets[i % 12] : -offsets[i % 12],
 						matrix_entry(i, 3));
 	}
-	for (int r = 0; r < 3; ++r)
-		for (int c = 0; c < 4; ++c) {
+	for (int r = 0; r < 3; r++)
+		for (int c = 0; c < 4; c++) {
 			float forward = c == r ? 1.0F : c == 3 ? offsets[r] : 0.0F;
 			float back = c == r ? 1.0F : c == 3 ? -offsets[r] : 0.0F;
 			TEST_ASSERT_EQUAL_FLOAT(forward, matrix_entry(24 + r, c));
@@ -274,7 +277,7 @@ static void a_pure_translation_gives_unit_rows_and_its_components(void)
 	TEST_ASSERT_EQUAL(0, tac_chip_read(chip, TAC_CHIP_STATUS));
 }
 
-// Every register is written: nothing of a query before can stay.
+// No register keeps a value of an earlier query.
 static void a_query_writes_every_register_that_it_reads(void)
 {
 	tac_chip_query query = {
@@ -282,12 +285,12 @@ static void a_query_writes_every_register_that_it_reads(void)
 	tac_chip_batch batch;
 	tac_chip_query_encode(&query, &batch);
 	uint8_t written[0x700] = {0};
-	for (uint32_t i = 0; i < batch.count; ++i)
-		++written[batch.writes[i].offset];
-	for (uint32_t line = 0; line < 30; ++line) // 30-32 are loaded from the leaves
-		for (uint32_t k = 0; k < 4; ++k)
+	for (uint32_t i = 0; i < batch.count; i++)
+		written[batch.writes[i].offset]++;
+	for (uint32_t line = 0; line < 30; line++) // lines 30-32 are loaded from the leaves
+		for (uint32_t k = 0; k < 4; k++)
 			TEST_ASSERT_EQUAL(1, written[TAC_CHIP_MATRIX + 16 * line + 4 * k]);
-	for (uint32_t line = 0; line < 66; ++line)
+	for (uint32_t line = 0; line < 66; line++)
 		TEST_ASSERT_EQUAL(1, written[TAC_CHIP_CORR + 4 * line]);
 	TEST_ASSERT_EQUAL(1, written[TAC_CHIP_ROOT_TUMBLED]);
 	TEST_ASSERT_EQUAL(1, written[TAC_CHIP_ROOT_ALIGNED]);
@@ -299,13 +302,13 @@ static void a_query_writes_every_register_that_it_reads(void)
 static void the_order_and_delay_of_the_rows_are_legal_for_all_rotations(void)
 {
 	int longer = 0;
-	for (int turn = 0; turn < 20000; ++turn) {
+	for (int turn = 0; turn < 20000; turn++) {
 		tac_chip_query query = {.extent = 1.0F, .motion = random_motion(&rng, 1.0F)};
 		tac_chip_batch batch;
 		tac_chip_query_encode(&query, &batch);
 		tac_chip_line lines[24];
 		int delay = 0;
-		for (uint32_t i = 0; i < batch.count; ++i) {
+		for (uint32_t i = 0; i < batch.count; i++) {
 			uint32_t offset = batch.writes[i].offset, value = batch.writes[i].value;
 			if (offset == TAC_CHIP_AG2_DELAY)
 				delay = (int)value;
@@ -325,11 +328,11 @@ static void the_order_and_delay_of_the_rows_are_legal_for_all_rotations(void)
 	TEST_ASSERT_LESS_THAN(200, longer);
 }
 
-static void a_tree_lies_in_memory_as_the_paper_says(void)
+static void a_tree_has_the_memory_layout_of_the_paper(void)
 {
 	tac_mesh *mesh;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(1.0F, 0.3F, 20, 10, &mesh));
-	for (int layout = 0; layout < 2; ++layout) {
+	for (int layout = 0; layout < 2; layout++) {
 		const uint32_t address = 0x10000;
 		tac_doptree *tree;
 		TEST_ASSERT_EQUAL(
@@ -337,7 +340,7 @@ static void a_tree_lies_in_memory_as_the_paper_says(void)
 		uint32_t bytes = tac_chip_tree_bytes(tree);
 		uint32_t *words = malloc(bytes);
 		tac_chip_tree_encode(tree, address, words);
-		// Depth first from the root, by addresses alone; every triangle once.
+		// Traverse depth first from the root by addresses alone; every triangle occurs once.
 		uint8_t *found = calloc((size_t)mesh->triangle_count, 1);
 		uint32_t stack[128] = {0}, depth = 1; // offsets of nodes
 		while (depth > 0) {
@@ -357,23 +360,23 @@ static void a_tree_lies_in_memory_as_the_paper_says(void)
 			}
 			int32_t triangle = (int32_t)record[25];
 			TEST_ASSERT_TRUE(triangle >= 0 && triangle < mesh->triangle_count);
-			++found[triangle];
-			float values[24]; // 9 of the vertices, 12 of the map, 3 of nothing
+			found[triangle]++;
+			float values[24]; // 9 of the vertices, 12 of the map, 3 unused
 			memcpy(values, record, sizeof values);
 			fix_triangle expected = fix_mesh_triangle(mesh, triangle);
 			TEST_ASSERT_EQUAL_MEMORY(expected.v, values, sizeof expected.v);
 			static const float unit[3][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
-			for (int k = 0; k < 3; ++k)
-				for (int r = 0; r < 3; ++r) {
+			for (int k = 0; k < 3; k++)
+				for (int r = 0; r < 3; r++) {
 					const float *m = values + 9 + 4 * r, *v = expected.v[k];
 					double x = (double)m[0] * (double)v[0] + (double)m[1] * (double)v[1] +
 						   (double)m[2] * (double)v[2] + (double)m[3];
 					TEST_ASSERT_DOUBLE_WITHIN(2e-5, (double)unit[k][r], x);
 				}
-			for (int w = 21; w < 24; ++w)
+			for (int w = 21; w < 24; w++)
 				TEST_ASSERT_EQUAL_HEX32(0, record[w]);
 		}
-		for (int32_t t = 0; t < mesh->triangle_count; ++t)
+		for (int32_t t = 0; t < mesh->triangle_count; t++)
 			TEST_ASSERT_EQUAL(1, found[t]);
 		TEST_ASSERT_EQUAL(2, words[32 + 24]); // the root's sibling is empty
 		free(found);
@@ -385,31 +388,31 @@ static void a_tree_lies_in_memory_as_the_paper_says(void)
 
 static void only_done_without_error_is_an_answer(void)
 {
-	TEST_ASSERT_EQUAL(TAC_CONTACT_NONE, tac_chip_answer(TAC_CHIP_DONE));
-	TEST_ASSERT_EQUAL(TAC_CONTACT_HIT, tac_chip_answer(TAC_CHIP_DONE | TAC_CHIP_HIT));
-	TEST_ASSERT_EQUAL(TAC_CONTACT_UNKNOWN, tac_chip_answer(0));
-	TEST_ASSERT_EQUAL(TAC_CONTACT_UNKNOWN, tac_chip_answer(TAC_CHIP_BUSY));
-	TEST_ASSERT_EQUAL(TAC_CONTACT_UNKNOWN, tac_chip_answer(TAC_CHIP_BUSY | TAC_CHIP_HIT));
-	TEST_ASSERT_EQUAL(TAC_CONTACT_UNKNOWN, tac_chip_answer(TAC_CHIP_HIT));
-	for (uint32_t code = 1; code < 256; ++code) {
-		TEST_ASSERT_EQUAL(TAC_CONTACT_UNKNOWN, tac_chip_answer(TAC_CHIP_DONE | code << 8));
-		TEST_ASSERT_EQUAL(TAC_CONTACT_UNKNOWN,
+	TEST_ASSERT_EQUAL(TAC_OVERLAP_NONE, tac_chip_answer(TAC_CHIP_DONE));
+	TEST_ASSERT_EQUAL(TAC_OVERLAP_HIT, tac_chip_answer(TAC_CHIP_DONE | TAC_CHIP_HIT));
+	TEST_ASSERT_EQUAL(TAC_OVERLAP_UNKNOWN, tac_chip_answer(0));
+	TEST_ASSERT_EQUAL(TAC_OVERLAP_UNKNOWN, tac_chip_answer(TAC_CHIP_BUSY));
+	TEST_ASSERT_EQUAL(TAC_OVERLAP_UNKNOWN, tac_chip_answer(TAC_CHIP_BUSY | TAC_CHIP_HIT));
+	TEST_ASSERT_EQUAL(TAC_OVERLAP_UNKNOWN, tac_chip_answer(TAC_CHIP_HIT));
+	for (uint32_t code = 1; code < 256; code++) {
+		TEST_ASSERT_EQUAL(TAC_OVERLAP_UNKNOWN, tac_chip_answer(TAC_CHIP_DONE | code << 8));
+		TEST_ASSERT_EQUAL(TAC_OVERLAP_UNKNOWN,
 				  tac_chip_answer(TAC_CHIP_DONE | TAC_CHIP_HIT | code << 8));
 	}
-	for (int c = 0; c <= TAC_CHIP_COUNTER_COUNT; ++c)
+	for (int c = 0; c <= TAC_CHIP_COUNTER_COUNT; c++)
 		TEST_ASSERT_TRUE(tac_chip_counter_name((tac_chip_counter)c)[0] != 0);
 }
 
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(the_ten_times_of_table_1_come_out_to_the_printed_digit);
+	RUN_TEST(equation_5_gives_the_ten_times_of_table_1_to_the_printed_digit);
 	RUN_TEST(chip_and_doptree_find_the_same_pairs_with_the_same_visits);
 	RUN_TEST(the_reference_meshes_have_the_pairs_of_exact_arithmetic);
 	RUN_TEST(a_pure_translation_gives_unit_rows_and_its_components);
 	RUN_TEST(a_query_writes_every_register_that_it_reads);
 	RUN_TEST(the_order_and_delay_of_the_rows_are_legal_for_all_rotations);
-	RUN_TEST(a_tree_lies_in_memory_as_the_paper_says);
+	RUN_TEST(a_tree_has_the_memory_layout_of_the_paper);
 	RUN_TEST(only_done_without_error_is_an_answer);
 	return UNITY_END();
 }

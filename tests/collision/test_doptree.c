@@ -1,24 +1,13 @@
-#include "base/log.h"
-#include "collision/doptree.h"
 #include "collision/mesh_shapes.h"
-#include "tests/shapes.h"
+#include "collision/trees/doptree.h"
+#include "tests/support/logged.h"
+#include "tests/support/shapes.h"
 
 #include "unity.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-static char message[1024];
-static int messages;
-
-static void capture(void *user, tac_log_level level, const char *text)
-{
-	(void)user;
-	(void)level;
-	snprintf(message, sizeof message, "%s", text);
-	++messages;
-}
 
 static char path[] = "/tmp/tactus_doptree_XXXXXX";
 static tac_mesh *mesh;
@@ -30,8 +19,8 @@ void setUp(void)
 	TEST_ASSERT_TRUE(file >= 0);
 	close(file);
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(1.0F, 0.3F, 20, 10, &mesh));
-	messages = 0;
-	tac_log_set(capture, NULL);
+	logged_lines = 0;
+	tac_log_set(keep_logged, NULL);
 }
 
 void tearDown(void)
@@ -49,9 +38,9 @@ static void check_node(const tac_doptree *tree, const tac_mesh *m, uint32_t addr
 							 ? tree->nodes + node->link / TAC_DOPTREE_NODE_BYTES
 							 : node;
 		TEST_ASSERT_TRUE((int32_t)record->link < m->triangle_count);
-		++seen[record->link];
+		seen[record->link]++;
 		TEST_ASSERT_EQUAL(m->triangle_surface[record->link], (int32_t)record->owner);
-		for (int k = 0; k < 3; ++k) {
+		for (int k = 0; k < 3; k++) {
 			tac_vec3 v = m->vertices[m->triangles[record->link].vertex[k]];
 			TEST_ASSERT_EQUAL_FLOAT(v.x, record->triangle.vertices.v[k][0]);
 			TEST_ASSERT_EQUAL_FLOAT(v.z, record->triangle.vertices.v[k][2]);
@@ -60,12 +49,12 @@ static void check_node(const tac_doptree *tree, const tac_mesh *m, uint32_t addr
 	}
 	TEST_ASSERT_EQUAL(TAC_DOPTREE_INNER, node->type);
 	TEST_ASSERT_EQUAL(0, node->link % 256); // siblings side by side
-	for (uint32_t i = 0; i < 2; ++i) {
+	for (uint32_t i = 0; i < 2; i++) {
 		uint32_t child = node->link + i * TAC_DOPTREE_NODE_BYTES;
 		const tac_doptree_node *c = tree->nodes + child / TAC_DOPTREE_NODE_BYTES;
 		if (c->type == TAC_DOPTREE_INNER || tree->layout == TAC_DOPTREE_R) {
 			TEST_ASSERT_EQUAL(address, c->owner);
-			for (int d = 0; d < TAC_DOP_SIZE; ++d)
+			for (int d = 0; d < TAC_DOP_SIZE; d++)
 				TEST_ASSERT_TRUE(c->dop.d[d] <= node->dop.d[d]);
 		}
 		check_node(tree, m, child, seen);
@@ -74,12 +63,12 @@ static void check_node(const tac_doptree *tree, const tac_mesh *m, uint32_t addr
 
 static void both_layouts_hold_every_triangle_once_in_nested_dops(void)
 {
-	for (int layout = 0; layout < 2; ++layout) {
+	for (int layout = 0; layout < 2; layout++) {
 		tac_doptree *tree;
 		TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_build(mesh, (tac_doptree_layout)layout, &tree));
 		int *seen = calloc((size_t)mesh->triangle_count, sizeof *seen);
 		check_node(tree, mesh, 0, seen);
-		for (int32_t i = 0; i < mesh->triangle_count; ++i)
+		for (int32_t i = 0; i < mesh->triangle_count; i++)
 			TEST_ASSERT_EQUAL(1, seen[i]);
 		TEST_ASSERT_EQUAL(TAC_DOPTREE_EMPTY, tree->nodes[1].type);
 		TEST_ASSERT_EQUAL(2 * mesh->triangle_count, tree->node_count);
@@ -90,12 +79,12 @@ static void both_layouts_hold_every_triangle_once_in_nested_dops(void)
 
 static void equal_centroids_do_not_make_a_chain(void)
 {
-	// 4096 triangles around one centre: no plane divides them.
+	// 4096 triangles around one centre: no plane separates their centroids.
 	enum { N = 4096 };
 	static tac_vec3 v[3 * N];
 	static tac_mesh_triangle t[N];
-	for (int i = 0; i < N; ++i)
-		for (int k = 0; k < 3; ++k) {
+	for (int i = 0; i < N; i++)
+		for (int k = 0; k < 3; k++) {
 			float s = 1.0F + (float)i;
 			v[3 * i + k] = k == 0   ? tac_vec3_make(s, s, s)
 				       : k == 1 ? tac_vec3_make(-s, -s, -s)
@@ -128,7 +117,7 @@ static void a_saved_tree_comes_back_bit_by_bit(void)
 	TEST_ASSERT_EQUAL_FLOAT(tree->extent, back->extent);
 	TEST_ASSERT_EQUAL_MEMORY(tree->nodes, back->nodes,
 				 (size_t)(tree->node_count + tree->record_count) * 128);
-	TEST_ASSERT_EQUAL(0, messages);
+	TEST_ASSERT_EQUAL(0, logged_lines);
 	tac_doptree_destroy(&tree);
 	tac_doptree_destroy(&back);
 }
@@ -143,7 +132,7 @@ static void flip(long offset, unsigned char bit)
 	fclose(file);
 }
 
-static void a_damaged_cut_or_foreign_file_is_refused_with_one_line(void)
+static void a_damaged_truncated_or_foreign_file_is_refused_with_one_line(void)
 {
 	tac_doptree *tree, *back;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_build(mesh, TAC_DOPTREE_R, &tree));
@@ -153,15 +142,15 @@ static void a_damaged_cut_or_foreign_file_is_refused_with_one_line(void)
 	long size = ftell(file);
 	fclose(file);
 	tac_rng rng = tac_rng_seed(1, 3);
-	for (int i = 0; i < 300; ++i) {
+	for (int i = 0; i < 300; i++) {
 		// Every byte of the header, then random ones.
 		long offset = i < 72 ? i : (long)(tac_rng_u32(&rng) % (uint32_t)size);
 		unsigned char bit = (unsigned char)(1U << tac_rng_u32(&rng) % 8);
 		flip(offset, bit);
-		messages = 0;
+		logged_lines = 0;
 		TEST_ASSERT_EQUAL(TAC_ERROR_FORMAT, tac_doptree_load(mesh, path, &back));
 		TEST_ASSERT_NULL(back);
-		TEST_ASSERT_EQUAL(1, messages);
+		TEST_ASSERT_EQUAL(1, logged_lines);
 		flip(offset, bit);
 	}
 	TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_load(mesh, path, &back));
@@ -170,7 +159,7 @@ static void a_damaged_cut_or_foreign_file_is_refused_with_one_line(void)
 	tac_mesh *other;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(1.0F, 0.31F, 20, 10, &other));
 	TEST_ASSERT_EQUAL(TAC_ERROR_FORMAT, tac_doptree_load(other, path, &back));
-	TEST_ASSERT_NOT_NULL(strstr(message, "another mesh"));
+	TEST_ASSERT_NOT_NULL(strstr(logged, "another mesh"));
 	tac_mesh_destroy(&other);
 
 	for (long cut = 0; cut < size; cut += size / 7) {
@@ -186,11 +175,11 @@ static void a_refused_cache_is_rebuilt(void)
 {
 	tac_doptree *tree;
 	TEST_ASSERT_TRUE(tac_doptree_load_or_build(mesh, path, &tree) == TAC_OK); // the empty file of mkstemp
-	TEST_ASSERT_NOT_NULL(strstr(message, "built the DOP tree"));
+	TEST_ASSERT_NOT_NULL(strstr(logged, "built the DOP tree"));
 	tac_doptree_destroy(&tree);
-	messages = 0;
+	logged_lines = 0;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_load_or_build(mesh, path, &tree));
-	TEST_ASSERT_EQUAL(0, messages);
+	TEST_ASSERT_EQUAL(0, logged_lines);
 	tac_doptree_destroy(&tree);
 }
 
@@ -200,7 +189,7 @@ int main(void)
 	RUN_TEST(both_layouts_hold_every_triangle_once_in_nested_dops);
 	RUN_TEST(equal_centroids_do_not_make_a_chain);
 	RUN_TEST(a_saved_tree_comes_back_bit_by_bit);
-	RUN_TEST(a_damaged_cut_or_foreign_file_is_refused_with_one_line);
+	RUN_TEST(a_damaged_truncated_or_foreign_file_is_refused_with_one_line);
 	RUN_TEST(a_refused_cache_is_rebuilt);
 	return UNITY_END();
 }

@@ -1,8 +1,8 @@
-// Building meshes from arrays, against brute force and known answers.
-#include "base/log.h"
+// Meshes built from arrays, against brute force and known answers.
 #include "base/rng.h"
 #include "collision/mesh.h"
 #include "collision/mesh_shapes.h"
+#include "tests/support/logged.h"
 
 #include "unity.h"
 
@@ -12,24 +12,14 @@
 
 #define PI 3.14159265358979323846
 
-static char last_line[1024];
-static int log_lines;
 static tac_rng rng;
-
-static void keep_line(void *user, tac_log_level level, const char *message)
-{
-	(void)user;
-	(void)level;
-	log_lines++;
-	strncpy(last_line, message, sizeof last_line - 1);
-}
 
 void setUp(void)
 {
-	log_lines = 0;
-	last_line[0] = 0;
+	logged_lines = 0;
+	logged[0] = 0;
 	rng = tac_rng_seed(1, 1);
-	tac_log_set(keep_line, NULL);
+	tac_log_set(keep_logged, NULL);
 }
 
 void tearDown(void)
@@ -53,18 +43,18 @@ static tac_mesh *build(const tac_mesh_def *def)
 {
 	tac_mesh *mesh;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build(def, &mesh));
-	TEST_ASSERT_EQUAL_INT(0, log_lines);
+	TEST_ASSERT_EQUAL_INT(0, logged_lines);
 	return mesh;
 }
 
 static void expect_refused(const tac_mesh_def *def, tac_result expected, const char *words)
 {
 	tac_mesh *mesh = (tac_mesh *)&mesh;
-	log_lines = 0;
+	logged_lines = 0;
 	TEST_ASSERT_EQUAL(expected, tac_mesh_build(def, &mesh));
 	TEST_ASSERT_NULL(mesh);
-	TEST_ASSERT_EQUAL_INT(1, log_lines);
-	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(last_line, words), last_line);
+	TEST_ASSERT_EQUAL_INT(1, logged_lines);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, words), logged);
 }
 
 static void equal_positions_are_welded_and_near_ones_are_not(void)
@@ -210,8 +200,8 @@ static void an_empty_mesh_is_a_mesh(void)
 	tac_mesh_destroy(&mesh);
 }
 
-// How often triangle t runs from vertex p to vertex q.
-static int runs(const tac_mesh *mesh, int32_t t, int32_t p, int32_t q)
+// How often triangle t traverses the edge from vertex p to vertex q.
+static int traversals(const tac_mesh *mesh, int32_t t, int32_t p, int32_t q)
 {
 	int count = 0;
 	for (int k = 0; k < 3; k++)
@@ -227,7 +217,7 @@ static bool same_vertices(tac_mesh_triangle a, tac_mesh_triangle b)
 	return true;
 }
 
-// Compares the edges with all pairs of vertices against all triangles.
+// Compares the edges with those of all pairs of vertices in all triangles.
 static void expect_edges_by_brute_force(const tac_mesh *mesh)
 {
 	int32_t edge = 0, open = 0, non_manifold = 0, flipped = 0, duplicates = 0;
@@ -236,7 +226,7 @@ static void expect_edges_by_brute_force(const tac_mesh *mesh)
 			int up = 0, down = 0;
 			int32_t first = -1, second = -1;
 			for (int32_t t = 0; t < mesh->triangle_count; t++) {
-				const int u = runs(mesh, t, p, q), d = runs(mesh, t, q, p);
+				const int u = traversals(mesh, t, p, q), d = traversals(mesh, t, q, p);
 				up += u;
 				down += d;
 				if (u + d > 0 && first < 0)
@@ -350,7 +340,7 @@ static void vertices_of_random_soups_equal_the_input_position_by_position(void)
 	}
 }
 
-// The mesh again, with surfaces found by the crease angle.
+// Rebuilds the mesh with surfaces by the crease angle.
 static tac_mesh *divide(tac_mesh *mesh, double degrees)
 {
 	tac_mesh_def def = def_of(mesh->vertices, mesh->vertex_count, mesh->triangles, mesh->triangle_count);
@@ -374,6 +364,31 @@ static void expect_surfaces(tac_mesh *mesh, double degrees, int32_t expected)
 		triangles += mesh->surfaces[i].triangle_count;
 	}
 	TEST_ASSERT_EQUAL_INT(mesh->triangle_count, triangles);
+	tac_mesh_destroy(&mesh);
+}
+
+static void expect_dvec3(double x, double y, double z, tac_dvec3 v)
+{
+	TEST_ASSERT_EQUAL_DOUBLE(x, v.x);
+	TEST_ASSERT_EQUAL_DOUBLE(y, v.y);
+	TEST_ASSERT_EQUAL_DOUBLE(z, v.z);
+}
+
+static void corners_normals_and_third_vertices_are_those_of_the_triangle(void)
+{
+	const tac_vec3 vertices[] = {{0, 0, 5}, {3, 0, 5}, {0, 4, 5}, {3, 4, 6}};
+	const tac_mesh_triangle triangles[] = {{{0, 1, 2}}, {{2, 1, 3}}};
+	const tac_mesh_def def = def_of(vertices, 4, triangles, 2);
+	tac_mesh *mesh = build(&def);
+	expect_dvec3(3, 0, 5, tac_mesh_corner(mesh, 0, 1));
+	expect_dvec3(0, 0, 12, tac_mesh_triangle_cross(mesh, 0));
+	expect_dvec3(0, 0, 1, tac_mesh_triangle_normal(mesh, 0));
+	for (int32_t t = 0; t < 2; t++)
+		for (int k = 0; k < 3; k++) {
+			const tac_mesh_edge *edge = &mesh->edges[mesh->triangle_edges[t].vertex[k]];
+			TEST_ASSERT_EQUAL_INT(mesh->triangles[t].vertex[(k + 2) % 3],
+					      tac_mesh_third_vertex(mesh, t, edge));
+		}
 	tac_mesh_destroy(&mesh);
 }
 
@@ -413,7 +428,7 @@ static void flipped_and_non_manifold_edges_divide_surfaces(void)
 				     {1, 1, 0}, {0.5f, 0.5f, 1}, {0.25f, 0.25f, 0}};
 	const tac_mesh_triangle agree[] = {{{0, 1, 2}}, {{1, 3, 2}}};
 	const tac_mesh_triangle flip[] = {{{0, 1, 2}}, {{1, 2, 3}}};
-	const tac_mesh_triangle fold[] = {{{0, 1, 2}}, {{1, 2, 5}}}; // flipped, but with equal normals
+	const tac_mesh_triangle fold[] = {{{0, 1, 2}}, {{1, 2, 5}}}; // flipped, with equal normals
 	const tac_mesh_triangle book[] = {{{0, 1, 2}}, {{1, 3, 2}}, {{1, 2, 4}}};
 	const tac_mesh_def defs[] = {def_of(vertices, 6, agree, 2), def_of(vertices, 6, flip, 2),
 				     def_of(vertices, 6, book, 3), def_of(vertices, 6, fold, 2)};
@@ -470,7 +485,7 @@ static void a_fan_of_all_triangles_around_one_vertex_builds(void)
 	free(triangles);
 }
 
-static void volume_keeps_its_digits_far_from_the_origin_and_tells_inside_out(void)
+static void volume_is_accurate_far_from_the_origin_and_negative_if_inside_out(void)
 {
 	const float far = 4096; // the corners are exact in float
 	tac_vec3 vertices[] = {
@@ -520,7 +535,8 @@ int main(void)
 	RUN_TEST(flipped_and_non_manifold_edges_divide_surfaces);
 	RUN_TEST(given_surfaces_are_kept_with_their_names_even_if_empty);
 	RUN_TEST(a_fan_of_all_triangles_around_one_vertex_builds);
-	RUN_TEST(volume_keeps_its_digits_far_from_the_origin_and_tells_inside_out);
+	RUN_TEST(volume_is_accurate_far_from_the_origin_and_negative_if_inside_out);
 	RUN_TEST(extreme_but_finite_coordinates_build);
+	RUN_TEST(corners_normals_and_third_vertices_are_those_of_the_triangle);
 	return UNITY_END();
 }

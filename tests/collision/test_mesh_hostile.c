@@ -1,7 +1,8 @@
-// Every file in tests/hostile is refused by the command with exit code 2 and one line, and by the library
-// within small limits. Most of the words are assimp's and change with its version, so only ours are compared.
+// Every file in tests/data/hostile is refused by the command with exit code 2 and one line, and by the
+// library within small limits. Most messages come from assimp and change with its version, so only ours are
+// compared.
 #include "collision/mesh_load.h"
-#include "tests/logged.h"
+#include "tests/support/logged.h"
 
 #include "unity.h"
 
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 static char output[65536], errors[65536];
+
 void setUp(void)
 {
 }
@@ -59,9 +61,9 @@ static void expect_one_line_and_exit_code_2(const char *path, const char *words)
 	TEST_ASSERT_NULL_MESSAGE(strchr(errors, '\x1b'), errors);
 }
 
-// Files that take the importer to its limits, which are generous in the command: the library is asked
-// instead.
-static bool explodes(const char *name)
+// Files that exhaust the importer's limits, which are generous in the command: only the library's test loads
+// them.
+static bool exhausts_limits(const char *name)
 {
 	return strcmp(name, "instances.glb") == 0;
 }
@@ -77,7 +79,7 @@ static void the_command_refuses_every_hostile_file_with_one_line_and_exit_code_2
 	DIR *folder = opendir(TACTUS_HOSTILE);
 	TEST_ASSERT_NOT_NULL(folder);
 	for (struct dirent *entry; (entry = readdir(folder));) {
-		if (!is_mesh_file(entry->d_name) || explodes(entry->d_name))
+		if (!is_mesh_file(entry->d_name) || exhausts_limits(entry->d_name))
 			continue;
 		char path[600];
 		snprintf(path, sizeof path, "%s/%s", TACTUS_HOSTILE, entry->d_name);
@@ -112,7 +114,7 @@ static void the_library_refuses_every_hostile_file_within_small_limits(void)
 	tac_log_set(NULL, NULL);
 }
 
-static void what_is_wrong_is_named(void)
+static void the_defect_is_named(void)
 {
 	static const char *const cases[][2] = {
 		{"zero_bytes.off", "is empty, expected a mesh file"},
@@ -133,7 +135,7 @@ static void what_is_wrong_is_named(void)
 	}
 }
 
-static void what_is_not_a_file_gets_one_line_and_exit_code_2(void)
+static void paths_that_are_not_files_get_one_line_and_exit_code_2(void)
 {
 	expect_one_line_and_exit_code_2(TACTUS_HOSTILE, "is a directory");
 	expect_one_line_and_exit_code_2(TACTUS_HOSTILE "/missing.off", "No such file");
@@ -144,17 +146,17 @@ static void what_is_not_a_file_gets_one_line_and_exit_code_2(void)
 
 static void usage_errors_get_one_line_and_exit_code_2(void)
 {
-	expect_one_line_and_exit_code_2("--nonsense", "expected one that --help lists, found '--nonsense'");
-	expect_one_line_and_exit_code_2("--json", "expected FILE");
+	expect_one_line_and_exit_code_2("--nonsense", "expected one listed by --help, found '--nonsense'");
+	expect_one_line_and_exit_code_2("--json", "FILE: expected an argument, found nothing");
 	expect_one_line_and_exit_code_2("--crease=181", "expected a number from 0 to 180, found '181'");
 	TEST_ASSERT_EQUAL_INT(2, run("a.off", "b.off"));
-	TEST_ASSERT_NOT_NULL(strstr(errors, "expected no more, found 'b.off'"));
+	TEST_ASSERT_NOT_NULL(strstr(errors, "expected no further argument, found 'b.off'"));
 	TEST_ASSERT_EQUAL_INT(0, run("--help", NULL));
 	TEST_ASSERT_NOT_NULL(strstr(output, "usage: tactus mesh FILE"));
 	TEST_ASSERT_EQUAL_STRING("", errors);
 }
 
-static void the_command_prints_what_the_mesh_holds(void)
+static void the_command_prints_the_contents_of_the_mesh(void)
 {
 	char path[] = "/tmp/tactus_mesh_XXXXXX.obj";
 	const int fd = mkstemps(path, 4);
@@ -171,12 +173,10 @@ static void the_command_prints_what_the_mesh_holds(void)
 		 "{\"file\": \"%s\", \"triangles\": 4, \"vertices\": 4, \"edges\": 6, \"open_edges\": 0, "
 		 "\"non_manifold_edges\": 0, \"flipped_edges\": 0, \"degenerate_triangles\": 1, "
 		 "\"duplicate_triangles\": 0, \"welded_vertices\": 11, \"unused_vertices\": 0, "
-		 "\"watertight\": true, "
-		 "\"bounds_min\": [0, 0, 0], \"bounds_max\": [3, 3, 3], \"area_m2\": 21.2942286, "
-		 "\"volume_m3\": 4.5, "
-		 "\"surfaces\": [{\"name\": \"a\\\"b\\\\c\", \"triangles\": 2}, {\"name\": \"other\", "
-		 "\"triangles\": "
-		 "2}]}\n",
+		 "\"watertight\": true, \"bounds_min\": [0, 0, 0], \"bounds_max\": [3, 3, 3], "
+		 "\"area_m2\": 21.2942286, \"volume_m3\": 4.5, \"surfaces\": ["
+		 "{\"name\": \"a\\\"b\\\\c\", \"triangles\": 2}, "
+		 "{\"name\": \"other\", \"triangles\": 2}]}\n",
 		 path); // area: 3 * 9/2 + 9 sqrt(3)/2
 	TEST_ASSERT_EQUAL_STRING(expected, output);
 	TEST_ASSERT_EQUAL_INT(0, run(path, NULL));
@@ -197,9 +197,9 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(the_command_refuses_every_hostile_file_with_one_line_and_exit_code_2);
 	RUN_TEST(the_library_refuses_every_hostile_file_within_small_limits);
-	RUN_TEST(what_is_wrong_is_named);
-	RUN_TEST(what_is_not_a_file_gets_one_line_and_exit_code_2);
+	RUN_TEST(the_defect_is_named);
+	RUN_TEST(paths_that_are_not_files_get_one_line_and_exit_code_2);
 	RUN_TEST(usage_errors_get_one_line_and_exit_code_2);
-	RUN_TEST(the_command_prints_what_the_mesh_holds);
+	RUN_TEST(the_command_prints_the_contents_of_the_mesh);
 	return UNITY_END();
 }

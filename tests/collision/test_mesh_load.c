@@ -1,8 +1,8 @@
-// Loading mesh files through the importer process: one mesh written here byte by byte in ten formats, scenes
-// with transforms and parts, the reference meshes where present, and importers that misbehave.
+// Mesh files loaded through the importer process: one mesh written here byte by byte in ten formats, scenes
+// with transforms and parts, the reference meshes if present, and importers that misbehave.
 #include "collision/mesh_load.h"
 #include "collision/mesh_shapes.h"
-#include "tests/logged.h"
+#include "tests/support/logged.h"
 
 #include "unity.h"
 
@@ -21,6 +21,7 @@
 
 static char folder[] = "/tmp/tactus_mesh_XXXXXX";
 static char path[256];
+
 void setUp(void)
 {
 	logged_lines = 0;
@@ -31,7 +32,9 @@ void setUp(void)
 void tearDown(void)
 {
 	tac_log_set(NULL, NULL);
-	remove(path);
+	// Only what this test made: `path` may name a reference mesh when an assertion ends a test early.
+	if (strncmp(path, folder, strlen(folder)) == 0)
+		remove(path);
 }
 
 static FILE *create(const char *name)
@@ -70,7 +73,7 @@ static void expect_refused_by(const tac_mesh_load_def *def, tac_result expected,
 	TEST_ASSERT_NULL(strpbrk(logged, "\n\r\x1b"));
 }
 
-// The sample: a torus on a grid of 1/1024 m, so that decimal text holds it exactly.
+// The sample: a torus on a grid of 1/1024 m, so that decimal text represents it exactly.
 
 static tac_mesh *sample;
 
@@ -95,7 +98,7 @@ static void make_sample(void)
 	tac_mesh_destroy(&torus);
 }
 
-// Triangle by triangle and corner by corner the same positions, and the same topology.
+// Loads the file and expects the same topology and the same position of every corner.
 static void expect_sample(void)
 {
 	tac_mesh *mesh = load();
@@ -158,15 +161,21 @@ static void write_vector(FILE *f, tac_vec3 v)
 	write_u32(f, bits(v.z));
 }
 
+// A line for each vertex and triangle of the sample; vertices are numbered from `first`.
+static void write_lines(FILE *f, const char *vertex_prefix, const char *triangle_prefix, int first)
+{
+	for (int32_t i = 0; i < sample->vertex_count; i++)
+		write_numbers(f, vertex_prefix, sample->vertices[i]);
+	for (int32_t t = 0; t < sample->triangle_count; t++) {
+		const int32_t *v = sample->triangles[t].vertex;
+		fprintf(f, "%s%d %d %d\n", triangle_prefix, v[0] + first, v[1] + first, v[2] + first);
+	}
+}
+
 static void obj_is_read(void)
 {
 	FILE *f = create("sample.obj");
-	for (int32_t i = 0; i < sample->vertex_count; i++)
-		write_numbers(f, "v ", sample->vertices[i]);
-	for (int32_t t = 0; t < sample->triangle_count; t++) {
-		const int32_t *v = sample->triangles[t].vertex;
-		fprintf(f, "f %d %d %d\n", v[0] + 1, v[1] + 1, v[2] + 1);
-	}
+	write_lines(f, "v ", "f ", 1);
 	fclose(f);
 	expect_sample();
 }
@@ -206,8 +215,8 @@ static FILE *begin_ply(const char *format)
 {
 	FILE *f = create("sample.ply");
 	fprintf(f,
-		"ply\nformat %s 1.0\nelement vertex %d\nproperty float x\nproperty float y\nproperty float "
-		"z\n"
+		"ply\nformat %s 1.0\n"
+		"element vertex %d\nproperty float x\nproperty float y\nproperty float z\n"
 		"element face %d\nproperty list uchar int vertex_indices\nend_header\n",
 		format, sample->vertex_count, sample->triangle_count);
 	return f;
@@ -216,12 +225,7 @@ static FILE *begin_ply(const char *format)
 static void text_ply_is_read(void)
 {
 	FILE *f = begin_ply("ascii");
-	for (int32_t i = 0; i < sample->vertex_count; i++)
-		write_numbers(f, "", sample->vertices[i]);
-	for (int32_t t = 0; t < sample->triangle_count; t++) {
-		const int32_t *v = sample->triangles[t].vertex;
-		fprintf(f, "3 %d %d %d\n", v[0], v[1], v[2]);
-	}
+	write_lines(f, "", "3 ", 0);
 	fclose(f);
 	expect_sample();
 }
@@ -255,17 +259,12 @@ static void off_is_read(void)
 {
 	FILE *f = create("sample.off");
 	fprintf(f, "OFF\n%d %d 0\n", sample->vertex_count, sample->triangle_count);
-	for (int32_t i = 0; i < sample->vertex_count; i++)
-		write_numbers(f, "", sample->vertices[i]);
-	for (int32_t t = 0; t < sample->triangle_count; t++) {
-		const int32_t *v = sample->triangles[t].vertex;
-		fprintf(f, "3 %d %d %d\n", v[0], v[1], v[2]);
-	}
+	write_lines(f, "", "3 ", 0);
 	fclose(f);
 	expect_sample();
 }
 
-// The JSON of a glTF file with one buffer: positions, then indices. `uri` with its comma, or "".
+// The JSON of a glTF file with one buffer: positions, then indices. `uri` is a member with its comma, or "".
 static int gltf_json(char *out, size_t size, const char *uri, const char *nodes)
 {
 	const int positions = 12 * sample->vertex_count, indices = 12 * sample->triangle_count;
@@ -438,10 +437,10 @@ static void threemf_is_read(void)
 	expect_sample();
 }
 
-static void transforms_of_nodes_are_applied_and_a_mirror_keeps_the_outside_outside(void)
+static void node_transforms_are_applied_and_a_reflection_keeps_the_outside_outside(void)
 {
-	// Node 0 moves by (10, 0, 0) and holds node 1, scaled by 2, and node 2, mirrored and moved by (0,
-	// 100, 0).
+	// Node 0 translates by (10, 0, 0). Its child 1 scales by 2, its child 2 reflects and translates by
+	// (0, 100, 0).
 	write_gltf("{\"translation\":[10,0,0],\"children\":[1,2]},{\"mesh\":0,\"scale\":[2,2,2]},"
 		   "{\"mesh\":0,\"name\":\"mirrored\",\"matrix\":[-1,0,0,0, 0,1,0,0, 0,0,1,0, 0,100,0,1]}");
 	tac_mesh *mesh = load();
@@ -482,7 +481,7 @@ static void groups_and_materials_of_obj_are_surfaces(void)
 	tac_mesh_destroy(&mesh);
 }
 
-static void polygons_are_cut_and_a_single_part_is_divided_at_its_creases(void)
+static void polygons_are_triangulated_and_a_single_part_is_divided_at_its_creases(void)
 {
 	write_text("cube.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n"
 			       "f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 3 4 8 7\nf 2 3 7 6\nf -8 -4 -1 -5\n");
@@ -502,18 +501,18 @@ static void polygons_are_cut_and_a_single_part_is_divided_at_its_creases(void)
 }
 
 // assimp reads all named groups of a RAW file but keeps one node, with null in place of the others.
-static void a_part_that_assimp_loses_is_not_lost_silently(void)
+static void a_part_that_assimp_drops_is_reported(void)
 {
 	write_text("groups.raw", "first\n0 0 0 1 0 0 0 1 0\nsecond\n0 0 1 1 0 1 0 1 1\n");
 	tac_mesh *mesh;
 	if (tac_mesh_load(path, NULL, &mesh) == TAC_OK)
-		TEST_ASSERT_EQUAL_INT(2, mesh->triangle_count); // a version that does better
+		TEST_ASSERT_EQUAL_INT(2, mesh->triangle_count); // a version that keeps both
 	else
 		TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, "assimp lost a part of it"), logged);
 	tac_mesh_destroy(&mesh);
 }
 
-static void points_and_lines_are_left_out(void)
+static void points_and_lines_are_skipped(void)
 {
 	write_text("mixed.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 5 5 5\nv 6 6 6\nf 1 2 3\nl 4 5\np 4\n");
 	tac_mesh *mesh = load();
@@ -535,7 +534,7 @@ static void reference_meshes_have_their_published_counts(void)
 		snprintf(path, sizeof path, "%s/%s", TACTUS_MESHES, meshes[i].file);
 		if (access(path, R_OK) != 0) {
 			path[0] = 0;
-			TEST_IGNORE_MESSAGE("the reference meshes are not here");
+			TEST_IGNORE_MESSAGE("the reference meshes are not available");
 		}
 		tac_mesh *mesh = load();
 		path[0] = 0; // not ours to remove
@@ -554,9 +553,8 @@ static void reference_meshes_have_their_published_counts(void)
 	}
 }
 
-// What is not a readable file is told without starting an importer.
-
-static void what_is_not_a_file_is_refused(void)
+// No importer is started for these.
+static void paths_that_are_not_readable_files_are_refused(void)
 {
 	snprintf(path, sizeof path, "%s/missing.off", folder);
 	expect_refused_by(NULL, TAC_ERROR_IO, "No such file");
@@ -622,7 +620,7 @@ static void an_importer_that_misbehaves_is_reported_and_leaves_nothing_behind(vo
 		tac_result result;
 		const char *words;
 	} cases[] = {
-		{"hang", 0.3, TAC_ERROR_IO, "was stopped, expected an answer within 0.3 s"},
+		{"hang", 0.3, TAC_ERROR_IO, "was stopped, expected a result within 0.3 s"},
 		{"hang_stubborn", 0.3, TAC_ERROR_IO, "was stopped"},
 		{"spin", 1, TAC_ERROR_IO, "was stopped"},
 		{"crash", 20, TAC_ERROR_IO, "crashed (Segmentation fault)"},
@@ -667,7 +665,7 @@ static void an_importer_that_misbehaves_is_reported_and_leaves_nothing_behind(vo
 	}
 }
 
-static void the_environment_names_the_importer(void)
+static void the_environment_selects_the_importer(void)
 {
 	write_text("good", "x");
 	setenv("TACTUS_IMPORTER", TACTUS_MESH_STUB, 1);
@@ -679,7 +677,7 @@ static void the_environment_names_the_importer(void)
 
 static void the_importer_inherits_no_descriptor_no_mask_and_no_real_time_priority(void)
 {
-	write_text("surroundings", "x");
+	write_text("environment", "x");
 	int pipes[2];
 	TEST_ASSERT_EQUAL_INT(0, pipe(pipes)); // not close-on-exec: must not reach the importer
 	sigset_t mask, old;
@@ -687,8 +685,8 @@ static void the_importer_inherits_no_descriptor_no_mask_and_no_real_time_priorit
 	sigaddset(&mask, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &mask, &old);
 	const struct sched_param fifo = {.sched_priority = 1}, other = {0};
-	sched_setscheduler(0, SCHED_FIFO,
-			   &fifo); // refused without privilege: then there is nothing to inherit
+	// Without the privilege this is refused, and there is no priority to inherit.
+	sched_setscheduler(0, SCHED_FIFO, &fifo);
 	const tac_mesh_load_def def = stub();
 	tac_mesh *mesh;
 	const tac_result result = tac_mesh_load(path, &def, &mesh);
@@ -700,7 +698,7 @@ static void the_importer_inherits_no_descriptor_no_mask_and_no_real_time_priorit
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, "policy 0, descriptors 4, usr1 blocked 0"), logged);
 }
 
-static void a_process_that_ignores_its_children_loads_as_well(void)
+static void a_process_that_ignores_sigchld_can_load(void)
 {
 	signal(SIGCHLD, SIG_IGN);
 	obj_is_read();
@@ -763,18 +761,18 @@ int main(void)
 	RUN_TEST(gltf_is_read);
 	RUN_TEST(glb_is_read);
 	RUN_TEST(threemf_is_read);
-	RUN_TEST(transforms_of_nodes_are_applied_and_a_mirror_keeps_the_outside_outside);
+	RUN_TEST(node_transforms_are_applied_and_a_reflection_keeps_the_outside_outside);
 	RUN_TEST(groups_and_materials_of_obj_are_surfaces);
-	RUN_TEST(polygons_are_cut_and_a_single_part_is_divided_at_its_creases);
-	RUN_TEST(a_part_that_assimp_loses_is_not_lost_silently);
-	RUN_TEST(points_and_lines_are_left_out);
+	RUN_TEST(polygons_are_triangulated_and_a_single_part_is_divided_at_its_creases);
+	RUN_TEST(a_part_that_assimp_drops_is_reported);
+	RUN_TEST(points_and_lines_are_skipped);
 	RUN_TEST(reference_meshes_have_their_published_counts);
-	RUN_TEST(what_is_not_a_file_is_refused);
+	RUN_TEST(paths_that_are_not_readable_files_are_refused);
 	RUN_TEST(a_missing_importer_is_named);
 	RUN_TEST(an_importer_that_misbehaves_is_reported_and_leaves_nothing_behind);
-	RUN_TEST(the_environment_names_the_importer);
+	RUN_TEST(the_environment_selects_the_importer);
 	RUN_TEST(the_importer_inherits_no_descriptor_no_mask_and_no_real_time_priority);
-	RUN_TEST(a_process_that_ignores_its_children_loads_as_well);
+	RUN_TEST(a_process_that_ignores_sigchld_can_load);
 	RUN_TEST(several_threads_load_at_once);
 	RUN_TEST(a_file_that_needs_too_much_memory_is_refused);
 	const int failures = UNITY_END();

@@ -1,5 +1,5 @@
-// The check of PLY files: complete files pass, every shorter one does not.
-#include "collision/mesh_ply.h"
+// The check of PLY files: complete files pass, every truncation fails.
+#include "collision/import/mesh_ply.h"
 
 #include "unity.h"
 
@@ -16,15 +16,15 @@ void tearDown(void)
 {
 }
 
-// Checks an exact copy, so that the sanitizer sees a byte read beyond it.
+// Checks a copy of exactly this size, so that the sanitizer detects reads beyond its end.
 static const char *check(const char *bytes, size_t size)
 {
 	char *copy = malloc(size ? size : 1);
 	TEST_ASSERT_NOT_NULL(copy);
 	memcpy(copy, bytes, size);
-	const char *wrong = tac_mesh_ply_check(copy, size);
+	const char *defect = tac_mesh_ply_check(copy, size);
 	free(copy);
-	return wrong;
+	return defect;
 }
 
 static void expect_complete_only_in_full(const char *bytes, size_t size, size_t optional_tail)
@@ -39,7 +39,7 @@ static void expect_complete_only_in_full(const char *bytes, size_t size, size_t 
 	"property float x" end "property double y" end "property short z" end "element face 2" end           \
 	"property list uchar int vertex_indices" end "property uchar flags" end "end_header" end
 
-static void text_is_counted_in_lines(void)
+static void text_needs_one_line_per_element(void)
 {
 	static const char unix_ends[] =
 		HEADER("ascii", "\n") "0 0 0\n1 0 0\n\n0 1 0\n3 0 1 2 0\n4 0 1 2 2 0\n";
@@ -49,7 +49,7 @@ static void text_is_counted_in_lines(void)
 	expect_complete_only_in_full(dos_ends, sizeof dos_ends - 1, sizeof "4 0 1 2 2 0\r\n" - 1);
 }
 
-static void binary_is_walked_in_both_byte_orders(void)
+static void binary_is_checked_in_both_byte_orders(void)
 {
 	static const char vertices[3 * 14] = {0};
 	static const char faces[] = "\3aaaabbbbccccf\2aaaabbbbf"; // 3 and 2 indices, flags
@@ -93,7 +93,7 @@ static void counts_of_lists_have_their_byte_order_and_sign(void)
 	}
 }
 
-static void headers_that_make_no_sense_are_refused(void)
+static void invalid_headers_are_refused(void)
 {
 	static const char *const files[] = {
 		"ply\n",
@@ -110,16 +110,16 @@ static void headers_that_make_no_sense_are_refused(void)
 		"ply\nformat ascii 1.0\nelement vertex 0\nproperty list\nend_header\n",
 		"ply\nformat ascii 1.0\nelement vertex 0\nproperty list uchar\nend_header\n",
 		"ply\nformat ascii 1.0\nelement vertex 0\nproperty list float int x\nend_header\n",
-		"ply\nformat binary_little_endian 1.0\nelement vertex 4294967295\nproperty double "
-		"x\nend_header\n",
-		"ply\nformat binary_little_endian 1.0\nelement face 4294967295\nproperty list uchar int "
-		"x\nend_header\n",
+		"ply\nformat binary_little_endian 1.0\n"
+		"element vertex 4294967295\nproperty double x\nend_header\n",
+		"ply\nformat binary_little_endian 1.0\n"
+		"element face 4294967295\nproperty list uchar int x\nend_header\n",
 	};
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
 		TEST_ASSERT_NOT_NULL_MESSAGE(check(files[i], strlen(files[i])), files[i]);
 }
 
-static void what_is_not_ply_is_not_judged(void)
+static void other_formats_are_not_checked(void)
 {
 	static const char *const files[] = {"",      "p",          "ply", "plywood is a material\n",
 					    "OFF\n", "solid ply\n"};
@@ -130,10 +130,10 @@ static void what_is_not_ply_is_not_judged(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(text_is_counted_in_lines);
-	RUN_TEST(binary_is_walked_in_both_byte_orders);
+	RUN_TEST(text_needs_one_line_per_element);
+	RUN_TEST(binary_is_checked_in_both_byte_orders);
 	RUN_TEST(counts_of_lists_have_their_byte_order_and_sign);
-	RUN_TEST(headers_that_make_no_sense_are_refused);
-	RUN_TEST(what_is_not_ply_is_not_judged);
+	RUN_TEST(invalid_headers_are_refused);
+	RUN_TEST(other_formats_are_not_checked);
 	return UNITY_END();
 }

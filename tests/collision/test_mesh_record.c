@@ -1,5 +1,5 @@
-// The bytes between importer and runtime: what was encoded is decoded, anything else is refused.
-#include "collision/mesh_record.h"
+// The records between importer and runtime: an encoded record is decoded, anything else is refused.
+#include "collision/import/mesh_record.h"
 
 #include "unity.h"
 
@@ -69,7 +69,7 @@ static void a_record_of_any_other_length_is_refused(void)
 	for (size_t n = 0; n < size + 64; n++) {
 		if (n == size)
 			continue;
-		// An exact copy, so that the sanitizer sees a byte read beyond it.
+		// A copy of exactly this size, so that the sanitizer detects reads beyond its end.
 		char *cut = malloc(n ? n : 1);
 		TEST_ASSERT_NOT_NULL(cut);
 		memcpy(cut, longer, n);
@@ -91,7 +91,7 @@ static void a_record_with_one_bit_changed_is_refused(void)
 		bytes[i / 8] = (char)(bytes[i / 8] ^ (1 << i % 8));
 		tac_mesh_record record;
 		const tac_result result = tac_mesh_record_decode(bytes, size, &record);
-		// The message of a record that holds a mesh is not looked at.
+		// The message of a record with a mesh is ignored.
 		if (result == TAC_OK) {
 			accepted++;
 			tac_mesh_record_release(&record);
@@ -104,7 +104,7 @@ static void a_record_with_one_bit_changed_is_refused(void)
 	free(bytes);
 }
 
-static void names_come_out_printable(void)
+static void names_are_made_printable(void)
 {
 	static const char *const cases[][2] = {
 		{"plain", "plain"},
@@ -117,9 +117,7 @@ static void names_come_out_printable(void)
 		{"\xE0\x80\xAF", "???"},      // overlong
 		{"\xED\xA0\x80", "???"},      // a surrogate
 		{"\xF4\x90\x80\x80", "????"}, // beyond the last character
-		{"\xC2\x9B"
-		 "31m",
-		 "??31m"}, // a C1 control
+		{"\xC2\x9B[31m", "??[31m"},   // a C1 control
 		{"\x80\xBF\xFF\xFE", "????"},
 		{"\x7F", "?"},
 	};
@@ -161,7 +159,7 @@ int main(void)
 	RUN_TEST(a_decoded_record_equals_what_was_encoded);
 	RUN_TEST(a_record_of_any_other_length_is_refused);
 	RUN_TEST(a_record_with_one_bit_changed_is_refused);
-	RUN_TEST(names_come_out_printable);
+	RUN_TEST(names_are_made_printable);
 	RUN_TEST(a_failure_carries_its_message_in_one_line);
 	return UNITY_END();
 }

@@ -1,5 +1,5 @@
-// Generated shapes against closed forms: Euler characteristic, area and volume of the polyhedra themselves,
-// not of the smooth bodies they stand for.
+// Generated shapes against closed forms: Euler characteristic, area and volume of the polyhedra, not of the
+// smooth bodies that they approximate.
 #include "base/log.h"
 #include "collision/mesh_shapes.h"
 
@@ -36,7 +36,7 @@ static void expect_close(double expected, double actual, double relative)
 	TEST_ASSERT_DOUBLE_WITHIN(relative * fabs(expected), expected, actual);
 }
 
-// Checks what every closed shape must have; `genus` handles.
+// Checks the invariants of every closed shape with `genus` handles.
 static void expect_closed(const tac_mesh *mesh, int genus)
 {
 	TEST_ASSERT_TRUE(tac_mesh_is_watertight(mesh));
@@ -108,7 +108,7 @@ static void box_is_closed_with_six_surfaces_and_exact_volume(void)
 	}
 }
 
-static void icosphere_begins_as_the_icosahedron_and_nears_the_sphere(void)
+static void icosphere_starts_as_the_icosahedron_and_converges_to_the_sphere(void)
 {
 	tac_mesh *mesh;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(2, 0, &mesh));
@@ -129,7 +129,7 @@ static void icosphere_begins_as_the_icosahedron_and_nears_the_sphere(void)
 			expect_close(2, (double)tac_vec3_length(mesh->vertices[i]), 1e-6);
 		const double error = 1 - tac_mesh_volume(mesh) / (4.0 / 3 * PI * 8);
 		TEST_ASSERT_TRUE(error > 0);
-		if (subdivisions > 1) // second order: a quarter, or nearly
+		if (subdivisions > 1) // second order: about a quarter
 			TEST_ASSERT_DOUBLE_WITHIN(0.05, 0.25, error / last_error);
 		last_error = error;
 		tac_mesh_destroy(&mesh);
@@ -165,8 +165,7 @@ static void torus_has_euler_characteristic_zero_and_pappus_volume(void)
 		TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(1, 0.25f, n, sides, &mesh));
 		expect_closed(mesh, 1);
 		TEST_ASSERT_EQUAL_INT(2 * n * sides, mesh->triangle_count);
-		// The profile sweeps n times a prism-like wedge: the section's area times its centroid's way,
-		// with the circle replaced by the polygon.
+		// The frusta between the rings, those of the inner side with negative height.
 		double volume = 0;
 		for (int k = 0; k < sides; k++) {
 			const double a = 2 * PI * k / sides, b = 2 * PI * (k + 1) / sides;
@@ -260,7 +259,7 @@ static void filter_is_one_closed_body_of_34_plates(void)
 	tac_mesh_destroy(&mesh);
 }
 
-static void peg_fits_its_block_with_the_clearance_asked_for(void)
+static void peg_fits_its_block_with_the_requested_clearance(void)
 {
 	tac_mesh_peg_def def = tac_mesh_peg_def_default();
 	for (int segments = 8; segments <= 128; segments *= 4) {
@@ -280,7 +279,7 @@ static void peg_fits_its_block_with_the_clearance_asked_for(void)
 		const double hole = segments * 0.0101 * 0.0101 * tan(PI / segments); // around the circle
 		expect_close((0.05 * 0.05 - hole) * 0.04, tac_mesh_volume(block), 1e-6);
 
-		// The gap at every direction is at least the clearance.
+		// The gap in every direction is at least the clearance.
 		for (int32_t i = 0; i < peg->vertex_count; i++)
 			TEST_ASSERT_TRUE(hypot((double)peg->vertices[i].x, (double)peg->vertices[i].y) <
 					 0.010 + 1e-9);
@@ -361,13 +360,13 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(box_is_closed_with_six_surfaces_and_exact_volume);
-	RUN_TEST(icosphere_begins_as_the_icosahedron_and_nears_the_sphere);
+	RUN_TEST(icosphere_starts_as_the_icosahedron_and_converges_to_the_sphere);
 	RUN_TEST(uv_sphere_has_the_volume_of_its_frusta);
 	RUN_TEST(torus_has_euler_characteristic_zero_and_pappus_volume);
 	RUN_TEST(grid_is_one_open_surface_facing_up);
 	RUN_TEST(cylinder_cone_and_capsule_are_closed_with_the_volume_of_their_polyhedra);
 	RUN_TEST(filter_is_one_closed_body_of_34_plates);
-	RUN_TEST(peg_fits_its_block_with_the_clearance_asked_for);
+	RUN_TEST(peg_fits_its_block_with_the_requested_clearance);
 	RUN_TEST(scale_does_not_matter_from_a_micrometre_to_a_thousand_kilometres);
 	RUN_TEST(parameters_out_of_range_are_refused_with_one_line);
 	return UNITY_END();

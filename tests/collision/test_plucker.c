@@ -1,6 +1,6 @@
 #include "base/rng.h"
+#include "collision/geometry/plucker.h"
 #include "collision/mesh_shapes.h"
-#include "collision/plucker.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,6 @@ static tac_dvec3 point(const int64_t p[3])
 	return tac_dvec3_make((double)p[0], (double)p[1], (double)p[2]);
 }
 
-// D01, D02
 static void side_product_is_the_determinant_and_coordinates_lie_on_the_klein_quadric(void)
 {
 	tac_rng rng = tac_rng_seed(1, 1);
@@ -78,7 +77,6 @@ static void coordinates_of_a_reversed_line_are_exactly_negated(void)
 	}
 }
 
-// D03
 static void ray_through_the_front_of_a_square_is_positive_with_every_edge(void)
 {
 	tac_dvec3 square[4] = {{0, 0, 0}, {2, 0, 0}, {2, 2, 0}, {0, 2, 0}};
@@ -91,7 +89,6 @@ static void ray_through_the_front_of_a_square_is_positive_with_every_edge(void)
 	}
 }
 
-// D16
 static void ray_through_a_shared_edge_is_taken_by_exactly_one_of_two_polygons(void)
 {
 	tac_rng rng = tac_rng_seed(3, 1);
@@ -121,8 +118,8 @@ static void ray_through_a_shared_edge_is_taken_by_exactly_one_of_two_polygons(vo
 	TEST_ASSERT_GREATER_THAN(1000, on_edge); // the rule for zero was needed
 }
 
-// D17: rays through a mesh; with the signs of its edges kept, each edge is evaluated once a ray.
-static void kept_signs_find_the_same_faces_with_fewer_products(void)
+// With the cache each edge of the mesh is evaluated at most once per ray.
+static void cached_signs_find_the_same_faces_with_fewer_products(void)
 {
 	tac_mesh *mesh;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.3f, 0.1f, 24, 16, &mesh));
@@ -151,7 +148,7 @@ static void kept_signs_find_the_same_faces_with_fewer_products(void)
 		}
 	}
 	TEST_ASSERT_GREATER_THAN(200, hits);
-	// Without them every face costs up to three; each edge belongs to two.
+	// Without the cache every face takes up to three products, and each edge belongs to two faces.
 	TEST_ASSERT_LESS_OR_EQUAL((int64_t)400 * mesh->edge_count, signs.evaluated);
 	free(lines);
 	free(signs.valid);
@@ -166,6 +163,6 @@ int main(void)
 	RUN_TEST(coordinates_of_a_reversed_line_are_exactly_negated);
 	RUN_TEST(ray_through_the_front_of_a_square_is_positive_with_every_edge);
 	RUN_TEST(ray_through_a_shared_edge_is_taken_by_exactly_one_of_two_polygons);
-	RUN_TEST(kept_signs_find_the_same_faces_with_fewer_products);
+	RUN_TEST(cached_signs_find_the_same_faces_with_fewer_products);
 	return UNITY_END();
 }

@@ -1,5 +1,5 @@
-// Arguments without area, length or radius, huge and tiny ones, and touching.
-#include "tests/primitives_fixture.h"
+// Arguments without area, length or radius, huge and tiny arguments, and touching.
+#include "tests/support/primitives_fixture.h"
 
 #include <fenv.h>
 
@@ -24,7 +24,7 @@ static solid scaled_solid(const solid *s, double f)
 	return r;
 }
 
-// Numbers that meet, vanish and differ by as much as the documented range allows.
+// Numbers that coincide, vanish and span the documented range.
 static double hostile_number(tac_rng *rng)
 {
 	static const double numbers[] = {0,      0,    0,     1,    1,         -1,    .5, 1e-50,
@@ -64,9 +64,10 @@ static void a_triangle_without_area_is_its_longest_edge(void)
 	TEST_ASSERT_TRUE(tac_sphere_meets_triangle(&near, &point, EPS, NULL));
 }
 
-static void a_cylinder_along_the_normal_of_a_triangle_counts_no_further_than_its_ends(void)
+static void a_cylinder_along_the_normal_of_a_triangle_does_not_extend_beyond_its_ends(void)
 {
-	// The part of the normal across the axis is rounding here; it must not lengthen the decisive segment.
+	// The normal's component perpendicular to the axis is rounding here and must not lengthen the segment
+	// between the cylinder's extreme points.
 	tac_rng rng = tac_rng_seed(18, 0);
 	for (int i = 0; i < 1000; i++) {
 		tac_dvec3 n = tac_rng_unit_f64(&rng), u = tac_dvec3_perpendicular(n),
@@ -112,7 +113,7 @@ static void no_argument_divides_by_zero_or_makes_a_nan(void)
 {
 	tac_rng rng = tac_rng_seed(20, 0);
 	feclearexcept(FE_ALL_EXCEPT);
-	feenableexcept(FE_DIVBYZERO | FE_INVALID); // ends the test where it happens
+	feenableexcept(FE_DIVBYZERO | FE_INVALID); // the first of these ends the test
 	for (int i = 0; i < PAIRS; i++) {
 		kind k = (kind)tac_rng_below(&rng, KINDS);
 		solid s = {.kind = k};
@@ -189,7 +190,7 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(a_zero_cone_is_its_axis);
 	RUN_TEST(a_triangle_without_area_is_its_longest_edge);
-	RUN_TEST(a_cylinder_along_the_normal_of_a_triangle_counts_no_further_than_its_ends);
+	RUN_TEST(a_cylinder_along_the_normal_of_a_triangle_does_not_extend_beyond_its_ends);
 	RUN_TEST(huge_and_tiny_scales_give_the_same_answers);
 	RUN_TEST(no_argument_divides_by_zero_or_makes_a_nan);
 	RUN_TEST(touching_counts_without_and_with_tolerance);

@@ -1,6 +1,6 @@
-// Spheres, cylinders and cones: subdivision, second implementations as the paper prints them where it is
-// right, and known answers.
-#include "tests/primitives_fixture.h"
+// Spheres, cylinders and cones against subdivision, against the paper's printed formulas where they are
+// correct, and against known answers.
+#include "tests/support/primitives_fixture.h"
 
 void setUp(void)
 {
@@ -27,7 +27,7 @@ static double sphere_triangle_gap(const tac_sphere *s, const tac_triangle *x)
 	return gap;
 }
 
-// The printed cylinder test with the interval [0, 1] that it forgot; true where the answer is beyond doubt.
+// The printed cylinder test, with the interval [0, 1] that is missing there.
 static bool printed_cylinder_segment(const tac_cylinder *c, const tac_segment *x, double radius)
 {
 	tac_dvec3 ab = sub(x->b, x->a), pq = sub(c->q, c->p), ap = sub(c->p, x->a), aq = sub(c->q, x->a);
@@ -167,13 +167,13 @@ static void cylinder_and_sphere_agree_with_the_printed_test_and_upright(void)
 			TEST_ASSERT_EQUAL(less, hit);
 		tac_upright u = tac_upright_make(s.cylinder.p, s.cylinder.q);
 		tac_upright_cylinder c = {s.cylinder.radius, u.height};
-		tac_sphere stood = {tac_upright_apply(&u, ball.centre), ball.radius};
-		bool upright_hit = tac_upright_cylinder_meets_sphere(&c, &stood, EPS, &uw);
+		tac_sphere upright_ball = {tac_upright_apply(&u, ball.centre), ball.radius};
+		bool upright_hit = tac_upright_cylinder_meets_sphere(&c, &upright_ball, EPS, &uw);
 		if (less == more)
 			TEST_ASSERT_EQUAL(less, upright_hit);
 		if (hit && upright_hit) {
 			TEST_ASSERT_DOUBLE_WITHIN(1e-12, w.depth, uw.depth);
-			TEST_ASSERT_TRUE(outside(&s, w.point) <= 1e-12);
+			TEST_ASSERT_TRUE(distance_bound(&s, w.point) <= 1e-12);
 		}
 		hits += hit;
 	}
@@ -220,7 +220,7 @@ static void two_spheres_agree_with_the_distance_of_their_centres(void)
 	}
 }
 
-static void a_sphere_touches_a_tangent_and_no_line_beyond(void) // C06
+static void a_sphere_touches_a_tangent_and_no_line_beyond(void)
 {
 	tac_sphere s = {vec(0, 0, 0), 1};
 	tac_segment touching = segment(-2, 1, 0, 2, 1, 0), beyond = segment(-2, 1 + 1e-6, 0, 2, 1 + 1e-6, 0);
@@ -229,7 +229,7 @@ static void a_sphere_touches_a_tangent_and_no_line_beyond(void) // C06
 	TEST_ASSERT_FALSE(tac_sphere_meets_segment(&s, &beyond, EPS, NULL));
 }
 
-static void a_sphere_over_a_large_triangle_reaches_its_radius(void) // C07
+static void a_sphere_over_a_large_triangle_reaches_its_radius(void)
 {
 	tac_triangle t = {vec(-100, -100, 0), vec(100, -100, 0), vec(0, 100, 0)};
 	tac_sphere low = {vec(0, 0, .9), 1}, high = {vec(0, 0, 1.1), 1};
@@ -239,7 +239,7 @@ static void a_sphere_over_a_large_triangle_reaches_its_radius(void) // C07
 	TEST_ASSERT_FALSE(tac_sphere_meets_triangle(&high, &t, EPS, NULL));
 }
 
-static void a_segment_that_starts_outside_a_cylinder_and_leads_away_misses(void) // C08
+static void a_segment_that_leads_away_from_a_cylinder_misses(void)
 {
 	tac_cylinder c = {vec(0, 0, 0), vec(0, 0, 2), 1};
 	tac_upright_cylinder u = {1, 2};
@@ -248,7 +248,7 @@ static void a_segment_that_starts_outside_a_cylinder_and_leads_away_misses(void)
 	TEST_ASSERT_FALSE(tac_upright_cylinder_meets_segment(&u, &s, EPS, NULL));
 }
 
-static void the_nearest_point_to_an_upright_axis_is_in_the_middle(void) // C09
+static void the_nearest_point_to_an_upright_axis_is_in_the_middle(void)
 {
 	tac_upright_cylinder u = {1, 2};
 	tac_segment s = segment(2, .5, 1, -2, .5, 1);
@@ -261,7 +261,7 @@ static void the_nearest_point_to_an_upright_axis_is_in_the_middle(void) // C09
 						    (tac_point2){-2, 1.1}, EPS));
 }
 
-static void upright_turns_every_axis_up(void) // C10
+static void upright_maps_every_axis_to_z(void)
 {
 	tac_rng rng = tac_rng_seed(15, 0);
 	for (int i = 0; i < 10000; i++) {
@@ -281,7 +281,7 @@ static void upright_turns_every_axis_up(void) // C10
 	}
 }
 
-static void a_sphere_beside_the_rim_of_a_cylinder_needs_to_reach_it(void) // C13
+static void a_sphere_beside_the_rim_of_a_cylinder_needs_to_reach_it(void)
 {
 	tac_cylinder c = {vec(0, 0, 0), vec(0, 0, 2), 1};
 	tac_upright_cylinder u = {1, 2};
@@ -297,7 +297,7 @@ static void a_sphere_beside_the_rim_of_a_cylinder_needs_to_reach_it(void) // C13
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, .75 - sqrt(.5), w.depth);
 }
 
-static void a_cone_has_its_radius_half_way_up(void) // C14
+static void a_cone_has_its_radius_half_way_up(void)
 {
 	tac_cone c = {1, .5, 2};
 	tac_segment in = segment(-3, .75, 1, 3, .75, 1), out = segment(-3, .76, 1, 3, .76, 1);
@@ -305,7 +305,7 @@ static void a_cone_has_its_radius_half_way_up(void) // C14
 	TEST_ASSERT_FALSE(tac_cone_meets_segment(&c, &out, EPS, NULL));
 }
 
-static void a_cone_ends_in_its_apex(void) // C15
+static void a_cone_ends_in_its_apex(void)
 {
 	tac_cone c = {1, 0, 2};
 	tac_segment in = segment(-1, 0, 2, 1, 0, 2), out = segment(-1, .01, 2, 1, .01, 2);
@@ -313,7 +313,7 @@ static void a_cone_ends_in_its_apex(void) // C15
 	TEST_ASSERT_FALSE(tac_cone_meets_segment(&c, &out, EPS, NULL));
 }
 
-static void two_spheres_touch(void) // C22
+static void two_spheres_touch(void)
 {
 	tac_sphere a = {vec(0, 0, 0), 1}, b = {vec(2, 0, 0), 1}, c = {vec(2, 0, 0), .999};
 	tac_witness w;
@@ -353,9 +353,9 @@ int main(void)
 	RUN_TEST(two_spheres_agree_with_the_distance_of_their_centres);
 	RUN_TEST(a_sphere_touches_a_tangent_and_no_line_beyond);
 	RUN_TEST(a_sphere_over_a_large_triangle_reaches_its_radius);
-	RUN_TEST(a_segment_that_starts_outside_a_cylinder_and_leads_away_misses);
+	RUN_TEST(a_segment_that_leads_away_from_a_cylinder_misses);
 	RUN_TEST(the_nearest_point_to_an_upright_axis_is_in_the_middle);
-	RUN_TEST(upright_turns_every_axis_up);
+	RUN_TEST(upright_maps_every_axis_to_z);
 	RUN_TEST(a_sphere_beside_the_rim_of_a_cylinder_needs_to_reach_it);
 	RUN_TEST(a_cone_has_its_radius_half_way_up);
 	RUN_TEST(a_cone_ends_in_its_apex);

@@ -1,5 +1,5 @@
 // Toroids, and the roots of polynomials.
-#include "tests/primitives_fixture.h"
+#include "tests/support/primitives_fixture.h"
 
 void setUp(void)
 {
@@ -19,7 +19,7 @@ static void triangles_agree_with_subdivision(void)
 	check_triangles(CONVEX, CONCAVE);
 }
 
-static void a_line_through_the_centre_of_a_torus_crosses_it_four_times(void) // C17
+static void a_line_through_the_centre_of_a_torus_crosses_it_four_times(void)
 {
 	tac_toroid t = {2, .5, -.5, .5, false};
 	tac_segment s = segment(-3, 0, 0, 3, 0, 0);
@@ -31,23 +31,24 @@ static void a_line_through_the_centre_of_a_torus_crosses_it_four_times(void) // 
 		TEST_ASSERT_DOUBLE_WITHIN(1e-12, expected[i], roots[i]);
 }
 
-static void planted_roots_are_found(void) // C18
+static void planted_roots_are_found(void)
 {
 	tac_rng rng = tac_rng_seed(16, 0);
 	int counts[5] = {0};
 	for (int i = 0; i < pairs_over(2); i++) {
-		// Real roots on both sides of [0, 1] and in it, 0.02 apart, and sometimes a complex pair.
+		// Real roots inside [0, 1] and on both sides of it, at least 0.02 apart, and sometimes a
+		// complex pair.
 		double roots[4], c[5] = {tac_rng_range_f64(&rng, -3, 3), 0, 0, 0, 0};
 		int real_count = tac_rng_below(&rng, 2) != 0 ? 4 : 2, expected = 0;
 		double inside_roots[4];
 		for (int k = 0; k < real_count; k++) {
-			bool again;
+			bool too_close;
 			do {
 				roots[k] = tac_rng_range_f64(&rng, -.5, 1.5);
-				again = fabs(roots[k]) < .01 || fabs(roots[k] - 1) < .01;
+				too_close = fabs(roots[k]) < .01 || fabs(roots[k] - 1) < .01;
 				for (int j = 0; j < k; j++)
-					again = again || fabs(roots[k] - roots[j]) < .02;
-			} while (again);
+					too_close = too_close || fabs(roots[k] - roots[j]) < .02;
+			} while (too_close);
 			if (roots[k] > 0 && roots[k] < 1) {
 				int at = expected++;
 				for (; at > 0 && inside_roots[at - 1] > roots[k]; at--)
@@ -91,7 +92,7 @@ static void a_touching_double_root_is_found(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, .25, found[0]);
 }
 
-static void a_plane_that_cuts_a_cap_off_a_convex_toroid_hits(void) // C19
+static void a_plane_that_cuts_a_cap_off_a_convex_toroid_hits(void)
 {
 	tac_toroid t = {.5, .5, -.4, .4, false};
 	tac_triangle x = {vec(.99, -10, -10), vec(.99, 10, -10), vec(.99, 0, 10)};
@@ -100,7 +101,7 @@ static void a_plane_that_cuts_a_cap_off_a_convex_toroid_hits(void) // C19
 	TEST_ASSERT_FALSE(tac_toroid_meets_triangle(&t, &x, EPS, NULL));
 }
 
-static void a_concave_toroid_has_a_waist(void) // C20
+static void a_concave_toroid_has_a_waist(void)
 {
 	tac_toroid t = {1, .5, -.4, .4, true};
 	tac_segment out = segment(-2, .52, 0, 2, .52, 0), in = segment(-2, .49, 0, 2, .49, 0);

@@ -1,6 +1,6 @@
-// Triangles and segments: exact arithmetic on grids of integers, and second implementations.
-#include "tests/integers.h"
-#include "tests/primitives_fixture.h"
+// Triangles and segments against exact arithmetic on integer grids and against second implementations.
+#include "tests/support/integers.h"
+#include "tests/support/primitives_fixture.h"
 
 void setUp(void)
 {
@@ -31,8 +31,8 @@ static bool separates(ivec axis, const ivec *a, int na, const ivec *b, int nb)
 	return amax < bmin || bmax < amin;
 }
 
-// Whether a triangle with area and a triangle or segment are disjoint: their difference is a polytope whose
-// facets are normal to the candidates below, or a polygon in a plane if the two are parallel.
+// Whether a triangle with area and a triangle or segment are disjoint, by separating axes: their Minkowski
+// difference is a polytope whose facets are normal to the axes below, or a polygon if the two are parallel.
 static bool disjoint(const ivec a[3], const ivec *b, int nb)
 {
 	ivec n = icross(isub(a[1], a[0]), isub(a[2], a[0]));
@@ -73,7 +73,8 @@ static void grid_triangle(tac_rng *rng, uint32_t size, ivec out[3])
 	} while (izero(icross(isub(out[1], out[0]), isub(out[2], out[0]))));
 }
 
-// T. Moeller's idea: on the line common to both planes the triangles cut two intervals.
+// T. Möller, "A fast triangle-triangle intersection test", Journal of Graphics Tools 2(2), 1997: the
+// triangles cut two intervals from the common line of their planes.
 static bool interval(const tac_triangle *t, const double d[3], tac_dvec3 line, double out[2])
 {
 	const tac_dvec3 v[3] = {t->a, t->b, t->c};
@@ -95,8 +96,8 @@ static bool interval(const tac_triangle *t, const double d[3], tac_dvec3 line, d
 
 static bool intervals_meet(const tac_triangle *s, const tac_triangle *t, double grow)
 {
-	tac_dvec3 ns = tac_dvec3_normalize(tac_dvec3_cross(sub(s->b, s->a), sub(s->c, s->a)));
-	tac_dvec3 nt = tac_dvec3_normalize(tac_dvec3_cross(sub(t->b, t->a), sub(t->c, t->a)));
+	tac_dvec3 ns = tac_dvec3_triangle_normal(s->a, s->b, s->c);
+	tac_dvec3 nt = tac_dvec3_triangle_normal(t->a, t->b, t->c);
 	tac_dvec3 line = tac_dvec3_normalize(tac_dvec3_cross(ns, nt));
 	double ds[3] = {dot(nt, sub(s->a, t->a)), dot(nt, sub(s->b, t->a)), dot(nt, sub(s->c, t->a))};
 	double dt[3] = {dot(ns, sub(t->a, s->a)), dot(ns, sub(t->b, s->a)), dot(ns, sub(t->c, s->a))};
@@ -105,7 +106,7 @@ static bool intervals_meet(const tac_triangle *s, const tac_triangle *t, double 
 	       b[0] - grow <= a[1];
 }
 
-static void triangle_and_segment_in_the_plane_are_exact_on_a_grid(void) // C04
+static void triangle_and_segment_in_the_plane_are_exact_on_a_grid(void)
 {
 	tac_rng rng = tac_rng_seed(10, 0);
 	int hits = 0;
@@ -154,7 +155,7 @@ static void triangle_and_segment_are_exact_on_a_grid(void)
 		tac_witness w;
 		TEST_ASSERT_EQUAL(expected, tac_triangle_meets_segment(&x, &y, EPS, &w));
 		if (expected) {
-			TEST_ASSERT_TRUE(off_triangle(&x, w.point) <= 1e-8);
+			TEST_ASSERT_TRUE(distance_from_triangle(&x, w.point) <= 1e-8);
 			tac_dvec3 off = sub(tac_dvec3_lerp(y.a, y.b, w.t), w.point);
 			TEST_ASSERT_TRUE(dot(off, off) <= 1e-18);
 		}
@@ -187,7 +188,7 @@ static void two_triangles_are_exact_on_a_grid(void)
 	TEST_ASSERT_TRUE(hits > PAIRS / 10 && hits < PAIRS / 10 * 9);
 }
 
-static void two_triangles_agree_with_intervals_on_the_common_line(void) // C05
+static void two_triangles_agree_with_intervals_on_the_common_line(void)
 {
 	tac_rng rng = tac_rng_seed(13, 0);
 	int hits = 0;
@@ -225,7 +226,7 @@ static void triangle_and_segment_agree_with_barycentric_coordinates(void)
 	}
 }
 
-static void comparisons_are_true_on_both_sides_of_zero(void) // C01
+static void comparisons_are_true_on_both_sides_of_zero(void)
 {
 	const double e = 1e-9, x[3] = {-e, 0, e};
 	for (int i = 0; i < 3; i++) {
@@ -239,13 +240,13 @@ static void comparisons_are_true_on_both_sides_of_zero(void) // C01
 	TEST_ASSERT_TRUE(tac_lt(-1e-300, 0) && !tac_lt(0, 0) && tac_le(0, 0));
 }
 
-static void the_determinant_is_positive_to_the_left(void) // C02
+static void the_determinant_is_positive_to_the_left(void)
 {
 	TEST_ASSERT_EQUAL_DOUBLE(1,
 				 tac_point2_det((tac_point2){0, 0}, (tac_point2){1, 0}, (tac_point2){0, 1}));
 }
 
-static void a_segment_through_a_triangle_says_where(void) // C03
+static void a_segment_through_a_triangle_reports_the_crossing(void)
 {
 	tac_triangle t = {vec(0, 0, 0), vec(1, 0, 0), vec(0, 1, 0)};
 	tac_segment s = segment(.25, .25, 1, .25, .25, -1);
@@ -290,7 +291,7 @@ static void touching_survives_rounding_with_a_tolerance(void)
 		TEST_ASSERT_TRUE(tac_triangle_meets_segment(&floor, &edge, EPS, NULL));
 		lost += !tac_triangle_meets_triangle(&floor, &over, 0);
 	}
-	TEST_ASSERT_TRUE(lost > 100); // what the tolerance is for
+	TEST_ASSERT_TRUE(lost > 100); // without the tolerance contacts are lost
 }
 
 int main(void)
@@ -303,7 +304,7 @@ int main(void)
 	RUN_TEST(triangle_and_segment_agree_with_barycentric_coordinates);
 	RUN_TEST(comparisons_are_true_on_both_sides_of_zero);
 	RUN_TEST(the_determinant_is_positive_to_the_left);
-	RUN_TEST(a_segment_through_a_triangle_says_where);
+	RUN_TEST(a_segment_through_a_triangle_reports_the_crossing);
 	RUN_TEST(a_triangle_inside_another_in_its_plane_hits);
 	RUN_TEST(touching_survives_rounding_with_a_tolerance);
 	return UNITY_END();

@@ -1,15 +1,15 @@
-#include "collision/scd.h"
+#include "collision/engines/scd.h"
 
 #include "base/rng.h"
 #include "base/simd.h"
 #include "collision/assembly.h"
 #include "collision/chip_collider.h"
+#include "collision/engines/bvh8_engine.h"
+#include "collision/engines/scd_engine.h"
+#include "collision/geometry/tritri.h"
 #include "collision/mesh_shapes.h"
-#include "collision/scd_collider.h"
-#include "collision/tritri.h"
-#include "collision/wide.h"
-#include "tests/limits.h"
-#include "tests/shapes.h"
+#include "tests/support/limits.h"
+#include "tests/support/shapes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ enum { POSES = TAC_TEST_SANITIZED ? 20 : 200, VARIATIONS = TAC_TEST_SANITIZED ? 
 enum { SOUPS = TAC_TEST_SANITIZED ? 100 : 1000 };
 enum { CAPACITY = 200000, SURFACES = 4096 };
 
-static tac_scd_hit found[CAPACITY], expected[CAPACITY];
+static tac_scd_hit actual[CAPACITY], expected[CAPACITY];
 static int32_t scratch[SURFACES];
 
 void setUp(void)
@@ -35,11 +35,11 @@ static tac_dmat3 turn_z(double angle)
 	return tac_dmat3_from_axis_angle(tac_dvec3_make(0, 0, 1), angle);
 }
 
-#define QUARTER 0.78539816339744831 // pi / 4
+#define EIGHTH_TURN 0.78539816339744831 // pi / 4, rad
 
-static void the_cover_of_a_turned_cube_reaches_its_corners(void) // B01
+static void the_cover_of_a_turned_cube_reaches_its_corners(void)
 {
-	tac_dmat3 r = turn_z(QUARTER);
+	tac_dmat3 r = turn_z(EIGHTH_TURN);
 	tac_aabb cube = {{-.5f, -.5f, -.5f}, {.5f, .5f, .5f}},
 		 box = tac_scd_cover(&r, tac_dvec3_zero(), &cube);
 	const float half[3] = {.707107f, .707107f, .5f};
@@ -49,9 +49,9 @@ static void the_cover_of_a_turned_cube_reaches_its_corners(void) // B01
 	}
 }
 
-static void the_optimal_box_of_a_turned_triangle_is_smaller_than_the_cover(void) // B02
+static void the_optimal_box_of_a_turned_triangle_is_smaller_than_the_cover(void)
 {
-	tac_dmat3 r = turn_z(QUARTER);
+	tac_dmat3 r = turn_z(EIGHTH_TURN);
 	tac_tri64 p = {{{0, 0, 0}, {r.m[0][0], r.m[1][0], r.m[2][0]}, {r.m[0][1], r.m[1][1], r.m[2][1]}}};
 	tac_aabb flat = {{0, 0, 0}, {1, 1, 0}}, optimal = tac_scd_optimal(&p),
 		 cover = tac_scd_cover(&r, tac_dvec3_zero(), &flat);
@@ -61,10 +61,10 @@ static void the_optimal_box_of_a_turned_triangle_is_smaller_than_the_cover(void)
 	TEST_ASSERT_FLOAT_WITHIN(1e-6f, 1.414214f, cover.max[1]);
 }
 
-static void the_common_volume_of_two_boxes_is_their_intersection(void) // B03
+static void the_common_volume_of_two_boxes_is_their_intersection(void)
 {
 	tac_aabb a = {{0, 0, 0}, {2, 2, 2}}, b = {{1, 1, 1}, {3, 3, 3}}, c = {{1, 1, 1}, {2, 2, 2}};
-	tac_aabb common = tac_scd_common(&a, &b);
+	tac_aabb common = tac_scd_intersection(&a, &b);
 	TEST_ASSERT_EQUAL_MEMORY(&c, &common, sizeof c);
 }
 
@@ -78,7 +78,7 @@ static tac_aabb random_box(tac_rng *rng)
 	return box;
 }
 
-static void a_nested_box_overlaps_the_common_volume_exactly_if_it_overlaps_the_other_box(void) // B06
+static void a_nested_box_overlaps_the_common_volume_exactly_if_it_overlaps_the_other_box(void)
 {
 	tac_rng rng = tac_rng_seed(1, 0);
 	int overlapping = 0;
@@ -93,14 +93,14 @@ static void a_nested_box_overlaps_the_common_volume_exactly_if_it_overlaps_the_o
 			nested.min[k] = s < t ? s : t;
 			nested.max[k] = s < t ? t : s;
 		}
-		tac_aabb common = tac_scd_common(&a, &b);
+		tac_aabb common = tac_scd_intersection(&a, &b);
 		TEST_ASSERT_EQUAL(tac_aabb_overlap(&nested, &a), tac_aabb_overlap(&nested, &common));
 		overlapping += tac_aabb_overlap(&nested, &a);
 	}
 	TEST_ASSERT_TRUE(overlapping > 10000 && overlapping < 99000);
 }
 
-static void points_of_both_boxes_lie_in_the_common_volume_of_either_frame(void) // B07
+static void points_of_both_boxes_lie_in_the_common_volume_of_either_frame(void)
 {
 	tac_rng rng = tac_rng_seed(2, 0);
 	tac_aabb a = {{-1, -1, -1}, {1, 1, 1}}, b = {{-.7f, -.7f, -.7f}, {.9f, .9f, .9f}};
@@ -119,11 +119,11 @@ static void points_of_both_boxes_lie_in_the_common_volume_of_either_frame(void) 
 		if (!inside)
 			continue;
 		common_points++;
-		tac_aabb box = tac_scd_cover(&r, t, &a), common_b = tac_scd_common(&box, &b);
+		tac_aabb box = tac_scd_cover(&r, t, &a), common_b = tac_scd_intersection(&box, &b);
 		tac_dmat3 inverse = tac_dmat3_transpose(r);
 		tac_aabb back =
 			tac_scd_cover(&inverse, tac_dvec3_neg(tac_dmat3_apply(inverse, t)), &common_b);
-		tac_aabb common_a = tac_scd_common(&a, &back);
+		tac_aabb common_a = tac_scd_intersection(&a, &back);
 		for (int k = 0; k < 3; k++) {
 			TEST_ASSERT_TRUE(in_a[k] >= (double)common_a.min[k] &&
 					 in_a[k] <= (double)common_a.max[k]);
@@ -160,7 +160,7 @@ static bool apart(const tac_tri64 *a, const tac_tri64 *b)
 	return false;
 }
 
-// Every triangle of one against every triangle of the other; boxes first, or it would take minutes.
+// Brute force over all pairs of triangles; their boxes are compared first, or it would take minutes.
 static int64_t all_pairs(const tac_mesh *a, const tac_mesh *b, const tac_dmat3 *r, tac_dvec3 t,
 			 tac_scd_hit *out)
 {
@@ -186,7 +186,7 @@ static tac_scd_query query_for(tac_scd_mode mode)
 {
 	tac_scd_query q = tac_scd_query_default();
 	q.mode = mode;
-	q.hits = found;
+	q.hits = actual;
 	q.capacity = CAPACITY;
 	q.scratch = scratch;
 	return q;
@@ -201,8 +201,8 @@ static bool contains(const tac_scd_hit *hits, int64_t count, const tac_scd_hit *
 	return false;
 }
 
-// Keeps the first of each pair of surfaces.
-static int64_t project(tac_scd_hit *hits, int64_t count)
+// Keeps the first hit of each pair of surfaces.
+static int64_t keep_surface_pairs(tac_scd_hit *hits, int64_t count)
 {
 	int64_t kept = 0;
 	for (int64_t i = 0; i < count; i++) {
@@ -213,44 +213,45 @@ static int64_t project(tac_scd_hit *hits, int64_t count)
 	return kept;
 }
 
-// All three modes of one pose, with and without the common volume, against `expected`; returns the pairs.
+// Checks all three modes at one pose, with and without the common volume, against brute force. Returns the
+// number of pairs.
 static int64_t check_pose(const tac_scd *a, const tac_scd *b, const tac_dmat3 *r, tac_dvec3 t)
 {
 	int64_t pairs = all_pairs(tac_scd_mesh(a), tac_scd_mesh(b), r, t, expected);
 	for (int without = 0; without < 2; without++) {
-		tac_scd_query q = query_for(TAC_SCD_TRIANGLES); // B09
+		tac_scd_query q = query_for(TAC_SCD_TRIANGLES);
 		q.without_oaabb = without;
 		TEST_ASSERT_EQUAL(pairs > 0, tac_scd_collide(a, b, r, t, &q));
 		TEST_ASSERT_TRUE(q.complete);
 		TEST_ASSERT_EQUAL(pairs, q.hit_count);
-		tac_scd_sort(found, pairs);
+		tac_scd_sort(actual, pairs);
 		if (pairs > 0)
-			TEST_ASSERT_EQUAL_MEMORY(expected, found, (size_t)pairs * sizeof *found);
+			TEST_ASSERT_EQUAL_MEMORY(expected, actual, (size_t)pairs * sizeof *actual);
 
-		q = query_for(TAC_SCD_FIRST); // B11
+		q = query_for(TAC_SCD_FIRST);
 		q.without_oaabb = without;
 		TEST_ASSERT_EQUAL(pairs > 0, tac_scd_collide(a, b, r, t, &q));
 		TEST_ASSERT_EQUAL(pairs > 0, q.hit_count);
-		TEST_ASSERT_TRUE(pairs == 0 || contains(expected, pairs, &found[0]));
+		TEST_ASSERT_TRUE(pairs == 0 || contains(expected, pairs, &actual[0]));
 
-		q = query_for(TAC_SCD_SURFACES); // B10
+		q = query_for(TAC_SCD_SURFACES);
 		q.without_oaabb = without;
 		TEST_ASSERT_EQUAL(pairs > 0, tac_scd_collide(a, b, r, t, &q));
 		for (int64_t i = 0; i < q.hit_count; i++)
-			TEST_ASSERT_TRUE(contains(expected, pairs, &found[i])); // the witnesses
-		tac_scd_sort(found, q.hit_count);
+			TEST_ASSERT_TRUE(contains(expected, pairs, &actual[i])); // the witnesses
+		tac_scd_sort(actual, q.hit_count);
 		static tac_scd_hit projected[CAPACITY];
 		memcpy(projected, expected, (size_t)pairs * sizeof *projected);
-		TEST_ASSERT_EQUAL(project(projected, pairs), q.hit_count);
+		TEST_ASSERT_EQUAL(keep_surface_pairs(projected, pairs), q.hit_count);
 		for (int64_t i = 0; i < q.hit_count; i++) {
-			TEST_ASSERT_EQUAL(projected[i].surface_a, found[i].surface_a);
-			TEST_ASSERT_EQUAL(projected[i].surface_b, found[i].surface_b);
+			TEST_ASSERT_EQUAL(projected[i].surface_a, actual[i].surface_a);
+			TEST_ASSERT_EQUAL(projected[i].surface_b, actual[i].surface_b);
 		}
 	}
 	return pairs;
 }
 
-static void two_shifted_cubes_touch_in_six_pairs_of_faces(void) // B08
+static void two_shifted_cubes_touch_in_six_pairs_of_faces(void)
 {
 	tac_mesh *cube;
 	tac_scd *scd;
@@ -262,17 +263,17 @@ static void two_shifted_cubes_touch_in_six_pairs_of_faces(void) // B08
 	tac_scd_query q = query_for(TAC_SCD_SURFACES);
 	tac_scd_collide(scd, scd, &r, t, &q);
 	TEST_ASSERT_EQUAL(6, q.hit_count);
-	for (int i = 0; i < 6; i++) { // an upper face of the first with a lower face of the second across it
-		TEST_ASSERT_EQUAL('+', cube->surfaces[found[i].surface_a].name[0]);
-		TEST_ASSERT_EQUAL('-', cube->surfaces[found[i].surface_b].name[0]);
-		TEST_ASSERT_TRUE(cube->surfaces[found[i].surface_a].name[1] !=
-				 cube->surfaces[found[i].surface_b].name[1]);
+	for (int i = 0; i < 6; i++) { // an upper face of the first crosses a lower face of the second
+		TEST_ASSERT_EQUAL('+', cube->surfaces[actual[i].surface_a].name[0]);
+		TEST_ASSERT_EQUAL('-', cube->surfaces[actual[i].surface_b].name[0]);
+		TEST_ASSERT_TRUE(cube->surfaces[actual[i].surface_a].name[1] !=
+				 cube->surfaces[actual[i].surface_b].name[1]);
 	}
 	tac_scd_destroy(&scd);
 	tac_mesh_destroy(&cube);
 }
 
-static void every_mode_equals_all_pairs_in_random_poses(void) // B09, B10, B11
+static void every_mode_equals_all_pairs_in_random_poses(void)
 {
 	tac_mesh *meshes[4];
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_box(tac_vec3_make(1, .6f, .4f), 4, &meshes[0]));
@@ -294,7 +295,7 @@ static void every_mode_equals_all_pairs_in_random_poses(void) // B09, B10, B11
 		int a = (int)tac_rng_below(&rng, 4), b = (int)tac_rng_below(&rng, 4), method = i % 2;
 		tac_dmat3 r = tac_dmat3_from_quat(tac_rng_rotation_f64(&rng));
 		tac_dvec3 t = tac_dvec3_scale(tac_rng_unit_f64(&rng), tac_rng_range_f64(&rng, 0, 1));
-		if (i % 10 == 0) { // faces in faces
+		if (i % 10 == 0) { // coplanar faces
 			r = tac_dmat3_identity();
 			t = tac_dvec3_make(.5, 0, i % 20 == 0 ? .25 : 0);
 		}
@@ -308,7 +309,7 @@ static void every_mode_equals_all_pairs_in_random_poses(void) // B09, B10, B11
 	}
 }
 
-static void the_other_way_round_gives_the_transposed_pairs(void) // B12
+static void exchanging_the_parts_gives_the_transposed_pairs(void)
 {
 	tac_mesh *torus, *capsule;
 	tac_scd *a, *b;
@@ -325,14 +326,14 @@ static void the_other_way_round_gives_the_transposed_pairs(void) // B12
 		tac_scd_collide(b, a, &back, tac_dvec3_neg(tac_dmat3_apply(back, t)), &q);
 		int64_t count = q.hit_count;
 		for (int64_t k = 0; k < count; k++)
-			expected[k] = (tac_scd_hit){found[k].surface_b, found[k].surface_a,
-						    found[k].triangle_b, found[k].triangle_a};
+			expected[k] = (tac_scd_hit){actual[k].surface_b, actual[k].surface_a,
+						    actual[k].triangle_b, actual[k].triangle_a};
 		tac_scd_sort(expected, count);
 		tac_scd_collide(a, b, &r, t, &q);
-		tac_scd_sort(found, q.hit_count);
+		tac_scd_sort(actual, q.hit_count);
 		TEST_ASSERT_EQUAL(count, q.hit_count);
 		if (count > 0)
-			TEST_ASSERT_EQUAL_MEMORY(expected, found, (size_t)count * sizeof *found);
+			TEST_ASSERT_EQUAL_MEMORY(expected, actual, (size_t)count * sizeof *actual);
 		pairs += count;
 	}
 	TEST_ASSERT_TRUE(pairs > POSES);
@@ -342,7 +343,7 @@ static void the_other_way_round_gives_the_transposed_pairs(void) // B12
 	tac_mesh_destroy(&capsule);
 }
 
-static void parts_whose_boxes_are_apart_cost_one_update_and_one_test(void) // B13
+static void parts_with_disjoint_boxes_cost_one_update_and_one_test(void)
 {
 	tac_mesh *cube;
 	tac_scd *scd;
@@ -364,8 +365,8 @@ static void parts_whose_boxes_are_apart_cost_one_update_and_one_test(void) // B1
 
 enum { STEPS = 60 };
 
-// Box tests and updates of all steps of an assembly that intersect, in mode first; [1]: without the common
-// volume.
+// Box tests and updates in mode first, summed over all intersecting steps of an assembly; [1]: without the
+// common volume.
 static void count_operations(tac_assembly_kind kind, uint64_t seed, tac_rtree_method method, int64_t tests[2],
 			     int64_t updates[2])
 {
@@ -403,8 +404,8 @@ static void count_operations(tac_assembly_kind kind, uint64_t seed, tac_rtree_me
 	tac_assembly_fini(&assembly);
 }
 
-// What docs/primitives.md says of Table 6. On the assemblies themselves both counts are smaller.
-static void the_common_volume_saves_tests_and_updates_on_every_assembly(void) // B14
+// The comparison of Table 6 in docs/primitives.md. On the assemblies themselves both counts are smaller.
+static void the_common_volume_saves_tests_and_updates_on_every_assembly(void)
 {
 	for (int k = 0; k < TAC_ASSEMBLY_KINDS; k++) {
 		for (int method = 0; method < 2; method++) {
@@ -416,8 +417,9 @@ static void the_common_volume_saves_tests_and_updates_on_every_assembly(void) //
 	}
 }
 
-// On variations of them updates are always fewer; box tests are on every one of the box and the plant, and in
-// the sum for the digger, whose parts are small enough that the order in which a pair is found first decides.
+// On variations of the assemblies updates are always fewer. Box tests are fewer on every variation of the box
+// and the plant, but for the digger only in the sum: its parts are so small that the order of the search
+// dominates.
 static void the_common_volume_saves_updates_on_every_variation_and_tests_on_most(void)
 {
 	for (int k = 0; k < TAC_ASSEMBLY_KINDS; k++) {
@@ -434,7 +436,7 @@ static void the_common_volume_saves_updates_on_every_variation_and_tests_on_most
 	}
 }
 
-// Every SIMD variant: the same hits in the same order, and the same counters.
+// All SIMD variants give the same hits in the same order, and the same counters.
 static void every_variant_gives_the_same_hits(void)
 {
 	tac_assembly assembly;
@@ -468,8 +470,8 @@ static void every_variant_gives_the_same_hits(void)
 				TEST_ASSERT_EQUAL(reference.hit_count, q.hit_count);
 				TEST_ASSERT_EQUAL_MEMORY(&reference.counters, &q.counters, sizeof q.counters);
 				if (q.hit_count > 0)
-					TEST_ASSERT_EQUAL_MEMORY(expected, found,
-								 (size_t)q.hit_count * sizeof *found);
+					TEST_ASSERT_EQUAL_MEMORY(expected, actual,
+								 (size_t)q.hit_count * sizeof *actual);
 			}
 		}
 	}
@@ -487,7 +489,7 @@ static bool stop_after(void *user)
 	return (*left)-- == 0;
 }
 
-static void a_stopped_query_goes_on_where_it_was(void)
+static void a_stopped_query_continues_where_it_stopped(void)
 {
 	tac_mesh *cube;
 	tac_scd *scd;
@@ -504,20 +506,20 @@ static void a_stopped_query_goes_on_where_it_was(void)
 		do {
 			int left = budget;
 			q = query_for(TAC_SCD_TRIANGLES);
-			q.hits = found + count;
+			q.hits = actual + count;
 			q.stop = stop_after;
 			q.user = &left;
-			q.skip = skip;
+			q.skip_triangles = skip;
 			tac_scd_collide(scd, scd, &r, t, &q);
-			TEST_ASSERT_TRUE(q.complete || q.done == skip + 1 + budget);
-			skip = q.done;
+			TEST_ASSERT_TRUE(q.complete || q.triangles_done == skip + 1 + budget);
+			skip = q.triangles_done;
 			count += q.hit_count;
 			runs++;
 		} while (!q.complete);
 		TEST_ASSERT_TRUE(runs > 3);
 		TEST_ASSERT_EQUAL(all, count);
-		tac_scd_sort(found, count);
-		TEST_ASSERT_EQUAL_MEMORY(expected, found, (size_t)all * sizeof *found);
+		tac_scd_sort(actual, count);
+		TEST_ASSERT_EQUAL_MEMORY(expected, actual, (size_t)all * sizeof *actual);
 	}
 	tac_scd_destroy(&scd);
 	tac_mesh_destroy(&cube);
@@ -533,11 +535,11 @@ static void hits_beyond_the_capacity_are_counted(void)
 	tac_scd_query q = query_for(TAC_SCD_TRIANGLES);
 	tac_scd_collide(scd, scd, &r, tac_dvec3_make(.5, .5, .5), &q);
 	int64_t all = q.hit_count;
-	memset(found, 0x55, sizeof found);
+	memset(actual, 0x55, sizeof actual);
 	q.capacity = 2;
 	tac_scd_collide(scd, scd, &r, tac_dvec3_make(.5, .5, .5), &q);
 	TEST_ASSERT_EQUAL(all, q.hit_count);
-	TEST_ASSERT_EQUAL(0x55555555, found[2].surface_a);
+	TEST_ASSERT_EQUAL(0x55555555, actual[2].surface_a);
 	tac_scd_destroy(&scd);
 	tac_mesh_destroy(&cube);
 }
@@ -575,7 +577,7 @@ static void the_collider_equals_brute_force(void)
 	for (int i = 0; i < 12; i++) {
 		tac_mesh *a = soup(&rng, 1 + (int32_t)tac_rng_below(&rng, 200), 1, 60 + 20 * i);
 		tac_mesh *b = soup(&rng, 1 + (int32_t)tac_rng_below(&rng, 200), 1, 300 - 20 * i);
-		tac_motion motion = random_motion(&rng, 1);
+		tac_rigid motion = random_motion(&rng, 1);
 		compare_with_brute_force(scd, context, a, b, &motion);
 		motion = identity_motion((float)(i % 3) / 1024, 0, .25f);
 		compare_with_brute_force(scd, context, a, b, &motion);
@@ -584,7 +586,7 @@ static void the_collider_equals_brute_force(void)
 	}
 	for (float size = 1e-6f; size < 2e6f; size *= 100) {
 		tac_mesh *a = soup(&rng, 150, size, 200), *b = soup(&rng, 150, size, 200);
-		tac_motion motion = random_motion(&rng, .5f * size);
+		tac_rigid motion = random_motion(&rng, .5f * size);
 		compare_with_brute_force(scd, context, a, b, &motion);
 		tac_mesh_destroy(&a);
 		tac_mesh_destroy(&b);
@@ -592,16 +594,17 @@ static void the_collider_equals_brute_force(void)
 	tac_mesh *box;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_box(tac_vec3_make(1, 1, 1), 3, &box));
 	const float shifts[5][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 1}, {1.0000001f, 0, 0}, {.5f, .25f, 0}};
-	for (int i = 0; i < 5; i++) { // face in face, face to face, a vertex, apart by one step of float
-		tac_motion motion = identity_motion(shifts[i][0], shifts[i][1], shifts[i][2]);
+	// Coincident, face to face, vertex to vertex, apart by one unit in the last place, overlapping.
+	for (int i = 0; i < 5; i++) {
+		tac_rigid motion = identity_motion(shifts[i][0], shifts[i][1], shifts[i][2]);
 		compare_with_brute_force(scd, context, box, box, &motion);
 	}
 	tac_mesh_destroy(&box);
 	tac_context_destroy(&context);
 }
 
-// Where a unit of float is a hundredth of an edge, single precision decides little, and that rightly.
-static void far_from_the_origin_it_equals_brute_force(void)
+// A unit in the last place of float is a hundredth of an edge here, so single precision decides few pairs.
+static void parts_far_from_the_origin_equal_brute_force(void)
 {
 	const tac_vec3 away = tac_vec3_make(30000, -20000, 10000);
 	tac_context_def def = tac_context_def_default();
@@ -620,14 +623,12 @@ static void far_from_the_origin_it_equals_brute_force(void)
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build(&moved, &far));
 	tac_rng rng = tac_rng_seed(6, 0);
 	for (int i = 0; i < POSES / 10; i++) {
-		tac_motion motion = random_motion(&rng, 1);
-		compare_with_brute_force(
-			tac_scd_collider(), context, near, far,
-			&(tac_motion){motion.rotation, tac_vec3_add(motion.translation, away)});
+		tac_rigid motion = random_motion(&rng, 1);
+		compare_with_brute_force(tac_scd_collider(), context, near, far,
+					 &(tac_rigid){motion.R, tac_vec3_add(motion.t, away)});
 		compare_with_brute_force(
 			tac_scd_collider(), context, far, near,
-			&(tac_motion){motion.rotation, tac_vec3_sub(motion.translation,
-								    tac_mat3_apply(motion.rotation, away))});
+			&(tac_rigid){motion.R, tac_vec3_sub(motion.t, tac_mat3_apply(motion.R, away))});
 	}
 	free(vertices);
 	tac_mesh_destroy(&near);
@@ -645,24 +646,24 @@ static void a_spent_budget_is_unknown_and_the_query_resumes_to_the_same_answer(v
 	tac_shape *shape;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(1, .3f, 16, 9, &torus));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(scd, torus, &shape));
-	tac_motion motion = {tac_mat3_identity(), {.11f, .07f, .05f}};
+	tac_rigid motion = {tac_mat3_identity(), {.11f, .07f, .05f}};
 	const tac_query_mode modes[2] = {TAC_QUERY_PAIRS, TAC_QUERY_SURFACES};
 	for (int m = 0; m < 2; m++) {
-		TEST_ASSERT_EQUAL(TAC_CONTACT_HIT, tac_collider_query(scd, context, shape, shape, &motion,
+		TEST_ASSERT_EQUAL(TAC_OVERLAP_HIT, tac_collider_query(scd, context, shape, shape, &motion,
 								      modes[m], (tac_budget){0}));
 		int64_t pairs = context->pair_count;
-		tac_contact part = tac_collider_query(scd, context, shape, shape, &motion, modes[m],
-						      (tac_budget){.nodes = 3});
+		tac_overlap answer = tac_collider_query(scd, context, shape, shape, &motion, modes[m],
+							(tac_budget){.nodes = 3});
 		int steps = 1;
 		for (; context->pending; steps++) {
-			TEST_ASSERT_EQUAL(TAC_CONTACT_UNKNOWN, part);
-			part = tac_collider_resume(scd, context, (tac_budget){.nodes = 3});
+			TEST_ASSERT_EQUAL(TAC_OVERLAP_UNKNOWN, answer);
+			answer = tac_collider_resume(scd, context, (tac_budget){.nodes = 3});
 		}
 		TEST_ASSERT_TRUE(steps > 10);
-		TEST_ASSERT_EQUAL(TAC_CONTACT_HIT, part);
+		TEST_ASSERT_EQUAL(TAC_OVERLAP_HIT, answer);
 		TEST_ASSERT_EQUAL(pairs, context->pair_count);
 	}
-	TEST_ASSERT_EQUAL(TAC_CONTACT_UNKNOWN,
+	TEST_ASSERT_EQUAL(TAC_OVERLAP_UNKNOWN,
 			  tac_collider_query(scd, context, shape, shape, &motion, TAC_QUERY_PAIRS,
 					     (tac_budget){.deadline_ns = 1}));
 	TEST_ASSERT_TRUE(context->pending);
@@ -671,7 +672,7 @@ static void a_spent_budget_is_unknown_and_the_query_resumes_to_the_same_answer(v
 	tac_context_destroy(&context);
 }
 
-// Long triangles, some of which reach around the origin and around all that is near them.
+// Long triangles, some of which surround the origin and their neighbours.
 static tac_mesh *long_soup(tac_rng *rng)
 {
 	float size[3];
@@ -689,8 +690,8 @@ static void a_budget_of_a_few_nodes_finds_every_pair_of_long_triangles_once(void
 	tac_rng rng = tac_rng_seed(7, 0);
 	for (int i = 0; i < SOUPS; i++) {
 		tac_mesh *fixed = long_soup(&rng), *moving = long_soup(&rng);
-		tac_motion motion = random_motion(&rng, 1);
-		for (int nodes = 0; nodes <= 5; nodes++) // 0: without a limit
+		tac_rigid motion = random_motion(&rng, 1);
+		for (int nodes = 0; nodes <= 5; nodes++) // 0: no limit
 			compare_in_steps(tac_scd_collider(), context, moving, fixed, &motion,
 					 (tac_budget){.nodes = nodes});
 		tac_mesh_destroy(&fixed);
@@ -699,7 +700,7 @@ static void a_budget_of_a_few_nodes_finds_every_pair_of_long_triangles_once(void
 	tac_context_destroy(&context);
 }
 
-// The hits of all steps together: what the caller's scratch remembers is kept from one to the next.
+// The hits of all steps together; the caller's scratch memory is kept from one step to the next.
 static void a_pair_of_surfaces_is_found_once_however_often_the_query_stops(void)
 {
 	tac_rng rng = tac_rng_seed(8, 0);
@@ -711,23 +712,24 @@ static void a_pair_of_surfaces_is_found_once_however_often_the_query_stops(void)
 			TEST_ASSERT_EQUAL(TAC_OK, tac_scd_build(meshes[k], TAC_RTREE_PACK, &scds[k]));
 		tac_dmat3 r = tac_dmat3_from_quat(tac_rng_rotation_f64(&rng));
 		tac_dvec3 t = tac_dvec3_scale(tac_rng_unit_f64(&rng), tac_rng_range_f64(&rng, 0, 1));
-		int64_t count = 0, all = project(expected, all_pairs(meshes[0], meshes[1], &r, t, expected));
+		int64_t count = 0,
+			all = keep_surface_pairs(expected, all_pairs(meshes[0], meshes[1], &r, t, expected));
 		tac_scd_query q = query_for(TAC_SCD_SURFACES);
 		do {
 			int left = i % 3;
-			q.hits = found + count;
+			q.hits = actual + count;
 			q.stop = stop_after;
 			q.user = &left;
-			q.skip = q.done;
+			q.skip_triangles = q.triangles_done;
 			tac_scd_collide(scds[0], scds[1], &r, t, &q);
 			count += q.hit_count;
 			steps++;
 		} while (!q.complete);
 		TEST_ASSERT_EQUAL(all, count);
-		tac_scd_sort(found, count);
+		tac_scd_sort(actual, count);
 		for (int64_t k = 0; k < count; k++) {
-			TEST_ASSERT_EQUAL(expected[k].surface_a, found[k].surface_a);
-			TEST_ASSERT_EQUAL(expected[k].surface_b, found[k].surface_b);
+			TEST_ASSERT_EQUAL(expected[k].surface_a, actual[k].surface_a);
+			TEST_ASSERT_EQUAL(expected[k].surface_b, actual[k].surface_b);
 		}
 		pairs += count;
 		for (int k = 0; k < 2; k++) {
@@ -744,8 +746,9 @@ static int compare_keys(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
-static int64_t answers(const tac_collider *collider, tac_context *context, const tac_mesh *fixed,
-		       const tac_mesh *moving, const tac_motion *motion, tac_query_mode mode, int64_t *out)
+static int64_t sorted_pairs(const tac_collider *collider, tac_context *context, const tac_mesh *fixed,
+			    const tac_mesh *moving, const tac_rigid *motion, tac_query_mode mode,
+			    int64_t *out)
 {
 	tac_shape *f, *m;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(collider, fixed, &f));
@@ -777,18 +780,16 @@ static void scd_agrees_with_the_other_engines_on_the_assemblies(void)
 				tac_dmat3 r;
 				tac_dvec3 t;
 				tac_assembly_relative(&assembly, moving - 1, moving, step / 10.0, &r, &t);
-				tac_motion motion = {tac_mat3_from_dmat3(r), tac_vec3_from_dvec3(t)};
+				tac_rigid motion = {tac_mat3_from_dmat3(r), tac_vec3_from_dvec3(t)};
 				const tac_mesh *f = assembly.parts[moving - 1].mesh,
 					       *m = assembly.parts[moving].mesh;
 				for (int mode = 0; mode < 2; mode++) {
-					int64_t count = answers(tac_scd_collider(), context, f, m, &motion,
-								modes[mode], ours);
-					for (int e = 0; tac_collider_at(e) != NULL; e++) {
-						if (tac_collider_at(e) == tac_chip_collider())
-							continue; // in single precision: test_chip_collider.c
-						TEST_ASSERT_EQUAL(count,
-								  answers(tac_collider_at(e), context, f, m,
-									  &motion, modes[mode], theirs));
+					int64_t count = sorted_pairs(tac_scd_collider(), context, f, m,
+								     &motion, modes[mode], ours);
+					for (int e = 0; tac_collider_at(e); e++) {
+						TEST_ASSERT_EQUAL(count, sorted_pairs(tac_collider_at(e),
+										      context, f, m, &motion,
+										      modes[mode], theirs));
 						if (count > 0)
 							TEST_ASSERT_EQUAL_MEMORY(
 								theirs, ours, (size_t)count * sizeof *ours);
@@ -813,16 +814,16 @@ int main(void)
 	RUN_TEST(points_of_both_boxes_lie_in_the_common_volume_of_either_frame);
 	RUN_TEST(two_shifted_cubes_touch_in_six_pairs_of_faces);
 	RUN_TEST(every_mode_equals_all_pairs_in_random_poses);
-	RUN_TEST(the_other_way_round_gives_the_transposed_pairs);
-	RUN_TEST(parts_whose_boxes_are_apart_cost_one_update_and_one_test);
+	RUN_TEST(exchanging_the_parts_gives_the_transposed_pairs);
+	RUN_TEST(parts_with_disjoint_boxes_cost_one_update_and_one_test);
 	RUN_TEST(the_common_volume_saves_tests_and_updates_on_every_assembly);
 	RUN_TEST(the_common_volume_saves_updates_on_every_variation_and_tests_on_most);
 	RUN_TEST(every_variant_gives_the_same_hits);
-	RUN_TEST(a_stopped_query_goes_on_where_it_was);
+	RUN_TEST(a_stopped_query_continues_where_it_stopped);
 	RUN_TEST(hits_beyond_the_capacity_are_counted);
 	RUN_TEST(an_empty_part_touches_nothing);
 	RUN_TEST(the_collider_equals_brute_force);
-	RUN_TEST(far_from_the_origin_it_equals_brute_force);
+	RUN_TEST(parts_far_from_the_origin_equal_brute_force);
 	RUN_TEST(a_spent_budget_is_unknown_and_the_query_resumes_to_the_same_answer);
 	RUN_TEST(a_budget_of_a_few_nodes_finds_every_pair_of_long_triangles_once);
 	RUN_TEST(a_pair_of_surfaces_is_found_once_however_often_the_query_stops);

@@ -1,10 +1,11 @@
-#include "collision/shape.h"
+#include "collision/engines/solid_engine.h"
+#include "collision/solid.h"
 
 #include "base/rng.h"
+#include "collision/geometry/primitives.h"
 #include "collision/mesh_shapes.h"
-#include "collision/primitives.h"
-#include "tests/logged.h"
-#include "tests/shapes.h"
+#include "tests/support/logged.h"
+#include "tests/support/shapes.h"
 
 #include <string.h>
 #include <unity.h>
@@ -25,8 +26,8 @@ void tearDown(void)
 static tac_solids parsed(const char *text)
 {
 	tac_solids solids;
-	TEST_ASSERT_TRUE_MESSAGE(tac_shape_is_solids(text), text);
-	TEST_ASSERT_EQUAL_MESSAGE(TAC_OK, tac_shape_parse(text, &solids), text);
+	TEST_ASSERT_TRUE_MESSAGE(tac_solids_is_description(text), text);
+	TEST_ASSERT_EQUAL_MESSAGE(TAC_OK, tac_solids_parse(text, &solids), text);
 	return solids;
 }
 
@@ -34,7 +35,7 @@ static tac_shape *shape_of(const char *text)
 {
 	tac_solids solids = parsed(text);
 	tac_shape *shape;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build_solids(&solids, &shape));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build_solids(tac_solid_collider(), &solids, &shape));
 	return shape;
 }
 
@@ -72,7 +73,7 @@ static void solids_are_read_from_a_text(void)
 	TEST_ASSERT_EQUAL_DOUBLE(.005, s.solid[2].z_max);
 }
 
-static void what_is_no_solid_is_refused_with_one_line(void)
+static void invalid_solids_are_refused_with_one_line(void)
 {
 	static const char *const bad[] = {
 		"sphere:",
@@ -106,25 +107,25 @@ static void what_is_no_solid_is_refused_with_one_line(void)
 		tac_solids solids;
 		logged_lines = 0;
 		tac_log_set(keep_logged, NULL);
-		TEST_ASSERT_EQUAL_MESSAGE(TAC_ERROR_FORMAT, tac_shape_parse(bad[i], &solids), bad[i]);
+		TEST_ASSERT_EQUAL_MESSAGE(TAC_ERROR_FORMAT, tac_solids_parse(bad[i], &solids), bad[i]);
 		TEST_ASSERT_EQUAL_MESSAGE(1, logged_lines, bad[i]);
 		TEST_ASSERT_NOT_NULL(strstr(logged, "expected"));
 		tac_log_set(NULL, NULL);
 	}
-	TEST_ASSERT_FALSE(tac_shape_is_solids("meshes/sphere.obj"));
-	TEST_ASSERT_FALSE(tac_shape_is_solids("sphere"));
-	TEST_ASSERT_FALSE(tac_shape_is_solids("c:/sphere.obj"));
+	TEST_ASSERT_FALSE(tac_solids_is_description("meshes/sphere.obj"));
+	TEST_ASSERT_FALSE(tac_solids_is_description("sphere"));
+	TEST_ASSERT_FALSE(tac_solids_is_description("c:/sphere.obj"));
 	char many[400] = "sphere:r=1";
 	for (int i = 0; i < 16; i++)
 		strcat(many, "+sphere:r=1");
 	tac_solids solids;
 	logged_lines = 0;
 	tac_log_set(keep_logged, NULL);
-	TEST_ASSERT_EQUAL(TAC_ERROR_FORMAT, tac_shape_parse(many, &solids));
+	TEST_ASSERT_EQUAL(TAC_ERROR_FORMAT, tac_solids_parse(many, &solids));
 	tac_log_set(NULL, NULL);
 }
 
-// ---- meshes of solids: closed, and of the volume of the closed form ----
+// ---- meshes of solids: closed, with the volume of the closed form ----
 
 static void meshes_of_solids_have_their_volume(void)
 {
@@ -146,7 +147,7 @@ static void meshes_of_solids_have_their_volume(void)
 	for (size_t i = 0; i < sizeof solids / sizeof *solids; i++) {
 		tac_solids s = parsed(solids[i].text);
 		tac_mesh *mesh;
-		TEST_ASSERT_EQUAL(TAC_OK, tac_solids_mesh(&s, 200, &mesh));
+		TEST_ASSERT_EQUAL(TAC_OK, tac_solids_build_mesh(&s, 200, &mesh));
 		TEST_ASSERT_TRUE_MESSAGE(tac_mesh_is_watertight(mesh), solids[i].text);
 		TEST_ASSERT_EQUAL(1, mesh->surface_count);
 		TEST_ASSERT_EQUAL_STRING_LEN(solids[i].text, mesh->surfaces[0].name,
@@ -171,16 +172,16 @@ static const char *const probes[] = {
 };
 #define PROBES ((int)(sizeof probes / sizeof *probes))
 
-// A solid and a triangle by a route of its own: the solid's own frame by the transposed rotations, one by
-// one.
-static bool solid_meets(const tac_solid *s, const tac_motion *motion, const tac_mesh *mesh, int32_t triangle,
+// A reference for the test of a solid with a triangle, computed independently of the engine: the triangle is
+// transformed to the solid's frame by one transposed rotation after the other.
+static bool solid_meets(const tac_solid *s, const tac_rigid *motion, const tac_mesh *mesh, int32_t triangle,
 			double eps)
 {
 	tac_dvec3 v[3];
-	tac_dmat3 r = tac_dmat3_inverse(tac_dmat3_from_mat3(motion->rotation));
+	tac_dmat3 r = tac_dmat3_inverse(tac_dmat3_from_mat3(motion->R));
 	for (int k = 0; k < 3; k++) {
 		tac_dvec3 x = tac_dvec3_from_vec3(mesh->vertices[mesh->triangles[triangle].vertex[k]]);
-		x = tac_dmat3_apply(r, tac_dvec3_sub(x, tac_dvec3_from_vec3(motion->translation)));
+		x = tac_dmat3_apply(r, tac_dvec3_sub(x, tac_dvec3_from_vec3(motion->t)));
 		v[k] = tac_dmat3_transpose_apply(s->rotation, tac_dvec3_sub(x, s->position));
 	}
 	tac_triangle t = {v[0], v[1], v[2]};
@@ -227,7 +228,7 @@ static void a_solid_against_a_mesh_equals_brute_force_over_its_triangles(void)
 		tac_solids solids = parsed(probes[p]);
 		tac_shape *probe = shape_of(probes[p]);
 		for (int i = 0; i < 40; i++, queries++) {
-			tac_motion motion = random_motion(&rng, 1.2f);
+			tac_rigid motion = random_motion(&rng, 1.2f);
 			int64_t expected = 0, surfaces = 0;
 			for (int32_t s = 0; s < solids.count; s++) {
 				bool any = false;
@@ -238,29 +239,29 @@ static void a_solid_against_a_mesh_equals_brute_force_over_its_triangles(void)
 				}
 				surfaces += any;
 			}
-			tac_contact contact = expected > 0 ? TAC_CONTACT_HIT : TAC_CONTACT_NONE;
+			tac_overlap answer = expected > 0 ? TAC_OVERLAP_HIT : TAC_OVERLAP_NONE;
 			hits += expected > 0;
-			TEST_ASSERT_EQUAL(contact, tac_collider_query(c, context, probe, fixed, &motion,
-								      TAC_QUERY_FIRST, (tac_budget){0}));
+			TEST_ASSERT_EQUAL(answer, tac_collider_query(c, context, probe, fixed, &motion,
+								     TAC_QUERY_FIRST, (tac_budget){0}));
 			TEST_ASSERT_EQUAL(expected > 0, context->pair_count);
-			TEST_ASSERT_EQUAL(contact, tac_collider_query(c, context, probe, fixed, &motion,
-								      TAC_QUERY_SURFACES, (tac_budget){0}));
+			TEST_ASSERT_EQUAL(answer, tac_collider_query(c, context, probe, fixed, &motion,
+								     TAC_QUERY_SURFACES, (tac_budget){0}));
 			TEST_ASSERT_EQUAL(surfaces, context->pair_count);
-			TEST_ASSERT_EQUAL(contact, tac_collider_query(c, context, probe, fixed, &motion,
-								      TAC_QUERY_PAIRS, (tac_budget){0}));
+			TEST_ASSERT_EQUAL(answer, tac_collider_query(c, context, probe, fixed, &motion,
+								     TAC_QUERY_PAIRS, (tac_budget){0}));
 			TEST_ASSERT_EQUAL(expected, context->pair_count);
 			for (int64_t k = 0; k < expected; k++) {
 				int32_t s = probe->mesh->triangle_surface[context->moving_ids[k]];
 				TEST_ASSERT_EQUAL(1, hit[s][context->fixed_ids[k]]);
-				hit[s][context->fixed_ids[k]] = 2; // each once
+				hit[s][context->fixed_ids[k]] = 2; // each pair once
 			}
-			// The other way round: the mesh moves against the probe.
-			tac_mat3 back = tac_mat3_inverse(motion.rotation);
-			tac_motion inverse = {back, tac_vec3_neg(tac_mat3_apply(back, motion.translation))};
+			// With the roles exchanged: the mesh moves against the probe.
+			tac_mat3 back = tac_mat3_inverse(motion.R);
+			tac_rigid inverse = {back, tac_vec3_neg(tac_mat3_apply(back, motion.t))};
 			tac_collider_query(c, context, fixed, probe, &inverse, TAC_QUERY_PAIRS,
 					   (tac_budget){0});
-			TEST_ASSERT_TRUE(llabs(expected - context->pair_count) <=
-					 1); // the inverse is rounded to float
+			// One pair may differ, because the inverse is rounded to float.
+			TEST_ASSERT_TRUE(llabs(expected - context->pair_count) <= 1);
 		}
 		tac_shape_destroy(&probe);
 	}
@@ -269,14 +270,14 @@ static void a_solid_against_a_mesh_equals_brute_force_over_its_triangles(void)
 	tac_mesh_destroy(&mesh);
 }
 
-// Batches of every instruction set and one test after the other: the same answers, pairs and counters.
+// The batches of every instruction set and single tests give the same answers, pairs and counters.
 static void every_variant_gives_the_same_answers(void)
 {
 	tac_mesh *mesh;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(1, .3f, 60, 30, &mesh));
 	const char *const round[3] = {probes[0], probes[1], "sphere:r=0.3+capsule:r=0.05,h=1,y=0.2"};
-	enum { POSES = 20, MOST = 1024 };
-	static int32_t expected[POSES][2][MOST];
+	enum { POSES = 20, PAIRS_MAX = 1024 };
+	static int32_t expected[POSES][2][PAIRS_MAX];
 	int64_t counts[POSES], pairs = 0;
 	tac_counters counters[POSES];
 	for (int p = 0; p < 3; p++) {
@@ -290,14 +291,14 @@ static void every_variant_gives_the_same_answers(void)
 			TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(c, mesh, &fixed));
 			tac_rng rng = tac_rng_seed(5, (uint64_t)p);
 			for (int i = 0; i < POSES; i++) {
-				tac_motion motion = random_motion(&rng, 1.2f);
+				tac_rigid motion = random_motion(&rng, 1.2f);
 				tac_collider_query(c, context, probe, fixed, &motion, TAC_QUERY_PAIRS,
 						   (tac_budget){0});
 				size_t bytes = (size_t)context->pair_count * sizeof(int32_t);
 				if (v == TAC_SIMD_SCALAR) {
 					counts[i] = context->pair_count;
 					counters[i] = context->counters;
-					TEST_ASSERT_TRUE(counts[i] <= MOST);
+					TEST_ASSERT_TRUE(counts[i] <= PAIRS_MAX);
 					memcpy(expected[i][0], context->fixed_ids, bytes);
 					memcpy(expected[i][1], context->moving_ids, bytes);
 					pairs += counts[i];
@@ -319,9 +320,9 @@ static void every_variant_gives_the_same_answers(void)
 	tac_mesh_destroy(&mesh);
 }
 
-static tac_contact ask(tac_shape *moving, tac_shape *fixed, float x, float y, float z, tac_query_mode mode)
+static tac_overlap query(tac_shape *moving, tac_shape *fixed, float x, float y, float z, tac_query_mode mode)
 {
-	tac_motion motion = identity_motion(x, y, z);
+	tac_rigid motion = identity_motion(x, y, z);
 	return tac_collider_query(tac_solid_collider(), context, moving, fixed, &motion, mode,
 				  (tac_budget){0});
 }
@@ -331,36 +332,36 @@ static void solids_meet_solids(void)
 	static const struct {
 		const char *moving, *fixed;
 		float x, y, z;
-		tac_contact expected;
+		tac_overlap expected;
 	} cases[] = {
-		{"sphere:r=1", "sphere:r=0.5", 1.49f, 0, 0, TAC_CONTACT_HIT},
-		{"sphere:r=1", "sphere:r=0.5", 1.51f, 0, 0, TAC_CONTACT_NONE},
-		{"sphere:r=0.5", "capsule:r=0.25,h=2", .74f, 0, .9f, TAC_CONTACT_HIT},
-		{"sphere:r=0.5", "capsule:r=0.25,h=2", .76f, 0, .9f, TAC_CONTACT_NONE},
-		{"capsule:r=0.5,h=2,axis=x", "capsule:r=0.25,h=2,axis=y", 0, 0, .74f, TAC_CONTACT_HIT},
-		{"capsule:r=0.5,h=2,axis=x", "capsule:r=0.25,h=2,axis=y", 0, 0, .76f, TAC_CONTACT_NONE},
-		{"sphere:r=0.7", "cylinder:r=1,h=2", 1.5f, 0, 1.5f, TAC_CONTACT_NONE},
-		{"sphere:r=0.75", "cylinder:r=1,h=2", 1.5f, 0, 1.5f, TAC_CONTACT_HIT},
-		{"cylinder:r=1,h=2", "sphere:r=0.75", 1.5f, 0, 1.5f, TAC_CONTACT_HIT},
-		// Through a mesh: a cone on a cylinder, with a gap of more than the mesh lacks.
-		{"cone:rb=0,rt=1,h=2", "cylinder:r=1,h=2", 0, 0, 1.99f, TAC_CONTACT_HIT},
-		{"cone:rb=0,rt=1,h=2", "cylinder:r=1,h=2", 0, 0, 2.01f, TAC_CONTACT_NONE},
-		{"cylinder:r=1,h=2", "cylinder:r=1,h=2", 1.99f, 0, 0, TAC_CONTACT_HIT},
-		{"cylinder:r=1,h=2", "cylinder:r=1,h=2", 2.01f, 0, 0, TAC_CONTACT_NONE},
-		{"sphere:r=0.4", "toroid:R=1,r=0.5,concave", .95f, 0, 0, TAC_CONTACT_NONE},
-		{"sphere:r=0.4", "toroid:R=1,r=0.5,concave", .85f, 0, 0, TAC_CONTACT_HIT},
-		// Inside, where no triangle is.
-		{"cylinder:r=0.1,h=0.1", "cone:rb=2,rt=1,h=4", 0, 0, 0, TAC_CONTACT_HIT},
-		{"cone:rb=2,rt=1,h=4", "cylinder:r=0.1,h=0.1", 0, 0, 0, TAC_CONTACT_HIT},
+		{"sphere:r=1", "sphere:r=0.5", 1.49f, 0, 0, TAC_OVERLAP_HIT},
+		{"sphere:r=1", "sphere:r=0.5", 1.51f, 0, 0, TAC_OVERLAP_NONE},
+		{"sphere:r=0.5", "capsule:r=0.25,h=2", .74f, 0, .9f, TAC_OVERLAP_HIT},
+		{"sphere:r=0.5", "capsule:r=0.25,h=2", .76f, 0, .9f, TAC_OVERLAP_NONE},
+		{"capsule:r=0.5,h=2,axis=x", "capsule:r=0.25,h=2,axis=y", 0, 0, .74f, TAC_OVERLAP_HIT},
+		{"capsule:r=0.5,h=2,axis=x", "capsule:r=0.25,h=2,axis=y", 0, 0, .76f, TAC_OVERLAP_NONE},
+		{"sphere:r=0.7", "cylinder:r=1,h=2", 1.5f, 0, 1.5f, TAC_OVERLAP_NONE},
+		{"sphere:r=0.75", "cylinder:r=1,h=2", 1.5f, 0, 1.5f, TAC_OVERLAP_HIT},
+		{"cylinder:r=1,h=2", "sphere:r=0.75", 1.5f, 0, 1.5f, TAC_OVERLAP_HIT},
+		// Tested through a mesh: a cone on a cylinder, with a gap larger than the error of the mesh.
+		{"cone:rb=0,rt=1,h=2", "cylinder:r=1,h=2", 0, 0, 1.99f, TAC_OVERLAP_HIT},
+		{"cone:rb=0,rt=1,h=2", "cylinder:r=1,h=2", 0, 0, 2.01f, TAC_OVERLAP_NONE},
+		{"cylinder:r=1,h=2", "cylinder:r=1,h=2", 1.99f, 0, 0, TAC_OVERLAP_HIT},
+		{"cylinder:r=1,h=2", "cylinder:r=1,h=2", 2.01f, 0, 0, TAC_OVERLAP_NONE},
+		{"sphere:r=0.4", "toroid:R=1,r=0.5,concave", .95f, 0, 0, TAC_OVERLAP_NONE},
+		{"sphere:r=0.4", "toroid:R=1,r=0.5,concave", .85f, 0, 0, TAC_OVERLAP_HIT},
+		// One inside the other, away from its triangles.
+		{"cylinder:r=0.1,h=0.1", "cone:rb=2,rt=1,h=4", 0, 0, 0, TAC_OVERLAP_HIT},
+		{"cone:rb=2,rt=1,h=4", "cylinder:r=0.1,h=0.1", 0, 0, 0, TAC_OVERLAP_HIT},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		tac_shape *moving = shape_of(cases[i].moving), *fixed = shape_of(cases[i].fixed);
 		for (int mode = 0; mode < 3; mode++) {
-			TEST_ASSERT_EQUAL_MESSAGE(
-				cases[i].expected,
-				ask(moving, fixed, cases[i].x, cases[i].y, cases[i].z, (tac_query_mode)mode),
-				cases[i].moving);
-			TEST_ASSERT_EQUAL(cases[i].expected == TAC_CONTACT_HIT, context->pair_count);
+			TEST_ASSERT_EQUAL_MESSAGE(cases[i].expected,
+						  query(moving, fixed, cases[i].x, cases[i].y, cases[i].z,
+							(tac_query_mode)mode),
+						  cases[i].moving);
+			TEST_ASSERT_EQUAL(cases[i].expected == TAC_OVERLAP_HIT, context->pair_count);
 		}
 		tac_shape_destroy(&moving);
 		tac_shape_destroy(&fixed);
@@ -373,7 +374,7 @@ static void meshes_against_meshes_equal_brute_force(void)
 	for (int i = 0; i < 8; i++) {
 		tac_mesh *a = soup(&rng, 1 + (int32_t)tac_rng_below(&rng, 150), 1, 60 + 20 * i);
 		tac_mesh *b = soup(&rng, 1 + (int32_t)tac_rng_below(&rng, 150), 1, 300 - 20 * i);
-		tac_motion motion = random_motion(&rng, 1);
+		tac_rigid motion = random_motion(&rng, 1);
 		compare_with_brute_force(tac_solid_collider(), context, a, b, &motion);
 		motion = identity_motion((float)(i % 3) / 1024, 0, .25f);
 		compare_with_brute_force(tac_solid_collider(), context, a, b, &motion);
@@ -392,20 +393,20 @@ static void a_spent_budget_is_unknown_and_the_query_resumes_to_the_same_answer(v
 	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(c, mesh, &torus));
 	const tac_shape *pairs[4][2] = {{drill, torus}, {torus, drill}, {drill, balls}, {torus, torus}};
 	for (int i = 0; i < 4; i++) {
-		tac_motion motion = identity_motion(.9f, .1f, .05f);
-		TEST_ASSERT_EQUAL(TAC_CONTACT_HIT,
+		tac_rigid motion = identity_motion(.9f, .1f, .05f);
+		TEST_ASSERT_EQUAL(TAC_OVERLAP_HIT,
 				  tac_collider_query(c, context, pairs[i][0], pairs[i][1], &motion,
 						     TAC_QUERY_PAIRS, (tac_budget){0}));
 		int64_t expected = context->pair_count;
-		tac_contact part = tac_collider_query(c, context, pairs[i][0], pairs[i][1], &motion,
-						      TAC_QUERY_PAIRS, (tac_budget){.nodes = 2});
+		tac_overlap answer = tac_collider_query(c, context, pairs[i][0], pairs[i][1], &motion,
+							TAC_QUERY_PAIRS, (tac_budget){.nodes = 2});
 		int steps = 1;
 		for (; context->pending; steps++) {
-			TEST_ASSERT_EQUAL(TAC_CONTACT_UNKNOWN, part);
-			part = tac_collider_resume(c, context, (tac_budget){.nodes = 2});
+			TEST_ASSERT_EQUAL(TAC_OVERLAP_UNKNOWN, answer);
+			answer = tac_collider_resume(c, context, (tac_budget){.nodes = 2});
 		}
 		TEST_ASSERT_TRUE(steps > 3);
-		TEST_ASSERT_EQUAL(TAC_CONTACT_HIT, part);
+		TEST_ASSERT_EQUAL(TAC_OVERLAP_HIT, answer);
 		TEST_ASSERT_EQUAL(expected, context->pair_count);
 	}
 	tac_shape_destroy(&torus);
@@ -418,7 +419,7 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(solids_are_read_from_a_text);
-	RUN_TEST(what_is_no_solid_is_refused_with_one_line);
+	RUN_TEST(invalid_solids_are_refused_with_one_line);
 	RUN_TEST(meshes_of_solids_have_their_volume);
 	RUN_TEST(a_solid_against_a_mesh_equals_brute_force_over_its_triangles);
 	RUN_TEST(every_variant_gives_the_same_answers);

@@ -1,5 +1,5 @@
-// The command `tactus sweep`, as a program calls it.
-#include "collision/ccd.h"
+// The command `tactus sweep`, run as a program.
+#include "collision/sweep.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,18 +34,19 @@ static void write_box(const char *file, double x, double y, double z)
 	fclose(f);
 }
 
-// Runs the command with `arguments`; the exit code. What it says on standard error is in `said`.
-static char said[1024];
+static char messages[1024]; // what the last run wrote to standard error
+
+// Runs the command with `arguments` and returns its exit code.
 
 static int run(const char *arguments)
 {
 	char line[1024], file[96];
-	snprintf(file, sizeof file, "%s/said", folder);
+	snprintf(file, sizeof file, "%s/messages", folder);
 	snprintf(line, sizeof line, "TACTUS_IMPORTER='%s' '%s' sweep %s 2>%s", TACTUS_IMPORT, TACTUS_COMMAND,
 		 arguments, file);
 	int status = system(line);
 	FILE *f = fopen(file, "r");
-	said[f ? fread(said, 1, sizeof said - 1, f) : 0] = 0;
+	messages[f ? fread(messages, 1, sizeof messages - 1, f) : 0] = 0;
 	if (f)
 		fclose(f);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -95,7 +96,7 @@ void tearDown(void)
 
 static void table_has_a_row_for_each_motion_with_fraction_contact_and_time(void)
 {
-	write_text(path[MOTIONS], "# falls on the plate; turns freely afterwards\n"
+	write_text(path[MOTIONS], "# falls on the plate, then rotates freely\n"
 				  "1 0 0 0 1 0 0 0 1  0 0 2  0 0 -3  0 0 1 0.5\n"
 				  "\n"
 				  "1,0,0,0,1,0,0,0,1, 0,0,2, 0,0,3, 1,0,0, 6\n"
@@ -103,18 +104,19 @@ static void table_has_a_row_for_each_motion_with_fraction_contact_and_time(void)
 				  "1 0 0 0 1 0 0 0 1  0 0 0  0 0 1  0 0 1 0\n"
 				  "1 0 0 0 1 0 0 0 1  0 0 2  0 0 nan  0 0 1 0\n"
 				  "1 0 0 0 1 0 0 0 1  0 0 2  0 0 1  0 0 0 1\n");
-	TEST_ASSERT_EQUAL_INT_MESSAGE(0, run_files(""), said);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, run_files(""), messages);
 	row r[8];
 	TEST_ASSERT_EQUAL_INT(6, read_table(r, 8));
-	double gap = 2 - 0.5 - (double)0.0005f - TAC_CCD_ZONE;
+	double gap = 2 - 0.5 - (double)0.0005f - TAC_SWEEP_ZONE;
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, gap / 3, r[0].translation);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 1, r[0].normal[2]);
 	TEST_ASSERT_TRUE(strcmp(r[0].kind, "none") != 0);
 	TEST_ASSERT_TRUE(r[0].rotation == 1 && r[0].ns > 0);
 	TEST_ASSERT_TRUE(r[1].translation == 1 && r[1].rotation == 1);
 	TEST_ASSERT_EQUAL_STRING("none", r[1].kind);
-	// The cube turns about x at the height 0.6: its edge reaches down sqrt(0.5) sin(45 degrees + angle).
-	double down = 0.6 - (double)0.0005f - TAC_CCD_ZONE, pi = 3.14159265358979323846;
+	// The cube rotates about x at the height 0.6: its edge reaches sqrt(0.5) sin(45 degrees + angle)
+	// down.
+	double down = 0.6 - (double)0.0005f - TAC_SWEEP_ZONE, pi = 3.14159265358979323846;
 	double angle = asin(down / sqrt(0.5)) - pi / 4;
 	TEST_ASSERT_TRUE(r[2].translation == 1);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-8, angle / (pi / 4), r[2].rotation);
@@ -126,42 +128,42 @@ static void table_has_a_row_for_each_motion_with_fraction_contact_and_time(void)
 	TEST_ASSERT_TRUE(r[5].translation == 1 && r[5].rotation == 0);
 	TEST_ASSERT_EQUAL_INT(0, run_files("--zone 0.1"));
 	TEST_ASSERT_EQUAL_INT(6, read_table(r, 8));
-	TEST_ASSERT_DOUBLE_WITHIN(1e-7, (gap + TAC_CCD_ZONE - 0.1) / 3, r[0].translation);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-7, (gap + TAC_SWEEP_ZONE - 0.1) / 3, r[0].translation);
 }
 
-// A ball over the plate, a capsule that turns into it, and a solid that is meshed.
-static void solids_are_swept_as_they_are(void)
+// A ball above the plate, a capsule that rotates into it, and a cylinder, which becomes a mesh.
+static void spheres_and_capsules_are_swept_exactly(void)
 {
 	write_text(path[MOTIONS], "1 0 0 0 1 0 0 0 1  0.3 0.2 2  0 0 -3  0 0 1 0.5\n"
 				  "1 0 0 0 1 0 0 0 1  0 0 0.3  0 0 0  0 1 0 1\n");
 	char arguments[512];
-	double over = 2 - (double)0.0005f - TAC_CCD_ZONE, down = 0.3 - (double)0.0005f - TAC_CCD_ZONE;
+	double over = 2 - (double)0.0005f - TAC_SWEEP_ZONE, down = 0.3 - (double)0.0005f - TAC_SWEEP_ZONE;
 	row r[2];
 	snprintf(arguments, sizeof arguments, "%s sphere:r=0.25 --motions %s --csv %s", path[PLATE],
 		 path[MOTIONS], path[TABLE]);
-	TEST_ASSERT_EQUAL_INT_MESSAGE(0, run(arguments), said);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, run(arguments), messages);
 	TEST_ASSERT_EQUAL_INT(2, read_table(r, 2));
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, (over - 0.25) / 3, r[0].translation);
 	TEST_ASSERT_TRUE(r[0].rotation == 1 && r[1].rotation == 1);
 	snprintf(arguments, sizeof arguments, "%s capsule:r=0.05,h=1,axis=x --motions %s --csv %s",
 		 path[PLATE], path[MOTIONS], path[TABLE]);
-	TEST_ASSERT_EQUAL_INT_MESSAGE(0, run(arguments), said);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, run(arguments), messages);
 	TEST_ASSERT_EQUAL_INT(2, read_table(r, 2));
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, (over - 0.05) / 3, r[0].translation);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-6, asin((down - 0.05) / 0.5), r[1].rotation);
 	snprintf(arguments, sizeof arguments, "%s cylinder:r=0.1,h=0.4 --motions %s --csv %s", path[PLATE],
 		 path[MOTIONS], path[TABLE]);
-	TEST_ASSERT_EQUAL_INT_MESSAGE(0, run(arguments), said);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, run(arguments), messages);
 	TEST_ASSERT_EQUAL_INT(2, read_table(r, 2));
 	TEST_ASSERT_DOUBLE_WITHIN(1e-6, (over - 0.2) / 3, r[0].translation);
 	snprintf(arguments, sizeof arguments, "%s sphere:r=-1 --motions %s", path[PLATE], path[MOTIONS]);
 	TEST_ASSERT_EQUAL_INT(2, run(arguments));
 }
 
-static int lines_said(void)
+static int message_lines(void)
 {
 	int lines = 0;
-	for (const char *c = said; *c; c++)
+	for (const char *c = messages; *c; c++)
 		lines += *c == '\n';
 	return lines;
 }
@@ -173,17 +175,17 @@ static void bad_input_gets_one_line_and_exit_code_2(void)
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		write_text(path[MOTIONS], bad[i]);
 		TEST_ASSERT_EQUAL_INT(2, run_files(""));
-		TEST_ASSERT_EQUAL_INT(1, lines_said());
-		TEST_ASSERT_NOT_NULL(strstr(said, ":1: expected 19 numbers, found"));
+		TEST_ASSERT_EQUAL_INT(1, message_lines());
+		TEST_ASSERT_NOT_NULL(strstr(messages, ":1: expected 19 numbers, found"));
 	}
 	TEST_ASSERT_EQUAL_INT(2, run("a.off"));
-	TEST_ASSERT_EQUAL_INT(1, lines_said());
+	TEST_ASSERT_EQUAL_INT(1, message_lines());
 	TEST_ASSERT_EQUAL_INT(2, run("a.off b.off"));
-	TEST_ASSERT_EQUAL_INT(1, lines_said());
+	TEST_ASSERT_EQUAL_INT(1, message_lines());
 	char arguments[256];
 	snprintf(arguments, sizeof arguments, "%s /no/such/file.off --motions %s", path[CUBE], path[MOTIONS]);
 	TEST_ASSERT_EQUAL_INT(2, run(arguments));
-	TEST_ASSERT_EQUAL_INT(1, lines_said());
+	TEST_ASSERT_EQUAL_INT(1, message_lines());
 	TEST_ASSERT_EQUAL_INT(0, run("--help >/dev/null"));
 }
 
@@ -195,12 +197,12 @@ int main(void)
 	for (int i = 0; i < 4; i++)
 		snprintf(path[i], sizeof path[i], "%s/%s", folder, names[i]);
 	RUN_TEST(table_has_a_row_for_each_motion_with_fraction_contact_and_time);
-	RUN_TEST(solids_are_swept_as_they_are);
+	RUN_TEST(spheres_and_capsules_are_swept_exactly);
 	RUN_TEST(bad_input_gets_one_line_and_exit_code_2);
 	for (int i = 0; i < 4; i++)
 		remove(path[i]);
 	char file[96];
-	snprintf(file, sizeof file, "%s/said", folder);
+	snprintf(file, sizeof file, "%s/messages", folder);
 	remove(file);
 	rmdir(folder);
 	return UNITY_END();

@@ -1,31 +1,34 @@
-// Whole meshes in motion, judged by the static engine in exact mode: where a sweep stops nothing intersects,
-// on the way nothing did, and the distance there is the zone. Awkward meshes of all sizes, and the reference
-// meshes where they are. By hand: TACTUS_MOTIONS=1000 TACTUS_SEED=7.
+// Sweeps of whole meshes, judged by the static engine in exact mode: nothing intersects up to the stop, and
+// the distance there is the zone. The meshes are awkward ones of all sizes, and the reference meshes where
+// they are installed. By hand: TACTUS_MOTIONS=1000 TACTUS_SEED=7.
 #include "base/rng.h"
-#include "collision/ccd.h"
 #include "collision/collider.h"
+#include "collision/continuous/body_tree.h"
 #include "collision/distance.h"
 #include "collision/mesh_load.h"
 #include "collision/mesh_shapes.h"
-#include "tests/ccd_shapes.h"
-#include "tests/limits.h"
+#include "collision/sweep.h"
+#include "tests/support/limits.h"
+#include "tests/support/sweep_shapes.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <unity.h>
 
-typedef struct thing {
+typedef struct swept_mesh {
 	const char *name;
 	tac_mesh *mesh;
-	tac_ccd_body *body;
+	tac_body *body;
 	tac_shape *shape;
 	tac_dvec3 middle; // of its box
-	double size;      // radius about the middle
-} thing;
+	double size;      // radius about the middle, m
+} swept_mesh;
 
 static const tac_collider *engine;
 static tac_context *query;
+static tac_sweep_context *context;
 static tac_rng rng;
 
 void setUp(void)
@@ -36,74 +39,68 @@ void tearDown(void)
 {
 }
 
-static int from_environment(const char *name, int otherwise)
+static swept_mesh swept_mesh_make(const char *name, tac_mesh *mesh)
 {
-	const char *text = getenv(name);
-	return text ? atoi(text) : otherwise;
-}
-
-static thing thing_make(const char *name, tac_mesh *mesh)
-{
-	thing t = {.name = name, .mesh = mesh};
-	tac_ccd_body_def def = tac_ccd_body_def_default();
+	swept_mesh t = {.name = name, .mesh = mesh};
+	tac_body_def def = tac_body_def_default();
 	def.mesh = mesh;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_ccd_body_build(&def, &t.body));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_body_build(&def, &t.body));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(engine, mesh, &t.shape));
-	t.middle = tac_dvec3_from_vec3(t.body->center);
-	t.size = t.body->ball;
+	t.middle = tac_dvec3_from_vec3(t.body->centre);
+	t.size = t.body->centre_radius;
 	return t;
 }
 
-static void thing_free(thing *t)
+static void swept_mesh_free(swept_mesh *t)
 {
-	tac_ccd_body_destroy(&t->body);
+	tac_body_destroy(&t->body);
 	tac_shape_destroy(&t->shape);
 	tac_mesh_destroy(&t->mesh);
 }
 
-static tac_motion motion_of(const tac_ccd_pose *T)
+static tac_rigid rigid_from_drigid(const tac_drigid *T)
 {
-	tac_motion m;
+	tac_rigid m;
 	for (int i = 0; i < 3; i++) {
 		for (int j = 0; j < 3; j++)
-			m.rotation.m[i][j] = (float)T->R.m[i][j];
+			m.R.m[i][j] = (float)T->R.m[i][j];
 	}
-	m.translation = tac_vec3_from_dvec3(T->t);
+	m.t = tac_vec3_from_dvec3(T->t);
 	return m;
 }
 
-static bool intersects(const thing *moving, const thing *fixed, const tac_ccd_pose *T)
+static bool intersects(const swept_mesh *moving, const swept_mesh *fixed, const tac_drigid *T)
 {
-	tac_motion m = motion_of(T);
-	tac_contact answer = tac_collider_query(engine, query, moving->shape, fixed->shape, &m,
+	tac_rigid m = rigid_from_drigid(T);
+	tac_overlap answer = tac_collider_query(engine, query, moving->shape, fixed->shape, &m,
 						TAC_QUERY_FIRST, (tac_budget){0, 0});
-	TEST_ASSERT_NOT_EQUAL(TAC_CONTACT_UNKNOWN, answer);
-	return answer == TAC_CONTACT_HIT;
+	TEST_ASSERT_NOT_EQUAL(TAC_OVERLAP_UNKNOWN, answer);
+	return answer == TAC_OVERLAP_HIT;
 }
 
-static double distance(const thing *moving, const thing *fixed, const tac_ccd_pose *T)
+static double distance(const swept_mesh *moving, const swept_mesh *fixed, const tac_drigid *T)
 {
-	tac_motion m = motion_of(T);
+	tac_rigid m = rigid_from_drigid(T);
 	tac_nearest nearest;
 	tac_distance_nearest(query, moving->shape, fixed->shape, &m, INFINITY, (tac_budget){0, 0}, &nearest);
 	return nearest.distance;
 }
 
 typedef struct motion {
-	tac_ccd_pose T;
-	tac_dvec3 v, center, axis;
+	tac_drigid T;
+	tac_dvec3 v, centre, axis;
 	double angle;
 	bool rotates;
 } motion;
 
-static tac_ccd_pose pose_at(const motion *m, double s)
+static tac_drigid pose_at(const motion *m, double s)
 {
-	return m->rotates ? tac_ccd_rotated(&m->T, m->center, m->axis, m->angle, s)
-			  : tac_ccd_translated(&m->T, m->v, s);
+	return m->rotates ? tac_sweep_rotated(&m->T, m->centre, m->axis, m->angle, s)
+			  : tac_sweep_translated(&m->T, m->v, s);
 }
 
-// The middles of both at a distance, and a motion that mostly meets.
-static motion random_motion(const thing *moving, const thing *fixed)
+// A start without intersection, and a motion that usually leads to contact.
+static motion random_motion(const swept_mesh *moving, const swept_mesh *fixed)
 {
 	for (;;) {
 		double size = moving->size + fixed->size, far = size * tac_rng_range_f64(&rng, 0.3, 1.2);
@@ -115,42 +112,41 @@ static motion random_motion(const thing *moving, const thing *fixed)
 		m.rotates = tac_rng_below(&rng, 2);
 		m.v = tac_dvec3_scale(tac_dvec3_sub(fixed->middle, at), tac_rng_range_f64(&rng, 0.1, 2));
 		m.v = tac_dvec3_add_scaled(m.v, 0.3 * size, tac_rng_unit_f64(&rng));
-		m.center = tac_dvec3_add_scaled(at, size * tac_rng_f64(&rng), tac_rng_unit_f64(&rng));
+		m.centre = tac_dvec3_add_scaled(at, size * tac_rng_f64(&rng), tac_rng_unit_f64(&rng));
 		m.axis = tac_rng_unit_f64(&rng);
 		m.angle = tac_rng_range_f64(&rng, -6, 6);
 		return m;
 	}
 }
 
-static void judge(const thing *moving, const thing *fixed, int count)
+static void judge(const swept_mesh *moving, const swept_mesh *fixed, int count)
 {
-	// The static engine takes its poses in single precision: the zone must be wider than that.
-	double extent = moving->body->radius + fixed->body->radius;
-	static tac_ccd_context context;
-	tac_ccd_options options = tac_ccd_options_default();
+	// The static engine takes poses in single precision: the zone must be wider than their rounding.
+	double extent = tac_body_radius(moving->body) + tac_body_radius(fixed->body);
+	tac_sweep_options options = tac_sweep_options_default();
 	options.zone = 2e-5 * extent;
 	int stopped = 0;
 	char text[160];
 	for (int i = 0; i < count; i++) {
 		motion m = random_motion(moving, fixed);
-		tac_ccd_result r = m.rotates ? tac_ccd_rotate(moving->body, fixed->body, &m.T, m.center,
-							      m.axis, m.angle, &options, &context)
-					     : tac_ccd_translate(moving->body, fixed->body, &m.T, m.v,
-								 &options, &context);
+		tac_sweep_result r = m.rotates ? tac_sweep_rotate(moving->body, fixed->body, &m.T, m.centre,
+								  m.axis, m.angle, &options, context)
+					       : tac_sweep_translate(moving->body, fixed->body, &m.T, m.v,
+								     &options, context);
 		snprintf(text, sizeof text, "%s and %s, motion %d, fraction %.17g, flags %u", moving->name,
 			 fixed->name, i, r.fraction, r.flags);
-		TEST_ASSERT_FALSE_MESSAGE(r.flags & TAC_CCD_REFUSED, text);
-		if (r.flags & TAC_CCD_START_HIT)
-			continue; // closer than the rounding of the static engine's pose
+		TEST_ASSERT_FALSE_MESSAGE(r.flags & TAC_SWEEP_REFUSED, text);
+		if (r.flags & TAC_SWEEP_START_HIT)
+			continue; // the start is closer than the rounding of the static engine's pose
 		for (int k = 1; k <= 8; k++) {
-			tac_ccd_pose T = pose_at(&m, r.fraction * k / 8);
+			tac_drigid T = pose_at(&m, r.fraction * k / 8);
 			TEST_ASSERT_FALSE_MESSAGE(intersects(moving, fixed, &T), text);
 		}
 		if (r.fraction == 1)
 			continue;
 		stopped++;
-		// There the zone begins, but for the rounding of the pose; or the start was in it.
-		tac_ccd_pose T = pose_at(&m, r.fraction);
+		// The zone begins there, apart from the rounding of the pose; or the start was in it.
+		tac_drigid T = pose_at(&m, r.fraction);
 		TEST_ASSERT_TRUE_MESSAGE(distance(moving, fixed, &T) <= options.zone * 1.05, text);
 	}
 	snprintf(text, sizeof text, "%s and %s: %d motions, %d stopped", moving->name, fixed->name, count,
@@ -159,53 +155,56 @@ static void judge(const thing *moving, const thing *fixed, int count)
 	TEST_ASSERT_GREATER_THAN(count / 20, stopped);
 }
 
-static void awkward_meshes_stop_where_the_static_engine_says(void)
+static void sweeps_of_awkward_meshes_stop_at_the_zone(void)
 {
 	tac_mesh *mesh;
-	thing things[8];
+	swept_mesh meshes[8];
 	int n = 0, count = from_environment("TACTUS_MOTIONS", TAC_TEST_SANITIZED ? 10 : 60);
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_grid(1, 1, 12, 12, &mesh));
-	things[n++] = thing_make("sheet", mesh);
-	things[n++] = thing_make("needles", loose_soup(&rng, 120, true));
-	things[n++] = thing_make("soup", loose_soup(&rng, 150, false));
-	things[n++] = thing_make("book", book(16));
+	meshes[n++] = swept_mesh_make("sheet", mesh);
+	meshes[n++] = swept_mesh_make("needles", loose_soup(&rng, 120, true));
+	meshes[n++] = swept_mesh_make("soup", loose_soup(&rng, 150, false));
+	meshes[n++] = swept_mesh_make("book", book(16));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.6f, 0.2f, 30, 16, &mesh));
-	things[n++] = thing_make("torus", mesh);
+	meshes[n++] = swept_mesh_make("torus", mesh);
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.5f, 3, &mesh));
-	things[n++] = thing_make("ball far away", transformed(mesh, 1, 20));
+	meshes[n++] = swept_mesh_make("ball far away", transformed(mesh, 1, 20));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.6f, 0.2f, 40, 20, &mesh));
-	things[n++] = thing_make("small torus", transformed(mesh, 1e-3f, 0));
+	meshes[n++] = swept_mesh_make("small torus", transformed(mesh, 1e-3f, 0));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_box(tac_vec3_make(1, 1, 1e-3f), 3, &mesh));
-	things[n++] = thing_make("large plate", transformed(mesh, 1e3f, 0));
+	meshes[n++] = swept_mesh_make("large plate", transformed(mesh, 1e3f, 0));
 	static const int pairs[][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 4}, {1, 1},
 				       {6, 6}, {7, 7}, {6, 3}, {4, 7}, {3, 0}, {2, 4}};
 	for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
-		judge(&things[pairs[i][0]], &things[pairs[i][1]], count);
+		judge(&meshes[pairs[i][0]], &meshes[pairs[i][1]], count);
 	for (int i = 0; i < n; i++)
-		thing_free(&things[i]);
+		swept_mesh_free(&meshes[i]);
 }
 
-static void reference_meshes_stop_where_the_static_engine_says(void)
+static void sweeps_of_reference_meshes_stop_at_the_zone(void)
 {
 	static const char *const names[][2] = {
 		{"bunny", "dragon"}, {"dragon", "filter"}, {"bunny", "buddha"}, {"filter", "bunny"}};
 	int count = from_environment("TACTUS_MOTIONS", TAC_TEST_SANITIZED ? 4 : 25);
+	static const char *const files[] = {"bunny", "dragon", "filter", "buddha"};
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		char path[512];
+		snprintf(path, sizeof path, "%s/%s.off", TACTUS_MESHES, files[i]);
+		if (access(path, R_OK) != 0)
+			TEST_IGNORE_MESSAGE("no reference meshes here");
+	}
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		thing two[2];
+		swept_mesh two[2];
 		for (int k = 0; k < 2; k++) {
 			char path[512];
 			tac_mesh *mesh;
 			snprintf(path, sizeof path, "%s/%s.off", TACTUS_MESHES, names[i][k]);
-			FILE *f = fopen(path, "r");
-			if (!f)
-				TEST_IGNORE_MESSAGE("no reference meshes here");
-			fclose(f);
 			TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_load(path, NULL, &mesh));
-			two[k] = thing_make(names[i][k], mesh);
+			two[k] = swept_mesh_make(names[i][k], mesh);
 		}
 		judge(&two[0], &two[1], count);
-		thing_free(&two[0]);
-		thing_free(&two[1]);
+		swept_mesh_free(&two[0]);
+		swept_mesh_free(&two[1]);
 	}
 }
 
@@ -216,8 +215,10 @@ int main(void)
 	engine = tac_collider_find("wide");
 	tac_context_def def = tac_context_def_default();
 	TEST_ASSERT_EQUAL(TAC_OK, tac_context_create(&def, &query));
-	RUN_TEST(awkward_meshes_stop_where_the_static_engine_says);
-	RUN_TEST(reference_meshes_stop_where_the_static_engine_says);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_sweep_context_create(&context));
+	RUN_TEST(sweeps_of_awkward_meshes_stop_at_the_zone);
+	RUN_TEST(sweeps_of_reference_meshes_stop_at_the_zone);
+	tac_sweep_context_destroy(&context);
 	tac_context_destroy(&query);
 	return UNITY_END();
 }

@@ -1,6 +1,6 @@
-#include "collision/predicate.h"
-#include "collision/tritri.h"
-#include "tests/integers.h"
+#include "collision/geometry/predicate.h"
+#include "collision/geometry/tritri.h"
+#include "tests/support/integers.h"
 
 #include "unity.h"
 
@@ -25,13 +25,13 @@ static uint32_t random_below(uint32_t n)
 	return (uint32_t)((state >> 32) * n >> 32);
 }
 
-// The oracle: separating axes in integers. Exact for |coordinate| ≤ 1e4.
+// The oracle: separating axes in integer arithmetic, exact for |coordinate| ≤ 1e4.
 static bool axis_separates(ivec n, const ivec *a, const ivec *b)
 {
 	int64_t lo[2] = {INT64_MAX, INT64_MAX}, hi[2] = {INT64_MIN, INT64_MIN};
-	for (int k = 0; k < 3; ++k) {
+	for (int k = 0; k < 3; k++) {
 		int64_t d[2] = {idot(n, a[k]), idot(n, b[k])};
-		for (int s = 0; s < 2; ++s) {
+		for (int s = 0; s < 2; s++) {
 			lo[s] = d[s] < lo[s] ? d[s] : lo[s];
 			hi[s] = d[s] > hi[s] ? d[s] : hi[s];
 		}
@@ -42,17 +42,17 @@ static bool axis_separates(ivec n, const ivec *a, const ivec *b)
 static bool oracle(const ivec *a, const ivec *b)
 {
 	ivec ea[3], eb[3];
-	for (int k = 0; k < 3; ++k) {
+	for (int k = 0; k < 3; k++) {
 		ea[k] = isub(a[(k + 1) % 3], a[k]);
 		eb[k] = isub(b[(k + 1) % 3], b[k]);
 	}
 	ivec na = icross(ea[0], ea[1]), nb = icross(eb[0], eb[1]);
 	if (axis_separates(na, a, b) || axis_separates(nb, a, b))
 		return false;
-	for (int i = 0; i < 3; ++i) {
+	for (int i = 0; i < 3; i++) {
 		if (axis_separates(icross(na, ea[i]), a, b) || axis_separates(icross(nb, eb[i]), a, b))
 			return false;
-		for (int j = 0; j < 3; ++j)
+		for (int j = 0; j < 3; j++)
 			if (axis_separates(icross(ea[i], eb[j]), a, b))
 				return false;
 	}
@@ -68,15 +68,15 @@ static bool has_area(const ivec *t)
 static void random_triangle(ivec *t, uint32_t n)
 {
 	do {
-		for (int k = 0; k < 3; ++k)
+		for (int k = 0; k < 3; k++)
 			t[k] = (ivec){random_below(n), random_below(n), random_below(n)};
 	} while (!has_area(t));
 }
 
-// Grid points as doubles, moved by `offset` and scaled: exact, so the answer is that of the grid.
+// Grid points as doubles, scaled and offset. The conversion is exact, so the oracle's result holds.
 static void to_double(const ivec *t, double scale, double offset, tac_tri64 *out)
 {
-	for (int k = 0; k < 3; ++k) {
+	for (int k = 0; k < 3; k++) {
 		out->v[k][0] = offset + scale * (double)t[k].x;
 		out->v[k][1] = offset + scale * (double)t[k].y;
 		out->v[k][2] = offset + scale * (double)t[k].z;
@@ -86,7 +86,7 @@ static void to_double(const ivec *t, double scale, double offset, tac_tri64 *out
 static void compare_on_grid(int pairs, uint32_t grid, double scale, double offset)
 {
 	int hits = 0;
-	for (int i = 0; i < pairs; ++i) {
+	for (int i = 0; i < pairs; i++) {
 		ivec a[3], b[3];
 		random_triangle(a, grid);
 		random_triangle(b, grid);
@@ -101,7 +101,7 @@ static void compare_on_grid(int pairs, uint32_t grid, double scale, double offse
 	TEST_ASSERT_GREATER_THAN(pairs / 20, hits);
 }
 
-static void closed_mode_agrees_with_exact_separating_axes_on_a_tiny_grid(void) // A19
+static void closed_mode_agrees_with_exact_separating_axes_on_a_tiny_grid(void)
 {
 	compare_on_grid(100000, 4, 1.0, 0.0);
 }
@@ -114,7 +114,7 @@ static void closed_mode_agrees_on_larger_grids(void)
 
 static void closed_mode_is_exact_where_the_filter_cannot_decide(void)
 {
-	// 2^-40 steps at 1000: differences are exact, but nothing of the grid shows in single precision.
+	// Steps of 2^-40 at 1000: differences are exact, but single precision cannot resolve the grid.
 	compare_on_grid(50000, 5, 0x1p-40, 1000.0);
 	compare_on_grid(20000, 5, 0x1p-20, 0.0);
 	compare_on_grid(20000, 5, 0x1p+20, 0.0);
@@ -122,7 +122,7 @@ static void closed_mode_is_exact_where_the_filter_cannot_decide(void)
 
 static void orientation_sees_one_unit_in_the_last_place(void)
 {
-	// d lies in the plane x + y + z = 1 up to the last bit of one coordinate; the filter cannot tell.
+	// d lies in the plane x + y + z = 1 up to the last bit of one coordinate: below the filter's bound.
 	const double a[3] = {1.0, 0.0, 0.0}, b[3] = {0.0, 1.0, 0.0}, c[3] = {0.0, 0.0, 1.0};
 	double d[3] = {0.5, 0.25, 0.25};
 	TEST_ASSERT_EQUAL(0, tac_predicate_orient3d(a, b, c, d));
@@ -145,7 +145,7 @@ static void a_triangle_one_unit_in_the_last_place_above_a_plane_does_not_touch_i
 	const tac_tri64 b = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
 	tac_tri64 a = {{{0.5, 0.25, 0.25}, {0.25, 0.5, 0.25}, {0.25, 0.25, 0.5}}};
 	TEST_ASSERT_TRUE(tac_tritri_closed(&a, &b));
-	for (int k = 0; k < 3; ++k)
+	for (int k = 0; k < 3; k++)
 		a.v[k][k] += 0x1p-53;
 	TEST_ASSERT_FALSE(tac_tritri_closed(&a, &b));
 	TEST_ASSERT_FALSE(tac_tritri_closed(&b, &a));
@@ -153,7 +153,7 @@ static void a_triangle_one_unit_in_the_last_place_above_a_plane_does_not_touch_i
 	TEST_ASSERT_TRUE(tac_tritri_closed(&a, &b));
 }
 
-static void coplanar_triangles_hit_when_they_overlap_or_nest(void) // A20
+static void coplanar_triangles_hit_when_they_overlap_or_nest(void)
 {
 	const tac_tri64 a = {{{0, 0, 1}, {4, 0, 1}, {0, 4, 1}}};
 	const tac_tri64 overlapping = {{{1, 1, 1}, {5, 1, 1}, {1, 5, 1}}};
@@ -167,7 +167,7 @@ static void coplanar_triangles_hit_when_they_overlap_or_nest(void) // A20
 	TEST_ASSERT_TRUE(tac_tritri_closed(&a, &touching));
 }
 
-static void a_triangle_collapsed_to_a_segment_or_point_still_answers(void)
+static void a_triangle_collapsed_to_a_segment_or_point_is_decided(void)
 {
 	const tac_tri64 a = {{{0, 0, 0}, {4, 0, 0}, {0, 4, 0}}};
 	const tac_tri64 piercing = {{{1, 1, -1}, {1, 1, 1}, {1, 1, 0.5}}};
@@ -188,30 +188,30 @@ static void a_triangle_collapsed_to_a_segment_or_point_still_answers(void)
 	TEST_ASSERT_FALSE(tac_tritri_closed(&a, &point_out));
 }
 
-static void unit_map_sends_a_triangle_to_the_unit_triangle(void) // A15
+static void unit_map_sends_a_triangle_to_the_unit_triangle(void)
 {
 	static const float unit[3][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
-	for (int i = 0; i < 1000; ++i) {
+	for (int i = 0; i < 1000; i++) {
 		tac_tri32 w;
-		for (int k = 0; k < 9; ++k)
+		for (int k = 0; k < 9; k++)
 			w.v[k / 3][k % 3] = (float)random_below(2001) * 1e-3F - 1.0F;
 		float e1[3], e2[3], n[3], n2 = 0.0F;
-		for (int k = 0; k < 3; ++k) {
+		for (int k = 0; k < 3; k++) {
 			e1[k] = w.v[1][k] - w.v[0][k];
 			e2[k] = w.v[2][k] - w.v[0][k];
 		}
-		for (int k = 0; k < 3; ++k) {
+		for (int k = 0; k < 3; k++) {
 			n[k] = e1[(k + 1) % 3] * e2[(k + 2) % 3] - e1[(k + 2) % 3] * e2[(k + 1) % 3];
 			n2 += n[k] * n[k];
 		}
 		if (n2 < 0.25F)
-			continue; // slivers map with an error of their own condition number
+			continue; // the error of a sliver's map grows with its condition number
 		tac_unitmap map;
 		TEST_ASSERT_TRUE(tac_unitmap_build(&w, &map));
-		for (int k = 0; k < 3; ++k) {
+		for (int k = 0; k < 3; k++) {
 			float u[3];
 			tac_unitmap_apply(&map, w.v[k], u);
-			for (int c = 0; c < 3; ++c)
+			for (int c = 0; c < 3; c++)
 				TEST_ASSERT_FLOAT_WITHIN(1e-6F, unit[k][c], u[c]);
 		}
 	}
@@ -220,7 +220,7 @@ static void unit_map_sends_a_triangle_to_the_unit_triangle(void) // A15
 	TEST_ASSERT_FALSE(tac_unitmap_build(&line, &map));
 }
 
-static void equation_4_hits_inside_and_misses_outside_in_both_senses(void) // A16, A17
+static void equation_4_hits_inside_and_misses_outside_in_both_senses(void)
 {
 	const float p[3] = {0.25F, 0.25F, -1.0F}, q[3] = {0.25F, 0.25F, 1.0F};
 	TEST_ASSERT_TRUE(tac_tritri_pierces(p, q));
@@ -238,7 +238,7 @@ static bool paper(const tac_tri32 *a, const tac_tri32 *b)
 	return tac_tritri_paper(a, &map_a, b, &map_b);
 }
 
-static void closed_mode_hits_where_paper_mode_misses(void) // A18
+static void closed_mode_hits_where_paper_mode_misses(void)
 {
 	const tac_tri64 a = {{{0, 0, 0}, {2, 0, 2}, {2, 0, -2}}};
 	const tac_tri64 b = {{{1, 0, 0}, {-1, -2, 0}, {-1, 2, 0}}};
@@ -250,23 +250,22 @@ static void closed_mode_hits_where_paper_mode_misses(void) // A18
 
 static void paper_mode_agrees_in_general_position(void)
 {
-	int hits = 0;
-	for (int i = 0; i < 20000; ++i) {
+	int differences = 0;
+	for (int i = 0; i < 20000; i++) {
 		ivec a[3], b[3];
 		random_triangle(a, 8000);
 		random_triangle(b, 8000);
 		tac_tri32 fa, fb;
-		for (int k = 0; k < 3; ++k) {
+		for (int k = 0; k < 3; k++) {
 			const float va[3] = {(float)a[k].x, (float)a[k].y, (float)a[k].z};
 			const float vb[3] = {(float)b[k].x, (float)b[k].y, (float)b[k].z};
 			memcpy(fa.v[k], va, sizeof va);
 			memcpy(fb.v[k], vb, sizeof vb);
 		}
-		bool expected = oracle(a, b);
-		hits += expected != paper(&fa, &fb);
+		differences += oracle(a, b) != paper(&fa, &fb);
 	}
-	// Float rounding may flip a grazing pair: a handful in 20,000, never more.
-	TEST_ASSERT_LESS_THAN(8, hits);
+	// Float rounding may flip a few grazing pairs in 20,000.
+	TEST_ASSERT_LESS_THAN(8, differences);
 }
 
 int main(void)
@@ -278,7 +277,7 @@ int main(void)
 	RUN_TEST(orientation_sees_one_unit_in_the_last_place);
 	RUN_TEST(a_triangle_one_unit_in_the_last_place_above_a_plane_does_not_touch_it);
 	RUN_TEST(coplanar_triangles_hit_when_they_overlap_or_nest);
-	RUN_TEST(a_triangle_collapsed_to_a_segment_or_point_still_answers);
+	RUN_TEST(a_triangle_collapsed_to_a_segment_or_point_is_decided);
 	RUN_TEST(unit_map_sends_a_triangle_to_the_unit_triangle);
 	RUN_TEST(equation_4_hits_inside_and_misses_outside_in_both_senses);
 	RUN_TEST(closed_mode_hits_where_paper_mode_misses);

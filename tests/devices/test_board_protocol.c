@@ -1,6 +1,8 @@
-// The board protocol against messages made by another program (Python's struct and zlib), and against
-// everything that must not be taken for a message.
-#include "devices/board_protocol.h"
+// The board protocol against messages made by another program (Python's struct and zlib), and against bytes
+// that are no valid message.
+#include "devices/board/board_protocol.h"
+
+#include "base/crc32.h"
 
 #include <string.h>
 #include <unity.h>
@@ -67,12 +69,12 @@ static tac_board_capabilities a_board(void)
 
 static void the_crc_is_that_of_ieee_802_3(void)
 {
-	TEST_ASSERT_EQUAL_HEX32(0xCBF43926, tac_board_crc(0, "123456789", 9));
-	TEST_ASSERT_EQUAL_HEX32(0xCBF43926, tac_board_crc(tac_board_crc(0, "1234", 4), "56789", 5));
-	TEST_ASSERT_EQUAL_HEX32(0, tac_board_crc(0, "", 0));
+	TEST_ASSERT_EQUAL_HEX32(0xCBF43926, tac_crc32(0, "123456789", 9));
+	TEST_ASSERT_EQUAL_HEX32(0xCBF43926, tac_crc32(tac_crc32(0, "1234", 4), "56789", 5));
+	TEST_ASSERT_EQUAL_HEX32(0, tac_crc32(0, "", 0));
 }
 
-static void messages_have_the_bytes_that_the_document_says(void)
+static void messages_have_the_bytes_of_the_specification(void)
 {
 	TEST_ASSERT_EQUAL(sizeof golden_hello,
 			  tac_board_empty_encode(bytes, sizeof bytes, 0x11223344, TAC_BOARD_HELLO));
@@ -89,7 +91,7 @@ static void messages_have_the_bytes_that_the_document_says(void)
 			  tac_board_query_encode(bytes, sizeof bytes, UINT32_MAX, &query));
 	TEST_ASSERT_EQUAL_MEMORY(golden_query, bytes, sizeof golden_query);
 	tac_board_result result = {.status = 6, .hit_total = 3, .hit_count = 2};
-	for (uint64_t i = 0; i < TAC_BOARD_COUNTERS; ++i)
+	for (uint64_t i = 0; i < TAC_BOARD_COUNTERS; i++)
 		result.counters[i] = (i << 40) + i;
 	const tac_board_hit hits[2] = {{1, 2}, {3, 4}};
 	TEST_ASSERT_EQUAL(sizeof golden_result,
@@ -97,7 +99,7 @@ static void messages_have_the_bytes_that_the_document_says(void)
 	TEST_ASSERT_EQUAL_MEMORY(golden_result, bytes, sizeof golden_result);
 }
 
-static void bytes_of_another_program_decode(void)
+static void bytes_of_another_program_decode_correctly(void)
 {
 	tac_board_message m = decode(golden_hello, sizeof golden_hello);
 	TEST_ASSERT_EQUAL(TAC_BOARD_HELLO, m.type);
@@ -133,7 +135,7 @@ static void bytes_of_another_program_decode(void)
 	TEST_ASSERT_EQUAL(4, tac_board_result_hit(&result, 1).aligned);
 }
 
-static void the_small_messages_come_back_as_they_went(void)
+static void small_messages_decode_to_what_was_encoded(void)
 {
 	uint8_t data[100];
 	memset(data, 0xA5, sizeof data);
@@ -163,30 +165,38 @@ static void the_small_messages_come_back_as_they_went(void)
 	TEST_ASSERT_EQUAL(0, tac_board_empty_encode(bytes, sizeof bytes, 4, TAC_BOARD_QUERY));
 }
 
-static void every_flipped_bit_and_every_missing_or_added_byte_is_seen(void)
+static void every_flipped_bit_and_every_missing_or_added_byte_is_detected(void)
 {
 	uint8_t broken[sizeof golden_result + 8];
 	tac_board_message m;
-	for (size_t bit = 0; bit < 8 * sizeof golden_result; ++bit) {
+	for (size_t bit = 0; bit < 8 * sizeof golden_result; bit++) {
 		memcpy(broken, golden_result, sizeof golden_result);
 		broken[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		TEST_ASSERT_NOT_EQUAL(TAC_BOARD_OK, tac_board_decode(broken, sizeof golden_result, &m));
 	}
 	memset(broken, 0, sizeof broken);
 	memcpy(broken, golden_result, sizeof golden_result);
-	for (size_t size = 0; size < sizeof golden_result; ++size)
+	for (size_t size = 0; size < sizeof golden_result; size++)
 		TEST_ASSERT_EQUAL(TAC_BOARD_SHORT, tac_board_decode(broken, size, &m));
-	for (size_t more = 1; more < 8; ++more)
+	for (size_t more = 1; more < 8; more++)
 		TEST_ASSERT_EQUAL(TAC_BOARD_LONG, tac_board_decode(broken, sizeof golden_result + more, &m));
 }
 
-// Recomputes the CRC of a message, so that what lies behind it is tested.
+// Recomputes the CRC of a message, so that the later checks are tested.
 static size_t seal(size_t size)
 {
-	uint32_t crc = tac_board_crc(0, bytes, size - 4);
-	for (int i = 0; i < 4; ++i)
+	uint32_t crc = tac_crc32(0, bytes, size - 4);
+	for (int i = 0; i < 4; i++)
 		bytes[size - 4 + (size_t)i] = (uint8_t)(crc >> 8 * i);
 	return size;
+}
+
+// The golden query with the byte at `offset` replaced and a valid CRC.
+static size_t changed_query(size_t offset, uint8_t value)
+{
+	memcpy(bytes, golden_query, sizeof golden_query);
+	bytes[offset] = value;
+	return seal(sizeof golden_query);
 }
 
 static void each_fault_has_its_verdict(void)
@@ -194,41 +204,32 @@ static void each_fault_has_its_verdict(void)
 	tac_board_message m;
 	tac_board_query query;
 	tac_board_result result;
-	memcpy(bytes, golden_query, sizeof golden_query);
-	bytes[0] ^= 1;
-	TEST_ASSERT_EQUAL(TAC_BOARD_BAD_MAGIC, tac_board_decode(bytes, seal(sizeof golden_query), &m));
-	memcpy(bytes, golden_query, sizeof golden_query);
-	bytes[4] = 2;
-	TEST_ASSERT_EQUAL(TAC_BOARD_BAD_VERSION, tac_board_decode(bytes, seal(sizeof golden_query), &m));
-	memcpy(bytes, golden_query, sizeof golden_query);
-	bytes[5] = 0x77;
-	TEST_ASSERT_EQUAL(TAC_BOARD_BAD_TYPE, tac_board_decode(bytes, seal(sizeof golden_query), &m));
-	memcpy(bytes, golden_query, sizeof golden_query);
-	bytes[7] = 1;
-	TEST_ASSERT_EQUAL(TAC_BOARD_BAD_TYPE, tac_board_decode(bytes, seal(sizeof golden_query), &m));
-	memcpy(bytes, golden_query, sizeof golden_query);
-	bytes[15] = 0x80;
-	TEST_ASSERT_EQUAL(TAC_BOARD_BAD_PAYLOAD, tac_board_decode(bytes, sizeof golden_query, &m));
-	memcpy(bytes, golden_query, sizeof golden_query);
-	bytes[16 + 12] = 3; // writes that are not there
-	m = decode(bytes, seal(sizeof golden_query));
+	size_t size = changed_query(0, golden_query[0] ^ 1);
+	TEST_ASSERT_EQUAL(TAC_BOARD_BAD_MAGIC, tac_board_decode(bytes, size, &m));
+	size = changed_query(4, 2);
+	TEST_ASSERT_EQUAL(TAC_BOARD_BAD_VERSION, tac_board_decode(bytes, size, &m));
+	size = changed_query(5, 0x77);
+	TEST_ASSERT_EQUAL(TAC_BOARD_BAD_TYPE, tac_board_decode(bytes, size, &m));
+	size = changed_query(7, 1);
+	TEST_ASSERT_EQUAL(TAC_BOARD_BAD_TYPE, tac_board_decode(bytes, size, &m));
+	size = changed_query(15, 0x80);
+	TEST_ASSERT_EQUAL(TAC_BOARD_BAD_PAYLOAD, tac_board_decode(bytes, size, &m));
+	m = decode(bytes, changed_query(16 + 12, 3)); // more writes than the payload has
 	TEST_ASSERT_EQUAL(TAC_BOARD_BAD_PAYLOAD, tac_board_query_decode(&m, &query));
-	memcpy(bytes, golden_query, sizeof golden_query);
-	bytes[16 + 16] |= 2; // not a register
-	m = decode(bytes, seal(sizeof golden_query));
+	m = decode(bytes, changed_query(16 + 16, golden_query[16 + 16] | 2)); // not a register
 	TEST_ASSERT_EQUAL(TAC_BOARD_BAD_PAYLOAD, tac_board_query_decode(&m, &query));
 	TEST_ASSERT_EQUAL(TAC_BOARD_BAD_TYPE, tac_board_result_decode(&m, &result));
 	memcpy(bytes, golden_result, sizeof golden_result);
 	bytes[16 + 4] = 1; // fewer pairs found than sent
 	m = decode(bytes, seal(sizeof golden_result));
 	TEST_ASSERT_EQUAL(TAC_BOARD_BAD_PAYLOAD, tac_board_result_decode(&m, &result));
-	for (int v = 0; v <= TAC_BOARD_VERDICT_COUNT; ++v)
+	for (int v = 0; v <= TAC_BOARD_VERDICT_COUNT; v++)
 		TEST_ASSERT_TRUE(tac_board_verdict_name((tac_board_verdict)v)[0] != 0);
 }
 
-static void boards_that_cannot_be_are_neither_sent_nor_believed(void)
+static void impossible_capabilities_are_neither_encoded_nor_decoded(void)
 {
-	for (int fault = 0; fault < 10; ++fault) {
+	for (int fault = 0; fault < 10; fault++) {
 		tac_board_capabilities board = a_board();
 		switch (fault) {
 		case 0:
@@ -278,7 +279,7 @@ static void encoders_never_write_beyond_their_capacity(void)
 	tac_board_result result = {.hit_total = 10, .hit_count = 10};
 	size_t needed = tac_board_query_encode(bytes, sizeof bytes, 1, &query);
 	TEST_ASSERT_EQUAL(20 + 16 + 8 * 256, needed);
-	for (size_t capacity = 0; capacity < needed; ++capacity) {
+	for (size_t capacity = 0; capacity < needed; capacity++) {
 		memset(bytes, 0xEE, sizeof bytes);
 		TEST_ASSERT_EQUAL(0, tac_board_query_encode(bytes, capacity, 1, &query));
 		TEST_ASSERT_EQUAL_HEX8(0xEE, bytes[capacity]);
@@ -298,12 +299,12 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(the_crc_is_that_of_ieee_802_3);
-	RUN_TEST(messages_have_the_bytes_that_the_document_says);
-	RUN_TEST(bytes_of_another_program_decode);
-	RUN_TEST(the_small_messages_come_back_as_they_went);
-	RUN_TEST(every_flipped_bit_and_every_missing_or_added_byte_is_seen);
+	RUN_TEST(messages_have_the_bytes_of_the_specification);
+	RUN_TEST(bytes_of_another_program_decode_correctly);
+	RUN_TEST(small_messages_decode_to_what_was_encoded);
+	RUN_TEST(every_flipped_bit_and_every_missing_or_added_byte_is_detected);
 	RUN_TEST(each_fault_has_its_verdict);
-	RUN_TEST(boards_that_cannot_be_are_neither_sent_nor_believed);
+	RUN_TEST(impossible_capabilities_are_neither_encoded_nor_decoded);
 	RUN_TEST(encoders_never_write_beyond_their_capacity);
 	return UNITY_END();
 }

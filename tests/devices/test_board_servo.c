@@ -1,9 +1,10 @@
-// The whole haptic tick with the chip behind it: as a model, and on a board over libusb. Both give the same
-// motion to the bit; at 1 kHz a board that is pulled out holds the tool and lowers the force, and comes back.
-#include "tests/servo_fixture.h"
+// The whole haptic tick with the chip as the collision engine: as a model, and on a board over libusb. Both
+// give the same motion to the bit. At 1 kHz, a board that is unplugged holds the tool and lowers the force,
+// and it recovers.
+#include "tests/support/servo_fixture.h"
 
 #include "rt/loop.h"
-#include "tests/board_fixture.h"
+#include "tests/support/board_fixture.h"
 
 #define TICKS 150
 
@@ -48,50 +49,50 @@ static void a_servo_on_the_board_moves_as_one_on_the_model(void)
 {
 	static tac_snapshot by_chip[TICKS];
 	int touching = 0;
-	servo_def.budget_ns = 0; // no clock: the same bits
+	servo_def.budget_ns = 0; // no time budget: the same bits
 	fixture_build(&f, scene, "chip", servo_def);
-	for (int i = 0; i < TICKS; ++i) {
+	for (int i = 0; i < TICKS; i++) {
 		by_chip[i] = *step_to(&f, path(i));
 		touching += by_chip[i].contact_count > 0;
 	}
 	TEST_ASSERT_GREATER_THAN(TICKS / 3, touching);
 	fixture_fini(&f);
 	fixture_build(&f, scene, "board", servo_def);
-	for (int i = 0; i < TICKS; ++i) {
+	for (int i = 0; i < TICKS; i++) {
 		const tac_snapshot *s = step_to(&f, path(i));
-		TEST_ASSERT_EQUAL_UINT64(0, s->unknowns);
+		TEST_ASSERT_EQUAL_UINT64(0, s->unknown_ticks);
 		TEST_ASSERT_EQUAL_MEMORY(&by_chip[i].T_world_sco, &s->T_world_sco, sizeof s->T_world_sco);
 		TEST_ASSERT_EQUAL_MEMORY(&by_chip[i].sent, &s->sent, sizeof s->sent);
 		TEST_ASSERT_EQUAL(by_chip[i].contact_count, s->contact_count);
 	}
-	TEST_ASSERT_GREATER_THAN(TICKS, outcomes(TAC_BOARD_ANSWERED));
+	TEST_ASSERT_GREATER_THAN(TICKS, outcome_count(TAC_BOARD_ANSWERED));
 }
 
-#define AWAY_FROM 300
-#define AWAY_TO   500
-static bool was_away;
-static uint64_t unknown_while_away, ticks;
+#define UNPLUG_TICK 300
+#define PLUG_TICK   500
+static bool was_unplugged;
+static uint64_t unknown_while_unplugged, ticks;
 
 static void tick(void *user, tac_tick *t)
 {
 	(void)user;
-	if (t->index >= AWAY_FROM && !was_away) {
-		was_away = true;
+	if (t->index >= UNPLUG_TICK && !was_unplugged) {
+		was_unplugged = true;
 		unplug();
 	}
-	if (t->index >= AWAY_TO && !plugged)
+	if (t->index >= PLUG_TICK && !plugged)
 		plug();
-	const int64_t turn = t->index % 200;
-	const int i = turn < 100 ? (int)turn : 200 - (int)turn; // down and up again
+	const int64_t phase = t->index % 200;
+	const int i = phase < 100 ? (int)phase : 200 - (int)phase; // down and up again
 	f.hand.state.T_base_tool.position = path(i);
 	tac_servo_step(f.servo, t->wake_ns, t);
 	const tac_snapshot *s = tac_servo_snapshot(f.servo, 0);
 	TEST_ASSERT_TRUE(tac_dvec3_finite(s->sent.force_N));
-	// It never enters the floor: half of the brick's height above it, whatever way it lies.
+	// It never enters the floor: its centre stays half of the brick's height above it.
 	TEST_ASSERT_TRUE(s->T_world_sco.position.z > 0.005 - 1e-6);
 	if (!plugged)
-		unknown_while_away = s->unknowns;
-	++ticks;
+		unknown_while_unplugged = s->unknown_ticks;
+	ticks++;
 }
 
 static void a_loop_at_1_kHz_survives_the_board(void)
@@ -104,21 +105,21 @@ static void a_loop_at_1_kHz_survives_the_board(void)
 	TEST_ASSERT_EQUAL(TAC_OK, tac_loop_create(&def, &loop));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_loop_run(loop, tick, NULL));
 	tac_loop_destroy(&loop);
-	// Away, it was noticed; back, it answers again, sooner or later without an unknown for 20 ticks.
+	// After the board is plugged in again, there are eventually 20 ticks without an unknown answer.
 	const int64_t end_ns = tac_clock_now_ns() + PATIENCE_NS;
 	uint64_t before;
 	const tac_snapshot *s;
 	f.now_ns = tac_clock_now_ns();
 	do {
-		before = tac_servo_snapshot(f.servo, 0)->unknowns;
+		before = tac_servo_snapshot(f.servo, 0)->unknown_ticks;
 		move_to(&f, tac_dvec3_make(0, 0, 0.02), 10);
 		s = move_to(&f, tac_dvec3_make(0, 0, 0.03), 10);
 		TEST_ASSERT_TRUE(tac_clock_now_ns() < end_ns);
-	} while (s->unknowns != before);
-	printf("%llu ticks, %llu unknown while the board was away, %llu connections\n",
-	       (unsigned long long)ticks, (unsigned long long)unknown_while_away,
+	} while (s->unknown_ticks != before);
+	printf("%llu ticks, %llu unknown while the board was unplugged, %llu connections\n",
+	       (unsigned long long)ticks, (unsigned long long)unknown_while_unplugged,
 	       (unsigned long long)tac_board_report_read(board).connections);
-	TEST_ASSERT_GREATER_THAN(10, unknown_while_away);
+	TEST_ASSERT_GREATER_THAN(10, unknown_while_unplugged);
 }
 
 int main(void)

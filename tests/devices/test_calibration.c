@@ -1,10 +1,10 @@
-// What is kept of a device, and what is made of it. Oracles: the mirror image worked out by hand, and files
-// that were damaged on purpose.
+// Calibration files, and the device that applies them. Oracles: the mirror image computed by hand, and
+// damaged files.
 #include "devices/calibration.h"
 
 #include "base/rng.h"
 #include "devices/sim.h"
-#include "tests/logged.h"
+#include "tests/support/logged.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ void tearDown(void)
 	tac_log_set(NULL, NULL);
 }
 
-static void same(const tac_calibration *a, const tac_calibration *b)
+static void assert_same(const tac_calibration *a, const tac_calibration *b)
 {
 	TEST_ASSERT_EQUAL_DOUBLE(a->workspace_min_m.x, b->workspace_min_m.x);
 	TEST_ASSERT_EQUAL_DOUBLE(a->workspace_min_m.z, b->workspace_min_m.z);
@@ -59,7 +59,7 @@ static tac_calibration load(tac_result expected, bool expected_found)
 	return c;
 }
 
-static void what_was_saved_is_loaded_by_the_serial_number(void)
+static void saved_calibration_is_loaded_by_the_serial_number(void)
 {
 	char path[256];
 	TEST_ASSERT_TRUE(tac_calibration_path(&info, path, sizeof path));
@@ -68,11 +68,11 @@ static void what_was_saved_is_loaded_by_the_serial_number(void)
 	TEST_ASSERT_EQUAL_INT(0, logged_lines);
 	TEST_ASSERT_EQUAL(TAC_OK, tac_calibration_save(&info, &sample));
 	tac_calibration c = load(TAC_OK, true);
-	same(&sample, &c);
+	assert_same(&sample, &c);
 	strcpy(info.serial, "B");
 	c = load(TAC_OK, false); // another device
 	TEST_ASSERT_EQUAL_DOUBLE(0, c.weight_N);
-	info.serial[0] = '\0'; // and one without: by its name
+	info.serial[0] = '\0'; // without a serial number: by its name
 	TEST_ASSERT_TRUE(tac_calibration_path(&info, path, sizeof path));
 	TEST_ASSERT_NOT_NULL(strstr(path, "/falcon_whatever.conf"));
 	unsetenv("XDG_CONFIG_HOME");
@@ -84,7 +84,7 @@ static void what_was_saved_is_loaded_by_the_serial_number(void)
 	load(TAC_OK, false);
 }
 
-static void saving_replaces_the_file_as_a_whole(void)
+static void saving_replaces_the_file_atomically(void)
 {
 	char path[256], folder[256];
 	tac_calibration other = sample;
@@ -100,8 +100,8 @@ static void saving_replaces_the_file_as_a_whole(void)
 	while (readdir(d))
 		files++;
 	closedir(d);
-	TEST_ASSERT_EQUAL_INT(3, files); // ., .., and no half-written one
-	// Where it cannot be written, the old one stays.
+	TEST_ASSERT_EQUAL_INT(3, files); // ., .., and no temporary file
+	// If it cannot be written, the old one stays.
 	unlink(path);
 	TEST_ASSERT_EQUAL_INT(0, mkdir(path, 0755));
 	TEST_ASSERT_EQUAL(TAC_ERROR_IO, tac_calibration_save(&info, &sample));
@@ -109,7 +109,7 @@ static void saving_replaces_the_file_as_a_whole(void)
 	load(TAC_PARTIAL, false); // a folder is no calibration
 }
 
-static void values_that_cannot_be_are_refused(void)
+static void invalid_values_are_refused(void)
 {
 	const double bad[] = {NAN, INFINITY, -1, 5.1};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -127,14 +127,14 @@ static void values_that_cannot_be_are_refused(void)
 static void write_file(const void *bytes, size_t count)
 {
 	char path[256];
-	TEST_ASSERT_EQUAL(TAC_OK, tac_calibration_save(&info, &sample)); // makes the folder
+	TEST_ASSERT_EQUAL(TAC_OK, tac_calibration_save(&info, &sample)); // creates the folder
 	tac_calibration_path(&info, path, sizeof path);
 	FILE *file = fopen(path, "w");
 	TEST_ASSERT_EQUAL(count, fwrite(bytes, 1, count, file));
 	fclose(file);
 }
 
-static void damaged_file_is_one_line_and_defaults(void)
+static void damaged_file_gives_one_log_line_and_defaults(void)
 {
 	static const char *const texts[] = {
 		"",
@@ -171,11 +171,11 @@ static void damaged_file_is_one_line_and_defaults(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0.5, c.weight_N);
 }
 
-// Whatever is done to the bytes, what is accepted is in its ranges.
-static void any_bytes_are_survived(void)
+// Every text that is accepted has values in their ranges.
+static void random_changes_are_refused_or_stay_in_range(void)
 {
 	tac_rng rng = tac_rng_seed(1, 1);
-	char text[512], why[160];
+	char text[512], reason[160];
 	int accepted = 0;
 	for (int k = 0; k < 100000; k++) {
 		const size_t count = tac_calibration_encode(&sample, text, sizeof text);
@@ -183,8 +183,8 @@ static void any_bytes_are_survived(void)
 		for (uint32_t i = 0; i < changes; i++)
 			text[tac_rng_below(&rng, (uint32_t)count)] = (char)(1 + tac_rng_below(&rng, 255));
 		tac_calibration c;
-		if (!tac_calibration_decode(text, &c, why, sizeof why)) {
-			TEST_ASSERT_NOT_NULL(strstr(why, "expected"));
+		if (!tac_calibration_decode(text, &c, reason, sizeof reason)) {
+			TEST_ASSERT_NOT_NULL(strstr(reason, "expected"));
 			continue;
 		}
 		accepted++;
@@ -207,7 +207,7 @@ static tac_device *sim(void)
 	return device;
 }
 
-static void nothing_to_do_leaves_the_device_alone(void)
+static void empty_calibration_leaves_the_device_unchanged(void)
 {
 	tac_device *before = sim();
 	TEST_ASSERT_EQUAL(TAC_OK, tac_calibration_apply(&(tac_calibration){0}, &device));
@@ -231,7 +231,7 @@ static void workspace_is_centred(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, -0.01, state.T_base_tool.position.z);
 }
 
-// Reflecting twice is nothing, a point of the tool goes where its mirror image is, and power is the same.
+// A point of the tool moves to its mirror image, and power is conserved.
 static void left_hand_gets_the_mirror_image(void)
 {
 	tac_device_state plain, mirrored;
@@ -246,7 +246,7 @@ static void left_hand_gets_the_mirror_image(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, -a.x, b.x);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, a.y, b.y);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, a.z, b.z);
-	// A force to the right on the image pushes the device to the left, and the image moves to the right.
+	// A force to the right on the image pushes the device to the left, so the image moves to the right.
 	const tac_wrench wrench = {.force_N = {5, 1, 0}, .torque_Nm = {0.1, 0.2, 0.05}};
 	const double before = mirrored.T_base_tool.position.x;
 	for (int k = 0; k < 20; k++) {
@@ -257,7 +257,7 @@ static void left_hand_gets_the_mirror_image(void)
 	TEST_ASSERT_TRUE(mirrored.velocity_m_per_s.x > 0);
 	const double power = tac_dvec3_dot(wrench.force_N, mirrored.velocity_m_per_s) +
 			     tac_dvec3_dot(wrench.torque_Nm, mirrored.angular_velocity_rad_per_s);
-	TEST_ASSERT_TRUE(power > 0); // pushed from rest, it goes where it is pushed to
+	TEST_ASSERT_TRUE(power > 0); // pushed from rest, it moves along the force
 	tac_device_enable(device, false);
 	TEST_ASSERT_EQUAL(TAC_DEVICE_DISABLED, tac_device_write(device, 0, &wrench));
 }
@@ -265,12 +265,12 @@ static void left_hand_gets_the_mirror_image(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(what_was_saved_is_loaded_by_the_serial_number);
-	RUN_TEST(saving_replaces_the_file_as_a_whole);
-	RUN_TEST(values_that_cannot_be_are_refused);
-	RUN_TEST(damaged_file_is_one_line_and_defaults);
-	RUN_TEST(any_bytes_are_survived);
-	RUN_TEST(nothing_to_do_leaves_the_device_alone);
+	RUN_TEST(saved_calibration_is_loaded_by_the_serial_number);
+	RUN_TEST(saving_replaces_the_file_atomically);
+	RUN_TEST(invalid_values_are_refused);
+	RUN_TEST(damaged_file_gives_one_log_line_and_defaults);
+	RUN_TEST(random_changes_are_refused_or_stay_in_range);
+	RUN_TEST(empty_calibration_leaves_the_device_unchanged);
 	RUN_TEST(workspace_is_centred);
 	RUN_TEST(left_hand_gets_the_mirror_image);
 	return UNITY_END();

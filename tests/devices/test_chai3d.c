@@ -1,37 +1,26 @@
-// The CHAI3D bindings against a stand-in for CHAI3D (tests/fake_chai3d), and, where TACTUS_CHAI3D_REAL names
-// a plugin built against CHAI3D itself, its world as well.
-#include "devices/chai3d.h"
-#include "devices/tac_chai3d.h"
+// The CHAI3D bindings against a stand-in for CHAI3D (tests/support/fake_chai3d/) and, if TACTUS_CHAI3D_REAL
+// names a plugin built against CHAI3D itself, its world, too.
+#include "devices/chai3d_interface.h"
 
-#include "rt/clock.h"
-#include "tests/eventually.h"
-#include "tests/fake_chai3d/fake_chai3d.h"
-#include "tests/fake_library.h"
-#include "tests/logged.h"
+#include "tests/support/eventually.h"
+#include "tests/support/fake_chai3d/fake_chai3d.h"
+#include "tests/support/vendor_fixture.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unity.h>
 
 static fake_chai3d_state *fake;
 static const tac_chai3d_api *api;
 static tac_chai3d_handler *handler;
 static tac_chai3d_device *opened;
 static tac_chai3d_world *world;
-static tac_device *device;
-static tac_device_state state;
-static tac_driver_report report;
 static char reason[256];
 
 void setUp(void)
 {
-	tac_log_set(keep_logged, NULL);
-	logged_lines = 0;
+	set_up_log();
 	setenv("TACTUS_CHAI3D_PLUGIN", TACTUS_FAKE_CHAI3D, 1);
 	*fake = (fake_chai3d_state){
 		.devices = 2, .position = {0.01, 0.02, 0.03}, .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-	memset(&report, 0, sizeof report);
 	TEST_ASSERT_EQUAL_MESSAGE(TAC_OK, tac_chai3d_load(&api, reason, sizeof reason), reason);
 }
 
@@ -51,27 +40,27 @@ void tearDown(void)
 	tac_log_set(NULL, NULL);
 }
 
-static void says(const char *text)
+static void assert_message(const char *text)
 {
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(api->message(), text), api->message());
 }
 
 // ---- the plugin ----
 
-static void plugin_that_is_missing_or_broken_is_said(void)
+static void missing_or_broken_plugin_is_reported(void)
 {
 	setenv("TACTUS_CHAI3D_PLUGIN", "/no/such/plugin.so", 1);
-	tac_chai3d_list(&report);
+	list_devices();
 	TEST_ASSERT_EQUAL(TAC_DRIVER_NOT_BUILT, report.state);
 	TEST_ASSERT_NOT_NULL(strstr(report.reason, "CHAI3D_ROOT"));
 	TEST_ASSERT_EQUAL(TAC_ERROR_UNSUPPORTED, tac_chai3d_load(&api, reason, sizeof reason));
 	TEST_ASSERT_NULL(api);
-	TEST_ASSERT_EQUAL(TAC_ERROR_UNSUPPORTED, tac_chai3d_open("0", NULL, &device));
+	TEST_ASSERT_EQUAL(TAC_ERROR_UNSUPPORTED, open_device("0", &device));
 	TEST_ASSERT_EQUAL_INT(1, logged_lines);
 	setenv("TACTUS_CHAI3D_PLUGIN", "libc.so.6", 1);
 	TEST_ASSERT_EQUAL(TAC_ERROR_UNSUPPORTED, tac_chai3d_load(&api, reason, sizeof reason));
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(reason, "tac_chai3d_plugin"), reason);
-	tac_chai3d_list(&report);
+	list_devices();
 	TEST_ASSERT_EQUAL(TAC_DRIVER_FAILED, report.state);
 	setenv("TACTUS_CHAI3D_PLUGIN", TACTUS_FAKE_CHAI3D_OLD, 1);
 	TEST_ASSERT_EQUAL(TAC_ERROR_UNSUPPORTED, tac_chai3d_load(&api, reason, sizeof reason));
@@ -105,7 +94,7 @@ static void handler_lists_and_scans_again(void)
 	TEST_ASSERT_TRUE(info.right_hand && !info.left_hand && info.sensed_gripper && !info.actuated_gripper);
 }
 
-static void dummies_and_wrong_numbers_are_results(void)
+static void dummy_devices_and_wrong_numbers_are_errors(void)
 {
 	tac_chai3d_info info;
 	TEST_ASSERT_EQUAL(TAC_OK, api->handler_create(&handler));
@@ -118,14 +107,14 @@ static void dummies_and_wrong_numbers_are_results(void)
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, api->device_open(NULL, 0, &opened));
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, api->handler_rescan(NULL));
 	TEST_ASSERT_EQUAL_INT(0, api->handler_count(NULL));
-	fake->null_device = true; // says yes, hands out nothing
+	fake->null_device = true; // success without a device
 	TEST_ASSERT_EQUAL(TAC_ERROR_IO, api->device_open(handler, 0, &opened));
 	fake->null_device = false;
 	strcpy(fake->failing, "getDevice");
 	TEST_ASSERT_EQUAL(TAC_ERROR_IO, api->device_open(handler, 0, &opened));
 	strcpy(fake->failing, "open");
 	TEST_ASSERT_EQUAL(TAC_ERROR_IO, api->device_open(handler, 0, &opened));
-	says("unplugged or in use");
+	assert_message("unplugged or in use");
 	strcpy(fake->failing, "getDeviceSpecifications");
 	TEST_ASSERT_EQUAL(TAC_ERROR_IO, api->handler_info(handler, 0, &info));
 	TEST_ASSERT_NULL(opened);
@@ -139,7 +128,7 @@ static void device_is_read_written_and_closed_without_force(void)
 	uint32_t bits;
 	fake->rotation[1] = 0.5;
 	fake->velocity[2] = 3;
-	fake->turning[0] = 4;
+	fake->angular_velocity[0] = 4;
 	fake->gripper = 0.25;
 	fake->gripper_velocity = -1;
 	fake->switches = 6;
@@ -160,17 +149,17 @@ static void device_is_read_written_and_closed_without_force(void)
 	const double force[3] = {1, 2, 3}, torque[3] = {0.1, 0.2, 0.3};
 	TEST_ASSERT_EQUAL(TAC_OK, api->device_enable(opened, true));
 	TEST_ASSERT_EQUAL(TAC_OK, api->device_write(opened, force, torque, 0.5));
-	TEST_ASSERT_EQUAL_DOUBLE(2, fake->told[1]);
-	TEST_ASSERT_EQUAL_DOUBLE(0.3, fake->told[5]);
-	TEST_ASSERT_EQUAL_DOUBLE(0.5, fake->told[6]);
+	TEST_ASSERT_EQUAL_DOUBLE(2, fake->commanded[1]);
+	TEST_ASSERT_EQUAL_DOUBLE(0.3, fake->commanded[5]);
+	TEST_ASSERT_EQUAL_DOUBLE(0.5, fake->commanded[6]);
 	api->device_close(&opened);
 	TEST_ASSERT_NULL(opened);
-	TEST_ASSERT_EQUAL_DOUBLE(0, fake->told[1]);
+	TEST_ASSERT_EQUAL_DOUBLE(0, fake->commanded[1]);
 	TEST_ASSERT_FALSE(fake->forces_on);
 	api->device_close(&opened); // NULL is allowed
 }
 
-static void what_a_device_refuses_is_an_error_and_fills_nothing(void)
+static void failed_device_calls_are_errors_and_fill_nothing(void)
 {
 	open_first();
 	double v[3] = {7, 7, 7}, rows[3][3], angle, rate;
@@ -193,7 +182,7 @@ static void what_a_device_refuses_is_an_error_and_fills_nothing(void)
 	fake->rotation[4] = INFINITY;
 	fake->gripper = NAN;
 	TEST_ASSERT_EQUAL(TAC_ERROR_IO, api->device_position(opened, v));
-	says("not finite");
+	assert_message("not finite");
 	TEST_ASSERT_EQUAL(TAC_ERROR_IO, api->device_rotation(opened, rows));
 	TEST_ASSERT_EQUAL(TAC_ERROR_IO, api->device_gripper(opened, &angle, &rate));
 	const double bad[3] = {0, NAN, 0};
@@ -208,7 +197,7 @@ static void exceptions_are_results(void)
 	static const struct {
 		fake_chai3d_throw throwing;
 		tac_result result;
-		const char *says;
+		const char *message;
 	} cases[] = {
 		{FAKE_CHAI3D_RUNTIME_ERROR, TAC_ERROR_SYSTEM, "CHAI3D threw: "},
 		{FAKE_CHAI3D_BAD_ALLOC, TAC_ERROR_MEMORY, "no memory"},
@@ -234,7 +223,7 @@ static void exceptions_are_results(void)
 		fake->throwing = cases[i].throwing;
 		TEST_ASSERT_EQUAL(r, api->handler_create(&none));
 		TEST_ASSERT_NULL(none);
-		says(cases[i].says);
+		assert_message(cases[i].message);
 		TEST_ASSERT_EQUAL(r, api->handler_rescan(handler));
 		TEST_ASSERT_EQUAL(r, api->handler_info(handler, 0, &info));
 		TEST_ASSERT_EQUAL(r, api->device_position(opened, v));
@@ -261,7 +250,7 @@ static void exceptions_are_results(void)
 		TEST_ASSERT_NULL(also);
 	}
 	fake->throwing = FAKE_CHAI3D_QUIET;
-	TEST_ASSERT_EQUAL_INT(3, fake->objects); // world, mesh, tool: nothing half made stayed
+	TEST_ASSERT_EQUAL_INT(3, fake->objects); // world, mesh, tool: nothing incomplete is left
 }
 
 // ---- world; valid for CHAI3D itself ----
@@ -285,7 +274,8 @@ static void proxy_rests_on_a_floor_and_the_spring_pulls(void)
 	TEST_ASSERT_EQUAL(TAC_OK, api->tool_step(tool, p, still, &contact));
 	TEST_ASSERT_EQUAL_INT(0, contact.contacts);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0, contact.force_N[2]);
-	// To 1 cm below the floor and aside; then it waits, because the proxy meets one constraint a tick.
+	// To 1 cm below the floor and sideways; then at rest, because the proxy finds one constraint per
+	// tick.
 	for (int k = 0; k <= 65; k++) {
 		p[2] = 0.05 - 0.001 * fmin(k, 60);
 		p[0] = 0.1 + 0.0005 * fmin(k, 60);
@@ -296,7 +286,7 @@ static void proxy_rests_on_a_floor_and_the_spring_pulls(void)
 	TEST_ASSERT_DOUBLE_WITHIN(0.05 * radius, p[0], contact.proxy_m[0]);
 	TEST_ASSERT_DOUBLE_WITHIN(0.5, 500 * (radius + 0.01), contact.force_N[2]);
 	TEST_ASSERT_DOUBLE_WITHIN(0.2, 0, contact.force_N[0]);
-	// The floor goes down by 10 cm: no more contact.
+	// The floor moves down by 10 cm: the contact ends.
 	const double down[3] = {0, 0, -0.1}, same[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 	TEST_ASSERT_EQUAL(TAC_OK, api->object_pose(ground, down, same));
 	TEST_ASSERT_EQUAL(TAC_OK, api->tool_step(tool, p, still, &contact));
@@ -308,7 +298,7 @@ static void proxy_rests_on_a_floor_and_the_spring_pulls(void)
 	api->world_destroy(&world);
 }
 
-static void world_refuses_what_makes_no_sense(void)
+static void world_refuses_invalid_arguments(void)
 {
 	tac_chai3d_object *object = NULL;
 	tac_chai3d_tool *tool = NULL;
@@ -363,7 +353,7 @@ static void world_refuses_what_makes_no_sense(void)
 	api->world_destroy(&world);
 }
 
-// ---- world, the stand-in's ----
+// ---- world; for the stand-in only ----
 
 static void material_and_effects_reach_chai3d(void)
 {
@@ -402,7 +392,7 @@ static void tool_drives_a_device(void)
 	fake->position[2] = -0.01;
 	TEST_ASSERT_EQUAL(TAC_OK, api->tool_drive(tool, &contact));
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 2, contact.force_N[2]);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 2, fake->told[2]);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 2, fake->commanded[2]);
 	strcpy(fake->failing, "computeInteractionForces"); // gives NaN
 	TEST_ASSERT_EQUAL(TAC_ERROR_IO, api->tool_drive(tool, &contact));
 	fake->unplugged = true;
@@ -414,53 +404,40 @@ static void tool_drives_a_device(void)
 
 // ---- as a device of Tactus ----
 
-static bool read_is(tac_device_status expected)
-{
-	return tac_device_read(device, tac_clock_now_ns(), &state) == expected;
-}
-
-static void write_force(double x, double y, double z)
-{
-	const tac_wrench wrench = {.force_N = {x, y, z}};
-	TEST_ASSERT_EQUAL(TAC_DEVICE_OK, tac_device_write(device, tac_clock_now_ns(), &wrench));
-}
-
 static void devices_are_listed(void)
 {
-	tac_chai3d_list(&report);
+	list_devices();
 	TEST_ASSERT_EQUAL_INT(2, report.count);
-	TEST_ASSERT_EQUAL_STRING("chai3d:1", report.devices[1].select);
-	TEST_ASSERT_EQUAL_STRING("a maker a model", report.devices[1].what);
-	memset(&report, 0, sizeof report);
+	TEST_ASSERT_EQUAL_STRING("chai3d:1", report.devices[1].selection);
+	TEST_ASSERT_EQUAL_STRING("a maker a model", report.devices[1].description);
 	fake->devices = 0;
-	tac_chai3d_list(&report);
+	list_devices();
 	TEST_ASSERT_EQUAL(TAC_DRIVER_NOTHING, report.state);
-	memset(&report, 0, sizeof report);
 	fake->throwing = FAKE_CHAI3D_RUNTIME_ERROR;
-	tac_chai3d_list(&report);
+	list_devices();
 	TEST_ASSERT_EQUAL(TAC_DRIVER_FAILED, report.state);
 	TEST_ASSERT_NOT_NULL(strstr(report.reason, "CHAI3D threw"));
 }
 
-static void device_of_tactus_reads_writes_and_lets_go(void)
+static void device_of_tactus_reads_writes_and_drops_its_force(void)
 {
-	TEST_ASSERT_EQUAL(TAC_OK, tac_chai3d_open("", NULL, &device));
+	TEST_ASSERT_EQUAL(TAC_OK, open_device("", &device));
 	TEST_ASSERT_EQUAL_STRING("chai3d:0", device->info.name);
 	TEST_ASSERT_EQUAL_DOUBLE(10, device->info.max_force_N);
 	TEST_ASSERT_EQUAL_DOUBLE(0.5, device->info.max_torque_Nm);
-	EVENTUALLY(read_is(TAC_DEVICE_OK));
+	EVENTUALLY(read_is(device, TAC_DEVICE_OK));
 	TEST_ASSERT_EQUAL_DOUBLE(0.02, state.T_base_tool.position.x);
 	TEST_ASSERT_EQUAL_DOUBLE(0.03, state.T_base_tool.position.y);
 	TEST_ASSERT_EQUAL_DOUBLE(0.01, state.T_base_tool.position.z);
 	tac_device_enable(device, true);
-	EVENTUALLY((write_force(0, 100, 0), FAKE(double, fake->told[2]) > 9.9));
+	EVENTUALLY(write_accepted(device, 0, 100, 0) && FAKE(double, fake->commanded[2]) > 9.9);
 	TEST_ASSERT_TRUE(FAKE(int, fake->forces_on));
 	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 100, FAKE(double, fake->largest_squared));
-	EVENTUALLY(FAKE(double, fake->told[2]) == 0); // the writer is silent
+	EVENTUALLY(FAKE(double, fake->commanded[2]) == 0); // nobody writes
 	fake_lock(true);
 	fake->throwing = FAKE_CHAI3D_INT;
 	fake_lock(false);
-	EVENTUALLY(read_is(TAC_DEVICE_LOST));
+	EVENTUALLY(read_is(device, TAC_DEVICE_LOST));
 	fake_lock(true);
 	fake->throwing = FAKE_CHAI3D_QUIET;
 	fake_lock(false);
@@ -469,7 +446,7 @@ static void device_of_tactus_reads_writes_and_lets_go(void)
 	TEST_ASSERT_FALSE(fake->forces_on);
 }
 
-static void open_failures_get_one_line(void)
+static void failures_to_open_get_one_log_line(void)
 {
 	static const struct {
 		const char *which, *failing;
@@ -482,7 +459,7 @@ static void open_failures_get_one_line(void)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		logged_lines = 0;
 		strcpy(fake->failing, cases[i].failing);
-		TEST_ASSERT_EQUAL(cases[i].result, tac_chai3d_open(cases[i].which, NULL, &device));
+		TEST_ASSERT_EQUAL(cases[i].result, open_device(cases[i].which, &device));
 		TEST_ASSERT_EQUAL_INT(1, logged_lines);
 		TEST_ASSERT_NULL(device);
 		TEST_ASSERT_EQUAL_INT(0, fake->open);
@@ -491,23 +468,23 @@ static void open_failures_get_one_line(void)
 
 int main(void)
 {
-	fake = fake_load(TACTUS_FAKE_CHAI3D, "fake_chai3d");
+	fake = load_fake("chai3d", TACTUS_FAKE_CHAI3D);
 	if (!fake)
 		return 1;
 	UNITY_BEGIN();
-	RUN_TEST(plugin_that_is_missing_or_broken_is_said);
+	RUN_TEST(missing_or_broken_plugin_is_reported);
 	RUN_TEST(handler_lists_and_scans_again);
-	RUN_TEST(dummies_and_wrong_numbers_are_results);
+	RUN_TEST(dummy_devices_and_wrong_numbers_are_errors);
 	RUN_TEST(device_is_read_written_and_closed_without_force);
-	RUN_TEST(what_a_device_refuses_is_an_error_and_fills_nothing);
+	RUN_TEST(failed_device_calls_are_errors_and_fill_nothing);
 	RUN_TEST(exceptions_are_results);
 	RUN_TEST(proxy_rests_on_a_floor_and_the_spring_pulls);
-	RUN_TEST(world_refuses_what_makes_no_sense);
+	RUN_TEST(world_refuses_invalid_arguments);
 	RUN_TEST(material_and_effects_reach_chai3d);
 	RUN_TEST(tool_drives_a_device);
 	RUN_TEST(devices_are_listed);
-	RUN_TEST(device_of_tactus_reads_writes_and_lets_go);
-	RUN_TEST(open_failures_get_one_line);
+	RUN_TEST(device_of_tactus_reads_writes_and_drops_its_force);
+	RUN_TEST(failures_to_open_get_one_log_line);
 	const char *real = getenv("TACTUS_CHAI3D_REAL");
 	if (real) {
 		setUp();
@@ -515,8 +492,8 @@ int main(void)
 		if (tac_chai3d_load(&api, reason, sizeof reason) != TAC_OK)
 			return 1;
 		proxy_rests_on_a_floor_and_the_spring_pulls();
-		world_refuses_what_makes_no_sense();
-		tac_chai3d_list(&report);
+		world_refuses_invalid_arguments();
+		list_devices();
 		printf("CHAI3D itself: %s, %d devices, %s\n", tac_driver_state_name(report.state),
 		       report.count, report.reason);
 	}

@@ -1,9 +1,9 @@
 // Oracles: the closure equations of the mechanism evaluated in long double, finite differences, and powers on
 // both sides of the mechanism. None of them shares code with the module.
-#include "devices/falcon_kinematics.h"
+#include "devices/falcon/falcon_kinematics.h"
 
 #include "base/rng.h"
-#include "devices/falcon_protocol.h"
+#include "devices/falcon/falcon_protocol.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ void tearDown(void)
 {
 }
 
-// How far the three equations of leg `i` are from holding, m.
+// The error of the three closure equations of leg `i`, m.
 static long double closure_error(int i, tac_dvec3 p, const tac_falcon_leg *leg)
 {
 	const long double pi = acosl(-1.0L), degree = pi / 180;
@@ -71,20 +71,19 @@ static void check_round_trip(tac_dvec3 p, const tac_falcon_leg legs[3])
 		worst_closure = fmax(worst_closure, (double)closure_error(i, p, &legs[i]));
 	tac_dvec3 back;
 	TEST_ASSERT_TRUE_MESSAGE(tac_falcon_forward(thighs_of(legs), &back),
-				 "a reached point has no way back");
+				 "a point in reach has no forward solution");
 	worst_round_trip = fmax(worst_round_trip, tac_dvec3_length(tac_dvec3_sub(back, p)));
 }
 
 static void forward_of_inverse_is_identity_over_the_workspace(void)
 {
 	const int reached = over_workspace(GRID_M, check_round_trip);
-	TEST_ASSERT_GREATER_THAN_INT(55000, reached); // of 68,921; the corners of the cube are out of reach
+	TEST_ASSERT_GREATER_THAN_INT(55000, reached); // of 68,921: the corners of the cube are out of reach
 	TEST_ASSERT_DOUBLE_WITHIN(1e-15, 0, worst_closure);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0, worst_round_trip);
 }
 
-// d thigh / d p by differences of sixth order, from the inverse kinematics that the closure equations
-// checked.
+// d thigh / d p by differences of sixth order of the inverse kinematics, which the closure equations check.
 static bool differences(tac_dvec3 p, tac_dmat3 *out_dthigh_dp)
 {
 	static const double weight[3] = {0.75, -0.15, 1.0 / 60};
@@ -112,8 +111,8 @@ static bool differences(tac_dvec3 p, tac_dmat3 *out_dthigh_dp)
 static double worst_jacobian, worst_power;
 static int jacobians;
 
-// Where the thigh's lever is below 2 mm the angle changes too fast for differences; the mechanism stops
-// before.
+// Where the lever of a thigh is below 20 mm the angle changes too fast for differences; the end stops are
+// before that.
 static bool far_from_stretched(const tac_falcon_leg legs[3])
 {
 	for (int i = 0; i < 3; i++) {
@@ -132,16 +131,17 @@ static void check_jacobian(tac_dvec3 p, const tac_falcon_leg legs[3])
 	// J times the inverse's derivative is the identity.
 	const tac_dmat3 off = tac_dmat3_sub(tac_dmat3_mul(j, by_differences), tac_dmat3_identity());
 	worst_jacobian = fmax(worst_jacobian, tac_dmat3_max_abs(off));
-	// The power of the motors is that of the grip.
+	// The power of the motors equals that of the grip.
 	static tac_rng rng = {1, 3};
 	const tac_dvec3 force = tac_rng_unit_f64(&rng), speed = tac_rng_unit_f64(&rng);
-	const tac_dvec3 turning = tac_dmat3_apply(by_differences, speed);
+	const tac_dvec3 thigh_rates = tac_dmat3_apply(by_differences, speed);
 	const tac_dvec3 torque = tac_dmat3_transpose_apply(j, force);
-	worst_power = fmax(worst_power, fabs(tac_dvec3_dot(torque, turning) - tac_dvec3_dot(force, speed)));
+	worst_power =
+		fmax(worst_power, fabs(tac_dvec3_dot(torque, thigh_rates) - tac_dvec3_dot(force, speed)));
 	jacobians++;
 }
 
-static void jacobian_is_that_of_finite_differences_and_conserves_power(void)
+static void jacobian_agrees_with_finite_differences_and_conserves_power(void)
 {
 	over_workspace(2 * GRID_M, check_jacobian);
 	TEST_ASSERT_GREATER_THAN_INT(4000, jacobians);
@@ -149,7 +149,7 @@ static void jacobian_is_that_of_finite_differences_and_conserves_power(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0, worst_power);
 }
 
-static void motors_exert_the_force_that_was_asked_for(void)
+static void motors_exert_the_commanded_force(void)
 {
 	tac_rng rng = tac_rng_seed(3, 3);
 	for (int k = 0; k < 20000; k++) {
@@ -170,7 +170,7 @@ static void motors_exert_the_force_that_was_asked_for(void)
 	}
 }
 
-static void nine_newton_along_the_axis_are_about_2259_a_motor(void)
+static void nine_newtons_along_the_axis_are_about_2259_per_motor(void)
 {
 	tac_falcon_leg legs[3];
 	tac_dmat3 j;
@@ -210,7 +210,7 @@ static void forces_saturate_in_their_direction_and_never_wrap(void)
 }
 
 // One count turns a thigh by 360/1280 degrees times shaft over arm.
-static void encoders_turn_into_angles_and_back(void)
+static void encoder_counts_convert_to_angles_and_back(void)
 {
 	const int16_t counts[3] = {0, 1000, -1000};
 	const tac_dvec3 angles = tac_falcon_angles(counts);
@@ -231,7 +231,7 @@ static void encoders_turn_into_angles_and_back(void)
 	TEST_ASSERT_EQUAL_INT(0, out[2]);
 }
 
-// Any encoder values: what is accepted fulfils the equations, what is not leaves the position alone.
+// Random encoder values: an accepted position fulfils the equations; a refusal leaves the output unchanged.
 static void impossible_encoder_values_are_refused(void)
 {
 	tac_rng rng = tac_rng_seed(6, 6);
@@ -267,7 +267,7 @@ static void impossible_encoder_values_are_refused(void)
 	TEST_ASSERT_FALSE(tac_falcon_inverse(tac_dvec3_make(1e300, 1e300, 1e300), legs));
 }
 
-// All shins in one plane: no force out of it can be held.
+// All shins in one plane: forces out of it cannot be controlled.
 static void a_flat_mechanism_is_singular(void)
 {
 	const tac_falcon_leg flat[3] = {{0, 0, 1.5}, {0, 0, 1.5}, {0, 0, 1.5}};
@@ -285,11 +285,11 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(forward_of_inverse_is_identity_over_the_workspace);
-	RUN_TEST(jacobian_is_that_of_finite_differences_and_conserves_power);
-	RUN_TEST(motors_exert_the_force_that_was_asked_for);
-	RUN_TEST(nine_newton_along_the_axis_are_about_2259_a_motor);
+	RUN_TEST(jacobian_agrees_with_finite_differences_and_conserves_power);
+	RUN_TEST(motors_exert_the_commanded_force);
+	RUN_TEST(nine_newtons_along_the_axis_are_about_2259_per_motor);
 	RUN_TEST(forces_saturate_in_their_direction_and_never_wrap);
-	RUN_TEST(encoders_turn_into_angles_and_back);
+	RUN_TEST(encoder_counts_convert_to_angles_and_back);
 	RUN_TEST(impossible_encoder_values_are_refused);
 	RUN_TEST(a_flat_mechanism_is_singular);
 	return UNITY_END();

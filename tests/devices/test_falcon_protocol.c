@@ -1,6 +1,6 @@
-// Oracle: packets made by another program (Python, from the description of the packet), and the rule that
-// only what was encoded decodes.
-#include "devices/falcon_protocol.h"
+// Oracle: packets made by another program (Python, from the description of the packet), and the rule that a
+// decoded packet encodes to the same bytes.
+#include "devices/falcon/falcon_protocol.h"
 
 #include "base/rng.h"
 
@@ -20,7 +20,7 @@ static const char golden_force[] = "<AAAABPPPEDCAFA>";
 static const char golden_limit[] = "<AAABAAAPAAAAAA>";
 static const char golden_report[] = "<PPPHAAAIMONKzA>";
 
-static void command_is_encoded_as_another_program_does(void)
+static void command_is_encoded_as_by_another_program(void)
 {
 	uint8_t bytes[TAC_FALCON_PACKET_BYTES];
 	const tac_falcon_command c = {.motor = {0, -15, 0x0234}, .leds = TAC_FALCON_LED_B, .home = true};
@@ -51,7 +51,7 @@ static void motor_values_saturate_and_never_wrap(void)
 	TEST_ASSERT_EQUAL_MEMORY(golden_limit, bytes, sizeof bytes);
 }
 
-static void report_is_decoded_as_another_program_encodes_it(void)
+static void report_of_another_program_is_decoded(void)
 {
 	tac_falcon_report r;
 	TEST_ASSERT_TRUE(tac_falcon_report_decode((const uint8_t *)golden_report, &r));
@@ -62,7 +62,7 @@ static void report_is_decoded_as_another_program_encodes_it(void)
 	TEST_ASSERT_EQUAL(3, r.homed);
 }
 
-static void every_report_comes_back(void)
+static void every_report_survives_encoding_and_decoding(void)
 {
 	tac_rng rng = tac_rng_seed(1, 2);
 	for (int k = 0; k < 200000; k++) {
@@ -82,23 +82,24 @@ static void every_report_comes_back(void)
 	}
 }
 
-static void no_damaged_byte_of_a_packet_is_taken(void)
+static void every_invalid_byte_of_a_packet_is_refused(void)
 {
-	int taken = 0;
+	int accepted = 0;
 	for (int place = 0; place < TAC_FALCON_PACKET_BYTES; place++) {
 		for (int value = 0; value < 256; value++) {
 			uint8_t bytes[TAC_FALCON_PACKET_BYTES];
 			memcpy(bytes, golden_force, sizeof bytes);
 			bytes[place] = (uint8_t)value;
 			tac_falcon_report r;
-			taken += tac_falcon_report_decode(bytes, &r);
+			accepted += tac_falcon_report_decode(bytes, &r);
 		}
 	}
-	// Brackets 1 each, nibbles 16, the status 128, the unknown byte all but the brackets.
-	TEST_ASSERT_EQUAL_INT(2 * 1 + 12 * 16 + 128 + 254, taken);
+	// Valid values: 1 for each bracket, 16 for a nibble, 128 for the status, all but the brackets for the
+	// unknown byte.
+	TEST_ASSERT_EQUAL_INT(2 * 1 + 12 * 16 + 128 + 254, accepted);
 }
 
-// Pushes bytes and counts the packets; the last one is kept.
+// Pushes bytes, counts the packets and keeps the last one.
 static int push(tac_falcon_stream *stream, const char *bytes, size_t count, tac_falcon_report *out_last)
 {
 	int packets = 0;
@@ -119,7 +120,7 @@ static void stream_finds_packets_in_pieces_and_after_garbage(void)
 	TEST_ASSERT_EQUAL_INT(1, push(&stream, golden_force + 7, 9, &r));
 	TEST_ASSERT_EQUAL_INT(0x0234, r.encoder[2]);
 	TEST_ASSERT_EQUAL_UINT64(0, stream.dropped);
-	// One cut off, the next whole; noise before; two at once.
+	// A truncated packet and a complete one; noise; two packets at once.
 	TEST_ASSERT_EQUAL_INT(0, push(&stream, golden_report, 10, &r));
 	TEST_ASSERT_EQUAL_INT(1, push(&stream, golden_report, 16, &r));
 	TEST_ASSERT_EQUAL_UINT64(10, stream.dropped);
@@ -130,8 +131,8 @@ static void stream_finds_packets_in_pieces_and_after_garbage(void)
 	TEST_ASSERT_EQUAL_INT(1, push(&stream, golden_report, 16, &r));
 }
 
-// However much was lost, from the second whole packet on it is in step again.
-static void stream_is_in_step_again_after_any_loss(void)
+// After any noise, the next complete packet is found.
+static void stream_synchronises_again_after_any_loss(void)
 {
 	tac_rng rng = tac_rng_seed(5, 5);
 	for (int k = 0; k < 20000; k++) {
@@ -153,12 +154,12 @@ static void stream_is_in_step_again_after_any_loss(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(command_is_encoded_as_another_program_does);
+	RUN_TEST(command_is_encoded_as_by_another_program);
 	RUN_TEST(motor_values_saturate_and_never_wrap);
-	RUN_TEST(report_is_decoded_as_another_program_encodes_it);
-	RUN_TEST(every_report_comes_back);
-	RUN_TEST(no_damaged_byte_of_a_packet_is_taken);
+	RUN_TEST(report_of_another_program_is_decoded);
+	RUN_TEST(every_report_survives_encoding_and_decoding);
+	RUN_TEST(every_invalid_byte_of_a_packet_is_refused);
 	RUN_TEST(stream_finds_packets_in_pieces_and_after_garbage);
-	RUN_TEST(stream_is_in_step_again_after_any_loss);
+	RUN_TEST(stream_synchronises_again_after_any_loss);
 	return UNITY_END();
 }

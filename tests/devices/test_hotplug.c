@@ -1,14 +1,15 @@
-// A Falcon that is pulled out and put back while the loop runs, over the real libusb and the virtual device.
+// A Falcon that is unplugged and plugged in again while the loop runs, over the real libusb and the virtual
+// device.
 #include "devices/hotplug.h"
 
 #include "base/log.h"
-#include "devices/falcon_protocol.h"
+#include "devices/falcon/falcon_protocol.h"
 #include "devices/virtual_falcon.h"
 #include "haptic/limit.h"
 #include "rt/clock.h"
-#include "tests/allocations.h"
-#include "tests/eventually.h"
-#include "tests/usb_shim.h"
+#include "tests/support/allocations.h"
+#include "tests/support/eventually.h"
+#include "tests/support/usb_shim.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ static tac_limit *limit;
 static tac_limit_output output;
 static tac_limit_input input;
 
-// Every line the library logged, one after the other.
+// All lines that the library logged.
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 static char log_text[8192];
 
@@ -80,11 +81,11 @@ void tearDown(void)
 
 static void open_ok(const char *selection)
 {
-	static const tac_open_def def;
+	static const tac_open_def def = {.in_process = true};
 	TEST_ASSERT_EQUAL_MESSAGE(TAC_OK, tac_hotplug_open(selection, &def, &device), log_text);
 	tac_limit_destroy(&limit);
 	tac_limit_def limits = tac_limit_def_default(&device->info);
-	limits.stall_ns = limits.stale_ns = TAC_NS_PER_S; // a busy machine must not make the gate let go
+	limits.stall_ns = limits.stale_ns = TAC_NS_PER_S; // a busy machine must not trip the gate
 	TEST_ASSERT_EQUAL(TAC_OK, tac_limit_create(&limits, &limit));
 	tac_device_enable(device, true);
 	input = (tac_limit_input){0};
@@ -108,7 +109,7 @@ static tac_virtual_falcon_state truth(void)
 	return tac_virtual_falcon_read(virtual_falcon);
 }
 
-static void device_that_was_pulled_out_comes_back_and_forces_come_up_slowly(void)
+static void unplugged_device_comes_back_and_forces_rise_slowly(void)
 {
 	open_ok("falcon");
 	const int before = allocations;
@@ -120,13 +121,13 @@ static void device_that_was_pulled_out_comes_back_and_forces_come_up_slowly(void
 		TEST_ASSERT_EQUAL_DOUBLE(0, output.gain);
 		TEST_ASSERT_EQUAL_DOUBLE(0, tac_dvec3_length(input.state.velocity_m_per_s));
 		TEST_ASSERT_DOUBLE_WITHIN(0.02, here.y,
-					  input.state.T_base_tool.position.y); // stays where it was
+					  input.state.T_base_tool.position.y); // the last pose
 		EVENTUALLY((tick(), lines_with("falcon: lost; forces are off") == round));
 		for (int k = 0; k < 30; k++)
 			TEST_ASSERT_EQUAL(TAC_DEVICE_DISABLED, tick());
 		usb_shim_plug(usb);
 		EVENTUALLY(tick() != TAC_DEVICE_DISABLED);
-		// 0.5 s to full force: now there is hardly any.
+		// Full force takes 0.5 s; now it is small.
 		TEST_ASSERT_TRUE(output.gain < 0.2);
 		TEST_ASSERT_TRUE(output.reasons & 1u << TAC_LIMIT_ENGAGE);
 	}
@@ -137,9 +138,9 @@ static void device_that_was_pulled_out_comes_back_and_forces_come_up_slowly(void
 	TEST_ASSERT_TRUE(truth().largest_N < 8.4);
 }
 
-static void bus_errors_and_stalls_are_recovered_from_in_the_same_way(void)
+static void bus_errors_and_stalls_are_recovered_in_the_same_way(void)
 {
-	static const tac_virtual_fault faults[] = {TAC_VIRTUAL_STALLS, TAC_VIRTUAL_BREAKS};
+	static const tac_virtual_fault faults[] = {TAC_VIRTUAL_FAULT_STALL, TAC_VIRTUAL_FAULT_BUS_ERROR};
 	open_ok("falcon:VF000001");
 	for (int i = 0; i < 2; i++) {
 		EVENTUALLY(tick() == TAC_DEVICE_OK && output.gain == 1);
@@ -168,7 +169,7 @@ static void forces_that_were_switched_off_stay_off_over_a_loss(void)
 	EVENTUALLY((tick(), truth().force_N.y > 1.5));
 }
 
-static void closing_while_it_is_away_does_not_hang(void)
+static void closing_while_it_is_unplugged_does_not_hang(void)
 {
 	open_ok("falcon");
 	EVENTUALLY(tick() == TAC_DEVICE_OK);
@@ -176,7 +177,7 @@ static void closing_while_it_is_away_does_not_hang(void)
 	EVENTUALLY(tick() == TAC_DEVICE_DISABLED);
 	tac_device_destroy(&device);
 	usb_shim_plug(usb);
-	open_ok("falcon"); // and while it is homing again
+	open_ok("falcon"); // the same while it is being homed again
 	usb_shim_unplug(usb);
 	EVENTUALLY(tick() == TAC_DEVICE_DISABLED);
 	usb_shim_plug(usb);
@@ -184,18 +185,19 @@ static void closing_while_it_is_away_does_not_hang(void)
 	tac_device_destroy(&device);
 }
 
-static void devices_that_cannot_be_pulled_out_are_as_they_are(void)
+static void devices_that_are_not_hot_pluggable_are_not_wrapped(void)
 {
 	TEST_ASSERT_EQUAL(TAC_OK, tac_hotplug_open("sim:touch", NULL, &device));
 	TEST_ASSERT_EQUAL_STRING("sim:touch", device->info.name);
-	tac_sim_unplug(device); // it is the simulated one itself
+	tac_sim_unplug(device); // the simulated device itself
 	tac_device_state state;
 	TEST_ASSERT_EQUAL(TAC_DEVICE_LOST, tac_device_read(device, 0, &state));
 	tac_device *none;
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_hotplug_open("nothing", NULL, &none));
 	TEST_ASSERT_NULL(none);
 	usb_shim_unplug(usb);
-	TEST_ASSERT_EQUAL(TAC_ERROR_IO, tac_hotplug_open("falcon", NULL, &none));
+	TEST_ASSERT_EQUAL(TAC_ERROR_IO,
+			  tac_hotplug_open("falcon", &(tac_open_def){.in_process = true}, &none));
 	TEST_ASSERT_NULL(none);
 	usb_shim_plug(usb);
 }
@@ -203,10 +205,10 @@ static void devices_that_cannot_be_pulled_out_are_as_they_are(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(device_that_was_pulled_out_comes_back_and_forces_come_up_slowly);
-	RUN_TEST(bus_errors_and_stalls_are_recovered_from_in_the_same_way);
+	RUN_TEST(unplugged_device_comes_back_and_forces_rise_slowly);
+	RUN_TEST(bus_errors_and_stalls_are_recovered_in_the_same_way);
 	RUN_TEST(forces_that_were_switched_off_stay_off_over_a_loss);
-	RUN_TEST(closing_while_it_is_away_does_not_hang);
-	RUN_TEST(devices_that_cannot_be_pulled_out_are_as_they_are);
+	RUN_TEST(closing_while_it_is_unplugged_does_not_hang);
+	RUN_TEST(devices_that_are_not_hot_pluggable_are_not_wrapped);
 	return UNITY_END();
 }

@@ -1,7 +1,7 @@
 // Devices without hardware: a pose that another thread sets, and a keyboard.
-#include "devices/keys.h"
-#include "devices/mailbox.h"
-#include "tests/logged.h"
+#include "devices/input/keys.h"
+#include "devices/input/mailbox.h"
+#include "tests/support/logged.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -31,14 +31,14 @@ static tac_dpose at(double x)
 	return tac_dpose_make(tac_dvec3_make(x, 0, 0), tac_dquat_exp(tac_dvec3_make(0, 0, 10 * x)));
 }
 
-static void it_goes_to_the_newest_pose_as_an_exponential(void)
+static void it_approaches_the_newest_pose_exponentially(void)
 {
 	tac_device *device;
 	tac_device_state state;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mailbox_create("box", at(0), 0.02, &device));
 	TEST_ASSERT_EQUAL(TAC_DEVICE_OK, tac_device_read(device, 0, &state));
 	tac_mailbox_set(device, at(0.5), 0);
-	tac_mailbox_set(device, at(0.01), 5); // the newest counts
+	tac_mailbox_set(device, at(0.01), 5); // the newest is used
 	for (int i = 1; i <= 100; i++) {
 		const double before = state.T_base_tool.position.x;
 		tac_device_read(device, i * MS, &state);
@@ -71,7 +71,7 @@ static void *post(void *device)
 	return NULL;
 }
 
-static void a_letter_is_never_torn(void)
+static void a_pose_is_never_torn(void)
 {
 	tac_device *device;
 	tac_device_state state;
@@ -103,7 +103,7 @@ static void keys_move_turn_press_and_end(void)
 	TEST_ASSERT_EQUAL(TAC_OK, tac_keys_open(path, &def, &device));
 	tac_device_read(device, 0, &state);
 	TEST_ASSERT_EQUAL_DOUBLE(0.03, state.T_base_tool.position.z);
-	// Two to the right, one up the plane, three down, a turn, the button; broken sequences do nothing.
+	// Two to the right, one up, three away, two rotation steps, the button; unknown sequences do nothing.
 	const char keys[] = "\033[C\033[C\033[A\033[6~ss\033[99~\033[Za a";
 	TEST_ASSERT_EQUAL_INT((int)strlen(keys), (int)write(master, keys, strlen(keys)));
 	tac_device_status status = TAC_DEVICE_OK;
@@ -121,12 +121,12 @@ static void keys_move_turn_press_and_end(void)
 	TEST_ASSERT_EQUAL_UINT32(1, state.buttons);
 	tac_device_destroy(&device);
 	TEST_ASSERT_EQUAL_INT(0, tcgetattr(slave, &now));
-	TEST_ASSERT_EQUAL_UINT32(before.c_lflag, now.c_lflag); // given back as it was
+	TEST_ASSERT_EQUAL_UINT32(before.c_lflag, now.c_lflag); // restored
 	close(slave);
 	close(master);
 }
 
-static void without_a_terminal_there_is_one_line(void)
+static void without_a_terminal_there_is_one_log_line(void)
 {
 	tac_device *device;
 	const tac_open_def def = {0};
@@ -138,9 +138,9 @@ static void without_a_terminal_there_is_one_line(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(it_goes_to_the_newest_pose_as_an_exponential);
-	RUN_TEST(a_letter_is_never_torn);
+	RUN_TEST(it_approaches_the_newest_pose_exponentially);
+	RUN_TEST(a_pose_is_never_torn);
 	RUN_TEST(keys_move_turn_press_and_end);
-	RUN_TEST(without_a_terminal_there_is_one_line);
+	RUN_TEST(without_a_terminal_there_is_one_log_line);
 	return UNITY_END();
 }

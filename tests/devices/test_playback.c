@@ -1,10 +1,10 @@
-// Oracle: what was read from the simulated device when it was recorded.
-#include "devices/playback.h"
+// Oracle: the samples of the simulated device at the time of recording.
+#include "devices/recording/playback.h"
 
 #include "base/rng.h"
 #include "devices/recorder.h"
 #include "devices/sim.h"
-#include "tests/logged.h"
+#include "tests/support/logged.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -39,16 +39,16 @@ void tearDown(void)
 	tac_log_set(NULL, NULL);
 }
 
-// A session with the simulated device, as a loop records it; jittery times.
+// Records the simulated device as a loop does, with jitter.
 static tac_result record(const char *to, int ticks)
 {
-	const tac_sim_waypoint way[3] = {
+	const tac_sim_waypoint waypoints[3] = {
 		{0},
 		{.time_ns = 500 * MS, .position_m = {0.05, 0.01, -0.02}, .buttons = 1},
 		{.time_ns = 900 * MS}};
 	tac_sim_def def;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_sim_def_preset("touch", "stylus", &def));
-	def.path = way;
+	def.path = waypoints;
 	def.waypoints = 3;
 	tac_device *sim;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_sim_create(&def, &sim));
@@ -62,7 +62,7 @@ static tac_result record(const char *to, int ticks)
 		s->status = tac_device_read(sim, now_ns, &s->state);
 		s->wrench.force_N = tac_dvec3_scale(s->state.T_base_tool.position, -100);
 		tac_device_write(sim, now_ns, &s->wrench);
-		while (!tac_recorder_write(recorder, s)) // no hurry here: the file shall have them all
+		while (!tac_recorder_write(recorder, s)) // waits: the file must have them all
 			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 		now_ns += MS - 500 + tac_rng_below(&rng, 1000);
 	}
@@ -110,7 +110,7 @@ static void a_read_gives_the_newest_sample_that_is_due(void)
 	TEST_ASSERT_EQUAL(TAC_OK, tac_playback_create(&recording, false, &device));
 	const int64_t first_ns = samples[0].state.time_ns;
 	tac_device_state state;
-	// Another clock, and another rhythm.
+	// Another clock and another period.
 	TEST_ASSERT_EQUAL(TAC_DEVICE_OK, tac_device_read(device, -5000, &state));
 	TEST_ASSERT_EQUAL_INT64(-5000, state.time_ns);
 	TEST_ASSERT_EQUAL(TAC_DEVICE_STALE, tac_device_read(device, -5000 + 100, &state));
@@ -126,7 +126,7 @@ static void a_read_gives_the_newest_sample_that_is_due(void)
 	TEST_ASSERT_EQUAL(TAC_DEVICE_STALE, tac_device_read(device, 1 * MS, &state)); // backwards
 }
 
-static void it_ends_a_period_after_the_last_sample_or_begins_anew(void)
+static void it_ends_a_period_after_the_last_sample_or_repeats(void)
 {
 	load();
 	const int64_t first_ns = samples[0].state.time_ns;
@@ -151,7 +151,7 @@ static void it_ends_a_period_after_the_last_sample_or_begins_anew(void)
 	}
 }
 
-static void forces_go_nowhere_and_only_when_enabled(void)
+static void forces_are_accepted_only_when_enabled(void)
 {
 	load();
 	TEST_ASSERT_EQUAL(TAC_OK, tac_playback_create(&recording, false, &device));
@@ -161,7 +161,7 @@ static void forces_go_nowhere_and_only_when_enabled(void)
 	TEST_ASSERT_EQUAL(TAC_DEVICE_OK, tac_device_write(device, 0, &wrench));
 }
 
-static void samples_that_cannot_be_are_left_out(void)
+static void invalid_samples_are_omitted(void)
 {
 	tac_recording_sample some[8];
 	memset(some, 0, sizeof some);
@@ -177,7 +177,7 @@ static void samples_that_cannot_be_are_left_out(void)
 	some[6].state.time_ns = INT64_MIN;
 	tac_recording bad = {.samples = some, .count = 8};
 	TEST_ASSERT_EQUAL(TAC_PARTIAL, tac_playback_create(&bad, true, &device));
-	TEST_ASSERT_EQUAL_STRING("playback: left out 6 of 8 samples whose time or pose cannot be", logged);
+	TEST_ASSERT_EQUAL_STRING("playback: omitted 6 of 8 samples with an invalid time or pose", logged);
 	tac_device_state state;
 	TEST_ASSERT_EQUAL(TAC_DEVICE_OK, tac_device_read(device, 0, &state));
 	TEST_ASSERT_EQUAL(TAC_DEVICE_OK, tac_device_read(device, 7 * MS, &state));
@@ -188,7 +188,7 @@ static void samples_that_cannot_be_are_left_out(void)
 	TEST_ASSERT_NULL(device);
 }
 
-static void a_recording_that_was_killed_is_kept_up_to_its_last_block(void)
+static void an_interrupted_recording_is_kept_up_to_its_last_block(void)
 {
 	load();
 	tac_recording_fini(&recording);
@@ -200,8 +200,8 @@ static void a_recording_that_was_killed_is_kept_up_to_its_last_block(void)
 	TEST_ASSERT_EQUAL(TAC_OK, tac_playback_create(&recording, false, &device));
 }
 
-// A limit on the file's size stands for a full disk.
-static void a_full_disk_is_told_once_and_the_loop_goes_on(void)
+// A limit on the file size stands for a full disk.
+static void a_full_disk_is_logged_once_and_the_loop_continues(void)
 {
 	signal(SIGXFSZ, SIG_IGN);
 	struct rlimit before, small = {20000, 20000};
@@ -224,13 +224,13 @@ static void a_recorder_without_a_file_is_refused(void)
 	TEST_ASSERT_NULL(recorder);
 	TEST_ASSERT_EQUAL_INT(1, logged_lines);
 	TEST_ASSERT_EQUAL(TAC_ERROR_IO,
-			  tac_recorder_create("/dev/full", &info, &recorder)); // the header already
+			  tac_recorder_create("/dev/full", &info, &recorder)); // the header fails already
 	TEST_ASSERT_NULL(recorder);
 	TEST_ASSERT_EQUAL_INT(2, logged_lines);
 	TEST_ASSERT_EQUAL(TAC_OK, tac_recorder_destroy(&recorder));
 }
 
-static void a_flood_is_refused_and_counted(void)
+static void excess_samples_are_refused_and_counted(void)
 {
 	const tac_device_info info = {.name = "flood"};
 	tac_recorder *recorder;
@@ -249,12 +249,12 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(a_replay_at_the_recorded_times_is_the_session_to_the_bit);
 	RUN_TEST(a_read_gives_the_newest_sample_that_is_due);
-	RUN_TEST(it_ends_a_period_after_the_last_sample_or_begins_anew);
-	RUN_TEST(forces_go_nowhere_and_only_when_enabled);
-	RUN_TEST(samples_that_cannot_be_are_left_out);
-	RUN_TEST(a_recording_that_was_killed_is_kept_up_to_its_last_block);
-	RUN_TEST(a_full_disk_is_told_once_and_the_loop_goes_on);
+	RUN_TEST(it_ends_a_period_after_the_last_sample_or_repeats);
+	RUN_TEST(forces_are_accepted_only_when_enabled);
+	RUN_TEST(invalid_samples_are_omitted);
+	RUN_TEST(an_interrupted_recording_is_kept_up_to_its_last_block);
+	RUN_TEST(a_full_disk_is_logged_once_and_the_loop_continues);
 	RUN_TEST(a_recorder_without_a_file_is_refused);
-	RUN_TEST(a_flood_is_refused_and_counted);
+	RUN_TEST(excess_samples_are_refused_and_counted);
 	return UNITY_END();
 }

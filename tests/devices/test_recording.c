@@ -1,8 +1,8 @@
-// Oracles: the samples that went in, a checksum by its definition, and the format as the header documents it.
+// Oracles: the encoded samples, a CRC by its definition, and the format as the header documents it.
 #include "devices/recording.h"
 
 #include "base/rng.h"
-#include "tests/logged.h"
+#include "tests/support/logged.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static double any_double(tac_rng *rng)
 	return value;
 }
 
-// A hand that moves smoothly, or, now and then, any bits at all.
+// A hand that moves smoothly, and every fiftieth sample random bits.
 static tac_recording_sample make_sample(tac_rng *rng, int k)
 {
 	const double t = k * 1e-3;
@@ -81,7 +81,7 @@ void tearDown(void)
 	tac_log_set(NULL, NULL);
 }
 
-// The words, because NaNs differ from themselves and structs have padding.
+// Compares memory: NaNs differ from themselves, and structures have padding.
 static void assert_same(const tac_recording_sample *a, const tac_recording_sample *b)
 {
 	TEST_ASSERT_EQUAL_INT64(a->state.time_ns, b->state.time_ns);
@@ -94,7 +94,7 @@ static void assert_same(const tac_recording_sample *a, const tac_recording_sampl
 	TEST_ASSERT_EQUAL(a->status, b->status);
 }
 
-static void what_goes_in_comes_out_to_the_bit(void)
+static void samples_decode_to_the_same_bits(void)
 {
 	TEST_ASSERT_EQUAL(TAC_OK, tac_recording_decode(file, file_bytes, "test", &recording));
 	TEST_ASSERT_EQUAL_UINT64(SAMPLES, recording.count);
@@ -108,7 +108,7 @@ static void what_goes_in_comes_out_to_the_bit(void)
 	TEST_ASSERT_EQUAL_INT(0, logged_lines);
 }
 
-static void a_device_at_rest_takes_a_tenth_of_its_size(void)
+static void a_device_at_rest_is_compressed_to_a_tenth(void)
 {
 	static uint8_t out[TAC_RECORDING_BLOCK_BYTES_MAX];
 	for (int k = 0; k < TAC_RECORDING_BLOCK_SAMPLES; k++) {
@@ -122,7 +122,7 @@ static void a_device_at_rest_takes_a_tenth_of_its_size(void)
 	       sizeof(tac_recording_sample));
 }
 
-// CRC-32 as its definition has it, bit by bit.
+// CRC-32 by its definition, bit by bit.
 static uint32_t crc_by_definition(const uint8_t *bytes, size_t size)
 {
 	uint32_t crc = 0xffffffff;
@@ -133,7 +133,7 @@ static uint32_t crc_by_definition(const uint8_t *bytes, size_t size)
 	return ~crc;
 }
 
-static void the_bytes_are_those_the_header_documents(void)
+static void the_bytes_are_as_the_header_documents(void)
 {
 	const uint8_t begin[24] = {0x89, 'T', 'A', 'C', 'R',  'E',  'C',  '\n', 1,   0,
 				   96,   0,   0,   0,   0x08, 0x41, 0x40, 0x42, 0x0f}; // 8.5 is 0x41080000
@@ -155,10 +155,10 @@ static void the_bytes_are_those_the_header_documents(void)
 	TEST_ASSERT_EQUAL_MEMORY(payload, out + 16, sizeof payload);
 }
 
-static void a_file_cut_off_anywhere_keeps_all_whole_blocks(void)
+static void a_truncated_file_keeps_all_complete_blocks(void)
 {
 	for (size_t size = 0; size <= file_bytes; size += size < 200 ? 1 : 97) {
-		// A copy of its own size, so that the address sanitizer sees a read beyond it.
+		// An exact copy, so that the address sanitizer detects a read beyond it.
 		uint8_t *copy = malloc(size + 1);
 		memcpy(copy, file, size);
 		logged_lines = 0;
@@ -181,7 +181,7 @@ static void a_file_cut_off_anywhere_keeps_all_whole_blocks(void)
 	}
 }
 
-static void a_flipped_bit_costs_its_own_block_only(void)
+static void a_flipped_bit_loses_only_its_own_block(void)
 {
 	tac_rng rng = tac_rng_seed(3, 1);
 	for (int i = 0; i < 300; i++) {
@@ -219,12 +219,11 @@ static void a_damaged_or_newer_header_is_refused_with_a_reason(void)
 	TEST_ASSERT_EQUAL_STRING("recording x: expected version 1, found 2", logged);
 }
 
-static void a_largest_force_that_cannot_be_is_not_known(void)
+static void an_invalid_maximum_force_is_unknown(void)
 {
-	const float nonsense[] = {NAN, INFINITY, -3};
+	const float invalid[] = {NAN, INFINITY, -3};
 	for (size_t i = 0; i < 3; i++) {
-		const tac_recording_header header = {.max_force_N = nonsense[i],
-						     .max_torque_Nm = nonsense[i]};
+		const tac_recording_header header = {.max_force_N = invalid[i], .max_torque_Nm = invalid[i]};
 		tac_recording_encode_header(&header, file);
 		TEST_ASSERT_EQUAL(TAC_OK, tac_recording_decode(file, file_bytes, "x", &recording));
 		TEST_ASSERT_EQUAL_FLOAT(0, recording.header.max_force_N);
@@ -233,8 +232,8 @@ static void a_largest_force_that_cannot_be_is_not_known(void)
 	}
 }
 
-// With the checksum mended, so that the decoder itself meets the nonsense.
-static void mend(uint8_t *block, size_t payload)
+// Recomputes the CRC, so that the decoder itself sees the changed bytes.
+static void seal(uint8_t *block, size_t payload)
 {
 	static uint8_t joined[TAC_RECORDING_BLOCK_BYTES_MAX];
 	memcpy(joined, block, 12);
@@ -244,10 +243,10 @@ static void mend(uint8_t *block, size_t payload)
 		block[12 + i] = (uint8_t)(crc >> 8 * i);
 }
 
-static void random_bytes_with_a_right_checksum_never_lead_out_of_the_block(void)
+static void random_bytes_with_a_valid_crc_are_never_read_out_of_bounds(void)
 {
 	tac_rng rng = tac_rng_seed(4, 1);
-	int whole = 0;
+	int decoded_blocks = 0;
 	for (int i = 0; i < 20000; i++) {
 		const uint32_t payload = tac_rng_below(&rng, 400), count = tac_rng_below(&rng, 6);
 		uint8_t *block = malloc(16 + payload);
@@ -255,34 +254,34 @@ static void random_bytes_with_a_right_checksum_never_lead_out_of_the_block(void)
 			'T', 'B', 'L', 'K', (uint8_t)payload, (uint8_t)(payload >> 8), 0, 0, (uint8_t)count};
 		memcpy(block, header, sizeof header);
 		const bool sparse = tac_rng_below(&rng, 2);
-		for (uint32_t b = 0; b < payload; b++) // few bytes set, so that some lengths are right
+		for (uint32_t b = 0; b < payload; b++) // few bytes set, so that some lengths are valid
 			block[16 + b] = sparse && tac_rng_below(&rng, 8) ? 0 : (uint8_t)tac_rng_u32(&rng);
-		mend(block, payload);
+		seal(block, payload);
 		uint32_t found;
 		const size_t used = tac_recording_decode_block(block, 16 + payload, decoded, &found);
 		TEST_ASSERT_TRUE(used == 0 ? found == 0 : used == 16 + payload && found == count);
-		whole += used > 0;
+		decoded_blocks += used > 0;
 		free(block);
 	}
-	TEST_ASSERT_GREATER_THAN(0, whole);
+	TEST_ASSERT_GREATER_THAN(0, decoded_blocks);
 }
 
-static void bytes_left_over_in_a_block_are_damage(void)
+static void extra_bytes_in_a_block_are_damage(void)
 {
 	static uint8_t block[TAC_RECORDING_BLOCK_BYTES_MAX + 1];
 	const size_t size = tac_recording_encode_block(samples, 3, block);
 	block[size] = 0;
-	block[4]++; // the payload's length; 3 samples have no 255 bytes at the end of a byte
+	block[4]++; // the payload's length; the low byte is not 255 here
 	uint32_t found;
-	mend(block, size - 16 + 1);
+	seal(block, size - 16 + 1);
 	TEST_ASSERT_EQUAL_UINT64(0, tac_recording_decode_block(block, size + 1, decoded, &found));
 	block[4]--;
-	mend(block, size - 16);
+	seal(block, size - 16);
 	TEST_ASSERT_EQUAL_UINT64(size, tac_recording_decode_block(block, size + 1, decoded, &found));
 	TEST_ASSERT_EQUAL_UINT32(3, found);
 }
 
-static void junk_between_blocks_costs_no_block(void)
+static void junk_between_blocks_loses_no_block(void)
 {
 	for (size_t junk = 1; junk < 40; junk++) {
 		memcpy(damaged, file, block_begin[1]);
@@ -307,7 +306,7 @@ static void changed_real_blocks_decode_or_are_refused(void)
 		memcpy(block, real, size);
 		for (uint32_t n = 1 + tac_rng_below(&rng, 4); n > 0; n--)
 			block[tac_rng_below(&rng, (uint32_t)size)] = (uint8_t)tac_rng_u32(&rng);
-		mend(block, size - 16);
+		seal(block, size - 16);
 		uint32_t found;
 		const size_t used = tac_recording_decode_block(block, size, decoded, &found);
 		TEST_ASSERT_TRUE(used == 0 || (used <= size && found <= TAC_RECORDING_BLOCK_SAMPLES));
@@ -317,7 +316,7 @@ static void changed_real_blocks_decode_or_are_refused(void)
 	free(block);
 }
 
-static void random_files_are_taken_calmly(void)
+static void random_files_are_decoded_safely(void)
 {
 	tac_rng rng = tac_rng_seed(6, 1);
 	for (int i = 0; i < 3000; i++) {
@@ -325,7 +324,7 @@ static void random_files_are_taken_calmly(void)
 		uint8_t *bytes = malloc(size + 1);
 		for (size_t b = 0; b < size; b++)
 			bytes[b] = (uint8_t)tac_rng_u32(&rng);
-		const size_t same = tac_rng_below(&rng, 1500); // the beginning is real
+		const size_t same = tac_rng_below(&rng, 1500); // the start is valid
 		memcpy(bytes, file, same < size ? same : size);
 		tac_recording_decode(bytes, size, "random", &recording);
 		tac_recording_fini(&recording);
@@ -355,7 +354,7 @@ static void a_file_on_disk_is_the_same(void)
 	TEST_ASSERT_EQUAL(TAC_ERROR_IO, tac_recording_load("/tmp", &recording));
 }
 
-static void text_has_all_digits(void)
+static void csv_has_all_digits(void)
 {
 	recording = (tac_recording){.count = 49};
 	recording.samples = malloc(49 * sizeof samples[0]);
@@ -392,19 +391,19 @@ static void text_has_all_digits(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(what_goes_in_comes_out_to_the_bit);
-	RUN_TEST(a_device_at_rest_takes_a_tenth_of_its_size);
-	RUN_TEST(the_bytes_are_those_the_header_documents);
-	RUN_TEST(a_file_cut_off_anywhere_keeps_all_whole_blocks);
-	RUN_TEST(a_flipped_bit_costs_its_own_block_only);
+	RUN_TEST(samples_decode_to_the_same_bits);
+	RUN_TEST(a_device_at_rest_is_compressed_to_a_tenth);
+	RUN_TEST(the_bytes_are_as_the_header_documents);
+	RUN_TEST(a_truncated_file_keeps_all_complete_blocks);
+	RUN_TEST(a_flipped_bit_loses_only_its_own_block);
 	RUN_TEST(a_damaged_or_newer_header_is_refused_with_a_reason);
-	RUN_TEST(a_largest_force_that_cannot_be_is_not_known);
-	RUN_TEST(random_bytes_with_a_right_checksum_never_lead_out_of_the_block);
-	RUN_TEST(bytes_left_over_in_a_block_are_damage);
-	RUN_TEST(junk_between_blocks_costs_no_block);
+	RUN_TEST(an_invalid_maximum_force_is_unknown);
+	RUN_TEST(random_bytes_with_a_valid_crc_are_never_read_out_of_bounds);
+	RUN_TEST(extra_bytes_in_a_block_are_damage);
+	RUN_TEST(junk_between_blocks_loses_no_block);
 	RUN_TEST(changed_real_blocks_decode_or_are_refused);
-	RUN_TEST(random_files_are_taken_calmly);
+	RUN_TEST(random_files_are_decoded_safely);
 	RUN_TEST(a_file_on_disk_is_the_same);
-	RUN_TEST(text_has_all_digits);
+	RUN_TEST(csv_has_all_digits);
 	return UNITY_END();
 }

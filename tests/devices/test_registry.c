@@ -1,8 +1,8 @@
-// Every driver answers: with a device, or with one line that says what was expected and what was found.
+// Every driver opens a device, or logs one line with what it expected and what it found.
 #include "devices/registry.h"
 
 #include "devices/recorder.h"
-#include "tests/logged.h"
+#include "tests/support/logged.h"
 
 #include <fcntl.h>
 #include <linux/input.h>
@@ -37,7 +37,7 @@ static void open_ok(const char *selection, const tac_open_def *def)
 	TEST_ASSERT_EQUAL_INT(0, logged_lines);
 }
 
-static void open_refused(const char *selection, tac_result expected, const char *says)
+static void open_refused(const char *selection, tac_result expected, const char *text)
 {
 	logged_lines = 0;
 	device = (tac_device *)&device;
@@ -45,12 +45,12 @@ static void open_refused(const char *selection, tac_result expected, const char 
 	TEST_ASSERT_NULL(device);
 	TEST_ASSERT_EQUAL_MESSAGE(expected, result, selection);
 	TEST_ASSERT_EQUAL_INT_MESSAGE(1, logged_lines, selection);
-	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, says), logged);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, text), logged);
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, "expected"), logged);
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, "found"), logged);
 }
 
-static void every_driver_reports_and_has_a_place_in_the_error_line(void)
+static void every_driver_reports_and_is_named_in_the_error_line(void)
 {
 	tac_registry_open("no such device", NULL, &device);
 	for (int i = 0; tac_registry_driver_at(i); i++) {
@@ -61,12 +61,12 @@ static void every_driver_reports_and_has_a_place_in_the_error_line(void)
 		memset(&report, 0xAA, sizeof report);
 		tac_registry_list(driver, &report);
 		TEST_ASSERT_LESS_OR_EQUAL_INT(TAC_DRIVER_DEVICES_MAX, report.count);
-		// Who has nothing to offer says why.
+		// A driver without devices gives a reason.
 		if (report.count == 0)
 			TEST_ASSERT_GREATER_THAN_INT_MESSAGE(10, (int)strlen(report.reason), driver->name);
 		for (int k = 0; k < report.count; k++) {
 			const tac_driver_device *d = &report.devices[k];
-			TEST_ASSERT_EQUAL_INT(0, strncmp(d->select, driver->name, strlen(driver->name)));
+			TEST_ASSERT_EQUAL_INT(0, strncmp(d->selection, driver->name, strlen(driver->name)));
 			TEST_ASSERT_TRUE((d->state == TAC_DRIVER_READY) == (d->reason[0] == '\0'));
 		}
 	}
@@ -81,8 +81,8 @@ static void every_listed_simulation_opens_by_its_name(void)
 		tac_driver_report report;
 		tac_registry_list(driver, &report);
 		for (int k = 0; strcmp(driver->name, "sim") == 0 && k < report.count; k++) {
-			open_ok(report.devices[k].select, NULL);
-			TEST_ASSERT_EQUAL_STRING(report.devices[k].select, device->info.name);
+			open_ok(report.devices[k].selection, NULL);
+			TEST_ASSERT_EQUAL_STRING(report.devices[k].selection, device->info.name);
 			tac_device_destroy(&device);
 			opened++;
 		}
@@ -92,9 +92,9 @@ static void every_listed_simulation_opens_by_its_name(void)
 
 static void simulation_follows_the_path_of_the_caller(void)
 {
-	const tac_sim_waypoint way[2] = {{.position_m = {0.01, 0.02, 0.03}},
-					 {.time_ns = 500 * MS, .position_m = {-0.03, 0, 0}}};
-	open_ok("sim:touch:firm", &(tac_open_def){.sim_path = way, .sim_waypoints = 2});
+	const tac_sim_waypoint waypoints[2] = {{.position_m = {0.01, 0.02, 0.03}},
+					       {.time_ns = 500 * MS, .position_m = {-0.03, 0, 0}}};
+	open_ok("sim:touch:firm", &(tac_open_def){.sim_path = waypoints, .sim_waypoints = 2});
 	tac_device_state state;
 	TEST_ASSERT_EQUAL(TAC_DEVICE_OK, tac_device_read(device, 0, &state));
 	TEST_ASSERT_DOUBLE_WITHIN(1e-4, 0.03, state.T_base_tool.position.z);
@@ -103,7 +103,7 @@ static void simulation_follows_the_path_of_the_caller(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-3, -0.03, state.T_base_tool.position.x);
 }
 
-static void names_that_are_none_get_one_line(void)
+static void invalid_selections_get_one_log_line(void)
 {
 	open_refused("", TAC_ERROR_ARGUMENT, "found ''");
 	open_refused("simm", TAC_ERROR_ARGUMENT, "found 'simm'");
@@ -130,7 +130,7 @@ static void names_that_are_none_get_one_line(void)
 	TEST_ASSERT_EQUAL_INT(1, logged_lines);
 }
 
-static void playback_opens_what_was_recorded(void)
+static void playback_opens_a_recording(void)
 {
 	open_ok("sim:touch", NULL);
 	tac_recorder *recorder;
@@ -166,7 +166,8 @@ static void mouse_moves_the_tool(void)
 	TEST_ASSERT_EQUAL_INT(0, mkfifo(path, 0600));
 	char selection[128];
 	snprintf(selection, sizeof selection, "mouse:%s", path);
-	// It begins where the hand of the scene does: the middle of the world is inside of something.
+	// The tool starts at the first waypoint of the scene's hand: the origin of the world may be inside an
+	// object.
 	const tac_sim_waypoint begin = {.position_m = {0.01, 0, 0.08}};
 	open_ok(selection, &(tac_open_def){.sim_path = &begin, .sim_waypoints = 1});
 	TEST_ASSERT_TRUE(device->info.max_force_N > 0);
@@ -183,10 +184,10 @@ static void mouse_moves_the_tool(void)
 	send_event(events, EV_SYN, SYN_REPORT, 0);
 	TEST_ASSERT_EQUAL(TAC_DEVICE_OK, tac_device_read(device, 2 * MS, &state));
 	TEST_ASSERT_EQUAL_UINT32(2, state.buttons);
-	// A step becomes a motion of 30 ms, so that it is no flight of 3 m/s.
-	const double share = 1 - exp(-1 / 30.0);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.01 + share * 3e-3, state.T_base_tool.position.x);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-9, share * 3, state.velocity_m_per_s.x);
+	// A step is smoothed over 30 ms; unsmoothed it would be 3 m/s.
+	const double fraction = 1 - exp(-1 / 30.0);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.01 + fraction * 3e-3, state.T_base_tool.position.x);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, fraction * 3, state.velocity_m_per_s.x);
 	for (int i = 3; i < 1000; i++)
 		tac_device_read(device, i * MS, &state);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0.013, state.T_base_tool.position.x);
@@ -210,11 +211,11 @@ static void mouse_moves_the_tool(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(every_driver_reports_and_has_a_place_in_the_error_line);
+	RUN_TEST(every_driver_reports_and_is_named_in_the_error_line);
 	RUN_TEST(every_listed_simulation_opens_by_its_name);
 	RUN_TEST(simulation_follows_the_path_of_the_caller);
-	RUN_TEST(names_that_are_none_get_one_line);
-	RUN_TEST(playback_opens_what_was_recorded);
+	RUN_TEST(invalid_selections_get_one_log_line);
+	RUN_TEST(playback_opens_a_recording);
 	RUN_TEST(mouse_moves_the_tool);
 	return UNITY_END();
 }

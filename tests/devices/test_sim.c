@@ -3,8 +3,8 @@
 #include "devices/sim.h"
 
 #include "base/rng.h"
-#include "tests/logged.h"
-#include "tests/wall.h"
+#include "tests/support/logged.h"
+#include "tests/support/wall.h"
 
 #include <string.h>
 
@@ -70,12 +70,12 @@ static void a_force_accelerates_the_mass_in_all_three_axes(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-17, 0.5 * 2 * 1e-4, truth.position_m.x);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-17, -2 * 0.5 * 2 * 1e-4, truth.position_m.y);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-17, 3 * 0.5 * 2 * 1e-4, truth.position_m.z);
-	// The motors gave what the mass has: 1/2 m v^2.
-	const double speed2 = tac_dvec3_length_squared(truth.velocity_m_per_s);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-15, -0.25 * speed2, truth.absorbed_J);
+	// The motors' work is the kinetic energy, 1/2 m v^2.
+	const double speed_squared = tac_dvec3_length_squared(truth.velocity_m_per_s);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-15, -0.25 * speed_squared, truth.absorbed_J);
 }
 
-static void a_device_let_go_slides_until_friction_stops_it(void)
+static void a_device_that_nobody_holds_slides_until_friction_stops_it(void)
 {
 	tac_sim_def def = plain(0.2, 0, 0.5);
 	def.start_m_per_s = tac_dvec3_make(0.3, 0, -0.1);
@@ -103,7 +103,7 @@ static void a_force_below_friction_moves_nothing_and_one_above_does(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-15, 0.2 * (t - (1 - exp(-l * t)) / l), x_at(140 * MS));
 }
 
-static void a_moving_hand_pulls_the_stuck_device_along_when_its_spring_is_long_enough(void)
+static void a_moving_hand_pulls_the_stuck_device_when_its_spring_exceeds_friction(void)
 {
 	const tac_sim_waypoint path[2] = {{0}, {.time_ns = 3000 * MS, .position_m = {0.3, 0, 0}}};
 	tac_sim_def def = plain(0.1, 0.5, 0.3);
@@ -122,7 +122,7 @@ static void a_moving_hand_pulls_the_stuck_device_along_when_its_spring_is_long_e
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0.1, tac_sim_read_truth(device).velocity_m_per_s.x);
 }
 
-static void without_losses_the_energy_of_hand_spring_and_mass_stays(void)
+static void without_losses_energy_is_conserved(void)
 {
 	tac_sim_def def = plain(0.1, 0, 0);
 	def.hand = (tac_sim_hand){0.1, 0, 400};
@@ -143,7 +143,7 @@ static void without_losses_the_energy_of_hand_spring_and_mass_stays(void)
 	}
 }
 
-static void dry_friction_takes_its_force_times_the_way(void)
+static void dry_friction_dissipates_force_times_distance(void)
 {
 	tac_sim_def def = plain(0.1, 0, 0.2);
 	def.hand = (tac_sim_hand){0, 0, 100};
@@ -152,19 +152,19 @@ static void dry_friction_takes_its_force_times_the_way(void)
 	def.path = &rest;
 	def.waypoints = 1;
 	create(&def);
-	// Each half swing loses 2 fc / k = 4 mm of amplitude: 20, -16, 12, -8, 4, then 4 - 4 = 0: it sticks
-	// where k x <= fc, that is within 2 mm.
-	const double turns[] = {0.02, -0.016, 0.012, -0.008, 0.004};
+	// Each half cycle loses 2 fc / k = 4 mm of amplitude: 20, -16, 12, -8, 4, then 4 - 4 = 0. It sticks
+	// where k x <= fc, which is within 2 mm.
+	const double extrema[] = {0.02, -0.016, 0.012, -0.008, 0.004};
 	const double half_s = 3.14159265358979323846 * sqrt(0.1 / 100);
 	for (int i = 0; i < 5; i++)
-		TEST_ASSERT_DOUBLE_WITHIN(1e-9, turns[i], x_at((int64_t)(i * half_s * 1e9)));
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, extrema[i], x_at((int64_t)(i * half_s * 1e9)));
 	for (int64_t t = 400; t < 1000; t++)
 		read_at(t * MS);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0, x_at(1000 * MS));
 }
 
-// Reading more often than the loop does not change the motion.
-static void the_motion_does_not_depend_on_when_it_is_looked_at(void)
+// Reads between those of the loop do not change the motion.
+static void the_motion_does_not_depend_on_when_it_is_read(void)
 {
 	const wall w = {.m = 0.25,
 			.b = 2,
@@ -182,8 +182,8 @@ static void the_motion_does_not_depend_on_when_it_is_looked_at(void)
 	tac_device_state state;
 	for (int64_t k = 0; k < 1000; k++) {
 		tac_device_read(seldom, k * MS, &state);
-		for (int64_t part = k > 0 ? -9 : 0; part <= 0; part++)
-			tac_device_read(often, k * MS + part * 100000, &state);
+		for (int64_t i = k > 0 ? -9 : 0; i <= 0; i++)
+			tac_device_read(often, k * MS + i * 100000, &state);
 		const tac_sim_truth a = tac_sim_read_truth(seldom), b = tac_sim_read_truth(often);
 		TEST_ASSERT_DOUBLE_WITHIN(1e-13, a.position_m.x, b.position_m.x);
 		TEST_ASSERT_DOUBLE_WITHIN(1e-11, a.velocity_m_per_s.x, b.velocity_m_per_s.x);
@@ -196,9 +196,9 @@ static void the_motion_does_not_depend_on_when_it_is_looked_at(void)
 	tac_device_destroy(&often);
 }
 
-// The damping that makes stiffness K critical without a delay, and the frequency, rad/s, at which it swings
-// then: the roots of z^2 - (1 + P - K n) z + 1 of the sampled mass, P = exp(-b T / m), n = (T - L) / b, L =
-// (1 - P) m / b, where b solves K = b (1 - P) / (L - P T).
+// The damping at which stiffness K is critical without a delay, and the frequency, rad/s, of its oscillation:
+// the roots of z^2 - (1 + P - K n) z + 1 of the sampled mass, P = exp(-b T / m), n = (T - L) / b, L = (1 - P)
+// m / b, where b solves K = b (1 - P) / (L - P T).
 static double critical_damping(const wall *w, double *out_frequency)
 {
 	double low = 1e-3, high = w->K * w->T;
@@ -214,9 +214,9 @@ static double critical_damping(const wall *w, double *out_frequency)
 	return low;
 }
 
-// Above the critical stiffness friction calms only small swings: A* = 4 fc / (pi w (b_critical - b)), by the
-// describing function, divides them: within 1 %.
-static void friction_calms_swings_below_the_unstable_limit_cycle_and_no_others(void)
+// Above the critical stiffness friction damps only small oscillations. The describing function gives the
+// limit A* = 4 fc / (pi w (b_critical - b)), here tested to 1 %.
+static void friction_damps_oscillations_below_the_unstable_limit_cycle_only(void)
 {
 	static wall_row rows[12000];
 	const double cases[3][2] = {{0.5, 1500}, {0.5, 3000}, {2, 5000}}; // b, K
@@ -242,8 +242,8 @@ static void friction_calms_swings_below_the_unstable_limit_cycle_and_no_others(v
 	}
 }
 
-// With fc below K D / 2 the steps of the sensor keep the device swinging, above it comes to rest.
-static void friction_of_half_a_step_quenches_the_limit_cycle_of_the_sensor(void)
+// With fc below K D / 2 the quantiser keeps the device oscillating; above, it comes to rest.
+static void friction_above_half_a_quantum_quenches_the_limit_cycle_of_the_sensor(void)
 {
 	static wall_row rows[20000];
 	for (int above = 0; above <= 1; above++) {
@@ -268,9 +268,9 @@ static void friction_of_half_a_step_quenches_the_limit_cycle_of_the_sensor(void)
 	}
 }
 
-// Between two counts the quantised spring is a relay: A / D = (2 / pi) K (T/2 + td) / b, times 0.7 … 2.0
-// because the switching locks to the sampling.
-static void without_friction_the_steps_of_the_sensor_keep_it_swinging_as_predicted(void)
+// Between two counts the quantised spring is a relay: A / D = (2 / pi) K (T/2 + td) / b, within a factor of
+// 0.7 … 2.0 because the switching locks to the sampling.
+static void without_friction_the_quantiser_sustains_the_predicted_oscillation(void)
 {
 	static wall_row rows[16000];
 	const double cases[4][3] = {{0.5, 200, 0}, {0.5, 200, 1e-3}, {2, 1000, 0}, {0.5, 400, 0}}; // b, K, td
@@ -298,7 +298,7 @@ static void without_friction_the_steps_of_the_sensor_keep_it_swinging_as_predict
 	}
 }
 
-// ---- what the device adds ----
+// ---- sensors, delay and limits ----
 
 static void positions_are_read_through_the_quantiser(void)
 {
@@ -312,7 +312,7 @@ static void positions_are_read_through_the_quantiser(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-18, 3e-4, read.z);
 }
 
-static void velocity_is_the_filtered_difference_of_what_was_read(void)
+static void velocity_is_the_filtered_difference_of_positions_read(void)
 {
 	tac_sim_def def = plain(0.1, 0, 0);
 	def.start_m_per_s = tac_dvec3_make(0.2, 0, 0);
@@ -367,7 +367,7 @@ static void forces_are_off_until_enabled_and_off_again_at_once(void)
 	TEST_ASSERT_DOUBLE_WITHIN(0, speed, tac_sim_read_truth(device).velocity_m_per_s.x);
 }
 
-static void too_long_a_force_keeps_its_direction(void)
+static void too_large_a_force_keeps_its_direction(void)
 {
 	const tac_sim_def def = plain(0.1, 0, 0);
 	create(&def);
@@ -381,7 +381,7 @@ static void too_long_a_force_keeps_its_direction(void)
 	TEST_ASSERT_EQUAL_UINT64(1, truth.saturated);
 }
 
-static void an_unplugged_device_is_lost_for_good_and_lets_go(void)
+static void an_unplugged_device_stays_lost_and_exerts_no_force(void)
 {
 	tac_sim_def def = plain(0.1, 0, 0);
 	def.start_m = tac_dvec3_make(0.01, 0.02, 0.03);
@@ -398,7 +398,7 @@ static void an_unplugged_device_is_lost_for_good_and_lets_go(void)
 	TEST_ASSERT_EQUAL(TAC_DEVICE_LOST, tac_device_read(device, 3 * MS, &state));
 }
 
-static void reading_twice_at_a_time_or_backwards_is_stale(void)
+static void reading_twice_at_one_time_or_backwards_is_stale(void)
 {
 	const tac_sim_def def = plain(0.1, 0, 0);
 	create(&def);
@@ -409,7 +409,7 @@ static void reading_twice_at_a_time_or_backwards_is_stale(void)
 	TEST_ASSERT_EQUAL_INT64(a.time_ns, b.time_ns);
 }
 
-static void a_stall_of_the_program_stops_the_world_too(void)
+static void a_stall_of_the_program_stops_the_simulation(void)
 {
 	tac_sim_def def = plain(0.1, 0, 0);
 	def.start_m_per_s = tac_dvec3_make(1, 0, 0);
@@ -420,7 +420,7 @@ static void a_stall_of_the_program_stops_the_world_too(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-15, 0.101, x_at(1000001 * MS));
 }
 
-static void more_writes_than_the_wire_holds_keep_the_newest(void)
+static void writes_beyond_the_capacity_keep_the_newest(void)
 {
 	tac_sim_def def = plain(0.1, 0, 0);
 	def.delay_ns = 50 * MS;
@@ -433,20 +433,20 @@ static void more_writes_than_the_wire_holds_keep_the_newest(void)
 	TEST_ASSERT_DOUBLE_WITHIN(0, 10, tac_sim_read_truth(device).applied.force_N.x);
 }
 
-static void a_wire_keeps_the_order_of_writes(void)
+static void delayed_writes_keep_their_order(void)
 {
 	tac_sim_def def = plain(0.1, 0, 0);
 	def.delay_ns = MS;
 	create(&def);
 	read_at(0);
 	write_x(5 * MS, 1);
-	write_x(4 * MS, 2); // sent later, so it is the one that stays
+	write_x(4 * MS, 2); // sent later, so it remains
 	read_at(10 * MS);
 	TEST_ASSERT_DOUBLE_WITHIN(0, 2, tac_sim_read_truth(device).applied.force_N.x);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-15, 20 * 4e-3, tac_sim_read_truth(device).velocity_m_per_s.x);
 }
 
-static void buttons_follow_the_script(void)
+static void buttons_follow_the_path(void)
 {
 	const tac_sim_waypoint path[3] = {
 		{.time_ns = 2 * MS, .buttons = 1}, {.time_ns = 4 * MS, .buttons = 6}, {.time_ns = 5 * MS}};
@@ -461,7 +461,7 @@ static void buttons_follow_the_script(void)
 
 // ---- rotation ----
 
-static tac_sim_def turning(void)
+static tac_sim_def rotating(void)
 {
 	tac_sim_def def = plain(0.1, 0, 0);
 	def.angular = (tac_device_mechanics){.mass = 1e-3};
@@ -470,24 +470,25 @@ static tac_sim_def turning(void)
 
 static void a_torque_turns_the_tool_about_its_axis(void)
 {
-	const tac_sim_def def = turning();
+	const tac_sim_def def = rotating();
 	create(&def);
 	read_at(0);
 	const tac_wrench wrench = {.torque_Nm = {0, 0.1, 0}};
 	tac_device_write(device, 0, &wrench);
 	const tac_device_state state = (read_at(99 * MS), read_at(100 * MS)); // 1/2 100 rad/s^2 0.01 s^2
-	const tac_dvec3 turn = tac_dquat_log(state.T_base_tool.rotation);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.5, turn.y);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0, fabs(turn.x) + fabs(turn.z));
+	const tac_dvec3 rotation = tac_dquat_log(state.T_base_tool.rotation);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.5, rotation.y);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0, fabs(rotation.x) + fabs(rotation.z));
 	TEST_ASSERT_DOUBLE_WITHIN(0.06, 10, state.angular_velocity_rad_per_s.y);
 }
 
-// Far from the identity the axes do not commute: the speed it reports is that of the rotation it reports.
-static void the_rotation_speed_is_the_rate_of_the_rotation(void)
+// Far from the identity rotations do not commute. The reported angular velocity is the rate of the reported
+// rotation.
+static void angular_velocity_is_the_rate_of_the_rotation(void)
 {
 	const tac_sim_waypoint path[2] = {{.rotation_rad = {1.5, -1, 0.5}},
 					  {.time_ns = 1000 * MS, .rotation_rad = {0.5, 1, -2}}};
-	tac_sim_def def = turning();
+	tac_sim_def def = rotating();
 	def.hand_angular = (tac_sim_hand){0, 0.05, 5};
 	def.path = path;
 	def.waypoints = 2;
@@ -505,12 +506,12 @@ static void the_rotation_speed_is_the_rate_of_the_rotation(void)
 	}
 }
 
-// The work of the torque over the turn, from poses alone, is what the motors gave.
-static void torques_neither_create_nor_lose_energy_in_the_coordinates(void)
+// The work of the torque, computed from poses alone, is the energy of the motors.
+static void torques_conserve_energy(void)
 {
 	const tac_sim_waypoint path[2] = {{.rotation_rad = {1.2, -1, 0.5}},
 					  {.time_ns = 50 * MS, .rotation_rad = {0.2, 1, -1.5}}};
-	tac_sim_def def = turning();
+	tac_sim_def def = rotating();
 	def.hand_angular = (tac_sim_hand){1e-4, 0.05, 5};
 	def.path = path;
 	def.waypoints = 2;
@@ -530,7 +531,7 @@ static void torques_neither_create_nor_lose_energy_in_the_coordinates(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-3 * fabs(work), -work, tac_sim_read_truth(device).absorbed_J);
 }
 
-static void a_device_without_rotation_stays_upright(void)
+static void a_device_without_rotation_does_not_rotate(void)
 {
 	const tac_sim_def def = plain(0.1, 0, 0);
 	create(&def);
@@ -570,7 +571,7 @@ static void every_preset_works_in_every_hand(void)
 	TEST_ASSERT_NULL(tac_sim_grip_at(-1));
 }
 
-static void an_unknown_preset_or_grip_names_the_known_ones(void)
+static void an_unknown_preset_or_grip_lists_the_valid_names(void)
 {
 	tac_sim_def def;
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_sim_def_preset("phantom", "none", &def));
@@ -590,7 +591,7 @@ static void refuse(const tac_sim_def *def)
 	TEST_ASSERT_EQUAL_INT(1, logged_lines);
 }
 
-static void what_no_device_can_be_is_refused_with_one_line(void)
+static void invalid_definitions_are_refused_with_one_log_line(void)
 {
 	const double nan = (double)NAN;
 	tac_sim_def def = plain(0, 1, 1);
@@ -639,34 +640,34 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(a_force_accelerates_the_mass_in_all_three_axes);
-	RUN_TEST(a_device_let_go_slides_until_friction_stops_it);
+	RUN_TEST(a_device_that_nobody_holds_slides_until_friction_stops_it);
 	RUN_TEST(a_force_below_friction_moves_nothing_and_one_above_does);
-	RUN_TEST(a_moving_hand_pulls_the_stuck_device_along_when_its_spring_is_long_enough);
-	RUN_TEST(without_losses_the_energy_of_hand_spring_and_mass_stays);
-	RUN_TEST(dry_friction_takes_its_force_times_the_way);
-	RUN_TEST(the_motion_does_not_depend_on_when_it_is_looked_at);
-	RUN_TEST(friction_calms_swings_below_the_unstable_limit_cycle_and_no_others);
-	RUN_TEST(friction_of_half_a_step_quenches_the_limit_cycle_of_the_sensor);
-	RUN_TEST(without_friction_the_steps_of_the_sensor_keep_it_swinging_as_predicted);
+	RUN_TEST(a_moving_hand_pulls_the_stuck_device_when_its_spring_exceeds_friction);
+	RUN_TEST(without_losses_energy_is_conserved);
+	RUN_TEST(dry_friction_dissipates_force_times_distance);
+	RUN_TEST(the_motion_does_not_depend_on_when_it_is_read);
+	RUN_TEST(friction_damps_oscillations_below_the_unstable_limit_cycle_only);
+	RUN_TEST(friction_above_half_a_quantum_quenches_the_limit_cycle_of_the_sensor);
+	RUN_TEST(without_friction_the_quantiser_sustains_the_predicted_oscillation);
 	RUN_TEST(positions_are_read_through_the_quantiser);
-	RUN_TEST(velocity_is_the_filtered_difference_of_what_was_read);
+	RUN_TEST(velocity_is_the_filtered_difference_of_positions_read);
 	RUN_TEST(a_force_acts_after_the_delay_to_the_nanosecond);
 	RUN_TEST(a_force_that_is_not_renewed_ends_after_the_hold);
 	RUN_TEST(forces_are_off_until_enabled_and_off_again_at_once);
-	RUN_TEST(too_long_a_force_keeps_its_direction);
-	RUN_TEST(an_unplugged_device_is_lost_for_good_and_lets_go);
-	RUN_TEST(reading_twice_at_a_time_or_backwards_is_stale);
-	RUN_TEST(a_stall_of_the_program_stops_the_world_too);
-	RUN_TEST(more_writes_than_the_wire_holds_keep_the_newest);
-	RUN_TEST(a_wire_keeps_the_order_of_writes);
-	RUN_TEST(buttons_follow_the_script);
+	RUN_TEST(too_large_a_force_keeps_its_direction);
+	RUN_TEST(an_unplugged_device_stays_lost_and_exerts_no_force);
+	RUN_TEST(reading_twice_at_one_time_or_backwards_is_stale);
+	RUN_TEST(a_stall_of_the_program_stops_the_simulation);
+	RUN_TEST(writes_beyond_the_capacity_keep_the_newest);
+	RUN_TEST(delayed_writes_keep_their_order);
+	RUN_TEST(buttons_follow_the_path);
 	RUN_TEST(a_torque_turns_the_tool_about_its_axis);
-	RUN_TEST(the_rotation_speed_is_the_rate_of_the_rotation);
-	RUN_TEST(torques_neither_create_nor_lose_energy_in_the_coordinates);
-	RUN_TEST(a_device_without_rotation_stays_upright);
+	RUN_TEST(angular_velocity_is_the_rate_of_the_rotation);
+	RUN_TEST(torques_conserve_energy);
+	RUN_TEST(a_device_without_rotation_does_not_rotate);
 	RUN_TEST(every_preset_works_in_every_hand);
-	RUN_TEST(an_unknown_preset_or_grip_names_the_known_ones);
-	RUN_TEST(what_no_device_can_be_is_refused_with_one_line);
+	RUN_TEST(an_unknown_preset_or_grip_lists_the_valid_names);
+	RUN_TEST(invalid_definitions_are_refused_with_one_log_line);
 	RUN_TEST(statuses_have_names);
 	return UNITY_END();
 }

@@ -1,9 +1,9 @@
-// The USB/IP side of a virtual device, with the test in the place of the kernel: headers as bytes, written
-// down from the kernel's description of the protocol.
+// The USB/IP side of a virtual device, with the test in place of the kernel: headers as bytes, from the
+// kernel's description of the protocol.
 #include "devices/virtual_vhci.h"
 
-#include "tests/echo_device.h"
-#include "tests/logged.h"
+#include "tests/support/echo_device.h"
+#include "tests/support/logged.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -41,7 +41,7 @@ static void submit(uint32_t sequence, uint32_t in, uint32_t endpoint, uint32_t f
 {
 	uint32_t h[12] = {htonl(1),     htonl(sequence), 0, htonl(in), htonl(endpoint),
 			  htonl(flags), htonl(length),   0, 0,         0};
-	if (setup != NULL)
+	if (setup)
 		memcpy(&h[10], setup, 8);
 	TEST_ASSERT_EQUAL(sizeof h, write(host, h, sizeof h));
 	if (in == 0 && length > 0)
@@ -72,7 +72,7 @@ static void expect(uint32_t command, uint32_t sequence, int32_t status, uint32_t
 	TEST_ASSERT_EQUAL(sequence, ntohl(h[1]));
 	TEST_ASSERT_EQUAL(status, (int32_t)ntohl(h[5]));
 	TEST_ASSERT_EQUAL(actual, ntohl(h[6]));
-	if (bytes != NULL)
+	if (bytes)
 		read_whole(bytes, actual);
 }
 
@@ -111,12 +111,12 @@ static void the_kernel_can_enumerate_the_device(void)
 static void bulk_data_goes_out_and_comes_back(void)
 {
 	uint8_t bytes[256], message[128];
-	for (int i = 0; i < 128; ++i)
+	for (int i = 0; i < 128; i++)
 		message[i] = (uint8_t)i;
-	submit(1, 1, 1, 0, 256, NULL, NULL); // IN waits
+	submit(1, 1, 1, 0, 256, NULL, NULL); // IN is pending
 	submit(2, 0, 2, 0, 100, NULL, message);
 	uint32_t h[12];
-	for (int i = 0; i < 2; ++i) { // in either order
+	for (int i = 0; i < 2; i++) { // in either order
 		read_whole(h, sizeof h);
 		TEST_ASSERT_EQUAL(3, ntohl(h[0]));
 		TEST_ASSERT_EQUAL(0, h[5]);
@@ -138,7 +138,7 @@ static void a_transfer_is_unlinked_once(void)
 	submit(1, 1, 1, 0, 64, NULL, NULL);
 	unlink_urb(2, 1);
 	expect(4, 2, -ECONNRESET, 0, NULL);
-	unlink_urb(3, 1); // long gone
+	unlink_urb(3, 1); // already ended
 	expect(4, 3, 0, 0, NULL);
 	submit(4, 0, 2, 0, 3, NULL, "abc");
 	expect(3, 4, 0, 3, NULL);
@@ -149,28 +149,28 @@ static void a_transfer_is_unlinked_once(void)
 
 static void await_end(void)
 {
-	for (int i = 0; i < 10000 && tac_virtual_vhci_attached(vhci); ++i)
+	for (int i = 0; i < 10000 && tac_virtual_vhci_attached(vhci); i++)
 		usleep(1000);
 	TEST_ASSERT_FALSE(tac_virtual_vhci_attached(vhci));
 }
 
-static void a_host_that_makes_no_sense_is_let_go_of(void)
+static void a_host_that_sends_an_invalid_command_is_disconnected(void)
 {
-	uint32_t nonsense[12] = {htonl(77)};
+	uint32_t invalid[12] = {htonl(77)};
 	submit(1, 1, 1, 0, 64, NULL, NULL);
-	TEST_ASSERT_EQUAL(sizeof nonsense, write(host, nonsense, sizeof nonsense));
+	TEST_ASSERT_EQUAL(sizeof invalid, write(host, invalid, sizeof invalid));
 	await_end();
 	tac_virtual_vhci_detach(&vhci);
 }
 
-static void an_absurd_length_is_let_go_of(void)
+static void a_host_that_sends_an_absurd_length_is_disconnected(void)
 {
 	uint32_t h[12] = {htonl(1), htonl(1), 0, 0, htonl(2), 0, htonl(0xFFFFFFF0U)};
 	TEST_ASSERT_EQUAL(sizeof h, write(host, h, sizeof h));
 	await_end();
 }
 
-static void a_host_that_goes_away_is_noticed(void)
+static void a_host_that_disconnects_is_noticed(void)
 {
 	submit(1, 1, 1, 0, 64, NULL, NULL);
 	close(host);
@@ -190,7 +190,7 @@ static void detaching_closes_the_socket(void)
 	TEST_ASSERT_NULL(vhci);
 }
 
-static void without_the_module_there_is_a_line(void)
+static void without_the_module_there_is_one_log_line(void)
 {
 	if (access("/sys/devices/platform/vhci_hcd.0", F_OK) == 0)
 		TEST_IGNORE_MESSAGE("this kernel has vhci_hcd");
@@ -210,10 +210,10 @@ int main(void)
 	RUN_TEST(the_kernel_can_enumerate_the_device);
 	RUN_TEST(bulk_data_goes_out_and_comes_back);
 	RUN_TEST(a_transfer_is_unlinked_once);
-	RUN_TEST(a_host_that_makes_no_sense_is_let_go_of);
-	RUN_TEST(an_absurd_length_is_let_go_of);
-	RUN_TEST(a_host_that_goes_away_is_noticed);
+	RUN_TEST(a_host_that_sends_an_invalid_command_is_disconnected);
+	RUN_TEST(a_host_that_sends_an_absurd_length_is_disconnected);
+	RUN_TEST(a_host_that_disconnects_is_noticed);
 	RUN_TEST(detaching_closes_the_socket);
-	RUN_TEST(without_the_module_there_is_a_line);
+	RUN_TEST(without_the_module_there_is_one_log_line);
 	return UNITY_END();
 }

@@ -1,10 +1,10 @@
-// Fuzz target for the Falcon's protocol: bytes as a stream from the device. Whatever the stream accepts
-// decodes, and what decodes encodes to the same bytes again but for the bits nobody uses; the encoders of it
-// go through the kinematics, which must answer with finite numbers or not at all. With libFuzzer: cmake
-// -DTACTUS_FUZZ=ON (clang); without, replay.c runs the corpus through it as a test.
+// Fuzz target for the Falcon's protocol: bytes as a stream from the device. A packet that the stream accepts
+// decodes, and encodes to the same bytes except for unused bits. Its encoder values go through the
+// kinematics, which must return finite numbers or fail. With libFuzzer: cmake -DTACTUS_FUZZ=ON (clang);
+// without it, replay.c runs the corpus as a test.
 #include "base/assert.h"
-#include "devices/falcon_kinematics.h"
-#include "devices/falcon_protocol.h"
+#include "devices/falcon/falcon_kinematics.h"
+#include "devices/falcon/falcon_protocol.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,20 +13,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_packet(const uint8_t *bytes)
 {
-	tac_falcon_report report, report_again;
-	tac_falcon_command command, command_again;
-	uint8_t again[TAC_FALCON_PACKET_BYTES];
+	tac_falcon_report report, report_decoded;
+	tac_falcon_command command, command_decoded;
+	uint8_t encoded[TAC_FALCON_PACKET_BYTES];
 	const bool is_report = tac_falcon_report_decode(bytes, &report);
 	TAC_ASSERT(is_report == tac_falcon_command_decode(bytes, &command));
 	if (!is_report)
 		return;
-	tac_falcon_report_encode(&report, again);
-	TAC_ASSERT(memcmp(bytes, again, 14) == 0); // all but the unknown byte
-	TAC_ASSERT(tac_falcon_report_decode(again, &report_again));
-	tac_falcon_command_encode(&command, again);
-	TAC_ASSERT(tac_falcon_command_decode(again, &command_again));
+	tac_falcon_report_encode(&report, encoded);
+	TAC_ASSERT(memcmp(bytes, encoded, 14) == 0); // all but the unknown byte
+	TAC_ASSERT(tac_falcon_report_decode(encoded, &report_decoded));
+	tac_falcon_command_encode(&command, encoded);
+	TAC_ASSERT(tac_falcon_command_decode(encoded, &command_decoded));
 	for (int i = 0; i < 3; i++)
-		TAC_ASSERT(abs(command_again.motor[i]) <= TAC_FALCON_MOTOR_MAX);
+		TAC_ASSERT(abs(command_decoded.motor[i]) <= TAC_FALCON_MOTOR_MAX);
 	tac_dvec3 position;
 	tac_falcon_leg legs[3];
 	tac_dmat3 jacobian;

@@ -1,24 +1,24 @@
-// Fuzz target for what a mesh file's bytes can reach in this process and in our part of the importer: the
-// record decoder, the build, and the PLY check. The first byte chooses. With libFuzzer: cmake
-// -DTACTUS_FUZZ=ON (clang); without, replay.c runs the corpus through it as a test.
+// Fuzz target for the code of Tactus that a mesh file's bytes can reach: the record decoder, the build, and
+// the PLY check of the importer. The first byte selects one. With libFuzzer: cmake -DTACTUS_FUZZ=ON (clang);
+// otherwise replay.c runs the corpus through it as a test.
 #include "base/assert.h"
 #include "base/log.h"
+#include "collision/import/mesh_ply.h"
+#include "collision/import/mesh_record.c" // its header and checksum, to make records that pass its checks
 #include "collision/mesh.h"
-#include "collision/mesh_ply.h"
-#include "collision/mesh_record.c" // its header and checksum, to make records that pass them
 
 #include <math.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void ignore_line(void *user, tac_log_level level, const char *message)
+static void check_line(void *user, tac_log_level level, const char *message)
 {
 	(void)user;
 	(void)level;
 	TAC_ASSERT(message[0] != 0 && !strchr(message, '\n'));
 }
 
-// What every mesh promises, whatever it was built from.
+// The invariants of every mesh.
 static void check_mesh(const tac_mesh *m)
 {
 	int32_t uses = 0, in_surfaces = 0;
@@ -60,7 +60,8 @@ static void build(const tac_mesh_def *def)
 	tac_mesh_destroy(&mesh);
 }
 
-// The bytes as a record; `repair` makes the header agree with the size, so that the rest is reached.
+// Decodes the bytes as a record. `repair` makes the header consistent with the size, so that the code behind
+// the first checks is reached.
 static void fuzz_record(const uint8_t *data, size_t size, bool repair)
 {
 	char *bytes = malloc(size ? size : 1);
@@ -90,7 +91,8 @@ static void fuzz_record(const uint8_t *data, size_t size, bool repair)
 	free(bytes);
 }
 
-// A soup on a small grid, three bytes a triangle and one a vertex: welding, duplicates, every kind of edge.
+// A triangle soup on a small grid, one byte per vertex and three per triangle: welding, duplicates, every
+// kind of edge.
 static void fuzz_soup(const uint8_t *data, size_t size)
 {
 	tac_vec3 vertices[16];
@@ -115,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size == 0)
 		return 0;
-	tac_log_set(ignore_line, NULL);
+	tac_log_set(check_line, NULL);
 	switch (data[0] % 4) {
 	case 0:
 		fuzz_record(data + 1, size - 1, false);
@@ -127,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_soup(data + 1, size - 1);
 		break;
 	default: {
-		char *copy = malloc(size); // exact, for the sanitizer
+		char *copy = malloc(size > 1 ? size - 1 : 1); // of exactly this size, for the sanitizer
 		memcpy(copy, data + 1, size - 1);
 		tac_mesh_ply_check(copy, size - 1);
 		free(copy);

@@ -1,4 +1,4 @@
-// Any bytes as a scene: refused with one line, or a scene that comes back as it was written.
+// Any bytes as a scene: refused with one log line, or a scene that reads back as it was written.
 #include "base/log.h"
 #include "haptic/scene.h"
 

@@ -1,4 +1,4 @@
-// Runs the files of a folder through a fuzz target, once each: the corpus as a test.
+// Runs each file of a folder once through a fuzz target: the corpus as a test.
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

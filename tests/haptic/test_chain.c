@@ -1,13 +1,13 @@
-// From the device to the device: read, coupling, friction, passivity, limit, write, in three and six axes,
-// against surfaces whose nearest point is known in closed form. The simulated device's exact account of the
-// energy is the oracle. The allocator is wrapped at link time.
+// The force path from read to write in three and six axes: coupling, friction, passivity, limit, against
+// surfaces whose nearest point is known in closed form. The oracle is the energy that the simulated device
+// accounts for exactly. The allocator is wrapped at link time.
 #include "base/rng.h"
 #include "devices/sim.h"
-#include "haptic/coupling.h"
-#include "haptic/friction.h"
+#include "haptic/force/coupling.h"
+#include "haptic/force/friction.h"
+#include "haptic/force/passivity.h"
 #include "haptic/limit.h"
-#include "haptic/passivity.h"
-#include "tests/allocations.h"
+#include "tests/support/allocations.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,22 +18,22 @@
 
 // ---- the chain ----
 
-// Where the tool would be if it could not enter; false: it is free.
+// The nearest point of the surface to a tool that penetrates it; false: the tool is free.
 typedef bool (*surface_fn)(tac_dvec3 tool, tac_dvec3 *out_nearest, tac_dvec3 *out_normal);
 
 typedef struct chain {
 	surface_fn surface;
 	tac_coupling coupling;
 	tac_friction_material friction; // stiffness 0: none
-	double damping_max;             // of the controllers, 0: they only watch
+	double damping_max;             // of the controllers; 0: they only observe
 	tac_device *device;
 	tac_limit *limit;
 	tac_passivity axis[6];
 	tac_friction contact;
 	tac_dquat rotation; // last read
-	tac_dvec3 turned;   // sum of the turns since
-	// What the run found.
-	double motion_J[6]; // largest |force times motion of a tick| of each axis
+	tac_dvec3 turned;   // sum of the rotations since
+	// Results of the run.
+	double motion_J[6]; // largest |force times motion of a tick|, for each axis
 	double force_N;     // largest sent
 	tac_dvec3 last_N;   // sent in the last tick
 	bool touched;
@@ -48,7 +48,7 @@ static void chain_init(chain *c, const tac_sim_def *def)
 	for (int i = 0; i < 6; i++) {
 		tac_passivity_def passivity_def = tac_passivity_def_default(MS, 0.1);
 		passivity_def.delay_ns = def->delay_ns;
-		// The angular axes have their own units: 0.2 inertia / period.
+		// For the angular axes: 0.2 inertia / period.
 		passivity_def.damping_max_N_s_per_m = i < 3 ? c->damping_max : c->damping_max > 0 ? 0.04 : 0;
 		tac_passivity_init(&c->axis[i], &passivity_def);
 	}
@@ -71,7 +71,7 @@ static void chain_tick(chain *c, int64_t now_ns)
 	input.in_contact = c->surface(device.T_world_body.position, &sco.T_world_body.position, &normal);
 	if (input.in_contact) {
 		c->touched = true;
-		// It slides along with the device, does not enter, and does not turn while it touches.
+		// In contact the SCO slides along with the device and does not rotate.
 		sco.velocity_m_per_s = tac_dvec3_add_scaled(
 			device.velocity_m_per_s, -tac_dvec3_dot(device.velocity_m_per_s, normal), normal);
 		sco.T_world_body.rotation = tac_dquat_identity();
@@ -99,8 +99,8 @@ static void chain_tick(chain *c, int64_t now_ns)
 	for (int i = 0; i < 6; i++) {
 		const double before = c->axis[i].x;
 		force[i] = tac_passivity_step(&c->axis[i], now_ns, x[i], v[i], force[i], input.in_contact);
-		if (c->axis[i].sent_count >
-		    0) { // the motion of this tick times any force that may have acted in it
+		// The motion of this tick times any force that may have acted in it.
+		if (c->axis[i].sent_count > 0) {
 			for (uint32_t back = 1; back <= 3 && back <= c->axis[i].sent_count; back++) {
 				const double sent = c->axis[i].sent_N[(c->axis[i].sent_count - back) %
 								      TAC_PASSIVITY_HISTORY];
@@ -182,7 +182,7 @@ static void run(chain *c, int ticks)
 	TEST_ASSERT_TRUE(c->force_N <= c->device->info.max_force_N);
 }
 
-// 1.8 times the critical stiffness with this hand, on a curved surface, pressed on from the side.
+// A curved surface with 1.8 times the critical stiffness for this hand, pressed from the side.
 static double ball_deficit(double damping_max, chain *c)
 {
 	const tac_sim_waypoint path[2] = {
@@ -195,7 +195,7 @@ static double ball_deficit(double damping_max, chain *c)
 	double least = 0, gained = 0;
 	for (int64_t k = 0; k < 1500; k++) {
 		chain_tick(c, k * MS);
-		// As the observers do: what was absorbed no longer counts once the tool is free.
+		// As in the observers, absorbed energy no longer counts once the tool is free.
 		const double absorbed = tac_sim_read_truth(c->device).absorbed_J - gained;
 		least = fmin(least, absorbed);
 		if (tac_dvec3_length(tac_sim_read_truth(c->device).position_m) >= BALL_M && absorbed > 0)
@@ -207,11 +207,11 @@ static double ball_deficit(double damping_max, chain *c)
 	return least;
 }
 
-static void a_ball_too_stiff_for_the_rate_gives_out_little_with_the_controllers(void)
+static void a_ball_too_stiff_for_the_rate_generates_little_energy_with_the_controllers(void)
 {
 	chain c;
 	const double without = ball_deficit(0, &c), with = ball_deficit(20, &c);
-	// Each axis may be behind by three ticks' worth.
+	// Each axis may lag by three ticks.
 	const double bound = 3 * (c.motion_J[0] + c.motion_J[1] + c.motion_J[2]);
 	printf("ball: least energy %.2f mJ without, %.2f mJ with the controllers, bound %.2f mJ\n",
 	       1e3 * without, 1e3 * with, -1e3 * bound);
@@ -222,7 +222,7 @@ static void a_ball_too_stiff_for_the_rate_gives_out_little_with_the_controllers(
 
 static void at_rest_on_the_floor_the_force_is_that_of_two_springs(void)
 {
-	// The hand wants 10 mm below; 300 N/m against 600 N/m meet at a third.
+	// The hand's target is 10 mm below the floor; 300 N/m against 600 N/m meet at a third of it.
 	const tac_sim_waypoint path[2] = {{.position_m = {0, 0, 0.01}},
 					  {.time_ns = 200 * MS, .position_m = {0, 0, -0.01}}};
 	const tac_sim_def def = pressing(path, 2);
@@ -234,7 +234,7 @@ static void at_rest_on_the_floor_the_force_is_that_of_two_springs(void)
 	chain_fini(&c);
 }
 
-static void in_a_groove_both_walls_bear_and_the_way_along_is_free(void)
+static void in_a_groove_both_walls_carry_load_and_motion_along_it_is_free(void)
 {
 	const tac_sim_waypoint path[3] = {{.position_m = {0.01, 0, 0.01}},
 					  {.time_ns = 200 * MS, .position_m = {-0.006, 0, -0.003}},
@@ -250,7 +250,7 @@ static void in_a_groove_both_walls_bear_and_the_way_along_is_free(void)
 	chain_fini(&c);
 }
 
-static void sliding_over_the_floor_is_resisted_by_the_dynamic_friction(void)
+static void sliding_over_the_floor_is_resisted_by_dynamic_friction(void)
 {
 	const tac_sim_waypoint path[3] = {{.position_m = {0, 0, 0.005}},
 					  {.time_ns = 200 * MS, .position_m = {0, 0, -0.01}},
@@ -265,8 +265,8 @@ static void sliding_over_the_floor_is_resisted_by_the_dynamic_friction(void)
 	chain_fini(&c);
 }
 
-// In six axes, a stiff turn with delay: the hand twists, the surface holds the SCO upright.
-static void a_twisted_tool_is_held_and_stays_within_its_energy(void)
+// Six axes, a high angular stiffness and delay: the hand twists while the surface holds the SCO upright.
+static void a_twisted_tool_is_held_and_stays_within_its_energy_bound(void)
 {
 	const tac_sim_waypoint path[3] = {
 		{.position_m = {0, 0, 0.005}},
@@ -300,9 +300,8 @@ static void a_twisted_tool_is_held_and_stays_within_its_energy(void)
 	TEST_ASSERT_TRUE(least[1] > 0.2 * least[0]);
 }
 
-// A loop that stalls, loses samples and is told nonsense: nothing beyond the device's maximum, nothing not
-// finite.
-static void a_bad_day_never_sends_too_much(void)
+// A loop that stalls, loses samples and is stopped: every force is finite and within the device's maximum.
+static void stalls_and_losses_never_send_too_much_force(void)
 {
 	const tac_sim_waypoint path[2] = {{.position_m = {0, 0, 0.005}},
 					  {.time_ns = 100 * MS, .position_m = {0, 0, -0.02}}};
@@ -353,7 +352,7 @@ static void no_tick_allocates(void)
 		   .friction = {0.4, 0.3, 400},
 		   .damping_max = 20};
 	chain_init(&c, &def);
-	TEST_ASSERT_EQUAL_INT(2, allocations); // device and limit: the wrapper sees what it should
+	TEST_ASSERT_EQUAL_INT(2, allocations); // device and limit: proves that allocations are counted
 	run(&c, 2000);
 	TEST_ASSERT_EQUAL_INT(2, allocations);
 	chain_fini(&c);
@@ -362,12 +361,12 @@ static void no_tick_allocates(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(a_ball_too_stiff_for_the_rate_gives_out_little_with_the_controllers);
+	RUN_TEST(a_ball_too_stiff_for_the_rate_generates_little_energy_with_the_controllers);
 	RUN_TEST(at_rest_on_the_floor_the_force_is_that_of_two_springs);
-	RUN_TEST(in_a_groove_both_walls_bear_and_the_way_along_is_free);
-	RUN_TEST(sliding_over_the_floor_is_resisted_by_the_dynamic_friction);
-	RUN_TEST(a_twisted_tool_is_held_and_stays_within_its_energy);
-	RUN_TEST(a_bad_day_never_sends_too_much);
+	RUN_TEST(in_a_groove_both_walls_carry_load_and_motion_along_it_is_free);
+	RUN_TEST(sliding_over_the_floor_is_resisted_by_dynamic_friction);
+	RUN_TEST(a_twisted_tool_is_held_and_stays_within_its_energy_bound);
+	RUN_TEST(stalls_and_losses_never_send_too_much_force);
 	RUN_TEST(no_tick_allocates);
 	return UNITY_END();
 }

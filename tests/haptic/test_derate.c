@@ -1,9 +1,9 @@
-// Oracles: the limits of haptic/stability.h (tested on their own), the arithmetic of the averages, and the
-// simulated device, which rings with the stiffness that was asked for and not with the one allowed.
+// Oracles: the limits of haptic/stability.h (tested separately), the arithmetic of the averages, and the
+// simulated device, which rings with the requested stiffness and not with the allowed one.
 #include "haptic/derate.h"
 
 #include "base/rng.h"
-#include "tests/wall.h"
+#include "tests/support/wall.h"
 
 #define MS INT64_C(1000000)
 
@@ -32,7 +32,8 @@ static double settle(int ticks, int64_t period_ns, int64_t delay_ns)
 	return allowed;
 }
 
-// Passive: K = b / (T/2 + td) for whole delays, so 2000 N/m at 1 kHz, and 6 % less at most for the slack.
+// Passive: K = b / (T/2 + td) for whole delays, so 2000 N/m at 1 kHz, and at most 6 % less because of the
+// slack.
 static void a_steady_loop_gets_its_limit_less_the_slack(void)
 {
 	tac_derate_init(&derate, &def);
@@ -42,7 +43,7 @@ static void a_steady_loop_gets_its_limit_less_the_slack(void)
 	TEST_ASSERT_EQUAL_UINT64(1, derate.computed);
 }
 
-static void a_longer_delay_lowers_it_at_once_and_a_shorter_one_raises_it_slowly(void)
+static void a_longer_delay_lowers_the_stiffness_at_once_and_a_shorter_one_raises_it_slowly(void)
 {
 	tac_derate_init(&derate, &def);
 	const double before = settle(100, MS, 0);
@@ -59,11 +60,11 @@ static void a_longer_delay_lowers_it_at_once_and_a_shorter_one_raises_it_slowly(
 		last = now;
 		ticks++;
 	}
-	// From 400 to 1880 at no more than half of 2000 a second.
+	// From 400 to 1880 at half of 2000 per second at most.
 	TEST_ASSERT_TRUE(ticks >= 1480 && ticks < 6000);
 }
 
-static void a_delay_that_dies_away_is_left_in_peace(void)
+static void a_delay_that_decays_is_not_computed_again_forever(void)
 {
 	def.delay_ns = 2 * MS;
 	tac_derate_init(&derate, &def);
@@ -78,25 +79,25 @@ static void uneven_ticks_count_by_their_squares(void)
 {
 	def.window_s = 10;
 	tac_derate_init(&derate, &def);
-	// 1 ms and 3 ms in turn: (1 + 9) / (1 + 3) = 2.5 ms.
+	// Alternating 1 ms and 3 ms: (1 + 9) / (1 + 3) = 2.5 ms.
 	for (int i = 0; i < 60000; i++)
 		tac_derate_step(&derate, i % 2 ? MS : 3 * MS, 0);
 	TEST_ASSERT_DOUBLE_WITHIN(0.01e-3, 2.5e-3, derate.period_s);
 }
 
-static void one_stall_lowers_it_for_about_the_window(void)
+static void one_stall_lowers_the_stiffness_for_about_the_window(void)
 {
 	tac_derate_init(&derate, &def);
 	const double before = settle(1000, MS, 0);
 	const double stalled = tac_derate_step(&derate, 20 * MS, 0);
-	// 20 ms weigh 1 - exp(-20 / 250): 1 + 19 * 0.0769 = 2.46 ms.
+	// 20 ms have the weight 1 - exp(-20 / 250): 1 + 19 * 0.0769 = 2.46 ms.
 	TEST_ASSERT_DOUBLE_WITHIN(0.05 * before / 2.46, before / 2.46, stalled);
 	def.rise_per_s = 1e9;
 	derate.def.rise_per_s = 1e9;
 	TEST_ASSERT_TRUE(settle(2500, MS, 0) > 0.98 * before);
 }
 
-static void the_tightest_limit_wins_and_is_named(void)
+static void the_smallest_limit_applies_and_is_named(void)
 {
 	def.max_stiffness_N_per_m = 700;
 	tac_derate_init(&derate, &def);
@@ -114,8 +115,8 @@ static void the_tightest_limit_wins_and_is_named(void)
 	TEST_ASSERT_EQUAL_STRING("unknown reason", tac_derate_reason_name(TAC_DERATE_REASON_COUNT));
 }
 
-// After a stall it is the rate that still holds it down, though the limit is the maker's again.
-static void while_it_rises_it_is_held_by_what_made_it_fall(void)
+// After a stall the rate still holds the stiffness down, although the limit is again the device's maximum.
+static void while_it_rises_the_stiffness_is_held_by_what_made_it_fall(void)
 {
 	def.max_stiffness_N_per_m = 1000;
 	tac_derate_init(&derate, &def);
@@ -123,16 +124,16 @@ static void while_it_rises_it_is_held_by_what_made_it_fall(void)
 	TEST_ASSERT_EQUAL(TAC_DERATE_BY_DEVICE, derate.held_by);
 	TEST_ASSERT_TRUE(tac_derate_step(&derate, 100 * MS, 0) < 100);
 	TEST_ASSERT_EQUAL(TAC_DERATE_BY_RATE, derate.held_by);
-	int ticks = 0, over = 0;
+	int ticks = 0, limited_by_device = 0;
 	while (tac_derate_step(&derate, MS, 0) < 1000 && ticks++ < 10000) {
 		TEST_ASSERT_EQUAL(TAC_DERATE_BY_RATE, derate.held_by);
-		over += derate.reason == TAC_DERATE_BY_DEVICE;
+		limited_by_device += derate.reason == TAC_DERATE_BY_DEVICE;
 	}
-	TEST_ASSERT_TRUE(over > 100 && ticks < 10000);
+	TEST_ASSERT_TRUE(limited_by_device > 100 && ticks < 10000);
 	TEST_ASSERT_EQUAL(TAC_DERATE_BY_DEVICE, derate.held_by);
 }
 
-static void an_unknown_device_is_limited_by_what_is_known(void)
+static void an_unknown_device_is_limited_by_what_is_known_of_it(void)
 {
 	const tac_device_info info = {.max_stiffness_N_per_m = 3000};
 	def = tac_derate_def_default(&info, MS);
@@ -145,7 +146,7 @@ static void an_unknown_device_is_limited_by_what_is_known(void)
 	TEST_ASSERT_EQUAL(TAC_DERATE_BY_NOTHING, derate.reason);
 }
 
-static void with_a_hand_it_is_a_part_of_the_critical_stiffness(void)
+static void with_a_hand_the_limit_is_a_share_of_the_critical_stiffness(void)
 {
 	def.rule = TAC_DERATE_HAND;
 	def.hand = (tac_stability_hand){0.05, 2, 300};
@@ -157,7 +158,7 @@ static void with_a_hand_it_is_a_part_of_the_critical_stiffness(void)
 	TEST_ASSERT_TRUE(derate.allowed_N_per_m >= 0.95 * 0.7 * critical);
 }
 
-static void nonsense_times_change_nothing(void)
+static void invalid_times_change_nothing(void)
 {
 	tac_derate_init(&derate, &def);
 	const double before = settle(10, MS, 0);
@@ -168,7 +169,7 @@ static void nonsense_times_change_nothing(void)
 	TEST_ASSERT_TRUE(tac_derate_step(&derate, MS, 0) >= 0);
 }
 
-// The most a hand can feel afterwards: how far the device still moves in the last half second.
+// The amplitude that remains: the range of the device's motion in the last half second.
 static double ringing(const wall *w)
 {
 	static wall_row rows[8000];
@@ -181,7 +182,7 @@ static double ringing(const wall *w)
 	return high - low;
 }
 
-static void a_wall_that_would_ring_rests_when_derated(void)
+static void a_wall_that_would_ring_is_still_when_derated(void)
 {
 	for (int n = 0; n <= 2; n++) {
 		wall w = {.m = 0.1,
@@ -210,15 +211,15 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(a_steady_loop_gets_its_limit_less_the_slack);
-	RUN_TEST(a_longer_delay_lowers_it_at_once_and_a_shorter_one_raises_it_slowly);
-	RUN_TEST(a_delay_that_dies_away_is_left_in_peace);
+	RUN_TEST(a_longer_delay_lowers_the_stiffness_at_once_and_a_shorter_one_raises_it_slowly);
+	RUN_TEST(a_delay_that_decays_is_not_computed_again_forever);
 	RUN_TEST(uneven_ticks_count_by_their_squares);
-	RUN_TEST(one_stall_lowers_it_for_about_the_window);
-	RUN_TEST(the_tightest_limit_wins_and_is_named);
-	RUN_TEST(while_it_rises_it_is_held_by_what_made_it_fall);
-	RUN_TEST(an_unknown_device_is_limited_by_what_is_known);
-	RUN_TEST(with_a_hand_it_is_a_part_of_the_critical_stiffness);
-	RUN_TEST(nonsense_times_change_nothing);
-	RUN_TEST(a_wall_that_would_ring_rests_when_derated);
+	RUN_TEST(one_stall_lowers_the_stiffness_for_about_the_window);
+	RUN_TEST(the_smallest_limit_applies_and_is_named);
+	RUN_TEST(while_it_rises_the_stiffness_is_held_by_what_made_it_fall);
+	RUN_TEST(an_unknown_device_is_limited_by_what_is_known_of_it);
+	RUN_TEST(with_a_hand_the_limit_is_a_share_of_the_critical_stiffness);
+	RUN_TEST(invalid_times_change_nothing);
+	RUN_TEST(a_wall_that_would_ring_is_still_when_derated);
 	return UNITY_END();
 }

@@ -1,8 +1,8 @@
-// What materials feel like, through the whole tick, against closed forms: friction, texture, viscosity,
-// smooth normals, blended stiffness.
-#include "tests/servo_fixture.h"
+// The forces of materials through the whole tick, against closed forms: friction, texture, viscosity, smooth
+// normals, blended stiffness.
+#include "tests/support/servo_fixture.h"
 
-#include "haptic/texture.h"
+#include "haptic/force/texture.h"
 
 #include <stdlib.h>
 
@@ -14,49 +14,36 @@ void tearDown(void)
 {
 }
 
-#define GAP 1e-5 // that the mover holds: part of the offset
-
-#define BALL                                                                                                 \
-	"scene: t\ntools: [{name: ball, axes: 3, shapes: [{kind: sphere, radius_m: 0.01, subdivisions: "     \
-	"2}]}]\n"
 #define BOX                                                                                                  \
-	"scene: t\ntools: [{name: box, axes: 3, shapes: [{kind: box, size_m: [0.02, 0.02, 0.02], segments: " \
-	"1}]}]\n"
+	"scene: t\ntools: [{name: box, axes: 3, "                                                            \
+	"shapes: [{kind: box, size_m: [0.02, 0.02, 0.02], segments: 1}]}]\n"
 #define FLOOR                                                                                                \
-	"objects: [{name: floor, material: m, position_m: [0, 0, -0.05], shapes: [{kind: box, size_m: "      \
-	"[0.4, 0.4, "                                                                                        \
-	"0.1], segments: 4}]}]\n"
-
-static tac_servo_def offline(void)
-{
-	tac_servo_def def = tac_servo_def_default();
-	def.budget_ns = 0;
-	return def;
-}
+	"objects: [{name: floor, material: m, position_m: [0, 0, -0.05], "                                   \
+	"shapes: [{kind: box, size_m: [0.4, 0.4, 0.1], segments: 4}]}]\n"
 
 // ---- friction ----
 
 #define ROUGH                                                                                                \
-	"materials: [{name: m, stiffness_N_per_m: 1000, static_friction: 0.5, dynamic_friction: 0.3, "       \
-	"friction_stiffness_N_per_m: 1000}]\n"
+	"materials: [{name: m, stiffness_N_per_m: 1000, static_friction: 0.5, "                              \
+	"dynamic_friction: 0.3, friction_stiffness_N_per_m: 1000}]\n"
 
-static void the_force_of_a_sliding_tool_leans_by_the_angle_of_friction(void)
+static void the_force_on_a_sliding_tool_leans_by_the_angle_of_friction(void)
 {
 	fixture f;
 	fixture_build(&f, BOX ROUGH FLOOR, "wide", offline());
 	step_to(&f, tac_dvec3_make(-0.05, 0, 0.03));
 	move_to(&f, tac_dvec3_make(-0.05, 0, 0.008), 200);
 	move_to(&f, tac_dvec3_make(-0.03, 0, 0.008), 200); // 0.1 m/s
-	double most = 0;
+	double largest_ratio = 0;
 	for (int i = 0; i < 300; i++) {
 		const tac_snapshot *s = step_to(&f, tac_dvec3_make(-0.03 + 1e-4 * i, 0, 0.008));
 		const tac_dvec3 force = f.hand.wrench.force_N;
 		TEST_ASSERT_DOUBLE_WITHIN(1e-3, atan(0.3), atan2(-force.x, force.z));
 		TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0, force.y);
 		TEST_ASSERT_TRUE(s->friction.slipping);
-		most = fmax(most, hypot(force.x, force.y) / force.z);
+		largest_ratio = fmax(largest_ratio, hypot(force.x, force.y) / force.z);
 	}
-	TEST_ASSERT_TRUE(most < 0.301);
+	TEST_ASSERT_TRUE(largest_ratio < 0.301);
 	fixture_fini(&f);
 }
 
@@ -66,7 +53,7 @@ static void a_tool_that_sticks_is_held_within_the_cone_and_does_not_drift(void)
 	fixture_build(&f, BOX ROUGH FLOOR, "wide", offline());
 	step_to(&f, tac_dvec3_make(0, 0, 0.03));
 	move_to(&f, tac_dvec3_make(0, 0, 0.008), 200);
-	// 2 N of load hold up to 1 N: 1 mm of the bristle. Shake by 0.4 mm for a while.
+	// A load of 2 N holds up to 1 N, which bends the bristle by 1 mm. Shake by 0.4 mm.
 	for (int i = 0; i < 2000; i++) {
 		const double x = 4e-4 * sin(i * 0.05);
 		const tac_snapshot *s = step_to(&f, tac_dvec3_make(x, 0, 0.008));
@@ -80,7 +67,7 @@ static void a_tool_that_sticks_is_held_within_the_cone_and_does_not_drift(void)
 
 // ---- work ----
 
-// What the hand gets back along a closed way.
+// The work done on the hand along a closed path.
 static double work_around(const char *text, int laps)
 {
 	fixture f;
@@ -96,20 +83,20 @@ static double work_around(const char *text, int laps)
 		const tac_dvec3 acting = f.hand.wrench.force_N;
 		step_to(&f, tac_dvec3_make(0.02 * cos(angle), 0.02 * sin(angle), 0.008));
 		const tac_dvec3 moved = tac_dvec3_sub(f.hand.state.T_base_tool.position, before);
-		// Half of the force before and half of that after: the trapezoid.
+		// By the trapezoidal rule.
 		work += 0.5 * tac_dvec3_dot(tac_dvec3_add(acting, f.hand.wrench.force_N), moved);
 	}
 	fixture_fini(&f);
 	return work;
 }
 
-static void a_closed_way_without_friction_gives_nothing_and_with_it_costs_friction_times_length(void)
+static void work_along_a_closed_path_is_zero_without_friction_and_friction_times_length_with_it(void)
 {
 	const double length = 6.283185307179586 * 0.02;
 	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0, work_around(BOX "materials: [{name: m}]\n" FLOOR, 1));
-	// 2.01 N of load, slipping but for the first 0.6 mm.
+	// A load of 2.01 N, slipping except for the first 0.6 mm.
 	TEST_ASSERT_DOUBLE_WITHIN(0.001, -0.3 * 2.01 * 2 * length, work_around(BOX ROUGH FLOOR, 2));
-	// A texture is a potential.
+	// The force of a texture has a potential.
 	TEST_ASSERT_DOUBLE_WITHIN(
 		2e-6, 0,
 		work_around(BOX "materials: [{name: m, texture: bumps, texture_height_m: 0.0003, "
@@ -119,7 +106,7 @@ static void a_closed_way_without_friction_gives_nothing_and_with_it_costs_fricti
 
 // ---- texture ----
 
-static void the_slope_of_a_texture_is_the_slope_of_its_height(void)
+static void the_slope_of_a_texture_is_the_gradient_of_its_height(void)
 {
 	tac_material m = tac_material_default();
 	m.texture_height_m = 3e-4;
@@ -145,16 +132,14 @@ static void the_slope_of_a_texture_is_the_slope_of_its_height(void)
 	}
 }
 
-static void grooves_lower_the_force_and_push_sideways_as_their_energy_says(void)
+static void the_force_of_grooves_is_the_gradient_of_their_energy(void)
 {
-	const double K = 800, H = 2e-4, L = 0.004, d = 0.003 + GAP;
+	const double K = 800, H = 2e-4, L = 0.004, d = 0.003 + HOLD_GAP_M;
 	fixture f;
-	fixture_build(
-		&f,
-		BOX
-		"materials: [{name: m, stiffness_N_per_m: 800, texture: grooves, texture_height_m: 0.0002, "
-		"texture_wavelength_m: 0.004}]\n" FLOOR,
-		"wide", offline());
+	fixture_build(&f,
+		      BOX "materials: [{name: m, stiffness_N_per_m: 800, texture: grooves, "
+			  "texture_height_m: 0.0002, texture_wavelength_m: 0.004}]\n" FLOOR,
+		      "wide", offline());
 	step_to(&f, tac_dvec3_make(0, 0, 0.03));
 	move_to(&f, tac_dvec3_make(0, 0, 0.007), 200);
 	for (int i = 0; i < 400; i++) {
@@ -186,18 +171,18 @@ static void viscosity_drags_along_the_surface_and_not_against_it(void)
 
 // ---- stiffness ----
 
-static void a_tool_on_two_materials_feels_the_mean_by_load(void)
+static void stiffness_is_the_mean_of_the_materials_weighted_by_load(void)
 {
 	fixture f;
-	fixture_build(
-		&f,
-		BOX
-		"materials: [{name: a, stiffness_N_per_m: 400}, {name: b, stiffness_N_per_m: 1200}]\n"
-		"objects:\n- {name: left, material: a, position_m: [-0.05, 0, -0.05], shapes: [{kind: box, "
-		"segments: 1}]}\n"
-		"- {name: right, material: b, position_m: [0.05, 0, -0.05], shapes: [{kind: box, segments: "
-		"1}]}\n",
-		"wide", offline());
+	fixture_build(&f,
+		      BOX
+		      "materials: [{name: a, stiffness_N_per_m: 400}, {name: b, stiffness_N_per_m: 1200}]\n"
+		      "objects:\n"
+		      "- {name: left, material: a, position_m: [-0.05, 0, -0.05], "
+		      "shapes: [{kind: box, segments: 1}]}\n"
+		      "- {name: right, material: b, position_m: [0.05, 0, -0.05], "
+		      "shapes: [{kind: box, segments: 1}]}\n",
+		      "wide", offline());
 	const struct {
 		double x, stiffness, tolerance;
 	} expect[] = {{-0.03, 400, 1e-6}, {0.03, 1200, 1e-6}, {0, 800, 50}};
@@ -205,7 +190,7 @@ static void a_tool_on_two_materials_feels_the_mean_by_load(void)
 		move_to(&f, tac_dvec3_make(expect[i].x, 0, 0.03), 100);
 		const tac_snapshot *s = move_to(&f, tac_dvec3_make(expect[i].x, 0, 0.008), 200);
 		TEST_ASSERT_DOUBLE_WITHIN(expect[i].tolerance, expect[i].stiffness, s->stiffness_N_per_m);
-		TEST_ASSERT_DOUBLE_WITHIN(1e-3, s->stiffness_N_per_m * (0.002 + GAP),
+		TEST_ASSERT_DOUBLE_WITHIN(1e-3, s->stiffness_N_per_m * (0.002 + HOLD_GAP_M),
 					  f.hand.wrench.force_N.z);
 	}
 	fixture_fini(&f);
@@ -215,29 +200,29 @@ static void a_tool_on_two_materials_feels_the_mean_by_load(void)
 
 #define BALL_M   0.05
 #define K        500.0 // N/m
-#define UNDER_M  0.046 // where the device strokes, from the middle of the ball
-#define STEP_RAD 5e-4  // a tick
+#define UNDER_M  0.046 // distance of the device's path from the centre of the ball
+#define STEP_RAD 5e-4  // per tick
 
-typedef struct stroked {
-	double error_rad; // of the force's direction against the round ball's
-	double jump_rad;  // largest change of the direction in a tick
-	double step_N;    // largest change of the force in a tick
-	double most_N;    // largest force
-} stroked;
+typedef struct stroke_result {
+	double error_rad; // of the force's direction relative to the exact sphere's normal
+	double jump_rad;  // largest change of the direction per tick
+	double step_N;    // largest change of the force per tick
+	double max_N;     // largest force
+} stroke_result;
 
-// Strokes over a coarse ball, 4 mm deep, with a tip of 1 mm.
-static stroked stroke(const char *tip, const char *smooth)
+// Strokes over a coarse ball at a depth of 4 mm with a tip of 1 mm radius.
+static stroke_result stroke(const char *tip, const char *smooth)
 {
 	char text[1024];
 	snprintf(text, sizeof text,
 		 "scene: t\ntools: [{name: tip, axes: 3, shapes: [%s]}]\n"
 		 "materials: [{name: m, stiffness_N_per_m: 500%s}]\n"
-		 "objects: [{name: ball, material: m, shapes: [{kind: sphere, radius_m: 0.05, subdivisions: "
-		 "2}]}]\n",
+		 "objects: [{name: ball, material: m, "
+		 "shapes: [{kind: sphere, radius_m: 0.05, subdivisions: 2}]}]\n",
 		 tip, smooth);
 	fixture f;
 	fixture_build(&f, text, "wide", offline());
-	stroked out = {0};
+	stroke_result out = {0};
 	tac_dvec3 before = tac_dvec3_zero();
 	step_to(&f, tac_dvec3_make(0.012, 0, 0.07));
 	for (int i = 0; i < 2000; i++) {
@@ -247,7 +232,7 @@ static stroked stroke(const char *tip, const char *smooth)
 		step_to(&f, at);
 		const tac_dvec3 force = f.hand.wrench.force_N;
 		if (i >= 400) {
-			out.most_N = fmax(out.most_N, tac_dvec3_length(force));
+			out.max_N = fmax(out.max_N, tac_dvec3_length(force));
 			const tac_dvec3 n = tac_dvec3_normalize(force);
 			out.error_rad =
 				fmax(out.error_rad, acos(fmin(tac_dvec3_dot(n, tac_dvec3_normalize(at)), 1)));
@@ -263,11 +248,11 @@ static stroked stroke(const char *tip, const char *smooth)
 	return out;
 }
 
-// With smooth normals the force turns as the device goes round the ball and changes by no more than stiffness
-// times its motion: over an edge, too. (The normals of the coarse ball turn up to 1.3 times as fast as those
-// of the round one.) A tip of facets touches with one corner after the other: there the touched place may
-// move by a facet at once, and the normal by that over the ball's radius.
-#define TURN 1.3
+// With smooth normals the force rotates as the device moves around the ball, and changes by at most the
+// stiffness times the device's motion, over edges, too. (The normals of the coarse ball rotate up to 1.3
+// times as fast as those of the exact one.) A faceted tip touches with one corner after the other: the
+// touching point may jump by the length of a facet, and the normal by that over the ball's radius.
+#define NORMAL_RATE 1.3
 
 static void with_smooth_normals_the_facets_of_a_ball_are_not_felt(void)
 {
@@ -276,33 +261,33 @@ static void with_smooth_normals_the_facets_of_a_ball_are_not_felt(void)
 		double facet_m; // longest edge of the tip
 	} tips[] = {
 		{"round tip", "{kind: solids, solids: \"sphere:r=0.001\"}", 0},
-		{"mesh tip", "{kind: sphere, radius_m: 0.001, subdivisions: 1}", 6.2e-4},
+		{"mesh tip", "{kind: body, radius_m: 0.001, bump_m: 0, subdivisions: 1}", 6.2e-4},
 	};
 	for (int i = 0; i < 2; i++) {
-		const stroked flat = stroke(tips[i].shape, ""),
-			      round = stroke(tips[i].shape, ", smooth: true");
-		printf("%s: facets: off by %.4f rad, jumps %.5f rad, %.4f N; smooth: %.4f, %.5f, %.4f\n",
-		       tips[i].name, flat.error_rad, flat.jump_rad, flat.step_N, round.error_rad,
-		       round.jump_rad, round.step_N);
-		const double moved_m = STEP_RAD * UNDER_M, over_rad = tips[i].facet_m / BALL_M;
+		const stroke_result flat = stroke(tips[i].shape, ""),
+				    smooth = stroke(tips[i].shape, ", smooth: true");
+		printf("%s: facets: error %.4f rad, jumps %.5f rad, %.4f N; smooth: %.4f, %.5f, %.4f\n",
+		       tips[i].name, flat.error_rad, flat.jump_rad, flat.step_N, smooth.error_rad,
+		       smooth.jump_rad, smooth.step_N);
+		const double motion_m = STEP_RAD * UNDER_M, facet_rad = tips[i].facet_m / BALL_M;
 		TEST_ASSERT_TRUE(flat.error_rad > 0.1 && flat.jump_rad > 0.1);
-		TEST_ASSERT_TRUE(flat.step_N > 10 * K * moved_m);
-		TEST_ASSERT_TRUE(round.error_rad < 0.02);
-		TEST_ASSERT_TRUE(round.jump_rad <= TURN * STEP_RAD + over_rad);
-		TEST_ASSERT_TRUE(round.step_N <= K * moved_m + round.most_N * over_rad);
+		TEST_ASSERT_TRUE(flat.step_N > 10 * K * motion_m);
+		TEST_ASSERT_TRUE(smooth.error_rad < 0.02);
+		TEST_ASSERT_TRUE(smooth.jump_rad <= NORMAL_RATE * STEP_RAD + facet_rad);
+		TEST_ASSERT_TRUE(smooth.step_N <= K * motion_m + smooth.max_N * facet_rad);
 	}
 }
 
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(the_force_of_a_sliding_tool_leans_by_the_angle_of_friction);
+	RUN_TEST(the_force_on_a_sliding_tool_leans_by_the_angle_of_friction);
 	RUN_TEST(a_tool_that_sticks_is_held_within_the_cone_and_does_not_drift);
-	RUN_TEST(a_closed_way_without_friction_gives_nothing_and_with_it_costs_friction_times_length);
-	RUN_TEST(the_slope_of_a_texture_is_the_slope_of_its_height);
-	RUN_TEST(grooves_lower_the_force_and_push_sideways_as_their_energy_says);
+	RUN_TEST(work_along_a_closed_path_is_zero_without_friction_and_friction_times_length_with_it);
+	RUN_TEST(the_slope_of_a_texture_is_the_gradient_of_its_height);
+	RUN_TEST(the_force_of_grooves_is_the_gradient_of_their_energy);
 	RUN_TEST(viscosity_drags_along_the_surface_and_not_against_it);
-	RUN_TEST(a_tool_on_two_materials_feels_the_mean_by_load);
+	RUN_TEST(stiffness_is_the_mean_of_the_materials_weighted_by_load);
 	RUN_TEST(with_smooth_normals_the_facets_of_a_ball_are_not_felt);
 	return UNITY_END();
 }

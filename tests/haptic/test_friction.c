@@ -1,5 +1,5 @@
-// Oracles: Coulomb's laws in closed form, and the textbook's period of a stick-slip oscillator.
-#include "haptic/friction.h"
+// Oracles: Coulomb's laws in closed form, and the closed-form period of a stick-slip oscillator.
+#include "haptic/force/friction.h"
 
 #include "base/rng.h"
 
@@ -36,7 +36,7 @@ static void it_holds_up_to_the_static_cone_and_slips_at_the_dynamic_one(void)
 		TEST_ASSERT_DOUBLE_WITHIN(1e-12, -1.2, at((1 + i) * 1e-3, 0, 4).x);
 }
 
-static void a_stop_keeps_the_dynamic_force_and_a_turn_sticks_again(void)
+static void a_stop_keeps_the_dynamic_force_and_a_reversal_sticks_again(void)
 {
 	at(0, 0, 4);
 	at(0.01, 0, 4);
@@ -48,7 +48,7 @@ static void a_stop_keeps_the_dynamic_force_and_a_turn_sticks_again(void)
 	TEST_ASSERT_FALSE(friction.slipping);
 }
 
-static void shaking_below_the_limit_moves_the_held_point_by_not_one_bit(void)
+static void shaking_below_the_limit_does_not_move_the_anchor_by_one_bit(void)
 {
 	tac_rng rng = tac_rng_seed(1, 1);
 	at(0.3, -0.2, 4);
@@ -77,14 +77,14 @@ static void it_never_exceeds_the_cone_and_never_leaves_the_plane(void)
 	}
 }
 
-static void sliding_along_a_closed_way_takes_the_dynamic_force_times_the_way(void)
+static void sliding_along_a_closed_path_takes_the_dynamic_force_times_its_length(void)
 {
-	// Three rounds of a square of 0.2 m; the corners and the first bend are within 0.2 %.
+	// Three laps of a square of 0.2 m. Corners and the first deflection account for less than 0.2 %.
 	const double corners[5][2] = {{0, 0}, {0.2, 0}, {0.2, 0.2}, {0, 0.2}, {0, 0}};
 	double work = 0;
 	tac_dvec3 force = at(0, 0, 4);
 	double x = 0, y = 0;
-	for (int round = 0; round < 3; round++) {
+	for (int lap = 0; lap < 3; lap++) {
 		for (int side = 0; side < 4; side++) {
 			for (int i = 1; i <= 10000; i++) {
 				const double t = i / 10000.0;
@@ -103,7 +103,7 @@ static void sliding_along_a_closed_way_takes_the_dynamic_force_times_the_way(voi
 	TEST_ASSERT_DOUBLE_WITHIN(0.002 * 1.2 * 2.4, -1.2 * 2.4, work);
 }
 
-static void how_often_it_is_asked_does_not_matter_along_a_line(void)
+static void along_a_line_the_result_does_not_depend_on_the_sampling_rate(void)
 {
 	tac_dvec3 ends[2];
 	for (int fine = 0; fine <= 1; fine++) {
@@ -116,7 +116,7 @@ static void how_often_it_is_asked_does_not_matter_along_a_line(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, -0.6 * 1.2, ends[0].x);
 }
 
-static void lifting_off_ends_it(void)
+static void lifting_off_ends_the_contact(void)
 {
 	at(0, 0, 4);
 	at(0.0005, 0, 4);
@@ -145,16 +145,17 @@ static void on_a_ball_the_force_opposes_the_motion_around_it(void)
 			tac_friction_step(&friction, &wood, tac_dvec3_scale(normal, r), normal, 4);
 		if (i < 10)
 			continue;
-		const tac_dvec3 way = tac_dvec3_make(-sin(a), cos(a), 0);
-		TEST_ASSERT_DOUBLE_WITHIN(1e-9, -1.2, tac_dvec3_dot(force, way));
+		const tac_dvec3 direction = tac_dvec3_make(-sin(a), cos(a), 0);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, -1.2, tac_dvec3_dot(force, direction));
 	}
 }
 
-// A mass on a spring whose other end moves at V. Stuck it waits until the spring has grown by 2 (Fs - Fd) / k
-// from the end of the slip before; the slip lasts (2 / w) (pi - atan((Fs - Fd) w / (k V))), w = sqrt(k / m).
-static void a_mass_drawn_by_a_spring_sticks_and_slips_with_the_textbooks_period(void)
+// A mass on a spring whose other end moves at V. It sticks until the spring has grown by 2 (Fs - Fd) / k
+// since the end of the previous slip; the slip lasts (2 / w) (pi - atan((Fs - Fd) w / (k V))), w = sqrt(k /
+// m).
+static void a_mass_pulled_by_a_spring_sticks_and_slips_with_the_closed_form_period(void)
 {
-	const tac_friction_material glass = {0.5, 0.3, 2e5}; // stiff beside the spring
+	const tac_friction_material glass = {0.5, 0.3, 2e5}; // stiff compared with the spring
 	const double m = 0.2, k = 200, V = 0.02, load = 4, h = 2e-6;
 	const double drop = 0.2 * load, w = sqrt(k / m);
 	const double period = 2 * drop / (k * V) + 2 / w * (pi - atan(drop * w / (k * V)));
@@ -165,12 +166,12 @@ static void a_mass_drawn_by_a_spring_sticks_and_slips_with_the_textbooks_period(
 		const double t = i * h;
 		const tac_dvec3 force =
 			tac_friction_step(&friction, &glass, tac_dvec3_make(x, 0, 0), up, load);
-		// The stuck bristle must not ring: a little damping of its own.
-		const double bristle = friction.slipping ? 0 : -20 * v;
-		v += h * (k * (V * t - x) + force.x + bristle) / m;
+		// The stuck bristle must not ring: add some damping.
+		const double bristle_damping = friction.slipping ? 0 : -20 * v;
+		v += h * (k * (V * t - x) + force.x + bristle_damping) / m;
 		x += h * v;
 		if (friction.slipping && !before) {
-			first = slips == 1 ? t : first; // the first slip starts from rest without a history
+			first = slips == 1 ? t : first; // the first slip starts from rest and does not count
 			last = t;
 			slips++;
 		}
@@ -184,14 +185,14 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(it_holds_up_to_the_static_cone_and_slips_at_the_dynamic_one);
-	RUN_TEST(a_stop_keeps_the_dynamic_force_and_a_turn_sticks_again);
-	RUN_TEST(shaking_below_the_limit_moves_the_held_point_by_not_one_bit);
+	RUN_TEST(a_stop_keeps_the_dynamic_force_and_a_reversal_sticks_again);
+	RUN_TEST(shaking_below_the_limit_does_not_move_the_anchor_by_one_bit);
 	RUN_TEST(it_never_exceeds_the_cone_and_never_leaves_the_plane);
-	RUN_TEST(sliding_along_a_closed_way_takes_the_dynamic_force_times_the_way);
-	RUN_TEST(how_often_it_is_asked_does_not_matter_along_a_line);
-	RUN_TEST(lifting_off_ends_it);
+	RUN_TEST(sliding_along_a_closed_path_takes_the_dynamic_force_times_its_length);
+	RUN_TEST(along_a_line_the_result_does_not_depend_on_the_sampling_rate);
+	RUN_TEST(lifting_off_ends_the_contact);
 	RUN_TEST(a_lighter_load_lets_a_held_bristle_slip);
 	RUN_TEST(on_a_ball_the_force_opposes_the_motion_around_it);
-	RUN_TEST(a_mass_drawn_by_a_spring_sticks_and_slips_with_the_textbooks_period);
+	RUN_TEST(a_mass_pulled_by_a_spring_sticks_and_slips_with_the_closed_form_period);
 	return UNITY_END();
 }

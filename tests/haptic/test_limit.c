@@ -1,10 +1,10 @@
-// Oracles: the promises of the header, checked on every step of random and hostile input, and ramps in closed
-// form.
+// Oracles: the guarantees of the header, checked on every step of random and hostile input, and ramps in
+// closed form.
 #include "haptic/limit.h"
 
 #include "base/denormal.h"
 #include "base/rng.h"
-#include "tests/logged.h"
+#include "tests/support/logged.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -46,7 +46,7 @@ static tac_limit_output step(double force_N, bool in_contact)
 	return out;
 }
 
-// Free for two ticks, so that the gain is 1, then in contact with `force_N` until it is all there.
+// Two ticks without contact, so that the gain is 1, then contact with `force_N` until all of it is sent.
 static void engage(double force_N)
 {
 	create();
@@ -64,9 +64,9 @@ static bool has(tac_limit_output out, tac_limit_reason reason)
 	return out.reasons >> reason & 1u;
 }
 
-// ---- what passes ----
+// ---- magnitude and slew ----
 
-static void what_is_within_all_limits_passes_unchanged(void)
+static void a_wrench_within_all_limits_passes_unchanged(void)
 {
 	engage(3);
 	input.wrench.torque_Nm = tac_dvec3_make(0.1, 0.2, -0.3);
@@ -77,7 +77,7 @@ static void what_is_within_all_limits_passes_unchanged(void)
 	TEST_ASSERT_EQUAL_UINT32(0, out.reasons);
 }
 
-static void too_long_a_force_is_shortened_and_keeps_its_direction(void)
+static void an_excessive_force_is_scaled_down_and_keeps_its_direction(void)
 {
 	engage(0);
 	input.wrench.force_N = tac_dvec3_make(30, 40, 0);
@@ -95,9 +95,9 @@ static void too_long_a_force_is_shortened_and_keeps_its_direction(void)
 	TEST_ASSERT_EQUAL_UINT64(10, tac_limit_count(limit, TAC_LIMIT_FORCE));
 }
 
-static void a_jump_becomes_a_slope(void)
+static void a_jump_becomes_a_ramp(void)
 {
-	engage(0); // 8 N in 2 ms: 4 N a tick
+	engage(0); // 8 N in 2 ms: 4 N per tick
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 4, step(7, true).wrench.force_N.x);
 	const tac_limit_output out = step(7, true);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 7, out.wrench.force_N.x);
@@ -106,13 +106,13 @@ static void a_jump_becomes_a_slope(void)
 	TEST_ASSERT_EQUAL_UINT64(2, tac_limit_count(limit, TAC_LIMIT_FORCE_SLEW));
 }
 
-static void a_shortened_force_is_as_long_as_it_may_be_in_every_direction(void)
+static void a_limited_force_has_the_maximal_magnitude_in_every_direction(void)
 {
 	tac_rng rng = tac_rng_seed(8, 1);
 	engage(0);
 	for (int i = 0; i < 20000; i++) {
 		input.wrench.force_N = tac_dvec3_scale(tac_rng_unit_f64(&rng), 100);
-		input.now_ns += 5 * MS; // time enough for the slew
+		input.now_ns += 5 * MS; // enough for the slew
 		const double length = tac_dvec3_length(tac_limit_step(limit, &input).wrench.force_N);
 		TEST_ASSERT_TRUE(length <= 8 && length > 8 * (1 - 1e-14));
 	}
@@ -123,14 +123,15 @@ static void creeping_along_the_maximum_never_exceeds_it(void)
 	tac_rng rng = tac_rng_seed(9, 1);
 	def.force_slew_N_per_s = 1;
 	engage(0);
-	tac_dvec3 way = tac_rng_unit_f64(&rng);
+	tac_dvec3 direction = tac_rng_unit_f64(&rng);
 	int slewed = 0;
 	for (int i = 0; i < 200000; i++) {
-		// So small a turn that the chord lies within a rounding of the sphere, and a slew that cuts
-		// it.
+		// The rotation is so small that the chord lies within rounding of the sphere, and the slew
+		// cuts it.
 		if (i > 1000)
-			way = tac_dvec3_normalize(tac_dvec3_add_scaled(way, 1e-8, tac_rng_unit_f64(&rng)));
-		input.wrench.force_N = tac_dvec3_scale(way, 100);
+			direction = tac_dvec3_normalize(
+				tac_dvec3_add_scaled(direction, 1e-8, tac_rng_unit_f64(&rng)));
+		input.wrench.force_N = tac_dvec3_scale(direction, 100);
 		input.now_ns += i < 1000 ? 9 * MS : 1 + tac_rng_below(&rng, 100);
 		const tac_limit_output out = tac_limit_step(limit, &input);
 		TEST_ASSERT_TRUE(tac_dvec3_length(out.wrench.force_N) <= 8);
@@ -142,7 +143,7 @@ static void creeping_along_the_maximum_never_exceeds_it(void)
 	TEST_ASSERT_GREATER_THAN(1000, slewed);
 }
 
-static void what_is_not_finite_counts_as_zero(void)
+static void a_wrench_that_is_not_finite_counts_as_zero(void)
 {
 	const double bad[] = {(double)NAN, HUGE_VAL, -HUGE_VAL};
 	for (int component = 0; component < 6; component++) {
@@ -153,7 +154,8 @@ static void what_is_not_finite_counts_as_zero(void)
 			input.wrench = (tac_wrench){tac_dvec3_load(wrench), tac_dvec3_load(wrench + 3)};
 			const tac_limit_output out = tac_limit_step(limit, &input);
 			TEST_ASSERT_TRUE(has(out, TAC_LIMIT_NOT_FINITE));
-			TEST_ASSERT_DOUBLE_WITHIN(0, 0, out.wrench.force_N.x); // 3 N is within a tick's slew
+			TEST_ASSERT_DOUBLE_WITHIN(0, 0,
+						  out.wrench.force_N.x); // 3 N is within the slew of a tick
 			input.wrench = tac_wrench_zero();
 			tac_limit_destroy(&limit);
 		}
@@ -162,7 +164,7 @@ static void what_is_not_finite_counts_as_zero(void)
 
 // ---- the gain ----
 
-static void in_contact_from_the_start_the_force_comes_up_over_the_engage_time(void)
+static void in_contact_from_the_start_the_force_rises_over_the_engage_time(void)
 {
 	create();
 	step(4, true);
@@ -175,7 +177,7 @@ static void in_contact_from_the_start_the_force_comes_up_over_the_engage_time(vo
 	TEST_ASSERT_FALSE(has(step(4, true), TAC_LIMIT_ENGAGE));
 }
 
-static void free_of_contact_there_is_nothing_to_come_up(void)
+static void free_of_contact_the_gain_is_full_at_once(void)
 {
 	create();
 	step(4, true);
@@ -184,7 +186,7 @@ static void free_of_contact_there_is_nothing_to_come_up(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 4, step(4, true).wrench.force_N.x);
 }
 
-static void a_force_in_free_space_comes_up_like_any_other(void)
+static void a_force_in_free_space_rises_like_any_other(void)
 {
 	create();
 	step(4, false);
@@ -193,7 +195,7 @@ static void a_force_in_free_space_comes_up_like_any_other(void)
 
 static void check_release(tac_limit_reason reason)
 {
-	// 50 ms from all to nothing.
+	// From gain 1 to 0 within 50 ms.
 	for (int i = 1; i <= 60; i++) {
 		const tac_limit_output out = step(4, true);
 		TEST_ASSERT_TRUE(has(out, reason));
@@ -202,7 +204,7 @@ static void check_release(tac_limit_reason reason)
 	TEST_ASSERT_EQUAL_UINT64(60, tac_limit_count(limit, reason));
 }
 
-static void letting_go_of_the_button_releases_the_force(void)
+static void releasing_the_dead_mans_button_releases_the_force(void)
 {
 	def.deadman_button = 31;
 	input.state.buttons = 1u << 31;
@@ -213,14 +215,14 @@ static void letting_go_of_the_button_releases_the_force(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 4 / 500.0, step(4, true).wrench.force_N.x);
 }
 
-static void while_the_collider_does_not_know_the_force_goes(void)
+static void unknown_answers_of_the_collider_release_the_force(void)
 {
 	engage(4);
 	input.unknown = true;
 	check_release(TAC_LIMIT_UNKNOWN);
 }
 
-static void one_tick_of_not_knowing_costs_little(void)
+static void a_single_unknown_answer_costs_little(void)
 {
 	engage(4);
 	input.unknown = true;
@@ -231,7 +233,7 @@ static void one_tick_of_not_knowing_costs_little(void)
 	TEST_ASSERT_EQUAL_UINT32(0, step(4, true).reasons);
 }
 
-static void too_fast_a_device_is_let_go_until_it_is_slow_again(void)
+static void the_force_is_released_while_the_device_is_too_fast(void)
 {
 	engage(4);
 	input.state.velocity_m_per_s = tac_dvec3_make(0, 2.01, 0);
@@ -252,7 +254,7 @@ static void too_fast_a_device_is_let_go_until_it_is_slow_again(void)
 	}
 }
 
-static void a_stalled_loop_begins_from_nothing(void)
+static void after_a_stall_the_gain_rises_from_zero(void)
 {
 	engage(4);
 	input.now_ns += 20 * MS;
@@ -260,14 +262,14 @@ static void a_stalled_loop_begins_from_nothing(void)
 	TEST_ASSERT_TRUE(has(out, TAC_LIMIT_STALL));
 	TEST_ASSERT_DOUBLE_WITHIN(0, 0, out.wrench.force_N.x);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 4 / 500.0, step(4, true).wrench.force_N.x);
-	input.now_ns -= 50 * MS; // and so does one whose clock runs backwards
+	input.now_ns -= 50 * MS; // a clock that runs backwards counts as a stall
 	out = step(4, true);
 	TEST_ASSERT_TRUE(has(out, TAC_LIMIT_STALL));
 	TEST_ASSERT_DOUBLE_WITHIN(0, 0, out.gain);
 	TEST_ASSERT_EQUAL_UINT64(2, tac_limit_count(limit, TAC_LIMIT_STALL));
 }
 
-static void a_silent_device_is_borne_for_some_time_only(void)
+static void stale_samples_are_tolerated_for_a_limited_time(void)
 {
 	engage(4);
 	input.status = TAC_DEVICE_STALE;
@@ -278,7 +280,7 @@ static void a_silent_device_is_borne_for_some_time_only(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 4 * 0.98, out.wrench.force_N.x);
 }
 
-static void a_lost_device_begins_from_nothing_when_it_is_back(void)
+static void after_the_device_was_lost_the_gain_rises_from_zero(void)
 {
 	const tac_device_status gone[] = {TAC_DEVICE_LOST, TAC_DEVICE_ENDED, TAC_DEVICE_DISABLED};
 	for (int i = 0; i < 3; i++) {
@@ -328,7 +330,7 @@ static void *stopper(void *user)
 	return NULL;
 }
 
-static void the_stop_may_come_from_another_thread(void)
+static void the_emergency_stop_may_come_from_another_thread(void)
 {
 	engage(8);
 	pthread_t thread;
@@ -337,7 +339,7 @@ static void the_stop_may_come_from_another_thread(void)
 	for (int64_t i = 0; i < INT64_C(1000000000) && !stopped; i++) {
 		const bool sent = atomic_load(&stop_sent);
 		stopped = has(step(8, true), TAC_LIMIT_STOPPED);
-		TEST_ASSERT_TRUE(stopped || !sent); // the first step after it already knows
+		TEST_ASSERT_TRUE(stopped || !sent); // the first step after the stop is already zero
 	}
 	TEST_ASSERT_TRUE(stopped);
 	pthread_join(thread, NULL);
@@ -377,7 +379,7 @@ static int64_t hostile_time(tac_rng *rng, int64_t now_ns)
 	case 2:
 		return INT64_MAX;
 	case 3:
-		return now_ns; // no time at all
+		return now_ns; // no time has passed
 	default:
 		if (now_ns > INT64_MAX / 2 || now_ns < INT64_MIN / 2)
 			return 0;
@@ -385,7 +387,7 @@ static int64_t hostile_time(tac_rng *rng, int64_t now_ns)
 	}
 }
 
-static void nothing_above_the_limits_ever_leaves(int steps, uint64_t seed)
+static void check_hostile_steps(int steps, uint64_t seed)
 {
 	tac_rng rng = tac_rng_seed(seed, 1);
 	uint64_t counted[TAC_LIMIT_REASON_COUNT] = {0};
@@ -428,7 +430,7 @@ static void nothing_above_the_limits_ever_leaves(int steps, uint64_t seed)
 			TEST_ASSERT_TRUE(tac_dvec3_length(out.wrench.force_N) == 0);
 		}
 		if (!has(out, TAC_LIMIT_STOPPED)) {
-			// After a stall, or with time backwards, it is the slew of one stall.
+			// After a stall, or with time running backwards, the slew is that of one stall time.
 			const double dt_s = i == 0 ? 0
 					    : has(out, TAC_LIMIT_STALL)
 						    ? (double)def.stall_ns / 1e9
@@ -452,18 +454,18 @@ static void nothing_above_the_limits_ever_leaves(int steps, uint64_t seed)
 	tac_limit_destroy(&limit);
 }
 
-static void hostile_input_never_gets_past_the_gate(void)
+static void hostile_input_never_exceeds_the_limits(void)
 {
 	for (uint64_t seed = 1; seed <= 12; seed++) {
 		setUp();
-		nothing_above_the_limits_ever_leaves(50000, seed);
+		check_hostile_steps(50000, seed);
 	}
 }
 
-static void nor_does_it_with_denormals_flushed(void)
+static void hostile_input_never_exceeds_the_limits_with_denormals_flushed(void)
 {
 	tac_denormal_flush(true);
-	nothing_above_the_limits_ever_leaves(50000, 99);
+	check_hostile_steps(50000, 99);
 	tac_denormal_flush(false);
 }
 
@@ -480,7 +482,7 @@ static void refuse(double *field, double value)
 	*field = keep;
 }
 
-static void a_gate_that_would_not_hold_is_refused(void)
+static void an_invalid_def_is_refused(void)
 {
 	double *const fields[] = {&def.max_force_N,        &def.max_torque_Nm,
 				  &def.force_slew_N_per_s, &def.torque_slew_Nm_per_s,
@@ -512,28 +514,28 @@ static void reasons_have_names(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(what_is_within_all_limits_passes_unchanged);
-	RUN_TEST(too_long_a_force_is_shortened_and_keeps_its_direction);
-	RUN_TEST(a_jump_becomes_a_slope);
-	RUN_TEST(a_shortened_force_is_as_long_as_it_may_be_in_every_direction);
+	RUN_TEST(a_wrench_within_all_limits_passes_unchanged);
+	RUN_TEST(an_excessive_force_is_scaled_down_and_keeps_its_direction);
+	RUN_TEST(a_jump_becomes_a_ramp);
+	RUN_TEST(a_limited_force_has_the_maximal_magnitude_in_every_direction);
 	RUN_TEST(creeping_along_the_maximum_never_exceeds_it);
-	RUN_TEST(what_is_not_finite_counts_as_zero);
-	RUN_TEST(in_contact_from_the_start_the_force_comes_up_over_the_engage_time);
-	RUN_TEST(free_of_contact_there_is_nothing_to_come_up);
-	RUN_TEST(a_force_in_free_space_comes_up_like_any_other);
-	RUN_TEST(letting_go_of_the_button_releases_the_force);
-	RUN_TEST(while_the_collider_does_not_know_the_force_goes);
-	RUN_TEST(one_tick_of_not_knowing_costs_little);
-	RUN_TEST(too_fast_a_device_is_let_go_until_it_is_slow_again);
-	RUN_TEST(a_stalled_loop_begins_from_nothing);
-	RUN_TEST(a_silent_device_is_borne_for_some_time_only);
-	RUN_TEST(a_lost_device_begins_from_nothing_when_it_is_back);
+	RUN_TEST(a_wrench_that_is_not_finite_counts_as_zero);
+	RUN_TEST(in_contact_from_the_start_the_force_rises_over_the_engage_time);
+	RUN_TEST(free_of_contact_the_gain_is_full_at_once);
+	RUN_TEST(a_force_in_free_space_rises_like_any_other);
+	RUN_TEST(releasing_the_dead_mans_button_releases_the_force);
+	RUN_TEST(unknown_answers_of_the_collider_release_the_force);
+	RUN_TEST(a_single_unknown_answer_costs_little);
+	RUN_TEST(the_force_is_released_while_the_device_is_too_fast);
+	RUN_TEST(after_a_stall_the_gain_rises_from_zero);
+	RUN_TEST(stale_samples_are_tolerated_for_a_limited_time);
+	RUN_TEST(after_the_device_was_lost_the_gain_rises_from_zero);
 	RUN_TEST(the_emergency_stop_cuts_at_once_and_holds_until_reset);
 	RUN_TEST(a_stop_that_is_reset_before_the_next_tick_still_cuts);
-	RUN_TEST(the_stop_may_come_from_another_thread);
-	RUN_TEST(hostile_input_never_gets_past_the_gate);
-	RUN_TEST(nor_does_it_with_denormals_flushed);
-	RUN_TEST(a_gate_that_would_not_hold_is_refused);
+	RUN_TEST(the_emergency_stop_may_come_from_another_thread);
+	RUN_TEST(hostile_input_never_exceeds_the_limits);
+	RUN_TEST(hostile_input_never_exceeds_the_limits_with_denormals_flushed);
+	RUN_TEST(an_invalid_def_is_refused);
 	RUN_TEST(reasons_have_names);
 	return UNITY_END();
 }

@@ -1,8 +1,8 @@
-// A servo that is played on a thread of its own: its ticks reach the device, and forces are on only
-// meanwhile.
+// A servo played on its real-time thread: its ticks reach the device, and forces are enabled only while it
+// runs.
 #include "haptic/play.h"
 #include "rt/clock.h"
-#include "tests/servo_fixture.h"
+#include "tests/support/servo_fixture.h"
 
 #include <stdatomic.h>
 
@@ -15,12 +15,12 @@ void tearDown(void)
 }
 
 static atomic_bool forces_on;
-static atomic_int switched_on;
+static atomic_int enable_count;
 
 static void enable(tac_device *device, bool on)
 {
 	(void)device;
-	switched_on += on;
+	enable_count += on;
 	forces_on = on;
 }
 
@@ -29,13 +29,13 @@ static const char text[] =
 	"tools: [{name: ball, axes: 3, shapes: [{kind: solids, solids: \"sphere:r=0.005\"}]}]\n"
 	"objects: [{name: wall, shapes: [{kind: box, size_m: [0.1, 0.1, 0.1]}]}]\n";
 
-// The fixture's own servo stays idle: the scene, the world and the puppet are what is used of it.
+// Uses the fixture's scene, world and puppet; its servo stays idle.
 static tac_servo_def begin(fixture *f)
 {
 	fixture_build(f, text, "wide", tac_servo_def_default());
 	f->hand.base.enable = enable;
 	f->hand.state.T_base_tool.position = tac_dvec3_make(0, 0, 0.2);
-	switched_on = 0;
+	enable_count = 0;
 	forces_on = false;
 	tac_servo_def def = tac_servo_def_default();
 	def.world = f->world;
@@ -43,7 +43,7 @@ static tac_servo_def begin(fixture *f)
 	return def;
 }
 
-static void test_it_ticks_until_its_periods_are_over(void)
+static void the_servo_ticks_until_its_periods_are_over(void)
 {
 	fixture f;
 	const tac_servo_def def = begin(&f);
@@ -51,9 +51,9 @@ static void test_it_ticks_until_its_periods_are_over(void)
 	tac_play *play;
 	loop.periods = 50;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_play_start(&def, &loop, &play));
-	TEST_ASSERT_EQUAL(1, switched_on);
+	TEST_ASSERT_EQUAL(1, enable_count);
 	tac_play_wait(play);
-	TEST_ASSERT_FALSE(forces_on); // the thread switches them off by itself
+	TEST_ASSERT_FALSE(forces_on); // disabled by the thread
 	const tac_snapshot *s = tac_servo_snapshot(tac_play_servo(play), 0);
 	TEST_ASSERT_NOT_NULL(s);
 	assert_near(tac_dvec3_make(0, 0, 0.2), s->T_world_sco.position, 1e-9);
@@ -62,11 +62,11 @@ static void test_it_ticks_until_its_periods_are_over(void)
 	TEST_ASSERT_NULL(play);
 	TEST_ASSERT_GREATER_THAN_INT64(0, f.hand.writes);
 	TEST_ASSERT_LESS_OR_EQUAL_INT64(50, f.hand.writes);
-	TEST_ASSERT_EQUAL(1, switched_on);
+	TEST_ASSERT_EQUAL(1, enable_count);
 	fixture_fini(&f);
 }
 
-static void test_it_ticks_until_it_is_told_to_stop(void)
+static void the_servo_ticks_until_it_is_destroyed(void)
 {
 	fixture f;
 	const tac_servo_def def = begin(&f);
@@ -84,7 +84,7 @@ static void test_it_ticks_until_it_is_told_to_stop(void)
 	fixture_fini(&f);
 }
 
-static void test_what_cannot_be_leaves_nothing_behind(void)
+static void a_failed_start_leaves_nothing_running(void)
 {
 	fixture f;
 	const tac_servo_def def = begin(&f);
@@ -93,15 +93,15 @@ static void test_what_cannot_be_leaves_nothing_behind(void)
 	loop.period_ns = 1;
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_play_start(&def, &loop, &play));
 	TEST_ASSERT_NULL(play);
-	TEST_ASSERT_EQUAL(0, switched_on);
+	TEST_ASSERT_EQUAL(0, enable_count);
 	fixture_fini(&f);
 }
 
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(test_it_ticks_until_its_periods_are_over);
-	RUN_TEST(test_it_ticks_until_it_is_told_to_stop);
-	RUN_TEST(test_what_cannot_be_leaves_nothing_behind);
+	RUN_TEST(the_servo_ticks_until_its_periods_are_over);
+	RUN_TEST(the_servo_ticks_until_it_is_destroyed);
+	RUN_TEST(a_failed_start_leaves_nothing_running);
 	return UNITY_END();
 }

@@ -1,6 +1,6 @@
-// The QP by its optimality conditions alone: y is feasible and a sum of the active rows with multipliers of
-// no wrong sign. For a convex problem that is the optimum, whoever found it.
-#include "haptic/qp.h"
+// The QP is judged by its optimality conditions alone: y is feasible, and a sum of the active rows with
+// non-negative multipliers. For a convex problem these conditions characterise the optimum.
+#include "haptic/mover/qp.h"
 
 #include "base/algebra.h"
 #include "base/rng.h"
@@ -30,8 +30,8 @@ typedef struct worst {
 	int infeasible;
 } worst;
 
-// A contact with the normal n at r, which may be used up by `gap`, for a step that wants to go `aim`.
-static void put(problem *p, int i, tac_dvec3 n, tac_dvec3 r, double gap, const double *aim)
+// Row i: a contact with normal n at r whose gap may close by `gap`, for a step towards `target`.
+static void set_row(problem *p, int i, tac_dvec3 n, tac_dvec3 r, double gap, const double *target)
 {
 	tac_dvec3 m = tac_dvec3_scale(tac_dvec3_cross(r, n), 1 / 0.0316);
 	double row[TAC_QP_SIZE] = {n.x, n.y, n.z, m.x, m.y, m.z}, length = 0;
@@ -41,11 +41,11 @@ static void put(problem *p, int i, tac_dvec3 n, tac_dvec3 r, double gap, const d
 	p->bounds[i] = -gap / length;
 	for (int k = 0; k < TAC_QP_SIZE; k++) {
 		p->rows[i][k] = row[k] / length;
-		p->bounds[i] -= p->rows[i][k] * aim[k];
+		p->bounds[i] -= p->rows[i][k] * target[k];
 	}
 }
 
-static void judge(const problem *p, int rows, worst *w)
+static void check_optimality(const problem *p, int rows, worst *w)
 {
 	tac_qp_result r = tac_qp_solve((const double(*)[TAC_QP_SIZE])p->rows, p->bounds, rows);
 	w->iterations = r.iterations > w->iterations ? r.iterations : w->iterations;
@@ -53,20 +53,20 @@ static void judge(const problem *p, int rows, worst *w)
 	TEST_ASSERT_NOT_EQUAL(TAC_QP_LIMIT, r.status);
 	if (r.status != TAC_QP_SOLVED)
 		return;
-	double rest[TAC_QP_SIZE];
+	double residual[TAC_QP_SIZE];
 	for (int k = 0; k < TAC_QP_SIZE; k++)
-		rest[k] = r.y[k];
+		residual[k] = r.y[k];
 	for (int32_t j = 0; j < r.active_count; j++) {
 		TEST_ASSERT_TRUE(r.multiplier[j] >= 0);
-		double off = -p->bounds[r.active[j]];
+		double slack = -p->bounds[r.active[j]];
 		for (int k = 0; k < TAC_QP_SIZE; k++) {
-			rest[k] -= r.multiplier[j] * p->rows[r.active[j]][k];
-			off += p->rows[r.active[j]][k] * r.y[k];
+			residual[k] -= r.multiplier[j] * p->rows[r.active[j]][k];
+			slack += p->rows[r.active[j]][k] * r.y[k];
 		}
-		w->residual = fmax(w->residual, fabs(off * r.multiplier[j]));
+		w->residual = fmax(w->residual, fabs(slack * r.multiplier[j]));
 	}
 	for (int k = 0; k < TAC_QP_SIZE; k++)
-		w->residual = fmax(w->residual, fabs(rest[k]));
+		w->residual = fmax(w->residual, fabs(residual[k]));
 	for (int i = 0; i < rows; i++) {
 		double lack = p->bounds[i];
 		for (int k = 0; k < TAC_QP_SIZE; k++)
@@ -75,64 +75,66 @@ static void judge(const problem *p, int rows, worst *w)
 	}
 }
 
-static tac_dvec3 anywhere(tac_rng *rng, double size)
+static tac_dvec3 random_in_cube(tac_rng *rng, double size)
 {
 	double x = tac_rng_range_f64(rng, -size, size), y = tac_rng_range_f64(rng, -size, size);
 	return tac_dvec3_make(x, y, tac_rng_range_f64(rng, -size, size));
 }
 
-typedef void fill_fn(problem *p, tac_rng *rng, const double *aim);
+typedef void fill_fn(problem *p, tac_rng *rng, const double *target);
 
-static void fill_random(problem *p, tac_rng *rng, const double *aim)
+static void fill_random(problem *p, tac_rng *rng, const double *target)
 {
 	for (int i = 0; i < ROWS; i++) {
-		tac_dvec3 n = anywhere(rng, 1);
+		tac_dvec3 n = random_in_cube(rng, 1);
 		n.z = 0.2 + fabs(n.z);
-		put(p, i, tac_dvec3_normalize(n), anywhere(rng, 0.05), tac_rng_range_f64(rng, 0, 1e-5), aim);
+		set_row(p, i, tac_dvec3_normalize(n), random_in_cube(rng, 0.05),
+			tac_rng_range_f64(rng, 0, 1e-5), target);
 	}
 }
 
 // Four normals at eight points, each row several times.
-static void fill_repeated(problem *p, tac_rng *rng, const double *aim)
+static void fill_repeated(problem *p, tac_rng *rng, const double *target)
 {
 	const tac_dvec3 n[4] = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 	for (int i = 0; i < ROWS; i++) {
 		tac_dvec3 r = {i & 4 ? 0.02 : -0.02, i & 8 ? 0.02 : -0.02, i & 16 ? 0.02 : -0.02};
-		put(p, i, n[i & 3], r, tac_rng_range_f64(rng, 0, 1e-5), aim);
+		set_row(p, i, n[i & 3], r, tac_rng_range_f64(rng, 0, 1e-5), target);
 	}
 }
 
-static void fill_parallel(problem *p, tac_rng *rng, const double *aim)
+static void fill_parallel(problem *p, tac_rng *rng, const double *target)
 {
 	for (int i = 0; i < ROWS; i++) {
-		tac_dvec3 n = anywhere(rng, 1e-6);
+		tac_dvec3 n = random_in_cube(rng, 1e-6);
 		n.z = 1;
-		put(p, i, tac_dvec3_normalize(n), anywhere(rng, 0.05), tac_rng_range_f64(rng, 0, 1e-5), aim);
+		set_row(p, i, tac_dvec3_normalize(n), random_in_cube(rng, 0.05),
+			tac_rng_range_f64(rng, 0, 1e-5), target);
 	}
 }
 
-// A peg in a hole.
-static void fill_ring(problem *p, tac_rng *rng, const double *aim)
+// The contacts of a peg in a hole.
+static void fill_ring(problem *p, tac_rng *rng, const double *target)
 {
 	for (int i = 0; i < ROWS; i++) {
 		double a = 2 * 3.14159265358979323846 * i / ROWS, c = cos(a), s = sin(a);
-		put(p, i, tac_dvec3_make(-c, -s, 0),
-		    tac_dvec3_make(0.005 * c, 0.005 * s, i & 1 ? 0.02 : -0.02),
-		    tac_rng_range_f64(rng, 0, 1e-4), aim);
+		set_row(p, i, tac_dvec3_make(-c, -s, 0),
+			tac_dvec3_make(0.005 * c, 0.005 * s, i & 1 ? 0.02 : -0.02),
+			tac_rng_range_f64(rng, 0, 1e-4), target);
 	}
 }
 
-static void conditions_hold(fill_fn *fill)
+static void assert_optimal(fill_fn *fill)
 {
 	tac_rng rng = tac_rng_seed(77, 1);
 	worst w = {0};
 	for (int n = 0; n < PROBLEMS; n++) {
-		double aim[TAC_QP_SIZE];
+		double target[TAC_QP_SIZE];
 		for (int k = 0; k < TAC_QP_SIZE; k++)
-			aim[k] = tac_rng_range_f64(&rng, -0.005, 0.005);
+			target[k] = tac_rng_range_f64(&rng, -0.005, 0.005);
 		problem p;
-		fill(&p, &rng, aim);
-		judge(&p, ROWS, &w);
+		fill(&p, &rng, target);
+		check_optimality(&p, ROWS, &w);
 	}
 	TEST_ASSERT_EQUAL(0, w.infeasible);
 	TEST_ASSERT_TRUE(w.residual <= 1e-7);
@@ -141,25 +143,25 @@ static void conditions_hold(fill_fn *fill)
 
 static void random_rows_reach_the_optimum(void)
 {
-	conditions_hold(fill_random);
+	assert_optimal(fill_random);
 }
 
 static void repeated_rows_reach_the_optimum(void)
 {
-	conditions_hold(fill_repeated);
+	assert_optimal(fill_repeated);
 }
 
 static void nearly_parallel_rows_reach_the_optimum(void)
 {
-	conditions_hold(fill_parallel);
+	assert_optimal(fill_parallel);
 }
 
 static void rings_of_rows_reach_the_optimum(void)
 {
-	conditions_hold(fill_ring);
+	assert_optimal(fill_ring);
 }
 
-static void no_rows_leave_the_origin(void)
+static void without_rows_the_solution_is_the_origin(void)
 {
 	tac_qp_result r = tac_qp_solve(NULL, NULL, 0);
 	TEST_ASSERT_EQUAL(TAC_QP_SOLVED, r.status);
@@ -167,7 +169,7 @@ static void no_rows_leave_the_origin(void)
 		TEST_ASSERT_TRUE(r.y[k] == 0);
 }
 
-static void one_row_is_met_along_itself(void)
+static void a_single_row_is_satisfied_along_its_own_direction(void)
 {
 	const double rows[1][TAC_QP_SIZE] = {{0, 0.6, 0, 0, 0.8, 0}}, bounds[1] = {2};
 	tac_qp_result r = tac_qp_solve(rows, bounds, 1);
@@ -178,9 +180,9 @@ static void one_row_is_met_along_itself(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-15, 2, r.multiplier[0]);
 }
 
-static void a_row_that_is_slack_has_no_multiplier(void)
+static void a_slack_row_has_no_multiplier(void)
 {
-	// Two walls at right angles; the goal is beyond one of them only.
+	// Two walls at right angles; the target lies beyond one of them only.
 	const double rows[2][TAC_QP_SIZE] = {{1, 0, 0, 0, 0, 0}, {0, 1, 0, 0, 0, 0}}, bounds[2] = {0.5, -0.5};
 	tac_qp_result r = tac_qp_solve(rows, bounds, 2);
 	TEST_ASSERT_EQUAL(1, r.active_count);
@@ -189,7 +191,7 @@ static void a_row_that_is_slack_has_no_multiplier(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-15, 0, r.y[1]);
 }
 
-static void contradicting_rows_are_called_infeasible(void)
+static void contradicting_rows_are_reported_as_infeasible(void)
 {
 	const double rows[2][TAC_QP_SIZE] = {{0, 0, 1, 0, 0, 0}, {0, 0, -1, 0, 0, 0}},
 		     bounds[2] = {1e-6, 1e-6};
@@ -203,9 +205,9 @@ int main(void)
 	RUN_TEST(repeated_rows_reach_the_optimum);
 	RUN_TEST(nearly_parallel_rows_reach_the_optimum);
 	RUN_TEST(rings_of_rows_reach_the_optimum);
-	RUN_TEST(no_rows_leave_the_origin);
-	RUN_TEST(one_row_is_met_along_itself);
-	RUN_TEST(a_row_that_is_slack_has_no_multiplier);
-	RUN_TEST(contradicting_rows_are_called_infeasible);
+	RUN_TEST(without_rows_the_solution_is_the_origin);
+	RUN_TEST(a_single_row_is_satisfied_along_its_own_direction);
+	RUN_TEST(a_slack_row_has_no_multiplier);
+	RUN_TEST(contradicting_rows_are_reported_as_infeasible);
 	return UNITY_END();
 }

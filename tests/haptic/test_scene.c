@@ -1,9 +1,9 @@
-// Scene files: what is read, what is refused and where, and that a scene comes back as it was written.
-#include "base/rng.h"
+// Scene files: what is read, what is refused with which message, and that a written scene reads back the
+// same.
 #include "haptic/scene.h"
-#include "haptic/scene_keys.h"
+#include "haptic/scene/scene_keys.h"
 #include "haptic/world.h"
-#include "tests/logged.h"
+#include "tests/support/logged.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static tac_scene *parse(const char *text)
 	return scene;
 }
 
-static void refused(const char *text, const char *message)
+static void expect_refusal(const char *text, const char *message)
 {
 	logged_lines = 0;
 	tac_scene *scene = parse(text);
@@ -39,7 +39,7 @@ static void refused(const char *text, const char *message)
 	TEST_ASSERT_EQUAL_STRING(message, logged);
 }
 
-static char *written(const tac_scene *scene)
+static char *write_text(const tac_scene *scene)
 {
 	char *text = NULL;
 	size_t bytes = 0;
@@ -49,15 +49,15 @@ static char *written(const tac_scene *scene)
 	return text;
 }
 
-// The bytes of both are the same: every field and all padding, which the reader leaves zero.
-static void comes_back(const tac_scene *scene)
+// Byte by byte: every field, and the padding, which the reader leaves zero.
+static void expect_round_trip(const tac_scene *scene)
 {
-	char *text = written(scene);
+	char *text = write_text(scene);
 	tac_scene *again = parse(text);
 	TEST_ASSERT_NOT_NULL_MESSAGE(again, logged);
 	TEST_ASSERT_EQUAL_STRING("", again->folder);
 	TEST_ASSERT_EQUAL_INT(0, memcmp(scene, again, sizeof *scene));
-	char *second = written(again);
+	char *second = write_text(again);
 	TEST_ASSERT_EQUAL_STRING(text, second);
 	free(second);
 	free(text);
@@ -66,19 +66,19 @@ static void comes_back(const tac_scene *scene)
 
 #define TOOL "tools: [{name: t, shapes: [{kind: sphere}]}]\n"
 
-static void every_built_in_scene_comes_back_as_it_was_written(void)
+static void every_built_in_scene_reads_back_as_written(void)
 {
 	int count = 0;
 	for (; tac_scene_builtin_name(count); count++) {
 		tac_scene *scene;
 		TEST_ASSERT_EQUAL(TAC_OK, tac_scene_builtin(tac_scene_builtin_name(count), &scene));
-		comes_back(scene);
+		expect_round_trip(scene);
 		tac_scene_destroy(&scene);
 	}
 	TEST_ASSERT_EQUAL_INT(7, count);
 }
 
-static void every_built_in_scene_can_be_built_and_is_closed(void)
+static void every_built_in_scene_builds_closed_meshes(void)
 {
 	for (int i = 0; tac_scene_builtin_name(i); i++) {
 		tac_scene *scene;
@@ -96,7 +96,7 @@ static void every_built_in_scene_can_be_built_and_is_closed(void)
 	}
 }
 
-static void numbers_with_all_their_digits_and_strange_names_come_back(void)
+static void numbers_with_all_digits_and_unusual_names_read_back(void)
 {
 	tac_scene *scene = parse("scene: x\n" TOOL);
 	TEST_ASSERT_NOT_NULL_MESSAGE(scene, logged);
@@ -105,16 +105,17 @@ static void numbers_with_all_their_digits_and_strange_names_come_back(void)
 	strcpy(scene->tools[0].name, "a \"b\"\\ #: é\t'");
 	scene->tools[0].mapping.position_m = tac_dvec3_make(-1e-300, 5e-7, -0.0);
 	scene->tools[0].shapes[0].subdivisions = 7;
-	comes_back(scene);
+	expect_round_trip(scene);
 	tac_scene_destroy(&scene);
 }
 
-static void numbers_of_everyday_size_are_written_without_a_power(void)
+static void numbers_of_ordinary_size_are_written_without_an_exponent(void)
 {
-	tac_scene *scene = parse("scene: x\nmaterials: [{name: m, stiffness_N_per_m: 800}, {name: n, "
-				 "stiffness_N_per_m: 123456, texture_wavelength_m: 0.00025}]\n" TOOL);
+	tac_scene *scene =
+		parse("scene: x\nmaterials: [{name: m, stiffness_N_per_m: 800}, "
+		      "{name: n, stiffness_N_per_m: 123456, texture_wavelength_m: 0.00025}]\n" TOOL);
 	TEST_ASSERT_NOT_NULL_MESSAGE(scene, logged);
-	char *text = written(scene);
+	char *text = write_text(scene);
 	TEST_ASSERT_NOT_NULL(strstr(text, "stiffness_N_per_m: 800\n"));
 	TEST_ASSERT_NOT_NULL(strstr(text, "stiffness_N_per_m: 123456\n"));
 	TEST_ASSERT_NOT_NULL(strstr(text, "texture_wavelength_m: 0.00025\n"));
@@ -122,9 +123,9 @@ static void numbers_of_everyday_size_are_written_without_a_power(void)
 	tac_scene_destroy(&scene);
 }
 
-// ---- the page ----
+// ---- docs/scene.md ----
 
-static char *page(void)
+static char *read_page(void)
 {
 	static char text[65536];
 	FILE *file = fopen(TACTUS_SCENE_PAGE, "r");
@@ -136,18 +137,18 @@ static char *page(void)
 	return text;
 }
 
-static bool says(const char *text, const char *word)
+static bool has_word(const char *text, const char *word)
 {
 	char quoted[96];
 	snprintf(quoted, sizeof quoted, "`%s`", word);
 	return strstr(text, quoted) != NULL;
 }
 
-// Whether the table, or one of those in it, has `name` as a key or as one of the words of a choice.
-static bool known(const tac_scene_group *group, const char *name)
+// Whether the group, or a group in it, has `name` as a key or as a choice.
+static bool in_table(const tac_scene_group *group, const char *name)
 {
 	for (const tac_scene_key *key = group->keys; key->name; key++) {
-		if (strcmp(key->name, name) == 0 || (key->group && known(key->group, name)))
+		if (strcmp(key->name, name) == 0 || (key->group && in_table(key->group, name)))
 			return true;
 		for (int i = 0; key->choices && key->choices[i]; i++) {
 			if (strcmp(key->choices[i], name) == 0)
@@ -157,12 +158,12 @@ static bool known(const tac_scene_group *group, const char *name)
 	return false;
 }
 
-static void all_are_on_the_page(const char *text, const tac_scene_group *group)
+static void expect_keys_on_page(const char *text, const tac_scene_group *group)
 {
 	for (const tac_scene_key *key = group->keys; key->name; key++) {
-		TEST_ASSERT_TRUE_MESSAGE(says(text, key->name), key->name);
+		TEST_ASSERT_TRUE_MESSAGE(has_word(text, key->name), key->name);
 		if (key->group)
-			all_are_on_the_page(text, key->group);
+			expect_keys_on_page(text, key->group);
 		for (int i = 0; key->choices && key->choices[i]; i++)
 			TEST_ASSERT_NOT_NULL_MESSAGE(strstr(text, key->choices[i]), key->choices[i]);
 	}
@@ -170,9 +171,9 @@ static void all_are_on_the_page(const char *text, const tac_scene_group *group)
 
 static void the_page_has_every_key_and_no_other(void)
 {
-	char *text = page();
-	all_are_on_the_page(text, tac_scene_root());
-	// What stands in the first column of a table is a key or a kind.
+	char *text = read_page();
+	expect_keys_on_page(text, tac_scene_root());
+	// The first column of a table holds keys and kinds.
 	int count = 0;
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
 		if (strncmp(line, "| `", 3) != 0)
@@ -181,14 +182,14 @@ static void the_page_has_every_key_and_no_other(void)
 		for (char *from = strchr(line, '`'), *to; from; from = strchr(to + 1, '`')) {
 			to = strchr(from + 1, '`');
 			*to = 0;
-			TEST_ASSERT_TRUE_MESSAGE(known(tac_scene_root(), from + 1), from + 1);
+			TEST_ASSERT_TRUE_MESSAGE(in_table(tac_scene_root(), from + 1), from + 1);
 			count++;
 		}
 	}
 	TEST_ASSERT_TRUE(count > 40);
 }
 
-static void a_mesh_with_holes_or_inside_out_is_told(void)
+static void a_mesh_with_holes_or_inside_out_is_reported(void)
 {
 	static const char tetrahedron[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n";
 	static const char *const faces[] = {"f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n",
@@ -218,56 +219,24 @@ static void a_mesh_with_holes_or_inside_out_is_told(void)
 	}
 }
 
-// Closed forms; half of the points lie on a lattice, over and under corners and edges of the meshes.
-static void a_closed_mesh_winds_once_round_what_is_inside(void)
+static void each_shape_of_a_body_has_a_probe_on_it(void)
 {
-	tac_scene *scene = parse(
-		"scene: x\n" TOOL
-		"objects:\n- {name: box, shapes: [{kind: box, size_m: [0.2, 0.2, 0.2], segments: 10}]}\n"
-		"- {name: torus, shapes: [{kind: torus, radius_m: 0.06, minor_radius_m: 0.03, segments: "
-		"64, rings: 64}]}\n"
-		"- {name: two, shapes: [{kind: sphere, radius_m: 0.05, subdivisions: 4}, {kind: box, "
-		"size_m: [0.1, 0.1, 0.1], segments: 4, position_m: [0.04, 0, 0]}]}\n");
+	tac_scene *scene =
+		parse("scene: x\n" TOOL "objects:\n"
+		      "- {name: two, shapes: [{kind: sphere, radius_m: 0.05, subdivisions: 4}, "
+		      "{kind: box, size_m: [0.1, 0.1, 0.1], segments: 4, position_m: [0.04, 0, 0]}]}\n");
 	TEST_ASSERT_NOT_NULL_MESSAGE(scene, logged);
 	tac_world *world;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(scene, tac_collider_find("wide"), &world));
-	TEST_ASSERT_EQUAL_INT32(2, world->objects[2].probe_count);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.05, fabs(world->objects[2].probes[1].x - 0.04));
-	tac_rng rng = tac_rng_seed(7, 3);
-	int tried[3] = {0};
-	for (int i = 0; i < 6000; i++) {
-		double x[3];
-		for (int k = 0; k < 3; k++)
-			x[k] = i % 2 ? 0.01 * (double)((int)tac_rng_below(&rng, 27) - 13)
-				     : tac_rng_range_f64(&rng, -0.13, 0.13);
-		const tac_dvec3 p = tac_dvec3_load(x);
-		const double ring = hypot(hypot(x[0], x[1]) - 0.06, x[2]), ball = tac_dvec3_length(p);
-		const double box = fmax(fmax(fabs(x[0]), fabs(x[1])), fabs(x[2]));
-		const double second = fmax(fmax(fabs(x[0] - 0.04), fabs(x[1])), fabs(x[2]));
-		// What is nearer to the surface than a facet's error is left out.
-		const int expected[3] = {fabs(box - 0.1) < 1e-6 ? -1 : box < 0.1,
-					 fabs(ring - 0.03) < 1e-3 ? -1 : ring < 0.03,
-					 fabs(ball - 0.05) < 1e-3 || fabs(second - 0.05) < 1e-6
-						 ? -1
-						 : (ball < 0.05) + (second < 0.05)};
-		for (int o = 0; o < 3; o++) {
-			const tac_world_body *body = &world->objects[o];
-			const int32_t half = body->mesh->triangle_count / 2;
-			int32_t winding = 0;
-			tac_world_wind(body, 0, half, &p, 1, &winding);
-			tac_world_wind(body, half, body->mesh->triangle_count, &p, 1, &winding);
-			if (expected[o] >= 0)
-				TEST_ASSERT_EQUAL_INT32(expected[o], winding);
-			tried[o] += expected[o] > 0;
-		}
-	}
-	for (int o = 0; o < 3; o++)
-		TEST_ASSERT_TRUE(tried[o] > 100);
+	const tac_world_body *body = &world->objects[0];
+	TEST_ASSERT_EQUAL_INT32(2, body->probe_count);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.05, tac_dvec3_length(body->probes[0]));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.05, fabs(body->probes[1].x - 0.04));
 	tac_world_destroy(&world);
 	tac_scene_destroy(&scene);
 }
 
-static void defaults_are_what_the_table_says(void)
+static void defaults_are_those_of_the_table(void)
 {
 	tac_scene *scene = parse("scene: x\nmaterials: [{name: m}]\n" TOOL);
 	TEST_ASSERT_NOT_NULL_MESSAGE(scene, logged);
@@ -280,59 +249,63 @@ static void defaults_are_what_the_table_says(void)
 	tac_scene_destroy(&scene);
 }
 
-static void what_is_wrong_is_named_with_its_place(void)
+static void errors_name_their_position_and_the_expected_value(void)
 {
-	refused("", "x.yaml:1:1: expected a scene, found nothing");
-	refused("- a\n", "x.yaml:1:1: expected a scene, found a list");
-	refused("scene: x\ntols: []\n" TOOL,
-		"x.yaml:2:1: expected a key of a scene, found 'tols'; did you mean 'tools'?");
-	refused("scene: x\n" TOOL "materials:\n- name: m\n  stiffness: 3\n",
-		"x.yaml:5:3: expected a key of a material, found 'stiffness'; did you mean "
-		"'stiffness_N_per_m'?");
-	refused("scene: x\n" TOOL "materials:\n- name: m\n  stiffness_N_per_mm: 3\n",
-		"x.yaml:5:3: expected a key of a material, found 'stiffness_N_per_mm'; did you mean "
-		"'stiffness_N_per_m'?");
-	refused("scene: x\n" TOOL "materials:\n- {name: m, stiffness_N_per_m: 0}\n",
-		"x.yaml:4:32: expected a number from 1 to 1e+06, found '0'");
-	refused("scene: x\n" TOOL "materials:\n- {name: m, stiffness_N_per_m: nan}\n",
-		"x.yaml:4:32: expected a number from 1 to 1e+06, found 'nan'");
-	refused("scene: x\n" TOOL "materials:\n- {name: m, stiffness_N_per_m: 0x10}\n",
-		"x.yaml:4:32: expected a number from 1 to 1e+06, found '0x10'");
-	refused("scene: x\n" TOOL "scene: y\n", "x.yaml:3:1: expected 'scene' once, found it again");
-	refused("scene: x\n", "x.yaml:1:1: expected 'tools' in a scene, found none");
-	refused("scene: x\ntools: []\n", "x.yaml:2:8: expected a list of 1 to 2, found a list");
-	refused("scene: x\ntools: [{name: t, shapes: [{kind: box, radius_m: 1}]}]\n",
-		"x.yaml:2:40: expected a key of a shape of this kind (kind, size_m, segments, position_m, "
-		"rotation_rad), found 'radius_m'");
-	refused("scene: x\ntools: [{name: t, shapes: [{kind: sphere, radius: 1}]}]\n",
-		"x.yaml:2:43: expected a key of a shape, found 'radius'; did you mean 'radius_m'?");
-	refused("scene: x\ntools: [{name: t, axes: 4, shapes: [{kind: sphere}]}]\n",
-		"x.yaml:2:25: expected 3 or 6, found '4'");
-	refused("scene: x\ntools: [{name: t, limits: {max_force_N: 0}, shapes: [{kind: sphere}]}]\n",
-		"x.yaml:2:41: expected a number from 1e-06 to 1000, found '0'");
-	refused("scene: x\n" TOOL "objects: [{name: o, shapes: [{kind: mesh, file: no/such.obj}]}]\n",
-		"x.yaml:3:49: expected a mesh file, found 'no/such.obj': No such file or directory");
-	refused("scene: x\ntools: [{name: t, shapes: [{kind: ball}]}]\n",
+	expect_refusal("", "x.yaml:1:1: expected a scene, found nothing");
+	expect_refusal("- a\n", "x.yaml:1:1: expected a scene, found a list");
+	expect_refusal("scene: x\ntols: []\n" TOOL,
+		       "x.yaml:2:1: expected a key of a scene, found 'tols'; did you mean 'tools'?");
+	expect_refusal("scene: x\n" TOOL "materials:\n- name: m\n  stiffness: 3\n",
+		       "x.yaml:5:3: expected a key of a material, found 'stiffness'; "
+		       "did you mean 'stiffness_N_per_m'?");
+	expect_refusal("scene: x\n" TOOL "materials:\n- name: m\n  stiffness_N_per_mm: 3\n",
+		       "x.yaml:5:3: expected a key of a material, found 'stiffness_N_per_mm'; "
+		       "did you mean 'stiffness_N_per_m'?");
+	expect_refusal("scene: x\n" TOOL "materials:\n- {name: m, stiffness_N_per_m: 0}\n",
+		       "x.yaml:4:32: expected a number from 1 to 1e+06, found '0'");
+	expect_refusal("scene: x\n" TOOL "materials:\n- {name: m, stiffness_N_per_m: nan}\n",
+		       "x.yaml:4:32: expected a number from 1 to 1e+06, found 'nan'");
+	expect_refusal("scene: x\n" TOOL "materials:\n- {name: m, stiffness_N_per_m: 0x10}\n",
+		       "x.yaml:4:32: expected a number from 1 to 1e+06, found '0x10'");
+	expect_refusal("scene: x\n" TOOL "scene: y\n", "x.yaml:3:1: expected 'scene' once, found it again");
+	expect_refusal("scene: x\n", "x.yaml:1:1: expected 'tools' in a scene, found none");
+	expect_refusal("scene: x\ntools: []\n", "x.yaml:2:8: expected a list of 1 to 2, found a list");
+	expect_refusal("scene: x\ntools: [{name: t, shapes: [{kind: box, radius_m: 1}]}]\n",
+		       "x.yaml:2:40: expected a key of a shape of this kind "
+		       "(kind, size_m, segments, position_m, rotation_rad), found 'radius_m'");
+	expect_refusal("scene: x\ntools: [{name: t, shapes: [{kind: sphere, radius: 1}]}]\n",
+		       "x.yaml:2:43: expected a key of a shape, found 'radius'; did you mean 'radius_m'?");
+	expect_refusal("scene: x\ntools: [{name: t, axes: 4, shapes: [{kind: sphere}]}]\n",
+		       "x.yaml:2:25: expected 3 or 6, found '4'");
+	expect_refusal("scene: x\ntools: [{name: t, limits: {max_force_N: 0}, shapes: [{kind: sphere}]}]\n",
+		       "x.yaml:2:41: expected a number from 1e-06 to 1000, found '0'");
+	expect_refusal("scene: x\n" TOOL "objects: [{name: o, shapes: [{kind: mesh, file: no/such.obj}]}]\n",
+		       "x.yaml:3:49: expected a mesh file, found 'no/such.obj': No such file or directory");
+	expect_refusal(
+		"scene: x\ntools: [{name: t, shapes: [{kind: ball}]}]\n",
 		"x.yaml:2:35: expected mesh or solids or box or sphere or torus or cylinder or cone or "
-		"capsule or "
-		"peg or block or groove or body or tooth or assembly, found 'ball'");
-	refused("scene: x\n" TOOL "objects: [{name: o, shapes: [{kind: box}], position_m: [1, 2]}]\n",
-		"x.yaml:3:56: expected a list of 3 numbers, found a list");
-	refused("scene: x\n" TOOL "materials: [{name: wood}]\nobjects: [{name: o, shapes: [{kind: box}], "
-		"material: wod}]\n",
-		"x.yaml:4:54: expected the name of a material, found 'wod'; did you mean 'wood'?");
-	refused("scene: x\n" TOOL "materials: [{name: m, static_friction: 0.1, dynamic_friction: 0.2}]\n",
-		"x.yaml:3:63: expected at most the static friction (0.1), found '0.2'");
-	refused("scene: x\n" TOOL "materials: [{name: m}, {name: m}]\n",
-		"x.yaml:3:31: expected another name, found 'm' again");
-	refused("scene: x\ntools: [{name: t, shapes: [{kind: sphere}], hand: [{time_s: 1}, {time_s: 1}]}]\n",
+		"capsule or peg or block or groove or body or tooth or assembly, found 'ball'");
+	expect_refusal("scene: x\n" TOOL "objects: [{name: o, shapes: [{kind: box}], position_m: [1, 2]}]\n",
+		       "x.yaml:3:56: expected a list of 3 numbers, found a list");
+	expect_refusal("scene: x\n" TOOL "materials: [{name: wood}]\n"
+		       "objects: [{name: o, shapes: [{kind: box}], material: wod}]\n",
+		       "x.yaml:4:54: expected the name of a material, found 'wod'; did you mean 'wood'?");
+	expect_refusal("scene: x\n" TOOL
+		       "materials: [{name: m, static_friction: 0.1, dynamic_friction: 0.2}]\n",
+		       "x.yaml:3:63: expected at most the static friction (0.1), found '0.2'");
+	expect_refusal("scene: x\n" TOOL "materials: [{name: m}, {name: m}]\n",
+		       "x.yaml:3:31: expected another name, found 'm' again");
+	expect_refusal(
+		"scene: x\ntools: [{name: t, shapes: [{kind: sphere}], hand: [{time_s: 1}, {time_s: 1}]}]\n",
 		"x.yaml:2:74: expected a time after the point before (1 s), found '1'");
-	refused("scene: x\n" TOOL "---\nscene: y\n", "x.yaml:4:1: expected one document, found another");
-	refused("scene: [\n", "x.yaml:2:1: expected YAML, found: did not find expected node content");
-	refused("scene: \"a\\0b\"\n" TOOL, "x.yaml:1:8: expected a text of 1 to 63 bytes, found 'a?b'");
+	expect_refusal("scene: x\n" TOOL "---\nscene: y\n",
+		       "x.yaml:4:1: expected one document, found another");
+	expect_refusal("scene: [\n", "x.yaml:2:1: expected YAML, found: did not find expected node content");
+	expect_refusal("scene: \"a\\0b\"\n" TOOL,
+		       "x.yaml:1:8: expected a text of 1 to 63 bytes, found 'a?b'");
 }
 
-static void a_file_that_is_not_there_or_too_long_is_refused(void)
+static void a_missing_or_oversized_file_is_refused(void)
 {
 	tac_scene *scene;
 	TEST_ASSERT_EQUAL(TAC_ERROR_IO, tac_scene_load("/nowhere/x.yaml", &scene));
@@ -345,11 +318,11 @@ static void a_file_that_is_not_there_or_too_long_is_refused(void)
 	free(text);
 }
 
-static void a_surface_that_the_mesh_does_not_have_is_refused(void)
+static void an_unknown_surface_is_refused(void)
 {
 	tac_scene *scene =
-		parse("scene: x\n" TOOL "materials: [{name: m}]\nobjects: [{name: o, shapes: [{kind: "
-		      "box}], surfaces: [{name: lid, material: m}]}]\n");
+		parse("scene: x\n" TOOL "materials: [{name: m}]\n"
+		      "objects: [{name: o, shapes: [{kind: box}], surfaces: [{name: lid, material: m}]}]\n");
 	tac_world *world;
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_world_build(scene, tac_collider_find("wide"), &world));
 	TEST_ASSERT_EQUAL_STRING(
@@ -357,7 +330,7 @@ static void a_surface_that_the_mesh_does_not_have_is_refused(void)
 	tac_scene_destroy(&scene);
 }
 
-static void shapes_are_joined_where_they_stand_and_keep_their_materials(void)
+static void shapes_are_merged_in_place_and_keep_their_materials(void)
 {
 	tac_scene *scene = parse("scene: x\n" TOOL
 				 "materials: [{name: a}, {name: b}]\nobjects:\n- name: o\n  material: a\n"
@@ -377,7 +350,7 @@ static void shapes_are_joined_where_they_stand_and_keep_their_materials(void)
 	tac_scene_destroy(&scene);
 }
 
-static void a_moving_object_follows_its_path_and_begins_anew(void)
+static void a_moving_object_follows_its_path_and_repeats_it(void)
 {
 	tac_scene *scene = parse("scene: x\n" TOOL "objects:\n- name: o\n  shapes: [{kind: box}]\n"
 				 "  position_m: [0, 0, 1]\n  rotation_rad: [0, 0, 1.5707963267948966]\n"
@@ -387,11 +360,11 @@ static void a_moving_object_follows_its_path_and_begins_anew(void)
 	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(scene, tac_collider_find("wide"), &world));
 	const struct {
 		double t, y;
-	} expect[] = {{0, 0}, {1, 2}, {2, 4}, {2.5, 2}, {3, 0}, {4, 2}, {7.5, 3}};
-	for (size_t i = 0; i < sizeof expect / sizeof *expect; i++) {
-		const tac_dpose T = tac_world_object_pose(world, 0, (int64_t)(expect[i].t * 1e9));
-		TEST_ASSERT_DOUBLE_WITHIN(1e-12, expect[i].y,
-					  T.position.y); // x of the path is y of the world
+	} cases[] = {{0, 0}, {1, 2}, {2, 4}, {2.5, 2}, {3, 0}, {4, 2}, {7.5, 3}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const tac_dpose T = tac_world_object_pose(world, 0, (int64_t)(cases[i].t * 1e9));
+		// The path's x is the world's y.
+		TEST_ASSERT_DOUBLE_WITHIN(1e-12, cases[i].y, T.position.y);
 		TEST_ASSERT_DOUBLE_WITHIN(1e-12, 1, T.position.z);
 	}
 	tac_world_destroy(&world);
@@ -401,18 +374,18 @@ static void a_moving_object_follows_its_path_and_begins_anew(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(every_built_in_scene_comes_back_as_it_was_written);
-	RUN_TEST(every_built_in_scene_can_be_built_and_is_closed);
-	RUN_TEST(numbers_with_all_their_digits_and_strange_names_come_back);
-	RUN_TEST(numbers_of_everyday_size_are_written_without_a_power);
+	RUN_TEST(every_built_in_scene_reads_back_as_written);
+	RUN_TEST(every_built_in_scene_builds_closed_meshes);
+	RUN_TEST(numbers_with_all_digits_and_unusual_names_read_back);
+	RUN_TEST(numbers_of_ordinary_size_are_written_without_an_exponent);
 	RUN_TEST(the_page_has_every_key_and_no_other);
-	RUN_TEST(a_mesh_with_holes_or_inside_out_is_told);
-	RUN_TEST(a_closed_mesh_winds_once_round_what_is_inside);
-	RUN_TEST(defaults_are_what_the_table_says);
-	RUN_TEST(what_is_wrong_is_named_with_its_place);
-	RUN_TEST(a_file_that_is_not_there_or_too_long_is_refused);
-	RUN_TEST(a_surface_that_the_mesh_does_not_have_is_refused);
-	RUN_TEST(shapes_are_joined_where_they_stand_and_keep_their_materials);
-	RUN_TEST(a_moving_object_follows_its_path_and_begins_anew);
+	RUN_TEST(a_mesh_with_holes_or_inside_out_is_reported);
+	RUN_TEST(each_shape_of_a_body_has_a_probe_on_it);
+	RUN_TEST(defaults_are_those_of_the_table);
+	RUN_TEST(errors_name_their_position_and_the_expected_value);
+	RUN_TEST(a_missing_or_oversized_file_is_refused);
+	RUN_TEST(an_unknown_surface_is_refused);
+	RUN_TEST(shapes_are_merged_in_place_and_keep_their_materials);
+	RUN_TEST(a_moving_object_follows_its_path_and_repeats_it);
 	return UNITY_END();
 }

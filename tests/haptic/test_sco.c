@@ -1,6 +1,7 @@
+// The SCO: rest poses, moving objects, faults and refused input, with the continuous mover.
 #include "haptic/sco.h"
-#include "tests/ccd_referee.h"
-#include "tests/sco_scenes.h"
+#include "tests/support/sco_scenes.h"
+#include "tests/support/sweep_referee.h"
 
 void setUp(void)
 {
@@ -20,7 +21,8 @@ static tac_sco *make(const tac_sco_def *def, tac_dpose start)
 
 static void box_pressed_into_a_plane_rests_at_the_hold_gap(void)
 {
-	thing box = thing_make(box_mesh(0.04, 0.04, 0.04, 1)), plane = thing_make(plane_mesh(0.2, 24));
+	scene_body box = scene_body_make(box_mesh(0.04, 0.04, 0.04, 1)),
+		   plane = scene_body_make(plane_mesh(0.2, 24));
 	tac_sco_object object;
 	tac_sco_def def = scene_def(&box, &plane, &object);
 	tac_sco *sco = make(&def, at(0.003, 0.001, 0.03));
@@ -35,73 +37,78 @@ static void box_pressed_into_a_plane_rests_at_the_hold_gap(void)
 		load += r.contacts[i].load_m;
 	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.00501, load);
 	tac_sco_destroy(&sco);
-	thing_free(&box);
-	thing_free(&plane);
+	scene_body_free(&box);
+	scene_body_free(&plane);
 }
 
-// Found on scanned meshes with holes: beside a ridge a vertex is in front of one face and behind the plane of
-// the other, and the plane held it there.
-static void a_sheet_has_no_wall_behind_its_ridges(void)
+// A regression found on scanned meshes with holes: beside a ridge a vertex is in front of one face and behind
+// the plane of the other, and that plane held it there.
+static void an_open_sheet_does_not_block_the_tool_behind_its_ridges(void)
 {
 	sketch s = {0};
-	sketch_patch(&s, V(-0.05, -0.05, -0.02), V(0, -0.05, 0), V(0, 0.05, 0), V(-0.05, 0.05, -0.02), 3, 3);
-	sketch_patch(&s, V(0, -0.05, 0), V(0.05, -0.05, -0.02), V(0.05, 0.05, -0.02), V(0, 0.05, 0), 3, 3);
-	thing roof = thing_make(sketch_finish(&s)), box = thing_make(box_mesh(0.01, 0.01, 0.01, 1));
-	TEST_ASSERT_FALSE(roof.body->solid);
+	sketch_patch(&s, vec3(-0.05, -0.05, -0.02), vec3(0, -0.05, 0), vec3(0, 0.05, 0),
+		     vec3(-0.05, 0.05, -0.02), 3, 3);
+	sketch_patch(&s, vec3(0, -0.05, 0), vec3(0.05, -0.05, -0.02), vec3(0.05, 0.05, -0.02),
+		     vec3(0, 0.05, 0), 3, 3);
+	scene_body roof = scene_body_make(sketch_finish(&s)),
+		   box = scene_body_make(box_mesh(0.01, 0.01, 0.01, 1));
+	TEST_ASSERT_FALSE(tac_body_is_solid(roof.body));
 	tac_sco_object object;
 	tac_sco_def def = scene_def(&box, &roof, &object);
-	tac_sco *sco = make(&def, turned(-0.02, 0, 0.02, V(0.3, 0.6, 0)));
+	tac_sco *sco = make(&def, turned(-0.02, 0, 0.02, vec3(0.3, 0.6, 0)));
 	tac_sco_report r;
 	for (int k = 0; k < 400; k++) {
-		tac_sco_step(sco, turned(-0.02 + 1e-4 * k, 0, -0.005, V(0.3, 0.6, 0)), NULL, &r);
+		tac_sco_step(sco, turned(-0.02 + 1e-4 * k, 0, -0.005, vec3(0.3, 0.6, 0)), NULL, &r);
 		for (int i = 0; i < r.contact_count; i++)
 			TEST_ASSERT_TRUE(r.contacts[i].normal.z > 0);
 	}
 	TEST_ASSERT_TRUE(r.T_world_sco.position.x > 0.015);
 	tac_sco_destroy(&sco);
-	thing_free(&box);
-	thing_free(&roof);
+	scene_body_free(&box);
+	scene_body_free(&roof);
 }
 
-static double apart(const thing *tool, const thing *scene, tac_dpose T_world_tool, tac_dpose T_world_scene)
+static double distance_of(const scene_body *tool, const scene_body *scene, tac_dpose T_world_tool,
+			  tac_dpose T_world_scene)
 {
 	tac_dpose T = tac_dpose_relative(T_world_scene, T_world_tool);
-	tac_ccd_pose P = tac_ccd_pose_from_dpose(T);
-	ref_pose p = ref_pose_at(&P, tac_dvec3_zero(), P.t, V(0, 0, 1), 0, 0);
+	tac_drigid P = tac_drigid_from_pose(T);
+	ref_pose p = ref_pose_at(&P, tac_dvec3_zero(), P.t, vec3(0, 0, 1), 0, 0);
 	return ref_distance(tool->mesh, scene->mesh, &p, 1e-4);
 }
 
-static void a_moving_block_pushes_the_tool_before_it(void)
+static void a_moving_block_pushes_the_tool(void)
 {
-	thing box = thing_make(box_mesh(0.02, 0.02, 0.02, 2)),
-	      block = thing_make(box_mesh(0.04, 0.04, 0.04, 3));
+	scene_body box = scene_body_make(box_mesh(0.02, 0.02, 0.02, 2)),
+		   block = scene_body_make(box_mesh(0.04, 0.04, 0.04, 3));
 	tac_sco_object object;
 	tac_sco_def def = scene_def(&box, &block, &object);
 	tac_sco *sco = make(&def, at(0.035, 0.001, 0.002));
 	tac_sco_report r;
 	double least = HUGE_VAL;
 	for (int k = 0; k < 400; k++) {
-		// At 0.1 m/s into the tool, whose device stays where it is, turning by 0.5 rad/s.
-		tac_dpose goal = turned(1e-4 * k, 0, 0, V(0, 0, 5e-4 * k));
+		// The block moves into the tool at 0.1 m/s and turns at 0.5 rad/s; the device rests.
+		tac_dpose goal = turned(1e-4 * k, 0, 0, vec3(0, 0, 5e-4 * k));
 		tac_sco_step(sco, at(0.035, 0.001, 0.002), &goal, &r);
 		tac_dpose there = tac_sco_object_pose(sco, 0);
 		TEST_ASSERT_EQUAL(0, r.flags & (TAC_SCO_OBJECT_WAITS | TAC_SCO_FAULT));
 		TEST_ASSERT_DOUBLE_WITHIN(1e-9, goal.position.x, there.position.x);
 		if (k % 4 == 0)
-			least = fmin(least, apart(&box, &block, r.T_world_sco, there));
+			least = fmin(least, distance_of(&box, &block, r.T_world_sco, there));
 	}
 	TEST_ASSERT_TRUE(least >= 4.9e-6);
 	TEST_ASSERT_TRUE(r.T_world_sco.position.x > 0.06); // its device is at 0.035
 	TEST_ASSERT_TRUE(r.contact_count > 0 && r.contacts[0].load_m > 0.02);
 	tac_sco_destroy(&sco);
-	thing_free(&box);
-	thing_free(&block);
+	scene_body_free(&box);
+	scene_body_free(&block);
 }
 
 static void a_block_waits_for_a_tool_that_cannot_yield(void)
 {
-	// Between a wall and a block that comes closer until there is no room left.
-	thing box = thing_make(box_mesh(0.02, 0.02, 0.02, 1)), wall = thing_make(box_mesh(0.01, 0.1, 0.1, 2));
+	// The tool is between a wall and a block that approaches until there is no room left.
+	scene_body box = scene_body_make(box_mesh(0.02, 0.02, 0.02, 1)),
+		   wall = scene_body_make(box_mesh(0.01, 0.1, 0.1, 2));
 	tac_sco_object objects[2] = {{wall.body, NULL, at(0.02, 0, 0)}, {wall.body, NULL, at(-0.03, 0, 0)}};
 	tac_sco_def def = tac_sco_def_default();
 	def.tool = box.body;
@@ -115,24 +122,27 @@ static void a_block_waits_for_a_tool_that_cannot_yield(void)
 		tac_dpose goals[2] = {at(0.02, 0, 0), at(-0.03 + 1e-4 * k, 0, 0)};
 		tac_sco_step(sco, at(0, 0, 0), goals, &r);
 		waited |= (r.flags & TAC_SCO_OBJECT_WAITS) != 0;
-		TEST_ASSERT_TRUE(apart(&box, &wall, r.T_world_sco, tac_sco_object_pose(sco, 0)) > 4.9e-6);
-		TEST_ASSERT_TRUE(apart(&box, &wall, r.T_world_sco, tac_sco_object_pose(sco, 1)) > 4.9e-6);
+		TEST_ASSERT_TRUE(distance_of(&box, &wall, r.T_world_sco, tac_sco_object_pose(sco, 0)) >
+				 4.9e-6);
+		TEST_ASSERT_TRUE(distance_of(&box, &wall, r.T_world_sco, tac_sco_object_pose(sco, 1)) >
+				 4.9e-6);
 	}
 	TEST_ASSERT_TRUE(waited);
 	TEST_ASSERT_TRUE(tac_sco_object_pose(sco, 1).position.x < -0.01);
-	// It comes on when there is room again.
+	// It moves on when there is room again.
 	tac_dpose goals[2] = {at(0.05, 0, 0), at(-0.005, 0, 0)};
 	for (int k = 0; k < 100; k++)
 		tac_sco_step(sco, at(0, 0, 0), goals, &r);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, -0.005, tac_sco_object_pose(sco, 1).position.x);
 	tac_sco_destroy(&sco);
-	thing_free(&box);
-	thing_free(&wall);
+	scene_body_free(&box);
+	scene_body_free(&wall);
 }
 
-static void a_start_in_contact_is_a_fault_that_holds(void)
+static void a_start_in_contact_is_a_fault_until_the_next_reset(void)
 {
-	thing box = thing_make(box_mesh(0.04, 0.04, 0.04, 1)), plane = thing_make(plane_mesh(0.2, 4));
+	scene_body box = scene_body_make(box_mesh(0.04, 0.04, 0.04, 1)),
+		   plane = scene_body_make(plane_mesh(0.2, 4));
 	tac_sco_object object;
 	tac_sco_def def = scene_def(&box, &plane, &object);
 	tac_sco *sco;
@@ -147,13 +157,14 @@ static void a_start_in_contact_is_a_fault_that_holds(void)
 	TEST_ASSERT_EQUAL(0, r.flags);
 	TEST_ASSERT_TRUE(r.T_world_sco.position.z == 0.05);
 	tac_sco_destroy(&sco);
-	thing_free(&box);
-	thing_free(&plane);
+	scene_body_free(&box);
+	scene_body_free(&plane);
 }
 
-static void poses_that_are_none_are_refused(void)
+static void poses_that_are_not_finite_are_refused(void)
 {
-	thing box = thing_make(box_mesh(0.04, 0.04, 0.04, 1)), plane = thing_make(plane_mesh(0.2, 4));
+	scene_body box = scene_body_make(box_mesh(0.04, 0.04, 0.04, 1)),
+		   plane = scene_body_make(plane_mesh(0.2, 4));
 	tac_sco_object object;
 	tac_sco_def def = scene_def(&box, &plane, &object);
 	tac_sco *sco = make(&def, at(0, 0, 0.1));
@@ -168,14 +179,15 @@ static void poses_that_are_none_are_refused(void)
 	TEST_ASSERT_EQUAL(0, r.flags);
 	TEST_ASSERT_FALSE(tac_sco_reset(sco, at((double)NAN, 0, 0), NULL));
 	tac_sco_destroy(&sco);
-	thing_free(&box);
-	thing_free(&plane);
+	scene_body_free(&box);
+	scene_body_free(&plane);
 }
 
-// Just over half a turn away the short way round changes; the SCO goes on as it went.
+// At half a turn the shorter direction of the turn to the device changes; the SCO keeps its direction.
 static void a_turn_near_pi_does_not_flip(void)
 {
-	thing box = thing_make(box_mesh(0.04, 0.04, 0.04, 1)), slab = thing_make(box_mesh(0.4, 0.4, 0.02, 1));
+	scene_body box = scene_body_make(box_mesh(0.04, 0.04, 0.04, 1)),
+		   slab = scene_body_make(box_mesh(0.4, 0.4, 0.02, 1));
 	tac_sco_object object;
 	tac_sco_def def = scene_def(&box, &slab, &object);
 	tac_sco *sco = make(&def, at(0, 0, 0.0301));
@@ -183,23 +195,23 @@ static void a_turn_near_pi_does_not_flip(void)
 	tac_dvec3 last = tac_dvec3_zero();
 	int flips = 0;
 	for (int k = 0; k < 400; k++) {
-		// Held flat on the slab by depth, the box cannot follow a turn about x to half a turn and
-		// beyond.
+		// The depth of the device presses the box flat on the slab, so it cannot follow a turn about
+		// x to half a turn and beyond.
 		double angle = 3.14159265358979 + 0.08 * sin(0.05 * k) * (k > 40) - 0.9 * exp(-0.1 * k);
-		tac_sco_step(sco, turned(0, 0, -0.3, V(angle, 0, 0)), NULL, &r);
-		tac_dvec3 w = tac_dquat_rotate(r.T_world_sco.rotation, V(0, 1, 0));
+		tac_sco_step(sco, turned(0, 0, -0.3, vec3(angle, 0, 0)), NULL, &r);
+		tac_dvec3 w = tac_dquat_rotate(r.T_world_sco.rotation, vec3(0, 1, 0));
 		flips += k > 60 && tac_dvec3_dot(w, last) < 0.5;
 		last = w;
 	}
 	TEST_ASSERT_EQUAL(0, flips);
 	tac_sco_destroy(&sco);
-	thing_free(&box);
-	thing_free(&slab);
+	scene_body_free(&box);
+	scene_body_free(&slab);
 }
 
 static void a_def_out_of_range_is_refused(void)
 {
-	thing box = thing_make(box_mesh(0.04, 0.04, 0.04, 1));
+	scene_body box = scene_body_make(box_mesh(0.04, 0.04, 0.04, 1));
 	tac_sco_object object;
 	tac_sco_def good = scene_def(&box, &box, &object), def = good;
 	tac_sco *sco;
@@ -210,23 +222,23 @@ static void a_def_out_of_range_is_refused(void)
 	def.metric_m = 0;
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_sco_create(&def, &sco));
 	def = good;
-	def.pieces = 0;
+	def.substeps = 0;
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_sco_create(&def, &sco));
 	def = good;
 	def.mover = TAC_SCO_REACTIVE;
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_sco_create(&def, &sco));
-	thing_free(&box);
+	scene_body_free(&box);
 }
 
 int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(box_pressed_into_a_plane_rests_at_the_hold_gap);
-	RUN_TEST(a_sheet_has_no_wall_behind_its_ridges);
-	RUN_TEST(a_moving_block_pushes_the_tool_before_it);
+	RUN_TEST(an_open_sheet_does_not_block_the_tool_behind_its_ridges);
+	RUN_TEST(a_moving_block_pushes_the_tool);
 	RUN_TEST(a_block_waits_for_a_tool_that_cannot_yield);
-	RUN_TEST(a_start_in_contact_is_a_fault_that_holds);
-	RUN_TEST(poses_that_are_none_are_refused);
+	RUN_TEST(a_start_in_contact_is_a_fault_until_the_next_reset);
+	RUN_TEST(poses_that_are_not_finite_are_refused);
 	RUN_TEST(a_turn_near_pi_does_not_flip);
 	RUN_TEST(a_def_out_of_range_is_refused);
 	return UNITY_END();

@@ -1,10 +1,11 @@
-// Round tools: where a sphere and a capsule rest is known in closed form.
+// Round tools: the rest poses of spheres and capsules have closed forms.
 #include "collision/contacts.h"
+#include "collision/continuous/body_tree.h"
 #include "haptic/sco.h"
-#include "tests/allocations.h"
-#include "tests/ccd_referee.h"
-#include "tests/limits.h"
-#include "tests/sco_scenes.h"
+#include "tests/support/allocations.h"
+#include "tests/support/limits.h"
+#include "tests/support/sco_scenes.h"
+#include "tests/support/sweep_referee.h"
 
 #include "base/rng.h"
 #include "base/simd.h"
@@ -20,20 +21,20 @@ void tearDown(void)
 }
 
 typedef struct rig {
-	thing scene;
+	scene_body scene;
 	tac_sco *sco;
 } rig;
 
-static rig rig_limited(tac_mesh *scene, tac_sco_round tool, tac_dpose start, int32_t pieces)
+static rig rig_limited(tac_mesh *scene, tac_round tool, tac_dpose start, int32_t substeps)
 {
-	rig g = {.scene = thing_make(scene)};
+	rig g = {.scene = scene_body_make(scene)};
 	tac_sco_object object = {g.scene.body, NULL, tac_dpose_identity()};
 	tac_sco_def def = tac_sco_def_default();
 	def.round = tool;
 	def.objects = &object;
 	def.object_count = 1;
 	def.slew_m = 0;
-	def.pieces = pieces;
+	def.substeps = substeps;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_sco_create(&def, &g.sco));
 	TEST_ASSERT_TRUE(tac_sco_reset(g.sco, start, NULL));
 	return g;
@@ -41,7 +42,7 @@ static rig rig_limited(tac_mesh *scene, tac_sco_round tool, tac_dpose start, int
 
 static rig rig_make(tac_mesh *scene, tac_dvec3 a, tac_dvec3 b, double radius, tac_dpose start)
 {
-	return rig_limited(scene, (tac_sco_round){a, b, radius}, start, tac_sco_def_default().pieces);
+	return rig_limited(scene, (tac_round){a, b, radius}, start, tac_sco_def_default().substeps);
 }
 
 static rig sphere_over(tac_mesh *scene, double radius, tac_dpose start)
@@ -52,11 +53,11 @@ static rig sphere_over(tac_mesh *scene, double radius, tac_dpose start)
 static void rig_free(rig *g)
 {
 	tac_sco_destroy(&g->sco);
-	thing_free(&g->scene);
+	scene_body_free(&g->scene);
 }
 
-// The device goes to `to` in 100 ticks and stays for 200.
-static tac_sco_report go(rig *g, tac_dvec3 to)
+// Moves the device to `to` in 100 ticks and holds it for 200.
+static tac_sco_report move_to(rig *g, tac_dvec3 to)
 {
 	tac_sco_report r;
 	tac_dpose from = tac_sco_pose(g->sco);
@@ -70,7 +71,7 @@ static tac_sco_report go(rig *g, tac_dvec3 to)
 	return r;
 }
 
-static double loads(const tac_sco_report *r, tac_dvec3 along)
+static double load_along(const tac_sco_report *r, tac_dvec3 along)
 {
 	double sum = 0;
 	for (int i = 0; i < r->contact_count; i++)
@@ -78,48 +79,48 @@ static double loads(const tac_sco_report *r, tac_dvec3 along)
 	return sum;
 }
 
-static void five_millimetres_into_a_plane_are_two_and_a_half_newtons(void)
+static void pressing_five_millimetres_into_a_plane_gives_two_and_a_half_newtons(void)
 {
 	rig g = sphere_over(plane_mesh(0.1, 20), 0.004, at(0.001, 0.002, 0.01));
-	tac_sco_report r = go(&g, V(0.013, 0.007, 0.004 - 0.005));
+	tac_sco_report r = move_to(&g, vec3(0.013, 0.007, 0.004 - 0.005));
 	TEST_ASSERT_DOUBLE_WITHIN(1e-7, 0.004 + HOLD, r.T_world_sco.position.z);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-7, 0.013, r.T_world_sco.position.x);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-7, 0.007, r.T_world_sco.position.y);
-	TEST_ASSERT_DOUBLE_WITHIN(0.01, 2.5, 500 * loads(&r, V(0, 0, 1)));
+	TEST_ASSERT_DOUBLE_WITHIN(0.01, 2.5, 500 * load_along(&r, vec3(0, 0, 1)));
 	rig_free(&g);
 }
 
 static void a_sphere_in_a_groove_has_two_contacts(void)
 {
 	rig g = sphere_over(groove_mesh(0.1, 0.03, 0.03, 10), 0.005, at(0.01, 0.002, 0.01));
-	tac_sco_report r = go(&g, V(0.03, 0.0005, -0.05));
+	tac_sco_report r = move_to(&g, vec3(0.03, 0.0005, -0.05));
 	// Walls at 45 degrees.
 	TEST_ASSERT_DOUBLE_WITHIN(2e-7, -0.03 + (0.005 + HOLD) * sqrt(2), r.T_world_sco.position.z);
 	TEST_ASSERT_DOUBLE_WITHIN(2e-7, 0, r.T_world_sco.position.y);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.03, r.T_world_sco.position.x);
-	tac_dvec3 off = tac_dvec3_sub(r.T_world_sco.position, V(0.03, 0.0005, -0.05));
-	TEST_ASSERT_DOUBLE_WITHIN(1e-5, off.z, loads(&r, V(0, 0, 1)));
-	TEST_ASSERT_DOUBLE_WITHIN(1e-5, off.y, loads(&r, V(0, 1, 0)));
+	tac_dvec3 offset = tac_dvec3_sub(r.T_world_sco.position, vec3(0.03, 0.0005, -0.05));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-5, offset.z, load_along(&r, vec3(0, 0, 1)));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-5, offset.y, load_along(&r, vec3(0, 1, 0)));
 	rig_free(&g);
 }
 
 static void a_sphere_in_a_corner_has_three_contacts(void)
 {
 	rig g = sphere_over(corner_mesh(0.1, 0.02, 5), 0.006, at(0.03, 0.04, 0.05));
-	tac_sco_report r = go(&g, V(-0.002, -0.004, -0.008));
+	tac_sco_report r = move_to(&g, vec3(-0.002, -0.004, -0.008));
 	TEST_ASSERT_DOUBLE_WITHIN(6e-7, 0.006 + HOLD, r.T_world_sco.position.x);
 	TEST_ASSERT_DOUBLE_WITHIN(6e-7, 0.006 + HOLD, r.T_world_sco.position.y);
 	TEST_ASSERT_DOUBLE_WITHIN(6e-7, 0.006 + HOLD, r.T_world_sco.position.z);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.008 + HOLD, loads(&r, V(1, 0, 0)));
-	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.014 + HOLD, loads(&r, V(0, 0, 1)));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.008 + HOLD, load_along(&r, vec3(1, 0, 0)));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.014 + HOLD, load_along(&r, vec3(0, 0, 1)));
 	rig_free(&g);
 }
 
 static void a_sphere_on_a_sphere_rests_on_the_line_of_centres(void)
 {
 	rig g = sphere_over(sphere_mesh(0.05, 5), 0.01, at(0.06, 0.03, 0.04));
-	tac_dvec3 device = V(0.03, 0.015, 0.02);
-	tac_sco_report r = go(&g, device);
+	tac_dvec3 device = vec3(0.03, 0.015, 0.02);
+	tac_sco_report r = move_to(&g, device);
 	// The mesh of 20,480 triangles lies inside its sphere by at most 12 µm.
 	double centre = tac_dvec3_length(r.T_world_sco.position);
 	TEST_ASSERT_TRUE(centre <= 0.06 + HOLD + 1e-7 && centre >= 0.06 + HOLD - 3e-5);
@@ -133,8 +134,9 @@ static void a_sphere_rests_in_the_hole_of_a_torus(void)
 	tac_mesh *torus;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.04F, 0.015F, 192, 96, &torus));
 	rig g = sphere_over(torus, 0.03, at(0.002, 0.001, 0.06));
-	tac_sco_report r = go(&g, V(0, 0, -0.02));
-	// As far from the circle in the tube as the radii add up to; the mesh lies inside the torus by 10 µm.
+	tac_sco_report r = move_to(&g, vec3(0, 0, -0.02));
+	// Its distance from the centre circle of the tube is the sum of the radii; the mesh lies inside the
+	// torus by up to 10 µm.
 	TEST_ASSERT_DOUBLE_WITHIN(4e-5, sqrt(0.045 * 0.045 - 0.04 * 0.04), r.T_world_sco.position.z);
 	TEST_ASSERT_DOUBLE_WITHIN(3e-4, 0, hypot(r.T_world_sco.position.x, r.T_world_sco.position.y));
 	rig_free(&g);
@@ -142,16 +144,16 @@ static void a_sphere_rests_in_the_hole_of_a_torus(void)
 
 static void a_capsule_lies_flat_on_a_plane(void)
 {
-	rig g = rig_make(plane_mesh(0.1, 20), V(-0.02, 0, 0), V(0.02, 0, 0), 0.003, at(0, 0.002, 0.02));
-	tac_sco_report r = go(&g, V(0.01, 0.011, -0.01));
+	rig g = rig_make(plane_mesh(0.1, 20), vec3(-0.02, 0, 0), vec3(0.02, 0, 0), 0.003, at(0, 0.002, 0.02));
+	tac_sco_report r = move_to(&g, vec3(0.01, 0.011, -0.01));
 	TEST_ASSERT_DOUBLE_WITHIN(1e-7, 0.003 + HOLD, r.T_world_sco.position.z);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.011, r.T_world_sco.position.y);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.01301, loads(&r, V(0, 0, 1)));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.01301, load_along(&r, vec3(0, 0, 1)));
 	rig_free(&g);
 }
 
-// The device goes to `to` and turns by w in 100 ticks and stays for 300.
-static tac_sco_report turn(rig *g, tac_dvec3 to, tac_dvec3 w)
+// Moves the device to `to` and turns it by w in 100 ticks, then holds it for 300.
+static tac_sco_report move_and_turn(rig *g, tac_dvec3 to, tac_dvec3 w)
 {
 	tac_sco_report r;
 	tac_dpose from = tac_sco_pose(g->sco);
@@ -168,28 +170,29 @@ static tac_sco_report turn(rig *g, tac_dvec3 to, tac_dvec3 w)
 	return r;
 }
 
-// Pressed flat, it turns in the plane and about itself as the device does; nothing holds it.
+// Pressed flat, it follows the device's turns in the plane and about its own axis without resistance.
 static void a_capsule_turns_freely_in_a_plane(void)
 {
-	rig g = rig_make(plane_mesh(0.1, 20), V(-0.02, 0, 0), V(0.02, 0, 0), 0.003, at(0, 0.002, 0.01));
-	go(&g, V(0, 0.002, -0.002));
-	tac_sco_report r = turn(&g, V(0.005, 0.002, -0.002), V(0, 0, 1.2));
-	tac_dquat wanted = tac_dquat_exp(V(0, 0, 1.2));
-	tac_dvec3 off = tac_dquat_log(tac_dquat_mul(wanted, tac_dquat_conjugate(r.T_world_sco.rotation)));
-	TEST_ASSERT_TRUE(tac_dvec3_length(off) < 2e-3);
+	rig g = rig_make(plane_mesh(0.1, 20), vec3(-0.02, 0, 0), vec3(0.02, 0, 0), 0.003, at(0, 0.002, 0.01));
+	move_to(&g, vec3(0, 0.002, -0.002));
+	tac_sco_report r = move_and_turn(&g, vec3(0.005, 0.002, -0.002), vec3(0, 0, 1.2));
+	tac_dquat wanted = tac_dquat_exp(vec3(0, 0, 1.2));
+	tac_dvec3 error = tac_dquat_log(tac_dquat_mul(wanted, tac_dquat_conjugate(r.T_world_sco.rotation)));
+	TEST_ASSERT_TRUE(tac_dvec3_length(error) < 2e-3);
 	TEST_ASSERT_DOUBLE_WITHIN(2e-5, 0.003 + HOLD, r.T_world_sco.position.z);
 	rig_free(&g);
 }
 
-// Tilted by the device while it is pressed: lifted by one end as far as the springs say. Their energy, with
-// the centre `h` above the device, is (h + L sin a)^2 + metric^2 (tilt - a)^2.
-static void a_pressed_capsule_tilts_as_far_as_the_springs_say(void)
+// The device tilts while it presses, and one end of the capsule lifts until the springs are in equilibrium.
+// With the flat capsule's centre h above the device, the energy at the tilt a is (h + L sin a)^2 + metric^2
+// (tilt - a)^2.
+static void a_pressed_capsule_tilts_to_the_equilibrium_of_the_springs(void)
 {
 	for (int k = 0; k < 3; k++) {
 		double tilt = 0.2 + 0.2 * k, depth = 0.004, half = 0.02;
-		rig g = rig_make(plane_mesh(0.1, 20), V(-half, 0, 0), V(half, 0, 0), 0.003,
+		rig g = rig_make(plane_mesh(0.1, 20), vec3(-half, 0, 0), vec3(half, 0, 0), 0.003,
 				 at(0, 0.002, 0.01));
-		tac_sco_report r = turn(&g, V(0, 0.002, 0.003 - depth), V(0, tilt, 0));
+		tac_sco_report r = move_and_turn(&g, vec3(0, 0.002, 0.003 - depth), vec3(0, tilt, 0));
 		double best = 0, least = HUGE_VAL, metric = tac_sco_def_default().metric_m;
 		for (double a = 0; a < tilt; a += 1e-5) {
 			double lift = depth + HOLD + half * sin(a),
@@ -197,15 +200,15 @@ static void a_pressed_capsule_tilts_as_far_as_the_springs_say(void)
 			best = energy < least ? a : best;
 			least = fmin(least, energy);
 		}
-		tac_dvec3 along = tac_dpose_apply_vector(r.T_world_sco, V(1, 0, 0));
+		tac_dvec3 along = tac_dpose_apply_vector(r.T_world_sco, vec3(1, 0, 0));
 		TEST_ASSERT_DOUBLE_WITHIN(3e-3, best, asin(-along.z));
 		TEST_ASSERT_DOUBLE_WITHIN(5e-5, 0.003 + HOLD + half * sin(best), r.T_world_sco.position.z);
 		rig_free(&g);
 	}
 }
 
-// Judged by the distance of points and segments in long double.
-static double referee(const thing *scene, tac_dvec3 a, tac_dvec3 b)
+// The distance of a segment from the scene in long double.
+static double referee(const scene_body *scene, tac_dvec3 a, tac_dvec3 b)
 {
 	real least = HUGE_VALL;
 	ref_vec p = {a.x, a.y, a.z}, q = {b.x, b.y, b.z};
@@ -225,17 +228,17 @@ static double referee(const thing *scene, tac_dvec3 a, tac_dvec3 b)
 	return (double)sqrtl(least);
 }
 
-static void random_devices_never_bring_a_round_tool_through(void)
+static void random_devices_never_make_a_round_tool_penetrate(void)
 {
 	for (int kind = 0; kind < 4; kind++) {
-		tac_dvec3 half = kind & 1 ? V(0.008, 0.003, 0.002) : tac_dvec3_zero();
+		tac_dvec3 half = kind & 1 ? vec3(0.008, 0.003, 0.002) : tac_dvec3_zero();
 		double radius = kind & 1 ? 0.003 : 0.005;
 		tac_mesh *mesh = kind < 2 ? terrain_mesh(0.08, 16, 0.005) : corner_mesh(0.1, 0.02, 3);
 		tac_dpose device = at(0.05, 0.05, 0.12);
 		rig g = rig_make(mesh, tac_dvec3_neg(half), half, radius, device);
 		tac_rng rng = tac_rng_seed(11, (uint64_t)kind);
 		tac_dvec3 v = tac_dvec3_zero(), w = v;
-		for (int k = 0; k < (TAC_TEST_SANITIZED ? 200 : 3000); k++) {
+		for (int k = 0; k < test_rounds(3000); k++) {
 			if (k % 40 == 0) {
 				tac_dvec3 target = tac_dvec3_scale(tac_rng_unit_f64(&rng),
 								   tac_rng_range_f64(&rng, 0, 0.06));
@@ -243,7 +246,7 @@ static void random_devices_never_bring_a_round_tool_through(void)
 				w = tac_dvec3_scale(tac_rng_unit_f64(&rng), tac_rng_range_f64(&rng, 0, 0.03));
 				if (k % 400 == 0)
 					device.position = tac_dvec3_add(
-						target, V(0, 0, tac_rng_range_f64(&rng, -0.3, 0.3)));
+						target, vec3(0, 0, tac_rng_range_f64(&rng, -0.3, 0.3)));
 			}
 			device.position = tac_dvec3_add(device.position, v);
 			device.rotation =
@@ -261,45 +264,47 @@ static void random_devices_never_bring_a_round_tool_through(void)
 
 // --- rolling over edges and vertices ---
 
-// Around a vertex and an edge of a box, close to them: the device turns a little, the sphere has far to go.
-// Tangent planes where it stands would take it there in many pieces; where it rests is known.
+// The device moves around a vertex and an edge of a box, close to them: small motions of the device are long
+// ones of the sphere. Tangent planes at its present pose would take many substeps. The rest pose has a closed
+// form.
 static void a_sphere_rolls_over_a_vertex_and_an_edge(void)
 {
-	const double radius = 0.002, rest = radius + HOLD, near = 3e-4;
+	const double radius = 0.002, rest = radius + HOLD, offset = 3e-4;
 	rig g = sphere_over(box_mesh(0.04, 0.04, 0.04, 1), radius, at(0.03, 0.03, 0.03));
 	for (int edge = 0; edge < 2; edge++) {
 		tac_sco_report r;
-		go(&g, V(0.02 + near, 0.02 + near, edge ? 0.005 : 0.02 + near));
+		move_to(&g, vec3(0.02 + offset, 0.02 + offset, edge ? 0.005 : 0.02 + offset));
 		for (int k = 0; k < 80; k++) {
 			double t = 0.2 + 0.015 * k;
-			tac_dvec3 n = edge ? V(cos(t), sin(t), 0)
-					   : tac_dvec3_normalize(V(cos(t), sin(t), 0.4 + 0.2 * sin(3 * t)));
-			tac_dvec3 corner = V(0.02, 0.02, edge ? 0.005 - 1e-4 * k : 0.02);
-			tac_dvec3 device = tac_dvec3_add_scaled(corner, near, n);
+			tac_dvec3 n =
+				edge ? vec3(cos(t), sin(t), 0)
+				     : tac_dvec3_normalize(vec3(cos(t), sin(t), 0.4 + 0.2 * sin(3 * t)));
+			tac_dvec3 corner = vec3(0.02, 0.02, edge ? 0.005 - 1e-4 * k : 0.02);
+			tac_dvec3 device = tac_dvec3_add_scaled(corner, offset, n);
 			tac_sco_step(g.sco, tac_dpose_make(device, tac_dquat_identity()), NULL, &r);
 			if (k < 5)
-				continue; // it comes from elsewhere
-			tac_dvec3 known = tac_dvec3_add_scaled(corner, rest, n);
-			TEST_ASSERT_TRUE(tac_dvec3_length(tac_dvec3_sub(known, r.T_world_sco.position)) <
+				continue; // still on its path to the corner
+			tac_dvec3 expected = tac_dvec3_add_scaled(corner, rest, n);
+			TEST_ASSERT_TRUE(tac_dvec3_length(tac_dvec3_sub(expected, r.T_world_sco.position)) <
 					 2e-6);
-			TEST_ASSERT_LESS_OR_EQUAL(4, r.pieces);
+			TEST_ASSERT_LESS_OR_EQUAL(4, r.substeps);
 		}
 	}
 	rig_free(&g);
 }
 
-// Over a rough ground, on which other features stand behind the one that is rolled over: with one piece a
-// step the way is straight, and all of it is free.
-static void a_sphere_that_rolls_passes_nothing_on_its_way(void)
+// On rough terrain other features are behind the one that is rolled over. With one substep a step the path is
+// straight, and all of it must be free.
+static void a_rolling_sphere_penetrates_nothing_along_its_path(void)
 {
 	const double radii[] = {5e-3, 2e-3}, halves[] = {0.08, 0.01}, heights[] = {5e-3, 1.2e-3};
 	double least = HUGE_VAL;
 	for (int kind = 0; kind < 2; kind++) {
-		const tac_sco_round tool = {.radius_m = radii[kind]};
+		const tac_round tool = {.radius = radii[kind]};
 		rig g = rig_limited(terrain_mesh(halves[kind], 16, heights[kind]), tool, at(0, 0, 0.02), 1);
 		tac_rng rng = tac_rng_seed(12, (uint64_t)kind);
-		tac_dvec3 p = V(0, 0, 0.02), v = tac_dvec3_zero();
-		for (int k = 0; k < (TAC_TEST_SANITIZED ? 50 : 1500); k++) {
+		tac_dvec3 p = vec3(0, 0, 0.02), v = tac_dvec3_zero();
+		for (int k = 0; k < test_rounds(1500); k++) {
 			if (k % 25 == 0) {
 				tac_dvec3 aside = tac_dvec3_scale(tac_rng_unit_f64(&rng), 2e-3);
 				tac_dvec3 target = tac_dvec3_add(tac_sco_pose(g.sco).position, aside);
@@ -312,24 +317,24 @@ static void a_sphere_that_rolls_passes_nothing_on_its_way(void)
 			tac_sco_step(g.sco, tac_dpose_make(p, tac_dquat_identity()), NULL, &r);
 			for (int i = 1; i <= 8; i++) {
 				tac_dvec3 x = tac_dvec3_lerp(from, r.T_world_sco.position, i / 8.0);
-				double distance = referee(&g.scene, x, x) - tool.radius_m;
+				double distance = referee(&g.scene, x, x) - tool.radius;
 				least = fmin(least, distance);
 				TEST_ASSERT_TRUE(distance >= (i < 8 ? 0.9e-6 : 4.9e-6));
 			}
 		}
 		rig_free(&g);
 	}
-	// It does roll: a way along the planes of its contacts stays above this.
+	// It does roll: a path along the contacts' planes would stay above this.
 	TEST_ASSERT_TRUE(TAC_TEST_SANITIZED || least < 8e-6);
 }
 
-// Over the edge of a groove too narrow for it, slowly and in one jump of the device: it rests on both edges.
+// The groove is too narrow for the sphere. The device crosses its edge slowly, and in one jump.
 static void a_sphere_that_rolls_into_a_groove_rests_on_both_edges(void)
 {
 	const double radius = 2e-3, half = 1.3e-3;
 	for (int speed = 1; speed <= 64; speed *= 2) {
 		rig g = sphere_over(groove_mesh(0.02, half, half, 2), radius, at(0, -4e-3, 3e-3));
-		tac_sco_report r = go(&g, V(0, -half - 3e-4, 1e-3));
+		tac_sco_report r = move_to(&g, vec3(0, -half - 3e-4, 1e-3));
 		for (int k = 0; k < 60; k++) {
 			double y = fmin(0, -half - 3e-4 + 5e-5 * speed * k);
 			tac_sco_step(g.sco, at(0, y, 1e-3), NULL, &r);
@@ -343,22 +348,23 @@ static void a_sphere_that_rolls_into_a_groove_rests_on_both_edges(void)
 	}
 }
 
-// Where a contact rolls to, the feature that it rolls over is still the closest one of all triangles, and the
-// direction is that of the target, unless the feature or the limit ends before.
+// After a roll, the feature rolled over is still the closest one of all triangles, and the normal points to
+// the target unless the feature or the limit ended the roll before.
 static void contacts_roll_as_far_as_their_feature_is_the_closest(void)
 {
-	thing scene = thing_make(sphere_mesh(0.03, 2));
-	tac_ccd_round_context *context = calloc(1, sizeof *context);
+	scene_body scene = scene_body_make(sphere_mesh(0.03, 2));
+	tac_round_context *context;
 	tac_contacts *list = malloc(sizeof *list);
-	TEST_ASSERT_TRUE(context && list);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_round_context_create(&context));
+	TEST_ASSERT_NOT_NULL(list);
 	tac_rng rng = tac_rng_seed(5, 12);
-	int reached = 0, ended = 0;
-	for (int k = 0; k < (TAC_TEST_SANITIZED ? 200 : 4000); k++) {
+	int reached = 0, ended_early = 0;
+	for (int k = 0; k < test_rounds(4000); k++) {
 		const double radius = 0.004;
 		int32_t v = (int32_t)tac_rng_range_f64(&rng, 0, scene.mesh->vertex_count);
 		tac_dvec3 p = tac_dvec3_scale(tac_dvec3_from_vec3(scene.mesh->vertices[v]), 0.0341 / 0.03);
 		p = tac_dvec3_add_scaled(p, tac_rng_range_f64(&rng, 0, 2e-3), tac_rng_unit_f64(&rng));
-		tac_contacts_round(&(tac_ccd_round){p, p, radius}, scene.body, 1e-3, context, list);
+		tac_contacts_round(&(tac_round){p, p, radius}, scene.body, 1e-3, context, list);
 		for (int32_t i = 0; i < list->count; i++) {
 			const tac_contact_point *c = &list->list[i];
 			tac_dvec3 foot = tac_dvec3_add_scaled(c->point, -c->gap, c->normal);
@@ -382,8 +388,8 @@ static void contacts_roll_as_far_as_their_feature_is_the_closest(void)
 			if (missed < 1e-9)
 				reached++;
 			else if (turn < most - 1e-4) {
-				// A little further another feature is closer.
-				ended++;
+				// A little further, another feature is closer.
+				ended_early++;
 				tac_dvec3 on = tac_dvec3_normalize(tac_dvec3_add_scaled(
 					n, 1e-2, tac_dvec3_normalize(tac_dvec3_sub(aim, n))));
 				there = tac_dvec3_add_scaled(foot, radius, on);
@@ -391,20 +397,20 @@ static void contacts_roll_as_far_as_their_feature_is_the_closest(void)
 			}
 		}
 	}
-	TEST_ASSERT_TRUE(TAC_TEST_SANITIZED || (reached > 50 && ended > 50));
+	TEST_ASSERT_TRUE(TAC_TEST_SANITIZED || (reached > test_rounds(50) && ended_early > test_rounds(50)));
 	free(list);
-	free(context);
-	thing_free(&scene);
+	tac_round_context_destroy(&context);
+	scene_body_free(&scene);
 }
 
-// The same device path gives the same poses and contacts to the last bit, again and on every instruction set.
+// The same device path gives the same poses and contacts to the last bit on every instruction set.
 static void replays_are_the_same_on_every_instruction_set(void)
 {
 	enum { STEPS = 400 };
 	static tac_dpose first[STEPS];
 	static tac_sco_contact contact[STEPS];
 	for (int capsule = 0; capsule < 2; capsule++) {
-		tac_dvec3 half = capsule ? V(0.008, 0.003, 0.002) : tac_dvec3_zero();
+		tac_dvec3 half = capsule ? vec3(0.008, 0.003, 0.002) : tac_dvec3_zero();
 		rig g = rig_make(terrain_mesh(0.08, 16, 0.005), tac_dvec3_neg(half), half, 0.004,
 				 at(0, 0, 0.05));
 		int runs = 0, contacts = 0;
@@ -417,7 +423,7 @@ static void replays_are_the_same_on_every_instruction_set(void)
 				double t = k * 1e-2;
 				tac_sco_report r;
 				tac_dpose device = at(0.02 * sin(t), 0.02 * sin(1.3 * t), 0.03 * cos(3 * t));
-				device.rotation = tac_dquat_exp(V(0.4 * sin(t), 0.3 * sin(2 * t), t));
+				device.rotation = tac_dquat_exp(vec3(0.4 * sin(t), 0.3 * sin(2 * t), t));
 				tac_sco_step(g.sco, device, NULL, &r);
 				if (runs < STEPS) {
 					first[k] = r.T_world_sco;
@@ -440,19 +446,19 @@ static void replays_are_the_same_on_every_instruction_set(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(five_millimetres_into_a_plane_are_two_and_a_half_newtons);
+	RUN_TEST(pressing_five_millimetres_into_a_plane_gives_two_and_a_half_newtons);
 	RUN_TEST(a_sphere_in_a_groove_has_two_contacts);
 	RUN_TEST(a_sphere_in_a_corner_has_three_contacts);
 	RUN_TEST(a_sphere_on_a_sphere_rests_on_the_line_of_centres);
 	RUN_TEST(a_sphere_rests_in_the_hole_of_a_torus);
 	RUN_TEST(a_capsule_lies_flat_on_a_plane);
 	RUN_TEST(a_capsule_turns_freely_in_a_plane);
-	RUN_TEST(a_pressed_capsule_tilts_as_far_as_the_springs_say);
+	RUN_TEST(a_pressed_capsule_tilts_to_the_equilibrium_of_the_springs);
 	RUN_TEST(a_sphere_rolls_over_a_vertex_and_an_edge);
-	RUN_TEST(a_sphere_that_rolls_passes_nothing_on_its_way);
+	RUN_TEST(a_rolling_sphere_penetrates_nothing_along_its_path);
 	RUN_TEST(a_sphere_that_rolls_into_a_groove_rests_on_both_edges);
 	RUN_TEST(contacts_roll_as_far_as_their_feature_is_the_closest);
 	RUN_TEST(replays_are_the_same_on_every_instruction_set);
-	RUN_TEST(random_devices_never_bring_a_round_tool_through);
+	RUN_TEST(random_devices_never_make_a_round_tool_penetrate);
 	return UNITY_END();
 }

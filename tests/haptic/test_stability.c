@@ -1,9 +1,10 @@
-// Oracles: tables of the exact limits from another program (tests/stability, and the full set beside the
-// source folder where there is one), closed forms, and the simulated device itself, which grows or decays.
+// Oracles: tables of the exact limits from another program (an excerpt in tests/data/stability, and the full
+// set beside the source folder if present), closed forms, and the simulated device, whose oscillation grows
+// or decays.
 #include "haptic/stability.h"
 
 #include "base/rng.h"
-#include "tests/wall.h"
+#include "tests/support/wall.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,8 +33,8 @@ static double passive(double b, double B, double T, double td)
 	return tac_stability_passive(b, &loop);
 }
 
-// Calls `row` with the numbers of each row of a table, the first `words` columns left out; false if there is
-// none.
+// Calls `row` with the numbers of each row of a table, without its first `words` columns; false: there is no
+// such table.
 static bool for_each_row(const char *folder, const char *name, int words,
 			 void (*row)(const double *values, int number))
 {
@@ -102,11 +103,11 @@ static void compare_passive(const double *v, int number)
 	const double found = passive(v[1], v[2], v[3] / 1e3, v[4] / 1e3);
 	char message[128];
 	snprintf(message, sizeof message, "row %d: expected %.9g, found %.9g", number, v[9], found);
-	// The table gives 0 and tiny numbers where nothing is passive, and its own grid has 2e-5.
+	// Where nothing is passive the table has 0 or tiny numbers; the error of its grid is 2e-5.
 	TEST_ASSERT_TRUE_MESSAGE(fabs(found - v[9]) <= 1e-4 * v[9] + 0.01, message);
 }
 
-static void the_critical_stiffness_is_that_of_the_tables(void)
+static void the_critical_stiffness_matches_the_tables(void)
 {
 	worst = 0;
 	TEST_ASSERT_TRUE(for_each_row(TACTUS_STABILITY_EXCERPT, "kcrit_grid", 0, compare_critical));
@@ -115,7 +116,7 @@ static void the_critical_stiffness_is_that_of_the_tables(void)
 	worst = 0;
 	TEST_ASSERT_TRUE(for_each_row(TACTUS_STABILITY_EXCERPT, "kcrit_hand", 1, compare_critical_hand));
 	for_each_row(TACTUS_STABILITY_DATA, "kcrit_hand", 1, compare_critical_hand);
-	// With a filter of the velocity, and with filter and hand: of scenarios S03 and S12.
+	// With a velocity filter, and with filter and hand: scenarios S03 and S12.
 	compare_filtered((const double[]){0.1, 0.5, 1, 0.35, 0.3, 2, 2822.80}, -3);
 	for_each_row(TACTUS_STABILITY_DATA, "zwidth", 0, compare_filtered);
 	const tac_device_mechanics heavy = {.mass = 0.25, .damping = 2};
@@ -125,14 +126,14 @@ static void the_critical_stiffness_is_that_of_the_tables(void)
 	printf("critical stiffness, with a hand: largest relative difference %.1e\n", worst);
 }
 
-static void the_passive_stiffness_is_that_of_the_table(void)
+static void the_passive_stiffness_matches_the_table(void)
 {
 	TEST_ASSERT_TRUE(for_each_row(TACTUS_STABILITY_EXCERPT, "kcrit_grid", 0, compare_passive));
 	for_each_row(TACTUS_STABILITY_DATA, "kcrit_grid", 0, compare_passive);
 }
 
 // Without delay and damper: K = b (1 - P) / (L - P T), P = exp(-b T / m), L = (1 - P) m / b.
-static void without_delay_and_damper_it_is_the_closed_form(void)
+static void without_delay_and_damper_the_critical_stiffness_is_the_closed_form(void)
 {
 	tac_rng rng = tac_rng_seed(5, 1);
 	for (int i = 0; i < 500; i++) {
@@ -155,7 +156,7 @@ static void too_much_virtual_damping_leaves_no_stiffness(void)
 	}
 }
 
-static void only_ratios_matter(void)
+static void the_critical_stiffness_scales_with_mass_and_time(void)
 {
 	tac_rng rng = tac_rng_seed(6, 1);
 	for (int i = 0; i < 200; i++) {
@@ -179,7 +180,7 @@ static void a_delay_beyond_the_range_allows_nothing(void)
 
 #define GROWTH_TICKS_MAX 120000
 
-// Half the rate at which the energy of a swinging device grows, 1/s, over the last three quarters of the run.
+// The rate at which the energy of an oscillating device grows, 1/s, over the last three quarters of the run.
 static double growth(const wall *w)
 {
 	static wall_row rows[GROWTH_TICKS_MAX];
@@ -215,7 +216,7 @@ static void measure_row(const double *v, int number)
 	const tac_device_mechanics device = {.mass = w.m, .damping = w.b};
 	const tac_stability_loop loop = {.period_s = w.T, .delay_s = w.td, .damping_N_s_per_m = w.B};
 	const double limit = tac_stability_critical(&device, &no_hand, &loop);
-	// Ten swings, so that what happens within one does not count.
+	// At least ten oscillations, so that the phase within one does not matter.
 	w.N = fmax(2000, ceil(10 * 6.2832 * sqrt(w.m / limit) / w.T));
 	char message[128];
 	snprintf(message, sizeof message, "row %d, critical %.9g", number, limit);
@@ -226,8 +227,8 @@ static void measure_row(const double *v, int number)
 	measured++;
 }
 
-// The tests ask for 1 %; half a percent on either side is what is looked at.
-static void the_simulated_device_swings_up_above_the_limit_and_calms_down_below(void)
+// Measured 0.5 % below and above the limit.
+static void the_simulated_device_oscillates_above_the_limit_and_decays_below(void)
 {
 	measured = 0;
 	TEST_ASSERT_TRUE(for_each_row(TACTUS_STABILITY_EXCERPT, "kcrit_grid", 0, measure_row));
@@ -235,7 +236,7 @@ static void the_simulated_device_swings_up_above_the_limit_and_calms_down_below(
 	printf("%d rows of the grid measured on the simulated device, all within 0.5 %%\n", measured);
 }
 
-static void a_filter_of_the_velocity_and_a_hand_move_the_limit_as_measured(void)
+static void a_velocity_filter_and_a_hand_move_the_limit_as_measured(void)
 {
 	wall w = {.m = 0.1,
 		  .b = 0.5,
@@ -267,7 +268,7 @@ static void passivity_without_delay_is_colgates_condition(void)
 	}
 }
 
-// One period of delay: b = 3KT/2 - B while B <= KT/4, else KT/2 + B + K^2 T^2 / (8 B).
+// One period of delay: b = 3KT/2 - B for B <= KT/4, KT/2 + B + K^2 T^2 / (8 B) otherwise.
 static void passivity_with_a_period_of_delay_is_the_closed_form(void)
 {
 	const double T = 1e-3;
@@ -280,7 +281,7 @@ static void passivity_with_a_period_of_delay_is_the_closed_form(void)
 	}
 }
 
-static void friction_pays_for_the_steps_of_the_sensor(void)
+static void friction_dissipates_what_the_steps_of_the_sensor_generate(void)
 {
 	const tac_device_mechanics falcon = {0.25, 1.5, 0.4, 63.5e-6}, smooth = {0.25, 1.5, 0.4, 0};
 	const tac_stability_loop plain = {.period_s = 1e-3},
@@ -295,16 +296,16 @@ static void friction_pays_for_the_steps_of_the_sensor(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(the_critical_stiffness_is_that_of_the_tables);
-	RUN_TEST(the_passive_stiffness_is_that_of_the_table);
-	RUN_TEST(without_delay_and_damper_it_is_the_closed_form);
+	RUN_TEST(the_critical_stiffness_matches_the_tables);
+	RUN_TEST(the_passive_stiffness_matches_the_table);
+	RUN_TEST(without_delay_and_damper_the_critical_stiffness_is_the_closed_form);
 	RUN_TEST(too_much_virtual_damping_leaves_no_stiffness);
-	RUN_TEST(only_ratios_matter);
+	RUN_TEST(the_critical_stiffness_scales_with_mass_and_time);
 	RUN_TEST(a_delay_beyond_the_range_allows_nothing);
-	RUN_TEST(the_simulated_device_swings_up_above_the_limit_and_calms_down_below);
-	RUN_TEST(a_filter_of_the_velocity_and_a_hand_move_the_limit_as_measured);
+	RUN_TEST(the_simulated_device_oscillates_above_the_limit_and_decays_below);
+	RUN_TEST(a_velocity_filter_and_a_hand_move_the_limit_as_measured);
 	RUN_TEST(passivity_without_delay_is_colgates_condition);
 	RUN_TEST(passivity_with_a_period_of_delay_is_the_closed_form);
-	RUN_TEST(friction_pays_for_the_steps_of_the_sensor);
+	RUN_TEST(friction_dissipates_what_the_steps_of_the_sensor_generate);
 	return UNITY_END();
 }

@@ -1,21 +1,21 @@
 /* The triple buffer of rt/latest.c, one Promela step for each access to shared memory.
  *
  * Weak memory. `middle` is one word, and an exchange always acts on its newest value; the reader's hint may be
- * older (it may miss FRESH). The payload's words are not in order:
+ * older (it may miss FRESH). The words of the payload are unordered:
  * - a store waits in the writer's buffer and reaches memory at any later time, in any order; a release waits for
- *   the buffer to be empty (depth one a word);
+ *   the buffer to be empty (one entry a word);
  * - a load binds at any later time; a release waits for the loads before it;
  * - a load may also bind early, before the exchange that comes first in the program, from any slot; an acquire
- *   throws such values away.
- * Besides, each slot records which accesses of one thread the other has not synchronised with by a release that
- * an acquire read: touching it then is a data race in C11, whether or not this machine would show it. With
- * -DVALUES_ONLY races are not reported, so that the values have to give them away.
+ *   discards such values.
+ * In addition, each slot records which accesses of one thread the other has not synchronised with by a release
+ * that an acquire read. Touching it then is a data race in C11, whether or not this machine would show it. With
+ * -DVALUES_ONLY races are not reported, and only wrong values can reveal them.
  *
  * Checked, for runs of any length: the reader sees whole payloads, and at each fresh read the newest published
- * one (so never an older after a newer), which stays as it is until the next read; no slot has two owners; the
- * reader gets nothing before the first publish; fresh exactly when there is one not seen. Wait-free: neither side has
- * a loop, and with the other thread stopped for good at any step neither blocks (a blocked thread is an invalid
- * end state here).
+ * one (so never an older after a newer), which stays unchanged until the next read; no slot has two owners; the
+ * reader gets nothing before the first publish; `fresh` is true exactly if there is an unseen payload. Wait-free:
+ * neither side has a loop, and with the other thread stopped for good at any step neither blocks (a blocked thread
+ * is an invalid end state here).
  */
 #define SLOTS     3
 #define WORDS     2
@@ -35,18 +35,18 @@ bool storing[WORDS]; /* the writer's store buffer */
 byte store_at[WORDS], store_value[WORDS];
 bool loading[WORDS]; /* the reader's loads that have not bound yet */
 byte load_at[WORDS], loaded[WORDS];
-bool early; /* a load of the reader's that bound too early: of word 0, enough where each word is checked */
+bool early; /* a load of word 0 by the reader bound too early; one word suffices, since all are checked */
 byte early_at, early_value;
 
 /* Ghosts: no code depends on them. */
 byte newest;    /* sequence number of the last publish */
-bool unseen;    /* there was one that the reader has not taken */
+bool unseen;    /* the reader has not taken it yet */
 bool halted[2]; /* 0 the writer, 1 the reader */
-/* A bit a slot: touched by one thread, and the other has not yet acquired a release that came after. */
+/* One bit a slot: touched by one thread, and the other has not yet acquired a later release. */
 byte wrote, wrote_released; /* by the writer */
 byte read, read_released;   /* by the reader */
 
-/* The variants that must be caught. */
+/* Broken variants, which the search must catch. */
 #ifdef BROKEN_PUBLISH_RELAXED
 #define PUBLISH_RELEASE true
 #else
@@ -123,7 +123,7 @@ inline load(w)
 	}
 }
 
-/* The values of the last payload's loads, which the caller needs at the latest now. */
+/* By now the caller needs the values loaded from the last payload. */
 inline use()
 {
 	atomic {
@@ -143,7 +143,7 @@ inline take()
 {
 	if
 	:: atomic { fresh = ((middle & FRESH) != 0); assert(fresh == unseen) }
-	:: fresh = false /* an old value of middle */
+	:: fresh = false /* an older value of middle */
 	fi;
 	if
 	:: fresh ->
@@ -212,7 +212,7 @@ proctype Reader()
 	} unless { halted[1] }
 }
 
-/* What reaches memory, and when. */
+/* Performs the pending stores and loads, in any order. */
 proctype Memory()
 {
 	byte slot;
@@ -234,7 +234,7 @@ end:	do
 	od
 }
 
-/* Stops one thread for good, at any step, or none. */
+/* Stops one thread for good at any step, or none. */
 proctype Halter()
 {
 end:	if

@@ -1,5 +1,5 @@
 # tactus_model(NAME MODEL [EXPECT_ERROR] [DEFINE …]): an exhaustive Spin search of tests/models/MODEL.pml as the
-# ctest model.NAME; with EXPECT_ERROR a variant broken on purpose, which the search must catch.
+# ctest model.NAME; with EXPECT_ERROR, a variant broken on purpose that the search must catch.
 find_program(TACTUS_SPIN spin)
 function(tactus_model name model)
 	cmake_parse_arguments(MODEL "EXPECT_ERROR" "" "" ${ARGN})
@@ -7,10 +7,9 @@ function(tactus_model name model)
 		set(expect --expect-error)
 	endif()
 	list(TRANSFORM MODEL_UNPARSED_ARGUMENTS PREPEND -D)
-	add_test(NAME model.${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/models/check ${expect}
-		${CMAKE_CURRENT_SOURCE_DIR}/models/${model}.pml ${MODEL_UNPARSED_ARGUMENTS})
-	set_tests_properties(model.${name} PROPERTIES
-		TIMEOUT 300 LABELS model ENVIRONMENT "CC=${CMAKE_C_COMPILER};SPIN=${TACTUS_SPIN}")
+	tactus_add_test(model.${name} SLOW LABEL model COMMAND ${TACTUS_TEST_ROOT}/models/check ${expect}
+		${TACTUS_TEST_ROOT}/models/${model}.pml ${MODEL_UNPARSED_ARGUMENTS})
+	set_tests_properties(model.${name} PROPERTIES ENVIRONMENT "CC=${CMAKE_C_COMPILER};SPIN=${TACTUS_SPIN}")
 endfunction()
 
 if(NOT TACTUS_SPIN)

@@ -1,20 +1,20 @@
 /* The ring of rt/ring.c, one Promela step for each access to shared memory.
  *
- * Weak memory. The counters are single words, read and written in the order of the interleaving. The element's
- * words are not:
+ * Weak memory. The counters are single words, read and written in the order of the interleaving. The words of
+ * the element are not:
  * - a store waits in the producer's buffer and reaches memory at any later time, in any order; a release store
- *   waits for the buffer to be empty (depth one a word);
+ *   waits for the buffer to be empty (one entry a word);
  * - a load binds at any later time; a release store waits for the loads before it;
  * - a load may also bind early, before the load of the counter that comes first in the program; an acquire
- *   load throws such values away.
- * Besides, each slot records which accesses of one thread the other has not synchronised with by a release that
- * an acquire read: touching it then is a data race in C11, whether or not this machine would show it. With
- * -DVALUES_ONLY races are not reported, so that the values have to give them away.
+ *   load discards such values.
+ * In addition, each slot records which accesses of one thread the other has not synchronised with by a release
+ * that an acquire read. Touching it then is a data race in C11, whether or not this machine would show it. With
+ * -DVALUES_ONLY races are not reported, and only wrong values can reveal them.
  *
  * Checked, for runs of any length: elements are popped whole, in order, each once (sequence numbers are
- * consecutive); push refuses only a full ring and counts it; pop finds empty only an empty one; no slot is read
- * before it was written; the counters wrap from any start; MODULUS is the least the code allows, twice the
- * capacity. Wait-free: push and pop have no loop, and with the other thread stopped for good at any step
+ * consecutive); push refuses only a full ring and counts the refusal; pop reports empty only for an empty ring; no
+ * slot is read before it was written; the counters wrap from any start. MODULUS is the smallest that the code
+ * allows, twice the capacity. Wait-free: push and pop have no loop, and with the other thread stopped for good at any step
  * neither blocks (a blocked thread is an invalid end state here).
  */
 #ifndef CAPACITY
@@ -26,12 +26,12 @@
 #define WORDS     2
 #define UNWRITTEN 255
 
-/* The payload is its sequence number, modulo MODULUS too: a slot's last round never looks like this one, and
+/* The payload is its sequence number, modulo MODULUS as well: the value of a slot differs from round to round, and
  * there are fewer states than with another modulus. */
 
 #define STORED(pushed, popped) ((pushed + MODULUS - popped) % MODULUS)
 
-/* The variants that must be caught. */
+/* Broken variants, which the search must catch. */
 #ifdef BROKEN_PUSH_RELAXED
 #define PUSH_RELEASE true
 #else
@@ -52,15 +52,15 @@ bool storing[WORDS]; /* the producer's store buffer */
 byte store_at[WORDS], store_value[WORDS];
 bool loading[WORDS]; /* the consumer's loads that have not bound yet */
 byte load_at[WORDS], loaded[WORDS];
-bool early; /* a load of the consumer's that bound too early: of word 0, enough where each word is checked */
+bool early; /* a load of word 0 by the consumer bound too early; one word suffices, since all are checked */
 byte early_value;
-bool copying; /* the consumer is between its copy and the use of it */
+bool copying; /* the consumer is between its copy and the use of the copy */
 
 /* Ghosts: no code depends on them. */
 byte held;        /* elements between the two counters, without wrap */
 byte unaccounted; /* pushes neither stored nor counted as refused */
 bool halted[2];   /* 0 the producer, 1 the consumer */
-/* A bit a slot: touched by one thread, and the other has not yet acquired a release that came after. */
+/* One bit a slot: touched by one thread, and the other has not yet acquired a later release. */
 byte wrote, wrote_released; /* by the producer */
 byte read, read_released;   /* by the consumer */
 
@@ -123,7 +123,7 @@ inline push(sequence, mine, seen)
 		if
 		:: STORED(mine, seen) == CAPACITY ->
 #ifdef BROKEN_PUSH_WAITS
-			popped != seen; /* room, instead of refusing */
+			popped != seen; /* waits for room instead of refusing */
 #else
 			atomic {
 				assert(was_full);
@@ -199,7 +199,7 @@ proctype Producer(byte start)
 pushed_or_refused:
 			atomic {
 				assert(unaccounted == 0 && held <= CAPACITY);
-				mine = 0; was_full = false /* dead: fewer states */
+				mine = 0; was_full = false /* dead values: fewer states */
 			}
 		od
 	} unless { halted[0] }
@@ -218,7 +218,7 @@ popped_or_empty:
 	} unless { halted[1] }
 }
 
-/* What reaches memory, and when. */
+/* Performs the pending stores and loads, in any order. */
 proctype Memory()
 {
 end:	do
@@ -234,7 +234,7 @@ end:	do
 	od
 }
 
-/* Stops one thread for good, at any step, or none. */
+/* Stops one thread for good at any step, or none. */
 proctype Halter()
 {
 end:	if

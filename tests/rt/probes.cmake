@@ -8,7 +8,7 @@ set(int32 "-4${operand}")
 foreach(probe "tick_start;${int64} ${int64}" "phase_end;${int64} ${int32}" "tick_miss;${int64} ${int32} ${int32} ${int64}")
 	list(GET probe 0 name)
 	list(GET probe 1 arguments)
-	# One place in the source may become several in the program; all of them must be right.
+	# One place in the source may become several in the program; all of them must match.
 	string(REGEX MATCHALL "Provider: tactus\n +Name: ${name}\n[^\n]*\n +Arguments: [^\n]*" found "${notes}")
 	if(NOT found)
 		message(FATAL_ERROR "probe tactus:${name} is not in ${PROGRAM}:\n${notes}")

@@ -1,6 +1,6 @@
-// Nothing is allocated and no page is faulted in between the first and the last tick of a loop with its
-// account, its publication and its slow thread. The allocator's functions are defined here, in front of the
-// C library's, and count the calls of the thread under watch.
+// A loop with its account, its publication and its slow thread allocates nothing and causes no page fault
+// between its first and its last tick. The allocator's functions are defined here, in front of the C
+// library's, and count the calls of the watched thread.
 #include "rt/clock.h"
 #include "rt/latest.h"
 #include "rt/loop.h"
@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-// glibc's own names for what is replaced.
+// glibc's own names of the replaced functions.
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *memory, size_t size);
@@ -87,7 +87,7 @@ void tearDown(void)
 typedef struct session {
 	tac_loop *loop;
 	tac_latest *latest;
-	void (*planted)(void); // done once, in tick 100
+	void (*planted)(void); // called once, in tick 100
 	long faults_at_start;
 	long faults;
 } session;
@@ -131,7 +131,7 @@ static void *run_session(void *user)
 	return NULL;
 }
 
-// A loop as an application has it, with a late tick now and then so that evidence is gathered, too.
+// A loop as an application has it. A planted late tick makes it gather evidence, too.
 static session run_with(void (*planted)(void))
 {
 	const tac_deadline_def deadline_def = tac_deadline_def_default(TAC_NS_PER_MS);
@@ -164,7 +164,7 @@ static void be_late(void)
 	tac_clock_sleep_until_ns(tac_clock_now_ns() + 3 * TAC_NS_PER_MS);
 }
 
-static void a_running_loop_allocates_nothing_and_faults_nothing_in(void)
+static void a_running_loop_allocates_nothing_and_causes_no_page_fault(void)
 {
 	session s = run_with(be_late);
 	TEST_ASSERT_NULL(s.planted);
@@ -174,7 +174,7 @@ static void a_running_loop_allocates_nothing_and_faults_nothing_in(void)
 
 static void allocate(void)
 {
-	// volatile, or the compiler removes the pair.
+	// volatile, or the compiler removes the two calls.
 	void *volatile memory = malloc(100);
 	free(memory);
 }
@@ -188,7 +188,7 @@ static void a_planted_malloc_is_caught(void)
 static void touch_a_fresh_page(void)
 {
 	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	munlock(page, 4096); // a locked page would have been faulted in by mmap
+	munlock(page, 4096); // mmap has already made a locked page resident
 	madvise(page, 4096, MADV_DONTNEED);
 	*(volatile char *)page = 1;
 	munmap(page, 4096);
@@ -202,7 +202,7 @@ static void a_planted_page_fault_is_caught(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(a_running_loop_allocates_nothing_and_faults_nothing_in);
+	RUN_TEST(a_running_loop_allocates_nothing_and_causes_no_page_fault);
 	RUN_TEST(a_planted_malloc_is_caught);
 	RUN_TEST(a_planted_page_fault_is_caught);
 	return UNITY_END();

@@ -21,13 +21,13 @@ void tearDown(void)
 {
 }
 
-// ---- classification of made-up ticks ----
+// ---- classification of constructed ticks ----
 // Planned at 10 ms, 100 µs of spin, deadline at 11 ms, 500 µs of compute budget.
 
 #define PLANNED (10 * MS)
 #define BUDGET  (500 * US)
 
-typedef struct story {
+typedef struct late_case {
 	const char *what;
 	int64_t timer_late_ns; // fired - timer
 	int64_t spin_gap_ns;   // time lost in the spin after planned_ns
@@ -36,9 +36,9 @@ typedef struct story {
 	tac_evidence evidence;
 	tac_cause cause;
 	tac_phase phase;
-} story;
+} late_case;
 
-static tac_tick make_tick(const story *s)
+static tac_tick make_tick(const late_case *s)
 {
 	tac_tick tick = {.planned_ns = PLANNED, .timer_ns = PLANNED - 100 * US, .deadline_ns = PLANNED + MS};
 	tick.fired_ns = tick.timer_ns + s->timer_late_ns;
@@ -54,52 +54,52 @@ static tac_tick make_tick(const story *s)
 	return tick;
 }
 
-static const story stories[] = {
+static const late_case late_cases[] = {
 	{.what = "on time", .phase_ns = {0, 200 * US}, .cause = TAC_CAUSE_NONE, .phase = TAC_PHASE_NONE},
-	{.what = "the timer came 3 ms late and the thread was runnable all the while",
+	{.what = "the timer was 3 ms late and the thread was runnable all that time",
 	 .timer_late_ns = 3 * MS,
 	 .evidence = {.run_delay_ns = 3 * MS, .cpu_ns = 10 * US, .window_ticks = 1},
 	 .cause = TAC_CAUSE_LATE_WAKE,
 	 .phase = TAC_PHASE_NONE},
-	{.what = "the timer came 3 ms late and the thread was not even runnable",
+	{.what = "the timer was 3 ms late and the thread was not runnable",
 	 .timer_late_ns = 3 * MS,
 	 .evidence = {.run_delay_ns = 5 * US, .cpu_ns = 10 * US, .window_ticks = 1},
 	 .cause = TAC_CAUSE_STOLEN,
 	 .phase = TAC_PHASE_NONE},
-	{.what = "the same with one sleep too many",
+	{.what = "the same with an extra voluntary switch",
 	 .timer_late_ns = 3 * MS,
 	 .evidence = {.run_delay_ns = 5 * US, .cpu_ns = 10 * US, .voluntary = 1, .window_ticks = 1},
 	 .cause = TAC_CAUSE_STOPPED,
 	 .phase = TAC_PHASE_NONE},
-	{.what = "late wake, but the kernel does not tell run_delay",
+	{.what = "late wake, but the kernel does not report run_delay",
 	 .timer_late_ns = 3 * MS,
 	 .evidence = {.run_delay_ns = -1, .window_ticks = 1},
 	 .cause = TAC_CAUSE_UNDECIDED,
 	 .phase = TAC_PHASE_NONE},
-	{.what = "a run delay that on-time ticks of the window may have had",
+	{.what = "a run delay that may belong to on-time ticks of the window",
 	 .timer_late_ns = 3 * MS,
 	 .evidence = {.run_delay_ns = 2 * MS, .others_ns = MS, .window_ticks = 4},
 	 .cause = TAC_CAUSE_UNDECIDED,
 	 .phase = TAC_PHASE_NONE},
-	{.what = "a run delay beyond what on-time ticks of the window may have had",
+	{.what = "a run delay longer than on-time ticks of the window can explain",
 	 .timer_late_ns = 3 * MS,
 	 .evidence = {.run_delay_ns = 3 * MS, .others_ns = MS, .window_ticks = 4},
 	 .cause = TAC_CAUSE_LATE_WAKE,
 	 .phase = TAC_PHASE_NONE},
-	{.what = "gone for 2 ms in the middle of the spin, runnable",
+	{.what = "off the CPU for 2 ms in the middle of the spin, runnable",
 	 .timer_late_ns = 20 * US,
 	 .spin_gap_ns = 2 * MS,
 	 .evidence = {.run_delay_ns = 2 * MS, .involuntary = 1, .cpu_ns = 100 * US, .window_ticks = 1},
 	 .cause = TAC_CAUSE_PREEMPTED,
 	 .phase = TAC_PHASE_NONE},
-	{.what = "gone for 2 ms after the planned time, runnable for a little more than half of it",
+	{.what = "off the CPU for 2 ms after the planned time, runnable for a little more than half of it",
 	 .timer_late_ns = 20 * US,
 	 .spin_gap_ns = 2 * MS,
 	 .evidence = {.run_delay_ns = 1020 * US, .involuntary = 1, .cpu_ns = 100 * US, .window_ticks = 1},
 	 .cause = TAC_CAUSE_PREEMPTED,
 	 .phase = TAC_PHASE_NONE},
-	{.what = "gone for 2 ms in the middle of the spin, although running: CPU time may include stolen "
-		 "time",
+	{.what = "2 ms lost in the middle of the spin while on the CPU: "
+		 "CPU time may include stolen time",
 	 .timer_late_ns = 20 * US,
 	 .spin_gap_ns = 2 * MS,
 	 .evidence = {.run_delay_ns = 0, .cpu_ns = 2100 * US, .window_ticks = 1},
@@ -141,17 +141,17 @@ static const story stories[] = {
 	 .evidence = {.run_delay_ns = 0, .cpu_ns = 200 * US, .window_ticks = 1},
 	 .cause = TAC_CAUSE_STOLEN,
 	 .phase = TAC_PHASE_SCO},
-	{.what = "stolen for more than half of what is beyond the budget, computing for the rest",
+	{.what = "more than half of the time beyond the budget stolen, the rest computing",
 	 .phase_ns = {2 * US, 3100 * US},
 	 .evidence = {.run_delay_ns = 0, .cpu_ns = 1500 * US, .window_ticks = 1},
 	 .cause = TAC_CAUSE_STOLEN,
 	 .phase = TAC_PHASE_SCO},
-	{.what = "CPU time that is enough only together with the spin's",
+	{.what = "CPU time that suffices only together with the spin",
 	 .phase_ns = {0, 1100 * US},
 	 .evidence = {.run_delay_ns = 0, .cpu_ns = 890 * US, .window_ticks = 1},
 	 .cause = TAC_CAUSE_UNDECIDED,
 	 .phase = TAC_PHASE_SCO},
-	{.what = "CPU time that is enough only together with what on-time ticks of the window may have had",
+	{.what = "CPU time that suffices only together with that of on-time ticks of the window",
 	 .phase_ns = {0, 1100 * US},
 	 .evidence = {.run_delay_ns = 0, .cpu_ns = 990 * US, .others_ns = 100 * US, .window_ticks = 2},
 	 .cause = TAC_CAUSE_UNDECIDED,
@@ -166,7 +166,7 @@ static const story stories[] = {
 	 .evidence = {.cpu_ns = 150 * US, .major_faults = 1, .voluntary = 1, .window_ticks = 1},
 	 .cause = TAC_CAUSE_PAGE_FAULT,
 	 .phase = TAC_PHASE_SCO},
-	{.what = "a page from the disk, but the thread was on the CPU all the while",
+	{.what = "a page from the disk, but the thread was on the CPU all that time",
 	 .phase_ns = {2 * US, 4 * MS},
 	 .evidence = {.cpu_ns = 4100 * US, .major_faults = 1, .window_ticks = 1},
 	 .cause = TAC_CAUSE_LONG_COMPUTE,
@@ -176,7 +176,7 @@ static const story stories[] = {
 	 .evidence = {.cpu_ns = 4100 * US, .minor_faults = 30, .window_ticks = 1},
 	 .cause = TAC_CAUSE_LONG_COMPUTE,
 	 .phase = TAC_PHASE_SCO},
-	{.what = "compute of 95 % and a usual wake: the compute is to blame",
+	{.what = "compute of 95 % and a usual wake: the compute is the cause",
 	 .timer_late_ns = 170 * US,
 	 .phase_ns = {2 * US, 948 * US},
 	 .evidence = {.run_delay_ns = 4 * US, .cpu_ns = 950 * US, .window_ticks = 1},
@@ -195,18 +195,18 @@ static const story stories[] = {
 	 .phase = TAC_PHASE_SCO},
 };
 
-static void each_story_of_a_late_tick_gets_its_cause_and_phase(void)
+static void each_kind_of_late_tick_gets_its_cause_and_phase(void)
 {
-	for (size_t i = 0; i < sizeof stories / sizeof stories[0]; i++) {
-		tac_tick tick = make_tick(&stories[i]);
-		TEST_ASSERT_EQUAL_MESSAGE(stories[i].cause != TAC_CAUSE_NONE, tac_tick_missed(&tick),
-					  stories[i].what);
+	for (size_t i = 0; i < sizeof late_cases / sizeof late_cases[0]; i++) {
+		tac_tick tick = make_tick(&late_cases[i]);
+		TEST_ASSERT_EQUAL_MESSAGE(late_cases[i].cause != TAC_CAUSE_NONE, tac_tick_missed(&tick),
+					  late_cases[i].what);
 		tac_phase phase;
 		tac_cause cause = tac_deadline_classify(&tick, BUDGET, &phase);
-		TEST_ASSERT_EQUAL_STRING_MESSAGE(tac_cause_name(stories[i].cause), tac_cause_name(cause),
-						 stories[i].what);
-		TEST_ASSERT_EQUAL_STRING_MESSAGE(tac_phase_name(stories[i].phase), tac_phase_name(phase),
-						 stories[i].what);
+		TEST_ASSERT_EQUAL_STRING_MESSAGE(tac_cause_name(late_cases[i].cause), tac_cause_name(cause),
+						 late_cases[i].what);
+		TEST_ASSERT_EQUAL_STRING_MESSAGE(tac_phase_name(late_cases[i].phase), tac_phase_name(phase),
+						 late_cases[i].what);
 	}
 }
 
@@ -249,8 +249,7 @@ static void a_full_ring_loses_records_but_no_counts(void)
 	TEST_ASSERT_NULL(deadline);
 }
 
-// Sleeps once, then records a tick of `awake_ns` from its timer to its end, of which `waits` sleeps are the
-// loop's own.
+// Sleeps once, then records a tick of `awake_ns` from its timer to its end, with `waits` sleeps of the loop.
 static tac_tick sleep_and_record(tac_deadline *deadline, int64_t awake_ns, uint32_t waits)
 {
 	tac_clock_sleep_until_ns(tac_clock_now_ns() + 100 * US);
@@ -310,7 +309,7 @@ static void bad_definitions_are_refused(void)
 typedef struct fault {
 	tac_phase phase;
 	void (*plant)(void);
-	tac_cause cause; // what it must be called
+	tac_cause cause; // that must be reported
 } fault;
 
 static void tick_with_fault(void *user, tac_tick *tick)
@@ -323,9 +322,9 @@ static void tick_with_fault(void *user, tac_tick *tick)
 	}
 }
 
-// The record of the faulty tick. On a shared machine the loop may skip that very tick, or the hypervisor or
-// another process may take more of its time than the fault does, and the cause is theirs, rightly; then once
-// more.
+// The record of the faulty tick. On a shared machine the loop may skip this tick, or the hypervisor or
+// another process may take more of its time than the fault and is then correctly reported as the cause. In
+// these cases it runs again.
 static tac_tick run_with_fault(fault f)
 {
 	tac_tick tick = {.index = -1};
@@ -412,7 +411,7 @@ static void block_in_the_device(void *user, tac_tick *tick)
 	tac_tick_phase_end(tick, TAC_PHASE_DEVICE_READ);
 }
 
-// Every tick is late, so each finds an expiry of the one before; taking it is no sleep of the loop's own.
+// Every tick is late, so each finds a pending expiry; consuming it is not a sleep of the loop.
 static void a_device_that_blocks_in_every_tick_is_blamed_with_every_timer(void)
 {
 	for (int kind = TAC_TIMER_NANOSLEEP; kind <= TAC_TIMER_FD; kind++) {
@@ -446,13 +445,13 @@ static void memory_that_is_not_resident_is_blamed(void)
 
 int main(void)
 {
-	// Where it is granted, other processes do not blur the planted faults.
+	// With this policy, other processes do not disturb the planted faults.
 	const tac_thread_def def = {.policy = TAC_POLICY_FIFO, .priority = 30, .cpu = -1};
 	tac_thread_report report;
 	if (tac_thread_enter(&def, &report) != TAC_OK)
-		puts("without SCHED_FIFO: planted faults may be blurred by preemption");
+		puts("without SCHED_FIFO: preemption may disturb the planted faults");
 	UNITY_BEGIN();
-	RUN_TEST(each_story_of_a_late_tick_gets_its_cause_and_phase);
+	RUN_TEST(each_kind_of_late_tick_gets_its_cause_and_phase);
 	RUN_TEST(a_full_ring_loses_records_but_no_counts);
 	RUN_TEST(evidence_covers_the_ticks_since_the_last_sample_and_no_others);
 	RUN_TEST(bad_definitions_are_refused);

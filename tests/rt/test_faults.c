@@ -1,5 +1,5 @@
-// What the machine can do to a running loop: take the CPU away, stop the process, step the wall clock. The
-// loop keeps its grid, and the account says what happened.
+// Faults that the machine can inject into a running loop: it takes the CPU away, stops the process, steps the
+// wall clock. The loop keeps its grid, and the account reports the cause.
 #include "rt/clock.h"
 #include "rt/loop.h"
 #include "rt/thread.h"
@@ -29,9 +29,9 @@ typedef struct outcome {
 	int64_t ticks;
 	int64_t skipped;
 	int64_t by_cause[TAC_CAUSE_COUNT];
-	int bad_order;      // ticks not after their predecessor on the grid
-	int before_time;    // ticks that began before their time
-	int phase_misnamed; // late inside the tick, with another phase than SCO
+	int bad_order;   // ticks not after their predecessor on the grid
+	int too_early;   // ticks that began before their planned time
+	int wrong_phase; // late inside the tick, but reported with another phase than SCO
 } outcome;
 
 typedef struct session {
@@ -80,9 +80,9 @@ static void *run_session(void *user)
 		o->skipped += t.skipped;
 		o->by_cause[t.cause]++;
 		o->bad_order += t.index <= last_index;
-		o->before_time += t.wake_ns < t.planned_ns;
-		o->phase_misnamed += t.cause == TAC_CAUSE_PREEMPTED && t.cause_phase != TAC_PHASE_SCO &&
-				     tac_tick_wake_ns(&t) < MS;
+		o->too_early += t.wake_ns < t.planned_ns;
+		o->wrong_phase += t.cause == TAC_CAUSE_PREEMPTED && t.cause_phase != TAC_PHASE_SCO &&
+				  tac_tick_wake_ns(&t) < MS;
 		last_index = t.index;
 	}
 	tac_loop_destroy(&loop);
@@ -130,11 +130,11 @@ static outcome run_beside_hog(int64_t compute_ns)
 	if (refused || s.setup != TAC_OK)
 		TEST_IGNORE_MESSAGE("needs SCHED_FIFO");
 	TEST_ASSERT_EQUAL(0, s.outcome.bad_order);
-	TEST_ASSERT_EQUAL(0, s.outcome.before_time);
+	TEST_ASSERT_EQUAL(0, s.outcome.too_early);
 	return s.outcome;
 }
 
-static void a_higher_priority_at_wake_up_is_a_late_wake(void)
+static void a_higher_priority_at_the_wake_is_a_late_wake(void)
 {
 	outcome o = run_beside_hog(0);
 	// About 20 bursts, each long enough to miss 3 or 4 periods.
@@ -142,16 +142,16 @@ static void a_higher_priority_at_wake_up_is_a_late_wake(void)
 	TEST_ASSERT_GREATER_OR_EQUAL_INT64(15, o.skipped);
 }
 
-static void a_higher_priority_in_mid_tick_is_a_preemption(void)
+static void a_higher_priority_in_the_middle_of_a_tick_is_a_preemption(void)
 {
 	outcome o = run_beside_hog(1500 * TAC_NS_PER_US); // three quarters of the time inside a tick
 	TEST_ASSERT_GREATER_OR_EQUAL_INT64(5, o.by_cause[TAC_CAUSE_PREEMPTED]);
-	TEST_ASSERT_EQUAL(0, o.phase_misnamed);
+	TEST_ASSERT_EQUAL(0, o.wrong_phase);
 }
 
 // ---- the process is stopped ----
 
-static void say_ready(void)
+static void signal_ready(void)
 {
 	kill(getppid(), SIGUSR1);
 }
@@ -163,11 +163,11 @@ static int stopped_child(void)
 		.periods = 600,
 		.period_ns = MS,
 		.thread = {.policy = TAC_POLICY_FIFO, .priority = 50, .cpu = -1},
-		.in_first_tick = say_ready,
+		.in_first_tick = signal_ready,
 	};
 	run_session(&s);
 	const outcome *o = &s.outcome;
-	if (o->bad_order || o->before_time)
+	if (o->bad_order || o->too_early)
 		return 1;
 	if (o->ticks + o->skipped < 600) // every period ran or was counted
 		return 2;
@@ -188,8 +188,8 @@ static void a_stopped_process_skips_the_periods_it_slept_through(void)
 	pid_t child = fork();
 	if (child == 0)
 		_exit(stopped_child());
-	const struct timespec patience = {.tv_sec = 30}, pause = {.tv_nsec = 100 * MS};
-	TEST_ASSERT_EQUAL(SIGUSR1, sigtimedwait(&ready, NULL, &patience));
+	const struct timespec timeout = {.tv_sec = 30}, pause = {.tv_nsec = 100 * MS};
+	TEST_ASSERT_EQUAL(SIGUSR1, sigtimedwait(&ready, NULL, &timeout));
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	for (int i = 0; i < 2; i++) {
 		nanosleep(&pause, NULL);
@@ -211,7 +211,7 @@ static int step_clock(int seconds)
 	return clock_adjtime(CLOCK_REALTIME, &step) < 0 ? errno : 0;
 }
 
-static void *step_forth_and_back(void *user)
+static void *step_forward_and_back(void *user)
 {
 	tac_clock_sleep_until_ns(tac_clock_now_ns() + 50 * MS);
 	int error = step_clock(2);
@@ -223,19 +223,19 @@ static void *step_forth_and_back(void *user)
 static void a_step_of_the_wall_clock_does_not_reach_the_loop(void)
 {
 	if (!getenv("CI") && !getenv("TACTUS_STEP_CLOCK"))
-		TEST_IGNORE_MESSAGE("would step this machine's clock by 2 s for 50 ms; TACTUS_STEP_CLOCK=1 "
-				    "allows it");
+		TEST_IGNORE_MESSAGE("would step this machine's clock by 2 s for 50 ms; "
+				    "TACTUS_STEP_CLOCK=1 allows it");
 	session s = {.periods = 200, .period_ns = MS, .thread = {.policy = TAC_POLICY_OTHER, .cpu = -1}};
 	int error = -1;
 	pthread_t stepper;
 	int64_t begin_ns = tac_clock_now_ns();
-	TEST_ASSERT_EQUAL(TAC_OK, tac_thread_start(&stepper, step_forth_and_back, &error));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_thread_start(&stepper, step_forward_and_back, &error));
 	run_session(&s);
 	int64_t took_ns = tac_clock_now_ns() - begin_ns;
 	pthread_join(stepper, NULL);
 	if (error)
-		TEST_IGNORE_MESSAGE("may not step the clock");
-	TEST_ASSERT_EQUAL_INT64(0, s.outcome.bad_order + s.outcome.before_time);
+		TEST_IGNORE_MESSAGE("stepping the clock is not permitted");
+	TEST_ASSERT_EQUAL_INT64(0, s.outcome.bad_order + s.outcome.too_early);
 	TEST_ASSERT_GREATER_OR_EQUAL_INT64(200, s.outcome.ticks + s.outcome.skipped);
 	TEST_ASSERT_GREATER_OR_EQUAL_INT64(200 * MS, took_ns);
 	TEST_ASSERT_LESS_THAN_INT64(1500 * MS, took_ns);
@@ -244,8 +244,8 @@ static void a_step_of_the_wall_clock_does_not_reach_the_loop(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(a_higher_priority_at_wake_up_is_a_late_wake);
-	RUN_TEST(a_higher_priority_in_mid_tick_is_a_preemption);
+	RUN_TEST(a_higher_priority_at_the_wake_is_a_late_wake);
+	RUN_TEST(a_higher_priority_in_the_middle_of_a_tick_is_a_preemption);
 	RUN_TEST(a_stopped_process_skips_the_periods_it_slept_through);
 	RUN_TEST(a_step_of_the_wall_clock_does_not_reach_the_loop);
 	return UNITY_END();

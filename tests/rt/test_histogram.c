@@ -1,15 +1,14 @@
-// Oracles: sorted arrays of the recorded values, exact integer ranks, and the correction's defining loop run
-// value by value. None of them knows the bucket layout.
+// The oracles are sorted arrays of the recorded values, exact integer ranks, and the loop that defines the
+// correction, run value by value. None of them depends on the bucket layout.
 #include "rt/histogram.h"
 
 #include <math.h>
-#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "base/rng.h"
 #include "rt/clock.h"
+#include "tests/support/catch_assert.h"
 #include "unity.h"
 
 #define VALUES 20000
@@ -21,7 +20,7 @@ void setUp(void)
 {
 	tac_histogram_reset(&histogram);
 	tac_histogram_reset(&other);
-	// A correction fills all of its output, whatever was there.
+	// A correction must overwrite all of its output.
 	memset(&corrected, 0xA5, sizeof corrected);
 }
 
@@ -68,7 +67,7 @@ static uint64_t total(const tac_histogram *h)
 	return sum;
 }
 
-// What a bucket says of a value is at most 1 % off, at 10 ns, at 10 s and everywhere between.
+// A bucket is at most 1 % wide, from 10 ns to 10 s.
 static void assert_bucket_is_within_1_percent(int64_t value_ns)
 {
 	int64_t low_ns, high_ns;
@@ -85,8 +84,8 @@ static void every_value_is_in_a_bucket_within_1_percent(void)
 	for (double ns = 1e6; ns < 10e9; ns *= 1.00001)
 		assert_bucket_is_within_1_percent((int64_t)ns);
 	for (int bit = 0; bit < 34; bit++) {
-		for (int64_t near = -3; near <= 3; near++) {
-			const int64_t ns = (INT64_C(1) << bit) + near;
+		for (int64_t offset = -3; offset <= 3; offset++) {
+			const int64_t ns = (INT64_C(1) << bit) + offset;
 			if (ns >= 0)
 				assert_bucket_is_within_1_percent(ns);
 		}
@@ -143,7 +142,7 @@ static void bucket_counts_are_the_values_between_its_ends(void)
 	TEST_ASSERT_EQUAL_size_t(VALUES, at);
 }
 
-static void empty_histogram_answers_zero(void)
+static void an_empty_histogram_returns_zero(void)
 {
 	TEST_ASSERT_EQUAL_INT64(0, tac_histogram_percentile(&histogram, 0.0));
 	TEST_ASSERT_EQUAL_INT64(0, tac_histogram_percentile(&histogram, 50.0));
@@ -172,7 +171,7 @@ static void zeroed_memory_is_an_empty_histogram(void)
 	free(fresh);
 }
 
-static void extremes_are_counted_apart_and_kept_exactly(void)
+static void extremes_are_counted_separately_and_kept_exactly(void)
 {
 	static const int64_t extremes[] = {INT64_MIN,
 					   INT64_MIN,
@@ -210,7 +209,7 @@ static void sum_does_not_overflow_64_bits(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0x1p63, tac_histogram_mean(&histogram));
 }
 
-static void only_negative_values_never_answer_above_their_maximum(void)
+static void percentiles_of_negative_values_never_exceed_their_maximum(void)
 {
 	tac_histogram_record(&histogram, -50);
 	tac_histogram_record(&histogram, -20);
@@ -293,7 +292,7 @@ static void percentiles_match_a_sorted_array(void)
 	}
 }
 
-// The decimal 99.9 is not a double; the rank still is the one a person would compute.
+// The decimal 99.9 is not a double; the rank is still the exact one.
 static void percent_counts_as_the_decimal_it_was_written_as(void)
 {
 	for (uint64_t count = 1; count <= 250; count++) {
@@ -341,7 +340,7 @@ static void merging_an_empty_histogram_changes_nothing_either_way(void)
 {
 	tac_histogram_record(&histogram, 5000);
 	tac_histogram_record(&histogram, 9000);
-	tac_histogram_merge(&corrected, &other); // other is empty, corrected is rubbish: must not be read
+	tac_histogram_merge(&corrected, &other); // other is empty; corrected is garbage and must not be read
 	tac_histogram_reset(&corrected);
 	tac_histogram_merge(&corrected, &histogram);
 	assert_same(&histogram, &corrected);
@@ -359,7 +358,8 @@ static void correct_by_the_definition(tac_histogram *into, const int64_t *from, 
 	}
 }
 
-// Values at the upper ends of their buckets lose nothing there, so the correction is exact in every field.
+// Values at the upper ends of their buckets are represented exactly, so the correction is exact in every
+// field.
 static void correction_equals_the_expansion_value_by_value(void)
 {
 	static const int64_t intervals[] = {1, 7, 100, 999, 1000, 1024, 50000, 1000000, 3000000};
@@ -401,8 +401,8 @@ static void correction_of_any_values_is_within_bucket_error(void)
 {
 	rng = tac_rng_seed(6, 0);
 	const int64_t interval_ns = 1000000;
-	double slop = 0.0; // an upper end 1/128 too high adds at most v/128/interval more values, and one by
-			   // rounding
+	// An upper end 1/128 too high adds at most v/128/interval more values, and one by rounding.
+	double slop = 0.0;
 	for (size_t i = 0; i < 2000; i++) {
 		values[i] = draw_log_uniform() / 10;
 		slop += values[i] > interval_ns ? (double)values[i] / 128.0 / (double)interval_ns + 1.0 : 0.0;
@@ -419,8 +419,7 @@ static void correction_of_any_values_is_within_bucket_error(void)
 				  (double)tac_histogram_percentile(&corrected, 99.0));
 }
 
-// 10 s at 1 ns: ten thousand million values, from the sums of the series; a loop over them would not end
-// here.
+// 10 s at 1 ns are 10^10 values: the correction must sum the series in closed form, not value by value.
 static void correction_of_a_long_stall_is_in_closed_form(void)
 {
 	const int64_t stall_ns = 10 * TAC_NS_PER_S;
@@ -451,30 +450,22 @@ static void correction_keeps_values_outside_the_range(void)
 }
 
 #ifndef TAC_NO_ASSERT
-static jmp_buf left;
-
-static void leave(const char *condition, const char *file, int line)
-{
-	(void)condition, (void)file, (void)line;
-	longjmp(left, 1);
-}
-
 static void misuse_is_asserted(void)
 {
-	tac_assert_set(leave);
-	if (setjmp(left) == 0) {
+	tac_assert_set(catch_assert);
+	if (setjmp(caught) == 0) {
 		tac_histogram_percentile(&histogram, 100.1);
 		TEST_FAIL_MESSAGE("a percentile above 100 was accepted");
 	}
-	if (setjmp(left) == 0) {
+	if (setjmp(caught) == 0) {
 		tac_histogram_percentile(&histogram, (double)NAN);
-		TEST_FAIL_MESSAGE("a percentile that is no number was accepted");
+		TEST_FAIL_MESSAGE("a percentile that is not a number was accepted");
 	}
-	if (setjmp(left) == 0) {
+	if (setjmp(caught) == 0) {
 		tac_histogram_corrected(&histogram, 0, &corrected);
 		TEST_FAIL_MESSAGE("an interval of 0 was accepted");
 	}
-	if (setjmp(left) == 0) {
+	if (setjmp(caught) == 0) {
 		tac_histogram_corrected(&histogram, 1000, &histogram);
 		TEST_FAIL_MESSAGE("a correction in place was accepted");
 	}
@@ -493,11 +484,11 @@ int main(void)
 	RUN_TEST(small_values_are_exact);
 	RUN_TEST(buckets_cover_the_range_in_order_without_gaps);
 	RUN_TEST(bucket_counts_are_the_values_between_its_ends);
-	RUN_TEST(empty_histogram_answers_zero);
+	RUN_TEST(an_empty_histogram_returns_zero);
 	RUN_TEST(zeroed_memory_is_an_empty_histogram);
-	RUN_TEST(extremes_are_counted_apart_and_kept_exactly);
+	RUN_TEST(extremes_are_counted_separately_and_kept_exactly);
 	RUN_TEST(sum_does_not_overflow_64_bits);
-	RUN_TEST(only_negative_values_never_answer_above_their_maximum);
+	RUN_TEST(percentiles_of_negative_values_never_exceed_their_maximum);
 	RUN_TEST(percentiles_match_a_sorted_array);
 	RUN_TEST(percent_counts_as_the_decimal_it_was_written_as);
 	RUN_TEST(count_to_matches_a_sorted_array_within_1_percent);

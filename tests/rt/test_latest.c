@@ -1,15 +1,14 @@
 #include "rt/latest.h"
 
 #include <pthread.h>
-#include <setjmp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unity.h>
 
-#include "base/assert.h"
 #include "rt/clock.h"
-#include "tests/stamped.h"
+#include "tests/support/catch_assert.h"
+#include "tests/support/stamped.h"
 
 static tac_latest *latest;
 
@@ -58,7 +57,7 @@ static void a_payload_is_fresh_once(void)
 	TEST_ASSERT_FALSE(fresh);
 	TEST_ASSERT_EQUAL_UINT64(1, sequence_of(first));
 
-	publish(1); // the same content is still another payload
+	publish(1); // equal content is still a new payload
 	tac_latest_read(latest, &fresh);
 	TEST_ASSERT_TRUE(fresh);
 }
@@ -109,7 +108,7 @@ static void any_payload_size_fits_the_callers_memory(void)
 		memset(memory + bytes, 0xa5, TAC_LATEST_ALIGN);
 		tac_latest *own = tac_latest_init(memory, bytes, sizes[s]);
 		TEST_ASSERT_EQUAL_UINT64(sizes[s], tac_latest_payload_bytes(own));
-		// Every slot passes through every hand.
+		// Every slot is the writer's, the middle and the reader's once.
 		for (int i = 1; i < 12; i++) {
 			memset(payload, i, sizes[s]);
 			tac_latest_write(own, payload);
@@ -133,16 +132,6 @@ static void destroy_nulls_the_pointer(void)
 }
 
 // Misuse.
-
-static jmp_buf caught;
-
-static void catch_assert(const char *condition, const char *file, int line)
-{
-	(void)condition;
-	(void)file;
-	(void)line;
-	longjmp(caught, 1);
-}
 
 static bool init_asserts(void *memory, size_t memory_bytes, size_t payload_bytes)
 {
@@ -170,8 +159,8 @@ static void misuse_asserts(void)
 	TEST_ASSERT_TRUE(init_asserts(NULL, bytes, 64));
 }
 
-// Two threads. The harness does not know what carries the payloads: the triple buffer, or the control, a copy
-// word by word with no protocol, which must tear, or the harness could not see a tear.
+// Two threads. The harness is independent of what carries the payloads: the triple buffer, or as a control a
+// copy word by word without a protocol. The control must tear, or the harness could not detect a tear.
 
 typedef struct carrier {
 	void (*write)(uint64_t sequence);
@@ -185,7 +174,7 @@ typedef struct race {
 } race;
 
 typedef struct tally {
-	uint64_t reads, fresh, torn, backwards, changed, mistaken, last;
+	uint64_t reads, fresh, torn, backwards, changed, wrong_fresh, last;
 } tally;
 
 static void *write_until_stopped(void *arg)
@@ -198,7 +187,7 @@ static void *write_until_stopped(void *arg)
 
 static void read_once(const carrier *via, tally *t, const stamped **held)
 {
-	// What the last read returned is still as it was.
+	// The payload of the last read is still unchanged.
 	if (*held && (!stamped_whole(*held) || sequence_of(*held) != t->last))
 		t->changed++;
 	bool fresh;
@@ -210,19 +199,19 @@ static void read_once(const carrier *via, tally *t, const stamped **held)
 	t->fresh += fresh;
 	t->torn += !stamped_whole(*held);
 	t->backwards += sequence < t->last;
-	t->mistaken += fresh == (sequence == t->last);
+	t->wrong_fresh += fresh == (sequence == t->last);
 	t->last = sequence;
 }
 
-// Reads for `enough_ns`, or until the first tear if that is wanted, while another thread writes.
-static tally run_race(const carrier *via, int64_t enough_ns, bool until_torn, uint64_t *out_written)
+// Reads for `duration_ns`, or until the first tear with `until_torn`, while another thread writes.
+static tally run_race(const carrier *via, int64_t duration_ns, bool until_torn, uint64_t *out_written)
 {
 	race r = {.carrier = via};
 	tally t = {0};
 	const stamped *held = NULL;
 	pthread_t writer;
 	TEST_ASSERT_EQUAL_INT(0, pthread_create(&writer, NULL, write_until_stopped, &r));
-	int64_t end_ns = tac_clock_now_ns() + enough_ns;
+	int64_t end_ns = tac_clock_now_ns() + duration_ns;
 	do {
 		for (int i = 0; i < 64; i++)
 			read_once(via, &t, &held);
@@ -230,7 +219,7 @@ static tally run_race(const carrier *via, int64_t enough_ns, bool until_torn, ui
 	atomic_store(&r.stop, true);
 	pthread_join(writer, NULL);
 	*out_written = r.written;
-	read_once(via, &t, &held); // the last one must be there now
+	read_once(via, &t, &held); // the last payload must be available now
 	return t;
 }
 
@@ -247,20 +236,20 @@ static void a_reader_beside_a_writer_sees_whole_payloads_in_order(void)
 	TEST_ASSERT_EQUAL_UINT64(0, t.torn);
 	TEST_ASSERT_EQUAL_UINT64(0, t.backwards);
 	TEST_ASSERT_EQUAL_UINT64(0, t.changed);
-	TEST_ASSERT_EQUAL_UINT64(0, t.mistaken);
+	TEST_ASSERT_EQUAL_UINT64(0, t.wrong_fresh);
 	TEST_ASSERT_EQUAL_UINT64(written, t.last);
 	TEST_ASSERT_EQUAL_UINT64(written, t.fresh + tac_latest_overwritten(latest));
 	TEST_ASSERT_GREATER_THAN_UINT64(0, t.fresh);
 }
 
-// Payloads of one word, so that the threads do little else than swap: a slot with two owners shows in the
-// order or in the accounts.
+// Payloads of one word, so that the threads do little but swap: a slot with two owners shows in the order or
+// in the counts.
 static void write_number(uint64_t sequence)
 {
 	tac_latest_write(latest, &sequence);
 }
 
-static void swaps_back_to_back_keep_the_accounts(void)
+static void swaps_back_to_back_keep_order_and_counts(void)
 {
 	tac_latest_destroy(&latest);
 	TEST_ASSERT_EQUAL_INT(TAC_OK, tac_latest_create(sizeof(uint64_t), &latest));
@@ -288,7 +277,7 @@ static void swaps_back_to_back_keep_the_accounts(void)
 	TEST_ASSERT_EQUAL_UINT64(r.written, fresh_reads + tac_latest_overwritten(latest));
 }
 
-// The words are relaxed atomics: valid C, and nothing holds them together.
+// The words are relaxed atomics: valid C, without any order between them.
 static _Atomic uint64_t unprotected[STAMPED_WORDS];
 
 static void write_unprotected(uint64_t sequence)
@@ -328,7 +317,7 @@ int main(void)
 	RUN_TEST(destroy_nulls_the_pointer);
 	RUN_TEST(misuse_asserts);
 	RUN_TEST(a_reader_beside_a_writer_sees_whole_payloads_in_order);
-	RUN_TEST(swaps_back_to_back_keep_the_accounts);
+	RUN_TEST(swaps_back_to_back_keep_order_and_counts);
 	RUN_TEST(the_same_race_tears_a_copy_without_the_protocol);
 	return UNITY_END();
 }

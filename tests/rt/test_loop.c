@@ -2,7 +2,7 @@
 
 #include "rt/clock.h"
 #include "rt/thread.h"
-#include "tests/logged.h"
+#include "tests/support/logged.h"
 #include "unity.h"
 
 #include <signal.h>
@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 // ---- virtual time ----
-// The linker wraps the clock and the timer, so that a test can run a million ticks in a moment and be late to
-// the nanosecond. Every reading of the clock takes 10 ns.
+// The linker wraps the clock and the timer, so that a test can run a million ticks in a moment and place a
+// late tick exactly. Every reading of the clock takes 10 ns.
 
 static bool virtual_time;
 static int64_t virtual_ns;
-static int64_t oversleep_ns; // how much later than asked the virtual timer fires
+static int64_t oversleep_ns; // delay of the virtual timer
 
 int64_t __real_tac_clock_now_ns(void);
 int64_t __wrap_tac_clock_now_ns(void);
@@ -67,7 +67,7 @@ typedef struct observed {
 	int64_t last_planned_ns;
 	int64_t last_index;
 	int64_t worst_wake_ns;
-	int64_t fired_ahead;   // ticks whose timer fired in time for the spin
+	int64_t fired_early;   // ticks whose timer fired before the planned time, so that the spin covers it
 	int64_t late_by_ns;    // how long tick LATE_TICK computes
 	int64_t after_late;    // index of the tick after it
 	int64_t after_late_at; // when that began
@@ -89,7 +89,7 @@ static void observe(void *user, tac_tick *tick)
 	o->last_planned_ns = tick->planned_ns;
 	TEST_ASSERT_GREATER_OR_EQUAL_INT64(tick->planned_ns, tick->wake_ns);
 	TEST_ASSERT_EQUAL_INT64(tick->planned_ns + tac_loop_period_ns(o->loop), tick->deadline_ns);
-	o->fired_ahead += tick->fired_ns < tick->planned_ns;
+	o->fired_early += tick->fired_ns < tick->planned_ns;
 	if (tac_tick_wake_ns(tick) > o->worst_wake_ns)
 		o->worst_wake_ns = tac_tick_wake_ns(tick);
 	if (tick->index == LATE_TICK)
@@ -119,7 +119,7 @@ static void a_million_ticks_do_not_drift_by_a_nanosecond(void)
 	TEST_ASSERT_EQUAL_INT64(999999 * TAC_NS_PER_MS, o.last_planned_ns - o.first_planned_ns);
 }
 
-static void the_first_tick_is_planned_when_it_was_asked_for(void)
+static void the_first_tick_is_planned_at_the_requested_time(void)
 {
 	tac_loop_def def = tac_loop_def_default();
 	def.first_ns = virtual_ns + 12345678;
@@ -127,7 +127,7 @@ static void the_first_tick_is_planned_when_it_was_asked_for(void)
 	TEST_ASSERT_EQUAL_INT64(def.first_ns, run_virtually(def, 0).first_planned_ns);
 }
 
-static void the_spin_hides_a_late_timer_and_its_absence_shows_it(void)
+static void the_spin_hides_a_late_timer_and_without_it_the_wake_is_late(void)
 {
 	tac_loop_def def = tac_loop_def_default();
 	def.periods = 1000;
@@ -143,10 +143,10 @@ static void a_late_tick_is_followed_by_the_first_period_still_ahead(void)
 		int64_t late_by_ns;
 		int64_t next;
 	} cases[] = {
-		{500000, LATE_TICK + 1},  // in time
-		{999990, LATE_TICK + 1},  // to the nanosecond: the clock's own reading comes on top
-		{1000000, LATE_TICK + 2}, // just over
-		{1999990, LATE_TICK + 2}, // ends when the second one is planned, which is still possible
+		{500000, LATE_TICK + 1},  // on time
+		{999990, LATE_TICK + 1},  // exactly: reading the clock adds 10 ns
+		{1000000, LATE_TICK + 2}, // just late
+		{1999990, LATE_TICK + 2}, // ends at the planned time of the second one, which still runs
 		{2000000, LATE_TICK + 3}, {2400000, LATE_TICK + 3}, {50500000, LATE_TICK + 51},
 	};
 	tac_loop_def def = tac_loop_def_default();
@@ -154,7 +154,7 @@ static void a_late_tick_is_followed_by_the_first_period_still_ahead(void)
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		observed o = run_virtually(def, cases[i].late_by_ns);
 		TEST_ASSERT_EQUAL_INT64(cases[i].next, o.after_late);
-		// On the grid and not before it: the skipped periods are not caught up with.
+		// On the grid and not before it: skipped periods are not made up for.
 		TEST_ASSERT_GREATER_OR_EQUAL_INT64(o.first_planned_ns + cases[i].next * TAC_NS_PER_MS,
 						   o.after_late_at);
 		TEST_ASSERT_LESS_OR_EQUAL_INT64(o.first_planned_ns + cases[i].next * TAC_NS_PER_MS + 1000,
@@ -206,7 +206,7 @@ static void a_phase_begins_where_the_last_one_that_ran_ended(void)
 	TEST_ASSERT_EQUAL_INT64(0, tac_tick_phase_ns(&tick, TAC_PHASE_NONE));
 }
 
-static void a_tick_that_ends_on_its_deadline_is_in_time(void)
+static void a_tick_that_ends_on_its_deadline_is_on_time(void)
 {
 	tac_tick tick = {.planned_ns = 1000, .wake_ns = 1000, .deadline_ns = 2000, .end_ns = 2000};
 	TEST_ASSERT_FALSE(tac_tick_missed(&tick));
@@ -249,7 +249,7 @@ static void every_timer_runs_the_loop_on_its_grid(void)
 		int64_t took_ns = tac_clock_now_ns() - begin_ns;
 		tac_loop_destroy(&o.loop);
 		TEST_ASSERT_GREATER_THAN_INT64(0, o.ticks);
-		TEST_ASSERT_GREATER_THAN_INT64(0, o.fired_ahead);
+		TEST_ASSERT_GREATER_THAN_INT64(0, o.fired_early);
 		TEST_ASSERT_LESS_OR_EQUAL_INT64(200, o.ticks);
 		TEST_ASSERT_GREATER_OR_EQUAL_INT64(o.last_index * TAC_NS_PER_MS, took_ns);
 		TEST_ASSERT_EQUAL_INT64(o.last_index * TAC_NS_PER_MS, o.last_planned_ns - o.first_planned_ns);
@@ -306,7 +306,7 @@ static void another_thread_stops_the_loop(void)
 	tac_loop_destroy(&loop);
 }
 
-// A child that runs a loop until a signal. Exits with 0 if the loop came to its end.
+// Runs a loop until a signal stops it. The child's exit code: 0 if the loop ended.
 static int signalled_child(void)
 {
 	tac_loop_stop_on_signals();
@@ -321,7 +321,7 @@ static int signalled_child(void)
 	return tac_loop_signalled() ? 0 : 2;
 }
 
-static void the_signals_of_a_terminal_and_of_an_operator_stop_the_loop_cleanly(void)
+static void sigint_and_sigterm_stop_the_loop_cleanly(void)
 {
 	const int signals[] = {SIGINT, SIGTERM};
 	sigset_t ready, before;
@@ -334,8 +334,8 @@ static void the_signals_of_a_terminal_and_of_an_operator_stop_the_loop_cleanly(v
 		pid_t child = fork();
 		if (child == 0)
 			_exit(signalled_child());
-		const struct timespec patience = {.tv_sec = 30};
-		TEST_ASSERT_EQUAL(SIGUSR1, sigtimedwait(&ready, NULL, &patience));
+		const struct timespec timeout = {.tv_sec = 30};
+		TEST_ASSERT_EQUAL(SIGUSR1, sigtimedwait(&ready, NULL, &timeout));
 		kill(child, signals[i]);
 		int status;
 		TEST_ASSERT_EQUAL(child, waitpid(child, &status, 0));
@@ -347,17 +347,17 @@ static void the_signals_of_a_terminal_and_of_an_operator_stop_the_loop_cleanly(v
 
 // ---- the caller's mistakes ----
 
-static void expect_refused(tac_loop_def def, const char *says)
+static void expect_refused(tac_loop_def def, const char *message)
 {
 	tac_loop *loop;
 	tac_log_set(keep_logged, NULL);
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_loop_create(&def, &loop));
 	tac_log_set(NULL, NULL);
 	TEST_ASSERT_NULL(loop);
-	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, says), logged);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, message), logged);
 }
 
-static void values_out_of_range_are_refused_with_what_was_found(void)
+static void values_out_of_range_are_refused_with_the_value_found(void)
 {
 	tac_loop_def def = tac_loop_def_default();
 	def.period_ns = 0;
@@ -381,19 +381,19 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(a_million_ticks_do_not_drift_by_a_nanosecond);
-	RUN_TEST(the_first_tick_is_planned_when_it_was_asked_for);
-	RUN_TEST(the_spin_hides_a_late_timer_and_its_absence_shows_it);
+	RUN_TEST(the_first_tick_is_planned_at_the_requested_time);
+	RUN_TEST(the_spin_hides_a_late_timer_and_without_it_the_wake_is_late);
 	RUN_TEST(a_late_tick_is_followed_by_the_first_period_still_ahead);
 	RUN_TEST(ticks_and_skipped_periods_add_up_in_the_account);
 	RUN_TEST(a_late_last_tick_skips_nothing_beyond_the_end_of_the_loop);
 	RUN_TEST(a_phase_begins_where_the_last_one_that_ran_ended);
-	RUN_TEST(a_tick_that_ends_on_its_deadline_is_in_time);
+	RUN_TEST(a_tick_that_ends_on_its_deadline_is_on_time);
 	RUN_TEST(a_stop_inside_a_tick_makes_it_the_last);
 	RUN_TEST(a_loop_stopped_before_it_runs_does_not_tick);
 	RUN_TEST(every_timer_runs_the_loop_on_its_grid);
 	RUN_TEST(every_rate_from_100_to_10000_Hz_runs);
 	RUN_TEST(another_thread_stops_the_loop);
-	RUN_TEST(the_signals_of_a_terminal_and_of_an_operator_stop_the_loop_cleanly);
-	RUN_TEST(values_out_of_range_are_refused_with_what_was_found);
+	RUN_TEST(sigint_and_sigterm_stop_the_loop_cleanly);
+	RUN_TEST(values_out_of_range_are_refused_with_the_value_found);
 	return UNITY_END();
 }

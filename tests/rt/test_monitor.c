@@ -3,7 +3,7 @@
 #include "rt/clock.h"
 #include "rt/loop.h"
 #include "rt/thread.h"
-#include "tests/logged.h"
+#include "tests/support/logged.h"
 #include "unity.h"
 
 #include <errno.h>
@@ -122,7 +122,7 @@ static void the_log_has_a_header_and_a_line_for_each_miss(void)
 	unlink(path);
 }
 
-static void a_full_disk_costs_logged_lines_and_says_so_once(void)
+static void a_full_disk_loses_log_lines_and_is_reported_once(void)
 {
 	start("/dev/full", NULL);
 	for (int i = 0; i < 5; i++)
@@ -136,7 +136,7 @@ static void a_full_disk_costs_logged_lines_and_says_so_once(void)
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, "No space left"), logged);
 }
 
-static void a_closed_pipe_costs_logged_lines_and_no_signal_kills(void)
+static void a_closed_pipe_loses_log_lines_without_a_signal(void)
 {
 	int ends[2];
 	TEST_ASSERT_EQUAL(0, pipe(ends));
@@ -152,7 +152,7 @@ static void a_closed_pipe_costs_logged_lines_and_no_signal_kills(void)
 	TEST_ASSERT_EQUAL_INT64(1, stats.totals.misses);
 }
 
-static void a_pipe_nobody_reads_does_not_stop_the_monitor(void)
+static void a_pipe_without_reader_does_not_stop_the_monitor(void)
 {
 	int ends[2];
 	TEST_ASSERT_EQUAL(0, pipe(ends));
@@ -178,14 +178,14 @@ static void count_tick(void *user, tac_tick *tick)
 	++*(int64_t *)user;
 }
 
-#define TRACED_TICKS 600 // some 280 kB of trace: the pipe and the trace's buffer are full after half of them
+#define TRACED_TICKS 600 // about 280 kB of trace: the pipe and the trace's buffer are full after half of them
 
 typedef struct tracing {
 	tac_loop *loop;
 	int64_t ticks;
 } tracing;
 
-// Ticks, not periods, which a busy machine may skip.
+// Counts ticks, not periods: a busy machine may skip periods.
 static void stop_after_traced_ticks(void *user, tac_tick *tick)
 {
 	(void)tick;
@@ -194,7 +194,7 @@ static void stop_after_traced_ticks(void *user, tac_tick *tick)
 		tac_loop_stop(t->loop);
 }
 
-// A trace blocks where its file does. The loop must not.
+// A trace blocks when its file blocks. The loop must not.
 static void a_blocked_slow_thread_leaves_the_loop_on_time_and_the_losses_counted(void)
 {
 	int ends[2];
@@ -216,11 +216,11 @@ static void a_blocked_slow_thread_leaves_the_loop_on_time_and_the_losses_counted
 	tac_loop_destroy(&t.loop);
 
 	tac_deadline_totals totals = tac_deadline_read_totals(deadline);
-	tac_monitor_read(monitor, &stats); // waits for nobody
+	tac_monitor_read(monitor, &stats); // does not block
 	int64_t read_while_blocked = stats.records;
 
-	// Somebody reads the pipe: the rest comes through, and everything adds up. Before any check, because
-	// after a failed one nobody would, and the monitor would never end.
+	// A reader empties the pipe: the rest passes, and everything adds up. This comes before any check,
+	// because after a failed one the monitor would never end.
 	pid_t reader = fork();
 	if (reader == 0) {
 		char buffer[4096];
@@ -253,7 +253,7 @@ typedef struct hand {
 	tac_result result;
 } hand;
 
-// A loop with an account and a monitor of its own.
+// A loop with its own account and monitor.
 static void *run_hand(void *user)
 {
 	hand *h = user;
@@ -285,7 +285,7 @@ static void *run_hand(void *user)
 	return NULL;
 }
 
-static void two_loops_in_one_process_keep_apart_with_every_timer(void)
+static void two_loops_in_one_process_are_independent_with_every_timer(void)
 {
 	static hand hands[2];
 	for (int kind = TAC_TIMER_NANOSLEEP; kind <= TAC_TIMER_FD; kind++) {
@@ -326,11 +326,11 @@ int main(void)
 	RUN_TEST(every_record_reaches_the_histograms_and_the_counts);
 	RUN_TEST(the_worst_misses_are_kept_in_order);
 	RUN_TEST(the_log_has_a_header_and_a_line_for_each_miss);
-	RUN_TEST(a_full_disk_costs_logged_lines_and_says_so_once);
-	RUN_TEST(a_closed_pipe_costs_logged_lines_and_no_signal_kills);
-	RUN_TEST(a_pipe_nobody_reads_does_not_stop_the_monitor);
+	RUN_TEST(a_full_disk_loses_log_lines_and_is_reported_once);
+	RUN_TEST(a_closed_pipe_loses_log_lines_without_a_signal);
+	RUN_TEST(a_pipe_without_reader_does_not_stop_the_monitor);
 	RUN_TEST(a_blocked_slow_thread_leaves_the_loop_on_time_and_the_losses_counted);
-	RUN_TEST(two_loops_in_one_process_keep_apart_with_every_timer);
+	RUN_TEST(two_loops_in_one_process_are_independent_with_every_timer);
 	RUN_TEST(a_log_that_cannot_be_opened_is_an_error_with_its_name);
 	return UNITY_END();
 }

@@ -2,15 +2,14 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unity.h>
 
-#include "base/assert.h"
 #include "rt/clock.h"
-#include "tests/stamped.h"
+#include "tests/support/catch_assert.h"
+#include "tests/support/stamped.h"
 
 void setUp(void)
 {
@@ -30,7 +29,7 @@ static tac_ring *create(uint32_t capacity, size_t element_bytes)
 	return ring;
 }
 
-static void elements_leave_in_the_order_they_came(void)
+static void elements_leave_in_the_order_of_their_arrival(void)
 {
 	tac_ring *ring = create(4, sizeof(int));
 	for (int i = 0; i < 4; i++)
@@ -66,7 +65,7 @@ static void a_full_ring_refuses_and_counts_and_keeps_what_it_has(void)
 	tac_ring_destroy(&ring);
 }
 
-static void popping_an_empty_ring_leaves_the_output_alone(void)
+static void popping_an_empty_ring_leaves_the_output_unchanged(void)
 {
 	tac_ring *ring = create(2, sizeof(int));
 	int popped = 42;
@@ -98,7 +97,7 @@ static void capacity_one_alternates(void)
 	tac_ring_destroy(&ring);
 }
 
-// Random pushes and pops beside the plainest queue there is: every accepted value in one long array.
+// Random pushes and pops, compared with the simplest queue: all accepted values in one long array.
 static void check_against_array(uint32_t capacity, size_t element_bytes, uint32_t start)
 {
 	enum { STEPS = 4000, BYTES_MAX = 256 };
@@ -158,16 +157,6 @@ static void destroy_nulls_the_pointer(void)
 
 // Misuse.
 
-static jmp_buf caught;
-
-static void catch_assert(const char *condition, const char *file, int line)
-{
-	(void)condition;
-	(void)file;
-	(void)line;
-	longjmp(caught, 1);
-}
-
 static bool init_asserts(void *memory, size_t memory_bytes, uint32_t capacity, size_t element_bytes)
 {
 	tac_assert_set(catch_assert);
@@ -195,8 +184,8 @@ static void misuse_asserts(void)
 	TEST_ASSERT_TRUE(init_asserts(NULL, bytes, 4, 16));
 }
 
-// Two threads. A refused element is gone, and its number with it: the next one takes the number again, so
-// that the consumer must see 1, 2, 3, … without a gap.
+// Two threads. The number of a refused element is used again for the next one, so the consumer must see 1, 2,
+// 3, … without a gap.
 
 typedef struct stream {
 	tac_ring *ring;
@@ -221,7 +210,7 @@ static void *push_until_stopped(void *arg)
 	return NULL;
 }
 
-static void stream_through(uint32_t capacity, int64_t enough_ns)
+static void stream_through(uint32_t capacity, int64_t duration_ns)
 {
 	enum { BEFORE_WRAP = 1000 };
 	stream s = {.ring = create(capacity, sizeof(stamped))};
@@ -244,14 +233,14 @@ static void stream_through(uint32_t capacity, int64_t enough_ns)
 		empty_in_a_row = more ? 0 : empty_in_a_row + 1;
 		if (empty_in_a_row > 1000)
 			sched_yield();
-		// Long enough, and past the wrap; but never for ever.
+		// Long enough and past the wrap, with a time limit.
 		int64_t age_ns = tac_clock_now_ns() - begin_ns;
 		if (producing &&
-		    ((age_ns > enough_ns && popped > 2 * BEFORE_WRAP) || age_ns > 20 * TAC_NS_PER_S)) {
+		    ((age_ns > duration_ns && popped > 2 * BEFORE_WRAP) || age_ns > 20 * TAC_NS_PER_S)) {
 			atomic_store(&s.stop, true);
 			pthread_join(producer, NULL);
 			producing = false;
-			more = true; // drain what came since
+			more = true; // drain the rest
 		}
 	}
 	TEST_ASSERT_EQUAL_UINT64(0, wrong);
@@ -281,9 +270,9 @@ static void nothing_is_lost_or_torn_with_many_slots(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(elements_leave_in_the_order_they_came);
+	RUN_TEST(elements_leave_in_the_order_of_their_arrival);
 	RUN_TEST(a_full_ring_refuses_and_counts_and_keeps_what_it_has);
-	RUN_TEST(popping_an_empty_ring_leaves_the_output_alone);
+	RUN_TEST(popping_an_empty_ring_leaves_the_output_unchanged);
 	RUN_TEST(capacity_one_alternates);
 	RUN_TEST(any_sequence_of_calls_equals_an_array_across_the_wrap);
 	RUN_TEST(destroy_nulls_the_pointer);

@@ -1,8 +1,8 @@
 #include "rt/thread.h"
 
 #include "rt/loop.h"
-#include "tests/limits.h"
-#include "tests/logged.h"
+#include "tests/support/limits.h"
+#include "tests/support/logged.h"
 #include "unity.h"
 
 #include <errno.h>
@@ -25,12 +25,12 @@ void tearDown(void)
 {
 }
 
-// Unity's assertions belong to the main thread: elsewhere a failed check ends the body with its line.
+// Unity's assertions work on the main thread only: elsewhere a failed check ends the body with its line.
 #define CHECK(condition)                                                                                     \
 	if (!(condition))                                                                                    \
 	return (void *)(intptr_t)__LINE__
 
-// Runs `body` on a thread of its own, so that what it asks of the kernel ends with it.
+// Runs `body` on a new thread, so that its requests to the kernel end with it.
 static void on_a_thread(void *(*body)(void *))
 {
 	pthread_t thread;
@@ -41,7 +41,7 @@ static void on_a_thread(void *(*body)(void *))
 				  "the line of the check that failed on the thread");
 }
 
-static void *ask_for_fifo(void *user)
+static void *request_fifo(void *user)
 {
 	(void)user;
 	tac_thread_def def = {.policy = TAC_POLICY_FIFO, .priority = 7, .cpu = 0};
@@ -66,12 +66,12 @@ static void *ask_for_fifo(void *user)
 	return NULL;
 }
 
-static void the_report_agrees_with_what_the_kernel_says_of_priority_and_affinity(void)
+static void the_report_agrees_with_the_kernel_on_priority_and_affinity(void)
 {
-	on_a_thread(ask_for_fifo);
+	on_a_thread(request_fifo);
 }
 
-static void *ask_for_deadline(void *user)
+static void *request_deadline(void *user)
 {
 	(void)user;
 	tac_thread_def def = {
@@ -84,9 +84,9 @@ static void *ask_for_deadline(void *user)
 	return NULL;
 }
 
-static void the_report_agrees_with_what_the_kernel_says_of_deadline_scheduling(void)
+static void the_report_agrees_with_the_kernel_on_deadline_scheduling(void)
 {
-	on_a_thread(ask_for_deadline);
+	on_a_thread(request_deadline);
 }
 
 // A denormal is the smallest normal number halved; flushed, it is zero.
@@ -96,7 +96,7 @@ static bool denormals_are_flushed(void)
 	return smallest * half == 0.0f;
 }
 
-static void *ask_for_flushed_denormals(void *user)
+static void *request_flushed_denormals(void *user)
 {
 	(void)user;
 	CHECK(!denormals_are_flushed());
@@ -107,9 +107,9 @@ static void *ask_for_flushed_denormals(void *user)
 	return NULL;
 }
 
-static void denormals_are_flushed_on_the_thread_that_asked_and_no_other(void)
+static void denormals_are_flushed_on_the_requesting_thread_only(void)
 {
-	on_a_thread(ask_for_flushed_denormals);
+	on_a_thread(request_flushed_denormals);
 	TEST_ASSERT_FALSE(denormals_are_flushed());
 }
 
@@ -120,10 +120,15 @@ static void *check_signal_mask(void *user)
 	pthread_sigmask(SIG_SETMASK, NULL, &mask);
 	CHECK(sigismember(&mask, SIGINT) == 1);
 	CHECK(sigismember(&mask, SIGPIPE) == 1);
+	// The kernel ends a process without its handler if a fault is blocked.
+	CHECK(sigismember(&mask, SIGSEGV) == 0 && sigismember(&mask, SIGBUS) == 0);
+	CHECK(sigismember(&mask, SIGFPE) == 0 && sigismember(&mask, SIGILL) == 0);
+	stack_t handlers;
+	CHECK(sigaltstack(NULL, &handlers) == 0 && !(handlers.ss_flags & SS_DISABLE));
 	return NULL;
 }
 
-static void a_started_thread_has_its_signals_blocked_and_its_starter_has_not(void)
+static void a_started_thread_has_its_signals_blocked_and_its_parent_does_not(void)
 {
 	on_a_thread(check_signal_mask);
 	sigset_t mask;
@@ -131,7 +136,7 @@ static void a_started_thread_has_its_signals_blocked_and_its_starter_has_not(voi
 	TEST_ASSERT_EQUAL(0, sigismember(&mask, SIGINT));
 }
 
-static void *ask_for_a_name_and_a_waking_cpu(void *user)
+static void *request_a_name_and_an_awake_cpu(void *user)
 {
 	(void)user;
 	const tac_thread_def def = {
@@ -141,7 +146,7 @@ static void *ask_for_a_name_and_a_waking_cpu(void *user)
 	char name[16];
 	CHECK(prctl(PR_GET_NAME, name) == 0 && strcmp(name, "a-name-cut-at-1") == 0);
 	CHECK(prctl(PR_GET_TIMERSLACK) == 1);
-	if (result == TAC_OK) { // the kernel tells the limit in force to who holds the file
+	if (result == TAC_OK) { // reading the file returns the limit in force
 		const int fd = report.cpu_awake_fd;
 		int32_t latency_us = -1;
 		CHECK(pread(fd, &latency_us, sizeof latency_us, 0) == sizeof latency_us && latency_us == 0);
@@ -154,9 +159,9 @@ static void *ask_for_a_name_and_a_waking_cpu(void *user)
 	return NULL;
 }
 
-static void the_name_the_timer_slack_and_the_waking_cpu_are_as_asked(void)
+static void the_name_the_timer_slack_and_the_awake_cpu_are_as_requested(void)
 {
-	on_a_thread(ask_for_a_name_and_a_waking_cpu);
+	on_a_thread(request_a_name_and_an_awake_cpu);
 }
 
 // ---- without privileges ----
@@ -167,8 +172,8 @@ static void count_tick(void *user, tac_tick *tick)
 	++*(int *)user;
 }
 
-// What an unprivileged user gets: refusals that say so, with a remedy, and a loop that works all the same.
-// Runs in a child, because privileges do not come back. Returns 0 or the number of the failed check.
+// An unprivileged user gets refusals with a remedy, and a loop that works. Runs in a child, because dropped
+// privileges do not come back. Returns 0 or the number of the failed check.
 static int unprivileged_child(void)
 {
 	drop_privileges();
@@ -208,7 +213,7 @@ static int unprivileged_child(void)
 	return ticks > 0 ? 0 : 10;
 }
 
-static void an_unprivileged_user_is_told_each_refusal_and_gets_a_working_loop(void)
+static void an_unprivileged_user_gets_each_refusal_reported_and_a_working_loop(void)
 {
 	fflush(NULL);
 	pid_t child = fork();
@@ -244,15 +249,69 @@ static void locked_memory_shows_in_the_status_of_the_process(void)
 	on_a_thread(lock_and_measure);
 }
 
+// ---- small stacks ----
+
+static void *lock_on_a_small_stack(void *user)
+{
+	tac_thread_def def = {.policy = TAC_POLICY_OTHER, .cpu = -1, .lock_memory = true};
+	tac_thread_report *report = user;
+	CHECK(tac_thread_enter(&def, report) == TAC_PARTIAL);
+	return NULL;
+}
+
+static void a_stack_that_is_too_small_is_reported_and_not_overrun(void)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	void *failed_line;
+	tac_thread_report report;
+	pthread_attr_init(&attr);
+	TEST_ASSERT_EQUAL(0, pthread_attr_setstacksize(&attr, TAC_THREAD_STACK_BYTES));
+	TEST_ASSERT_EQUAL(0, pthread_create(&thread, &attr, lock_on_a_small_stack, &report));
+	pthread_attr_destroy(&attr);
+	TEST_ASSERT_EQUAL(0, pthread_join(thread, &failed_line));
+	TEST_ASSERT_EQUAL(0, (intptr_t)failed_line);
+	char line[320];
+	tac_thread_report_line(&report, TAC_GRANT_MEMORY, line, sizeof line);
+	if (report.grants[TAC_GRANT_MEMORY].error == EOVERFLOW) // otherwise the memory was not locked at all
+		TEST_ASSERT_NOT_NULL_MESSAGE(strstr(line, "smaller than 256 KiB: raise 'ulimit -s'"), line);
+}
+
+static void *measure_stack(void *user)
+{
+	(void)user;
+	pthread_attr_t attr;
+	size_t bytes = 0;
+	CHECK(pthread_getattr_np(pthread_self(), &attr) == 0);
+	CHECK(pthread_attr_getstacksize(&attr, &bytes) == 0);
+	pthread_attr_destroy(&attr);
+	CHECK(bytes + 65536 > TAC_THREAD_STACK_MIN_BYTES); // less the guard
+	return TAC_TEST_CAN_LOCK_MEMORY ? lock_and_measure(NULL) : NULL;
+}
+
+// A small RLIMIT_STACK makes the default of new threads small.
+static void a_started_thread_has_enough_stack_under_a_small_default(void)
+{
+	pthread_attr_t before, small;
+	TEST_ASSERT_EQUAL(0, pthread_getattr_default_np(&before));
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, (size_t)128 * 1024);
+	TEST_ASSERT_EQUAL(0, pthread_setattr_default_np(&small));
+	on_a_thread(measure_stack);
+	TEST_ASSERT_EQUAL(0, pthread_setattr_default_np(&before));
+	pthread_attr_destroy(&before);
+	pthread_attr_destroy(&small);
+}
+
 // ---- the caller's mistakes ----
 
-static void expect_refused(tac_thread_def def, const char *says)
+static void expect_refused(tac_thread_def def, const char *message)
 {
 	tac_thread_report report;
 	tac_log_set(keep_logged, NULL);
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_thread_enter(&def, &report));
 	tac_log_set(NULL, NULL);
-	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, says), logged);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, message), logged);
 	TEST_ASSERT_EQUAL(TAC_GRANT_NOT_ASKED, report.grants[TAC_GRANT_POLICY].state);
 }
 
@@ -267,7 +326,7 @@ static void values_out_of_range_are_refused_before_anything_is_done(void)
 		"2 ns in 1 ns");
 }
 
-static void a_cpu_that_is_not_there_is_refused_with_a_remedy(void)
+static void a_missing_cpu_is_refused_with_a_remedy(void)
 {
 	tac_thread_def def = {.policy = TAC_POLICY_OTHER, .cpu = CPU_SETSIZE - 1};
 	tac_thread_report report;
@@ -281,14 +340,16 @@ static void a_cpu_that_is_not_there_is_refused_with_a_remedy(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(the_report_agrees_with_what_the_kernel_says_of_priority_and_affinity);
-	RUN_TEST(the_report_agrees_with_what_the_kernel_says_of_deadline_scheduling);
-	RUN_TEST(the_name_the_timer_slack_and_the_waking_cpu_are_as_asked);
-	RUN_TEST(denormals_are_flushed_on_the_thread_that_asked_and_no_other);
-	RUN_TEST(a_started_thread_has_its_signals_blocked_and_its_starter_has_not);
-	RUN_TEST(an_unprivileged_user_is_told_each_refusal_and_gets_a_working_loop);
+	RUN_TEST(the_report_agrees_with_the_kernel_on_priority_and_affinity);
+	RUN_TEST(the_report_agrees_with_the_kernel_on_deadline_scheduling);
+	RUN_TEST(the_name_the_timer_slack_and_the_awake_cpu_are_as_requested);
+	RUN_TEST(denormals_are_flushed_on_the_requesting_thread_only);
+	RUN_TEST(a_started_thread_has_its_signals_blocked_and_its_parent_does_not);
+	RUN_TEST(an_unprivileged_user_gets_each_refusal_reported_and_a_working_loop);
 	RUN_TEST(values_out_of_range_are_refused_before_anything_is_done);
-	RUN_TEST(a_cpu_that_is_not_there_is_refused_with_a_remedy);
+	RUN_TEST(a_missing_cpu_is_refused_with_a_remedy);
 	RUN_TEST(locked_memory_shows_in_the_status_of_the_process);
+	RUN_TEST(a_stack_that_is_too_small_is_reported_and_not_overrun);
+	RUN_TEST(a_started_thread_has_enough_stack_under_a_small_default);
 	return UNITY_END();
 }

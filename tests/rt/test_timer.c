@@ -26,8 +26,8 @@ static void start(int kind, int64_t first_ns, int64_t period_ns)
 	TEST_ASSERT_EQUAL(TAC_OK, tac_timer_init(&timer, (tac_timer_kind)kind, first_ns, period_ns));
 }
 
-// What the kernel says of the timer; false where it knows none.
-static bool ask_kernel(struct itimerspec *out)
+// The kernel's state of the timer; false if there is no such timer.
+static bool read_kernel_timer(struct itimerspec *out)
 {
 	return timer.kind == TAC_TIMER_FD ? timerfd_gettime(timer.fd, out) == 0
 					  : timer_gettime(timer.signal_timer, out) == 0;
@@ -40,7 +40,7 @@ static int64_t monotonic_ns(void)
 	return t.tv_sec * TAC_NS_PER_S + t.tv_nsec;
 }
 
-// So a step of the wall clock does not reach the loop.
+// So steps of the wall clock do not reach the loop.
 static void time_is_the_monotonic_clock(void)
 {
 	int64_t before_ns = monotonic_ns();
@@ -49,13 +49,13 @@ static void time_is_the_monotonic_clock(void)
 	TEST_ASSERT_LESS_OR_EQUAL_INT64(monotonic_ns(), now_ns);
 }
 
-static void the_kernel_has_the_grid_that_was_asked_for(void)
+static void the_kernel_has_the_requested_grid(void)
 {
 	for (int kind = TAC_TIMER_SIGNAL; kind <= TAC_TIMER_FD; kind++) {
 		int64_t first_ns = tac_clock_now_ns() + 1000 * TAC_NS_PER_S;
 		start(kind, first_ns, 3 * MS);
 		struct itimerspec grid;
-		TEST_ASSERT_TRUE(ask_kernel(&grid));
+		TEST_ASSERT_TRUE(read_kernel_timer(&grid));
 		TEST_ASSERT_EQUAL_INT64(0, grid.it_interval.tv_sec);
 		TEST_ASSERT_EQUAL_INT64(3 * MS, grid.it_interval.tv_nsec);
 		TEST_ASSERT_INT64_WITHIN(100, 950, grid.it_value.tv_sec); // it counts down
@@ -63,7 +63,7 @@ static void the_kernel_has_the_grid_that_was_asked_for(void)
 	}
 }
 
-static void nothing_is_left_of_a_finished_timer(void)
+static void a_finished_timer_leaves_no_descriptor_timer_or_signal(void)
 {
 	for (int kind = TAC_TIMER_SIGNAL; kind <= TAC_TIMER_FD; kind++) {
 		start(kind, tac_clock_now_ns() + MS, MS);
@@ -87,8 +87,8 @@ static void on_alarm(int number)
 	alarms++;
 }
 
-// Signals that a handler takes, every millisecond.
-static void ring_alarms(bool on)
+// A signal with a handler every millisecond.
+static void enable_alarms(bool on)
 {
 	struct sigaction action = {.sa_handler = on_alarm};
 	sigaction(SIGALRM, &action, NULL);
@@ -98,7 +98,7 @@ static void ring_alarms(bool on)
 
 static void signals_do_not_cut_a_wait_short(void)
 {
-	ring_alarms(true);
+	enable_alarms(true);
 	for (int kind = TAC_TIMER_NANOSLEEP; kind <= TAC_TIMER_FD; kind++) {
 		alarms = 0;
 		int64_t first_ns = tac_clock_now_ns() + 50 * MS;
@@ -113,16 +113,16 @@ static void signals_do_not_cut_a_wait_short(void)
 	tac_clock_sleep_until_ns(until_ns);
 	TEST_ASSERT_GREATER_OR_EQUAL_INT64(until_ns, tac_clock_now_ns());
 	TEST_ASSERT_GREATER_THAN(0, alarms);
-	ring_alarms(false);
+	enable_alarms(false);
 }
 
-static void an_expiry_left_over_is_taken_without_a_sleep(void)
+static void a_pending_expiry_is_consumed_without_a_sleep(void)
 {
 	for (int kind = TAC_TIMER_NANOSLEEP; kind <= TAC_TIMER_FD; kind++) {
 		int64_t first_ns = tac_clock_now_ns() + MS;
 		start(kind, first_ns, 200 * MS);
 		tac_clock_sleep_until_ns(first_ns + 5 * MS);
-		// 1; 0 where this machine slept through the next point of the grid, too.
+		// 1, or 0 if this machine was late for the next point of the grid, too.
 		TEST_ASSERT_LESS_OR_EQUAL_UINT32(1, tac_timer_wait(&timer, first_ns + 200 * MS));
 		TEST_ASSERT_GREATER_OR_EQUAL_INT64(first_ns + 200 * MS, tac_clock_now_ns());
 		TEST_ASSERT_EQUAL_UINT32(0, tac_timer_wait(&timer, first_ns)); // has passed
@@ -142,10 +142,10 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(time_is_the_monotonic_clock);
-	RUN_TEST(the_kernel_has_the_grid_that_was_asked_for);
-	RUN_TEST(nothing_is_left_of_a_finished_timer);
+	RUN_TEST(the_kernel_has_the_requested_grid);
+	RUN_TEST(a_finished_timer_leaves_no_descriptor_timer_or_signal);
 	RUN_TEST(signals_do_not_cut_a_wait_short);
-	RUN_TEST(an_expiry_left_over_is_taken_without_a_sleep);
+	RUN_TEST(a_pending_expiry_is_consumed_without_a_sleep);
 	RUN_TEST(every_kind_has_its_name);
 	return UNITY_END();
 }

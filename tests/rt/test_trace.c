@@ -1,7 +1,6 @@
-// Writes traces of honest and hostile ticks, each with the counts that it must have beside it
-// (NAME.json.expect: "key number" lines, counted here from the ticks). tests/validate_trace.py then reads
-// both with Python's JSON parser and checks them against the trace event format. What needs no parser is
-// tested here.
+// Writes traces of valid and hostile ticks, each with a file of the expected counts (NAME.json.expect: "key
+// number" lines, counted here from the ticks). tests/system/validate_trace.py reads both with Python's JSON
+// parser and checks them against the trace event format. What needs no parser is tested here.
 #include "rt/trace.h"
 
 #include <errno.h>
@@ -14,30 +13,21 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/rng.h"
 #include "rt/clock.h"
+#include "tests/support/logged.h"
 #include "unity.h"
 
 // TEST_TRACE_DIR, set by CMake: where the traces go for the validator.
 #define TRACE(name) TEST_TRACE_DIR "/" name ".json"
 
 static const int64_t origin_ns = 5000 * TAC_NS_PER_S;
-static int messages;
-static char last_message[1024];
-
-static void count_message(void *user, tac_log_level level, const char *message)
-{
-	(void)user, (void)level;
-	messages++;
-	snprintf(last_message, sizeof last_message, "%s", message);
-}
 
 void setUp(void)
 {
-	messages = 0;
-	last_message[0] = '\0';
-	tac_log_set(count_message, NULL);
+	logged_lines = 0;
+	logged[0] = '\0';
+	tac_log_set(keep_logged, NULL);
 }
 
 void tearDown(void)
@@ -47,13 +37,13 @@ void tearDown(void)
 
 static tac_rng rng;
 
-// What the trace must contain, counted from the ticks that went in.
+// The expected content of a trace, counted from the ticks.
 typedef struct expected {
 	int64_t ticks;
 	int64_t phases;
 	int64_t misses;
 	int64_t losses;
-	int64_t causes[TAC_CAUSE_COUNT + 1]; // the last: numbers that are no cause
+	int64_t causes[TAC_CAUSE_COUNT + 1]; // the last: invalid causes
 	int64_t lost_records;
 	int64_t slice_ns; // sum of end - wake; -1: the ticks were moved
 } expected;
@@ -73,7 +63,7 @@ static tac_trace *open_trace(const char *path)
 	return trace;
 }
 
-static void give(tac_trace *trace, expected *e, const tac_tick *tick)
+static void add_tick(tac_trace *trace, expected *e, const tac_tick *tick)
 {
 	e->ticks++;
 	for (int phase = 0; phase < TAC_PHASE_COUNT; phase++)
@@ -101,7 +91,7 @@ static void close_trace(tac_trace **trace, const char *path, const expected *e)
 	TEST_ASSERT_EQUAL_INT64(0, summary.events_lost);
 	TEST_ASSERT_EQUAL_INT64(expected_events(e), summary.events_written);
 	TEST_ASSERT_EQUAL_INT(0, summary.error);
-	TEST_ASSERT_EQUAL_INT(0, messages);
+	TEST_ASSERT_EQUAL_INT(0, logged_lines);
 
 	char expect_path[512];
 	snprintf(expect_path, sizeof expect_path, "%s.expect", path);
@@ -134,13 +124,13 @@ static tac_tick usual_tick(int64_t index)
 	int64_t at_ns = tick.wake_ns;
 	for (int phase = 0; phase < TAC_PHASE_COUNT; phase++) {
 		at_ns += 40000 + (int64_t)(tac_rng_u64(&rng) % 60000);
-		// The second loop has no device of its own: its ticks leave those phases out.
+		// Every other tick has no device phases.
 		if (index % 2 == 0 || (phase != TAC_PHASE_DEVICE_READ && phase != TAC_PHASE_DEVICE_WRITE))
 			tick.phase_end_ns[phase] = at_ns;
 	}
 	tick.end_ns = at_ns + 777;
 	if (index % 7 == 5)
-		tick.deadline_ns = tick.end_ns; // just in time
+		tick.deadline_ns = tick.end_ns; // just on time
 	if (late) {
 		tick.cause = (tac_cause)(1 + index / 7 % (TAC_CAUSE_COUNT - 1));
 		tick.cause_phase = (tac_phase)(index / 7 % (TAC_PHASE_COUNT + 1));
@@ -165,7 +155,7 @@ static void usual_ticks_make_a_trace(void)
 	for (int64_t index = 0; index < 2000; index++) {
 		tac_tick tick = usual_tick(index);
 		tick.lost_records = index / 500 * 3;
-		give(trace, &e, &tick);
+		add_tick(trace, &e, &tick);
 	}
 	TEST_ASSERT_TRUE(e.misses > 100 && e.losses == 3);
 	close_trace(&trace, TRACE("usual"), &e);
@@ -184,8 +174,8 @@ static void names_are_escaped(void)
 	for (int byte = 1; byte < 128; byte++)
 		all[length++] = (char)byte;
 	all[length] = '\0';
-	// A euro sign, a clef, then: a lone continuation, an overlong slash, a surrogate, beyond U+10FFFF,
-	// cut short.
+	// A euro sign and a clef, then invalid sequences: a lone continuation byte, overlong slashes, a
+	// surrogate, a code point beyond U+10FFFF, a truncated character.
 	strcat(all, "\xE2\x82\xAC\xF0\x9D\x84\x9E\x80\xC0\xAF\xE0\x80\xAF\xF0\x80\x80\xAF\xED\xA0\x80\xF4\x90"
 		    "\x80\x80\xE2\x82");
 	char longest[1000];
@@ -203,7 +193,7 @@ static void names_are_escaped(void)
 	close_trace(&trace, TRACE("names"), &(expected){0});
 
 	def.path = TRACE("names-worst");
-	memset(longest, '\x01', sizeof longest - 1); // six bytes for each
+	memset(longest, '\x01', sizeof longest - 1); // six bytes each when escaped
 	def.process_name = longest;
 	def.thread_name = "";
 	TEST_ASSERT_EQUAL_INT(TAC_OK, tac_trace_create(&def, &trace));
@@ -231,7 +221,7 @@ static void hostile_ticks_make_a_valid_trace(void)
 			tick.evidence.cpu_ns = nasty[i];
 			tick.evidence.run_delay_ns = nasty[j];
 			tick.evidence.others_ns = nasty[i];
-			give(trace, &e, &tick);
+			add_tick(trace, &e, &tick);
 		}
 	}
 	close_trace(&trace, TRACE("hostile"), &e);
@@ -248,12 +238,12 @@ static void random_ticks_make_a_valid_trace(void)
 		for (int64_t index = 0; index < 300; index++) {
 			tac_tick tick = usual_tick(index);
 			unsigned char *bytes = (unsigned char *)&tick;
-			// From one wrong byte to nothing but noise.
+			// From one wrong byte to pure noise.
 			const size_t wrong = seed == 8 ? sizeof tick : tac_rng_u64(&rng) % (1u << seed);
 			for (size_t i = 0; i < wrong; i++)
 				bytes[seed == 8 ? i : tac_rng_u64(&rng) % sizeof tick] =
 					(unsigned char)tac_rng_u64(&rng);
-			give(trace, &e, &tick);
+			add_tick(trace, &e, &tick);
 		}
 		close_trace(&trace, path, &e);
 	}
@@ -273,7 +263,7 @@ static void moved_ticks_are_counted(void)
 	ticks[2].phase_end_ns[TAC_PHASE_FORCE] = ticks[2].wake_ns - 1; // a phase out of order
 	ticks[3].phase_end_ns[TAC_PHASE_PUBLISH] = ticks[3].end_ns + TAC_NS_PER_S; // a phase after the end
 	for (int index = 0; index < 4; index++)
-		give(trace, &e, &ticks[index]);
+		add_tick(trace, &e, &ticks[index]);
 	tac_trace_summary summary;
 	TEST_ASSERT_EQUAL_INT(TAC_OK, tac_trace_destroy(&trace, &summary));
 	TEST_ASSERT_EQUAL_INT64(3, summary.moved_ticks);
@@ -289,7 +279,7 @@ static void full_disk_is_reported_once_with_every_event_counted(void)
 		expected e = {0};
 		for (int64_t index = 0; index < counts[i]; index++) {
 			const tac_tick tick = usual_tick(index);
-			give(trace, &e, &tick);
+			add_tick(trace, &e, &tick);
 		}
 		tac_trace_summary summary;
 		TEST_ASSERT_EQUAL_INT(TAC_ERROR_IO, tac_trace_destroy(&trace, &summary));
@@ -297,14 +287,14 @@ static void full_disk_is_reported_once_with_every_event_counted(void)
 		TEST_ASSERT_EQUAL_INT(ENOSPC, summary.error);
 		TEST_ASSERT_EQUAL_INT64(0, summary.events_written);
 		TEST_ASSERT_EQUAL_INT64(expected_events(&e), summary.events_lost);
-		TEST_ASSERT_EQUAL_INT(1, messages);
-		TEST_ASSERT_NOT_NULL(strstr(last_message, "/dev/full"));
+		TEST_ASSERT_EQUAL_INT(1, logged_lines);
+		TEST_ASSERT_NOT_NULL(strstr(logged, "/dev/full"));
 	}
 }
 
-// A file that may not grow past 100,000 bytes takes part of a buffer: the events in it are counted by what
-// the file has.
-static void disk_that_fills_up_is_reported_with_the_events_it_took(void)
+// A file that may not grow beyond 100,000 bytes accepts a part of a buffer: only events that are in the file
+// count as written.
+static void disk_that_fills_up_is_reported_with_the_events_written(void)
 {
 	struct rlimit before, limit;
 	getrlimit(RLIMIT_FSIZE, &before);
@@ -317,7 +307,7 @@ static void disk_that_fills_up_is_reported_with_the_events_it_took(void)
 	expected e = {0};
 	for (int64_t index = 0; index < 1000; index++) {
 		const tac_tick tick = usual_tick(index);
-		give(trace, &e, &tick);
+		add_tick(trace, &e, &tick);
 	}
 	tac_trace_summary summary;
 	const tac_result result = tac_trace_destroy(&trace, &summary);
@@ -347,7 +337,7 @@ static void count_sigpipe(int signal_number)
 	sigpipes++;
 }
 
-static void reader_that_went_away_is_an_error_and_no_signal(void)
+static void reader_that_closed_its_end_is_an_error_without_a_signal(void)
 {
 	struct sigaction count = {.sa_handler = count_sigpipe}, before;
 	sigaction(SIGPIPE, &count, &before);
@@ -362,9 +352,9 @@ static void reader_that_went_away_is_an_error_and_no_signal(void)
 	TEST_ASSERT_EQUAL_INT(TAC_ERROR_IO, tac_trace_destroy(&trace, &summary));
 	TEST_ASSERT_EQUAL_INT(EPIPE, summary.error);
 	TEST_ASSERT_EQUAL_INT64(6, summary.events_lost);
-	TEST_ASSERT_EQUAL_INT(1, messages);
+	TEST_ASSERT_EQUAL_INT(1, logged_lines);
 	TEST_ASSERT_EQUAL_INT(0, sigpipes);
-	// The descriptor is still open and SIGPIPE still reaches who writes to it.
+	// The descriptor is still open, and writing to it still raises SIGPIPE.
 	TEST_ASSERT_EQUAL_INT(-1, (int)write(ends[1], "x", 1));
 	TEST_ASSERT_EQUAL_INT(1, sigpipes);
 	sigaction(SIGPIPE, &before, NULL);
@@ -384,7 +374,7 @@ static void descriptor_gets_the_same_bytes_as_a_path(void)
 	expected e = {0};
 	for (int64_t index = 0; index < 200; index++) {
 		const tac_tick tick = usual_tick(index);
-		give(by_path, &e, &tick);
+		add_tick(by_path, &e, &tick);
 		tac_trace_tick(by_fd, &tick);
 	}
 	close_trace(&by_path, TRACE("descriptor"), &e);
@@ -408,11 +398,11 @@ static void path_that_cannot_be_opened_is_an_error_with_one_message(void)
 	tac_trace *trace = (tac_trace *)&def;
 	TEST_ASSERT_EQUAL_INT(TAC_ERROR_IO, tac_trace_create(&def, &trace));
 	TEST_ASSERT_NULL(trace);
-	TEST_ASSERT_EQUAL_INT(1, messages);
-	TEST_ASSERT_NOT_NULL(strstr(last_message, "no such folder"));
+	TEST_ASSERT_EQUAL_INT(1, logged_lines);
+	TEST_ASSERT_NOT_NULL(strstr(logged, "no such folder"));
 }
 
-static void destroying_nothing_is_ok(void)
+static void destroying_null_is_allowed(void)
 {
 	tac_trace *trace = NULL;
 	TEST_ASSERT_EQUAL_INT(TAC_OK, tac_trace_destroy(&trace, NULL));
@@ -431,10 +421,10 @@ int main(void)
 	RUN_TEST(random_ticks_make_a_valid_trace);
 	RUN_TEST(moved_ticks_are_counted);
 	RUN_TEST(full_disk_is_reported_once_with_every_event_counted);
-	RUN_TEST(disk_that_fills_up_is_reported_with_the_events_it_took);
-	RUN_TEST(reader_that_went_away_is_an_error_and_no_signal);
+	RUN_TEST(disk_that_fills_up_is_reported_with_the_events_written);
+	RUN_TEST(reader_that_closed_its_end_is_an_error_without_a_signal);
 	RUN_TEST(descriptor_gets_the_same_bytes_as_a_path);
 	RUN_TEST(path_that_cannot_be_opened_is_an_error_with_one_message);
-	RUN_TEST(destroying_nothing_is_ok);
+	RUN_TEST(destroying_null_is_allowed);
 	return UNITY_END();
 }

@@ -1,16 +1,20 @@
 #include "rt/watchdog.h"
 
 #include "rt/clock.h"
-#include "tests/logged.h"
+#include "tests/support/limits.h"
+#include "tests/support/logged.h"
 #include "unity.h"
 
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define MS TAC_NS_PER_MS
 
-// Long enough that a shared machine's own pauses (some 20 ms) are no stall.
+// Long enough that the pauses of a shared machine (about 20 ms) are not stalls.
 #define STALL_PERIODS 100
 #define STALL_NS      (400 * MS)
 
@@ -130,7 +134,7 @@ static void a_loop_that_has_not_begun_or_has_ended_is_no_stall(void)
 	tac_loop_destroy(&loop);
 }
 
-static void a_loop_that_waits_for_a_first_tick_far_ahead_is_no_stall(void)
+static void waiting_for_a_distant_first_tick_is_no_stall(void)
 {
 	tac_loop_def def = tac_loop_def_default();
 	def.first_ns = tac_clock_now_ns() + STALL_NS;
@@ -162,7 +166,42 @@ static void a_refusal_is_logged_with_its_item(void)
 	tac_loop_destroy(&loop);
 }
 
-static void one_period_of_patience_is_refused(void)
+// Runs in a child, because dropped privileges do not come back. Returns 0 or the number of the failed check.
+static int unprivileged_child(void)
+{
+	drop_privileges();
+	tac_loop *loop = make_loop(600);
+	tac_watchdog_def def = tac_watchdog_def_default(loop);
+	def.periods = STALL_PERIODS;
+	def.on_stall = on_stall;
+	def.user = &hook_calls;
+	logged_lines = 0;
+	tac_log_set(keep_logged, NULL);
+	if (tac_watchdog_create(&def, &watchdog) != TAC_PARTIAL || !watchdog)
+		return 1;
+	if (!strstr(logged, "watchdog: SCHED_FIFO 90: refused (EPERM)"))
+		return 2;
+	stalls s = {.stalls_left = 1};
+	if (tac_loop_run(loop, stall_twice, &s) != TAC_OK || s.calls_in_stall[0] != 1)
+		return 3;
+	tac_watchdog_destroy(&watchdog);
+	tac_loop_destroy(&loop);
+	return 0;
+}
+
+static void an_unprivileged_user_has_a_watchdog_without_priority(void)
+{
+	fflush(NULL);
+	pid_t child = fork();
+	if (child == 0)
+		_exit(unprivileged_child());
+	int status;
+	TEST_ASSERT_EQUAL(child, waitpid(child, &status, 0));
+	TEST_ASSERT_TRUE(WIFEXITED(status));
+	TEST_ASSERT_EQUAL_MESSAGE(0, WEXITSTATUS(status), "the number of the check that failed in the child");
+}
+
+static void a_limit_of_one_period_is_refused(void)
 {
 	tac_loop *loop = make_loop(1);
 	tac_watchdog_def def = tac_watchdog_def_default(loop);
@@ -182,8 +221,9 @@ int main(void)
 	RUN_TEST(the_hook_is_called_once_in_each_stall_and_the_loop_goes_on);
 	RUN_TEST(a_pause_shorter_than_the_limit_is_no_stall);
 	RUN_TEST(a_loop_that_has_not_begun_or_has_ended_is_no_stall);
-	RUN_TEST(a_loop_that_waits_for_a_first_tick_far_ahead_is_no_stall);
+	RUN_TEST(waiting_for_a_distant_first_tick_is_no_stall);
 	RUN_TEST(a_refusal_is_logged_with_its_item);
-	RUN_TEST(one_period_of_patience_is_refused);
+	RUN_TEST(an_unprivileged_user_has_a_watchdog_without_priority);
+	RUN_TEST(a_limit_of_one_period_is_refused);
 	return UNITY_END();
 }

@@ -1,7 +1,7 @@
-// How often the library has allocated on this thread: for a test that is linked with --wrap=malloc and
-// --wrap=calloc (tactus_count_allocations in tests/CMakeLists.txt).
-#ifndef TAC_TESTS_ALLOCATIONS_H
-#define TAC_TESTS_ALLOCATIONS_H
+// Counts allocations per thread, for a test that is linked with --wrap=malloc and --wrap=calloc
+// (tactus_count_allocations in tests/CMakeLists.txt).
+#ifndef TAC_TESTS_SUPPORT_ALLOCATIONS_H
+#define TAC_TESTS_SUPPORT_ALLOCATIONS_H
 
 #include <stddef.h>
 

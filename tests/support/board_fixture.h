@@ -1,18 +1,19 @@
-// A virtual board in its port, a collider that talks to it through libusb, and two shapes with answers known
-// from another engine.
-#ifndef TAC_TESTS_BOARD_FIXTURE_H
-#define TAC_TESTS_BOARD_FIXTURE_H
+// A virtual board, plugged in, a collider that talks to it through libusb, and two shapes with the expected
+// answers of another engine.
+#ifndef TAC_TESTS_SUPPORT_BOARD_FIXTURE_H
+#define TAC_TESTS_SUPPORT_BOARD_FIXTURE_H
 
 #include "collision/mesh_shapes.h"
 #include "devices/board.h"
+#include "devices/board/board_protocol.h"
 #include "devices/virtual_board.h"
 #include "rt/clock.h"
-#include "tests/logged.h"
-#include "tests/shapes.h"
-#include "tests/usb_shim.h"
+#include "tests/support/logged.h"
+#include "tests/support/shapes.h"
+#include "tests/support/usb_shim.h"
 
 #define POSES       64
-#define PATIENCE_NS (20 * TAC_NS_PER_S) // only a board that does not come back takes so long
+#define PATIENCE_NS (20 * TAC_NS_PER_S) // exceeded only if the board does not come back
 
 static tac_virtual_model *model;
 static tac_virtual_usb *device;
@@ -22,9 +23,9 @@ static const tac_collider *engine; // the board
 static tac_mesh *mesh_a, *mesh_b;
 static tac_shape *shape_a, *shape_b; // on the board
 static tac_context *context;
-static tac_motion poses[POSES];
-static tac_contact truth[POSES];
-static int64_t truth_pairs[POSES];
+static tac_rigid poses[POSES];
+static tac_overlap expected[POSES];
+static int64_t expected_pairs[POSES];
 
 static inline void plug(void)
 {
@@ -38,8 +39,8 @@ static inline void unplug(void)
 	plugged = false;
 }
 
-// What `wide` says of the poses, which test_collider.c compares with brute force.
-static inline void find_truth(void)
+// The answers of `wide`, which test_collider.c compares with brute force.
+static inline void find_expected(void)
 {
 	const tac_collider *wide = tac_collider_find("wide");
 	tac_shape *a, *b;
@@ -47,12 +48,12 @@ static inline void find_truth(void)
 	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(wide, mesh_b, &b));
 	tac_rng rng = tac_rng_seed(7, 7);
 	int hits = 0;
-	for (int i = 0; i < POSES; ++i) {
+	for (int i = 0; i < POSES; i++) {
 		poses[i] = random_motion(&rng, 2.0F);
-		truth[i] = tac_collider_query(wide, context, a, b, &poses[i], TAC_QUERY_PAIRS,
-					      (tac_budget){0, 0});
-		truth_pairs[i] = context->pair_count;
-		hits += truth[i] == TAC_CONTACT_HIT;
+		expected[i] = tac_collider_query(wide, context, a, b, &poses[i], TAC_QUERY_PAIRS,
+						 (tac_budget){0, 0});
+		expected_pairs[i] = context->pair_count;
+		hits += expected[i] == TAC_OVERLAP_HIT;
 	}
 	TEST_ASSERT_GREATER_THAN(POSES / 4, hits);
 	TEST_ASSERT_LESS_THAN(3 * POSES / 4, hits);
@@ -96,30 +97,31 @@ static inline void tear_down_board(void)
 	tac_log_set(NULL, NULL);
 }
 
-static inline tac_contact ask(int pose, tac_query_mode mode, int64_t within_ns)
+static inline tac_overlap query_pose(int pose, tac_query_mode mode, int64_t within_ns)
 {
 	tac_budget budget = {.deadline_ns = within_ns > 0 ? tac_clock_now_ns() + within_ns : 0};
 	return tac_collider_query(engine, context, shape_a, shape_b, &poses[pose], mode, budget);
 }
 
-static inline uint64_t outcomes(tac_board_outcome outcome)
+static inline uint64_t outcome_count(tac_board_outcome outcome)
 {
 	return tac_board_report_read(board).queries[outcome];
 }
 
-// Asks until the board answers, and that must be the truth. Returns how many answers were unknown before.
+// Queries until the board answers; the answer must be the expected one. Returns the number of unknown answers
+// before.
 static inline int await_answer(int pose)
 {
 	const int64_t end_ns = tac_clock_now_ns() + PATIENCE_NS;
 	int unknown = 0;
-	tac_contact contact;
-	while ((contact = ask(pose, TAC_QUERY_PAIRS, 0)) == TAC_CONTACT_UNKNOWN) {
+	tac_overlap contact;
+	while ((contact = query_pose(pose, TAC_QUERY_PAIRS, 0)) == TAC_OVERLAP_UNKNOWN) {
 		TEST_ASSERT_TRUE_MESSAGE(tac_clock_now_ns() < end_ns, "the board does not come back");
 		tac_clock_sleep_until_ns(tac_clock_now_ns() + TAC_NS_PER_MS);
-		++unknown;
+		unknown++;
 	}
-	TEST_ASSERT_EQUAL(truth[pose], contact);
-	TEST_ASSERT_EQUAL(truth_pairs[pose], context->pair_count);
+	TEST_ASSERT_EQUAL(expected[pose], contact);
+	TEST_ASSERT_EQUAL(expected_pairs[pose], context->pair_count);
 	return unknown;
 }
 

@@ -1,7 +1,7 @@
-// Preloaded into a program (LD_PRELOAD), a virtual board in its port: the program's own libusb finds it as it
-// would find one on the bus, without a kernel that emulates USB.
+// Preloaded into a program (LD_PRELOAD): plugs in a virtual board, which the program's own libusb finds as if
+// it were on the bus, without a kernel that emulates USB.
 #include "devices/virtual_board.h"
-#include "tests/usb_shim.h"
+#include "tests/support/usb_shim.h"
 
 static tac_virtual_model *model;
 static tac_virtual_usb *device;

@@ -1,4 +1,4 @@
-"""Pages in a real browser without a screen: Chromium runs them, and says what they became."""
+"""Opens pages in headless Chromium."""
 
 import os
 import re
@@ -10,7 +10,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 
 
 def opened(path, script=""):
-    """The page after its scripts, and after `script`, as (HTML text, list of console messages)."""
+    """Runs the page's scripts and then `script`; returns (HTML text, list of console messages)."""
     with tempfile.TemporaryDirectory() as folder:
         page = os.path.join(folder, "page.html")
         with open(path, encoding="utf-8") as source, open(page, "w", encoding="utf-8") as target:
@@ -23,5 +23,5 @@ def opened(path, script=""):
             capture_output=True, text=True, timeout=120)
     console = re.findall(r":CONSOLE[^\]]*\] (.*)", result.stderr)
     if "</html>" not in result.stdout:
-        raise AssertionError(f"the browser did not render {path}: {result.stderr[-2000:]}")
+        raise AssertionError(f"{path}: expected a rendered page, found: {result.stderr[-2000:]}")
     return result.stdout, console

@@ -1,14 +1,14 @@
-// What a function writes to standard error, and how the process ends: it runs in a child.
-#ifndef TAC_TESTS_CAPTURE_H
-#define TAC_TESTS_CAPTURE_H
+// Captures what a function writes to standard error, and how it ends, in a child process.
+#ifndef TAC_TESTS_SUPPORT_CAPTURE_H
+#define TAC_TESTS_SUPPORT_CAPTURE_H
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Runs `fn` in a child process with standard error into `text` (cut at size - 1, always terminated). Returns
-// the wait status, or -1.
+// Runs `fn` in a child process and copies its standard error to `text` (truncated at size - 1, always
+// terminated). Returns the wait status, or -1.
 static inline int capture_stderr(void (*fn)(void), char *text, size_t size)
 {
 	int ends[2], status = -1;

@@ -1,7 +1,7 @@
-// A virtual USB device that sends back what it gets: full speed, bulk OUT 0x02 and IN 0x81 with packets of 64
-// bytes, and one vendor request that keeps a number.
-#ifndef TAC_TESTS_ECHO_DEVICE_H
-#define TAC_TESTS_ECHO_DEVICE_H
+// A virtual USB device that echoes what it receives: full speed, bulk OUT 0x02 and IN 0x81 with packets of 64
+// bytes, and vendor requests that set and read a number.
+#ifndef TAC_TESTS_SUPPORT_ECHO_DEVICE_H
+#define TAC_TESTS_SUPPORT_ECHO_DEVICE_H
 
 #include "devices/virtual_usb.h"
 
@@ -17,10 +17,10 @@
 typedef struct echo_device {
 	tac_virtual_model base;
 	const char *strings[4];
-	uint8_t bytes[ECHO_BYTES]; // of the messages that wait to be sent back
+	uint8_t bytes[ECHO_BYTES]; // of the message to be echoed
 	uint32_t count, sent;
 	bool ended;               // the message is complete
-	_Atomic(uint16_t) number; // tests look at it from outside
+	_Atomic(uint16_t) number; // tests read it from another thread
 } echo_device;
 
 static const uint8_t echo_device_descriptor[18] = {

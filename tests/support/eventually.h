@@ -1,6 +1,6 @@
-// Waiting for another thread: a condition that must come true, looked at every millisecond for up to 10 s.
-#ifndef TAC_TESTS_EVENTUALLY_H
-#define TAC_TESTS_EVENTUALLY_H
+// Waits for another thread: the condition, tested every millisecond, must become true within 10 s.
+#ifndef TAC_TESTS_SUPPORT_EVENTUALLY_H
+#define TAC_TESTS_SUPPORT_EVENTUALLY_H
 
 #include <time.h>
 #include <unity.h>

@@ -1,12 +1,12 @@
-// A stand-in for Force Dimension's libdhd, as a shared library that the test loads and steers through the
-// variables below. It has the documented functions that the driver uses, and a device or two behind them.
-#include "tests/fake_dhd.h"
+// A stand-in for Force Dimension's libdhd: a shared library with the documented functions that the driver
+// uses, and up to two devices behind them. The test controls it through fake_dhd.
+#include "tests/support/fake_dhd.h"
 
-#include "tests/fake_library.h"
+#include "tests/support/fake_library.h"
 
 #include <string.h>
 
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" // the maker's header declares them, and it is not here
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" // the vendor's header declares them, and it is not here
 
 fake_dhd_state fake_dhd;
 
@@ -27,7 +27,7 @@ static bool broken(const char *function)
 #define CHECK()                                                                                              \
 	do {                                                                                                 \
 		if (broken(__func__))                                                                        \
-			return fail(fake_dhd.error_to_give);                                                 \
+			return fail(fake_dhd.error_code);                                                    \
 	} while (0)
 
 int dhdGetDeviceCount(void)
@@ -145,9 +145,9 @@ int dhdGetAngularVelocityRad(double *x, double *y, double *z, char id)
 	FAKE_GUARD(fake_dhd_lock);
 	(void)id;
 	CHECK();
-	*x = fake_dhd.turning[0];
-	*y = fake_dhd.turning[1];
-	*z = fake_dhd.turning[2];
+	*x = fake_dhd.angular_velocity[0];
+	*y = fake_dhd.angular_velocity[1];
+	*z = fake_dhd.angular_velocity[2];
 	return 0;
 }
 
@@ -164,8 +164,8 @@ int dhdSetForceAndTorqueAndGripperForce(double fx, double fy, double fz, double 
 	FAKE_GUARD(fake_dhd_lock);
 	(void)id;
 	CHECK();
-	const double told[7] = {fx, fy, fz, tx, ty, tz, grip};
-	memcpy(fake_dhd.told, told, sizeof told);
+	const double commanded[7] = {fx, fy, fz, tx, ty, tz, grip};
+	memcpy(fake_dhd.commanded, commanded, sizeof commanded);
 	const double squared = fx * fx + fy * fy + fz * fz;
 	if (fake_dhd.forces_on && squared > fake_dhd.largest_squared)
 		fake_dhd.largest_squared = squared;

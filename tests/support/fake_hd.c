@@ -1,15 +1,15 @@
-// A stand-in for 3D Systems' libHD, as a shared library that the test loads and steers. It has the documented
-// functions that the driver uses, a scheduler thread at 1 kHz, and two devices behind them.
-#include "tests/fake_hd.h"
+// A stand-in for 3D Systems' libHD: a shared library with the documented functions that the driver uses, a
+// scheduler thread at 1 kHz, and two devices. The test controls it through fake_hd.
+#include "tests/support/fake_hd.h"
 
-#include "tests/fake_library.h"
+#include "tests/support/fake_library.h"
 
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" // the maker's header declares them, and it is not here
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" // the vendor's header declares them, and it is not here
 
 fake_hd_state fake_hd;
 
@@ -29,7 +29,7 @@ static struct {
 	callback fn;
 	void *user;
 } schedule[SCHEDULES_MAX];
-static unsigned pending; // one error
+static unsigned pending; // the error that hdGetError returns next
 static unsigned current = INVALID;
 static bool in_frame;
 
@@ -48,7 +48,7 @@ unsigned hdInitDevice(const char *name)
 {
 	FAKE_GUARD(fake_hd_lock);
 	fake_hd.misuse += fake_hd.running;
-	const unsigned handle = name == NULL ? 0 : strcmp(name, "Left") == 0 ? 1 : INVALID;
+	const unsigned handle = !name ? 0 : strcmp(name, "Left") == 0 ? 1 : INVALID;
 	pending = fake_hd.init_error;
 	if (pending == 0 && (!fake_hd.connected || handle == INVALID))
 		pending = 0x0300;
@@ -133,7 +133,7 @@ void hdGetDoublev(unsigned parameter, double *values)
 		memcpy(values, d->velocity, sizeof d->velocity);
 		break;
 	case 0x2053:
-		memcpy(values, d->turning, sizeof d->turning);
+		memcpy(values, d->angular_velocity, sizeof d->angular_velocity);
 		break;
 	case 0x2551:
 		memcpy(values, workspace, sizeof workspace);

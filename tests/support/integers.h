@@ -1,6 +1,6 @@
-// Vectors of integers: exact arithmetic for oracles on grids, as long as no product leaves 64 bits.
-#ifndef TAC_TESTS_INTEGERS_H
-#define TAC_TESTS_INTEGERS_H
+// Integer vectors: exact arithmetic for oracles on grids, as long as every product fits 64 bits.
+#ifndef TAC_TESTS_SUPPORT_INTEGERS_H
+#define TAC_TESTS_SUPPORT_INTEGERS_H
 
 #include <stdint.h>
 

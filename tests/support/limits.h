@@ -1,9 +1,10 @@
-// What a test may expect of the build and the user it runs as.
-#ifndef TAC_TESTS_LIMITS_H
-#define TAC_TESTS_LIMITS_H
+// Limits that the build and the user impose on a test.
+#ifndef TAC_TESTS_SUPPORT_LIMITS_H
+#define TAC_TESTS_SUPPORT_LIMITS_H
 
 #include <linux/capability.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -21,10 +22,27 @@
 #define TAC_TEST_SANITIZED 0
 #endif
 
-// The sanitizers' runtimes turn mlockall into nothing: their shadow memory is terabytes.
+// The sanitizers' runtimes make mlockall a no-op: their shadow memory takes terabytes.
 #define TAC_TEST_CAN_LOCK_MEMORY (!TAC_TEST_SANITIZED)
 
-// Leaves the process with no capabilities, no real-time priority, no locked memory and no root's files.
+// tests/run --long.
+static inline bool test_long(void)
+{
+	const char *set = getenv("TACTUS_TEST_LONG");
+	return set && strcmp(set, "1") == 0;
+}
+
+// How often a random test repeats: `all` times in a long run, a quarter of that otherwise, and a quarter
+// again under a sanitizer. A threshold for what the rounds have met shrinks with them.
+static inline int test_rounds(int all)
+{
+	int rounds = test_long() ? all : all / 4;
+	if (TAC_TEST_SANITIZED)
+		rounds /= 4;
+	return rounds > 0 ? rounds : 1;
+}
+
+// Drops the process's capabilities, real-time priority, locked memory and access to root's files.
 static inline void drop_privileges(void)
 {
 	const struct rlimit none = {0, 0};

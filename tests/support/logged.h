@@ -1,6 +1,6 @@
-// The last line the library logged, and how many there were.
-#ifndef TAC_TESTS_LOGGED_H
-#define TAC_TESTS_LOGGED_H
+// The last line that the library logged, and the number of lines.
+#ifndef TAC_TESTS_SUPPORT_LOGGED_H
+#define TAC_TESTS_SUPPORT_LOGGED_H
 
 #include "base/log.h"
 

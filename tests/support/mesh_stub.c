@@ -1,17 +1,18 @@
-// An importer that misbehaves in the way its file is called; see test_mesh_load.c. It takes the place of
-// tactus-import and is never sanitized, because it runs under the same limits.
-#include "collision/mesh_record.h"
+// An importer that misbehaves as the name of its file says; see test_mesh_load.c. It replaces tactus-import
+// and is never sanitized, because it runs under the same limits.
+#include "collision/import/mesh_record.h"
 
 #include <dirent.h>
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static void answer(const void *bytes, size_t size)
+static void write_bytes(const void *bytes, size_t size)
 {
 	while (size > 0) {
 		const ssize_t n = write(TAC_MESH_RECORD_FD, bytes, size);
@@ -22,14 +23,14 @@ static void answer(const void *bytes, size_t size)
 	}
 }
 
-static void say(const char *message)
+static void write_failure(const char *message)
 {
 	char *bytes = calloc(1, tac_mesh_record_failure_size());
 	tac_mesh_record_encode_failure(message, bytes);
-	answer(bytes, tac_mesh_record_failure_size());
+	write_bytes(bytes, tac_mesh_record_failure_size());
 }
 
-static void tell_surroundings(void)
+static void write_environment(void)
 {
 	int descriptors = 0;
 	DIR *folder = opendir("/proc/self/fd");
@@ -38,23 +39,29 @@ static void tell_surroundings(void)
 	sigset_t mask;
 	sigprocmask(SIG_SETMASK, NULL, &mask);
 	char message[100];
-	// Without ".", ".." and the folder's own descriptor.
+	// Without ".", ".." and the folder's descriptor.
 	snprintf(message, sizeof message, "policy %d, descriptors %d, usr1 blocked %d", sched_getscheduler(0),
 		 descriptors - 3, sigismember(&mask, SIGUSR1));
-	say(message);
+	write_failure(message);
 }
 
-int main(int argc, char **argv)
+static const char *behaviour;
+
+static bool is(const char *name)
 {
-	const char *slash = argc == 2 ? strrchr(argv[1], '/') : NULL;
-	const char *how = slash ? slash + 1 : "";
+	return strcmp(behaviour, name) == 0;
+}
+
+// The record of a mesh with one triangle, perhaps with an invalid index or coordinate.
+static char *encode_mesh(size_t *out_size)
+{
 	tac_vec3 vertices[] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
 	tac_mesh_triangle triangles[] = {{{0, 1, 2}}};
 	const int32_t surfaces[] = {0};
 	const char *names[] = {"one"};
-	if (strcmp(how, "lie_index") == 0)
+	if (is("lie_index"))
 		triangles[0].vertex[2] = 1000000;
-	if (strcmp(how, "lie_nan") == 0)
+	if (is("lie_nan"))
 		vertices[1].y = NAN;
 	tac_mesh_def def = tac_mesh_def_default();
 	def.vertices = vertices;
@@ -64,70 +71,92 @@ int main(int argc, char **argv)
 	def.triangle_surface = surfaces;
 	def.surface_names = names;
 	def.surface_count = 1;
-	const size_t size = tac_mesh_record_size(&def);
-	char *bytes = calloc(1, size);
+	*out_size = tac_mesh_record_size(&def);
+	char *bytes = calloc(1, *out_size);
 	tac_mesh_record_encode(&def, bytes);
+	return bytes;
+}
 
-	uint64_t go; // as the importer does: the limits are set when this returns
-	if (strcmp(how, "impatient") != 0 && read(0, &go, sizeof go) != sizeof go)
-		return 8;
-	if (strcmp(how, "hang") == 0)
+static void exhaust_memory(void)
+{
+	for (;;) {
+		char *p = malloc(1 << 20);
+		if (!p)
+			abort();
+		for (volatile char *c = p; c < p + (1 << 20); c += 4096)
+			*c = 1; // volatile: or the compiler would drop stores that nothing reads
+	}
+}
+
+static void hang_or_crash(void)
+{
+	if (is("hang"))
 		sleep(1000);
-	if (strcmp(how, "hang_stubborn") == 0) {
+	if (is("hang_stubborn")) {
 		for (int s = 1; s < 65; s++)
 			signal(s, SIG_IGN);
 		for (;;)
 			pause();
 	}
-	if (strcmp(how, "spin") == 0)
+	if (is("spin"))
 		for (volatile int i = 0;; i = !i)
 			;
-	if (strcmp(how, "crash") == 0)
+	if (is("crash"))
 		raise(SIGSEGV);
-	if (strcmp(how, "abort") == 0)
+	if (is("abort"))
 		abort();
-	if (strcmp(how, "exit") == 0)
+	if (is("eat"))
+		exhaust_memory();
+}
+
+static void damage(char *bytes, size_t size)
+{
+	if (is("garbage"))
+		memset(bytes, 0xA5, size);
+	if (is("lie_vertices")) // the counts follow four 64-bit words
+		memcpy(bytes + 32, &(int32_t){0x7FFFFFFF}, 4);
+	if (is("lie_triangles"))
+		memcpy(bytes + 36, &(int32_t){-1}, 4);
+	if (is("lie_surfaces"))
+		memcpy(bytes + 40, &(int32_t){499999999}, 4);
+	if (is("lie_data"))
+		bytes[size - 10] ^= 1;
+}
+
+int main(int argc, char **argv)
+{
+	const char *slash = argc == 2 ? strrchr(argv[1], '/') : NULL;
+	behaviour = slash ? slash + 1 : "";
+	size_t size;
+	char *bytes = encode_mesh(&size);
+
+	uint64_t go; // as in the importer: the limits are set when this returns
+	if (!is("impatient") && read(0, &go, sizeof go) != sizeof go)
+		return 8;
+	hang_or_crash();
+	if (is("exit"))
 		return 7;
-	if (strcmp(how, "silent") == 0)
+	if (is("silent"))
 		return 0;
-	if (strcmp(how, "noise") == 0) {
+	if (is("noise")) {
 		puts("noise on standard output");
 		fputs("noise on standard error\n", stderr);
 	}
-	if (strcmp(how, "eat") == 0)
-		for (;;) {
-			char *p = malloc(1 << 20);
-			if (!p)
-				abort();
-			for (volatile char *c = p; c < p + (1 << 20); c += 4096)
-				*c = 1; // volatile: or the compiler sees that nobody reads it
-		}
-	if (strcmp(how, "huge") == 0) {
+	if (is("huge")) {
 		signal(SIGXFSZ, SIG_IGN);
-		if (ftruncate(TAC_MESH_RECORD_FD, INT64_C(1) << 44) != 0)
-			return 5;
+		return ftruncate(TAC_MESH_RECORD_FD, INT64_C(1) << 44) != 0 ? 5 : 0;
+	}
+	if (is("refuse")) {
+		write_failure("two\nlines and \x1b[31mcolour");
 		return 0;
 	}
-	if (strcmp(how, "garbage") == 0)
-		memset(bytes, 0xA5, size);
-	if (strcmp(how, "lie_vertices") == 0) // the counts follow four 64-bit words
-		memcpy(bytes + 32, &(int32_t){0x7FFFFFFF}, 4);
-	if (strcmp(how, "lie_triangles") == 0)
-		memcpy(bytes + 36, &(int32_t){-1}, 4);
-	if (strcmp(how, "lie_surfaces") == 0)
-		memcpy(bytes + 40, &(int32_t){499999999}, 4);
-	if (strcmp(how, "lie_data") == 0)
-		bytes[size - 10] ^= 1;
-	if (strcmp(how, "refuse") == 0) {
-		say("two\nlines and \x1b[31mcolour");
+	if (is("environment")) {
+		write_environment();
 		return 0;
 	}
-	if (strcmp(how, "surroundings") == 0) {
-		tell_surroundings();
-		return 0;
-	}
-	answer(bytes, strcmp(how, "short") == 0 ? size - 1 : size);
-	if (strcmp(how, "long") == 0)
-		answer("x", 1);
+	damage(bytes, size);
+	write_bytes(bytes, is("short") ? size - 1 : size);
+	if (is("long"))
+		write_bytes("x", 1);
 	return 0;
 }

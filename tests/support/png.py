@@ -1,4 +1,4 @@
-"""PNG files of eight bits, RGB, as the viewer writes them: read(path) gives width, height and rows of bytes."""
+"""Reads PNG files as the viewer writes them: RGB, 8 bits. read(path) returns width, height and rows of bytes."""
 
 import struct
 import zlib

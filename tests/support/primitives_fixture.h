@@ -1,12 +1,12 @@
-// What the tests of collision/primitives share: random solids, how far outside of one a point is, and two
-// oracles that know no more than that: subdivision until every piece is proved free or a point is found
-// inside, and golden-section search where the solid is convex.
-#ifndef TAC_TESTS_PRIMITIVES_FIXTURE_H
-#define TAC_TESTS_PRIMITIVES_FIXTURE_H
+// The fixture of the tests of collision/geometry/primitives.h: random solids, a bound of a point's distance
+// from one, and two oracles that use only this bound: subdivision until every piece is proved free or a point
+// is inside, and golden-section search where the solid is convex.
+#ifndef TAC_TESTS_SUPPORT_PRIMITIVES_FIXTURE_H
+#define TAC_TESTS_SUPPORT_PRIMITIVES_FIXTURE_H
 
 #include "base/rng.h"
-#include "collision/primitives.h"
-#include "tests/limits.h"
+#include "collision/geometry/primitives.h"
+#include "tests/support/limits.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,13 +16,13 @@
 
 #define EPS 1e-9 // for the unit cube
 
-// Pairs a comparison: TACTUS_PAIRS says how many, in every one of them; else a part of the 200,000 that the
-// paper speaks of, and less where the oracle is slow or a sanitizer makes it so.
+// The number of pairs in a comparison: TACTUS_PAIRS if it is set. Otherwise a fraction of the paper's
+// 200,000, and fewer where the oracle is slow or a sanitizer slows it down.
 static inline int pairs_over(int divisor)
 {
 	const char *text = getenv("TACTUS_PAIRS");
-	const int asked = text != NULL ? atoi(text) : 0;
-	return asked > 0 ? asked : (TAC_TEST_SANITIZED ? 10000 : 50000) / divisor;
+	const int requested = text ? atoi(text) : 0;
+	return requested > 0 ? requested : (TAC_TEST_SANITIZED ? 10000 : 50000) / divisor;
 }
 #define PAIRS pairs_over(1)
 
@@ -52,7 +52,7 @@ static inline tac_dvec3 sub(tac_dvec3 a, tac_dvec3 b)
 	return tac_dvec3_sub(a, b);
 }
 
-// ---- the solids, and how deep a point is in them ----
+// ---- the solids, and the distance of a point from them ----
 
 typedef enum kind { SPHERE, UPRIGHT, CYLINDER, CONE, CONVEX, CONCAVE, KINDS } kind;
 
@@ -100,7 +100,7 @@ static inline bool meets_triangle(const solid *s, const tac_triangle *x, double 
 	}
 }
 
-// Upright solids stand around the origin, where the segments and triangles are.
+// Upright solids are near the origin, as are the segments and triangles.
 static inline solid random_solid(kind k, tac_rng *rng)
 {
 	solid s = {.kind = k};
@@ -118,9 +118,9 @@ static inline solid random_solid(kind k, tac_rng *rng)
 	return s;
 }
 
-// Not positive exactly in the solid, and changing by no more than the distance moved: where it is above d,
-// the ball of radius d is free of the solid.
-static inline double outside(const solid *s, tac_dvec3 x)
+// A lower bound of the distance from the solid, not positive exactly inside it, and Lipschitz-continuous with
+// constant 1: where it is above d, the ball of radius d is free of the solid.
+static inline double distance_bound(const solid *s, tac_dvec3 x)
 {
 	double r = hypot(x.x, x.y);
 	switch (s->kind) {
@@ -154,7 +154,7 @@ static inline double outside(const solid *s, tac_dvec3 x)
 
 typedef enum verdict { FREE, HIT, OPEN } verdict;
 
-#define MOST_PIECES 300 // a thousand times that where convexity does not help on
+#define PIECES_MAX 300 // 1000 times as many where convexity does not help
 
 static inline verdict search_segment(const solid *s, const tac_segment *x)
 {
@@ -165,12 +165,12 @@ static inline verdict search_segment(const solid *s, const tac_segment *x)
 	for (int pieces = 0; depth > 0; pieces++) {
 		double a = stack[depth - 1][0], b = stack[depth - 1][1], middle = 0.5 * (a + b);
 		depth--;
-		double gap = outside(s, tac_dvec3_lerp(x->a, x->b, middle));
+		double gap = distance_bound(s, tac_dvec3_lerp(x->a, x->b, middle));
 		if (gap <= 0)
 			return HIT;
 		if (gap > 0.5 * (b - a) * length)
 			continue;
-		if (pieces >= 30 * MOST_PIECES || depth + 2 > 64)
+		if (pieces >= 30 * PIECES_MAX || depth + 2 > 64)
 			return OPEN;
 		stack[depth][0] = a;
 		stack[depth++][1] = middle;
@@ -189,7 +189,7 @@ static inline verdict search_triangle(const solid *s, const tac_triangle *x)
 {
 	enum { DEEPEST = 40 };
 	tac_triangle stack[3 * DEEPEST + 4];
-	int depth = 0, most = s->kind == CONCAVE ? 1000 * MOST_PIECES : MOST_PIECES;
+	int depth = 0, most = s->kind == CONCAVE ? 1000 * PIECES_MAX : PIECES_MAX;
 	stack[depth++] = *x;
 	for (int pieces = 0; depth > 0; pieces++) {
 		tac_triangle t = stack[--depth];
@@ -197,7 +197,7 @@ static inline verdict search_triangle(const solid *s, const tac_triangle *x)
 		tac_dvec3 centre = tac_dvec3_scale(tac_dvec3_add(t.a, tac_dvec3_add(t.b, t.c)), 1.0 / 3);
 		tac_dvec3 da = sub(t.a, centre), db = sub(t.b, centre), dc = sub(t.c, centre);
 		double radius2 = fmax(dot(da, da), fmax(dot(db, db), dot(dc, dc)));
-		double gap = outside(s, centre);
+		double gap = distance_bound(s, centre);
 		if (gap <= 0)
 			return HIT;
 		if (gap * gap > radius2)
@@ -212,8 +212,8 @@ static inline verdict search_triangle(const solid *s, const tac_triangle *x)
 	return FREE;
 }
 
-// `outside` is convex for every solid but the concave toroid: golden-section search finds its least value
-// along a segment, and over a triangle as the least of the least values along the parallels to a side.
+// `distance_bound` is convex for every solid but the concave toroid: golden-section search finds its minimum
+// along a segment, and its minimum over a triangle as that of the minima along the parallels to a side.
 typedef struct search {
 	const solid *s;
 	const tac_segment *segment;
@@ -246,8 +246,8 @@ static inline double least_value(const search *q)
 
 static inline double value_at(const search *q, double t)
 {
-	if (q->triangle == NULL)
-		return outside(q->s, tac_dvec3_lerp(q->segment->a, q->segment->b, t));
+	if (!q->triangle)
+		return distance_bound(q->s, tac_dvec3_lerp(q->segment->a, q->segment->b, t));
 	const tac_triangle *x = q->triangle;
 	tac_segment parallel = {tac_dvec3_lerp(x->a, x->b, t), tac_dvec3_lerp(x->a, x->c, t)};
 	search inner = {q->s, &parallel, NULL};
@@ -268,17 +268,17 @@ static inline double least_over(const solid *s, const tac_triangle *x)
 
 static inline void check_share(kind k, int pairs, int hits, int open)
 {
-	// A comparison that always says the same proves nothing; nor does one that leaves much open.
+	// A comparison with only one outcome proves nothing, nor does one that leaves many pairs open.
 	TEST_ASSERT_TRUE_MESSAGE(hits > pairs / 50 && hits < pairs / 50 * 49, kind_names[k]);
 	TEST_ASSERT_TRUE_MESSAGE(open <= pairs / 10000, kind_names[k]);
-	if (getenv("TACTUS_PAIRS") != NULL)
+	if (getenv("TACTUS_PAIRS"))
 		printf("%s: %d pairs, %d hits, %d left open by the oracle\n", kind_names[k], pairs, hits,
 		       open);
 }
 
-static inline double off_triangle(const tac_triangle *t, tac_dvec3 p)
+static inline double distance_from_triangle(const tac_triangle *t, tac_dvec3 p)
 {
-	tac_dvec3 n = tac_dvec3_normalize(tac_dvec3_cross(sub(t->b, t->a), sub(t->c, t->a)));
+	tac_dvec3 n = tac_dvec3_triangle_normal(t->a, t->b, t->c);
 	double off = fabs(dot(n, sub(p, t->a)));
 	const tac_dvec3 v[4] = {t->a, t->b, t->c, t->a};
 	for (int i = 0; i < 3; i++) {
@@ -288,7 +288,7 @@ static inline double off_triangle(const tac_triangle *t, tac_dvec3 p)
 	return off;
 }
 
-// Segments, and triangles, against random solids of these kinds.
+// Compares random segments with random solids of these kinds.
 static inline void check_segments(kind first, kind last)
 {
 	for (kind k = first; k <= last; k++) {
@@ -309,19 +309,21 @@ static inline void check_segments(kind first, kind last)
 				TEST_ASSERT_TRUE_MESSAGE(w.t >= 0 && w.t <= 1, kind_names[k]);
 				tac_dvec3 off = sub(tac_dvec3_lerp(x.a, x.b, w.t), w.point);
 				TEST_ASSERT_TRUE_MESSAGE(dot(off, off) <= 16 * EPS * EPS, kind_names[k]);
-				TEST_ASSERT_TRUE_MESSAGE(outside(&s, w.point) <= 4 * EPS, kind_names[k]);
+				TEST_ASSERT_TRUE_MESSAGE(distance_bound(&s, w.point) <= 4 * EPS,
+							 kind_names[k]);
 			}
 		}
 		check_share(k, PAIRS, hits, open);
 	}
 }
 
+// Compares random triangles with random solids of these kinds.
 static inline void check_triangles(kind first, kind last)
 {
 	for (kind k = first; k <= last; k++) {
 		tac_rng rng = tac_rng_seed(2, (uint64_t)k);
 		int hits = 0, open = 0;
-		// Spheres and cylinders have second implementations below.
+		// test_primitives_solid.c has second implementations for spheres and cylinders.
 		int pairs = pairs_over(k < CONE ? 10 : k == CONCAVE ? 5 : 1);
 		for (int i = 0; i < pairs; i++) {
 			solid s = random_solid(k, &rng);
@@ -341,15 +343,17 @@ static inline void check_triangles(kind first, kind last)
 					TEST_ASSERT_EQUAL_MESSAGE(gap <= 0, hit, kind_names[k]);
 			}
 			if (hit) {
-				TEST_ASSERT_TRUE_MESSAGE(off_triangle(&x, w.point) <= 1e-8, kind_names[k]);
-				TEST_ASSERT_TRUE_MESSAGE(outside(&s, w.point) <= 4 * EPS, kind_names[k]);
+				TEST_ASSERT_TRUE_MESSAGE(distance_from_triangle(&x, w.point) <= 1e-8,
+							 kind_names[k]);
+				TEST_ASSERT_TRUE_MESSAGE(distance_bound(&s, w.point) <= 4 * EPS,
+							 kind_names[k]);
 			}
 		}
 		check_share(k, pairs, hits, open);
 	}
 }
 
-// The printed sphere test: squares of projections, no nearest point.
+// The printed sphere test, by squares of projections instead of the nearest point.
 static inline double sphere_segment_gap(const tac_sphere *s, const tac_segment *x)
 {
 	tac_dvec3 ab = sub(x->b, x->a), ap = sub(s->centre, x->a), bp = sub(s->centre, x->b);

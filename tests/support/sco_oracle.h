@@ -1,17 +1,18 @@
-// Oracle: where a tool pressed against a scene comes to rest, found without any code of the mover or of the
+// Oracle: the rest pose of a tool pressed against a scene, found without any code of the mover or of the
 // collision library. It descends from a pose to the nearest minimum of
 //
 //   |p - p_device|^2 + rho^2 |log(R_device R^-1)|^2    with every feature of the tool at least `gap` away,
 //
-// by sequential linear constraints: all vertex-face and edge-edge distances within a margin, by brute force,
-// become half-spaces; the closest point of their intersection comes from the problems LDP and NNLS of C.
-// Lawson and R. Hanson, "Solving Least Squares Problems", 1974, in long double. It takes hundreds of rounds
-// and no short cuts; the referee looks at every pose it takes. Its own test holds it against closed forms.
-#ifndef TAC_TESTS_SCO_ORACLE_H
-#define TAC_TESTS_SCO_ORACLE_H
+// by sequential linear constraints. All vertex-face and edge-edge distances within a margin, found by brute
+// force, become half-spaces; the closest point of their intersection comes from the algorithms LDP and NNLS
+// of C. Lawson and R. Hanson, "Solving Least Squares Problems", 1974, in long double. It takes hundreds of
+// rounds without shortcuts, and the referee of sweep_referee.h checks every pose. test_sco_scenarios compares
+// the oracle with closed forms.
+#ifndef TAC_TESTS_SUPPORT_SCO_ORACLE_H
+#define TAC_TESTS_SUPPORT_SCO_ORACLE_H
 
 #include "base/algebra.h"
-#include "tests/ccd_referee.h"
+#include "tests/support/sweep_referee.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -21,8 +22,8 @@
 #define ORACLE_BUCKETS 1024
 #define ORACLE_ROUNDS  500
 #define ORACLE_SWEEPS  1000
-#define ORACLE_SET     8
-#define ORACLE_STEP    1e-3 // the longest, m
+#define ORACLE_SET     8    // columns in the passive set of NNLS: one more than its dimension
+#define ORACLE_STEP    1e-3 // the longest step, m
 
 typedef struct oracle {
 	const tac_mesh *tool, *scene;
@@ -34,7 +35,7 @@ typedef struct oracle {
 	real columns[ORACLE_ROWS][7];
 	int32_t first[ORACLE_BUCKETS], next[ORACLE_ROWS]; // lists of rows by distance; -1: the end
 	double twist[6];                                  // translation and rho times the turn
-	bool settled; // the last answer is a minimum: nothing more is to be gained within 1 nm
+	bool settled; // the last pose is a minimum: the next step would be shorter than 1 nm
 	int rounds;
 } oracle;
 
@@ -50,7 +51,7 @@ static inline ref_pose ref_pose_of(tac_dpose T)
 	return p;
 }
 
-// In the metric, m.
+// The distance of two poses in the metric, m.
 static inline double oracle_distance(const oracle *o, tac_dpose a, tac_dpose b)
 {
 	const tac_dvec3 v = tac_dvec3_sub(b.position, a.position);
@@ -108,7 +109,7 @@ static inline tac_dvec3 oracle_on_triangle(tac_dvec3 p, const tac_dvec3 *t)
 	return inside ? tac_dvec3_add_scaled(p, -tac_dvec3_dot(tac_dvec3_sub(p, t[0]), n), n) : best;
 }
 
-// The closest points of two edges that cross each other's middle; false when an end is closer.
+// The closest points of two edges; false if an end of one is closer than its inside.
 static inline bool oracle_on_edges(tac_dvec3 a, tac_dvec3 b, tac_dvec3 c, tac_dvec3 d, tac_dvec3 *on_ab,
 				   tac_dvec3 *on_cd)
 {
@@ -124,7 +125,8 @@ static inline bool oracle_on_edges(tac_dvec3 a, tac_dvec3 b, tac_dvec3 c, tac_dv
 	return s >= 0 && s <= 1 && t >= 0 && t <= 1;
 }
 
-// The features at `on_tool` and `on_scene` may come closer up to the gap, along the line between them.
+// Adds the row that lets the features at `on_tool` and `on_scene` approach to the gap, along the line between
+// them.
 static inline void oracle_add(oracle *o, tac_dvec3 origin, tac_dvec3 on_tool, tac_dvec3 on_scene,
 			      double margin)
 {
@@ -136,7 +138,8 @@ static inline void oracle_add(oracle *o, tac_dvec3 origin, tac_dvec3 on_tool, ta
 	const tac_dvec3 turn = tac_dvec3_cross(tac_dvec3_sub(on_tool, origin), n);
 	const double row[6] = {n.x, n.y, n.z, turn.x / o->rho, turn.y / o->rho, turn.z / o->rho};
 	const double bound = o->gap - d;
-	// Neighbours share features: rows of the same distance are compared.
+	// Neighbouring triangles share features, so equal rows are dropped: those of equal distance are
+	// compared.
 	int32_t *first = &o->first[(uint64_t)(d * 1e14) % ORACLE_BUCKETS];
 	for (int32_t i = *first; i >= 0; i = o->next[i]) {
 		double off = fabs(o->bounds[i] - bound) / o->gap;
@@ -182,10 +185,10 @@ static inline void oracle_gather(oracle *o, tac_dpose T, double margin)
 		o->first[i] = -1;
 	for (int32_t j = 0; j < o->scene->triangle_count; j++) {
 		const ref_triangle *b = &o->scene_triangles[j];
-		if (ref_apart(&box, b, margin))
+		if (ref_boxes_apart(&box, b, margin))
 			continue;
 		for (int32_t i = 0; i < o->tool->triangle_count; i++) {
-			if (!ref_apart(&a[i], b, margin) && !ref_beside(&a[i], b, margin))
+			if (!ref_boxes_apart(&a[i], b, margin) && !ref_axes_separate(&a[i], b, margin))
 				oracle_add_pair(o, T.position, &a[i], b, margin);
 		}
 	}
@@ -194,7 +197,7 @@ static inline void oracle_gather(oracle *o, tac_dpose T, double margin)
 
 // ---- descent ----
 
-// The least squares of columns `set` of (rows, bounds)' against (0, …, 0, 1): modified Gram-Schmidt.
+// The least-squares fit of the columns `set` of (rows, bounds)' to (0, …, 0, 1), by modified Gram-Schmidt.
 static inline void oracle_fit(const oracle *o, const int32_t *set, int n, real *out)
 {
 	real q[ORACLE_SET][7], r[ORACLE_SET][ORACLE_SET], y[ORACLE_SET], rest[7] = {0, 0, 0, 0, 0, 0, 1};
@@ -228,7 +231,7 @@ static inline void oracle_fit(const oracle *o, const int32_t *set, int n, real *
 	}
 }
 
-// What is left of (0, …, 0, 1) after the best non-negative sum of columns: algorithm NNLS.
+// The residual of (0, …, 0, 1) after the best non-negative combination of columns: algorithm NNLS.
 static inline void oracle_nnls(const oracle *o, real rest[7])
 {
 	int32_t set[ORACLE_SET];
@@ -272,7 +275,7 @@ static inline void oracle_nnls(const oracle *o, real rest[7])
 			}
 			const bool done = step == 1;
 			if (!done && kept == n)
-				kept--; // the last one gives nothing
+				kept--; // the last column does not improve the fit
 			n = kept;
 			if (done)
 				break;
@@ -280,7 +283,7 @@ static inline void oracle_nnls(const oracle *o, real rest[7])
 	}
 }
 
-// The twist closest to `wanted` that the rows allow: least distance programming. False: they allow none.
+// The twist closest to `wanted` that satisfies the rows: least distance programming. False if none does.
 static inline bool oracle_solve(oracle *o, const double wanted[6])
 {
 	real scale = 0, rest[7];
@@ -303,12 +306,12 @@ static inline bool oracle_solve(oracle *o, const double wanted[6])
 	return rest[6] > 1e-12L;
 }
 
-// From a pose that is free to the minimum below it.
+// Descends from a free pose to the next minimum.
 static inline tac_dpose oracle_descend(oracle *o, tac_dpose from, tac_dpose device)
 {
 	tac_dpose T = from;
 	double reach = ORACLE_STEP, d = oracle_gap(o, T, 10 * o->gap);
-	const double weight = 30; // of what a gap lacks, against the distance to the device
+	const double weight = 30; // of the missing gap, against the distance to the device
 	o->settled = false;
 	for (o->rounds = 0; o->rounds < ORACLE_ROUNDS && reach > 1e-9; o->rounds++) {
 		const tac_dvec3 v = tac_dvec3_sub(device.position, T.position);

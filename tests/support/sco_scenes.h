@@ -1,9 +1,9 @@
-// Scenes for the tests of the SCO: small meshes of quadrilateral patches, and device paths over them. Lengths
+// Scenes for the tests of the SCO: small meshes built from quadrilateral patches, bodies and poses. Lengths
 // in m.
-#ifndef TAC_TESTS_SCO_SCENES_H
-#define TAC_TESTS_SCO_SCENES_H
+#ifndef TAC_TESTS_SUPPORT_SCO_SCENES_H
+#define TAC_TESTS_SUPPORT_SCO_SCENES_H
 
-#include "collision/ccd_body.h"
+#include "collision/body.h"
 #include "collision/mesh_shapes.h"
 #include "haptic/sco.h"
 
@@ -12,9 +12,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define V tac_dvec3_make
+static inline tac_dvec3 vec3(double x, double y, double z)
+{
+	return tac_dvec3_make(x, y, z);
+}
 
-// A mesh in the making: welding joins the patches.
+// A mesh under construction. sketch_finish welds the patches.
 typedef struct sketch {
 	tac_vec3 *v;
 	tac_mesh_triangle *t;
@@ -41,7 +44,7 @@ static inline void sketch_triangle(sketch *s, tac_dvec3 a, tac_dvec3 b, tac_dvec
 	s->t[s->triangles++] = (tac_mesh_triangle){{i, j, k}};
 }
 
-// The quadrilateral a b c d, counter-clockwise, in nu x nv pieces: nu along a b.
+// The quadrilateral a b c d, counter-clockwise, as a grid of nu x nv cells: nu along a b.
 static inline void sketch_patch(sketch *s, tac_dvec3 a, tac_dvec3 b, tac_dvec3 c, tac_dvec3 d, int nu, int nv)
 {
 	for (int i = 0; i < nu; i++) {
@@ -94,7 +97,7 @@ static inline tac_mesh *cylinder_mesh(double radius, double height, int segments
 	return mesh;
 }
 
-// The plane z = 0, half as wide as `half`; open.
+// The plane z = 0, from -half to half; open.
 static inline tac_mesh *plane_mesh(double half, int cuts)
 {
 	tac_mesh *mesh;
@@ -103,7 +106,7 @@ static inline tac_mesh *plane_mesh(double half, int cuts)
 	return mesh;
 }
 
-// A rectangle of the plane coordinate[axis] = value, facing `side`, over the next two axes.
+// A rectangle in the plane coordinate[axis] = value, facing `side`, over the next two axes.
 static inline void sketch_rectangle(sketch *s, int axis, double value, int side, double a0, double a1, int na,
 				    double b0, double b1, int nb)
 {
@@ -114,7 +117,7 @@ static inline void sketch_rectangle(sketch *s, int axis, double value, int side,
 		c[axis] = value;
 		c[(axis + 1) % 3] = a[k];
 		c[(axis + 2) % 3] = b[k];
-		q[k] = V(c[0], c[1], c[2]);
+		q[k] = vec3(c[0], c[1], c[2]);
 	}
 	if (side > 0)
 		sketch_patch(s, q[0], q[1], q[2], q[3], na, nb);
@@ -149,37 +152,39 @@ static inline tac_mesh *groove_mesh(double half_length, double width, double dep
 	sketch s = {0};
 	const double y[5] = {-3 * width, -width, 0, width, 3 * width}, z[5] = {0, 0, -depth, 0, 0};
 	for (int i = 0; i < 4; i++)
-		sketch_patch(&s, V(-half_length, y[i], z[i]), V(half_length, y[i], z[i]),
-			     V(half_length, y[i + 1], z[i + 1]), V(-half_length, y[i + 1], z[i + 1]), cuts,
-			     i == 1 || i == 2 ? 2 : 1);
+		sketch_patch(&s, vec3(-half_length, y[i], z[i]), vec3(half_length, y[i], z[i]),
+			     vec3(half_length, y[i + 1], z[i + 1]), vec3(-half_length, y[i + 1], z[i + 1]),
+			     cuts, i == 1 || i == 2 ? 2 : 1);
 	return sketch_finish(&s);
 }
 
-// A step of the height `rise` at x = 0; open.
+// A step of height `rise` at x = 0; open.
 static inline tac_mesh *step_mesh(double half, double rise, int cuts)
 {
 	sketch s = {0};
-	sketch_patch(&s, V(-half, -half, 0), V(0, -half, 0), V(0, half, 0), V(-half, half, 0), cuts, cuts);
-	sketch_patch(&s, V(0, half, 0), V(0, -half, 0), V(0, -half, rise), V(0, half, rise), cuts, 1);
-	sketch_patch(&s, V(0, -half, rise), V(half, -half, rise), V(half, half, rise), V(0, half, rise), cuts,
-		     cuts);
+	sketch_patch(&s, vec3(-half, -half, 0), vec3(0, -half, 0), vec3(0, half, 0), vec3(-half, half, 0),
+		     cuts, cuts);
+	sketch_patch(&s, vec3(0, half, 0), vec3(0, -half, 0), vec3(0, -half, rise), vec3(0, half, rise), cuts,
+		     1);
+	sketch_patch(&s, vec3(0, -half, rise), vec3(half, -half, rise), vec3(half, half, rise),
+		     vec3(0, half, rise), cuts, cuts);
 	return sketch_finish(&s);
 }
 
-// A plate with its top at z = 0 and a blind hole of `n` flats at the distance `radius` from its axis; open
+// A plate with its top at z = 0 and a blind hole of `n` flat sides at distance `radius` from its axis; open
 // below.
 static inline tac_mesh *hole_mesh(double radius, double depth, int n, double half)
 {
 	sketch s = {0};
 	const double turn = 2 * 3.14159265358979323846 / n, R = radius / cos(0.5 * turn);
-	tac_dvec3 down = V(0, 0, -depth);
+	tac_dvec3 down = vec3(0, 0, -depth);
 	for (int i = 0; i < n; i++) {
 		tac_dvec3 in[2], out[2];
 		for (int k = 0; k < 2; k++) {
 			double c = cos(turn * (i + 0.5 + k)), w = sin(turn * (i + 0.5 + k));
 			double far = half / fmax(fabs(c), fabs(w));
-			in[k] = V(R * c, R * w, 0);
-			out[k] = V(far * c, far * w, 0);
+			in[k] = vec3(R * c, R * w, 0);
+			out[k] = vec3(far * c, far * w, 0);
 		}
 		sketch_patch(&s, in[0], out[0], out[1], in[1], 1, 1);
 		sketch_patch(&s, in[0], in[1], tac_dvec3_add(in[1], down), tac_dvec3_add(in[0], down), 1, 1);
@@ -194,71 +199,90 @@ static inline double terrain_height(double x, double y, double rise)
 		       0.25 * sin(3280 * x * y + 3));
 }
 
+static inline tac_dvec3 terrain_point(double x, double y, double rise)
+{
+	return vec3(x, y, terrain_height(x, y, rise));
+}
+
+// Grid line i of n over [-half, half].
+static inline double terrain_line(double half, int n, int i)
+{
+	return -half + 2 * half * i / n;
+}
+
 // A height field over n x n squares with walls and a floor; closed.
 static inline tac_mesh *terrain_mesh(double half, int n, double rise)
 {
 	sketch s = {0};
-	double bottom = -5 * rise;
-#define AT(i)     (-half + 2 * half * (i) / n)
-#define UP(x, y)  V(x, y, terrain_height(x, y, rise))
-#define LOW(x, y) V(x, y, bottom)
+	const double bottom = -5 * rise, lo = terrain_line(half, n, 0), hi = terrain_line(half, n, n);
 	for (int i = 0; i < n; i++) {
-		double a = AT(i), b = AT(i + 1), l = AT(0), h = AT(n);
+		double a = terrain_line(half, n, i), b = terrain_line(half, n, i + 1);
 		for (int j = 0; j < n; j++) {
-			double c = AT(j), d = AT(j + 1);
-			sketch_triangle(&s, UP(a, c), UP(b, c), UP(b, d));
-			sketch_triangle(&s, UP(a, c), UP(b, d), UP(a, d));
+			double c = terrain_line(half, n, j), d = terrain_line(half, n, j + 1);
+			tac_dvec3 near_left = terrain_point(a, c, rise),
+				  far_right = terrain_point(b, d, rise);
+			sketch_triangle(&s, near_left, terrain_point(b, c, rise), far_right);
+			sketch_triangle(&s, near_left, far_right, terrain_point(a, d, rise));
 		}
-		const double x0[4] = {a, h, b, l}, y0[4] = {l, a, h, b}, x1[4] = {b, h, a, l},
-			     y1[4] = {l, b, h, a};
+		const double x0[4] = {a, hi, b, lo}, y0[4] = {lo, a, hi, b}, x1[4] = {b, hi, a, lo},
+			     y1[4] = {lo, b, hi, a};
 		for (int k = 0; k < 4; k++) {
-			sketch_triangle(&s, LOW(x0[k], y0[k]), LOW(x1[k], y1[k]), UP(x1[k], y1[k]));
-			sketch_triangle(&s, LOW(x0[k], y0[k]), UP(x1[k], y1[k]), UP(x0[k], y0[k]));
-			sketch_triangle(&s, LOW(0, 0), LOW(x1[k], y1[k]), LOW(x0[k], y0[k]));
+			tac_dvec3 low0 = vec3(x0[k], y0[k], bottom), low1 = vec3(x1[k], y1[k], bottom);
+			tac_dvec3 top1 = terrain_point(x1[k], y1[k], rise);
+			sketch_triangle(&s, low0, low1, top1);
+			sketch_triangle(&s, low0, top1, terrain_point(x0[k], y0[k], rise));
+			sketch_triangle(&s, vec3(0, 0, bottom), low1, low0);
 		}
 	}
-#undef AT
-#undef UP
-#undef LOW
 	return sketch_finish(&s);
 }
 
-// A mesh with its body, solid when it is closed.
-typedef struct thing {
+// A mesh with its body, which is solid if the mesh is closed.
+typedef struct scene_body {
 	tac_mesh *mesh;
-	tac_ccd_body *body;
-} thing;
+	tac_body *body;
+} scene_body;
 
-static inline thing thing_make(tac_mesh *mesh)
+static inline scene_body scene_body_make(tac_mesh *mesh)
 {
-	thing t = {mesh, NULL};
-	tac_ccd_body_def def = tac_ccd_body_def_default();
+	scene_body t = {mesh, NULL};
+	tac_body_def def = tac_body_def_default();
 	def.mesh = mesh;
 	def.solid = tac_mesh_is_watertight(mesh);
-	TEST_ASSERT_EQUAL(TAC_OK, tac_ccd_body_build(&def, &t.body));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_body_build(&def, &t.body));
 	return t;
 }
 
-static inline void thing_free(thing *t)
+static inline void scene_body_free(scene_body *t)
 {
-	tac_ccd_body_destroy(&t->body);
+	tac_body_destroy(&t->body);
 	tac_mesh_destroy(&t->mesh);
 }
 
 static inline tac_dpose at(double x, double y, double z)
 {
-	return tac_dpose_make(V(x, y, z), tac_dquat_identity());
+	return tac_dpose_make(vec3(x, y, z), tac_dquat_identity());
 }
 
 static inline tac_dpose turned(double x, double y, double z, tac_dvec3 w)
 {
-	return tac_dpose_make(V(x, y, z), tac_dquat_exp(w));
+	return tac_dpose_make(vec3(x, y, z), tac_dquat_exp(w));
 }
 
-// An SCO of a tool among one object at the world's origin, with the study's parameters: no slew limit, and as
-// many pairs as the servo gives it in a scene of so few triangles, so that what is good enough is also quick
-// enough.
-static inline tac_sco_def scene_def(const thing *tool, const thing *scene, tac_sco_object *object)
+// The square of the default metric, rounded, m^2.
+#define METRIC_SQUARED 1e-3
+
+// The distance of two poses in a metric, m.
+static inline double pose_distance(tac_dpose a, tac_dpose b, double metric_squared)
+{
+	tac_dvec3 v = tac_dvec3_sub(b.position, a.position);
+	tac_dvec3 w = tac_dquat_log(tac_dquat_mul(b.rotation, tac_dquat_conjugate(a.rotation)));
+	return sqrt(tac_dvec3_dot(v, v) + metric_squared * tac_dvec3_dot(w, w));
+}
+
+// A tool with one object at the world's origin, without slew limit. The work budget is the servo's for scenes
+// of few triangles, so the tests judge accuracy within the time of a tick.
+static inline tac_sco_def scene_def(const scene_body *tool, const scene_body *scene, tac_sco_object *object)
 {
 	tac_sco_def def = tac_sco_def_default();
 	*object = (tac_sco_object){scene->body, NULL, tac_dpose_identity()};
@@ -266,7 +290,7 @@ static inline tac_sco_def scene_def(const thing *tool, const thing *scene, tac_s
 	def.objects = object;
 	def.object_count = 1;
 	def.slew_m = 0;
-	def.pairs = 2000;
+	def.work_units = 2000;
 	return def;
 }
 

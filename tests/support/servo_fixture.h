@@ -1,7 +1,8 @@
-// A servo on a scene given as text, with a device whose pose the test sets and whose forces it sees.
-#ifndef TAC_TESTS_SERVO_FIXTURE_H
-#define TAC_TESTS_SERVO_FIXTURE_H
+// A servo on a scene given as text, with a device whose pose the test sets and whose forces the test reads.
+#ifndef TAC_TESTS_SUPPORT_SERVO_FIXTURE_H
+#define TAC_TESTS_SUPPORT_SERVO_FIXTURE_H
 
+#include "collision/chip_collider.h"
 #include "haptic/servo.h"
 
 #include <math.h>
@@ -10,7 +11,10 @@
 
 #define MS INT64_C(1000000)
 
-// A device in the test's hand: no mechanics, so nothing is derated, no delay.
+// The mover's default hold gap, by which the SCO rests above a surface; it is part of the spring's offset.
+#define HOLD_GAP_M 1e-5
+
+// A device without mechanics and delay, so the stiffness is not derated.
 typedef struct puppet {
 	tac_device base;
 	tac_device_state state;
@@ -70,9 +74,19 @@ typedef struct fixture {
 	int64_t now_ns;
 } fixture;
 
+// Without a clock, so that runs repeat to the bit.
+static inline tac_servo_def offline(void)
+{
+	tac_servo_def def = tac_servo_def_default();
+	def.budget_ns = 0;
+	return def;
+}
+
 static inline void fixture_build(fixture *f, const char *text, const char *collider, tac_servo_def def)
 {
 	memset(f, 0, sizeof *f);
+	if (strcmp(collider, "chip") == 0)
+		TEST_ASSERT_EQUAL(TAC_OK, tac_collider_add(tac_chip_collider()));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_parse(text, strlen(text), "test", &f->scene));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(f->scene, tac_collider_find(collider), &f->world));
 	puppet_init(&f->hand);
@@ -88,7 +102,7 @@ static inline void fixture_fini(fixture *f)
 	tac_scene_destroy(&f->scene);
 }
 
-// One tick with the hand at a position, and what came of it.
+// Runs one tick with the hand at `position`.
 static inline const tac_snapshot *step_to(fixture *f, tac_dvec3 position)
 {
 	f->hand.state.T_base_tool.position = position;
@@ -97,7 +111,7 @@ static inline const tac_snapshot *step_to(fixture *f, tac_dvec3 position)
 	return tac_servo_snapshot(f->servo, 0);
 }
 
-// From where the hand is to `to` in so many ticks.
+// Moves the hand along a straight line to `to`, within `ticks` ticks.
 static inline const tac_snapshot *move_to(fixture *f, tac_dvec3 to, int ticks)
 {
 	const tac_dvec3 from = f->hand.state.T_base_tool.position;

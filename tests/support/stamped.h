@@ -1,7 +1,7 @@
-// A payload of four cache lines in which every word follows from its sequence number, so that a reader can
-// tell a whole one from a mix of two without knowing what was written.
-#ifndef TAC_TESTS_STAMPED_H
-#define TAC_TESTS_STAMPED_H
+// A payload of four cache lines in which every word follows from the sequence number, so that a reader can
+// tell a complete payload from a mix of two.
+#ifndef TAC_TESTS_SUPPORT_STAMPED_H
+#define TAC_TESTS_SUPPORT_STAMPED_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@ typedef struct stamped {
 	uint64_t words[STAMPED_WORDS]; // the first is the sequence number
 } stamped;
 
-// The finaliser of MurmurHash3: neighbours share no bits, so neither do the words of neighbouring payloads.
+// The finaliser of MurmurHash3: the words of consecutive payloads are unrelated.
 static inline uint64_t stamped_word(uint64_t sequence, uint64_t i)
 {
 	uint64_t x = sequence * STAMPED_WORDS + i;

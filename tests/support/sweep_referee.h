@@ -1,17 +1,17 @@
-// Referee: whether two meshes intersect and how far they are apart, in long double and by other formulas than
-// the library's (orientation determinants; exhaustive boundary cases). Brute force over all triangles but for
-// boxes. Slow and plain: it judges, it does not serve.
-#ifndef TAC_TESTS_CCD_REFEREE_H
-#define TAC_TESTS_CCD_REFEREE_H
+// Referee: whether two meshes intersect and their distance, in long double and by other formulas than the
+// library's (orientation determinants, exhaustive boundary cases). Brute force over all triangles, apart from
+// boxes and separating axes.
+#ifndef TAC_TESTS_SUPPORT_SWEEP_REFEREE_H
+#define TAC_TESTS_SUPPORT_SWEEP_REFEREE_H
 
-#include "collision/ccd.h"
 #include "collision/mesh.h"
+#include "collision/sweep.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-// Clang's reading of the warning forbids mixing double with long double, which is what this file is for.
+// This file mixes double with long double on purpose, which clang reports under this warning.
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wdouble-promotion"
 #endif
@@ -22,7 +22,7 @@ typedef struct ref_vec {
 } ref_vec;
 typedef struct ref_triangle {
 	ref_vec v[3];
-	tac_dvec3 lo, hi; // a box a little too large
+	tac_dvec3 lo, hi; // a box, 1e-12 m too large
 	tac_dvec3 p[3];   // v, rounded
 	tac_dvec3 e[3];   // their differences, the edges
 	double size;      // largest distance from the origin
@@ -105,7 +105,7 @@ static inline bool ref_pierces(ref_vec p, ref_vec q, const ref_vec *t)
 	     w = ref_volume(p, q, t[2], t[0]);
 	if (!((u >= 0 && v >= 0 && w >= 0) || (u <= 0 && v <= 0 && w <= 0)))
 		return false;
-	// Signs of an edge that lies in the plane are those of rounding: the point must be there.
+	// The signs of an edge that lies in the plane are rounding: its point must lie on the triangle.
 	ref_vec e = ref_sub(q, p);
 	real s = a / (a - b);
 	ref_vec x = {p.x + s * e.x, p.y + s * e.y, p.z + s * e.z};
@@ -131,9 +131,9 @@ static inline real ref_triangles(const ref_vec *a, const ref_vec *b)
 	return least == 0 ? -1 : least;
 }
 
-// The pose start, moved by s of a translation v or of a rotation by `angle` about a unit axis through
-// `center` (Rodrigues' formula in long double).
-static inline ref_pose ref_pose_at(const tac_ccd_pose *start, tac_dvec3 v, tac_dvec3 center, tac_dvec3 axis,
+// The pose after the fraction s of the translation v and of the rotation by `angle` about an axis through
+// `centre` (Rodrigues' formula in long double).
+static inline ref_pose ref_pose_at(const tac_drigid *start, tac_dvec3 v, tac_dvec3 centre, tac_dvec3 axis,
 				   double angle, double s)
 {
 	real a = (real)angle * s, c = cosl(a), sn = sinl(a), k = 1 - c;
@@ -143,7 +143,7 @@ static inline ref_pose ref_pose_at(const tac_ccd_pose *start, tac_dvec3 v, tac_d
 	real turn[3][3] = {{c + x * x * k, x * y * k - z * sn, x * z * k + y * sn},
 			   {y * x * k + z * sn, c + y * y * k, y * z * k - x * sn},
 			   {z * x * k - y * sn, z * y * k + x * sn, c + z * z * k}};
-	real o[3] = {center.x, center.y, center.z}, t[3] = {start->t.x, start->t.y, start->t.z};
+	real o[3] = {centre.x, centre.y, centre.z}, t[3] = {start->t.x, start->t.y, start->t.z};
 	real move[3] = {v.x, v.y, v.z};
 	ref_pose pose;
 	for (int i = 0; i < 3; i++) {
@@ -188,14 +188,14 @@ static inline ref_triangle ref_load(const tac_mesh *mesh, int32_t t, const ref_p
 	return r;
 }
 
-static inline bool ref_apart(const ref_triangle *a, const ref_triangle *b, double reach)
+static inline bool ref_boxes_apart(const ref_triangle *a, const ref_triangle *b, double reach)
 {
 	return a->lo.x > b->hi.x + reach || b->lo.x > a->hi.x + reach || a->lo.y > b->hi.y + reach ||
 	       b->lo.y > a->hi.y + reach || a->lo.z > b->hi.z + reach || b->lo.z > a->hi.z + reach;
 }
 
-// True when the two are further apart than `reach` along the axis n, by more than the rounding of doubles.
-static inline bool ref_parted(const ref_triangle *a, const ref_triangle *b, tac_dvec3 n, double reach)
+// Whether the axis n separates the two by more than `reach` and the rounding of doubles.
+static inline bool ref_separated(const ref_triangle *a, const ref_triangle *b, tac_dvec3 n, double reach)
 {
 	double a_lo = HUGE_VAL, a_hi = -HUGE_VAL, b_lo = HUGE_VAL, b_hi = -HUGE_VAL;
 	for (int k = 0; k < 3; k++) {
@@ -210,15 +210,15 @@ static inline bool ref_parted(const ref_triangle *a, const ref_triangle *b, tac_
 	return gap > 0 && gap * gap > least * least * tac_dvec3_length_squared(n);
 }
 
-// The same along one of the axes that can part two triangles that lie beside each other or cross: their
-// normals, and the normals of two edges.
-static inline bool ref_beside(const ref_triangle *a, const ref_triangle *b, double reach)
+// Whether one of the separating axes of two triangles does: their normals, and the cross products of their
+// edges.
+static inline bool ref_axes_separate(const ref_triangle *a, const ref_triangle *b, double reach)
 {
-	if (ref_parted(a, b, tac_dvec3_cross(b->e[0], b->e[1]), reach) ||
-	    ref_parted(a, b, tac_dvec3_cross(a->e[0], a->e[1]), reach))
+	if (ref_separated(a, b, tac_dvec3_cross(b->e[0], b->e[1]), reach) ||
+	    ref_separated(a, b, tac_dvec3_cross(a->e[0], a->e[1]), reach))
 		return true;
 	for (int k = 0; k < 9; k++) {
-		if (ref_parted(a, b, tac_dvec3_cross(a->e[k / 3], b->e[k % 3]), reach))
+		if (ref_separated(a, b, tac_dvec3_cross(a->e[k / 3], b->e[k % 3]), reach))
 			return true;
 	}
 	return false;
@@ -238,10 +238,11 @@ static inline double ref_distance(const tac_mesh *moving, const tac_mesh *fixed,
 	real best = reach;
 	for (int32_t j = 0; j < fixed->triangle_count && best >= 0; j++) {
 		ref_triangle b = ref_load(fixed, j, NULL);
-		if (ref_apart(&box, &b, (double)best))
+		if (ref_boxes_apart(&box, &b, (double)best))
 			continue;
 		for (int32_t i = 0; i < moving->triangle_count && best >= 0; i++) {
-			if (ref_apart(&a[i], &b, (double)best) || ref_beside(&a[i], &b, (double)best))
+			if (ref_boxes_apart(&a[i], &b, (double)best) ||
+			    ref_axes_separate(&a[i], &b, (double)best))
 				continue;
 			real squared = ref_triangles(a[i].v, b.v);
 			best = squared < 0 ? -1 : ref_min(best, sqrtl(squared));

@@ -1,15 +1,44 @@
-// Awkward meshes for the tests of continuous collision, and a mesh with its body.
-#ifndef TAC_TESTS_CCD_SHAPES_H
-#define TAC_TESTS_CCD_SHAPES_H
+// Degenerate and awkward meshes for the tests of continuous collision, and a mesh with its body.
+#ifndef TAC_TESTS_SUPPORT_SWEEP_SHAPES_H
+#define TAC_TESTS_SUPPORT_SWEEP_SHAPES_H
 
 #include "base/rng.h"
-#include "collision/ccd_body.h"
+#include "collision/body.h"
 #include "collision/mesh.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unity.h>
+
+typedef struct mesh_body {
+	tac_mesh *mesh;
+	tac_body *body;
+} mesh_body;
+
+// Takes the mesh over.
+static inline mesh_body mesh_body_make(tac_mesh *mesh, bool solid)
+{
+	tac_body_def def = tac_body_def_default();
+	def.mesh = mesh;
+	def.solid = solid;
+	mesh_body b = {mesh, NULL};
+	TEST_ASSERT_EQUAL(TAC_OK, tac_body_build(&def, &b.body));
+	return b;
+}
+
+static inline void mesh_body_free(mesh_body *b)
+{
+	tac_body_destroy(&b->body);
+	tac_mesh_destroy(&b->mesh);
+}
+
+// A number for runs by hand, as in TACTUS_SEED=7; `otherwise` when the variable is not set.
+static inline int from_environment(const char *name, int otherwise)
+{
+	const char *text = getenv(name);
+	return text ? atoi(text) : otherwise;
+}
 
 static inline tac_mesh *mesh_of(const tac_vec3 *vertices, int vertex_count,
 				const tac_mesh_triangle *triangles, int triangle_count)
@@ -24,7 +53,7 @@ static inline tac_mesh *mesh_of(const tac_vec3 *vertices, int vertex_count,
 	return mesh;
 }
 
-// The mesh scaled and moved; the other is freed.
+// The mesh, scaled and shifted; the original is freed.
 static inline tac_mesh *transformed(tac_mesh *mesh, float scale, float shift)
 {
 	tac_vec3 *v = malloc((size_t)mesh->vertex_count * sizeof *v);
@@ -36,7 +65,7 @@ static inline tac_mesh *transformed(tac_mesh *mesh, float scale, float shift)
 	return out;
 }
 
-// Triangles without neighbours in a ball of radius 1; `thin`: needles of a thousandth of their length.
+// Triangles without neighbours in a ball of radius 1; `thin`: needles, a thousand times longer than wide.
 static inline tac_mesh *loose_soup(tac_rng *rng, int count, bool thin)
 {
 	tac_vec3 *v = malloc(3 * (size_t)count * sizeof *v);
@@ -56,7 +85,7 @@ static inline tac_mesh *loose_soup(tac_rng *rng, int count, bool thin)
 	return out;
 }
 
-// Pages of a book, 16 at most: many triangles at one edge.
+// Up to 16 triangles that share an edge, like the pages of a book.
 static inline tac_mesh *book(int pages)
 {
 	tac_vec3 v[2 + 16];
@@ -71,7 +100,7 @@ static inline tac_mesh *book(int pages)
 	return mesh_of(v, 2 + pages, t, pages);
 }
 
-// Every triangle twice, the second time turned over; the other is freed.
+// Every triangle twice, the second time with the opposite orientation; the original is freed.
 static inline tac_mesh *doubled(tac_mesh *mesh)
 {
 	int32_t n = mesh->triangle_count;

@@ -1,4 +1,4 @@
-#include "tests/usb_shim.h"
+#include "tests/support/usb_shim.h"
 
 #include "base/assert.h"
 
@@ -31,12 +31,12 @@ typedef struct port {
 
 typedef struct handle handle;
 
-// A transfer of libusb's. The virtual one is first.
+// A transfer of libusb. The virtual transfer is the first member.
 typedef struct pending {
 	tac_virtual_urb urb;
-	struct usbdevfs_urb *theirs;
+	struct usbdevfs_urb *libusb_urb;
 	handle *from;
-	struct pending *next; // in `flying` or in `ended`
+	struct pending *next; // in `in_flight` or in `ended`
 } pending;
 
 struct handle {
@@ -45,7 +45,7 @@ struct handle {
 	tac_virtual_usb *device;
 	bool quiet; // the pipe is full
 	bool gone;
-	pending *flying, *ended; // ended: oldest first
+	pending *in_flight, *ended; // ended: oldest first
 };
 
 static pthread_mutex_t shim = PTHREAD_MUTEX_INITIALIZER;
@@ -120,7 +120,7 @@ struct udev *udev_unref(struct udev *udev)
 static struct udev_device *make_device(int address, const char *action)
 {
 	struct udev_device *d = calloc(1, sizeof *d);
-	TAC_ASSERT(d != NULL);
+	TAC_ASSERT(d);
 	d->address = address;
 	d->action = action;
 	snprintf(d->name, sizeof d->name, "%d-%d", BUS, address);
@@ -132,7 +132,7 @@ struct udev_device *udev_device_new_from_syspath(struct udev *udev, const char *
 {
 	(void)udev;
 	const char *dash = strrchr(path, '-');
-	return make_device(dash != NULL ? atoi(dash + 1) : 0, NULL);
+	return make_device(dash ? atoi(dash + 1) : 0, NULL);
 }
 
 struct udev_device *udev_device_unref(struct udev_device *device)
@@ -184,8 +184,8 @@ int udev_enumerate_add_match_subsystem(struct udev_enumerate *enumerate, const c
 int udev_enumerate_scan_devices(struct udev_enumerate *enumerate)
 {
 	pthread_mutex_lock(&shim);
-	for (int i = 0; i < USB_SHIM_DEVICES; ++i)
-		if (ports[i].device != NULL) {
+	for (int i = 0; i < USB_SHIM_DEVICES; i++)
+		if (ports[i].device) {
 			struct udev_list_entry *entry = &enumerate->entries[enumerate->count++];
 			snprintf(entry->path, sizeof entry->path, "/sys/bus/usb/devices/%d-%d", BUS,
 				 ports[i].address);
@@ -216,7 +216,7 @@ struct udev_monitor *udev_monitor_new_from_netlink(struct udev *udev, const char
 	(void)udev;
 	(void)name;
 	struct udev_monitor *m = calloc(1, sizeof *m);
-	TAC_ASSERT(m != NULL);
+	TAC_ASSERT(m);
 	m->fd = eventfd(0, EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC);
 	pthread_mutex_lock(&shim);
 	monitor = m;
@@ -263,7 +263,7 @@ struct udev_device *udev_monitor_receive_device(struct udev_monitor *m)
 	if (read(m->fd, &one, sizeof one) == sizeof one && events_first != events_end) {
 		device = make_device(events[events_first % EVENTS].address,
 				     events[events_first % EVENTS].action);
-		++events_first;
+		events_first++;
 	}
 	pthread_mutex_unlock(&shim);
 	return device;
@@ -273,12 +273,12 @@ struct udev_device *udev_monitor_receive_device(struct udev_monitor *m)
 static void send_event(int address, const char *action)
 {
 	const uint64_t one = 1;
-	if (monitor == NULL || is_muted)
+	if (!monitor || is_muted)
 		return;
 	TAC_ASSERT(events_end - events_first < EVENTS);
 	events[events_end % EVENTS].address = address;
 	events[events_end % EVENTS].action = action;
-	++events_end;
+	events_end++;
 	ssize_t written = write(monitor->fd, &one, sizeof one);
 	TAC_ASSERT(written == sizeof one);
 	(void)written;
@@ -288,8 +288,8 @@ static void send_event(int address, const char *action)
 
 static port *port_at(int address)
 {
-	for (int i = 0; i < USB_SHIM_DEVICES; ++i)
-		if (ports[i].device != NULL && ports[i].address == address)
+	for (int i = 0; i < USB_SHIM_DEVICES; i++)
+		if (ports[i].device && ports[i].address == address)
 			return &ports[i];
 	return NULL;
 }
@@ -337,17 +337,17 @@ static int open_node(const port *p)
 	if (pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0)
 		return -1;
 	handle *h = NULL;
-	for (int i = 0; i < HANDLES && h == NULL; ++i)
+	for (int i = 0; i < HANDLES && !h; i++)
 		h = handles[i].used ? NULL : &handles[i];
-	TAC_ASSERT(h != NULL);
+	TAC_ASSERT(h);
 	*h = (handle){.used = true, .fd = ends[1], .read_end = ends[0], .device = p->device, .quiet = true};
 	if (fcntl(ends[1], F_SETPIPE_SZ, 4096) < 0 || write(ends[1], "", 1) != 1)
 		abort();
 	return h->fd;
 }
 
-// Whether `path` is a file of ours; then *out_fd is what open returns.
-static bool open_ours(const char *path, int *out_fd)
+// Whether the shim handles `path`; then *out_fd is the result of open.
+static bool open_emulated(const char *path, int *out_fd)
 {
 	int bus, address, used = 0;
 	port *p;
@@ -374,7 +374,7 @@ int __open_2(const char *path, int flags);
 int open(const char *path, int flags, ...)
 {
 	int fd, mode = 0;
-	if (open_ours(path, &fd))
+	if (open_emulated(path, &fd))
 		return fd;
 	if ((flags & (O_CREAT | O_TMPFILE)) != 0) {
 		va_list rest;
@@ -401,9 +401,9 @@ int statfs(const char *path, struct statfs *out)
 
 // ---- transfers ----
 
-static void unlink_flying(handle *h, const pending *p)
+static void unlink_in_flight(handle *h, const pending *p)
 {
-	for (pending **link = &h->flying; *link != NULL; link = &(*link)->next)
+	for (pending **link = &h->in_flight; *link; link = &(*link)->next)
 		if (*link == p) {
 			*link = p->next;
 			return;
@@ -417,10 +417,10 @@ static void on_complete(tac_virtual_urb *urb)
 	handle *h = p->from;
 	char byte;
 	pthread_mutex_lock(&shim);
-	unlink_flying(h, p);
+	unlink_in_flight(h, p);
 	p->next = NULL;
 	pending **link = &h->ended;
-	while (*link != NULL)
+	while (*link)
 		link = &(*link)->next;
 	*link = p;
 	if (h->quiet && read(h->read_end, &byte, 1) != 1)
@@ -429,32 +429,32 @@ static void on_complete(tac_virtual_urb *urb)
 	pthread_mutex_unlock(&shim);
 }
 
-static int submit(handle *h, struct usbdevfs_urb *theirs)
+static int submit(handle *h, struct usbdevfs_urb *libusb_urb)
 {
 	pthread_mutex_lock(&shim);
 	bool gone = h->gone;
 	pending *p = gone ? NULL : calloc(1, sizeof *p);
-	if (p != NULL) {
-		p->theirs = theirs;
+	if (p) {
+		p->libusb_urb = libusb_urb;
 		p->from = h;
 		p->urb = (tac_virtual_urb){
-			.endpoint = theirs->endpoint,
-			.zero_packet = (theirs->flags & USBDEVFS_URB_ZERO_PACKET) != 0,
-			.bytes = theirs->buffer,
-			.count = (uint32_t)theirs->buffer_length,
+			.endpoint = libusb_urb->endpoint,
+			.zero_packet = (libusb_urb->flags & USBDEVFS_URB_ZERO_PACKET) != 0,
+			.bytes = libusb_urb->buffer,
+			.count = (uint32_t)libusb_urb->buffer_length,
 			.complete = on_complete,
 		};
-		if (theirs->type == USBDEVFS_URB_TYPE_CONTROL) {
-			memcpy(p->urb.setup, theirs->buffer, 8);
+		if (libusb_urb->type == USBDEVFS_URB_TYPE_CONTROL) {
+			memcpy(p->urb.setup, libusb_urb->buffer, 8);
 			p->urb.bytes += 8;
 			p->urb.count -= 8;
 		}
-		p->next = h->flying;
-		h->flying = p;
+		p->next = h->in_flight;
+		h->in_flight = p;
 	}
 	tac_virtual_usb *device = h->device;
 	pthread_mutex_unlock(&shim);
-	if (p == NULL)
+	if (!p)
 		return errno = gone ? ENODEV : ENOMEM, -1;
 	tac_virtual_usb_submit(device, &p->urb);
 	return 0;
@@ -465,12 +465,12 @@ static int reap(handle *h, void **out_urb)
 	pthread_mutex_lock(&shim);
 	pending *p = h->ended;
 	int error = p != NULL ? 0 : h->gone ? ENODEV : EAGAIN;
-	if (p != NULL) {
+	if (p) {
 		h->ended = p->next;
-		p->theirs->status = p->urb.status;
-		p->theirs->actual_length = (int)p->urb.done;
-		*out_urb = p->theirs;
-		if (h->ended == NULL && !h->gone) {
+		p->libusb_urb->status = p->urb.status;
+		p->libusb_urb->actual_length = (int)p->urb.done;
+		*out_urb = p->libusb_urb;
+		if (!h->ended && !h->gone) {
 			if (write(h->fd, "", 1) != 1)
 				abort();
 			h->quiet = true;
@@ -481,24 +481,24 @@ static int reap(handle *h, void **out_urb)
 	return error == 0 ? 0 : (errno = error, -1);
 }
 
-static int discard(handle *h, const void *theirs)
+static int discard(handle *h, const void *libusb_urb)
 {
 	pthread_mutex_lock(&shim);
-	pending *p = h->flying;
-	while (p != NULL && p->theirs != theirs)
+	pending *p = h->in_flight;
+	while (p && p->libusb_urb != libusb_urb)
 		p = p->next;
 	tac_virtual_usb *device = h->device;
 	pthread_mutex_unlock(&shim);
-	// It may complete here; cancelling compares pointers only. libusb reaps on one thread at a time.
-	bool found = p != NULL && tac_virtual_usb_cancel(device, &p->urb);
-	return found ? 0 : (errno = EINVAL, -1);
+	// If it completes meanwhile, cancelling only compares pointers. libusb reaps on one thread at a time.
+	bool cancelled = p != NULL && tac_virtual_usb_cancel(device, &p->urb);
+	return cancelled ? 0 : (errno = EINVAL, -1);
 }
 
 static handle *handle_of(int fd)
 {
 	handle *found = NULL;
 	pthread_mutex_lock(&shim);
-	for (int i = 0; i < HANDLES && found == NULL; ++i)
+	for (int i = 0; i < HANDLES && !found; i++)
 		found = handles[i].used && handles[i].fd == fd ? &handles[i] : NULL;
 	pthread_mutex_unlock(&shim);
 	return found;
@@ -522,7 +522,7 @@ static int usb_ioctl(handle *h, unsigned long request, void *argument)
 	case USBDEVFS_SETCONFIGURATION:
 	case USBDEVFS_SETINTERFACE:
 		return 0;
-	case USBDEVFS_GETDRIVER: // no driver of the kernel's has it
+	case USBDEVFS_GETDRIVER: // no kernel driver uses it
 	case USBDEVFS_IOCTL:
 		return errno = ENODATA, -1;
 	case USBDEVFS_CLEAR_HALT:
@@ -555,12 +555,12 @@ int ioctl(int fd, unsigned long request, ...)
 int close(int fd)
 {
 	handle *h = handle_of(fd);
-	if (h != NULL) {
-		// libusb waits for its transfers before it closes; one that is left would write into freed
+	if (h) {
+		// libusb waits for its transfers before it closes; one that is left would write to freed
 		// memory.
 		pthread_mutex_lock(&shim);
-		TAC_ASSERT(h->flying == NULL);
-		while (h->ended != NULL) {
+		TAC_ASSERT(!h->in_flight);
+		while (h->ended) {
 			pending *p = h->ended;
 			h->ended = p->next;
 			free(p);
@@ -580,9 +580,9 @@ void usb_shim_plug(tac_virtual_usb *device)
 	tac_virtual_usb_plug(device, true);
 	pthread_mutex_lock(&shim);
 	port *p = NULL;
-	for (int i = 0; i < USB_SHIM_DEVICES && p == NULL; ++i)
+	for (int i = 0; i < USB_SHIM_DEVICES && !p; i++)
 		p = ports[i].device == NULL ? &ports[i] : NULL;
-	TAC_ASSERT(p != NULL);
+	TAC_ASSERT(p);
 	last_address = last_address % 127 + 1;
 	*p = (port){.device = device, .address = last_address};
 	send_event(p->address, "add");
@@ -592,18 +592,18 @@ void usb_shim_plug(tac_virtual_usb *device)
 void usb_shim_unplug(tac_virtual_usb *device)
 {
 	pthread_mutex_lock(&shim);
-	for (int i = 0; i < USB_SHIM_DEVICES; ++i)
+	for (int i = 0; i < USB_SHIM_DEVICES; i++)
 		if (ports[i].device == device) {
 			ports[i].device = NULL;
 			send_event(ports[i].address, "remove");
 		}
-	for (int i = 0; i < HANDLES; ++i)
+	for (int i = 0; i < HANDLES; i++)
 		if (handles[i].used && handles[i].device == device)
 			handles[i].gone = true;
 	pthread_mutex_unlock(&shim);
-	tac_virtual_usb_plug(device, false); // ends what is queued: on_complete takes the lock
+	tac_virtual_usb_plug(device, false); // ends queued transfers: on_complete takes the lock
 	pthread_mutex_lock(&shim);
-	for (int i = 0; i < HANDLES; ++i)
+	for (int i = 0; i < HANDLES; i++)
 		if (handles[i].used && handles[i].device == device && handles[i].read_end >= 0) {
 			syscall(SYS_close, handles[i].read_end);
 			handles[i].read_end = -1;

@@ -1,13 +1,13 @@
-// viewer_tick: a servo in contact ticks at 1 kHz while the viewer of the same world draws; says how many
-// ticks, pictures and allocations of the loop's thread there were. tests/view.py runs it on a display of its
-// own.
-#include "apps/viewer.h"
+// viewer_tick: runs a servo in contact at 1 kHz while the viewer of the same world draws, and prints the
+// numbers of ticks, pictures and allocations by the loop's thread. tests/system/view.py runs it on a virtual
+// display.
+#include "apps/viewer/viewer.h"
 #include "devices/registry.h"
 #include "haptic/servo.h"
 #include "rt/clock.h"
 #include "rt/loop.h"
 #include "rt/thread.h"
-#include "tests/allocations.h"
+#include "tests/support/allocations.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,8 +18,8 @@
 typedef struct job {
 	tac_servo *servo;
 	tac_loop *loop;
-	atomic_bool over;
-	int ticks, contacts, allocated; // written before `over`
+	atomic_bool ended;
+	int ticks, contacts, allocated; // written before `ended`
 } job;
 
 static void tick(void *user, tac_tick *t)
@@ -30,7 +30,7 @@ static void tick(void *user, tac_tick *t)
 	j->ticks++;
 }
 
-// Read anew each time: a compiler knows that malloc changes no variable of the program, but here it does.
+// Volatile: a compiler assumes that malloc changes no variable of the program, but the wrapped one does.
 static int count(void)
 {
 	return *(volatile int *)&allocations;
@@ -45,13 +45,13 @@ static void *loop_thread(void *user)
 		const int before = count();
 		tac_loop_run(j->loop, tick, j);
 		j->allocated = count() - before;
-		void *volatile planted = malloc(1); // that they are counted at all
-		free(planted);
+		void *volatile probe = malloc(1); // proves that allocations are counted
+		free(probe);
 		if (count() - before != j->allocated + 1)
 			j->allocated = -1;
 	}
 	tac_thread_leave(&report);
-	atomic_store(&j->over, true);
+	atomic_store(&j->ended, true);
 	return NULL;
 }
 
@@ -87,7 +87,7 @@ int main(void)
 	if (tac_thread_start(&thread, loop_thread, &j) < TAC_OK)
 		return EXIT_FAILURE;
 	int pictures = 0;
-	while (!atomic_load(&j.over)) {
+	while (!atomic_load(&j.ended)) {
 		const viewer_frame frame = {.snapshots = {tac_servo_snapshot(j.servo, 1)},
 					    .now_ns = tac_clock_now_ns()};
 		viewer_show(view, &frame);

@@ -1,26 +1,26 @@
-// A virtual wall on a simulated device, tick by tick, in the order that the reference trajectories in
-// tests/stability were made with: read, force, passivity, clamp, write.
-#ifndef TAC_TESTS_WALL_H
-#define TAC_TESTS_WALL_H
+// A virtual wall on a simulated device, in the order of stages of the reference trajectories in
+// tests/data/stability: read, force, passivity, clamp, write.
+#ifndef TAC_TESTS_SUPPORT_WALL_H
+#define TAC_TESTS_SUPPORT_WALL_H
 
 #include "devices/sim.h"
-#include "haptic/passivity.h"
+#include "haptic/force/passivity.h"
 
 #include <math.h>
 #include <unity.h>
 
 typedef enum wall_controller {
 	WALL_OBSERVER_NONE = 0,
-	WALL_CONTROLLER_CLASSIC = 1, // force times velocity of the same tick; here only, for comparison
+	WALL_CONTROLLER_CLASSIC = 1, // force times velocity of the same tick, for comparison
 	WALL_CONTROLLER = 2,
-	WALL_OBSERVER = 4, // watches only
+	WALL_OBSERVER = 4, // without damping
 } wall_controller;
 
-// The names are those of the first line of the reference files.
+// The names are those in the first line of the reference files.
 typedef struct wall {
 	double m, b, fc, Delta, Fmax, T, td, K, B, a, xw, bilateral, nonsticky, mh, bh, kh, F0, xi0, si,
 		tstop, x0, v0, N, pc, amax, veps, E0, reset;
-	double own_W; // of the controller; 0: it does not watch itself, as in the reference
+	double damper_W; // the controller's damper_power_W; 0: not observed, as in the reference
 } wall;
 
 typedef struct wall_row {
@@ -57,7 +57,7 @@ static inline tac_device *wall_device(const wall *w)
 	return device;
 }
 
-// Runs w->N ticks and fills `rows`, one a tick, as before the tick's motion.
+// Runs w->N ticks and fills one row for each, with the state before the tick's motion. `rows` may be NULL.
 static inline void wall_run(const wall *w, wall_row *rows)
 {
 	const int64_t period_ns = wall_ns(w->T);
@@ -68,7 +68,7 @@ static inline void wall_run(const wall *w, wall_row *rows)
 		.damping_max_N_s_per_m = w->pc == WALL_CONTROLLER ? w->amax : 0,
 		.speed_min_m_per_s = w->veps,
 		.credit_J = w->E0,
-		.own_power_W = w->own_W > 0 ? w->own_W : HUGE_VAL,
+		.damper_power_W = w->damper_W > 0 ? w->damper_W : HUGE_VAL,
 		.forget = w->reset != 0,
 	};
 	tac_passivity passivity;

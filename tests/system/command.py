@@ -1,4 +1,4 @@
-"""What a person and a program meet on the command line: command.py PROGRAM."""
+"""The command line as people and programs use it: command.py PROGRAM."""
 
 import csv
 import json
@@ -12,25 +12,18 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from program import BadInputTest, Program
+
 PROGRAM = sys.argv.pop()
+tactus = Program(PROGRAM)
 
 
-def tactus(*arguments, **options):
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=60, **options)
-
-
-class BadInput(unittest.TestCase):
-    """One clear line on standard error, exit code 2, nothing on standard output."""
-
-    def refuse(self, *arguments, says):
-        result = tactus(*arguments)
-        self.assertEqual(result.returncode, 2, result)
-        self.assertEqual(result.stdout, "")
-        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
-        self.assertRegex(result.stderr, says)
+class BadInput(BadInputTest):
+    program = tactus
 
     def test_commands(self):
-        self.refuse(says="expected a command .*found 'the end of the line'")
+        self.refuse(says="expected a command .*found nothing$")
         self.refuse("latencies", says="found 'latencies'")
         self.refuse("", says="found ''")
 
@@ -42,18 +35,18 @@ class BadInput(unittest.TestCase):
             self.refuse("latency", "--seconds", value, says=rf"seconds: expected a number .*found '{value}'")
         for value in "0", "100", "8.5", "-", "nan", "99999999999999999999":
             self.refuse("latency", "--priority", value, says="priority: expected a whole number from 1 to 99")
-        self.refuse("latency", "--spin", "501", says="at most half of the period .500 us., found '501'")
+        self.refuse("latency", "--spin", "501", says="at most half a period .500 us., found '501'")
 
     def test_words(self):
         self.refuse("latency", "--policy", "batch", says="policy: expected other or fifo or deadline, found 'batch'")
         self.refuse("latency", "--timer=sundial", says="expected nanosleep or signal or timerfd, found 'sundial'")
 
     def test_options(self):
-        self.refuse("latency", "--sconds", "1", says="expected one that --help lists, found '--sconds'")
-        self.refuse("latency", "--rat", "1000", says="expected one that --help lists, found '--rat'")
-        self.refuse("latency", "--rate", says="rate: expected HZ, found 'the end of the line'")
+        self.refuse("latency", "--sconds", "1", says="expected one listed by --help, found '--sconds'")
+        self.refuse("latency", "--rat", "1000", says="expected one listed by --help, found '--rat'")
+        self.refuse("latency", "--rate", says="rate: expected HZ, found nothing")
         self.refuse("latency", "--load=yes", says="load: expected no value, found 'yes'")
-        self.refuse("latency", "now", says="arguments: expected no more, found 'now'")
+        self.refuse("latency", "now", says="arguments: expected no further argument, found 'now'")
         self.refuse("latency", "--log", "", says="log: expected FILE.csv, found ''")
 
     def test_solids(self):
@@ -92,7 +85,7 @@ class BadInput(unittest.TestCase):
 class Streams(unittest.TestCase):
     """Standard streams that are full or closed."""
 
-    def test_a_full_disk_is_not_success(self):
+    def test_a_full_disk_is_an_error(self):
         for arguments in ["--help"], ["latency", "--help"], ["latency", "--seconds", "0.1", "--json"]:
             with open("/dev/full", "w") as full:
                 result = subprocess.run([PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True,
@@ -100,14 +93,16 @@ class Streams(unittest.TestCase):
             self.assertEqual(result.returncode, 1, result)
             self.assertIn("standard output full or closed", result.stderr)
 
-    def test_a_closed_stream_does_not_end_up_in_a_file(self):
-        for closed, code in ("<&-", 0), (">&-", 1), ("2>&-", 0), ("<&- >&- 2>&-", 1):
-            with tempfile.TemporaryDirectory() as folder:
-                trace = os.path.join(folder, "trace.json")
-                result = subprocess.run(
-                    ["/bin/sh", "-c", f'exec "$0" latency --seconds 1.1 --trace "$1" {closed}', PROGRAM, trace],
-                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
-                self.assertEqual(result.returncode, code, closed)
+    def test_output_of_a_closed_stream_does_not_end_up_in_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            runs = []
+            for closed, code in ("<&-", 0), (">&-", 1), ("2>&-", 0), ("<&- >&- 2>&-", 1):
+                trace = os.path.join(folder, f"trace {len(runs)}.json")
+                command = f'exec "$0" latency --seconds 1.1 --trace "$1" {closed}'
+                runs.append((closed, code, trace, subprocess.Popen(
+                    ["/bin/sh", "-c", command, PROGRAM, trace], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)))
+            for closed, code, trace, process in runs:
+                self.assertEqual(process.wait(timeout=60), code, closed)
                 with open(trace) as file:
                     json.load(file)
 
@@ -124,8 +119,8 @@ class Latency(unittest.TestCase):
     def test_a_person_sees_setup_percentiles_and_misses(self):
         result = tactus("latency", "--seconds", "1.2")
         self.assertEqual(result.returncode, 0, result)
-        for part in "machine", "set-up", "SCHED_FIFO 80: ", "p99.9", "wake", "compute", "missed their deadline":
-            self.assertIn(part, result.stdout)
+        for text in "machine", "set-up", "SCHED_FIFO 80: ", "p99.9", "wake", "compute", "missed their deadline":
+            self.assertIn(text, result.stdout)
         self.assertRegex(result.stderr, r"1\.\d s  \d+ ticks  wake p50 .* p99 .* max .* misses \d+")
 
     def test_a_program_gets_json_that_adds_up(self):
@@ -148,12 +143,12 @@ class Latency(unittest.TestCase):
             self.assertGreaterEqual(data["wake_corrected"]["count"], data["wake"]["count"])
             self.assertGreaterEqual(data["compute"]["min_ns"], 30000)
 
-    def test_the_spin_fits_the_period_unless_told_otherwise(self):
+    def test_the_default_spin_fits_the_period(self):
         for rate, spin in ("100", 100), ("10000", 50):
             data = json.loads(tactus("latency", "--seconds", "0.05", "--rate", rate, "--json").stdout)
             self.assertEqual(data["loop"]["spin_us"], spin)
 
-    def test_misses_are_counted_named_and_logged(self):
+    def test_misses_are_counted_attributed_and_logged(self):
         with tempfile.TemporaryDirectory() as folder:
             log, trace = os.path.join(folder, "log.csv"), os.path.join(folder, "trace.json")
             result = tactus("latency", "--seconds", "0.3", "--work", "1500", "--json", "--log", log, "--trace", trace)
@@ -189,7 +184,7 @@ class Latency(unittest.TestCase):
                                     ("cpu", "0", "CPU 0 alone: ")):
             self.assertIn(line, tactus("latency", "--seconds", "0.05", "--" + option, value).stdout)
 
-    def test_a_stop_shows_in_the_correction_and_progress_does_not_catch_up(self):
+    def test_a_stopped_process_shows_in_the_corrected_times_and_prints_no_backlog_of_progress(self):
         process = subprocess.Popen([PROGRAM, "latency", "--seconds", "5", "--json"], text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         process.stderr.readline()
@@ -199,15 +194,15 @@ class Latency(unittest.TestCase):
         stdout, stderr = process.communicate(timeout=30)
         self.assertEqual(process.returncode, 0)
         data = json.loads(stdout)
-        # A wake 3 s late stands for a wake in each of the 3000 periods.
+        # A wake-up that is 3 s late counts once for each of the 3000 periods.
         self.assertGreater(data["wake_corrected"]["count"], data["wake"]["count"] + 2000)
         times = re.findall(r"([\d.]+) s  \d+ ticks", stderr)
         self.assertEqual(len(times), len(set(times)), stderr)
 
-    def test_an_unprivileged_user_is_told_and_served(self):
+    def test_an_unprivileged_user_gets_a_reason_and_a_measurement(self):
         if os.geteuid() != 0:
             self.skipTest("needs root to drop privileges from")
-        # Readable by everyone, whatever folder the build is in.
+        # A copy that everyone can read, because the build folder may be private.
         with tempfile.TemporaryDirectory() as folder:
             copy = os.path.join(folder, "tactus")
             with open(PROGRAM, "rb") as source, open(copy, "wb") as target:
@@ -224,9 +219,9 @@ class Latency(unittest.TestCase):
 
 
 class Query(unittest.TestCase):
-    """Solids at poses whose answers are plain to see."""
+    """Solids at poses whose results are obvious."""
 
-    def test_solids_touch_as_far_as_they_reach(self):
+    def test_solids_touch_up_to_the_sum_of_their_radii(self):
         with tempfile.NamedTemporaryFile("w") as poses:
             for z in 0.74, 0.76, 0.3:
                 poses.write(f"1 0 0 0 1 0 0 0 1 0 0 {z}\n")
@@ -241,9 +236,9 @@ class Query(unittest.TestCase):
 
 
 class Devices(unittest.TestCase):
-    """Every driver has its say, and a program can read it."""
+    """Every driver reports its devices or a reason, as text and as JSON."""
 
-    def test_text_and_json_say_the_same(self):
+    def test_text_and_json_agree(self):
         text = tactus("devices")
         self.assertEqual((text.returncode, text.stderr), (0, ""))
         drivers = json.loads(tactus("devices", "--json").stdout)["drivers"]
@@ -261,10 +256,10 @@ class Devices(unittest.TestCase):
 
 
 class Bench(unittest.TestCase):
-    """Benchmarks are programs beside the command, or in libexec."""
+    """Benchmarks are programs in the build tree or in libexec."""
 
     def copy(self, folder, *benches):
-        """The program in FOLDER/bin, and benches in FOLDER/libexec/tactus that say what they were given."""
+        """The program in FOLDER/bin, and benches in FOLDER/libexec/tactus that print their arguments."""
         os.makedirs(os.path.join(folder, "bin"))
         os.makedirs(os.path.join(folder, "libexec/tactus"))
         program = os.path.join(folder, "bin/tactus")
@@ -276,7 +271,7 @@ class Bench(unittest.TestCase):
             os.chmod(path, 0o755)
         return program
 
-    def test_a_bench_gets_its_arguments_and_its_exit_code_comes_back(self):
+    def test_a_bench_gets_its_arguments_and_its_exit_code_is_returned(self):
         with tempfile.TemporaryDirectory() as folder:
             program = self.copy(folder, "bench_scd", "bench_new", "unrelated")
             result = subprocess.run([program, "bench", "scd", "a b", "--help"], capture_output=True, text=True)
@@ -293,7 +288,7 @@ class Bench(unittest.TestCase):
             result = subprocess.run([program, "bench", "erit"], capture_output=True, text=True)
             self.assertIn("found 'erit', which is not built", result.stderr)
 
-    def test_without_benches_it_says_so(self):
+    def test_missing_benches_are_reported(self):
         with tempfile.TemporaryDirectory() as folder:
             program = self.copy(folder)
             result = subprocess.run([program, "bench"], capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""The examples say what physics says: examples.py FOLDER-WITH-THE-PROGRAMS."""
+"""The output of the examples agrees with physics: examples.py FOLDER-WITH-THE-PROGRAMS."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ def example(name):
 class Examples(unittest.TestCase):
     def test_the_sphere_pushes_back_with_its_stiffness(self):
         stiffness = []
-        for _ in range(5):  # where ticks come late the wall is derated, never stiffened
+        for _ in range(5):  # late ticks lower the stiffness, never raise it
             force, depth, contacts = re.match(
                 r"force ([\d.]+) N, device ([\d.]+) mm behind the surface, (\d+) contact\n$",
                 example("touch_sphere")).groups()
@@ -28,11 +28,11 @@ class Examples(unittest.TestCase):
             self.assertEqual(contacts, "1")
             stiffness.append(float(force) / float(depth))
             self.assertLess(stiffness[-1], 1.1)
-            if stiffness[-1] > 0.9:  # 1000 N/m: a newton a millimetre
+            if stiffness[-1] > 0.9:  # 1000 N/m is 1 N/mm
                 return
         self.fail(f"expected 1 N/mm in one of five runs, found {stiffness}")
 
-    def test_a_device_of_one_s_own_feels_the_table(self):
+    def test_own_device_feels_the_table(self):
         rows = [[float(x) for x in re.findall(r"-?[\d.]+", line)] for line in example("own_device").splitlines()]
         self.assertEqual(len(rows), 11)
         for _, device, tool, force in rows:
@@ -44,10 +44,10 @@ class Examples(unittest.TestCase):
                 self.assertAlmostEqual(force, tool - device, delta=0.15)
         self.assertGreater(max(row[3] for row in rows), 3)
 
-    def test_a_renderer_of_one_s_own_sees_the_loop(self):
+    def test_own_renderer_sees_the_loop(self):
         lines = example("own_renderer").splitlines()
         self.assertGreater(len(lines), 30)
-        # The ball of 5 mm on the table: its centre is never lower than 5 mm, ten letters.
+        # The centre of the ball of 5 mm never comes below 5 mm over the table, ten letters.
         self.assertTrue(all(line.index("#") >= 10 for line in lines), lines)
         force = [float(re.search(r"([\d.]+) N", line).group(1)) for line in lines]
         depth = [0.5 * (line.index("#") - line.index("o")) for line in lines]  # mm, to half a millimetre
@@ -55,13 +55,13 @@ class Examples(unittest.TestCase):
         self.assertEqual(contacts[0], 0)
         self.assertAlmostEqual(force[0], 0, delta=0.01)
         self.assertGreater(contacts[-1], 0)
-        self.assertGreaterEqual(depth[-1], 2)  # the hand has pushed the device behind the surface …
-        self.assertGreater(max(force), 0.5)  # … and feels it: 1000 N/m, or less where ticks come late
+        self.assertGreaterEqual(depth[-1], 2)  # the hand has pushed the device behind the surface,
+        self.assertGreater(max(force), 0.5)  # and feels 1000 N/m, or less after late ticks
         self.assertTrue(all(f < 1.05 * (d + 0.5) for f, d in zip(force, depth)), lines)
         ticks = [int(line.rsplit(" ", 1)[1]) for line in lines]
         self.assertEqual(ticks, sorted(ticks))
 
-    def test_offline_is_the_same_bits_twice_and_falls_off_the_edge(self):
+    def test_offline_repeats_to_the_bit_and_falls_off_the_edge(self):
         first = example("offline")
         self.assertEqual(first, example("offline"))
         rows = [{k: float(v) for k, v in row.items()} for row in csv.DictReader(io.StringIO(first))]
@@ -69,17 +69,17 @@ class Examples(unittest.TestCase):
         resting = [row for row in rows if 0.3 < row["t_s"] < 0.39]
         self.assertTrue(all(abs(row["fz_N"] - 1.0) < 0.02 for row in resting))  # 1 mm at 1000 N/m
         self.assertTrue(all(row["sco_z_m"] >= 0.005 for row in rows if row["x_m"] > -0.1))
-        self.assertEqual(rows[-1]["fz_N"], 0)  # beyond the edge, at x = -0.1, there is nothing
+        self.assertEqual(rows[-1]["fz_N"], 0)  # the edge is at x = -0.1
 
-    def test_the_probe_explains_the_misses_of_another_loop(self):
-        # Where others hold the CPU meanwhile, they are the cause: tried again until one is the loop's own.
+    def test_the_probe_explains_the_misses_of_an_existing_loop(self):
+        # Beside load, other processes may be the cause of all misses: repeat until one is the loop's own.
         for _ in range(5):
             text = example("latency_probe")
             misses, ticks = map(int, re.search(r"(\d+) of (\d+) ticks missed", text).groups())
             causes = {name: int(count) for count, name in re.findall(r"^ *(\d+) (.+)$", text.split("\n", 1)[1], re.M)}
             self.assertEqual(ticks, 1000)
             self.assertEqual(sum(causes.values()), misses)
-            self.assertGreaterEqual(misses, 5)  # the five that were planted
+            self.assertGreaterEqual(misses, 5)  # those that the example provokes
             if causes["long compute"] >= 1:
                 return
         self.fail(text)

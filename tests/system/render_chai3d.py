@@ -1,4 +1,4 @@
-"""tactus render --renderer chai3d, with a stand-in for CHAI3D: render_chai3d.py PROGRAM PLUGIN."""
+"""tactus render --renderer chai3d, with a fake CHAI3D: render_chai3d.py PROGRAM PLUGIN."""
 
 import csv
 import os
@@ -17,7 +17,7 @@ def render(*arguments, plugin=PLUGIN):
 
 
 class Render(unittest.TestCase):
-    """The ball of the scene `sphere` goes straight down onto the table, 4 mm too far."""
+    """The ball of the scene `sphere` moves straight down, to 4 mm below the table."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -36,12 +36,12 @@ class Render(unittest.TestCase):
         with open(out) as file:
             return list(csv.DictReader(file))
 
-    def test_both_renderers_answer_in_the_same_columns(self):
+    def test_both_renderers_write_the_same_columns(self):
         ours, theirs = self.rows(), self.rows("--renderer", "chai3d")
         self.assertEqual(list(ours[0]), list(theirs[0]))
         self.assertEqual(len(ours), len(theirs))
         for row in ours[-1], theirs[-1]:
-            # 1000 N/m of wood, the ball's radius of 5 mm and 4 mm of depth.
+            # 1000 N/m, for the ball's radius of 5 mm and 4 mm of depth.
             self.assertAlmostEqual(float(row["fz"]), 9.0, delta=0.05)
             self.assertAlmostEqual(float(row["sco_z"]), 0.005, delta=5e-5)
             self.assertEqual(row["contacts"], "1")
@@ -54,7 +54,7 @@ class Render(unittest.TestCase):
         self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
         self.assertRegex(result.stderr, says)
 
-    def test_what_cannot_be_gets_one_line(self):
+    def test_a_missing_plugin_and_a_wrong_tool_get_one_line(self):
         self.refuse("sphere", plugin="/no/such/plugin.so", says="expected the CHAI3D plugin, found none")
         self.refuse("stylus", says="expected a tool that is one sphere")
 

@@ -1,4 +1,4 @@
-"""The report as a reader opens it: report.py PROGRAM. Without Chromium only the file itself is examined."""
+"""The report as a reader opens it: report.py PROGRAM. Without Chromium, only the file is examined."""
 
 import csv
 import io
@@ -11,13 +11,14 @@ import tempfile
 import unittest
 from html.parser import HTMLParser
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import browser
 
 PROGRAM = sys.argv.pop()
 
 
 class Page(HTMLParser):
-    """Elements by id, the rows of tables, the bars of plots with their titles."""
+    """Collects ids, the rows of tables, and the bars of plots with their titles."""
 
     VOID = {"meta", "link", "br", "hr", "img"}
 
@@ -96,7 +97,7 @@ class Report(unittest.TestCase):
         self.assertAlmostEqual(min(row["compute_s_min"] for row in rows), self.summary["compute"]["min_ns"] / 1e9, 9)
         self.assertEqual(sum(row[3] for row in tables["histograms"]["rows"]), 3 * self.summary["ticks"])
 
-    def test_it_needs_nothing_but_itself(self):
+    def test_the_file_is_self_contained(self):
         for reference in re.findall(r"""(?:src|href)\s*=\s*["']([^"']*)""", self.text) + re.findall(r"url\(([^)]*)", self.text):
             self.assertTrue(reference.startswith(("#", "data:")), reference)
         self.assertNotIn("@import", self.text)
@@ -121,10 +122,10 @@ class Report(unittest.TestCase):
                                         text=True, timeout=60)
                 self.assertEqual(result.returncode, 1, path)
                 self.assertIn(path, result.stderr)
-                # What cannot be opened is told before the run, not after an hour of it.
+                # A path that cannot be opened is reported before the run, not after an hour of it.
                 self.assertEqual(result.stdout == "", path.startswith("/no"))
 
-    def test_a_run_adds_its_forces_and_its_device(self):
+    def test_a_run_adds_forces_and_device(self):
         path = os.path.join(self.folder.name, "run.html")
         result = subprocess.run([PROGRAM, "run", "--seconds", "2.5", "--report", path, "--json"], capture_output=True,
                                 text=True, timeout=60)
@@ -148,14 +149,14 @@ class Report(unittest.TestCase):
         self.assertGreater(max(row["contacts_max"] for row in rows), 0)
 
     @unittest.skipUnless(browser.CHROMIUM, "no chromium")
-    def test_a_browser_shows_it_without_a_complaint(self):
+    def test_a_browser_shows_it_without_console_messages(self):
         text, console = browser.opened(self.path)
         self.assertEqual(console, [])
         page = self.examine(text)
         self.assertEqual(len(page.buttons), 1 + 3)  # the theme, three tables
 
     @unittest.skipUnless(browser.CHROMIUM, "no chromium")
-    def test_the_buttons_give_the_data_as_csv(self):
+    def test_the_buttons_download_the_data_as_csv(self):
         text, console = browser.opened(self.path, """
             const files = [];
             URL.createObjectURL = blob => { files.push(blob.text()); return "data:,"; };

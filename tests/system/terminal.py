@@ -1,4 +1,4 @@
-"""What the live terminal shows: terminal.py PROGRAM. A small terminal of the test's own reads the bytes."""
+"""The live display on a terminal: terminal.py PROGRAM. A small terminal emulator reads the bytes."""
 
 import fcntl
 import os
@@ -17,15 +17,15 @@ PROGRAM = sys.argv.pop()
 
 
 class Screen:
-    """The few controls the panel uses, on a grid that breaks long rows again when the window changes."""
+    """The few control sequences that the panel uses, on a grid that wraps long rows again when the window changes."""
 
     def __init__(self, columns):
         self.columns = columns
         self.rows = [""]  # logical lines
         self.row = self.column = 0
-        self.blank_frames = 0  # moments at which nothing of a panel was visible, between two writes
+        self.blank_frames = 0  # writes after which nothing of the panel was visible
         self.widest = 0
-        self.written = []  # every piece of text, also what was overwritten since
+        self.written = []  # every piece of text, including overwritten ones
 
     def feed(self, text):
         for token in re.findall(r"\x1b\[\d*[A-Za-z]|[\r\n]|[^\r\n\x1b]+|\x1b.", text):
@@ -44,7 +44,7 @@ class Screen:
             elif re.fullmatch(r"\x1b\[\d+A", token):
                 self.up(int(token[2:-1]))
             elif token[0] == "\x1b":
-                raise AssertionError(f"a control that the test's terminal does not know: {token!r}")
+                raise AssertionError(f"expected a control sequence of this emulator, found {token!r}")
             else:
                 self.written.append(token)
                 line = self.rows[self.row].ljust(self.column)
@@ -55,7 +55,7 @@ class Screen:
             self.blank_frames += 1
 
     def up(self, count):
-        """By physical rows, as a window does that breaks lines which have become too long for it."""
+        """Moves by physical rows: a line that is too long for the window takes several."""
         while count > 0 and self.row > 0:
             self.row -= 1
             count -= max(1, -(-len(self.rows[self.row]) // self.columns))
@@ -74,7 +74,7 @@ def in_terminal(arguments, columns, resize=None, code=0, **environment):
         if resize and time.monotonic() - begin > resize[0]:
             fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 24, resize[1], 0, 0))
             screen.columns, resize = resize[1], None
-            settled = time.monotonic() + 0.3  # what was on its way when the window changed does not count
+            settled = time.monotonic() + 0.3  # output in flight when the window changed is ignored
         if select.select([master], [], [], 0.05)[0]:
             try:
                 chunk = os.read(master, 1 << 16)
@@ -95,7 +95,7 @@ def in_terminal(arguments, columns, resize=None, code=0, **environment):
 
 
 class Panel(unittest.TestCase):
-    def test_a_panel_is_redrawn_in_place_and_gone_at_the_end(self):
+    def test_a_panel_is_redrawn_in_place_and_removed_at_the_end(self):
         screen, frames, output = in_terminal(["latency", "--seconds", "1.5"], 120)
         self.assertGreater(len(frames), 8)
         for frame in frames[:-1]:
@@ -109,7 +109,7 @@ class Panel(unittest.TestCase):
         self.assertEqual(full, sorted(full))
         self.assertGreater(full[-1], 30)
 
-    def test_a_narrower_window_gets_shorter_lines_and_no_leavings(self):
+    def test_a_narrower_window_gets_shorter_lines_and_no_remains(self):
         screen, frames, _ = in_terminal(["latency", "--seconds", "1.5"], 100, resize=(0.7, 30))
         self.assertGreater(screen.widest, 0)
         self.assertLessEqual(screen.widest, 29)
@@ -122,15 +122,15 @@ class Panel(unittest.TestCase):
         self.assertEqual(max(len(row) for row in frames[1]), 19)
         self.assertGreater(len(frames[-2][0]), 60)
 
-    def test_a_window_of_one_column_does_no_harm(self):
+    def test_a_window_of_one_column_is_harmless(self):
         screen, _, _ = in_terminal(["latency", "--seconds", "0.5"], 1)
         self.assertEqual(screen.rows, [""])
 
-    def test_no_blocks_where_the_character_set_has_none(self):
+    def test_a_character_set_without_block_elements_gets_ascii_bars(self):
         _, frames, _ = in_terminal(["latency", "--seconds", "0.6"], 100, LC_ALL="C")
         self.assertRegex(frames[-2][1], r"^#*\.* 1 s")
 
-    def test_plain_lines_elsewhere(self):
+    def test_a_pipe_and_a_dumb_terminal_get_plain_lines(self):
         for environment in {}, {"TERM": "dumb"}:
             result = subprocess.run([PROGRAM, "latency", "--seconds", "2.5"], capture_output=True, text=True,
                                     env={**os.environ, **environment}, timeout=60)
@@ -144,12 +144,12 @@ class Progress(unittest.TestCase):
         with tempfile.NamedTemporaryFile("w") as poses:
             poses.write("1 0 0 0 1 0 0 0 1 0 0 0.5\n" * 1000)
             poses.flush()
-            ask = ["query", "sphere:r=1", "toroid:R=1,r=0.3", "--poses", poses.name, "--repeat"]
-            screen, frames, output = in_terminal([*ask, "1"], 80)
+            query = ["query", "sphere:r=1", "toroid:R=1,r=0.3", "--poses", poses.name, "--repeat"]
+            screen, frames, output = in_terminal([*query, "1"], 80)
             self.assertEqual(frames, [])
             repeat = 2000
-            while repeat <= 1000000:  # until it takes long enough on this machine
-                screen, frames, output = in_terminal([*ask, str(repeat)], 80)
+            while repeat <= 1000000:  # until it takes long enough for a bar on this machine
+                screen, frames, output = in_terminal([*query, str(repeat)], 80)
                 if len(frames) > 3:
                     break
                 repeat *= 4
@@ -157,9 +157,9 @@ class Progress(unittest.TestCase):
         self.assertEqual(screen.rows, [""])
         percents = [int(re.search(r"(\d+) %", frame[0]).group(1)) for frame in frames[:-1]]
         self.assertEqual(percents, sorted(percents))
-        self.assertRegex(frames[-2][0], r"^asking  ▕.{30}▏ +\d+ %  \d+ s left$")
+        self.assertRegex(frames[-2][0], r"^querying  ▕.{30}▏ +\d+ %  \d+ s left$")
 
-    def test_what_is_built_is_named_on_a_terminal_and_nowhere_else(self):
+    def test_build_steps_are_named_on_a_terminal_only(self):
         with tempfile.TemporaryDirectory() as folder:
             mesh, poses, bad = (os.path.join(folder, name) for name in ("tetra.off", "poses", "bad.off"))
             with open(mesh, "w") as file:
@@ -168,13 +168,13 @@ class Progress(unittest.TestCase):
                 file.write("1 0 0 0 1 0 0 0 1 0 0 0.5\n")
             with open(bad, "w") as file:
                 file.write("no mesh\n")
-            ask = ["query", mesh, mesh, "--poses", poses]
-            screen, _, _ = in_terminal(ask, 200)
+            query = ["query", mesh, mesh, "--poses", poses]
+            screen, _, _ = in_terminal(query, 200)
             self.assertEqual(screen.rows, [""])  # nothing is left of it
             self.assertTrue(any("building" in text for text in screen.written), screen.written)
-            plain = subprocess.run([PROGRAM, *ask], capture_output=True, text=True, timeout=60)
+            plain = subprocess.run([PROGRAM, *query], capture_output=True, text=True, timeout=60)
             self.assertEqual(plain.stderr, "")
-            # A line that is logged while the step stands there takes its place.
+            # A log line replaces the step that is shown.
             screen, _, _ = in_terminal(["query", mesh, bad, "--poses", poses], 200, code=2)
             self.assertEqual(len(screen.rows), 2, screen.rows)
             self.assertRegex(screen.rows[0], r"^tactus: .*bad\.off")

@@ -1,7 +1,7 @@
-"""Checks the traces that test_trace wrote: strict JSON, and the trace event format that ui.perfetto.dev reads.
+"""Checks the traces written by test_trace: strict JSON in the trace event format that ui.perfetto.dev reads.
 
 validate_trace.py FOLDER checks each FOLDER/*.json that has a .expect file beside it, and that FOLDER/cut.json, which
-its disk cut off, can be read up to its last whole event.
+a full disk truncated, can be read up to its last complete event.
 """
 import collections
 import decimal
@@ -12,7 +12,7 @@ import sys
 
 CAUSES = {"none", "late wake", "stolen", "preempted", "page fault", "long compute", "device I/O", "stopped",
           "undecided", "unknown cause"}
-PHASES = ["device read", "sco", "force", "device write", "extras", "publish"]
+PHASES = ["device read", "sco", "force", "device write", "display", "publish"]
 METADATA = {"process_name": "name", "thread_name": "name", "thread_sort_index": "sort_index",
             "process_labels": "labels"}
 MISS_ARGS = {"index", "cause", "phase", "late_ns", "wake_ns", "compute_ns", "skipped"}
@@ -35,7 +35,7 @@ def no_constant(name):
 
 
 def parse(text):
-    # Decimals, so that nanoseconds stay exact and sums of them can be compared.
+    # Decimals keep nanoseconds exact, so that their sums can be compared.
     return json.loads(text, parse_float=decimal.Decimal, parse_constant=no_constant,
                       object_pairs_hook=no_duplicates)
 
@@ -56,7 +56,7 @@ def numbers_are_finite(value):
 
 
 def validate(events):
-    """Returns what was counted. Raises AssertionError at the first event that is not as it should be."""
+    """Returns the counts of events. Raises AssertionError at the first invalid event."""
     decimal.getcontext().prec = 60
     counts = collections.Counter()
     last_ns = collections.defaultdict(int)  # of each track
@@ -80,7 +80,7 @@ def validate(events):
 
         at_ns = time_ns(event.get("ts"))
         track = ("counter", name) if kind == "C" else ("thread", event.get("tid"))
-        check(at_ns >= last_ns[track], "time runs back on", track, event)
+        check(at_ns >= last_ns[track], "time decreases on", track, event)
         last_ns[track] = at_ns
 
         if kind == "B":
@@ -140,7 +140,7 @@ def expect(path):
 
 
 def validate_names(events):
-    """The names that test_trace gave, by Python's own decoding of the bytes."""
+    """Checks the names that test_trace uses against Python's decoding of the bytes."""
     ascii_part = "".join(chr(byte) for byte in range(1, 128))
     check(events[0]["args"]["name"].startswith(ascii_part + "\u20ac\U0001d11e\ufffd"), "name:", events[0])
     check(set(events[0]["args"]["name"][len(ascii_part) + 2:]) == {"\ufffd"}, "name:", events[0])
@@ -171,11 +171,11 @@ def main(folder):
         checked += 1
     check(checked >= 14, f"only {checked} traces found in {folder}")
 
-    # Whole lines of a trace without its end are whole events, as Perfetto reads them.
+    # Each complete line of a truncated trace is a complete event, as Perfetto reads it.
     whole = (folder / "cut.json").read_bytes().decode("utf-8").rpartition("\n")[0]
     check(whole.endswith("},"), "cut.json: its last line is not an event")
     cut = validate(parse(whole[:-1] + "]"))
-    print(f"{checked} traces valid, and {cut['ticks']} ticks of the one cut off")
+    print(f"{checked} traces valid, and {cut['ticks']} ticks of the truncated one")
 
 
 if __name__ == "__main__":

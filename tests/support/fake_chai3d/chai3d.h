@@ -1,11 +1,10 @@
 // A stand-in for CHAI3D 3.3: the classes and methods that the plugin uses, declared as CHAI3D documents them,
 // with a fake device behind the handler and the simplest proxy that can rest on a triangle. It proves that
-// the plugin compiles, and that errors and exceptions arrive as results; it says nothing about CHAI3D's
-// rendering.
-#ifndef TAC_TESTS_FAKE_CHAI3D_CHAI3D_H
-#define TAC_TESTS_FAKE_CHAI3D_CHAI3D_H
+// the plugin compiles and that errors and exceptions become results; it does not test CHAI3D's rendering.
+#ifndef TAC_TESTS_SUPPORT_FAKE_CHAI3D_CHAI3D_H
+#define TAC_TESTS_SUPPORT_FAKE_CHAI3D_CHAI3D_H
 
-#include "tests/fake_chai3d/fake_chai3d.h"
+#include "tests/support/fake_chai3d/fake_chai3d.h"
 
 #include <cmath>
 #include <cstring>
@@ -17,7 +16,7 @@
 namespace chai3d
 {
 
-// Guards a method: throws or fails as the test wants.
+// At the start of each method: throws or fails as the test requests.
 class fake_call
 {
       public:
@@ -133,7 +132,7 @@ class cGenericHapticDevice
 	virtual bool getAngularVelocity(cVector3d &out)
 	{
 		fake_call call("getAngularVelocity");
-		return read(call, fake_chai3d.turning, out);
+		return read(call, fake_chai3d.angular_velocity, out);
 	}
 	virtual bool getRotation(cMatrix3d &out)
 	{
@@ -166,11 +165,11 @@ class cGenericHapticDevice
 		fake_call call("setForceAndTorqueAndGripperForce");
 		double squared = 0;
 		for (int i = 0; i < 3; i++) {
-			fake_chai3d.told[i] = force(i);
-			fake_chai3d.told[3 + i] = torque(i);
+			fake_chai3d.commanded[i] = force(i);
+			fake_chai3d.commanded[3 + i] = torque(i);
 			squared += force(i) * force(i);
 		}
-		fake_chai3d.told[6] = grip;
+		fake_chai3d.commanded[6] = grip;
 		if (fake_chai3d.forces_on && squared > fake_chai3d.largest_squared)
 			fake_chai3d.largest_squared = squared;
 		return !call.fails;
@@ -363,7 +362,7 @@ class cGenericObject
 		effect(4);
 	}
 
-	// Height of the surface at x, y for a proxy above it; false where there is none.
+	// The height of the surface at x, y; false if there is none.
 	virtual bool fake_height(double, double, double *) const
 	{
 		return false;
@@ -405,10 +404,10 @@ class cMesh : public cGenericObject
 	{
 		fake_call call("createAABBCollisionDetector");
 	}
-	// The highest of its triangles over the point, moved with the mesh but not turned.
+	// The highest triangle over the point; the mesh may be translated, but not rotated.
 	bool fake_height(double x, double y, double *out_height) const override
 	{
-		bool found = false;
+		bool any = false;
 		for (size_t i = 0; i + 2 < indices.size(); i += 3) {
 			const cVector3d &a = vertices[indices[i]], &b = vertices[indices[i + 1]],
 					&c = vertices[indices[i + 2]];
@@ -419,10 +418,10 @@ class cMesh : public cGenericObject
 			if (!(u >= 0 && v >= 0 && u + v <= 1))
 				continue;
 			const double height = a(2) + u * (b(2) - a(2)) + v * (c(2) - a(2)) + position(2);
-			*out_height = found ? std::fmax(*out_height, height) : height;
-			found = true;
+			*out_height = any ? std::fmax(*out_height, height) : height;
+			any = true;
 		}
-		return found;
+		return any;
 	}
 
       private:

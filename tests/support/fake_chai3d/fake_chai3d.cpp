@@ -1,5 +1,5 @@
-// What the stand-in for CHAI3D and its test share; linked into the plugin built against it.
-#include "tests/fake_chai3d/fake_chai3d.h"
+// The state that the stand-in for CHAI3D and its test share; linked into the plugin built against it.
+#include "tests/support/fake_chai3d/fake_chai3d.h"
 
 #include <mutex>
 

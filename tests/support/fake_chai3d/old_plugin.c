@@ -1,5 +1,5 @@
-// A plugin of a version that nobody knows any more.
-#include "devices/tac_chai3d.h"
+// A plugin with an API version that is no longer supported.
+#include "devices/chai3d_interface.h"
 
 const tac_chai3d_api *tac_chai3d_plugin(void);
 

@@ -1,4 +1,5 @@
-// The first program of someone who uses Tactus as a library: tests/consumer/check builds it in every way.
+// The first program of someone who uses Tactus as a library: tests/system/consumer/check builds it in every
+// way.
 #include "base/result.h"
 #include "rt/clock.h"
 

@@ -1,5 +1,5 @@
-// The first process of the guest: mounts what programs expect, loads the modules of /modules/list, runs the
-// scenarios of /scenarios/list one after the other, says how each ended, and switches the machine off.
+// The first process of the guest: mounts the file systems, loads the modules of /modules/list, runs the
+// scenarios of /scenarios/list one after the other, prints how each ended, and switches the machine off.
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -29,11 +29,11 @@ static void for_each_line(const char *folder, void (*each)(const char *path))
 	char list[64], line[128], path[256];
 	snprintf(list, sizeof list, "/%s/list", folder);
 	FILE *file = fopen(list, "re");
-	if (file == NULL) {
+	if (!file) {
 		fail("open", list);
 		return;
 	}
-	while (fgets(line, sizeof line, file) != NULL) {
+	while (fgets(line, sizeof line, file)) {
 		line[strcspn(line, "\n")] = 0;
 		snprintf(path, sizeof path, "/%s/%s", folder, line);
 		each(path);
@@ -61,7 +61,7 @@ static void run_scenario(const char *path)
 		fail("run", path);
 		_exit(127);
 	}
-	// Others that end meanwhile are its orphans.
+	// Other processes that end meanwhile are its orphans.
 	for (pid_t ended = -1; ended != child && (ended >= 0 || errno == EINTR || ended == -1);)
 		if ((ended = wait(&status)) < 0 && errno == ECHILD)
 			break;

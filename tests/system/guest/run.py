@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The deep test: QEMU boots a kernel of Debian's, which meets virtual USB devices through its own USB stack.
+"""The system test on a real kernel: QEMU boots a Debian kernel, which finds virtual USB devices through its own USB stack.
 
     run.py FLAVOUR FOLDER INIT TACTUS SCENARIO…
 
 FLAVOUR is amd64 or rt-amd64. The kernel comes from Debian's package, unpacked into FOLDER; nothing is installed.
-INIT is the guest's first process, TACTUS the command, each SCENARIO a program that must end with 0. Exit code 77
-where QEMU or the kernel cannot be had.
+INIT is the guest's first process, TACTUS the command, each SCENARIO a program that must exit with 0. Exit code 77
+if QEMU or the kernel is not available.
 """
 import lzma
 import os
@@ -31,7 +31,7 @@ def output_of(*command, **options):
 
 
 def uncompress(vmlinuz, path):
-    """QEMU starts the bare kernel, which saves the guest from decompressing it: two thirds of the boot."""
+    """Decompresses the kernel, so that the guest need not: that is two thirds of the boot time."""
     with open(vmlinuz, 'rb') as file:
         image = file.read()
     begin = image.find(b'\xfd7zXZ\0')
@@ -48,7 +48,7 @@ def find_kernel(flavour, folder):
         return
     for tool in ('apt-cache', 'apt-get', 'dpkg-deb', 'tar'):
         if not shutil.which(tool):
-            skip(f'no {tool} to get a kernel with')
+            skip(f'no {tool}, which is needed to get a kernel')
     os.makedirs(folder, exist_ok=True)
     try:
         depends = output_of('apt-cache', 'depends', f'linux-image-{flavour}')
@@ -82,16 +82,16 @@ class Archive:
     """An initial RAM disk: cpio in the format newc."""
 
     def __init__(self):
-        self.parts, self.known = [], set()
+        self.parts, self.names = [], set()
 
     def _add(self, name, mode, data=b'', device=(0, 0)):
-        if name in self.known:
+        if name in self.names:
             return
-        self.known.add(name)
+        self.names.add(name)
         if '/' in name:
             self.folder(os.path.dirname(name))
         path = name.encode() + b'\0'
-        fields = [len(self.known), mode, 0, 0, 1, 0, len(data), 0, 0, device[0], device[1], len(path), 0]
+        fields = [len(self.names), mode, 0, 0, 1, 0, len(data), 0, 0, device[0], device[1], len(path), 0]
         head = b'070701' + b''.join(b'%08X' % f for f in fields) + path
         self.parts += [head + b'\0' * (-len(head) % 4), data + b'\0' * (-len(data) % 4)]
 
@@ -105,7 +105,7 @@ class Archive:
         self._add('dev/console', stat.S_IFCHR | 0o600, device=(5, 1))
 
     def program(self, name, path, folder):
-        """A program without its debugging information, and the libraries it is linked with."""
+        """A program without debugging information, and the libraries it is linked with."""
         slim = os.path.join(folder, 'stripped')
         if subprocess.run(['strip', '-g', '-o', slim, path], capture_output=True).returncode == 0:
             path, original = slim, path
@@ -124,13 +124,14 @@ class Archive:
             file.write(b''.join(self.parts))
 
 
-def build_disk(folder, init, tactus, scenarios):
+def build_disk(folder, init, tactus, keeper, scenarios):
     archive = Archive()
     for name in ('dev', 'proc', 'sys', 'tmp'):
         archive.folder(name)
     archive.console()
     archive.program('init', init, folder)
     archive.program('bin/tactus', tactus, folder)
+    archive.program('libexec/tactus/tactus-keep', keeper, folder)
     names = [os.path.basename(s) for s in scenarios]
     for name, path in zip(names, scenarios):
         archive.program(f'scenarios/{name}', path, folder)
@@ -145,7 +146,7 @@ def build_disk(folder, init, tactus, scenarios):
 
 
 def boot(folder, initrd):
-    """What the guest's console said."""
+    """Boots the guest and returns its console output."""
     command = ['qemu-system-x86_64', '-accel', 'tcg', '-cpu', 'max', '-smp', '2', '-m', '768',
                '-display', 'none', '-monitor', 'none', '-serial', 'stdio', '-nodefaults', '-no-reboot',
                '-kernel', os.path.join(folder, 'kernel'), '-initrd', initrd,
@@ -153,27 +154,27 @@ def boot(folder, initrd):
     try:
         run = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                              timeout=BOOT_SECONDS)
-        said = run.stdout
+        output = run.stdout
     except subprocess.TimeoutExpired as late:
-        said = (late.stdout or b'') + b'\nguest: still running after %d s\n' % BOOT_SECONDS
-    return said.decode(errors='replace')
+        output = (late.stdout or b'') + b'\nguest: still running after %d s\n' % BOOT_SECONDS
+    return output.decode(errors='replace')
 
 
 def main():
-    flavour, folder, init, tactus, *scenarios = sys.argv[1:]
+    flavour, folder, init, tactus, keeper, *scenarios = sys.argv[1:]
     if platform.machine() != 'x86_64':
         skip(f'the kernels are for x86_64, this machine is {platform.machine()}')
     if not shutil.which('qemu-system-x86_64'):
         skip('no qemu-system-x86_64 (package qemu-system-x86)')
     folder = os.path.join(folder, flavour)
     find_kernel(flavour, folder)
-    initrd, names = build_disk(folder, init, tactus, scenarios)
-    said = boot(folder, initrd)
+    initrd, names = build_disk(folder, init, tactus, keeper, scenarios)
+    output = boot(folder, initrd)
     os.remove(initrd)
-    print(said)
-    failed = [n for n in names if f'guest: {n}: ok' not in said]
-    if failed or 'guest: end' not in said:
-        print(f'guest: failed: {", ".join(failed) or "the guest did not come to its end"}')
+    print(output)
+    failed = [n for n in names if f'guest: {n}: ok' not in output]
+    if failed or 'guest: end' not in output:
+        print(f'guest: failed: {", ".join(failed) or "the guest did not finish"}')
         sys.exit(1)
 
 

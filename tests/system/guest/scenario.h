@@ -1,6 +1,6 @@
-// What the scenarios of the guest share: each is a program that ends with 0 if all is well.
-#ifndef TAC_TESTS_GUEST_SCENARIO_H
-#define TAC_TESTS_GUEST_SCENARIO_H
+// Shared by the scenarios of the guest. Each is a program that exits with 0 on success.
+#ifndef TAC_TESTS_SYSTEM_GUEST_SCENARIO_H
+#define TAC_TESTS_SYSTEM_GUEST_SCENARIO_H
 
 #include "base/rng.h"
 
@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static inline void vsay(const char *format, va_list rest)
+static inline void vprint_line(const char *format, va_list rest)
 {
 	printf("guest:   ");
 	vprintf(format, rest);
@@ -20,15 +20,15 @@ static inline void vsay(const char *format, va_list rest)
 	fflush(stdout);
 }
 
-__attribute__((format(printf, 1, 2))) static inline void say(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static inline void print_line(const char *format, ...)
 {
 	va_list rest;
 	va_start(rest, format);
-	vsay(format, rest);
+	vprint_line(format, rest);
 	va_end(rest);
 }
 
-// Ends the scenario with a line unless `condition`; the text says what was expected.
+// Ends the scenario with a line unless `condition` is true; the text is what was expected.
 __attribute__((format(printf, 2, 3))) static inline void require(bool condition, const char *format, ...)
 {
 	if (condition)
@@ -36,7 +36,7 @@ __attribute__((format(printf, 2, 3))) static inline void require(bool condition,
 	va_list rest;
 	va_start(rest, format);
 	printf("guest:   expected: ");
-	vsay(format, rest);
+	vprint_line(format, rest);
 	va_end(rest);
 	exit(1);
 }
@@ -52,7 +52,7 @@ static inline pid_t start(char *const *arguments)
 	return child;
 }
 
-// Kills it in so many milliseconds, while the caller is busy with it. The caller still has to `stop` it.
+// Kills it after `ms` milliseconds, while the caller uses it. The caller must still `stop` it.
 static inline void kill_later(pid_t child, useconds_t ms)
 {
 	if (fork() == 0) {
@@ -62,7 +62,7 @@ static inline void kill_later(pid_t child, useconds_t ms)
 	}
 }
 
-// Ends it as rudely as possible.
+// Kills it and waits for its end.
 static inline void stop(pid_t child)
 {
 	kill(child, SIGKILL);

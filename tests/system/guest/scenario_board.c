@@ -1,11 +1,11 @@
-// In the guest: the board on a real kernel. `tactus emulate board` puts it into a port of vhci_hcd; libusb
-// finds it through the kernel's USB; its answers are those of `doptree` and its counters those of the model;
-// it is killed and put back in the middle of traffic.
+// In the guest: the board on a real kernel. `tactus emulate board` plugs it into a port of vhci_hcd, and
+// libusb finds it through the kernel's USB. Its answers must be those of `doptree` and its counters those of
+// the model; it is killed and started again during queries.
 #include "collision/chip_collider.h"
 #include "collision/mesh_shapes.h"
 #include "devices/board.h"
 #include "rt/clock.h"
-#include "tests/guest/scenario.h"
+#include "tests/system/guest/scenario.h"
 
 #include <string.h>
 
@@ -16,9 +16,9 @@
 static const tac_budget unlimited = {0, 0};
 static tac_context *context, *other;
 static tac_mesh *mesh;
-static tac_motion poses[POSES];
-static tac_contact truth[POSES];
-static int64_t truth_pairs[POSES];
+static tac_rigid poses[POSES];
+static tac_overlap expected[POSES];
+static int64_t expected_pairs[POSES];
 
 static tac_shape *shape_of(const tac_collider *engine)
 {
@@ -27,17 +27,17 @@ static tac_shape *shape_of(const tac_collider *engine)
 	return shape;
 }
 
-static tac_contact ask(const tac_collider *engine, tac_context *in, const tac_shape *shape, int pose)
+static tac_overlap query(const tac_collider *engine, tac_context *in, const tac_shape *shape, int pose)
 {
 	return tac_collider_query(engine, in, shape, shape, &poses[pose], TAC_QUERY_PAIRS, unlimited);
 }
 
-// As `ask`, but a slow machine may take its time.
-static tac_contact ask_patiently(const tac_collider *board, const tac_shape *shape, int pose)
+// As `query`, but repeats unknown answers of a slow machine.
+static tac_overlap query_until_known(const tac_collider *board, const tac_shape *shape, int pose)
 {
 	const int64_t end_ns = tac_clock_now_ns() + PATIENCE_NS;
-	tac_contact contact;
-	while ((contact = ask(board, context, shape, pose)) == TAC_CONTACT_UNKNOWN)
+	tac_overlap contact;
+	while ((contact = query(board, context, shape, pose)) == TAC_OVERLAP_UNKNOWN)
 		require(tac_clock_now_ns() < end_ns, "an answer at pose %d", pose);
 	return contact;
 }
@@ -46,42 +46,46 @@ static void compare(const tac_collider *board, const tac_shape *on_board)
 {
 	const tac_collider *doptree = tac_collider_find("doptree"), *chip = tac_chip_collider();
 	tac_shape *tree = shape_of(doptree), *modelled = shape_of(chip);
-	uint64_t a[TAC_BOARD_COUNTERS], b[TAC_CHIP_COUNTER_COUNT];
+	uint64_t a[TAC_CHIP_COUNTER_COUNT], b[TAC_CHIP_COUNTER_COUNT];
 	int hits = 0;
 	other->coherent = false;
-	for (int i = 0; i < POSES; ++i) {
-		truth[i] = ask(doptree, other, tree, i);
-		truth_pairs[i] = other->pair_count;
-		require(ask_patiently(board, on_board, i) == truth[i], "the answer of doptree at pose %d", i);
-		require(context->pair_count == truth_pairs[i], "the pairs of doptree at pose %d", i);
+	for (int i = 0; i < POSES; i++) {
+		expected[i] = query(doptree, other, tree, i);
+		expected_pairs[i] = other->pair_count;
+		require(query_until_known(board, on_board, i) == expected[i],
+			"the answer of doptree at pose %d", i);
+		require(context->pair_count == expected_pairs[i], "the pairs of doptree at pose %d", i);
 		require(context->counters.overlap_tests == other->counters.overlap_tests &&
 				context->counters.transforms == other->counters.transforms,
 			"the counts of doptree at pose %d", i);
 		tac_board_chip_counters(context, a);
-		require(ask(chip, other, modelled, i) == truth[i], "the answer of the model at pose %d", i);
+		require(query(chip, other, modelled, i) == expected[i], "the answer of the model at pose %d",
+			i);
 		tac_chip_collider_counters(other, b);
 		require(memcmp(a, b, sizeof a) == 0, "all counters of the model at pose %d", i);
-		hits += truth[i] == TAC_CONTACT_HIT;
+		hits += expected[i] == TAC_OVERLAP_HIT;
 	}
 	require(hits > POSES / 5 && hits < POSES * 4 / 5, "some poses in contact, not %d of %d", hits, POSES);
 	tac_shape_destroy(&tree);
 	tac_shape_destroy(&modelled);
-	say("%d queries, %d in contact: pairs and counts as doptree and the model have them", POSES, hits);
+	print_line("%d queries, %d in contact: pairs and counts as doptree and the model have them", POSES,
+		   hits);
 }
 
-// Asks until `contact` is, or is not, unknown; what is not unknown must be true.
-static int ask_until(const tac_collider *board, const tac_shape *shape, bool unknown)
+// Queries until an answer is unknown, or until one is known, and returns the number of queries before. Known
+// answers must be right.
+static int query_until(const tac_collider *board, const tac_shape *shape, bool unknown)
 {
 	const int64_t end_ns = tac_clock_now_ns() + PATIENCE_NS;
-	int asked = 0;
-	for (;; ++asked) {
-		int pose = asked % POSES;
-		tac_contact contact = ask(board, context, shape, pose);
-		require(contact == TAC_CONTACT_UNKNOWN ||
-				(contact == truth[pose] && context->pair_count == truth_pairs[pose]),
-			"the truth or unknown at pose %d", pose);
-		if ((contact == TAC_CONTACT_UNKNOWN) == unknown)
-			return asked;
+	int count = 0;
+	for (;; count++) {
+		int pose = count % POSES;
+		tac_overlap contact = query(board, context, shape, pose);
+		require(contact == TAC_OVERLAP_UNKNOWN ||
+				(contact == expected[pose] && context->pair_count == expected_pairs[pose]),
+			"the right answer or unknown at pose %d", pose);
+		if ((contact == TAC_OVERLAP_UNKNOWN) == unknown)
+			return count;
 		require(tac_clock_now_ns() < end_ns, "a board that is %s", unknown ? "gone" : "back");
 		tac_clock_sleep_until_ns(tac_clock_now_ns() + TAC_NS_PER_MS);
 	}
@@ -102,21 +106,20 @@ int main(void)
 	require(tac_context_create(&context_def, &context) == TAC_OK, "a context");
 	require(tac_context_create(&context_def, &other) == TAC_OK, "a context");
 	require(tac_mesh_build_torus(1.0F, 0.3F, 24, 12, &mesh) == TAC_OK, "a mesh");
-	for (int i = 0; i < POSES; ++i)
-		poses[i] =
-			(tac_motion){tac_mat3_from_quat(tac_rng_rotation_f32(&rng)),
-				     tac_vec3_scale(tac_rng_unit_f32(&rng), tac_rng_range_f32(&rng, 0, 4))};
+	for (int i = 0; i < POSES; i++)
+		poses[i] = (tac_rigid){tac_mat3_from_quat(tac_rng_rotation_f32(&rng)),
+				       tac_vec3_scale(tac_rng_unit_f32(&rng), tac_rng_range_f32(&rng, 0, 4))};
 	const tac_collider *engine = tac_board_collider(board);
 	tac_shape *shape = shape_of(engine);
 	compare(engine, shape);
-	for (int i = 0; i < ROUNDS; ++i) {
+	for (int i = 0; i < ROUNDS; i++) {
 		kill_later(device, 50); // the kernel sees the socket close: unplugged
-		int asked = ask_until(engine, shape, true);
+		int answered = query_until(engine, shape, true);
 		stop(device);
 		device = start(emulate);
-		int missed = ask_until(engine, shape, false);
-		say("killed in traffic: unknown after %d more answers; back after %d unknown ones", asked,
-		    missed);
+		int missed = query_until(engine, shape, false);
+		print_line("killed during queries: unknown after %d more answers; back after %d unknown ones",
+			   answered, missed);
 	}
 	tac_board_report report = tac_board_report_read(board);
 	require(report.connections == 1 + ROUNDS, "%d connections, not %d", 1 + ROUNDS,

@@ -1,26 +1,26 @@
-// In the guest: the Falcon on a real kernel. `tactus emulate falcon` puts it into a port of vhci_hcd; the
-// driver loads its firmware, homes it and runs the loop at a kilohertz with a wall under the hand; it is
-// killed and put back in the middle of that, comes back by itself, and the force comes up slowly.
+// In the guest: the Falcon on a real kernel. `tactus emulate falcon` plugs it into a port of vhci_hcd. The
+// driver loads its firmware, homes it and runs the loop at 1 kHz with a wall under the hand. The device is
+// killed and started again; it must come back by itself, and the force must rise slowly.
 #include "devices/hotplug.h"
 #include "haptic/limit.h"
 #include "rt/clock.h"
-#include "tests/guest/scenario.h"
+#include "tests/system/guest/scenario.h"
 
 #include <math.h>
 #include <string.h>
 
 #define PATIENCE_NS  (40 * TAC_NS_PER_S)
-#define IMAGE_BYTES  8492 // as long as the maker's
+#define IMAGE_BYTES  8492 // as the vendor's
 #define WALL_N_PER_M 400.0
 #define HAND_N_PER_M 300.0                  // of the grip "stylus"
-#define HAND_DOWN_M  0.03                   // where the emulated hand wants to go
-#define LAP_NS       (4500 * TAC_NS_PER_MS) // down and up, and a bit
+#define HAND_DOWN_M  0.03                   // target of the emulated hand
+#define LAP_NS       (4500 * TAC_NS_PER_MS) // more than one motion down and up
 
 static tac_device *device;
 static tac_limit *limit;
 static tac_limit_input input;
 static tac_limit_output output;
-static bool wall; // whether it is there
+static bool wall; // rendered
 static int ticks, fresh;
 
 static pid_t plug_in(void)
@@ -34,7 +34,7 @@ static void write_image(const char *path)
 {
 	tac_rng rng = tac_rng_seed(1, 1);
 	FILE *file = fopen(path, "wb");
-	require(file != NULL, "to write %s", path);
+	require(file, "to write %s", path);
 	for (int i = 0; i < IMAGE_BYTES; i++)
 		fputc((int)tac_rng_below(&rng, 256), file);
 	fclose(file);
@@ -46,7 +46,7 @@ static tac_device_status tick(void)
 	input.now_ns = tac_clock_now_ns();
 	input.status = tac_device_read(device, input.now_ns, &input.state);
 	const double y = input.state.T_base_tool.position.y;
-	input.in_contact = true; // so that the gate never takes the short way up
+	input.in_contact = true; // so that the gate always raises the force slowly
 	input.wrench.force_N.y = wall && y < 0 ? -WALL_N_PER_M * y : 0;
 	output = tac_limit_step(limit, &input);
 	tac_device_write(device, input.now_ns, &output.wrench);
@@ -56,11 +56,10 @@ static tac_device_status tick(void)
 	return input.status;
 }
 
-// How deep the hand is below y = 0 in a lap, m: the median, which does not mind a stall or two of a machine
-// that is emulated on a busy one.
+// The depth of the hand below y = 0 in a lap, m: the median, which tolerates stalls of an emulated machine.
 static double depth_of_a_lap(void)
 {
-	static int counts[64]; // by millimetres
+	static int counts[64]; // histogram, 1 mm per bin
 	const int64_t end_ns = tac_clock_now_ns() + LAP_NS;
 	int total = 0, below = 0, mm = 0;
 	memset(counts, 0, sizeof counts);
@@ -78,7 +77,8 @@ static double depth_of_a_lap(void)
 	return total > 0 ? 1e-3 * (mm + 0.5) : 0;
 }
 
-// Laps until one is as deep as expected: half of the deepest, as the hand goes evenly.
+// Runs laps until the median depth is as expected: half of the deepest, since the hand moves at constant
+// speed.
 static void expect_depth(double deepest_m, const char *what)
 {
 	const int64_t end_ns = tac_clock_now_ns() + PATIENCE_NS;
@@ -87,8 +87,8 @@ static void expect_depth(double deepest_m, const char *what)
 	while (fabs((depth_m = depth_of_a_lap()) - expected_m) > 0.25 * expected_m)
 		require(tac_clock_now_ns() < end_ns, "%s to let the hand down to %.1f mm, not to %.1f", what,
 			1e3 * expected_m, 1e3 * depth_m);
-	say("%s lets the hand down to %.1f mm (springs: %.1f), %d ticks, %d with a new report", what,
-	    1e3 * depth_m, 1e3 * expected_m, ticks, fresh);
+	print_line("%s lets the hand down to %.1f mm (springs: %.1f), %d ticks, %d with a new report", what,
+		   1e3 * depth_m, 1e3 * expected_m, ticks, fresh);
 }
 
 static void wait_until(tac_device_status status, const char *what)
@@ -98,7 +98,7 @@ static void wait_until(tac_device_status status, const char *what)
 		require(tac_clock_now_ns() < end_ns, "a device that is %s", what);
 }
 
-static void wait_for_driver_to_see_it(void)
+static void wait_for_driver_to_list_it(void)
 {
 	const int64_t end_ns = tac_clock_now_ns() + PATIENCE_NS;
 	tac_driver_report report;
@@ -106,12 +106,12 @@ static void wait_for_driver_to_see_it(void)
 		tac_registry_list(tac_registry_driver_at(0), &report);
 		require(tac_clock_now_ns() < end_ns, "a Falcon on the bus");
 	} while (report.count == 0);
-	require(strcmp(report.devices[0].select, "falcon:G2") == 0, "falcon:G2, not %s",
-		report.devices[0].select);
+	require(strcmp(report.devices[0].selection, "falcon:G2") == 0, "falcon:G2, not %s",
+		report.devices[0].selection);
 }
 
 // The hand's spring against the wall's.
-static void feel_the_wall(void)
+static void expect_wall(void)
 {
 	expect_depth(HAND_N_PER_M * HAND_DOWN_M / (HAND_N_PER_M + WALL_N_PER_M), "the wall");
 }
@@ -120,27 +120,27 @@ int main(void)
 {
 	pid_t falcon = plug_in();
 	write_image("/falcon.bin");
-	wait_for_driver_to_see_it();
+	wait_for_driver_to_list_it();
 	const tac_open_def def = {.firmware = "/falcon.bin"};
 	require(tac_hotplug_open("falcon:G2", &def, &device) == TAC_OK, "the device");
 	tac_limit_def limits = tac_limit_def_default(&device->info);
-	limits.stall_ns = limits.stale_ns = TAC_NS_PER_S; // an emulated machine takes its time
+	limits.stall_ns = limits.stale_ns = TAC_NS_PER_S; // an emulated machine is slow
 	require(tac_limit_create(&limits, &limit) == TAC_OK, "a limit");
 	tac_device_enable(device, true);
 	wall = true;
 	wait_until(TAC_DEVICE_OK, "there");
-	say("firmware loaded, homed");
-	feel_the_wall();
+	print_line("firmware loaded, homed");
+	expect_wall();
 
 	kill_later(falcon, 50); // the kernel sees the socket close: unplugged
 	wait_until(TAC_DEVICE_DISABLED, "gone");
 	require(output.gain == 0, "no force without a device");
 	stop(falcon);
-	falcon = plug_in(); // without firmware, and nobody has homed it
+	falcon = plug_in(); // without firmware and not homed
 	wait_until(TAC_DEVICE_OK, "back");
-	require(output.gain < 0.5, "forces that come up slowly, not a gain of %g", output.gain);
-	say("killed in the middle, put back, loaded and homed again");
-	feel_the_wall();
+	require(output.gain < 0.5, "forces that rise slowly, not a gain of %g", output.gain);
+	print_line("killed, started again, loaded and homed again");
+	expect_wall();
 
 	wall = false;
 	expect_depth(HAND_DOWN_M, "no wall");
