@@ -1,4 +1,4 @@
-// A spring in 30 lines: opens a device by its name and pulls it to where it was, for five seconds.
+// A spring in 30 lines: opens a device by its name and pulls it back to where it was, for five seconds.
 #include "base/log.h"
 #include "devices/registry.h"
 #include "haptic/limit.h"
@@ -9,7 +9,7 @@ int main(int argc, char **argv)
 	tac_device *device;
 	tac_limit *limit;
 	if (tac_registry_open(argc > 1 ? argv[1] : "sim:falcon", NULL, &device) < 0)
-		return 1; // the log has said why
+		return 1; // the log has the reason
 	tac_limit_def def = tac_limit_def_default(&device->info);
 	if (tac_limit_create(&def, &limit) < 0)
 		return 1;
