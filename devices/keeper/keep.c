@@ -1,0 +1,236 @@
+// tactus-keep SELECTION [FIRMWARE]: holds a device for a Tactus runtime, which starts it
+// (devices/keeper/kept.h). It is two processes: the guard (devices/keeper/guard.h) and, with --keeper, the
+// keeper below, which opens the device and carries out orders. It commands zero when an order is missing for
+// TAC_KEEPER_HOLD_NS, when it is not finite or above the device's limits, and while forces are switched off.
+// It ends, with zero, when the runtime or the guard is gone or the shared memory is damaged.
+#include "base/log.h"
+#include "devices/keeper/channel.h"
+#include "devices/keeper/guard.h"
+#include "devices/registry.h"
+#include "rt/clock.h"
+#include "rt/thread.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ALIVE_NS       (10 * TAC_NS_PER_MS) // between two bytes to the guard
+#define PRIORITY       81                   // it serves the loop, which runs at 80
+#define LET_GO_TICKS   50
+#define LET_GO_ANSWERS 6          // more than commands can be in flight
+#define LIMIT_ROUNDED  (1 + 1e-9) // of a limit: a shortened wrench may be longer by rounding
+
+typedef struct keeper {
+	tac_device *device;
+	tac_channel channel;
+	tac_order order;
+	int64_t ordered_ns; // when it arrived
+	int64_t written_ns; // the last write to the device
+	int64_t alive_ns;   // the last byte to the guard
+	int64_t period_ns;
+	bool enabled;
+	bool sampled; // since the last write
+	bool damaged; // the shared memory
+} keeper;
+
+static void tell_guard(tac_leash_byte byte)
+{
+	const char c = (char)byte;
+	send(TAC_KEEPER_LEASH_FD, &c, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static void send_message(const tac_keeper_message *message)
+{
+	send(TAC_KEEPER_SOCKET_FD, message, sizeof *message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static void send_line(void *user, tac_log_level level, const char *line)
+{
+	(void)user;
+	tac_keeper_message message = {.kind = TAC_KEEPER_LOG, .value = (int32_t)level};
+	snprintf(message.body.text, sizeof message.body.text, "%s", line);
+	send_message(&message);
+}
+
+// Whether the process at the other end has closed it. Neither end ever sends anything to the keeper.
+static bool hung_up(int fd)
+{
+	char byte;
+	const ssize_t got = recv(fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK);
+	return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+static bool is_alone(void *user)
+{
+	(void)user;
+	return hung_up(TAC_KEEPER_SOCKET_FD) || hung_up(TAC_KEEPER_LEASH_FD);
+}
+
+// ---- the loop ----
+
+// Waits for an order, or until it is time to sample or to write again. False: the runtime or the guard is
+// gone.
+static bool wait_for_order(const keeper *k)
+{
+	// A sample shortly before the next order is due, so that it is fresh when the runtime reads it. Half
+	// a period after a missing order the last one is repeated: the Falcon reports only in answer to
+	// commands, and a read without a write sends zero.
+	const int64_t due_ns = k->written_ns + (k->sampled ? 6 : 3) * k->period_ns / 4;
+	const int64_t left_ns = due_ns - tac_clock_now_ns();
+	const struct timespec left = {left_ns > 0 ? left_ns / TAC_NS_PER_S : 0,
+				      left_ns > 0 ? left_ns % TAC_NS_PER_S : 0};
+	struct pollfd events[3] = {{.fd = TAC_KEEPER_EVENT_FD, .events = POLLIN},
+				   {.fd = TAC_KEEPER_SOCKET_FD, .events = POLLIN | POLLRDHUP},
+				   {.fd = TAC_KEEPER_LEASH_FD, .events = POLLIN | POLLRDHUP}};
+	ppoll(events, 3, &left, NULL);
+	eventfd_t count;
+	if (events[0].revents)
+		eventfd_read(TAC_KEEPER_EVENT_FD, &count);
+	return !events[1].revents && !events[2].revents;
+}
+
+// False: the device is lost.
+static bool sample(keeper *k, int64_t now_ns)
+{
+	tac_sample s;
+	s.status = tac_device_read(k->device, now_ns, &s.state);
+	k->sampled = true;
+	if (s.status != TAC_DEVICE_STALE && !tac_channel_send_sample(&k->channel, &s))
+		k->damaged = true;
+	return s.status != TAC_DEVICE_LOST;
+}
+
+// The wrench to command now: that of the last order, or zero.
+static tac_wrench decide(const keeper *k, int64_t now_ns)
+{
+	const tac_wrench *w = &k->order.wrench;
+	const tac_device_info *info = &k->device->info;
+	const bool recent = now_ns - k->ordered_ns <= TAC_KEEPER_HOLD_NS &&
+			    now_ns - k->order.time_ns <= TAC_KEEPER_HOLD_NS;
+	// False for a value that is not a number, too.
+	const bool within = tac_dvec3_length(w->force_N) <= info->max_force_N * LIMIT_ROUNDED &&
+			    tac_dvec3_length(w->torque_Nm) <= info->max_torque_Nm * LIMIT_ROUNDED;
+	return k->enabled && recent && within ? *w : tac_wrench_zero();
+}
+
+static void obey(keeper *k, int64_t now_ns)
+{
+	const tac_wrench wrench = decide(k, now_ns);
+	tac_device_write(k->device, now_ns, &wrench);
+	k->written_ns = now_ns;
+	k->sampled = false;
+}
+
+// Carries out orders until the runtime or the guard is gone, the memory is damaged, or the device is lost;
+// only then it returns false.
+static bool run(keeper *k)
+{
+	while (wait_for_order(k)) {
+		const int64_t now_ns = tac_clock_now_ns();
+		const tac_channel_news news = tac_channel_take_order(&k->channel, &k->order);
+		if (news == TAC_CHANNEL_DAMAGED || k->damaged) {
+			tac_log(TAC_LOG_ERROR,
+				"%s: expected an order in the shared memory, found damage; "
+				"the keeper lets go of the device",
+				k->device->info.name);
+			break;
+		}
+		if (news == TAC_CHANNEL_NEW)
+			k->ordered_ns = now_ns;
+		const bool enabled = tac_channel_enabled(&k->channel);
+		const bool write = news == TAC_CHANNEL_NEW || enabled != k->enabled || k->sampled;
+		if (enabled != k->enabled)
+			tac_device_enable(k->device, k->enabled = enabled);
+		if (!k->sampled && !sample(k, now_ns))
+			return false;
+		if (write)
+			obey(k, now_ns);
+		if (now_ns - k->alive_ns >= ALIVE_NS) {
+			tell_guard(TAC_LEASH_ALIVE);
+			k->alive_ns = now_ns;
+		}
+	}
+	return true;
+}
+
+// Commands zero until the device has answered often enough to have obeyed one of them; false if it does not.
+// A connection that has failed may have swallowed the last zero.
+static bool let_go(keeper *k)
+{
+	const tac_wrench zero = tac_wrench_zero();
+	int answers = 0;
+	tac_device_enable(k->device, false);
+	for (int i = 0; i < LET_GO_TICKS && answers < LET_GO_ANSWERS; i++) {
+		tac_device_state state;
+		const int64_t now_ns = tac_clock_now_ns();
+		tac_device_write(k->device, now_ns, &zero);
+		tac_clock_sleep_until_ns(now_ns + k->period_ns);
+		const tac_device_status status = tac_device_read(k->device, tac_clock_now_ns(), &state);
+		if (status == TAC_DEVICE_LOST)
+			return false;
+		answers += status == TAC_DEVICE_OK;
+	}
+	return answers == LET_GO_ANSWERS;
+}
+
+// ---- set-up ----
+
+static int keep(const char *selection, const char *firmware)
+{
+	keeper k = {0};
+	const tac_open_def def = {.firmware = firmware, .cancelled = is_alone, .in_process = true};
+	tac_guard_isolate("tactus-keep");
+	for (int fd = TAC_KEEPER_SOCKET_FD; fd < TAC_KEEPER_FD_END; fd++)
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
+	tac_log_set(send_line, NULL);
+	tac_keeper_message opened = {.kind = TAC_KEEPER_RESULT};
+	if (!tac_channel_map(&k.channel, TAC_KEEPER_MEMORY_FD, TAC_CHANNEL_KEEPER)) {
+		tac_log(TAC_LOG_ERROR, "%s: expected memory shared with the runtime, found: %s", selection,
+			strerror(errno));
+		opened.value = TAC_ERROR_SYSTEM;
+	} else {
+		opened.value = tac_registry_open(selection, &def, &k.device);
+	}
+	if (k.device)
+		opened.body.info = k.device->info;
+	send_message(&opened);
+	if (!k.device) {
+		tell_guard(TAC_LEASH_GOODBYE);
+		return EXIT_FAILURE;
+	}
+	// What is refused is refused to the runtime, too, which reports it.
+	tac_thread_def thread = tac_thread_def_default();
+	tac_thread_report report;
+	thread.name = NULL;
+	thread.priority = PRIORITY;
+	thread.hold_cpu_awake = false; // the runtime does
+	if (tac_thread_enter(&thread, &report) < TAC_OK)
+		tac_log(TAC_LOG_WARNING, "%s: the keeper runs without real-time scheduling", selection);
+	k.period_ns = k.device->info.period_ns > 0 ? k.device->info.period_ns : TAC_NS_PER_MS;
+	const bool present = run(&k);
+	tell_guard(TAC_LEASH_CLOSING);
+	const bool obeyed = present && let_go(&k);
+	tac_device_destroy(&k.device);
+	tell_guard(obeyed ? TAC_LEASH_GOODBYE : TAC_LEASH_LOST);
+	return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	struct stat status;
+	const bool is_keeper = argc > 1 && strcmp(argv[1], "--keeper") == 0;
+	if (fstat(TAC_KEEPER_SOCKET_FD, &status) != 0 || !S_ISSOCK(status.st_mode) || argc < 2 + is_keeper) {
+		fprintf(stderr,
+			"tactus-keep: expected to be started by Tactus, which lets it hold a device\n");
+		return 2;
+	}
+	// _exit: what the libraries do at an exit may wait, or change the exit status.
+	_exit(is_keeper ? keep(argv[2], argc > 3 ? argv[3] : NULL) : (int)tac_guard_run(argc, argv));
+}

@@ -1,0 +1,379 @@
+#include "devices/keeper/kept.h"
+
+#include "base/log.h"
+#include "devices/keeper/channel.h"
+#include "devices/keeper/messages.h"
+#include "rt/clock.h"
+#include "rt/thread.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+#define POLL_MS   50                     // between two calls of `cancelled`
+#define CANCEL_NS (2000 * TAC_NS_PER_MS) // for the keeper to end after it was cancelled
+#define REAP_NS   (5000 * TAC_NS_PER_MS) // for the guard to end after the keeper has ended
+#define RETRY_NS  (10 * TAC_NS_PER_MS)
+
+typedef struct kept {
+	tac_device base;
+	char selection[256];
+	tac_channel channel;
+	int socket, event;
+	pid_t guard;
+	atomic_bool enabled, lost, closing;
+	pthread_t thread;
+
+	// Of the real-time thread.
+	tac_device_state state; // the last known
+	tac_device_status status;
+} kept;
+
+static kept *kept_of(tac_device *device)
+{
+	return (kept *)device;
+}
+
+static bool flag(const atomic_bool *f)
+{
+	return atomic_load_explicit(f, memory_order_relaxed);
+}
+
+bool tac_kept_let_go(const char *selection, int tries)
+{
+	const char *which;
+	const tac_driver *driver = tac_registry_driver_of(selection, &which);
+	for (int i = 0; driver && i < tries; i++) {
+		const tac_open_def def = {.in_process = true};
+		tac_device *device = NULL;
+		const bool sent =
+			driver->let_go ? driver->let_go(which) : driver->open(which, &def, &device) >= TAC_OK;
+		tac_device_destroy(&device);
+		if (sent)
+			return true;
+		if (i + 1 < tries)
+			tac_clock_sleep_until_ns(tac_clock_now_ns() + RETRY_NS);
+	}
+	return false;
+}
+
+// ---- the real-time thread ----
+
+static void lose(kept *k)
+{
+	atomic_store_explicit(&k->lost, true, memory_order_relaxed);
+}
+
+static tac_device_status kept_read(tac_device *device, int64_t now_ns, tac_device_state *out_state)
+{
+	(void)now_ns;
+	kept *k = kept_of(device);
+	tac_sample sample;
+	const tac_channel_news news = tac_channel_take_sample(&k->channel, &sample);
+	if (news == TAC_CHANNEL_NEW) {
+		k->state = sample.state;
+		k->status = (tac_device_status)sample.status;
+	}
+	if (news == TAC_CHANNEL_DAMAGED || k->status == TAC_DEVICE_LOST)
+		lose(k);
+	const bool lost = flag(&k->lost);
+	if (lost) {
+		k->state.velocity_m_per_s = tac_dvec3_zero();
+		k->state.angular_velocity_rad_per_s = tac_dvec3_zero();
+	}
+	*out_state = k->state;
+	if (lost)
+		return TAC_DEVICE_LOST;
+	return news == TAC_CHANNEL_NEW ? k->status : TAC_DEVICE_STALE;
+}
+
+static tac_device_status kept_write(tac_device *device, int64_t now_ns, const tac_wrench *wrench)
+{
+	(void)now_ns;
+	kept *k = kept_of(device);
+	if (flag(&k->lost))
+		return TAC_DEVICE_LOST;
+	tac_order order = {.time_ns = tac_clock_now_ns(), .wrench = *wrench};
+	tac_wrench_saturate(&order.wrench, device->info.max_force_N, device->info.max_torque_Nm);
+	if (!tac_channel_send_order(&k->channel, &order))
+		lose(k); // from the next tick on there are no orders, and the keeper commands zero
+	eventfd_write(k->event, 1);
+	return flag(&k->enabled) && k->status != TAC_DEVICE_DISABLED ? TAC_DEVICE_OK : TAC_DEVICE_DISABLED;
+}
+
+static void kept_enable(tac_device *device, bool on)
+{
+	kept *k = kept_of(device);
+	atomic_store_explicit(&k->enabled, on, memory_order_relaxed);
+	tac_channel_enable(&k->channel, on);
+	eventfd_write(k->event, 1);
+}
+
+// ---- messages ----
+
+// Receives one message and passes a line on to the log. False: the keeper has closed its end.
+static bool receive(const kept *k, tac_keeper_message *out_message)
+{
+	const ssize_t got = recv(k->socket, out_message, sizeof *out_message, 0);
+	if (got < 0 && errno == EINTR) {
+		out_message->kind = -1;
+		return true;
+	}
+	if (got != sizeof *out_message)
+		return false;
+	out_message->body.text[sizeof out_message->body.text - 1] = '\0';
+	if (out_message->kind == TAC_KEEPER_LOG)
+		tac_log((tac_log_level)out_message->value, "%s", out_message->body.text);
+	return true;
+}
+
+// The exit status of the guard, or -1 if a signal ended it. It is killed if it does not end by itself.
+static int reap(pid_t guard)
+{
+	const int64_t end_ns = tac_clock_now_ns() + REAP_NS;
+	int status = 0;
+	for (bool killed = false;;) {
+		const pid_t ended = waitpid(guard, &status, killed ? 0 : WNOHANG);
+		if (ended == guard)
+			return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+		if (ended < 0 && errno != EINTR)
+			return TAC_GUARD_ORDERLY; // this process does not collect its children
+		if (!killed && tac_clock_now_ns() > end_ns) {
+			kill(guard, SIGKILL);
+			killed = true;
+		}
+		tac_clock_sleep_until_ns(tac_clock_now_ns() + TAC_NS_PER_MS);
+	}
+}
+
+// Waits for the keeper's end.
+static void *watch(void *user)
+{
+	kept *k = user;
+	tac_keeper_message message;
+	while (receive(k, &message)) {
+	}
+	lose(k);
+	shutdown(k->socket, SHUT_RDWR); // a keeper that sends anything but messages must end, too
+	const bool unexpected = !flag(&k->closing);
+	int ended = reap(k->guard);
+	// Guard and keeper were killed: this process is the last that can send zero.
+	if (ended < 0)
+		ended = tac_kept_let_go(k->selection, 1) ? TAC_GUARD_LET_GO : TAC_GUARD_NOT_REACHED;
+	if (unexpected && ended != TAC_GUARD_ORDERLY)
+		tac_log(TAC_LOG_ERROR, "%s: expected its keeper to run, found that it was ended; %s",
+			k->selection,
+			ended == TAC_GUARD_LET_GO ? "the motors were set to zero"
+						  : "the device was not reached: switch it off");
+	return NULL;
+}
+
+// ---- set-up ----
+
+static bool is_program(const char *path)
+{
+	struct stat status;
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+static tac_result find_keeper(const char *selection, const char *requested, char out_path[PATH_MAX])
+{
+	if (!requested)
+		requested = secure_getenv("TACTUS_KEEPER");
+	char folder[PATH_MAX / 2];
+	const ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+	folder[length > 0 ? length : 0] = '\0';
+	char *slash = strrchr(folder, '/');
+	if (slash)
+		*slash = '\0';
+	static const char *const places[] = {"tactus-keep", "../libexec/tactus/tactus-keep"};
+	for (size_t i = 0; !requested && slash && i < sizeof places / sizeof *places; i++) {
+		snprintf(out_path, PATH_MAX, "%s/%s", folder, places[i]);
+		if (is_program(out_path))
+			return TAC_OK;
+	}
+	snprintf(out_path, PATH_MAX, "%s", requested ? requested : TAC_KEEPER_INSTALLED);
+	if (is_program(out_path))
+		return TAC_OK;
+	tac_log(TAC_LOG_ERROR,
+		"%s: expected the program tactus-keep, which holds the device, at %s%s, found none",
+		selection, out_path, requested ? "" : " or near this program");
+	return TAC_ERROR_UNSUPPORTED;
+}
+
+// Starts the guard. Returns 0 or an errno.
+static int spawn(kept *k, const char *program, const char *firmware, int socket, int memory)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	int error = posix_spawn_file_actions_init(&files);
+	if (error)
+		return error;
+	error = posix_spawnattr_init(&attributes);
+	if (error) {
+		posix_spawn_file_actions_destroy(&files);
+		return error;
+	}
+	sigset_t none, all;
+	sigemptyset(&none);
+	sigfillset(&all);
+	sigdelset(&all, SIGKILL);
+	sigdelset(&all, SIGSTOP);
+	char path[PATH_MAX], image[PATH_MAX];
+	snprintf(path, sizeof path, "%s", program);
+	if ((size_t)snprintf(image, sizeof image, "%s", firmware ? firmware : "") >= sizeof image)
+		error = ENAMETOOLONG;
+	char *const arguments[] = {path, k->selection, firmware ? image : NULL, NULL};
+	if (error ||
+	    (error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF |
+								   POSIX_SPAWN_SETSIGMASK)) ||
+	    (error = posix_spawnattr_setsigmask(&attributes, &none)) ||
+	    (error = posix_spawnattr_setsigdefault(&attributes, &all)) ||
+	    (error = posix_spawn_file_actions_adddup2(&files, socket, TAC_KEEPER_SOCKET_FD)) ||
+	    (error = posix_spawn_file_actions_adddup2(&files, memory, TAC_KEEPER_MEMORY_FD)) ||
+	    (error = posix_spawn_file_actions_adddup2(&files, k->event, TAC_KEEPER_EVENT_FD)) ||
+	    (error = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0)) ||
+	    (error = posix_spawn_file_actions_adddup2(&files, 0, 1)) ||
+	    (error = posix_spawn_file_actions_adddup2(&files, 0, 2)) ||
+	    (error = posix_spawn_file_actions_addclosefrom_np(&files, TAC_KEEPER_LEASH_FD)))
+		goto done;
+	error = posix_spawn(&k->guard, path, &files, &attributes, arguments, environ);
+done:
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&files);
+	return error;
+}
+
+// Moves a new descriptor above those that the keeper inherits, so that spawning overwrites none of them.
+// Returns -1 if `fd` is -1 or cannot be moved.
+static int move_up(int fd)
+{
+	const int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, TAC_KEEPER_FD_END);
+	if (fd >= 0)
+		close(fd);
+	return moved;
+}
+
+static void close_if_open(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+// Creates what the two processes share, and starts the guard. Returns 0 or an errno.
+static int start(kept *k, const char *program, const char *firmware)
+{
+	int ends[2] = {-1, -1};
+	const int memory = move_up(tac_channel_create());
+	k->event = move_up(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	int error = 0;
+	if (memory < 0 || k->event < 0 || !tac_channel_map(&k->channel, memory, TAC_CHANNEL_RUNTIME) ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+		error = errno;
+	ends[0] = move_up(ends[0]);
+	ends[1] = move_up(ends[1]);
+	if (!error && (ends[0] < 0 || ends[1] < 0))
+		error = EMFILE;
+	k->socket = ends[0];
+	if (!error)
+		error = spawn(k, program, firmware, ends[1], memory);
+	close_if_open(ends[1]);
+	close_if_open(memory);
+	return error;
+}
+
+// Waits for the keeper's result and passes its lines on to the log.
+static tac_result await_result(kept *k, const tac_open_def *def)
+{
+	int64_t end_ns = INT64_MAX; // when it was cancelled
+	while (tac_clock_now_ns() < end_ns) {
+		struct pollfd socket = {.fd = k->socket, .events = POLLIN};
+		if (poll(&socket, 1, POLL_MS) > 0) {
+			tac_keeper_message message;
+			if (!receive(k, &message))
+				break;
+			if (message.kind == TAC_KEEPER_RESULT) {
+				k->base.info = message.body.info;
+				return (tac_result)message.value;
+			}
+		}
+		if (end_ns == INT64_MAX && def->cancelled && def->cancelled(def->user)) {
+			shutdown(k->socket, SHUT_WR); // the keeper cancels, and the driver logs it
+			end_ns = tac_clock_now_ns() + CANCEL_NS;
+		}
+	}
+	tac_log(TAC_LOG_ERROR, "%s: expected the keeper to open the device, found that it %s", k->selection,
+		end_ns == INT64_MAX ? "ended" : "did not answer after it was cancelled");
+	return TAC_ERROR_IO;
+}
+
+static void release(kept *k)
+{
+	tac_channel_unmap(&k->channel);
+	close_if_open(k->socket);
+	close_if_open(k->event);
+	free(k);
+}
+
+static void kept_destroy(tac_device *device)
+{
+	kept *k = kept_of(device);
+	atomic_store_explicit(&k->closing, true, memory_order_relaxed);
+	shutdown(k->socket, SHUT_WR); // the keeper closes the device and then its end
+	pthread_join(k->thread, NULL);
+	release(k);
+}
+
+tac_result tac_kept_open(const char *selection, const tac_open_def *def, tac_device **out_device)
+{
+	*out_device = NULL;
+	char program[PATH_MAX];
+	tac_result result = find_keeper(selection, def->keeper, program);
+	if (result < 0)
+		return result;
+	kept *k = calloc(1, sizeof *k);
+	if (!k) {
+		tac_log(TAC_LOG_ERROR, "%s: expected memory for a device, found none", selection);
+		return TAC_ERROR_MEMORY;
+	}
+	snprintf(k->selection, sizeof k->selection, "%s", selection);
+	const int error = start(k, program, def->firmware);
+	if (error) {
+		tac_log(TAC_LOG_ERROR, "%s: expected to start %s, found: %s", selection, program,
+			strerror(error));
+		release(k);
+		return TAC_ERROR_SYSTEM;
+	}
+	result = await_result(k, def);
+	if (result >= TAC_OK) {
+		const tac_result started = tac_thread_start(&k->thread, watch, k);
+		result = started < TAC_OK ? started : result;
+	}
+	if (result < TAC_OK) {
+		shutdown(k->socket, SHUT_RDWR);
+		reap(k->guard);
+		release(k);
+		return result;
+	}
+	k->base.read = kept_read;
+	k->base.write = kept_write;
+	k->base.enable = kept_enable;
+	k->base.destroy = kept_destroy;
+	k->state.T_base_tool = tac_dpose_identity();
+	*out_device = &k->base;
+	return result;
+}
