@@ -24,6 +24,7 @@ static tac_device *device;
 static tac_limit *limit;
 static tac_limit_output output;
 static tac_limit_input input;
+static int64_t off_ns; // the last tick without the device
 
 // All lines that the library logged.
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -96,12 +97,24 @@ static tac_device_status tick(void)
 {
 	input.now_ns = tac_clock_now_ns();
 	input.status = tac_device_read(device, input.now_ns, &input.state);
+	if (input.status == TAC_DEVICE_DISABLED)
+		off_ns = input.now_ns;
 	input.wrench.force_N = tac_dvec3_make(0, 2, 0);
 	input.in_contact = true;
 	output = tac_limit_step(limit, &input);
 	tac_device_write(device, input.now_ns, &output.wrench);
 	tac_clock_sleep_until_ns(input.now_ns + MS);
 	return input.status;
+}
+
+// Full force takes `engage_s`. A busy machine may hold up the thread between the last tick without the device
+// and the first with it, so the bound is that time's share.
+static void check_force_rises_slowly(void)
+{
+	const double share =
+		(double)(input.now_ns - off_ns) / 1e9 / tac_limit_def_default(&device->info).engage_s;
+	TEST_ASSERT_TRUE(output.gain <= share + 1e-9);
+	TEST_ASSERT_EQUAL(share < 1, (output.reasons & 1u << TAC_LIMIT_ENGAGE) != 0);
 }
 
 static tac_virtual_falcon_state truth(void)
@@ -127,9 +140,7 @@ static void unplugged_device_comes_back_and_forces_rise_slowly(void)
 			TEST_ASSERT_EQUAL(TAC_DEVICE_DISABLED, tick());
 		usb_shim_plug(usb);
 		EVENTUALLY(tick() != TAC_DEVICE_DISABLED);
-		// Full force takes 0.5 s; now it is small.
-		TEST_ASSERT_TRUE(output.gain < 0.2);
-		TEST_ASSERT_TRUE(output.reasons & 1u << TAC_LIMIT_ENGAGE);
+		check_force_rises_slowly();
 	}
 	TEST_ASSERT_EQUAL_INT_MESSAGE(before, allocations, "the real-time thread allocates");
 	EVENTUALLY(tick() == TAC_DEVICE_OK && output.gain == 1 && truth().force_N.y > 1.5);
@@ -147,7 +158,7 @@ static void bus_errors_and_stalls_are_recovered_in_the_same_way(void)
 		tac_virtual_usb_inject(usb, TAC_FALCON_ENDPOINT_OUT, faults[i], 0);
 		EVENTUALLY(tick() == TAC_DEVICE_DISABLED);
 		EVENTUALLY(tick() != TAC_DEVICE_DISABLED);
-		TEST_ASSERT_TRUE(output.gain < 0.2);
+		check_force_rises_slowly();
 	}
 }
 
