@@ -1,6 +1,6 @@
-// Servo: the tick. Read device, map, move SCO, contacts, coupling, passivity, limit, write device; then
-// queries for the display, which are skipped when time is short, and publish. haptic/servo/servo.c lists
-// these stages in this order.
+// Servo: the tick. Read device, map, move SCO, contacts, coupling, passivity, limit, write device, publish.
+// haptic/servo/servo.c lists these stages in this order. What is only shown is computed by another thread
+// (haptic/companion.h).
 //
 // One servo drives one tool with one device. Two tools are two servos stepped one after the other by the same
 // thread. Each takes the other's SCO as an object at the pose where it was last proved free, so neither ever
@@ -33,9 +33,6 @@ typedef struct tac_servo_def {
 	tac_sco_mover mover;
 	bool check; // query the world's collider at the SCO's pose after every step; a hit is a fault
 	int64_t period_ns;
-	// Time from the start of a tick after which display queries are skipped. 0: none is skipped and the
-	// clock is not read, so that a replay gives the same bits.
-	int64_t budget_ns;
 	// Called each tick after the write with what was read and written, on the real-time thread; may be
 	// NULL.
 	void (*record)(void *user, const tac_device_state *state, const tac_wrench *wrench,
@@ -44,7 +41,7 @@ typedef struct tac_servo_def {
 	int32_t readers; // of snapshots, 1 … TAC_SERVO_READERS; each costs one copy per tick
 } tac_servo_def;
 
-// 1 kHz, continuous mover, check on, display queries skipped after 600 us, one reader.
+// 1 kHz, continuous mover, check on, one reader.
 // Thread: any.
 tac_servo_def tac_servo_def_default(void);
 

@@ -24,14 +24,6 @@ typedef enum tac_servo_state {
 	TAC_SERVO_STATE_COUNT,
 } tac_servo_state;
 
-// Queries whose results are only shown. They run after the force is written and are skipped, in this order,
-// when a tick is short of time.
-typedef enum tac_display_query {
-	TAC_DISPLAY_PROXIMITY, // the distance from the tool to the nearest object
-	TAC_DISPLAY_SURFACES,  // the surfaces that the device's own pose penetrates
-	TAC_DISPLAY_QUERY_COUNT,
-} tac_display_query;
-
 typedef struct tac_snapshot_contact {
 	tac_dvec3 point_m; // on the tool
 	tac_dvec3 normal;  // unit, from the object to the tool; shaded where the material is smooth
@@ -49,13 +41,6 @@ typedef struct tac_snapshot_friction {
 	tac_dvec3 point_m; // centre of the patch
 	tac_dvec3 force_N; // on the tool
 } tac_snapshot_friction;
-
-// A surface of the tool and a surface of an object that intersect.
-typedef struct tac_snapshot_surface {
-	int32_t object, tool_surface, object_surface;
-} tac_snapshot_surface;
-
-#define TAC_SNAPSHOT_SURFACES 16
 
 // The other tool is the last object, after those of the scene.
 #define TAC_SNAPSHOT_OBJECTS (TAC_SCENE_OBJECTS + TAC_SCENE_TOOLS - 1)
@@ -91,12 +76,6 @@ typedef struct tac_snapshot {
 	double passivity_J;         // energy that the springs may still return; below 0: a deficit
 	double passivity_N_s_per_m; // damping against the deficit, on a linear axis
 
-	// Display queries.
-	uint32_t skipped;      // bit q: tac_display_query q was skipped in this tick
-	double proximity_m;    // newest lower bound of the distance to all objects; HUGE_VAL: far; 0 at first
-	int32_t surface_count; // surfaces that the device's pose penetrates, as far as the query came
-	tac_snapshot_surface surfaces[TAC_SNAPSHOT_SURFACES];
-
 	// Work and time.
 	int64_t compute_ns; // from wake-up to the device's write; 0: no clock was read
 	int64_t work_units; // of the mover in this tick
@@ -106,13 +85,11 @@ typedef struct tac_snapshot {
 	uint64_t unknown_ticks;      // a collider's answer was unknown
 	uint64_t budget_spent_ticks; // the mover reached one of its limits
 	uint64_t contact_ticks;      // the tool touched something
-	uint64_t skipped_ticks[TAC_DISPLAY_QUERY_COUNT];
 } tac_snapshot;
 
-// "waiting", "running", …; "proximity", "surfaces". Never NULL.
+// "waiting", "running", … Never NULL.
 // Thread: any.
 const char *tac_servo_state_name(tac_servo_state state);
-const char *tac_display_query_name(tac_display_query query);
 
 #ifdef __cplusplus
 }

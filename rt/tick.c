@@ -29,8 +29,8 @@ int64_t tac_tick_phase_ns(const tac_tick *tick, tac_phase phase)
 
 const char *tac_phase_name(tac_phase phase)
 {
-	static const char *const names[] = {"device read", "sco",     "force",  "device write",
-					    "display",     "publish", "outside"};
+	static const char *const names[] = {"device read",  "sco",     "force",
+					    "device write", "publish", "outside"};
 	return (unsigned)phase <= TAC_PHASE_COUNT ? names[phase] : "unknown phase";
 }
 

@@ -17,7 +17,6 @@ typedef enum tac_phase {
 	TAC_PHASE_SCO,
 	TAC_PHASE_FORCE,
 	TAC_PHASE_DEVICE_WRITE,
-	TAC_PHASE_DISPLAY, // queries for the display alone: after the write, skipped when time is short
 	TAC_PHASE_PUBLISH,
 	TAC_PHASE_COUNT,
 	TAC_PHASE_NONE = TAC_PHASE_COUNT, // outside the named phases

@@ -122,7 +122,6 @@ static int create_servos(render_job *j, int mover)
 		servo.tool = i;
 		servo.device = &j->devices[i].base;
 		servo.mover = (tac_sco_mover)mover;
-		servo.budget_ns = 0;
 		if (period_ns > 0)
 			servo.period_ns = period_ns;
 		if (tac_servo_create(&servo, &j->session.servos[i]) < TAC_OK)

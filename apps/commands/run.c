@@ -227,6 +227,7 @@ static bool show_picture(live_run *r, viewer *view)
 	viewer_frame frame = {.stats = r->runner.stats, .device = r->session.devices[0]->info.name};
 	for (int32_t i = 0; i < r->session.count; i++)
 		frame.snapshots[i] = tac_servo_snapshot(r->session.servos[i], 1);
+	frame.surroundings = session_surroundings(&r->session, 0);
 	frame.now_ns = tac_clock_now_ns();
 	return viewer_show(view, &frame);
 }
@@ -495,7 +496,7 @@ int cmd_run(int argc, char **argv)
 		return EXIT_BAD_INPUT;
 	}
 	s.session.seconds = s.loop.seconds;
+	s.session.companions = s.view;
 	s.session.period_ns = llround(1e9 / s.loop.rate_Hz);
-	s.session.budget_ns = llround(0.6e9 / s.loop.rate_Hz);
 	return run(&s);
 }

@@ -54,10 +54,7 @@ static void print_counters(tac_servo *servo, const tac_snapshot *last)
 	printf("          %llu faults, %llu undecided collision queries, work budget spent in %llu ticks\n",
 	       (unsigned long long)last->faults, (unsigned long long)last->unknown_ticks,
 	       (unsigned long long)last->budget_spent_ticks);
-	printf("          display queries skipped: proximity in %llu ticks, surfaces in %llu ticks\n"
-	       "          force gate:",
-	       (unsigned long long)last->skipped_ticks[TAC_DISPLAY_PROXIMITY],
-	       (unsigned long long)last->skipped_ticks[TAC_DISPLAY_SURFACES]);
+	printf("          force gate:");
 	const char *separator = " ";
 	for (int k = 0; k < TAC_LIMIT_REASON_COUNT; k++) {
 		const uint64_t count = tac_servo_limit_count(servo, (tac_limit_reason)k);
@@ -117,9 +114,7 @@ void run_stats_print_json(const run_stats *r, tac_servo *servo)
 	printf(", \"faults\": %llu, \"unknowns\": %llu, \"spent_ticks\": %llu",
 	       (unsigned long long)last->faults, (unsigned long long)last->unknown_ticks,
 	       (unsigned long long)last->budget_spent_ticks);
-	printf(", \"dropped\": {\"proximity\": %llu, \"surfaces\": %llu}, \"limits\": {",
-	       (unsigned long long)last->skipped_ticks[TAC_DISPLAY_PROXIMITY],
-	       (unsigned long long)last->skipped_ticks[TAC_DISPLAY_SURFACES]);
+	printf(", \"limits\": {");
 	for (int k = 0; k < TAC_LIMIT_REASON_COUNT; k++)
 		printf("%s\"%s\": %llu", k ? ", " : "", tac_limit_reason_name((tac_limit_reason)k),
 		       (unsigned long long)tac_servo_limit_count(servo, (tac_limit_reason)k));

@@ -56,6 +56,7 @@ static bool show(replay *r)
 	viewer_frame frame = {.device = r->session.devices[0]->info.name, .now_ns = r->time_ns};
 	for (int32_t i = 0; i < r->session.count; i++)
 		frame.snapshots[i] = tac_servo_snapshot(r->session.servos[i], 0);
+	frame.surroundings = session_surroundings(&r->session, 0);
 	return viewer_show(r->viewer, &frame);
 }
 
@@ -90,6 +91,7 @@ static int view(const settings *s)
 			    access(device[1] + sizeof "playback:" - 1, F_OK) == 0 ? device[1] : NULL},
 		.collider = s->collider,
 		.readers = 1,
+		.companions = true,
 	};
 	replay r = {0};
 	int code = session_open(&def, "tactus view", false, &r.session);

@@ -43,7 +43,6 @@ int main(void)
 	tac_servo *servo;
 	tac_servo_def def = tac_servo_def_default();
 	def.device = &p.base;
-	def.budget_ns = 0; // no clock: nothing is skipped for lack of time
 	if (tac_scene_builtin("sphere", &scene) < TAC_OK ||
 	    tac_world_build(scene, tac_collider_find("wide"), &world) < TAC_OK)
 		return 1;

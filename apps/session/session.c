@@ -159,6 +159,20 @@ static int open_recorder(const session_def *def, session *s, int32_t i)
 
 // ---- session ----
 
+static tac_result open_companions(const session_def *def, session *s)
+{
+	tac_result result = TAC_OK;
+	for (int32_t i = 0; def->companions && i < s->count && result >= TAC_OK; i++) {
+		tac_companion_def companion = tac_companion_def_default();
+		companion.world = s->world;
+		companion.servo = s->servos[i];
+		companion.tool = i;
+		companion.reader = def->readers;
+		result = tac_companion_create(&companion, &s->companions[i]);
+	}
+	return result;
+}
+
 static int open_tools(const session_def *def, const char *command, session *s)
 {
 	int code = EXIT_SUCCESS;
@@ -181,10 +195,9 @@ static int open_tools(const session_def *def, const char *command, session *s)
 		servo.tool = i;
 		servo.device = s->devices[i];
 		servo.mover = (tac_sco_mover)def->mover;
-		servo.readers = def->readers;
+		servo.readers = def->readers + (def->companions ? 1 : 0);
 		if (def->period_ns > 0)
 			servo.period_ns = def->period_ns;
-		servo.budget_ns = def->budget_ns / s->scene->tool_count;
 		servo.record = s->recorders[i] ? record : NULL;
 		servo.record_user = s->recorders[i];
 		if (tac_servo_create(&servo, &s->servos[i]) < TAC_OK)
@@ -192,6 +205,8 @@ static int open_tools(const session_def *def, const char *command, session *s)
 		s->count = i + 1;
 	}
 	if (code == EXIT_SUCCESS && s->count == 2 && tac_servo_join(s->servos[0], s->servos[1]) < TAC_OK)
+		code = EXIT_FAILURE;
+	if (code == EXIT_SUCCESS && open_companions(def, s) < TAC_OK)
 		code = EXIT_FAILURE;
 	return code;
 }
@@ -236,6 +251,7 @@ bool session_close(session *s)
 {
 	bool complete = true;
 	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++) {
+		tac_companion_destroy(&s->companions[i]);
 		tac_servo_destroy(&s->servos[i]);
 		complete &= tac_recorder_destroy(&s->recorders[i]) == TAC_OK;
 		tac_device_destroy(&s->devices[i]);
@@ -243,6 +259,11 @@ bool session_close(session *s)
 	tac_world_destroy(&s->world);
 	tac_scene_destroy(&s->scene);
 	return complete;
+}
+
+const tac_surroundings *session_surroundings(session *s, int32_t i)
+{
+	return s->companions[i] ? tac_companion_read(s->companions[i]) : NULL;
 }
 
 // Adds the phases of a second tool to those of the first, so that one tick reports the sum of each phase.

@@ -5,6 +5,7 @@
 
 #include "devices/device.h"
 #include "devices/recorder.h"
+#include "haptic/companion.h"
 #include "haptic/servo.h"
 
 #include <stdbool.h>
@@ -15,9 +16,9 @@ typedef struct session_def {
 	const char *collider;                 // NULL: wide
 	int mover;                            // a tac_sco_mover
 	double seconds;                       // minimum duration of a scripted hand's path
-	int32_t readers;                      // of snapshots
+	int32_t readers;                      // of snapshots, besides the companions
+	bool companions;                      // start one for each tool
 	int64_t period_ns;                    // of the loop; 0: 1 kHz
-	int64_t budget_ns;                    // of all tools together, see tac_servo_def
 	const char *firmware;                 // of a Falcon; NULL: the driver's default
 	const char *record; // recording of the first tool's device, the second's is FILE.2; NULL: none
 } session_def;
@@ -28,6 +29,7 @@ typedef struct session {
 	int32_t count; // of tools
 	tac_device *devices[TAC_SCENE_TOOLS];
 	tac_servo *servos[TAC_SCENE_TOOLS];
+	tac_companion *companions[TAC_SCENE_TOOLS]; // NULL: not asked for
 	tac_recorder *recorders[TAC_SCENE_TOOLS];
 } session;
 
@@ -47,6 +49,10 @@ int session_open(const session_def *def, const char *command, bool bare, session
 
 // Frees everything. False after one line: a recording is incomplete.
 bool session_close(session *s);
+
+// What surrounds tool i; NULL: not known.
+// Thread: one.
+const tac_surroundings *session_surroundings(session *s, int32_t i);
 
 // One tick of all tools. `tick` may be NULL.
 // Thread: RT.

@@ -92,6 +92,31 @@ static void draw_loop(viewer_flat *f, const viewer_panel *p)
 	}
 }
 
+// What the tool pushes into; where it touches nothing, how far it is from the nearest object.
+static void surroundings_line(cursor *c, const viewer_panel *p)
+{
+	const tac_surroundings *s = p->frame->surroundings;
+	const tac_world *world = p->def->world;
+	char text[96] = "";
+	if (s && s->pair_count > 0) {
+		const tac_surface_pair *pair = &s->pairs[0];
+		const tac_mesh *mesh = world->objects[pair->object].mesh;
+		const char *surface = mesh && pair->object_surface < mesh->surface_count
+					      ? mesh->surfaces[pair->object_surface].name
+					      : "";
+		snprintf(text, sizeof text, "%s%s%s", world->scene->objects[pair->object].name,
+			 *surface ? ", " : "", surface);
+		name_value(c, "pushes into", INK, text);
+		return;
+	}
+	if (s && s->nearest_object >= 0)
+		snprintf(text, sizeof text, "%s, %.2f mm", world->scene->objects[s->nearest_object].name,
+			 1e3 * s->distance_m);
+	else if (s)
+		snprintf(text, sizeof text, "nothing within %.0f mm", 1e3 * TAC_SURROUNDINGS_REACH_M);
+	name_value(c, "nearest", INK, text);
+}
+
 static void draw_contact(viewer_flat *f, const viewer_panel *p)
 {
 	const tac_snapshot *s = p->shown;
@@ -99,7 +124,7 @@ static void draw_contact(viewer_flat *f, const viewer_panel *p)
 		return;
 	const float w = WIDTH * p->scale;
 	cursor c =
-		begin_panel(f, p, (float)p->width - w - MARGIN * p->scale, MARGIN * p->scale, WIDTH, 5, true);
+		begin_panel(f, p, (float)p->width - w - MARGIN * p->scale, MARGIN * p->scale, WIDTH, 6, true);
 	const bool touching = s->contact_count > 0;
 	heading(&c, "contact", touching ? "touching" : "free", touching ? WARN : GOOD);
 	char text[96];
@@ -118,6 +143,7 @@ static void draw_contact(viewer_flat *f, const viewer_panel *p)
 					  : "stick");
 	snprintf(text, sizeof text, "%.0f N/m%s", s->stiffness_N_per_m, s->derated ? ", derated" : "");
 	name_value(&c, "stiffness", s->derated ? WARN : INK, text);
+	surroundings_line(&c, p);
 }
 
 // ---- plots ----

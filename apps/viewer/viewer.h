@@ -9,6 +9,7 @@
 #define TAC_APPS_VIEWER_VIEWER_H
 
 #include "base/result.h"
+#include "haptic/companion.h"
 #include "haptic/snapshot.h"
 #include "haptic/world.h"
 #include "rt/monitor.h"
@@ -31,6 +32,7 @@ typedef struct viewer_def {
 // The content of one picture. The pointers stay valid until the next picture or viewer_close.
 typedef struct viewer_frame {
 	const tac_snapshot *snapshots[TAC_SCENE_TOOLS]; // NULL: the tool has none yet
+	const tac_surroundings *surroundings;           // of the first tool; NULL: not known
 	const tac_monitor_stats *stats;                 // NULL: none
 	const char *device;                             // its name
 	int64_t now_ns;                                 // on the snapshots' clock

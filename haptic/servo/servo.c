@@ -251,23 +251,12 @@ static void fill_contacts(tac_servo *s, tac_snapshot *n)
 					s->patch.point_m, s->friction_N};
 }
 
-static void fill_display(tac_servo *s, tac_snapshot *n)
-{
-	n->skipped = s->display.skipped;
-	n->proximity_m = s->display.proximity_m;
-	n->surface_count = s->display.surface_count;
-	for (int32_t i = 0; i < n->surface_count; i++)
-		n->surfaces[i] = s->display.surfaces[i];
-}
-
 static void fill_totals(const tac_servo *s, tac_snapshot *n)
 {
 	n->faults = s->totals.faults;
 	n->unknown_ticks = s->totals.unknown_ticks;
 	n->budget_spent_ticks = s->totals.budget_spent_ticks;
 	n->contact_ticks = s->totals.contact_ticks;
-	for (int i = 0; i < TAC_DISPLAY_QUERY_COUNT; i++)
-		n->skipped_ticks[i] = s->totals.skipped_ticks[i];
 }
 
 static tac_servo_state state_of(const tac_servo *s)
@@ -307,7 +296,6 @@ static void publish(tac_servo *s, int64_t now_ns, const tac_tick *tick)
 	n->compute_ns = tick ? tick->phase_end_ns[TAC_PHASE_DEVICE_WRITE] - tick->wake_ns : 0;
 	n->work_units = s->report.work_units;
 	fill_contacts(s, n);
-	fill_display(s, n);
 	fill_totals(s, n);
 	for (int32_t i = 0; i < s->def.readers; i++)
 		tac_latest_write(s->latest[i], n);
@@ -343,9 +331,6 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 
 	tac_device_write(s->def.device, now_ns, &s->output.wrench);
 	end_phase(tick, TAC_PHASE_DEVICE_WRITE);
-
-	tac_servo_run_display_queries(s, tick);
-	end_phase(tick, TAC_PHASE_DISPLAY);
 
 	publish(s, now_ns, tick);
 	if (s->def.record)

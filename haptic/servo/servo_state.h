@@ -1,10 +1,8 @@
 // Servo state: the servo's memory, and the functions that its files share. servo.c is the tick; setup.c
-// creates and destroys; hands.c couples two servos; release.c holds a tool until it is free;
-// display_queries.c computes what is only shown.
+// creates and destroys; two_tools.c couples two servos; hold_until_free.c holds a tool until it is free.
 #ifndef TAC_HAPTIC_SERVO_SERVO_STATE_H
 #define TAC_HAPTIC_SERVO_SERVO_STATE_H
 
-#include "collision/distance.h"
 #include "haptic/derate.h"
 #include "haptic/force/coupling.h"
 #include "haptic/force/material_effects.h"
@@ -39,26 +37,9 @@ typedef struct tac_servo_hands {
 	tac_dpose T_world_objects[TAC_SCENE_OBJECTS];
 } tac_servo_hands;
 
-// Queries for the display: their memory and their newest results.
-typedef struct tac_servo_display {
-	tac_context *contexts[TAC_DISPLAY_QUERY_COUNT];
-	int64_t cost_ns[TAC_DISPLAY_QUERY_COUNT]; // estimate, for the decision to skip
-	int64_t nodes[TAC_DISPLAY_QUERY_COUNT];   // of the trees, visited in a tick at most
-	int32_t object;                           // the one whose distance is being computed
-	tac_dpose T_object_tool;                  // when that began
-	tac_nearest nearest;
-	double distances_m[TAC_SCENE_OBJECTS]; // lower bounds, one for each object
-
-	uint32_t skipped;
-	double proximity_m;
-	int32_t surface_count;
-	tac_snapshot_surface surfaces[TAC_SNAPSHOT_SURFACES];
-} tac_servo_display;
-
 // Counts since the start.
 typedef struct tac_servo_totals {
 	uint64_t faults, unknown_ticks, budget_spent_ticks, contact_ticks;
-	uint64_t skipped_ticks[TAC_DISPLAY_QUERY_COUNT];
 } tac_servo_totals;
 
 struct tac_servo {
@@ -85,7 +66,6 @@ struct tac_servo {
 	tac_dvec3 device_turn_sum_rad; // of all ticks
 	tac_patch_memory patch_memory;
 	int64_t write_delay_ns; // from the last tick's read to its write
-	tac_servo_display display;
 	tac_servo_totals totals;
 
 	// Of this tick, in the order of its stages.
@@ -124,30 +104,26 @@ static inline bool tac_servo_poses_differ(tac_dpose a, tac_dpose b)
 tac_result tac_servo_create_sco(tac_servo *servo);
 
 // Tests whether a waiting tool is free of all surfaces and outside all solids, and if so places the SCO there
-// (release.c).
+// (hold_until_free.c).
 // Thread: RT.
 void tac_servo_try_release(tac_servo *servo);
 
-// Takes the partner's SCO as this tool's last object (hands.c). Does nothing without a partner.
+// Takes the partner's SCO as this tool's last object (two_tools.c). Does nothing without a partner.
 // Thread: RT.
 void tac_servo_place_partner(tac_servo *servo);
 
-// Remembers the poses before the SCO's step (hands.c).
+// Remembers the poses before the SCO's step (two_tools.c).
 // Thread: RT.
 void tac_servo_keep_poses(tac_servo *servo);
 
 // After an SCO's step in which an object had to wait: if that object is the partner's tool, puts SCO and
-// objects back to the poses kept, and returns true (hands.c).
+// objects back to the poses kept, and returns true (two_tools.c).
 // Thread: RT.
 bool tac_servo_yield_to_partner(tac_servo *servo);
 
-// Sets the partner's reaction to this tool's contacts with it (hands.c). Does nothing without a partner.
+// Sets the partner's reaction to this tool's contacts with it (two_tools.c). Does nothing without a partner.
 // Thread: RT.
 void tac_servo_push_partner(tac_servo *servo);
-
-// Runs the queries for the display that the tick has time for (display_queries.c).
-// Thread: RT.
-void tac_servo_run_display_queries(tac_servo *servo, tac_tick *tick);
 
 #ifdef __cplusplus
 }

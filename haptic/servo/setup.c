@@ -8,9 +8,6 @@
 // an angular one.
 #define GRIP_RADIUS_M 0.03
 
-// Nodes of the trees that a display query visits in its first tick: 10 to 50 us.
-#define DISPLAY_NODES 8
-
 // The largest share of the device's force that one step of its position sensor, differentiated, may command
 // as damping. Above it, the damping follows the sensor's noise: a Falcon without friction at 4000 N/m
 // generates 1.8 mJ with a share of 0.36 and 0.04 mJ with this one.
@@ -41,7 +38,6 @@ tac_servo_def tac_servo_def_default(void)
 		.mover = TAC_SCO_CONTINUOUS,
 		.check = true,
 		.period_ns = 1000000,
-		.budget_ns = 600000,
 		.readers = 1,
 	};
 }
@@ -138,13 +134,9 @@ static void init_stability(tac_servo *s)
 
 static tac_result create_all(tac_servo *s)
 {
-	tac_context_def context = tac_context_def_default();
-	context.pair_capacity = 64;
 	tac_result result = tac_servo_create_sco(s);
 	if (result >= TAC_OK)
 		result = create_limit(s);
-	for (int i = 0; i < TAC_DISPLAY_QUERY_COUNT && result >= TAC_OK; i++)
-		result = tac_context_create(&context, &s->display.contexts[i]);
 	for (int32_t i = 0; i < s->def.readers && result >= TAC_OK; i++)
 		result = tac_latest_create(sizeof(tac_snapshot), &s->latest[i]);
 	return result;
@@ -154,8 +146,7 @@ tac_result tac_servo_create(const tac_servo_def *def, tac_servo **out_servo)
 {
 	*out_servo = NULL;
 	if (!def->world || !def->device || def->tool < 0 || def->tool >= def->world->scene->tool_count ||
-	    def->period_ns <= 0 || def->budget_ns < 0 || def->readers < 1 ||
-	    def->readers > TAC_SERVO_READERS) {
+	    def->period_ns <= 0 || def->readers < 1 || def->readers > TAC_SERVO_READERS) {
 		tac_log(TAC_LOG_ERROR,
 			"servo: expected a world, one of its tools, a device, a period above 0 "
 			"and 1 to %d readers",
@@ -171,10 +162,6 @@ tac_result tac_servo_create(const tac_servo_def *def, tac_servo **out_servo)
 	s->tool = &def->world->scene->tools[def->tool];
 	s->object_count = def->world->scene->object_count;
 	s->waiting = true;
-	for (int i = 0; i < TAC_DISPLAY_QUERY_COUNT; i++)
-		s->display.nodes[i] = DISPLAY_NODES;
-	for (int i = 0; i < TAC_SCENE_OBJECTS; i++)
-		s->display.distances_m[i] = HUGE_VAL;
 	s->clutch_gain = 1;
 	s->mapping = tac_mapping_make(&s->tool->mapping);
 	const tac_result result = create_all(s);
@@ -193,8 +180,6 @@ void tac_servo_destroy(tac_servo **servo)
 		return;
 	for (int32_t i = 0; i < TAC_SERVO_READERS; i++)
 		tac_latest_destroy(&s->latest[i]);
-	for (int i = 0; i < TAC_DISPLAY_QUERY_COUNT; i++)
-		tac_context_destroy(&s->display.contexts[i]);
 	tac_limit_destroy(&s->limit);
 	tac_sco_destroy(&s->sco);
 	free(s);
@@ -225,10 +210,4 @@ const char *tac_servo_state_name(tac_servo_state state)
 {
 	static const char *const names[TAC_SERVO_STATE_COUNT] = {"waiting", "running", "clutched", "lost"};
 	return state >= 0 && state < TAC_SERVO_STATE_COUNT ? names[state] : "unknown state";
-}
-
-const char *tac_display_query_name(tac_display_query query)
-{
-	static const char *const names[TAC_DISPLAY_QUERY_COUNT] = {"proximity", "surfaces"};
-	return query >= 0 && query < TAC_DISPLAY_QUERY_COUNT ? names[query] : "unknown query";
 }

@@ -49,7 +49,6 @@ static void a_servo_on_the_board_moves_as_one_on_the_model(void)
 {
 	static tac_snapshot by_chip[TICKS];
 	int touching = 0;
-	servo_def.budget_ns = 0; // no time budget: the same bits
 	fixture_build(&f, scene, "chip", servo_def);
 	for (int i = 0; i < TICKS; i++) {
 		by_chip[i] = *step_to(&f, path(i));

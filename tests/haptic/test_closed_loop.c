@@ -72,7 +72,6 @@ static void loop_build(loop *l, tac_scene *scene, const tac_sim_def *sim, int64_
 	def.world = l->world;
 	def.device = &l->device.base;
 	def.period_ns = period_ns;
-	def.budget_ns = 0;
 	def.check = false;
 	if (!controlled) // without its mass the controller adds no damping
 		l->device.base.info.linear.mass = l->device.base.info.angular.mass = 0;
@@ -355,7 +354,6 @@ static double extract_at_edge(int axes, double K, double mass)
 	tac_servo_def def = tac_servo_def_default();
 	def.world = world;
 	def.device = &hand.base;
-	def.budget_ns = 0;
 	tac_servo *servo;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_servo_create(&def, &servo));
 	const double edge = 0.01 - 10.5 * EDGE_STEP - fmod(0.01, EDGE_STEP);

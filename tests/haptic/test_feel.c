@@ -30,7 +30,7 @@ void tearDown(void)
 static void the_force_on_a_sliding_tool_leans_by_the_angle_of_friction(void)
 {
 	fixture f;
-	fixture_build(&f, BOX ROUGH FLOOR, "wide", offline());
+	fixture_build(&f, BOX ROUGH FLOOR, "wide", tac_servo_def_default());
 	step_to(&f, tac_dvec3_make(-0.05, 0, 0.03));
 	move_to(&f, tac_dvec3_make(-0.05, 0, 0.008), 200);
 	move_to(&f, tac_dvec3_make(-0.03, 0, 0.008), 200); // 0.1 m/s
@@ -50,7 +50,7 @@ static void the_force_on_a_sliding_tool_leans_by_the_angle_of_friction(void)
 static void a_tool_that_sticks_is_held_within_the_cone_and_does_not_drift(void)
 {
 	fixture f;
-	fixture_build(&f, BOX ROUGH FLOOR, "wide", offline());
+	fixture_build(&f, BOX ROUGH FLOOR, "wide", tac_servo_def_default());
 	step_to(&f, tac_dvec3_make(0, 0, 0.03));
 	move_to(&f, tac_dvec3_make(0, 0, 0.008), 200);
 	// A load of 2 N holds up to 1 N, which bends the bristle by 1 mm. Shake by 0.4 mm.
@@ -71,7 +71,7 @@ static void a_tool_that_sticks_is_held_within_the_cone_and_does_not_drift(void)
 static double work_around(const char *text, int laps)
 {
 	fixture f;
-	fixture_build(&f, text, "wide", offline());
+	fixture_build(&f, text, "wide", tac_servo_def_default());
 	step_to(&f, tac_dvec3_make(0.02, 0, 0.03));
 	move_to(&f, tac_dvec3_make(0.02, 0, 0.008), 200);
 	double work = 0;
@@ -139,7 +139,7 @@ static void the_force_of_grooves_is_the_gradient_of_their_energy(void)
 	fixture_build(&f,
 		      BOX "materials: [{name: m, stiffness_N_per_m: 800, texture: grooves, "
 			  "texture_height_m: 0.0002, texture_wavelength_m: 0.004}]\n" FLOOR,
-		      "wide", offline());
+		      "wide", tac_servo_def_default());
 	step_to(&f, tac_dvec3_make(0, 0, 0.03));
 	move_to(&f, tac_dvec3_make(0, 0, 0.007), 200);
 	for (int i = 0; i < 400; i++) {
@@ -158,7 +158,8 @@ static void the_force_of_grooves_is_the_gradient_of_their_energy(void)
 static void viscosity_drags_along_the_surface_and_not_against_it(void)
 {
 	fixture f;
-	fixture_build(&f, BOX "materials: [{name: m, viscosity_N_s_per_m: 2}]\n" FLOOR, "wide", offline());
+	fixture_build(&f, BOX "materials: [{name: m, viscosity_N_s_per_m: 2}]\n" FLOOR, "wide",
+		      tac_servo_def_default());
 	step_to(&f, tac_dvec3_make(0, 0, 0.03));
 	move_to(&f, tac_dvec3_make(0, 0, 0.008), 200);
 	for (int i = 0; i < 300; i++) { // 0.1 m/s along (0.6, 0.8)
@@ -182,7 +183,7 @@ static void stiffness_is_the_mean_of_the_materials_weighted_by_load(void)
 		      "shapes: [{kind: box, segments: 1}]}\n"
 		      "- {name: right, material: b, position_m: [0.05, 0, -0.05], "
 		      "shapes: [{kind: box, segments: 1}]}\n",
-		      "wide", offline());
+		      "wide", tac_servo_def_default());
 	const struct {
 		double x, stiffness, tolerance;
 	} expect[] = {{-0.03, 400, 1e-6}, {0.03, 1200, 1e-6}, {0, 800, 50}};
@@ -221,7 +222,7 @@ static stroke_result stroke(const char *tip, const char *smooth)
 		 "shapes: [{kind: sphere, radius_m: 0.05, subdivisions: 2}]}]\n",
 		 tip, smooth);
 	fixture f;
-	fixture_build(&f, text, "wide", offline());
+	fixture_build(&f, text, "wide", tac_servo_def_default());
 	stroke_result out = {0};
 	tac_dvec3 before = tac_dvec3_zero();
 	step_to(&f, tac_dvec3_make(0.012, 0, 0.07));

@@ -30,7 +30,6 @@ static void pair_build_scene(pair *p, tac_scene *scene)
 	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(p->scene, tac_collider_find("wide"), &p->world));
 	for (int i = 0; i < 2; i++) {
 		tac_servo_def def = tac_servo_def_default();
-		def.budget_ns = 0;
 		def.world = p->world;
 		def.tool = i;
 		puppet_init(&p->hands[i]);

@@ -44,7 +44,7 @@ static void build(fixture *f, double clearance)
 		 "shapes: [{kind: box, size_m: [0.1, 0.1, 0.01], segments: 1}]}\n",
 		 K, ARM, RADIUS, LENGTH, CHAMFER, SIDES, RADIUS, 0.5 * clearance, HEIGHT, SIDES,
 		 -HEIGHT / 2 - 0.005);
-	fixture_build(f, text, "wide", offline());
+	fixture_build(f, text, "wide", tac_servo_def_default());
 }
 
 // Moves the hand from above the hole to `to`, at most 0.1 mm per tick, rotated by `turn_rad`, and waits.

@@ -65,7 +65,6 @@ static void trial_build(trial *t, const char *name)
 	puppet_init(&f->hand);
 	f->scene->tools[0].mapping = (tac_scene_mapping){.workspace_scale = 1, .clutch_button = -1};
 	tac_servo_def def = tac_servo_def_default();
-	def.budget_ns = 0;
 	def.check = false; // the test has its referee
 	def.world = f->world;
 	def.device = &f->hand.base;

@@ -24,7 +24,7 @@ void tearDown(void)
 static void in_free_motion_the_sco_follows_the_device_without_force(void)
 {
 	fixture f;
-	fixture_build(&f, BALL PLAIN FLOOR, "wide", offline());
+	fixture_build(&f, BALL PLAIN FLOOR, "wide", tac_servo_def_default());
 	tac_rng rng = tac_rng_seed(1, 2);
 	step_to(&f, tac_dvec3_make(0, 0, 0.1));
 	for (int i = 0; i < 2000; i++) {
@@ -42,7 +42,7 @@ static void in_free_motion_the_sco_follows_the_device_without_force(void)
 static void pushing_five_millimetres_into_a_plane_at_500_N_per_m_gives_two_and_a_half_newtons(void)
 {
 	fixture f;
-	fixture_build(&f, BALL PLAIN FLOOR, "wide", offline());
+	fixture_build(&f, BALL PLAIN FLOOR, "wide", tac_servo_def_default());
 	step_to(&f, tac_dvec3_make(0.003, 0.002, 0.03));
 	move_to(&f, tac_dvec3_make(0.003, 0.002, 0.01), 100);
 	move_to(&f, tac_dvec3_make(0.003, 0.002, 0.005), 50);
@@ -63,7 +63,7 @@ static void pushing_five_millimetres_into_a_plane_at_500_N_per_m_gives_two_and_a
 static void sliding_below_a_frictionless_surface_exerts_no_drag(void)
 {
 	fixture f;
-	fixture_build(&f, BALL PLAIN FLOOR, "wide", offline());
+	fixture_build(&f, BALL PLAIN FLOOR, "wide", tac_servo_def_default());
 	step_to(&f, tac_dvec3_make(-0.05, 0, 0.03));
 	move_to(&f, tac_dvec3_make(-0.05, 0, 0.007), 200);
 	for (int i = 0; i < 500; i++) {
@@ -111,7 +111,7 @@ static void a_chip_error_holds_the_pose_and_lowers_the_force(void)
 {
 	for (int which = 0; which < 4; which++) {
 		fixture f;
-		tac_servo_def def = offline();
+		tac_servo_def def = tac_servo_def_default();
 		def.mover = which & 1 ? TAC_SCO_REACTIVE : TAC_SCO_CONTINUOUS;
 		fixture_build(&f, BALL PLAIN FLOOR, "chip", def);
 		const damage d = damage_make(&f, which & 2 ? TAC_CHIP_ERR_NAN : TAC_CHIP_ERR_TYPE);
@@ -148,7 +148,7 @@ static void a_chip_error_holds_the_pose_and_lowers_the_force(void)
 static void a_tool_that_begins_in_contact_waits_until_it_is_free(void)
 {
 	fixture f;
-	fixture_build(&f, BALL PLAIN FLOOR, "wide", offline());
+	fixture_build(&f, BALL PLAIN FLOOR, "wide", tac_servo_def_default());
 	for (int i = 0; i < 100; i++) {
 		const tac_snapshot *s = step_to(&f, tac_dvec3_make(0, 0, 0.005));
 		TEST_ASSERT_EQUAL(TAC_SERVO_WAITING, s->state);
@@ -171,7 +171,7 @@ static void a_tool_that_begins_inside_a_solid_waits_until_it_is_outside(void)
 		"shapes: [{kind: box, size_m: [0.02, 0.02, 0.02], segments: 2}]}]\n",
 	};
 	for (int i = 0; i < 4; i++) {
-		tac_servo_def def = offline();
+		tac_servo_def def = tac_servo_def_default();
 		def.mover = i % 2 ? TAC_SCO_REACTIVE : TAC_SCO_CONTINUOUS;
 		char text[1024];
 		snprintf(text, sizeof text, "%s%s", tools[i / 2], PLAIN FLOOR);
@@ -199,7 +199,7 @@ static void the_release_test_of_a_large_mesh_is_spread_over_ticks(void)
 	fixture_build(&f,
 		      BALL PLAIN "objects: [{name: o, material: m, position_m: [0, 0, -0.05], "
 				 "shapes: [{kind: box, size_m: [0.4, 0.4, 0.1], segments: 100}]}]\n",
-		      "wide", offline());
+		      "wide", tac_servo_def_default());
 	TEST_ASSERT_TRUE(f.world->objects[0].mesh->triangle_count > 100000);
 	for (int i = 0; i < 10; i++) {
 		const tac_dvec3 at = tac_dvec3_make(0, 0, 0.05 - 0.001 * i);
@@ -214,7 +214,7 @@ static void the_release_test_of_a_large_mesh_is_spread_over_ticks(void)
 static void invalid_poses_are_refused_and_do_no_harm(void)
 {
 	fixture f;
-	fixture_build(&f, BALL PLAIN FLOOR, "wide", offline());
+	fixture_build(&f, BALL PLAIN FLOOR, "wide", tac_servo_def_default());
 	step_to(&f, tac_dvec3_make(0, 0, 0.03));
 	const tac_snapshot *s = move_to(&f, tac_dvec3_make(0, 0, 0.007), 200);
 	const tac_dpose held = s->T_world_sco;
@@ -241,7 +241,7 @@ static void invalid_poses_are_refused_and_do_no_harm(void)
 static void a_lost_device_gets_no_force_and_an_emergency_stop_cuts_at_once(void)
 {
 	fixture f;
-	fixture_build(&f, BALL PLAIN FLOOR, "wide", offline());
+	fixture_build(&f, BALL PLAIN FLOOR, "wide", tac_servo_def_default());
 	step_to(&f, tac_dvec3_make(0, 0, 0.03));
 	move_to(&f, tac_dvec3_make(0, 0, 0.007), 200);
 	tac_servo_stop(f.servo);
@@ -260,7 +260,7 @@ static void a_lost_device_gets_no_force_and_an_emergency_stop_cuts_at_once(void)
 // A period with half a millisecond of jitter is no stall, and a sample one tick late is not stale.
 static void a_loop_at_100_Hz_is_not_stalled(void)
 {
-	tac_servo_def def = offline();
+	tac_servo_def def = tac_servo_def_default();
 	def.period_ns = 10 * MS;
 	fixture f;
 	fixture_build(&f, BALL PLAIN FLOOR, "wide", def);
@@ -293,7 +293,7 @@ static void an_object_blocked_by_the_tool_is_shown_where_it_stopped(void)
 		"shapes: [{kind: box, size_m: [0.1, 0.1, 0.02], segments: 3}], "
 		"path: [{time_s: 0, position_m: [0, 0, 0.06]}, {time_s: 0.5, position_m: [0, 0, 0.012]}, "
 		"{time_s: 1, position_m: [0, 0, 0.06]}]}\n",
-		"wide", offline());
+		"wide", tac_servo_def_default());
 	int blocked_ticks = 0;
 	for (int i = 0; i < 1000; i++) {
 		const tac_snapshot *s = step_to(&f, tac_dvec3_make(0, 0, 0.012));
@@ -321,7 +321,7 @@ static void the_workspace_is_scaled_rotated_and_translated_and_the_force_rotated
 		      "scene: t\ntools: [{name: ball, axes: 3, "
 		      "shapes: [{kind: solids, solids: \"sphere:r=0.01\"}], mapping: {workspace_scale: 2, "
 		      "rotation_rad: [1.5707963267948966, 0, 0], position_m: [0.01, 0, 0]}}]\n" PLAIN FLOOR,
-		      "wide", offline());
+		      "wide", tac_servo_def_default());
 	// The device's y is the world's z.
 	step_to(&f, tac_dvec3_make(0, 0.02, 0));
 	const tac_snapshot *s = move_to(&f, tac_dvec3_make(0.001, 0.0025, 0), 200);
@@ -337,7 +337,7 @@ static void while_the_clutch_is_held_the_tool_stays(void)
 		      "scene: t\ntools: [{name: ball, axes: 3, "
 		      "shapes: [{kind: solids, solids: \"sphere:r=0.01\"}], "
 		      "mapping: {clutch_button: 1}}]\n" PLAIN FLOOR,
-		      "wide", offline());
+		      "wide", tac_servo_def_default());
 	step_to(&f, tac_dvec3_make(0, 0, 0.03));
 	f.hand.state.buttons = 2;
 	const tac_snapshot *s = move_to(&f, tac_dvec3_make(0.02, 0, -0.03), 50);
@@ -394,7 +394,7 @@ static void *run_job(void *user)
 	job *j = user;
 	fixture f = {0};
 	puppet_init(&f.hand);
-	tac_servo_def def = offline();
+	tac_servo_def def = tac_servo_def_default();
 	def.world = j->world;
 	def.device = &f.hand.base;
 	if (tac_servo_create(&def, &f.servo) == TAC_OK)
@@ -407,7 +407,7 @@ static void a_replay_and_two_threads_on_one_world_give_the_same_bits(void)
 {
 	fixture f;
 	tac_snapshot *out = calloc(3 * TICKS, sizeof *out);
-	fixture_build(&f, BRICK ROUGH FLOOR, "wide", offline());
+	fixture_build(&f, BRICK ROUGH FLOOR, "wide", tac_servo_def_default());
 	wander(&f, TICKS, out);
 	int touching = 0;
 	for (int i = 0; i < TICKS; i++)
@@ -429,7 +429,7 @@ static void a_replay_and_two_threads_on_one_world_give_the_same_bits(void)
 static void a_rotation_of_two_radians_in_free_space_ends_at_the_device(void)
 {
 	fixture f;
-	fixture_build(&f, BRICK PLAIN FLOOR, "wide", offline());
+	fixture_build(&f, BRICK PLAIN FLOOR, "wide", tac_servo_def_default());
 	step_to(&f, tac_dvec3_make(0, 0, 0.1));
 	f.hand.state.T_base_tool.rotation = tac_dquat_exp(tac_dvec3_make(1.2, -1.2, 1.0583));
 	const tac_snapshot *s = NULL;
@@ -460,7 +460,7 @@ static void a_sphere_and_a_capsule_are_exact_in_every_orientation(void)
 		snprintf(text, sizeof text, "scene: t\ntools: [{name: ball, axes: 6, shapes: [%s]}]\n%s",
 			 tools[i].shape, PLAIN FLOOR);
 		fixture f;
-		fixture_build(&f, text, "wide", offline());
+		fixture_build(&f, text, "wide", tac_servo_def_default());
 		tac_rng rng = tac_rng_seed(3, (uint64_t)i);
 		for (int k = 0; k < 20; k++) {
 			f.hand.state.T_base_tool.rotation = tac_dquat_exp(
@@ -494,7 +494,7 @@ static void a_sphere_renders_the_same_forces_in_every_spelling(void)
 		snprintf(text, sizeof text, "scene: t\ntools: [{name: ball, shapes: [%s]}]\n%s", shapes[i],
 			 ROUGH FLOOR);
 		fixture f;
-		fixture_build(&f, text, "wide", offline());
+		fixture_build(&f, text, "wide", tac_servo_def_default());
 		wander(&f, TICKS, out + i * TICKS);
 		fixture_fini(&f);
 	}
@@ -511,7 +511,7 @@ static void a_tick_allocates_nothing(void)
 {
 	fixture f;
 	static tac_snapshot out[TICKS];
-	fixture_build(&f, BRICK ROUGH FLOOR, "wide", offline());
+	fixture_build(&f, BRICK ROUGH FLOOR, "wide", tac_servo_def_default());
 	step_to(&f, tac_dvec3_make(0, 0, 0.04));
 	const int before = allocations;
 	wander(&f, TICKS, out);
@@ -549,7 +549,7 @@ static void another_thread_reads_complete_snapshots_in_order(void)
 {
 	fixture f;
 	static tac_snapshot out[TICKS];
-	tac_servo_def def = offline();
+	tac_servo_def def = tac_servo_def_default();
 	def.readers = 2;
 	fixture_build(&f, BRICK ROUGH FLOOR, "wide", def);
 	watcher w = {.servo = f.servo};

@@ -74,14 +74,6 @@ typedef struct fixture {
 	int64_t now_ns;
 } fixture;
 
-// Without a clock, so that runs repeat to the bit.
-static inline tac_servo_def offline(void)
-{
-	tac_servo_def def = tac_servo_def_default();
-	def.budget_ns = 0;
-	return def;
-}
-
 static inline void fixture_build(fixture *f, const char *text, const char *collider, tac_servo_def def)
 {
 	memset(f, 0, sizeof *f);
