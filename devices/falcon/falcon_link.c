@@ -345,7 +345,13 @@ static tac_result start(session *s)
 		return TAC_ERROR_IO;
 	}
 	drain(s);
-	return firmware_runs(s) ? TAC_OK : load_firmware(s);
+	if (firmware_runs(s))
+		return TAC_OK;
+	if (cancelled(s)) { // a probe that was cut short says nothing about the firmware
+		tac_log(TAC_LOG_ERROR, "falcon: expected an answer, found the opening cancelled");
+		return TAC_ERROR_IO;
+	}
+	return load_firmware(s);
 }
 
 static tac_usb_def usb_def(const char *serial, int priority)
