@@ -39,7 +39,7 @@
 #define SCO_TRUST_WIDENING 2
 // The factor by which the trust radius shrinks after a blocked substep. Smaller: the SCO recovers with
 // shorter, cheaper substeps, and lags longer.
-#define SCO_TRUST_BLOCKED 0.25
+#define SCO_TRUST_BLOCKED_FACTOR 0.25
 // The lower limit of the trust cap, m: meshes so dense that a contact query of this margin is already
 // expensive still move. Larger: such steps exceed their share of the budget.
 #define SCO_TRUST_CAP_MIN_M 1e-5
@@ -70,8 +70,6 @@
 #define SCO_STRIDE_SHRINK 0.5
 // A proof is expensive above this fraction of a step's work units, and cheap below half of it.
 #define SCO_STRIDE_MAX_COST 0.15
-// The constant stride of a round tool, whose sweeps are cheap and stop exactly at an obstacle.
-#define SCO_STRIDE_ROUND 4
 
 // --- substeps: when one is made, halved, or the last ---
 
@@ -122,11 +120,6 @@
 #define SCO_CONTEXT_WORK_PER_UNIT 32
 // Triangles, nodes and blocks that a round tool examines for one work unit.
 #define SCO_ROUND_TESTS_PER_UNIT 8
-// The number of pairs that one contact query should examine, as a fraction of a step's work units, for a mesh
-// and for a round tool. After a query that examined more, the next covers a smaller margin. Larger: wider
-// lists, and less work is left for substeps.
-#define SCO_CONTACT_QUERY_SHARE       0.08
-#define SCO_CONTACT_QUERY_SHARE_ROUND 0.5
 // Another substep is begun only if this fraction of what the last one cost is left. Smaller: more substeps
 // end without a proof. Larger: more work units remain unused.
 #define SCO_MIN_BUDGET_FRACTION 0.75

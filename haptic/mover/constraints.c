@@ -2,18 +2,10 @@
 
 #include <math.h>
 
-double tac_sco_limit_factor(const tac_sco *sco, tac_sco_twist t, double reach)
-{
-	double s = 1, travel = tac_sco_max_travel(sco, t), turn = tac_dvec3_length(t.w);
-	if (travel > reach)
-		s = reach / travel;
-	return turn * s > sco->def.turn_max_rad ? sco->def.turn_max_rad / turn : s;
-}
-
 static void put_row(tac_sco *sco, const tac_contact_point *c, int32_t object, double bound)
 {
 	if (sco->row_count >= SCO_MAX_ROWS) {
-		sco->report->flags |= TAC_SCO_DROPPED;
+		sco->tick.flags |= TAC_SCO_DROPPED;
 		return;
 	}
 	const tac_sco_obstacle *obstacle = &sco->obstacles[object];
@@ -55,42 +47,6 @@ static void collect_rows(tac_sco *sco, double within)
 	}
 }
 
-// The gap between a contact's features, or from its plane, after the tool has moved from `from` to `to` in
-// the obstacle's frame.
-static double gap_after(const tac_sco *sco, const tac_sco_row *row, tac_dpose from, tac_dpose to)
-{
-	const tac_contact_point *c = row->contact;
-	const tac_sco_obstacle *obstacle = &sco->obstacles[row->object];
-	const tac_mesh *fixed = obstacle->body ? tac_body_mesh(obstacle->body) : obstacle->shape->mesh;
-	tac_dvec3 local =
-		tac_dquat_rotate(tac_dquat_conjugate(from.rotation), tac_dvec3_sub(c->point, from.position));
-	tac_dvec3 x = tac_dpose_apply_point(to, local);
-	if (c->kind == TAC_CONTACT_FACE_VERTEX) {
-		tac_dvec3 n = tac_dquat_rotate(tac_dquat_conjugate(from.rotation), c->normal);
-		n = tac_dquat_rotate(to.rotation, n);
-		return tac_dvec3_dot(
-			n, tac_dvec3_sub(x, tac_dvec3_from_vec3(fixed->vertices[c->fixed_feature])));
-	}
-	if (c->kind == TAC_CONTACT_EDGE_EDGE && sco->def.tool) {
-		const tac_mesh *moving = tac_body_mesh(sco->def.tool);
-		const int32_t *a = moving->edges[c->moving_feature].vertex;
-		const int32_t *b = fixed->edges[c->fixed_feature].vertex;
-		tac_dvec3 p = tac_dvec3_from_vec3(moving->vertices[a[0]]);
-		tac_dvec3 u = tac_dvec3_sub(tac_dvec3_from_vec3(moving->vertices[a[1]]), p);
-		u = tac_dquat_rotate(to.rotation, u);
-		tac_dvec3 q = tac_dvec3_from_vec3(fixed->vertices[b[0]]);
-		tac_dvec3 w = tac_dvec3_sub(tac_dvec3_from_vec3(fixed->vertices[b[1]]), q);
-		tac_dvec3 n = tac_dvec3_cross(u, w);
-		double length = tac_dvec3_length(n);
-		if (length > SCO_PARALLEL_SINE * tac_dvec3_length(u) * tac_dvec3_length(w)) {
-			double side = tac_dvec3_dot(n, c->normal) < 0 ? -1 : 1;
-			return side * tac_dvec3_dot(n, tac_dvec3_sub(tac_dpose_apply_point(to, p), q)) /
-			       length;
-		}
-	}
-	return c->gap + tac_dvec3_dot(c->normal, tac_dvec3_sub(x, c->point));
-}
-
 // How far the tool's contact point moves along the normal, to first order, m.
 static double linear_advance(const tac_sco *sco, const tac_sco_row *row, tac_sco_twist t)
 {
@@ -127,9 +83,10 @@ static void correct_rows(tac_sco *sco, tac_sco_twist t, int pass)
 			from = r.start;
 			to = tac_sco_pose_after(r.start, r.twist, 1);
 		}
+		const tac_sco_obstacle *obstacle = &sco->obstacles[object];
 		double gap = row->contact->gap;
-		double curvature = gap_after(sco, row, from, to) - gap -
-				   (linear_advance(sco, row, t) - obstacle_advance(sco, row));
+		double after = obstacle->geometry->gap_after(obstacle->memory, row->contact, from, to);
+		double curvature = after - gap - (linear_advance(sco, row, t) - obstacle_advance(sco, row));
 		double most = 0.5 * fmax(gap, sco->def.hold_gap_m) + SCO_CURVATURE_MAX_M;
 		curvature = fmax(-most, fmin(most, curvature));
 		row->curvature = pass > 1 ? fmin(curvature, row->curvature) : curvature;
@@ -161,14 +118,20 @@ static int64_t qp_work(int32_t rows, int32_t iterations)
 	return 1 + ((int64_t)(iterations + 1) * (rows + 40) + 24 * rows) / 128;
 }
 
+static bool may_solve(const tac_sco_work *work)
+{
+	return work->count[SCO_QP_SOLVE] < work->most[SCO_QP_SOLVE];
+}
+
 // Solves the QP, with bounds relaxed up to `last_mode` where it is infeasible.
-static bool run_qp(tac_sco *sco, tac_sco_twist t0, tac_sco_bounds last_mode, tac_qp_result *out)
+static bool run_qp(tac_sco *sco, tac_sco_twist t0, tac_sco_bounds last_mode, tac_sco_work *work,
+		   tac_qp_result *out)
 {
 	double rho = sco->def.metric_m;
 	const double y0[TAC_QP_SIZE] = {t0.v.x, t0.v.y, t0.v.z, t0.w.x * rho, t0.w.y * rho, t0.w.z * rho};
 	for (int mode = 0; mode <= (int)last_mode; mode++) {
-		if (sco->report->qp_solves >= sco->def.qp_solves) {
-			sco->report->flags |= TAC_SCO_BUDGET_SPENT;
+		if (!may_solve(work)) {
+			work->spent = true;
 			return false;
 		}
 		for (int32_t i = 0; i < sco->row_count; i++) {
@@ -178,10 +141,10 @@ static bool run_qp(tac_sco *sco, tac_sco_twist t0, tac_sco_bounds last_mode, tac
 				b -= sco->qp_rows[i][k] * y0[k];
 			sco->qp_bounds[i] = b;
 		}
-		sco->report->qp_solves++;
+		work->count[SCO_QP_SOLVE]++;
 		*out = tac_qp_solve((const double(*)[TAC_QP_SIZE])sco->qp_rows, sco->qp_bounds,
 				    sco->row_count);
-		sco->report->work_units += qp_work(sco->row_count, out->iterations);
+		work->units += qp_work(sco->row_count, out->iterations);
 		if (out->status == TAC_QP_SOLVED)
 			return true;
 	}
@@ -207,7 +170,7 @@ static double roll_row(tac_sco *sco, int32_t i, tac_sco_twist to_device, double 
 	double radius = sco->def.round.radius, hold = sco->def.hold_gap_m;
 	tac_dvec3 end = tac_dvec3_add_scaled(c->point, radius, c->normal);
 	tac_dvec3 towards = tac_dquat_rotate(tac_dquat_conjugate(obstacle->pose.rotation), to_device.v);
-	tac_dvec3 n = tac_contacts_roll(c, obstacle->body, tac_dvec3_add(end, towards), most);
+	tac_dvec3 n = obstacle->geometry->roll(obstacle->memory, c, towards, most);
 	tac_dvec3 foot = tac_dvec3_add_scaled(c->point, -c->gap, c->normal);
 	row->bound = radius + hold - tac_dvec3_dot(n, tac_dvec3_sub(end, foot)) + sco->tick.bias_m;
 	row->length = 1;
@@ -226,7 +189,10 @@ static void roll(tac_sco *sco, tac_sco_twist to_device, const tac_qp_result *sol
 {
 	bool curved = false;
 	for (int32_t j = 0; j < solved->active_count; j++) {
-		tac_contact_kind kind = sco->rows[solved->active[j]].contact->kind;
+		const tac_sco_row *row = &sco->rows[solved->active[j]];
+		tac_contact_kind kind = row->contact->kind;
+		if (!sco->obstacles[row->object].geometry->roll)
+			return;
 		curved |= kind == TAC_CONTACT_VERTEX_EDGE || kind == TAC_CONTACT_VERTEX_VERTEX;
 	}
 	if (!curved)
@@ -247,7 +213,8 @@ static void roll(tac_sco *sco, tac_sco_twist to_device, const tac_qp_result *sol
 		for (int32_t j = 0; j < solved->active_count; j++)
 			rolled = fmax(rolled, roll_row(sco, solved->active[j], to_device, most));
 		tac_qp_result qp;
-		if (rolled * round < SCO_ROLL_MIN_M || !run_qp(sco, to_device, WITH_CURVATURE, &qp))
+		if (rolled * round < SCO_ROLL_MIN_M ||
+		    !run_qp(sco, to_device, WITH_CURVATURE, &sco->tick.work, &qp))
 			return;
 		tac_sco_twist rolling = solution(sco, to_device, &qp);
 		if (tac_dvec3_length(tac_dvec3_sub(rolling.v, to_device.v)) >= left)
@@ -277,18 +244,16 @@ bool tac_sco_solve(tac_sco *sco, tac_sco_twist t0, double reach, tac_sco_twist *
 			if (s < 1) {
 				t0 = tac_sco_twist_scale(t0, s);
 				t = tac_sco_twist_scale(t, s);
-				for (int32_t i = 0; i < sco->def.object_count; i++)
-					sco->obstacles[i].twist =
-						tac_sco_twist_scale(sco->obstacles[i].twist, s);
+				tac_sco_scale_obstacles(sco, s);
 			}
 			correct_rows(sco, t, pass);
 		}
-		bool solved = run_qp(sco, t0, NO_RETREAT, &qp);
-		if (!solved && (pushing || sco->report->qp_solves >= sco->def.qp_solves))
+		bool solved = run_qp(sco, t0, NO_RETREAT, &sco->tick.work, &qp);
+		if (!solved && (pushing || !may_solve(&sco->tick.work)))
 			return false;
 		t = solution(sco, t0, &qp);
 	}
-	if (!sco->def.tool && sco->def.fixed_rotation && !pushing)
+	if (sco->def.fixed_rotation && !pushing)
 		roll(sco, to_device, &qp, &t);
 	*out_twist = t;
 	return true;
@@ -300,7 +265,7 @@ static bool bears_more(const tac_sco_contact *a, const tac_sco_contact *b)
 }
 
 // Inserts by falling load; equal loads stay in the order of the rows.
-static void report_row(tac_sco *sco, const tac_sco_row *row, double load)
+static void report_row(const tac_sco *sco, const tac_sco_row *row, double load, tac_sco_report *report)
 {
 	const tac_contact_point *c = row->contact;
 	const tac_sco_obstacle *obstacle = &sco->obstacles[row->object];
@@ -315,7 +280,6 @@ static void report_row(tac_sco *sco, const tac_sco_row *row, double load)
 		.tool_triangle = c->moving_triangle,
 		.object_triangle = c->fixed_triangle,
 	};
-	tac_sco_report *report = sco->report;
 	int32_t at = report->contact_count;
 	if (at == TAC_SCO_CONTACTS) {
 		if (!bears_more(&contact, &report->contacts[at - 1]))
@@ -329,7 +293,7 @@ static void report_row(tac_sco *sco, const tac_sco_row *row, double load)
 	report->contacts[at] = contact;
 }
 
-void tac_sco_report_contacts(tac_sco *sco)
+void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report)
 {
 	sco->injected_count = 0;
 	sco->tick.bias_m = 0;
@@ -339,19 +303,18 @@ void tac_sco_report_contacts(tac_sco *sco)
 	if (sco->row_count == 0)
 		return;
 	// This QP is exempt from the limit.
-	int32_t spent = sco->report->qp_solves;
-	uint32_t flags = sco->report->flags;
-	sco->report->qp_solves = 0;
+	tac_sco_work extra = {.most = {[SCO_QP_SOLVE] = NO_RETREAT + 1}};
 	tac_qp_result qp = {0};
-	run_qp(sco, tac_sco_twist_between(sco, sco->pose, sco->tick.device), NO_RETREAT, &qp);
-	sco->report->qp_solves = spent + 1;
-	sco->report->flags = flags | TAC_SCO_CONTACT;
+	run_qp(sco, tac_sco_twist_between(sco, sco->pose, sco->tick.device), NO_RETREAT, &extra, &qp);
+	sco->tick.work.count[SCO_QP_SOLVE]++;
+	sco->tick.work.units += extra.units;
+	sco->tick.flags |= TAC_SCO_CONTACT;
 	for (int32_t i = 0; i < sco->row_count; i++) {
 		double load = 0;
 		for (int32_t j = 0; j < qp.active_count; j++) {
 			if (qp.active[j] == i)
 				load = qp.multiplier[j] / sco->rows[i].length;
 		}
-		report_row(sco, &sco->rows[i], load);
+		report_row(sco, &sco->rows[i], load, out_report);
 	}
 }

@@ -2,83 +2,32 @@
 
 #include <math.h>
 
-// At least 1, because the queries take 0 for no limit.
-static int64_t work_left(const tac_sco *sco)
-{
-	int64_t left = sco->tick.work_limit - sco->report->work_units;
-	return left > 1 ? left : 1;
-}
-
-// Counts a query; false if its limit is reached or no work is left.
-static bool admit(tac_sco *sco, int32_t *count, int32_t limit)
-{
-	if (*count >= limit || sco->report->work_units >= sco->tick.work_limit) {
-		sco->report->flags |= TAC_SCO_BUDGET_SPENT;
-		return false;
-	}
-	++*count;
-	return true;
-}
-
-static void begin_work(tac_sco_obstacle *obstacle, int64_t limit)
-{
-	tac_sweep_context_set_work_limit(obstacle->context, SCO_CONTEXT_WORK_PER_UNIT * limit);
-}
-
-static void end_work(tac_sco *sco, tac_sco_obstacle *obstacle)
-{
-	sco->report->work_units += tac_sweep_context_work(obstacle->context) / SCO_CONTEXT_WORK_PER_UNIT + 1;
-	tac_sweep_context_set_work_limit(obstacle->context, 0);
-}
-
-static void query_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle, tac_dpose T_object_tool, double margin,
-			   int64_t work_limit)
-{
-	if (!sco->def.tool) {
-		tac_sco_round_contacts(sco, obstacle, T_object_tool, margin);
-		sco->report->work_units += obstacle->spare->pairs;
-		return;
-	}
-	tac_drigid T = tac_drigid_from_pose(T_object_tool);
-	begin_work(obstacle, work_limit);
-	tac_contacts_query(sco->def.tool, obstacle->body, &T, margin, obstacle->context, obstacle->spare);
-	end_work(sco, obstacle);
-}
-
 bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *margin, double *out_distance)
 {
-	if (!admit(sco, &sco->report->contact_queries, sco->def.contact_queries))
+	tac_sco_work *work = &sco->tick.work;
+	if (!tac_sco_work_admit(work, SCO_CONTACT_QUERY))
 		return false;
-	double least = *margin, wanted = *margin;
-	double share = (sco->def.tool ? SCO_CONTACT_QUERY_SHARE : SCO_CONTACT_QUERY_SHARE_ROUND) *
-		       (double)sco->def.work_units;
-	bool short_of_work = (double)work_left(sco) < share;
-	int64_t pairs = 0;
+	double wanted = *margin, pairs = 0;
+	double share = sco->geometry->query_share * (double)sco->def.work_units;
+	bool short_of_work = (double)tac_sco_work_left(work) < share;
+	*out_distance = *margin;
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
 		tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
-		query_obstacle(sco, obstacle, tac_sco_pose_after(r.start, r.twist, s), wanted,
-			       work_left(sco));
+		obstacle->geometry->list(obstacle->memory, tac_sco_pose_after(r.start, r.twist, s), wanted,
+					 work, obstacle->spare);
 		*margin = fmin(*margin, obstacle->spare->margin);
-		least = fmin(least, obstacle->spare->distance);
-		pairs += obstacle->spare->pairs;
+		*out_distance = fmin(*out_distance, obstacle->spare->distance);
+		pairs += (double)obstacle->spare->pairs;
 	}
-	*out_distance = least;
-	// The number of pairs grows at least in proportion to the margin, so the margin that would have taken
-	// exactly its share caps the next query. A query that began short of work does not measure that.
-	if (!short_of_work)
-		sco->trust_cap_m =
-			(double)pairs > share ? wanted * share / (double)pairs : 2 * sco->trust_cap_m;
-	if (!short_of_work && *margin < wanted)
-		sco->trust_cap_m = fmin(sco->trust_cap_m, *margin);
-	sco->trust_cap_m = fmin(fmax(sco->trust_cap_m, SCO_TRUST_CAP_MIN_M), sco->def.trust_max_m);
+	tac_sco_trust_observe_query(&sco->trust, &sco->def, wanted, *margin, pairs, share, short_of_work);
 	if (*margin >= SCO_REPORT_GAPS * sco->def.hold_gap_m)
 		return true;
-	sco->report->flags |= TAC_SCO_BUDGET_SPENT;
+	work->spent = true;
 	return false;
 }
 
-void tac_sco_swap_contacts(tac_sco *sco)
+void tac_sco_accept_contacts(tac_sco *sco, double margin, double distance)
 {
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
@@ -86,85 +35,28 @@ void tac_sco_swap_contacts(tac_sco *sco)
 		obstacle->contacts = obstacle->spare;
 		obstacle->spare = old;
 	}
-}
-
-// A translation of a round tool has a closed form. Where the tool or the obstacle turns, separating planes
-// prove the motion, as they do for meshes.
-static double certify_round(tac_sco *sco, tac_sco_obstacle *obstacle, const tac_sco_relative *r)
-{
-	tac_sweep_options options = tac_sweep_options_default();
-	options.pair_limit = work_left(sco);
-	options.zone = (sco->tick.rolling ? SCO_ROLL_STOP_GAPS : SCO_ROUND_STOP_GAPS) * sco->def.hold_gap_m;
-	tac_sweep_result c;
-	if (tac_dvec3_length(r->twist.w) > SCO_ROUND_MIN_TURN_RAD) {
-		options.zone = tac_certificate_options_default().threshold;
-		c = tac_sco_round_prove(sco, obstacle, r, &options);
-	} else {
-		c = tac_sco_round_translate(sco, obstacle, r->start, r->twist.v, &options);
-	}
-	sco->report->work_units += c.pairs;
-	if (c.flags & TAC_SWEEP_BUDGET_SPENT)
-		sco->report->flags |= TAC_SCO_BUDGET_SPENT;
-	return c.fraction;
+	sco->listed_margin_m = margin;
+	sco->distance_m = distance;
 }
 
 bool tac_sco_certify(tac_sco *sco, tac_sco_twist t, tac_sco_proof *out_proof)
 {
-	if (!admit(sco, &sco->report->certificates, sco->def.certificates))
+	if (!tac_sco_work_admit(&sco->tick.work, SCO_CERTIFICATE))
 		return false;
-	*out_proof = (tac_sco_proof){1, -1, -1, -1};
+	*out_proof = (tac_sco_proof){1, false, -1, -1, -1};
+	double zone = (sco->tick.rolling ? SCO_ROLL_STOP_GAPS : SCO_ROUND_STOP_GAPS) * sco->def.hold_gap_m;
 	for (int32_t i = 0; i < sco->def.object_count && out_proof->fraction > 0; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
 		tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
-		if (!sco->def.tool) {
-			double f = certify_round(sco, obstacle, &r);
-			if (f < out_proof->fraction)
-				*out_proof = (tac_sco_proof){f, i, -1, -1};
-			continue;
-		}
-		tac_drigid T = tac_drigid_from_pose(r.start);
-		tac_certificate_options options = tac_certificate_options_default();
-		begin_work(obstacle, work_left(sco));
-		tac_certificate c = tac_certificate_check(sco->def.tool, obstacle->body, &T, r.twist.v,
-							  r.twist.w, &options, obstacle->context);
-		end_work(sco, obstacle);
-		if (c.flags & TAC_SWEEP_BUDGET_SPENT) {
-			sco->report->flags |= TAC_SCO_BUDGET_SPENT;
+		tac_sco_proof proof = obstacle->geometry->prove(obstacle->memory, &r, zone, &sco->tick.work);
+		if (proof.undecided)
 			return false;
+		if (proof.fraction < out_proof->fraction) {
+			*out_proof = proof;
+			out_proof->object = i;
 		}
-		if (c.fraction < out_proof->fraction)
-			*out_proof = (tac_sco_proof){c.fraction, i, c.moving_triangle, c.fixed_triangle};
 	}
 	return true;
-}
-
-// The free fraction of a translation, or of a rotation about the tool's origin, against one obstacle.
-static tac_sweep_result sweep_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle, tac_sco_twist t)
-{
-	tac_dpose T_object_tool = tac_dpose_relative(obstacle->pose, sco->pose);
-	tac_drigid T = tac_drigid_from_pose(T_object_tool);
-	tac_dquat R_object_world = tac_dquat_conjugate(obstacle->pose.rotation);
-	tac_dvec3 v = tac_dquat_rotate(R_object_world, t.v), w = tac_dquat_rotate(R_object_world, t.w);
-	tac_sweep_options options = tac_sweep_options_default();
-	options.zone = SCO_FLIGHT_GAPS * sco->def.hold_gap_m;
-	// Half of what is left; the other half is for the substeps after the flight.
-	int64_t work_limit = (work_left(sco) + 1) / 2;
-	double angle = tac_dvec3_length(w);
-	if (!sco->def.tool) {
-		options.pair_limit = work_limit;
-		tac_sweep_result r =
-			angle > 0 ? tac_sco_round_rotate(sco, obstacle, T_object_tool, w, &options)
-				  : tac_sco_round_translate(sco, obstacle, T_object_tool, v, &options);
-		sco->report->work_units += r.pairs;
-		return r;
-	}
-	begin_work(obstacle, work_limit);
-	tac_sweep_result r = angle > 0 ? tac_sweep_rotate(sco->def.tool, obstacle->body, &T, T.t, w, angle,
-							  &options, obstacle->context)
-				       : tac_sweep_translate(sco->def.tool, obstacle->body, &T, v, &options,
-							     obstacle->context);
-	end_work(sco, obstacle);
-	return r;
 }
 
 bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction)
@@ -172,29 +64,86 @@ bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction)
 	*out_fraction = 1;
 	if (tac_dvec3_length_squared(t.v) == 0 && tac_dvec3_length_squared(t.w) == 0)
 		return true;
-	if (!admit(sco, &sco->report->sweeps, 2 * sco->def.substeps))
+	tac_sco_work *work = &sco->tick.work;
+	if (!tac_sco_work_admit(work, SCO_SWEEP))
 		return false;
-	double fraction = 1;
-	for (int32_t i = 0; i < sco->def.object_count && fraction > 0; i++) {
-		tac_sweep_result r = sweep_obstacle(sco, &sco->obstacles[i], t);
-		if (r.flags & TAC_SWEEP_BUDGET_SPENT)
-			sco->max_flight_m *= 0.5;
-		fraction = fmin(fraction, r.fraction);
+	double zone = SCO_FLIGHT_GAPS * sco->def.hold_gap_m;
+	for (int32_t i = 0; i<sco->def.object_count && * out_fraction> 0; i++) {
+		tac_sco_obstacle *obstacle = &sco->obstacles[i];
+		tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
+		// Half of what is left; the other half is for the substeps after the flight.
+		tac_sco_work half = {.limit = (tac_sco_work_left(work) + 1) / 2};
+		double f = obstacle->geometry->sweep(obstacle->memory, &r, zone, &half);
+		work->units += half.units;
+		if (half.spent)
+			tac_sco_flight_observe(&sco->flight, true);
+		*out_fraction = fmin(*out_fraction, f);
 	}
-	*out_fraction = fraction;
 	return true;
 }
 
 double tac_sco_distance(tac_sco *sco, double reach)
 {
-	tac_sco_report discarded = {0};
-	sco->report = &discarded;
 	for (int32_t i = 0; i < sco->def.object_count && reach > 0; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		query_obstacle(sco, obstacle, tac_dpose_relative(obstacle->pose, sco->pose), reach,
-			       SCO_RESET_STEPS * sco->def.work_units);
+		tac_sco_work work = {.limit = SCO_RESET_STEPS * sco->def.work_units};
+		obstacle->geometry->list(obstacle->memory, tac_dpose_relative(obstacle->pose, sco->pose),
+					 reach, &work, obstacle->spare);
 		reach = fmin(reach, obstacle->spare->distance);
 	}
-	sco->report = NULL;
 	return reach;
+}
+
+// --- injection: contacts that a failed proof ran into ---
+
+// False if the contact is listed or injected already, or does not fit.
+static bool inject(tac_sco *sco, int32_t object, const tac_contact_point *c, bool blocker)
+{
+	for (int32_t i = 0; i < sco->injected_count && !blocker; i++) {
+		if (sco->injected[i].object == object && tac_sco_same_features(&sco->injected[i].contact, c))
+			return false;
+	}
+	const tac_contacts *list = sco->obstacles[object].contacts;
+	for (int32_t i = 0; i < list->count && !blocker; i++) {
+		if (tac_sco_same_features(&list->list[i], c))
+			return false;
+	}
+	if (sco->injected_count >= SCO_MAX_INJECTED)
+		return false;
+	sco->injected[sco->injected_count++] = (tac_sco_injected){*c, object, blocker};
+	return true;
+}
+
+bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof, tac_sco_twist t)
+{
+	static const double samples[] = {0.03125, 0.125, 0.5, 1}; // fractions of the motion
+	if (proof->object < 0)
+		return false;
+	const tac_sco_obstacle *obstacle = &sco->obstacles[proof->object];
+	if (!obstacle->geometry->violated)
+		return false;
+	tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
+	bool added = false;
+	for (size_t i = 0; i < sizeof samples / sizeof *samples && !added; i++) {
+		if (samples[i] <= proof->fraction)
+			continue;
+		tac_contact_point found[SCO_VIOLATED_MAX];
+		int32_t count = obstacle->geometry->violated(obstacle->memory, proof, &r, samples[i],
+							     SCO_FLOOR_GAPS * sco->def.hold_gap_m, found);
+		for (int32_t k = 0; k < count; k++)
+			added |= inject(sco, proof->object, &found[k], false);
+	}
+	return added;
+}
+
+void tac_sco_inject_blocker(tac_sco *sco, const tac_sco_proof *proof)
+{
+	if (proof->object < 0)
+		return;
+	const tac_sco_obstacle *obstacle = &sco->obstacles[proof->object];
+	tac_contact_point c;
+	if (obstacle->geometry->closest &&
+	    obstacle->geometry->closest(obstacle->memory, proof,
+					tac_dpose_relative(obstacle->pose, sco->pose), &c))
+		inject(sco, proof->object, &c, true);
 }

@@ -246,18 +246,15 @@ static placement place(tac_sco *sco, tac_sco_twist t)
 	placement worst = FREE;
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		const tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		if (sco->report->collider_queries >= sco->def.collider_queries) {
-			sco->report->flags |= TAC_SCO_BUDGET_SPENT;
+		if (!tac_sco_work_admit(&sco->tick.work, SCO_COLLIDER_QUERY))
 			return NO_QUERY;
-		}
-		sco->report->collider_queries++;
 		tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
 		tac_rigid motion = tac_rigid_from_dpose(tac_sco_pose_after(r.start, r.twist, 1));
 		tac_overlap overlap =
 			tac_collider_query(sco->def.collider, sco->context, sco->def.tool_shape,
 					   obstacle->shape, &motion, TAC_QUERY_PAIRS, (tac_budget){0, 0});
 		if (overlap == TAC_OVERLAP_UNKNOWN)
-			sco->report->flags |= TAC_SCO_UNKNOWN;
+			sco->tick.flags |= TAC_SCO_UNKNOWN;
 		if (overlap == TAC_OVERLAP_NONE)
 			continue;
 		// The pairs of an engine for round solids are not intersecting triangles.
@@ -270,18 +267,6 @@ static placement place(tac_sco *sco, tac_sco_twist t)
 			worst = INTERSECTS;
 	}
 	return worst;
-}
-
-static void commit(tac_sco *sco, tac_sco_twist t)
-{
-	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		if (obstacle->moves)
-			obstacle->pose = tac_sco_obstacle_pose_after(sco, obstacle, t, 1);
-		obstacle->moves = false;
-	}
-	sco->pose = tac_sco_pose_after(sco->pose, t, 1);
-	sco->pose.rotation = tac_dquat_normalize(sco->pose.rotation);
 }
 
 // Lists the contacts of the kept pairs at the SCO's pose and drops the pairs that are further than `within`.
@@ -339,7 +324,7 @@ static bool drop_face_planes(tac_sco *sco)
 static bool move_once(tac_sco *sco, tac_sco_twist to_device)
 {
 	double max_reach = SCO_TRAVEL_SLACK * tac_sco_max_travel(sco, to_device);
-	double reach = fmin(fmax(max_reach, SCO_MIN_TRAVEL_M), sco->trust_m);
+	double reach = fmin(fmax(max_reach, SCO_MIN_TRAVEL_M), sco->trust.radius_m);
 	double energy = tac_sco_energy(sco, sco->pose, sco->tick.device), scale = 1;
 	int halvings = 0;
 	bool push = tac_sco_any_obstacle_moves(sco), dropped = false;
@@ -366,10 +351,12 @@ static bool move_once(tac_sco *sco, tac_sco_twist to_device)
 		if (result == NO_QUERY)
 			return false;
 		if (result == FREE) {
-			commit(sco, t);
+			tac_sco_move(sco, t, 1);
+			for (int32_t i = 0; i < sco->def.object_count; i++)
+				sco->obstacles[i].moves = false;
 			sco->tick.travel_m += travel;
 			if (limited)
-				tac_sco_widen_trust(sco);
+				tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_LIMITED, 0);
 			return limited || scale < 1 || travel >= sco->def.stop_length_m;
 		}
 		if (result == TOO_DEEP || !keep_hits(sco)) {
@@ -378,45 +365,62 @@ static bool move_once(tac_sco *sco, tac_sco_twist to_device)
 			scale *= 0.5;
 		}
 	}
-	sco->report->flags |= TAC_SCO_BLOCKED;
+	sco->tick.flags |= TAC_SCO_BLOCKED;
 	return false;
-}
-
-static void start_obstacles(tac_sco *sco)
-{
-	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		obstacle->twist = tac_sco_remaining_motion(obstacle);
-		obstacle->moves = tac_dvec3_length_squared(obstacle->twist.v) > 0 ||
-				  tac_dvec3_length_squared(obstacle->twist.w) > 0;
-	}
 }
 
 void tac_sco_move_reactive(tac_sco *sco)
 {
+	tac_sco_work *work = &sco->tick.work;
 	sco->injected_count = 0;
-	start_obstacles(sco);
+	for (int32_t i = 0; i < sco->def.object_count; i++)
+		sco->obstacles[i].moves = tac_sco_aim_obstacle(&sco->obstacles[i]);
 	bool going = true;
-	while (going && sco->report->substeps < sco->def.substeps) {
+	while (going && work->count[SCO_SUBSTEP] < sco->def.substeps) {
 		tac_sco_twist to_device = tac_sco_twist_between(sco, sco->pose, sco->tick.device);
 		if (tac_sco_max_travel(sco, to_device) < SCO_ARRIVED_M && !tac_sco_any_obstacle_moves(sco))
 			break;
-		sco->report->substeps++;
+		work->count[SCO_SUBSTEP]++;
 		bool pushed = tac_sco_any_obstacle_moves(sco);
 		going = move_once(sco, to_device);
 		if (pushed && tac_sco_any_obstacle_moves(sco)) {
-			// The tool cannot yield: the obstacles wait, the tool goes on.
-			for (int32_t i = 0; i < sco->def.object_count; i++)
-				sco->obstacles[i].moves = false;
-			sco->report->flags |= TAC_SCO_OBJECT_WAITS;
+			tac_sco_stop_obstacles(sco); // the tool cannot yield and goes on
 			going = true;
 		}
 	}
-	if (going && sco->report->substeps >= sco->def.substeps)
-		sco->report->flags |= TAC_SCO_LIMITED;
-	list_rows(sco, sco->trust_m + 2 * sco->def.hold_gap_m);
-	sco->listed_margin_m = sco->trust_m;
+	if (going && work->count[SCO_SUBSTEP] >= sco->def.substeps)
+		sco->tick.flags |= TAC_SCO_LIMITED;
+	const memory *m = sco->reactive;
+	list_rows(sco, sco->trust.radius_m + 2 * sco->def.hold_gap_m);
+	sco->listed_margin_m = sco->trust.radius_m;
 	sco->distance_m = sco->listed_margin_m;
-	for (int32_t i = 0; i < ((memory *)sco->reactive)->count; i++)
-		sco->distance_m = fmin(sco->distance_m, ((memory *)sco->reactive)->kept[i].separation);
+	for (int32_t i = 0; i < m->count; i++)
+		sco->distance_m = fmin(sco->distance_m, m->kept[i].separation);
+	tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_STEP_DONE, sco->tick.travel_m);
 }
+
+// --- geometry: the contacts are planes at triangles of the object's shape ---
+
+static tac_result create(const tac_sco_def *def, const tac_sco_object *object, void **out_memory)
+{
+	(void)def;
+	const tac_mesh **mesh = malloc(sizeof *mesh);
+	*out_memory = mesh;
+	if (!mesh)
+		return TAC_ERROR_MEMORY;
+	*mesh = object->shape->mesh;
+	return TAC_OK;
+}
+
+static void reset(void *mesh)
+{
+	(void)mesh;
+}
+
+static double gap_after(const void *mesh, const tac_contact_point *contact, tac_dpose from, tac_dpose to)
+{
+	return tac_sco_gap_from_plane(*(const tac_mesh *const *)mesh, contact, from, to);
+}
+
+const tac_sco_geometry tac_sco_geometry_reactive = {
+	.create = create, .destroy = free, .reset = reset, .gap_after = gap_after};

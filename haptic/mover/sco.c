@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PI 3.14159265358979323846
-
 tac_sco_def tac_sco_def_default(void)
 {
 	tac_sco_def def = {
@@ -28,100 +26,6 @@ tac_sco_def tac_sco_def_default(void)
 		.collider_queries = 32,
 	};
 	return def;
-}
-
-// --- motion ---
-
-tac_sco_twist tac_sco_twist_between(const tac_sco *sco, tac_dpose from, tac_dpose to)
-{
-	tac_sco_twist t = {tac_dvec3_sub(to.position, from.position), {0, 0, 0}};
-	if (sco->def.fixed_rotation)
-		return t;
-	t.w = tac_dquat_log(tac_dquat_mul(to.rotation, tac_dquat_conjugate(from.rotation)));
-	double angle = tac_dvec3_length(t.w);
-	if (angle > PI - 0.5 * SCO_TURN_HYSTERESIS_RAD && tac_dvec3_dot(t.w, sco->last_turn) < 0)
-		t.w = tac_dvec3_scale(t.w, (angle - 2 * PI) / angle);
-	return t;
-}
-
-tac_dpose tac_sco_pose_after(tac_dpose pose, tac_sco_twist t, double s)
-{
-	if (tac_dvec3_length_squared(t.w) == 0)
-		return tac_dpose_make(tac_dvec3_add_scaled(pose.position, s, t.v), pose.rotation);
-	tac_dquat turn = tac_dquat_exp(tac_dvec3_scale(t.w, s));
-	return tac_dpose_make(tac_dvec3_add_scaled(pose.position, s, t.v),
-			      tac_dquat_mul(turn, pose.rotation));
-}
-
-tac_sco_twist tac_sco_twist_scale(tac_sco_twist t, double s)
-{
-	return (tac_sco_twist){tac_dvec3_scale(t.v, s), tac_dvec3_scale(t.w, s)};
-}
-
-double tac_sco_max_travel(const tac_sco *sco, tac_sco_twist t)
-{
-	return tac_dvec3_length(t.v) + tac_dvec3_length(t.w) * sco->radius_m;
-}
-
-double tac_sco_energy(const tac_sco *sco, tac_dpose from, tac_dpose to)
-{
-	tac_sco_twist t = tac_sco_twist_between(sco, from, to);
-	double rho = sco->def.metric_m;
-	return tac_dvec3_dot(t.v, t.v) + rho * rho * tac_dvec3_dot(t.w, t.w);
-}
-
-void tac_sco_widen_trust(tac_sco *sco)
-{
-	sco->trust_m = fmin(SCO_TRUST_WIDENING * sco->trust_m, sco->def.trust_max_m);
-}
-
-tac_sco_twist tac_sco_remaining_motion(const tac_sco_obstacle *obstacle)
-{
-	tac_dquat a = obstacle->pose.rotation, b = obstacle->goal.rotation;
-	tac_sco_twist t = {tac_dvec3_sub(obstacle->goal.position, obstacle->pose.position), {0, 0, 0}};
-	if (a.x != b.x || a.y != b.y || a.z != b.z || a.w != b.w)
-		t.w = tac_dquat_log(tac_dquat_mul(b, tac_dquat_conjugate(a)));
-	return t;
-}
-
-bool tac_sco_any_obstacle_moves(const tac_sco *sco)
-{
-	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		if (sco->obstacles[i].moves)
-			return true;
-	}
-	return false;
-}
-
-tac_sco_relative tac_sco_relative_motion(const tac_sco *sco, const tac_sco_obstacle *obstacle,
-					 tac_sco_twist t)
-{
-	tac_sco_relative r;
-	r.start = tac_dpose_relative(obstacle->pose, sco->pose);
-	if (!obstacle->moves) {
-		tac_dquat R_object_world = tac_dquat_conjugate(obstacle->pose.rotation);
-		r.twist.v = tac_dquat_rotate(R_object_world, t.v);
-		r.twist.w = tac_dquat_rotate(R_object_world, t.w);
-		return r;
-	}
-	tac_dpose end = tac_dpose_relative(tac_sco_pose_after(obstacle->pose, obstacle->twist, 1),
-					   tac_sco_pose_after(sco->pose, t, 1));
-	r.twist.v = tac_dvec3_sub(end.position, r.start.position);
-	r.twist.w = tac_dquat_log(tac_dquat_mul(end.rotation, tac_dquat_conjugate(r.start.rotation)));
-	return r;
-}
-
-tac_dpose tac_sco_obstacle_pose_after(const tac_sco *sco, const tac_sco_obstacle *obstacle, tac_sco_twist t,
-				      double s)
-{
-	if (!obstacle->moves)
-		return obstacle->pose;
-	tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
-	tac_dpose T_object_tool = tac_sco_pose_after(r.start, r.twist, s);
-	tac_dpose T =
-		tac_dpose_compose(tac_sco_pose_after(sco->pose, t, s), tac_dpose_inverse(T_object_tool));
-	T.rotation = tac_dquat_normalize(T.rotation);
-	return T;
 }
 
 // --- set-up ---
@@ -165,6 +69,14 @@ static const char *expectation_not_met(const tac_sco_def *def)
 	return NULL;
 }
 
+// The geometry of the tool with every object.
+static const tac_sco_geometry *geometry_of(const tac_sco_def *def)
+{
+	if (def->mover == TAC_SCO_REACTIVE)
+		return &tac_sco_geometry_reactive;
+	return def->tool ? &tac_sco_geometry_mesh : &tac_sco_geometry_round;
+}
+
 static double radius_of(const tac_sco_def *def)
 {
 	if (def->tool)
@@ -194,14 +106,13 @@ static tac_result create_obstacles(tac_sco *sco)
 		return TAC_ERROR_MEMORY;
 	for (int32_t i = 0; i < def->object_count; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		obstacle->body = def->objects[i].body;
+		obstacle->geometry = sco->geometry;
 		obstacle->shape = def->objects[i].shape;
 		obstacle->pose = obstacle->goal = def->objects[i].T_world_object;
 		obstacle->contacts = calloc(1, sizeof *obstacle->contacts);
 		obstacle->spare = calloc(1, sizeof *obstacle->spare);
 		if (!obstacle->contacts || !obstacle->spare ||
-		    tac_sweep_context_create(&obstacle->context) != TAC_OK ||
-		    tac_round_context_create(&obstacle->round_context) != TAC_OK)
+		    sco->geometry->create(def, &def->objects[i], &obstacle->memory) != TAC_OK)
 			return TAC_ERROR_MEMORY;
 	}
 	return TAC_OK;
@@ -236,6 +147,7 @@ tac_result tac_sco_create(const tac_sco_def *def, tac_sco **out_sco)
 		sco->def.fixed_rotation = true; // the step gives it the device's orientation
 	sco->fault_flags = TAC_SCO_FAULT;
 	sco->radius_m = radius_of(def);
+	sco->geometry = geometry_of(def);
 	sco->pose = tac_dpose_identity();
 	tac_result result = create_members(sco);
 	if (result != TAC_OK) {
@@ -257,8 +169,8 @@ void tac_sco_destroy(tac_sco **sco)
 		tac_sco_obstacle *obstacle = &(*sco)->obstacles[i];
 		free(obstacle->contacts);
 		free(obstacle->spare);
-		tac_sweep_context_destroy(&obstacle->context);
-		tac_round_context_destroy(&obstacle->round_context);
+		if (obstacle->geometry)
+			obstacle->geometry->destroy(obstacle->memory);
 	}
 	tac_sco_reactive_destroy(*sco);
 	tac_context_destroy(&(*sco)->context);
@@ -311,14 +223,11 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	sco->fault_flags = TAC_SCO_FAULT;
 	sco->has_last_device = false;
 	sco->last_turn = tac_dvec3_zero();
-	sco->trust_m = fmin(fmax(SCO_TRUST_INITIAL_M, sco->def.trust_min_m), sco->def.trust_max_m);
-	sco->trust_cap_m = sco->def.trust_max_m;
-	sco->stride = 1;
-	sco->max_flight_m = SCO_MAX_FLIGHT_M;
+	tac_sco_trust_reset(&sco->trust, &sco->def);
+	tac_sco_stride_reset(&sco->stride);
+	tac_sco_flight_reset(&sco->flight);
+	tac_sco_starvation_reset(&sco->starvation);
 	sco->near_contact = false;
-	sco->kept_injected = 0;
-	sco->kept_bias_m = 0;
-	sco->starved_steps = 0;
 	sco->listed_margin_m = -1;
 	sco->distance_m = HUGE_VAL;
 	if (!tac_dpose_finite(T_world_tool) || !set_goals(sco, T_world_objects))
@@ -328,8 +237,7 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
 		obstacle->pose = obstacle->goal;
-		tac_sweep_context_reset(obstacle->context);
-		tac_round_context_reset(obstacle->round_context);
+		obstacle->geometry->reset(obstacle->memory);
 	}
 	if (sco->def.mover == TAC_SCO_REACTIVE)
 		tac_sco_reactive_reset(sco);
@@ -342,10 +250,25 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	return true;
 }
 
+static tac_sco_work begin_work(const tac_sco *sco)
+{
+	const tac_sco_def *def = &sco->def;
+	return (tac_sco_work){
+		.limit = def->mover == TAC_SCO_REACTIVE ? INT64_MAX
+							: tac_sco_starvation_begin(&sco->starvation, def),
+		.most = {[SCO_SUBSTEP] = def->substeps,
+			 [SCO_CONTACT_QUERY] = def->contact_queries,
+			 [SCO_CERTIFICATE] = def->certificates,
+			 [SCO_QP_SOLVE] = def->qp_solves,
+			 [SCO_SWEEP] = 2 * def->substeps,
+			 [SCO_COLLIDER_QUERY] = def->collider_queries},
+	};
+}
+
 static void begin_tick(tac_sco *sco, tac_dpose device)
 {
 	device.rotation = tac_dquat_normalize(device.rotation);
-	sco->tick = (tac_sco_tick){.device = device};
+	sco->tick = (tac_sco_tick){.device = device, .work = begin_work(sco), .moved = true};
 	sco->tick.slew_limit_m = sco->def.slew_m;
 	if (sco->has_last_device) {
 		tac_sco_twist moved = {
@@ -359,24 +282,13 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 	sco->last_turn = tac_sco_twist_between(sco, sco->pose, device).w;
 	if (is_ball(&sco->def))
 		sco->pose.rotation = device.rotation;
-}
-
-// Moves, checks, and restores all poses if the check fails.
-static void advance(tac_sco *sco)
-{
-	tac_dpose before = sco->pose;
 	for (int32_t i = 0; i < sco->def.object_count; i++)
 		sco->obstacles[i].before = sco->obstacles[i].pose;
-	if (sco->def.mover == TAC_SCO_REACTIVE)
-		tac_sco_move_reactive(sco);
-	else
-		tac_sco_move_continuous(sco);
-	double next = fmax(SCO_TRUST_GROWTH * sco->tick.travel_m, SCO_TRUST_DECAY * sco->trust_m);
-	sco->trust_m = fmin(fmax(next, sco->def.trust_min_m), sco->def.trust_max_m);
-	if (sco->listed_margin_m > 0)
-		tac_sco_report_contacts(sco);
-	if (sco->def.mover == TAC_SCO_REACTIVE || !has_check(sco))
-		return;
+}
+
+// Checks the pose at the end of a step and restores all poses if it is not free.
+static void check_and_restore(tac_sco *sco, tac_dpose before, tac_sco_report *out_report)
+{
 	tac_overlap answer = check(sco);
 	if (answer == TAC_OVERLAP_NONE)
 		return;
@@ -386,37 +298,48 @@ static void advance(tac_sco *sco)
 	sco->listed_margin_m = -1;
 	for (int32_t i = 0; i < sco->def.object_count; i++)
 		sco->obstacles[i].pose = sco->obstacles[i].before;
-	sco->report->contact_count = 0;
+	out_report->contact_count = 0;
 }
 
-// Clears all but the contacts: they are most of the report, and contact_count is the number of valid ones.
-static void clear_report(tac_sco_report *r)
+// Writes all but the contacts.
+static void write_report(const tac_sco *sco, tac_sco_report *r)
 {
-	r->T_world_sco = tac_dpose_identity();
-	r->flags = 0;
-	r->contact_count = 0;
-	r->distance_m = HUGE_VAL;
-	r->substeps = r->contact_queries = r->certificates = r->qp_solves = r->collider_queries = r->sweeps =
-		r->injections = 0;
-	r->work_units = 0;
+	const tac_sco_tick *tick = &sco->tick;
+	const int32_t *count = tick->work.count;
+	r->T_world_sco = sco->pose;
+	r->flags = tick->flags | sco->fault_flags | (tick->work.spent ? TAC_SCO_BUDGET_SPENT : 0);
+	r->distance_m = tick->moved ? sco->distance_m : HUGE_VAL;
+	r->substeps = count[SCO_SUBSTEP];
+	r->contact_queries = count[SCO_CONTACT_QUERY];
+	r->certificates = count[SCO_CERTIFICATE];
+	r->qp_solves = count[SCO_QP_SOLVE];
+	r->collider_queries = count[SCO_COLLIDER_QUERY];
+	r->sweeps = count[SCO_SWEEP];
+	r->injections = tick->injections;
+	r->work_units = tick->work.units;
 }
 
 void tac_sco_step(tac_sco *sco, tac_dpose T_world_device, const tac_dpose *T_world_objects,
 		  tac_sco_report *out_report)
 {
 	TAC_ASSERT(sco && out_report);
-	clear_report(out_report);
-	sco->report = out_report;
+	out_report->contact_count = 0;
+	sco->tick = (tac_sco_tick){0};
 	if (!tac_dpose_finite(T_world_device) || !set_goals(sco, T_world_objects)) {
-		out_report->flags = TAC_SCO_REFUSED;
+		sco->tick.flags = TAC_SCO_REFUSED;
 	} else if (!sco->fault_flags) {
 		begin_tick(sco, T_world_device);
-		advance(sco);
-		out_report->distance_m = sco->distance_m;
+		tac_dpose before = sco->pose;
+		if (sco->def.mover == TAC_SCO_REACTIVE)
+			tac_sco_move_reactive(sco);
+		else
+			tac_sco_move_continuous(sco);
+		if (sco->listed_margin_m > 0)
+			tac_sco_report_contacts(sco, out_report);
+		if (sco->def.mover == TAC_SCO_CONTINUOUS && has_check(sco))
+			check_and_restore(sco, before, out_report);
 	}
-	out_report->flags |= sco->fault_flags;
-	out_report->T_world_sco = sco->pose;
-	sco->report = NULL;
+	write_report(sco, out_report);
 }
 
 tac_dpose tac_sco_pose(const tac_sco *sco)

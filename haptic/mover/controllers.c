@@ -1,0 +1,107 @@
+#include "haptic/mover/controllers.h"
+
+#include "haptic/mover/constants.h"
+
+#include <math.h>
+
+void tac_sco_trust_reset(tac_sco_trust *trust, const tac_sco_def *def)
+{
+	trust->radius_m = fmin(fmax(SCO_TRUST_INITIAL_M, def->trust_min_m), def->trust_max_m);
+	trust->cap_m = def->trust_max_m;
+}
+
+double tac_sco_trust_begin(const tac_sco_trust *trust)
+{
+	return fmin(trust->radius_m, trust->cap_m);
+}
+
+void tac_sco_trust_observe(tac_sco_trust *trust, const tac_sco_def *def, tac_sco_trust_event event,
+			   double length_m)
+{
+	double radius = trust->radius_m;
+	switch (event) {
+	case SCO_TRUST_LIMITED:
+		radius *= SCO_TRUST_WIDENING;
+		break;
+	case SCO_TRUST_SHORTENED:
+		radius = length_m;
+		break;
+	case SCO_TRUST_BLOCKED:
+		radius *= SCO_TRUST_BLOCKED_FACTOR;
+		break;
+	case SCO_TRUST_UNPROVED:
+		trust->cap_m = fmin(trust->cap_m, SCO_UNPROVED_TRUST * length_m);
+		break;
+	case SCO_TRUST_STEP_DONE:
+		radius = fmax(SCO_TRUST_GROWTH * length_m, SCO_TRUST_DECAY * radius);
+		break;
+	}
+	trust->radius_m = fmin(fmax(radius, def->trust_min_m), def->trust_max_m);
+	if (event == SCO_TRUST_BLOCKED)
+		trust->cap_m = fmin(trust->cap_m, trust->radius_m);
+}
+
+void tac_sco_trust_observe_query(tac_sco_trust *trust, const tac_sco_def *def, double wanted_m,
+				 double covered_m, double pairs, double share, bool short_of_work)
+{
+	double cap = trust->cap_m;
+	// The number of pairs grows at least in proportion to the margin, so the margin that would have taken
+	// exactly its share caps the next query.
+	if (!short_of_work)
+		cap = pairs > share ? wanted_m * share / pairs : 2 * cap;
+	if (!short_of_work && covered_m < wanted_m)
+		cap = fmin(cap, covered_m);
+	trust->cap_m = fmin(fmax(cap, SCO_TRUST_CAP_MIN_M), def->trust_max_m);
+}
+
+void tac_sco_stride_reset(tac_sco_stride *stride)
+{
+	stride->radii = 1;
+}
+
+double tac_sco_stride_begin(const tac_sco_stride *stride, const tac_sco_geometry *geometry)
+{
+	return geometry->stride > 0 ? geometry->stride : stride->radii;
+}
+
+void tac_sco_stride_observe(tac_sco_stride *stride, bool held, double cost, bool too_short)
+{
+	if (!held || cost > SCO_STRIDE_MAX_COST)
+		stride->radii = fmax(1, SCO_STRIDE_SHRINK * stride->radii);
+	else if (too_short && cost < 0.5 * SCO_STRIDE_MAX_COST)
+		stride->radii = fmin(SCO_STRIDE_MAX, SCO_STRIDE_GROWTH * stride->radii);
+}
+
+void tac_sco_flight_reset(tac_sco_flight *flight)
+{
+	flight->max_m = SCO_MAX_FLIGHT_M;
+}
+
+double tac_sco_flight_begin(tac_sco_flight *flight, const tac_sco_def *def)
+{
+	flight->max_m = fmax(flight->max_m, 2 * def->trust_max_m);
+	return flight->max_m;
+}
+
+void tac_sco_flight_observe(tac_sco_flight *flight, bool out_of_work)
+{
+	flight->max_m = out_of_work ? 0.5 * flight->max_m : fmin(2 * flight->max_m, SCO_MAX_FLIGHT_M);
+}
+
+void tac_sco_starvation_reset(tac_sco_starvation *s)
+{
+	*s = (tac_sco_starvation){0, 0, 0};
+}
+
+int64_t tac_sco_starvation_begin(const tac_sco_starvation *s, const tac_sco_def *def)
+{
+	if (s->steps < SCO_STARVED_STEPS || def->work_units >= SCO_STARVED_WORK_MAX)
+		return def->work_units;
+	int64_t more = SCO_STARVED_FACTOR * def->work_units;
+	return more < SCO_STARVED_WORK_MAX ? more : SCO_STARVED_WORK_MAX;
+}
+
+void tac_sco_starvation_observe(tac_sco_starvation *s, bool starved, int32_t injected, double bias_m)
+{
+	*s = starved ? (tac_sco_starvation){s->steps + 1, injected, bias_m} : (tac_sco_starvation){0, 0, 0};
+}

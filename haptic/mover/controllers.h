@@ -1,0 +1,79 @@
+// Controllers: four small states that adapt the continuous mover to the meshes and to the hand. `begin` gives
+// the value for a step or substep, `observe` takes what came of it. No other code changes them. They decide
+// how much is tried at once and never what is safe.
+#ifndef TAC_HAPTIC_MOVER_CONTROLLERS_H
+#define TAC_HAPTIC_MOVER_CONTROLLERS_H
+
+#include "haptic/mover/geometry.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// --- trust: how far contacts are listed and how far a substep goes ---
+
+typedef struct tac_sco_trust {
+	double radius_m; // follows the hand: trust_min_m to trust_max_m of the def
+	double cap_m;    // follows the meshes: limits the radius where lists or proofs are expensive
+} tac_sco_trust;
+
+typedef enum tac_sco_trust_event {
+	SCO_TRUST_LIMITED,   // the radius, the turn or the slew cut a substep short: it grows
+	SCO_TRUST_SHORTENED, // only `length_m` of a substep was proved free: it shrinks to that
+	SCO_TRUST_BLOCKED,   // nothing of it was: radius and cap shrink
+	SCO_TRUST_UNPROVED,  // the work ended before the proof of `length_m` did: the cap shrinks
+	SCO_TRUST_STEP_DONE, // a step moved by `length_m`: the radius grows or decays towards that
+} tac_sco_trust_event;
+
+void tac_sco_trust_reset(tac_sco_trust *trust, const tac_sco_def *def);
+double tac_sco_trust_begin(const tac_sco_trust *trust);
+void tac_sco_trust_observe(tac_sco_trust *trust, const tac_sco_def *def, tac_sco_trust_event event,
+			   double length_m);
+// A contact query: it covered `covered_m` of `wanted_m` and examined `pairs` where it should examine `share`.
+// One that began with less work than its share does not measure that.
+void tac_sco_trust_observe_query(tac_sco_trust *trust, const tac_sco_def *def, double wanted_m,
+				 double covered_m, double pairs, double share, bool short_of_work);
+
+// --- stride: how many trust radii long a substep may be ---
+
+// Where lists are expensive the trust cap is small, but the certificate can prove longer motions than the
+// list covers.
+typedef struct tac_sco_stride {
+	double radii;
+} tac_sco_stride;
+
+void tac_sco_stride_reset(tac_sco_stride *stride);
+double tac_sco_stride_begin(const tac_sco_stride *stride, const tac_sco_geometry *geometry);
+// A proof: it held or not, at a `cost` in steps' work units; `too_short`: the trust cap cut the substep
+// short.
+void tac_sco_stride_observe(tac_sco_stride *stride, bool held, double cost, bool too_short);
+
+// --- flight: how far a sweep away from contact goes ---
+
+typedef struct tac_sco_flight {
+	double max_m;
+} tac_sco_flight;
+
+void tac_sco_flight_reset(tac_sco_flight *flight);
+double tac_sco_flight_begin(tac_sco_flight *flight, const tac_sco_def *def);
+// Sweeps that ran out of `work` halve the distance, a flight that arrived doubles it.
+void tac_sco_flight_observe(tac_sco_flight *flight, bool out_of_work);
+
+// --- starvation: steps whose work ended before the SCO could move ---
+
+typedef struct tac_sco_starvation {
+	int32_t steps;    // in succession
+	int32_t injected; // contacts that the last of them had injected: the next one goes on with them
+	double bias_m;    // and its bias
+} tac_sco_starvation;
+
+void tac_sco_starvation_reset(tac_sco_starvation *s);
+// The work units of the next step.
+int64_t tac_sco_starvation_begin(const tac_sco_starvation *s, const tac_sco_def *def);
+void tac_sco_starvation_observe(tac_sco_starvation *s, bool starved, int32_t injected, double bias_m);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,99 @@
+// Geometry: how the tool meets one obstacle. The mover knows obstacles by these functions alone: it places
+// the tool, and the geometry lists the contacts there, proves motions and follows gaps. geometry_mesh.c has
+// the tool as a mesh, geometry_round.c as a sphere or capsule. A new kind of obstacle, such as a field of
+// distances, is one more table of functions.
+//
+// All poses and motions are those of the tool in the obstacle's frame, so an obstacle that moves needs no
+// further function. Every query adds its work to `work`, stops at its limit, and sets `work->spent` where it
+// stopped; equal calls in equal order give equal bits. Thread: RT, apart from create and destroy.
+#ifndef TAC_HAPTIC_MOVER_GEOMETRY_H
+#define TAC_HAPTIC_MOVER_GEOMETRY_H
+
+#include "collision/contacts.h"
+#include "haptic/mover/work.h"
+#include "haptic/sco.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The motion of a body: its origin moves by v (m) while it turns by exp(w) (rad).
+typedef struct tac_sco_twist {
+	tac_dvec3 v, w;
+} tac_sco_twist;
+
+// The tool's motion relative to an obstacle, in the obstacle's frame.
+typedef struct tac_sco_relative {
+	tac_dpose start;
+	tac_sco_twist twist;
+} tac_sco_relative;
+
+typedef struct tac_sco_proof {
+	double fraction; // of the motion that is proved free
+	bool undecided;  // the work ended before anything could be proved or refuted
+	// What ended the proof; object -1: nothing. The features mean something to the geometry alone.
+	int32_t object, moving_feature, fixed_feature;
+} tac_sco_proof;
+
+// The most contacts of one call of `violated`.
+#define SCO_VIOLATED_MAX 15
+
+typedef struct tac_sco_geometry {
+	// The number of pairs that one contact query should examine, as a fraction of a step's work units.
+	// After a query that examined more, the next covers a smaller margin. Larger: wider lists, and less
+	// work is left for substeps.
+	double query_share;
+	// How many trust radii long a substep may be; 0: the stride adapts to how well proofs hold.
+	double stride;
+
+	// Creates what the queries remember, for the def's tool with this object. Thread: setup.
+	tac_result (*create)(const tac_sco_def *def, const tac_sco_object *object, void **out_memory);
+	void (*destroy)(void *memory);
+	// Forgets earlier queries.
+	void (*reset)(void *memory);
+
+	// Lists the contacts within `margin` at the pose, and finds the distance. out->margin is what could
+	// be covered. With an intersection the distance is 0.
+	void (*list)(void *memory, tac_dpose T_object_tool, double margin, tac_sco_work *work,
+		     tac_contacts *out);
+	// Proves what it can of a motion. `zone_m`: the distance that a tool whose path is known in closed
+	// form keeps from what is not listed; others keep the certificate's threshold.
+	tac_sco_proof (*prove)(void *memory, const tac_sco_relative *motion, double zone_m,
+			       tac_sco_work *work);
+	// The fraction of a long translation, or of a rotation about the tool's origin (v or w is zero), that
+	// keeps `zone_m`. It may be short of the contact if work->spent.
+	double (*sweep)(void *memory, const tac_sco_relative *motion, double zone_m, tac_sco_work *work);
+	// The gap of a listed contact after the tool has moved from the pose of the list to another.
+	double (*gap_after)(const void *memory, const tac_contact_point *contact, tac_dpose from,
+			    tac_dpose to);
+
+	// The next three are optional.
+
+	// The contacts, at the start of the motion, that it would violate at the fraction `at`: they end less
+	// than `floor_m` apart. Returns their number.
+	int32_t (*violated)(const void *memory, const tac_sco_proof *proof, const tac_sco_relative *motion,
+			    double at, double floor_m, tac_contact_point out[SCO_VIOLATED_MAX]);
+	// The closest points at a pose of what ended a proof, as a contact. False if they touch.
+	bool (*closest)(const void *memory, const tac_sco_proof *proof, tac_dpose T_object_tool,
+			tac_contact_point *out);
+	// The normal of a round tool's contact after the tool has rolled over the feature that it touches:
+	// see tac_contacts_roll.
+	tac_dvec3 (*roll)(const void *memory, const tac_contact_point *contact, tac_dvec3 towards,
+			  double max_tangent);
+} tac_sco_geometry;
+
+// The last one belongs to the reactive mover, which has no use for list, prove and sweep.
+extern const tac_sco_geometry tac_sco_geometry_mesh, tac_sco_geometry_round, tac_sco_geometry_reactive;
+
+// The gap of a vertex from the plane of a face of either body, or of a contact whose normal stays fixed.
+double tac_sco_gap_from_plane(const tac_mesh *fixed, const tac_contact_point *contact, tac_dpose from,
+			      tac_dpose to);
+
+// The pose after the fraction `s` of a motion.
+tac_dpose tac_sco_pose_after(tac_dpose pose, tac_sco_twist t, double s);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

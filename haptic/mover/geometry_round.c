@@ -1,0 +1,123 @@
+// The tool as a sphere or capsule, in closed form.
+#include "haptic/mover/constants.h"
+#include "haptic/mover/geometry.h"
+
+#include "collision/certificate.h"
+
+#include <stdlib.h>
+
+typedef struct memory {
+	tac_round tool; // in its own frame
+	const tac_body *body;
+	tac_round_context *context;
+} memory;
+
+static void destroy(void *m)
+{
+	if (m)
+		tac_round_context_destroy(&((memory *)m)->context);
+	free(m);
+}
+
+static tac_result create(const tac_sco_def *def, const tac_sco_object *object, void **out_memory)
+{
+	memory *m = calloc(1, sizeof *m);
+	*out_memory = m;
+	if (!m)
+		return TAC_ERROR_MEMORY;
+	m->tool = def->round;
+	m->body = object->body;
+	return tac_round_context_create(&m->context);
+}
+
+static void reset(void *m)
+{
+	tac_round_context_reset(((memory *)m)->context);
+}
+
+static tac_round place(const memory *m, tac_dpose T_object_tool)
+{
+	return (tac_round){tac_dpose_apply_point(T_object_tool, m->tool.a),
+			   tac_dpose_apply_point(T_object_tool, m->tool.b), m->tool.radius};
+}
+
+static int64_t units(int64_t tests)
+{
+	return tests / SCO_ROUND_TESTS_PER_UNIT + 1;
+}
+
+static void list(void *memory_, tac_dpose T_object_tool, double margin, tac_sco_work *work, tac_contacts *out)
+{
+	memory *m = memory_;
+	tac_round tool = place(m, T_object_tool);
+	tac_contacts_round(&tool, m->body, margin, m->context, out);
+	out->pairs = units(out->pairs);
+	work->units += out->pairs;
+}
+
+static tac_sweep_options options(double zone_m, const tac_sco_work *work)
+{
+	tac_sweep_options o = tac_sweep_options_default();
+	o.pair_limit = SCO_ROUND_TESTS_PER_UNIT * tac_sco_work_left(work);
+	o.zone = zone_m;
+	return o;
+}
+
+static double count(const tac_sweep_result *r, tac_sco_work *work)
+{
+	work->units += units(r->pairs);
+	work->spent |= (r->flags & TAC_SWEEP_BUDGET_SPENT) != 0;
+	return r->fraction;
+}
+
+// A translation has a closed form. Where the tool or the obstacle turns, separating planes prove the motion,
+// as they do for meshes.
+static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
+{
+	memory *m = memory_;
+	tac_round tool = place(m, motion->start);
+	bool turns = tac_dvec3_length(motion->twist.w) > SCO_ROUND_MIN_TURN_RAD;
+	tac_sweep_options o = options(turns ? tac_certificate_options_default().threshold : zone_m, work);
+	tac_sweep_result r = turns ? tac_round_prove(&tool, m->body, motion->start.position, motion->twist.v,
+						     motion->twist.w, &o, m->context)
+				   : tac_round_translate(&tool, m->body, motion->twist.v, &o, m->context);
+	return (tac_sco_proof){count(&r, work), false, -1, -1, -1};
+}
+
+static double sweep(void *memory_, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
+{
+	memory *m = memory_;
+	tac_round tool = place(m, motion->start);
+	tac_sweep_options o = options(zone_m, work);
+	double angle = tac_dvec3_length(motion->twist.w);
+	tac_sweep_result r = angle > 0 ? tac_round_rotate(&tool, m->body, motion->start.position,
+							  motion->twist.w, angle, &o)
+				       : tac_round_translate(&tool, m->body, motion->twist.v, &o, m->context);
+	return count(&r, work);
+}
+
+static double gap_after(const void *m, const tac_contact_point *contact, tac_dpose from, tac_dpose to)
+{
+	return tac_sco_gap_from_plane(tac_body_mesh(((const memory *)m)->body), contact, from, to);
+}
+
+static tac_dvec3 roll(const void *memory_, const tac_contact_point *contact, tac_dvec3 towards,
+		      double max_tangent)
+{
+	const memory *m = memory_;
+	tac_dvec3 end = tac_dvec3_add_scaled(contact->point, m->tool.radius, contact->normal);
+	return tac_contacts_roll(contact, m->body, tac_dvec3_add(end, towards), max_tangent);
+}
+
+const tac_sco_geometry tac_sco_geometry_round = {
+	.query_share = 0.5,
+	.stride = 4, // its sweeps are cheap and stop exactly at an obstacle
+	.create = create,
+	.destroy = destroy,
+	.reset = reset,
+	.list = list,
+	.prove = prove,
+	.sweep = sweep,
+	.gap_after = gap_after,
+	.roll = roll,
+};

@@ -1,0 +1,120 @@
+#include "haptic/mover/mover.h"
+
+#include <math.h>
+
+#define PI 3.14159265358979323846
+
+tac_sco_twist tac_sco_twist_between(const tac_sco *sco, tac_dpose from, tac_dpose to)
+{
+	tac_sco_twist t = {tac_dvec3_sub(to.position, from.position), {0, 0, 0}};
+	if (sco->def.fixed_rotation)
+		return t;
+	t.w = tac_dquat_log(tac_dquat_mul(to.rotation, tac_dquat_conjugate(from.rotation)));
+	double angle = tac_dvec3_length(t.w);
+	if (angle > PI - 0.5 * SCO_TURN_HYSTERESIS_RAD && tac_dvec3_dot(t.w, sco->last_turn) < 0)
+		t.w = tac_dvec3_scale(t.w, (angle - 2 * PI) / angle);
+	return t;
+}
+
+tac_dpose tac_sco_pose_after(tac_dpose pose, tac_sco_twist t, double s)
+{
+	tac_dvec3 position = tac_dvec3_add_scaled(pose.position, s, t.v);
+	if (tac_dvec3_length_squared(t.w) == 0)
+		return tac_dpose_make(position, pose.rotation);
+	tac_dquat turn = tac_dquat_exp(tac_dvec3_scale(t.w, s));
+	return tac_dpose_make(position, tac_dquat_mul(turn, pose.rotation));
+}
+
+tac_sco_twist tac_sco_twist_scale(tac_sco_twist t, double s)
+{
+	return (tac_sco_twist){tac_dvec3_scale(t.v, s), tac_dvec3_scale(t.w, s)};
+}
+
+double tac_sco_max_travel(const tac_sco *sco, tac_sco_twist t)
+{
+	return tac_dvec3_length(t.v) + tac_dvec3_length(t.w) * sco->radius_m;
+}
+
+double tac_sco_limit_factor(const tac_sco *sco, tac_sco_twist t, double reach)
+{
+	double s = 1, travel = tac_sco_max_travel(sco, t), turn = tac_dvec3_length(t.w);
+	if (travel > reach)
+		s = reach / travel;
+	return turn * s > sco->def.turn_max_rad ? sco->def.turn_max_rad / turn : s;
+}
+
+double tac_sco_energy(const tac_sco *sco, tac_dpose from, tac_dpose to)
+{
+	tac_sco_twist t = tac_sco_twist_between(sco, from, to);
+	double rho = sco->def.metric_m;
+	return tac_dvec3_dot(t.v, t.v) + rho * rho * tac_dvec3_dot(t.w, t.w);
+}
+
+tac_sco_relative tac_sco_relative_motion(const tac_sco *sco, const tac_sco_obstacle *obstacle,
+					 tac_sco_twist t)
+{
+	tac_sco_relative r;
+	r.start = tac_dpose_relative(obstacle->pose, sco->pose);
+	if (!obstacle->moves) {
+		tac_dquat R_object_world = tac_dquat_conjugate(obstacle->pose.rotation);
+		r.twist.v = tac_dquat_rotate(R_object_world, t.v);
+		r.twist.w = tac_dquat_rotate(R_object_world, t.w);
+		return r;
+	}
+	tac_dpose end = tac_dpose_relative(tac_sco_pose_after(obstacle->pose, obstacle->twist, 1),
+					   tac_sco_pose_after(sco->pose, t, 1));
+	r.twist.v = tac_dvec3_sub(end.position, r.start.position);
+	r.twist.w = tac_dquat_log(tac_dquat_mul(end.rotation, tac_dquat_conjugate(r.start.rotation)));
+	return r;
+}
+
+void tac_sco_move(tac_sco *sco, tac_sco_twist t, double s)
+{
+	tac_dpose after = tac_sco_pose_after(sco->pose, t, s);
+	for (int32_t i = 0; i < sco->def.object_count; i++) {
+		tac_sco_obstacle *obstacle = &sco->obstacles[i];
+		if (!obstacle->moves)
+			continue;
+		// What was proved is the relative motion, so the obstacle's pose follows from the tool's.
+		tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
+		tac_dpose T_object_tool = tac_sco_pose_after(r.start, r.twist, s);
+		obstacle->pose = tac_dpose_compose(after, tac_dpose_inverse(T_object_tool));
+		obstacle->pose.rotation = tac_dquat_normalize(obstacle->pose.rotation);
+	}
+	sco->pose = after;
+	sco->pose.rotation = tac_dquat_normalize(sco->pose.rotation);
+}
+
+bool tac_sco_aim_obstacle(tac_sco_obstacle *obstacle)
+{
+	tac_dquat a = obstacle->pose.rotation, b = obstacle->goal.rotation;
+	tac_sco_twist t = {tac_dvec3_sub(obstacle->goal.position, obstacle->pose.position), {0, 0, 0}};
+	if (a.x != b.x || a.y != b.y || a.z != b.z || a.w != b.w)
+		t.w = tac_dquat_log(tac_dquat_mul(b, tac_dquat_conjugate(a)));
+	obstacle->twist = t;
+	return tac_dvec3_length_squared(t.v) > 0 || tac_dvec3_length_squared(t.w) > 0;
+}
+
+bool tac_sco_any_obstacle_moves(const tac_sco *sco)
+{
+	for (int32_t i = 0; i < sco->def.object_count; i++) {
+		if (sco->obstacles[i].moves)
+			return true;
+	}
+	return false;
+}
+
+void tac_sco_scale_obstacles(tac_sco *sco, double s)
+{
+	for (int32_t i = 0; i < sco->def.object_count; i++)
+		sco->obstacles[i].twist = tac_sco_twist_scale(sco->obstacles[i].twist, s);
+}
+
+void tac_sco_stop_obstacles(tac_sco *sco)
+{
+	for (int32_t i = 0; i < sco->def.object_count; i++) {
+		if (sco->obstacles[i].moves)
+			sco->tick.flags |= TAC_SCO_OBJECT_WAITS;
+		sco->obstacles[i].moves = false;
+	}
+}

@@ -1,0 +1,52 @@
+// Work: the budget of one step. The step owns it and hands it down to every query, which adds what it costs
+// and stops at the limit. It is counted and never clocked, so that a replay gives the same bits. Nothing else
+// in the mover counts; the report is a copy of these counts.
+#ifndef TAC_HAPTIC_MOVER_WORK_H
+#define TAC_HAPTIC_MOVER_WORK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tac_sco_action {
+	SCO_SUBSTEP,
+	SCO_CONTACT_QUERY,
+	SCO_CERTIFICATE,
+	SCO_QP_SOLVE,
+	SCO_SWEEP,
+	SCO_COLLIDER_QUERY,
+	SCO_ACTIONS
+} tac_sco_action;
+
+typedef struct tac_sco_work {
+	int64_t units, limit; // work units, see tac_sco_def
+	int32_t count[SCO_ACTIONS], most[SCO_ACTIONS];
+	bool spent; // an action was refused or ended early for lack of work
+} tac_sco_work;
+
+// The units that a query may use: at least 1, because the queries take 0 for no limit.
+static inline int64_t tac_sco_work_left(const tac_sco_work *work)
+{
+	int64_t left = work->limit - work->units;
+	return left > 1 ? left : 1;
+}
+
+// Counts an action, or refuses it if its count or the units are used up.
+static inline bool tac_sco_work_admit(tac_sco_work *work, tac_sco_action action)
+{
+	if (work->count[action] >= work->most[action] || work->units >= work->limit) {
+		work->spent = true;
+		return false;
+	}
+	work->count[action]++;
+	return true;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
