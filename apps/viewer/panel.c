@@ -92,7 +92,7 @@ static void draw_loop(viewer_flat *f, const viewer_panel *p)
 	}
 }
 
-// What the tool pushes into; where it touches nothing, how far it is from the nearest object.
+// What the device's own pose is inside of; where it is free, how far the tool is from the nearest object.
 static void surroundings_line(cursor *c, const viewer_panel *p)
 {
 	const tac_surroundings *s = p->frame->surroundings;
@@ -101,12 +101,13 @@ static void surroundings_line(cursor *c, const viewer_panel *p)
 	if (s && s->pair_count > 0) {
 		const tac_surface_pair *pair = &s->pairs[0];
 		const tac_mesh *mesh = world->objects[pair->object].mesh;
+		const char *object = world->scene->objects[pair->object].name;
 		const char *surface = mesh && pair->object_surface < mesh->surface_count
 					      ? mesh->surfaces[pair->object_surface].name
 					      : "";
-		snprintf(text, sizeof text, "%s%s%s", world->scene->objects[pair->object].name,
-			 *surface ? ", " : "", surface);
-		name_value(c, "pushes into", INK, text);
+		const bool named = *surface && strcmp(surface, object) != 0;
+		snprintf(text, sizeof text, "%s%s%s", object, named ? ", " : "", named ? surface : "");
+		name_value(c, "inside", INK, text);
 		return;
 	}
 	if (s && s->nearest_object >= 0)
