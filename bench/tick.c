@@ -36,6 +36,7 @@ typedef struct scene_body {
 static scene_body scene_body_make(tac_mesh *mesh)
 {
 	tac_body_def def = tac_body_def_default();
+	def.flat_m = TAC_BODY_FLAT;
 	def.mesh = mesh;
 	def.solid = tac_mesh_is_watertight(mesh);
 	scene_body t = {mesh, NULL};

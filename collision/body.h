@@ -3,6 +3,11 @@
 // (S. Curtis, R. Tamstorf, D. Manocha, "Fast collision detection for deformable models using
 // representative-triangles", 2008), and holds a tree of boxes over its triangles. A body is read-only once
 // built; any number of threads may share it.
+//
+// Flat faces may be triangulated anew, so that a query costs what the faces cost, not their tessellation. The
+// body then has a mesh of its own, which differs from that of the def by at most its tolerance. Proofs
+// (collision/certificate.h, tac_round_prove) and the motions of sweeps account for it: they hold for the
+// def's mesh.
 #ifndef TAC_COLLISION_BODY_H
 #define TAC_COLLISION_BODY_H
 
@@ -36,7 +41,14 @@ typedef struct tac_body_def {
 	bool repeat_features;
 	bool keep_internal;
 	bool bsp; // also build the BSP for tac_sweep_options.bsp. Default: false
+	// How far the vertices of a flat face may lie from its plane, m, where it is triangulated anew.
+	// TAC_BODY_FLAT: as far as rounding to float moves them. 0: the body has the triangles of the mesh.
+	// Default: 0.
+	double flat_m;
 } tac_body_def;
+
+// 5e-8 m for bodies up to 125 mm, less for tiny ones, at most 2.5e-7 m.
+#define TAC_BODY_FLAT (-1.0)
 
 // A def without a mesh. Thread: any.
 tac_body_def tac_body_def_default(void);
@@ -50,8 +62,16 @@ tac_result tac_body_build(const tac_body_def *def, tac_body **out_body);
 // Thread: setup.
 void tac_body_destroy(tac_body **body);
 
-// The mesh of the def. Thread: any.
+// The mesh whose triangles, edges and vertices queries name: that of the def or, with flat faces triangulated
+// anew, the body's own, with the same surfaces. Thread: any.
 const tac_mesh *tac_body_mesh(const tac_body *body);
+
+// How far the mesh of the body and that of the def are apart at most, m; 0: not at all. Thread: any.
+double tac_body_tolerance(const tac_body *body);
+
+// The triangle of the def's mesh at `point` (m, in the mesh's frame) on `triangle` of the body's mesh, or one
+// close to it. Thread: RT.
+int32_t tac_body_source_triangle(const tac_body *body, int32_t triangle, tac_dvec3 point);
 
 // The largest distance of a vertex from the mesh's origin, m. Thread: any.
 double tac_body_radius(const tac_body *body);

@@ -19,7 +19,8 @@ extern "C" {
 #endif
 
 typedef struct tac_certificate_options {
-	double threshold;   // the distance to keep during the motion, m; > 0. Default: 0.25 µm
+	// The distance that the meshes of the bodies' defs keep during the motion, m; > 0. Default: 0.25 µm
+	double threshold;
 	int depth;          // how often an interval may be halved, 0 to 12. Default: 5
 	int64_t pair_limit; // the most pairs of triangles; 0: no limit. When spent, the fraction is 0
 } tac_certificate_options;

@@ -52,7 +52,8 @@ void tac_round_context_destroy(tac_round_context **context);
 // address. Thread: RT.
 void tac_round_context_reset(tac_round_context *context);
 
-// The safe fraction of the translation `v` (m): the tool stops options->zone before it touches. Result and
+// The safe fraction of the translation `v` (m): the tool stops options->zone before it touches, and is never
+// closer on its way than there or at the start. Result and
 // flags are those of tac_sweep_translate; the moving feature is -1, the fixed one a triangle, and the point
 // lies on the tool. The pair limit counts triangles, nodes of the tree and blocks of the context; when it is
 // spent, the fraction is what was proved until then. `context` may be NULL; apart from the limit, the result
@@ -75,8 +76,8 @@ tac_sweep_result tac_round_rotate(const tac_round *tool, const tac_body *fixed, 
 #define TAC_ROUND_TURN_MAX    1.0
 
 // Proves what it can of a combined motion: the tool rotates by s w (rad, fixed frame) about `centre`, which
-// translates by s v at the same time. From 0 to the fraction, the tool stays further from the body than the
-// zone: for each triangle a plane separates them at both ends of an interval, by more than the path can bend
+// translates by s v at the same time. From 0 to the fraction, the tool stays further from the mesh of the
+// body's def than the zone: for each triangle a plane separates them at both ends of an interval, by more than the path can bend
 // in between. Where there is no such plane the interval is halved. More of the motion may be free. The result
 // has no contact data but the triangle. Thread: RT.
 tac_sweep_result tac_round_prove(const tac_round *tool, const tac_body *fixed, tac_dvec3 centre, tac_dvec3 v,

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/simd.h"
 #include "collision/continuous/bsp.h"
+#include "collision/geometry/flat.h"
 #include "collision/trees/split.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@
 #define LEVELS_BY_AREA 8
 
 typedef struct builder {
-	const tac_mesh *mesh;
+	const tac_mesh *mesh, *source; // source: that of the def
 	tac_body *body;
 	tac_split split;
 	uint8_t *vertices, *edges;          // the features examined at each mesh triangle
@@ -48,11 +49,21 @@ static int direction_in(const tac_mesh *mesh, int32_t t, int32_t e)
 	return 0;
 }
 
-static tac_body_edge classify_edge(const tac_mesh *mesh, int32_t e)
+// Whether both triangles of an edge belong to one flat face.
+static bool inside_flat_face(const tac_flat *flat, const tac_mesh_edge *edge)
 {
+	return flat && flat->source_triangle[edge->triangle[0]] < 0 &&
+	       flat->source_triangle[edge->triangle[0]] == flat->source_triangle[edge->triangle[1]];
+}
+
+static tac_body_edge classify_edge(const tac_body *body, int32_t e)
+{
+	const tac_mesh *mesh = body->mesh;
 	const tac_mesh_edge *edge = &mesh->edges[e];
 	if (edge->triangle_count != 2)
 		return TAC_BODY_EDGE_CONVEX;
+	if (inside_flat_face(body->flat, edge))
+		return TAC_BODY_EDGE_FLAT;
 	int first = direction_in(mesh, edge->triangle[0], e);
 	if (first == direction_in(mesh, edge->triangle[1], e))
 		return TAC_BODY_EDGE_CONVEX;
@@ -81,7 +92,7 @@ static void assign_features(builder *b, const tac_body_def *def)
 	const tac_mesh *mesh = b->mesh;
 	tac_body *body = b->body;
 	for (int32_t e = 0; e < mesh->edge_count; e++) {
-		body->edge_kinds[e] = (uint8_t)classify_edge(mesh, e);
+		body->edge_kinds[e] = (uint8_t)classify_edge(body, e);
 		if (may_touch(body, def, e)) {
 			body->vertex_collides[mesh->edges[e].vertex[0]] = 1;
 			body->vertex_collides[mesh->edges[e].vertex[1]] = 1;
@@ -256,8 +267,8 @@ static bool build_tree(builder *b)
 	body->centre = tac_vec3_scale(
 		tac_vec3_add(tac_vec3_load(whole.box.min), tac_vec3_load(whole.box.max)), 0.5f);
 	tac_dvec3 middle = tac_dvec3_from_vec3(body->centre);
-	for (int32_t v = 0; v < b->mesh->vertex_count; v++) {
-		tac_dvec3 x = vertex_of(b->mesh, v);
+	for (int32_t v = 0; v < b->source->vertex_count; v++) {
+		tac_dvec3 x = vertex_of(b->source, v);
 		body->radius = fmax(body->radius, tac_dvec3_length(x));
 		body->centre_radius = fmax(body->centre_radius, tac_dvec3_length(tac_dvec3_sub(x, middle)));
 	}
@@ -268,8 +279,55 @@ static bool build_tree(builder *b)
 
 tac_body_def tac_body_def_default(void)
 {
-	tac_body_def def = {NULL, false, false, false, false};
+	tac_body_def def = {NULL, false, false, false, false, 0};
 	return def;
+}
+
+// Allocates what a body of the mesh needs; false when there is no memory.
+static bool allocate(builder *b)
+{
+	size_t triangles = (size_t)b->mesh->triangle_count, vertices = (size_t)b->mesh->vertex_count,
+	       edges = (size_t)b->mesh->edge_count;
+	tac_body *body = b->body;
+	b->vertices = calloc(triangles, 1);
+	b->edges = calloc(triangles, 1);
+	b->vertex_taken = calloc(vertices, 1);
+	b->edge_taken = calloc(edges, 1);
+	body->mesh = b->mesh;
+	body->triangles = calloc(triangles, sizeof *body->triangles);
+	body->nodes = aligned_alloc(32, triangles * sizeof *body->nodes);
+	body->edge_kinds = calloc(edges, 1);
+	body->vertex_collides = calloc(vertices, 1);
+	body->vertex_first = calloc(vertices + 1, sizeof(int32_t));
+	body->vertex_neighbour = calloc(2 * edges, sizeof(int32_t));
+	return b->vertices && b->edges && b->vertex_taken && b->edge_taken && body->triangles &&
+	       body->nodes && body->edge_kinds && body->vertex_collides && body->vertex_first &&
+	       body->vertex_neighbour;
+}
+
+// Builds everything but the body itself; false when there is no memory.
+static bool build_body(builder *b, const tac_body_def *def)
+{
+	tac_body *body = b->body;
+	body->solid = def->solid;
+	if (def->flat_m != 0) {
+		double epsilon = def->flat_m > 0 ? def->flat_m : tac_flat_epsilon(b->source);
+		if (tac_flat_build(b->source, epsilon, &body->flat) < TAC_OK)
+			return false;
+	}
+	if (body->flat) {
+		b->mesh = body->flat->mesh;
+		body->tolerance = body->flat->tolerance;
+	}
+	if (!allocate(b) || tac_split_init(b->mesh, &b->split) != TAC_OK)
+		return false;
+	assign_features(b, def);
+	list_neighbours(b->mesh, body);
+	bool complete = build_tree(b);
+	tac_split_fini(&b->split);
+	if (complete && def->bsp)
+		complete = tac_bsp_build(body, &body->bsp) == TAC_OK;
+	return complete;
 }
 
 tac_result tac_body_build(const tac_body_def *def, tac_body **out_body)
@@ -287,38 +345,8 @@ tac_result tac_body_build(const tac_body_def *def, tac_body **out_body)
 			mesh->open_edges, mesh->non_manifold_edges + mesh->flipped_edges);
 		return TAC_ERROR_ARGUMENT;
 	}
-	size_t triangles = (size_t)mesh->triangle_count, vertices = (size_t)mesh->vertex_count,
-	       edges = (size_t)mesh->edge_count;
-	tac_body *body = calloc(1, sizeof *body);
-	builder b = {
-		.mesh = mesh,
-		.body = body,
-		.vertices = calloc(triangles, 1),
-		.edges = calloc(triangles, 1),
-		.vertex_taken = calloc(vertices, 1),
-		.edge_taken = calloc(edges, 1),
-	};
-	if (body) {
-		body->mesh = mesh;
-		body->solid = def->solid;
-		body->triangles = calloc(triangles, sizeof *body->triangles);
-		body->nodes = aligned_alloc(32, triangles * sizeof *body->nodes);
-		body->edge_kinds = calloc(edges, 1);
-		body->vertex_collides = calloc(vertices, 1);
-		body->vertex_first = calloc(vertices + 1, sizeof(int32_t));
-		body->vertex_neighbour = calloc(2 * edges, sizeof(int32_t));
-	}
-	bool complete = body && b.vertices && b.edges && b.vertex_taken && b.edge_taken && body->triangles &&
-			body->nodes && body->edge_kinds && body->vertex_collides && body->vertex_first &&
-			body->vertex_neighbour && tac_split_init(mesh, &b.split) == TAC_OK;
-	if (complete) {
-		assign_features(&b, def);
-		list_neighbours(mesh, body);
-		complete = build_tree(&b);
-		tac_split_fini(&b.split);
-	}
-	if (complete && def->bsp)
-		complete = tac_bsp_build(body, &body->bsp) == TAC_OK;
+	builder b = {.mesh = mesh, .source = mesh, .body = calloc(1, sizeof *b.body)};
+	bool complete = b.body && build_body(&b, def);
 	free(b.vertices);
 	free(b.edges);
 	free(b.vertex_taken);
@@ -326,10 +354,10 @@ tac_result tac_body_build(const tac_body_def *def, tac_body **out_body)
 	if (!complete) {
 		tac_log(TAC_LOG_ERROR, "body: expected memory for %d triangles, found none",
 			mesh->triangle_count);
-		tac_body_destroy(&body);
+		tac_body_destroy(&b.body);
 		return TAC_ERROR_MEMORY;
 	}
-	*out_body = body;
+	*out_body = b.body;
 	return TAC_OK;
 }
 
@@ -344,6 +372,7 @@ void tac_body_destroy(tac_body **body)
 	free((*body)->vertex_first);
 	free((*body)->vertex_neighbour);
 	tac_bsp_destroy(&(*body)->bsp);
+	tac_flat_destroy(&(*body)->flat);
 	free(*body);
 	*body = NULL;
 }
@@ -351,6 +380,17 @@ void tac_body_destroy(tac_body **body)
 const tac_mesh *tac_body_mesh(const tac_body *body)
 {
 	return body->mesh;
+}
+
+double tac_body_tolerance(const tac_body *body)
+{
+	return body->tolerance;
+}
+
+int32_t tac_body_source_triangle(const tac_body *body, int32_t triangle, tac_dvec3 point)
+{
+	TAC_ASSERT(triangle >= 0 && triangle < body->mesh->triangle_count);
+	return body->flat ? tac_flat_source(body->flat, triangle, point) : triangle;
 }
 
 double tac_body_radius(const tac_body *body)

@@ -37,6 +37,8 @@ typedef struct tac_body_node {
 
 struct tac_body {
 	const tac_mesh *mesh;
+	struct tac_flat *flat; // the flat faces triangulated anew, which has `mesh`; NULL: none
+	double tolerance;      // how far `mesh` is from that of the def, m
 	tac_body_triangle *triangles;
 	tac_body_node *nodes;
 	int32_t node_count;
@@ -46,7 +48,7 @@ struct tac_body {
 	uint8_t *vertex_collides;  // for each vertex: whether it has an edge that may touch
 	int32_t *vertex_first;     // the neighbours of vertex v are vertex_neighbour[vertex_first[v]]
 	int32_t *vertex_neighbour; // up to vertex_neighbour[vertex_first[v + 1] - 1]: vertex indices
-	double radius;             // the largest distance of a vertex from the mesh's origin, m
+	double radius;             // the largest distance of a vertex of the def's mesh from its origin, m
 	double centre_radius;      // from `centre`, m
 	bool solid;
 	struct tac_bsp *bsp; // NULL unless the def requested it

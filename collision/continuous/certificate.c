@@ -17,6 +17,7 @@ typedef struct query {
 	tac_dvec3 v, w;
 	double v_length, w_length;
 	const tac_certificate_options *options;
+	double threshold; // of the bodies: that of the meshes and both tolerances, m
 	tac_sweep_context *context;
 	tac_swept_motion sweep;
 	tac_triangle_pair pair;
@@ -136,7 +137,7 @@ static bool edges_plane(const pair *p, const interval *i, int k, int j, double w
 		apart = fmax(apart, tac_dvec3_length(tac_dvec3_sub(i->a[0][n / 3], p->b[n % 3])));
 	double travel = v + w * p->arm;
 	double bend = w * w * p->arm + 2 * w * travel + w * w * (apart + travel);
-	return carried_plane(p, i, m0, m1, p->q->options->threshold + bend / 8);
+	return carried_plane(p, i, m0, m1, p->q->threshold + bend / 8);
 }
 
 // Tries planes across the closest points at one end of the interval.
@@ -145,7 +146,7 @@ static bool closest_plane(pair *p, const interval *i, int end, double world, dou
 	const query *q = p->q;
 	tac_sweep_context_add_work(q->context, TAC_WORK_CLOSEST_POINTS);
 	tac_closest c = tac_closest_of_triangles(i->a[end], p->b);
-	if (c.distance < q->options->threshold)
+	if (c.distance < q->threshold)
 		return false;
 	tac_dvec3 n = tac_dvec3_normalize(tac_dvec3_sub(c.point, c.on_fixed));
 	if (world_plane(p, i, n, world))
@@ -164,7 +165,7 @@ static bool plane_exists(pair *p, const interval *i)
 	const query *q = p->q;
 	tac_sweep_context_add_work(q->context, TAC_WORK_TRY_PLANES);
 	double h = i->s1 - i->s0, w = q->w_length * h, v = q->v_length * h;
-	double threshold = q->options->threshold;
+	double threshold = q->threshold;
 	double world = threshold + w * w * p->arm / 8;
 	if (p->has_remembered && world_plane(p, i, p->remembered, world))
 		return true;
@@ -232,14 +233,14 @@ static double prove_pair(query *q)
 	// Without a plane, the distance proves a pair that is further apart than the motion is long. The
 	// result then does not depend on how many such pairs the broad phase reports.
 	if (proved < 1 && tac_closest_of_triangles(a->start, p.b).distance >
-				  q->options->threshold + q->v_length + q->w_length * p.arm)
+				  q->threshold + q->v_length + q->w_length * p.arm)
 		return 1;
 	return proved;
 }
 
 static bool visit_pair(query *q, int32_t moving, int32_t fixed)
 {
-	if (!tac_triangle_pair_load(&q->pair, &q->sweep, moving, fixed, q->options->threshold))
+	if (!tac_triangle_pair_load(&q->pair, &q->sweep, moving, fixed, q->threshold))
 		return true;
 	tac_certificate *r = &q->result;
 	r->pairs++;
@@ -282,6 +283,7 @@ tac_certificate tac_certificate_check(const tac_body *moving, const tac_body *fi
 	q.v_length = tac_dvec3_length(v);
 	q.w_length = tac_dvec3_length(w);
 	q.options = options;
+	q.threshold = options->threshold + moving->tolerance + fixed->tolerance;
 	q.context = context;
 	q.posed = 0;
 	q.result = (tac_certificate){.fraction = 1, .moving_triangle = -1, .fixed_triangle = -1};
@@ -304,11 +306,11 @@ tac_certificate tac_certificate_check(const tac_body *moving, const tac_body *fi
 		.at = &middle,
 		// Triangles that meet during the motion are at most half the travel apart in the middle of
 		// it.
-		.reach = options->threshold + 0.5 * travel,
+		.reach = q.threshold + 0.5 * travel,
 		// A plane that separates by this much at both ends proves the motion: the bounds of
 		// plane_exists for any pair.
-		.fixed_threshold = options->threshold + w2 * moving->radius / 8,
-		.moving_threshold = options->threshold + (w2 * reach + 2 * q.w_length * q.v_length) / 8,
+		.fixed_threshold = q.threshold + w2 * moving->radius / 8,
+		.moving_threshold = q.threshold + (w2 * reach + 2 * q.w_length * q.v_length) / 8,
 		.visit = visit,
 		.user = &q,
 	};

@@ -27,6 +27,8 @@
 #define CHUNK 256
 // How closely the stop approaches the zone, relative to it.
 #define STOP_ACCURACY 1e-8
+// Steps of the proof that a pair stays further apart than the tolerance of the bodies.
+#define KEEP_STEPS 64
 // How much closer than the zone a pose may be, because of rounding, and still count as outside; relative.
 #define ZONE_ROUNDING 1e-9
 
@@ -46,9 +48,10 @@ typedef struct query {
 	const tac_sweep_options *options;
 	tac_sweep_context *context;
 	motion m;
-	double reach;      // pairs that come closer are candidates, m
-	double slack;      // features that pass each other this closely touch, m
-	bool front;        // cull back faces
+	double reach; // pairs that come closer are candidates, m
+	double slack; // features that pass each other this closely touch, m
+	double keep;  // the distance that all pairs keep along the motion, m: the tolerance of the bodies
+	bool front;   // cull back faces
 	tac_dmat3 to_axis; // fixed frame to that of the axis: z against the axis
 	tac_triangle_pair pair;
 	int64_t pairs, limit; // of triangles examined
@@ -67,6 +70,7 @@ typedef struct query {
 	// The first contact, then the closest pair at the stop.
 	tac_sweep_contact first;
 	const tac_body_triangle *first_moving, *first_fixed;
+	double kept; // the fraction of the motion up to which all pairs keep the distance; <= 1
 } query;
 
 tac_sweep_options tac_sweep_options_default(void)
@@ -281,6 +285,66 @@ static void visit_pairs(query *q, const tac_swept_motion *sweep, const double *r
 	}
 }
 
+// The closest points of a pair at a fraction of the motion, and the moving triangle there.
+static tac_closest pair_at(const query *q, const tac_body_triangle *moving, const tac_body_triangle *fixed,
+			   double fraction, tac_dvec3 out_moving[3])
+{
+	tac_drigid T = pose_at(&q->m, fraction);
+	tac_dvec3 b[3];
+	tac_body_triangle_load(moving, out_moving);
+	tac_body_triangle_load(fixed, b);
+	for (int k = 0; k < 3; k++)
+		out_moving[k] = tac_drigid_apply_point(&T, out_moving[k]);
+	return tac_closest_of_triangles(out_moving, b);
+}
+
+// How much of the motion the pair can make, from the pose of `c`, before a vertex of the moving triangle `a`
+// comes closer than `keep` to the plane across the closest points, behind which the fixed triangle lies.
+static double safe_step(const query *q, const tac_closest *c, const tac_dvec3 a[3])
+{
+	tac_dvec3 normal = tac_dvec3_scale(tac_dvec3_sub(c->point, c->on_fixed), 1 / c->distance);
+	double step = HUGE_VAL;
+	for (int k = 0; k < 3; k++) {
+		double above = tac_dvec3_dot(normal, tac_dvec3_sub(a[k], c->on_fixed)) - q->keep;
+		tac_dvec3 arm = tac_dvec3_sub(a[k], q->m.centre);
+		tac_dvec3 v =
+			q->m.rotates ? tac_dvec3_scale(tac_dvec3_cross(q->m.axis, arm), q->m.angle) : q->m.v;
+		// above + rate s - bend s^2 is a lower bound; its root without cancellation.
+		double rate = tac_dvec3_dot(normal, v),
+		       bend = q->m.rotates ? 0.5 * q->m.angle * q->m.angle * q->m.arm : 0;
+		double root = sqrt(rate * rate + 4 * bend * fmax(above, 0));
+		double safe = rate >= 0 ? (bend > 0 ? (rate + root) / (2 * bend) : HUGE_VAL)
+					: 2 * fmax(above, 0) / (root - rate);
+		step = fmin(step, safe);
+	}
+	return step;
+}
+
+// Proves that a pair of the slice stays further apart than `keep`, up to the first contact, or shortens what
+// is kept. Without a contact, triangles may come arbitrarily close on their way.
+static bool visit_kept(void *user, int32_t moving, int32_t fixed)
+{
+	query *q = user;
+	const tac_body_triangle *a = &q->moving->triangles[moving], *b = &q->fixed->triangles[fixed];
+	double at = q->slice_start;
+	for (int i = 0; i < KEEP_STEPS && at < q->kept; i++) {
+		if (spend(q))
+			return false;
+		tac_dvec3 there[3];
+		tac_closest c = pair_at(q, a, b, at, there);
+		double step = c.distance > q->keep ? safe_step(q, &c, there) : 0;
+		if (!(step * q->m.length > 1e-3 * q->keep))
+			break;
+		at += step;
+	}
+	if (at < q->kept) {
+		q->kept = at;
+		q->first_moving = a;
+		q->first_fixed = b;
+	}
+	return true;
+}
+
 // Searches slice k of n. Returns the fraction of the whole motion up to which it is free of contact.
 static double search_slice(query *q, int k, int n)
 {
@@ -298,10 +362,14 @@ static double search_slice(query *q, int k, int n)
 	visit_pairs(q, &q->sweep, &touch, visit_motion, q);
 	if (q->spent)
 		return (double)k / n;
-	if (q->first.kind == TAC_FEATURES_NONE)
-		return (double)(k + 1) / n;
-	double fraction = q->m.rotates ? 2 * atan(q->first.time) / q->slice_angle : q->first.time;
-	return fmin((k + fraction) / n, 1);
+	double fraction = 1;
+	if (q->first.kind != TAC_FEATURES_NONE)
+		fraction = q->m.rotates ? 2 * atan(q->first.time) / q->slice_angle : q->first.time;
+	fraction = fmin((k + fraction) / n, 1);
+	q->kept = fraction;
+	if (q->keep > 0)
+		visit_pairs(q, &q->sweep, &q->keep, visit_kept, q);
+	return q->spent ? (double)k / n : q->kept;
 }
 
 typedef struct distance_query {
@@ -364,17 +432,11 @@ double tac_body_distance(const tac_body *moving, const tac_body *fixed, const ta
 	return d.least;
 }
 
-// The closest points of a pair at a fraction of the motion.
-static tac_closest pair_at(const query *q, const tac_body_triangle *moving, const tac_body_triangle *fixed,
-			   double fraction)
+static double distance_at(const query *q, const tac_body_triangle *moving, const tac_body_triangle *fixed,
+			  double fraction)
 {
-	tac_drigid T = pose_at(&q->m, fraction);
-	tac_dvec3 a[3], b[3];
-	tac_body_triangle_load(moving, a);
-	tac_body_triangle_load(fixed, b);
-	for (int k = 0; k < 3; k++)
-		a[k] = tac_drigid_apply_point(&T, a[k]);
-	return tac_closest_of_triangles(a, b);
+	tac_dvec3 a[3];
+	return pair_at(q, moving, fixed, fraction, a).distance;
 }
 
 // The last fraction before `fraction` at which the distance of the pair is `clear` (m), to STOP_ACCURACY.
@@ -385,7 +447,7 @@ static double retreat_pair(const query *q, const tac_body_triangle *moving, cons
 	double over = 0, under = -clear; // distance less `clear`, at `low` and at `high`
 	while (low > 0) {
 		low = fmax(0, fraction - step);
-		over = pair_at(q, moving, fixed, low).distance - clear;
+		over = distance_at(q, moving, fixed, low) - clear;
 		if (over >= 0)
 			break;
 		high = low;
@@ -403,7 +465,7 @@ static double retreat_pair(const query *q, const tac_body_triangle *moving, cons
 			at = 0.5 * (low + high);
 		if (!(at > low && at < high))
 			break;
-		double here = pair_at(q, moving, fixed, at).distance - clear;
+		double here = distance_at(q, moving, fixed, at) - clear;
 		if (here >= 0) {
 			low = at;
 			over = here;
@@ -453,7 +515,8 @@ static int32_t feature_of(const tac_body *body, int32_t triangle, tac_feature_pa
 
 static void describe(const query *q, tac_sweep_result *result)
 {
-	tac_closest closest = pair_at(q, q->first_moving, q->first_fixed, result->fraction);
+	tac_dvec3 moving[3];
+	tac_closest closest = pair_at(q, q->first_moving, q->first_fixed, result->fraction, moving);
 	result->moving_triangle = q->first_moving->id;
 	result->fixed_triangle = q->first_fixed->id;
 	result->kind = closest.kind;
@@ -502,6 +565,7 @@ static void init_query(query *q, const tac_body *moving, const tac_body *fixed, 
 	q->first_moving = q->first_fixed = NULL;
 	q->pairs = 0;
 	q->spent = false;
+	q->keep = moving->tolerance + fixed->tolerance;
 	q->front = options->cull && moving->solid && fixed->solid;
 	if (m->rotates) {
 		tac_dvec3 z = tac_dvec3_neg(m->axis), x = tac_dvec3_perpendicular(z);
@@ -524,7 +588,7 @@ static double search_slices(query *q, int n)
 		if (k > 0)
 			enter_slice(q, k, n);
 		fraction = search_slice(q, k, n);
-		if (q->spent || q->first.kind != TAC_FEATURES_NONE)
+		if (q->spent || q->first.kind != TAC_FEATURES_NONE || q->kept < (double)(k + 1) / n)
 			break;
 	}
 	return fraction;
@@ -554,7 +618,7 @@ static tac_sweep_result run(const tac_body *moving, const tac_body *fixed, const
 	int64_t work_before = context ? context->work : 0;
 	query q;
 	init_query(&q, moving, fixed, m, options, context);
-	double near = fmax(zone, 1e-9 * moving->radius);
+	double near = fmax(fmax(zone, 2 * q.keep), 1e-9 * moving->radius);
 	q.reach = near * (1 + 1e-6);
 	int n = slices_of(moving, m);
 	enter_slice(&q, 0, n);

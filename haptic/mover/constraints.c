@@ -293,6 +293,20 @@ static void report_row(const tac_sco *sco, const tac_sco_row *row, double load, 
 	report->contacts[at] = contact;
 }
 
+// The bodies have triangles of their own for flat faces; the report names those of their meshes.
+static void name_source_triangles(const tac_sco *sco, tac_sco_report *report)
+{
+	for (int32_t i = 0; i < report->contact_count; i++) {
+		tac_sco_contact *c = &report->contacts[i];
+		const tac_sco_obstacle *obstacle = &sco->obstacles[c->object];
+		tac_dvec3 on_object = tac_dvec3_add_scaled(c->point_m, -c->gap_m, c->normal);
+		obstacle->geometry->source_triangles(
+			obstacle->memory, tac_dpose_apply_point(tac_dpose_inverse(sco->pose), c->point_m),
+			tac_dpose_apply_point(tac_dpose_inverse(obstacle->pose), on_object),
+			&c->tool_triangle, &c->object_triangle);
+	}
+}
+
 void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report)
 {
 	sco->injected_count = 0;
@@ -317,4 +331,6 @@ void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report)
 		}
 		report_row(sco, &sco->rows[i], load, out_report);
 	}
+	if (sco->geometry->source_triangles)
+		name_source_triangles(sco, out_report);
 }

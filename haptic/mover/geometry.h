@@ -67,7 +67,12 @@ typedef struct tac_sco_geometry {
 	double (*gap_after)(const void *memory, const tac_contact_point *contact, tac_dpose from,
 			    tac_dpose to);
 
-	// The next three are optional.
+	// The next four are optional.
+
+	// Replaces the triangles of a contact by those of the defs' meshes, where the bodies have others: see
+	// tac_body_source_triangle. The points lie on the tool and on the object, each in its frame.
+	void (*source_triangles)(const void *memory, tac_dvec3 on_tool, tac_dvec3 on_object,
+				 int32_t *tool_triangle, int32_t *object_triangle);
 
 	// The contacts, at the start of the motion, that it would violate at the fraction `at`: they end less
 	// than `floor_m` apart. Returns their number.

@@ -308,6 +308,14 @@ static bool closest(const void *m, const tac_sco_proof *proof, tac_dpose T_objec
 	return c.distance > 0;
 }
 
+static void source_triangles(const void *memory_, tac_dvec3 on_tool, tac_dvec3 on_object,
+			     int32_t *tool_triangle, int32_t *object_triangle)
+{
+	const memory *m = memory_;
+	*tool_triangle = tac_body_source_triangle(m->tool, *tool_triangle, on_tool);
+	*object_triangle = tac_body_source_triangle(m->body, *object_triangle, on_object);
+}
+
 const tac_sco_geometry tac_sco_geometry_mesh = {
 	.query_share = 0.08,
 	.create = create,
@@ -317,6 +325,7 @@ const tac_sco_geometry tac_sco_geometry_mesh = {
 	.prove = prove,
 	.sweep = sweep,
 	.gap_after = gap_after,
+	.source_triangles = source_triangles,
 	.violated = violated,
 	.closest = closest,
 };

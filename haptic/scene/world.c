@@ -176,6 +176,7 @@ static tac_result build_body(tac_world *world, const char *name, const tac_scene
 	tac_body_def def = tac_body_def_default();
 	body->solid = tac_mesh_is_watertight(body->mesh);
 	def.mesh = body->mesh;
+	def.flat_m = TAC_BODY_FLAT;
 	def.solid = body->solid; // the servo holds a tool that begins inside until it is outside
 	result = tac_body_build(&def, &body->body);
 	if (result >= TAC_OK)

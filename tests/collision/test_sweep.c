@@ -427,7 +427,11 @@ static void optimisations_change_nothing(void)
 	tac_mesh *meshes[2] = {torus, box};
 	for (int i = 0; i < 4; i++) {
 		bool all = i < 2; // all features at all triangles; the other two have a BSP
-		tac_body_def def = {meshes[i % 2], true, all, all, !all};
+		tac_body_def def = {.mesh = meshes[i % 2],
+				    .solid = true,
+				    .repeat_features = all,
+				    .keep_internal = all,
+				    .bsp = !all};
 		kept[i].mesh = NULL;
 		TEST_ASSERT_EQUAL(TAC_OK, tac_body_build(&def, &kept[i].body));
 		made[made_count++] = kept[i];
@@ -556,7 +560,7 @@ static void bsp_finds_exactly_the_triangles_whose_boxes_meet_a_box(void)
 {
 	tac_mesh *mesh;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.3f, 0.1f, 60, 40, &mesh));
-	tac_body_def def = {mesh, true, false, false, true};
+	tac_body_def def = {.mesh = mesh, .solid = true, .bsp = true};
 	mesh_body torus = {mesh, NULL};
 	TEST_ASSERT_EQUAL(TAC_OK, tac_body_build(&def, &torus.body));
 	made[made_count++] = torus;

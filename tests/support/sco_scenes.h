@@ -247,6 +247,7 @@ static inline scene_body scene_body_make(tac_mesh *mesh)
 {
 	scene_body t = {mesh, NULL};
 	tac_body_def def = tac_body_def_default();
+	def.flat_m = TAC_BODY_FLAT;
 	def.mesh = mesh;
 	def.solid = tac_mesh_is_watertight(mesh);
 	TEST_ASSERT_EQUAL(TAC_OK, tac_body_build(&def, &t.body));

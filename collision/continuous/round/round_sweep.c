@@ -570,6 +570,7 @@ tac_sweep_result tac_round_prove(const tac_round *tool, const tac_body *fixed, t
 	if (!is_valid(tool, size, options) || !(angle <= TAC_ROUND_TURN_MAX))
 		return r;
 	query q = query_make(tool, fixed, size, options);
+	q.reach += fixed->tolerance;
 	set_axis(&q, centre, angle > 0 ? tac_dvec3_scale(w, 1 / angle) : w);
 	q.v = v;
 	q.to = angle;
