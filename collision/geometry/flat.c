@@ -193,16 +193,26 @@ static int32_t lay_grid(tac_flat_patch *p, const double hi[2], int32_t triangles
 	return p->columns * p->rows;
 }
 
-// Fills empty cells from their neighbours: forwards, then backwards, along the rows, then along the columns.
-static void spread(int32_t *cells, int32_t count, int32_t step)
+// Fills each empty cell of a patch from the nearest that is not, step by step. `queue` has room for all
+// cells.
+static void spread(const tac_flat_patch *p, int32_t *cells, int32_t *queue)
 {
-	for (int32_t i = 1; i < count; i++) {
-		if (cells[i * step] < 0)
-			cells[i * step] = cells[(i - 1) * step];
+	int32_t count = 0;
+	for (int32_t i = 0; i < p->columns * p->rows; i++) {
+		if (cells[p->first + i] >= 0)
+			queue[count++] = i;
 	}
-	for (int32_t i = count - 2; i >= 0; i--) {
-		if (cells[i * step] < 0)
-			cells[i * step] = cells[(i + 1) * step];
+	for (int32_t i = 0; i < count; i++) {
+		const int32_t column = queue[i] % p->columns, row = queue[i] / p->columns;
+		const int32_t next[4] = {
+			column > 0 ? queue[i] - 1 : -1, column + 1 < p->columns ? queue[i] + 1 : -1,
+			row > 0 ? queue[i] - p->columns : -1, row + 1 < p->rows ? queue[i] + p->columns : -1};
+		for (int k = 0; k < 4; k++) {
+			if (next[k] < 0 || cells[p->first + next[k]] >= 0)
+				continue;
+			cells[p->first + next[k]] = cells[p->first + queue[i]];
+			queue[count++] = next[k];
+		}
 	}
 }
 
@@ -245,14 +255,12 @@ static bool build_grids(builder *b)
 		if (f->source_patch[t] >= 0)
 			f->cells[cell_index(&f->patches[f->source_patch[t]], centre_of(b->mesh, t))] = t;
 	}
-	for (int32_t p = 0; p < f->patch_count; p++) {
-		const tac_flat_patch *patch = &f->patches[p];
-		for (int32_t j = 0; j < patch->rows; j++)
-			spread(&f->cells[patch->first + j * patch->columns], patch->columns, 1);
-		for (int32_t i = 0; i < patch->columns; i++)
-			spread(&f->cells[patch->first + i], patch->rows, patch->columns);
-	}
-	return true;
+	int32_t *queue = malloc(((size_t)cells + 1) * sizeof *queue);
+	for (int32_t p = 0; queue && p < f->patch_count; p++)
+		spread(&f->patches[p], f->cells, queue);
+	bool complete = queue != NULL;
+	free(queue);
+	return complete;
 }
 
 int32_t tac_flat_source(const tac_flat *flat, int32_t triangle, tac_dvec3 point)

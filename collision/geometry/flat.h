@@ -3,11 +3,11 @@
 // that stay keep their positions, surfaces stay apart, and nothing is opened or closed.
 //
 // A patch grows over ordinary edges within one surface, as long as every vertex stays within a tolerance of
-// its plane. Vertices are removed one at a time, the hole is filled by ear clipping, and exact predicates
-// decide on every triangle, in a projection along a coordinate axis. A vertex that cannot be removed with
-// certainty stays. So holes, borders that touch themselves, open and non-manifold edges need no special case.
-// At the end edges are flipped towards a Delaunay triangulation (C. L. Lawson, 1977), so that few slivers are
-// left.
+// its plane. Vertices are removed one at a time, the hole is filled with the best triangles, and exact
+// predicates decide on each of them, in a projection along a coordinate axis. A vertex that cannot be removed
+// with certainty stays. So holes, borders that touch themselves, open and non-manifold edges need no special
+// case. At the end edges are flipped towards a Delaunay triangulation (C. L. Lawson, 1977), so that few
+// slivers are left.
 #ifndef TAC_COLLISION_GEOMETRY_FLAT_H
 #define TAC_COLLISION_GEOMETRY_FLAT_H
 

@@ -8,7 +8,7 @@
 // The most triangles around a vertex that is removed, in the first round and in the last. Few at first, so
 // that no vertex gathers many. Removing one vertex saves two triangles, however many it has.
 #define FIRST_DEGREE 8
-#define LAST_DEGREE  64
+#define LAST_DEGREE  32
 // How often edges are flipped over all patches.
 #define FLIP_PASSES 16
 // The sum of the cotangents of two opposite angles below which their edge is flipped; 0: Delaunay.
@@ -106,59 +106,59 @@ typedef struct hole {
 	int32_t filled, fill[LAST_DEGREE][3]; // the triangles that fill it
 } hole;
 
-// Whether the ear at ring[i] may be cut off.
-static bool is_ear(const tac_flat_surgery *s, const tac_flat_plane *plane, const int32_t *ring, int32_t count,
-		   int32_t i)
+// The best triangulation of the polygon from ring[i] to ring[j]: the value of its worst triangle, 0 if there
+// is none, and the vertex of the triangle at the edge between them.
+typedef struct part {
+	double value;
+	int32_t apex;
+} part;
+
+static part best_part(const tac_flat_surgery *s, const hole *h, part (*parts)[LAST_DEGREE + 1], int32_t i,
+		      int32_t j)
 {
-	int32_t a = ring[(i + count - 1) % count], b = ring[i], c = ring[(i + 1) % count];
-	if (!tac_flat_is_triangle(plane, s->mesh->vertices, a, b, c) || (count > 3 && has_edge(s, a, c)))
-		return false;
-	for (int32_t k = 0; k < count; k++) {
-		int32_t v = ring[k];
-		if (v != a && v != b && v != c && orientation(s, plane, a, b, v) >= 0 &&
-		    orientation(s, plane, b, c, v) >= 0 && orientation(s, plane, c, a, v) >= 0)
-			return false;
+	const int32_t *ring = h->ring;
+	part best = {0, -1};
+	// All edges but those of the polygon must be new.
+	if (!(i == 0 && j == h->count - 1) && has_edge(s, ring[i], ring[j]))
+		return best;
+	for (int32_t k = i + 1; k < j; k++) {
+		double value = fmin(parts[i][k].value, parts[k][j].value);
+		if (value > best.value && tac_flat_is_triangle(&s->planes->plane[h->patch], s->mesh->vertices,
+							       ring[i], ring[k], ring[j])) {
+			value = fmin(value, quality(s, ring[i], ring[k], ring[j]));
+			if (value > best.value)
+				best = (part){value, k};
+		}
 	}
-	return true;
+	return best;
 }
 
-// Fills a hole by cutting off its best ears. False: no certain triangulation was found.
+// Fills a hole so that its worst triangle is as good as possible (G. T. Klincsek, "Minimal triangulations of
+// polygonal domains", 1980). The polygon is simple; so triangles that all have a positive area cannot
+// overlap. False: there is no such triangulation.
 static bool fill(const tac_flat_surgery *s, hole *h)
 {
-	const tac_flat_plane *plane = &s->planes->plane[h->patch];
-	int32_t ring[LAST_DEGREE + 1], count = h->count;
-	double value[LAST_DEGREE + 1]; // of each ear; negative: not known yet
-	for (int32_t i = 0; i < count; i++) {
-		ring[i] = h->ring[i];
-		value[i] = -1;
+	part parts[LAST_DEGREE + 1][LAST_DEGREE + 1];
+	for (int32_t length = 1; length < h->count; length++) {
+		for (int32_t i = 0; i + length < h->count; i++)
+			parts[i][i + length] =
+				length == 1 ? (part){HUGE_VAL, -1} : best_part(s, h, parts, i, i + length);
 	}
 	h->filled = 0;
-	while (count >= 3) {
-		int32_t best = -1;
-		for (int32_t i = 0; i < count; i++) {
-			if (value[i] < 0)
-				value[i] = is_ear(s, plane, ring, count, i)
-						   ? quality(s, ring[(i + count - 1) % count], ring[i],
-							     ring[(i + 1) % count])
-						   : 0;
-			if (value[i] > 0 && (best < 0 || value[i] > value[best]))
-				best = i;
-		}
-		if (best < 0)
-			return false;
-		int32_t before = (best + count - 1) % count, after = (best + 1) % count;
-		h->fill[h->filled][0] = ring[before];
-		h->fill[h->filled][1] = ring[best];
-		h->fill[h->filled++][2] = ring[after];
-		// A vertex that was inside of another ear may be gone.
-		for (int32_t i = 0; i < count; i++)
-			value[i] = value[i] == 0 || i == before || i == after ? -1 : value[i];
-		for (int32_t i = best; i + 1 < count; i++) {
-			ring[i] = ring[i + 1];
-			value[i] = value[i + 1];
-		}
-		if (--count == 2)
-			break;
+	if (parts[0][h->count - 1].apex < 0)
+		return false;
+	int32_t stack[LAST_DEGREE + 1][2] = {{0, h->count - 1}}, depth = 1;
+	while (depth > 0) {
+		int32_t i = stack[--depth][0], j = stack[depth][1], k = parts[i][j].apex;
+		if (k < 0)
+			continue;
+		h->fill[h->filled][0] = h->ring[i];
+		h->fill[h->filled][1] = h->ring[k];
+		h->fill[h->filled++][2] = h->ring[j];
+		stack[depth][0] = i;
+		stack[depth++][1] = k;
+		stack[depth][0] = k;
+		stack[depth++][1] = j;
 	}
 	return true;
 }
@@ -218,15 +218,36 @@ static bool open_hole(const tac_flat_surgery *s, int32_t v, int32_t patch, bool 
 	}
 }
 
-// Whether the hole beside a straight border is a simple polygon: the new edge closes it, and everything else
-// is inside of that edge.
+// Whether the vertex p lies on the segment from a to b, its ends excluded; the three are collinear.
+static bool between(const tac_flat_surgery *s, const tac_flat_plane *plane, int32_t a, int32_t b, int32_t p)
+{
+	double x[3][2];
+	tac_flat_project(plane, s->mesh->vertices[a], x[0]);
+	tac_flat_project(plane, s->mesh->vertices[b], x[1]);
+	tac_flat_project(plane, s->mesh->vertices[p], x[2]);
+	int k = x[0][0] == x[1][0];
+	return (x[0][k] < x[2][k]) != (x[1][k] < x[2][k]) || x[2][k] == x[0][k] || x[2][k] == x[1][k];
+}
+
+// Whether the hole beside a straight border is a simple polygon: the edge that closes it, from the last
+// vertex to the first, meets no other edge.
 static bool closes(const tac_flat_surgery *s, const hole *h)
 {
 	const tac_flat_plane *plane = &s->planes->plane[h->patch];
 	int32_t from = h->ring[h->count - 1], to = h->ring[0];
+	int before = 0; // the side of the last vertex
 	for (int32_t i = 1; i + 1 < h->count; i++) {
-		if (orientation(s, plane, from, to, h->ring[i]) <= 0)
+		int32_t v = h->ring[i];
+		int side = orientation(s, plane, from, to, v);
+		if (side == 0 && between(s, plane, from, to, v))
 			return false;
+		// The edge from the vertex before crosses the line: beside the segment?
+		if (i > 1 && side * before < 0) {
+			int32_t u = h->ring[i - 1];
+			if (orientation(s, plane, u, v, from) * orientation(s, plane, u, v, to) <= 0)
+				return false;
+		}
+		before = side;
 	}
 	return true;
 }
