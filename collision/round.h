@@ -77,9 +77,9 @@ tac_sweep_result tac_round_rotate(const tac_round *tool, const tac_body *fixed, 
 
 // Proves what it can of a combined motion: the tool rotates by s w (rad, fixed frame) about `centre`, which
 // translates by s v at the same time. From 0 to the fraction, the tool stays further from the mesh of the
-// body's def than the zone: for each triangle a plane separates them at both ends of an interval, by more than the path can bend
-// in between. Where there is no such plane the interval is halved. More of the motion may be free. The result
-// has no contact data but the triangle. Thread: RT.
+// body's def than the zone: for each triangle a plane separates them at both ends of an interval, by more
+// than the path can bend in between. Where there is no such plane the interval is halved. More of the motion
+// may be free. The result has no contact data but the triangle. Thread: RT.
 tac_sweep_result tac_round_prove(const tac_round *tool, const tac_body *fixed, tac_dvec3 centre, tac_dvec3 v,
 				 tac_dvec3 w, const tac_sweep_options *options, tac_round_context *context);
 
