@@ -7,9 +7,10 @@
 // parsers of fifty formats have bugs, and a file that crashes, hangs or exhausts them must not end a runtime
 // that holds a device. The process is spawned, not forked: a fork copies the page tables of a runtime whose
 // memory is locked, and every page that the runtime touches afterwards faults (with 2 GiB locked: spawn
-// 0.4 ms, fork 70 ms, and touching the pages again 1 s instead of 0.02 s). The importer runs at ordinary
-// priority, with none of the caller's descriptors, under memory and time limits, and dies with its parent. It
-// returns its result in a memory file (collision/import/mesh_record.h), which is fully validated.
+// 0.4 ms, fork 70 ms, and touching the pages again 1 s instead of 0.02 s). The importer is confined
+// (docs/safety.md): it reads the mesh's folder and nothing else, writes its result to a memory file
+// (collision/import/mesh_record.h), which is fully validated, and can do nothing besides. A file that refers
+// to files outside of its folder is refused.
 #ifndef TAC_COLLISION_MESH_LOAD_H
 #define TAC_COLLISION_MESH_LOAD_H
 
@@ -21,12 +22,15 @@ extern "C" {
 
 typedef struct tac_mesh_load_def {
 	// The importer program. NULL: the environment variable TACTUS_IMPORTER or, if that is unset, the
-	// first that exists of tactus-import, ../libexec/tactus/tactus-import, ../collision/tactus-import and
-	// ../../collision/tactus-import from the running executable's folder, and the installed one.
+	// first that exists of tactus-import, ../libexec/tactus/tactus-import and
+	// ../../libexec/tactus/tactus-import from the running executable's folder, and the installed one.
+	// Files that other users can change are refused; a privileged process uses the installed one
+	// (base/helper.h).
 	const char *importer;
-	uint64_t memory_limit_bytes; // address space of the importer, also its largest result; default 4 GiB
+	// Address space of the importer, also the largest file and the largest result; default 4 GiB.
+	uint64_t memory_limit_bytes;
 	// Limit of wall-clock time and, rounded up, of CPU time. 0, the default: 10 s plus 1 s for every MiB
-	// of the file, some 15 times what large files of the common formats take.
+	// of the file, some 15 times what large files of the common formats take, and at most 300 s.
 	double time_limit_s;
 	double crease_angle_rad; // used if the file has fewer than two parts; default 30 degrees
 } tac_mesh_load_def;
@@ -46,6 +50,11 @@ tac_mesh_load_def tac_mesh_load_def_default(void);
 // TAC_ERROR_MEMORY.
 // Thread: setup. Several threads may load at once.
 tac_result tac_mesh_load(const char *path, const tac_mesh_load_def *def, tac_mesh **out_mesh);
+
+// Writes one line that says how the importer of this process's last tac_mesh_load was confined: what the
+// kernel granted and what it lacks.
+// Thread: any but RT.
+void tac_mesh_load_confinement(char *out_text, size_t size);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,11 @@
-// tactus-import FILE: reads a mesh file with assimp and writes it as a mesh record to descriptor 3, or the
-// record of a failure with its reason. collision/mesh_load.h starts it under limits that confine every fault
-// of the parsers to this process.
+// tactus-import NAME: reads the open mesh file, called NAME in its folder, with assimp and writes it as a
+// mesh record to descriptor 3, or the record of a failure with its reason. tactus-confine starts it, with the
+// descriptors of collision/import/sandbox.h and under restrictions that confine every fault of the
+// parsers to this process.
+#include "collision/import/mesh_files.h"
 #include "collision/import/mesh_ply.h"
 #include "collision/import/mesh_record.h"
+#include "collision/import/sandbox.h"
 
 #include <assimp/cimport.h>
 #include <assimp/config.h>
@@ -11,7 +14,6 @@
 #include <assimp/scene.h>
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,9 +212,9 @@ static void add_node(joined *j, const struct aiNode *node, const affine *parent)
 }
 
 // Refuses truncated PLY files, which assimp does not.
-static void check_format(const char *path)
+static void check_format(void)
 {
-	FILE *f = fopen(path, "rb");
+	FILE *f = tac_mesh_files_open_mesh();
 	char magic[3];
 	if (!f || fread(magic, 1, 3, f) != 3 || strncasecmp(magic, "ply", 3) != 0 ||
 	    fseek(f, 0, SEEK_END) != 0) {
@@ -232,7 +234,7 @@ static void check_format(const char *path)
 	free(bytes);
 }
 
-static const struct aiScene *read_scene(const char *path)
+static const struct aiScene *read_scene(const char *name)
 {
 	const struct aiLogStream log = {judge_log_line, NULL};
 	aiAttachLogStream(&log);
@@ -241,8 +243,8 @@ static const struct aiScene *read_scene(const char *path)
 		fail("no memory");
 	// No dummy meshes for files that contain only a skeleton.
 	aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_NO_SKELETON_MESHES, 1);
-	const struct aiScene *scene =
-		aiImportFileExWithProperties(path, aiProcess_Triangulate, NULL, properties);
+	const struct aiScene *scene = aiImportFileExWithProperties(name, aiProcess_Triangulate,
+								   tac_mesh_files(name, fail), properties);
 	if (!scene) {
 		const char *why = aiGetErrorString();
 		if (why && strstr(why, "bad_alloc"))
@@ -256,17 +258,18 @@ static const struct aiScene *read_scene(const char *path)
 
 int main(int argc, char **argv)
 {
-	// The importer must not outlive its parent, which may be killed while it waits.
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (argc != 2) {
-		fprintf(stderr, "usage: tactus-import FILE 3>RECORD </dev/null\n");
+		fprintf(stderr, "usage: tactus-import NAME 3>RECORD 4<FILE 5<FOLDER\n");
 		return 1;
 	}
-	// The parent writes to standard input once it has set the limits of this process.
-	uint64_t go;
-	while (read(0, &go, sizeof go) < 0 && errno == EINTR)
-		;
-	check_format(argv[1]);
+	// The libraries are loaded: from here on the folder of the mesh is all that is left to see. (Without
+	// tactus-confine, which sets no_new_privs and forbids prctl, somebody runs this program by hand.)
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 0) {
+		tac_sandbox_restrict_files(-1);
+		if (tac_sandbox_filter_syscalls(TAC_SANDBOX_PARSE) != 0)
+			fail("cannot be read safely: the filter of system calls (seccomp) was refused");
+	}
+	check_format();
 	joined j = {.scene = read_scene(argv[1])};
 	add_node(&j, j.scene->mRootNode, &identity);
 	if (j.triangle_count == 0)

@@ -1,195 +1,107 @@
 #include "collision/mesh_load.h"
 
 #include "base/assert.h"
+#include "base/helper.h"
 #include "base/log.h"
+#include "collision/import/importer.h"
 #include "collision/import/mesh_record.h"
+#include "collision/import/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <math.h>
-#include <sched.h>
 #include <signal.h>
-#include <spawn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-extern char **environ;
+#define TIME_MAX_S 300 // the largest default time limit, whatever the size of the file
 
-#define POLL_NS 1000000 // period of polling for the importer's end; it runs for at least 10 ms
+static _Atomic uint64_t last_grants;
 
-typedef enum ending {
-	ENDED_BY_ITSELF,
-	ENDED_BY_TIMEOUT,
-} ending;
+// The file to load: opened here once, so that what was checked is what the importer reads.
+typedef struct source {
+	int file_fd, folder_fd;
+	int64_t size;
+	const char *name; // in its folder
+} source;
 
-static tac_result check_file(const char *path, int64_t *out_size)
+static void close_source(source *s)
 {
+	if (s->file_fd >= 0)
+		close(s->file_fd);
+	if (s->folder_fd >= 0)
+		close(s->folder_fd);
+}
+
+// Returns -1 with errno.
+static int open_folder(const char *path, const char *name)
+{
+	char folder[PATH_MAX];
+	const size_t length = (size_t)(name - path);
+	if (length >= sizeof folder) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(folder, path, length);
+	folder[length] = 0;
+	return open(length ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+static tac_result open_source(const char *path, uint64_t limit_bytes, source *out)
+{
+	const char *slash = strrchr(path, '/');
+	*out = (source){.folder_fd = -1, .name = slash ? slash + 1 : path};
 	// Non-blocking: opening a pipe without a writer must not block.
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	out->file_fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat status;
-	if (fd < 0 || fstat(fd, &status) < 0) {
+	if (out->file_fd < 0 || fstat(out->file_fd, &status) < 0) {
 		tac_log(TAC_LOG_ERROR, "%s: cannot be opened: %s", path, strerror(errno));
-		if (fd >= 0)
-			close(fd);
 		return TAC_ERROR_IO;
 	}
-	close(fd);
-	*out_size = status.st_size;
+	out->size = status.st_size;
 	const char *problem = S_ISDIR(status.st_mode)    ? "is a directory"
 			      : !S_ISREG(status.st_mode) ? "is not a regular file"
 			      : status.st_size == 0      ? "is empty"
 							 : NULL;
-	if (!problem)
-		return TAC_OK;
-	tac_log(TAC_LOG_ERROR, "%s: %s, expected a mesh file", path, problem);
-	return TAC_ERROR_IO;
+	if (problem) {
+		tac_log(TAC_LOG_ERROR, "%s: %s, expected a mesh file", path, problem);
+		return TAC_ERROR_IO;
+	}
+	if ((uint64_t)out->size > limit_bytes) {
+		tac_log(TAC_LOG_ERROR, "%s: expected a mesh file of at most %llu MiB, found %lld MiB", path,
+			(unsigned long long)(limit_bytes >> 20), (long long)(out->size >> 20));
+		return TAC_ERROR_IO;
+	}
+	out->folder_fd = open_folder(path, out->name);
+	if (out->folder_fd < 0) {
+		tac_log(TAC_LOG_ERROR, "%s: its folder cannot be opened: %s", path, strerror(errno));
+		return TAC_ERROR_IO;
+	}
+	return TAC_OK;
 }
 
-static bool is_program(const char *path)
+// The last place is that of the programs in a sub-folder of the build tree.
+static tac_result find_programs(const char *requested, char out_importer[TAC_HELPER_PATH],
+				char out_launcher[TAC_HELPER_PATH])
 {
-	struct stat status;
-	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
-}
-
-static tac_result find_importer(const tac_mesh_load_def *def, char out_path[PATH_MAX])
-{
-	const char *requested = def->importer ? def->importer : secure_getenv("TACTUS_IMPORTER");
-	if (requested) {
-		snprintf(out_path, PATH_MAX, "%s", requested);
-		if (is_program(out_path))
-			return TAC_OK;
-		tac_log(TAC_LOG_ERROR, "%s: expected the mesh importer here, found no program", out_path);
-		return TAC_ERROR_UNSUPPORTED;
-	}
-	char folder[PATH_MAX / 2];
-	const ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
-	folder[length > 0 ? length : 0] = 0;
-	char *slash = strrchr(folder, '/');
-	if (slash)
-		*slash = 0;
-	static const char *const relative[] = {"tactus-import", "../libexec/tactus/tactus-import",
-					       "../collision/tactus-import", "../../collision/tactus-import"};
-	for (size_t i = 0; slash && i < sizeof relative / sizeof *relative; i++) {
-		snprintf(out_path, PATH_MAX, "%s/%s", folder, relative[i]);
-		if (is_program(out_path))
-			return TAC_OK;
-	}
-	snprintf(out_path, PATH_MAX, "%s", TAC_IMPORTER_INSTALLED);
-	if (is_program(out_path))
+	static const char *const importers[] = {"tactus-import", "../libexec/tactus/tactus-import",
+						"../../libexec/tactus/tactus-import", NULL};
+	static const char *const launchers[] = {"tactus-confine", "../libexec/tactus/tactus-confine",
+						"../../libexec/tactus/tactus-confine", NULL};
+	const tac_helper_def importer = {requested, "TACTUS_IMPORTER", importers, TAC_IMPORTER_INSTALLED};
+	const tac_helper_def launcher = {NULL, NULL, launchers, TAC_LAUNCHER_INSTALLED};
+	char reason[2 * TAC_HELPER_PATH];
+	if (tac_helper_find_program(&importer, out_importer, reason, sizeof reason) &&
+	    tac_helper_find_program(&launcher, out_launcher, reason, sizeof reason))
 		return TAC_OK;
-	tac_log(TAC_LOG_ERROR,
-		"no mesh importer: expected tactus-import near %s or at %s; TACTUS_IMPORTER may name it",
-		folder, TAC_IMPORTER_INSTALLED);
+	tac_log(TAC_LOG_ERROR, "no mesh importer: %s", reason);
 	return TAC_ERROR_UNSUPPORTED;
-}
-
-// Moves a new descriptor above those that the importer receives, so that spawning overwrites none of them.
-// Returns -1 if `fd` is -1 or cannot be moved.
-static int move_up(int fd)
-{
-	const int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, TAC_MESH_RECORD_FD + 1);
-	if (fd >= 0)
-		close(fd);
-	return moved;
-}
-
-// Starts the importer, which waits until it can read from `go_fd`. Returns 0 or an errno.
-static int spawn(const char *importer, const char *path, int record_fd, int go_fd, pid_t *out_pid)
-{
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attributes;
-	int error = posix_spawn_file_actions_init(&files);
-	if (error)
-		return error;
-	error = posix_spawnattr_init(&attributes);
-	if (error) {
-		posix_spawn_file_actions_destroy(&files);
-		return error;
-	}
-	// The importer of a real-time caller must not be a real-time process itself.
-	const struct sched_param ordinary = {.sched_priority = 0};
-	sigset_t none, all;
-	sigemptyset(&none);
-	sigfillset(&all);
-	sigdelset(&all, SIGKILL);
-	sigdelset(&all, SIGSTOP);
-	const int flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
-			  POSIX_SPAWN_SETSCHEDULER;
-	char name[] = "tactus-import";
-	char file[PATH_MAX];
-	char *const arguments[] = {name, file, NULL};
-	if ((size_t)snprintf(file, sizeof file, "%s", path) >= sizeof file)
-		error = ENAMETOOLONG;
-	// The order matters: descriptors are duplicated before those from 4 on are closed.
-	if (error || (error = posix_spawnattr_setflags(&attributes, (short)flags)) ||
-	    (error = posix_spawnattr_setpgroup(&attributes, 0)) ||
-	    (error = posix_spawnattr_setsigmask(&attributes, &none)) ||
-	    (error = posix_spawnattr_setsigdefault(&attributes, &all)) ||
-	    (error = posix_spawnattr_setschedpolicy(&attributes, SCHED_OTHER)) ||
-	    (error = posix_spawnattr_setschedparam(&attributes, &ordinary)) ||
-	    (error = posix_spawn_file_actions_adddup2(&files, record_fd, TAC_MESH_RECORD_FD)) ||
-	    (error = posix_spawn_file_actions_adddup2(&files, go_fd, 0)) ||
-	    (error = posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_RDWR, 0)) ||
-	    (error = posix_spawn_file_actions_adddup2(&files, 1, 2)) ||
-	    (error = posix_spawn_file_actions_addclosefrom_np(&files, TAC_MESH_RECORD_FD + 1)))
-		goto done;
-	error = posix_spawn(out_pid, importer, &files, &attributes, arguments, environ);
-done:
-	posix_spawnattr_destroy(&attributes);
-	posix_spawn_file_actions_destroy(&files);
-	return error;
-}
-
-// Returns 0 or an errno.
-static int limit(pid_t pid, const tac_mesh_load_def *def)
-{
-	const struct rlimit memory = {def->memory_limit_bytes, def->memory_limit_bytes};
-	const rlim_t seconds = (rlim_t)ceil(def->time_limit_s);
-	const struct rlimit time = {seconds, seconds + 1}; // soft: SIGXCPU, hard: SIGKILL
-	const struct rlimit no_core = {0, 0};
-	if (prlimit(pid, RLIMIT_AS, &memory, NULL) == 0 && prlimit(pid, RLIMIT_FSIZE, &memory, NULL) == 0 &&
-	    prlimit(pid, RLIMIT_CPU, &time, NULL) == 0 && prlimit(pid, RLIMIT_CORE, &no_core, NULL) == 0)
-		return 0;
-	return errno == ESRCH ? 0 : errno; // it has already ended: its result is checked like any other
-}
-
-static int64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-// Waits for the importer to end and kills it when its time is up. *out_status is that of waitpid, or 0 if
-// this process ignores SIGCHLD and there is none.
-static ending await(pid_t pid, double time_limit_s, int *out_status)
-{
-	const int64_t deadline_ns = now_ns() + (int64_t)(time_limit_s * 1e9);
-	ending how = ENDED_BY_ITSELF;
-	*out_status = 0;
-	for (;;) {
-		const pid_t ended = waitpid(pid, out_status, how == ENDED_BY_TIMEOUT ? 0 : WNOHANG);
-		if (ended == pid || (ended < 0 && errno != EINTR))
-			break;
-		if (how == ENDED_BY_ITSELF && now_ns() >= deadline_ns) {
-			how = ENDED_BY_TIMEOUT;
-			kill(pid, SIGKILL);
-			continue;
-		}
-		const struct timespec nap = {0, POLL_NS};
-		nanosleep(&nap, NULL);
-	}
-	kill(-pid, SIGKILL); // any processes that the importer has started
-	return how;
 }
 
 // Copies the record out of the memory file, so that nothing can change it while it is checked. Returns 8-byte
@@ -247,41 +159,27 @@ static tac_result build_from_record(const char *path, const tac_mesh_load_def *d
 	return result;
 }
 
-static tac_result run_importer(const char *path, const tac_mesh_load_def *def, const char *importer,
-			       int record_fd)
+// Says how the importer ended, unless it ended as it should.
+static tac_result judge_end(const char *path, const tac_mesh_load_def *def, const tac_importer_end *end)
 {
-	// An eventfd, not a pipe: writing to a pipe whose reader has crashed would raise SIGPIPE here.
-	const int go_fd = move_up(eventfd(0, EFD_CLOEXEC));
-	pid_t pid;
-	int error = go_fd < 0 ? errno : spawn(importer, path, record_fd, go_fd, &pid);
-	if (error) {
-		tac_log(TAC_LOG_ERROR, "%s: the importer %s could not be started: %s", path, importer,
-			strerror(error));
-		if (go_fd >= 0)
-			close(go_fd);
-		return TAC_ERROR_SYSTEM;
-	}
-	error = limit(pid, def);
-	if (!error && eventfd_write(go_fd, 1) != 0)
-		error = errno;
-	close(go_fd);
-	int status;
-	const ending how = await(pid, error ? 0 : def->time_limit_s, &status);
-	if (error) {
-		tac_log(TAC_LOG_ERROR, "%s: the importer could not be limited: %s", path, strerror(error));
-		return TAC_ERROR_SYSTEM;
-	}
-	if (how == ENDED_BY_TIMEOUT ||
-	    (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL))) {
+	const int status = end->status;
+	const int deadly = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	if (end->timed_out || deadly == SIGXCPU || deadly == SIGKILL) {
 		tac_log(TAC_LOG_ERROR, "%s: the importer was stopped, expected a result within %g s", path,
 			def->time_limit_s);
 		return TAC_ERROR_IO;
 	}
-	if (WIFSIGNALED(status)) {
+	if (deadly == SIGSYS) {
+		tac_log(TAC_LOG_ERROR,
+			"%s: the importer was killed: it made a system call that reading a mesh does not "
+			"need",
+			path);
+		return TAC_ERROR_IO;
+	}
+	if (deadly) {
 		tac_log(TAC_LOG_ERROR,
 			"%s: the importer crashed (%s): the file is damaged, or needs more than %llu MiB",
-			path, strsignal(WTERMSIG(status)),
-			(unsigned long long)(def->memory_limit_bytes >> 20));
+			path, strsignal(deadly), (unsigned long long)(def->memory_limit_bytes >> 20));
 		return TAC_ERROR_IO;
 	}
 	if (WIFEXITED(status) && WEXITSTATUS(status) != 0) {
@@ -290,6 +188,50 @@ static tac_result run_importer(const char *path, const tac_mesh_load_def *def, c
 		return TAC_ERROR_IO;
 	}
 	return TAC_OK;
+}
+
+// Runs the importer with a new memory file and returns its content, 8-byte aligned, for the caller to free;
+// NULL with a log line and *out_result.
+static void *import(const char *path, const source *s, const tac_mesh_load_def *def, size_t *out_size,
+		    tac_result *out_result)
+{
+	char program[TAC_HELPER_PATH], launcher[TAC_HELPER_PATH];
+	*out_result = find_programs(def->importer, program, launcher);
+	if (*out_result < 0)
+		return NULL;
+	const int record_fd = memfd_create("tactus-mesh", MFD_CLOEXEC);
+	if (record_fd < 0) {
+		tac_log(TAC_LOG_ERROR, "%s: no memory file for the importer: %s", path, strerror(errno));
+		*out_result = TAC_ERROR_SYSTEM;
+		return NULL;
+	}
+	const tac_importer_def run = {
+		.launcher = launcher,
+		.program = program,
+		.name = s->name,
+		.record_fd = record_fd,
+		.file_fd = s->file_fd,
+		.folder_fd = s->folder_fd,
+		.memory_limit_bytes = def->memory_limit_bytes,
+		.time_limit_s = def->time_limit_s,
+	};
+	tac_importer_end end;
+	const int error = tac_importer_run(&run, &end);
+	void *bytes = NULL;
+	if (error) {
+		tac_log(TAC_LOG_ERROR, "%s: the importer %s could not be started: %s", path, program,
+			strerror(error));
+		*out_result = TAC_ERROR_SYSTEM;
+	} else {
+		atomic_store(&last_grants, end.grants);
+		*out_result = judge_end(path, def, &end);
+		if (*out_result == TAC_OK) {
+			bytes = read_record(record_fd, path, def->memory_limit_bytes, out_size);
+			*out_result = bytes ? TAC_OK : TAC_ERROR_IO;
+		}
+	}
+	close(record_fd);
+	return bytes;
 }
 
 tac_mesh_load_def tac_mesh_load_def_default(void)
@@ -307,28 +249,32 @@ tac_result tac_mesh_load(const char *path, const tac_mesh_load_def *def, tac_mes
 	TAC_ASSERT(limits.time_limit_s >= 0 && limits.time_limit_s < 1e9);
 	*out_mesh = NULL;
 
-	char importer[PATH_MAX];
-	int64_t size = 0;
-	tac_result result = check_file(path, &size);
-	if (result == TAC_OK)
-		result = find_importer(&limits, importer);
-	if (result < 0)
-		return result;
-	if (limits.time_limit_s == 0)
-		limits.time_limit_s = 10 + (double)(size >> 20);
-	const int fd = move_up(memfd_create("tactus-mesh", MFD_CLOEXEC));
-	if (fd < 0) {
-		tac_log(TAC_LOG_ERROR, "%s: no memory file for the importer: %s", path, strerror(errno));
-		return TAC_ERROR_SYSTEM;
-	}
-	result = run_importer(path, &limits, importer, fd);
+	source s;
+	tac_result result = open_source(path, limits.memory_limit_bytes, &s);
 	if (result == TAC_OK) {
-		size_t record_size = 0;
-		void *bytes = read_record(fd, path, limits.memory_limit_bytes, &record_size);
-		result =
-			bytes ? build_from_record(path, &limits, bytes, record_size, out_mesh) : TAC_ERROR_IO;
+		const double default_s = 10 + (double)(s.size >> 20);
+		if (limits.time_limit_s == 0)
+			limits.time_limit_s = default_s < TIME_MAX_S ? default_s : TIME_MAX_S;
+		size_t size = 0;
+		void *bytes = import(path, &s, &limits, &size, &result);
+		if (bytes)
+			result = build_from_record(path, &limits, bytes, size, out_mesh);
 		free(bytes);
 	}
-	close(fd);
+	close_source(&s);
 	return result;
+}
+
+void tac_mesh_load_confinement(char *out_text, size_t size)
+{
+	const uint64_t grants = atomic_load(&last_grants);
+	const char *files = !grants                         ? ""
+			    : grants & TAC_SANDBOX_LANDLOCK ? "files: its folder (Landlock)"
+			    : grants & TAC_SANDBOX_ROOT
+				    ? "files: its folder (mount namespace)"
+				    : "files: all of the user's, for reading "
+				      "(this kernel grants neither Landlock nor namespaces)";
+	const char *network =
+		grants & TAC_SANDBOX_NAMESPACES ? "none (seccomp, namespace)" : "none (seccomp)";
+	snprintf(out_text, size, grants ? "confined; %s; network: %s" : "not started", files, network);
 }

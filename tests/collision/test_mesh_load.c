@@ -500,6 +500,164 @@ static void polygons_are_triangulated_and_a_single_part_is_divided_at_its_crease
 	tac_mesh_destroy(&mesh);
 }
 
+// ---- references to other files ----
+
+#define TRIANGLE "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl red\nf 1 2 3\nusemtl blue\nf 3 2 1\n"
+
+static void write_triangle_bin(const char *name)
+{
+	const float corners[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+	FILE *f = create(name);
+	fwrite(corners, sizeof corners, 1, f);
+	fclose(f);
+}
+
+// A glTF file whose only buffer is the file `uri`.
+static void write_gltf_with_buffer(const char *name, const char *uri)
+{
+	FILE *f = create(name);
+	fprintf(f,
+		"{\"asset\":{\"version\":\"2.0\"},\"scene\":0,\"scenes\":[{\"nodes\":[0]}],"
+		"\"nodes\":[{\"mesh\":0}],\"buffers\":[{\"byteLength\":36,\"uri\":\"%s\"}],"
+		"\"bufferViews\":[{\"buffer\":0,\"byteLength\":36}],"
+		"\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":3,\"type\":\"VEC3\","
+		"\"min\":[0,0,0],\"max\":[1,1,0]}],"
+		"\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0}}]}]}",
+		uri);
+	fclose(f);
+}
+
+static void write_obj_with_materials(const char *name, const char *library)
+{
+	FILE *f = create(name);
+	fprintf(f, "mtllib %s\n" TRIANGLE, library);
+	fclose(f);
+}
+
+// The tests write into a folder whose name has a space, with a sub-folder, between files outside.
+static void make_references_folder(void)
+{
+	char name[128];
+	snprintf(name, sizeof name, "%s/a b", folder);
+	mkdir(name, 0755);
+	snprintf(name, sizeof name, "%s/a b/sub", folder);
+	mkdir(name, 0755);
+	write_triangle_bin("outside.bin");
+	write_text("outside.mtl", "newmtl red\nnewmtl blue\n");
+	write_triangle_bin("a b/inside.bin");
+	write_triangle_bin("a b/sub/inside.bin");
+	write_text("a b/inside.mtl", "newmtl red\nKd 1 0 0\nmap_Kd no.png\nnewmtl blue\nKd 0 0 1\n");
+	snprintf(name, sizeof name, "%s/a b/link.bin", folder);
+	TEST_ASSERT_EQUAL_INT(0, symlink("../outside.bin", name));
+	snprintf(name, sizeof name, "%s/a b/up", folder);
+	TEST_ASSERT_EQUAL_INT(0, symlink("..", name));
+}
+
+static void remove_references_folder(void)
+{
+	char command[200];
+	snprintf(command, sizeof command, "rm -rf '%s/a b' '%s'/outside.*", folder, folder);
+	TEST_ASSERT_EQUAL_INT(0, system(command));
+}
+
+static void files_beside_and_below_the_mesh_are_read(void)
+{
+	make_references_folder();
+	static const char *const inside[] = {"inside.bin", "./inside.bin", "sub/inside.bin",
+					     "sub/../inside.bin", "sub\\\\inside.bin"};
+	for (size_t i = 0; i < sizeof inside / sizeof *inside; i++) {
+		write_gltf_with_buffer("a b/part.gltf", inside[i]);
+		tac_mesh *mesh = load();
+		TEST_ASSERT_EQUAL_INT(1, mesh->triangle_count);
+		tac_mesh_destroy(&mesh);
+	}
+	write_obj_with_materials("a b/part.obj", "inside.mtl");
+	tac_mesh *mesh = load();
+	TEST_ASSERT_EQUAL_INT(2, mesh->surface_count);
+	TEST_ASSERT_NOT_NULL(strstr(mesh->surfaces[0].name, "red"));
+	tac_mesh_destroy(&mesh);
+	write_obj_with_materials("a b/part.obj", "C:\\materials\\other.mtl"); // missing, as before
+	mesh = load();
+	TEST_ASSERT_EQUAL_INT(2, mesh->triangle_count);
+	tac_mesh_destroy(&mesh);
+	remove_references_folder();
+}
+
+static void references_that_leave_the_folder_are_refused_by_name(void)
+{
+	char absolute[300], words[700];
+	make_references_folder();
+	snprintf(absolute, sizeof absolute, "%s/outside.bin", folder);
+	const struct {
+		const char *reference, *found;
+	} cases[] = {
+		{"../outside.bin", "outside of its folder"},
+		{absolute, "outside of its folder"},
+		{"sub/../../outside.bin", "outside of its folder"},
+		{"..\\\\outside.bin", "outside of its folder"},
+		{"link.bin", "a symbolic link"},
+		{"up/outside.bin", "a symbolic link"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		write_gltf_with_buffer("a b/part.gltf", cases[i].reference);
+		char name[300]; // as JSON means it
+		snprintf(name, sizeof name, "%s", cases[i].reference);
+		char *pair = strstr(name, "\\\\");
+		if (pair)
+			memmove(pair, pair + 1, strlen(pair));
+		snprintf(words, sizeof words, "refers to '%s', %s; expected files in its folder or below",
+			 name, cases[i].found);
+		expect_refused_by(NULL, TAC_ERROR_IO, words);
+	}
+	static const char *const libraries[] = {"../outside.mtl", "/etc/passwd", "sub/../../outside.mtl"};
+	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+		write_obj_with_materials("a b/part.obj", libraries[i]);
+		snprintf(words, sizeof words, "refers to '%s', outside of its folder", libraries[i]);
+		expect_refused_by(NULL, TAC_ERROR_IO, words);
+	}
+	remove_references_folder();
+}
+
+// The user chose the path, so the mesh itself may be a link.
+static void a_mesh_may_be_a_symbolic_link(void)
+{
+	write_text("target.obj", TRIANGLE);
+	char link[sizeof path];
+	snprintf(link, sizeof link, "%s/link.obj", folder);
+	TEST_ASSERT_EQUAL_INT(0, symlink("target.obj", link));
+	char target[sizeof path];
+	memcpy(target, path, sizeof path);
+	snprintf(path, sizeof path, "%s", link);
+	tac_mesh *mesh = load();
+	TEST_ASSERT_EQUAL_INT(2, mesh->triangle_count);
+	tac_mesh_destroy(&mesh);
+	remove(target);
+}
+
+static void a_mesh_in_the_current_folder_needs_no_folder_in_its_path(void)
+{
+	char before[300];
+	TEST_ASSERT_NOT_NULL(getcwd(before, sizeof before));
+	write_text("here.obj", TRIANGLE);
+	TEST_ASSERT_EQUAL_INT(0, chdir(folder));
+	tac_mesh *mesh;
+	const tac_result result = tac_mesh_load("here.obj", NULL, &mesh);
+	TEST_ASSERT_EQUAL_INT(0, chdir(before));
+	TEST_ASSERT_EQUAL_MESSAGE(TAC_OK, result, logged);
+	tac_mesh_destroy(&mesh);
+}
+
+static void a_file_larger_than_the_memory_limit_is_refused_at_once(void)
+{
+	FILE *f = create("sparse.stl");
+	if (ftruncate(fileno(f), INT64_C(100) << 30) != 0) {
+		fclose(f);
+		TEST_IGNORE_MESSAGE("no file of 100 GiB here");
+	}
+	fclose(f);
+	expect_refused_by(NULL, TAC_ERROR_IO, "expected a mesh file of at most 4096 MiB, found 102400 MiB");
+}
+
 // assimp reads all named groups of a RAW file but keeps one node, with null in place of the others.
 static void a_part_that_assimp_drops_is_reported(void)
 {
@@ -652,7 +810,7 @@ static void an_importer_that_misbehaves_is_reported_and_leaves_nothing_behind(vo
 		TEST_ASSERT_EQUAL_INT(ECHILD, errno);
 		remove(path);
 	}
-	const char *const good[] = {"good", "impatient", "noise"};
+	const char *const good[] = {"good", "noise"};
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
 		write_text(good[i], "x");
 		const tac_mesh_load_def def = stub();
@@ -675,7 +833,8 @@ static void the_environment_selects_the_importer(void)
 	tac_mesh_destroy(&mesh);
 }
 
-static void the_importer_inherits_no_descriptor_no_mask_and_no_real_time_priority(void)
+// What the launcher inherits, and the scheduling policy, is in test_importer.c.
+static void the_importer_inherits_no_descriptor_and_no_mask(void)
 {
 	write_text("environment", "x");
 	int pipes[2];
@@ -684,18 +843,14 @@ static void the_importer_inherits_no_descriptor_no_mask_and_no_real_time_priorit
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &mask, &old);
-	const struct sched_param fifo = {.sched_priority = 1}, other = {0};
-	// Without the privilege this is refused, and there is no priority to inherit.
-	sched_setscheduler(0, SCHED_FIFO, &fifo);
 	const tac_mesh_load_def def = stub();
 	tac_mesh *mesh;
 	const tac_result result = tac_mesh_load(path, &def, &mesh);
-	sched_setscheduler(0, SCHED_OTHER, &other);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	close(pipes[0]);
 	close(pipes[1]);
 	TEST_ASSERT_EQUAL(TAC_ERROR_IO, result);
-	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, "policy 0, descriptors 4, usr1 blocked 0"), logged);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, "descriptors 6, usr1 blocked 0"), logged);
 }
 
 static void a_process_that_ignores_sigchld_can_load(void)
@@ -764,6 +919,11 @@ int main(void)
 	RUN_TEST(node_transforms_are_applied_and_a_reflection_keeps_the_outside_outside);
 	RUN_TEST(groups_and_materials_of_obj_are_surfaces);
 	RUN_TEST(polygons_are_triangulated_and_a_single_part_is_divided_at_its_creases);
+	RUN_TEST(files_beside_and_below_the_mesh_are_read);
+	RUN_TEST(references_that_leave_the_folder_are_refused_by_name);
+	RUN_TEST(a_mesh_may_be_a_symbolic_link);
+	RUN_TEST(a_mesh_in_the_current_folder_needs_no_folder_in_its_path);
+	RUN_TEST(a_file_larger_than_the_memory_limit_is_refused_at_once);
 	RUN_TEST(a_part_that_assimp_drops_is_reported);
 	RUN_TEST(points_and_lines_are_skipped);
 	RUN_TEST(reference_meshes_have_their_published_counts);
@@ -771,7 +931,7 @@ int main(void)
 	RUN_TEST(a_missing_importer_is_named);
 	RUN_TEST(an_importer_that_misbehaves_is_reported_and_leaves_nothing_behind);
 	RUN_TEST(the_environment_selects_the_importer);
-	RUN_TEST(the_importer_inherits_no_descriptor_no_mask_and_no_real_time_priority);
+	RUN_TEST(the_importer_inherits_no_descriptor_and_no_mask);
 	RUN_TEST(a_process_that_ignores_sigchld_can_load);
 	RUN_TEST(several_threads_load_at_once);
 	RUN_TEST(a_file_that_needs_too_much_memory_is_refused);

@@ -71,8 +71,10 @@ def run_command(command, path, counts):
 
 def run_sanitized(importer, path, counts):
     try:
-        done = subprocess.run(["sh", "-c", 'exec "$0" "$1" 3>/dev/null', importer, path], capture_output=True,
-                              stdin=subprocess.DEVNULL, timeout=20)
+        # The descriptors of collision/import/sandbox.h.
+        done = subprocess.run(["sh", "-c", 'exec "$0" "$1" 3>/dev/null 4<"$2" 5<"$3"', importer,
+                               os.path.basename(path), path, os.path.dirname(path) or "."],
+                              capture_output=True, stdin=subprocess.DEVNULL, timeout=20)
     except subprocess.TimeoutExpired:
         counts["sanitized importer stopped"] += 1
         return True

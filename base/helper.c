@@ -1,0 +1,103 @@
+#include "base/helper.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool tac_helper_is_privileged(void)
+{
+	return getauxval(AT_SECURE) != 0;
+}
+
+static bool is_trusted_owner(uid_t owner)
+{
+	if (owner == 0)
+		return true;
+	if (tac_helper_is_privileged())
+		return false;
+	struct stat program;
+	return owner == geteuid() || (stat("/proc/self/exe", &program) == 0 && owner == program.st_uid);
+}
+
+// Whether somebody who is not trusted can change the file or the folder.
+static bool is_exposed(const struct stat *status)
+{
+	const bool sticky_folder = S_ISDIR(status->st_mode) && (status->st_mode & S_ISVTX);
+	const mode_t others = tac_helper_is_privileged() ? S_IWOTH | S_IWGRP : S_IWOTH;
+	return !is_trusted_owner(status->st_uid) || ((status->st_mode & others) && !sticky_folder);
+}
+
+static bool refuse(const char *path, const struct stat *status, char *out_reason, size_t reason_size)
+{
+	snprintf(out_reason, reason_size,
+		 "expected %s to belong to root%s and to be writable by no other user, found owner %u, mode "
+		 "%04o",
+		 path, tac_helper_is_privileged() ? "" : " or to the user", (unsigned)status->st_uid,
+		 (unsigned)(status->st_mode & 07777));
+	return false;
+}
+
+bool tac_helper_check(const char *path, char out_path[TAC_HELPER_PATH], char *out_reason, size_t reason_size)
+{
+	struct stat status;
+	char *resolved = realpath(path, NULL);
+	if (!resolved || strlen(resolved) >= TAC_HELPER_PATH || stat(resolved, &status) != 0 ||
+	    !S_ISREG(status.st_mode)) {
+		snprintf(out_reason, reason_size, "expected the file %s, found %s", path,
+			 resolved ? "none" : strerror(errno));
+		free(resolved);
+		return false;
+	}
+	snprintf(out_path, TAC_HELPER_PATH, "%s", resolved);
+	bool safe = !is_exposed(&status) || refuse(resolved, &status, out_reason, reason_size);
+	for (char *slash = strrchr(resolved, '/'); safe && slash; slash = strrchr(resolved, '/')) {
+		slash[slash == resolved ? 1 : 0] = 0;
+		if (stat(resolved, &status) != 0 || is_exposed(&status))
+			safe = refuse(resolved, &status, out_reason, reason_size);
+		if (!tac_helper_is_privileged() || !resolved[1])
+			break;
+	}
+	free(resolved);
+	return safe;
+}
+
+// Checks `path` unless it is the caller's own choice.
+static bool is_program(const char *path, bool checked, char out_path[TAC_HELPER_PATH], char *out_reason,
+		       size_t reason_size)
+{
+	struct stat status;
+	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || access(path, X_OK) != 0) {
+		snprintf(out_path, TAC_HELPER_PATH, "%s", path);
+		snprintf(out_reason, reason_size, "expected a program at %s, found none", path);
+		return false;
+	}
+	if (checked)
+		return tac_helper_check(path, out_path, out_reason, reason_size);
+	snprintf(out_path, TAC_HELPER_PATH, "%s", path);
+	return true;
+}
+
+bool tac_helper_find_program(const tac_helper_def *def, char out_path[TAC_HELPER_PATH], char *out_reason,
+			     size_t reason_size)
+{
+	const char *named = def->variable ? secure_getenv(def->variable) : NULL;
+	if (def->requested || named)
+		return is_program(def->requested ? def->requested : named, !def->requested, out_path,
+				  out_reason, reason_size);
+	char folder[TAC_HELPER_PATH / 2], path[TAC_HELPER_PATH];
+	const ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+	folder[length > 0 ? length : 0] = 0;
+	char *slash = strrchr(folder, '/');
+	if (slash)
+		*slash = 0;
+	for (int i = 0; slash && !tac_helper_is_privileged() && def->places[i]; i++) {
+		snprintf(path, sizeof path, "%s/%s", folder, def->places[i]);
+		if (access(path, F_OK) == 0)
+			return is_program(path, true, out_path, out_reason, reason_size);
+	}
+	return is_program(def->installed, true, out_path, out_reason, reason_size);
+}

@@ -1,0 +1,46 @@
+// Helper: the programs and libraries that Tactus starts or loads by itself, and which of them it trusts. A
+// process that holds more privileges than its user (set-user-ID, set-group-ID, file capabilities; the kernel
+// reports it as AT_SECURE) must not run code that its user can choose: it ignores the environment and its own
+// location, and uses only files in installed folders that root alone can change.
+#ifndef TAC_BASE_HELPER_H
+#define TAC_BASE_HELPER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TAC_HELPER_PATH 4096 // size of a path buffer, with the final 0
+
+// True if the process holds privileges that its user does not have.
+// Thread: any.
+bool tac_helper_is_privileged(void);
+
+// Checks that nobody can change the regular file `path` who could not change this program. Ordinarily that
+// means: the file and its folder belong to root, to the user or to the owner of the running program, the file
+// is not writable by all, and neither is the folder unless it is sticky. In a privileged process: the file
+// and every folder above it belong to root and are writable by nobody else. On success out_path is the
+// path without symbolic links, which is the one to use; on failure out_reason says what was found.
+// Thread: any but RT.
+bool tac_helper_check(const char *path, char out_path[TAC_HELPER_PATH], char *out_reason, size_t reason_size);
+
+typedef struct tac_helper_def {
+	const char *requested;     // the caller's choice, which is not checked; NULL: none
+	const char *variable;      // environment variable that names the file; NULL: none
+	const char *const *places; // paths relative to the folder of the running program, ended by NULL
+	const char *installed;     // absolute path
+} tac_helper_def;
+
+// Finds a program: the requested one, the one that the variable names, or the first that exists of `places`
+// and `installed`. A privileged process considers `requested` and `installed` only. On failure out_path is
+// the last path tried and out_reason a sentence about it. Thread: setup.
+bool tac_helper_find_program(const tac_helper_def *def, char out_path[TAC_HELPER_PATH], char *out_reason,
+			     size_t reason_size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
