@@ -2,6 +2,7 @@
 #include "apps/session/chip_engines.h"
 #include "apps/session/options.h"
 #include "apps/terminal/terminal.h"
+#include "base/helper.h"
 #include "base/version.h"
 
 #include <fcntl.h>
@@ -49,6 +50,26 @@ static void occupy_closed_streams(void)
 	}
 }
 
+// A privileged process keeps only what a terminal and a display need: libraries of the display load further
+// ones from folders that variables name, and most test for set-user-ID alone, not for capabilities.
+static void forget_environment(void)
+{
+	static const char *const kept[] = {"TERM",    "LANG",            "LC_ALL",     "LC_CTYPE",
+					   "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"};
+	enum { KEPT = sizeof kept / sizeof *kept };
+	char *values[KEPT];
+	for (int i = 0; i < KEPT; i++) {
+		const char *value = getenv(kept[i]);
+		values[i] = value ? strdup(value) : NULL;
+	}
+	clearenv();
+	for (int i = 0; i < KEPT; i++) {
+		if (values[i])
+			setenv(kept[i], values[i], 1);
+		free(values[i]);
+	}
+}
+
 #define STACK_MIN_BYTES (256 * 1024) // of the main thread; other threads have their own size
 
 // An overflow of the stack would end the program without a word.
@@ -88,6 +109,8 @@ static int run_command(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	occupy_closed_streams();
+	if (tac_helper_is_privileged())
+		forget_environment();
 	if (!stack_is_large_enough())
 		return EXIT_FAILURE;
 	tac_log_set(terminal_log, NULL);

@@ -61,7 +61,7 @@ tac_simd tac_simd_best(void)
 tac_simd tac_simd_select(void)
 {
 	static atomic_flag warned = ATOMIC_FLAG_INIT;
-	const char *requested = getenv("TACTUS_SIMD");
+	const char *requested = secure_getenv("TACTUS_SIMD");
 	tac_simd best = tac_simd_best();
 	if (!requested || !*requested)
 		return best;

@@ -8,6 +8,7 @@
 //	tactus bench scd [REPEATS]
 #include "collision/engines/scd.h"
 #include "apps/terminal/terminal.h"
+#include "base/helper.h"
 #include "bench/peer.h"
 #include "collision/assembly.h"
 #include "collision/chip_collider.h"
@@ -185,7 +186,8 @@ static const peer *const *open_peers(void)
 	path[length > 0 ? length : 0] = 0;
 	char *slash = strrchr(path, '/');
 	strcpy(slash ? slash + 1 : path, "libtactus_peers.so");
-	void *library = dlopen(path, RTLD_NOW);
+	char checked[TAC_HELPER_PATH], reason[256];
+	void *library = tac_helper_check(path, checked, reason, sizeof reason) ? dlopen(checked, RTLD_NOW) : NULL;
 	return library ? (const peer *const *)dlsym(library, "tac_peers") : NULL;
 }
 

@@ -108,8 +108,8 @@ bool tac_calibration_decode(const char *text, tac_calibration *out_calibration, 
 // The folder of the files; false without a home folder.
 static bool folder_of(char *out, size_t size)
 {
-	const char *config = getenv("XDG_CONFIG_HOME");
-	const char *home = getenv("HOME");
+	const char *config = secure_getenv("XDG_CONFIG_HOME");
+	const char *home = secure_getenv("HOME");
 	if (config && config[0] == '/') // the XDG specification: relative paths are ignored
 		return snprintf(out, size, "%s/tactus/devices", config) < (int)size;
 	return home && *home && snprintf(out, size, "%s/.config/tactus/devices", home) < (int)size;

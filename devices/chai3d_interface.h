@@ -149,8 +149,9 @@ typedef struct tac_chai3d_api {
 // Loads the plugin on the first call. TAC_ERROR_UNSUPPORTED if there is none or its version differs;
 // `out_reason` then has a sentence. Logs nothing.
 //
-// The plugin is searched for in TACTUS_CHAI3D_PLUGIN, where it was built, where it was installed, and in the
-// loader's path. Thread: setup.
+// The plugin is the file that TACTUS_CHAI3D_PLUGIN names, the one in lib/tactus/ beside the folder of the
+// running program (also in the build tree), or the installed one. A privileged process loads
+// the installed one only (base/helper.h). Thread: setup.
 tac_result tac_chai3d_load(const tac_chai3d_api **out_api, char *out_reason, size_t reason_size);
 
 #ifdef __cplusplus

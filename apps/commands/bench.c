@@ -2,6 +2,7 @@
 // libraries it compares with, and their C++ runtime, stay out of this one.
 #include "apps/commands/commands.h"
 #include "apps/session/options.h"
+#include "base/helper.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -78,7 +79,7 @@ static int list_benches(const char *folder, char out_names[BENCHES_MAX][NAME_MAX
 }
 
 // Finds the folder that holds benchmarks: in the build tree, beside the program if the installation was
-// moved, or the installed one. Returns their count; 0: none was found, and out_folder is the last one tried.
+// moved (not for a privileged process), or the installed one. Returns their count; 0: none was found, and out_folder is the last one tried.
 static int find_folder(char out_folder[PATH_MAX], char out_names[BENCHES_MAX][NAME_MAX + 1])
 {
 	char own[PATH_MAX / 2];
@@ -88,7 +89,8 @@ static int find_folder(char out_folder[PATH_MAX], char out_names[BENCHES_MAX][NA
 	if (slash)
 		*slash = 0;
 	static const char *const places[] = {"../bench", "../libexec/tactus"};
-	for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+	const bool may_look = slash && !tac_helper_is_privileged();
+	for (size_t i = 0; may_look && i < sizeof places / sizeof *places; i++) {
 		snprintf(out_folder, PATH_MAX, "%s/%s", own, places[i]);
 		const int count = list_benches(out_folder, out_names);
 		if (count > 0)

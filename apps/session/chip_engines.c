@@ -13,7 +13,7 @@ static tac_board *board;
 bool chip_engines_add(void)
 {
 	tac_board_def def = tac_board_def_default();
-	const char *text = getenv("TACTUS_BOARD");
+	const char *text = secure_getenv("TACTUS_BOARD");
 	def.priority = IO_PRIORITY;
 	if (text) {
 		unsigned vendor, product;

@@ -18,7 +18,7 @@ static bool locale_is_utf8(void)
 {
 	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		const char *value = getenv(names[i]);
+		const char *value = secure_getenv(names[i]);
 		if (value && *value)
 			return strstr(value, "UTF-8") || strstr(value, "utf8");
 	}
@@ -29,7 +29,7 @@ static void detect_once(terminal *t)
 {
 	if (t->detected)
 		return;
-	const char *term = getenv("TERM");
+	const char *term = secure_getenv("TERM");
 	t->live = isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
 	t->blocks = t->live && locale_is_utf8();
 	t->decile = -1;

@@ -24,8 +24,9 @@ static tac_library_state load(const tac_chai3d_api **out_api, char *out_reason, 
 {
 	static const tac_library_symbol symbols[] = {TAC_LIBRARY_SYMBOL(plugin, tac_chai3d_plugin, false),
 						     {0}};
-	static const char *const names[] = {TAC_CHAI3D_BUILT, TAC_CHAI3D_INSTALLED, "libtactus_chai3d.so",
-					    NULL};
+	// The first from bin/ or apps/, the second from libexec/tactus/.
+	static const char *const names[] = {"../" TAC_CHAI3D_FILE, "../../" TAC_CHAI3D_FILE,
+					    TAC_CHAI3D_INSTALLED, NULL};
 	plugin p;
 	const tac_library_state state =
 		tac_library_load("TACTUS_CHAI3D_PLUGIN", names, symbols, &p, out_reason, reason_size);

@@ -190,9 +190,9 @@ static bool firmware_runs(session *s)
 
 bool tac_falcon_firmware_path(char *out, size_t size)
 {
-	const char *named = getenv("TACTUS_FALCON_FIRMWARE");
-	const char *data = getenv("XDG_DATA_HOME");
-	const char *home = getenv("HOME");
+	const char *named = secure_getenv("TACTUS_FALCON_FIRMWARE");
+	const char *data = secure_getenv("XDG_DATA_HOME");
+	const char *home = secure_getenv("HOME");
 	if (named && *named)
 		snprintf(out, size, "%s", named);
 	else if (data && *data)

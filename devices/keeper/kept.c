@@ -1,5 +1,6 @@
 #include "devices/keeper/kept.h"
 
+#include "base/helper.h"
 #include "base/log.h"
 #include "devices/keeper/channel.h"
 #include "devices/keeper/messages.h"
@@ -18,7 +19,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -184,34 +184,14 @@ static void *watch(void *user)
 
 // ---- set-up ----
 
-static bool is_program(const char *path)
+static tac_result find_keeper(const char *selection, const char *requested, char out_path[TAC_HELPER_PATH])
 {
-	struct stat status;
-	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
-}
-
-static tac_result find_keeper(const char *selection, const char *requested, char out_path[PATH_MAX])
-{
-	if (!requested)
-		requested = secure_getenv("TACTUS_KEEPER");
-	char folder[PATH_MAX / 2];
-	const ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
-	folder[length > 0 ? length : 0] = '\0';
-	char *slash = strrchr(folder, '/');
-	if (slash)
-		*slash = '\0';
-	static const char *const places[] = {"tactus-keep", "../libexec/tactus/tactus-keep"};
-	for (size_t i = 0; !requested && slash && i < sizeof places / sizeof *places; i++) {
-		snprintf(out_path, PATH_MAX, "%s/%s", folder, places[i]);
-		if (is_program(out_path))
-			return TAC_OK;
-	}
-	snprintf(out_path, PATH_MAX, "%s", requested ? requested : TAC_KEEPER_INSTALLED);
-	if (is_program(out_path))
+	static const char *const places[] = {"tactus-keep", "../libexec/tactus/tactus-keep", NULL};
+	const tac_helper_def def = {requested, "TACTUS_KEEPER", places, TAC_KEEPER_INSTALLED};
+	char reason[2 * TAC_HELPER_PATH];
+	if (tac_helper_find_program(&def, out_path, reason, sizeof reason))
 		return TAC_OK;
-	tac_log(TAC_LOG_ERROR,
-		"%s: expected the program tactus-keep, which holds the device, at %s%s, found none",
-		selection, out_path, requested ? "" : " or near this program");
+	tac_log(TAC_LOG_ERROR, "%s: no program tactus-keep, which holds the device: %s", selection, reason);
 	return TAC_ERROR_UNSUPPORTED;
 }
 
@@ -251,7 +231,10 @@ static int spawn(kept *k, const char *program, const char *firmware, int socket,
 	    (error = posix_spawn_file_actions_adddup2(&files, 0, 2)) ||
 	    (error = posix_spawn_file_actions_addclosefrom_np(&files, TAC_KEEPER_LEASH_FD)))
 		goto done;
-	error = posix_spawn(&k->guard, path, &files, &attributes, arguments, environ);
+	// Variables of a user who may have fewer privileges than this process go no further.
+	char *const none_set[] = {NULL};
+	error = posix_spawn(&k->guard, path, &files, &attributes, arguments,
+			    tac_helper_is_privileged() ? none_set : environ);
 done:
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&files);
@@ -341,7 +324,7 @@ static void kept_destroy(tac_device *device)
 tac_result tac_kept_open(const char *selection, const tac_open_def *def, tac_device **out_device)
 {
 	*out_device = NULL;
-	char program[PATH_MAX];
+	char program[TAC_HELPER_PATH];
 	tac_result result = find_keeper(selection, def->keeper, program);
 	if (result < 0)
 		return result;

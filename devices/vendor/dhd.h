@@ -2,7 +2,7 @@
 // libdrd, which contains it, if it is installed. Only the functions that a device needs are used. The
 // device's own watchdog and force limit are set when it is opened; the device compensates its own weight.
 //
-// TACTUS_DHD_LIBRARY names the library's file if it is not in the loader's path.
+// TACTUS_DHD_LIBRARY names the library's file if it is not in a system folder (library.h).
 #ifndef TAC_DEVICES_VENDOR_DHD_H
 #define TAC_DEVICES_VENDOR_DHD_H
 

@@ -6,7 +6,7 @@
 // driver then reports TAC_DEVICE_DISABLED and switches them on again after half a second without an error;
 // the gate (haptic/limit.h) raises them slowly.
 //
-// TACTUS_HD_LIBRARY names the library's file if it is not in the loader's path.
+// TACTUS_HD_LIBRARY names the library's file if it is not in a system folder (library.h).
 #ifndef TAC_DEVICES_VENDOR_HD_H
 #define TAC_DEVICES_VENDOR_HD_H
 
