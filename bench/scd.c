@@ -187,7 +187,8 @@ static const peer *const *open_peers(void)
 	char *slash = strrchr(path, '/');
 	strcpy(slash ? slash + 1 : path, "libtactus_peers.so");
 	char checked[TAC_HELPER_PATH], reason[256];
-	void *library = tac_helper_check(path, checked, reason, sizeof reason) ? dlopen(checked, RTLD_NOW) : NULL;
+	void *library =
+		tac_helper_check(path, checked, reason, sizeof reason) ? dlopen(checked, RTLD_NOW) : NULL;
 	return library ? (const peer *const *)dlsym(library, "tac_peers") : NULL;
 }
 

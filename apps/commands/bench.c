@@ -79,7 +79,8 @@ static int list_benches(const char *folder, char out_names[BENCHES_MAX][NAME_MAX
 }
 
 // Finds the folder that holds benchmarks: in the build tree, beside the program if the installation was
-// moved (not for a privileged process), or the installed one. Returns their count; 0: none was found, and out_folder is the last one tried.
+// moved (not for a privileged process), or the installed one. Returns their count; 0: none was found, and
+// out_folder is the last one tried.
 static int find_folder(char out_folder[PATH_MAX], char out_names[BENCHES_MAX][NAME_MAX + 1])
 {
 	char own[PATH_MAX / 2];

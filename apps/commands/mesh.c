@@ -64,6 +64,9 @@ static void print_text(const char *path, const tac_mesh *m)
 		       m->surfaces[i].name[0] ? ", " : "", m->surfaces[i].triangle_count);
 	if (m->surface_count > LISTED_SURFACES)
 		printf("    and %d more; --json lists all\n", m->surface_count - LISTED_SURFACES);
+	char confinement[256];
+	tac_mesh_load_confinement(confinement, sizeof confinement);
+	printf("  importer    %s\n", confinement);
 }
 
 int cmd_mesh(int argc, char **argv)

@@ -114,9 +114,9 @@ static void *read_record(int fd, const char *path, uint64_t limit_bytes, size_t 
 			(unsigned long long)(limit_bytes >> 20));
 		return NULL;
 	}
-	const size_t size = (size_t)status.st_size;
-	char *bytes = malloc(size ? size : 1);
-	size_t done = 0;
+	const size_t whole = (size_t)status.st_size, head = tac_mesh_record_failure_size();
+	size_t size = whole < head ? whole : head, done = 0;
+	char *bytes = malloc(head);
 	while (bytes && done < size) {
 		const ssize_t n = pread(fd, bytes + done, size - done, (off_t)done);
 		if (n < 0 && errno == EINTR)
@@ -124,6 +124,13 @@ static void *read_record(int fd, const char *path, uint64_t limit_bytes, size_t 
 		if (n <= 0)
 			break;
 		done += (size_t)n;
+		if (done == head && size == head && whole > head) {
+			size = tac_mesh_record_readable_size(bytes, head, whole);
+			char *grown = realloc(bytes, size);
+			if (!grown)
+				free(bytes);
+			bytes = grown;
+		}
 	}
 	if (!bytes || done < size) {
 		free(bytes);

@@ -85,8 +85,17 @@ void tac_mesh_record_encode_failure(const char *message, void *bytes)
 	memcpy(bytes, &h, sizeof h);
 }
 
+// Characters that show nothing but change how the text around them looks: zero widths, line ends, writing
+// directions, tags.
+static bool is_invisible(uint32_t code)
+{
+	return (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
+	       (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || (code >= 0xFFF9 && code <= 0xFFFB) ||
+	       (code >= 0xE0000 && code <= 0xE007F);
+}
+
 // The length of the valid UTF-8 sequence of a printable character at `s`, 0 if there is none. Control
-// characters (C0, DEL, C1) are not printable: names and messages go to terminals.
+// characters (C0, DEL, C1) and invisible ones are not printable: names and messages go to terminals.
 static int printable_length(const unsigned char *s)
 {
 	if (s[0] < 0x80)
@@ -103,7 +112,8 @@ static int printable_length(const unsigned char *s)
 	}
 	const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
 	const bool surrogate = code >= 0xD800 && code < 0xE000;
-	return code < 0xA0 || overlong || surrogate || code > 0x10FFFF ? 0 : length;
+	const bool valid = code >= 0xA0 && code <= 0x10FFFF && !overlong && !surrogate;
+	return valid && !is_invisible(code) ? length : 0;
 }
 
 // Replaces everything that is not printable by '?'.
@@ -123,6 +133,15 @@ static tac_result refuse(tac_mesh_record *out, tac_result result, const char *me
 	snprintf(out->message, sizeof out->message, "%s", message);
 	clean(out->message);
 	return result;
+}
+
+size_t tac_mesh_record_readable_size(const void *bytes, size_t available, size_t size)
+{
+	header h;
+	if (available < sizeof h)
+		return available;
+	memcpy(&h, bytes, sizeof h);
+	return h.magic == MAGIC && h.total_bytes == size ? size : sizeof h;
 }
 
 tac_result tac_mesh_record_decode(const void *bytes, size_t size, tac_mesh_record *out_record)

@@ -39,6 +39,12 @@ size_t tac_mesh_record_failure_size(void);
 // Thread: any.
 void tac_mesh_record_encode_failure(const char *message, void *bytes);
 
+// How many bytes of a record in a file of `size` bytes are worth reading, given the first `available` of
+// them, at most tac_mesh_record_failure_size(): all if its header announces this size, otherwise as many as
+// decoding needs to refuse it. So a file of many gigabytes costs nothing unless its header says so.
+// Thread: any.
+size_t tac_mesh_record_readable_size(const void *bytes, size_t available, size_t size);
+
 // Reads a record of `size` bytes, 8-byte aligned, which must outlive *out_record. Fails with TAC_ERROR_IO for
 // the record of a failure, TAC_ERROR_FORMAT for anything that is not a valid record, or TAC_ERROR_MEMORY.
 // Then the message is set and nothing needs to be released. Thread: any but RT (allocates the names).

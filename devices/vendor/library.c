@@ -11,8 +11,11 @@
 #define NAMED_MAX (TAC_HELPER_PATH / 4)
 
 static const char *const folders[] = {
-	"/usr/local/lib", "/usr/local/lib/" TAC_LIBRARY_ARCHITECTURE, "/usr/lib/" TAC_LIBRARY_ARCHITECTURE,
-	"/usr/lib64",     "/usr/lib",
+	"/usr/local/lib",
+	"/usr/local/lib/" TAC_LIBRARY_ARCHITECTURE,
+	"/usr/lib/" TAC_LIBRARY_ARCHITECTURE,
+	"/usr/lib64",
+	"/usr/lib",
 };
 
 #define FOLDERS (int)(sizeof folders / sizeof *folders)

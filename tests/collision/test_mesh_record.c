@@ -120,6 +120,10 @@ static void names_are_made_printable(void)
 		{"\xC2\x9B[31m", "??[31m"},   // a C1 control
 		{"\x80\xBF\xFF\xFE", "????"},
 		{"\x7F", "?"},
+		{"a\xE2\x80\xAEz", "a???z"},                // writes to the left from here on
+		{"a\xE2\x80\x8Bz\xEF\xBB\xBF", "a???z???"}, // no width
+		{"a\xE2\x80\xA8z", "a???z"},                // ends a line
+		{"\xF3\xA0\x80\x81", "????"},               // a tag
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		size_t size;
@@ -153,11 +157,26 @@ static void a_failure_carries_its_message_in_one_line(void)
 	free(bytes);
 }
 
+static void a_file_is_read_whole_only_if_its_header_announces_its_size(void)
+{
+	size_t size;
+	const size_t head = tac_mesh_record_failure_size();
+	char *bytes = encode((const char *const[]){"a", "b"}, &size);
+	TEST_ASSERT_EQUAL_size_t(size, tac_mesh_record_readable_size(bytes, head, size));
+	TEST_ASSERT_EQUAL_size_t(head, tac_mesh_record_readable_size(bytes, head, size + 1));
+	TEST_ASSERT_EQUAL_size_t(head, tac_mesh_record_readable_size(bytes, head, (size_t)1 << 32));
+	TEST_ASSERT_EQUAL_size_t(7, tac_mesh_record_readable_size(bytes, 7, 7));
+	bytes[0] ^= 1;
+	TEST_ASSERT_EQUAL_size_t(head, tac_mesh_record_readable_size(bytes, head, size));
+	free(bytes);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(a_decoded_record_equals_what_was_encoded);
 	RUN_TEST(a_record_of_any_other_length_is_refused);
+	RUN_TEST(a_file_is_read_whole_only_if_its_header_announces_its_size);
 	RUN_TEST(a_record_with_one_bit_changed_is_refused);
 	RUN_TEST(names_are_made_printable);
 	RUN_TEST(a_failure_carries_its_message_in_one_line);

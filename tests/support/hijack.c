@@ -1,4 +1,5 @@
-// A hostile library and a hostile program: it leaves a file beside itself, NAME.loaded, when it is loaded or run.
+// A hostile library and a hostile program: it leaves a file beside itself, NAME.loaded, when it is loaded or
+// run.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
