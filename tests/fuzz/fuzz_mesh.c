@@ -79,8 +79,12 @@ static void fuzz_record(const uint8_t *data, size_t size, bool repair)
 		h.checksum = checksum(bytes + sizeof h, size - sizeof h);
 		memcpy(bytes, &h, sizeof h);
 	}
+	const size_t head = tac_mesh_record_failure_size();
+	const size_t readable = tac_mesh_record_readable_size(bytes, size < head ? size : head, size);
+	TAC_ASSERT(readable <= size);
 	tac_mesh_record record;
 	if (tac_mesh_record_decode(bytes, size, &record) == TAC_OK) {
+		TAC_ASSERT(readable == size);
 		build(&record.def);
 		record.def.triangle_surface = NULL;
 		build(&record.def);
