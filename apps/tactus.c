@@ -54,9 +54,8 @@ static void occupy_closed_streams(void)
 // ones from folders that variables name, and most test for set-user-ID alone, not for capabilities.
 static void forget_environment(void)
 {
-	static const char *const kept[] = {"TERM",       "LANG",           "LC_ALL",
-					   "LC_CTYPE",   "DISPLAY",        "WAYLAND_DISPLAY",
-					   "XAUTHORITY", "XDG_RUNTIME_DIR"};
+	static const char *const kept[] = {
+		"LANG", "LC_ALL", "LC_CTYPE", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"};
 	enum { KEPT = sizeof kept / sizeof *kept };
 	char *values[KEPT];
 	for (int i = 0; i < KEPT; i++) {
