@@ -46,8 +46,10 @@ static unsigned long long number(const char *text)
 static int open_program(const char *path)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0 || fcntl(fd, F_DUPFD_CLOEXEC, TAC_SANDBOX_PROGRAM_FD) != TAC_SANDBOX_PROGRAM_FD)
+	if (fd < 0)
 		fail(path, errno);
+	if (fcntl(fd, F_DUPFD_CLOEXEC, TAC_SANDBOX_PROGRAM_FD) != TAC_SANDBOX_PROGRAM_FD)
+		fail("expected a limit of more than 64 open files (ulimit -n)", errno);
 	close(fd);
 	return TAC_SANDBOX_PROGRAM_FD;
 }
@@ -70,7 +72,12 @@ static void limit(unsigned long long memory_bytes, unsigned long long cpu_second
 		{RLIMIT_NICE, 0, 0},
 	};
 	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-		const struct rlimit value = {limits[i].soft, limits[i].hard};
+		// The user's own limits may be lower, and cannot be raised.
+		struct rlimit value;
+		if (getrlimit(limits[i].resource, &value) != 0)
+			fail("limits", errno);
+		value.rlim_max = value.rlim_max < limits[i].hard ? value.rlim_max : limits[i].hard;
+		value.rlim_cur = value.rlim_max < limits[i].soft ? value.rlim_max : limits[i].soft;
 		if (setrlimit(limits[i].resource, &value) != 0)
 			fail("limits", errno);
 	}

@@ -11,6 +11,7 @@
 
 #include "unity.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -25,6 +26,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -298,6 +300,7 @@ static void the_same_attacks_succeed_without_confinement(void)
 			if (daemon > 0) {
 				TEST_ASSERT_EQUAL_INT(0, kill(daemon, 0)); // it outlived its parent
 				kill(daemon, SIGKILL);
+				TEST_ASSERT_EQUAL_INT(daemon, waitpid(daemon, NULL, 0));
 			}
 			succeeded++;
 			continue;
@@ -316,6 +319,66 @@ static void an_importer_without_end_is_stopped(void)
 	TEST_ASSERT_EQUAL_STRING("tried, ", o.text);
 	TEST_ASSERT_TRUE(o.end.timed_out || (WIFSIGNALED(o.end.status) && WTERMSIG(o.end.status) == SIGXCPU));
 	TEST_ASSERT_EQUAL_INT(-1, waitpid(-1, NULL, WNOHANG));
+}
+
+// A process whose parent is `parent`; 0 if there is none.
+static pid_t find_child(pid_t parent)
+{
+	DIR *processes = opendir("/proc");
+	pid_t found = 0;
+	for (struct dirent *entry; processes && !found && (entry = readdir(processes));) {
+		char path[300];
+		int pid, above;
+		snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
+		FILE *f = fopen(path, "r");
+		if (f && fscanf(f, "%d (%*[^)]) %*c %d", &pid, &above) == 2 && above == parent)
+			found = pid;
+		if (f)
+			fclose(f);
+	}
+	closedir(processes);
+	return found;
+}
+
+static void an_importer_dies_with_the_program_that_started_it(void)
+{
+	fflush(stdout);
+	const pid_t runtime = fork();
+	if (runtime == 0) {
+		run_confined(LAUNCHER, "run_forever", 600);
+		_exit(0);
+	}
+	pid_t importer = 0;
+	while (!importer && waitpid(runtime, NULL, WNOHANG) == 0) {
+		usleep(1000);
+		importer = find_child(runtime);
+	}
+	TEST_ASSERT_GREATER_THAN_INT(0, importer);
+	kill(runtime, SIGKILL);
+	TEST_ASSERT_EQUAL_INT(runtime, waitpid(runtime, NULL, 0));
+	int status; // the importer is now a child of this process; without its end, ctest ends this wait
+	TEST_ASSERT_EQUAL_INT(importer, waitpid(importer, &status, 0));
+	// SIGKILL from the kernel, or the launcher noticed before that the runtime was gone.
+	TEST_ASSERT_TRUE(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 1);
+}
+
+static void lower_limits_of_the_user_are_respected(void)
+{
+	struct rlimit before, low = {MEMORY_MAX / 4, MEMORY_MAX / 4};
+	fflush(stdout);
+	const pid_t pid = fork();
+	if (pid == 0) {
+		if (geteuid() == 0 && setuid(NOBODY) != 0)
+			_exit(2);
+		outcome o = {0};
+		if (getrlimit(RLIMIT_FSIZE, &before) != 0 || setrlimit(RLIMIT_FSIZE, &low) != 0)
+			_exit(3);
+		o = run_confined(LAUNCHER, "memory", 60);
+		_exit(strcmp(o.text, "tried, refused 12") == 0 ? 0 : 4); // ENOMEM
+	}
+	int status;
+	TEST_ASSERT_EQUAL_INT(pid, waitpid(pid, &status, 0));
+	TEST_ASSERT_EQUAL_HEX(0, status);
 }
 
 // The launcher, before it restricts anything, has no more than this.
@@ -464,6 +527,8 @@ static int run_on(const char *system)
 
 int main(int argc, char **argv)
 {
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0,
+	      0); // whatever outlives its parent becomes a child of this process
 	if (argc == 2)
 		return run_on(argv[1]);
 	UNITY_BEGIN();
@@ -472,6 +537,8 @@ int main(int argc, char **argv)
 	RUN_TEST(every_attack_is_refused);
 	RUN_TEST(the_launcher_inherits_no_descriptor_no_mask_and_no_real_time_priority);
 	RUN_TEST(an_importer_without_end_is_stopped);
+	RUN_TEST(an_importer_dies_with_the_program_that_started_it);
+	RUN_TEST(lower_limits_of_the_user_are_respected);
 	RUN_TEST(a_forbidden_system_call_is_reported_in_one_line);
 	RUN_TEST(a_mesh_still_loads_and_the_confinement_is_stated);
 	RUN_TEST(the_same_attacks_succeed_without_confinement);

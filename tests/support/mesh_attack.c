@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -216,7 +217,7 @@ static int clone_child(void) // fork() makes another call on some systems
 	const pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 	if (pid == 0)
 		_exit(0);
-	return pid < 0 ? -1 : 0;
+	return waitpid(pid, NULL, 0) == pid ? 0 : -1;
 }
 
 static void *thread_body(void *unused)
