@@ -104,8 +104,23 @@ static tac_result find_programs(const char *requested, char out_importer[TAC_HEL
 	return TAC_ERROR_UNSUPPORTED;
 }
 
-// Copies the record out of the memory file, so that nothing can change it while it is checked. Returns 8-byte
-// aligned memory for the caller to free, or NULL with a log line.
+// Reads the bytes from `from` to `to` of the file to their places.
+static bool read_range(int fd, char *bytes, size_t from, size_t to)
+{
+	while (from < to) {
+		const ssize_t n = pread(fd, bytes + from, to - from, (off_t)from);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		from += (size_t)n;
+	}
+	return true;
+}
+
+// Copies the record out of the memory file, so that nothing can change it while it is checked: the rest of it
+// only if its header announces it. Returns 8-byte aligned memory for the caller to free, or NULL with a log
+// line.
 static void *read_record(int fd, const char *path, uint64_t limit_bytes, size_t *out_size)
 {
 	struct stat status;
@@ -114,32 +129,20 @@ static void *read_record(int fd, const char *path, uint64_t limit_bytes, size_t 
 			(unsigned long long)(limit_bytes >> 20));
 		return NULL;
 	}
-	const size_t whole = (size_t)status.st_size, head = tac_mesh_record_failure_size();
-	size_t size = whole < head ? whole : head, done = 0;
-	char *bytes = malloc(head);
-	while (bytes && done < size) {
-		const ssize_t n = pread(fd, bytes + done, size - done, (off_t)done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		done += (size_t)n;
-		if (done == head && size == head && whole > head) {
-			size = tac_mesh_record_readable_size(bytes, head, whole);
-			char *grown = realloc(bytes, size);
-			if (!grown)
-				free(bytes);
+	const size_t whole = (size_t)status.st_size, longest_head = tac_mesh_record_failure_size();
+	const size_t head = whole < longest_head ? whole : longest_head;
+	char *bytes = malloc(longest_head), *grown = NULL;
+	if (bytes && read_range(fd, bytes, 0, head)) {
+		*out_size = tac_mesh_record_readable_size(bytes, head, whole);
+		grown = *out_size > head ? realloc(bytes, *out_size) : bytes;
+		if (grown)
 			bytes = grown;
-		}
 	}
-	if (!bytes || done < size) {
-		free(bytes);
-		tac_log(TAC_LOG_ERROR, "%s: the importer's record of %zu bytes could not be read", path,
-			size);
-		return NULL;
-	}
-	*out_size = size;
-	return bytes;
+	if (grown && read_range(fd, bytes, head, *out_size))
+		return bytes;
+	free(bytes);
+	tac_log(TAC_LOG_ERROR, "%s: the importer's record of %zu bytes could not be read", path, whole);
+	return NULL;
 }
 
 static tac_result build_from_record(const char *path, const tac_mesh_load_def *def, const void *bytes,
@@ -275,13 +278,15 @@ tac_result tac_mesh_load(const char *path, const tac_mesh_load_def *def, tac_mes
 void tac_mesh_load_confinement(char *out_text, size_t size)
 {
 	const uint64_t grants = atomic_load(&last_grants);
-	const char *files = !grants                         ? ""
-			    : grants & TAC_SANDBOX_LANDLOCK ? "files: its folder (Landlock)"
-			    : grants & TAC_SANDBOX_ROOT
-				    ? "files: its folder (mount namespace)"
-				    : "files: all of the user's, for reading "
-				      "(this kernel grants neither Landlock nor namespaces)";
-	const char *network =
-		grants & TAC_SANDBOX_NAMESPACES ? "none (seccomp, namespace)" : "none (seccomp)";
-	snprintf(out_text, size, grants ? "confined; %s; network: %s" : "not started", files, network);
+	const char *files =
+		"all of the user's, for reading (this kernel grants neither Landlock nor namespaces)";
+	if (grants & TAC_SANDBOX_LANDLOCK)
+		files = "its folder (Landlock)";
+	else if (grants & TAC_SANDBOX_ROOT)
+		files = "its folder (mount namespace)";
+	if (grants)
+		snprintf(out_text, size, "confined; files: %s; network: none (seccomp%s)", files,
+			 grants & TAC_SANDBOX_NAMESPACES ? ", namespace" : "");
+	else
+		snprintf(out_text, size, "not started");
 }
