@@ -3,6 +3,7 @@
 #include "apps/session/options.h"
 #include "apps/terminal/terminal.h"
 #include "base/helper.h"
+#include "base/suggest.h"
 #include "base/version.h"
 
 #include <fcntl.h>
@@ -84,6 +85,15 @@ static bool stack_is_large_enough(void)
 	return false;
 }
 
+static void refuse_command(const char *found)
+{
+	tac_suggestion suggestion = tac_suggestion_begin(found);
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		tac_suggestion_offer(&suggestion, commands[i].name);
+	fprintf(stderr, "tactus: expected a command listed by `tactus --help`, found '%s'%s\n", found,
+		tac_suggestion_text(&suggestion));
+}
+
 static int run_command(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "--help") == 0) {
@@ -99,8 +109,7 @@ static int run_command(int argc, char **argv)
 			return commands[i].run(argc - 1, argv + 1);
 	}
 	if (argc > 1)
-		fprintf(stderr, "tactus: expected a command listed by `tactus --help`, found '%s'\n",
-			argv[1]);
+		refuse_command(argv[1]);
 	else
 		fprintf(stderr, "tactus: expected a command listed by `tactus --help`, found nothing\n");
 	return EXIT_BAD_INPUT;

@@ -110,6 +110,16 @@ double tac_mesh_area(const tac_mesh *mesh);
 // Thread: any.
 double tac_mesh_volume(const tac_mesh *mesh);
 
+// The largest extent of the bounds, m.
+// Thread: any.
+double tac_mesh_size(const tac_mesh *mesh);
+
+// Mesh files do not state their unit, and metres are assumed. Returns what one should multiply a length of
+// `size_m`, the largest extent of something to be touched, by: 1 from 1 mm to 1 m; 0.001 (the file has
+// millimetres) above that up to 1 km; 1000 below down to 1 µm; otherwise what makes it 100 mm.
+// Thread: any.
+double tac_mesh_plausible_scale(double size_m);
+
 // Corner k (0 to 2) of a triangle, m, exact in double.
 // Thread: RT.
 static inline tac_dvec3 tac_mesh_corner(const tac_mesh *mesh, int32_t triangle, int k)

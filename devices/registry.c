@@ -1,6 +1,7 @@
 #include "devices/registry.h"
 
 #include "base/log.h"
+#include "base/suggest.h"
 #include "devices/chai3d/chai3d.h"
 #include "devices/falcon/falcon.h"
 #include "devices/input/keys.h"
@@ -104,12 +105,16 @@ void tac_registry_list(const tac_driver *driver, tac_driver_report *out_report)
 
 static tac_result refuse(const char *selection)
 {
-	char forms[512] = "";
+	char forms[512] = "", name[64];
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(selection, ":"), selection);
+	tac_suggestion suggestion = tac_suggestion_begin(name);
 	for (int i = 0; i < DRIVERS; i++) {
 		const size_t used = strlen(forms);
 		snprintf(forms + used, sizeof forms - used, "%s%s", i ? ", " : "", drivers[i].form);
+		tac_suggestion_offer(&suggestion, drivers[i].name);
 	}
-	tac_log(TAC_LOG_ERROR, "device: expected one of %s, found '%.64s'", forms, selection);
+	tac_log(TAC_LOG_ERROR, "device: expected one of %s, found '%.64s'%s", forms, selection,
+		tac_suggestion_text(&suggestion));
 	return TAC_ERROR_ARGUMENT;
 }
 

@@ -55,6 +55,7 @@ typedef struct tac_open_def {
 	const char *grip;                 // sim: the grip of the hand; NULL: "stylus"
 	const tac_sim_waypoint *sim_path; // sim: the hand's path; none: it holds still
 	uint32_t sim_waypoints;
+	bool sim_repeat;    // sim: the path begins again after its end
 	bool in_process;    // open the device in this process even if its driver needs a keeper; for tests
 	const char *keeper; // path of tactus-keep; NULL: TACTUS_KEEPER, beside the program, or as installed
 } tac_open_def;

@@ -64,6 +64,7 @@ typedef struct tac_sim_def {
 	tac_dvec3 preload_N; // constant force of the hand
 	uint32_t waypoints;
 	const tac_sim_waypoint *path; // copied; without waypoints the hand holds still at start_m
+	bool repeat; // after the last waypoint the path begins again, in a straight line to its next point
 } tac_sim_def;
 
 // A device in the table of presets.

@@ -200,7 +200,7 @@ int cmd_latency(int argc, char **argv)
 	static const char *const timers[] = {"nanosleep", "signal", "timerfd", NULL};
 	settings s = {.loop = loop_runner_def_default("tactus latency", "tac-loop")};
 	const option_def options[] = {
-		LOOP_RUNNER_OPTIONS(&s.loop),
+		LOOP_RUNNER_OPTIONS(&s.loop, "duration in seconds"),
 		{"timer", OPTION_CHOICE, &s.loop.timer, 0, 0, timers, NULL, "the timer that wakes the loop"},
 		{"spin", OPTION_NUMBER, &s.loop.spin_us, 0, 5000, NULL, "US",
 		 "microseconds to spin before each tick, at most half a period "

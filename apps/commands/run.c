@@ -7,6 +7,7 @@
 #include "apps/session/options.h"
 #include "apps/session/session.h"
 #include "apps/session/summary.h"
+#include "apps/session/units.h"
 #include "apps/terminal/terminal.h"
 #include "apps/viewer/viewer.h"
 
@@ -58,6 +59,8 @@ typedef struct live_run {
 	watchdog_state watchdog;
 	double watchdog_limit_ms;
 } live_run;
+
+#define DEFAULT_SECONDS 10 // of a run that nobody moves by hand or watches
 
 static const char *mover_name(const settings *s)
 {
@@ -119,15 +122,27 @@ static bool is_simulated(const tac_device *device)
 	return strncmp(device->info.name, "sim:", 4) == 0 || strncmp(device->info.name, "playback:", 9) == 0;
 }
 
+// Whether a device moves as a person moves it: then nobody knows beforehand when the run should end.
+static bool held_by_a_person(const live_run *r)
+{
+	bool held = false;
+	for (int32_t i = 0; i < r->session.count; i++)
+		held |= !is_simulated(r->session.devices[i]);
+	return held;
+}
+
 // ---- text ----
 
 static void print_setup(const settings *s, const live_run *r)
 {
 	const tac_scene *scene = r->session.scene;
 	summary_print_machine(&r->runner.machine);
-	printf("scene     %s: %d tool%s, %d object%s, %lld triangles\n", scene->name, (int)scene->tool_count,
+	printf("scene     %s: %d tool%s, %d object%s, %lld triangle%s\n", scene->name, (int)scene->tool_count,
 	       scene->tool_count == 1 ? "" : "s", (int)scene->object_count,
-	       scene->object_count == 1 ? "" : "s", (long long)r->session.world->triangles);
+	       scene->object_count == 1 ? "" : "s", (long long)r->session.world->triangles,
+	       r->session.world->triangles == 1 ? "" : "s");
+	if (r->session.note[0])
+		printf("          %s\n", r->session.note);
 	for (int32_t i = 0; i < r->session.count; i++) {
 		const tac_device_info *info = &r->session.devices[i]->info;
 		printf("%s %s on %s: %d axes, %d with force, %d with torque, up to %g N\n",
@@ -135,8 +150,10 @@ static void print_setup(const settings *s, const live_run *r)
 		       info->position_axes + info->rotation_axes, info->force_axes, info->torque_axes,
 		       info->max_force_N);
 	}
-	printf("loop      %g Hz for %g s, %s mover, collider %s (%s)\n", s->loop.rate_Hz, s->loop.seconds,
-	       mover_name(s), r->session.world->collider->name, r->session.world->collider->variant);
+	char duration[32];
+	printf("loop      %g Hz %s, %s mover, collider %s (%s)\n", s->loop.rate_Hz,
+	       loop_runner_duration(&r->runner.def, duration), mover_name(s),
+	       r->session.world->collider->name, r->session.world->collider->variant);
 	summary_print_setup(&r->runner.granted);
 	if (r->watchdog != WATCHDOG_NONE)
 		printf("watchdog  %s: %g ms without a tick switch the forces off\n",
@@ -206,7 +223,11 @@ static void print_json_summary(const settings *s, const live_run *r)
 	json_print_string(stdout, r->session.scene->name);
 	printf(", \"triangles\": %lld, \"mover\": \"%s\", \"collider\": \"%s\"", (long long)world->triangles,
 	       mover_name(s), world->collider->name);
-	printf(", \"rate_hz\": %g, \"seconds\": %g,\n", s->loop.rate_Hz, s->loop.seconds);
+	printf(", \"rate_hz\": %g, \"seconds\": ", s->loop.rate_Hz);
+	if (isfinite(r->runner.def.seconds))
+		printf("%g,\n", r->runner.def.seconds);
+	else
+		printf("null,\n"); // until it was stopped
 	print_json_tools(r);
 	summary_json(r->runner.stats, r->runner.corrected);
 	printf("}\n");
@@ -244,8 +265,11 @@ static void follow(live_run *r, report_series *forces, viewer *view)
 			show_status(&t, r, (double)(tac_clock_now_ns() - begin_ns) / 1e9);
 		}
 		drain_force_samples(r, forces);
-		if (view && !show_picture(r, view))
+		if (view && !show_picture(r, view)) {
 			view = NULL;
+			if (isinf(r->runner.def.seconds))
+				tac_loop_stop(r->runner.loop);
+		}
 		// viewer_show waits for the display.
 		wait_ns = view ? 0 : (int64_t)fmin(terminal_wait_ms(&t), 200) * TAC_NS_PER_MS;
 	} while (!loop_runner_wait(&r->runner, wait_ns));
@@ -266,10 +290,7 @@ static void enable_devices(live_run *r, bool on)
 static tac_result create_watchdog(live_run *r, tac_watchdog **out_watchdog)
 {
 	*out_watchdog = NULL;
-	bool real = false;
-	for (int32_t i = 0; i < r->session.count; i++)
-		real |= !is_simulated(r->session.devices[i]);
-	if (!real)
+	if (!held_by_a_person(r))
 		return TAC_OK;
 	tac_watchdog_def def = tac_watchdog_def_default(r->runner.loop);
 	const int64_t period_ns = tac_loop_period_ns(r->runner.loop);
@@ -349,7 +370,9 @@ static bool write_report(const settings *s, live_run *r, const report_series *fo
 	rep->forces = forces;
 	rep->device = &se->devices[0]->info;
 	report_fact_add(rep, "scene", "%s, %lld triangles", se->scene->name, (long long)se->world->triangles);
-	report_fact_add(rep, "loop", "%g Hz for %g s", s->loop.rate_Hz, s->loop.seconds);
+	char duration[32];
+	report_fact_add(rep, "loop", "%g Hz %s", s->loop.rate_Hz,
+			loop_runner_duration(&r->runner.def, duration));
 	report_fact_add(rep, "mover", "%s", mover_name(s));
 	report_fact_add(rep, "collider", "%s (%s)", se->world->collider->name, se->world->collider->variant);
 	for (int32_t i = 0; i < se->count; i++)
@@ -396,6 +419,8 @@ static bool run_session(const settings *s, live_run *r, int mouse_fd)
 	def.tick = tick;
 	def.user = r;
 	viewer *view = s->view ? open_viewer(s, r, mouse_fd) : NULL;
+	if (isnan(def.seconds))
+		def.seconds = view || held_by_a_person(r) ? INFINITY : DEFAULT_SECONDS;
 	def.observe = view ? show_tick : NULL;
 	def.observer = view;
 	report_series *forces = calloc(1, sizeof *forces);
@@ -436,10 +461,11 @@ static int run(const settings *s)
 	return code;
 }
 
-static int dump_scene(const char *name)
+static int dump_scene(const session_def *def)
 {
 	tac_scene *scene;
-	const int code = session_scene(name, &scene);
+	char note[MESH_SCENE_NOTE];
+	const int code = session_scene(def, note, &scene);
 	if (code != EXIT_SUCCESS)
 		return code;
 	const tac_result result = tac_scene_write(scene, stdout);
@@ -455,10 +481,23 @@ int cmd_run(int argc, char **argv)
 		.width = 1280,
 		.height = 800,
 	};
+	s.loop.seconds = (double)NAN;
+	option_list more = {.items = s.session.more_meshes};
+	int units = 0;
+	double scale = (double)NAN;
 	const option_def options[] = {
 		{"scene", OPTION_OPTIONAL, &s.session.scene, 0, 0, NULL, "SCENE",
 		 "sphere, stylus, peg, tooth, groove, assembly, hands; or a scene file (.yaml, see "
 		 "docs/scene.md); or a mesh file (default sphere)"},
+		{"mesh", OPTION_MORE, &more, 0, TAC_SCENE_OBJECTS - 1, NULL, "MESH",
+		 "after a mesh file: further mesh files to touch, in the same frame"},
+		{"tool", OPTION_TEXT, &s.session.tool_mesh, 0, 0, NULL, "MESH",
+		 "with a mesh file: the mesh that touches it (default: a ball)"},
+		{"units", OPTION_CHOICE, &units, 0, 0, units_names, NULL,
+		 "with mesh files: their unit; auto: metres, or millimetres if that would be larger than 1 "
+		 "m"},
+		{"scale", OPTION_NUMBER, &scale, 1e-9, 1e9, NULL, "FACTOR",
+		 "with mesh files: metres per unit of the file, instead of --units"},
 		{"device", OPTION_TEXT, &s.session.devices[0], 0, 0, NULL, "DEVICE",
 		 "a device listed by `tactus devices`, such as sim:falcon (default: the scene's)"},
 		{"device2", OPTION_TEXT, &s.session.devices[1], 0, 0, NULL, "DEVICE",
@@ -471,7 +510,9 @@ int cmd_run(int argc, char **argv)
 		{"mover", OPTION_CHOICE, &s.session.mover, 0, 0, session_movers, NULL, session_mover_help},
 		{"record", OPTION_TEXT, &s.session.record, 0, 0, NULL, "FILE",
 		 "record the device; replay it with --device playback:FILE"},
-		LOOP_RUNNER_OPTIONS(&s.loop),
+		LOOP_RUNNER_OPTIONS(
+			&s.loop, "duration in seconds (default: until the window is closed or Ctrl-C is "
+				 "pressed if there is a window or a person moves the device, otherwise 10)"),
 		{"view", OPTION_FLAG, &s.view, 0, 0, NULL, NULL,
 		 "show the scene in a window; press ? there for the keys"},
 		{"picture", OPTION_TEXT, &s.picture_path, 0, 0, NULL, "FILE.png",
@@ -489,14 +530,22 @@ int cmd_run(int argc, char **argv)
 	int code;
 	if (!options_parse(&line, argc, argv, &code))
 		return code;
-	if (s.dump_scene)
-		return dump_scene(s.dump_scene);
+	if (!units_parse(s.loop.command, units, scale, &s.session.mesh_scale))
+		return EXIT_BAD_INPUT;
+	s.session.more_count = more.count;
+	if (s.dump_scene) {
+		s.session.scene = s.dump_scene;
+		return dump_scene(&s.session);
+	}
 	if (s.picture_path && !s.view) {
 		fprintf(stderr, "tactus run: picture: expected --view as well, found --picture alone\n");
 		return EXIT_BAD_INPUT;
 	}
-	s.session.seconds = s.loop.seconds;
 	s.session.companions = s.view;
+	if (!s.view && s.session.devices[0] && strcmp(s.session.devices[0], "mouse") == 0)
+		fprintf(stderr,
+			"tactus run: without --view, the device mouse is the machine's own mouse; add "
+			"--view to drag the tool in a window\n");
 	s.session.period_ns = llround(1e9 / s.loop.rate_Hz);
 	return run(&s);
 }

@@ -20,6 +20,9 @@ void run_stats_add(run_stats *r, const tac_snapshot *s)
 		r->min_allowed_N_per_m = s->allowed_N_per_m;
 		r->derated_by = s->derated_by;
 	}
+	if (s->state == TAC_SERVO_RUNNING && s->distance_m > 0 && isfinite(s->distance_m) &&
+	    (r->min_distance_m == 0 || s->distance_m < r->min_distance_m))
+		r->min_distance_m = s->distance_m;
 	if (s->contact_count > 0) {
 		r->contact_force_sum_N += force_N;
 		r->derated_ticks += s->derated;
@@ -36,6 +39,25 @@ static double mean_force_N(const run_stats *r, const tac_snapshot *last)
 
 // ---- text ----
 
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+// Why there was no force, if there was none.
+static void print_absence(const run_stats *r, const tac_snapshot *last)
+{
+	if (last->state == TAC_SERVO_WAITING) {
+		printf("          no force: the tool began inside an object and never came free\n");
+	} else if (last->contact_ticks == 0) {
+		printf("          no force: nothing was touched");
+		if (r->min_distance_m > 0)
+			printf("; the tool stayed at least %.3g mm away from every object",
+			       1e3 * r->min_distance_m);
+		printf("\n");
+	}
+}
+
 static void print_stability(const run_stats *r)
 {
 	if (isfinite(r->min_allowed_N_per_m))
@@ -44,23 +66,25 @@ static void print_stability(const run_stats *r)
 	else
 		printf("          stiffness not limited: the device's mechanics are unknown");
 	if (r->derated_ticks > 0)
-		printf(", derated in %lld ticks", (long long)r->derated_ticks);
+		printf(", derated in %lld tick%s", (long long)r->derated_ticks,
+		       plural((uint64_t)r->derated_ticks));
 	printf("; passivity: energy at least %.3f mJ, damping up to %.2f N s/m\n", 1e3 * r->min_energy_J,
 	       r->max_damping_N_s_per_m);
 }
 
 static void print_counters(tac_servo *servo, const tac_snapshot *last)
 {
-	printf("          %llu faults, %llu undecided collision queries, work budget spent in %llu ticks\n",
-	       (unsigned long long)last->faults, (unsigned long long)last->unknown_ticks,
-	       (unsigned long long)last->budget_spent_ticks);
+	printf("          %llu fault%s, %llu undecided collision quer%s, work budget spent in %llu tick%s\n",
+	       (unsigned long long)last->faults, plural(last->faults),
+	       (unsigned long long)last->unknown_ticks, last->unknown_ticks == 1 ? "y" : "ies",
+	       (unsigned long long)last->budget_spent_ticks, plural(last->budget_spent_ticks));
 	printf("          force gate:");
 	const char *separator = " ";
 	for (int k = 0; k < TAC_LIMIT_REASON_COUNT; k++) {
 		const uint64_t count = tac_servo_limit_count(servo, (tac_limit_reason)k);
 		if (count > 0) {
-			printf("%s%s in %llu ticks", separator, tac_limit_reason_name((tac_limit_reason)k),
-			       (unsigned long long)count);
+			printf("%s%s in %llu tick%s", separator, tac_limit_reason_name((tac_limit_reason)k),
+			       (unsigned long long)count, plural(count));
 			separator = ", ";
 		}
 	}
@@ -78,8 +102,7 @@ void run_stats_print(const run_stats *r, const char *tool, tac_servo *servo)
 	printf("          force %.2f N on average in contact, up to %.2f N; torque up to %.3f Nm; "
 	       "device up to %.2f mm from the tool\n",
 	       mean_force_N(r, last), r->max_force_N, r->max_torque_Nm, 1e3 * r->max_depth_m);
-	if (last->state == TAC_SERVO_WAITING)
-		printf("          no force: the tool began inside an object and never came free\n");
+	print_absence(r, last);
 	print_stability(r);
 	print_counters(servo, last);
 }

@@ -3,6 +3,7 @@
 #include "rt/clock.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 const char *const loop_runner_policies[] = {"other", "fifo", "deadline", NULL};
@@ -20,6 +21,15 @@ loop_runner_def loop_runner_def_default(const char *command, const char *thread_
 		.priority = 80,
 		.cpu = -1,
 	};
+}
+
+const char *loop_runner_duration(const loop_runner_def *def, char out[32])
+{
+	if (isfinite(def->seconds))
+		snprintf(out, 32, "for %g s", def->seconds);
+	else
+		snprintf(out, 32, "until it is stopped");
+	return out;
 }
 
 int64_t loop_runner_spin_ns(const loop_runner_def *def)
@@ -62,7 +72,7 @@ static tac_result create_all(loop_runner *r)
 	const loop_runner_def *def = &r->def;
 	tac_loop_def loop = tac_loop_def_default();
 	loop.period_ns = llround(1e9 / def->rate_Hz);
-	loop.periods = llround(fmax(def->seconds * def->rate_Hz, 1.0));
+	loop.periods = isfinite(def->seconds) ? llround(fmax(def->seconds * def->rate_Hz, 1.0)) : 0;
 	loop.spin_ns = loop_runner_spin_ns(def);
 	loop.timer = (tac_timer_kind)def->timer;
 	r->thread = tac_thread_def_default();

@@ -15,7 +15,8 @@
 typedef struct loop_runner_def {
 	const char *command;     // "tactus run"
 	const char *thread_name; // as the kernel lists it
-	double seconds, rate_Hz;
+	double seconds;          // INFINITY: until it is stopped
+	double rate_Hz;
 	double spin_us; // before each tick; NAN: the default of tac_loop_def, at most half a period
 	int timer;      // a tac_timer_kind
 	int policy;     // a tac_policy
@@ -31,10 +32,10 @@ typedef struct loop_runner_def {
 
 #define LOOP_RUNNER_CPU_MAX 1023
 
-// The options that fill `def`, as rows of a command's option table.
+// The options that fill `def`, as rows of a command's option table. `seconds_help` describes --seconds.
 // clang-format off
-#define LOOP_RUNNER_OPTIONS(def)                                                                           \
-	{"seconds", OPTION_NUMBER, &(def)->seconds, 0.001, 1e7, NULL, "N", "duration in seconds"},         \
+#define LOOP_RUNNER_OPTIONS(def, seconds_help)                                                             \
+	{"seconds", OPTION_NUMBER, &(def)->seconds, 0.001, 1e7, NULL, "N", seconds_help},                  \
 	{"rate", OPTION_NUMBER, &(def)->rate_Hz, 100, 10000, NULL, "HZ", "ticks per second, 100 to 10000"}, \
 	{"policy", OPTION_CHOICE, &(def)->policy, 0, 0, loop_runner_policies, NULL,                        \
 	 "scheduling policy of the loop's thread"},                                                        \
@@ -69,6 +70,9 @@ typedef struct loop_runner {
 
 // Ten seconds at 1 kHz, policy fifo with priority 80, any CPU. Thread: any.
 loop_runner_def loop_runner_def_default(const char *command, const char *thread_name);
+
+// "for 10 s" or "until it is stopped". Thread: any.
+const char *loop_runner_duration(const loop_runner_def *def, char out[32]);
 
 // The spin before each tick that `def` results in. Thread: any.
 int64_t loop_runner_spin_ns(const loop_runner_def *def);

@@ -1,5 +1,7 @@
 #include "apps/session/options.h"
 
+#include "base/suggest.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -40,6 +42,7 @@ static void format_default(const option_def *option, char *out, size_t size)
 	case OPTION_TEXT:
 	case OPTION_POSITIONAL:
 	case OPTION_OPTIONAL:
+	case OPTION_MORE:
 		break;
 	}
 }
@@ -62,7 +65,8 @@ static void print_indented(const char *text)
 
 static bool positional(const option_def *option)
 {
-	return option->kind == OPTION_POSITIONAL || option->kind == OPTION_OPTIONAL;
+	return option->kind == OPTION_POSITIONAL || option->kind == OPTION_OPTIONAL ||
+	       option->kind == OPTION_MORE;
 }
 
 static void print_help(const command_line *line)
@@ -73,6 +77,8 @@ static void print_help(const command_line *line)
 			printf(" %s", o->value_name);
 		else if (o->kind == OPTION_OPTIONAL)
 			printf(" [%s]", o->value_name);
+		else if (o->kind == OPTION_MORE)
+			printf(" [%s …]", o->value_name);
 	}
 	printf(" [options]\n\n");
 	for (const option_def *o = line->options; o->name; o++) {
@@ -136,7 +142,9 @@ static bool parse_number(const command_line *line, const option_def *option, con
 static bool parse_choice(const command_line *line, const option_def *option, const char *text)
 {
 	char expected[256] = "";
+	tac_suggestion suggestion = tac_suggestion_begin(text);
 	for (int i = 0; option->choices[i]; i++) {
+		tac_suggestion_offer(&suggestion, option->choices[i]);
 		if (strcmp(option->choices[i], text) == 0) {
 			*(int *)option->out = i;
 			return true;
@@ -145,7 +153,21 @@ static bool parse_choice(const command_line *line, const option_def *option, con
 		snprintf(expected + used, sizeof expected - used, "%s%s", i ? " or " : "",
 			 option->choices[i]);
 	}
-	return refuse(line, option->name, expected, text);
+	fprintf(stderr, "%s: %s: expected %s, found '%s'%s\n", line->command, option->name, expected, text,
+		tac_suggestion_text(&suggestion));
+	return false;
+}
+
+static bool parse_more(const command_line *line, const option_def *option, const char *text)
+{
+	option_list *list = option->out;
+	char expected[64];
+	if (list->count >= (int)option->max) {
+		snprintf(expected, sizeof expected, "at most %d further arguments", (int)option->max);
+		return refuse(line, option->value_name, expected, text);
+	}
+	list->items[list->count++] = text;
+	return true;
 }
 
 static bool parse_value(const command_line *line, const option_def *option, const char *text)
@@ -164,6 +186,8 @@ static bool parse_value(const command_line *line, const option_def *option, cons
 			return refuse(line, option->name, option->value_name, text);
 		*(const char **)option->out = text;
 		return true;
+	case OPTION_MORE:
+		return parse_more(line, option, text);
 	case OPTION_FLAG:
 		*(bool *)option->out = true;
 		return true;
@@ -180,6 +204,25 @@ static const option_def *find_option(const command_line *line, const char *name,
 	return NULL;
 }
 
+// `argument` begins with two dashes and a name of `length` characters that no option has.
+static bool refuse_unknown(const command_line *line, const char *argument, size_t length)
+{
+	char name[64];
+	snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1),
+		 argument + 2);
+	tac_suggestion suggestion = tac_suggestion_begin(name);
+	for (const option_def *o = line->options; o->name; o++) {
+		if (!positional(o))
+			tac_suggestion_offer(&suggestion, o->name);
+	}
+	tac_suggestion_offer(&suggestion, "help");
+	fprintf(stderr, "%s: option: expected one listed by --help, found '%s'", line->command, argument);
+	if (suggestion.nearest)
+		fprintf(stderr, "; did you mean '--%s'?", suggestion.nearest);
+	fprintf(stderr, "\n");
+	return false;
+}
+
 // --name, --name value or --name=value at argv[*i]; moves *i past the value.
 static bool parse_option(const command_line *line, int argc, char **argv, int *i)
 {
@@ -188,7 +231,7 @@ static bool parse_option(const command_line *line, int argc, char **argv, int *i
 	const char *value = name[length] == '=' ? name + length + 1 : NULL;
 	const option_def *option = find_option(line, name, length);
 	if (!option)
-		return refuse(line, "option", "one listed by --help", argv[*i]);
+		return refuse_unknown(line, argv[*i], length);
 	if (option->kind == OPTION_FLAG)
 		return value ? refuse(line, option->name, "no value", value) : parse_value(line, option, "");
 	if (!value && *i + 1 < argc)
@@ -221,7 +264,8 @@ bool options_parse(const command_line *line, int argc, char **argv, int *out_exi
 		} else if (next->name) {
 			if (!parse_value(line, next, argv[i]))
 				return false;
-			next = next_positional(next + 1);
+			if (next->kind != OPTION_MORE)
+				next = next_positional(next + 1);
 		} else {
 			return refuse(line, "arguments", "no further argument", argv[i]);
 		}

@@ -17,7 +17,13 @@ typedef enum option_kind {
 	OPTION_CHOICE,     // int *, the index of the word in `choices`
 	OPTION_POSITIONAL, // const char **, in the order of the table; required
 	OPTION_OPTIONAL,   // the same, but optional; after the required ones
+	OPTION_MORE,       // option_list *, all further arguments, at most `max`; the last of the table's
 } option_kind;
+
+typedef struct option_list {
+	const char **items; // room for option_def.max
+	int count;
+} option_list;
 
 typedef struct option_def {
 	const char *name; // without dashes

@@ -2,11 +2,12 @@
 
 #include "apps/session/options.h"
 #include "apps/terminal/terminal.h"
-#include "collision/mesh_load.h"
+#include "base/suggest.h"
 #include "devices/calibration.h"
 #include "devices/hotplug.h"
 #include "haptic/mapping.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,65 +26,72 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-// A scene around a single mesh: scaled to 100 mm, touched by a ball whose scripted hand strokes its top.
-static int mesh_scene(const char *path, tac_scene **out_scene)
+static bool is_scene_file(const char *name)
 {
-	tac_mesh *mesh;
-	if (tac_mesh_load(path, NULL, &mesh) < TAC_OK)
-		return EXIT_BAD_INPUT;
-	const tac_dvec3 low = tac_dvec3_from_vec3(mesh->bounds_min),
-			high = tac_dvec3_from_vec3(mesh->bounds_max);
-	const tac_dvec3 size = tac_dvec3_sub(high, low);
-	const double scale = 0.1 / fmax(tac_dvec3_max_component(size), 1e-9);
-	const tac_dvec3 middle = tac_dvec3_scale(tac_dvec3_add(low, high), -0.5 * scale);
-	const double top = 0.5 * scale * size.z, side = 0.3 * scale * fmin(size.x, size.y);
-	tac_mesh_destroy(&mesh);
-	if (strlen(path) >= TAC_SCENE_TEXT || strpbrk(path, "\"\\\n")) {
-		fprintf(stderr,
-			"tactus: %s: expected a mesh file whose path has fewer than %d characters, without "
-			"quotes, backslashes and line breaks\n",
-			path, TAC_SCENE_TEXT);
-		return EXIT_BAD_INPUT;
-	}
-	char text[4096];
-	const int bytes = snprintf(
-		text, sizeof text,
-		"scene: a mesh\n"
-		"materials:\n- {name: plain, stiffness_N_per_m: 800, static_friction: 0.2,\n"
-		"   dynamic_friction: 0.15, smooth: true}\n"
-		"tools:\n- name: ball\n  axes: 3\n  shapes: [{kind: solids, solids: \"sphere:r=0.003\"}]\n"
-		"  hand:\n"
-		"  - {time_s: 0, position_m: [0, 0, %.6f]}\n  - {time_s: 1, position_m: [0, 0, %.6f]}\n"
-		"  - {time_s: 2, position_m: [0, 0, %.6f]}\n  - {time_s: 4, position_m: [%.6f, 0, %.6f]}\n"
-		"  - {time_s: 6, position_m: [0, %.6f, %.6f]}\n  - {time_s: 8, position_m: [%.6f, 0, %.6f]}\n"
-		"  - {time_s: 9, position_m: [0, 0, %.6f]}\n"
-		"objects:\n- name: mesh\n  material: plain\n"
-		"  shapes: [{kind: mesh, file: \"%s\", scale: %.17g, position_m: [%.17g, %.17g, %.17g]}]\n"
-		"cameras: [{name: front, eye_m: [0.05, -0.2, 0.12]}]\n",
-		top + 0.03, top + 0.005, top - 0.008, side, top - 0.012, side, top - 0.012, -side,
-		top - 0.012, top + 0.03, path, scale, middle.x, middle.y, middle.z);
-	return tac_scene_parse(text, (size_t)bytes, "mesh", out_scene) < TAC_OK ? EXIT_BAD_INPUT
-										: EXIT_SUCCESS;
+	return ends_with(name, ".yaml") || ends_with(name, ".yml");
 }
 
-int session_scene(const char *name, tac_scene **out_scene)
+// Neither a built-in scene nor a file: a name that looks like a file's is a missing file, another one is
+// probably a mistyped scene.
+static void refuse_scene(const char *name)
 {
-	*out_scene = NULL;
-	if (!name)
-		name = tac_scene_builtin_name(0);
-	for (int i = 0; tac_scene_builtin_name(i); i++) {
-		if (strcmp(name, tac_scene_builtin_name(i)) == 0)
-			return tac_scene_builtin(name, out_scene) < TAC_OK ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+	if (strpbrk(name, "./")) {
+		fprintf(stderr, "tactus: %s: expected a scene file (.yaml) or a mesh file, found: %s\n", name,
+			strerror(ENOENT));
+		return;
 	}
-	if (ends_with(name, ".yaml") || ends_with(name, ".yml"))
-		return tac_scene_load(name, out_scene) < TAC_OK ? EXIT_BAD_INPUT : EXIT_SUCCESS;
-	if (access(name, F_OK) == 0)
-		return mesh_scene(name, out_scene);
+	tac_suggestion suggestion = tac_suggestion_begin(name);
 	fprintf(stderr, "tactus: scene: expected ");
-	for (int i = 0; tac_scene_builtin_name(i); i++)
+	for (int i = 0; tac_scene_builtin_name(i); i++) {
 		fprintf(stderr, "%s, ", tac_scene_builtin_name(i));
-	fprintf(stderr, "a scene file (.yaml) or a mesh file, found '%s'\n", name);
-	return EXIT_BAD_INPUT;
+		tac_suggestion_offer(&suggestion, tac_scene_builtin_name(i));
+	}
+	fprintf(stderr, "a scene file (.yaml) or a mesh file, found '%s'%s\n", name,
+		tac_suggestion_text(&suggestion));
+}
+
+// The options that only a mesh file as scene has. False after one line: one of them was given.
+static bool check_mesh_options(const session_def *def, const char *name)
+{
+	const char *option = def->more_count > 0   ? def->more_meshes[0]
+			     : def->tool_mesh      ? "--tool"
+			     : def->mesh_scale > 0 ? "--units or --scale"
+						   : NULL;
+	if (option)
+		fprintf(stderr, "tactus: scene: expected a mesh file together with %s, found '%s'%s\n",
+			option, name,
+			def->mesh_scale > 0 ? "; in a scene file, each mesh has the key 'scale'" : "");
+	return !option;
+}
+
+static int mesh_scene(const session_def *def, char out_note[MESH_SCENE_NOTE], tac_scene **out_scene)
+{
+	mesh_scene_def meshes = {.files = {def->scene}, .tool = def->tool_mesh, .scale = def->mesh_scale};
+	for (int32_t i = 0; i < def->more_count; i++)
+		meshes.files[i + 1] = def->more_meshes[i];
+	meshes.file_count = def->more_count + 1;
+	return mesh_scene_build(&meshes, out_note, out_scene);
+}
+
+int session_scene(const session_def *def, char out_note[MESH_SCENE_NOTE], tac_scene **out_scene)
+{
+	const char *name = def->scene ? def->scene : tac_scene_builtin_name(0);
+	bool builtin = false;
+	*out_scene = NULL;
+	out_note[0] = '\0';
+	for (int i = 0; tac_scene_builtin_name(i); i++)
+		builtin |= strcmp(name, tac_scene_builtin_name(i)) == 0;
+	if (!builtin && !is_scene_file(name)) {
+		if (access(name, F_OK) == 0)
+			return mesh_scene(def, out_note, out_scene);
+		refuse_scene(name);
+		return EXIT_BAD_INPUT;
+	}
+	if (!check_mesh_options(def, name))
+		return EXIT_BAD_INPUT;
+	const tac_result result =
+		builtin ? tac_scene_builtin(name, out_scene) : tac_scene_load(name, out_scene);
+	return result < TAC_OK ? EXIT_BAD_INPUT : EXIT_SUCCESS;
 }
 
 const tac_collider *session_collider(const char *command, const char *name)
@@ -91,49 +99,43 @@ const tac_collider *session_collider(const char *command, const char *name)
 	const tac_collider *collider = tac_collider_find(name ? name : "wide");
 	if (collider)
 		return collider;
+	tac_suggestion suggestion = tac_suggestion_begin(name);
 	fprintf(stderr, "%s: collider: expected ", command);
-	for (int i = 0; tac_collider_at(i); i++)
+	for (int i = 0; tac_collider_at(i); i++) {
 		fprintf(stderr, "%s%s", i ? " or " : "", tac_collider_at(i)->name);
-	fprintf(stderr, ", found '%s'\n", name);
+		tac_suggestion_offer(&suggestion, tac_collider_at(i)->name);
+	}
+	fprintf(stderr, ", found '%s'%s\n", name, tac_suggestion_text(&suggestion));
 	return NULL;
 }
 
 // ---- devices ----
 
-// The scripted hand's path in the device's frame, repeated for `seconds`. NULL: no path, or no memory.
-static tac_sim_waypoint *hand_path(const tac_scene_tool *tool, double seconds, uint32_t *out_count)
+// The scripted hand's path in the device's frame, which the simulated device repeats.
+static void hand_path(const tac_scene_tool *tool, tac_sim_waypoint out_path[TAC_SCENE_PATH])
 {
-	*out_count = 0;
-	if (tool->hand_count == 0)
-		return NULL;
-	const double lap_s = tool->hand[tool->hand_count - 1].time_s;
-	const double laps = lap_s > 0 ? fmin(ceil(seconds / lap_s) + 1, 10000) : 1;
-	tac_sim_waypoint *path = calloc((size_t)laps * (size_t)tool->hand_count, sizeof *path);
 	const tac_mapping mapping = tac_mapping_make(&tool->mapping);
-	for (int lap = 0; path && lap < (int)laps; lap++) {
-		for (int32_t i = 0; i < tool->hand_count; i++) {
-			const tac_scene_point *p = &tool->hand[i];
-			const int64_t time_ns = llround((lap * lap_s + p->time_s) * 1e9);
-			if (*out_count > 0 && time_ns <= path[*out_count - 1].time_ns)
-				continue; // the first point of a lap equals the last of the previous lap
-			const tac_dpose T = tac_mapping_inverse(
-				&mapping, tac_dpose_make(p->position_m, tac_dquat_exp(p->rotation_rad)));
-			path[(*out_count)++] = (tac_sim_waypoint){
-				time_ns, T.position, tac_dquat_log(T.rotation), (uint32_t)p->buttons};
-		}
+	for (int32_t i = 0; i < tool->hand_count; i++) {
+		const tac_scene_point *p = &tool->hand[i];
+		const tac_dpose T = tac_mapping_inverse(
+			&mapping, tac_dpose_make(p->position_m, tac_dquat_exp(p->rotation_rad)));
+		out_path[i] = (tac_sim_waypoint){llround(p->time_s * 1e9), T.position,
+						 tac_dquat_log(T.rotation), (uint32_t)p->buttons};
 	}
-	return path;
 }
 
 static int open_device(const session_def *def, session *s, int32_t i)
 {
 	const tac_scene_tool *tool = &s->scene->tools[i];
-	tac_open_def open = {.grip = tool->grip, .firmware = def->firmware};
-	tac_sim_waypoint *path = hand_path(tool, def->seconds, &open.sim_waypoints);
-	open.sim_path = path;
+	tac_sim_waypoint path[TAC_SCENE_PATH];
+	const tac_open_def open = {.grip = tool->grip,
+				   .firmware = def->firmware,
+				   .sim_path = path,
+				   .sim_waypoints = (uint32_t)tool->hand_count,
+				   .sim_repeat = true};
+	hand_path(tool, path);
 	const tac_result result =
 		tac_hotplug_open(def->devices[i] ? def->devices[i] : tool->device, &open, &s->devices[i]);
-	free(path);
 	if (result < TAC_OK)
 		return EXIT_BAD_INPUT;
 	tac_calibration calibration;
@@ -239,7 +241,7 @@ int session_open(const session_def *def, const char *command, bool bare, session
 	const tac_collider *collider = session_collider(command, def->collider);
 	if (!collider)
 		return EXIT_BAD_INPUT;
-	int code = session_scene(def->scene, &s->scene);
+	int code = session_scene(def, s->note, &s->scene);
 	if (code == EXIT_SUCCESS)
 		code = build_world(collider, s);
 	if (code == EXIT_SUCCESS && !bare)

@@ -3,6 +3,7 @@
 #ifndef TAC_APPS_SESSION_SESSION_H
 #define TAC_APPS_SESSION_SESSION_H
 
+#include "apps/session/mesh_scene.h"
 #include "devices/device.h"
 #include "devices/recorder.h"
 #include "haptic/companion.h"
@@ -12,10 +13,13 @@
 
 typedef struct session_def {
 	const char *scene; // a built-in scene, a scene file or a mesh file; NULL: the first built-in one
+	const char *more_meshes[TAC_SCENE_OBJECTS - 1]; // with a mesh file: further objects
+	int32_t more_count;
+	const char *tool_mesh;                // with a mesh file: the tool; NULL: a ball
+	double mesh_scale;                    // with a mesh file: metres per unit; 0: its size decides
 	const char *devices[TAC_SCENE_TOOLS]; // NULL: the scene's
 	const char *collider;                 // NULL: wide
 	int mover;                            // a tac_sco_mover
-	double seconds;                       // minimum duration of a scripted hand's path
 	int32_t readers;                      // of snapshots, besides the companions
 	bool companions;                      // start one for each tool
 	int64_t period_ns;                    // of the loop; 0: 1 kHz
@@ -25,6 +29,7 @@ typedef struct session_def {
 
 typedef struct session {
 	tac_scene *scene;
+	char note[MESH_SCENE_NOTE]; // about the scene's size and scale; empty: none
 	tac_world *world;
 	int32_t count; // of tools
 	tac_device *devices[TAC_SCENE_TOOLS];
@@ -37,8 +42,9 @@ typedef struct session {
 extern const char *const session_movers[];
 extern const char session_mover_help[];
 
-// Loads the scene called `name` (see session_def.scene). Returns an exit code: 0, or 2 after one line.
-int session_scene(const char *name, tac_scene **out_scene);
+// Loads the scene that `def` names. `out_note` as in session.note. Returns an exit code: 0, or 2 after one
+// line.
+int session_scene(const session_def *def, char out_note[MESH_SCENE_NOTE], tac_scene **out_scene);
 
 // The collider of that name; a `name` of NULL means wide. Returns NULL after one line that lists the names.
 const tac_collider *session_collider(const char *command, const char *name);

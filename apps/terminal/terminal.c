@@ -156,10 +156,11 @@ void terminal_clear(terminal *t)
 
 void terminal_log(void *user, tac_log_level level, const char *message)
 {
-	(void)user, (void)level;
+	(void)user;
 	terminal t = {0};
 	detect_once(&t);
-	fprintf(stderr, "%stactus: %s\n", t.live ? "\r\033[K" : "", message);
+	fprintf(stderr, "%stactus: %s%s\n", t.live ? "\r\033[K" : "",
+		level == TAC_LOG_WARNING ? "warning: " : "", message);
 }
 
 const char *terminal_bar(terminal *t, double fraction, int columns, char *out, size_t size)

@@ -464,6 +464,23 @@ double tac_mesh_area(const tac_mesh *mesh)
 	return twice / 2;
 }
 
+double tac_mesh_size(const tac_mesh *mesh)
+{
+	const tac_dvec3 low = tac_dvec3_from_vec3(mesh->bounds_min),
+			high = tac_dvec3_from_vec3(mesh->bounds_max);
+	return tac_dvec3_max_component(tac_dvec3_sub(high, low));
+}
+
+double tac_mesh_plausible_scale(double size_m)
+{
+	static const double scales[] = {1, 1e-3, 1e3};
+	for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
+		if (size_m * scales[i] >= 1e-3 && size_m * scales[i] <= 1)
+			return scales[i];
+	}
+	return size_m > 0 && isfinite(size_m) ? 0.1 / size_m : 1;
+}
+
 double tac_mesh_volume(const tac_mesh *mesh)
 {
 	// Tetrahedra from a corner of the bounds, not from the origin: a small mesh far from the origin keeps

@@ -35,7 +35,9 @@ typedef struct sim {
 	bool started;
 	int64_t origin_ns; // the clock at time 0
 	int64_t time_ns;
-	uint32_t waypoint; // the next one
+	uint32_t waypoint;     // the next one; def.waypoints: the path has ended
+	int64_t lap_ns;        // when the present lap of the path began
+	tac_sim_waypoint left; // the one that the hand has left
 
 	command queue[TAC_SIM_COMMANDS]; // delayed writes, in their order
 	uint32_t queue_first, queue_count;
@@ -172,12 +174,17 @@ static void activate(sim *s, const tac_wrench *wrench)
 			tac_dmat3_transpose_apply(rotation_jacobian(axes_x(s->axis + 3)), wrench->torque_Nm));
 }
 
-// Sets position and velocity of the hand at waypoint s->waypoint - 1.
+static int64_t next_waypoint_ns(const sim *s)
+{
+	return s->waypoint < s->def.waypoints ? s->lap_ns + s->path[s->waypoint].time_ns : INT64_MAX;
+}
+
+// Sets position and velocity of the hand at the waypoint s->left.
 static void follow_path(sim *s)
 {
-	const tac_sim_waypoint *at = &s->path[s->waypoint - 1];
-	const tac_sim_waypoint *to = s->waypoint < s->def.waypoints ? at + 1 : NULL;
-	const double inverse_s = to ? 1e9 / (double)(to->time_ns - at->time_ns) : 0;
+	const tac_sim_waypoint *at = &s->left;
+	const tac_sim_waypoint *to = s->waypoint < s->def.waypoints ? &s->path[s->waypoint] : NULL;
+	const double inverse_s = to ? 1e9 / (double)(next_waypoint_ns(s) - at->time_ns) : 0;
 	for (int i = 0; i < s->axes; i++) {
 		double from =
 			i < 3 ? tac_dvec3_get(at->position_m, i) : tac_dvec3_get(at->rotation_rad, i - 3);
@@ -191,13 +198,25 @@ static void follow_path(sim *s)
 	s->state.buttons = at->buttons;
 }
 
+// The hand has reached the next waypoint.
+static void pass_waypoint(sim *s)
+{
+	const int64_t time_ns = next_waypoint_ns(s);
+	s->left = s->path[s->waypoint++];
+	s->left.time_ns = time_ns;
+	const int64_t length_ns = s->path[s->def.waypoints - 1].time_ns;
+	if (s->waypoint == s->def.waypoints && s->def.repeat && length_ns > 0) {
+		s->lap_ns += length_ns;
+		s->waypoint = s->path[0].time_ns == 0; // a first waypoint at 0 coincides with the last
+	}
+	follow_path(s);
+}
+
 // Handles the events at time_ns, before time advances.
 static void handle_events(sim *s)
 {
-	while (s->waypoint < s->def.waypoints && s->path[s->waypoint].time_ns <= s->time_ns) {
-		s->waypoint++;
-		follow_path(s);
-	}
+	while (next_waypoint_ns(s) <= s->time_ns)
+		pass_waypoint(s);
 	while (s->queue_count > 0 && s->queue[s->queue_first].time_ns <= s->time_ns) {
 		const command *c = &s->queue[s->queue_first];
 		activate(s, &c->wrench);
@@ -221,8 +240,8 @@ static void advance_to(sim *s, int64_t target_ns)
 		int64_t next_ns = target_ns;
 		if (s->queue_count > 0 && s->queue[s->queue_first].time_ns < next_ns)
 			next_ns = s->queue[s->queue_first].time_ns;
-		if (s->waypoint < s->def.waypoints && s->path[s->waypoint].time_ns < next_ns)
-			next_ns = s->path[s->waypoint].time_ns;
+		if (next_waypoint_ns(s) < next_ns)
+			next_ns = next_waypoint_ns(s);
 		if (s->active_end_ns < next_ns)
 			next_ns = s->active_end_ns;
 		const double duration_s = (double)(next_ns - s->time_ns) / 1e9;
@@ -440,6 +459,7 @@ tac_result tac_sim_create(const tac_sim_def *def, tac_device **out_device)
 	tac_dvec3_store(s->preload, def->preload_N);
 	s->active_end_ns = INT64_MAX;
 	// The hand waits at its first waypoint until that is due.
+	s->left = s->path[0];
 	s->waypoint = 1;
 	follow_path(s);
 	if (s->path[0].time_ns > 0) {

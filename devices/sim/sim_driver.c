@@ -32,6 +32,7 @@ tac_result tac_sim_open(const char *which, const tac_open_def *def, tac_device *
 		return result;
 	sim.path = def->sim_path;
 	sim.waypoints = def->sim_waypoints;
+	sim.repeat = def->sim_repeat;
 	if (def->sim_waypoints > 0)
 		sim.start_m = def->sim_path[0].position_m;
 	return tac_sim_create(&sim, out_device);

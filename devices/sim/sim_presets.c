@@ -1,6 +1,7 @@
 #include "devices/sim.h"
 
 #include "base/log.h"
+#include "base/suggest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -110,25 +111,30 @@ static void add_name(char *list, size_t size, const char *name)
 tac_result tac_sim_def_preset(const char *preset, const char *grip, tac_sim_def *out_def)
 {
 	char names[256] = "";
+	tac_suggestion near_preset = tac_suggestion_begin(preset), near_grip = tac_suggestion_begin(grip);
 	const tac_sim_preset *p = NULL;
 	for (int i = 0; i < PRESETS; i++) {
 		add_name(names, sizeof names, presets[i].name);
+		tac_suggestion_offer(&near_preset, presets[i].name);
 		if (strcmp(preset, presets[i].name) == 0)
 			p = &presets[i];
 	}
 	if (!p) {
-		tac_log(TAC_LOG_ERROR, "sim: expected a device of %s, found \"%s\"", names, preset);
+		tac_log(TAC_LOG_ERROR, "sim: expected a device of %s, found \"%s\"%s", names, preset,
+			tac_suggestion_text(&near_preset));
 		return TAC_ERROR_ARGUMENT;
 	}
 	names[0] = '\0';
 	const tac_sim_grip *g = NULL;
 	for (int i = 0; i < GRIPS; i++) {
 		add_name(names, sizeof names, grips[i].name);
+		tac_suggestion_offer(&near_grip, grips[i].name);
 		if (strcmp(grip, grips[i].name) == 0)
 			g = &grips[i];
 	}
 	if (!g) {
-		tac_log(TAC_LOG_ERROR, "sim: expected a grip of %s, found \"%s\"", names, grip);
+		tac_log(TAC_LOG_ERROR, "sim: expected a grip of %s, found \"%s\"%s", names, grip,
+			tac_suggestion_text(&near_grip));
 		return TAC_ERROR_ARGUMENT;
 	}
 	const double lever = GRIP_RADIUS_M * GRIP_RADIUS_M;

@@ -3,6 +3,7 @@
 #include "haptic/scene/scene_shapes.h"
 
 #include "base/log.h"
+#include "base/suggest.h"
 
 #include <errno.h>
 #include <math.h>
@@ -69,30 +70,6 @@ static bool refuse_node(reader *r, const yaml_node_t *node, const char *what)
 	return refuse(r, node->start_mark, "expected %s, found %s", what, describe_node(node, text));
 }
 
-// The edit distance of `a` and `b` (V. Levenshtein, 1965), except that a missing end of `b` counts as one
-// edit: often it is the unit. At most 63 characters are compared.
-static size_t edit_distance(const char *a, const char *b)
-{
-	size_t row[64];
-	const size_t na = strnlen(a, 63), nb = strnlen(b, 63);
-	for (size_t j = 0; j <= nb; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= na; i++) {
-		size_t diagonal = row[0];
-		row[0] = i;
-		for (size_t j = 1; j <= nb; j++) {
-			const size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-			diagonal = row[j];
-			row[j] = 1 + (row[j] < row[j - 1] ? row[j] : row[j - 1]);
-			row[j] = row[j] < replaced ? row[j] : replaced;
-		}
-	}
-	size_t least = row[nb];
-	for (size_t j = 0; j < nb; j++)
-		least = row[j] + 1 < least ? row[j] + 1 : least;
-	return least;
-}
-
 // A key that only other kinds of shapes have: lists the keys of this kind.
 static bool refuse_foreign_key(reader *r, const yaml_node_t *node, const tac_scene_group *group,
 			       const void *base)
@@ -110,19 +87,18 @@ static bool refuse_foreign_key(reader *r, const yaml_node_t *node, const tac_sce
 static bool refuse_unknown_key(reader *r, const yaml_node_t *node, const tac_scene_group *group,
 			       const void *base)
 {
-	const tac_scene_key *nearest = NULL;
 	char text[48], found[64] = "";
 	if (node->type == YAML_SCALAR_NODE)
 		snprintf(found, sizeof found, "%s", (const char *)node->data.scalar.value);
+	tac_suggestion suggestion = tac_suggestion_begin(found);
 	for (const tac_scene_key *key = group->keys; key->name; key++) {
 		if (strcmp(found, key->name) == 0)
 			return refuse_foreign_key(r, node, group, base);
-		if (tac_scene_key_applies(key, base) &&
-		    (!nearest || edit_distance(found, key->name) < edit_distance(found, nearest->name)))
-			nearest = key;
+		if (tac_scene_key_applies(key, base))
+			tac_suggestion_offer(&suggestion, key->name);
 	}
-	return refuse(r, node->start_mark, "expected a key of %s, found %s; did you mean '%s'?", group->noun,
-		      describe_node(node, text), nearest ? nearest->name : "");
+	return refuse(r, node->start_mark, "expected a key of %s, found %s%s", group->noun,
+		      describe_node(node, text), tac_suggestion_text(&suggestion));
 }
 
 // ---- values ----
@@ -358,14 +334,11 @@ static bool check_reference(reader *r, const char *material)
 	const tac_scene *s = r->scene;
 	if (*material == 0 || tac_scene_material(s, material) >= 0)
 		return true;
-	const char *nearest = "";
-	for (int32_t i = 0; i < s->material_count; i++) {
-		if (*nearest == 0 ||
-		    edit_distance(material, s->materials[i].name) < edit_distance(material, nearest))
-			nearest = s->materials[i].name;
-	}
-	return refuse(r, mark_of(r, material), "expected the name of a material, found '%s'%s%s%s", material,
-		      *nearest ? "; did you mean '" : "", nearest, *nearest ? "'?" : "");
+	tac_suggestion suggestion = tac_suggestion_begin(material);
+	for (int32_t i = 0; i < s->material_count; i++)
+		tac_suggestion_offer(&suggestion, s->materials[i].name);
+	return refuse(r, mark_of(r, material), "expected the name of a material, found '%s'%s", material,
+		      tac_suggestion_text(&suggestion));
 }
 
 static bool check_path(reader *r, const tac_scene_point *path, int32_t count)

@@ -133,22 +133,46 @@ void tac_scene_mesh_path(const tac_scene *scene, const tac_scene_shape *shape, c
 	snprintf(out, size, "%s%s%s", absolute ? "" : scene->folder, absolute ? "" : "/", shape->file);
 }
 
+// Adds "COUNT KIND edge" or "COUNT KIND edges" to a list of faults.
+static void add_fault(char *list, size_t size, int32_t count, const char *kind)
+{
+	const size_t used = strlen(list);
+	if (count > 0)
+		snprintf(list + used, size - used, "%s%d %s edge%s", used ? ", " : "", (int)count, kind,
+			 count == 1 ? "" : "s");
+}
+
+// One warning about what a person would want to know before touching the mesh.
+static void report_faults(const char *path, const tac_mesh *mesh, double scale)
+{
+	char faults[128] = "";
+	add_fault(faults, sizeof faults, mesh->open_edges, "open");
+	add_fault(faults, sizeof faults, mesh->non_manifold_edges, "non-manifold");
+	add_fault(faults, sizeof faults, mesh->flipped_edges, "flipped");
+	if (faults[0])
+		tac_log(TAC_LOG_WARNING, "%s: found %s: %s", path, faults,
+			mesh->open_edges > 0 ? "a tool may get through the holes"
+					     : "it is touched as a surface, not as a solid");
+	else if (tac_mesh_is_watertight(mesh) && tac_mesh_volume(mesh) < 0)
+		tac_log(TAC_LOG_WARNING,
+			"%s: expected a mesh that faces outwards, found one that faces inwards: turn it over",
+			path);
+	const double size_m = scale * tac_mesh_size(mesh), better = tac_mesh_plausible_scale(size_m);
+	if (better == 1e-3)
+		tac_log(TAC_LOG_WARNING, "%s: %.4g m large: are these millimetres? scale: %.4g", path, size_m,
+			better * scale);
+	else if (better != 1)
+		tac_log(TAC_LOG_WARNING, "%s: %.4g m large: 'scale: %.4g' would make it %.4g m", path, size_m,
+			better * scale, better * size_m);
+}
+
 static tac_result load_file(const tac_scene *scene, const tac_scene_shape *shape, tac_mesh **out_mesh)
 {
 	char path[2 * TAC_SCENE_TEXT + 2];
 	tac_scene_mesh_path(scene, shape, path, sizeof path);
 	const tac_result result = tac_mesh_load(path, NULL, out_mesh);
-	if (result < TAC_OK)
-		return result;
-	const tac_mesh *mesh = *out_mesh;
-	if (mesh->open_edges > 0)
-		tac_log(TAC_LOG_WARNING,
-			"%s: expected a closed mesh, found %d open edges: a tool may get through the holes",
-			path, (int)mesh->open_edges);
-	else if (tac_mesh_is_watertight(mesh) && tac_mesh_volume(mesh) < 0)
-		tac_log(TAC_LOG_WARNING,
-			"%s: expected a mesh that faces outwards, found one that faces inwards: turn it over",
-			path);
+	if (result >= TAC_OK)
+		report_faults(path, *out_mesh, shape->scale);
 	return result;
 }
 

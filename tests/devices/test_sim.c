@@ -459,6 +459,36 @@ static void buttons_follow_the_path(void)
 		TEST_ASSERT_EQUAL_UINT32(expected[t], read_at(t * MS).buttons);
 }
 
+// A stiff hand without mass is where its path is. The path leads to 4 mm and back to 2 mm in 30 ms, and its
+// second lap begins where the first has ended.
+static void a_repeated_path_continues_where_it_ended(void)
+{
+	const tac_sim_waypoint path[3] = {{0},
+					  {.time_ns = 10 * MS, .position_m = {0.004, 0, 0}, .buttons = 1},
+					  {.time_ns = 30 * MS, .position_m = {0.002, 0, 0}}};
+	tac_sim_def def = plain(1e-6, 0, 0);
+	def.hand = (tac_sim_hand){.damping = 1, .stiffness = 1e6};
+	def.path = path;
+	def.waypoints = 3;
+	def.repeat = true;
+	create(&def);
+	const struct {
+		int64_t ms;
+		double x_m;
+		uint32_t buttons;
+	} expected[] = {{5, 0.002, 0},  {20, 0.003, 1}, {35, 0.003, 0},
+			{40, 0.004, 1}, {50, 0.003, 1}, {3005, 0.003, 0}};
+	size_t next = 0;
+	for (int64_t t = 0; next < sizeof expected / sizeof expected[0]; t++) {
+		const tac_device_state state = read_at(t * MS);
+		if (t < expected[next].ms)
+			continue;
+		TEST_ASSERT_DOUBLE_WITHIN(1e-5, expected[next].x_m, state.T_base_tool.position.x);
+		TEST_ASSERT_EQUAL_UINT32(expected[next].buttons, state.buttons);
+		next++;
+	}
+}
+
 // ---- rotation ----
 
 static tac_sim_def rotating(void)
@@ -661,6 +691,7 @@ int main(void)
 	RUN_TEST(writes_beyond_the_capacity_keep_the_newest);
 	RUN_TEST(delayed_writes_keep_their_order);
 	RUN_TEST(buttons_follow_the_path);
+	RUN_TEST(a_repeated_path_continues_where_it_ended);
 	RUN_TEST(a_torque_turns_the_tool_about_its_axis);
 	RUN_TEST(angular_velocity_is_the_rate_of_the_rotation);
 	RUN_TEST(torques_conserve_energy);

@@ -1,0 +1,217 @@
+"""What a newcomer meets in the first hour: units, sizes, typing errors, missing files, windows, hints:
+first_hour.py CLASS … PROGRAM."""
+
+import json
+import math
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from program import BadInputTest, Program
+
+PROGRAM = sys.argv.pop()
+tactus = Program(PROGRAM)
+
+
+def write_box(path, size, at=(0, 0, 0), open_top=False):
+    """A box as OFF, `at` is its centre; faces outwards."""
+    corners = [[at[k] + (bit - 0.5) * size[k] for k, bit in enumerate((x, y, z))]
+               for x in (0, 1) for y in (0, 1) for z in (0, 1)]
+    faces = ["0 1 3 2", "4 6 7 5", "0 4 5 1", "2 3 7 6", "0 2 6 4", "1 5 7 3"]
+    if open_top:
+        faces.pop()
+    with open(path, "w") as file:
+        file.write(f"OFF\n8 {len(faces)} 0\n" + "".join("%.9g %.9g %.9g\n" % tuple(c) for c in corners) +
+                   "".join(f"4 {face}\n" for face in faces))
+    return path
+
+
+class Folder(BadInputTest):
+    program = tactus
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="first hour ")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def scene(self, text):
+        with open(self.path("x.yaml"), "w") as file:
+            file.write(text)
+        return self.path("x.yaml")
+
+
+class Units(Folder):
+    def test_mesh_asks_about_sizes_beyond_a_metre_and_below_a_millimetre(self):
+        for size, hint in ((64, "64 m large: are these millimetres\\? --units mm makes it 64 mm"),
+                           (1, None), (0.001, None), (1.001, "1.001 m large"), (2e-5, "20 um large: .*--scale 1e.03"),
+                           (5000, "5000 m large: .*--scale 2e-05 makes it 100 mm")):
+            result = tactus("mesh", write_box(self.path("a.off"), (size, size / 2, size / 4)))
+            self.assertEqual(result.returncode, 0, result)
+            if hint:
+                self.assertRegex(result.stdout, hint)
+            else:
+                self.assertNotIn("large", result.stdout)
+                self.assertIn("a closed solid, ready to be touched", result.stdout)
+
+    def test_mesh_converts_units(self):
+        path = write_box(self.path("a.off"), (64, 32, 16))
+        for options, scale in ((["--units", "mm"], 1e-3), (["--units", "inch"], 0.0254), (["--units", "cm"], 1e-2),
+                               (["--scale", "0.5"], 0.5), ([], 1)):
+            data = json.loads(tactus("mesh", path, "--json", *options).stdout)
+            self.assertEqual(data["scale"], scale)
+            self.assertAlmostEqual(data["bounds_max"][0], 32 * scale, places=6)
+            self.assertAlmostEqual(data["volume_m3"] / (64 * 32 * 16 * scale ** 3), 1, places=6)
+            self.assertAlmostEqual(data["area_m2"] / (2 * (64 * 32 + 32 * 16 + 64 * 16) * scale ** 2), 1, places=6)
+        self.assertEqual(json.loads(tactus("mesh", path, "--json").stdout)["plausible_scale"], 1e-3)
+        self.refuse("mesh", path, "--units", "mm", "--scale", "2", says="expected --units or --scale, found --units mm and")
+        self.refuse("mesh", path, "--units", "mn", says="expected auto or m or cm or mm or inch, found 'mn'; did you mean")
+
+    def test_run_keeps_a_plausible_size_and_prints_the_scale(self):
+        for size, options, scale, note in (
+                (0.064, [], 1, "scale 1 (metres"), (64, [], 1e-3, "scale 0.001 (taken as millimetres"),
+                (64, ["--units", "cm"], 1e-2, "scale 0.01 (as given): 640 mm"),
+                (64, ["--scale", "0.002"], 2e-3, "scale 0.002 (as given): 128 mm"),
+                (0.005, [], 1, "scale 1 (metres"), (0.9, [], 1, "scale 1 (metres")):
+            path = write_box(self.path("part.off"), (size, size, size / 2), at=(size, 3 * size, 0))
+            dumped = tactus("run", "--dump-scene", path, *options)
+            self.assertEqual(dumped.returncode, 0, dumped)
+            self.assertIn(chr(34) + "part" + chr(34), dumped.stdout)
+            self.assertEqual(float((re.findall(r"scale: ([\d.e-]+)", dumped.stdout.split("objects:")[1]) or [1])[0]), scale)
+            result = tactus("run", path, *options, "--seconds", "0.1")
+            self.assertEqual(result.returncode, 0, result)
+            self.assertIn(note, result.stdout)
+            self.assertEqual(result.stderr, "")
+
+    def test_a_mesh_in_a_scene_is_asked_about(self):
+        write_box(self.path("a.off"), (64, 64, 64))
+        tool = "tools: [{name: t, axes: 3, shapes: [{kind: solids, solids: 'sphere:r=0.005'}]}]\n"
+        for scale, hint in (("", "a.off: 64 m large: are these millimetres\\? scale: 0.001"), (", scale: 0.001", None)):
+            path = self.scene(f"scene: x\n{tool}objects: [{{name: o, position_m: [0, 0, 1], "
+                              f"shapes: [{{kind: mesh, file: a.off{scale}}}]}}]\n")
+            result = tactus("run", path, "--seconds", "0.1")
+            self.assertEqual(result.returncode, 0, result)
+            if hint:
+                self.assertRegex(result.stderr, "^tactus: warning: .*" + hint)
+            else:
+                self.assertEqual(result.stderr, "")
+
+    def test_faults_of_a_mesh_are_warnings_in_words(self):
+        path = write_box(self.path("a.off"), (0.1, 0.1, 0.1), open_top=True)
+        result = tactus("run", path, "--seconds", "0.1")
+        self.assertEqual(result.returncode, 0, result)
+        self.assertRegex(result.stderr, "^tactus: warning: .*a.off: found 4 open edges: a tool may get through the holes\n$")
+        text = tactus("mesh", path).stdout
+        self.assertIn("a surface with 4 open edges", text)
+        self.assertRegex(text, "surfaces    5 .the file names no parts: divided at edges sharper than 30 degrees")
+        self.assertRegex(text, "\n    0    2 triangles\n")
+
+
+class Aim(Folder):
+    def contact(self, *arguments):
+        result = tactus("run", *arguments, "--seconds", "1.7", "--json")
+        self.assertEqual(result.returncode, 0, result)
+        data = json.loads(result.stdout)
+        return data["tools"][0]["contact_ticks"] / data["ticks"], data["tools"][0]["max_force_N"]
+
+    def test_the_hand_finds_the_surface(self):
+        """Two posts with nothing between them: the hand that went down the middle touched neither."""
+        left = write_box(self.path("left.off"), (20, 20, 40), at=(-40, 0, 0))
+        right = write_box(self.path("right.off"), (20, 20, 60), at=(40, 0, 0))
+        probe = write_box(self.path("probe.off"), (6, 6, 20), at=(500, 0, 0))
+        for arguments in ([left, right], [left, right, "--tool", probe]):
+            share, force_N = self.contact(*arguments)
+            self.assertGreater(share, 0.2, arguments)
+            self.assertGreater(force_N, 0.2)
+            self.assertLess(force_N, 8)
+        # Of any size: the hand's workspace is scaled, and the force is that of a wall of 800 N/m.
+        for size in 0.004, 0.9:
+            share, force_N = self.contact(write_box(self.path("a.off"), (size, size, size)))
+            self.assertGreater(share, 0.2, size)
+            self.assertGreater(force_N, 0.2)
+            self.assertLess(force_N, 8)
+
+    def test_nothing_touched_is_said(self):
+        path = self.scene("scene: x\ntools: [{name: t, axes: 3, shapes: [{kind: solids, solids: 'sphere:r=0.005'}]}]\n"
+                          "objects: [{name: o, position_m: [0, 0, 0.2], shapes: [{kind: box}]}]\n")
+        result = tactus("run", path, "--seconds", "0.3")
+        # The box's face is 150 mm above the ball's centre.
+        found = re.search(r"no force: nothing was touched; the tool stayed at least ([\d.]+) mm away", result.stdout)
+        self.assertTrue(found, result.stdout)
+        self.assertLessEqual(float(found[1]), 145.1)
+        self.assertGreater(float(found[1]), 5)
+
+    def test_mesh_options_need_a_mesh(self):
+        probe = write_box(self.path("probe.off"), (0.01, 0.01, 0.02))
+        self.refuse("run", "sphere", "--tool", probe, says="expected a mesh file together with --tool, found 'sphere'")
+        self.refuse("run", "tooth", probe, says="expected a mesh file together with .*probe.off, found 'tooth'")
+        self.refuse("run", "tooth", "--scale", "2", says="expected a mesh file .*'tooth'; in a scene file, each mesh has the key")
+        self.refuse("run", probe, self.path("gone.off"), says="gone.off: cannot be opened: No such file")
+        self.refuse("run", probe, "--tool", self.path("gone.off"), says="gone.off: cannot be opened: No such file")
+        self.refuse("run", probe, *32 * [probe], says="MESH: expected at most 31 further arguments, found")
+
+
+class Words(Folder):
+    def test_a_missing_file_is_missing(self):
+        for name in "nofile.stl", "models/part", "./x":
+            self.refuse("run", name, says=f"^tactus: {re.escape(name)}: expected a scene file .*found: No such file or directory$")
+
+    def test_typing_errors_get_a_suggestion(self):
+        for arguments, suggestion in (
+                (["latenc"], "latency"), (["rn"], "run"), (["devises"], "devices"),
+                (["run", "spehre"], "sphere"), (["run", "stilus"], "stylus"), (["run", "--dump-scene", "toth"], "tooth"),
+                (["run", "--sconds", "3"], "--seconds"), (["run", "--recrd=x"], "--record"), (["mesh", "--jsn"], "--json"),
+                (["latency", "--hlp"], "--help"),
+                (["run", "--device", "fallcon"], "falcon"), (["run", "--device", "sim:flcon"], "falcon"),
+                (["run", "--device", "sim:falcon:stilus"], "stylus"), (["run", "--collider", "doptre"], "doptree"),
+                (["run", "--policy", "fif"], "fifo"), (["run", "--mover", "reactiv"], "reactive")):
+            self.refuse(*arguments, says=f"found .*; did you mean '{suggestion}'\\?$")
+        for arguments in ["unicorn"], ["run", "unicorn"], ["run", "--unicorn"], ["run", "--device", "unicorn"]:
+            self.refuse(*arguments, says="found '(--)?unicorn'$")
+
+    def test_a_mouse_without_a_window_is_explained(self):
+        result = tactus("run", "--device", "mouse", "--seconds", "0.1")
+        self.assertRegex(result.stderr, "^tactus run: without --view, .* add --view to drag the tool in a window\n")
+
+
+class Endless(Folder):
+    """Runs that a person moves or watches last until they are ended."""
+
+    def test_a_device_in_a_hand_runs_until_it_is_stopped(self):
+        mouse = self.path("mouse")
+        os.mkfifo(mouse)
+        writer = os.open(mouse, os.O_RDWR)
+        self.addCleanup(os.close, writer)
+        process = subprocess.Popen([PROGRAM, "run", "sphere", "--device", "mouse:" + mouse, "--rate", "100", "--json"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertRegex(process.stderr.readline(), "1\\.\\d s  ")
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        stdout, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+        self.assertIsNone(json.loads(stdout)["seconds"])
+
+    def test_a_view_without_a_display_ends_after_ten_seconds(self):
+        environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+        process = subprocess.Popen([PROGRAM, "run", "sphere", "--view", "--rate", "100"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, env=environment)
+        text = ""
+        while "loop  " not in text:
+            line = process.stdout.readline()
+            self.assertTrue(line, text)
+            text += line
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertIn("100 Hz for 10 s", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
