@@ -1,5 +1,7 @@
 #include "base/helper.h"
 
+#include "base/search_path.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,5 +101,8 @@ bool tac_helper_find_program(const tac_helper_def *def, char out_path[TAC_HELPER
 		if (access(path, F_OK) == 0)
 			return is_program(path, true, out_path, out_reason, reason_size);
 	}
+	const char *name = strrchr(def->installed, '/');
+	if (name && tac_search_path_find(name + 1, path, sizeof path))
+		return is_program(path, true, out_path, out_reason, reason_size);
 	return is_program(def->installed, true, out_path, out_reason, reason_size);
 }

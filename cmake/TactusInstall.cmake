@@ -31,6 +31,11 @@ add_library(tactus::tactus ALIAS tactus_all)
 set_target_properties(tactus_all PROPERTIES EXPORT_NAME tactus)
 install(TARGETS tactus_all EXPORT tactus)
 
+# The libraries are static and may be installed anywhere; a program that links them finds their helper programs through
+# its run path (base/search_path.h).
+target_link_options(tactus_base INTERFACE
+	$<INSTALL_INTERFACE:LINKER:-rpath,$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBEXECDIR}/tactus>)
+
 set(TACTUS_PC_FOLDERS "")
 foreach(folder IN LISTS TACTUS_FOLDERS)
 	target_link_libraries(tactus_all INTERFACE tactus_${folder})
@@ -63,11 +68,13 @@ if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDE
 	set(TACTUS_PC_PREFIX "${CMAKE_INSTALL_PREFIX}")
 	set(TACTUS_PC_LIBDIR "${CMAKE_INSTALL_FULL_LIBDIR}")
 	set(TACTUS_PC_INCLUDEDIR "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+	set(TACTUS_PC_LIBEXECDIR "${CMAKE_INSTALL_FULL_LIBEXECDIR}/tactus")
 else()
 	file(RELATIVE_PATH TACTUS_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" /)
 	string(REGEX REPLACE "/$" "" TACTUS_PC_PREFIX "\${pcfiledir}/${TACTUS_PC_PREFIX}")
 	set(TACTUS_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
 	set(TACTUS_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+	set(TACTUS_PC_LIBEXECDIR "\${prefix}/${CMAKE_INSTALL_LIBEXECDIR}/tactus")
 endif()
 set(TACTUS_PC_CFLAGS "")
 if(NOT TACTUS_ASSERT)
@@ -87,6 +94,14 @@ Description: @PROJECT_DESCRIPTION@
 Version: @PROJECT_VERSION@
 Requires:@TACTUS_PC_REQUIRES@
 Cflags: -I${includedir}/tactus@TACTUS_PC_CFLAGS@
-Libs: -L${libdir}@TACTUS_PC_FOLDERS@@TACTUS_PC_LIBS@
+Libs: -L${libdir} -Wl,-rpath,@TACTUS_PC_LIBEXECDIR@@TACTUS_PC_FOLDERS@@TACTUS_PC_LIBS@
 ]])
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tactus.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# What --help and the pages cite: documentation with its pictures, and the examples as sources.
+file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md ${PROJECT_SOURCE_DIR}/docs/*.svg
+	${PROJECT_SOURCE_DIR}/docs/*.png ${PROJECT_SOURCE_DIR}/docs/*.c)
+install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
+install(FILES README.md CHANGELOG.md LICENSE SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+file(GLOB examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/apps/examples/*.c)
+install(FILES ${examples} DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)

@@ -23,7 +23,8 @@ extern "C" {
 typedef struct tac_mesh_load_def {
 	// The importer program. NULL: the environment variable TACTUS_IMPORTER or, if that is unset, the
 	// first that exists of tactus-import, ../libexec/tactus/tactus-import and
-	// ../../libexec/tactus/tactus-import from the running executable's folder, and the installed one.
+	// ../../libexec/tactus/tactus-import from the running executable's folder, in the folders of
+	// base/search_path.h, and the installed one.
 	// Files that other users can change are refused; a privileged process uses the installed one
 	// (base/helper.h).
 	const char *importer;

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,12 +37,16 @@ struct tac_deadline {
 	sample begin; // of the window
 	uint32_t window_ticks;
 	uint32_t window_waits;
+	uint32_t window_migrations;
 	int64_t window_others_ns;
+	int32_t cpu; // of the last tick; -1: none yet
 
 	// Written by the real-time thread alone, read by anyone: relaxed, each is only a count.
 	_Atomic int64_t ticks;
 	_Atomic int64_t misses;
+	_Atomic int64_t late;
 	_Atomic int64_t skipped;
+	_Atomic int32_t thread_id;
 };
 
 static void add(_Atomic int64_t *total, int64_t amount)
@@ -91,6 +96,7 @@ static void begin_window(tac_deadline *deadline, const sample *now)
 	deadline->begin = *now;
 	deadline->window_ticks = 0;
 	deadline->window_waits = 0;
+	deadline->window_migrations = 0;
 	deadline->window_others_ns = 0;
 }
 
@@ -103,11 +109,13 @@ tac_result tac_deadline_create(const tac_deadline_def *def, tac_deadline **out_d
 {
 	*out_deadline = NULL;
 	if (def->compute_budget_ns <= 0 || def->records == 0 || (def->records & (def->records - 1)) != 0 ||
-	    def->evidence_every == 0) {
+	    def->evidence_every == 0 || def->threshold_ns < 0) {
 		tac_log(TAC_LOG_ERROR,
-			"deadline: expected a positive budget, a power of two of records "
-			"and a sample every 1 or more ticks, found %lld ns, %u and %u",
-			(long long)def->compute_budget_ns, def->records, def->evidence_every);
+			"deadline: expected a positive budget, a power of two of records, "
+			"a sample every 1 or more ticks and a threshold of 0 or more, found %lld ns, %u, %u "
+			"and %lld ns",
+			(long long)def->compute_budget_ns, def->records, def->evidence_every,
+			(long long)def->threshold_ns);
 		return TAC_ERROR_ARGUMENT;
 	}
 	tac_deadline *deadline = calloc(1, sizeof *deadline);
@@ -140,6 +148,8 @@ tac_result tac_deadline_attach(tac_deadline *deadline)
 {
 	TAC_ASSERT(deadline->schedstat_fd < 0);
 	deadline->schedstat_fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	atomic_store_explicit(&deadline->thread_id, (int32_t)gettid(), memory_order_relaxed);
+	deadline->cpu = -1;
 	sample now = take_sample(deadline);
 	begin_window(deadline, &now);
 	if (now.run_delay_ns >= 0)
@@ -158,6 +168,11 @@ void tac_deadline_detach(tac_deadline *deadline)
 	deadline->schedstat_fd = -1;
 }
 
+int32_t tac_deadline_thread_id(const tac_deadline *deadline)
+{
+	return atomic_load_explicit(&deadline->thread_id, memory_order_relaxed);
+}
+
 static tac_evidence gather(const tac_deadline *deadline, const sample *now)
 {
 	const sample *begin = &deadline->begin;
@@ -171,6 +186,7 @@ static tac_evidence gather(const tac_deadline *deadline, const sample *now)
 		.involuntary = (uint32_t)(now->involuntary - begin->involuntary),
 		.minor_faults = (uint32_t)(now->minor_faults - begin->minor_faults),
 		.major_faults = (uint32_t)(now->major_faults - begin->major_faults),
+		.migrations = deadline->window_migrations,
 		.window_ticks = deadline->window_ticks,
 	};
 }
@@ -182,19 +198,42 @@ static bool window_is_over(const tac_deadline *deadline)
 	       deadline->window_others_ns >= deadline->def.compute_budget_ns;
 }
 
+// Adds evidence and a cause to a tick that ended after its deadline or, if it met that, after the threshold.
+static void explain(tac_deadline *deadline, tac_tick *tick)
+{
+	const tac_deadline_def *def = &deadline->def;
+	const sample now = take_sample(deadline);
+	tick->evidence = gather(deadline, &now);
+	tac_tick judged = *tick;
+	int64_t budget_ns = def->compute_budget_ns;
+	if (!tac_tick_missed(tick)) {
+		judged.deadline_ns = tick->planned_ns + def->threshold_ns;
+		budget_ns = at_most(budget_ns, def->threshold_ns / 2);
+	}
+	tick->cause = tac_deadline_classify(&judged, budget_ns, &tick->cause_phase);
+	begin_window(deadline, &now);
+}
+
+static void count_migration(tac_deadline *deadline, tac_tick *tick)
+{
+	tick->cpu = (int32_t)sched_getcpu(); // no system call
+	deadline->window_migrations += deadline->cpu >= 0 && tick->cpu != deadline->cpu;
+	deadline->cpu = tick->cpu;
+}
+
 void tac_deadline_record(tac_deadline *deadline, tac_tick *tick, uint32_t waits)
 {
+	const int64_t threshold_ns = deadline->def.threshold_ns;
 	deadline->window_ticks++;
 	deadline->window_waits += waits;
-	bool missed = tac_tick_missed(tick);
-	if (missed) {
-		sample now = take_sample(deadline);
-		tick->evidence = gather(deadline, &now);
-		tick->cause =
-			tac_deadline_classify(tick, deadline->def.compute_budget_ns, &tick->cause_phase);
+	count_migration(deadline, tick);
+	if (tac_tick_missed(tick)) {
+		explain(deadline, tick);
 		TAC_PROBE_MISS(tick->index, tick->cause, tick->cause_phase, -tac_tick_slack_ns(tick));
-		begin_window(deadline, &now);
 		add(&deadline->misses, 1);
+	} else if (threshold_ns > 0 && tick->end_ns - tick->planned_ns > threshold_ns) {
+		explain(deadline, tick);
+		add(&deadline->late, 1);
 	} else {
 		deadline->window_others_ns += at_least_zero(tick->end_ns - tick->timer_ns);
 		if (window_is_over(deadline)) {
@@ -218,6 +257,7 @@ tac_deadline_totals tac_deadline_read_totals(const tac_deadline *deadline)
 	return (tac_deadline_totals){
 		.ticks = atomic_load_explicit(&deadline->ticks, memory_order_relaxed),
 		.misses = atomic_load_explicit(&deadline->misses, memory_order_relaxed),
+		.late = atomic_load_explicit(&deadline->late, memory_order_relaxed),
 		.skipped = atomic_load_explicit(&deadline->skipped, memory_order_relaxed),
 		.lost = (int64_t)tac_ring_refused(deadline->ring),
 	};
@@ -269,12 +309,13 @@ static tac_cause classify_compute(const tac_tick *tick, int64_t compute_budget_n
 	if (delay.low > lost_ns / 2)
 		return TAC_CAUSE_PREEMPTED;
 	bool in_device = phase == TAC_PHASE_DEVICE_READ || phase == TAC_PHASE_DEVICE_WRITE;
-	tac_cause own = in_device ? TAC_CAUSE_DEVICE_IO : TAC_CAUSE_LONG_COMPUTE;
 	if (on_cpu.low - compute_budget_ns > lost_ns / 2)
-		return own;
-	if (evidence->run_delay_ns >= 0 && off_cpu.low - delay.high > lost_ns / 2)
-		return evidence->voluntary > 0 ? own : TAC_CAUSE_STOLEN;
-	return TAC_CAUSE_UNDECIDED;
+		return in_device ? TAC_CAUSE_DEVICE_IO : TAC_CAUSE_LONG_COMPUTE;
+	if (evidence->run_delay_ns < 0 || off_cpu.low - delay.high <= lost_ns / 2)
+		return TAC_CAUSE_UNDECIDED;
+	if (evidence->voluntary == 0)
+		return TAC_CAUSE_STOLEN;
+	return in_device ? TAC_CAUSE_DEVICE_IO : TAC_CAUSE_BLOCKED;
 }
 
 static tac_phase longest_phase(const tac_tick *tick)

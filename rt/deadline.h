@@ -7,7 +7,8 @@
 //   not runnable, neither CPU time nor run_delay -> stolen, or stopped if there was an extra voluntary switch
 //   runnable but not running (run_delay)         -> late wake, preempted
 //   waiting for memory                           -> page fault
-//   on the CPU, or asleep voluntarily            -> long compute, device I/O; with the phase
+//   on the CPU                                   -> long compute, device I/O; with the phase
+//   asleep voluntarily                           -> blocked, device I/O; with the phase
 // Evidence is a difference between samples. To limit its cost a sample is taken every `evidence_every` ticks,
 // or sooner where ticks are long. The on-time ticks since the last sample add a known uncertainty
 // (tac_evidence.others_ns, never above the compute budget). Where the cause depends on it, or where no single
@@ -29,19 +30,23 @@ typedef struct tac_deadline tac_deadline;
 
 typedef struct tac_deadline_def {
 	int64_t compute_budget_ns; // compute beyond this counts as lost time
-	uint32_t records;          // capacity of the ring to the slow thread, a power of two
-	uint32_t evidence_every;   // ticks from sample to sample; 1: exact, at about 2 µs of slack a tick
+	// A tick that ends more than this after its planned time gets evidence and a cause even if it meets
+	// its deadline; 0: only missed ticks do.
+	int64_t threshold_ns;
+	uint32_t records;        // capacity of the ring to the slow thread, a power of two
+	uint32_t evidence_every; // ticks from sample to sample; 1: exact, at about 2 µs of slack a tick
 } tac_deadline_def;
 
 // Since create. All records are either read or lost: ticks = read + lost + still in the ring.
 typedef struct tac_deadline_totals {
 	int64_t ticks;   // that ran
 	int64_t misses;  // that ended after their deadline
+	int64_t late;    // that met their deadline, but not the threshold
 	int64_t skipped; // periods in which no tick ran, because the one before was late
 	int64_t lost;    // records that the ring refused because the slow thread was behind
 } tac_deadline_totals;
 
-// Half of the period as compute budget, 4096 records, a sample every 8 ticks.
+// Half of the period as compute budget, no threshold, 4096 records, a sample every 8 ticks.
 // Thread: any.
 tac_deadline_def tac_deadline_def_default(int64_t period_ns);
 
@@ -60,6 +65,9 @@ tac_result tac_deadline_attach(tac_deadline *deadline);
 // Thread: setup, on the same thread.
 void tac_deadline_detach(tac_deadline *deadline);
 
+// The attached thread, as the kernel numbers it; 0 before the first attach. Thread: any.
+int32_t tac_deadline_thread_id(const tac_deadline *deadline);
+
 // Takes the finished tick: adds evidence and cause if it was late, counts it and hands a copy to the reader.
 // `waits`: how often the loop itself slept before it.
 // Thread: RT, the attached thread.
@@ -72,7 +80,8 @@ bool tac_deadline_read(tac_deadline *deadline, tac_tick *out_tick);
 // Thread: any.
 tac_deadline_totals tac_deadline_read_totals(const tac_deadline *deadline);
 
-// The cause of a late tick, from its times and evidence alone. *out_phase is the longest phase if the loss
+// The cause of a late tick, from its times and evidence alone. To explain a tick that met its deadline but
+// not a threshold, pass a copy whose deadline is the threshold. *out_phase is the longest phase if the loss
 // was inside the tick. TAC_CAUSE_NONE for a tick on time. Thread: RT.
 tac_cause tac_deadline_classify(const tac_tick *tick, int64_t compute_budget_ns, tac_phase *out_phase);
 

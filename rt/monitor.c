@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "rt/clock.h"
+#include "rt/rivals.h"
 #include "rt/thread.h"
 
 #include <errno.h>
@@ -18,11 +19,14 @@
 
 #define LOG_HEADER                                                                                           \
 	"tick,planned_ns,wake_ns,compute_ns,late_ns,skipped,cause,phase,cpu_ns,run_delay_ns,"                \
-	"others_ns,voluntary,involuntary,minor_faults,major_faults,window_ticks\n"
+	"others_ns,voluntary,involuntary,minor_faults,major_faults,window_ticks,cpu,migrations,rival,"       \
+	"rival_ns\n"
 
 struct tac_monitor {
 	tac_monitor_def def;
 	int log_fd;
+	tac_rivals *rivals;     // NULL: not watched
+	int64_t steal_begin_ns; // the kernel's count at create
 	pthread_t thread;
 	atomic_bool stop;
 	_Atomic uint64_t rounds; // completed passes over the ring
@@ -52,13 +56,15 @@ static void log_miss(tac_monitor *monitor, const tac_tick *tick)
 {
 	const tac_evidence *evidence = &tick->evidence;
 	char line[512];
-	snprintf(line, sizeof line, "%lld,%lld,%lld,%lld,%lld,%u,%s,%s,%lld,%lld,%lld,%u,%u,%u,%u,%u\n",
+	snprintf(line, sizeof line,
+		 "%lld,%lld,%lld,%lld,%lld,%u,%s,%s,%lld,%lld,%lld,%u,%u,%u,%u,%u,%d,%u,%s,%lld\n",
 		 (long long)tick->index, (long long)tick->planned_ns, (long long)tac_tick_wake_ns(tick),
 		 (long long)tac_tick_compute_ns(tick), (long long)-tac_tick_slack_ns(tick), tick->skipped,
 		 tac_cause_name(tick->cause), tac_phase_name(tick->cause_phase), (long long)evidence->cpu_ns,
 		 (long long)evidence->run_delay_ns, (long long)evidence->others_ns, evidence->voluntary,
 		 evidence->involuntary, evidence->minor_faults, evidence->major_faults,
-		 evidence->window_ticks);
+		 evidence->window_ticks, (int)tick->cpu, evidence->migrations, tick->rival.name,
+		 (long long)tick->rival.ran_ns);
 	write_log(monitor, line);
 }
 
@@ -79,31 +85,72 @@ static void keep_worst(tac_monitor_stats *stats, const tac_tick *tick)
 	stats->worst[place] = *tick;
 }
 
+static bool has_cause(const tac_tick *tick)
+{
+	return tac_tick_missed(tick) || tick->cause != TAC_CAUSE_NONE;
+}
+
+static void count_rival(tac_monitor_stats *stats, const tac_rival *rival)
+{
+	int i = 0;
+	while (i < stats->rival_count && strcmp(stats->rivals[i].name, rival->name) != 0)
+		i++;
+	if (i == TAC_MONITOR_RIVALS)
+		return;
+	if (i == stats->rival_count) {
+		stats->rivals[i] = (tac_monitor_rival){0};
+		memcpy(stats->rivals[i].name, rival->name, sizeof rival->name);
+		stats->rival_count++;
+	}
+	stats->rivals[i].count++;
+	stats->rivals[i].ran_ns += rival->ran_ns;
+}
+
 static void count(tac_monitor_stats *stats, const tac_tick *tick)
 {
 	stats->records++;
 	tac_histogram_record(&stats->timer, tick->fired_ns - tick->timer_ns);
 	tac_histogram_record(&stats->wake, tac_tick_wake_ns(tick));
 	tac_histogram_record(&stats->compute, tac_tick_compute_ns(tick));
+	tac_histogram_record(&stats->response, tick->end_ns - tick->planned_ns);
 	for (int i = 0; i < TAC_PHASE_COUNT; i++) {
 		if (tick->phase_end_ns[i] != 0)
 			tac_histogram_record(&stats->phases[i], tac_tick_phase_ns(tick, (tac_phase)i));
 	}
-	if (tac_tick_missed(tick)) {
+	if (!has_cause(tick))
+		return;
+	if (tac_tick_missed(tick))
 		stats->misses_by_cause[tick->cause]++;
-		keep_worst(stats, tick);
-	}
+	else
+		stats->late_by_cause[tick->cause]++;
+	keep_worst(stats, tick);
+	if (tick->rival.ran_ns > 0)
+		count_rival(stats, &tick->rival);
+}
+
+// Who ran while the loop waited: before a late wake until the wake, in a preempted tick until its end.
+static void find_rival(tac_monitor *monitor, tac_tick *tick)
+{
+	if (!monitor->rivals || (tick->cause != TAC_CAUSE_LATE_WAKE && tick->cause != TAC_CAUSE_PREEMPTED))
+		return;
+	const bool waking = tick->cause_phase == TAC_PHASE_NONE;
+	tac_rivals_find(monitor->rivals, tick->cpu, waking ? tick->timer_ns : tick->wake_ns,
+			waking ? tick->wake_ns : tick->end_ns, tac_deadline_thread_id(monitor->def.deadline),
+			&tick->rival);
 }
 
 static void drain_ring(tac_monitor *monitor)
 {
 	tac_tick tick;
+	if (monitor->rivals)
+		tac_rivals_read(monitor->rivals);
 	while (tac_deadline_read(monitor->def.deadline, &tick)) {
+		find_rival(monitor, &tick);
 		pthread_mutex_lock(&monitor->mutex);
 		count(&monitor->stats, &tick);
 		pthread_mutex_unlock(&monitor->mutex);
 		// Not under the mutex: a file may block, and a reader of the statistics must not.
-		if (monitor->log_fd >= 0 && tac_tick_missed(&tick))
+		if (monitor->log_fd >= 0 && has_cause(&tick))
 			log_miss(monitor, &tick);
 		if (monitor->def.trace)
 			tac_trace_tick(monitor->def.trace, &tick);
@@ -142,8 +189,21 @@ static tac_result open_log(tac_monitor *monitor)
 	return TAC_ERROR_IO;
 }
 
+// The time that the hypervisor has stolen from all CPUs, by the eighth number of the line "cpu" of
+// /proc/stat; -1: unknown.
+static int64_t read_steal_ns(void)
+{
+	long long ticks;
+	FILE *file = fopen("/proc/stat", "re");
+	const int found = file ? fscanf(file, "cpu %*s %*s %*s %*s %*s %*s %*s %lld", &ticks) : 0;
+	if (file)
+		fclose(file);
+	return found == 1 ? ticks * (TAC_NS_PER_S / sysconf(_SC_CLK_TCK)) : -1;
+}
+
 static void free_monitor(tac_monitor *monitor)
 {
+	tac_rivals_destroy(&monitor->rivals);
 	if (monitor->log_fd >= 0)
 		close(monitor->log_fd);
 	pthread_mutex_destroy(&monitor->mutex);
@@ -160,6 +220,9 @@ tac_result tac_monitor_create(const tac_monitor_def *def, tac_monitor **out_moni
 	}
 	monitor->def = *def;
 	pthread_mutex_init(&monitor->mutex, NULL);
+	monitor->steal_begin_ns = read_steal_ns();
+	if (def->watch_rivals && tac_rivals_create(&monitor->rivals) != TAC_OK)
+		monitor->stats.rivals_errno = errno;
 	tac_result result = open_log(monitor);
 	if (result == TAC_OK)
 		result = tac_thread_start(&monitor->thread, monitor_thread, monitor);
@@ -186,6 +249,9 @@ void tac_monitor_read(tac_monitor *monitor, tac_monitor_stats *out_stats)
 	*out_stats = monitor->stats;
 	pthread_mutex_unlock(&monitor->mutex);
 	out_stats->totals = tac_deadline_read_totals(monitor->def.deadline);
+	const int64_t steal_ns = read_steal_ns();
+	out_stats->steal_ns =
+		steal_ns >= 0 && monitor->steal_begin_ns >= 0 ? steal_ns - monitor->steal_begin_ns : -1;
 }
 
 void tac_monitor_drain(tac_monitor *monitor)

@@ -9,6 +9,7 @@
 #include "rt/histogram.h"
 #include "rt/trace.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -21,26 +22,45 @@ typedef struct tac_monitor tac_monitor;
 
 typedef struct tac_monitor_def {
 	tac_deadline *deadline;
-	// CSV, a line for each miss; created or truncated. The string must stay valid until destroy. NULL:
-	// none.
+	// CSV, a line for each tick that has a cause; created or truncated. The string must stay valid until
+	// destroy. NULL: none.
 	const char *log_path;
+	// Find out who ran while the loop waited for its CPU (rt/rivals.h). If the kernel does not allow it,
+	// stats.rivals_errno says so and nothing else changes.
+	bool watch_rivals;
 	tac_trace *trace; // receives every tick; stays the caller's; NULL: none
 	// Called with every tick on the monitor's thread; may block, as the trace may. NULL: none.
 	void (*on_tick)(void *user, const tac_tick *tick);
 	void *user;
 } tac_monitor_def;
 
+// A thread that kept the loop from running.
+typedef struct tac_monitor_rival {
+	char name[20];
+	int64_t count;  // of late wakes and preemptions
+	int64_t ran_ns; // altogether
+} tac_monitor_rival;
+
+#define TAC_MONITOR_RIVALS 8
+
 typedef struct tac_monitor_stats {
 	tac_deadline_totals totals;
 	int64_t records;                          // read so far
 	int64_t misses_by_cause[TAC_CAUSE_COUNT]; // of the records read
-	int64_t log_unwritten;                    // misses that did not get into the log file
-	int log_error;                            // errno of the first of them
+	int64_t late_by_cause[TAC_CAUSE_COUNT]; // the same for ticks beyond the threshold that are no misses
+	int64_t steal_ns; // stolen from all CPUs since create, as the kernel counts it in steps of 10 ms; -1:
+			  // unknown
+	int rivals_errno; // 0: rivals are watched, or were not asked for
+	int rival_count;  // further names are left out
+	tac_monitor_rival rivals[TAC_MONITOR_RIVALS];
+	int64_t log_unwritten; // lines that did not get into the log file
+	int log_error;         // errno of the first of them
 	int worst_count;
-	tac_tick worst[TAC_MONITOR_WORST]; // by lateness, worst first
+	tac_tick worst[TAC_MONITOR_WORST]; // ticks with a cause, by lateness, worst first
 	tac_histogram timer;               // fired_ns - timer_ns: delay of the kernel's timer and scheduler
 	tac_histogram wake;                // wake_ns - planned_ns: what is left of it after the spin
 	tac_histogram compute;             // end_ns - wake_ns
+	tac_histogram response;            // end_ns - planned_ns
 	tac_histogram phases[TAC_PHASE_COUNT];
 } tac_monitor_stats;
 
@@ -53,7 +73,7 @@ tac_result tac_monitor_create(const tac_monitor_def *def, tac_monitor **out_moni
 // Thread: setup, after the loop has stopped.
 void tac_monitor_destroy(tac_monitor **monitor);
 
-// Copies the present statistics (about 230 KiB). Does not wait for a thread that is blocked on its files.
+// Copies the present statistics (about 300 KiB). Does not wait for a thread that is blocked on its files.
 // Thread: any but RT.
 void tac_monitor_read(tac_monitor *monitor, tac_monitor_stats *out_stats);
 

@@ -17,12 +17,14 @@ typedef enum tac_phase {
 	TAC_PHASE_SCO,
 	TAC_PHASE_FORCE,
 	TAC_PHASE_DEVICE_WRITE,
+	TAC_PHASE_WORK, // of a loop that is not a servo
 	TAC_PHASE_PUBLISH,
 	TAC_PHASE_COUNT,
 	TAC_PHASE_NONE = TAC_PHASE_COUNT, // outside the named phases
 } tac_phase;
 
-// Why a tick ended after its deadline. docs/realtime.md explains each cause and its remedy.
+// Why a tick ended after its deadline, or after the threshold of its account. docs/realtime.md explains each
+// cause and its remedy.
 typedef enum tac_cause {
 	TAC_CAUSE_NONE,       // it was on time
 	TAC_CAUSE_LATE_WAKE,  // runnable, but the scheduler ran something else
@@ -30,7 +32,8 @@ typedef enum tac_cause {
 	TAC_CAUSE_PREEMPTED,  // taken off the CPU in the middle of the tick
 	TAC_CAUSE_PAGE_FAULT, // memory that was not resident
 	TAC_CAUSE_LONG_COMPUTE, // the phase named in cause_phase took too long by itself
-	TAC_CAUSE_DEVICE_IO,    // the same, in a device phase
+	TAC_CAUSE_BLOCKED,      // the phase named in cause_phase slept or waited: a lock, a file, a pipe
+	TAC_CAUSE_DEVICE_IO,    // a device phase computed or waited too long
 	TAC_CAUSE_STOPPED,      // the process was stopped by a signal or a debugger
 	TAC_CAUSE_UNDECIDED,    // the evidence allows more than one of these
 	TAC_CAUSE_COUNT,
@@ -46,8 +49,16 @@ typedef struct tac_evidence {
 	uint32_t involuntary; // involuntary context switches
 	uint32_t minor_faults;
 	uint32_t major_faults;
+	uint32_t migrations;   // ticks that ended on another CPU than the one before
 	uint32_t window_ticks; // 0: no evidence was taken
 } tac_evidence;
+
+// The thread that ran for the longest part of the time for which the loop waited for its CPU.
+typedef struct tac_rival {
+	int64_t ran_ns; // 0: unknown
+	int32_t tid;    // 0: the idle thread
+	char name[20];  // as the kernel lists it; "thread TID" if it has ended
+} tac_rival;
 
 typedef struct tac_tick {
 	int64_t index;      // period number on the loop's grid; jumps where periods were skipped
@@ -60,6 +71,8 @@ typedef struct tac_tick {
 	int64_t deadline_ns;                   // when it was due
 	int64_t lost_records;                  // records that the ring refused before this one
 	tac_evidence evidence;                 // filled for late ticks
+	tac_rival rival;                       // filled by the monitor, if it watches the scheduler
+	int32_t cpu;                           // on which it ended
 	uint32_t skipped;                      // whole periods skipped because this tick was late
 	tac_cause cause;
 	tac_phase cause_phase; // the longest phase of a late tick; TAC_PHASE_NONE: the loss was outside them

@@ -235,11 +235,25 @@ static int64_t instant_ns(tac_trace *trace, int64_t at_ns)
 	return trace->miss_ns;
 }
 
+// A thread's name as the text of a JSON string: printable, without quotes and backslashes.
+typedef struct plain_name {
+	char text[sizeof(tac_rival){0}.name + 1];
+} plain_name;
+
+static plain_name plain(const char *name)
+{
+	plain_name out = {{0}};
+	for (size_t i = 0; i + 1 < sizeof out.text && name[i]; i++)
+		out.text[i] =
+			name[i] >= ' ' && name[i] <= '~' && name[i] != '"' && name[i] != '\\' ? name[i] : '?';
+	return out;
+}
+
 // An instant at the tick's deadline.
 static void add_miss(tac_trace *trace, const tac_tick *tick)
 {
 	const tac_evidence *evidence = &tick->evidence;
-	char evidence_args[256] = "";
+	char evidence_args[320] = "";
 	char run_delay_arg[48] = "";
 	if (evidence->run_delay_ns >= 0)
 		snprintf(run_delay_arg, sizeof run_delay_arg, ",\"run_delay_ns\":%" PRId64,
@@ -248,19 +262,23 @@ static void add_miss(tac_trace *trace, const tac_tick *tick)
 		snprintf(evidence_args, sizeof evidence_args,
 			 ",\"cpu_ns\":%" PRId64 "%s,\"others_ns\":%" PRId64 ",\"voluntary\":%" PRIu32
 			 ",\"involuntary\":%" PRIu32 ",\"minor_faults\":%" PRIu32 ",\"major_faults\":%" PRIu32
-			 ",\"window_ticks\":%" PRIu32,
+			 ",\"migrations\":%" PRIu32 ",\"window_ticks\":%" PRIu32,
 			 evidence->cpu_ns, run_delay_arg, evidence->others_ns, evidence->voluntary,
 			 evidence->involuntary, evidence->minor_faults, evidence->major_faults,
-			 evidence->window_ticks);
+			 evidence->migrations, evidence->window_ticks);
+	char rival_args[96] = "";
+	if (tick->rival.ran_ns > 0)
+		snprintf(rival_args, sizeof rival_args, ",\"rival\":\"%s\",\"rival_ns\":%" PRId64,
+			 plain(tick->rival.name).text, tick->rival.ran_ns);
 	add(trace,
 	    "{\"name\":\"%s\",\"cat\":\"miss\",\"ph\":\"i\",\"s\":\"t\",\"ts\":%s," MISS_TRACK
 	    ",\"args\":{\"index\":%" PRId64 ",\"cause\":\"%s\",\"phase\":\"%s\",\"late_ns\":%" PRId64
-	    ",\"wake_ns\":%" PRId64 ",\"compute_ns\":%" PRId64 ",\"skipped\":%" PRIu32 "%s}},",
+	    ",\"wake_ns\":%" PRId64 ",\"compute_ns\":%" PRId64 ",\"skipped\":%" PRIu32 "%s%s}},",
 	    tac_cause_name(tick->cause),
 	    us(instant_ns(trace, difference_ns(tick->deadline_ns, trace->origin_ns))).digits, tick->index,
 	    tac_cause_name(tick->cause), tac_phase_name(tick->cause_phase),
 	    difference_ns(tick->end_ns, tick->deadline_ns), difference_ns(tick->wake_ns, tick->planned_ns),
-	    difference_ns(tick->end_ns, tick->wake_ns), tick->skipped, evidence_args);
+	    difference_ns(tick->end_ns, tick->wake_ns), tick->skipped, evidence_args, rival_args);
 }
 
 tac_trace_def tac_trace_def_default(void)

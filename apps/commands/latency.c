@@ -42,7 +42,7 @@ static void tick_probe(void *user, tac_tick *tick)
 	probe *p = user;
 	while (tac_clock_now_ns() < tick->wake_ns + p->work_ns) {
 	}
-	tac_tick_phase_end(tick, TAC_PHASE_SCO);
+	tac_tick_phase_end(tick, TAC_PHASE_WORK);
 	tac_latest_write(p->latest, tick);
 	tac_tick_phase_end(tick, TAC_PHASE_PUBLISH);
 }
@@ -120,6 +120,18 @@ static void show_progress(terminal *t, const settings *s, const tac_monitor_stat
 	terminal_show(t, text);
 }
 
+static void print_text_summary(const loop_runner *r)
+{
+	summary_print(&r->machine, r->stats, r->corrected);
+	summary_print_verdict(r->stats, tac_loop_period_ns(r->loop));
+	for (int i = 0; i < TAC_GRANT_COUNT; i++) {
+		if (r->granted.grants[i].state == TAC_GRANT_REFUSED) {
+			printf("          `tactus doctor` prints the commands that grant what was refused\n");
+			break;
+		}
+	}
+}
+
 // ---- JSON ----
 
 static void print_json_summary(const settings *s, const loop_runner *r)
@@ -188,7 +200,7 @@ static int run(settings *s)
 	if (good && s->json)
 		print_json_summary(s, &r);
 	else if (good)
-		summary_print(&r.machine, r.stats, r.corrected);
+		print_text_summary(&r);
 	good = good && write_report(s, &r);
 	good = loop_runner_close(&r) && good;
 	tac_latest_destroy(&p.latest);

@@ -193,6 +193,7 @@ static void print_summary(const live_run *r)
 		printf("          the loop hung: the watchdog switched the forces off\n");
 	printf("\n");
 	summary_print(&r->runner.machine, r->runner.stats, r->runner.corrected);
+	summary_print_verdict(r->runner.stats, tac_loop_period_ns(r->runner.loop));
 }
 
 // ---- JSON ----

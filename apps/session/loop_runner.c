@@ -83,7 +83,8 @@ static tac_result create_all(loop_runner *r)
 	r->thread.period_ns = loop.period_ns;
 	r->thread.runtime_ns = loop.period_ns * 4 / 5;
 
-	const tac_deadline_def deadline = tac_deadline_def_default(loop.period_ns);
+	tac_deadline_def deadline = tac_deadline_def_default(loop.period_ns);
+	deadline.threshold_ns = llround(def->threshold_us * 1e3);
 	tac_result result = tac_deadline_create(&deadline, &r->deadline);
 	loop.deadline = r->deadline;
 	if (result == TAC_OK)
@@ -96,6 +97,7 @@ static tac_result create_all(loop_runner *r)
 	const tac_monitor_def monitor = {
 		.deadline = r->deadline,
 		.log_path = def->log_path,
+		.watch_rivals = def->rivals,
 		.trace = r->trace,
 		.on_tick = def->report_path || def->observe ? observe_tick : NULL,
 		.user = r,

@@ -21,6 +21,8 @@ typedef struct loop_runner_def {
 	int timer;      // a tac_timer_kind
 	int policy;     // a tac_policy
 	int64_t priority, cpu;
+	double threshold_us; // explain ticks that end later than this after their plan, too; 0: misses only
+	bool rivals;         // name the threads that ran while the loop waited for its CPU
 	const char *log_path, *trace_path, *report_path; // NULL: none
 	// Computes a tick. Thread: RT.
 	void (*tick)(void *user, tac_tick *tick);
@@ -42,8 +44,13 @@ typedef struct loop_runner_def {
 	{"priority", OPTION_INTEGER, &(def)->priority, 1, 99, NULL, "N", "for policy fifo, 1 to 99"},      \
 	{"cpu", OPTION_INTEGER, &(def)->cpu, -1, LOOP_RUNNER_CPU_MAX, NULL, "N",                           \
 	 "pin the loop to this CPU; -1: any"},                                                             \
+	{"threshold", OPTION_NUMBER, &(def)->threshold_us, 0, 1e6, NULL, "US",                             \
+	 "also find the cause of ticks that end more than US microseconds after their planned start; "     \
+	 "0: of missed deadlines only"},                                                                   \
+	{"rivals", OPTION_FLAG, &(def)->rivals, 0, 0, NULL, NULL,                                          \
+	 "name the threads that ran while the loop waited for its CPU; needs root or CAP_PERFMON"},        \
 	{"log", OPTION_TEXT, &(def)->log_path, 0, 0, NULL, "FILE.csv",                                     \
-	 "write a line for each missed deadline"},                                                         \
+	 "write a line for each tick that has a cause"},                                                         \
 	{"trace", OPTION_TEXT, &(def)->trace_path, 0, 0, NULL, "FILE.json",                                \
 	 "write a trace for ui.perfetto.dev"},                                                             \
 	{"report", OPTION_TEXT, &(def)->report_path, 0, 0, NULL, "FILE.html",                              \

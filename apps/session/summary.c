@@ -1,6 +1,7 @@
 #include "apps/session/summary.h"
 
 #include <stdio.h>
+#include <string.h>
 
 double summary_us(int64_t ns)
 {
@@ -37,35 +38,110 @@ static void print_row(const char *name, const tac_histogram *histogram)
 	printf("\n");
 }
 
+static void print_causes(const int64_t by_cause[TAC_CAUSE_COUNT], int64_t steal_ns)
+{
+	for (int i = 0; i < TAC_CAUSE_COUNT; i++) {
+		if (by_cause[i] == 0)
+			continue;
+		printf("  %6lld %s", (long long)by_cause[i], tac_cause_name((tac_cause)i));
+		if (i == TAC_CAUSE_STOLEN && steal_ns >= 0)
+			printf(" (the kernel counted %lld ms of steal on all CPUs, in steps of 10 ms)",
+			       (long long)(steal_ns / 1000000));
+		printf("\n");
+	}
+}
+
+static void print_worst(const tac_monitor_stats *stats, int rank)
+{
+	const tac_tick *t = &stats->worst[rank];
+	printf("  worst %d: tick %lld, ", rank + 1, (long long)t->index);
+	if (tac_tick_missed(t))
+		printf("%.1f us late, ", summary_us(-tac_tick_slack_ns(t)));
+	else
+		printf("%.1f us after its plan, ", summary_us(t->end_ns - t->planned_ns));
+	printf("%s", tac_cause_name(t->cause));
+	if (t->cause_phase != TAC_PHASE_NONE)
+		printf(" in %s (%.1f us, usually %.1f)", tac_phase_name(t->cause_phase),
+		       summary_us(tac_tick_phase_ns(t, t->cause_phase)),
+		       summary_us(tac_histogram_percentile(&stats->phases[t->cause_phase], 50)));
+	if (t->rival.ran_ns > 0)
+		printf(", while %s ran for %.1f us on CPU %d", t->rival.name, summary_us(t->rival.ran_ns),
+		       (int)t->cpu);
+	char delay[32] = "unknown";
+	if (t->evidence.run_delay_ns >= 0)
+		snprintf(delay, sizeof delay, "%.1f", summary_us(t->evidence.run_delay_ns));
+	printf("; wake %.1f, compute %.1f, CPU %.1f, run delay %s us in %u tick%s, switches %u+%u, "
+	       "faults %u+%u, migrations %u\n",
+	       summary_us(tac_tick_wake_ns(t)), summary_us(tac_tick_compute_ns(t)),
+	       summary_us(t->evidence.cpu_ns), delay, t->evidence.window_ticks,
+	       t->evidence.window_ticks == 1 ? "" : "s", t->evidence.voluntary, t->evidence.involuntary,
+	       t->evidence.minor_faults, t->evidence.major_faults, t->evidence.migrations);
+}
+
+static void print_rivals(const tac_monitor_stats *stats)
+{
+	for (int i = 0; i < stats->rival_count; i++)
+		printf("%s%s %lld time%s for %.1f us", i == 0 ? "  instead of the loop ran: " : ", ",
+		       stats->rivals[i].name, (long long)stats->rivals[i].count,
+		       stats->rivals[i].count == 1 ? "" : "s", summary_us(stats->rivals[i].ran_ns));
+	if (stats->rival_count > 0)
+		printf("\n");
+	if (stats->rivals_errno != 0)
+		printf("  rivals refused: %s; as root, or: sudo setcap "
+		       "cap_perfmon,cap_sys_nice,cap_ipc_lock=ep PROGRAM\n",
+		       strerror(stats->rivals_errno));
+}
+
 static void print_misses(const tac_monitor_stats *stats)
 {
 	int64_t explained = 0;
-	for (int i = 0; i < TAC_CAUSE_COUNT; i++) {
+	for (int i = 0; i < TAC_CAUSE_COUNT; i++)
 		explained += stats->misses_by_cause[i];
-		if (stats->misses_by_cause[i] > 0)
-			printf("  %6lld %s\n", (long long)stats->misses_by_cause[i],
-			       tac_cause_name((tac_cause)i));
-	}
+	print_causes(stats->misses_by_cause, stats->steal_ns);
 	if (explained < stats->totals.misses)
 		printf("  %6lld without a record: the monitor fell behind\n",
 		       (long long)(stats->totals.misses - explained));
-	for (int i = 0; i < stats->worst_count && i < 5; i++) {
-		const tac_tick *t = &stats->worst[i];
-		printf("  worst %d: tick %lld, %.1f us late, %s", i + 1, (long long)t->index,
-		       summary_us(-tac_tick_slack_ns(t)), tac_cause_name(t->cause));
-		if (t->cause_phase != TAC_PHASE_NONE)
-			printf(" in %s (%.1f us, usually %.1f)", tac_phase_name(t->cause_phase),
-			       summary_us(tac_tick_phase_ns(t, t->cause_phase)),
-			       summary_us(tac_histogram_percentile(&stats->phases[t->cause_phase], 50)));
-		char delay[32] = "unknown";
-		if (t->evidence.run_delay_ns >= 0)
-			snprintf(delay, sizeof delay, "%.1f", summary_us(t->evidence.run_delay_ns));
-		printf("; wake %.1f, compute %.1f, CPU %.1f, run delay %s us in %u ticks, switches %u+%u, "
-		       "faults %u+%u\n",
-		       summary_us(tac_tick_wake_ns(t)), summary_us(tac_tick_compute_ns(t)),
-		       summary_us(t->evidence.cpu_ns), delay, t->evidence.window_ticks, t->evidence.voluntary,
-		       t->evidence.involuntary, t->evidence.minor_faults, t->evidence.major_faults);
+	if (stats->totals.late > 0) {
+		printf("%lld tick%s met the deadline, but not the threshold\n", (long long)stats->totals.late,
+		       stats->totals.late == 1 ? "" : "s");
+		print_causes(stats->late_by_cause, stats->steal_ns);
 	}
+	for (int i = 0; i < stats->worst_count && i < 5; i++)
+		print_worst(stats, i);
+	print_rivals(stats);
+}
+
+double summary_sustained_Hz(const tac_monitor_stats *stats)
+{
+	static const double rates_Hz[] = {10000, 8000, 5000, 4000, 2000, 1000, 500, 250, 100};
+	for (size_t i = 0; i < sizeof rates_Hz / sizeof rates_Hz[0]; i++) {
+		if ((double)stats->response.max_ns <= 1e9 / rates_Hz[i])
+			return rates_Hz[i];
+	}
+	return 0;
+}
+
+void summary_print_verdict(const tac_monitor_stats *stats, int64_t period_ns)
+{
+	const double rate_Hz = 1e9 / (double)period_ns, sustained_Hz = summary_sustained_Hz(stats);
+	int worst = TAC_CAUSE_NONE;
+	for (int i = 0; i < TAC_CAUSE_COUNT; i++) {
+		if (stats->misses_by_cause[i] > stats->misses_by_cause[worst])
+			worst = i;
+	}
+	printf("verdict   %g Hz ", rate_Hz);
+	if (stats->totals.misses == 0)
+		printf("held without a miss");
+	else
+		printf("missed in %.3g %% of the ticks, mostly by %s",
+		       100.0 * (double)stats->totals.misses / (double)stats->totals.ticks,
+		       tac_cause_name((tac_cause)worst));
+	printf("; the slowest tick took %.1f us from its plan to its end, ",
+	       summary_us(stats->response.max_ns));
+	if (sustained_Hz > 0)
+		printf("so this machine sustains %g Hz with this work\n", sustained_Hz);
+	else
+		printf("more than a period of 100 Hz\n");
 }
 
 void summary_print(const machine *m, const tac_monitor_stats *stats, const tac_histogram *corrected)
@@ -84,9 +160,11 @@ void summary_print(const machine *m, const tac_monitor_stats *stats, const tac_h
 		if (stats->phases[i].max_ns > 0)
 			print_row(name, &stats->phases[i]);
 	}
-	printf("\n%lld ticks, %lld missed their deadline, %lld periods skipped, %lld records lost\n",
+	print_row("response", &stats->response);
+	printf("\n%lld ticks, %lld missed their deadline, %lld period%s skipped, %lld record%s lost\n",
 	       (long long)stats->totals.ticks, (long long)stats->totals.misses,
-	       (long long)stats->totals.skipped, (long long)stats->totals.lost);
+	       (long long)stats->totals.skipped, stats->totals.skipped == 1 ? "" : "s",
+	       (long long)stats->totals.lost, stats->totals.lost == 1 ? "" : "s");
 	print_misses(stats);
 	if (m->hypervisor && stats->misses_by_cause[TAC_CAUSE_LONG_COMPUTE] > 0)
 		printf("  under a hypervisor, CPU time may include stolen time: long compute may mean "
@@ -149,12 +227,29 @@ static void json_misses(const tac_monitor_stats *stats)
 	for (int i = 0; i < stats->worst_count; i++) {
 		const tac_tick *t = &stats->worst[i];
 		printf("%s\n    {\"tick\": %lld, \"late_ns\": %lld, \"wake_ns\": %lld, \"compute_ns\": %lld, "
-		       "\"cause\": \"%s\", \"phase\": \"%s\"}",
+		       "\"cause\": \"%s\", \"phase\": \"%s\", \"cpu\": %d, \"migrations\": %u, "
+		       "\"rival\": \"%s\", \"rival_ns\": %lld}",
 		       i ? "," : "", (long long)t->index, (long long)-tac_tick_slack_ns(t),
 		       (long long)tac_tick_wake_ns(t), (long long)tac_tick_compute_ns(t),
-		       tac_cause_name(t->cause), tac_phase_name(t->cause_phase));
+		       tac_cause_name(t->cause), tac_phase_name(t->cause_phase), (int)t->cpu,
+		       t->evidence.migrations, t->rival.name, (long long)t->rival.ran_ns);
 	}
 	printf("],\n");
+}
+
+static void json_late(const tac_monitor_stats *stats)
+{
+	printf("  \"late\": %lld, \"late_by_cause\": {", (long long)stats->totals.late);
+	for (int i = TAC_CAUSE_NONE + 1; i < TAC_CAUSE_COUNT; i++)
+		printf("%s\"%s\": %lld", i > 1 ? ", " : "", tac_cause_name((tac_cause)i),
+		       (long long)stats->late_by_cause[i]);
+	printf("},\n  \"kernel_steal_ns\": %lld, \"sustained_hz\": %g, \"rivals\": [",
+	       (long long)stats->steal_ns, summary_sustained_Hz(stats));
+	for (int i = 0; i < stats->rival_count; i++)
+		printf("%s{\"name\": \"%s\", \"count\": %lld, \"ran_ns\": %lld}", i ? ", " : "",
+		       stats->rivals[i].name, (long long)stats->rivals[i].count,
+		       (long long)stats->rivals[i].ran_ns);
+	printf("], \"rivals_errno\": %d,\n", stats->rivals_errno);
 }
 
 void summary_json(const tac_monitor_stats *stats, const tac_histogram *corrected)
@@ -163,7 +258,9 @@ void summary_json(const tac_monitor_stats *stats, const tac_histogram *corrected
 	json_histogram("wake", &stats->wake);
 	json_histogram("wake_corrected", corrected);
 	json_histogram("compute", &stats->compute);
+	json_histogram("response", &stats->response);
 	json_misses(stats);
+	json_late(stats);
 	printf("  \"ticks\": %lld, \"misses\": %lld, \"skipped\": %lld, \"lost_records\": %lld, "
 	       "\"log_unwritten\": %lld\n",
 	       (long long)stats->totals.ticks, (long long)stats->totals.misses,

@@ -17,6 +17,12 @@ void summary_print_setup(const tac_thread_report *report);
 // The table of times, then the misses. `corrected`: wake-up times corrected for coordinated omission.
 void summary_print(const machine *m, const tac_monitor_stats *stats, const tac_histogram *corrected);
 
+// One line: whether the rate was held, and the rate that this machine sustains with this work.
+void summary_print_verdict(const tac_monitor_stats *stats, int64_t period_ns);
+
+// The highest of the usual rates, Hz, at which every tick of the run would have met its deadline; 0: none.
+double summary_sustained_Hz(const tac_monitor_stats *stats);
+
 // Members of a JSON object. The output of the first two ends with a comma, that of the last does not.
 void summary_json_machine(const machine *m);
 void summary_json_setup(const tac_thread_report *report);

@@ -119,8 +119,13 @@ static const late_case late_cases[] = {
 	{.what = "3 ms asleep in a phase",
 	 .phase_ns = {10 * US, 5 * US, 3 * MS},
 	 .evidence = {.run_delay_ns = 2 * US, .cpu_ns = 120 * US, .voluntary = 1, .window_ticks = 1},
-	 .cause = TAC_CAUSE_LONG_COMPUTE,
+	 .cause = TAC_CAUSE_BLOCKED,
 	 .phase = TAC_PHASE_FORCE},
+	{.what = "5 ms in a file's fsync, of which 1.1 ms on the CPU",
+	 .phase_ns = {[TAC_PHASE_WORK] = 5 * MS},
+	 .evidence = {.run_delay_ns = 2 * US, .cpu_ns = 1100 * US, .voluntary = 3, .window_ticks = 1},
+	 .cause = TAC_CAUSE_BLOCKED,
+	 .phase = TAC_PHASE_WORK},
 	{.what = "3 ms asleep in the device",
 	 .phase_ns = {3 * MS, 5 * US},
 	 .evidence = {.run_delay_ns = 2 * US, .cpu_ns = 120 * US, .voluntary = 1, .window_ticks = 1},
@@ -287,6 +292,68 @@ static void evidence_covers_the_ticks_since_the_last_sample_and_no_others(void)
 	tac_deadline_destroy(&deadline);
 }
 
+// A tick is planned at 10 ms with its deadline at 11 ms; the threshold is 200 µs.
+static void a_tick_beyond_the_threshold_gets_a_cause_and_is_no_miss(void)
+{
+	tac_deadline_def def = tac_deadline_def_default(MS);
+	def.threshold_ns = 200 * US;
+	def.evidence_every = 1;
+	tac_deadline *deadline;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_deadline_create(&def, &deadline));
+	TEST_ASSERT_GREATER_OR_EQUAL(TAC_OK, tac_deadline_attach(deadline));
+	TEST_ASSERT_EQUAL_INT32(gettid(), tac_deadline_thread_id(deadline));
+	const int64_t ends_ns[] = {200 * US, 201 * US, 900 * US, 1001 * US};
+	for (size_t i = 0; i < sizeof ends_ns / sizeof ends_ns[0]; i++) {
+		tac_tick tick = {.planned_ns = PLANNED,
+				 .timer_ns = PLANNED,
+				 .fired_ns = PLANNED,
+				 .wake_ns = PLANNED,
+				 .phase_end_ns = {[TAC_PHASE_WORK] = PLANNED + ends_ns[i]},
+				 .end_ns = PLANNED + ends_ns[i],
+				 .deadline_ns = PLANNED + MS};
+		tac_deadline_record(deadline, &tick, 0);
+		TEST_ASSERT_EQUAL_INT(i > 0, tick.cause != TAC_CAUSE_NONE);
+		TEST_ASSERT_EQUAL_INT(i > 0, tick.evidence.window_ticks > 0);
+		TEST_ASSERT_EQUAL(i > 0 ? TAC_PHASE_WORK : 0, tick.cause_phase);
+		TEST_ASSERT_TRUE(tick.cpu >= 0);
+	}
+	const tac_deadline_totals totals = tac_deadline_read_totals(deadline);
+	TEST_ASSERT_EQUAL_INT64(2, totals.late);
+	TEST_ASSERT_EQUAL_INT64(1, totals.misses);
+	tac_deadline_destroy(&deadline);
+}
+
+// A thread that is moved from CPU to CPU sees each move in its evidence.
+static void migrations_are_evidence(void)
+{
+	cpu_set_t before, one;
+	CPU_ZERO(&before);
+	TEST_ASSERT_EQUAL_INT(0, sched_getaffinity(0, sizeof before, &before));
+	if (CPU_COUNT(&before) < 2)
+		TEST_IGNORE_MESSAGE("one CPU");
+	tac_deadline_def def = tac_deadline_def_default(MS);
+	def.evidence_every = 64;
+	tac_deadline *deadline;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_deadline_create(&def, &deadline));
+	tac_deadline_attach(deadline);
+	tac_tick tick = {0};
+	uint32_t moves = 0;
+	for (size_t cpu = 0; cpu < CPU_SETSIZE && moves < 5; cpu = (cpu + 1) % CPU_SETSIZE) {
+		if (!CPU_ISSET(cpu, &before))
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		TEST_ASSERT_EQUAL_INT(0, sched_setaffinity(0, sizeof one, &one));
+		tick = (tac_tick){.deadline_ns = MS, .end_ns = moves == 4 ? 2 * MS : 1};
+		tac_deadline_record(deadline, &tick, 0);
+		TEST_ASSERT_EQUAL_INT32((int32_t)cpu, tick.cpu);
+		moves++;
+	}
+	TEST_ASSERT_EQUAL_INT(0, sched_setaffinity(0, sizeof before, &before));
+	TEST_ASSERT_EQUAL_UINT32(4, tick.evidence.migrations); // the first tick has none before it
+	tac_deadline_destroy(&deadline);
+}
+
 static void bad_definitions_are_refused(void)
 {
 	tac_deadline_def def = tac_deadline_def_default(MS);
@@ -297,6 +364,9 @@ static void bad_definitions_are_refused(void)
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_deadline_create(&def, &deadline));
 	def = tac_deadline_def_default(MS);
 	def.evidence_every = 0;
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_deadline_create(&def, &deadline));
+	def = tac_deadline_def_default(MS);
+	def.threshold_ns = -1;
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_deadline_create(&def, &deadline));
 	TEST_ASSERT_NULL(deadline);
 }
@@ -381,10 +451,10 @@ static void expect_cause(const tac_tick *tick, tac_cause cause)
 
 static void a_phase_that_sleeps_3_ms_is_named(void)
 {
-	tac_tick tick = run_with_fault((fault){TAC_PHASE_FORCE, sleep_3_ms, TAC_CAUSE_LONG_COMPUTE});
+	tac_tick tick = run_with_fault((fault){TAC_PHASE_FORCE, sleep_3_ms, TAC_CAUSE_BLOCKED});
 	TEST_ASSERT_TRUE(tac_tick_missed(&tick));
 	TEST_ASSERT_GREATER_OR_EQUAL_UINT32(2, tick.skipped);
-	expect_cause(&tick, TAC_CAUSE_LONG_COMPUTE);
+	expect_cause(&tick, TAC_CAUSE_BLOCKED);
 	TEST_ASSERT_EQUAL(TAC_PHASE_FORCE, tick.cause_phase);
 	TEST_ASSERT_GREATER_OR_EQUAL_UINT32(1, tick.evidence.voluntary);
 	TEST_ASSERT_GREATER_OR_EQUAL_INT64(3 * MS, tac_tick_phase_ns(&tick, TAC_PHASE_FORCE));
@@ -454,6 +524,8 @@ int main(void)
 	RUN_TEST(each_kind_of_late_tick_gets_its_cause_and_phase);
 	RUN_TEST(a_full_ring_loses_records_but_no_counts);
 	RUN_TEST(evidence_covers_the_ticks_since_the_last_sample_and_no_others);
+	RUN_TEST(a_tick_beyond_the_threshold_gets_a_cause_and_is_no_miss);
+	RUN_TEST(migrations_are_evidence);
 	RUN_TEST(bad_definitions_are_refused);
 	RUN_TEST(a_phase_that_sleeps_3_ms_is_named);
 	RUN_TEST(a_phase_that_computes_3_ms_is_named);

@@ -108,7 +108,8 @@ static void the_log_has_a_header_and_a_line_for_each_miss(void)
 	TEST_ASSERT_NOT_NULL(fgets(line, sizeof line, file));
 	TEST_ASSERT_EQUAL_STRING(
 		"tick,planned_ns,wake_ns,compute_ns,late_ns,skipped,cause,phase,cpu_ns,run_delay_ns,"
-		"others_ns,voluntary,involuntary,minor_faults,major_faults,window_ticks\n",
+		"others_ns,voluntary,involuntary,minor_faults,major_faults,window_ticks,cpu,migrations,rival,"
+		"rival_ns\n",
 		line);
 	for (int i = 0; i < 9; i += 3) {
 		char expected[128];
@@ -120,6 +121,48 @@ static void the_log_has_a_header_and_a_line_for_each_miss(void)
 	TEST_ASSERT_NULL(fgets(line, sizeof line, file));
 	fclose(file);
 	unlink(path);
+}
+
+// Ticks that met their deadline but not the threshold are counted apart, with a cause, and are in the log.
+static void ticks_beyond_the_threshold_are_counted_beside_the_misses(void)
+{
+	tac_deadline_destroy(&deadline);
+	tac_deadline_def def = tac_deadline_def_default(TAC_NS_PER_MS);
+	def.records = 64;
+	def.threshold_ns = 700000;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_deadline_create(&def, &deadline));
+	tac_deadline_attach(deadline);
+	snprintf(path, sizeof path, "/tmp/tactus-monitor-%d.csv", (int)getpid());
+	start(path, NULL);
+	record(0, -300001); // ends 699.999 µs after its plan
+	record(1, -200000);
+	record(2, -100000);
+	record(3, 1);
+	read_all();
+	TEST_ASSERT_EQUAL_INT64(1, stats.totals.misses);
+	TEST_ASSERT_EQUAL_INT64(2, stats.totals.late);
+	int64_t late = 0, missed = 0;
+	for (int i = TAC_CAUSE_NONE + 1; i < TAC_CAUSE_COUNT; i++) {
+		late += stats.late_by_cause[i];
+		missed += stats.misses_by_cause[i];
+	}
+	TEST_ASSERT_EQUAL_INT64(2, late);
+	TEST_ASSERT_EQUAL_INT64(1, missed);
+	TEST_ASSERT_EQUAL_INT(3, stats.worst_count);
+	TEST_ASSERT_EQUAL_INT64(3, stats.worst[0].index);
+	TEST_ASSERT_EQUAL_INT64(2, stats.worst[1].index);
+	TEST_ASSERT_EQUAL_INT64(1000001, stats.response.max_ns);
+	TEST_ASSERT_TRUE(stats.steal_ns >= -1);
+	tac_monitor_destroy(&monitor);
+	FILE *file = fopen(path, "r");
+	TEST_ASSERT_NOT_NULL(file);
+	char line[512];
+	int lines = 0;
+	while (fgets(line, sizeof line, file))
+		lines++;
+	fclose(file);
+	unlink(path);
+	TEST_ASSERT_EQUAL_INT(4, lines); // with the header
 }
 
 static void a_full_disk_loses_log_lines_and_is_reported_once(void)
@@ -326,6 +369,7 @@ int main(void)
 	RUN_TEST(every_record_reaches_the_histograms_and_the_counts);
 	RUN_TEST(the_worst_misses_are_kept_in_order);
 	RUN_TEST(the_log_has_a_header_and_a_line_for_each_miss);
+	RUN_TEST(ticks_beyond_the_threshold_are_counted_beside_the_misses);
 	RUN_TEST(a_full_disk_loses_log_lines_and_is_reported_once);
 	RUN_TEST(a_closed_pipe_loses_log_lines_without_a_signal);
 	RUN_TEST(a_pipe_without_reader_does_not_stop_the_monitor);

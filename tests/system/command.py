@@ -111,7 +111,7 @@ class Latency(unittest.TestCase):
     def test_help_names_every_option(self):
         text = tactus("latency", "--help")
         self.assertEqual(text.returncode, 0)
-        for option in "seconds rate timer policy priority cpu spin work load log trace report json".split():
+        for option in "seconds rate timer policy priority cpu spin work load threshold rivals log trace report json".split():
             self.assertIn("--" + option, text.stdout)
         self.assertIn("latency", tactus("--help").stdout)
         self.assertRegex(tactus("--version").stdout, r"^tactus \d+\.\d+\.\d+\n$")
@@ -164,9 +164,39 @@ class Latency(unittest.TestCase):
             self.assertGreaterEqual(data["skipped"], data["ticks"])
             self.assertEqual(len(rows), data["misses"])
             self.assertGreater(data["misses_by_cause"]["long compute"], data["misses"] // 2)
-            self.assertTrue(all(row["phase"] == "sco" for row in rows if row["cause"] == "long compute"))
+            self.assertTrue(all(row["phase"] == "work" for row in rows if row["cause"] == "long compute"))
             self.assertTrue(all(int(row["cpu_ns"]) > 1000000 for row in rows if row["cause"] == "long compute"))
             self.assertEqual(sum(event["ph"] == "i" for event in events), data["misses"])
+
+    def test_late_ticks_have_causes_and_the_rival_has_a_name(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root")
+        cpu = str(min(os.sched_getaffinity(0)))
+        for _ in range(5):
+            process = subprocess.Popen([PROGRAM, "latency", "--seconds", "1", "--policy", "other", "--cpu", cpu, "--rivals",
+                                        "--threshold", "300", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                       text=True)
+            time.sleep(0.5)
+            # A process that holds the CPU for 60 ms by its own clock, ahead of the loop.
+            hog = ("import os, time\nopen('/proc/self/comm', 'w').write('hog')\n"
+                   f"os.sched_setaffinity(0, [{cpu}])\nend = time.monotonic() + 0.06\n"
+                   "os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(5))\nwhile time.monotonic() < end: pass\n"
+                   "os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))\ntime.sleep(0.3)\n")
+            subprocess.run([sys.executable, "-c", hog], check=True)
+            data = json.loads(process.communicate(timeout=60)[0])
+            self.assertEqual(process.returncode, 0)
+            self.assertEqual(sum(data["late_by_cause"].values()), data["late"])
+            if data["rivals_errno"] or "hog" in {rival["name"] for rival in data["rivals"]}:
+                break
+        if data["rivals_errno"]:
+            self.skipTest(os.strerror(data["rivals_errno"]))
+        hog = next(rival for rival in data["rivals"] if rival["name"] == "hog")
+        self.assertGreater(hog["ran_ns"], 5e6)
+
+    def test_the_verdict_is_one_line(self):
+        text = tactus("latency", "--seconds", "0.3", "--rate", "500").stdout
+        self.assertRegex(text, r"(?m)^verdict   500 Hz (held without a miss|missed in [\d.e-]+ % .*by [a-z /IO]+); the slowest "
+                         r"tick took [\d.]+ us .*(sustains \d+ Hz|100 Hz)")
 
     def test_an_interrupt_ends_it_with_the_summary(self):
         for number in signal.SIGINT, signal.SIGTERM:
