@@ -23,6 +23,8 @@ extern "C" {
 #define TAC_SCENE_NAME      32
 #define TAC_SCENE_TEXT      256 // file names, solids
 #define TAC_SCENE_FILE_MAX  (256 * 1024)
+#define TAC_SCENE_DEPTH_MAX 16 // of nested lists and mappings
+#define TAC_SCENE_ANCHORS   256
 #define TAC_SCENE_TOOLS     2
 #define TAC_SCENE_OBJECTS   32
 #define TAC_SCENE_MATERIALS 32

@@ -38,6 +38,11 @@ typedef struct tac_world {
 	int64_t triangles; // of all bodies
 } tac_world;
 
+// About how many triangles the generated shapes of `scene` have: building takes some µs for each. Mesh files
+// do not count.
+// Thread: any.
+int64_t tac_scene_triangles(const tac_scene *scene);
+
 // Builds the world of `scene` for the engine `collider`. The scene outlives the world. TAC_ERROR_IO or
 // TAC_ERROR_FORMAT (a mesh file), TAC_ERROR_ARGUMENT (invalid parameters of a shape, unknown name of a
 // surface) or TAC_ERROR_MEMORY, with one log line; *out_world is NULL then. The caller owns *out_world.

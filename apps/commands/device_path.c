@@ -1,6 +1,7 @@
 #include "apps/commands/device_path.h"
 
 #include "apps/session/options.h"
+#include "base/input.h"
 #include "haptic/mapping.h"
 #include "haptic/world.h"
 
@@ -94,16 +95,11 @@ int device_path_read(const char *path, path_sample **out_samples, size_t *out_co
 	path_file f = {.path = path};
 	*out_samples = NULL;
 	*out_count = 0;
-	FILE *file = fopen(path, "r");
-	if (!file) {
-		fprintf(stderr, "tactus render: %s: cannot read the path: %s\n", path, strerror(errno));
-		return EXIT_BAD_INPUT;
-	}
-	char *line = NULL;
-	size_t size = 0;
+	FILE *file = tac_input_open(path);
+	char *line = file ? malloc(TAC_INPUT_LINE_MAX + 1) : NULL;
+	long length = line ? 0 : -1;
 	int code = EXIT_SUCCESS;
-	errno = 0;
-	while (code == EXIT_SUCCESS && getline(&line, &size, file) >= 0) {
+	while (line && code == EXIT_SUCCESS && (length = tac_input_line(file, line)) > 0) {
 		const char *text = line + strspn(line, " \t\r\n");
 		f.line++;
 		if (f.line == 1 && strncmp(text, "t_s", 3) == 0)
@@ -111,15 +107,17 @@ int device_path_read(const char *path, path_sample **out_samples, size_t *out_co
 		if (*text != 0 && *text != '#')
 			code = read_line(&f, text);
 	}
-	if (code == EXIT_SUCCESS && (ferror(file) || errno == EISDIR)) {
-		fprintf(stderr, "tactus render: %s: cannot read the path: %s\n", path, strerror(errno));
+	if (code == EXIT_SUCCESS && length < 0) {
+		fprintf(stderr, "tactus render: %s: cannot read the path: %s\n", path,
+			tac_input_reason(errno));
 		code = EXIT_BAD_INPUT;
 	} else if (code == EXIT_SUCCESS && f.count == 0) {
 		fprintf(stderr, "tactus render: %s: expected poses, found none\n", path);
 		code = EXIT_BAD_INPUT;
 	}
 	free(line);
-	fclose(file);
+	if (file)
+		fclose(file);
 	*out_samples = f.samples;
 	*out_count = f.count;
 	return code;

@@ -73,10 +73,6 @@ static int read_poses(const char *path, tac_rigid **out_poses, size_t *out_count
 		code = append_pose(&f, x, out_poses, out_count, &capacity);
 	if (read < 0)
 		code = EXIT_BAD_INPUT;
-	if (code == EXIT_SUCCESS && *out_count == 0) {
-		fprintf(stderr, "tactus query: %s: expected poses, found none\n", path);
-		code = EXIT_BAD_INPUT;
-	}
 	number_file_close(&f);
 	return code;
 }

@@ -1,5 +1,7 @@
 #include "apps/session/number_file.h"
 
+#include "base/input.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,16 +12,17 @@
 static int refuse(const number_file *f)
 {
 	fprintf(stderr, "%s: %s: cannot read the %s: %s\n", f->def.command, f->def.path, f->def.content,
-		strerror(errno));
+		tac_input_reason(errno));
 	return -1;
 }
 
 bool number_file_open(const number_file_def *def, number_file *out_file)
 {
-	*out_file = (number_file){.def = *def, .file = fopen(def->path, "r")};
-	if (!out_file->file)
+	*out_file = (number_file){.def = *def, .file = tac_input_open(def->path)};
+	out_file->text = out_file->file ? malloc(TAC_INPUT_LINE_MAX + 1) : NULL;
+	if (!out_file->text)
 		refuse(out_file);
-	return out_file->file != NULL;
+	return out_file->text != NULL;
 }
 
 // Parses the line from `at` to `end`. False after one line on stderr.
@@ -54,15 +57,21 @@ static bool parse_line(const number_file *f, const char *at, const char *end, do
 
 int number_file_next(number_file *f, double *out_numbers)
 {
-	ssize_t length;
-	errno = 0;
-	while ((length = getline(&f->text, &f->text_size, f->file)) >= 0) {
+	long length;
+	while ((length = tac_input_line(f->file, f->text)) > 0) {
 		const char *begin = f->text + strspn(f->text, " \t\r\n"), *end = f->text + length;
 		f->line++;
-		if (begin != end && *begin != '#')
-			return parse_line(f, begin, end, out_numbers) ? 1 : -1;
+		if (begin == end || *begin == '#')
+			continue;
+		f->rows++;
+		return parse_line(f, begin, end, out_numbers) ? 1 : -1;
 	}
-	return ferror(f->file) || errno == EISDIR ? refuse(f) : 0;
+	if (length < 0)
+		return refuse(f);
+	if (f->rows > 0)
+		return 0;
+	fprintf(stderr, "%s: %s: expected %s, found none\n", f->def.command, f->def.path, f->def.content);
+	return -1;
 }
 
 void number_file_close(number_file *f)

@@ -22,14 +22,15 @@ typedef struct number_file {
 	number_file_def def;
 	FILE *file;
 	size_t line; // the number of the last line read, from 1
-	char *text;
-	size_t text_size;
+	size_t rows; // lines with numbers so far
+	char *text;  // TAC_INPUT_LINE_MAX + 1 bytes
 } number_file;
 
 // False after one line: the file cannot be opened. Call number_file_close in either case.
 bool number_file_open(const number_file_def *def, number_file *out_file);
 
-// Reads the next line into `out_numbers`. 1: done; 0: the end of the file; -1 after one line: bad input.
+// Reads the next line into `out_numbers`. 1: done; 0: the end of the file; -1 after one line: bad input, or
+// the file has ended without any numbers.
 int number_file_next(number_file *f, double *out_numbers);
 
 void number_file_close(number_file *f);

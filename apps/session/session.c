@@ -213,6 +213,8 @@ static int open_tools(const session_def *def, const char *command, session *s)
 	return code;
 }
 
+#define MANY_TRIANGLES 1000000 // building this many takes seconds
+
 typedef struct build_progress {
 	terminal t;
 	const char *work;
@@ -226,6 +228,10 @@ static void show_build_step(void *user, int32_t step, int32_t steps, const char 
 
 static int build_world(const tac_collider *collider, session *s)
 {
+	const int64_t triangles = tac_scene_triangles(s->scene);
+	if (triangles > MANY_TRIANGLES)
+		fprintf(stderr, "tactus: building about %.2g million triangles, which takes a while\n",
+			(double)triangles / 1e6);
 	const bool uploads = (collider->flags & TAC_COLLIDER_UPLOADS) != 0;
 	build_progress p = {.work = uploads ? "building and uploading" : "building"};
 	const tac_result result =

@@ -1,4 +1,5 @@
 #include "haptic/scene/scene_shapes.h"
+#include "haptic/world.h"
 
 #include "base/log.h"
 #include "base/rng.h"
@@ -213,6 +214,52 @@ static tac_mesh_peg_def peg_def(const tac_scene_shape *shape)
 	def.segments = (int32_t)shape->segments;
 	def.bands = (int32_t)shape->rings;
 	return def;
+}
+
+static double shape_triangles(const tac_scene_shape *shape)
+{
+	const double segments = (double)shape->segments, rings = (double)shape->rings;
+	switch ((tac_scene_shape_kind)shape->kind) {
+	case TAC_SCENE_BOX:
+		return 12 * segments * segments;
+	case TAC_SCENE_SPHERE:
+	case TAC_SCENE_BODY:
+	case TAC_SCENE_TOOTH:
+		return 20 * pow(4, (double)shape->subdivisions);
+	case TAC_SCENE_SOLIDS:
+		return segments * segments;
+	case TAC_SCENE_TORUS:
+	case TAC_SCENE_CYLINDER:
+	case TAC_SCENE_CONE:
+	case TAC_SCENE_CAPSULE:
+	case TAC_SCENE_PEG:
+	case TAC_SCENE_BLOCK:
+		return 2 * segments * (rings + 1);
+	case TAC_SCENE_MESH:
+	case TAC_SCENE_GROOVE:
+	case TAC_SCENE_ASSEMBLY:
+	case TAC_SCENE_SHAPE_KINDS:
+		break;
+	}
+	return 0;
+}
+
+static double body_triangles(const tac_scene_shape *shapes, int32_t count)
+{
+	double sum = 0;
+	for (int32_t i = 0; i < count; i++)
+		sum += shape_triangles(&shapes[i]);
+	return sum;
+}
+
+int64_t tac_scene_triangles(const tac_scene *scene)
+{
+	double sum = 0;
+	for (int32_t i = 0; i < scene->tool_count; i++)
+		sum += body_triangles(scene->tools[i].shapes, scene->tools[i].shape_count);
+	for (int32_t i = 0; i < scene->object_count; i++)
+		sum += body_triangles(scene->objects[i].shapes, scene->objects[i].shape_count);
+	return llround(sum);
 }
 
 tac_result tac_scene_shape_mesh(const tac_scene *scene, const tac_scene_shape *shape, tac_mesh **out_mesh)

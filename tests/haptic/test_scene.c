@@ -189,6 +189,50 @@ static void the_page_has_every_key_and_no_other(void)
 	TEST_ASSERT_TRUE(count > 40);
 }
 
+// Texts for which libyaml needs quadratic time. They are refused at the first excess, whatever follows.
+static void depth_and_anchors_have_limits(void)
+{
+	static char text[200000];
+	const struct {
+		const char *piece, *message;
+	} cases[] = {
+		{"[", "x.yaml:1:17: expected at most 16 levels of nesting, found more"},
+		{"{a: ", "x.yaml:1:65: expected at most 16 levels of nesting, found more"},
+		{"? - ", "expected at most 16 levels of nesting, found more"},
+		{"- &a x\n", "x.yaml:257:3: expected at most 256 anchors, found more"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		const size_t length = strlen(cases[i].piece);
+		size_t used = 0;
+		for (; used + length < sizeof text; used += length)
+			memcpy(text + used, cases[i].piece, length);
+		tac_scene *scene;
+		logged_lines = 0;
+		TEST_ASSERT_EQUAL(TAC_ERROR_FORMAT, tac_scene_parse(text, used, "x.yaml", &scene));
+		TEST_ASSERT_NULL(scene);
+		TEST_ASSERT_EQUAL_INT(1, logged_lines);
+		TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, cases[i].message), logged);
+	}
+	// Sixteen levels are read, and refused for another reason.
+	tac_scene *scene;
+	TEST_ASSERT_EQUAL(TAC_ERROR_FORMAT,
+			  tac_scene_parse("[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]", 32, "x.yaml", &scene));
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, "expected a scene, found a list"), logged);
+}
+
+static void the_size_of_a_scene_is_known_before_it_is_built(void)
+{
+	tac_scene *scene = parse("scene: x\n" TOOL "objects: [{name: o, shapes: [{kind: sphere, "
+				 "subdivisions: 6}, {kind: box, segments: 10}]}]\n");
+	TEST_ASSERT_NOT_NULL_MESSAGE(scene, logged);
+	const int64_t told = tac_scene_triangles(scene);
+	tac_world *world;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(scene, tac_collider_find("wide"), &world));
+	TEST_ASSERT_INT64_WITHIN((uint64_t)world->triangles / 20, world->triangles, told);
+	tac_world_destroy(&world);
+	tac_scene_destroy(&scene);
+}
+
 static void a_mesh_with_holes_or_inside_out_is_reported(void)
 {
 	static const char tetrahedron[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n";
@@ -379,6 +423,8 @@ int main(void)
 	RUN_TEST(numbers_with_all_digits_and_unusual_names_read_back);
 	RUN_TEST(numbers_of_ordinary_size_are_written_without_an_exponent);
 	RUN_TEST(the_page_has_every_key_and_no_other);
+	RUN_TEST(depth_and_anchors_have_limits);
+	RUN_TEST(the_size_of_a_scene_is_known_before_it_is_built);
 	RUN_TEST(a_mesh_with_holes_or_inside_out_is_reported);
 	RUN_TEST(each_shape_of_a_body_has_a_probe_on_it);
 	RUN_TEST(defaults_are_those_of_the_table);

@@ -182,6 +182,41 @@ class Words(Folder):
         self.assertRegex(result.stderr, "^tactus run: without --view, .* add --view to drag the tool in a window\n")
 
 
+class Hostile(Folder):
+    """Files that are none, never end, or are empty."""
+
+    def test_what_is_no_file_is_named(self):
+        empty, text = self.path("empty.csv"), self.path("long.csv")
+        open(empty, "w").close()
+        with open(text, "w") as file:
+            file.write("#" + "1" * 100000 + "\n0,0,0,0,0,0,0,1\n")
+        commands = {"poses": ["query", "sphere:r=1", "sphere:r=1", "--poses"],
+                    "motions": ["sweep", "sphere:r=1", "sphere:r=1", "--csv", self.path("out.csv"), "--motions"],
+                    "path": ["render", "sphere", "--output", self.path("out.csv"), "--input"]}
+        for content, command in commands.items():
+            for path, reason in (("/dev/zero", "it is a device"), ("/dev/null", "it is a device"),
+                                 (self.folder, "it is a folder"), (text, "a line is longer than 65536 bytes")):
+                self.refuse(*command, path, says=f"cannot read the {content}: {reason}$")
+            self.refuse(*command, empty, says="expected (poses|motions), found none$")
+        os.mkdir(self.path("folder.yaml"))
+        self.refuse("run", self.path("folder.yaml"), says="expected a scene file: it is a folder$")
+        self.refuse("run", "/dev/zero", says="is not a regular file, expected a mesh file$")
+
+    def test_nesting_has_a_limit(self):
+        self.refuse("run", self.scene("[" * 250000), says="x.yaml:1:17: expected at most 16 levels of nesting, found more$")
+
+    def test_a_large_scene_is_announced(self):
+        path = self.scene("scene: x\ntools: [{name: t, shapes: [{kind: solids, solids: 'sphere:r=0.005'}]}]\n"
+                          "objects: [{name: o, position_m: [0, 0, 1], shapes: [" +
+                          ", ".join(4 * ["{kind: sphere, subdivisions: 7}"]) + "]}]\n")
+        process = subprocess.Popen([PROGRAM, "run", path, "--seconds", "0.1"], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, text=True)
+        line = process.stderr.readline()
+        process.kill()
+        process.communicate()
+        self.assertEqual(line, "tactus: building about 1.3 million triangles, which takes a while\n")
+
+
 class Endless(Folder):
     """Runs that a person moves or watches last until they are ended."""
 
