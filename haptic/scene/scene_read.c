@@ -218,10 +218,8 @@ static bool read_list(reader *r, const yaml_node_t *node, const tac_scene_key *k
 	const ptrdiff_t count = node->type == YAML_SEQUENCE_NODE
 					? node->data.sequence.items.top - node->data.sequence.items.start
 					: -1;
-	if (count < 0)
-		return refuse_node(r, node, what);
 	if (count < (ptrdiff_t)key->min || count > (ptrdiff_t)key->max)
-		return refuse(r, node->start_mark, "expected %s, found one of %td", what, count);
+		return refuse_node(r, node, what);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const yaml_node_t *item =
 			yaml_document_get_node(&r->document, node->data.sequence.items.start[i]);
