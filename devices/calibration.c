@@ -1,5 +1,6 @@
 #include "devices/calibration.h"
 
+#include "base/input.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -56,6 +57,10 @@ static bool parse_numbers(const char *text, double *out, int count)
 	return text[strspn(text, " \t\r")] == '\0';
 }
 
+// The keys, each of which occurs at most once, the first two together.
+static const char *const keys[] = {"workspace_min_m", "workspace_max_m", "weight_N", "left_handed"};
+#define KEYS (int)(sizeof keys / sizeof keys[0])
+
 static bool parse_line(const char *key, const char *value, tac_calibration *c)
 {
 	double v[3];
@@ -68,10 +73,19 @@ static bool parse_line(const char *key, const char *value, tac_calibration *c)
 	if (strcmp(key, "weight_N") == 0)
 		return parse_numbers(value, &c->weight_N, 1);
 	if (strcmp(key, "left_handed") == 0) {
-		c->left_handed = strncmp(value, "yes", 3) == 0;
-		return c->left_handed || strncmp(value, "no", 2) == 0;
+		const size_t length = strcspn(value, " \t\r");
+		c->left_handed = length == 3 && strncmp(value, "yes", 3) == 0;
+		return (c->left_handed || (length == 2 && strncmp(value, "no", 2) == 0)) &&
+		       value[length + strspn(value + length, " \t\r")] == '\0';
 	}
 	return false;
+}
+
+static bool is_first_line(const char *line)
+{
+	const size_t length = strlen(FIRST_LINE);
+	return strncmp(line, FIRST_LINE, length) == 0 &&
+	       line[length + strspn(line + length, " \t\r")] == '\0';
 }
 
 bool tac_calibration_decode(const char *text, tac_calibration *out_calibration, char *out_reason,
@@ -79,14 +93,20 @@ bool tac_calibration_decode(const char *text, tac_calibration *out_calibration, 
 {
 	tac_calibration c = {0};
 	char line[256];
+	int found[KEYS] = {0};
 	for (int number = 1; number == 1 || *text; number++) {
 		const size_t length = strcspn(text, "\n");
 		snprintf(line, sizeof line, "%.*s", length < 255 ? (int)length : 255, text);
-		text += length + (text[length] == '\n');
+		if (text[length] != '\n') {
+			snprintf(out_reason, reason_size,
+				 "expected the end of line %d, found the end of the file", number);
+			return false;
+		}
+		text += length + 1;
 		char key[32], value[200];
 		const bool blank = line[strspn(line, " \t\r")] == '\0';
 		const bool valid =
-			number == 1 ? strncmp(line, FIRST_LINE, strlen(FIRST_LINE)) == 0
+			number == 1 ? is_first_line(line)
 				    : blank || (sscanf(line, " %31[a-zA-Z_] = %199[^\n]", key, value) == 2 &&
 						parse_line(key, value, &c));
 		if (!valid) {
@@ -94,6 +114,20 @@ bool tac_calibration_decode(const char *text, tac_calibration *out_calibration, 
 				 number == 1 ? "'" FIRST_LINE "'" : "a value of a calibration", number, line);
 			return false;
 		}
+		for (int k = 0; k < KEYS; k++)
+			found[k] += number > 1 && !blank && strcmp(key, keys[k]) == 0;
+	}
+	for (int k = 0; k < KEYS; k++) {
+		if (found[k] > 1) {
+			snprintf(out_reason, reason_size, "expected '%s' once, found it %d times", keys[k],
+				 found[k]);
+			return false;
+		}
+	}
+	if (found[0] != found[1]) {
+		snprintf(out_reason, reason_size, "expected '%s' and '%s' together, found one of them",
+			 keys[0], keys[1]);
+		return false;
 	}
 	const char *expected = violation(&c);
 	if (expected)
@@ -141,7 +175,7 @@ tac_result tac_calibration_load(const tac_device_info *info, tac_calibration *ou
 	*out_found = false;
 	if (!tac_calibration_path(info, path, sizeof path))
 		return TAC_OK;
-	FILE *file = fopen(path, "r");
+	FILE *file = tac_input_open(path);
 	if (!file && errno == ENOENT)
 		return TAC_OK;
 	size_t count = 0;
@@ -153,7 +187,7 @@ tac_result tac_calibration_load(const tac_device_info *info, tac_calibration *ou
 			 : count == 0       ? "an empty file"
 					    : "bytes that are not text");
 	} else {
-		snprintf(reason, sizeof reason, "expected to read it, found: %s", strerror(errno));
+		snprintf(reason, sizeof reason, "expected to read it, found: %s", tac_input_reason(errno));
 	}
 	const bool complete =
 		file && !ferror(file) && count > 0 && count <= FILE_MAX && !memchr(text, 0, count);

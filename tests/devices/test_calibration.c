@@ -148,6 +148,12 @@ static void damaged_file_gives_one_log_line_and_defaults(void)
 		"tactus calibration 1\nleft_handed = maybe\n",
 		"tactus calibration 1\nunknown = 1\n",
 		"tactus calibration 1\nweight_N\n",
+		"tactus calibration 10\nweight_N = 0.5\n",
+		"tactus calibration 1\nweight_N = 0.5\nweight_N = 0.5\n",
+		"tactus calibration 1\nworkspace_min_m = -1 -1 -1\n",
+		"tactus calibration 1\nweight_N = 0.5\nleft_handed = n",
+		"tactus calibration 1\nleft_handed = nobody\n",
+		"tactus calibration 1",
 	};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		write_file(texts[i], strlen(texts[i]));
@@ -177,7 +183,7 @@ static void random_changes_are_refused_or_stay_in_range(void)
 	tac_rng rng = tac_rng_seed(1, 1);
 	char text[512], reason[160];
 	int accepted = 0;
-	for (int k = 0; k < 100000; k++) {
+	for (int k = 0; k < 300000; k++) {
 		const size_t count = tac_calibration_encode(&sample, text, sizeof text);
 		const uint32_t changes = 1 + tac_rng_below(&rng, 4);
 		for (uint32_t i = 0; i < changes; i++)
