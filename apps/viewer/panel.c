@@ -1,5 +1,8 @@
 #include "apps/viewer/panel.h"
 
+#include "collision/mesh.h"
+#include "haptic/limit.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +20,10 @@
 #define LINE   19.0F  // line spacing
 #define WIDTH  340.0F // of a panel
 
+#define CONTACT_LINES 6
+#define PLOTS_HEIGHT  (2 * 74.0F + 8.0F) // both plots with the gap between them
+#define NO_FORCE_N    1e-3               // less than anybody feels
+
 // Where the next line of a panel goes.
 typedef struct cursor {
 	viewer_flat *f;
@@ -31,12 +38,16 @@ static void name_value(cursor *c, const char *name, viewer_colour colour, const 
 	c->y += LINE * c->s;
 }
 
-static cursor begin_panel(viewer_flat *f, const viewer_panel *p, float x, float y, float w, int lines,
-			  bool headed)
+// Of a panel with a heading.
+static float panel_height(const viewer_panel *p, int lines)
+{
+	return (LINE * (float)lines + 40) * p->scale;
+}
+
+static cursor begin_panel(viewer_flat *f, const viewer_panel *p, float x, float y, int lines)
 {
 	const float s = p->scale;
-	const float h = (LINE * (float)lines + (headed ? 32.0F : 8.0F) + 8) * s;
-	viewer_flat_rect(f, x, y, w * s, h, 8 * s, PANEL);
+	viewer_flat_rect(f, x, y, WIDTH * s, panel_height(p, lines), 8 * s, PANEL);
 	return (cursor){f, s, x + 14 * s, y + 14 * s};
 }
 
@@ -60,29 +71,56 @@ static const char *short_us(double ns, char *out, size_t size)
 	return out;
 }
 
+static bool odd_size(const viewer_panel *p)
+{
+	return tac_mesh_plausible_scale((double)p->size_m) != 1;
+}
+
+static int loop_lines(const viewer_panel *p)
+{
+	const tac_monitor_stats *s = p->frame->stats;
+	int lines = (s ? 4 : 2) + odd_size(p);
+	for (int i = TAC_CAUSE_NONE + 1; s && i < TAC_CAUSE_COUNT; i++)
+		lines += s->misses_by_cause[i] > 0;
+	return lines;
+}
+
+static void rate_line(cursor *c, const viewer_panel *p)
+{
+	char text[96] = "starting";
+	if (p->rate_Hz > 0 && p->frames_per_s > 0)
+		snprintf(text, sizeof text, "%.0f Hz, %.0f frames/s", (double)p->rate_Hz,
+			 (double)p->frames_per_s);
+	else if (p->rate_Hz > 0)
+		snprintf(text, sizeof text, "%.0f Hz", (double)p->rate_Hz);
+	name_value(c, "rate", INK, text);
+}
+
 static void draw_loop(viewer_flat *f, const viewer_panel *p)
 {
 	static const viewer_colour colours[TAC_SERVO_STATE_COUNT] = {WARN, GOOD, BLUE, BAD};
 	const tac_monitor_stats *s = p->frame->stats;
-	int lines = s ? 4 : 2;
-	for (int i = TAC_CAUSE_NONE + 1; s && i < TAC_CAUSE_COUNT; i++)
-		lines += s->misses_by_cause[i] > 0;
-	cursor c = begin_panel(f, p, MARGIN * p->scale, MARGIN * p->scale, WIDTH, lines, true);
+	cursor c = begin_panel(f, p, MARGIN * p->scale, MARGIN * p->scale, loop_lines(p));
 	const tac_servo_state state = p->shown ? p->shown->state : TAC_SERVO_WAITING;
 	heading(&c, p->def->world->scene->name, p->paused ? "paused" : tac_servo_state_name(state),
 		p->paused ? BLUE : colours[state]);
 	char text[96], a[32], b[32];
 	name_value(&c, "device", INK, p->frame->device ? p->frame->device : "none");
-	snprintf(text, sizeof text, "%.0f Hz, %.0f frames/s", (double)p->rate_Hz, (double)p->frames_per_s);
-	name_value(&c, "rate", INK, text);
+	rate_line(&c, p);
+	if (odd_size(p)) {
+		snprintf(text, sizeof text, "%.3g m: %s", (double)p->size_m,
+			 p->size_m > 1 ? "millimetres?" : "metres?");
+		name_value(&c, "size", WARN, text);
+	}
 	if (!s)
 		return;
+	const bool counted = s->totals.ticks > 0 && s->compute.count > 0;
 	snprintf(text, sizeof text, "p50 %s  p99 %s",
 		 short_us((double)tac_histogram_percentile(&s->compute, 50), a, sizeof a),
 		 short_us((double)tac_histogram_percentile(&s->compute, 99), b, sizeof b));
-	name_value(&c, "tick", INK, text);
+	name_value(&c, "tick", INK, counted ? text : "starting");
 	snprintf(text, sizeof text, "%lld of %lld", (long long)s->totals.misses, (long long)s->totals.ticks);
-	name_value(&c, "missed", s->totals.misses ? WARN : GOOD, text);
+	name_value(&c, "missed", s->totals.misses ? WARN : GOOD, counted ? text : "none yet");
 	for (int i = TAC_CAUSE_NONE + 1; i < TAC_CAUSE_COUNT; i++) {
 		if (s->misses_by_cause[i] == 0)
 			continue;
@@ -90,6 +128,38 @@ static void draw_loop(viewer_flat *f, const viewer_panel *p)
 			 tac_cause_name((tac_cause)i));
 		name_value(&c, "", DIM, text);
 	}
+}
+
+const char *viewer_panel_no_force(const tac_snapshot *s)
+{
+	static const struct {
+		tac_limit_reason limit;
+		const char *text;
+	} gates[] = {
+		{TAC_LIMIT_STOPPED, "emergency stop"},
+		{TAC_LIMIT_LOST, "the device is off or lost"},
+		{TAC_LIMIT_STALL, "the loop stood still"},
+		{TAC_LIMIT_STALE, "the device sends no samples"},
+		{TAC_LIMIT_UNKNOWN, "the collider gives no answer"},
+		{TAC_LIMIT_DEADMAN, "hold the dead-man button"},
+		{TAC_LIMIT_SPEED, "the device moves too fast"},
+		{TAC_LIMIT_ENGAGE, "rising after the start"},
+	};
+	if (tac_dvec3_length(s->sent.force_N) > NO_FORCE_N)
+		return NULL;
+	if (s->state == TAC_SERVO_LOST)
+		return "the device is lost or has ended";
+	if (s->state == TAC_SERVO_WAITING)
+		return "inside an object: move out of it";
+	if (s->state == TAC_SERVO_CLUTCHED)
+		return "the clutch is held";
+	if (s->contact_count == 0)
+		return "nothing is touched";
+	for (size_t i = 0; i < sizeof gates / sizeof gates[0]; i++) {
+		if (s->limits >> gates[i].limit & 1u)
+			return gates[i].text;
+	}
+	return NULL;
 }
 
 // What the device's own pose is inside of; where it is free, how far the tool is from the nearest object.
@@ -125,13 +195,16 @@ static void draw_contact(viewer_flat *f, const viewer_panel *p)
 		return;
 	const float w = WIDTH * p->scale;
 	cursor c =
-		begin_panel(f, p, (float)p->width - w - MARGIN * p->scale, MARGIN * p->scale, WIDTH, 6, true);
+		begin_panel(f, p, (float)p->width - w - MARGIN * p->scale, MARGIN * p->scale, CONTACT_LINES);
 	const bool touching = s->contact_count > 0;
 	heading(&c, "contact", touching ? "touching" : "free", touching ? WARN : GOOD);
 	char text[96];
 	snprintf(text, sizeof text, "%.2f N   %.0f mNm", tac_dvec3_length(s->sent.force_N),
 		 1e3 * tac_dvec3_length(s->sent.torque_Nm));
-	name_value(&c, "force", INK, text);
+	const char *reason = viewer_panel_no_force(s);
+	if (reason)
+		snprintf(text, sizeof text, "none: %s", reason);
+	name_value(&c, "force", reason && touching ? WARN : INK, text);
 	snprintf(text, sizeof text, "%d", s->contact_count);
 	name_value(&c, "contacts", INK, text);
 	const double depth =
@@ -201,6 +274,29 @@ static void draw_plot(viewer_flat *f, const viewer_panel *p, float y, const view
 	}
 }
 
+void viewer_panel_place_labels(const viewer_panel *p, float panels_bottom, float w, float h, float *x,
+			       float *y)
+{
+	const float s = p->scale, gap = 8 * s, side = (MARGIN + WIDTH) * s;
+	const float plots_top = (float)p->height - (MARGIN + PLOTS_HEIGHT) * s;
+	const float left = side + gap, right = (float)p->width - side - gap - w;
+	*y = fmaxf(fminf(*y, (float)p->height - h - gap), gap);
+	*x = fmaxf(fminf(*x, (float)p->width - w - gap), gap);
+	// Beside a panel, the column goes between the panels or, where it is too wide for that, below them.
+	if (*y < panels_bottom + gap && left <= right)
+		*x = fmaxf(fminf(*x, right), left);
+	else if (*y < panels_bottom + gap)
+		*y = panels_bottom + gap;
+	// The plots are twice as wide as a panel.
+	const float plots_right = (MARGIN + 2 * WIDTH) * s + gap;
+	if (*y + h > plots_top - gap && *x < plots_right) {
+		if (plots_right + w + gap <= (float)p->width)
+			*x = plots_right;
+		else
+			*y = fmaxf(plots_top - gap - h, gap);
+	}
+}
+
 // Names in one column to the right of their points, ordered by height, so that no name covers another and no
 // lines cross.
 static void draw_labels(viewer_flat *f, const viewer_panel *p)
@@ -218,8 +314,10 @@ static void draw_labels(viewer_flat *f, const viewer_panel *p)
 		y += (l->y - 40 * s) / (float)p->label_count;
 		widest = fmaxf(widest, viewer_flat_width(SIZE * s, l->text) + 16 * s);
 	}
-	x = fmaxf(fminf(x, (float)p->width - widest - 8 * s), 8 * s);
-	y = fmaxf(y - 0.5F * row * (float)(p->label_count - 1), 8 * s);
+	const int lines = loop_lines(p) > CONTACT_LINES ? loop_lines(p) : CONTACT_LINES;
+	y -= 0.5F * row * (float)(p->label_count - 1);
+	viewer_panel_place_labels(p, MARGIN * s + panel_height(p, lines), widest, row * (float)p->label_count,
+				  &x, &y);
 	for (int i = 0; i < p->label_count; i++, y += row) {
 		const viewer_label *l = order[i];
 		const float w = viewer_flat_width(SIZE * s, l->text) + 16 * s;
@@ -230,17 +328,48 @@ static void draw_labels(viewer_flat *f, const viewer_panel *p)
 	}
 }
 
+float viewer_panel_bar_m(float m_per_pixel, float max_pixels, char *out_text, size_t size)
+{
+	const float most = m_per_pixel * max_pixels;
+	const float power = powf(10, floorf(log10f(fmaxf(most, 1e-9F))));
+	const float lead = most / power;
+	const float length = power * (lead >= 5 ? 5 : lead >= 2 ? 2 : 1);
+	snprintf(out_text, size,
+		 length >= 0.999F           ? "%.0f m"
+		 : length >= 1e-3F * 0.999F ? "%.0f mm"
+					    : "%.3g µm",
+		 (double)length * (length >= 0.999F           ? 1
+				   : length >= 1e-3F * 0.999F ? 1e3
+							      : 1e6));
+	return length;
+}
+
+// At the lower right: how long something is at the distance of the camera's target.
+static void draw_bar(viewer_flat *f, const viewer_panel *p)
+{
+	char text[32];
+	const float s = p->scale;
+	const float pixels = viewer_panel_bar_m(p->m_per_pixel, 160 * s, text, sizeof text) / p->m_per_pixel;
+	const float right = (float)p->width - MARGIN * s, y = (float)p->height - (MARGIN + 34) * s;
+	viewer_flat_line(f, right - pixels, y, right, y, 2 * s, INK);
+	viewer_flat_line(f, right - pixels, y - 5 * s, right - pixels, y + 5 * s, 2 * s, INK);
+	viewer_flat_line(f, right, y - 5 * s, right, y + 5 * s, 2 * s, INK);
+	viewer_flat_text(f, right - 0.5F * (pixels + viewer_flat_width(SIZE * s, text)), y - 19 * s, SIZE * s,
+			 INK, text);
+}
+
 void viewer_panel_draw(viewer_flat *f, const viewer_panel *p)
 {
 	const float s = p->scale;
 	viewer_trail_bin bins[VIEWER_TRAIL_BINS];
 	viewer_trail_read(p->trail, bins);
-	draw_labels(f, p);
 	draw_loop(f, p);
 	draw_contact(f, p);
+	draw_labels(f, p);
 	const float foot = (float)p->height - (MARGIN + 74) * s;
 	draw_plot(f, p, foot - 82 * s, bins, false);
 	draw_plot(f, p, foot, bins, true);
+	draw_bar(f, p);
 	const char *hint = "? help";
 	viewer_flat_text(f, (float)p->width - viewer_flat_width(SIZE * s, hint) - MARGIN * s,
 			 (float)p->height - (MARGIN + 9) * s, SIZE * s, DIM, hint);
@@ -280,16 +409,19 @@ void viewer_panel_help(viewer_flat *f, const viewer_panel *p)
 		{"F", "show, hide the force"},
 		{"P", "write a picture (PNG) to this folder"},
 		{"?", "this help"},
-		{"Q, Esc", "close the window; the run continues"},
+		{"Q, Esc", "close; ends a run without --seconds"},
 	};
 	enum { KEYS = sizeof keys / sizeof keys[0] };
-	const float s = p->scale, w = 560 * s, h = (70 + LINE * KEYS) * s;
-	const float x = ((float)p->width - w) / 2, y = ((float)p->height - h) / 2;
+	// Below the contact panel, so that the middle of the scene stays visible.
+	const float s = p->scale, w = 480 * s, h = (56 + LINE * KEYS) * s;
+	const float top = MARGIN * s + panel_height(p, CONTACT_LINES) + 8 * s;
+	const float x = fmaxf((float)p->width - w - MARGIN * s, 0);
+	const float y = fmaxf(fminf(top, (float)p->height - h - 60 * s), 0);
 	viewer_flat_rect(f, x, y, w, h, 10 * s, 0x0b0f14e6U);
-	viewer_flat_text(f, x + 26 * s, y + 24 * s, 12 * s, INK, "keys and mouse");
+	viewer_flat_text(f, x + 18 * s, y + 16 * s, 11 * s, INK, "keys and mouse");
 	for (int i = 0; i < KEYS; i++) {
-		const float line = y + (58 + LINE * (float)i) * s;
-		viewer_flat_text(f, x + 26 * s, line, SIZE * s, BLUE, keys[i][0]);
-		viewer_flat_text(f, x + 216 * s, line, SIZE * s, INK, keys[i][1]);
+		const float line = y + (44 + LINE * (float)i) * s;
+		viewer_flat_text(f, x + 18 * s, line, SIZE * s, BLUE, keys[i][0]);
+		viewer_flat_text(f, x + 156 * s, line, SIZE * s, INK, keys[i][1]);
 	}
 }

@@ -21,8 +21,10 @@ typedef struct viewer_panel {
 	viewer_trail *trail;
 	float scale; // frame pixels per design pixel
 	int width, height;
-	float rate_Hz;      // of the loop, measured
-	float frames_per_s; // of the display
+	float rate_Hz;      // of the loop, measured; 0: not yet
+	float frames_per_s; // of the display; 0: not measured yet
+	float m_per_pixel;  // at the camera's target
+	float size_m;       // largest extent of the objects
 	bool help, paused;
 	int back;            // snapshots before the newest, while paused
 	const char *message; // NULL: none
@@ -31,6 +33,18 @@ typedef struct viewer_panel {
 } viewer_panel;
 
 void viewer_panel_draw(viewer_flat *f, const viewer_panel *p);
+
+// Why the user feels no force in this snapshot; NULL: there is one, or at least a contact that gives one.
+const char *viewer_panel_no_force(const tac_snapshot *snapshot);
+
+// The length of the scale bar, m: the largest of 1, 2 and 5 times a power of ten that is at most
+// `max_pixels` long. Its text, such as "20 mm", goes into `out_text`.
+float viewer_panel_bar_m(float m_per_pixel, float max_pixels, char *out_text, size_t size);
+
+// Where the labels go: the upper left corner of a column of that size, as near to (x, y) as possible, in a
+// window with panels of the given height at both upper corners and plots at the lower left one.
+void viewer_panel_place_labels(const viewer_panel *p, float panels_bottom, float w, float h, float *x,
+			       float *y);
 
 // The message, or the state of a paused picture.
 void viewer_panel_notice(viewer_flat *f, const viewer_panel *p);

@@ -13,9 +13,10 @@
 
 #include <math.h>
 
-#define SHADOW_SIZE 1536
-#define SAMPLES     4
-#define LIT_COLOUR  0xffcf5affU
+#define SHADOW_SIZE    1536
+#define SAMPLES        4
+#define LIT_COLOUR     0xffcf5affU
+#define TOUCHED_RADIUS 0.05F // of the camera's distance: the surroundings of a contact that are lit
 
 // Uniforms common to all programs of one picture.
 typedef struct scene_light {
@@ -197,6 +198,7 @@ static void draw_bodies(viewer_render *r, const viewer_picture *p, scene_light *
 	set_light(r->body, light);
 	set_vector(r->body, "up", p->camera.up);
 	set_vector(r->body, "lit_colour", rgb(LIT_COLOUR));
+	glUniform1f(location(r->body, "touched_radius"), TOUCHED_RADIUS * p->camera.distance);
 	for (int i = 0; i < p->item_count; i++) {
 		const viewer_item *item = &p->items[i];
 		if (item->ghost)
@@ -207,6 +209,9 @@ static void draw_bodies(viewer_render *r, const viewer_picture *p, scene_light *
 		glUniform1i(location(r->body, "lit_count"), item->lit_count);
 		if (item->lit_count > 0)
 			glUniform1iv(location(r->body, "lit"), item->lit_count, item->lit);
+		glUniform1i(location(r->body, "touched_count"), item->touched_count);
+		if (item->touched_count > 0)
+			glUniform3fv(location(r->body, "touched"), item->touched_count, &item->touched[0].x);
 		viewer_mesh_draw(item->mesh);
 	}
 }

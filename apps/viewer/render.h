@@ -13,7 +13,8 @@
 
 #include <stdbool.h>
 
-#define VIEWER_LIT 16 // surfaces of a body that can be highlighted at once
+#define VIEWER_LIT     16 // surfaces of a body that can be highlighted at once
+#define VIEWER_TOUCHED 4  // points of a body whose surroundings can be
 
 typedef struct viewer_item {
 	const viewer_mesh *mesh;
@@ -26,6 +27,8 @@ typedef struct viewer_item {
 	bool mark;   // an arrow or dot: casts no shadow and shows through bodies that hide it
 	int lit_count;
 	int32_t lit[VIEWER_LIT]; // highlighted surfaces
+	int touched_count;
+	tac_vec3 touched[VIEWER_TOUCHED]; // points whose surroundings are highlighted
 } viewer_item;
 
 typedef struct viewer_picture {

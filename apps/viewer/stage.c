@@ -55,6 +55,7 @@ static void compute_bounds(viewer_stage *s)
 		low = tac_vec3_splat(-0.1F), high = tac_vec3_splat(0.1F);
 	s->centre = tac_vec3_lerp(low, high, 0.5F);
 	s->radius = tac_vec3_length(tac_vec3_sub(high, low)) / 2;
+	s->size = fmaxf(fmaxf(high.x - low.x, high.y - low.y), high.z - low.z);
 }
 
 tac_result viewer_stage_init(viewer_stage *s, const tac_world *world, GLuint depth_program)
@@ -190,6 +191,13 @@ static void light_surface(viewer_item *item, int32_t surface)
 		item->lit[item->lit_count++] = surface;
 }
 
+// On an object of a single surface, only the surroundings of the contacts are lit.
+static void light_point(viewer_item *item, tac_vec3 point)
+{
+	if (item->touched_count < VIEWER_TOUCHED)
+		item->touched[item->touched_count++] = point;
+}
+
 static bool needs_ghost(const tac_snapshot *snapshot)
 {
 	const tac_dpose T = tac_dpose_relative(snapshot->T_world_sco, snapshot->T_world_device);
@@ -224,9 +232,13 @@ static void add_objects(viewer_stage *s, const tac_snapshot *const *snapshots, c
 		for (int tool = 0; layers->contacts && tool < TAC_SCENE_TOOLS; tool++) {
 			const tac_snapshot *snapshot = snapshots[tool];
 			for (int32_t k = 0; snapshot && k < snapshot->contact_count; k++) {
-				if (snapshot->contacts[k].object == i &&
-				    s->world->objects[i].mesh->surface_count > 1)
-					light_surface(item, snapshot->contacts[k].object_surface);
+				const tac_snapshot_contact *c = &snapshot->contacts[k];
+				if (c->object != i)
+					continue;
+				if (s->world->objects[i].mesh->surface_count > 1)
+					light_surface(item, c->object_surface);
+				else
+					light_point(item, tac_vec3_from_dvec3(c->point_m));
 			}
 		}
 	}

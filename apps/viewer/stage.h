@@ -21,6 +21,7 @@ typedef struct viewer_stage {
 	viewer_mesh ball, rod, tip; // of unit size: radius 1, height 1 along z
 	tac_vec3 centre;            // of the objects
 	float radius;
+	float size; // their largest extent
 	// Corners of the objects' bounding boxes at the start; the ground lies below them.
 	tac_vec3 corners[8 * TAC_SCENE_OBJECTS];
 	int corner_count;

@@ -128,6 +128,8 @@ static viewer_panel make_panel(viewer *v, const viewer_frame *frame, const tac_s
 		.height = height,
 		.rate_Hz = v->rate_Hz,
 		.frames_per_s = v->frame_s > 0 ? 1 / v->frame_s : 0,
+		.m_per_pixel = viewer_camera_height(&v->camera) / (float)height,
+		.size_m = v->stage.size,
 		.help = v->help,
 		.paused = v->paused,
 		.back = v->back,

@@ -4,10 +4,12 @@
 #include "apps/viewer/font.h"
 #include "apps/viewer/history.h"
 #include "apps/viewer/mesh.h"
+#include "apps/viewer/panel.h"
 #include "apps/viewer/trail.h"
 
 #include "base/rng.h"
 #include "collision/mesh_shapes.h"
+#include "haptic/limit.h"
 #include "unity.h"
 
 #include <math.h>
@@ -197,6 +199,79 @@ static void every_letter_has_ink_inside_its_cell_and_differs_from_the_others(voi
 	TEST_ASSERT_EQUAL_STRING("!", foreign);
 }
 
+// ---- panels ----
+
+static void the_bar_has_a_round_length_that_fits(void)
+{
+	char text[32];
+	const struct {
+		float m_per_pixel, length_m;
+		const char *text;
+	} cases[] = {{1e-3F, 0.1F, "100 mm"},   {1e-4F, 0.01F, "10 mm"}, {4e-4F, 0.05F, "50 mm"},
+		     {1.3e-4F, 0.02F, "20 mm"}, {1, 100, "100 m"},       {0.01F, 1, "1 m"},
+		     {1e-6F, 1e-4F, "100 µm"},  {1e-5F, 1e-3F, "1 mm"}};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		const float length = viewer_panel_bar_m(cases[i].m_per_pixel, 160, text, sizeof text);
+		TEST_ASSERT_FLOAT_WITHIN(1e-4F * length, cases[i].length_m, length);
+		TEST_ASSERT_EQUAL_STRING(cases[i].text, text);
+		TEST_ASSERT_TRUE(length / cases[i].m_per_pixel <= 160.1F);
+		TEST_ASSERT_TRUE(length / cases[i].m_per_pixel > 60);
+	}
+}
+
+static void a_missing_force_has_a_reason(void)
+{
+	const struct {
+		tac_snapshot snapshot;
+		const char *reason;
+	} cases[] = {
+		{{.state = TAC_SERVO_RUNNING, .contact_count = 1, .sent.force_N = {0, 0, 1}}, NULL},
+		{{.state = TAC_SERVO_RUNNING}, "nothing is touched"},
+		{{.state = TAC_SERVO_WAITING}, "inside an object: move out of it"},
+		{{.state = TAC_SERVO_CLUTCHED}, "the clutch is held"},
+		{{.state = TAC_SERVO_LOST}, "the device is lost or has ended"},
+		{{.state = TAC_SERVO_RUNNING, .contact_count = 1, .limits = 1u << TAC_LIMIT_DEADMAN},
+		 "hold the dead-man button"},
+		{{.state = TAC_SERVO_RUNNING, .contact_count = 1, .limits = 1u << TAC_LIMIT_SPEED},
+		 "the device moves too fast"},
+		{{.state = TAC_SERVO_RUNNING, .contact_count = 1, .limits = 1u << TAC_LIMIT_STOPPED},
+		 "emergency stop"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		const char *reason = viewer_panel_no_force(&cases[i].snapshot);
+		if (cases[i].reason)
+			TEST_ASSERT_EQUAL_STRING(cases[i].reason, reason);
+		else
+			TEST_ASSERT_NULL(reason);
+	}
+}
+
+// Wherever a contact is, its names lie inside the window and neither under a panel nor under the plots.
+static void labels_are_never_under_a_panel(void)
+{
+	const float bottom = 220; // of the panels
+	const int widths[] = {1280, 1000, 2560}, heights[] = {800, 700, 1440};
+	for (size_t k = 0; k < sizeof widths / sizeof widths[0]; k++) {
+		const viewer_panel p = {.scale = 1, .width = widths[k], .height = heights[k]};
+		for (float w = 60; w <= 300; w += 80) {
+			for (float h = 28; h <= 112; h += 28) {
+				for (int at = 0; at < 400; at++) {
+					float x = (float)(at % 20) / 19 * (float)p.width,
+					      y = (float)(at / 20) / 19 * (float)p.height;
+					viewer_panel_place_labels(&p, bottom, w, h, &x, &y);
+					TEST_ASSERT_TRUE(x >= 0 && x + w <= (float)p.width);
+					TEST_ASSERT_TRUE(y >= 0 && y + h <= (float)p.height);
+					const bool beside =
+						x >= 16 + 340 && x + w <= (float)p.width - 16 - 340;
+					TEST_ASSERT_TRUE(y >= bottom || beside);
+					TEST_ASSERT_TRUE(y + h <= (float)p.height - 16 - 156 ||
+							 x >= 16 + 680);
+				}
+			}
+		}
+	}
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -206,5 +281,8 @@ int main(void)
 	RUN_TEST(history_interpolates_between_the_last_two_snapshots_and_never_beyond);
 	RUN_TEST(trail_keeps_the_last_seconds);
 	RUN_TEST(every_letter_has_ink_inside_its_cell_and_differs_from_the_others);
+	RUN_TEST(the_bar_has_a_round_length_that_fits);
+	RUN_TEST(a_missing_force_has_a_reason);
+	RUN_TEST(labels_are_never_under_a_panel);
 	return UNITY_END();
 }

@@ -16,7 +16,8 @@ PHASES = ["device read", "sco", "force", "device write", "work", "publish"]
 METADATA = {"process_name": "name", "thread_name": "name", "thread_sort_index": "sort_index",
             "process_labels": "labels"}
 MISS_ARGS = {"index", "cause", "phase", "late_ns", "wake_ns", "compute_ns", "skipped"}
-EVIDENCE_ARGS = {"cpu_ns", "others_ns", "voluntary", "involuntary", "minor_faults", "major_faults", "window_ticks"}
+EVIDENCE_ARGS = {"cpu_ns", "others_ns", "voluntary", "involuntary", "minor_faults", "major_faults", "migrations",
+                 "window_ticks"}
 
 
 def check(condition, *what):
@@ -117,7 +118,7 @@ def validate(events):
                 check(args.get("phase") in PHASES + ["outside", "unknown phase"], "phase of a miss:", event)
                 extra = set(args) - MISS_ARGS
                 check(MISS_ARGS <= set(args), "miss lacks", MISS_ARGS - set(args))
-                check(not extra or extra - {"run_delay_ns"} == EVIDENCE_ARGS, "evidence:", event)
+                check(not extra or extra - {"run_delay_ns", "rival", "rival_ns"} == EVIDENCE_ARGS, "evidence:", event)
                 check(args["late_ns"] > 0 and args.get("run_delay_ns", 0) >= 0, "miss:", event)
                 counts["misses"] += 1
                 counts["cause:" + name] += 1

@@ -8,6 +8,9 @@ uniform float gloss; // 0 (matt) … 1
 uniform int lit[16]; // highlighted surfaces
 uniform int lit_count;
 uniform vec3 lit_colour;
+uniform vec3 touched[4]; // points whose surroundings are highlighted
+uniform int touched_count;
+uniform float touched_radius;
 uniform sampler2DShadow shadows;
 uniform float shadow_texel;
 out vec4 fragment;
@@ -31,6 +34,10 @@ void main()
 	for (int i = 0; i < lit_count; i++)
 		if (lit[i] == surface_id)
 			base = mix(base, lit_colour, 0.6);
+	float nearest = touched_radius;
+	for (int i = 0; i < touched_count; i++)
+		nearest = min(nearest, distance(touched[i], at));
+	base = mix(lit_colour, base, mix(0.2, 1.0, nearest / touched_radius));
 
 	float facing = max(dot(n, to_light), 0.0);
 	float sun = facing > 0.0 ? sunlight(n) : 0.0;
