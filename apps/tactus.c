@@ -21,6 +21,7 @@ static const struct {
 	{"run", cmd_run, "touch a scene: the haptic loop with a real or simulated device"},
 	{"bench", cmd_bench, "run a benchmark"},
 	{"devices", cmd_devices, "list haptic devices, and what is missing for the others"},
+	{"doctor", cmd_doctor, "check what a run needs from this machine, and how to mend it"},
 	{"emulate", cmd_emulate, "attach a virtual USB device to the running kernel"},
 	{"latency", cmd_latency, "measure the timing of a periodic loop and the causes of its misses"},
 	{"mesh", cmd_mesh, "describe a mesh file"},

@@ -4,6 +4,7 @@
 
 int cmd_bench(int argc, char **argv);
 int cmd_devices(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 int cmd_emulate(int argc, char **argv);
 int cmd_latency(int argc, char **argv);
 int cmd_mesh(int argc, char **argv);

@@ -1,6 +1,7 @@
 // tactus run: the haptic loop at 1 kHz with a scene, a device and a servo for each tool. It shows a live
 // status line and, at the end, a summary.
 #include "apps/commands/commands.h"
+#include "apps/commands/run_csv.h"
 #include "apps/commands/run_stats.h"
 #include "apps/session/json.h"
 #include "apps/session/loop_runner.h"
@@ -31,6 +32,7 @@ typedef struct settings {
 	bool json;
 	const char *dump_scene;
 	const char *picture_path;
+	const char *csv_path;
 	int64_t width, height;
 } settings;
 
@@ -54,6 +56,7 @@ typedef struct live_run {
 	session session;
 	loop_runner runner;
 	tac_ring *force_samples; // from the real-time thread to the one that follows the run
+	run_csv csv;
 	run_stats stats[TAC_SCENE_TOOLS];
 	atomic_bool switched_off; // by the watchdog
 	watchdog_state watchdog;
@@ -93,6 +96,7 @@ static void tick(void *user, tac_tick *t)
 	for (int32_t i = 0; i < r->session.count; i++) {
 		const tac_snapshot *s = tac_servo_snapshot(r->session.servos[i], 0);
 		run_stats_add(&r->stats[i], s);
+		run_csv_add(&r->csv, s, t);
 		ended &= s->status == TAC_DEVICE_ENDED || s->status == TAC_DEVICE_LOST;
 		if (i == 0) {
 			const force_sample sample = sample_forces(s, t->wake_ns);
@@ -266,6 +270,7 @@ static void follow(live_run *r, report_series *forces, viewer *view)
 			show_status(&t, r, (double)(tac_clock_now_ns() - begin_ns) / 1e9);
 		}
 		drain_force_samples(r, forces);
+		run_csv_drain(&r->csv);
 		if (view && !show_picture(r, view)) {
 			view = NULL;
 			if (isinf(r->runner.def.seconds))
@@ -426,7 +431,8 @@ static bool run_session(const settings *s, live_run *r, int mouse_fd)
 	def.observer = view;
 	report_series *forces = calloc(1, sizeof *forces);
 	bool good = loop_runner_open(&def, &r->runner) && forces &&
-		    tac_ring_create(FORCE_SAMPLES, sizeof(force_sample), &r->force_samples) == TAC_OK;
+		    tac_ring_create(FORCE_SAMPLES, sizeof(force_sample), &r->force_samples) == TAC_OK &&
+		    run_csv_open(s->csv_path, &r->csv);
 	if (good) {
 		report_forces_init(forces);
 		good = run_devices(s, r, forces, view);
@@ -436,6 +442,7 @@ static bool run_session(const settings *s, live_run *r, int mouse_fd)
 	else if (good)
 		print_summary(r);
 	good = good && write_report(s, r, forces);
+	good = run_csv_close(&r->csv) && good;
 	good = viewer_close(&view) >= TAC_OK && good; // its last picture shows the runner's statistics
 	good = loop_runner_close(&r->runner) && good;
 	tac_ring_destroy(&r->force_samples);
@@ -521,6 +528,9 @@ int cmd_run(int argc, char **argv)
 		{"width", OPTION_INTEGER, &s.width, 160, 16384, NULL, "N", "width of the window in pixels"},
 		{"height", OPTION_INTEGER, &s.height, 120, 16384, NULL, "N",
 		 "height of the window in pixels"},
+		{"csv", OPTION_TEXT, &s.csv_path, 0, 0, NULL, "FILE.csv",
+		 "write a row for each tick while the run goes on: device, SCO, wrench, contacts, flags, "
+		 "times"},
 		{"dump-scene", OPTION_TEXT, &s.dump_scene, 0, 0, NULL, "SCENE",
 		 "print a scene as YAML and exit"},
 		{"json", OPTION_FLAG, &s.json, 0, 0, NULL, NULL, "print the summary as JSON"},

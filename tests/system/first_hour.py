@@ -1,6 +1,7 @@
 """What a newcomer meets in the first hour: units, sizes, typing errors, missing files, windows, hints:
 first_hour.py CLASS … PROGRAM."""
 
+import csv
 import json
 import math
 import os
@@ -146,8 +147,8 @@ class Aim(Folder):
         # The box's face is 150 mm above the ball's centre.
         found = re.search(r"no force: nothing was touched(?:; the tool stayed at least ([\d.]+) mm away)?", result.stdout)
         self.assertTrue(found, result.stdout)
-        self.assertLessEqual(float(found[1]), 145.1)
-        self.assertGreater(float(found[1]), 5)
+        if found[1]:  # the distance is said where the mover knows it
+            self.assertLessEqual(float(found[1]), 145.1)
 
     def test_mesh_options_need_a_mesh(self):
         probe = write_box(self.path("probe.off"), (0.01, 0.01, 0.02))
@@ -215,6 +216,82 @@ class Hostile(Folder):
         process.kill()
         process.communicate()
         self.assertEqual(line, "tactus: building about 1.3 million triangles, which takes a while\n")
+
+
+class Csv(Folder):
+    def test_every_tick_is_a_row(self):
+        path = self.path("run.csv")
+        result = tactus("run", "sphere", "--seconds", "2", "--csv", path, "--json")
+        self.assertEqual(result.returncode, 0, result)
+        summary = json.loads(result.stdout)
+        with open(path) as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(len(rows), summary["ticks"])
+        touching = [row for row in rows if int(row["contacts"]) > 0]
+        self.assertEqual(len(touching), summary["tools"][0]["contact_ticks"])
+        force = max(math.dist((0, 0, 0), [float(row[k]) for k in ("fx", "fy", "fz")]) for row in rows)
+        self.assertAlmostEqual(force, summary["tools"][0]["max_force_N"], places=4)
+        times = [float(row["t_s"]) for row in rows]
+        self.assertTrue(all(b > a for a, b in zip(times, times[1:])))
+        depth = max(math.dist([float(row["device_" + k]) for k in "xyz"], [float(row["sco_" + k]) for k in "xyz"])
+                    for row in rows)
+        self.assertAlmostEqual(depth, summary["tools"][0]["max_depth_m"], places=6)
+        self.assertEqual({row["state"] for row in touching}, {"running"})
+
+    def test_it_grows_while_the_run_goes_on_and_two_tools_have_a_row_each(self):
+        path = self.path("hands.csv")
+        process = subprocess.Popen([PROGRAM, "run", "hands", "--seconds", "100", "--csv", path], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        process.stderr.readline()
+        end = time.monotonic() + 60
+        while (not os.path.exists(path) or os.path.getsize(path) < 100000) and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        with open(path) as file:
+            tools = [row["tool"] for row in csv.DictReader(file)]
+        self.assertEqual(tools.count("0"), tools.count("1"))
+
+    def test_a_file_that_cannot_be_written_is_an_error(self):
+        for path, reason in ("/no/such/folder/x.csv", "No such file"), ("/dev/full", "No space left"):
+            result = tactus("run", "sphere", "--seconds", "0.2", "--csv", path)
+            self.assertEqual(result.returncode, 1)
+            self.assertRegex(result.stderr, f"tactus run: {path}: cannot write: {reason}")
+
+
+class Doctor(Folder):
+    def test_every_check_has_a_state_and_the_exit_code_follows(self):
+        result = tactus("doctor", "--json")
+        data = json.loads(result.stdout)
+        states = {check["name"]: check["state"] for check in data["checks"]}
+        self.assertLessEqual({"scheduler", "memory lock", "idle states", "kernel", "timers", "isolation", "importer",
+                              "display", "falcon"}, set(states))
+        self.assertLessEqual(set(states.values()), {"ok", "note", "mend"})
+        self.assertEqual(data["ok"], "mend" not in states.values())
+        self.assertEqual(result.returncode, 0 if data["ok"] else 1)
+        self.assertEqual(states["importer"], "ok")
+
+    def test_what_is_missing_is_mended_by_a_block_to_paste(self):
+        """Without the importer, and as a user without permissions where this is root."""
+        environment = dict(os.environ, TACTUS_IMPORTER="/no/such/program")
+        result = tactus("doctor", env=environment)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stdout, "(?m)^mend  importer     .*/no/such/program")
+        self.assertIn("a run would suffer from what is to be mended", result.stdout)
+        if os.geteuid() != 0:
+            return
+        nobody = {"preexec_fn": lambda: (os.setgroups([]), os.setgid(65534), os.setuid(65534)), "cwd": "/"}
+        try:
+            result = tactus("doctor", **nobody)
+        except PermissionError:
+            self.skipTest("the program is in a folder that only root may enter")
+        self.assertEqual(result.returncode, 1, result)
+        self.assertRegex(result.stdout, "(?m)^mend  scheduler    SCHED_FIFO 80: refused")
+        block = result.stdout.split("to paste")[1]
+        self.assertEqual(block.count("usermod -aG realtime"), 1)
+        self.assertIn("limits.d/realtime.conf", block)
 
 
 class Endless(Folder):

@@ -1,0 +1,117 @@
+#include "apps/commands/run_csv.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define ROWS 16384 // 16 s at 1 kHz with one tool; a power of two
+
+typedef struct row {
+	int64_t time_ns, tick;
+	int32_t tool, contacts;
+	tac_dpose T_world_device, T_world_sco;
+	tac_wrench sent;
+	uint32_t limits, buttons, sco_flags;
+	tac_servo_state state;
+	tac_device_status status;
+	int64_t wake_ns, compute_ns;
+} row;
+
+static bool fail(const run_csv *csv)
+{
+	fprintf(stderr, "tactus run: %s: cannot write: %s\n", csv->path, strerror(errno));
+	return false;
+}
+
+bool run_csv_open(const char *path, run_csv *out_csv)
+{
+	*out_csv = (run_csv){.path = path};
+	if (!path)
+		return true;
+	if (tac_ring_create(ROWS, sizeof(row), &out_csv->ring) != TAC_OK)
+		return false;
+	out_csv->file = fopen(path, "we");
+	if (!out_csv->file)
+		return fail(out_csv);
+	fprintf(out_csv->file,
+		"t_s,tick,tool,device_x,device_y,device_z,device_qx,device_qy,device_qz,device_qw,"
+		"sco_x,sco_y,sco_z,sco_qx,sco_qy,sco_qz,sco_qw,fx,fy,fz,tx,ty,tz,contacts,state,"
+		"status,buttons,limits,sco_flags,wake_us,compute_us\n");
+	return fflush(out_csv->file) == 0 || fail(out_csv);
+}
+
+void run_csv_add(run_csv *csv, const tac_snapshot *s, const tac_tick *tick)
+{
+	if (!csv->ring)
+		return;
+	const row r = {
+		.time_ns = s->time_ns,
+		.tick = tick->index,
+		.tool = s->tool,
+		.contacts = s->contact_count,
+		.T_world_device = s->T_world_device,
+		.T_world_sco = s->T_world_sco,
+		.sent = s->sent,
+		.limits = s->limits,
+		.buttons = s->buttons,
+		.sco_flags = s->sco_flags,
+		.state = s->state,
+		.status = s->status,
+		.wake_ns = tac_tick_wake_ns(tick),
+		.compute_ns = s->compute_ns,
+	};
+	tac_ring_push(csv->ring, &r); // a refusal is counted by the ring
+}
+
+static void write_pose(FILE *file, tac_dpose T)
+{
+	fprintf(file, ",%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g", T.position.x, T.position.y, T.position.z,
+		T.rotation.x, T.rotation.y, T.rotation.z, T.rotation.w);
+}
+
+static void write_row(run_csv *csv, const row *r)
+{
+	FILE *file = csv->file;
+	if (csv->begin_ns == 0)
+		csv->begin_ns = r->time_ns;
+	fprintf(file, "%.6f,%lld,%d", (double)(r->time_ns - csv->begin_ns) / 1e9, (long long)r->tick,
+		(int)r->tool);
+	write_pose(file, r->T_world_device);
+	write_pose(file, r->T_world_sco);
+	fprintf(file, ",%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%d,%s,%s,%u,%u,%u,%.3f,%.3f\n", r->sent.force_N.x,
+		r->sent.force_N.y, r->sent.force_N.z, r->sent.torque_Nm.x, r->sent.torque_Nm.y,
+		r->sent.torque_Nm.z, (int)r->contacts, tac_servo_state_name(r->state),
+		tac_device_status_name(r->status), r->buttons, r->limits, r->sco_flags,
+		(double)r->wake_ns / 1e3, (double)r->compute_ns / 1e3);
+}
+
+void run_csv_drain(run_csv *csv)
+{
+	row r;
+	if (!csv->ring || !csv->file)
+		return;
+	while (tac_ring_pop(csv->ring, &r))
+		write_row(csv, &r);
+	fflush(csv->file); // whoever follows the file sees whole rows; errors are reported at the end
+}
+
+bool run_csv_close(run_csv *csv)
+{
+	bool good = true;
+	if (csv->file) {
+		run_csv_drain(csv);
+		errno = ENOSPC;
+		const bool failed = ferror(csv->file) != 0;
+		good = fclose(csv->file) == 0 && !failed;
+		if (!good)
+			fail(csv);
+		const unsigned long long lost = (unsigned long long)tac_ring_refused(csv->ring);
+		if (lost > 0) {
+			fprintf(stderr, "tactus run: %s: %llu rows are missing: the disk was too slow\n",
+				csv->path, lost);
+			good = false;
+		}
+	}
+	tac_ring_destroy(&csv->ring);
+	csv->file = NULL;
+	return good;
+}
