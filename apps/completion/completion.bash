@@ -2,12 +2,15 @@
 _tactus()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} words help
+	# As the shell would read the word: a path may be quoted, or have its spaces escaped.
+	local program=${COMP_WORDS[0]//[\\\'\"]/}
+	program=${program/#~\//$HOME/}
 	if ((COMP_CWORD == 1)); then
-		words="--help --version $("${COMP_WORDS[0]}" --help 2>/dev/null | awk '/^  [a-z]/ { print $1 }')"
+		words="--help --version $("$program" --help 2>/dev/null | awk '/^  [a-z]/ { print $1 }')"
 	else
-		help=$("${COMP_WORDS[0]}" "$command" --help 2>/dev/null)
+		help=$("$program" "$command" --help 2>/dev/null)
 		if [[ $before == --device* ]]; then
-			words=$("${COMP_WORDS[0]}" devices 2>/dev/null | awk '$1 == "--device" { print $2 }')
+			words=$("$program" devices 2>/dev/null | awk '$1 == "--device" { print $2 }')
 			COMPREPLY=($(compgen -W "$words mouse playback:" -- "$word"))
 			[[ $word != *:* ]] || COMPREPLY=("${COMPREPLY[@]#"${word%:*}:"}") # bash splits words at colons
 			return
@@ -21,7 +24,7 @@ _tactus()
 		if [[ -z $words ]]; then
 			words=$(awk '/^  --/ { print $1 }' <<<"$help")
 			[[ $command != run && $command != render && $before != --scene ]] ||
-				words+=" $("${COMP_WORDS[0]}" run --help 2>/dev/null | sed -n 's/^ *\(.*\); or a scene file.*/\1/p' | tr , ' ')"
+				words+=" $("$program" run --help 2>/dev/null | sed -n 's/^ *\(.*\); or a scene file.*/\1/p' | tr , ' ')"
 			[[ $word == -* ]] || { COMPREPLY=($(compgen -W "$words" -- "$word") $(compgen -f -- "$word")); return; }
 		fi
 	fi

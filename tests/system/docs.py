@@ -179,6 +179,13 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.complete(PROGRAM, "run", "--device", "sim:om"), ["omega3", "omega7"])
         self.assertIn("tooth", self.complete(PROGRAM, "run", "too"))
 
+    def test_bash_completes_a_program_in_a_folder_with_a_space(self):
+        with tempfile.TemporaryDirectory(prefix="a b ") as folder:
+            os.symlink(PROGRAM, os.path.join(folder, "tactus"))
+            typed = os.path.join(folder, "tactus").replace(" ", "\\ ")
+            self.assertEqual(self.complete(typed, "lat"), ["latency"])
+            self.assertIn("--report", self.complete(typed, "run", "--re"))
+
     @unittest.skipUnless(shutil.which("zsh"), "no zsh")
     def test_zsh_parses_it(self):
         result = run("zsh", "-n", os.path.join(SOURCE, "apps/completion/completion.zsh"))
@@ -193,6 +200,13 @@ class Reference(unittest.TestCase):
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             with open(os.path.join(folder, "html", "servo_8h.html"), encoding="utf-8") as file:
                 self.assertTrue("Runs one tick at" in file.read(), "the description of tac_servo_step")
+            with open(os.path.join(folder, "html", "index.html"), encoding="utf-8") as file:
+                self.assertIn("Where to begin", file.read())
+            with open(os.path.join(folder, "html", "files.html"), encoding="utf-8") as file:
+                listed = set(re.findall(r">([a-z0-9_]+\.h)<", file.read()))
+            public = {name for room in ("base", "rt", "collision", "devices", "haptic")
+                      for name in os.listdir(os.path.join(SOURCE, room)) if name.endswith(".h")}
+            self.assertEqual(listed, public)
 
 
 if __name__ == "__main__":
