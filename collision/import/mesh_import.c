@@ -37,6 +37,7 @@ typedef struct joined {
 	tac_mesh_triangle *triangles;
 	int32_t *triangle_surface;
 	char (*names)[NAME_CAPACITY];
+	bool named_by_nodes; // glTF: people name nodes; several nodes may share a mesh
 	int64_t vertex_count, triangle_count, surface_count;
 } joined;
 
@@ -130,16 +131,23 @@ static bool mirrors(const affine *a)
 	       0;
 }
 
-// The name of the mesh (an OBJ group, a glTF primitive) or, without one, of its node; then the material's
+// The name of the mesh (an OBJ group) or, without one and in glTF files, of its node; then the material's
 // name where it differs. (The OBJ reader names the second and later meshes of a group after their material.)
-static void name_surface(const struct aiScene *scene, const struct aiNode *node, const struct aiMesh *mesh,
+// Of a glTF node with several meshes, its primitives, the mesh's name follows the node's.
+static void name_surface(const joined *j, const struct aiNode *node, const struct aiMesh *mesh,
 			 char out_name[NAME_CAPACITY])
 {
+	const struct aiScene *scene = j->scene;
 	struct aiString material = {0};
 	if (mesh->mMaterialIndex < scene->mNumMaterials)
 		aiGetMaterialString(scene->mMaterials[mesh->mMaterialIndex], AI_MATKEY_NAME, &material);
 	const bool named = mesh->mName.length > 0 && strcmp(mesh->mName.data, material.data) != 0;
-	const char *name = named ? mesh->mName.data : node->mName.data;
+	const bool by_node = j->named_by_nodes && node->mName.length > 0 && node != scene->mRootNode;
+	char both[NAME_CAPACITY];
+	snprintf(both, sizeof both, "%.100s/%.100s", node->mName.data, mesh->mName.data);
+	const char *name = by_node && named && node->mNumMeshes > 1 ? both
+			   : by_node || !named                      ? node->mName.data
+								    : mesh->mName.data;
 	const bool add_material = material.length > 0 &&
 				  strcmp(material.data, AI_DEFAULT_MATERIAL_NAME) != 0 &&
 				  strcmp(material.data, name) != 0;
@@ -188,7 +196,7 @@ static void add_mesh(joined *j, const struct aiNode *node, const struct aiMesh *
 	if (!counting) {
 		for (unsigned v = 0; v < mesh->mNumVertices; v++)
 			j->vertices[j->vertex_count + v] = apply(transform, mesh->mVertices[v]);
-		name_surface(j->scene, node, mesh, j->names[j->surface_count]);
+		name_surface(j, node, mesh, j->names[j->surface_count]);
 	}
 	j->vertex_count += mesh->mNumVertices;
 	j->triangle_count += triangles;
@@ -270,7 +278,10 @@ int main(int argc, char **argv)
 			fail("cannot be read safely: the filter of system calls (seccomp) was refused");
 	}
 	check_format();
-	joined j = {.scene = read_scene(argv[1])};
+	const char *ending = strrchr(argv[1], '.');
+	joined j = {.scene = read_scene(argv[1]),
+		    .named_by_nodes =
+			    ending && (strcasecmp(ending, ".gltf") == 0 || strcasecmp(ending, ".glb") == 0)};
 	add_node(&j, j.scene->mRootNode, &identity);
 	if (j.triangle_count == 0)
 		fail("contains no triangles");

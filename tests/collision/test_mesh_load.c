@@ -446,6 +446,7 @@ static void node_transforms_are_applied_and_a_reflection_keeps_the_outside_outsi
 	tac_mesh *mesh = load();
 	TEST_ASSERT_EQUAL_INT(2 * sample->triangle_count, mesh->triangle_count);
 	TEST_ASSERT_EQUAL_INT(2, mesh->surface_count); // two instances, two parts
+	TEST_ASSERT_EQUAL_STRING("mirrored", mesh->surfaces[1].name);
 	TEST_ASSERT_TRUE(tac_mesh_is_watertight(mesh));
 	TEST_ASSERT_DOUBLE_WITHIN(1e-4, 9 * tac_mesh_volume(sample), tac_mesh_volume(mesh));
 	for (int32_t t = 0; t < sample->triangle_count; t++) {
