@@ -29,7 +29,7 @@ endforeach()
 add_library(tactus_all INTERFACE)
 add_library(tactus::tactus ALIAS tactus_all)
 set_target_properties(tactus_all PROPERTIES EXPORT_NAME tactus)
-install(TARGETS tactus_all EXPORT tactus)
+install(TARGETS tactus_all EXPORT tactus COMPONENT dev)
 
 # The libraries are static and may be installed anywhere; a program that links them finds their helper programs through
 # its run path (base/search_path.h).
@@ -39,7 +39,7 @@ target_link_options(tactus_base INTERFACE
 set(TACTUS_PC_FOLDERS "")
 foreach(folder IN LISTS TACTUS_FOLDERS)
 	target_link_libraries(tactus_all INTERFACE tactus_${folder})
-	install(TARGETS tactus_${folder} EXPORT tactus)
+	install(TARGETS tactus_${folder} EXPORT tactus COMPONENT dev)
 	# The linker reads from left to right, so a folder comes before those it uses.
 	string(PREPEND TACTUS_PC_FOLDERS " -ltactus_${folder}")
 endforeach()
@@ -47,11 +47,12 @@ endforeach()
 # Public headers are those in a folder itself; its sub-folders are private.
 foreach(folder base rt collision devices haptic)
 	file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.h ${PROJECT_SOURCE_DIR}/${folder}/*.inl)
-	install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tactus/${folder})
+	install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tactus/${folder} COMPONENT dev)
 endforeach()
 
 set(TACTUS_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/tactus)
-install(EXPORT tactus NAMESPACE tactus:: FILE tactus-targets.cmake DESTINATION ${TACTUS_PACKAGE_DIR})
+install(EXPORT tactus NAMESPACE tactus:: FILE tactus-targets.cmake DESTINATION ${TACTUS_PACKAGE_DIR}
+	COMPONENT dev)
 file(CONFIGURE OUTPUT tactus-config.cmake @ONLY CONTENT [[
 include(CMakeFindDependencyMacro)
 @TACTUS_FIND@include("${CMAKE_CURRENT_LIST_DIR}/tactus-targets.cmake")
@@ -62,7 +63,7 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/tactus-config-versi
 install(FILES
 	${CMAKE_CURRENT_BINARY_DIR}/tactus-config.cmake
 	${CMAKE_CURRENT_BINARY_DIR}/tactus-config-version.cmake
-	DESTINATION ${TACTUS_PACKAGE_DIR})
+	DESTINATION ${TACTUS_PACKAGE_DIR} COMPONENT dev)
 
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
 	set(TACTUS_PC_PREFIX "${CMAKE_INSTALL_PREFIX}")
@@ -96,7 +97,7 @@ Requires:@TACTUS_PC_REQUIRES@
 Cflags: -I${includedir}/tactus@TACTUS_PC_CFLAGS@
 Libs: -L${libdir} -Wl,-rpath,@TACTUS_PC_LIBEXECDIR@@TACTUS_PC_FOLDERS@@TACTUS_PC_LIBS@
 ]])
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tactus.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tactus.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
 # What --help and the pages cite: documentation with its pictures, and the examples as sources.
 file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md ${PROJECT_SOURCE_DIR}/docs/*.svg

@@ -74,7 +74,8 @@ static void replace_bytes(size_t at, size_t removed, const uint8_t *bytes, size_
 		removed = mutant_size - at;
 	if (mutant_size - removed + count > sizeof mutant)
 		return;
-	memcpy(copy, bytes, count); // `bytes` may lie in the mutant
+	if (count > 0) // then `bytes` is not NULL; it may lie in the mutant
+		memcpy(copy, bytes, count);
 	memmove(mutant + at + count, mutant + at + removed, mutant_size - at - removed);
 	memcpy(mutant + at, copy, count);
 	mutant_size += count - removed;
