@@ -270,27 +270,24 @@ int32_t tac_flat_source(const tac_flat *flat, int32_t triangle, tac_dvec3 point)
 		return source;
 	const tac_flat_patch *patch = &flat->patches[~source];
 	const tac_mesh *mesh = flat->source;
-	int32_t at = flat->cells[cell_index(patch, point)];
+	int32_t at = flat->cells[cell_index(patch, point)], before = -1;
 	for (int step = 0; step < TAC_FLAT_WALK; step++) {
 		int32_t next = -1;
-		double most = 0; // how far the point is beyond an edge, m
-		for (int k = 0; k < 3; k++) {
+		for (int k = 0; k < 3 && next < 0; k++) {
 			const tac_mesh_edge *edge = &mesh->edges[mesh->triangle_edges[at].vertex[k]];
 			const int32_t other = edge->triangle[edge->triangle[0] == at];
-			if (edge->triangle_count != 2 || flat->source_patch[other] != ~source)
+			if (other == before || edge->triangle_count != 2 ||
+			    flat->source_patch[other] != ~source)
 				continue;
 			const tac_dvec3 a = tac_mesh_corner(mesh, at, k),
 					along = tac_dvec3_sub(tac_mesh_corner(mesh, at, (k + 1) % 3), a);
 			const tac_dvec3 inwards = tac_dvec3_cross(patch->normal, along);
-			const double beyond =
-				-tac_dvec3_dot(inwards, tac_dvec3_sub(point, a)) / tac_dvec3_length(along);
-			if (beyond > most) {
-				most = beyond;
+			if (tac_dvec3_dot(inwards, tac_dvec3_sub(point, a)) < 0)
 				next = other;
-			}
 		}
 		if (next < 0)
 			break;
+		before = at;
 		at = next;
 	}
 	return at;
