@@ -27,6 +27,7 @@ static const tac_driver drivers[] = {
 		.form = "falcon[:SERIAL]",
 		.summary = "Novint Falcon",
 		.hot_pluggable = true,
+		.by_serial = true,
 		.needs_keeper = true,
 		.list = tac_falcon_list,
 		.open = tac_falcon_open,

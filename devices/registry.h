@@ -66,6 +66,7 @@ typedef struct tac_driver {
 	const char *form;    // "falcon[:SERIAL]"
 	const char *summary; // the devices that it drives
 	bool hot_pluggable;  // its devices can be unplugged and plugged in again (devices/hotplug.h)
+	bool by_serial;      // what follows the colon is a serial number
 	bool needs_keeper;   // its hardware may hold a force after this process has died: a keeper opens it
 	// Fills a zeroed report. It prints, logs and moves nothing.
 	void (*list)(tac_driver_report *out_report);

@@ -31,7 +31,8 @@ typedef struct lane {
 } lane;
 
 struct tac_channel_memory {
-	alignas(LINE) _Atomic uint32_t enabled;
+	alignas(LINE) _Atomic uint32_t enabled; // by the runtime
+	alignas(LINE) _Atomic uint32_t beats;   // by the keeper
 	lane orders, samples;
 };
 
@@ -150,4 +151,14 @@ void tac_channel_enable(tac_channel *channel, bool on)
 bool tac_channel_enabled(const tac_channel *channel)
 {
 	return atomic_load_explicit(&channel->memory->enabled, memory_order_acquire) == ENABLED;
+}
+
+void tac_channel_beat(tac_channel *channel)
+{
+	atomic_fetch_add_explicit(&channel->memory->beats, 1, memory_order_relaxed);
+}
+
+uint32_t tac_channel_beats(const tac_channel *channel)
+{
+	return atomic_load_explicit(&channel->memory->beats, memory_order_relaxed);
 }

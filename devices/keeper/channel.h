@@ -65,6 +65,8 @@ bool tac_channel_send_order(tac_channel *channel, const tac_order *order);
 tac_channel_news tac_channel_take_sample(tac_channel *channel, tac_sample *out_sample);
 // Switches forces on or off. Thread: any, also a signal handler.
 void tac_channel_enable(tac_channel *channel, bool on);
+// A number that changes as long as the keeper works. Thread: any.
+uint32_t tac_channel_beats(const tac_channel *channel);
 
 // Of the keeper. False: the memory is damaged. Thread: RT, one thread.
 bool tac_channel_send_sample(tac_channel *channel, const tac_sample *sample);
@@ -72,6 +74,8 @@ bool tac_channel_send_sample(tac_channel *channel, const tac_sample *sample);
 tac_channel_news tac_channel_take_order(tac_channel *channel, tac_order *out_order);
 // Whether the runtime has switched forces on. Thread: any.
 bool tac_channel_enabled(const tac_channel *channel);
+// Changes the number that tac_channel_beats returns. Thread: RT, one thread.
+void tac_channel_beat(tac_channel *channel);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,10 @@
 // (devices/keeper/kept.h). It is two processes: the guard (devices/keeper/guard.h) and, with --keeper, the
 // keeper below, which opens the device and carries out orders. It commands zero when an order is missing for
 // TAC_KEEPER_HOLD_NS, when it is not finite or above the device's limits, and while forces are switched off.
-// It ends, with zero, when the runtime or the guard is gone or the shared memory is damaged.
+// It ends, with zero, when the runtime or the guard is gone, when the guard does not answer, and when the
+// shared memory is damaged.
+//
+// tactus-keep --let-go SELECTION: sends zero to a device that nobody holds any more.
 #include "base/log.h"
 #include "devices/keeper/channel.h"
 #include "devices/keeper/guard.h"
@@ -22,6 +25,7 @@
 #include <unistd.h>
 
 #define ALIVE_NS       (10 * TAC_NS_PER_MS) // between two bytes to the guard
+#define UNANSWERED_MAX 100                  // bytes to the guard, 1 s: it is stopped
 #define PRIORITY       81                   // it serves the loop, which runs at 80
 #define LET_GO_TICKS   50
 #define LET_GO_ANSWERS 6          // more than commands can be in flight
@@ -34,6 +38,7 @@ typedef struct keeper {
 	int64_t ordered_ns; // when it arrived
 	int64_t written_ns; // the last write to the device
 	int64_t alive_ns;   // the last byte to the guard
+	int unanswered;     // bytes to the guard since its last answer
 	int64_t period_ns;
 	bool enabled;
 	bool sampled; // since the last write
@@ -46,9 +51,18 @@ static void tell_guard(tac_leash_byte byte)
 	send(TAC_KEEPER_LEASH_FD, &c, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-static void send_message(const tac_keeper_message *message)
+// Tells the guard from time to time that the keeper works. False: the guard does not answer any more.
+static bool guard_answers(keeper *k, int64_t now_ns)
 {
-	send(TAC_KEEPER_SOCKET_FD, message, sizeof *message, MSG_DONTWAIT | MSG_NOSIGNAL);
+	char answers[64];
+	if (now_ns - k->alive_ns < ALIVE_NS)
+		return true;
+	k->alive_ns = now_ns;
+	k->unanswered++;
+	if (recv(TAC_KEEPER_LEASH_FD, answers, sizeof answers, MSG_DONTWAIT) > 0)
+		k->unanswered = 0;
+	tell_guard(TAC_LEASH_ALIVE);
+	return k->unanswered <= UNANSWERED_MAX;
 }
 
 static void send_line(void *user, tac_log_level level, const char *line)
@@ -56,7 +70,7 @@ static void send_line(void *user, tac_log_level level, const char *line)
 	(void)user;
 	tac_keeper_message message = {.kind = TAC_KEEPER_LOG, .value = (int32_t)level};
 	snprintf(message.body.text, sizeof message.body.text, "%s", line);
-	send_message(&message);
+	send(TAC_KEEPER_SOCKET_FD, &message, sizeof message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 // Whether the process at the other end has closed it. Neither end ever sends anything to the keeper.
@@ -88,7 +102,7 @@ static bool wait_for_order(const keeper *k)
 				      left_ns > 0 ? left_ns % TAC_NS_PER_S : 0};
 	struct pollfd events[3] = {{.fd = TAC_KEEPER_EVENT_FD, .events = POLLIN},
 				   {.fd = TAC_KEEPER_SOCKET_FD, .events = POLLIN | POLLRDHUP},
-				   {.fd = TAC_KEEPER_LEASH_FD, .events = POLLIN | POLLRDHUP}};
+				   {.fd = TAC_KEEPER_LEASH_FD, .events = POLLRDHUP}};
 	ppoll(events, 3, &left, NULL);
 	eventfd_t count;
 	if (events[0].revents)
@@ -152,10 +166,9 @@ static bool run(keeper *k)
 			return false;
 		if (write)
 			obey(k, now_ns);
-		if (now_ns - k->alive_ns >= ALIVE_NS) {
-			tell_guard(TAC_LEASH_ALIVE);
-			k->alive_ns = now_ns;
-		}
+		tac_channel_beat(&k->channel);
+		if (!guard_answers(k, now_ns))
+			break;
 	}
 	return true;
 }
@@ -176,61 +189,93 @@ static bool let_go(keeper *k)
 		if (status == TAC_DEVICE_LOST)
 			return false;
 		answers += status == TAC_DEVICE_OK;
+		guard_answers(k, now_ns);
 	}
 	return answers == LET_GO_ANSWERS;
 }
 
 // ---- set-up ----
 
-static int keep(const char *selection, const char *firmware)
+// The selection that reaches the open device again, even where `selection` means "the first one".
+static void select_again(const char *selection, const tac_device_info *info,
+			 char out_selection[TAC_KEEPER_SELECTION_BYTES])
 {
-	keeper k = {0};
+	const char *which;
+	const tac_driver *driver = tac_registry_driver_of(selection, &which);
+	const bool by_serial = driver && driver->by_serial && !*which && info->serial[0];
+	snprintf(out_selection, TAC_KEEPER_SELECTION_BYTES, "%s%s%s", selection, by_serial ? ":" : "",
+		 by_serial ? info->serial : "");
+}
+
+// Opens the device and reports the result to the guard and to the runtime.
+static void open_device(keeper *k, const char *selection, const char *firmware)
+{
 	const tac_open_def def = {.firmware = firmware, .cancelled = is_alone, .in_process = true};
-	tac_guard_isolate("tactus-keep");
-	for (int fd = TAC_KEEPER_SOCKET_FD; fd < TAC_KEEPER_FD_END; fd++)
-		fcntl(fd, F_SETFD, FD_CLOEXEC);
-	tac_log_set(send_line, NULL);
-	tac_keeper_message opened = {.kind = TAC_KEEPER_RESULT};
-	if (!tac_channel_map(&k.channel, TAC_KEEPER_MEMORY_FD, TAC_CHANNEL_KEEPER)) {
+	tac_keeper_message result = {.kind = TAC_KEEPER_RESULT, .value = TAC_ERROR_SYSTEM};
+	tac_keeper_opened *opened = &result.body.opened;
+	if (tac_channel_map(&k->channel, TAC_KEEPER_MEMORY_FD, TAC_CHANNEL_KEEPER))
+		result.value = tac_registry_open(selection, &def, &k->device);
+	else
 		tac_log(TAC_LOG_ERROR, "%s: expected memory shared with the runtime, found: %s", selection,
 			strerror(errno));
-		opened.value = TAC_ERROR_SYSTEM;
-	} else {
-		opened.value = tac_registry_open(selection, &def, &k.device);
-	}
-	if (k.device)
-		opened.body.info = k.device->info;
-	send_message(&opened);
-	if (!k.device) {
-		tell_guard(TAC_LEASH_GOODBYE);
-		return EXIT_FAILURE;
-	}
-	// What is refused is refused to the runtime, too, which reports it.
+	opened->pid = getpid();
+	if (k->device)
+		opened->info = k->device->info;
+	select_again(selection, &opened->info, opened->selection);
+	send(TAC_KEEPER_LEASH_FD, opened->selection, sizeof opened->selection, MSG_NOSIGNAL);
+	send(TAC_KEEPER_SOCKET_FD, &result, sizeof result, MSG_NOSIGNAL);
+}
+
+static void enter_real_time(const char *selection)
+{
 	tac_thread_def thread = tac_thread_def_default();
 	tac_thread_report report;
 	thread.name = NULL;
 	thread.priority = PRIORITY;
 	thread.hold_cpu_awake = false; // the runtime does
+	// What is refused is refused to the runtime, too, which reports it.
 	if (tac_thread_enter(&thread, &report) < TAC_OK)
 		tac_log(TAC_LOG_WARNING, "%s: the keeper runs without real-time scheduling", selection);
+}
+
+static int keep(const char *selection, const char *firmware)
+{
+	keeper k = {0};
+	tac_guard_isolate(TAC_KEEPER_NAME);
+	for (int fd = TAC_KEEPER_SOCKET_FD; fd < TAC_KEEPER_FD_END; fd++)
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
+	tac_log_set(send_line, NULL);
+	open_device(&k, selection, firmware);
+	if (!k.device) {
+		tell_guard(TAC_LEASH_GOODBYE);
+		return EXIT_FAILURE;
+	}
+	enter_real_time(selection);
 	k.period_ns = k.device->info.period_ns > 0 ? k.device->info.period_ns : TAC_NS_PER_MS;
 	const bool present = run(&k);
-	tell_guard(TAC_LEASH_CLOSING);
-	const bool obeyed = present && let_go(&k);
+	shutdown(TAC_KEEPER_SOCKET_FD, SHUT_RDWR); // the runtime, if it is there, finds the device lost
+	const bool at_zero = present && let_go(&k);
+	tell_guard(at_zero ? TAC_LEASH_AT_ZERO : TAC_LEASH_LOST);
 	tac_device_destroy(&k.device);
-	tell_guard(obeyed ? TAC_LEASH_GOODBYE : TAC_LEASH_LOST);
+	if (at_zero)
+		tell_guard(TAC_LEASH_GOODBYE);
 	return EXIT_SUCCESS;
 }
 
+// _exit: what the libraries do at an exit may wait, or change the exit status.
 int main(int argc, char **argv)
 {
 	struct stat status;
-	const bool is_keeper = argc > 1 && strcmp(argv[1], "--keeper") == 0;
+	const char *role = argc > 1 ? argv[1] : "";
+	const bool is_keeper = strcmp(role, TAC_KEEPER_ROLE_KEEPER) == 0;
+	if (strcmp(role, TAC_KEEPER_ROLE_LET_GO) == 0 && argc == 3) {
+		tac_guard_isolate(TAC_GUARD_NAME);
+		_exit((int)tac_guard_let_go(argv[2]));
+	}
 	if (fstat(TAC_KEEPER_SOCKET_FD, &status) != 0 || !S_ISSOCK(status.st_mode) || argc < 2 + is_keeper) {
 		fprintf(stderr,
 			"tactus-keep: expected to be started by Tactus, which lets it hold a device\n");
 		return 2;
 	}
-	// _exit: what the libraries do at an exit may wait, or change the exit status.
 	_exit(is_keeper ? keep(argv[2], argc > 3 ? argv[3] : NULL) : (int)tac_guard_run(argc, argv));
 }

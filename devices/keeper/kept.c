@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,15 +27,19 @@ extern char **environ;
 
 #define POLL_MS   50                     // between two calls of `cancelled`
 #define CANCEL_NS (2000 * TAC_NS_PER_MS) // for the keeper to end after it was cancelled
-#define REAP_NS   (5000 * TAC_NS_PER_MS) // for the guard to end after the keeper has ended
-#define RETRY_NS  (10 * TAC_NS_PER_MS)
+#define GUARD_NS  (5000 * TAC_NS_PER_MS) // for the guard to end after the keeper has ended
+#define KILLED_NS (500 * TAC_NS_PER_MS)  // for a process to end that was killed
+#define SLICE_MS  25
+#define SILENT_MS 500 // for the guard to end a keeper that does not work; then the runtime does it
 
 typedef struct kept {
 	tac_device base;
-	char selection[256];
+	char program[TAC_HELPER_PATH];              // tactus-keep
+	char selection[TAC_KEEPER_SELECTION_BYTES]; // the user's until the device is open, then its own
 	tac_channel channel;
 	int socket, event;
 	pid_t guard;
+	int guard_fd, keeper_fd; // of the processes: unlike their numbers, never those of others; -1: none
 	atomic_bool enabled, lost, closing;
 	pthread_t thread;
 
@@ -51,24 +56,6 @@ static kept *kept_of(tac_device *device)
 static bool flag(const atomic_bool *f)
 {
 	return atomic_load_explicit(f, memory_order_relaxed);
-}
-
-bool tac_kept_let_go(const char *selection, int tries)
-{
-	const char *which;
-	const tac_driver *driver = tac_registry_driver_of(selection, &which);
-	for (int i = 0; driver && i < tries; i++) {
-		const tac_open_def def = {.in_process = true};
-		tac_device *device = NULL;
-		const bool sent =
-			driver->let_go ? driver->let_go(which) : driver->open(which, &def, &device) >= TAC_OK;
-		tac_device_destroy(&device);
-		if (sent)
-			return true;
-		if (i + 1 < tries)
-			tac_clock_sleep_until_ns(tac_clock_now_ns() + RETRY_NS);
-	}
-	return false;
 }
 
 // ---- the real-time thread ----
@@ -141,39 +128,130 @@ static bool receive(const kept *k, tac_keeper_message *out_message)
 	return true;
 }
 
-// The exit status of the guard, or -1 if a signal ended it. It is killed if it does not end by itself.
-static int reap(pid_t guard)
+// ---- starting tactus-keep ----
+
+// Starts tactus-keep in a session of its own, with `fds` as its descriptors from TAC_KEEPER_SOCKET_FD on and
+// no others. Returns 0 or an errno.
+static int spawn(pid_t *out_child, const char *program, char *const *arguments, const int *fds, int fd_count)
 {
-	const int64_t end_ns = tac_clock_now_ns() + REAP_NS;
-	int status = 0;
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	int error = posix_spawn_file_actions_init(&files);
+	if (error)
+		return error;
+	error = posix_spawnattr_init(&attributes);
+	if (error) {
+		posix_spawn_file_actions_destroy(&files);
+		return error;
+	}
+	sigset_t none, all;
+	sigemptyset(&none);
+	sigfillset(&all);
+	sigdelset(&all, SIGKILL);
+	sigdelset(&all, SIGSTOP);
+	const short flags = POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
+	for (int i = 0; i < fd_count && !error; i++)
+		error = posix_spawn_file_actions_adddup2(&files, fds[i], TAC_KEEPER_SOCKET_FD + i);
+	if (error || (error = posix_spawnattr_setflags(&attributes, flags)) ||
+	    (error = posix_spawnattr_setsigmask(&attributes, &none)) ||
+	    (error = posix_spawnattr_setsigdefault(&attributes, &all)) ||
+	    (error = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0)) ||
+	    (error = posix_spawn_file_actions_adddup2(&files, 0, 1)) ||
+	    (error = posix_spawn_file_actions_adddup2(&files, 0, 2)) ||
+	    (error = posix_spawn_file_actions_addclosefrom_np(&files, TAC_KEEPER_SOCKET_FD + fd_count)))
+		goto done;
+	// Variables of a user who may have fewer privileges than this process go no further.
+	char *const none_set[] = {NULL};
+	error = posix_spawn(out_child, program, &files, &attributes, arguments,
+			    tac_helper_is_privileged() ? none_set : environ);
+done:
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&files);
+	return error;
+}
+
+// ---- the end of the keeper ----
+
+// Also if they are stopped.
+static void kill_keeper_and_guard(const kept *k)
+{
+	pidfd_send_signal(k->keeper_fd, SIGKILL, NULL, 0);
+	pidfd_send_signal(k->guard_fd, SIGKILL, NULL, 0);
+}
+
+// Waits for the end of the guard, and kills it if it is stopped or takes too long.
+static tac_guard_exit await_guard(const kept *k)
+{
+	int64_t end_ns = tac_clock_now_ns() + GUARD_NS;
 	for (bool killed = false;;) {
-		const pid_t ended = waitpid(guard, &status, killed ? 0 : WNOHANG);
-		if (ended == guard)
-			return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-		if (ended < 0 && errno != EINTR)
-			return TAC_GUARD_ORDERLY; // this process does not collect its children
-		if (!killed && tac_clock_now_ns() > end_ns) {
-			kill(guard, SIGKILL);
+		int status = 0;
+		const pid_t changed = waitpid(k->guard, &status, WNOHANG | WUNTRACED);
+		if (changed == k->guard && WIFEXITED(status))
+			return (tac_guard_exit)WEXITSTATUS(status);
+		// ECHILD: it has ended, but the application collects its children itself, or ignores them.
+		if ((changed == k->guard && WIFSIGNALED(status)) || (changed < 0 && errno == ECHILD))
+			return TAC_GUARD_KILLED;
+		const bool late = tac_clock_now_ns() > end_ns;
+		if (late && killed) // it is dead, but a debugger keeps it
+			return TAC_GUARD_KILLED;
+		if (late || changed == k->guard) {
+			kill_keeper_and_guard(k);
 			killed = true;
+			end_ns = tac_clock_now_ns() + KILLED_NS;
 		}
 		tac_clock_sleep_until_ns(tac_clock_now_ns() + TAC_NS_PER_MS);
 	}
 }
 
-// Waits for the keeper's end.
+// Nobody is left who could: starts tactus-keep to send zero, and waits for its end.
+static tac_guard_exit let_go(const kept *k)
+{
+	char name[] = TAC_GUARD_NAME, role[] = TAC_KEEPER_ROLE_LET_GO, selection[sizeof k->selection];
+	char *const arguments[] = {name, role, selection, NULL};
+	pid_t child;
+	int status = 0;
+	memcpy(selection, k->selection, sizeof selection);
+	if (spawn(&child, k->program, arguments, NULL, 0) != 0)
+		return TAC_GUARD_NOT_REACHED;
+	pid_t ended;
+	while ((ended = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
+	}
+	if (ended < 0) // the application has collected it
+		return TAC_GUARD_LET_GO;
+	return WIFEXITED(status) ? (tac_guard_exit)WEXITSTATUS(status) : TAC_GUARD_NOT_REACHED;
+}
+
+// Waits for a message and passes it on. False: the keeper has closed its end, or both it and the guard, which
+// should have noticed, do not work.
+static bool keeper_works(const kept *k, uint32_t *beats, int *quiet_ms)
+{
+	struct pollfd event = {.fd = k->socket, .events = POLLIN};
+	tac_keeper_message message;
+	if (poll(&event, 1, SLICE_MS) > 0)
+		return receive(k, &message);
+	const uint32_t now = tac_channel_beats(&k->channel);
+	// Slices without a beat, rather than time: a thread that was held up itself has missed none.
+	*quiet_ms = now == *beats ? *quiet_ms + SLICE_MS : 0;
+	*beats = now;
+	return *quiet_ms < SILENT_MS;
+}
+
+// Waits for the keeper's end, and sees to it that zero is sent.
 static void *watch(void *user)
 {
 	kept *k = user;
-	tac_keeper_message message;
-	while (receive(k, &message)) {
+	uint32_t beats = 0;
+	int quiet_ms = 0;
+	while (keeper_works(k, &beats, &quiet_ms)) {
 	}
 	lose(k);
 	shutdown(k->socket, SHUT_RDWR); // a keeper that sends anything but messages must end, too
 	const bool unexpected = !flag(&k->closing);
-	int ended = reap(k->guard);
-	// Guard and keeper were killed: this process is the last that can send zero.
-	if (ended < 0)
-		ended = tac_kept_let_go(k->selection, 1) ? TAC_GUARD_LET_GO : TAC_GUARD_NOT_REACHED;
+	if (quiet_ms >= SILENT_MS)
+		kill_keeper_and_guard(k);
+	tac_guard_exit ended = await_guard(k);
+	if (ended == TAC_GUARD_KILLED)
+		ended = let_go(k);
 	if (unexpected && ended != TAC_GUARD_ORDERLY)
 		tac_log(TAC_LOG_ERROR, "%s: expected its keeper to run, found that it was ended; %s",
 			k->selection,
@@ -195,52 +273,6 @@ static tac_result find_keeper(const char *selection, const char *requested, char
 	return TAC_ERROR_UNSUPPORTED;
 }
 
-// Starts the guard. Returns 0 or an errno.
-static int spawn(kept *k, const char *program, const char *firmware, int socket, int memory)
-{
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attributes;
-	int error = posix_spawn_file_actions_init(&files);
-	if (error)
-		return error;
-	error = posix_spawnattr_init(&attributes);
-	if (error) {
-		posix_spawn_file_actions_destroy(&files);
-		return error;
-	}
-	sigset_t none, all;
-	sigemptyset(&none);
-	sigfillset(&all);
-	sigdelset(&all, SIGKILL);
-	sigdelset(&all, SIGSTOP);
-	char path[PATH_MAX], image[PATH_MAX];
-	snprintf(path, sizeof path, "%s", program);
-	if ((size_t)snprintf(image, sizeof image, "%s", firmware ? firmware : "") >= sizeof image)
-		error = ENAMETOOLONG;
-	char *const arguments[] = {path, k->selection, firmware ? image : NULL, NULL};
-	if (error ||
-	    (error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF |
-								   POSIX_SPAWN_SETSIGMASK)) ||
-	    (error = posix_spawnattr_setsigmask(&attributes, &none)) ||
-	    (error = posix_spawnattr_setsigdefault(&attributes, &all)) ||
-	    (error = posix_spawn_file_actions_adddup2(&files, socket, TAC_KEEPER_SOCKET_FD)) ||
-	    (error = posix_spawn_file_actions_adddup2(&files, memory, TAC_KEEPER_MEMORY_FD)) ||
-	    (error = posix_spawn_file_actions_adddup2(&files, k->event, TAC_KEEPER_EVENT_FD)) ||
-	    (error = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0)) ||
-	    (error = posix_spawn_file_actions_adddup2(&files, 0, 1)) ||
-	    (error = posix_spawn_file_actions_adddup2(&files, 0, 2)) ||
-	    (error = posix_spawn_file_actions_addclosefrom_np(&files, TAC_KEEPER_LEASH_FD)))
-		goto done;
-	// Variables of a user who may have fewer privileges than this process go no further.
-	char *const none_set[] = {NULL};
-	error = posix_spawn(&k->guard, path, &files, &attributes, arguments,
-			    tac_helper_is_privileged() ? none_set : environ);
-done:
-	posix_spawnattr_destroy(&attributes);
-	posix_spawn_file_actions_destroy(&files);
-	return error;
-}
-
 // Moves a new descriptor above those that the keeper inherits, so that spawning overwrites none of them.
 // Returns -1 if `fd` is -1 or cannot be moved.
 static int move_up(int fd)
@@ -258,7 +290,7 @@ static void close_if_open(int fd)
 }
 
 // Creates what the two processes share, and starts the guard. Returns 0 or an errno.
-static int start(kept *k, const char *program, const char *firmware)
+static int start(kept *k, const char *firmware)
 {
 	int ends[2] = {-1, -1};
 	const int memory = move_up(tac_channel_create());
@@ -272,11 +304,29 @@ static int start(kept *k, const char *program, const char *firmware)
 	if (!error && (ends[0] < 0 || ends[1] < 0))
 		error = EMFILE;
 	k->socket = ends[0];
+	char name[] = TAC_GUARD_NAME, image[PATH_MAX];
+	if ((size_t)snprintf(image, sizeof image, "%s", firmware ? firmware : "") >= sizeof image)
+		error = ENAMETOOLONG;
+	char *const arguments[] = {name, k->selection, firmware ? image : NULL, NULL};
+	const int fds[] = {ends[1], memory, k->event};
 	if (!error)
-		error = spawn(k, program, firmware, ends[1], memory);
+		error = spawn(&k->guard, k->program, arguments, fds, sizeof fds / sizeof *fds);
+	if (!error)
+		k->guard_fd = pidfd_open(k->guard, 0);
 	close_if_open(ends[1]);
 	close_if_open(memory);
 	return error;
+}
+
+static tac_result accept_result(kept *k, const tac_keeper_message *message)
+{
+	const tac_keeper_opened *opened = &message->body.opened;
+	if (message->value < TAC_OK)
+		return (tac_result)message->value;
+	k->base.info = opened->info;
+	snprintf(k->selection, sizeof k->selection, "%s", opened->selection);
+	k->keeper_fd = pidfd_open(opened->pid, 0); // it is alive: it waits for orders
+	return (tac_result)message->value;
 }
 
 // Waits for the keeper's result and passes its lines on to the log.
@@ -289,10 +339,8 @@ static tac_result await_result(kept *k, const tac_open_def *def)
 			tac_keeper_message message;
 			if (!receive(k, &message))
 				break;
-			if (message.kind == TAC_KEEPER_RESULT) {
-				k->base.info = message.body.info;
-				return (tac_result)message.value;
-			}
+			if (message.kind == TAC_KEEPER_RESULT)
+				return accept_result(k, &message);
 		}
 		if (end_ns == INT64_MAX && def->cancelled && def->cancelled(def->user)) {
 			shutdown(k->socket, SHUT_WR); // the keeper cancels, and the driver logs it
@@ -309,6 +357,8 @@ static void release(kept *k)
 	tac_channel_unmap(&k->channel);
 	close_if_open(k->socket);
 	close_if_open(k->event);
+	close_if_open(k->guard_fd);
+	close_if_open(k->keeper_fd);
 	free(k);
 }
 
@@ -324,19 +374,21 @@ static void kept_destroy(tac_device *device)
 tac_result tac_kept_open(const char *selection, const tac_open_def *def, tac_device **out_device)
 {
 	*out_device = NULL;
-	char program[TAC_HELPER_PATH];
-	tac_result result = find_keeper(selection, def->keeper, program);
-	if (result < 0)
-		return result;
 	kept *k = calloc(1, sizeof *k);
 	if (!k) {
 		tac_log(TAC_LOG_ERROR, "%s: expected memory for a device, found none", selection);
 		return TAC_ERROR_MEMORY;
 	}
+	k->socket = k->event = k->guard_fd = k->keeper_fd = -1;
+	tac_result result = find_keeper(selection, def->keeper, k->program);
+	if (result < 0) {
+		release(k);
+		return result;
+	}
 	snprintf(k->selection, sizeof k->selection, "%s", selection);
-	const int error = start(k, program, def->firmware);
+	const int error = start(k, def->firmware);
 	if (error) {
-		tac_log(TAC_LOG_ERROR, "%s: expected to start %s, found: %s", selection, program,
+		tac_log(TAC_LOG_ERROR, "%s: expected to start %s, found: %s", selection, k->program,
 			strerror(error));
 		release(k);
 		return TAC_ERROR_SYSTEM;
@@ -348,7 +400,7 @@ tac_result tac_kept_open(const char *selection, const tac_open_def *def, tac_dev
 	}
 	if (result < TAC_OK) {
 		shutdown(k->socket, SHUT_RDWR);
-		reap(k->guard);
+		await_guard(k);
 		release(k);
 		return result;
 	}

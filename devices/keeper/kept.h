@@ -2,7 +2,8 @@
 // vendor libraries leave the last force in the motors when the process that drives them dies. So the runtime
 // never opens such a device itself. It starts tactus-keep, sends it an order per tick through shared memory
 // (devices/keeper/channel.h) and takes samples from there. Whatever ends or stops the runtime, the keeper
-// notices that orders are missing and commands zero.
+// notices that orders are missing and commands zero. If keeper and guard are both ended or stopped, the
+// runtime starts tactus-keep again to send zero.
 //
 // Cost for the real-time thread: two copies and one write to an eventfd per tick (bench_keeper).
 #ifndef TAC_DEVICES_KEEPER_KEPT_H
@@ -19,11 +20,6 @@ extern "C" {
 // tactus-keep, TAC_ERROR_SYSTEM if it cannot be started. When the keeper dies, the device is LOST and one
 // line is logged. Thread: setup.
 tac_result tac_kept_open(const char *selection, const tac_open_def *def, tac_device **out_device);
-
-// Sends zero to the device that `selection` names, after the process that held it has died: by the driver's
-// `let_go` or, without one, by opening and closing the device. It tries up to `tries` times, 10 ms apart. A
-// failed attempt may log a line. True: zero was sent. Thread: setup.
-bool tac_kept_let_go(const char *selection, int tries);
 
 #ifdef __cplusplus
 }

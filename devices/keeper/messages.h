@@ -19,15 +19,26 @@ extern "C" {
 #define TAC_KEEPER_LEASH_FD  6 // between guard and keeper; not of the runtime
 #define TAC_KEEPER_FD_END    7
 
+// Roles, as the first argument of tactus-keep; without one it is the guard. The others start with the
+// selection of a device.
+#define TAC_KEEPER_ROLE_KEEPER "--keeper"
+#define TAC_KEEPER_ROLE_LET_GO "--let-go" // sends zero to a device that has neither keeper nor guard left
+
+// Names of the processes. They do not contain the name of the project, so that `pkill -9 tactus`, typed to
+// end a runtime, does not end those that set the device to zero.
+#define TAC_KEEPER_NAME "device-keeper"
+#define TAC_GUARD_NAME  "device-guard"
+
 // Without a new order for this long the keeper commands zero.
 #define TAC_KEEPER_HOLD_NS INT64_C(20000000)
 
-// How the guard ended, as its exit status.
+// How the guard, or tactus-keep --let-go, ended, as its exit status.
 typedef enum tac_guard_exit {
 	TAC_GUARD_ORDERLY,     // the keeper closed the device, or the device was lost
-	TAC_GUARD_LET_GO,      // the keeper died; the guard sent zero
-	TAC_GUARD_NOT_REACHED, // the keeper died, and the guard could not reach the device
+	TAC_GUARD_LET_GO,      // the keeper died; zero was sent
+	TAC_GUARD_NOT_REACHED, // the keeper died, and the device could not be reached
 	TAC_GUARD_NOT_STARTED,
+	TAC_GUARD_KILLED, // not an exit status: it was killed, or its status is not known
 } tac_guard_exit;
 
 typedef enum tac_keeper_message_kind {
@@ -35,12 +46,21 @@ typedef enum tac_keeper_message_kind {
 	TAC_KEEPER_RESULT, // of opening the device; the first and last of its kind
 } tac_keeper_message_kind;
 
+#define TAC_KEEPER_SELECTION_BYTES 256
+
+typedef struct tac_keeper_opened {
+	tac_device_info info;
+	int32_t pid; // of the keeper
+	// Reaches this very device again, even where the user's selection means "the first one".
+	char selection[TAC_KEEPER_SELECTION_BYTES];
+} tac_keeper_opened;
+
 typedef struct tac_keeper_message {
 	int32_t kind;  // tac_keeper_message_kind
 	int32_t value; // tac_log_level or tac_result
 	union {
 		char text[1024]; // ends with a NUL
-		tac_device_info info;
+		tac_keeper_opened opened;
 	} body;
 } tac_keeper_message;
 

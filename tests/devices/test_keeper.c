@@ -1,5 +1,5 @@
 // No way of ending or stopping a runtime, its keeper or its guard leaves a force in the motors. A virtual
-// Falcon mirrors its motors into a file (tests/support/kept_falcon.h), which this test reads whatever has
+// Falcon mirrors its motors into a file (tests/support/kept_falcon.c), which this test reads whatever has
 // died.
 #include "base/log.h"
 #include "base/rng.h"
@@ -9,8 +9,8 @@
 #include "devices/keeper/messages.h"
 #include "rt/clock.h"
 #include "tests/support/allocations.h"
+#include "tests/support/ends.h"
 #include "tests/support/eventually.h"
-#include "tests/support/kept_falcon.h"
 #include "tests/support/logged.h"
 
 #include <errno.h>
@@ -29,121 +29,10 @@
 
 extern char **environ;
 
-#define MS       TAC_NS_PER_MS
-#define LIMIT_MS 2000 // for zero force, on a machine under any load
-#define FORCE_N  3
+#define MS TAC_NS_PER_MS
 
-static kept_falcon_file *file;
-static char file_name[64];
-
-// ---- the process that plays the runtime ----
-
-typedef enum action {
-	GO_ON,
-	EXIT,
-	CALL_ABORT,
-	SPOIL_MEMORY, // random bytes over the shared memory
-	SPOIL_INDEX,  // the same over its first cache lines only
-	SEND_NAN,
-	SEND_TOO_LARGE,
-	SWITCH_OFF,
-	STOP_WRITING,
-	CLOSE,
-} action;
-
-static void spoil(size_t bytes_max)
-{
-	char line[PATH_MAX];
-	FILE *maps = fopen("/proc/self/maps", "r");
-	tac_rng rng = tac_rng_seed((uint64_t)tac_clock_now_ns(), 1);
-	while (maps && fgets(line, sizeof line, maps)) {
-		unsigned long begin, end;
-		if (strstr(line, "memfd:tactus-keeper") && sscanf(line, "%lx-%lx", &begin, &end) == 2) {
-			unsigned char *bytes = (unsigned char *)begin; // NOLINT: an address in text
-			for (size_t i = 0; i < end - begin && i < bytes_max; i++)
-				bytes[i] = (unsigned char)tac_rng_below(&rng, 256);
-		}
-	}
-	if (maps)
-		fclose(maps);
-}
-
-static void act(action what, tac_device **device, tac_wrench *wrench)
-{
-	switch (what) {
-	case EXIT:
-		exit(0);
-	case CALL_ABORT:
-		abort();
-	case SPOIL_MEMORY:
-		spoil(SIZE_MAX);
-		break;
-	case SPOIL_INDEX:
-		spoil(256);
-		break;
-	case SEND_NAN:
-		wrench->force_N.y = NAN;
-		break;
-	case SEND_TOO_LARGE:
-		(*device)->info.max_force_N = 1000; // the runtime's own limit has failed
-		wrench->force_N.y = 8.1;
-		break;
-	case SWITCH_OFF:
-		tac_device_enable(*device, false);
-		break;
-	case STOP_WRITING:
-		for (;;)
-			pause();
-	case CLOSE:
-		tac_device_destroy(device);
-		atomic_store(&file->closed, 1);
-		for (;;)
-			pause();
-	default:
-		break;
-	}
-}
-
-static void silent(void *user, tac_log_level level, const char *message)
-{
-	(void)user;
-	(void)level;
-	(void)message;
-}
-
-static int play_runtime(void)
-{
-	const tac_open_def def = {.keeper = TACTUS_VIRTUAL_KEEP};
-	const struct rlimit no_core = {0, 0};
-	tac_device *device;
-	setrlimit(RLIMIT_CORE, &no_core);
-	tac_log_set(silent, NULL);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (tac_registry_open("falcon", &def, &device) < TAC_OK)
-		return 1;
-	tac_device_enable(device, true);
-	int64_t next_ns = tac_clock_now_ns();
-	action last = GO_ON;
-	for (;;) {
-		const int64_t now_ns = tac_clock_now_ns();
-		const action now = (action)atomic_load(&file->action);
-		tac_wrench wrench = {.force_N = {0, FORCE_N, 0}};
-		tac_device_state state;
-		if (now != last || now == SEND_NAN || now == SEND_TOO_LARGE)
-			act(now, &device, &wrench);
-		last = now;
-		if (tac_device_read(device, now_ns, &state) == TAC_DEVICE_LOST)
-			atomic_store(&file->lost, 1);
-		device->write(device, now_ns, &wrench); // unchecked, as by a runtime that has gone wrong
-		next_ns += MS;
-		tac_clock_sleep_until_ns(next_ns);
-	}
-}
-
-// ---- the test's side ----
-
-static pid_t runtime;
-static tac_rng rng;
+static end_bench bench = {.selection = "falcon", .keeper = TACTUS_VIRTUAL_KEEP};
+static end_processes running;
 
 void setUp(void)
 {
@@ -153,37 +42,17 @@ void setUp(void)
 
 void tearDown(void)
 {
-	if (runtime > 0)
-		kill(runtime, SIGKILL);
-	runtime = 0;
+	if (running.runtime > 0)
+		kill(running.runtime, SIGKILL);
+	running.runtime = 0;
 	tac_log_set(NULL, NULL);
 }
 
-static void open_file(void)
+static bool is_long(void)
 {
-	snprintf(file_name, sizeof file_name, "/tmp/tactus-keeper-XXXXXX");
-	const int fd = mkstemp(file_name);
-	TEST_ASSERT_TRUE(fd >= 0 && ftruncate(fd, sizeof *file) == 0);
-	file = mmap(NULL, sizeof *file, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	TEST_ASSERT_TRUE(file != MAP_FAILED);
-	close(fd);
-	setenv(KEPT_FALCON_VARIABLE, file_name, 1);
+	return getenv("TACTUS_TEST_LONG") != NULL;
 }
 
-static void start_runtime(void)
-{
-	char name[] = "test_keeper", role[] = "runtime";
-	char *const arguments[] = {name, role, file_name, NULL};
-	memset(file, 0, sizeof *file);
-	TEST_ASSERT_EQUAL_INT(0, posix_spawn(&runtime, "/proc/self/exe", NULL, NULL, arguments, environ));
-}
-
-static void sleep_ms(uint32_t ms)
-{
-	tac_clock_sleep_until_ns(tac_clock_now_ns() + ms * MS);
-}
-
-// Whether a process exists. Those that have ended are collected, also the children of a dead runtime.
 static bool exists(pid_t pid)
 {
 	while (waitpid(-1, NULL, WNOHANG) > 0) {
@@ -191,116 +60,16 @@ static bool exists(pid_t pid)
 	return pid > 0 && kill(pid, 0) == 0;
 }
 
-static bool motors_are_zero(void)
+// ---- ends ----
+
+static void require(const char *wrong, const char *what)
 {
-	return atomic_load(&file->motors) == 0;
+	char text[320];
+	snprintf(text, sizeof text, "%s: %s", what, wrong ? wrong : "");
+	TEST_ASSERT_NULL_MESSAGE(wrong, text);
 }
 
-// A driver that misses reports on a busy machine commands zero for a tick or two: that is no end.
-static bool motors_stay_at_zero(void)
-{
-	return motors_are_zero() && tac_clock_now_ns() - atomic_load(&file->zero_ns) > 30 * MS;
-}
-
-#define WITHIN_LIMIT(condition, name)                                                                        \
-	do {                                                                                                 \
-		const int64_t limit_ns = tac_clock_now_ns() + LIMIT_MS * MS;                                 \
-		while (!(condition) && tac_clock_now_ns() < limit_ns)                                        \
-			sleep_ms(1);                                                                         \
-		TEST_ASSERT_TRUE_MESSAGE(condition, name);                                                   \
-	} while (0)
-
-// A way to end: an action of the runtime, or a signal to each process, in the order of the fields.
-typedef struct way {
-	const char *name;
-	action action;
-	int runtime_first, guard, keeper, runtime_last;
-	bool must_lose; // the runtime, which lives on, must find the device lost
-} way;
-
-static const way ways[] = {
-	{.name = "SIGHUP", .runtime_first = SIGHUP},
-	{.name = "SIGINT", .runtime_first = SIGINT},
-	{.name = "SIGQUIT", .runtime_first = SIGQUIT},
-	{.name = "SIGILL", .runtime_first = SIGILL},
-	{.name = "SIGABRT", .runtime_first = SIGABRT},
-	{.name = "SIGBUS", .runtime_first = SIGBUS},
-	{.name = "SIGFPE", .runtime_first = SIGFPE},
-	{.name = "SIGKILL, as out of memory", .runtime_first = SIGKILL},
-	{.name = "SIGSEGV", .runtime_first = SIGSEGV},
-	{.name = "SIGPIPE", .runtime_first = SIGPIPE},
-	{.name = "SIGALRM", .runtime_first = SIGALRM},
-	{.name = "SIGTERM", .runtime_first = SIGTERM},
-	{.name = "SIGUSR1", .runtime_first = SIGUSR1},
-	{.name = "SIGSTOP", .runtime_first = SIGSTOP},
-	{.name = "exit", .action = EXIT},
-	{.name = "abort", .action = CALL_ABORT},
-	{.name = "closed", .action = CLOSE},
-	{.name = "switched off", .action = SWITCH_OFF},
-	{.name = "no orders", .action = STOP_WRITING},
-	{.name = "garbage over the shared memory", .action = SPOIL_MEMORY, .must_lose = true},
-	{.name = "garbage over the index", .action = SPOIL_INDEX, .must_lose = true},
-	{.name = "NaN", .action = SEND_NAN},
-	{.name = "too large", .action = SEND_TOO_LARGE},
-	{.name = "keeper killed", .keeper = SIGKILL, .must_lose = true},
-	{.name = "keeper crashed", .keeper = SIGSEGV, .must_lose = true},
-	{.name = "keeper stopped", .keeper = SIGSTOP, .must_lose = true},
-	{.name = "guard killed", .guard = SIGKILL, .must_lose = true},
-	{.name = "guard and keeper killed", .guard = SIGKILL, .keeper = SIGKILL, .must_lose = true},
-	{.name = "runtime and keeper killed", .runtime_first = SIGKILL, .keeper = SIGKILL},
-	{.name = "keeper and runtime killed", .keeper = SIGKILL, .runtime_last = SIGKILL},
-	{.name = "runtime and guard killed", .runtime_first = SIGKILL, .guard = SIGKILL},
-	{.name = "runtime stopped, keeper killed", .runtime_first = SIGSTOP, .keeper = SIGKILL},
-};
-
-#define WAYS       (int)(sizeof ways / sizeof *ways)
-#define ROUNDS_MAX 64
-
-static void signal_if(pid_t pid, int signal_number)
-{
-	if (signal_number)
-		kill(pid, signal_number);
-}
-
-// Returns the time until the motors were at zero, ns.
-static int64_t end_one_way(const way *w)
-{
-	start_runtime();
-	// A machine under load may take long to start three programs and to home the device.
-	EVENTUALLY(!motors_are_zero());
-	sleep_ms(tac_rng_below(&rng, 30));
-	const pid_t guard = atomic_load(&file->guard), keeper = atomic_load(&file->keeper);
-	TEST_ASSERT_TRUE(exists(guard) && exists(keeper));
-	const int64_t begin_ns = tac_clock_now_ns();
-	atomic_store(&file->action, w->action);
-	signal_if(runtime, w->runtime_first);
-	signal_if(guard, w->guard);
-	signal_if(keeper, w->keeper);
-	if (w->runtime_last)
-		sleep_ms(tac_rng_below(&rng, 3));
-	signal_if(runtime, w->runtime_last);
-	const int64_t end_ns = begin_ns + LIMIT_MS * MS;
-	while (!motors_stay_at_zero() && tac_clock_now_ns() < end_ns)
-		sleep_ms(1);
-	if (!motors_stay_at_zero()) {
-		char text[160];
-		snprintf(text, sizeof text, "%s: motors %llx, %llu commands; runtime %s, guard %s, keeper %s",
-			 w->name, (unsigned long long)atomic_load(&file->motors),
-			 (unsigned long long)atomic_load(&file->commands), exists(runtime) ? "runs" : "ended",
-			 exists(guard) ? "runs" : "ended", exists(keeper) ? "runs" : "ended");
-		TEST_FAIL_MESSAGE(text);
-	}
-	const int64_t zero_ns = atomic_load(&file->zero_ns);
-	if (w->must_lose)
-		WITHIN_LIMIT(atomic_load(&file->lost), w->name);
-	if (w->action == CLOSE)
-		WITHIN_LIMIT(atomic_load(&file->closed), w->name);
-	kill(runtime, SIGKILL);
-	EVENTUALLY(!exists(runtime) && !exists(guard) && !exists(keeper)); // nothing is left behind
-	runtime = 0;
-	TEST_ASSERT_TRUE_MESSAGE(motors_are_zero(), w->name);
-	return zero_ns > begin_ns ? zero_ns - begin_ns : 0;
-}
+#define ROUNDS 20
 
 static int compare(const void *a, const void *b)
 {
@@ -308,35 +77,97 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+// The time until zero in each round of one way.
+static void print_times(const char *name, int64_t *delays_ns, int rounds)
+{
+	qsort(delays_ns, (size_t)rounds, sizeof *delays_ns, compare);
+	if (delays_ns[0] < 0)
+		printf("%-32s not permitted here\n", name);
+	else
+		printf("%-32s zero after %6.1f ms (median of %d), %6.1f ms at most\n", name,
+		       (double)delays_ns[rounds / 2] / 1e6, rounds, (double)delays_ns[rounds - 1] / 1e6);
+}
+
 static void no_way_of_ending_leaves_a_force_in_the_motors(void)
 {
-	static int64_t delays_ns[WAYS][ROUNDS_MAX];
-	const bool longer = getenv("TACTUS_TEST_LONG") != NULL;
-	const int rounds = longer ? 1 + 1000 / WAYS : 1;
-	rng = tac_rng_seed(longer ? (uint64_t)tac_clock_now_ns() : 16, 3);
-	for (int round = 0; round < rounds; round++) {
-		for (int i = 0; i < WAYS; i++)
-			delays_ns[i][round] = end_one_way(&ways[i]);
-	}
-	for (int i = 0; longer && i < WAYS; i++) {
-		qsort(delays_ns[i], (size_t)rounds, sizeof **delays_ns, compare);
-		printf("%-32s zero after %6.1f ms (median of %d), %6.1f ms at most\n", ways[i].name,
-		       (double)delays_ns[i][rounds / 2] / 1e6, rounds,
-		       (double)delays_ns[i][rounds - 1] / 1e6);
+	tac_rng rng = tac_rng_seed(is_long() ? (uint64_t)tac_clock_now_ns() : 16, 3);
+	const int rounds = is_long() ? ROUNDS : 1;
+	for (const end_way *way = end_ways; way->name; way++) {
+		int64_t delays_ns[ROUNDS];
+		if (way->rarely && !is_long())
+			continue;
+		for (int round = 0; round < rounds; round++)
+			require(end_one_way(&bench, way, &rng, &delays_ns[round]), way->name);
+		if (is_long())
+			print_times(way->name, delays_ns, rounds);
 	}
 }
 
 static void runtime_that_dies_while_the_device_is_opened_leaves_nothing_behind(void)
 {
-	const int rounds = getenv("TACTUS_TEST_LONG") ? 100 : 5;
-	rng = tac_rng_seed(17, 3);
+	const int rounds = is_long() ? 100 : 5;
+	tac_rng rng = tac_rng_seed(17, 3);
 	for (int i = 0; i < rounds; i++) {
-		start_runtime();
-		sleep_ms(tac_rng_below(&rng, 300));
-		kill(runtime, SIGKILL);
-		EVENTUALLY(!exists(runtime) && waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
-		TEST_ASSERT_TRUE(motors_are_zero());
+		end_spawn_runtime(&bench, &running);
+		tac_clock_sleep_until_ns(tac_clock_now_ns() + tac_rng_below(&rng, 300) * MS);
+		require(end_finish(&bench, &running), "killed while opening");
 	}
+}
+
+// Of all processes of a device, `pkill -9 tactus` must end the runtime alone.
+static void names_of_guard_and_keeper_do_not_contain_that_of_the_project(void)
+{
+	require(end_start(&bench, &running), "start");
+	const pid_t both[] = {running.guard, running.keeper};
+	const char *const files[] = {"comm", "cmdline"};
+	for (int i = 0; i < 4; i++) {
+		char path[64], text[256];
+		snprintf(path, sizeof path, "/proc/%d/%s", (int)both[i / 2], files[i % 2]);
+		FILE *file = fopen(path, "re");
+		const size_t length = file ? fread(text, 1, sizeof text, file) : 0;
+		if (file)
+			fclose(file);
+		TEST_ASSERT_TRUE(length > 0);
+		TEST_ASSERT_NULL_MESSAGE(memmem(text, length, "tactus", 6), text);
+	}
+	require(end_finish(&bench, &running), "end");
+}
+
+static bool is_fatal_to_all(int signal_number)
+{
+	static const int fatal[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE,
+				    SIGILL,  SIGABRT, SIGTRAP, SIGSYS};
+	for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
+		if (signal_number == fatal[i])
+			return true;
+	}
+	return signal_number > 31 && signal_number < SIGRTMIN; // of the C library
+}
+
+static void guard_and_keeper_ignore_every_signal_that_can_be_ignored(void)
+{
+	require(end_start(&bench, &running), "start");
+	for (int s = 1; s <= SIGRTMAX; s++) {
+		if (is_fatal_to_all(s))
+			continue;
+		kill(running.guard, s);
+		kill(running.keeper, s);
+	}
+	const uint64_t forced = atomic_load(&bench.file->forced);
+	EVENTUALLY(atomic_load(&bench.file->forced) > forced + 100); // the force is still there
+	TEST_ASSERT_TRUE(exists(running.guard) && exists(running.keeper));
+	TEST_ASSERT_EQUAL_INT(0, atomic_load(&bench.file->lost));
+	require(end_finish(&bench, &running), "end");
+}
+
+static void runtime_that_goes_on_gets_its_force_back(void)
+{
+	require(end_start(&bench, &running), "start");
+	kill(running.runtime, SIGSTOP);
+	EVENTUALLY(atomic_load(&bench.file->motors) == 0);
+	kill(running.runtime, SIGCONT);
+	EVENTUALLY(atomic_load(&bench.file->motors) != 0);
+	require(end_finish(&bench, &running), "end");
 }
 
 // ---- opening ----
@@ -377,14 +208,28 @@ static bool cancel(void *user)
 static void opening_can_be_cancelled(void)
 {
 	int calls = 0;
-	memset(file, 0, sizeof *file);
-	atomic_store(&file->never_homed, 1);
+	memset(bench.file, 0, sizeof *bench.file);
+	atomic_store(&bench.file->never_homed, 1);
 	const tac_open_def def = {.keeper = TACTUS_VIRTUAL_KEEP, .cancelled = cancel, .user = &calls};
 	TEST_ASSERT_EQUAL(TAC_ERROR_IO, tac_registry_open("falcon", &def, &device));
 	TEST_ASSERT_TRUE(calls > 2);
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, "cancelled"), logged); // the driver's line
 	TEST_ASSERT_NULL(device);
-	EVENTUALLY(!exists(atomic_load(&file->guard)) && !exists(atomic_load(&file->keeper)));
+	EVENTUALLY(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD); // nothing is left behind
+}
+
+// Two devices of a kind: "falcon" means the first, but the guard must reach the one that the keeper held.
+static void device_is_reached_again_by_its_serial_number(void)
+{
+	const tac_open_def def = {.keeper = TACTUS_VIRTUAL_KEEP};
+	memset(bench.file, 0, sizeof *bench.file);
+	TEST_ASSERT_EQUAL_MESSAGE(TAC_OK, tac_registry_open("falcon", &def, &device), logged);
+	const pid_t guard = end_child_of(getpid(), TAC_GUARD_NAME);
+	kill(end_child_of(guard, TAC_KEEPER_NAME), SIGKILL);
+	EVENTUALLY(tac_device_read(device, 0, &(tac_device_state){0}) == TAC_DEVICE_LOST);
+	tac_device_destroy(&device);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, "falcon:VF000001"), logged);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, "set to zero"), logged);
 }
 
 static void kept_device_reads_and_writes_without_allocation(void)
@@ -517,15 +362,11 @@ static void channel_survives_any_garbage(void)
 
 int main(int argc, char **argv)
 {
-	if (argc > 2 && strcmp(argv[1], "runtime") == 0) {
-		const int fd = open(argv[2], O_RDWR | O_CLOEXEC);
-		file = fd < 0 ? MAP_FAILED
-			      : mmap(NULL, sizeof *file, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		return file == MAP_FAILED ? 1 : play_runtime();
-	}
+	if (end_is_runtime(argc, argv))
+		return end_play_runtime(argv);
 	UNITY_BEGIN();
-	prctl(PR_SET_CHILD_SUBREAPER, 1); // orphans become children of this process
-	open_file();
+	if (!end_bench_open(&bench, "/tmp"))
+		return EXIT_FAILURE;
 	RUN_TEST(channel_delivers_the_newest_value_once);
 	RUN_TEST(channel_refuses_an_order_with_any_bit_flipped);
 	RUN_TEST(channel_survives_any_garbage);
@@ -533,9 +374,13 @@ int main(int argc, char **argv)
 	RUN_TEST(program_that_is_no_keeper_gets_one_log_line);
 	RUN_TEST(refusal_of_the_driver_is_passed_on);
 	RUN_TEST(opening_can_be_cancelled);
+	RUN_TEST(device_is_reached_again_by_its_serial_number);
 	RUN_TEST(kept_device_reads_and_writes_without_allocation);
+	RUN_TEST(names_of_guard_and_keeper_do_not_contain_that_of_the_project);
+	RUN_TEST(guard_and_keeper_ignore_every_signal_that_can_be_ignored);
+	RUN_TEST(runtime_that_goes_on_gets_its_force_back);
 	RUN_TEST(runtime_that_dies_while_the_device_is_opened_leaves_nothing_behind);
 	RUN_TEST(no_way_of_ending_leaves_a_force_in_the_motors);
-	unlink(file_name);
+	end_bench_close(&bench);
 	return UNITY_END();
 }

@@ -1,20 +1,18 @@
-#include "tests/support/kept_falcon.h"
-
+// Kept Falcon: a virtual Falcon whose motors outlive the process that drives them. Linked into tactus-keep,
+// it plugs a virtual Falcon into each process that starts, guard and keeper, as if they shared one device on
+// the bus, and mirrors every motor command into the test's file (tests/support/motors.h).
 #include "devices/falcon/falcon_protocol.h"
 #include "devices/virtual_falcon.h"
 #include "rt/clock.h"
+#include "tests/support/motors.h"
 #include "tests/support/usb_shim.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define MS      TAC_NS_PER_MS
 #define HOMINGS 50 // 10 s
 
-static kept_falcon_file *file;
+static motors_file *file;
 static tac_virtual_falcon *falcon;
 static tac_virtual_usb *usb;
 static uint64_t commands;
@@ -32,6 +30,7 @@ static int mirror_out(tac_virtual_model *model, uint8_t endpoint, const uint8_t 
 	if (!is_set)
 		model->control(model, &baud, NULL);
 	is_set = true;
+	motors_hang(file);
 	const int result = falcon_out(model, endpoint, bytes, count, end);
 	const tac_virtual_falcon_state state = tac_virtual_falcon_read(falcon);
 	if (state.commands == commands)
@@ -39,13 +38,11 @@ static int mirror_out(tac_virtual_model *model, uint8_t endpoint, const uint8_t 
 	commands = state.commands;
 	uint64_t motors = 0;
 	memcpy(&motors, state.motor, sizeof state.motor);
-	if (atomic_exchange(&file->motors, motors) && !motors)
-		atomic_store(&file->zero_ns, tac_clock_now_ns());
-	atomic_fetch_add(&file->commands, 1);
+	motors_command(file, motors);
 	return result;
 }
 
-__attribute__((constructor)) static void plug_falcon(int argc, char **argv)
+__attribute__((constructor)) static void plug_falcon(void)
 {
 	// Out and in, again and again: on a busy machine the keeper may miss the first motions, which home
 	// it.
@@ -53,14 +50,9 @@ __attribute__((constructor)) static void plug_falcon(int argc, char **argv)
 	for (int i = 0; i < 2 * HOMINGS; i++)
 		path[i] = (tac_sim_waypoint){.time_ns = 100 * i * MS,
 					     .position_m = {0, 0, i % 2 ? 0.03 : -0.03}};
-	const char *name = getenv(KEPT_FALCON_VARIABLE);
-	const int fd = name ? open(name, O_RDWR | O_CLOEXEC) : -1;
-	if (fd < 0)
+	file = motors_map(getenv(MOTORS_VARIABLE));
+	if (!file)
 		return;
-	file = mmap(NULL, sizeof *file, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	if (file == MAP_FAILED)
-		abort();
 	tac_virtual_falcon_def def = tac_virtual_falcon_def_default();
 	def.loaded = true;
 	def.sim.path = path;
@@ -73,8 +65,4 @@ __attribute__((constructor)) static void plug_falcon(int argc, char **argv)
 	if (tac_virtual_usb_create(model, &usb) != TAC_OK)
 		abort();
 	usb_shim_plug(usb);
-	if (argc > 1 && strcmp(argv[1], "--keeper") == 0)
-		atomic_store(&file->keeper, getpid());
-	else if (argc > 1 && strcmp(argv[1], "falcon") == 0)
-		atomic_store(&file->guard, getpid());
 }

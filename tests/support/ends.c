@@ -1,0 +1,451 @@
+#include "tests/support/ends.h"
+
+#include "base/log.h"
+#include "devices/keeper/messages.h"
+#include "devices/registry.h"
+#include "rt/clock.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+extern char **environ;
+
+#define MS       TAC_NS_PER_MS
+#define LIMIT_MS 20000 // on a machine under any load; only a failure takes so long
+#define FORCE_N  3
+// Commands with a force after the last order: 20 ms of repetitions, one every 1.5 ms, those in flight, and as
+// many again. This holds on any machine: a keeper that is held up sends fewer.
+#define FORCED_MAX 40
+
+const end_way end_ways[] = {
+	{.name = "SIGTERM", .runtime_first = SIGTERM},
+	{.name = "SIGKILL, as out of memory", .runtime_first = SIGKILL},
+	{.name = "SIGSEGV", .runtime_first = SIGSEGV},
+	{.name = "SIGSTOP", .runtime_first = SIGSTOP},
+	{.name = "SIGTSTP, as Ctrl-Z", .runtime_first = SIGTSTP, .rarely = true},
+	{.name = "SIGHUP", .runtime_first = SIGHUP, .rarely = true},
+	{.name = "SIGINT", .runtime_first = SIGINT, .rarely = true},
+	{.name = "SIGQUIT", .runtime_first = SIGQUIT, .rarely = true},
+	{.name = "SIGILL", .runtime_first = SIGILL, .rarely = true},
+	{.name = "SIGABRT", .runtime_first = SIGABRT, .rarely = true},
+	{.name = "SIGBUS", .runtime_first = SIGBUS, .rarely = true},
+	{.name = "SIGFPE", .runtime_first = SIGFPE, .rarely = true},
+	{.name = "SIGPIPE", .runtime_first = SIGPIPE, .rarely = true},
+	{.name = "SIGALRM", .runtime_first = SIGALRM, .rarely = true},
+	{.name = "SIGUSR1", .runtime_first = SIGUSR1, .rarely = true},
+	{.name = "SIGXCPU, as a limit of time", .runtime_first = SIGXCPU, .rarely = true},
+	{.name = "exit", .action = END_EXIT},
+	{.name = "abort", .action = END_ABORT, .rarely = true},
+	{.name = "another program", .action = END_EXECUTE},
+	{.name = "closed", .action = END_CLOSE},
+	{.name = "switched off", .action = END_SWITCH_OFF},
+	{.name = "no orders", .action = END_NO_ORDERS},
+	{.name = "garbage over the shared memory", .action = END_SPOIL_MEMORY, .must_lose = true},
+	{.name = "garbage over the index", .action = END_SPOIL_INDEX, .must_lose = true},
+	{.name = "NaN", .action = END_SEND_NAN},
+	{.name = "too large", .action = END_SEND_TOO_LARGE},
+	{.name = "killed, a fork lives", .prepare = END_FORK, .runtime_first = SIGKILL},
+	{.name = "runtime in a debugger", .trace_runtime = true},
+	{.name = "keeper in a debugger", .trace_keeper = true, .must_lose = true},
+	{.name = "guard in a debugger", .trace_guard = true, .must_lose = true, .rarely = true},
+	{.name = "device hangs", .hang = true, .must_lose = true},
+	{.name = "keeper killed", .keeper = SIGKILL, .must_lose = true},
+	{.name = "keeper crashed", .keeper = SIGSEGV, .must_lose = true, .rarely = true},
+	{.name = "keeper stopped", .keeper = SIGSTOP, .must_lose = true},
+	{.name = "guard killed", .guard = SIGKILL, .must_lose = true},
+	{.name = "guard stopped", .guard = SIGSTOP, .must_lose = true},
+	{.name = "guard and keeper killed", .guard = SIGKILL, .keeper = SIGKILL, .must_lose = true},
+	{.name = "the same, children ignored",
+	 .prepare = END_IGNORE_CHILDREN,
+	 .guard = SIGKILL,
+	 .keeper = SIGKILL,
+	 .must_lose = true},
+	{.name = "the same, no descriptors left",
+	 .prepare = END_USE_UP_FILES,
+	 .guard = SIGKILL,
+	 .keeper = SIGKILL,
+	 .must_lose = true,
+	 .rarely = true},
+	{.name = "guard and keeper stopped", .guard = SIGSTOP, .keeper = SIGSTOP, .must_lose = true},
+	{.name = "guard stopped, keeper killed", .guard = SIGSTOP, .keeper = SIGKILL, .must_lose = true},
+	{.name = "guard killed, keeper stopped", .guard = SIGKILL, .keeper = SIGSTOP, .must_lose = true},
+	{.name = "runtime and keeper killed", .runtime_first = SIGKILL, .keeper = SIGKILL},
+	{.name = "keeper and runtime killed", .keeper = SIGKILL, .runtime_last = SIGKILL},
+	{.name = "runtime and guard killed", .runtime_first = SIGKILL, .guard = SIGKILL},
+	{.name = "runtime killed, keeper stopped", .runtime_first = SIGKILL, .keeper = SIGSTOP},
+	{.name = "runtime killed, guard stopped", .runtime_first = SIGKILL, .guard = SIGSTOP},
+	{.name = "runtime stopped, keeper killed", .runtime_first = SIGSTOP, .keeper = SIGKILL},
+	{.name = "runtime stopped, guard killed", .runtime_first = SIGSTOP, .guard = SIGKILL, .rarely = true},
+	{.name = "runtime and guard stopped", .runtime_first = SIGSTOP, .guard = SIGSTOP, .rarely = true},
+	{.name = "runtime and keeper stopped", .runtime_first = SIGSTOP, .keeper = SIGSTOP, .rarely = true},
+	{.name = "both stopped, runtime killed",
+	 .guard = SIGSTOP,
+	 .keeper = SIGSTOP,
+	 .runtime_last = SIGKILL},
+	{0},
+};
+
+static void sleep_ms(uint32_t ms)
+{
+	tac_clock_sleep_until_ns(tac_clock_now_ns() + ms * MS);
+}
+
+// ---- the process that plays the runtime ----
+
+static motors_file *file;
+
+static void spoil(size_t bytes_max)
+{
+	char line[PATH_MAX];
+	FILE *maps = fopen("/proc/self/maps", "re");
+	tac_rng rng = tac_rng_seed((uint64_t)tac_clock_now_ns(), 1);
+	while (maps && fgets(line, sizeof line, maps)) {
+		unsigned long begin, end;
+		if (strstr(line, "memfd:tactus-keeper") && sscanf(line, "%lx-%lx", &begin, &end) == 2) {
+			unsigned char *bytes = (unsigned char *)begin; // NOLINT: an address in text
+			for (size_t i = 0; i < end - begin && i < bytes_max; i++)
+				bytes[i] = (unsigned char)tac_rng_below(&rng, 256);
+		}
+	}
+	if (maps)
+		fclose(maps);
+}
+
+static void wait_for_ever(void)
+{
+	for (;;)
+		pause();
+}
+
+static void fork_and_forget(void)
+{
+	const pid_t child = fork();
+	if (child == 0)
+		wait_for_ever();
+	atomic_store(&file->child, child);
+}
+
+// Acts once.
+static void act(end_action what, tac_device **device)
+{
+	char program[] = "sleep", forever[] = "1000";
+	char *const arguments[] = {program, forever, NULL};
+	switch (what) {
+	case END_EXIT:
+		exit(0);
+	case END_ABORT:
+		abort();
+	case END_EXECUTE:
+		execvp(program, arguments);
+		_exit(1);
+	case END_CLOSE:
+		tac_device_destroy(device);
+		atomic_store(&file->closed, 1);
+		wait_for_ever();
+		break;
+	case END_SWITCH_OFF:
+		tac_device_enable(*device, false);
+		break;
+	case END_SEND_TOO_LARGE:
+		(*device)->info.max_force_N = 1000; // the runtime's own limit has failed
+		break;
+	case END_NO_ORDERS:
+		wait_for_ever();
+		break;
+	case END_SPOIL_MEMORY:
+		spoil(SIZE_MAX);
+		break;
+	case END_SPOIL_INDEX:
+		spoil(256);
+		break;
+	case END_FORK:
+		fork_and_forget();
+		break;
+	case END_IGNORE_CHILDREN:
+		signal(SIGCHLD, SIG_IGN);
+		break;
+	case END_USE_UP_FILES:
+		while (dup(0) >= 0) {
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+static tac_wrench wrench_of(end_action what, double max_force_N)
+{
+	const double y = what == END_SEND_NAN         ? (double)NAN
+			 : what == END_SEND_TOO_LARGE ? max_force_N + 0.1
+						      : FORCE_N;
+	return (tac_wrench){.force_N = {0, y, 0}};
+}
+
+static void silent(void *user, tac_log_level level, const char *message)
+{
+	(void)user;
+	(void)level;
+	(void)message;
+}
+
+bool end_is_runtime(int argc, char **argv)
+{
+	return argc > 4 && strcmp(argv[1], "play-runtime") == 0;
+}
+
+int end_play_runtime(char **argv)
+{
+	const tac_open_def def = {.keeper = *argv[4] ? argv[4] : NULL, .firmware = argv[5]};
+	const struct rlimit no_core = {0, 0}, few_files = {256, 256};
+	tac_device *device;
+	file = motors_map(argv[2]);
+	setrlimit(RLIMIT_CORE, &no_core);
+	setrlimit(RLIMIT_NOFILE, &few_files);
+	tac_log_set(silent, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!file || tac_registry_open(argv[3], &def, &device) < TAC_OK)
+		return 1;
+	const double max_force_N = device->info.max_force_N;
+	tac_device_enable(device, true);
+	int64_t next_ns = tac_clock_now_ns();
+	end_action last = END_GO_ON;
+	for (;;) {
+		const int64_t now_ns = tac_clock_now_ns();
+		const end_action now = (end_action)atomic_load(&file->action);
+		const tac_wrench wrench = wrench_of(now, max_force_N);
+		tac_device_state state;
+		if (now != last) {
+			if (now != END_GO_ON)
+				atomic_store(&file->forced_before, atomic_load(&file->forced));
+			atomic_store(&file->done, now);
+			act(now, &device);
+			last = now;
+		}
+		if (tac_device_read(device, now_ns, &state) == TAC_DEVICE_LOST)
+			atomic_store(&file->lost, 1);
+		device->write(device, now_ns, &wrench); // unchecked, as by a runtime that has gone wrong
+		next_ns += MS;
+		tac_clock_sleep_until_ns(next_ns);
+	}
+}
+
+// ---- the test's side ----
+
+static bool sleep_before(int64_t end_ns)
+{
+	sleep_ms(1);
+	return tac_clock_now_ns() < end_ns;
+}
+
+// Waits until the condition is true, at most for the limit.
+#define WAIT_UNTIL(condition)                                                                                \
+	do {                                                                                                 \
+		const int64_t wait_end_ns = tac_clock_now_ns() + LIMIT_MS * MS;                              \
+		while (!(condition) && sleep_before(wait_end_ns)) {                                          \
+		}                                                                                            \
+	} while (0)
+
+static char failure[256];
+
+__attribute__((format(printf, 1, 2))) static const char *fail(const char *format, ...)
+{
+	va_list rest;
+	va_start(rest, format);
+	vsnprintf(failure, sizeof failure, format, rest);
+	va_end(rest);
+	return failure;
+}
+
+bool end_bench_open(end_bench *bench, const char *folder)
+{
+	snprintf(bench->file_name, sizeof bench->file_name, "%s/tactus-motors-XXXXXX", folder);
+	const int fd = mkstemp(bench->file_name);
+	const bool sized = fd >= 0 && ftruncate(fd, sizeof *bench->file) == 0;
+	if (fd >= 0)
+		close(fd);
+	bench->file = sized ? motors_map(bench->file_name) : NULL;
+	setenv(MOTORS_VARIABLE, bench->file_name, 1);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	return bench->file != NULL;
+}
+
+void end_bench_close(end_bench *bench)
+{
+	munmap(bench->file, sizeof *bench->file);
+	unlink(bench->file_name);
+}
+
+// Whether a process exists. Those that have ended are collected, also the children of a dead runtime.
+static bool exists(pid_t pid)
+{
+	while (waitpid(-1, NULL, WNOHANG) > 0) {
+	}
+	return pid > 0 && kill(pid, 0) == 0;
+}
+
+pid_t end_child_of(pid_t parent, const char *name)
+{
+	glob_t processes;
+	pid_t found = 0;
+	if (glob("/proc/[0-9]*/stat", 0, NULL, &processes) != 0)
+		return 0;
+	for (size_t i = 0; i < processes.gl_pathc; i++) {
+		char process_name[32];
+		int pid, its_parent;
+		FILE *stat = fopen(processes.gl_pathv[i], "re");
+		if (stat && fscanf(stat, "%d (%31[^)]) %*c %d", &pid, process_name, &its_parent) == 3 &&
+		    its_parent == parent && strcmp(process_name, name) == 0)
+			found = pid;
+		if (stat)
+			fclose(stat);
+	}
+	globfree(&processes);
+	return found;
+}
+
+static bool motors_are_zero(const end_bench *bench)
+{
+	return atomic_load(&bench->file->motors) == 0;
+}
+
+// A driver that misses reports on a busy machine commands zero for a tick or two: that is no end.
+static bool motors_stay_at_zero(const end_bench *bench)
+{
+	return motors_are_zero(bench) && tac_clock_now_ns() - atomic_load(&bench->file->zero_ns) > 30 * MS;
+}
+
+void end_spawn_runtime(end_bench *bench, end_processes *out_processes)
+{
+	char name[] = "ends", role[] = "play-runtime", selection[256], keeper[PATH_MAX], firmware[PATH_MAX];
+	snprintf(selection, sizeof selection, "%s", bench->selection);
+	snprintf(keeper, sizeof keeper, "%s", bench->keeper ? bench->keeper : "");
+	snprintf(firmware, sizeof firmware, "%s", bench->firmware ? bench->firmware : "");
+	char *const arguments[] = {
+		name, role, bench->file_name, selection, keeper, bench->firmware ? firmware : NULL, NULL};
+	*out_processes = (end_processes){0};
+	memset(bench->file, 0, sizeof *bench->file);
+	posix_spawn(&out_processes->runtime, "/proc/self/exe", NULL, NULL, arguments, environ);
+}
+
+const char *end_start(end_bench *bench, end_processes *p)
+{
+	end_spawn_runtime(bench, p);
+	// A machine under load may take long to start three programs and to home the device.
+	WAIT_UNTIL(!motors_are_zero(bench));
+	if (motors_are_zero(bench))
+		return fail("no force in the motors; runtime %s", exists(p->runtime) ? "runs" : "ended");
+	p->guard = end_child_of(p->runtime, TAC_GUARD_NAME);
+	p->keeper = end_child_of(p->guard, TAC_KEEPER_NAME);
+	return p->guard && p->keeper ? NULL : "no guard or no keeper";
+}
+
+static bool any_exists(const end_processes *p)
+{
+	return exists(p->runtime) || exists(p->guard) || exists(p->keeper);
+}
+
+const char *end_finish(end_bench *bench, end_processes *p)
+{
+	const pid_t child = atomic_load(&bench->file->child);
+	if (p->runtime > 0)
+		kill(p->runtime, SIGKILL);
+	WAIT_UNTIL(!any_exists(p));
+	if (child > 0)
+		kill(child, SIGKILL);
+	if (any_exists(p))
+		return fail("left behind:%s%s%s", exists(p->runtime) ? " runtime" : "",
+			    exists(p->guard) ? " guard" : "", exists(p->keeper) ? " keeper" : "");
+	p->runtime = 0;
+	while (waitpid(-1, NULL, 0) > 0) { // orphans: the child above, and tactus-keep --let-go
+	}
+	return motors_are_zero(bench) ? NULL : "a force in the motors when all had ended";
+}
+
+// Stops a process as a debugger does; false if that is not permitted.
+static bool trace(pid_t pid)
+{
+	return ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0 && ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) == 0;
+}
+
+static void signal_if(pid_t pid, int signal_number)
+{
+	if (signal_number)
+		kill(pid, signal_number);
+}
+
+// False: this system does not permit this way.
+static bool end_now(end_bench *bench, const end_way *w, const end_processes *p, tac_rng *rng)
+{
+	motors_file *f = bench->file;
+	atomic_store(&f->forced_before, atomic_load(&f->forced));
+	if ((w->trace_runtime && !trace(p->runtime)) || (w->trace_guard && !trace(p->guard)) ||
+	    (w->trace_keeper && !trace(p->keeper)))
+		return false;
+	atomic_store(&f->action, w->action);
+	if (w->hang)
+		atomic_store(&f->hangs, p->keeper);
+	signal_if(p->runtime, w->runtime_first);
+	signal_if(p->guard, w->guard);
+	signal_if(p->keeper, w->keeper);
+	if (w->runtime_last)
+		sleep_ms(tac_rng_below(rng, 3));
+	signal_if(p->runtime, w->runtime_last);
+	return true;
+}
+
+// Ends it, and waits for zero. NULL, or what went wrong.
+static const char *end_and_check(end_bench *bench, const end_way *w, const end_processes *p, tac_rng *rng,
+				 int64_t *out_zero_ns)
+{
+	motors_file *f = bench->file;
+	atomic_store(&f->action, w->prepare);
+	WAIT_UNTIL(atomic_load(&f->done) == (int32_t)w->prepare);
+	if (atomic_load(&f->done) != (int32_t)w->prepare)
+		return "the runtime did not act";
+	sleep_ms(tac_rng_below(rng, 30));
+	const int64_t begin_ns = tac_clock_now_ns();
+	*out_zero_ns = -1;
+	if (!end_now(bench, w, p, rng))
+		return NULL;
+	WAIT_UNTIL(motors_stay_at_zero(bench));
+	if (!motors_stay_at_zero(bench))
+		return fail("motors %llx, %llu commands; runtime %s, guard %s, keeper %s",
+			    (unsigned long long)atomic_load(&f->motors),
+			    (unsigned long long)atomic_load(&f->commands),
+			    exists(p->runtime) ? "runs" : "ended", exists(p->guard) ? "runs" : "ended",
+			    exists(p->keeper) ? "runs" : "ended");
+	const int64_t zero_ns = atomic_load(&f->zero_ns);
+	*out_zero_ns = zero_ns > begin_ns ? zero_ns - begin_ns : 0;
+	WAIT_UNTIL((!w->must_lose || atomic_load(&f->lost)) &&
+		   (w->action != END_CLOSE || atomic_load(&f->closed)));
+	if (w->must_lose && !atomic_load(&f->lost))
+		return "the runtime did not find the device lost";
+	if (w->action == END_CLOSE && !atomic_load(&f->closed))
+		return "closing did not return";
+	return NULL;
+}
+
+const char *end_one_way(end_bench *bench, const end_way *w, tac_rng *rng, int64_t *out_zero_ns)
+{
+	end_processes p;
+	const char *wrong = end_start(bench, &p);
+	if (!wrong)
+		wrong = end_and_check(bench, w, &p, rng, out_zero_ns);
+	const char *wrong_at_last = end_finish(bench, &p);
+	const uint64_t forced = atomic_load(&bench->file->forced) - atomic_load(&bench->file->forced_before);
+	const bool orders_end = w->runtime_first || w->trace_runtime || w->action != END_GO_ON;
+	if (!wrong && !wrong_at_last && orders_end && *out_zero_ns >= 0 && forced > FORCED_MAX)
+		wrong = fail("%llu commands with a force after the last order", (unsigned long long)forced);
+	return wrong ? wrong : wrong_at_last;
+}
