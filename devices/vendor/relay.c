@@ -8,6 +8,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#define SILENT_READS 1000 // without an exchange that returned: the library hangs, the device is lost
+
 // The payloads of the two buffers.
 typedef struct sample {
 	tac_device_state state;
@@ -27,9 +29,14 @@ typedef struct relay {
 	atomic_bool enabled;
 	atomic_bool lost;
 	atomic_bool stop;
+	_Atomic uint32_t exchanges; // that returned
 	pthread_t thread;
-	tac_device_state last; // the real-time thread's last sample
+
+	// Of the real-time thread.
+	tac_device_state last;
 	tac_device_status status;
+	uint32_t exchanges_seen;
+	int silent_reads; // since `exchanges` changed
 } relay;
 
 static relay *relay_of(tac_device *device)
@@ -61,6 +68,7 @@ static void exchange(relay *r, bool stopping)
 	const tac_relay_command command = current_command(r, now_ns, stopping);
 	sample s = {.state = {.T_base_tool = tac_dpose_identity()}};
 	s.status = r->def.exchange(r->def.user, &command, &s.state);
+	atomic_fetch_add_explicit(&r->exchanges, 1, memory_order_relaxed);
 	s.state.time_ns = now_ns;
 	if (s.status == TAC_DEVICE_LOST) {
 		// A device that does not answer may still obey: its last command is zero.
@@ -104,6 +112,16 @@ static void *relay_thread(void *user)
 
 // ---- the real-time thread's side ----
 
+// A library that does not return holds the device at its last force.
+static void notice_silence(relay *r)
+{
+	const uint32_t exchanges = atomic_load_explicit(&r->exchanges, memory_order_relaxed);
+	r->silent_reads = exchanges == r->exchanges_seen ? r->silent_reads + 1 : 0;
+	r->exchanges_seen = exchanges;
+	if (r->silent_reads >= SILENT_READS)
+		atomic_store_explicit(&r->lost, true, memory_order_relaxed);
+}
+
 static tac_device_status relay_read(tac_device *device, int64_t now_ns, tac_device_state *out_state)
 {
 	(void)now_ns;
@@ -114,6 +132,7 @@ static tac_device_status relay_read(tac_device *device, int64_t now_ns, tac_devi
 		r->last = s->state;
 		r->status = s->status;
 	}
+	notice_silence(r);
 	const bool lost = flag(&r->lost);
 	if (lost) {
 		r->last.velocity_m_per_s = tac_dvec3_zero();

@@ -4,7 +4,8 @@
 // buffers (rt/latest.h). This adds a delay of up to one period of the device.
 //
 // The relay makes a driver safe: while forces are off, or when nobody has written for info.hold_ns, it
-// commands zero; it shortens a wrench to the device's maximum; a lost device stays lost.
+// commands zero; it shortens a wrench to the device's maximum; a device whose library does not return, or
+// that is lost, stays lost.
 #ifndef TAC_DEVICES_VENDOR_RELAY_H
 #define TAC_DEVICES_VENDOR_RELAY_H
 

@@ -35,6 +35,7 @@ typedef struct end_way {
 	int runtime_first, guard, keeper, runtime_last;
 	bool trace_runtime, trace_guard, trace_keeper; // stopped as by a debugger
 	bool hang;                                     // the device's library does not return
+	int within_ms;                                 // the promised time to zero (docs/safety.md); 0: 20 ms
 	bool must_lose; // the runtime, which lives on, must find the device lost
 	bool rarely;    // as another one for the keeper: only in long runs
 } end_way;
@@ -47,6 +48,7 @@ typedef struct end_bench {
 	const char *selection;
 	const char *keeper;   // the program tactus-keep; NULL: as installed
 	const char *firmware; // may be NULL
+	int commands_per_ms;  // to the motors; 0: 1
 	char file_name[64];
 	motors_file *file;
 } end_bench;

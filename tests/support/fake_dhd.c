@@ -3,6 +3,7 @@
 #include "tests/support/fake_dhd.h"
 
 #include "tests/support/fake_library.h"
+#include "tests/support/mirror.h"
 
 #include <string.h>
 
@@ -11,6 +12,17 @@
 fake_dhd_state fake_dhd;
 
 FAKE_LOCK(fake_dhd_lock)
+
+// An omega.3, if no test in this process can set it up.
+__attribute__((constructor(200))) static void set_up(void)
+{
+	if (!mirror_wanted())
+		return;
+	fake_dhd.devices = 1;
+	fake_dhd.type = 33;
+	for (int i = 0; i < 3; i++)
+		fake_dhd.frame[i][i] = 1;
+}
 
 static int fail(int error)
 {
@@ -41,6 +53,8 @@ int dhdOpenID(char id)
 {
 	FAKE_GUARD(fake_dhd_lock);
 	CHECK();
+	if (!mirror_claim())
+		return fail(20);
 	fake_dhd.open++;
 	return id;
 }
@@ -50,6 +64,7 @@ int dhdClose(char id)
 	FAKE_GUARD(fake_dhd_lock);
 	(void)id;
 	fake_dhd.open--;
+	mirror_release();
 	return 0;
 }
 
@@ -59,6 +74,7 @@ int dhdStop(char id)
 	(void)id;
 	fake_dhd.forces_on = false;
 	fake_dhd.stopped = true;
+	mirror_force(false, fake_dhd.commanded);
 	return 0;
 }
 
@@ -114,6 +130,7 @@ int dhdEnableForce(unsigned char on, char id)
 	(void)id;
 	CHECK();
 	fake_dhd.forces_on = on != 0;
+	mirror_force(fake_dhd.forces_on, fake_dhd.commanded);
 	return 0;
 }
 
@@ -166,6 +183,7 @@ int dhdSetForceAndTorqueAndGripperForce(double fx, double fy, double fz, double 
 	CHECK();
 	const double commanded[7] = {fx, fy, fz, tx, ty, tz, grip};
 	memcpy(fake_dhd.commanded, commanded, sizeof commanded);
+	mirror_force(fake_dhd.forces_on, commanded);
 	const double squared = fx * fx + fy * fy + fz * fz;
 	if (fake_dhd.forces_on && squared > fake_dhd.largest_squared)
 		fake_dhd.largest_squared = squared;

@@ -3,6 +3,7 @@
 #include "tests/support/fake_hd.h"
 
 #include "tests/support/fake_library.h"
+#include "tests/support/mirror.h"
 
 #include <pthread.h>
 #include <stddef.h>
@@ -35,6 +36,17 @@ static bool in_frame;
 
 FAKE_LOCK(fake_hd_lock)
 
+// A Touch, if no test in this process can set it up.
+__attribute__((constructor(200))) static void set_up(void)
+{
+	if (!mirror_wanted())
+		return;
+	fake_hd.connected = true;
+	fake_hd.output_dof = 3;
+	for (int i = 0; i < 4; i++)
+		fake_hd.devices[0].transform[5 * i] = 1;
+}
+
 static fake_hd_device *device(void)
 {
 	static fake_hd_device nothing;
@@ -54,6 +66,8 @@ unsigned hdInitDevice(const char *name)
 		pending = 0x0300;
 	if (pending == 0 && fake_hd.devices[handle].open)
 		pending = 0x0301;
+	if (pending == 0 && !mirror_claim())
+		pending = 0x0301;
 	if (pending != 0)
 		return INVALID;
 	fake_hd.devices[handle].open = true;
@@ -66,6 +80,7 @@ void hdDisableDevice(unsigned handle)
 	FAKE_GUARD(fake_hd_lock);
 	fake_hd.misuse += handle >= FAKE_HD_DEVICES || !fake_hd.devices[handle].open || fake_hd.running;
 	fake_hd.devices[handle].open = false;
+	mirror_release();
 }
 
 void hdMakeCurrentDevice(unsigned handle)
@@ -88,6 +103,7 @@ void hdEndFrame(unsigned handle)
 	in_frame = false;
 	fake_hd_device *d = device();
 	d->frames++;
+	mirror_force(d->forces_on, d->force);
 	const double squared =
 		d->force[0] * d->force[0] + d->force[1] * d->force[1] + d->force[2] * d->force[2];
 	if (d->forces_on && squared > d->largest_squared)
@@ -116,8 +132,10 @@ void hdEnable(unsigned capability)
 void hdDisable(unsigned capability)
 {
 	FAKE_GUARD(fake_hd_lock);
-	if (capability == 0x4000)
-		device()->forces_on = false;
+	if (capability != 0x4000)
+		return;
+	device()->forces_on = false;
+	mirror_force(false, device()->force);
 }
 
 void hdGetDoublev(unsigned parameter, double *values)

@@ -5,6 +5,7 @@
 #define TAC_TESTS_SUPPORT_FAKE_CHAI3D_CHAI3D_H
 
 #include "tests/support/fake_chai3d/fake_chai3d.h"
+#include "tests/support/mirror.h"
 
 #include <cmath>
 #include <cstring>
@@ -104,13 +105,15 @@ class cGenericHapticDevice
 	virtual bool open()
 	{
 		fake_call call("open");
-		fake_chai3d.open += !call.fails;
-		return !call.fails;
+		const bool opened = !call.fails && mirror_claim();
+		fake_chai3d.open += opened;
+		return opened;
 	}
 	virtual bool close()
 	{
 		fake_call call("close");
 		fake_chai3d.open--;
+		mirror_release();
 		return !call.fails;
 	}
 	virtual bool calibrate(bool = false)
@@ -170,6 +173,7 @@ class cGenericHapticDevice
 			squared += force(i) * force(i);
 		}
 		fake_chai3d.commanded[6] = grip;
+		mirror_force(fake_chai3d.forces_on, fake_chai3d.commanded);
 		if (fake_chai3d.forces_on && squared > fake_chai3d.largest_squared)
 			fake_chai3d.largest_squared = squared;
 		return !call.fails;
@@ -178,6 +182,7 @@ class cGenericHapticDevice
 	{
 		fake_call call("enableForces");
 		fake_chai3d.forces_on = on;
+		mirror_force(on, fake_chai3d.commanded);
 		return !call.fails;
 	}
 	cHapticDeviceInfo getSpecifications()

@@ -1,0 +1,45 @@
+// In the guest: runtime, keeper and guard are ended in random ways over the kernel's own USB, where a device
+// belongs to one process at a time until the kernel has taken it from a dead one. The Falcon, in this
+// process, is plugged into a port of vhci_hcd; its motors must be at zero after every end.
+#include "devices/virtual_vhci.h"
+#include "rt/clock.h"
+#include "tests/support/ends.h"
+#include "tests/support/mirrored_falcon.h"
+#include "tests/system/guest/scenario.h"
+
+#define ENDS 60
+
+static bool is_possible(const end_way *way)
+{
+	return !way->hang; // there is no library here that could hang
+}
+
+int main(int argc, char **argv)
+{
+	if (end_is_runtime(argc, argv))
+		return end_play_runtime(argv);
+	end_bench bench = {.selection = "falcon"};
+	require(end_bench_open(&bench, "/tmp"), "a file for the motors");
+	tac_virtual_usb *falcon = mirrored_falcon_create(bench.file);
+	tac_virtual_vhci *port = NULL;
+	require(falcon && tac_virtual_vhci_attach(falcon, &port) == TAC_OK, "a Falcon in a port");
+	int ways = 0;
+	while (end_ways[ways].name)
+		ways++;
+	const uint64_t seed = (uint64_t)tac_clock_now_ns();
+	tac_rng rng = tac_rng_seed(seed, 1);
+	print_line("%d random ends of %d ways, seed %llu", ENDS, ways, (unsigned long long)seed);
+	for (int i = 0; i < ENDS; i++) {
+		const end_way *way;
+		do {
+			way = &end_ways[tac_rng_below(&rng, (uint32_t)ways)];
+		} while (!is_possible(way));
+		int64_t zero_ns = 0;
+		const char *wrong = end_one_way(&bench, way, &rng, &zero_ns);
+		require(!wrong, "zero after: %s; found: %s", way->name, wrong);
+		print_line("%-32s zero after %.1f ms", way->name, (double)zero_ns / 1e6);
+	}
+	tac_virtual_vhci_detach(&port);
+	end_bench_close(&bench);
+	return 0;
+}
