@@ -420,7 +420,7 @@ tac_result tac_falcon_open(const char *which, const tac_open_def *def, tac_devic
 bool tac_falcon_let_go(const char *which)
 {
 	tac_usb *usb;
-	if (tac_falcon_link_attach(which, &usb) < 0)
+	if (tac_falcon_link_attach(which, USB_PRIORITY, &usb) < 0)
 		return false;
 	// It answers what it has obeyed.
 	tac_falcon_stream stream = {0};

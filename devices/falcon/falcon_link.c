@@ -372,9 +372,9 @@ static tac_usb_def usb_def(const char *serial, int priority)
 	return usb;
 }
 
-tac_result tac_falcon_link_attach(const char *serial, tac_usb **out_usb)
+tac_result tac_falcon_link_attach(const char *serial, int priority, tac_usb **out_usb)
 {
-	const tac_usb_def usb = usb_def(serial, 0);
+	const tac_usb_def usb = usb_def(serial, priority);
 	return tac_usb_open(&usb, out_usb);
 }
 

@@ -43,7 +43,7 @@ tac_result tac_falcon_link_open(const tac_falcon_link_def *def, tac_usb **out_us
 
 // Connects to a device that answers packets already, and changes nothing in it. TAC_ERROR_IO or
 // TAC_ERROR_MEMORY with one log line, and *out_usb NULL. Thread: setup.
-tac_result tac_falcon_link_attach(const char *serial, tac_usb **out_usb);
+tac_result tac_falcon_link_attach(const char *serial, int priority, tac_usb **out_usb);
 
 // Sends zeros until one has arrived; false if that takes longer than 100 ms. Thread: setup, nobody else
 // sends.

@@ -20,14 +20,15 @@
 
 extern char **environ;
 
-#define SLICE_MS     25
-#define ALIVE_MS     100
-#define CLOSING_MS   3000
-#define LOST_MS      300
-#define KILLED_MS    500
-#define ARGUMENTS    8
-#define LET_GO_TRIES 100
-#define RETRY_NS     (10 * TAC_NS_PER_MS)
+#define SLICE_MS        25
+#define ALIVE_MS        100
+#define CLOSING_MS      3000
+#define LOST_MS         300
+#define KILLED_MS       500
+#define ARGUMENTS       8
+#define LET_GO_TRIES    100
+#define LET_GO_PRIORITY 81 // as the keeper's
+#define RETRY_NS        (10 * TAC_NS_PER_MS)
 
 // ---- isolation ----
 
@@ -57,8 +58,7 @@ static void lower_memory_score(void)
 }
 
 // The thread that opened the device may be bound to the CPU of a real-time loop, which would starve this
-// process. The fair scheduler is on purpose: the kernel leaves it some time of each second even if real-time
-// threads want all of it.
+// process. The guard stays with the fair scheduler until it has to act.
 static void leave_scheduling_of_parent(void)
 {
 	const struct sched_param none = {0};
@@ -102,9 +102,11 @@ static bool send_zero(const tac_driver *driver, const char *which)
 
 tac_guard_exit tac_guard_let_go(const char *selection)
 {
+	const struct sched_param urgent = {.sched_priority = LET_GO_PRIORITY};
 	const char *which;
 	const tac_driver *driver = tac_registry_driver_of(selection, &which);
 	tac_log_set(discard, NULL);
+	sched_setscheduler(0, SCHED_FIFO, &urgent); // if permitted: a busy machine must not delay it
 	for (int i = 0; driver && i < LET_GO_TRIES; i++) {
 		if (send_zero(driver, which))
 			return TAC_GUARD_LET_GO;

@@ -73,7 +73,8 @@ static void send_line(void *user, tac_log_level level, const char *line)
 	send(TAC_KEEPER_SOCKET_FD, &message, sizeof message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-// Whether the process at the other end has closed it. Neither end ever sends anything to the keeper.
+// Whether the process at the other end has closed it. Nobody sends anything to the keeper before the device
+// is open.
 static bool hung_up(int fd)
 {
 	char byte;
@@ -207,25 +208,6 @@ static void select_again(const char *selection, const tac_device_info *info,
 		 by_serial ? info->serial : "");
 }
 
-// Opens the device and reports the result to the guard and to the runtime.
-static void open_device(keeper *k, const char *selection, const char *firmware)
-{
-	const tac_open_def def = {.firmware = firmware, .cancelled = is_alone, .in_process = true};
-	tac_keeper_message result = {.kind = TAC_KEEPER_RESULT, .value = TAC_ERROR_SYSTEM};
-	tac_keeper_opened *opened = &result.body.opened;
-	if (tac_channel_map(&k->channel, TAC_KEEPER_MEMORY_FD, TAC_CHANNEL_KEEPER))
-		result.value = tac_registry_open(selection, &def, &k->device);
-	else
-		tac_log(TAC_LOG_ERROR, "%s: expected memory shared with the runtime, found: %s", selection,
-			strerror(errno));
-	opened->pid = getpid();
-	if (k->device)
-		opened->info = k->device->info;
-	select_again(selection, &opened->info, opened->selection);
-	send(TAC_KEEPER_LEASH_FD, opened->selection, sizeof opened->selection, MSG_NOSIGNAL);
-	send(TAC_KEEPER_SOCKET_FD, &result, sizeof result, MSG_NOSIGNAL);
-}
-
 static void enter_real_time(const char *selection)
 {
 	tac_thread_def thread = tac_thread_def_default();
@@ -236,6 +218,29 @@ static void enter_real_time(const char *selection)
 	// What is refused is refused to the runtime, too, which reports it.
 	if (tac_thread_enter(&thread, &report) < TAC_OK)
 		tac_log(TAC_LOG_WARNING, "%s: the keeper runs without real-time scheduling", selection);
+}
+
+// Opens the device and reports the result to the guard, which expects a byte every 10 ms from then on, and to
+// the runtime.
+static void open_device(keeper *k, const char *selection, const char *firmware)
+{
+	const tac_open_def def = {.firmware = firmware, .cancelled = is_alone, .in_process = true};
+	tac_keeper_message result = {.kind = TAC_KEEPER_RESULT, .value = TAC_ERROR_SYSTEM};
+	tac_keeper_opened *opened = &result.body.opened;
+	if (tac_channel_map(&k->channel, TAC_KEEPER_MEMORY_FD, TAC_CHANNEL_KEEPER))
+		result.value = tac_registry_open(selection, &def, &k->device);
+	else
+		tac_log(TAC_LOG_ERROR, "%s: expected memory shared with the runtime, found: %s", selection,
+			strerror(errno));
+	if (k->device) {
+		opened->info = k->device->info;
+		k->period_ns = opened->info.period_ns > 0 ? opened->info.period_ns : TAC_NS_PER_MS;
+		enter_real_time(selection); // locking the memory may take long
+	}
+	opened->pid = getpid();
+	select_again(selection, &opened->info, opened->selection);
+	send(TAC_KEEPER_LEASH_FD, opened->selection, sizeof opened->selection, MSG_NOSIGNAL);
+	send(TAC_KEEPER_SOCKET_FD, &result, sizeof result, MSG_NOSIGNAL);
 }
 
 static int keep(const char *selection, const char *firmware)
@@ -250,8 +255,6 @@ static int keep(const char *selection, const char *firmware)
 		tell_guard(TAC_LEASH_GOODBYE);
 		return EXIT_FAILURE;
 	}
-	enter_real_time(selection);
-	k.period_ns = k.device->info.period_ns > 0 ? k.device->info.period_ns : TAC_NS_PER_MS;
 	const bool present = run(&k);
 	shutdown(TAC_KEEPER_SOCKET_FD, SHUT_RDWR); // the runtime, if it is there, finds the device lost
 	const bool at_zero = present && let_go(&k);

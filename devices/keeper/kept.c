@@ -203,6 +203,14 @@ static tac_guard_exit await_guard(const kept *k)
 	}
 }
 
+// Without its guard the keeper closes the device and ends, unless it is stopped.
+static void await_keeper(const kept *k)
+{
+	struct pollfd event = {.fd = k->keeper_fd, .events = POLLIN};
+	if (poll(&event, 1, KILLED_NS / TAC_NS_PER_MS) <= 0)
+		kill_keeper_and_guard(k);
+}
+
 // Nobody is left who could: starts tactus-keep to send zero, and waits for its end.
 static tac_guard_exit let_go(const kept *k)
 {
@@ -250,8 +258,10 @@ static void *watch(void *user)
 	if (quiet_ms >= SILENT_MS)
 		kill_keeper_and_guard(k);
 	tac_guard_exit ended = await_guard(k);
-	if (ended == TAC_GUARD_KILLED)
+	if (ended == TAC_GUARD_KILLED) {
+		await_keeper(k);
 		ended = let_go(k);
+	}
 	if (unexpected && ended != TAC_GUARD_ORDERLY)
 		tac_log(TAC_LOG_ERROR, "%s: expected its keeper to run, found that it was ended; %s",
 			k->selection,
