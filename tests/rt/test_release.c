@@ -6,6 +6,7 @@
 #include "rt/clock.h"
 #include "rt/loop.h"
 #include "rt/thread.h"
+#include "tests/support/eventually.h"
 #include "tests/support/limits.h"
 #include "tests/support/logged.h"
 #include "unity.h"
@@ -29,6 +30,7 @@ typedef struct fake_device {
 	atomic_int motors;  // as last sent by the I/O thread
 	atomic_int releases;
 	atomic_int ready;
+	atomic_int ended; // the loop
 } fake_device;
 
 static fake_device *device;
@@ -87,6 +89,7 @@ static void *run_loop(void *user)
 	const tac_loop_def def = tac_loop_def_default();
 	if (tac_loop_create(&def, &loop) == TAC_OK)
 		tac_loop_run(loop, write_force, user);
+	atomic_store(&device->ended, 1);
 	while (now_running.hang)
 		pause();
 	return NULL;
@@ -177,7 +180,7 @@ static void a_second_request_ends_a_hung_loop_after_the_release(void)
 		const pid_t pid = start_child((child_def){.hang = true});
 		wait_until_driving();
 		kill(pid, pairs[i][0]);
-		tac_clock_sleep_until_ns(tac_clock_now_ns() + 20 * MS);
+		EVENTUALLY(atomic_load(&device->ended)); // otherwise two signals may become one
 		TEST_ASSERT_EQUAL(0, atomic_load(&device->releases));
 		kill(pid, pairs[i][1]);
 		const char *name = strsignal(pairs[i][1]);

@@ -35,7 +35,7 @@ extern char **environ;
 const end_way end_ways[] = {
 	{.name = "SIGTERM", .runtime_first = SIGTERM},
 	{.name = "SIGKILL, as out of memory", .runtime_first = SIGKILL},
-	{.name = "SIGSEGV", .runtime_first = SIGSEGV},
+	{.name = "SIGSEGV", .runtime_first = SIGSEGV, .rarely = true},
 	{.name = "SIGSTOP", .runtime_first = SIGSTOP},
 	{.name = "SIGTSTP, as Ctrl-Z", .runtime_first = SIGTSTP, .rarely = true},
 	{.name = "SIGHUP", .runtime_first = SIGHUP, .rarely = true},
@@ -49,19 +49,23 @@ const end_way end_ways[] = {
 	{.name = "SIGALRM", .runtime_first = SIGALRM, .rarely = true},
 	{.name = "SIGUSR1", .runtime_first = SIGUSR1, .rarely = true},
 	{.name = "SIGXCPU, as a limit of time", .runtime_first = SIGXCPU, .rarely = true},
-	{.name = "exit", .action = END_EXIT},
+	{.name = "exit", .action = END_EXIT, .rarely = true},
 	{.name = "abort", .action = END_ABORT, .rarely = true},
 	{.name = "another program", .action = END_EXECUTE},
 	{.name = "closed", .action = END_CLOSE},
-	{.name = "switched off", .action = END_SWITCH_OFF},
+	{.name = "switched off", .action = END_SWITCH_OFF, .rarely = true},
 	{.name = "no orders", .action = END_NO_ORDERS},
 	{.name = "garbage over the shared memory", .action = END_SPOIL_MEMORY, .must_lose = true},
-	{.name = "garbage over the index", .action = END_SPOIL_INDEX, .must_lose = true},
+	{.name = "garbage over the index", .action = END_SPOIL_INDEX, .must_lose = true, .rarely = true},
 	{.name = "NaN", .action = END_SEND_NAN},
 	{.name = "too large", .action = END_SEND_TOO_LARGE},
 	{.name = "killed, a fork lives", .prepare = END_FORK, .runtime_first = SIGKILL},
 	{.name = "runtime in a debugger", .trace_runtime = true},
-	{.name = "keeper in a debugger", .trace_keeper = true, .must_lose = true, .within_ms = 300},
+	{.name = "keeper in a debugger",
+	 .trace_keeper = true,
+	 .must_lose = true,
+	 .within_ms = 300,
+	 .rarely = true},
 	{.name = "guard in a debugger",
 	 .trace_guard = true,
 	 .must_lose = true,
@@ -105,19 +109,25 @@ const end_way end_ways[] = {
 	 .guard = SIGKILL,
 	 .keeper = SIGSTOP,
 	 .must_lose = true,
-	 .within_ms = 300},
+	 .within_ms = 300,
+	 .rarely = true},
 	{.name = "runtime and keeper killed", .runtime_first = SIGKILL, .keeper = SIGKILL, .within_ms = 200},
-	{.name = "keeper and runtime killed", .keeper = SIGKILL, .runtime_last = SIGKILL, .within_ms = 200},
-	{.name = "runtime and guard killed", .runtime_first = SIGKILL, .guard = SIGKILL},
+	{.name = "keeper and runtime killed",
+	 .keeper = SIGKILL,
+	 .runtime_last = SIGKILL,
+	 .within_ms = 200,
+	 .rarely = true},
+	{.name = "runtime and guard killed", .runtime_first = SIGKILL, .guard = SIGKILL, .rarely = true},
 	{.name = "runtime killed, keeper stopped",
 	 .runtime_first = SIGKILL,
 	 .keeper = SIGSTOP,
 	 .within_ms = 300},
-	{.name = "runtime killed, guard stopped", .runtime_first = SIGKILL, .guard = SIGSTOP},
+	{.name = "runtime killed, guard stopped", .runtime_first = SIGKILL, .guard = SIGSTOP, .rarely = true},
 	{.name = "runtime stopped, keeper killed",
 	 .runtime_first = SIGSTOP,
 	 .keeper = SIGKILL,
-	 .within_ms = 200},
+	 .within_ms = 200,
+	 .rarely = true},
 	{.name = "runtime stopped, guard killed", .runtime_first = SIGSTOP, .guard = SIGKILL, .rarely = true},
 	{.name = "runtime and guard stopped", .runtime_first = SIGSTOP, .guard = SIGSTOP, .rarely = true},
 	{.name = "runtime and keeper stopped",
@@ -229,11 +239,11 @@ static tac_wrench wrench_of(end_action what, double max_force_N)
 	return (tac_wrench){.force_N = {0, y, 0}};
 }
 
-static void silent(void *user, tac_log_level level, const char *message)
+static void keep_line(void *user, tac_log_level level, const char *message)
 {
 	(void)user;
 	(void)level;
-	(void)message;
+	snprintf(file->logged, sizeof file->logged, "%s", message);
 }
 
 bool end_is_runtime(int argc, char **argv)
@@ -247,11 +257,13 @@ int end_play_runtime(char **argv)
 	const struct rlimit no_core = {0, 0}, few_files = {256, 256};
 	tac_device *device;
 	file = motors_map(argv[2]);
+	if (!file)
+		return 1;
 	setrlimit(RLIMIT_CORE, &no_core);
 	setrlimit(RLIMIT_NOFILE, &few_files);
-	tac_log_set(silent, NULL);
+	tac_log_set(keep_line, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (!file || tac_registry_open(argv[3], &def, &device) < TAC_OK)
+	if (tac_registry_open(argv[3], &def, &device) < TAC_OK)
 		return 1;
 	const double max_force_N = device->info.max_force_N;
 	tac_device_enable(device, true);
@@ -293,7 +305,7 @@ static bool sleep_before(int64_t end_ns)
 		}                                                                                            \
 	} while (0)
 
-static char failure[256];
+static char failure[320];
 
 __attribute__((format(printf, 1, 2))) static const char *fail(const char *format, ...)
 {
@@ -372,19 +384,40 @@ void end_spawn_runtime(end_bench *bench, end_processes *out_processes)
 		name, role, bench->file_name, selection, keeper, bench->firmware ? firmware : NULL, NULL};
 	*out_processes = (end_processes){0};
 	memset(bench->file, 0, sizeof *bench->file);
-	posix_spawn(&out_processes->runtime, "/proc/self/exe", NULL, NULL, arguments, environ);
+	// A group of its own: SIGTSTP does not stop a process of a group that no other process of its session
+	// has started.
+	posix_spawnattr_t attributes;
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+	posix_spawn(&out_processes->runtime, "/proc/self/exe", NULL, &attributes, arguments, environ);
+	posix_spawnattr_destroy(&attributes);
+}
+
+static const char *start_once(end_bench *bench, end_processes *p)
+{
+	motors_file *f = bench->file;
+	end_spawn_runtime(bench, p);
+	// A machine under load may take long to start three programs and to home the device.
+	WAIT_UNTIL(!motors_are_zero(bench) || !exists(p->runtime) || atomic_load(&f->lost));
+	if (motors_are_zero(bench))
+		return fail("no force in the motors; runtime %s, device %s; last line: %s",
+			    exists(p->runtime) ? "runs" : "ended",
+			    atomic_load(&f->lost) ? "lost" : "not lost", f->logged);
+	p->guard = end_child_of(p->runtime, TAC_GUARD_NAME);
+	p->keeper = end_child_of(p->guard, TAC_KEEPER_NAME);
+	return p->guard && p->keeper ? NULL : "no guard or no keeper";
 }
 
 const char *end_start(end_bench *bench, end_processes *p)
 {
-	end_spawn_runtime(bench, p);
-	// A machine under load may take long to start three programs and to home the device.
-	WAIT_UNTIL(!motors_are_zero(bench));
-	if (motors_are_zero(bench))
-		return fail("no force in the motors; runtime %s", exists(p->runtime) ? "runs" : "ended");
-	p->guard = end_child_of(p->runtime, TAC_GUARD_NAME);
-	p->keeper = end_child_of(p->guard, TAC_KEEPER_NAME);
-	return p->guard && p->keeper ? NULL : "no guard or no keeper";
+	const char *wrong = start_once(bench, p);
+	for (int i = 1; wrong && i < bench->tries; i++) {
+		const char *wrong_at_last = end_finish(bench, p);
+		if (wrong_at_last)
+			return wrong_at_last;
+		wrong = start_once(bench, p);
+	}
+	return wrong;
 }
 
 static bool any_exists(const end_processes *p)
@@ -399,8 +432,10 @@ const char *end_finish(end_bench *bench, end_processes *p)
 		kill(p->runtime, SIGKILL);
 	const pid_t traced[] = {p->guard,
 				p->keeper}; // perhaps; a debugger that keeps them keeps them for ever
-	for (int i = 0; i < 2 && traced[i] > 0; i++)
+	for (int i = 0; i < 2 && traced[i] > 0; i++) {
 		ptrace(PTRACE_DETACH, traced[i], NULL, NULL);
+		kill(traced[i], SIGCONT); // stopped after its parent had died
+	}
 	WAIT_UNTIL(!any_exists(p));
 	if (child > 0)
 		kill(child, SIGKILL);
@@ -455,6 +490,8 @@ static const char *end_and_check(end_bench *bench, const end_way *w, const end_p
 	if (atomic_load(&f->done) != (int32_t)w->prepare)
 		return "the runtime did not act";
 	sleep_ms(tac_rng_below(rng, 30));
+	// On a busy machine the driver may just have missed a report and command zero.
+	WAIT_UNTIL(!motors_are_zero(bench));
 	const int64_t begin_ns = tac_clock_now_ns();
 	*out_zero_ns = -1;
 	if (!end_now(bench, w, p, rng))

@@ -4,9 +4,12 @@
 #include "devices/virtual_falcon.h"
 #include "rt/clock.h"
 
+#include <sched.h>
 #include <string.h>
 
-#define STEPS 36000 // of 100 ms: an hour
+#define DEVICE_PRIORITY 85
+#define STEP_MS         50
+#define STEPS           72000 // an hour
 
 static motors_file *file;
 static tac_virtual_falcon *falcon;
@@ -40,7 +43,7 @@ tac_virtual_usb *mirrored_falcon_create(motors_file *mirror)
 {
 	static tac_sim_waypoint path[STEPS];
 	for (int i = 0; i < STEPS; i++)
-		path[i] = (tac_sim_waypoint){.time_ns = 100 * i * TAC_NS_PER_MS,
+		path[i] = (tac_sim_waypoint){.time_ns = (int64_t)STEP_MS * i * TAC_NS_PER_MS,
 					     .position_m = {0, 0, i % 2 ? 0.03 : -0.03}};
 	tac_virtual_falcon_def def = tac_virtual_falcon_def_default();
 	def.loaded = true;
@@ -53,5 +56,10 @@ tac_virtual_usb *mirrored_falcon_create(motors_file *mirror)
 	tac_virtual_model *model = tac_virtual_falcon_model(falcon);
 	falcon_out = model->out;
 	model->out = mirror_out;
-	return tac_virtual_usb_create(model, &usb) == TAC_OK ? usb : NULL;
+	// Its thread stands for hardware, which a busy machine does not delay. Threads inherit the priority.
+	const struct sched_param device = {.sched_priority = DEVICE_PRIORITY}, ordinary = {0};
+	sched_setscheduler(0, SCHED_FIFO, &device);
+	const tac_result created = tac_virtual_usb_create(model, &usb);
+	sched_setscheduler(0, SCHED_OTHER, &ordinary);
+	return created == TAC_OK ? usb : NULL;
 }

@@ -30,6 +30,7 @@ typedef struct motors_file {
 	_Atomic int32_t done;   // the last action that the runtime has begun
 	_Atomic int32_t lost, closed, child;
 	_Atomic uint64_t forced_before; // `forced` when the runtime did something wrong
+	char logged[128];               // the runtime's last log line
 } motors_file;
 
 // Maps the file; NULL if `name` is NULL or cannot be opened.

@@ -41,6 +41,17 @@ __attribute__((format(printf, 2, 3))) static inline void require(bool condition,
 	exit(1);
 }
 
+// Writes bytes that the virtual Falcon accepts as its firmware.
+static inline void write_image(const char *path)
+{
+	tac_rng rng = tac_rng_seed(1, 1);
+	FILE *file = fopen(path, "wb");
+	require(file, "to write %s", path);
+	for (int i = 0; i < 8492; i++) // as the vendor's
+		fputc((int)tac_rng_below(&rng, 256), file);
+	fclose(file);
+}
+
 // Starts a program; its output goes to the console.
 static inline pid_t start(char *const *arguments)
 {

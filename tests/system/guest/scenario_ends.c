@@ -1,6 +1,7 @@
 // In the guest: runtime, keeper and guard are ended in random ways over the kernel's own USB, where a device
 // belongs to one process at a time until the kernel has taken it from a dead one. The Falcon, in this
 // process, is plugged into a port of vhci_hcd; its motors must be at zero after every end.
+#include "devices/registry.h"
 #include "devices/virtual_vhci.h"
 #include "rt/clock.h"
 #include "tests/support/ends.h"
@@ -14,15 +15,28 @@ static bool is_possible(const end_way *way)
 	return !way->hang; // there is no library here that could hang
 }
 
+static void wait_for_device(void)
+{
+	const int64_t end_ns = tac_clock_now_ns() + 60 * TAC_NS_PER_S;
+	tac_driver_report report;
+	do {
+		tac_registry_list(tac_registry_driver_at(0), &report);
+		require(tac_clock_now_ns() < end_ns, "a Falcon on the bus");
+	} while (report.count == 0);
+}
+
 int main(int argc, char **argv)
 {
 	if (end_is_runtime(argc, argv))
 		return end_play_runtime(argv);
-	end_bench bench = {.selection = "falcon"};
+	// A slow machine may find that a running firmware does not answer, and load it.
+	end_bench bench = {.selection = "falcon", .firmware = "/falcon.bin", .tries = 10};
+	write_image(bench.firmware);
 	require(end_bench_open(&bench, "/tmp"), "a file for the motors");
 	tac_virtual_usb *falcon = mirrored_falcon_create(bench.file);
 	tac_virtual_vhci *port = NULL;
 	require(falcon && tac_virtual_vhci_attach(falcon, &port) == TAC_OK, "a Falcon in a port");
+	wait_for_device();
 	int ways = 0;
 	while (end_ways[ways].name)
 		ways++;

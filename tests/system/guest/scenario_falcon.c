@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define PATIENCE_NS  (40 * TAC_NS_PER_S)
-#define IMAGE_BYTES  8492 // as the vendor's
 #define WALL_N_PER_M 400.0
 #define HAND_N_PER_M 300.0                  // of the grip "stylus"
 #define HAND_DOWN_M  0.03                   // target of the emulated hand
@@ -28,16 +27,6 @@ static pid_t plug_in(void)
 	char *const emulate[] = {(char[]){"/bin/tactus"}, (char[]){"emulate"}, (char[]){"falcon"},
 				 (char[]){"--serial"},    (char[]){"G2"},      NULL};
 	return start(emulate);
-}
-
-static void write_image(const char *path)
-{
-	tac_rng rng = tac_rng_seed(1, 1);
-	FILE *file = fopen(path, "wb");
-	require(file, "to write %s", path);
-	for (int i = 0; i < IMAGE_BYTES; i++)
-		fputc((int)tac_rng_below(&rng, 256), file);
-	fclose(file);
 }
 
 // A tick: a wall at y = 0, through the gate.
