@@ -24,6 +24,7 @@ extern char **environ;
 #define MS       TAC_NS_PER_MS
 #define LIMIT_MS 60000 // for what has no promised time; only a failure takes so long
 #define FORCE_N  3
+#define TRIES    10 // to open the device: a busy machine may lose it before there is a force
 #define HOLD_MS  20 // TAC_KEEPER_HOLD_NS
 // Commands with a force after the last order, for each that the driver sends in 1 ms: 20 ms of them, those in
 // flight, and as many again. This holds on any machine: a keeper that is held up sends fewer.
@@ -411,7 +412,7 @@ static const char *start_once(end_bench *bench, end_processes *p)
 const char *end_start(end_bench *bench, end_processes *p)
 {
 	const char *wrong = start_once(bench, p);
-	for (int i = 1; wrong && i < bench->tries; i++) {
+	for (int i = 1; wrong && i < TRIES; i++) {
 		const char *wrong_at_last = end_finish(bench, p);
 		if (wrong_at_last)
 			return wrong_at_last;
@@ -491,7 +492,7 @@ static const char *end_and_check(end_bench *bench, const end_way *w, const end_p
 		return "the runtime did not act";
 	sleep_ms(tac_rng_below(rng, 30));
 	// On a busy machine the driver may just have missed a report and command zero.
-	WAIT_UNTIL(!motors_are_zero(bench));
+	WAIT_UNTIL(!motors_are_zero(bench) || atomic_load(&f->lost));
 	const int64_t begin_ns = tac_clock_now_ns();
 	*out_zero_ns = -1;
 	if (!end_now(bench, w, p, rng))

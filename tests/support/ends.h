@@ -49,7 +49,6 @@ typedef struct end_bench {
 	const char *keeper;   // the program tactus-keep; NULL: as installed
 	const char *firmware; // may be NULL
 	int commands_per_ms;  // to the motors; 0: 1
-	int tries;            // to open the device, for a slow machine; 0: 1
 	char file_name[64];
 	motors_file *file;
 } end_bench;
