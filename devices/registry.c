@@ -1,5 +1,6 @@
 #include "devices/registry.h"
 
+#include "base/helper.h"
 #include "base/log.h"
 #include "base/suggest.h"
 #include "devices/chai3d/chai3d.h"
@@ -12,6 +13,7 @@
 #include "devices/vendor/dhd.h"
 #include "devices/vendor/hd.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,9 +95,62 @@ static const tac_driver drivers[] = {
 
 #define DRIVERS (int)(sizeof drivers / sizeof *drivers)
 
+static const tac_driver *added[TAC_REGISTRY_ADDED_MAX];
+static int added_count;
+
 const tac_driver *tac_registry_driver_at(int index)
 {
-	return index >= 0 && index < DRIVERS ? &drivers[index] : NULL;
+	if (index < 0 || index >= DRIVERS + added_count)
+		return NULL;
+	return index < DRIVERS ? &drivers[index] : added[index - DRIVERS];
+}
+
+tac_result tac_registry_add(const tac_driver *driver)
+{
+	const char *which;
+	const char *fault = !driver->name || !*driver->name || strchr(driver->name, ':') || !driver->form ||
+					    !driver->summary || !driver->list || !driver->open
+				    ? "a name, form, summary, list and open"
+			    : driver->needs_keeper                         ? "a driver that needs no keeper"
+			    : added_count == TAC_REGISTRY_ADDED_MAX        ? "at most 8 added drivers"
+			    : tac_registry_driver_of(driver->name, &which) ? "a name that no other driver has"
+									   : NULL;
+	if (fault) {
+		tac_log(TAC_LOG_ERROR, "device: expected %s, found the driver '%.32s'", fault,
+			driver->name ? driver->name : "");
+		return TAC_ERROR_ARGUMENT;
+	}
+	added[added_count++] = driver;
+	return TAC_OK;
+}
+
+tac_result tac_registry_load(const char *path)
+{
+	char trusted[TAC_HELPER_PATH], reason[2 * TAC_HELPER_PATH];
+	if (!tac_helper_check(path, trusted, reason, sizeof reason)) {
+		tac_log(TAC_LOG_ERROR, "driver: %s", reason);
+		return TAC_ERROR_IO;
+	}
+	void *library = dlopen(trusted, RTLD_NOW | RTLD_LOCAL);
+	if (!library) {
+		tac_log(TAC_LOG_ERROR, "driver: %s: expected a shared library: %s", path, dlerror());
+		return TAC_ERROR_IO;
+	}
+	const tac_driver *(*plugin)(void) = NULL;
+	void *symbol = dlsym(library, TAC_DRIVER_PLUGIN);
+	memcpy(&plugin, &symbol,
+	       sizeof plugin); // ISO C has no conversion from an object to a function pointer
+	const tac_driver *driver = plugin ? plugin() : NULL;
+	if (!driver) {
+		tac_log(TAC_LOG_ERROR, "driver: %s: expected the function " TAC_DRIVER_PLUGIN ", found none",
+			path);
+		dlclose(library);
+		return TAC_ERROR_FORMAT;
+	}
+	const tac_result result = tac_registry_add(driver);
+	if (result < TAC_OK)
+		dlclose(library);
+	return result;
 }
 
 void tac_registry_list(const tac_driver *driver, tac_driver_report *out_report)
@@ -109,10 +164,11 @@ static tac_result refuse(const char *selection)
 	char forms[512] = "", name[64];
 	snprintf(name, sizeof name, "%.*s", (int)strcspn(selection, ":"), selection);
 	tac_suggestion suggestion = tac_suggestion_begin(name);
-	for (int i = 0; i < DRIVERS; i++) {
+	for (int i = 0; tac_registry_driver_at(i); i++) {
+		const tac_driver *driver = tac_registry_driver_at(i);
 		const size_t used = strlen(forms);
-		snprintf(forms + used, sizeof forms - used, "%s%s", i ? ", " : "", drivers[i].form);
-		tac_suggestion_offer(&suggestion, drivers[i].name);
+		snprintf(forms + used, sizeof forms - used, "%s%s", i ? ", " : "", driver->form);
+		tac_suggestion_offer(&suggestion, driver->name);
 	}
 	tac_log(TAC_LOG_ERROR, "device: expected one of %s, found '%.64s'%s", forms, selection,
 		tac_suggestion_text(&suggestion));
@@ -123,9 +179,10 @@ const tac_driver *tac_registry_driver_of(const char *selection, const char **out
 {
 	const size_t length = strcspn(selection, ":");
 	*out_which = selection[length] == ':' ? selection + length + 1 : "";
-	for (int i = 0; i < DRIVERS; i++) {
-		if (strlen(drivers[i].name) == length && strncmp(drivers[i].name, selection, length) == 0)
-			return &drivers[i];
+	for (int i = 0; tac_registry_driver_at(i); i++) {
+		const tac_driver *driver = tac_registry_driver_at(i);
+		if (strlen(driver->name) == length && strncmp(driver->name, selection, length) == 0)
+			return driver;
 	}
 	return NULL;
 }

@@ -2,7 +2,8 @@
 // opens a device from what the user types: "falcon", "falcon:SERIAL", "chai3d:0", "dhd:0", "hd:NAME",
 // "sim:touch", "playback:FILE", "mouse". A driver that finds nothing reports why, and what the user can do.
 //
-// A new driver is one row in the table of registry.c (docs/writing-a-device.md).
+// A new driver is one row in the table of registry.c, or a shared library that an installed program loads
+// (docs/writing-a-device.md).
 #ifndef TAC_DEVICES_REGISTRY_H
 #define TAC_DEVICES_REGISTRY_H
 
@@ -77,6 +78,23 @@ typedef struct tac_driver {
 	// device does it.
 	bool (*let_go)(const char *which);
 } tac_driver;
+
+#define TAC_REGISTRY_ADDED_MAX 8
+
+// Adds a driver, which must outlive all use of the registry, after the built-in ones. TAC_ERROR_ARGUMENT with
+// a log line if its name is taken or a function is missing, if it needs a keeper (the keeper process does not
+// know it), or if TAC_REGISTRY_ADDED_MAX have been added.
+// Thread: setup, before devices are opened.
+tac_result tac_registry_add(const tac_driver *driver);
+
+// A shared library that contains a driver defines this function:
+//	const tac_driver *tac_driver_plugin(void) { static const tac_driver pen = {…}; return &pen; }
+#define TAC_DRIVER_PLUGIN "tac_driver_plugin"
+
+// Loads the library `path` and adds its driver. It stays loaded. TAC_ERROR_IO (it cannot be loaded, or other
+// users can change it), TAC_ERROR_FORMAT (it has no driver) or the result of tac_registry_add, with a log
+// line. Thread: setup, before devices are opened.
+tac_result tac_registry_load(const char *path);
 
 // Driver `index`, from 0; NULL after the last.
 // Thread: any.

@@ -153,6 +153,7 @@ int cmd_devices(int argc, char **argv)
 {
 	static const char *const hands[] = {"same", "right", "left", NULL};
 	bool json = false;
+	const char *driver_path = NULL;
 	calibrate_settings s = {.seconds = 10, .weight_N = NAN};
 	const option_def options[] = {
 		{"json", OPTION_FLAG, &json, 0, 0, NULL, NULL, "print one JSON object"},
@@ -164,6 +165,8 @@ int cmd_devices(int argc, char **argv)
 		 "weight of the tool in N, which the loop compensates (default: unchanged)"},
 		{"hand", OPTION_CHOICE, &s.hand, 0, 0, hands, NULL,
 		 "left: mirror the device for the left hand; same: unchanged"},
+		{"driver", OPTION_TEXT, &driver_path, 0, 0, NULL, "FILE.so",
+		 "load a further driver from a shared library (docs/writing-a-device.md)"},
 		{"firmware", OPTION_TEXT, &s.firmware, 0, 0, NULL, "FILE",
 		 "firmware to upload to a Novint Falcon"},
 		{0},
@@ -173,6 +176,8 @@ int cmd_devices(int argc, char **argv)
 	int code;
 	if (!options_parse(&line, argc, argv, &code))
 		return code;
+	if (driver_path && tac_registry_load(driver_path) < TAC_OK)
+		return EXIT_BAD_INPUT;
 	if (s.device)
 		return calibrate(&s);
 	if (json)

@@ -1,6 +1,7 @@
 // tactus latency: measures the timing of a periodic loop on this machine, with a given amount of work in each
 // tick, and reports the cause of every missed deadline.
 #include "apps/commands/commands.h"
+#include "apps/commands/latency_compare.h"
 #include "apps/session/loop_runner.h"
 #include "apps/session/options.h"
 #include "apps/session/summary.h"
@@ -211,7 +212,12 @@ int cmd_latency(int argc, char **argv)
 {
 	static const char *const timers[] = {"nanosleep", "signal", "timerfd", NULL};
 	settings s = {.loop = loop_runner_def_default("tactus latency", "tac-loop")};
+	const char *compared[2] = {NULL, NULL};
 	const option_def options[] = {
+		{"other", OPTION_OPTIONAL, &compared[1], 0, 0, NULL, "B.json",
+		 "with --compare: the second summary"},
+		{"compare", OPTION_TEXT, &compared[0], 0, 0, NULL, "A.json",
+		 "compare two summaries that --json printed, as in --compare A.json B.json, and exit"},
 		LOOP_RUNNER_OPTIONS(&s.loop, "duration in seconds"),
 		{"timer", OPTION_CHOICE, &s.loop.timer, 0, 0, timers, NULL, "the timer that wakes the loop"},
 		{"spin", OPTION_NUMBER, &s.loop.spin_us, 0, 5000, NULL, "US",
@@ -229,6 +235,17 @@ int cmd_latency(int argc, char **argv)
 	int code;
 	if (!options_parse(&line, argc, argv, &code))
 		return code;
+	if (compared[1] && !compared[0]) {
+		fprintf(stderr, "tactus latency: arguments: expected no further argument, found '%s'\n",
+			compared[1]);
+		return EXIT_BAD_INPUT;
+	}
+	if (compared[0] && !compared[1]) {
+		fprintf(stderr, "tactus latency: compare: expected two summaries, found one\n");
+		return EXIT_BAD_INPUT;
+	}
+	if (compared[0])
+		return latency_compare(compared[0], compared[1]);
 	s.loop.spin_us = (double)loop_runner_spin_ns(&s.loop) / 1e3;
 	const double half_period_us = 0.5e6 / s.loop.rate_Hz;
 	if (s.loop.spin_us > half_period_us) {

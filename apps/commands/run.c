@@ -12,6 +12,7 @@
 #include "apps/terminal/terminal.h"
 #include "apps/viewer/viewer.h"
 
+#include "devices/registry.h"
 #include "rt/clock.h"
 #include "rt/release.h"
 #include "rt/ring.h"
@@ -31,6 +32,7 @@ typedef struct settings {
 	bool view;
 	bool json;
 	const char *dump_scene;
+	const char *driver;
 	const char *picture_path;
 	const char *csv_path;
 	int64_t width, height;
@@ -510,6 +512,8 @@ int cmd_run(int argc, char **argv)
 		 "a device listed by `tactus devices`, such as sim:falcon (default: the scene's)"},
 		{"device2", OPTION_TEXT, &s.session.devices[1], 0, 0, NULL, "DEVICE",
 		 "the device of the second tool"},
+		{"driver", OPTION_TEXT, &s.driver, 0, 0, NULL, "FILE.so",
+		 "load a driver for --device from a shared library (docs/writing-a-device.md)"},
 		{"firmware", OPTION_TEXT, &s.session.firmware, 0, 0, NULL, "FILE",
 		 "firmware to upload to a Novint Falcon (default: the environment's TACTUS_FALCON_FIRMWARE)"},
 		{"collider", OPTION_TEXT, &s.session.collider, 0, 0, NULL, "NAME",
@@ -542,6 +546,8 @@ int cmd_run(int argc, char **argv)
 	if (!options_parse(&line, argc, argv, &code))
 		return code;
 	if (!units_parse(s.loop.command, units, scale, &s.session.mesh_scale))
+		return EXIT_BAD_INPUT;
+	if (s.driver && tac_registry_load(s.driver) < TAC_OK)
 		return EXIT_BAD_INPUT;
 	s.session.more_count = more.count;
 	if (s.dump_scene) {

@@ -193,6 +193,29 @@ class Latency(unittest.TestCase):
         hog = next(rival for rival in data["rivals"] if rival["name"] == "hog")
         self.assertGreater(hog["ran_ns"], 5e6)
 
+    def test_two_summaries_are_compared(self):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [os.path.join(folder, name) for name in ("a.json", "b.json")]
+            data = []
+            for path, work in zip(paths, ("100", "300")):
+                with open(path, "w") as file:
+                    file.write(tactus("latency", "--seconds", "0.2", "--work", work, "--json").stdout)
+                with open(path) as file:
+                    data.append(json.load(file))
+            text = tactus("latency", "--compare", *paths).stdout
+            row = next(line.split() for line in text.splitlines() if line.startswith("compute"))
+            self.assertAlmostEqual(float(row[1]), data[0]["compute"]["p50_ns"] / 1e3, delta=0.06)
+            self.assertAlmostEqual(float(row[2]), data[1]["compute"]["p50_ns"] / 1e3, delta=0.06)
+            self.assertAlmostEqual(float(row[3].rstrip("x")), data[1]["compute"]["p50_ns"] / data[0]["compute"]["p50_ns"],
+                                   delta=0.006)
+            self.assertRegex(text, rf"(?m)^ticks +{data[0]['ticks']} +{data[1]['ticks']}$")
+            for arguments, says in ((["--compare", paths[0]], "expected two summaries, found one"),
+                                    (["--compare", paths[0], folder], "it is a folder"),
+                                    (["--compare", paths[0], __file__], "expected a summary that --json prints")):
+                result = tactus("latency", *arguments)
+                self.assertEqual((result.returncode, result.stdout), (2, ""), result)
+                self.assertRegex(result.stderr, says)
+
     def test_the_verdict_is_one_line(self):
         text = tactus("latency", "--seconds", "0.3", "--rate", "500").stdout
         self.assertRegex(text, r"(?m)^verdict   500 Hz (held without a miss|missed in [\d.e-]+ % .*by [a-z /IO]+); the slowest "

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -259,6 +260,58 @@ class Csv(Folder):
             result = tactus("run", "sphere", "--seconds", "0.2", "--csv", path)
             self.assertEqual(result.returncode, 1)
             self.assertRegex(result.stderr, f"tactus run: {path}: cannot write: {reason}")
+
+
+class Driver(Folder):
+    """A driver in a shared library, compiled here."""
+
+    SOURCE = """
+        #include "devices/registry.h"
+        #include <stdlib.h>
+        static tac_device_status get(tac_device *d, int64_t now_ns, tac_device_state *s)
+        {
+            *s = (tac_device_state){.time_ns = now_ns, .T_base_tool = {{0, 0, 0.05}, {0, 0, 0, 1}}};
+            return TAC_DEVICE_OK;
+        }
+        static tac_device_status put(tac_device *d, int64_t now_ns, const tac_wrench *w) { return TAC_DEVICE_OK; }
+        static void enable(tac_device *d, bool on) {}
+        static void destroy(tac_device *d) { free(d); }
+        static void list(tac_driver_report *r) { tac_driver_report_add(r, "pen", "a pen", "7", TAC_DRIVER_READY, NULL); }
+        static tac_result open_pen(const char *which, const tac_open_def *def, tac_device **out)
+        {
+            tac_device *d = calloc(1, sizeof *d);
+            *d = (tac_device){{.name = "pen", .position_axes = 3, .force_axes = 3, .max_force_N = 3}, get, put, enable, destroy};
+            *out = d;
+            return TAC_OK;
+        }
+        const tac_driver *FUNCTION(void)
+        {
+            static const tac_driver pen = {.name = "NAME", .form = "pen", .summary = "the Pen", .list = list, .open = open_pen};
+            return &pen;
+        }"""
+
+    def compile(self, name="pen", function="tac_driver_plugin"):
+        root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+        path = self.path(name + ".so")
+        with open(self.path("pen.c"), "w") as file:
+            file.write(self.SOURCE.replace("NAME", name).replace("FUNCTION", function))
+        subprocess.run([shutil.which("cc") or "gcc", "-std=c17", "-shared", "-fPIC", "-I", root, self.path("pen.c"), "-o", path],
+                       check=True)
+        return path
+
+    @unittest.skipUnless(shutil.which("cc") or shutil.which("gcc"), "no compiler")
+    def test_an_installed_program_loads_it(self):
+        pen = self.compile()
+        self.assertIn("pen: the Pen\n  --device pen", tactus("devices", "--driver", pen).stdout)
+        result = tactus("run", "sphere", "--driver", pen, "--device", "pen", "--seconds", "0.2", "--json")
+        self.assertEqual(result.returncode, 0, result)
+        self.assertEqual(json.loads(result.stdout)["tools"][0]["device"], "pen")
+        self.refuse("run", "--driver", self.compile("falcon"), says="expected a name that no other driver has, found .*'falcon'$")
+        self.refuse("run", "--driver", self.compile("other", "main"), says="expected the function tac_driver_plugin, found none$")
+        self.refuse("run", "--driver", __file__, says="expected a shared library")
+        self.refuse("run", "--driver", self.path("gone.so"), says="expected the file .*gone.so, found No such file")
+        os.chmod(pen, 0o666)
+        self.refuse("run", "--driver", pen, says="writable by no other user, found")
 
 
 class Doctor(Folder):
