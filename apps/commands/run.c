@@ -483,6 +483,28 @@ static int dump_scene(const session_def *def)
 	return result < TAC_OK ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+// After the command line has been parsed.
+static int run_as_asked(settings *s)
+{
+	if (s->driver && tac_registry_load(s->driver) < TAC_OK)
+		return EXIT_BAD_INPUT;
+	if (s->dump_scene) {
+		s->session.scene = s->dump_scene;
+		return dump_scene(&s->session);
+	}
+	if (s->picture_path && !s->view) {
+		fprintf(stderr, "tactus run: picture: expected --view as well, found --picture alone\n");
+		return EXIT_BAD_INPUT;
+	}
+	if (!s->view && s->session.devices[0] && strcmp(s->session.devices[0], "mouse") == 0)
+		fprintf(stderr,
+			"tactus run: without --view, the device mouse is the machine's own mouse; add "
+			"--view to drag the tool in a window\n");
+	s->session.companions = s->view;
+	s->session.period_ns = llround(1e9 / s->loop.rate_Hz);
+	return run(s);
+}
+
 int cmd_run(int argc, char **argv)
 {
 	settings s = {
@@ -547,22 +569,6 @@ int cmd_run(int argc, char **argv)
 		return code;
 	if (!units_parse(s.loop.command, units, scale, &s.session.mesh_scale))
 		return EXIT_BAD_INPUT;
-	if (s.driver && tac_registry_load(s.driver) < TAC_OK)
-		return EXIT_BAD_INPUT;
 	s.session.more_count = more.count;
-	if (s.dump_scene) {
-		s.session.scene = s.dump_scene;
-		return dump_scene(&s.session);
-	}
-	if (s.picture_path && !s.view) {
-		fprintf(stderr, "tactus run: picture: expected --view as well, found --picture alone\n");
-		return EXIT_BAD_INPUT;
-	}
-	s.session.companions = s.view;
-	if (!s.view && s.session.devices[0] && strcmp(s.session.devices[0], "mouse") == 0)
-		fprintf(stderr,
-			"tactus run: without --view, the device mouse is the machine's own mouse; add "
-			"--view to drag the tool in a window\n");
-	s.session.period_ns = llround(1e9 / s.loop.rate_Hz);
-	return run(&s);
+	return run_as_asked(&s);
 }
