@@ -301,6 +301,23 @@ static void check_and_restore(tac_sco *sco, tac_dpose before, tac_sco_report *ou
 	out_report->contact_count = 0;
 }
 
+// Reports the contacts after a step that ended without a list, because nothing was within reach of its motion:
+// the SCO may rest on a surface all the same. The next step begins as if there had been no list.
+static void report_unlisted(tac_sco *sco, tac_sco_report *out_report)
+{
+	const tac_sco_twist rest = {{0, 0, 0}, {0, 0, 0}};
+	const double kept_distance = sco->distance_m;
+	const tac_sco_trust kept_trust = sco->trust;
+	double distance, margin = SCO_REPORT_GAPS * sco->def.hold_gap_m;
+	if (kept_distance > margin || !tac_sco_query_contacts(sco, rest, 0, &margin, &distance))
+		return;
+	tac_sco_accept_contacts(sco, margin, distance);
+	tac_sco_report_contacts(sco, out_report);
+	sco->listed_margin_m = -1;
+	sco->distance_m = kept_distance;
+	sco->trust = kept_trust;
+}
+
 // Writes all but the contacts.
 static void write_report(const tac_sco *sco, tac_sco_report *r)
 {
@@ -336,6 +353,8 @@ void tac_sco_step(tac_sco *sco, tac_dpose T_world_device, const tac_dpose *T_wor
 			tac_sco_move_continuous(sco);
 		if (sco->listed_margin_m > 0)
 			tac_sco_report_contacts(sco, out_report);
+		else if (sco->def.mover == TAC_SCO_CONTINUOUS)
+			report_unlisted(sco, out_report);
 		if (sco->def.mover == TAC_SCO_CONTINUOUS && has_check(sco))
 			check_and_restore(sco, before, out_report);
 	}
