@@ -114,6 +114,7 @@ typedef struct tac_scene_limits {
 	double max_torque_Nm;
 	double max_speed_m_per_s;
 	double max_stiffness_N_per_m;
+	double slew_m_per_s; // of the force law (haptic/force/law.h); 0: 0.5
 	double engage_s;
 	int64_t deadman_button; // -1: none
 } tac_scene_limits;

@@ -54,7 +54,8 @@ void tac_patch_find(const tac_world *world, const tac_sco_report *report, tac_dp
 		tac_dpose_compose(T_world_device, tac_dpose_inverse(report->T_world_sco));
 	tac_patch *p = out_patch;
 	p->object = -1;
-	p->load_m = p->stiffness_N_per_m = p->viscosity_N_s_per_m = 0;
+	p->carried = false;
+	p->load_m = p->radius_m = p->stiffness_N_per_m = p->viscosity_N_s_per_m = 0;
 	p->point_m = p->normal = tac_dvec3_zero();
 	p->friction = (tac_friction_material){0, 0, 0};
 	p->material = NULL;
@@ -87,8 +88,6 @@ void tac_patch_find(const tac_world *world, const tac_sco_report *report, tac_dp
 		p->viscosity_N_s_per_m += load * m->viscosity_N_s_per_m;
 	}
 	if (!(p->load_m > 0)) { // contacts without load
-		if (p->material)
-			p->stiffness_N_per_m = p->material->stiffness_N_per_m;
 		p->object = -1;
 		return;
 	}
@@ -100,6 +99,27 @@ void tac_patch_find(const tac_world *world, const tac_sco_report *report, tac_dp
 	p->friction.dynamic_coefficient *= share;
 	p->friction.stiffness_N_per_m *= share;
 	p->viscosity_N_s_per_m *= share;
+	for (int32_t i = 0; i < report->contact_count; i++) {
+		const tac_sco_contact *c = &report->contacts[i];
+		const tac_dvec3 from = tac_dvec3_sub(c->point_m, p->point_m);
+		p->radius_m += share * c->load_m * tac_dvec3_length(tac_dvec3_cross(from, p->normal));
+	}
+}
+
+void tac_patch_carry_on(const tac_patch_memory *memory, const tac_sco_report *report, tac_dvec3 goal_m,
+			tac_patch *patch)
+{
+	const double length = tac_dvec3_length(goal_m);
+	if (patch->object >= 0 || !memory->started || !(length > 0))
+		return;
+	patch->carried = true;
+	patch->load_m = length;
+	patch->object = memory->object;
+	patch->point_m = tac_dpose_apply_point(report->T_world_sco, memory->point_m);
+	patch->radius_m = memory->radius_m;
+	patch->normal = tac_dvec3_normalize(goal_m);
+	patch->stiffness_N_per_m = memory->stiffness_N_per_m;
+	patch->friction = memory->material;
 }
 
 // The coupling's wrench with the forces of the facets replaced by those of the smooth surface.
@@ -121,24 +141,52 @@ static tac_wrench apply_shading(const tac_patch *patch, const tac_sco_report *re
 	return coupling;
 }
 
-// The motion of the tool's point at the patch's centre relative to the object since the last tick, object's
-// frame.
-static tac_dvec3 motion_at_patch(tac_patch_memory *memory, const tac_patch *patch, tac_dpose T_world_tool,
-				 tac_dpose T_world_object)
+// The motion of the tool relative to the patch's object since the last tick.
+typedef struct motion {
+	tac_dvec3 at_patch_m; // of the tool's point at the patch's centre, object's frame
+	double turn_rad;      // about the normal
+} motion;
+
+// Another object takes over the bristle as it is bent.
+static void change_object(tac_patch_memory *memory, const tac_patch *patch, tac_dquat from_old_to_new)
 {
+	const tac_dvec3 bend = tac_dvec3_sub(memory->travel_m, memory->friction.anchor_m);
+	const double twist = memory->turn_rad - memory->friction.anchor_rad;
+	memory->travel_m = tac_dvec3_zero();
+	memory->turn_rad = 0;
+	memory->friction.anchor_m = tac_dquat_rotate(from_old_to_new, tac_dvec3_scale(bend, -1));
+	memory->friction.anchor_rad = -twist;
+	memory->object = patch->object;
+}
+
+static motion move_patch(tac_patch_memory *memory, const tac_patch *patch, tac_dpose T_world_tool,
+			 const tac_dpose *T_world_objects)
+{
+	const tac_dpose T_world_object = T_world_objects[patch->object];
 	const tac_dpose T = tac_dpose_relative(T_world_object, T_world_tool);
-	tac_dvec3 moved = tac_dvec3_zero();
-	if (memory->started && memory->object == patch->object) {
-		const tac_dvec3 on_tool =
-			tac_dquat_rotate(tac_dquat_conjugate(T_world_tool.rotation),
-					 tac_dvec3_sub(patch->point_m, T_world_tool.position));
-		moved = tac_dvec3_sub(tac_dpose_apply_point(T, on_tool),
-				      tac_dpose_apply_point(memory->T_object_tool, on_tool));
-	} else {
-		*memory = (tac_patch_memory){.object = patch->object};
+	const tac_dvec3 on_tool = tac_dquat_rotate(tac_dquat_conjugate(T_world_tool.rotation),
+						   tac_dvec3_sub(patch->point_m, T_world_tool.position));
+	motion moved = {{0, 0, 0}, 0};
+	if (memory->started && memory->object != patch->object) {
+		change_object(memory, patch,
+			      tac_dquat_mul(tac_dquat_conjugate(T_world_object.rotation),
+					    T_world_objects[memory->object].rotation));
+	} else if (memory->started && !patch->carried) {
+		moved.at_patch_m = tac_dvec3_sub(tac_dpose_apply_point(T, on_tool),
+						 tac_dpose_apply_point(memory->T_object_tool, on_tool));
+		const tac_dvec3 turn = tac_dquat_log(tac_dquat_mul(
+			T.rotation, tac_dquat_conjugate(memory->T_object_tool.rotation)));
+		moved.turn_rad = tac_dvec3_dot(tac_dquat_rotate(T_world_object.rotation, turn), patch->normal);
 	}
 	memory->T_object_tool = T;
+	memory->object = patch->object;
 	memory->started = true;
+	memory->stiffness_N_per_m = patch->stiffness_N_per_m;
+	memory->material = patch->friction;
+	memory->point_m = on_tool;
+	memory->radius_m = patch->radius_m;
+	memory->travel_m = tac_dvec3_add(memory->travel_m, moved.at_patch_m);
+	memory->turn_rad += moved.turn_rad;
 	return moved;
 }
 
@@ -153,62 +201,85 @@ double tac_patch_energy_J(const tac_patch_memory *memory, const tac_patch *patch
 	if (!memory->friction.touching)
 		return 0;
 	const tac_dvec3 bend = tac_dvec3_sub(memory->travel_m, memory->friction.anchor_m);
-	return 0.5 * bristle_stiffness(patch, stiffness_N_per_m) * tac_dvec3_length_squared(bend);
+	const double twist_m = patch->radius_m * (memory->turn_rad - memory->friction.anchor_rad);
+	return 0.5 * bristle_stiffness(patch, stiffness_N_per_m) *
+	       (tac_dvec3_length_squared(bend) + twist_m * twist_m);
 }
 
-tac_wrench tac_patch_wrench(tac_patch_memory *memory, const tac_patch *patch, const tac_sco_report *report,
-			    const tac_dpose *T_world_objects, tac_wrench coupling, double stiffness_N_per_m,
-			    double elapsed_s, tac_dvec3 *out_friction)
+// The part of `v` along the surface.
+static tac_dvec3 tangential(tac_dvec3 v, tac_dvec3 normal)
 {
-	*out_friction = tac_dvec3_zero();
-	if (patch->object < 0) {
-		*memory = (tac_patch_memory){0};
-		return coupling;
-	}
-	tac_wrench wrench = apply_shading(patch, report, coupling, stiffness_N_per_m);
-	const tac_dpose T_world_object = T_world_objects[patch->object];
-	const tac_dquat to_object = tac_dquat_conjugate(T_world_object.rotation);
-	const tac_dvec3 normal = patch->normal;
-	const tac_dvec3 moved = motion_at_patch(memory, patch, report->T_world_sco, T_world_object);
-	memory->travel_m = tac_dvec3_add(memory->travel_m, moved);
-	double load_N = fmax(tac_dvec3_dot(wrench.force_N, normal), 0);
+	return tac_dvec3_add_scaled(v, -tac_dvec3_dot(v, normal), normal);
+}
 
-	tac_dvec3 added = tac_dvec3_zero();
-	if (patch->material->texture != TAC_TEXTURE_NONE) {
-		const tac_texture_sample t = tac_texture_at(
-			patch->material,
-			tac_dquat_rotate(to_object, tac_dvec3_sub(patch->point_m, T_world_object.position)));
-		const double reduced_N = fmax(load_N + stiffness_N_per_m * t.height_m, 0);
-		const tac_dvec3 slope = tac_dquat_rotate(T_world_object.rotation, t.slope);
-		added = tac_dvec3_scale(normal, reduced_N - load_N);
-		added = tac_dvec3_add_scaled(
-			added, -reduced_N,
-			tac_dvec3_add_scaled(slope, -tac_dvec3_dot(slope, normal), normal));
-		load_N = reduced_N;
+// The force of the texture, which replaces the load *load_N by one on its profile.
+static tac_dvec3 texture_force(const tac_patch *patch, tac_dpose T_world_object, double stiffness,
+			       double *load_N)
+{
+	const tac_texture_sample t =
+		tac_texture_at(patch->material,
+			       tac_dquat_rotate(tac_dquat_conjugate(T_world_object.rotation),
+						tac_dvec3_sub(patch->point_m, T_world_object.position)));
+	const double reduced_N = fmax(*load_N + stiffness * t.height_m, 0);
+	const tac_dvec3 slope = tac_dquat_rotate(T_world_object.rotation, t.slope);
+	const tac_dvec3 force = tac_dvec3_add_scaled(tac_dvec3_scale(patch->normal, reduced_N - *load_N),
+						     -reduced_N, tangential(slope, patch->normal));
+	*load_N = reduced_N;
+	return force;
+}
+
+// Friction at the patch's centre, world frame.
+static tac_friction_result friction_force(tac_patch_memory *memory, const tac_patch *patch,
+					  tac_dquat to_world, double stiffness, double load_N)
+{
+	tac_friction_material material = patch->friction;
+	material.stiffness_N_per_m = bristle_stiffness(patch, stiffness);
+	const tac_friction_patch at = {memory->travel_m, memory->turn_rad, patch->radius_m,
+				       tac_dquat_rotate(tac_dquat_conjugate(to_world), patch->normal)};
+	tac_friction_result f = tac_friction_step_patch(&memory->friction, &material, &at, load_N);
+	f.force_N = tac_dquat_rotate(to_world, f.force_N);
+	return f;
+}
+
+tac_patch_result tac_patch_wrench(tac_patch_memory *memory, const tac_patch *patch,
+				  const tac_sco_report *report, const tac_dpose *T_world_objects,
+				  tac_wrench coupling, double stiffness_N_per_m, double elapsed_s)
+{
+	tac_patch_result result = {.wrench = coupling};
+	if (patch->object < 0) {
+		*memory = (tac_patch_memory){.stiffness_N_per_m = memory->stiffness_N_per_m};
+		return result;
 	}
+	if (!patch->carried)
+		result.wrench = apply_shading(patch, report, coupling, stiffness_N_per_m);
+	const tac_dpose T_world_object = T_world_objects[patch->object];
+	const tac_dvec3 normal = patch->normal;
+	const motion moved = move_patch(memory, patch, report->T_world_sco, T_world_objects);
+	double load_N = fmax(tac_dvec3_dot(result.wrench.force_N, normal), 0);
+
+	tac_dvec3 added = tac_dvec3_zero(), torque = tac_dvec3_zero();
+	if (!patch->carried && patch->material->texture != TAC_TEXTURE_NONE)
+		added = texture_force(patch, T_world_object, stiffness_N_per_m, &load_N);
 
 	if (patch->friction.static_coefficient > 0) {
-		tac_friction_material material = patch->friction;
-		material.stiffness_N_per_m = bristle_stiffness(patch, stiffness_N_per_m);
-		*out_friction =
-			tac_dquat_rotate(T_world_object.rotation,
-					 tac_friction_step(&memory->friction, &material, memory->travel_m,
-							   tac_dquat_rotate(to_object, normal), load_N));
-		added = tac_dvec3_add(added, *out_friction);
+		const tac_friction_result f = friction_force(memory, patch, T_world_object.rotation,
+							     stiffness_N_per_m, load_N);
+		result.friction_N = f.force_N;
+		added = tac_dvec3_add(added, f.force_N);
+		torque = tac_dvec3_scale(normal, f.torque_Nm);
 	}
 
 	if (elapsed_s > 0) {
 		memory->velocity_m_per_s = tac_dvec3_lerp(
-			tac_dvec3_scale(tac_dquat_rotate(T_world_object.rotation, moved), 1 / elapsed_s),
+			tac_dvec3_scale(tac_dquat_rotate(T_world_object.rotation, moved.at_patch_m), 1 / elapsed_s),
 			memory->velocity_m_per_s, VELOCITY_POLE);
-		const tac_dvec3 v = memory->velocity_m_per_s;
 		added = tac_dvec3_add_scaled(added, -patch->viscosity_N_s_per_m,
-					     tac_dvec3_add_scaled(v, -tac_dvec3_dot(v, normal), normal));
+					     tangential(memory->velocity_m_per_s, normal));
 	}
 
-	wrench.force_N = tac_dvec3_add(wrench.force_N, added);
-	wrench.torque_Nm = tac_dvec3_add(
-		wrench.torque_Nm,
-		tac_dvec3_cross(tac_dvec3_sub(patch->point_m, report->T_world_sco.position), added));
-	return wrench;
+	const tac_dvec3 arm = tac_dvec3_sub(patch->point_m, report->T_world_sco.position);
+	result.wrench.force_N = tac_dvec3_add(result.wrench.force_N, added);
+	result.wrench.torque_Nm = tac_dvec3_add(result.wrench.torque_Nm,
+						tac_dvec3_add(tac_dvec3_cross(arm, added), torque));
+	return result;
 }

@@ -17,7 +17,9 @@ extern "C" {
 // Where the tool touches, in the world frame.
 typedef struct tac_patch {
 	int32_t object;           // the one with the most loaded contact; -1: no contact is loaded
+	bool carried;             // nothing is loaded: the patch of the last contact goes on
 	double load_m;            // sum over the contacts
+	double radius_m;          // mean distance of the load from the centre, along the surface
 	tac_dvec3 point_m;        // centre, on the object
 	tac_dvec3 normal;         // mean, unit, shaded where the materials are smooth
 	double stiffness_N_per_m; // mean of the materials'
@@ -34,9 +36,23 @@ typedef struct tac_patch_memory {
 	int32_t object;
 	tac_dpose T_object_tool;    // of the last tick
 	tac_dvec3 travel_m;         // sum of the tool's motion at the patch's centre, object's frame
-	tac_dvec3 velocity_m_per_s; // its derivative, filtered, world frame
+	double turn_rad;            // sum of its rotations about the normal
+	tac_dvec3 velocity_m_per_s; // derivative of the travel, filtered, world frame
 	bool started;
+
+	// Of the last patch, for the time in which nothing is loaded.
+	double stiffness_N_per_m; // kept for good; 0: there was no contact yet
+	tac_friction_material material;
+	tac_dvec3 point_m; // centre, tool's frame
+	double radius_m;
 } tac_patch_memory;
+
+// What the materials do to the wrench.
+typedef struct tac_patch_result {
+	tac_wrench wrench;      // on the tool, about its origin, world frame
+	tac_dvec3 friction_N;   // contained in it
+	double texture_N_per_m; // how fast the texture's force may change with the position
+} tac_patch_result;
 
 // Spreads loads evenly over contacts with the same normal and gap. A tool that does not rotate takes no
 // torque, so the mover may load any one of them; shared, their loads put the patch's centre in the middle.
@@ -49,13 +65,20 @@ void tac_patch_share_loads(tac_sco_report *report);
 void tac_patch_find(const tac_world *world, const tac_sco_report *report, tac_dpose T_world_device,
 		    const tac_dpose *T_world_objects, double round_m, tac_patch *out_patch);
 
-// Adds shading, texture, friction and viscosity to the wrench `coupling`, both on the tool, about its origin,
-// in the world frame. `stiffness_N_per_m` is the coupling's, `elapsed_s` the time since the last tick, 0 in
-// the first. *out_friction is the friction force contained in the result.
+// Lets the last patch go on where nothing is loaded but the force law still has an offset `goal_m` (m, world
+// frame): with its material, its point of the tool and its bent bristle, so that friction does not begin anew
+// after the SCO has gone from one place to the next.
 // Thread: RT.
-tac_wrench tac_patch_wrench(tac_patch_memory *memory, const tac_patch *patch, const tac_sco_report *report,
-			    const tac_dpose *T_world_objects, tac_wrench coupling, double stiffness_N_per_m,
-			    double elapsed_s, tac_dvec3 *out_friction);
+void tac_patch_carry_on(const tac_patch_memory *memory, const tac_sco_report *report, tac_dvec3 goal_m,
+			tac_patch *patch);
+
+// Adds shading, texture, friction and viscosity to the wrench `coupling` on the tool, about its origin, in
+// the world frame. `stiffness_N_per_m` is the coupling's, `elapsed_s` the time since the last tick, 0 in the
+// first.
+// Thread: RT.
+tac_patch_result tac_patch_wrench(tac_patch_memory *memory, const tac_patch *patch,
+				  const tac_sco_report *report, const tac_dpose *T_world_objects,
+				  tac_wrench coupling, double stiffness_N_per_m, double elapsed_s);
 
 // The elastic energy of the friction's bristle.
 // Thread: RT.

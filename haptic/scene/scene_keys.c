@@ -204,6 +204,7 @@ static const tac_scene_key limits_keys[] = {
 	{NUMBER(tac_scene_limits, max_torque_Nm, LIMIT_MIN, 1e3)},
 	{NUMBER(tac_scene_limits, max_speed_m_per_s, LIMIT_MIN, 1e3)},
 	{NUMBER(tac_scene_limits, max_stiffness_N_per_m, LIMIT_MIN, 1e6)},
+	{NUMBER(tac_scene_limits, slew_m_per_s, LIMIT_MIN, 1e3)},
 	{NUMBER(tac_scene_limits, engage_s, 0, 60)},
 	{INTEGER(tac_scene_limits, deadman_button, -1, 31)},
 	{0},

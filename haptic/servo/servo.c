@@ -67,8 +67,16 @@ static void move_sco(tac_servo *s)
 
 // ---- contacts ----
 
+// The arm of the coupling's angular stiffness; 0: the tool does not rotate.
+static double arm_of(const tac_servo *s)
+{
+	return s->tool->axes == 3 ? 0 : s->tool->turn_arm_m;
+}
+
 static void find_contacts(tac_servo *s)
 {
+	tac_law_move(&s->law, s->T_world_device, s->tool->axes == 3);
+	tac_law_remove_gaps(&s->report, arm_of(s));
 	if (s->tool->axes == 3)
 		tac_patch_share_loads(&s->report);
 	tac_patch_find(s->def.world, &s->report, s->T_world_device, s->T_world_objects, s->round_m,
@@ -78,15 +86,17 @@ static void find_contacts(tac_servo *s)
 
 // ---- coupling ----
 
-// The spring is as stiff as the touched materials, but not stiffer than rate, delay and device allow.
+// The spring is as stiff as the touched materials, but not stiffer than rate, delay and device allow. Between
+// two contacts it keeps its stiffness.
 static void choose_coupling(tac_servo *s, int64_t elapsed_ns)
 {
 	const int64_t delay_ns = s->write_delay_ns + s->def.device->info.delay_ns;
 	const double arm2 = s->tool->turn_arm_m * s->tool->turn_arm_m;
 	s->allowed_N_per_m = tac_derate_step(&s->derate, elapsed_ns, delay_ns) / s->mapping.scale;
 	const double turn_allowed = tac_derate_step(&s->turn_derate, elapsed_ns, delay_ns);
-	s->material_N_per_m = s->report.contact_count > 0 ? s->patch.stiffness_N_per_m
-							  : s->def.world->materials[0].stiffness_N_per_m;
+	s->material_N_per_m = s->patch.object >= 0                        ? s->patch.stiffness_N_per_m
+			      : s->patch_memory.stiffness_N_per_m > 0 ? s->patch_memory.stiffness_N_per_m
+								      : s->def.world->materials[0].stiffness_N_per_m;
 	const double stiffness = fmin(s->material_N_per_m, s->allowed_N_per_m);
 	s->coupling = (tac_coupling){
 		.stiffness_N_per_m = stiffness,
@@ -97,32 +107,29 @@ static void choose_coupling(tac_servo *s, int64_t elapsed_ns)
 	};
 }
 
-// The pose of the spring's other end. Law full: the SCO. Law constraint: the device's pose moved by the
-// contacts' loads, which is the reaction of the constraints (M. Ortega et al., VR 2006), so that an SCO that
-// lags in free space exerts no drag. A mover that ran out of budget may have missed contacts: then it is the
-// SCO, too.
-static tac_dpose spring_end(const tac_servo *s)
+// The pose of the spring's other end: the goal of the force law.
+static tac_dpose spring_end(tac_servo *s)
 {
-	const tac_sco_report *r = &s->report;
-	const bool starved = r->contact_count == 0 && (r->flags & (TAC_SCO_BUDGET_SPENT | TAC_SCO_BLOCKED));
-	if (s->tool->law == TAC_COUPLING_FULL || starved)
-		return r->T_world_sco;
-	tac_dvec3 offset = tac_dvec3_zero(), turn = tac_dvec3_zero();
-	for (int32_t i = 0; i < r->contact_count; i++) {
-		const tac_sco_contact *c = &r->contacts[i];
-		const tac_dvec3 arm = tac_dvec3_sub(c->point_m, r->T_world_sco.position);
-		offset = tac_dvec3_add_scaled(offset, c->load_m, c->normal);
-		turn = tac_dvec3_add_scaled(turn, c->load_m, tac_dvec3_cross(arm, c->normal));
+	if (s->waiting) {
+		s->law.goal = (tac_law_offset){{0, 0, 0}, {0, 0, 0}};
+		return s->T_world_device;
 	}
-	if (s->tool->axes == 3)
-		turn = tac_dvec3_zero();
-	turn = tac_dvec3_scale(turn, 1 / (s->tool->turn_arm_m * s->tool->turn_arm_m));
-	return tac_dpose_make(tac_dvec3_add(s->T_world_device.position, offset),
-			      tac_dquat_mul(tac_dquat_exp(turn), s->T_world_device.rotation));
+	const tac_law_offset goal = tac_law_goal(&s->law, &s->report, s->coupling.law,
+						 s->coupling.stiffness_N_per_m, arm_of(s));
+	return tac_dpose_make(tac_dvec3_add(s->T_world_device.position, goal.move_m),
+			      tac_dquat_mul(tac_dquat_exp(goal.turn_rad), s->T_world_device.rotation));
+}
+
+// `v` cut to the length `most`.
+static tac_dvec3 cut(tac_dvec3 v, double most)
+{
+	const double length = tac_dvec3_length(v);
+	return length > most ? tac_dvec3_scale(v, most / length) : v;
 }
 
 // Differentiates the offset from the device to the spring's end. Returns the device with its velocity
-// relative to that end, which is zero where both move together: damping exerts no drag in free motion.
+// relative to that end, which is zero where both move together: damping exerts no drag in free motion. A goal
+// that jumps has no velocity, so it counts as no faster than the law follows it.
 static tac_coupling_body track_offset(tac_servo *s, double elapsed_s)
 {
 	const tac_dpose *from = &s->T_world_device, *to = &s->T_world_spring;
@@ -130,20 +137,24 @@ static tac_coupling_body track_offset(tac_servo *s, double elapsed_s)
 	const tac_dvec3 turn =
 		tac_dquat_log(tac_dquat_mul(to->rotation, tac_dquat_conjugate(from->rotation)));
 	if (elapsed_s > 0) {
-		const double rate = 1 / elapsed_s;
-		s->relative_velocity_m_per_s =
-			tac_dvec3_lerp(tac_dvec3_scale(tac_dvec3_sub(s->offset_m, offset), rate),
-				       s->relative_velocity_m_per_s, VELOCITY_POLE);
-		s->relative_velocity_rad_per_s =
-			tac_dvec3_lerp(tac_dvec3_scale(tac_dvec3_sub(s->turn_rad, turn), rate),
-				       s->relative_velocity_rad_per_s, VELOCITY_POLE);
+		const double rate = 1 / elapsed_s, slew = s->slew_m_per_s * elapsed_s;
+		const tac_dvec3 moved = cut(tac_dvec3_sub(s->offset_m, offset),
+					    slew + 2 * tac_dvec3_length(s->law.moved.move_m));
+		const tac_dvec3 turned =
+			cut(tac_dvec3_sub(s->turn_rad, turn),
+			    slew / s->tool->turn_arm_m + 2 * tac_dvec3_length(s->law.moved.turn_rad));
+		s->relative_velocity_m_per_s = tac_dvec3_lerp(tac_dvec3_scale(moved, rate),
+							      s->relative_velocity_m_per_s, VELOCITY_POLE);
+		s->relative_velocity_rad_per_s = tac_dvec3_lerp(
+			tac_dvec3_scale(turned, rate), s->relative_velocity_rad_per_s, VELOCITY_POLE);
 	}
 	s->offset_m = offset;
 	s->turn_rad = turn;
 	return (tac_coupling_body){*from, s->relative_velocity_m_per_s, s->relative_velocity_rad_per_s};
 }
 
-// The wrench on the tool: spring and damper, what the materials add, the partner's reaction.
+// The wrench on the tool: spring and damper, what the materials add, the partner's reaction; then the force
+// law keeps it from jumping. While the tool waits or the clutch is held it goes to zero.
 static void couple(tac_servo *s, int64_t elapsed_ns)
 {
 	const double elapsed_s = (double)elapsed_ns / 1e9;
@@ -151,15 +162,21 @@ static void couple(tac_servo *s, int64_t elapsed_ns)
 	s->T_world_spring = spring_end(s);
 	const tac_coupling_body spring = {s->T_world_spring, {0, 0, 0}, {0, 0, 0}};
 	const tac_coupling_body device = track_offset(s, elapsed_s);
-	tac_wrench wrench = tac_coupling_wrench(&s->coupling, &device, &spring);
-	wrench = tac_patch_wrench(&s->patch_memory, &s->patch, &s->report, s->T_world_objects, wrench,
-				  s->coupling.stiffness_N_per_m, elapsed_s, &s->friction_N);
+	const tac_wrench contact = tac_coupling_wrench(&s->coupling, &device, &spring);
+	tac_patch_carry_on(&s->patch_memory, &s->report, s->offset_m, &s->patch);
+	const tac_patch_result patch =
+		tac_patch_wrench(&s->patch_memory, &s->patch, &s->report, s->T_world_objects, contact,
+				 s->coupling.stiffness_N_per_m, elapsed_s);
+	s->friction_N = patch.friction_N;
 	tac_servo_push_partner(s);
-	wrench = tac_servo_wrench_add(wrench, s->hands.reaction);
+	tac_wrench wrench = tac_servo_wrench_add(patch.wrench, s->hands.reaction);
+	if (s->tool->axes == 3)
+		wrench.torque_Nm = tac_dvec3_zero();
 	s->clutch_gain = s->mapping.clutched ? 0 : fmin(1, s->clutch_gain + elapsed_s / CLUTCH_FADE_S);
 	const double gain = s->waiting ? 0 : s->clutch_gain;
-	s->wanted =
-		(tac_wrench){tac_dvec3_scale(wrench.force_N, gain), tac_dvec3_scale(wrench.torque_Nm, gain)};
+	wrench = (tac_wrench){tac_dvec3_scale(wrench.force_N, gain), tac_dvec3_scale(wrench.torque_Nm, gain)};
+	s->wanted = tac_law_follow(&s->law, wrench, s->coupling.stiffness_N_per_m, patch.texture_N_per_m,
+				   arm_of(s), s->slew_m_per_s, elapsed_s);
 }
 
 // ---- passivity ----
@@ -170,9 +187,11 @@ static tac_wrench keep_passive(tac_servo *s, int64_t now_ns)
 	tac_wrench wrench = tac_mapping_wrench(&s->mapping, s->wanted);
 	if (s->def.device->info.torque_axes == 0)
 		wrench.torque_Nm = tac_dvec3_zero();
+	// While the wrench follows its goal, it is that of a spring of its own.
 	const double stored_J =
-		tac_coupling_energy_J(&s->coupling, s->T_world_device, s->T_world_spring) +
-		tac_patch_energy_J(&s->patch_memory, &s->patch, s->coupling.stiffness_N_per_m);
+		fmax(tac_coupling_energy_J(&s->coupling, s->T_world_device, s->T_world_spring) +
+			     tac_patch_energy_J(&s->patch_memory, &s->patch, s->coupling.stiffness_N_per_m),
+		     s->law.follows ? tac_law_energy_J(&s->law, arm_of(s)) : 0);
 	const tac_dpose *T = &s->device_state.T_base_tool;
 	if (s->ticks > 0)
 		s->device_turn_sum_rad = tac_dvec3_add(
@@ -202,8 +221,8 @@ static void limit_wrench(tac_servo *s, int64_t now_ns, tac_wrench wrench)
 	if (weight_N > 0)
 		wrench.force_N.y += weight_N;
 	// An offset is contact, too, even where the mover lists none.
-	const bool touches = s->report.contact_count > 0 || tac_dvec3_length(s->offset_m) > 0 ||
-			     tac_dvec3_length(s->turn_rad) > 0;
+	const bool touches = s->report.contact_count > 0 || tac_dvec3_length(s->wanted.force_N) > 0 ||
+			     tac_dvec3_length(s->wanted.torque_Nm) > 0;
 	const tac_limit_input input = {
 		.now_ns = now_ns,
 		.wrench = wrench,

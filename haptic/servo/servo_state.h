@@ -5,6 +5,7 @@
 
 #include "haptic/derate.h"
 #include "haptic/force/coupling.h"
+#include "haptic/force/law.h"
 #include "haptic/force/material_effects.h"
 #include "haptic/force/passivity.h"
 #include "haptic/limit.h"
@@ -48,6 +49,7 @@ struct tac_servo {
 	int32_t object_count; // the scene's, and the partner's tool
 	tac_sco *sco;
 	double round_m; // radius of a sphere or capsule that the mover takes as exact; 0: the tool is a mesh
+	double slew_m_per_s; // of the force law
 	tac_limit *limit;
 	tac_latest *latest[TAC_SERVO_READERS];
 
@@ -65,6 +67,7 @@ struct tac_servo {
 	tac_dquat device_rotation;     // in the last tick
 	tac_dvec3 device_turn_sum_rad; // of all ticks
 	tac_patch_memory patch_memory;
+	tac_law law;
 	int64_t write_delay_ns; // from the last tick's read to its write
 	tac_servo_totals totals;
 

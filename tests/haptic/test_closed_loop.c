@@ -19,8 +19,7 @@ void tearDown(void)
 {
 }
 
-#define MS         INT64_C(1000000)
-#define HOLD_GAP_M 1e-5 // the mover's default
+#define MS INT64_C(1000000)
 
 // A simulated device whose first sample is 5 mm too high, so that the tool begins free of the floor.
 typedef struct lifted {
@@ -106,7 +105,7 @@ static double growth(const row *r, double K)
 		 K);
 	tac_scene *scene;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_parse(text, strlen(text), "test", &scene));
-	const double surface = 0.01 + HOLD_GAP_M, depth = 1e-3;
+	const double surface = 0.01, depth = 1e-3;
 	const double nudge = 2e-5; // a fiftieth of the depth, so that contact is never lost
 	const tac_sim_def sim = {
 		.name = "wall",

@@ -11,7 +11,7 @@
 
 #define MS INT64_C(1000000)
 
-// The mover's default hold gap, by which the SCO rests above a surface; it is part of the spring's offset.
+// The mover's default hold gap, by which the SCO rests above a surface; the force does not contain it.
 #define HOLD_GAP_M 1e-5
 
 // A device without mechanics and delay, so the stiffness is not derated.

@@ -1,0 +1,200 @@
+#include "haptic/force/law.h"
+
+#include <math.h>
+
+// Loaded contacts whose gaps are taken out: the QP's rows are at most six.
+#define GAP_CONTACTS 6
+// Weight added to the diagonal of their Gram matrix, so that contacts with nearly the same row share a gap.
+#define GAP_RIDGE 0.02
+// The largest correction of a load, in gaps. Two walls of a groove need 1 / (1 - cos angle).
+#define GAP_MOST 4
+
+// A longer turn would wrap when it becomes a rotation.
+#define TURN_MOST_RAD 3
+
+static const tac_law_offset no_offset = {{0, 0, 0}, {0, 0, 0}};
+
+static tac_law_offset offset_between(tac_dpose from, tac_dpose to, bool fixed_rotation)
+{
+	return (tac_law_offset){
+		tac_dvec3_sub(to.position, from.position),
+		fixed_rotation
+			? tac_dvec3_zero()
+			: tac_dquat_log(tac_dquat_mul(to.rotation, tac_dquat_conjugate(from.rotation)))};
+}
+
+static double dot(tac_law_offset a, tac_law_offset b, double arm_m)
+{
+	return tac_dvec3_dot(a.move_m, b.move_m) + arm_m * arm_m * tac_dvec3_dot(a.turn_rad, b.turn_rad);
+}
+
+static tac_law_offset scale(tac_law_offset a, double s)
+{
+	return (tac_law_offset){tac_dvec3_scale(a.move_m, s), tac_dvec3_scale(a.turn_rad, s)};
+}
+
+// How far a point at the arm's end moves at most.
+static double travel(tac_law_offset a, double arm_m)
+{
+	return tac_dvec3_length(a.move_m) + arm_m * tac_dvec3_length(a.turn_rad);
+}
+
+void tac_law_move(tac_law *law, tac_dpose T_world_device, bool fixed_rotation)
+{
+	law->moved = law->started ? offset_between(law->T_world_device, T_world_device, fixed_rotation)
+				  : no_offset;
+	law->T_world_device = T_world_device;
+	law->started = true;
+}
+
+// ---- gaps ----
+
+// Solves (G + r diag G) x = (1 + r) b, with the ridge r, for a positive semidefinite G by Cholesky's method; b
+// becomes x. For a single contact x is exact.
+static void solve(double G[GAP_CONTACTS][GAP_CONTACTS], double *b, int n)
+{
+	for (int i = 0; i < n; i++) {
+		for (int j = 0; j <= i; j++) {
+			double sum = G[i][j] * (i == j ? 1 + GAP_RIDGE : 1);
+			for (int k = 0; k < j; k++)
+				sum -= G[i][k] * G[j][k];
+			G[i][j] = i == j ? sqrt(sum) : sum / G[j][j];
+		}
+	}
+	for (int i = 0; i < n; i++) {
+		b[i] *= 1 + GAP_RIDGE;
+		for (int k = 0; k < i; k++)
+			b[i] -= G[i][k] * b[k];
+		b[i] /= G[i][i];
+	}
+	for (int i = n - 1; i >= 0; i--) {
+		for (int k = i + 1; k < n; k++)
+			b[i] -= G[k][i] * b[k];
+		b[i] /= G[i][i];
+	}
+}
+
+void tac_law_remove_gaps(tac_sco_report *report, double arm_m)
+{
+	tac_sco_contact *loaded[GAP_CONTACTS];
+	tac_law_offset rows[GAP_CONTACTS];
+	double gram[GAP_CONTACTS][GAP_CONTACTS], shares[GAP_CONTACTS];
+	int n = 0;
+	for (int32_t i = 0; i < report->contact_count && n < GAP_CONTACTS; i++) {
+		tac_sco_contact *c = &report->contacts[i];
+		if (!(c->load_m > 0))
+			break; // the rest bears none: they are sorted
+		const tac_dvec3 arm = tac_dvec3_sub(c->point_m, report->T_world_sco.position);
+		// In units of the metric, in which a turn counts as the travel of the arm's end.
+		rows[n] = (tac_law_offset){c->normal,
+					   arm_m > 0 ? tac_dvec3_scale(tac_dvec3_cross(arm, c->normal),
+								       1 / (arm_m * arm_m))
+						     : tac_dvec3_zero()};
+		shares[n] = fmax(c->rest_gap_m, 0);
+		loaded[n++] = c;
+	}
+	for (int i = 0; i < n; i++) {
+		for (int k = 0; k <= i; k++)
+			gram[i][k] = dot(rows[i], rows[k], arm_m);
+	}
+	solve(gram, shares, n);
+	for (int i = 0; i < n; i++) {
+		const double most = GAP_MOST * fmax(loaded[i]->rest_gap_m, 0);
+		loaded[i]->load_m = fmax(loaded[i]->load_m - fmin(fmax(shares[i], 0), most), 0);
+	}
+}
+
+// ---- the goal ----
+
+// The loads along the normals, as an offset.
+static tac_law_offset reaction(const tac_sco_report *r, double arm_m)
+{
+	tac_law_offset sum = no_offset;
+	for (int32_t i = 0; i < r->contact_count; i++) {
+		const tac_sco_contact *c = &r->contacts[i];
+		const tac_dvec3 arm = tac_dvec3_sub(c->point_m, r->T_world_sco.position);
+		sum.move_m = tac_dvec3_add_scaled(sum.move_m, c->load_m, c->normal);
+		sum.turn_rad =
+			tac_dvec3_add_scaled(sum.turn_rad, c->load_m, tac_dvec3_cross(arm, c->normal));
+	}
+	sum.turn_rad = arm_m > 0 ? tac_dvec3_scale(sum.turn_rad, 1 / (arm_m * arm_m)) : tac_dvec3_zero();
+	const double turn = tac_dvec3_length(sum.turn_rad);
+	if (turn > TURN_MOST_RAD)
+		sum.turn_rad = tac_dvec3_scale(sum.turn_rad, TURN_MOST_RAD / turn);
+	return sum;
+}
+
+// Nothing bears load: the last goal's length goes on as in front of a plane, and not beyond the SCO.
+static tac_law_offset carry_on(const tac_law *law, const tac_sco_report *report, double stiffness_N_per_m,
+			       double arm_m)
+{
+	const tac_law_offset to_sco = offset_between(law->T_world_device, report->T_world_sco, arm_m == 0);
+	const double lag = sqrt(dot(to_sco, to_sco, arm_m)), last = sqrt(dot(law->goal, law->goal, arm_m));
+	if (!(lag > 0) || !(last > 0))
+		return no_offset;
+	const tac_law_offset felt = {tac_dvec3_scale(law->wrench.force_N, 1 / stiffness_N_per_m),
+				     arm_m > 0 ? tac_dvec3_scale(law->wrench.torque_Nm,
+								 1 / (stiffness_N_per_m * arm_m * arm_m))
+					       : tac_dvec3_zero()};
+	const double pressed = -dot(law->goal, law->moved, arm_m) / last;
+	const double length = fmax(fmin(last, sqrt(dot(felt, felt, arm_m))) + pressed, 0);
+	const bool no_answer = report->contact_count == 0 &&
+			       (report->flags & (TAC_SCO_BUDGET_SPENT | TAC_SCO_BLOCKED | TAC_SCO_REFUSED |
+						 TAC_SCO_FAULT | TAC_SCO_UNKNOWN));
+	return no_answer ? scale(law->goal, fmin(length, lag) / last)
+			 : scale(to_sco, fmin(length, lag) / lag);
+}
+
+tac_law_offset tac_law_goal(tac_law *law, const tac_sco_report *report, tac_coupling_law kind,
+			    double stiffness_N_per_m, double arm_m)
+{
+	bool loaded = false;
+	for (int32_t i = 0; i < report->contact_count; i++)
+		loaded |= report->contacts[i].load_m > 0;
+	if (kind == TAC_COUPLING_FULL)
+		law->goal = offset_between(law->T_world_device, report->T_world_sco, arm_m == 0);
+	else if (loaded)
+		law->goal = reaction(report, arm_m);
+	else
+		law->goal = carry_on(law, report, stiffness_N_per_m, arm_m);
+	return law->goal;
+}
+
+// ---- the wrench ----
+
+tac_wrench tac_law_follow(tac_law *law, tac_wrench wanted, double stiffness_N_per_m, double texture_N_per_m,
+			  double arm_m, double slew_m_per_s, double elapsed_s)
+{
+	// A force that arose on a stiff material leaves at the rate of that material.
+	const double K = fmax(stiffness_N_per_m, law->stiffness_N_per_m);
+	const double moved = travel(law->moved, arm_m), arm2 = arm_m * arm_m;
+	const double texture = texture_N_per_m / K * moved;
+	const double most = slew_m_per_s * elapsed_s + 2 * moved + texture;
+	law->bound_N = K * (most + moved);
+	// The wrench of a spring whose end stays where it is, and from there to the wanted one.
+	const tac_wrench still = {
+		tac_dvec3_add_scaled(law->wrench.force_N, -K, law->moved.move_m),
+		tac_dvec3_add_scaled(law->wrench.torque_Nm, -K * arm2, law->moved.turn_rad)};
+	const tac_dvec3 force = tac_dvec3_sub(wanted.force_N, still.force_N);
+	const tac_dvec3 torque = tac_dvec3_sub(wanted.torque_Nm, still.torque_Nm);
+	const double needed =
+		tac_dvec3_length(force) / K + (arm_m > 0 ? tac_dvec3_length(torque) / (K * arm_m) : 0);
+	law->follows = needed > most;
+	law->stiffness_N_per_m = law->follows ? K : stiffness_N_per_m;
+	law->wrench = wanted;
+	if (law->follows) {
+		const double s = most / needed;
+		law->wrench = (tac_wrench){tac_dvec3_add_scaled(still.force_N, s, force),
+					   tac_dvec3_add_scaled(still.torque_Nm, s, torque)};
+	}
+	return law->wrench;
+}
+
+double tac_law_energy_J(const tac_law *law, double arm_m)
+{
+	const double K = law->stiffness_N_per_m;
+	if (!(K > 0))
+		return 0;
+	return 0.5 * tac_dvec3_length_squared(law->wrench.force_N) / K +
+	       (arm_m > 0 ? 0.5 * tac_dvec3_length_squared(law->wrench.torque_Nm) / (K * arm_m * arm_m) : 0);
+}
