@@ -74,11 +74,11 @@ static void solve(double G[GAP_CONTACTS][GAP_CONTACTS], double *b, int n)
 	}
 }
 
-void tac_law_remove_gaps(tac_sco_report *report, double arm_m)
+void tac_law_remove_gaps(tac_sco_report *report, int32_t partner, double arm_m)
 {
 	tac_sco_contact *loaded[GAP_CONTACTS];
 	tac_law_offset rows[GAP_CONTACTS];
-	double gram[GAP_CONTACTS][GAP_CONTACTS], shares[GAP_CONTACTS];
+	double gram[GAP_CONTACTS][GAP_CONTACTS], gaps[GAP_CONTACTS], shares[GAP_CONTACTS];
 	int n = 0;
 	for (int32_t i = 0; i < report->contact_count && n < GAP_CONTACTS; i++) {
 		tac_sco_contact *c = &report->contacts[i];
@@ -90,7 +90,7 @@ void tac_law_remove_gaps(tac_sco_report *report, double arm_m)
 					   arm_m > 0 ? tac_dvec3_scale(tac_dvec3_cross(arm, c->normal),
 								       1 / (arm_m * arm_m))
 						     : tac_dvec3_zero()};
-		shares[n] = fmax(c->rest_gap_m, 0);
+		gaps[n] = shares[n] = fmax(c->rest_gap_m, 0) * (c->object == partner ? 0.5 : 1);
 		loaded[n++] = c;
 	}
 	for (int i = 0; i < n; i++) {
@@ -99,8 +99,8 @@ void tac_law_remove_gaps(tac_sco_report *report, double arm_m)
 	}
 	solve(gram, shares, n);
 	for (int i = 0; i < n; i++) {
-		const double most = GAP_MOST * fmax(loaded[i]->rest_gap_m, 0);
-		loaded[i]->load_m = fmax(loaded[i]->load_m - fmin(fmax(shares[i], 0), most), 0);
+		const double share = fmin(fmax(shares[i], 0), GAP_MOST * gaps[i]);
+		loaded[i]->load_m = fmax(loaded[i]->load_m - share, 0);
 	}
 }
 

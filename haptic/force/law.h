@@ -58,9 +58,10 @@ void tac_law_move(tac_law *law, tac_dpose T_world_device, bool fixed_rotation);
 
 // Takes the gaps at which the SCO rests above the surfaces out of the loads of `report`, so that they give
 // the depth of the device below the surfaces themselves. `arm_m` is the square root of the angular stiffness
-// over the linear one; 0: the tool does not rotate.
+// over the linear one; 0: the tool does not rotate. With `partner`, the object that is the other hand's tool, the
+// two tools share their gap; -1: there is none.
 // Thread: RT.
-void tac_law_remove_gaps(tac_sco_report *report, double arm_m);
+void tac_law_remove_gaps(tac_sco_report *report, int32_t partner, double arm_m);
 
 // The goal of this tick, after tac_law_move. `stiffness_N_per_m` is that of the coupling; `arm_m` as above.
 // With TAC_COUPLING_FULL the goal is always the SCO.

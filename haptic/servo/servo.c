@@ -76,7 +76,7 @@ static double arm_of(const tac_servo *s)
 static void find_contacts(tac_servo *s)
 {
 	tac_law_move(&s->law, s->T_world_device, s->tool->axes == 3);
-	tac_law_remove_gaps(&s->report, arm_of(s));
+	tac_law_remove_gaps(&s->report, s->hands.partner ? s->object_count - 1 : -1, arm_of(s));
 	if (s->tool->axes == 3)
 		tac_patch_share_loads(&s->report);
 	tac_patch_find(s->def.world, &s->report, s->T_world_device, s->T_world_objects, s->round_m,
