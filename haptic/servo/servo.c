@@ -243,6 +243,32 @@ static void limit_wrench(tac_servo *s, int64_t now_ns, tac_wrench wrench)
 		tac_passivity_sent(&s->port.axes[i], sent[i]);
 }
 
+// ---- monitor ----
+
+// How much the sent force may change in this tick: the law's bound, and what came after it.
+static double sent_bound(tac_servo *s, double gain_before, bool slewed_before, double elapsed_s)
+{
+	const tac_dvec3 damper = tac_dvec3_make(s->port.axes[0].damper_N, s->port.axes[1].damper_N,
+						s->port.axes[2].damper_N);
+	double bound = s->law.bound_N + tac_dvec3_length(tac_dvec3_sub(damper, s->damper_N)) +
+		       fabs(s->output.gain - gain_before) * tac_dvec3_length(s->wanted.force_N);
+	s->damper_N = damper;
+	// A limit that lags behind catches up at its own rate.
+	if (slewed_before)
+		bound = fmax(bound, tac_limit_force_slew_N_per_s(s->limit) * elapsed_s);
+	return bound;
+}
+
+static void monitor_feel(tac_servo *s, double gain_before, bool slewed_before, double elapsed_s)
+{
+	const uint32_t reasons = s->output.reasons;
+	const double bound = reasons & (1u << TAC_LIMIT_STOPPED | 1u << TAC_LIMIT_STALL | 1u << TAC_LIMIT_LOST)
+				     ? HUGE_VAL // such a cut is on purpose
+				     : sent_bound(s, gain_before, slewed_before, elapsed_s);
+	tac_monitor_step(&s->monitor, tac_dquat_rotate(s->mapping.rotation, s->sent.force_N), bound,
+			 reasons & (1u << TAC_LIMIT_FORCE | 1u << TAC_LIMIT_TORQUE));
+}
+
 // ---- publish ----
 
 static void fill_contacts(tac_servo *s, tac_snapshot *n)
@@ -306,6 +332,7 @@ static void publish(tac_servo *s, int64_t now_ns, const tac_tick *tick)
 			       tac_dquat_rotate(s->mapping.rotation, s->sent.torque_Nm)};
 	n->limits = s->output.reasons;
 	n->gain = s->output.gain;
+	n->feel = s->monitor.feel;
 	n->stiffness_N_per_m = s->coupling.stiffness_N_per_m;
 	n->allowed_N_per_m = s->allowed_N_per_m;
 	n->derated_by = s->derate.held_by;
@@ -345,7 +372,9 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 	find_contacts(s);
 	couple(s, elapsed_ns);
 	const tac_wrench passive = keep_passive(s, now_ns);
+	const tac_limit_output before = s->output;
 	limit_wrench(s, now_ns, passive);
+	monitor_feel(s, before.gain, before.reasons >> TAC_LIMIT_FORCE_SLEW & 1u, (double)elapsed_ns / 1e9);
 	end_phase(tick, TAC_PHASE_FORCE);
 
 	tac_device_write(s->def.device, now_ns, &s->output.wrench);
