@@ -88,10 +88,6 @@ void tac_limit_destroy(tac_limit **limit);
 // Thread: RT.
 tac_limit_output tac_limit_step(tac_limit *limit, const tac_limit_input *input);
 
-// The force slew of the def.
-// Thread: RT.
-double tac_limit_force_slew_N_per_s(const tac_limit *limit);
-
 // Emergency stop: the wrench is zero from the next step on, for at least one step, until tac_limit_reset.
 // Thread: any, signal handlers included.
 void tac_limit_stop(tac_limit *limit);

@@ -162,14 +162,26 @@ tac_law_offset tac_law_goal(tac_law *law, const tac_sco_report *report, tac_coup
 
 // ---- the wrench ----
 
-tac_wrench tac_law_follow(tac_law *law, tac_wrench wanted, double stiffness_N_per_m, double texture_N_per_m,
-			  double arm_m, double slew_m_per_s, double elapsed_s)
+// `to`, or as far on the way from `from` to it as the changes `force_N` and `torque_Nm` allow.
+static tac_wrench approach(tac_wrench from, tac_wrench to, double force_N, double torque_Nm)
+{
+	const tac_dvec3 force = tac_dvec3_sub(to.force_N, from.force_N);
+	const tac_dvec3 torque = tac_dvec3_sub(to.torque_Nm, from.torque_Nm);
+	const double s = fmax(tac_dvec3_length(force) / force_N, tac_dvec3_length(torque) / torque_Nm);
+	if (!(s > 1))
+		return to;
+	return (tac_wrench){tac_dvec3_add_scaled(from.force_N, 1 / s, force),
+			    tac_dvec3_add_scaled(from.torque_Nm, 1 / s, torque)};
+}
+
+tac_wrench tac_law_follow(tac_law *law, tac_wrench wanted, const tac_law_rates *rates,
+			  double stiffness_N_per_m, double texture_N_per_m, double arm_m, double elapsed_s)
 {
 	// A force that arose on a stiff material leaves at the rate of that material.
 	const double K = fmax(stiffness_N_per_m, law->stiffness_N_per_m);
 	const double moved = travel(law->moved, arm_m), arm2 = arm_m * arm_m;
 	const double texture = texture_N_per_m / K * moved;
-	const double most = slew_m_per_s * elapsed_s + 2 * moved + texture;
+	const double most = rates->slew_m_per_s * elapsed_s + 2 * moved + texture;
 	law->bound_N = K * (most + moved);
 	// The wrench of a spring whose end stays where it is, and from there to the wanted one.
 	const tac_wrench still = {
@@ -180,13 +192,17 @@ tac_wrench tac_law_follow(tac_law *law, tac_wrench wanted, double stiffness_N_pe
 	const double needed =
 		tac_dvec3_length(force) / K + (arm_m > 0 ? tac_dvec3_length(torque) / (K * arm_m) : 0);
 	law->follows = needed > most;
-	law->stiffness_N_per_m = law->follows ? K : stiffness_N_per_m;
-	law->wrench = wanted;
+	tac_wrench next = wanted;
 	if (law->follows) {
 		const double s = most / needed;
-		law->wrench = (tac_wrench){tac_dvec3_add_scaled(still.force_N, s, force),
-					   tac_dvec3_add_scaled(still.torque_Nm, s, torque)};
+		next = (tac_wrench){tac_dvec3_add_scaled(still.force_N, s, force),
+				    tac_dvec3_add_scaled(still.torque_Nm, s, torque)};
 	}
+	law->wrench = elapsed_s > 0 ? approach(law->wrench, next, rates->force_N_per_s * elapsed_s,
+					       rates->torque_Nm_per_s * elapsed_s)
+				    : law->wrench;
+	law->follows |= tac_dvec3_length_squared(tac_dvec3_sub(law->wrench.force_N, wanted.force_N)) > 0;
+	law->stiffness_N_per_m = law->follows ? K : stiffness_N_per_m;
 	return law->wrench;
 }
 

@@ -52,6 +52,14 @@ typedef struct tac_law {
 	double bound_N;           // of the change of the force in this tick; of the torque: times the arm
 } tac_law;
 
+// How fast the wrench may change.
+typedef struct tac_law_rates {
+	double slew_m_per_s; // of the spring's end
+	// Of the limit (haptic/limit.h). A wrench that outran it would go on changing after the device has
+	// stopped.
+	double force_N_per_s, torque_Nm_per_s;
+} tac_law_rates;
+
 // Begins a tick: notes how far the device has moved. With `fixed_rotation` it does not rotate.
 // Thread: RT.
 void tac_law_move(tac_law *law, tac_dpose T_world_device, bool fixed_rotation);
@@ -72,8 +80,8 @@ tac_law_offset tac_law_goal(tac_law *law, const tac_sco_report *report, tac_coup
 // Moves the wrench towards `wanted`, that of the goal with all that the materials add, and returns it.
 // `texture_N_per_m` is what a texture may add to the change of the force, per metre of the device's motion.
 // Thread: RT.
-tac_wrench tac_law_follow(tac_law *law, tac_wrench wanted, double stiffness_N_per_m, double texture_N_per_m,
-			  double arm_m, double slew_m_per_s, double elapsed_s);
+tac_wrench tac_law_follow(tac_law *law, tac_wrench wanted, const tac_law_rates *rates,
+			  double stiffness_N_per_m, double texture_N_per_m, double arm_m, double elapsed_s);
 
 // The elastic energy of a spring with the law's wrench.
 // Thread: RT.

@@ -228,11 +228,6 @@ tac_limit_output tac_limit_step(tac_limit *limit, const tac_limit_input *input)
 	return (tac_limit_output){limit->sent, reasons, limit->gain};
 }
 
-double tac_limit_force_slew_N_per_s(const tac_limit *limit)
-{
-	return limit->def.force_slew_N_per_s;
-}
-
 void tac_limit_stop(tac_limit *limit)
 {
 	atomic_store_explicit(&limit->stopped, true, memory_order_release);

@@ -137,7 +137,7 @@ static tac_coupling_body track_offset(tac_servo *s, double elapsed_s)
 	const tac_dvec3 turn =
 		tac_dquat_log(tac_dquat_mul(to->rotation, tac_dquat_conjugate(from->rotation)));
 	if (elapsed_s > 0) {
-		const double rate = 1 / elapsed_s, slew = s->slew_m_per_s * elapsed_s;
+		const double rate = 1 / elapsed_s, slew = s->rates.slew_m_per_s * elapsed_s;
 		const tac_dvec3 moved = cut(tac_dvec3_sub(s->offset_m, offset),
 					    slew + 2 * tac_dvec3_length(s->law.moved.move_m));
 		const tac_dvec3 turned =
@@ -175,8 +175,8 @@ static void couple(tac_servo *s, int64_t elapsed_ns)
 	s->clutch_gain = s->mapping.clutched ? 0 : fmin(1, s->clutch_gain + elapsed_s / CLUTCH_FADE_S);
 	const double gain = s->waiting ? 0 : s->clutch_gain;
 	wrench = (tac_wrench){tac_dvec3_scale(wrench.force_N, gain), tac_dvec3_scale(wrench.torque_Nm, gain)};
-	s->wanted = tac_law_follow(&s->law, wrench, s->coupling.stiffness_N_per_m, patch.texture_N_per_m,
-				   arm_of(s), s->slew_m_per_s, elapsed_s);
+	s->wanted = tac_law_follow(&s->law, wrench, &s->rates, s->coupling.stiffness_N_per_m,
+				   patch.texture_N_per_m, arm_of(s), elapsed_s);
 }
 
 // ---- passivity ----
@@ -251,11 +251,12 @@ static double sent_bound(tac_servo *s, double gain_before, bool slewed_before, d
 	const tac_dvec3 damper = tac_dvec3_make(s->port.axes[0].damper_N, s->port.axes[1].damper_N,
 						s->port.axes[2].damper_N);
 	double bound = s->law.bound_N + tac_dvec3_length(tac_dvec3_sub(damper, s->damper_N)) +
-		       fabs(s->output.gain - gain_before) * tac_dvec3_length(s->wanted.force_N);
+		       fabs(s->output.gain - gain_before) *
+			       (tac_dvec3_length(s->wanted.force_N) + s->law.bound_N);
 	s->damper_N = damper;
-	// A limit that lags behind catches up at its own rate.
+	// A limit that lags behind, as after an emergency stop, catches up at its own rate.
 	if (slewed_before)
-		bound = fmax(bound, tac_limit_force_slew_N_per_s(s->limit) * elapsed_s);
+		bound = fmax(bound, s->rates.force_N_per_s * elapsed_s);
 	return bound;
 }
 

@@ -50,7 +50,7 @@ struct tac_servo {
 	int32_t object_count; // the scene's, and the partner's tool
 	tac_sco *sco;
 	double round_m; // radius of a sphere or capsule that the mover takes as exact; 0: the tool is a mesh
-	double slew_m_per_s; // of the force law
+	tac_law_rates rates; // of the force law
 	tac_limit *limit;
 	tac_latest *latest[TAC_SERVO_READERS];
 

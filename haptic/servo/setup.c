@@ -72,7 +72,7 @@ tac_result tac_servo_create_sco(tac_servo *servo)
 	def.object_count = s->object_count;
 	def.metric_m = s->tool->turn_arm_m;
 	def.fixed_rotation = s->tool->axes == 3;
-	def.slew_m = s->slew_m_per_s * (double)s->def.period_ns / 1e9;
+	def.slew_m = s->rates.slew_m_per_s * (double)s->def.period_ns / 1e9;
 	int64_t triangles = def.tool ? tac_body_mesh(def.tool)->triangle_count : 0;
 	for (int32_t i = 0; i < s->object_count; i++)
 		triangles += objects[i].body ? tac_body_mesh(objects[i].body)->triangle_count : 0;
@@ -101,6 +101,8 @@ static tac_result create_limit(tac_servo *s)
 	def.deadman_button = (int)scene->deadman_button;
 	def.stall_ns = max_ns(def.stall_ns, STALL_PERIODS * s->def.period_ns);
 	def.stale_ns = max_ns(def.stale_ns, STALE_PERIODS * s->def.period_ns);
+	s->rates.force_N_per_s = def.force_slew_N_per_s;
+	s->rates.torque_Nm_per_s = def.torque_slew_Nm_per_s;
 	return tac_limit_create(&def, &s->limit);
 }
 
@@ -167,7 +169,8 @@ tac_result tac_servo_create(const tac_servo_def *def, tac_servo **out_servo)
 	s->tool = &def->world->scene->tools[def->tool];
 	s->object_count = def->world->scene->object_count;
 	s->waiting = true;
-	s->slew_m_per_s = s->tool->limits.slew_m_per_s > 0 ? s->tool->limits.slew_m_per_s : SLEW_M_PER_S;
+	s->rates.slew_m_per_s =
+		s->tool->limits.slew_m_per_s > 0 ? s->tool->limits.slew_m_per_s : SLEW_M_PER_S;
 	s->clutch_gain = 1;
 	s->mapping = tac_mapping_make(&s->tool->mapping);
 	const tac_result result = create_all(s);

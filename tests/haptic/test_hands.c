@@ -19,6 +19,7 @@ typedef struct pair {
 	puppet hands[2];
 	tac_servo *servos[2];
 	const tac_snapshot *snapshots[2];
+	force_watch watches[2];
 	int64_t now_ns;
 	tac_context *context;
 } pair;
@@ -63,8 +64,10 @@ static void pair_step(pair *p, tac_dvec3 left, tac_dvec3 right)
 	p->hands[1].state.T_base_tool.position = right;
 	for (int i = 0; i < 2; i++)
 		tac_servo_step(p->servos[i], p->now_ns, NULL);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
 		p->snapshots[i] = tac_servo_snapshot(p->servos[i], 0);
+		force_watch_step(&p->watches[i], p->world, p->snapshots[i]);
+	}
 	p->now_ns += MS;
 }
 

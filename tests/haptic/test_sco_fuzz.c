@@ -8,6 +8,7 @@
 //   test_sco_fuzz flat [TICKS [SEED]]       random solids with finely divided flat faces, turned and rounded
 #include "haptic/sco.h"
 #include "tests/support/allocations.h"
+#include "tests/support/force_watch.h"
 #include "tests/support/limits.h"
 #include "tests/support/sco_scenes.h"
 #include "tests/support/sweep_referee.h"
@@ -128,6 +129,7 @@ static void run(const rig *g, uint64_t number, double size, totals *all)
 	double far = size + tac_body_radius(g->tool->body);
 	tac_dpose device = at(0.9 * far, 0.9 * far, 0.9 * far);
 	TEST_ASSERT_TRUE(tac_sco_reset(sco, device, NULL));
+	law_watch force = {0};
 	for (int part = 0; part < 12 && all->ticks < wanted_ticks; part++) {
 		gait kind = (gait)tac_rng_below(&rng, GAITS);
 		int length = kind == HOLD ? 150 : 20 + (int)tac_rng_below(&rng, 100);
@@ -154,6 +156,7 @@ static void run(const rig *g, uint64_t number, double size, totals *all)
 			tac_sco_step(sco, device, NULL, &r);
 			all->allocated += allocations - allocated;
 			all->ticks++;
+			law_watch_step(&force, device, &r, def.metric_m, "fuzz");
 			all->hash = mix(all->hash, r.T_world_sco);
 			TEST_ASSERT_TRUE(tac_dpose_finite(r.T_world_sco));
 			all->faults += (r.flags & (TAC_SCO_FAULT | TAC_SCO_REFUSED)) != 0;

@@ -1,6 +1,7 @@
 // The reactive mover gives the same bits on every engine and ends where the continuous mover ends.
 #include "collision/chip_collider.h"
 #include "haptic/sco.h"
+#include "tests/support/force_watch.h"
 #include "tests/support/limits.h"
 #include "tests/support/sco_scenes.h"
 #include "tests/support/sweep_referee.h"
@@ -167,9 +168,11 @@ static void no_pose_of_the_reactive_mover_intersects(void)
 		const test_case *c = &cases[i];
 		rig g = rig_make(tac_collider_find("wide"), c->tool(), c->scene(), c->start);
 		double least = HUGE_VAL;
+		law_watch force = {0};
 		for (int k = 0; k < TICKS; k++) {
 			tac_sco_report r;
 			tac_sco_step(g.sco, c->path(k), NULL, &r);
+			law_watch_step(&force, c->path(k), &r, tac_sco_def_default().metric_m, c->name);
 			if (k % 3)
 				continue;
 			tac_drigid T = tac_drigid_from_pose(r.T_world_sco);

@@ -3,6 +3,7 @@
 #include "collision/continuous/body_tree.h"
 #include "haptic/sco.h"
 #include "tests/support/allocations.h"
+#include "tests/support/force_watch.h"
 #include "tests/support/limits.h"
 #include "tests/support/sco_scenes.h"
 #include "tests/support/sweep_referee.h"
@@ -238,6 +239,7 @@ static void random_devices_never_make_a_round_tool_penetrate(void)
 		rig g = rig_make(mesh, tac_dvec3_neg(half), half, radius, device);
 		tac_rng rng = tac_rng_seed(11, (uint64_t)kind);
 		tac_dvec3 v = tac_dvec3_zero(), w = v;
+		law_watch force = {0};
 		for (int k = 0; k < test_rounds(3000); k++) {
 			if (k % 40 == 0) {
 				tac_dvec3 target = tac_dvec3_scale(tac_rng_unit_f64(&rng),
@@ -253,6 +255,7 @@ static void random_devices_never_make_a_round_tool_penetrate(void)
 				tac_dquat_normalize(tac_dquat_mul(tac_dquat_exp(w), device.rotation));
 			tac_sco_report r;
 			tac_sco_step(g.sco, device, NULL, &r);
+			law_watch_step(&force, device, &r, tac_sco_def_default().metric_m, "round");
 			tac_dvec3 a = tac_dpose_apply_point(r.T_world_sco, tac_dvec3_neg(half)),
 				  b = tac_dpose_apply_point(r.T_world_sco, half);
 			TEST_ASSERT_TRUE(referee(&g.scene, a, b) - radius >= 4.9e-6);

@@ -4,6 +4,7 @@
 //
 //   test_sco_scenarios [WORK-UNITS]     with another budget than the servo's for small scenes
 #include "haptic/sco.h"
+#include "tests/support/force_watch.h"
 #include "tests/support/limits.h"
 #include "tests/support/sco_oracle.h"
 #include "tests/support/sco_scenes.h"
@@ -127,12 +128,14 @@ static outcome run(scenario *s)
 	int sample_every = s->ticks / s->samples + 1, judge_every = test_long() ? 3 : 9;
 	suspect stuck = {.tick = -1};
 	tac_dvec3 force = tac_dvec3_zero();
+	law_watch law = {0};
 	tac_dpose device = s->start;
 	for (int k = 0; k < s->ticks; k++) {
 		tac_dpose last = device;
 		tac_sco_report r;
 		device = s->path(s, k);
 		tac_sco_step(sco, device, NULL, &r);
+		law_watch_step(&law, device, &r, s->def.fixed_rotation ? 0 : s->def.metric_m, s->name);
 		TEST_ASSERT_TRUE_MESSAGE(tac_dpose_finite(r.T_world_sco), s->name);
 		TEST_ASSERT_EQUAL_MESSAGE(0, r.flags & (TAC_SCO_FAULT | TAC_SCO_REFUSED), s->name);
 		o.blocked += (r.flags & TAC_SCO_BLOCKED) != 0;

@@ -4,6 +4,7 @@
 
 #include "collision/chip_collider.h"
 #include "haptic/servo.h"
+#include "tests/support/force_watch.h"
 
 #include <math.h>
 #include <string.h>
@@ -72,6 +73,7 @@ typedef struct fixture {
 	puppet hand;
 	tac_servo *servo;
 	int64_t now_ns;
+	force_watch watch;
 } fixture;
 
 static inline void fixture_build(fixture *f, const char *text, const char *collider, tac_servo_def def)
@@ -94,13 +96,16 @@ static inline void fixture_fini(fixture *f)
 	tac_scene_destroy(&f->scene);
 }
 
-// Runs one tick with the hand at `position`.
+// Runs one tick with the hand at `position`. The force must be continuous in every tick.
 static inline const tac_snapshot *step_to(fixture *f, tac_dvec3 position)
 {
 	f->hand.state.T_base_tool.position = position;
 	tac_servo_step(f->servo, f->now_ns, NULL);
 	f->now_ns += MS;
-	return tac_servo_snapshot(f->servo, 0);
+	const tac_snapshot *s = tac_servo_snapshot(f->servo, 0);
+	if (f->world) // a thread that has none must not assert
+		force_watch_step(&f->watch, f->world, s);
+	return s;
 }
 
 // Moves the hand along a straight line to `to`, within `ticks` ticks.
