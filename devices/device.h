@@ -51,6 +51,10 @@ typedef struct tac_device_mechanics {
 	double resolution; // m, of the position sensor
 } tac_device_mechanics;
 
+// 2.2 N in a millisecond for a device of 8.9 N. A wall of 1000 N/m met at 2 m/s, the fastest that the gate
+// lets a hand be, needs 2 N; anything faster is a fault.
+#define TAC_DEVICE_FULL_FORCE_S 4e-3
+
 typedef struct tac_device_info {
 	char name[32];   // as in --device: "sim:falcon"
 	char serial[32]; // empty: it has none
@@ -61,6 +65,9 @@ typedef struct tac_device_info {
 	uint32_t buttons; // number of buttons
 	double max_force_N;
 	double max_torque_Nm;
+	// The shortest time from no force to the maximum that makes sense for the device: what its amplifiers,
+	// motors and linkage can follow, and what its walls need. 0: unknown; then TAC_DEVICE_FULL_FORCE_S
+	double full_force_s;
 	double weight_N;              // of the tool, if the user carries it; 0: none
 	double max_stiffness_N_per_m; // recommended by the vendor or by other runtimes; 0: unknown
 	double max_damping_N_s_per_m;

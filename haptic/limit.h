@@ -70,10 +70,15 @@ typedef struct tac_limit_output {
 
 typedef struct tac_limit tac_limit;
 
-// The device's maxima, reached from 0 within 2 ms; 2 m/s, 30 rad/s; engage in 0.5 s, release in 50 ms; no
-// button; stall 10 ms, stale 5 ms.
+// The device's maxima, reached from 0 within its full_force_s; 2 m/s, 30 rad/s; engage in 0.5 s, release in 50
+// ms; no button; stall 10 ms, stale 5 ms.
 // Thread: any.
 tac_limit_def tac_limit_def_default(const tac_device_info *info);
+
+// Sets the slew rates so that the maxima of `def` are reached from 0 within the device's full_force_s: lower
+// maxima have lower rates.
+// Thread: any.
+void tac_limit_def_set_slew(tac_limit_def *def, const tac_device_info *info);
 
 // TAC_ERROR_ARGUMENT (a value is not finite or out of its range) or TAC_ERROR_MEMORY, with a log line;
 // *out_limit is NULL then. The caller owns *out_limit.

@@ -22,13 +22,9 @@ struct tac_limit {
 
 tac_limit_def tac_limit_def_default(const tac_device_info *info)
 {
-	const double full_s = 2e-3;
-	return (tac_limit_def){
+	tac_limit_def def = {
 		.max_force_N = info->max_force_N,
 		.max_torque_Nm = info->max_torque_Nm,
-		// The rates must be above 0 even for a device without torque.
-		.force_slew_N_per_s = fmax(info->max_force_N, 1) / full_s,
-		.torque_slew_Nm_per_s = fmax(info->max_torque_Nm, 0.1) / full_s,
 		.max_speed_m_per_s = 2,
 		.max_turn_rad_per_s = 30,
 		.engage_s = 0.5,
@@ -37,6 +33,16 @@ tac_limit_def tac_limit_def_default(const tac_device_info *info)
 		.stall_ns = 10000000,
 		.stale_ns = 5000000,
 	};
+	tac_limit_def_set_slew(&def, info);
+	return def;
+}
+
+void tac_limit_def_set_slew(tac_limit_def *def, const tac_device_info *info)
+{
+	const double full_s = info->full_force_s > 0 ? info->full_force_s : TAC_DEVICE_FULL_FORCE_S;
+	// The rates must be above 0 even for a device without force or torque.
+	def->force_slew_N_per_s = fmax(def->max_force_N, 0.1) / full_s;
+	def->torque_slew_Nm_per_s = fmax(def->max_torque_Nm, 0.01) / full_s;
 }
 
 // The first condition that `def` violates, for a message; NULL: it is valid.

@@ -1,7 +1,6 @@
 #include "haptic/force/material_effects.h"
 
 #include "haptic/force/shading.h"
-#include "haptic/force/texture.h"
 
 #include <math.h>
 
@@ -46,6 +45,101 @@ void tac_patch_share_loads(tac_sco_report *report)
 	for (int32_t i = 0; i < report->contact_count; i++)
 		report->contacts[i].load_m = shared[i];
 }
+
+// ---- the patch's radius ----
+
+// A contact belongs to the flat patch if its normal is within 10 degrees of the patch's.
+#define FLAT_COSINE 0.985
+
+typedef struct point2 {
+	double x, y;
+} point2;
+
+static double turn_of(point2 a, point2 b, point2 c)
+{
+	return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
+}
+
+// Moves the hull of `points` to the front, counter-clockwise from the lowest; returns how many they are. It is
+// found by gift wrapping, in at most `count` rounds.
+static int32_t wrap(point2 *points, int32_t count)
+{
+	int32_t n = 0, next = 0;
+	for (int32_t i = 1; i < count; i++) {
+		if (points[i].y < points[next].y ||
+		    (points[i].y == points[next].y && points[i].x < points[next].x))
+			next = i;
+	}
+	while (n < count) {
+		const point2 swap = points[n];
+		points[n] = points[next];
+		points[next] = swap;
+		n++;
+		// The point with all others to the left of the line to it; 0: the hull is closed.
+		next = n < count ? n : 0;
+		for (int32_t i = 0; i < count; i++) {
+			if (i > 0 && i < n)
+				continue;
+			const double t = turn_of(points[n - 1], points[next], points[i]);
+			const double farther = hypot(points[i].x - points[n - 1].x, points[i].y - points[n - 1].y) -
+					       hypot(points[next].x - points[n - 1].x,
+						     points[next].y - points[n - 1].y);
+			if (t < 0 || (t == 0 && farther > 0))
+				next = i;
+		}
+		if (next == 0)
+			break;
+	}
+	return n;
+}
+
+// The integral of the distance from the origin over the triangle of the origin, a and b, and its area; both
+// negative if it turns clockwise.
+static void add_triangle(point2 a, point2 b, double *moment, double *area)
+{
+	const double length = hypot(b.x - a.x, b.y - a.y), cross = a.x * b.y - a.y * b.x;
+	if (!(length > 0) || cross == 0)
+		return;
+	// In polar coordinates about the foot on the line, at the distance h: h^3 / 3 times the integral of the
+	// secant cubed.
+	const double h = fabs(cross) / length;
+	const double p = ((b.x - a.x) * b.x + (b.y - a.y) * b.y) / length, q = p - length;
+	const double integral = 0.5 * ((p * hypot(p, h) - q * hypot(q, h)) / (h * h) + asinh(p / h) - asinh(q / h));
+	*moment += copysign(h * h * h / 3 * integral, cross);
+	*area += 0.5 * cross;
+}
+
+// The mean distance from its centre of a load that is spread evenly over the patch: over the hull of the
+// contacts, over the line between them, or over the disc in which a round tool would be flattened.
+static double patch_radius(const tac_patch *patch, const tac_sco_report *report, double round_m)
+{
+	const tac_dvec3 n = patch->normal;
+	const tac_dvec3 x = tac_dvec3_normalize(
+		tac_dvec3_cross(n, fabs(n.x) < 0.7 ? tac_dvec3_make(1, 0, 0) : tac_dvec3_make(0, 1, 0)));
+	const tac_dvec3 y = tac_dvec3_cross(n, x);
+	point2 points[TAC_SCO_CONTACTS];
+	int32_t count = 0;
+	double line = 0;
+	for (int32_t i = 0; i < report->contact_count; i++) {
+		const tac_sco_contact *c = &report->contacts[i];
+		if (tac_dvec3_dot(c->normal, n) < FLAT_COSINE)
+			continue;
+		const tac_dvec3 at = tac_dvec3_sub(c->point_m, patch->point_m);
+		points[count] = (point2){tac_dvec3_dot(at, x), tac_dvec3_dot(at, y)};
+		line = fmax(line, 0.5 * hypot(points[count].x, points[count].y));
+		count++;
+	}
+	double moment = 0, area = 0;
+	const int32_t hull = count > 2 ? wrap(points, count) : 0;
+	for (int32_t i = 0; i < hull; i++)
+		add_triangle(points[i], points[(i + 1) % hull], &moment, &area);
+	// A hull that is thinner than a thousandth of its length is a line.
+	const double spread = area > 1e-3 * line * line ? fmin(moment / area, 2 * line) : line;
+	const double depth = fmin(patch->load_m, round_m);
+	return hypot(spread, 2.0 / 3 * sqrt(depth * (2 * round_m - depth)));
+}
+
+// ---- the patch ----
 
 void tac_patch_find(const tac_world *world, const tac_sco_report *report, tac_dpose T_world_device,
 		    const tac_dpose *T_world_objects, double round_m, tac_patch *out_patch)
@@ -99,11 +193,7 @@ void tac_patch_find(const tac_world *world, const tac_sco_report *report, tac_dp
 	p->friction.dynamic_coefficient *= share;
 	p->friction.stiffness_N_per_m *= share;
 	p->viscosity_N_s_per_m *= share;
-	for (int32_t i = 0; i < report->contact_count; i++) {
-		const tac_sco_contact *c = &report->contacts[i];
-		const tac_dvec3 from = tac_dvec3_sub(c->point_m, p->point_m);
-		p->radius_m += share * c->load_m * tac_dvec3_length(tac_dvec3_cross(from, p->normal));
-	}
+	p->radius_m = patch_radius(p, report, round_m);
 }
 
 void tac_patch_carry_on(const tac_patch_memory *memory, const tac_sco_report *report, tac_dvec3 goal_m,
@@ -156,6 +246,7 @@ static void change_object(tac_patch_memory *memory, const tac_patch *patch, tac_
 	memory->turn_rad = 0;
 	memory->friction.anchor_m = tac_dquat_rotate(from_old_to_new, tac_dvec3_scale(bend, -1));
 	memory->friction.anchor_rad = -twist;
+	memory->texture = (tac_texture_motion){0};
 	memory->object = patch->object;
 }
 
@@ -212,14 +303,16 @@ static tac_dvec3 tangential(tac_dvec3 v, tac_dvec3 normal)
 	return tac_dvec3_add_scaled(v, -tac_dvec3_dot(v, normal), normal);
 }
 
-// The force of the texture, which replaces the load *load_N by one on its profile.
-static tac_dvec3 texture_force(const tac_patch *patch, tac_dpose T_world_object, double stiffness,
-			       double *load_N)
+// The force of the texture, which replaces the load *load_N by one on its profile. *out_N_per_m bounds how fast
+// it changes with the position.
+static tac_dvec3 texture_force(tac_patch_memory *memory, const tac_patch *patch, tac_dpose T_world_object,
+			       double stiffness, double *load_N, double *out_N_per_m)
 {
-	const tac_texture_sample t =
-		tac_texture_at(patch->material,
-			       tac_dquat_rotate(tac_dquat_conjugate(T_world_object.rotation),
-						tac_dvec3_sub(patch->point_m, T_world_object.position)));
+	const tac_dvec3 point = tac_dquat_rotate(tac_dquat_conjugate(T_world_object.rotation),
+						 tac_dvec3_sub(patch->point_m, T_world_object.position));
+	tac_texture_move(&memory->texture, point);
+	const tac_texture_sample t = tac_texture_at(patch->material, point, &memory->texture);
+	*out_N_per_m = stiffness * t.slope_most * (1 + t.slope_most) + *load_N * t.curvature_most;
 	const double reduced_N = fmax(*load_N + stiffness * t.height_m, 0);
 	const tac_dvec3 slope = tac_dquat_rotate(T_world_object.rotation, t.slope);
 	const tac_dvec3 force = tac_dvec3_add_scaled(tac_dvec3_scale(patch->normal, reduced_N - *load_N),
@@ -259,7 +352,8 @@ tac_patch_result tac_patch_wrench(tac_patch_memory *memory, const tac_patch *pat
 
 	tac_dvec3 added = tac_dvec3_zero(), torque = tac_dvec3_zero();
 	if (!patch->carried && patch->material->texture != TAC_TEXTURE_NONE)
-		added = texture_force(patch, T_world_object, stiffness_N_per_m, &load_N);
+		added = texture_force(memory, patch, T_world_object, stiffness_N_per_m, &load_N,
+				      &result.texture_N_per_m);
 
 	if (patch->friction.static_coefficient > 0) {
 		const tac_friction_result f = friction_force(memory, patch, T_world_object.rotation,

@@ -7,6 +7,7 @@
 
 #include "base/wrench.h"
 #include "haptic/force/friction.h"
+#include "haptic/force/texture.h"
 #include "haptic/sco.h"
 #include "haptic/world.h"
 
@@ -38,6 +39,7 @@ typedef struct tac_patch_memory {
 	tac_dvec3 travel_m;         // sum of the tool's motion at the patch's centre, object's frame
 	double turn_rad;            // sum of its rotations about the normal
 	tac_dvec3 velocity_m_per_s; // derivative of the travel, filtered, world frame
+	tac_texture_motion texture;
 	bool started;
 
 	// Of the last patch, for the time in which nothing is loaded.

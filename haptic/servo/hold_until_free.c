@@ -2,8 +2,6 @@
 
 #include "collision/mesh_query.h"
 
-// Ticks from the start of one test to the start of the next.
-#define RETRY_TICKS 10
 // Triangles examined in a tick, about 4 ns each.
 #define TRIANGLES_PER_TICK 50000
 
@@ -47,12 +45,10 @@ void tac_servo_try_release(tac_servo *servo)
 {
 	tac_servo *s = servo;
 	tac_servo_release *r = &s->release;
-	if (!r->active) {
-		if (s->ticks % RETRY_TICKS != 0)
-			return;
+	// The next test begins as soon as the last has ended, so that no free moment is missed.
+	if (!r->active)
 		*r = (tac_servo_release){
 			.active = true, .tried = r->tried, .T_world_tool = s->T_world_device};
-	}
 	bool done;
 	const bool outside = outside_all_solids(s, &done);
 	if (!done)

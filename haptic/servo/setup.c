@@ -94,6 +94,7 @@ static tac_result create_limit(tac_servo *s)
 		def.max_force_N = fmin(def.max_force_N, scene->max_force_N);
 	if (scene->max_torque_Nm > 0)
 		def.max_torque_Nm = fmin(def.max_torque_Nm, scene->max_torque_Nm);
+	tac_limit_def_set_slew(&def, &s->def.device->info);
 	if (scene->max_speed_m_per_s > 0)
 		def.max_speed_m_per_s = scene->max_speed_m_per_s;
 	if (scene->engage_s > 0)

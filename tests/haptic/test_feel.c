@@ -115,16 +115,16 @@ static void the_slope_of_a_texture_is_the_gradient_of_its_height(void)
 	for (m.texture = TAC_TEXTURE_NONE; m.texture <= TAC_TEXTURE_BUMPS; m.texture++) {
 		for (int i = 0; i < 100; i++) {
 			const tac_dvec3 p = tac_dvec3_make(1e-3 * i, -2e-4 * i, 3e-4 * i);
-			const tac_texture_sample t = tac_texture_at(&m, p);
+			const tac_texture_sample t = tac_texture_at(&m, p, NULL);
 			TEST_ASSERT_TRUE(t.height_m <= 0 && t.height_m >= -3e-4 - 1e-12);
 			for (int axis = 0; axis < 3; axis++) {
 				const double h = 1e-7;
 				double d[3] = {0};
 				d[axis] = h;
 				const double up =
-					tac_texture_at(&m, tac_dvec3_add(p, tac_dvec3_load(d))).height_m;
+					tac_texture_at(&m, tac_dvec3_add(p, tac_dvec3_load(d)), NULL).height_m;
 				const double down =
-					tac_texture_at(&m, tac_dvec3_sub(p, tac_dvec3_load(d))).height_m;
+					tac_texture_at(&m, tac_dvec3_sub(p, tac_dvec3_load(d)), NULL).height_m;
 				TEST_ASSERT_DOUBLE_WITHIN(1e-6, (up - down) / (2 * h),
 							  tac_dvec3_get(t.slope, axis));
 			}
@@ -166,6 +166,112 @@ static void viscosity_drags_along_the_surface_and_not_against_it(void)
 		step_to(&f, tac_dvec3_make(6e-5 * i, 8e-5 * i, 0.008));
 		if (i > 60) // the filter has settled
 			assert_near(tac_dvec3_make(-0.12, -0.16, 2), f.hand.wrench.force_N, 1e-3);
+	}
+	fixture_fini(&f);
+}
+
+// The amplitude of the force's component at `hz`, over `count` samples at `rate`.
+static double amplitude(const double *force, int count, double hz, double rate)
+{
+	double c = 0, s = 0;
+	for (int i = 0; i < count; i++) {
+		const double a = 6.283185307179586 * hz / rate * i;
+		c += force[i] * cos(a) / count;
+		s += force[i] * sin(a) / count;
+	}
+	return 2 * hypot(c, s);
+}
+
+// Strokes over grooves of 0.5 mm at `hz` waves a second; returns the largest component below 0.9 hz, and at hz.
+static void stroke_grooves(double hz, double rate, double *out_below, double *out_at)
+{
+	enum { COUNT = 400 };
+	tac_servo_def def = offline();
+	def.period_ns = llround(1e9 / rate);
+	fixture f;
+	fixture_build(&f,
+		      "scene: t\ntools: [{name: box, axes: 3, limits: {max_speed_m_per_s: 100}, "
+		      "shapes: [{kind: box, size_m: [0.02, 0.02, 0.02], segments: 1}]}]\n"
+		      "materials: [{name: m, stiffness_N_per_m: 1000, texture: grooves, "
+		      "texture_height_m: 0.00005, texture_wavelength_m: 0.0005}]\n"
+		      "objects: [{name: floor, material: m, position_m: [0, 0, -0.05], "
+		      "shapes: [{kind: box, size_m: [2, 0.4, 0.1], segments: 2}]}]\n",
+		      "wide", def);
+	double force[2][COUNT] = {{0}};
+	for (int i = -700; i < COUNT + 100; i++) {
+		f.now_ns = (i + 700) * def.period_ns;
+		const double z = i < -500 ? 0.03 - 0.022 * (i + 700) / 200 : 0.008;
+		step_to(&f, tac_dvec3_make(-0.5 + 0.0005 * hz / rate * fmax(i, 0), 0, z));
+		if (i >= 100) {
+			force[0][i - 100] = f.hand.wrench.force_N.x;
+			force[1][i - 100] = f.hand.wrench.force_N.z;
+		}
+	}
+	*out_below = *out_at = 0;
+	for (int axis = 0; axis < 2; axis++) {
+		for (double below = rate / COUNT; below < fmin(0.9 * hz, 0.45 * rate); below += rate / COUNT)
+			*out_below = fmax(*out_below, amplitude(force[axis], COUNT, below, rate));
+		*out_at = fmax(*out_at, amplitude(force[axis], COUNT, hz, rate));
+	}
+	fixture_fini(&f);
+}
+
+static void a_texture_is_never_felt_below_its_true_frequency(void)
+{
+	for (double rate = 1000; rate <= 4000; rate *= 4) {
+		for (double hz = 0.04 * rate; hz < 1.3 * rate; hz += 0.06 * rate) {
+			double below, at;
+			stroke_grooves(hz, rate, &below, &at);
+			// Exact: 2 N times the slope, 0.05 pi.
+			if (hz <= 0.2 * rate)
+				TEST_ASSERT_DOUBLE_WITHIN(0.02, 1.95 * 0.314159, at);
+			TEST_ASSERT_TRUE(below < 0.01);
+		}
+	}
+}
+
+// ---- twisting ----
+
+// A box of 20 mm pressed with 2 N and turned about the vertical. Friction that is spread evenly over a square of
+// side a acts at a mean radius of 0.3826 a, (sqrt 2 + asinh 1) / 6.
+static void friction_resists_twisting_with_the_patchs_own_radius(void)
+{
+	fixture f;
+	fixture_build(&f,
+		      "scene: t\ntools: [{name: box, "
+		      "shapes: [{kind: box, size_m: [0.02, 0.02, 0.02], segments: 1}]}]\n" ROUGH FLOOR,
+		      "wide", offline());
+	step_to(&f, tac_dvec3_make(0.001, 0.002, 0.03));
+	move_to(&f, tac_dvec3_make(0.001, 0.002, 0.008), 200);
+	const double radius = 0.02 * (sqrt(2) + asinh(1)) / 6;
+	double most = 0;
+	for (int i = 0; i < 1000; i++) {
+		f.hand.state.T_base_tool.rotation = tac_dquat_exp(tac_dvec3_make(0, 0, 5e-4 * i));
+		step_to(&f, tac_dvec3_make(0.001, 0.002, 0.008));
+		most = fmax(most, -f.hand.wrench.torque_Nm.z);
+		if (i > 500)
+			TEST_ASSERT_DOUBLE_WITHIN(0.02 * 0.3 * 2 * radius, -0.3 * 2 * radius,
+						  f.hand.wrench.torque_Nm.z);
+	}
+	TEST_ASSERT_DOUBLE_WITHIN(0.05 * 0.5 * 2 * radius, 0.5 * 2 * radius, most);
+	// A turn back releases the bristle, and the torque changes its sign.
+	for (int i = 1000; i > 500; i--) {
+		f.hand.state.T_base_tool.rotation = tac_dquat_exp(tac_dvec3_make(0, 0, 5e-4 * i));
+		step_to(&f, tac_dvec3_make(0.001, 0.002, 0.008));
+	}
+	TEST_ASSERT_DOUBLE_WITHIN(0.02 * 0.3 * 2 * radius, 0.3 * 2 * radius, f.hand.wrench.torque_Nm.z);
+	fixture_fini(&f);
+}
+
+static void a_tool_with_three_axes_gets_no_torque(void)
+{
+	fixture f;
+	fixture_build(&f, BOX ROUGH FLOOR, "wide", offline());
+	step_to(&f, tac_dvec3_make(0, 0, 0.03));
+	move_to(&f, tac_dvec3_make(0, 0, 0.008), 200);
+	for (int i = 0; i < 200; i++) {
+		step_to(&f, tac_dvec3_make(5e-5 * i, 0, 0.008));
+		assert_near(tac_dvec3_zero(), f.hand.wrench.torque_Nm, 0);
 	}
 	fixture_fini(&f);
 }
@@ -287,6 +393,9 @@ int main(void)
 	RUN_TEST(work_along_a_closed_path_is_zero_without_friction_and_friction_times_length_with_it);
 	RUN_TEST(the_slope_of_a_texture_is_the_gradient_of_its_height);
 	RUN_TEST(the_force_of_grooves_is_the_gradient_of_their_energy);
+	RUN_TEST(a_texture_is_never_felt_below_its_true_frequency);
+	RUN_TEST(friction_resists_twisting_with_the_patchs_own_radius);
+	RUN_TEST(a_tool_with_three_axes_gets_no_torque);
 	RUN_TEST(viscosity_drags_along_the_surface_and_not_against_it);
 	RUN_TEST(stiffness_is_the_mean_of_the_materials_weighted_by_load);
 	RUN_TEST(with_smooth_normals_the_facets_of_a_ball_are_not_felt);

@@ -21,7 +21,7 @@ void setUp(void)
 {
 	tac_log_set(keep_logged, NULL);
 	logged_lines = 0;
-	const tac_device_info info = {.max_force_N = 8, .max_torque_Nm = 0.5};
+	const tac_device_info info = {.max_force_N = 8, .max_torque_Nm = 0.5, .full_force_s = 2e-3};
 	def = tac_limit_def_default(&info);
 	input = (tac_limit_input){.state.T_base_tool = tac_dpose_identity()};
 }
@@ -104,6 +104,25 @@ static void a_jump_becomes_a_ramp(void)
 	TEST_ASSERT_FALSE(has(out, TAC_LIMIT_FORCE_SLEW));
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 3, step(-7, true).wrench.force_N.x);
 	TEST_ASSERT_EQUAL_UINT64(2, tac_limit_count(limit, TAC_LIMIT_FORCE_SLEW));
+}
+
+// 5 N must not turn round within a tick, and a scene that allows less force has it rise more slowly.
+static void the_slew_is_the_devices_and_falls_with_the_maximum(void)
+{
+	const tac_device_info info = {.max_force_N = 8.9, .max_torque_Nm = 0.5};
+	def = tac_limit_def_default(&info);
+	engage(5);
+	const tac_limit_output out = step(-3, true);
+	TEST_ASSERT_TRUE(has(out, TAC_LIMIT_FORCE_SLEW));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 5 - 8.9 / 4, out.wrench.force_N.x);
+	def.max_force_N = 2;
+	def.max_torque_Nm = 0.1;
+	tac_limit_def_set_slew(&def, &info);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 2 / 4e-3, def.force_slew_N_per_s);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0.1 / 4e-3, def.torque_slew_Nm_per_s);
+	const tac_device_info nothing = {0};
+	def = tac_limit_def_default(&nothing);
+	TEST_ASSERT_TRUE(def.force_slew_N_per_s > 0 && def.torque_slew_Nm_per_s > 0);
 }
 
 static void a_limited_force_has_the_maximal_magnitude_in_every_direction(void)
@@ -517,6 +536,7 @@ int main(void)
 	RUN_TEST(a_wrench_within_all_limits_passes_unchanged);
 	RUN_TEST(an_excessive_force_is_scaled_down_and_keeps_its_direction);
 	RUN_TEST(a_jump_becomes_a_ramp);
+	RUN_TEST(the_slew_is_the_devices_and_falls_with_the_maximum);
 	RUN_TEST(a_limited_force_has_the_maximal_magnitude_in_every_direction);
 	RUN_TEST(creeping_along_the_maximum_never_exceeds_it);
 	RUN_TEST(a_wrench_that_is_not_finite_counts_as_zero);

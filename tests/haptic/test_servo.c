@@ -161,6 +161,22 @@ static void a_tool_that_begins_in_contact_waits_until_it_is_free(void)
 	fixture_fini(&f);
 }
 
+// A free moment of one tick is enough.
+static void a_waiting_tool_does_not_miss_a_short_free_moment(void)
+{
+	for (int phase = 0; phase < 10; phase++) {
+		fixture f;
+		fixture_build(&f, BALL PLAIN FLOOR, "wide", offline());
+		for (int i = 0; i < 11 + phase; i++)
+			TEST_ASSERT_EQUAL(TAC_SERVO_WAITING, step_to(&f, tac_dvec3_make(0, 0, 0.009))->state);
+		TEST_ASSERT_EQUAL(TAC_SERVO_RUNNING, step_to(&f, tac_dvec3_make(0, 0, 0.011))->state);
+		move_to(&f, tac_dvec3_make(0, 0, 0.008), 3);
+		move_to(&f, tac_dvec3_make(0, 0, 0.008), 600);
+		assert_near(tac_dvec3_make(0, 0, 1), f.hand.wrench.force_N, 1e-3);
+		fixture_fini(&f);
+	}
+}
+
 // Inside a closed mesh a tool touches no surface, and would be shut in.
 static void a_tool_that_begins_inside_a_solid_waits_until_it_is_outside(void)
 {
@@ -532,7 +548,7 @@ typedef struct watcher {
 static void *watch(void *user)
 {
 	watcher *w = user;
-	while (!w->stop) {
+	do { // once at least, even if the writer was faster than the start of this thread
 		const tac_snapshot *s = tac_servo_snapshot(w->servo, 1);
 		if (!s)
 			continue;
@@ -540,7 +556,7 @@ static void *watch(void *user)
 		w->backwards += s->tick < w->last;
 		w->last = s->tick;
 		w->torn += s->time_ns != s->tick * MS;
-	}
+	} while (!w->stop);
 	return NULL;
 }
 
@@ -571,6 +587,7 @@ int main(void)
 	RUN_TEST(sliding_below_a_frictionless_surface_exerts_no_drag);
 	RUN_TEST(a_chip_error_holds_the_pose_and_lowers_the_force);
 	RUN_TEST(a_tool_that_begins_in_contact_waits_until_it_is_free);
+	RUN_TEST(a_waiting_tool_does_not_miss_a_short_free_moment);
 	RUN_TEST(a_tool_that_begins_inside_a_solid_waits_until_it_is_outside);
 	RUN_TEST(the_release_test_of_a_large_mesh_is_spread_over_ticks);
 	RUN_TEST(invalid_poses_are_refused_and_do_no_harm);
