@@ -65,8 +65,9 @@ typedef struct tac_device_info {
 	uint32_t buttons; // number of buttons
 	double max_force_N;
 	double max_torque_Nm;
-	// The shortest time from no force to the maximum that makes sense for the device: what its amplifiers,
-	// motors and linkage can follow, and what its walls need. 0: unknown; then TAC_DEVICE_FULL_FORCE_S
+	// The shortest time from no force to the maximum that makes sense for the device: what its
+	// amplifiers, motors and linkage can follow, and what its walls need. 0: unknown; then
+	// TAC_DEVICE_FULL_FORCE_S
 	double full_force_s;
 	double weight_N;              // of the tool, if the user carries it; 0: none
 	double max_stiffness_N_per_m; // recommended by the vendor or by other runtimes; 0: unknown

@@ -70,9 +70,8 @@ typedef struct tac_limit_output {
 
 typedef struct tac_limit tac_limit;
 
-// The device's maxima, reached from 0 within its full_force_s; 2 m/s, 30 rad/s; engage in 0.5 s, release in 50
-// ms; no button; stall 10 ms, stale 5 ms.
-// Thread: any.
+// The device's maxima, reached from 0 within its full_force_s; 2 m/s, 30 rad/s; engage in 0.5 s, release in
+// 50 ms; no button; stall 10 ms, stale 5 ms. Thread: any.
 tac_limit_def tac_limit_def_default(const tac_device_info *info);
 
 // Sets the slew rates so that the maxima of `def` are reached from 0 within the device's full_force_s: lower

@@ -32,12 +32,15 @@ typedef struct tac_material {
 	double texture_height_m;           // from valley to crest
 	double texture_wavelength_m;       // above 0
 	tac_dvec3 texture_along;           // direction of the waves of grooves, in the object's frame
-	// Force shading: the force takes the direction of the smooth normal, interpolated between the
-	// vertices, so that the facets of a mesh are not felt. Edges between surfaces of the mesh stay sharp.
+	// Force shading: the force takes the direction of the smooth surface that the facets approximate, and
+	// the depth below it, so that the facets are not felt. Edges sharper than the crease angle stay
+	// exact.
 	bool smooth;
+	double crease_rad; // 0 … pi
 } tac_material;
 
-// 1000 N/m, no friction (bristle 1000 N/m), no texture (1 mm waves along x), no viscosity, not smooth.
+// 1000 N/m, no friction (bristle 1000 N/m), no texture (1 mm waves along x), no viscosity, smooth with a
+// crease angle of 30 degrees.
 // Thread: any.
 tac_material tac_material_default(void);
 

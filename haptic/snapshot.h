@@ -42,9 +42,9 @@ typedef struct tac_snapshot_friction {
 	tac_dvec3 force_N; // on the tool
 } tac_snapshot_friction;
 
-// The force from tick to tick as the hand feels it, after all stages. Its change is bounded by K (slew_m_per_s
-// T + 3 |dx|) (haptic/force/law.h), plus what texture, the passivity controller's damping and the limit's gain
-// may add; docs/forces.md has the terms.
+// The force from tick to tick as the hand feels it, after all stages. Its change is bounded by K
+// (slew_m_per_s T + 3 |dx|) (haptic/force/law.h), plus what texture, the passivity controller's damping and
+// the limit's gain may add; docs/forces.md has the terms.
 typedef struct tac_snapshot_feel {
 	double step_N;  // change in this tick
 	double bound_N; // of the change in this tick
@@ -52,7 +52,7 @@ typedef struct tac_snapshot_feel {
 	// Since the start.
 	double largest_step_N, largest_bound_N; // the largest change, and its bound
 	uint64_t jumps;                         // ticks with a change beyond the bound
-	uint64_t dropouts;        // times that the force was above 1 N, zero, and above 1 N again within 10 ticks
+	uint64_t dropouts; // times that the force was above 1 N, zero, and above 1 N again within 10 ticks
 	uint64_t saturated_ticks; // more force or torque was wanted than the device may give
 } tac_snapshot_feel;
 

@@ -6,6 +6,7 @@
 
 #include "collision/body.h"
 #include "collision/collider.h"
+#include "collision/mesh_smooth.h"
 #include "collision/round.h"
 #include "haptic/scene.h"
 
@@ -17,10 +18,9 @@ typedef struct tac_world_body {
 	const char *name; // of the scene
 	tac_mesh *mesh;
 	tac_body *body;
-	tac_shape *shape;          // of the world's collider
-	int32_t *surface_material; // index into the world's materials, for each surface of the mesh
-	tac_vec3 *
-		corner_normals; // of the smooth surface (collision/mesh_query.h); NULL: no material is smooth
+	tac_shape *shape;                   // of the world's collider
+	int32_t *surface_material;          // index into the world's materials, for each surface of the mesh
+	tac_mesh_smooth *smooth;            // NULL: no material is smooth
 	tac_dvec3 probes[TAC_SCENE_SHAPES]; // a point on each of its shapes
 	int32_t probe_count;
 	bool solid;      // encloses a volume: no tool may begin inside

@@ -6,9 +6,9 @@
 // path the result does not depend on the sampling rate.
 //
 // A contact with an extent also resists being turned about its normal (R. D. Howe and M. R. Cutkosky,
-// "Practical force-motion models for sliding manipulation", Int. J. Robotics Research 15(6), 1996): the bristle
-// twists as well, and force and torque over radius together stay within one limit, so that a patch which
-// slides resists turning less, and the reverse.
+// "Practical force-motion models for sliding manipulation", Int. J. Robotics Research 15(6), 1996): the
+// bristle twists as well, and force and torque over radius together stay within one limit, so that a patch
+// which slides resists turning less, and the reverse.
 #ifndef TAC_HAPTIC_FORCE_FRICTION_H
 #define TAC_HAPTIC_FORCE_FRICTION_H
 
@@ -39,8 +39,8 @@ typedef struct tac_friction {
 typedef struct tac_friction_patch {
 	tac_dvec3 position_m; // as in tac_friction_step
 	double turn_rad;      // sum of the body's rotations about the normal
-	double radius_m;      // mean distance of the load from the patch's centre; 0: no resistance to turning
-	tac_dvec3 normal;     // unit
+	double radius_m;  // mean distance of the load from the patch's centre; 0: no resistance to turning
+	tac_dvec3 normal; // unit
 } tac_friction_patch;
 
 typedef struct tac_friction_result {

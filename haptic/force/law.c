@@ -16,11 +16,10 @@ static const tac_law_offset no_offset = {{0, 0, 0}, {0, 0, 0}};
 
 static tac_law_offset offset_between(tac_dpose from, tac_dpose to, bool fixed_rotation)
 {
-	return (tac_law_offset){
-		tac_dvec3_sub(to.position, from.position),
-		fixed_rotation
-			? tac_dvec3_zero()
-			: tac_dquat_log(tac_dquat_mul(to.rotation, tac_dquat_conjugate(from.rotation)))};
+	return (tac_law_offset){tac_dvec3_sub(to.position, from.position),
+				fixed_rotation ? tac_dvec3_zero()
+					       : tac_dquat_log(tac_dquat_mul(
+							 to.rotation, tac_dquat_conjugate(from.rotation)))};
 }
 
 static double dot(tac_law_offset a, tac_law_offset b, double arm_m)
@@ -49,8 +48,8 @@ void tac_law_move(tac_law *law, tac_dpose T_world_device, bool fixed_rotation)
 
 // ---- gaps ----
 
-// Solves (G + r diag G) x = (1 + r) b, with the ridge r, for a positive semidefinite G by Cholesky's method; b
-// becomes x. For a single contact x is exact.
+// Solves (G + r diag G) x = (1 + r) b, with the ridge r, for a positive semidefinite G by Cholesky's method;
+// b becomes x. For a single contact x is exact.
 static void solve(double G[GAP_CONTACTS][GAP_CONTACTS], double *b, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -86,10 +85,10 @@ void tac_law_remove_gaps(tac_sco_report *report, int32_t partner, double arm_m)
 			break; // the rest bears none: they are sorted
 		const tac_dvec3 arm = tac_dvec3_sub(c->point_m, report->T_world_sco.position);
 		// In units of the metric, in which a turn counts as the travel of the arm's end.
-		rows[n] = (tac_law_offset){c->normal,
-					   arm_m > 0 ? tac_dvec3_scale(tac_dvec3_cross(arm, c->normal),
-								       1 / (arm_m * arm_m))
-						     : tac_dvec3_zero()};
+		rows[n] = (tac_law_offset){
+			c->normal,
+			arm_m > 0 ? tac_dvec3_scale(tac_dvec3_cross(arm, c->normal), 1 / (arm_m * arm_m))
+				  : tac_dvec3_zero()};
 		gaps[n] = shares[n] = fmax(c->rest_gap_m, 0) * (c->object == partner ? 0.5 : 1);
 		loaded[n++] = c;
 	}
@@ -114,8 +113,7 @@ static tac_law_offset reaction(const tac_sco_report *r, double arm_m)
 		const tac_sco_contact *c = &r->contacts[i];
 		const tac_dvec3 arm = tac_dvec3_sub(c->point_m, r->T_world_sco.position);
 		sum.move_m = tac_dvec3_add_scaled(sum.move_m, c->load_m, c->normal);
-		sum.turn_rad =
-			tac_dvec3_add_scaled(sum.turn_rad, c->load_m, tac_dvec3_cross(arm, c->normal));
+		sum.turn_rad = tac_dvec3_add_scaled(sum.turn_rad, c->load_m, tac_dvec3_cross(arm, c->normal));
 	}
 	sum.turn_rad = arm_m > 0 ? tac_dvec3_scale(sum.turn_rad, 1 / (arm_m * arm_m)) : tac_dvec3_zero();
 	const double turn = tac_dvec3_length(sum.turn_rad);
@@ -132,10 +130,10 @@ static tac_law_offset carry_on(const tac_law *law, const tac_sco_report *report,
 	const double lag = sqrt(dot(to_sco, to_sco, arm_m)), last = sqrt(dot(law->goal, law->goal, arm_m));
 	if (!(lag > 0) || !(last > 0))
 		return no_offset;
-	const tac_law_offset felt = {tac_dvec3_scale(law->wrench.force_N, 1 / stiffness_N_per_m),
-				     arm_m > 0 ? tac_dvec3_scale(law->wrench.torque_Nm,
-								 1 / (stiffness_N_per_m * arm_m * arm_m))
-					       : tac_dvec3_zero()};
+	const tac_law_offset felt = {
+		tac_dvec3_scale(law->wrench.force_N, 1 / stiffness_N_per_m),
+		arm_m > 0 ? tac_dvec3_scale(law->wrench.torque_Nm, 1 / (stiffness_N_per_m * arm_m * arm_m))
+			  : tac_dvec3_zero()};
 	const double pressed = -dot(law->goal, law->moved, arm_m) / last;
 	const double length = fmax(fmin(last, sqrt(dot(felt, felt, arm_m))) + pressed, 0);
 	const bool no_answer = report->contact_count == 0 &&

@@ -11,18 +11,18 @@
 //  - while the SCO is under way with nothing loaded, the offset from the device to the SCO;
 //  - while the mover has nothing to report (its work is spent, or it is blocked), the last goal.
 // In the last two cases the length follows a plane through the last goal: it grows only as far as the device
-// presses on (Y. Adachi, T. Kumano and K. Ogino, "Intermediate representation for stiff virtual objects", VRAIS
-// 1995). A lag that the hand has not paid for is therefore not returned as force.
+// presses on (Y. Adachi, T. Kumano and K. Ogino, "Intermediate representation for stiff virtual objects",
+// VRAIS 1995). A lag that the hand has not paid for is therefore not returned as force.
 //
 // The wrench follows the goal's: it is that of a spring between the device and an end which moves at most
 // by slew_m_per_s T + 2 |dx| in a tick of length T in which the device moves by dx. Hence
 //
 //     |dF| <= K (slew_m_per_s T + 3 |dx|)
 //
-// whatever the goal does. In six axes |dx| + arm |dturn| takes the place of |dx|, and the torque obeys |dM| <= K
-// arm (slew_m_per_s T + 3 (|dx| + arm |dturn|)). Where the goal moves no faster, which is every contact with a
-// convex object and every slide along a surface, the wrench is exactly the goal's. An end that moves towards
-// a shorter offset gives nothing to the hand, so the law is as passive as the goal.
+// whatever the goal does. In six axes |dx| + arm |dturn| takes the place of |dx|, and the torque obeys |dM|
+// <= K arm (slew_m_per_s T + 3 (|dx| + arm |dturn|)). Where the goal moves no faster, which is every contact
+// with a convex object and every slide along a surface, the wrench is exactly the goal's. An end that moves
+// towards a shorter offset gives nothing to the hand, so the law is as passive as the goal.
 #ifndef TAC_HAPTIC_FORCE_LAW_H
 #define TAC_HAPTIC_FORCE_LAW_H
 
@@ -66,9 +66,8 @@ void tac_law_move(tac_law *law, tac_dpose T_world_device, bool fixed_rotation);
 
 // Takes the gaps at which the SCO rests above the surfaces out of the loads of `report`, so that they give
 // the depth of the device below the surfaces themselves. `arm_m` is the square root of the angular stiffness
-// over the linear one; 0: the tool does not rotate. With `partner`, the object that is the other hand's tool, the
-// two tools share their gap; -1: there is none.
-// Thread: RT.
+// over the linear one; 0: the tool does not rotate. With `partner`, the object that is the other hand's tool,
+// the two tools share their gap; -1: there is none. Thread: RT.
 void tac_law_remove_gaps(tac_sco_report *report, int32_t partner, double arm_m);
 
 // The goal of this tick, after tac_law_move. `stiffness_N_per_m` is that of the coupling; `arm_m` as above.

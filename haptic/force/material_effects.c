@@ -11,6 +11,8 @@ tac_material tac_material_default(void)
 		.friction_stiffness_N_per_m = 1000,
 		.texture_wavelength_m = 1e-3,
 		.texture_along = {1, 0, 0},
+		.smooth = true,
+		.crease_rad = TAC_MESH_CREASE_RAD,
 	};
 }
 
@@ -60,8 +62,8 @@ static double turn_of(point2 a, point2 b, point2 c)
 	return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 }
 
-// Moves the hull of `points` to the front, counter-clockwise from the lowest; returns how many they are. It is
-// found by gift wrapping, in at most `count` rounds.
+// Moves the hull of `points` to the front, counter-clockwise from the lowest; returns how many they are. It
+// is found by gift wrapping, in at most `count` rounds.
 static int32_t wrap(point2 *points, int32_t count)
 {
 	int32_t n = 0, next = 0;
@@ -81,9 +83,9 @@ static int32_t wrap(point2 *points, int32_t count)
 			if (i > 0 && i < n)
 				continue;
 			const double t = turn_of(points[n - 1], points[next], points[i]);
-			const double farther = hypot(points[i].x - points[n - 1].x, points[i].y - points[n - 1].y) -
-					       hypot(points[next].x - points[n - 1].x,
-						     points[next].y - points[n - 1].y);
+			const double farther =
+				hypot(points[i].x - points[n - 1].x, points[i].y - points[n - 1].y) -
+				hypot(points[next].x - points[n - 1].x, points[next].y - points[n - 1].y);
 			if (t < 0 || (t == 0 && farther > 0))
 				next = i;
 		}
@@ -100,11 +102,12 @@ static void add_triangle(point2 a, point2 b, double *moment, double *area)
 	const double length = hypot(b.x - a.x, b.y - a.y), cross = a.x * b.y - a.y * b.x;
 	if (!(length > 0) || cross == 0)
 		return;
-	// In polar coordinates about the foot on the line, at the distance h: h^3 / 3 times the integral of the
-	// secant cubed.
+	// In polar coordinates about the foot on the line, at the distance h: h^3 / 3 times the integral of
+	// the secant cubed.
 	const double h = fabs(cross) / length;
 	const double p = ((b.x - a.x) * b.x + (b.y - a.y) * b.y) / length, q = p - length;
-	const double integral = 0.5 * ((p * hypot(p, h) - q * hypot(q, h)) / (h * h) + asinh(p / h) - asinh(q / h));
+	const double integral =
+		0.5 * ((p * hypot(p, h) - q * hypot(q, h)) / (h * h) + asinh(p / h) - asinh(q / h));
 	*moment += copysign(h * h * h / 3 * integral, cross);
 	*area += 0.5 * cross;
 }
@@ -141,11 +144,28 @@ static double patch_radius(const tac_patch *patch, const tac_sco_report *report,
 
 // ---- the patch ----
 
-void tac_patch_find(const tac_world *world, const tac_sco_report *report, tac_dpose T_world_device,
-		    const tac_dpose *T_world_objects, double round_m, tac_patch *out_patch)
+// A contact without load has no force to shade; another hand's tool has no smooth surface.
+static tac_shading shade(const tac_world *world, const tac_sco_contact *c, const tac_material *m,
+			 tac_shading_place *place, const tac_dpose *T_world_objects)
 {
-	const tac_dpose sco_to_device =
-		tac_dpose_compose(T_world_device, tac_dpose_inverse(report->T_world_sco));
+	if (!m->smooth || c->object_triangle < 0 || !(c->load_m > 0) ||
+	    c->object >= world->scene->object_count)
+		return (tac_shading){c->normal, 1};
+	place->object = &world->objects[c->object];
+	place->T_world_object = T_world_objects[c->object];
+	return tac_shading_compute(place, c);
+}
+
+void tac_patch_find(const tac_world *world, const tac_world_body *tool, double round_m,
+		    const tac_sco_report *report, tac_dpose T_world_device, const tac_dpose *T_world_objects,
+		    tac_patch *out_patch)
+{
+	tac_shading_place place = {
+		.tool = tool,
+		.T_world_sco = report->T_world_sco,
+		.sco_to_device = tac_dpose_compose(T_world_device, tac_dpose_inverse(report->T_world_sco)),
+		.round_m = round_m,
+	};
 	tac_patch *p = out_patch;
 	p->object = -1;
 	p->carried = false;
@@ -157,12 +177,7 @@ void tac_patch_find(const tac_world *world, const tac_sco_report *report, tac_dp
 	for (int32_t i = 0; i < report->contact_count; i++) {
 		const tac_sco_contact *c = &report->contacts[i];
 		const tac_material *m = tac_world_material(world, c->object, c->object_surface);
-		// A contact without load has no force to shade.
-		const tac_shading shading =
-			m->smooth && c->object_triangle >= 0 && c->load_m > 0
-				? tac_shading_compute(&world->objects[c->object], c,
-						      T_world_objects[c->object], sco_to_device, round_m)
-				: (tac_shading){c->normal, 1};
+		const tac_shading shading = shade(world, c, m, &place, T_world_objects);
 		p->normals[i] = shading.normal;
 		p->depth_ratios[i] = shading.depth_ratio;
 		const double load = c->load_m;
@@ -265,9 +280,10 @@ static motion move_patch(tac_patch_memory *memory, const tac_patch *patch, tac_d
 	} else if (memory->started && !patch->carried) {
 		moved.at_patch_m = tac_dvec3_sub(tac_dpose_apply_point(T, on_tool),
 						 tac_dpose_apply_point(memory->T_object_tool, on_tool));
-		const tac_dvec3 turn = tac_dquat_log(tac_dquat_mul(
-			T.rotation, tac_dquat_conjugate(memory->T_object_tool.rotation)));
-		moved.turn_rad = tac_dvec3_dot(tac_dquat_rotate(T_world_object.rotation, turn), patch->normal);
+		const tac_dvec3 turn = tac_dquat_log(
+			tac_dquat_mul(T.rotation, tac_dquat_conjugate(memory->T_object_tool.rotation)));
+		moved.turn_rad =
+			tac_dvec3_dot(tac_dquat_rotate(T_world_object.rotation, turn), patch->normal);
 	}
 	memory->T_object_tool = T;
 	memory->object = patch->object;
@@ -303,8 +319,8 @@ static tac_dvec3 tangential(tac_dvec3 v, tac_dvec3 normal)
 	return tac_dvec3_add_scaled(v, -tac_dvec3_dot(v, normal), normal);
 }
 
-// The force of the texture, which replaces the load *load_N by one on its profile. *out_N_per_m bounds how fast
-// it changes with the position.
+// The force of the texture, which replaces the load *load_N by one on its profile. *out_N_per_m bounds how
+// fast it changes with the position.
 static tac_dvec3 texture_force(tac_patch_memory *memory, const tac_patch *patch, tac_dpose T_world_object,
 			       double stiffness, double *load_N, double *out_N_per_m)
 {
@@ -356,8 +372,8 @@ tac_patch_result tac_patch_wrench(tac_patch_memory *memory, const tac_patch *pat
 				      &result.texture_N_per_m);
 
 	if (patch->friction.static_coefficient > 0) {
-		const tac_friction_result f = friction_force(memory, patch, T_world_object.rotation,
-							     stiffness_N_per_m, load_N);
+		const tac_friction_result f =
+			friction_force(memory, patch, T_world_object.rotation, stiffness_N_per_m, load_N);
 		result.friction_N = f.force_N;
 		added = tac_dvec3_add(added, f.force_N);
 		torque = tac_dvec3_scale(normal, f.torque_Nm);
@@ -365,7 +381,8 @@ tac_patch_result tac_patch_wrench(tac_patch_memory *memory, const tac_patch *pat
 
 	if (elapsed_s > 0) {
 		memory->velocity_m_per_s = tac_dvec3_lerp(
-			tac_dvec3_scale(tac_dquat_rotate(T_world_object.rotation, moved.at_patch_m), 1 / elapsed_s),
+			tac_dvec3_scale(tac_dquat_rotate(T_world_object.rotation, moved.at_patch_m),
+					1 / elapsed_s),
 			memory->velocity_m_per_s, VELOCITY_POLE);
 		added = tac_dvec3_add_scaled(added, -patch->viscosity_N_s_per_m,
 					     tangential(memory->velocity_m_per_s, normal));
@@ -373,7 +390,7 @@ tac_patch_result tac_patch_wrench(tac_patch_memory *memory, const tac_patch *pat
 
 	const tac_dvec3 arm = tac_dvec3_sub(patch->point_m, report->T_world_sco.position);
 	result.wrench.force_N = tac_dvec3_add(result.wrench.force_N, added);
-	result.wrench.torque_Nm = tac_dvec3_add(result.wrench.torque_Nm,
-						tac_dvec3_add(tac_dvec3_cross(arm, added), torque));
+	result.wrench.torque_Nm =
+		tac_dvec3_add(result.wrench.torque_Nm, tac_dvec3_add(tac_dvec3_cross(arm, added), torque));
 	return result;
 }

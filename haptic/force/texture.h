@@ -24,16 +24,17 @@ extern "C" {
 #define TAC_TEXTURE_NONE_LEFT 0.3
 
 typedef struct tac_texture_sample {
-	double height_m; // -texture_height_m … 0
-	tac_dvec3 slope; // gradient of the height, dimensionless
-	double slope_most, curvature_most; // of the waves that have not faded: bounds of |slope| and of its gradient, 1/m
+	double height_m;                   // -texture_height_m … 0
+	tac_dvec3 slope;                   // gradient of the height, dimensionless
+	double slope_most, curvature_most; // of the waves that have not faded: bounds of |slope| and of its
+					   // gradient, 1/m
 } tac_texture_sample;
 
 // How the point moves over the pattern, zero at the start. A step of a position sensor is one large motion in
 // a tick; only two in succession, or a large mean, count as fast.
 typedef struct tac_texture_motion {
 	bool started;
-	tac_dvec3 point_m;                   // of the last tick, object's frame
+	tac_dvec3 point_m;                     // of the last tick, object's frame
 	tac_dvec3 step_m, last_step_m, mean_m; // of a tick
 } tac_texture_motion;
 

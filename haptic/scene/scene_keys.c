@@ -41,6 +41,7 @@ static const tac_scene_key material_keys[] = {
 	{NUMBER(tac_material, texture_wavelength_m, 1e-5, 1)},
 	{VECTOR(tac_material, texture_along, -1e3, 1e3)},
 	{FLAG(tac_material, smooth)},
+	{NUMBER(tac_material, crease_rad, 0, 3.15)},
 	{0},
 };
 

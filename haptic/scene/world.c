@@ -1,7 +1,6 @@
 #include "haptic/world.h"
 
 #include "base/log.h"
-#include "collision/mesh_query.h"
 #include "collision/solid.h"
 #include "haptic/scene/scene_shapes.h"
 
@@ -153,14 +152,27 @@ static tac_result assign_materials(tac_world *world, const tac_scene_object *obj
 			return TAC_ERROR_ARGUMENT;
 		}
 	}
-	bool smooth = false;
-	for (int32_t i = 0; i < mesh->surface_count; i++)
-		smooth |= world->materials[body->surface_material[i]].smooth;
-	if (!smooth)
-		return TAC_OK;
-	const tac_result result = tac_mesh_corner_normals_build(mesh, &body->corner_normals);
+	return TAC_OK;
+}
+
+// The smooth surface of a body, with the crease angles of its materials; a tool has the default one.
+static tac_result build_smooth(const tac_world *world, tac_world_body *body)
+{
+	const int32_t surfaces = body->mesh->surface_count;
+	double *crease_rad = malloc(((size_t)surfaces + 1) * sizeof *crease_rad);
+	bool any = false;
+	for (int32_t i = 0; crease_rad && i < surfaces; i++) {
+		const tac_material *m =
+			body->surface_material ? &world->materials[body->surface_material[i]] : NULL;
+		crease_rad[i] = !m ? TAC_MESH_CREASE_RAD : m->smooth ? m->crease_rad : 0;
+		any |= crease_rad[i] > 0;
+	}
+	tac_result result = crease_rad ? TAC_OK : TAC_ERROR_MEMORY;
+	if (result >= TAC_OK && any)
+		result = tac_mesh_smooth_build(body->mesh, crease_rad, &body->smooth);
+	free(crease_rad);
 	if (result < TAC_OK)
-		tac_log(TAC_LOG_ERROR, "%s: no memory for the smooth normals", object->name);
+		tac_log(TAC_LOG_ERROR, "%s: no memory for the smooth surface", body->name);
 	return result;
 }
 
@@ -239,8 +251,9 @@ static tac_result build_all(tac_world *world, tac_world_progress *progress, void
 	for (int32_t i = 0; i < scene->tool_count; i++) {
 		const tac_scene_tool *t = &scene->tools[i];
 		progress(user, i + 1, steps, t->name);
-		const tac_result result =
-			build_body(world, t->name, t->shapes, t->shape_count, &world->tools[i]);
+		tac_result result = build_body(world, t->name, t->shapes, t->shape_count, &world->tools[i]);
+		if (result >= TAC_OK)
+			result = build_smooth(world, &world->tools[i]);
 		if (result < TAC_OK)
 			return result;
 		find_round(&world->tools[i], t);
@@ -252,6 +265,8 @@ static tac_result build_all(tac_world *world, tac_world_progress *progress, void
 		tac_result result = build_body(world, o->name, o->shapes, o->shape_count, body);
 		if (result >= TAC_OK)
 			result = assign_materials(world, o, body);
+		if (result >= TAC_OK)
+			result = build_smooth(world, body);
 		if (result < TAC_OK)
 			return result;
 	}
@@ -287,7 +302,7 @@ static void destroy_body(tac_world_body *body)
 	tac_body_destroy(&body->body);
 	tac_mesh_destroy(&body->mesh);
 	free(body->surface_material);
-	free(body->corner_normals);
+	tac_mesh_smooth_destroy(&body->smooth);
 }
 
 void tac_world_destroy(tac_world **world)

@@ -79,8 +79,8 @@ static void find_contacts(tac_servo *s)
 	tac_law_remove_gaps(&s->report, s->hands.partner ? s->object_count - 1 : -1, arm_of(s));
 	if (s->tool->axes == 3)
 		tac_patch_share_loads(&s->report);
-	tac_patch_find(s->def.world, &s->report, s->T_world_device, s->T_world_objects, s->round_m,
-		       &s->patch);
+	tac_patch_find(s->def.world, s->round_m > 0 ? NULL : &s->def.world->tools[s->def.tool], s->round_m,
+		       &s->report, s->T_world_device, s->T_world_objects, &s->patch);
 	s->totals.contact_ticks += s->report.contact_count > 0;
 }
 
@@ -94,9 +94,10 @@ static void choose_coupling(tac_servo *s, int64_t elapsed_ns)
 	const double arm2 = s->tool->turn_arm_m * s->tool->turn_arm_m;
 	s->allowed_N_per_m = tac_derate_step(&s->derate, elapsed_ns, delay_ns) / s->mapping.scale;
 	const double turn_allowed = tac_derate_step(&s->turn_derate, elapsed_ns, delay_ns);
-	s->material_N_per_m = s->patch.object >= 0                        ? s->patch.stiffness_N_per_m
-			      : s->patch_memory.stiffness_N_per_m > 0 ? s->patch_memory.stiffness_N_per_m
-								      : s->def.world->materials[0].stiffness_N_per_m;
+	s->material_N_per_m = s->patch.object >= 0 ? s->patch.stiffness_N_per_m
+			      : s->patch_memory.stiffness_N_per_m > 0
+				      ? s->patch_memory.stiffness_N_per_m
+				      : s->def.world->materials[0].stiffness_N_per_m;
 	const double stiffness = fmin(s->material_N_per_m, s->allowed_N_per_m);
 	s->coupling = (tac_coupling){
 		.stiffness_N_per_m = stiffness,
@@ -114,8 +115,8 @@ static tac_dpose spring_end(tac_servo *s)
 		s->law.goal = (tac_law_offset){{0, 0, 0}, {0, 0, 0}};
 		return s->T_world_device;
 	}
-	const tac_law_offset goal = tac_law_goal(&s->law, &s->report, s->coupling.law,
-						 s->coupling.stiffness_N_per_m, arm_of(s));
+	const tac_law_offset goal =
+		tac_law_goal(&s->law, &s->report, s->coupling.law, s->coupling.stiffness_N_per_m, arm_of(s));
 	return tac_dpose_make(tac_dvec3_add(s->T_world_device.position, goal.move_m),
 			      tac_dquat_mul(tac_dquat_exp(goal.turn_rad), s->T_world_device.rotation));
 }
@@ -248,11 +249,11 @@ static void limit_wrench(tac_servo *s, int64_t now_ns, tac_wrench wrench)
 // How much the sent force may change in this tick: the law's bound, and what came after it.
 static double sent_bound(tac_servo *s, double gain_before, bool slewed_before, double elapsed_s)
 {
-	const tac_dvec3 damper = tac_dvec3_make(s->port.axes[0].damper_N, s->port.axes[1].damper_N,
-						s->port.axes[2].damper_N);
-	double bound = s->law.bound_N + tac_dvec3_length(tac_dvec3_sub(damper, s->damper_N)) +
-		       fabs(s->output.gain - gain_before) *
-			       (tac_dvec3_length(s->wanted.force_N) + s->law.bound_N);
+	const tac_dvec3 damper =
+		tac_dvec3_make(s->port.axes[0].damper_N, s->port.axes[1].damper_N, s->port.axes[2].damper_N);
+	double bound =
+		s->law.bound_N + tac_dvec3_length(tac_dvec3_sub(damper, s->damper_N)) +
+		fabs(s->output.gain - gain_before) * (tac_dvec3_length(s->wanted.force_N) + s->law.bound_N);
 	s->damper_N = damper;
 	// A limit that lags behind, as after an emergency stop, catches up at its own rate.
 	if (slewed_before)
@@ -263,9 +264,10 @@ static double sent_bound(tac_servo *s, double gain_before, bool slewed_before, d
 static void monitor_feel(tac_servo *s, double gain_before, bool slewed_before, double elapsed_s)
 {
 	const uint32_t reasons = s->output.reasons;
-	const double bound = reasons & (1u << TAC_LIMIT_STOPPED | 1u << TAC_LIMIT_STALL | 1u << TAC_LIMIT_LOST)
-				     ? HUGE_VAL // such a cut is on purpose
-				     : sent_bound(s, gain_before, slewed_before, elapsed_s);
+	const double bound =
+		reasons & (1u << TAC_LIMIT_STOPPED | 1u << TAC_LIMIT_STALL | 1u << TAC_LIMIT_LOST)
+			? HUGE_VAL // such a cut is on purpose
+			: sent_bound(s, gain_before, slewed_before, elapsed_s);
 	tac_monitor_step(&s->monitor, tac_dquat_rotate(s->mapping.rotation, s->sent.force_N), bound,
 			 reasons & (1u << TAC_LIMIT_FORCE | 1u << TAC_LIMIT_TORQUE));
 }

@@ -70,7 +70,7 @@ struct tac_servo {
 	tac_patch_memory patch_memory;
 	tac_law law;
 	tac_monitor monitor;
-	tac_dvec3 damper_N; // of the passivity controller, in the last tick, device frame
+	tac_dvec3 damper_N;     // of the passivity controller, in the last tick, device frame
 	int64_t write_delay_ns; // from the last tick's read to its write
 	tac_servo_totals totals;
 

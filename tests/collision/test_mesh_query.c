@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "collision/mesh_query.h"
 #include "collision/mesh_shapes.h"
+#include "collision/mesh_smooth.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -117,19 +118,29 @@ static tac_dvec3 middle(const tac_mesh *mesh, int32_t triangle)
 	return tac_dvec3_scale(tac_dvec3_add(sum, corner(mesh, triangle, 2)), 1.0 / 3);
 }
 
-// By symmetry the normal at each vertex of an icosahedron is radial.
+static tac_result smooth_build(const tac_mesh *mesh, double crease_rad, tac_mesh_smooth **out_smooth)
+{
+	double *crease = malloc((size_t)mesh->surface_count * sizeof *crease);
+	for (int32_t i = 0; i < mesh->surface_count; i++)
+		crease[i] = crease_rad;
+	const tac_result result = tac_mesh_smooth_build(mesh, crease, out_smooth);
+	free(crease);
+	return result;
+}
+
+// By symmetry the normal at each vertex of an icosahedron is radial. Its facets meet at 42 degrees.
 static void corner_normals_of_an_icosahedron_are_radial(void)
 {
 	tac_mesh *mesh;
-	tac_vec3 *normals;
+	tac_mesh_smooth *smooth;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.3F, 0, &mesh));
-	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_corner_normals_build(mesh, &normals));
+	TEST_ASSERT_EQUAL(TAC_OK, smooth_build(mesh, 0.8, &smooth));
 	for (int32_t t = 0; t < mesh->triangle_count; t++) {
 		for (int k = 0; k < 3; k++)
 			assert_near(tac_dvec3_normalize(corner(mesh, t, k)),
-				    tac_dvec3_from_vec3(normals[3 * t + k]), 1e-6);
+				    tac_dvec3_from_vec3(smooth->normals[3 * t + k]), 1e-6);
 	}
-	free(normals);
+	tac_mesh_smooth_destroy(&smooth);
 	tac_mesh_destroy(&mesh);
 }
 
@@ -137,15 +148,15 @@ static void corner_normals_of_an_icosahedron_are_radial(void)
 static void corner_normals_do_not_mix_across_a_crease(void)
 {
 	tac_mesh *mesh;
-	tac_vec3 *normals;
+	tac_mesh_smooth *smooth;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_box(tac_vec3_make(1, 2, 3), 2, &mesh));
-	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_corner_normals_build(mesh, &normals));
+	TEST_ASSERT_EQUAL(TAC_OK, smooth_build(mesh, TAC_MESH_CREASE_RAD, &smooth));
 	for (int32_t t = 0; t < mesh->triangle_count; t++) {
 		const tac_mesh_location at = tac_mesh_locate(mesh, NULL, t, middle(mesh, t));
 		for (int k = 0; k < 3; k++)
-			assert_near(at.facet_normal, tac_dvec3_from_vec3(normals[3 * t + k]), 1e-6);
+			assert_near(at.facet_normal, tac_dvec3_from_vec3(smooth->normals[3 * t + k]), 1e-6);
 	}
-	free(normals);
+	tac_mesh_smooth_destroy(&smooth);
 	tac_mesh_destroy(&mesh);
 }
 
@@ -167,9 +178,9 @@ static void without_corner_normals_the_triangle_is_kept_and_its_plane_is_measure
 static void the_walk_ends_at_the_triangle_below_the_point(void)
 {
 	tac_mesh *mesh;
-	tac_vec3 *normals;
+	tac_mesh_smooth *smooth;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_grid(1, 1, 4, 4, &mesh));
-	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_corner_normals_build(mesh, &normals));
+	TEST_ASSERT_EQUAL(TAC_OK, smooth_build(mesh, TAC_MESH_CREASE_RAD, &smooth));
 	tac_rng rng = tac_rng_seed(2, 9);
 	for (int i = 0; i < 500; i++) {
 		const int32_t start = (int32_t)tac_rng_below(&rng, (uint32_t)mesh->triangle_count);
@@ -177,7 +188,7 @@ static void the_walk_ends_at_the_triangle_below_the_point(void)
 		// At most half a square away along each axis: three triangles of the walk.
 		const tac_dvec3 p = tac_dvec3_make(from.x + tac_rng_range_f64(&rng, -0.12, 0.12),
 						   from.y + tac_rng_range_f64(&rng, -0.12, 0.12), -0.02);
-		const tac_mesh_location at = tac_mesh_locate(mesh, normals, start, p);
+		const tac_mesh_location at = tac_mesh_locate(mesh, smooth, start, p);
 		TEST_ASSERT_DOUBLE_WITHIN(1e-12, -0.02, at.height_m);
 		assert_near(tac_dvec3_make(0, 0, 1), at.smooth_normal, 1e-6);
 		if (fabs(p.x) > 0.5 || fabs(p.y) > 0.5)
@@ -190,21 +201,21 @@ static void the_walk_ends_at_the_triangle_below_the_point(void)
 						tac_dvec3_sub(corner(mesh, at.triangle, (k + 1) % 3), foot)));
 		TEST_ASSERT_DOUBLE_WITHIN(1e-7, 0.25 * 0.25, area);
 	}
-	free(normals);
+	tac_mesh_smooth_destroy(&smooth);
 	tac_mesh_destroy(&mesh);
 }
 
 static void the_walk_does_not_cross_a_crease(void)
 {
 	tac_mesh *mesh;
-	tac_vec3 *normals;
+	tac_mesh_smooth *smooth;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_box(tac_vec3_make(1, 1, 1), 3, &mesh));
-	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_corner_normals_build(mesh, &normals));
+	TEST_ASSERT_EQUAL(TAC_OK, smooth_build(mesh, TAC_MESH_CREASE_RAD, &smooth));
 	for (int32_t t = 0; t < mesh->triangle_count; t++) {
-		const tac_mesh_location at = tac_mesh_locate(mesh, normals, t, tac_dvec3_make(0.7, 0.8, 0.9));
+		const tac_mesh_location at = tac_mesh_locate(mesh, smooth, t, tac_dvec3_make(0.7, 0.8, 0.9));
 		TEST_ASSERT_EQUAL_INT32(mesh->triangle_surface[t], mesh->triangle_surface[at.triangle]);
 	}
-	free(normals);
+	tac_mesh_smooth_destroy(&smooth);
 	tac_mesh_destroy(&mesh);
 }
 
@@ -213,9 +224,9 @@ static void the_walk_does_not_cross_a_crease(void)
 static void the_smooth_normal_of_a_ball_is_radial_and_continuous(void)
 {
 	tac_mesh *mesh;
-	tac_vec3 *normals;
+	tac_mesh_smooth *smooth;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.05F, 4, &mesh));
-	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_corner_normals_build(mesh, &normals));
+	TEST_ASSERT_EQUAL(TAC_OK, smooth_build(mesh, TAC_MESH_CREASE_RAD, &smooth));
 	int32_t triangle = 0, changes = 0;
 	tac_dvec3 previous = tac_dvec3_zero();
 	for (int i = 0; i < 20000; i++) {
@@ -224,9 +235,9 @@ static void the_smooth_normal_of_a_ball_is_radial_and_continuous(void)
 		// The walk reaches 8 triangles far: begin near, then follow.
 		for (int k = 0; i == 0 && k < 100; k++)
 			triangle =
-				tac_mesh_locate(mesh, normals, triangle, tac_dvec3_scale(ray, 0.05)).triangle;
+				tac_mesh_locate(mesh, smooth, triangle, tac_dvec3_scale(ray, 0.05)).triangle;
 		const tac_mesh_location at =
-			tac_mesh_locate(mesh, normals, triangle, tac_dvec3_scale(ray, 0.05));
+			tac_mesh_locate(mesh, smooth, triangle, tac_dvec3_scale(ray, 0.05));
 		TEST_ASSERT_DOUBLE_WITHIN(5e-5, 4e-5, at.height_m); // under the arc of a facet
 		assert_near(ray, at.smooth_normal, 0.004);
 		if (i > 0)
@@ -236,7 +247,7 @@ static void the_smooth_normal_of_a_ball_is_radial_and_continuous(void)
 		previous = at.smooth_normal;
 	}
 	TEST_ASSERT_GREATER_THAN(100, changes);
-	free(normals);
+	tac_mesh_smooth_destroy(&smooth);
 	tac_mesh_destroy(&mesh);
 }
 

@@ -122,9 +122,11 @@ static void the_slope_of_a_texture_is_the_gradient_of_its_height(void)
 				double d[3] = {0};
 				d[axis] = h;
 				const double up =
-					tac_texture_at(&m, tac_dvec3_add(p, tac_dvec3_load(d)), NULL).height_m;
+					tac_texture_at(&m, tac_dvec3_add(p, tac_dvec3_load(d)), NULL)
+						.height_m;
 				const double down =
-					tac_texture_at(&m, tac_dvec3_sub(p, tac_dvec3_load(d)), NULL).height_m;
+					tac_texture_at(&m, tac_dvec3_sub(p, tac_dvec3_load(d)), NULL)
+						.height_m;
 				TEST_ASSERT_DOUBLE_WITHIN(1e-6, (up - down) / (2 * h),
 							  tac_dvec3_get(t.slope, axis));
 			}
@@ -182,7 +184,8 @@ static double amplitude(const double *force, int count, double hz, double rate)
 	return 2 * hypot(c, s);
 }
 
-// Strokes over grooves of 0.5 mm at `hz` waves a second; returns the largest component below 0.9 hz, and at hz.
+// Strokes over grooves of 0.5 mm at `hz` waves a second; returns the largest component below 0.9 hz, and at
+// hz.
 static void stroke_grooves(double hz, double rate, double *out_below, double *out_at)
 {
 	enum { COUNT = 400 };
@@ -232,8 +235,8 @@ static void a_texture_is_never_felt_below_its_true_frequency(void)
 
 // ---- twisting ----
 
-// A box of 20 mm pressed with 2 N and turned about the vertical. Friction that is spread evenly over a square of
-// side a acts at a mean radius of 0.3826 a, (sqrt 2 + asinh 1) / 6.
+// A box of 20 mm pressed with 2 N and turned about the vertical. Friction that is spread evenly over a square
+// of side a acts at a mean radius of 0.3826 a, (sqrt 2 + asinh 1) / 6.
 static void friction_resists_twisting_with_the_patchs_own_radius(void)
 {
 	fixture f;
@@ -297,8 +300,7 @@ static void stiffness_is_the_mean_of_the_materials_weighted_by_load(void)
 		move_to(&f, tac_dvec3_make(expect[i].x, 0, 0.03), 100);
 		const tac_snapshot *s = move_to(&f, tac_dvec3_make(expect[i].x, 0, 0.008), 200);
 		TEST_ASSERT_DOUBLE_WITHIN(expect[i].tolerance, expect[i].stiffness, s->stiffness_N_per_m);
-		TEST_ASSERT_DOUBLE_WITHIN(1e-3, s->stiffness_N_per_m * 0.002,
-					  f.hand.wrench.force_N.z);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-3, s->stiffness_N_per_m * 0.002, f.hand.wrench.force_N.z);
 	}
 	fixture_fini(&f);
 }
@@ -371,8 +373,8 @@ static void with_smooth_normals_the_facets_of_a_ball_are_not_felt(void)
 		{"mesh tip", "{kind: body, radius_m: 0.001, bump_m: 0, subdivisions: 1}", 6.2e-4},
 	};
 	for (int i = 0; i < 2; i++) {
-		const stroke_result flat = stroke(tips[i].shape, ""),
-				    smooth = stroke(tips[i].shape, ", smooth: true");
+		const stroke_result flat = stroke(tips[i].shape, ", smooth: false"),
+				    smooth = stroke(tips[i].shape, "");
 		printf("%s: facets: error %.4f rad, jumps %.5f rad, %.4f N; smooth: %.4f, %.5f, %.4f\n",
 		       tips[i].name, flat.error_rad, flat.jump_rad, flat.step_N, smooth.error_rad,
 		       smooth.jump_rad, smooth.step_N);
@@ -382,6 +384,124 @@ static void with_smooth_normals_the_facets_of_a_ball_are_not_felt(void)
 		TEST_ASSERT_TRUE(smooth.error_rad < 0.02);
 		TEST_ASSERT_TRUE(smooth.jump_rad <= NORMAL_RATE * STEP_RAD + facet_rad);
 		TEST_ASSERT_TRUE(smooth.step_N <= K * motion_m + smooth.max_N * facet_rad);
+	}
+}
+
+// What a stroke over a smooth shape feels like, beside the exact shape.
+typedef struct ripple {
+	double direction_rad, magnitude, fast_N; // largest errors; magnitude relative; fast: above 50 Hz
+} ripple;
+
+enum { STROKE = 1500, SLOW = 10 };
+
+// Slides a round tip of 2 mm, 2 mm deep, at 0.1 m/s around the y axis over a body of radius 30 mm; `ball`:
+// the body is a ball, otherwise a cylinder.
+static ripple slide_around(const char *shape, bool ball)
+{
+	char text[1024];
+	snprintf(text, sizeof text,
+		 "scene: t\ntools: [{name: tip, axes: 3, shapes: [{kind: solids, solids: "
+		 "\"sphere:r=0.002\"}]}]\n"
+		 "materials: [{name: m, stiffness_N_per_m: 1000}]\nobjects: [{name: o, material: m, shapes: "
+		 "[%s]}]\n",
+		 shape);
+	fixture f;
+	fixture_build(&f, text, "wide", offline());
+	static tac_dvec3 errors[STROKE];
+	ripple out = {0};
+	step_to(&f, tac_dvec3_make(0, 0.0013, 0.045));
+	move_to(&f, tac_dvec3_make(0, 0.0013, 0.03), 200);
+	for (int i = 0; i < STROKE; i++) {
+		const double angle = 1e-4 / 0.03 * i;
+		const tac_dvec3 at = tac_dvec3_make(0.03 * sin(angle), 0.0013, 0.03 * cos(angle));
+		step_to(&f, at);
+		const tac_dvec3 radial = tac_dvec3_make(at.x, ball ? at.y : 0, at.z);
+		const double depth = 0.032 - tac_dvec3_length(radial);
+		const tac_dvec3 ideal = tac_dvec3_scale(tac_dvec3_normalize(radial), 1000 * depth);
+		const tac_dvec3 force = f.hand.wrench.force_N;
+		errors[i] = tac_dvec3_sub(force, ideal);
+		out.direction_rad = fmax(out.direction_rad, tac_dvec3_length(tac_dvec3_cross(force, ideal)) /
+								    tac_dvec3_dot(force, ideal));
+		out.magnitude =
+			fmax(out.magnitude, fabs(tac_dvec3_length(force) / tac_dvec3_length(ideal) - 1));
+	}
+	// What a mean over 21 ms leaves.
+	for (int i = SLOW; i < STROKE - SLOW; i++) {
+		tac_dvec3 mean = tac_dvec3_zero();
+		for (int k = -SLOW; k <= SLOW; k++)
+			mean = tac_dvec3_add_scaled(mean, 1.0 / (2 * SLOW + 1), errors[i + k]);
+		out.fast_N = fmax(out.fast_N, tac_dvec3_length(tac_dvec3_sub(errors[i], mean)));
+	}
+	fixture_fini(&f);
+	return out;
+}
+
+// Facets of 1.5 mm and coarser ones, with the default material: vibration is felt from 0.01 N on.
+static void over_curved_surfaces_neither_facets_nor_their_flatness_are_felt(void)
+{
+	static const struct {
+		const char *name, *shape;
+		bool ball;
+		double direction_deg, magnitude;
+	} shapes[] = {
+		{"cylinder, 32 facets",
+		 "{kind: cylinder, radius_m: 0.03, height_m: 0.1, segments: 32, rings: 8, rotation_rad: "
+		 "[1.5707963, 0, 0]}",
+		 false, 0.1, 0.01},
+		{"cylinder, 128 facets",
+		 "{kind: cylinder, radius_m: 0.03, height_m: 0.1, segments: 128, rings: 8, rotation_rad: "
+		 "[1.5707963, 0, 0]}",
+		 false, 0.1, 0.01},
+		{"ball, 1280 facets", "{kind: sphere, radius_m: 0.03, subdivisions: 3}", true, 0.4, 0.01},
+		{"ball, 20480 facets", "{kind: sphere, radius_m: 0.03, subdivisions: 5}", true, 0.1, 0.01},
+	};
+	for (int i = 0; i < 4; i++) {
+		const ripple r = slide_around(shapes[i].shape, shapes[i].ball);
+		const double degrees = r.direction_rad * 57.29577951;
+		printf("%s: direction within %.4f degrees, magnitude %.3f %%, above 50 Hz %.4f N\n",
+		       shapes[i].name, degrees, 100 * r.magnitude, r.fast_N);
+		TEST_ASSERT_TRUE(degrees < shapes[i].direction_deg);
+		TEST_ASSERT_TRUE(r.magnitude < shapes[i].magnitude);
+		TEST_ASSERT_TRUE(r.fast_N < 0.01);
+	}
+}
+
+// Over edges and vertices of a cube, whose material is smooth, the force is that of the exact shape.
+static void edges_sharper_than_the_crease_angle_are_exact(void)
+{
+	static const tac_dvec3 paths[][4] = {
+		{{0.03, 0.003, 0.053}, {0.05, 0.003, 0.053}, {0.053, 0.003, 0.05}, {0.053, 0.003, 0.03}},
+		{{0.03, 0.03, 0.053}, {0.0515, 0.0515, 0.0515}, {0.053, 0.045, 0.045}, {0.053, 0.03, 0.03}}};
+	for (int p = 0; p < 2; p++) {
+		fixture f;
+		fixture_build(&f,
+			      "scene: t\ntools: [{name: tip, axes: 3, "
+			      "shapes: [{kind: solids, solids: \"sphere:r=0.005\"}]}]\n"
+			      "materials: [{name: m, stiffness_N_per_m: 1000, smooth: true}]\n"
+			      "objects: [{name: o, material: m, shapes: [{kind: box, segments: 8}]}]\n",
+			      "wide", offline());
+		step_to(&f, tac_dvec3_make(0.03, paths[p][0].y, 0.07));
+		move_to(&f, paths[p][0], 200);
+		double most = 0;
+		for (int leg = 0; leg < 3; leg++) {
+			for (int i = 1; i <= 200; i++) {
+				const tac_dvec3 at =
+					tac_dvec3_lerp(paths[p][leg], paths[p][leg + 1], i / 200.0);
+				step_to(&f, at);
+				const tac_dvec3 ideal = tac_dvec3_scale(
+					tac_dvec3_sub(outside_cube(at, 0.05, 0.005), at), 1000);
+				// Where the path turns, the SCO leaves its last 10 um to the next tick.
+				if (i > 1)
+					most = fmax(most,
+						    tac_dvec3_length(
+							    tac_dvec3_cross(f.hand.wrench.force_N, ideal)) /
+							    tac_dvec3_dot(f.hand.wrench.force_N, ideal));
+				assert_near(ideal, f.hand.wrench.force_N, 0.01);
+			}
+		}
+		printf("%s: direction within %.4f degrees\n", p ? "vertex" : "edge", most * 57.29577951);
+		TEST_ASSERT_TRUE(most < 0.1 / 57.29577951);
+		fixture_fini(&f);
 	}
 }
 
@@ -399,5 +519,7 @@ int main(void)
 	RUN_TEST(viscosity_drags_along_the_surface_and_not_against_it);
 	RUN_TEST(stiffness_is_the_mean_of_the_materials_weighted_by_load);
 	RUN_TEST(with_smooth_normals_the_facets_of_a_ball_are_not_felt);
+	RUN_TEST(over_curved_surfaces_neither_facets_nor_their_flatness_are_felt);
+	RUN_TEST(edges_sharper_than_the_crease_angle_are_exact);
 	return UNITY_END();
 }

@@ -42,7 +42,8 @@ static void no_wish_however_hostile_makes_the_wrench_jump(void)
 			// While the wrench follows, the stiffest material since then counts.
 			stiffness = law.follows ? fmax(stiffness, K) : fmax(last, K);
 			last = K;
-			device.position = tac_dvec3_add(device.position, random_vector(&rng, k % 7 ? 1e-4 : 0));
+			device.position =
+				tac_dvec3_add(device.position, random_vector(&rng, k % 7 ? 1e-4 : 0));
 			if (axes == 6)
 				device.rotation = tac_dquat_mul(tac_dquat_exp(random_vector(&rng, 1e-3)),
 								device.rotation);
@@ -123,8 +124,8 @@ static void an_sco_under_way_in_free_space_exerts_no_drag(void)
 
 // ---- gaps ----
 
-// `count` contacts with these normals hold a tool at the gap above planes; loads are those of a device `depth`
-// below the corner of the planes along each normal.
+// `count` contacts with these normals hold a tool at the gap above planes; loads are those of a device
+// `depth` below the corner of the planes along each normal.
 static void gaps_are_taken_out_of_the_loads(void)
 {
 	static const tac_dvec3 normals[][3] = {{{0, 0, 1}, {1, 0, 0}, {0, 1, 0}},
@@ -169,10 +170,10 @@ static void gaps_are_taken_out_of_the_loads(void)
 
 // ---- whole ticks ----
 
-#define TIP(r)  "scene: t\ntools: [{name: tip, axes: 3, shapes: [{kind: solids, solids: \"sphere:r=" r "\"}]"
-#define END     "}]\n"
-#define HARD    "materials: [{name: m, stiffness_N_per_m: 1000}]\n"
-#define CUBE    "objects: [{name: o, material: m, shapes: [{kind: box, segments: 2}]}]\n"
+#define TIP(r) "scene: t\ntools: [{name: tip, axes: 3, shapes: [{kind: solids, solids: \"sphere:r=" r "\"}]"
+#define END    "}]\n"
+#define HARD   "materials: [{name: m, stiffness_N_per_m: 1000}]\n"
+#define CUBE   "objects: [{name: o, material: m, shapes: [{kind: box, segments: 2}]}]\n"
 #define ROUGH                                                                                                \
 	"materials: [{name: m, stiffness_N_per_m: 1000, static_friction: 0.5, dynamic_friction: 0.3, "       \
 	"friction_stiffness_N_per_m: 1000}]\n"
@@ -219,8 +220,7 @@ static void the_law_full_keeps_the_stiffness_of_what_it_touched(void)
 {
 	fixture f;
 	fixture_build(&f,
-		      TIP("0.001") ", law: full" END
-				   "materials: [{name: soft, stiffness_N_per_m: 200}, "
+		      TIP("0.001") ", law: full" END "materials: [{name: soft, stiffness_N_per_m: 200}, "
 				   "{name: m, stiffness_N_per_m: 1000}]\n" CUBE,
 		      "wide", offline());
 	pop_over_the_edge(&f, 1000);
@@ -289,15 +289,14 @@ static void friction_goes_on_through_a_hop(void)
 
 static void a_receding_plate_is_felt_without_chatter(void)
 {
-	static const char *const tools[] = {
-		TIP("0.002") END,
-		"scene: t\ntools: [{name: box, shapes: [{kind: box, size_m: [0.01, 0.01, 0.01], segments: 1}]}]\n"};
+	static const char *const tools[] = {TIP("0.002") END,
+					    "scene: t\ntools: [{name: box, shapes: [{kind: box, size_m: "
+					    "[0.01, 0.01, 0.01], segments: 1}]}]\n"};
 	static const tac_dvec3 at[] = {{0.001, 0.002, 0.007}, {0.021, 0.002, 0.01}};
 	for (int i = 0; i < 2; i++) {
 		char text[1024];
 		snprintf(text, sizeof text,
-			 "%s" HARD
-			 "objects: [{name: o, material: m, position_m: [0, 0, -0.01], "
+			 "%s" HARD "objects: [{name: o, material: m, position_m: [0, 0, -0.01], "
 			 "path: [{time_s: 0}, {time_s: 0.5, position_m: [0, 0, 0.02]}, {time_s: 1}], "
 			 "shapes: [{kind: box, size_m: [0.1, 0.1, 0.02], segments: 8}]}]\n",
 			 tools[i]);
@@ -334,22 +333,6 @@ static void a_box_slides_without_drag_at_any_speed(void)
 		}
 		fixture_fini(&f);
 	}
-}
-
-// The nearest point to `p` at the distance `r` from a cube of half size h, where p is near its surface.
-static tac_dvec3 outside_cube(tac_dvec3 p, double h, double r)
-{
-	const double q[3] = {fmax(-h, fmin(h, p.x)), fmax(-h, fmin(h, p.y)), fmax(-h, fmin(h, p.z))};
-	const tac_dvec3 off = tac_dvec3_sub(p, tac_dvec3_load(q));
-	if (tac_dvec3_length(off) > 0)
-		return tac_dvec3_add_scaled(tac_dvec3_load(q), r, tac_dvec3_normalize(off));
-	double v[3];
-	tac_dvec3_store(v, p);
-	int axis = 0;
-	for (int k = 1; k < 3; k++)
-		axis = fabs(v[k]) > fabs(v[axis]) ? k : axis;
-	v[axis] = copysign(h + r, v[axis]);
-	return tac_dvec3_load(v);
 }
 
 static void at_rest_the_force_is_the_exact_reaction(void)
@@ -405,8 +388,9 @@ static void work_along_closed_paths_is_never_positive(void)
 					const tac_dvec3 force = f.hand.wrench.force_N, last = at;
 					at = tac_dvec3_lerp(from, corners[k], (double)j / ticks);
 					step_to(&f, at);
-					work += 0.5 * tac_dvec3_dot(tac_dvec3_add(force, f.hand.wrench.force_N),
-								    tac_dvec3_sub(at, last));
+					work += 0.5 *
+						tac_dvec3_dot(tac_dvec3_add(force, f.hand.wrench.force_N),
+							      tac_dvec3_sub(at, last));
 				}
 			}
 		}

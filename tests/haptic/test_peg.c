@@ -34,7 +34,7 @@ static void build(fixture *f, double clearance)
 {
 	char text[1024];
 	snprintf(text, sizeof text,
-		 "scene: t\nmaterials: [{name: m, stiffness_N_per_m: %g}]\n"
+		 "scene: t\nmaterials: [{name: m, stiffness_N_per_m: %g, smooth: false}]\n"
 		 "tools: [{name: peg, turn_arm_m: %g, shapes: [{kind: peg, radius_m: %g, height_m: %g, "
 		 "chamfer_m: %g, segments: %d, rings: 4}]}]\n"
 		 "objects:\n"

@@ -35,8 +35,7 @@ typedef struct force_watch {
 // How far the device moved, a rotation counted at the arm.
 static inline double watch_travel(const force_watch *w, tac_dpose device, double arm_m)
 {
-	const tac_dquat turn =
-		tac_dquat_mul(device.rotation, tac_dquat_conjugate(w->device.rotation));
+	const tac_dquat turn = tac_dquat_mul(device.rotation, tac_dquat_conjugate(w->device.rotation));
 	return tac_dvec3_length(tac_dvec3_sub(device.position, w->device.position)) +
 	       arm_m * tac_dvec3_length(tac_dquat_log(turn));
 }
@@ -71,10 +70,11 @@ static inline void watch_step(force_watch *w, tac_dpose device, tac_wrench wrenc
 		watch_dropouts(w, tac_dvec3_length(wrench.force_N), travel);
 		if (!(step <= bound + rounding && twist <= arm_m * bound + rounding) || w->dropouts > 0) {
 			char text[200];
-			snprintf(text, sizeof text,
-				 "%s: tick %ld: the force changes by %.6f N, bound %.6f N; the torque by %.6f "
-				 "Nm, bound %.6f Nm; %ld dropouts",
-				 name, w->ticks, step, bound, twist, arm_m * bound, w->dropouts);
+			snprintf(
+				text, sizeof text,
+				"%s: tick %ld: the force changes by %.6f N, bound %.6f N; the torque by %.6f "
+				"Nm, bound %.6f Nm; %ld dropouts",
+				name, w->ticks, step, bound, twist, arm_m * bound, w->dropouts);
 			TEST_FAIL_MESSAGE(text);
 		}
 	}
@@ -112,8 +112,8 @@ static inline void force_watch_step(force_watch *w, const tac_world *world, cons
 	const double load = fmax(tac_dvec3_length(s->wanted.force_N), tac_dvec3_length(w->wanted_N));
 	const double extra = fabs(s->gain - w->gain) * load +
 			     (w->started ? texture * watch_travel(w, s->T_world_device, arm) : 0);
-	watch_step(w, s->T_world_device, s->sent, stiffness, arm, (double)(s->time_ns - w->time_ns) / 1e9, slew,
-		   extra, world->scene->name);
+	watch_step(w, s->T_world_device, s->sent, stiffness, arm, (double)(s->time_ns - w->time_ns) / 1e9,
+		   slew, extra, world->scene->name);
 	w->gain = s->gain;
 	w->wanted_N = s->wanted.force_N;
 	w->time_ns = s->time_ns;
@@ -138,8 +138,7 @@ static inline void law_watch_step(law_watch *w, tac_dpose device, const tac_sco_
 		tac_law_goal(&w->law, &r, TAC_COUPLING_CONSTRAINT, LAW_WATCH_N_PER_M, arm_m);
 	const tac_wrench wanted = {tac_dvec3_scale(goal.move_m, LAW_WATCH_N_PER_M),
 				   tac_dvec3_scale(goal.turn_rad, LAW_WATCH_N_PER_M * arm_m * arm_m)};
-	const tac_wrench wrench =
-		tac_law_follow(&w->law, wanted, &rates, LAW_WATCH_N_PER_M, 0, arm_m, 1e-3);
+	const tac_wrench wrench = tac_law_follow(&w->law, wanted, &rates, LAW_WATCH_N_PER_M, 0, arm_m, 1e-3);
 	TEST_ASSERT_TRUE(tac_dvec3_finite(wrench.force_N) && tac_dvec3_finite(wrench.torque_Nm));
 	watch_step(&w->watch, device, wrench, LAW_WATCH_N_PER_M, arm_m, 1e-3, WATCH_SLEW_M_PER_S, 0, name);
 }

@@ -125,4 +125,20 @@ static inline void assert_near(tac_dvec3 expected, tac_dvec3 found, double toler
 	TEST_ASSERT_DOUBLE_WITHIN(tolerance, expected.z, found.z);
 }
 
+// The nearest point to `p` at the distance `r` from a cube of half size h, where p is near its surface.
+static inline tac_dvec3 outside_cube(tac_dvec3 p, double h, double r)
+{
+	const double q[3] = {fmax(-h, fmin(h, p.x)), fmax(-h, fmin(h, p.y)), fmax(-h, fmin(h, p.z))};
+	const tac_dvec3 off = tac_dvec3_sub(p, tac_dvec3_load(q));
+	if (tac_dvec3_length(off) > 0)
+		return tac_dvec3_add_scaled(tac_dvec3_load(q), r, tac_dvec3_normalize(off));
+	double v[3];
+	tac_dvec3_store(v, p);
+	int axis = 0;
+	for (int k = 1; k < 3; k++)
+		axis = fabs(v[k]) > fabs(v[axis]) ? k : axis;
+	v[axis] = copysign(h + r, v[axis]);
+	return tac_dvec3_load(v);
+}
+
 #endif
