@@ -301,18 +301,20 @@ static void check_and_restore(tac_sco *sco, tac_dpose before, tac_sco_report *ou
 	out_report->contact_count = 0;
 }
 
-// Reports the contacts after a step that ended without a list, because nothing was within reach of its motion:
-// the SCO may rest on a surface all the same. The next step begins as if there had been no list.
+// Reports the contacts after a step that ended without a list, because nothing was within reach of its
+// motion: the SCO may rest on a surface all the same. The next step begins as if there had been no list.
 static void report_unlisted(tac_sco *sco, tac_sco_report *out_report)
 {
 	const tac_sco_twist rest = {{0, 0, 0}, {0, 0, 0}};
 	const double kept_distance = sco->distance_m;
 	const tac_sco_trust kept_trust = sco->trust;
 	double distance, margin = SCO_REPORT_GAPS * sco->def.hold_gap_m;
-	if (kept_distance > margin || !tac_sco_query_contacts(sco, rest, 0, &margin, &distance))
+	if (kept_distance > margin)
 		return;
-	tac_sco_accept_contacts(sco, margin, distance);
-	tac_sco_report_contacts(sco, out_report);
+	if (tac_sco_query_contacts(sco, rest, 0, &margin, &distance)) {
+		tac_sco_accept_contacts(sco, margin, distance);
+		tac_sco_report_contacts(sco, out_report);
+	}
 	sco->listed_margin_m = -1;
 	sco->distance_m = kept_distance;
 	sco->trust = kept_trust;

@@ -189,7 +189,7 @@ static double amplitude(const double *force, int count, double hz, double rate)
 static void stroke_grooves(double hz, double rate, double *out_below, double *out_at)
 {
 	enum { COUNT = 400 };
-	tac_servo_def def = offline();
+	tac_servo_def def = tac_servo_def_default();
 	def.period_ns = llround(1e9 / rate);
 	fixture f;
 	fixture_build(&f,
@@ -243,7 +243,7 @@ static void friction_resists_twisting_with_the_patchs_own_radius(void)
 	fixture_build(&f,
 		      "scene: t\ntools: [{name: box, "
 		      "shapes: [{kind: box, size_m: [0.02, 0.02, 0.02], segments: 1}]}]\n" ROUGH FLOOR,
-		      "wide", offline());
+		      "wide", tac_servo_def_default());
 	step_to(&f, tac_dvec3_make(0.001, 0.002, 0.03));
 	move_to(&f, tac_dvec3_make(0.001, 0.002, 0.008), 200);
 	const double radius = 0.02 * (sqrt(2) + asinh(1)) / 6;
@@ -269,7 +269,7 @@ static void friction_resists_twisting_with_the_patchs_own_radius(void)
 static void a_tool_with_three_axes_gets_no_torque(void)
 {
 	fixture f;
-	fixture_build(&f, BOX ROUGH FLOOR, "wide", offline());
+	fixture_build(&f, BOX ROUGH FLOOR, "wide", tac_servo_def_default());
 	step_to(&f, tac_dvec3_make(0, 0, 0.03));
 	move_to(&f, tac_dvec3_make(0, 0, 0.008), 200);
 	for (int i = 0; i < 200; i++) {
@@ -406,7 +406,7 @@ static ripple slide_around(const char *shape, bool ball)
 		 "[%s]}]\n",
 		 shape);
 	fixture f;
-	fixture_build(&f, text, "wide", offline());
+	fixture_build(&f, text, "wide", tac_servo_def_default());
 	static tac_dvec3 errors[STROKE];
 	ripple out = {0};
 	step_to(&f, tac_dvec3_make(0, 0.0013, 0.045));
@@ -479,7 +479,7 @@ static void edges_sharper_than_the_crease_angle_are_exact(void)
 			      "shapes: [{kind: solids, solids: \"sphere:r=0.005\"}]}]\n"
 			      "materials: [{name: m, stiffness_N_per_m: 1000, smooth: true}]\n"
 			      "objects: [{name: o, material: m, shapes: [{kind: box, segments: 8}]}]\n",
-			      "wide", offline());
+			      "wide", tac_servo_def_default());
 		step_to(&f, tac_dvec3_make(0.03, paths[p][0].y, 0.07));
 		move_to(&f, paths[p][0], 200);
 		double most = 0;

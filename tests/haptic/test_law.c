@@ -201,7 +201,7 @@ static void over_an_edge_the_force_fades_alike_at_every_rate(void)
 {
 	static const double every[] = {250, 500, 1000, 4000, 10000};
 	for (int i = 0; i < 5; i++) {
-		tac_servo_def def = offline();
+		tac_servo_def def = tac_servo_def_default();
 		def.period_ns = llround(1e9 / every[i]);
 		fixture f;
 		fixture_build(&f, TIP("0.001") END HARD CUBE, "wide", def);
@@ -222,7 +222,7 @@ static void the_law_full_keeps_the_stiffness_of_what_it_touched(void)
 	fixture_build(&f,
 		      TIP("0.001") ", law: full" END "materials: [{name: soft, stiffness_N_per_m: 200}, "
 				   "{name: m, stiffness_N_per_m: 1000}]\n" CUBE,
-		      "wide", offline());
+		      "wide", tac_servo_def_default());
 	pop_over_the_edge(&f, 1000);
 	TEST_ASSERT_TRUE(f.watch.largest_N < 0.801);
 	fixture_fini(&f);
@@ -236,7 +236,7 @@ static void stroke_ball(fixture *f, const char *material)
 		 TIP("0.002") END "%sobjects: [{name: o, material: m, "
 				  "shapes: [{kind: sphere, radius_m: 0.03, subdivisions: 2}]}]\n",
 		 material);
-	fixture_build(f, text, "wide", offline());
+	fixture_build(f, text, "wide", tac_servo_def_default());
 	step_to(f, tac_dvec3_make(0, 0.042, -0.008));
 	move_to(f, tac_dvec3_make(0, 0.0225, -0.0045), 300);
 }
@@ -301,7 +301,7 @@ static void a_receding_plate_is_felt_without_chatter(void)
 			 "shapes: [{kind: box, size_m: [0.1, 0.1, 0.02], segments: 8}]}]\n",
 			 tools[i]);
 		fixture f;
-		fixture_build(&f, text, "wide", offline());
+		fixture_build(&f, text, "wide", tac_servo_def_default());
 		for (int k = 0; k < 1000; k++) {
 			step_to(&f, at[i]);
 			// 40 mm/s of the plate, from when it reaches the tool to when it has left.
@@ -324,7 +324,7 @@ static void a_box_slides_without_drag_at_any_speed(void)
 			      "shapes: [{kind: box, size_m: [0.01, 0.01, 0.01], segments: 1}]}]\n" HARD
 			      "objects: [{name: o, material: m, position_m: [0, 0, -0.01], "
 			      "shapes: [{kind: box, size_m: [2, 0.2, 0.02], segments: 4}]}]\n",
-			      "wide", offline());
+			      "wide", tac_servo_def_default());
 		step_to(&f, tac_dvec3_make(-0.4, 0.001, 0.02));
 		move_to(&f, tac_dvec3_make(-0.4, 0.001, 0.003), 200);
 		for (int k = 1; k <= 600; k++) {
@@ -349,7 +349,7 @@ static void at_rest_the_force_is_the_exact_reaction(void)
 		const double depth = tac_rng_range_f64(&rng, 0, 0.003);
 		const tac_dvec3 device = tac_dvec3_add_scaled(surface, -depth, normal);
 		fixture f;
-		fixture_build(&f, TIP("0.004") END HARD CUBE, "wide", offline());
+		fixture_build(&f, TIP("0.004") END HARD CUBE, "wide", tac_servo_def_default());
 		step_to(&f, outside);
 		move_to(&f, surface, 50);
 		move_to(&f, device, 30);
@@ -369,7 +369,7 @@ static void work_along_closed_paths_is_never_positive(void)
 	for (int i = 0; i < loops; i++) {
 		fixture f;
 		fixture_build(&f, i % 2 ? TIP("0.001") END HARD CUBE : TIP("0.001") END ROUGH CUBE, "wide",
-			      offline());
+			      tac_servo_def_default());
 		const tac_dvec3 start = tac_dvec3_make(0.07, 0.07, 0.07);
 		tac_dvec3 at = start, corners[6];
 		for (int k = 0; k < 5; k++)

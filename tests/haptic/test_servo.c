@@ -166,7 +166,7 @@ static void a_waiting_tool_does_not_miss_a_short_free_moment(void)
 {
 	for (int phase = 0; phase < 10; phase++) {
 		fixture f;
-		fixture_build(&f, BALL PLAIN FLOOR, "wide", offline());
+		fixture_build(&f, BALL PLAIN FLOOR, "wide", tac_servo_def_default());
 		for (int i = 0; i < 11 + phase; i++)
 			TEST_ASSERT_EQUAL(TAC_SERVO_WAITING, step_to(&f, tac_dvec3_make(0, 0, 0.009))->state);
 		TEST_ASSERT_EQUAL(TAC_SERVO_RUNNING, step_to(&f, tac_dvec3_make(0, 0, 0.011))->state);
