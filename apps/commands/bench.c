@@ -26,6 +26,7 @@ static const struct {
 	{"conform", "flat faces, pegs, fins and sockets, with and without flat faces triangulated anew"},
 	{"counted", "one of three fixed queries, for counting instructions with callgrind"},
 	{"erit", "intersection tests of primitives, Table 1 of ERIT; batched beside scalar"},
+	{"feel", "what the hand feels: direction, ripple and jumps of the force beside the exact shapes'"},
 	{"force", "cost of each stage of the force path"},
 	{"growth", "time, build time and memory against triangle count, for each engine"},
 	{"histogram", "recording a value, beside a plain counter and HdrHistogram"},

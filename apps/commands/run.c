@@ -376,6 +376,9 @@ static bool write_report(const settings *s, live_run *r, const report_series *fo
 	const session *se = &r->session;
 	report *rep = &r->runner.report;
 	rep->forces = forces;
+	const tac_snapshot *last = tac_servo_snapshot(r->session.servos[0], 0);
+	if (last)
+		rep->feel = last->feel;
 	rep->device = &se->devices[0]->info;
 	report_fact_add(rep, "scene", "%s, %lld triangles", se->scene->name, (long long)se->world->triangles);
 	char duration[32];

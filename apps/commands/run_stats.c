@@ -72,6 +72,15 @@ static void print_stability(const run_stats *r)
 	       r->max_damping_N_s_per_m);
 }
 
+static void print_feel(const tac_snapshot_feel *feel)
+{
+	printf("          force: largest step %.2f N, bound %.2f N, %llu dropout%s, %llu jump%s beyond the bound, "
+	       "saturated in %llu tick%s\n",
+	       feel->largest_step_N, feel->largest_bound_N, (unsigned long long)feel->dropouts,
+	       plural(feel->dropouts), (unsigned long long)feel->jumps, plural(feel->jumps),
+	       (unsigned long long)feel->saturated_ticks, plural(feel->saturated_ticks));
+}
+
 static void print_counters(tac_servo *servo, const tac_snapshot *last)
 {
 	printf("          %llu fault%s, %llu undecided collision quer%s, work budget spent in %llu tick%s\n",
@@ -103,6 +112,7 @@ void run_stats_print(const run_stats *r, const char *tool, tac_servo *servo)
 	       "device up to %.2f mm from the tool\n",
 	       mean_force_N(r, last), r->max_force_N, r->max_torque_Nm, 1e3 * r->max_depth_m);
 	print_absence(r, last);
+	print_feel(&last->feel);
 	print_stability(r);
 	print_counters(servo, last);
 }
@@ -127,6 +137,11 @@ void run_stats_print_json(const run_stats *r, tac_servo *servo)
 	json_number("mean_force_N", mean_force_N(r, last));
 	json_number("max_force_N", r->max_force_N);
 	json_number("max_torque_Nm", r->max_torque_Nm);
+	json_number("largest_step_N", last->feel.largest_step_N);
+	json_number("step_bound_N", last->feel.largest_bound_N);
+	printf(", \"jumps\": %llu, \"dropouts\": %llu, \"saturated_ticks\": %llu",
+	       (unsigned long long)last->feel.jumps, (unsigned long long)last->feel.dropouts,
+	       (unsigned long long)last->feel.saturated_ticks);
 	json_number("max_depth_m", r->max_depth_m);
 	json_number("least_energy_J", r->min_energy_J);
 	json_number("least_allowed_N_per_m", r->min_allowed_N_per_m);

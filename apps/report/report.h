@@ -8,6 +8,7 @@
 #include "apps/report/report_series.h"
 #include "apps/session/machine.h"
 #include "devices/device.h"
+#include "haptic/snapshot.h"
 #include "rt/histogram.h"
 #include "rt/monitor.h"
 #include "rt/thread.h"
@@ -33,6 +34,7 @@ typedef struct report {
 	const tac_histogram *wake_corrected; // for coordinated omission; NULL: none
 	report_series *ticks;                // channels REPORT_TICK_WAKE …, filled by report_add_tick
 	const report_series *forces;         // channels REPORT_FORCE …; NULL: none
+	tac_snapshot_feel feel;              // of the run, with `forces`
 	const tac_device_info *device;       // NULL: none
 } report;
 

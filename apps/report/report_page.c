@@ -205,7 +205,12 @@ static void write_forces(FILE *f, const report *r)
 				   "Passivity: energy the springs may still return; below 0 is a deficit",
 				   "J", 1},
 	};
-	fputs("<h2>Forces and energy</h2>\n", f);
+	const tac_snapshot_feel *feel = &r->feel;
+	fprintf(f,
+		"<h2>Forces and energy</h2>\n<p id=\"feel\">Force: largest step %.2f N, bound %.2f N, %llu "
+		"dropouts, %llu jumps beyond the bound, saturated in %llu ticks.</p>\n",
+		feel->largest_step_N, feel->largest_bound_N, (unsigned long long)feel->dropouts,
+		(unsigned long long)feel->jumps, (unsigned long long)feel->saturated_ticks);
 	for (int i = 0; i < REPORT_FORCE_CHANNELS; i++) {
 		fputs("<figure>\n", f);
 		report_plot_channel(f, plots[i].id, plots[i].title, plots[i].unit, plots[i].colour, r->forces,

@@ -268,7 +268,7 @@ static void monitor_feel(tac_servo *s, double gain_before, bool slewed_before, d
 		reasons & (1u << TAC_LIMIT_STOPPED | 1u << TAC_LIMIT_STALL | 1u << TAC_LIMIT_LOST)
 			? HUGE_VAL // such a cut is on purpose
 			: sent_bound(s, gain_before, slewed_before, elapsed_s);
-	tac_monitor_step(&s->monitor, tac_dquat_rotate(s->mapping.rotation, s->sent.force_N), bound,
+	tac_feel_step(&s->feel, tac_dquat_rotate(s->mapping.rotation, s->sent.force_N), bound,
 			 reasons & (1u << TAC_LIMIT_FORCE | 1u << TAC_LIMIT_TORQUE));
 }
 
@@ -335,7 +335,7 @@ static void publish(tac_servo *s, int64_t now_ns, const tac_tick *tick)
 			       tac_dquat_rotate(s->mapping.rotation, s->sent.torque_Nm)};
 	n->limits = s->output.reasons;
 	n->gain = s->output.gain;
-	n->feel = s->monitor.feel;
+	n->feel = s->feel.feel;
 	n->stiffness_N_per_m = s->coupling.stiffness_N_per_m;
 	n->allowed_N_per_m = s->allowed_N_per_m;
 	n->derated_by = s->derate.held_by;

@@ -7,7 +7,7 @@
 #include "haptic/force/coupling.h"
 #include "haptic/force/law.h"
 #include "haptic/force/material_effects.h"
-#include "haptic/force/monitor.h"
+#include "haptic/force/feel.h"
 #include "haptic/force/passivity.h"
 #include "haptic/limit.h"
 #include "haptic/mapping.h"
@@ -69,7 +69,7 @@ struct tac_servo {
 	tac_dvec3 device_turn_sum_rad; // of all ticks
 	tac_patch_memory patch_memory;
 	tac_law law;
-	tac_monitor monitor;
+	tac_feel feel;
 	tac_dvec3 damper_N;     // of the passivity controller, in the last tick, device frame
 	int64_t write_delay_ns; // from the last tick's read to its write
 	tac_servo_totals totals;

@@ -1,4 +1,4 @@
-#include "haptic/force/monitor.h"
+#include "haptic/force/feel.h"
 
 #include <math.h>
 
@@ -6,26 +6,26 @@
 #define ROUNDING   1e-9
 #define ROUNDING_N 1e-9
 
-static void watch_dropouts(tac_monitor *m, double force_N)
+static void watch_dropouts(tac_feel *m, double force_N)
 {
-	if (force_N > TAC_MONITOR_STRONG_N) {
-		m->feel.dropouts += m->vanished && m->since_strong < TAC_MONITOR_WINDOW;
+	if (force_N > TAC_FEEL_STRONG_N) {
+		m->feel.dropouts += m->vanished && m->since_strong < TAC_FEEL_WINDOW;
 		m->since_strong = 0;
 		m->vanished = false;
 		return;
 	}
-	if (m->since_strong <= TAC_MONITOR_WINDOW)
+	if (m->since_strong <= TAC_FEEL_WINDOW)
 		m->since_strong++;
 	m->vanished |= force_N == 0;
 }
 
-void tac_monitor_step(tac_monitor *monitor, tac_dvec3 force_N, double bound_N, bool saturated)
+void tac_feel_step(tac_feel *monitor, tac_dvec3 force_N, double bound_N, bool saturated)
 {
-	tac_monitor *m = monitor;
+	tac_feel *m = monitor;
 	tac_snapshot_feel *feel = &m->feel;
 	const double length_N = tac_dvec3_length(force_N);
 	if (!m->started)
-		m->since_strong = TAC_MONITOR_WINDOW + 1;
+		m->since_strong = TAC_FEEL_WINDOW + 1;
 	feel->step_N = m->started ? tac_dvec3_length(tac_dvec3_sub(force_N, m->force_N)) : 0;
 	feel->bound_N = bound_N;
 	feel->jumps += feel->step_N > bound_N + ROUNDING * length_N + ROUNDING_N;
