@@ -1,6 +1,6 @@
-// Feel: what the force of a run was like to the hand. A monitor watches the force that is sent, tick by tick, and
-// counts what a user would feel as a fault: jumps beyond the bound of the force law, dropouts, and ticks in
-// which the device could not give what was asked for.
+// Feel: what the force of a run was like to the hand. A monitor watches the force that is sent, tick by tick,
+// and counts what a user would feel as a fault: jumps beyond the bound of the force law, dropouts, and ticks
+// in which the device could not give what was asked for.
 #ifndef TAC_HAPTIC_FORCE_FEEL_H
 #define TAC_HAPTIC_FORCE_FEEL_H
 

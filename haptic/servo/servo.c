@@ -269,7 +269,7 @@ static void monitor_feel(tac_servo *s, double gain_before, bool slewed_before, d
 			? HUGE_VAL // such a cut is on purpose
 			: sent_bound(s, gain_before, slewed_before, elapsed_s);
 	tac_feel_step(&s->feel, tac_dquat_rotate(s->mapping.rotation, s->sent.force_N), bound,
-			 reasons & (1u << TAC_LIMIT_FORCE | 1u << TAC_LIMIT_TORQUE));
+		      reasons & (1u << TAC_LIMIT_FORCE | 1u << TAC_LIMIT_TORQUE));
 }
 
 // ---- publish ----

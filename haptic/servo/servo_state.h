@@ -5,9 +5,9 @@
 
 #include "haptic/derate.h"
 #include "haptic/force/coupling.h"
+#include "haptic/force/feel.h"
 #include "haptic/force/law.h"
 #include "haptic/force/material_effects.h"
-#include "haptic/force/feel.h"
 #include "haptic/force/passivity.h"
 #include "haptic/limit.h"
 #include "haptic/mapping.h"

@@ -3,6 +3,7 @@
 // simulation accounts for the energy exactly.
 #include "devices/sim.h"
 #include "haptic/servo.h"
+#include "tests/support/force_watch.h"
 #include "tests/support/limits.h"
 
 #include <math.h>
@@ -195,6 +196,19 @@ enum {
 	STEPS = 2,    // of the sensor, which make the observer inexact
 };
 
+// Makes the simulated hand follow the path of the scene's hand, in the device's frame; `path` is its memory.
+static void follow_scene(tac_sim_def *sim, const tac_scene_tool *tool, tac_sim_waypoint *path)
+{
+	for (int32_t i = 0; i < tool->hand_count; i++)
+		path[i] = (tac_sim_waypoint){
+			llround(tool->hand[i].time_s * 1e9),
+			tac_dvec3_scale(tool->hand[i].position_m, 1 / tool->mapping.workspace_scale),
+			tool->hand[i].rotation_rad, 0};
+	sim->path = path;
+	sim->waypoints = (uint32_t)tool->hand_count;
+	sim->start_m = path[0].position_m;
+}
+
 // Runs a built-in scene with `factor` times its stiffness and 1 ms of delay, with a light hand that follows
 // its path.
 static energy run_scene(const char *name, const char *preset, double factor, int left_out, int ticks,
@@ -210,15 +224,7 @@ static energy run_scene(const char *name, const char *preset, double factor, int
 	tac_sim_def sim;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_sim_def_preset(preset, "light", &sim));
 	tac_sim_waypoint path[TAC_SCENE_PATH];
-	const tac_scene_tool *tool = &scene->tools[0];
-	for (int32_t i = 0; i < tool->hand_count; i++)
-		path[i] = (tac_sim_waypoint){
-			llround(tool->hand[i].time_s * 1e9),
-			tac_dvec3_scale(tool->hand[i].position_m, 1 / tool->mapping.workspace_scale),
-			tool->hand[i].rotation_rad, 0};
-	sim.path = path;
-	sim.waypoints = (uint32_t)tool->hand_count;
-	sim.start_m = path[0].position_m;
+	follow_scene(&sim, &scene->tools[0], path);
 	sim.delay_ns = MS;
 	if (left_out & FRICTION)
 		sim.linear.coulomb = sim.angular.coulomb = 0;
@@ -276,6 +282,48 @@ static void with_the_controller_no_scene_generates_more_than_the_energy_of_three
 		const energy e = run_scene("sphere", "six", 4, FRICTION | STEPS, ticks, false);
 		printf("without the controller: minimum %.3f mJ, force %.2f N\n", 1e3 * e.min_J, e.force_N);
 		TEST_ASSERT_TRUE(e.min_J < -1e-3);
+	}
+}
+
+// ---- continuity ----
+
+// Every simulated device in a light hand, at rates from 500 Hz to 10 kHz, on a rough ball and in a rough
+// groove: the force law's wrench keeps its bound, and what is sent neither jumps nor vanishes.
+static void the_force_is_continuous_with_every_device_and_at_every_rate(void)
+{
+	static const char *const presets[] = {"falcon", "omega3", "omega7", "touch", "premium", "six"};
+	static const double rates[] = {500, 1000, 4000, 10000};
+	const double seconds = test_long() ? 6 : TAC_TEST_SANITIZED ? 0.2 : 1.2;
+	for (int i = 0; i < 12; i++) {
+		tac_scene *scene;
+		tac_sim_def sim;
+		TEST_ASSERT_EQUAL(TAC_OK, tac_scene_builtin(i < 6 ? "sphere" : "groove", &scene));
+		TEST_ASSERT_EQUAL(TAC_OK, tac_sim_def_preset(presets[i % 6], "light", &sim));
+		for (int32_t m = 0; m < scene->material_count; m++) {
+			scene->materials[m].static_friction = 0.6;
+			scene->materials[m].dynamic_friction = 0.4;
+			scene->materials[m].friction_stiffness_N_per_m =
+				scene->materials[m].stiffness_N_per_m;
+		}
+		tac_sim_waypoint path[TAC_SCENE_PATH];
+		follow_scene(&sim, &scene->tools[0], path);
+		const double rate = rates[(i % 6 + i / 6) % 4];
+		const int64_t period_ns = llround(1e9 / rate);
+		loop l;
+		loop_build(&l, scene, &sim, period_ns, false, true);
+		force_watch watch = {0};
+		int64_t contact_ticks = 0;
+		for (int k = 0; k < (int)(seconds * rate); k++) {
+			tac_servo_step(l.servo, k * period_ns, NULL);
+			tac_snapshot s = *tac_servo_snapshot(l.servo, 0);
+			TEST_ASSERT_EQUAL_UINT64_MESSAGE(0, s.feel.jumps + s.feel.dropouts, presets[i % 6]);
+			contact_ticks += s.contact_count > 0;
+			s.sent = s.wanted; // before passivity and limit
+			s.gain = 1;
+			force_watch_step(&watch, l.world, &s);
+		}
+		TEST_ASSERT_TRUE(TAC_TEST_SANITIZED || contact_ticks > 0.05 * seconds * rate);
+		loop_fini(&l);
 	}
 }
 
@@ -394,6 +442,7 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(the_whole_tick_begins_to_oscillate_at_the_exact_stiffness);
 	RUN_TEST(with_the_controller_no_scene_generates_more_than_the_energy_of_three_ticks);
+	RUN_TEST(the_force_is_continuous_with_every_device_and_at_every_rate);
 	RUN_TEST(the_controller_does_not_feed_an_adversary_at_the_edge);
 	return UNITY_END();
 }

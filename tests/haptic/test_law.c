@@ -3,6 +3,7 @@
 #include "haptic/force/law.h"
 
 #include "base/rng.h"
+#include "haptic/force/feel.h"
 #include "tests/support/limits.h"
 #include "tests/support/servo_fixture.h"
 
@@ -166,6 +167,33 @@ static void gaps_are_taken_out_of_the_loads(void)
 			assert_near(wanted, found, count == 1 ? 1e-12 : 0.1 * gap);
 		}
 	}
+}
+
+// ---- the monitor ----
+
+static void jumps_dropouts_and_saturation_are_counted(void)
+{
+	static const struct {
+		double force_N;
+		bool saturated;
+		uint64_t jumps, dropouts;
+	} ticks[] = {{0, false, 0, 0},   {0.9, false, 0, 0}, {1.5, false, 0, 0}, {0, false, 1, 0},
+		     {0.5, false, 1, 0}, {1.4, true, 1, 1},  {1.2, false, 1, 1}, {0.5, false, 1, 1},
+		     {1.1, false, 1, 1}}; // the last one had not vanished
+	tac_feel feel = {0};
+	for (int i = 0; i < 9; i++) {
+		tac_feel_step(&feel, tac_dvec3_make(0, ticks[i].force_N, 0), 1, ticks[i].saturated);
+		TEST_ASSERT_EQUAL_UINT64(ticks[i].jumps, feel.feel.jumps);
+		TEST_ASSERT_EQUAL_UINT64(ticks[i].dropouts, feel.feel.dropouts);
+	}
+	TEST_ASSERT_EQUAL_UINT64(1, feel.feel.saturated_ticks);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 1.5, feel.feel.largest_step_N);
+	// A force that comes back after a while is a new contact.
+	tac_feel_step(&feel, tac_dvec3_zero(), 2, false);
+	for (int i = 0; i < 10; i++)
+		tac_feel_step(&feel, tac_dvec3_zero(), 2, false);
+	tac_feel_step(&feel, tac_dvec3_make(2, 0, 0), 2, false);
+	TEST_ASSERT_EQUAL_UINT64(1, feel.feel.dropouts);
 }
 
 // ---- whole ticks ----
@@ -409,6 +437,7 @@ int main(void)
 	RUN_TEST(a_starved_mover_leaves_the_force_as_it_was_and_pressing_is_still_felt);
 	RUN_TEST(an_sco_under_way_in_free_space_exerts_no_drag);
 	RUN_TEST(gaps_are_taken_out_of_the_loads);
+	RUN_TEST(jumps_dropouts_and_saturation_are_counted);
 	RUN_TEST(over_an_edge_the_force_fades_alike_at_every_rate);
 	RUN_TEST(the_law_full_keeps_the_stiffness_of_what_it_touched);
 	RUN_TEST(over_the_facets_of_a_coarse_ball_the_force_neither_jumps_nor_vanishes);
