@@ -253,6 +253,7 @@ static void the_law_full_keeps_the_stiffness_of_what_it_touched(void)
 		      "wide", tac_servo_def_default());
 	pop_over_the_edge(&f, 1000);
 	TEST_ASSERT_TRUE(f.watch.largest_N < 0.801);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 1000, tac_servo_snapshot(f.servo, 0)->stiffness_N_per_m);
 	fixture_fini(&f);
 }
 
