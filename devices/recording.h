@@ -1,16 +1,10 @@
 // Recording: the samples of a device and the wrenches sent to it, tick by tick, as a file. It is lossless, so
-// a replay gives the same bits. Little-endian, a header and then blocks:
-//  - header: "\x89TACREC\n", u16 version, u16 header bytes, f32 maximum force in N, i64 period in ns, 32
-//  bytes device
-//    name, 32 bytes serial number, f32 maximum torque in Nm (both maxima: 0 if unknown), u32 CRC-32 of all
-//    before.
-//  - block: u32 "TBLK", u32 payload bytes, u32 samples, u32 CRC-32 of these three and the payload, payload.
+// a replay gives the same bits, and it contains the scene that was touched. docs/recording.md describes the
+// bytes. devices/recorder.h writes recordings while a loop runs.
 //
-// A sample is 21 words of 64 bits: time, position, rotation (x y z w), velocity, angular velocity, force,
-// torque, buttons | status << 32. The time is stored as its second difference, zigzag-encoded; every other
-// word is XORed with that of the sample before, or with zero at the start of a block. 21 nibbles, low first,
-// in 11 bytes are the numbers of low bytes of each word that follow. A damaged block loses only its own
-// samples, and a file may end anywhere.
+// Every block has a sequence number and a checksum that covers the checksum of the block before, and a
+// finished file has an end mark, so that a file that was damaged, cut, spliced or never finished is
+// recognised. Everything before the damage is read, and so are the intact blocks after it.
 #ifndef TAC_DEVICES_RECORDING_H
 #define TAC_DEVICES_RECORDING_H
 
@@ -23,17 +17,16 @@
 extern "C" {
 #endif
 
-#define TAC_RECORDING_VERSION         1
-#define TAC_RECORDING_HEADER_BYTES    96
-#define TAC_RECORDING_BLOCK_SAMPLES   256
-#define TAC_RECORDING_SAMPLE_BYTES    (11 + 21 * 8) // at most
-#define TAC_RECORDING_BLOCK_BYTES_MAX (16 + TAC_RECORDING_BLOCK_SAMPLES * TAC_RECORDING_SAMPLE_BYTES)
+#define TAC_RECORDING_VERSION     2 // written; version 1, without scene and end mark, is still read
+#define TAC_RECORDING_MESHES      64
+#define TAC_RECORDING_SCENE_BYTES (300 * 1024) // of name, folder and text together, at most
 
 typedef struct tac_recording_header {
 	int64_t period_ns;
 	char name[32]; // of the device; the last byte is 0
 	char serial[32];
 	float max_force_N, max_torque_Nm; // of the device; 0: unknown, or none
+	uint64_t run;                     // random, the same in all recordings of one run; 0: version 1
 } tac_recording_header;
 
 // One tick.
@@ -43,32 +36,33 @@ typedef struct tac_recording_sample {
 	tac_device_status status;
 } tac_recording_sample;
 
-// Fills TAC_RECORDING_HEADER_BYTES at `out`. Thread: any.
-void tac_recording_encode_header(const tac_recording_header *header, uint8_t *out);
-
-// TAC_ERROR_FORMAT without a log line if the bytes are no header, or one of another version. *out_version is
-// the version found; 0: not a recording, or damaged. Thread: any.
-tac_result tac_recording_decode_header(const uint8_t *bytes, size_t size, tac_recording_header *out_header,
-				       int *out_version);
-
-// Encodes 1 … TAC_RECORDING_BLOCK_SAMPLES samples to `out`, of TAC_RECORDING_BLOCK_BYTES_MAX bytes; returns
-// the number of bytes used. Thread: any.
-size_t tac_recording_encode_block(const tac_recording_sample *samples, uint32_t count, uint8_t *out);
-
-// Decodes the block at `bytes` into `out_samples`, of TAC_RECORDING_BLOCK_SAMPLES, and returns its length in
-// bytes; 0 if there is no complete, undamaged block. Any bytes are allowed. Thread: any.
-size_t tac_recording_decode_block(const uint8_t *bytes, size_t size, tac_recording_sample *out_samples,
-				  uint32_t *out_count);
+// The scene that was touched. The recording does not interpret it.
+typedef struct tac_recording_scene {
+	const char *name;   // as the user named it
+	const char *folder; // absolute; file names in the text are relative to it
+	const char *text;   // YAML; NULL: the recording has no scene
+	uint32_t mesh_count;
+	uint64_t mesh_hashes[TAC_RECORDING_MESHES]; // of the mesh files' contents, in the order of the text
+} tac_recording_scene;
 
 // A recording in memory.
 typedef struct tac_recording {
 	tac_recording_header header;
+	int version;
+	tac_recording_scene scene;
 	tac_recording_sample *samples;
 	size_t count;
-	size_t lost_bytes; // of damaged blocks and a truncated end
+	uint64_t unrecorded; // samples that the recorder could not take
+	uint64_t lost_bytes; // of the file, skipped
+	// The first damage: what was found, at which byte of the file, and the number of samples before it.
+	// NULL: the file is complete.
+	const char *damage;
+	uint64_t damage_offset;
+	size_t damage_sample;
+	char *scene_memory; // private
 } tac_recording;
 
-// Reads a file. TAC_PARTIAL with a log line if part of it is damaged or missing; TAC_ERROR_IO,
+// Reads a regular file. TAC_PARTIAL with a log line if part of it is damaged or missing; TAC_ERROR_IO,
 // TAC_ERROR_FORMAT or TAC_ERROR_MEMORY with a log line if nothing can be read. Thread: setup.
 tac_result tac_recording_load(const char *path, tac_recording *out_recording);
 
@@ -77,12 +71,16 @@ tac_result tac_recording_load(const char *path, tac_recording *out_recording);
 tac_result tac_recording_decode(const uint8_t *bytes, size_t size, const char *name,
 				tac_recording *out_recording);
 
-// Frees the samples. Thread: setup.
+// Reads the header and the scene alone, without samples. Damage that follows is not reported. Otherwise like
+// tac_recording_load. Thread: setup.
+tac_result tac_recording_load_scene(const char *path, tac_recording *out_recording);
+
+// Frees samples and scene. Thread: setup.
 void tac_recording_fini(tac_recording *recording);
 
 // Writes the samples as CSV, a line each, numbers with all their digits:
-// t_s,x,y,z,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz,fx,fy,fz,tx,ty,tz,buttons,status. Time starts at 0. "-" is the
-// standard output. TAC_ERROR_IO with a log line.
+// t_s,x,y,z,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz,fx,fy,fz,tx,ty,tz,buttons,status. Time starts at 0. The file
+// appears whole or not at all (base/output.h). TAC_ERROR_IO or TAC_ERROR_MEMORY with a log line.
 // Thread: setup.
 tac_result tac_recording_export_csv(const tac_recording *recording, const char *path);
 

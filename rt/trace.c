@@ -1,20 +1,17 @@
 #include "rt/trace.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "base/output.h"
 #include "rt/clock.h"
 
 #define BUFFER_SIZE ((size_t)64 * 1024)
@@ -104,24 +101,6 @@ static void escape(const char *name, char out[ESCAPED_SIZE])
 	*out = '\0';
 }
 
-// write(2), where a reader that closed its end gives EPIPE without SIGPIPE: the signal would end a process
-// that only lost its trace.
-static ssize_t write_without_sigpipe(int fd, const char *data, size_t size)
-{
-	sigset_t sigpipe, pending, before;
-	sigemptyset(&sigpipe);
-	sigaddset(&sigpipe, SIGPIPE);
-	sigpending(&pending);
-	pthread_sigmask(SIG_BLOCK, &sigpipe, &before);
-	const ssize_t written = write(fd, data, size);
-	const int error = errno;
-	if (written < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
-		sigtimedwait(&sigpipe, NULL, &(struct timespec){0});
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	errno = error;
-	return written;
-}
-
 static int64_t count_lines(const char *data, size_t size)
 {
 	int64_t lines = 0;
@@ -133,14 +112,8 @@ static int64_t count_lines(const char *data, size_t size)
 static void flush(tac_trace *trace)
 {
 	size_t done = 0;
-	while (done < trace->used && trace->summary.error == 0) {
-		const ssize_t written =
-			write_without_sigpipe(trace->fd, trace->buffer + done, trace->used - done);
-		if (written > 0)
-			done += (size_t)written;
-		else if (written == 0 || errno != EINTR)
-			trace->summary.error = written == 0 ? EIO : errno;
-	}
+	if (trace->summary.error == 0)
+		done = tac_output_write(trace->fd, trace->buffer, trace->used, &trace->summary.error);
 	// An event is one line.
 	trace->summary.events_written += count_lines(trace->buffer, done);
 	trace->summary.events_lost += count_lines(trace->buffer + done, trace->used - done);
@@ -301,7 +274,7 @@ tac_result tac_trace_create(const tac_trace_def *def, tac_trace **out_trace)
 		return TAC_ERROR_MEMORY;
 	}
 	trace->path = path;
-	trace->fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : def->fd;
+	trace->fd = path ? tac_output_open_stream(path) : def->fd;
 	if (trace->fd < 0) {
 		tac_log(TAC_LOG_ERROR, "trace: cannot open %s for writing: %s", path, strerror(errno));
 		free(path);

@@ -2,10 +2,14 @@
 
 #include "base/log.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 typedef struct playback {
 	tac_device base;
@@ -15,6 +19,7 @@ typedef struct playback {
 	int64_t length_ns; // from the first sample to the end, or to the repetition
 	int64_t shown_ns;  // due time of the last sample read
 	atomic_bool enabled;
+	int lock; // the file, locked against recorders; -1: the recording came from memory
 	size_t count;
 	tac_recording_sample samples[]; // times start at 0
 } playback;
@@ -80,7 +85,10 @@ static void playback_enable(tac_device *device, bool on)
 
 static void playback_destroy(tac_device *device)
 {
-	free(device);
+	playback *p = playback_of(device);
+	if (p->lock >= 0)
+		close(p->lock); // unlocks it
+	free(p);
 }
 
 // A century. Later times are damage; sums of two times up to this do not overflow.
@@ -145,6 +153,7 @@ tac_result tac_playback_create(const tac_recording *recording, bool repeat, tac_
 	memcpy(info.serial, recording->header.serial, sizeof info.serial);
 	p->base = (tac_device){info, playback_read, playback_write, playback_enable, playback_destroy};
 	p->repeat = repeat;
+	p->lock = -1;
 	p->length_ns = p->samples[p->count - 1].state.time_ns + info.period_ns;
 	*out_device = &p->base;
 	if (p->count < recording->count) {
@@ -162,17 +171,37 @@ void tac_playback_list(tac_driver_report *report)
 	snprintf(report->reason, sizeof report->reason, "any recording: --device playback:FILE");
 }
 
+// Locks the file, so that nobody records over it while it is played back. What else is wrong with it shows
+// when it is read. False after a log line: it is being recorded.
+static bool lock_file(const char *path, int *out_lock)
+{
+	*out_lock = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (*out_lock < 0 || flock(*out_lock, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+		return true;
+	tac_log(TAC_LOG_ERROR, "playback %s: expected a finished recording, found one that is being written",
+		path);
+	close(*out_lock);
+	return false;
+}
+
 tac_result tac_playback_open(const char *which, const tac_open_def *def, tac_device **out_device)
 {
 	if (!*which) {
 		tac_log(TAC_LOG_ERROR, "playback: expected a recording as in playback:FILE, found no name");
 		return TAC_ERROR_ARGUMENT;
 	}
+	int lock;
+	if (!lock_file(which, &lock))
+		return TAC_ERROR_IO;
 	tac_recording recording;
 	const tac_result loaded = tac_recording_load(which, &recording);
-	if (loaded < 0)
-		return loaded;
-	const tac_result created = tac_playback_create(&recording, def->repeat, out_device);
+	tac_result result = loaded;
+	if (loaded >= TAC_OK)
+		result = tac_playback_create(&recording, def->repeat, out_device);
 	tac_recording_fini(&recording);
-	return created == TAC_OK ? loaded : created;
+	if (result >= TAC_OK)
+		playback_of(*out_device)->lock = lock;
+	else if (lock >= 0)
+		close(lock);
+	return result == TAC_OK ? loaded : result;
 }

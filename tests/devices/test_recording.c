@@ -1,23 +1,39 @@
-// Oracles: the encoded samples, a CRC by its definition, and the format as the header documents it.
+// Oracles: the encoded samples, a CRC by its definition, the format as docs/recording.md describes it, and a
+// file that version 1 of the program wrote.
 #include "devices/recording.h"
 
 #include "base/rng.h"
+#include "devices/recording/format.h"
 #include "tests/support/logged.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <unity.h>
 
 #define SAMPLES  1000
-#define FILE_MAX (TAC_RECORDING_HEADER_BYTES + 4 * TAC_RECORDING_BLOCK_BYTES_MAX)
+#define FILE_MAX (TAC_RECORDING_HEADER_BYTES + 4 * TAC_RECORDING_BLOCK_BYTES_MAX + 1024)
+#define BLOCK    TAC_RECORDING_BLOCK_HEADER
 
 static tac_recording_sample samples[SAMPLES], decoded[TAC_RECORDING_BLOCK_SAMPLES];
 static uint8_t file[FILE_MAX], damaged[FILE_MAX];
-static size_t file_bytes, block_begin[5];
+static size_t file_bytes, block_begin[5]; // the fourth block of samples ends where the end mark begins
 static tac_recording recording;
+static tac_recording_chain chain;
+static const tac_recording_scene touched = {.name = "a scene",
+					    .folder = "/some/where",
+					    .text = "scene: a scene\n",
+					    .mesh_count = 2,
+					    .mesh_hashes = {0x0123456789abcdef, 42}};
+static const tac_recording_header head = {.period_ns = 1000000,
+					  .name = "sim:falcon",
+					  .serial = "007",
+					  .max_force_N = 8.5F,
+					  .max_torque_Nm = 0.25F,
+					  .run = 0x1122334455667788};
 
 static double any_double(tac_rng *rng)
 {
@@ -59,20 +75,17 @@ void setUp(void)
 	memset(samples, 0, sizeof samples);
 	for (int k = 0; k < SAMPLES; k++)
 		samples[k] = make_sample(&rng, k);
-	const tac_recording_header header = {.period_ns = 1000000,
-					     .name = "sim:falcon",
-					     .serial = "007",
-					     .max_force_N = 8.5F,
-					     .max_torque_Nm = 0.25F};
-	tac_recording_encode_header(&header, file);
+	tac_recording_encode_header(&head, file, &chain);
 	file_bytes = TAC_RECORDING_HEADER_BYTES;
+	file_bytes += tac_recording_encode_scene(&chain, &touched, file + file_bytes);
 	for (uint32_t k = 0, b = 0; k < SAMPLES; k += TAC_RECORDING_BLOCK_SAMPLES, b++) {
 		const uint32_t count =
 			SAMPLES - k < TAC_RECORDING_BLOCK_SAMPLES ? SAMPLES - k : TAC_RECORDING_BLOCK_SAMPLES;
 		block_begin[b] = file_bytes;
-		file_bytes += tac_recording_encode_block(samples + k, count, file + file_bytes);
+		file_bytes += tac_recording_encode_block(&chain, samples + k, count, file + file_bytes);
 	}
 	block_begin[4] = file_bytes;
+	file_bytes += tac_recording_encode_end(&chain, SAMPLES, 0, file + file_bytes);
 }
 
 void tearDown(void)
@@ -105,6 +118,14 @@ static void samples_decode_to_the_same_bits(void)
 	TEST_ASSERT_EQUAL_INT64(1000000, recording.header.period_ns);
 	TEST_ASSERT_EQUAL_FLOAT(8.5F, recording.header.max_force_N);
 	TEST_ASSERT_EQUAL_FLOAT(0.25F, recording.header.max_torque_Nm);
+	TEST_ASSERT_EQUAL_HEX64(head.run, recording.header.run);
+	TEST_ASSERT_EQUAL_STRING(touched.name, recording.scene.name);
+	TEST_ASSERT_EQUAL_STRING(touched.folder, recording.scene.folder);
+	TEST_ASSERT_EQUAL_STRING(touched.text, recording.scene.text);
+	TEST_ASSERT_EQUAL_UINT32(2, recording.scene.mesh_count);
+	TEST_ASSERT_EQUAL_HEX64(touched.mesh_hashes[0], recording.scene.mesh_hashes[0]);
+	TEST_ASSERT_EQUAL_UINT64(42, recording.scene.mesh_hashes[1]);
+	TEST_ASSERT_NULL(recording.damage);
 	TEST_ASSERT_EQUAL_INT(0, logged_lines);
 }
 
@@ -115,17 +136,17 @@ static void a_device_at_rest_is_compressed_to_a_tenth(void)
 		samples[k] = samples[1];
 		samples[k].state.time_ns = k * INT64_C(1000000);
 	}
-	const size_t bytes = tac_recording_encode_block(samples, TAC_RECORDING_BLOCK_SAMPLES, out);
+	const size_t bytes = tac_recording_encode_block(&chain, samples, TAC_RECORDING_BLOCK_SAMPLES, out);
 	TEST_ASSERT_TRUE(bytes < TAC_RECORDING_BLOCK_SAMPLES * sizeof(tac_recording_sample) / 10);
 	printf("%zu bytes a sample at rest, %zu while moving, %zu in memory\n",
 	       bytes / TAC_RECORDING_BLOCK_SAMPLES, (file_bytes - TAC_RECORDING_HEADER_BYTES) / SAMPLES,
 	       sizeof(tac_recording_sample));
 }
 
-// CRC-32 by its definition, bit by bit.
-static uint32_t crc_by_definition(const uint8_t *bytes, size_t size)
+// CRC-32 by its definition, bit by bit; of bytes that follow others whose CRC is `start`.
+static uint32_t crc_from(uint32_t start, const uint8_t *bytes, size_t size)
 {
-	uint32_t crc = 0xffffffff;
+	uint32_t crc = ~start;
 	for (size_t i = 0; i < size * 8; i++) {
 		const uint32_t bit = (crc ^ (uint32_t)bytes[i / 8] >> i % 8) & 1;
 		crc = crc >> 1 ^ (bit ? 0xedb88320 : 0);
@@ -133,75 +154,290 @@ static uint32_t crc_by_definition(const uint8_t *bytes, size_t size)
 	return ~crc;
 }
 
-static void the_bytes_are_as_the_header_documents(void)
+// The CRC of a block: the header's CRC goes on over the block without its own CRC.
+static uint32_t block_crc(uint32_t seed, const uint8_t *block, size_t payload)
 {
-	const uint8_t begin[24] = {0x89, 'T', 'A', 'C', 'R',  'E',  'C',  '\n', 1,   0,
-				   96,   0,   0,   0,   0x08, 0x41, 0x40, 0x42, 0x0f}; // 8.5 is 0x41080000
+	static uint8_t joined[TAC_RECORDING_SCENE_BYTES_MAX];
+	memcpy(joined, block, BLOCK - 4);
+	memcpy(joined + BLOCK - 4, block + BLOCK, payload);
+	return crc_from(seed, joined, BLOCK - 4 + payload);
+}
+
+static void put32(uint8_t *out, uint32_t value)
+{
+	for (int i = 0; i < 4; i++)
+		out[i] = (uint8_t)(value >> 8 * i);
+}
+
+static void the_bytes_are_as_documented(void)
+{
+	const uint8_t begin[24] = {0x89, 'T', 'A', 'C', 'R',  'E',  'C',  '\n', 2,   0,
+				   128,  0,   0,   0,   0x08, 0x41, 0x40, 0x42, 0x0f}; // 8.5 is 0x41080000
 	TEST_ASSERT_EQUAL_MEMORY(begin, file, sizeof begin);
 	TEST_ASSERT_EQUAL_MEMORY("\0\0\x80\x3e", file + 88, 4); // 0.25 is 0x3e800000
 	TEST_ASSERT_EQUAL_STRING("sim:falcon", (const char *)file + 24);
-	TEST_ASSERT_EQUAL_UINT32(0xcbf43926, crc_by_definition((const uint8_t *)"123456789", 9));
-	const uint32_t crc = crc_by_definition(file, 92);
-	const uint8_t expected[4] = {(uint8_t)crc, (uint8_t)(crc >> 8), (uint8_t)(crc >> 16),
-				     (uint8_t)(crc >> 24)};
-	TEST_ASSERT_EQUAL_MEMORY(expected, file + 92, 4);
+	TEST_ASSERT_EQUAL_STRING("007", (const char *)file + 56);
+	TEST_ASSERT_EQUAL_MEMORY("\x88\x77\x66\x55\x44\x33\x22\x11", file + 96, 8);
+	TEST_ASSERT_EQUAL_UINT32(0xcbf43926, crc_from(0, (const uint8_t *)"123456789", 9));
+	uint8_t expected[4];
+	const uint32_t seed = crc_from(0, file, 124);
+	put32(expected, seed);
+	TEST_ASSERT_EQUAL_MEMORY(expected, file + 124, 4);
+	// The scene: 16 bytes, two hashes, 7 + 11 + 15 characters.
+	const uint8_t scene[16] = {'T', 'S', 'C', 'N', 65, 0, 0, 0};
+	const uint8_t lengths[24] = {7, 0, 0, 0, 11,   0,    0,    0,    15,   0,    0,    0,
+				     2, 0, 0, 0, 0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01};
+	TEST_ASSERT_EQUAL_MEMORY(scene, file + 128, sizeof scene);
+	TEST_ASSERT_EQUAL_MEMORY(expected, file + 128 + 16, 4); // the sum before is the header's
+	TEST_ASSERT_EQUAL_MEMORY(lengths, file + 128 + 24, sizeof lengths);
+	TEST_ASSERT_EQUAL_MEMORY("a scene/some/wherescene: a scene\n", file + 128 + 24 + 32, 33);
 	// A sample with time 1 and button 0 alone: zigzag of 1 is 2.
 	const tac_recording_sample one = {.state = {.time_ns = 1, .buttons = 1}};
 	static uint8_t out[TAC_RECORDING_BLOCK_BYTES_MAX];
-	TEST_ASSERT_EQUAL_UINT64(16 + 11 + 2, tac_recording_encode_block(&one, 1, out));
-	const uint8_t block[12] = {'T', 'B', 'L', 'K', 13, 0, 0, 0, 1, 0, 0, 0};
+	tac_recording_chain at = {.seed = seed, .sum = 0x04030201, .sequence = 7};
+	TEST_ASSERT_EQUAL_UINT64(24 + 11 + 2, tac_recording_encode_block(&at, &one, 1, out));
+	const uint8_t block[20] = {'T', 'B', 'L', 'K', 13, 0, 0, 0, 1, 0, 0, 0, 7, 0, 0, 0, 1, 2, 3, 4};
 	const uint8_t payload[13] = {0x01, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x01, 2, 1};
 	TEST_ASSERT_EQUAL_MEMORY(block, out, sizeof block);
-	TEST_ASSERT_EQUAL_MEMORY(payload, out + 16, sizeof payload);
+	TEST_ASSERT_EQUAL_MEMORY(payload, out + 24, sizeof payload);
+	put32(expected, block_crc(seed, out, 13));
+	TEST_ASSERT_EQUAL_MEMORY(expected, out + 20, 4);
+	TEST_ASSERT_EQUAL_UINT32(block_crc(seed, out, 13), at.sum);
+	// The end mark: sequence number 5 after the scene and four blocks, 1000 samples, none lost.
+	const uint8_t end[16] = {'T', 'E', 'N', 'D', 16, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0};
+	const uint8_t counts[16] = {0xe8, 0x03};
+	TEST_ASSERT_EQUAL_MEMORY(end, file + block_begin[4], sizeof end);
+	TEST_ASSERT_EQUAL_MEMORY(counts, file + block_begin[4] + 24, sizeof counts);
 }
 
-static void a_truncated_file_keeps_all_complete_blocks(void)
+// ---- damage of a small file: header, scene, three blocks of two samples, end mark ----
+
+#define PARTS 5 // after the header
+#define EACH  2 // samples
+
+static uint8_t small[4096];
+static size_t part_begin[PARTS + 1], small_bytes;
+
+static void make_small(void)
 {
-	for (size_t size = 0; size <= file_bytes; size += size < 200 ? 1 : 97) {
+	tac_recording_encode_header(&head, small, &chain);
+	small_bytes = TAC_RECORDING_HEADER_BYTES;
+	for (int part = 0; part < PARTS; part++) {
+		uint8_t *at = small + small_bytes;
+		part_begin[part] = small_bytes;
+		if (part == 0)
+			small_bytes += tac_recording_encode_scene(&chain, &touched, at);
+		else if (part == PARTS - 1)
+			small_bytes += tac_recording_encode_end(&chain, 3 * EACH, 0, at);
+		else
+			small_bytes +=
+				tac_recording_encode_block(&chain, samples + (part - 1) * EACH, EACH, at);
+	}
+	part_begin[PARTS] = small_bytes;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_recording_decode(small, small_bytes, "small", &recording));
+	tac_recording_fini(&recording);
+}
+
+static int part_of(size_t offset)
+{
+	int part = 0;
+	while (part < PARTS && part_begin[part + 1] <= offset)
+		part++;
+	return part;
+}
+
+// The samples of parts 1 … part-1.
+static size_t samples_before(int part)
+{
+	return part < 1 ? 0 : (size_t)(part > 3 ? 3 : part - 1) * EACH;
+}
+
+static void every_truncation_is_recognised_and_keeps_all_complete_blocks(void)
+{
+	make_small();
+	for (size_t size = 0; size < small_bytes; size++) {
 		// An exact copy, so that the address sanitizer detects a read beyond it.
 		uint8_t *copy = malloc(size + 1);
-		memcpy(copy, file, size);
+		memcpy(copy, small, size);
 		logged_lines = 0;
 		const tac_result result = tac_recording_decode(copy, size, "cut", &recording);
+		TEST_ASSERT_EQUAL_INT(1, logged_lines);
 		if (size < TAC_RECORDING_HEADER_BYTES) {
 			TEST_ASSERT_EQUAL(TAC_ERROR_FORMAT, result);
-			TEST_ASSERT_EQUAL_INT(1, logged_lines);
 		} else {
-			size_t blocks = 0;
-			while (blocks < 4 && block_begin[blocks + 1] <= size)
-				blocks++;
-			const size_t kept = blocks == 4 ? SAMPLES : blocks * TAC_RECORDING_BLOCK_SAMPLES;
-			TEST_ASSERT_EQUAL_UINT64(kept, recording.count);
-			TEST_ASSERT_EQUAL_UINT64(size - block_begin[blocks], recording.lost_bytes);
-			TEST_ASSERT_EQUAL(recording.lost_bytes ? TAC_PARTIAL : TAC_OK, result);
-			TEST_ASSERT_EQUAL_INT(recording.lost_bytes ? 1 : 0, logged_lines);
+			const int part = part_of(size);
+			TEST_ASSERT_EQUAL(TAC_PARTIAL, result);
+			TEST_ASSERT_EQUAL_UINT64(samples_before(part), recording.count);
+			TEST_ASSERT_EQUAL_UINT64(size - part_begin[part], recording.lost_bytes);
+			TEST_ASSERT_EQUAL_UINT64(part_begin[part], recording.damage_offset);
+			TEST_ASSERT_EQUAL_UINT64(recording.count, recording.damage_sample);
+			TEST_ASSERT_EQUAL(part > 0, recording.scene.text != NULL);
+			for (size_t k = 0; k < recording.count; k++)
+				assert_same(&samples[k], &recording.samples[k]);
 		}
 		tac_recording_fini(&recording);
 		free(copy);
 	}
 }
 
-static void a_flipped_bit_loses_only_its_own_block(void)
+static void every_flipped_bit_is_recognised_and_loses_only_its_own_block(void)
 {
-	tac_rng rng = tac_rng_seed(3, 1);
-	for (int i = 0; i < 300; i++) {
-		memcpy(damaged, file, file_bytes);
-		const size_t at = TAC_RECORDING_HEADER_BYTES +
-				  tac_rng_below(&rng, (uint32_t)(file_bytes - TAC_RECORDING_HEADER_BYTES));
-		damaged[at] = (uint8_t)(damaged[at] ^ 1u << tac_rng_below(&rng, 8));
-		int block = 0;
-		while (block_begin[block + 1] <= at)
-			block++;
-		const size_t in_it =
-			block == 3 ? SAMPLES % TAC_RECORDING_BLOCK_SAMPLES : TAC_RECORDING_BLOCK_SAMPLES;
-		TEST_ASSERT_EQUAL(TAC_PARTIAL,
-				  tac_recording_decode(damaged, file_bytes, "flipped", &recording));
-		TEST_ASSERT_EQUAL_UINT64(SAMPLES - in_it, recording.count);
-		const size_t before = (size_t)block * TAC_RECORDING_BLOCK_SAMPLES;
+	make_small();
+	for (size_t bit = 0; bit < small_bytes * 8; bit++) {
+		const size_t at = bit / 8;
+		small[at] = (uint8_t)(small[at] ^ 1U << bit % 8);
+		logged_lines = 0;
+		const tac_result result = tac_recording_decode(small, small_bytes, "flipped", &recording);
+		small[at] = (uint8_t)(small[at] ^ 1U << bit % 8);
+		TEST_ASSERT_EQUAL_INT(1, logged_lines);
+		if (at < TAC_RECORDING_HEADER_BYTES) {
+			TEST_ASSERT_EQUAL(TAC_ERROR_FORMAT, result);
+			TEST_ASSERT_NULL(recording.samples);
+			continue;
+		}
+		const int part = part_of(at);
+		const bool in_samples = part >= 1 && part <= 3;
+		TEST_ASSERT_EQUAL(TAC_PARTIAL, result);
+		TEST_ASSERT_EQUAL_UINT64(part_begin[part], recording.damage_offset);
+		TEST_ASSERT_EQUAL_UINT64(samples_before(part), recording.damage_sample);
+		TEST_ASSERT_EQUAL_UINT64(3 * EACH - (in_samples ? EACH : 0), recording.count);
+		TEST_ASSERT_EQUAL(part != 0, recording.scene.text != NULL);
 		for (size_t k = 0; k < recording.count; k++)
-			assert_same(&samples[k < before ? k : k + in_it], &recording.samples[k]);
+			assert_same(&samples[in_samples && k >= samples_before(part) ? k + EACH : k],
+				    &recording.samples[k]);
 		tac_recording_fini(&recording);
 	}
+}
+
+// What a reader may take of an arrangement of parts: those whose numbers increase, up to the end mark.
+static size_t expected_samples(const int *parts, int count, size_t *out_first, bool *out_whole)
+{
+	int next = 0;
+	size_t found = 0;
+	*out_whole = count == PARTS;
+	for (int i = 0; i < count && next < PARTS; i++) {
+		*out_whole = *out_whole && parts[i] == i;
+		if (parts[i] < next)
+			continue;
+		for (int k = 0; parts[i] >= 1 && parts[i] <= 3 && k < EACH; k++)
+			out_first[found++] = (size_t)((parts[i] - 1) * EACH + k);
+		next = parts[i] + 1;
+	}
+	return found;
+}
+
+// All sequences of up to six of the five parts: everything omitted, exchanged, doubled, reversed.
+static void every_arrangement_of_blocks_but_the_right_one_is_recognised(void)
+{
+	make_small();
+	int arrangements = 0, whole = 0;
+	for (int count = 0; count <= PARTS + 1; count++) {
+		int total = 1;
+		for (int i = 0; i < count; i++)
+			total *= PARTS;
+		for (int code = 0; code < total; code++, arrangements++) {
+			int parts[PARTS + 1];
+			size_t bytes = TAC_RECORDING_HEADER_BYTES, expected[3 * EACH];
+			memcpy(damaged, small, bytes);
+			for (int i = 0, rest = code; i < count; i++, rest /= PARTS) {
+				parts[i] = rest % PARTS;
+				const size_t begin = part_begin[parts[i]];
+				memcpy(damaged + bytes, small + begin, part_begin[parts[i] + 1] - begin);
+				bytes += part_begin[parts[i] + 1] - begin;
+			}
+			bool right;
+			const size_t found = expected_samples(parts, count, expected, &right);
+			const tac_result result = tac_recording_decode(damaged, bytes, "parts", &recording);
+			TEST_ASSERT_EQUAL(right ? TAC_OK : TAC_PARTIAL, result);
+			TEST_ASSERT_EQUAL_UINT64(found, recording.count);
+			for (size_t k = 0; k < found; k++)
+				assert_same(&samples[expected[k]], &recording.samples[k]);
+			whole += right;
+			tac_recording_fini(&recording);
+		}
+	}
+	TEST_ASSERT_EQUAL_INT(1, whole);
+	TEST_ASSERT_EQUAL_INT(19531, arrangements);
+}
+
+// Blocks of another run of the same device and scene, even with the same numbers, are not taken.
+static void blocks_of_another_recording_are_recognised(void)
+{
+	make_small();
+	static uint8_t first[sizeof small];
+	memcpy(first, small, small_bytes);
+	// The same lengths and sequence numbers; other samples, another run.
+	static uint8_t other[sizeof small];
+	tac_recording_header another = head;
+	another.run++;
+	tac_recording_chain theirs;
+	tac_recording_encode_header(&another, other, &theirs);
+	size_t begin[PARTS + 1], bytes = TAC_RECORDING_HEADER_BYTES;
+	for (int part = 0; part < PARTS; part++) {
+		begin[part] = bytes;
+		if (part == 0)
+			bytes += tac_recording_encode_scene(&theirs, &touched, other + bytes);
+		else if (part == PARTS - 1)
+			bytes += tac_recording_encode_end(&theirs, 3 * EACH, 0, other + bytes);
+		else
+			bytes += tac_recording_encode_block(&theirs, samples + 100 + part * EACH, EACH,
+							    other + bytes);
+	}
+	begin[PARTS] = bytes;
+	// Every choice of each part from either file.
+	for (unsigned mask = 1; mask < 1U << PARTS; mask++) {
+		size_t size = TAC_RECORDING_HEADER_BYTES, expected = 0;
+		memcpy(damaged, first, size);
+		for (int part = 0; part < PARTS; part++) {
+			const bool foreign = mask >> part & 1;
+			const uint8_t *from = foreign ? other + begin[part] : first + part_begin[part];
+			const size_t length = foreign ? begin[part + 1] - begin[part]
+						      : part_begin[part + 1] - part_begin[part];
+			memcpy(damaged + size, from, length);
+			size += length;
+			expected += !foreign && part >= 1 && part <= 3 ? EACH : 0;
+		}
+		TEST_ASSERT_EQUAL(TAC_PARTIAL, tac_recording_decode(damaged, size, "spliced", &recording));
+		TEST_ASSERT_EQUAL_UINT64(expected, recording.count);
+		for (size_t k = 0, of = 0; k < recording.count; k++, of++) {
+			while (mask >> (of / EACH + 1) & 1)
+				of += EACH;
+			assert_same(&samples[of], &recording.samples[k]);
+		}
+		tac_recording_fini(&recording);
+	}
+}
+
+// The same number and seed, another block before: only the chain tells.
+static void a_block_that_does_not_follow_the_one_before_is_recognised(void)
+{
+	make_small();
+	tac_recording_chain fork = {.seed = chain.seed, .sum = 12345, .sequence = 2};
+	static uint8_t block[TAC_RECORDING_BLOCK_BYTES_MAX];
+	const size_t length = tac_recording_encode_block(&fork, samples + 100, EACH, block);
+	memcpy(damaged, small, part_begin[2]);
+	memcpy(damaged + part_begin[2], block, length);
+	memcpy(damaged + part_begin[2] + length, small + part_begin[3], small_bytes - part_begin[3]);
+	const size_t size = part_begin[2] + length + small_bytes - part_begin[3];
+	TEST_ASSERT_EQUAL(TAC_PARTIAL, tac_recording_decode(damaged, size, "forked", &recording));
+	TEST_ASSERT_EQUAL_UINT64(part_begin[2], recording.damage_offset);
+	TEST_ASSERT_EQUAL_UINT64(2 * EACH, recording.count);
+	assert_same(&samples[2 * EACH], &recording.samples[EACH]);
+}
+
+static void samples_lost_while_recording_are_reported(void)
+{
+	make_small();
+	memcpy(damaged, small, small_bytes);
+	tac_recording_chain end = chain;
+	// The chain before the end mark.
+	end.sequence--;
+	memcpy(&end.sum, small + part_begin[4] + 16, 4); // little-endian, as this machine
+	tac_recording_encode_end(&end, 3 * EACH, 17, damaged + part_begin[4]);
+	TEST_ASSERT_EQUAL(TAC_PARTIAL, tac_recording_decode(damaged, small_bytes, "x", &recording));
+	TEST_ASSERT_EQUAL_UINT64(17, recording.unrecorded);
+	TEST_ASSERT_NULL(recording.damage);
+	TEST_ASSERT_NOT_NULL(strstr(logged, "17 samples were lost"));
 }
 
 static void a_damaged_or_newer_header_is_refused_with_a_reason(void)
@@ -214,9 +450,9 @@ static void a_damaged_or_newer_header_is_refused_with_a_reason(void)
 		TEST_ASSERT_NULL(recording.samples);
 	}
 	memcpy(damaged, file, file_bytes);
-	damaged[8] = 2;
+	damaged[8] = 3;
 	TEST_ASSERT_EQUAL(TAC_ERROR_FORMAT, tac_recording_decode(damaged, file_bytes, "x", &recording));
-	TEST_ASSERT_EQUAL_STRING("recording x: expected version 1, found 2", logged);
+	TEST_ASSERT_EQUAL_STRING("recording x: expected version 1 or 2, found 3", logged);
 }
 
 static void an_invalid_maximum_force_is_unknown(void)
@@ -224,8 +460,10 @@ static void an_invalid_maximum_force_is_unknown(void)
 	const float invalid[] = {NAN, INFINITY, -3};
 	for (size_t i = 0; i < 3; i++) {
 		const tac_recording_header header = {.max_force_N = invalid[i], .max_torque_Nm = invalid[i]};
-		tac_recording_encode_header(&header, file);
-		TEST_ASSERT_EQUAL(TAC_OK, tac_recording_decode(file, file_bytes, "x", &recording));
+		tac_recording_encode_header(&header, file, &chain);
+		const size_t end = tac_recording_encode_end(&chain, 0, 0, file + TAC_RECORDING_HEADER_BYTES);
+		TEST_ASSERT_EQUAL(TAC_OK, tac_recording_decode(file, TAC_RECORDING_HEADER_BYTES + end, "x",
+							       &recording));
 		TEST_ASSERT_EQUAL_FLOAT(0, recording.header.max_force_N);
 		TEST_ASSERT_EQUAL_FLOAT(0, recording.header.max_torque_Nm);
 		tac_recording_fini(&recording);
@@ -235,12 +473,13 @@ static void an_invalid_maximum_force_is_unknown(void)
 // Recomputes the CRC, so that the decoder itself sees the changed bytes.
 static void seal(uint8_t *block, size_t payload)
 {
-	static uint8_t joined[TAC_RECORDING_BLOCK_BYTES_MAX];
-	memcpy(joined, block, 12);
-	memcpy(joined + 12, block + 16, payload);
-	const uint32_t crc = crc_by_definition(joined, 12 + payload);
-	for (int i = 0; i < 4; i++)
-		block[12 + i] = (uint8_t)(crc >> 8 * i);
+	put32(block + BLOCK - 4, block_crc(chain.seed, block, payload));
+}
+
+static bool decode_block(const uint8_t *bytes, size_t size, tac_recording_block *out_block)
+{
+	return tac_recording_decode_block(2, &chain, bytes, size, out_block) &&
+	       tac_recording_decode_samples(out_block, decoded);
 }
 
 static void random_bytes_with_a_valid_crc_are_never_read_out_of_bounds(void)
@@ -248,37 +487,71 @@ static void random_bytes_with_a_valid_crc_are_never_read_out_of_bounds(void)
 	tac_rng rng = tac_rng_seed(4, 1);
 	int decoded_blocks = 0;
 	for (int i = 0; i < 20000; i++) {
-		const uint32_t payload = tac_rng_below(&rng, 400), count = tac_rng_below(&rng, 6);
-		uint8_t *block = malloc(16 + payload);
+		const uint32_t payload = tac_rng_below(&rng, 400), count = 1 + tac_rng_below(&rng, 5);
+		uint8_t *block = calloc(1, BLOCK + payload);
 		const uint8_t header[12] = {
 			'T', 'B', 'L', 'K', (uint8_t)payload, (uint8_t)(payload >> 8), 0, 0, (uint8_t)count};
 		memcpy(block, header, sizeof header);
 		const bool sparse = tac_rng_below(&rng, 2);
 		for (uint32_t b = 0; b < payload; b++) // few bytes set, so that some lengths are valid
-			block[16 + b] = sparse && tac_rng_below(&rng, 8) ? 0 : (uint8_t)tac_rng_u32(&rng);
+			block[BLOCK + b] = sparse && tac_rng_below(&rng, 8) ? 0 : (uint8_t)tac_rng_u32(&rng);
 		seal(block, payload);
-		uint32_t found;
-		const size_t used = tac_recording_decode_block(block, 16 + payload, decoded, &found);
-		TEST_ASSERT_TRUE(used == 0 ? found == 0 : used == 16 + payload && found == count);
-		decoded_blocks += used > 0;
+		tac_recording_block found;
+		TEST_ASSERT_TRUE(tac_recording_decode_block(2, &chain, block, BLOCK + payload, &found));
+		TEST_ASSERT_EQUAL_UINT64(BLOCK + payload, found.length);
+		TEST_ASSERT_EQUAL_UINT32(count, found.samples);
+		decoded_blocks += tac_recording_decode_samples(&found, decoded);
 		free(block);
 	}
 	TEST_ASSERT_GREATER_THAN(0, decoded_blocks);
 }
 
+static void a_scene_with_wrong_lengths_is_refused(void)
+{
+	static uint8_t block[TAC_RECORDING_SCENE_BYTES_MAX];
+	const size_t size = tac_recording_encode_scene(&chain, &touched, block), payload = size - BLOCK;
+	const uint32_t wrong[] = {0, 1, 0x7fffffff, 0xfffffff0, 0xffffffff, 64, 65, (uint32_t)payload};
+	tac_rng rng = tac_rng_seed(9, 1);
+	int refused = 0;
+	for (int i = 0; i < 2000; i++) {
+		uint8_t *copy = malloc(size);
+		memcpy(copy, block, size);
+		for (uint32_t n = 1 + tac_rng_below(&rng, 2); n > 0; n--)
+			put32(copy + BLOCK + 4 * tac_rng_below(&rng, 4), wrong[tac_rng_below(&rng, 8)]);
+		seal(copy, payload);
+		tac_recording_block found;
+		TEST_ASSERT_TRUE(tac_recording_decode_block(2, &chain, copy, size, &found));
+		tac_recording_scene scene;
+		char *memory;
+		const tac_result result = tac_recording_decode_scene(&found, &scene, &memory);
+		TEST_ASSERT_TRUE(result == TAC_OK || !memory);
+		refused += result == TAC_ERROR_FORMAT;
+		free(memory);
+		free(copy);
+	}
+	TEST_ASSERT_GREATER_THAN(1500, refused);
+	char *large = malloc(TAC_RECORDING_SCENE_BYTES + 1);
+	memset(large, 'x', TAC_RECORDING_SCENE_BYTES);
+	large[TAC_RECORDING_SCENE_BYTES] = '\0';
+	const tac_recording_scene too_large = {.name = "x", .folder = "", .text = large};
+	TEST_ASSERT_EQUAL_UINT64(0, tac_recording_scene_bytes(&too_large));
+	free(large);
+}
+
 static void extra_bytes_in_a_block_are_damage(void)
 {
 	static uint8_t block[TAC_RECORDING_BLOCK_BYTES_MAX + 1];
-	const size_t size = tac_recording_encode_block(samples, 3, block);
+	const size_t size = tac_recording_encode_block(&chain, samples, 3, block);
 	block[size] = 0;
 	block[4]++; // the payload's length; the low byte is not 255 here
-	uint32_t found;
-	seal(block, size - 16 + 1);
-	TEST_ASSERT_EQUAL_UINT64(0, tac_recording_decode_block(block, size + 1, decoded, &found));
+	tac_recording_block found;
+	seal(block, size - BLOCK + 1);
+	TEST_ASSERT_FALSE(decode_block(block, size + 1, &found));
 	block[4]--;
-	seal(block, size - 16);
-	TEST_ASSERT_EQUAL_UINT64(size, tac_recording_decode_block(block, size + 1, decoded, &found));
-	TEST_ASSERT_EQUAL_UINT32(3, found);
+	seal(block, size - BLOCK);
+	TEST_ASSERT_TRUE(decode_block(block, size + 1, &found));
+	TEST_ASSERT_EQUAL_UINT64(size, found.length);
+	TEST_ASSERT_EQUAL_UINT32(3, found.samples);
 }
 
 static void junk_between_blocks_loses_no_block(void)
@@ -286,7 +559,7 @@ static void junk_between_blocks_loses_no_block(void)
 	for (size_t junk = 1; junk < 40; junk++) {
 		memcpy(damaged, file, block_begin[1]);
 		for (size_t i = 0; i < junk; i++)
-			damaged[block_begin[1] + i] = (uint8_t) "TBLTBL"[i % 6];
+			damaged[block_begin[1] + i] = (uint8_t) "TBLTEN"[i % 6];
 		memcpy(damaged + block_begin[1] + junk, file + block_begin[1], file_bytes - block_begin[1]);
 		TEST_ASSERT_EQUAL(TAC_PARTIAL,
 				  tac_recording_decode(damaged, file_bytes + junk, "junk", &recording));
@@ -300,17 +573,18 @@ static void changed_real_blocks_decode_or_are_refused(void)
 {
 	tac_rng rng = tac_rng_seed(5, 1);
 	static uint8_t real[TAC_RECORDING_BLOCK_BYTES_MAX];
-	const size_t size = tac_recording_encode_block(samples, 12, real);
+	const size_t size = tac_recording_encode_block(&chain, samples, 12, real);
 	uint8_t *block = malloc(size);
 	for (int i = 0; i < 5000; i++) {
 		memcpy(block, real, size);
 		for (uint32_t n = 1 + tac_rng_below(&rng, 4); n > 0; n--)
 			block[tac_rng_below(&rng, (uint32_t)size)] = (uint8_t)tac_rng_u32(&rng);
-		seal(block, size - 16);
-		uint32_t found;
-		const size_t used = tac_recording_decode_block(block, size, decoded, &found);
-		TEST_ASSERT_TRUE(used == 0 || (used <= size && found <= TAC_RECORDING_BLOCK_SAMPLES));
-		for (uint32_t k = 0; k < found; k++)
+		seal(block, size - BLOCK);
+		tac_recording_block found;
+		if (!decode_block(block, size, &found))
+			continue;
+		TEST_ASSERT_TRUE(found.length <= size && found.samples <= TAC_RECORDING_BLOCK_SAMPLES);
+		for (uint32_t k = 0; k < found.samples; k++)
 			TEST_ASSERT_TRUE(decoded[k].status < TAC_DEVICE_STATUS_COUNT);
 	}
 	free(block);
@@ -354,6 +628,100 @@ static void a_file_on_disk_is_the_same(void)
 	TEST_ASSERT_EQUAL(TAC_ERROR_IO, tac_recording_load("/tmp", &recording));
 }
 
+// A file larger than the reader's buffer.
+static void a_long_file_is_read_in_pieces(void)
+{
+	enum { BLOCKS = 60 };
+	FILE *out = fopen(temporary(), "wb");
+	static uint8_t block[TAC_RECORDING_BLOCK_BYTES_MAX];
+	tac_rng rng = tac_rng_seed(11, 1);
+	tac_recording_encode_header(&head, block, &chain);
+	fwrite(block, 1, TAC_RECORDING_HEADER_BYTES, out);
+	size_t bytes = TAC_RECORDING_HEADER_BYTES;
+	for (int b = 0; b < BLOCKS; b++) {
+		for (int k = 0; k < TAC_RECORDING_BLOCK_SAMPLES; k++) {
+			samples[k].state.time_ns = b * INT64_C(256) + k;
+			samples[k].state.velocity_m_per_s = tac_dvec3_make(
+				any_double(&rng), any_double(&rng), any_double(&rng)); // hardly compressed
+			samples[k].wrench.force_N =
+				tac_dvec3_make(any_double(&rng), any_double(&rng), any_double(&rng));
+		}
+		const size_t size =
+			tac_recording_encode_block(&chain, samples, TAC_RECORDING_BLOCK_SAMPLES, block);
+		bytes += fwrite(block, 1, size, out);
+		if (b == BLOCKS / 2) { // damage that has to be searched across the end of a buffer
+			memset(block, 'T', sizeof block);
+			for (int i = 0; i < 30; i++)
+				bytes += fwrite(block, 1, sizeof block, out);
+		}
+	}
+	bytes += fwrite(block, 1, tac_recording_encode_end(&chain, 256 * BLOCKS, 0, block), out);
+	fclose(out);
+	TEST_ASSERT_GREATER_THAN_UINT64(UINT64_C(2) << 20, bytes);
+	TEST_ASSERT_EQUAL(TAC_PARTIAL, tac_recording_load(temporary(), &recording));
+	TEST_ASSERT_EQUAL_UINT64(256 * BLOCKS, recording.count);
+	TEST_ASSERT_EQUAL_UINT64(30 * sizeof block, recording.lost_bytes);
+	for (size_t k = 0; k < recording.count; k++)
+		TEST_ASSERT_EQUAL_INT64((int64_t)k, recording.samples[k].state.time_ns);
+	unlink(temporary());
+}
+
+static void pipes_and_devices_are_refused_without_waiting(void)
+{
+	TEST_ASSERT_EQUAL(0, mkfifo(temporary(), 0600));
+	TEST_ASSERT_EQUAL(TAC_ERROR_IO, tac_recording_load(temporary(), &recording));
+	TEST_ASSERT_NOT_NULL(strstr(logged, "regular file"));
+	unlink(temporary());
+	TEST_ASSERT_EQUAL(TAC_ERROR_IO, tac_recording_load("/dev/zero", &recording));
+	TEST_ASSERT_EQUAL_INT(2, logged_lines);
+}
+
+// Written by version 1 of the program (`tactus run sphere --device sim:falcon --rate 100 --seconds 3`); the
+// number is the CRC-32 of what it wrote with `tactus view --csv`.
+static void a_recording_of_version_1_is_read_as_before(void)
+{
+	TEST_ASSERT_EQUAL(TAC_OK,
+			  tac_recording_load(TACTUS_TEST_DATA "/recordings/version1.rec", &recording));
+	TEST_ASSERT_EQUAL_INT(1, recording.version);
+	TEST_ASSERT_EQUAL_UINT64(300, recording.count);
+	TEST_ASSERT_EQUAL_STRING("sim:falcon", recording.header.name);
+	TEST_ASSERT_NULL(recording.scene.text);
+	TEST_ASSERT_EQUAL_INT(0, logged_lines);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_recording_export_csv(&recording, temporary()));
+	static uint8_t text[65536];
+	FILE *in = fopen(temporary(), "rb");
+	const size_t bytes = fread(text, 1, sizeof text, in);
+	fclose(in);
+	unlink(temporary());
+	TEST_ASSERT_EQUAL_UINT64(39626, bytes);
+	TEST_ASSERT_EQUAL_HEX32(0x7a30b7c1, crc_from(0, text, bytes));
+}
+
+static void damage_of_version_1_loses_only_its_own_block(void)
+{
+	FILE *in = fopen(TACTUS_TEST_DATA "/recordings/version1.rec", "rb");
+	const size_t size = fread(file, 1, sizeof file, in);
+	fclose(in);
+	TEST_ASSERT_EQUAL_UINT64(8944, size);
+	size_t second = 97;
+	while (memcmp(file + second, "TBLK", 4) != 0)
+		second++;
+	for (size_t at = 0; at < size; at += at < 112 ? 1 : 41) {
+		file[at] ^= 0x10;
+		const tac_result result = tac_recording_decode(file, size, "old", &recording);
+		file[at] ^= 0x10;
+		TEST_ASSERT_EQUAL(at < 96 ? TAC_ERROR_FORMAT : TAC_PARTIAL, result);
+		TEST_ASSERT_EQUAL_UINT64(at < 96 ? 0 : at < second ? 44 : 256, recording.count);
+		tac_recording_fini(&recording);
+		TEST_ASSERT_EQUAL(at < 96                    ? TAC_ERROR_FORMAT
+				  : at == 96 || at == second ? TAC_OK
+							     : TAC_PARTIAL,
+				  tac_recording_decode(file, at, "cut", &recording));
+		TEST_ASSERT_EQUAL_UINT64(at < second ? 0 : 256, recording.count);
+		tac_recording_fini(&recording);
+	}
+}
+
 static void csv_has_all_digits(void)
 {
 	recording = (tac_recording){.count = 49};
@@ -393,17 +761,26 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(samples_decode_to_the_same_bits);
 	RUN_TEST(a_device_at_rest_is_compressed_to_a_tenth);
-	RUN_TEST(the_bytes_are_as_the_header_documents);
-	RUN_TEST(a_truncated_file_keeps_all_complete_blocks);
-	RUN_TEST(a_flipped_bit_loses_only_its_own_block);
+	RUN_TEST(the_bytes_are_as_documented);
+	RUN_TEST(every_truncation_is_recognised_and_keeps_all_complete_blocks);
+	RUN_TEST(every_flipped_bit_is_recognised_and_loses_only_its_own_block);
+	RUN_TEST(every_arrangement_of_blocks_but_the_right_one_is_recognised);
+	RUN_TEST(blocks_of_another_recording_are_recognised);
+	RUN_TEST(a_block_that_does_not_follow_the_one_before_is_recognised);
+	RUN_TEST(samples_lost_while_recording_are_reported);
 	RUN_TEST(a_damaged_or_newer_header_is_refused_with_a_reason);
 	RUN_TEST(an_invalid_maximum_force_is_unknown);
 	RUN_TEST(random_bytes_with_a_valid_crc_are_never_read_out_of_bounds);
+	RUN_TEST(a_scene_with_wrong_lengths_is_refused);
 	RUN_TEST(extra_bytes_in_a_block_are_damage);
 	RUN_TEST(junk_between_blocks_loses_no_block);
 	RUN_TEST(changed_real_blocks_decode_or_are_refused);
 	RUN_TEST(random_files_are_decoded_safely);
 	RUN_TEST(a_file_on_disk_is_the_same);
+	RUN_TEST(a_long_file_is_read_in_pieces);
+	RUN_TEST(pipes_and_devices_are_refused_without_waiting);
+	RUN_TEST(a_recording_of_version_1_is_read_as_before);
+	RUN_TEST(damage_of_version_1_loses_only_its_own_block);
 	RUN_TEST(csv_has_all_digits);
 	return UNITY_END();
 }
