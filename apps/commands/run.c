@@ -523,7 +523,8 @@ int cmd_run(int argc, char **argv)
 	const option_def options[] = {
 		{"scene", OPTION_OPTIONAL, &s.session.scene, 0, 0, NULL, "SCENE",
 		 "sphere, stylus, peg, tooth, groove, assembly, hands; or a scene file (.yaml, see "
-		 "docs/scene.md); or a mesh file (default sphere)"},
+		 "docs/scene.md); or a mesh file (default: that of the recording played back, otherwise "
+		 "sphere)"},
 		{"mesh", OPTION_MORE, &more, 0, TAC_SCENE_OBJECTS - 1, NULL, "MESH",
 		 "after a mesh file: further mesh files to touch, in the same frame"},
 		{"tool", OPTION_TEXT, &s.session.tool_mesh, 0, 0, NULL, "MESH",
@@ -546,7 +547,8 @@ int cmd_run(int argc, char **argv)
 		 "default), doptree, classic, scd, chip, board (over USB, see `tactus emulate`)"},
 		{"mover", OPTION_CHOICE, &s.session.mover, 0, 0, session_movers, NULL, session_mover_help},
 		{"record", OPTION_TEXT, &s.session.record, 0, 0, NULL, "FILE",
-		 "record the device; replay it with --device playback:FILE"},
+		 "record the device and the scene; replay it with --device playback:FILE or `tactus view`"},
+		{"any-scene", OPTION_FLAG, &s.session.any_scene, 0, 0, NULL, NULL, session_any_scene_help},
 		LOOP_RUNNER_OPTIONS(
 			&s.loop, "duration in seconds (default: until the window is closed or Ctrl-C is "
 				 "pressed if there is a window or a person moves the device, otherwise 10)"),

@@ -5,6 +5,7 @@
 #include "apps/session/options.h"
 #include "apps/session/session.h"
 #include "apps/viewer/viewer.h"
+#include "base/output.h"
 #include "devices/recording.h"
 #include "rt/clock.h"
 #include "rt/loop.h"
@@ -22,6 +23,7 @@ typedef struct settings {
 	const char *collider;
 	const char *picture_path;
 	const char *csv;
+	bool any_scene;
 	double speed;
 	double seconds;
 	int64_t width, height;
@@ -80,51 +82,80 @@ static void play(replay *r, const settings *s)
 	} while (!tac_loop_signalled() && show(r));
 }
 
+// Whether `path` is the second tool's recording of the run that the first one belongs to, not an older file.
+static bool is_second_of(const char *path, const char *first)
+{
+	tac_recording a = {0}, b = {0};
+	const bool same = access(path, F_OK) == 0 && tac_recording_load_scene(first, &a) >= TAC_OK &&
+			  tac_recording_load_scene(path, &b) >= TAC_OK && a.header.run == b.header.run;
+	tac_recording_fini(&a);
+	tac_recording_fini(&b);
+	return same;
+}
+
+static int show_replay(replay *r, const settings *s)
+{
+	r->period_ns = r->session.devices[0]->info.period_ns;
+	const viewer_def window = {
+		.world = r->session.world,
+		.title = s->recording,
+		.screenshot_path = s->picture_path,
+		.width = (int)s->width,
+		.height = (int)s->height,
+		.period_ns = r->period_ns,
+	};
+	tac_loop_stop_on_signals();
+	const bool opened = viewer_open(&window, &r->viewer) == TAC_OK;
+	if (opened)
+		play(r, s);
+	return viewer_close(&r->viewer) >= TAC_OK && opened ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 static int view(const settings *s)
 {
 	char device[2][4160];
 	snprintf(device[0], sizeof device[0], "playback:%s", s->recording);
 	snprintf(device[1], sizeof device[1], "playback:%s.2", s->recording);
+	const bool two = is_second_of(device[1] + sizeof "playback:" - 1, s->recording);
 	const session_def def = {
 		.scene = s->scene,
-		.devices = {device[0],
-			    access(device[1] + sizeof "playback:" - 1, F_OK) == 0 ? device[1] : NULL},
+		.devices = {device[0], two ? device[1] : NULL},
 		.collider = s->collider,
 		.readers = 1,
 		.companions = true,
+		.any_scene = s->any_scene,
 	};
 	replay r = {0};
 	int code = session_open(&def, "tactus view", false, &r.session);
-	if (code == EXIT_SUCCESS) {
-		r.period_ns = r.session.devices[0]->info.period_ns;
-		const viewer_def window = {
-			.world = r.session.world,
-			.title = s->recording,
-			.screenshot_path = s->picture_path,
-			.width = (int)s->width,
-			.height = (int)s->height,
-			.period_ns = r.period_ns,
-		};
-		tac_loop_stop_on_signals();
-		if (viewer_open(&window, &r.viewer) == TAC_OK)
-			play(&r, s);
-		else
-			code = EXIT_FAILURE;
-		if (viewer_close(&r.viewer) < TAC_OK)
-			code = EXIT_FAILURE;
+	if (code == EXIT_SUCCESS && r.session.count == 2 && !two) {
+		fprintf(stderr,
+			"tactus view: %s: expected the second tool's recording of the same run in %s.2, "
+			"found none\n",
+			s->recording, s->recording);
+		code = EXIT_BAD_INPUT;
 	}
-	session_close(&r.session);
+	if (code == EXIT_SUCCESS)
+		code = show_replay(&r, s);
+	if (!session_close(&r.session) && code == EXIT_SUCCESS)
+		code = EXIT_FAILURE;
 	return code;
 }
 
+// What can be read is written, and the exit code says whether it was everything.
 static int export_csv(const settings *s)
 {
+	if (tac_output_same_file(s->recording, s->csv)) {
+		fprintf(stderr, "tactus view: csv: expected another file than the recording, found '%s'\n",
+			s->csv);
+		return EXIT_BAD_INPUT;
+	}
 	tac_recording recording;
-	if (tac_recording_load(s->recording, &recording) < TAC_OK)
+	const tac_result loaded = tac_recording_load(s->recording, &recording);
+	if (loaded < TAC_OK)
 		return EXIT_BAD_INPUT;
 	const tac_result result = tac_recording_export_csv(&recording, s->csv);
 	tac_recording_fini(&recording);
-	return result < TAC_OK ? EXIT_FAILURE : EXIT_SUCCESS;
+	return result == TAC_OK && loaded == TAC_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 int cmd_view(int argc, char **argv)
@@ -134,7 +165,8 @@ int cmd_view(int argc, char **argv)
 		{"recording", OPTION_POSITIONAL, &s.recording, 0, 0, NULL, "RECORDING",
 		 "a file written by `tactus run --record`"},
 		{"scene", OPTION_TEXT, &s.scene, 0, 0, NULL, "SCENE",
-		 "the scene of the recorded run, as for `tactus run` (default sphere)"},
+		 "the scene of the recorded run, as for `tactus run` (default: the one in the recording)"},
+		{"any-scene", OPTION_FLAG, &s.any_scene, 0, 0, NULL, NULL, session_any_scene_help},
 		{"collider", OPTION_TEXT, &s.collider, 0, 0, NULL, "NAME",
 		 "the collision engine, as for `tactus run` (default wide)"},
 		{"speed", OPTION_NUMBER, &s.speed, 0.001, 1000, NULL, "FACTOR",

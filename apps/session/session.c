@@ -1,6 +1,7 @@
 #include "apps/session/session.h"
 
 #include "apps/session/options.h"
+#include "apps/session/recorded_scene.h"
 #include "apps/terminal/terminal.h"
 #include "base/suggest.h"
 #include "devices/calibration.h"
@@ -17,6 +18,8 @@
 const char *const session_movers[] = {"continuous", "reactive", NULL};
 const char session_mover_help[] = "continuous: proved motion that never penetrates; reactive: place the "
 				  "tool, query the collider, back off";
+
+const char session_any_scene_help[] = "play back a recording in a scene other than its own";
 
 // ---- scene ----
 
@@ -138,6 +141,7 @@ static int open_device(const session_def *def, session *s, int32_t i)
 		tac_hotplug_open(def->devices[i] ? def->devices[i] : tool->device, &open, &s->devices[i]);
 	if (result < TAC_OK)
 		return EXIT_BAD_INPUT;
+	s->incomplete |= result == TAC_PARTIAL && recorded_scene_file(def->devices[i]);
 	tac_calibration calibration;
 	bool found;
 	tac_calibration_load(&s->devices[i]->info, &calibration, &found);
@@ -151,12 +155,23 @@ static void record(void *user, const tac_device_state *state, const tac_wrench *
 	tac_recorder_write(user, &sample); // counts the samples it cannot take
 }
 
-static int open_recorder(const session_def *def, session *s, int32_t i)
+// One recording a tool, all of the same run.
+static int open_recorders(const session_def *def, session *s)
 {
-	char path[4096];
-	snprintf(path, sizeof path, i == 0 ? "%s" : "%s.%d", def->record, (int)i + 1);
-	return tac_recorder_create(path, &s->devices[i]->info, &s->recorders[i]) < TAC_OK ? EXIT_FAILURE
-											  : EXIT_SUCCESS;
+	tac_recording_scene scene;
+	char *memory;
+	bool good =
+		recorded_scene_capture(s->world, def->scene ? def->scene : s->scene->name, &scene, &memory);
+	const uint64_t run = tac_recorder_new_run();
+	for (int32_t i = 0; i < s->scene->tool_count && good; i++) {
+		char path[4096];
+		snprintf(path, sizeof path, i == 0 ? "%s" : "%s.%d", def->record, (int)i + 1);
+		const tac_recorder_def recorder = {
+			.path = path, .info = &s->devices[i]->info, .run = run, .scene = &scene};
+		good = tac_recorder_create(&recorder, &s->recorders[i]) >= TAC_OK;
+	}
+	free(memory);
+	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 // ---- session ----
@@ -186,12 +201,12 @@ static int open_tools(const session_def *def, const char *command, session *s)
 			return EXIT_BAD_INPUT;
 		}
 	}
-	for (int32_t i = 0; i < s->scene->tool_count && code == EXIT_SUCCESS; i++) {
+	for (int32_t i = 0; i < s->scene->tool_count && code == EXIT_SUCCESS; i++)
 		code = open_device(def, s, i);
-		if (code == EXIT_SUCCESS && def->record)
-			code = open_recorder(def, s, i);
-		if (code != EXIT_SUCCESS)
-			break;
+	// Last of what may be refused, because it replaces an older file.
+	if (code == EXIT_SUCCESS && def->record)
+		code = open_recorders(def, s);
+	for (int32_t i = 0; i < s->scene->tool_count && code == EXIT_SUCCESS; i++) {
 		tac_servo_def servo = tac_servo_def_default();
 		servo.world = s->world;
 		servo.tool = i;
@@ -240,6 +255,49 @@ static int build_world(const tac_collider *collider, session *s)
 	return result < TAC_OK ? EXIT_BAD_INPUT : EXIT_SUCCESS;
 }
 
+// Reads the heads of the recordings that are played back: all of the same run.
+static int load_recorded(const session_def *def, const char *command, session *s)
+{
+	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++) {
+		const char *file = recorded_scene_file(def->devices[i]);
+		if (!file)
+			continue;
+		tac_recording head;
+		if (tac_recording_load_scene(file, &head) < TAC_OK)
+			return EXIT_BAD_INPUT;
+		const bool foreign = s->recorded_file && head.header.run != s->recorded.header.run;
+		if (s->recorded_file) {
+			tac_recording_fini(&head);
+		} else {
+			s->recorded = head;
+			s->recorded_file = file;
+		}
+		if (foreign && !def->any_scene) {
+			fprintf(stderr,
+				"%s: %s: expected a recording of the same run as %s, found one of another "
+				"run (--any-scene replays it all the same)\n",
+				command, file, s->recorded_file);
+			return EXIT_BAD_INPUT;
+		}
+	}
+	return EXIT_SUCCESS;
+}
+
+// The scene that was named, or that of the recording that is played back, which must be the same.
+static int open_scene(const session_def *def, const char *command, session *s)
+{
+	int code = load_recorded(def, command, s);
+	if (code != EXIT_SUCCESS)
+		return code;
+	if (s->recorded_file && !def->scene)
+		return recorded_scene_load(command, s->recorded_file, &s->recorded, &s->scene);
+	code = session_scene(def, s->note, &s->scene);
+	if (code == EXIT_SUCCESS && s->recorded_file && !def->any_scene &&
+	    !recorded_scene_matches(command, s->recorded_file, &s->recorded, def->scene, s->scene))
+		code = EXIT_BAD_INPUT;
+	return code;
+}
+
 int session_open(const session_def *def, const char *command, bool bare, session *out_session)
 {
 	session *s = out_session;
@@ -247,9 +305,12 @@ int session_open(const session_def *def, const char *command, bool bare, session
 	const tac_collider *collider = session_collider(command, def->collider);
 	if (!collider)
 		return EXIT_BAD_INPUT;
-	int code = session_scene(def, s->note, &s->scene);
+	int code = open_scene(def, command, s);
 	if (code == EXIT_SUCCESS)
 		code = build_world(collider, s);
+	if (code == EXIT_SUCCESS && s->recorded.scene.text && !def->any_scene &&
+	    !recorded_scene_has_meshes(command, s->recorded_file, &s->recorded, s->world))
+		code = EXIT_BAD_INPUT;
 	if (code == EXIT_SUCCESS && !bare)
 		code = open_tools(def, command, s);
 	return code;
@@ -257,7 +318,7 @@ int session_open(const session_def *def, const char *command, bool bare, session
 
 bool session_close(session *s)
 {
-	bool complete = true;
+	bool complete = !s->incomplete;
 	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++) {
 		tac_companion_destroy(&s->companions[i]);
 		tac_servo_destroy(&s->servos[i]);
@@ -266,6 +327,7 @@ bool session_close(session *s)
 	}
 	tac_world_destroy(&s->world);
 	tac_scene_destroy(&s->scene);
+	tac_recording_fini(&s->recorded);
 	return complete;
 }
 

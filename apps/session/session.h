@@ -12,7 +12,9 @@
 #include <stdbool.h>
 
 typedef struct session_def {
-	const char *scene; // a built-in scene, a scene file or a mesh file; NULL: the first built-in one
+	// A built-in scene, a scene file or a mesh file; NULL: that of the recording that is played back, or
+	// the first built-in one.
+	const char *scene;
 	const char *more_meshes[TAC_SCENE_OBJECTS - 1]; // with a mesh file: further objects
 	int32_t more_count;
 	const char *tool_mesh;                // with a mesh file: the tool; NULL: a ball
@@ -25,6 +27,7 @@ typedef struct session_def {
 	int64_t period_ns;                    // of the loop; 0: 1 kHz
 	const char *firmware;                 // of a Falcon; NULL: the driver's default
 	const char *record; // recording of the first tool's device, the second's is FILE.2; NULL: none
+	bool any_scene;     // play back recordings of another scene or run, too
 } session_def;
 
 typedef struct session {
@@ -36,11 +39,15 @@ typedef struct session {
 	tac_servo *servos[TAC_SCENE_TOOLS];
 	tac_companion *companions[TAC_SCENE_TOOLS]; // NULL: not asked for
 	tac_recorder *recorders[TAC_SCENE_TOOLS];
+	tac_recording recorded;    // header and scene of the first recording that is played back
+	const char *recorded_file; // NULL: none
+	bool incomplete;           // a recording that is played back is damaged or unfinished
 } session;
 
 // The values of --mover in the order of tac_sco_mover, ended by NULL, and its help text.
 extern const char *const session_movers[];
 extern const char session_mover_help[];
+extern const char session_any_scene_help[]; // of --any-scene
 
 // Loads the scene that `def` names. `out_note` as in session.note. Returns an exit code: 0, or 2 after one
 // line.
@@ -53,7 +60,7 @@ const tac_collider *session_collider(const char *command, const char *name);
 // line. Call session_close in either case.
 int session_open(const session_def *def, const char *command, bool bare, session *out_session);
 
-// Frees everything. False after one line: a recording is incomplete.
+// Frees everything. False: a recording, written or played back, is incomplete; one line said so.
 bool session_close(session *s);
 
 // What surrounds tool i; NULL: not known.

@@ -1,0 +1,167 @@
+#include "apps/session/recorded_scene.h"
+
+#include "apps/session/options.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *recorded_scene_file(const char *device)
+{
+	static const char driver[] = "playback:";
+	return device && strncmp(device, driver, sizeof driver - 1) == 0 ? device + sizeof driver - 1 : NULL;
+}
+
+// ---- meshes ----
+
+// FNV-1a, 64 bits, byte by byte.
+static uint64_t hash(uint64_t sum, const void *bytes, size_t count)
+{
+	const unsigned char *p = bytes;
+	for (size_t i = 0; i < count; i++)
+		sum = (sum ^ p[i]) * UINT64_C(0x100000001B3);
+	return sum;
+}
+
+static uint64_t hash_mesh(const tac_mesh *mesh)
+{
+	uint64_t sum = UINT64_C(0xCBF29CE484222325);
+	for (int32_t i = 0; i < mesh->vertex_count; i++) {
+		float position[3];
+		tac_vec3_store(position, mesh->vertices[i]);
+		sum = hash(sum, position, sizeof position);
+	}
+	return hash(sum, mesh->triangles, (size_t)mesh->triangle_count * sizeof *mesh->triangles);
+}
+
+static bool has_file(const tac_scene_shape *shapes, int32_t count)
+{
+	for (int32_t i = 0; i < count; i++) {
+		if (shapes[i].kind == TAC_SCENE_MESH)
+			return true;
+	}
+	return false;
+}
+
+// The body with mesh files number `index`: tools, then objects. NULL after the last.
+static const tac_world_body *body_with_file(const tac_world *world, uint32_t index)
+{
+	const tac_scene *scene = world->scene;
+	for (int32_t i = 0; i < scene->tool_count; i++) {
+		if (has_file(scene->tools[i].shapes, scene->tools[i].shape_count) && index-- == 0)
+			return &world->tools[i];
+	}
+	for (int32_t i = 0; i < scene->object_count; i++) {
+		if (has_file(scene->objects[i].shapes, scene->objects[i].shape_count) && index-- == 0)
+			return &world->objects[i];
+	}
+	return NULL;
+}
+
+_Static_assert(TAC_SCENE_TOOLS + TAC_SCENE_OBJECTS <= TAC_RECORDING_MESHES, "every body may have a file");
+
+bool recorded_scene_has_meshes(const char *command, const char *file, const tac_recording *recording,
+			       const tac_world *world)
+{
+	const tac_recording_scene *recorded = &recording->scene;
+	const tac_world_body *body;
+	for (uint32_t i = 0; (body = body_with_file(world, i)) != NULL; i++) {
+		if (i < recorded->mesh_count && recorded->mesh_hashes[i] == hash_mesh(body->mesh))
+			continue;
+		fprintf(stderr,
+			"%s: %s: expected the mesh of '%s' with which it was recorded, found a changed one "
+			"(--any-scene replays it all the same)\n",
+			command, file, body->name);
+		return false;
+	}
+	return true;
+}
+
+// ---- text ----
+
+// The scene as YAML, which is the same text for the same scene. NULL after one line.
+static char *text_of(const tac_scene *scene)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+	const bool written = stream && tac_scene_write(scene, stream) == TAC_OK;
+	if (stream && fclose(stream) == 0 && written)
+		return text;
+	fprintf(stderr, "tactus: scene '%s': expected memory for its text, found none\n", scene->name);
+	free(text);
+	return NULL;
+}
+
+bool recorded_scene_capture(const tac_world *world, const char *name, tac_recording_scene *out_scene,
+			    char **out_memory)
+{
+	*out_scene = (tac_recording_scene){0};
+	*out_memory = NULL;
+	char *text = text_of(world->scene);
+	if (!text)
+		return false;
+	char folder[PATH_MAX] = "";
+	if (!realpath(world->scene->folder[0] ? world->scene->folder : ".", folder))
+		folder[0] = '\0';
+	const size_t name_bytes = strlen(name) + 1, folder_bytes = strlen(folder) + 1,
+		     text_bytes = strlen(text) + 1;
+	char *memory = malloc(name_bytes + folder_bytes + text_bytes);
+	if (memory) {
+		out_scene->name = memcpy(memory, name, name_bytes);
+		out_scene->folder = memcpy(memory + name_bytes, folder, folder_bytes);
+		out_scene->text = memcpy(memory + name_bytes + folder_bytes, text, text_bytes);
+	} else {
+		fprintf(stderr, "tactus: scene '%s': expected memory for its text, found none\n", name);
+	}
+	free(text);
+	*out_memory = memory;
+	const tac_world_body *body;
+	while ((body = body_with_file(world, out_scene->mesh_count)) != NULL)
+		out_scene->mesh_hashes[out_scene->mesh_count++] = hash_mesh(body->mesh);
+	return memory != NULL;
+}
+
+int recorded_scene_load(const char *command, const char *file, const tac_recording *recording,
+			tac_scene **out_scene)
+{
+	const tac_recording_scene *recorded = &recording->scene;
+	*out_scene = NULL;
+	if (!recorded->text) {
+		fprintf(stderr,
+			"%s: %s: expected a recording that contains its scene, found %s: name the "
+			"scene that was touched\n",
+			command, file,
+			recording->version == 1 ? "one of version 1, which has none" : "one without");
+		return EXIT_BAD_INPUT;
+	}
+	// Mesh files are relative to the folder of the recorded scene, or lie beside a recording that was
+	// moved together with them.
+	const char *slash = strrchr(file, '/');
+	char name[PATH_MAX + 64];
+	if (recorded->folder[0] && access(recorded->folder, X_OK) == 0)
+		snprintf(name, sizeof name, "%s/%s", recorded->folder, slash ? slash + 1 : file);
+	else
+		snprintf(name, sizeof name, "%s", file);
+	return tac_scene_parse(recorded->text, strlen(recorded->text), name, out_scene) < TAC_OK
+		       ? EXIT_BAD_INPUT
+		       : EXIT_SUCCESS;
+}
+
+bool recorded_scene_matches(const char *command, const char *file, const tac_recording *recording,
+			    const char *name, const tac_scene *scene)
+{
+	if (!recording->scene.text)
+		return true; // nothing to compare with
+	char *text = text_of(scene);
+	const bool same = text && strcmp(text, recording->scene.text) == 0;
+	if (text && !same)
+		fprintf(stderr,
+			"%s: %s: expected the scene in which it was recorded, '%s', found '%s' "
+			"(--any-scene replays it all the same)\n",
+			command, file, recording->scene.name, name);
+	free(text);
+	return same;
+}
