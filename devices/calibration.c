@@ -2,14 +2,13 @@
 
 #include "base/input.h"
 #include "base/log.h"
+#include "base/output.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define FIRST_LINE "tactus calibration 1"
 #define FILE_MAX   4096 // bytes; a valid file has about 150
@@ -213,30 +212,6 @@ static void make_folders(char *path)
 	}
 }
 
-// Writes to another name first, so that a reader, also after a crash, finds the old file or the new one.
-static bool write_atomically(const char *path, const char *text, size_t count)
-{
-	char temporary[680];
-	snprintf(temporary, sizeof temporary, "%s.%d.new", path, (int)getpid());
-	const int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (file < 0)
-		return false;
-	bool good = write(file, text, count) == (ssize_t)count && fsync(file) == 0;
-	int error = errno;
-	if (close(file) != 0 && good) {
-		good = false;
-		error = errno;
-	}
-	if (good && rename(temporary, path) != 0) {
-		good = false;
-		error = errno;
-	}
-	if (!good)
-		unlink(temporary);
-	errno = error;
-	return good;
-}
-
 tac_result tac_calibration_save(const tac_device_info *info, const tac_calibration *calibration)
 {
 	char path[640], text[FILE_MAX];
@@ -252,10 +227,12 @@ tac_result tac_calibration_save(const tac_device_info *info, const tac_calibrati
 	}
 	make_folders(path);
 	const size_t count = tac_calibration_encode(calibration, text, sizeof text);
-	if (write_atomically(path, text, count))
-		return TAC_OK;
-	tac_log(TAC_LOG_ERROR, "calibration: expected to write %s, found: %s", path, strerror(errno));
-	return TAC_ERROR_IO;
+	tac_output *output;
+	const tac_result result = tac_output_create(path, "calibration", &output);
+	if (result < TAC_OK)
+		return result;
+	fwrite(text, 1, count, tac_output_file(output));
+	return tac_output_commit(&output);
 }
 
 // ---- the device ----

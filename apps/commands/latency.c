@@ -246,6 +246,9 @@ int cmd_latency(int argc, char **argv)
 	}
 	if (compared[0])
 		return latency_compare(compared[0], compared[1]);
+	const char *const files[] = {s.loop.log_path, s.loop.trace_path, s.loop.report_path};
+	if (!options_files_differ(line.command, files, 3))
+		return EXIT_BAD_INPUT;
 	s.loop.spin_us = (double)loop_runner_spin_ns(&s.loop) / 1e3;
 	const double half_period_us = 0.5e6 / s.loop.rate_Hz;
 	if (s.loop.spin_us > half_period_us) {

@@ -4,12 +4,12 @@
 #include "apps/session/options.h"
 #include "apps/session/session.h"
 #include "apps/terminal/terminal.h"
+#include "base/output.h"
 #include "collision/collider.h"
 #include "collision/mesh_load.h"
 #include "collision/solid.h"
 #include "rt/clock.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,11 +86,10 @@ typedef struct query_result {
 static int write_csv(const char *path, const query_result *results, size_t count)
 {
 	static const char *const names[] = {"none", "hit", "unknown"};
-	FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
-	if (!file) {
-		fprintf(stderr, "tactus query: %s: cannot write: %s\n", path, strerror(errno));
+	tac_output *output;
+	if (tac_output_create(path, "tactus query", &output) < TAC_OK)
 		return EXIT_FAILURE;
-	}
+	FILE *file = tac_output_file(output);
 	fprintf(file, "pose,result,pairs,ns,overlap_tests,transforms,nodes,triangle_tests,exact_tests\n");
 	for (size_t i = 0; i < count; i++) {
 		const query_result *r = &results[i];
@@ -99,12 +98,7 @@ static int write_csv(const char *path, const query_result *results, size_t count
 			(long long)r->counters.transforms, (long long)r->counters.nodes,
 			(long long)r->counters.triangle_tests, (long long)r->counters.exact_tests);
 	}
-	bool ok = fflush(file) == 0 && !ferror(file);
-	if (file != stdout && fclose(file) != 0)
-		ok = false;
-	if (!ok)
-		fprintf(stderr, "tactus query: %s: cannot write: %s\n", path, strerror(errno));
-	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+	return tac_output_commit(&output) < TAC_OK ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 static void print_summary(const settings *s, const query_result *results, size_t count)

@@ -7,10 +7,10 @@
 #include "apps/session/options.h"
 #include "apps/session/session.h"
 #include "base/denormal.h"
+#include "base/output.h"
 #include "haptic/mapping.h"
 #include "rt/clock.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ typedef struct render_job {
 	size_t count; // of samples in each path
 	path_sample *samples[TAC_SCENE_TOOLS];
 	path_device devices[TAC_SCENE_TOOLS];
-	FILE *files[TAC_SCENE_TOOLS];
+	tac_output *files[TAC_SCENE_TOOLS]; // NULL: none
 } render_job;
 
 // ---- output ----
@@ -146,7 +146,7 @@ static void render(render_job *j)
 {
 	for (int32_t i = 0; i < j->session.count; i++) {
 		if (j->files[i])
-			write_header(j->files[i]);
+			write_header(tac_output_file(j->files[i]));
 	}
 	for (size_t k = 0; k < j->count; k++) {
 		for (int32_t i = 0; i < j->session.count; i++) {
@@ -156,7 +156,8 @@ static void render(render_job *j)
 			tac_servo_step(j->session.servos[i], s->time_ns, NULL);
 			const int64_t ns = tac_clock_now_ns() - begin_ns;
 			if (j->files[i])
-				write_row(j->files[i], s, tac_servo_snapshot(j->session.servos[i], 0), ns);
+				write_row(tac_output_file(j->files[i]), s,
+					  tac_servo_snapshot(j->session.servos[i], 0), ns);
 		}
 	}
 }
@@ -164,45 +165,36 @@ static void render(render_job *j)
 static bool open_files(render_job *j)
 {
 	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++) {
-		if (!j->outputs[i])
-			continue;
-		j->files[i] = strcmp(j->outputs[i], "-") == 0 ? stdout : fopen(j->outputs[i], "w");
-		if (!j->files[i])
+		if (j->outputs[i] && tac_output_create(j->outputs[i], "tactus render", &j->files[i]) < TAC_OK)
 			return false;
 	}
 	return true;
 }
 
-// False: not everything could be written.
-static bool close_files(render_job *j)
+static bool commit_files(render_job *j)
 {
-	bool good = true;
 	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++) {
-		FILE *file = j->files[i];
-		if (file)
-			good = !ferror(file) && (file == stdout ? fflush(file) : fclose(file)) == 0 && good;
+		if (j->files[i] && tac_output_commit(&j->files[i]) < TAC_OK)
+			return false;
 	}
-	return good;
+	return true;
 }
 
 static int write_all(render_job *j)
 {
-	int code = EXIT_SUCCESS;
 	bool good = open_files(j);
 	if (good && j->chai3d) {
-		code = render_chai3d(j->files[0], j->session.world, &j->devices[0], j->count) ? EXIT_SUCCESS
-											      : EXIT_FAILURE;
+		good = render_chai3d(tac_output_file(j->files[0]), j->session.world, &j->devices[0],
+				     j->count);
 	} else if (good) {
 		tac_denormal_flush(true); // as on the real-time thread
 		render(j);
 		tac_denormal_flush(false);
 	}
-	good = close_files(j) && good;
-	if (!good) {
-		fprintf(stderr, "tactus render: %s: cannot write: %s\n", j->outputs[0], strerror(errno));
-		code = EXIT_FAILURE;
-	}
-	return code;
+	good = good && commit_files(j);
+	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++)
+		tac_output_discard(&j->files[i]);
+	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static int run(const session_def *def, render_job *j)

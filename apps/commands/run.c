@@ -6,6 +6,7 @@
 #include "apps/session/json.h"
 #include "apps/session/loop_runner.h"
 #include "apps/session/options.h"
+#include "apps/session/recorded_scene.h"
 #include "apps/session/session.h"
 #include "apps/session/summary.h"
 #include "apps/session/units.h"
@@ -499,6 +500,17 @@ static int run_as_asked(settings *s)
 		fprintf(stderr, "tactus run: picture: expected --view as well, found --picture alone\n");
 		return EXIT_BAD_INPUT;
 	}
+	const char *const files[] = {s->session.record,
+				     s->loop.trace_path,
+				     s->loop.log_path,
+				     s->loop.report_path,
+				     s->picture_path,
+				     s->csv_path,
+				     s->session.scene,
+				     recorded_scene_file(s->session.devices[0]),
+				     recorded_scene_file(s->session.devices[1])};
+	if (!options_files_differ(s->loop.command, files, sizeof files / sizeof *files))
+		return EXIT_BAD_INPUT;
 	if (!s->view && s->session.devices[0] && strcmp(s->session.devices[0], "mouse") == 0)
 		fprintf(stderr,
 			"tactus run: without --view, the device mouse is the machine's own mouse; add "

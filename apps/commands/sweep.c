@@ -5,12 +5,12 @@
 #include "apps/session/number_file.h"
 #include "apps/session/options.h"
 #include "apps/terminal/terminal.h"
+#include "base/output.h"
 #include "collision/mesh_load.h"
 #include "collision/round.h"
 #include "collision/solid.h"
 #include "rt/clock.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,13 +173,13 @@ static bool build_operands(const settings *s, operand *a, operand *b)
 // Sweeps every motion of the file. Returns the exit code.
 static int write_table(const settings *s, number_file *motions, const operand *a, const operand *b)
 {
-	FILE *out = s->csv ? fopen(s->csv, "w") : stdout;
-	int code = out ? sweep_file(motions, out, a, b, s->zone) : EXIT_FAILURE;
-	if (!out || ferror(out) || (out == stdout ? fflush(out) : fclose(out)) != 0) {
-		fprintf(stderr, "tactus sweep: %s: cannot write: %s\n", s->csv ? s->csv : "standard output",
-			strerror(errno));
+	tac_output *output;
+	if (tac_output_create(s->csv ? s->csv : "-", "tactus sweep", &output) < TAC_OK)
+		return EXIT_FAILURE;
+	int code = sweep_file(motions, tac_output_file(output), a, b, s->zone);
+	if (code == EXIT_SUCCESS && tac_output_commit(&output) < TAC_OK)
 		code = EXIT_FAILURE;
-	}
+	tac_output_discard(&output);
 	return code;
 }
 

@@ -5,7 +5,6 @@
 #include "apps/session/options.h"
 #include "apps/session/session.h"
 #include "apps/viewer/viewer.h"
-#include "base/output.h"
 #include "devices/recording.h"
 #include "rt/clock.h"
 #include "rt/loop.h"
@@ -144,11 +143,6 @@ static int view(const settings *s)
 // What can be read is written, and the exit code says whether it was everything.
 static int export_csv(const settings *s)
 {
-	if (tac_output_same_file(s->recording, s->csv)) {
-		fprintf(stderr, "tactus view: csv: expected another file than the recording, found '%s'\n",
-			s->csv);
-		return EXIT_BAD_INPUT;
-	}
 	tac_recording recording;
 	const tac_result loaded = tac_recording_load(s->recording, &recording);
 	if (loaded < TAC_OK)
@@ -186,5 +180,8 @@ int cmd_view(int argc, char **argv)
 	int code;
 	if (!options_parse(&line, argc, argv, &code))
 		return code;
+	const char *const files[] = {s.recording, s.csv, s.picture_path};
+	if (!options_files_differ(line.command, files, 3))
+		return EXIT_BAD_INPUT;
 	return s.csv ? export_csv(&s) : view(&s);
 }

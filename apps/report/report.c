@@ -3,11 +3,9 @@
 #include "apps/report/report_page.h"
 #include "base/log.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 bool report_init(report *r, const char *command)
 {
@@ -61,25 +59,8 @@ void report_add_tick(void *user, const tac_tick *tick)
 	report_series_add(r->ticks, tick->planned_ns, values);
 }
 
-// Closes `file`; NULL: it could not be opened. False after one log line: not everything was written.
-static bool close_file(FILE *file, const char *path)
+bool report_write(const report *r, tac_output **output)
 {
-	bool written = file && !ferror(file);
-	written = file && fclose(file) == 0 && written;
-	if (!written)
-		tac_log(TAC_LOG_ERROR, "report: expected to write %s, found %s", path, strerror(errno));
-	return written;
-}
-
-bool report_can_write(const char *path)
-{
-	return close_file(fopen(path, "a"), path);
-}
-
-bool report_write(const report *r, const char *path)
-{
-	FILE *file = fopen(path, "w");
-	if (file)
-		report_page_write(file, r);
-	return close_file(file, path);
+	report_page_write(tac_output_file(*output), r);
+	return tac_output_commit(output) >= TAC_OK;
 }

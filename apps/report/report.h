@@ -7,6 +7,7 @@
 
 #include "apps/report/report_series.h"
 #include "apps/session/machine.h"
+#include "base/output.h"
 #include "devices/device.h"
 #include "haptic/snapshot.h"
 #include "rt/histogram.h"
@@ -59,10 +60,7 @@ void report_forces_init(report_series *forces);
 // Thread: the monitor's.
 void report_add_tick(void *user, const tac_tick *tick);
 
-// Checks that the file can be written, and creates it. False after one log line. Thread: setup.
-bool report_can_write(const char *path);
-
-// Writes the file. False after one log line. Thread: setup, after the monitor is drained.
-bool report_write(const report *r, const char *path);
+// Writes the file and completes it. False after one log line. Thread: setup, after the monitor is drained.
+bool report_write(const report *r, tac_output **output);
 
 #endif

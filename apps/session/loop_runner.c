@@ -116,7 +116,7 @@ bool loop_runner_open(const loop_runner_def *def, loop_runner *out_runner)
 	r->stats = calloc(1, sizeof *r->stats);
 	r->corrected = calloc(1, sizeof *r->corrected);
 	// Before the run: a report that cannot be written must not cost an hour of measuring.
-	if (def->report_path && !report_can_write(def->report_path))
+	if (def->report_path && tac_output_create(def->report_path, "report", &r->report_output) < TAC_OK)
 		return false;
 	return r->stats && r->corrected && report_init(&r->report, def->command) && create_all(r) == TAC_OK;
 }
@@ -165,7 +165,7 @@ bool loop_runner_write_report(loop_runner *r)
 	r->report.thread = &r->granted;
 	r->report.stats = r->stats;
 	r->report.wake_corrected = r->corrected;
-	return report_write(&r->report, r->def.report_path);
+	return report_write(&r->report, &r->report_output);
 }
 
 bool loop_runner_close(loop_runner *r)
@@ -174,8 +174,10 @@ bool loop_runner_close(loop_runner *r)
 	const bool traced = tac_trace_destroy(&r->trace, NULL) >= TAC_OK;
 	tac_loop_destroy(&r->loop);
 	tac_deadline_destroy(&r->deadline);
+	tac_output_discard(&r->report_output);
 	report_fini(&r->report);
+	const bool logged = !r->stats || r->stats->log_unwritten == 0; // the monitor has said so
 	free(r->corrected);
 	free(r->stats);
-	return traced;
+	return traced && logged;
 }

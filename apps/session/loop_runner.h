@@ -65,9 +65,10 @@ typedef struct loop_runner {
 	tac_deadline *deadline;
 	tac_trace *trace;
 	tac_monitor *monitor;
-	tac_monitor_stats *stats; // as of the last loop_runner_read; complete after loop_runner_end
-	tac_histogram *corrected; // wake-up times corrected for coordinated omission; after loop_runner_end
-	report report;            // holds the facts of the loop; the command adds its own
+	tac_monitor_stats *stats;  // as of the last loop_runner_read; complete after loop_runner_end
+	tac_histogram *corrected;  // wake-up times corrected for coordinated omission; after loop_runner_end
+	tac_output *report_output; // NULL: no report, or it is written
+	report report;             // holds the facts of the loop; the command adds its own
 	tac_thread_report granted;
 	tac_thread_def thread;
 	pthread_t handle;
@@ -106,7 +107,7 @@ bool loop_runner_end(loop_runner *r);
 // loop_runner_end.
 bool loop_runner_write_report(loop_runner *r);
 
-// Frees everything. False after one log line: the trace is incomplete. Thread: setup.
+// Frees everything. False after one log line: the trace or the log is incomplete. Thread: setup.
 bool loop_runner_close(loop_runner *r);
 
 #endif

@@ -1,5 +1,6 @@
 #include "apps/session/options.h"
 
+#include "base/output.h"
 #include "base/suggest.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define HELP_COLUMNS 80
 
@@ -272,5 +274,29 @@ bool options_parse(const command_line *line, int argc, char **argv, int *out_exi
 	}
 	if (next->name && next->kind == OPTION_POSITIONAL)
 		return refuse(line, next->value_name, "an argument", NULL);
+	return true;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat status;
+	const bool a_new = stat(a, &status) != 0, b_new = stat(b, &status) != 0;
+	return a_new && b_new ? strcmp(a, b) == 0 : tac_output_same_file(a, b);
+}
+
+bool options_files_differ(const char *command, const char *const *paths, int count)
+{
+	for (int i = 0; i < count; i++) {
+		for (int k = 0; k < i; k++) {
+			if (!paths[i] || !paths[k] || strcmp(paths[i], "-") == 0 ||
+			    !same_file(paths[i], paths[k]))
+				continue;
+			fprintf(stderr,
+				"%s: expected a file of its own for each input and output, found "
+				"'%s' twice\n",
+				command, paths[i]);
+			return false;
+		}
+	}
 	return true;
 }

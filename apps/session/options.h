@@ -45,4 +45,8 @@ typedef struct command_line {
 // line on stderr that states what was expected and what was found.
 bool options_parse(const command_line *line, int argc, char **argv, int *out_exit);
 
+// Whether no two of `count` paths name the same file, so that no output replaces an input or another output.
+// NULL, - and devices are allowed. False after one line on stderr.
+bool options_files_differ(const char *command, const char *const *paths, int count);
+
 #endif

@@ -1,17 +1,21 @@
 #include "apps/viewer/picture.h"
 
 #include "base/log.h"
+#include "base/output.h"
 
 #include <png.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-tac_result viewer_picture_write(const char *path, GLuint from, int width, int height)
+// Encodes the pixels of the framebuffer `from`. False after a log line.
+static bool encode(GLuint from, int width, int height, FILE *file)
 {
 	uint8_t *pixels = malloc((size_t)width * (size_t)height * 3 + 1);
 	if (!pixels) {
 		tac_log(TAC_LOG_ERROR, "viewer: expected memory for a picture of %d x %d, found none", width,
 			height);
-		return TAC_ERROR_MEMORY;
+		return false;
 	}
 	glBindFramebuffer(GL_READ_FRAMEBUFFER, from);
 	glPixelStorei(GL_PACK_ALIGNMENT, 1);
@@ -23,11 +27,28 @@ tac_result viewer_picture_write(const char *path, GLuint from, int width, int he
 		.format = PNG_FORMAT_RGB,
 	};
 	// OpenGL's first row is the bottom one; a negative stride reverses the order.
-	const int written = png_image_write_to_file(&image, path, 0, pixels, -3 * width, NULL);
+	const bool encoded = png_image_write_to_stdio(&image, file, 0, pixels, -3 * width, NULL);
 	free(pixels);
-	if (!written) {
-		tac_log(TAC_LOG_ERROR, "viewer: expected to write %s, found: %s", path, image.message);
-		return TAC_ERROR_IO;
+	if (!encoded)
+		tac_log(TAC_LOG_ERROR, "viewer: expected to encode a picture, found: %s", image.message);
+	return encoded;
+}
+
+tac_result viewer_picture_write(const char *path, GLuint from, int width, int height)
+{
+	// In memory first, so that the errors of the file are those of the file alone.
+	char *bytes = NULL;
+	size_t count = 0;
+	FILE *memory = open_memstream(&bytes, &count);
+	const bool encoded = memory && encode(from, width, height, memory);
+	tac_result result = TAC_ERROR_MEMORY;
+	tac_output *output = NULL;
+	if (memory && fclose(memory) == 0 && encoded)
+		result = tac_output_create(path, "viewer", &output);
+	if (result >= TAC_OK) {
+		fwrite(bytes, 1, count, tac_output_file(output));
+		result = tac_output_commit(&output);
 	}
-	return TAC_OK;
+	free(bytes);
+	return result;
 }
