@@ -66,21 +66,6 @@ tac_result tac_doptree_build(const tac_mesh *mesh, tac_doptree_layout layout, ta
 // Thread: setup.
 void tac_doptree_destroy(tac_doptree **tree);
 
-// Writes the tree to a file: a header with magic, version, byte order, sizes and checksums of the mesh and of
-// the nodes, then the nodes. Fails with TAC_ERROR_IO and one log line.
-// Thread: setup.
-tac_result tac_doptree_save(const tac_doptree *tree, const tac_mesh *mesh, const char *path);
-
-// Reads a tree. A missing file fails with TAC_ERROR_IO; a file of another version or mesh, truncated or with
-// any damaged bit fails with TAC_ERROR_FORMAT. Both log one line.
-// Thread: setup.
-tac_result tac_doptree_load(const tac_mesh *mesh, const char *path, tac_doptree **out_tree);
-
-// Loads `path` or, if that fails, builds the tree, writes it there and logs that. TAC_PARTIAL if the tree
-// could not be written.
-// Thread: setup.
-tac_result tac_doptree_load_or_build(const tac_mesh *mesh, const char *path, tac_doptree **out_tree);
-
 #ifdef __cplusplus
 }
 #endif

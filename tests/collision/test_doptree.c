@@ -1,33 +1,21 @@
 #include "collision/mesh_shapes.h"
 #include "collision/trees/doptree.h"
-#include "tests/support/logged.h"
 #include "tests/support/shapes.h"
 
 #include "unity.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
+#include <stdlib.h>
 
-static char path[] = "/tmp/tactus_doptree_XXXXXX";
 static tac_mesh *mesh;
 
 void setUp(void)
 {
-	strcpy(path + sizeof path - 7, "XXXXXX");
-	int file = mkstemp(path);
-	TEST_ASSERT_TRUE(file >= 0);
-	close(file);
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(1.0F, 0.3F, 20, 10, &mesh));
-	logged_lines = 0;
-	tac_log_set(keep_logged, NULL);
 }
 
 void tearDown(void)
 {
-	tac_log_set(NULL, NULL);
 	tac_mesh_destroy(&mesh);
-	unlink(path);
 }
 
 static void check_node(const tac_doptree *tree, const tac_mesh *m, uint32_t address, int *seen)
@@ -105,91 +93,10 @@ static void equal_centroids_do_not_make_a_chain(void)
 	tac_mesh_destroy(&nested);
 }
 
-static void a_saved_tree_comes_back_bit_by_bit(void)
-{
-	tac_doptree *tree, *back;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_build(mesh, TAC_DOPTREE_R, &tree));
-	TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_save(tree, mesh, path));
-	TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_load(mesh, path, &back));
-	TEST_ASSERT_EQUAL(tree->node_count, back->node_count);
-	TEST_ASSERT_EQUAL(tree->record_count, back->record_count);
-	TEST_ASSERT_EQUAL(tree->depth, back->depth);
-	TEST_ASSERT_EQUAL_FLOAT(tree->extent, back->extent);
-	TEST_ASSERT_EQUAL_MEMORY(tree->nodes, back->nodes,
-				 (size_t)(tree->node_count + tree->record_count) * 128);
-	TEST_ASSERT_EQUAL(0, logged_lines);
-	tac_doptree_destroy(&tree);
-	tac_doptree_destroy(&back);
-}
-
-static void flip(long offset, unsigned char bit)
-{
-	FILE *file = fopen(path, "r+b");
-	fseek(file, offset, SEEK_SET);
-	int byte = fgetc(file);
-	fseek(file, offset, SEEK_SET);
-	fputc(byte ^ bit, file);
-	fclose(file);
-}
-
-static void a_damaged_truncated_or_foreign_file_is_refused_with_one_line(void)
-{
-	tac_doptree *tree, *back;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_build(mesh, TAC_DOPTREE_R, &tree));
-	TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_save(tree, mesh, path));
-	FILE *file = fopen(path, "rb");
-	fseek(file, 0, SEEK_END);
-	long size = ftell(file);
-	fclose(file);
-	tac_rng rng = tac_rng_seed(1, 3);
-	for (int i = 0; i < 300; i++) {
-		// Every byte of the header, then random ones.
-		long offset = i < 72 ? i : (long)(tac_rng_u32(&rng) % (uint32_t)size);
-		unsigned char bit = (unsigned char)(1U << tac_rng_u32(&rng) % 8);
-		flip(offset, bit);
-		logged_lines = 0;
-		TEST_ASSERT_EQUAL(TAC_ERROR_FORMAT, tac_doptree_load(mesh, path, &back));
-		TEST_ASSERT_NULL(back);
-		TEST_ASSERT_EQUAL(1, logged_lines);
-		flip(offset, bit);
-	}
-	TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_load(mesh, path, &back));
-	tac_doptree_destroy(&back);
-
-	tac_mesh *other;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(1.0F, 0.31F, 20, 10, &other));
-	TEST_ASSERT_EQUAL(TAC_ERROR_FORMAT, tac_doptree_load(other, path, &back));
-	TEST_ASSERT_NOT_NULL(strstr(logged, "another mesh"));
-	tac_mesh_destroy(&other);
-
-	for (long cut = 0; cut < size; cut += size / 7) {
-		TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_save(tree, mesh, path));
-		TEST_ASSERT_EQUAL(0, truncate(path, cut));
-		TEST_ASSERT_EQUAL(TAC_ERROR_FORMAT, tac_doptree_load(mesh, path, &back));
-	}
-	TEST_ASSERT_EQUAL(TAC_ERROR_IO, tac_doptree_load(mesh, "/nowhere/tree", &back));
-	tac_doptree_destroy(&tree);
-}
-
-static void a_refused_cache_is_rebuilt(void)
-{
-	tac_doptree *tree;
-	TEST_ASSERT_TRUE(tac_doptree_load_or_build(mesh, path, &tree) == TAC_OK); // the empty file of mkstemp
-	TEST_ASSERT_NOT_NULL(strstr(logged, "built the DOP tree"));
-	tac_doptree_destroy(&tree);
-	logged_lines = 0;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_load_or_build(mesh, path, &tree));
-	TEST_ASSERT_EQUAL(0, logged_lines);
-	tac_doptree_destroy(&tree);
-}
-
 int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(both_layouts_hold_every_triangle_once_in_nested_dops);
 	RUN_TEST(equal_centroids_do_not_make_a_chain);
-	RUN_TEST(a_saved_tree_comes_back_bit_by_bit);
-	RUN_TEST(a_damaged_truncated_or_foreign_file_is_refused_with_one_line);
-	RUN_TEST(a_refused_cache_is_rebuilt);
 	return UNITY_END();
 }
