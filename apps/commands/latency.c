@@ -6,6 +6,7 @@
 #include "apps/session/options.h"
 #include "apps/session/summary.h"
 #include "apps/terminal/terminal.h"
+#include "base/log.h"
 
 #include "rt/clock.h"
 #include "rt/latest.h"
@@ -56,6 +57,9 @@ static void *load_thread(void *user)
 	load *l = user;
 	enum { WORDS = 1 << 20 };
 	double *memory = calloc(WORDS, sizeof *memory);
+	if (!memory)
+		tac_log(TAC_LOG_WARNING, "load: expected %zu bytes, found no memory; one thread less",
+			WORDS * sizeof *memory);
 	double sum = 1.0;
 	while (memory && !atomic_load_explicit(&l->stop, memory_order_relaxed)) {
 		for (int i = 0; i < WORDS; i += 8) {

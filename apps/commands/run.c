@@ -12,6 +12,7 @@
 #include "apps/session/units.h"
 #include "apps/terminal/terminal.h"
 #include "apps/viewer/viewer.h"
+#include "base/log.h"
 
 #include "devices/registry.h"
 #include "rt/clock.h"
@@ -436,7 +437,9 @@ static bool run_session(const settings *s, live_run *r, int mouse_fd)
 	def.observe = view ? show_tick : NULL;
 	def.observer = view;
 	report_series *forces = calloc(1, sizeof *forces);
-	bool good = loop_runner_open(&def, &r->runner) && forces &&
+	if (!forces)
+		tac_log(TAC_LOG_ERROR, "tactus run: expected memory for the report's forces, found none");
+	bool good = forces && loop_runner_open(&def, &r->runner) &&
 		    tac_ring_create(FORCE_SAMPLES, sizeof(force_sample), &r->force_samples) == TAC_OK &&
 		    run_csv_open(s->csv_path, &r->csv);
 	if (good) {
@@ -459,8 +462,10 @@ static bool run_session(const settings *s, live_run *r, int mouse_fd)
 static int run(const settings *s)
 {
 	live_run *r = calloc(1, sizeof *r);
-	if (!r)
+	if (!r) {
+		tac_log(TAC_LOG_ERROR, "tactus run: expected %zu bytes, found no memory", sizeof *r);
 		return EXIT_FAILURE;
+	}
 	session_def def = s->session;
 	char mouse[48];
 	const int mouse_fd = window_mouse(s, &def, mouse, sizeof mouse);

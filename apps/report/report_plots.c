@@ -3,7 +3,6 @@
 #include "apps/report/plot.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define BINS_PER_DECADE 12   // a bin is a fifth wider than the previous one
 #define MIN_S           1e-8 // shorter times are in the first bin
@@ -141,9 +140,8 @@ static plot_axis elapsed_axis(const report_series *s)
 
 void report_plot_ticks(FILE *file, const report_series *s, int64_t period_ns)
 {
-	curve *c = malloc(sizeof *c);
-	if (!c)
-		return;
+	static curve points; // too large for the stack
+	curve *const c = &points;
 	plot_def def = plot_def_default();
 	def.width = 1040;
 	def.height = 320;
@@ -178,7 +176,6 @@ void report_plot_ticks(FILE *file, const report_series *s, int64_t period_ns)
 	if (misses > 0)
 		plot_dots(&p, "missed deadlines", 6, c->x, c->low, misses, NULL);
 	plot_end(&p);
-	free(c);
 }
 
 void report_plot_causes(FILE *file, const tac_monitor_stats *stats)
@@ -214,9 +211,8 @@ void report_plot_causes(FILE *file, const tac_monitor_stats *stats)
 void report_plot_channel(FILE *file, const char *id, const char *title, const char *unit, int colour,
 			 const report_series *s, int channel)
 {
-	curve *c = malloc(sizeof *c);
-	if (!c)
-		return;
+	static curve points; // too large for the stack
+	curve *const c = &points;
 	extract(s, channel, c);
 	plot_def def = plot_def_default();
 	def.width = 1040;
@@ -235,5 +231,4 @@ void report_plot_channel(FILE *file, const char *id, const char *title, const ch
 	plot_band(&p, NULL, colour, c->x, c->low, c->high, c->count);
 	plot_line(&p, NULL, colour, c->x, c->mean, c->count);
 	plot_end(&p);
-	free(c);
 }

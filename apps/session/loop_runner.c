@@ -1,5 +1,6 @@
 #include "apps/session/loop_runner.h"
 
+#include "base/log.h"
 #include "rt/clock.h"
 
 #include <math.h>
@@ -115,10 +116,14 @@ bool loop_runner_open(const loop_runner_def *def, loop_runner *out_runner)
 	sem_init(&r->finished, 0, 0);
 	r->stats = calloc(1, sizeof *r->stats);
 	r->corrected = calloc(1, sizeof *r->corrected);
+	if (!r->stats || !r->corrected) {
+		tac_log(TAC_LOG_ERROR, "%s: expected memory for the statistics, found none", def->command);
+		return false;
+	}
 	// Before the run: a report that cannot be written must not cost an hour of measuring.
 	if (def->report_path && tac_output_create(def->report_path, "report", &r->report_output) < TAC_OK)
 		return false;
-	return r->stats && r->corrected && report_init(&r->report, def->command) && create_all(r) == TAC_OK;
+	return report_init(&r->report, def->command) && create_all(r) == TAC_OK;
 }
 
 bool loop_runner_start(loop_runner *r)
