@@ -76,18 +76,20 @@ static bool resolve(const char *path, char *out)
 
 // ---- writing ----
 
-// write(2) that collects the SIGPIPE it raises.
+// write(2) that collects the signal it raises.
 static ssize_t write_without_signal(int fd, const void *bytes, size_t count)
 {
-	sigset_t pipe, before, pending;
-	sigemptyset(&pipe);
-	sigaddset(&pipe, SIGPIPE);
+	sigset_t raised, before, pending;
+	sigemptyset(&raised);
+	sigaddset(&raised, SIGPIPE);
+	sigaddset(&raised, SIGXFSZ);
 	sigpending(&pending);
-	pthread_sigmask(SIG_BLOCK, &pipe, &before);
+	pthread_sigmask(SIG_BLOCK, &raised, &before);
 	const ssize_t written = write(fd, bytes, count);
 	const int error = errno;
-	if (written < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
-		sigtimedwait(&pipe, NULL, &(struct timespec){0});
+	if (written < 0 && (error == EPIPE || error == EFBIG) &&
+	    !sigismember(&pending, error == EPIPE ? SIGPIPE : SIGXFSZ))
+		sigtimedwait(&raised, NULL, &(struct timespec){0});
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	errno = error;
 	return written;

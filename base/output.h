@@ -51,7 +51,8 @@ bool tac_output_same_file(const char *a, const char *b);
 int tac_output_open_stream(const char *path);
 
 // write(2) until everything is written or an error occurs. A reader that closed its end gives EPIPE without
-// SIGPIPE, which would end a process that only lost an output. Returns the bytes written; *out_error is 0 or
+// SIGPIPE, and a file that reached RLIMIT_FSIZE gives EFBIG without SIGXFSZ: either would end a process that
+// only lost an output. Returns the bytes written; *out_error is 0 or
 // the errno.
 // Thread: any but RT.
 size_t tac_output_write(int fd, const void *bytes, size_t count, int *out_error);

@@ -20,6 +20,8 @@ from program import BadInputTest, Program
 PROGRAM, BOARD = (sys.argv[2:] + [None])[:2]
 SCENES = "sphere stylus peg tooth groove assembly hands".split()
 tactus = Program(PROGRAM)
+CUBE = ("OFF\n8 6 0\n" + "".join(f"{x} {y} {z}\n" for x in (0, 1) for y in (0, 1) for z in (0, 1)) +
+        "4 0 1 3 2\n4 4 6 7 5\n4 0 4 5 1\n4 2 3 7 6\n4 0 2 6 4\n4 1 5 7 3\n")
 
 
 class Run(BadInputTest):
@@ -112,6 +114,87 @@ class Run(BadInputTest):
             self.assertEqual(tactus("view", "/no/such/file", "--csv", "-").returncode, 2)
             self.assertEqual(tactus("view", path, "--csv", "/no/such/folder/x").returncode, 1)
 
+    def test_a_recording_is_replayed_in_its_own_scene(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a recording")
+            mesh, scene = os.path.join(folder, "cube.off"), os.path.join(folder, "scene.yaml")
+            with open(mesh, "w") as file:
+                file.write(CUBE)
+            with open(scene, "w") as file:
+                file.write("scene: a cube\ntools: [{name: ball, axes: 3, shapes: [{kind: sphere, radius_m: 0.003}]}]\n"
+                           "objects: [{name: cube, shapes: [{kind: mesh, file: cube.off, scale: 0.05}]}]\n")
+            short = "--seconds", "0.05", "--policy", "other", "--json"
+            self.assertEqual(tactus("run", scene, "--record", path, *short).returncode, 0)
+            replay = "run", "--device", "playback:" + path
+            result = tactus(*replay, *short)
+            self.assertEqual(result.returncode, 0, result)
+            self.assertEqual(json.loads(result.stdout)["scene"], "a cube")
+            self.assertEqual(tactus(*replay, *short, scene).returncode, 0)
+            self.refused(2, "expected the scene in which it was recorded", *replay, "sphere", *short)
+            self.refused(2, "expected the scene in which it was recorded", "view", path, "--scene", "sphere")
+            self.assertEqual(tactus(*replay, "sphere", "--any-scene", *short).returncode, 0)
+            # Never over its own source, under any name.
+            link = os.path.join(folder, "link")
+            os.symlink("a recording", link)
+            with open(path, "rb") as file:
+                before = file.read()
+            for option, other in ("--record", path), ("--trace", link), ("--report", os.path.join(folder, ".", "a recording")):
+                self.refused(2, "a file of its own", *replay, option, other, *short)
+            self.refused(2, "a file of its own", "view", path, "--csv", link)
+            with open(path, "rb") as file:
+                self.assertEqual(file.read(), before)
+            # Damage is named, and what is intact is used.
+            cut = os.path.join(folder, "cut")
+            with open(cut, "wb") as file:
+                file.write(before[:-20])
+            self.assertEqual(tactus("view", cut, "--csv", "-").stdout, tactus("view", path, "--csv", "-").stdout)
+            self.refused(1, "incomplete", "view", cut, "--csv", os.path.join(folder, "cut.csv"))
+            self.refused(1, "incomplete", "run", "--device", "playback:" + cut, *short)
+            # A mesh that changed.
+            with open(mesh, "w") as file:
+                file.write(CUBE.replace("1 1 1\n", "1 1 1.5\n"))
+            self.refused(2, "expected the mesh of 'cube'", *replay, *short)
+
+    def refused(self, code, line, *arguments):
+        result = tactus(*arguments)
+        self.assertEqual(result.returncode, code, result)
+        self.assertIn(line, result.stderr)
+        self.assertEqual(result.stderr.count("\n"), 1, result)
+
+    def test_an_old_recording_needs_the_name_of_its_scene(self):
+        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/recordings/version1.rec")
+        replay = "run", "--device", "playback:" + path, "--seconds", "0.02", "--policy", "other"
+        self.refused(2, "version 1", *replay)
+        self.assertEqual(tactus(*replay, "sphere").returncode, 0)
+        self.assertEqual(tactus("view", path, "--csv", "-").stdout.count("\n"), 301)
+
+    def test_a_second_recorder_is_refused_and_the_first_is_intact(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.rec")
+            process = self.start("--record", path)
+            self.refused(1, "not in use", "run", "--record", path, "--seconds", "0.02", "--policy", "other")
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 0)
+            result = tactus("view", path, "--csv", "-")
+            self.assertEqual(result.returncode, 0, result)
+            self.assertGreater(result.stdout.count("\n"), 10)
+
+    def test_a_full_disk_leaves_the_older_report(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "report.html")
+            with open(path, "w") as file:
+                file.write("older")
+            result = subprocess.run([PROGRAM, "run", "--seconds", "0.02", "--policy", "other", "--report", path],
+                                    capture_output=True, text=True, timeout=60,
+                                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
+            self.assertEqual(result.returncode, 1, result)
+            self.assertIn("File too large", result.stderr)
+            with open(path) as file:
+                self.assertEqual(file.read(), "older")
+            self.assertEqual(os.listdir(folder), ["report.html"])
+            self.assertEqual(tactus("run", "--seconds", "0.02", "--policy", "other", "--log", "/dev/full").returncode, 1)
+
     def test_it_writes_a_trace(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "t.json")
@@ -124,8 +207,7 @@ class Run(BadInputTest):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "a cube.off")
             with open(path, "w") as file:
-                file.write("OFF\n8 6 0\n" + "".join(f"{x} {y} {z}\n" for x in (0, 1) for y in (0, 1) for z in (0, 1)) +
-                           "4 0 1 3 2\n4 4 6 7 5\n4 0 4 5 1\n4 2 3 7 6\n4 0 2 6 4\n4 1 5 7 3\n")
+                file.write(CUBE)
             result = tactus("run", path, "--seconds", "0.2", "--json")
             self.assertEqual(result.returncode, 0, result)
 
