@@ -88,7 +88,7 @@ static char *text_of(const tac_scene *scene)
 	size_t bytes;
 	FILE *stream = open_memstream(&text, &bytes);
 	const bool written = stream && tac_scene_write(scene, stream) == TAC_OK;
-	if (stream && fclose(stream) == 0 && written)
+	if (stream && fclose(stream) == 0 && text && written) // without memory, closing can leave no text
 		return text;
 	fprintf(stderr, "tactus: scene '%s': expected memory for its text, found none\n", scene->name);
 	free(text);

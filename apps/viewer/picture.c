@@ -43,7 +43,11 @@ tac_result viewer_picture_write(const char *path, GLuint from, int width, int he
 	const bool encoded = memory && encode(from, width, height, memory);
 	tac_result result = TAC_ERROR_MEMORY;
 	tac_output *output = NULL;
-	if (memory && fclose(memory) == 0 && encoded)
+	const bool closed =
+		memory && fclose(memory) == 0 && bytes; // without memory, closing can leave nothing
+	if (!memory || (encoded && !closed))
+		tac_log(TAC_LOG_ERROR, "viewer: expected memory for a picture, found none");
+	if (encoded && closed)
 		result = tac_output_create(path, "viewer", &output);
 	if (result >= TAC_OK) {
 		fwrite(bytes, 1, count, tac_output_file(output));

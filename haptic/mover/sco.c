@@ -140,8 +140,10 @@ tac_result tac_sco_create(const tac_sco_def *def, tac_sco **out_sco)
 		return TAC_ERROR_ARGUMENT;
 	}
 	tac_sco *sco = calloc(1, sizeof *sco);
-	if (!sco)
+	if (!sco) {
+		tac_log(TAC_LOG_ERROR, "sco: expected %zu bytes, found no memory", sizeof *sco);
 		return TAC_ERROR_MEMORY;
+	}
 	sco->def = *def;
 	if (is_ball(def))
 		sco->def.fixed_rotation = true; // the step gives it the device's orientation
