@@ -128,6 +128,8 @@ int device_path_read(const char *path, path_sample **out_samples, size_t *out_co
 path_sample *device_path_from_scene(const tac_scene_tool *tool, const path_sample *times, size_t count)
 {
 	path_sample *samples = malloc(count * sizeof *samples);
+	if (!samples)
+		fprintf(stderr, "tactus render: tool '%s': no memory for %zu samples\n", tool->name, count);
 	const tac_mapping mapping = tac_mapping_make(&tool->mapping);
 	for (size_t i = 0; samples && i < count; i++) {
 		const tac_dpose T = tac_world_path_pose(tool->hand, tool->hand_count,
@@ -145,9 +147,13 @@ static int compare_ns(const void *a, const void *b)
 
 int64_t device_path_period_ns(const path_sample *samples, size_t count)
 {
-	int64_t *steps = count > 1 ? malloc((count - 1) * sizeof *steps) : NULL;
-	if (!steps)
+	if (count < 2)
 		return 0;
+	int64_t *steps = malloc((count - 1) * sizeof *steps);
+	if (!steps) {
+		fprintf(stderr, "tactus render: no memory for the steps of %zu samples\n", count);
+		return -1;
+	}
 	for (size_t i = 0; i + 1 < count; i++)
 		steps[i] = samples[i + 1].time_ns - samples[i].time_ns;
 	qsort(steps, count - 1, sizeof *steps, compare_ns);

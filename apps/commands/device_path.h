@@ -20,11 +20,11 @@ typedef struct path_sample {
 int device_path_read(const char *path, path_sample **out_samples, size_t *out_count);
 
 // The scripted hand of the scene for `tool`, sampled at the `count` times of `times`. The caller frees it.
-// NULL: no memory.
+// NULL after one line: no memory.
 path_sample *device_path_from_scene(const tac_scene_tool *tool, const path_sample *times, size_t count);
 
 // The median of the steps in time: the period of the loop that the path was recorded with. Gaps and jitter do
-// not affect it. 0: a path with one sample has none, or there is no memory.
+// not affect it. 0: a path with one sample has none. -1 after one line: no memory.
 int64_t device_path_period_ns(const path_sample *samples, size_t count);
 
 // A device at sample `index` of a path. It has no mechanics, so nothing is derated or damped, and it accepts

@@ -115,6 +115,8 @@ static int read_other_paths(render_job *j)
 static int create_servos(render_job *j, int mover)
 {
 	const int64_t period_ns = device_path_period_ns(j->samples[0], j->count);
+	if (period_ns < 0)
+		return EXIT_FAILURE;
 	j->session.count = j->session.scene->tool_count;
 	for (int32_t i = 0; i < j->session.count; i++) {
 		tac_servo_def servo = tac_servo_def_default();
