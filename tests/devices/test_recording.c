@@ -666,6 +666,27 @@ static void a_long_file_is_read_in_pieces(void)
 	unlink(temporary());
 }
 
+// The reader fills a buffer of 1 MiB; the mark of the first block lies across its end.
+static void a_block_across_the_end_of_the_buffer_is_found(void)
+{
+	make_small();
+	for (size_t before = 0; before <= 5; before++) {
+		FILE *out = fopen(temporary(), "wb");
+		fwrite(small, 1, TAC_RECORDING_HEADER_BYTES, out);
+		const size_t junk = (1 << 20) - before - TAC_RECORDING_HEADER_BYTES;
+		for (size_t i = 0; i < junk; i++)
+			fputc('x', out);
+		fwrite(small + part_begin[0], 1, small_bytes - part_begin[0], out);
+		fclose(out);
+		TEST_ASSERT_EQUAL(TAC_PARTIAL, tac_recording_load(temporary(), &recording));
+		TEST_ASSERT_EQUAL_UINT64(junk, recording.lost_bytes);
+		TEST_ASSERT_EQUAL_UINT64(3 * EACH, recording.count);
+		TEST_ASSERT_NOT_NULL(recording.scene.text);
+		tac_recording_fini(&recording);
+		unlink(temporary());
+	}
+}
+
 static void pipes_and_devices_are_refused_without_waiting(void)
 {
 	TEST_ASSERT_EQUAL(0, mkfifo(temporary(), 0600));
@@ -778,6 +799,7 @@ int main(void)
 	RUN_TEST(random_files_are_decoded_safely);
 	RUN_TEST(a_file_on_disk_is_the_same);
 	RUN_TEST(a_long_file_is_read_in_pieces);
+	RUN_TEST(a_block_across_the_end_of_the_buffer_is_found);
 	RUN_TEST(pipes_and_devices_are_refused_without_waiting);
 	RUN_TEST(a_recording_of_version_1_is_read_as_before);
 	RUN_TEST(damage_of_version_1_loses_only_its_own_block);
