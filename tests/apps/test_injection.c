@@ -290,12 +290,12 @@ static void fail_each(injection_kind kind, int samples)
 
 static void no_allocation_fails_silently(void)
 {
-	fail_each(INJECT_MEMORY, TAC_TEST_SANITIZED ? 6 : 12);
+	fail_each(INJECT_MEMORY, TAC_TEST_SANITIZED ? 3 : 6);
 }
 
 static void no_write_fails_silently(void)
 {
-	fail_each(INJECT_FILES, TAC_TEST_SANITIZED ? 6 : 12);
+	fail_each(INJECT_FILES, TAC_TEST_SANITIZED ? 3 : 6);
 }
 
 void setUp(void)
