@@ -544,7 +544,7 @@ static void judge(passing *p, const tac_drigid *T, tac_dvec3 v, tac_dvec3 centre
 
 static void passing_free(passing *p)
 {
-	TEST_ASSERT_TRUE(p->free > 5 && p->stopped > 5);
+	TEST_ASSERT_TRUE(p->free > 0 && p->stopped > 0); // under a sanitizer there are few rounds
 	mesh_body_free(&p->block);
 	mesh_body_free(&p->plate);
 }
@@ -553,7 +553,7 @@ static void sweeps_of_a_body_hold_for_its_mesh(void)
 {
 	passing p = passing_make(1);
 	tac_sweep_options options = tac_sweep_options_default();
-	for (int i = 0; i < test_rounds(240); i++) {
+	for (int i = 0; i < test_rounds(480); i++) {
 		double height = tac_rng_range_f64(&p.rng, 0, 2) * margin_of(&p);
 		tac_drigid T = start_of(&p, height);
 		tac_dvec3 v = tac_dvec3_zero(), up = tac_dvec3_make(0, 0, 1);
@@ -576,7 +576,7 @@ static void certificates_of_a_body_hold_for_its_mesh(void)
 {
 	passing p = passing_make(2);
 	tac_certificate_options options = tac_certificate_options_default();
-	for (int i = 0; i < test_rounds(240); i++) {
+	for (int i = 0; i < test_rounds(480); i++) {
 		double height = tac_rng_range_f64(&p.rng, 0, 2) * margin_of(&p), angle = 0;
 		tac_drigid T = start_of(&p, height);
 		tac_dvec3 v = tac_dvec3_scale(tac_rng_unit_f64(&p.rng), 1e-3);
