@@ -74,9 +74,8 @@ static void print_stability(const run_stats *r)
 
 static void print_feel(const tac_snapshot_feel *feel)
 {
-	printf("          force: largest step %.2f N, bound %.2f N, %llu dropout%s, ",
-	       feel->largest_step_N, feel->largest_bound_N, (unsigned long long)feel->dropouts,
-	       plural(feel->dropouts));
+	printf("          force: largest step %.2f N, bound %.2f N, %llu dropout%s, ", feel->largest_step_N,
+	       feel->largest_bound_N, (unsigned long long)feel->dropouts, plural(feel->dropouts));
 	printf("%llu jump%s beyond the bound, saturated in %llu tick%s\n", (unsigned long long)feel->jumps,
 	       plural(feel->jumps), (unsigned long long)feel->saturated_ticks, plural(feel->saturated_ticks));
 }
