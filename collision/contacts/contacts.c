@@ -370,6 +370,12 @@ static bool visit(void *user, tac_near_pair *pairs, int32_t count)
 		tac_sweep_context_add_work(q->context, TAC_WORK_NEAR_FEATURES * n);
 		tac_pairs_near_features(q->pair.moving, q->pair.fixed, q->moving.T, q->margin, chunk, n,
 					features);
+		// The limit of pairs allows for a few near features of each. Where there are many, the list
+		// stays incomplete.
+		if (tac_sweep_context_overdrawn(q->context)) {
+			q->margin = 0;
+			return false;
+		}
 		for (int32_t i = 0; i < n; i++) {
 			q->out->pairs += (double)chunk[i].clearance <= q->margin;
 			bool may_cross = chunk[i].clearance <= 0;

@@ -420,7 +420,14 @@ bool tac_pair_search_run(const tac_pair_search *search, tac_sweep_context *conte
 	c.search = search;
 	c.count = 0;
 	tac_swept_motion stationary = tac_swept_motion_stationary(*T);
-	return tac_pairs_visit(search->moving, search->fixed, &stationary, &search->reach, add_to_chunk, &c,
-			       context) &&
-	       flush(&c);
+	// The descent counts its nodes when it is done, the visitor its pairs as it goes: half of the work
+	// for each.
+	int64_t half = context && context->work_limit > 0 ? tac_sweep_context_work_left(context) / 2 : 0;
+	if (half > 0)
+		context->work_limit -= half;
+	bool complete = tac_pairs_visit(search->moving, search->fixed, &stationary, &search->reach,
+					add_to_chunk, &c, context);
+	if (half > 0)
+		context->work_limit += half;
+	return complete && flush(&c);
 }

@@ -107,7 +107,7 @@ static bool spend(query *q)
 {
 	q->pairs++;
 	tac_sweep_context_add_work(q->context, WORK_PAIR);
-	if ((q->limit > 0 && q->pairs > q->limit) ||
+	if ((q->limit > 0 && q->pairs > q->limit) || tac_sweep_context_work_left(q->context) < 0 ||
 	    (q->options->expired && q->pairs % EXPIRED_PAIRS == 0 && q->options->expired(q->options->user)))
 		q->spent = true;
 	return q->spent;
@@ -587,7 +587,9 @@ static double search_slices(query *q, int n)
 	for (int k = 0; k < n; k++) {
 		if (k > 0)
 			enter_slice(q, k, n);
-		fraction = search_slice(q, k, n);
+		q->spent |= tac_sweep_context_work_left(q->context) < 0;
+		if (!q->spent)
+			fraction = search_slice(q, k, n);
 		if (q->spent || q->first.kind != TAC_FEATURES_NONE || q->kept < (double)(k + 1) / n)
 			break;
 	}

@@ -68,6 +68,12 @@ static inline int64_t tac_sweep_context_work_left(const tac_sweep_context *conte
 	return context && context->work_limit > 0 ? context->work_limit - context->work : INT64_MAX;
 }
 
+// Whether more than twice the limit is spent: for a query that cannot tell beforehand what it will take.
+static inline bool tac_sweep_context_overdrawn(const tac_sweep_context *context)
+{
+	return tac_sweep_context_work_left(context) < -(context ? context->work_limit : 0);
+}
+
 // NULL is allowed.
 static inline void tac_sweep_context_add_work(tac_sweep_context *context, int64_t work)
 {
