@@ -75,9 +75,10 @@ typedef struct tac_sco_def {
 	double trust_min_m;  // trust radius: how far contacts are listed and a substep goes; default 0.1 mm
 	double trust_max_m;  // default 2 mm
 	double turn_max_rad; // of one substep; default 0.03
-	// In contact no point of the tool moves further in a step than this plus twice the device's travel;
-	// 0: no limit. Without it a vanishing contact snaps, with a force step of 4 to 9 N. Default 0.5 mm
-	double slew_m;
+	double period_s;     // from step to step: what follows is the same at every rate; default 1 ms
+	// In contact no point of the tool moves faster than this plus twice the speed of the device; 0: no
+	// limit. Without it a vanishing contact snaps, with a force step of 4 to 9 N. Default 0.5 m/s
+	double slew_m_per_s;
 	// A shorter substep ends the step, unless a limit cut it short. Default 50 µm
 	double stop_length_m;
 
@@ -89,7 +90,7 @@ typedef struct tac_sco_def {
 	int32_t collider_queries; // of the reactive mover; default 32
 	// The work of all contact queries, certificates, sweeps and QPs. One unit is the examination of a
 	// pair of triangles, about 0.3 µs; other work counts in proportion to its time. After three steps in
-	// which the budget ended before the SCO could move, a step has three times as many, up to 2,000.
+	// which the budget ended before the SCO could move, a step has three times as many, up to 1,500.
 	// Default 540
 	int64_t work_units;
 } tac_sco_def;

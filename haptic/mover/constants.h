@@ -33,8 +33,9 @@
 // speed; one that doubles it costs one more substep. Larger: contact queries cost more. Smaller: an
 // accelerating hand needs more substeps.
 #define SCO_TRUST_GROWTH 1.5
-// When the hand slows down the trust radius decays by this factor per step. Larger: longer lists than needed.
-#define SCO_TRUST_DECAY 0.5
+// When the hand slows down the trust radius decays with this time constant, s. Larger: longer lists than
+// needed.
+#define SCO_TRUST_DECAY_S 1e-3
 // The factor by which the trust radius widens when it limited a substep.
 #define SCO_TRUST_WIDENING 2
 // The factor by which the trust radius shrinks after a blocked substep. Smaller: the SCO recovers with
@@ -55,7 +56,7 @@
 #define SCO_TRAVEL_SLACK 1.05
 // From this fraction of a limit on, a substep counts as limited. Larger: the trust radius widens too rarely.
 #define SCO_AT_LIMIT 0.98
-// The slew limit allows, besides slew_m, this many times the travel of the device.
+// The slew limit allows, besides slew_m_per_s, this many times the travel of the device.
 #define SCO_SLEW_DEVICE_FACTOR 2
 // Added to what is left of the slew limit, m, so that a substep always has some room.
 #define SCO_SLEW_SLACK_M 1e-6
@@ -104,6 +105,9 @@
 // The turn towards a device about half a turn away changes its direction when the other one is shorter by
 // this, rad. Smaller: the SCO may flip to and fro with the noise of the device.
 #define SCO_TURN_HYSTERESIS_RAD 0.2
+// While the device stands still this decays, s. Otherwise the SCO could go the longer way to a device that is
+// held, with a rising force. Smaller: noise that pauses could flip it.
+#define SCO_TURN_HYSTERESIS_TIME_S 1e-2
 
 // --- flights: sweeps away from contact ---
 
@@ -125,14 +129,19 @@
 #define SCO_MIN_BUDGET_FRACTION 0.75
 // When the budget ends a certificate, the trust cap becomes this fraction of the motion that was tried.
 #define SCO_UNPROVED_TRUST 0.5
+// The most work units of a starved step, of a step of the reactive mover and of a reset. A unit takes 0.3 µs,
+// and up to 0.6 µs where proofs of large triangles fail, so that this is at most 0.9 ms.
+#define SCO_WORK_MAX 1500
 // After this many successive steps in which the budget ended before the SCO could move, the next steps have
-// the given multiple of the budget, up to the maximum of 2,000 units (0.6 ms). Without it the SCO could stay
-// in a dense place for good. Larger factors: fewer starved steps, longer worst case.
-#define SCO_STARVED_STEPS    3
-#define SCO_STARVED_FACTOR   3
-#define SCO_STARVED_WORK_MAX 2000
-// The distance query of a reset may take the work of this many steps for each object.
-#define SCO_RESET_STEPS 8
+// the given multiple of the budget, up to the maximum. Without it the SCO could stay in a dense place for
+// good. Larger factors: fewer starved steps, longer worst case.
+#define SCO_STARVED_STEPS  3
+#define SCO_STARVED_FACTOR 3
+// The nodes that the queries of a collider may take in one step of the continuous mover (about 0.2 ms), and
+// of the reactive one, which has nothing else. Engines count nodes differently, so the reactive mover gives
+// the same bits on all of them only below this limit. Larger: longer worst case.
+#define SCO_CHECK_NODES    20000
+#define SCO_REACTIVE_NODES 100000
 
 // --- constraints ---
 
@@ -188,7 +197,9 @@
 // Pairs of triangles that are kept as constraints, the nearest ones first.
 #define SCO_REACTIVE_MAX_PAIRS 256
 // A pose with more intersecting pairs is too deep to give constraints; half the motion is tried instead.
-#define SCO_REACTIVE_MAX_HITS 4096
+#define SCO_REACTIVE_MAX_HITS 1024
+// Work units of an exact test of two triangles, or of the plane between them.
+#define SCO_REACTIVE_PLANE_UNITS 2
 // Slots of the hash table of rows: a power of two, at most half full with three rows for each pair.
 #define SCO_REACTIVE_SLOTS 2048
 // Poses that one substep tries, and how often it halves the motion.

@@ -118,11 +118,6 @@ static int64_t qp_work(int32_t rows, int32_t iterations)
 	return 1 + ((int64_t)(iterations + 1) * (rows + 40) + 24 * rows) / 128;
 }
 
-static bool may_solve(const tac_sco_work *work)
-{
-	return work->count[SCO_QP_SOLVE] < work->most[SCO_QP_SOLVE];
-}
-
 // Solves the QP, with bounds relaxed up to `last_mode` where it is infeasible.
 static bool run_qp(tac_sco *sco, tac_sco_twist t0, tac_sco_bounds last_mode, tac_sco_work *work,
 		   tac_qp_result *out)
@@ -130,10 +125,8 @@ static bool run_qp(tac_sco *sco, tac_sco_twist t0, tac_sco_bounds last_mode, tac
 	double rho = sco->def.metric_m;
 	const double y0[TAC_QP_SIZE] = {t0.v.x, t0.v.y, t0.v.z, t0.w.x * rho, t0.w.y * rho, t0.w.z * rho};
 	for (int mode = 0; mode <= (int)last_mode; mode++) {
-		if (!may_solve(work)) {
-			work->spent = true;
+		if (!tac_sco_work_admit(work, SCO_QP_SOLVE))
 			return false;
-		}
 		for (int32_t i = 0; i < sco->row_count; i++) {
 			const tac_sco_row *row = &sco->rows[i];
 			double b = row_bound(sco, row, (tac_sco_bounds)mode) / row->length;
@@ -141,7 +134,6 @@ static bool run_qp(tac_sco *sco, tac_sco_twist t0, tac_sco_bounds last_mode, tac
 				b -= sco->qp_rows[i][k] * y0[k];
 			sco->qp_bounds[i] = b;
 		}
-		work->count[SCO_QP_SOLVE]++;
 		*out = tac_qp_solve((const double(*)[TAC_QP_SIZE])sco->qp_rows, sco->qp_bounds,
 				    sco->row_count);
 		work->units += qp_work(sco->row_count, out->iterations);
@@ -249,7 +241,7 @@ bool tac_sco_solve(tac_sco *sco, tac_sco_twist t0, double reach, tac_sco_twist *
 			correct_rows(sco, t, pass);
 		}
 		bool solved = run_qp(sco, t0, NO_RETREAT, &sco->tick.work, &qp);
-		if (!solved && (pushing || !may_solve(&sco->tick.work)))
+		if (!solved && (pushing || !tac_sco_work_allows(&sco->tick.work, SCO_QP_SOLVE)))
 			return false;
 		t = solution(sco, t0, &qp);
 	}
@@ -317,10 +309,11 @@ void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report)
 	collect_rows(sco, SCO_REPORT_GAPS * sco->def.hold_gap_m);
 	if (sco->row_count == 0)
 		return;
-	// This QP is exempt from the limit.
-	tac_sco_work extra = {.most = {[SCO_QP_SOLVE] = NO_RETREAT + 1}};
+	// This QP is exempt from the limit. Without curvature the last two modes are the same.
+	tac_sco_work extra = {.limit = INT64_MAX, .most = {[SCO_QP_SOLVE] = 2}};
 	tac_qp_result qp = {0};
-	run_qp(sco, tac_sco_twist_between(sco, sco->pose, sco->tick.device), NO_RETREAT, &extra, &qp);
+	run_qp(sco, tac_sco_twist_between(sco, sco->pose, sco->tick.device), CURVATURE_NO_RETREAT, &extra,
+	       &qp);
 	sco->tick.work.count[SCO_QP_SOLVE]++;
 	sco->tick.work.units += extra.units;
 	sco->tick.flags |= TAC_SCO_CONTACT;

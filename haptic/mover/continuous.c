@@ -230,7 +230,7 @@ static outcome list(tac_sco *sco, substep *p)
 	p->trust = tac_sco_trust_begin(&sco->trust);
 	double stride = tac_sco_stride_begin(&sco->stride, sco->geometry);
 	p->reach = fmin(p->max_reach, fmin(stride * p->trust, sco->def.trust_max_m));
-	if (sco->def.slew_m > 0 && sco->near_contact) {
+	if (sco->def.slew_m_per_s > 0 && sco->near_contact) {
 		double left = tick->slew_limit_m - tick->contact_travel_m + SCO_SLEW_SLACK_M;
 		p->slewed = left < p->reach;
 		p->reach = fmin(p->reach, left);
@@ -264,7 +264,7 @@ static outcome solve(tac_sco *sco, substep *p)
 	tac_sco_tick *tick = &sco->tick;
 	p->twist = p->to_device;
 	if (sco->distance_m < p->margin && !tac_sco_solve(sco, p->to_device, p->reach, &p->twist)) {
-		if (!p->push || tick->work.count[SCO_QP_SOLVE] >= sco->def.qp_solves)
+		if (!p->push || !tac_sco_work_allows(&tick->work, SCO_QP_SOLVE))
 			return NO_WORK;
 		tac_sco_stop_obstacles(sco);
 		return YIELDED;
@@ -346,7 +346,7 @@ static outcome move_once(tac_sco *sco)
 		if (moved)
 			return MOVED;
 	}
-	if (sco->def.slew_m > 0 && tick->contact_travel_m >= SCO_AT_LIMIT * tick->slew_limit_m &&
+	if (sco->def.slew_m_per_s > 0 && tick->contact_travel_m >= SCO_AT_LIMIT * tick->slew_limit_m &&
 	    sco->near_contact && !push) {
 		tick->flags |= TAC_SCO_SLEWED | TAC_SCO_LIMITED;
 		return ARRIVED;

@@ -33,7 +33,8 @@ void tac_sco_trust_observe(tac_sco_trust *trust, const tac_sco_def *def, tac_sco
 		trust->cap_m = fmin(trust->cap_m, SCO_UNPROVED_TRUST * length_m);
 		break;
 	case SCO_TRUST_STEP_DONE:
-		radius = fmax(SCO_TRUST_GROWTH * length_m, SCO_TRUST_DECAY * radius);
+		radius = fmax(SCO_TRUST_GROWTH * length_m,
+			      tac_sco_decay(def->period_s, SCO_TRUST_DECAY_S) * radius);
 		break;
 	}
 	trust->radius_m = fmin(fmax(radius, def->trust_min_m), def->trust_max_m);
@@ -95,10 +96,10 @@ void tac_sco_starvation_reset(tac_sco_starvation *s)
 
 int64_t tac_sco_starvation_begin(const tac_sco_starvation *s, const tac_sco_def *def)
 {
-	if (s->steps < SCO_STARVED_STEPS || def->work_units >= SCO_STARVED_WORK_MAX)
+	if (s->steps < SCO_STARVED_STEPS || def->work_units >= SCO_WORK_MAX)
 		return def->work_units;
 	int64_t more = SCO_STARVED_FACTOR * def->work_units;
-	return more < SCO_STARVED_WORK_MAX ? more : SCO_STARVED_WORK_MAX;
+	return more < SCO_WORK_MAX ? more : SCO_WORK_MAX;
 }
 
 void tac_sco_starvation_observe(tac_sco_starvation *s, bool starved, int32_t injected, double bias_m)

@@ -10,6 +10,12 @@
 extern "C" {
 #endif
 
+// The factor by which something decays in a step, to first order: by half in a step of `time_s`.
+static inline double tac_sco_decay(double period_s, double time_s)
+{
+	return time_s / (time_s + period_s);
+}
+
 // --- trust: how far contacts are listed and how far a substep goes ---
 
 typedef struct tac_sco_trust {

@@ -11,7 +11,7 @@ tac_sco_twist tac_sco_twist_between(const tac_sco *sco, tac_dpose from, tac_dpos
 		return t;
 	t.w = tac_dquat_log(tac_dquat_mul(to.rotation, tac_dquat_conjugate(from.rotation)));
 	double angle = tac_dvec3_length(t.w);
-	if (angle > PI - 0.5 * SCO_TURN_HYSTERESIS_RAD && tac_dvec3_dot(t.w, sco->last_turn) < 0)
+	if (angle > PI - 0.5 * sco->turn_hysteresis_rad && tac_dvec3_dot(t.w, sco->last_turn) < 0)
 		t.w = tac_dvec3_scale(t.w, (angle - 2 * PI) / angle);
 	return t;
 }

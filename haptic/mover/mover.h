@@ -84,7 +84,8 @@ struct tac_sco {
 	tac_dpose last_device;
 	bool has_last_device;
 	tac_dvec3 last_turn; // rotation vector to the device at the last step: decides the direction near pi
-	bool near_contact;   // no flights, and the slew limit applies
+	double turn_hysteresis_rad; // how much longer that direction may be
+	bool near_contact;          // no flights, and the slew limit applies
 	tac_sco_trust trust;
 	tac_sco_stride stride;
 	tac_sco_flight flight;
@@ -110,7 +111,7 @@ static inline bool tac_sco_same_features(const tac_contact_point *a, const tac_c
 // --- motion (motion.c) ---
 
 // The motion from one pose of the tool to another. A turn of about half a turn keeps the direction of the
-// last step until the other direction is shorter by SCO_TURN_HYSTERESIS_RAD.
+// last step until the other direction is shorter by turn_hysteresis_rad.
 tac_sco_twist tac_sco_twist_between(const tac_sco *sco, tac_dpose from, tac_dpose to);
 tac_sco_twist tac_sco_twist_scale(tac_sco_twist t, double s);
 // An upper bound of the travel of any point of the tool, m.
@@ -147,6 +148,10 @@ bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction);
 // The distance to the nearest obstacle at the SCO's pose, up to `reach`; 0 if it is not known. For use
 // outside a step.
 double tac_sco_distance(tac_sco *sco, double reach);
+// Asks the collider about the tool at a pose relative to one obstacle. The answer is also unknown, with
+// `work->spent`, when the nodes of the step are used up.
+tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dpose T_object_tool,
+			    tac_query_mode mode, tac_sco_work *work);
 // Adds the contacts that the motion `t` would violate where its proof ended, as they are at its start. False
 // if there is none that is not listed already.
 bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof, tac_sco_twist t);

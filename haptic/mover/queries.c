@@ -12,6 +12,10 @@ bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *mar
 	bool short_of_work = (double)tac_sco_work_left(work) < share;
 	*out_distance = *margin;
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
+		if (tac_sco_work_overdrawn(work)) {
+			*margin = 0;
+			break;
+		}
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
 		tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
 		obstacle->geometry->list(obstacle->memory, tac_sco_pose_after(r.start, r.twist, s), wanted,
@@ -84,14 +88,29 @@ bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction)
 
 double tac_sco_distance(tac_sco *sco, double reach)
 {
+	tac_sco_work work = {.limit = SCO_WORK_MAX};
 	for (int32_t i = 0; i < sco->def.object_count && reach > 0; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		tac_sco_work work = {.limit = SCO_RESET_STEPS * sco->def.work_units};
 		obstacle->geometry->list(obstacle->memory, tac_dpose_relative(obstacle->pose, sco->pose),
 					 reach, &work, obstacle->spare);
-		reach = fmin(reach, obstacle->spare->distance);
+		reach = tac_sco_work_overdrawn(&work) ? 0 : fmin(reach, obstacle->spare->distance);
 	}
 	return reach;
+}
+
+tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dpose T_object_tool,
+			    tac_query_mode mode, tac_sco_work *work)
+{
+	tac_overlap answer = TAC_OVERLAP_UNKNOWN;
+	if (work->nodes_left > 0) {
+		tac_rigid motion = tac_rigid_from_dpose(T_object_tool);
+		answer =
+			tac_collider_query(sco->def.collider, sco->context, sco->def.tool_shape,
+					   obstacle->shape, &motion, mode, (tac_budget){work->nodes_left, 0});
+		work->nodes_left = sco->context->nodes_left;
+	}
+	work->spent |= work->nodes_left <= 0;
+	return answer;
 }
 
 // --- injection: contacts that a failed proof ran into ---

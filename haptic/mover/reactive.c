@@ -223,6 +223,7 @@ static bool collect_hits(tac_sco *sco, int32_t object)
 	memory *m = sco->reactive;
 	tac_context *context = sco->context;
 	bool any = false;
+	sco->tick.work.units += SCO_REACTIVE_PLANE_UNITS * context->pair_count;
 	for (int64_t i = 0; i < context->pair_count; i++) {
 		hit p = {0, object, context->fixed_ids[i], context->moving_ids[i], false};
 		if (!tac_context_triangles_meet(context, p.fixed, p.moving))
@@ -249,11 +250,9 @@ static placement place(tac_sco *sco, tac_sco_twist t)
 		if (!tac_sco_work_admit(&sco->tick.work, SCO_COLLIDER_QUERY))
 			return NO_QUERY;
 		tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
-		tac_rigid motion = tac_rigid_from_dpose(tac_sco_pose_after(r.start, r.twist, 1));
-		tac_overlap overlap =
-			tac_collider_query(sco->def.collider, sco->context, sco->def.tool_shape,
-					   obstacle->shape, &motion, TAC_QUERY_PAIRS, (tac_budget){0, 0});
-		if (overlap == TAC_OVERLAP_UNKNOWN)
+		tac_overlap overlap = tac_sco_collide(sco, obstacle, tac_sco_pose_after(r.start, r.twist, 1),
+						      TAC_QUERY_PAIRS, &sco->tick.work);
+		if (overlap == TAC_OVERLAP_UNKNOWN && sco->tick.work.nodes_left > 0)
 			sco->tick.flags |= TAC_SCO_UNKNOWN;
 		if (overlap == TAC_OVERLAP_NONE)
 			continue;
@@ -278,6 +277,7 @@ static void list_rows(tac_sco *sco, double within)
 		sco->obstacles[i].contacts->dropped = 0;
 	}
 	memset(m->slots, 0, sizeof m->slots);
+	sco->tick.work.units += SCO_REACTIVE_PLANE_UNITS * m->count;
 	int32_t left = 0;
 	for (int32_t i = 0; i < m->count; i++) {
 		plane at = plane_of(sco, &m->kept[i]);

@@ -16,7 +16,8 @@ tac_sco_def tac_sco_def_default(void)
 		.trust_min_m = 1e-4,
 		.trust_max_m = 2e-3,
 		.turn_max_rad = 0.03,
-		.slew_m = 5e-4,
+		.period_s = 1e-3,
+		.slew_m_per_s = 0.5,
 		.stop_length_m = 5e-5,
 		.substeps = 16,
 		.contact_queries = 32,
@@ -59,10 +60,11 @@ static const char *expectation_not_met(const tac_sco_def *def)
 			return "finite poses of the objects";
 	}
 	if (!positive(def->metric_m) || !positive(def->hold_gap_m) || !positive(def->trust_min_m) ||
-	    !positive(def->trust_max_m) || !positive(def->turn_max_rad) || !positive(def->stop_length_m))
-		return "lengths above 0";
-	if (def->turn_max_rad > 1 || def->trust_max_m < def->trust_min_m || !(def->slew_m >= 0))
-		return "turn_max_rad up to 1, trust_min_m <= trust_max_m, slew_m >= 0";
+	    !positive(def->trust_max_m) || !positive(def->turn_max_rad) || !positive(def->stop_length_m) ||
+	    !positive(def->period_s))
+		return "lengths and a period above 0";
+	if (def->turn_max_rad > 1 || def->trust_max_m < def->trust_min_m || !(def->slew_m_per_s >= 0))
+		return "turn_max_rad up to 1, trust_min_m <= trust_max_m, slew_m_per_s >= 0";
 	if (def->substeps < 1 || def->contact_queries < 1 || def->certificates < 1 || def->qp_solves < 1 ||
 	    def->work_units < 1 || def->collider_queries < 1)
 		return "limits of 1 or more";
@@ -184,16 +186,14 @@ void tac_sco_destroy(tac_sco **sco)
 // --- the step ---
 
 // Queries the collider at the SCO's pose.
-static tac_overlap check(tac_sco *sco)
+static tac_overlap check(tac_sco *sco, tac_sco_work *work)
 {
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
 		if (!obstacle->shape)
 			continue;
-		tac_rigid motion = tac_rigid_from_dpose(tac_dpose_relative(obstacle->pose, sco->pose));
-		tac_overlap answer =
-			tac_collider_query(sco->def.collider, sco->context, sco->def.tool_shape,
-					   obstacle->shape, &motion, TAC_QUERY_FIRST, (tac_budget){0, 0});
+		tac_dpose T = tac_dpose_relative(obstacle->pose, sco->pose);
+		tac_overlap answer = tac_sco_collide(sco, obstacle, T, TAC_QUERY_FIRST, work);
 		if (answer != TAC_OVERLAP_NONE)
 			return answer;
 	}
@@ -243,7 +243,8 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	}
 	if (sco->def.mover == TAC_SCO_REACTIVE)
 		tac_sco_reactive_reset(sco);
-	if (has_check(sco) && check(sco) != TAC_OVERLAP_NONE)
+	tac_sco_work work = {.nodes_left = SCO_CHECK_NODES};
+	if (has_check(sco) && check(sco, &work) != TAC_OVERLAP_NONE)
 		return false;
 	if (sco->def.mover == TAC_SCO_CONTINUOUS &&
 	    !(tac_sco_distance(sco, 2 * SCO_MIN_GAP_M) > SCO_MIN_GAP_M))
@@ -255,9 +256,10 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 static tac_sco_work begin_work(const tac_sco *sco)
 {
 	const tac_sco_def *def = &sco->def;
+	bool reactive = def->mover == TAC_SCO_REACTIVE;
 	return (tac_sco_work){
-		.limit = def->mover == TAC_SCO_REACTIVE ? INT64_MAX
-							: tac_sco_starvation_begin(&sco->starvation, def),
+		.limit = reactive ? SCO_WORK_MAX : tac_sco_starvation_begin(&sco->starvation, def),
+		.nodes_left = reactive ? SCO_REACTIVE_NODES : SCO_CHECK_NODES,
 		.most = {[SCO_SUBSTEP] = def->substeps,
 			 [SCO_CONTACT_QUERY] = def->contact_queries,
 			 [SCO_CERTIFICATE] = def->certificates,
@@ -271,14 +273,21 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 {
 	device.rotation = tac_dquat_normalize(device.rotation);
 	sco->tick = (tac_sco_tick){.device = device, .work = begin_work(sco), .moved = true};
-	sco->tick.slew_limit_m = sco->def.slew_m;
+	sco->tick.slew_limit_m = sco->def.slew_m_per_s * sco->def.period_s;
+	double travel = HUGE_VAL; // of the device
 	if (sco->has_last_device) {
 		tac_sco_twist moved = {
 			tac_dvec3_sub(device.position, sco->last_device.position),
 			tac_dquat_log(tac_dquat_mul(device.rotation,
 						    tac_dquat_conjugate(sco->last_device.rotation)))};
-		sco->tick.slew_limit_m += SCO_SLEW_DEVICE_FACTOR * tac_sco_max_travel(sco, moved);
+		travel = tac_sco_max_travel(sco, moved);
+		sco->tick.slew_limit_m += SCO_SLEW_DEVICE_FACTOR * travel;
 	}
+	// A device that stands still makes no noise: the longer it does, the less a turn beyond pi is kept.
+	if (travel > 0)
+		sco->turn_hysteresis_rad = SCO_TURN_HYSTERESIS_RAD;
+	else
+		sco->turn_hysteresis_rad *= tac_sco_decay(sco->def.period_s, SCO_TURN_HYSTERESIS_TIME_S);
 	sco->last_device = device;
 	sco->has_last_device = true;
 	sco->last_turn = tac_sco_twist_between(sco, sco->pose, device).w;
@@ -288,11 +297,13 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 		sco->obstacles[i].before = sco->obstacles[i].pose;
 }
 
-// Checks the pose at the end of a step and restores all poses if it is not free.
+// Checks the pose at the end of a step and restores all poses if it is not free. A check that ran out of
+// nodes says nothing; the motion is proved all the same.
 static void check_and_restore(tac_sco *sco, tac_dpose before, tac_sco_report *out_report)
 {
-	tac_overlap answer = check(sco);
-	if (answer == TAC_OVERLAP_NONE)
+	tac_sco_work *work = &sco->tick.work;
+	tac_overlap answer = check(sco, work);
+	if (answer == TAC_OVERLAP_NONE || (answer == TAC_OVERLAP_UNKNOWN && work->nodes_left <= 0))
 		return;
 	sco->fault_flags =
 		TAC_SCO_FAULT | TAC_SCO_CHECK_HIT | (answer == TAC_OVERLAP_UNKNOWN ? TAC_SCO_UNKNOWN : 0);

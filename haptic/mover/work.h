@@ -23,6 +23,7 @@ typedef enum tac_sco_action {
 
 typedef struct tac_sco_work {
 	int64_t units, limit; // work units, see tac_sco_def
+	int64_t nodes_left;   // of the collider's queries
 	int32_t count[SCO_ACTIONS], most[SCO_ACTIONS];
 	bool spent; // an action was refused or ended early for lack of work
 } tac_sco_work;
@@ -34,15 +35,25 @@ static inline int64_t tac_sco_work_left(const tac_sco_work *work)
 	return left > 1 ? left : 1;
 }
 
-// Counts an action, or refuses it if its count or the units are used up.
+// Whether more than twice the limit is spent: a query over many obstacles then stops.
+static inline bool tac_sco_work_overdrawn(const tac_sco_work *work)
+{
+	return work->units > 2 * work->limit;
+}
+
+// Whether neither the count of an action nor the units are used up.
+static inline bool tac_sco_work_allows(const tac_sco_work *work, tac_sco_action action)
+{
+	return work->count[action] < work->most[action] && work->units < work->limit;
+}
+
+// Counts an action, or refuses it.
 static inline bool tac_sco_work_admit(tac_sco_work *work, tac_sco_action action)
 {
-	if (work->count[action] >= work->most[action] || work->units >= work->limit) {
-		work->spent = true;
-		return false;
-	}
-	work->count[action]++;
-	return true;
+	bool allowed = tac_sco_work_allows(work, action);
+	work->count[action] += allowed;
+	work->spent |= !allowed;
+	return allowed;
 }
 
 #ifdef __cplusplus

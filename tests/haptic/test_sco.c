@@ -236,6 +236,71 @@ static void a_def_out_of_range_is_refused(void)
 	scene_body_free(&box);
 }
 
+// A sphere pressed 15 mm deep onto a land goes over the edge of a groove at 45 degrees: the contact with the
+// land vanishes, and the sphere slides down the groove's side, in contact, to the point closest to the
+// device.
+typedef struct slide {
+	double speed;          // the largest, m/s
+	double began_s, end_s; // 1 mm below the land; within 1 mm of the end
+	double height_m;       // at the end
+} slide;
+
+static slide slide_over_an_edge(const scene_body *tool, const scene_body *groove, double period_s)
+{
+	const double radius = 4e-3, width = 0.02, stop_s = 0.14;
+	tac_sco_object object;
+	tac_sco_def def = scene_def(tool, groove, &object);
+	def.fixed_rotation = true;
+	def.period_s = period_s;
+	def.slew_m_per_s = 0.5;
+	tac_sco *sco;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_sco_create(&def, &sco));
+	TEST_ASSERT_TRUE(tac_sco_reset(sco, at(0.001, width + 0.012, 1.1 * radius), NULL));
+	slide d = {0, 0, 0, 0};
+	const int count = (int)lround(0.3 / period_s);
+	double *heights = calloc((size_t)count, sizeof *heights);
+	for (int k = 0; k < count; k++) {
+		tac_dpose before = tac_sco_pose(sco);
+		tac_sco_report r;
+		tac_sco_step(sco, at(0.001, width + 0.012 - 0.1 * fmin(k * period_s, stop_s), radius - 0.015),
+			     NULL, &r);
+		tac_dvec3 v = tac_dvec3_sub(r.T_world_sco.position, before.position);
+		if (k * period_s > 0.05) // it comes down to the land in the first step
+			d.speed = fmax(d.speed, tac_dvec3_length(v) / period_s);
+		heights[k] = r.T_world_sco.position.z;
+	}
+	d.height_m = heights[count - 1];
+	for (int k = 0; k < count; k++) {
+		d.began_s = heights[k] > radius - 1e-3 ? (k + 1) * period_s : d.began_s;
+		d.end_s = heights[k] > d.height_m + 1e-3 ? (k + 1) * period_s : d.end_s;
+	}
+	free(heights);
+	tac_sco_destroy(&sco);
+	return d;
+}
+
+static void a_tool_slides_as_fast_at_every_rate(void)
+{
+	scene_body tool = scene_body_make(sphere_mesh(0.004, 2)),
+		   groove = scene_body_make(groove_mesh(0.05, 0.02, 0.02, 4));
+	static const double periods_s[] = {1e-3, 2e-3, 5e-4, 2.5e-4, 1e-4};
+	slide first = {0, 0, 0, 0};
+	for (size_t i = 0; i < sizeof periods_s / sizeof *periods_s; i++) {
+		slide d = slide_over_an_edge(&tool, &groove, periods_s[i]);
+		printf("%5.0f Hz: at most %.3f m/s, slides from %.4f to %.4f s, to %.4f mm\n",
+		       1 / periods_s[i], d.speed, d.began_s, d.end_s, d.height_m * 1e3);
+		// The slew limit and twice the device's speed; a step may exceed it by 1 µm.
+		TEST_ASSERT_TRUE(d.speed <= 0.7 * 1.03 + 1e-6 / periods_s[i]);
+		TEST_ASSERT_TRUE(d.speed >= 0.65);
+		first = i == 0 ? d : first;
+		TEST_ASSERT_DOUBLE_WITHIN(2e-3, first.began_s, d.began_s);
+		TEST_ASSERT_DOUBLE_WITHIN(4e-3, first.end_s, d.end_s);
+		TEST_ASSERT_DOUBLE_WITHIN(5e-6, first.height_m, d.height_m);
+	}
+	scene_body_free(&tool);
+	scene_body_free(&groove);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -247,5 +312,6 @@ int main(void)
 	RUN_TEST(poses_that_are_not_finite_are_refused);
 	RUN_TEST(a_turn_near_pi_does_not_flip);
 	RUN_TEST(a_def_out_of_range_is_refused);
+	RUN_TEST(a_tool_slides_as_fast_at_every_rate);
 	return UNITY_END();
 }

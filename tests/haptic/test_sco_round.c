@@ -34,7 +34,7 @@ static rig rig_limited(tac_mesh *scene, tac_round tool, tac_dpose start, int32_t
 	def.round = tool;
 	def.objects = &object;
 	def.object_count = 1;
-	def.slew_m = 0;
+	def.slew_m_per_s = 0;
 	def.substeps = substeps;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_sco_create(&def, &g.sco));
 	TEST_ASSERT_TRUE(tac_sco_reset(g.sco, start, NULL));

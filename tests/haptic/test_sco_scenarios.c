@@ -501,7 +501,7 @@ static void a_brick_on_a_ridge_tumbles_without_sticking(void)
 	outcome o = run(&s);
 	TEST_REACHED(o.p95 <= 50e-6);
 	TEST_REACHED(o.sticks == 0);
-	s.def.slew_m = 5e-4;
+	s.def.slew_m_per_s = 0.5;
 	s.name = "ridge, slew";
 	o = run(&s);
 	TEST_REACHED(o.force_step_N <= 0.6);
@@ -516,7 +516,7 @@ static void a_box_follows_a_groove(void)
 	TEST_REACHED(o.p95 <= 50e-6);
 	TEST_REACHED(o.sticks == 0);
 	TEST_REACHED(o.force_step_N > 4); // a minimum vanishes and the box snaps to the next
-	s.def.slew_m = 5e-4;
+	s.def.slew_m_per_s = 0.5;
 	s.name = "groove, slew";
 	o = run(&s);
 	TEST_REACHED(o.force_step_N <= 0.6);

@@ -290,7 +290,7 @@ static inline tac_sco_def scene_def(const scene_body *tool, const scene_body *sc
 	def.tool = tool->body;
 	def.objects = object;
 	def.object_count = 1;
-	def.slew_m = 0;
+	def.slew_m_per_s = 0;
 	def.work_units = 2000;
 	return def;
 }
