@@ -90,8 +90,9 @@ struct tac_sco {
 	tac_sco_stride stride;
 	tac_sco_flight flight;
 	tac_sco_starvation starvation;
-	double listed_margin_m; // contacts at the pose are listed up to this margin; -1: not listed
-	double distance_m;      // to the nearest obstacle, at most listed_margin_m
+	double listed_margin_m;      // contacts at the pose are listed up to this margin; -1: not listed
+	double distance_m;           // to the nearest obstacle, at most listed_margin_m
+	double complete_query_units; // work of the last contact query that covered all of its margin
 
 	tac_sco_tick tick;
 	tac_sco_row rows[SCO_MAX_ROWS];

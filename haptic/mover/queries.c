@@ -2,6 +2,18 @@
 
 #include <math.h>
 
+// How many of the examined pairs a smaller margin would have saved. The pairs of two flat faces that lie on
+// each other, contacts with one normal that must be listed in any case, are examined whatever the margin.
+static double avoidable_pairs(const tac_sco *sco, const tac_contacts *list)
+{
+	int32_t flat = 0;
+	for (int32_t i = 0; i < list->count; i++)
+		flat += list->list[i].gap <= SCO_REPORT_GAPS * sco->def.hold_gap_m &&
+			tac_dvec3_dot(list->list[i].normal, list->list[0].normal) > 1 - SCO_FLAT_COSINE;
+	return list->count > 0 ? (double)list->pairs * (list->count - flat) / list->count
+			       : (double)list->pairs;
+}
+
 bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *margin, double *out_distance)
 {
 	tac_sco_work *work = &sco->tick.work;
@@ -9,7 +21,8 @@ bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *mar
 		return false;
 	double wanted = *margin, pairs = 0;
 	double share = sco->geometry->query_share * (double)sco->def.work_units;
-	bool short_of_work = (double)tac_sco_work_left(work) < share;
+	int64_t before = work->units;
+	bool short_of_work = (double)tac_sco_work_left(work) < fmax(share, 2 * sco->complete_query_units);
 	*out_distance = *margin;
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		if (tac_sco_work_overdrawn(work)) {
@@ -22,8 +35,10 @@ bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *mar
 					 work, obstacle->spare);
 		*margin = fmin(*margin, obstacle->spare->margin);
 		*out_distance = fmin(*out_distance, obstacle->spare->distance);
-		pairs += (double)obstacle->spare->pairs;
+		pairs += avoidable_pairs(sco, obstacle->spare);
 	}
+	if (*margin >= wanted)
+		sco->complete_query_units = (double)(work->units - before);
 	tac_sco_trust_observe_query(&sco->trust, &sco->def, wanted, *margin, pairs, share, short_of_work);
 	if (*margin >= SCO_REPORT_GAPS * sco->def.hold_gap_m)
 		return true;
