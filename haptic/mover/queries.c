@@ -10,8 +10,8 @@ static double avoidable_pairs(const tac_sco *sco, const tac_contacts *list)
 	for (int32_t i = 0; i < list->count; i++)
 		flat += list->list[i].gap <= SCO_REPORT_GAPS * sco->def.hold_gap_m &&
 			tac_dvec3_dot(list->list[i].normal, list->list[0].normal) > 1 - SCO_FLAT_COSINE;
-	return list->count > 0 ? (double)list->pairs * (list->count - flat) / list->count
-			       : (double)list->pairs;
+	return flat >= SCO_FLAT_CONTACTS ? (double)list->pairs * (list->count - flat) / list->count
+					 : (double)list->pairs;
 }
 
 bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *margin, double *out_distance)
