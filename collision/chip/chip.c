@@ -2,6 +2,7 @@
 #include "collision/chip.h"
 
 #include "base/assert.h"
+#include "base/denormal.h"
 #include "base/log.h"
 #include "collision/chip/units.h"
 
@@ -270,12 +271,17 @@ void tac_chip_memory_read(tac_chip *chip, uint32_t address, void *bytes, size_t 
 		memset(bytes, 0, count);
 }
 
+// The chip has one arithmetic, IEEE binary32 with gradual underflow, while the real-time thread flushes
+// denormals. All arithmetic of the model is in other files, so the compiler cannot move it across the switch.
 bool tac_chip_clock(tac_chip *chip, uint64_t cycles)
 {
+	const uint64_t control = tac_denormal_control();
+	tac_denormal_set_control(control & ~TAC_DENORMAL_BITS);
 	uint64_t now = chip->counters[TAC_CHIP_CYCLES_TOTAL];
 	uint64_t end = cycles < UINT64_MAX - now ? now + cycles : UINT64_MAX;
 	while (chip->master.state != TAC_CHIP_IDLE && chip->counters[TAC_CHIP_CYCLES_TOTAL] < end)
 		tac_chip_master_step(chip);
+	tac_denormal_set_control(control);
 	return (chip->status & TAC_CHIP_BUSY) != 0;
 }
 

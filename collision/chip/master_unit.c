@@ -106,9 +106,7 @@ static void load(tac_chip *chip)
 		transformed++;
 		chip->counters[TAC_CHIP_TUMBLED_NODES]++;
 		// A leaf without a DOP goes through the pipeline, too; its result is not used.
-		if (!has_dop(chip, type)) {
-			chip->counters[TAC_CHIP_DOTADD_OPS] += TAC_CHIP_ROWS;
-		} else if (!tac_chip_transform(chip, node, &chip->results[x])) {
+		if (!tac_chip_transform(chip, node, &chip->results[x]) && has_dop(chip, type)) {
 			tac_chip_raise(chip, TAC_CHIP_ERR_NAN);
 			return;
 		}
