@@ -1,0 +1,57 @@
+// RTL interface: the chip of hardware/chip as Verilator translates it, behind C functions in a shared library,
+// libtactus_rtl.so. Nothing else here needs C++ or Verilator. The functions are those of collision/chip.h; a
+// clock of this chip is a clock of its gates. Around it is a model of the SDRAM of docs/collisionchip.md: the
+// first beat 8 clocks after a request, 8 clocks between two bursts of one bank.
+#ifndef TAC_HARDWARE_RTL_INTERFACE_H
+#define TAC_HARDWARE_RTL_INTERFACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TAC_RTL_API_VERSION 1
+
+// The gateware has memories of this size; a chip may use less.
+#define TAC_RTL_SRAM_WORDS_MAX   65536
+#define TAC_RTL_HIT_CAPACITY_MAX 65536
+
+typedef struct tac_rtl tac_rtl;
+
+typedef struct tac_rtl_api {
+	int32_t version;
+	// A chip after power-on, NULL if there is no memory for it. sram_words and hit_capacity: 1 to the
+	// limits above. Allocates; nothing else here does. Thread: setup.
+	tac_rtl *(*create)(uint32_t sram_words, uint32_t hit_capacity);
+	// Thread: setup.
+	void (*destroy)(tac_rtl **rtl);
+	// The rest: Thread: RT, one thread at a time for each chip.
+	//
+	// Maps `count` bytes (a multiple of 256) at `address` (a multiple of 256) into the hierarchy memory, in
+	// slot 0 or 1. They remain the caller's and are only read.
+	void (*attach)(tac_rtl *rtl, int slot, uint32_t address, const void *bytes, uint32_t count);
+	uint32_t (*read)(tac_rtl *rtl, uint32_t offset);
+	void (*write)(tac_rtl *rtl, uint32_t offset, uint32_t value);
+	// An access through the memory window: outside of the memory, or a write. Returns whether it may be
+	// performed.
+	bool (*window)(tac_rtl *rtl, bool outside, bool write);
+	// Runs for `clocks` clocks, or until the query ends; returns whether the chip is busy.
+	bool (*clock)(tac_rtl *rtl, uint64_t clocks);
+	bool (*interrupt)(const tac_rtl *rtl);
+	// Clocks from START to the end of the query, and triangle tests that were decided in the plane; the
+	// register map has neither.
+	uint64_t (*clocks)(const tac_rtl *rtl);
+	uint32_t (*coplanar)(const tac_rtl *rtl);
+} tac_rtl_api;
+
+// The only symbol of the library.
+// Thread: setup.
+const tac_rtl_api *tac_rtl_plugin(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

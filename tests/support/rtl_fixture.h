@@ -1,0 +1,135 @@
+// The model of the chip and its gates side by side: the same memory, the same registers, the same query, and
+// the comparison of everything that shows.
+#ifndef TAC_TESTS_SUPPORT_RTL_FIXTURE_H
+#define TAC_TESTS_SUPPORT_RTL_FIXTURE_H
+
+#include "collision/chip_host.h"
+#include "hardware/rtl.h"
+#include "tests/support/chip_fixture.h"
+
+#include <stdio.h>
+#include <unity.h>
+
+typedef struct twins {
+	tac_chip *model;
+	const tac_rtl_api *api;
+	tac_rtl *rtl;
+	unsigned char *memory;
+	uint32_t bytes;
+	// sums over all queries
+	uint64_t queries, hits, clocks, sched, errors;
+	int64_t least_slack; // of the bound of twins_bound, clocks
+} twins;
+
+static inline void twins_create(twins *t, uint32_t memory_bytes, uint32_t sram_words, uint32_t hit_capacity)
+{
+	memset(t, 0, sizeof *t);
+	t->least_slack = INT64_MAX;
+	t->bytes = memory_bytes;
+	t->memory = calloc(1, memory_bytes);
+	tac_chip_def def = {.sram_words = sram_words, .hit_capacity = hit_capacity};
+	void *storage = aligned_alloc(64, tac_chip_storage_bytes(&def));
+	t->model = tac_chip_init(storage, &def);
+	TEST_ASSERT_EQUAL_MESSAGE(TAC_OK, tac_rtl_load(&t->api), "no RTL");
+	t->rtl = t->api->create(sram_words, hit_capacity);
+	TEST_ASSERT_NOT_NULL(t->rtl);
+	tac_chip_attach(t->model, 0, 0, t->memory, memory_bytes);
+	t->api->attach(t->rtl, 0, 0, t->memory, memory_bytes);
+}
+
+static inline void twins_destroy(twins *t)
+{
+	t->api->destroy(&t->rtl);
+	free(t->model);
+	free(t->memory);
+}
+
+static inline void twins_write(twins *t, uint32_t offset, uint32_t value)
+{
+	tac_chip_write(t->model, offset, value);
+	t->api->write(t->rtl, offset, value);
+}
+
+static inline void twins_put(twins *t, const fix_tree *tree)
+{
+	memcpy(t->memory + tree->base, tree->words, tree->bytes);
+}
+
+// Copies the model's register files.
+static inline void twins_copy_registers(twins *t)
+{
+	for (uint32_t o = TAC_CHIP_MATRIX; o < TAC_CHIP_MATRIX_END; o += 4)
+		t->api->write(t->rtl, o, tac_chip_read(t->model, o));
+	for (uint32_t o = TAC_CHIP_CORR; o < TAC_CHIP_CORR_END; o += 4)
+		t->api->write(t->rtl, o, tac_chip_read(t->model, o));
+	t->api->write(t->rtl, TAC_CHIP_AG2_DELAY, tac_chip_read(t->model, TAC_CHIP_AG2_DELAY));
+}
+
+static inline uint64_t twins_counter(twins *t, int c)
+{
+	uint32_t at = TAC_CHIP_COUNTERS + 8 * (uint32_t)c;
+	return t->api->read(t->rtl, at) | (uint64_t)t->api->read(t->rtl, at + 4) << 32;
+}
+
+// The most clocks that the gates may take for what the counters say (docs/rtl.md, Time).
+static inline uint64_t twins_bound(const uint64_t c[TAC_CHIP_COUNTER_COUNT], uint32_t coplanar)
+{
+	uint64_t directions = c[TAC_CHIP_TRI_TESTS_FWD] + c[TAC_CHIP_TRI_TESTS_REV];
+	return c[TAC_CHIP_CYCLES_TOTAL] + c[TAC_CHIP_STALL_SDRAM] + 64 + 24 * c[TAC_CHIP_LISTS] +
+	       40 * directions + 200 * coplanar;
+}
+
+// Runs the query on both, the model for at most `cycles` cycles. Returns the number of differences, each of
+// which is printed.
+static inline int twins_query(twins *t, uint32_t flags, uint32_t tumbled, uint32_t aligned)
+{
+	twins_write(t, TAC_CHIP_ROOT_TUMBLED, tumbled);
+	twins_write(t, TAC_CHIP_ROOT_ALIGNED, aligned);
+	twins_write(t, TAC_CHIP_CTRL, flags | TAC_CHIP_START);
+	int wrong = 0;
+	if (tac_chip_clock(t->model, UINT64_C(4000000000)) ||
+	    t->api->clock(t->rtl, UINT64_C(10000000000))) {
+		printf("a query does not end\n");
+		return 1;
+	}
+	uint32_t status = t->api->read(t->rtl, TAC_CHIP_STATUS), expected = tac_chip_read(t->model, TAC_CHIP_STATUS);
+	if (status != expected) {
+		printf("status %x, model %x\n", status, expected);
+		wrong++;
+	}
+	uint64_t c[TAC_CHIP_COUNTER_COUNT];
+	tac_chip_counters_read(t->model, c);
+	for (int i = 0; i < TAC_CHIP_COUNTER_COUNT; i++)
+		if (twins_counter(t, i) != c[i]) {
+			printf("%s %llu, model %llu\n", tac_chip_counter_name((tac_chip_counter)i),
+			       (unsigned long long)twins_counter(t, i), (unsigned long long)c[i]);
+			wrong++;
+		}
+	uint32_t hits = tac_chip_read(t->model, TAC_CHIP_HIT_COUNT);
+	if (t->api->read(t->rtl, TAC_CHIP_HIT_COUNT) != hits) {
+		printf("%u hits, model %u\n", t->api->read(t->rtl, TAC_CHIP_HIT_COUNT), hits);
+		wrong++;
+	}
+	for (uint32_t h = 0; h < hits; h++) {
+		uint32_t a = tac_chip_read(t->model, TAC_CHIP_HIT_A), b = tac_chip_read(t->model, TAC_CHIP_HIT_B);
+		uint32_t ra = t->api->read(t->rtl, TAC_CHIP_HIT_A), rb = t->api->read(t->rtl, TAC_CHIP_HIT_B);
+		if (ra != a || rb != b) {
+			printf("hit %u: %u %u, model %u %u\n", h, ra, rb, a, b);
+			wrong++;
+			break;
+		}
+	}
+	uint64_t clocks = t->api->clocks(t->rtl);
+	t->queries++;
+	t->hits += hits;
+	t->clocks += clocks;
+	t->sched += c[TAC_CHIP_CYCLES_TOTAL];
+	t->errors += expected >> TAC_CHIP_ERR_SHIFT != 0;
+	if ((flags & TAC_CHIP_SCHED) != 0 && expected >> TAC_CHIP_ERR_SHIFT == 0) {
+		int64_t slack = (int64_t)twins_bound(c, t->api->coplanar(t->rtl)) - (int64_t)clocks;
+		t->least_slack = slack < t->least_slack ? slack : t->least_slack;
+	}
+	return wrong;
+}
+
+#endif
