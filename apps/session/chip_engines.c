@@ -1,6 +1,7 @@
 #include "apps/session/chip_engines.h"
 #include "collision/chip_collider.h"
 #include "devices/board.h"
+#include "hardware/rtl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,8 @@ bool chip_engines_add(void)
 		def.serial = text[used] == ':' ? text + used + 1 : NULL;
 	}
 	return tac_collider_add(tac_chip_collider()) == TAC_OK && tac_board_create(&def, &board) == TAC_OK &&
-	       tac_collider_add(tac_board_collider(board)) == TAC_OK;
+	       tac_collider_add(tac_board_collider(board)) == TAC_OK &&
+	       tac_collider_add(tac_rtl_collider()) == TAC_OK;
 }
 
 void chip_engines_remove(void)

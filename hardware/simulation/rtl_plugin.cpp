@@ -118,6 +118,9 @@ void destroy(tac_rtl **rtl)
 void attach(tac_rtl *rtl, int index, uint32_t address, const void *bytes, uint32_t count)
 {
 	rtl->memory.slots[index] = slot{static_cast<const unsigned char *>(bytes), address, count};
+	// The bursts of an abandoned query still arrive; their memory may be gone.
+	for (auto &r : rtl->memory.requests)
+		r.bytes = nullptr;
 }
 
 // Offsets beyond the bus do not exist, and neither does the last one on it.
