@@ -20,8 +20,8 @@ static bool is_trusted(const char *path)
 	       (status.st_uid == 0 || status.st_uid == geteuid());
 }
 
-// The file that TACTUS_RTL names, else the first of the stated folders that has it; always a full path, so that the
-// loader searches nowhere.
+// The file that TACTUS_RTL names, else the first of the stated folders that has it; always a full path, so
+// that the loader searches nowhere.
 static bool find_library(char out_path[PATH_MAX])
 {
 	const char *requested = secure_getenv("TACTUS_RTL");
@@ -35,7 +35,8 @@ static bool find_library(char out_path[PATH_MAX])
 	char *slash = strrchr(folder, '/');
 	if (slash)
 		*slash = 0;
-	static const char *const relative[] = {"../lib/tactus/" LIBRARY, "../hardware/" LIBRARY, "../../hardware/" LIBRARY};
+	static const char *const relative[] = {"../lib/tactus/" LIBRARY, "../hardware/" LIBRARY,
+					       "../../hardware/" LIBRARY};
 	for (size_t i = 0; slash && i < sizeof relative / sizeof *relative; i++) {
 		snprintf(out_path, PATH_MAX, "%s/%s", folder, relative[i]);
 		if (is_trusted(out_path))
@@ -51,7 +52,8 @@ tac_result tac_rtl_load(const tac_rtl_api **out_api)
 	char path[PATH_MAX];
 	if (!find_library(path)) {
 		tac_log(TAC_LOG_ERROR,
-			"rtl: expected the gates of the chip in %s, found none; they are built where Verilator is "
+			"rtl: expected the gates of the chip in %s, found none; they are built where "
+			"Verilator is "
 			"installed (Debian: verilator), and TACTUS_RTL may name the file by its full path",
 			path);
 		return TAC_ERROR_UNSUPPORTED;
@@ -66,8 +68,8 @@ tac_result tac_rtl_load(const tac_rtl_api **out_api)
 	}
 	const tac_rtl_api *api = plugin();
 	if (api->version != TAC_RTL_API_VERSION) {
-		tac_log(TAC_LOG_ERROR, "rtl: expected version %d of the chip's gates in %s, found %d", TAC_RTL_API_VERSION,
-			path, api->version);
+		tac_log(TAC_LOG_ERROR, "rtl: expected version %d of the chip's gates in %s, found %d",
+			TAC_RTL_API_VERSION, path, api->version);
 		return TAC_ERROR_UNSUPPORTED;
 	}
 	*out_api = api;

@@ -14,7 +14,8 @@
 #define SRAM_WORDS   65536
 #define HIT_CAPACITY 65536
 
-// A chip, and the query it works on. A chip keeps a query that waits to be resumed until it is needed for another.
+// A chip, and the query it works on. A chip keeps a query that waits to be resumed until it is needed for
+// another.
 typedef struct unit {
 	tac_rtl *rtl;
 	atomic_flag taken; // by the thread that runs it

@@ -1,7 +1,7 @@
-// RTL interface: the chip of hardware/chip as Verilator translates it, behind C functions in a shared library,
-// libtactus_rtl.so. Nothing else here needs C++ or Verilator. The functions are those of collision/chip.h; a
-// clock of this chip is a clock of its gates. Around it is a model of the SDRAM of docs/collisionchip.md: the
-// first beat 8 clocks after a request, 8 clocks between two bursts of one bank.
+// RTL interface: the chip of hardware/chip as Verilator translates it, behind C functions in a shared
+// library, libtactus_rtl.so. Nothing else here needs C++ or Verilator. The functions are those of
+// collision/chip.h; a clock of this chip is a clock of its gates. Around it is a model of the SDRAM of
+// docs/collisionchip.md: the first beat 8 clocks after a request, 8 clocks between two bursts of one bank.
 #ifndef TAC_HARDWARE_RTL_INTERFACE_H
 #define TAC_HARDWARE_RTL_INTERFACE_H
 
@@ -29,8 +29,8 @@ typedef struct tac_rtl_api {
 	void (*destroy)(tac_rtl **rtl);
 	// The rest: Thread: RT, one thread at a time for each chip.
 	//
-	// Maps `count` bytes (a multiple of 256) at `address` (a multiple of 256) into the hierarchy memory, in
-	// slot 0 or 1. They remain the caller's and are only read.
+	// Maps `count` bytes (a multiple of 256) at `address` (a multiple of 256) into the hierarchy memory,
+	// in slot 0 or 1. They remain the caller's and are only read.
 	void (*attach)(tac_rtl *rtl, int slot, uint32_t address, const void *bytes, uint32_t count);
 	uint32_t (*read)(tac_rtl *rtl, uint32_t offset);
 	void (*write)(tac_rtl *rtl, uint32_t offset, uint32_t value);

@@ -7,9 +7,6 @@
 #define DIRECTION_CYCLES                                                                                     \
 	(TAC_CHIP_SDRAM_FIRST_BEAT + TAC_CHIP_SDRAM_BEATS + 2 * (9 + TAC_CHIP_DOTADD_DEPTH) + 15)
 
-// IT_APART: the other direction cannot find a hit either.
-typedef enum { IT_MISS, IT_HIT, IT_APART } verdict;
-
 typedef struct {
 	float x, y, z;
 } point;
@@ -74,7 +71,7 @@ static bool separates(const point s[3], const point t[3])
 }
 
 // The test as printed in the paper: an edge that does not strictly cross z = 0 is skipped.
-static verdict it_paper(tac_chip *chip)
+static tac_chip_verdict it_paper(tac_chip *chip)
 {
 	for (int edge = 0; edge < 3; edge++) {
 		point p, q;
@@ -83,13 +80,13 @@ static verdict it_paper(tac_chip *chip)
 		if ((p.z >= 0.0F && q.z >= 0.0F) || (p.z <= 0.0F && q.z <= 0.0F))
 			chip->counters[TAC_CHIP_IT_SKIPPED]++;
 		else if (pierces(p, q))
-			return IT_HIT;
+			return TAC_CHIP_IT_HIT;
 	}
-	return IT_MISS;
+	return TAC_CHIP_IT_MISS;
 }
 
 // The test of closed triangles. A vertex within `tolerance` (m) of the plane counts as in it.
-static verdict it_closed(tac_chip *chip, float tolerance)
+static tac_chip_verdict it_closed(tac_chip *chip, float tolerance)
 {
 	point v[3];
 	int above = 0, below = 0;
@@ -102,10 +99,10 @@ static verdict it_closed(tac_chip *chip, float tolerance)
 		below += v[i].z < 0.0F;
 	}
 	if (above == 3 || below == 3)
-		return IT_APART;
+		return TAC_CHIP_IT_APART;
 	if (above == 0 && below == 0) {
 		static const point unit[3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
-		return separates(unit, v) || separates(v, unit) ? IT_APART : IT_HIT;
+		return separates(unit, v) || separates(v, unit) ? TAC_CHIP_IT_APART : TAC_CHIP_IT_HIT;
 	}
 	for (int i = 0; i < 3; i++) {
 		point p = v[i], q = v[(i + 1) % 3];
@@ -113,22 +110,29 @@ static verdict it_closed(tac_chip *chip, float tolerance)
 		bool crosses = (p.z > 0.0F && q.z < 0.0F) || (p.z < 0.0F && q.z > 0.0F);
 		chip->counters[TAC_CHIP_IT_SKIPPED] += !crosses;
 		if (p.z == 0.0F ? in_unit(p) : crosses && pierces(p, q))
-			return IT_HIT;
+			return TAC_CHIP_IT_HIT;
 	}
-	return IT_MISS;
+	return TAC_CHIP_IT_MISS;
+}
+
+tac_chip_verdict tac_chip_it(tac_chip *chip, float largest)
+{
+	return (chip->master.ctrl & TAC_CHIP_CLOSED_TRI) != 0 ? it_closed(chip, 0x1p-20F * largest)
+							      : it_paper(chip);
 }
 
 // Edges of `a` against triangle `b`. The vertices of a are loaded into d0-d8, transformed to b's frame in
 // d9-d17, then to the frame of b's unit triangle in d0-d8.
-static verdict direction(tac_chip *chip, uint32_t address_a, uint32_t address_b, int corr, int matrix)
+static tac_chip_verdict direction(tac_chip *chip, uint32_t address_a, uint32_t address_b, int corr,
+				  int matrix)
 {
 	const uint32_t *a = tac_chip_fetch(chip, address_a, TAC_CHIP_NODE_BYTES);
 	const uint32_t *b = tac_chip_fetch(chip, address_b, TAC_CHIP_NODE_BYTES);
 	if (!a || !b)
-		return IT_APART;
+		return TAC_CHIP_IT_APART;
 	if (a[TAC_CHIP_WORD_TYPE] != TAC_CHIP_LEAF || b[TAC_CHIP_WORD_TYPE] != TAC_CHIP_LEAF) {
 		tac_chip_raise(chip, TAC_CHIP_ERR_TYPE);
-		return IT_APART;
+		return TAC_CHIP_IT_APART;
 	}
 	for (int i = 0; i < 9; i++)
 		chip->dop[i] = tac_chip_float(a[RECORD_VERTICES + i]);
@@ -138,20 +142,21 @@ static verdict direction(tac_chip *chip, uint32_t address_a, uint32_t address_b,
 	if (!pass(chip, corr, matrix, &largest) ||
 	    !pass(chip, TAC_CHIP_CORR_LEAF, TAC_CHIP_MATRIX_LEAF, &unused)) {
 		tac_chip_raise(chip, TAC_CHIP_ERR_NAN);
-		return IT_APART;
+		return TAC_CHIP_IT_APART;
 	}
 	if ((chip->master.ctrl & TAC_CHIP_SCHED) != 0)
 		chip->counters[TAC_CHIP_CYCLES_TRI] += DIRECTION_CYCLES;
-	return (chip->master.ctrl & TAC_CHIP_CLOSED_TRI) != 0 ? it_closed(chip, 0x1p-20F * largest)
-							      : it_paper(chip);
+	return tac_chip_it(chip, largest);
 }
 
 bool tac_chip_triangles(tac_chip *chip, uint32_t tumbled, uint32_t aligned)
 {
 	chip->counters[TAC_CHIP_TRI_TESTS_FWD]++;
-	verdict v = direction(chip, tumbled, aligned, TAC_CHIP_CORR_FORWARD, TAC_CHIP_MATRIX_FORWARD);
-	if (v != IT_MISS)
-		return v == IT_HIT;
+	tac_chip_verdict v =
+		direction(chip, tumbled, aligned, TAC_CHIP_CORR_FORWARD, TAC_CHIP_MATRIX_FORWARD);
+	if (v != TAC_CHIP_IT_MISS)
+		return v == TAC_CHIP_IT_HIT;
 	chip->counters[TAC_CHIP_TRI_TESTS_REV]++;
-	return direction(chip, aligned, tumbled, TAC_CHIP_CORR_REVERSE, TAC_CHIP_MATRIX_REVERSE) == IT_HIT;
+	return direction(chip, aligned, tumbled, TAC_CHIP_CORR_REVERSE, TAC_CHIP_MATRIX_REVERSE) ==
+	       TAC_CHIP_IT_HIT;
 }

@@ -203,6 +203,11 @@ bool tac_chip_is_nan(uint32_t bits);
 // The DOTADD unit.
 float tac_chip_dotadd(const float matrix_line[4], float x, float y, float z);
 
+// IT-Unit: the verdict on the triangle in d0-d8. APART: the other direction cannot find a hit either.
+typedef enum tac_chip_verdict { TAC_CHIP_IT_MISS, TAC_CHIP_IT_HIT, TAC_CHIP_IT_APART } tac_chip_verdict;
+// `largest`: coordinate after the first transformation; the closed test derives its tolerance from it.
+tac_chip_verdict tac_chip_it(tac_chip *chip, float largest);
+
 // Triangle side. Whether the triangles of two records meet; false if it raised an error.
 bool tac_chip_triangles(tac_chip *chip, uint32_t tumbled_record, uint32_t aligned_record);
 

@@ -7,7 +7,8 @@
 #include <cstring>
 #include <new>
 
-namespace {
+namespace
+{
 
 // In chip clocks: docs/collisionchip.md, Time.
 constexpr uint64_t FIRST_BEAT = 8, SAME_BANK = 8;
@@ -38,10 +39,14 @@ struct tac_rtl {
 	sdram memory;
 	uint64_t now;
 
-	tac_rtl() : context(), top(&context), memory(), now(0) { memory.last_bank = BANKS; }
+	tac_rtl() : context(), top(&context), memory(), now(0)
+	{
+		memory.last_bank = BANKS;
+	}
 };
 
-namespace {
+namespace
+{
 
 const unsigned char *bytes_at(const sdram &memory, uint32_t address)
 {
@@ -77,7 +82,8 @@ void clock_once(tac_rtl *rtl)
 			top.memory_valid = 1;
 			top.memory_bad = r.bytes == nullptr;
 			if (r.bytes)
-				std::memcpy(&top.memory_data[0], r.bytes + BEAT_BYTES * memory.beat, BEAT_BYTES);
+				std::memcpy(&top.memory_data[0], r.bytes + BEAT_BYTES * memory.beat,
+					    BEAT_BYTES);
 			if (++memory.beat == BEATS) {
 				memory.beat = 0;
 				memory.first = (memory.first + 1) % REQUESTS;
@@ -129,13 +135,22 @@ uint16_t on_the_bus(uint32_t offset)
 	return static_cast<uint16_t>(offset < 0xFFFC ? offset : 0xFFFC);
 }
 
+// HIT_B removes a pair, and a register that does not exist raises an error; all other reads leave no trace.
+bool read_acts(uint32_t offset)
+{
+	const bool exists = offset < 0x28 || (offset >= 0x40 && offset < 0x100) ||
+			    (offset >= 0x200 && offset < 0x410) || (offset >= 0x500 && offset < 0x608);
+	return !exists || offset % 4 != 0;
+}
+
 uint32_t read_register(tac_rtl *rtl, uint32_t offset)
 {
 	rtl->top.register_read = 1;
 	rtl->top.register_address = on_the_bus(offset);
 	rtl->top.eval(); // without a clock: the answer comes in the same clock
 	const uint32_t data = rtl->top.register_read_data;
-	clock_once(rtl);
+	if (read_acts(offset))
+		clock_once(rtl);
 	rtl->top.register_read = 0;
 	return data;
 }
@@ -186,7 +201,8 @@ uint32_t coplanar_of(const tac_rtl *rtl)
 
 extern "C" __attribute__((visibility("default"))) const tac_rtl_api *tac_rtl_plugin(void)
 {
-	static const tac_rtl_api api = {TAC_RTL_API_VERSION, create, destroy, attach, read_register, write_register,
-					window, clock_chip, interrupt, clocks_of, coplanar_of};
+	static const tac_rtl_api api = {TAC_RTL_API_VERSION, create,         destroy,    attach,
+					read_register,       write_register, window,     clock_chip,
+					interrupt,           clocks_of,      coplanar_of};
 	return &api;
 }

@@ -1,8 +1,11 @@
 // Whole queries on the gates and on the model: status, hits in order and all 24 counters are equal, and the
 // clocks of the gates stay within the bound of docs/rtl.md.
+#include "collision/mesh_load.h"
+#include "collision/trees/doptree.h"
 #include "tests/support/limits.h"
 #include "tests/support/rtl_fixture.h"
 
+#include <unistd.h>
 #include <unity.h>
 
 #define MIB (UINT32_C(1) << 20)
@@ -28,10 +31,14 @@ static fix_motion random_motion(double reach)
 
 static void report(const char *what)
 {
-	printf("%s: %llu queries, %llu hits, %llu errors; clocks over SCHED %.3f, least slack of the bound %lld\n", what,
-	       (unsigned long long)t.queries, (unsigned long long)t.hits, (unsigned long long)t.errors,
-	       (double)t.clocks / (double)(t.sched > 0 ? t.sched : 1), (long long)t.least_slack);
+	printf("%s: %llu queries, %llu hits, %llu errors; %.0f clocks a query, %.3f of SCHED, least slack of "
+	       "the "
+	       "bound %lld; %.2f million clocks a second\n",
+	       what, (unsigned long long)t.queries, (unsigned long long)t.hits, (unsigned long long)t.errors,
+	       (double)t.clocks / (double)t.queries, (double)t.clocks / (double)(t.sched > 0 ? t.sched : 1),
+	       (long long)t.least_slack, 1e-6 * (double)t.clocks / t.seconds);
 	t.queries = t.hits = t.errors = t.clocks = t.sched = 0;
+	t.seconds = 0;
 }
 
 // Soups in both layouts, with both triangle tests, first hit and all hits; balanced and unbalanced trees.
@@ -68,11 +75,241 @@ static void random_scenes_give_the_same_hits_and_counters_in_eight_variants(void
 	report("soups");
 }
 
+// ---- errors ----
+
+typedef struct {
+	fix_tree a, b;
+} scene;
+
+static scene random_scene(bool layout_r, double reach)
+{
+	fix_triangle a[40], b[40];
+	int count_a = 2 + (int)tac_rng_below(&rng, 39), count_b = 2 + (int)tac_rng_below(&rng, 39);
+	fix_soup(&rng, a, count_a, 0.8);
+	fix_soup(&rng, b, count_b, 0.8);
+	fix_motion motion = random_motion(reach);
+	tac_rng cuts = tac_rng_seed(tac_rng_u32(&rng), 1);
+	scene s = {fix_build(a, count_a, layout_r, 0, &cuts), fix_build(b, count_b, layout_r, MIB, &cuts)};
+	twins_write(&t, TAC_CHIP_CTRL, TAC_CHIP_RESET);
+	twins_put(&t, &s.a);
+	twins_put(&t, &s.b);
+	fix_load_motion(t.model, &motion, s.a.extent);
+	twins_copy_registers(&t);
+	return s;
+}
+
+static uint32_t random_flags(bool layout_r)
+{
+	return (tac_rng_u32(&rng) & (TAC_CHIP_ALL_HITS | TAC_CHIP_CLOSED_TRI | TAC_CHIP_SCHED)) |
+	       (layout_r ? TAC_CHIP_LAYOUT_R : 0);
+}
+
+static void free_scene(scene *s)
+{
+	fix_free(&s->a);
+	fix_free(&s->b);
+}
+
+// Types, links, bounds and coordinates of a few nodes: any bits, addresses of other nodes, NaN. A link back
+// up may make a cycle, so the model gets a limit; what does not end is left out.
+static void damaged_trees_end_with_the_same_error_hits_and_counters(void)
+{
+	int errors[8] = {0}, rounds = test_rounds(1600), compared = 0;
+	for (int round = 0; round < rounds; round++) {
+		bool layout_r = round % 2 == 0;
+		scene s = random_scene(layout_r, 0.4);
+		for (int damage = 1 + (int)tac_rng_below(&rng, 8); damage > 0; damage--) {
+			const fix_tree *tree = tac_rng_below(&rng, 2) == 0 ? &s.a : &s.b;
+			uint32_t node = tac_rng_below(&rng, tree->bytes / 128) * 128,
+				 word = tac_rng_u32(&rng);
+			switch (tac_rng_below(&rng, 6)) {
+			case 0:
+				word = tree->base + tac_rng_below(&rng, tree->bytes / 128) * 128;
+				break;
+			case 1:
+				word = tac_rng_below(&rng, 4);
+				break;
+			case 2:
+				word = 0x7FC00000 | (word & 0x80000000);
+				break;
+			case 3:
+				word = 16 * MIB - 256 + tac_rng_below(&rng, 4) * 128;
+				break;
+			default:
+				break;
+			}
+			uint32_t at = tac_rng_below(&rng, 2) == 0 ? 24 + tac_rng_below(&rng, 2)
+								  : tac_rng_below(&rng, 24);
+			memcpy(t.memory + tree->base + node + 4 * at, &word, sizeof word);
+		}
+		if (tac_rng_below(&rng, 4) == 0)
+			twins_write(&t, TAC_CHIP_SRAM_WORDS, tac_rng_below(&rng, 60));
+		uint32_t flags = random_flags(layout_r);
+		// A dry run of the model: does it end?
+		tac_chip_write(t.model, TAC_CHIP_ROOT_TUMBLED, 0);
+		tac_chip_write(t.model, TAC_CHIP_ROOT_ALIGNED, MIB);
+		tac_chip_write(t.model, TAC_CHIP_CTRL, flags | TAC_CHIP_START);
+		bool endless = tac_chip_clock(t.model, 300000);
+		tac_chip_write(t.model, TAC_CHIP_CTRL, TAC_CHIP_RESET);
+		if (!endless) {
+			char name[32];
+			snprintf(name, sizeof name, "round %d", round);
+			TEST_ASSERT_EQUAL_MESSAGE(0, twins_query(&t, flags, 0, MIB), name);
+			errors[tac_chip_read(t.model, TAC_CHIP_STATUS) >> TAC_CHIP_ERR_SHIFT]++;
+			compared++;
+		}
+		twins_write(&t, TAC_CHIP_CTRL, TAC_CHIP_RESET);
+		twins_write(&t, TAC_CHIP_SRAM_WORDS, 65536);
+		free_scene(&s);
+	}
+	TEST_ASSERT_GREATER_THAN(rounds * 3 / 4, compared);
+	for (int e = TAC_CHIP_ERR_STACK; e <= TAC_CHIP_ERR_ADDRESS; e++)
+		if (e != TAC_CHIP_ERR_FIFO)
+			TEST_ASSERT_GREATER_THAN(rounds / 100, errors[e]);
+	report("damaged trees");
+}
+
+// Any lines that name existing registers, any settings, any roots: rows that read what an earlier one writes,
+// schedules that do not work, roots that are no nodes.
+static void any_registers_give_the_same_answer(void)
+{
+	for (int round = 0; round < test_rounds(800); round++) {
+		bool layout_r = round % 2 == 0;
+		scene s = random_scene(layout_r, 0.4);
+		for (int change = (int)tac_rng_below(&rng, 6); change > 0; change--) {
+			uint32_t line = tac_rng_below(&rng, 3) == 0 ? tac_rng_below(&rng, 66)
+								    : 24 + tac_rng_below(&rng, 42);
+			uint32_t limit = tac_rng_below(&rng, 20) == 0 ? 32 : 24;
+			uint32_t word = tac_rng_below(&rng, limit) | tac_rng_below(&rng, limit) << 5 |
+					tac_rng_below(&rng, limit) << 10 | tac_rng_below(&rng, limit) << 15;
+			twins_write(&t, TAC_CHIP_CORR + 4 * line, word);
+		}
+		if (tac_rng_below(&rng, 3) == 0)
+			twins_write(&t, TAC_CHIP_AG2_DELAY, tac_rng_below(&rng, 60));
+		uint32_t tumbled =
+			tac_rng_below(&rng, 4) == 0 ? tac_rng_below(&rng, s.a.bytes / 128) * 128 : 0;
+		uint32_t aligned =
+			MIB + (tac_rng_below(&rng, 4) == 0 ? tac_rng_below(&rng, s.b.bytes / 128) * 128 : 0);
+		aligned += tac_rng_below(&rng, 40) == 0 ? 4 : 0;
+		char name[32];
+		snprintf(name, sizeof name, "round %d", round);
+		TEST_ASSERT_EQUAL_MESSAGE(0, twins_query(&t, random_flags(layout_r), tumbled, aligned), name);
+		for (uint32_t o = TAC_CHIP_MATRIX + 30 * 16; o < TAC_CHIP_MATRIX_END;
+		     o += 4) // the last leaf's map
+			TEST_ASSERT_EQUAL_HEX32(tac_chip_read(t.model, o), t.api->read(t.rtl, o));
+		twins_write(&t, TAC_CHIP_CTRL, TAC_CHIP_RESET);
+		free_scene(&s);
+	}
+	TEST_ASSERT_GREATER_THAN(20, t.errors);
+	report("any registers");
+}
+
+// Trees whose siblings are emptied, so that a pair has its first, its second or no node.
+static void empty_siblings_are_left_out(void)
+{
+	for (int round = 0; round < test_rounds(800); round++) {
+		bool layout_r = round % 2 == 0;
+		scene s = random_scene(layout_r, 0.3);
+		const uint32_t empty = 2;
+		for (int change = 1 + (int)tac_rng_below(&rng, 6); change > 0; change--) {
+			const fix_tree *tree = tac_rng_below(&rng, 3) == 0 ? &s.b : &s.a;
+			uint32_t pair = 256 + tac_rng_below(&rng, (tree->bytes - 256) / 256) * 256;
+			uint32_t which = tac_rng_below(&rng, 3);
+			for (uint32_t x = 0; x < 2; x++)
+				if (which != x)
+					memcpy(t.memory + tree->base + pair + 128 * x + 96, &empty,
+					       sizeof empty);
+		}
+		char name[32];
+		snprintf(name, sizeof name, "round %d", round);
+		TEST_ASSERT_EQUAL_MESSAGE(
+			0, twins_query(&t, random_flags(layout_r) | TAC_CHIP_ALL_HITS, 0, MIB), name);
+		free_scene(&s);
+	}
+	report("empty siblings");
+}
+
+// ---- meshes ----
+
+// The poses of a mesh against itself: first hit, and for the first ten all hits; layout R, closed triangles.
+static void mesh_twin(const char *name, const char *path, int most)
+{
+	tac_mesh *mesh;
+	tac_mesh_load_def load = tac_mesh_load_def_default();
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_load(path, &load, &mesh));
+	tac_doptree *tree;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_doptree_build(mesh, TAC_DOPTREE_R, &tree));
+	const uint32_t bytes = tac_chip_tree_bytes(tree);
+	void *memory = aligned_alloc(256, bytes);
+	tac_chip_tree_encode(tree, 0, memory);
+	tac_chip_attach(t.model, 0, 0, memory, bytes);
+	t.api->attach(t.rtl, 0, 0, memory, bytes);
+	char poses[512];
+	snprintf(poses, sizeof poses, "%s/%s.poses", TACTUS_MESHES, name);
+	FILE *file = fopen(poses, "r");
+	TEST_ASSERT_NOT_NULL(file);
+	char line[1024];
+	int count = 0;
+	while (count < most && fgets(line, sizeof line, file)) {
+		float v[12];
+		int at = 0, used, n = 0;
+		while (n < 12 && sscanf(line + at, "%f%n", &v[n], &used) == 1) {
+			at += used;
+			n++;
+		}
+		if (n != 12)
+			continue;
+		tac_chip_query query = {.root_tumbled = 0, .root_aligned = 0, .extent = tree->extent};
+		memcpy(query.motion.R.m, v, 9 * sizeof *v);
+		query.motion.t = tac_vec3_make(v[9], v[10], v[11]);
+		tac_chip_batch batch;
+		tac_chip_query_encode(&query, &batch);
+		for (int all = 0; all < (count < 10 ? 2 : 1); all++) {
+			for (uint32_t i = 0; i + 1 < batch.count; i++)
+				twins_write(&t, batch.writes[i].offset, batch.writes[i].value);
+			uint32_t flags = TAC_CHIP_SCHED | TAC_CHIP_LAYOUT_R | TAC_CHIP_CLOSED_TRI |
+					 (all ? TAC_CHIP_ALL_HITS : 0);
+			char what[64];
+			snprintf(what, sizeof what, "%s, pose %d", name, count);
+			TEST_ASSERT_EQUAL_MESSAGE(0, twins_query(&t, flags, 0, 0), what);
+		}
+		count++;
+	}
+	fclose(file);
+	report(name);
+	TEST_ASSERT_GREATER_OR_EQUAL(0, t.least_slack);
+	tac_chip_attach(t.model, 0, 0, t.memory, t.bytes);
+	t.api->attach(t.rtl, 0, 0, t.memory, t.bytes);
+	free(memory);
+	tac_doptree_destroy(&tree);
+	tac_mesh_destroy(&mesh);
+}
+
+static void reference_meshes_give_the_same_hits_and_counters(void)
+{
+	static const char *const names[] = {"cube", "bunny", "dragon", "buddha", "filter"};
+	bool found = false;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		char path[512];
+		snprintf(path, sizeof path, "%s/%s.off", TACTUS_MESHES, names[i]);
+		if (access(path, R_OK) != 0 || (i > 0 && !test_long()))
+			continue;
+		found = true;
+		mesh_twin(names[i], path, test_long() ? 360 : 8);
+	}
+	if (!found)
+		TEST_IGNORE_MESSAGE("no reference meshes");
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
 	twins_create(&t, 16 * MIB, 65536, 65536);
 	RUN_TEST(random_scenes_give_the_same_hits_and_counters_in_eight_variants);
+	RUN_TEST(damaged_trees_end_with_the_same_error_hits_and_counters);
+	RUN_TEST(any_registers_give_the_same_answer);
+	RUN_TEST(empty_siblings_are_left_out);
+	RUN_TEST(reference_meshes_give_the_same_hits_and_counters);
 	twins_destroy(&t);
 	return UNITY_END();
 }
