@@ -378,7 +378,8 @@ static void the_stack_engine_follows_the_model_s_through_random_traversals(void)
 
 int main(void)
 {
-	void *library = dlopen(TACTUS_RTL_UNITS, RTLD_NOW | RTLD_LOCAL);
+	const char *other = getenv("TACTUS_RTL_UNITS"); // a mutant (mutate.py)
+	void *library = dlopen(other ? other : TACTUS_RTL_UNITS, RTLD_NOW | RTLD_LOCAL);
 	if (!library) {
 		printf("%s\n", dlerror());
 		return 1;
