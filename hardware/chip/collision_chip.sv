@@ -64,7 +64,7 @@ module collision_chip #(
 	logic [HIT_BITS:0] hit_count;
 	pci_interface #(.SRAM_BITS(SRAM_BITS), .HIT_BITS(HIT_BITS)) pci (.clk(clk), .power_on(power_on), .write(register_write),
 		.read(register_read), .address(register_address), .write_data(register_write_data), .read_data(register_read_data),
-		.interrupt_line(interrupt_line), .busy(busy), .window_outside(window_outside), .window_write(window_write), .sram_size(sram_size),
+		.interrupt_line(interrupt_line), .busy(busy), .status(), .window_outside(window_outside), .window_write(window_write), .sram_size(sram_size),
 		.start(start), .stop(stop), .clear(clear), .mode(mode), .root_tumbled(root_tumbled), .root_aligned(root_aligned),
 		.ag2_delay(ag2_delay), .sram_words(sram_words), .matrix_write(matrix_write), .matrix_read(matrix_read),
 		.matrix_line(matrix_line), .matrix_column(matrix_column), .matrix_data(matrix_data), .corr_write(corr_write),
@@ -81,14 +81,14 @@ module collision_chip #(
 	logic [3:0] operation;
 	logic operation_sibling, operation_second, stack_busy, stack_full, stack_found, list_get, list_get_ready, list_got;
 	logic [31:0] operation_word, stack_pair;
-	logic [LENGTH_BITS-1:0] list_index, source_length, length0, length1, used, level;
+	logic [LENGTH_BITS-1:0] list_index, source_length, length0, length1, used0, used1, level;
 	logic frame_read, pushed, word_written, sram_write, sram_read;
 	logic [SRAM_BITS-1:0] sram_address;
 	logic [31:0] sram_write_data, sram_read_data;
 	stack_engine #(.ADDRESS_BITS(SRAM_BITS)) stack (.clk(clk), .reset(kill), .words(sram_words), .operation(operation),
 		.sibling(operation_sibling), .word(operation_word), .second(operation_second), .busy(stack_busy), .full(stack_full),
 		.found(stack_found), .found_pair(stack_pair), .get(list_get), .get_index(list_index), .get_ready(list_get_ready),
-		.got(list_got), .source_length(source_length), .length0(length0), .length1(length1), .used(used), .level(level),
+		.got(list_got), .source_length(source_length), .length0(length0), .length1(length1), .used0(used0), .used1(used1), .level(level),
 		.frame_read(frame_read), .pushed(pushed), .word_written(word_written), .sram_write(sram_write), .sram_read(sram_read),
 		.sram_address(sram_address), .sram_write_data(sram_write_data), .sram_read_data(sram_read_data));
 	logic [31:0] sram [0:(1<<SRAM_BITS)-1];
@@ -226,7 +226,7 @@ module collision_chip #(
 		.record_bursts(record_bursts), .node_event(node_event), .node_tests(node_tests), .overlap_event(overlap_event),
 		.forward_event(forward_event), .reverse_event(reverse_event), .direction_event(direction_event), .edge_event(edge_event),
 		.skipped_event(skipped_event), .hit_event(hit_event), .frame_read(frame_read), .word_written(word_written),
-		.maxima_event(maxima_event), .level(level), .length(longest), .used(used));
+		.maxima_event(maxima_event), .level(level), .length(longest), .used(used0 + used1));
 
 	always_ff @(posedge clk)
 		if (clear || power_on) begin

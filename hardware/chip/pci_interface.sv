@@ -9,6 +9,7 @@ module pci_interface #(parameter SRAM_BITS = 16, parameter HIT_BITS = 16) (
 	output logic [31:0]          read_data,
 	output logic                 interrupt_line,
 	output logic                 busy,
+	output logic [31:0]          status,        // the register STATUS
 	// the memory window, which is outside: an access beyond the memory; a write, which `busy` forbids
 	input  logic                 window_outside, window_write,
 	// what the board has
@@ -43,6 +44,8 @@ module pci_interface #(parameter SRAM_BITS = 16, parameter HIT_BITS = 16) (
 	logic [7:0] ctrl;
 	logic done, hit, locked;
 	logic [2:0] err;
+
+	assign status = {21'b0, err, 4'b0, locked, hit, done, busy};
 
 	logic aligned_address, is_ctrl, is_matrix, is_corr, is_counter, is_read_only, is_setting, exists;
 	logic [15:0] matrix_offset, corr_offset;
@@ -142,7 +145,7 @@ module pci_interface #(parameter SRAM_BITS = 16, parameter HIT_BITS = 16) (
 			16'h000: read_data = 32'h50494843;
 			16'h004: read_data = 32'h00010000;
 			16'h008: read_data = {24'b0, ctrl};
-			16'h00C: read_data = {21'b0, err, 4'b0, locked, hit, done, busy};
+			16'h00C: read_data = status;
 			16'h010: read_data = root_tumbled;
 			16'h014: read_data = root_aligned;
 			16'h018: read_data = {24'b0, ag2_delay};

@@ -20,7 +20,7 @@ module stack_engine #(parameter ADDRESS_BITS = 16, parameter WORD_BITS = 32) (
 	output logic [ADDRESS_BITS:0]   source_length,
 	output logic [ADDRESS_BITS:0]   length0, length1,
 	// for the counters
-	output logic [ADDRESS_BITS:0]   used,
+	output logic [ADDRESS_BITS:0]   used0, used1, // words in use from the bottom, from the top
 	output logic [ADDRESS_BITS:0]   level,
 	output logic                    frame_read, // six words, of which the engine needs four
 	output logic                    pushed,
@@ -39,11 +39,9 @@ module stack_engine #(parameter ADDRESS_BITS = 16, parameter WORD_BITS = 32) (
 	// The lists: from `base` on, on a side. A new list of sibling x lies on side x, but that of a leaf may lie on the other.
 	offset_t source_base, base0, base1;
 	logic source_side, side0, side1;
-	offset_t used0, used1;   // words in use from the bottom, from the top
 	offset_t frame, parent;  // the frame of this level, and of the one above
 	offset_t left;
 	assign left = words - used0 - used1;
-	assign used = used0 + used1;
 
 	logic pushing, returning;
 	logic [2:0] step;

@@ -79,15 +79,21 @@ static void products_sums_and_dotadd_equal_the_host_s_in_every_depth(void)
 	static const int depth[UNITS_ARITHMETIC] = {1, 2, 3, 4, 1, 2, 3, 4, 5, 6, 6, 23};
 	static uint32_t expected[32][UNITS_ARITHMETIC]; // a ring, longer than the pipelines
 	static bool valid[32];
-	int64_t crosses = SPECIALS * SPECIALS, rounds = test_long() ? 10000000 : 400000;
+	int64_t crosses = SPECIALS * SPECIALS, halves = 64 * 16 * 3, rounds = test_long() ? 10000000 : 400000;
 	int64_t checks = 0, nans = 0, subnormal = 0;
-	for (int64_t i = 0; i < crosses + rounds; i++) {
+	for (int64_t i = 0; i < crosses + halves + rounds; i++) {
 		uint32_t v[7], out[UNITS_ARITHMETIC];
 		for (int k = 0; k < 7; k++)
 			v[k] = random_operand();
 		if (i < crosses) {
 			v[0] = v[1] = special[i % SPECIALS];
 			v[3] = v[4] = special[i / SPECIALS];
+		}
+		if (i >= crosses && i < crosses + halves) { // products next to half of the smallest number
+			int64_t h = i - crosses;
+			v[0] = 1 + (uint32_t)(h % 64);
+			float half = ((float)(h / 64 % 16) + 0.5F) / (float)(1 + h % 64);
+			v[3] = tac_chip_bits(half) + (uint32_t)(h / 1024) - 1;
 		}
 		valid[i % 32] = i < 100 || tac_rng_below(&rng, 8) != 0; // bubbles
 		expect_arithmetic(v, expected[i % 32]);
@@ -187,10 +193,12 @@ static void the_it_unit_gives_the_model_s_verdict_and_counts(void)
 
 // ---- Results Register Bank and comparators ----
 
+// Any bits; small whole numbers, with both zeros; special numbers.
 static uint32_t bound(int kind)
 {
+	const float whole = (float)((int)tac_rng_below(&rng, 9) - 2);
 	return kind == 0   ? tac_rng_u32(&rng)
-	       : kind == 1 ? tac_chip_bits((float)((int)tac_rng_below(&rng, 9) - 2))
+	       : kind == 1 ? tac_chip_bits(whole) | (whole == 0.0F ? tac_rng_below(&rng, 2) << 31 : 0)
 			   : special[tac_rng_below(&rng, SPECIALS)];
 }
 
@@ -234,9 +242,14 @@ static void the_check_of_a_schedule_finds_what_stepping_the_generators_finds(voi
 			tac_rng_below(&rng, 4) == 0 ? tac_rng_below(&rng, 256) : tac_rng_below(&rng, 30);
 		bool any = round % 8 == 0, exists = true;
 		for (int l = 0; l < 66; l++) {
-			uint32_t i = (uint32_t)l % 24, k = tac_rng_below(&rng, 24), m = k, n = 0;
-			if (round % 2 != 0) // sorted
-				k = m = (uint32_t)l % 24;
+			uint32_t i = (uint32_t)l % 24, k = tac_rng_below(&rng, 24),
+				 m = tac_rng_below(&rng, 24), n = 0;
+			if (round % 2 != 0) { // sorted by one of the words, which is the last
+				uint32_t last = (uint32_t)l % 24, which = (uint32_t)round / 2 % 3;
+				k = which == 0 ? last : tac_rng_below(&rng, last + 1);
+				m = which == 1 ? last : tac_rng_below(&rng, last + 1);
+				n = which == 2 ? last : 0;
+			}
 			if (any && tac_rng_below(&rng, 100) == 0)
 				i = tac_rng_below(&rng, 32);
 			if (any && tac_rng_below(&rng, 100) == 0)

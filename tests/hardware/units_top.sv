@@ -66,6 +66,8 @@ module units_top (
 		.ag2_delay(corr_delay), .checking(corr_checking), .unschedulable(corr_unschedulable));
 
 	logic sram_write, sram_read;
+	logic [6:0] used0, used1;
+	assign stack_used = used0 + used1;
 	logic [5:0] sram_address;
 	logic [31:0] sram_write_data;
 	logic [31:0] sram [0:63];
@@ -78,7 +80,7 @@ module units_top (
 	stack_engine #(.ADDRESS_BITS(6)) stack (.clk(clk), .reset(reset), .words(stack_words), .operation(stack_operation),
 		.sibling(stack_sibling), .word(stack_word), .second(stack_second), .busy(stack_busy), .full(stack_full),
 		.found(stack_found), .found_pair(stack_pair), .get(stack_get), .get_index(stack_index), .get_ready(), .got(stack_got),
-		.source_length(stack_source), .length0(stack_length0), .length1(stack_length1), .used(stack_used), .level(stack_level),
+		.source_length(stack_source), .length0(stack_length0), .length1(stack_length1), .used0(used0), .used1(used1), .level(stack_level),
 		.frame_read(), .pushed(), .word_written(), .sram_write(sram_write), .sram_read(sram_read), .sram_address(sram_address),
 		.sram_write_data(sram_write_data), .sram_read_data(stack_data));
 endmodule
