@@ -55,9 +55,11 @@ module address_generators #(parameter DEPTH = 6) (
 	assign dop_last = dop_issues && dop_row == 9'd23;
 	assign dop_advance = dop_running && (dop_word_arrived || !dop_writes) && (dop_pair_arrived || !dop_last);
 
+	// The file has one write port: the first result must not come before AG1 has written the last of the nine words.
+	localparam [31:0] FIRST_ROW = DEPTH < 9 ? 9 - DEPTH : 0;
 	logic triangle_ready, triangle_issues;
 	assign triangle_ready = ready[ag2_row[4:0]] && ready[ag2_row[9:5]] && ready[ag2_row[14:10]] && ready[ag2_row[19:15]];
-	assign triangle_issues = issuing && triangle_ready && (!pass || triangle_map);
+	assign triangle_issues = issuing && now >= FIRST_ROW[8:0] && triangle_ready && (!pass || triangle_map);
 
 	assign ag1_write = (dop_advance || triangle_running) && (dop_running ? dop_writes : now < 9'd9);
 	assign ag1_sibling = sibling;

@@ -62,7 +62,7 @@ module sdram_interface #(parameter LENGTH_BITS = 17) (
 	logic [3:0] slot_bad;
 	logic [1:0] head, tail;
 	logic [2:0] slots; // in use
-	logic word_valid, waiting;
+	logic word_valid;
 	logic [31:0] word;
 
 	logic pair_ask, pair_taken, taken;
@@ -73,7 +73,7 @@ module sdram_interface #(parameter LENGTH_BITS = 17) (
 	assign tumbled_taken = taken && tumbled_ask;
 	assign record_taken = taken && !tumbled_ask && record_ask;
 	assign pair_taken = taken && !tumbled_ask && !record_ask;
-	assign list_get = list_open && !word_valid && !waiting && !list_got && list_index < list_length;
+	assign list_get = list_open && !word_valid && !list_got && list_index < list_length;
 
 	assign head_valid = slots != 0;
 	assign head_word = slot_word[head];
@@ -101,7 +101,6 @@ module sdram_interface #(parameter LENGTH_BITS = 17) (
 		end
 		outstanding <= outstanding + {3'b0, taken} - {3'b0, memory_valid && beat == 3'd7};
 
-		waiting <= list_get && list_get_ready;
 		if (list_get && list_get_ready)
 			list_index <= list_index + 1;
 		if (list_got) begin
@@ -121,7 +120,6 @@ module sdram_interface #(parameter LENGTH_BITS = 17) (
 		if (list_begin) begin
 			list_index <= 0;
 			word_valid <= 1'b0;
-			waiting <= 1'b0;
 			head <= 0;
 			tail <= 0;
 			slots <= 0;
@@ -132,7 +130,6 @@ module sdram_interface #(parameter LENGTH_BITS = 17) (
 			outstanding <= 0;
 			beat <= 0;
 			word_valid <= 1'b0;
-			waiting <= 1'b0;
 			slots <= 0;
 		end
 	end
