@@ -20,6 +20,13 @@ extern "C" {
 
 typedef struct tac_rtl tac_rtl;
 
+typedef struct tac_rtl_front {
+	unsigned char *memory;
+	uint32_t memory_bytes; // a multiple of 256
+	uint32_t message_max;  // bytes, each way: 4096 to 262144
+	char serial[16];       // padded with 0
+} tac_rtl_front;
+
 typedef struct tac_rtl_api {
 	int32_t version;
 	// A chip after power-on, NULL if there is no memory for it. sram_words and hit_capacity: 1 to the
@@ -44,6 +51,19 @@ typedef struct tac_rtl_api {
 	// register map has neither.
 	uint64_t (*clocks)(const tac_rtl *rtl);
 	uint32_t (*coplanar)(const tac_rtl *rtl);
+
+	// The front end of a board (hardware/board/board_front.sv) in place of the register window: it speaks
+	// docs/board-protocol.md over bytes. The memory is the caller's; the front end writes it.
+	void (*front_open)(tac_rtl *rtl, const tac_rtl_front *front);
+	// Gives it the bytes of a packet, a clock each, and the end of the message; false: not now.
+	bool (*front_put)(tac_rtl *rtl, const uint8_t *bytes, uint32_t count, bool end);
+	// Takes bytes of an answer, a clock each, up to its end; returns their number.
+	uint32_t (*front_get)(tac_rtl *rtl, uint8_t *bytes, uint32_t capacity, bool *out_end);
+	// Runs until there are bytes to take or nothing is in work, at most `clocks` clocks; returns whether
+	// something is in work.
+	bool (*front_clock)(tac_rtl *rtl, uint64_t clocks);
+	// As a USB reset does.
+	void (*front_reset)(tac_rtl *rtl);
 } tac_rtl_api;
 
 // The only symbol of the library.

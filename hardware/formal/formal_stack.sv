@@ -114,6 +114,8 @@ module formal_stack (input clk, input [2:0] choice, input pick, input [6:0] any_
 	end
 	always @(posedge clk) if (started && state > ROOT && state < END) begin
 		assert (used0 <= WORDS && used1 <= WORDS - used0);
+		if (operation == STACK_APPEND)
+			assert (full != sram_write); // no word is lost in silence
 		if (sram_write && operation == STACK_APPEND)
 			assert ({1'b0, sram_address} >= used0 && {1'b0, sram_address} < WORDS - used1); // a free word
 		if (sram_read && sram_address == watched && get)

@@ -37,9 +37,10 @@ struct tac_rtl {
 	VerilatedContext context;
 	Vsimulation_top top;
 	sdram memory;
+	unsigned char *bytes; // the same memory, for the front end
 	uint64_t now;
 
-	tac_rtl() : context(), top(&context), memory(), now(0)
+	tac_rtl() : context(), top(&context), memory(), bytes(nullptr), now(0)
 	{
 		memory.last_bank = BANKS;
 	}
@@ -93,6 +94,10 @@ void clock_once(tac_rtl *rtl)
 	}
 	if (asks)
 		request(memory, rtl->now, address);
+	if (top.byte_write)
+		rtl->bytes[top.byte_address] = top.byte_write_data;
+	if (top.byte_read)
+		top.byte_read_data = rtl->bytes[top.byte_address];
 	top.clk = 1;
 	top.eval();
 	top.clk = 0;
@@ -197,12 +202,76 @@ uint32_t coplanar_of(const tac_rtl *rtl)
 	return rtl->top.coplanar;
 }
 
+void front_open(tac_rtl *rtl, const tac_rtl_front *front)
+{
+	attach(rtl, 0, 0, front->memory, front->memory_bytes);
+	rtl->bytes = front->memory;
+	rtl->top.front_memory_bytes = front->memory_bytes;
+	rtl->top.front_out_max = front->message_max;
+	rtl->top.front_in_max = front->message_max;
+	std::memcpy(&rtl->top.front_serial[0], front->serial, sizeof front->serial);
+	clock_once(rtl);
+	rtl->top.front = 1;
+	clock_once(rtl);
+}
+
+bool front_put(tac_rtl *rtl, const uint8_t *bytes, uint32_t count, bool end)
+{
+	if (!rtl->top.rx_ready)
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		rtl->top.rx_valid = 1;
+		rtl->top.rx_byte = bytes[i];
+		clock_once(rtl);
+	}
+	rtl->top.rx_valid = 0;
+	if (end) {
+		rtl->top.rx_end = 1;
+		clock_once(rtl);
+		rtl->top.rx_end = 0;
+	}
+	return true;
+}
+
+uint32_t front_get(tac_rtl *rtl, uint8_t *bytes, uint32_t capacity, bool *out_end)
+{
+	uint32_t count = 0;
+	*out_end = false;
+	rtl->top.tx_ready = 1;
+	rtl->top.eval();
+	while (count < capacity && rtl->top.tx_valid && !*out_end) {
+		bytes[count++] = rtl->top.tx_byte;
+		*out_end = rtl->top.tx_last;
+		clock_once(rtl);
+	}
+	rtl->top.tx_ready = 0;
+	rtl->top.eval();
+	return count;
+}
+
+bool front_clock(tac_rtl *rtl, uint64_t clocks)
+{
+	for (uint64_t i = 0; i < clocks && !rtl->top.tx_valid && !rtl->top.front_idle; i++)
+		clock_once(rtl);
+	return !rtl->top.front_idle;
+}
+
+void front_reset(tac_rtl *rtl)
+{
+	rtl->top.bus_reset = 1;
+	clock_once(rtl);
+	rtl->top.bus_reset = 0;
+	clock_once(rtl);
+	clock_once(rtl);
+}
+
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const tac_rtl_api *tac_rtl_plugin(void)
 {
-	static const tac_rtl_api api = {TAC_RTL_API_VERSION, create,         destroy,    attach,
-					read_register,       write_register, window,     clock_chip,
-					interrupt,           clocks_of,      coplanar_of};
+	static const tac_rtl_api api = {TAC_RTL_API_VERSION, create,         destroy,     attach,
+					read_register,       write_register, window,      clock_chip,
+					interrupt,           clocks_of,      coplanar_of, front_open,
+					front_put,           front_get,      front_clock, front_reset};
 	return &api;
 }
