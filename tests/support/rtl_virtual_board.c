@@ -129,8 +129,11 @@ static int bulk_out(tac_virtual_model *model, uint8_t endpoint, const uint8_t *b
 	return 0;
 }
 
+// Takes the next answer, unless one is still being sent.
 static void gather(board *b)
 {
+	if (b->answer_whole)
+		return;
 	while (!b->answer_whole) {
 		uint32_t count = b->api->front_get(b->rtl, b->answer + b->answer_count,
 						   MESSAGE_MAX - b->answer_count, &b->answer_whole);

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Line coverage of the gates by the tests of whole queries and of the front end.
+
+    coverage.py SOURCE-FOLDER SCRATCH-FOLDER VERILATOR-INCLUDE CXX TEST…
+
+Builds the gates with verilator --coverage-line, runs the tests on them, and prints the lines that no test reached. At least
+98 % must be reached."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+NEEDED = 98.0
+# Translated instead of the plain plugin: it writes the counts when the process ends.
+WRITER = """
+#include "verilated_cov.h"
+#include <cstdlib>
+static void write_counts() { VerilatedContext *c = Verilated::threadContextp(); c->coveragep()->write(std::getenv("RTL_COVERAGE")); }
+__attribute__((constructor)) static void at_end() { std::atexit(write_counts); }
+"""
+
+
+def main():
+    source, scratch, include, cxx = (pathlib.Path(a) for a in sys.argv[1:5])
+    scratch.mkdir(parents=True, exist_ok=True)
+    hardware = source / "hardware"
+    files = [str(f) for part in ("chip", "board", "simulation") for f in sorted((hardware / part).glob("*.sv"))]
+    generated = scratch / "generated"
+    subprocess.run(["verilator", "--cc", "--coverage-line", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--noassert",
+                    "-Wno-lint", "--top-module", "simulation_top", f"-I{hardware}/chip", "--Mdir", str(generated), *files], check=True)
+    model = scratch / "model.cpp"
+    model.write_text("".join(f'#include "{f}"\n' for f in sorted(generated.glob("*.cpp"))) + WRITER)
+    plugin = scratch / "plugin.cpp" # the counts of all chips go to one place
+    text = (hardware / "simulation/rtl_plugin.cpp").read_text()
+    plugin.write_text(text.replace("VerilatedContext context;", "VerilatedContext &context;")
+                      .replace(": context(),", ": context(*Verilated::threadContextp()),"))
+    library = scratch / "libtactus_rtl.so"
+    subprocess.run([str(cxx), "-std=c++17", "-O1", "-w", "-fPIC", "-shared", "-fvisibility=hidden", "-DVM_COVERAGE=1", f"-I{source}",
+                    f"-I{generated}", f"-I{include}", f"-I{include}/vltstd", str(plugin), str(model), f"{include}/verilated.cpp",
+                    f"{include}/verilated_cov.cpp", f"{include}/verilated_threads.cpp", "-lpthread", "-o", str(library)], check=True)
+    counts = []
+    for number, test in enumerate(sys.argv[5:]):
+        counts.append(str(scratch / f"{number}.dat"))
+        subprocess.run([test], env={**os.environ, "TACTUS_RTL": str(library), "RTL_COVERAGE": counts[-1]}, check=True,
+                       stdout=subprocess.DEVNULL)
+    points = {}
+    for name in counts:
+        for line in pathlib.Path(name).read_text(errors="replace").splitlines():
+            found = re.match(r"C '(.*)' (\d+)$", line)
+            if not found:
+                continue
+            fields = dict(f.split("\x02", 1) for f in found.group(1).split("\x01") if "\x02" in f)
+            place = (pathlib.Path(fields["f"]).name, int(fields["l"]), fields.get("o", ""))
+            points[place] = points.get(place, 0) + int(found.group(2))
+    reached = sum(1 for hits in points.values() if hits)
+    for (file, line, what), hits in sorted(points.items()):
+        if not hits:
+            print(f"not reached: {file}:{line} {what}")
+    percent = 100.0 * reached / len(points)
+    print(f"{percent:.1f} % of {len(points)} lines reached")
+    if percent < NEEDED:
+        sys.exit(f"coverage: expected {NEEDED} %")
+
+
+if __name__ == "__main__":
+    main()
