@@ -13,8 +13,9 @@
 extern "C" {
 #endif
 
-// Loads the library: the file named by TACTUS_RTL, else one beside the program, else the installed one. On
-// failure (TAC_ERROR_UNSUPPORTED, with one log line) *out_api is NULL. It stays loaded. Thread: setup.
+// Loads the library: the file named by TACTUS_RTL, else one beside the program, else the installed one, as
+// base/helper.h permits. On failure (TAC_ERROR_UNSUPPORTED, with one log line) *out_api is NULL. It stays
+// loaded. Thread: setup.
 tac_result tac_rtl_load(const tac_rtl_api **out_api);
 
 // The engine, named rtl. tac_collider_find returns it after tac_collider_add. It loads the library with its

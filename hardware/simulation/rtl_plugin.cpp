@@ -1,8 +1,8 @@
 // The translated chip and a model of its SDRAM behind hardware/rtl_interface.h.
 #include "hardware/rtl_interface.h"
 
-#include "Vsimulation_top.h"
-#include "verilated.h"
+#include <Vsimulation_top.h>
+#include <verilated.h>
 
 #include <cstring>
 #include <new>

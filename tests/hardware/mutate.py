@@ -56,6 +56,7 @@ MUTATIONS = [
 ]
 # index in MUTATIONS: why nothing changes
 EQUIVALENT = {
+    14: "with 6 stages the second pass begins in clock 12 or later, and the map is loaded in clock 12; deeper pipelines need it",
     36: "START reports the error a few clocks earlier, while bursts of the query before it still arrive",
 }
 NEEDED = 38
