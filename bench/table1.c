@@ -5,13 +5,17 @@
 // maxima over the turn for each engine and for the chip's model. The last two columns are the chip's time by
 // Equation 5 (40 N_t + 2.5 N_a cycles of 3.76 ns); `us` is the time on this machine. Below them are the ratio
 // of tumbled nodes that classic and doptree transform, the ratio of nodes that they fetch, and Equation 5
-// over the time of wide. "coherent" is wide with temporal coherence (tac_context::coherent).
+// over the time of wide. Where the chip's gates are built (docs/rtl.md), a line has their clocks for every
+// 50th step beside Equation 5 and the event schedule. "coherent" is wide with temporal coherence
+// (tac_context::coherent).
 #include "apps/terminal/terminal.h"
 #include "bench/paper.h"
 #include "collision/chip_collider.h"
+#include "collision/chip_host.h"
 #include "collision/collider.h"
 #include "collision/mesh_load.h"
 #include "collision/mesh_shapes.h"
+#include "hardware/rtl.h"
 #include "rt/clock.h"
 
 #include <math.h>
@@ -23,6 +27,9 @@ enum { CHIP, CLASSIC, DOPTREE, WIDE, COHERENT, ROWS };
 static const char *const engines[ROWS] = {"chip", "classic", "doptree", "wide", "wide"};
 static const char *const labels[ROWS] = {"chip", "classic", "doptree", "wide", "coherent"};
 static const float distances[] = {2.2F, 1.8F, 1.4F, 1.0F};
+
+#define RTL_STRIDE 50
+static bool has_gates; // whether libtactus_rtl.so is there
 
 typedef struct {
 	double tests, transforms, nodes, triangles, us, chip_us;
@@ -51,6 +58,32 @@ static tac_rigid tumble(int step, int steps, float distance)
 	tac_quat z = tac_quat_from_axis_angle(tac_vec3_make(0, 0, 1), angle);
 	tac_quat x = tac_quat_from_axis_angle(tac_vec3_make(1, 0, 0), angle);
 	return (tac_rigid){tac_mat3_from_quat(tac_quat_mul(z, x)), tac_vec3_make(distance, 0, 0)};
+}
+
+// The chip's time for the same queries three times: by Equation 5, by the schedule of events, and in clocks
+// of its gates. Simulating gates is slow, so some steps of the turn stand for all.
+static void print_clocks(const tac_mesh *mesh, tac_context *context, int steps, float distance)
+{
+	tac_shape *shape;
+	if (!has_gates || tac_shape_build(tac_rtl_collider(), mesh, &shape) < 0)
+		return;
+	double equation_5 = 0, sched = 0, clocks = 0;
+	int count = 0;
+	for (int i = 0; i < steps; i += RTL_STRIDE, count++) {
+		tac_rigid motion = tumble(i, steps, distance);
+		tac_collider_query(tac_rtl_collider(), context, shape, shape, &motion, TAC_QUERY_FIRST,
+				   (tac_budget){0, 0});
+		uint64_t c[TAC_CHIP_COUNTER_COUNT], taken;
+		if (!tac_rtl_collider_counters(context, c, &taken))
+			break;
+		equation_5 += tac_chip_equation_5((double)c[TAC_CHIP_OVERLAP_TESTS],
+						  (double)c[TAC_CHIP_TUMBLED_NODES]);
+		sched += (double)c[TAC_CHIP_CYCLES_TOTAL];
+		clocks += (double)taken;
+	}
+	printf("       chip cycles, mean of %d steps: Equation 5 %.0f, schedule %.0f, gates %.0f\n", count,
+	       equation_5 / count, sched / count, clocks / count);
+	tac_shape_destroy(&shape);
 }
 
 static void run(const char *name, tac_mesh *mesh, tac_context *context, int steps)
@@ -107,6 +140,7 @@ static void run(const char *name, tac_mesh *mesh, tac_context *context, int step
 		       mean[CLASSIC].transforms / mean[DOPTREE].transforms,
 		       mean[CLASSIC].nodes / mean[DOPTREE].nodes, mean[CHIP].chip_us / mean[WIDE].us,
 		       most[CHIP].chip_us / most[WIDE].us);
+		print_clocks(mesh, context, steps, distances[d]);
 		fflush(stdout);
 	}
 	for (int e = 0; e < ROWS; e++)
@@ -125,6 +159,8 @@ int main(int argc, char **argv)
 	if (steps < 1 || tac_context_create(&def, &context) < 0)
 		return 1;
 	tac_collider_add(tac_chip_collider());
+	const tac_rtl_api *gates;
+	has_gates = tac_rtl_load(&gates) == TAC_OK;
 	bench_paper_table1();
 	printf("The same columns on our meshes\n");
 	for (int i = 0; i < 4; i++) {
