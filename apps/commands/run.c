@@ -561,7 +561,8 @@ int cmd_run(int argc, char **argv)
 		 "firmware to upload to a Novint Falcon (default: the environment's TACTUS_FALCON_FIRMWARE)"},
 		{"collider", OPTION_TEXT, &s.session.collider, 0, 0, NULL, "NAME",
 		 "the collision engine that checks each pose and drives the reactive mover: wide (the "
-		 "default), doptree, classic, scd, chip, board (over USB, see `tactus emulate`), rtl (the chip's gates, simulated)"},
+		 "default), doptree, classic, scd, chip, board (over USB, see `tactus emulate`), rtl (the "
+		 "chip's gates, simulated)"},
 		{"mover", OPTION_CHOICE, &s.session.mover, 0, 0, session_movers, NULL, session_mover_help},
 		{"record", OPTION_TEXT, &s.session.record, 0, 0, NULL, "FILE",
 		 "record the device and the scene; replay it with --device playback:FILE or `tactus view`"},
