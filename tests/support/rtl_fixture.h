@@ -77,7 +77,7 @@ static inline uint64_t twins_counter(twins *t, int c)
 static inline uint64_t twins_bound(const uint64_t c[TAC_CHIP_COUNTER_COUNT], uint32_t coplanar)
 {
 	uint64_t directions = c[TAC_CHIP_TRI_TESTS_FWD] + c[TAC_CHIP_TRI_TESTS_REV];
-	return c[TAC_CHIP_CYCLES_TOTAL] + c[TAC_CHIP_STALL_SDRAM] + 64 + 24 * c[TAC_CHIP_LISTS] +
+	return c[TAC_CHIP_CYCLES_TOTAL] + c[TAC_CHIP_STALL_SDRAM] + 80 + 24 * c[TAC_CHIP_LISTS] +
 	       40 * directions + 200 * coplanar;
 }
 
