@@ -227,15 +227,21 @@ void tac_patch_carry_on(const tac_patch_memory *memory, const tac_sco_report *re
 	patch->friction = memory->material;
 }
 
-// The coupling's wrench with the forces of the facets replaced by those of the smooth surface.
+// The coupling's wrench with the forces of the facets replaced by those of the smooth surface. Between walls
+// that press against each other the loads are far larger than their sum, and a small change of a direction
+// would be a large force: there the change is as small as the sum.
 static tac_wrench apply_shading(const tac_patch *patch, const tac_sco_report *report, tac_wrench coupling,
 				double stiffness)
 {
+	tac_dvec3 sum = tac_dvec3_zero();
+	for (int32_t i = 0; i < report->contact_count; i++)
+		sum = tac_dvec3_add_scaled(sum, report->contacts[i].load_m, report->contacts[i].normal);
+	const double weight = stiffness * tac_dvec3_length(sum) / patch->load_m;
 	for (int32_t i = 0; i < report->contact_count; i++) {
 		const tac_sco_contact *c = &report->contacts[i];
 		const tac_dvec3 change = tac_dvec3_scale(
 			tac_dvec3_sub(tac_dvec3_scale(patch->normals[i], patch->depth_ratios[i]), c->normal),
-			stiffness * c->load_m);
+			weight * c->load_m);
 		if (!(c->load_m > 0) || tac_dvec3_length_squared(change) == 0)
 			continue;
 		coupling.force_N = tac_dvec3_add(coupling.force_N, change);

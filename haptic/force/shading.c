@@ -60,6 +60,32 @@ static side at_sharp_edge(const view *v, int32_t other)
 	return s;
 }
 
+static double longest_edge(const view *v)
+{
+	double most = 0;
+	for (int k = 0; k < 3; k++)
+		most = fmax(most,
+			    tac_dvec3_length(tac_dvec3_sub(tac_mesh_corner(v->mesh, v->triangle, (k + 1) % 3),
+							   tac_mesh_corner(v->mesh, v->triangle, k))));
+	return most;
+}
+
+// A facet of length L whose normals turn by a differs from the smooth surface by at most a in direction, and
+// by L a / 8 in height, four times that where the touching point is beside it. Projections of a device that
+// is deeper than the surface is curved are cut to that.
+static side bounded(const view *v, side s)
+{
+	const double length = longest_edge(v),
+		     turn = length * tac_mesh_curvature(v->mesh, v->smooth, v->triangle);
+	const double most = 0.5 * length * turn;
+	s.extra_m = fmin(fmax(s.extra_m, -most), most);
+	const tac_dvec3 off = tac_dvec3_sub(s.normal, v->normal);
+	if (tac_dvec3_length(off) > turn)
+		s.normal = tac_dvec3_normalize(
+			tac_dvec3_add_scaled(v->normal, turn / tac_dvec3_length(off), off));
+	return s;
+}
+
 // On a smooth part of the surface: the probe's projection onto it.
 static side on_smooth(const view *v)
 {
@@ -94,7 +120,7 @@ static side see(const view *v)
 		if (at.sharp)
 			return at_sharp_edge(v, at.other);
 	}
-	return on_smooth(v);
+	return bounded(v, on_smooth(v));
 }
 
 static side object_side(const tac_shading_place *p, const tac_sco_contact *c)
