@@ -185,7 +185,8 @@ static void check_drivers(examination *e)
 
 static void check_display(examination *e)
 {
-	const char *display = getenv("WAYLAND_DISPLAY") ? getenv("WAYLAND_DISPLAY") : getenv("DISPLAY");
+	const char *wayland = secure_getenv("WAYLAND_DISPLAY");
+	const char *display = wayland ? wayland : secure_getenv("DISPLAY");
 	if (display && *display)
 		add(e, "display", CHECK_OK, "%s", display);
 	else

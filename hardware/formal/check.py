@@ -38,17 +38,19 @@ BUGS = [
 
 
 def graph(harness, files, top_file, out):
-    script = (f"read_verilog -formal -sv -I{files[0].parent} {' '.join(map(str, files))} {top_file}; prep -top {harness} -flatten; "
+    # A quoted path may have spaces, a folder of includes may not: it is the working folder.
+    sources = " ".join(f'"{file}"' for file in [*files, top_file])
+    script = (f"read_verilog -formal -sv -I. {sources}; prep -top {harness} -flatten; "
               "memory_map; chformal -cover -remove; async2sync; opt -full; techmap; opt -fast; dffunmap; abc -g AND -fast; opt_clean; "
-              f"write_aiger -I -B -zinit -no-startoffset {out}")
-    done = subprocess.run(["yosys", "-q", "-p", script], capture_output=True, text=True)
+              f"write_aiger -I -B -zinit -no-startoffset \"{out}\"")
+    done = subprocess.run(["yosys", "-q", "-p", script], capture_output=True, text=True, cwd=files[0].parent)
     if done.returncode != 0:
         sys.exit(f"check: {harness}: {done.stdout}{done.stderr}")
 
 
 def abc(out, command, seconds):
-    done = subprocess.run(["yosys-abc", "-c", f"read_aiger {out}; fold; strash; {command}"], capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL, timeout=seconds + 120)
+    done = subprocess.run(["yosys-abc", "-c", f"read_aiger {out.name}; fold; strash; {command}"], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, timeout=seconds + 120, cwd=out.parent)
     return done.stdout
 
 

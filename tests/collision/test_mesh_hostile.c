@@ -176,7 +176,7 @@ static void the_command_prints_the_contents_of_the_mesh(void)
 		 "\"watertight\": true, \"bounds_min\": [0, 0, 0], \"bounds_max\": [3, 3, 3], "
 		 "\"area_m2\": 21.2942286, \"volume_m3\": 4.5, \"surfaces\": ["
 		 "{\"name\": \"a\\\"b\\\\c\", \"triangles\": 2}, "
-		 "{\"name\": \"other\", \"triangles\": 2}]}\n",
+		 "{\"name\": \"other\", \"triangles\": 2}], \"scale\": 1, \"plausible_scale\": 0.001}\n",
 		 path); // area: 3 * 9/2 + 9 sqrt(3)/2
 	TEST_ASSERT_EQUAL_STRING(expected, output);
 	TEST_ASSERT_EQUAL_INT(0, run(path, NULL));

@@ -118,7 +118,9 @@ def validate(events):
                 check(args.get("phase") in PHASES + ["outside", "unknown phase"], "phase of a miss:", event)
                 extra = set(args) - MISS_ARGS
                 check(MISS_ARGS <= set(args), "miss lacks", MISS_ARGS - set(args))
-                check(not extra or extra - {"run_delay_ns", "rival", "rival_ns"} == EVIDENCE_ARGS, "evidence:", event)
+                check(("rival" in extra) == ("rival_ns" in extra), "half a rival:", event)
+                extra -= {"rival", "rival_ns"}
+                check(not extra or extra - {"run_delay_ns"} == EVIDENCE_ARGS, "evidence:", event)
                 check(args["late_ns"] > 0 and args.get("run_delay_ns", 0) >= 0, "miss:", event)
                 counts["misses"] += 1
                 counts["cause:" + name] += 1
