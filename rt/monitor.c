@@ -90,17 +90,25 @@ static bool has_cause(const tac_tick *tick)
 	return tac_tick_missed(tick) || tick->cause != TAC_CAUSE_NONE;
 }
 
+// A full table gives up the name that ran least, if the new one already ran longer.
 static void count_rival(tac_monitor_stats *stats, const tac_rival *rival)
 {
-	int i = 0;
-	while (i < stats->rival_count && strcmp(stats->rivals[i].name, rival->name) != 0)
-		i++;
-	if (i == TAC_MONITOR_RIVALS)
-		return;
-	if (i == stats->rival_count) {
+	int i = 0, least = 0;
+	for (; i < stats->rival_count && strcmp(stats->rivals[i].name, rival->name) != 0; i++) {
+		if (stats->rivals[i].ran_ns < stats->rivals[least].ran_ns)
+			least = i;
+	}
+	const bool is_new = i == stats->rival_count;
+	if (i == TAC_MONITOR_RIVALS) {
+		if (rival->ran_ns <= stats->rivals[least].ran_ns)
+			return;
+		i = least;
+	} else if (is_new) {
+		stats->rival_count++;
+	}
+	if (is_new) {
 		stats->rivals[i] = (tac_monitor_rival){0};
 		memcpy(stats->rivals[i].name, rival->name, sizeof rival->name);
-		stats->rival_count++;
 	}
 	stats->rivals[i].count++;
 	stats->rivals[i].ran_ns += rival->ran_ns;

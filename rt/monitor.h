@@ -51,7 +51,7 @@ typedef struct tac_monitor_stats {
 	int64_t steal_ns; // stolen from all CPUs since create, as the kernel counts it in steps of 10 ms; -1:
 			  // unknown
 	int rivals_errno; // 0: rivals are watched, or were not asked for
-	int rival_count;  // further names are left out
+	int rival_count;  // of more names, those that ran longest are kept
 	tac_monitor_rival rivals[TAC_MONITOR_RIVALS];
 	int64_t log_unwritten; // lines that did not get into the log file
 	int log_error;         // errno of the first of them
