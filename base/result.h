@@ -5,6 +5,8 @@
 #ifndef TAC_BASE_RESULT_H
 #define TAC_BASE_RESULT_H
 
+#include "base/api.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -23,7 +25,7 @@ typedef enum tac_result {
 
 // A short English word for `result`, for messages. Never NULL.
 // Thread: any.
-const char *tac_result_name(tac_result result);
+TAC_API const char *tac_result_name(tac_result result);
 
 #ifdef __cplusplus
 }

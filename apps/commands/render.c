@@ -1,15 +1,12 @@
-// tactus render SCENE --input IN.csv --output OUT.csv: runs the servos off line along device paths from
-// files, one path for each tool. Only the last column depends on the clock, so the same path gives the same
-// bits on every run and with every instruction set.
+// tactus render SCENE --input IN.csv --output OUT.csv: runs the servos off line (haptic/render.h) along
+// device paths from files, one path for each tool. Only the last column depends on the clock.
+#include "haptic/render.h"
 #include "apps/commands/commands.h"
-#include "apps/commands/device_path.h"
 #include "apps/commands/render_chai3d.h"
 #include "apps/session/options.h"
 #include "apps/session/session.h"
-#include "base/denormal.h"
 #include "base/output.h"
 #include "haptic/mapping.h"
-#include "rt/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +16,9 @@ typedef struct render_job {
 	const char *inputs[TAC_SCENE_TOOLS], *outputs[TAC_SCENE_TOOLS]; // NULL: none
 	bool chai3d;
 	session session;
-	size_t count; // of samples in each path
-	path_sample *samples[TAC_SCENE_TOOLS];
-	path_device devices[TAC_SCENE_TOOLS];
-	tac_output *files[TAC_SCENE_TOOLS]; // NULL: none
+	size_t count;                              // of samples in each path
+	tac_path_sample *samples[TAC_SCENE_TOOLS]; // NULL: the scene's scripted hand
+	tac_output *files[TAC_SCENE_TOOLS];        // NULL: none
 } render_job;
 
 // ---- output ----
@@ -46,20 +42,21 @@ static void write_header(FILE *file)
 
 // Runs the path through CHAI3D's finger proxy, whose position takes the SCO's columns. Torques and flags are
 // zero.
-static bool render_chai3d(FILE *file, const tac_world *world, path_device *device, size_t count)
+static bool render_chai3d(FILE *file, const tac_world *world, const tac_path_sample *samples, size_t count)
 {
 	chai3d_scene *scene;
+	tac_path_device device = tac_path_device_make(samples);
 	tac_mapping mapping = tac_mapping_make(&world->scene->tools[0].mapping);
 	bool good = chai3d_scene_create(world, &scene);
 	if (good)
 		write_header(file);
-	for (device->index = 0; good && device->index < count; device->index++) {
-		const path_sample *s = &device->samples[device->index];
+	for (; good && device.index < count; device.index++) {
+		const tac_path_sample *s = &samples[device.index];
 		tac_device_state state;
-		tac_device_read(&device->base, s->time_ns, &state);
+		tac_device_read(&device.base, s->time_ns, &state);
 		const tac_dpose T = tac_mapping_step(&mapping, &state);
 		chai3d_result r;
-		good = chai3d_scene_step(scene, s->time_ns - device->samples[0].time_ns, T,
+		good = chai3d_scene_step(scene, s->time_ns - samples[0].time_ns, T,
 					 tac_mapping_velocity(&mapping, state.velocity_m_per_s), &r);
 		if (!good)
 			break;
@@ -76,7 +73,13 @@ static bool render_chai3d(FILE *file, const tac_world *world, path_device *devic
 
 // ---- tools ----
 
-// Reads the path of every tool after the first. A tool without a file follows the scene's scripted hand.
+static int read_path(const char *path, tac_path_sample **out_samples, size_t *out_count)
+{
+	const tac_result result = tac_path_load(path, out_samples, out_count);
+	return result >= TAC_OK ? EXIT_SUCCESS : result == TAC_ERROR_MEMORY ? EXIT_FAILURE : EXIT_BAD_INPUT;
+}
+
+// Reads the paths of the tools after the first.
 static int read_other_paths(render_job *j)
 {
 	const int32_t tools = j->chai3d ? 1 : j->session.scene->tool_count;
@@ -86,17 +89,10 @@ static int read_other_paths(render_job *j)
 				(int)i + 1, (int)i + 1, (int)tools);
 			return EXIT_BAD_INPUT;
 		}
-		if (i >= tools)
+		if (!j->inputs[i])
 			continue;
-		if (!j->inputs[i]) {
-			j->samples[i] =
-				device_path_from_scene(&j->session.scene->tools[i], j->samples[0], j->count);
-			if (!j->samples[i])
-				return EXIT_FAILURE;
-			continue;
-		}
 		size_t count, k = 0;
-		const int code = device_path_read(j->inputs[i], &j->samples[i], &count);
+		const int code = read_path(j->inputs[i], &j->samples[i], &count);
 		if (code != EXIT_SUCCESS)
 			return code;
 		while (k < count && k < j->count && j->samples[i][k].time_ns == j->samples[0][k].time_ns)
@@ -112,54 +108,27 @@ static int read_other_paths(render_job *j)
 	return EXIT_SUCCESS;
 }
 
-static int create_servos(render_job *j, int mover)
+static void write_row(FILE *file, const tac_render_row *row)
 {
-	const int64_t period_ns = device_path_period_ns(j->samples[0], j->count);
-	if (period_ns < 0)
-		return EXIT_FAILURE;
-	j->session.count = j->session.scene->tool_count;
-	for (int32_t i = 0; i < j->session.count; i++) {
-		tac_servo_def servo = tac_servo_def_default();
-		servo.world = j->session.world;
-		servo.tool = i;
-		servo.device = &j->devices[i].base;
-		servo.mover = (tac_sco_mover)mover;
-		if (period_ns > 0)
-			servo.period_ns = period_ns;
-		if (tac_servo_create(&servo, &j->session.servos[i]) < TAC_OK)
-			return EXIT_FAILURE;
-	}
-	return j->session.count == 2 && tac_servo_join(j->session.servos[0], j->session.servos[1]) < TAC_OK
-		       ? EXIT_FAILURE
-		       : EXIT_SUCCESS;
+	fprintf(file, "%.9f", (double)row->time_ns / 1e9);
+	write_pose(file, row->T_base_tool);
+	write_pose(file, row->T_world_sco);
+	write_vector(file, row->sent.force_N);
+	write_vector(file, row->sent.torque_Nm);
+	fprintf(file, ",%d,%u,%lld\n", (int)row->contacts, row->flags, (long long)row->ns);
 }
 
-static void write_row(FILE *file, const path_sample *s, const tac_snapshot *n, int64_t ns)
+static void write_rows(render_job *j, tac_render *render)
 {
-	fprintf(file, "%.9f", (double)s->time_ns / 1e9);
-	write_pose(file, s->T_base_tool);
-	write_pose(file, n->T_world_sco);
-	write_vector(file, n->sent.force_N);
-	write_vector(file, n->sent.torque_Nm);
-	fprintf(file, ",%d,%u,%lld\n", (int)n->contact_count, n->sco_flags | n->limits << 16, (long long)ns);
-}
-
-static void render(render_job *j)
-{
-	for (int32_t i = 0; i < j->session.count; i++) {
+	tac_render_row rows[TAC_SCENE_TOOLS];
+	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++) {
 		if (j->files[i])
 			write_header(tac_output_file(j->files[i]));
 	}
-	for (size_t k = 0; k < j->count; k++) {
-		for (int32_t i = 0; i < j->session.count; i++) {
-			const path_sample *s = &j->samples[i][k];
-			j->devices[i].index = k;
-			const int64_t begin_ns = tac_clock_now_ns();
-			tac_servo_step(j->session.servos[i], s->time_ns, NULL);
-			const int64_t ns = tac_clock_now_ns() - begin_ns;
+	while (tac_render_step(render, rows)) {
+		for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++) {
 			if (j->files[i])
-				write_row(tac_output_file(j->files[i]), s,
-					  tac_servo_snapshot(j->session.servos[i], 0), ns);
+				write_row(tac_output_file(j->files[i]), &rows[i]);
 		}
 	}
 }
@@ -182,16 +151,13 @@ static bool commit_files(render_job *j)
 	return true;
 }
 
-static int write_all(render_job *j)
+static int write_all(render_job *j, tac_render *servos)
 {
 	bool good = open_files(j);
 	if (good && j->chai3d) {
-		good = render_chai3d(tac_output_file(j->files[0]), j->session.world, &j->devices[0],
-				     j->count);
+		good = render_chai3d(tac_output_file(j->files[0]), j->session.world, j->samples[0], j->count);
 	} else if (good) {
-		tac_denormal_flush(true); // as on the real-time thread
-		render(j);
-		tac_denormal_flush(false);
+		write_rows(j, servos);
 	}
 	good = good && commit_files(j);
 	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++)
@@ -201,17 +167,24 @@ static int write_all(render_job *j)
 
 static int run(const session_def *def, render_job *j)
 {
-	int code = device_path_read(j->inputs[0], &j->samples[0], &j->count);
+	tac_render *servos = NULL;
+	int code = read_path(j->inputs[0], &j->samples[0], &j->count);
 	if (code == EXIT_SUCCESS)
 		code = session_open(def, "tactus render", true, &j->session);
 	if (code == EXIT_SUCCESS)
 		code = read_other_paths(j);
-	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++)
-		j->devices[i] = path_device_make(j->samples[i]);
-	if (code == EXIT_SUCCESS && !j->chai3d)
-		code = create_servos(j, def->mover);
+	if (code == EXIT_SUCCESS && !j->chai3d) {
+		tac_render_def render = tac_render_def_default();
+		render.world = j->session.world;
+		render.mover = (tac_sco_mover)def->mover;
+		render.count = j->count;
+		for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++)
+			render.paths[i] = j->samples[i];
+		code = tac_render_create(&render, &servos) < TAC_OK ? EXIT_FAILURE : EXIT_SUCCESS;
+	}
 	if (code == EXIT_SUCCESS)
-		code = write_all(j);
+		code = write_all(j, servos);
+	tac_render_destroy(&servos);
 	session_close(&j->session);
 	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++)
 		free(j->samples[i]);

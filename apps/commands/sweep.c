@@ -1,14 +1,11 @@
 // tactus sweep A B --motions M: continuous collision queries. Each line of M is a translation of B followed
 // by a rotation; the result is the fraction of each that B can move before it touches A.
-#include "collision/sweep.h"
 #include "apps/commands/commands.h"
 #include "apps/session/number_file.h"
 #include "apps/session/options.h"
 #include "apps/terminal/terminal.h"
 #include "base/output.h"
-#include "collision/mesh_load.h"
-#include "collision/round.h"
-#include "collision/solid.h"
+#include "collision/sweep_shape.h"
 #include "rt/clock.h"
 
 #include <stdio.h>
@@ -18,30 +15,13 @@
 // The 12 numbers of the pose, then translation, axis and angle.
 #define MOTION_NUMBERS 19
 
-// Segments around a solid that is converted to a mesh, which then lies up to 3e-4 of the radius inside it.
-#define SEGMENTS 128
-
 typedef struct settings {
 	const char *a, *b, *motions, *csv; // csv: NULL is standard output
 	double zone;
 } settings;
 
-// One of the two shapes. A moving sphere or capsule is exact; everything else is a mesh.
-typedef struct operand {
-	tac_mesh *mesh;
-	tac_body *body;
-	bool is_round;
-	tac_round tool; // at the identity
-} operand;
-
-typedef struct motion {
-	tac_drigid T;
-	tac_dvec3 v, axis;
-	double angle;
-} motion;
-
 // 1: a motion; 0: the end of the file; -1 after one line: bad input.
-static int read_motion(number_file *f, motion *out_motion)
+static int read_motion(number_file *f, tac_sweep_motion *out_motion)
 {
 	double n[MOTION_NUMBERS];
 	const int read = number_file_next(f, n);
@@ -56,99 +36,29 @@ static int read_motion(number_file *f, motion *out_motion)
 	return read;
 }
 
-static const char *kind_name(const tac_sweep_result *r)
+static void sweep_motion(FILE *out, int index, const tac_sweep_shape *a, const tac_sweep_shape *b,
+			 const tac_sweep_motion *m, const tac_sweep_options *options,
+			 tac_sweep_context *context)
 {
-	static const char *const names[] = {"none", "vertex-face", "face-vertex", "edge-edge"};
-	if (r->flags & TAC_SWEEP_REFUSED)
-		return "refused";
-	if (r->flags & TAC_SWEEP_START_HIT)
-		return "start";
-	return names[r->kind];
-}
-
-static tac_round round_at(const tac_round *tool, const tac_drigid *T)
-{
-	tac_round moved = {tac_dvec3_add(tac_dmat3_apply(T->R, tool->a), T->t),
-			   tac_dvec3_add(tac_dmat3_apply(T->R, tool->b), T->t), tool->radius};
-	return moved;
-}
-
-static tac_sweep_result translate(const operand *a, const operand *b, const motion *m,
-				  const tac_sweep_options *options, tac_sweep_context *context)
-{
-	if (!b->is_round)
-		return tac_sweep_translate(b->body, a->body, &m->T, m->v, options, context);
-	tac_round tool = round_at(&b->tool, &m->T);
-	return tac_round_translate(&tool, a->body, m->v, options, NULL);
-}
-
-static tac_sweep_result rotate(const operand *a, const operand *b, const tac_drigid *T, const motion *m,
-			       const tac_sweep_options *options, tac_sweep_context *context)
-{
-	if (!b->is_round)
-		return tac_sweep_rotate(b->body, a->body, T, T->t, m->axis, m->angle, options, context);
-	tac_round tool = round_at(&b->tool, T);
-	return tac_round_rotate(&tool, a->body, T->t, m->axis, m->angle, options);
-}
-
-static void sweep_motion(FILE *out, int index, const operand *a, const operand *b, const motion *m,
-			 const tac_sweep_options *options, tac_sweep_context *context)
-{
-	int64_t start_ns = tac_clock_now_ns();
-	tac_sweep_result t = translate(a, b, m, options, context), r = t;
-	if (!(t.flags & (TAC_SWEEP_REFUSED | TAC_SWEEP_START_HIT))) {
-		tac_drigid T = tac_sweep_translated(&m->T, m->v, t.fraction);
-		r = rotate(a, b, &T, m, options, context);
-	}
-	int64_t ns = tac_clock_now_ns() - start_ns;
-	// If the translation was stopped, its contact is the one reported.
-	const tac_sweep_result *reported = t.fraction < 1 && !(r.flags & TAC_SWEEP_REFUSED) ? &t : &r;
-	fprintf(out, "%d,%.17g,%.17g,%s,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%lld\n", index, t.fraction,
-		r.fraction, kind_name(reported), reported->point.x, reported->point.y, reported->point.z,
-		reported->normal.x, reported->normal.y, reported->normal.z, (long long)ns);
-}
-
-static bool operand_build(const char *text, bool moving, operand *out)
-{
-	if (tac_solids_is_description(text)) {
-		tac_solids solids;
-		if (tac_solids_parse(text, &solids) < 0)
-			return false;
-		const tac_solid *one = &solids.solid[0];
-		out->is_round = moving && solids.count == 1 &&
-				(one->kind == TAC_SOLID_SPHERE || one->kind == TAC_SOLID_CAPSULE);
-		if (out->is_round) {
-			double half = one->kind == TAC_SOLID_CAPSULE ? one->height / 2 : 0;
-			tac_dvec3 along = tac_dmat3_apply(one->rotation, tac_dvec3_make(0, 0, half));
-			out->tool = (tac_round){tac_dvec3_sub(one->position, along),
-						tac_dvec3_add(one->position, along), one->radius};
-			return true;
-		}
-		if (tac_solids_build_mesh(&solids, SEGMENTS, &out->mesh) < 0)
-			return false;
-	} else if (tac_mesh_load(text, NULL, &out->mesh) < 0) {
-		return false;
-	}
-	tac_body_def def = tac_body_def_default();
-	def.mesh = out->mesh;
-	return tac_body_build(&def, &out->body) >= 0;
-}
-
-static void operand_fini(operand *o)
-{
-	tac_body_destroy(&o->body);
-	tac_mesh_destroy(&o->mesh);
+	const int64_t start_ns = tac_clock_now_ns();
+	const tac_sweep_moved moved = tac_sweep_shape_move(a, b, m, options, context);
+	const int64_t ns = tac_clock_now_ns() - start_ns;
+	const tac_sweep_result *c = &moved.contact;
+	fprintf(out, "%d,%.17g,%.17g,%s,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%lld\n", index, moved.translation,
+		moved.rotation, tac_sweep_contact_name(c), c->point.x, c->point.y, c->point.z, c->normal.x,
+		c->normal.y, c->normal.z, (long long)ns);
 }
 
 // Writes a row for each motion. Returns the exit code.
-static int sweep_file(number_file *motions, FILE *out, const operand *a, const operand *b, double zone)
+static int sweep_file(number_file *motions, FILE *out, const tac_sweep_shape *a, const tac_sweep_shape *b,
+		      double zone)
 {
 	tac_sweep_options options = tac_sweep_options_default();
 	options.zone = zone;
 	tac_sweep_context *context;
 	if (tac_sweep_context_create(&context) != TAC_OK)
 		return EXIT_FAILURE;
-	motion m;
+	tac_sweep_motion m;
 	int read, index = 0;
 	fprintf(out, "motion,f_translation,f_rotation,kind,px,py,pz,nx,ny,nz,ns\n");
 	while ((read = read_motion(motions, &m)) > 0)
@@ -157,21 +67,22 @@ static int sweep_file(number_file *motions, FILE *out, const operand *a, const o
 	return read < 0 ? EXIT_BAD_INPUT : EXIT_SUCCESS;
 }
 
-static bool build_operands(const settings *s, operand *a, operand *b)
+static bool load_shapes(const settings *s, tac_sweep_shape **a, tac_sweep_shape **b)
 {
 	terminal t = {0};
 	terminal_step(&t, "building", 1, 2, s->a);
-	bool good = operand_build(s->a, false, a);
+	bool good = tac_sweep_shape_load(s->a, false, a) >= TAC_OK;
 	if (good) {
 		terminal_step(&t, "building", 2, 2, s->b);
-		good = operand_build(s->b, true, b);
+		good = tac_sweep_shape_load(s->b, true, b) >= TAC_OK;
 	}
 	terminal_clear(&t);
 	return good;
 }
 
 // Sweeps every motion of the file. Returns the exit code.
-static int write_table(const settings *s, number_file *motions, const operand *a, const operand *b)
+static int write_table(const settings *s, number_file *motions, const tac_sweep_shape *a,
+		       const tac_sweep_shape *b)
 {
 	tac_output *output;
 	if (tac_output_create(s->csv ? s->csv : "-", "tactus sweep", &output) < TAC_OK)
@@ -193,13 +104,13 @@ static int run(const settings *s)
 		.count = MOTION_NUMBERS,
 	};
 	number_file motions;
-	operand a = {0}, b = {0};
+	tac_sweep_shape *a = NULL, *b = NULL;
 	int code = EXIT_BAD_INPUT;
-	if (number_file_open(&def, &motions) && build_operands(s, &a, &b))
-		code = write_table(s, &motions, &a, &b);
+	if (number_file_open(&def, &motions) && load_shapes(s, &a, &b))
+		code = write_table(s, &motions, a, b);
 	number_file_close(&motions);
-	operand_fini(&a);
-	operand_fini(&b);
+	tac_sweep_shape_destroy(&a);
+	tac_sweep_shape_destroy(&b);
 	return code;
 }
 

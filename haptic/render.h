@@ -1,0 +1,56 @@
+// Render: runs the servos of a world off line, one tick for each sample of the paths of their devices. No
+// result depends on a clock, so the same paths give the same bits on every run and with every instruction
+// set.
+#ifndef TAC_HAPTIC_RENDER_H
+#define TAC_HAPTIC_RENDER_H
+
+#include "haptic/path.h"
+#include "haptic/servo.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tac_render tac_render;
+
+typedef struct tac_render_def {
+	const tac_world *world; // outlives the render
+	tac_sco_mover mover;
+	// One path for each tool, all with the same times; they outlive the render. NULL, except for the
+	// first tool: the scene's scripted hand.
+	const tac_path_sample *paths[TAC_SCENE_TOOLS];
+	size_t count; // of samples in each path
+} tac_render_def;
+
+// The outcome of one tick for one tool: a line of `tactus render`.
+typedef struct tac_render_row {
+	int64_t time_ns;
+	tac_dpose T_base_tool; // of the device
+	tac_dpose T_world_sco;
+	tac_wrench sent; // on the tool, after the gate
+	int32_t contacts;
+	uint32_t flags; // tac_sco_flag, and from bit 16 on the reasons of the gate (haptic/limit.h)
+	int64_t ns;     // computing time of the tick
+} tac_render_row;
+
+// Continuous mover.
+// Thread: any.
+TAC_API tac_render_def tac_render_def_default(void);
+
+// Creates devices and servos. TAC_ERROR_ARGUMENT (no samples, no path for the first tool, or times that
+// differ) or TAC_ERROR_MEMORY, with one log line; *out_render is NULL then. Thread: setup.
+TAC_API tac_result tac_render_create(const tac_render_def *def, tac_render **out_render);
+
+// Runs the next sample of all tools, and fills a row for each tool of the scene. False, without a change,
+// after the last sample. Thread: any, one at a time.
+TAC_API bool tac_render_step(tac_render *render, tac_render_row out_rows[TAC_SCENE_TOOLS]);
+
+// Nulls the pointer; NULL in it is allowed.
+// Thread: setup.
+TAC_API void tac_render_destroy(tac_render **render);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
