@@ -2,7 +2,9 @@
 
 #include "base/search_path.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +17,42 @@ bool tac_helper_is_privileged(void)
 	return getauxval(AT_SECURE) != 0;
 }
 
+// The file that holds this code. The loader's name of the program itself is empty, and a library that was
+// loaded by a relative name may be another file by now: for both it is the program.
+static const char *own_file(void)
+{
+	static const char here; // an address in this file
+	Dl_info info;
+	struct link_map *object = NULL;
+	const bool known = dladdr1(&here, &info, (void **)&object, RTLD_DL_LINKMAP) != 0 && object;
+	return known && object->l_name[0] == '/' ? object->l_name : "/proc/self/exe";
+}
+
+bool tac_helper_folder(char *out_folder, size_t size)
+{
+	char *file = realpath(own_file(), NULL);
+	char *slash = file ? strrchr(file, '/') : NULL;
+	const bool known = slash && (size_t)(slash - file) < size;
+	if (known)
+		*slash = 0;
+	snprintf(out_folder, size, "%s", known ? file : "");
+	free(file);
+	return known;
+}
+
+static bool is_owner_of(uid_t owner, const char *path)
+{
+	struct stat status;
+	return stat(path, &status) == 0 && owner == status.st_uid;
+}
+
 static bool is_trusted_owner(uid_t owner)
 {
 	if (owner == 0)
 		return true;
 	if (tac_helper_is_privileged())
 		return false;
-	struct stat program;
-	return owner == geteuid() || (stat("/proc/self/exe", &program) == 0 && owner == program.st_uid);
+	return owner == geteuid() || is_owner_of(owner, "/proc/self/exe") || is_owner_of(owner, own_file());
 }
 
 // Whether somebody who is not trusted can change the file or the folder.
@@ -91,12 +121,8 @@ bool tac_helper_find_program(const tac_helper_def *def, char out_path[TAC_HELPER
 		return is_program(def->requested ? def->requested : named, !def->requested, out_path,
 				  out_reason, reason_size);
 	char folder[TAC_HELPER_PATH / 2], path[TAC_HELPER_PATH];
-	const ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
-	folder[length > 0 ? length : 0] = 0;
-	char *slash = strrchr(folder, '/');
-	if (slash)
-		*slash = 0;
-	for (int i = 0; slash && !tac_helper_is_privileged() && def->places[i]; i++) {
+	const bool may_look = !tac_helper_is_privileged() && tac_helper_folder(folder, sizeof folder);
+	for (int i = 0; may_look && def->places[i]; i++) {
 		snprintf(path, sizeof path, "%s/%s", folder, def->places[i]);
 		if (access(path, F_OK) == 0)
 			return is_program(path, true, out_path, out_reason, reason_size);

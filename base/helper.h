@@ -18,18 +18,23 @@ extern "C" {
 // Thread: any.
 bool tac_helper_is_privileged(void);
 
+// Writes the absolute folder, without a slash at its end, of the file that holds this code: the shared
+// library libtactus.so or, where Tactus is linked statically, the running program. False, with an empty
+// string, if it is not known. A privileged process must not look there. Thread: any but RT.
+bool tac_helper_folder(char *out_folder, size_t size);
+
 // Checks that nobody can change the regular file `path` who could not change this program. Ordinarily that
-// means: the file and its folder belong to root, to the user or to the owner of the running program, the file
-// is not writable by all, and neither is the folder unless it is sticky. In a privileged process: the file
-// and every folder above it belong to root and are writable by nobody else. On success out_path is the
-// path without symbolic links, which is the one to use; on failure out_reason says what was found.
-// Thread: any but RT.
+// means: the file and its folder belong to root, to the user or to the owner of the running program or of
+// libtactus.so, the file is not writable by all, and neither is the folder unless it is sticky. In a
+// privileged process: the file and every folder above it belong to root and are writable by nobody else. On
+// success out_path is the path without symbolic links, which is the one to use; on failure out_reason says
+// what was found. Thread: any but RT.
 bool tac_helper_check(const char *path, char out_path[TAC_HELPER_PATH], char *out_reason, size_t reason_size);
 
 typedef struct tac_helper_def {
 	const char *requested;     // the caller's choice, which is not checked; NULL: none
 	const char *variable;      // environment variable that names the file; NULL: none
-	const char *const *places; // paths relative to the folder of the running program, ended by NULL
+	const char *const *places; // paths relative to tac_helper_folder, ended by NULL
 	const char *installed;     // absolute path
 } tac_helper_def;
 

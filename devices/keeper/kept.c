@@ -274,7 +274,8 @@ static void *watch(void *user)
 
 static tac_result find_keeper(const char *selection, const char *requested, char out_path[TAC_HELPER_PATH])
 {
-	static const char *const places[] = {"tactus-keep", "../libexec/tactus/tactus-keep", NULL};
+	static const char *const places[] = {"tactus-keep", "../libexec/tactus/tactus-keep",
+					     "../../libexec/tactus/tactus-keep", NULL};
 	const tac_helper_def def = {requested, "TACTUS_KEEPER", places, TAC_KEEPER_INSTALLED};
 	char reason[2 * TAC_HELPER_PATH];
 	if (tac_helper_find_program(&def, out_path, reason, sizeof reason))

@@ -20,15 +20,6 @@ static const char *const folders[] = {
 
 #define FOLDERS (int)(sizeof folders / sizeof *folders)
 
-// The folder of the running program, with a slash; empty if it is unknown.
-static void own_folder(char out[TAC_HELPER_PATH / 2])
-{
-	const ssize_t length = readlink("/proc/self/exe", out, TAC_HELPER_PATH / 2 - 1);
-	out[length > 0 ? length : 0] = 0;
-	char *slash = strrchr(out, '/');
-	out[slash ? slash - out + 1 : 0] = 0;
-}
-
 // Writes the path of the first existing file that `name` can mean; false if there is none.
 static bool locate(const char *name, char out_path[TAC_HELPER_PATH])
 {
@@ -38,9 +29,9 @@ static bool locate(const char *name, char out_path[TAC_HELPER_PATH])
 	}
 	if (strchr(name, '/')) {
 		char folder[TAC_HELPER_PATH / 2];
-		own_folder(folder);
-		snprintf(out_path, TAC_HELPER_PATH, "%s%.*s", folder, NAMED_MAX, name);
-		return folder[0] && !tac_helper_is_privileged() && access(out_path, F_OK) == 0;
+		const bool known = tac_helper_folder(folder, sizeof folder);
+		snprintf(out_path, TAC_HELPER_PATH, "%s/%.*s", folder, NAMED_MAX, name);
+		return known && !tac_helper_is_privileged() && access(out_path, F_OK) == 0;
 	}
 	for (int i = 0; i < FOLDERS; i++) {
 		snprintf(out_path, TAC_HELPER_PATH, "%s/%s", folders[i], name);

@@ -31,7 +31,7 @@ typedef enum tac_library_state {
 // Loads the library that the environment variable `variable` names or, without it, the first of `names`
 // (ended by NULL) that exists, and fills the function pointers. A name without a slash is looked for in the
 // system's library folders (library.c lists them), neither in LD_LIBRARY_PATH nor in the current
-// folder; a relative path begins in the folder of the running program. A file that other users can change is
+// folder; a relative path begins in tac_helper_folder. A file that other users can change is
 // not loaded, and a privileged process ignores the variable and relative paths (base/helper.h). The library
 // stays loaded until the process ends, because such libraries run threads. `out_reason` gets a sentence
 // unless the state is LOADED. Thread: setup.
