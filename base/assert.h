@@ -3,6 +3,8 @@
 #ifndef TAC_BASE_ASSERT_H
 #define TAC_BASE_ASSERT_H
 
+#include "base/api.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -13,18 +15,19 @@ typedef void (*tac_assert_fn)(const char *condition, const char *file, int line)
 // Installs `fn`; NULL restores the default, tac_assert_print. A test may leave by longjmp; a runtime brings
 // its devices into a safe state first (rt/release.h).
 // Thread: setup.
-void tac_assert_set(tac_assert_fn fn);
+TAC_API void tac_assert_set(tac_assert_fn fn);
 
 // Prints the condition and its location to standard error.
 // Thread: any.
-void tac_assert_print(const char *condition, const char *file, int line);
+TAC_API void tac_assert_print(const char *condition, const char *file, int line);
 
 // Called by TAC_ASSERT. Never returns normally.
 // Thread: any.
 #if defined(__GNUC__)
-__attribute__((noreturn, cold))
+TAC_API __attribute__((visibility("default"), noreturn, cold)) // TAC_API
 #endif
-void tac_assert_fail(const char *condition, const char *file, int line);
+TAC_API void
+tac_assert_fail(const char *condition, const char *file, int line);
 
 #ifdef TAC_NO_ASSERT
 #define TAC_ASSERT(condition) ((void)0)

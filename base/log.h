@@ -3,6 +3,8 @@
 #ifndef TAC_BASE_LOG_H
 #define TAC_BASE_LOG_H
 
+#include "base/api.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -19,14 +21,15 @@ typedef void (*tac_log_fn)(void *user, tac_log_level level, const char *message)
 // Installs `fn` as the sink; NULL restores the default, which writes "tactus: message" to standard error.
 // Call it before other threads log.
 // Thread: setup.
-void tac_log_set(tac_log_fn fn, void *user);
+TAC_API void tac_log_set(tac_log_fn fn, void *user);
 
 // Formats one line (truncated at 1023 bytes) and passes it to the sink.
 // Thread: any but RT.
 #if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
+TAC_API __attribute__((visibility("default"), format(printf, 2, 3))) // TAC_API
 #endif
-void tac_log(tac_log_level level, const char *format, ...);
+TAC_API void
+tac_log(tac_log_level level, const char *format, ...);
 
 #ifdef __cplusplus
 }

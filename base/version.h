@@ -3,13 +3,15 @@
 #ifndef TAC_BASE_VERSION_H
 #define TAC_BASE_VERSION_H
 
+#include "base/api.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 // "0.2.0", for example. A constant string, never NULL.
 // Thread: any.
-const char *tac_version(void);
+TAC_API const char *tac_version(void);
 
 #ifdef __cplusplus
 }

@@ -51,36 +51,36 @@ typedef struct tac_body_def {
 #define TAC_BODY_FLAT (-1.0)
 
 // A def without a mesh. Thread: any.
-tac_body_def tac_body_def_default(void);
+TAC_API tac_body_def tac_body_def_default(void);
 
 // Builds a body; the caller owns *out_body, NULL on failure. TAC_ERROR_ARGUMENT with one log line for a mesh
 // without triangles and for a solid that is not watertight; TAC_ERROR_MEMORY with one log line.
 // Thread: setup.
-tac_result tac_body_build(const tac_body_def *def, tac_body **out_body);
+TAC_API tac_result tac_body_build(const tac_body_def *def, tac_body **out_body);
 
 // Frees *body and nulls the pointer; NULL is allowed.
 // Thread: setup.
-void tac_body_destroy(tac_body **body);
+TAC_API void tac_body_destroy(tac_body **body);
 
 // The mesh whose triangles, edges and vertices queries name: that of the def or, with flat faces triangulated
 // anew, the body's own, with the same surfaces. Thread: any.
-const tac_mesh *tac_body_mesh(const tac_body *body);
+TAC_API const tac_mesh *tac_body_mesh(const tac_body *body);
 
 // How far the mesh of the body and that of the def are apart at most, m; 0: not at all. Thread: any.
-double tac_body_tolerance(const tac_body *body);
+TAC_API double tac_body_tolerance(const tac_body *body);
 
 // The triangle of the def's mesh at `point` (m, in the mesh's frame) on `triangle` of the body's mesh, or one
 // close to it. Thread: RT.
-int32_t tac_body_source_triangle(const tac_body *body, int32_t triangle, tac_dvec3 point);
+TAC_API int32_t tac_body_source_triangle(const tac_body *body, int32_t triangle, tac_dvec3 point);
 
 // The largest distance of a vertex from the mesh's origin, m. Thread: any.
-double tac_body_radius(const tac_body *body);
+TAC_API double tac_body_radius(const tac_body *body);
 
 // Whether the body was built as a solid. Thread: any.
-bool tac_body_is_solid(const tac_body *body);
+TAC_API bool tac_body_is_solid(const tac_body *body);
 
 // The kind of an edge, given by its index in the mesh. Thread: any.
-tac_body_edge tac_body_edge_kind(const tac_body *body, int32_t edge);
+TAC_API tac_body_edge tac_body_edge_kind(const tac_body *body, int32_t edge);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@
 #ifndef TAC_COLLISION_CHIP_COLLIDER_H
 #define TAC_COLLISION_CHIP_COLLIDER_H
 
+#include "base/api.h"
 #include "collision/chip.h"
 #include "collision/collider.h"
 
@@ -17,11 +18,12 @@ extern "C" {
 #endif
 
 // The engine, named chip. tac_collider_find returns it after tac_collider_add. Thread: setup.
-const tac_collider *tac_chip_collider(void);
+TAC_API const tac_collider *tac_chip_collider(void);
 
 // All counters of the last query of `context`, which must be of this engine (asserted).
 // Thread: RT.
-void tac_chip_collider_counters(const tac_context *context, uint64_t out_counters[TAC_CHIP_COUNTER_COUNT]);
+TAC_API void tac_chip_collider_counters(const tac_context *context,
+					uint64_t out_counters[TAC_CHIP_COUNTER_COUNT]);
 
 #ifdef __cplusplus
 }

@@ -134,83 +134,85 @@ struct tac_collider {
 };
 
 // Thread: any.
-tac_context_def tac_context_def_default(void);
+TAC_API tac_context_def tac_context_def_default(void);
 
 // The caller owns *out_context. Thread: setup.
-tac_result tac_context_create(const tac_context_def *def, tac_context **out_context);
+TAC_API tac_result tac_context_create(const tac_context_def *def, tac_context **out_context);
 
 // Frees *context and nulls the pointer; NULL is allowed.
 // Thread: setup.
-void tac_context_destroy(tac_context **context);
+TAC_API void tac_context_destroy(tac_context **context);
 
 // Clears what earlier queries left for later ones (tac_context::coherent), as if the context were new.
 // Thread: RT.
-void tac_context_forget(tac_context *context);
+TAC_API void tac_context_forget(tac_context *context);
 
 // The engine of that name (wide, doptree, classic, scd, solid, or one that was added), or NULL. Engines live
 // as long as the process; the first call selects their SIMD variant by tac_simd_select. Thread: setup.
-const tac_collider *tac_collider_find(const char *name);
+TAC_API const tac_collider *tac_collider_find(const char *name);
 
 // The engine at that index, or NULL after the last. Engines that were added come last.
 // Thread: setup.
-const tac_collider *tac_collider_at(int index);
+TAC_API const tac_collider *tac_collider_at(int index);
 
 // Registers an engine from outside this library (collision/chip_collider.h, devices/board.h), so that
 // tac_collider_find returns it; the caller keeps it. Adding it twice is allowed. TAC_ERROR_ARGUMENT with a
 // log line if another engine has the name, TAC_ERROR_MEMORY if TAC_COLLIDERS_ADDED_MAX are registered.
 // Thread: setup, one at a time.
 #define TAC_COLLIDERS_ADDED_MAX 8
-tac_result tac_collider_add(const tac_collider *collider);
+TAC_API tac_result tac_collider_add(const tac_collider *collider);
 
 // Undoes tac_collider_add; does nothing if the engine was not added.
 // Thread: setup, one at a time.
-void tac_collider_remove(const tac_collider *collider);
+TAC_API void tac_collider_remove(const tac_collider *collider);
 
 // Builds the shape of a mesh. An empty mesh is allowed; it touches nothing. The caller owns *out_shape and
 // keeps the mesh alive as long. Thread: setup.
-tac_result tac_shape_build(const tac_collider *collider, const tac_mesh *mesh, tac_shape **out_shape);
+TAC_API tac_result tac_shape_build(const tac_collider *collider, const tac_mesh *mesh, tac_shape **out_shape);
 
 // Builds the shape of round solids together with a mesh of them. The caller owns *out_shape.
 // TAC_ERROR_ARGUMENT with a log line if the engine has no build_solids, or if a solid is too small or too far
 // from the origin for a mesh in single precision. Thread: setup.
-tac_result tac_shape_build_solids(const tac_collider *collider, const struct tac_solids *solids,
-				  tac_shape **out_shape);
+TAC_API tac_result tac_shape_build_solids(const tac_collider *collider, const struct tac_solids *solids,
+					  tac_shape **out_shape);
 
 // Frees *shape and nulls the pointer; NULL is allowed.
 // Thread: setup.
-void tac_shape_destroy(tac_shape **shape);
+TAC_API void tac_shape_destroy(tac_shape **shape);
 
 // Decides whether `moving`, placed by `motion`, and `fixed` have a common point; `collider` built both. The
 // answer is exact for the vertices of the moving mesh rounded to double (the chip is the exception, see
 // collision/chip_collider.h). The context receives the pairs; in mode first there is at most one. A motion
 // that is not finite answers unknown.
 // Thread: RT.
-tac_overlap tac_collider_query(const tac_collider *collider, tac_context *context, const tac_shape *moving,
-			       const tac_shape *fixed, const tac_rigid *motion, tac_query_mode mode,
-			       tac_budget budget);
+TAC_API tac_overlap tac_collider_query(const tac_collider *collider, tac_context *context,
+				       const tac_shape *moving, const tac_shape *fixed,
+				       const tac_rigid *motion, tac_query_mode mode, tac_budget budget);
 
 // Continues a query whose budget was spent (context->pending) with a new budget. Pairs found earlier are
 // kept. Thread: RT.
-tac_overlap tac_collider_resume(const tac_collider *collider, tac_context *context, tac_budget budget);
+TAC_API tac_overlap tac_collider_resume(const tac_collider *collider, tac_context *context,
+					tac_budget budget);
 
 // ---- For engines. ----
 
 // Stores a pair of triangles; in mode surfaces, the pair of their surfaces unless it was stored before.
 // Thread: RT.
-void tac_context_report(tac_context *context, int32_t fixed_triangle, int32_t moving_triangle);
+TAC_API void tac_context_report(tac_context *context, int32_t fixed_triangle, int32_t moving_triangle);
 
 // Whether the budget is spent: nodes_left is 0 or less, or the deadline has passed. Reads the clock only if
 // there is a deadline.
 // Thread: RT.
-bool tac_context_budget_spent(const tac_context *context);
+TAC_API bool tac_context_budget_spent(const tac_context *context);
 
 // Whether two triangles of the query's meshes intersect, decided exactly.
 // Thread: RT.
-bool tac_context_triangles_meet(tac_context *context, int32_t fixed_triangle, int32_t moving_triangle);
+TAC_API bool tac_context_triangles_meet(tac_context *context, int32_t fixed_triangle,
+					int32_t moving_triangle);
 
 // Largest |entry| of RᵀR − 1: 0 for a rotation.
 // Thread: RT.
-float tac_rigid_skew(const tac_rigid *motion);
+TAC_API float tac_rigid_skew(const tac_rigid *motion);
 
 #ifdef __cplusplus
 }

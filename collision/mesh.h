@@ -83,42 +83,42 @@ typedef struct tac_mesh_def {
 
 // A def without geometry.
 // Thread: any.
-tac_mesh_def tac_mesh_def_default(void);
+TAC_API tac_mesh_def tac_mesh_def_default(void);
 
 // Builds a mesh from the arrays of `def`, which remain the caller's. An empty mesh is allowed. Fails with one
 // log line that names the vertex or triangle: TAC_ERROR_FORMAT for coordinates that are not finite or indices
 // out of range, TAC_ERROR_ARGUMENT for counts or a crease angle out of range, TAC_ERROR_MEMORY. On success
 // the caller owns *out_mesh; on failure it is NULL.
 // Thread: setup.
-tac_result tac_mesh_build(const tac_mesh_def *def, tac_mesh **out_mesh);
+TAC_API tac_result tac_mesh_build(const tac_mesh_def *def, tac_mesh **out_mesh);
 
 // Frees *mesh and nulls the pointer; NULL is allowed.
 // Thread: setup.
-void tac_mesh_destroy(tac_mesh **mesh);
+TAC_API void tac_mesh_destroy(tac_mesh **mesh);
 
 // Whether the mesh encloses a volume: it has triangles, and every edge is shared by exactly two that agree
 // on which side is outside. Self-intersection is not checked.
 // Thread: any.
-bool tac_mesh_is_watertight(const tac_mesh *mesh);
+TAC_API bool tac_mesh_is_watertight(const tac_mesh *mesh);
 
 // The sum of the triangles' areas, m^2.
 // Thread: any.
-double tac_mesh_area(const tac_mesh *mesh);
+TAC_API double tac_mesh_area(const tac_mesh *mesh);
 
 // The enclosed volume by the divergence theorem, m^3; negative if the mesh is inside out. Meaningful only for
 // a watertight mesh.
 // Thread: any.
-double tac_mesh_volume(const tac_mesh *mesh);
+TAC_API double tac_mesh_volume(const tac_mesh *mesh);
 
 // The largest extent of the bounds, m.
 // Thread: any.
-double tac_mesh_size(const tac_mesh *mesh);
+TAC_API double tac_mesh_size(const tac_mesh *mesh);
 
 // Mesh files do not state their unit, and metres are assumed. Returns what one should multiply a length of
 // `size_m`, the largest extent of something to be touched, by: 1 from 1 mm to 1 m; 0.001 (the file has
 // millimetres) above that up to 1 km; 1000 below down to 1 µm; otherwise what makes it 100 mm.
 // Thread: any.
-double tac_mesh_plausible_scale(double size_m);
+TAC_API double tac_mesh_plausible_scale(double size_m);
 
 // Corner k (0 to 2) of a triangle, m, exact in double.
 // Thread: RT.

@@ -14,6 +14,7 @@
 #ifndef TAC_COLLISION_MESH_LOAD_H
 #define TAC_COLLISION_MESH_LOAD_H
 
+#include "base/api.h"
 #include "collision/mesh.h"
 
 #ifdef __cplusplus
@@ -23,10 +24,9 @@ extern "C" {
 typedef struct tac_mesh_load_def {
 	// The importer program. NULL: the environment variable TACTUS_IMPORTER or, if that is unset, the
 	// first that exists of tactus-import, ../libexec/tactus/tactus-import and
-	// ../../libexec/tactus/tactus-import from the running executable's folder, in the folders of
-	// base/search_path.h, and the installed one.
-	// Files that other users can change are refused; a privileged process uses the installed one
-	// (base/helper.h).
+	// ../../libexec/tactus/tactus-import from the folder of libtactus.so or the program, in the folders
+	// of base/search_path.h, and the installed one. Files that other users can change are refused; a
+	// privileged process uses the installed one (base/helper.h).
 	const char *importer;
 	// Address space of the importer, also the largest file and the largest result; default 4 GiB.
 	uint64_t memory_limit_bytes;
@@ -38,7 +38,7 @@ typedef struct tac_mesh_load_def {
 
 // The defaults stated above.
 // Thread: any.
-tac_mesh_load_def tac_mesh_load_def_default(void);
+TAC_API tac_mesh_load_def tac_mesh_load_def_default(void);
 
 // Loads the mesh in the file `path`. If the file has two or more parts (OBJ groups and materials, glTF
 // primitives, STL solids, instances of a mesh in the scene), each becomes a named surface; otherwise the
@@ -50,12 +50,12 @@ tac_mesh_load_def tac_mesh_load_def_default(void);
 // an invalid record from the importer), TAC_ERROR_UNSUPPORTED (no importer installed), TAC_ERROR_SYSTEM,
 // TAC_ERROR_MEMORY.
 // Thread: setup. Several threads may load at once.
-tac_result tac_mesh_load(const char *path, const tac_mesh_load_def *def, tac_mesh **out_mesh);
+TAC_API tac_result tac_mesh_load(const char *path, const tac_mesh_load_def *def, tac_mesh **out_mesh);
 
 // Writes one line that says how the importer of this process's last tac_mesh_load was confined: what the
 // kernel granted and what it lacks.
 // Thread: any but RT.
-void tac_mesh_load_confinement(char *out_text, size_t size);
+TAC_API void tac_mesh_load_confinement(char *out_text, size_t size);
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,7 @@
 #ifndef TAC_COLLISION_MESH_SHAPES_H
 #define TAC_COLLISION_MESH_SHAPES_H
 
+#include "base/api.h"
 #include "collision/mesh.h"
 
 #ifdef __cplusplus
@@ -16,38 +17,40 @@ extern "C" {
 
 // A box with the edge lengths `size`, each face a grid of segments x segments rectangles (12 segments^2
 // triangles). Surfaces: -x +x -y +y -z +z. segments >= 1.
-tac_result tac_mesh_build_box(tac_vec3 size, int32_t segments, tac_mesh **out_mesh);
+TAC_API tac_result tac_mesh_build_box(tac_vec3 size, int32_t segments, tac_mesh **out_mesh);
 
 // A sphere from an icosahedron whose edges are divided into 2^subdivisions, with its vertices on the sphere
 // (20 * 4^subdivisions triangles of nearly equal size). One surface: sphere. 0 <= subdivisions <= 9.
-tac_result tac_mesh_build_icosphere(float radius, int32_t subdivisions, tac_mesh **out_mesh);
+TAC_API tac_result tac_mesh_build_icosphere(float radius, int32_t subdivisions, tac_mesh **out_mesh);
 
 // A sphere of meridians and parallels: `segments` around, `rings` bands from pole to pole. One surface:
 // sphere. segments >= 3, rings >= 2.
-tac_result tac_mesh_build_uv_sphere(float radius, int32_t segments, int32_t rings, tac_mesh **out_mesh);
+TAC_API tac_result tac_mesh_build_uv_sphere(float radius, int32_t segments, int32_t rings,
+					    tac_mesh **out_mesh);
 
 // A torus: `segments` around the axis, `sides` around the tube. One surface: torus. minor_radius <
 // major_radius, both counts >= 3.
-tac_result tac_mesh_build_torus(float major_radius, float minor_radius, int32_t segments, int32_t sides,
-				tac_mesh **out_mesh);
+TAC_API tac_result tac_mesh_build_torus(float major_radius, float minor_radius, int32_t segments,
+					int32_t sides, tac_mesh **out_mesh);
 
 // A flat rectangle in the plane z = 0, normal +z, divided into nx x ny rectangles. It is open. One surface:
 // grid. Counts >= 1.
-tac_result tac_mesh_build_grid(float size_x, float size_y, int32_t nx, int32_t ny, tac_mesh **out_mesh);
+TAC_API tac_result tac_mesh_build_grid(float size_x, float size_y, int32_t nx, int32_t ny,
+				       tac_mesh **out_mesh);
 
 // A cylinder with `side_rings` bands on its side. Surfaces: bottom, side, top. segments >= 3, side_rings >=
 // 1.
-tac_result tac_mesh_build_cylinder(float radius, float height, int32_t segments, int32_t side_rings,
-				   tac_mesh **out_mesh);
+TAC_API tac_result tac_mesh_build_cylinder(float radius, float height, int32_t segments, int32_t side_rings,
+					   tac_mesh **out_mesh);
 
 // A cone, base at -height/2, tip at +height/2. Surfaces: bottom, side. segments >= 3, side_rings >= 1.
-tac_result tac_mesh_build_cone(float radius, float height, int32_t segments, int32_t side_rings,
-			       tac_mesh **out_mesh);
+TAC_API tac_result tac_mesh_build_cone(float radius, float height, int32_t segments, int32_t side_rings,
+				       tac_mesh **out_mesh);
 
 // A capsule: a cylinder of the given height between two half spheres of cap_rings bands each. Surfaces:
 // bottom, side, top. segments >= 3, cap_rings >= 1.
-tac_result tac_mesh_build_capsule(float radius, float height, int32_t segments, int32_t cap_rings,
-				  tac_mesh **out_mesh);
+TAC_API tac_result tac_mesh_build_capsule(float radius, float height, int32_t segments, int32_t cap_rings,
+					  tac_mesh **out_mesh);
 
 // A fin filter: square plates on a square spine along z. A hard case for bounding volumes, because nearly
 // every box around a part of it is mostly empty.
@@ -62,10 +65,10 @@ typedef struct tac_mesh_filter_def {
 } tac_mesh_filter_def;
 
 // 34 plates, 19,152 triangles, bounding box 0.65 x 0.65 x 0.35 m.
-tac_mesh_filter_def tac_mesh_filter_def_default(void);
+TAC_API tac_mesh_filter_def tac_mesh_filter_def_default(void);
 
 // Surfaces: spine, then plate 0 … plate n-1.
-tac_result tac_mesh_build_filter(const tac_mesh_filter_def *def, tac_mesh **out_mesh);
+TAC_API tac_result tac_mesh_build_filter(const tac_mesh_filter_def *def, tac_mesh **out_mesh);
 
 // A peg (a cylinder with a chamfer at its lower end) and the block with a through hole that it fits into: the
 // classical peg-in-hole task. Both are centred at the origin, with the axis along z.
@@ -83,13 +86,13 @@ typedef struct tac_mesh_peg_def {
 } tac_mesh_peg_def;
 
 // A peg of 10 mm radius and 60 mm length in a block of 50 x 50 x 40 mm, 0.1 mm clearance, 64 segments.
-tac_mesh_peg_def tac_mesh_peg_def_default(void);
+TAC_API tac_mesh_peg_def tac_mesh_peg_def_default(void);
 
 // Surfaces: bottom, chamfer (if any), side, top.
-tac_result tac_mesh_build_peg(const tac_mesh_peg_def *def, tac_mesh **out_mesh);
+TAC_API tac_result tac_mesh_build_peg(const tac_mesh_peg_def *def, tac_mesh **out_mesh);
 
 // Surfaces: outside, top, hole, bottom.
-tac_result tac_mesh_build_block(const tac_mesh_peg_def *def, tac_mesh **out_mesh);
+TAC_API tac_result tac_mesh_build_block(const tac_mesh_peg_def *def, tac_mesh **out_mesh);
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,7 @@
 #ifndef TAC_COLLISION_ROUND_H
 #define TAC_COLLISION_ROUND_H
 
+#include "base/api.h"
 #include "collision/sweep.h"
 
 #ifdef __cplusplus
@@ -42,15 +43,15 @@ typedef struct tac_round_context tac_round_context;
 // Creates an empty context; the caller owns *out_context, NULL on failure (TAC_ERROR_MEMORY, with one log
 // line). All of its memory is touched, so that no page fault is left for the real-time thread.
 // Thread: setup.
-tac_result tac_round_context_create(tac_round_context **out_context);
+TAC_API tac_result tac_round_context_create(tac_round_context **out_context);
 
 // Frees *context and nulls the pointer; NULL is allowed.
 // Thread: setup.
-void tac_round_context_destroy(tac_round_context **context);
+TAC_API void tac_round_context_destroy(tac_round_context **context);
 
 // Empties the context, as after its creation. Required when a body was destroyed and another may have its
 // address. Thread: RT.
-void tac_round_context_reset(tac_round_context *context);
+TAC_API void tac_round_context_reset(tac_round_context *context);
 
 // The safe fraction of the translation `v` (m): the tool stops options->zone before it touches, and is never
 // closer on its way than there or at the start. Result and
@@ -58,8 +59,8 @@ void tac_round_context_reset(tac_round_context *context);
 // lies on the tool. The pair limit counts triangles, nodes of the tree and blocks of the context; when it is
 // spent, the fraction is what was proved until then. `context` may be NULL; apart from the limit, the result
 // does not depend on it. Thread: RT.
-tac_sweep_result tac_round_translate(const tac_round *tool, const tac_body *fixed, tac_dvec3 v,
-				     const tac_sweep_options *options, tac_round_context *context);
+TAC_API tac_sweep_result tac_round_translate(const tac_round *tool, const tac_body *fixed, tac_dvec3 v,
+					     const tac_sweep_options *options, tac_round_context *context);
 
 // The most planes that a rotation tries on one triangle.
 #define TAC_ROUND_ROTATION_STEPS 256
@@ -68,8 +69,8 @@ tac_sweep_result tac_round_translate(const tac_round *tool, const tac_body *fixe
 // axis through `centre`, as in tac_sweep_rotate. The tool may stop 1e-6 zones early. When it has not come
 // that close after TAC_ROUND_ROTATION_STEPS planes of one triangle, or when the pair limit is spent, the
 // fraction is what was proved, with TAC_SWEEP_BUDGET_SPENT. Thread: RT.
-tac_sweep_result tac_round_rotate(const tac_round *tool, const tac_body *fixed, tac_dvec3 centre,
-				  tac_dvec3 axis, double angle, const tac_sweep_options *options);
+TAC_API tac_sweep_result tac_round_rotate(const tac_round *tool, const tac_body *fixed, tac_dvec3 centre,
+					  tac_dvec3 axis, double angle, const tac_sweep_options *options);
 
 // How often tac_round_prove halves a motion, and its largest rotation, rad.
 #define TAC_ROUND_PROOF_DEPTH 5
@@ -80,17 +81,18 @@ tac_sweep_result tac_round_rotate(const tac_round *tool, const tac_body *fixed, 
 // body's def than the zone: for each triangle a plane separates them at both ends of an interval, by more
 // than the path can bend in between. Where there is no such plane the interval is halved. More of the motion
 // may be free. The result has no contact data but the triangle. Thread: RT.
-tac_sweep_result tac_round_prove(const tac_round *tool, const tac_body *fixed, tac_dvec3 centre, tac_dvec3 v,
-				 tac_dvec3 w, const tac_sweep_options *options, tac_round_context *context);
+TAC_API tac_sweep_result tac_round_prove(const tac_round *tool, const tac_body *fixed, tac_dvec3 centre,
+					 tac_dvec3 v, tac_dvec3 w, const tac_sweep_options *options,
+					 tac_round_context *context);
 
 // The tool after `fraction` of the rotation.
 // Thread: RT.
-tac_round tac_round_rotated(const tac_round *tool, tac_dvec3 centre, tac_dvec3 axis, double angle,
-			    double fraction);
+TAC_API tac_round tac_round_rotated(const tac_round *tool, tac_dvec3 centre, tac_dvec3 axis, double angle,
+				    double fraction);
 
 // The distance of the tool's surface from the body, up to `reach` (m): negative when the tool penetrates it,
 // `reach` when nothing is closer. Thread: RT.
-double tac_round_distance(const tac_round *tool, const tac_body *fixed, double reach);
+TAC_API double tac_round_distance(const tac_round *tool, const tac_body *fixed, double reach);
 
 #ifdef __cplusplus
 }

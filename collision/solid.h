@@ -5,6 +5,7 @@
 #ifndef TAC_COLLISION_SOLID_H
 #define TAC_COLLISION_SOLID_H
 
+#include "base/api.h"
 #include "collision/mesh.h"
 
 #ifdef __cplusplus
@@ -49,7 +50,7 @@ typedef struct tac_solids {
 
 // Whether `text` describes solids rather than naming a file: it begins with the name of a kind and a colon.
 // Thread: any.
-bool tac_solids_is_description(const char *text);
+TAC_API bool tac_solids_is_description(const char *text);
 
 // Parses a description of solids: KIND:NAME=NUMBER,…, several of them joined by +.
 //
@@ -61,12 +62,12 @@ bool tac_solids_is_description(const char *text);
 // may have an exponent, but contains no +. Fails with TAC_ERROR_FORMAT and one log line: what was expected
 // and what was found.
 // Thread: setup.
-tac_result tac_solids_parse(const char *text, tac_solids *out_solids);
+TAC_API tac_result tac_solids_parse(const char *text, tac_solids *out_solids);
 
 // Builds a closed mesh of the solids: one surface per solid, named after its kind, with the vertices on the
 // solid and `segments` >= 3 around the axis. The caller owns *out_mesh; it is NULL on failure.
 // Thread: setup.
-tac_result tac_solids_build_mesh(const tac_solids *solids, int32_t segments, tac_mesh **out_mesh);
+TAC_API tac_result tac_solids_build_mesh(const tac_solids *solids, int32_t segments, tac_mesh **out_mesh);
 
 #ifdef __cplusplus
 }

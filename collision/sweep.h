@@ -74,59 +74,61 @@ typedef struct tac_sweep_context tac_sweep_context;
 // Creates an empty context; the caller owns *out_context, NULL on failure (TAC_ERROR_MEMORY, with one log
 // line). All of its memory is touched, so that no page fault is left for the real-time thread.
 // Thread: setup.
-tac_result tac_sweep_context_create(tac_sweep_context **out_context);
+TAC_API tac_result tac_sweep_context_create(tac_sweep_context **out_context);
 
 // Frees *context and nulls the pointer; NULL is allowed.
 // Thread: setup.
-void tac_sweep_context_destroy(tac_sweep_context **context);
+TAC_API void tac_sweep_context_destroy(tac_sweep_context **context);
 
 // Empties the context, as after its creation. Required when a body was destroyed and another may have its
 // address. Thread: RT.
-void tac_sweep_context_reset(tac_sweep_context *context);
+TAC_API void tac_sweep_context_reset(tac_sweep_context *context);
 
 // Starts a new count of the work of the queries with this context, and stops them, short of their end, at
 // `limit`; 0: no limit. A unit is about 10 ns. Work is counted, not timed, so that replays are identical.
 // Thread: RT.
-void tac_sweep_context_set_work_limit(tac_sweep_context *context, int64_t limit);
+TAC_API void tac_sweep_context_set_work_limit(tac_sweep_context *context, int64_t limit);
 
 // The work counted since the limit was set, or since the context was created or reset.
 // Thread: RT.
-int64_t tac_sweep_context_work(const tac_sweep_context *context);
+TAC_API int64_t tac_sweep_context_work(const tac_sweep_context *context);
 
 // Zone TAC_SWEEP_ZONE, no limits. Thread: any.
-tac_sweep_options tac_sweep_options_default(void);
+TAC_API tac_sweep_options tac_sweep_options_default(void);
 
 // The safe fraction of the translation `v` (m, fixed frame) from the pose T. `context` may be NULL. Two
 // solids are examined from outside only. Thread: RT.
-tac_sweep_result tac_sweep_translate(const tac_body *moving, const tac_body *fixed, const tac_drigid *T,
-				     tac_dvec3 v, const tac_sweep_options *options,
-				     tac_sweep_context *context);
+TAC_API tac_sweep_result tac_sweep_translate(const tac_body *moving, const tac_body *fixed,
+					     const tac_drigid *T, tac_dvec3 v,
+					     const tac_sweep_options *options, tac_sweep_context *context);
 
 // The safe fraction of the rotation by `angle` (rad, right-handed, |angle| <= TAC_SWEEP_ANGLE_MAX) about the
 // axis through `centre` (fixed frame; `axis` of any length but 0) from the pose T. Thread: RT.
-tac_sweep_result tac_sweep_rotate(const tac_body *moving, const tac_body *fixed, const tac_drigid *T,
-				  tac_dvec3 centre, tac_dvec3 axis, double angle,
-				  const tac_sweep_options *options, tac_sweep_context *context);
+TAC_API tac_sweep_result tac_sweep_rotate(const tac_body *moving, const tac_body *fixed, const tac_drigid *T,
+					  tac_dvec3 centre, tac_dvec3 axis, double angle,
+					  const tac_sweep_options *options, tac_sweep_context *context);
 
 // The pose after `fraction` of the motion, as the two functions above compute it.
 // Thread: RT.
-tac_drigid tac_sweep_translated(const tac_drigid *T, tac_dvec3 v, double fraction);
-tac_drigid tac_sweep_rotated(const tac_drigid *T, tac_dvec3 centre, tac_dvec3 axis, double angle,
-			     double fraction);
+TAC_API tac_drigid tac_sweep_translated(const tac_drigid *T, tac_dvec3 v, double fraction);
+TAC_API tac_drigid tac_sweep_rotated(const tac_drigid *T, tac_dvec3 centre, tac_dvec3 axis, double angle,
+				     double fraction);
 
 // The smallest distance of two bodies at the pose T, up to `reach` (m): 0 when they intersect, `reach` when
 // nothing is closer. *out_closest and the triangles' mesh indices may be NULL; they are not set when nothing
 // is closer. Thread: RT.
-double tac_body_distance(const tac_body *moving, const tac_body *fixed, const tac_drigid *T, double reach,
-			 tac_closest *out_closest, int32_t *out_moving_triangle, int32_t *out_fixed_triangle);
+TAC_API double tac_body_distance(const tac_body *moving, const tac_body *fixed, const tac_drigid *T,
+				 double reach, tac_closest *out_closest, int32_t *out_moving_triangle,
+				 int32_t *out_fixed_triangle);
 
 // Two triangles alone: the fraction of the translation `v` at which they first touch; 2 when they do not.
 // There is no zone. Thread: RT.
-double tac_sweep_translate_triangles(const tac_dvec3 moving[3], const tac_dvec3 fixed[3], tac_dvec3 v);
+TAC_API double tac_sweep_translate_triangles(const tac_dvec3 moving[3], const tac_dvec3 fixed[3],
+					     tac_dvec3 v);
 
 // The same for a rotation by `angle` in (0, pi) about the z axis, clockwise seen from +z.
 // Thread: RT.
-double tac_sweep_rotate_triangles(const tac_dvec3 moving[3], const tac_dvec3 fixed[3], double angle);
+TAC_API double tac_sweep_rotate_triangles(const tac_dvec3 moving[3], const tac_dvec3 fixed[3], double angle);
 
 #ifdef __cplusplus
 }

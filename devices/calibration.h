@@ -32,26 +32,26 @@ typedef struct tac_calibration {
 
 // The path of the device's file; false without a home folder. A device without a serial number has a file by
 // its name. Thread: setup.
-bool tac_calibration_path(const tac_device_info *info, char *out, size_t size);
+TAC_API bool tac_calibration_path(const tac_device_info *info, char *out, size_t size);
 
 // Reads the file. Without a file: TAC_OK, and *out_found is false. TAC_PARTIAL with a log line if it cannot
 // be read or is invalid; *out_calibration is then as without a file. Thread: setup.
-tac_result tac_calibration_load(const tac_device_info *info, tac_calibration *out_calibration,
-				bool *out_found);
+TAC_API tac_result tac_calibration_load(const tac_device_info *info, tac_calibration *out_calibration,
+					bool *out_found);
 
 // Writes the file atomically and creates its folder. TAC_ERROR_ARGUMENT (a value out of range) or
 // TAC_ERROR_IO with a log line. Thread: setup.
-tac_result tac_calibration_save(const tac_device_info *info, const tac_calibration *calibration);
+TAC_API tac_result tac_calibration_save(const tac_device_info *info, const tac_calibration *calibration);
 
 // The file's text. encode returns its length; decode returns false for an invalid text, with a sentence in
 // `out_reason`. Thread: any.
-size_t tac_calibration_encode(const tac_calibration *calibration, char *out, size_t size);
-bool tac_calibration_decode(const char *text, tac_calibration *out_calibration, char *out_reason,
-			    size_t reason_size);
+TAC_API size_t tac_calibration_encode(const tac_calibration *calibration, char *out, size_t size);
+TAC_API bool tac_calibration_decode(const char *text, tac_calibration *out_calibration, char *out_reason,
+				    size_t reason_size);
 
 // Replaces *device with a device that applies `calibration` and owns the original. An empty calibration
 // changes nothing. TAC_ERROR_MEMORY with a log line: *device is unchanged. Thread: setup.
-tac_result tac_calibration_apply(const tac_calibration *calibration, tac_device **device);
+TAC_API tac_result tac_calibration_apply(const tac_calibration *calibration, tac_device **device);
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,7 @@
 #define TAC_DEVICES_DEVICE_H
 
 #include "base/algebra.h"
+#include "base/api.h"
 #include "base/assert.h"
 #include "base/wrench.h"
 
@@ -144,10 +145,10 @@ static inline tac_wrench tac_wrench_zero(void)
 
 // Shortens force and torque to these maxima (0: to zero) and keeps their directions; true if one was longer.
 // Every driver applies it to what is written. Thread: RT.
-bool tac_wrench_saturate(tac_wrench *wrench, double max_force_N, double max_torque_Nm);
+TAC_API bool tac_wrench_saturate(tac_wrench *wrench, double max_force_N, double max_torque_Nm);
 
 // "ok", "stale", …. Never NULL. Thread: any.
-const char *tac_device_status_name(tac_device_status status);
+TAC_API const char *tac_device_status_name(tac_device_status status);
 
 #ifdef __cplusplus
 }

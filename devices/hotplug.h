@@ -8,6 +8,7 @@
 #ifndef TAC_DEVICES_HOTPLUG_H
 #define TAC_DEVICES_HOTPLUG_H
 
+#include "base/api.h"
 #include "devices/registry.h"
 
 #ifdef __cplusplus
@@ -16,7 +17,7 @@ extern "C" {
 
 // Opens `selection` as tac_registry_open does, and wraps it if its driver is hot_pluggable. The strings of
 // `def` must outlive the device. Loss, failed attempts and return are logged, one line each. Thread: setup.
-tac_result tac_hotplug_open(const char *selection, const tac_open_def *def, tac_device **out_device);
+TAC_API tac_result tac_hotplug_open(const char *selection, const tac_open_def *def, tac_device **out_device);
 
 #ifdef __cplusplus
 }

@@ -29,27 +29,27 @@ typedef struct tac_recorder_def {
 } tac_recorder_def;
 
 // A random number for tac_recorder_def.run, never 0. Thread: any.
-uint64_t tac_recorder_new_run(void);
+TAC_API uint64_t tac_recorder_new_run(void);
 
 // Opens and locks the file, replaces its contents and starts the threads. TAC_ERROR_IO (also if the file is
 // in use by another recorder or a playback), TAC_ERROR_MEMORY or TAC_ERROR_SYSTEM with a log line. A scene
 // that is too large is left out with a warning.
 // Thread: setup.
-tac_result tac_recorder_create(const tac_recorder_def *def, tac_recorder **out_recorder);
+TAC_API tac_result tac_recorder_create(const tac_recorder_def *def, tac_recorder **out_recorder);
 
 // False: the sample was refused, and counted.
 // Thread: RT, one producer.
-bool tac_recorder_write(tac_recorder *recorder, const tac_recording_sample *sample);
+TAC_API bool tac_recorder_write(tac_recorder *recorder, const tac_recording_sample *sample);
 
 // The number of samples that are not in the file: refused, or not written because of an error.
 // Thread: any.
-uint64_t tac_recorder_lost(const tac_recorder *recorder);
+TAC_API uint64_t tac_recorder_lost(const tac_recorder *recorder);
 
 // Writes the rest and the end mark, syncs and closes the file and nulls the pointer; NULL in it is allowed.
 // TAC_PARTIAL if samples were lost, TAC_ERROR_IO if writing failed (with a log line, once): the file has no
 // end mark then.
 // Thread: setup, after the last tac_recorder_write.
-tac_result tac_recorder_destroy(tac_recorder **recorder);
+TAC_API tac_result tac_recorder_destroy(tac_recorder **recorder);
 
 #ifdef __cplusplus
 }

@@ -64,25 +64,25 @@ typedef struct tac_recording {
 
 // Reads a regular file. TAC_PARTIAL with a log line if part of it is damaged or missing; TAC_ERROR_IO,
 // TAC_ERROR_FORMAT or TAC_ERROR_MEMORY with a log line if nothing can be read. Thread: setup.
-tac_result tac_recording_load(const char *path, tac_recording *out_recording);
+TAC_API tac_result tac_recording_load(const char *path, tac_recording *out_recording);
 
 // The same from memory; `name` is for the log.
 // Thread: setup.
-tac_result tac_recording_decode(const uint8_t *bytes, size_t size, const char *name,
-				tac_recording *out_recording);
+TAC_API tac_result tac_recording_decode(const uint8_t *bytes, size_t size, const char *name,
+					tac_recording *out_recording);
 
 // Reads the header and the scene alone, without samples. Damage that follows is not reported. Otherwise like
 // tac_recording_load. Thread: setup.
-tac_result tac_recording_load_scene(const char *path, tac_recording *out_recording);
+TAC_API tac_result tac_recording_load_scene(const char *path, tac_recording *out_recording);
 
 // Frees samples and scene. Thread: setup.
-void tac_recording_fini(tac_recording *recording);
+TAC_API void tac_recording_fini(tac_recording *recording);
 
 // Writes the samples as CSV, a line each, numbers with all their digits:
 // t_s,x,y,z,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz,fx,fy,fz,tx,ty,tz,buttons,status. Time starts at 0. The file
 // appears whole or not at all (base/output.h). TAC_ERROR_IO or TAC_ERROR_MEMORY with a log line.
 // Thread: setup.
-tac_result tac_recording_export_csv(const tac_recording *recording, const char *path);
+TAC_API tac_result tac_recording_export_csv(const tac_recording *recording, const char *path);
 
 #ifdef __cplusplus
 }

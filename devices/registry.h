@@ -58,7 +58,8 @@ typedef struct tac_open_def {
 	uint32_t sim_waypoints;
 	bool sim_repeat;    // sim: the path begins again after its end
 	bool in_process;    // open the device in this process even if its driver needs a keeper; for tests
-	const char *keeper; // path of tactus-keep; NULL: TACTUS_KEEPER, beside the program, or as installed
+	const char *keeper; // path of tactus-keep; NULL: TACTUS_KEEPER, beside libtactus.so or the program,
+			    // installed
 } tac_open_def;
 
 // A driver. `which` is the part of a selection after the colon, "" if there is none.
@@ -85,7 +86,7 @@ typedef struct tac_driver {
 // a log line if its name is taken or a function is missing, if it needs a keeper (the keeper process does not
 // know it), or if TAC_REGISTRY_ADDED_MAX have been added.
 // Thread: setup, before devices are opened.
-tac_result tac_registry_add(const tac_driver *driver);
+TAC_API tac_result tac_registry_add(const tac_driver *driver);
 
 // A shared library that contains a driver defines this function:
 //	const tac_driver *tac_driver_plugin(void) { static const tac_driver pen = {…}; return &pen; }
@@ -94,36 +95,36 @@ tac_result tac_registry_add(const tac_driver *driver);
 // Loads the library `path` and adds its driver. It stays loaded. TAC_ERROR_IO (it cannot be loaded, or other
 // users can change it), TAC_ERROR_FORMAT (it has no driver) or the result of tac_registry_add, with a log
 // line. Thread: setup, before devices are opened.
-tac_result tac_registry_load(const char *path);
+TAC_API tac_result tac_registry_load(const char *path);
 
 // Driver `index`, from 0; NULL after the last.
 // Thread: any.
-const tac_driver *tac_registry_driver_at(int index);
+TAC_API const tac_driver *tac_registry_driver_at(int index);
 
 // Lists the devices that `driver` finds now. A vendor's library may take long. Thread: setup.
-void tac_registry_list(const tac_driver *driver, tac_driver_report *out_report);
+TAC_API void tac_registry_list(const tac_driver *driver, tac_driver_report *out_report);
 
 // The driver that `selection` names, and what follows the colon in *out_which ("": nothing). NULL: none.
 // Thread: any.
-const tac_driver *tac_registry_driver_of(const char *selection, const char **out_which);
+TAC_API const tac_driver *tac_registry_driver_of(const char *selection, const char **out_which);
 
 // Opens the device that `selection` names, in a keeper process if its driver needs one
 // (docs/writing-a-device.md); forces are off. `def` may be NULL. TAC_ERROR_ARGUMENT with a line
 // that lists the forms if no driver has this name; otherwise the driver's result, with its line. TAC_PARTIAL:
 // open, with a warning. The caller destroys *out_device. Thread: setup.
-tac_result tac_registry_open(const char *selection, const tac_open_def *def, tac_device **out_device);
+TAC_API tac_result tac_registry_open(const char *selection, const tac_open_def *def, tac_device **out_device);
 
 // "ready", "nothing connected", …. Never NULL. Thread: any.
-const char *tac_driver_state_name(tac_driver_state state);
+TAC_API const char *tac_driver_state_name(tac_driver_state state);
 
 // For drivers: appends a device to the report if there is room; `reason` may be NULL.
 // Thread: setup.
-void tac_driver_report_add(tac_driver_report *report, const char *selection, const char *description,
-			   const char *serial, tac_driver_state state, const char *reason);
+TAC_API void tac_driver_report_add(tac_driver_report *report, const char *selection, const char *description,
+				   const char *serial, tac_driver_state state, const char *reason);
 
 // For drivers whose devices have numbers: the number in `which`, 0 for "". False with a log line if it is
 // none. Thread: setup.
-bool tac_driver_parse_number(const char *driver, const char *which, int *out_number);
+TAC_API bool tac_driver_parse_number(const char *driver, const char *which, int *out_number);
 
 #ifdef __cplusplus
 }

@@ -82,16 +82,16 @@ typedef struct tac_sim_grip {
 
 // Preset or grip `index`, from 0; NULL after the last.
 // Thread: any.
-const tac_sim_preset *tac_sim_preset_at(int index);
-const tac_sim_grip *tac_sim_grip_at(int index);
+TAC_API const tac_sim_preset *tac_sim_preset_at(int index);
+TAC_API const tac_sim_grip *tac_sim_grip_at(int index);
 
 // The device `preset` in the hand `grip` ("none": nobody holds it), at rest at the origin. TAC_ERROR_ARGUMENT
 // with a log line that lists the names if one is unknown. Thread: setup.
-tac_result tac_sim_def_preset(const char *preset, const char *grip, tac_sim_def *out_def);
+TAC_API tac_result tac_sim_def_preset(const char *preset, const char *grip, tac_sim_def *out_def);
 
 // TAC_ERROR_ARGUMENT (a value out of range, waypoints out of order) or TAC_ERROR_MEMORY with a log line.
 // Thread: setup.
-tac_result tac_sim_create(const tac_sim_def *def, tac_device **out_device);
+TAC_API tac_result tac_sim_create(const tac_sim_def *def, tac_device **out_device);
 
 // The true state, which only a simulation has.
 typedef struct tac_sim_truth {
@@ -108,11 +108,11 @@ typedef struct tac_sim_truth {
 
 // Of a device that tac_sim_create returned.
 // Thread: RT, the owner.
-tac_sim_truth tac_sim_read_truth(const tac_device *device);
+TAC_API tac_sim_truth tac_sim_read_truth(const tac_device *device);
 
 // Unplugs the device: from now on reads and writes return TAC_DEVICE_LOST and the motors are off.
 // Thread: any.
-void tac_sim_unplug(tac_device *device);
+TAC_API void tac_sim_unplug(tac_device *device);
 
 #ifdef __cplusplus
 }

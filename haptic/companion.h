@@ -42,21 +42,21 @@ typedef struct tac_companion_def {
 
 // No world, no servo, tool 0, reader 0, 10 ms.
 // Thread: any.
-tac_companion_def tac_companion_def_default(void);
+TAC_API tac_companion_def tac_companion_def_default(void);
 
 // Starts the thread. TAC_ERROR_ARGUMENT, TAC_ERROR_MEMORY or TAC_ERROR_SYSTEM with one log line;
 // *out_companion is NULL then. With an engine that keeps its shapes in a device (TAC_COLLIDER_UPLOADS) the
 // companion finds nothing: its queries would take the device from the loop.
 // Thread: setup.
-tac_result tac_companion_create(const tac_companion_def *def, tac_companion **out_companion);
+TAC_API tac_result tac_companion_create(const tac_companion_def *def, tac_companion **out_companion);
 
 // Stops the thread. Nulls the pointer; NULL in it is allowed.
 // Thread: setup.
-void tac_companion_destroy(tac_companion **companion);
+TAC_API void tac_companion_destroy(tac_companion **companion);
 
 // The newest result, unchanged until the next read; NULL before the first. Wait-free.
 // Thread: any, one at a time.
-const tac_surroundings *tac_companion_read(tac_companion *companion);
+TAC_API const tac_surroundings *tac_companion_read(tac_companion *companion);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,7 @@
 #ifndef TAC_HAPTIC_DERATE_H
 #define TAC_HAPTIC_DERATE_H
 
+#include "base/api.h"
 #include "haptic/stability.h"
 
 #include <stdint.h>
@@ -76,7 +77,7 @@ double tac_derate_step(tac_derate *derate, int64_t elapsed_ns, int64_t delay_ns)
 
 // "nothing", "device", "rate", "sensor". Never NULL.
 // Thread: any.
-const char *tac_derate_reason_name(tac_derate_reason reason);
+TAC_API const char *tac_derate_reason_name(tac_derate_reason reason);
 
 #ifdef __cplusplus
 }

@@ -106,7 +106,7 @@ uint64_t tac_limit_count(const tac_limit *limit, tac_limit_reason reason);
 
 // "not finite", "force", …. Never NULL.
 // Thread: any.
-const char *tac_limit_reason_name(tac_limit_reason reason);
+TAC_API const char *tac_limit_reason_name(tac_limit_reason reason);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
 #ifndef TAC_HAPTIC_MAPPING_H
 #define TAC_HAPTIC_MAPPING_H
 
+#include "base/api.h"
 #include "devices/device.h"
 #include "haptic/scene.h"
 
@@ -25,24 +26,24 @@ typedef struct tac_mapping {
 
 // A mapping in its initial state.
 // Thread: any.
-tac_mapping tac_mapping_make(const tac_scene_mapping *def);
+TAC_API tac_mapping tac_mapping_make(const tac_scene_mapping *def);
 
 // Returns the tool's pose in the world for this state of the device.
 // Thread: RT.
-tac_dpose tac_mapping_step(tac_mapping *mapping, const tac_device_state *state);
+TAC_API tac_dpose tac_mapping_step(tac_mapping *mapping, const tac_device_state *state);
 
 // Rotates a wrench from the world frame to the device's.
 // Thread: RT.
-tac_wrench tac_mapping_wrench(const tac_mapping *mapping, tac_wrench wrench_world);
+TAC_API tac_wrench tac_mapping_wrench(const tac_mapping *mapping, tac_wrench wrench_world);
 
 // Scales and rotates a velocity from the device's frame to the world.
 // Thread: RT.
-tac_dvec3 tac_mapping_velocity(const tac_mapping *mapping, tac_dvec3 velocity_device);
+TAC_API tac_dvec3 tac_mapping_velocity(const tac_mapping *mapping, tac_dvec3 velocity_device);
 
 // Returns the device's pose for a pose of the tool in the world, for scripted hands. Valid as long as the
 // clutch has not been used.
 // Thread: any.
-tac_dpose tac_mapping_inverse(const tac_mapping *mapping, tac_dpose T_world_tool);
+TAC_API tac_dpose tac_mapping_inverse(const tac_mapping *mapping, tac_dpose T_world_tool);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
 #define TAC_HAPTIC_MATERIAL_H
 
 #include "base/algebra.h"
+#include "base/api.h"
 
 #include <stdbool.h>
 
@@ -42,7 +43,7 @@ typedef struct tac_material {
 // 1000 N/m, no friction (bristle 1000 N/m), no texture (1 mm waves along x), no viscosity, smooth with a
 // crease angle of 30 degrees.
 // Thread: any.
-tac_material tac_material_default(void);
+TAC_API tac_material tac_material_default(void);
 
 #ifdef __cplusplus
 }

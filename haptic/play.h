@@ -3,6 +3,7 @@
 #ifndef TAC_HAPTIC_PLAY_H
 #define TAC_HAPTIC_PLAY_H
 
+#include "base/api.h"
 #include "haptic/servo.h"
 #include "rt/loop.h"
 #include "rt/thread.h"
@@ -19,24 +20,24 @@ typedef struct tac_play tac_play;
 // loop runs nevertheless. Fails as tac_servo_create, tac_loop_create and tac_thread_start do; then nothing
 // runs and *out_play is NULL.
 // Thread: setup.
-tac_result tac_play_start(const tac_servo_def *def, const tac_loop_def *loop, tac_play **out_play);
+TAC_API tac_result tac_play_start(const tac_servo_def *def, const tac_loop_def *loop, tac_play **out_play);
 
 // Waits until the loop has run all its periods or was stopped by a signal.
 // Thread: setup, once.
-void tac_play_wait(tac_play *play);
+TAC_API void tac_play_wait(tac_play *play);
 
 // Stops the loop and waits for its thread, which disables the forces. Device and world stay the caller's.
 // Nulls the pointer; NULL in it is allowed.
 // Thread: setup.
-void tac_play_destroy(tac_play **play);
+TAC_API void tac_play_destroy(tac_play **play);
 
 // The servo, for its snapshots.
 // Thread: any.
-tac_servo *tac_play_servo(const tac_play *play);
+TAC_API tac_servo *tac_play_servo(const tac_play *play);
 
 // What the thread was granted and what was refused; valid after tac_play_start.
 // Thread: any.
-const tac_thread_report *tac_play_report(const tac_play *play);
+TAC_API const tac_thread_report *tac_play_report(const tac_play *play);
 
 #ifdef __cplusplus
 }

@@ -157,34 +157,34 @@ typedef struct tac_scene {
 // Reads a scene file. TAC_ERROR_IO, TAC_ERROR_FORMAT or TAC_ERROR_MEMORY with one log line; *out_scene is
 // NULL then. The caller owns *out_scene.
 // Thread: setup.
-tac_result tac_scene_load(const char *path, tac_scene **out_scene);
+TAC_API tac_result tac_scene_load(const char *path, tac_scene **out_scene);
 
 // Reads a scene from memory; any bytes are safe. `name` is used in messages, and mesh files are relative to
 // its folder. Otherwise like tac_scene_load.
 // Thread: setup.
-tac_result tac_scene_parse(const char *text, size_t bytes, const char *name, tac_scene **out_scene);
+TAC_API tac_result tac_scene_parse(const char *text, size_t bytes, const char *name, tac_scene **out_scene);
 
 // Reads a built-in scene, whose meshes are all generated. TAC_ERROR_ARGUMENT for an unknown name, with a log
 // line that lists the names; otherwise like tac_scene_load.
 // Thread: setup.
-tac_result tac_scene_builtin(const char *name, tac_scene **out_scene);
+TAC_API tac_result tac_scene_builtin(const char *name, tac_scene **out_scene);
 
 // The name of built-in scene `index`; 0 is the default scene. NULL after the last.
 // Thread: any.
-const char *tac_scene_builtin_name(int index);
+TAC_API const char *tac_scene_builtin_name(int index);
 
 // Writes YAML that reads back as the same scene. TAC_ERROR_IO (writing to `file` failed) or TAC_ERROR_MEMORY,
 // without a log line.
 // Thread: setup.
-tac_result tac_scene_write(const tac_scene *scene, FILE *file);
+TAC_API tac_result tac_scene_write(const tac_scene *scene, FILE *file);
 
 // Nulls the pointer; NULL in it is allowed.
 // Thread: setup.
-void tac_scene_destroy(tac_scene **scene);
+TAC_API void tac_scene_destroy(tac_scene **scene);
 
 // The index of the material with that name; -1: none has it.
 // Thread: any.
-int32_t tac_scene_material(const tac_scene *scene, const char *name);
+TAC_API int32_t tac_scene_material(const tac_scene *scene, const char *name);
 
 #ifdef __cplusplus
 }

@@ -43,43 +43,43 @@ typedef struct tac_servo_def {
 
 // 1 kHz, continuous mover, check on, one reader.
 // Thread: any.
-tac_servo_def tac_servo_def_default(void);
+TAC_API tac_servo_def tac_servo_def_default(void);
 
 // Creates a servo without reading its device; the caller enables the forces. TAC_ERROR_ARGUMENT or
 // TAC_ERROR_MEMORY with one log line; *out_servo is NULL then.
 // Thread: setup.
-tac_result tac_servo_create(const tac_servo_def *def, tac_servo **out_servo);
+TAC_API tac_result tac_servo_create(const tac_servo_def *def, tac_servo **out_servo);
 
 // Nulls the pointer; NULL in it is allowed.
 // Thread: setup.
-void tac_servo_destroy(tac_servo **servo);
+TAC_API void tac_servo_destroy(tac_servo **servo);
 
 // Joins two servos of one world to two hands, before the first step of either. The same thread steps them in
 // turn. TAC_ERROR_ARGUMENT or TAC_ERROR_MEMORY with one log line.
 // Thread: setup.
-tac_result tac_servo_join(tac_servo *a, tac_servo *b);
+TAC_API tac_result tac_servo_join(tac_servo *a, tac_servo *b);
 
 // Runs one tick at `now_ns` on any monotonic clock. `tick` receives the ends of the phases; NULL: no clock is
 // read.
 // Thread: RT.
-void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick);
+TAC_API void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick);
 
 // Returns the newest snapshot, which stays unchanged until this reader's next read; NULL before the first
 // tick. `reader` is below the def's readers. Wait-free.
 // Thread: any, one for each reader.
-const tac_snapshot *tac_servo_snapshot(tac_servo *servo, int32_t reader);
+TAC_API const tac_snapshot *tac_servo_snapshot(tac_servo *servo, int32_t reader);
 
 // Emergency stop: the force is zero from the next step on, until tac_servo_reset.
 // Thread: any, signal handlers included.
-void tac_servo_stop(tac_servo *servo);
+TAC_API void tac_servo_stop(tac_servo *servo);
 
 // Ends an emergency stop; the force rises from zero.
 // Thread: any.
-void tac_servo_reset(tac_servo *servo);
+TAC_API void tac_servo_reset(tac_servo *servo);
 
 // The number of ticks in which the limit changed the force for `reason`.
 // Thread: any.
-uint64_t tac_servo_limit_count(const tac_servo *servo, tac_limit_reason reason);
+TAC_API uint64_t tac_servo_limit_count(const tac_servo *servo, tac_limit_reason reason);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
 #ifndef TAC_HAPTIC_SNAPSHOT_H
 #define TAC_HAPTIC_SNAPSHOT_H
 
+#include "base/api.h"
 #include "devices/device.h"
 #include "haptic/derate.h"
 #include "haptic/scene.h"
@@ -104,7 +105,7 @@ typedef struct tac_snapshot {
 
 // "waiting", "running", … Never NULL.
 // Thread: any.
-const char *tac_servo_state_name(tac_servo_state state);
+TAC_API const char *tac_servo_state_name(tac_servo_state state);
 
 #ifdef __cplusplus
 }

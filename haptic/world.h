@@ -4,6 +4,7 @@
 #ifndef TAC_HAPTIC_WORLD_H
 #define TAC_HAPTIC_WORLD_H
 
+#include "base/api.h"
 #include "collision/body.h"
 #include "collision/collider.h"
 #include "collision/mesh_smooth.h"
@@ -41,13 +42,14 @@ typedef struct tac_world {
 // About how many triangles the generated shapes of `scene` have: building takes some µs for each. Mesh files
 // do not count.
 // Thread: any.
-int64_t tac_scene_triangles(const tac_scene *scene);
+TAC_API int64_t tac_scene_triangles(const tac_scene *scene);
 
 // Builds the world of `scene` for the engine `collider`. The scene outlives the world. TAC_ERROR_IO or
 // TAC_ERROR_FORMAT (a mesh file), TAC_ERROR_ARGUMENT (invalid parameters of a shape, unknown name of a
 // surface) or TAC_ERROR_MEMORY, with one log line; *out_world is NULL then. The caller owns *out_world.
 // Thread: setup.
-tac_result tac_world_build(const tac_scene *scene, const tac_collider *collider, tac_world **out_world);
+TAC_API tac_result tac_world_build(const tac_scene *scene, const tac_collider *collider,
+				   tac_world **out_world);
 
 // Called before each body is built: number `step` of `steps`, counted from 1, called `name`.
 // Thread: setup.
@@ -55,25 +57,26 @@ typedef void tac_world_progress(void *user, int32_t step, int32_t steps, const c
 
 // Like tac_world_build, and reports each step to `progress`, which is called with `user`.
 // Thread: setup.
-tac_result tac_world_build_with_progress(const tac_scene *scene, const tac_collider *collider,
-					 tac_world_progress *progress, void *user, tac_world **out_world);
+TAC_API tac_result tac_world_build_with_progress(const tac_scene *scene, const tac_collider *collider,
+						 tac_world_progress *progress, void *user,
+						 tac_world **out_world);
 
 // Nulls the pointer; NULL in it is allowed.
 // Thread: setup.
-void tac_world_destroy(tac_world **world);
+TAC_API void tac_world_destroy(tac_world **world);
 
 // The pose on a path `time_ns` after the start. The path is interpolated between its points and repeats after
 // the last.
 // Thread: RT.
-tac_dpose tac_world_path_pose(const tac_scene_point *path, int32_t count, int64_t time_ns);
+TAC_API tac_dpose tac_world_path_pose(const tac_scene_point *path, int32_t count, int64_t time_ns);
 
 // The pose of object `object` `time_ns` after the start.
 // Thread: RT.
-tac_dpose tac_world_object_pose(const tac_world *world, int32_t object, int64_t time_ns);
+TAC_API tac_dpose tac_world_object_pose(const tac_world *world, int32_t object, int64_t time_ns);
 
 // The material of a surface of an object; the default material for the tool of another hand.
 // Thread: RT.
-const tac_material *tac_world_material(const tac_world *world, int32_t object, int32_t surface);
+TAC_API const tac_material *tac_world_material(const tac_world *world, int32_t object, int32_t surface);
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,8 @@
 #ifndef TAC_RT_CLOCK_H
 #define TAC_RT_CLOCK_H
 
+#include "base/api.h"
+
 #include <stdint.h>
 #include <time.h>
 
@@ -25,15 +27,15 @@ static inline struct timespec tac_clock_timespec(int64_t ns)
 
 // Nanoseconds on CLOCK_MONOTONIC; no system call where the vDSO serves it (27 ns on a 2.4 GHz EPYC guest).
 // Thread: RT.
-int64_t tac_clock_now_ns(void);
+TAC_API int64_t tac_clock_now_ns(void);
 
 // CPU time that the calling thread has used; a system call.
 // Thread: RT.
-int64_t tac_clock_thread_cpu_ns(void);
+TAC_API int64_t tac_clock_thread_cpu_ns(void);
 
 // Sleeps until `time_ns`; returns at once if it has passed. Signals do not cut it short.
 // Thread: RT.
-void tac_clock_sleep_until_ns(int64_t time_ns);
+TAC_API void tac_clock_sleep_until_ns(int64_t time_ns);
 
 #ifdef __cplusplus
 }

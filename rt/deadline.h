@@ -48,42 +48,43 @@ typedef struct tac_deadline_totals {
 
 // Half of the period as compute budget, no threshold, 4096 records, a sample every 8 ticks.
 // Thread: any.
-tac_deadline_def tac_deadline_def_default(int64_t period_ns);
+TAC_API tac_deadline_def tac_deadline_def_default(int64_t period_ns);
 
 // TAC_ERROR_ARGUMENT or TAC_ERROR_MEMORY with a log line.
 // Thread: setup.
-tac_result tac_deadline_create(const tac_deadline_def *def, tac_deadline **out_deadline);
+TAC_API tac_result tac_deadline_create(const tac_deadline_def *def, tac_deadline **out_deadline);
 
 // Thread: setup, when neither the loop nor the reader runs.
-void tac_deadline_destroy(tac_deadline **deadline);
+TAC_API void tac_deadline_destroy(tac_deadline **deadline);
 
 // Begins the account of the calling thread; tac_loop_run does it. TAC_PARTIAL with a log line if the kernel
 // does not report run_delay: causes that need it are then undecided.
 // Thread: setup, on the real-time thread.
-tac_result tac_deadline_attach(tac_deadline *deadline);
+TAC_API tac_result tac_deadline_attach(tac_deadline *deadline);
 
 // Thread: setup, on the same thread.
-void tac_deadline_detach(tac_deadline *deadline);
+TAC_API void tac_deadline_detach(tac_deadline *deadline);
 
 // The attached thread, as the kernel numbers it; 0 before the first attach. Thread: any.
-int32_t tac_deadline_thread_id(const tac_deadline *deadline);
+TAC_API int32_t tac_deadline_thread_id(const tac_deadline *deadline);
 
 // Takes the finished tick: adds evidence and cause if it was late, counts it and hands a copy to the reader.
 // `waits`: how often the loop itself slept before it.
 // Thread: RT, the attached thread.
-void tac_deadline_record(tac_deadline *deadline, tac_tick *tick, uint32_t waits);
+TAC_API void tac_deadline_record(tac_deadline *deadline, tac_tick *tick, uint32_t waits);
 
 // The next record for the slow thread; false if there is none.
 // Thread: any, one reader.
-bool tac_deadline_read(tac_deadline *deadline, tac_tick *out_tick);
+TAC_API bool tac_deadline_read(tac_deadline *deadline, tac_tick *out_tick);
 
 // Thread: any.
-tac_deadline_totals tac_deadline_read_totals(const tac_deadline *deadline);
+TAC_API tac_deadline_totals tac_deadline_read_totals(const tac_deadline *deadline);
 
 // The cause of a late tick, from its times and evidence alone. To explain a tick that met its deadline but
 // not a threshold, pass a copy whose deadline is the threshold. *out_phase is the longest phase if the loss
 // was inside the tick. TAC_CAUSE_NONE for a tick on time. Thread: RT.
-tac_cause tac_deadline_classify(const tac_tick *tick, int64_t compute_budget_ns, tac_phase *out_phase);
+TAC_API tac_cause tac_deadline_classify(const tac_tick *tick, int64_t compute_budget_ns,
+					tac_phase *out_phase);
 
 #ifdef __cplusplus
 }

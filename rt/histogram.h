@@ -9,6 +9,8 @@
 #ifndef TAC_RT_HISTOGRAM_H
 #define TAC_RT_HISTOGRAM_H
 
+#include "base/api.h"
+
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -67,11 +69,11 @@ static inline void tac_histogram_record(tac_histogram *histogram, int64_t value_
 
 // Empties it.
 // Thread: any.
-void tac_histogram_reset(tac_histogram *histogram);
+TAC_API void tac_histogram_reset(tac_histogram *histogram);
 
 // Adds all of `from`, exactly as if its values had been recorded here.
 // Thread: any.
-void tac_histogram_merge(tac_histogram *into, const tac_histogram *from);
+TAC_API void tac_histogram_merge(tac_histogram *into, const tac_histogram *from);
 
 // A value that at least `percent` % of the recorded values do not exceed: the upper end of the bucket that
 // holds the ceil(percent/100 * count)-th smallest value, or the maximum if that is lower. So it is never
@@ -80,22 +82,22 @@ void tac_histogram_merge(tac_histogram *into, const tac_histogram *from);
 // an empty histogram. `percent` must be in [0, 100]; it counts as the decimal it was written as (99.9 of 1000
 // values is the 999th).
 // Thread: any.
-int64_t tac_histogram_percentile(const tac_histogram *histogram, double percent);
+TAC_API int64_t tac_histogram_percentile(const tac_histogram *histogram, double percent);
 
 // The mean of the exact values; 0 for an empty histogram.
 // Thread: any.
-double tac_histogram_mean(const tac_histogram *histogram);
+TAC_API double tac_histogram_mean(const tac_histogram *histogram);
 
 // The number of values at or below `value_ns`. All of its bucket counts, so values up to 1/128 above it may
 // be included. Exact below 256 ns and from the maximum on.
 // Thread: any.
-uint64_t tac_histogram_count_to(const tac_histogram *histogram, int64_t value_ns);
+TAC_API uint64_t tac_histogram_count_to(const tac_histogram *histogram, int64_t value_ns);
 
 // Bucket `index` in [0, TAC_HISTOGRAM_BUCKETS): the least and the greatest value it holds, and its count.
 // Buckets are contiguous. Values outside the range are in `below` and `above` alone.
 // Thread: any.
-void tac_histogram_bucket(const tac_histogram *histogram, uint32_t index, int64_t *out_low_ns,
-			  int64_t *out_high_ns, uint64_t *out_count);
+TAC_API void tac_histogram_bucket(const tac_histogram *histogram, uint32_t index, int64_t *out_low_ns,
+				  int64_t *out_high_ns, uint64_t *out_count);
 
 // Corrects for coordinated omission, where an activity should have happened every `interval_ns` (> 0) and a
 // long value kept later ones from being recorded: each value v also counts as v - interval, v - 2 interval, …
@@ -103,7 +105,7 @@ void tac_histogram_bucket(const tac_histogram *histogram, uint32_t index, int64_
 // lower; those above the range at the range's end. `out` must be another histogram. It takes at most one step
 // for each pair of buckets (every bucket filled: 12 ms at 1 ms, 150 ms at 1 ns).
 // Thread: any but RT.
-void tac_histogram_corrected(const tac_histogram *histogram, int64_t interval_ns, tac_histogram *out);
+TAC_API void tac_histogram_corrected(const tac_histogram *histogram, int64_t interval_ns, tac_histogram *out);
 
 #ifdef __cplusplus
 }

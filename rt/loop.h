@@ -37,42 +37,42 @@ typedef void (*tac_loop_fn)(void *user, tac_tick *tick);
 
 // 1 kHz, 100 µs of spin, clock_nanosleep, until stopped, no account.
 // Thread: any.
-tac_loop_def tac_loop_def_default(void);
+TAC_API tac_loop_def tac_loop_def_default(void);
 
 // TAC_ERROR_ARGUMENT or TAC_ERROR_MEMORY with a log line.
 // Thread: setup.
-tac_result tac_loop_create(const tac_loop_def *def, tac_loop **out_loop);
+TAC_API tac_result tac_loop_create(const tac_loop_def *def, tac_loop **out_loop);
 
 // Thread: setup, when the loop does not run.
-void tac_loop_destroy(tac_loop **loop);
+TAC_API void tac_loop_destroy(tac_loop **loop);
 
 // Runs until stopped or through all its periods, then returns TAC_OK; TAC_ERROR_SYSTEM, before the first
 // tick, if the timer cannot be created. Call tac_thread_enter first.
 // Thread: the one that is to become real-time. `fn` runs on it.
-tac_result tac_loop_run(tac_loop *loop, tac_loop_fn fn, void *user);
+TAC_API tac_result tac_loop_run(tac_loop *loop, tac_loop_fn fn, void *user);
 
 // Makes tac_loop_run return before its next tick, also if it has not begun yet. A stopped loop cannot be
 // restarted. Thread: any, RT and signal handlers included.
-void tac_loop_stop(tac_loop *loop);
+TAC_API void tac_loop_stop(tac_loop *loop);
 
 // From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT stop every loop of the process, including those made later;
 // an ignored SIGHUP or SIGQUIT stays ignored (nohup). If the process has not ended when a further SIGINT,
 // SIGTERM or SIGQUIT arrives, that one ends it after tac_release_now, with the exit status of the signal.
 // SIGPIPE no longer ends the process: writing to a closed pipe fails with EPIPE.
 // Thread: setup.
-void tac_loop_stop_on_signals(void);
+TAC_API void tac_loop_stop_on_signals(void);
 
 // Whether a signal has stopped the loops. Thread: any.
-bool tac_loop_signalled(void);
+TAC_API bool tac_loop_signalled(void);
 
 // Ticks begun so far: the heartbeat for a watchdog. Thread: any.
-uint64_t tac_loop_beats(const tac_loop *loop);
+TAC_API uint64_t tac_loop_beats(const tac_loop *loop);
 
 // Whether the loop is between its first and its last tick. Thread: any.
-bool tac_loop_running(const tac_loop *loop);
+TAC_API bool tac_loop_running(const tac_loop *loop);
 
 // As given at set-up. Thread: any.
-int64_t tac_loop_period_ns(const tac_loop *loop);
+TAC_API int64_t tac_loop_period_ns(const tac_loop *loop);
 
 #ifdef __cplusplus
 }

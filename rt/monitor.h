@@ -67,19 +67,19 @@ typedef struct tac_monitor_stats {
 // Opens the log and starts the thread. TAC_ERROR_IO, TAC_ERROR_SYSTEM or TAC_ERROR_MEMORY with a log line if
 // the log cannot be opened, the thread cannot be started or there is no memory.
 // Thread: setup.
-tac_result tac_monitor_create(const tac_monitor_def *def, tac_monitor **out_monitor);
+TAC_API tac_result tac_monitor_create(const tac_monitor_def *def, tac_monitor **out_monitor);
 
 // Reads what is still in the ring, then ends the thread.
 // Thread: setup, after the loop has stopped.
-void tac_monitor_destroy(tac_monitor **monitor);
+TAC_API void tac_monitor_destroy(tac_monitor **monitor);
 
 // Copies the present statistics (about 300 KiB). Does not wait for a thread that is blocked on its files.
 // Thread: any but RT.
-void tac_monitor_read(tac_monitor *monitor, tac_monitor_stats *out_stats);
+TAC_API void tac_monitor_read(tac_monitor *monitor, tac_monitor_stats *out_stats);
 
 // Waits until every record that was in the ring at the call has been read.
 // Thread: any but RT.
-void tac_monitor_drain(tac_monitor *monitor);
+TAC_API void tac_monitor_drain(tac_monitor *monitor);
 
 #ifdef __cplusplus
 }

@@ -29,20 +29,20 @@ typedef void (*tac_release_fn)(void *user);
 // order of the two calls.
 // TAC_ERROR_MEMORY: all hooks are in use. TAC_ERROR_SYSTEM: no thread. Either with a log line.
 // Thread: setup.
-tac_result tac_release_add(tac_release_fn fn, void *user);
+TAC_API tac_result tac_release_add(tac_release_fn fn, void *user);
 
 // Removes a hook; afterwards it is not called any more. Waits for one that is running.
 // Thread: setup, before the device is destroyed.
-void tac_release_remove(tac_release_fn fn, void *user);
+TAC_API void tac_release_remove(tac_release_fn fn, void *user);
 
 // Requests all hooks and waits until they have returned and the devices had TAC_RELEASE_SETTLE_NS to send
 // zero, at most TAC_RELEASE_LIMIT_NS. Returns at once without hooks, or after an earlier release.
 // Thread: any, signal handlers included.
-void tac_release_now(void);
+TAC_API void tac_release_now(void);
 
 // tac_release_now, then gives `signal` its default action and raises it.
 // Thread: the handler of that signal.
-void tac_release_and_raise(int signal);
+TAC_API void tac_release_and_raise(int signal);
 
 #ifdef __cplusplus
 }

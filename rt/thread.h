@@ -71,39 +71,39 @@ typedef struct tac_thread_report {
 
 // FIFO 80 on any CPU, memory locked, CPU kept awake, denormals flushed.
 // Thread: any.
-tac_thread_def tac_thread_def_default(void);
+TAC_API tac_thread_def tac_thread_def_default(void);
 
 // Requests everything in `def` from the kernel for the calling thread (mlockall is for the whole process) and
 // fills `out_report`. TAC_OK: all granted; TAC_PARTIAL: something refused, show the report to the user;
 // TAC_ERROR_ARGUMENT with a log line: a value is out of range, nothing was done.
 // Thread: setup, on the thread that will run the loop.
-__attribute__((warn_unused_result)) tac_result tac_thread_enter(const tac_thread_def *def,
-								tac_thread_report *out_report);
+TAC_API __attribute__((warn_unused_result)) tac_result tac_thread_enter(const tac_thread_def *def,
+									tac_thread_report *out_report);
 
 // Releases what would outlive the thread, the request to keep the CPU awake. The memory stays locked.
 // Thread: setup.
-void tac_thread_leave(tac_thread_report *report);
+TAC_API void tac_thread_leave(tac_thread_report *report);
 
 // One line about `item`: "SCHED_FIFO 80: granted", or "…: refused (EPERM): " and the remedy.
 // Thread: any but RT.
-void tac_thread_report_line(const tac_thread_report *report, tac_grant_item item, char *out_line,
-			    size_t size);
+TAC_API void tac_thread_report_line(const tac_thread_report *report, tac_grant_item item, char *out_line,
+				    size_t size);
 
 // pthread_create with all signals blocked in the new thread, so that they are handled elsewhere and never
 // interrupt it, except faults (SEGV, BUS, FPE, ILL, ABRT): the kernel ends a process at once, without its
 // handler, if a fault is blocked. The thread has a stack for signal handlers, so that a handler can run after
 // an overflow of its stack. TAC_ERROR_MEMORY or TAC_ERROR_SYSTEM with a log line if it cannot be created.
 // Thread: setup.
-tac_result tac_thread_start(pthread_t *out_thread, void *(*body)(void *user), void *user);
+TAC_API tac_result tac_thread_start(pthread_t *out_thread, void *(*body)(void *user), void *user);
 
 // Makes `stack` the calling thread's stack for signal handlers (SA_ONSTACK), unless it has one already. The
 // memory must outlive the thread. Returns whether it is in use now.
 // Thread: any.
-bool tac_thread_signal_stack(void *stack, size_t size);
+TAC_API bool tac_thread_signal_stack(void *stack, size_t size);
 
-const char *tac_policy_name(tac_policy policy);          // "fifo", …
-const char *tac_grant_item_name(tac_grant_item item);    // "scheduling", …
-const char *tac_grant_state_name(tac_grant_state state); // "granted", …
+TAC_API const char *tac_policy_name(tac_policy policy);          // "fifo", …
+TAC_API const char *tac_grant_item_name(tac_grant_item item);    // "scheduling", …
+TAC_API const char *tac_grant_state_name(tac_grant_state state); // "granted", …
 
 #ifdef __cplusplus
 }

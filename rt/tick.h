@@ -4,6 +4,8 @@
 #ifndef TAC_RT_TICK_H
 #define TAC_RT_TICK_H
 
+#include "base/api.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -80,7 +82,7 @@ typedef struct tac_tick {
 
 // Marks the end of `phase` with the clock's time, and fires the probe phase_end.
 // Thread: RT.
-void tac_tick_phase_end(tac_tick *tick, tac_phase phase);
+TAC_API void tac_tick_phase_end(tac_tick *tick, tac_phase phase);
 
 // How late the tick began. Thread: RT.
 static inline int64_t tac_tick_wake_ns(const tac_tick *tick)
@@ -107,14 +109,14 @@ static inline bool tac_tick_missed(const tac_tick *tick)
 }
 
 // When `phase` began: at the end of the last phase before it that ran, or at the wake. Thread: RT.
-int64_t tac_tick_phase_begin_ns(const tac_tick *tick, tac_phase phase);
+TAC_API int64_t tac_tick_phase_begin_ns(const tac_tick *tick, tac_phase phase);
 
 // How long `phase` took; 0 if it did not run. Thread: RT.
-int64_t tac_tick_phase_ns(const tac_tick *tick, tac_phase phase);
+TAC_API int64_t tac_tick_phase_ns(const tac_tick *tick, tac_phase phase);
 
 // "device read", "sco", …; "late wake", "stolen", …. Never NULL. Thread: any.
-const char *tac_phase_name(tac_phase phase);
-const char *tac_cause_name(tac_cause cause);
+TAC_API const char *tac_phase_name(tac_phase phase);
+TAC_API const char *tac_cause_name(tac_cause cause);
 
 #ifdef __cplusplus
 }

@@ -29,18 +29,18 @@ typedef struct tac_timer {
 // Starts the grid first_ns, first_ns + period_ns, … on tac_clock_now_ns for the calling thread. On failure
 // TAC_ERROR_SYSTEM and a log line; nothing needs fini then.
 // Thread: setup, on the thread that will wait.
-tac_result tac_timer_init(tac_timer *timer, tac_timer_kind kind, int64_t first_ns, int64_t period_ns);
+TAC_API tac_result tac_timer_init(tac_timer *timer, tac_timer_kind kind, int64_t first_ns, int64_t period_ns);
 
 // Thread: setup, on the same thread.
-void tac_timer_fini(tac_timer *timer);
+TAC_API void tac_timer_fini(tac_timer *timer);
 
 // Blocks until `until_ns`, which lies on the grid; returns at once if it has passed. Returns how often the
 // thread slept: an expiry left over from a stall is consumed without sleep and does not count. Signals do not
 // cut it short.
 // Thread: RT.
-uint32_t tac_timer_wait(tac_timer *timer, int64_t until_ns);
+TAC_API uint32_t tac_timer_wait(tac_timer *timer, int64_t until_ns);
 
-const char *tac_timer_kind_name(tac_timer_kind kind); // "nanosleep", "signal", "timerfd"
+TAC_API const char *tac_timer_kind_name(tac_timer_kind kind); // "nanosleep", "signal", "timerfd"
 
 #ifdef __cplusplus
 }

@@ -40,24 +40,24 @@ typedef struct tac_trace_summary {
 
 // No path and no descriptor yet, names "tactus" and "loop", origin now.
 // Thread: any.
-tac_trace_def tac_trace_def_default(void);
+TAC_API tac_trace_def tac_trace_def_default(void);
 
 // Opens the file and writes the names. TAC_ERROR_IO if it cannot be opened, TAC_ERROR_MEMORY; *out_trace is
 // NULL then. A failed write is reported by tac_trace_destroy, not here.
 // Thread: setup.
-tac_result tac_trace_create(const tac_trace_def *def, tac_trace **out_trace);
+TAC_API tac_result tac_trace_create(const tac_trace_def *def, tac_trace **out_trace);
 
 // Adds a tick. Ticks are given in the order in which they ran; any content gives a valid trace. After the
 // first failed write, events are only counted. A reader that closed its end (EPIPE) is such a failure and
 // raises no SIGPIPE. Memory is fixed at create.
 // Thread: any but RT, one at a time; blocks on the file.
-void tac_trace_tick(tac_trace *trace, const tac_tick *tick);
+TAC_API void tac_trace_tick(tac_trace *trace, const tac_tick *tick);
 
 // Completes the array, closes the file if it was opened by path, frees the trace and nulls *trace; a NULL
 // *trace is allowed. TAC_ERROR_IO, with a log line, if anything could not be written. `out_summary` may be
 // NULL.
 // Thread: any but RT.
-tac_result tac_trace_destroy(tac_trace **trace, tac_trace_summary *out_summary);
+TAC_API tac_result tac_trace_destroy(tac_trace **trace, tac_trace_summary *out_summary);
 
 #ifdef __cplusplus
 }

@@ -26,19 +26,19 @@ typedef struct tac_watchdog_def {
 
 // 10 periods, FIFO 90 on any CPU, nothing else requested.
 // Thread: any.
-tac_watchdog_def tac_watchdog_def_default(const tac_loop *loop);
+TAC_API tac_watchdog_def tac_watchdog_def_default(const tac_loop *loop);
 
 // Starts the thread. TAC_PARTIAL if something was refused (logged item by item); without its priority a
 // hanging loop may starve it.
 // Thread: setup.
-tac_result tac_watchdog_create(const tac_watchdog_def *def, tac_watchdog **out_watchdog);
+TAC_API tac_result tac_watchdog_create(const tac_watchdog_def *def, tac_watchdog **out_watchdog);
 
 // Ends the thread; waits for a hook that is running.
 // Thread: setup, before the loop is destroyed.
-void tac_watchdog_destroy(tac_watchdog **watchdog);
+TAC_API void tac_watchdog_destroy(tac_watchdog **watchdog);
 
 // Stalls noticed so far. Thread: any.
-uint64_t tac_watchdog_stalls(const tac_watchdog *watchdog);
+TAC_API uint64_t tac_watchdog_stalls(const tac_watchdog *watchdog);
 
 #ifdef __cplusplus
 }
