@@ -69,6 +69,14 @@ TAC_API void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick);
 // Thread: any, one for each reader.
 TAC_API const tac_snapshot *tac_servo_snapshot(tac_servo *servo, int32_t reader);
 
+// Copies the newest snapshot into the first `bytes` of *out_snapshot, which the caller passes as sizeof
+// *out_snapshot: a program that was compiled for an older, shorter snapshot gets the part that it knows, and
+// what this library does not know is zero. False before the first tick; *out_snapshot is zero then. Counts as
+// a read of this reader, like tac_servo_snapshot.
+// Thread: any, one for each reader.
+TAC_API bool tac_servo_snapshot_read(tac_servo *servo, int32_t reader, tac_snapshot *out_snapshot,
+				     size_t bytes);
+
 // Emergency stop: the force is zero from the next step on, until tac_servo_reset.
 // Thread: any, signal handlers included.
 TAC_API void tac_servo_stop(tac_servo *servo);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // Distance from the tool's origin at which the fingers hold it, m: it turns the hand's linear impedance into
 // an angular one.
@@ -205,6 +206,16 @@ void tac_servo_destroy(tac_servo **servo)
 const tac_snapshot *tac_servo_snapshot(tac_servo *servo, int32_t reader)
 {
 	return tac_latest_read(servo->latest[reader], NULL);
+}
+
+bool tac_servo_snapshot_read(tac_servo *servo, int32_t reader, tac_snapshot *out_snapshot, size_t bytes)
+{
+	const tac_snapshot *newest = tac_servo_snapshot(servo, reader);
+	const size_t known = bytes < sizeof *newest ? bytes : sizeof *newest;
+	memset(out_snapshot, 0, bytes);
+	if (newest)
+		memcpy(out_snapshot, newest, known);
+	return newest != NULL;
 }
 
 void tac_servo_stop(tac_servo *servo)
