@@ -1,6 +1,6 @@
-# cmake --install: the program, the static libraries, their headers as include/tactus/FOLDER/*.h, a CMake package
-# (find_package(tactus): tactus::base, tactus::rt, …, and tactus::tactus for all) and a pkg-config file. Neither
-# holds an absolute path, so the installed tree may be moved.
+# cmake --install: the program, the static libraries, libtactus.so, their headers as include/tactus/FOLDER/*.h, a CMake
+# package (find_package(tactus): tactus::base, tactus::rt, …, tactus::tactus for all, tactus::shared for libtactus.so) and
+# two pkg-config files, tactus (static) and tactus-shared. None holds an absolute path, so the installed tree may be moved.
 include(CMakePackageConfigHelpers)
 
 get_property(TACTUS_FOLDERS GLOBAL PROPERTY TACTUS_LIBRARIES)
@@ -44,6 +44,10 @@ foreach(folder IN LISTS TACTUS_FOLDERS)
 	string(PREPEND TACTUS_PC_FOLDERS " -ltactus_${folder}")
 endforeach()
 
+if(TARGET tactus_shared)
+	install(TARGETS tactus_shared EXPORT tactus COMPONENT dev)
+endif()
+
 # Public headers are those in a folder itself; its sub-folders are private.
 foreach(folder base rt collision devices haptic)
 	file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.h ${PROJECT_SOURCE_DIR}/${folder}/*.inl)
@@ -84,7 +88,7 @@ endif()
 if(NOT TACTUS_SIMD)
 	string(APPEND TACTUS_PC_CFLAGS " -DTAC_NO_SIMD")
 endif()
-# All libraries are static, so what they need belongs to every link, not to --static alone.
+# What static libraries need belongs to every link, not to --static alone.
 file(CONFIGURE OUTPUT tactus.pc @ONLY CONTENT [[
 prefix=@TACTUS_PC_PREFIX@
 libdir=@TACTUS_PC_LIBDIR@
@@ -98,6 +102,21 @@ Cflags: -I${includedir}/tactus@TACTUS_PC_CFLAGS@
 Libs: -L${libdir} -Wl,-rpath,@TACTUS_PC_LIBEXECDIR@@TACTUS_PC_FOLDERS@@TACTUS_PC_LIBS@
 ]])
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tactus.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+if(TARGET tactus_shared)
+	file(CONFIGURE OUTPUT tactus-shared.pc @ONLY CONTENT [[
+prefix=@TACTUS_PC_PREFIX@
+libdir=@TACTUS_PC_LIBDIR@
+includedir=@TACTUS_PC_INCLUDEDIR@
+
+Name: tactus-shared
+Description: @PROJECT_DESCRIPTION@ (shared library)
+Version: @PROJECT_VERSION@
+Cflags: -I${includedir}/tactus@TACTUS_PC_CFLAGS@
+Libs: -L${libdir} -ltactus
+]])
+	install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tactus-shared.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+		COMPONENT dev)
+endif()
 
 # What --help and the pages cite: documentation with its pictures, and the examples as sources.
 file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md ${PROJECT_SOURCE_DIR}/docs/*.svg

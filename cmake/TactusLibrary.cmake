@@ -31,7 +31,9 @@ function(tactus_library name)
 	cmake_parse_arguments(LIB "" "" "SOURCES;LINK;SYSTEM" ${ARGN})
 	add_library(tactus_${name} STATIC ${LIB_SOURCES})
 	add_library(tactus::${name} ALIAS tactus_${name})
-	set_target_properties(tactus_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+	# Position-independent and hidden but for TAC_API: libtactus.so is linked from the same objects.
+	set_target_properties(tactus_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON
+		C_VISIBILITY_PRESET hidden)
 	target_include_directories(tactus_${name} PUBLIC
 		$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
 		$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tactus>)
@@ -47,5 +49,6 @@ function(tactus_library name)
 		target_compile_definitions(tactus_${name} PUBLIC TAC_NO_SIMD)
 	endif()
 	set_property(GLOBAL APPEND PROPERTY TACTUS_LIBRARIES ${name})
+	set_property(GLOBAL APPEND PROPERTY TACTUS_OBJECTS $<TARGET_OBJECTS:tactus_${name}>)
 	set_property(GLOBAL APPEND PROPERTY TACTUS_SYSTEM ${LIB_SYSTEM})
 endfunction()

@@ -25,7 +25,8 @@ function(tactus_simd_variants target)
 		foreach(variant IN LISTS TACTUS_SIMD_VARIANTS)
 			set(objects ${target}_${name}_${variant})
 			add_library(${objects} OBJECT ${kernel})
-			set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+			set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON
+				C_VISIBILITY_PRESET hidden)
 			target_include_directories(${objects} PRIVATE ${PROJECT_SOURCE_DIR})
 			target_compile_definitions(${objects} PRIVATE TAC_SIMD_SUFFIX=_${variant}
 				$<$<NOT:$<BOOL:${TACTUS_ASSERT}>>:TAC_NO_ASSERT>)
@@ -44,6 +45,7 @@ function(tactus_kernels library)
 		cmake_path(GET kernel STEM name)
 		foreach(variant IN LISTS TACTUS_SIMD_VARIANTS)
 			set(object tactus_${library}_${name}_${variant})
+			set_property(GLOBAL APPEND PROPERTY TACTUS_OBJECTS $<TARGET_OBJECTS:${object}>)
 			if(TACTUS_SANITIZE)
 				# Of the plain-C bodies, gcc 12 takes two minutes with full debug information, clang 14 a quarter of an
 				# hour with -O2.
