@@ -24,10 +24,9 @@ TAC_API void tac_assert_print(const char *condition, const char *file, int line)
 // Called by TAC_ASSERT. Never returns normally.
 // Thread: any.
 #if defined(__GNUC__)
-TAC_API __attribute__((visibility("default"), noreturn, cold)) // TAC_API
+__attribute__((visibility("default"), noreturn, cold)) // TAC_API
 #endif
-TAC_API void
-tac_assert_fail(const char *condition, const char *file, int line);
+void tac_assert_fail(const char *condition, const char *file, int line);
 
 #ifdef TAC_NO_ASSERT
 #define TAC_ASSERT(condition) ((void)0)

@@ -26,10 +26,9 @@ TAC_API void tac_log_set(tac_log_fn fn, void *user);
 // Formats one line (truncated at 1023 bytes) and passes it to the sink.
 // Thread: any but RT.
 #if defined(__GNUC__)
-TAC_API __attribute__((visibility("default"), format(printf, 2, 3))) // TAC_API
+__attribute__((visibility("default"), format(printf, 2, 3))) // TAC_API
 #endif
-TAC_API void
-tac_log(tac_log_level level, const char *format, ...);
+void tac_log(tac_log_level level, const char *format, ...);
 
 #ifdef __cplusplus
 }

@@ -46,6 +46,12 @@ packages_optional='
 	groff                  the test of the manual page
 	zsh                    the test of its completion
 	systemtap-sdt-dev      the probes for perf and bpftrace
+	abigail-tools          the comparison of libtactus.so's interface
+	python3-cffi           the Python package, built
+	python3-numpy          the Python package
+	python3-setuptools     the Python package, installed
+	python3-pip            the Python package, installed
+	python3-venv           the test of the Python package
 '
 
 say() {

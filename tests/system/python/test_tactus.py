@@ -1,0 +1,267 @@
+"""The Python package against the command line: the same tables to the bit; sessions, recordings, errors.
+    test_tactus.py TACTUS-PROGRAM"""
+import csv
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+import numpy as np
+
+import tactus
+
+PROGRAM = sys.argv.pop(1)
+SPHERE = """
+scene: a sphere
+materials: [{name: rubber, stiffness_N_per_m: 700}]
+tools: [{name: ball, axes: 3, shapes: [{kind: solids, solids: "sphere:r=0.005"}], device: "sim:omega3",
+  hand: [{time_s: 0, position_m: [0, 0, 0.045]}, {time_s: 0.3, position_m: [0, 0, 0.033]}, {time_s: 90, position_m: [0, 0, 0.033]}]}]
+objects: [{name: sphere, material: rubber, shapes: [{kind: sphere, radius_m: 0.03}]}]
+"""
+TETRAHEDRON = "v 0 0 0\nv 0.1 0 0\nv 0 0.1 0\nv 0 0 0.1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
+
+
+def run(*arguments):
+    return subprocess.run([PROGRAM, *map(str, arguments)], check=True, capture_output=True, text=True).stdout
+
+
+def rotation(rng):
+    """A random rotation matrix."""
+    q = rng.normal(size=4)
+    x, y, z, w = q / np.linalg.norm(q)
+    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+                     [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+                     [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]])
+
+
+def stroke(count=600):
+    """A path that comes down, strokes something and turns."""
+    t = np.arange(1, count + 1) * 1e-3
+    angle = 0.4 * np.sin(3 * t)
+    zero = np.zeros(count)
+    return np.stack([t, 0.02 * np.sin(5 * t), 0.01 * np.cos(4 * t), 0.05 - 0.055 * np.minimum(t / 0.4, 1), np.sin(angle / 2),
+                     zero, zero, np.cos(angle / 2)], axis=1)
+
+
+class WithFolder(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory(prefix="tactus python ")
+        self.folder = pathlib.Path(self.temporary.name)
+        self.addCleanup(self.temporary.cleanup)
+
+    def write(self, name, rows):
+        """A file with a line of numbers for each row, all digits."""
+        path = self.folder / name
+        path.write_text("".join(",".join(repr(float(x)) for x in row) + "\n" for row in rows))
+        return path
+
+    def assert_same(self, array, text):
+        """Every column but ns is that of the CSV, to the bit."""
+        rows = list(csv.DictReader(text.splitlines()))
+        self.assertEqual(list(array.dtype.names), list(rows[0]))
+        self.assertEqual(len(array), len(rows))
+        for name in array.dtype.names:
+            if name == "ns":
+                self.assertTrue((array["ns"] > 0).all())
+                continue
+            column = [row[name] for row in rows]
+            if array.dtype[name].kind == "U":
+                self.assertEqual(list(array[name]), column, name)
+            else:
+                wanted = np.array([float(x) for x in column]).astype(array.dtype[name])
+                self.assertEqual(array[name].tobytes(), wanted.tobytes(), name)
+
+
+class Render(WithFolder):
+    def test_is_that_of_the_command(self):
+        path = self.write("path.csv", stroke())
+        for scene, options in (("sphere", {}), ("stylus", {}), ("groove", {"mover": "reactive", "collider": "doptree"}),
+                               ("groove", {"mover": "reactive", "collider": "chip"})):
+            with self.subTest(scene, **options):
+                flags = [word for name, value in options.items() for word in (f"--{name}", value)]
+                run("render", scene, "--input", path, "--output", self.folder / "out.csv", *flags)
+                text = (self.folder / "out.csv").read_text()
+                self.assert_same(tactus.render(scene, path, **options), text)
+                self.assert_same(tactus.render(scene, stroke(), **options), text)
+        self.assertTrue((tactus.render("sphere", stroke())["contacts"] > 0).any())
+
+    def test_has_two_tools(self):
+        path = self.write("path.csv", stroke(300))
+        run("render", "hands", "--input", path, "--output", self.folder / "1.csv", "--output2", self.folder / "2.csv")
+        first, second = tactus.render("hands", path, both=True)
+        self.assert_same(first, (self.folder / "1.csv").read_text())
+        self.assert_same(second, (self.folder / "2.csv").read_text())
+
+    def test_of_a_scene_from_text_and_of_its_own_yaml(self):
+        scene = tactus.Scene.parse(SPHERE)
+        again = tactus.Scene.parse(scene.yaml())
+        (self.folder / "scene.yaml").write_text(scene.yaml())
+        rows = [tactus.render(s, stroke(100)) for s in (scene, again, self.folder / "scene.yaml")]
+        for name in set(rows[0].dtype.names) - {"ns"}:
+            self.assertEqual(rows[0][name].tobytes(), rows[1][name].tobytes())
+            self.assertEqual(rows[0][name].tobytes(), rows[2][name].tobytes())
+
+
+class Collision(WithFolder):
+    def test_queries_are_those_of_the_command(self):
+        rng = np.random.default_rng(5)
+        poses = np.array([np.concatenate([rotation(rng).ravel(), rng.uniform(-0.1, 0.1, 3)]) for _ in range(200)])
+        file = self.write("poses", poses)
+        mesh = self.folder / "a mesh.obj"
+        mesh.write_text(TETRAHEDRON)
+        for a, b, options in ((mesh, mesh, {}), (mesh, mesh, {"mode": "pairs", "collider": "doptree"}),
+                              ("capsule:r=0.02,h=0.1", "sphere:r=0.03", {})):
+            with self.subTest(str(b), **options):
+                flags = [word for name, value in options.items() for word in (f"--{name}", value)]
+                run("query", a, b, "--poses", file, "--csv", self.folder / "out.csv", *flags)
+                array = tactus.query(a, b, poses, **options)
+                self.assert_same(array, (self.folder / "out.csv").read_text())
+                self.assertEqual(set(array["result"]), {"none", "hit"})
+
+    def test_spheres_touch_where_their_centres_are_near(self):
+        rng = np.random.default_rng(6)
+        centres = rng.uniform(-0.04, 0.04, (500, 3))
+        poses = np.hstack([np.tile(np.eye(3).ravel(), (500, 1)), centres])
+        hits = tactus.query("sphere:r=0.01", "sphere:r=0.02", poses)["result"] == "hit"
+        self.assertEqual(list(hits), list(np.linalg.norm(centres, axis=1) < 0.03))
+
+    def test_sweeps_are_those_of_the_command(self):
+        rng = np.random.default_rng(7)
+        motions = np.array([np.concatenate([rotation(rng).ravel(), rng.normal(size=3) * 0.15, rng.normal(size=3) * 0.3,
+                                            rng.normal(size=3), [rng.uniform(-2, 2)]]) for _ in range(100)])
+        file = self.write("motions", motions)
+        mesh = self.folder / "mesh.obj"
+        mesh.write_text(TETRAHEDRON)
+        for b in (mesh, "sphere:r=0.02", "capsule:r=0.01,h=0.05"):
+            with self.subTest(str(b)):
+                array = tactus.sweep(mesh, b, motions)
+                self.assert_same(array, run("sweep", mesh, b, "--motions", file))
+                self.assertGreater(len(set(array["kind"])), 1)
+
+    def test_a_sphere_stops_at_a_wall(self):
+        (self.folder / "wall.obj").write_text("v -1 -1 0\nv 1 -1 0\nv 0 2 0\nf 1 2 3\n")
+        motion = [1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0.5, 0, 0, -1, 0, 0, 1, 0.1]
+        moved = tactus.sweep(self.folder / "wall.obj", "sphere:r=0.1", [motion], zone=0)[0]
+        self.assertAlmostEqual(moved["f_translation"], 0.4, delta=1e-6)
+
+
+class Sessions(WithFolder):
+    def touch(self, session):
+        """Reads snapshots until the hand has come to rest on the sphere."""
+        steady = 0
+        last = session.snapshot()
+        while steady < 50:
+            threading.Event().wait(0.002)
+            s = session.snapshot()
+            if s.tick > last.tick:
+                still = s.contacts and s.gain == 1 and np.abs(s.force_N - last.force_N).max() < 1e-3
+                steady = steady + 1 if still else 0
+            self.assertGreaterEqual(s.tick, last.tick)
+            last = s
+        return last
+
+    def test_force_is_that_of_the_spring(self):
+        with tactus.Session(tactus.Scene.parse(SPHERE)) as session:
+            self.assertEqual(len(session.setup()), 5)
+            s = self.touch(session)
+            depth = s.tool[2] - s.device[2]
+            self.assertGreater(depth, 1e-4)
+            self.assertAlmostEqual(s.force_N[2], s.stiffness_N_per_m * depth, delta=0.02 * s.force_N[2] + 1e-3)
+            self.assertAlmostEqual(s.tool[2], 0.035, delta=2e-4)  # on the sphere, whose mesh lies within its radius
+            self.assertGreater(s.contacts[0].normal[2], 0.99)
+            self.assertEqual((s.state, s.status), ("running", "ok"))
+            timing = session.timing()
+            self.assertGreater(timing.ticks, 50)
+            self.assertGreaterEqual(timing.misses, sum(timing.misses_by_cause.values()))
+            session.stop_force()
+            tick = session.snapshot().tick
+            while (s := session.snapshot()).tick < tick + 2:
+                threading.Event().wait(0.002)
+            self.assertEqual(list(s.force_N), [0, 0, 0])
+        with self.assertRaisesRegex(tactus.Error, "expected one that runs"):
+            session.snapshot()
+
+    def test_recording_is_that_of_the_command_and_replays(self):
+        file = self.folder / "a.rec"
+        session = tactus.Session(tactus.Scene.parse(SPHERE), seconds=0.8)
+        session.record(file)
+        with session:
+            with self.assertRaisesRegex(tactus.Error, "has not started"):
+                session.record(file)
+            session.wait()
+            ticks = session.timing().ticks
+        recording = tactus.load_recording(file)
+        self.assertEqual(len(recording.samples), ticks)
+        self.assertEqual((recording.device, recording.complete), ("sim:omega3", True))
+        run("view", file, "--csv", self.folder / "rec.csv")
+        self.assert_same(recording.samples, (self.folder / "rec.csv").read_text())
+        rows = tactus.render(tactus.Scene.parse(SPHERE), recording.samples)
+        self.assertTrue((rows["contacts"] > 0).any())
+        with tactus.Session(tactus.Scene.parse(SPHERE), device=f"playback:{file}") as session:
+            self.assertIn(session.snapshot().state, ("waiting", "running", "lost"))
+
+    def test_loop_runs_while_the_interpreter_is_busy(self):
+        with tactus.Session("sphere", rate=500) as session:
+            first = session.snapshot().tick
+            total = 0
+            while session.snapshot().tick < first + 100:
+                total += sum(i * i for i in range(20000))
+            self.assertGreater(total, 0)
+
+    def test_readers_on_several_threads_see_whole_snapshots(self):
+        with tactus.Session("sphere") as session:
+            seen = []
+
+            def read():
+                ticks = [session.snapshot().tick for _ in range(200)]
+                seen.append(ticks == sorted(ticks))
+
+            threads = [threading.Thread(target=read) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(seen, [True] * 4)
+
+
+class Errors(WithFolder):
+    def assert_error(self, pattern, function, *arguments, **options):
+        with self.assertRaisesRegex(tactus.Error, pattern):
+            function(*arguments, **options)
+
+    def test_have_the_message_of_the_library(self):
+        self.assert_error("expected .*sphere.* found 'spheer'", tactus.render, "spheer", stroke(10))
+        self.assert_error(r"bad\.yaml:2:1: .*unknown|bad\.yaml:2", tactus.Scene.parse, "scene: x\nobjets: []\n", "bad.yaml")
+        self.assert_error("No such file", tactus.Scene.load, self.folder / "none.yaml")
+        here = [[1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]]
+        self.assert_error("No such file", tactus.query, self.folder / "none.obj", self.folder / "none.obj", here)
+        self.assert_error("expected solid", tactus.query, "sphere:r=1", "sphere:r=1", here, collider="wide")
+        self.assert_error("collider: expected wide", tactus.render, "sphere", stroke(10), collider="width")
+        self.assert_error("mover: expected continuous or reactive", tactus.render, "sphere", stroke(10), mover="fast")
+        self.assert_error("rate: expected 100 to 10000 Hz, found 20000", tactus.Session, "sphere", rate=20000)
+        self.assert_error("expected one with 1 tool, found 2", tactus.Session, "hands")
+        self.assert_error("expected .*falcon", tactus.Session("sphere", device="nothing").start)
+        self.assert_error("cannot|No such", tactus.load_recording, self.folder / "none.rec")
+
+    def test_name_the_row_of_a_bad_path(self):
+        path = stroke(20)
+        path[7, 7] = 3
+        self.assert_error(r"path\[7\]: expected a quaternion of length 1", tactus.render, "sphere", path)
+        file = self.write("bad.csv", path)
+        self.assert_error(r"bad\.csv:8: expected a quaternion of length 1", tactus.render, "sphere", file)
+        path = stroke(20)
+        path[5, 0] = math.nan
+        self.assert_error(r"path\[5\]: expected a time", tactus.render, "sphere", path)
+        path = stroke(20)
+        path[5, 2] = math.inf
+        self.assert_error(r"path\[5\]: expected a finite position", tactus.render, "sphere", path)
+        self.assert_error(r"path: expected an array of shape \(n, 8\)", tactus.render, "sphere", np.zeros((3, 7)))
+        self.assert_error(r"poses\[1\]: expected a rotation", tactus.query, "sphere:r=1", "sphere:r=1",
+                          [[1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0], [2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]])
+
+
+if __name__ == "__main__":
+    unittest.main()
