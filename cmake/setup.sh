@@ -51,7 +51,6 @@ packages_optional='
 	python3-numpy          the Python package
 	python3-setuptools     the Python package, installed
 	python3-pip            the Python package, installed
-	python3-venv           the test of the Python package
 '
 
 say() {
