@@ -1,5 +1,5 @@
 # cpack: the Debian packages tactus (program, helpers, udev rules, limits, manual page, completion, pages, examples) and
-# libtactus-dev (headers, static libraries, CMake package, tactus.pc):
+# libtactus-dev (headers, static libraries, libtactus.so, CMake package, pkg-config files):
 #	cmake --build build/release && cpack --config build/release/CPackConfig.cmake -B FOLDER
 install(FILES packaging/70-tactus.rules DESTINATION lib/udev/rules.d COMPONENT tactus)
 install(FILES packaging/tactus.sysusers DESTINATION lib/sysusers.d COMPONENT tactus RENAME tactus.conf)
@@ -26,5 +26,5 @@ set(CPACK_DEBIAN_DEV_PACKAGE_NAME libtactus-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libusb-1.0-0-dev, libyaml-dev, tactus")
 set(CPACK_COMPONENT_DEV_DESCRIPTION "Hard-real-time force-feedback runtime, development files
- Headers, static libraries, a CMake package and a pkg-config file.")
+ Headers, static libraries, the shared library, a CMake package and pkg-config files.")
 include(CPack)

@@ -32,20 +32,20 @@ typedef struct tac_meter_def {
 
 // TAC_ERROR_ARGUMENT, TAC_ERROR_IO, TAC_ERROR_SYSTEM or TAC_ERROR_MEMORY with a log line; *out_meter is NULL
 // then. Thread: setup.
-tac_result tac_meter_create(const tac_meter_def *def, tac_meter **out_meter);
+TAC_API tac_result tac_meter_create(const tac_meter_def *def, tac_meter **out_meter);
 
 // The loop has woken up for the tick that was planned for `planned_ns` (tac_clock_now_ns). The first call
 // opens a file of /proc.
 // Thread: RT, always the same.
-void tac_meter_begin(tac_meter *meter, int64_t planned_ns);
+TAC_API void tac_meter_begin(tac_meter *meter, int64_t planned_ns);
 
 // The work of the tick is done. Thread: RT, the same.
-void tac_meter_end(tac_meter *meter);
+TAC_API void tac_meter_end(tac_meter *meter);
 
 // Waits until every tick has been counted, and frees the meter. `out_stats` may be NULL. TAC_ERROR_IO with a
 // log line: the trace is incomplete. Nulls the pointer; NULL in it is allowed. Thread: setup, when the loop
 // has ended; if it is another thread than the loop's, after joining that.
-tac_result tac_meter_destroy(tac_meter **meter, tac_monitor_stats *out_stats);
+TAC_API tac_result tac_meter_destroy(tac_meter **meter, tac_monitor_stats *out_stats);
 
 #ifdef __cplusplus
 }

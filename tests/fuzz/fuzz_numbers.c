@@ -1,6 +1,6 @@
 // Any bytes as poses, motions and the path of a device: refused, or rows of finite numbers.
-#include "apps/commands/device_path.h"
 #include "apps/session/number_file.h"
+#include "haptic/path.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -46,9 +46,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	read_numbers(path, 12, true);
 	read_numbers(path, 19, false);
-	path_sample *samples;
+	tac_path_sample *samples;
 	size_t count;
-	if (device_path_read(path, &samples, &count) == 0) {
+	if (tac_path_load(path, &samples, &count) == TAC_OK) {
 		for (size_t i = 0; i < count; i++) {
 			if (!isfinite(samples[i].T_base_tool.position.x) ||
 			    (i > 0 && samples[i].time_ns <= samples[i - 1].time_ns))

@@ -5,6 +5,8 @@
 #include "tests/support/servo_fixture.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
 
 void setUp(void)
 {
@@ -97,11 +99,39 @@ static void a_failed_start_leaves_nothing_running(void)
 	fixture_fini(&f);
 }
 
+static void a_snapshot_is_copied_as_far_as_its_reader_knows_it(void)
+{
+	struct {
+		tac_snapshot known;
+		unsigned char later[64]; // fields of a newer version
+	} out;
+	fixture f;
+	begin(&f);
+	memset(&out, 0xff, sizeof out);
+	TEST_ASSERT_FALSE(
+		tac_servo_snapshot_read(f.servo, 0, &out.known, sizeof out)); // before the first tick
+	for (size_t i = 0; i < sizeof out; i++)
+		TEST_ASSERT_EQUAL(0, ((unsigned char *)&out)[i]);
+	tac_servo_step(f.servo, 1000000, NULL);
+	memset(&out, 0xff, sizeof out);
+	TEST_ASSERT_TRUE(tac_servo_snapshot_read(f.servo, 0, &out.known, sizeof out));
+	TEST_ASSERT_EQUAL_MEMORY(tac_servo_snapshot(f.servo, 0), &out.known, sizeof out.known);
+	for (size_t i = 0; i < sizeof out.later; i++)
+		TEST_ASSERT_EQUAL(0, out.later[i]);
+	const size_t older = offsetof(tac_snapshot, status);
+	memset(&out, 0xff, sizeof out);
+	TEST_ASSERT_TRUE(tac_servo_snapshot_read(f.servo, 0, &out.known, older));
+	TEST_ASSERT_EQUAL(1000000, out.known.time_ns);
+	TEST_ASSERT_EQUAL(0xff, ((unsigned char *)&out)[older]);
+	fixture_fini(&f);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(the_servo_ticks_until_its_periods_are_over);
 	RUN_TEST(the_servo_ticks_until_it_is_destroyed);
 	RUN_TEST(a_failed_start_leaves_nothing_running);
+	RUN_TEST(a_snapshot_is_copied_as_far_as_its_reader_knows_it);
 	return UNITY_END();
 }
