@@ -46,7 +46,7 @@ packages_optional='
 	groff                  the test of the manual page
 	zsh                    the test of its completion
 	systemtap-sdt-dev      the probes for perf and bpftrace
-	abigail-tools          the comparison of libtactus.so's interface
+	abigail-tools          the comparison of interfaces of libtactus.so
 	python3-cffi           the Python package, built
 	python3-numpy          the Python package
 	python3-setuptools     the Python package, installed
