@@ -46,6 +46,7 @@ endforeach()
 
 if(TARGET tactus_shared)
 	install(TARGETS tactus_shared EXPORT tactus COMPONENT dev)
+	add_dependencies(tactus tactus_shared) # what is installed is there when the program alone was built
 endif()
 
 # Public headers are those in a folder itself; its sub-folders are private.
