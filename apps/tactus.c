@@ -21,14 +21,14 @@ static const struct {
 	{"run", cmd_run, "touch a scene: the haptic loop with a real or simulated device"},
 	{"bench", cmd_bench, "run a benchmark"},
 	{"devices", cmd_devices, "list haptic devices, and what is missing for the others"},
-	{"doctor", cmd_doctor, "check what a run needs from this machine, and how to mend it"},
+	{"doctor", cmd_doctor, "check what a run needs from this machine, and print what would mend it"},
 	{"emulate", cmd_emulate, "attach a virtual USB device to the running kernel"},
 	{"latency", cmd_latency, "measure the timing of a periodic loop and the causes of its misses"},
 	{"mesh", cmd_mesh, "describe a mesh file"},
 	{"query", cmd_query, "test whether two shapes touch at given poses"},
 	{"render", cmd_render, "compute the forces along a recorded device path, off line"},
 	{"sweep", cmd_sweep, "compute how far a shape can move before it touches another"},
-	{"view", cmd_view, "replay a recorded session in the viewer"},
+	{"view", cmd_view, "replay a recording in the viewer, or export it"},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])

@@ -40,8 +40,8 @@ typedef struct tac_helper_def {
 
 // Finds a program: the requested one, the one that the variable names, or the first that exists of `places`,
 // of `installed`'s name in the folders of base/search_path.h, and of `installed`. A privileged process
-// considers `requested` and `installed` only. On failure out_path is
-// the last path tried and out_reason a sentence about it. Thread: setup.
+// considers `requested` and `installed` only. On failure out_path is the last path tried and out_reason a
+// sentence about it. Thread: setup.
 bool tac_helper_find_program(const tac_helper_def *def, char out_path[TAC_HELPER_PATH], char *out_reason,
 			     size_t reason_size);
 

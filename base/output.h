@@ -52,8 +52,7 @@ int tac_output_open_stream(const char *path);
 
 // write(2) until everything is written or an error occurs. A reader that closed its end gives EPIPE without
 // SIGPIPE, and a file that reached RLIMIT_FSIZE gives EFBIG without SIGXFSZ: either would end a process that
-// only lost an output. Returns the bytes written; *out_error is 0 or
-// the errno.
+// only lost an output. Returns the bytes written; *out_error is 0 or the errno.
 // Thread: any but RT.
 size_t tac_output_write(int fd, const void *bytes, size_t count, int *out_error);
 

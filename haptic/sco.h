@@ -113,8 +113,8 @@ typedef struct tac_sco_contact {
 	tac_dvec3 point_m; // on the tool, world frame
 	tac_dvec3 normal;  // unit, from the object to the tool, world frame
 	double gap_m;
-	double rest_gap_m; // the gap at which the load would hold the tool: the hold gap, or less on the way
-			   // to it
+	double rest_gap_m; // the gap at which the load would hold the tool: the hold gap, or less while a
+			   // smaller gap opens
 	// The normal force, as a length: multiply it by the coupling's linear stiffness. The loads along the
 	// normals balance the offset of the SCO from the device.
 	double load_m;

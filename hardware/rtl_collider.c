@@ -9,7 +9,7 @@
 
 // Clocks between two looks at the budget: about 15 us of simulation.
 #define SLICE_CLOCKS 32
-// Queries that can be in work at the same time; a further one is unknown.
+// Queries that can be in progress at the same time; a further one is unknown.
 #define UNITS        4
 #define SRAM_WORDS   65536
 #define HIT_CAPACITY 65536

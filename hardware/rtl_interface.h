@@ -59,8 +59,8 @@ typedef struct tac_rtl_api {
 	bool (*front_put)(tac_rtl *rtl, const uint8_t *bytes, uint32_t count, bool end);
 	// Takes bytes of an answer, a clock each, up to its end; returns their number.
 	uint32_t (*front_get)(tac_rtl *rtl, uint8_t *bytes, uint32_t capacity, bool *out_end);
-	// Runs until there are bytes to take or nothing is in work, at most `clocks` clocks; returns whether
-	// something is in work.
+	// Runs until there are bytes to take or nothing is in progress, at most `clocks` clocks; returns
+	// whether something is in progress.
 	bool (*front_clock)(tac_rtl *rtl, uint64_t clocks);
 	// As a USB reset does.
 	void (*front_reset)(tac_rtl *rtl);

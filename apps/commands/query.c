@@ -234,8 +234,7 @@ int cmd_query(int argc, char **argv)
 		 "find the first pair of triangles, all pairs of triangles, or all pairs of surfaces"},
 		{"collider", OPTION_TEXT, &collider, 0, 0, NULL, "NAME",
 		 "wide (the default), doptree, classic, scd, chip, board, rtl; or solid, the default and "
-		 "only "
-		 "choice for solids"},
+		 "only choice for solids"},
 		{"repeat", OPTION_INTEGER, &s.repeat, 1, 1e6, NULL, "N",
 		 "repeat all poses N times; ns is the minimum over the repeats"},
 		{"csv", OPTION_TEXT, &s.csv, 0, 0, NULL, "FILE",

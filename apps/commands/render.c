@@ -213,7 +213,7 @@ int cmd_render(int argc, char **argv)
 		{"output2", OPTION_TEXT, &j.outputs[1], 0, 0, NULL, "OUT.csv",
 		 "the output for a second tool"},
 		{"collider", OPTION_TEXT, &def.collider, 0, 0, NULL, "NAME",
-		 "wide (the default), doptree, classic, scd, chip or board"},
+		 "wide (the default), doptree, classic, scd, chip, board or rtl"},
 		{"mover", OPTION_CHOICE, &def.mover, 0, 0, session_movers, NULL, session_mover_help},
 		{"renderer", OPTION_CHOICE, &renderer, 0, 0, renderers, NULL,
 		 "what computes the forces; CHAI3D's finger proxy needs a sphere as tool (docs/chai3d.md)"},

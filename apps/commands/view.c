@@ -1,4 +1,4 @@
-// tactus view RECORDING: replays a recorded session in the viewer. The recorded device drives the same servo
+// tactus view RECORDING: replays a recording in the viewer. The recorded device drives the same servo
 // as in the run, tick by tick, so the motion of the tool, the contacts and the forces are computed again.
 // Time is that of the recording; pausing stops it.
 #include "apps/commands/commands.h"
@@ -176,7 +176,7 @@ int cmd_view(int argc, char **argv)
 		 "height of the window in pixels"},
 		{0},
 	};
-	const command_line line = {"tactus view", "replay a recorded session in the viewer", options};
+	const command_line line = {"tactus view", "replay a recording in the viewer, or export it", options};
 	int code;
 	if (!options_parse(&line, argc, argv, &code))
 		return code;

@@ -95,7 +95,7 @@ typedef struct tac_chip_stack {
 
 // A frame of the stack of lists, in words of the SRAM.
 enum {
-	TAC_CHIP_FRAME_TUMBLED, // child pair of sibling 1 | flag: set once the list of sibling 1 is in work
+	TAC_CHIP_FRAME_TUMBLED, // child pair of sibling 1 | flag: set once that list is being scanned
 	TAC_CHIP_FRAME_PARENT,  // frame of the level above
 	TAC_CHIP_FRAME_BASE_0,
 	TAC_CHIP_FRAME_LENGTH_0,

@@ -148,7 +148,7 @@ static bool build_mesh(builder *b)
 	return tac_mesh_build(&def, &b->flat->mesh) >= TAC_OK;
 }
 
-// Whether the new mesh is what it should be; if not, the source is used as it is.
+// Whether the new mesh is what it should be; if not, the source is used unchanged.
 static bool is_sound(const builder *b)
 {
 	const tac_mesh *was = b->mesh, *is = b->flat->mesh;
@@ -157,7 +157,7 @@ static bool is_sound(const builder *b)
 	       (is->open_edges > 0) == (was->open_edges > 0) && areas_agree(b);
 }
 
-// --- the way back ---
+// --- triangles of the source ---
 
 static void project(const tac_flat_patch *p, tac_dvec3 x, double out[2])
 {

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-// A patch that was triangulated anew, for the way back to the triangles of the source.
+// A patch that was triangulated anew, to find the triangles of the source in it.
 typedef struct tac_flat_patch {
 	tac_dvec3 normal; // unit, outwards
 	double offset;    // the plane is normal . x = offset

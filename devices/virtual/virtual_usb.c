@@ -52,7 +52,7 @@ struct tac_virtual_usb {
 	pthread_cond_t changed;   // the thread has work to do
 	pthread_cond_t ended;     // `current` or `completing` has ended
 	tac_virtual_urb *first;   // in the order of submission
-	tac_virtual_urb *current; // in work
+	tac_virtual_urb *current; // in progress
 	endpoint endpoints[ENDPOINTS];
 	bool stop, plugged, reset;
 	bool completing; // a transfer has left the queue and its owner does not have it yet
@@ -498,7 +498,7 @@ bool tac_virtual_usb_cancel(tac_virtual_usb *device, tac_virtual_urb *urb)
 	if (idle)
 		take_out(device, urb);
 	else if (queued)
-		urb->cancelled = true; // in work: the device's thread ends it
+		urb->cancelled = true; // in progress: the device's thread ends it
 	unlock_changed(device);
 	if (idle) {
 		urb->status = -ENOENT;
@@ -520,7 +520,7 @@ void tac_virtual_usb_plug(tac_virtual_usb *device, bool plugged)
 	unlock_changed(device);
 	if (plugged)
 		return;
-	// Queued transfers end here. The one in work is waited for: no buffer is written to afterwards.
+	// Queued transfers end here. The one in progress is waited for: no buffer is written to afterwards.
 	for (;;) {
 		lock(device);
 		while (device->current || device->completing)

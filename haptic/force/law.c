@@ -160,7 +160,7 @@ tac_law_offset tac_law_goal(tac_law *law, const tac_sco_report *report, tac_coup
 
 // ---- the wrench ----
 
-// `to`, or as far on the way from `from` to it as the changes `force_N` and `torque_Nm` allow.
+// `to`, or as far from `from` towards it as the changes `force_N` and `torque_Nm` allow.
 static tac_wrench approach(tac_wrench from, tac_wrench to, double force_N, double torque_Nm)
 {
 	const tac_dvec3 force = tac_dvec3_sub(to.force_N, from.force_N);

@@ -19,10 +19,13 @@
 //
 //     |dF| <= K (slew_m_per_s T + 3 |dx|)
 //
-// whatever the goal does. In six axes |dx| + arm |dturn| takes the place of |dx|, and the torque obeys |dM|
-// <= K arm (slew_m_per_s T + 3 (|dx| + arm |dturn|)). Where the goal moves no faster, which is every contact
-// with a convex object and every slide along a surface, the wrench is exactly the goal's. An end that moves
-// towards a shorter offset gives nothing to the hand, so the law is as passive as the goal.
+// whatever the goal does. In six axes |dx| + arm |dturn| takes the place of |dx|, and the torque obeys
+//
+//     |dM| <= K arm (slew_m_per_s T + 3 (|dx| + arm |dturn|))
+//
+// Where the goal moves no faster, which includes every contact with a convex object and every slide along a
+// surface, the wrench is exactly the goal's. A spring whose end moves towards a shorter offset gives no
+// energy to the hand, so the law is as passive as the goal.
 #ifndef TAC_HAPTIC_FORCE_LAW_H
 #define TAC_HAPTIC_FORCE_LAW_H
 
@@ -48,7 +51,7 @@ typedef struct tac_law {
 	tac_law_offset goal;
 	tac_wrench wrench;
 	double stiffness_N_per_m; // of the last tick; while the wrench follows, the largest since it began to
-	bool follows;             // the wrench has not reached its goal
+	bool follows;             // the wrench has not reached its goal yet
 	double bound_N;           // of the change of the force in this tick; of the torque: times the arm
 } tac_law;
 

@@ -258,7 +258,7 @@ typedef struct motion {
 	double turn_rad;      // about the normal
 } motion;
 
-// Another object takes over the bristle as it is bent.
+// Another object takes over the bristle with its deflection.
 static void change_object(tac_patch_memory *memory, const tac_patch *patch, tac_dquat from_old_to_new)
 {
 	const tac_dvec3 bend = tac_dvec3_sub(memory->travel_m, memory->friction.anchor_m);

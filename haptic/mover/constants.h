@@ -44,8 +44,8 @@
 // The lower limit of the trust cap, m: meshes so dense that a contact query of this margin is already
 // expensive still move. Larger: such steps exceed their share of the budget.
 #define SCO_TRUST_CAP_MIN_M 1e-5
-// Contacts are of one flat face where the cosines of their normals differ by less, if there are so many.
-// Fewer examine few pairs, and on rough surfaces some agree by chance.
+// At least SCO_FLAT_CONTACTS contacts whose normals enclose an angle with a cosine above 1 - SCO_FLAT_COSINE
+// belong to one flat face. Fewer cost little, and on rough surfaces a few agree by chance.
 #define SCO_FLAT_COSINE   1e-9
 #define SCO_FLAT_CONTACTS 16
 // Contacts are listed up to this fraction of the trust radius, plus two hold gaps. Gaps of sliding surfaces

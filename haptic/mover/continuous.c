@@ -1,5 +1,7 @@
 // The continuous mover. A step first advances the objects that move, then makes substeps: it flies where
 // nothing is near; near contact it lists the contacts, solves for the best twist, proves it and commits it.
+// `outcome` has every reason for which a substep is refused or ends the step; move_once returns it. The trust
+// radius and the other values that adapt are in controllers.c.
 #include "haptic/mover/mover.h"
 
 #include <math.h>
@@ -8,14 +10,17 @@
 typedef enum outcome {
 	NEXT_STAGE,
 	// The step goes on with another substep.
-	MOVED,    // all or a part of the substep was made
-	INJECTED, // the proof met a contact that is not listed: solve again with it
-	YIELDED,  // the tool cannot yield to an object: the objects stop
-	BLOCKED,  // no part of the substep is both proved and far enough from the obstacles: retry shorter
+	MOVED,           // all or a part of the substep was made
+	INJECTED,        // the proof met a contact that is not listed: solve again with it
+	OBJECTS_STOPPED, // the tool cannot yield to the objects that move: they wait for it
+	// Nothing was made, because no part is both proved and far enough from the obstacles, or because the
+	// contacts at its end could not be listed. The next substep is shorter.
+	BLOCKED,
 	// The step ends.
-	ARRIVED,   // nothing but a short rest is left
-	CONVERGED, // no motion leads closer to the device
-	NO_WORK,   // a query was refused, or the work ended before the proof
+	ARRIVED,    // nothing but a short rest is left
+	SLEW_SPENT, // the slew limit allows no more travel near contact in this step
+	CONVERGED,  // no motion leads closer to the device
+	NO_WORK,    // a query was refused, or the work ended before the proof
 } outcome;
 
 static bool goes_on(outcome o)
@@ -127,6 +132,7 @@ static outcome settle(tac_sco *sco, tac_sco_twist t, double f, double from_dista
 		if (must_come_closer) {
 			tac_dpose there = tac_sco_pose_after(sco->pose, t, f);
 			if (tac_sco_energy(sco, there, sco->tick.device) > energy - SCO_MIN_PROGRESS_M2) {
+				// Not closer to the device.
 				if (++uphill > SCO_MAX_UPHILL_TRIES)
 					return CONVERGED;
 				continue;
@@ -135,7 +141,7 @@ static outcome settle(tac_sco *sco, tac_sco_twist t, double f, double from_dista
 		if (!tac_sco_query_contacts(sco, t, f, &listed_margin, &distance))
 			return BLOCKED;
 		if (distance < floor)
-			continue;
+			continue; // too close to an obstacle
 		tac_sco_move(sco, t, f);
 		tac_sco_accept_contacts(sco, listed_margin, distance);
 		*out_fraction = f;
@@ -144,13 +150,15 @@ static outcome settle(tac_sco *sco, tac_sco_twist t, double f, double from_dista
 	return uphill ? CONVERGED : BLOCKED;
 }
 
-// Another obstacle is in the path of a roll: the next substep rolls at most this far.
+// Another obstacle is in the path of a roll: the next substep rolls at most this far. The roll alone is
+// refused, so neither the trust radius nor the bounds change.
 static outcome retry_roll(tac_sco *sco, double travel)
 {
 	sco->tick.roll_limit_m = travel;
 	return BLOCKED;
 }
 
+// What the next substep does differently: shorter, with larger bounds and the pair that ended the proof.
 static void recover_from_blocked(tac_sco *sco, const substep *p)
 {
 	if (p->push)
@@ -267,7 +275,7 @@ static outcome solve(tac_sco *sco, substep *p)
 		if (!p->push || !tac_sco_work_allows(&tick->work, SCO_QP_SOLVE))
 			return NO_WORK;
 		tac_sco_stop_obstacles(sco);
-		return YIELDED;
+		return OBJECTS_STOPPED;
 	}
 	if (tick->rolling)
 		p->reach = fmax(p->reach, tick->roll_limit_m);
@@ -349,7 +357,7 @@ static outcome move_once(tac_sco *sco)
 	if (sco->def.slew_m_per_s > 0 && tick->contact_travel_m >= SCO_AT_LIMIT * tick->slew_limit_m &&
 	    sco->near_contact && !push) {
 		tick->flags |= TAC_SCO_SLEWED | TAC_SCO_LIMITED;
-		return ARRIVED;
+		return SLEW_SPENT;
 	}
 	outcome o = list(sco, &p);
 	if (o == NEXT_STAGE)
@@ -380,7 +388,7 @@ void tac_sco_move_continuous(tac_sco *sco)
 	sco->injected_count = resume ? sco->starvation.injected : 0;
 	tick->bias_m = resume ? sco->starvation.bias_m : 0;
 	outcome o = MOVED;
-	int64_t before = 0; // the last substep, and the advance of the obstacles
+	int64_t before = 0; // work units at the start of the last substep; 0: of the obstacles' advance
 	while (goes_on(o) && tick->work.count[SCO_SUBSTEP] < sco->def.substeps) {
 		int64_t last_cost = tick->work.units - before;
 		before = tick->work.units;

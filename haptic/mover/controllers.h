@@ -18,6 +18,8 @@ static inline double tac_sco_decay(double period_s, double time_s)
 
 // --- trust: how far contacts are listed and how far a substep goes ---
 
+// The trust radius is the smaller of the two. Only tac_sco_trust_observe changes the radius; it and
+// tac_sco_trust_observe_query change the cap.
 typedef struct tac_sco_trust {
 	double radius_m; // follows the hand: trust_min_m to trust_max_m of the def
 	double cap_m;    // follows the meshes: limits the radius where lists or proofs are expensive
@@ -35,8 +37,9 @@ void tac_sco_trust_reset(tac_sco_trust *trust, const tac_sco_def *def);
 double tac_sco_trust_begin(const tac_sco_trust *trust);
 void tac_sco_trust_observe(tac_sco_trust *trust, const tac_sco_def *def, tac_sco_trust_event event,
 			   double length_m);
-// A contact query: it covered `covered_m` of `wanted_m` and examined `pairs` where it should examine `share`.
-// One that began with less work than its share does not measure that.
+// A contact query covered `covered_m` of `wanted_m` and examined `pairs` where it should examine `share`: the
+// cap shrinks or grows accordingly. With `short_of_work` it began with less work than its share, which says
+// nothing about the meshes, so the cap stays.
 void tac_sco_trust_observe_query(tac_sco_trust *trust, const tac_sco_def *def, double wanted_m,
 				 double covered_m, double pairs, double share, bool short_of_work);
 
@@ -50,8 +53,8 @@ typedef struct tac_sco_stride {
 
 void tac_sco_stride_reset(tac_sco_stride *stride);
 double tac_sco_stride_begin(const tac_sco_stride *stride, const tac_sco_geometry *geometry);
-// A proof: it held or not, at a `cost` in steps' work units; `too_short`: the trust cap cut the substep
-// short.
+// After a proof: whether it held, its `cost` as a fraction of a step's work units, and whether the trust cap
+// cut the substep short.
 void tac_sco_stride_observe(tac_sco_stride *stride, bool held, double cost, bool too_short);
 
 // --- flight: how far a sweep away from contact goes ---
@@ -62,7 +65,7 @@ typedef struct tac_sco_flight {
 
 void tac_sco_flight_reset(tac_sco_flight *flight);
 double tac_sco_flight_begin(tac_sco_flight *flight, const tac_sco_def *def);
-// Sweeps that ran out of `work` halve the distance, a flight that arrived doubles it.
+// A sweep that ran out of work halves the distance, a flight that arrived doubles it.
 void tac_sco_flight_observe(tac_sco_flight *flight, bool out_of_work);
 
 // --- starvation: steps whose work ended before the SCO could move ---

@@ -1,7 +1,7 @@
 // Geometry: how the tool meets one obstacle. The mover knows obstacles by these functions alone: it places
-// the tool, and the geometry lists the contacts there, proves motions and follows gaps. geometry_mesh.c has
-// the tool as a mesh, geometry_round.c as a sphere or capsule. A new kind of obstacle, such as a field of
-// distances, is one more table of functions.
+// the tool, and the geometry lists the contacts there, proves motions and follows gaps. geometry_mesh.c is
+// for a tool that is a mesh, geometry_round.c for a sphere or capsule. A new kind of obstacle, such as a
+// distance field, is one more table of functions.
 //
 // All poses and motions are those of the tool in the obstacle's frame, so an obstacle that moves needs no
 // further function. Every query adds its work to `work`, stops at its limit, and sets `work->spent` where it

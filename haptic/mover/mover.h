@@ -1,7 +1,8 @@
 // Mover: the private state of an SCO and the functions that its files share.
 //
 //   sco.c            the object and the step
-//   continuous.c     the continuous mover: advance objects, fly, list, solve, prove, commit
+//   continuous.c     the continuous mover: advance objects, fly, list, solve, prove, commit; `outcome` says
+//                    why a substep was refused
 //   reactive.c       the reactive mover
 //   controllers.h    trust, stride, flight and starvation: where the trust radius grows and shrinks
 //   work.h           the budget of a step

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-// How many of the examined pairs a smaller margin would have saved. The pairs of two flat faces that lie on
-// each other, contacts with one normal that must be listed in any case, are examined whatever the margin.
+// How many of the examined pairs a smaller margin would have saved. Pairs of two flat faces that lie on each
+// other are examined with any margin: their contacts have one normal and are close enough to be reported.
 static double avoidable_pairs(const tac_sco *sco, const tac_contacts *list)
 {
 	int32_t flat = 0;
@@ -86,8 +86,8 @@ bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction)
 	tac_sco_work *work = &sco->tick.work;
 	if (!tac_sco_work_admit(work, SCO_SWEEP))
 		return false;
-	double zone = SCO_FLIGHT_GAPS * sco->def.hold_gap_m;
-	for (int32_t i = 0; i<sco->def.object_count && * out_fraction> 0; i++) {
+	double fraction = 1, zone = SCO_FLIGHT_GAPS * sco->def.hold_gap_m;
+	for (int32_t i = 0; i < sco->def.object_count && fraction > 0; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
 		tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
 		// Half of what is left; the other half is for the substeps after the flight.
@@ -96,8 +96,9 @@ bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction)
 		work->units += half.units;
 		if (half.spent)
 			tac_sco_flight_observe(&sco->flight, true);
-		*out_fraction = fmin(*out_fraction, f);
+		fraction = fmin(fraction, f);
 	}
+	*out_fraction = fraction;
 	return true;
 }
 

@@ -15,7 +15,7 @@ module board_front #(parameter BUFFER_BITS = 12) (
 	output logic         tx_valid, tx_last,
 	output logic [7:0]   tx_byte,
 	input  logic         tx_ready,
-	output logic         idle,            // nothing is in work
+	output logic         idle,            // nothing is in progress
 	// what the board has
 	input  logic [32:0]  memory_bytes,
 	input  logic [31:0]  sram_words, hit_capacity, clock_hz, out_max, in_max,

@@ -49,7 +49,7 @@ module it_unit #(parameter MULTIPLY_STAGES = 2, parameter ADD_STAGES = 1) (
 	logic [31:0] t [0:7];
 	logic [7:0] pending;  // temporaries that are being computed
 	logic [2:0] loads;
-	logic [1:0] corner;   // of the edge in work
+	logic [1:0] corner;   // of the current edge
 	logic [1:0] other;    // vertex that is compared with an edge in the plane
 	logic swapped;        // edges of the triangle, vertices of the unit triangle
 	logic [4:0] pc;
