@@ -1,7 +1,6 @@
-// Flat and prismatic contact on fine meshes, turned in space and rounded to single precision: a box and a
-// disc on a plate, a box in a corner, a peg in a hole. At the speeds of a hand, and with the work of a large
-// scene, the SCO is where the constraints put it, in closed form, and the contacts bear what the springs
-// pull.
+// Flat contact on fine meshes, turned in space and rounded to single precision: boxes and a disc on a plate,
+// a box in a corner. At the speeds of a hand, and with the work of a large scene, the SCO is where the
+// constraints put it, in closed form, and the contacts bear what the springs pull.
 #include "haptic/sco.h"
 #include "tests/support/limits.h"
 #include "tests/support/sco_scenes.h"
@@ -20,23 +19,28 @@ void tearDown(void)
 
 static const tac_dvec3 turn = {0.4, -0.7, 1.1};
 
-// A copy with all vertices turned; frees the mesh.
-static tac_mesh *turned_mesh(tac_mesh *mesh)
+// A mesh of the same triangles, built from the vertices as they were changed; frees the old one.
+static tac_mesh *rebuilt(tac_mesh *mesh)
 {
-	tac_dquat R = tac_dquat_exp(turn);
-	tac_vec3 *v = malloc((size_t)mesh->vertex_count * sizeof *v);
-	for (int32_t i = 0; i < mesh->vertex_count; i++)
-		v[i] = tac_vec3_from_dvec3(tac_dquat_rotate(R, tac_dvec3_from_vec3(mesh->vertices[i])));
 	tac_mesh_def def = tac_mesh_def_default();
-	def.vertices = v;
+	def.vertices = mesh->vertices;
 	def.vertex_count = mesh->vertex_count;
 	def.triangles = mesh->triangles;
 	def.triangle_count = mesh->triangle_count;
 	tac_mesh *out;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build(&def, &out));
-	free(v);
 	tac_mesh_destroy(&mesh);
 	return out;
+}
+
+static tac_mesh *turned_mesh(tac_mesh *mesh)
+{
+	tac_dquat R = tac_dquat_exp(turn);
+	for (int32_t i = 0; i < mesh->vertex_count; i++) {
+		tac_dvec3 v = tac_dvec3_from_vec3(mesh->vertices[i]);
+		mesh->vertices[i] = tac_vec3_from_dvec3(tac_dquat_rotate(R, v));
+	}
+	return rebuilt(mesh);
 }
 
 // A scenario in the frame before the turn. `device` gives the device's position at a distance along its path;
@@ -114,15 +118,7 @@ static tac_mesh *raised(tac_mesh *mesh, double height)
 {
 	for (int32_t i = 0; i < mesh->vertex_count; i++)
 		mesh->vertices[i].z += (float)height;
-	tac_mesh_def def = tac_mesh_def_default();
-	def.vertices = mesh->vertices;
-	def.vertex_count = mesh->vertex_count;
-	def.triangles = mesh->triangles;
-	def.triangle_count = mesh->triangle_count;
-	tac_mesh *out;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build(&def, &out));
-	tac_mesh_destroy(&mesh);
-	return out;
+	return rebuilt(mesh);
 }
 
 static tac_mesh *fine_plate(void)
@@ -132,28 +128,10 @@ static tac_mesh *fine_plate(void)
 	return mesh;
 }
 
-static void a_box_of_any_tessellation_slides_on_a_fine_plane(void)
+static void slide_on_fine_plate(const char *name, tac_mesh *tool)
 {
-	static const int cuts[] = {4, 8, 16};
-	for (int i = 0; i < 3; i++) {
-		scenario c = {"box on plane",
-			      scene_body_make(raised(box_mesh(0.01, 0.01, 0.01, cuts[i]), 0.005)),
-			      scene_body_make(turned_mesh(fine_plate())),
-			      vec3(0.03, 0, 1e-3),
-			      arc,
-			      lag_on_plate,
-			      0.08,
-			      2e-3 + HOLD_M};
-		follow_all(&c);
-	}
-}
-
-static void a_disc_slides_on_a_fine_plate(void)
-{
-	tac_mesh *disc;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_cylinder(0.02F, 0.004F, 256, 8, &disc));
-	scenario c = {"disc on plate",
-		      scene_body_make(raised(disc, 0.002)),
+	scenario c = {name,
+		      scene_body_make(tool),
 		      scene_body_make(turned_mesh(fine_plate())),
 		      vec3(0.03, 0, 1e-3),
 		      arc,
@@ -161,6 +139,20 @@ static void a_disc_slides_on_a_fine_plate(void)
 		      0.08,
 		      2e-3 + HOLD_M};
 	follow_all(&c);
+}
+
+static void a_box_of_any_tessellation_slides_on_a_fine_plane(void)
+{
+	static const int cuts[] = {4, 8, 16};
+	for (int i = 0; i < 3; i++)
+		slide_on_fine_plate("box on plane", raised(box_mesh(0.01, 0.01, 0.01, cuts[i]), 0.005));
+}
+
+static void a_disc_slides_on_a_fine_plate(void)
+{
+	tac_mesh *disc;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_cylinder(0.02F, 0.004F, 256, 8, &disc));
+	slide_on_fine_plate("disc on plate", raised(disc, 0.002));
 }
 
 // --- in a corner ---
