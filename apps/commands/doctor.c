@@ -282,8 +282,10 @@ int cmd_doctor(int argc, char **argv)
 	if (!options_parse(&line, argc, argv, &code))
 		return code;
 	examination *e = calloc(1, sizeof *e);
-	if (!e)
+	if (!e) {
+		fprintf(stderr, "tactus doctor: no memory\n");
 		return EXIT_FAILURE;
+	}
 	check_grants(e);
 	check_kernel(e);
 	check_importer(e);

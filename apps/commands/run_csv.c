@@ -1,7 +1,10 @@
 #include "apps/commands/run_csv.h"
 
+#include "base/output.h"
+
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ROWS 16384 // 16 s at 1 kHz with one tool; a power of two
 
@@ -16,9 +19,9 @@ typedef struct row {
 	int64_t wake_ns, compute_ns;
 } row;
 
-static bool fail(const run_csv *csv)
+static bool fail(const run_csv *csv, int error)
 {
-	fprintf(stderr, "tactus run: %s: cannot write: %s\n", csv->path, strerror(errno));
+	fprintf(stderr, "tactus run: %s: cannot write: %s\n", csv->path, strerror(error));
 	return false;
 }
 
@@ -29,14 +32,20 @@ bool run_csv_open(const char *path, run_csv *out_csv)
 		return true;
 	if (tac_ring_create(ROWS, sizeof(row), &out_csv->ring) != TAC_OK)
 		return false;
-	out_csv->file = fopen(path, "we");
-	if (!out_csv->file)
-		return fail(out_csv);
+	const int fd = tac_output_open_stream(path);
+	if (fd >= 0)
+		out_csv->file = fdopen(fd, "w");
+	if (!out_csv->file) {
+		const int error = errno;
+		if (fd >= 0)
+			close(fd);
+		return fail(out_csv, error);
+	}
 	fprintf(out_csv->file,
 		"t_s,tick,tool,device_x,device_y,device_z,device_qx,device_qy,device_qz,device_qw,"
 		"sco_x,sco_y,sco_z,sco_qx,sco_qy,sco_qz,sco_qw,fx,fy,fz,tx,ty,tz,contacts,state,"
 		"status,buttons,limits,sco_flags,wake_us,compute_us\n");
-	return fflush(out_csv->file) == 0 || fail(out_csv);
+	return fflush(out_csv->file) == 0 || fail(out_csv, errno);
 }
 
 void run_csv_add(run_csv *csv, const tac_snapshot *s, const tac_tick *tick)
@@ -89,9 +98,12 @@ void run_csv_drain(run_csv *csv)
 	row r;
 	if (!csv->ring || !csv->file)
 		return;
+	errno = 0;
 	while (tac_ring_pop(csv->ring, &r))
 		write_row(csv, &r);
-	fflush(csv->file); // whoever follows the file sees whole rows; errors are reported at the end
+	// Whoever follows the file sees whole rows. The first error is reported at the end.
+	if ((fflush(csv->file) != 0 || ferror(csv->file)) && csv->error == 0)
+		csv->error = errno ? errno : EIO;
 }
 
 bool run_csv_close(run_csv *csv)
@@ -99,11 +111,10 @@ bool run_csv_close(run_csv *csv)
 	bool good = true;
 	if (csv->file) {
 		run_csv_drain(csv);
-		errno = ENOSPC;
-		const bool failed = ferror(csv->file) != 0;
-		good = fclose(csv->file) == 0 && !failed;
-		if (!good)
-			fail(csv);
+		if (fclose(csv->file) != 0 && csv->error == 0)
+			csv->error = errno;
+		if (csv->error != 0)
+			good = fail(csv, csv->error);
 		const unsigned long long lost = (unsigned long long)tac_ring_refused(csv->ring);
 		if (lost > 0) {
 			fprintf(stderr, "tactus run: %s: %llu rows are missing: the disk was too slow\n",

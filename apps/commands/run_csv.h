@@ -15,6 +15,7 @@ typedef struct run_csv {
 	FILE *file;
 	tac_ring *ring;
 	int64_t begin_ns; // the first row's time; 0: none yet
+	int error;        // errno of the first write that failed
 } run_csv;
 
 // Creates the file and writes its header; does nothing for a `path` of NULL. False after one line. Call

@@ -256,7 +256,10 @@ class Csv(Folder):
         self.assertEqual(tools.count("0"), tools.count("1"))
 
     def test_a_file_that_cannot_be_written_is_an_error(self):
-        for path, reason in ("/no/such/folder/x.csv", "No such file"), ("/dev/full", "No space left"):
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)
+        for path, reason in (("/no/such/folder/x.csv", "No such file"), ("/dev/full", "No space left"),
+                             (pipe, "No such device or address")):
             result = tactus("run", "sphere", "--seconds", "0.2", "--csv", path)
             self.assertEqual(result.returncode, 1)
             self.assertRegex(result.stderr, f"tactus run: {path}: cannot write: {reason}")
