@@ -33,6 +33,7 @@ extern char **environ;
 
 static end_bench bench = {.selection = "falcon", .keeper = TACTUS_VIRTUAL_KEEP};
 static end_processes running;
+static const char *only; // the ways whose name contains this
 
 void setUp(void)
 {
@@ -88,17 +89,22 @@ static void print_times(const char *name, int64_t *delays_ns, int rounds)
 		       (double)delays_ns[rounds / 2] / 1e6, rounds, (double)delays_ns[rounds - 1] / 1e6);
 }
 
+static int rounds_of(const end_way *way)
+{
+	if (only)
+		return strstr(way->name, only) ? ROUNDS : 0;
+	return is_long() ? ROUNDS : !way->rarely;
+}
+
 static void no_way_of_ending_leaves_a_force_in_the_motors(void)
 {
 	tac_rng rng = tac_rng_seed(is_long() ? (uint64_t)tac_clock_now_ns() : 16, 3);
-	const int rounds = is_long() ? ROUNDS : 1;
 	for (const end_way *way = end_ways; way->name; way++) {
 		int64_t delays_ns[ROUNDS];
-		if (way->rarely && !is_long())
-			continue;
+		const int rounds = rounds_of(way);
 		for (int round = 0; round < rounds; round++)
 			require(end_one_way(&bench, way, &rng, &delays_ns[round]), way->name);
-		if (is_long())
+		if (rounds > 1)
 			print_times(way->name, delays_ns, rounds);
 	}
 }
@@ -367,6 +373,12 @@ int main(int argc, char **argv)
 	UNITY_BEGIN();
 	if (!end_bench_open(&bench, "/tmp"))
 		return EXIT_FAILURE;
+	only = argc > 1 ? argv[1] : NULL;
+	if (only) {
+		RUN_TEST(no_way_of_ending_leaves_a_force_in_the_motors);
+		end_bench_close(&bench);
+		return UNITY_END();
+	}
 	RUN_TEST(channel_delivers_the_newest_value_once);
 	RUN_TEST(channel_refuses_an_order_with_any_bit_flipped);
 	RUN_TEST(channel_survives_any_garbage);
@@ -381,6 +393,7 @@ int main(int argc, char **argv)
 	RUN_TEST(runtime_that_goes_on_gets_its_force_back);
 	RUN_TEST(runtime_that_dies_while_the_device_is_opened_leaves_nothing_behind);
 	RUN_TEST(no_way_of_ending_leaves_a_force_in_the_motors);
+	printf("%d starts, %d failed\n", bench.starts, bench.failed_starts);
 	end_bench_close(&bench);
 	return UNITY_END();
 }

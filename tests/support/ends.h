@@ -49,6 +49,7 @@ typedef struct end_bench {
 	const char *keeper;   // the program tactus-keep; NULL: as installed
 	const char *firmware; // may be NULL
 	int commands_per_ms;  // to the motors; 0: 1
+	int starts, failed_starts;
 	char file_name[64];
 	motors_file *file;
 } end_bench;
