@@ -141,7 +141,8 @@ static tac_device_status read_report(falcon *f, int64_t now_ns)
 	const int64_t clock_ns = tac_clock_now_ns();
 	tac_falcon_report report;
 	const bool arrived = tac_falcon_link_receive(f->usb, &f->stream, 0, &report);
-	if (arrived)
+	// The first read may come long after homing, and no command has asked for a report since.
+	if (arrived || f->read_ns == 0)
 		f->report_ns = clock_ns;
 	// Reports that queued up while the loop was stalled are out of date.
 	const bool late = clock_ns - f->read_ns > STALL_NS;
@@ -352,7 +353,6 @@ tac_result tac_falcon_create(const tac_falcon_def *def, tac_device **out_device)
 		f->base = (tac_device){describe(f->usb), falcon_read, falcon_write, falcon_enable,
 				       falcon_destroy};
 		f->state.T_base_tool = tac_dpose_identity();
-		f->report_ns = tac_clock_now_ns();
 		f->homed = true;
 		atomic_store(&f->leds, def->leds);
 		result = tac_thread_start(&f->watchdog, run_watchdog, f);

@@ -29,6 +29,8 @@ extern char **environ;
 #define CANCEL_NS (2000 * TAC_NS_PER_MS) // for the keeper to end after it was cancelled
 #define GUARD_NS  (5000 * TAC_NS_PER_MS) // for the guard to end after the keeper has ended
 #define KILLED_NS (500 * TAC_NS_PER_MS)  // for a process to end that was killed
+#define STARTS    100                    // of tactus-keep --let-go, if it is killed or cannot be started
+#define RETRY_NS  (10 * TAC_NS_PER_MS)   // after it could not be started
 #define SLICE_MS  25
 #define SILENT_MS 500 // for the guard to end a keeper that does not work; then the runtime does it
 
@@ -56,6 +58,12 @@ static kept *kept_of(tac_device *device)
 static bool flag(const atomic_bool *f)
 {
 	return atomic_load_explicit(f, memory_order_relaxed);
+}
+
+static void close_if_open(int fd)
+{
+	if (fd >= 0)
+		close(fd);
 }
 
 // ---- the real-time thread ----
@@ -179,20 +187,21 @@ static void kill_keeper_and_guard(const kept *k)
 	pidfd_send_signal(k->guard_fd, SIGKILL, NULL, 0);
 }
 
-// Waits for the end of the guard, and kills it if it is stopped or takes too long.
-static tac_guard_exit await_guard(const kept *k)
+// Waits for the end of the guard, and kills it if it is stopped or takes too long. `killed`: it was already.
+static tac_guard_exit await_guard(const kept *k, bool killed)
 {
-	int64_t end_ns = tac_clock_now_ns() + GUARD_NS;
-	for (bool killed = false;;) {
+	int64_t end_ns = tac_clock_now_ns() + (killed ? KILLED_NS : GUARD_NS);
+	for (;;) {
 		int status = 0;
 		const pid_t changed = waitpid(k->guard, &status, WNOHANG | WUNTRACED);
 		if (changed == k->guard && WIFEXITED(status))
 			return (tac_guard_exit)WEXITSTATUS(status);
-		// ECHILD: it has ended, but the application collects its children itself, or ignores them.
-		if ((changed == k->guard && WIFSIGNALED(status)) || (changed < 0 && errno == ECHILD))
+		if (changed == k->guard && WIFSIGNALED(status))
 			return TAC_GUARD_KILLED;
+		if (changed < 0 && errno == ECHILD)
+			return TAC_GUARD_UNKNOWN;
 		const bool late = tac_clock_now_ns() > end_ns;
-		if (late && killed) // it is dead, but a debugger keeps it
+		if (late && killed) // it is dead, but a debugger keeps it, or a frozen control group
 			return TAC_GUARD_KILLED;
 		if (late || changed == k->guard) {
 			kill_keeper_and_guard(k);
@@ -211,22 +220,25 @@ static void await_keeper(const kept *k)
 		kill_keeper_and_guard(k);
 }
 
-// Nobody is left who could: starts tactus-keep to send zero, and waits for its end.
-static tac_guard_exit let_go(const kept *k)
+// Nobody is left who could: starts tactus-keep in place of the guard to send zero, and waits for its end.
+// What killed the guard may kill it, too, so it is started again.
+static tac_guard_exit let_go(kept *k)
 {
 	char name[] = TAC_GUARD_NAME, role[] = TAC_KEEPER_ROLE_LET_GO, selection[sizeof k->selection];
 	char *const arguments[] = {name, role, selection, NULL};
-	pid_t child;
-	int status = 0;
 	memcpy(selection, k->selection, sizeof selection);
-	if (spawn(&child, k->program, arguments, NULL, 0) != 0)
-		return TAC_GUARD_NOT_REACHED;
-	pid_t ended;
-	while ((ended = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
+	for (int i = 0; i < STARTS; i++) {
+		if (spawn(&k->guard, k->program, arguments, NULL, 0) != 0) {
+			tac_clock_sleep_until_ns(tac_clock_now_ns() + RETRY_NS);
+			continue;
+		}
+		close_if_open(k->guard_fd); // which leaves a descriptor for the next
+		k->guard_fd = pidfd_open(k->guard, 0);
+		const tac_guard_exit ended = await_guard(k, false);
+		if (ended != TAC_GUARD_KILLED)
+			return ended == TAC_GUARD_UNKNOWN ? TAC_GUARD_LET_GO : ended;
 	}
-	if (ended < 0) // the application has collected it
-		return TAC_GUARD_LET_GO;
-	return WIFEXITED(status) ? (tac_guard_exit)WEXITSTATUS(status) : TAC_GUARD_NOT_REACHED;
+	return TAC_GUARD_NOT_REACHED;
 }
 
 // Waits for a message and passes it on. False: the keeper has closed its end, or both it and the guard, which
@@ -254,11 +266,11 @@ static void *watch(void *user)
 	}
 	lose(k);
 	shutdown(k->socket, SHUT_RDWR); // a keeper that sends anything but messages must end, too
-	const bool unexpected = !flag(&k->closing);
-	if (quiet_ms >= SILENT_MS)
+	const bool unexpected = !flag(&k->closing), silent = quiet_ms >= SILENT_MS;
+	if (silent)
 		kill_keeper_and_guard(k);
-	tac_guard_exit ended = await_guard(k);
-	if (ended == TAC_GUARD_KILLED) {
+	tac_guard_exit ended = await_guard(k, silent);
+	if (ended >= TAC_GUARD_KILLED) {
 		await_keeper(k);
 		ended = let_go(k);
 	}
@@ -294,12 +306,6 @@ static int move_up(int fd)
 	return moved;
 }
 
-static void close_if_open(int fd)
-{
-	if (fd >= 0)
-		close(fd);
-}
-
 // Creates what the two processes share, and starts the guard. Returns 0 or an errno.
 static int start(kept *k, const char *firmware)
 {
@@ -322,8 +328,8 @@ static int start(kept *k, const char *firmware)
 	const int fds[] = {ends[1], memory, k->event};
 	if (!error)
 		error = spawn(&k->guard, k->program, arguments, fds, sizeof fds / sizeof *fds);
-	if (!error)
-		k->guard_fd = pidfd_open(k->guard, 0);
+	if (!error && (k->guard_fd = pidfd_open(k->guard, 0)) < 0)
+		error = errno;
 	close_if_open(ends[1]);
 	close_if_open(memory);
 	return error;
@@ -336,8 +342,12 @@ static tac_result accept_result(kept *k, const tac_keeper_message *message)
 		return (tac_result)message->value;
 	k->base.info = opened->info;
 	snprintf(k->selection, sizeof k->selection, "%s", opened->selection);
-	k->keeper_fd = pidfd_open(opened->pid, 0); // it is alive: it waits for orders
-	return (tac_result)message->value;
+	k->keeper_fd = pidfd_open(opened->pid, 0); // its number is its own: it waits for orders
+	if (k->keeper_fd >= 0 || errno == ESRCH) // or it was killed just now
+		return (tac_result)message->value;
+	tac_log(TAC_LOG_ERROR, "%s: expected a descriptor of the keeper, found: %s", k->selection,
+		strerror(errno));
+	return TAC_ERROR_SYSTEM;
 }
 
 // Waits for the keeper's result and passes its lines on to the log.
@@ -361,6 +371,13 @@ static tac_result await_result(kept *k, const tac_open_def *def)
 	tac_log(TAC_LOG_ERROR, "%s: expected the keeper to open the device, found that it %s", k->selection,
 		end_ns == INT64_MAX ? "ended" : "did not answer after it was cancelled");
 	return TAC_ERROR_IO;
+}
+
+// When the device has not been opened.
+static void end_guard(const kept *k)
+{
+	shutdown(k->socket, SHUT_RDWR);
+	await_guard(k, false);
 }
 
 static void release(kept *k)
@@ -401,6 +418,8 @@ tac_result tac_kept_open(const char *selection, const tac_open_def *def, tac_dev
 	if (error) {
 		tac_log(TAC_LOG_ERROR, "%s: expected to start %s, found: %s", selection, k->program,
 			strerror(error));
+		if (k->guard > 0)
+			end_guard(k);
 		release(k);
 		return TAC_ERROR_SYSTEM;
 	}
@@ -410,8 +429,7 @@ tac_result tac_kept_open(const char *selection, const tac_open_def *def, tac_dev
 		result = started < TAC_OK ? started : result;
 	}
 	if (result < TAC_OK) {
-		shutdown(k->socket, SHUT_RDWR);
-		await_guard(k);
+		end_guard(k);
 		release(k);
 		return result;
 	}

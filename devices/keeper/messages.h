@@ -38,7 +38,9 @@ typedef enum tac_guard_exit {
 	TAC_GUARD_LET_GO,      // the keeper died; zero was sent
 	TAC_GUARD_NOT_REACHED, // the keeper died, and the device could not be reached
 	TAC_GUARD_NOT_STARTED,
-	TAC_GUARD_KILLED, // not an exit status: it was killed, or its status is not known
+	// Not exit statuses.
+	TAC_GUARD_KILLED,
+	TAC_GUARD_UNKNOWN, // it has ended, but the application collects its children itself, or ignores them
 } tac_guard_exit;
 
 typedef enum tac_keeper_message_kind {

@@ -19,10 +19,12 @@ void tearDown(void)
 
 // In every run; long runs take all ways.
 static const char *const always[] = {"SIGKILL, as out of memory", "SIGSTOP", "keeper killed",
-				     "keeper stopped"};
+				     "keeper stopped", "NaN"};
 
 static bool is_chosen(const end_way *way)
 {
+	if (way->unplug) // the stand-ins cannot
+		return false;
 	if (getenv("TACTUS_TEST_LONG"))
 		return true;
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++) {

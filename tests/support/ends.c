@@ -28,6 +28,9 @@ extern char **environ;
 #define FORCE_N  3
 #define TRIES    10 // to open the device: a busy machine may lose it before there is a force
 #define HOLD_MS  20 // TAC_KEEPER_HOLD_NS
+// Bytes of the shared memory: the three slots of the orders, behind their index (devices/keeper/channel.c).
+#define ORDERS_BEGIN 192
+#define ORDERS_END   768
 // Commands with a force after the event, for each that the driver sends in 1 ms: those of the promised time,
 // those in flight, and as many again. This holds on any machine: a keeper that is held up sends fewer.
 #define FORCED_MAX(promised_ms) (2 * ((uint64_t)(promised_ms) + 5))
@@ -60,6 +63,13 @@ const end_way end_ways[] = {
 	{.name = "no orders", .action = END_NO_ORDERS},
 	{.name = "garbage over the shared memory", .action = END_SPOIL_MEMORY, .must_lose = true},
 	{.name = "garbage over the index", .action = END_SPOIL_INDEX, .must_lose = true, .rarely = true},
+	// Noticed with the first order that was damaged before the keeper took it.
+	{.name = "garbage over the orders",
+	 .action = END_SPOIL_ORDERS,
+	 .must_lose = true,
+	 .within_ms = 200,
+	 .rarely = true},
+	{.name = "descriptors closed", .action = END_CLOSE_FILES, .must_lose = true, .rarely = true},
 	{.name = "NaN", .action = END_SEND_NAN},
 	{.name = "too large", .action = END_SEND_TOO_LARGE},
 	{.name = "killed, a fork lives", .prepare = END_FORK, .runtime_first = SIGKILL},
@@ -75,6 +85,7 @@ const end_way end_ways[] = {
 	 .rarely = true,
 	 .within_ms = 1100},
 	{.name = "device hangs", .hang = true, .must_lose = true, .within_ms = 1200},
+	{.name = "unplugged for a moment", .unplug = true, .must_lose = true, .within_ms = 300},
 	{.name = "keeper killed", .keeper = SIGKILL, .must_lose = true, .within_ms = 200},
 	{.name = "keeper crashed", .keeper = SIGSEGV, .must_lose = true, .rarely = true, .within_ms = 200},
 	{.name = "keeper stopped", .keeper = SIGSTOP, .must_lose = true, .within_ms = 300},
@@ -96,6 +107,20 @@ const end_way end_ways[] = {
 	 .guard = SIGKILL,
 	 .keeper = SIGKILL,
 	 .within_ms = 300,
+	 .must_lose = true,
+	 .rarely = true},
+	{.name = "the same, and who lets go",
+	 .guard = SIGKILL,
+	 .keeper = SIGKILL,
+	 .let_go = SIGKILL,
+	 .within_ms = 500,
+	 .must_lose = true,
+	 .rarely = true},
+	{.name = "the same, who lets go stopped",
+	 .guard = SIGKILL,
+	 .keeper = SIGKILL,
+	 .let_go = SIGSTOP,
+	 .within_ms = 500,
 	 .must_lose = true,
 	 .rarely = true},
 	{.name = "guard and keeper stopped",
@@ -155,21 +180,30 @@ static void sleep_ms(uint32_t ms)
 
 static motors_file *file;
 
-static void spoil(size_t bytes_max)
+static unsigned char *shared; // the memory that the runtime and the keeper share
+static size_t shared_bytes;
+
+static void find_shared(void)
 {
 	char line[PATH_MAX];
 	FILE *maps = fopen("/proc/self/maps", "re");
-	tac_rng rng = tac_rng_seed((uint64_t)tac_clock_now_ns(), 1);
 	while (maps && fgets(line, sizeof line, maps)) {
 		unsigned long begin, end;
 		if (strstr(line, "memfd:tactus-keeper") && sscanf(line, "%lx-%lx", &begin, &end) == 2) {
-			unsigned char *bytes = (unsigned char *)begin; // NOLINT: an address in text
-			for (size_t i = 0; i < end - begin && i < bytes_max; i++)
-				bytes[i] = (unsigned char)tac_rng_below(&rng, 256);
+			shared = (unsigned char *)begin; // NOLINT: an address in text
+			shared_bytes = end - begin;
 		}
 	}
 	if (maps)
 		fclose(maps);
+}
+
+// Random bytes over a part of it.
+static void spoil(size_t from, size_t to)
+{
+	tac_rng rng = tac_rng_seed((uint64_t)tac_clock_now_ns(), 1);
+	for (size_t i = from; i < to && i < shared_bytes; i++)
+		shared[i] = (unsigned char)tac_rng_below(&rng, 256);
 }
 
 static void wait_for_ever(void)
@@ -214,10 +248,13 @@ static void act(end_action what, tac_device **device)
 		wait_for_ever();
 		break;
 	case END_SPOIL_MEMORY:
-		spoil(SIZE_MAX);
+		spoil(0, SIZE_MAX);
 		break;
 	case END_SPOIL_INDEX:
-		spoil(256);
+		spoil(0, 256);
+		break;
+	case END_CLOSE_FILES:
+		closefrom(3);
 		break;
 	case END_FORK:
 		fork_and_forget();
@@ -269,6 +306,7 @@ int end_play_runtime(char **argv)
 	if (tac_registry_open(argv[3], &def, &device) < TAC_OK)
 		return 1;
 	const double max_force_N = device->info.max_force_N;
+	find_shared();
 	tac_device_enable(device, true);
 	int64_t next_ns = tac_clock_now_ns();
 	end_action last = END_GO_ON;
@@ -287,6 +325,8 @@ int end_play_runtime(char **argv)
 		if (tac_device_read(device, now_ns, &state) == TAC_DEVICE_LOST)
 			atomic_store(&file->lost, 1);
 		device->write(device, now_ns, &wrench); // unchecked, as by a runtime that has gone wrong
+		if (now == END_SPOIL_ORDERS) // before or after the keeper has taken this one
+			spoil(ORDERS_BEGIN, ORDERS_END);
 		next_ns += MS;
 		tac_clock_sleep_until_ns(next_ns);
 	}
@@ -353,11 +393,11 @@ pid_t end_child_of(pid_t parent, const char *name)
 	if (glob("/proc/[0-9]*/stat", 0, NULL, &processes) != 0)
 		return 0;
 	for (size_t i = 0; i < processes.gl_pathc; i++) {
-		char process_name[32];
+		char process_name[32], state;
 		int pid, its_parent;
 		FILE *stat = fopen(processes.gl_pathv[i], "re");
-		if (stat && fscanf(stat, "%d (%31[^)]) %*c %d", &pid, process_name, &its_parent) == 3 &&
-		    its_parent == parent && strcmp(process_name, name) == 0)
+		if (stat && fscanf(stat, "%d (%31[^)]) %c %d", &pid, process_name, &state, &its_parent) == 4 &&
+		    its_parent == parent && state != 'Z' && strcmp(process_name, name) == 0)
 			found = pid;
 		if (stat)
 			fclose(stat);
@@ -471,6 +511,8 @@ static void signal_if(pid_t pid, int signal_number)
 static void await_death(pid_t pid)
 {
 	struct pollfd event = {.fd = pidfd_open(pid, 0), .events = POLLIN};
+	if (event.fd < 0) // collected already
+		return;
 	poll(&event, 1, LIMIT_MS);
 	close(event.fd);
 }
@@ -486,6 +528,8 @@ static bool end_now(end_bench *bench, const end_way *w, const end_processes *p, 
 	atomic_store(&f->action, w->action);
 	if (w->hang)
 		atomic_store(&f->hangs, p->keeper);
+	if (w->unplug)
+		atomic_store(&f->unplugged, p->keeper);
 	signal_if(p->runtime, w->runtime_first);
 	signal_if(p->guard, w->guard);
 	signal_if(p->keeper, w->keeper);
@@ -496,6 +540,11 @@ static bool end_now(end_bench *bench, const end_way *w, const end_processes *p, 
 		await_death(p->guard);
 		atomic_store(&f->forced_before, atomic_load(&f->forced));
 	}
+	pid_t third = 0;
+	if (w->let_go)
+		WAIT_UNTIL((third = end_child_of(p->runtime, TAC_GUARD_NAME)) > 0 || motors_are_zero(bench));
+	if (third > 0)
+		kill(third, w->let_go);
 	return true;
 }
 

@@ -22,6 +22,8 @@ typedef enum end_action {
 	END_NO_ORDERS,       // goes on without writing
 	END_SPOIL_MEMORY,    // random bytes over the shared memory
 	END_SPOIL_INDEX,     // the same over its first cache lines only
+	END_SPOIL_ORDERS,    // the same over the orders only, again and again
+	END_CLOSE_FILES,     // all descriptors but the first three, as a program that becomes a daemon
 	END_FORK,            // a child keeps copies of all descriptors
 	END_IGNORE_CHILDREN, // the kernel collects them
 	END_USE_UP_FILES,    // no descriptor is left
@@ -33,8 +35,10 @@ typedef struct end_way {
 	end_action prepare; // done and waited for before the others
 	end_action action;
 	int runtime_first, guard, keeper, runtime_last;
+	int let_go; // to the process that the runtime starts when both others are dead
 	bool trace_runtime, trace_guard, trace_keeper; // stopped as by a debugger
 	bool hang;                                     // the device's library does not return
+	bool unplug;                                   // the keeper loses its connection
 	int within_ms;                                 // the promised time to zero (docs/safety.md); 0: 20 ms
 	bool must_lose; // the runtime, which lives on, must find the device lost
 	bool rarely;    // as another one for the keeper: only in long runs
@@ -49,7 +53,7 @@ typedef struct end_bench {
 	const char *keeper;   // the program tactus-keep; NULL: as installed
 	const char *firmware; // may be NULL
 	int commands_per_ms;  // to the motors; 0: 1
-	int starts, failed_starts;
+	int starts, failed_starts; // so far
 	char file_name[64];
 	motors_file *file;
 } end_bench;

@@ -24,6 +24,7 @@ typedef struct motors_file {
 	// Set by the test.
 	_Atomic int32_t never_homed; // before a keeper starts: the hand does not move
 	_Atomic int32_t hangs;       // the process in which the device's library does not return
+	_Atomic int32_t unplugged;   // the process that has lost its connection to the device
 
 	// Between the test and the process that plays the runtime.
 	_Atomic int32_t action; // end_action

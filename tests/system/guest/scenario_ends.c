@@ -15,7 +15,7 @@
 
 static bool is_possible(const end_way *way)
 {
-	return !way->hang; // there is no library here that could hang
+	return !way->hang && !way->unplug; // there is no library here that could hang, and one port
 }
 
 static void wait_for_device(void)
