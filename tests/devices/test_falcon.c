@@ -424,6 +424,17 @@ static void a_device_that_falls_silent_is_lost(void)
 	TEST_ASSERT_EQUAL(TAC_DEVICE_LOST, tick(tac_dvec3_zero())); // the handle stays lost
 }
 
+// As by a keeper that locks its memory on a busy machine before it starts.
+static void first_read_long_after_opening_is_no_loss(void)
+{
+	model.loaded = true;
+	plug();
+	open_ok();
+	tac_clock_sleep_until_ns(tac_clock_now_ns() + 600 * MS); // longer than the silence of a lost device
+	TEST_ASSERT_NOT_EQUAL(TAC_DEVICE_LOST, tick(tac_dvec3_zero()));
+	EVENTUALLY(tick(tac_dvec3_zero()) == TAC_DEVICE_OK);
+}
+
 // ---- the closed loop ----
 
 #define WALL_N_PER_M 800.0
@@ -620,6 +631,7 @@ int main(void)
 	RUN_TEST(silence_corruption_and_lost_packets_are_survived);
 	RUN_TEST(stall_and_bus_error_are_a_loss_and_a_new_open_recovers);
 	RUN_TEST(a_device_that_falls_silent_is_lost);
+	RUN_TEST(first_read_long_after_opening_is_no_loss);
 	RUN_TEST(wall_is_rendered_through_libusb_at_a_kilohertz);
 	RUN_TEST(random_faults_never_exceed_the_force_limit_and_the_device_recovers);
 	return UNITY_END();

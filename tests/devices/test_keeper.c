@@ -150,7 +150,16 @@ static bool is_fatal_to_all(int signal_number)
 	return signal_number > 31 && signal_number < SIGRTMIN; // of the C library
 }
 
-static void guard_and_keeper_ignore_every_signal_that_can_be_ignored(void)
+// A busy machine may lose the device by itself, if the keeper is not permitted its priority. So these are
+// repeated until it is not lost; what they look for would lose it every time.
+#define TRIES 10
+
+static bool is_lost(void)
+{
+	return atomic_load(&bench.file->lost) != 0;
+}
+
+static bool goes_on_after_every_signal(void)
 {
 	require(end_start(&bench, &running), "start");
 	for (int s = 1; s <= SIGRTMAX; s++) {
@@ -160,20 +169,38 @@ static void guard_and_keeper_ignore_every_signal_that_can_be_ignored(void)
 		kill(running.keeper, s);
 	}
 	const uint64_t forced = atomic_load(&bench.file->forced);
-	EVENTUALLY(atomic_load(&bench.file->forced) > forced + 100); // the force is still there
-	TEST_ASSERT_TRUE(exists(running.guard) && exists(running.keeper));
-	TEST_ASSERT_EQUAL_INT(0, atomic_load(&bench.file->lost));
+	EVENTUALLY(atomic_load(&bench.file->forced) > forced + 100 || is_lost()); // the force is still there
+	const bool goes_on = exists(running.guard) && exists(running.keeper) && !is_lost();
 	require(end_finish(&bench, &running), "end");
+	return goes_on;
 }
 
-static void runtime_that_goes_on_gets_its_force_back(void)
+static void guard_and_keeper_ignore_every_signal_that_can_be_ignored(void)
+{
+	int tries = 1;
+	while (!goes_on_after_every_signal() && tries < TRIES)
+		tries++;
+	TEST_ASSERT_LESS_THAN_INT(TRIES, tries);
+}
+
+static bool gets_its_force_back(void)
 {
 	require(end_start(&bench, &running), "start");
 	kill(running.runtime, SIGSTOP);
 	EVENTUALLY(atomic_load(&bench.file->motors) == 0);
 	kill(running.runtime, SIGCONT);
-	EVENTUALLY(atomic_load(&bench.file->motors) != 0);
+	EVENTUALLY(atomic_load(&bench.file->motors) != 0 || is_lost());
+	const bool has_force = !is_lost();
 	require(end_finish(&bench, &running), "end");
+	return has_force;
+}
+
+static void runtime_that_goes_on_gets_its_force_back(void)
+{
+	int tries = 1;
+	while (!gets_its_force_back() && tries < TRIES)
+		tries++;
+	TEST_ASSERT_LESS_THAN_INT(TRIES, tries);
 }
 
 // ---- opening ----
@@ -366,6 +393,17 @@ static void channel_survives_any_garbage(void)
 	close_channel();
 }
 
+// Last: of all starts above, hardly one may have lost the device before there was a force.
+#define FAILED_STARTS_MAX 0.1
+
+static void device_is_hardly_ever_lost_before_there_is_a_force(void)
+{
+	char text[64];
+	snprintf(text, sizeof text, "%d of %d starts failed", bench.failed_starts,
+		 bench.starts + bench.failed_starts);
+	TEST_ASSERT_TRUE_MESSAGE(bench.failed_starts <= 2 + FAILED_STARTS_MAX * bench.starts, text);
+}
+
 int main(int argc, char **argv)
 {
 	if (end_is_runtime(argc, argv))
@@ -374,26 +412,23 @@ int main(int argc, char **argv)
 	if (!end_bench_open(&bench, "/tmp"))
 		return EXIT_FAILURE;
 	only = argc > 1 ? argv[1] : NULL;
-	if (only) {
-		RUN_TEST(no_way_of_ending_leaves_a_force_in_the_motors);
-		end_bench_close(&bench);
-		return UNITY_END();
+	if (!only) {
+		RUN_TEST(channel_delivers_the_newest_value_once);
+		RUN_TEST(channel_refuses_an_order_with_any_bit_flipped);
+		RUN_TEST(channel_survives_any_garbage);
+		RUN_TEST(missing_program_gets_one_log_line);
+		RUN_TEST(program_that_is_no_keeper_gets_one_log_line);
+		RUN_TEST(refusal_of_the_driver_is_passed_on);
+		RUN_TEST(opening_can_be_cancelled);
+		RUN_TEST(device_is_reached_again_by_its_serial_number);
+		RUN_TEST(kept_device_reads_and_writes_without_allocation);
+		RUN_TEST(names_of_guard_and_keeper_do_not_contain_that_of_the_project);
+		RUN_TEST(guard_and_keeper_ignore_every_signal_that_can_be_ignored);
+		RUN_TEST(runtime_that_goes_on_gets_its_force_back);
+		RUN_TEST(runtime_that_dies_while_the_device_is_opened_leaves_nothing_behind);
 	}
-	RUN_TEST(channel_delivers_the_newest_value_once);
-	RUN_TEST(channel_refuses_an_order_with_any_bit_flipped);
-	RUN_TEST(channel_survives_any_garbage);
-	RUN_TEST(missing_program_gets_one_log_line);
-	RUN_TEST(program_that_is_no_keeper_gets_one_log_line);
-	RUN_TEST(refusal_of_the_driver_is_passed_on);
-	RUN_TEST(opening_can_be_cancelled);
-	RUN_TEST(device_is_reached_again_by_its_serial_number);
-	RUN_TEST(kept_device_reads_and_writes_without_allocation);
-	RUN_TEST(names_of_guard_and_keeper_do_not_contain_that_of_the_project);
-	RUN_TEST(guard_and_keeper_ignore_every_signal_that_can_be_ignored);
-	RUN_TEST(runtime_that_goes_on_gets_its_force_back);
-	RUN_TEST(runtime_that_dies_while_the_device_is_opened_leaves_nothing_behind);
 	RUN_TEST(no_way_of_ending_leaves_a_force_in_the_motors);
-	printf("%d starts, %d failed\n", bench.starts, bench.failed_starts);
+	RUN_TEST(device_is_hardly_ever_lost_before_there_is_a_force);
 	end_bench_close(&bench);
 	return UNITY_END();
 }
