@@ -270,7 +270,7 @@ static void *watch(void *user)
 	if (silent)
 		kill_keeper_and_guard(k);
 	tac_guard_exit ended = await_guard(k, silent);
-	if (ended >= TAC_GUARD_KILLED) {
+	if (ended >= TAC_GUARD_KILLED || ended == TAC_GUARD_NOT_REACHED) {
 		await_keeper(k);
 		ended = let_go(k);
 	}
@@ -343,7 +343,7 @@ static tac_result accept_result(kept *k, const tac_keeper_message *message)
 	k->base.info = opened->info;
 	snprintf(k->selection, sizeof k->selection, "%s", opened->selection);
 	k->keeper_fd = pidfd_open(opened->pid, 0); // its number is its own: it waits for orders
-	if (k->keeper_fd >= 0 || errno == ESRCH) // or it was killed just now
+	if (k->keeper_fd >= 0 || errno == ESRCH)   // or it was killed just now
 		return (tac_result)message->value;
 	tac_log(TAC_LOG_ERROR, "%s: expected a descriptor of the keeper, found: %s", k->selection,
 		strerror(errno));

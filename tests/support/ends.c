@@ -29,8 +29,10 @@ extern char **environ;
 #define TRIES    10 // to open the device: a busy machine may lose it before there is a force
 #define HOLD_MS  20 // TAC_KEEPER_HOLD_NS
 // Bytes of the shared memory: the three slots of the orders, behind their index (devices/keeper/channel.c).
+#define ORDERS_INDEX 128
 #define ORDERS_BEGIN 192
 #define ORDERS_END   768
+#define ORDER_FRESH  4u // in the index
 // Commands with a force after the event, for each that the driver sends in 1 ms: those of the promised time,
 // those in flight, and as many again. This holds on any machine: a keeper that is held up sends fewer.
 #define FORCED_MAX(promised_ms) (2 * ((uint64_t)(promised_ms) + 5))
@@ -63,12 +65,7 @@ const end_way end_ways[] = {
 	{.name = "no orders", .action = END_NO_ORDERS},
 	{.name = "garbage over the shared memory", .action = END_SPOIL_MEMORY, .must_lose = true},
 	{.name = "garbage over the index", .action = END_SPOIL_INDEX, .must_lose = true, .rarely = true},
-	// Noticed with the first order that was damaged before the keeper took it.
-	{.name = "garbage over the orders",
-	 .action = END_SPOIL_ORDERS,
-	 .must_lose = true,
-	 .within_ms = 200,
-	 .rarely = true},
+	{.name = "garbage over the orders", .action = END_SPOIL_ORDERS, .must_lose = true, .rarely = true},
 	{.name = "descriptors closed", .action = END_CLOSE_FILES, .must_lose = true, .rarely = true},
 	{.name = "NaN", .action = END_SEND_NAN},
 	{.name = "too large", .action = END_SEND_TOO_LARGE},
@@ -206,6 +203,14 @@ static void spoil(size_t from, size_t to)
 		shared[i] = (unsigned char)tac_rng_below(&rng, 256);
 }
 
+// Sends a damaged order.
+static void send_garbage(void)
+{
+	spoil(ORDERS_BEGIN, ORDERS_END);
+	if (shared)
+		atomic_fetch_or((_Atomic uint32_t *)(shared + ORDERS_INDEX), ORDER_FRESH);
+}
+
 static void wait_for_ever(void)
 {
 	for (;;)
@@ -310,7 +315,7 @@ int end_play_runtime(char **argv)
 	tac_device_enable(device, true);
 	int64_t next_ns = tac_clock_now_ns();
 	end_action last = END_GO_ON;
-	for (;;) {
+	for (uint64_t tick = 0;;) {
 		const int64_t now_ns = tac_clock_now_ns();
 		const end_action now = (end_action)atomic_load(&file->action);
 		const tac_wrench wrench = wrench_of(now, max_force_N);
@@ -324,9 +329,10 @@ int end_play_runtime(char **argv)
 		}
 		if (tac_device_read(device, now_ns, &state) == TAC_DEVICE_LOST)
 			atomic_store(&file->lost, 1);
-		device->write(device, now_ns, &wrench); // unchecked, as by a runtime that has gone wrong
-		if (now == END_SPOIL_ORDERS) // before or after the keeper has taken this one
-			spoil(ORDERS_BEGIN, ORDERS_END);
+		if (now == END_SPOIL_ORDERS && tick++ % 2 == 0)
+			send_garbage();
+		else
+			device->write(device, now_ns, &wrench); // unchecked: this runtime has gone wrong
 		next_ns += MS;
 		tac_clock_sleep_until_ns(next_ns);
 	}
@@ -396,7 +402,8 @@ pid_t end_child_of(pid_t parent, const char *name)
 		char process_name[32], state;
 		int pid, its_parent;
 		FILE *stat = fopen(processes.gl_pathv[i], "re");
-		if (stat && fscanf(stat, "%d (%31[^)]) %c %d", &pid, process_name, &state, &its_parent) == 4 &&
+		if (stat &&
+		    fscanf(stat, "%d (%31[^)]) %c %d", &pid, process_name, &state, &its_parent) == 4 &&
 		    its_parent == parent && state != 'Z' && strcmp(process_name, name) == 0)
 			found = pid;
 		if (stat)
@@ -597,8 +604,8 @@ const char *end_one_way(end_bench *bench, const end_way *w, tac_rng *rng, int64_
 		wrong = end_and_check(bench, w, &p, rng, out_zero_ns);
 	const char *wrong_at_last = end_finish(bench, &p);
 	const uint64_t forced = atomic_load(&bench->file->forced) - atomic_load(&bench->file->forced_before);
-	const uint64_t forced_max = FORCED_MAX(promised_ms(w)) *
-				    (uint64_t)(bench->commands_per_ms ? bench->commands_per_ms : 1);
+	const uint64_t forced_max =
+		FORCED_MAX(promised_ms(w)) * (uint64_t)(bench->commands_per_ms ? bench->commands_per_ms : 1);
 	if (!wrong && !wrong_at_last && *out_zero_ns >= 0 && forced > forced_max)
 		wrong = fail("%llu commands with a force after the event, at most %llu expected",
 			     (unsigned long long)forced, (unsigned long long)forced_max);

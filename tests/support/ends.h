@@ -22,7 +22,7 @@ typedef enum end_action {
 	END_NO_ORDERS,       // goes on without writing
 	END_SPOIL_MEMORY,    // random bytes over the shared memory
 	END_SPOIL_INDEX,     // the same over its first cache lines only
-	END_SPOIL_ORDERS,    // the same over the orders only, again and again
+	END_SPOIL_ORDERS,    // every other order is random bytes
 	END_CLOSE_FILES,     // all descriptors but the first three, as a program that becomes a daemon
 	END_FORK,            // a child keeps copies of all descriptors
 	END_IGNORE_CHILDREN, // the kernel collects them
@@ -50,9 +50,9 @@ extern const end_way end_ways[];
 // The device.
 typedef struct end_bench {
 	const char *selection;
-	const char *keeper;   // the program tactus-keep; NULL: as installed
-	const char *firmware; // may be NULL
-	int commands_per_ms;  // to the motors; 0: 1
+	const char *keeper;        // the program tactus-keep; NULL: as installed
+	const char *firmware;      // may be NULL
+	int commands_per_ms;       // to the motors; 0: 1
 	int starts, failed_starts; // so far
 	char file_name[64];
 	motors_file *file;
