@@ -1,6 +1,7 @@
 // Scene: the description of what can be touched, with which tools, and how it feels: tools, objects,
 // materials, the mapping of the device's workspace to the world, limits, cameras. It is read from YAML and
-// written as YAML; docs/scene.md is the schema. haptic/world.h builds meshes and engines from it.
+// written as YAML (docs/scene.md is the schema), or built by code (haptic/scene_builder.h). haptic/world.h
+// builds meshes and engines from it.
 //
 // One table (haptic/scene/scene_keys.c) lists all keys with their ranges. The reader, the writer and the
 // error messages use it: file:line:column, what was expected, what was found, and for an unknown key the most
@@ -10,6 +11,7 @@
 #define TAC_HAPTIC_SCENE_H
 
 #include "base/result.h"
+#include "collision/mesh.h"
 #include "haptic/material.h"
 
 #include <stddef.h>
@@ -48,14 +50,16 @@ typedef enum tac_scene_shape_kind {
 	TAC_SCENE_BODY,     // round and bumpy like an organ
 	TAC_SCENE_TOOTH,    // a molar's crown
 	TAC_SCENE_ASSEMBLY, // a part of a generated machine
+	TAC_SCENE_MEMORY,   // a mesh of the application (haptic/scene_builder.h)
 	TAC_SCENE_SHAPE_KINDS,
 } tac_scene_shape_kind;
 
 // One part of a body. Each kind uses some of the parameters.
 typedef struct tac_scene_shape {
 	int kind;                  // a tac_scene_shape_kind
-	char file[TAC_SCENE_TEXT]; // mesh: path relative to the scene's file
-	double scale;              // mesh: metres per unit of the file
+	char file[TAC_SCENE_TEXT]; // mesh: path relative to the scene's file; memory: a name
+	const tac_mesh *mesh;      // memory: the caller's; not written
+	double scale;              // mesh, memory: metres per unit
 	char solids[TAC_SCENE_TEXT];
 	tac_dvec3 size_m;
 	double radius_m;
@@ -98,6 +102,7 @@ typedef struct tac_scene_object {
 	tac_scene_point
 		path[TAC_SCENE_PATH]; // in the frame of the pose above; empty: the object does not move
 	int32_t path_count;
+	bool hidden; // at the start: it cannot be touched until the application shows it (haptic/live.h)
 } tac_scene_object;
 
 // From the device's frame to the world: world = position + rotation (scale device).

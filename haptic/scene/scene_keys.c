@@ -60,7 +60,8 @@ static const char *const shape_kinds[] = {
 	[TAC_SCENE_SPHERE] = "sphere", [TAC_SCENE_TORUS] = "torus",       [TAC_SCENE_CYLINDER] = "cylinder",
 	[TAC_SCENE_CONE] = "cone",     [TAC_SCENE_CAPSULE] = "capsule",   [TAC_SCENE_PEG] = "peg",
 	[TAC_SCENE_BLOCK] = "block",   [TAC_SCENE_GROOVE] = "groove",     [TAC_SCENE_BODY] = "body",
-	[TAC_SCENE_TOOTH] = "tooth",   [TAC_SCENE_ASSEMBLY] = "assembly", [TAC_SCENE_SHAPE_KINDS] = NULL};
+	[TAC_SCENE_TOOTH] = "tooth",   [TAC_SCENE_ASSEMBLY] = "assembly", [TAC_SCENE_MEMORY] = "memory",
+	[TAC_SCENE_SHAPE_KINDS] = NULL};
 
 static const char *const machines[] = {
 	[TAC_ASSEMBLY_DIGGER] = "digger",
@@ -75,8 +76,8 @@ static const char *const machines[] = {
 
 static const tac_scene_key shape_keys[] = {
 	{CHOICE(tac_scene_shape, kind, shape_kinds), .required = true},
-	{TEXT(tac_scene_shape, file), .kinds = OF(MESH), .required = true},
-	{NUMBER(tac_scene_shape, scale, 1e-6, 1e6), .kinds = OF(MESH)},
+	{TEXT(tac_scene_shape, file), .kinds = OF(MESH) | OF(MEMORY), .required = true},
+	{NUMBER(tac_scene_shape, scale, 1e-6, 1e6), .kinds = OF(MESH) | OF(MEMORY)},
 	{TEXT(tac_scene_shape, solids), .kinds = OF(SOLIDS), .required = true},
 	{VECTOR(tac_scene_shape, size_m, LENGTH_MIN, COORDINATE_MAX),
 	 .kinds = OF(BOX) | OF(BLOCK) | OF(GROOVE)},
@@ -168,6 +169,7 @@ static const tac_scene_key object_keys[] = {
 	{TEXT(tac_scene_object, material)},
 	{LIST(tac_scene_object, surfaces, surface_count, 0, TAC_SCENE_SURFACES, surface_group)},
 	{LIST(tac_scene_object, path, path_count, 0, TAC_SCENE_PATH, path_group)},
+	{FLAG(tac_scene_object, hidden)},
 	{0},
 };
 

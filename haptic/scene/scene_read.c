@@ -1,17 +1,15 @@
 #include "haptic/scene.h"
+#include "haptic/scene/scene_check.h"
 #include "haptic/scene/scene_keys.h"
-#include "haptic/scene/scene_shapes.h"
 
 #include "base/input.h"
 #include "base/log.h"
 #include "base/suggest.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <yaml.h>
 
 // The position of a field's value in the file, for checks after everything has been read.
@@ -330,99 +328,9 @@ static yaml_mark_t mark_of(const reader *r, const void *field)
 	return (yaml_mark_t){0, 0, 0};
 }
 
-static bool check_reference(reader *r, const char *material)
+static void refuse_field(void *user, const void *field, const char *message)
 {
-	const tac_scene *s = r->scene;
-	if (*material == 0 || tac_scene_material(s, material) >= 0)
-		return true;
-	tac_suggestion suggestion = tac_suggestion_begin(material);
-	for (int32_t i = 0; i < s->material_count; i++)
-		tac_suggestion_offer(&suggestion, s->materials[i].name);
-	return refuse(r, mark_of(r, material), "expected the name of a material, found '%s'%s", material,
-		      tac_suggestion_text(&suggestion));
-}
-
-static bool check_path(reader *r, const tac_scene_point *path, int32_t count)
-{
-	for (int32_t i = 1; i < count; i++) {
-		if (!(path[i].time_s > path[i - 1].time_s))
-			return refuse(r, mark_of(r, &path[i].time_s),
-				      "expected a time after the point before (%g s), found '%g'",
-				      path[i - 1].time_s, path[i].time_s);
-	}
-	return true;
-}
-
-static bool check_materials(reader *r)
-{
-	tac_scene *s = r->scene;
-	for (int32_t i = 0; i < s->material_count; i++) {
-		const tac_material *m = &s->materials[i];
-		if (tac_scene_material(s, m->name) != i)
-			return refuse(r, mark_of(r, m->name), "expected another name, found '%s' again",
-				      m->name);
-		if (m->dynamic_friction > m->static_friction)
-			return refuse(r, mark_of(r, &m->dynamic_friction),
-				      "expected at most the static friction (%g), found '%g'",
-				      m->static_friction, m->dynamic_friction);
-		if (m->texture == TAC_TEXTURE_GROOVES && !(tac_dvec3_length(m->texture_along) > 0))
-			return refuse(r, mark_of(r, &m->texture_along),
-				      "expected a direction, found one of no length");
-	}
-	return true;
-}
-
-// Checks that mesh files can be opened; their contents are checked when they are loaded.
-static bool check_files(reader *r, const tac_scene_shape *shapes, int32_t count)
-{
-	for (int32_t i = 0; i < count; i++) {
-		char path[2 * TAC_SCENE_TEXT + 2];
-		if (shapes[i].kind != TAC_SCENE_MESH)
-			continue;
-		tac_scene_mesh_path(r->scene, &shapes[i], path, sizeof path);
-		if (access(path, R_OK) != 0)
-			return refuse(r, mark_of(r, shapes[i].file), "expected a mesh file, found '%s': %s",
-				      path, strerror(errno));
-	}
-	return true;
-}
-
-static bool check_tools(reader *r)
-{
-	tac_scene *s = r->scene;
-	for (int32_t i = 0; i < s->tool_count; i++) {
-		const tac_scene_tool *t = &s->tools[i];
-		if (t->axes != 3 && t->axes != 6)
-			return refuse(r, mark_of(r, &t->axes), "expected 3 or 6, found '%d'", (int)t->axes);
-		if (!check_files(r, t->shapes, t->shape_count) || !check_path(r, t->hand, t->hand_count))
-			return false;
-	}
-	return true;
-}
-
-static bool check_scene(reader *r)
-{
-	tac_scene *s = r->scene;
-	if (!check_materials(r) || !check_tools(r))
-		return false;
-	for (int32_t i = 0; i < s->object_count; i++) {
-		const tac_scene_object *o = &s->objects[i];
-		if (!check_files(r, o->shapes, o->shape_count) || !check_reference(r, o->material) ||
-		    !check_path(r, o->path, o->path_count))
-			return false;
-		for (int32_t k = 0; k < o->surface_count; k++) {
-			if (!check_reference(r, o->surfaces[k].material))
-				return false;
-		}
-	}
-	for (int32_t i = 0; i < s->camera_count; i++) {
-		const tac_scene_camera *c = &s->cameras[i];
-		const tac_dvec3 view = tac_dvec3_sub(c->target_m, c->eye_m);
-		if (!(tac_dvec3_length(tac_dvec3_cross(view, c->up)) > 0))
-			return refuse(r, mark_of(r, &c->eye_m),
-				      "expected a view direction that is not parallel to 'up'");
-	}
-	return true;
+	refuse(user, mark_of(user, field), "%s", message);
 }
 
 // ---- the file ----
@@ -497,7 +405,8 @@ static bool read_document(reader *r, yaml_parser_t *parser)
 	const yaml_node_t *root = yaml_document_get_root_node(&r->document);
 	bool ok;
 	if (root)
-		ok = read_group(r, root, tac_scene_root(), r->scene) && set_folder(r) && check_scene(r);
+		ok = read_group(r, root, tac_scene_root(), r->scene) && set_folder(r) &&
+		     tac_scene_check_values(r->scene, refuse_field, r);
 	else
 		ok = refuse(r, (yaml_mark_t){0, 0, 0}, "expected a scene, found nothing");
 	yaml_document_delete(&r->document);

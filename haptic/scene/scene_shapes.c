@@ -177,6 +177,39 @@ static tac_result load_file(const tac_scene *scene, const tac_scene_shape *shape
 	return result;
 }
 
+// A copy of the application's mesh.
+static tac_result copy_mesh(const tac_scene_shape *shape, tac_mesh **out_mesh)
+{
+	const tac_mesh *mesh = shape->mesh;
+	if (!mesh) {
+		tac_log(TAC_LOG_ERROR,
+			"%s: expected a mesh from the application (tac_scene_shape_set_mesh), found none",
+			shape->file);
+		return TAC_ERROR_ARGUMENT;
+	}
+	const char **names = malloc(((size_t)mesh->surface_count + 1) * sizeof *names);
+	if (!names) {
+		tac_log(TAC_LOG_ERROR, "%s: no memory for the mesh", shape->file);
+		return TAC_ERROR_MEMORY;
+	}
+	for (int32_t i = 0; i < mesh->surface_count; i++)
+		names[i] = mesh->surfaces[i].name;
+	tac_mesh_def def = tac_mesh_def_default();
+	def.name = shape->file;
+	def.vertices = mesh->vertices;
+	def.vertex_count = mesh->vertex_count;
+	def.triangles = mesh->triangles;
+	def.triangle_count = mesh->triangle_count;
+	def.triangle_surface = mesh->triangle_surface;
+	def.surface_names = names;
+	def.surface_count = mesh->surface_count;
+	const tac_result result = tac_mesh_build(&def, out_mesh);
+	free((void *)names);
+	if (result >= TAC_OK)
+		report_faults(shape->file, *out_mesh, shape->scale);
+	return result;
+}
+
 static tac_result build_solids(const tac_scene_shape *shape, tac_mesh **out_mesh)
 {
 	tac_solids solids;
@@ -238,6 +271,7 @@ static double shape_triangles(const tac_scene_shape *shape)
 	case TAC_SCENE_MESH:
 	case TAC_SCENE_GROOVE:
 	case TAC_SCENE_ASSEMBLY:
+	case TAC_SCENE_MEMORY:
 	case TAC_SCENE_SHAPE_KINDS:
 		break;
 	}
@@ -297,6 +331,8 @@ tac_result tac_scene_shape_mesh(const tac_scene *scene, const tac_scene_shape *s
 		return build_radial(shape, tooth_radius, "crown", out_mesh);
 	case TAC_SCENE_ASSEMBLY:
 		return build_part(shape, out_mesh);
+	case TAC_SCENE_MEMORY:
+		return copy_mesh(shape, out_mesh);
 	case TAC_SCENE_SHAPE_KINDS:
 		break;
 	}

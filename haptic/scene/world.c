@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "collision/solid.h"
 #include "haptic/scene/scene_shapes.h"
+#include "haptic/scene_builder.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -44,10 +45,15 @@ static void merge_free(merge *m)
 	free(m->surface_names);
 }
 
+static bool has_scale(const tac_scene_shape *shape)
+{
+	return shape->kind == TAC_SCENE_MESH || shape->kind == TAC_SCENE_MEMORY;
+}
+
 // A point of a shape's mesh in the body's frame.
 static tac_dvec3 place_point(const tac_scene_shape *shape, tac_vec3 point)
 {
-	const double scale = shape->kind == TAC_SCENE_MESH ? shape->scale : 1;
+	const double scale = has_scale(shape) ? shape->scale : 1;
 	const tac_dpose T = tac_dpose_make(shape->position_m, tac_dquat_exp(shape->rotation_rad));
 	return tac_dpose_apply_point(T, tac_dvec3_scale(tac_dvec3_from_vec3(point), scale));
 }
@@ -94,7 +100,7 @@ static tac_result merge_meshes(const char *name, const tac_mesh *const *meshes, 
 static bool in_place(const tac_scene_shape *shape)
 {
 	return tac_dvec3_length(shape->position_m) == 0 && tac_dvec3_length(shape->rotation_rad) == 0 &&
-	       (shape->kind != TAC_SCENE_MESH || shape->scale == 1);
+	       (!has_scale(shape) || shape->scale == 1);
 }
 
 static tac_result build_mesh(const tac_scene *scene, const char *name, const tac_scene_shape *shapes,
@@ -282,6 +288,8 @@ tac_result tac_world_build_with_progress(const tac_scene *scene, const tac_colli
 					 tac_world_progress *progress, void *user, tac_world **out_world)
 {
 	*out_world = NULL;
+	if (tac_scene_check(scene) < TAC_OK)
+		return TAC_ERROR_ARGUMENT;
 	tac_world *world = calloc(1, sizeof *world);
 	if (!world) {
 		tac_log(TAC_LOG_ERROR, "world: no memory");

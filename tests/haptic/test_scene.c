@@ -328,7 +328,7 @@ static void errors_name_their_position_and_the_expected_value(void)
 	expect_refusal(
 		"scene: x\ntools: [{name: t, shapes: [{kind: ball}]}]\n",
 		"x.yaml:2:35: expected mesh or solids or box or sphere or torus or cylinder or cone or "
-		"capsule or peg or block or groove or body or tooth or assembly, found 'ball'");
+		"capsule or peg or block or groove or body or tooth or assembly or memory, found 'ball'");
 	expect_refusal("scene: x\n" TOOL "objects: [{name: o, shapes: [{kind: box}], position_m: [1, 2]}]\n",
 		       "x.yaml:3:56: expected a list of 3 numbers, found a list");
 	expect_refusal("scene: x\n" TOOL "materials: [{name: wood}]\n"

@@ -1,0 +1,282 @@
+#include "haptic/scene/scene_check.h"
+
+#include "haptic/scene/scene_keys.h"
+#include "haptic/scene/scene_shapes.h"
+#include "haptic/scene_builder.h"
+
+#include "base/log.h"
+#include "base/suggest.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// ---- checks across values ----
+
+typedef struct checker {
+	const tac_scene *scene;
+	tac_scene_refuse *refuse;
+	void *user;
+} checker;
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+static bool
+refuse(const checker *c, const void *field, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	c->refuse(c->user, field, text);
+	return false;
+}
+
+static bool check_reference(const checker *c, const char *material)
+{
+	const tac_scene *s = c->scene;
+	if (*material == 0 || tac_scene_material(s, material) >= 0)
+		return true;
+	tac_suggestion suggestion = tac_suggestion_begin(material);
+	for (int32_t i = 0; i < s->material_count; i++)
+		tac_suggestion_offer(&suggestion, s->materials[i].name);
+	return refuse(c, material, "expected the name of a material, found '%s'%s", material,
+		      tac_suggestion_text(&suggestion));
+}
+
+static bool check_path(const checker *c, const tac_scene_point *path, int32_t count)
+{
+	for (int32_t i = 1; i < count; i++) {
+		if (!(path[i].time_s > path[i - 1].time_s))
+			return refuse(c, &path[i].time_s,
+				      "expected a time after the point before (%g s), found '%g'",
+				      path[i - 1].time_s, path[i].time_s);
+	}
+	return true;
+}
+
+static bool check_materials(const checker *c)
+{
+	const tac_scene *s = c->scene;
+	for (int32_t i = 0; i < s->material_count; i++) {
+		const tac_material *m = &s->materials[i];
+		if (tac_scene_material(s, m->name) != i)
+			return refuse(c, m->name, "expected another name, found '%s' again", m->name);
+		if (m->dynamic_friction > m->static_friction)
+			return refuse(c, &m->dynamic_friction,
+				      "expected at most the static friction (%g), found '%g'",
+				      m->static_friction, m->dynamic_friction);
+		if (m->texture == TAC_TEXTURE_GROOVES && !(tac_dvec3_length(m->texture_along) > 0))
+			return refuse(c, &m->texture_along, "expected a direction, found one of no length");
+	}
+	return true;
+}
+
+// Checks that mesh files can be opened; their contents are checked when they are loaded.
+static bool check_files(const checker *c, const tac_scene_shape *shapes, int32_t count)
+{
+	for (int32_t i = 0; i < count; i++) {
+		char path[2 * TAC_SCENE_TEXT + 2];
+		if (shapes[i].kind != TAC_SCENE_MESH)
+			continue;
+		tac_scene_mesh_path(c->scene, &shapes[i], path, sizeof path);
+		if (access(path, R_OK) != 0)
+			return refuse(c, shapes[i].file, "expected a mesh file, found '%s': %s", path,
+				      strerror(errno));
+	}
+	return true;
+}
+
+static bool check_tools(const checker *c)
+{
+	const tac_scene *s = c->scene;
+	for (int32_t i = 0; i < s->tool_count; i++) {
+		const tac_scene_tool *t = &s->tools[i];
+		if (t->axes != 3 && t->axes != 6)
+			return refuse(c, &t->axes, "expected 3 or 6, found '%d'", (int)t->axes);
+		if (!check_files(c, t->shapes, t->shape_count) || !check_path(c, t->hand, t->hand_count))
+			return false;
+	}
+	return true;
+}
+
+static bool check_objects(const checker *c)
+{
+	const tac_scene *s = c->scene;
+	for (int32_t i = 0; i < s->object_count; i++) {
+		const tac_scene_object *o = &s->objects[i];
+		if (!check_files(c, o->shapes, o->shape_count) || !check_reference(c, o->material) ||
+		    !check_path(c, o->path, o->path_count))
+			return false;
+		for (int32_t k = 0; k < o->surface_count; k++) {
+			if (!check_reference(c, o->surfaces[k].material))
+				return false;
+		}
+	}
+	return true;
+}
+
+bool tac_scene_check_values(const tac_scene *scene, tac_scene_refuse *refuse_field, void *user)
+{
+	const checker c = {scene, refuse_field, user};
+	if (!check_materials(&c) || !check_tools(&c) || !check_objects(&c))
+		return false;
+	for (int32_t i = 0; i < scene->camera_count; i++) {
+		const tac_scene_camera *camera = &scene->cameras[i];
+		const tac_dvec3 view = tac_dvec3_sub(camera->target_m, camera->eye_m);
+		if (!(tac_dvec3_length(tac_dvec3_cross(view, camera->up)) > 0))
+			return refuse(&c, &camera->eye_m,
+				      "expected a view direction that is not parallel to 'up'");
+	}
+	return true;
+}
+
+// ---- checks of the values themselves, for scenes from code ----
+
+// A walk over all fields of a scene, with the path of the current one, as in "objects[2].position_m".
+typedef struct walk {
+	char path[160];
+	const void *wanted; // only find the path of this field; NULL: check all of them
+	char message[512];  // of the first error; "": none
+} walk;
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+static bool
+complain(walk *w, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vsnprintf(w->message, sizeof w->message, format, args);
+	va_end(args);
+	return false;
+}
+
+static bool check_text(walk *w, const tac_scene_key *key, const char *text)
+{
+	const size_t length = strnlen(text, key->size);
+	if (length == key->size || (length == 0 && key->required))
+		return complain(w, "expected a text of %s%zu bytes, found %s",
+				key->required ? "1 to " : "up to ", key->size - 1, length ? "more" : "none");
+	return true;
+}
+
+static bool check_number(walk *w, const tac_scene_key *key, double value)
+{
+	return (value >= key->min && value <= key->max) ||
+	       complain(w, "expected a number from %g to %g, found '%g'", key->min, key->max, value);
+}
+
+static bool check_choice(walk *w, const tac_scene_key *key, int value)
+{
+	int count = 0;
+	while (key->choices[count])
+		count++;
+	return (value >= 0 && value < count) ||
+	       complain(w, "expected a choice from 0 to %d, found '%d'", count - 1, value);
+}
+
+// Checks one value that is neither a mapping nor a list.
+static bool check_value(walk *w, const tac_scene_key *key, const void *value)
+{
+	const tac_dvec3 *v = value;
+	switch (key->kind) {
+	case TAC_KEY_NUMBER:
+		return check_number(w, key, *(const double *)value);
+	case TAC_KEY_INTEGER:
+		return check_number(w, key, (double)*(const int64_t *)value);
+	case TAC_KEY_VECTOR:
+		return check_number(w, key, v->x) && check_number(w, key, v->y) && check_number(w, key, v->z);
+	case TAC_KEY_TEXT:
+		return check_text(w, key, value);
+	case TAC_KEY_CHOICE:
+		return check_choice(w, key, *(const int *)value);
+	case TAC_KEY_FLAG:
+	case TAC_KEY_MAP:
+	case TAC_KEY_LIST:
+		break;
+	}
+	return true;
+}
+
+static bool walk_group(walk *w, const tac_scene_group *group, const void *base);
+
+static bool walk_list(walk *w, const tac_scene_key *key, const void *base)
+{
+	const int32_t count = *(const int32_t *)((const char *)base + key->count_offset);
+	const size_t used = strlen(w->path);
+	if (!(count >= key->min && count <= key->max))
+		return complain(w, "expected %g to %g of them, found %d", key->min, key->max, (int)count);
+	for (int32_t i = 0; i < count; i++) {
+		snprintf(w->path + used, sizeof w->path - used, "[%d]", (int)i);
+		if (!walk_group(w, key->group, (const char *)base + key->offset + (size_t)i * key->size))
+			return false;
+	}
+	return true;
+}
+
+// A default may lie outside its range: 0 as a limit stands for the device's own.
+static bool is_default(const tac_scene_group *group, const tac_scene_key *key, const void *base)
+{
+	void *defaults = calloc(1, group->size);
+	bool same = false;
+	if (defaults) {
+		group->fill(defaults);
+		same = memcmp((const char *)base + key->offset, (const char *)defaults + key->offset,
+			      key->size) == 0;
+	}
+	free(defaults);
+	return same;
+}
+
+// Visits the keys of a group. False: the walk is over, with a message or with the path that was wanted.
+static bool walk_group(walk *w, const tac_scene_group *group, const void *base)
+{
+	const size_t used = strlen(w->path);
+	for (const tac_scene_key *key = group->keys; key->name; key++) {
+		const void *value = (const char *)base + key->offset;
+		if (!tac_scene_key_applies(key, base))
+			continue;
+		snprintf(w->path + used, sizeof w->path - used, "%s%s", used ? "." : "", key->name);
+		bool good;
+		if (key->kind == TAC_KEY_MAP)
+			good = walk_group(w, key->group, value);
+		else if (key->kind == TAC_KEY_LIST)
+			good = walk_list(w, key, base);
+		else if (w->wanted)
+			good = value != w->wanted;
+		else
+			good = check_value(w, key, value) ||
+			       (key->kind <= TAC_KEY_INTEGER && is_default(group, key, base));
+		if (!good)
+			return false;
+	}
+	w->path[used] = 0;
+	return true;
+}
+
+static void log_refusal(void *user, const void *field, const char *message)
+{
+	const tac_scene *scene = user;
+	walk w = {.wanted = field};
+	walk_group(&w, tac_scene_root(), scene);
+	tac_log(TAC_LOG_ERROR, "scene '%s': %s: %s", scene->name, w.path, message);
+}
+
+tac_result tac_scene_check(const tac_scene *scene)
+{
+	walk w = {.wanted = NULL};
+	if (!walk_group(&w, tac_scene_root(), scene)) {
+		tac_log(TAC_LOG_ERROR, "scene '%.63s': %s: %s", scene->name, w.path, w.message);
+		return TAC_ERROR_ARGUMENT;
+	}
+	return tac_scene_check_values(scene, log_refusal, (void *)(uintptr_t)scene) ? TAC_OK
+										    : TAC_ERROR_ARGUMENT;
+}
