@@ -179,12 +179,27 @@ configure() {
 	cmake "${fresh[@]}" --log-level=NOTICE -S "$root" --preset "$preset" "${@/#/-D}" >/dev/null
 }
 
-# build PRESET [TARGET…]: builds, with progress where someone looks, and silently where nothing is to be done.
+# Passes on what ninja says, but of its progress only a line for each further tenth: for logs, and for people who wait.
+tenths() {
+	awk '/^\[[0-9]+\/[0-9]+\] / {
+			split(substr($1, 2), n, "/")
+			tenth = int(10 * n[1] / (n[2] + 0))
+			if (tenth > last) { print "tactus: built " 10 * (last = tenth) " %"; fflush() }
+			next
+		}
+		{ print; fflush() }'
+}
+
+# build PRESET [TARGET…]: builds, with progress, and silently where nothing is to be done.
 build() {
-	local folder=$root/build/$1 quiet=(--quiet)
+	local folder=$root/build/$1 plan
 	shift
-	[[ $(ninja -C "$folder" -n "$@") != *'no work to do'* ]] || return 0
-	say "building ${folder#"$root/"}"
-	[[ ! -t 2 ]] || quiet=()
-	ninja -C "$folder" -j "$(nproc)" "${quiet[@]}" "$@" >&2
+	plan=$(ninja -C "$folder" -n "$@" | tail -n 1)
+	[[ $plan != *'no work to do'* ]] || return 0
+	say "building ${folder#"$root/"}; a first build takes some minutes"
+	if [[ -t 2 ]]; then
+		ninja -C "$folder" -j "$(nproc)" "$@" >&2
+	else
+		NINJA_STATUS='[%f/%t] ' ninja -C "$folder" -j "$(nproc)" "$@" | tenths >&2
+	fi
 }
