@@ -51,6 +51,7 @@ packages_optional='
 	python3-numpy          the Python package
 	python3-setuptools     the Python package, installed
 	python3-pip            the Python package, installed
+	npm                    the reference reader of MCAP, for a test
 '
 
 say() {

@@ -84,6 +84,11 @@ TAC_API void tac_recording_fini(tac_recording *recording);
 // Thread: setup.
 TAC_API tac_result tac_recording_export_csv(const tac_recording *recording, const char *path);
 
+// Writes the samples as MCAP with messages of ROS 2 (docs/recording.md), which plotting tools and robotics
+// libraries read. Time starts at 0. Otherwise like tac_recording_export_csv.
+// Thread: setup.
+TAC_API tac_result tac_recording_export_mcap(const tac_recording *recording, const char *path);
+
 #ifdef __cplusplus
 }
 #endif

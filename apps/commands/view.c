@@ -22,6 +22,7 @@ typedef struct settings {
 	const char *collider;
 	const char *picture_path;
 	const char *csv;
+	const char *mcap;
 	bool any_scene;
 	double speed;
 	double seconds;
@@ -141,15 +142,16 @@ static int view(const settings *s)
 }
 
 // What can be read is written, and the exit code says whether it was everything.
-static int export_csv(const settings *s)
+static int export(const settings *s)
 {
 	tac_recording recording;
 	const tac_result loaded = tac_recording_load(s->recording, &recording);
 	if (loaded < TAC_OK)
 		return EXIT_BAD_INPUT;
-	const tac_result result = tac_recording_export_csv(&recording, s->csv);
+	const bool csv = !s->csv || tac_recording_export_csv(&recording, s->csv) == TAC_OK;
+	const bool mcap = !s->mcap || tac_recording_export_mcap(&recording, s->mcap) == TAC_OK;
 	tac_recording_fini(&recording);
-	return result == TAC_OK && loaded == TAC_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+	return csv && mcap && loaded == TAC_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 int cmd_view(int argc, char **argv)
@@ -169,6 +171,9 @@ int cmd_view(int argc, char **argv)
 		 "close the window after N seconds; 0: stay open"},
 		{"csv", OPTION_TEXT, &s.csv, 0, 0, NULL, "FILE.csv",
 		 "write the recording as text, an input for `tactus render`, and exit; - is standard output"},
+		{"mcap", OPTION_TEXT, &s.mcap, 0, 0, NULL, "FILE.mcap",
+		 "write the recording as MCAP with messages of ROS 2, for plotting tools, and exit; - is "
+		 "standard output"},
 		{"picture", OPTION_TEXT, &s.picture_path, 0, 0, NULL, "FILE.png",
 		 "write the last picture to a file"},
 		{"width", OPTION_INTEGER, &s.width, 160, 16384, NULL, "N", "width of the window in pixels"},
@@ -180,8 +185,8 @@ int cmd_view(int argc, char **argv)
 	int code;
 	if (!options_parse(&line, argc, argv, &code))
 		return code;
-	const char *const files[] = {s.recording, s.csv, s.picture_path};
-	if (!options_files_differ(line.command, files, 3))
+	const char *const files[] = {s.recording, s.csv, s.mcap, s.picture_path};
+	if (!options_files_differ(line.command, files, 4))
 		return EXIT_BAD_INPUT;
-	return s.csv ? export_csv(&s) : view(&s);
+	return s.csv || s.mcap ? export(&s) : view(&s);
 }
