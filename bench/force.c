@@ -72,7 +72,7 @@ static void observe(void)
 
 static void limit_wrench(void)
 {
-	const tac_limit_input input = {now_ns, wrench, TAC_DEVICE_OK, state, true, false};
+	const tac_limit_input input = {now_ns, wrench, TAC_DEVICE_OK, state, true, false, 0};
 	sent = tac_limit_step(limit, &input);
 }
 

@@ -288,6 +288,11 @@ static tac_device_status calibrated_write(tac_device *device, int64_t now_ns, co
 	return c->inner->write(c->inner, now_ns, &mirrored);
 }
 
+static void calibrated_set_gripper(tac_device *device, double force_N)
+{
+	tac_device_set_gripper(calibrated_of(device)->inner, force_N);
+}
+
 static void calibrated_enable(tac_device *device, bool on)
 {
 	tac_device_enable(calibrated_of(device)->inner, on);
@@ -310,8 +315,8 @@ tac_result tac_calibration_apply(const tac_calibration *calibration, tac_device 
 		tac_log(TAC_LOG_ERROR, "calibration: expected memory for a device, found none");
 		return TAC_ERROR_MEMORY;
 	}
-	c->base = (tac_device){(*device)->info, calibrated_read, calibrated_write, calibrated_enable,
-			       calibrated_destroy};
+	c->base = (tac_device){(*device)->info,   calibrated_read,    calibrated_write,
+			       calibrated_enable, calibrated_destroy, calibrated_set_gripper};
 	c->inner = *device;
 	c->mirrored = calibration->left_handed;
 	tac_device_info *info = &c->base.info;

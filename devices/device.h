@@ -73,6 +73,8 @@ typedef struct tac_device_info {
 	double weight_N;              // of the tool, if the user carries it; 0: none
 	double max_stiffness_N_per_m; // recommended by the vendor or by other runtimes; 0: unknown
 	double max_damping_N_s_per_m;
+	double gripper_max_m;      // widest opening of the gripper; 0: it has none
+	double max_gripper_N;      // 0: the gripper has no motor
 	tac_dvec3 workspace_min_m; // box in the base frame
 	tac_dvec3 workspace_max_m;
 	tac_device_mechanics linear;
@@ -87,7 +89,9 @@ typedef struct tac_device_state {
 	tac_dpose T_base_tool;
 	tac_dvec3 velocity_m_per_s; // of the tool's origin, in the base frame, as filtered by the driver
 	tac_dvec3 angular_velocity_rad_per_s;
-	uint32_t buttons; // bit i: button i is held
+	uint32_t buttons;       // bit i: button i is held
+	double gripper_m;       // opening between the fingers; 0: closed, or there is no gripper
+	double gripper_m_per_s; // positive: it opens
 } tac_device_state;
 
 typedef struct tac_device tac_device;
@@ -98,9 +102,10 @@ struct tac_device {
 	tac_device_status (*write)(tac_device *device, int64_t now_ns, const tac_wrench *wrench);
 	void (*enable)(tac_device *device, bool on);
 	void (*destroy)(tac_device *device);
+	void (*set_gripper)(tac_device *device, double force_N); // NULL: the gripper has no motor
 };
 
-// Samples pose, velocity and buttons at `now_ns` (tac_clock_now_ns, or virtual time that never runs
+// Samples pose, velocity, gripper and buttons at `now_ns` (tac_clock_now_ns, or virtual time that never runs
 // backwards).
 // Thread: RT, the owner.
 static inline tac_device_status tac_device_read(tac_device *device, int64_t now_ns,
@@ -117,6 +122,16 @@ static inline tac_device_status tac_device_write(tac_device *device, int64_t now
 {
 	TAC_ASSERT(tac_dvec3_finite(wrench->force_N) && tac_dvec3_finite(wrench->torque_Nm));
 	return device->write(device, now_ns, wrench);
+}
+
+// The force on the fingers of the gripper, positive opens, that goes out with the next tac_device_write. It
+// is finite (asserted) and within info.max_gripper_N; a driver saturates a larger one. A device without such
+// a motor ignores it. Thread: RT, the owner.
+static inline void tac_device_set_gripper(tac_device *device, double force_N)
+{
+	TAC_ASSERT(tac_dvec3_finite(tac_dvec3_make(force_N, 0, 0)));
+	if (device->set_gripper)
+		device->set_gripper(device, force_N);
 }
 
 // Switches all forces on, or off at once.
@@ -146,6 +161,12 @@ static inline tac_wrench tac_wrench_zero(void)
 // Shortens force and torque to these maxima (0: to zero) and keeps their directions; true if one was longer.
 // Every driver applies it to what is written. Thread: RT.
 TAC_API bool tac_wrench_saturate(tac_wrench *wrench, double max_force_N, double max_torque_Nm);
+
+// `force_N` cut to a gripper's maximum. Every driver applies it. Thread: RT.
+static inline double tac_gripper_saturate(double force_N, double max_gripper_N)
+{
+	return force_N > max_gripper_N ? max_gripper_N : force_N < -max_gripper_N ? -max_gripper_N : force_N;
+}
 
 // "ok", "stale", …. Never NULL. Thread: any.
 TAC_API const char *tac_device_status_name(tac_device_status status);

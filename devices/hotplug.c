@@ -81,6 +81,7 @@ static tac_device_status hotplug_read(tac_device *device, int64_t now_ns, tac_de
 	if (status == TAC_DEVICE_LOST) {
 		h->state.velocity_m_per_s = tac_dvec3_zero();
 		h->state.angular_velocity_rad_per_s = tac_dvec3_zero();
+		h->state.gripper_m_per_s = 0;
 		status = TAC_DEVICE_DISABLED;
 	}
 	*out_state = h->state;
@@ -94,6 +95,13 @@ static tac_device_status hotplug_write(tac_device *device, int64_t now_ns, const
 		return TAC_DEVICE_DISABLED;
 	const tac_device_status status = h->active->write(h->active, now_ns, wrench);
 	return status == TAC_DEVICE_LOST ? TAC_DEVICE_DISABLED : status; // the next read handles it
+}
+
+static void hotplug_set_gripper(tac_device *device, double force_N)
+{
+	hotplug *h = hotplug_of(device);
+	if (h->active)
+		tac_device_set_gripper(h->active, force_N);
 }
 
 static void hotplug_enable(tac_device *device, bool on)
@@ -221,7 +229,8 @@ tac_result tac_hotplug_open(const char *selection, const tac_open_def *def, tac_
 	h->active = device;
 	atomic_store(&h->visible, device);
 	h->state.T_base_tool = tac_dpose_identity();
-	h->base = (tac_device){device->info, hotplug_read, hotplug_write, hotplug_enable, hotplug_destroy};
+	h->base = (tac_device){device->info,   hotplug_read,    hotplug_write,
+			       hotplug_enable, hotplug_destroy, hotplug_set_gripper};
 	pthread_mutex_init(&h->lock, NULL);
 	const tac_result started = tac_thread_start(&h->thread, supervise, h);
 	if (started < 0) {

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define TAC_RECORDING_VERSION     2 // written; version 1, without scene and end mark, is still read
+#define TAC_RECORDING_VERSION     3 // written; 2, without gripper, and 1, without scene and end mark, are read
 #define TAC_RECORDING_MESHES      64
 #define TAC_RECORDING_SCENE_BYTES (300 * 1024) // of name, folder and text together, at most
 
@@ -25,14 +25,16 @@ typedef struct tac_recording_header {
 	int64_t period_ns;
 	char name[32]; // of the device; the last byte is 0
 	char serial[32];
-	float max_force_N, max_torque_Nm; // of the device; 0: unknown, or none
-	uint64_t run;                     // random, the same in all recordings of one run; 0: version 1
+	float max_force_N, max_torque_Nm;   // of the device; 0: unknown, or none
+	float gripper_max_m, max_gripper_N; // of its gripper; 0: none; before version 3 always 0
+	uint64_t run;                       // random, the same in all recordings of one run; 0: version 1
 } tac_recording_header;
 
 // One tick.
 typedef struct tac_recording_sample {
 	tac_device_state state;
 	tac_wrench wrench;
+	double gripper_N; // sent
 	tac_device_status status;
 } tac_recording_sample;
 
@@ -79,8 +81,9 @@ TAC_API tac_result tac_recording_load_scene(const char *path, tac_recording *out
 TAC_API void tac_recording_fini(tac_recording *recording);
 
 // Writes the samples as CSV, a line each, numbers with all their digits:
-// t_s,x,y,z,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz,fx,fy,fz,tx,ty,tz,buttons,status. Time starts at 0. The file
-// appears whole or not at all (base/output.h). TAC_ERROR_IO or TAC_ERROR_MEMORY with a log line.
+// t_s,x,y,z,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz,fx,fy,fz,tx,ty,tz,buttons,status, and for a device with a gripper
+// gripper_m,gripper_m_per_s,gripper_N. Time starts at 0. The file appears whole or not at all
+// (base/output.h). TAC_ERROR_IO or TAC_ERROR_MEMORY with a log line.
 // Thread: setup.
 TAC_API tac_result tac_recording_export_csv(const tac_recording *recording, const char *path);
 

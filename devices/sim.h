@@ -12,6 +12,8 @@
 // J(r)^T t and the angular velocity is J(r) r', with the left Jacobian J of the rotation group, so power is
 // conserved. The path keeps |r| below TAC_SIM_TURN_MAX_RAD, where J is far from its singularity (2 pi).
 //
+// A gripper, if the device has one, is a seventh axis with the same equation; it reads no less than 0.
+//
 // There are no end stops: a device that nobody holds drifts on when it is pushed. The device is
 // deterministic: the same reads and writes at the same times give the same bits.
 #ifndef TAC_DEVICES_SIM_H
@@ -35,6 +37,7 @@ typedef struct tac_sim_waypoint {
 	tac_dvec3 position_m;
 	tac_dvec3 rotation_rad; // rotation vector
 	uint32_t buttons;       // held from this point on
+	double gripper_m;       // where the fingers want the gripper
 } tac_sim_waypoint;
 
 // A hand: linear (kg, N s/m, N/m) or angular (kg m^2, N m s/rad, N m/rad). All 0: nobody holds the device.
@@ -50,8 +53,12 @@ typedef struct tac_sim_def {
 	tac_device_mechanics angular; // mass 0: no rotation
 	tac_sim_hand hand;
 	tac_sim_hand hand_angular;
-	double max_force_N;   // larger forces are shortened to it; 0: no force is applied
-	double max_torque_Nm; // 0: no torque is applied
+	tac_device_mechanics gripper; // mass 0: no gripper
+	tac_sim_hand fingers;         // on the gripper
+	double gripper_max_m;         // only reported in info
+	double max_gripper_N;         // 0: the gripper has no motor
+	double max_force_N;           // larger forces are shortened to it; 0: no force is applied
+	double max_torque_Nm;         // 0: no torque is applied
 	double max_stiffness_N_per_m;
 	double max_damping_N_s_per_m;
 	double workspace_m;   // edge of the cube around the origin
@@ -99,9 +106,10 @@ typedef struct tac_sim_truth {
 	tac_dvec3 velocity_m_per_s;
 	tac_dvec3 rotation_rad;
 	tac_dvec3 rotation_rate_rad_per_s;
-	tac_wrench applied; // by the motors now
-	double absorbed_J;  // energy that the motors have absorbed, exactly: -sum of force times displacement
-	uint64_t dropped;   // writes beyond TAC_SIM_COMMANDS delayed ones; each replaced the last
+	tac_wrench applied;          // by the motors now
+	double gripper_m, gripper_N; // opening, and force applied by its motor now
+	double absorbed_J; // energy that the motors have absorbed, exactly: -sum of force times displacement
+	uint64_t dropped;  // writes beyond TAC_SIM_COMMANDS delayed ones; each replaced the last
 	uint64_t skipped_ns; // time skipped because of TAC_SIM_GAP_MAX_NS
 	uint64_t saturated;  // writes above the maximum force or torque
 } tac_sim_truth;

@@ -34,6 +34,7 @@ typedef enum tac_limit_reason {
 	TAC_LIMIT_STALE,   // no new sample from the device for stale_ns
 	TAC_LIMIT_LOST,    // device lost, ended or disabled: gain 0
 	TAC_LIMIT_STOPPED, // emergency stop: exactly zero until reset
+	TAC_LIMIT_GRIPPER, // the gripper's force is above max_gripper_N, or changed too fast
 	TAC_LIMIT_REASON_COUNT,
 } tac_limit_reason;
 
@@ -44,6 +45,8 @@ typedef struct tac_limit_def {
 	double max_torque_Nm;
 	double force_slew_N_per_s; // above 0
 	double torque_slew_Nm_per_s;
+	double max_gripper_N; // 0 or more
+	double gripper_slew_N_per_s;
 	double max_speed_m_per_s; // above 0
 	double max_turn_rad_per_s;
 	double engage_s;    // from gain 0 to 1; above 0
@@ -60,12 +63,14 @@ typedef struct tac_limit_input {
 	tac_device_state state; // read in this tick
 	bool in_contact;        // the tool touches something
 	bool unknown;           // a collider's answer is unknown
+	double gripper_N;       // to be limited
 } tac_limit_input;
 
 typedef struct tac_limit_output {
 	tac_wrench wrench; // to write
 	uint32_t reasons;
-	double gain; // 0 … 1
+	double gain;      // 0 … 1
+	double gripper_N; // to write
 } tac_limit_output;
 
 typedef struct tac_limit tac_limit;

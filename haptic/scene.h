@@ -82,7 +82,8 @@ typedef struct tac_scene_point {
 	double time_s;
 	tac_dvec3 position_m;
 	tac_dvec3 rotation_rad;
-	int64_t buttons; // bit i: button i is held; only for the path of a hand
+	int64_t buttons;  // bit i: button i is held; only for the path of a hand
+	double gripper_m; // where the fingers want the gripper; only for the path of a hand
 } tac_scene_point;
 
 typedef struct tac_scene_surface {
@@ -124,6 +125,13 @@ typedef struct tac_scene_limits {
 	int64_t deadman_button; // -1: none
 } tac_scene_limits;
 
+// What a device's gripper feels: closed beyond `rest_m`, a spring and a damper push it open.
+typedef struct tac_scene_gripper {
+	double rest_m;
+	double stiffness_N_per_m;
+	double damping_N_s_per_m;
+} tac_scene_gripper;
+
 typedef struct tac_scene_tool {
 	char name[TAC_SCENE_NAME];
 	tac_scene_shape shapes[TAC_SCENE_SHAPES];
@@ -135,6 +143,7 @@ typedef struct tac_scene_tool {
 	double damping_N_s_per_m; // of the coupling; angular: times the square of the arm
 	int law;                  // a tac_coupling_law
 	tac_scene_limits limits;
+	tac_scene_gripper gripper;
 	char grip[TAC_SCENE_NAME];            // of the simulated hand
 	tac_scene_point hand[TAC_SCENE_PATH]; // path of the simulated hand, in the world; repeated
 	int32_t hand_count;

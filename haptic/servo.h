@@ -35,7 +35,7 @@ typedef struct tac_servo_def {
 	int64_t period_ns;
 	// Called each tick after the write with what was read and written, on the real-time thread; may be
 	// NULL.
-	void (*record)(void *user, const tac_device_state *state, const tac_wrench *wrench,
+	void (*record)(void *user, const tac_device_state *state, const tac_wrench *wrench, double gripper_N,
 		       tac_device_status status);
 	void *record_user;
 	int32_t readers; // of snapshots, 1 … TAC_SERVO_READERS; each costs one copy per tick

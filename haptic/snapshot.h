@@ -101,6 +101,9 @@ typedef struct tac_snapshot {
 	uint64_t unknown_ticks;      // a collider's answer was unknown
 	uint64_t budget_spent_ticks; // the mover reached one of its limits
 	uint64_t contact_ticks;      // the tool touched something
+
+	double gripper_m; // opening of the device's gripper; 0 where there is none
+	double gripper_N; // sent to it, positive opens
 } tac_snapshot;
 
 // "waiting", "running", … Never NULL.

@@ -324,6 +324,7 @@ typedef struct recording_row {
 	double t_s, pose[7], velocity[3], turn[3], force_N[3], torque_Nm[3];
 	uint32_t buttons;
 	int32_t status;
+	double gripper_m, gripper_m_per_s, gripper_N;
 } recording_row;
 
 static void native_recording(const tac_recording *recording, void *rows)
@@ -342,6 +343,9 @@ static void native_recording(const tac_recording *recording, void *rows)
 		tac_dvec3_store(row->torque_Nm, s->wrench.torque_Nm);
 		row->buttons = s->state.buttons;
 		row->status = (int32_t)s->status;
+		row->gripper_m = s->state.gripper_m;
+		row->gripper_m_per_s = s->state.gripper_m_per_s;
+		row->gripper_N = s->gripper_N;
 	}
 }
 
@@ -372,7 +376,7 @@ static tac_result open_device(const tac_scene_tool *tool, const char *selection,
 		const tac_dpose T = tac_mapping_inverse(
 			&mapping, tac_dpose_make(p->position_m, tac_dquat_exp(p->rotation_rad)));
 		path[i] = (tac_sim_waypoint){llround(p->time_s * 1e9), T.position, tac_dquat_log(T.rotation),
-					     (uint32_t)p->buttons};
+					     (uint32_t)p->buttons, p->gripper_m};
 	}
 	const tac_open_def open = {.grip = tool->grip,
 				   .sim_path = path,
@@ -388,10 +392,10 @@ static tac_result open_device(const tac_scene_tool *tool, const char *selection,
 }
 
 // On the real-time thread.
-static void record(void *user, const tac_device_state *state, const tac_wrench *wrench,
+static void record(void *user, const tac_device_state *state, const tac_wrench *wrench, double gripper_N,
 		   tac_device_status status)
 {
-	const tac_recording_sample sample = {*state, *wrench, status};
+	const tac_recording_sample sample = {*state, *wrench, gripper_N, status};
 	tac_recorder_write(user, &sample); // counts what it cannot take
 }
 

@@ -17,6 +17,7 @@ typedef struct row {
 	tac_servo_state state;
 	tac_device_status status;
 	int64_t wake_ns, compute_ns;
+	double gripper_m, gripper_N;
 } row;
 
 static bool fail(const run_csv *csv, int error)
@@ -44,7 +45,7 @@ bool run_csv_open(const char *path, run_csv *out_csv)
 	fprintf(out_csv->file,
 		"t_s,tick,tool,device_x,device_y,device_z,device_qx,device_qy,device_qz,device_qw,"
 		"sco_x,sco_y,sco_z,sco_qx,sco_qy,sco_qz,sco_qw,fx,fy,fz,tx,ty,tz,contacts,state,"
-		"status,buttons,limits,sco_flags,wake_us,compute_us\n");
+		"status,buttons,limits,sco_flags,wake_us,compute_us,gripper_m,gripper_N\n");
 	return fflush(out_csv->file) == 0 || fail(out_csv, errno);
 }
 
@@ -67,6 +68,8 @@ void run_csv_add(run_csv *csv, const tac_snapshot *s, const tac_tick *tick)
 		.status = s->status,
 		.wake_ns = tac_tick_wake_ns(tick),
 		.compute_ns = s->compute_ns,
+		.gripper_m = s->gripper_m,
+		.gripper_N = s->gripper_N,
 	};
 	tac_ring_push(csv->ring, &r); // a refusal is counted by the ring
 }
@@ -86,11 +89,11 @@ static void write_row(run_csv *csv, const row *r)
 		(int)r->tool);
 	write_pose(file, r->T_world_device);
 	write_pose(file, r->T_world_sco);
-	fprintf(file, ",%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%d,%s,%s,%u,%u,%u,%.3f,%.3f\n", r->sent.force_N.x,
-		r->sent.force_N.y, r->sent.force_N.z, r->sent.torque_Nm.x, r->sent.torque_Nm.y,
-		r->sent.torque_Nm.z, (int)r->contacts, tac_servo_state_name(r->state),
+	fprintf(file, ",%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%d,%s,%s,%u,%u,%u,%.3f,%.3f,%.9g,%.6g\n",
+		r->sent.force_N.x, r->sent.force_N.y, r->sent.force_N.z, r->sent.torque_Nm.x,
+		r->sent.torque_Nm.y, r->sent.torque_Nm.z, (int)r->contacts, tac_servo_state_name(r->state),
 		tac_device_status_name(r->status), r->buttons, r->limits, r->sco_flags,
-		(double)r->wake_ns / 1e3, (double)r->compute_ns / 1e3);
+		(double)r->wake_ns / 1e3, (double)r->compute_ns / 1e3, r->gripper_m, r->gripper_N);
 }
 
 void run_csv_drain(run_csv *csv)

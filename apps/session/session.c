@@ -122,8 +122,9 @@ static void hand_path(const tac_scene_tool *tool, tac_sim_waypoint out_path[TAC_
 		const tac_scene_point *p = &tool->hand[i];
 		const tac_dpose T = tac_mapping_inverse(
 			&mapping, tac_dpose_make(p->position_m, tac_dquat_exp(p->rotation_rad)));
-		out_path[i] = (tac_sim_waypoint){llround(p->time_s * 1e9), T.position,
-						 tac_dquat_log(T.rotation), (uint32_t)p->buttons};
+		out_path[i] =
+			(tac_sim_waypoint){llround(p->time_s * 1e9), T.position, tac_dquat_log(T.rotation),
+					   (uint32_t)p->buttons, p->gripper_m};
 	}
 }
 
@@ -148,10 +149,10 @@ static int open_device(const session_def *def, session *s, int32_t i)
 	return tac_calibration_apply(&calibration, &s->devices[i]) < TAC_OK ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-static void record(void *user, const tac_device_state *state, const tac_wrench *wrench,
+static void record(void *user, const tac_device_state *state, const tac_wrench *wrench, double gripper_N,
 		   tac_device_status status)
 {
-	const tac_recording_sample sample = {*state, *wrench, status};
+	const tac_recording_sample sample = {*state, *wrench, gripper_N, status};
 	tac_recorder_write(user, &sample); // counts the samples it cannot take
 }
 

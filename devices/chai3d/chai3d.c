@@ -14,6 +14,10 @@
 #define PRIORITY     79  // below the loop's 80
 #define FAILURES_MAX 100 // in a row, 25 ms: then the device is lost
 
+// CHAI3D has the angle of a gripper and the force at its fingers; the opening is the angle times this arm,
+// about that of an omega.7.
+#define GRIPPER_ARM_M 0.05
+
 // ---- the plugin ----
 
 typedef struct plugin {
@@ -60,7 +64,7 @@ typedef struct chai3d {
 	const tac_chai3d_api *api;
 	tac_chai3d_handler *handler;
 	tac_chai3d_device *device;
-	bool rotation;
+	bool rotation, gripper;
 	bool forces_on;
 	int failures; // in a row
 } chai3d;
@@ -83,6 +87,12 @@ static bool read_sample(chai3d *c, tac_device_state *out_state)
 		out_state->angular_velocity_rad_per_s = tac_desk_vector_from(v);
 	}
 	out_state->T_base_tool = tac_dpose_make(position, rotation);
+	if (c->gripper) {
+		if (c->api->device_gripper(c->device, &v[0], &v[1]) != TAC_OK)
+			return false;
+		out_state->gripper_m = v[0] * GRIPPER_ARM_M;
+		out_state->gripper_m_per_s = v[1] * GRIPPER_ARM_M;
+	}
 	return c->api->device_switches(c->device, &out_state->buttons) == TAC_OK;
 }
 
@@ -96,7 +106,7 @@ static bool send_command(chai3d *c, const tac_relay_command *command)
 	double force[3], torque[3];
 	tac_desk_vector_to(command->wrench.force_N, force);
 	tac_desk_vector_to(command->wrench.torque_Nm, torque);
-	return c->api->device_write(c->device, force, torque, 0) == TAC_OK;
+	return c->api->device_write(c->device, force, torque, command->gripper_N) == TAC_OK;
 }
 
 static tac_device_status chai3d_exchange(void *user, const tac_relay_command *command,
@@ -166,6 +176,9 @@ static tac_device_info describe(const tac_chai3d_info *from, int index)
 		.max_torque_Nm = from->actuated_rotation ? from->max_torque_Nm : 0,
 		.max_stiffness_N_per_m = from->max_stiffness_N_per_m,
 		.max_damping_N_s_per_m = from->max_damping_N_s_per_m,
+		.gripper_max_m = from->sensed_gripper ? from->gripper_max_angle_rad * GRIPPER_ARM_M : 0,
+		.max_gripper_N =
+			from->sensed_gripper && from->actuated_gripper ? from->max_gripper_force_N : 0,
 		.workspace_min_m = tac_dvec3_splat(-from->workspace_radius_m),
 		.workspace_max_m = tac_dvec3_splat(from->workspace_radius_m),
 		.period_ns = PERIOD_NS,
@@ -223,6 +236,7 @@ tac_result tac_chai3d_open(const char *which, const tac_open_def *def, tac_devic
 		return result;
 	}
 	c->rotation = info.sensed_rotation;
+	c->gripper = info.sensed_gripper;
 	const tac_relay_def relay = {
 		.info = describe(&info, index),
 		.exchange = chai3d_exchange,

@@ -350,8 +350,8 @@ tac_result tac_falcon_create(const tac_falcon_def *def, tac_device **out_device)
 	if (result == TAC_OK)
 		result = home(f, def);
 	if (result == TAC_OK) {
-		f->base = (tac_device){describe(f->usb), falcon_read, falcon_write, falcon_enable,
-				       falcon_destroy};
+		f->base = (tac_device){describe(f->usb), falcon_read,    falcon_write,
+				       falcon_enable,    falcon_destroy, NULL};
 		f->state.T_base_tool = tac_dpose_identity();
 		f->homed = true;
 		atomic_store(&f->leds, def->leds);

@@ -173,7 +173,8 @@ tac_result tac_keys_open(const char *which, const tac_open_def *def, tac_device 
 	if (open_terminal(k, *which ? which : "/dev/tty"))
 		result = tac_mailbox_create("keys", k->T, SMOOTHING_S, &k->mailbox);
 	if (result >= TAC_OK) {
-		k->base = (tac_device){k->mailbox->info, keys_read, keys_write, keys_enable, keys_destroy};
+		k->base = (tac_device){k->mailbox->info, keys_read,    keys_write,
+				       keys_enable,      keys_destroy, NULL};
 		result = tac_thread_start(&k->thread, keys_thread, k);
 	}
 	if (result < TAC_OK) {

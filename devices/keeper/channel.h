@@ -19,6 +19,7 @@ extern "C" {
 typedef struct tac_order {
 	int64_t time_ns; // tac_clock_now_ns when it was written
 	tac_wrench wrench;
+	double gripper_N; // positive opens
 } tac_order;
 
 // From the keeper to the runtime.

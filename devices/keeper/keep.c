@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,8 +123,8 @@ static bool sample(keeper *k, int64_t now_ns)
 	return s.status != TAC_DEVICE_LOST;
 }
 
-// The wrench to command now: that of the last order, or zero.
-static tac_wrench decide(const keeper *k, int64_t now_ns)
+// Whether the last order is to be obeyed now; otherwise zero is commanded.
+static bool holds(const keeper *k, int64_t now_ns)
 {
 	const tac_wrench *w = &k->order.wrench;
 	const tac_device_info *info = &k->device->info;
@@ -131,13 +132,16 @@ static tac_wrench decide(const keeper *k, int64_t now_ns)
 			    now_ns - k->order.time_ns <= TAC_KEEPER_HOLD_NS;
 	// False for a value that is not a number, too.
 	const bool within = tac_dvec3_length(w->force_N) <= info->max_force_N * LIMIT_ROUNDED &&
-			    tac_dvec3_length(w->torque_Nm) <= info->max_torque_Nm * LIMIT_ROUNDED;
-	return k->enabled && recent && within ? *w : tac_wrench_zero();
+			    tac_dvec3_length(w->torque_Nm) <= info->max_torque_Nm * LIMIT_ROUNDED &&
+			    fabs(k->order.gripper_N) <= info->max_gripper_N;
+	return k->enabled && recent && within;
 }
 
 static void obey(keeper *k, int64_t now_ns)
 {
-	const tac_wrench wrench = decide(k, now_ns);
+	const bool obeyed = holds(k, now_ns);
+	const tac_wrench wrench = obeyed ? k->order.wrench : tac_wrench_zero();
+	tac_device_set_gripper(k->device, obeyed ? k->order.gripper_N : 0);
 	tac_device_write(k->device, now_ns, &wrench);
 	k->written_ns = now_ns;
 	k->sampled = false;
@@ -181,6 +185,7 @@ static bool let_go(keeper *k)
 	const tac_wrench zero = tac_wrench_zero();
 	int answers = 0;
 	tac_device_enable(k->device, false);
+	tac_device_set_gripper(k->device, 0);
 	for (int i = 0; i < LET_GO_TICKS && answers < LET_GO_ANSWERS; i++) {
 		tac_device_state state;
 		const int64_t now_ns = tac_clock_now_ns();

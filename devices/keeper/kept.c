@@ -47,6 +47,7 @@ typedef struct kept {
 
 	// Of the real-time thread.
 	tac_device_state state; // the last known
+	double gripper_N;       // of the next order
 	tac_device_status status;
 } kept;
 
@@ -89,6 +90,7 @@ static tac_device_status kept_read(tac_device *device, int64_t now_ns, tac_devic
 	if (lost) {
 		k->state.velocity_m_per_s = tac_dvec3_zero();
 		k->state.angular_velocity_rad_per_s = tac_dvec3_zero();
+		k->state.gripper_m_per_s = 0;
 	}
 	*out_state = k->state;
 	if (lost)
@@ -103,11 +105,17 @@ static tac_device_status kept_write(tac_device *device, int64_t now_ns, const ta
 	if (flag(&k->lost))
 		return TAC_DEVICE_LOST;
 	tac_order order = {.time_ns = tac_clock_now_ns(), .wrench = *wrench};
+	order.gripper_N = tac_gripper_saturate(k->gripper_N, device->info.max_gripper_N);
 	tac_wrench_saturate(&order.wrench, device->info.max_force_N, device->info.max_torque_Nm);
 	if (!tac_channel_send_order(&k->channel, &order))
 		lose(k); // from the next tick on there are no orders, and the keeper commands zero
 	eventfd_write(k->event, 1);
 	return flag(&k->enabled) && k->status != TAC_DEVICE_DISABLED ? TAC_DEVICE_OK : TAC_DEVICE_DISABLED;
+}
+
+static void kept_set_gripper(tac_device *device, double force_N)
+{
+	kept_of(device)->gripper_N = force_N;
 }
 
 static void kept_enable(tac_device *device, bool on)
@@ -437,6 +445,7 @@ tac_result tac_kept_open(const char *selection, const tac_open_def *def, tac_dev
 	k->base.write = kept_write;
 	k->base.enable = kept_enable;
 	k->base.destroy = kept_destroy;
+	k->base.set_gripper = kept_set_gripper;
 	k->state.T_base_tool = tac_dpose_identity();
 	*out_device = &k->base;
 	return result;

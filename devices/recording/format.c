@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS          (TAC_RECORDING_VALUES + 2)
-#define NIBBLE_BYTES   ((WORDS + 1) / 2)
+#define WORDS          (TAC_RECORDING_VALUES + 2 + GRIPPER)
+#define GRIPPER        3 // words of the gripper, the last ones; since version 3
+#define STATUS_WORD    (TAC_RECORDING_VALUES + 1)
 #define HEADER_BYTES_1 96 // of version 1
 #define BLOCK_HEADER_1 16
 #define SCENE_FIXED    16 // bytes of a scene before its hashes
@@ -72,6 +73,8 @@ void tac_recording_encode_header(const tac_recording_header *header, uint8_t *ou
 	memcpy(out + 24, header->name, sizeof header->name - 1);
 	memcpy(out + 56, header->serial, sizeof header->serial - 1);
 	put_float(out + 88, header->max_torque_Nm);
+	put_float(out + 92, header->max_gripper_N);
+	put_float(out + 104, header->gripper_max_m);
 	put(out + 96, header->run, 8);
 	const uint32_t sum = tac_crc32(0, out, sum_at);
 	put(out + sum_at, sum, 4);
@@ -87,7 +90,7 @@ tac_result tac_recording_decode_header(const uint8_t *bytes, size_t size, tac_re
 	if (size < 12 || memcmp(bytes, magic, sizeof magic) != 0)
 		return TAC_ERROR_FORMAT;
 	const int version = (int)get(bytes + 8, 2);
-	if (version != 1 && version != TAC_RECORDING_VERSION) {
+	if (version < 1 || version > TAC_RECORDING_VERSION) {
 		*out_version = version;
 		return TAC_ERROR_FORMAT;
 	}
@@ -105,6 +108,10 @@ tac_result tac_recording_decode_header(const uint8_t *bytes, size_t size, tac_re
 	out_header->period_ns = (int64_t)get(bytes + 16, 8);
 	memcpy(out_header->name, bytes + 24, sizeof out_header->name - 1);
 	memcpy(out_header->serial, bytes + 56, sizeof out_header->serial - 1);
+	if (version >= 3) {
+		out_header->max_gripper_N = get_maximum(bytes + 92);
+		out_header->gripper_max_m = get_maximum(bytes + 104);
+	}
 	out_header->run = version == 1 ? 0 : get(bytes + 96, 8);
 	return TAC_OK;
 }
@@ -127,27 +134,34 @@ void tac_recording_sample_values(const tac_recording_sample *sample, double *out
 
 static void sample_to_words(const tac_recording_sample *sample, uint64_t *out)
 {
-	double numbers[WORDS - 2];
+	double numbers[TAC_RECORDING_VALUES];
+	const double gripper[GRIPPER] = {sample->state.gripper_m, sample->state.gripper_m_per_s,
+					 sample->gripper_N};
 	tac_recording_sample_values(sample, numbers);
 	out[0] = (uint64_t)sample->state.time_ns;
 	memcpy(out + 1, numbers, sizeof numbers);
-	out[WORDS - 1] = sample->state.buttons | (uint64_t)sample->status << 32;
+	memcpy(out + STATUS_WORD + 1, gripper, sizeof gripper);
+	out[STATUS_WORD] = sample->state.buttons | (uint64_t)sample->status << 32;
 }
 
 static tac_recording_sample sample_from_words(const uint64_t *words)
 {
-	double n[WORDS - 2];
+	double n[TAC_RECORDING_VALUES], gripper[GRIPPER];
 	memcpy(n, words + 1, sizeof n);
+	memcpy(gripper, words + STATUS_WORD + 1, sizeof gripper);
 	tac_recording_sample sample = {
 		.state = {.time_ns = (int64_t)words[0],
 			  .T_base_tool = {tac_dvec3_load(n), tac_dquat_make(n[3], n[4], n[5], n[6])},
 			  .velocity_m_per_s = tac_dvec3_load(n + 7),
 			  .angular_velocity_rad_per_s = tac_dvec3_load(n + 10),
-			  .buttons = (uint32_t)words[WORDS - 1]},
+			  .buttons = (uint32_t)words[STATUS_WORD],
+			  .gripper_m = gripper[0],
+			  .gripper_m_per_s = gripper[1]},
 		.wrench = {tac_dvec3_load(n + 13), tac_dvec3_load(n + 16)},
+		.gripper_N = gripper[2],
 	};
 	// An unknown status, of a later version, becomes STALE.
-	const uint64_t status = words[WORDS - 1] >> 32;
+	const uint64_t status = words[STATUS_WORD] >> 32;
 	sample.status = status < TAC_DEVICE_STATUS_COUNT ? (tac_device_status)status : TAC_DEVICE_STALE;
 	return sample;
 }
@@ -175,6 +189,12 @@ static void undo_difference(previous *last, const uint64_t *differences)
 	last->word[0] += last->step;
 	for (int i = 1; i < WORDS; i++)
 		last->word[i] ^= differences[i];
+}
+
+// The lengths of a sample's words, four bits each.
+static int nibble_bytes(int words)
+{
+	return (words + 1) / 2;
 }
 
 static int bytes_of(uint64_t value)
@@ -210,8 +230,8 @@ size_t tac_recording_encode_block(tac_recording_chain *chain, const tac_recordin
 		sample_to_words(&samples[s], words);
 		difference(&last, words, differences);
 		uint8_t *lengths = at;
-		memset(lengths, 0, NIBBLE_BYTES);
-		at += NIBBLE_BYTES;
+		memset(lengths, 0, (size_t)nibble_bytes(WORDS));
+		at += nibble_bytes(WORDS);
 		for (int i = 0; i < WORDS; i++) {
 			const int bytes = bytes_of(differences[i]);
 			lengths[i / 2] = (uint8_t)(lengths[i / 2] | bytes << 4 * (i % 2));
@@ -288,6 +308,7 @@ bool tac_recording_decode_block(int version, const tac_recording_chain *chain, c
 	*out_block = (tac_recording_block){.kind = kind,
 					   .length = header + payload_bytes,
 					   .samples = samples,
+					   .words = version < 3 ? WORDS - GRIPPER : WORDS,
 					   .payload = bytes + header,
 					   .payload_bytes = payload_bytes};
 	uint32_t sum = tac_crc32(version == 1 ? 0 : chain->seed, bytes, header - 4);
@@ -308,11 +329,11 @@ bool tac_recording_decode_samples(const tac_recording_block *block, tac_recordin
 	previous last = {{0}, 0};
 	for (uint32_t s = 0; s < block->samples; s++) {
 		const uint8_t *lengths = at;
-		if (end - at < NIBBLE_BYTES)
+		if (end - at < nibble_bytes(block->words))
 			return false;
-		at += NIBBLE_BYTES;
-		uint64_t differences[WORDS];
-		for (int i = 0; i < WORDS; i++) {
+		at += nibble_bytes(block->words);
+		uint64_t differences[WORDS] = {0};
+		for (int i = 0; i < block->words; i++) {
 			const int word_bytes = lengths[i / 2] >> 4 * (i % 2) & 15;
 			if (word_bytes > 8 || end - at < word_bytes)
 				return false;

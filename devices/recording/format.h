@@ -13,13 +13,13 @@ extern "C" {
 #define TAC_RECORDING_HEADER_BYTES  128
 #define TAC_RECORDING_BLOCK_HEADER  24
 #define TAC_RECORDING_BLOCK_SAMPLES 256
-#define TAC_RECORDING_SAMPLE_BYTES  (11 + 21 * 8) // at most
+#define TAC_RECORDING_SAMPLE_BYTES  (12 + 24 * 8) // at most
 #define TAC_RECORDING_BLOCK_BYTES_MAX                                                                        \
 	(TAC_RECORDING_BLOCK_HEADER + TAC_RECORDING_BLOCK_SAMPLES * TAC_RECORDING_SAMPLE_BYTES)
 #define TAC_RECORDING_SCENE_BYTES_MAX                                                                        \
 	(TAC_RECORDING_BLOCK_HEADER + 16 + 8 * TAC_RECORDING_MESHES + TAC_RECORDING_SCENE_BYTES)
 #define TAC_RECORDING_END_BYTES (TAC_RECORDING_BLOCK_HEADER + 16)
-#define TAC_RECORDING_VALUES    19 // numbers of a sample besides its time, buttons and status
+#define TAC_RECORDING_VALUES    19 // numbers of a sample besides its time, buttons, status and gripper
 
 // What connects a block with the file and with the block before.
 typedef struct tac_recording_chain {
@@ -28,7 +28,7 @@ typedef struct tac_recording_chain {
 	uint32_t sequence; // of the next block
 } tac_recording_chain;
 
-// The numbers of a sample in the order of the file, without time and buttons. Thread: any.
+// The numbers of a sample in the order of the file, without time, buttons and gripper. Thread: any.
 void tac_recording_sample_values(const tac_recording_sample *sample, double *out_values);
 
 // Fills TAC_RECORDING_HEADER_BYTES at `out` and starts the chain. Thread: any.
@@ -68,6 +68,7 @@ typedef struct tac_recording_block {
 	size_t length; // with its header
 	uint32_t samples;
 	uint32_t sequence, previous, sum; // 0 in version 1
+	int words;                        // of a sample
 	const uint8_t *payload;
 	size_t payload_bytes;
 } tac_recording_block;

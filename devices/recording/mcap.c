@@ -198,6 +198,7 @@ typedef struct writer {
 	index_entry index[CHANNELS][CHUNK_SAMPLES];
 	uint32_t index_count[CHANNELS];
 	uint64_t time_ns; // of the present sample
+	bool gripper;     // the device has one
 	int buttons;      // number of buttons that were ever held
 } writer;
 
@@ -241,7 +242,12 @@ static void put_sample(writer *w, const tac_recording_sample *s, bool status_cha
 
 	m = begin_message(w, CHANNEL_JOY, true);
 	align(&m, 4);
-	put(m.out, 0, 4); // axes
+	put(m.out, w->gripper, 4); // axes
+	const float gripper_m = (float)s->state.gripper_m;
+	uint32_t bits;
+	memcpy(&bits, &gripper_m, sizeof bits);
+	if (w->gripper)
+		put(m.out, bits, 4);
 	put(m.out, (uint64_t)w->buttons, 4);
 	for (int i = 0; i < w->buttons; i++)
 		put(m.out, s->state.buttons >> i & 1, 4);
@@ -504,6 +510,7 @@ tac_result tac_recording_export_mcap(const tac_recording *recording, const char 
 			held |= recording->samples[i].state.buttons;
 		while (w->buttons < 32 && held >> w->buttons)
 			w->buttons++;
+		w->gripper = recording->header.gripper_max_m > 0;
 		w->file = tac_output_file(output);
 		w->chunks = calloc(recording->count / CHUNK_SAMPLES + 1, sizeof *w->chunks);
 		w->scratch.failed = !w->chunks;

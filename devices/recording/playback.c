@@ -101,7 +101,8 @@ static bool usable(const tac_recording_sample *sample, int64_t after_ns)
 	return state->time_ns > after_ns && state->time_ns < TIME_MAX_NS &&
 	       tac_dpose_finite(state->T_base_tool) && length > 0.99 && length < 1.01 &&
 	       tac_dvec3_finite(state->velocity_m_per_s) &&
-	       tac_dvec3_finite(state->angular_velocity_rad_per_s);
+	       tac_dvec3_finite(state->angular_velocity_rad_per_s) && isfinite(state->gripper_m) &&
+	       isfinite(state->gripper_m_per_s);
 }
 
 tac_result tac_playback_create(const tac_recording *recording, bool repeat, tac_device **out_device)
@@ -124,6 +125,8 @@ tac_result tac_playback_create(const tac_recording *recording, bool repeat, tac_
 			header->max_force_N > 0 ? (double)header->max_force_N : TAC_DEVICE_SHOWN_FORCE_N,
 		.max_torque_Nm = header->max_torque_Nm > 0 ? (double)header->max_torque_Nm
 							   : TAC_DEVICE_SHOWN_TORQUE_NM,
+		.gripper_max_m = (double)header->gripper_max_m,
+		.max_gripper_N = (double)header->max_gripper_N,
 		.buttons = 32,
 	};
 	for (size_t i = 0; i < recording->count; i++) {
@@ -151,7 +154,7 @@ tac_result tac_playback_create(const tac_recording *recording, bool repeat, tac_
 	info.period_ns = period_ns > 0 && period_ns < TIME_MAX_NS ? period_ns : 1000000;
 	snprintf(info.name, sizeof info.name, "playback:%.20s", recording->header.name);
 	memcpy(info.serial, recording->header.serial, sizeof info.serial);
-	p->base = (tac_device){info, playback_read, playback_write, playback_enable, playback_destroy};
+	p->base = (tac_device){info, playback_read, playback_write, playback_enable, playback_destroy, NULL};
 	p->repeat = repeat;
 	p->lock = -1;
 	p->length_ns = p->samples[p->count - 1].state.time_ns + info.period_ns;

@@ -197,6 +197,8 @@ static void write_head(tac_recorder *recorder, const tac_recorder_def *def)
 	tac_recording_header header = {.period_ns = info->period_ns,
 				       .max_force_N = (float)info->max_force_N,
 				       .max_torque_Nm = (float)info->max_torque_Nm,
+				       .gripper_max_m = (float)info->gripper_max_m,
+				       .max_gripper_N = (float)info->max_gripper_N,
 				       .run = def->run != 0 ? def->run : tac_recorder_new_run()};
 	memcpy(header.name, info->name, sizeof header.name);
 	memcpy(header.serial, info->serial, sizeof header.serial);

@@ -185,7 +185,7 @@ static tac_result read_header(reader *r)
 					&bytes, &r->chain) == TAC_OK)
 		return advance(&r->view, bytes) ? TAC_OK : fail_io("read", r->name);
 	if (r->out->version != 0)
-		tac_log(TAC_LOG_ERROR, "recording %s: expected version 1 or %d, found %d", r->name,
+		tac_log(TAC_LOG_ERROR, "recording %s: expected version 1 to %d, found %d", r->name,
 			TAC_RECORDING_VERSION, r->out->version);
 	else
 		tac_log(TAC_LOG_ERROR, "recording %s: expected a header of a recording, found %s", r->name,
@@ -319,7 +319,9 @@ void tac_recording_fini(tac_recording *recording)
 
 static void write_csv(const tac_recording *recording, FILE *file)
 {
-	fputs("t_s,x,y,z,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz,fx,fy,fz,tx,ty,tz,buttons,status\n", file);
+	const bool gripper = recording->header.gripper_max_m > 0;
+	fputs("t_s,x,y,z,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz,fx,fy,fz,tx,ty,tz,buttons,status", file);
+	fputs(gripper ? ",gripper_m,gripper_m_per_s,gripper_N\n" : "\n", file);
 	for (size_t i = 0; i < recording->count; i++) {
 		const tac_recording_sample *sample = &recording->samples[i];
 		// Damaged times may have any value; their difference wraps instead of overflowing.
@@ -330,8 +332,12 @@ static void write_csv(const tac_recording *recording, FILE *file)
 		fprintf(file, "%.9f", (double)time_ns / 1e9);
 		for (int n = 0; n < TAC_RECORDING_VALUES; n++)
 			fprintf(file, ",%.17g", values[n]);
-		fprintf(file, ",%" PRIu32 ",%s\n", sample->state.buttons,
+		fprintf(file, ",%" PRIu32 ",%s", sample->state.buttons,
 			tac_device_status_name(sample->status));
+		if (gripper)
+			fprintf(file, ",%.17g,%.17g,%.17g", sample->state.gripper_m,
+				sample->state.gripper_m_per_s, sample->gripper_N);
+		fputc('\n', file);
 	}
 }
 

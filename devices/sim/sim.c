@@ -22,14 +22,16 @@ typedef struct axis {
 typedef struct command {
 	int64_t time_ns; // when it begins to act
 	tac_wrench wrench;
+	double gripper_N;
 } command;
 
 typedef struct sim {
 	tac_device base;
 	tac_sim_def def; // its path is `path` below
-	tac_oscillator linear, angular;
+	tac_oscillator linear, angular, fingers;
 	int axes;
 	axis axis[AXES];
+	axis gripper;
 	double preload[AXES];
 
 	bool started;
@@ -43,7 +45,9 @@ typedef struct sim {
 	uint32_t queue_first, queue_count;
 	tac_wrench active;
 	int64_t active_end_ns;
-	double force[AXES]; // `active` on the axes
+	double force[AXES];    // `active` on the axes
+	double gripper_N;      // acts now
+	double next_gripper_N; // of the next write
 
 	tac_dvec3 measured, measured_rotation; // at the last read
 	tac_dvec3 speed, rotation_speed;       // filtered
@@ -164,9 +168,10 @@ static tac_dvec3 axes_v(const axis *a)
 
 // ---- time ----
 
-static void activate(sim *s, const tac_wrench *wrench)
+static void activate(sim *s, const tac_wrench *wrench, double gripper_N)
 {
 	s->active = *wrench;
+	s->gripper_N = gripper_N;
 	tac_dvec3_store(s->force, wrench->force_N);
 	if (s->axes == AXES) // constant until the next command, as a motor's current
 		tac_dvec3_store(
@@ -195,6 +200,8 @@ static void follow_path(sim *s)
 		s->axis[i].path = from;
 		s->axis[i].path_speed = (end - from) * inverse_s;
 	}
+	s->gripper.path = at->gripper_m;
+	s->gripper.path_speed = to ? (to->gripper_m - at->gripper_m) * inverse_s : 0;
 	s->state.buttons = at->buttons;
 }
 
@@ -219,7 +226,7 @@ static void handle_events(sim *s)
 		pass_waypoint(s);
 	while (s->queue_count > 0 && s->queue[s->queue_first].time_ns <= s->time_ns) {
 		const command *c = &s->queue[s->queue_first];
-		activate(s, &c->wrench);
+		activate(s, &c->wrench, c->gripper_N);
 		s->active_end_ns = s->def.hold_ns > 0 ? c->time_ns + s->def.hold_ns : INT64_MAX;
 		s->queue_first = (s->queue_first + 1) % TAC_SIM_COMMANDS;
 		s->queue_count--;
@@ -228,7 +235,7 @@ static void handle_events(sim *s)
 			 atomic_load_explicit(&s->unplugged, memory_order_relaxed);
 	if (off || s->active_end_ns <= s->time_ns) {
 		const tac_wrench none = tac_wrench_zero();
-		activate(s, &none);
+		activate(s, &none, 0);
 		s->active_end_ns = INT64_MAX;
 	}
 }
@@ -255,6 +262,12 @@ static void advance_to(sim *s, int64_t target_ns)
 				     s->force[i] + s->preload[i], duration_s);
 			s->truth.absorbed_J -= s->force[i] * (a->x - before);
 		}
+		if (s->def.gripper.mass > 0) {
+			const double before = s->gripper.x;
+			axis_advance(&s->gripper, &s->fingers, &s->def.fingers, s->def.gripper.coulomb,
+				     s->gripper_N, duration_s);
+			s->truth.absorbed_J -= s->gripper_N * (s->gripper.x - before);
+		}
 		s->time_ns = next_ns;
 	}
 	handle_events(s);
@@ -273,6 +286,12 @@ static tac_dvec3 quantise_all(tac_dvec3 x, double resolution)
 			      quantise(x.z, resolution));
 }
 
+static double filter_gripper(const sim *s, double now, double elapsed_s)
+{
+	const double pole = s->def.velocity_pole;
+	return pole * s->state.gripper_m_per_s + (1 - pole) * (now - s->state.gripper_m) / elapsed_s;
+}
+
 static tac_dvec3 filter(const sim *s, tac_dvec3 speed, tac_dvec3 now, tac_dvec3 before, double elapsed_s)
 {
 	const double pole = s->def.velocity_pole;
@@ -284,11 +303,14 @@ static void measure(sim *s, int64_t since_ns)
 {
 	tac_dvec3 position = quantise_all(axes_x(s->axis), s->def.linear.resolution);
 	tac_dvec3 rotation = quantise_all(axes_x(s->axis + 3), s->def.angular.resolution);
+	const double gripper_m = fmax(0, quantise(s->gripper.x, s->def.gripper.resolution));
 	if (since_ns > 0) {
 		const double elapsed_s = (double)since_ns / 1e9;
 		s->speed = filter(s, s->speed, position, s->measured, elapsed_s);
 		s->rotation_speed = filter(s, s->rotation_speed, rotation, s->measured_rotation, elapsed_s);
+		s->state.gripper_m_per_s = filter_gripper(s, gripper_m, elapsed_s);
 	}
+	s->state.gripper_m = gripper_m;
 	s->measured = position;
 	s->measured_rotation = rotation;
 	s->state.T_base_tool = tac_dpose_make(position, tac_dquat_exp(rotation));
@@ -302,6 +324,7 @@ static tac_device_status sim_read(tac_device *device, int64_t now_ns, tac_device
 	if (atomic_load_explicit(&s->unplugged, memory_order_relaxed)) {
 		s->state.velocity_m_per_s = tac_dvec3_zero();
 		s->state.angular_velocity_rad_per_s = tac_dvec3_zero();
+		s->state.gripper_m_per_s = 0;
 		*out_state = s->state;
 		return TAC_DEVICE_LOST;
 	}
@@ -338,6 +361,7 @@ static tac_device_status sim_write(tac_device *device, int64_t now_ns, const tac
 		return TAC_DEVICE_STALE; // time starts with the first read
 	command c = {.wrench = *wrench};
 	s->truth.saturated += tac_wrench_saturate(&c.wrench, s->def.max_force_N, s->def.max_torque_Nm);
+	c.gripper_N = tac_gripper_saturate(s->next_gripper_N, s->base.info.max_gripper_N);
 	c.time_ns = now_ns - s->origin_ns + s->def.delay_ns;
 	if (s->queue_count == TAC_SIM_COMMANDS)
 		s->truth.dropped++;
@@ -345,6 +369,11 @@ static tac_device_status sim_write(tac_device *device, int64_t now_ns, const tac
 		s->queue_count++;
 	s->queue[(s->queue_first + s->queue_count - 1) % TAC_SIM_COMMANDS] = c;
 	return TAC_DEVICE_OK;
+}
+
+static void sim_set_gripper(tac_device *device, double force_N)
+{
+	sim_of(device)->next_gripper_N = force_N;
 }
 
 static void sim_enable(tac_device *device, bool on)
@@ -373,6 +402,10 @@ static const char *def_fault(const tac_sim_def *def)
 		return "a mass above 0 and damping, friction, resolution and hand of 0 or more";
 	if (def->angular.mass != 0 && !mechanics_valid(&def->angular, &def->hand_angular))
 		return "an inertia above 0, or 0 for no rotation, and angular values of 0 or more";
+	if (def->gripper.mass != 0 && !mechanics_valid(&def->gripper, &def->fingers))
+		return "a mass of the gripper above 0, or 0 for none, and its values of 0 or more";
+	if (!(def->gripper_max_m >= 0 && def->max_gripper_N >= 0))
+		return "a gripper with an opening and a force of 0 or more";
 	if (!(def->max_force_N >= 0 && def->max_torque_Nm >= 0))
 		return "a maximum force and torque of 0 or more";
 	if (def->delay_ns < 0 || def->delay_ns > TAC_SIM_DELAY_MAX_NS || def->hold_ns < 0)
@@ -384,7 +417,7 @@ static const char *def_fault(const tac_sim_def *def)
 		return "a finite start and preload";
 	for (uint32_t i = 0; i < def->waypoints; i++) {
 		const tac_sim_waypoint *w = &def->path[i];
-		if (!tac_dvec3_finite(w->position_m) ||
+		if (!tac_dvec3_finite(w->position_m) || !isfinite(w->gripper_m) ||
 		    !(tac_dvec3_length(w->rotation_rad) <= TAC_SIM_TURN_MAX_RAD))
 			return "finite waypoints with rotation vectors of at most 3 rad";
 		if (w->time_ns < 0 || (i > 0 && w->time_ns <= w[-1].time_ns))
@@ -395,7 +428,7 @@ static const char *def_fault(const tac_sim_def *def)
 
 static tac_device_info describe(const tac_sim_def *def)
 {
-	const bool turns = def->angular.mass > 0;
+	const bool turns = def->angular.mass > 0, grips = def->gripper.mass > 0;
 	tac_device_info info = {
 		.position_axes = 3,
 		.rotation_axes = turns ? 3 : 0,
@@ -406,6 +439,8 @@ static tac_device_info describe(const tac_sim_def *def)
 		.max_torque_Nm = turns ? def->max_torque_Nm : 0,
 		.max_stiffness_N_per_m = def->max_stiffness_N_per_m,
 		.max_damping_N_s_per_m = def->max_damping_N_s_per_m,
+		.gripper_max_m = grips ? def->gripper_max_m : 0,
+		.max_gripper_N = grips ? def->max_gripper_N : 0,
 		.workspace_min_m = tac_dvec3_splat(-0.5 * def->workspace_m),
 		.workspace_max_m = tac_dvec3_splat(0.5 * def->workspace_m),
 		.linear = def->linear,
@@ -433,7 +468,7 @@ tac_result tac_sim_create(const tac_sim_def *def, tac_device **out_device)
 			sizeof *s + points * sizeof s->path[0]);
 		return TAC_ERROR_MEMORY;
 	}
-	s->base = (tac_device){describe(def), sim_read, sim_write, sim_enable, sim_destroy};
+	s->base = (tac_device){describe(def), sim_read, sim_write, sim_enable, sim_destroy, sim_set_gripper};
 	s->def = *def;
 	s->def.name = NULL;
 	s->def.path = NULL;
@@ -450,6 +485,9 @@ tac_result tac_sim_create(const tac_sim_def *def, tac_device **out_device)
 	s->angular = (tac_oscillator){def->angular.mass + def->hand_angular.mass,
 				      def->angular.damping + def->hand_angular.damping,
 				      def->hand_angular.stiffness};
+	s->fingers = (tac_oscillator){def->gripper.mass + def->fingers.mass,
+				      def->gripper.damping + def->fingers.damping, def->fingers.stiffness};
+	s->gripper.x = s->path[0].gripper_m;
 	for (int i = 0; i < 3; i++) {
 		s->axis[i].x = tac_dvec3_get(def->start_m, i);
 		s->axis[i].v = tac_dvec3_get(def->start_m_per_s, i);
@@ -466,6 +504,7 @@ tac_result tac_sim_create(const tac_sim_def *def, tac_device **out_device)
 		s->waypoint = 0;
 		for (int i = 0; i < s->axes; i++)
 			s->axis[i].path_speed = 0;
+		s->gripper.path_speed = 0;
 		s->state.buttons = 0;
 	}
 	*out_device = &s->base;
@@ -481,6 +520,8 @@ tac_sim_truth tac_sim_read_truth(const tac_device *device)
 	truth.rotation_rad = axes_x(s->axis + 3);
 	truth.rotation_rate_rad_per_s = axes_v(s->axis + 3);
 	truth.applied = s->active;
+	truth.gripper_m = s->gripper.x;
+	truth.gripper_N = s->gripper_N;
 	return truth;
 }
 

@@ -32,11 +32,15 @@ static const tac_sim_preset presets[] = {
 	  .workspace_m = 0.11,
 	  .period_ns = 250000}},
 	{"omega7",
-	 "Force Dimension omega.7, rotation sensed",
-	 "resolution: data sheet; mass, damping, friction and all of the rotation: estimates",
+	 "Force Dimension omega.7, rotation sensed, gripper",
+	 "resolution, gripper force: data sheet; mass, damping, friction, all of the rotation, the "
+	 "gripper's mechanics: estimates",
 	 {.name = "omega7",
 	  .linear = {0.3, 0.5, 0.15, 10e-6},
 	  .angular = {2e-4, 2e-4, 2e-3, 1.6e-3},
+	  .gripper = {0.04, 0.5, 0.05, 6e-6},
+	  .gripper_max_m = 0.027,
+	  .max_gripper_N = 8,
 	  .max_force_N = 12,
 	  .max_stiffness_N_per_m = 5000,
 	  .max_damping_N_s_per_m = 30,
@@ -88,6 +92,9 @@ static const tac_sim_grip grips[] = {
 
 #define PRESETS (int)(sizeof presets / sizeof *presets)
 #define GRIPS   (int)(sizeof grips / sizeof *grips)
+
+// Thumb and index finger on a gripper: the middle of the ranges of Hasser and Cutkosky (2002).
+static const tac_sim_hand fingers = {0.006, 3, 250};
 
 // The fingers hold the tool at this distance from its centre: the lever of the hand against rotations.
 #define GRIP_RADIUS_M 0.03
@@ -142,5 +149,7 @@ tac_result tac_sim_def_preset(const char *preset, const char *grip, tac_sim_def 
 	out_def->hand = g->hand;
 	out_def->hand_angular =
 		(tac_sim_hand){g->hand.mass * lever, g->hand.damping * lever, g->hand.stiffness * lever};
+	if (g->hand.mass > 0)
+		out_def->fingers = fingers;
 	return TAC_OK;
 }

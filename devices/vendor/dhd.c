@@ -31,6 +31,11 @@ typedef struct functions {
 	unsigned (*dhdGetButtonMask)(char id);
 	int (*dhdSetForceAndTorqueAndGripperForce)(double fx, double fy, double fz, double tx, double ty,
 						   double tz, double grip, char id);
+	bool (*dhdHasGripper)(char id);
+	bool (*dhdHasActiveGripper)(char id);
+	int (*dhdGetGripperGap)(double *metre, char id);
+	int (*dhdGetGripperLinearVelocity)(double *metre_per_s, char id);
+	int (*dhdSetMaxGripperForce)(double newton, char id);
 	int (*dhdSetGravityCompensation)(int on, char id);
 	int (*dhdSetMaxForce)(double newton, char id);
 	int (*dhdSetMaxTorque)(double newton_metre, char id);
@@ -59,6 +64,11 @@ static const tac_library_symbol symbols[] = {
 	OPTIONAL(dhdGetAngularVelocityRad),
 	NEEDED(dhdGetButtonMask),
 	NEEDED(dhdSetForceAndTorqueAndGripperForce),
+	OPTIONAL(dhdHasGripper),
+	OPTIONAL(dhdHasActiveGripper),
+	OPTIONAL(dhdGetGripperGap),
+	OPTIONAL(dhdGetGripperLinearVelocity),
+	OPTIONAL(dhdSetMaxGripperForce),
 	NEEDED(dhdSetGravityCompensation),
 	NEEDED(dhdSetMaxForce),
 	OPTIONAL(dhdSetMaxTorque),
@@ -100,13 +110,18 @@ static const kind kinds[] = {
 	{60, 8, 0, 3000, 20, 0.04},                                         // Falcon
 };
 
+// Of omega.7, sigma.7 and lambda.7, which alone have a gripper: the force is that of CHAI3D 3.3, the opening
+// is a little above that of the data sheets.
+#define GRIPPER_N 8
+#define GRIPPER_M 0.03
+
 // A device that is not in the list gets the lowest limits.
 static const kind unknown_kind = {0, 8, 0, 3000, 20, 0.04};
 
 typedef struct dhd {
 	functions f;
 	char id;
-	bool wrist;
+	bool wrist, gripper;
 	bool forces_on;
 	int failures; // in a row
 } dhd;
@@ -130,6 +145,9 @@ static bool read_sample(dhd *d, tac_device_state *out_state, bool *out_fresh)
 			return false;
 		out_state->angular_velocity_rad_per_s = tac_desk_vector_from(v);
 	}
+	if (d->gripper && (f->dhdGetGripperGap(&out_state->gripper_m, d->id) < 0 ||
+			   f->dhdGetGripperLinearVelocity(&out_state->gripper_m_per_s, d->id) < 0))
+		return false;
 	out_state->buttons = f->dhdGetButtonMask(d->id);
 	*out_fresh = pose != TIME_GUARD;
 	return true;
@@ -147,7 +165,7 @@ static bool send_command(dhd *d, const tac_relay_command *command)
 	tac_desk_vector_to(command->wrench.force_N, force);
 	tac_desk_vector_to(command->wrench.torque_Nm, torque);
 	return f->dhdSetForceAndTorqueAndGripperForce(force[0], force[1], force[2], torque[0], torque[1],
-						      torque[2], 0, d->id) >= 0;
+						      torque[2], command->gripper_N, d->id) >= 0;
 }
 
 static tac_device_status dhd_exchange(void *user, const tac_relay_command *command,
@@ -244,6 +262,9 @@ static tac_device_info describe(const functions *f, char id)
 	}
 	const bool wrist = f->dhdHasWrist(id);
 	const bool active = wrist && f->dhdHasActiveWrist && f->dhdHasActiveWrist(id);
+	const bool gripper = f->dhdHasGripper && f->dhdGetGripperGap && f->dhdGetGripperLinearVelocity &&
+			     f->dhdHasGripper(id);
+	const bool gripper_motor = gripper && f->dhdHasActiveGripper && f->dhdHasActiveGripper(id);
 	tac_device_info info = {
 		.position_axes = 3,
 		.rotation_axes = wrist ? 3 : 0,
@@ -254,6 +275,8 @@ static tac_device_info describe(const functions *f, char id)
 		.max_torque_Nm = active ? k->max_torque_Nm : 0,
 		.max_stiffness_N_per_m = k->stiffness_N_per_m,
 		.max_damping_N_s_per_m = k->damping_N_s_per_m,
+		.gripper_max_m = gripper ? GRIPPER_M : 0,
+		.max_gripper_N = gripper_motor ? GRIPPER_N : 0,
 		.workspace_min_m = tac_dvec3_splat(-k->radius_m),
 		.workspace_max_m = tac_dvec3_splat(k->radius_m),
 		.period_ns = PERIOD_NS,
@@ -274,6 +297,8 @@ static bool set_limits(const functions *f, char id, const tac_device_info *info)
 	f->dhdSetMaxForce(info->max_force_N, id);
 	if (info->max_torque_Nm > 0 && f->dhdSetMaxTorque)
 		f->dhdSetMaxTorque(info->max_torque_Nm, id);
+	if (info->max_gripper_N > 0 && f->dhdSetMaxGripperForce)
+		f->dhdSetMaxGripperForce(info->max_gripper_N, id);
 	if (f->dhdSetWatchdog && f->dhdEnableExpertMode && f->dhdEnableExpertMode() >= 0 &&
 	    f->dhdSetWatchdog(WATCHDOG_EIGHTHS_MS, id) >= 0)
 		return true;
@@ -321,7 +346,10 @@ tac_result tac_dhd_open(const char *which, const tac_open_def *def, tac_device *
 		.thread_name = "tac-dhd",
 		.priority = PRIORITY,
 	};
-	*d = (dhd){.f = f, .id = (char)id, .wrist = relay.info.rotation_axes > 0};
+	*d = (dhd){.f = f,
+		   .id = (char)id,
+		   .wrist = relay.info.rotation_axes > 0,
+		   .gripper = relay.info.gripper_max_m > 0};
 	f.dhdEnableForce(0, (char)id);
 	const bool limited = set_limits(&f, (char)id, &relay.info);
 	const tac_result result = tac_relay_create(&relay, out_device);

@@ -18,6 +18,7 @@ typedef struct sample {
 
 typedef struct timed_wrench {
 	tac_wrench wrench;
+	double gripper_N;
 	int64_t time_ns; // when it was written
 } timed_wrench;
 
@@ -36,6 +37,7 @@ typedef struct relay {
 	tac_device_state last;
 	tac_device_status status;
 	uint32_t exchanges_seen;
+	double gripper_N; // of the next write
 	int silent_reads; // since `exchanges` changed
 } relay;
 
@@ -55,8 +57,10 @@ static tac_relay_command current_command(relay *r, int64_t now_ns, bool stopping
 {
 	const timed_wrench *newest = tac_latest_read(r->wrenches, NULL);
 	tac_relay_command c = {.wrench = tac_wrench_zero(), .forces_on = flag(&r->enabled) && !stopping};
-	if (c.forces_on && newest && now_ns - newest->time_ns <= r->base.info.hold_ns)
+	if (c.forces_on && newest && now_ns - newest->time_ns <= r->base.info.hold_ns) {
 		c.wrench = newest->wrench;
+		c.gripper_N = newest->gripper_N;
+	}
 	return c;
 }
 
@@ -137,6 +141,7 @@ static tac_device_status relay_read(tac_device *device, int64_t now_ns, tac_devi
 	if (lost) {
 		r->last.velocity_m_per_s = tac_dvec3_zero();
 		r->last.angular_velocity_rad_per_s = tac_dvec3_zero();
+		r->last.gripper_m_per_s = 0;
 	}
 	*out_state = r->last;
 	if (lost)
@@ -154,8 +159,14 @@ static tac_device_status relay_write(tac_device *device, int64_t now_ns, const t
 		return TAC_DEVICE_DISABLED;
 	timed_wrench w = {.wrench = *wrench, .time_ns = tac_clock_now_ns()};
 	tac_wrench_saturate(&w.wrench, device->info.max_force_N, device->info.max_torque_Nm);
+	w.gripper_N = tac_gripper_saturate(r->gripper_N, device->info.max_gripper_N);
 	tac_latest_write(r->wrenches, &w);
 	return r->status == TAC_DEVICE_DISABLED ? TAC_DEVICE_DISABLED : TAC_DEVICE_OK;
+}
+
+static void relay_set_gripper(tac_device *device, double force_N)
+{
+	relay_of(device)->gripper_N = force_N;
 }
 
 static void relay_enable(tac_device *device, bool on)
@@ -202,7 +213,8 @@ tac_result tac_relay_create(const tac_relay_def *def, tac_device **out_device)
 		free(r);
 		return TAC_ERROR_MEMORY;
 	}
-	r->base = (tac_device){def->info, relay_read, relay_write, relay_enable, relay_destroy};
+	r->base = (tac_device){def->info,    relay_read,    relay_write,
+			       relay_enable, relay_destroy, relay_set_gripper};
 	r->def = *def;
 	r->last.T_base_tool = tac_dpose_identity();
 	if (def->thread_name) {

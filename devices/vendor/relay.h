@@ -21,7 +21,8 @@ extern "C" {
 // The command to the device.
 typedef struct tac_relay_command {
 	tac_wrench wrench;
-	bool forces_on; // if false, the wrench is zero
+	double gripper_N; // positive opens
+	bool forces_on;   // if false, wrench and gripper_N are zero
 } tac_relay_command;
 
 typedef struct tac_relay_def {

@@ -14,6 +14,7 @@ struct tac_limit {
 	double gain;
 	bool too_fast;
 	tac_wrench sent;
+	double sent_gripper_N;
 	atomic_bool stopped;
 	_Atomic uint32_t stops; // counted, so that a stop that is reset before the next step still cuts
 	uint32_t stops_seen;
@@ -25,6 +26,7 @@ tac_limit_def tac_limit_def_default(const tac_device_info *info)
 	tac_limit_def def = {
 		.max_force_N = info->max_force_N,
 		.max_torque_Nm = info->max_torque_Nm,
+		.max_gripper_N = info->max_gripper_N,
 		.max_speed_m_per_s = 2,
 		.max_turn_rad_per_s = 30,
 		.engage_s = 0.5,
@@ -43,6 +45,7 @@ void tac_limit_def_set_slew(tac_limit_def *def, const tac_device_info *info)
 	// The rates must be above 0 even for a device without force or torque.
 	def->force_slew_N_per_s = fmax(def->max_force_N, 0.1) / full_s;
 	def->torque_slew_Nm_per_s = fmax(def->max_torque_Nm, 0.01) / full_s;
+	def->gripper_slew_N_per_s = def->max_gripper_N / full_s;
 }
 
 // The first condition that `def` violates, for a message; NULL: it is valid.
@@ -58,6 +61,9 @@ static const char *unmet_condition(const tac_limit_def *def)
 	if (!(def->max_force_N >= 0 && isfinite(def->max_force_N) && def->max_torque_Nm >= 0 &&
 	      isfinite(def->max_torque_Nm)))
 		return "a finite maximal force and torque of 0 or more";
+	if (!(def->max_gripper_N >= 0 && isfinite(def->max_gripper_N) && def->gripper_slew_N_per_s >= 0 &&
+	      isfinite(def->gripper_slew_N_per_s)))
+		return "a finite maximal force and slew rate of the gripper of 0 or more";
 	if (def->deadman_button < TAC_LIMIT_NO_BUTTON || def->deadman_button > 31)
 		return "a button from 0 to 31, or none";
 	if (def->stall_ns <= 0 || def->stale_ns < 0)
@@ -177,6 +183,21 @@ static bool wrench_zero(const tac_wrench *wrench)
 	return tac_dvec3_length(wrench->force_N) == 0 && tac_dvec3_length(wrench->torque_Nm) == 0;
 }
 
+// The gripper's force, one axis, through gain, magnitude and slew.
+static void step_gripper(tac_limit *limit, double wanted_N, double dt_s, bool stopped, uint32_t *reasons)
+{
+	const tac_limit_def *def = &limit->def;
+	const double scaled_N = wanted_N * limit->gain;
+	const double cut_N = tac_gripper_saturate(scaled_N, def->max_gripper_N);
+	const double step_N = def->gripper_slew_N_per_s * dt_s;
+	const double change_N = tac_gripper_saturate(cut_N - limit->sent_gripper_N, step_N);
+	const double sent_N = tac_gripper_saturate(limit->sent_gripper_N + change_N, def->max_gripper_N);
+	note(reasons, TAC_LIMIT_GRIPPER,
+	     def->max_gripper_N > 0 && !stopped &&
+		     (cut_N != scaled_N || change_N != cut_N - limit->sent_gripper_N));
+	limit->sent_gripper_N = stopped ? 0 : sent_N;
+}
+
 tac_limit_output tac_limit_step(tac_limit *limit, const tac_limit_input *input)
 {
 	const tac_limit_def *def = &limit->def;
@@ -185,7 +206,9 @@ tac_limit_output tac_limit_step(tac_limit *limit, const tac_limit_input *input)
 	const bool stalled = reasons != 0;
 
 	tac_wrench wanted = input->wrench;
-	const bool finite = tac_dvec3_finite(wanted.force_N) && tac_dvec3_finite(wanted.torque_Nm);
+	const bool finite = tac_dvec3_finite(wanted.force_N) && tac_dvec3_finite(wanted.torque_Nm) &&
+			    isfinite(input->gripper_N);
+	const double gripper_N = finite ? input->gripper_N : 0;
 	note(&reasons, TAC_LIMIT_NOT_FINITE, !finite);
 	if (!finite)
 		wanted = tac_wrench_zero();
@@ -197,7 +220,7 @@ tac_limit_output tac_limit_step(tac_limit *limit, const tac_limit_input *input)
 	note(&reasons, TAC_LIMIT_STOPPED, stopped);
 	if (!healthy(limit, input, &reasons) || stopped) {
 		limit->gain = stopped ? 0 : fmax(0, limit->gain - dt_s / def->release_s);
-	} else if (finite && !input->in_contact && wrench_zero(&wanted)) {
+	} else if (finite && !input->in_contact && gripper_N == 0 && wrench_zero(&wanted)) {
 		limit->gain = 1; // there is no force that could jump
 	} else if (limit->gain < 1) {
 		if (!stalled) // a stall time must not raise the gain
@@ -218,6 +241,7 @@ tac_limit_output tac_limit_step(tac_limit *limit, const tac_limit_input *input)
 	limit->sent.torque_Nm =
 		approach(limit->sent.torque_Nm, wanted.torque_Nm, def->torque_slew_Nm_per_s * dt_s,
 			 def->max_torque_Nm, &torque_slewed);
+	step_gripper(limit, gripper_N, dt_s, stopped, &reasons);
 	if (stopped) {
 		limit->sent = tac_wrench_zero();
 	} else {
@@ -231,7 +255,7 @@ tac_limit_output tac_limit_step(tac_limit *limit, const tac_limit_input *input)
 			atomic_store_explicit(&limit->counts[i], count + 1, memory_order_relaxed);
 		}
 	}
-	return (tac_limit_output){limit->sent, reasons, limit->gain};
+	return (tac_limit_output){limit->sent, reasons, limit->gain, limit->sent_gripper_N};
 }
 
 void tac_limit_stop(tac_limit *limit)
@@ -265,6 +289,7 @@ const char *tac_limit_reason_name(tac_limit_reason reason)
 		[TAC_LIMIT_UNKNOWN] = "unknown",
 		[TAC_LIMIT_STALE] = "stale",
 		[TAC_LIMIT_LOST] = "lost",
+		[TAC_LIMIT_GRIPPER] = "gripper",
 		[TAC_LIMIT_STOPPED] = "stopped",
 	};
 	return reason >= 0 && reason < TAC_LIMIT_REASON_COUNT ? names[reason] : "unknown reason";

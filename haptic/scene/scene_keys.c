@@ -137,6 +137,7 @@ static const tac_scene_key hand_keys[] = {
 	{VECTOR(tac_scene_point, position_m, -COORDINATE_MAX, COORDINATE_MAX)},
 	{VECTOR(tac_scene_point, rotation_rad, -TURN_MAX, TURN_MAX)},
 	{INTEGER(tac_scene_point, buttons, 0, 4294967295.0)},
+	{NUMBER(tac_scene_point, gripper_m, 0, 1)},
 	{0},
 };
 
@@ -220,6 +221,21 @@ static void fill_limits(void *out)
 
 static const tac_scene_group limits_group = {"limits", limits_keys, sizeof(tac_scene_limits), fill_limits};
 
+static const tac_scene_key gripper_keys[] = {
+	{NUMBER(tac_scene_gripper, rest_m, 0, 1), .required = true},
+	{NUMBER(tac_scene_gripper, stiffness_N_per_m, 0, 5e3), .required = true},
+	{NUMBER(tac_scene_gripper, damping_N_s_per_m, 0, 100)},
+	{0},
+};
+
+static void fill_gripper(void *out)
+{
+	*(tac_scene_gripper *)out = (tac_scene_gripper){0};
+}
+
+static const tac_scene_group gripper_group = {"a gripper", gripper_keys, sizeof(tac_scene_gripper),
+					      fill_gripper};
+
 static const char *const laws[] = {
 	[TAC_COUPLING_FULL] = "full", [TAC_COUPLING_CONSTRAINT] = "constraint", NULL};
 
@@ -233,6 +249,7 @@ static const tac_scene_key tool_keys[] = {
 	{NUMBER(tac_scene_tool, damping_N_s_per_m, 0, 1e3)},
 	{CHOICE(tac_scene_tool, law, laws)},
 	{MAP(tac_scene_tool, limits, limits_group)},
+	{MAP(tac_scene_tool, gripper, gripper_group)},
 	{TEXT(tac_scene_tool, grip)},
 	{LIST(tac_scene_tool, hand, hand_count, 0, TAC_SCENE_PATH, hand_group)},
 	{0},

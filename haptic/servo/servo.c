@@ -17,7 +17,8 @@ static void read_device(tac_servo *s, int64_t now_ns)
 	tac_device_state state;
 	s->status = tac_device_read(s->def.device, now_ns, &state);
 	s->sample_valid = tac_dpose_finite(state.T_base_tool) && tac_dvec3_finite(state.velocity_m_per_s) &&
-			  tac_dvec3_finite(state.angular_velocity_rad_per_s) &&
+			  tac_dvec3_finite(state.angular_velocity_rad_per_s) && isfinite(state.gripper_m) &&
+			  isfinite(state.gripper_m_per_s) &&
 			  tac_dvec3_length(state.T_base_tool.position) <= DEVICE_REACH_M;
 	if (s->sample_valid)
 		s->device_state = state;
@@ -212,6 +213,19 @@ static tac_wrench keep_passive(tac_servo *s, int64_t now_ns)
 	return (tac_wrench){tac_dvec3_load(force), tac_dvec3_load(force + 3)};
 }
 
+// ---- gripper ----
+
+// The force that opens a gripper closed beyond its rest: a spring and a damper that only push.
+static double gripper_force(const tac_servo *s)
+{
+	const tac_scene_gripper *g = &s->tool->gripper;
+	const double closed_m = g->rest_m - s->device_state.gripper_m;
+	if (closed_m <= 0 || s->def.device->info.max_gripper_N == 0)
+		return 0;
+	return fmax(0,
+		    g->stiffness_N_per_m * closed_m - g->damping_N_s_per_m * s->device_state.gripper_m_per_s);
+}
+
 // ---- limit ----
 
 // The output is all that is written to the device. The support of the device's own weight passes the limit,
@@ -227,6 +241,7 @@ static void limit_wrench(tac_servo *s, int64_t now_ns, tac_wrench wrench)
 	const tac_limit_input input = {
 		.now_ns = now_ns,
 		.wrench = wrench,
+		.gripper_N = gripper_force(s),
 		.status = s->status,
 		.state = s->device_state,
 		.in_contact = touches || s->waiting,
@@ -344,6 +359,8 @@ static void publish(tac_servo *s, int64_t now_ns, const tac_tick *tick)
 	n->passivity_N_s_per_m = s->port.damping_share * s->port.axes[0].def.damping_max_N_s_per_m;
 	n->compute_ns = tick ? tick->phase_end_ns[TAC_PHASE_DEVICE_WRITE] - tick->wake_ns : 0;
 	n->work_units = s->report.work_units;
+	n->gripper_m = s->device_state.gripper_m;
+	n->gripper_N = s->output.gripper_N;
 	fill_contacts(s, n);
 	fill_totals(s, n);
 	for (int32_t i = 0; i < s->def.readers; i++)
@@ -380,12 +397,14 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 	monitor_feel(s, before.gain, before.reasons >> TAC_LIMIT_FORCE_SLEW & 1u, (double)elapsed_ns / 1e9);
 	end_phase(tick, TAC_PHASE_FORCE);
 
+	tac_device_set_gripper(s->def.device, s->output.gripper_N);
 	tac_device_write(s->def.device, now_ns, &s->output.wrench);
 	end_phase(tick, TAC_PHASE_DEVICE_WRITE);
 
 	publish(s, now_ns, tick);
 	if (s->def.record)
-		s->def.record(s->def.record_user, &s->device_state, &s->output.wrench, s->status);
+		s->def.record(s->def.record_user, &s->device_state, &s->output.wrench, s->output.gripper_N,
+			      s->status);
 	end_phase(tick, TAC_PHASE_PUBLISH);
 
 	// The next tick accounts for this delay from read to write. Without a clock it is 0.

@@ -25,7 +25,8 @@ _SWEEP = np.dtype([("motion", np.int64), *_FRACTIONS, ("kind", "S16"), *_SWEEP_N
 _SWEEP_SHOWN = np.dtype([("motion", np.int64), *_FRACTIONS, ("kind", "U11"), *_SWEEP_NUMBERS, ("ns", np.int64)])
 _RECORDING = np.dtype([(name, np.float64) for name in (
     *_PATH, "vx", "vy", "vz", "wx", "wy", "wz", "fx", "fy", "fz", "tx", "ty", "tz")]
-    + [("buttons", np.uint32), ("status", np.int32)])
+    + [("buttons", np.uint32), ("status", np.int32)]
+    + [(name, np.float64) for name in ("gripper_m", "gripper_m_per_s", "gripper_N")])
 
 PathLike = Union[np.ndarray, str, os.PathLike]
 
@@ -153,8 +154,9 @@ def load_recording(path: Union[str, os.PathLike]) -> Recording:
         rows = np.zeros(recording.count, _RECORDING)
         lib.native_recording(recording, ffi.cast("void *", rows.ctypes.data))
         names = np.array([_status_name(status) for status in range(rows["status"].max(initial=0) + 1)], "U8")
-        dtype = np.dtype([*((name, _RECORDING[name]) for name in _RECORDING.names[:-1]), ("status", "U8")])
         header = recording.header
+        names_shown = [name for name in _RECORDING.names if header.gripper_max_m > 0 or "gripper" not in name]
+        dtype = np.dtype([(name, "U8" if name == "status" else _RECORDING[name]) for name in names_shown])
         return Recording(_shown(rows, dtype, status=names[rows["status"]]),
                          ffi.string(header.name).decode(errors="replace"),
                          ffi.string(header.serial).decode(errors="replace"), header.period_ns / 1e9,

@@ -429,6 +429,16 @@ static void device_of_tactus_reads_writes_and_drops_its_force(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0.02, state.T_base_tool.position.x);
 	TEST_ASSERT_EQUAL_DOUBLE(0.03, state.T_base_tool.position.y);
 	TEST_ASSERT_EQUAL_DOUBLE(0.01, state.T_base_tool.position.z);
+	// A passive gripper: 0.25 rad at an arm of 50 mm.
+	fake_lock(true);
+	fake->gripper = 0.25;
+	fake->gripper_velocity = -1;
+	fake_lock(false);
+	EVENTUALLY(read_is(device, TAC_DEVICE_OK) && state.gripper_m > 0);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-15, 0.0125, state.gripper_m);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-15, -0.05, state.gripper_m_per_s);
+	TEST_ASSERT_TRUE(device->info.gripper_max_m > 0);
+	TEST_ASSERT_EQUAL_DOUBLE(0, device->info.max_gripper_N);
 	tac_device_enable(device, true);
 	EVENTUALLY(write_accepted(device, 0, 100, 0) && FAKE(double, fake->commanded[2]) > 9.9);
 	TEST_ASSERT_TRUE(FAKE(int, fake->forces_on));

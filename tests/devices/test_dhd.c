@@ -169,6 +169,44 @@ static void forces_are_limited_and_end_when_nobody_writes(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 144, FAKE(double, fake->largest_squared));
 }
 
+static void the_gripper_is_sensed_and_forced(void)
+{
+	fake->gripper = fake->active_gripper = true;
+	fake->gap = 0.012;
+	fake->gap_velocity = -0.05;
+	TEST_ASSERT_EQUAL(TAC_OK, open_device("0", &device));
+	TEST_ASSERT_EQUAL_DOUBLE(8, device->info.max_gripper_N);
+	TEST_ASSERT_EQUAL_DOUBLE(8, FAKE(double, fake->max_gripper));
+	TEST_ASSERT_TRUE(device->info.gripper_max_m > 0.012);
+	EVENTUALLY(read_is(device, TAC_DEVICE_OK));
+	TEST_ASSERT_EQUAL_DOUBLE(0.012, state.gripper_m);
+	TEST_ASSERT_EQUAL_DOUBLE(-0.05, state.gripper_m_per_s);
+	tac_device_enable(device, true);
+	tac_device_set_gripper(device, 3);
+	EVENTUALLY(write_accepted(device, 1, 0, 0) && FAKE(double, fake->commanded[6]) == 3);
+	tac_device_set_gripper(device, -1e9);
+	EVENTUALLY(write_accepted(device, 1, 0, 0) && FAKE(double, fake->commanded[6]) == -8);
+	EVENTUALLY(FAKE(double, fake->commanded[6]) == 0); // 20 ms of silence
+	fake_lock(true);
+	strcpy(fake->failing, "dhdGetGripperGap");
+	fake_lock(false);
+	EVENTUALLY(read_is(device, TAC_DEVICE_LOST));
+	TEST_ASSERT_EQUAL_DOUBLE(0.012, state.gripper_m);
+	TEST_ASSERT_EQUAL_DOUBLE(0, state.gripper_m_per_s);
+}
+
+static void a_passive_gripper_gets_no_force(void)
+{
+	fake->gripper = true;
+	TEST_ASSERT_EQUAL(TAC_OK, open_device("0", &device));
+	TEST_ASSERT_TRUE(device->info.gripper_max_m > 0);
+	TEST_ASSERT_EQUAL_DOUBLE(0, device->info.max_gripper_N);
+	tac_device_enable(device, true);
+	tac_device_set_gripper(device, 3);
+	EVENTUALLY(write_accepted(device, 1, 0, 0) && FAKE(double, fake->commanded[1]) == 1);
+	TEST_ASSERT_EQUAL_DOUBLE(0, FAKE(double, fake->commanded[6]));
+}
+
 static void time_guard_is_stale_and_unplugging_is_lost(void)
 {
 	TEST_ASSERT_EQUAL(TAC_OK, open_device("0", &device));
@@ -268,6 +306,8 @@ int main(void)
 	RUN_TEST(missing_watchdog_is_partial);
 	RUN_TEST(frames_are_converted);
 	RUN_TEST(forces_are_limited_and_end_when_nobody_writes);
+	RUN_TEST(the_gripper_is_sensed_and_forced);
+	RUN_TEST(a_passive_gripper_gets_no_force);
 	RUN_TEST(time_guard_is_stale_and_unplugging_is_lost);
 	RUN_TEST(pose_that_is_not_finite_is_dropped);
 	RUN_TEST(every_function_that_fails_ends_safely);

@@ -33,6 +33,8 @@ static const tac_recording_header head = {.period_ns = 1000000,
 					  .serial = "007",
 					  .max_force_N = 8.5F,
 					  .max_torque_Nm = 0.25F,
+					  .gripper_max_m = 0.5F,
+					  .max_gripper_N = 8.5F,
 					  .run = 0x1122334455667788};
 
 static double any_double(tac_rng *rng)
@@ -53,8 +55,11 @@ static tac_recording_sample make_sample(tac_rng *rng, int k)
 							 1e-5 * floor(1e3 * t)),
 					  tac_dquat_exp(tac_dvec3_make(0.1 * t, 0, sin(t)))},
 			  .velocity_m_per_s = tac_dvec3_make(0.05 * cos(t), -0.06 * sin(3 * t), 0.01),
-			  .buttons = k / 100 % 2 ? 3 : 0},
+			  .buttons = k / 100 % 2 ? 3 : 0,
+			  .gripper_m = 0.01 + 0.01 * sin(2 * t),
+			  .gripper_m_per_s = 0.02 * cos(2 * t)},
 		.wrench = {tac_dvec3_make(0, 0, k > 500 ? 2 * sin(t) : 0), tac_dvec3_zero()},
+		.gripper_N = k > 300 ? sin(t) : 0,
 		.status = k % 17 ? TAC_DEVICE_OK : TAC_DEVICE_STALE,
 	};
 	if (k % 50 == 49) {
@@ -63,6 +68,7 @@ static tac_recording_sample make_sample(tac_rng *rng, int k)
 		s.state.T_base_tool.rotation.w = any_double(rng);
 		s.wrench.torque_Nm = tac_dvec3_make((double)NAN, -0.0, HUGE_VAL);
 		s.state.buttons = tac_rng_u32(rng);
+		s.gripper_N = (double)NAN;
 	}
 	return s;
 }
@@ -103,6 +109,9 @@ static void assert_same(const tac_recording_sample *a, const tac_recording_sampl
 	TEST_ASSERT_EQUAL_MEMORY(&a->state.angular_velocity_rad_per_s, &b->state.angular_velocity_rad_per_s,
 				 sizeof(tac_dvec3));
 	TEST_ASSERT_EQUAL_UINT32(a->state.buttons, b->state.buttons);
+	TEST_ASSERT_EQUAL_MEMORY(&a->state.gripper_m, &b->state.gripper_m, sizeof(double));
+	TEST_ASSERT_EQUAL_MEMORY(&a->state.gripper_m_per_s, &b->state.gripper_m_per_s, sizeof(double));
+	TEST_ASSERT_EQUAL_MEMORY(&a->gripper_N, &b->gripper_N, sizeof(double));
 	TEST_ASSERT_EQUAL_MEMORY(&a->wrench, &b->wrench, sizeof a->wrench);
 	TEST_ASSERT_EQUAL(a->status, b->status);
 }
@@ -118,6 +127,8 @@ static void samples_decode_to_the_same_bits(void)
 	TEST_ASSERT_EQUAL_INT64(1000000, recording.header.period_ns);
 	TEST_ASSERT_EQUAL_FLOAT(8.5F, recording.header.max_force_N);
 	TEST_ASSERT_EQUAL_FLOAT(0.25F, recording.header.max_torque_Nm);
+	TEST_ASSERT_EQUAL_FLOAT(0.5F, recording.header.gripper_max_m);
+	TEST_ASSERT_EQUAL_FLOAT(8.5F, recording.header.max_gripper_N);
 	TEST_ASSERT_EQUAL_HEX64(head.run, recording.header.run);
 	TEST_ASSERT_EQUAL_STRING(touched.name, recording.scene.name);
 	TEST_ASSERT_EQUAL_STRING(touched.folder, recording.scene.folder);
@@ -171,10 +182,12 @@ static void put32(uint8_t *out, uint32_t value)
 
 static void the_bytes_are_as_documented(void)
 {
-	const uint8_t begin[24] = {0x89, 'T', 'A', 'C', 'R',  'E',  'C',  '\n', 2,   0,
+	const uint8_t begin[24] = {0x89, 'T', 'A', 'C', 'R',  'E',  'C',  '\n', 3,   0,
 				   128,  0,   0,   0,   0x08, 0x41, 0x40, 0x42, 0x0f}; // 8.5 is 0x41080000
 	TEST_ASSERT_EQUAL_MEMORY(begin, file, sizeof begin);
 	TEST_ASSERT_EQUAL_MEMORY("\0\0\x80\x3e", file + 88, 4); // 0.25 is 0x3e800000
+	TEST_ASSERT_EQUAL_MEMORY("\0\0\x08\x41", file + 92, 4); // the gripper: 8.5 N
+	TEST_ASSERT_EQUAL_MEMORY("\0\0\0\x3f", file + 104, 4);  // and 0.5 m
 	TEST_ASSERT_EQUAL_STRING("sim:falcon", (const char *)file + 24);
 	TEST_ASSERT_EQUAL_STRING("007", (const char *)file + 56);
 	TEST_ASSERT_EQUAL_MEMORY("\x88\x77\x66\x55\x44\x33\x22\x11", file + 96, 8);
@@ -195,14 +208,20 @@ static void the_bytes_are_as_documented(void)
 	const tac_recording_sample one = {.state = {.time_ns = 1, .buttons = 1}};
 	static uint8_t out[TAC_RECORDING_BLOCK_BYTES_MAX];
 	tac_recording_chain at = {.seed = seed, .sum = 0x04030201, .sequence = 7};
-	TEST_ASSERT_EQUAL_UINT64(24 + 11 + 2, tac_recording_encode_block(&at, &one, 1, out));
-	const uint8_t block[20] = {'T', 'B', 'L', 'K', 13, 0, 0, 0, 1, 0, 0, 0, 7, 0, 0, 0, 1, 2, 3, 4};
-	const uint8_t payload[13] = {0x01, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x01, 2, 1};
+	TEST_ASSERT_EQUAL_UINT64(24 + 12 + 2, tac_recording_encode_block(&at, &one, 1, out));
+	const uint8_t block[20] = {'T', 'B', 'L', 'K', 14, 0, 0, 0, 1, 0, 0, 0, 7, 0, 0, 0, 1, 2, 3, 4};
+	const uint8_t payload[14] = {0x01, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x01, 0, 2, 1};
 	TEST_ASSERT_EQUAL_MEMORY(block, out, sizeof block);
 	TEST_ASSERT_EQUAL_MEMORY(payload, out + 24, sizeof payload);
-	put32(expected, block_crc(seed, out, 13));
+	put32(expected, block_crc(seed, out, 14));
 	TEST_ASSERT_EQUAL_MEMORY(expected, out + 20, 4);
-	TEST_ASSERT_EQUAL_UINT32(block_crc(seed, out, 13), at.sum);
+	TEST_ASSERT_EQUAL_UINT32(block_crc(seed, out, 14), at.sum);
+	// The gripper's words are the last three; 2.0 is 0x4000000000000000.
+	const tac_recording_sample grip = {.state = {.gripper_m_per_s = 2}, .gripper_N = 2};
+	TEST_ASSERT_EQUAL_UINT64(24 + 12 + 16, tac_recording_encode_block(&at, &grip, 1, out));
+	const uint8_t grip_payload[28] = {0, 0, 0, 0, 0, 0,    0, 0, 0, 0, 0, 0x88, 0, 0,
+					  0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0,    0, 0x40};
+	TEST_ASSERT_EQUAL_MEMORY(grip_payload, out + 24, sizeof grip_payload);
 	// The end mark: sequence number 5 after the scene and four blocks, 1000 samples, none lost.
 	const uint8_t end[16] = {'T', 'E', 'N', 'D', 16, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0};
 	const uint8_t counts[16] = {0xe8, 0x03};
@@ -450,9 +469,9 @@ static void a_damaged_or_newer_header_is_refused_with_a_reason(void)
 		TEST_ASSERT_NULL(recording.samples);
 	}
 	memcpy(damaged, file, file_bytes);
-	damaged[8] = 3;
+	damaged[8] = 4;
 	TEST_ASSERT_EQUAL(TAC_ERROR_FORMAT, tac_recording_decode(damaged, file_bytes, "x", &recording));
-	TEST_ASSERT_EQUAL_STRING("recording x: expected version 1 or 2, found 3", logged);
+	TEST_ASSERT_EQUAL_STRING("recording x: expected version 1 to 3, found 4", logged);
 }
 
 static void an_invalid_maximum_force_is_unknown(void)
@@ -478,7 +497,7 @@ static void seal(uint8_t *block, size_t payload)
 
 static bool decode_block(const uint8_t *bytes, size_t size, tac_recording_block *out_block)
 {
-	return tac_recording_decode_block(2, &chain, bytes, size, out_block) &&
+	return tac_recording_decode_block(TAC_RECORDING_VERSION, &chain, bytes, size, out_block) &&
 	       tac_recording_decode_samples(out_block, decoded);
 }
 
@@ -497,7 +516,8 @@ static void random_bytes_with_a_valid_crc_are_never_read_out_of_bounds(void)
 			block[BLOCK + b] = sparse && tac_rng_below(&rng, 8) ? 0 : (uint8_t)tac_rng_u32(&rng);
 		seal(block, payload);
 		tac_recording_block found;
-		TEST_ASSERT_TRUE(tac_recording_decode_block(2, &chain, block, BLOCK + payload, &found));
+		TEST_ASSERT_TRUE(tac_recording_decode_block(TAC_RECORDING_VERSION, &chain, block,
+							    BLOCK + payload, &found));
 		TEST_ASSERT_EQUAL_UINT64(BLOCK + payload, found.length);
 		TEST_ASSERT_EQUAL_UINT32(count, found.samples);
 		decoded_blocks += tac_recording_decode_samples(&found, decoded);
@@ -520,7 +540,8 @@ static void a_scene_with_wrong_lengths_is_refused(void)
 			put32(copy + BLOCK + 4 * tac_rng_below(&rng, 4), wrong[tac_rng_below(&rng, 8)]);
 		seal(copy, payload);
 		tac_recording_block found;
-		TEST_ASSERT_TRUE(tac_recording_decode_block(2, &chain, copy, size, &found));
+		TEST_ASSERT_TRUE(
+			tac_recording_decode_block(TAC_RECORDING_VERSION, &chain, copy, size, &found));
 		tac_recording_scene scene;
 		char *memory;
 		const tac_result result = tac_recording_decode_scene(&found, &scene, &memory);
@@ -697,6 +718,18 @@ static void pipes_and_devices_are_refused_without_waiting(void)
 	TEST_ASSERT_EQUAL_INT(2, logged_lines);
 }
 
+// The temporary file has this length and CRC-32; it is removed.
+static void assert_file(size_t bytes, uint32_t crc)
+{
+	static uint8_t text[65536];
+	FILE *in = fopen(temporary(), "rb");
+	const size_t found = fread(text, 1, sizeof text, in);
+	fclose(in);
+	unlink(temporary());
+	TEST_ASSERT_EQUAL_UINT64(bytes, found);
+	TEST_ASSERT_EQUAL_HEX32(crc, crc_from(0, text, found));
+}
+
 // Written by version 1 of the program (`tactus run sphere --device sim:falcon --rate 100 --seconds 3`); the
 // number is the CRC-32 of what it wrote with `tactus view --csv`.
 static void a_recording_of_version_1_is_read_as_before(void)
@@ -709,13 +742,23 @@ static void a_recording_of_version_1_is_read_as_before(void)
 	TEST_ASSERT_NULL(recording.scene.text);
 	TEST_ASSERT_EQUAL_INT(0, logged_lines);
 	TEST_ASSERT_EQUAL(TAC_OK, tac_recording_export_csv(&recording, temporary()));
-	static uint8_t text[65536];
-	FILE *in = fopen(temporary(), "rb");
-	const size_t bytes = fread(text, 1, sizeof text, in);
-	fclose(in);
-	unlink(temporary());
-	TEST_ASSERT_EQUAL_UINT64(39626, bytes);
-	TEST_ASSERT_EQUAL_HEX32(0x7a30b7c1, crc_from(0, text, bytes));
+	assert_file(39626, 0x7a30b7c1);
+}
+
+// Written by a program of version 2 of the format (`tactus run sphere --device sim:omega7 --seconds 0.05`),
+// with its scene; the number is the CRC-32 of what that program wrote with `tactus view --csv`.
+static void a_recording_of_version_2_is_read_as_before(void)
+{
+	TEST_ASSERT_EQUAL(TAC_OK,
+			  tac_recording_load(TACTUS_TEST_DATA "/recordings/version2.rec", &recording));
+	TEST_ASSERT_EQUAL_INT(2, recording.version);
+	TEST_ASSERT_EQUAL_UINT64(50, recording.count);
+	TEST_ASSERT_EQUAL_STRING("sim:omega7", recording.header.name);
+	TEST_ASSERT_NOT_NULL(recording.scene.text);
+	TEST_ASSERT_EQUAL_FLOAT(0, recording.header.gripper_max_m);
+	TEST_ASSERT_EQUAL_DOUBLE(0, recording.samples[49].state.gripper_m);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_recording_export_csv(&recording, temporary()));
+	assert_file(4182, 0xd3cceea3);
 }
 
 static void damage_of_version_1_loses_only_its_own_block(void)
@@ -802,6 +845,7 @@ int main(void)
 	RUN_TEST(a_block_across_the_end_of_the_buffer_is_found);
 	RUN_TEST(pipes_and_devices_are_refused_without_waiting);
 	RUN_TEST(a_recording_of_version_1_is_read_as_before);
+	RUN_TEST(a_recording_of_version_2_is_read_as_before);
 	RUN_TEST(damage_of_version_1_loses_only_its_own_block);
 	RUN_TEST(csv_has_all_digits);
 	return UNITY_END();

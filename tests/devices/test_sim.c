@@ -561,6 +561,58 @@ static void torques_conserve_energy(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-3 * fabs(work), -work, tac_sim_read_truth(device).absorbed_J);
 }
 
+// A gripper that nobody holds: x = F t^2 / 2m while the motor pushes, cut to its maximum; it reads no less
+// than 0.
+static void a_force_opens_the_gripper(void)
+{
+	tac_sim_def def = plain(0.5, 0, 0);
+	def.gripper = (tac_device_mechanics){.mass = 0.04};
+	def.gripper_max_m = 0.03;
+	def.max_gripper_N = 8;
+	create(&def);
+	TEST_ASSERT_EQUAL_DOUBLE(0.03, device->info.gripper_max_m);
+	read_at(0);
+	const tac_wrench none = {0};
+	tac_device_set_gripper(device, 2);
+	tac_device_write(device, 0, &none);
+	tac_device_state state = read_at(10 * MS);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-15, 2 * 1e-4 / (2 * 0.04), state.gripper_m);
+	TEST_ASSERT_EQUAL_DOUBLE(0, tac_dvec3_length(state.T_base_tool.position));
+	const double speed = 2 * 10e-3 / 0.04, at = tac_sim_read_truth(device).gripper_m;
+	tac_device_set_gripper(device, -100); // 8 N at most
+	tac_device_write(device, 10 * MS, &none);
+	state = read_at(14 * MS);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-15, at + speed * 4e-3 - 8 * 16e-6 / (2 * 0.04), state.gripper_m);
+	TEST_ASSERT_EQUAL_DOUBLE(-8, tac_sim_read_truth(device).gripper_N);
+	state = read_at(40 * MS);
+	TEST_ASSERT_TRUE(tac_sim_read_truth(device).gripper_m < 0);
+	TEST_ASSERT_EQUAL_DOUBLE(0, state.gripper_m);
+	tac_device_enable(device, false);
+	read_at(41 * MS);
+	TEST_ASSERT_EQUAL_DOUBLE(0, tac_sim_read_truth(device).gripper_N);
+}
+
+// Fingers of 250 N/m that want 10 mm against a motor of 2 N rest at 10 mm + 2/250 m.
+static void fingers_hold_the_gripper_on_their_path(void)
+{
+	tac_sim_def def = plain(0.5, 1, 0);
+	const tac_sim_waypoint path[] = {{.gripper_m = 0.02}, {.time_ns = 100 * MS, .gripper_m = 0.01}};
+	def.gripper = (tac_device_mechanics){.mass = 0.04, .damping = 1};
+	def.fingers = (tac_sim_hand){0.006, 3, 250};
+	def.max_gripper_N = 8;
+	def.path = path;
+	def.waypoints = 2;
+	create(&def);
+	const tac_wrench none = {0};
+	TEST_ASSERT_EQUAL_DOUBLE(0.02, read_at(0).gripper_m);
+	tac_device_set_gripper(device, 2);
+	for (int i = 0; i < 2000; i++) {
+		tac_device_write(device, i * MS, &none);
+		read_at((i + 1) * MS);
+	}
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0.01 + 2.0 / 250, tac_sim_read_truth(device).gripper_m);
+}
+
 static void a_device_without_rotation_does_not_rotate(void)
 {
 	const tac_sim_def def = plain(0.1, 0, 0);
@@ -695,6 +747,8 @@ int main(void)
 	RUN_TEST(a_torque_turns_the_tool_about_its_axis);
 	RUN_TEST(angular_velocity_is_the_rate_of_the_rotation);
 	RUN_TEST(torques_conserve_energy);
+	RUN_TEST(a_force_opens_the_gripper);
+	RUN_TEST(fingers_hold_the_gripper_on_their_path);
 	RUN_TEST(a_device_without_rotation_does_not_rotate);
 	RUN_TEST(every_preset_works_in_every_hand);
 	RUN_TEST(an_unknown_preset_or_grip_lists_the_valid_names);

@@ -203,7 +203,7 @@ static void follow_scene(tac_sim_def *sim, const tac_scene_tool *tool, tac_sim_w
 		path[i] = (tac_sim_waypoint){
 			llround(tool->hand[i].time_s * 1e9),
 			tac_dvec3_scale(tool->hand[i].position_m, 1 / tool->mapping.workspace_scale),
-			tool->hand[i].rotation_rad, 0};
+			tool->hand[i].rotation_rad, 0, 0};
 	sim->path = path;
 	sim->waypoints = (uint32_t)tool->hand_count;
 	sim->start_m = path[0].position_m;

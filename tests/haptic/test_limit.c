@@ -95,6 +95,52 @@ static void an_excessive_force_is_scaled_down_and_keeps_its_direction(void)
 	TEST_ASSERT_EQUAL_UINT64(10, tac_limit_count(limit, TAC_LIMIT_FORCE));
 }
 
+// 4 N within 2 ms: 2 N a tick, also after the gain has risen; NaN and the emergency stop give zero.
+static void the_grippers_force_is_limited_like_any_other(void)
+{
+	def.max_gripper_N = 4;
+	def.gripper_slew_N_per_s = 2000;
+	engage(1);
+	input.gripper_N = 3;
+	tac_limit_output out = step(1, true);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 2, out.gripper_N);
+	TEST_ASSERT_TRUE(has(out, TAC_LIMIT_GRIPPER));
+	out = step(1, true);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 3, out.gripper_N);
+	TEST_ASSERT_EQUAL_UINT32(0, out.reasons);
+	input.gripper_N = -50;
+	for (int i = 0; i < 9; i++)
+		out = step(1, true);
+	TEST_ASSERT_EQUAL_DOUBLE(-4, out.gripper_N);
+	TEST_ASSERT_TRUE(has(out, TAC_LIMIT_GRIPPER));
+	TEST_ASSERT_EQUAL_DOUBLE(1, out.wrench.force_N.x);
+	tac_limit_stop(limit);
+	TEST_ASSERT_EQUAL_DOUBLE(0, step(1, true).gripper_N);
+	tac_limit_reset(limit);
+	for (int i = 0; i < 1000; i++) {
+		input.gripper_N = i % 3 ? (double)NAN : 1e300;
+		out = step(1, true);
+		TEST_ASSERT_TRUE(fabs(out.gripper_N) <= 4);
+	}
+	TEST_ASSERT_TRUE(has(out, TAC_LIMIT_GRIPPER) || has(out, TAC_LIMIT_NOT_FINITE));
+}
+
+// A gripper that is squeezed when the loop starts is pushed open gradually.
+static void a_squeezed_gripper_engages_over_the_engage_time(void)
+{
+	def.max_gripper_N = 4;
+	def.gripper_slew_N_per_s = 2000;
+	create();
+	input.gripper_N = 4;
+	double last = 0;
+	for (int i = 0; i < 501; i++) {
+		const double now = step(0, false).gripper_N;
+		TEST_ASSERT_TRUE(now - last <= 4 * 1e-3 / def.engage_s + 1e-12);
+		last = now;
+	}
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 4, last);
+}
+
 static void a_jump_becomes_a_ramp(void)
 {
 	engage(0); // 8 N in 2 ms: 4 N per tick
@@ -413,6 +459,9 @@ static void check_hostile_steps(int steps, uint64_t seed)
 	def.max_force_N = seed % 3 == 0 ? tac_rng_range_f64(&rng, 0, 20) : 8;
 	def.max_torque_Nm = seed % 5 == 0 ? 0 : 0.5;
 	def.deadman_button = seed % 2 ? 3 : TAC_LIMIT_NO_BUTTON;
+	def.max_gripper_N = 4;
+	def.gripper_slew_N_per_s = 2000;
+	double gripper_before = 0;
 	create();
 	tac_wrench before = tac_wrench_zero();
 	int64_t before_ns = 0;
@@ -422,6 +471,7 @@ static void check_hostile_steps(int steps, uint64_t seed)
 		input.now_ns = hostile_time(&rng, input.now_ns);
 		input.wrench.force_N = hostile_vector(&rng);
 		input.wrench.torque_Nm = hostile_vector(&rng);
+		input.gripper_N = hostile_vector(&rng).x;
 		input.state.velocity_m_per_s = calm ? tac_dvec3_zero() : hostile_vector(&rng);
 		input.state.angular_velocity_rad_per_s = calm ? tac_dvec3_zero() : hostile_vector(&rng);
 		input.state.buttons = calm ? 8 : tac_rng_u32(&rng);
@@ -443,10 +493,11 @@ static void check_hostile_steps(int steps, uint64_t seed)
 				 tac_dvec3_finite(out.wrench.torque_Nm));
 		TEST_ASSERT_TRUE(tac_dvec3_length(out.wrench.force_N) <= def.max_force_N);
 		TEST_ASSERT_TRUE(tac_dvec3_length(out.wrench.torque_Nm) <= def.max_torque_Nm);
+		TEST_ASSERT_TRUE(fabs(out.gripper_N) <= def.max_gripper_N);
 		TEST_ASSERT_TRUE(out.gain >= 0 && out.gain <= 1);
 		if (stopped) {
 			TEST_ASSERT_TRUE(has(out, TAC_LIMIT_STOPPED));
-			TEST_ASSERT_TRUE(tac_dvec3_length(out.wrench.force_N) == 0);
+			TEST_ASSERT_TRUE(tac_dvec3_length(out.wrench.force_N) == 0 && out.gripper_N == 0);
 		}
 		if (!has(out, TAC_LIMIT_STOPPED)) {
 			// After a stall, or with time running backwards, the slew is that of one stall time.
@@ -456,12 +507,15 @@ static void check_hostile_steps(int steps, uint64_t seed)
 						    : (double)(input.now_ns - before_ns) / 1e9;
 			const double force =
 				tac_dvec3_length(tac_dvec3_sub(out.wrench.force_N, before.force_N));
+			const double gripper = fabs(out.gripper_N - gripper_before);
+			TEST_ASSERT_TRUE(gripper <= def.gripper_slew_N_per_s * dt_s * (1 + 1e-12) + 1e-14);
 			const double torque =
 				tac_dvec3_length(tac_dvec3_sub(out.wrench.torque_Nm, before.torque_Nm));
 			TEST_ASSERT_TRUE(force <= def.force_slew_N_per_s * dt_s * (1 + 1e-12) + 1e-14);
 			TEST_ASSERT_TRUE(torque <= def.torque_slew_Nm_per_s * dt_s * (1 + 1e-12) + 1e-14);
 		}
 		before = out.wrench;
+		gripper_before = out.gripper_N;
 		before_ns = input.now_ns;
 	}
 	for (int r = 0; r < TAC_LIMIT_REASON_COUNT; r++) {
@@ -535,6 +589,8 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(a_wrench_within_all_limits_passes_unchanged);
 	RUN_TEST(an_excessive_force_is_scaled_down_and_keeps_its_direction);
+	RUN_TEST(the_grippers_force_is_limited_like_any_other);
+	RUN_TEST(a_squeezed_gripper_engages_over_the_engage_time);
 	RUN_TEST(a_jump_becomes_a_ramp);
 	RUN_TEST(the_slew_is_the_devices_and_falls_with_the_maximum);
 	RUN_TEST(a_limited_force_has_the_maximal_magnitude_in_every_direction);

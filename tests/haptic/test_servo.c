@@ -1,6 +1,7 @@
 // The whole tick against closed forms, with a device whose pose the test sets and scenes given as text.
 #include "base/rng.h"
 #include "collision/chip_host.h"
+#include "devices/sim.h"
 #include "tests/support/allocations.h"
 #include "tests/support/servo_fixture.h"
 
@@ -71,6 +72,63 @@ static void sliding_below_a_frictionless_surface_exerts_no_drag(void)
 		TEST_ASSERT_DOUBLE_WITHIN(0.01, 0, f.hand.wrench.force_N.y);
 		TEST_ASSERT_DOUBLE_WITHIN(0.01, 1.5, f.hand.wrench.force_N.z);
 	}
+	fixture_fini(&f);
+}
+
+// ---- gripper ----
+
+static double recorded_gripper_N;
+
+static void keep_gripper(void *user, const tac_device_state *state, const tac_wrench *wrench,
+			 double gripper_N, tac_device_status status)
+{
+	(void)user, (void)state, (void)wrench, (void)status;
+	recorded_gripper_N = gripper_N;
+}
+
+// Fingers of 250 N/m that want an opening of 4 mm, against a spring of 500 N/m that rests at 12 mm: they meet
+// at (250 · 4 + 500 · 12) / 750 mm, where the spring pushes with 500 N/m · (12 mm - that). Dry friction may
+// hold the gripper up to 0.05 N / (750 N/m) away.
+static void a_squeezed_gripper_rests_where_fingers_and_spring_balance(void)
+{
+	fixture f;
+	fixture_build(
+		&f,
+		"scene: t\ntools: [{name: ball, axes: 3, shapes: [{kind: solids, solids: "
+		"\"sphere:r=0.01\"}], "
+		"gripper: {rest_m: 0.012, stiffness_N_per_m: 500, damping_N_s_per_m: 1}}]\n" PLAIN FLOOR,
+		"wide", tac_servo_def_default());
+	tac_servo_destroy(&f.servo);
+	tac_sim_def sim;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_sim_def_preset("omega7", "stylus", &sim));
+	const tac_sim_waypoint path[] = {{.position_m = {0, 0, 0.05}, .gripper_m = 0.004}};
+	sim.path = path;
+	sim.waypoints = 1;
+	sim.start_m = path[0].position_m;
+	tac_device *device;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_sim_create(&sim, &device));
+	tac_device_enable(device, true);
+	tac_servo_def def = tac_servo_def_default();
+	def.world = f.world;
+	def.device = device;
+	def.record = keep_gripper;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_servo_create(&def, &f.servo));
+	double before_N = 0;
+	for (int i = 0; i < 3000; i++) {
+		tac_servo_step(f.servo, i * MS, NULL);
+		const tac_snapshot *s = tac_servo_snapshot(f.servo, 0);
+		TEST_ASSERT_TRUE(s->gripper_N >= 0 && s->gripper_N <= 8);
+		TEST_ASSERT_TRUE(fabs(s->gripper_N - before_N) <= 8 / TAC_DEVICE_FULL_FORCE_S * 1e-3 + 1e-12);
+		TEST_ASSERT_EQUAL_DOUBLE(s->gripper_N, recorded_gripper_N);
+		before_N = s->gripper_N;
+	}
+	const double rest_m = (250 * 0.004 + 500 * 0.012) / 750, slack_m = 0.05 / 750 + 6e-6;
+	const tac_snapshot *s = tac_servo_snapshot(f.servo, 0);
+	TEST_ASSERT_DOUBLE_WITHIN(slack_m, rest_m, s->gripper_m);
+	TEST_ASSERT_DOUBLE_WITHIN(500 * slack_m, 500 * (0.012 - rest_m), s->gripper_N);
+	TEST_ASSERT_EQUAL_DOUBLE(s->gripper_N, tac_sim_read_truth(device).gripper_N);
+	tac_servo_destroy(&f.servo);
+	tac_device_destroy(&device);
 	fixture_fini(&f);
 }
 
@@ -585,6 +643,7 @@ int main(void)
 	RUN_TEST(in_free_motion_the_sco_follows_the_device_without_force);
 	RUN_TEST(pushing_five_millimetres_into_a_plane_at_500_N_per_m_gives_two_and_a_half_newtons);
 	RUN_TEST(sliding_below_a_frictionless_surface_exerts_no_drag);
+	RUN_TEST(a_squeezed_gripper_rests_where_fingers_and_spring_balance);
 	RUN_TEST(a_chip_error_holds_the_pose_and_lowers_the_force);
 	RUN_TEST(a_tool_that_begins_in_contact_waits_until_it_is_free);
 	RUN_TEST(a_waiting_tool_does_not_miss_a_short_free_moment);

@@ -329,6 +329,7 @@ int end_play_runtime(char **argv)
 		}
 		if (tac_device_read(device, now_ns, &state) == TAC_DEVICE_LOST)
 			atomic_store(&file->lost, 1);
+		tac_device_set_gripper(device, wrench.force_N.y == 0 ? 0 : 1);
 		if (now == END_SPOIL_ORDERS && tick++ % 2 == 0)
 			send_garbage();
 		else

@@ -13,13 +13,14 @@ fake_dhd_state fake_dhd;
 
 FAKE_LOCK(fake_dhd_lock)
 
-// An omega.3, if no test in this process can set it up.
+// A device with a gripper, if no test in this process can set it up.
 __attribute__((constructor(200))) static void set_up(void)
 {
 	if (!mirror_wanted())
 		return;
 	fake_dhd.devices = 1;
 	fake_dhd.type = 33;
+	fake_dhd.gripper = fake_dhd.active_gripper = true;
 	for (int i = 0; i < 3; i++)
 		fake_dhd.frame[i][i] = 1;
 }
@@ -124,6 +125,44 @@ bool dhdHasActiveWrist(char id)
 	return id == 0 && fake_dhd.active_wrist;
 }
 
+bool dhdHasGripper(char id)
+{
+	FAKE_GUARD(fake_dhd_lock);
+	return id == 0 && fake_dhd.gripper;
+}
+
+bool dhdHasActiveGripper(char id)
+{
+	FAKE_GUARD(fake_dhd_lock);
+	return id == 0 && fake_dhd.active_gripper;
+}
+
+int dhdGetGripperGap(double *metre, char id)
+{
+	FAKE_GUARD(fake_dhd_lock);
+	(void)id;
+	CHECK();
+	*metre = fake_dhd.gap;
+	return 0;
+}
+
+int dhdGetGripperLinearVelocity(double *metre_per_s, char id)
+{
+	FAKE_GUARD(fake_dhd_lock);
+	(void)id;
+	CHECK();
+	*metre_per_s = fake_dhd.gap_velocity;
+	return 0;
+}
+
+int dhdSetMaxGripperForce(double newton, char id)
+{
+	FAKE_GUARD(fake_dhd_lock);
+	(void)id;
+	fake_dhd.max_gripper = newton;
+	return 0;
+}
+
 int dhdEnableForce(unsigned char on, char id)
 {
 	FAKE_GUARD(fake_dhd_lock);
@@ -183,7 +222,8 @@ int dhdSetForceAndTorqueAndGripperForce(double fx, double fy, double fz, double 
 	CHECK();
 	const double commanded[7] = {fx, fy, fz, tx, ty, tz, grip};
 	memcpy(fake_dhd.commanded, commanded, sizeof commanded);
-	mirror_force(fake_dhd.forces_on, commanded);
+	const double with_grip[3] = {fx, fy, fz == 0 ? grip : fz};
+	mirror_force(fake_dhd.forces_on, with_grip);
 	const double squared = fx * fx + fy * fy + fz * fz;
 	if (fake_dhd.forces_on && squared > fake_dhd.largest_squared)
 		fake_dhd.largest_squared = squared;

@@ -183,6 +183,30 @@ class Mcap(BadInputTest):
         for topic, columns in COLUMNS.items():
             self.assertEqual(found["values"][topic], [[float(row[c]) for c in columns] for row in self.rows])
 
+    def test_a_gripper_is_in_every_file(self):
+        scene = self.file("grip.yaml")
+        with open(scene, "w") as file:
+            file.write("scene: grip\ntools:\n- name: tweezers\n  device: sim:omega7\n  shapes: [{kind: sphere, radius_m: 0.005}]\n"
+                       "  gripper: {rest_m: 0.012, stiffness_N_per_m: 500}\n"
+                       "  hand:\n  - {time_s: 0, position_m: [0, 0, 0.1], gripper_m: 0.02}\n"
+                       "  - {time_s: 0.4, position_m: [0, 0, 0.1], gripper_m: 0.001}\n"
+                       "objects:\n- name: box\n  shapes: [{kind: box, size_m: [0.05, 0.05, 0.05]}]\n")
+        recording, live = self.file("grip.rec"), self.file("grip.csv")
+        run = tactus("run", scene, "--seconds", "1", "--record", recording, "--csv", live)
+        self.assertEqual(run.returncode, 0, run)
+        self.assertEqual(tactus("view", recording, "--csv", self.file("g.csv"), "--mcap", self.file("g.mcap")).returncode, 0)
+        rows = list(csv.DictReader(read(self.file("g.csv")).decode().splitlines()))
+        forces = [float(row["gripper_N"]) for row in rows]
+        self.assertGreater(max(forces), 1)
+        self.assertLessEqual(max(forces), 8)
+        for row in rows:
+            self.assertLessEqual(float(row["gripper_N"]), max(0, 500 * (0.012 - float(row["gripper_m"]))) + 2.1)
+        for row, row_live in zip(rows, csv.DictReader(read(live).decode().splitlines())):
+            self.assertAlmostEqual(float(row["gripper_m"]), float(row_live["gripper_m"]), places=8)
+            self.assertAlmostEqual(float(row["gripper_N"]), float(row_live["gripper_N"]), places=4)
+        joy = [struct.unpack_from("<If", body, 4 + 20) for _, body in File(read(self.file("g.mcap"))).messages["/device/joy"]]
+        self.assertEqual([(1, struct.unpack("<f", struct.pack("<f", float(row["gripper_m"])))[0]) for row in rows], joy)
+
     def test_it_appears_whole_or_not_at_all(self):
         self.assertEqual(subprocess.run([tactus.path, "view", self.recording, "--mcap", "-"],
                                         capture_output=True).stdout, read(self.path))
