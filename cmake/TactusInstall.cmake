@@ -50,7 +50,7 @@ if(TARGET tactus_shared)
 endif()
 
 # Public headers are those in a folder itself; its sub-folders are private.
-foreach(folder base rt collision devices haptic)
+foreach(folder base rt collision devices tissue haptic)
 	file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.h ${PROJECT_SOURCE_DIR}/${folder}/*.inl)
 	install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tactus/${folder} COMPONENT dev)
 endforeach()

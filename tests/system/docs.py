@@ -204,7 +204,7 @@ class Reference(unittest.TestCase):
                 self.assertIn("Where to begin", file.read())
             with open(os.path.join(folder, "html", "files.html"), encoding="utf-8") as file:
                 listed = set(re.findall(r">([a-z0-9_]+\.h)<", file.read()))
-            public = {name for room in ("base", "rt", "collision", "devices", "haptic")
+            public = {name for room in ("base", "rt", "collision", "devices", "tissue", "haptic")
                       for name in os.listdir(os.path.join(SOURCE, room)) if name.endswith(".h")}
             self.assertEqual(listed, public)
 
