@@ -1,0 +1,158 @@
+// Field: a body that can be drilled, as a signed distance field. The distance d (m) is negative in the
+// material and positive outside. It is kept at the nodes of a grid, within two voxels of the surface; what
+// lies deeper or further out is clamped to that. Nodes near the surface also keep the direction of the
+// nearest surface, so that edges where a hole meets the old surface stay sharp. Each node has a label: the
+// material there.
+//
+// Nodes are stored in bricks of 8 x 8 x 8, 4,096 bytes each. Bricks without a surface and with a single
+// label are not stored until the drill reaches them; they come from a pool that is made at set-up.
+//
+// Removing a burr's sweep is exact: d := max(d, -distance from the sweep). The maximum of two distances is
+// exact at the surface and a lower bound outside, so a tool that trusts it never goes too far. The volume of
+// each material is h^3 times the sum of clamp(1/2 - d/h, 0, 1) over its nodes, and every edit keeps it up to
+// date. That is the volume of a body whose surface is smeared over a voxel: of a ball of radius r it is
+// 4/3 pi r^3 (1 + (h / 2r)^2).
+#ifndef TAC_TISSUE_FIELD_H
+#define TAC_TISSUE_FIELD_H
+
+#include "base/algebra.h"
+#include "base/result.h"
+#include "collision/mesh.h"
+#include "tissue/burr.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tac_field tac_field;
+
+#define TAC_FIELD_LABELS 8
+// Nodes along the edge of a brick, and the bytes of a brick.
+#define TAC_FIELD_BRICK       8
+#define TAC_FIELD_BRICK_BYTES 4096
+// The most nodes of a grid, stored or not.
+#define TAC_FIELD_NODES_MAX (INT64_C(1) << 27)
+
+typedef struct tac_field_def {
+	const char *name;     // of the body in messages
+	const tac_mesh *mesh; // closed, not overlapping itself
+	double voxel_m;       // distance of two nodes
+	int32_t max_bricks;   // of the pool; 0: as many as the whole body needs
+	// The label, below TAC_FIELD_LABELS, of the material at a point (m, in the mesh's frame) that lies
+	// `depth_m` below the surface, negative outside of it. NULL: all labels are 0.
+	uint8_t (*label)(const void *user, tac_dvec3 point_m, double depth_m);
+	const void *label_user;
+} tac_field_def;
+
+// Builds the field of a closed mesh. TAC_ERROR_ARGUMENT with one log line if the mesh is not closed, overlaps
+// itself, needs more than TAC_FIELD_NODES_MAX nodes, or its surface more than max_bricks. TAC_ERROR_MEMORY.
+// The caller owns *out_field; it is NULL on failure.
+// Thread: setup.
+tac_result tac_field_build(const tac_field_def *def, tac_field **out_field);
+
+// A copy with the same bits, and the same number of bricks in its pool. TAC_ERROR_MEMORY with one log line.
+// Thread: setup.
+tac_result tac_field_copy(const tac_field *field, tac_field **out_copy);
+
+// Nulls the pointer; NULL in it is allowed.
+// Thread: setup.
+void tac_field_destroy(tac_field **field);
+
+// What the field holds now.
+typedef struct tac_field_size {
+	double voxel_m;
+	tac_dvec3 origin_m; // of node (0, 0, 0), in the mesh's frame
+	int32_t bricks[3];  // of the grid, stored or not
+	int32_t stored, capacity;
+	int64_t bytes; // of the pool and the tables
+} tac_field_size;
+
+// Thread: RT.
+tac_field_size tac_field_size_of(const tac_field *field);
+
+// The volume of the material with a label, m^3.
+// Thread: RT.
+double tac_field_volume_m3(const tac_field *field, int32_t label);
+
+// The distance at a point by trilinear interpolation, m, at most two voxels either way.
+// Thread: RT.
+double tac_field_sample(const tac_field *field, tac_dvec3 point_m);
+
+// The label of the node next to a point; 0 beyond the grid.
+// Thread: RT.
+int32_t tac_field_label(const tac_field *field, tac_dvec3 point_m);
+
+// A lower bound of the distance from a point to the material, m, by bricks: 0 near it.
+// Thread: RT.
+double tac_field_clearance(const tac_field *field, tac_dvec3 point_m);
+
+// ---- removal ----
+
+// What is removed, in the mesh's frame: the sweep of a ball of `radius` from a to b, or the cylinder about
+// the segment from a to b. Applied in the same order to equal fields, edits give equal bits.
+typedef struct tac_field_edit {
+	float a[3], b[3];
+	float radius;
+	uint32_t kind; // a tac_burr_kind
+} tac_field_edit;
+
+typedef struct tac_field_removed {
+	double volume_m3[TAC_FIELD_LABELS];
+	int32_t bricks; // examined
+} tac_field_removed;
+
+// The edit that removes a burr (in the mesh's frame).
+// Thread: RT.
+tac_field_edit tac_field_edit_make(const tac_burr *burr);
+
+// The bricks that the pool may have to provide for an edit with this burr, enlarged by `margin_m`.
+// Thread: RT.
+int32_t tac_field_bricks_needed(const tac_field *field, const tac_burr *burr, double margin_m);
+
+// Removes the edit and adds to *out_removed what it removed. Returns false and changes nothing if the pool
+// has not enough bricks left.
+// Thread: RT.
+bool tac_field_carve(tac_field *field, const tac_field_edit *edit, tac_field_removed *out_removed);
+
+// A hash of all distances, directions and labels.
+// Thread: any.
+uint64_t tac_field_hash(const tac_field *field);
+
+// ---- the surface as points ----
+
+#define TAC_FIELD_POINTS 24576
+
+// Points of the surface near a burr: the feet of the nodes next to it. They lie on the surface to a few
+// nanometres where it is smooth. Feet beyond an edge are moved onto the edge. The distance from any place of
+// the surface to the next point is below a voxel. About 600 KB, the caller's memory.
+typedef struct tac_field_points {
+	int32_t count;
+	bool complete;    // all points in reach are here
+	int64_t examined; // bricks and candidates, for the caller's budget
+	tac_dvec3 centre; // of the coordinates
+	float x[TAC_FIELD_POINTS], y[TAC_FIELD_POINTS], z[TAC_FIELD_POINTS]; // from the centre, m
+	int32_t node[TAC_FIELD_POINTS]; // identifies the point as long as the surface there does not change
+	uint8_t label[TAC_FIELD_POINTS];
+} tac_field_points;
+
+// Gathers the points within `reach_m` of the burr (in the mesh's frame) or inside it. Fewer than all if they
+// do not fit: `complete` is false then.
+// Thread: RT.
+void tac_field_gather(const tac_field *field, const tac_burr *burr, double reach_m,
+		      tac_field_points *out_points);
+
+// Of the points, the indices of those within `reach_m` of the burr's core segment, in ascending order, at
+// most TAC_FIELD_POINTS. Returns their number. A few nanometres more may be included.
+// Thread: RT.
+int32_t tac_field_points_near(const tac_field *field, const tac_field_points *points, const tac_burr *burr,
+			      double reach_m, int32_t *out_index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,197 @@
+// The kernels of tissue/field/bricks.h, compiled once for each SIMD variant. A row is the eight nodes of a
+// brick along z.
+#include "base/simd/wide.h"
+#include "tissue/field/bricks.h"
+
+// A call that the compiler declined to inline would pass wide values through memory.
+#define INLINE      static inline __attribute__((always_inline))
+#define f8          tac_f32x8
+#define splat(x)    tac_f32x8_splat(x)
+#define add(a, b)   tac_f32x8_add(a, b)
+#define sub(a, b)   tac_f32x8_sub(a, b)
+#define mul(a, b)   tac_f32x8_mul(a, b)
+#define least(a, b) tac_f32x8_min(a, b)
+#define most(a, b)  tac_f32x8_max(a, b)
+
+// A length whose inverse is finite.
+#define SHORTEST 1e-12F
+
+typedef struct v8 {
+	f8 x, y, z;
+} v8;
+
+static const float eight[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+
+INLINE f8 dot8(v8 a, v8 b)
+{
+	return add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z));
+}
+
+INLINE v8 splat3(const float v[3])
+{
+	return (v8){splat(v[0]), splat(v[1]), splat(v[2])};
+}
+
+// a - s b
+INLINE v8 sub_scaled(v8 a, f8 s, v8 b)
+{
+	return (v8){sub(a.x, mul(s, b.x)), sub(a.y, mul(s, b.y)), sub(a.z, mul(s, b.z))};
+}
+
+INLINE v8 row_nodes(const tac_field_cut *cut, const float base[3], int row)
+{
+	const float x = base[0] + (float)(row / FIELD_BRICK) * cut->voxel;
+	const float y = base[1] + (float)(row % FIELD_BRICK) * cut->voxel;
+	return (v8){splat(x), splat(y), add(splat(base[2]), mul(tac_f32x8_loadu(eight), splat(cut->voxel)))};
+}
+
+// From the nearest point of the segment.
+INLINE v8 from_core(const tac_field_cut *cut, v8 p)
+{
+	const v8 axis = splat3(cut->axis);
+	const f8 t = mul(dot8(p, axis), splat(cut->inverse_square));
+	return sub_scaled(p, least(most(t, splat(0)), splat(1)), axis);
+}
+
+// The part of a voxel about a node that is material.
+INLINE f8 filled(f8 distance, float inverse_voxel)
+{
+	return least(most(sub(splat(0.5F), mul(distance, splat(inverse_voxel))), splat(0)), splat(1));
+}
+
+static void store_normals(tac_field_brick *brick, int row, v8 outwards, unsigned lanes)
+{
+	const f8 one = splat(127), half = splat(0.5F), zero = splat(0);
+	const f8 parts[3] = {outwards.x, outwards.y, outwards.z};
+	for (int axis = 0; axis < 3; axis++) {
+		const f8 v = mul(parts[axis], one);
+		const f8 rounded = add(v, tac_f32x8_select(tac_f32x8_lt(v, zero), tac_f32x8_neg(half), half));
+		int32_t whole[8];
+		tac_i32x8_storeu(whole, tac_i32x8_from_f32(rounded));
+		for (int k = 0; k < 8; k++) {
+			if (lanes >> k & 1)
+				brick->normal[axis][row * 8 + k] = (int8_t)whole[k];
+		}
+	}
+}
+
+// Raises the distances of a row to `value` and notes what that removed. Returns the lanes that changed.
+INLINE unsigned raise_row(const tac_field_cut *cut, tac_field_brick *brick, int row, f8 value,
+			  double removed[TAC_FIELD_LABELS])
+{
+	float *distance = &brick->distance[row * 8];
+	const f8 old = tac_f32x8_loadu(distance);
+	const f8 raised = most(old, least(value, splat(cut->far)));
+	const unsigned changed = tac_m32x8_movemask(tac_f32x8_gt(raised, old));
+	if (!changed)
+		return 0;
+	tac_f32x8_storeu(distance, raised);
+	const float inverse_voxel = 1 / cut->voxel;
+	float less[8];
+	tac_f32x8_storeu(less, sub(filled(old, inverse_voxel), filled(raised, inverse_voxel)));
+	for (int k = 0; k < 8; k++) {
+		if (less[k] > 0)
+			removed[brick->label[row * 8 + k]] += (double)less[k];
+	}
+	return changed;
+}
+
+bool TAC_SIMD_NAME(tac_field_carve_round)(const tac_field_cut *cut, const float base[3],
+					  tac_field_brick *brick, double removed[TAC_FIELD_LABELS])
+{
+	bool any = false;
+	for (int row = 0; row < FIELD_BRICK * FIELD_BRICK; row++) {
+		const v8 p = from_core(cut, row_nodes(cut, base, row));
+		const f8 length = tac_f32x8_sqrt(dot8(p, p));
+		const f8 value = sub(splat(cut->radius), length);
+		const unsigned changed = raise_row(cut, brick, row, value, removed);
+		if (!changed)
+			continue;
+		any = true;
+		const f8 inwards = tac_f32x8_div(splat(-1), most(length, splat(SHORTEST)));
+		store_normals(brick, row, (v8){mul(p.x, inwards), mul(p.y, inwards), mul(p.z, inwards)},
+			      changed);
+	}
+	return any;
+}
+
+bool TAC_SIMD_NAME(tac_field_carve_cylinder)(const tac_field_cut *cut, const float base[3],
+					     tac_field_brick *brick, double removed[TAC_FIELD_LABELS])
+{
+	const float unit[3] = {cut->axis[0] / cut->length, cut->axis[1] / cut->length,
+			       cut->axis[2] / cut->length};
+	const v8 axis = splat3(unit);
+	const f8 zero = splat(0), length = splat(cut->length);
+	bool any = false;
+	for (int row = 0; row < FIELD_BRICK * FIELD_BRICK; row++) {
+		const v8 p = row_nodes(cut, base, row);
+		const f8 along = dot8(p, axis);
+		const v8 radial = sub_scaled(p, along, axis);
+		const f8 from_axis = tac_f32x8_sqrt(dot8(radial, radial));
+		const f8 side = sub(from_axis, splat(cut->radius));
+		const f8 above = sub(along, length), below = tac_f32x8_neg(along);
+		const f8 end = most(above, below);
+		const f8 corner_side = most(side, zero), corner_end = most(end, zero);
+		const f8 corner =
+			tac_f32x8_sqrt(add(mul(corner_side, corner_side), mul(corner_end, corner_end)));
+		const tac_m32x8 both = tac_m32x8_and(tac_f32x8_gt(side, zero), tac_f32x8_gt(end, zero));
+		const f8 distance = tac_f32x8_select(both, corner, most(side, end));
+		const unsigned changed = raise_row(cut, brick, row, tac_f32x8_neg(distance), removed);
+		if (!changed)
+			continue;
+		any = true;
+		// The gradient: the parts along the radius and along the axis.
+		const f8 one = splat(1), inverse = tac_f32x8_div(one, most(corner, splat(SHORTEST)));
+		const tac_m32x8 nearer_side = tac_f32x8_gt(side, end);
+		const f8 of_side = tac_f32x8_select(both, mul(corner_side, inverse),
+						    tac_f32x8_select(nearer_side, one, zero));
+		const f8 of_end = tac_f32x8_select(both, mul(corner_end, inverse),
+						   tac_f32x8_select(nearer_side, zero, one));
+		const f8 outwards = tac_f32x8_div(of_side, most(from_axis, splat(SHORTEST)));
+		const f8 upwards =
+			tac_f32x8_select(tac_f32x8_gt(above, below), of_end, tac_f32x8_neg(of_end));
+		const v8 inwards = {tac_f32x8_neg(add(mul(radial.x, outwards), mul(axis.x, upwards))),
+				    tac_f32x8_neg(add(mul(radial.y, outwards), mul(axis.y, upwards))),
+				    tac_f32x8_neg(add(mul(radial.z, outwards), mul(axis.z, upwards)))};
+		store_normals(brick, row, inwards, changed);
+	}
+	return any;
+}
+
+int32_t TAC_SIMD_NAME(tac_field_find)(const tac_field_cut *core, const float base[3],
+				      const tac_field_brick *brick, float near, float reach,
+				      uint16_t out_nodes[FIELD_BRICK_NODES])
+{
+	int32_t count = 0;
+	for (int row = 0; row < FIELD_BRICK * FIELD_BRICK; row++) {
+		const f8 distance = tac_f32x8_loadu(&brick->distance[row * 8]);
+		const tac_m32x8 at_surface = tac_f32x8_lt(tac_f32x8_abs(distance), splat(near));
+		if (!tac_m32x8_any(at_surface))
+			continue;
+		const v8 p = from_core(core, row_nodes(core, base, row));
+		unsigned lanes = tac_m32x8_movemask(
+			tac_m32x8_and(at_surface, tac_f32x8_lt(dot8(p, p), splat(reach * reach))));
+		for (; lanes; lanes &= lanes - 1)
+			out_nodes[count++] = (uint16_t)(row * 8 + __builtin_ctz(lanes));
+	}
+	return count;
+}
+
+int32_t TAC_SIMD_NAME(tac_field_select)(const tac_field_cut *core, const float *x, const float *y,
+					const float *z, int32_t count, const float offset[3], float reach,
+					int32_t *out_index)
+{
+	int32_t found = 0;
+	const v8 shift = splat3(offset);
+	for (int32_t i = 0; i < count; i += 8) {
+		const v8 p = from_core(core, (v8){add(tac_f32x8_loadu(x + i), shift.x),
+						  add(tac_f32x8_loadu(y + i), shift.y),
+						  add(tac_f32x8_loadu(z + i), shift.z)});
+		unsigned lanes = tac_m32x8_movemask(tac_f32x8_lt(dot8(p, p), splat(reach * reach)));
+		if (count - i < 8)
+			lanes &= (1U << (count - i)) - 1;
+		for (; lanes; lanes &= lanes - 1)
+			out_index[found++] = i + __builtin_ctz(lanes);
+	}
+	return found;
+}
