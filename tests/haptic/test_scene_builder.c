@@ -97,10 +97,12 @@ static void add_tool(tac_scene *scene)
 	tool->mapping.position_m.z = 0.01;
 	tool->limits.max_force_N = 6;
 	tool->limits.engage_s = 0.1;
-	TEST_ASSERT_TRUE(tac_scene_tool_add_point(tool, (tac_scene_point){0, {0, 0, 0.03}, {0, 0, 0}, 0}));
-	TEST_ASSERT_TRUE(
-		tac_scene_tool_add_point(tool, (tac_scene_point){0.2, {0.01, 0, -0.004}, {0, 0.1, 0}, 0}));
-	TEST_ASSERT_TRUE(tac_scene_tool_add_point(tool, (tac_scene_point){0.4, {0, 0, 0.03}, {0, 0, 0}, 1}));
+	TEST_ASSERT_TRUE(tac_scene_tool_add_point(tool, (tac_scene_point){.position_m = {0, 0, 0.03}}));
+	TEST_ASSERT_TRUE(tac_scene_tool_add_point(tool, (tac_scene_point){.time_s = 0.2,
+									  .position_m = {0.01, 0, -0.004},
+									  .rotation_rad = {0, 0.1, 0}}));
+	TEST_ASSERT_TRUE(tac_scene_tool_add_point(
+		tool, (tac_scene_point){.time_s = 0.4, .position_m = {0, 0, 0.03}, .buttons = 1}));
 }
 
 static tac_scene *from_code(void)
