@@ -38,6 +38,7 @@ typedef struct tac_companion_def {
 	int32_t tool;           // the servo's
 	int32_t reader;         // of the servo's snapshots, used by nobody else
 	int64_t pause_ns;       // between two searches
+	int32_t world_number;   // of a live world (tac_snapshot_live.world): it rests while another is in use
 } tac_companion_def;
 
 // No world, no servo, tool 0, reader 0, 10 ms.

@@ -165,6 +165,19 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 void tac_sco_step(tac_sco *sco, tac_dpose T_world_device, const tac_dpose *T_world_objects,
 		  tac_sco_report *out_report);
 
+// Hides an object: from now on the tool passes through it, and it costs nothing.
+// Thread: RT.
+void tac_sco_hide(tac_sco *sco, int32_t object);
+
+// A lower bound of the distance between the SCO and a hidden object at this pose, up to `reach_m`; 0 if they
+// touch, or if it is not known. It compares surfaces: a body wholly inside the other is far from its surface.
+// Thread: RT.
+double tac_sco_clearance(tac_sco *sco, int32_t object, tac_dpose T_world_object, double reach_m);
+
+// Shows a hidden object at a pose at which the SCO is free of it.
+// Thread: RT.
+void tac_sco_show(tac_sco *sco, int32_t object, tac_dpose T_world_object);
+
 // The SCO's pose. Thread: RT.
 tac_dpose tac_sco_pose(const tac_sco *sco);
 

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "devices/device.h"
 #include "haptic/limit.h"
+#include "haptic/live.h"
 #include "haptic/snapshot.h"
 #include "haptic/world.h"
 #include "rt/tick.h"
@@ -27,7 +28,8 @@ typedef struct tac_servo tac_servo;
 #define TAC_SERVO_READERS 4
 
 typedef struct tac_servo_def {
-	const tac_world *world; // outlives the servo
+	const tac_world *world; // outlives the servo; not needed with `live`
+	tac_live *live;         // for a world that changes; NULL: it does not. Outlives the servo
 	int32_t tool;
 	tac_device *device; // stays the caller's, outlives the servo
 	tac_sco_mover mover;

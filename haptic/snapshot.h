@@ -57,6 +57,18 @@ typedef struct tac_snapshot_feel {
 	uint64_t saturated_ticks; // more force or torque was wanted than the device may give
 } tac_snapshot_feel;
 
+// What became of the commands of haptic/live.h. Bit i stands for object i of the scene.
+typedef struct tac_snapshot_live {
+	int32_t world;     // the number of exchanges: 0 for the first world
+	bool exchanging;   // another world waits until the tools have been tested in it
+	uint64_t commands; // taken since the start
+	uint64_t hidden;   // cannot be touched by this tool
+	uint64_t waits;    // to be shown, but the tool is in it
+	uint64_t moving;   // has not reached the pose that it was sent to
+	uint64_t blocked;  // stopped in this tick because the tool could not yield
+	double gain;       // of the contact forces
+} tac_snapshot_live;
+
 // The other tool is the last object, after those of the scene.
 #define TAC_SNAPSHOT_OBJECTS (TAC_SCENE_OBJECTS + TAC_SCENE_TOOLS - 1)
 
@@ -71,7 +83,8 @@ typedef struct tac_snapshot {
 	tac_dpose T_world_device; // the device's pose, mapped to the world
 	tac_dpose T_world_sco;    // the tool's pose
 	int32_t object_count;
-	tac_dpose T_world_objects[TAC_SNAPSHOT_OBJECTS];
+	tac_dpose T_world_objects[TAC_SNAPSHOT_OBJECTS]; // as far as the tool let them move
+	tac_snapshot_live live;
 
 	uint32_t sco_flags; // tac_sco_flag
 	double distance_m;  // lower bound of the distance to the nearest object; HUGE_VAL: unknown

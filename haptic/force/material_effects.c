@@ -149,7 +149,7 @@ static tac_shading shade(const tac_world *world, const tac_sco_contact *c, const
 			 tac_shading_place *place, const tac_dpose *T_world_objects)
 {
 	if (!m->smooth || c->object_triangle < 0 || !(c->load_m > 0) ||
-	    c->object >= world->scene->object_count)
+	    c->object >= world->scene->object_count || !world->objects[c->object].smooth)
 		return (tac_shading){c->normal, 1};
 	place->object = &world->objects[c->object];
 	place->T_world_object = T_world_objects[c->object];

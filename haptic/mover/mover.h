@@ -32,6 +32,7 @@ typedef struct tac_sco_obstacle {
 	const tac_sco_geometry *geometry;
 	void *memory; // of the geometry
 	const tac_shape *shape;
+	bool hidden;         // no query sees it; it is at its goal, and its lists are empty
 	tac_dpose pose;      // now
 	tac_dpose goal;      // at the end of the step
 	tac_dpose before;    // at the start of the step
@@ -150,6 +151,9 @@ bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction);
 // The distance to the nearest obstacle at the SCO's pose, up to `reach`; 0 if it is not known. For use
 // outside a step.
 double tac_sco_distance(tac_sco *sco, double reach);
+// The same for one obstacle, at a pose of its own.
+double tac_sco_obstacle_distance(tac_sco *sco, tac_sco_obstacle *obstacle, tac_dpose T_world_object,
+				 double reach, tac_sco_work *work);
 // Asks the collider about the tool at a pose relative to one obstacle. The answer is also unknown, with
 // `work->spent`, when the nodes of the step are used up.
 tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dpose T_object_tool,

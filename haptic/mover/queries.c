@@ -25,6 +25,8 @@ bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *mar
 	bool short_of_work = (double)tac_sco_work_left(work) < fmax(share, 2 * sco->complete_query_units);
 	*out_distance = *margin;
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
+		if (sco->obstacles[i].hidden)
+			continue;
 		if (tac_sco_work_overdrawn(work)) {
 			*margin = 0;
 			break;
@@ -66,6 +68,8 @@ bool tac_sco_certify(tac_sco *sco, tac_sco_twist t, tac_sco_proof *out_proof)
 	double zone = (sco->tick.rolling ? SCO_ROLL_STOP_GAPS : SCO_ROUND_STOP_GAPS) * sco->def.hold_gap_m;
 	for (int32_t i = 0; i < sco->def.object_count && out_proof->fraction > 0; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
+		if (obstacle->hidden)
+			continue;
 		tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
 		tac_sco_proof proof = obstacle->geometry->prove(obstacle->memory, &r, zone, &sco->tick.work);
 		if (proof.undecided)
@@ -89,6 +93,8 @@ bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction)
 	double fraction = 1, zone = SCO_FLIGHT_GAPS * sco->def.hold_gap_m;
 	for (int32_t i = 0; i < sco->def.object_count && fraction > 0; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
+		if (obstacle->hidden)
+			continue;
 		tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
 		// Half of what is left; the other half is for the substeps after the flight.
 		tac_sco_work half = {.limit = (tac_sco_work_left(work) + 1) / 2};
@@ -102,14 +108,21 @@ bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction)
 	return true;
 }
 
+double tac_sco_obstacle_distance(tac_sco *sco, tac_sco_obstacle *obstacle, tac_dpose T_world_object,
+				 double reach, tac_sco_work *work)
+{
+	obstacle->geometry->list(obstacle->memory, tac_dpose_relative(T_world_object, sco->pose), reach, work,
+				 obstacle->spare);
+	return tac_sco_work_overdrawn(work) ? 0 : fmin(reach, obstacle->spare->distance);
+}
+
 double tac_sco_distance(tac_sco *sco, double reach)
 {
 	tac_sco_work work = {.limit = SCO_WORK_MAX};
 	for (int32_t i = 0; i < sco->def.object_count && reach > 0; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		obstacle->geometry->list(obstacle->memory, tac_dpose_relative(obstacle->pose, sco->pose),
-					 reach, &work, obstacle->spare);
-		reach = tac_sco_work_overdrawn(&work) ? 0 : fmin(reach, obstacle->spare->distance);
+		if (!obstacle->hidden)
+			reach = tac_sco_obstacle_distance(sco, obstacle, obstacle->pose, reach, &work);
 	}
 	return reach;
 }

@@ -190,7 +190,7 @@ static tac_overlap check(tac_sco *sco, tac_sco_work *work)
 {
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		if (!obstacle->shape)
+		if (!obstacle->shape || obstacle->hidden)
 			continue;
 		tac_dpose T = tac_dpose_relative(obstacle->pose, sco->pose);
 		tac_overlap answer = tac_sco_collide(sco, obstacle, T, TAC_QUERY_FIRST, work);
@@ -215,6 +215,8 @@ static bool set_goals(tac_sco *sco, const tac_dpose *T_world_objects)
 	for (int32_t i = 0; T_world_objects && i < sco->def.object_count; i++) {
 		sco->obstacles[i].goal = T_world_objects[i];
 		sco->obstacles[i].goal.rotation = tac_dquat_normalize(T_world_objects[i].rotation);
+		if (sco->obstacles[i].hidden)
+			sco->obstacles[i].pose = sco->obstacles[i].goal;
 	}
 	return true;
 }
@@ -252,6 +254,55 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 		return false;
 	sco->fault_flags = 0;
 	return true;
+}
+
+// --- hidden objects ---
+
+// Nothing that was listed or proved before counts any more.
+static void forget(tac_sco *sco, tac_sco_obstacle *obstacle)
+{
+	obstacle->contacts->count = obstacle->spare->count = 0;
+	obstacle->contacts->dropped = obstacle->spare->dropped = 0;
+	obstacle->geometry->reset(obstacle->memory);
+	sco->injected_count = 0;
+	sco->listed_margin_m = -1;
+	if (sco->def.mover == TAC_SCO_REACTIVE)
+		tac_sco_reactive_reset(sco);
+}
+
+void tac_sco_hide(tac_sco *sco, int32_t object)
+{
+	TAC_ASSERT(sco && object >= 0 && object < sco->def.object_count);
+	sco->obstacles[object].hidden = true;
+	forget(sco, &sco->obstacles[object]);
+}
+
+void tac_sco_show(tac_sco *sco, int32_t object, tac_dpose T_world_object)
+{
+	TAC_ASSERT(sco && object >= 0 && object < sco->def.object_count);
+	tac_sco_obstacle *obstacle = &sco->obstacles[object];
+	obstacle->hidden = false;
+	obstacle->goal = T_world_object;
+	obstacle->goal.rotation = tac_dquat_normalize(T_world_object.rotation);
+	obstacle->pose = obstacle->goal;
+	forget(sco, obstacle);
+}
+
+double tac_sco_clearance(tac_sco *sco, int32_t object, tac_dpose T_world_object, double reach_m)
+{
+	TAC_ASSERT(sco && object >= 0 && object < sco->def.object_count && reach_m > SCO_MIN_GAP_M);
+	tac_sco_obstacle *obstacle = &sco->obstacles[object];
+	tac_sco_work work = {.limit = SCO_WORK_MAX, .nodes_left = SCO_CHECK_NODES};
+	if (!tac_dpose_finite(T_world_object))
+		return 0;
+	if (has_check(sco) && tac_sco_collide(sco, obstacle, tac_dpose_relative(T_world_object, sco->pose),
+					      TAC_QUERY_FIRST, &work) != TAC_OVERLAP_NONE)
+		return 0;
+	if (sco->def.mover == TAC_SCO_REACTIVE)
+		return SCO_MIN_GAP_M; // all that a static query proves
+	const double distance = tac_sco_obstacle_distance(sco, obstacle, T_world_object, reach_m, &work);
+	obstacle->spare->count = obstacle->spare->dropped = 0; // a hidden object has no contacts
+	return distance > SCO_MIN_GAP_M ? distance : 0;
 }
 
 static tac_sco_work begin_work(const tac_sco *sco)

@@ -61,6 +61,17 @@ static bool check_path(const checker *c, const tac_scene_point *path, int32_t co
 	return true;
 }
 
+static bool check_material(const checker *c, const tac_material *m)
+{
+	if (m->dynamic_friction > m->static_friction)
+		return refuse(c, &m->dynamic_friction,
+			      "expected at most the static friction (%g), found '%g'", m->static_friction,
+			      m->dynamic_friction);
+	if (m->texture == TAC_TEXTURE_GROOVES && !(tac_dvec3_length(m->texture_along) > 0))
+		return refuse(c, &m->texture_along, "expected a direction, found one of no length");
+	return true;
+}
+
 static bool check_materials(const checker *c)
 {
 	const tac_scene *s = c->scene;
@@ -68,12 +79,8 @@ static bool check_materials(const checker *c)
 		const tac_material *m = &s->materials[i];
 		if (tac_scene_material(s, m->name) != i)
 			return refuse(c, m->name, "expected another name, found '%s' again", m->name);
-		if (m->dynamic_friction > m->static_friction)
-			return refuse(c, &m->dynamic_friction,
-				      "expected at most the static friction (%g), found '%g'",
-				      m->static_friction, m->dynamic_friction);
-		if (m->texture == TAC_TEXTURE_GROOVES && !(tac_dvec3_length(m->texture_along) > 0))
-			return refuse(c, &m->texture_along, "expected a direction, found one of no length");
+		if (!check_material(c, m))
+			return false;
 	}
 	return true;
 }
@@ -279,4 +286,22 @@ tac_result tac_scene_check(const tac_scene *scene)
 	}
 	return tac_scene_check_values(scene, log_refusal, (void *)(uintptr_t)scene) ? TAC_OK
 										    : TAC_ERROR_ARGUMENT;
+}
+
+static void log_material(void *user, const void *field, const char *message)
+{
+	walk w = {.wanted = field};
+	walk_group(&w, tac_scene_material_group(), user);
+	tac_log(TAC_LOG_ERROR, "material: %s: %s", w.path, message);
+}
+
+tac_result tac_scene_check_material(const tac_material *material)
+{
+	walk w = {.wanted = NULL};
+	if (!walk_group(&w, tac_scene_material_group(), material)) {
+		tac_log(TAC_LOG_ERROR, "material: %s: %s", w.path, w.message);
+		return TAC_ERROR_ARGUMENT;
+	}
+	const checker c = {NULL, log_material, (void *)(uintptr_t)material};
+	return check_material(&c, material) ? TAC_OK : TAC_ERROR_ARGUMENT;
 }

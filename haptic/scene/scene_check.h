@@ -18,6 +18,10 @@ typedef void tac_scene_refuse(void *user, const void *field, const char *message
 // Thread: setup.
 bool tac_scene_check_values(const tac_scene *scene, tac_scene_refuse *refuse, void *user);
 
+// Checks one material, as tac_scene_check does. TAC_ERROR_ARGUMENT with one log line.
+// Thread: setup.
+tac_result tac_scene_check_material(const tac_material *material);
+
 #ifdef __cplusplus
 }
 #endif

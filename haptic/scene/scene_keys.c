@@ -313,3 +313,48 @@ bool tac_scene_key_applies(const tac_scene_key *key, const void *base)
 {
 	return key->kinds == 0 || (key->kinds >> ((const tac_scene_shape *)base)->kind & 1u);
 }
+
+const tac_scene_group *tac_scene_material_group(void)
+{
+	return &material_group;
+}
+
+// ---- materials as numbers ----
+
+void tac_scene_material_pack(const tac_material *material, double *out_values)
+{
+	for (const tac_scene_key *key = material_keys; key->name; key++) {
+		const void *field = (const char *)material + key->offset;
+		if (key->kind == TAC_KEY_NUMBER)
+			*out_values++ = *(const double *)field;
+		else if (key->kind == TAC_KEY_INTEGER)
+			*out_values++ = (double)*(const int64_t *)field;
+		else if (key->kind == TAC_KEY_CHOICE)
+			*out_values++ = *(const int *)field;
+		else if (key->kind == TAC_KEY_FLAG)
+			*out_values++ = *(const bool *)field;
+		else if (key->kind == TAC_KEY_VECTOR) {
+			tac_dvec3_store(out_values, *(const tac_dvec3 *)field);
+			out_values += 3;
+		}
+	}
+}
+
+void tac_scene_material_unpack(const double *values, tac_material *out_material)
+{
+	for (const tac_scene_key *key = material_keys; key->name; key++) {
+		void *field = (char *)out_material + key->offset;
+		if (key->kind == TAC_KEY_NUMBER)
+			*(double *)field = *values++;
+		else if (key->kind == TAC_KEY_INTEGER)
+			*(int64_t *)field = (int64_t)*values++;
+		else if (key->kind == TAC_KEY_CHOICE)
+			*(int *)field = (int)*values++;
+		else if (key->kind == TAC_KEY_FLAG)
+			*(bool *)field = *values++ != 0;
+		else if (key->kind == TAC_KEY_VECTOR) {
+			*(tac_dvec3 *)field = tac_dvec3_load(values);
+			values += 3;
+		}
+	}
+}

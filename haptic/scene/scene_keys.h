@@ -50,6 +50,16 @@ struct tac_scene_group {
 // Thread: any.
 const tac_scene_group *tac_scene_root(void);
 
+// The group of a material.
+// Thread: any.
+const tac_scene_group *tac_scene_material_group(void);
+
+// A material as numbers, in the order of its keys and without its name, and back. The numbers are at most
+// TAC_LIVE_VALUES (haptic/live.h).
+// Thread: RT.
+void tac_scene_material_pack(const tac_material *material, double *out_values);
+void tac_scene_material_unpack(const double *values, tac_material *out_material);
+
 // Whether the element at `base` has `key`; for a shape this depends on its kind.
 // Thread: any.
 bool tac_scene_key_applies(const tac_scene_key *key, const void *base);

@@ -39,6 +39,8 @@ static void find_nearest(tac_companion *c, const tac_snapshot *snapshot, tac_sur
 		return;
 	double limit_m = TAC_SURROUNDINGS_REACH_M;
 	for (int32_t i = 0; i < world->scene->object_count; i++) {
+		if (snapshot->live.hidden >> i & 1u)
+			continue;
 		const tac_rigid motion = tac_rigid_from_dpose(
 			tac_dpose_relative(snapshot->T_world_objects[i], snapshot->T_world_sco));
 		tac_nearest nearest;
@@ -56,6 +58,8 @@ static void find_penetrated(tac_companion *c, const tac_snapshot *snapshot, tac_
 	const tac_world *world = c->def.world;
 	out->pair_count = 0;
 	for (int32_t i = 0; i < world->scene->object_count; i++) {
+		if (snapshot->live.hidden >> i & 1u)
+			continue;
 		const tac_rigid motion = tac_rigid_from_dpose(
 			tac_dpose_relative(snapshot->T_world_objects[i], snapshot->T_world_device));
 		tac_collider_query(world->collider, c->context, world->tools[c->def.tool].shape,
@@ -81,7 +85,7 @@ static void *run(void *user)
 	int64_t searched = -1;
 	while (!atomic_load_explicit(&c->stop, memory_order_relaxed)) {
 		const tac_snapshot *snapshot = tac_servo_snapshot(c->def.servo, c->def.reader);
-		if (snapshot && snapshot->tick != searched) {
+		if (snapshot && snapshot->tick != searched && snapshot->live.world == c->def.world_number) {
 			tac_surroundings *out = tac_latest_begin(c->latest);
 			out->tick = searched = snapshot->tick;
 			find_nearest(c, snapshot, out);

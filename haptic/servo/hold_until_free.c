@@ -5,36 +5,44 @@
 // Triangles examined in a tick, about 4 ns each.
 #define TRIANGLES_PER_TICK 50000
 
-// Continues the test whether the tool is outside all solids. The collision engines only detect surfaces: a
-// tool that begins wholly inside a solid would be shut in. False as long as *out_done is false.
-static bool outside_all_solids(tac_servo *s, bool *out_done)
+bool tac_servo_wind(tac_servo_winding *winding, const tac_world_body *solid, const tac_world_body *other,
+		    tac_dpose T_solid_other, int32_t *left)
 {
-	const tac_world *world = s->def.world;
-	const tac_world_body *tool = &world->tools[s->def.tool];
-	tac_servo_release *r = &s->release;
-	int32_t left = TRIANGLES_PER_TICK;
+	tac_servo_winding *w = winding;
+	const int32_t triangles = solid->solid ? solid->mesh->triangle_count : 0;
+	const int32_t end = triangles - w->triangle < *left ? triangles : w->triangle + *left;
+	tac_dvec3 probes[TAC_SCENE_SHAPES];
+	for (int32_t k = 0; k < other->probe_count; k++) {
+		probes[k] = tac_dpose_apply_point(T_solid_other, other->probes[k]);
+		w->sum[k] = w->triangle > 0 ? w->sum[k] : 0;
+	}
+	tac_mesh_winding_add(solid->mesh, w->triangle, end, probes, other->probe_count, w->sum);
+	*left -= end - w->triangle;
+	w->triangle = end;
+	w->inside = false;
+	for (int32_t k = 0; k < other->probe_count; k++)
+		w->inside |= end == triangles && w->sum[k] > 0;
+	return end == triangles;
+}
+
+// The collision engines only detect surfaces: a tool that begins wholly inside a solid would be shut in.
+bool tac_servo_outside_solids(tac_servo_release *test, const tac_world *world, int32_t tool,
+			      const tac_dpose *T_world_objects, uint64_t hidden, int32_t *left,
+			      bool *out_done)
+{
+	tac_servo_release *r = test;
 	*out_done = false;
-	for (; r->object < world->scene->object_count; r->object++, r->triangle = 0) {
-		const tac_world_body *object = &world->objects[r->object];
-		const int32_t triangles = object->solid ? object->mesh->triangle_count : 0;
-		const int32_t end = triangles - r->triangle < left ? triangles : r->triangle + left;
-		if (r->triangle == 0)
-			r->T_object_tool = tac_dpose_relative(s->T_world_objects[r->object], r->T_world_tool);
-		tac_dvec3 probes[TAC_SCENE_SHAPES];
-		for (int32_t k = 0; k < tool->probe_count; k++) {
-			probes[k] = tac_dpose_apply_point(r->T_object_tool, tool->probes[k]);
-			r->winding[k] = r->triangle > 0 ? r->winding[k] : 0;
-		}
-		tac_mesh_winding_add(object->mesh, r->triangle, end, probes, tool->probe_count, r->winding);
-		left -= end - r->triangle;
-		r->triangle = end;
-		if (end < triangles)
+	for (; r->object < world->scene->object_count; r->object++, r->winding.triangle = 0) {
+		if (hidden >> r->object & 1u)
+			continue;
+		if (r->winding.triangle == 0)
+			r->T_object_tool = tac_dpose_relative(T_world_objects[r->object], r->T_world_tool);
+		if (!tac_servo_wind(&r->winding, &world->objects[r->object], &world->tools[tool],
+				    r->T_object_tool, left))
 			return false;
-		for (int32_t k = 0; k < tool->probe_count; k++) {
-			if (r->winding[k] > 0) {
-				*out_done = true;
-				return false;
-			}
+		if (r->winding.inside) {
+			*out_done = true;
+			return false;
 		}
 	}
 	*out_done = true;
@@ -50,7 +58,9 @@ void tac_servo_try_release(tac_servo *servo)
 		*r = (tac_servo_release){
 			.active = true, .tried = r->tried, .T_world_tool = s->T_world_device};
 	bool done;
-	const bool outside = outside_all_solids(s, &done);
+	int32_t left = TRIANGLES_PER_TICK;
+	const bool outside = tac_servo_outside_solids(r, s->def.world, s->def.tool, s->T_world_objects,
+						      s->hidden, &left, &done);
 	if (!done)
 		return;
 	r->active = false;

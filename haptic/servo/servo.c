@@ -31,12 +31,11 @@ static void read_device(tac_servo *s, int64_t now_ns)
 // The poses of this tick in the world: device, objects on their paths, partner.
 static void map_poses(tac_servo *s, int64_t now_ns)
 {
+	tac_servo_take_changes(s, now_ns);
 	s->T_world_device = tac_mapping_step(&s->mapping, &s->device_state);
 	if (s->tool->axes == 3)
 		s->T_world_device.rotation = s->mapping.rotation;
-	for (int32_t i = 0; i < s->def.world->scene->object_count; i++)
-		s->T_world_objects[i] = tac_world_object_pose(s->def.world, i, now_ns - s->begin_ns);
-	tac_servo_place_partner(s);
+	tac_servo_place_objects(s, now_ns);
 }
 
 // ---- move SCO ----
@@ -175,7 +174,7 @@ static void couple(tac_servo *s, int64_t elapsed_ns)
 	if (s->tool->axes == 3)
 		wrench.torque_Nm = tac_dvec3_zero();
 	s->clutch_gain = s->mapping.clutched ? 0 : fmin(1, s->clutch_gain + elapsed_s / CLUTCH_FADE_S);
-	const double gain = s->waiting ? 0 : s->clutch_gain;
+	const double gain = s->waiting ? 0 : s->clutch_gain * s->gain;
 	wrench = (tac_wrench){tac_dvec3_scale(wrench.force_N, gain), tac_dvec3_scale(wrench.torque_Nm, gain)};
 	s->wanted = tac_law_follow(&s->law, wrench, &s->rates, s->coupling.stiffness_N_per_m,
 				   patch.texture_N_per_m, arm_of(s), elapsed_s);
@@ -191,6 +190,7 @@ static tac_wrench keep_passive(tac_servo *s, int64_t now_ns)
 		wrench.torque_Nm = tac_dvec3_zero();
 	// While the wrench follows its goal, it is that of a spring of its own.
 	const double stored_J =
+		s->gain *
 		fmax(tac_coupling_energy_J(&s->coupling, s->T_world_device, s->T_world_spring) +
 			     tac_patch_energy_J(&s->patch_memory, &s->patch, s->coupling.stiffness_N_per_m),
 		     s->law.follows ? tac_law_energy_J(&s->law, arm_of(s)) : 0);
@@ -387,6 +387,7 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 
 	map_poses(s, now_ns);
 	move_sco(s);
+	tac_servo_note_changes(s);
 	end_phase(tick, TAC_PHASE_SCO);
 
 	find_contacts(s);

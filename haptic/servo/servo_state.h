@@ -19,16 +19,41 @@
 extern "C" {
 #endif
 
-// The test whether a waiting tool is outside all solids; it may take several ticks.
+// The winding of a solid about the probes of another body; it may take several ticks.
+typedef struct tac_servo_winding {
+	int32_t triangle;              // the next to be examined; 0 begins again
+	int32_t sum[TAC_SCENE_SHAPES]; // for each probe, up to `triangle`
+	bool inside;                   // after the last triangle: a probe is inside
+} tac_servo_winding;
+
+// The test whether a tool is outside all solids; it may take several ticks.
 typedef struct tac_servo_release {
 	bool active;
 	bool tried;             // a test has been completed
 	tac_dpose T_world_tool; // the pose under test
-	int32_t object, triangle;
+	int32_t object;
 	tac_dpose T_object_tool; // taken before the object's first triangle, since the object may move
 				 // meanwhile
-	int32_t winding[TAC_SCENE_SHAPES]; // of the object about the tool's probes, summed up to `triangle`
+	tac_servo_winding winding;
 } tac_servo_release;
+
+// The test whether a hidden object can be shown (live_tick.c).
+typedef struct tac_servo_show {
+	bool active;
+	int32_t object;
+	tac_dpose T_object_tool; // at the beginning
+	double clearance_m;      // then
+	int32_t side;            // 0: the tool in the object, 1: the object in the tool
+	tac_servo_winding winding;
+} tac_servo_show;
+
+// Where commands have sent mapping and gain (live_tick.c).
+typedef struct tac_servo_change {
+	bool maps; // the mapping is on its way
+	tac_mapping mapping;
+	int64_t mapping_left_ns;
+	double gain;
+} tac_servo_change;
 
 // Two hands. Without a partner all of it stays zero.
 typedef struct tac_servo_hands {
@@ -60,6 +85,10 @@ struct tac_servo {
 	tac_servo_release release;
 	tac_servo_hands hands;
 	double clutch_gain; // of the force: 0 while the clutch is held, then up to 1
+	double gain;        // of the force, by commands
+	uint64_t hidden;    // bit i: the tool cannot touch object i of the scene
+	tac_servo_show show;
+	tac_servo_change change;
 	tac_mapping mapping;
 	tac_dvec3 offset_m, turn_rad; // from the device to the spring's end, in the last tick
 	tac_dvec3 relative_velocity_m_per_s, relative_velocity_rad_per_s; // of the device, filtered
@@ -108,6 +137,43 @@ static inline bool tac_servo_poses_differ(tac_dpose a, tac_dpose b)
 // Creates the SCO again for the current objects (setup.c).
 // Thread: setup.
 tac_result tac_servo_create_sco(tac_servo *servo);
+
+// Creates an SCO for another world, with the scene's hidden objects hidden; *out_round_m as in tac_servo
+// (setup.c). It reads only what does not change while the servo runs.
+// Thread: setup.
+tac_result tac_servo_make_sco(const tac_servo *servo, const tac_world *world, tac_sco **out_sco,
+			      double *out_round_m);
+
+// The objects that the scene hides (setup.c).
+// Thread: any.
+uint64_t tac_servo_hidden_objects(const tac_scene *scene);
+
+// Continues to sum up the winding of `solid` about the probes of `other`; *left is the number of triangles
+// that may be examined. False: it goes on in the next tick (hold_until_free.c).
+// Thread: RT.
+bool tac_servo_wind(tac_servo_winding *winding, const tac_world_body *solid, const tac_world_body *other,
+		    tac_dpose T_solid_other, int32_t *left);
+
+// Continues the test whether a tool of `world` is outside all solids but the hidden ones. False as long as
+// *out_done is false (hold_until_free.c).
+// Thread: RT.
+bool tac_servo_outside_solids(tac_servo_release *test, const tac_world *world, int32_t tool,
+			      const tac_dpose *T_world_objects, uint64_t hidden, int32_t *left,
+			      bool *out_done);
+
+// Takes the commands of a live world and moves mapping, gain and objects on (live_tick.c). Does nothing
+// without one.
+// Thread: RT.
+void tac_servo_take_changes(tac_servo *servo, int64_t now_ns);
+
+// Sets the poses of objects and partner for this tick; with a live world, shows and hides objects
+// (live_tick.c).
+// Thread: RT.
+void tac_servo_place_objects(tac_servo *servo, int64_t now_ns);
+
+// Notes what became of the commands in this tick, for the next one and for the snapshot (live_tick.c).
+// Thread: RT.
+void tac_servo_note_changes(tac_servo *servo);
 
 // Tests whether a waiting tool is free of all surfaces and outside all solids, and if so places the SCO there
 // (hold_until_free.c).

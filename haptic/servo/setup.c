@@ -1,5 +1,5 @@
 #include "base/log.h"
-#include "haptic/servo/servo_state.h"
+#include "haptic/servo/live_state.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,13 +50,20 @@ tac_servo_def tac_servo_def_default(void)
 	};
 }
 
-tac_result tac_servo_create_sco(tac_servo *servo)
+uint64_t tac_servo_hidden_objects(const tac_scene *scene)
 {
-	tac_servo *s = servo;
-	const tac_world *world = s->def.world;
-	const tac_world_body *tool = &world->tools[s->def.tool];
-	tac_sco_object objects[TAC_SNAPSHOT_OBJECTS];
-	for (int32_t i = 0; i < s->object_count; i++) {
+	uint64_t hidden = 0;
+	for (int32_t i = 0; i < scene->object_count; i++)
+		hidden |= (uint64_t)scene->objects[i].hidden << i;
+	return hidden;
+}
+
+// The bodies of the scene's objects, and of the partner's tool; returns their number.
+static int32_t list_objects(const tac_servo *s, const tac_world *world,
+			    tac_sco_object objects[TAC_SNAPSHOT_OBJECTS])
+{
+	const int32_t count = world->scene->object_count + (s->hands.partner ? 1 : 0);
+	for (int32_t i = 0; i < count; i++) {
 		const tac_world_body *body =
 			i < world->scene->object_count ? &world->objects[i] : &world->tools[1 - s->def.tool];
 		objects[i] =
@@ -64,22 +71,32 @@ tac_result tac_servo_create_sco(tac_servo *servo)
 					 i < world->scene->object_count ? tac_world_object_pose(world, i, 0)
 									: tac_dpose_identity()};
 	}
+	return count;
+}
+
+tac_result tac_servo_make_sco(const tac_servo *servo, const tac_world *world, tac_sco **out_sco,
+			      double *out_round_m)
+{
+	const tac_servo *s = servo;
+	const tac_world_body *tool = &world->tools[s->def.tool];
+	const tac_scene_tool *scene_tool = &world->scene->tools[s->def.tool];
+	tac_sco_object objects[TAC_SNAPSHOT_OBJECTS];
 	tac_sco_def def = tac_sco_def_default();
 	def.mover = s->def.mover;
 	// The continuous mover takes a sphere or capsule in closed form, without its mesh. With two hands it
 	// takes the mesh: the partner avoids the mesh of this tool, which lies inside the exact shape.
 	const bool is_round = tool->is_round && s->def.mover == TAC_SCO_CONTINUOUS && !s->hands.partner;
-	s->round_m = is_round ? tool->round.radius : 0;
+	*out_round_m = is_round ? tool->round.radius : 0;
 	def.tool = is_round ? NULL : tool->body;
 	def.round = tool->round;
 	def.objects = objects;
-	def.object_count = s->object_count;
-	def.metric_m = s->tool->turn_arm_m;
+	def.object_count = list_objects(s, world, objects);
+	def.metric_m = scene_tool->turn_arm_m;
 	def.period_s = (double)s->def.period_ns * 1e-9;
-	def.fixed_rotation = s->tool->axes == 3;
+	def.fixed_rotation = scene_tool->axes == 3;
 	def.slew_m_per_s = s->rates.slew_m_per_s;
 	int64_t triangles = def.tool ? tac_body_mesh(def.tool)->triangle_count : 0;
-	for (int32_t i = 0; i < s->object_count; i++)
+	for (int32_t i = 0; i < def.object_count; i++)
 		triangles += objects[i].body ? tac_body_mesh(objects[i].body)->triangle_count : 0;
 	def.work_units =
 		s->def.period_ns / (triangles < COARSE_TRIANGLES ? WORK_UNIT_COARSE_NS : WORK_UNIT_NS);
@@ -89,8 +106,18 @@ tac_result tac_servo_create_sco(tac_servo *servo)
 		def.collider = world->collider;
 		def.tool_shape = tool->shape;
 	}
-	tac_sco_destroy(&s->sco);
-	return tac_sco_create(&def, &s->sco);
+	const tac_result result = tac_sco_create(&def, out_sco);
+	for (int32_t i = 0; result >= TAC_OK && i < world->scene->object_count; i++) {
+		if (world->scene->objects[i].hidden)
+			tac_sco_hide(*out_sco, i);
+	}
+	return result;
+}
+
+tac_result tac_servo_create_sco(tac_servo *servo)
+{
+	tac_sco_destroy(&servo->sco);
+	return tac_servo_make_sco(servo, servo->def.world, &servo->sco, &servo->round_m);
 }
 
 static tac_result create_limit(tac_servo *s)
@@ -160,8 +187,11 @@ static tac_result create_all(tac_servo *s)
 tac_result tac_servo_create(const tac_servo_def *def, tac_servo **out_servo)
 {
 	*out_servo = NULL;
-	if (!def->world || !def->device || def->tool < 0 || def->tool >= def->world->scene->tool_count ||
-	    def->period_ns <= 0 || def->readers < 1 || def->readers > TAC_SERVO_READERS) {
+	const tac_world *world = def->live ? &def->live->stage->view : def->world;
+	if (!world || (def->live && def->live->servo_count == TAC_SCENE_TOOLS) ||
+	    (def->live && def->world && def->world != def->live->def.world) || !def->device ||
+	    def->tool < 0 || def->tool >= world->scene->tool_count || def->period_ns <= 0 ||
+	    def->readers < 1 || def->readers > TAC_SERVO_READERS) {
 		tac_log(TAC_LOG_ERROR,
 			"servo: expected a world, one of its tools, a device, a period above 0 "
 			"and 1 to %d readers",
@@ -174,18 +204,22 @@ tac_result tac_servo_create(const tac_servo_def *def, tac_servo **out_servo)
 		return TAC_ERROR_MEMORY;
 	}
 	s->def = *def;
-	s->tool = &def->world->scene->tools[def->tool];
-	s->object_count = def->world->scene->object_count;
+	s->def.world = world;
+	s->tool = &world->scene->tools[def->tool];
+	s->object_count = world->scene->object_count;
+	s->hidden = tac_servo_hidden_objects(world->scene);
 	s->waiting = true;
 	s->rates.slew_m_per_s =
 		s->tool->limits.slew_m_per_s > 0 ? s->tool->limits.slew_m_per_s : SLEW_M_PER_S;
-	s->clutch_gain = 1;
+	s->clutch_gain = s->gain = s->change.gain = 1;
 	s->mapping = tac_mapping_make(&s->tool->mapping);
 	const tac_result result = create_all(s);
 	if (result < TAC_OK)
 		tac_servo_destroy(&s);
 	else
 		init_stability(s);
+	if (s && s->def.live)
+		tac_live_add_servo(s->def.live, s);
 	*out_servo = s;
 	return result;
 }
@@ -195,6 +229,8 @@ void tac_servo_destroy(tac_servo **servo)
 	tac_servo *s = *servo;
 	if (!s)
 		return;
+	if (s->def.live)
+		tac_live_remove_servo(s->def.live, s);
 	for (int32_t i = 0; i < TAC_SERVO_READERS; i++)
 		tac_latest_destroy(&s->latest[i]);
 	tac_limit_destroy(&s->limit);

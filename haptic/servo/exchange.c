@@ -1,0 +1,151 @@
+// The exchange of worlds: the application prepares movers for the new world and hands them over; the
+// real-time thread tests the tools in it, takes it between two ticks, and gives the old one back.
+#include "base/log.h"
+#include "haptic/servo/live_state.h"
+
+// Triangles examined in a tick, about 4 ns each: the old world's mover runs in the same tick.
+#define TRIANGLES_PER_TICK 20000
+
+// ---- the application's side ----
+
+static bool fits(const tac_live *live, const tac_world *world)
+{
+	const tac_scene *old = live->newest->scene, *scene = world->scene;
+	bool same = scene->tool_count == old->tool_count && world->collider == live->newest->collider;
+	for (int32_t i = 0; same && i < scene->tool_count; i++)
+		same = scene->tools[i].axes == old->tools[i].axes &&
+		       scene->tools[i].turn_arm_m == old->tools[i].turn_arm_m;
+	if (!same)
+		tac_log(TAC_LOG_ERROR, "live: expected a world with the same engine and as many tools, with "
+				       "the same axes and turn_arm_m, found another");
+	return same;
+}
+
+static tac_live_stage *prepare(tac_live *live, tac_world *world)
+{
+	tac_live_stage *stage = tac_live_stage_create(world, live->exchanges + 1);
+	bool good = stage != NULL;
+	for (int32_t i = 0; good && i < live->servo_count; i++)
+		good = tac_servo_make_sco(live->servos[i], world, &stage->scos[i], &stage->round_m[i]) >=
+		       TAC_OK;
+	if (!good)
+		tac_live_stage_destroy(&stage);
+	return stage;
+}
+
+bool tac_live_exchange(tac_live *live, tac_world *world)
+{
+	if (live->lent >= TAC_LIVE_WORLDS) {
+		tac_log(TAC_LOG_ERROR,
+			"live: expected at most %d worlds that have not been given back, found "
+			"another",
+			TAC_LIVE_WORLDS);
+		return false;
+	}
+	if (!fits(live, world))
+		return false;
+	const tac_live_command command = {.kind = TAC_LIVE_EXCHANGE, .index = live->exchanges + 1};
+	if (tac_ring_count(live->commands) >= live->def.capacity)
+		return tac_live_push(live, &command); // refused and counted
+	tac_live_stage *stage = prepare(live, world);
+	if (!stage)
+		return false;
+	// First the stage: whoever takes the command finds it. Both have room.
+	tac_ring_push(live->stages, &stage);
+	tac_live_push(live, &command);
+	live->exchanges++;
+	live->lent++;
+	live->newest = world;
+	for (int32_t i = 0; i < TAC_SCENE_OBJECTS; i++)
+		live->posed_ns[i] = 0;
+	return true;
+}
+
+tac_world *tac_live_returned(tac_live *live, int32_t *out_number)
+{
+	tac_live_stage *stage;
+	if (!tac_ring_pop(live->returned, &stage))
+		return NULL;
+	tac_world *world = stage->world;
+	if (out_number)
+		*out_number = stage->number;
+	live->lent--;
+	tac_live_stage_destroy(&stage);
+	return world;
+}
+
+// ---- the real-time side ----
+
+// Poses of the next world's objects, and of the partner's tool, for the servo `k`.
+static void place(const tac_live *live, int32_t k, int64_t now_ns, tac_dpose T_world_objects[])
+{
+	const tac_servo *s = live->servos[k];
+	const tac_world *world = &live->next->view;
+	const int32_t count = world->scene->object_count;
+	for (int32_t i = 0; i < count; i++)
+		T_world_objects[i] = tac_world_object_pose(world, i, now_ns - s->begin_ns);
+	if (s->hands.partner)
+		T_world_objects[count] = live->servo_count == 2 && !s->hands.partner->waiting
+						 ? live->tests[1 - k].T_world_tool
+						 : tac_sco_pose(s->hands.partner->sco);
+}
+
+// Continues the tests of all tools that have a force. True when they are done; outside[k]: the tool is
+// outside all solids of the next world.
+static bool test_tools(tac_live *live, int64_t now_ns, bool outside[TAC_SCENE_TOOLS])
+{
+	tac_dpose T_world_objects[TAC_SNAPSHOT_OBJECTS];
+	int32_t left = TRIANGLES_PER_TICK;
+	bool all = true;
+	for (int32_t k = 0; k < live->servo_count; k++) {
+		tac_servo *s = live->servos[k];
+		tac_servo_release *test = &live->tests[k];
+		if (!test->active)
+			*test = (tac_servo_release){.active = true, .T_world_tool = tac_sco_pose(s->sco)};
+		bool done = true;
+		place(live, k, now_ns, T_world_objects);
+		outside[k] = !s->waiting &&
+			     tac_servo_outside_solids(test, &live->next->view, s->def.tool, T_world_objects,
+						      tac_servo_hidden_objects(live->next->view.scene), &left,
+						      &done);
+		all &= done;
+	}
+	return all;
+}
+
+// Puts a tool into the next world.
+static void enter(tac_live *live, int32_t k, int64_t now_ns, bool outside)
+{
+	tac_servo *s = live->servos[k];
+	tac_live_stage *next = live->next;
+	tac_dpose T_world_objects[TAC_SNAPSHOT_OBJECTS];
+	place(live, k, now_ns, T_world_objects);
+	const bool was_waiting = s->waiting;
+	tac_sco *old = s->sco;
+	s->sco = next->scos[k];
+	next->scos[k] = NULL;
+	live->stage->scos[k] = old;
+	s->round_m = next->round_m[k];
+	s->def.world = &next->view;
+	s->tool = &next->view.scene->tools[s->def.tool];
+	s->object_count = next->view.scene->object_count + (s->hands.partner ? 1 : 0);
+	s->hidden = tac_servo_hidden_objects(next->view.scene);
+	s->waiting = was_waiting || !outside ||
+		     !tac_sco_reset(s->sco, live->tests[k].T_world_tool, T_world_objects);
+	s->release.active = s->show.active = false;
+	s->patch_memory = (tac_patch_memory){.stiffness_N_per_m = s->patch_memory.stiffness_N_per_m};
+}
+
+void tac_live_try_exchange(tac_live *live, int64_t now_ns)
+{
+	bool outside[TAC_SCENE_TOOLS];
+	if (!test_tools(live, now_ns, outside))
+		return;
+	for (int32_t k = 0; k < live->servo_count; k++)
+		enter(live, k, now_ns, outside[k]);
+	tac_live_stage *old = live->stage;
+	live->stage = live->next;
+	live->next = NULL;
+	tac_live_reset_objects(live);
+	tac_ring_push(live->returned, &old); // has room for all that the application may have lent
+}
