@@ -26,6 +26,7 @@ typedef struct tac_recorder_def {
 	const tac_device_info *info;
 	uint64_t run;                     // the same for all recordings of one run; 0: a new random number
 	const tac_recording_scene *scene; // what is touched; NULL: unknown. Copied.
+	bool commands;                    // commands will follow, for which it has a scene
 } tac_recorder_def;
 
 // A random number for tac_recorder_def.run, never 0. Thread: any.
@@ -40,6 +41,16 @@ TAC_API tac_result tac_recorder_create(const tac_recorder_def *def, tac_recorder
 // False: the sample was refused, and counted.
 // Thread: RT, one producer.
 TAC_API bool tac_recorder_write(tac_recorder *recorder, const tac_recording_sample *sample);
+
+// Adds a command, of up to TAC_RECORDING_COMMAND_BYTES, to a recording that was created for commands. `tick`
+// is the number of the sample, from 0, of the tick that took it. False: it was refused, and counted as lost.
+// Thread: RT, the producer of the samples.
+TAC_API bool tac_recorder_write_command(tac_recorder *recorder, int64_t tick, const void *bytes, size_t size);
+
+// Adds the scene that takes the place of the one before, to a recording that was created for commands.
+// Copied. TAC_ERROR_ARGUMENT (too large, or eight are not written yet) or TAC_ERROR_MEMORY with a log line.
+// Thread: setup, one at a time.
+TAC_API tac_result tac_recorder_add_scene(tac_recorder *recorder, const tac_recording_scene *scene);
 
 // The number of samples that are not in the file: refused, or not written because of an error.
 // Thread: any.

@@ -17,9 +17,11 @@
 extern "C" {
 #endif
 
-#define TAC_RECORDING_VERSION     3 // written; 2, without gripper, and 1, without scene and end mark, are read
-#define TAC_RECORDING_MESHES      64
-#define TAC_RECORDING_SCENE_BYTES (300 * 1024) // of name, folder and text together, at most
+// Version 3 is written; 2, without gripper and commands, and 1, without scene and end mark, are still read.
+#define TAC_RECORDING_VERSION       3
+#define TAC_RECORDING_COMMAND_BYTES 288 // of a command, at most
+#define TAC_RECORDING_MESHES        64
+#define TAC_RECORDING_SCENE_BYTES   (300 * 1024) // of name, folder and text together, at most
 
 typedef struct tac_recording_header {
 	int64_t period_ns;
@@ -47,6 +49,13 @@ typedef struct tac_recording_scene {
 	uint64_t mesh_hashes[TAC_RECORDING_MESHES]; // of the mesh files' contents, in the order of the text
 } tac_recording_scene;
 
+// What an application told the loop while it ran. The recording does not interpret it.
+typedef struct tac_recording_command {
+	int64_t tick; // in which it was taken: the number of the sample
+	uint32_t bytes;
+	uint8_t data[TAC_RECORDING_COMMAND_BYTES];
+} tac_recording_command;
+
 // A recording in memory.
 typedef struct tac_recording {
 	tac_recording_header header;
@@ -54,6 +63,10 @@ typedef struct tac_recording {
 	tac_recording_scene scene;
 	tac_recording_sample *samples;
 	size_t count;
+	tac_recording_command *commands;
+	size_t command_count;
+	tac_recording_scene *later_scenes; // that took the first one's place, in their order
+	size_t later_scene_count;
 	uint64_t unrecorded; // samples that the recorder could not take
 	uint64_t lost_bytes; // of the file, skipped
 	// The first damage: what was found, at which byte of the file, and the number of samples before it.
@@ -62,6 +75,7 @@ typedef struct tac_recording {
 	uint64_t damage_offset;
 	size_t damage_sample;
 	char *scene_memory; // private
+	char **later_memory;
 } tac_recording;
 
 // Reads a regular file. TAC_PARTIAL with a log line if part of it is damaged or missing; TAC_ERROR_IO,

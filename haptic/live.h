@@ -8,7 +8,7 @@
 // really have: where the tool cannot yield, an object stops at it.
 //
 // Commands are plain numbers and can be recorded: replayed at the same ticks they give the same bits
-// (tac_render_def.commands).
+// (tac_live_replay, tac_render_def.commands).
 //
 // Objects have the numbers of the scene (tac_scene_find_object). Those that an application adds later are in
 // the scene from the start, hidden.
@@ -19,6 +19,7 @@
 #include "haptic/world.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -46,6 +47,12 @@ typedef struct tac_live_command {
 	int64_t over_ns; // move, mapping: within this time
 	double values[TAC_LIVE_VALUES];
 } tac_live_command;
+
+// A command and the tick of the first servo that took it.
+typedef struct tac_live_record {
+	int64_t tick;
+	tac_live_command command;
+} tac_live_record;
 
 typedef struct tac_live_def {
 	tac_world *world;  // the first; outlives the live, unless another one takes its place
@@ -137,6 +144,22 @@ TAC_API tac_world *tac_live_returned(tac_live *live, int32_t *out_number);
 // Sends a recorded command, except for an exchange, which needs its world.
 // Thread: any, one at a time.
 TAC_API bool tac_live_send(tac_live *live, const tac_live_command *command);
+
+// Takes commands from a list, each in its tick, as if they were sent then: what they did in the run that was
+// recorded they do again, to the bit, if the device does the same at the same times. `worlds` are those of
+// the exchanges, in their order; they stay the caller's and outlive the live, as `records` does.
+// TAC_ERROR_ARGUMENT (a command that would be refused, ticks that fall, too few worlds) or TAC_ERROR_MEMORY
+// with one log line. Thread: setup, once, after the servos were created and joined and before their first
+// step.
+TAC_API tac_result tac_live_replay(tac_live *live, const tac_live_record *records, size_t count,
+				   tac_world *const *worlds, int32_t world_count);
+
+#define TAC_LIVE_COMMAND_BYTES (16 + 8 * TAC_LIVE_VALUES)
+
+// A command as bytes, for a recording (docs/recording.md), and back. Returns the number of bytes; decoding
+// returns false if they are no command. Thread: any.
+TAC_API size_t tac_live_command_encode(const tac_live_command *command, uint8_t out[TAC_LIVE_COMMAND_BYTES]);
+TAC_API bool tac_live_command_decode(const uint8_t *bytes, size_t size, tac_live_command *out_command);
 
 // Commands that were refused because too many waited.
 // Thread: any.

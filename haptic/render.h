@@ -20,6 +20,13 @@ typedef struct tac_render_def {
 	// first tool: the scene's scripted hand.
 	const tac_path_sample *paths[TAC_SCENE_TOOLS];
 	size_t count; // of samples in each path
+	// What an application told the world while the paths were recorded, in the samples of their ticks
+	// (haptic/live.h); NULL: nothing. `worlds` are those of its exchanges. All outlive the render.
+	const tac_live_record *commands;
+	size_t command_count;
+	tac_world *const *worlds;
+	int32_t world_count;
+	double max_speed_m_per_s; // of the recorded live world; default 1
 } tac_render_def;
 
 // The outcome of one tick for one tool: a line of `tactus render`.
@@ -37,8 +44,9 @@ typedef struct tac_render_row {
 // Thread: any.
 TAC_API tac_render_def tac_render_def_default(void);
 
-// Creates devices and servos. TAC_ERROR_ARGUMENT (no samples, no path for the first tool, or times that
-// differ) or TAC_ERROR_MEMORY, with one log line; *out_render is NULL then. Thread: setup.
+// Creates devices and servos. TAC_ERROR_ARGUMENT (no samples, no path for the first tool, times that
+// differ, or what tac_live_replay refuses) or TAC_ERROR_MEMORY, with one log line; *out_render is NULL then.
+// Thread: setup.
 TAC_API tac_result tac_render_create(const tac_render_def *def, tac_render **out_render);
 
 // Runs the next sample of all tools, and fills a row for each tool of the scene. False, without a change,

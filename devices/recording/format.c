@@ -13,12 +13,14 @@
 #define HEADER_BYTES_1 96 // of version 1
 #define BLOCK_HEADER_1 16
 #define SCENE_FIXED    16 // bytes of a scene before its hashes
+#define COMMAND_FIXED  12 // bytes of a command before its data
 
 static const uint8_t magic[8] = {0x89, 'T', 'A', 'C', 'R', 'E', 'C', '\n'};
 static const uint8_t block_magic[TAC_RECORDING_BLOCK_KINDS][4] = {
 	[TAC_RECORDING_SAMPLES] = {'T', 'B', 'L', 'K'},
 	[TAC_RECORDING_SCENE] = {'T', 'S', 'C', 'N'},
 	[TAC_RECORDING_END] = {'T', 'E', 'N', 'D'},
+	[TAC_RECORDING_COMMANDS] = {'T', 'C', 'M', 'D'},
 };
 
 // ---- bytes ----
@@ -268,6 +270,21 @@ size_t tac_recording_encode_scene(tac_recording_chain *chain, const tac_recordin
 	return seal(chain, TAC_RECORDING_SCENE, 0, (size_t)(at - payload), out);
 }
 
+size_t tac_recording_encode_commands(tac_recording_chain *chain, const tac_recording_command *commands,
+				     uint32_t count, uint8_t *out)
+{
+	TAC_ASSERT(count > 0 && count <= TAC_RECORDING_BLOCK_COMMANDS);
+	uint8_t *at = out + TAC_RECORDING_BLOCK_HEADER;
+	for (uint32_t i = 0; i < count; i++) {
+		TAC_ASSERT(commands[i].bytes <= TAC_RECORDING_COMMAND_BYTES);
+		put(at, (uint64_t)commands[i].tick, 8);
+		put(at + 8, commands[i].bytes, 4);
+		memcpy(at + COMMAND_FIXED, commands[i].data, commands[i].bytes);
+		at += COMMAND_FIXED + commands[i].bytes;
+	}
+	return seal(chain, TAC_RECORDING_COMMANDS, 0, (size_t)(at - out) - TAC_RECORDING_BLOCK_HEADER, out);
+}
+
 size_t tac_recording_encode_end(tac_recording_chain *chain, uint64_t samples, uint64_t unrecorded,
 				uint8_t *out)
 {
@@ -279,7 +296,9 @@ size_t tac_recording_encode_end(tac_recording_chain *chain, uint64_t samples, ui
 // The kind of the block that begins at `bytes`, at least four; TAC_RECORDING_BLOCK_KINDS: none.
 static tac_recording_block_kind kind_of(int version, const uint8_t *bytes)
 {
-	const int kinds = version == 1 ? 1 : TAC_RECORDING_BLOCK_KINDS;
+	const int kinds = version == 1   ? 1
+			  : version == 2 ? TAC_RECORDING_COMMANDS
+					 : TAC_RECORDING_BLOCK_KINDS;
 	for (int kind = 0; kind < kinds; kind++) {
 		if (memcmp(bytes, block_magic[kind], sizeof block_magic[kind]) == 0)
 			return (tac_recording_block_kind)kind;
@@ -294,6 +313,7 @@ bool tac_recording_decode_block(int version, const tac_recording_chain *chain, c
 		[TAC_RECORDING_SAMPLES] = TAC_RECORDING_BLOCK_SAMPLES * TAC_RECORDING_SAMPLE_BYTES,
 		[TAC_RECORDING_SCENE] = TAC_RECORDING_SCENE_BYTES_MAX - TAC_RECORDING_BLOCK_HEADER,
 		[TAC_RECORDING_END] = TAC_RECORDING_END_BYTES - TAC_RECORDING_BLOCK_HEADER,
+		[TAC_RECORDING_COMMANDS] = TAC_RECORDING_COMMANDS_BYTES_MAX - TAC_RECORDING_BLOCK_HEADER,
 	};
 	const size_t header = version == 1 ? BLOCK_HEADER_1 : TAC_RECORDING_BLOCK_HEADER;
 	*out_block = (tac_recording_block){.kind = TAC_RECORDING_BLOCK_KINDS};
@@ -344,6 +364,24 @@ bool tac_recording_decode_samples(const tac_recording_block *block, tac_recordin
 		out_samples[s] = sample_from_words(last.word);
 	}
 	return at == end;
+}
+
+int tac_recording_decode_commands(const tac_recording_block *block, tac_recording_command *out_commands)
+{
+	const uint8_t *at = block->payload, *end = at + block->payload_bytes;
+	int count = 0;
+	while (at < end) {
+		if (count == TAC_RECORDING_BLOCK_COMMANDS || end - at < COMMAND_FIXED)
+			return -1;
+		tac_recording_command *c = &out_commands[count++];
+		*c = (tac_recording_command){.tick = (int64_t)get(at, 8), .bytes = get32(at + 8)};
+		at += COMMAND_FIXED;
+		if (c->bytes > TAC_RECORDING_COMMAND_BYTES || end - at < (ptrdiff_t)c->bytes)
+			return -1;
+		memcpy(c->data, at, c->bytes);
+		at += c->bytes;
+	}
+	return count;
 }
 
 tac_result tac_recording_decode_scene(const tac_recording_block *block, tac_recording_scene *out_scene,

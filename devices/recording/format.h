@@ -18,6 +18,9 @@ extern "C" {
 	(TAC_RECORDING_BLOCK_HEADER + TAC_RECORDING_BLOCK_SAMPLES * TAC_RECORDING_SAMPLE_BYTES)
 #define TAC_RECORDING_SCENE_BYTES_MAX                                                                        \
 	(TAC_RECORDING_BLOCK_HEADER + 16 + 8 * TAC_RECORDING_MESHES + TAC_RECORDING_SCENE_BYTES)
+#define TAC_RECORDING_BLOCK_COMMANDS 64
+#define TAC_RECORDING_COMMANDS_BYTES_MAX                                                                     \
+	(TAC_RECORDING_BLOCK_HEADER + TAC_RECORDING_BLOCK_COMMANDS * (12 + TAC_RECORDING_COMMAND_BYTES))
 #define TAC_RECORDING_END_BYTES (TAC_RECORDING_BLOCK_HEADER + 16)
 #define TAC_RECORDING_VALUES    19 // numbers of a sample besides its time, buttons, status and gripper
 
@@ -46,6 +49,11 @@ size_t tac_recording_scene_bytes(const tac_recording_scene *scene);
 // Encodes a scene that is not too large to `out`, of tac_recording_scene_bytes. Thread: any.
 size_t tac_recording_encode_scene(tac_recording_chain *chain, const tac_recording_scene *scene, uint8_t *out);
 
+// Encodes 1 … TAC_RECORDING_BLOCK_COMMANDS commands to `out`, of TAC_RECORDING_COMMANDS_BYTES_MAX bytes;
+// returns the number of bytes used. Thread: any.
+size_t tac_recording_encode_commands(tac_recording_chain *chain, const tac_recording_command *commands,
+				     uint32_t count, uint8_t *out);
+
 // Encodes the end mark to `out`, of TAC_RECORDING_END_BYTES. Thread: any.
 size_t tac_recording_encode_end(tac_recording_chain *chain, uint64_t samples, uint64_t unrecorded,
 				uint8_t *out);
@@ -60,6 +68,7 @@ typedef enum tac_recording_block_kind {
 	TAC_RECORDING_SAMPLES,
 	TAC_RECORDING_SCENE,
 	TAC_RECORDING_END,
+	TAC_RECORDING_COMMANDS, // version 3
 	TAC_RECORDING_BLOCK_KINDS,
 } tac_recording_block_kind;
 
@@ -82,6 +91,10 @@ bool tac_recording_decode_block(int version, const tac_recording_chain *chain, c
 // The samples of a block, at most TAC_RECORDING_BLOCK_SAMPLES. False: the payload is malformed.
 // Thread: any.
 bool tac_recording_decode_samples(const tac_recording_block *block, tac_recording_sample *out_samples);
+
+// The commands of a block, at most TAC_RECORDING_BLOCK_COMMANDS; returns their number, -1: malformed.
+// Thread: any.
+int tac_recording_decode_commands(const tac_recording_block *block, tac_recording_command *out_commands);
 
 // The scene of a block; its texts are copied to *out_memory, which the caller frees. TAC_ERROR_FORMAT or
 // TAC_ERROR_MEMORY without a log line. Thread: setup.

@@ -1,5 +1,6 @@
 #include "devices/recorder.h"
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "base/output.h"
 #include "devices/recording/format.h"
@@ -20,8 +21,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RING_SAMPLES 16384 // 16 s at 1 kHz, 1.6 s at 10 kHz
-#define POLL_NS      (20 * TAC_NS_PER_MS)
+#define RING_SAMPLES  16384 // 16 s at 1 kHz, 1.6 s at 10 kHz
+#define RING_COMMANDS 4096
+#define RING_SCENES   8
+#define POLL_NS       (20 * TAC_NS_PER_MS)
 // A sample is popped up to one poll after it was pushed, and its block is written at the first poll after it
 // has waited this long.
 #define COLLECT_NS (TAC_RECORDER_FLUSH_NS - 2 * POLL_NS)
@@ -30,6 +33,7 @@ struct tac_recorder {
 	int fd;
 	bool regular; // a file, not a stream: it can be locked, emptied and synced
 	tac_ring *ring;
+	tac_ring *commands, *scenes; // NULL: the recording has none
 	pthread_t thread, sync_thread;
 	bool started, sync_started;
 	atomic_bool stop;
@@ -44,7 +48,10 @@ struct tac_recorder {
 	tac_recording_sample samples[TAC_RECORDING_BLOCK_SAMPLES];
 	uint32_t count;
 	uint8_t block[TAC_RECORDING_BLOCK_BYTES_MAX];
+	tac_recording_command taken[TAC_RECORDING_BLOCK_COMMANDS];
 };
+
+_Static_assert(TAC_RECORDING_COMMANDS_BYTES_MAX <= TAC_RECORDING_BLOCK_BYTES_MAX, "commands fit the block");
 
 static void fail(tac_recorder *recorder, const char *doing, int error)
 {
@@ -67,6 +74,22 @@ static void write_bytes(tac_recorder *recorder, const uint8_t *bytes, size_t siz
 		atomic_fetch_add_explicit(&recorder->unwritten, samples, memory_order_relaxed);
 }
 
+static void write_scene(tac_recorder *recorder, const tac_recording_scene *scene)
+{
+	const size_t bytes = tac_recording_scene_bytes(scene);
+	uint8_t *block = bytes > 0 ? malloc(bytes) : NULL;
+	if (block)
+		write_bytes(recorder, block, tac_recording_encode_scene(&recorder->chain, scene, block), 0);
+	else if (bytes > 0)
+		fail(recorder, "copy the scene to", ENOMEM);
+	else
+		tac_log(TAC_LOG_WARNING,
+			"recorder %s: expected a scene of at most %d KiB, found a larger one; the recording "
+			"will not contain it",
+			recorder->path, TAC_RECORDING_SCENE_BYTES / 1024);
+	free(block);
+}
+
 // ---- threads ----
 
 static void write_block(tac_recorder *recorder)
@@ -79,8 +102,28 @@ static void write_block(tac_recorder *recorder)
 	recorder->count = 0;
 }
 
+// Scenes first: a command may be the exchange for one.
+static void drain_commands(tac_recorder *recorder)
+{
+	tac_recording_scene *scene;
+	while (recorder->scenes && tac_ring_pop(recorder->scenes, &scene)) {
+		write_scene(recorder, scene);
+		free(scene);
+	}
+	uint32_t count = 0;
+	while (recorder->commands && tac_ring_pop(recorder->commands, &recorder->taken[count])) {
+		if (++count == TAC_RECORDING_BLOCK_COMMANDS || tac_ring_count(recorder->commands) == 0) {
+			const size_t size = tac_recording_encode_commands(&recorder->chain, recorder->taken,
+									  count, recorder->block);
+			write_bytes(recorder, recorder->block, size, 0);
+			count = 0;
+		}
+	}
+}
+
 static void drain(tac_recorder *recorder)
 {
+	drain_commands(recorder);
 	const int64_t now_ns = tac_clock_now_ns();
 	while (tac_ring_pop(recorder->ring, &recorder->samples[recorder->count])) {
 		if (recorder->count == 0)
@@ -162,22 +205,6 @@ static bool open_file(tac_recorder *recorder, const char *path)
 	return recorder->result == TAC_OK;
 }
 
-static void write_scene(tac_recorder *recorder, const tac_recording_scene *scene)
-{
-	const size_t bytes = tac_recording_scene_bytes(scene);
-	uint8_t *block = bytes > 0 ? malloc(bytes) : NULL;
-	if (block)
-		write_bytes(recorder, block, tac_recording_encode_scene(&recorder->chain, scene, block), 0);
-	else if (bytes > 0)
-		fail(recorder, "copy the scene to", ENOMEM);
-	else
-		tac_log(TAC_LOG_WARNING,
-			"recorder %s: expected a scene of at most %d KiB, found a larger one; the recording "
-			"will not contain it",
-			recorder->path, TAC_RECORDING_SCENE_BYTES / 1024);
-	free(block);
-}
-
 uint64_t tac_recorder_new_run(void)
 {
 	uint64_t run = 0;
@@ -246,7 +273,12 @@ static tac_result release(tac_recorder *recorder)
 	tac_result result = recorder->result;
 	if (result == TAC_OK && tac_recorder_lost(recorder) > 0)
 		result = TAC_PARTIAL;
+	tac_recording_scene *scene;
+	while (recorder->scenes && tac_ring_pop(recorder->scenes, &scene))
+		free(scene);
 	tac_ring_destroy(&recorder->ring);
+	tac_ring_destroy(&recorder->commands);
+	tac_ring_destroy(&recorder->scenes);
 	sem_destroy(&recorder->sync_stop);
 	free(recorder);
 	return result;
@@ -266,6 +298,10 @@ tac_result tac_recorder_create(const tac_recorder_def *def, tac_recorder **out_r
 	tac_result result = TAC_ERROR_IO;
 	if (open_file(recorder, def->path))
 		result = tac_ring_create(RING_SAMPLES, sizeof(tac_recording_sample), &recorder->ring);
+	if (result == TAC_OK && def->commands)
+		result = tac_ring_create(RING_COMMANDS, sizeof(tac_recording_command), &recorder->commands);
+	if (result == TAC_OK && def->commands)
+		result = tac_ring_create(RING_SCENES, sizeof(tac_recording_scene *), &recorder->scenes);
 	if (result == TAC_OK) {
 		write_head(recorder, def);
 		result = start_threads(recorder);
@@ -288,9 +324,56 @@ bool tac_recorder_write(tac_recorder *recorder, const tac_recording_sample *samp
 	return tac_ring_push(recorder->ring, sample);
 }
 
+bool tac_recorder_write_command(tac_recorder *recorder, int64_t tick, const void *bytes, size_t size)
+{
+	TAC_ASSERT(recorder->commands && size <= TAC_RECORDING_COMMAND_BYTES);
+	tac_recording_command command = {.tick = tick, .bytes = (uint32_t)size};
+	memcpy(command.data, bytes, size);
+	return tac_ring_push(recorder->commands, &command);
+}
+
+// A copy in one piece of memory.
+static tac_recording_scene *copy_scene(const tac_recording_scene *scene)
+{
+	const char *const texts[3] = {scene->name, scene->folder, scene->text};
+	size_t bytes = sizeof *scene;
+	for (int i = 0; i < 3; i++)
+		bytes += strlen(texts[i]) + 1;
+	tac_recording_scene *copy = malloc(bytes);
+	if (!copy)
+		return NULL;
+	*copy = *scene;
+	char *at = (char *)(copy + 1);
+	const char **const out[3] = {&copy->name, &copy->folder, &copy->text};
+	for (int i = 0; i < 3; i++) {
+		*out[i] = at;
+		at = stpcpy(at, texts[i]) + 1;
+	}
+	return copy;
+}
+
+tac_result tac_recorder_add_scene(tac_recorder *recorder, const tac_recording_scene *scene)
+{
+	TAC_ASSERT(recorder->scenes);
+	if (tac_recording_scene_bytes(scene) == 0 || tac_ring_count(recorder->scenes) == RING_SCENES) {
+		tac_log(TAC_LOG_ERROR,
+			"recorder %s: expected at most %d scenes that wait, of %d KiB each, found more",
+			recorder->path, RING_SCENES, TAC_RECORDING_SCENE_BYTES / 1024);
+		return TAC_ERROR_ARGUMENT;
+	}
+	tac_recording_scene *copy = copy_scene(scene);
+	if (!copy) {
+		tac_log(TAC_LOG_ERROR, "recorder %s: no memory for the scene", recorder->path);
+		return TAC_ERROR_MEMORY;
+	}
+	tac_ring_push(recorder->scenes, &copy);
+	return TAC_OK;
+}
+
 uint64_t tac_recorder_lost(const tac_recorder *recorder)
 {
 	return (recorder->ring ? tac_ring_refused(recorder->ring) : 0) +
+	       (recorder->commands ? tac_ring_refused(recorder->commands) : 0) +
 	       atomic_load_explicit(&recorder->unwritten, memory_order_relaxed);
 }
 

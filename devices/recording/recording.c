@@ -63,7 +63,7 @@ typedef struct reader {
 	view view;
 	tac_recording_chain chain;
 	tac_recording *out;
-	size_t capacity;
+	size_t capacity, command_capacity;
 	uint64_t wrong_bytes;
 	bool finished;
 } reader;
@@ -103,6 +103,40 @@ static bool reserve_samples(reader *r)
 	return true;
 }
 
+// A scene that took the place of the one before.
+static tac_result take_later_scene(tac_recording *out, const tac_recording_block *block)
+{
+	const size_t count = out->later_scene_count + 1;
+	tac_recording_scene *scenes = realloc(out->later_scenes, count * sizeof *scenes);
+	out->later_scenes = scenes ? scenes : out->later_scenes;
+	char **memory = realloc(out->later_memory, count * sizeof *memory);
+	out->later_memory = memory ? memory : out->later_memory;
+	if (!scenes || !memory)
+		return TAC_ERROR_MEMORY;
+	const tac_result result = tac_recording_decode_scene(block, &scenes[count - 1], &memory[count - 1]);
+	out->later_scene_count += result == TAC_OK;
+	return result;
+}
+
+static tac_result take_commands(reader *r, const tac_recording_block *block)
+{
+	tac_recording *out = r->out;
+	if (r->command_capacity - out->command_count < TAC_RECORDING_BLOCK_COMMANDS) {
+		const size_t capacity =
+			r->command_capacity + r->command_capacity / 2 + TAC_RECORDING_BLOCK_COMMANDS;
+		tac_recording_command *more = realloc(out->commands, capacity * sizeof *more);
+		if (!more)
+			return TAC_ERROR_MEMORY;
+		out->commands = more;
+		r->command_capacity = capacity;
+	}
+	const int count = tac_recording_decode_commands(block, out->commands + out->command_count);
+	if (count < 0)
+		return TAC_ERROR_FORMAT;
+	out->command_count += (size_t)count;
+	return TAC_OK;
+}
+
 // Takes the contents of a block that is in its place. TAC_ERROR_FORMAT: they are malformed.
 static tac_result take_block(reader *r, const tac_recording_block *block)
 {
@@ -117,9 +151,12 @@ static tac_result take_block(reader *r, const tac_recording_block *block)
 		out->count += block->samples;
 		return TAC_OK;
 	case TAC_RECORDING_SCENE:
-		return block->sequence == 0
-			       ? tac_recording_decode_scene(block, &out->scene, &out->scene_memory)
-			       : TAC_ERROR_FORMAT;
+		if (block->sequence == 0)
+			return tac_recording_decode_scene(block, &out->scene, &out->scene_memory);
+		return out->version == TAC_RECORDING_VERSION ? take_later_scene(out, block)
+							     : TAC_ERROR_FORMAT;
+	case TAC_RECORDING_COMMANDS:
+		return take_commands(r, block);
 	default:
 		if (!tac_recording_decode_end(block, &samples, &out->unrecorded))
 			return TAC_ERROR_FORMAT;
@@ -311,6 +348,11 @@ tac_result tac_recording_load_scene(const char *path, tac_recording *out_recordi
 void tac_recording_fini(tac_recording *recording)
 {
 	free(recording->samples);
+	free(recording->commands);
+	for (size_t i = 0; i < recording->later_scene_count; i++)
+		free(recording->later_memory[i]);
+	free(recording->later_scenes);
+	free(recording->later_memory);
 	free(recording->scene_memory);
 	*recording = (tac_recording){0};
 }

@@ -8,10 +8,10 @@
 
 // ---- the application's side ----
 
-static bool fits(const tac_live *live, const tac_world *world)
+static bool fits(const tac_world *before, const tac_world *world)
 {
-	const tac_scene *old = live->newest->scene, *scene = world->scene;
-	bool same = scene->tool_count == old->tool_count && world->collider == live->newest->collider;
+	const tac_scene *old = before->scene, *scene = world->scene;
+	bool same = scene->tool_count == old->tool_count && world->collider == before->collider;
 	for (int32_t i = 0; same && i < scene->tool_count; i++)
 		same = scene->tools[i].axes == old->tools[i].axes &&
 		       scene->tools[i].turn_arm_m == old->tools[i].turn_arm_m;
@@ -21,9 +21,10 @@ static bool fits(const tac_live *live, const tac_world *world)
 	return same;
 }
 
-static tac_live_stage *prepare(tac_live *live, tac_world *world)
+tac_live_stage *tac_live_prepare(const tac_live *live, const tac_world *before, tac_world *world,
+				 int32_t number)
 {
-	tac_live_stage *stage = tac_live_stage_create(world, live->exchanges + 1);
+	tac_live_stage *stage = fits(before, world) ? tac_live_stage_create(world, number) : NULL;
 	bool good = stage != NULL;
 	for (int32_t i = 0; good && i < live->servo_count; i++)
 		good = tac_servo_make_sco(live->servos[i], world, &stage->scos[i], &stage->round_m[i]) >=
@@ -42,12 +43,10 @@ bool tac_live_exchange(tac_live *live, tac_world *world)
 			TAC_LIVE_WORLDS);
 		return false;
 	}
-	if (!fits(live, world))
-		return false;
 	const tac_live_command command = {.kind = TAC_LIVE_EXCHANGE, .index = live->exchanges + 1};
 	if (tac_ring_count(live->commands) >= live->def.capacity)
 		return tac_live_push(live, &command); // refused and counted
-	tac_live_stage *stage = prepare(live, world);
+	tac_live_stage *stage = tac_live_prepare(live, live->newest, world, live->exchanges + 1);
 	if (!stage)
 		return false;
 	// First the stage: whoever takes the command finds it. Both have room.
@@ -147,5 +146,8 @@ void tac_live_try_exchange(tac_live *live, int64_t now_ns)
 	live->stage = live->next;
 	live->next = NULL;
 	tac_live_reset_objects(live);
-	tac_ring_push(live->returned, &old); // has room for all that the application may have lent
+	if (live->next_is_listed)
+		live->list.stages[live->list.next_stage++] = old;
+	else
+		tac_ring_push(live->returned, &old); // has room for all that the application may have lent
 }

@@ -109,6 +109,12 @@ void tac_live_destroy(tac_live **live)
 		tac_live_stage_destroy(&left);
 	while (l->returned && tac_ring_pop(l->returned, &left))
 		tac_live_stage_destroy(&left);
+	for (int32_t i = 0; i < l->list.stage_count; i++) {
+		if (l->list.stages[i] == l->next)
+			l->next = NULL; // it is still in the list
+		tac_live_stage_destroy(&l->list.stages[i]);
+	}
+	free(l->list.stages);
 	tac_live_stage_destroy(&l->next);
 	tac_live_stage_destroy(&l->stage);
 	tac_ring_destroy(&l->commands);
@@ -151,21 +157,21 @@ static bool refuse(const char *expected, double found)
 	return false;
 }
 
-static bool is_object(const tac_live *live, int32_t object)
+static bool is_object(const tac_world *world, int32_t object)
 {
-	return (object >= 0 && object < live->newest->scene->object_count) ||
+	return (object >= 0 && object < world->scene->object_count) ||
 	       refuse("an object of the world", object);
 }
 
-static bool is_material(const tac_live *live, double material)
+static bool is_material(const tac_world *world, double material)
 {
-	return (material >= 0 && material < live->newest->material_count && material == floor(material)) ||
+	return (material >= 0 && material < world->material_count && material == floor(material)) ||
 	       refuse("a material of the world", material);
 }
 
-static bool is_tool(const tac_live *live, int32_t tool)
+static bool is_tool(const tac_world *world, int32_t tool)
 {
-	return (tool >= 0 && tool < live->newest->scene->tool_count) || refuse("a tool of the world", tool);
+	return (tool >= 0 && tool < world->scene->tool_count) || refuse("a tool of the world", tool);
 }
 
 static bool is_time(int64_t over_ns)
@@ -208,33 +214,38 @@ static bool is_mapping(const double v[8])
 	return (v[7] >= -1 && v[7] <= 31) || refuse("a clutch button from -1 to 31", v[7]);
 }
 
-bool tac_live_send(tac_live *live, const tac_live_command *command)
+bool tac_live_allows(const tac_world *world, const tac_live_command *command)
 {
 	const tac_live_command *c = command;
 	bool good = is_time(c->over_ns);
 	switch (c->kind) {
 	case TAC_LIVE_MOVE:
-		good = good && is_object(live, c->index) && is_pose(c->values);
+		good = good && is_object(world, c->index) && is_pose(c->values);
 		break;
 	case TAC_LIVE_SHOW:
-		good = good && is_object(live, c->index);
+		good = good && is_object(world, c->index);
 		break;
 	case TAC_LIVE_MATERIAL:
-		good = good && is_material(live, c->index) && is_material_set(c->values);
+		good = good && is_material(world, c->index) && is_material_set(c->values);
 		break;
 	case TAC_LIVE_USE_MATERIAL:
-		good = good && is_object(live, c->index) && is_material(live, c->values[0]);
+		good = good && is_object(world, c->index) && is_material(world, c->values[0]);
 		break;
 	case TAC_LIVE_MAPPING:
-		good = good && is_tool(live, c->index) && is_mapping(c->values);
+		good = good && is_tool(world, c->index) && is_mapping(c->values);
 		break;
 	case TAC_LIVE_GAIN:
-		good = good && is_tool(live, c->index) && is_gain(c->values[0]);
+		good = good && is_tool(world, c->index) && is_gain(c->values[0]);
 		break;
 	default:
 		good = refuse("a kind of command", c->kind);
 	}
-	return good && tac_live_push(live, c);
+	return good;
+}
+
+bool tac_live_send(tac_live *live, const tac_live_command *command)
+{
+	return tac_live_allows(live->newest, command) && tac_live_push(live, command);
 }
 
 bool tac_live_move(tac_live *live, int32_t object, tac_dpose T_world_object, int64_t over_ns)
@@ -250,7 +261,7 @@ bool tac_live_move(tac_live *live, int32_t object, tac_dpose T_world_object, int
 
 bool tac_live_set_pose(tac_live *live, int32_t object, tac_dpose T_world_object)
 {
-	if (!is_object(live, object))
+	if (!is_object(live->newest, object))
 		return false;
 	const int64_t now_ns = tac_clock_now_ns();
 	const double frames_ns = FRAMES * (double)(now_ns - live->posed_ns[object]);
@@ -294,4 +305,79 @@ bool tac_live_set_gain(tac_live *live, int32_t tool, double gain)
 {
 	const tac_live_command c = {.kind = TAC_LIVE_GAIN, .index = tool, .values = {gain}};
 	return tac_live_send(live, &c);
+}
+
+// ---- commands from a list, and as bytes ----
+
+static bool refuse_list(const char *expected, size_t number)
+{
+	tac_log(TAC_LOG_ERROR, "live: expected %s, found another in command %zu of the list", expected,
+		number + 1);
+	return false;
+}
+
+// Prepares the worlds of the exchanges and checks all commands.
+static bool prepare_list(tac_live *live, tac_world *const *worlds, int32_t world_count)
+{
+	tac_live_list *list = &live->list;
+	const tac_world *world = live->newest;
+	for (size_t i = 0; i < list->count; i++) {
+		const tac_live_record *r = &list->records[i];
+		if (r->tick < (i > 0 ? list->records[i - 1].tick : 0))
+			return refuse_list("ticks that do not fall", i);
+		if (r->command.kind != TAC_LIVE_EXCHANGE) {
+			if (!tac_live_allows(world, &r->command))
+				return false;
+			continue;
+		}
+		if (list->stage_count == world_count)
+			return refuse_list("as many exchanges as worlds", i);
+		tac_world *next = worlds[list->stage_count];
+		list->stages[list->stage_count] = tac_live_prepare(live, world, next, list->stage_count + 1);
+		if (!list->stages[list->stage_count])
+			return false;
+		list->stage_count++;
+		world = next;
+	}
+	return true;
+}
+
+tac_result tac_live_replay(tac_live *live, const tac_live_record *records, size_t count,
+			   tac_world *const *worlds, int32_t world_count)
+{
+	live->list.stages = calloc((size_t)world_count + 1, sizeof *live->list.stages);
+	if (!live->list.stages) {
+		tac_log(TAC_LOG_ERROR, "live: no memory for %d worlds", (int)world_count);
+		return TAC_ERROR_MEMORY;
+	}
+	live->list.records = records;
+	live->list.count = count;
+	if (prepare_list(live, worlds, world_count))
+		return TAC_OK;
+	live->list.count = 0;
+	return TAC_ERROR_ARGUMENT;
+}
+
+// The structure has the bytes of a recording.
+_Static_assert(sizeof(tac_live_command) == TAC_LIVE_COMMAND_BYTES && offsetof(tac_live_command, values) == 16,
+	       "no padding");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are little-endian");
+
+size_t tac_live_command_encode(const tac_live_command *command, uint8_t out[TAC_LIVE_COMMAND_BYTES])
+{
+	static const uint8_t zero[8];
+	size_t size = TAC_LIVE_COMMAND_BYTES;
+	memcpy(out, command, sizeof *command);
+	while (size > 16 && memcmp(out + size - 8, zero, 8) == 0)
+		size -= 8;
+	return size;
+}
+
+bool tac_live_command_decode(const uint8_t *bytes, size_t size, tac_live_command *out_command)
+{
+	*out_command = (tac_live_command){0};
+	if (size < 16 || size > TAC_LIVE_COMMAND_BYTES || size % 8 != 0)
+		return false;
+	memcpy(out_command, bytes, size);
+	return out_command->kind >= 0 && out_command->kind < TAC_LIVE_KINDS;
 }

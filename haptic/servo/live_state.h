@@ -32,6 +32,14 @@ typedef struct tac_live_motion {
 	int64_t left_ns; // until it is there
 } tac_live_motion;
 
+// Commands from a list.
+typedef struct tac_live_list {
+	const tac_live_record *records;
+	size_t count, next;
+	tac_live_stage **stages; // of the exchanges; of the worlds that they replaced, once they are done
+	int32_t stage_count, next_stage;
+} tac_live_list;
+
 struct tac_live {
 	tac_live_def def;
 	tac_ring *commands; // from the application
@@ -52,6 +60,8 @@ struct tac_live {
 	tac_servo_release tests[TAC_SCENE_TOOLS];
 	tac_live_motion motions[TAC_SCENE_OBJECTS];
 	uint64_t shown; // bit i: object i is to be shown
+	tac_live_list list;
+	bool next_is_listed; // `next` came from the list
 	uint64_t taken;
 };
 
@@ -75,6 +85,15 @@ void tac_live_reset_objects(tac_live *live);
 // Pushes a command; false if there is no room (live.c).
 // Thread: any, one at a time.
 bool tac_live_push(tac_live *live, const tac_live_command *command);
+
+// A stage for `world` with movers for all servos; NULL, with one log line, if the world does not fit or there
+// is no memory (exchange.c). Thread: setup.
+tac_live_stage *tac_live_prepare(const tac_live *live, const tac_world *before, tac_world *world,
+				 int32_t number);
+
+// Whether a command is allowed in `world`; one log line if not (live.c).
+// Thread: any.
+bool tac_live_allows(const tac_world *world, const tac_live_command *command);
 
 // Takes the next world as soon as all tools have been tested in it (exchange.c).
 // Thread: RT.

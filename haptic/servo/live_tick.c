@@ -120,7 +120,10 @@ static void take(tac_live *live, const tac_live_command *c)
 		take_gain(live, c);
 		break;
 	case TAC_LIVE_EXCHANGE:
-		tac_ring_pop(live->stages, &live->next);
+		if (live->next_is_listed)
+			live->next = live->list.stages[live->list.next_stage];
+		else
+			tac_ring_pop(live->stages, &live->next);
 		for (int32_t i = 0; i < live->servo_count; i++)
 			live->tests[i].active = false;
 		break;
@@ -129,11 +132,23 @@ static void take(tac_live *live, const tac_live_command *c)
 	}
 }
 
+// From the list, then from the application.
+static bool next_command(tac_live *live, tac_live_command *out_command)
+{
+	tac_live_list *list = &live->list;
+	live->next_is_listed =
+		list->next < list->count && list->records[list->next].tick <= live->servos[0]->ticks;
+	if (!live->next_is_listed)
+		return tac_ring_pop(live->commands, out_command);
+	*out_command = list->records[list->next++].command;
+	return true;
+}
+
 // Takes the commands that wait, up to an exchange: those after it are for the new world.
 static void take_commands(tac_live *live, int64_t now_ns)
 {
 	tac_live_command c;
-	for (int i = 0; i < TAC_LIVE_PER_TICK && !live->next && tac_ring_pop(live->commands, &c); i++) {
+	for (int i = 0; i < TAC_LIVE_PER_TICK && !live->next && next_command(live, &c); i++) {
 		live->taken++;
 		if (live->def.record)
 			live->def.record(live->def.record_user, live->servos[0]->ticks, &c);

@@ -13,11 +13,13 @@ struct tac_render {
 	tac_path_sample *hands[TAC_SCENE_TOOLS]; // of tools without a path; NULL: none
 	tac_path_device devices[TAC_SCENE_TOOLS];
 	tac_servo *servos[TAC_SCENE_TOOLS];
+	tac_live *live; // NULL: no commands
 };
 
 tac_render_def tac_render_def_default(void)
 {
-	return (tac_render_def){.mover = TAC_SCO_CONTINUOUS};
+	return (tac_render_def){.mover = TAC_SCO_CONTINUOUS,
+				.max_speed_m_per_s = tac_live_def_default().max_speed_m_per_s};
 }
 
 static tac_result check_times(const tac_render_def *def)
@@ -57,12 +59,21 @@ static tac_result create_tool(tac_render *r, int32_t i, int64_t period_ns)
 	r->devices[i] = tac_path_device_make(path);
 	tac_servo_def servo = tac_servo_def_default();
 	servo.world = r->def.world;
+	servo.live = r->live;
 	servo.tool = i;
 	servo.device = &r->devices[i].base;
 	servo.mover = r->def.mover;
 	if (period_ns > 0)
 		servo.period_ns = period_ns;
 	return tac_servo_create(&servo, &r->servos[i]);
+}
+
+static tac_result create_live(tac_render *r)
+{
+	tac_live_def def = tac_live_def_default();
+	def.world = (tac_world *)(uintptr_t)r->def.world; // a list gives nothing back
+	def.max_speed_m_per_s = r->def.max_speed_m_per_s;
+	return tac_live_create(&def, &r->live);
 }
 
 tac_result tac_render_create(const tac_render_def *def, tac_render **out_render)
@@ -81,10 +92,15 @@ tac_result tac_render_create(const tac_render_def *def, tac_render **out_render)
 	}
 	r->def = *def;
 	r->tools = def->world->scene->tool_count;
+	if (def->commands)
+		result = create_live(r);
 	for (int32_t i = 0; i < r->tools && result >= TAC_OK; i++)
 		result = create_tool(r, i, period_ns);
 	if (result >= TAC_OK && r->tools == 2)
 		result = tac_servo_join(r->servos[0], r->servos[1]);
+	if (result >= TAC_OK && r->live)
+		result = tac_live_replay(r->live, def->commands, def->command_count, def->worlds,
+					 def->world_count);
 	if (result < TAC_OK)
 		tac_render_destroy(&r);
 	*out_render = r;
@@ -123,6 +139,7 @@ void tac_render_destroy(tac_render **render)
 		tac_servo_destroy(&r->servos[i]);
 		free(r->hands[i]);
 	}
+	tac_live_destroy(&r->live);
 	free(r);
 	*render = NULL;
 }
