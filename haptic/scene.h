@@ -1,7 +1,7 @@
 // Scene: the description of what can be touched, with which tools, and how it feels: tools, objects,
-// materials, the mapping of the device's workspace to the world, limits, cameras. It is read from YAML and
-// written as YAML (docs/scene.md is the schema), or built by code (haptic/scene_builder.h). haptic/world.h
-// builds meshes and engines from it.
+// materials, the mapping of the device's workspace to the world, limits, effects, cameras. It is read from
+// YAML and written as YAML (docs/scene.md is the schema), or built by code (haptic/scene_builder.h).
+// haptic/world.h builds meshes and engines from it.
 //
 // One table (haptic/scene/scene_keys.c) lists all keys with their ranges. The reader, the writer and the
 // error messages use it: file:line:column, what was expected, what was found, and for an unknown key the most
@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "collision/mesh.h"
+#include "haptic/effect.h"
 #include "haptic/material.h"
 
 #include <stddef.h>
@@ -164,6 +165,8 @@ typedef struct tac_scene {
 	int32_t tool_count;
 	tac_scene_object objects[TAC_SCENE_OBJECTS];
 	int32_t object_count;
+	tac_effect effects[TAC_EFFECT_COUNT];
+	int32_t effect_count;
 	tac_scene_camera cameras[TAC_SCENE_CAMERAS];
 	int32_t camera_count;
 } tac_scene;

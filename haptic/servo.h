@@ -1,6 +1,6 @@
-// Servo: the tick. Read device, map, move SCO, contacts, coupling, passivity, limit, write device, publish.
-// haptic/servo/servo.c lists these stages in this order. What is only shown is computed by another thread
-// (haptic/companion.h).
+// Servo: the tick. Read device, map, move SCO, effects, contacts, coupling, passivity, limit, write device,
+// publish. haptic/servo/servo.c lists these stages in this order. What is only shown is computed by another
+// thread (haptic/companion.h).
 //
 // One servo drives one tool with one device. Two tools are two servos stepped one after the other by the same
 // thread. Each takes the other's SCO as an object at the pose where it was last proved free, so neither ever
@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "devices/device.h"
+#include "haptic/effect.h"
 #include "haptic/limit.h"
 #include "haptic/live.h"
 #include "haptic/snapshot.h"
@@ -40,7 +41,8 @@ typedef struct tac_servo_def {
 	void (*record)(void *user, const tac_device_state *state, const tac_wrench *wrench, double gripper_N,
 		       tac_device_status status);
 	void *record_user;
-	int32_t readers; // of snapshots, 1 … TAC_SERVO_READERS; each costs one copy per tick
+	int32_t readers;              // of snapshots, 1 … TAC_SERVO_READERS; each costs one copy per tick
+	tac_effect_callback callback; // a force of one's own, besides the scene's effects
 } tac_servo_def;
 
 // 1 kHz, continuous mover, check on, one reader.
@@ -78,6 +80,26 @@ TAC_API const tac_snapshot *tac_servo_snapshot(tac_servo *servo, int32_t reader)
 // Thread: any, one for each reader.
 TAC_API bool tac_servo_snapshot_read(tac_servo *servo, int32_t reader, tac_snapshot *out_snapshot,
 				     size_t bytes);
+
+// Sets effect `index`, 0 … TAC_EFFECT_COUNT - 1, from the next tick on; the force follows along the ramp. The
+// scene's effects have the first indices. An effect that becomes enabled begins its envelope. Wait-free;
+// several changes between two ticks act together. TAC_ERROR_ARGUMENT with one log line, and no change, if
+// index or effect are invalid. The effect's `tool` is ignored: it acts on this servo's.
+// Thread: any one besides RT, the same for all functions of effects.
+TAC_API tac_result tac_servo_set_effect(tac_servo *servo, int32_t index, const tac_effect *effect);
+
+// Switches an effect on or off. On always begins the envelope of a vibration anew. TAC_ERROR_ARGUMENT with
+// one log line if there is no such effect. Wait-free.
+// Thread: as tac_servo_set_effect.
+TAC_API tac_result tac_servo_switch_effect(tac_servo *servo, int32_t index, bool on);
+
+// Effect `index` as it was last set; NULL: none. Valid until it is set again.
+// Thread: as tac_servo_set_effect.
+TAC_API const tac_effect *tac_servo_effect(const tac_servo *servo, int32_t index);
+
+// The index of the effect with that name; -1: none has it.
+// Thread: as tac_servo_set_effect.
+TAC_API int32_t tac_servo_find_effect(const tac_servo *servo, const char *name);
 
 // Emergency stop: the force is zero from the next step on, until tac_servo_reset.
 // Thread: any, signal handlers included.

@@ -69,6 +69,18 @@ typedef struct tac_snapshot_live {
 	double gain;       // of the contact forces
 } tac_snapshot_live;
 
+// The forces of the application (haptic/effect.h).
+typedef struct tac_snapshot_effects {
+	tac_wrench wrench;                           // on the tool, the sum of all; part of `wanted`
+	uint32_t active;                             // bit i: the tool is where effect i acts
+	double bound_N;                              // of the change of the force in this tick
+	double stiffness_N_per_m, damping_N_s_per_m; // of all effects here, as displayed
+	double spring_scale, damper_scale;           // 0 … 1, to what is stable; 1: as asked for
+	int64_t callback_ns;        // taken by the callback in this tick; 0: no clock was read, or not called
+	uint64_t callback_overruns; // calls beyond their budget
+	uint64_t callback_invalid;  // calls whose result was not finite
+} tac_snapshot_effects;
+
 // The other tool is the last object, after those of the scene.
 #define TAC_SNAPSHOT_OBJECTS (TAC_SCENE_OBJECTS + TAC_SCENE_TOOLS - 1)
 
@@ -92,7 +104,7 @@ typedef struct tac_snapshot {
 	tac_snapshot_contact contacts[TAC_SCO_CONTACTS];
 	tac_snapshot_friction friction;
 
-	tac_wrench wanted; // on the tool, before passivity and limit
+	tac_wrench wanted; // on the tool, effects included, before passivity and limit
 	tac_wrench sent;   // on the tool, after them: what the hand feels
 	uint32_t limits;   // bit r: the limit changed the wrench for tac_limit_reason r
 	double gain;       // of the limit, 0 … 1
@@ -117,6 +129,7 @@ typedef struct tac_snapshot {
 
 	double gripper_m; // opening of the device's gripper; 0 where there is none
 	double gripper_N; // sent to it, positive opens
+	tac_snapshot_effects effects;
 } tac_snapshot;
 
 // "waiting", "running", … Never NULL.

@@ -308,14 +308,18 @@ static tac_cause classify_compute(const tac_tick *tick, int64_t compute_budget_n
 		return TAC_CAUSE_PAGE_FAULT;
 	if (delay.low > lost_ns / 2)
 		return TAC_CAUSE_PREEMPTED;
-	bool in_device = phase == TAC_PHASE_DEVICE_READ || phase == TAC_PHASE_DEVICE_WRITE;
+	// Of these phases somebody else's code is the cause, whether it computed or waited.
+	const tac_cause foreign = phase == TAC_PHASE_DEVICE_READ || phase == TAC_PHASE_DEVICE_WRITE
+					  ? TAC_CAUSE_DEVICE_IO
+				  : phase == TAC_PHASE_EFFECTS ? TAC_CAUSE_EFFECT
+							       : TAC_CAUSE_NONE;
 	if (on_cpu.low - compute_budget_ns > lost_ns / 2)
-		return in_device ? TAC_CAUSE_DEVICE_IO : TAC_CAUSE_LONG_COMPUTE;
+		return foreign ? foreign : TAC_CAUSE_LONG_COMPUTE;
 	if (evidence->run_delay_ns < 0 || off_cpu.low - delay.high <= lost_ns / 2)
 		return TAC_CAUSE_UNDECIDED;
 	if (evidence->voluntary == 0)
 		return TAC_CAUSE_STOLEN;
-	return in_device ? TAC_CAUSE_DEVICE_IO : TAC_CAUSE_BLOCKED;
+	return foreign ? foreign : TAC_CAUSE_BLOCKED;
 }
 
 static tac_phase longest_phase(const tac_tick *tick)

@@ -7,8 +7,8 @@
 //   not runnable, neither CPU time nor run_delay -> stolen, or stopped if there was an extra voluntary switch
 //   runnable but not running (run_delay)         -> late wake, preempted
 //   waiting for memory                           -> page fault
-//   on the CPU                                   -> long compute, device I/O; with the phase
-//   asleep voluntarily                           -> blocked, device I/O; with the phase
+//   on the CPU                                   -> long compute, device I/O, effect; with the phase
+//   asleep voluntarily                           -> blocked, device I/O, effect; with the phase
 // Evidence is a difference between samples. To limit its cost a sample is taken every `evidence_every` ticks,
 // or sooner where ticks are long. The on-time ticks since the last sample add a known uncertainty
 // (tac_evidence.others_ns, never above the compute budget). Where the cause depends on it, or where no single

@@ -29,15 +29,15 @@ int64_t tac_tick_phase_ns(const tac_tick *tick, tac_phase phase)
 
 const char *tac_phase_name(tac_phase phase)
 {
-	static const char *const names[] = {"device read", "sco",     "force",  "device write",
-					    "work",        "publish", "outside"};
+	static const char *const names[] = {"device read",  "sco",  "effects", "force",
+					    "device write", "work", "publish", "outside"};
 	return (unsigned)phase <= TAC_PHASE_COUNT ? names[phase] : "unknown phase";
 }
 
 const char *tac_cause_name(tac_cause cause)
 {
-	static const char *const names[] = {"none",       "late wake",    "stolen",  "preempted",
-					    "page fault", "long compute", "blocked", "device I/O",
-					    "stopped",    "undecided"};
+	static const char *const names[] = {"none",       "late wake",    "stolen",   "preempted",
+					    "page fault", "long compute", "blocked",  "device I/O",
+					    "effect",     "stopped",      "undecided"};
 	return (unsigned)cause < TAC_CAUSE_COUNT ? names[cause] : "unknown cause";
 }

@@ -17,6 +17,7 @@ extern "C" {
 typedef enum tac_phase {
 	TAC_PHASE_DEVICE_READ,
 	TAC_PHASE_SCO,
+	TAC_PHASE_EFFECTS, // forces of the application
 	TAC_PHASE_FORCE,
 	TAC_PHASE_DEVICE_WRITE,
 	TAC_PHASE_WORK, // of a loop that is not a servo
@@ -36,6 +37,7 @@ typedef enum tac_cause {
 	TAC_CAUSE_LONG_COMPUTE, // the phase named in cause_phase took too long by itself
 	TAC_CAUSE_BLOCKED,      // the phase named in cause_phase slept or waited: a lock, a file, a pipe
 	TAC_CAUSE_DEVICE_IO,    // a device phase computed or waited too long
+	TAC_CAUSE_EFFECT,       // a force of the application computed or waited too long
 	TAC_CAUSE_STOPPED,      // the process was stopped by a signal or a debugger
 	TAC_CAUSE_UNDECIDED,    // the evidence allows more than one of these
 	TAC_CAUSE_COUNT,

@@ -162,6 +162,7 @@ static void write_misses(FILE *f, const report *r)
 		[TAC_CAUSE_LONG_COMPUTE] = "the work took too long, in the phase named",
 		[TAC_CAUSE_BLOCKED] = "the phase named waited: a lock, a file, a pipe, a sleep",
 		[TAC_CAUSE_DEVICE_IO] = "the device answered late",
+		[TAC_CAUSE_EFFECT] = "a force of the application took too long",
 		[TAC_CAUSE_STOPPED] = "a signal or a debugger stopped the process",
 		[TAC_CAUSE_UNDECIDED] = "the evidence fits more than one of these",
 	};

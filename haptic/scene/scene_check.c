@@ -113,6 +113,44 @@ static bool check_tools(const checker *c)
 	return true;
 }
 
+static bool check_effect(const checker *c, const tac_effect *e)
+{
+	const bool has_region = e->kind == TAC_EFFECT_CONSTANT || e->kind == TAC_EFFECT_GRAVITY ||
+				e->kind == TAC_EFFECT_VISCOUS || e->kind == TAC_EFFECT_VIBRATION;
+	const bool directed = e->kind == TAC_EFFECT_LINE || e->kind == TAC_EFFECT_PLANE ||
+			      e->kind == TAC_EFFECT_VIBRATION ||
+			      (has_region && e->region == TAC_EFFECT_HALF_SPACE);
+	if (directed && !(tac_dvec3_length(e->direction) > 0))
+		return refuse(c, &e->direction, "expected a direction, found one of no length");
+	if (has_region && e->region == TAC_EFFECT_BALL && !(e->radius_m > 0))
+		return refuse(c, &e->region, "expected a 'radius_m' above 0 for a ball, found none");
+	return true;
+}
+
+static bool check_effects(const checker *c)
+{
+	const tac_scene *s = c->scene;
+	for (int32_t i = 0; i < s->effect_count; i++) {
+		const tac_effect *e = &s->effects[i];
+		if (!check_effect(c, e))
+			return false;
+		for (int32_t k = 0; k < i; k++) {
+			if (strcmp(e->name, s->effects[k].name) == 0)
+				return refuse(c, e->name, "expected another name, found '%s' again", e->name);
+		}
+		tac_suggestion suggestion = tac_suggestion_begin(e->tool);
+		bool found = *e->tool == 0;
+		for (int32_t k = 0; k < s->tool_count; k++) {
+			tac_suggestion_offer(&suggestion, s->tools[k].name);
+			found |= strcmp(e->tool, s->tools[k].name) == 0;
+		}
+		if (!found)
+			return refuse(c, e->tool, "expected the name of a tool, found '%s'%s", e->tool,
+				      tac_suggestion_text(&suggestion));
+	}
+	return true;
+}
+
 static bool check_objects(const checker *c)
 {
 	const tac_scene *s = c->scene;
@@ -132,7 +170,7 @@ static bool check_objects(const checker *c)
 bool tac_scene_check_values(const tac_scene *scene, tac_scene_refuse *refuse_field, void *user)
 {
 	const checker c = {scene, refuse_field, user};
-	if (!check_materials(&c) || !check_tools(&c) || !check_objects(&c))
+	if (!check_materials(&c) || !check_tools(&c) || !check_objects(&c) || !check_effects(&c))
 		return false;
 	for (int32_t i = 0; i < scene->camera_count; i++) {
 		const tac_scene_camera *camera = &scene->cameras[i];
@@ -288,20 +326,41 @@ tac_result tac_scene_check(const tac_scene *scene)
 										    : TAC_ERROR_ARGUMENT;
 }
 
-static void log_material(void *user, const void *field, const char *message)
+// An element that stands alone, for messages.
+typedef struct element {
+	const char *noun;
+	const tac_scene_group *group;
+	const void *base;
+} element;
+
+static void log_element(void *user, const void *field, const char *message)
 {
+	const element *e = user;
 	walk w = {.wanted = field};
-	walk_group(&w, tac_scene_material_group(), user);
-	tac_log(TAC_LOG_ERROR, "material: %s: %s", w.path, message);
+	walk_group(&w, e->group, e->base);
+	tac_log(TAC_LOG_ERROR, "%s: %s: %s", e->noun, w.path, message);
+}
+
+// Whether each value of the element is in its range; otherwise one log line.
+static bool check_ranges(const element *e)
+{
+	walk w = {.wanted = NULL};
+	if (walk_group(&w, e->group, e->base))
+		return true;
+	tac_log(TAC_LOG_ERROR, "%s: %s: %s", e->noun, w.path, w.message);
+	return false;
 }
 
 tac_result tac_scene_check_material(const tac_material *material)
 {
-	walk w = {.wanted = NULL};
-	if (!walk_group(&w, tac_scene_material_group(), material)) {
-		tac_log(TAC_LOG_ERROR, "material: %s: %s", w.path, w.message);
-		return TAC_ERROR_ARGUMENT;
-	}
-	const checker c = {NULL, log_material, (void *)(uintptr_t)material};
-	return check_material(&c, material) ? TAC_OK : TAC_ERROR_ARGUMENT;
+	element e = {"material", tac_scene_material_group(), material};
+	const checker c = {NULL, log_element, &e};
+	return check_ranges(&e) && check_material(&c, material) ? TAC_OK : TAC_ERROR_ARGUMENT;
+}
+
+tac_result tac_effect_check(const tac_effect *effect)
+{
+	element e = {"effect", tac_scene_effect_group(), effect};
+	const checker c = {NULL, log_element, &e};
+	return check_ranges(&e) && check_effect(&c, effect) ? TAC_OK : TAC_ERROR_ARGUMENT;
 }

@@ -270,6 +270,97 @@ static void fill_tool(void *out)
 
 static const tac_scene_group tool_group = {"a tool", tool_keys, sizeof(tac_scene_tool), fill_tool};
 
+// ---- effects ----
+
+static const char *const effect_kinds[] = {
+	[TAC_EFFECT_CONSTANT] = "constant", [TAC_EFFECT_GRAVITY] = "gravity",
+	[TAC_EFFECT_POINT] = "point",       [TAC_EFFECT_LINE] = "line",
+	[TAC_EFFECT_PLANE] = "plane",       [TAC_EFFECT_VISCOUS] = "viscous",
+	[TAC_EFFECT_MAGNET] = "magnet",     [TAC_EFFECT_VIBRATION] = "vibration",
+	[TAC_EFFECT_KIND_COUNT] = NULL};
+static const char *const effect_sides[] = {
+	[TAC_EFFECT_BOTH] = "both", [TAC_EFFECT_INSIDE] = "inside", [TAC_EFFECT_OUTSIDE] = "outside", NULL};
+static const char *const effect_regions[] = {[TAC_EFFECT_EVERYWHERE] = "everywhere",
+					     [TAC_EFFECT_BALL] = "ball",
+					     [TAC_EFFECT_HALF_SPACE] = "half_space",
+					     NULL};
+
+#define EFFECT(kind)  (1u << TAC_EFFECT_##kind)
+#define SPRINGS       (EFFECT(POINT) | EFFECT(LINE) | EFFECT(PLANE))
+#define REGIONS       (EFFECT(CONSTANT) | EFFECT(GRAVITY) | EFFECT(VISCOUS) | EFFECT(VIBRATION))
+#define FORCE_MAX     1e3
+#define STIFFNESS_MAX 1e6
+#define TIME_MIN      1e-3
+
+static const tac_scene_key effect_keys[] = {
+	{CHOICE(tac_effect, kind, effect_kinds), .required = true},
+	{TEXT(tac_effect, name), .required = true},
+	{TEXT(tac_effect, tool)},
+	{FLAG(tac_effect, enabled)},
+	{VECTOR(tac_effect, tool_point_m, -COORDINATE_MAX, COORDINATE_MAX)},
+	{VECTOR(tac_effect, position_m, -COORDINATE_MAX, COORDINATE_MAX),
+	 .kinds = SPRINGS | REGIONS | EFFECT(MAGNET)},
+	{VECTOR(tac_effect, direction, -COORDINATE_MAX, COORDINATE_MAX),
+	 .kinds = REGIONS | EFFECT(LINE) | EFFECT(PLANE)},
+	{VECTOR(tac_effect, force_N, -FORCE_MAX, FORCE_MAX), .kinds = EFFECT(CONSTANT)},
+	{VECTOR(tac_effect, torque_Nm, -FORCE_MAX, FORCE_MAX), .kinds = EFFECT(CONSTANT)},
+	{NUMBER(tac_effect, mass_kg, 0, 100), .kinds = EFFECT(GRAVITY)},
+	{VECTOR(tac_effect, gravity_m_per_s2, -100, 100), .kinds = EFFECT(GRAVITY)},
+	{NUMBER(tac_effect, stiffness_N_per_m, 0, STIFFNESS_MAX), .kinds = SPRINGS},
+	{NUMBER(tac_effect, damping_N_s_per_m, 0, 1e3), .kinds = SPRINGS | EFFECT(VISCOUS)},
+	{CHOICE(tac_effect, side, effect_sides), .kinds = SPRINGS},
+	{NUMBER(tac_effect, radius_m, 0, COORDINATE_MAX), .kinds = REGIONS | EFFECT(POINT) | EFFECT(LINE)},
+	{NUMBER(tac_effect, range_m, 0, COORDINATE_MAX), .kinds = SPRINGS},
+	{NUMBER(tac_effect, max_force_N, 0, FORCE_MAX), .kinds = SPRINGS},
+	{NUMBER(tac_effect, peak_force_N, 0, FORCE_MAX), .kinds = EFFECT(MAGNET)},
+	{NUMBER(tac_effect, core_m, 1e-4, COORDINATE_MAX), .kinds = EFFECT(MAGNET)},
+	{CHOICE(tac_effect, region, effect_regions), .kinds = REGIONS},
+	{NUMBER(tac_effect, border_m, 1e-4, COORDINATE_MAX), .kinds = REGIONS},
+	{NUMBER(tac_effect, amplitude_N, 0, FORCE_MAX), .kinds = EFFECT(VIBRATION)},
+	{NUMBER(tac_effect, frequency_Hz, 0, 1e4), .kinds = EFFECT(VIBRATION)},
+	{NUMBER(tac_effect, attack_s, TIME_MIN, 60), .kinds = EFFECT(VIBRATION)},
+	{NUMBER(tac_effect, hold_s, 0, 3600), .kinds = EFFECT(VIBRATION)},
+	{NUMBER(tac_effect, release_s, TIME_MIN, 60), .kinds = EFFECT(VIBRATION)},
+	{0},
+};
+
+static void fill_effect(void *out)
+{
+	memset(out, 0, sizeof(tac_effect));
+	tac_effect *e = out;
+	e->enabled = true;
+	e->direction = tac_dvec3_make(0, 0, 1);
+	e->mass_kg = 0.1;
+	e->gravity_m_per_s2 = tac_dvec3_make(0, 0, -9.81);
+	e->stiffness_N_per_m = 500;
+	e->peak_force_N = 1;
+	e->core_m = 0.01;
+	e->border_m = 0.005;
+	e->amplitude_N = 0.5;
+	e->frequency_Hz = 100;
+	e->attack_s = e->release_s = 0.01;
+}
+
+static const tac_scene_group effect_group = {"an effect", effect_keys, sizeof(tac_effect), fill_effect};
+
+const tac_scene_group *tac_scene_effect_group(void)
+{
+	return &effect_group;
+}
+
+tac_effect tac_effect_default(tac_effect_kind kind)
+{
+	tac_effect effect;
+	fill_effect(&effect);
+	effect.kind = (int)kind;
+	return effect;
+}
+
+const char *tac_effect_kind_name(tac_effect_kind kind)
+{
+	return kind >= 0 && kind < TAC_EFFECT_KIND_COUNT ? effect_kinds[kind] : "unknown kind";
+}
+
 // ---- cameras, scene ----
 
 static const tac_scene_key camera_keys[] = {
@@ -293,6 +384,7 @@ static const tac_scene_key scene_keys[] = {
 	{LIST(tac_scene, materials, material_count, 0, TAC_SCENE_MATERIALS, material_group)},
 	{LIST(tac_scene, tools, tool_count, 1, TAC_SCENE_TOOLS, tool_group), .required = true},
 	{LIST(tac_scene, objects, object_count, 0, TAC_SCENE_OBJECTS, object_group)},
+	{LIST(tac_scene, effects, effect_count, 0, TAC_EFFECT_COUNT, effect_group)},
 	{LIST(tac_scene, cameras, camera_count, 0, TAC_SCENE_CAMERAS, camera_group)},
 	{0},
 };
@@ -311,7 +403,8 @@ const tac_scene_group *tac_scene_root(void)
 
 bool tac_scene_key_applies(const tac_scene_key *key, const void *base)
 {
-	return key->kinds == 0 || (key->kinds >> ((const tac_scene_shape *)base)->kind & 1u);
+	// The kind is the first member of every struct that has one.
+	return key->kinds == 0 || (key->kinds >> *(const int *)base & 1u);
 }
 
 const tac_scene_group *tac_scene_material_group(void)

@@ -35,7 +35,7 @@ typedef struct tac_scene_key {
 	const char *const *choices; // ends with NULL
 	const tac_scene_group *group;
 	size_t count_offset;
-	uint32_t kinds; // bit k: a shape of kind k has it; 0: every element has it
+	uint32_t kinds; // bit k: a shape or effect of kind k has it; 0: every element has it
 	bool required;
 } tac_scene_key;
 
@@ -60,7 +60,11 @@ const tac_scene_group *tac_scene_material_group(void);
 void tac_scene_material_pack(const tac_material *material, double *out_values);
 void tac_scene_material_unpack(const double *values, tac_material *out_material);
 
-// Whether the element at `base` has `key`; for a shape this depends on its kind.
+// The group of an effect.
+// Thread: any.
+const tac_scene_group *tac_scene_effect_group(void);
+
+// Whether the element at `base` has `key`; for a shape or an effect this depends on its kind.
 // Thread: any.
 bool tac_scene_key_applies(const tac_scene_key *key, const void *base);
 

@@ -69,11 +69,11 @@ static bool refuse_node(reader *r, const yaml_node_t *node, const char *what)
 	return refuse(r, node->start_mark, "expected %s, found %s", what, describe_node(node, text));
 }
 
-// A key that only other kinds of shapes have: lists the keys of this kind.
+// A key that only other kinds of shapes or effects have: lists the keys of this kind.
 static bool refuse_foreign_key(reader *r, const yaml_node_t *node, const tac_scene_group *group,
 			       const void *base)
 {
-	char text[48], keys[256] = "";
+	char text[48], keys[320] = "";
 	for (const tac_scene_key *key = group->keys; key->name; key++) {
 		const size_t used = strlen(keys);
 		if (tac_scene_key_applies(key, base))
@@ -295,7 +295,7 @@ static bool read_group(reader *r, const yaml_node_t *node, const tac_scene_group
 		return false;
 	bool checked = false;
 	for (const tac_scene_key *key = group->keys; key->name; key++) {
-		// The kind of a shape is the first key of its table and decides which others apply.
+		// The kind of a shape or effect is the first key of its table and decides which others apply.
 		if (!checked && (key->kinds != 0 || key != group->keys)) {
 			if (!check_keys(r, node, group, base))
 				return false;

@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-// Share of the previous value in the filtered relative velocity: 4 ms at 1 kHz.
-#define VELOCITY_POLE 0.8
 // The force comes back within this time after the clutch is released.
 #define CLUTCH_FADE_S 0.1
 // No device is larger: a sample beyond it is invalid.
@@ -93,12 +91,14 @@ static void choose_coupling(tac_servo *s, int64_t elapsed_ns)
 	const int64_t delay_ns = s->write_delay_ns + s->def.device->info.delay_ns;
 	const double arm2 = s->tool->turn_arm_m * s->tool->turn_arm_m;
 	s->allowed_N_per_m = tac_derate_step(&s->derate, elapsed_ns, delay_ns) / s->mapping.scale;
-	const double turn_allowed = tac_derate_step(&s->turn_derate, elapsed_ns, delay_ns);
+	const double turn_allowed = fmax(
+		tac_derate_step(&s->turn_derate, elapsed_ns, delay_ns) - s->effects.reserved_Nm_per_rad, 0);
+	s->contact_allowed_N_per_m = tac_servo_beside_effects(s, s->allowed_N_per_m);
 	s->material_N_per_m = s->patch.object >= 0 ? s->patch.stiffness_N_per_m
 			      : s->patch_memory.stiffness_N_per_m > 0
 				      ? s->patch_memory.stiffness_N_per_m
 				      : s->def.world->materials[0].stiffness_N_per_m;
-	const double stiffness = fmin(s->material_N_per_m, s->allowed_N_per_m);
+	const double stiffness = fmin(s->material_N_per_m, s->contact_allowed_N_per_m);
 	s->coupling = (tac_coupling){
 		.stiffness_N_per_m = stiffness,
 		.damping_N_s_per_m = s->tool->damping_N_s_per_m,
@@ -144,10 +144,11 @@ static tac_coupling_body track_offset(tac_servo *s, double elapsed_s)
 		const tac_dvec3 turned =
 			cut(tac_dvec3_sub(s->turn_rad, turn),
 			    slew / s->tool->turn_arm_m + 2 * tac_dvec3_length(s->law.moved.turn_rad));
-		s->relative_velocity_m_per_s = tac_dvec3_lerp(tac_dvec3_scale(moved, rate),
-							      s->relative_velocity_m_per_s, VELOCITY_POLE);
-		s->relative_velocity_rad_per_s = tac_dvec3_lerp(
-			tac_dvec3_scale(turned, rate), s->relative_velocity_rad_per_s, VELOCITY_POLE);
+		s->relative_velocity_m_per_s = tac_dvec3_lerp(
+			tac_dvec3_scale(moved, rate), s->relative_velocity_m_per_s, TAC_SERVO_VELOCITY_POLE);
+		s->relative_velocity_rad_per_s =
+			tac_dvec3_lerp(tac_dvec3_scale(turned, rate), s->relative_velocity_rad_per_s,
+				       TAC_SERVO_VELOCITY_POLE);
 	}
 	s->offset_m = offset;
 	s->turn_rad = turn;
@@ -155,7 +156,8 @@ static tac_coupling_body track_offset(tac_servo *s, double elapsed_s)
 }
 
 // The wrench on the tool: spring and damper, what the materials add, the partner's reaction; then the force
-// law keeps it from jumping. While the tool waits or the clutch is held it goes to zero.
+// law keeps it from jumping. While the tool waits or the clutch is held it goes to zero. The effects are
+// continuous by themselves.
 static void couple(tac_servo *s, int64_t elapsed_ns)
 {
 	const double elapsed_s = (double)elapsed_ns / 1e9;
@@ -178,6 +180,8 @@ static void couple(tac_servo *s, int64_t elapsed_ns)
 	wrench = (tac_wrench){tac_dvec3_scale(wrench.force_N, gain), tac_dvec3_scale(wrench.torque_Nm, gain)};
 	s->wanted = tac_law_follow(&s->law, wrench, &s->rates, s->coupling.stiffness_N_per_m,
 				   patch.texture_N_per_m, arm_of(s), elapsed_s);
+	if (s->effects.used)
+		s->wanted = tac_servo_wrench_add(s->wanted, s->effects.wrench);
 }
 
 // ---- passivity ----
@@ -207,8 +211,12 @@ static tac_wrench keep_passive(tac_servo *s, int64_t now_ns)
 	tac_dvec3_store(x + 3, s->device_turn_sum_rad);
 	tac_dvec3_store(v, s->device_state.velocity_m_per_s);
 	tac_dvec3_store(v + 3, s->device_state.angular_velocity_rad_per_s);
-	for (int i = 0; i < TAC_PASSIVITY_AXES; i++)
+	double dx[TAC_PASSIVITY_AXES];
+	for (int i = 0; i < TAC_PASSIVITY_AXES; i++) {
 		tac_passivity_set_delay(&s->port.axes[i], s->write_delay_ns + s->def.device->info.delay_ns);
+		dx[i] = s->ticks > 0 ? x[i] - s->port.axes[i].x : 0;
+	}
+	s->port.energy_J += tac_servo_effects_credit_J(s, dx, (double)(now_ns - s->last_ns) / 1e9);
 	tac_passivity_step_port(&s->port, now_ns, x, v, force, stored_J);
 	return (tac_wrench){tac_dvec3_load(force), tac_dvec3_load(force + 3)};
 }
@@ -252,23 +260,26 @@ static void limit_wrench(tac_servo *s, int64_t now_ns, tac_wrench wrench)
 	s->sent = s->output.wrench;
 	if (weight_N > 0)
 		s->sent.force_N.y -= weight_N * s->output.gain;
+	// Neither does the observer count vibrations.
+	const tac_wrench wave = tac_servo_effects_sent(s, input.wrench, s->sent);
 	double sent[TAC_PASSIVITY_AXES];
-	tac_dvec3_store(sent, s->sent.force_N);
-	tac_dvec3_store(sent + 3, s->sent.torque_Nm);
+	tac_dvec3_store(sent, tac_dvec3_sub(s->sent.force_N, wave.force_N));
+	tac_dvec3_store(sent + 3, tac_dvec3_sub(s->sent.torque_Nm, wave.torque_Nm));
 	for (int i = 0; i < TAC_PASSIVITY_AXES; i++)
 		tac_passivity_sent(&s->port.axes[i], sent[i]);
 }
 
 // ---- monitor ----
 
-// How much the sent force may change in this tick: the law's bound, and what came after it.
+// How much the sent force may change in this tick: the bounds of law and effects, and what came after them.
 static double sent_bound(tac_servo *s, double gain_before, bool slewed_before, double elapsed_s)
 {
 	const tac_dvec3 damper =
 		tac_dvec3_make(s->port.axes[0].damper_N, s->port.axes[1].damper_N, s->port.axes[2].damper_N);
+	const double wanted_bound = s->law.bound_N + s->effects.bound_N;
 	double bound =
-		s->law.bound_N + tac_dvec3_length(tac_dvec3_sub(damper, s->damper_N)) +
-		fabs(s->output.gain - gain_before) * (tac_dvec3_length(s->wanted.force_N) + s->law.bound_N);
+		wanted_bound + tac_dvec3_length(tac_dvec3_sub(damper, s->damper_N)) +
+		fabs(s->output.gain - gain_before) * (tac_dvec3_length(s->wanted.force_N) + wanted_bound);
 	s->damper_N = damper;
 	// A limit that lags behind, as after an emergency stop, catches up at its own rate.
 	if (slewed_before)
@@ -314,6 +325,23 @@ static void fill_contacts(tac_servo *s, tac_snapshot *n)
 					s->patch.point_m, s->friction_N};
 }
 
+static void fill_effects(const tac_servo *s, tac_snapshot *n)
+{
+	const tac_servo_effects *fx = &s->effects;
+	n->effects = (tac_snapshot_effects){
+		.wrench = fx->wrench,
+		.active = fx->sum.active,
+		.bound_N = fx->bound_N,
+		.stiffness_N_per_m = fx->spring_scale * fx->sum.stiffness_N_per_m,
+		.damping_N_s_per_m = fx->damper_scale * fx->sum.damping_N_s_per_m,
+		.spring_scale = fx->spring_scale,
+		.damper_scale = fx->damper_scale,
+		.callback_ns = fx->own.took_ns,
+		.callback_overruns = fx->own.overruns,
+		.callback_invalid = fx->own.invalid,
+	};
+}
+
 static void fill_totals(const tac_servo *s, tac_snapshot *n)
 {
 	n->faults = s->totals.faults;
@@ -354,7 +382,7 @@ static void publish(tac_servo *s, int64_t now_ns, const tac_tick *tick)
 	n->stiffness_N_per_m = s->coupling.stiffness_N_per_m;
 	n->allowed_N_per_m = s->allowed_N_per_m;
 	n->derated_by = s->derate.held_by;
-	n->derated = s->material_N_per_m > s->allowed_N_per_m;
+	n->derated = s->material_N_per_m > s->contact_allowed_N_per_m;
 	n->passivity_J = s->port.energy_J;
 	n->passivity_N_s_per_m = s->port.damping_share * s->port.axes[0].def.damping_max_N_s_per_m;
 	n->compute_ns = tick ? tick->phase_end_ns[TAC_PHASE_DEVICE_WRITE] - tick->wake_ns : 0;
@@ -362,6 +390,7 @@ static void publish(tac_servo *s, int64_t now_ns, const tac_tick *tick)
 	n->gripper_m = s->device_state.gripper_m;
 	n->gripper_N = s->output.gripper_N;
 	fill_contacts(s, n);
+	fill_effects(s, n);
 	fill_totals(s, n);
 	for (int32_t i = 0; i < s->def.readers; i++)
 		tac_latest_write(s->latest[i], n);
@@ -389,6 +418,9 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 	move_sco(s);
 	tac_servo_note_changes(s);
 	end_phase(tick, TAC_PHASE_SCO);
+
+	if (tac_servo_step_effects(s, now_ns, elapsed_ns, tick != NULL))
+		end_phase(tick, TAC_PHASE_EFFECTS);
 
 	find_contacts(s);
 	couple(s, elapsed_ns);

@@ -1,5 +1,6 @@
 // Servo state: the servo's memory, and the functions that its files share. servo.c is the tick; setup.c
-// creates and destroys; two_tools.c couples two servos; hold_until_free.c holds a tool until it is free.
+// creates and destroys; effects.c adds the application's forces; two_tools.c couples two servos;
+// hold_until_free.c holds a tool until it is free.
 #ifndef TAC_HAPTIC_SERVO_SERVO_STATE_H
 #define TAC_HAPTIC_SERVO_SERVO_STATE_H
 
@@ -13,11 +14,15 @@
 #include "haptic/mapping.h"
 #include "haptic/sco.h"
 #include "haptic/servo.h"
+#include "haptic/servo/effects.h"
 #include "rt/latest.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+// Share of the previous value in filtered velocities: 4 ms at 1 kHz.
+#define TAC_SERVO_VELOCITY_POLE 0.8
 
 // The winding of a solid about the probes of another body; it may take several ticks.
 typedef struct tac_servo_winding {
@@ -98,6 +103,7 @@ struct tac_servo {
 	tac_dvec3 device_turn_sum_rad; // of all ticks
 	tac_patch_memory patch_memory;
 	tac_law law;
+	tac_servo_effects effects;
 	tac_feel feel;
 	tac_dvec3 damper_N;     // of the passivity controller, in the last tick, device frame
 	int64_t write_delay_ns; // from the last tick's read to its write
@@ -112,6 +118,7 @@ struct tac_servo {
 	tac_sco_report report;
 	tac_patch patch;
 	double material_N_per_m, allowed_N_per_m; // stiffness that the materials ask for; that is stable
+	double contact_allowed_N_per_m;           // what the effects leave of it
 	tac_coupling coupling;
 	tac_dpose T_world_spring; // the spring's other end
 	tac_dvec3 friction_N;

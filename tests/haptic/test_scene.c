@@ -123,6 +123,30 @@ static void numbers_of_ordinary_size_are_written_without_an_exponent(void)
 	tac_scene_destroy(&scene);
 }
 
+static void effects_read_back_as_written(void)
+{
+	tac_scene *scene =
+		parse("scene: x\n" TOOL "effects:\n"
+		      "- {kind: constant, name: a, tool: t, force_N: [1, 2, 0.1], torque_Nm: [0, 0, 1]}\n"
+		      "- {kind: gravity, name: b, mass_kg: 0.3, region: ball, radius_m: 0.02}\n"
+		      "- {kind: point, name: c, side: inside, radius_m: 0.1, max_force_N: 2}\n"
+		      "- {kind: line, name: d, direction: [1, 1, 0], range_m: 0.05, enabled: false}\n"
+		      "- {kind: plane, name: e, stiffness_N_per_m: 333.25, damping_N_s_per_m: 1}\n"
+		      "- {kind: viscous, name: f, region: half_space, border_m: 0.001}\n"
+		      "- {kind: magnet, name: g, peak_force_N: 2, core_m: 0.004}\n"
+		      "- {kind: vibration, name: h, amplitude_N: 0.2, frequency_Hz: 80, attack_s: 0.1,\n"
+		      "   hold_s: 1, release_s: 0.2, tool_point_m: [0, 0, 0.1]}\n");
+	TEST_ASSERT_NOT_NULL_MESSAGE(scene, logged);
+	TEST_ASSERT_EQUAL_INT(8, scene->effect_count);
+	for (int32_t i = 0; i < 8; i++) {
+		TEST_ASSERT_EQUAL_INT(i, scene->effects[i].kind);
+		TEST_ASSERT_EQUAL_INT(i != 3, scene->effects[i].enabled);
+	}
+	TEST_ASSERT_EQUAL_DOUBLE(333.25, scene->effects[4].stiffness_N_per_m);
+	expect_round_trip(scene);
+	tac_scene_destroy(&scene);
+}
+
 // ---- docs/scene.md ----
 
 static char *read_page(void)
@@ -342,6 +366,22 @@ static void errors_name_their_position_and_the_expected_value(void)
 	expect_refusal(
 		"scene: x\ntools: [{name: t, shapes: [{kind: sphere}], hand: [{time_s: 1}, {time_s: 1}]}]\n",
 		"x.yaml:2:74: expected a time after the point before (1 s), found '1'");
+	expect_refusal("scene: x\n" TOOL "effects:\n- {kind: spring, name: a}\n",
+		       "x.yaml:4:10: expected constant or gravity or point or line or plane or viscous or "
+		       "magnet or vibration, found 'spring'");
+	expect_refusal("scene: x\n" TOOL "effects:\n- {kind: magnet, name: a, radius_m: 1}\n",
+		       "x.yaml:4:27: expected a key of an effect of this kind (kind, name, tool, enabled, "
+		       "tool_point_m, position_m, peak_force_N, core_m), found 'radius_m'");
+	expect_refusal("scene: x\n" TOOL "effects:\n- {kind: magnet, name: a, core_m: 0}\n",
+		       "x.yaml:4:35: expected a number from 0.0001 to 1000, found '0'");
+	expect_refusal("scene: x\n" TOOL "effects:\n- {kind: line, name: a, direction: [0, 0, 0]}\n",
+		       "x.yaml:4:36: expected a direction, found one of no length");
+	expect_refusal("scene: x\n" TOOL "effects:\n- {kind: viscous, name: a, region: ball}\n",
+		       "x.yaml:4:36: expected a 'radius_m' above 0 for a ball, found none");
+	expect_refusal("scene: x\n" TOOL "effects:\n- {kind: magnet, name: a, tool: u}\n",
+		       "x.yaml:4:33: expected the name of a tool, found 'u'; did you mean 't'?");
+	expect_refusal("scene: x\n" TOOL "effects:\n- {kind: magnet, name: a}\n- {kind: line, name: a}\n",
+		       "x.yaml:5:22: expected another name, found 'a' again");
 	expect_refusal("scene: x\n" TOOL "---\nscene: y\n",
 		       "x.yaml:4:1: expected one document, found another");
 	expect_refusal("scene: [\n", "x.yaml:2:1: expected YAML, found: did not find expected node content");
@@ -422,6 +462,7 @@ int main(void)
 	RUN_TEST(every_built_in_scene_builds_closed_meshes);
 	RUN_TEST(numbers_with_all_digits_and_unusual_names_read_back);
 	RUN_TEST(numbers_of_ordinary_size_are_written_without_an_exponent);
+	RUN_TEST(effects_read_back_as_written);
 	RUN_TEST(the_page_has_every_key_and_no_other);
 	RUN_TEST(depth_and_anchors_have_limits);
 	RUN_TEST(the_size_of_a_scene_is_known_before_it_is_built);

@@ -117,10 +117,20 @@ static const late_case late_cases[] = {
 	 .cause = TAC_CAUSE_LONG_COMPUTE,
 	 .phase = TAC_PHASE_NONE},
 	{.what = "3 ms asleep in a phase",
-	 .phase_ns = {10 * US, 5 * US, 3 * MS},
+	 .phase_ns = {10 * US, 5 * US, [TAC_PHASE_FORCE] = 3 * MS},
 	 .evidence = {.run_delay_ns = 2 * US, .cpu_ns = 120 * US, .voluntary = 1, .window_ticks = 1},
 	 .cause = TAC_CAUSE_BLOCKED,
 	 .phase = TAC_PHASE_FORCE},
+	{.what = "3 ms of computing in a force of the application",
+	 .phase_ns = {10 * US, 5 * US, [TAC_PHASE_EFFECTS] = 3 * MS, [TAC_PHASE_FORCE] = 5 * US},
+	 .evidence = {.run_delay_ns = 2 * US, .cpu_ns = 3100 * US, .window_ticks = 1},
+	 .cause = TAC_CAUSE_EFFECT,
+	 .phase = TAC_PHASE_EFFECTS},
+	{.what = "3 ms asleep in a force of the application",
+	 .phase_ns = {10 * US, 5 * US, [TAC_PHASE_EFFECTS] = 3 * MS, [TAC_PHASE_FORCE] = 5 * US},
+	 .evidence = {.run_delay_ns = 2 * US, .cpu_ns = 120 * US, .voluntary = 1, .window_ticks = 1},
+	 .cause = TAC_CAUSE_EFFECT,
+	 .phase = TAC_PHASE_EFFECTS},
 	{.what = "5 ms in a file's fsync, of which 1.1 ms on the CPU",
 	 .phase_ns = {[TAC_PHASE_WORK] = 5 * MS},
 	 .evidence = {.run_delay_ns = 2 * US, .cpu_ns = 1100 * US, .voluntary = 3, .window_ticks = 1},
@@ -132,7 +142,7 @@ static const late_case late_cases[] = {
 	 .cause = TAC_CAUSE_DEVICE_IO,
 	 .phase = TAC_PHASE_DEVICE_READ},
 	{.what = "3 ms spent polling the device",
-	 .phase_ns = {2 * US, 5 * US, 5 * US, 3 * MS},
+	 .phase_ns = {2 * US, 5 * US, 0, 5 * US, [TAC_PHASE_DEVICE_WRITE] = 3 * MS},
 	 .evidence = {.run_delay_ns = 2 * US, .cpu_ns = 3100 * US, .window_ticks = 1},
 	 .cause = TAC_CAUSE_DEVICE_IO,
 	 .phase = TAC_PHASE_DEVICE_WRITE},
@@ -467,6 +477,13 @@ static void a_phase_that_computes_3_ms_is_named(void)
 	TEST_ASSERT_EQUAL(TAC_PHASE_SCO, tick.cause_phase);
 }
 
+static void a_force_of_the_application_that_overruns_is_blamed(void)
+{
+	tac_tick tick = run_with_fault((fault){TAC_PHASE_EFFECTS, sleep_3_ms, TAC_CAUSE_EFFECT});
+	expect_cause(&tick, TAC_CAUSE_EFFECT);
+	TEST_ASSERT_EQUAL(TAC_PHASE_EFFECTS, tick.cause_phase);
+}
+
 static void a_device_that_blocks_is_blamed(void)
 {
 	tac_tick tick = run_with_fault((fault){TAC_PHASE_DEVICE_READ, sleep_3_ms, TAC_CAUSE_DEVICE_IO});
@@ -529,6 +546,7 @@ int main(void)
 	RUN_TEST(bad_definitions_are_refused);
 	RUN_TEST(a_phase_that_sleeps_3_ms_is_named);
 	RUN_TEST(a_phase_that_computes_3_ms_is_named);
+	RUN_TEST(a_force_of_the_application_that_overruns_is_blamed);
 	RUN_TEST(a_device_that_blocks_is_blamed);
 	RUN_TEST(a_device_that_blocks_in_every_tick_is_blamed_with_every_timer);
 	RUN_TEST(memory_that_is_not_resident_is_blamed);

@@ -54,7 +54,7 @@ static inline void watch_dropouts(force_watch *w, double force_N, double travel_
 	w->vanished |= force_N == 0 && w->since > 0;
 }
 
-// `extra_N` is what texture and gain may add.
+// `extra_N` is what texture, effects and gain may add.
 static inline void watch_step(force_watch *w, tac_dpose device, tac_wrench wrench, double stiffness,
 			      double arm_m, double elapsed_s, double slew_m_per_s, double extra_N,
 			      const char *name)
@@ -110,7 +110,7 @@ static inline void force_watch_step(force_watch *w, const tac_world *world, cons
 		texture = fmax(texture, watch_texture(m, tac_dvec3_length(s->wanted.force_N)));
 	}
 	const double load = fmax(tac_dvec3_length(s->wanted.force_N), tac_dvec3_length(w->wanted_N));
-	const double extra = fabs(s->gain - w->gain) * load +
+	const double extra = s->effects.bound_N + fabs(s->gain - w->gain) * load +
 			     (w->started ? texture * watch_travel(w, s->T_world_device, arm) : 0);
 	watch_step(w, s->T_world_device, s->sent, stiffness, arm, (double)(s->time_ns - w->time_ns) / 1e9,
 		   slew, extra, world->scene->name);

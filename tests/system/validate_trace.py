@@ -10,9 +10,9 @@ import math
 import pathlib
 import sys
 
-CAUSES = {"none", "late wake", "stolen", "preempted", "page fault", "long compute", "blocked", "device I/O", "stopped",
-          "undecided", "unknown cause"}
-PHASES = ["device read", "sco", "force", "device write", "work", "publish"]
+CAUSES = {"none", "late wake", "stolen", "preempted", "page fault", "long compute", "blocked", "device I/O", "effect",
+          "stopped", "undecided", "unknown cause"}
+PHASES = ["device read", "sco", "effects", "force", "device write", "work", "publish"]
 METADATA = {"process_name": "name", "thread_name": "name", "thread_sort_index": "sort_index",
             "process_labels": "labels"}
 MISS_ARGS = {"index", "cause", "phase", "late_ns", "wake_ns", "compute_ns", "skipped"}
