@@ -87,6 +87,7 @@ static force_sample sample_forces(const tac_snapshot *s, int64_t time_ns)
 				[REPORT_CONTACTS] = s->contact_count,
 				[REPORT_DEPTH] = run_stats_depth(s),
 				[REPORT_ENERGY] = s->passivity_J,
+				[REPORT_EFFECTS] = tac_dvec3_length(s->effects.wrench.force_N),
 			},
 	};
 }

@@ -13,6 +13,7 @@ typedef struct row {
 	int32_t tool, contacts;
 	tac_dpose T_world_device, T_world_sco;
 	tac_wrench sent;
+	tac_dvec3 effects_N;
 	uint32_t limits, buttons, sco_flags;
 	tac_servo_state state;
 	tac_device_status status;
@@ -45,7 +46,8 @@ bool run_csv_open(const char *path, run_csv *out_csv)
 	fprintf(out_csv->file,
 		"t_s,tick,tool,device_x,device_y,device_z,device_qx,device_qy,device_qz,device_qw,"
 		"sco_x,sco_y,sco_z,sco_qx,sco_qy,sco_qz,sco_qw,fx,fy,fz,tx,ty,tz,contacts,state,"
-		"status,buttons,limits,sco_flags,wake_us,compute_us,gripper_m,gripper_N\n");
+		"status,buttons,limits,sco_flags,wake_us,compute_us,gripper_m,gripper_N,"
+		"effects_x,effects_y,effects_z\n");
 	return fflush(out_csv->file) == 0 || fail(out_csv, errno);
 }
 
@@ -61,6 +63,7 @@ void run_csv_add(run_csv *csv, const tac_snapshot *s, const tac_tick *tick)
 		.T_world_device = s->T_world_device,
 		.T_world_sco = s->T_world_sco,
 		.sent = s->sent,
+		.effects_N = s->effects.wrench.force_N,
 		.limits = s->limits,
 		.buttons = s->buttons,
 		.sco_flags = s->sco_flags,
@@ -89,11 +92,13 @@ static void write_row(run_csv *csv, const row *r)
 		(int)r->tool);
 	write_pose(file, r->T_world_device);
 	write_pose(file, r->T_world_sco);
-	fprintf(file, ",%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%d,%s,%s,%u,%u,%u,%.3f,%.3f,%.9g,%.6g\n",
+	fprintf(file,
+		",%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%d,%s,%s,%u,%u,%u,%.3f,%.3f,%.9g,%.6g,%.6g,%.6g,%.6g\n",
 		r->sent.force_N.x, r->sent.force_N.y, r->sent.force_N.z, r->sent.torque_Nm.x,
 		r->sent.torque_Nm.y, r->sent.torque_Nm.z, (int)r->contacts, tac_servo_state_name(r->state),
 		tac_device_status_name(r->status), r->buttons, r->limits, r->sco_flags,
-		(double)r->wake_ns / 1e3, (double)r->compute_ns / 1e3, r->gripper_m, r->gripper_N);
+		(double)r->wake_ns / 1e3, (double)r->compute_ns / 1e3, r->gripper_m, r->gripper_N,
+		r->effects_N.x, r->effects_N.y, r->effects_N.z);
 }
 
 void run_csv_drain(run_csv *csv)

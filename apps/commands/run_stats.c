@@ -12,6 +12,9 @@ void run_stats_add(run_stats *r, const tac_snapshot *s)
 {
 	const double force_N = tac_dvec3_length(s->sent.force_N);
 	r->max_force_N = fmax(r->max_force_N, force_N);
+	r->max_effects_N = fmax(r->max_effects_N, tac_dvec3_length(s->effects.wrench.force_N));
+	r->min_spring_scale = r->ticks ? fmin(r->min_spring_scale, s->effects.spring_scale) : 1;
+	r->min_damper_scale = r->ticks ? fmin(r->min_damper_scale, s->effects.damper_scale) : 1;
 	r->max_torque_Nm = fmax(r->max_torque_Nm, tac_dvec3_length(s->sent.torque_Nm));
 	r->max_depth_m = fmax(r->max_depth_m, run_stats_depth(s));
 	r->min_energy_J = fmin(r->min_energy_J, s->passivity_J);
@@ -49,7 +52,7 @@ static void print_absence(const run_stats *r, const tac_snapshot *last)
 {
 	if (last->state == TAC_SERVO_WAITING) {
 		printf("          no force: the tool began inside an object and never came free\n");
-	} else if (last->contact_ticks == 0) {
+	} else if (last->contact_ticks == 0 && !(r->max_effects_N > 0)) {
 		printf("          no force: nothing was touched");
 		if (r->min_distance_m > 0)
 			printf("; the tool stayed at least %.3g mm away from every object",
@@ -70,6 +73,18 @@ static void print_stability(const run_stats *r)
 		       plural((uint64_t)r->derated_ticks));
 	printf("; passivity: energy at least %.3f mJ, damping up to %.2f N s/m\n", 1e3 * r->min_energy_J,
 	       r->max_damping_N_s_per_m);
+}
+
+static void print_effects(const run_stats *r, const tac_snapshot *last)
+{
+	if (r->max_effects_N > 0)
+		printf("          effects: force up to %.2f N, springs at least %.0f %% and dampers at least "
+		       "%.0f %% of what the scene asks for\n",
+		       r->max_effects_N, 100 * r->min_spring_scale, 100 * r->min_damper_scale);
+	if (last->effects.callback_overruns > 0)
+		printf("          effects: %llu overrun%s of the callback\n",
+		       (unsigned long long)last->effects.callback_overruns,
+		       plural(last->effects.callback_overruns));
 }
 
 static void print_feel(const tac_snapshot_feel *feel)
@@ -111,6 +126,7 @@ void run_stats_print(const run_stats *r, const char *tool, tac_servo *servo)
 	       "device up to %.2f mm from the tool\n",
 	       mean_force_N(r, last), r->max_force_N, r->max_torque_Nm, 1e3 * r->max_depth_m);
 	print_absence(r, last);
+	print_effects(r, last);
 	print_feel(&last->feel);
 	print_stability(r);
 	print_counters(servo, last);
@@ -136,6 +152,7 @@ void run_stats_print_json(const run_stats *r, tac_servo *servo)
 	json_number("mean_force_N", mean_force_N(r, last));
 	json_number("max_force_N", r->max_force_N);
 	json_number("max_torque_Nm", r->max_torque_Nm);
+	json_number("max_effects_N", r->max_effects_N);
 	json_number("largest_step_N", last->feel.largest_step_N);
 	json_number("step_bound_N", last->feel.largest_bound_N);
 	printf(", \"jumps\": %llu, \"dropouts\": %llu, \"saturated_ticks\": %llu",

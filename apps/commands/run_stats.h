@@ -10,10 +10,12 @@ typedef struct run_stats {
 	int64_t ticks, derated_ticks;
 	int32_t max_contacts;
 	double max_force_N, max_torque_Nm;
-	double contact_force_sum_N; // over the ticks in contact
-	double max_depth_m;         // greatest distance between device and SCO
-	double min_distance_m;      // lowest bound of the distance to the nearest object; 0: none was known
-	double min_energy_J;        // of the passivity controller
+	double max_effects_N;                      // force of the effects
+	double min_spring_scale, min_damper_scale; // of the effects
+	double contact_force_sum_N;                // over the ticks in contact
+	double max_depth_m;                        // greatest distance between device and SCO
+	double min_distance_m; // lowest bound of the distance to the nearest object; 0: none was known
+	double min_energy_J;   // of the passivity controller
 	double max_damping_N_s_per_m;
 	double min_allowed_N_per_m;   // the lowest stiffness limit
 	tac_derate_reason derated_by; // what set that limit

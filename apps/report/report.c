@@ -42,7 +42,8 @@ void report_fact_add(report *r, const char *name, const char *format, ...)
 
 void report_forces_init(report_series *forces)
 {
-	static const char *const names[] = {"force_N", "torque_Nm", "contacts", "depth_m", "energy_J"};
+	static const char *const names[] = {"force_N", "torque_Nm", "contacts",
+					    "depth_m", "energy_J",  "effects_N"};
 	forces->channels = REPORT_FORCE_CHANNELS;
 	for (int i = 0; i < REPORT_FORCE_CHANNELS; i++)
 		forces->names[i] = names[i];

@@ -43,7 +43,15 @@ typedef struct report {
 enum { REPORT_TICK_WAKE, REPORT_TICK_COMPUTE, REPORT_TICK_MISSED, REPORT_TICK_CHANNELS };
 
 // Channels of `forces`.
-enum { REPORT_FORCE, REPORT_TORQUE, REPORT_CONTACTS, REPORT_DEPTH, REPORT_ENERGY, REPORT_FORCE_CHANNELS };
+enum {
+	REPORT_FORCE,
+	REPORT_TORQUE,
+	REPORT_CONTACTS,
+	REPORT_DEPTH,
+	REPORT_ENERGY,
+	REPORT_EFFECTS,
+	REPORT_FORCE_CHANNELS
+};
 
 // An empty report. False after one log line: no memory. Thread: setup.
 bool report_init(report *r, const char *command);

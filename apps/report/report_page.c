@@ -205,6 +205,7 @@ static void write_forces(FILE *f, const report *r)
 		[REPORT_ENERGY] = {"energy",
 				   "Passivity: energy the springs may still return; below 0 is a deficit",
 				   "J", 1},
+		[REPORT_EFFECTS] = {"effects", "Effects: the force of the application in it", "N", 2},
 	};
 	const tac_snapshot_feel *feel = &r->feel;
 	fprintf(f,
@@ -213,6 +214,8 @@ static void write_forces(FILE *f, const report *r)
 		feel->largest_step_N, feel->largest_bound_N, (unsigned long long)feel->dropouts,
 		(unsigned long long)feel->jumps, (unsigned long long)feel->saturated_ticks);
 	for (int i = 0; i < REPORT_FORCE_CHANNELS; i++) {
+		if (i == REPORT_EFFECTS && !(report_series_max(r->forces, i) > 0))
+			continue; // most scenes have none
 		fputs("<figure>\n", f);
 		report_plot_channel(f, plots[i].id, plots[i].title, plots[i].unit, plots[i].colour, r->forces,
 				    i);

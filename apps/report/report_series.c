@@ -63,3 +63,13 @@ double report_series_time_s(const report_series *s, int bin)
 {
 	return ((double)bin + 0.5) * (double)s->bin_ns / 1e9;
 }
+
+double report_series_max(const report_series *series, int channel)
+{
+	double most = 0;
+	for (int i = 0; i < series->count; i++) {
+		if (series->samples[i] > 0)
+			most = fmax(most, series->bins[i][channel].max);
+	}
+	return most;
+}

@@ -26,6 +26,9 @@ typedef struct report_series {
 // Adds a sample with one value for each channel. A time before that of the first sample counts as the first.
 void report_series_add(report_series *series, int64_t time_ns, const double *values);
 
+// The largest value of a channel; 0: it is empty.
+double report_series_max(const report_series *series, int channel);
+
 // The centre of a bin, in s from the first sample.
 double report_series_time_s(const report_series *series, int bin);
 

@@ -239,6 +239,26 @@ class Csv(Folder):
         self.assertAlmostEqual(depth, summary["tools"][0]["max_depth_m"], places=6)
         self.assertEqual({row["state"] for row in touching}, {"running"})
 
+    def test_effects_are_in_table_summary_report_and_recording(self):
+        scene, path, page, recording = (self.path(n) for n in ("fx.yaml", "fx.csv", "fx.html", "fx.rec"))
+        with open(scene, "w") as file:
+            file.write("scene: pulled\ntools: [{name: ball, axes: 3, shapes: [{kind: sphere}]}]\n"
+                       "effects: [{kind: constant, name: wind, force_N: [0.3, 0, -0.4]}]\n")
+        result = tactus("run", scene, "--seconds", "0.4", "--csv", path, "--json", "--report", page, "--record",
+                        recording)
+        self.assertEqual(result.returncode, 0, result)
+        with open(path) as file:
+            rows = list(csv.DictReader(file))
+        forces = [[float(row["effects_" + k]) for k in "xyz"] for row in rows]
+        self.assertAlmostEqual(math.dist(forces[-1], (0.3, 0, -0.4)), 0, places=5)
+        self.assertAlmostEqual(json.loads(result.stdout)["tools"][0]["max_effects_N"], 0.5, places=5)
+        with open(page) as file:
+            self.assertIn('id="effects"', file.read())
+        replay = self.path("replay.csv")
+        result = tactus("run", "--device", "playback:" + recording, "--csv", replay, "--json")
+        self.assertEqual(result.returncode, 0, result)
+        self.assertAlmostEqual(json.loads(result.stdout)["tools"][0]["max_effects_N"], 0.5, places=5)
+
     def test_it_grows_while_the_run_goes_on_and_two_tools_have_a_row_each(self):
         path = self.path("hands.csv")
         process = subprocess.Popen([PROGRAM, "run", "hands", "--seconds", "100", "--csv", path], stdout=subprocess.DEVNULL,
