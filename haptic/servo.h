@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "devices/device.h"
 #include "haptic/effect.h"
+#include "haptic/event.h"
 #include "haptic/limit.h"
 #include "haptic/live.h"
 #include "haptic/snapshot.h"
@@ -42,6 +43,7 @@ typedef struct tac_servo_def {
 		       tac_device_status status);
 	void *record_user;
 	int32_t readers;              // of snapshots, 1 … TAC_SERVO_READERS; each costs one copy per tick
+	uint32_t events;              // that may wait to be read, a power of two; 0: none are told
 	tac_effect_callback callback; // a force of one's own, besides the scene's effects
 } tac_servo_def;
 
@@ -80,6 +82,14 @@ TAC_API const tac_snapshot *tac_servo_snapshot(tac_servo *servo, int32_t reader)
 // Thread: any, one for each reader.
 TAC_API bool tac_servo_snapshot_read(tac_servo *servo, int32_t reader, tac_snapshot *out_snapshot,
 				     size_t bytes);
+
+// Takes the oldest event that waits. False: there is none. Wait-free.
+// Thread: any, one.
+TAC_API bool tac_servo_next_event(tac_servo *servo, tac_event *out_event);
+
+// Events that were lost because tac_servo_def.events others waited.
+// Thread: any.
+TAC_API uint64_t tac_servo_events_lost(const tac_servo *servo);
 
 // Sets effect `index`, 0 … TAC_EFFECT_COUNT - 1, from the next tick on; the force follows along the ramp. The
 // scene's effects have the first indices. An effect that becomes enabled begins its envelope. Wait-free;

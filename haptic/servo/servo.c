@@ -435,6 +435,7 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 	end_phase(tick, TAC_PHASE_DEVICE_WRITE);
 
 	publish(s, now_ns, tick);
+	tac_servo_tell_events(s);
 	if (s->def.record)
 		s->def.record(s->def.record_user, &s->device_state, &s->output.wrench, s->output.gripper_N,
 			      s->status);

@@ -1,5 +1,6 @@
 // Servo state: the servo's memory, and the functions that its files share. servo.c is the tick; setup.c
-// creates and destroys; effects.c adds the application's forces; two_tools.c couples two servos;
+// creates and destroys; effects.c adds the application's forces; events.c
+// tells what happened; two_tools.c couples two servos;
 // hold_until_free.c holds a tool until it is free.
 #ifndef TAC_HAPTIC_SERVO_SERVO_STATE_H
 #define TAC_HAPTIC_SERVO_SERVO_STATE_H
@@ -15,6 +16,7 @@
 #include "haptic/sco.h"
 #include "haptic/servo.h"
 #include "haptic/servo/effects.h"
+#include "haptic/servo/events.h"
 #include "rt/latest.h"
 
 #ifdef __cplusplus
@@ -104,6 +106,7 @@ struct tac_servo {
 	tac_patch_memory patch_memory;
 	tac_law law;
 	tac_servo_effects effects;
+	tac_servo_events events;
 	tac_feel feel;
 	tac_dvec3 damper_N;     // of the passivity controller, in the last tick, device frame
 	int64_t write_delay_ns; // from the last tick's read to its write

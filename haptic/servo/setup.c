@@ -181,6 +181,8 @@ static tac_result create_all(tac_servo *s)
 		result = create_limit(s);
 	if (result >= TAC_OK)
 		result = tac_servo_init_effects(s);
+	if (result >= TAC_OK)
+		result = tac_servo_init_events(s);
 	for (int32_t i = 0; i < s->def.readers && result >= TAC_OK; i++)
 		result = tac_latest_create(sizeof(tac_snapshot), &s->latest[i]);
 	return result;
@@ -236,6 +238,7 @@ void tac_servo_destroy(tac_servo **servo)
 	for (int32_t i = 0; i < TAC_SERVO_READERS; i++)
 		tac_latest_destroy(&s->latest[i]);
 	tac_latest_destroy(&s->effects.latest);
+	tac_ring_destroy(&s->events.ring);
 	tac_limit_destroy(&s->limit);
 	tac_sco_destroy(&s->sco);
 	free(s);
