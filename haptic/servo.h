@@ -70,6 +70,10 @@ TAC_API tac_result tac_servo_join(tac_servo *a, tac_servo *b);
 // Thread: RT.
 TAC_API void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick);
 
+// Runs one tick of each servo in turn, as two hands need it. `tick` receives the sums of their phases; NULL:
+// no clock is read. Thread: RT.
+TAC_API void tac_servo_step_all(tac_servo *const *servos, int32_t count, int64_t now_ns, tac_tick *tick);
+
 // Returns the newest snapshot, which stays unchanged until this reader's next read; NULL before the first
 // tick. `reader` is below the def's readers. Wait-free.
 // Thread: any, one for each reader.

@@ -337,29 +337,7 @@ const tac_surroundings *session_surroundings(session *s, int32_t i)
 	return s->companions[i] ? tac_companion_read(s->companions[i]) : NULL;
 }
 
-// Adds the phases of a second tool to those of the first, so that one tick reports the sum of each phase.
-static void merge_phases(tac_tick *into, const tac_tick *other)
-{
-	int64_t ends_ns = into->wake_ns, phases_ns[TAC_PHASE_COUNT];
-	for (int p = 0; p < TAC_PHASE_COUNT; p++)
-		phases_ns[p] = tac_tick_phase_ns(into, (tac_phase)p) + tac_tick_phase_ns(other, (tac_phase)p);
-	for (int p = 0; p < TAC_PHASE_COUNT; p++)
-		into->phase_end_ns[p] = ends_ns += phases_ns[p];
-}
-
 void session_step(session *s, int64_t now_ns, tac_tick *tick)
 {
-	tac_servo_step(s->servos[0], now_ns, tick);
-	for (int32_t i = 1; i < s->count; i++) {
-		if (!tick) {
-			tac_servo_step(s->servos[i], now_ns, NULL);
-			continue;
-		}
-		tac_tick other = *tick;
-		for (int p = 0; p < TAC_PHASE_COUNT; p++)
-			other.phase_end_ns[p] = 0;
-		other.wake_ns = tick->phase_end_ns[TAC_PHASE_PUBLISH];
-		tac_servo_step(s->servos[i], now_ns, &other);
-		merge_phases(tick, &other);
-	}
+	tac_servo_step_all(s->servos, s->count, now_ns, tick);
 }

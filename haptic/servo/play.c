@@ -7,9 +7,13 @@
 #include <stdlib.h>
 
 struct tac_play {
-	tac_servo *servo;
-	tac_device *device;
+	tac_thread_def thread_def;
+	tac_servo *servos[TAC_SCENE_TOOLS];
+	tac_device *devices[TAC_SCENE_TOOLS];
+	int32_t count;
 	tac_loop *loop;
+	tac_deadline *deadline; // NULL: the caller keeps the account
+	tac_monitor *monitor;
 	tac_thread_report report; // the thread's, for tac_thread_leave
 	tac_thread_report granted;
 	pthread_t thread;
@@ -17,45 +21,98 @@ struct tac_play {
 	bool started; // and not joined yet
 };
 
-static void tick(void *servo, tac_tick *t)
+tac_play_def tac_play_def_default(void)
 {
-	tac_servo_step(servo, t->wake_ns, t);
+	return (tac_play_def){
+		.hands = {tac_servo_def_default(), tac_servo_def_default()},
+		.hand_count = 1,
+		.loop = tac_loop_def_default(),
+		.thread = tac_thread_def_default(),
+	};
+}
+
+static void tick(void *user, tac_tick *t)
+{
+	tac_play *play = user;
+	tac_servo_step_all(play->servos, play->count, t->wake_ns, t);
+}
+
+static void enable_devices(tac_play *play, bool on)
+{
+	for (int32_t i = 0; i < play->count; i++)
+		tac_device_enable(play->devices[i], on);
 }
 
 static void *play_thread(void *user)
 {
 	tac_play *play = user;
-	const tac_thread_def def = tac_thread_def_default();
-	const tac_result result = tac_thread_enter(&def, &play->report);
+	const tac_result result = tac_thread_enter(&play->thread_def, &play->report);
 	play->granted = play->report;
 	sem_post(&play->entered);
 	if (result >= TAC_OK)
-		tac_loop_run(play->loop, tick, play->servo);
-	tac_device_enable(play->device, false); // or the last force would stay on
+		tac_loop_run(play->loop, tick, play);
+	enable_devices(play, false); // or the last force would stay on
 	tac_thread_leave(&play->report);
 	return NULL;
 }
 
-tac_result tac_play_start(const tac_servo_def *def, const tac_loop_def *loop, tac_play **out_play)
+static tac_result create_servos(tac_play *play, const tac_play_def *def)
+{
+	if (def->hand_count < 1 || def->hand_count > TAC_SCENE_TOOLS) {
+		tac_log(TAC_LOG_ERROR, "play: expected 1 to %d hands, found %d", TAC_SCENE_TOOLS,
+			(int)def->hand_count);
+		return TAC_ERROR_ARGUMENT;
+	}
+	tac_result result = TAC_OK;
+	for (int32_t i = 0; i < def->hand_count && result >= TAC_OK; i++) {
+		play->devices[i] = def->hands[i].device;
+		result = tac_servo_create(&def->hands[i], &play->servos[i]);
+	}
+	if (result >= TAC_OK && def->hand_count == 2)
+		result = tac_servo_join(play->servos[0], play->servos[1]);
+	play->count = def->hand_count;
+	return result;
+}
+
+static tac_result create_loop(tac_play *play, const tac_play_def *def)
+{
+	tac_loop_def loop = def->loop;
+	tac_result result = TAC_OK;
+	if (!loop.deadline) {
+		// A period out of range is refused by the loop.
+		const tac_deadline_def account = tac_deadline_def_default(
+			loop.period_ns > TAC_LOOP_PERIOD_MIN_NS ? loop.period_ns : TAC_LOOP_PERIOD_MIN_NS);
+		result = tac_deadline_create(&account, &play->deadline);
+		loop.deadline = play->deadline;
+	}
+	if (result >= TAC_OK)
+		result = tac_loop_create(&loop, &play->loop);
+	if (result >= TAC_OK && play->deadline) {
+		const tac_monitor_def monitor = {.deadline = play->deadline};
+		result = tac_monitor_create(&monitor, &play->monitor);
+	}
+	return result;
+}
+
+tac_result tac_play_start_hands(const tac_play_def *def, tac_play **out_play)
 {
 	*out_play = NULL;
-	const tac_loop_def default_loop = tac_loop_def_default();
 	tac_play *play = calloc(1, sizeof *play);
 	if (!play) {
 		tac_log(TAC_LOG_ERROR, "play: no memory");
 		return TAC_ERROR_MEMORY;
 	}
 	sem_init(&play->entered, 0, 0);
-	play->device = def->device;
-	tac_result result = tac_servo_create(def, &play->servo);
+	play->thread_def = def->thread;
+	tac_result result = create_servos(play, def);
 	if (result >= TAC_OK)
-		result = tac_loop_create(loop ? loop : &default_loop, &play->loop);
+		result = create_loop(play, def);
 	if (result >= TAC_OK) {
-		tac_device_enable(play->device, true);
+		enable_devices(play, true);
 		result = tac_thread_start(&play->thread, play_thread, play);
 		play->started = result >= TAC_OK;
 		if (!play->started)
-			tac_device_enable(play->device, false);
+			enable_devices(play, false);
 	}
 	while (play->started && sem_wait(&play->entered) != 0 && errno == EINTR) {
 	}
@@ -63,6 +120,15 @@ tac_result tac_play_start(const tac_servo_def *def, const tac_loop_def *loop, ta
 		tac_play_destroy(&play);
 	*out_play = play;
 	return result;
+}
+
+tac_result tac_play_start(const tac_servo_def *def, const tac_loop_def *loop, tac_play **out_play)
+{
+	tac_play_def play = tac_play_def_default();
+	play.hands[0] = *def;
+	if (loop)
+		play.loop = *loop;
+	return tac_play_start_hands(&play, out_play);
 }
 
 void tac_play_wait(tac_play *play)
@@ -80,8 +146,11 @@ void tac_play_destroy(tac_play **play)
 	if (p->started)
 		tac_loop_stop(p->loop);
 	tac_play_wait(p);
+	tac_monitor_destroy(&p->monitor);
 	tac_loop_destroy(&p->loop);
-	tac_servo_destroy(&p->servo);
+	tac_deadline_destroy(&p->deadline);
+	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++)
+		tac_servo_destroy(&p->servos[i]);
 	sem_destroy(&p->entered);
 	free(p);
 	*play = NULL;
@@ -89,7 +158,19 @@ void tac_play_destroy(tac_play **play)
 
 tac_servo *tac_play_servo(const tac_play *play)
 {
-	return play->servo;
+	return play->servos[0];
+}
+
+tac_servo *tac_play_hand(const tac_play *play, int32_t hand)
+{
+	return play->servos[hand];
+}
+
+bool tac_play_timing(tac_play *play, tac_monitor_stats *out_stats)
+{
+	if (play->monitor)
+		tac_monitor_read(play->monitor, out_stats);
+	return play->monitor != NULL;
 }
 
 const tac_thread_report *tac_play_report(const tac_play *play)

@@ -68,3 +68,34 @@ void tac_servo_push_partner(tac_servo *servo)
 	}
 	partner->hands.reaction = sum;
 }
+
+// Adds the phases of a second tool to those of the first, so that one tick reports the sum of each phase.
+static void merge_phases(tac_tick *into, const tac_tick *other)
+{
+	int64_t ends_ns = into->wake_ns, phases_ns[TAC_PHASE_COUNT];
+	bool ran[TAC_PHASE_COUNT];
+	for (int p = 0; p < TAC_PHASE_COUNT; p++) {
+		phases_ns[p] = tac_tick_phase_ns(into, (tac_phase)p) + tac_tick_phase_ns(other, (tac_phase)p);
+		ran[p] = into->phase_end_ns[p] != 0 || other->phase_end_ns[p] != 0;
+	}
+	for (int p = 0; p < TAC_PHASE_COUNT; p++) {
+		ends_ns += phases_ns[p];
+		into->phase_end_ns[p] = ran[p] ? ends_ns : 0;
+	}
+}
+
+void tac_servo_step_all(tac_servo *const *servos, int32_t count, int64_t now_ns, tac_tick *tick)
+{
+	for (int32_t i = 0; i < count; i++) {
+		if (i == 0 || !tick) {
+			tac_servo_step(servos[i], now_ns, tick);
+			continue;
+		}
+		tac_tick other = *tick;
+		for (int p = 0; p < TAC_PHASE_COUNT; p++)
+			other.phase_end_ns[p] = 0;
+		other.wake_ns = tick->phase_end_ns[TAC_PHASE_PUBLISH];
+		tac_servo_step(servos[i], now_ns, &other);
+		merge_phases(tick, &other);
+	}
+}

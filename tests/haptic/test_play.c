@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 void setUp(void)
@@ -99,6 +100,90 @@ static void a_failed_start_leaves_nothing_running(void)
 	fixture_fini(&f);
 }
 
+// Moves towards the middle by 0.1 mm in each read, until it is 9 mm away.
+static tac_device_status approaching_read(tac_device *device, int64_t now_ns, tac_device_state *out_state)
+{
+	puppet *p = (puppet *)device;
+	double *x = &p->state.T_base_tool.position.x;
+	if (fabs(*x) > 0.009)
+		*x -= copysign(1e-4, *x);
+	return puppet_read(device, now_ns, out_state);
+}
+
+static const char two_balls[] = "scene: two balls\n"
+				"tools: [{name: left, axes: 3, shapes: [{kind: sphere, radius_m: 0.01}]},\n"
+				"        {name: right, axes: 3, shapes: [{kind: sphere, radius_m: 0.01}]}]\n";
+
+// Two hands that press their balls against each other feel opposite forces, and every tick is accounted for.
+static void two_hands_feel_each_other_and_have_an_account(void)
+{
+	fixture f;
+	fixture_build(&f, two_balls, "wide", tac_servo_def_default());
+	puppet hands[2];
+	tac_play_def def = tac_play_def_default();
+	def.hand_count = 2;
+	for (int i = 0; i < 2; i++) {
+		puppet_init(&hands[i]);
+		hands[i].base.enable = enable;
+		hands[i].state.T_base_tool.position = tac_dvec3_make(i == 0 ? -0.02 : 0.02, 0, 0);
+		hands[i].base.read = approaching_read;
+		def.hands[i].world = f.world;
+		def.hands[i].tool = i;
+		def.hands[i].device = &hands[i].base;
+	}
+	enable_count = 0;
+	tac_play *play;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_play_start_hands(&def, &play));
+	TEST_ASSERT_EQUAL(2, enable_count);
+	// The force rises within half a second of undisturbed ticks.
+	const tac_snapshot *left = NULL, *right = NULL;
+	for (int i = 0;
+	     i < 20000 && !(left && right && left->sent.force_N.x < -0.9 && right->sent.force_N.x > 0.9);
+	     i++) {
+		tac_clock_sleep_until_ns(tac_clock_now_ns() + MS);
+		left = tac_servo_snapshot(tac_play_servo(play), 0);
+		right = tac_servo_snapshot(tac_play_hand(play, 1), 0);
+	}
+	TEST_ASSERT_TRUE(left->sent.force_N.x < -0.9 && right->sent.force_N.x > 0.9);
+	TEST_ASSERT_EQUAL_INT(0, left->tool);
+	TEST_ASSERT_EQUAL_INT(1, right->tool);
+	tac_monitor_stats *stats = calloc(1, sizeof *stats);
+	TEST_ASSERT_TRUE(tac_play_timing(play, stats));
+	TEST_ASSERT_GREATER_OR_EQUAL_INT64(left->tick, stats->totals.ticks);
+	tac_play_destroy(&play);
+	TEST_ASSERT_FALSE(forces_on);
+	TEST_ASSERT_LESS_OR_EQUAL_INT64(hands[0].reads, stats->totals.ticks);
+	TEST_ASSERT_EQUAL_INT64(hands[0].reads, hands[1].reads);
+	TEST_ASSERT_TRUE(stats->phases[TAC_PHASE_FORCE].count > 0);
+	free(stats);
+	fixture_fini(&f);
+}
+
+static void a_callers_own_account_is_used_and_bad_hands_are_refused(void)
+{
+	fixture f;
+	tac_play_def def = tac_play_def_default();
+	def.hands[0] = begin(&f);
+	tac_deadline_def account = tac_deadline_def_default(def.loop.period_ns);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_deadline_create(&account, &def.loop.deadline));
+	def.loop.periods = 5;
+	tac_play *play;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_play_start_hands(&def, &play));
+	tac_play_wait(play);
+	TEST_ASSERT_FALSE(tac_play_timing(play, NULL));
+	TEST_ASSERT_TRUE(tac_deadline_read_totals(def.loop.deadline).ticks > 0);
+	tac_play_destroy(&play);
+	tac_deadline_destroy(&def.loop.deadline);
+	def.hand_count = 3;
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_play_start_hands(&def, &play));
+	TEST_ASSERT_NULL(play);
+	def.hand_count = 2; // the same tool twice
+	def.hands[1] = def.hands[0];
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_play_start_hands(&def, &play));
+	TEST_ASSERT_NULL(play);
+	fixture_fini(&f);
+}
+
 static void a_snapshot_is_copied_as_far_as_its_reader_knows_it(void)
 {
 	struct {
@@ -132,6 +217,8 @@ int main(void)
 	RUN_TEST(the_servo_ticks_until_its_periods_are_over);
 	RUN_TEST(the_servo_ticks_until_it_is_destroyed);
 	RUN_TEST(a_failed_start_leaves_nothing_running);
+	RUN_TEST(two_hands_feel_each_other_and_have_an_account);
+	RUN_TEST(a_callers_own_account_is_used_and_bad_hands_are_refused);
 	RUN_TEST(a_snapshot_is_copied_as_far_as_its_reader_knows_it);
 	return UNITY_END();
 }
