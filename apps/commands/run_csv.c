@@ -92,8 +92,7 @@ static void write_row(run_csv *csv, const row *r)
 		(int)r->tool);
 	write_pose(file, r->T_world_device);
 	write_pose(file, r->T_world_sco);
-	fprintf(file,
-		",%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%d,%s,%s,%u,%u,%u,%.3f,%.3f,%.9g,%.6g,%.6g,%.6g,%.6g\n",
+	fprintf(file, ",%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%d,%s,%s,%u,%u,%u,%.3f,%.3f,%.9g,%.6g,%.6g,%.6g,%.6g\n",
 		r->sent.force_N.x, r->sent.force_N.y, r->sent.force_N.z, r->sent.torque_Nm.x,
 		r->sent.torque_Nm.y, r->sent.torque_Nm.z, (int)r->contacts, tac_servo_state_name(r->state),
 		tac_device_status_name(r->status), r->buttons, r->limits, r->sco_flags,
