@@ -51,7 +51,7 @@ static void put32(uint8_t *out, uint32_t value)
 static size_t assemble(const uint8_t *data, size_t size, uint8_t *out)
 {
 	static const char kinds[4][5] = {"TBLK", "TSCN", "TEND", "TCMD"};
-	const tac_recording_header header = {.period_ns = 1000000, .name = "fuzzed", .run = 1, .commands = true};
+	const tac_recording_header header = {.period_ns = 1000000, .name = "fuzzed", .run = 1};
 	tac_recording_chain chain;
 	tac_recording_encode_header(&header, out, &chain);
 	size_t used = TAC_RECORDING_HEADER_BYTES;
