@@ -199,6 +199,14 @@ tac_result tac_thread_enter(const tac_thread_def *def, tac_thread_report *out_re
 	return TAC_OK;
 }
 
+int tac_thread_priority_permitted(int wanted)
+{
+	struct rlimit limit;
+	if (has_capability(CAP_SYS_NICE) || getrlimit(RLIMIT_RTPRIO, &limit) != 0)
+		return wanted;
+	return limit.rlim_cur > 0 && limit.rlim_cur < (rlim_t)wanted ? (int)limit.rlim_cur : wanted;
+}
+
 void tac_thread_leave(tac_thread_report *report)
 {
 	if (report->cpu_awake_fd >= 0)

@@ -80,6 +80,11 @@ TAC_API tac_thread_def tac_thread_def_default(void);
 TAC_API __attribute__((warn_unused_result)) tac_result tac_thread_enter(const tac_thread_def *def,
 									tac_thread_report *out_report);
 
+// The FIFO priority to ask for: `wanted`, or the highest that an unprivileged process may take if that is
+// lower (RLIMIT_RTPRIO). Where no priority is permitted it is `wanted`, and tac_thread_enter reports the
+// refusal. Thread: any.
+TAC_API int tac_thread_priority_permitted(int wanted);
+
 // Releases what would outlive the thread, the request to keep the CPU awake. The memory stays locked.
 // Thread: setup.
 TAC_API void tac_thread_leave(tac_thread_report *report);

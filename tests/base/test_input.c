@@ -1,5 +1,6 @@
 // Input: files that hang, never end or are no files.
 #include "base/input.h"
+#include "tests/support/limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -139,7 +140,7 @@ int main(void)
 	RUN_TEST(a_line_has_a_limit);
 	RUN_TEST(what_is_no_file_is_refused_with_a_reason);
 	RUN_TEST(a_pipe_with_a_writer_is_read_to_its_end);
-	if (getenv("TACTUS_TEST_LONG")) // it waits for 5 s
+	if (test_long()) // it waits for 5 s
 		RUN_TEST(silence_ends_after_some_seconds);
 	rmdir(folder);
 	return UNITY_END();

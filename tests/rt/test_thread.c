@@ -315,6 +315,35 @@ static void expect_refused(tac_thread_def def, const char *message)
 	TEST_ASSERT_EQUAL(TAC_GRANT_NOT_ASKED, report.grants[TAC_GRANT_POLICY].state);
 }
 
+// The limit that tac_thread_priority_permitted sees: only root could raise the real one. -1: the real one.
+static int faked_limit = -1;
+
+int __real_getrlimit(__rlimit_resource_t resource, struct rlimit *out_limit);
+int __wrap_getrlimit(__rlimit_resource_t resource, struct rlimit *out_limit);
+int __wrap_getrlimit(__rlimit_resource_t resource, struct rlimit *out_limit)
+{
+	if (resource != RLIMIT_RTPRIO || faked_limit < 0)
+		return __real_getrlimit(resource, out_limit);
+	*out_limit = (struct rlimit){(rlim_t)faked_limit, (rlim_t)faked_limit};
+	return 0;
+}
+
+static void an_unprivileged_process_asks_for_no_more_than_its_limit(void)
+{
+	const pid_t child = fork();
+	if (child == 0) {
+		faked_limit = 5;
+		drop_capabilities();
+		const bool cut =
+			tac_thread_priority_permitted(98) == 5 && tac_thread_priority_permitted(3) == 3;
+		faked_limit = 0;
+		_exit(!cut || tac_thread_priority_permitted(98) != 98);
+	}
+	int status = -1;
+	TEST_ASSERT_EQUAL(child, waitpid(child, &status, 0));
+	TEST_ASSERT_EQUAL(0, status);
+}
+
 static void values_out_of_range_are_refused_before_anything_is_done(void)
 {
 	expect_refused((tac_thread_def){.policy = TAC_POLICY_FIFO, .priority = 0, .cpu = -1}, "found 0");
@@ -346,6 +375,7 @@ int main(void)
 	RUN_TEST(denormals_are_flushed_on_the_requesting_thread_only);
 	RUN_TEST(a_started_thread_has_its_signals_blocked_and_its_parent_does_not);
 	RUN_TEST(an_unprivileged_user_gets_each_refusal_reported_and_a_working_loop);
+	RUN_TEST(an_unprivileged_process_asks_for_no_more_than_its_limit);
 	RUN_TEST(values_out_of_range_are_refused_before_anything_is_done);
 	RUN_TEST(a_missing_cpu_is_refused_with_a_remedy);
 	RUN_TEST(locked_memory_shows_in_the_status_of_the_process);

@@ -42,18 +42,24 @@ static inline int test_rounds(int all)
 	return rounds > 0 ? rounds : 1;
 }
 
-// Drops the process's capabilities, real-time priority, locked memory and access to root's files.
-static inline void drop_privileges(void)
+// Drops the process's capabilities and access to root's files.
+static inline void drop_capabilities(void)
 {
-	const struct rlimit none = {0, 0};
-	setrlimit(RLIMIT_RTPRIO, &none);
-	setrlimit(RLIMIT_MEMLOCK, &none);
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[2];
 	memset(data, 0, sizeof data);
 	if (geteuid() == 0 && (setegid(65534) != 0 || seteuid(65534) != 0))
 		_exit(99);
 	syscall(SYS_capset, &header, data);
+}
+
+// The same, and real-time priority and locked memory.
+static inline void drop_privileges(void)
+{
+	const struct rlimit none = {0, 0};
+	setrlimit(RLIMIT_RTPRIO, &none);
+	setrlimit(RLIMIT_MEMLOCK, &none);
+	drop_capabilities();
 }
 
 #endif
