@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "devices/falcon/falcon_kinematics.h"
+#include "devices/keeper/messages.h"
 #include "rt/clock.h"
 #include "rt/thread.h"
 
@@ -10,15 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HOLD_NS      (20 * TAC_NS_PER_MS) // without a write: the watchdog sends zero
-#define WATCH_NS     (5 * TAC_NS_PER_MS)  // period of the watchdog
-#define STALL_NS     (3 * TAC_NS_PER_MS)  // between two reads: the loop was stalled
-#define POSE_NS      (5 * TAC_NS_PER_MS)  // an older pose gets no force
-#define SILENT_NS    (500 * TAC_NS_PER_MS) // without a report: the device is lost, even if USB reports no error
-#define ANSWER_NS    (50 * TAC_NS_PER_MS) // of a device that another process has left
-#define SPEED_TAU    3e-3                 // s, of the velocity's low-pass filter
-#define JUMP_M       0.02                 // impossible between two reports: 20 m/s at 1 kHz
-#define USB_PRIORITY 81                   // its thread serves the loop's, which runs at 80
+#define HOLD_NS    (20 * TAC_NS_PER_MS)  // without a write: the watchdog sends zero
+#define WATCH_NS   (5 * TAC_NS_PER_MS)   // period of the watchdog
+#define STALL_NS   (3 * TAC_NS_PER_MS)   // between two reads: the loop was stalled
+#define POSE_NS    (5 * TAC_NS_PER_MS)   // an older pose gets no force
+#define SILENT_NS  (500 * TAC_NS_PER_MS) // without a report: the device is lost, even if USB reports no error
+#define HELD_UP_NS (20 * TAC_NS_PER_MS)  // what one read adds to that, at most
+#define ANSWER_NS  (50 * TAC_NS_PER_MS)  // of a device that another process has left
+#define SPEED_TAU  3e-3                  // s, of the velocity's low-pass filter
+#define JUMP_M     0.02                  // impossible between two reports: 20 m/s at 1 kHz
 
 typedef struct falcon {
 	tac_device base;
@@ -39,7 +40,7 @@ typedef struct falcon {
 	bool has_force; // the last command was not zero
 	bool homed;
 	bool started;       // there was a valid report
-	int64_t report_ns;  // time of the last report
+	int64_t silent_ns;  // since the last report
 	int64_t read_ns;    // time of the last read
 	int64_t pose_ns;    // time of the last valid report
 	tac_dvec3 position; // of the last valid report, in the mechanism's frame
@@ -135,6 +136,13 @@ static bool take_report(falcon *f, const tac_falcon_report *report, int64_t now_
 	return true;
 }
 
+// How much longer the device has been silent when it has still not answered after `since_ns`. A process that
+// was held up itself, and whose thread for USB was too, has not given it the time to answer.
+static int64_t silence(int64_t since_ns)
+{
+	return since_ns < HELD_UP_NS ? since_ns : HELD_UP_NS;
+}
+
 static tac_device_status read_report(falcon *f, int64_t now_ns)
 {
 	// Timeouts use the real clock; the caller's `now_ns` may be virtual time.
@@ -142,15 +150,14 @@ static tac_device_status read_report(falcon *f, int64_t now_ns)
 	tac_falcon_report report;
 	const bool arrived = tac_falcon_link_receive(f->usb, &f->stream, 0, &report);
 	// The first read may come long after homing, and no command has asked for a report since.
-	if (arrived || f->read_ns == 0)
-		f->report_ns = clock_ns;
+	f->silent_ns = arrived || f->read_ns == 0 ? 0 : f->silent_ns + silence(clock_ns - f->read_ns);
 	// Reports that queued up while the loop was stalled are out of date.
 	const bool late = clock_ns - f->read_ns > STALL_NS;
 	f->read_ns = clock_ns;
 	if (!f->commanded) // the device reports only in answer to a command
 		f->counters.unsent += !command(f, NULL);
 	f->commanded = false;
-	if (tac_usb_first_error(f->usb) != TAC_USB_OK || clock_ns - f->report_ns > SILENT_NS) {
+	if (tac_usb_first_error(f->usb) != TAC_USB_OK || f->silent_ns > SILENT_NS) {
 		command(f, NULL); // a device that does not answer may still obey
 		atomic_store_explicit(&f->lost, true, memory_order_relaxed);
 		return TAC_DEVICE_LOST;
@@ -261,7 +268,7 @@ tac_falcon_def tac_falcon_def_default(void)
 	tac_falcon_def def = {.link = tac_falcon_link_def_default(),
 			      .home_ns = 60 * TAC_NS_PER_S,
 			      .leds = TAC_FALCON_LED_B};
-	def.link.priority = USB_PRIORITY;
+	def.link.priority = TAC_KEEPER_PRIORITY; // its thread serves the keeper's
 	return def;
 }
 
@@ -269,19 +276,21 @@ tac_falcon_def tac_falcon_def_default(void)
 static tac_result home(falcon *f, const tac_falcon_def *def)
 {
 	const int64_t begin_ns = tac_clock_now_ns();
-	int64_t answered_ns = begin_ns;
+	int64_t silent_ns = 0, polled_ns = begin_ns;
 	const tac_falcon_command poll = {.leds = TAC_FALCON_LED_A, .home = true};
 	bool logged = false;
 	for (;;) {
 		tac_falcon_report report;
 		tac_falcon_link_send(f->usb, &poll);
 		const int64_t now_ns = tac_clock_now_ns();
+		silent_ns += silence(now_ns - polled_ns);
+		polled_ns = now_ns;
 		if (tac_falcon_link_receive(f->usb, &f->stream, now_ns + 10 * TAC_NS_PER_MS, &report)) {
-			answered_ns = tac_clock_now_ns();
+			silent_ns = 0;
 			if (report.homed == TAC_FALCON_HOMED_ALL)
 				return TAC_OK;
 		}
-		if (tac_usb_first_error(f->usb) != TAC_USB_OK || now_ns - answered_ns > SILENT_NS) {
+		if (tac_usb_first_error(f->usb) != TAC_USB_OK || silent_ns > SILENT_NS) {
 			tac_log(TAC_LOG_ERROR, "falcon: expected reports while homing, found %s",
 				tac_usb_first_error(f->usb) != TAC_USB_OK
 					? tac_usb_status_name(tac_usb_first_error(f->usb))
@@ -420,7 +429,7 @@ tac_result tac_falcon_open(const char *which, const tac_open_def *def, tac_devic
 bool tac_falcon_let_go(const char *which)
 {
 	tac_usb *usb;
-	if (tac_falcon_link_attach(which, USB_PRIORITY, &usb) < 0)
+	if (tac_falcon_link_attach(which, TAC_KEEPER_PRIORITY, &usb) < 0)
 		return false;
 	// It answers what it has obeyed.
 	tac_falcon_stream stream = {0};

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "devices/registry.h"
 #include "rt/clock.h"
+#include "rt/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,15 +21,14 @@
 
 extern char **environ;
 
-#define SLICE_MS        25
-#define ALIVE_MS        100
-#define CLOSING_MS      3000
-#define LOST_MS         300
-#define KILLED_MS       500
-#define ARGUMENTS       8
-#define LET_GO_TRIES    100
-#define LET_GO_PRIORITY 81 // as the keeper's
-#define RETRY_NS        (10 * TAC_NS_PER_MS)
+#define SLICE_MS     25
+#define ALIVE_MS     100
+#define CLOSING_MS   3000
+#define LOST_MS      300
+#define KILLED_MS    500
+#define ARGUMENTS    8
+#define LET_GO_TRIES 100
+#define RETRY_NS     (10 * TAC_NS_PER_MS)
 
 // ---- isolation ----
 
@@ -100,19 +100,20 @@ static bool send_zero(const tac_driver *driver, const char *which)
 	return opened;
 }
 
-tac_guard_exit tac_guard_let_go(const char *selection)
+bool tac_guard_let_go(const char *selection)
 {
-	const struct sched_param urgent = {.sched_priority = LET_GO_PRIORITY};
+	const struct sched_param urgent = {.sched_priority =
+						   tac_thread_priority_permitted(TAC_KEEPER_PRIORITY)};
 	const char *which;
 	const tac_driver *driver = tac_registry_driver_of(selection, &which);
 	tac_log_set(discard, NULL);
 	sched_setscheduler(0, SCHED_FIFO, &urgent); // if permitted: a busy machine must not delay it
 	for (int i = 0; driver && i < LET_GO_TRIES; i++) {
 		if (send_zero(driver, which))
-			return TAC_GUARD_LET_GO;
+			return true;
 		tac_clock_sleep_until_ns(tac_clock_now_ns() + RETRY_NS);
 	}
-	return TAC_GUARD_NOT_REACHED;
+	return false;
 }
 
 // ---- watching the keeper ----
@@ -227,6 +228,8 @@ tac_guard_exit tac_guard_run(int argc, char **argv)
 	await_end(g.keeper);
 	if (g.last == TAC_LEASH_GOODBYE)
 		return TAC_GUARD_ORDERLY;
-	const tac_guard_exit result = tac_guard_let_go(g.selection);
-	return g.last == TAC_LEASH_LOST ? TAC_GUARD_ORDERLY : result;
+	const bool reached = tac_guard_let_go(g.selection);
+	if (g.last == TAC_LEASH_LOST)
+		return TAC_GUARD_ORDERLY;
+	return reached ? TAC_GUARD_LET_GO : TAC_GUARD_NOT_REACHED;
 }

@@ -34,8 +34,8 @@ tac_guard_exit tac_guard_run(int argc, char **argv);
 
 // Sends zero to the device that `selection` names, after the process that held it has died: by the driver's
 // `let_go` or, without one, by opening and closing the device. It tries again for about a second, since the
-// kernel or a second runtime may still hold the device. Returns the exit status. Thread: setup.
-tac_guard_exit tac_guard_let_go(const char *selection);
+// kernel or a second runtime may still hold the device. False: the device was not reached. Thread: setup.
+bool tac_guard_let_go(const char *selection);
 
 #ifdef __cplusplus
 }

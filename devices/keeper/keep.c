@@ -5,7 +5,8 @@
 // It ends, with zero, when the runtime or the guard is gone, when the guard does not answer, and when the
 // shared memory is damaged.
 //
-// tactus-keep --let-go SELECTION: sends zero to a device that nobody holds any more.
+// tactus-keep --let-go SELECTION: sends zero to a device that nobody holds any more. Exit status 0: sent; 1:
+// the device was not reached.
 #include "base/log.h"
 #include "devices/keeper/channel.h"
 #include "devices/keeper/guard.h"
@@ -21,13 +22,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define ALIVE_NS       (10 * TAC_NS_PER_MS) // between two bytes to the guard
 #define UNANSWERED_MAX 100                  // bytes to the guard, 1 s: it is stopped
-#define PRIORITY       81                   // it serves the loop, which runs at 80
 #define LET_GO_TICKS   50
 #define LET_GO_ANSWERS 6          // more than commands can be in flight
 #define LIMIT_ROUNDED  (1 + 1e-9) // of a limit: a shortened wrench may be longer by rounding
@@ -128,8 +129,9 @@ static bool holds(const keeper *k, int64_t now_ns)
 {
 	const tac_wrench *w = &k->order.wrench;
 	const tac_device_info *info = &k->device->info;
+	// The order's own time may be any number, so nothing is subtracted from it.
 	const bool recent = now_ns - k->ordered_ns <= TAC_KEEPER_HOLD_NS &&
-			    now_ns - k->order.time_ns <= TAC_KEEPER_HOLD_NS;
+			    k->order.time_ns >= now_ns - TAC_KEEPER_HOLD_NS;
 	// False for a value that is not a number, too.
 	const bool within = tac_dvec3_length(w->force_N) <= info->max_force_N * LIMIT_ROUNDED &&
 			    tac_dvec3_length(w->torque_Nm) <= info->max_torque_Nm * LIMIT_ROUNDED &&
@@ -218,11 +220,34 @@ static void enter_real_time(const char *selection)
 	tac_thread_def thread = tac_thread_def_default();
 	tac_thread_report report;
 	thread.name = NULL;
-	thread.priority = PRIORITY;
+	thread.priority = tac_thread_priority_permitted(TAC_KEEPER_PRIORITY);
 	thread.hold_cpu_awake = false; // the runtime does
 	// What is refused is refused to the runtime, too, which reports it.
 	if (tac_thread_enter(&thread, &report) < TAC_OK)
 		tac_log(TAC_LOG_WARNING, "%s: the keeper runs without real-time scheduling", selection);
+}
+
+// Gives the runtime a descriptor of this process, so that it can kill the keeper even if that is in another
+// PID namespace, and never a process that has got its number. Without one, the runtime does not open it.
+static void introduce(void)
+{
+	tac_keeper_message started = {.kind = TAC_KEEPER_STARTED};
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	struct iovec body = {&started, sizeof started};
+	struct msghdr message = {.msg_iov = &body, .msg_iovlen = 1};
+	const int self = pidfd_open(getpid(), 0);
+	if (self >= 0) {
+		message.msg_control = control.bytes;
+		message.msg_controllen = sizeof control.bytes;
+		struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+		*c = (struct cmsghdr){CMSG_LEN(sizeof self), SOL_SOCKET, SCM_RIGHTS};
+		memcpy(CMSG_DATA(c), &self, sizeof self);
+	}
+	sendmsg(TAC_KEEPER_SOCKET_FD, &message, MSG_NOSIGNAL);
+	close(self);
 }
 
 // Opens the device and reports the result to the guard, which expects a byte every 10 ms from then on, and to
@@ -242,7 +267,6 @@ static void open_device(keeper *k, const char *selection, const char *firmware)
 		k->period_ns = opened->info.period_ns > 0 ? opened->info.period_ns : TAC_NS_PER_MS;
 		enter_real_time(selection); // locking the memory may take long
 	}
-	opened->pid = getpid();
 	select_again(selection, &opened->info, opened->selection);
 	send(TAC_KEEPER_LEASH_FD, opened->selection, sizeof opened->selection, MSG_NOSIGNAL);
 	send(TAC_KEEPER_SOCKET_FD, &result, sizeof result, MSG_NOSIGNAL);
@@ -255,6 +279,7 @@ static int keep(const char *selection, const char *firmware)
 	for (int fd = TAC_KEEPER_SOCKET_FD; fd < TAC_KEEPER_FD_END; fd++)
 		fcntl(fd, F_SETFD, FD_CLOEXEC);
 	tac_log_set(send_line, NULL);
+	introduce();
 	open_device(&k, selection, firmware);
 	if (!k.device) {
 		tell_guard(TAC_LEASH_GOODBYE);
@@ -270,19 +295,29 @@ static int keep(const char *selection, const char *firmware)
 	return EXIT_SUCCESS;
 }
 
+// A person may start this, too, when no process is left.
+static int let_go_of(const char *selection)
+{
+	tac_guard_isolate(TAC_GUARD_NAME);
+	if (tac_guard_let_go(selection))
+		return EXIT_SUCCESS;
+	fprintf(stderr,
+		"tactus-keep: expected to reach %s, found no such device that answers; switch it off\n",
+		selection);
+	return EXIT_FAILURE;
+}
+
 // _exit: what the libraries do at an exit may wait, or change the exit status.
 int main(int argc, char **argv)
 {
 	struct stat status;
 	const char *role = argc > 1 ? argv[1] : "";
 	const bool is_keeper = strcmp(role, TAC_KEEPER_ROLE_KEEPER) == 0;
-	if (strcmp(role, TAC_KEEPER_ROLE_LET_GO) == 0 && argc == 3) {
-		tac_guard_isolate(TAC_GUARD_NAME);
-		_exit((int)tac_guard_let_go(argv[2]));
-	}
+	if (strcmp(role, TAC_KEEPER_ROLE_LET_GO) == 0 && argc == 3)
+		_exit(let_go_of(argv[2]));
 	if (fstat(TAC_KEEPER_SOCKET_FD, &status) != 0 || !S_ISSOCK(status.st_mode) || argc < 2 + is_keeper) {
-		fprintf(stderr,
-			"tactus-keep: expected to be started by Tactus, which lets it hold a device\n");
+		fprintf(stderr, "tactus-keep: expected to be started by Tactus, which lets it hold a device, "
+				"or with --let-go DEVICE\n");
 		return 2;
 	}
 	_exit(is_keeper ? keep(argv[2], argc > 3 ? argv[3] : NULL) : (int)tac_guard_run(argc, argv));

@@ -33,6 +33,7 @@ extern char **environ;
 #define RETRY_NS  (10 * TAC_NS_PER_MS)   // after it could not be started
 #define SLICE_MS  25
 #define SILENT_MS 500 // for the guard to end a keeper that does not work; then the runtime does it
+#define ALONE_MS  100 // the same without a guard: the keeper notices its death at once, unless it is stopped
 
 typedef struct kept {
 	tac_device base;
@@ -128,14 +129,34 @@ static void kept_enable(tac_device *device, bool on)
 
 // ---- messages ----
 
-// Receives one message and passes a line on to the log. False: the keeper has closed its end.
-static bool receive(const kept *k, tac_keeper_message *out_message)
+// Takes the descriptor of the keeper's process out of its first message.
+static void take_descriptor(kept *k, struct msghdr *header)
 {
-	const ssize_t got = recv(k->socket, out_message, sizeof *out_message, 0);
+	struct cmsghdr *c = CMSG_FIRSTHDR(header);
+	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+		return;
+	close_if_open(k->keeper_fd);
+	memcpy(&k->keeper_fd, CMSG_DATA(c), sizeof k->keeper_fd);
+}
+
+// Receives one message and passes a line on to the log. False: the keeper has closed its end.
+static bool receive(kept *k, tac_keeper_message *out_message)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec body = {out_message, sizeof *out_message};
+	struct msghdr header = {.msg_iov = &body,
+				.msg_iovlen = 1,
+				.msg_control = control.bytes,
+				.msg_controllen = sizeof control.bytes};
+	const ssize_t got = recvmsg(k->socket, &header, MSG_CMSG_CLOEXEC);
 	if (got < 0 && errno == EINTR) {
 		out_message->kind = -1;
 		return true;
 	}
+	take_descriptor(k, &header);
 	if (got != sizeof *out_message)
 		return false;
 	out_message->body.text[sizeof out_message->body.text - 1] = '\0';
@@ -236,24 +257,32 @@ static tac_guard_exit let_go(kept *k)
 	char *const arguments[] = {name, role, selection, NULL};
 	memcpy(selection, k->selection, sizeof selection);
 	for (int i = 0; i < STARTS; i++) {
-		if (spawn(&k->guard, k->program, arguments, NULL, 0) != 0) {
-			tac_clock_sleep_until_ns(tac_clock_now_ns() + RETRY_NS);
-			continue;
+		int status = TAC_GUARD_KILLED;
+		if (spawn(&k->guard, k->program, arguments, NULL, 0) == 0) {
+			close_if_open(k->guard_fd); // which leaves a descriptor for the next
+			k->guard_fd = pidfd_open(k->guard, 0);
+			status = (int)await_guard(k, false);
 		}
-		close_if_open(k->guard_fd); // which leaves a descriptor for the next
-		k->guard_fd = pidfd_open(k->guard, 0);
-		const tac_guard_exit ended = await_guard(k, false);
-		if (ended != TAC_GUARD_KILLED)
-			return ended == TAC_GUARD_UNKNOWN ? TAC_GUARD_LET_GO : ended;
+		switch (status) {
+		case EXIT_SUCCESS:
+			return TAC_GUARD_LET_GO;
+		case EXIT_FAILURE:
+			return TAC_GUARD_NOT_REACHED;
+		case TAC_GUARD_UNKNOWN:
+			return TAC_GUARD_UNKNOWN;
+		default: // it was killed, or could not be loaded: memory may be short for a moment
+			tac_clock_sleep_until_ns(tac_clock_now_ns() + RETRY_NS);
+		}
 	}
 	return TAC_GUARD_NOT_REACHED;
 }
 
-// Waits for a message and passes it on. False: the keeper has closed its end, or both it and the guard, which
-// should have noticed, do not work.
-static bool keeper_works(const kept *k, uint32_t *beats, int *quiet_ms)
+// Waits for a message and passes it on. False: the keeper has closed its end, or it is silent, and the guard,
+// which should have noticed, is dead or silent, too.
+static bool keeper_works(kept *k, uint32_t *beats, int *quiet_ms, bool *out_silent)
 {
 	struct pollfd event = {.fd = k->socket, .events = POLLIN};
+	struct pollfd guard_end = {.fd = k->guard_fd, .events = POLLIN};
 	tac_keeper_message message;
 	if (poll(&event, 1, SLICE_MS) > 0)
 		return receive(k, &message);
@@ -261,7 +290,8 @@ static bool keeper_works(const kept *k, uint32_t *beats, int *quiet_ms)
 	// Slices without a beat, rather than time: a thread that was held up itself has missed none.
 	*quiet_ms = now == *beats ? *quiet_ms + SLICE_MS : 0;
 	*beats = now;
-	return *quiet_ms < SILENT_MS;
+	*out_silent = *quiet_ms >= (poll(&guard_end, 1, 0) > 0 ? ALONE_MS : SILENT_MS);
+	return !*out_silent;
 }
 
 // Waits for the keeper's end, and sees to it that zero is sent.
@@ -270,23 +300,25 @@ static void *watch(void *user)
 	kept *k = user;
 	uint32_t beats = 0;
 	int quiet_ms = 0;
-	while (keeper_works(k, &beats, &quiet_ms)) {
+	bool silent = false;
+	while (keeper_works(k, &beats, &quiet_ms, &silent)) {
 	}
 	lose(k);
 	shutdown(k->socket, SHUT_RDWR); // a keeper that sends anything but messages must end, too
-	const bool unexpected = !flag(&k->closing), silent = quiet_ms >= SILENT_MS;
+	const bool unexpected = !flag(&k->closing);
 	if (silent)
 		kill_keeper_and_guard(k);
 	tac_guard_exit ended = await_guard(k, silent);
-	if (ended >= TAC_GUARD_KILLED || ended == TAC_GUARD_NOT_REACHED) {
+	if (ended != TAC_GUARD_ORDERLY && ended != TAC_GUARD_LET_GO) {
 		await_keeper(k);
 		ended = let_go(k);
 	}
 	if (unexpected && ended != TAC_GUARD_ORDERLY)
 		tac_log(TAC_LOG_ERROR, "%s: expected its keeper to run, found that it was ended; %s",
 			k->selection,
-			ended == TAC_GUARD_LET_GO ? "the motors were set to zero"
-						  : "the device was not reached: switch it off");
+			ended == TAC_GUARD_LET_GO    ? "the motors were set to zero"
+			: ended == TAC_GUARD_UNKNOWN ? "tactus-keep --let-go was started, with unknown result"
+						     : "the device was not reached: switch it off");
 	return NULL;
 }
 
@@ -350,11 +382,9 @@ static tac_result accept_result(kept *k, const tac_keeper_message *message)
 		return (tac_result)message->value;
 	k->base.info = opened->info;
 	snprintf(k->selection, sizeof k->selection, "%s", opened->selection);
-	k->keeper_fd = pidfd_open(opened->pid, 0); // its number is its own: it waits for orders
-	if (k->keeper_fd >= 0 || errno == ESRCH)   // or it was killed just now
+	if (k->keeper_fd >= 0)
 		return (tac_result)message->value;
-	tac_log(TAC_LOG_ERROR, "%s: expected a descriptor of the keeper, found: %s", k->selection,
-		strerror(errno));
+	tac_log(TAC_LOG_ERROR, "%s: expected a descriptor of the keeper, found none", k->selection);
 	return TAC_ERROR_SYSTEM;
 }
 
@@ -376,16 +406,22 @@ static tac_result await_result(kept *k, const tac_open_def *def)
 			end_ns = tac_clock_now_ns() + CANCEL_NS;
 		}
 	}
+	const bool hangs = end_ns != INT64_MAX;
+	if (hangs)
+		kill_keeper_and_guard(k);
 	tac_log(TAC_LOG_ERROR, "%s: expected the keeper to open the device, found that it %s", k->selection,
-		end_ns == INT64_MAX ? "ended" : "did not answer after it was cancelled");
+		hangs ? "did not answer after it was cancelled" : "ended");
 	return TAC_ERROR_IO;
 }
 
-// When the device has not been opened.
-static void end_guard(const kept *k)
+// When the device has not been opened. A vendor's library may move it while it is opened.
+static void end_guard(kept *k)
 {
 	shutdown(k->socket, SHUT_RDWR);
-	await_guard(k, false);
+	if (await_guard(k, false) != TAC_GUARD_KILLED)
+		return;
+	await_keeper(k);
+	let_go(k);
 }
 
 static void release(kept *k)

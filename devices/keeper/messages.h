@@ -22,7 +22,9 @@ extern "C" {
 // Roles, as the first argument of tactus-keep; without one it is the guard. The others start with the
 // selection of a device.
 #define TAC_KEEPER_ROLE_KEEPER "--keeper"
-#define TAC_KEEPER_ROLE_LET_GO "--let-go" // sends zero to a device that has neither keeper nor guard left
+// Sends zero to a device that has neither keeper nor guard left. Its exit status is EXIT_SUCCESS if zero was
+// sent and EXIT_FAILURE if the device was not reached.
+#define TAC_KEEPER_ROLE_LET_GO "--let-go"
 
 // Names of the processes. They do not contain the name of the project, so that `pkill -9 tactus`, typed to
 // end a runtime, does not end those that set the device to zero.
@@ -32,27 +34,31 @@ extern "C" {
 // Without a new order for this long the keeper commands zero.
 #define TAC_KEEPER_HOLD_NS INT64_C(20000000)
 
-// How the guard, or tactus-keep --let-go, ended, as its exit status.
+// Of the keeper, its thread for USB, and a guard that acts. A runaway thread of an application must not delay
+// a zero; only the kernel's own threads are above.
+#define TAC_KEEPER_PRIORITY 98
+
+// How the guard ended, as its exit status.
 typedef enum tac_guard_exit {
 	TAC_GUARD_ORDERLY,     // the keeper closed the device, or the device was lost
 	TAC_GUARD_LET_GO,      // the keeper died; zero was sent
 	TAC_GUARD_NOT_REACHED, // the keeper died, and the device could not be reached
 	TAC_GUARD_NOT_STARTED,
-	// Not exit statuses.
-	TAC_GUARD_KILLED,
+	// Above every exit status.
+	TAC_GUARD_KILLED = 256,
 	TAC_GUARD_UNKNOWN, // it has ended, but the application collects its children itself, or ignores them
 } tac_guard_exit;
 
 typedef enum tac_keeper_message_kind {
-	TAC_KEEPER_LOG,    // a line of the log
-	TAC_KEEPER_RESULT, // of opening the device; the first and last of its kind
+	TAC_KEEPER_STARTED, // the first, with a descriptor of the keeper's process (pidfd_open)
+	TAC_KEEPER_LOG,     // a line of the log
+	TAC_KEEPER_RESULT,  // of opening the device; the only one of its kind
 } tac_keeper_message_kind;
 
 #define TAC_KEEPER_SELECTION_BYTES 256
 
 typedef struct tac_keeper_opened {
 	tac_device_info info;
-	int32_t pid; // of the keeper
 	// Reaches this very device again, even where the user's selection means "the first one".
 	char selection[TAC_KEEPER_SELECTION_BYTES];
 } tac_keeper_opened;

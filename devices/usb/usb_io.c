@@ -186,12 +186,12 @@ void *tac_usb_io_thread(void *user)
 	tac_thread_def def = {.name = "tactus-usb", .policy = TAC_POLICY_OTHER, .cpu = -1};
 	if (usb->def.priority > 0) {
 		def.policy = TAC_POLICY_FIFO;
-		def.priority = usb->def.priority;
+		def.priority = tac_thread_priority_permitted(usb->def.priority);
 	}
 	tac_thread_report report;
 	if (tac_thread_enter(&def, &report) != TAC_OK)
 		tac_log(TAC_LOG_WARNING, "usb: the I/O thread runs without SCHED_FIFO %d: not permitted",
-			usb->def.priority);
+			def.priority);
 	// The list changes only on this thread: the device was opened before it starts and is closed after it
 	// ends.
 	bool changed = true;

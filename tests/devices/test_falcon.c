@@ -435,6 +435,22 @@ static void first_read_long_after_opening_is_no_loss(void)
 	EVENTUALLY(tick(tac_dvec3_zero()) == TAC_DEVICE_OK);
 }
 
+// As on a machine that holds up the whole process, with its thread for USB: the device had no time to answer.
+static void a_process_that_was_held_up_has_not_lost_its_device(void)
+{
+	model.loaded = true;
+	plug();
+	open_ok();
+	EVENTUALLY(tick(tac_dvec3_zero()) == TAC_DEVICE_OK);
+	tac_virtual_usb_inject(usb, TAC_FALCON_ENDPOINT_IN, TAC_VIRTUAL_FAULT_SILENCE, 0);
+	for (int i = 0; i < 4; i++) // what was on its way
+		tick(tac_dvec3_zero());
+	tac_clock_sleep_until_ns(tac_clock_now_ns() + 600 * MS); // longer than the silence of a lost device
+	TEST_ASSERT_NOT_EQUAL(TAC_DEVICE_LOST, tick(tac_dvec3_zero()));
+	tac_virtual_usb_inject(usb, TAC_FALCON_ENDPOINT_IN, TAC_VIRTUAL_FAULT_NONE, 0);
+	EVENTUALLY(tick(tac_dvec3_zero()) == TAC_DEVICE_OK);
+}
+
 // ---- the closed loop ----
 
 #define WALL_N_PER_M 800.0
@@ -632,6 +648,7 @@ int main(void)
 	RUN_TEST(stall_and_bus_error_are_a_loss_and_a_new_open_recovers);
 	RUN_TEST(a_device_that_falls_silent_is_lost);
 	RUN_TEST(first_read_long_after_opening_is_no_loss);
+	RUN_TEST(a_process_that_was_held_up_has_not_lost_its_device);
 	RUN_TEST(wall_is_rendered_through_libusb_at_a_kilohertz);
 	RUN_TEST(random_faults_never_exceed_the_force_limit_and_the_device_recovers);
 	return UNITY_END();

@@ -11,6 +11,7 @@
 #include "tests/support/allocations.h"
 #include "tests/support/ends.h"
 #include "tests/support/eventually.h"
+#include "tests/support/limits.h"
 #include "tests/support/logged.h"
 
 #include <errno.h>
@@ -47,11 +48,6 @@ void tearDown(void)
 		kill(running.runtime, SIGKILL);
 	running.runtime = 0;
 	tac_log_set(NULL, NULL);
-}
-
-static bool is_long(void)
-{
-	return getenv("TACTUS_TEST_LONG") != NULL;
 }
 
 static bool exists(pid_t pid)
@@ -93,12 +89,12 @@ static int rounds_of(const end_way *way)
 {
 	if (only)
 		return strstr(way->name, only) ? ROUNDS : 0;
-	return is_long() ? ROUNDS : !way->rarely;
+	return test_long() ? ROUNDS : !way->rarely;
 }
 
 static void no_way_of_ending_leaves_a_force_in_the_motors(void)
 {
-	tac_rng rng = tac_rng_seed(is_long() ? (uint64_t)tac_clock_now_ns() : 16, 3);
+	tac_rng rng = tac_rng_seed(test_long() ? (uint64_t)tac_clock_now_ns() : 16, 3);
 	for (const end_way *way = end_ways; way->name; way++) {
 		int64_t delays_ns[ROUNDS];
 		const int rounds = rounds_of(way);
@@ -111,7 +107,7 @@ static void no_way_of_ending_leaves_a_force_in_the_motors(void)
 
 static void runtime_that_dies_while_the_device_is_opened_leaves_nothing_behind(void)
 {
-	const int rounds = is_long() ? 100 : 5;
+	const int rounds = test_long() ? 100 : 5;
 	tac_rng rng = tac_rng_seed(17, 3);
 	for (int i = 0; i < rounds; i++) {
 		end_spawn_runtime(&bench, &running);
@@ -251,6 +247,19 @@ static void opening_can_be_cancelled(void)
 	EVENTUALLY(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD); // nothing is left behind
 }
 
+// A vendor's library may hang while it moves the device. Nobody waits for it for ever, and zero is sent.
+static void keeper_that_hangs_while_it_opens_the_device_is_ended(void)
+{
+	memset(bench.file, 0, sizeof *bench.file);
+	atomic_store(&bench.file->hangs, MOTORS_FIRST);
+	int calls = 0;
+	const tac_open_def def = {.keeper = TACTUS_VIRTUAL_KEEP, .cancelled = cancel, .user = &calls};
+	TEST_ASSERT_EQUAL(TAC_ERROR_IO, tac_registry_open("falcon", &def, &device));
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, "did not answer after it was cancelled"), logged);
+	TEST_ASSERT_TRUE(atomic_load(&bench.file->commands) > 0); // by tactus-keep --let-go
+	EVENTUALLY(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+}
+
 // Two devices of a kind: "falcon" means the first, but the guard must reach the one that the keeper held.
 static void device_is_reached_again_by_its_serial_number(void)
 {
@@ -263,6 +272,41 @@ static void device_is_reached_again_by_its_serial_number(void)
 	tac_device_destroy(&device);
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, "falcon:VF000001"), logged);
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, "set to zero"), logged);
+}
+
+// Runs tactus-keep --let-go as a person does. Returns its exit status; its message is in `logged`.
+static int let_go_by_hand(const char *selection)
+{
+	int ends[2], status = 0;
+	pid_t child;
+	char name[] = "tactus-keep", role[] = TAC_KEEPER_ROLE_LET_GO, which[32];
+	char *const arguments[] = {name, role, which, NULL};
+	posix_spawn_file_actions_t files;
+	snprintf(which, sizeof which, "%s", selection);
+	TEST_ASSERT_EQUAL(0, pipe2(ends, O_CLOEXEC));
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_adddup2(&files, ends[1], STDERR_FILENO);
+	TEST_ASSERT_EQUAL(0, posix_spawn(&child, TACTUS_VIRTUAL_KEEP, &files, NULL, arguments, environ));
+	posix_spawn_file_actions_destroy(&files);
+	close(ends[1]);
+	const ssize_t got = read(ends[0], logged, sizeof logged - 1);
+	logged[got > 0 ? got : 0] = '\0';
+	close(ends[0]);
+	TEST_ASSERT_EQUAL(child, waitpid(child, &status, 0));
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void letting_go_by_hand_succeeds_with_exit_status_0_and_fails_with_1(void)
+{
+	memset(bench.file, 0, sizeof *bench.file);
+	atomic_store(&bench.file->motors, 1); // left behind by a dead keeper
+	TEST_ASSERT_EQUAL_INT(EXIT_SUCCESS, let_go_by_hand("falcon"));
+	TEST_ASSERT_EQUAL_STRING("", logged);
+	TEST_ASSERT_EQUAL_UINT64(0, atomic_load(&bench.file->motors));
+	TEST_ASSERT_EQUAL_INT(EXIT_FAILURE, let_go_by_hand("nothing"));
+	TEST_ASSERT_EQUAL_STRING("tactus-keep: expected to reach nothing, found no such device that answers; "
+				 "switch it off\n",
+				 logged);
 }
 
 static void kept_device_reads_and_writes_without_allocation(void)
@@ -420,7 +464,10 @@ int main(int argc, char **argv)
 		RUN_TEST(program_that_is_no_keeper_gets_one_log_line);
 		RUN_TEST(refusal_of_the_driver_is_passed_on);
 		RUN_TEST(opening_can_be_cancelled);
+		if (test_long()) // it takes 2 s
+			RUN_TEST(keeper_that_hangs_while_it_opens_the_device_is_ended);
 		RUN_TEST(device_is_reached_again_by_its_serial_number);
+		RUN_TEST(letting_go_by_hand_succeeds_with_exit_status_0_and_fails_with_1);
 		RUN_TEST(kept_device_reads_and_writes_without_allocation);
 		RUN_TEST(names_of_guard_and_keeper_do_not_contain_that_of_the_project);
 		RUN_TEST(guard_and_keeper_ignore_every_signal_that_can_be_ignored);

@@ -4,6 +4,7 @@
 // (tests/support/mirror.h).
 #include "rt/clock.h"
 #include "tests/support/ends.h"
+#include "tests/support/limits.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static bool is_chosen(const end_way *way)
 {
 	if (way->unplug) // the stand-ins cannot
 		return false;
-	if (getenv("TACTUS_TEST_LONG"))
+	if (test_long())
 		return true;
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
 		if (strcmp(way->name, always[i]) == 0)
@@ -47,7 +48,7 @@ static void end_in_every_way(const char *selection, int commands_per_ms, bool ha
 		char text[320];
 		snprintf(text, sizeof text, "%s: %s: %s", selection, way->name, wrong ? wrong : "");
 		TEST_ASSERT_NULL_MESSAGE(wrong, text);
-		if (getenv("TACTUS_TEST_LONG"))
+		if (test_long())
 			printf("%-8s %-32s zero after %6.1f ms\n", selection, way->name,
 			       (double)zero_ns / 1e6);
 	}

@@ -10,6 +10,8 @@
 #include <limits.h>
 #include <math.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -23,11 +25,13 @@
 
 extern char **environ;
 
-#define MS       TAC_NS_PER_MS
-#define LIMIT_MS 60000 // for what has no promised time; only a failure takes so long
-#define FORCE_N  3
-#define TRIES    10 // to open the device: a busy machine may lose it before there is a force
-#define HOLD_MS  20 // TAC_KEEPER_HOLD_NS
+#define MS               TAC_NS_PER_MS
+#define LIMIT_MS         60000 // for what has no promised time; only a failure takes so long
+#define FORCE_N          3
+#define HOG_MS           900 // at most, below the 950 ms after which the kernel interrupts real-time threads
+#define REAL_TIME_SIGNAL 40  // any from SIGRTMIN to SIGRTMAX, which are no constants
+#define TRIES            10  // to open the device: a busy machine may lose it before there is a force
+#define HOLD_MS          20  // TAC_KEEPER_HOLD_NS
 // Bytes of the shared memory: the three slots of the orders, behind their index (devices/keeper/channel.c).
 #define ORDERS_INDEX 128
 #define ORDERS_BEGIN 192
@@ -56,7 +60,22 @@ const end_way end_ways[] = {
 	{.name = "SIGPIPE", .runtime_first = SIGPIPE, .rarely = true},
 	{.name = "SIGALRM", .runtime_first = SIGALRM, .rarely = true},
 	{.name = "SIGUSR1", .runtime_first = SIGUSR1, .rarely = true},
+	{.name = "SIGUSR2", .runtime_first = SIGUSR2, .rarely = true},
+	{.name = "SIGTRAP", .runtime_first = SIGTRAP, .rarely = true},
+	{.name = "SIGSYS", .runtime_first = SIGSYS, .rarely = true},
+	{.name = "SIGIO", .runtime_first = SIGIO, .rarely = true},
+	{.name = "SIGPROF", .runtime_first = SIGPROF, .rarely = true},
+	{.name = "SIGVTALRM", .runtime_first = SIGVTALRM, .rarely = true},
+	{.name = "SIGTTIN, stops as Ctrl-Z", .runtime_first = SIGTTIN, .rarely = true},
+	{.name = "SIGTTOU, stops as Ctrl-Z", .runtime_first = SIGTTOU, .rarely = true},
+	{.name = "SIGXFSZ, as a limit of size", .runtime_first = SIGXFSZ, .rarely = true},
+	{.name = "a real-time signal", .runtime_first = REAL_TIME_SIGNAL, .rarely = true},
 	{.name = "SIGXCPU, as a limit of time", .runtime_first = SIGXCPU, .rarely = true},
+	{.name = "limit of real-time CPU time", .action = END_SPEND_RT_TIME},
+	{.name = "limit of CPU time", .action = END_SPEND_CPU_TIME, .rarely = true},
+	{.name = "SIGKILL, every CPU occupied", .runtime_first = SIGKILL, .hog = true},
+	{.name = "SIGSTOP, every CPU occupied", .runtime_first = SIGSTOP, .hog = true, .rarely = true},
+	{.name = "waits for a vfork", .action = END_VFORK, .rarely = true},
 	{.name = "exit", .action = END_EXIT, .rarely = true},
 	{.name = "abort", .action = END_ABORT, .rarely = true},
 	{.name = "another program", .action = END_EXECUTE},
@@ -225,6 +244,34 @@ static void fork_and_forget(void)
 	atomic_store(&file->child, child);
 }
 
+// Occupies the calling thread's CPU without a pause until a limit kills the process. It must be killed, not
+// only asked: SIGXCPU is ignored.
+static void spend_time(tac_device *device, int limit, rlim_t amount)
+{
+	const struct rlimit at_once = {amount, amount};
+	const struct sched_param lowest = {.sched_priority = 1};
+	signal(SIGXCPU, SIG_IGN);
+	if ((limit == RLIMIT_RTTIME && sched_setscheduler(0, SCHED_FIFO, &lowest) != 0) ||
+	    setrlimit((__rlimit_resource_t)limit, &at_once) != 0) {
+		atomic_store(&file->refused, 1);
+		return;
+	}
+	const tac_wrench wrench = {.force_N = {0, FORCE_N, 0}};
+	for (;;)
+		device->write(device, tac_clock_now_ns(), &wrench);
+}
+
+// The parent goes on when the child ends or becomes another program.
+static void wait_for_vfork(void)
+{
+	const pid_t child = vfork(); // NOLINT: this is about the parent, which is suspended
+	if (child == 0) {
+		atomic_store(&file->child, getpid());
+		for (;;)
+			pause();
+	}
+}
+
 // Acts once.
 static void act(end_action what, tac_device **device)
 {
@@ -270,6 +317,15 @@ static void act(end_action what, tac_device **device)
 	case END_USE_UP_FILES:
 		while (dup(0) >= 0) {
 		}
+		break;
+	case END_VFORK:
+		wait_for_vfork();
+		break;
+	case END_SPEND_RT_TIME:
+		spend_time(*device, RLIMIT_RTTIME, 50000); // µs
+		break;
+	case END_SPEND_CPU_TIME:
+		spend_time(*device, RLIMIT_CPU, 1); // s
 		break;
 	default:
 		break;
@@ -516,20 +572,102 @@ static void signal_if(pid_t pid, int signal_number)
 
 // Waits until a killed process is dead, zombie or not: a busy machine may take its time, and those that watch
 // it cannot notice earlier.
-static void await_death(pid_t pid)
+static bool dies_within(pid_t pid, int limit_ms)
 {
 	struct pollfd event = {.fd = pidfd_open(pid, 0), .events = POLLIN};
 	if (event.fd < 0) // collected already
-		return;
-	poll(&event, 1, LIMIT_MS);
+		return true;
+	const bool dead = poll(&event, 1, limit_ms) > 0;
 	close(event.fd);
+	return dead;
+}
+
+// Commands with a force are counted from here on, and so is the time.
+static void begin_event(end_bench *bench)
+{
+	bench->begin_ns = tac_clock_now_ns();
+	atomic_store(&bench->file->forced_before, atomic_load(&bench->file->forced));
+}
+
+// ---- occupied CPUs ----
+
+typedef struct hogs {
+	end_bench *bench;
+	pid_t victim;
+	int signal_number;
+	int count;
+	_Atomic int running;
+	_Atomic bool refused, late;
+} hogs;
+
+typedef struct hog {
+	pthread_t thread;
+	hogs *all;
+	int cpu;
+	bool sends; // the signal
+} hog;
+
+// Occupies one CPU, just below the keeper's priority, until the motors are at zero. Its time is counted in
+// steps of the clock of at most 1 ms, so that a pause of the whole machine does not count.
+static void *occupy(void *user)
+{
+	const hog *h = user;
+	hogs *all = h->all;
+	const struct sched_param priority = {.sched_priority = TAC_KEEPER_PRIORITY - 1};
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	CPU_SET((size_t)h->cpu, &set);
+	if (pthread_setaffinity_np(pthread_self(), sizeof set, &set) != 0 ||
+	    pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority) != 0)
+		atomic_store(&all->refused, true);
+	atomic_fetch_add(&all->running, 1);
+	int64_t before_ns = tac_clock_now_ns(), spent_ns = 0;
+	bool sent = !h->sends;
+	while (!atomic_load(&all->refused) && spent_ns < HOG_MS * MS &&
+	       !(sent && motors_are_zero(all->bench))) {
+		if (!sent && atomic_load(&all->running) == all->count) {
+			begin_event(all->bench);
+			kill(all->victim, all->signal_number);
+			sent = true;
+		}
+		const int64_t now_ns = tac_clock_now_ns(), step_ns = now_ns - before_ns;
+		spent_ns += step_ns < MS ? step_ns : MS;
+		before_ns = now_ns;
+	}
+	if (spent_ns >= HOG_MS * MS)
+		atomic_store(&all->late, true);
+	return NULL;
+}
+
+// Sends the signal while every CPU is occupied. False: not permitted.
+static bool end_on_occupied_cpus(end_bench *bench, const end_way *w, const end_processes *p)
+{
+	static hog threads[CPU_SETSIZE];
+	hogs all = {.bench = bench, .victim = p->runtime, .signal_number = w->runtime_first};
+	cpu_set_t cpus;
+	sched_getaffinity(0, sizeof cpus, &cpus);
+	all.count = CPU_COUNT(&cpus);
+	int started = 0;
+	for (int cpu = 0; cpu < CPU_SETSIZE && started < all.count; cpu++) {
+		if (!CPU_ISSET((size_t)cpu, &cpus))
+			continue;
+		threads[started] = (hog){.all = &all, .cpu = cpu, .sends = started == 0};
+		if (pthread_create(&threads[started].thread, NULL, occupy, &threads[started]) != 0)
+			atomic_store(&all.refused, true);
+		else
+			started++;
+	}
+	for (int i = 0; i < started; i++)
+		pthread_join(threads[i].thread, NULL);
+	bench->starved = atomic_load(&all.late);
+	return !atomic_load(&all.refused);
 }
 
 // False: this system does not permit this way.
 static bool end_now(end_bench *bench, const end_way *w, const end_processes *p, tac_rng *rng)
 {
 	motors_file *f = bench->file;
-	atomic_store(&f->forced_before, atomic_load(&f->forced));
+	begin_event(bench);
 	if ((w->trace_runtime && !trace(p->runtime)) || (w->trace_guard && !trace(p->guard)) ||
 	    (w->trace_keeper && !trace(p->keeper)))
 		return false;
@@ -538,6 +676,8 @@ static bool end_now(end_bench *bench, const end_way *w, const end_processes *p, 
 		atomic_store(&f->hangs, p->keeper);
 	if (w->unplug)
 		atomic_store(&f->unplugged, p->keeper);
+	if (w->hog)
+		return end_on_occupied_cpus(bench, w, p);
 	signal_if(p->runtime, w->runtime_first);
 	signal_if(p->guard, w->guard);
 	signal_if(p->keeper, w->keeper);
@@ -545,8 +685,13 @@ static bool end_now(end_bench *bench, const end_way *w, const end_processes *p, 
 		sleep_ms(tac_rng_below(rng, 3));
 	signal_if(p->runtime, w->runtime_last);
 	if (w->guard == SIGKILL) {
-		await_death(p->guard);
+		dies_within(p->guard, LIMIT_MS);
 		atomic_store(&f->forced_before, atomic_load(&f->forced));
+	}
+	if (w->action == END_SPEND_RT_TIME || w->action == END_SPEND_CPU_TIME) {
+		WAIT_UNTIL(atomic_load(&f->done) == (int32_t)w->action);
+		WAIT_UNTIL(atomic_load(&f->refused) || dies_within(p->runtime, 0));
+		begin_event(bench);
 	}
 	pid_t third = 0;
 	if (w->let_go)
@@ -573,13 +718,16 @@ static const char *end_and_check(end_bench *bench, const end_way *w, const end_p
 	sleep_ms(tac_rng_below(rng, 30));
 	// On a busy machine the driver may just have missed a report and command zero.
 	WAIT_UNTIL(!motors_are_zero(bench) || atomic_load(&f->lost));
-	const int64_t begin_ns = tac_clock_now_ns();
 	*out_zero_ns = -1;
 	if (!end_now(bench, w, p, rng))
 		return NULL;
 	const int sleeps_max = 10 * promised_ms(w) > SLEEPS_MIN ? 10 * promised_ms(w) : SLEEPS_MIN;
-	for (int i = 0; i < sleeps_max && !motors_stay_at_zero(bench); i++)
+	for (int i = 0; i < sleeps_max && !motors_stay_at_zero(bench) && !atomic_load(&f->refused); i++)
 		sleep_ms(1);
+	if (atomic_load(&f->refused))
+		return NULL;
+	if (w->hog && bench->starved)
+		return "no zero as long as every CPU was occupied";
 	if (!motors_stay_at_zero(bench))
 		return fail("motors %llx, %llu commands; runtime %s, guard %s, keeper %s",
 			    (unsigned long long)atomic_load(&f->motors),
@@ -587,7 +735,7 @@ static const char *end_and_check(end_bench *bench, const end_way *w, const end_p
 			    exists(p->runtime) ? "runs" : "ended", exists(p->guard) ? "runs" : "ended",
 			    exists(p->keeper) ? "runs" : "ended");
 	const int64_t zero_ns = atomic_load(&f->zero_ns);
-	*out_zero_ns = zero_ns > begin_ns ? zero_ns - begin_ns : 0;
+	*out_zero_ns = zero_ns > bench->begin_ns ? zero_ns - bench->begin_ns : 0;
 	WAIT_UNTIL((!w->must_lose || atomic_load(&f->lost)) &&
 		   (w->action != END_CLOSE || atomic_load(&f->closed)));
 	if (w->must_lose && !atomic_load(&f->lost))

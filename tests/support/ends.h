@@ -27,6 +27,9 @@ typedef enum end_action {
 	END_FORK,            // a child keeps copies of all descriptors
 	END_IGNORE_CHILDREN, // the kernel collects them
 	END_USE_UP_FILES,    // no descriptor is left
+	END_VFORK,           // a child that never becomes another program keeps the loop's thread waiting
+	END_SPEND_RT_TIME,   // orders without a pause, until a limit of real-time CPU time kills it
+	END_SPEND_CPU_TIME,  // the same, until a limit of CPU time does
 } end_action;
 
 // A way to end. Signals are sent in the order of the fields.
@@ -39,7 +42,8 @@ typedef struct end_way {
 	bool trace_runtime, trace_guard, trace_keeper; // stopped as by a debugger
 	bool hang;                                     // the device's library does not return
 	bool unplug;                                   // the keeper loses its connection
-	int within_ms;                                 // the promised time to zero (docs/safety.md); 0: 20 ms
+	bool hog;       // runtime_first is sent while real-time threads occupy every CPU
+	int within_ms;  // the promised time to zero (docs/safety.md); 0: 20 ms
 	bool must_lose; // the runtime, which lives on, must find the device lost
 	bool rarely;    // as another one for the keeper: only in long runs
 } end_way;
@@ -54,6 +58,8 @@ typedef struct end_bench {
 	const char *firmware;      // may be NULL
 	int commands_per_ms;       // to the motors; 0: 1
 	int starts, failed_starts; // so far
+	bool starved;              // no zero as long as every CPU was occupied
+	int64_t begin_ns;          // of the event
 	char file_name[64];
 	motors_file *file;
 } end_bench;

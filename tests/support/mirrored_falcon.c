@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <string.h>
 
-#define DEVICE_PRIORITY 85
+#define DEVICE_PRIORITY 99
 #define STEP_MS         50
 #define STEPS           72000 // an hour
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define MOTORS_VARIABLE "TACTUS_TEST_MOTORS" // names the file
+#define MOTORS_FIRST    (-1)                 // as `hangs`: the first process that sends a command
 
 typedef struct motors_file {
 	_Atomic uint64_t motors;   // the last command; 0: no force
@@ -23,13 +24,14 @@ typedef struct motors_file {
 
 	// Set by the test.
 	_Atomic int32_t never_homed; // before a keeper starts: the hand does not move
-	_Atomic int32_t hangs;       // the process in which the device's library does not return
+	_Atomic int32_t hangs;       // the process in which the device's library does not return, or:
 	_Atomic int32_t unplugged;   // the process that has lost its connection to the device
 
 	// Between the test and the process that plays the runtime.
 	_Atomic int32_t action; // end_action
 	_Atomic int32_t done;   // the last action that the runtime has begun
 	_Atomic int32_t lost, closed, child;
+	_Atomic int32_t refused;        // this system does not permit the action
 	_Atomic uint64_t forced_before; // `forced` when the runtime did something wrong
 	char logged[128];               // the runtime's last log line
 } motors_file;
@@ -63,6 +65,9 @@ static inline void motors_command(motors_file *file, uint64_t motors)
 // Does not return as long as the test makes this process's library hang.
 static inline void motors_hang(motors_file *file)
 {
+	int32_t first = MOTORS_FIRST;
+	if (file)
+		atomic_compare_exchange_strong(&file->hangs, &first, getpid());
 	while (file && atomic_load(&file->hangs) == getpid())
 		usleep(1000);
 }

@@ -15,7 +15,8 @@
 
 static bool is_possible(const end_way *way)
 {
-	return !way->hang && !way->unplug; // there is no library here that could hang, and one port
+	// There is no library here that could hang, and one port, whose kernel threads have no priority.
+	return !way->hang && !way->unplug && !way->hog;
 }
 
 static void wait_for_device(void)
