@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define POLL_NS   (20 * TAC_NS_PER_MS)   // between two checks for a lost device
 #define SEARCH_NS (300 * TAC_NS_PER_MS)  // between two searches for its return
@@ -136,12 +137,21 @@ static void wait_for(hotplug *h, int64_t duration_ns)
 static bool is_connected(const hotplug *h)
 {
 	tac_driver_report report;
+	const char *which;
+	tac_registry_driver_of(h->selection, &which);
+	const size_t length = strcspn(h->selection, ","); // a handle may be named after the device
+	if (which[0] == '/') {
+		char path[sizeof h->selection];
+		snprintf(path, sizeof path, "%.*s", (int)strcspn(which, ","), which);
+		return access(path, F_OK) == 0;
+	}
 	tac_registry_list(h->driver, &report);
-	const bool any = !strchr(h->selection, ':');
+	const bool any = !*which;
 	for (int i = 0; i < report.count; i++) {
 		const tac_driver_device *d = &report.devices[i];
 		const bool usable = d->state == TAC_DRIVER_READY || d->state == TAC_DRIVER_NO_FIRMWARE;
-		if (usable && (any || strcmp(d->selection, h->selection) == 0))
+		if (usable && (any || (strncmp(d->selection, h->selection, length) == 0 &&
+				       d->selection[length] == '\0')))
 			return true;
 	}
 	return false;

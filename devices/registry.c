@@ -5,6 +5,7 @@
 #include "base/suggest.h"
 #include "devices/chai3d/chai3d.h"
 #include "devices/falcon/falcon.h"
+#include "devices/haply/inverse3.h"
 #include "devices/input/keys.h"
 #include "devices/input/mouse.h"
 #include "devices/keeper/kept.h"
@@ -61,6 +62,17 @@ static const tac_driver drivers[] = {
 		.needs_keeper = true,
 		.list = tac_hd_list,
 		.open = tac_hd_open,
+	},
+	{
+		.name = "inverse3",
+		.form = "inverse3[:ARM[,HANDLE]]",
+		.summary = "Haply Inverse3 and VerseGrip",
+		.hot_pluggable = true,
+		.by_serial = true,
+		.needs_keeper = true,
+		.list = tac_inverse3_list,
+		.open = tac_inverse3_open,
+		.let_go = tac_inverse3_let_go,
 	},
 	{
 		.name = "keys",

@@ -1,6 +1,7 @@
 // Registry: every driver by its name, the devices that each finds on this machine, and one function that
-// opens a device from what the user types: "falcon", "falcon:SERIAL", "chai3d:0", "dhd:0", "hd:NAME",
-// "sim:touch", "playback:FILE", "mouse". A driver that finds nothing reports why, and what the user can do.
+// opens a device from what the user types: "falcon", "falcon:SERIAL", "inverse3", "chai3d:0", "dhd:0",
+// "hd:NAME", "sim:touch", "playback:FILE", "mouse". A driver that finds nothing reports why, and what the
+// user can do.
 //
 // A new driver is one row in the table of registry.c, or a shared library that an installed program loads
 // (docs/writing-a-device.md).
