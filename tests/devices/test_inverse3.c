@@ -12,8 +12,10 @@
 #include "tests/support/logged.h"
 #include "tests/support/pty_firmware.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -496,18 +498,12 @@ static void chaos_never_exceeds_the_limits(void)
 
 // ---- the keeper ----
 
-// A runtime that pushes with 2 N until it is killed.
-static pid_t start_runtime(void)
+// A runtime that pushes with 2 N until it is killed: this program, started anew.
+static int run_runtime(const char *selection)
 {
-	char selection[96];
-	snprintf(selection, sizeof selection, "inverse3:%s", arm.path);
-	const pid_t pid = fork();
-	if (pid != 0)
-		return pid;
 	const tac_open_def def = {.keeper = TACTUS_KEEP};
-	tac_log_set(NULL, NULL);
 	if (tac_registry_open(selection, &def, &device) < TAC_OK)
-		_exit(1);
+		return 1;
 	tac_device_enable(device, true);
 	for (;;) {
 		read_is(TAC_DEVICE_OK);
@@ -516,18 +512,34 @@ static pid_t start_runtime(void)
 	}
 }
 
+static pid_t start_runtime(void)
+{
+	char program[] = "/proc/self/exe", role[] = "--runtime", selection[96];
+	snprintf(selection, sizeof selection, "inverse3:%s", arm.path);
+	char *const arguments[] = {program, role, selection, NULL};
+	pid_t pid;
+	TEST_ASSERT_EQUAL_INT(0, posix_spawn(&pid, program, NULL, NULL, arguments, environ));
+	return pid;
+}
+
 // The first process whose parent is `parent`; 0: none.
 static pid_t child_of(pid_t parent)
 {
-	char line[64];
-	snprintf(line, sizeof line, "pgrep -P %d", (int)parent);
-	FILE *found = popen(line, "r");
-	int pid = 0;
-	if (found && fscanf(found, "%d", &pid) != 1)
-		pid = 0;
-	if (found)
-		pclose(found);
-	return pid;
+	DIR *processes = opendir("/proc");
+	pid_t child = 0;
+	for (struct dirent *entry; !child && (entry = readdir(processes));) {
+		char path[300];
+		int pid, its_parent;
+		snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
+		FILE *stat = fopen(path, "r");
+		if (stat && fscanf(stat, "%d (%*[^)]) %*c %d", &pid, &its_parent) == 2 &&
+		    its_parent == parent)
+			child = pid;
+		if (stat)
+			fclose(stat);
+	}
+	closedir(processes);
+	return child;
 }
 
 static void no_death_leaves_a_force_in_the_arm(void)
@@ -548,8 +560,10 @@ static void no_death_leaves_a_force_in_the_arm(void)
 	assert_within_limits();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc == 3)
+		return run_runtime(argv[2]);
 	UNITY_BEGIN();
 	RUN_TEST(requests_are_as_documented);
 	RUN_TEST(states_are_found_in_any_stream);
