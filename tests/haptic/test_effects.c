@@ -352,7 +352,8 @@ static void invalid_effects_are_refused_and_change_nothing(void)
 	tac_effect e = *tac_servo_effect(f.servo, 0);
 	e.force_N.x = NAN;
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_servo_set_effect(f.servo, 0, &e));
-	TEST_ASSERT_EQUAL_STRING("effect: force_N: expected a number from -1000 to 1000, found 'nan'", logged);
+	TEST_ASSERT_EQUAL_STRING("effect: force_N: expected a number from -1000 to 1000, found 'nan'",
+				 logged);
 	e = make(TAC_EFFECT_LINE);
 	e.direction = v3(0, 0, 0);
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_servo_set_effect(f.servo, 0, &e));
@@ -641,7 +642,7 @@ static void springs_and_dampers_give_no_energy_to_the_hand(void)
 		for (int k = 0; k < 40; k++)
 			path[k] = (tac_sim_waypoint){k * INT64_C(50000000),
 						     k == 0 ? v3(0, 0, 0) : in_cube(&rng, 0.02), v3(0, 0, 0),
-						     0};
+						     0, 0};
 		sim.path = path;
 		sim.waypoints = 40;
 		plant p;

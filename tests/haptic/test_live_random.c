@@ -161,10 +161,10 @@ static void record_command(void *user, int64_t tick, const tac_live_command *com
 }
 
 static void record_sample(void *user, const tac_device_state *state, const tac_wrench *wrench,
-			  tac_device_status status)
+			  double gripper_N, tac_device_status status)
 {
 	run *r = user;
-	const tac_recording_sample sample = {*state, *wrench, status};
+	const tac_recording_sample sample = {*state, *wrench, gripper_N, status};
 	r->lost += !tac_recorder_write(r->recorder, &sample);
 }
 
