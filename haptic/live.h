@@ -55,7 +55,7 @@ typedef struct tac_live_record {
 } tac_live_record;
 
 typedef struct tac_live_def {
-	tac_world *world;  // the first; outlives the live, unless another one takes its place
+	tac_world *world;  // the first; the caller destroys it after the servos, or when it is given back
 	uint32_t capacity; // commands that may wait, a power of two; a tick takes at most TAC_LIVE_PER_TICK
 	// No point of an object is moved faster by commands, and no tool by a change of its mapping. What is
 	// sent faster arrives later.
@@ -138,7 +138,8 @@ TAC_API bool tac_live_set_gain(tac_live *live, int32_t tool, double gain);
 TAC_API bool tac_live_exchange(tac_live *live, tac_world *world);
 
 // A world that is no longer in use, for the caller to destroy; NULL: none. *out_number (may be NULL) is its
-// number: 0 for the first, then 1, 2, … in the order of the exchanges. Thread: setup, one at a time.
+// number: 0 for the first, then 1, 2, … in the order of the exchanges. When the servos are destroyed, no
+// world is in use, and all of them are given back. Thread: setup, one at a time.
 TAC_API tac_world *tac_live_returned(tac_live *live, int32_t *out_number);
 
 // Sends a recorded command, except for an exchange, which needs its world.

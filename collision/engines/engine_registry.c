@@ -6,9 +6,10 @@
 #include "collision/engines/scd_engine.h"
 #include "collision/engines/solid_engine.h"
 
+#include <pthread.h>
 #include <string.h>
 
-// In the order in which they are listed. The function picks the SIMD variant when it is first called.
+// In the order in which they are listed. The function picks the SIMD variant and fills the engine's table.
 static const tac_collider *(*const built_in[])(void) = {
 	tac_bvh8_collider,    // wide
 	tac_doptree_collider, // doptree
@@ -19,13 +20,24 @@ static const tac_collider *(*const built_in[])(void) = {
 
 enum { BUILT_IN_COUNT = sizeof built_in / sizeof *built_in };
 
+// Filled once: a loop may run with an engine while another thread asks for it.
+static const tac_collider *engines[BUILT_IN_COUNT];
+static pthread_once_t engines_once = PTHREAD_ONCE_INIT;
+
+static void fill_engines(void)
+{
+	for (int i = 0; i < BUILT_IN_COUNT; i++)
+		engines[i] = built_in[i]();
+}
+
 static const tac_collider *added[TAC_COLLIDERS_ADDED_MAX];
 static int added_count;
 
 const tac_collider *tac_collider_at(int index)
 {
+	pthread_once(&engines_once, fill_engines);
 	if (index < BUILT_IN_COUNT)
-		return built_in[index]();
+		return engines[index];
 	return index - BUILT_IN_COUNT < added_count ? added[index - BUILT_IN_COUNT] : NULL;
 }
 

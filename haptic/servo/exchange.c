@@ -60,10 +60,26 @@ bool tac_live_exchange(tac_live *live, tac_world *world)
 	return true;
 }
 
+// A stage whose world the application may destroy; NULL: none. Without servos no world is in use any more.
+static tac_live_stage *take_back(tac_live *live)
+{
+	tac_live_stage *stage = NULL;
+	if (tac_ring_pop(live->returned, &stage) || live->servo_count > 0 || live->list.stages)
+		return stage;
+	if (live->next) {
+		stage = live->next;
+		live->next = NULL;
+	} else if (!tac_ring_pop(live->stages, &stage)) {
+		stage = live->stage;
+		live->stage = NULL;
+	}
+	return stage;
+}
+
 tac_world *tac_live_returned(tac_live *live, int32_t *out_number)
 {
-	tac_live_stage *stage;
-	if (!tac_ring_pop(live->returned, &stage))
+	tac_live_stage *stage = take_back(live);
+	if (!stage)
 		return NULL;
 	tac_world *world = stage->world;
 	if (out_number)

@@ -480,9 +480,11 @@ static void both_hands_feel_an_object_that_moves(void)
 	TEST_ASSERT_EQUAL_PTR(def.world, tac_live_returned(live, NULL));
 	for (int i = 0; i < 2; i++)
 		tac_servo_destroy(&servos[i]);
-	tac_live_destroy(&live);
 	live_world_destroy(def.world);
+	TEST_ASSERT_EQUAL_PTR(second, tac_live_returned(live, NULL)); // no servo uses it
+	TEST_ASSERT_NULL(tac_live_returned(live, NULL));
 	live_world_destroy(second);
+	tac_live_destroy(&live);
 }
 
 // ---- refusals ----

@@ -59,7 +59,6 @@ static inline void live_fini(live_fixture *l)
 	for (tac_world *old; (old = tac_live_returned(l->live, NULL));)
 		live_world_destroy(old);
 	tac_live_destroy(&l->live);
-	live_world_destroy(l->f.world);
 }
 
 // Whether the tool intersects an object that it can touch, by the exact engine.
