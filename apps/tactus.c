@@ -5,6 +5,7 @@
 #include "base/helper.h"
 #include "base/suggest.h"
 #include "base/version.h"
+#include "devices/registry.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -124,7 +125,9 @@ int main(int argc, char **argv)
 	if (!stack_is_large_enough())
 		return EXIT_FAILURE;
 	tac_log_set(terminal_log, NULL);
-	int code = chip_engines_add() ? run_command(argc, argv) : EXIT_BAD_INPUT;
+	const char *drivers = secure_getenv("TACTUS_DRIVERS");
+	const bool loaded = !drivers || !*drivers || tac_registry_load_folder(drivers) >= TAC_OK;
+	int code = loaded && chip_engines_add() ? run_command(argc, argv) : EXIT_BAD_INPUT;
 	chip_engines_remove();
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		fprintf(stderr,

@@ -14,7 +14,9 @@
 #include "devices/vendor/dhd.h"
 #include "devices/vendor/hd.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,16 +154,46 @@ tac_result tac_registry_load(const char *path)
 	void *symbol = dlsym(library, TAC_DRIVER_PLUGIN);
 	memcpy(&plugin, &symbol,
 	       sizeof plugin); // ISO C has no conversion from an object to a function pointer
-	const tac_driver *driver = plugin ? plugin() : NULL;
-	if (!driver) {
+	const uint32_t *abi = dlsym(library, TAC_DRIVER_PLUGIN_ABI);
+	const bool fits = plugin && abi && *abi == TAC_DRIVER_ABI;
+	const tac_driver *driver = fits ? plugin() : NULL;
+	if (!plugin || (fits && !driver))
 		tac_log(TAC_LOG_ERROR, "driver: %s: expected the function " TAC_DRIVER_PLUGIN ", found none",
 			path);
-		dlclose(library);
-		return TAC_ERROR_FORMAT;
-	}
-	const tac_result result = tac_registry_add(driver);
+	else if (!fits)
+		tac_log(TAC_LOG_ERROR,
+			"driver: %s: expected " TAC_DRIVER_PLUGIN_ABI " to be %d, found %s%.0u", path,
+			TAC_DRIVER_ABI, abi ? "" : "none", abi ? (unsigned)*abi : 0);
+	const tac_result result = driver ? tac_registry_add(driver) : TAC_ERROR_FORMAT;
 	if (result < TAC_OK)
 		dlclose(library);
+	return result;
+}
+
+static int is_library(const struct dirent *entry)
+{
+	const size_t length = strlen(entry->d_name);
+	return length > 3 && strcmp(entry->d_name + length - 3, ".so") == 0;
+}
+
+tac_result tac_registry_load_folder(const char *folder)
+{
+	struct dirent **entries;
+	const int count = scandir(folder, &entries, is_library, alphasort);
+	if (count < 0) {
+		tac_log(TAC_LOG_ERROR, "driver: expected a folder of drivers, found %s: %s", folder,
+			strerror(errno));
+		return TAC_ERROR_IO;
+	}
+	tac_result result = TAC_OK;
+	for (int i = 0; i < count; i++) {
+		char path[TAC_HELPER_PATH];
+		const int length = snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+		if (length >= (int)sizeof path || tac_registry_load(path) < TAC_OK)
+			result = TAC_PARTIAL;
+		free(entries[i]);
+	}
+	free(entries);
 	return result;
 }
 

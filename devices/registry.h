@@ -89,14 +89,24 @@ typedef struct tac_driver {
 // Thread: setup, before devices are opened.
 TAC_API tac_result tac_registry_add(const tac_driver *driver);
 
-// A shared library that contains a driver defines this function:
+// Raised whenever tac_device, tac_driver or what they contain changes.
+#define TAC_DRIVER_ABI 2
+
+// A shared library that contains a driver defines one function and one number:
 //	const tac_driver *tac_driver_plugin(void) { static const tac_driver pen = {…}; return &pen; }
-#define TAC_DRIVER_PLUGIN "tac_driver_plugin"
+//	const uint32_t tac_driver_abi = TAC_DRIVER_ABI;
+#define TAC_DRIVER_PLUGIN     "tac_driver_plugin"
+#define TAC_DRIVER_PLUGIN_ABI "tac_driver_abi"
 
 // Loads the library `path` and adds its driver. It stays loaded. TAC_ERROR_IO (it cannot be loaded, or other
-// users can change it), TAC_ERROR_FORMAT (it has no driver) or the result of tac_registry_add, with a log
-// line. Thread: setup, before devices are opened.
+// users can change it), TAC_ERROR_FORMAT (it has no driver, or one for another TAC_DRIVER_ABI) or the result
+// of tac_registry_add, with a log line. Thread: setup, before devices are opened.
 TAC_API tac_result tac_registry_load(const char *path);
+
+// Loads every file NAME.so of a folder, in the order of their names, for programs that read the environment
+// variable TACTUS_DRIVERS. Those that fail are left out, each with its log line: TAC_PARTIAL. TAC_ERROR_IO
+// with a log line if there is no such folder. Thread: setup, before devices are opened.
+TAC_API tac_result tac_registry_load_folder(const char *folder);
 
 // Driver `index`, from 0; NULL after the last.
 // Thread: any.

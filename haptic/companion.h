@@ -7,6 +7,8 @@
 #include "base/result.h"
 #include "haptic/servo.h"
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -33,6 +35,7 @@ typedef struct tac_surroundings {
 } tac_surroundings;
 
 typedef struct tac_companion_def {
+	uint32_t struct_bytes;  // set by tac_companion_def_default (base/def.h)
 	const tac_world *world; // outlives the companion
 	tac_servo *servo;       // of that world; outlives the companion
 	int32_t tool;           // the servo's
@@ -41,9 +44,18 @@ typedef struct tac_companion_def {
 	int32_t world_number;   // of a live world (tac_snapshot_live.world): it rests while another is in use
 } tac_companion_def;
 
+// Fills a def of `bytes` with the defaults.
+// Thread: any.
+TAC_API void tac_companion_def_init(tac_companion_def *out_def, size_t bytes);
+
 // No world, no servo, tool 0, reader 0, 10 ms.
 // Thread: any.
-TAC_API tac_companion_def tac_companion_def_default(void);
+static inline tac_companion_def tac_companion_def_default(void)
+{
+	tac_companion_def def;
+	tac_companion_def_init(&def, sizeof def);
+	return def;
+}
 
 // Starts the thread. TAC_ERROR_ARGUMENT, TAC_ERROR_MEMORY or TAC_ERROR_SYSTEM with one log line;
 // *out_companion is NULL then. With an engine that keeps its shapes in a device (TAC_COLLIDER_UPLOADS) the

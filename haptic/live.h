@@ -55,7 +55,8 @@ typedef struct tac_live_record {
 } tac_live_record;
 
 typedef struct tac_live_def {
-	tac_world *world;  // the first; the caller destroys it after the servos, or when it is given back
+	uint32_t struct_bytes; // set by tac_live_def_default (base/def.h)
+	tac_world *world;      // the first; the caller destroys it after the servos, or when it is given back
 	uint32_t capacity; // commands that may wait, a power of two; a tick takes at most TAC_LIVE_PER_TICK
 	// No point of an object is moved faster by commands, and no tool by a change of its mapping. What is
 	// sent faster arrives later.
@@ -69,9 +70,18 @@ typedef struct tac_live_def {
 #define TAC_LIVE_PER_TICK 64
 #define TAC_LIVE_WORLDS   4 // that may wait to be taken or given back
 
+// Fills a def of `bytes` with the defaults.
+// Thread: any.
+TAC_API void tac_live_def_init(tac_live_def *out_def, size_t bytes);
+
 // 1024 commands, 1 m/s.
 // Thread: any.
-TAC_API tac_live_def tac_live_def_default(void);
+static inline tac_live_def tac_live_def_default(void)
+{
+	tac_live_def def;
+	tac_live_def_init(&def, sizeof def);
+	return def;
+}
 
 // Makes a world changeable. The servos of its tools are created afterwards with tac_servo_def.live, the one
 // that is stepped first in each tick first, and destroyed before it. TAC_ERROR_ARGUMENT or TAC_ERROR_MEMORY

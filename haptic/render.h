@@ -7,6 +7,8 @@
 #include "haptic/path.h"
 #include "haptic/servo.h"
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -14,6 +16,7 @@ extern "C" {
 typedef struct tac_render tac_render;
 
 typedef struct tac_render_def {
+	uint32_t struct_bytes;  // set by tac_render_def_default (base/def.h)
 	const tac_world *world; // outlives the render
 	tac_sco_mover mover;
 	// One path for each tool, all with the same times; they outlive the render. NULL, except for the
@@ -40,9 +43,18 @@ typedef struct tac_render_row {
 	int64_t ns;     // computing time of the tick
 } tac_render_row;
 
+// Fills a def of `bytes` with the defaults.
+// Thread: any.
+TAC_API void tac_render_def_init(tac_render_def *out_def, size_t bytes);
+
 // Continuous mover.
 // Thread: any.
-TAC_API tac_render_def tac_render_def_default(void);
+static inline tac_render_def tac_render_def_default(void)
+{
+	tac_render_def def;
+	tac_render_def_init(&def, sizeof def);
+	return def;
+}
 
 // Creates devices and servos. TAC_ERROR_ARGUMENT (no samples, no path for the first tool, times that
 // differ, or what tac_live_replay refuses) or TAC_ERROR_MEMORY, with one log line; *out_render is NULL then.

@@ -21,6 +21,8 @@
 #include "haptic/world.h"
 #include "rt/tick.h"
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -30,6 +32,7 @@ typedef struct tac_servo tac_servo;
 #define TAC_SERVO_READERS 4
 
 typedef struct tac_servo_def {
+	uint32_t struct_bytes;  // set by tac_servo_def_default (base/def.h)
 	const tac_world *world; // outlives the servo; not needed with `live`
 	tac_live *live;         // for a world that changes; NULL: it does not. Outlives the servo
 	int32_t tool;
@@ -47,9 +50,18 @@ typedef struct tac_servo_def {
 	tac_effect_callback callback; // a force of one's own, besides the scene's effects
 } tac_servo_def;
 
+// Fills a def of `bytes` with the defaults.
+// Thread: any.
+TAC_API void tac_servo_def_init(tac_servo_def *out_def, size_t bytes);
+
 // 1 kHz, continuous mover, check on, one reader.
 // Thread: any.
-TAC_API tac_servo_def tac_servo_def_default(void);
+static inline tac_servo_def tac_servo_def_default(void)
+{
+	tac_servo_def def;
+	tac_servo_def_init(&def, sizeof def);
+	return def;
+}
 
 // Creates a servo without reading its device; the caller enables the forces. TAC_ERROR_ARGUMENT or
 // TAC_ERROR_MEMORY with one log line; *out_servo is NULL then.

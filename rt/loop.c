@@ -1,5 +1,6 @@
 #include "rt/loop.h"
 
+#include "base/def.h"
 #include "base/log.h"
 #include "rt/clock.h"
 #include "rt/probe.h"
@@ -32,18 +33,24 @@ static void on_pipe(int signal)
 	(void)signal;
 }
 
-tac_loop_def tac_loop_def_default(void)
+void tac_loop_def_init(tac_loop_def *out_def, size_t bytes)
 {
-	return (tac_loop_def){
+	const tac_loop_def def = {
 		.period_ns = TAC_NS_PER_MS,
 		.spin_ns = 100 * TAC_NS_PER_US,
 		.timer = TAC_TIMER_NANOSLEEP,
 	};
+	tac_def_fill(out_def, bytes, &def, sizeof def);
 }
 
 tac_result tac_loop_create(const tac_loop_def *def, tac_loop **out_loop)
 {
 	*out_loop = NULL;
+	tac_loop_def full = tac_loop_def_default();
+	const tac_result known = tac_def_read("loop", def, &full, sizeof full);
+	if (known < TAC_OK)
+		return known;
+	def = &full;
 	if (def->period_ns < TAC_LOOP_PERIOD_MIN_NS || def->period_ns > TAC_LOOP_PERIOD_MAX_NS) {
 		tac_log(TAC_LOG_ERROR, "loop: expected a period from %lld to %lld ns, found %lld ns",
 			(long long)TAC_LOOP_PERIOD_MIN_NS, (long long)TAC_LOOP_PERIOD_MAX_NS,

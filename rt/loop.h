@@ -12,6 +12,7 @@
 #include "rt/timer.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -24,10 +25,11 @@ extern "C" {
 typedef struct tac_loop tac_loop;
 
 typedef struct tac_loop_def {
-	int64_t period_ns; // TAC_LOOP_PERIOD_MIN_NS … TAC_LOOP_PERIOD_MAX_NS
-	int64_t spin_ns;   // 0 … half of the period; 0: no spin
-	int64_t first_ns;  // planned time of the first tick, so that loops can share a grid; 0: run + period
-	int64_t periods;   // stop after this many; 0: run until stopped
+	uint32_t struct_bytes; // set by tac_loop_def_default (base/def.h)
+	int64_t period_ns;     // TAC_LOOP_PERIOD_MIN_NS … TAC_LOOP_PERIOD_MAX_NS
+	int64_t spin_ns;       // 0 … half of the period; 0: no spin
+	int64_t first_ns; // planned time of the first tick, so that loops can share a grid; 0: run + period
+	int64_t periods;  // stop after this many; 0: run until stopped
 	tac_timer_kind timer;
 	tac_deadline *deadline; // keeps the account of the ticks; NULL: none
 } tac_loop_def;
@@ -35,9 +37,18 @@ typedef struct tac_loop_def {
 // One tick. `tick` has its index and times so far; tac_tick_phase_end marks the phases in it.
 typedef void (*tac_loop_fn)(void *user, tac_tick *tick);
 
+// Fills a def of `bytes` with the defaults.
+// Thread: any.
+TAC_API void tac_loop_def_init(tac_loop_def *out_def, size_t bytes);
+
 // 1 kHz, 100 µs of spin, clock_nanosleep, until stopped, no account.
 // Thread: any.
-TAC_API tac_loop_def tac_loop_def_default(void);
+static inline tac_loop_def tac_loop_def_default(void)
+{
+	tac_loop_def def;
+	tac_loop_def_init(&def, sizeof def);
+	return def;
+}
 
 // TAC_ERROR_ARGUMENT or TAC_ERROR_MEMORY with a log line.
 // Thread: setup.

@@ -1,5 +1,6 @@
 #include "haptic/companion.h"
 
+#include "base/def.h"
 #include "base/log.h"
 #include "collision/distance.h"
 #include "rt/clock.h"
@@ -23,9 +24,10 @@ struct tac_companion {
 	atomic_bool stop;
 };
 
-tac_companion_def tac_companion_def_default(void)
+void tac_companion_def_init(tac_companion_def *out_def, size_t bytes)
 {
-	return (tac_companion_def){.pause_ns = 10 * TAC_NS_PER_MS};
+	const tac_companion_def def = {.pause_ns = 10 * TAC_NS_PER_MS};
+	tac_def_fill(out_def, bytes, &def, sizeof def);
 }
 
 // ---- the search ----
@@ -114,6 +116,11 @@ static tac_result start(tac_companion *c)
 tac_result tac_companion_create(const tac_companion_def *def, tac_companion **out_companion)
 {
 	*out_companion = NULL;
+	tac_companion_def full = tac_companion_def_default();
+	const tac_result known = tac_def_read("companion", def, &full, sizeof full);
+	if (known < TAC_OK)
+		return known;
+	def = &full;
 	if (!def->world || !def->servo || def->tool < 0 || def->tool >= def->world->scene->tool_count ||
 	    def->reader < 0 || def->reader >= TAC_SERVO_READERS || def->pause_ns < 0) {
 		tac_log(TAC_LOG_ERROR, "companion: expected a world, one of its tools, its servo, "

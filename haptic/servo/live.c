@@ -1,5 +1,6 @@
 #include "haptic/servo/live_state.h"
 
+#include "base/def.h"
 #include "base/log.h"
 #include "haptic/scene/scene_check.h"
 #include "haptic/scene/scene_keys.h"
@@ -17,9 +18,10 @@
 // A command's time may not be longer.
 #define OVER_MAX_NS (INT64_C(3600) * 1000000000)
 
-tac_live_def tac_live_def_default(void)
+void tac_live_def_init(tac_live_def *out_def, size_t bytes)
 {
-	return (tac_live_def){.capacity = 1024, .max_speed_m_per_s = 1};
+	const tac_live_def def = {.capacity = 1024, .max_speed_m_per_s = 1};
+	tac_def_fill(out_def, bytes, &def, sizeof def);
 }
 
 // ---- set-up ----
@@ -77,6 +79,11 @@ static tac_result create_all(tac_live *live)
 tac_result tac_live_create(const tac_live_def *def, tac_live **out_live)
 {
 	*out_live = NULL;
+	tac_live_def full = tac_live_def_default();
+	const tac_result known = tac_def_read("live", def, &full, sizeof full);
+	if (known < TAC_OK)
+		return known;
+	def = &full;
 	if (!def->world || !power_of_two(def->capacity) || def->capacity > 1u << 20 ||
 	    !(def->max_speed_m_per_s > 0 && def->max_speed_m_per_s < HUGE_VAL)) {
 		tac_log(TAC_LOG_ERROR, "live: expected a world, a power of two up to 2^20 as capacity and a "

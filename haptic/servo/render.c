@@ -1,5 +1,6 @@
 #include "haptic/render.h"
 
+#include "base/def.h"
 #include "base/denormal.h"
 #include "base/log.h"
 #include "rt/clock.h"
@@ -16,10 +17,11 @@ struct tac_render {
 	tac_live *live; // NULL: no commands
 };
 
-tac_render_def tac_render_def_default(void)
+void tac_render_def_init(tac_render_def *out_def, size_t bytes)
 {
-	return (tac_render_def){.mover = TAC_SCO_CONTINUOUS,
-				.max_speed_m_per_s = tac_live_def_default().max_speed_m_per_s};
+	const tac_render_def def = {.mover = TAC_SCO_CONTINUOUS,
+				    .max_speed_m_per_s = tac_live_def_default().max_speed_m_per_s};
+	tac_def_fill(out_def, bytes, &def, sizeof def);
 }
 
 static tac_result check_times(const tac_render_def *def)
@@ -79,6 +81,11 @@ static tac_result create_live(tac_render *r)
 tac_result tac_render_create(const tac_render_def *def, tac_render **out_render)
 {
 	*out_render = NULL;
+	tac_render_def full = tac_render_def_default();
+	const tac_result known = tac_def_read("render", def, &full, sizeof full);
+	if (known < TAC_OK)
+		return known;
+	def = &full;
 	int64_t period_ns = 0;
 	tac_result result = check_times(def);
 	if (result >= TAC_OK)

@@ -1,3 +1,4 @@
+#include "base/def.h"
 #include "base/log.h"
 #include "haptic/servo/live_state.h"
 
@@ -40,14 +41,15 @@ static int64_t max_ns(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-tac_servo_def tac_servo_def_default(void)
+void tac_servo_def_init(tac_servo_def *out_def, size_t bytes)
 {
-	return (tac_servo_def){
+	const tac_servo_def def = {
 		.mover = TAC_SCO_CONTINUOUS,
 		.check = true,
 		.period_ns = 1000000,
 		.readers = 1,
 	};
+	tac_def_fill(out_def, bytes, &def, sizeof def);
 }
 
 uint64_t tac_servo_hidden_objects(const tac_scene *scene)
@@ -191,6 +193,11 @@ static tac_result create_all(tac_servo *s)
 tac_result tac_servo_create(const tac_servo_def *def, tac_servo **out_servo)
 {
 	*out_servo = NULL;
+	tac_servo_def full = tac_servo_def_default();
+	const tac_result known = tac_def_read("servo", def, &full, sizeof full);
+	if (known < TAC_OK)
+		return known;
+	def = &full;
 	const tac_world *world = def->live ? &def->live->stage->view : def->world;
 	if (!world || (def->live && def->live->servo_count == TAC_SCENE_TOOLS) ||
 	    (def->live && def->world && def->world != def->live->def.world) || !def->device ||

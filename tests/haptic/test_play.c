@@ -211,6 +211,43 @@ static void a_snapshot_is_copied_as_far_as_its_reader_knows_it(void)
 	fixture_fini(&f);
 }
 
+// ---- defs of other versions ----
+
+// A def as a program of another version would have it: shorter, or with fields that are not known here.
+static void a_def_is_read_as_far_as_both_know_it(void)
+{
+	struct {
+		tac_servo_def known;
+		unsigned char later[16];
+	} def;
+	fixture f;
+	begin(&f);
+	tac_servo *servo;
+	tac_servo_def_init(&def.known, sizeof def);
+	TEST_ASSERT_EQUAL(sizeof def, def.known.struct_bytes);
+	def.known.world = f.world;
+	def.known.device = &f.hand.base;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_servo_create(&def.known, &servo)); // newer, but nothing new is set
+	tac_servo_destroy(&servo);
+	def.later[3] = 1;
+	TEST_ASSERT_EQUAL(TAC_ERROR_UNSUPPORTED, tac_servo_create(&def.known, &servo));
+	TEST_ASSERT_NULL(servo);
+
+	// An older program knows nothing of `readers`; whatever lies there is not read.
+	memset(&def, 0xff, sizeof def);
+	const size_t older = offsetof(tac_servo_def, readers);
+	tac_servo_def_init(&def.known, older);
+	TEST_ASSERT_EQUAL(-1, def.known.readers);
+	def.known.world = f.world;
+	def.known.device = &f.hand.base;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_servo_create(&def.known, &servo));
+	tac_servo_destroy(&servo);
+
+	def.known.struct_bytes = 0;
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_servo_create(&def.known, &servo));
+	fixture_fini(&f);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -220,5 +257,6 @@ int main(void)
 	RUN_TEST(two_hands_feel_each_other_and_have_an_account);
 	RUN_TEST(a_callers_own_account_is_used_and_bad_hands_are_refused);
 	RUN_TEST(a_snapshot_is_copied_as_far_as_its_reader_knows_it);
+	RUN_TEST(a_def_is_read_as_far_as_both_know_it);
 	return UNITY_END();
 }

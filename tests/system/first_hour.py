@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from program import BadInputTest, Program
@@ -311,13 +312,14 @@ class Driver(Folder):
         {
             static const tac_driver pen = {.name = "NAME", .form = "pen", .summary = "the Pen", .list = list, .open = open_pen};
             return &pen;
-        }"""
+        }
+        const uint32_t tac_driver_abi = ABI;"""
 
-    def compile(self, name="pen", function="tac_driver_plugin"):
+    def compile(self, name="pen", function="tac_driver_plugin", abi="TAC_DRIVER_ABI", library=None):
         root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-        path = self.path(name + ".so")
+        path = self.path(library or name + ".so")
         with open(self.path("pen.c"), "w") as file:
-            file.write(self.SOURCE.replace("NAME", name).replace("FUNCTION", function))
+            file.write(self.SOURCE.replace("NAME", name).replace("FUNCTION", function).replace("ABI;", abi + ";"))
         subprocess.run([shutil.which("cc") or "gcc", "-std=c17", "-shared", "-fPIC", "-I", root, self.path("pen.c"), "-o", path],
                        check=True)
         return path
@@ -331,10 +333,23 @@ class Driver(Folder):
         self.assertEqual(json.loads(result.stdout)["tools"][0]["device"], "pen")
         self.refuse("run", "--driver", self.compile("falcon"), says="expected a name that no other driver has, found .*'falcon'$")
         self.refuse("run", "--driver", self.compile("other", "main"), says="expected the function tac_driver_plugin, found none$")
+        self.refuse("run", "--driver", self.compile("old", abi="1"), says="expected tac_driver_abi to be 2, found 1$")
         self.refuse("run", "--driver", __file__, says="expected a shared library")
         self.refuse("run", "--driver", self.path("gone.so"), says="expected the file .*gone.so, found No such file")
         os.chmod(pen, 0o666)
         self.refuse("run", "--driver", pen, says="writable by no other user, found")
+
+    @unittest.skipUnless(shutil.which("cc") or shutil.which("gcc"), "no compiler")
+    def test_a_folder_of_drivers_is_loaded(self):
+        os.mkdir(self.path("drivers"))
+        self.compile(library="drivers/pen.so")
+        self.compile("old", abi="1", library="drivers/old.so")  # is left out, with its line
+        with unittest.mock.patch.dict(os.environ, TACTUS_DRIVERS=self.path("drivers")):
+            result = tactus("run", "sphere", "--device", "pen", "--seconds", "0.2", "--json")
+            self.assertEqual(json.loads(result.stdout)["tools"][0]["device"], "pen")
+            self.assertIn("old.so: expected tac_driver_abi to be 2, found 1", result.stderr)
+        with unittest.mock.patch.dict(os.environ, TACTUS_DRIVERS=self.path("none")):
+            self.refuse("devices", says="expected a folder of drivers, found .*none: No such file")
 
 
 class Doctor(Folder):
