@@ -1,8 +1,8 @@
 // Live: changes a world while its servos run. One application thread sends commands: an object's pose, its
-// material, whether it can be touched, a tool's mapping, the gain of its force, another world. Each call is
-// wait-free; the real-time thread takes the commands at the beginning of its next tick, in their order. None
-// of them lets the tool into an object or makes the force jump: the force law (docs/forces.md) bounds the
-// change of the force whatever the world does.
+// material, whether it can be touched, a tool's mapping, the gain of its force, its effects, another world.
+// Each call is wait-free; the real-time thread takes the commands at the beginning of its next tick, in their
+// order. None of them lets the tool into an object or makes the force jump: the force law (docs/forces.md)
+// bounds the change of the force whatever the world does.
 //
 // What became of the commands is in the snapshot (tac_snapshot_live), which has the poses that the objects
 // really have: where the tool cannot yield, an object stops at it.
@@ -36,6 +36,8 @@ typedef enum tac_live_kind {
 	TAC_LIVE_MAPPING,      // tool `index`: scale, position, rotation vector, clutch button
 	TAC_LIVE_GAIN,         // tool `index`: 0 … 1
 	TAC_LIVE_EXCHANGE,     // the world with the number `index`
+	TAC_LIVE_EFFECT,       // tool `index`: the number of an effect, then the numbers of its keys
+	TAC_LIVE_SWITCH,       // tool `index`: the number of an effect, 1 or 0
 	TAC_LIVE_KINDS,
 } tac_live_kind;
 
@@ -134,6 +136,14 @@ TAC_API bool tac_live_set_mapping(tac_live *live, int32_t tool, const tac_scene_
 // Multiplies all contact forces of a tool by `gain`, 0 … 1; it goes there at 10 per second.
 // Thread: any, one at a time.
 TAC_API bool tac_live_set_gain(tac_live *live, int32_t tool, double gain);
+
+// Sets effect `effect` of a tool, as tac_servo_set_effect does for a world that does not change.
+// Thread: any, one at a time.
+TAC_API bool tac_live_set_effect(tac_live *live, int32_t tool, int32_t effect, const tac_effect *values);
+
+// Switches an effect of a tool on or off; on begins the envelope of a vibration anew.
+// Thread: any, one at a time.
+TAC_API bool tac_live_switch_effect(tac_live *live, int32_t tool, int32_t effect, bool on);
 
 // Hands over another world, which takes the place of the present one between two ticks. Its tools have the
 // same number, `axes` and `turn_arm_m` as those of the first world, and its engine is the same; limits,

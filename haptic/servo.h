@@ -110,7 +110,8 @@ TAC_API uint64_t tac_servo_events_lost(const tac_servo *servo);
 // Sets effect `index`, 0 … TAC_EFFECT_COUNT - 1, from the next tick on; the force follows along the ramp. The
 // scene's effects have the first indices. An effect that becomes enabled begins its envelope. Wait-free;
 // several changes between two ticks act together. TAC_ERROR_ARGUMENT with one log line, and no change, if
-// index or effect are invalid. The effect's `tool` is ignored: it acts on this servo's.
+// index or effect are invalid, or if the world is a live one, whose commands are recorded
+// (tac_live_set_effect). The effect's `tool` is ignored: it acts on this servo's.
 // Thread: any one besides RT, the same for all functions of effects.
 TAC_API tac_result tac_servo_set_effect(tac_servo *servo, int32_t index, const tac_effect *effect);
 

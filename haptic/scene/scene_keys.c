@@ -412,31 +412,36 @@ const tac_scene_group *tac_scene_material_group(void)
 	return &material_group;
 }
 
-// ---- materials as numbers ----
+// ---- materials and effects as numbers ----
 
-void tac_scene_material_pack(const tac_material *material, double *out_values)
+static void pack(const tac_scene_key *keys, const void *base, double *out)
 {
-	for (const tac_scene_key *key = material_keys; key->name; key++) {
-		const void *field = (const char *)material + key->offset;
+	for (const tac_scene_key *key = keys; key->name; key++) {
+		const void *field = (const char *)base + key->offset;
+		if (!tac_scene_key_applies(key, base))
+			continue;
 		if (key->kind == TAC_KEY_NUMBER)
-			*out_values++ = *(const double *)field;
+			*out++ = *(const double *)field;
 		else if (key->kind == TAC_KEY_INTEGER)
-			*out_values++ = (double)*(const int64_t *)field;
+			*out++ = (double)*(const int64_t *)field;
 		else if (key->kind == TAC_KEY_CHOICE)
-			*out_values++ = *(const int *)field;
+			*out++ = *(const int *)field;
 		else if (key->kind == TAC_KEY_FLAG)
-			*out_values++ = *(const bool *)field;
+			*out++ = *(const bool *)field;
 		else if (key->kind == TAC_KEY_VECTOR) {
-			tac_dvec3_store(out_values, *(const tac_dvec3 *)field);
-			out_values += 3;
+			tac_dvec3_store(out, *(const tac_dvec3 *)field);
+			out += 3;
 		}
 	}
 }
 
-void tac_scene_material_unpack(const double *values, tac_material *out_material)
+// The kind, which decides what follows, is the first key.
+static void unpack(const tac_scene_key *keys, const double *values, void *base)
 {
-	for (const tac_scene_key *key = material_keys; key->name; key++) {
-		void *field = (char *)out_material + key->offset;
+	for (const tac_scene_key *key = keys; key->name; key++) {
+		void *field = (char *)base + key->offset;
+		if (!tac_scene_key_applies(key, base))
+			continue;
 		if (key->kind == TAC_KEY_NUMBER)
 			*(double *)field = *values++;
 		else if (key->kind == TAC_KEY_INTEGER)
@@ -450,4 +455,27 @@ void tac_scene_material_unpack(const double *values, tac_material *out_material)
 			values += 3;
 		}
 	}
+}
+
+void tac_scene_material_pack(const tac_material *material, double *out_values)
+{
+	pack(material_keys, material, out_values);
+}
+
+void tac_scene_material_unpack(const double *values, tac_material *out_material)
+{
+	unpack(material_keys, values, out_material);
+}
+
+void tac_scene_effect_pack(const tac_effect *effect, double *out_values)
+{
+	pack(effect_keys, effect, out_values);
+}
+
+bool tac_scene_effect_unpack(const double *values, tac_effect *out_effect)
+{
+	if (!(values[0] >= 0 && values[0] < TAC_EFFECT_KIND_COUNT))
+		return false;
+	unpack(effect_keys, values, out_effect);
+	return true;
 }

@@ -60,6 +60,12 @@ const tac_scene_group *tac_scene_material_group(void);
 void tac_scene_material_pack(const tac_material *material, double *out_values);
 void tac_scene_material_unpack(const double *values, tac_material *out_material);
 
+// The same for an effect, whose first number is its kind: only the keys of that kind. Unpack is false if the
+// kind is unknown, and leaves name and tool.
+// Thread: RT.
+void tac_scene_effect_pack(const tac_effect *effect, double *out_values);
+bool tac_scene_effect_unpack(const double *values, tac_effect *out_effect);
+
 // The group of an effect.
 // Thread: any.
 const tac_scene_group *tac_scene_effect_group(void);

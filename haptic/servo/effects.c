@@ -23,8 +23,14 @@ static tac_result publish(tac_servo *servo)
 	return TAC_OK;
 }
 
-static bool good_index(int32_t index)
+// Changes of a live world are recorded with its other commands.
+static bool may_write(const tac_servo *servo, int32_t index)
 {
+	if (servo->def.live) {
+		tac_log(TAC_LOG_ERROR, "effect: expected a command of the live world (haptic/live.h), found "
+				       "one of the servo");
+		return false;
+	}
 	if (index >= 0 && index < TAC_EFFECT_COUNT)
 		return true;
 	tac_log(TAC_LOG_ERROR, "effect: expected an index from 0 to %d, found %d", TAC_EFFECT_COUNT - 1,
@@ -34,7 +40,7 @@ static bool good_index(int32_t index)
 
 tac_result tac_servo_set_effect(tac_servo *servo, int32_t index, const tac_effect *effect)
 {
-	if (!good_index(index) || tac_effect_check(effect) < TAC_OK)
+	if (!may_write(servo, index) || tac_effect_check(effect) < TAC_OK)
 		return TAC_ERROR_ARGUMENT;
 	tac_effect_set *set = &servo->effects.written;
 	set->switched_on[index] += effect->enabled && !set->effects[index].enabled;
@@ -44,7 +50,7 @@ tac_result tac_servo_set_effect(tac_servo *servo, int32_t index, const tac_effec
 
 tac_result tac_servo_switch_effect(tac_servo *servo, int32_t index, bool on)
 {
-	if (!good_index(index))
+	if (!may_write(servo, index))
 		return TAC_ERROR_ARGUMENT;
 	tac_effect_set *set = &servo->effects.written;
 	if (set->effects[index].name[0] == 0) {
@@ -86,7 +92,7 @@ tac_result tac_servo_init_effects(tac_servo *servo)
 		fx->used = true;
 	}
 	fx->used |= servo->def.callback.fn != NULL;
-	fx->set = fx->written;
+	fx->set = fx->commanded = fx->written;
 	fx->spring_scale = fx->damper_scale = 1;
 	const tac_device_info *info = &servo->def.device->info;
 	const tac_scene_limits *limits = &servo->tool->limits;
@@ -365,8 +371,10 @@ static void widen_border(const tac_servo *s, tac_effect *e)
 static bool take_over(tac_servo *s, int64_t now_ns)
 {
 	tac_servo_effects *fx = &s->effects;
-	bool fresh;
-	const tac_effect_set *newest = tac_latest_read(fx->latest, &fresh);
+	bool fresh = fx->commands;
+	const tac_effect_set *newest =
+		s->def.live ? (fresh ? &fx->commanded : NULL) : tac_latest_read(fx->latest, &fresh);
+	fx->commands = false;
 	if (s->ticks > 0 && !(newest && fresh))
 		return false;
 	for (int32_t i = 0; i < TAC_EFFECT_COUNT; i++) {

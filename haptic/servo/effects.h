@@ -51,7 +51,9 @@ typedef struct tac_servo_effects {
 	tac_latest *latest;
 
 	// Of the real-time thread, from tick to tick.
-	bool used; // there has been an effect, or there is a callback
+	tac_effect_set commanded; // by the commands of a live world
+	bool commands;            // there were some in this tick
+	bool used;                // there has been an effect, or there is a callback
 	tac_effect_set set;
 	int64_t begin_ns[TAC_EFFECT_COUNT]; // when each was switched on
 	tac_effect_track track;

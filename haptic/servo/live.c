@@ -221,6 +221,20 @@ static bool is_mapping(const double v[8])
 	return (v[7] >= -1 && v[7] <= 31) || refuse("a clutch button from -1 to 31", v[7]);
 }
 
+static bool is_effect(double effect)
+{
+	return (effect >= 0 && effect < TAC_EFFECT_COUNT && effect == floor(effect)) ||
+	       refuse("the number of an effect below 16", effect);
+}
+
+static bool is_effect_set(const double *values)
+{
+	tac_effect e = tac_effect_default(TAC_EFFECT_CONSTANT);
+	memcpy(e.name, "live", 5);
+	return tac_scene_effect_unpack(values, &e) ? tac_effect_check(&e) >= TAC_OK
+						   : refuse("a kind of effect", values[0]);
+}
+
 bool tac_live_allows(const tac_world *world, const tac_live_command *command)
 {
 	const tac_live_command *c = command;
@@ -243,6 +257,13 @@ bool tac_live_allows(const tac_world *world, const tac_live_command *command)
 		break;
 	case TAC_LIVE_GAIN:
 		good = good && is_tool(world, c->index) && is_gain(c->values[0]);
+		break;
+	case TAC_LIVE_EFFECT:
+		good = good && is_tool(world, c->index) && is_effect(c->values[0]) &&
+		       is_effect_set(c->values + 1);
+		break;
+	case TAC_LIVE_SWITCH:
+		good = good && is_tool(world, c->index) && is_effect(c->values[0]);
 		break;
 	default:
 		good = refuse("a kind of command", c->kind);
@@ -311,6 +332,21 @@ bool tac_live_set_mapping(tac_live *live, int32_t tool, const tac_scene_mapping 
 bool tac_live_set_gain(tac_live *live, int32_t tool, double gain)
 {
 	const tac_live_command c = {.kind = TAC_LIVE_GAIN, .index = tool, .values = {gain}};
+	return tac_live_send(live, &c);
+}
+
+bool tac_live_set_effect(tac_live *live, int32_t tool, int32_t effect, const tac_effect *values)
+{
+	tac_live_command c = {.kind = TAC_LIVE_EFFECT, .index = tool, .values = {effect}};
+	if (tac_effect_check(values) < TAC_OK)
+		return false;
+	tac_scene_effect_pack(values, c.values + 1);
+	return tac_live_send(live, &c);
+}
+
+bool tac_live_switch_effect(tac_live *live, int32_t tool, int32_t effect, bool on)
+{
+	const tac_live_command c = {.kind = TAC_LIVE_SWITCH, .index = tool, .values = {effect, on}};
 	return tac_live_send(live, &c);
 }
 

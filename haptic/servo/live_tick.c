@@ -98,6 +98,22 @@ static void take_gain(tac_live *live, const tac_live_command *c)
 		s->change.gain = c->values[0];
 }
 
+static void take_effect(tac_live *live, const tac_live_command *c)
+{
+	tac_servo *s = servo_of(live, c->index);
+	const int32_t i = (int32_t)c->values[0];
+	if (!s)
+		return;
+	tac_effect_set *set = &s->effects.commanded;
+	const bool was_on = set->effects[i].enabled;
+	if (c->kind == TAC_LIVE_EFFECT)
+		tac_scene_effect_unpack(c->values + 1, &set->effects[i]);
+	else
+		set->effects[i].enabled = c->values[1] != 0;
+	set->switched_on[i] += set->effects[i].enabled && (c->kind == TAC_LIVE_SWITCH || !was_on);
+	s->effects.commands = true;
+}
+
 static void take(tac_live *live, const tac_live_command *c)
 {
 	switch ((tac_live_kind)c->kind) {
@@ -118,6 +134,10 @@ static void take(tac_live *live, const tac_live_command *c)
 		break;
 	case TAC_LIVE_GAIN:
 		take_gain(live, c);
+		break;
+	case TAC_LIVE_EFFECT:
+	case TAC_LIVE_SWITCH:
+		take_effect(live, c);
 		break;
 	case TAC_LIVE_EXCHANGE:
 		if (live->next_is_listed)

@@ -7,6 +7,7 @@
 #include "rt/clock.h"
 #include "tests/support/allocations.h"
 #include "tests/support/limits.h"
+#include "tests/support/live_fixture.h"
 #include "tests/support/logged.h"
 #include "tests/support/servo_fixture.h"
 
@@ -640,9 +641,9 @@ static void springs_and_dampers_give_no_energy_to_the_hand(void)
 		tac_sim_waypoint path[40];
 		tac_rng rng = tac_rng_seed(i, 0);
 		for (int k = 0; k < 40; k++)
-			path[k] = (tac_sim_waypoint){k * INT64_C(50000000),
-						     k == 0 ? v3(0, 0, 0) : in_cube(&rng, 0.02), v3(0, 0, 0),
-						     0, 0};
+			path[k] =
+				(tac_sim_waypoint){.time_ns = k * INT64_C(50000000),
+						   .position_m = k == 0 ? v3(0, 0, 0) : in_cube(&rng, 0.02)};
 		sim.path = path;
 		sim.waypoints = 40;
 		plant p;
@@ -822,6 +823,34 @@ static void an_overrun_is_counted_and_the_callback_rests(void)
 	fixture_fini(&f);
 }
 
+// ---- a live world ----
+
+static void commands_of_a_live_world_set_and_switch_effects(void)
+{
+	live_fixture l;
+	live_build(&l, SCENE "effects: [{kind: constant, name: wind, force_N: [1, 0, 0]}]\n");
+	tac_effect e = make(TAC_EFFECT_VIBRATION);
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_servo_set_effect(l.f.servo, 0, &e));
+	TEST_ASSERT_EQUAL_STRING("effect: expected a command of the live world (haptic/live.h), found one of "
+				 "the servo",
+				 logged);
+	const tac_snapshot *s = settle(&l.f, v3(0, 0, 0));
+	assert_near(v3(1, 0, 0), s->effects.wrench.force_N, 1e-12);
+	e = *tac_servo_effect(l.f.servo, 0);
+	e.force_N = v3(0, 0, -0.75);
+	TEST_ASSERT_TRUE(tac_live_set_effect(l.live, 0, 3, &e));
+	assert_near(v3(1, 0, -0.75), settle(&l.f, v3(0, 0, 0))->effects.wrench.force_N, 1e-12);
+	TEST_ASSERT_TRUE(tac_live_switch_effect(l.live, 0, 0, false));
+	assert_near(v3(0, 0, -0.75), settle(&l.f, v3(0, 0, 0))->effects.wrench.force_N, 1e-12);
+	TEST_ASSERT_TRUE(tac_live_switch_effect(l.live, 0, 0, true));
+	assert_near(v3(1, 0, -0.75), settle(&l.f, v3(0, 0, 0))->effects.wrench.force_N, 1e-12);
+	e.force_N.x = INFINITY;
+	TEST_ASSERT_FALSE(tac_live_set_effect(l.live, 0, 3, &e));
+	TEST_ASSERT_FALSE(tac_live_switch_effect(l.live, 0, TAC_EFFECT_COUNT, true));
+	TEST_ASSERT_FALSE(tac_live_switch_effect(l.live, 1, 0, true));
+	live_fini(&l);
+}
+
 // ---- another thread ----
 
 static void effects_change_while_the_loop_runs(void)
@@ -885,6 +914,7 @@ int main(void)
 	RUN_TEST(fields_and_vibrations_are_not_damped);
 	RUN_TEST(a_callback_is_followed_at_the_rate_that_it_explains);
 	RUN_TEST(an_overrun_is_counted_and_the_callback_rests);
+	RUN_TEST(commands_of_a_live_world_set_and_switch_effects);
 	RUN_TEST(effects_change_while_the_loop_runs);
 	return UNITY_END();
 }

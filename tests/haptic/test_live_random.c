@@ -1,5 +1,6 @@
-// A world that changes at random, by a command in every tick: poses, visibility, materials, mapping, gain and
-// whole worlds. No tick intersects, jumps or allocates; the recorded commands repeat the run to the bit.
+// A world that changes at random, by a command in every tick: poses, visibility, materials, mapping, gain,
+// effects and whole worlds. No tick intersects, jumps or allocates; the recorded commands repeat the run to
+// the bit.
 #include "tests/support/allocations.h"
 
 #include "base/rng.h"
@@ -119,12 +120,37 @@ static void send_mapping(tac_live *live, tac_rng *rng)
 	tac_live_set_mapping(live, 0, &mapping, (int64_t)(tac_rng_u64(rng) % 500) * MS);
 }
 
+static void send_effect(tac_live *live, tac_rng *rng)
+{
+	const int32_t number = (int32_t)(tac_rng_u64(rng) % 4);
+	if (tac_rng_u64(rng) % 3 == 0) {
+		tac_live_switch_effect(live, 0, number, tac_rng_u64(rng) % 2);
+		return;
+	}
+	tac_effect e = tac_effect_default((tac_effect_kind)(tac_rng_u64(rng) % TAC_EFFECT_KIND_COUNT));
+	memcpy(e.name, "any", 4);
+	e.enabled = tac_rng_u64(rng) % 4 > 0;
+	e.position_m = tac_dvec3_scale(tac_rng_unit_f64(rng), 0.02);
+	e.direction = tac_rng_unit_f64(rng);
+	e.force_N = tac_rng_unit_f64(rng);
+	e.stiffness_N_per_m = tac_rng_range_f64(rng, 0, 500);
+	e.damping_N_s_per_m = tac_rng_range_f64(rng, 0, 2);
+	e.radius_m = tac_rng_range_f64(rng, 0.001, 0.03);
+	e.range_m = tac_rng_range_f64(rng, 0, 0.04);
+	e.max_force_N = 2;
+	e.side = (int)(tac_rng_u64(rng) % 3);
+	e.region = (int)(tac_rng_u64(rng) % 3);
+	tac_live_set_effect(live, 0, number, &e);
+}
+
 // Sends one command at random. The seldom ones are as rare as an application would make them.
 static void send_any(tac_live *live, tac_rng *rng)
 {
 	const uint64_t dice = tac_rng_u64(rng) % 1000;
 	const int32_t object = 1 + (int32_t)(tac_rng_u64(rng) % (OBJECTS - 1));
-	if (dice < 600)
+	if (dice < 100)
+		send_effect(live, rng);
+	else if (dice < 600)
 		send_move(live, rng);
 	else if (dice < 800)
 		tac_live_show(live, object, tac_rng_u64(rng) % 3 != 0);
