@@ -10,22 +10,36 @@
 #include "rt/monitor.h"
 #include "rt/thread.h"
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef struct tac_play tac_play;
 
+// The defs that it names need not outlive the call.
 typedef struct tac_play_def {
-	tac_servo_def hands[TAC_SCENE_TOOLS]; // two: tools of one world, which feel each other
+	uint32_t struct_bytes; // set by tac_play_def_default (base/def.h)
 	int32_t hand_count;
-	tac_loop_def loop; // without an account of its own, one is kept (tac_play_timing)
-	tac_thread_def thread;
+	const tac_servo_def *hands[TAC_SCENE_TOOLS]; // two: tools of one world, which feel each other
+	const tac_loop_def
+		*loop; // NULL: tac_loop_def_default. Without an account, one is kept (tac_play_timing)
+	const tac_thread_def *thread; // NULL: tac_thread_def_default
 } tac_play_def;
 
-// One hand, without world and device; tac_servo_def_default, tac_loop_def_default, tac_thread_def_default.
+// Fills a def of `bytes` with the defaults.
 // Thread: any.
-TAC_API tac_play_def tac_play_def_default(void);
+TAC_API void tac_play_def_init(tac_play_def *out_def, size_t bytes);
+
+// One hand, which is still to be named.
+// Thread: any.
+static inline tac_play_def tac_play_def_default(void)
+{
+	tac_play_def def;
+	tac_play_def_init(&def, sizeof def);
+	return def;
+}
 
 // Creates the servos, enables the forces of their devices and steps them on a new thread until
 // tac_play_destroy, or for loop.periods; then disables the forces. What the kernel refuses of `thread` is in

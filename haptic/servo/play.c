@@ -1,5 +1,6 @@
 #include "haptic/play.h"
 
+#include "base/def.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -21,14 +22,10 @@ struct tac_play {
 	bool started; // and not joined yet
 };
 
-tac_play_def tac_play_def_default(void)
+void tac_play_def_init(tac_play_def *out_def, size_t bytes)
 {
-	return (tac_play_def){
-		.hands = {tac_servo_def_default(), tac_servo_def_default()},
-		.hand_count = 1,
-		.loop = tac_loop_def_default(),
-		.thread = tac_thread_def_default(),
-	};
+	const tac_play_def def = {.hand_count = 1};
+	tac_def_fill(out_def, bytes, &def, sizeof def);
 }
 
 static void tick(void *user, tac_tick *t)
@@ -65,8 +62,14 @@ static tac_result create_servos(tac_play *play, const tac_play_def *def)
 	}
 	tac_result result = TAC_OK;
 	for (int32_t i = 0; i < def->hand_count && result >= TAC_OK; i++) {
-		play->devices[i] = def->hands[i].device;
-		result = tac_servo_create(&def->hands[i], &play->servos[i]);
+		if (!def->hands[i]) {
+			tac_log(TAC_LOG_ERROR,
+				"play: expected a def for each of %d hands, found none for hand %d",
+				(int)def->hand_count, (int)i);
+			return TAC_ERROR_ARGUMENT;
+		}
+		play->devices[i] = def->hands[i]->device;
+		result = tac_servo_create(def->hands[i], &play->servos[i]);
 	}
 	if (result >= TAC_OK && def->hand_count == 2)
 		result = tac_servo_join(play->servos[0], play->servos[1]);
@@ -76,9 +79,9 @@ static tac_result create_servos(tac_play *play, const tac_play_def *def)
 
 static tac_result create_loop(tac_play *play, const tac_play_def *def)
 {
-	tac_loop_def loop = def->loop;
-	tac_result result = TAC_OK;
-	if (!loop.deadline) {
+	tac_loop_def loop = tac_loop_def_default();
+	tac_result result = def->loop ? tac_def_read("loop", def->loop, &loop, sizeof loop) : TAC_OK;
+	if (result >= TAC_OK && !loop.deadline) {
 		// A period out of range is refused by the loop.
 		const tac_deadline_def account = tac_deadline_def_default(
 			loop.period_ns > TAC_LOOP_PERIOD_MIN_NS ? loop.period_ns : TAC_LOOP_PERIOD_MIN_NS);
@@ -97,16 +100,20 @@ static tac_result create_loop(tac_play *play, const tac_play_def *def)
 tac_result tac_play_start_hands(const tac_play_def *def, tac_play **out_play)
 {
 	*out_play = NULL;
+	tac_play_def full = tac_play_def_default();
+	tac_result result = tac_def_read("play", def, &full, sizeof full);
+	if (result < TAC_OK)
+		return result;
 	tac_play *play = calloc(1, sizeof *play);
 	if (!play) {
 		tac_log(TAC_LOG_ERROR, "play: no memory");
 		return TAC_ERROR_MEMORY;
 	}
 	sem_init(&play->entered, 0, 0);
-	play->thread_def = def->thread;
-	tac_result result = create_servos(play, def);
+	play->thread_def = full.thread ? *full.thread : tac_thread_def_default();
+	result = create_servos(play, &full);
 	if (result >= TAC_OK)
-		result = create_loop(play, def);
+		result = create_loop(play, &full);
 	if (result >= TAC_OK) {
 		enable_devices(play, true);
 		result = tac_thread_start(&play->thread, play_thread, play);
@@ -125,9 +132,8 @@ tac_result tac_play_start_hands(const tac_play_def *def, tac_play **out_play)
 tac_result tac_play_start(const tac_servo_def *def, const tac_loop_def *loop, tac_play **out_play)
 {
 	tac_play_def play = tac_play_def_default();
-	play.hands[0] = *def;
-	if (loop)
-		play.loop = *loop;
+	play.hands[0] = def;
+	play.loop = loop;
 	return tac_play_start_hands(&play, out_play);
 }
 

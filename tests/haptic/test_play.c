@@ -120,6 +120,7 @@ static void two_hands_feel_each_other_and_have_an_account(void)
 	fixture f;
 	fixture_build(&f, two_balls, "wide", tac_servo_def_default());
 	puppet hands[2];
+	tac_servo_def servos[2];
 	tac_play_def def = tac_play_def_default();
 	def.hand_count = 2;
 	for (int i = 0; i < 2; i++) {
@@ -127,9 +128,11 @@ static void two_hands_feel_each_other_and_have_an_account(void)
 		hands[i].base.enable = enable;
 		hands[i].state.T_base_tool.position = tac_dvec3_make(i == 0 ? -0.02 : 0.02, 0, 0);
 		hands[i].base.read = approaching_read;
-		def.hands[i].world = f.world;
-		def.hands[i].tool = i;
-		def.hands[i].device = &hands[i].base;
+		servos[i] = tac_servo_def_default();
+		servos[i].world = f.world;
+		servos[i].tool = i;
+		servos[i].device = &hands[i].base;
+		def.hands[i] = &servos[i];
 	}
 	enable_count = 0;
 	tac_play *play;
@@ -163,22 +166,26 @@ static void a_callers_own_account_is_used_and_bad_hands_are_refused(void)
 {
 	fixture f;
 	tac_play_def def = tac_play_def_default();
-	def.hands[0] = begin(&f);
-	tac_deadline_def account = tac_deadline_def_default(def.loop.period_ns);
-	TEST_ASSERT_EQUAL(TAC_OK, tac_deadline_create(&account, &def.loop.deadline));
-	def.loop.periods = 5;
+	const tac_servo_def servo = begin(&f);
+	tac_loop_def loop = tac_loop_def_default();
+	def.hands[0] = &servo;
+	def.loop = &loop;
+	tac_deadline_def account = tac_deadline_def_default(loop.period_ns);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_deadline_create(&account, &loop.deadline));
+	loop.periods = 5;
 	tac_play *play;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_play_start_hands(&def, &play));
 	tac_play_wait(play);
 	TEST_ASSERT_FALSE(tac_play_timing(play, NULL));
-	TEST_ASSERT_TRUE(tac_deadline_read_totals(def.loop.deadline).ticks > 0);
+	TEST_ASSERT_TRUE(tac_deadline_read_totals(loop.deadline).ticks > 0);
 	tac_play_destroy(&play);
-	tac_deadline_destroy(&def.loop.deadline);
+	tac_deadline_destroy(&loop.deadline);
 	def.hand_count = 3;
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_play_start_hands(&def, &play));
 	TEST_ASSERT_NULL(play);
-	def.hand_count = 2; // the same tool twice
-	def.hands[1] = def.hands[0];
+	def.hand_count = 2;
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_play_start_hands(&def, &play)); // no second def
+	def.hands[1] = def.hands[0];                                              // the same tool twice
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_play_start_hands(&def, &play));
 	TEST_ASSERT_NULL(play);
 	fixture_fini(&f);
