@@ -5,6 +5,7 @@
 #include "base/suggest.h"
 #include "devices/chai3d/chai3d.h"
 #include "devices/falcon/falcon.h"
+#include "devices/haply/diy.h"
 #include "devices/haply/inverse3.h"
 #include "devices/input/keys.h"
 #include "devices/input/mouse.h"
@@ -75,6 +76,16 @@ static const tac_driver drivers[] = {
 		.list = tac_inverse3_list,
 		.open = tac_inverse3_open,
 		.let_go = tac_inverse3_let_go,
+	},
+	{
+		.name = "diy",
+		.form = "diy:PORT",
+		.summary = "Haply 2DIY, a planar device",
+		.hot_pluggable = true,
+		.needs_keeper = true,
+		.list = tac_diy_list,
+		.open = tac_diy_open,
+		.let_go = tac_diy_let_go,
 	},
 	{
 		.name = "keys",

@@ -1,5 +1,7 @@
 #include "devices/haply/inverse3_protocol.h"
 
+#include "devices/haply/float_bytes.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -13,24 +15,6 @@
 #define HANDLE_FIXED      22 // bytes before those of the handle's own
 #define HANDLE_OWN_MAX    16
 #define UNIT_TOLERANCE    0.05 // of the length of a rotation
-
-static void put_float(uint8_t *out, float value)
-{
-	uint32_t bits;
-	memcpy(&bits, &value, sizeof bits);
-	for (int i = 0; i < 4; i++)
-		out[i] = (uint8_t)(bits >> 8 * i);
-}
-
-static float get_float(const uint8_t *bytes)
-{
-	uint32_t bits = 0;
-	for (int i = 0; i < 4; i++)
-		bits |= (uint32_t)bytes[i] << 8 * i;
-	float value;
-	memcpy(&value, &bits, sizeof value);
-	return value;
-}
 
 static double length(const float *v, int count)
 {
@@ -51,7 +35,7 @@ void tac_inverse3_force_encode(const float force_N[3], uint8_t *out)
 {
 	out[0] = CODE_FORCE;
 	for (int i = 0; i < 3; i++)
-		put_float(out + 1 + 4 * i, force_N[i]);
+		tac_float_put(force_N[i], out + 1 + 4 * i);
 }
 
 void tac_inverse3_handle_request_encode(uint8_t *out)
@@ -94,8 +78,8 @@ tac_inverse3_kind tac_inverse3_decode(const uint8_t *bytes, size_t size, size_t 
 		return take(TAC_INVERSE3_INCOMPLETE, 0, out_used);
 	tac_inverse3_state state;
 	for (int i = 0; i < 3; i++) {
-		state.position_m[i] = get_float(bytes + 1 + 4 * i);
-		state.velocity_m_per_s[i] = get_float(bytes + 13 + 4 * i);
+		state.position_m[i] = tac_float_get(bytes + 1 + 4 * i);
+		state.velocity_m_per_s[i] = tac_float_get(bytes + 13 + 4 * i);
 	}
 	if (!state_possible(&state))
 		return take(TAC_INVERSE3_NOISE, 1, out_used);
@@ -121,7 +105,7 @@ tac_inverse3_kind tac_inverse3_handle_decode(const uint8_t *bytes, size_t size, 
 		return take(TAC_INVERSE3_ASLEEP, HANDLE_FIXED + own, out_used);
 	tac_inverse3_handle handle = {.buttons = own > 0 ? bytes[HANDLE_FIXED] : 0};
 	for (int i = 0; i < 4; i++)
-		handle.rotation[i] = get_float(bytes + 3 + 4 * i);
+		handle.rotation[i] = tac_float_get(bytes + 3 + 4 * i);
 	if (!(fabs(length(handle.rotation, 4) - 1) <= UNIT_TOLERANCE))
 		return take(TAC_INVERSE3_NOISE, 1, out_used);
 	*out_handle = handle;
@@ -132,8 +116,8 @@ void tac_inverse3_state_encode(const tac_inverse3_state *state, uint8_t *out)
 {
 	out[0] = CODE_STATE;
 	for (int i = 0; i < 3; i++) {
-		put_float(out + 1 + 4 * i, state->position_m[i]);
-		put_float(out + 13 + 4 * i, state->velocity_m_per_s[i]);
+		tac_float_put(state->position_m[i], out + 1 + 4 * i);
+		tac_float_put(state->velocity_m_per_s[i], out + 13 + 4 * i);
 	}
 }
 
@@ -142,7 +126,7 @@ void tac_inverse3_handle_encode(const tac_inverse3_handle *handle, uint8_t error
 	memset(out, 0, TAC_HANDLE_BYTES);
 	out[0] = CODE_HANDLE;
 	for (int i = 0; i < 4; i++)
-		put_float(out + 3 + 4 * i, handle->rotation[i]);
+		tac_float_put(handle->rotation[i], out + 3 + 4 * i);
 	out[19] = error;
 	out[20] = 1; // attached
 	out[21] = 1; // bytes of its own
