@@ -27,8 +27,9 @@ static void on_signal(int signal)
 		tac_release_and_raise(signal);
 }
 
-// An empty handler rather than SIG_IGN, which programs started later would inherit.
-static void on_pipe(int signal)
+// An output that is lost must not end a run. An empty handler rather than SIG_IGN, which programs started
+// later would inherit.
+static void on_lost_output(int signal)
 {
 	(void)signal;
 }
@@ -172,9 +173,10 @@ void tac_loop_stop_on_signals(void)
 		if (before.sa_handler != SIG_IGN || stops[i] == SIGINT || stops[i] == SIGTERM)
 			sigaction(stops[i], &action, NULL);
 	}
-	struct sigaction pipe = {.sa_handler = on_pipe, .sa_flags = SA_RESTART};
-	sigemptyset(&pipe.sa_mask);
-	sigaction(SIGPIPE, &pipe, NULL);
+	struct sigaction lost = {.sa_handler = on_lost_output, .sa_flags = SA_RESTART};
+	sigemptyset(&lost.sa_mask);
+	sigaction(SIGPIPE, &lost, NULL);
+	sigaction(SIGXFSZ, &lost, NULL);
 }
 
 bool tac_loop_signalled(void)

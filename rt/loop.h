@@ -69,8 +69,8 @@ TAC_API void tac_loop_stop(tac_loop *loop);
 // From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT stop every loop of the process, including those made later;
 // an ignored SIGHUP or SIGQUIT stays ignored (nohup). If the process has not ended when a further SIGINT,
 // SIGTERM or SIGQUIT arrives, that one ends it after tac_release_now, with the exit status of the signal.
-// SIGPIPE no longer ends the process: writing to a closed pipe fails with EPIPE.
-// Thread: setup.
+// SIGPIPE and SIGXFSZ no longer end the process: writing to a closed pipe fails with EPIPE, and beyond a
+// limit on the size of files with EFBIG. Thread: setup.
 TAC_API void tac_loop_stop_on_signals(void);
 
 // Whether a signal has stopped the loops. Thread: any.

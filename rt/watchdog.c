@@ -7,6 +7,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#define SLEEPS 4 // of the watchdog within its limit
+
 struct tac_watchdog {
 	tac_watchdog_def def;
 	pthread_t thread;
@@ -30,19 +32,17 @@ static void watch(tac_watchdog *watchdog)
 	const tac_watchdog_def *def = &watchdog->def;
 	const int64_t limit_ns = def->periods * tac_loop_period_ns(def->loop);
 	uint64_t beats = tac_loop_beats(def->loop);
-	int64_t changed_ns = tac_clock_now_ns();
-	bool stalled = false;
+	// Sleeps without a tick, rather than time: a process that was stopped (Ctrl-Z) and goes on has missed
+	// none.
+	int quiet = 0;
 	while (!atomic_load_explicit(&watchdog->stop, memory_order_relaxed)) {
 		// A stall is noticed between 1 and 1.25 times the limit after the last tick.
-		tac_clock_sleep_until_ns(tac_clock_now_ns() + limit_ns / 4);
-		int64_t now_ns = tac_clock_now_ns();
+		tac_clock_sleep_until_ns(tac_clock_now_ns() + limit_ns / SLEEPS);
 		uint64_t beats_now = tac_loop_beats(def->loop);
 		if (beats_now != beats || !tac_loop_running(def->loop)) {
 			beats = beats_now;
-			changed_ns = now_ns;
-			stalled = false;
-		} else if (!stalled && now_ns - changed_ns >= limit_ns) {
-			stalled = true;
+			quiet = 0;
+		} else if (quiet < SLEEPS && ++quiet == SLEEPS) {
 			atomic_fetch_add_explicit(&watchdog->stalls, 1, memory_order_relaxed);
 			if (def->on_stall)
 				def->on_stall(def->user);

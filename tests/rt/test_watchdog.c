@@ -1,11 +1,13 @@
 #include "rt/watchdog.h"
 
 #include "rt/clock.h"
+#include "tests/support/eventually.h"
 #include "tests/support/limits.h"
 #include "tests/support/logged.h"
 #include "unity.h"
 
 #include <sched.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -150,6 +152,79 @@ static void waiting_for_a_distant_first_tick_is_no_stall(void)
 	tac_loop_destroy(&loop);
 }
 
+// ---- a watchdog that is held up itself ----
+
+#define SLEEPS 4 // within the limit
+
+static atomic_bool gated;
+static atomic_int at_gate;      // how often the watchdog has come to the gate
+static _Atomic int64_t jump_ns; // of the watchdog's clock
+static sem_t gate;
+static pthread_t main_thread;
+
+int64_t __real_tac_clock_now_ns(void);
+int64_t __wrap_tac_clock_now_ns(void);
+int64_t __wrap_tac_clock_now_ns(void)
+{
+	const bool ours = pthread_equal(pthread_self(), main_thread);
+	return __real_tac_clock_now_ns() + (ours ? 0 : atomic_load(&jump_ns));
+}
+
+void __real_tac_clock_sleep_until_ns(int64_t time_ns);
+void __wrap_tac_clock_sleep_until_ns(int64_t time_ns);
+void __wrap_tac_clock_sleep_until_ns(int64_t time_ns)
+{
+	if (pthread_equal(pthread_self(), main_thread) || !atomic_load(&gated)) {
+		__real_tac_clock_sleep_until_ns(time_ns);
+		return;
+	}
+	atomic_fetch_add(&at_gate, 1);
+	while (sem_wait(&gate) != 0) {
+	}
+}
+
+// Lets the watchdog's sleep end after a second instead of 25 ms.
+static void end_a_long_sleep(void)
+{
+	const int before = atomic_load(&at_gate);
+	atomic_fetch_add(&jump_ns, TAC_NS_PER_S);
+	sem_post(&gate);
+	EVENTUALLY(atomic_load(&at_gate) > before);
+}
+
+static void hold_up_the_watchdog(void *user, tac_tick *tick)
+{
+	int *calls = user;
+	if (tick->index != 5)
+		return;
+	atomic_store(&gated, true);
+	EVENTUALLY(atomic_load(&at_gate) > 0);
+	// It has slept once during this tick, at most.
+	for (int i = 0; i < SLEEPS - 2; i++)
+		end_a_long_sleep();
+	calls[0] = atomic_load(&hook_calls);
+	for (int i = 0; i < SLEEPS; i++)
+		end_a_long_sleep();
+	calls[1] = atomic_load(&hook_calls);
+	atomic_store(&gated, false);
+	atomic_store(&jump_ns, 0);
+	sem_post(&gate);
+}
+
+static void a_watchdog_that_was_held_up_with_the_loop_waits_for_its_next_tick(void)
+{
+	int calls[2] = {-1, -1};
+	sem_init(&gate, 0, 0);
+	tac_loop *loop = make_loop(6);
+	watch(loop);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_loop_run(loop, hold_up_the_watchdog, calls));
+	tac_watchdog_destroy(&watchdog);
+	tac_loop_destroy(&loop);
+	sem_destroy(&gate);
+	TEST_ASSERT_EQUAL(0, calls[0]);
+	TEST_ASSERT_EQUAL(1, calls[1]);
+}
+
 static void a_refusal_is_logged_with_its_item(void)
 {
 	tac_loop *loop = make_loop(1);
@@ -217,11 +292,13 @@ static void a_limit_of_one_period_is_refused(void)
 
 int main(void)
 {
+	main_thread = pthread_self();
 	UNITY_BEGIN();
 	RUN_TEST(the_hook_is_called_once_in_each_stall_and_the_loop_goes_on);
 	RUN_TEST(a_pause_shorter_than_the_limit_is_no_stall);
 	RUN_TEST(a_loop_that_has_not_begun_or_has_ended_is_no_stall);
 	RUN_TEST(waiting_for_a_distant_first_tick_is_no_stall);
+	RUN_TEST(a_watchdog_that_was_held_up_with_the_loop_waits_for_its_next_tick);
 	RUN_TEST(a_refusal_is_logged_with_its_item);
 	RUN_TEST(an_unprivileged_user_has_a_watchdog_without_priority);
 	RUN_TEST(a_limit_of_one_period_is_refused);
