@@ -4,7 +4,11 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +113,9 @@ static bool is_program(const char *path, bool checked, char out_path[TAC_HELPER_
 	}
 	if (checked)
 		return tac_helper_check(path, out_path, out_reason, reason_size);
-	snprintf(out_path, TAC_HELPER_PATH, "%s", path);
+	char *resolved = realpath(path, NULL); // it may be started again from another folder
+	snprintf(out_path, TAC_HELPER_PATH, "%s", resolved ? resolved : path);
+	free(resolved);
 	return true;
 }
 
@@ -131,4 +137,67 @@ bool tac_helper_find_program(const tac_helper_def *def, char out_path[TAC_HELPER
 	if (name && tac_search_path_find(name + 1, path, sizeof path))
 		return is_program(path, true, out_path, out_reason, reason_size);
 	return is_program(def->installed, true, out_path, out_reason, reason_size);
+}
+
+// ---- starting ----
+
+// Both return 0 or an errno.
+
+static int add_files(posix_spawn_file_actions_t *files, const tac_helper_start_def *def)
+{
+	int error = 0;
+	for (int i = 0; i < def->fd_count && !error; i++)
+		error = posix_spawn_file_actions_adddup2(files, def->fds[i], TAC_HELPER_FIRST_FD + i);
+	if (!error)
+		error = posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDWR, 0);
+	if (!error)
+		error = posix_spawn_file_actions_adddup2(files, 0, 1);
+	if (!error)
+		error = posix_spawn_file_actions_adddup2(files, 0, 2);
+	if (error)
+		return error;
+	return posix_spawn_file_actions_addclosefrom_np(files, TAC_HELPER_FIRST_FD + def->fd_count);
+}
+
+static int set_attributes(posix_spawnattr_t *attributes)
+{
+	const struct sched_param ordinary = {.sched_priority = 0};
+	const int policy = sched_getscheduler(0);
+	sigset_t none, all;
+	sigemptyset(&none);
+	sigfillset(&all);
+	sigdelset(&all, SIGKILL);
+	sigdelset(&all, SIGSTOP);
+	int flags = POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
+	if (policy == SCHED_FIFO || policy == SCHED_RR) // others, as SCHED_IDLE, may not be left by everybody
+		flags |= POSIX_SPAWN_SETSCHEDULER;
+	int error = posix_spawnattr_setflags(attributes, (short)flags);
+	if (!error)
+		error = posix_spawnattr_setsigmask(attributes, &none);
+	if (!error)
+		error = posix_spawnattr_setsigdefault(attributes, &all);
+	if (!error)
+		error = posix_spawnattr_setschedpolicy(attributes, SCHED_OTHER);
+	return error ? error : posix_spawnattr_setschedparam(attributes, &ordinary);
+}
+
+int tac_helper_start(const tac_helper_start_def *def, pid_t *out_pid)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	int error = posix_spawn_file_actions_init(&files);
+	if (error)
+		return error;
+	error = posix_spawnattr_init(&attributes);
+	if (!error) {
+		error = add_files(&files, def);
+		if (!error)
+			error = set_attributes(&attributes);
+		if (!error)
+			error = posix_spawn(out_pid, def->program, &files, &attributes, def->arguments,
+					    def->environment);
+		posix_spawnattr_destroy(&attributes);
+	}
+	posix_spawn_file_actions_destroy(&files);
+	return error;
 }

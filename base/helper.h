@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,6 +45,23 @@ typedef struct tac_helper_def {
 // sentence about it. Thread: setup.
 bool tac_helper_find_program(const tac_helper_def *def, char out_path[TAC_HELPER_PATH], char *out_reason,
 			     size_t reason_size);
+
+#define TAC_HELPER_FIRST_FD 3
+
+typedef struct tac_helper_start_def {
+	const char *program;
+	char *const *arguments;   // the first is the name of the process; ended by NULL
+	char *const *environment; // ended by NULL
+	// The helper's descriptors from TAC_HELPER_FIRST_FD on. Their numbers here must be above those that
+	// they get, so that none overwrites another.
+	const int *fds;
+	int fd_count;
+} tac_helper_start_def;
+
+// Starts a program in a session of its own, with no signal blocked or ignored, without the caller's real-time
+// priority, with standard input, output and error on /dev/null, and with no descriptor but `fds`. Returns 0
+// or an errno; what fails to start the program fails here. Thread: setup.
+int tac_helper_start(const tac_helper_start_def *def, pid_t *out_pid);
 
 #ifdef __cplusplus
 }

@@ -13,6 +13,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -223,6 +224,7 @@ tac_guard_exit tac_guard_run(int argc, char **argv)
 		return TAC_GUARD_NOT_STARTED;
 	for (int fd = TAC_KEEPER_SOCKET_FD; fd <= TAC_KEEPER_EVENT_FD; fd++)
 		close(fd);
+	mlockall(MCL_CURRENT); // if permitted: a machine short of memory must not delay it
 	watch(&g);
 	kill(g.keeper, SIGKILL); // it is ending, stopped, or hangs
 	await_end(g.keeper);

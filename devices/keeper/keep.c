@@ -215,15 +215,18 @@ static void select_again(const char *selection, const tac_device_info *info,
 		 by_serial ? info->serial : "");
 }
 
+// The runtime keeps the CPU awake. What is refused here is refused to the runtime, too, which reports it.
 static void enter_real_time(const char *selection)
 {
-	tac_thread_def thread = tac_thread_def_default();
+	// The memory first: locking takes long, and with the priority it would keep a CPU from the loop, or
+	// use up a limit of real-time CPU time (RLIMIT_RTTIME).
+	const tac_thread_def memory = {
+		.policy = TAC_POLICY_OTHER, .cpu = -1, .lock_memory = true, .flush_denormals = true};
+	const tac_thread_def priority = {.policy = TAC_POLICY_FIFO,
+					 .priority = tac_thread_priority_permitted(TAC_KEEPER_PRIORITY),
+					 .cpu = -1};
 	tac_thread_report report;
-	thread.name = NULL;
-	thread.priority = tac_thread_priority_permitted(TAC_KEEPER_PRIORITY);
-	thread.hold_cpu_awake = false; // the runtime does
-	// What is refused is refused to the runtime, too, which reports it.
-	if (tac_thread_enter(&thread, &report) < TAC_OK)
+	if (tac_thread_enter(&memory, &report) < TAC_OK || tac_thread_enter(&priority, &report) < TAC_OK)
 		tac_log(TAC_LOG_WARNING, "%s: the keeper runs without real-time scheduling", selection);
 }
 

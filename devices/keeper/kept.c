@@ -12,7 +12,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +23,8 @@
 #include <unistd.h>
 
 extern char **environ;
+
+_Static_assert(TAC_KEEPER_SOCKET_FD == TAC_HELPER_FIRST_FD, "the first descriptor of the guard");
 
 #define POLL_MS   50                     // between two calls of `cancelled`
 #define CANCEL_NS (2000 * TAC_NS_PER_MS) // for the keeper to end after it was cancelled
@@ -167,44 +168,17 @@ static bool receive(kept *k, tac_keeper_message *out_message)
 
 // ---- starting tactus-keep ----
 
-// Starts tactus-keep in a session of its own, with `fds` as its descriptors from TAC_KEEPER_SOCKET_FD on and
-// no others. Returns 0 or an errno.
+// Starts tactus-keep with `fds` as its descriptors from TAC_KEEPER_SOCKET_FD on. Returns 0 or an errno.
 static int spawn(pid_t *out_child, const char *program, char *const *arguments, const int *fds, int fd_count)
 {
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attributes;
-	int error = posix_spawn_file_actions_init(&files);
-	if (error)
-		return error;
-	error = posix_spawnattr_init(&attributes);
-	if (error) {
-		posix_spawn_file_actions_destroy(&files);
-		return error;
-	}
-	sigset_t none, all;
-	sigemptyset(&none);
-	sigfillset(&all);
-	sigdelset(&all, SIGKILL);
-	sigdelset(&all, SIGSTOP);
-	const short flags = POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
-	for (int i = 0; i < fd_count && !error; i++)
-		error = posix_spawn_file_actions_adddup2(&files, fds[i], TAC_KEEPER_SOCKET_FD + i);
-	if (error || (error = posix_spawnattr_setflags(&attributes, flags)) ||
-	    (error = posix_spawnattr_setsigmask(&attributes, &none)) ||
-	    (error = posix_spawnattr_setsigdefault(&attributes, &all)) ||
-	    (error = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0)) ||
-	    (error = posix_spawn_file_actions_adddup2(&files, 0, 1)) ||
-	    (error = posix_spawn_file_actions_adddup2(&files, 0, 2)) ||
-	    (error = posix_spawn_file_actions_addclosefrom_np(&files, TAC_KEEPER_SOCKET_FD + fd_count)))
-		goto done;
 	// Variables of a user who may have fewer privileges than this process go no further.
 	char *const none_set[] = {NULL};
-	error = posix_spawn(out_child, program, &files, &attributes, arguments,
-			    tac_helper_is_privileged() ? none_set : environ);
-done:
-	posix_spawnattr_destroy(&attributes);
-	posix_spawn_file_actions_destroy(&files);
-	return error;
+	const tac_helper_start_def def = {.program = program,
+					  .arguments = arguments,
+					  .environment = tac_helper_is_privileged() ? none_set : environ,
+					  .fds = fds,
+					  .fd_count = fd_count};
+	return tac_helper_start(&def, out_child);
 }
 
 // ---- the end of the keeper ----

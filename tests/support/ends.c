@@ -30,7 +30,7 @@ extern char **environ;
 #define FORCE_N          3
 #define HOG_MS           900 // at most, below the 950 ms after which the kernel interrupts real-time threads
 #define REAL_TIME_SIGNAL 40  // any from SIGRTMIN to SIGRTMAX, which are no constants
-#define TRIES            10  // to open the device: a busy machine may lose it before there is a force
+#define TRIES            3   // to open the device: without its priority a keeper may be held up for 100 ms
 #define HOLD_MS          20  // TAC_KEEPER_HOLD_NS
 // Bytes of the shared memory: the three slots of the orders, behind their index (devices/keeper/channel.c).
 #define ORDERS_INDEX 128
