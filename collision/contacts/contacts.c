@@ -378,6 +378,7 @@ static bool visit(void *user, tac_near_pair *pairs, int32_t count)
 		}
 		for (int32_t i = 0; i < n; i++) {
 			q->out->pairs += (double)chunk[i].clearance <= q->margin;
+			q->out->close_pairs += (double)chunk[i].clearance <= 0.5 * q->margin;
 			bool may_cross = chunk[i].clearance <= 0;
 			if (!features[i] && !may_cross)
 				continue;
@@ -419,7 +420,6 @@ void tac_contacts_query(const tac_body *moving, const tac_body *fixed, const tac
 	tac_pair_search search = {.moving = moving,
 				  .fixed = fixed,
 				  .sweep = &q.pose,
-				  .at = T,
 				  .reach = margin,
 				  .fixed_threshold = margin,
 				  .moving_threshold = margin,

@@ -19,6 +19,15 @@
 
 // Levels that are split by surface area. Deeper ones are halved, which bounds the depth.
 #define LEVELS_BY_AREA 8
+// A triangle is narrow if its length is more than this many times its width. Where more than one in
+// NARROW_SHARE is, nodes are bounded along their length, which takes longer for each node.
+#define NARROW       6
+#define NARROW_SHARE 8
+// A body has a frame of its own if at least this share of its edges, by length, lies along one direction, to
+// within this sine. This many directions are tried.
+#define FRAME_SHARE      0.1
+#define FRAME_SINE       1e-3
+#define FRAME_CANDIDATES 32
 
 typedef struct builder {
 	const tac_mesh *mesh, *source; // source: that of the def
@@ -26,6 +35,11 @@ typedef struct builder {
 	tac_split split;
 	uint8_t *vertices, *edges;          // the features examined at each mesh triangle
 	uint8_t *vertex_taken, *edge_taken; // whether a triangle examines it
+	tac_body_node *nodes;               // of the tree that is built
+	int32_t node_count;
+	int32_t narrow;     // triangles of it that are
+	float rounding;     // of the vertices, m
+	int32_t *positions; // of the triangles of the mesh in the body, for the second tree; NULL: the first
 } builder;
 
 // A range of the triangles: a child of a node.
@@ -134,15 +148,58 @@ static tac_vec3 corner(const builder *b, int32_t item, int k)
 	return b->mesh->vertices[b->mesh->triangles[b->split.items[item].triangle].vertex[k]];
 }
 
+// Sets the segment across the slab's normal, of lane k, that the triangles of the range are close to. It lies
+// along the direction in which they extend most.
+static void bound_along(builder *b, const range *p, tac_vec3 normal, tac_vec3 middle, float pad,
+			tac_body_node *node, int k)
+{
+	// The direction of the farthest vertex, across the normal.
+	tac_vec3 along = tac_vec3_zero();
+	for (int32_t i = p->begin; i < p->end; i++) {
+		for (int c = 0; c < 3; c++) {
+			tac_vec3 from = tac_vec3_sub(corner(b, i, c), middle);
+			from = tac_vec3_add_scaled(from, -tac_vec3_dot(normal, from), normal);
+			if (tac_vec3_dot(from, from) > tac_vec3_dot(along, along))
+				along = from;
+		}
+	}
+	along = tac_vec3_normalize(along);
+	float length = 0, width = 0, side = 0;
+	for (int32_t i = p->begin; i < p->end; i++) {
+		for (int c = 0; c < 3; c++) {
+			tac_vec3 from = tac_vec3_sub(corner(b, i, c), middle);
+			length = fmaxf(length, fabsf(tac_vec3_dot(along, from)));
+			width = fmaxf(width, fabsf(tac_vec3_dot(tac_vec3_cross(normal, along), from)));
+		}
+	}
+	const float half = fmaxf(0, length - width);
+	if (p->end - p->begin == 1 && length > NARROW * width)
+		b->narrow++;
+	for (int32_t i = p->begin; i < p->end; i++) {
+		for (int c = 0; c < 3; c++) {
+			tac_vec3 from = tac_vec3_sub(corner(b, i, c), middle);
+			float at = fmaxf(-half, fminf(half, tac_vec3_dot(along, from)));
+			from = tac_vec3_add_scaled(from, -at, along);
+			side = fmaxf(side, tac_vec3_length(tac_vec3_cross(normal, from)));
+		}
+	}
+	node->along[0][k] = along.x;
+	node->along[1][k] = along.y;
+	node->along[2][k] = along.z;
+	node->along_half[k] = half;
+	node->side_radius[k] = side + pad;
+}
+
 // Sets lane k of the node: the box and the slab of the range.
-static void bound(const builder *b, const range *p, tac_body_node *node, int k)
+static void bound(builder *b, const range *p, tac_body_node *node, int k)
 {
 	float centre[3], reach[3];
 	for (int i = 0; i < 3; i++) {
 		centre[i] = 0.5f * p->box.min[i] + 0.5f * p->box.max[i];
 		reach[i] = fmaxf(fabsf(p->box.min[i]), fabsf(p->box.max[i]));
 		node->centre[i][k] = centre[i];
-		node->half[i][k] = 0.5f * (p->box.max[i] - p->box.min[i]) + BOX_ROUNDING * reach[i];
+		node->half[i][k] =
+			0.5f * (p->box.max[i] - p->box.min[i]) + BOX_ROUNDING * reach[i] + b->rounding;
 	}
 	tac_vec3 sum = tac_vec3_zero(), middle = tac_vec3_load(centre); // `sum`: normals, weighted by area
 	for (int32_t i = p->begin; i < p->end; i++) {
@@ -157,14 +214,14 @@ static void bound(const builder *b, const range *p, tac_body_node *node, int k)
 	for (int32_t i = p->begin; i < p->end; i++) {
 		for (int c = 0; c < 3; c++) {
 			tac_vec3 from = tac_vec3_sub(corner(b, i, c), middle);
-			float along = tac_vec3_dot(normal, from);
-			lo = fminf(lo, along);
-			hi = fmaxf(hi, along);
+			float height = tac_vec3_dot(normal, from);
+			lo = fminf(lo, height);
+			hi = fmaxf(hi, height);
 			radius = fmaxf(radius, tac_vec3_length(tac_vec3_cross(normal, from)));
 			ball = fmaxf(ball, tac_vec3_length(from));
 		}
 	}
-	float pad = BOX_ROUNDING * tac_vec3_length(tac_vec3_load(reach));
+	float pad = BOX_ROUNDING * tac_vec3_length(tac_vec3_load(reach)) + b->rounding;
 	node->slab_normal[0][k] = normal.x;
 	node->slab_normal[1][k] = normal.y;
 	node->slab_normal[2][k] = normal.z;
@@ -172,6 +229,7 @@ static void bound(const builder *b, const range *p, tac_body_node *node, int k)
 	node->slab_half[k] = 0.5f * (hi - lo) + pad;
 	node->slab_radius[k] = radius + pad;
 	node->ball_radius[k] = ball + pad;
+	bound_along(b, p, normal, middle, pad, node, k);
 }
 
 static int32_t size_of(const range *p)
@@ -217,7 +275,7 @@ static int divide(builder *b, int level, range ranges[TAC_BODY_WIDTH])
 
 static int32_t build_node(builder *b, range whole, int level)
 {
-	int32_t index = b->body->node_count++;
+	int32_t index = b->node_count++;
 	range ranges[TAC_BODY_WIDTH] = {whole};
 	int count = divide(b, level, ranges);
 	tac_body_node node = {0};
@@ -230,9 +288,12 @@ static int32_t build_node(builder *b, range whole, int level)
 	}
 	for (int k = 0; k < count; k++) {
 		bool leaf = ranges[k].end - ranges[k].begin == 1;
-		node.child[k] = leaf ? ~ranges[k].begin : build_node(b, ranges[k], level + 1);
+		int32_t at = ranges[k].begin;
+		if (leaf && b->positions)
+			at = b->positions[b->split.items[at].triangle];
+		node.child[k] = leaf ? ~at : build_node(b, ranges[k], level + 1);
 	}
-	b->body->nodes[index] = node;
+	b->nodes[index] = node;
 	return index;
 }
 
@@ -251,21 +312,35 @@ static void fill_triangles(builder *b)
 	}
 }
 
-// Builds the tree and frees the memory that it did not need.
+// Builds a tree over the triangles of the mesh. *out_nodes is the caller's to free. False when there is no
+// memory.
+static bool build_nodes(builder *b, tac_body_node **out_nodes)
+{
+	const int32_t count = b->mesh->triangle_count;
+	range whole = {0, count, tac_split_bounds(&b->split, 0, count)};
+	b->node_count = b->narrow = 0;
+	b->nodes = aligned_alloc(32, (size_t)count * sizeof *b->nodes);
+	if (!b->nodes)
+		return false;
+	build_node(b, whole, 0);
+	size_t bytes = (size_t)b->node_count * sizeof *b->nodes;
+	*out_nodes = aligned_alloc(32, bytes);
+	if (*out_nodes)
+		memcpy(*out_nodes, b->nodes, bytes);
+	free(b->nodes);
+	return *out_nodes != NULL;
+}
+
 static bool build_tree(builder *b)
 {
 	tac_body *body = b->body;
-	range whole = {0, b->mesh->triangle_count, tac_split_bounds(&b->split, 0, b->mesh->triangle_count)};
-	build_node(b, whole, 0);
-	size_t bytes = (size_t)body->node_count * sizeof *body->nodes;
-	tac_body_node *nodes = aligned_alloc(32, bytes);
-	if (!nodes)
+	if (!build_nodes(b, &body->nodes))
 		return false;
-	memcpy(nodes, body->nodes, bytes);
-	free(body->nodes);
-	body->nodes = nodes;
-	body->centre = tac_vec3_scale(
-		tac_vec3_add(tac_vec3_load(whole.box.min), tac_vec3_load(whole.box.max)), 0.5f);
+	body->pair_nodes = body->nodes;
+	body->frame = tac_dmat3_identity();
+	body->narrow = b->narrow > b->mesh->triangle_count / NARROW_SHARE;
+	tac_box box = tac_split_bounds(&b->split, 0, b->mesh->triangle_count);
+	body->centre = tac_vec3_scale(tac_vec3_add(tac_vec3_load(box.min), tac_vec3_load(box.max)), 0.5f);
 	tac_dvec3 middle = tac_dvec3_from_vec3(body->centre);
 	for (int32_t v = 0; v < b->source->vertex_count; v++) {
 		tac_dvec3 x = vertex_of(b->source, v);
@@ -275,6 +350,115 @@ static bool build_tree(builder *b)
 	body->simd = (int32_t)tac_simd_select();
 	fill_triangles(b);
 	return true;
+}
+
+// --- the tree in the body's own frame ---
+
+// The vector along an edge; zero if it lies in a flat face.
+static tac_dvec3 edge_vector(const tac_body *body, int32_t e)
+{
+	const tac_mesh *mesh = body->mesh;
+	if (body->edge_kinds[e] == TAC_BODY_EDGE_FLAT)
+		return tac_dvec3_zero();
+	return tac_dvec3_sub(vertex_of(mesh, mesh->edges[e].vertex[1]),
+			     vertex_of(mesh, mesh->edges[e].vertex[0]));
+}
+
+// The length of all edges along the unit direction, m.
+static double length_along(const tac_body *body, tac_dvec3 direction)
+{
+	double sum = 0;
+	for (int32_t e = 0; e < body->mesh->edge_count; e++) {
+		tac_dvec3 v = edge_vector(body, e);
+		double length = tac_dvec3_length(v);
+		sum += tac_dvec3_length(tac_dvec3_cross(v, direction)) < FRAME_SINE * length ? length : 0;
+	}
+	return sum;
+}
+
+// The direction, at a right angle to `across` unless that is zero, along which most edges lie, by length;
+// zero if less than FRAME_SHARE of all edges do. The candidates are edges at equal distances when all are
+// laid end to end.
+static tac_dvec3 main_direction(const tac_body *body, tac_dvec3 across)
+{
+	tac_dvec3 best = tac_dvec3_zero();
+	double most = 0, total = 0, laid = 0;
+	for (int32_t e = 0; e < body->mesh->edge_count; e++)
+		total += tac_dvec3_length(edge_vector(body, e));
+	int next = 0;
+	for (int32_t e = 0; e < body->mesh->edge_count && next < FRAME_CANDIDATES; e++) {
+		tac_dvec3 v = edge_vector(body, e);
+		double length = tac_dvec3_length(v);
+		laid += length;
+		if (laid * FRAME_CANDIDATES < total * next || length == 0 ||
+		    fabs(tac_dvec3_dot(v, across)) > FRAME_SINE * length)
+			continue;
+		next = (int)(laid * FRAME_CANDIDATES / total) + 1;
+		double along = length_along(body, tac_dvec3_scale(v, 1 / length));
+		if (along > most) {
+			most = along;
+			best = tac_dvec3_scale(v, 1 / length);
+		}
+	}
+	return most > FRAME_SHARE * total ? best : tac_dvec3_zero();
+}
+
+// The frame of a body with long edges in one direction, such as a prism, whose tree is best along it. False
+// if there is none, or if it is the mesh's.
+static bool find_frame(const tac_body *body, tac_dmat3 *out_frame)
+{
+	tac_dvec3 z = main_direction(body, tac_dvec3_zero());
+	if (tac_dvec3_length_squared(z) == 0)
+		return false;
+	tac_dvec3 x = main_direction(body, z);
+	if (tac_dvec3_length_squared(x) == 0)
+		x = fabs(z.x) < 0.5 ? tac_dvec3_make(1, 0, 0) : tac_dvec3_make(0, 1, 0);
+	x = tac_dvec3_normalize(tac_dvec3_add_scaled(x, -tac_dvec3_dot(x, z), z));
+	tac_dvec3 y = tac_dvec3_cross(z, x);
+	const tac_dvec3 axes[3] = {x, y, z};
+	bool aligned = true;
+	for (int k = 0; k < 3; k++) {
+		const double c[3] = {axes[k].x, axes[k].y, axes[k].z};
+		for (int i = 0; i < 3; i++) {
+			out_frame->m[i][k] = c[i];
+			aligned = aligned && (fabs(c[i]) < FRAME_SINE || fabs(c[i]) > 1 - FRAME_SINE);
+		}
+	}
+	return !aligned;
+}
+
+// Builds a second tree, for queries of pairs, in the frame of the body, if it has one.
+static bool build_pair_tree(builder *b)
+{
+	tac_body *body = b->body;
+	const tac_mesh *mesh = b->mesh;
+	tac_dmat3 frame;
+	if (!find_frame(body, &frame))
+		return true;
+	tac_mesh turned = *mesh;
+	builder second = {.mesh = &turned, .source = b->source, .body = body};
+	turned.vertices = malloc((size_t)mesh->vertex_count * sizeof *turned.vertices);
+	second.positions = malloc((size_t)mesh->triangle_count * sizeof *second.positions);
+	bool complete = turned.vertices && second.positions;
+	for (int32_t i = 0; i < mesh->vertex_count && complete; i++)
+		turned.vertices[i] =
+			tac_vec3_from_dvec3(tac_dmat3_transpose_apply(frame, vertex_of(mesh, i)));
+	for (int32_t i = 0; i < mesh->triangle_count && complete; i++)
+		second.positions[body->triangles[i].id] = i;
+	second.rounding = BOX_ROUNDING * (float)body->radius;
+	complete = complete && tac_split_init(&turned, &second.split) == TAC_OK;
+	if (complete) {
+		tac_body_node *nodes;
+		complete = build_nodes(&second, &nodes);
+		tac_split_fini(&second.split);
+		if (complete) {
+			body->pair_nodes = nodes;
+			body->frame = frame;
+		}
+	}
+	free(turned.vertices);
+	free(second.positions);
+	return complete;
 }
 
 tac_body_def tac_body_def_default(void)
@@ -295,14 +479,12 @@ static bool allocate(builder *b)
 	b->edge_taken = calloc(edges, 1);
 	body->mesh = b->mesh;
 	body->triangles = calloc(triangles, sizeof *body->triangles);
-	body->nodes = aligned_alloc(32, triangles * sizeof *body->nodes);
 	body->edge_kinds = calloc(edges, 1);
 	body->vertex_collides = calloc(vertices, 1);
 	body->vertex_first = calloc(vertices + 1, sizeof(int32_t));
 	body->vertex_neighbour = calloc(2 * edges, sizeof(int32_t));
 	return b->vertices && b->edges && b->vertex_taken && b->edge_taken && body->triangles &&
-	       body->nodes && body->edge_kinds && body->vertex_collides && body->vertex_first &&
-	       body->vertex_neighbour;
+	       body->edge_kinds && body->vertex_collides && body->vertex_first && body->vertex_neighbour;
 }
 
 // Builds everything but the body itself; false when there is no memory.
@@ -325,6 +507,8 @@ static bool build_body(builder *b, const tac_body_def *def)
 	list_neighbours(b->mesh, body);
 	bool complete = build_tree(b);
 	tac_split_fini(&b->split);
+	if (complete && def->flat_m != 0)
+		complete = build_pair_tree(b);
 	if (complete && def->bsp)
 		complete = tac_bsp_build(body, &body->bsp) == TAC_OK;
 	return complete;
@@ -366,6 +550,8 @@ void tac_body_destroy(tac_body **body)
 	if (!*body)
 		return;
 	free((*body)->triangles);
+	if ((*body)->pair_nodes != (*body)->nodes)
+		free((*body)->pair_nodes);
 	free((*body)->nodes);
 	free((*body)->edge_kinds);
 	free((*body)->vertex_collides);

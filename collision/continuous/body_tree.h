@@ -26,11 +26,14 @@ typedef struct tac_body_triangle {
 // The bounds of up to eight children, lane by lane. Boxes are rounded outwards; lanes without a child have
 // boxes that meet nothing. The slab bounds a child's triangles along their mean normal: from slab_offset -
 // slab_half to slab_offset + slab_half, and within slab_radius across it, all relative to the box centre.
-// Surfaces that nearly touch are nearly parallel, and there slabs separate what boxes do not.
+// Surfaces that nearly touch are nearly parallel, and there slabs separate what boxes do not. Across the
+// normal, the triangles are also within side_radius of a segment along `along`, from -along_half to
+// along_half: the faces of a prism are long and narrow.
 typedef struct tac_body_node {
 	float centre[3][TAC_BODY_WIDTH], half[3][TAC_BODY_WIDTH];
 	float slab_normal[3][TAC_BODY_WIDTH];
 	float slab_offset[TAC_BODY_WIDTH], slab_half[TAC_BODY_WIDTH], slab_radius[TAC_BODY_WIDTH];
+	float along[3][TAC_BODY_WIDTH], along_half[TAC_BODY_WIDTH], side_radius[TAC_BODY_WIDTH];
 	float ball_radius[TAC_BODY_WIDTH]; // the largest distance from the box centre
 	int32_t child[TAC_BODY_WIDTH];     // a node; ~t: triangle t
 } tac_body_node;
@@ -41,7 +44,10 @@ struct tac_body {
 	double tolerance;      // how far `mesh` is from that of the def, m
 	tac_body_triangle *triangles;
 	tac_body_node *nodes;
-	int32_t node_count;
+	// The tree for queries of pairs: `nodes`, or, for a body with long edges in one direction, a second
+	// one in a frame of its own. `frame` maps that frame to the mesh's.
+	tac_body_node *pair_nodes;
+	tac_dmat3 frame;
 	tac_vec3 centre;           // of the mesh's box
 	int32_t simd;              // the variant of the kernels, a tac_simd
 	uint8_t *edge_kinds;       // a tac_body_edge for each edge of the mesh
@@ -51,6 +57,7 @@ struct tac_body {
 	double radius;             // the largest distance of a vertex of the def's mesh from its origin, m
 	double centre_radius;      // from `centre`, m
 	bool solid;
+	bool narrow;         // has faces much longer than wide: nodes are bounded along their length, too
 	struct tac_bsp *bsp; // NULL unless the def requested it
 };
 

@@ -218,13 +218,24 @@ static double prove_pair(query *q)
 	p.reach = sqrt(reach) + q->v_length;
 	i.normal[0] = a->normal;
 	i.normal[1] = tac_dmat3_apply(q->sweep.end.R, a->triangle->normal);
+	// What other pairs have refuted need not be proved: begin with the half, quarter, ... that is left.
+	int depth = q->options->depth;
+	double end = 1;
+	for (; depth > 0 && q->result.fraction <= 0.5 * end; depth--)
+		end *= 0.5;
+	if (end < 1) {
+		i.s1 = end;
+		place(&p, end, &i, 1);
+	}
 	tac_sweep_context *context = q->context;
 	uint32_t slot = slot_of(moving, fixed);
 	if (context && context->planes[slot].moving == moving && context->planes[slot].fixed == fixed) {
 		p.has_remembered = true;
 		p.remembered = context->planes[slot].normal;
 	}
-	double proved = prove(&p, &i, q->options->depth);
+	double proved = prove(&p, &i, depth);
+	if (proved >= end)
+		proved = 1;
 	if (context && p.has_separating) {
 		context->planes[slot].moving = moving;
 		context->planes[slot].fixed = fixed;
@@ -296,17 +307,12 @@ tac_certificate tac_certificate_check(const tac_body *moving, const tac_body *fi
 	}
 	q.sweep = tac_swept_motion_make(*T, tac_certificate_pose(T, v, w, 1), q.w_length, moving->radius);
 	q.pair = (tac_triangle_pair){.moving = moving, .fixed = fixed, .loaded = -1};
-	double travel = q.v_length + q.w_length * moving->radius;
 	double w2 = q.w_length * q.w_length, reach = fixed->radius + tac_dvec3_length(T->t) + q.v_length;
-	tac_drigid middle = pose_at(&q, 0.5);
 	tac_pair_search search = {
 		.moving = moving,
 		.fixed = fixed,
 		.sweep = &q.sweep,
-		.at = &middle,
-		// Triangles that meet during the motion are at most half the travel apart in the middle of
-		// it.
-		.reach = q.threshold + 0.5 * travel,
+		.reach = q.threshold,
 		// A plane that separates by this much at both ends proves the motion: the bounds of
 		// plane_exists for any pair.
 		.fixed_threshold = q.threshold + w2 * moving->radius / 8,

@@ -2,20 +2,21 @@
 
 #include "collision/continuous/bsp.h"
 
-// The reach of a list relative to that of the query that makes it, so that it serves the next queries, too,
-// and its least value relative to the size of the triangles, which adds few pairs. Where LIST_REACH would
-// give more than LIST_PAIRS pairs, or more than the work left pays for, the list reaches only LIST_REACH_MIN
-// times as far.
+// The reach of a list relative to what the queries need, so that it serves the next ones, too. Where that
+// would give more than LIST_PAIRS pairs, or more than the work left pays for, it is less, down to
+// LIST_REACH_MIN.
 #define LIST_REACH     4.0
 #define LIST_REACH_MIN 1.05
-#define LIST_SIZE      0.03
 #define LIST_PAIRS     1200
 // How many times further away than the reach of the list everything outside of its near box is.
 #define LIST_FAR 4.0
 // How often a list is tried with a shorter reach when its pairs do not fit.
-#define LIST_TRIES 4
-// How far ahead of the pose of the query a list is made, relative to its slack.
-#define LOOK_AHEAD 0.8
+#define LIST_TRIES 3
+// How many times as long as the last motion the way of a list may be, its turn (rad) where it is longer than
+// that motion, and the largest turn of a motion that lists are made along: ways are curved.
+#define LIST_STRETCH  16
+#define LIST_TURN     0.01
+#define LIST_TURN_MAX 0.1
 // The work for each pair of a list, with the nodes above it.
 #define LIST_WORK (3 * TAC_WORK_NODE_PAIR / 2 + TAC_WORK_FIND_AXIS)
 // Steps in which the reach of a query is lowered to keep the limit of pairs.
@@ -123,10 +124,10 @@ void tac_pairs_near_features(const tac_body *moving, const tac_body *fixed, cons
 	feature_kernels[moving->simd](moving, fixed, T, margin, pairs, count, out_features);
 }
 
-int32_t tac_pairs_find_axes(const tac_body *moving, const tac_body *fixed, const tac_drigid *T, double reach,
-			    tac_near_pair *pairs, int32_t count, tac_separating_axes8 *out_axes)
+int32_t tac_pairs_find_axes(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
+			    double reach, tac_near_pair *pairs, int32_t count, tac_separating_axes8 *out_axes)
 {
-	return find_axes_kernels[moving->simd](moving, fixed, T, reach, pairs, count, out_axes);
+	return find_axes_kernels[moving->simd](moving, fixed, sweep, reach, pairs, count, out_axes);
 }
 
 int32_t tac_pairs_cull_by_axes(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
@@ -204,24 +205,20 @@ static int32_t keep_within(const tac_near_pair *from, tac_near_pair *to, int32_t
 	return kept;
 }
 
-// Where the next list is made: ahead of T, in the direction from the last list to T, as far as the slack of
-// the new list allows for T still to be covered. A body that keeps moving then crosses all of what the list
-// covers, not half of it.
-static tac_drigid pose_ahead(const tac_sweep_context *context, const tac_drigid *T, double slack)
+// The rotation vector from one orientation to another close to it: the sine replaces the angle.
+static tac_dvec3 small_turn(const tac_drigid *from, const tac_drigid *to)
 {
-	double moved = fmax(box_displacement(context->near_lo, context->near_hi, T, &context->list_pose),
-			    displacement(context->moving, T, &context->list_pose) / LIST_FAR);
-	if (!(context->list_reach > 0) || !(moved > 0) || !(slack > 0))
-		return *T;
-	double s = fmin(1, LOOK_AHEAD * slack / moved);
-	tac_dmat3 turn = tac_dmat3_mul(T->R, tac_dmat3_transpose(context->list_pose.R));
-	// The rotation between two lists is small: its sine replaces the angle.
-	tac_dvec3 w = tac_dvec3_scale(tac_dvec3_make(turn.m[2][1] - turn.m[1][2], turn.m[0][2] - turn.m[2][0],
-						     turn.m[1][0] - turn.m[0][1]),
-				      0.5 * s);
-	tac_drigid ahead = {tac_dmat3_mul(tac_dmat3_from_quat(tac_dquat_exp(w)), T->R),
-			    tac_dvec3_add_scaled(T->t, s, tac_dvec3_sub(T->t, context->list_pose.t))};
-	return ahead;
+	tac_dmat3 turn = tac_dmat3_mul(to->R, tac_dmat3_transpose(from->R));
+	return tac_dvec3_scale(tac_dvec3_make(turn.m[2][1] - turn.m[1][2], turn.m[0][2] - turn.m[2][0],
+					      turn.m[1][0] - turn.m[0][1]),
+			       0.5);
+}
+
+static tac_drigid pose_along(const tac_drigid *from, tac_dvec3 v, tac_dvec3 w, double s)
+{
+	tac_dmat3 turn = tac_dmat3_from_quat(tac_dquat_exp(tac_dvec3_scale(w, s)));
+	tac_drigid T = {tac_dmat3_mul(turn, from->R), tac_dvec3_add_scaled(from->t, s, v)};
+	return T;
 }
 
 // The reach at which a list would have `pairs` pairs, at the density of the last one. The pairs of surfaces
@@ -241,26 +238,49 @@ static void record_density(tac_sweep_context *context, double reach)
 // pairs would exceed its room or the work left.
 static double target_reach(const tac_sweep_context *context, double needed)
 {
-	double least = fmax(LIST_REACH_MIN * needed, LIST_SIZE * context->triangle_size);
 	if (!(context->list_density > 0))
-		return fmax(least, LIST_REACH * needed);
+		return LIST_REACH * needed;
 	double pairs = fmin(LIST_PAIRS, (double)tac_sweep_context_work_left(context) / LIST_WORK);
-	return fmax(least, fmin(LIST_REACH * needed, reach_for_pairs(context, pairs)));
+	return fmax(LIST_REACH_MIN * needed, fmin(LIST_REACH * needed, reach_for_pairs(context, pairs)));
 }
 
 // The distance up to which the context's list is complete at the pose T; negative when there is none. It is
-// the reach of the list less the motion of the near box since, and at most the distance to which triangles
-// outside of that box may have come.
+// the reach of the list less the motion of the near box away from the list's way, and at most the distance to
+// which triangles outside of that box may have come.
 static double reach_at(const tac_sweep_context *context, const tac_drigid *T)
 {
 	if (!(context->list_reach > 0))
 		return -1;
+	// The pose of the way that is about closest to T.
+	const double arm = context->moving->centre_radius;
+	tac_dvec3 turn = small_turn(&context->list_pose, T);
+	double length = tac_dvec3_length_squared(context->list_v) +
+			arm * arm * tac_dvec3_length_squared(context->list_w);
+	double along = tac_dvec3_dot(tac_dvec3_sub(T->t, context->list_pose.t), context->list_v) +
+		       arm * arm * tac_dvec3_dot(turn, context->list_w);
+	double s = length > 0 ? fmin(1, fmax(0, along / length)) : 0;
+	tac_drigid at = s > 0 ? pose_along(&context->list_pose, context->list_v, context->list_w, s)
+			      : context->list_pose;
 	double rounding =
 		ROUNDING * (context->moving->radius + context->fixed->radius + tac_dvec3_length(T->t));
+	// The near box is in the frame of the tree.
+	tac_drigid tree_T = {tac_dmat3_mul(T->R, context->moving->frame), T->t},
+		   tree_at = {tac_dmat3_mul(at.R, context->moving->frame), at.t};
 	double near = context->list_reach -
-		      box_displacement(context->near_lo, context->near_hi, T, &context->list_pose),
-	       far = context->far_reach - displacement(context->moving, T, &context->list_pose);
+		      box_displacement(context->near_lo, context->near_hi, &tree_T, &tree_at),
+	       far = context->far_reach - displacement(context->moving, T, &at);
 	return fmin(near, far) - rounding;
+}
+
+// The same for a sweep. Both it and the list's way are curved, so that between their ends a point may be
+// further from the way.
+static double reach_during(const tac_sweep_context *context, const tac_swept_motion *sweep)
+{
+	double reach = reach_at(context, &sweep->start);
+	if (sweep->stationary)
+		return reach;
+	double curve = sweep->turn * sweep->turn + tac_dvec3_length_squared(context->list_w);
+	return fmin(reach, reach_at(context, &sweep->end)) - context->moving->radius * curve / 8;
 }
 
 static tac_dvec3 dvec3_from_floats(const float v[3])
@@ -268,37 +288,65 @@ static tac_dvec3 dvec3_from_floats(const float v[3])
 	return tac_dvec3_make((double)v[0], (double)v[1], (double)v[2]);
 }
 
-// Makes a list around T, or ahead of it, of the longest reach for which there is room; none if `needed` does
-// not fit.
-static void make_list(const tac_body *moving, const tac_body *fixed, const tac_drigid *T, double needed,
-		      tac_sweep_context *context)
+// Sets the way of the next list: from the start of the sweep, along the last motion, as far as the last list
+// showed to be cheap.
+static void set_way(const tac_swept_motion *sweep, tac_sweep_context *context)
 {
-	double reach = target_reach(context, needed);
-	tac_drigid at = pose_ahead(context, T, reach - needed);
+	context->list_pose = sweep->start;
+	double turn = tac_dvec3_length(context->ahead_w), s = fmax(1, context->stretch);
+	if (s * turn > LIST_TURN)
+		s = fmax(1, LIST_TURN / turn);
+	if (turn > LIST_TURN_MAX)
+		s = 0;
+	context->list_v = tac_dvec3_scale(context->ahead_v, s);
+	context->list_w = tac_dvec3_scale(context->ahead_w, s);
+}
+
+// Lengthens or shortens the ways of lists, in the direction in which a list costs less for its way.
+static void adapt_stretch(tac_sweep_context *context, double work)
+{
+	double s = fmax(1, context->stretch), cost = work / s;
+	if (cost > context->stretch_cost)
+		context->stretch_down = !context->stretch_down;
+	context->stretch_cost = cost;
+	context->stretch = fmin(LIST_STRETCH, fmax(1, context->stretch_down ? 0.5 * s : 2 * s));
+}
+
+// Makes a list for the sweep and what may follow it, of the longest reach for which there is room; none if
+// `needed` does not fit.
+static void make_list(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
+		      double needed, tac_sweep_context *context)
+{
+	const double wanted = fmax(needed, context->pose_reach);
+	double reach = target_reach(context, wanted);
+	const int64_t work_before = context->work;
+	set_way(sweep, context);
 	for (int i = 0; i < LIST_TRIES && tac_sweep_context_work_left(context) > 0; i++) {
-		tac_swept_motion stationary = tac_swept_motion_stationary(at);
+		double turn = tac_dvec3_length(context->list_w);
+		tac_swept_motion way = tac_swept_motion_make(
+			sweep->start, pose_along(&sweep->start, context->list_v, context->list_w, 1), turn,
+			moving->radius);
+		way.stationary = tac_dvec3_length_squared(context->list_v) == 0 && turn == 0;
 		tac_near_box near_box = {.reach = LIST_FAR * reach};
 		context->pair_count = 0;
-		bool complete = tac_pairs_visit_with_box(moving, fixed, &stationary, &reach, add_to_list,
-							 context, context, &near_box);
+		bool complete = tac_pairs_visit_with_box(moving, fixed, &way, &reach, add_to_list, context,
+							 context, &near_box);
 		record_density(context, reach);
 		if (!complete) {
-			reach = reach > LIST_REACH_MIN * needed ? LIST_REACH_MIN * needed : 0.5 * reach;
-			at = *T;
+			// What the queries want, then what this one needs, without more.
+			reach = LIST_REACH_MIN * (i == 0 ? wanted : needed);
+			context->stretch = 1;
+			set_way(sweep, context);
 			continue;
 		}
-		context->list_pose = at;
 		context->list_reach = reach;
 		context->far_reach = near_box.reach;
 		context->near_lo = dvec3_from_floats(near_box.lo);
 		context->near_hi = dvec3_from_floats(near_box.hi);
-		at = *T;
-		// The near box is larger than the last one, so the pose ahead was too far away.
-		if (i == 0 && reach_at(context, T) < needed)
-			continue;
 		tac_sweep_context_add_work(context, TAC_WORK_FIND_AXIS * context->pair_count);
-		context->pair_count = tac_pairs_find_axes(moving, fixed, &context->list_pose, reach,
-							  context->pairs, context->pair_count, context->axes);
+		context->pair_count = tac_pairs_find_axes(moving, fixed, &way, reach, context->pairs,
+							  context->pair_count, context->axes);
+		adapt_stretch(context, (double)(context->work - work_before));
 		return;
 	}
 	context->pair_count = 0;
@@ -335,9 +383,9 @@ bool tac_body_visit_box(const tac_body *body, const tac_dbox *box,
 	return true;
 }
 
-bool tac_sweep_context_covers(const tac_sweep_context *context, const tac_drigid *T, double reach)
+bool tac_sweep_context_covers(const tac_sweep_context *context, const tac_swept_motion *sweep, double reach)
 {
-	return context && reach <= reach_at(context, T);
+	return context && reach <= reach_during(context, sweep);
 }
 
 // Pairs of a traversal, collected for the batch visitor.
@@ -406,11 +454,17 @@ static bool visit_listed(const tac_pair_search *s, tac_sweep_context *context, d
 
 bool tac_pair_search_run(const tac_pair_search *search, tac_sweep_context *context, double *out_reach)
 {
-	const tac_drigid *T = search->at;
-	double listed = context ? reach_at(context, T) : -1;
+	const tac_swept_motion *sweep = search->sweep;
+	if (context && sweep->stationary) {
+		context->pose_reach = search->reach;
+	} else if (context) {
+		context->ahead_v = tac_dvec3_sub(sweep->end.t, sweep->start.t);
+		context->ahead_w = small_turn(&sweep->start, &sweep->end);
+	}
+	double listed = context ? reach_during(context, sweep) : -1;
 	if (context && !(listed >= search->reach)) {
-		make_list(search->moving, search->fixed, T, search->reach, context);
-		listed = reach_at(context, T);
+		make_list(search->moving, search->fixed, sweep, search->reach, context);
+		listed = reach_during(context, sweep);
 	}
 	if (listed >= search->reach || (context && search->limit > 0))
 		return visit_listed(search, context, fmax(0, fmin(search->reach, listed)), out_reach);
@@ -419,14 +473,13 @@ bool tac_pair_search_run(const tac_pair_search *search, tac_sweep_context *conte
 	chunk c;
 	c.search = search;
 	c.count = 0;
-	tac_swept_motion stationary = tac_swept_motion_stationary(*T);
 	// The descent counts its nodes when it is done, the visitor its pairs as it goes: half of the work
 	// for each.
 	int64_t half = context && context->work_limit > 0 ? tac_sweep_context_work_left(context) / 2 : 0;
 	if (half > 0)
 		context->work_limit -= half;
-	bool complete = tac_pairs_visit(search->moving, search->fixed, &stationary, &search->reach,
-					add_to_chunk, &c, context);
+	bool complete = tac_pairs_visit(search->moving, search->fixed, sweep, &search->reach, add_to_chunk,
+					&c, context);
 	if (half > 0)
 		context->work_limit += half;
 	return complete && flush(&c);

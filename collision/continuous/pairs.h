@@ -150,14 +150,15 @@ typedef bool tac_pairs_visit_fn(const tac_body *moving, const tac_body *fixed, c
 				const double *reach, tac_pair_visitor visit, void *user,
 				tac_sweep_context *context);
 
-// A box in the moving frame that contains every triangle of the moving body that is closer than `reach` to
-// the fixed one, and some others. Empty (lo > hi) when there is none.
+// A box, in the frame of the moving body's tree of pairs, that contains every triangle of the moving body
+// that comes closer than `reach` to the fixed one during the sweep, and some others. Empty (lo > hi) when
+// there is none.
 typedef struct tac_near_box {
 	double reach; // at least that of the pairs
 	float lo[3], hi[3];
 } tac_near_box;
 
-// As above, for a stationary sweep and a reach that is not lowered; fills *near_box, unless it is NULL.
+// As above, for a reach that is not lowered; fills *near_box, unless it is NULL.
 typedef bool tac_pairs_visit_with_box_fn(const tac_body *moving, const tac_body *fixed,
 					 const tac_swept_motion *sweep, const double *reach,
 					 tac_pair_visitor visit, void *user, tac_sweep_context *context,
@@ -207,12 +208,12 @@ TAC_SIMD_DECLARE(tac_pairs_near_features_fn, tac_pairs_near_features_kernel);
 
 tac_pairs_near_features_fn tac_pairs_near_features;
 
-// Removes the pairs that are further apart than `reach` at the pose T, sets the clearances of the others to
-// tight lower bounds of their distance, and writes their separating axes; out_axes has room for `count` of
-// them. Returns how many are left.
-typedef int32_t tac_pairs_find_axes_fn(const tac_body *moving, const tac_body *fixed, const tac_drigid *T,
-				       double reach, tac_near_pair *pairs, int32_t count,
-				       tac_separating_axes8 *out_axes);
+// Finds axes that separate the pairs at the start of the sweep. Removes the pairs that their axes keep
+// further apart than `reach` during all of it, sets the clearances of the others to lower bounds of their
+// distance, and writes their axes; out_axes has room for `count` of them. Returns how many are left.
+typedef int32_t tac_pairs_find_axes_fn(const tac_body *moving, const tac_body *fixed,
+				       const tac_swept_motion *sweep, double reach, tac_near_pair *pairs,
+				       int32_t count, tac_separating_axes8 *out_axes);
 
 TAC_SIMD_DECLARE(tac_pairs_find_axes_fn, tac_pairs_find_axes_kernel);
 
@@ -231,29 +232,28 @@ tac_pairs_cull_by_axes_fn tac_pairs_cull_by_axes;
 
 // --- search with a context ---
 
-// Whether the context's list contains all pairs that are closer than `reach` at the pose T; false with NULL.
-bool tac_sweep_context_covers(const tac_sweep_context *context, const tac_drigid *T, double reach);
+// Whether the context's list contains all pairs that come closer than `reach` during the sweep; false with
+// NULL.
+bool tac_sweep_context_covers(const tac_sweep_context *context, const tac_swept_motion *sweep, double reach);
 
 // Called with a batch of pairs, which it may change. False ends the search.
 typedef bool (*tac_pair_batch_visitor)(void *user, tac_near_pair *pairs, int32_t count);
 
-// A search for the pairs of a sweep that are near at one of its poses.
+// A search for the pairs that come near during a sweep.
 typedef struct tac_pair_search {
 	const tac_body *moving, *fixed;
 	const tac_swept_motion *sweep;
-	const tac_drigid *at;
-	double reach;                             // at that pose, m
+	double reach;                             // m
 	double fixed_threshold, moving_threshold; // as in tac_pairs_cull_by_planes
 	tac_pair_batch_visitor visit;
 	void *user;
-	int32_t limit; // the most pairs to visit, when there is a context; 0: no limit
+	int32_t limit; // the most pairs to visit at a single pose, when there is a context; 0: no limit
 } tac_pair_search;
 
-// Visits all pairs that are closer than the reach at the pose and not separated by their planes, and some
-// others. They come from the context's list, which is made again when it does not cover the reach; without a
-// context, or when the list has no room for them, from the trees. A limit may shorten the reach; *out_reach,
-// which may be NULL, is set to it before the first visit. False when the visitor or the work limit ended the
-// search.
+// Visits all pairs that come closer than the reach and are not separated by their planes, and some others.
+// They come from the context's list, which is made again when it does not cover the sweep; without a context,
+// or when the list has no room for them, from the trees. A limit may shorten the reach; *out_reach, which may
+// be NULL, is set to it before the first visit. False when the visitor or the work limit ended the search.
 bool tac_pair_search_run(const tac_pair_search *search, tac_sweep_context *context, double *out_reach);
 
 #ifdef __cplusplus

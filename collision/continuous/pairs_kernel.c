@@ -19,12 +19,13 @@ typedef struct motion {
 	float bend, turn;
 } motion;
 
-// The bounds of a node, in the fixed frame. The box of a moving node contains its whole motion; its slab is
-// that at the start, and slab_half includes how far rotation can carry a point out of it. half_path is half
-// the displacement of the centre.
+// The bounds of a node, in the fixed frame. The box of a moving node contains its whole motion; its slab and
+// its length are those at the start. half_path is half the displacement of the centre, and `stray` how far
+// rotation can carry a point away from the path of the centre.
 typedef struct bounds {
 	float centre[3], half[3], half_path[3];
-	float normal[3], slab_offset, slab_half, slab_radius;
+	float normal[3], slab_offset, slab_half;
+	float along[3], along_half, side_radius, stray;
 } bounds;
 
 #define BOUNDS ((int)(sizeof(bounds) / sizeof(float)))
@@ -32,7 +33,8 @@ typedef struct bounds {
 // Eight of them, lane by lane. The members are in the order of `bounds`.
 typedef struct bounds8 {
 	tac_f32x8 centre[3], half[3], half_path[3];
-	tac_f32x8 normal[3], slab_offset, slab_half, slab_radius;
+	tac_f32x8 normal[3], slab_offset, slab_half;
+	tac_f32x8 along[3], along_half, side_radius, stray;
 } bounds8;
 
 // A pair of nodes that meet. The bounds of the fixed one are read from its lane of its parent; those of the
@@ -78,6 +80,14 @@ static inline tac_f32x8 dot(const tac_f32x8 a[3], const tac_f32x8 b[3])
 	return mad(mad(tac_f32x8_mul(a[0], b[0]), a[1], b[1]), a[2], b[2]);
 }
 
+static inline void cross3(const tac_f32x8 a[3], const tac_f32x8 b[3], tac_f32x8 out[3])
+{
+	for (int i = 0; i < 3; i++) {
+		int j = (i + 1) % 3, k = (i + 2) % 3;
+		out[i] = tac_f32x8_sub(tac_f32x8_mul(a[j], b[k]), tac_f32x8_mul(a[k], b[j]));
+	}
+}
+
 // Component i of m x.
 static inline tac_f32x8 row(const float m[3][3], int i, const tac_f32x8 x[3])
 {
@@ -95,38 +105,44 @@ INLINE bounds8 splat(const bounds *b)
 	return out;
 }
 
-INLINE bounds8 load_fixed(const tac_body_node *n)
+INLINE bounds8 load_fixed(const tac_body_node *n, bool narrow)
 {
 	bounds8 out;
 	for (int i = 0; i < 3; i++) {
 		out.centre[i] = tac_f32x8_load(n->centre[i]);
 		out.half[i] = tac_f32x8_load(n->half[i]);
 		out.normal[i] = tac_f32x8_load(n->slab_normal[i]);
+		out.along[i] = tac_f32x8_load(n->along[i]);
 		out.half_path[i] = tac_f32x8_splat(0);
 	}
 	out.slab_offset = tac_f32x8_load(n->slab_offset);
 	out.slab_half = tac_f32x8_load(n->slab_half);
-	out.slab_radius = tac_f32x8_load(n->slab_radius);
+	out.along_half = tac_f32x8_load(n->along_half);
+	out.side_radius = tac_f32x8_load(narrow ? n->side_radius : n->slab_radius);
+	out.stray = tac_f32x8_splat(0);
 	return out;
 }
 
 // Lane k of a fixed node in every lane.
-INLINE bounds8 splat_fixed(const tac_body_node *n, int k)
+INLINE bounds8 splat_fixed(const tac_body_node *n, int k, bool narrow)
 {
 	bounds8 out;
 	for (int i = 0; i < 3; i++) {
 		out.centre[i] = tac_f32x8_splat(n->centre[i][k]);
 		out.half[i] = tac_f32x8_splat(n->half[i][k]);
 		out.normal[i] = tac_f32x8_splat(n->slab_normal[i][k]);
+		out.along[i] = tac_f32x8_splat(n->along[i][k]);
 		out.half_path[i] = tac_f32x8_splat(0);
 	}
 	out.slab_offset = tac_f32x8_splat(n->slab_offset[k]);
 	out.slab_half = tac_f32x8_splat(n->slab_half[k]);
-	out.slab_radius = tac_f32x8_splat(n->slab_radius[k]);
+	out.along_half = tac_f32x8_splat(n->along_half[k]);
+	out.side_radius = tac_f32x8_splat(narrow ? n->side_radius[k] : n->slab_radius[k]);
+	out.stray = tac_f32x8_splat(0);
 	return out;
 }
 
-INLINE bounds8 load_moving(const tac_body_node *n, const motion *m, bool stationary)
+INLINE bounds8 load_moving(const tac_body_node *n, const motion *m, bool stationary, bool narrow)
 {
 	bounds8 out;
 	tac_f32x8 c[3], h[3], normal[3];
@@ -153,27 +169,52 @@ INLINE bounds8 load_moving(const tac_body_node *n, const motion *m, bool station
 	}
 	out.slab_offset = tac_f32x8_load(n->slab_offset);
 	out.slab_half = tac_f32x8_load(n->slab_half);
-	if (!stationary)
-		out.slab_half = tac_f32x8_add(
-			mad(bend, tac_f32x8_splat(m->turn), tac_f32x8_load(n->ball_radius)), out.slab_half);
-	out.slab_radius = tac_f32x8_load(n->slab_radius);
+	out.stray = stationary ? tac_f32x8_splat(0)
+			       : mad(bend, tac_f32x8_splat(m->turn), tac_f32x8_load(n->ball_radius));
+	tac_f32x8 along[3];
+	for (int i = 0; i < 3; i++)
+		along[i] = tac_f32x8_load(n->along[i]);
+	for (int i = 0; i < 3; i++)
+		out.along[i] = narrow ? row(m->R0, i, along) : tac_f32x8_splat(0);
+	out.along_half = tac_f32x8_load(n->along_half);
+	out.side_radius = tac_f32x8_load(narrow ? n->side_radius : n->slab_radius);
 	return out;
 }
 
+INLINE tac_f32x8 sine_of(tac_f32x8 cosine)
+{
+	tac_f32x8 square = tac_f32x8_sub(tac_f32x8_splat(1), tac_f32x8_mul(cosine, cosine));
+	return tac_f32x8_sqrt(
+		tac_f32x8_add(tac_f32x8_max(square, tac_f32x8_splat(0)), tac_f32x8_splat(SINE_ROUNDING)));
+}
+
+// A lower bound of the distance, along the direction in b's slab that is at a right angle to the length of
+// b. `apart` leads from the centre of b to that of a; `moving` is one of them.
+INLINE tac_f32x8 side_gap(const bounds8 *a, const bounds8 *b, const tac_f32x8 apart[3], const bounds8 *moving,
+			  bool stationary)
+{
+	tac_f32x8 side[3];
+	cross3(b->normal, b->along, side);
+	tac_f32x8 cosine = dot(side, a->normal), shift = mad(dot(side, apart), cosine, a->slab_offset);
+	tac_f32x8 extent = mad(mad(b->side_radius, tac_f32x8_abs(cosine), a->slab_half), sine_of(cosine),
+			       a->side_radius);
+	extent = mad(extent, tac_f32x8_abs(dot(side, a->along)), a->along_half);
+	if (!stationary)
+		extent = tac_f32x8_add(
+			extent, tac_f32x8_add(tac_f32x8_abs(dot(side, moving->half_path)), moving->stray));
+	return tac_f32x8_sub(tac_f32x8_abs(shift), extent);
+}
+
 // Lower bounds of the distance between the moving a and the fixed b, by the boxes and along the normals of
-// both slabs.
-INLINE tac_f32x8 gaps(const bounds8 *a, const bounds8 *b, bool stationary)
+// both slabs; where a body has narrow faces, also across their length.
+INLINE tac_f32x8 gaps(const bounds8 *a, const bounds8 *b, bool stationary, bool narrow)
 {
 	tac_f32x8 apart[3], gap[3];
 	for (int i = 0; i < 3; i++) {
 		apart[i] = tac_f32x8_sub(a->centre[i], b->centre[i]);
 		gap[i] = tac_f32x8_sub(tac_f32x8_abs(apart[i]), tac_f32x8_add(a->half[i], b->half[i]));
 	}
-	tac_f32x8 cosine = dot(a->normal, b->normal);
-	tac_f32x8 sine = tac_f32x8_sqrt(
-		tac_f32x8_add(tac_f32x8_max(tac_f32x8_sub(tac_f32x8_splat(1), tac_f32x8_mul(cosine, cosine)),
-					    tac_f32x8_splat(0)),
-			      tac_f32x8_splat(SINE_ROUNDING)));
+	tac_f32x8 cosine = dot(a->normal, b->normal), sine = sine_of(cosine);
 	tac_f32x8 tilt = tac_f32x8_abs(cosine);
 	tac_f32x8 on_b = tac_f32x8_abs(
 		tac_f32x8_sub(mad(dot(b->normal, apart), cosine, a->slab_offset), b->slab_offset));
@@ -181,12 +222,25 @@ INLINE tac_f32x8 gaps(const bounds8 *a, const bounds8 *b, bool stationary)
 						     tac_f32x8_mul(cosine, b->slab_offset)));
 	tac_f32x8 half_b = b->slab_half, half_a = a->slab_half;
 	if (!stationary) {
-		half_b = tac_f32x8_add(half_b, tac_f32x8_abs(dot(b->normal, a->half_path)));
-		half_a = tac_f32x8_add(half_a, tac_f32x8_abs(dot(a->normal, a->half_path)));
+		half_b = tac_f32x8_add(half_b,
+				       tac_f32x8_add(tac_f32x8_abs(dot(b->normal, a->half_path)), a->stray));
+		half_a = tac_f32x8_add(half_a,
+				       tac_f32x8_add(tac_f32x8_abs(dot(a->normal, a->half_path)), a->stray));
 	}
-	tac_f32x8 extent_b = mad(mad(half_b, tilt, a->slab_half), sine, a->slab_radius);
-	tac_f32x8 extent_a = mad(mad(half_a, tilt, b->slab_half), sine, b->slab_radius);
+	tac_f32x8 extent_b = mad(mad(half_b, tilt, a->slab_half), sine, a->side_radius);
+	tac_f32x8 extent_a = mad(mad(half_a, tilt, b->slab_half), sine, b->side_radius);
+	if (narrow) {
+		extent_b = mad(extent_b, tac_f32x8_abs(dot(b->normal, a->along)), a->along_half);
+		extent_a = mad(extent_a, tac_f32x8_abs(dot(a->normal, b->along)), b->along_half);
+	}
 	tac_f32x8 slabs = tac_f32x8_max(tac_f32x8_sub(on_b, extent_b), tac_f32x8_sub(on_a, extent_a));
+	if (narrow) {
+		tac_f32x8 away[3];
+		for (int i = 0; i < 3; i++)
+			away[i] = tac_f32x8_neg(apart[i]);
+		slabs = tac_f32x8_max(slabs, tac_f32x8_max(side_gap(a, b, apart, a, stationary),
+							   side_gap(b, a, away, a, stationary)));
+	}
 	return tac_f32x8_max(slabs, tac_f32x8_max(gap[0], tac_f32x8_max(gap[1], gap[2])));
 }
 
@@ -213,9 +267,10 @@ typedef struct descent {
 	tac_pair_visitor visit;
 	void *user;
 	float reach, near_reach; // of the pairs and of the near box, m
-	tac_f32x8 lo[3], hi[3];  // the near box, in the moving frame
+	tac_f32x8 lo[3], hi[3];  // the near box, in the frame of the moving tree
 	int64_t opened;          // pairs of nodes
 	bool ended;              // by the visitor
+	bool narrow;             // a body has narrow faces
 } descent;
 
 // Extends the near box by children of a moving node.
@@ -246,16 +301,17 @@ INLINE int open_moving(descent *d, entry *stack, int top, bool stationary)
 {
 	const entry *e = &stack[top];
 	const int32_t fixed = e->fixed, fixed_lane = e->fixed_lane;
-	const tac_body_node *parent = e->fixed_parent, *n = &d->moving->nodes[e->moving];
-	bounds8 a = load_moving(n, &d->m, stationary), b = splat_fixed(parent, fixed_lane);
-	tac_f32x8 gap = gaps(&a, &b, stationary);
+	const tac_body_node *parent = e->fixed_parent, *n = &d->moving->pair_nodes[e->moving];
+	bounds8 a = load_moving(n, &d->m, stationary, d->narrow),
+		b = splat_fixed(parent, fixed_lane, d->narrow);
+	tac_f32x8 gap = gaps(&a, &b, stationary, d->narrow);
 	unsigned hits = within(gap, d->reach), leaf = leaves(n);
 	unsigned near = within(gap, d->near_reach) & (fixed < 0 ? leaf | ~hits : ~hits);
 	if (fixed < 0) {
 		visit_lanes(d, hits & leaf, n->child, fixed, false);
 		hits &= ~leaf;
 	}
-	if (stationary && near)
+	if (near)
 		extend_near_box(d, n, near);
 	if (!hits)
 		return top;
@@ -263,7 +319,7 @@ INLINE int open_moving(descent *d, entry *stack, int top, bool stationary)
 	const tac_f32x8 *from = (const tac_f32x8 *)&a;
 	for (int i = 0; i < BOUNDS; i++)
 		tac_f32x8_store(lanes[i], from[i]);
-	const tac_body_node *other = fixed >= 0 ? &d->fixed->nodes[fixed] : parent;
+	const tac_body_node *other = fixed >= 0 ? &d->fixed->pair_nodes[fixed] : parent;
 	const bool at_once = fixed >= 0 && leaves(other) == 0xff;
 	for (; hits; hits &= hits - 1) {
 		int k = __builtin_ctz(hits);
@@ -271,10 +327,10 @@ INLINE int open_moving(descent *d, entry *stack, int top, bool stationary)
 			tac_f32x8 *to = (tac_f32x8 *)&a;
 			for (int i = 0; i < BOUNDS; i++)
 				to[i] = tac_f32x8_splat(lanes[i][k]);
-			b = load_fixed(other);
-			gap = gaps(&a, &b, stationary);
+			b = load_fixed(other, d->narrow);
+			gap = gaps(&a, &b, stationary, d->narrow);
 			d->opened++;
-			if (stationary && within(gap, d->near_reach))
+			if (within(gap, d->near_reach))
 				extend_near_box(d, n, 1u << k);
 			visit_lanes(d, within(gap, d->reach), other->child, n->child[k], true);
 			continue;
@@ -298,11 +354,11 @@ INLINE int open_fixed(descent *d, entry *stack, int top, bool stationary)
 {
 	const entry *e = &stack[top];
 	const int32_t moving = e->moving, moving_lane = e->moving_lane;
-	const tac_body_node *parent = e->moving_parent, *n = &d->fixed->nodes[e->fixed];
-	bounds8 a = splat(&e->moving_bounds), b = load_fixed(n);
-	tac_f32x8 gap = gaps(&a, &b, stationary);
+	const tac_body_node *parent = e->moving_parent, *n = &d->fixed->pair_nodes[e->fixed];
+	bounds8 a = splat(&e->moving_bounds), b = load_fixed(n, d->narrow);
+	tac_f32x8 gap = gaps(&a, &b, stationary, d->narrow);
 	unsigned hits = within(gap, d->reach), leaf = leaves(n);
-	if (stationary && within(gap, d->near_reach) & (moving < 0 ? leaf | ~hits : ~hits))
+	if (within(gap, d->near_reach) & (moving < 0 ? leaf | ~hits : ~hits))
 		extend_near_box(d, parent, 1u << moving_lane);
 	if (moving < 0) {
 		visit_lanes(d, hits & leaf, n->child, moving, true);
@@ -310,18 +366,17 @@ INLINE int open_fixed(descent *d, entry *stack, int top, bool stationary)
 	}
 	if (!hits)
 		return top;
-	const tac_body_node *other = moving >= 0 ? &d->moving->nodes[moving] : parent;
+	const tac_body_node *other = moving >= 0 ? &d->moving->pair_nodes[moving] : parent;
 	const bool at_once = moving >= 0 && leaves(other) == 0xff;
 	if (at_once)
-		a = load_moving(other, &d->m, stationary);
+		a = load_moving(other, &d->m, stationary, d->narrow);
 	for (; hits; hits &= hits - 1) {
 		int k = __builtin_ctz(hits);
 		if (at_once && leaf >> k & 1) {
-			b = splat_fixed(n, k);
-			gap = gaps(&a, &b, stationary);
+			b = splat_fixed(n, k, d->narrow);
+			gap = gaps(&a, &b, stationary, d->narrow);
 			d->opened++;
-			if (stationary)
-				extend_near_box(d, other, within(gap, d->near_reach));
+			extend_near_box(d, other, within(gap, d->near_reach));
 			visit_lanes(d, within(gap, d->reach), other->child, n->child[k], false);
 			continue;
 		}
@@ -331,6 +386,24 @@ INLINE int open_fixed(descent *d, entry *stack, int top, bool stationary)
 	return top;
 }
 
+// The motion from the frame of the moving body's tree to that of the fixed body's.
+static tac_swept_motion in_frames(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *s)
+{
+	if (moving->pair_nodes == moving->nodes && fixed->pair_nodes == fixed->nodes)
+		return *s;
+	tac_swept_motion out = *s;
+	const tac_dmat3 back = tac_dmat3_transpose(fixed->frame);
+	tac_drigid *pose[2] = {&out.start, &out.end};
+	for (int k = 0; k < 2; k++) {
+		pose[k]->R = tac_dmat3_mul(back, tac_dmat3_mul(pose[k]->R, moving->frame));
+		pose[k]->t = tac_dmat3_apply(back, pose[k]->t);
+	}
+	for (int i = 0; i < 9; i++)
+		out.spread.m[i / 3][i % 3] =
+			fmax(fabs(out.start.R.m[i / 3][i % 3]), fabs(out.end.R.m[i / 3][i % 3]));
+	return out;
+}
+
 INLINE bool descend(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
 		    const double *reach, tac_pair_visitor visit, void *user, tac_sweep_context *context,
 		    tac_near_box *near_box, bool stationary)
@@ -338,16 +411,23 @@ INLINE bool descend(const tac_body *moving, const tac_body *fixed, const tac_swe
 	double pad = ROUNDING * sweep_size(moving, fixed, sweep);
 	entry stack[STACK];
 	int top = 1;
+	const tac_swept_motion turned = in_frames(moving, fixed, sweep);
+	const tac_dvec3 centre = tac_dmat3_transpose_apply(fixed->frame, tac_dvec3_from_vec3(fixed->centre));
 	// The fixed root as the only child of a node. Its slab is unbounded.
 	tac_body_node above = {0};
 	stack[0] = (entry){.fixed_parent = &above};
 	for (int i = 0; i < 3; i++) {
-		above.centre[i][0] = tac_vec3_get(fixed->centre, i);
+		above.centre[i][0] = (float)tac_dvec3_get(centre, i);
 		above.half[i][0] = (float)fixed->centre_radius;
 		stack[0].moving_bounds.half[i] = 1e30f; // the largest: the moving root is opened first
 	}
-	above.slab_half[0] = above.slab_radius[0] = 1e30f;
-	descent d = {.moving = moving, .fixed = fixed, .m = motion_make(sweep), .visit = visit, .user = user};
+	above.slab_half[0] = above.slab_radius[0] = above.side_radius[0] = 1e30f;
+	descent d = {.moving = moving,
+		     .fixed = fixed,
+		     .m = motion_make(&turned),
+		     .visit = visit,
+		     .user = user,
+		     .narrow = moving->narrow || fixed->narrow};
 	for (int i = 0; i < 3; i++) {
 		d.lo[i] = tac_f32x8_splat(HUGE_VALF);
 		d.hi[i] = tac_f32x8_splat(-HUGE_VALF);
@@ -383,8 +463,9 @@ bool TAC_SIMD_NAME(tac_pairs_visit_kernel)(const tac_body *moving, const tac_bod
 					   tac_pair_visitor visit, void *user, tac_sweep_context *context,
 					   tac_near_box *near_box)
 {
-	return sweep->stationary ? descend(moving, fixed, sweep, reach, visit, user, context, near_box, true)
-				 : descend(moving, fixed, sweep, reach, visit, user, context, NULL, false);
+	return sweep->stationary
+		       ? descend(moving, fixed, sweep, reach, visit, user, context, near_box, true)
+		       : descend(moving, fixed, sweep, reach, visit, user, context, near_box, false);
 }
 
 // The triangles of the next eight pairs; the first pair again in lanes without one. Returns how many have
@@ -490,14 +571,6 @@ static inline void sub3(const tac_f32x8 a[3], const tac_f32x8 b[3], tac_f32x8 ou
 {
 	for (int i = 0; i < 3; i++)
 		out[i] = tac_f32x8_sub(a[i], b[i]);
-}
-
-static inline void cross3(const tac_f32x8 a[3], const tac_f32x8 b[3], tac_f32x8 out[3])
-{
-	for (int i = 0; i < 3; i++) {
-		int j = (i + 1) % 3, k = (i + 2) % 3;
-		out[i] = tac_f32x8_sub(tac_f32x8_mul(a[j], b[k]), tac_f32x8_mul(a[k], b[j]));
-	}
 }
 
 static inline tac_f32x8 larger3(tac_f32x8 a, tac_f32x8 b, tac_f32x8 c)
@@ -740,42 +813,6 @@ static inline void find_axes(const pair8 *p, tac_f32x8 normal[3], tac_f32x8 *off
 
 #define AXES_ROWS ((int)(sizeof(tac_separating_axes8) / sizeof(float[8])))
 
-int32_t TAC_SIMD_NAME(tac_pairs_find_axes_kernel)(const tac_body *moving, const tac_body *fixed,
-						  const tac_drigid *T, double reach, tac_near_pair *pairs,
-						  int32_t count, tac_separating_axes8 *out_axes)
-{
-	const tac_swept_motion still = tac_swept_motion_stationary(*T);
-	const motion m = motion_make(&still);
-	const tac_f32x8 pad = tac_f32x8_splat((float)(ROUNDING * sweep_size(moving, fixed, &still)));
-	int32_t kept = 0;
-	for (int32_t from = 0; from < count; from += 8) {
-		int32_t i[8], j[8];
-		int lanes = take_pairs(&pairs[from], count - from, i, j);
-		pair8 p;
-		load_pairs(moving->triangles, i, fixed->triangles, j, &m, &p);
-		tac_f32x8 normal[3], offset;
-		find_axes(&p, normal, &offset);
-		// In the order of tac_separating_axes8.
-		_Alignas(32) float clearance[8], rows[AXES_ROWS][8];
-		tac_f32x8_store(clearance, tac_f32x8_sub(p.clearance, pad));
-		for (int n = 0; n < 3; n++) {
-			tac_f32x8_store(rows[n], normal[n]);
-			for (int k = 0; k < 3; k++)
-				tac_f32x8_store(rows[4 + 3 * k + n], p.unmoved.v[k][n]);
-		}
-		tac_f32x8_store(rows[3], offset);
-		for (int k = 0; k < lanes; k++) {
-			if ((double)clearance[k] > reach)
-				continue;
-			float *to = (float *)&out_axes[kept / 8] + kept % 8;
-			for (int n = 0; n < AXES_ROWS; n++)
-				to[8 * n] = rows[n][k];
-			pairs[kept++] = (tac_near_pair){i[k], j[k], clearance[k]};
-		}
-	}
-	return kept;
-}
-
 // How far the axes separate the pairs at a pose.
 static inline tac_f32x8 separation(const tac_separating_axes8 *p, const float R[3][3], const float t[3])
 {
@@ -796,6 +833,48 @@ static inline tac_f32x8 separation(const tac_separating_axes8 *p, const float R[
 		low[k] = dot(local, v);
 	}
 	return tac_f32x8_add(at, smaller3(low[0], low[1], low[2]));
+}
+
+int32_t TAC_SIMD_NAME(tac_pairs_find_axes_kernel)(const tac_body *moving, const tac_body *fixed,
+						  const tac_swept_motion *sweep, double reach,
+						  tac_near_pair *pairs, int32_t count,
+						  tac_separating_axes8 *out_axes)
+{
+	const motion m = motion_make(sweep);
+	const tac_f32x8 pad =
+		tac_f32x8_splat((float)(ROUNDING * sweep_size(moving, fixed, sweep) + sweep->bend));
+	int32_t kept = 0;
+	for (int32_t from = 0; from < count; from += 8) {
+		int32_t i[8], j[8];
+		int lanes = take_pairs(&pairs[from], count - from, i, j);
+		pair8 p;
+		load_pairs(moving->triangles, i, fixed->triangles, j, &m, &p);
+		tac_f32x8 normal[3], offset;
+		find_axes(&p, normal, &offset);
+		// In the order of tac_separating_axes8.
+		_Alignas(32) float clearance[8], rows[AXES_ROWS][8];
+		for (int n = 0; n < 3; n++) {
+			tac_f32x8_store(rows[n], normal[n]);
+			for (int k = 0; k < 3; k++)
+				tac_f32x8_store(rows[4 + 3 * k + n], p.unmoved.v[k][n]);
+		}
+		tac_f32x8_store(rows[3], offset);
+		tac_f32x8 clear = p.clearance;
+		if (!sweep->stationary)
+			clear = tac_f32x8_min(
+				clear,
+				separation((const tac_separating_axes8 *)(const void *)rows, m.R1, m.t1));
+		tac_f32x8_store(clearance, tac_f32x8_sub(clear, pad));
+		for (int k = 0; k < lanes; k++) {
+			if ((double)clearance[k] > reach)
+				continue;
+			float *to = (float *)&out_axes[kept / 8] + kept % 8;
+			for (int n = 0; n < AXES_ROWS; n++)
+				to[8 * n] = rows[n][k];
+			pairs[kept++] = (tac_near_pair){i[k], j[k], clearance[k]};
+		}
+	}
+	return kept;
 }
 
 int32_t TAC_SIMD_NAME(tac_pairs_cull_by_axes_kernel)(const tac_body *moving, const tac_body *fixed,

@@ -242,13 +242,12 @@ static void enter_slice(query *q, int k, int n)
 	tac_pair_search search = {.moving = q->moving,
 				  .fixed = q->fixed,
 				  .sweep = &q->sweep,
-				  .at = &q->from,
-				  .reach = reach,
+				  .reach = q->reach,
 				  .fixed_threshold = q->reach + q->sweep.bend,
 				  .moving_threshold = q->reach + q->bow,
 				  .visit = add_candidates,
 				  .user = q};
-	if (!q->options->bsp && tac_sweep_context_covers(q->context, &q->from, reach))
+	if (!q->options->bsp && tac_sweep_context_covers(q->context, &q->sweep, q->reach))
 		tac_pair_search_run(&search, q->context, NULL);
 	else
 		descend(q, &q->sweep, &q->reach, add_candidate, q);

@@ -35,12 +35,20 @@ struct tac_sweep_context {
 	const tac_body *moving, *fixed;
 	int64_t work, work_limit;        // 0: no limit
 	int32_t last_moving, last_fixed; // triangles of the last stop, plus 1: examined first
-	tac_drigid list_pose;            // where the list was made
-	double list_reach;               // pairs closer than this there are listed, m; 0: no list
-	double far_reach;                // triangles outside of the near box are further away there, m
-	tac_dvec3 near_lo, near_hi;      // the near box, in the moving frame; lo > hi: empty
-	double triangle_size;            // approximate, the sum of both bodies', m
-	double list_density;             // of the last list, see pairs.c; 0: unknown
+	// The list: pairs that come closer than list_reach on the way that begins at list_pose and goes on by
+	// list_v (m) and list_w (rad).
+	tac_drigid list_pose;
+	tac_dvec3 list_v, list_w;
+	double list_reach;          // m; 0: no list
+	double far_reach;           // triangles outside of the near box stay further away, m
+	tac_dvec3 near_lo, near_hi; // the near box, in the moving frame; lo > hi: empty
+	double triangle_size;       // approximate, the sum of both bodies', m
+	double list_density;        // of the last list, see pairs.c; 0: unknown
+	tac_dvec3 ahead_v, ahead_w; // the last motion that was searched: lists are made along it
+	double stretch;             // how many times as long as that their way is; 0: no list yet
+	double stretch_cost;        // the work of the last list, divided by its stretch
+	bool stretch_down;          // whether the next stretch is shorter
+	double pose_reach;          // of the last search at a single pose, m
 	int32_t pair_count;
 	tac_near_pair pairs[TAC_SWEEP_PAIRS_MAX];
 	tac_separating_axes8 axes[TAC_SWEEP_PAIRS_MAX / 8];

@@ -19,12 +19,12 @@
 // Twice the kernels' bound of the rounding of float, relative to the sum of all coordinates.
 #define ROUNDING 2e-6
 
-enum { TORUS, BOX, NEEDLES, SOUP, BOOK, SHEET, FAR, SMALL, LARGE, TRIANGLE, BODIES };
+enum { TORUS, BOX, NEEDLES, SOUP, BOOK, SHEET, FAR, SMALL, LARGE, TRIANGLE, ROD, PLATES, BODIES };
 static mesh_body bodies[BODIES];
-static const int pairs[][2] = {{BOX, TORUS},     {TORUS, BOX},     {NEEDLES, SOUP}, {SOUP, NEEDLES},
-			       {BOOK, SHEET},    {SHEET, BOOK},    {BOX, SHEET},    {FAR, TORUS},
-			       {TORUS, FAR},     {SMALL, SMALL},   {LARGE, LARGE},  {SMALL, TORUS},
-			       {TRIANGLE, SOUP}, {SOUP, TRIANGLE}, {BOOK, BOOK}};
+static const int pairs[][2] = {
+	{BOX, TORUS},     {TORUS, BOX},     {NEEDLES, SOUP}, {SOUP, NEEDLES}, {BOOK, SHEET},  {SHEET, BOOK},
+	{BOX, SHEET},     {FAR, TORUS},     {TORUS, FAR},    {SMALL, SMALL},  {LARGE, LARGE}, {SMALL, TORUS},
+	{TRIANGLE, SOUP}, {SOUP, TRIANGLE}, {BOOK, BOOK},    {SOUP, ROD},     {PLATES, ROD}};
 #define PAIRS ((int)(sizeof pairs / sizeof pairs[0]))
 
 void setUp(void)
@@ -43,6 +43,32 @@ static tac_body *body_with_bsp(const tac_mesh *mesh)
 	tac_body *body;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_body_build(&def, &body));
 	return body;
+}
+
+// The mesh with its flat faces triangulated anew, turned in space: its body has a tree in a frame of its own,
+// and narrow faces.
+static mesh_body turned_body(tac_mesh *mesh)
+{
+	tac_body_def def = tac_body_def_default();
+	def.mesh = mesh;
+	def.flat_m = TAC_BODY_FLAT;
+	tac_body *body;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_body_build(&def, &body));
+	const tac_mesh *flat = tac_body_mesh(body);
+	tac_vec3 *v = malloc((size_t)flat->vertex_count * sizeof *v);
+	const tac_dquat R = tac_dquat_exp(tac_dvec3_make(0.4, -0.7, 1.1));
+	for (int32_t i = 0; i < flat->vertex_count; i++)
+		v[i] = tac_vec3_from_dvec3(tac_dquat_rotate(R, tac_dvec3_from_vec3(flat->vertices[i])));
+	mesh_body out = {.mesh = mesh_of(v, flat->vertex_count, flat->triangles, flat->triangle_count)};
+	free(v);
+	tac_body_destroy(&body);
+	tac_mesh_destroy(&mesh);
+	def.mesh = out.mesh;
+	def.bsp = true;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_body_build(&def, &out.body));
+	TEST_ASSERT_TRUE(tac_body_mesh(out.body) == out.mesh);
+	TEST_ASSERT_TRUE(out.body->pair_nodes != out.body->nodes);
+	return out;
 }
 
 static void make_bodies(void)
@@ -64,8 +90,14 @@ static void make_bodies(void)
 	tac_vec3 v[3] = {tac_vec3_make(0, 0, 0), tac_vec3_make(0.7f, 0, 0), tac_vec3_make(0, 0.5f, 0)};
 	tac_mesh_triangle t = {{0, 1, 2}};
 	bodies[TRIANGLE].mesh = mesh_of(v, 3, &t, 1);
-	for (int i = 0; i < BODIES; i++)
+	for (int i = 0; i < ROD; i++)
 		bodies[i].body = body_with_bsp(bodies[i].mesh);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_cylinder(0.1f, 1.2f, 20, 1, &mesh));
+	bodies[ROD] = turned_body(mesh);
+	TEST_ASSERT_TRUE(bodies[ROD].body->narrow);
+	const tac_mesh_filter_def filter = {3, 0.8f, 0.02f, 0.2f, 0.1f, 1, 1};
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_filter(&filter, &mesh));
+	bodies[PLATES] = turned_body(mesh);
 }
 
 // A motion with its sweep: at rest, a translation, a rotation about an axis, or a combined motion as in a
@@ -294,7 +326,9 @@ static void near_box_contains_every_near_triangle(void)
 			for (int32_t i = 0; i < b.total; i++) {
 				const tac_body_triangle *t = &b.moving->body->triangles[i / columns];
 				for (int c = 0; c < 9 && b.near[i]; c++) {
-					float x = tac_vec3_get(t->vertex[c / 3], c % 3);
+					const tac_dvec3 at = tac_dmat3_transpose_apply(
+						b.moving->body->frame, tac_dvec3_from_vec3(t->vertex[c / 3]));
+					const float x = (float)tac_dvec3_get(at, c % 3);
 					TEST_ASSERT_TRUE_MESSAGE(first.lo[c % 3] <= x && x <= first.hi[c % 3],
 								 "a near triangle is not in the box");
 				}
@@ -664,7 +698,8 @@ static void cull_with_every_variant(axes_fixture *f, const tac_drigid *at, doubl
 		tac_separating_axes8 *axes = f->axes[!is_first];
 		memcpy(l->pairs, f->all.pairs, (size_t)f->all.count * sizeof *l->pairs);
 		b->moving->body->simd = simd;
-		l->count = tac_pairs_find_axes(b->moving->body, b->fixed->body, at, reach, l->pairs,
+		const tac_swept_motion still = tac_swept_motion_stationary(*at);
+		l->count = tac_pairs_find_axes(b->moving->body, b->fixed->body, &still, reach, l->pairs,
 					       f->all.count, axes);
 		o->count = tac_pairs_cull_by_axes(b->moving->body, b->fixed->body, sweep, threshold, l->pairs,
 						  axes, l->count, o->pairs);
@@ -732,8 +767,8 @@ static void axes_cull_only_separated_pairs(void)
 	TEST_ASSERT_LESS_THAN(total / 20, listed);
 }
 
-// A random walk with one context: each step visits every pair within the reach that the search returns, from
-// the list where it is complete, with any variant.
+// A random walk with one context: each step visits every pair that comes within the reach that the search
+// returns, at the pose or on the way to it, from the list where it is complete, with any variant.
 static void context_lists_all_near_pairs(void)
 {
 	tac_rng rng = tac_rng_seed(4, 70);
@@ -749,24 +784,41 @@ static void context_lists_all_near_pairs(void)
 			tac_dvec3 w = tac_dvec3_scale(tac_rng_unit_f64(&rng), 2e-3 * tac_rng_f64(&rng));
 			tac_dvec3 v =
 				tac_dvec3_scale(tac_rng_unit_f64(&rng), 2e-3 * size * tac_rng_f64(&rng));
-			m.T = tac_certificate_pose(&m.T, v, w, 1);
-			m.sweep = tac_swept_motion_stationary(m.T);
-			double reach = size * (step % 8 == 7 ? 0.3 : 0.02), served = -1;
+			double reach = size * (step % 8 == 7 ? 0.3 : 0.02), served = -1, bend = 0;
+			const tac_drigid end = tac_certificate_pose(&m.T, v, w, 1);
+			m.kind = step % 4 == 1 ? COMBINED : AT_REST;
+			m.v = tac_dvec3_zero();
+			m.angle = 0;
+			if (m.kind == COMBINED) { // a motion along which the walk goes on later
+				m.v = tac_dvec3_scale(v, 2);
+				m.angle = 2 * tac_dvec3_length(w);
+				m.axis = tac_dvec3_normalize(w);
+				m.centre = m.T.t;
+				bend = (m.angle * m.angle * (3 * size + tac_dvec3_length(m.T.t)) +
+					2 * m.angle * tac_dvec3_length(m.v)) /
+				       8;
+				m.sweep = tac_swept_motion_make(
+					m.T,
+					tac_certificate_pose(&m.T, m.v, tac_dvec3_scale(m.axis, m.angle), 1),
+					m.angle, b.moving->body->radius);
+			} else {
+				m.T = end;
+				m.sweep = tac_swept_motion_stationary(m.T);
+			}
 			tac_pair_search search = {.moving = b.moving->body,
 						  .fixed = b.fixed->body,
 						  .sweep = &m.sweep,
-						  .at = &m.T,
 						  .reach = reach,
-						  .fixed_threshold = reach,
-						  .moving_threshold = reach,
+						  .fixed_threshold = reach + bend,
+						  .moving_threshold = reach + bend,
 						  .visit = add_pairs,
 						  .user = &b.l,
-						  .limit = step % 3 == 2 ? 40 : 0};
+						  .limit = step % 3 == 2 && m.kind == AT_REST ? 40 : 0};
 			b.l.count = 0;
 			do
 				b.moving->body->simd = (int32_t)tac_rng_below(&rng, TAC_SIMD_COUNT);
 			while (!tac_simd_supported((tac_simd)b.moving->body->simd));
-			reused += tac_sweep_context_covers(&context, &m.T, reach);
+			reused += tac_sweep_context_covers(&context, &m.sweep, reach);
 			TEST_ASSERT_TRUE(
 				tac_pair_search_run(&search, step % 5 == 4 ? NULL : &context, &served));
 			TEST_ASSERT_TRUE(served >= 0 && served <= reach);
@@ -776,7 +828,7 @@ static void context_lists_all_near_pairs(void)
 				TEST_ASSERT_TRUE(b.l.count <= 40 || served == 0);
 				limited += served > 0 && served < reach;
 			}
-			overflowed += step % 5 != 4 && !tac_sweep_context_covers(&context, &m.T, reach);
+			overflowed += step % 5 != 4 && !tac_sweep_context_covers(&context, &m.sweep, reach);
 			fixture_find_near(&b, &m, served * (1 - 1e-12));
 			assert_contains_near(&b.l, b.near, b.fixed->mesh->triangle_count, b.total);
 		}
@@ -791,9 +843,10 @@ static void context_lists_all_near_pairs(void)
 static double claimed_reach(const tac_sweep_context *context, const tac_drigid *T)
 {
 	double lo = 0, hi = context->list_reach;
+	const tac_swept_motion still = tac_swept_motion_stationary(*T);
 	for (int i = 0; i < 20; i++) {
 		double middle = 0.5 * (lo + hi);
-		*(tac_sweep_context_covers(context, T, middle) ? &lo : &hi) = middle;
+		*(tac_sweep_context_covers(context, &still, middle) ? &lo : &hi) = middle;
 	}
 	return lo;
 }
@@ -835,7 +888,7 @@ static void list_is_complete_up_to_the_reach_it_claims(void)
 	// `close` and `outside`: pairs almost within reach but not listed, in the near box and outside of it.
 	int claims = 0, close = 0, outside = 0;
 	for (int round = 0; round < test_rounds(3000); round++) {
-		double needed = 0.01, reach = 0.063; // `reach`: about that of the list
+		double needed = 0.01, reach = 0.04; // `reach`: that of the list
 		mesh_body bar = {two_triangles(&rng, reach * tac_rng_range_f64(&rng, 0, 1.5),
 					       reach * tac_rng_range_f64(&rng, round % 2 ? 4 : 0.5, 4.5)),
 				 NULL};
@@ -843,12 +896,15 @@ static void list_is_complete_up_to_the_reach_it_claims(void)
 		TEST_ASSERT_EQUAL(TAC_OK, tac_body_build(&def, &bar.body));
 		tac_drigid at = {tac_dmat3_identity(), tac_dvec3_zero()};
 		tac_swept_motion pose = tac_swept_motion_stationary(at);
+		if (round % 5 == 0) { // the list is made along a way
+			const tac_dvec3 v = tac_dvec3_make(0.02 * tac_rng_f64(&rng), 0, 0);
+			pose = tac_swept_motion_make(at, tac_sweep_translated(&at, v, 1), 0, 0);
+		}
 		tac_near_pair room[256];
 		pair_list l = {0, 256, room};
 		tac_pair_search search = {.moving = bar.body,
 					  .fixed = fixed.body,
 					  .sweep = &pose,
-					  .at = &at,
 					  .reach = needed,
 					  .fixed_threshold = needed,
 					  .moving_threshold = needed,
