@@ -44,10 +44,6 @@
 // The lower limit of the trust cap, m: meshes so dense that a contact query of this margin is already
 // expensive still move. Larger: such steps exceed their share of the budget.
 #define SCO_TRUST_CAP_MIN_M 1e-5
-// At least SCO_FLAT_CONTACTS contacts whose normals enclose an angle with a cosine above 1 - SCO_FLAT_COSINE
-// belong to one flat face. Fewer cost little, and on rough surfaces a few agree by chance.
-#define SCO_FLAT_COSINE   1e-9
-#define SCO_FLAT_CONTACTS 16
 // Contacts are listed up to this fraction of the trust radius, plus two hold gaps. Gaps of sliding surfaces
 // close slowly, and the certificate finds what the list misses. Larger: longer lists. Smaller: more
 // injections.
@@ -65,16 +61,15 @@
 // Added to what is left of the slew limit, m, so that a substep always has some room.
 #define SCO_SLEW_SLACK_M 1e-6
 
-// --- stride: how much longer than the trusted radius a substep may be where lists are expensive ---
+// --- stride: how long a motion the work pays for ---
 
-// After a substep whose proof held, cheaply, the stride grows by this factor, up to the maximum. Larger:
-// faster over dense meshes, and more failed proofs.
-#define SCO_STRIDE_GROWTH 1.5
-#define SCO_STRIDE_MAX    8
-// After a failed or expensive proof it shrinks by this factor.
-#define SCO_STRIDE_SHRINK 0.5
-// A proof is expensive above this fraction of a step's work units, and cheap below half of it.
-#define SCO_STRIDE_MAX_COST 0.15
+// A proof is expensive above the first of these fractions of a step's work units: the next motion is at most
+// SCO_STRIDE_SHRINK times as long. It is cheap below the second: the next may be SCO_STRIDE_GROWTH times as
+// long. Larger costs: fewer substeps, and more that end without a proof.
+#define SCO_STRIDE_MAX_COST 0.6
+#define SCO_STRIDE_MIN_COST 0.3
+#define SCO_STRIDE_SHRINK   0.5
+#define SCO_STRIDE_GROWTH   1.5
 
 // --- substeps: when one is made, halved, or the last ---
 
@@ -131,8 +126,6 @@
 // Another substep is begun only if this fraction of what the last one cost is left. Smaller: more substeps
 // end without a proof. Larger: more work units remain unused.
 #define SCO_MIN_BUDGET_FRACTION 0.75
-// When the budget ends a certificate, the trust cap becomes this fraction of the motion that was tried.
-#define SCO_UNPROVED_TRUST 0.5
 // The most work units of a starved step, of a step of the reactive mover and of a reset. A unit takes 0.3 µs,
 // and up to 0.6 µs where proofs of large triangles fail, so that this is at most 0.9 ms.
 #define SCO_WORK_MAX 1500

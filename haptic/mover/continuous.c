@@ -41,8 +41,6 @@ typedef struct substep {
 	bool push;        // an obstacle moves in it
 	bool slewed;      // the slew limit cut its reach
 	bool limited;     // trust radius, turn or slew limit cut it short
-	bool too_short;   // the trust cap did: contact queries are expensive here
-	double cost;      // of the proof, as a fraction of the step's work units
 	tac_sco_proof proof;
 } substep;
 
@@ -181,7 +179,6 @@ static outcome commit(tac_sco *sco, const substep *p)
 	if (o == CONVERGED)
 		return o;
 	sco->injected_count = 0;
-	tac_sco_stride_observe(&sco->stride, p->proof.fraction == 1 && made == 1, p->cost, p->too_short);
 	if (o == BLOCKED) {
 		recover_from_blocked(sco, p);
 		return o;
@@ -236,8 +233,7 @@ static outcome list(tac_sco *sco, substep *p)
 	double hold = sco->def.hold_gap_m;
 	p->max_reach = SCO_TRAVEL_SLACK * tac_sco_max_travel(sco, p->to_device);
 	p->trust = tac_sco_trust_begin(&sco->trust);
-	double stride = tac_sco_stride_begin(&sco->stride, sco->geometry);
-	p->reach = fmin(p->max_reach, fmin(stride * p->trust, sco->def.trust_max_m));
+	p->reach = fmin(p->max_reach, fmin(sco->geometry->stride * sco->trust.radius_m, sco->stride.max_m));
 	if (sco->def.slew_m_per_s > 0 && sco->near_contact) {
 		double left = tick->slew_limit_m - tick->contact_travel_m + SCO_SLEW_SLACK_M;
 		p->slewed = left < p->reach;
@@ -291,7 +287,6 @@ static outcome solve(tac_sco *sco, substep *p)
 		tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_LIMITED, 0);
 	if (p->limited && p->slewed)
 		tick->flags |= TAC_SCO_SLEWED;
-	p->too_short = p->limited && sco->trust.cap_m < sco->trust.radius_m;
 	if (p->travel < SCO_MIN_TRAVEL_M && !p->push && sco->distance_m < p->margin)
 		return CONVERGED; // the SCO rests, and the list stays valid
 	if (!p->push && sco->distance_m >= p->travel + sco->def.hold_gap_m) {
@@ -316,17 +311,17 @@ static outcome prove(tac_sco *sco, substep *p)
 	if (!tac_sco_certify(sco, p->twist, &p->proof)) {
 		// A shorter motion may be proved within the budget.
 		tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_UNPROVED, p->travel);
-		tac_sco_stride_reset(&sco->stride);
+		tac_sco_stride_observe(&sco->stride, &sco->def, p->travel, 1);
 		return NO_WORK;
 	}
-	p->cost = (double)(tick->work.units - before) / (double)sco->def.work_units;
+	double cost = (double)(tick->work.units - before) / (double)sco->def.work_units;
+	tac_sco_stride_observe(&sco->stride, &sco->def, p->travel, cost);
 	if (tick->rolling && p->proof.fraction < 1)
 		return retry_roll(sco, SCO_ROLL_RETRY * p->proof.fraction * p->travel);
 	if (p->proof.fraction < SCO_MIN_PROVED && tick->injection_rounds < SCO_MAX_INJECTION_ROUNDS &&
 	    tac_sco_inject(sco, &p->proof, p->twist)) {
 		tick->injection_rounds++;
 		tick->injections++;
-		tac_sco_stride_observe(&sco->stride, false, p->cost, p->too_short);
 		tick->work.count[SCO_SUBSTEP]--; // the same substep is solved again
 		return INJECTED;
 	}

@@ -30,7 +30,7 @@ void tac_sco_trust_observe(tac_sco_trust *trust, const tac_sco_def *def, tac_sco
 		radius *= SCO_TRUST_BLOCKED_FACTOR;
 		break;
 	case SCO_TRUST_UNPROVED:
-		trust->cap_m = fmin(trust->cap_m, SCO_UNPROVED_TRUST * length_m);
+		radius = SCO_STRIDE_SHRINK * length_m;
 		break;
 	case SCO_TRUST_STEP_DONE:
 		radius = fmax(SCO_TRUST_GROWTH * length_m,
@@ -55,22 +55,17 @@ void tac_sco_trust_observe_query(tac_sco_trust *trust, const tac_sco_def *def, d
 	trust->cap_m = fmin(fmax(cap, SCO_TRUST_CAP_MIN_M), def->trust_max_m);
 }
 
-void tac_sco_stride_reset(tac_sco_stride *stride)
+void tac_sco_stride_reset(tac_sco_stride *stride, const tac_sco_def *def)
 {
-	stride->radii = 1;
+	stride->max_m = def->trust_max_m;
 }
 
-double tac_sco_stride_begin(const tac_sco_stride *stride, const tac_sco_geometry *geometry)
+void tac_sco_stride_observe(tac_sco_stride *stride, const tac_sco_def *def, double length_m, double cost)
 {
-	return geometry->stride > 0 ? geometry->stride : stride->radii;
-}
-
-void tac_sco_stride_observe(tac_sco_stride *stride, bool held, double cost, bool too_short)
-{
-	if (!held || cost > SCO_STRIDE_MAX_COST)
-		stride->radii = fmax(1, SCO_STRIDE_SHRINK * stride->radii);
-	else if (too_short && cost < 0.5 * SCO_STRIDE_MAX_COST)
-		stride->radii = fmin(SCO_STRIDE_MAX, SCO_STRIDE_GROWTH * stride->radii);
+	if (cost > SCO_STRIDE_MAX_COST)
+		stride->max_m = fmax(SCO_STRIDE_SHRINK * length_m, SCO_TRUST_CAP_MIN_M);
+	else if (cost < SCO_STRIDE_MIN_COST)
+		stride->max_m = fmin(fmax(stride->max_m, SCO_STRIDE_GROWTH * length_m), def->trust_max_m);
 }
 
 void tac_sco_flight_reset(tac_sco_flight *flight)

@@ -43,19 +43,18 @@ void tac_sco_trust_observe(tac_sco_trust *trust, const tac_sco_def *def, tac_sco
 void tac_sco_trust_observe_query(tac_sco_trust *trust, const tac_sco_def *def, double wanted_m,
 				 double covered_m, double pairs, double share, bool short_of_work);
 
-// --- stride: how many trust radii long a substep may be ---
+// --- stride: how long a motion the work pays for ---
 
-// Where lists are expensive the trust cap is small, but the certificate can prove longer motions than the
-// list covers.
+// Longer motions take more work to prove. The trust radius follows the hand, and the stride limits it where
+// proofs are expensive.
 typedef struct tac_sco_stride {
-	double radii;
+	double max_m;
 } tac_sco_stride;
 
-void tac_sco_stride_reset(tac_sco_stride *stride);
-double tac_sco_stride_begin(const tac_sco_stride *stride, const tac_sco_geometry *geometry);
-// After a proof: whether it held, its `cost` as a fraction of a step's work units, and whether the trust cap
-// cut the substep short.
-void tac_sco_stride_observe(tac_sco_stride *stride, bool held, double cost, bool too_short);
+void tac_sco_stride_reset(tac_sco_stride *stride, const tac_sco_def *def);
+// The proof of a motion of `length_m` took `cost`, as a fraction of a step's work units; 1: the work ended
+// before it.
+void tac_sco_stride_observe(tac_sco_stride *stride, const tac_sco_def *def, double length_m, double cost);
 
 // --- flight: how far a sweep away from contact goes ---
 

@@ -43,7 +43,7 @@ typedef struct tac_sco_geometry {
 	// After a query that examined more, the next covers a smaller margin. Larger: wider lists, and less
 	// work is left for substeps.
 	double query_share;
-	// How many trust radii long a substep may be; 0: the stride adapts to how well proofs hold.
+	// How many trust radii long a substep may be.
 	double stride;
 
 	// Creates what the queries remember, for the def's tool with this object. Thread: setup.

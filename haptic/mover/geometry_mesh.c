@@ -318,6 +318,7 @@ static void source_triangles(const void *memory_, tac_dvec3 on_tool, tac_dvec3 o
 
 const tac_sco_geometry tac_sco_geometry_mesh = {
 	.query_share = 0.08,
+	.stride = 1,
 	.create = create,
 	.destroy = destroy,
 	.reset = reset,

@@ -2,16 +2,13 @@
 
 #include <math.h>
 
-// How many of the examined pairs a smaller margin would have saved. Pairs of two flat faces that lie on each
-// other are examined with any margin: their contacts have one normal and are close enough to be reported.
-static double avoidable_pairs(const tac_sco *sco, const tac_contacts *list)
+// The pairs that a query examined, without those that a smaller margin would not have avoided: where a tool
+// lies on a face or in a hole, most pairs are close. As many as in the upper half of the margin count for the
+// lower half.
+static double avoidable_pairs(const tac_contacts *list)
 {
-	int32_t flat = 0;
-	for (int32_t i = 0; i < list->count; i++)
-		flat += list->list[i].gap <= SCO_REPORT_GAPS * sco->def.hold_gap_m &&
-			tac_dvec3_dot(list->list[i].normal, list->list[0].normal) > 1 - SCO_FLAT_COSINE;
-	return flat >= SCO_FLAT_CONTACTS ? (double)list->pairs * (list->count - flat) / list->count
-					 : (double)list->pairs;
+	return (double)(list->pairs < 2 * list->close_pairs ? 2 * (list->pairs - list->close_pairs)
+							    : list->pairs);
 }
 
 bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *margin, double *out_distance)
@@ -37,7 +34,7 @@ bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *mar
 					 work, obstacle->spare);
 		*margin = fmin(*margin, obstacle->spare->margin);
 		*out_distance = fmin(*out_distance, obstacle->spare->distance);
-		pairs += avoidable_pairs(sco, obstacle->spare);
+		pairs += avoidable_pairs(obstacle->spare);
 	}
 	if (*margin >= wanted)
 		sco->complete_query_units = (double)(work->units - before);

@@ -228,7 +228,7 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	sco->has_last_device = false;
 	sco->last_turn = tac_dvec3_zero();
 	tac_sco_trust_reset(&sco->trust, &sco->def);
-	tac_sco_stride_reset(&sco->stride);
+	tac_sco_stride_reset(&sco->stride, &sco->def);
 	tac_sco_flight_reset(&sco->flight);
 	tac_sco_starvation_reset(&sco->starvation);
 	sco->near_contact = false;
