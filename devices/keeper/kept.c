@@ -432,6 +432,11 @@ tac_result tac_kept_open(const char *selection, const tac_open_def *def, tac_dev
 		return result;
 	}
 	snprintf(k->selection, sizeof k->selection, "%s", selection);
+	if (getpid() == 1) // with its first process the kernel kills all of a PID namespace
+		tac_log(TAC_LOG_WARNING,
+			"%s: expected a process that outlives this one, found that it is the first of its "
+			"container; if it is killed, the keeper is killed with it, and the force stays on",
+			selection);
 	const int error = start(k, def->firmware);
 	if (error) {
 		tac_log(TAC_LOG_ERROR, "%s: expected to start %s, found: %s", selection, k->program,

@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -216,6 +217,44 @@ static void program_that_is_no_keeper_gets_one_log_line(void)
 	TEST_ASSERT_EQUAL(TAC_ERROR_IO, tac_registry_open("falcon", &def, &device));
 	TEST_ASSERT_NULL(device);
 	TEST_ASSERT_EQUAL_INT(1, logged_lines);
+}
+
+static char first_line[256];
+
+static void keep_first_line(void *user, tac_log_level level, const char *message)
+{
+	(void)user;
+	(void)level;
+	if (!first_line[0])
+		snprintf(first_line, sizeof first_line, "%s", message);
+}
+
+// Returns 0, or the number of what went wrong; 77: this system does not permit it.
+static int open_as_first_process(void)
+{
+	const tac_open_def def = {.keeper = "/bin/true"};
+	if (unshare(CLONE_NEWPID) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0)
+		return 77;
+	const pid_t first = fork();
+	if (first == 0) {
+		tac_log_set(keep_first_line, NULL);
+		tac_registry_open("falcon", &def, &device);
+		_exit(getpid() != 1 ? 1 : !strstr(first_line, "first of its container") ? 2 : 0);
+	}
+	int status = 0;
+	return waitpid(first, &status, 0) == first && WIFEXITED(status) ? WEXITSTATUS(status) : 3;
+}
+
+static void first_process_of_a_container_is_warned(void)
+{
+	int status = 0;
+	const pid_t child = fork();
+	if (child == 0)
+		_exit(open_as_first_process());
+	TEST_ASSERT_EQUAL(child, waitpid(child, &status, 0));
+	if (WEXITSTATUS(status) == 77)
+		TEST_IGNORE_MESSAGE("needs a PID namespace");
+	TEST_ASSERT_EQUAL_INT(0, status);
 }
 
 static void refusal_of_the_driver_is_passed_on(void)
@@ -460,6 +499,7 @@ int main(int argc, char **argv)
 		RUN_TEST(channel_survives_any_garbage);
 		RUN_TEST(missing_program_gets_one_log_line);
 		RUN_TEST(program_that_is_no_keeper_gets_one_log_line);
+		RUN_TEST(first_process_of_a_container_is_warned);
 		RUN_TEST(refusal_of_the_driver_is_passed_on);
 		RUN_TEST(opening_can_be_cancelled);
 		if (test_long()) // it takes 2 s
