@@ -494,12 +494,13 @@ void end_spawn_runtime(end_bench *bench, end_processes *out_processes)
 	// A group of its own: SIGTSTP does not stop a process of a group that no other process of its session
 	// has started.
 	posix_spawnattr_t attributes;
-	sigset_t hang_up;
-	sigemptyset(&hang_up);
-	sigaddset(&hang_up, SIGHUP); // nohup ignores it
+	sigset_t all; // nohup ignores SIGHUP, and a shell SIGINT and SIGQUIT of what runs in the background
+	sigfillset(&all);
+	sigdelset(&all, SIGKILL);
+	sigdelset(&all, SIGSTOP);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
-	posix_spawnattr_setsigdefault(&attributes, &hang_up);
+	posix_spawnattr_setsigdefault(&attributes, &all);
 	posix_spawn(&out_processes->runtime, "/proc/self/exe", NULL, &attributes, arguments, environ);
 	posix_spawnattr_destroy(&attributes);
 }
