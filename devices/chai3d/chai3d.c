@@ -11,7 +11,6 @@
 #include <string.h>
 
 #define PERIOD_NS    INT64_C(250000)
-#define PRIORITY     79  // below the loop's 80
 #define FAILURES_MAX 100 // in a row, 25 ms: then the device is lost
 
 // CHAI3D has the angle of a gripper and the force at its fingers; the opening is the angle times this arm,
@@ -243,7 +242,6 @@ tac_result tac_chai3d_open(const char *which, const tac_open_def *def, tac_devic
 		.close = chai3d_close,
 		.user = c,
 		.thread_name = "tac-chai3d",
-		.priority = PRIORITY,
 	};
 	return tac_relay_create(&relay, out_device);
 }

@@ -19,8 +19,7 @@
 #define WAKE_NS      (300 * TAC_NS_PER_MS)
 #define WAKE_TRIES   10
 #define LET_GO_TRIES 50
-#define LET_GO_ZEROS 3  // answered ones
-#define PRIORITY     85 // above the loop's 80, so that a sample is there when the loop asks
+#define LET_GO_ZEROS 3 // answered ones
 
 #define JUMP_DEG      1.0    // a sample may be this far from the one before,
 #define SPEED_DEG_S   3000.0 // and farther the older that is
@@ -217,7 +216,6 @@ tac_result tac_diy_open(const char *which, const tac_open_def *def, tac_device *
 			.close = diy_close,
 			.user = d,
 			.thread_name = "tac-diy",
-			.priority = PRIORITY,
 		};
 		return tac_relay_create(&relay, out_device);
 	}

@@ -27,8 +27,7 @@
 #define WAKE_NS      (300 * TAC_NS_PER_MS) // between two attempts to wake it; the first is often not answered
 #define WAKE_TRIES   20
 #define LET_GO_TRIES 50
-#define LET_GO_ZEROS 3  // answered ones
-#define PRIORITY     85 // above the loop's 80, so that a sample is there when the loop asks
+#define LET_GO_ZEROS 3 // answered ones
 
 // A sample may be this far from the one before, and farther the older that is.
 #define JUMP_M             0.002
@@ -348,7 +347,6 @@ tac_result tac_inverse3_open(const char *which, const tac_open_def *def, tac_dev
 		.close = inverse3_close,
 		.user = d,
 		.thread_name = "tac-inverse3",
-		.priority = PRIORITY,
 	};
 	return tac_relay_create(&relay, out_device);
 }

@@ -88,7 +88,6 @@ static const tac_library_symbol symbols[] = {
 #define WATCHDOG_EIGHTHS_MS (TAC_RELAY_HOLD_NS / 125000) // its unit is 125 us
 #define IDS_MAX             TAC_DRIVER_DEVICES_MAX
 #define PERIOD_NS           INT64_C(250000) // of the relay; the devices themselves run at 4 kHz
-#define PRIORITY            79              // below the loop's 80, above ordinary threads
 #define FAILURES_MAX        100             // in a row, 25 ms: then the device is lost
 
 // The limits of each kind of device; forces and stiffnesses are those of CHAI3D 3.3, workspaces are spheres.
@@ -344,7 +343,6 @@ tac_result tac_dhd_open(const char *which, const tac_open_def *def, tac_device *
 		.close = dhd_close,
 		.user = d,
 		.thread_name = "tac-dhd",
-		.priority = PRIORITY,
 	};
 	*d = (dhd){.f = f,
 		   .id = (char)id,

@@ -1,6 +1,7 @@
 #include "devices/vendor/relay.h"
 
 #include "base/log.h"
+#include "devices/keeper/messages.h"
 #include "rt/clock.h"
 #include "rt/latest.h"
 #include "rt/thread.h"
@@ -92,9 +93,10 @@ void tac_relay_exchange(tac_device *device)
 static void *relay_thread(void *user)
 {
 	relay *r = user;
+	// As the keeper's: it sends the zeros that the keeper orders.
 	const tac_thread_def def = {.name = r->def.thread_name,
 				    .policy = TAC_POLICY_FIFO,
-				    .priority = r->def.priority,
+				    .priority = tac_thread_priority_permitted(TAC_KEEPER_PRIORITY),
 				    .cpu = -1};
 	tac_thread_report report;
 	// A refused priority is not logged here: the loop logs its own, and the remedy is the same.

@@ -37,8 +37,8 @@ typedef struct tac_relay_def {
 	// Ends the calls of tac_relay_exchange, for a relay without its own thread; otherwise NULL.
 	void (*stop)(void *user);
 	void *user;
-	const char *thread_name; // of its own thread; NULL: the library calls tac_relay_exchange
-	int priority;            // of its own thread: SCHED_FIFO, if permitted
+	const char *thread_name; // of its own thread, with the keeper's priority; NULL: the library calls
+				 // tac_relay_exchange
 } tac_relay_def;
 
 // Creates a device over the relay. It owns `def->user` from now on, also on failure (which closes it).
