@@ -158,8 +158,9 @@ TAC_API bool tac_live_switch_effect(tac_live *live, int32_t tool, int32_t effect
 TAC_API bool tac_live_exchange(tac_live *live, tac_world *world);
 
 // A world that is no longer in use, for the caller to destroy; NULL: none. *out_number (may be NULL) is its
-// number: 0 for the first, then 1, 2, … in the order of the exchanges. When the servos are destroyed, no
-// world is in use, and all of them are given back. Thread: setup, one at a time.
+// number: 0 for the first, then 1, 2, … in the order of the exchanges. Snapshots that are read afterwards are
+// of a later world. When the servos are destroyed, no world is in use, and all of them are given back.
+// Thread: setup, one at a time.
 TAC_API tac_world *tac_live_returned(tac_live *live, int32_t *out_number);
 
 // Sends a recorded command, except for an exchange, which needs its world.

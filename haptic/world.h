@@ -66,6 +66,12 @@ TAC_API tac_result tac_world_build_with_progress(const tac_scene *scene, const t
 // Thread: setup.
 TAC_API void tac_world_destroy(tac_world **world);
 
+// A hash of the mesh of body number `index` of those with mesh files, tools before objects, and its name (may
+// be NULL): whether a file has changed since a recording was made (docs/recording.md). False after the last.
+// Thread: setup.
+TAC_API bool tac_world_file_hash(const tac_world *world, uint32_t index, uint64_t *out_hash,
+				 const char **out_name);
+
 // The pose on a path `time_ns` after the start. The path is interpolated between its points and repeats after
 // the last.
 // Thread: RT.

@@ -11,12 +11,16 @@
 #include "devices/calibration.h"
 #include "devices/hotplug.h"
 #include "devices/recorder.h"
+#include "devices/registry.h"
+#include "haptic/live.h"
 #include "haptic/mapping.h"
 #include "haptic/play.h"
 #include "haptic/render.h"
+#include "haptic/scene_builder.h"
 #include "rt/clock.h"
 #include "rt/monitor.h"
 
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -56,6 +60,9 @@ static void keep_message(void *user, tac_log_level level, const char *text)
 static void native_init(void)
 {
 	tac_log_set(keep_message, NULL);
+	const char *drivers = secure_getenv("TACTUS_DRIVERS");
+	if (drivers && *drivers)
+		tac_registry_load_folder(drivers); // what fails is in the log
 	if (!tac_collider_find("chip"))
 		tac_collider_add(tac_chip_collider());
 }
@@ -99,6 +106,65 @@ static char *native_scene_text(const tac_scene *scene)
 		return text;
 	free(text);
 	return NULL;
+}
+
+// A mesh from rows of three coordinates and of three indices.
+static tac_result native_mesh(const char *name, const float *vertices, int32_t vertex_count,
+			      const int32_t *triangles, int32_t triangle_count, tac_mesh **out_mesh)
+{
+	tac_vec3 *points = calloc((size_t)vertex_count + 1, sizeof *points);
+	*out_mesh = NULL;
+	if (!points) {
+		tac_log(TAC_LOG_ERROR, "%s: no memory for the mesh", name);
+		return TAC_ERROR_MEMORY;
+	}
+	for (int32_t i = 0; i < vertex_count; i++)
+		points[i] = tac_vec3_load(vertices + 3 * i);
+	tac_mesh_def def = tac_mesh_def_default();
+	def.name = name;
+	def.vertices = points;
+	def.vertex_count = vertex_count;
+	def.triangles = (const tac_mesh_triangle *)(const void *)triangles;
+	def.triangle_count = triangle_count;
+	const tac_result result = tac_mesh_build(&def, out_mesh);
+	free(points);
+	return result;
+}
+
+// Gives every shape of kind memory with that name its mesh; returns how many there are.
+static int give_mesh(tac_scene_shape *shapes, int32_t count, const char *name, const tac_mesh *mesh)
+{
+	int given = 0;
+	for (int32_t i = 0; i < count; i++) {
+		if (shapes[i].kind != TAC_SCENE_MEMORY || strcmp(shapes[i].file, name) != 0)
+			continue;
+		tac_scene_shape_set_mesh(&shapes[i], mesh);
+		given++;
+	}
+	return given;
+}
+
+static int native_scene_give_mesh(tac_scene *scene, const char *name, const tac_mesh *mesh)
+{
+	int given = 0;
+	for (int32_t i = 0; i < scene->tool_count; i++)
+		given += give_mesh(scene->tools[i].shapes, scene->tools[i].shape_count, name, mesh);
+	for (int32_t i = 0; i < scene->object_count; i++)
+		given += give_mesh(scene->objects[i].shapes, scene->objects[i].shape_count, name, mesh);
+	return given;
+}
+
+// The scene of a recording as YAML, and its folder: `number` 0 for the first, then those that took its place.
+// NULL: none.
+static const char *native_recorded_scene(const tac_recording *recording, size_t number,
+					 const char **out_folder)
+{
+	const tac_recording_scene *scene = number == 0 ? &recording->scene
+					   : number <= recording->later_scene_count
+						   ? &recording->later_scenes[number - 1]
+						   : NULL;
+	*out_folder = scene ? scene->folder : NULL;
+	return scene ? scene->text : NULL;
 }
 
 // ---- render ----
@@ -150,17 +216,10 @@ static void store_row(render_row *out, const tac_render_row *row)
 	out->ns = row->ns;
 }
 
-static tac_result native_render(const tac_world *world, int reactive, const tac_path_sample *path,
-				const tac_path_sample *path2, size_t count, void *rows, void *rows2)
+static tac_result run_render(const tac_render_def *def, void *rows, void *rows2)
 {
-	tac_render_def def = tac_render_def_default();
-	def.world = world;
-	def.mover = reactive ? TAC_SCO_REACTIVE : TAC_SCO_CONTINUOUS;
-	def.paths[0] = path;
-	def.paths[1] = path2;
-	def.count = count;
 	tac_render *render;
-	const tac_result result = tac_render_create(&def, &render);
+	const tac_result result = tac_render_create(def, &render);
 	if (result < TAC_OK)
 		return result;
 	tac_render_row step[TAC_SCENE_TOOLS];
@@ -170,6 +229,53 @@ static tac_result native_render(const tac_world *world, int reactive, const tac_
 			store_row((render_row *)rows2 + i, &step[1]);
 	}
 	tac_render_destroy(&render);
+	return result;
+}
+
+static tac_result native_render(const tac_world *world, int reactive, const tac_path_sample *path,
+				const tac_path_sample *path2, size_t count, void *rows, void *rows2)
+{
+	tac_render_def def = tac_render_def_default();
+	def.world = world;
+	def.mover = reactive ? TAC_SCO_REACTIVE : TAC_SCO_CONTINUOUS;
+	def.paths[0] = path;
+	def.paths[1] = path2;
+	def.count = count;
+	return run_render(&def, rows, rows2);
+}
+
+// The recorded samples and commands in the recorded worlds: the first, and those of its exchanges.
+static tac_result native_replay(const tac_recording *recording, tac_world **worlds, int32_t count,
+				int reactive, void *rows)
+{
+	tac_path_sample *path = calloc(recording->count + 1, sizeof *path);
+	tac_live_record *commands = calloc(recording->command_count + 1, sizeof *commands);
+	tac_result result = path && commands ? TAC_OK : TAC_ERROR_MEMORY;
+	for (size_t i = 0; result >= TAC_OK && i < recording->count; i++)
+		path[i] = (tac_path_sample){recording->samples[i].state.time_ns,
+					    recording->samples[i].state.T_base_tool};
+	for (size_t i = 0; result >= TAC_OK && i < recording->command_count; i++) {
+		const tac_recording_command *c = &recording->commands[i];
+		commands[i].tick = c->tick;
+		if (!tac_live_command_decode(c->data, c->bytes, &commands[i].command)) {
+			tac_log(TAC_LOG_ERROR, "replay: expected a command, found another in command %zu",
+				i + 1);
+			result = TAC_ERROR_FORMAT;
+		}
+	}
+	tac_render_def def = tac_render_def_default();
+	def.world = worlds[0];
+	def.mover = reactive ? TAC_SCO_REACTIVE : TAC_SCO_CONTINUOUS;
+	def.paths[0] = path;
+	def.count = recording->count;
+	def.commands = commands;
+	def.command_count = recording->command_count;
+	def.worlds = worlds + 1;
+	def.world_count = count - 1;
+	if (result >= TAC_OK)
+		result = run_render(&def, rows, NULL);
+	free(path);
+	free(commands);
 	return result;
 }
 
@@ -359,6 +465,7 @@ typedef struct native_timing {
 _Static_assert((int)TAC_CAUSE_COUNT <= 16, "native_timing has room for every cause");
 
 typedef struct native_session {
+	tac_live *live;
 	tac_device *device;
 	tac_recorder *recorder; // NULL: none
 	tac_deadline *deadline;
@@ -399,6 +506,65 @@ static void record(void *user, const tac_device_state *state, const tac_wrench *
 	tac_recorder_write(user, &sample); // counts what it cannot take
 }
 
+// On the real-time thread.
+static void record_command(void *user, int64_t tick, const tac_live_command *command)
+{
+	uint8_t bytes[TAC_LIVE_COMMAND_BYTES];
+	tac_recorder_write_command(user, tick, bytes, tac_live_command_encode(command, bytes));
+}
+
+// The scene of `world` for a recording; the caller frees *out_text. False: no memory.
+static bool capture_scene(const tac_world *world, char folder[PATH_MAX], char **out_text,
+			  tac_recording_scene *out_scene)
+{
+	*out_text = native_scene_text(world->scene);
+	if (!*out_text) {
+		tac_log(TAC_LOG_ERROR, "session: no memory for the scene");
+		return false;
+	}
+	if (!realpath(world->scene->folder[0] ? world->scene->folder : ".", folder))
+		folder[0] = 0;
+	*out_scene = (tac_recording_scene){.name = world->scene->name, .folder = folder, .text = *out_text};
+	while (tac_world_file_hash(world, out_scene->mesh_count,
+				   &out_scene->mesh_hashes[out_scene->mesh_count], NULL))
+		out_scene->mesh_count++;
+	return true;
+}
+
+static tac_result create_recorder(native_session *s, const tac_world *world, const char *path)
+{
+	char folder[PATH_MAX], *text;
+	tac_recording_scene scene;
+	if (!capture_scene(world, folder, &text, &scene))
+		return TAC_ERROR_MEMORY;
+	const tac_recorder_def def = {
+		.path = path, .info = &s->device->info, .scene = &scene, .commands = true};
+	const tac_result result = tac_recorder_create(&def, &s->recorder);
+	free(text);
+	return result;
+}
+
+static tac_live *native_session_live(native_session *session)
+{
+	return session->live;
+}
+
+// Hands over a world, and adds its scene to the recording.
+static bool native_session_exchange(native_session *session, tac_world *world)
+{
+	char folder[PATH_MAX], *text;
+	tac_recording_scene scene;
+	if (session->recorder) {
+		if (!capture_scene(world, folder, &text, &scene))
+			return false;
+		const tac_result result = tac_recorder_add_scene(session->recorder, &scene);
+		free(text);
+		if (result < TAC_OK)
+			return false;
+	}
+	return tac_live_exchange(session->live, world);
+}
+
 static tac_result native_session_close(native_session **session)
 {
 	native_session *s = *session;
@@ -406,6 +572,7 @@ static tac_result native_session_close(native_session **session)
 	if (!s)
 		return TAC_OK;
 	tac_play_destroy(&s->play);
+	tac_live_destroy(&s->live);
 	tac_monitor_destroy(&s->monitor);
 	tac_deadline_destroy(&s->deadline);
 	const tac_result recorded = tac_recorder_destroy(&s->recorder);
@@ -414,9 +581,15 @@ static tac_result native_session_close(native_session **session)
 	return recorded;
 }
 
-static tac_result start_loop(native_session *s, const tac_world *world, int reactive, int64_t period_ns,
+static tac_result start_loop(native_session *s, tac_world *world, int reactive, int64_t period_ns,
 			     int64_t periods)
 {
+	tac_live_def live = tac_live_def_default();
+	live.world = world;
+	live.record = s->recorder ? record_command : NULL;
+	live.record_user = s->recorder;
+	if (tac_live_create(&live, &s->live) < TAC_OK)
+		return TAC_ERROR_MEMORY;
 	tac_deadline_def account = tac_deadline_def_default(period_ns);
 	tac_result result = tac_deadline_create(&account, &s->deadline);
 	if (result < TAC_OK)
@@ -426,7 +599,7 @@ static tac_result start_loop(native_session *s, const tac_world *world, int reac
 	if (result < TAC_OK)
 		return result;
 	tac_servo_def servo = tac_servo_def_default();
-	servo.world = world;
+	servo.live = s->live;
 	servo.device = s->device;
 	servo.mover = reactive ? TAC_SCO_REACTIVE : TAC_SCO_CONTINUOUS;
 	servo.period_ns = period_ns;
@@ -439,7 +612,7 @@ static tac_result start_loop(native_session *s, const tac_world *world, int reac
 	return tac_play_start(&servo, &loop, &s->play);
 }
 
-static tac_result native_session_start(const tac_world *world, const tac_scene *scene, const char *device,
+static tac_result native_session_start(tac_world *world, const tac_scene *scene, const char *device,
 				       int reactive, int64_t period_ns, int64_t periods,
 				       const char *recording, native_session **out_session)
 {
@@ -450,10 +623,8 @@ static tac_result native_session_start(const tac_world *world, const tac_scene *
 		return TAC_ERROR_MEMORY;
 	}
 	tac_result result = open_device(&scene->tools[0], device, &s->device);
-	if (result >= TAC_OK && recording) {
-		const tac_recorder_def def = {.path = recording, .info = &s->device->info};
-		result = tac_recorder_create(&def, &s->recorder);
-	}
+	if (result >= TAC_OK && recording)
+		result = create_recorder(s, world, recording);
 	if (result >= TAC_OK)
 		result = start_loop(s, world, reactive, period_ns, periods);
 	if (result < TAC_OK)

@@ -16,64 +16,21 @@ const char *recorded_scene_file(const char *device)
 
 // ---- meshes ----
 
-// FNV-1a, 64 bits, byte by byte.
-static uint64_t hash(uint64_t sum, const void *bytes, size_t count)
-{
-	const unsigned char *p = bytes;
-	for (size_t i = 0; i < count; i++)
-		sum = (sum ^ p[i]) * UINT64_C(0x100000001B3);
-	return sum;
-}
-
-static uint64_t hash_mesh(const tac_mesh *mesh)
-{
-	uint64_t sum = UINT64_C(0xCBF29CE484222325);
-	for (int32_t i = 0; i < mesh->vertex_count; i++) {
-		float position[3];
-		tac_vec3_store(position, mesh->vertices[i]);
-		sum = hash(sum, position, sizeof position);
-	}
-	return hash(sum, mesh->triangles, (size_t)mesh->triangle_count * sizeof *mesh->triangles);
-}
-
-static bool has_file(const tac_scene_shape *shapes, int32_t count)
-{
-	for (int32_t i = 0; i < count; i++) {
-		if (shapes[i].kind == TAC_SCENE_MESH)
-			return true;
-	}
-	return false;
-}
-
-// The body with mesh files number `index`: tools, then objects. NULL after the last.
-static const tac_world_body *body_with_file(const tac_world *world, uint32_t index)
-{
-	const tac_scene *scene = world->scene;
-	for (int32_t i = 0; i < scene->tool_count; i++) {
-		if (has_file(scene->tools[i].shapes, scene->tools[i].shape_count) && index-- == 0)
-			return &world->tools[i];
-	}
-	for (int32_t i = 0; i < scene->object_count; i++) {
-		if (has_file(scene->objects[i].shapes, scene->objects[i].shape_count) && index-- == 0)
-			return &world->objects[i];
-	}
-	return NULL;
-}
-
 _Static_assert(TAC_SCENE_TOOLS + TAC_SCENE_OBJECTS <= TAC_RECORDING_MESHES, "every body may have a file");
 
 bool recorded_scene_has_meshes(const char *command, const char *file, const tac_recording *recording,
 			       const tac_world *world)
 {
 	const tac_recording_scene *recorded = &recording->scene;
-	const tac_world_body *body;
-	for (uint32_t i = 0; (body = body_with_file(world, i)) != NULL; i++) {
-		if (i < recorded->mesh_count && recorded->mesh_hashes[i] == hash_mesh(body->mesh))
+	uint64_t hash;
+	const char *name;
+	for (uint32_t i = 0; tac_world_file_hash(world, i, &hash, &name); i++) {
+		if (i < recorded->mesh_count && recorded->mesh_hashes[i] == hash)
 			continue;
 		fprintf(stderr,
 			"%s: %s: expected the mesh of '%s' with which it was recorded, found a changed one "
 			"(--any-scene replays it all the same)\n",
-			command, file, body->name);
+			command, file, name);
 		return false;
 	}
 	return true;
@@ -118,9 +75,9 @@ bool recorded_scene_capture(const tac_world *world, const char *name, tac_record
 	}
 	free(text);
 	*out_memory = memory;
-	const tac_world_body *body;
-	while ((body = body_with_file(world, out_scene->mesh_count)) != NULL)
-		out_scene->mesh_hashes[out_scene->mesh_count++] = hash_mesh(body->mesh);
+	while (tac_world_file_hash(world, out_scene->mesh_count,
+				   &out_scene->mesh_hashes[out_scene->mesh_count], NULL))
+		out_scene->mesh_count++;
 	return memory != NULL;
 }
 

@@ -325,6 +325,63 @@ void tac_world_destroy(tac_world **world)
 	*world = NULL;
 }
 
+// ---- mesh files ----
+
+// FNV-1a, 64 bits, byte by byte.
+static uint64_t hash(uint64_t sum, const void *bytes, size_t count)
+{
+	const unsigned char *p = bytes;
+	for (size_t i = 0; i < count; i++)
+		sum = (sum ^ p[i]) * UINT64_C(0x100000001B3);
+	return sum;
+}
+
+static uint64_t hash_mesh(const tac_mesh *mesh)
+{
+	uint64_t sum = UINT64_C(0xCBF29CE484222325);
+	for (int32_t i = 0; i < mesh->vertex_count; i++) {
+		float position[3];
+		tac_vec3_store(position, mesh->vertices[i]);
+		sum = hash(sum, position, sizeof position);
+	}
+	return hash(sum, mesh->triangles, (size_t)mesh->triangle_count * sizeof *mesh->triangles);
+}
+
+static bool has_file(const tac_scene_shape *shapes, int32_t count)
+{
+	for (int32_t i = 0; i < count; i++) {
+		if (shapes[i].kind == TAC_SCENE_MESH)
+			return true;
+	}
+	return false;
+}
+
+// NULL after the last.
+static const tac_world_body *body_with_file(const tac_world *world, uint32_t index)
+{
+	const tac_scene *scene = world->scene;
+	for (int32_t i = 0; i < scene->tool_count; i++) {
+		if (has_file(scene->tools[i].shapes, scene->tools[i].shape_count) && index-- == 0)
+			return &world->tools[i];
+	}
+	for (int32_t i = 0; i < scene->object_count; i++) {
+		if (has_file(scene->objects[i].shapes, scene->objects[i].shape_count) && index-- == 0)
+			return &world->objects[i];
+	}
+	return NULL;
+}
+
+bool tac_world_file_hash(const tac_world *world, uint32_t index, uint64_t *out_hash, const char **out_name)
+{
+	const tac_world_body *body = body_with_file(world, index);
+	if (!body)
+		return false;
+	*out_hash = hash_mesh(body->mesh);
+	if (out_name)
+		*out_name = body->name;
+	return true;
+}
+
 // ---- on the real-time thread ----
 
 static tac_dpose point_pose(const tac_scene_point *p)

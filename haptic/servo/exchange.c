@@ -66,7 +66,9 @@ static tac_live_stage *take_back(tac_live *live)
 	tac_live_stage *stage = NULL;
 	if (tac_ring_pop(live->returned, &stage) || live->servo_count > 0 || live->list.stages)
 		return stage;
-	if (live->next) {
+	if (live->old_count > 0) {
+		stage = live->old[--live->old_count];
+	} else if (live->next) {
 		stage = live->next;
 		live->next = NULL;
 	} else if (!tac_ring_pop(live->stages, &stage)) {
@@ -151,6 +153,14 @@ static void enter(tac_live *live, int32_t k, int64_t now_ns, bool outside)
 	s->patch_memory = (tac_patch_memory){.stiffness_N_per_m = s->patch_memory.stiffness_N_per_m};
 }
 
+// There is room for all worlds that the application may have lent, in the ring as in the list.
+void tac_live_give_back(tac_live *live)
+{
+	for (int32_t i = 0; i < live->old_count; i++)
+		tac_ring_push(live->returned, &live->old[i]);
+	live->old_count = 0;
+}
+
 void tac_live_try_exchange(tac_live *live, int64_t now_ns)
 {
 	bool outside[TAC_SCENE_TOOLS];
@@ -165,5 +175,5 @@ void tac_live_try_exchange(tac_live *live, int64_t now_ns)
 	if (live->next_is_listed)
 		live->list.stages[live->list.next_stage++] = old;
 	else
-		tac_ring_push(live->returned, &old); // has room for all that the application may have lent
+		live->old[live->old_count++] = old;
 }

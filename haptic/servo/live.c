@@ -122,6 +122,8 @@ void tac_live_destroy(tac_live **live)
 		tac_live_stage_destroy(&l->list.stages[i]);
 	}
 	free(l->list.stages);
+	for (int32_t i = 0; i < l->old_count; i++)
+		tac_live_stage_destroy(&l->old[i]);
 	tac_live_stage_destroy(&l->next);
 	tac_live_stage_destroy(&l->stage);
 	tac_ring_destroy(&l->commands);

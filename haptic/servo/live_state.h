@@ -57,6 +57,10 @@ struct tac_live {
 	int32_t servo_count;
 	tac_live_stage *stage;
 	tac_live_stage *next; // to be taken as soon as the tools have been tested in it
+	// Replaced in the last tick. They are given back in the next one: whoever finds them given back then
+	// reads snapshots of the new world.
+	tac_live_stage *old[TAC_LIVE_WORLDS];
+	int32_t old_count;
 	tac_servo_release tests[TAC_SCENE_TOOLS];
 	tac_live_motion motions[TAC_SCENE_OBJECTS];
 	uint64_t shown; // bit i: object i is to be shown
@@ -94,6 +98,10 @@ tac_live_stage *tac_live_prepare(const tac_live *live, const tac_world *before, 
 // Whether a command is allowed in `world`; one log line if not (live.c).
 // Thread: any.
 bool tac_live_allows(const tac_world *world, const tac_live_command *command);
+
+// Gives back the worlds that were replaced before this tick (exchange.c).
+// Thread: RT.
+void tac_live_give_back(tac_live *live);
 
 // Takes the next world as soon as all tools have been tested in it (exchange.c).
 // Thread: RT.

@@ -370,6 +370,7 @@ void tac_servo_take_changes(tac_servo *servo, int64_t now_ns)
 	const int64_t most_ns = PERIODS_MAX * s->def.period_ns;
 	const int64_t elapsed_ns = now_ns - s->last_ns < most_ns ? now_ns - s->last_ns : most_ns;
 	if (s == live->servos[0]) {
+		tac_live_give_back(live);
 		if (live->next)
 			tac_live_try_exchange(live, now_ns);
 		take_commands(live, now_ns);

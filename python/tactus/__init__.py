@@ -7,12 +7,12 @@ real-time thread of the library, and Python reads snapshots of it. No Python cod
 Lengths are in metres, forces in newtons, torques in newton metres, times in seconds unless a name states another unit.
 Rotations are quaternions x, y, z, w."""
 from ._errors import Error
-from ._offline import Recording, load_recording, query, render, sweep
-from ._scene import Scene, builtin_scenes, colliders
+from ._offline import Recording, load_recording, query, render, replay, sweep
+from ._scene import Mesh, Scene, builtin_scenes, colliders
 from ._session import Contact, Session, Snapshot, Timing
 from ._native import ffi as _ffi, lib as _lib
 
 __version__: str = _ffi.string(_lib.tac_version()).decode()
 
-__all__ = ["Contact", "Error", "Recording", "Scene", "Session", "Snapshot", "Timing", "builtin_scenes", "colliders",
-           "load_recording", "query", "render", "sweep"]
+__all__ = ["Contact", "Error", "Mesh", "Recording", "Scene", "Session", "Snapshot", "Timing", "builtin_scenes", "colliders",
+           "load_recording", "query", "render", "replay", "sweep"]

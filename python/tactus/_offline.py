@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, Optional, Union
+from typing import Any, Dict, Optional, Union
 
 import numpy as np
 
 from ._errors import Error, call, path_bytes
 from ._native import ffi, lib
-from ._scene import SceneLike, World, find_collider, mover_number
+from ._scene import Mesh, Scene, SceneLike, World, find_collider, mover_number
 
 _PATH = ("t_s", "x", "y", "z", "qx", "qy", "qz", "qw")
 _RENDER = np.dtype([(name, np.float64) for name in (
@@ -144,6 +144,47 @@ class Recording:
     max_force_N: float  # of the device; 0: unknown
     max_torque_Nm: float
     complete: bool  # False: part of the file is damaged or missing; a warning was logged
+    scenes: tuple[str, ...]  # YAML: what was touched, and what took its place during the session; empty: unknown
+    folder: str  # that mesh files in the scenes are relative to
+    commands: int  # that changed the world during the session
+
+
+def replay(path: Union[str, os.PathLike], *, collider: str = "wide", mover: str = "continuous",
+           meshes: Optional[Dict[str, Mesh]] = None) -> np.ndarray:
+    """Computes the forces of a recording with one tool again, off line, in its own scene and with the commands that
+    changed its world. The table is that of `render`, and it is the same to the bit each time. `meshes`: those of
+    shapes that the recorded program gave from memory, by name (Scene.make calls them "mesh 0", "mesh 1", ...)."""
+    recording = ffi.new("tac_recording *")
+    call(lib.tac_recording_load, path_bytes(path), recording)
+    try:
+        scenes, folder = _recorded_scenes(recording)
+        if not scenes or not recording.count:
+            raise Error(f"{os.fsdecode(path)}: expected a recording with a scene and samples, found one without")
+        worlds = []
+        for text in scenes:
+            scene = Scene.parse(text, os.path.join(folder, "recorded"))
+            for name, mesh in (meshes or {}).items():
+                if f'file: "{name}"' in text:
+                    scene.give_mesh(name, mesh)
+            worlds.append(World(scene, collider))
+        rows = np.zeros(recording.count, _RENDER)
+        call(lib.native_replay, recording, [world.pointer for world in worlds], len(worlds), mover_number(mover),
+             ffi.cast("void *", rows.ctypes.data))
+        return rows
+    finally:
+        lib.tac_recording_fini(recording)
+
+
+def _recorded_scenes(recording) -> tuple[tuple[str, ...], str]:
+    """The texts of its scenes, and the folder of the first."""
+    folder, texts, first = ffi.new("const char **"), [], ""
+    for number in range(recording.later_scene_count + 1):
+        text = lib.native_recorded_scene(recording, number, folder)
+        if text == ffi.NULL:
+            break
+        first = first or os.fsdecode(ffi.string(folder[0]))
+        texts.append(ffi.string(text).decode(errors="replace"))
+    return tuple(texts), first
 
 
 def load_recording(path: Union[str, os.PathLike]) -> Recording:
@@ -160,7 +201,8 @@ def load_recording(path: Union[str, os.PathLike]) -> Recording:
         return Recording(_shown(rows, dtype, status=names[rows["status"]]),
                          ffi.string(header.name).decode(errors="replace"),
                          ffi.string(header.serial).decode(errors="replace"), header.period_ns / 1e9,
-                         header.max_force_N, header.max_torque_Nm, result == lib.TAC_OK)
+                         header.max_force_N, header.max_torque_Nm, result == lib.TAC_OK, *_recorded_scenes(recording),
+                         recording.command_count)
     finally:
         lib.tac_recording_fini(recording)
 

@@ -5,13 +5,16 @@ import os
 import threading
 import time
 from dataclasses import dataclass
-from typing import Dict, Optional, Union
+from typing import Any, Dict, FrozenSet, List, Optional, Sequence, Union
 
 import numpy as np
 
 from ._errors import Error, call, pass_messages, path_bytes
 from ._native import ffi, lib
 from ._scene import SceneLike, World, mover_number
+
+ObjectLike = Union[int, str]
+_TEXTURES = ("none", "grooves", "bumps")
 
 
 def _vector(v) -> np.ndarray:
@@ -61,6 +64,12 @@ class Snapshot:
     faults: int
     unknown_ticks: int
     contact_ticks: int
+    hidden: FrozenSet[int]  # objects that cannot be touched
+    waits: FrozenSet[int]  # objects that are to be shown as soon as the tool has left them
+    moving: FrozenSet[int]  # objects that have not reached the pose they were sent to
+    blocked: FrozenSet[int]  # objects that stopped because the tool could not yield
+    world: int  # number of exchanges so far
+    commands: int  # taken so far
 
 
 @dataclass(frozen=True)
@@ -71,6 +80,10 @@ class Timing:
     misses: int  # ticks that ended after their deadline
     skipped: int  # periods without a tick, because the one before was late
     misses_by_cause: Dict[str, int]  # of the records read so far
+
+
+def _bits(mask: int) -> FrozenSet[int]:
+    return frozenset(i for i in range(64) if mask >> i & 1)
 
 
 def _snapshot(s) -> Snapshot:
@@ -85,7 +98,9 @@ def _snapshot(s) -> Snapshot:
                     ffi.string(lib.tac_device_status_name(s.status)).decode(), s.buttons, _pose(s.T_world_device),
                     _pose(s.T_world_sco), objects, _vector(s.sent.force_N), _vector(s.sent.torque_Nm),
                     _vector(s.wanted.force_N), _vector(s.wanted.torque_Nm), contacts, s.distance_m, limits, s.gain,
-                    s.stiffness_N_per_m, s.passivity_J, s.compute_ns, s.faults, s.unknown_ticks, s.contact_ticks)
+                    s.stiffness_N_per_m, s.passivity_J, s.compute_ns, s.faults, s.unknown_ticks, s.contact_ticks,
+                    _bits(s.live.hidden), _bits(s.live.waits), _bits(s.live.moving), _bits(s.live.blocked), s.live.world,
+                    s.live.commands)
 
 
 class Session:
@@ -105,7 +120,11 @@ class Session:
             raise Error(f"rate: expected 100 to 10000 Hz, found {rate}")
         if seconds is not None and not 0 < seconds < 1e6:
             raise Error(f"seconds: expected more than 0, found {seconds}")
-        self._world = World(scene, collider)
+        self._collider = collider
+        self._world = World(scene, collider)  # that commands are for
+        self._worlds: Dict[int, World] = {}  # by number, those that the loop may use
+        self._exchanges = 0
+        self._materials: List[Any] = []  # of the world, as they are now
         if self._world.scene.tool_count != 1:
             raise Error(f"scene: expected one with 1 tool, found {self._world.scene.tool_count} in "
                         f"'{self._world.scene.name}'")
@@ -133,6 +152,8 @@ class Session:
         call(lib.native_session_start, self._world.pointer, self._world.scene._pointer, self._device or ffi.NULL,
              self._mover, self._period_ns, periods, self._recording or ffi.NULL, out)
         self._session = out[0]
+        self._worlds, self._exchanges = {0: self._world}, 0
+        self._copy_materials()
         self._began = time.monotonic()
 
     def close(self) -> None:
@@ -143,6 +164,7 @@ class Session:
         if session is None:
             return
         result = call(lib.native_session_close, ffi.new("native_session **", session))
+        self._worlds.clear()
         if result > 0:
             raise Error(f"{os.fsdecode(self._recording or b'')}: expected every tick in the recording, found some lost",
                         "partial")
@@ -171,6 +193,109 @@ class Session:
                 if lib.tac_servo_snapshot_read(servo, 0, self._buffer, ffi.sizeof("tac_snapshot")):
                     return _snapshot(self._buffer)
             time.sleep(0.001)
+
+    # ---- a world that changes ----
+
+    def _send(self, function, *arguments) -> None:
+        with self._lock:
+            live = lib.native_session_live(self._running())
+            lib.native_error_clear()
+            if not function(live, *arguments):
+                raise Error(ffi.string(lib.native_error()).decode(errors="replace") or
+                            "session: expected at most 1024 commands that wait, found another")
+
+    def _object(self, name: ObjectLike) -> int:
+        if not isinstance(name, str):
+            return int(name)
+        index = lib.tac_scene_find_object(self._world.scene._pointer, name.encode())
+        if index < 0:
+            raise Error(f"object: expected one of {', '.join(self._world.scene.objects)}, found '{name}'")
+        return index
+
+    def _material(self, name: ObjectLike) -> int:
+        if not isinstance(name, str):
+            return int(name)
+        index = lib.tac_scene_material(self._world.scene._pointer, name.encode())
+        if index < 0:
+            raise Error(f"material: expected the name of a material of the scene, found '{name}'")
+        return index
+
+    def _copy_materials(self) -> None:
+        world = self._world.pointer
+        self._materials = [ffi.new("tac_material *", world.materials[i]) for i in range(world.material_count)]
+
+    def set_object_pose(self, object: ObjectLike, pose: Sequence[float], over: Optional[float] = None) -> None:
+        """Moves an object, by its number or name, to a pose x, y, z or x, y, z, qx, qy, qz, qw. It moves there straight
+        and at constant speed within `over` seconds, and pushes the tool; where the tool cannot yield, it stops
+        (Snapshot.objects, Snapshot.blocked). `over` None: within a little more than the time since the last call for this
+        object, for programs that send a pose in each frame."""
+        numbers = [float(x) for x in pose]
+        if len(numbers) not in (3, 7):
+            raise Error(f"pose: expected 3 or 7 numbers, found {len(numbers)}")
+        rotation = numbers[3:] or [0.0, 0.0, 0.0, 1.0]
+        T = ffi.new("tac_dpose *", {"position": dict(zip("xyz", numbers)), "rotation": dict(zip("xyzw", rotation))})
+        if over is None:
+            self._send(lib.tac_live_set_pose, self._object(object), T[0])
+        else:
+            self._send(lib.tac_live_move, self._object(object), T[0], round(over * 1e9))
+
+    def show(self, object: ObjectLike, show: bool = True) -> None:
+        """Lets an object be touched, or not. One that the tool is in waits until the tool has left it (Snapshot.waits)."""
+        self._send(lib.tac_live_show, self._object(object), show)
+
+    def hide(self, object: ObjectLike) -> None:
+        """Lets an object not be touched; it costs nothing then."""
+        self.show(object, False)
+
+    def set_material(self, material: ObjectLike, **properties: Any) -> None:
+        """Changes properties of a material of the scene, such as stiffness_N_per_m=800 (docs/scene.md); the others stay.
+        The number after the last of the scene's materials is the default material."""
+        index = self._material(material)
+        if not 0 <= index < len(self._materials):
+            raise Error(f"material: expected a number from 0 to {len(self._materials) - 1}, found {index}")
+        changed = ffi.new("tac_material *", self._materials[index][0])
+        for name, value in properties.items():
+            if name in ("name", "smooth", "crease_rad") or name not in dir(changed):
+                raise Error(f"material: expected a property that can change, found '{name}'")
+            if name == "texture" and isinstance(value, str):
+                if value not in _TEXTURES:
+                    raise Error(f"texture: expected {' or '.join(_TEXTURES)}, found '{value}'")
+                value = _TEXTURES.index(value)
+            setattr(changed, name, dict(zip("xyz", map(float, value))) if name == "texture_along" else value)
+        self._send(lib.tac_live_set_material, index, changed)
+        self._materials[index] = changed
+
+    def use_material(self, object: ObjectLike, material: ObjectLike) -> None:
+        """Makes all surfaces of an object of another material of the scene."""
+        self._send(lib.tac_live_use_material, self._object(object), self._material(material))
+
+    def set_mapping(self, scale: float = 1, position: Sequence[float] = (0, 0, 0), rotation: Sequence[float] = (0, 0, 0), *,
+                    clutch_button: int = -1, over: float = 0, tool: int = 0) -> None:
+        """Changes the mapping from the device to the world: world = position + rotation (scale device)."""
+        mapping = ffi.new("tac_scene_mapping *", {"workspace_scale": scale, "position_m": dict(zip("xyz", position)),
+                                                  "rotation_rad": dict(zip("xyz", rotation)),
+                                                  "clutch_button": clutch_button})
+        self._send(lib.tac_live_set_mapping, tool, mapping, round(over * 1e9))
+
+    def set_gain(self, gain: float, tool: int = 0) -> None:
+        """Multiplies all contact forces by 0 to 1; it changes by 1 in a tenth of a second."""
+        self._send(lib.tac_live_set_gain, tool, float(gain))
+
+    def exchange(self, scene: SceneLike) -> None:
+        """Builds the world of another scene, with the same number of tools, and hands it over between two ticks. The tool
+        stays where it is if it is free there; otherwise its force fades out until it is."""
+        world = World(scene, self._collider)
+        number = ffi.new("int32_t *")
+        with self._lock:
+            session = self._running()
+            while lib.tac_live_returned(lib.native_session_live(session), number) != ffi.NULL:
+                del self._worlds[number[0]]  # nobody uses it any more
+            lib.native_error_clear()
+            if not lib.native_session_exchange(session, world.pointer):
+                raise Error(ffi.string(lib.native_error()).decode(errors="replace") or "session: too many commands wait")
+            self._exchanges += 1
+            self._worlds[self._exchanges] = self._world = world
+            self._copy_materials()
 
     def wait(self) -> None:
         """Waits until the loop has run for `seconds`."""

@@ -313,10 +313,13 @@ static void run_recorded(run *r, uint64_t seed, bool six, const char *path, met 
 		if (s->live.world != in_use) {
 			in_use = s->live.world;
 			m->exchanged++;
-			TEST_ASSERT_EQUAL_PTR(worlds[0], tac_live_returned(live, NULL));
-			destroy_world(worlds[0]);
+			TEST_ASSERT_NULL(tac_live_returned(live, NULL)); // not before the next tick
 			worlds[0] = worlds[1];
 			worlds[1] = NULL;
+		}
+		for (tac_world *old; (old = tac_live_returned(live, NULL));) {
+			TEST_ASSERT_NOT_EQUAL(worlds[0], old);
+			destroy_world(old);
 		}
 		check_tick(worlds[0], context, &watch, s, m);
 		r->outcomes[i] =

@@ -227,6 +227,133 @@ class Sessions(WithFolder):
             self.assertEqual(seen, [True] * 4)
 
 
+LIFT = [{"name": "lift", "position_m": [0, 0, -0.05], "shapes": [{"kind": "box", "segments": 4}]}]
+BALL = {"name": "ball", "axes": 3, "device": "sim:omega3", "grip": "firm",
+        "shapes": [{"kind": "solids", "solids": "sphere:r=0.005"}], "hand": [{"time_s": 0, "position_m": [0, 0, 0.01]}]}
+TETRAHEDRON_VERTICES = [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]
+TETRAHEDRON_TRIANGLES = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]]
+
+
+class Scenes(WithFolder):
+    def same(self, a, b):
+        for name in set(a.dtype.names) - {"ns"}:
+            self.assertEqual(a[name].tobytes(), b[name].tobytes(), name)
+
+    def test_from_dictionaries_equals_yaml(self):
+        made = tactus.Scene.make(
+            "a sphere", materials=[{"name": "rubber", "stiffness_N_per_m": 700}],
+            tools=[{"name": "ball", "axes": 3, "shapes": [{"kind": "solids", "solids": "sphere:r=0.005"}],
+                    "device": "sim:omega3", "hand": [{"time_s": t, "position_m": np.array([0, 0, z])}
+                                                     for t, z in ((0, 0.045), (0.3, 0.033), (90, 0.033))]}],
+            objects=[{"name": "sphere", "material": "rubber", "shapes": [{"kind": "sphere", "radius_m": 0.03}]}])
+        self.assertEqual(made.yaml(), tactus.Scene.parse(SPHERE).yaml())
+        self.assertEqual(made.objects, ["sphere"])
+
+    def test_a_mesh_in_memory_is_felt_like_its_file(self):
+        (self.folder / "mesh.obj").write_text(TETRAHEDRON)
+        def scene(shape):
+            return tactus.Scene.make("t", tools=[BALL], objects=[
+                {"name": "o", "position_m": [-0.02, -0.02, -0.06], "shapes": [shape]}])
+        mesh = tactus.Mesh(TETRAHEDRON_VERTICES, TETRAHEDRON_TRIANGLES)
+        self.assertEqual((mesh.triangle_count, mesh.watertight), (4, True))
+        np.testing.assert_allclose(mesh.bounds, [[0, 0, 0], [0.1, 0.1, 0.1]], rtol=1e-6)
+        memory = scene({"mesh": mesh})
+        rows = tactus.render(memory, stroke())
+        self.same(rows, tactus.render(scene({"kind": "mesh", "file": str(self.folder / "mesh.obj")}), stroke()))
+        self.assertTrue((rows["contacts"] > 0).any())
+        again = tactus.Scene.parse(memory.yaml())
+        with self.assertRaisesRegex(tactus.Error, "mesh 0: expected a mesh from the application"):
+            tactus.render(again, stroke(3))
+        again.give_mesh("mesh 0", mesh)
+        self.same(rows, tactus.render(again, stroke()))
+        with self.assertRaisesRegex(tactus.Error, "found 'other'"):
+            again.give_mesh("other", mesh)
+
+    def test_a_bare_mesh_file_is_a_scene(self):
+        (self.folder / "in mm.obj").write_text(TETRAHEDRON.replace("0.1", "100"))
+        scene = tactus.Scene.of_mesh(self.folder / "in mm.obj")
+        self.assertIn("scale: 0.001", scene.yaml())
+        rows = tactus.render(self.folder / "in mm.obj", stroke(100))
+        self.assertEqual(len(rows), 100)
+        with self.assertRaisesRegex(tactus.Error, "a mesh file, found 'none.stl'"):
+            tactus.render("none.stl", stroke(3))
+
+
+class Live(WithFolder):
+    def until(self, session, condition):
+        """The first snapshot for which the condition holds; the machine may be slow."""
+        for _ in range(20000):
+            if condition(s := session.snapshot()):
+                return s
+            threading.Event().wait(0.001)
+        self.fail(s)
+
+    def test_an_object_is_moved_hidden_and_made_of_something_else(self):
+        scene = tactus.Scene.make("a lift", tools=[BALL], objects=LIFT, materials=[
+            {"name": "soft", "stiffness_N_per_m": 200}, {"name": "hard", "stiffness_N_per_m": 900}])
+        with tactus.Session(scene) as session:
+            self.until(session, lambda s: s.state == "running" and s.gain == 1)
+            session.set_object_pose("lift", [0, 0, -0.04], over=0.2)
+            s = self.until(session, lambda s: s.commands == 1 and not s.moving and s.contacts)
+            np.testing.assert_allclose(s.objects[0], [0, 0, -0.04, 0, 0, 0, 1])
+            self.assertGreater(s.tool[2], 0.01 + 0.0049)  # lifted with the box, whose top is at 10 mm
+            session.use_material("lift", "soft")
+            self.until(session, lambda s: abs(s.stiffness_N_per_m - 200) < 1e-9)
+            session.set_material("soft", stiffness_N_per_m=500, static_friction=0.4, dynamic_friction=0.3)
+            s = self.until(session, lambda s: abs(s.stiffness_N_per_m - 500) < 1e-9)
+            self.assertGreater(s.force_N[2], 0)
+            session.set_gain(0)
+            self.until(session, lambda s: s.force_N[2] == 0)
+            session.set_gain(1)
+            session.hide(0)
+            self.until(session, lambda s: s.hidden == {0} and not s.contacts)
+            session.set_object_pose(0, [0, 0, -0.03, 0, 0, 0, 1])
+            session.show("lift")
+            self.until(session, lambda s: s.waits == {0})
+            session.set_mapping(position=[0, 0, 0.05])
+            self.until(session, lambda s: not s.waits and not s.hidden)
+            for wrong, message in ((lambda: session.hide("lift2"), "expected one of lift, found 'lift2'"),
+                                   (lambda: session.hide(3), "expected an object of the world, found 3"),
+                                   (lambda: session.set_object_pose(0, [1]), "expected 3 or 7 numbers, found 1"),
+                                   (lambda: session.set_material("soft", stifness=3), "found 'stifness'"),
+                                   (lambda: session.set_material("soft", stiffness_N_per_m=-1), "found '-1'"),
+                                   (lambda: session.set_gain(2), "expected a gain from 0 to 1, found 2")):
+                with self.assertRaisesRegex(tactus.Error, message):
+                    wrong()
+
+    def test_worlds_are_exchanged_and_the_recording_repeats_them(self):
+        file = self.folder / "live.rec"
+        scene = tactus.Scene.make("first", tools=[BALL], objects=LIFT)
+        other = tactus.Scene.make("second", tools=[BALL], objects=LIFT + [
+            {"name": "seed", "position_m": [0.05, 0, 0.03], "shapes": [{"mesh": tactus.Mesh(
+                0.1 * np.array(TETRAHEDRON_VERTICES), TETRAHEDRON_TRIANGLES)}]}])
+        session = tactus.Session(scene)
+        session.record(file)
+        with session:
+            self.until(session, lambda s: s.state == "running")
+            for i in range(6):
+                session.set_object_pose(0, [0, 0, -0.05 + 0.002 * i], over=0.05)
+                session.exchange(other if i % 2 == 0 else scene)
+                self.until(session, lambda s: s.world == i + 1)
+                session.set_object_pose(0, [0, 0, -0.044], over=0.05)
+                self.until(session, lambda s: not s.moving and s.commands == 3 * (i + 1))
+            tick = session.snapshot().tick
+            self.until(session, lambda s: s.tick > tick)
+        recording = tactus.load_recording(file)
+        self.assertEqual((len(recording.scenes), recording.commands, recording.complete), (7, 18, True))
+        self.assertIn('scene: "second"', recording.scenes[1])
+        meshes = {"mesh 0": tactus.Mesh(0.1 * np.array(TETRAHEDRON_VERTICES), TETRAHEDRON_TRIANGLES)}
+        rows = [tactus.replay(file, meshes=meshes) for _ in range(2)]
+        self.assertEqual(len(rows[0]), len(recording.samples))
+        self.assertTrue((rows[0]["contacts"] > 0).any())
+        for name in set(rows[0].dtype.names) - {"ns"}:
+            self.assertEqual(rows[0][name].tobytes(), rows[1][name].tobytes(), name)
+        # Without the commands the box would stay below the ball.
+        still = tactus.render(scene, recording.samples)
+        self.assertLess((still["contacts"] > 0).sum(), (rows[0]["contacts"] > 0).sum())
+        run("view", file, "--csv", self.folder / "out.csv")
+
+
 class Errors(WithFolder):
     def assert_error(self, pattern, function, *arguments, **options):
         with self.assertRaisesRegex(tactus.Error, pattern):
