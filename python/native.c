@@ -464,12 +464,13 @@ typedef struct native_timing {
 
 _Static_assert((int)TAC_CAUSE_COUNT <= 16, "native_timing has room for every cause");
 
+#define EVENTS 1024 // that wait until Python takes them
+
 typedef struct native_session {
 	tac_live *live;
-	tac_device *device;
-	tac_recorder *recorder; // NULL: none
-	tac_deadline *deadline;
-	tac_monitor *monitor;
+	int32_t count; // of tools
+	tac_device *devices[TAC_SCENE_TOOLS];
+	tac_recorder *recorders[TAC_SCENE_TOOLS]; // NULL: none
 	tac_play *play;
 	tac_monitor_stats stats;
 } native_session;
@@ -531,15 +532,24 @@ static bool capture_scene(const tac_world *world, char folder[PATH_MAX], char **
 	return true;
 }
 
-static tac_result create_recorder(native_session *s, const tac_world *world, const char *path)
+// The second tool's recording has another name, as that of `tactus run`. Commands are in the first.
+static tac_result create_recorders(native_session *s, const tac_world *world, const char *path)
 {
-	char folder[PATH_MAX], *text;
+	char folder[PATH_MAX], second[PATH_MAX], *text;
 	tac_recording_scene scene;
 	if (!capture_scene(world, folder, &text, &scene))
 		return TAC_ERROR_MEMORY;
-	const tac_recorder_def def = {
-		.path = path, .info = &s->device->info, .scene = &scene, .commands = true};
-	const tac_result result = tac_recorder_create(&def, &s->recorder);
+	snprintf(second, sizeof second, "%s.2", path);
+	const uint64_t run = tac_recorder_new_run();
+	tac_result result = TAC_OK;
+	for (int32_t i = 0; i < s->count && result >= TAC_OK; i++) {
+		const tac_recorder_def def = {.path = i == 0 ? path : second,
+					      .info = &s->devices[i]->info,
+					      .run = run,
+					      .scene = &scene,
+					      .commands = i == 0};
+		result = tac_recorder_create(&def, &s->recorders[i]);
+	}
 	free(text);
 	return result;
 }
@@ -554,10 +564,10 @@ static bool native_session_exchange(native_session *session, tac_world *world)
 {
 	char folder[PATH_MAX], *text;
 	tac_recording_scene scene;
-	if (session->recorder) {
+	if (session->recorders[0]) {
 		if (!capture_scene(world, folder, &text, &scene))
 			return false;
-		const tac_result result = tac_recorder_add_scene(session->recorder, &scene);
+		const tac_result result = tac_recorder_add_scene(session->recorders[0], &scene);
 		free(text);
 		if (result < TAC_OK)
 			return false;
@@ -573,10 +583,12 @@ static tac_result native_session_close(native_session **session)
 		return TAC_OK;
 	tac_play_destroy(&s->play);
 	tac_live_destroy(&s->live);
-	tac_monitor_destroy(&s->monitor);
-	tac_deadline_destroy(&s->deadline);
-	const tac_result recorded = tac_recorder_destroy(&s->recorder);
-	tac_device_destroy(&s->device);
+	tac_result recorded = TAC_OK;
+	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++) {
+		const tac_result result = tac_recorder_destroy(&s->recorders[i]);
+		recorded = recorded == TAC_OK ? result : recorded;
+		tac_device_destroy(&s->devices[i]);
+	}
 	free(s);
 	return recorded;
 }
@@ -586,33 +598,31 @@ static tac_result start_loop(native_session *s, tac_world *world, int reactive, 
 {
 	tac_live_def live = tac_live_def_default();
 	live.world = world;
-	live.record = s->recorder ? record_command : NULL;
-	live.record_user = s->recorder;
-	if (tac_live_create(&live, &s->live) < TAC_OK)
-		return TAC_ERROR_MEMORY;
-	tac_deadline_def account = tac_deadline_def_default(period_ns);
-	tac_result result = tac_deadline_create(&account, &s->deadline);
+	live.record = s->recorders[0] ? record_command : NULL;
+	live.record_user = s->recorders[0];
+	const tac_result result = tac_live_create(&live, &s->live);
 	if (result < TAC_OK)
 		return result;
-	const tac_monitor_def monitor = {.deadline = s->deadline};
-	result = tac_monitor_create(&monitor, &s->monitor);
-	if (result < TAC_OK)
-		return result;
-	tac_servo_def servo = tac_servo_def_default();
-	servo.live = s->live;
-	servo.device = s->device;
-	servo.mover = reactive ? TAC_SCO_REACTIVE : TAC_SCO_CONTINUOUS;
-	servo.period_ns = period_ns;
-	servo.record = s->recorder ? record : NULL;
-	servo.record_user = s->recorder;
-	tac_loop_def loop = tac_loop_def_default();
-	loop.period_ns = period_ns;
-	loop.periods = periods;
-	loop.deadline = s->deadline;
-	return tac_play_start(&servo, &loop, &s->play);
+	tac_play_def def = tac_play_def_default();
+	def.hand_count = s->count;
+	for (int32_t i = 0; i < s->count; i++) {
+		tac_servo_def *servo = &def.hands[i];
+		servo->live = s->live;
+		servo->tool = i;
+		servo->device = s->devices[i];
+		servo->mover = reactive ? TAC_SCO_REACTIVE : TAC_SCO_CONTINUOUS;
+		servo->period_ns = period_ns;
+		servo->events = EVENTS;
+		servo->record = s->recorders[i] ? record : NULL;
+		servo->record_user = s->recorders[i];
+	}
+	def.loop.period_ns = period_ns;
+	def.loop.periods = periods;
+	return tac_play_start_hands(&def, &s->play);
 }
 
-static tac_result native_session_start(tac_world *world, const tac_scene *scene, const char *device,
+// `devices`: a name for each tool, or NULL: the scene's.
+static tac_result native_session_start(tac_world *world, const tac_scene *scene, const char **devices,
 				       int reactive, int64_t period_ns, int64_t periods,
 				       const char *recording, native_session **out_session)
 {
@@ -622,9 +632,12 @@ static tac_result native_session_start(tac_world *world, const tac_scene *scene,
 		tac_log(TAC_LOG_ERROR, "session: no memory");
 		return TAC_ERROR_MEMORY;
 	}
-	tac_result result = open_device(&scene->tools[0], device, &s->device);
+	s->count = scene->tool_count;
+	tac_result result = TAC_OK;
+	for (int32_t i = 0; i < s->count && result >= TAC_OK; i++)
+		result = open_device(&scene->tools[i], devices[i], &s->devices[i]);
 	if (result >= TAC_OK && recording)
-		result = create_recorder(s, world, recording);
+		result = create_recorders(s, world, recording);
 	if (result >= TAC_OK)
 		result = start_loop(s, world, reactive, period_ns, periods);
 	if (result < TAC_OK)
@@ -633,9 +646,9 @@ static tac_result native_session_start(tac_world *world, const tac_scene *scene,
 	return result;
 }
 
-static tac_servo *native_session_servo(native_session *session)
+static tac_servo *native_session_servo(native_session *session, int32_t tool)
 {
-	return tac_play_servo(session->play);
+	return tac_play_hand(session->play, tool);
 }
 
 static void native_session_wait(native_session *session)
@@ -645,7 +658,7 @@ static void native_session_wait(native_session *session)
 
 static void native_session_timing(native_session *session, native_timing *out_timing)
 {
-	tac_monitor_read(session->monitor, &session->stats);
+	tac_play_timing(session->play, &session->stats);
 	const tac_monitor_stats *s = &session->stats;
 	*out_timing =
 		(native_timing){s->totals.ticks, s->totals.misses, s->totals.skipped, s->totals.lost, {0}};

@@ -9,10 +9,10 @@ Rotations are quaternions x, y, z, w."""
 from ._errors import Error
 from ._offline import Recording, load_recording, query, render, replay, sweep
 from ._scene import Mesh, Scene, builtin_scenes, colliders
-from ._session import Contact, Session, Snapshot, Timing
+from ._session import Contact, Event, Session, Snapshot, Timing
 from ._native import ffi as _ffi, lib as _lib
 
 __version__: str = _ffi.string(_lib.tac_version()).decode()
 
-__all__ = ["Contact", "Error", "Mesh", "Recording", "Scene", "Session", "Snapshot", "Timing", "builtin_scenes", "colliders",
+__all__ = ["Contact", "Error", "Event", "Mesh", "Recording", "Scene", "Session", "Snapshot", "Timing", "builtin_scenes", "colliders",
            "load_recording", "query", "render", "replay", "sweep"]

@@ -73,6 +73,24 @@ class Snapshot:
 
 
 @dataclass(frozen=True)
+class Event:
+    """What happened to a tool between two looks at its snapshots (haptic/event.h)."""
+
+    tick: int
+    time_ns: int
+    kind: str  # touch, release, enter, leave, slip, stick, press, ...
+    tool: int
+    object: int  # of the scene; -1: none
+    surface: int  # of the object's mesh; -1: none
+    number: int  # of a button or of a limit; -1: none
+    object_name: str
+    surface_name: str
+    point_m: np.ndarray  # of a touch, enter, slip or stick
+    force_N: np.ndarray
+    lost: int  # events between the one before and this one that were not read in time
+
+
+@dataclass(frozen=True)
 class Timing:
     """The account of the loop's deadlines."""
 
@@ -109,11 +127,11 @@ class Session:
         with tactus.Session("sphere", device="sim:omega3") as session:
             print(session.snapshot().force_N)
 
-    `device`: as in `tactus run --device`; None: the scene's. `rate`: ticks per second, 100 to 10000. `seconds`: the loop
-    ends by itself after this long; None: at the end of the `with` block. The scene has one tool. Forces are switched off
-    when the block is left, for whatever reason."""
+    `device`: as in `tactus run --device`; None: the scene's; for a scene with two tools a pair. `rate`: ticks per second, 100 to 10000. `seconds`: the loop
+    ends by itself after this long; None: at the end of the `with` block. Forces are switched off when the block is left,
+    for whatever reason."""
 
-    def __init__(self, scene: SceneLike, device: Optional[str] = None, rate: float = 1000, *, collider: str = "wide",
+    def __init__(self, scene: SceneLike, device: Union[None, str, Sequence[Optional[str]]] = None, rate: float = 1000, *, collider: str = "wide",
                  mover: str = "continuous", seconds: Optional[float] = None):
         self._mover = mover_number(mover)
         if not 100 <= rate <= 10000:
@@ -125,10 +143,12 @@ class Session:
         self._worlds: Dict[int, World] = {}  # by number, those that the loop may use
         self._exchanges = 0
         self._materials: List[Any] = []  # of the world, as they are now
-        if self._world.scene.tool_count != 1:
-            raise Error(f"scene: expected one with 1 tool, found {self._world.scene.tool_count} in "
-                        f"'{self._world.scene.name}'")
-        self._device = None if device is None else path_bytes(device)
+        devices = [device] if device is None or isinstance(device, str) else list(device)
+        tools = self._world.scene.tool_count
+        if len(devices) > tools:
+            raise Error(f"device: expected {tools} of them for '{self._world.scene.name}', found {len(devices)}")
+        devices += [None] * (tools - len(devices))
+        self._devices = [ffi.NULL if name is None else ffi.new("char[]", path_bytes(name)) for name in devices]
         self._period_ns = round(1e9 / rate)
         self._seconds = seconds
         self._recording: Optional[bytes] = None
@@ -138,7 +158,8 @@ class Session:
         self._buffer = ffi.new("tac_snapshot *")
 
     def record(self, path: Union[str, os.PathLike]) -> None:
-        """Writes a recording of the device, from the first tick to the last. Call it before the session starts."""
+        """Writes a recording of the device, with its scene and all commands, from the first tick to the last; that of a
+        second tool goes to `path` with .2 added. Call it before the session starts."""
         if self._session is not None:
             raise Error("record: expected a session that has not started, found one that runs")
         self._recording = path_bytes(path)
@@ -149,8 +170,8 @@ class Session:
             raise Error("session: expected one that is not running, found one that runs")
         out = ffi.new("native_session **")
         periods = 0 if self._seconds is None else max(1, round(self._seconds * 1e9 / self._period_ns))
-        call(lib.native_session_start, self._world.pointer, self._world.scene._pointer, self._device or ffi.NULL,
-             self._mover, self._period_ns, periods, self._recording or ffi.NULL, out)
+        call(lib.native_session_start, self._world.pointer, self._world.scene._pointer, self._devices, self._mover,
+             self._period_ns, periods, self._recording or ffi.NULL, out)
         self._session = out[0]
         self._worlds, self._exchanges = {0: self._world}, 0
         self._copy_materials()
@@ -185,11 +206,28 @@ class Session:
             raise Error("session: expected one that runs; use `with`, or start()")
         return self._session
 
-    def snapshot(self) -> Snapshot:
-        """The newest tick. Never delays the loop; waits for the first tick."""
+    def _servo(self, tool: int):
+        if not 0 <= tool < len(self._devices):
+            raise Error(f"tool: expected 0 to {len(self._devices) - 1}, found {tool}")
+        return lib.native_session_servo(self._running(), tool)
+
+    def events(self, tool: int = 0) -> List[Event]:
+        """What happened to a tool since the last call, oldest first; however short it was, nothing is missed unless
+        more than 1024 events wait (Event.lost)."""
+        found, e = [], ffi.new("tac_event *")
+        with self._lock:
+            while lib.tac_servo_next_event(self._servo(tool), e):
+                found.append(Event(e.tick, e.time_ns, ffi.string(lib.tac_event_kind_name(e.kind)).decode(), e.tool,
+                                   e.object, e.surface, e.number, ffi.string(e.object_name).decode(errors="replace"),
+                                   ffi.string(e.surface_name).decode(errors="replace"), _vector(e.point_m),
+                                   _vector(e.force_N), e.lost))
+        return found
+
+    def snapshot(self, tool: int = 0) -> Snapshot:
+        """The newest tick of a tool. Never delays the loop; waits for the first tick."""
         while True:
             with self._lock:
-                servo = lib.native_session_servo(self._running())
+                servo = self._servo(tool)
                 if lib.tac_servo_snapshot_read(servo, 0, self._buffer, ffi.sizeof("tac_snapshot")):
                     return _snapshot(self._buffer)
             time.sleep(0.001)
@@ -323,8 +361,10 @@ class Session:
 
     def stop_force(self) -> None:
         """Emergency stop: the force is zero from the next tick on, until `resume_force`."""
-        lib.tac_servo_stop(lib.native_session_servo(self._running()))
+        for tool in range(len(self._devices)):
+            lib.tac_servo_stop(self._servo(tool))
 
     def resume_force(self) -> None:
         """Ends an emergency stop; the force rises from zero."""
-        lib.tac_servo_reset(lib.native_session_servo(self._running()))
+        for tool in range(len(self._devices)):
+            lib.tac_servo_reset(self._servo(tool))

@@ -354,6 +354,31 @@ class Live(WithFolder):
         run("view", file, "--csv", self.folder / "out.csv")
 
 
+class Hands(WithFolder):
+    def test_two_tools_have_snapshots_recordings_and_events(self):
+        file = self.folder / "hands.rec"
+        scene = tactus.Scene.make("a block between two hands", objects=[{"name": "block", "shapes": [{"kind": "box"}]}], tools=[
+            {**BALL, "name": name, "hand": [{"time_s": t, "position_m": [x, 0, 0]} for t, x in path]}
+            for name, path in (("left", ((0, -0.06), (0.3, -0.05), (9, -0.05))), ("right", ((0, 0.06), (0.3, 0.05), (9, 0.05))))])
+        session = tactus.Session(scene, device=["sim:omega3", "sim:omega7"], seconds=1)
+        session.record(file)
+        with session:
+            session.wait()
+            both = [session.snapshot(tool) for tool in (0, 1)]
+            events = [session.events(tool) for tool in (0, 1)]
+            with self.assertRaisesRegex(tactus.Error, "tool: expected 0 to 1, found 2"):
+                session.snapshot(2)
+        self.assertTrue(all(s.contact_ticks > 0 for s in both))
+        self.assertFalse(np.array_equal(both[0].tool, both[1].tool))
+        for found in events:
+            touches = [e for e in found if e.kind == "touch"]
+            self.assertEqual(touches[0].object_name, "block")
+            self.assertTrue(all(a.tick <= b.tick and b.lost == 0 for a, b in zip(found, found[1:])))
+        recordings = [tactus.load_recording(f) for f in (file, f"{file}.2")]
+        self.assertEqual(len(recordings[0].samples), len(recordings[1].samples))
+        self.assertEqual(recordings[0].scenes, recordings[1].scenes)
+
+
 class Errors(WithFolder):
     def assert_error(self, pattern, function, *arguments, **options):
         with self.assertRaisesRegex(tactus.Error, pattern):
@@ -369,7 +394,7 @@ class Errors(WithFolder):
         self.assert_error("collider: expected wide", tactus.render, "sphere", stroke(10), collider="width")
         self.assert_error("mover: expected continuous or reactive", tactus.render, "sphere", stroke(10), mover="fast")
         self.assert_error("rate: expected 100 to 10000 Hz, found 20000", tactus.Session, "sphere", rate=20000)
-        self.assert_error("expected one with 1 tool, found 2", tactus.Session, "hands")
+        self.assert_error("device: expected 1 of them for .*, found 2", tactus.Session, "sphere", ["sim:omega3", "mouse"])
         self.assert_error("expected .*falcon", tactus.Session("sphere", device="nothing").start)
         self.assert_error("cannot|No such", tactus.load_recording, self.folder / "none.rec")
 
