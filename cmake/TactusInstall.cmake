@@ -51,7 +51,8 @@ endif()
 
 # Public headers are those in a folder itself; its sub-folders are private.
 foreach(folder base rt collision devices tissue haptic)
-	file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.h ${PROJECT_SOURCE_DIR}/${folder}/*.inl)
+	file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.h ${PROJECT_SOURCE_DIR}/${folder}/*.inl
+		${PROJECT_SOURCE_DIR}/${folder}/*.hpp)
 	install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tactus/${folder} COMPONENT dev)
 endforeach()
 
@@ -124,5 +125,6 @@ file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md ${PROJECT_SOUR
 	${PROJECT_SOURCE_DIR}/docs/*.png ${PROJECT_SOURCE_DIR}/docs/*.c)
 install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
 install(FILES README.md CHANGELOG.md LICENSE SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-file(GLOB examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/apps/examples/*.c)
+file(GLOB examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/apps/examples/*.c
+	${PROJECT_SOURCE_DIR}/apps/examples/*.cpp)
 install(FILES ${examples} DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)

@@ -44,6 +44,23 @@ class Examples(unittest.TestCase):
                 self.assertAlmostEqual(force, tool - device, delta=0.15)
         self.assertGreater(max(row[3] for row in rows), 3)
 
+    def test_guided_is_pulled_to_its_line_and_tells_events(self):
+        if not os.path.exists(os.path.join(FOLDER, "example_guided")):
+            self.skipTest("no C++ compiler")
+        found = []
+        for _ in range(5):  # after a stall the force is zero at first
+            lines = example("guided").splitlines()
+            self.assertIn("touch plate", lines)
+            self.assertIn("enter plate +z", lines)
+            beside, pull, plate = (float(x) for x in re.match(
+                r"([\d.]+) mm beside the line, guided back with ([\d.]+) N; the plate pushes with ([\d.]+) N",
+                lines[-1]).groups())
+            self.assertAlmostEqual(pull, 0.2 * beside, delta=0.03)  # 200 N/m
+            found.append((beside, plate))
+            if beside < 3 and plate > 0.1:  # the hand wants to be 4 mm beside the line
+                return
+        self.fail(f"expected a hand that is pulled to the line in one of five runs, found {found}")
+
     def test_own_renderer_sees_the_loop(self):
         lines = example("own_renderer").splitlines()
         self.assertGreater(len(lines), 30)
