@@ -38,6 +38,7 @@ packages_optional='
 	qemu-user-static       the NEON bodies, run
 	qemu-system-x86        Debian kernels that meet virtual USB devices, tested
 	libck-dev              the benchmark against Concurrency Kit
+	libode-dev             the example with physics of its own, and its test
 	chromium               the test of the report in a browser
 	xvfb                   the test of the viewer, on a display of its own
 	libgl1-mesa-dri        the same, without a graphics processor

@@ -61,6 +61,17 @@ class Examples(unittest.TestCase):
                 return
         self.fail(f"expected a hand that is pulled to the line in one of five runs, found {found}")
 
+    @unittest.skipUnless(os.environ.get("TACTUS_TEST_LONG") == "1", "with --long: it runs for 4 s")
+    def test_own_physics_moves_its_blocks(self):
+        if not os.path.exists(os.path.join(FOLDER, "example_own_physics")):
+            self.skipTest("no Open Dynamics Engine (package libode-dev)")
+        for _ in range(3):  # the machine may hold the threads up
+            last = [float(x) for x in re.findall(r"at +(-?\d+) +(-?\d+) +(-?\d+) mm", example("own_physics"))[-1]]
+            if last[0] > 15:  # pushed along the table
+                self.assertAlmostEqual(last[2], 15, delta=1)
+                return
+        self.fail(f"expected a block that was pushed, found it at {last}")
+
     def test_own_renderer_sees_the_loop(self):
         lines = example("own_renderer").splitlines()
         self.assertGreater(len(lines), 30)
