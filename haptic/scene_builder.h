@@ -34,6 +34,7 @@ TAC_API tac_material *tac_scene_add_material(tac_scene *scene, const char *name)
 TAC_API tac_scene_tool *tac_scene_add_tool(tac_scene *scene, const char *name);
 TAC_API tac_scene_object *tac_scene_add_object(tac_scene *scene, const char *name);
 TAC_API tac_scene_camera *tac_scene_add_camera(tac_scene *scene, const char *name);
+TAC_API tac_effect *tac_scene_add_effect(tac_scene *scene, tac_effect_kind kind, const char *name);
 
 // Adds a part to a body. A part of kind TAC_SCENE_MESH needs its `file`, one of kind TAC_SCENE_SOLIDS its
 // `solids`; see tac_scene_tool_add_mesh for meshes in memory. NULL as above, or for an unknown kind.

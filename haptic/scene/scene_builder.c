@@ -97,6 +97,24 @@ tac_scene_camera *tac_scene_add_camera(tac_scene *scene, const char *name)
 	return add(tac_scene_root(), "cameras", scene, name);
 }
 
+tac_effect *tac_scene_add_effect(tac_scene *scene, tac_effect_kind kind, const char *name)
+{
+	if ((int)kind < 0 || kind >= TAC_EFFECT_KIND_COUNT || *name == 0) {
+		tac_log(TAC_LOG_ERROR,
+			"scene: expected a kind of effect from 0 to %d and a name, found %d, '%s'",
+			TAC_EFFECT_KIND_COUNT - 1, (int)kind, name);
+		return NULL;
+	}
+	tac_effect *effect = add(tac_scene_root(), "effects", scene, NULL);
+	if (effect && !TAC_SCENE_SET(effect->name, name)) {
+		scene->effect_count--;
+		return NULL;
+	}
+	if (effect)
+		effect->kind = (int)kind;
+	return effect;
+}
+
 // ---- shapes ----
 
 static tac_scene_shape *add_shape(const char *list, void *body, tac_scene_shape_kind kind)

@@ -2,6 +2,7 @@
 // same.
 #include "haptic/scene.h"
 #include "haptic/scene/scene_keys.h"
+#include "haptic/scene_builder.h"
 #include "haptic/world.h"
 #include "tests/support/logged.h"
 
@@ -145,6 +146,31 @@ static void effects_read_back_as_written(void)
 	TEST_ASSERT_EQUAL_DOUBLE(333.25, scene->effects[4].stiffness_N_per_m);
 	expect_round_trip(scene);
 	tac_scene_destroy(&scene);
+}
+
+static void effects_from_code_equal_those_of_a_file(void)
+{
+	tac_scene *file = parse("scene: x\n" TOOL "effects:\n- {kind: line, name: guide, range_m: 0.02}\n"
+				"- {kind: magnet, name: snap, enabled: false}\n");
+	TEST_ASSERT_NOT_NULL_MESSAGE(file, logged);
+	tac_scene *code = parse("scene: x\n" TOOL);
+	tac_scene_add_effect(code, TAC_EFFECT_LINE, "guide")->range_m = 0.02;
+	tac_scene_add_effect(code, TAC_EFFECT_MAGNET, "snap")->enabled = false;
+	TEST_ASSERT_EQUAL_INT(0, memcmp(file, code, sizeof *file));
+	TEST_ASSERT_NULL(tac_scene_add_effect(code, TAC_EFFECT_KIND_COUNT, "none"));
+	TEST_ASSERT_NULL(tac_scene_add_effect(code, TAC_EFFECT_LINE, ""));
+	TEST_ASSERT_NULL(
+		tac_scene_add_effect(code, TAC_EFFECT_LINE, "a name that is longer than thirty-one bytes"));
+	TEST_ASSERT_EQUAL_INT(2, code->effect_count);
+	tac_scene_add_effect(code, TAC_EFFECT_PLANE, "snap");
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_scene_check(code));
+	TEST_ASSERT_EQUAL_STRING("scene 'x': effects[2].name: expected another name, found 'snap' again",
+				 logged);
+	while (tac_scene_add_effect(code, TAC_EFFECT_POINT, "more")) {
+	}
+	TEST_ASSERT_EQUAL_INT(TAC_EFFECT_COUNT, code->effect_count);
+	tac_scene_destroy(&file);
+	tac_scene_destroy(&code);
 }
 
 // ---- docs/scene.md ----
@@ -463,6 +489,7 @@ int main(void)
 	RUN_TEST(numbers_with_all_digits_and_unusual_names_read_back);
 	RUN_TEST(numbers_of_ordinary_size_are_written_without_an_exponent);
 	RUN_TEST(effects_read_back_as_written);
+	RUN_TEST(effects_from_code_equal_those_of_a_file);
 	RUN_TEST(the_page_has_every_key_and_no_other);
 	RUN_TEST(depth_and_anchors_have_limits);
 	RUN_TEST(the_size_of_a_scene_is_known_before_it_is_built);
