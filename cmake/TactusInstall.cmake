@@ -45,7 +45,7 @@ foreach(folder IN LISTS TACTUS_FOLDERS)
 endforeach()
 
 if(TARGET tactus_shared)
-	install(TARGETS tactus_shared EXPORT tactus COMPONENT dev)
+	install(TARGETS tactus_shared EXPORT tactus LIBRARY COMPONENT lib NAMELINK_COMPONENT dev)
 	add_dependencies(tactus tactus_shared) # what is installed is there when the program alone was built
 endif()
 

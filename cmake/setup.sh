@@ -53,6 +53,8 @@ packages_optional='
 	python3-setuptools     the Python package, installed
 	python3-pip            the Python package, installed
 	npm                    the reference reader of MCAP, for a test
+	lintian                the test of the Debian packages
+	reuse                  the test that every file has a licence
 '
 
 say() {

@@ -33,6 +33,8 @@ def pkg_config(*options):
 
 libraries = pkg_config("--libs")
 folders = [word[2:] for word in libraries if word.startswith("-L")] or pkg_config("--variable=libdir")
+if os.environ.get("TACTUS_RUN_PATH") == "":  # for Debian's package, whose library the dynamic linker finds
+    folders = []
 
 ffibuilder = FFI()
 ffibuilder.cdef((HERE / "native.cdef").read_text())
