@@ -128,6 +128,8 @@ static void show_progress(terminal *t, const settings *s, const tac_monitor_stat
 static void print_text_summary(const loop_runner *r)
 {
 	summary_print(&r->machine, r->stats, r->corrected);
+	summary_print_interrupts(&r->interrupts, (double)(r->stats->totals.ticks + r->stats->totals.skipped) /
+							 r->def.rate_Hz);
 	summary_print_verdict(r->stats, tac_loop_period_ns(r->loop));
 	for (int i = 0; i < TAC_GRANT_COUNT; i++) {
 		if (r->granted.grants[i].state == TAC_GRANT_REFUSED) {
@@ -149,6 +151,7 @@ static void print_json_summary(const settings *s, const loop_runner *r)
 	       tac_policy_name((tac_policy)s->loop.policy), s->loop.spin_us, s->work_us,
 	       s->load ? "true" : "false");
 	summary_json_setup(&r->granted);
+	summary_json_interrupts(&r->interrupts);
 	summary_json(r->stats, r->corrected);
 	printf("}\n");
 }
@@ -191,6 +194,11 @@ static bool write_report(const settings *s, loop_runner *r)
 	report_fact_add(&r->report, "spin", "%g us before each tick", s->loop.spin_us);
 	report_fact_add(&r->report, "work", "%g us in each tick", s->work_us);
 	report_fact_add(&r->report, "load", "%s", s->load ? "the other CPUs were kept busy" : "none added");
+	const interrupts *found = &r->interrupts;
+	for (int i = 0; i < found->count && i < 3; i++)
+		report_fact_add(&r->report, i == 0 ? "interrupts" : "", "%llu %s on CPU %d",
+				(unsigned long long)found->sources[i].count, found->sources[i].name,
+				found->cpu);
 	return loop_runner_write_report(r);
 }
 

@@ -60,6 +60,8 @@ static void *run_thread(void *user)
 static void observe_tick(void *user, const tac_tick *tick)
 {
 	loop_runner *r = user;
+	if (tick->cpu >= 0 && tick->cpu <= LOOP_RUNNER_CPU_MAX)
+		r->ticks_on_cpu[tick->cpu]++;
 	if (r->def.report_path)
 		report_add_tick(&r->report, tick);
 	if (r->def.observe)
@@ -100,7 +102,7 @@ static tac_result create_all(loop_runner *r)
 		.log_path = def->log_path,
 		.watch_rivals = def->rivals,
 		.trace = r->trace,
-		.on_tick = def->report_path || def->observe ? observe_tick : NULL,
+		.on_tick = observe_tick,
 		.user = r,
 	};
 	if (result == TAC_OK)
@@ -129,6 +131,7 @@ bool loop_runner_open(const loop_runner_def *def, loop_runner *out_runner)
 bool loop_runner_start(loop_runner *r)
 {
 	tac_loop_stop_on_signals();
+	r->interrupts_before = interrupts_read();
 	if (tac_thread_start(&r->handle, run_thread, r) != TAC_OK)
 		return false;
 	while (sem_wait(&r->entered) != 0) {
@@ -149,16 +152,28 @@ void loop_runner_read(loop_runner *r)
 	tac_monitor_read(r->monitor, r->stats);
 }
 
+static void count_interrupts(loop_runner *r, const char *after)
+{
+	int cpu = 0;
+	for (int i = 1; i <= LOOP_RUNNER_CPU_MAX; i++)
+		cpu = r->ticks_on_cpu[i] > r->ticks_on_cpu[cpu] ? i : cpu;
+	interrupts_count(r->interrupts_before, after, r->ticks_on_cpu[cpu] > 0 ? cpu : -1, &r->interrupts);
+	r->interrupts.ticks = r->ticks_on_cpu[cpu];
+}
+
 bool loop_runner_end(loop_runner *r)
 {
 	pthread_join(r->handle, NULL);
+	char *after = interrupts_read();
 	const bool good = r->enter_result >= TAC_OK && r->loop_result >= TAC_OK;
 	if (good) {
 		tac_monitor_drain(r->monitor);
 		loop_runner_read(r);
 		tac_histogram_corrected(&r->stats->wake, tac_loop_period_ns(r->loop), r->corrected);
 	}
-	tac_monitor_destroy(&r->monitor);
+	tac_monitor_destroy(&r->monitor); // and no tick is observed any more
+	count_interrupts(r, after);
+	free(after);
 	return good;
 }
 
@@ -182,6 +197,7 @@ bool loop_runner_close(loop_runner *r)
 	tac_output_discard(&r->report_output);
 	report_fini(&r->report);
 	const bool logged = !r->stats || r->stats->log_unwritten == 0; // the monitor has said so
+	free(r->interrupts_before);
 	free(r->corrected);
 	free(r->stats);
 	return traced && logged;

@@ -4,6 +4,7 @@
 #define TAC_APPS_SESSION_LOOP_RUNNER_H
 
 #include "apps/report/report.h"
+#include "apps/session/interrupts.h"
 #include "apps/session/machine.h"
 #include "rt/loop.h"
 #include "rt/monitor.h"
@@ -73,6 +74,9 @@ typedef struct loop_runner {
 	tac_thread_def thread;
 	pthread_t handle;
 	tac_result enter_result, loop_result;
+	char *interrupts_before;                       // /proc/interrupts at the start
+	int64_t ticks_on_cpu[LOOP_RUNNER_CPU_MAX + 1]; // of the monitor's thread until loop_runner_end
+	interrupts interrupts;                         // on the CPU with most ticks; after loop_runner_end
 	sem_t entered, finished;
 } loop_runner;
 

@@ -1,5 +1,7 @@
 #include "apps/session/summary.h"
 
+#include "apps/session/json.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -174,6 +176,18 @@ void summary_print(const machine *m, const tac_monitor_stats *stats, const tac_h
 		printf("  %lld lines could not be written to the log\n", (long long)stats->log_unwritten);
 }
 
+void summary_print_interrupts(const interrupts *found, double seconds)
+{
+	if (found->cpu < 0)
+		return;
+	printf("interrupts on CPU %d, where %lld tick%s ran: %.0f a second", found->cpu,
+	       (long long)found->ticks, found->ticks == 1 ? "" : "s", (double)found->all / seconds);
+	for (int i = 0; i < found->count; i++)
+		printf("%s%llu %s", i == 0 ? "; " : ", ", (unsigned long long)found->sources[i].count,
+		       found->sources[i].name);
+	printf("\n");
+}
+
 // ---- JSON ----
 
 void summary_json_machine(const machine *m)
@@ -250,6 +264,18 @@ static void json_late(const tac_monitor_stats *stats)
 		       stats->rivals[i].name, (long long)stats->rivals[i].count,
 		       (long long)stats->rivals[i].ran_ns);
 	printf("], \"rivals_errno\": %d,\n", stats->rivals_errno);
+}
+
+void summary_json_interrupts(const interrupts *found)
+{
+	printf("  \"interrupts\": {\"cpu\": %d, \"ticks_on_cpu\": %lld, \"count\": %llu, \"sources\": [",
+	       found->cpu, (long long)found->ticks, (unsigned long long)found->all);
+	for (int i = 0; i < found->count; i++) {
+		printf("%s{\"name\": ", i ? ", " : "");
+		json_print_string(stdout, found->sources[i].name);
+		printf(", \"count\": %llu}", (unsigned long long)found->sources[i].count);
+	}
+	printf("]},\n");
 }
 
 void summary_json(const tac_monitor_stats *stats, const tac_histogram *corrected)

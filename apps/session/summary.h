@@ -3,6 +3,7 @@
 #ifndef TAC_APPS_SESSION_SUMMARY_H
 #define TAC_APPS_SESSION_SUMMARY_H
 
+#include "apps/session/interrupts.h"
 #include "apps/session/machine.h"
 #include "rt/monitor.h"
 #include "rt/thread.h"
@@ -20,12 +21,16 @@ void summary_print(const machine *m, const tac_monitor_stats *stats, const tac_h
 // One line: whether the rate was held, and the rate that this machine sustains with this work.
 void summary_print_verdict(const tac_monitor_stats *stats, int64_t period_ns);
 
+// One line: what interrupted the CPU on which the loop ran most, `seconds` long; nothing if it is not known.
+void summary_print_interrupts(const interrupts *found, double seconds);
+
 // The highest of the usual rates, Hz, at which every tick of the run would have met its deadline; 0: none.
 double summary_sustained_Hz(const tac_monitor_stats *stats);
 
-// Members of a JSON object. The output of the first two ends with a comma, that of the last does not.
+// Members of a JSON object. The output of all but the last ends with a comma.
 void summary_json_machine(const machine *m);
 void summary_json_setup(const tac_thread_report *report);
+void summary_json_interrupts(const interrupts *found);
 void summary_json(const tac_monitor_stats *stats, const tac_histogram *corrected);
 
 #endif

@@ -188,6 +188,14 @@ class Latency(unittest.TestCase):
             self.assertEqual(sum(data["late_by_cause"].values()), data["late"])
             if data["rivals_errno"] or "hog" in {rival["name"] for rival in data["rivals"]}:
                 break
+        if os.path.exists("/proc/interrupts"):
+            found = data["interrupts"]
+            self.assertEqual(found["cpu"], int(cpu))
+            self.assertLessEqual(found["ticks_on_cpu"], data["ticks"])
+            self.assertGreater(found["count"], 0)
+            counts = [source["count"] for source in found["sources"]]
+            self.assertEqual(counts, sorted(counts, reverse=True))
+            self.assertLessEqual(sum(counts), found["count"])
         if data["rivals_errno"]:
             self.skipTest(os.strerror(data["rivals_errno"]))
         hog = next(rival for rival in data["rivals"] if rival["name"] == "hog")
