@@ -185,7 +185,8 @@ configure() {
 
 # Passes on what ninja says, but of its progress only a line for each further tenth: for logs, and for people who wait.
 tenths() {
-	awk '/^\[[0-9]+\/[0-9]+\] / {
+	awk '/^ninja: Entering directory/ { next }
+		/^\[[0-9]+\/[0-9]+\] / {
 			split(substr($1, 2), n, "/")
 			tenth = int(10 * n[1] / (n[2] + 0))
 			if (tenth > last) { print "tactus: built " 10 * (last = tenth) " %"; fflush() }
