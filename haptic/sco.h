@@ -25,6 +25,7 @@
 #include "collision/body.h"
 #include "collision/collider.h"
 #include "collision/round.h"
+#include "tissue/drill.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,6 +46,11 @@ typedef struct tac_sco_object {
 	const tac_body *body;   // for the continuous mover
 	const tac_shape *shape; // of the def's collider, for the reactive mover and the check; NULL otherwise
 	tac_dpose T_world_object; // at the start
+	// For the continuous mover: the object is what remains of this field, instead of the body. It has no
+	// shape, and it does not move. The tool is then round, or has a burr. `allowance` is how far a drill
+	// may advance into it in the next step, kept by the caller; NULL: not at all.
+	const tac_field *field;
+	const tac_drill_allowance *allowance;
 } tac_sco_object;
 
 typedef struct tac_sco_def {
@@ -55,6 +61,7 @@ typedef struct tac_sco_def {
 	// the device's orientation.
 	const tac_body *tool;
 	tac_round round;
+	const tac_burr *burr;        // the tool as fields meet it, copied; NULL: the round one
 	const tac_shape *tool_shape; // as tac_sco_object.shape
 
 	const tac_sco_object *objects; // copied
@@ -177,6 +184,14 @@ double tac_sco_clearance(tac_sco *sco, int32_t object, tac_dpose T_world_object,
 // Shows a hidden object at a pose at which the SCO is free of it.
 // Thread: RT.
 void tac_sco_show(tac_sco *sco, int32_t object, tac_dpose T_world_object);
+
+// The most poses of a trail.
+#define TAC_SCO_TRAIL 40
+
+// The poses of the tool in the last step: where it began, and after each substep. Returns their number, 0 if
+// it did not move. What lies beyond TAC_SCO_TRAIL poses is left out, apart from the last.
+// Thread: RT.
+int32_t tac_sco_trail(const tac_sco *sco, const tac_dpose **out_poses);
 
 // The SCO's pose. Thread: RT.
 tac_dpose tac_sco_pose(const tac_sco *sco);

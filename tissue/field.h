@@ -109,7 +109,8 @@ typedef struct tac_field_removed {
 // Thread: RT.
 tac_field_edit tac_field_edit_make(const tac_burr *burr);
 
-// The bricks that the pool may have to provide for an edit with this burr, enlarged by `margin_m`.
+// The bricks that the pool may have to provide for an edit with this burr, enlarged by `margin_m`; 0 if the
+// pool was made for the whole body.
 // Thread: RT.
 int32_t tac_field_bricks_needed(const tac_field *field, const tac_burr *burr, double margin_m);
 
@@ -117,6 +118,10 @@ int32_t tac_field_bricks_needed(const tac_field *field, const tac_burr *burr, do
 // has not enough bricks left.
 // Thread: RT.
 bool tac_field_carve(tac_field *field, const tac_field_edit *edit, tac_field_removed *out_removed);
+
+// How often the field has changed.
+// Thread: RT.
+uint64_t tac_field_version(const tac_field *field);
 
 // A hash of all distances, directions and labels.
 // Thread: any.
@@ -150,6 +155,13 @@ void tac_field_gather(const tac_field *field, const tac_burr *burr, double reach
 // Thread: RT.
 int32_t tac_field_points_near(const tac_field *field, const tac_field_points *points, const tac_burr *burr,
 			      double reach_m, int32_t *out_index);
+
+// A key of each point, by which points around a ball are compared, and a bin for its direction from the
+// ball's `centre`. The key is the distance from the centre, plus the part of `advance_m` along the direction
+// where that is positive, rounded to float. Each side of a cube has a grid of grid x grid bins, 6 grid^2 in
+// all. The arrays have room for TAC_FIELD_POINTS. Thread: RT.
+void tac_field_points_bin(const tac_field *field, const tac_field_points *points, tac_dvec3 centre,
+			  tac_dvec3 advance_m, int32_t grid, float *out_key_m, int32_t *out_bin);
 
 #ifdef __cplusplus
 }

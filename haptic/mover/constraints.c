@@ -292,6 +292,8 @@ static void name_source_triangles(const tac_sco *sco, tac_sco_report *report)
 	for (int32_t i = 0; i < report->contact_count; i++) {
 		tac_sco_contact *c = &report->contacts[i];
 		const tac_sco_obstacle *obstacle = &sco->obstacles[c->object];
+		if (!obstacle->geometry->source_triangles)
+			continue;
 		tac_dvec3 on_object = tac_dvec3_add_scaled(c->point_m, -c->gap_m, c->normal);
 		obstacle->geometry->source_triangles(
 			obstacle->memory, tac_dpose_apply_point(tac_dpose_inverse(sco->pose), c->point_m),
@@ -325,6 +327,5 @@ void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report)
 		}
 		report_row(sco, &sco->rows[i], load, out_report);
 	}
-	if (sco->geometry->source_triangles)
-		name_source_triangles(sco, out_report);
+	name_source_triangles(sco, out_report);
 }

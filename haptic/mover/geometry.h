@@ -1,7 +1,7 @@
 // Geometry: how the tool meets one obstacle. The mover knows obstacles by these functions alone: it places
 // the tool, and the geometry lists the contacts there, proves motions and follows gaps. geometry_mesh.c is
-// for a tool that is a mesh, geometry_round.c for a sphere or capsule. A new kind of obstacle, such as a
-// distance field, is one more table of functions.
+// for a tool that is a mesh, geometry_round.c for a sphere or capsule, geometry_field.c for an obstacle that
+// is drilled. A new kind of obstacle is one more table of functions.
 //
 // All poses and motions are those of the tool in the obstacle's frame, so an obstacle that moves needs no
 // further function. Every query adds its work to `work`, stops at its limit, and sets `work->spent` where it
@@ -67,7 +67,10 @@ typedef struct tac_sco_geometry {
 	double (*gap_after)(const void *memory, const tac_contact_point *contact, tac_dpose from,
 			    tac_dpose to);
 
-	// The next four are optional.
+	// The next five are optional.
+
+	// Whether the obstacle's surface has changed since it was listed last.
+	bool (*changed)(const void *memory);
 
 	// Replaces the triangles of a contact by those of the defs' meshes, where the bodies have others: see
 	// tac_body_source_triangle. The points lie on the tool and on the object, each in its frame.
@@ -88,7 +91,8 @@ typedef struct tac_sco_geometry {
 } tac_sco_geometry;
 
 // The last one belongs to the reactive mover, which has no use for list, prove and sweep.
-extern const tac_sco_geometry tac_sco_geometry_mesh, tac_sco_geometry_round, tac_sco_geometry_reactive;
+extern const tac_sco_geometry tac_sco_geometry_mesh, tac_sco_geometry_round, tac_sco_geometry_field,
+	tac_sco_geometry_reactive;
 
 // The gap of a vertex from the plane of a face of either body, or of a contact whose normal stays fixed.
 double tac_sco_gap_from_plane(const tac_mesh *fixed, const tac_contact_point *contact, tac_dpose from,

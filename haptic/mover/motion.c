@@ -83,6 +83,9 @@ void tac_sco_move(tac_sco *sco, tac_sco_twist t, double s)
 	}
 	sco->pose = after;
 	sco->pose.rotation = tac_dquat_normalize(sco->pose.rotation);
+	if (sco->trail_count < TAC_SCO_TRAIL)
+		sco->trail_count++;
+	sco->trail[sco->trail_count - 1] = sco->pose;
 }
 
 bool tac_sco_aim_obstacle(tac_sco_obstacle *obstacle)

@@ -6,7 +6,8 @@
 //   reactive.c       the reactive mover
 //   controllers.h    trust, stride, flight and starvation: where the trust radius grows and shrinks
 //   work.h           the budget of a step
-//   geometry.h       how the tool meets an obstacle: geometry_mesh.c, geometry_round.c
+//   geometry.h       how the tool meets an obstacle: geometry_mesh.c, geometry_round.c,
+//                    geometry_field.c
 //   queries.c        the geometries' queries over all obstacles
 //   constraints.c    contacts as rows of the QP (qp.h), and the twist that they allow
 //   motion.c         twists and poses
@@ -75,6 +76,7 @@ typedef struct tac_sco_tick {
 
 struct tac_sco {
 	tac_sco_def def;
+	bool is_ball;                     // a sphere about its origin, which takes the device's orientation
 	double radius_m;                  // largest distance of the tool's points from its origin
 	const tac_sco_geometry *geometry; // of the tool with bodies
 	tac_sco_obstacle *obstacles;
@@ -103,6 +105,8 @@ struct tac_sco {
 	int32_t row_count;
 	tac_sco_injected injected[SCO_MAX_INJECTED];
 	int32_t injected_count;
+	tac_dpose trail[TAC_SCO_TRAIL]; // of this step
+	int32_t trail_count;
 };
 
 static inline bool tac_sco_same_features(const tac_contact_point *a, const tac_contact_point *b)

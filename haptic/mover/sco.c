@@ -52,7 +52,11 @@ static const char *expectation_not_met(const tac_sco_def *def)
 		return "a tool_shape that the def's collider built";
 	for (int32_t i = 0; i < def->object_count; i++) {
 		const tac_sco_object *o = &def->objects[i];
-		if (reactive ? !o->shape : !o->body)
+		if (o->field && (reactive || o->shape))
+			return "the continuous mover, and no shape, for an object that is drilled";
+		if (o->field && !def->burr && def->tool)
+			return "a round tool, or one with a burr, where an object is drilled";
+		if (!o->field && (reactive ? !o->shape : !o->body))
 			return reactive ? "a shape for every object" : "a body for every object";
 		if (def->collider && o->shape && o->shape->collider != def->collider)
 			return "objects' shapes that the def's collider built";
@@ -71,7 +75,7 @@ static const char *expectation_not_met(const tac_sco_def *def)
 	return NULL;
 }
 
-// The geometry of the tool with every object.
+// The geometry of the tool with every object that has a body.
 static const tac_sco_geometry *geometry_of(const tac_sco_def *def)
 {
 	if (def->mover == TAC_SCO_REACTIVE)
@@ -96,8 +100,11 @@ static double radius_of(const tac_sco_def *def)
 // A sphere about the reference point has no orientation.
 static bool is_ball(const tac_sco_def *def)
 {
+	const tac_burr *burr = def->burr;
 	return !def->tool && def->mover == TAC_SCO_CONTINUOUS &&
-	       tac_dvec3_length_squared(def->round.a) == 0 && tac_dvec3_length_squared(def->round.b) == 0;
+	       tac_dvec3_length_squared(def->round.a) == 0 && tac_dvec3_length_squared(def->round.b) == 0 &&
+	       (!burr || (burr->kind == TAC_BURR_ROUND && tac_dvec3_length_squared(burr->a) == 0 &&
+			  tac_dvec3_length_squared(burr->b) == 0));
 }
 
 static tac_result create_obstacles(tac_sco *sco)
@@ -108,13 +115,13 @@ static tac_result create_obstacles(tac_sco *sco)
 		return TAC_ERROR_MEMORY;
 	for (int32_t i = 0; i < def->object_count; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		obstacle->geometry = sco->geometry;
+		obstacle->geometry = def->objects[i].field ? &tac_sco_geometry_field : sco->geometry;
 		obstacle->shape = def->objects[i].shape;
 		obstacle->pose = obstacle->goal = def->objects[i].T_world_object;
 		obstacle->contacts = calloc(1, sizeof *obstacle->contacts);
 		obstacle->spare = calloc(1, sizeof *obstacle->spare);
 		if (!obstacle->contacts || !obstacle->spare ||
-		    sco->geometry->create(def, &def->objects[i], &obstacle->memory) != TAC_OK)
+		    obstacle->geometry->create(def, &def->objects[i], &obstacle->memory) != TAC_OK)
 			return TAC_ERROR_MEMORY;
 	}
 	return TAC_OK;
@@ -147,10 +154,11 @@ tac_result tac_sco_create(const tac_sco_def *def, tac_sco **out_sco)
 		return TAC_ERROR_MEMORY;
 	}
 	sco->def = *def;
-	if (is_ball(def))
+	sco->is_ball = is_ball(def);
+	if (sco->is_ball)
 		sco->def.fixed_rotation = true; // the step gives it the device's orientation
 	sco->fault_flags = TAC_SCO_FAULT;
-	sco->radius_m = radius_of(def);
+	sco->radius_m = fmax(radius_of(def), def->burr ? tac_burr_reach(def->burr) : 0);
 	sco->geometry = geometry_of(def);
 	sco->pose = tac_dpose_identity();
 	tac_result result = create_members(sco);
@@ -160,6 +168,7 @@ tac_result tac_sco_create(const tac_sco_def *def, tac_sco **out_sco)
 		return result;
 	}
 	sco->def.objects = NULL; // the obstacles hold copies
+	sco->def.burr = NULL;
 	*out_sco = sco;
 	return TAC_OK;
 }
@@ -343,10 +352,17 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 	sco->last_device = device;
 	sco->has_last_device = true;
 	sco->last_turn = tac_sco_twist_between(sco, sco->pose, device).w;
-	if (is_ball(&sco->def))
+	if (sco->is_ball)
 		sco->pose.rotation = device.rotation;
 	for (int32_t i = 0; i < sco->def.object_count; i++)
 		sco->obstacles[i].before = sco->obstacles[i].pose;
+	for (int32_t i = 0; i < sco->def.object_count; i++) {
+		const tac_sco_obstacle *obstacle = &sco->obstacles[i];
+		if (obstacle->geometry->changed && obstacle->geometry->changed(obstacle->memory))
+			sco->listed_margin_m = -1;
+	}
+	sco->trail[0] = sco->pose;
+	sco->trail_count = 1;
 }
 
 // Checks the pose at the end of a step and restores all poses if it is not free. A check that ran out of
@@ -360,6 +376,7 @@ static void check_and_restore(tac_sco *sco, tac_dpose before, tac_sco_report *ou
 	sco->fault_flags =
 		TAC_SCO_FAULT | TAC_SCO_CHECK_HIT | (answer == TAC_OVERLAP_UNKNOWN ? TAC_SCO_UNKNOWN : 0);
 	sco->pose = before;
+	sco->trail_count = 0;
 	sco->listed_margin_m = -1;
 	for (int32_t i = 0; i < sco->def.object_count; i++)
 		sco->obstacles[i].pose = sco->obstacles[i].before;
@@ -409,6 +426,7 @@ void tac_sco_step(tac_sco *sco, tac_dpose T_world_device, const tac_dpose *T_wor
 	TAC_ASSERT(sco && out_report);
 	out_report->contact_count = 0;
 	sco->tick = (tac_sco_tick){0};
+	sco->trail_count = 0;
 	if (!tac_dpose_finite(T_world_device) || !set_goals(sco, T_world_objects)) {
 		sco->tick.flags = TAC_SCO_REFUSED;
 	} else if (!sco->fault_flags) {
@@ -426,6 +444,13 @@ void tac_sco_step(tac_sco *sco, tac_dpose T_world_device, const tac_dpose *T_wor
 			check_and_restore(sco, before, out_report);
 	}
 	write_report(sco, out_report);
+}
+
+int32_t tac_sco_trail(const tac_sco *sco, const tac_dpose **out_poses)
+{
+	TAC_ASSERT(sco && out_poses);
+	*out_poses = sco->trail;
+	return sco->trail_count;
 }
 
 tac_dpose tac_sco_pose(const tac_sco *sco)

@@ -68,10 +68,12 @@ static int32_t list_objects(const tac_servo *s, const tac_world *world,
 	for (int32_t i = 0; i < count; i++) {
 		const tac_world_body *body =
 			i < world->scene->object_count ? &world->objects[i] : &world->tools[1 - s->def.tool];
-		objects[i] =
-			(tac_sco_object){body->body, body->shape,
-					 i < world->scene->object_count ? tac_world_object_pose(world, i, 0)
-									: tac_dpose_identity()};
+		objects[i] = (tac_sco_object){
+			.body = body->body,
+			.shape = body->shape,
+			.T_world_object = i < world->scene->object_count ? tac_world_object_pose(world, i, 0)
+									 : tac_dpose_identity(),
+		};
 	}
 	return count;
 }

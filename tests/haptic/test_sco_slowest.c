@@ -133,7 +133,9 @@ static void evaluate(genome *g)
 	tac_dpose poses[OBJECTS];
 	for (uint32_t i = 0; i < g->objects; i++) {
 		poses[i] = tac_dpose_make(random_vector(&rng, g->spread_m), tac_rng_rotation_f64(&rng));
-		objects[i] = (tac_sco_object){scenes[g->scene[i]].body, scene_shapes[g->scene[i]], poses[i]};
+		objects[i] = (tac_sco_object){.body = scenes[g->scene[i]].body,
+					      .shape = scene_shapes[g->scene[i]],
+					      .T_world_object = poses[i]};
 	}
 	tac_sco_def def = tac_sco_def_default();
 	def.mover = g->reactive ? TAC_SCO_REACTIVE : TAC_SCO_CONTINUOUS;

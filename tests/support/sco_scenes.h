@@ -286,7 +286,7 @@ static inline double pose_distance(tac_dpose a, tac_dpose b, double metric_squar
 static inline tac_sco_def scene_def(const scene_body *tool, const scene_body *scene, tac_sco_object *object)
 {
 	tac_sco_def def = tac_sco_def_default();
-	*object = (tac_sco_object){scene->body, NULL, tac_dpose_identity()};
+	*object = (tac_sco_object){.body = scene->body, .T_world_object = tac_dpose_identity()};
 	def.tool = tool->body;
 	def.objects = object;
 	def.object_count = 1;

@@ -15,7 +15,7 @@ extern "C" {
 #define FIELD_FAR 2
 // Nodes closer to the surface than this have a foot that counts as a point of the surface, in voxels. At
 // 1/2 a plane along the grid has one point for each square voxel; more make the gaps between points smaller.
-#define FIELD_NEAR 0.8F
+#define FIELD_NEAR 0.7F
 
 // Entries of the table for bricks that are not stored.
 #define FIELD_OUTSIDE     (-1)
@@ -60,6 +60,12 @@ typedef int32_t tac_field_select_fn(const tac_field_cut *core, const float *x, c
 				    int32_t count, const float offset[3], float reach, int32_t *out_index);
 TAC_SIMD_DECLARE(tac_field_select_fn, tac_field_select);
 
+// See tac_field_points_bin; `centre` is relative to the points' origin. The arrays hold a multiple of eight.
+typedef void tac_field_bin_fn(const float *x, const float *y, const float *z, int32_t count,
+			      const float centre[3], const float advance[3], int32_t grid, float *out_key,
+			      int32_t *out_bin);
+TAC_SIMD_DECLARE(tac_field_bin_fn, tac_field_bin);
+
 struct tac_field {
 	double voxel_m;
 	tac_dvec3 origin_m;
@@ -72,10 +78,15 @@ struct tac_field {
 	uint8_t *dirty;     // of each brick of the grid: it changed since the surface was made last
 	tac_field_brick *pool;
 	int32_t stored, capacity;
+	bool never_full; // the pool has room for all bricks with material
 	double volume_m3[TAC_FIELD_LABELS];
+	uint64_t version; // edits that changed something
 	tac_field_carve_fn *carve_round, *carve_cylinder;
 	tac_field_find_fn *find;
 	tac_field_select_fn *select;
+	tac_field_bin_fn *bin;
+	// The end of the last ball's sweep: what lies behind it needs no second look.
+	float last_end[3], last_radius;
 };
 
 // A node of the grid as it is stored, or as its brick's entry says.

@@ -14,6 +14,7 @@
 static tac_field_carve_fn *const carve_rounds[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_field_carve_round);
 static tac_field_carve_fn *const carve_cylinders[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_field_carve_cylinder);
 static tac_field_find_fn *const finds[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_field_find);
+static tac_field_bin_fn *const bins[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_field_bin);
 static tac_field_select_fn *const selects[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_field_select);
 
 // ---- memory ----
@@ -47,6 +48,7 @@ tac_field *tac_field_alloc(double voxel_m, tac_dvec3 origin_m, const int32_t bri
 	f->carve_cylinder = carve_cylinders[simd];
 	f->find = finds[simd];
 	f->select = selects[simd];
+	f->bin = bins[simd];
 	return f;
 }
 
@@ -67,6 +69,10 @@ tac_result tac_field_copy(const tac_field *field, tac_field **out_copy)
 	memcpy(c->near, field->near, (size_t)field->capacity * sizeof *c->near);
 	memcpy(c->pool, field->pool, (size_t)field->capacity * sizeof *c->pool);
 	c->stored = field->stored;
+	c->never_full = field->never_full;
+	c->version = field->version;
+	memcpy(c->last_end, field->last_end, sizeof c->last_end);
+	c->last_radius = field->last_radius;
 	memcpy(c->volume_m3, field->volume_m3, sizeof c->volume_m3);
 	return TAC_OK;
 }
@@ -219,6 +225,11 @@ double tac_field_volume_m3(const tac_field *field, int32_t label)
 	return field->volume_m3[label];
 }
 
+uint64_t tac_field_version(const tac_field *field)
+{
+	return field->version;
+}
+
 uint64_t tac_field_hash(const tac_field *field)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a
@@ -318,9 +329,31 @@ static int32_t count_needed(const tac_field *f, const region *r, double reach)
 
 int32_t tac_field_bricks_needed(const tac_field *field, const tac_burr *burr, double margin_m)
 {
+	if (field->never_full)
+		return 0;
 	const double reach = edit_reach(field, burr->radius) + margin_m;
 	const region r = region_of(field, burr->a, burr->b, burr->radius, reach);
 	return count_needed(field, &r, reach);
+}
+
+// Whether the edit goes on where the last one ended, with the same ball.
+static bool goes_on(const tac_field *f, const tac_field_edit *e)
+{
+	return e->kind == TAC_BURR_ROUND && e->radius == f->last_radius && e->a[0] == f->last_end[0] &&
+	       e->a[1] == f->last_end[1] && e->a[2] == f->last_end[2];
+}
+
+// Whether all nodes of a brick, whose first is at `base` from a, are at least as near to a as to any other
+// place of the sweep.
+static bool lies_behind(const region *r, const float base[3])
+{
+	const double side = (FIELD_BRICK - 1) * (double)r->cut.voxel;
+	double most = 0;
+	for (int k = 0; k < 3; k++) {
+		const double axis = (double)r->cut.axis[k], first = (double)base[k];
+		most += fmax(axis * first, axis * (first + side));
+	}
+	return most <= 0;
 }
 
 bool tac_field_carve(tac_field *field, const tac_field_edit *edit, tac_field_removed *out_removed)
@@ -330,9 +363,11 @@ bool tac_field_carve(tac_field *field, const tac_field_edit *edit, tac_field_rem
 	const tac_dvec3 b = tac_dvec3_make((double)edit->b[0], (double)edit->b[1], (double)edit->b[2]);
 	const double reach = edit_reach(f, (double)edit->radius);
 	const region r = region_of(f, a, b, (double)edit->radius, reach);
-	if (f->capacity - f->stored < count_needed(f, &r, reach))
+	if (!f->never_full && f->capacity - f->stored < count_needed(f, &r, reach))
 		return false;
 	double removed[TAC_FIELD_LABELS] = {0};
+	f->version++;
+	const bool more = goes_on(f, edit);
 	tac_field_carve_fn *carve = edit->kind == TAC_BURR_CYLINDER ? f->carve_cylinder : f->carve_round;
 	for (int32_t i = r.from[0]; i <= r.to[0]; i++) {
 		for (int32_t j = r.from[1]; j <= r.to[1]; j++) {
@@ -340,7 +375,8 @@ bool tac_field_carve(tac_field *field, const tac_field_edit *edit, tac_field_rem
 				const int32_t brick = tac_field_brick_index(f, i, j, k);
 				float base[3];
 				if (f->table[brick] == FIELD_OUTSIDE ||
-				    !place_brick(f, &r, (const int32_t[3]){i, j, k}, reach, base))
+				    !place_brick(f, &r, (const int32_t[3]){i, j, k}, reach, base) ||
+				    (more && lies_behind(&r, base)))
 					continue;
 				if (f->table[brick] < 0)
 					tac_field_store(f, brick);
@@ -353,6 +389,9 @@ bool tac_field_carve(tac_field *field, const tac_field_edit *edit, tac_field_rem
 			}
 		}
 	}
+	for (int k = 0; k < 3; k++)
+		f->last_end[k] = edit->b[k];
+	f->last_radius = edit->kind == TAC_BURR_ROUND ? edit->radius : 0;
 	const double voxel_m3 = f->voxel_m * f->voxel_m * f->voxel_m;
 	for (int label = 0; label < TAC_FIELD_LABELS; label++) {
 		f->volume_m3[label] -= removed[label] * voxel_m3;
@@ -370,23 +409,49 @@ typedef struct facet {
 	float distance;
 } facet;
 
+// The distances at the eight corners of the cell with the lowest node `at`, in voxels.
+static void cell_distances(const tac_field *f, const int32_t at[3], float out[8])
+{
+	const float inverse = (float)(1 / f->voxel_m);
+	const int32_t low[3] = {at[0] & 7, at[1] & 7, at[2] & 7};
+	int32_t node;
+	if (low[0] < 7 && low[1] < 7 && low[2] < 7) { // all in one brick
+		const int32_t entry = entry_of(f, at[0], at[1], at[2], &node);
+		if (entry >= 0) {
+			const float *d = &f->pool[entry].distance[node];
+			static const int offset[8] = {0, 1, 8, 9, 64, 65, 72, 73};
+			for (int c = 0; c < 8; c++)
+				out[c] = d[offset[c]] * inverse;
+			return;
+		}
+	}
+	for (int c = 0; c < 8; c++)
+		out[c] = inverse *
+			 tac_field_node_distance(f, at[0] + (c >> 2), at[1] + (c >> 1 & 1), at[2] + (c & 1));
+}
+
 // Whether the place `foot` on the facet's plane has been removed by another surface, of which a node of the
 // cell about it knows. *out_way leads from there along the plane onto the edge of both surfaces. Where two
 // surfaces meet in a groove, neither removes anything of the other.
 static bool is_removed(const tac_field *f, const facet *own, tac_vec3 foot, tac_vec3 *out_way)
 {
-	const float inverse = (float)(1 / f->voxel_m);
-	const int32_t cell[3] = {(int32_t)floorf(foot.x), (int32_t)floorf(foot.y), (int32_t)floorf(foot.z)};
+	const tac_vec3 low = tac_vec3_make(floorf(foot.x), floorf(foot.y), floorf(foot.z));
+	const int32_t cell[3] = {own->at[0] + (int32_t)low.x, own->at[1] + (int32_t)low.y,
+				 own->at[2] + (int32_t)low.z};
+	float there[8];
+	cell_distances(f, cell, there);
+	// The own plane at the corners.
+	const float plane = own->distance + tac_vec3_dot(own->normal, low) + CREASE;
 	float longest = 0;
 	for (int c = 0; c < 8; c++) {
-		const int32_t d[3] = {cell[0] + (c >> 2), cell[1] + (c >> 1 & 1), cell[2] + (c & 1)};
-		const int32_t at[3] = {own->at[0] + d[0], own->at[1] + d[1], own->at[2] + d[2]};
-		const tac_vec3 to = tac_vec3_make((float)d[0], (float)d[1], (float)d[2]);
-		const float there = tac_field_node_distance(f, at[0], at[1], at[2]) * inverse;
-		if (!(there > own->distance + tac_vec3_dot(own->normal, to) + CREASE))
+		const int32_t d[3] = {c >> 2, c >> 1 & 1, c & 1};
+		if (!(there[c] > plane + (d[0] ? own->normal.x : 0) + (d[1] ? own->normal.y : 0) +
+					 (d[2] ? own->normal.z : 0)))
 			continue; // the own surface is the outer one there, or the two are one
-		const tac_vec3 other = tac_field_node_at(f, at[0], at[1], at[2]).normal;
-		const float above = there + tac_vec3_dot(other, tac_vec3_sub(foot, to));
+		const tac_vec3 to = tac_vec3_add(low, tac_vec3_make((float)d[0], (float)d[1], (float)d[2]));
+		const tac_vec3 other =
+			tac_field_node_at(f, cell[0] + d[0], cell[1] + d[1], cell[2] + d[2]).normal;
+		const float above = there[c] + tac_vec3_dot(other, tac_vec3_sub(foot, to));
 		const float cosine = tac_vec3_dot(own->normal, other);
 		const float sine = sqrtf(fmaxf(1 - cosine * cosine, 1e-6F));
 		if (above > CREASE && above / sine > longest) {
@@ -482,4 +547,13 @@ int32_t tac_field_points_near(const tac_field *field, const tac_field_points *po
 	const float slack = 4e-9F; // above the rounding of coordinates of some millimetres
 	return field->select(&r.cut, points->x, points->y, points->z, points->count, offset,
 			     (float)reach_m + slack, out_index);
+}
+
+void tac_field_points_bin(const tac_field *field, const tac_field_points *points, tac_dvec3 centre,
+			  tac_dvec3 advance_m, int32_t grid, float *out_key_m, int32_t *out_bin)
+{
+	const tac_dvec3 from = tac_dvec3_sub(centre, points->centre);
+	const float middle[3] = {(float)from.x, (float)from.y, (float)from.z};
+	const float advance[3] = {(float)advance_m.x, (float)advance_m.y, (float)advance_m.z};
+	field->bin(points->x, points->y, points->z, points->count, middle, advance, grid, out_key_m, out_bin);
 }

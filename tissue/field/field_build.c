@@ -287,6 +287,7 @@ static tac_result store_bricks(const grid *g, tac_field **out_field)
 	}
 	f->mesh_min_m = tac_dvec3_from_vec3(def->mesh->bounds_min);
 	f->mesh_max_m = tac_dvec3_from_vec3(def->mesh->bounds_max);
+	f->never_full = capacity == all;
 	measure_clearance(f);
 	*out_field = f;
 	return TAC_OK;

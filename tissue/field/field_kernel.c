@@ -75,6 +75,21 @@ static void store_normals(tac_field_brick *brick, int row, v8 outwards, unsigned
 	}
 }
 
+// Whether a cut leaves a row as it is: all of it is far outside the material already, or further from the
+// ball that holds the sweep than a cut acts.
+static bool is_untouched(const tac_field_cut *cut, const float base[3], const tac_field_brick *brick, int row)
+{
+	const f8 old = tac_f32x8_loadu(&brick->distance[row * 8]);
+	if (tac_m32x8_all(tac_f32x8_ge(old, splat(cut->far))))
+		return true;
+	const float x = base[0] + (float)(row / FIELD_BRICK) * cut->voxel - 0.5F * cut->axis[0];
+	const float y = base[1] + (float)(row % FIELD_BRICK) * cut->voxel - 0.5F * cut->axis[1];
+	const float z = base[2] - 0.5F * cut->axis[2];
+	const float low = z > 0 ? z : z + 7 * cut->voxel < 0 ? z + 7 * cut->voxel : 0;
+	const float reach = cut->radius + cut->far + 0.5F * cut->length + cut->voxel;
+	return x * x + y * y + low * low > reach * reach;
+}
+
 // Raises the distances of a row to `value` and notes what that removed. Returns the lanes that changed.
 INLINE unsigned raise_row(const tac_field_cut *cut, tac_field_brick *brick, int row, f8 value,
 			  double removed[TAC_FIELD_LABELS])
@@ -101,6 +116,8 @@ bool TAC_SIMD_NAME(tac_field_carve_round)(const tac_field_cut *cut, const float 
 {
 	bool any = false;
 	for (int row = 0; row < FIELD_BRICK * FIELD_BRICK; row++) {
+		if (is_untouched(cut, base, brick, row))
+			continue;
 		const v8 p = from_core(cut, row_nodes(cut, base, row));
 		const f8 length = tac_f32x8_sqrt(dot8(p, p));
 		const f8 value = sub(splat(cut->radius), length);
@@ -124,6 +141,8 @@ bool TAC_SIMD_NAME(tac_field_carve_cylinder)(const tac_field_cut *cut, const flo
 	const f8 zero = splat(0), length = splat(cut->length);
 	bool any = false;
 	for (int row = 0; row < FIELD_BRICK * FIELD_BRICK; row++) {
+		if (is_untouched(cut, base, brick, row))
+			continue;
 		const v8 p = row_nodes(cut, base, row);
 		const f8 along = dot8(p, axis);
 		const v8 radial = sub_scaled(p, along, axis);
@@ -194,4 +213,43 @@ int32_t TAC_SIMD_NAME(tac_field_select)(const tac_field_cut *core, const float *
 			out_index[found++] = i + __builtin_ctz(lanes);
 	}
 	return found;
+}
+
+// The direction is projected onto the side of a cube that it meets: the axis with the largest component, the
+// next axis as u, the one after it as v.
+void TAC_SIMD_NAME(tac_field_bin)(const float *x, const float *y, const float *z, int32_t count,
+				  const float centre[3], const float advance[3], int32_t grid, float *out_key,
+				  int32_t *out_bin)
+{
+	const v8 feed = splat3(advance);
+	const v8 middle = splat3(centre);
+	const f8 zero = splat(0);
+	for (int32_t i = 0; i < count; i += 8) {
+		const v8 p = {sub(tac_f32x8_loadu(x + i), middle.x), sub(tac_f32x8_loadu(y + i), middle.y),
+			      sub(tac_f32x8_loadu(z + i), middle.z)};
+		const f8 ax = tac_f32x8_abs(p.x), ay = tac_f32x8_abs(p.y), az = tac_f32x8_abs(p.z);
+		const tac_m32x8 is_x = tac_m32x8_and(tac_f32x8_ge(ax, ay), tac_f32x8_ge(ax, az));
+		const tac_m32x8 is_y = tac_m32x8_andnot(tac_f32x8_ge(ay, az), is_x);
+		const f8 size =
+			most(tac_f32x8_select(is_x, ax, tac_f32x8_select(is_y, ay, az)), splat(SHORTEST));
+		const f8 major = tac_f32x8_select(is_x, p.x, tac_f32x8_select(is_y, p.y, p.z));
+		const f8 u = tac_f32x8_select(is_x, p.y, tac_f32x8_select(is_y, p.z, p.x));
+		const f8 v = tac_f32x8_select(is_x, p.z, tac_f32x8_select(is_y, p.x, p.y));
+		const f8 scale = tac_f32x8_div(splat(0.49999F * (float)grid), size);
+		const tac_i32x8 column = tac_i32x8_from_f32(mul(scale, add(u, size)));
+		const tac_i32x8 row = tac_i32x8_from_f32(mul(scale, add(v, size)));
+		const tac_i32x8 side = tac_i32x8_add(
+			tac_i32x8_select(is_x, tac_i32x8_splat(0),
+					 tac_i32x8_select(is_y, tac_i32x8_splat(2), tac_i32x8_splat(4))),
+			tac_i32x8_select(tac_f32x8_lt(major, zero), tac_i32x8_splat(1), tac_i32x8_splat(0)));
+		// Small integers are exact as floats.
+		const f8 cells = splat((float)grid);
+		const f8 bin =
+			add(mul(add(mul(tac_f32x8_from_i32(side), cells), tac_f32x8_from_i32(column)), cells),
+			    tac_f32x8_from_i32(row));
+		const f8 distance = most(tac_f32x8_sqrt(dot8(p, p)), splat(SHORTEST));
+		const f8 along = most(dot8(p, feed), zero);
+		tac_f32x8_storeu(out_key + i, add(distance, tac_f32x8_div(along, distance)));
+		tac_i32x8_storeu(out_bin + i, tac_i32x8_from_f32(bin));
+	}
 }

@@ -1,0 +1,477 @@
+// An obstacle that is drilled: points of its surface (tissue/field.h) against the exact burr. The burr is
+// convex, so along a chord the distance of a point is a convex function, and its tangents at both ends bound
+// it from below; where the burr turns, the path leaves the chord by no more than its curvature allows.
+//
+// The gap of a point is its distance plus the hold gap, plus what the drill may advance there: the mover
+// keeps the hold gap, so a burr that turns rests on the surface itself, or where the wall recedes this far
+// into it. A tool that does not cut rests a small part of a voxel above the points, for the surface between
+// them.
+#include "haptic/mover/constants.h"
+#include "haptic/mover/geometry.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// Bins of directions, of which each gives the contact with the smallest gap: a grid on each side of a cube. A
+// burr with a length has stations along it, too.
+#define BALL_GRID    6
+#define LONG_GRID    4
+#define LONG_STATION 4
+#define BINS         (6 * LONG_GRID * LONG_GRID * LONG_STATION)
+_Static_assert(6 * BALL_GRID * BALL_GRID <= BINS && BINS <= TAC_CONTACTS_MAX, "bins fit the list");
+
+// Points are gathered this much further than a query needs, m, for the next ones.
+#define GATHER_MORE_M 3e-5
+// Bricks and candidates of a gathering, and points of a query, in a work unit.
+#define GATHERED_PER_UNIT 12
+#define POINTS_PER_UNIT   64
+// A sweep far from the field advances by its clearance, near it by pieces of this many voxels.
+#define SWEEP_STEPS  48
+#define PIECE_VOXELS 4
+// How far above the points a tool that does not cut rests, voxels.
+#define REST_VOXELS 0.03
+// A lack below this is rounding, m.
+#define ROUNDING_M 2e-9
+
+typedef struct memory {
+	const tac_field *field;
+	const tac_drill_allowance *allowance;
+	tac_burr burr; // in the tool's frame
+	bool ball;
+	double reach_m, hold_m, voxel_m;
+	// The points around the burr at a place, up to `covered_m` from it.
+	bool gathered;
+	uint64_t version;
+	tac_burr around;
+	double covered_m;
+	tac_drill_allowance listed; // with which contacts were listed last
+	tac_field_points points;
+	int32_t near[TAC_FIELD_POINTS];
+	float key[TAC_FIELD_POINTS];
+	// What ended the last proof.
+	tac_dvec3 blocker;
+	int32_t blocker_node;
+	uint8_t blocker_label;
+} memory;
+
+static void destroy(void *m)
+{
+	free(m);
+}
+
+static tac_result create(const tac_sco_def *def, const tac_sco_object *object, void **out_memory)
+{
+	memory *m = calloc(1, sizeof *m);
+	*out_memory = m;
+	if (!m)
+		return TAC_ERROR_MEMORY;
+	m->field = object->field;
+	m->allowance = object->allowance;
+	m->burr = def->burr ? *def->burr
+			    : (tac_burr){TAC_BURR_ROUND, def->round.a, def->round.b, def->round.radius};
+	m->ball = m->burr.kind == TAC_BURR_ROUND &&
+		  tac_dvec3_length_squared(tac_dvec3_sub(m->burr.a, m->burr.b)) == 0;
+	m->reach_m = tac_burr_reach(&m->burr);
+	m->hold_m = def->hold_gap_m;
+	m->voxel_m = tac_field_size_of(m->field).voxel_m;
+	return TAC_OK;
+}
+
+static void reset(void *m)
+{
+	((memory *)m)->gathered = false;
+}
+
+// ---- points ----
+
+static tac_dvec3 point_of(const memory *m, int32_t i)
+{
+	return tac_dvec3_add(m->points.centre, tac_dvec3_make((double)m->points.x[i], (double)m->points.y[i],
+							      (double)m->points.z[i]));
+}
+
+// Drops the points inside the burr that has removed what is there.
+static void drop_removed(memory *m)
+{
+	const tac_burr *removed = &m->allowance->removed;
+	tac_field_points *p = &m->points;
+	const float inner = (float)(removed->radius - ROUNDING_M);
+	const tac_dvec3 middle = tac_dvec3_sub(removed->a, p->centre);
+	const float x = (float)middle.x, y = (float)middle.y, z = (float)middle.z;
+	int32_t kept = 0;
+	for (int32_t i = 0; i < p->count; i++) {
+		const float dx = p->x[i] - x, dy = p->y[i] - y, dz = p->z[i] - z;
+		tac_dvec3 normal;
+		const bool inside =
+			m->ball ? dx * dx + dy * dy + dz * dz < inner * inner
+				: tac_burr_distance(removed, point_of(m, i), &normal) < -ROUNDING_M;
+		if (inside)
+			continue;
+		p->x[kept] = p->x[i];
+		p->y[kept] = p->y[i];
+		p->z[kept] = p->z[i];
+		p->node[kept] = p->node[i];
+		p->label[kept++] = p->label[i];
+	}
+	p->count = kept;
+}
+
+// Gathers the points within `need_m` of the burr, unless they are there. False if they do not fit.
+static bool gather(memory *m, const tac_burr *burr, double need_m, tac_sco_work *work)
+{
+	if (m->gathered && m->version == tac_field_version(m->field)) {
+		const double moved = fmax(tac_dvec3_length(tac_dvec3_sub(burr->a, m->around.a)),
+					  tac_dvec3_length(tac_dvec3_sub(burr->b, m->around.b)));
+		if (need_m + moved <= m->covered_m)
+			return true;
+	}
+	m->around = *burr;
+	m->covered_m = need_m + GATHER_MORE_M;
+	m->version = tac_field_version(m->field);
+	tac_field_gather(m->field, burr, m->covered_m, &m->points);
+	work->units += m->points.examined / GATHERED_PER_UNIT + 1;
+	m->gathered = m->points.complete;
+	if (m->allowance && m->allowance->has_removed)
+		drop_removed(m);
+	return m->points.complete;
+}
+
+// What is added to the distance of a point to make its gap. `normal` leads from the burr to the point.
+static double allowed_m(const memory *m, tac_dvec3 normal)
+{
+	const bool cuts = m->allowance && m->allowance->slack_m > 0;
+	return m->hold_m + (cuts ? tac_drill_allowed_m(m->allowance, normal) : -REST_VOXELS * m->voxel_m);
+}
+
+// The gap of a point for the burr in its frame. *out_normal leads from the burr to the point.
+static double gap_of(const memory *m, const tac_burr *burr, tac_dvec3 point, tac_dvec3 *out_normal)
+{
+	const double distance = tac_burr_distance(burr, point, out_normal);
+	return distance + allowed_m(m, *out_normal);
+}
+
+static tac_contact_point contact_of(tac_dvec3 point, double gap, tac_dvec3 normal, int32_t node,
+				    uint8_t label)
+{
+	return (tac_contact_point){
+		.kind = TAC_CONTACT_FACE_VERTEX,
+		.moving_feature = 0,
+		.fixed_feature = node,
+		.moving_triangle = -1,
+		.fixed_triangle = -1,
+		.moving_surface = -1,
+		.fixed_surface = label,
+		.normal = tac_dvec3_scale(normal, -1),
+		// Beyond the foot by the gap: gap_after finds the foot again.
+		.point = tac_dvec3_add_scaled(point, -fmax(gap, 0), normal),
+		.gap = fmax(gap, 0),
+	};
+}
+
+// ---- list ----
+
+// The bin of a point near a long burr: of its direction, and of the place along the burr.
+static int32_t bin_of(const tac_burr *burr, tac_dvec3 n, tac_dvec3 point)
+{
+	const double x[3] = {n.x, n.y, n.z}, size[3] = {fabs(n.x), fabs(n.y), fabs(n.z)};
+	const int axis = size[0] >= size[1] && size[0] >= size[2] ? 0 : size[1] >= size[2] ? 1 : 2;
+	const double scale = 0.5 * (LONG_GRID - 1e-9) / size[axis];
+	const int u = (int)(scale * (x[(axis + 1) % 3] + size[axis]));
+	const int v = (int)(scale * (x[(axis + 2) % 3] + size[axis]));
+	const int direction = ((axis * 2 + (x[axis] < 0)) * LONG_GRID + u) * LONG_GRID + v;
+	const tac_dvec3 core = tac_dvec3_sub(burr->b, burr->a);
+	const double along = tac_dvec3_dot(tac_dvec3_sub(point, burr->a), core) / tac_dvec3_dot(core, core);
+	const int station = (int)fmin(fmax(along * LONG_STATION, 0), LONG_STATION - 1);
+	return direction * LONG_STATION + station;
+}
+
+// Adds a contact, or puts it in the place of another of its bin that has a larger gap.
+static void list_point(memory *m, const tac_burr *burr, int32_t index, int32_t *slot, tac_contacts *out)
+{
+	const tac_dvec3 p = point_of(m, index);
+	tac_dvec3 normal;
+	const double gap = gap_of(m, burr, p, &normal);
+	out->distance = fmin(out->distance, fmax(gap, 0));
+	if (gap > out->margin || (*slot >= 0 && gap >= out->list[*slot].gap))
+		return;
+	if (*slot < 0)
+		*slot = out->count++;
+	out->list[*slot] = contact_of(p, gap, normal, m->points.node[index], m->points.label[index]);
+}
+
+// Of a ball, the point of each bin with the smallest gap by single precision, and then its gap in double.
+static void list_ball(memory *m, const tac_burr *ball, tac_contacts *out)
+{
+	int32_t nearest[BINS];
+	float least[BINS];
+	const float most = (float)(ball->radius + out->margin);
+	for (int i = 0; i < BINS; i++) {
+		nearest[i] = -1;
+		least[i] = most;
+	}
+	const tac_dvec3 advance = m->allowance ? tac_dvec3_scale(m->allowance->feed, m->allowance->advance_m)
+					       : tac_dvec3_zero();
+	tac_field_points_bin(m->field, &m->points, ball->a, advance, BALL_GRID, m->key, m->near);
+	for (int32_t i = 0; i < m->points.count; i++) {
+		const int32_t bin = m->near[i];
+		if (m->key[i] < least[bin]) {
+			least[bin] = m->key[i];
+			nearest[bin] = i;
+		}
+	}
+	for (int i = 0; i < BINS; i++) {
+		int32_t slot = -1;
+		if (nearest[i] >= 0)
+			list_point(m, ball, nearest[i], &slot, out);
+	}
+}
+
+static void list_long(memory *m, const tac_burr *burr, tac_contacts *out)
+{
+	int32_t slots[BINS];
+	for (int i = 0; i < BINS; i++)
+		slots[i] = -1;
+	const int32_t near =
+		tac_field_points_near(m->field, &m->points, burr, burr->radius + out->margin, m->near);
+	for (int32_t i = 0; i < near; i++) {
+		const tac_dvec3 p = point_of(m, m->near[i]);
+		tac_dvec3 normal;
+		tac_burr_distance(burr, p, &normal);
+		list_point(m, burr, m->near[i], &slots[bin_of(burr, normal, p)], out);
+	}
+}
+
+// Whether the middle of the burr lies in the material: then its surface may be out of reach.
+static bool is_buried(const memory *m, const tac_burr *burr)
+{
+	const tac_dvec3 middle = tac_dvec3_lerp(burr->a, burr->b, 0.5);
+	return tac_field_sample(m->field, burr->a) < 0 || tac_field_sample(m->field, middle) < 0 ||
+	       tac_field_sample(m->field, burr->b) < 0;
+}
+
+static void list(void *memory_, tac_dpose T_object_tool, double margin, tac_sco_work *work, tac_contacts *out)
+{
+	memory *m = memory_;
+	const tac_burr burr = tac_burr_place(&m->burr, T_object_tool);
+	out->count = out->dropped = 0;
+	out->margin = out->distance = margin;
+	out->pairs = 1;
+	work->units++;
+	if (m->allowance)
+		m->listed = *m->allowance;
+	const double span = 0.5 * tac_dvec3_length(tac_dvec3_sub(burr.b, burr.a)) + burr.radius;
+	if (tac_field_clearance(m->field, tac_dvec3_lerp(burr.a, burr.b, 0.5)) > span + margin)
+		return;
+	if (!gather(m, &burr, margin, work)) {
+		out->margin = out->distance = 0;
+		return;
+	}
+	work->units += m->points.count / POINTS_PER_UNIT;
+	if (m->ball)
+		list_ball(m, &burr, out);
+	else
+		list_long(m, &burr, out);
+	if (out->count == 0 && is_buried(m, &burr))
+		out->distance = 0;
+}
+
+static bool changed(const void *memory_)
+{
+	const memory *m = memory_;
+	const tac_drill_allowance *now = m->allowance, *then = &m->listed;
+	return !m->gathered || m->version != tac_field_version(m->field) ||
+	       (now &&
+		(now->advance_m != then->advance_m || now->slack_m != then->slack_m ||
+		 now->feed.x != then->feed.x || now->feed.y != then->feed.y || now->feed.z != then->feed.z));
+}
+
+static double gap_after(const void *memory_, const tac_contact_point *contact, tac_dpose from, tac_dpose to)
+{
+	const memory *m = memory_;
+	const tac_burr before = tac_burr_place(&m->burr, from), after = tac_burr_place(&m->burr, to);
+	const tac_dvec3 foot = tac_dvec3_add_scaled(contact->point, -contact->gap, contact->normal);
+	tac_dvec3 normal;
+	return contact->gap + tac_burr_distance(&after, foot, &normal) -
+	       tac_burr_distance(&before, foot, &normal);
+}
+
+// ---- prove ----
+
+// A motion of the burr, as points see it from the tool.
+typedef struct course {
+	tac_dpose T_tool_start, T_tool_end; // from the object's frame to the tool's, at both ends
+	double bend_m;                      // how far the path of a point may leave its chord in its middle
+} course;
+
+static double travel_of(const memory *m, const tac_sco_twist *t)
+{
+	return tac_dvec3_length(t->v) + tac_dvec3_length(t->w) * m->reach_m;
+}
+
+// The fraction of the course up to which a point keeps `zone_m`, or the gap that it has at the start if that
+// is smaller.
+static double free_fraction(const memory *m, const course *c, tac_dvec3 point, double zone_m)
+{
+	const tac_dvec3 q0 = tac_dpose_apply_point(c->T_tool_start, point);
+	const tac_dvec3 q1 = tac_dpose_apply_point(c->T_tool_end, point);
+	const tac_dvec3 chord = tac_dvec3_sub(q1, q0);
+	tac_dvec3 n0, n1;
+	const double d0 = tac_burr_distance(&m->burr, q0, &n0), d1 = tac_burr_distance(&m->burr, q1, &n1);
+	// The drill's feed is in the object's frame.
+	const tac_dquat R_object_tool = tac_dquat_conjugate(c->T_tool_start.rotation);
+	const double allowed = allowed_m(m, tac_dquat_rotate(R_object_tool, n0));
+	const double keep = fmin(zone_m, d0 + allowed - ROUNDING_M) - allowed; // below d0
+	// The path leaves the chord by at most 4 s (1 - s) bend_m. So the distance is at least d0 + s slope0
+	// and d1 - (1 - s) slope1: too close where both are below.
+	const double slope0 = tac_dvec3_dot(n0, chord) - 4 * c->bend_m;
+	const double slope1 = tac_dvec3_dot(n1, chord) + 4 * c->bend_m;
+	if (slope0 >= 0)
+		return 1;
+	const double first = (keep - d0) / slope0;
+	if (slope1 > 0) // once the second line is above, it stays there
+		return d1 - (1 - first) * slope1 >= keep ? 1 : fmin(first, 1);
+	if (slope1 < 0)
+		return fmin(fmax(first, 1 + (keep - d1) / slope1), 1);
+	return d1 >= keep ? 1 : fmin(first, 1);
+}
+
+// The points that the motion may bring closer than `zone_m`, in m->near. Returns their number.
+static int32_t candidates(memory *m, const tac_sco_relative *motion, const tac_burr *start, double travel,
+			  double zone_m)
+{
+	const bool straight = tac_dvec3_length_squared(motion->twist.w) == 0;
+	if (m->ball && straight) { // the sweep is a capsule
+		const tac_burr sweep = {TAC_BURR_ROUND, start->a, tac_dvec3_add(start->a, motion->twist.v),
+					start->radius};
+		return tac_field_points_near(
+			m->field, &m->points, &sweep,
+			start->radius + zone_m - m->hold_m + REST_VOXELS * m->voxel_m + ROUNDING_M, m->near);
+	}
+	return tac_field_points_near(m->field, &m->points, start, start->radius + travel + zone_m, m->near);
+}
+
+static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
+{
+	memory *m = memory_;
+	tac_sco_proof proof = {1, false, -1, -1, -1};
+	const tac_burr start = tac_burr_place(&m->burr, motion->start);
+	const double travel = travel_of(m, &motion->twist);
+	const double span = 0.5 * tac_dvec3_length(tac_dvec3_sub(start.b, start.a)) + start.radius;
+	work->units++;
+	if (tac_field_clearance(m->field, tac_dvec3_lerp(start.a, start.b, 0.5)) > span + travel + zone_m)
+		return proof;
+	if (!gather(m, &start, travel + zone_m, work)) {
+		work->spent = true;
+		return (tac_sco_proof){0, true, -1, -1, -1};
+	}
+	const int32_t near = candidates(m, motion, &start, travel, zone_m);
+	work->units += near / POINTS_PER_UNIT;
+	const double turn = tac_dvec3_length(motion->twist.w), way = tac_dvec3_length(motion->twist.v);
+	const double arm = m->reach_m + travel + zone_m;
+	const course c = {tac_dpose_inverse(motion->start),
+			  tac_dpose_inverse(tac_sco_pose_after(motion->start, motion->twist, 1)),
+			  (turn * turn * (arm + way) + 2 * turn * way) / 8};
+	for (int32_t i = 0; i < near; i++) {
+		const tac_dvec3 p = point_of(m, m->near[i]);
+		const double f = free_fraction(m, &c, p, zone_m);
+		if (f >= proof.fraction)
+			continue;
+		proof.fraction = f;
+		proof.fixed_feature = m->points.node[m->near[i]];
+		m->blocker = p;
+		m->blocker_node = proof.fixed_feature;
+		m->blocker_label = m->points.label[m->near[i]];
+	}
+	return proof;
+}
+
+// The contacts among the points near the burr at fraction `at` of the motion that are closest there, as they
+// are at its start.
+static int32_t violated(const void *memory_, const tac_sco_proof *proof, const tac_sco_relative *motion,
+			double at, double floor_m, tac_contact_point out[SCO_VIOLATED_MAX])
+{
+	const memory *m = memory_;
+	(void)proof;
+	const tac_burr start = tac_burr_place(&m->burr, motion->start);
+	const tac_burr there = tac_burr_place(&m->burr, tac_sco_pose_after(motion->start, motion->twist, at));
+	double gaps[SCO_VIOLATED_MAX];
+	int32_t count = 0;
+	for (int32_t i = 0; i < m->points.count; i++) {
+		const tac_dvec3 p = point_of(m, i);
+		const tac_dvec3 from = tac_dvec3_sub(p, there.a);
+		const double most = there.radius + tac_dvec3_length(tac_dvec3_sub(there.b, there.a));
+		if (tac_dvec3_length_squared(from) > most * most)
+			continue;
+		tac_dvec3 normal;
+		const double gap = gap_of(m, &there, p, &normal);
+		if (gap >= floor_m || (count == SCO_VIOLATED_MAX && gap >= gaps[count - 1]))
+			continue;
+		int32_t k = count < SCO_VIOLATED_MAX ? count++ : count - 1;
+		for (; k > 0 && gaps[k - 1] > gap; k--) {
+			gaps[k] = gaps[k - 1];
+			out[k] = out[k - 1];
+		}
+		gaps[k] = gap;
+		const double before = gap_of(m, &start, p, &normal);
+		out[k] = contact_of(p, before, normal, m->points.node[i], m->points.label[i]);
+	}
+	return count;
+}
+
+static bool closest(const void *memory_, const tac_sco_proof *proof, tac_dpose T_object_tool,
+		    tac_contact_point *out)
+{
+	const memory *m = memory_;
+	if (proof->fixed_feature < 0 || proof->fixed_feature != m->blocker_node)
+		return false;
+	const tac_burr burr = tac_burr_place(&m->burr, T_object_tool);
+	tac_dvec3 normal;
+	const double gap = gap_of(m, &burr, m->blocker, &normal);
+	*out = contact_of(m->blocker, gap, normal, m->blocker_node, m->blocker_label);
+	return gap > 0;
+}
+
+static double sweep(void *memory_, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
+{
+	memory *m = memory_;
+	const double travel = travel_of(m, &motion->twist), piece = PIECE_VOXELS * m->voxel_m;
+	double s = 0;
+	for (int i = 0; i < SWEEP_STEPS && s < 1; i++) {
+		const tac_dpose at = tac_sco_pose_after(motion->start, motion->twist, s);
+		const tac_burr burr = tac_burr_place(&m->burr, at);
+		const double span = 0.5 * tac_dvec3_length(tac_dvec3_sub(burr.b, burr.a)) + burr.radius;
+		const double room =
+			tac_field_clearance(m->field, tac_dvec3_lerp(burr.a, burr.b, 0.5)) - span - zone_m;
+		work->units++;
+		if (room > piece) {
+			s += room / travel;
+			continue;
+		}
+		const double part = fmin(piece / travel, 1 - s);
+		const tac_sco_relative next = {
+			at, {tac_dvec3_scale(motion->twist.v, part), tac_dvec3_scale(motion->twist.w, part)}};
+		const tac_sco_proof proof = prove(m, &next, zone_m, work);
+		s += part * proof.fraction;
+		if (proof.fraction < 1)
+			return fmin(s, 1);
+		if (work->units >= work->limit)
+			break;
+	}
+	work->spent |= s < 1;
+	return fmin(s, 1);
+}
+
+const tac_sco_geometry tac_sco_geometry_field = {
+	.query_share = 0.5,
+	.stride = 4,
+	.create = create,
+	.destroy = destroy,
+	.reset = reset,
+	.list = list,
+	.prove = prove,
+	.sweep = sweep,
+	.gap_after = gap_after,
+	.changed = changed,
+	.violated = violated,
+	.closest = closest,
+};

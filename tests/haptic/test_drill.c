@@ -1,0 +1,464 @@
+// The drill with the mover on a block: feed and volume against closed forms, the burr against a referee that
+// knows nothing of voxels, and the same cut at several rates and voxels.
+#include "base/log.h"
+#include "base/rng.h"
+#include "base/simd.h"
+#include "tests/support/allocations.h"
+#include "tests/support/drill_rig.h"
+#include "tests/support/limits.h"
+#include "unity.h"
+
+#include <string.h>
+
+#define PI 3.14159265358979323846
+#define MM 1e-3
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+}
+
+static tac_dpose at(double x, double y, double z)
+{
+	return tac_dpose_make(tac_dvec3_make(x, y, z), tac_dquat_identity());
+}
+
+static void start(drill_rig *rig, const drill_rig_def *def, tac_dpose pose)
+{
+	TEST_ASSERT_TRUE(drill_rig_init(rig, def));
+	TEST_ASSERT_TRUE(tac_sco_reset(rig->sco, pose, NULL));
+}
+
+static double feed_of(const drill_rig_def *def, double force_N)
+{
+	const double speed = 0.5 * def->radius_m * DRILL_RIG_OMEGA, area = PI * def->radius_m * def->radius_m;
+	return (force_N - def->rub_N) * speed / (DRILL_RIG_KAPPA * def->energy_J_per_m3 * area);
+}
+
+// ---- D03, D06: constant force ----
+
+// The spring is as long as the force wants, so the press is constant.
+static void constant_force_feeds_as_the_closed_form_says(void)
+{
+	const double force_N = 2;
+	drill_rig_def def = drill_rig_def_default();
+	def.size_m = 0.006;
+	drill_rig rig;
+	start(&rig, &def, at(0, 0, 1.01 * MM));
+	double z0 = 0, v0 = 0, work0 = 0, energy0 = 0, t0 = -1, time = 0;
+	for (int i = 0; i < 4000 && tac_sco_pose(rig.sco).position.z > -3.5 * MM; i++) {
+		const double z = tac_sco_pose(rig.sco).position.z;
+		drill_rig_step(&rig, at(0, 0, z - force_N / rig.stiffness_N_per_m), true);
+		time += rig.period_s;
+		if (t0 < 0 && z < -1.5 * MM) {
+			z0 = tac_sco_pose(rig.sco).position.z;
+			v0 = rig.drill.state.removed_m3[0];
+			work0 = rig.drill.state.feed_work_J;
+			energy0 = rig.drill.state.energy_J;
+			t0 = time;
+		}
+	}
+	const tac_dvec3 end = tac_sco_pose(rig.sco).position;
+	const double deep = z0 - end.z, feed = deep / (time - t0),
+		     volume = rig.drill.state.removed_m3[0] - v0;
+	const double energy = rig.drill.state.energy_J - energy0, work = rig.drill.state.feed_work_J - work0;
+	TEST_ASSERT_DOUBLE_WITHIN(0.02 * feed_of(&def, force_N), feed_of(&def, force_N), feed);
+	TEST_ASSERT_DOUBLE_WITHIN(0.02 * PI * 1e-6 * deep, PI * 1e-6 * deep, volume);
+	// D06: the energy of the cut, its power, and the work of the feed.
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9 * energy, def.energy_J_per_m3 * volume, energy);
+	TEST_ASSERT_DOUBLE_WITHIN(0.01 * force_N * deep, force_N * deep, work);
+	const double power = (force_N - def.rub_N) * 0.5 * def.radius_m * DRILL_RIG_OMEGA / DRILL_RIG_KAPPA;
+	TEST_ASSERT_DOUBLE_WITHIN(0.02 * power, power, energy / (time - t0));
+	TEST_ASSERT_TRUE(hypot(end.x, end.y) < 20e-6);
+	drill_rig_fini(&rig);
+}
+
+static void power_is_never_above_the_motors(void)
+{
+	drill_rig_def def = drill_rig_def_default();
+	def.size_m = 0.006;
+	def.power_W = 1;
+	drill_rig rig;
+	start(&rig, &def, at(0, 0, 1.01 * MM));
+	double before = 0, most = 0;
+	for (int i = 0; i < 1500; i++) {
+		const double z = tac_sco_pose(rig.sco).position.z;
+		drill_rig_step(&rig, at(0, 0, z - 5 * MM), true); // 5 N would give 5.2 W
+		if (i % 50 == 49) {
+			most = fmax(most, (rig.drill.state.energy_J - before) / (50 * rig.period_s));
+			before = rig.drill.state.energy_J;
+		}
+	}
+	TEST_ASSERT_TRUE(most > 0.9 && most < 1.01);
+	TEST_ASSERT_DOUBLE_WITHIN(0.05, 1, rig.drill.state.load);
+	drill_rig_fini(&rig);
+}
+
+static void light_press_only_rubs(void)
+{
+	drill_rig_def def = drill_rig_def_default();
+	def.size_m = 0.006;
+	drill_rig rig;
+	start(&rig, &def, at(0, 0, 1.01 * MM));
+	for (int i = 0; i < 300; i++)
+		drill_rig_step(&rig, at(0, 0, 1 * MM - 0.04e-3), true); // 0.04 N
+	// A ball that touches a plane between its points dips by h^2 / 4r once, and rounding lets it creep by
+	// 3 nm in a tick.
+	TEST_ASSERT_TRUE(tac_sco_pose(rig.sco).position.z > 1 * MM - 4e-6);
+	TEST_ASSERT_TRUE(rig.drill.state.removed_m3[0] < 2e-13);
+	drill_rig_fini(&rig);
+}
+
+// ---- D11, D05: a hand that goes down and then along ----
+
+typedef struct cut {
+	double volume_mm3, depth_mm, along_mm, force_N, excess_N;
+} cut;
+
+static cut cut_a_corner(double voxel_m, double period_s)
+{
+	drill_rig_def def = drill_rig_def_default();
+	def.size_m = 0.008;
+	def.depth_m = 0.005;
+	def.voxel_m = voxel_m;
+	def.period_s = period_s;
+	drill_rig rig;
+	start(&rig, &def, at(0, 0, 1.1 * MM));
+	cut c = {.excess_N = -HUGE_VAL};
+	tac_dvec3 force = tac_dvec3_zero(), hand = tac_dvec3_make(0, 0, 1.1 * MM);
+	const int ticks = (int)lround(1.0 / period_s);
+	for (int i = 1; i <= ticks; i++) {
+		const double t = i * period_s;
+		const tac_dvec3 next =
+			tac_dvec3_make(t > 0.6 ? 3 * MM * (t - 0.6) : 0, 0, 1.1 * MM - 3 * MM * fmin(t, 0.6));
+		const double before_m = rig.drill.allowance.advance_m;
+		drill_rig_step(&rig, tac_dpose_make(next, tac_dquat_identity()), true);
+		// D05: the force changes by no more than what device and wall moved.
+		const double moved = tac_dvec3_length(tac_dvec3_sub(next, hand)) +
+				     fmax(before_m, rig.drill.allowance.advance_m) + 1e-6;
+		const double jump = tac_dvec3_length(tac_dvec3_sub(rig.force_N, force));
+		c.excess_N = fmax(c.excess_N, jump - 3 * rig.stiffness_N_per_m * moved);
+		hand = next;
+		force = rig.force_N;
+	}
+	const tac_dvec3 end = tac_sco_pose(rig.sco).position;
+	c.volume_mm3 = 1e9 * rig.drill.state.removed_m3[0];
+	c.depth_mm = -1e3 * end.z;
+	c.along_mm = 1e3 * end.x;
+	c.force_N = tac_dvec3_length(rig.force_N);
+	drill_rig_fini(&rig);
+	return c;
+}
+
+static void cut_does_not_depend_on_voxels_or_rate(void)
+{
+	const cut reference = cut_a_corner(1e-4, 1e-3);
+	const double others[][2] = {{2e-4, 1e-3}, {1e-4, 2e-3}, {1e-4, 0.25e-3}, {2e-4, 0.5e-3}};
+	TEST_ASSERT_TRUE(reference.volume_mm3 > 2);
+	for (int i = 0; i < 4; i++) {
+		const cut c = cut_a_corner(others[i][0], others[i][1]);
+		TEST_ASSERT_DOUBLE_WITHIN(0.02 * reference.volume_mm3, reference.volume_mm3, c.volume_mm3);
+		TEST_ASSERT_DOUBLE_WITHIN(0.02, reference.depth_mm, c.depth_mm);
+		TEST_ASSERT_DOUBLE_WITHIN(0.02, reference.along_mm, c.along_mm);
+		TEST_ASSERT_TRUE(c.excess_N <= 0);
+	}
+	TEST_ASSERT_TRUE(reference.excess_N <= 0);
+}
+
+// ---- D07: the tool that does not turn ----
+
+// A probe in a drilled hole rests on the hole's bottom and meets its wall.
+static void probe_meets_the_hole(void)
+{
+	drill_rig_def def = drill_rig_def_default();
+	def.size_m = 0.006;
+	drill_rig rig;
+	start(&rig, &def, at(0, 0, 1.5 * MM));
+	// A hole of 1 mm radius whose lowest ball is centred at -1 mm, removed at once.
+	const tac_burr hole = {TAC_BURR_ROUND, {0, 0, 1 * MM}, {0, 0, -1 * MM}, 1 * MM};
+	const tac_field_edit edit = tac_field_edit_make(&hole);
+	tac_field_removed removed = {0};
+	TEST_ASSERT_TRUE(tac_field_carve(rig.field, &edit, &removed));
+	const tac_sco_object object = {.T_world_object = tac_dpose_identity(), .field = rig.field};
+	tac_sco_def probe = tac_sco_def_default();
+	probe.round = (tac_round){{0, 0, 0}, {0, 0, 0}, 0.3 * MM};
+	probe.objects = &object;
+	probe.object_count = 1;
+	tac_sco *sco;
+	tac_sco_report report;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_sco_create(&probe, &sco));
+	TEST_ASSERT_TRUE(tac_sco_reset(sco, at(0.1 * MM, 0, 1 * MM), NULL));
+	for (int i = 0; i < 200; i++) // to the bottom and beyond
+		tac_sco_step(sco, at(0.1 * MM, 0, 1 * MM - fmin(i * 0.05 * MM, 6 * MM)), NULL, &report);
+	// It slides to the lowest place: the bottom at -2 mm.
+	TEST_ASSERT_DOUBLE_WITHIN(20e-6, -1.7 * MM, report.T_world_sco.position.z);
+	for (int i = 0; i < 200; i++) // against the wall, above the lowest ball
+		tac_sco_step(sco, at(fmin(i * 0.05 * MM, 4 * MM), 0, -0.5 * MM), NULL, &report);
+	TEST_ASSERT_DOUBLE_WITHIN(20e-6, 0.7 * MM, report.T_world_sco.position.x);
+	// Along the wall the points hold a small probe as a rough surface would, by less than their spacing.
+	TEST_ASSERT_DOUBLE_WITHIN(def.voxel_m, -0.5 * MM, report.T_world_sco.position.z);
+	double load_m = 0;
+	for (int32_t i = 0; i < report.contact_count; i++)
+		load_m += report.contacts[i].load_m * -report.contacts[i].normal.x;
+	TEST_ASSERT_DOUBLE_WITHIN(0.05 * MM, 3.3 * MM, load_m);
+	// Beside the hole the block is as it was, and no speed takes the probe through it.
+	TEST_ASSERT_TRUE(tac_sco_reset(sco, at(2 * MM, 0, 3 * MM), NULL));
+	for (int i = 0; i < 50; i++)
+		tac_sco_step(sco, at(2 * MM, 0, -0.05), NULL, &report);
+	TEST_ASSERT_DOUBLE_WITHIN(20e-6, 0.3 * MM, report.T_world_sco.position.z);
+	TEST_ASSERT_FALSE(tac_sco_reset(sco, at(2 * MM, 0, -3 * MM), NULL));
+	tac_sco_destroy(&sco);
+	drill_rig_fini(&rig);
+}
+
+// ---- D04: the burr against what remains ----
+
+#define POINTS 300
+
+typedef struct referee {
+	tac_field_edit *edits;
+	int count, capacity;
+	long double worst_m; // how deep a point of the burr was in what remains
+} referee;
+
+// The distance of a point from what an edit removed, by the closed form in long double.
+static long double from_edit(const tac_field_edit *e, const long double p[3])
+{
+	long double axis[3], to[3], square = 0, along = 0, rest = 0;
+	for (int k = 0; k < 3; k++) {
+		axis[k] = (long double)e->b[k] - e->a[k];
+		to[k] = p[k] - e->a[k];
+		square += axis[k] * axis[k];
+		along += axis[k] * to[k];
+	}
+	long double t = square > 0 ? along / square : 0;
+	if (e->kind == TAC_BURR_CYLINDER) {
+		for (int k = 0; k < 3; k++)
+			rest += (to[k] - t * axis[k]) * (to[k] - t * axis[k]);
+		const long double side = sqrtl(rest) - e->radius, end = fmaxl(-t, t - 1) * sqrtl(square);
+		return side > 0 && end > 0 ? hypotl(side, end) : fmaxl(side, end);
+	}
+	t = fminl(fmaxl(t, 0), 1);
+	for (int k = 0; k < 3; k++)
+		rest += (to[k] - t * axis[k]) * (to[k] - t * axis[k]);
+	return sqrtl(rest) - e->radius;
+}
+
+static tac_dvec3 burr_point(const tac_burr *b, int i)
+{
+	const double u = (i + 0.5) / POINTS, phi = i * PI * (3 - sqrt(5));
+	if (b->kind == TAC_BURR_ROUND) {
+		const double z = 1 - 2 * u, rho = sqrt(1 - z * z);
+		return tac_dvec3_add_scaled(b->a, b->radius,
+					    tac_dvec3_make(rho * cos(phi), rho * sin(phi), z));
+	}
+	// Along z: the lower end, then the side.
+	const double length = b->b.z - b->a.z, rho = u < 0.3 ? b->radius * sqrt(u / 0.3) : b->radius;
+	return tac_dvec3_add(
+		b->a, tac_dvec3_make(rho * cos(phi), rho * sin(phi), u < 0.3 ? 0 : length * (u - 0.3) / 0.7));
+}
+
+static void judge(referee *r, const drill_rig_def *def, const tac_burr *burr)
+{
+	for (int i = 0; i < POINTS; i++) {
+		const tac_dvec3 q = burr_point(burr, i);
+		const long double p[3] = {q.x, q.y, q.z}, half = 0.5 * def->size_m;
+		long double deep = fminl(-p[2], p[2] + def->depth_m);
+		for (int k = 0; k < 2; k++)
+			deep = fminl(deep, half - fabsl(p[k]));
+		for (int k = r->count - 1; k >= 0 && deep > r->worst_m; k--)
+			deep = fminl(deep, from_edit(&r->edits[k], p));
+		r->worst_m = fmaxl(r->worst_m, deep);
+	}
+}
+
+// A hand that glides, jabs, holds and wanders, with a drill that is switched on and off.
+typedef struct hand {
+	tac_rng rng;
+	tac_dvec3 place, goal;
+	double speed;
+	bool running;
+} hand;
+
+static void move_hand(hand *h, int tick, double period_s)
+{
+	const double wide = 3 * MM;
+	if (tick % 150 == 0) {
+		const uint32_t mode = tac_rng_below(&h->rng, 4);
+		const tac_dvec3 any = tac_dvec3_make(tac_rng_range_f64(&h->rng, -wide, wide),
+						     tac_rng_range_f64(&h->rng, -wide, wide),
+						     tac_rng_range_f64(&h->rng, -3 * MM, 2 * MM));
+		h->goal = mode == 0 ? tac_dvec3_make(any.x, any.y, h->place.z) : any;
+		h->speed = mode == 0 ? 0.02 : mode == 1 ? tac_rng_range_f64(&h->rng, 0.2, 2) : 0.004;
+		h->speed = mode == 2 ? 0 : h->speed;
+		h->running = tac_rng_below(&h->rng, 4) != 0;
+	}
+	const tac_dvec3 to = tac_dvec3_sub(h->goal, h->place);
+	const double left = tac_dvec3_length(to);
+	if (left > 0)
+		h->place = tac_dvec3_add_scaled(h->place, fmin(1, h->speed * period_s / left), to);
+}
+
+static uint64_t drill_at_random(const drill_rig_def *def, uint64_t seed, int ticks, int judged, referee *r)
+{
+	drill_rig rig;
+	const double above = def->length_m > 0 ? 0.5 * MM : def->radius_m + 0.5 * MM;
+	start(&rig, def, at(0, 0, above));
+	tac_ring *ring;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_ring_create(64, sizeof(tac_field_edit), &ring));
+	rig.drill.def.edits = ring;
+	hand h = {.rng = tac_rng_seed(seed, 1), .place = {0, 0, above}, .goal = {0, 0, above}};
+	r->capacity = 8 * ticks + 8;
+	r->edits = malloc((size_t)r->capacity * sizeof *r->edits);
+	allocations = 0;
+	for (int i = 0; i < ticks; i++) {
+		move_hand(&h, i, rig.period_s);
+		drill_rig_step(&rig, tac_dpose_make(h.place, tac_dquat_identity()), h.running);
+		while (tac_ring_pop(ring, &r->edits[r->count]))
+			r->count++;
+		if (i % judged == 0) {
+			const tac_burr burr = tac_burr_place(&rig.drill.def.burr, tac_sco_pose(rig.sco));
+			judge(r, def, &burr);
+		}
+	}
+	TEST_ASSERT_EQUAL(0, allocations);
+	TEST_ASSERT_TRUE(rig.drill.state.removed_m3[0] > 1e-10);
+	// The reader's copy of the field: the same edits give the same bits (D09).
+	drill_rig copy;
+	TEST_ASSERT_TRUE(drill_rig_init(&copy, def));
+	tac_field_removed removed = {0};
+	for (int i = 0; i < r->count; i++)
+		TEST_ASSERT_TRUE(tac_field_carve(copy.field, &r->edits[i], &removed));
+	const uint64_t hash = tac_field_hash(rig.field);
+	TEST_ASSERT_EQUAL_HEX64(hash, tac_field_hash(copy.field));
+	drill_rig_fini(&copy);
+	free(r->edits);
+	tac_ring_destroy(&ring);
+	drill_rig_fini(&rig);
+	return hash;
+}
+
+static void burr_is_never_inside_what_remains(void)
+{
+	// Burr radius, length of a cylinder, voxel, ticks in the long run: two million together.
+	const struct {
+		double radius_m, length_m, voxel_m;
+		int ticks;
+	} runs[] = {{0.5 * MM, 0, 0.1 * MM, 800000},
+		    {1 * MM, 0, 0.1 * MM, 800000},
+		    {2 * MM, 0, 0.15 * MM, 240000},
+		    {3 * MM, 0, 0.15 * MM, 80000},
+		    {1 * MM, 3 * MM, 0.15 * MM, 80000}};
+	for (int i = 0; i < 5; i++) {
+		drill_rig_def def = drill_rig_def_default();
+		def.size_m = 0.008;
+		def.depth_m = 0.006;
+		def.radius_m = runs[i].radius_m;
+		def.length_m = runs[i].length_m;
+		def.voxel_m = runs[i].voxel_m;
+		// Parts of 5,000 ticks, each with a new block: the referee's work grows with the edits.
+		const int parts = test_long() ? runs[i].ticks / 5000 : 1;
+		for (int part = 0; part < parts; part++) {
+			referee r = {0};
+			const int ticks = test_long() ? 5000 : test_rounds(8 * (runs[i].ticks / 500));
+			drill_at_random(&def, (uint64_t)(100 * i + part), ticks < 5000 ? ticks : 5000, 10,
+					&r);
+			if (r.worst_m > 0.05L * def.voxel_m)
+				printf("burr %g mm, part %d: %.2f um\n", 1e3 * def.radius_m, part,
+				       (double)(1e6L * r.worst_m));
+			TEST_ASSERT_TRUE(r.worst_m <= 0.05L * def.voxel_m);
+		}
+	}
+}
+
+static void replays_and_simd_variants_give_the_same_bits(void)
+{
+	drill_rig_def def = drill_rig_def_default();
+	def.size_m = 0.008;
+	def.depth_m = 0.006;
+	def.voxel_m = 0.15 * MM;
+	uint64_t first = 0;
+	for (int simd = TAC_SIMD_SCALAR - 1; simd < TAC_SIMD_COUNT; simd++) {
+		const bool default_variant = simd < TAC_SIMD_SCALAR;
+		if (!default_variant && !tac_simd_supported((tac_simd)simd))
+			continue;
+		if (!default_variant)
+			setenv("TACTUS_SIMD", tac_simd_name((tac_simd)simd), 1);
+		referee r = {0};
+		const uint64_t hash = drill_at_random(&def, 77, 600, 1000000, &r);
+		unsetenv("TACTUS_SIMD");
+		first = default_variant ? hash : first;
+		TEST_ASSERT_EQUAL_HEX64(first, hash);
+	}
+}
+
+// ---- limits ----
+
+static char last_line[256];
+
+static void keep_line(void *user, tac_log_level level, const char *message)
+{
+	(void)user, (void)level;
+	strncpy(last_line, message, sizeof last_line - 1);
+}
+
+static void burr_too_large_for_its_voxels_is_refused(void)
+{
+	drill_rig_def def = drill_rig_def_default();
+	drill_rig rig;
+	tac_log_set(keep_line, NULL);
+	def.radius_m = 3 * MM;
+	TEST_ASSERT_FALSE(drill_rig_init(&rig, &def));
+	TEST_ASSERT_NOT_NULL(strstr(last_line, "found 3 mm; voxels of 0.14 to 1 mm would do"));
+	drill_rig_fini(&rig);
+	def.voxel_m = 0.15 * MM;
+	TEST_ASSERT_TRUE(drill_rig_init(&rig, &def));
+	drill_rig_fini(&rig);
+	def.radius_m = 0.2 * MM;
+	TEST_ASSERT_FALSE(drill_rig_init(&rig, &def));
+	drill_rig_fini(&rig);
+	tac_log_set(NULL, NULL);
+}
+
+static void empty_pool_or_slow_reader_stop_the_drill_and_not_the_proof(void)
+{
+	drill_rig_def def = drill_rig_def_default();
+	def.size_m = 0.006;
+	drill_rig rig;
+	start(&rig, &def, at(0, 0, 1.01 * MM));
+	tac_ring *ring;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_ring_create(32, sizeof(tac_field_edit), &ring));
+	rig.drill.def.edits = ring; // nobody reads it
+	for (int i = 0; i < 400; i++)
+		drill_rig_step(&rig, at(0, 0, -1 * MM), true);
+	const double stuck = tac_sco_pose(rig.sco).position.z;
+	TEST_ASSERT_TRUE(rig.drill.state.flags & TAC_DRILL_LAGS);
+	TEST_ASSERT_TRUE(rig.drill.state.lag_ticks > 300);
+	TEST_ASSERT_TRUE(stuck > 0.5 * MM && stuck < 1 * MM);
+	tac_field_edit edit;
+	while (tac_ring_pop(ring, &edit))
+		continue;
+	drill_rig_step(&rig, at(0, 0, -1 * MM), true);
+	drill_rig_step(&rig, at(0, 0, -1 * MM), true);
+	TEST_ASSERT_TRUE(tac_sco_pose(rig.sco).position.z < stuck);
+	tac_ring_destroy(&ring);
+	drill_rig_fini(&rig);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(constant_force_feeds_as_the_closed_form_says);
+	RUN_TEST(power_is_never_above_the_motors);
+	RUN_TEST(light_press_only_rubs);
+	RUN_TEST(cut_does_not_depend_on_voxels_or_rate);
+	RUN_TEST(probe_meets_the_hole);
+	RUN_TEST(burr_is_never_inside_what_remains);
+	RUN_TEST(replays_and_simd_variants_give_the_same_bits);
+	RUN_TEST(burr_too_large_for_its_voxels_is_refused);
+	RUN_TEST(empty_pool_or_slow_reader_stop_the_drill_and_not_the_proof);
+	return UNITY_END();
+}
