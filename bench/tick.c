@@ -174,7 +174,7 @@ static void press(const char *name, const scene_body *tool, const scene_body *sc
 {
 	if (only && strcmp(only, name) != 0)
 		return;
-	tac_sco_object object = {scene->body, NULL, tac_dpose_identity()};
+	tac_sco_object object = {.body = scene->body, .T_world_object = tac_dpose_identity()};
 	tac_sco_def def = tac_sco_def_default();
 	def.tool = tool->body;
 	def.objects = &object;
@@ -275,7 +275,7 @@ static tac_dpose device_at(int k, double half)
 // Moves the sphere, or a capsule of half length `half`, along the path.
 static void touch(const char *name, const scene_body *scene, double half)
 {
-	tac_sco_object object = {scene->body, NULL, tac_dpose_identity()};
+	tac_sco_object object = {.body = scene->body, .T_world_object = tac_dpose_identity()};
 	tac_sco_def def = tac_sco_def_default();
 	def.round = (tac_round){{0, 0, -half}, {0, 0, half}, RADIUS};
 	def.objects = &object;

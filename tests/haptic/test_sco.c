@@ -115,7 +115,8 @@ static void a_block_waits_for_a_tool_that_cannot_yield(void)
 	// The tool is between a wall and a block that approaches until there is no room left.
 	scene_body box = scene_body_make(box_mesh(0.02, 0.02, 0.02, 1)),
 		   wall = scene_body_make(box_mesh(0.01, 0.1, 0.1, 2));
-	tac_sco_object objects[2] = {{wall.body, NULL, at(0.02, 0, 0)}, {wall.body, NULL, at(-0.03, 0, 0)}};
+	tac_sco_object objects[2] = {{.body = wall.body, .T_world_object = at(0.02, 0, 0)},
+				     {.body = wall.body, .T_world_object = at(-0.03, 0, 0)}};
 	tac_sco_def def = tac_sco_def_default();
 	def.tool = box.body;
 	def.objects = objects;

@@ -29,7 +29,7 @@ typedef struct rig {
 static rig rig_limited(tac_mesh *scene, tac_round tool, tac_dpose start, int32_t substeps)
 {
 	rig g = {.scene = scene_body_make(scene)};
-	tac_sco_object object = {g.scene.body, NULL, tac_dpose_identity()};
+	tac_sco_object object = {.body = g.scene.body, .T_world_object = tac_dpose_identity()};
 	tac_sco_def def = tac_sco_def_default();
 	def.round = tool;
 	def.objects = &object;
