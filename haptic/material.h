@@ -38,10 +38,18 @@ typedef struct tac_material {
 	// exact.
 	bool smooth;
 	double crease_rad; // 0 … pi
+
+	// Of a layer that a needle enters (tissue/needle.h). Forces of the shaft are per metre inside.
+	double tip_stiffness_N_per_m, tip_stiffening_N_per_m2;
+	double puncture_N, cutting_N;
+	double shaft_friction_N_per_m, shaft_stiffness_N_per_m2, shaft_viscosity_N_s_per_m2;
+	double lateral_stiffness_N_per_m2;
+	double tip_relaxation_N_per_m, tip_relaxation_s;
+	double needle_turning; // share of the needle's curvature
 } tac_material;
 
 // 1000 N/m, no friction (bristle 1000 N/m), no texture (1 mm waves along x), no viscosity, smooth with a
-// crease angle of 30 degrees.
+// crease angle of 30 degrees. For a needle: soft tissue, 2 N to puncture and 0.5 N to cut.
 // Thread: any.
 TAC_API tac_material tac_material_default(void);
 

@@ -87,6 +87,30 @@ typedef struct tac_scene_point {
 	double gripper_m; // where the fingers want the gripper; only for the path of a hand
 } tac_scene_point;
 
+#define TAC_SCENE_LAYERS 12 // of one object
+
+// A layer of an object that a needle enters.
+typedef struct tac_scene_layer {
+	char material[TAC_MATERIAL_NAME];
+	double thickness_m;
+} tac_scene_layer;
+
+// Layers below the highest point of the object along `normal`, in the object's frame; the last has no end.
+typedef struct tac_scene_layers {
+	tac_dvec3 normal;
+	tac_scene_layer list[TAC_SCENE_LAYERS];
+	int32_t list_count; // 0: no needle enters the object
+} tac_scene_layers;
+
+// A needle. Its tip is the origin of the tool's frame and points along -z.
+typedef struct tac_scene_needle {
+	double radius_m;
+	double length_m;              // 0: the tool is no needle
+	double bending_stiffness_Nm2; // 0: rigid
+	double curvature_per_m;       // of the track of a bevelled tip, towards +x
+	double stiffness_N_per_m;     // of the coupling
+} tac_scene_needle;
+
 typedef struct tac_scene_surface {
 	char name[TAC_SCENE_NAME];
 	char material[TAC_MATERIAL_NAME];
@@ -104,6 +128,7 @@ typedef struct tac_scene_object {
 	tac_scene_point
 		path[TAC_SCENE_PATH]; // in the frame of the pose above; empty: the object does not move
 	int32_t path_count;
+	tac_scene_layers layers;
 	bool hidden; // at the start: it cannot be touched until the application shows it (haptic/live.h)
 } tac_scene_object;
 
@@ -136,7 +161,7 @@ typedef struct tac_scene_gripper {
 typedef struct tac_scene_tool {
 	char name[TAC_SCENE_NAME];
 	tac_scene_shape shapes[TAC_SCENE_SHAPES];
-	int32_t shape_count;
+	int32_t shape_count;         // 0: that of the needle
 	char device[TAC_SCENE_NAME]; // as in the option --device
 	tac_scene_mapping mapping;
 	int64_t axes;             // 3: the tool does not rotate; 6
@@ -145,6 +170,7 @@ typedef struct tac_scene_tool {
 	int law;                  // a tac_coupling_law
 	tac_scene_limits limits;
 	tac_scene_gripper gripper;
+	tac_scene_needle needle;
 	char grip[TAC_SCENE_NAME];            // of the simulated hand
 	tac_scene_point hand[TAC_SCENE_PATH]; // path of the simulated hand, in the world; repeated
 	int32_t hand_count;

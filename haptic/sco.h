@@ -66,6 +66,9 @@ typedef struct tac_sco_def {
 
 	const tac_sco_object *objects; // copied
 	int32_t object_count;
+	// For each object, whether the tool passes through it, as a needle through tissue; NULL: it passes
+	// through none. Not kept after the creation.
+	const bool *passable;
 
 	// The engine of the shapes. The reactive mover queries it. With the continuous mover it checks the
 	// pose at the end of every step: on a hit or an unknown answer the SCO returns to its pose before the

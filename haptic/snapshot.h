@@ -9,6 +9,7 @@
 #include "haptic/derate.h"
 #include "haptic/scene.h"
 #include "haptic/sco.h"
+#include "tissue/needle.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -81,6 +82,22 @@ typedef struct tac_snapshot_effects {
 	uint64_t callback_invalid;  // calls whose result was not finite
 } tac_snapshot_effects;
 
+// Of the track in a snapshot.
+#define TAC_SNAPSHOT_TRACK 64
+
+// A tool that is a needle, in tissue.
+typedef struct tac_snapshot_needle {
+	bool present;             // the tool is a needle
+	int32_t object;           // of the scene, which it presses or in which it is; -1: none
+	double stiffness_N_per_m; // of the coupling when the wrench was found
+	tac_wrench wrench;        // of the tissue on the tool, contained in `wanted`
+	tac_needle_state state;   // its body counts the needle's bodies; its tip is in the object's frame
+	// World frame. The track from the skin to its front; the shape of a flexible needle from hub to tip.
+	int32_t track_count, shape_count;
+	tac_dvec3 track_m[TAC_SNAPSHOT_TRACK];
+	tac_dvec3 shape_m[TAC_NEEDLE_NODES];
+} tac_snapshot_needle;
+
 // The other tool is the last object, after those of the scene.
 #define TAC_SNAPSHOT_OBJECTS (TAC_SCENE_OBJECTS + TAC_SCENE_TOOLS - 1)
 
@@ -130,6 +147,8 @@ typedef struct tac_snapshot {
 	double gripper_m; // opening of the device's gripper; 0 where there is none
 	double gripper_N; // sent to it, positive opens
 	tac_snapshot_effects effects;
+
+	tac_snapshot_needle needle;
 } tac_snapshot;
 
 // "waiting", "running", … Never NULL.

@@ -85,6 +85,10 @@ TAC_API tac_dpose tac_world_object_pose(const tac_world *world, int32_t object, 
 // Thread: RT.
 TAC_API const tac_material *tac_world_material(const tac_world *world, int32_t object, int32_t surface);
 
+// Whether a tool passes through an object: a needle through what has layers. The mover does not stop it
+// there. Thread: any.
+TAC_API bool tac_world_passes(const tac_world *world, int32_t tool, int32_t object);
+
 #ifdef __cplusplus
 }
 #endif

@@ -42,7 +42,7 @@ void tac_law_move(tac_law *law, tac_dpose T_world_device, bool fixed_rotation)
 {
 	law->moved = law->started ? offset_between(law->T_world_device, T_world_device, fixed_rotation)
 				  : no_offset;
-	law->T_world_device = T_world_device;
+	law->T_world_device = law->T_world_aim = T_world_device;
 	law->started = true;
 }
 
@@ -126,7 +126,7 @@ static tac_law_offset reaction(const tac_sco_report *r, double arm_m)
 static tac_law_offset carry_on(const tac_law *law, const tac_sco_report *report, double stiffness_N_per_m,
 			       double arm_m)
 {
-	const tac_law_offset to_sco = offset_between(law->T_world_device, report->T_world_sco, arm_m == 0);
+	const tac_law_offset to_sco = offset_between(law->T_world_aim, report->T_world_sco, arm_m == 0);
 	const double lag = sqrt(dot(to_sco, to_sco, arm_m)), last = sqrt(dot(law->goal, law->goal, arm_m));
 	if (!(lag > 0) || !(last > 0))
 		return no_offset;
@@ -150,7 +150,7 @@ tac_law_offset tac_law_goal(tac_law *law, const tac_sco_report *report, tac_coup
 	for (int32_t i = 0; i < report->contact_count; i++)
 		loaded |= report->contacts[i].load_m > 0;
 	if (kind == TAC_COUPLING_FULL)
-		law->goal = offset_between(law->T_world_device, report->T_world_sco, arm_m == 0);
+		law->goal = offset_between(law->T_world_aim, report->T_world_sco, arm_m == 0);
 	else if (loaded)
 		law->goal = reaction(report, arm_m);
 	else

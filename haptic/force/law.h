@@ -47,6 +47,9 @@ typedef struct tac_law_offset {
 typedef struct tac_law {
 	bool started;
 	tac_dpose T_world_device;
+	// What the SCO follows: the device, unless the caller sets another pose after tac_law_move, such as
+	// that of a needle which tissue holds back.
+	tac_dpose T_world_aim;
 	tac_law_offset moved; // of the device in this tick
 	tac_law_offset goal;
 	tac_wrench wrench;

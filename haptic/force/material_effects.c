@@ -13,6 +13,16 @@ tac_material tac_material_default(void)
 		.texture_along = {1, 0, 0},
 		.smooth = true,
 		.crease_rad = TAC_MESH_CREASE_RAD,
+		.tip_stiffness_N_per_m = 200,
+		.tip_stiffening_N_per_m2 = 1e5,
+		.puncture_N = 2,
+		.cutting_N = 0.5,
+		.shaft_friction_N_per_m = 20,
+		.shaft_stiffness_N_per_m2 = 4e4,
+		.shaft_viscosity_N_s_per_m2 = 10,
+		.lateral_stiffness_N_per_m2 = 3e4,
+		.tip_relaxation_s = 1,
+		.needle_turning = 1,
 	};
 }
 

@@ -7,7 +7,7 @@
 //   controllers.h    trust, stride, flight and starvation: where the trust radius grows and shrinks
 //   work.h           the budget of a step
 //   geometry.h       how the tool meets an obstacle: geometry_mesh.c, geometry_round.c,
-//                    geometry_field.c
+//                    geometry_field.c, geometry_nothing.c
 //   queries.c        the geometries' queries over all obstacles
 //   constraints.c    contacts as rows of the QP (qp.h), and the twist that they allow
 //   motion.c         twists and poses

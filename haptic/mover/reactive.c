@@ -247,7 +247,7 @@ static placement place(tac_sco *sco, tac_sco_twist t)
 	placement worst = FREE;
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		const tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		if (obstacle->hidden)
+		if (obstacle->hidden || !obstacle->shape)
 			continue;
 		if (!tac_sco_work_admit(&sco->tick.work, SCO_COLLIDER_QUERY))
 			return NO_QUERY;

@@ -36,6 +36,11 @@ static bool positive(double x)
 	return x > 0 && x < HUGE_VAL;
 }
 
+static bool passable(const tac_sco_def *def, int32_t object)
+{
+	return def->passable && def->passable[object];
+}
+
 // What was expected of the def where it is invalid; NULL if it is valid.
 static const char *expectation_not_met(const tac_sco_def *def)
 {
@@ -52,6 +57,10 @@ static const char *expectation_not_met(const tac_sco_def *def)
 		return "a tool_shape that the def's collider built";
 	for (int32_t i = 0; i < def->object_count; i++) {
 		const tac_sco_object *o = &def->objects[i];
+		if (!tac_dpose_finite(o->T_world_object))
+			return "finite poses of the objects";
+		if (passable(def, i))
+			continue;
 		if (o->field && (reactive || o->shape))
 			return "the continuous mover, and no shape, for an object that is drilled";
 		if (o->field && !def->burr && def->tool)
@@ -60,8 +69,6 @@ static const char *expectation_not_met(const tac_sco_def *def)
 			return reactive ? "a shape for every object" : "a body for every object";
 		if (def->collider && o->shape && o->shape->collider != def->collider)
 			return "objects' shapes that the def's collider built";
-		if (!tac_dpose_finite(o->T_world_object))
-			return "finite poses of the objects";
 	}
 	if (!positive(def->metric_m) || !positive(def->hold_gap_m) || !positive(def->trust_min_m) ||
 	    !positive(def->trust_max_m) || !positive(def->turn_max_rad) || !positive(def->stop_length_m) ||
@@ -115,8 +122,10 @@ static tac_result create_obstacles(tac_sco *sco)
 		return TAC_ERROR_MEMORY;
 	for (int32_t i = 0; i < def->object_count; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		obstacle->geometry = def->objects[i].field ? &tac_sco_geometry_field : sco->geometry;
-		obstacle->shape = def->objects[i].shape;
+		obstacle->geometry = passable(def, i)        ? &tac_sco_geometry_nothing
+				     : def->objects[i].field ? &tac_sco_geometry_field
+							     : sco->geometry;
+		obstacle->shape = passable(def, i) ? NULL : def->objects[i].shape;
 		obstacle->pose = obstacle->goal = def->objects[i].T_world_object;
 		obstacle->contacts = calloc(1, sizeof *obstacle->contacts);
 		obstacle->spare = calloc(1, sizeof *obstacle->spare);
@@ -169,6 +178,7 @@ tac_result tac_sco_create(const tac_sco_def *def, tac_sco **out_sco)
 	}
 	sco->def.objects = NULL; // the obstacles hold copies
 	sco->def.burr = NULL;
+	sco->def.passable = NULL;
 	*out_sco = sco;
 	return TAC_OK;
 }

@@ -3,6 +3,7 @@
 #include "haptic/scene/scenes/assembly.yaml.h"
 #include "haptic/scene/scenes/groove.yaml.h"
 #include "haptic/scene/scenes/hands.yaml.h"
+#include "haptic/scene/scenes/lumbar.yaml.h"
 #include "haptic/scene/scenes/peg.yaml.h"
 #include "haptic/scene/scenes/sphere.yaml.h"
 #include "haptic/scene/scenes/stylus.yaml.h"
@@ -19,10 +20,15 @@ typedef struct scene_text {
 
 // The files of haptic/scene/scenes, the default scene first.
 static const scene_text texts[] = {
-	{"sphere", sphere_yaml, sizeof sphere_yaml}, {"stylus", stylus_yaml, sizeof stylus_yaml},
-	{"peg", peg_yaml, sizeof peg_yaml},          {"tooth", tooth_yaml, sizeof tooth_yaml},
-	{"groove", groove_yaml, sizeof groove_yaml}, {"assembly", assembly_yaml, sizeof assembly_yaml},
-	{"hands", hands_yaml, sizeof hands_yaml},    {NULL, NULL, 0},
+	{"sphere", sphere_yaml, sizeof sphere_yaml},
+	{"stylus", stylus_yaml, sizeof stylus_yaml},
+	{"peg", peg_yaml, sizeof peg_yaml},
+	{"tooth", tooth_yaml, sizeof tooth_yaml},
+	{"groove", groove_yaml, sizeof groove_yaml},
+	{"assembly", assembly_yaml, sizeof assembly_yaml},
+	{"hands", hands_yaml, sizeof hands_yaml},
+	{"lumbar", lumbar_yaml, sizeof lumbar_yaml},
+	{NULL, NULL, 0},
 };
 
 tac_result tac_scene_builtin(const char *name, tac_scene **out_scene)

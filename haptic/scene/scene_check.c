@@ -107,6 +107,13 @@ static bool check_tools(const checker *c)
 		const tac_scene_tool *t = &s->tools[i];
 		if (t->axes != 3 && t->axes != 6)
 			return refuse(c, &t->axes, "expected 3 or 6, found '%d'", (int)t->axes);
+		const tac_scene_needle *n = &t->needle;
+		if (t->shape_count == 0 && !(n->length_m > 0))
+			return refuse(c, t, "expected 'shapes' in a tool, found none");
+		if (n->length_m > 0 && !(n->length_m > 4 * n->radius_m))
+			return refuse(c, &n->radius_m,
+				      "expected less than a quarter of the length (%g m), found '%g'",
+				      n->length_m, n->radius_m);
 		if (!check_files(c, t->shapes, t->shape_count) || !check_path(c, t->hand, t->hand_count))
 			return false;
 	}
@@ -159,6 +166,13 @@ static bool check_objects(const checker *c)
 		if (!check_files(c, o->shapes, o->shape_count) || !check_reference(c, o->material) ||
 		    !check_path(c, o->path, o->path_count))
 			return false;
+		const tac_scene_layers *layers = &o->layers;
+		if (layers->list_count > 0 && !(tac_dvec3_length(layers->normal) > 0))
+			return refuse(c, &layers->normal, "expected a direction, found one of no length");
+		for (int32_t k = 0; k < layers->list_count; k++) {
+			if (!check_reference(c, layers->list[k].material))
+				return false;
+		}
 		for (int32_t k = 0; k < o->surface_count; k++) {
 			if (!check_reference(c, o->surfaces[k].material))
 				return false;

@@ -42,6 +42,17 @@ static const tac_scene_key material_keys[] = {
 	{VECTOR(tac_material, texture_along, -1e3, 1e3)},
 	{FLAG(tac_material, smooth)},
 	{NUMBER(tac_material, crease_rad, 0, 3.15)},
+	{NUMBER(tac_material, tip_stiffness_N_per_m, 1, 1e6)},
+	{NUMBER(tac_material, tip_stiffening_N_per_m2, 0, 1e9)},
+	{NUMBER(tac_material, puncture_N, 0, 1e3)},
+	{NUMBER(tac_material, cutting_N, 0, 1e3)},
+	{NUMBER(tac_material, shaft_friction_N_per_m, 0, 1e5)},
+	{NUMBER(tac_material, shaft_stiffness_N_per_m2, 1, 1e9)},
+	{NUMBER(tac_material, shaft_viscosity_N_s_per_m2, 0, 1e5)},
+	{NUMBER(tac_material, lateral_stiffness_N_per_m2, 0, 1e9)},
+	{NUMBER(tac_material, tip_relaxation_N_per_m, 0, 1e6)},
+	{NUMBER(tac_material, tip_relaxation_s, 1e-3, 1e3)},
+	{NUMBER(tac_material, needle_turning, 0, 1)},
 	{0},
 };
 
@@ -162,6 +173,34 @@ static void fill_surface(void *out)
 static const tac_scene_group surface_group = {"a surface", surface_keys, sizeof(tac_scene_surface),
 					      fill_surface};
 
+static const tac_scene_key layer_keys[] = {
+	{TEXT(tac_scene_layer, material), .required = true},
+	{NUMBER(tac_scene_layer, thickness_m, 1e-5, 1), .required = true},
+	{0},
+};
+
+static void fill_layer(void *out)
+{
+	*(tac_scene_layer *)out = (tac_scene_layer){0};
+}
+
+static const tac_scene_group layer_group = {"a layer", layer_keys, sizeof(tac_scene_layer), fill_layer};
+
+static const tac_scene_key layers_keys[] = {
+	{VECTOR(tac_scene_layers, normal, -1e3, 1e3)},
+	{LIST(tac_scene_layers, list, list_count, 0, TAC_SCENE_LAYERS, layer_group)},
+	{0},
+};
+
+static void fill_layers(void *out)
+{
+	tac_scene_layers *layers = out;
+	memset(layers, 0, sizeof *layers); // with the padding, which the writer compares
+	layers->normal = tac_dvec3_make(0, 0, 1);
+}
+
+static const tac_scene_group layers_group = {"layers", layers_keys, sizeof(tac_scene_layers), fill_layers};
+
 static const tac_scene_key object_keys[] = {
 	{TEXT(tac_scene_object, name), .required = true},
 	{LIST(tac_scene_object, shapes, shape_count, 1, TAC_SCENE_SHAPES, shape_group), .required = true},
@@ -170,13 +209,16 @@ static const tac_scene_key object_keys[] = {
 	{TEXT(tac_scene_object, material)},
 	{LIST(tac_scene_object, surfaces, surface_count, 0, TAC_SCENE_SURFACES, surface_group)},
 	{LIST(tac_scene_object, path, path_count, 0, TAC_SCENE_PATH, path_group)},
+	{MAP(tac_scene_object, layers, layers_group)},
 	{FLAG(tac_scene_object, hidden)},
 	{0},
 };
 
 static void fill_object(void *out)
 {
-	memset(out, 0, sizeof(tac_scene_object));
+	tac_scene_object *object = out;
+	memset(object, 0, sizeof *object);
+	fill_layers(&object->layers);
 }
 
 static const tac_scene_group object_group = {"an object", object_keys, sizeof(tac_scene_object), fill_object};
@@ -236,12 +278,29 @@ static void fill_gripper(void *out)
 static const tac_scene_group gripper_group = {"a gripper", gripper_keys, sizeof(tac_scene_gripper),
 					      fill_gripper};
 
+static const tac_scene_key needle_keys[] = {
+	{NUMBER(tac_scene_needle, radius_m, 1e-5, 0.01), .required = true},
+	{NUMBER(tac_scene_needle, length_m, 1e-3, 1), .required = true},
+	{NUMBER(tac_scene_needle, bending_stiffness_Nm2, 0, 1e3)},
+	{NUMBER(tac_scene_needle, curvature_per_m, -100, 100)},
+	{NUMBER(tac_scene_needle, stiffness_N_per_m, 1, 1e6)},
+	{0},
+};
+
+static void fill_needle(void *out)
+{
+	*(tac_scene_needle *)out = (tac_scene_needle){.stiffness_N_per_m = 1500};
+}
+
+static const tac_scene_group needle_group = {"a needle", needle_keys, sizeof(tac_scene_needle), fill_needle};
+
 static const char *const laws[] = {
 	[TAC_COUPLING_FULL] = "full", [TAC_COUPLING_CONSTRAINT] = "constraint", NULL};
 
 static const tac_scene_key tool_keys[] = {
 	{TEXT(tac_scene_tool, name), .required = true},
-	{LIST(tac_scene_tool, shapes, shape_count, 1, TAC_SCENE_SHAPES, shape_group), .required = true},
+	{LIST(tac_scene_tool, shapes, shape_count, 0, TAC_SCENE_SHAPES, shape_group)}, // see check_tools
+	{MAP(tac_scene_tool, needle, needle_group)},
 	{TEXT(tac_scene_tool, device)},
 	{MAP(tac_scene_tool, mapping, mapping_group)},
 	{INTEGER(tac_scene_tool, axes, 3, 6)},
@@ -266,6 +325,7 @@ static void fill_tool(void *out)
 	tool->law = TAC_COUPLING_CONSTRAINT;
 	fill_mapping(&tool->mapping);
 	fill_limits(&tool->limits);
+	fill_needle(&tool->needle);
 }
 
 static const tac_scene_group tool_group = {"a tool", tool_keys, sizeof(tac_scene_tool), fill_tool};

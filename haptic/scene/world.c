@@ -230,16 +230,36 @@ static bool is_round(const tac_scene_shape *shape, tac_round *out_round)
 }
 
 // Recognises a tool that is a single sphere or capsule, which the continuous mover takes as exact.
-static void find_round(tac_world_body *body, const tac_scene_tool *tool)
+static void find_round(tac_world_body *body, const tac_scene_shape *shape, int32_t count)
 {
-	const tac_scene_shape *shape = &tool->shapes[0];
 	tac_round round;
-	if (tool->shape_count != 1 || !is_round(shape, &round))
+	if (count != 1 || !is_round(shape, &round))
 		return;
 	const tac_dpose T = tac_dpose_make(shape->position_m, tac_dquat_exp(shape->rotation_rad));
 	body->is_round = true;
 	body->round = (tac_round){tac_dpose_apply_point(T, round.a), tac_dpose_apply_point(T, round.b),
 				  round.radius};
+}
+
+// A needle whose tool has no shapes is a capsule from its tip at the origin along z.
+static tac_result build_tool(tac_world *world, const tac_scene_tool *t, tac_world_body *body)
+{
+	const tac_scene_shape needle = {
+		.kind = TAC_SCENE_CAPSULE,
+		.radius_m = t->needle.radius_m,
+		.height_m = t->needle.length_m - 2 * t->needle.radius_m,
+		.segments = 16,
+		.rings = 4,
+		.position_m = {0, 0, 0.5 * t->needle.length_m},
+	};
+	const tac_scene_shape *shapes = t->shape_count > 0 ? t->shapes : &needle;
+	const int32_t count = t->shape_count > 0 ? t->shape_count : 1;
+	tac_result result = build_body(world, t->name, shapes, count, body);
+	if (result >= TAC_OK)
+		result = build_smooth(world, body);
+	if (result >= TAC_OK)
+		find_round(body, shapes, count);
+	return result;
 }
 
 static void report_nothing(void *user, int32_t step, int32_t steps, const char *name)
@@ -257,12 +277,9 @@ static tac_result build_all(tac_world *world, tac_world_progress *progress, void
 	for (int32_t i = 0; i < scene->tool_count; i++) {
 		const tac_scene_tool *t = &scene->tools[i];
 		progress(user, i + 1, steps, t->name);
-		tac_result result = build_body(world, t->name, t->shapes, t->shape_count, &world->tools[i]);
-		if (result >= TAC_OK)
-			result = build_smooth(world, &world->tools[i]);
+		const tac_result result = build_tool(world, t, &world->tools[i]);
 		if (result < TAC_OK)
 			return result;
-		find_round(&world->tools[i], t);
 	}
 	for (int32_t i = 0; i < scene->object_count; i++) {
 		const tac_scene_object *o = &scene->objects[i];
@@ -420,4 +437,10 @@ const tac_material *tac_world_material(const tac_world *world, int32_t object, i
 	if (object >= world->scene->object_count || surface < 0) // the tool of another hand
 		return &world->materials[world->material_count - 1];
 	return &world->materials[world->objects[object].surface_material[surface]];
+}
+
+bool tac_world_passes(const tac_world *world, int32_t tool, int32_t object)
+{
+	return object < world->scene->object_count && world->scene->tools[tool].needle.length_m > 0 &&
+	       world->scene->objects[object].layers.list_count > 0;
 }

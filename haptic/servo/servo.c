@@ -36,6 +36,16 @@ static void map_poses(tac_servo *s, int64_t now_ns)
 	tac_servo_place_objects(s, now_ns);
 }
 
+// ---- derate ----
+
+// The stiffness that rate, delay and device allow in this tick.
+static void derate(tac_servo *s, int64_t elapsed_ns)
+{
+	const int64_t delay_ns = s->write_delay_ns + s->def.device->info.delay_ns;
+	s->allowed_N_per_m = tac_derate_step(&s->derate, elapsed_ns, delay_ns) / s->mapping.scale;
+	s->turn_allowed_Nm_per_rad = tac_derate_step(&s->turn_derate, elapsed_ns, delay_ns);
+}
+
 // ---- move SCO ----
 
 // A tool that begins in contact waits until it is free. After a fault the SCO goes on from its last pose that
@@ -48,7 +58,7 @@ static void move_sco(tac_servo *s)
 		return;
 	}
 	tac_servo_keep_poses(s);
-	tac_sco_step(s->sco, s->T_world_device, s->T_world_objects, &s->report);
+	tac_sco_step(s->sco, s->T_world_aim, s->T_world_objects, &s->report);
 	const uint32_t flags = s->report.flags;
 	if (flags & TAC_SCO_FAULT) {
 		s->totals.faults++;
@@ -59,8 +69,8 @@ static void move_sco(tac_servo *s)
 	}
 	s->totals.unknown_ticks += (flags & TAC_SCO_UNKNOWN) != 0;
 	s->totals.budget_spent_ticks += (flags & TAC_SCO_BUDGET_SPENT) != 0;
-	if (!(flags & TAC_SCO_FAULT) && !tac_servo_poses_differ(s->T_world_device, s->report.T_world_sco))
-		s->report.T_world_sco = s->T_world_device;
+	if (!(flags & TAC_SCO_FAULT) && !tac_servo_poses_differ(s->T_world_aim, s->report.T_world_sco))
+		s->report.T_world_sco = s->T_world_aim;
 }
 
 // ---- contacts ----
@@ -74,11 +84,12 @@ static double arm_of(const tac_servo *s)
 static void find_contacts(tac_servo *s)
 {
 	tac_law_move(&s->law, s->T_world_device, s->tool->axes == 3);
+	s->law.T_world_aim = s->T_world_aim;
 	tac_law_remove_gaps(&s->report, s->hands.partner ? s->object_count - 1 : -1, arm_of(s));
 	if (s->tool->axes == 3)
 		tac_patch_share_loads(&s->report);
 	tac_patch_find(s->def.world, s->round_m > 0 ? NULL : &s->def.world->tools[s->def.tool], s->round_m,
-		       &s->report, s->T_world_device, s->T_world_objects, &s->patch);
+		       &s->report, s->T_world_aim, s->T_world_objects, &s->patch);
 	s->totals.contact_ticks += s->report.contact_count > 0;
 }
 
@@ -86,15 +97,13 @@ static void find_contacts(tac_servo *s)
 
 // The spring is as stiff as the touched materials, but not stiffer than rate, delay and device allow. Between
 // two contacts it keeps its stiffness.
-static void choose_coupling(tac_servo *s, int64_t elapsed_ns)
+static void choose_coupling(tac_servo *s)
 {
-	const int64_t delay_ns = s->write_delay_ns + s->def.device->info.delay_ns;
 	const double arm2 = s->tool->turn_arm_m * s->tool->turn_arm_m;
-	s->allowed_N_per_m = tac_derate_step(&s->derate, elapsed_ns, delay_ns) / s->mapping.scale;
-	const double turn_allowed = fmax(
-		tac_derate_step(&s->turn_derate, elapsed_ns, delay_ns) - s->effects.reserved_Nm_per_rad, 0);
+	const double turn_allowed = fmax(s->turn_allowed_Nm_per_rad - s->effects.reserved_Nm_per_rad, 0);
 	s->contact_allowed_N_per_m = tac_servo_beside_effects(s, s->allowed_N_per_m);
-	s->material_N_per_m = s->patch.object >= 0 ? s->patch.stiffness_N_per_m
+	s->material_N_per_m = s->needle.needle       ? s->tool->needle.stiffness_N_per_m
+			      : s->patch.object >= 0 ? s->patch.stiffness_N_per_m
 			      : s->patch_memory.stiffness_N_per_m > 0
 				      ? s->patch_memory.stiffness_N_per_m
 				      : s->def.world->materials[0].stiffness_N_per_m;
@@ -161,7 +170,7 @@ static tac_coupling_body track_offset(tac_servo *s, double elapsed_s)
 static void couple(tac_servo *s, int64_t elapsed_ns)
 {
 	const double elapsed_s = (double)elapsed_ns / 1e9;
-	choose_coupling(s, elapsed_ns);
+	choose_coupling(s);
 	s->T_world_spring = spring_end(s);
 	const tac_coupling_body spring = {s->T_world_spring, {0, 0, 0}, {0, 0, 0}};
 	const tac_coupling_body device = track_offset(s, elapsed_s);
@@ -173,6 +182,7 @@ static void couple(tac_servo *s, int64_t elapsed_ns)
 	s->friction_N = patch.friction_N;
 	tac_servo_push_partner(s);
 	tac_wrench wrench = tac_servo_wrench_add(patch.wrench, s->hands.reaction);
+	wrench = tac_servo_wrench_add(wrench, s->needle.wrench);
 	if (s->tool->axes == 3)
 		wrench.torque_Nm = tac_dvec3_zero();
 	s->clutch_gain = s->mapping.clutched ? 0 : fmin(1, s->clutch_gain + elapsed_s / CLUTCH_FADE_S);
@@ -196,7 +206,8 @@ static tac_wrench keep_passive(tac_servo *s, int64_t now_ns)
 	const double stored_J =
 		s->gain *
 		fmax(tac_coupling_energy_J(&s->coupling, s->T_world_device, s->T_world_spring) +
-			     tac_patch_energy_J(&s->patch_memory, &s->patch, s->coupling.stiffness_N_per_m),
+			     tac_patch_energy_J(&s->patch_memory, &s->patch, s->coupling.stiffness_N_per_m) +
+			     tac_servo_needle_energy_J(s),
 		     s->law.follows ? tac_law_energy_J(&s->law, arm_of(s)) : 0);
 	const tac_dpose *T = &s->device_state.T_base_tool;
 	if (s->ticks > 0)
@@ -392,6 +403,7 @@ static void publish(tac_servo *s, int64_t now_ns, const tac_tick *tick)
 	fill_contacts(s, n);
 	fill_effects(s, n);
 	fill_totals(s, n);
+	tac_servo_fill_needle(s, n);
 	for (int32_t i = 0; i < s->def.readers; i++)
 		tac_latest_write(s->latest[i], n);
 }
@@ -415,7 +427,10 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 	end_phase(tick, TAC_PHASE_DEVICE_READ);
 
 	map_poses(s, now_ns);
+	derate(s, elapsed_ns);
+	tac_servo_solve_needle(s, elapsed_ns);
 	move_sco(s);
+	tac_servo_commit_needle(s);
 	tac_servo_note_changes(s);
 	end_phase(tick, TAC_PHASE_SCO);
 

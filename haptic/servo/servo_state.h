@@ -1,7 +1,7 @@
 // Servo state: the servo's memory, and the functions that its files share. servo.c is the tick; setup.c
-// creates and destroys; effects.c adds the application's forces; events.c
-// tells what happened; two_tools.c couples two servos;
-// hold_until_free.c holds a tool until it is free.
+// creates and destroys; effects.c adds the application's forces; events.c tells what happened; two_tools.c
+// couples two servos; hold_until_free.c holds a tool until it is free; needle_tool.c is for a tool that is a
+// needle.
 #ifndef TAC_HAPTIC_SERVO_SERVO_STATE_H
 #define TAC_HAPTIC_SERVO_SERVO_STATE_H
 
@@ -18,6 +18,7 @@
 #include "haptic/servo/effects.h"
 #include "haptic/servo/events.h"
 #include "rt/latest.h"
+#include "tissue/needle.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -71,6 +72,14 @@ typedef struct tac_servo_hands {
 	tac_dpose T_world_objects[TAC_SCENE_OBJECTS];
 } tac_servo_hands;
 
+// A tool that is a needle. Without one all of it stays zero.
+typedef struct tac_servo_needle {
+	tac_needle *needle;
+	int32_t objects[TAC_NEEDLE_BODIES]; // of the scene, for each body of the needle
+	int32_t count;
+	tac_wrench wrench; // of the tissue on the tool, about its origin, world frame
+} tac_servo_needle;
+
 // Counts since the start.
 typedef struct tac_servo_totals {
 	uint64_t faults, unknown_ticks, budget_spent_ticks, contact_ticks;
@@ -91,6 +100,7 @@ struct tac_servo {
 	bool waiting; // the tool has not been free yet, or not since a fault
 	tac_servo_release release;
 	tac_servo_hands hands;
+	tac_servo_needle needle;
 	double clutch_gain; // of the force: 0 while the clutch is held, then up to 1
 	double gain;        // of the force, by commands
 	uint64_t hidden;    // bit i: the tool cannot touch object i of the scene
@@ -117,11 +127,13 @@ struct tac_servo {
 	tac_device_state device_state; // the newest valid sample
 	bool sample_valid;             // it is of this tick
 	tac_dpose T_world_device;
+	tac_dpose T_world_aim; // what the SCO follows: the device, or where tissue holds a needle
 	tac_dpose T_world_objects[TAC_SNAPSHOT_OBJECTS];
 	tac_sco_report report;
 	tac_patch patch;
 	double material_N_per_m, allowed_N_per_m; // stiffness that the materials ask for; that is stable
 	double contact_allowed_N_per_m;           // what the effects leave of it
+	double turn_allowed_Nm_per_rad;
 	tac_coupling coupling;
 	tac_dpose T_world_spring; // the spring's other end
 	tac_dvec3 friction_N;
@@ -206,6 +218,26 @@ bool tac_servo_yield_to_partner(tac_servo *servo);
 // Sets the partner's reaction to this tool's contacts with it (two_tools.c). Does nothing without a partner.
 // Thread: RT.
 void tac_servo_push_partner(tac_servo *servo);
+
+// Creates the needle of a tool that is one (needle_tool.c).
+// Thread: setup.
+tac_result tac_servo_create_needle(tac_servo *servo);
+
+// Sets T_world_aim, and the wrench of the tissue on a needle (needle_tool.c).
+// Thread: RT.
+void tac_servo_solve_needle(tac_servo *servo, int64_t elapsed_ns);
+
+// Moves the needle to the SCO's pose (needle_tool.c).
+// Thread: RT.
+void tac_servo_commit_needle(tac_servo *servo);
+
+// The elastic energy of the tissue and of the coupling's share in it (needle_tool.c).
+// Thread: RT.
+double tac_servo_needle_energy_J(const tac_servo *servo);
+
+// Fills the needle's part of the snapshot (needle_tool.c).
+// Thread: RT.
+void tac_servo_fill_needle(const tac_servo *servo, tac_snapshot *out_snapshot);
 
 #ifdef __cplusplus
 }

@@ -62,7 +62,7 @@ uint64_t tac_servo_hidden_objects(const tac_scene *scene)
 
 // The bodies of the scene's objects, and of the partner's tool; returns their number.
 static int32_t list_objects(const tac_servo *s, const tac_world *world,
-			    tac_sco_object objects[TAC_SNAPSHOT_OBJECTS])
+			    tac_sco_object objects[TAC_SNAPSHOT_OBJECTS], bool passable[TAC_SNAPSHOT_OBJECTS])
 {
 	const int32_t count = world->scene->object_count + (s->hands.partner ? 1 : 0);
 	for (int32_t i = 0; i < count; i++) {
@@ -74,6 +74,7 @@ static int32_t list_objects(const tac_servo *s, const tac_world *world,
 			.T_world_object = i < world->scene->object_count ? tac_world_object_pose(world, i, 0)
 									 : tac_dpose_identity(),
 		};
+		passable[i] = tac_world_passes(world, s->def.tool, i);
 	}
 	return count;
 }
@@ -85,6 +86,7 @@ tac_result tac_servo_make_sco(const tac_servo *servo, const tac_world *world, ta
 	const tac_world_body *tool = &world->tools[s->def.tool];
 	const tac_scene_tool *scene_tool = &world->scene->tools[s->def.tool];
 	tac_sco_object objects[TAC_SNAPSHOT_OBJECTS];
+	bool passable[TAC_SNAPSHOT_OBJECTS];
 	tac_sco_def def = tac_sco_def_default();
 	def.mover = s->def.mover;
 	// The continuous mover takes a sphere or capsule in closed form, without its mesh. With two hands it
@@ -94,8 +96,9 @@ tac_result tac_servo_make_sco(const tac_servo *servo, const tac_world *world, ta
 	def.tool = is_round ? NULL : tool->body;
 	def.round = tool->round;
 	def.objects = objects;
-	def.object_count = list_objects(s, world, objects);
+	def.object_count = list_objects(s, world, objects, passable);
 	def.metric_m = scene_tool->turn_arm_m;
+	def.passable = passable;
 	def.period_s = (double)s->def.period_ns * 1e-9;
 	def.fixed_rotation = scene_tool->axes == 3;
 	def.slew_m_per_s = s->rates.slew_m_per_s;
@@ -182,6 +185,8 @@ static tac_result create_all(tac_servo *s)
 {
 	tac_result result = tac_servo_create_sco(s);
 	if (result >= TAC_OK)
+		result = tac_servo_create_needle(s);
+	if (result >= TAC_OK)
 		result = create_limit(s);
 	if (result >= TAC_OK)
 		result = tac_servo_init_effects(s);
@@ -249,6 +254,7 @@ void tac_servo_destroy(tac_servo **servo)
 	tac_latest_destroy(&s->effects.latest);
 	tac_ring_destroy(&s->events.ring);
 	tac_limit_destroy(&s->limit);
+	tac_needle_destroy(&s->needle.needle);
 	tac_sco_destroy(&s->sco);
 	free(s);
 	*servo = NULL;
