@@ -65,6 +65,10 @@ TAC_API tac_result tac_render_create(const tac_render_def *def, tac_render **out
 // after the last sample. Thread: any, one at a time.
 TAC_API bool tac_render_step(tac_render *render, tac_render_row out_rows[TAC_SCENE_TOOLS]);
 
+// What was done with tool `tool` so far (haptic/task.h).
+// Thread: that of tac_render_step.
+TAC_API const tac_task_figures *tac_render_task(tac_render *render, int32_t tool);
+
 // Nulls the pointer; NULL in it is allowed.
 // Thread: setup.
 TAC_API void tac_render_destroy(tac_render **render);

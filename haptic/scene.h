@@ -102,6 +102,29 @@ typedef struct tac_scene_layers {
 	int32_t list_count; // 0: no needle enters the object
 } tac_scene_layers;
 
+#define TAC_SCENE_PROTECTED 4 // structures of one object
+
+// A structure that the tool should keep away from. It is no obstacle.
+typedef struct tac_scene_structure {
+	char name[TAC_SCENE_NAME];
+	char solids[TAC_SCENE_TEXT]; // spheres and capsules in the object's frame
+	double warn_m;
+} tac_scene_structure;
+
+// What a trainee should do (haptic/task.h). 0 and "": no limit, no target.
+typedef struct tac_scene_task_limits {
+	double max_force_N;
+	double time_s;
+	double path_m;
+} tac_scene_task_limits;
+
+typedef struct tac_scene_task {
+	tac_scene_task_limits limits;
+	char target[TAC_SCENE_NAME];          // object whose surface should be covered
+	char target_layer[TAC_MATERIAL_NAME]; // material of the layer that a needle should reach
+	tac_dvec3 plan;                       // direction of a needle, world frame
+} tac_scene_task;
+
 // A needle. Its tip is the origin of the tool's frame and points along -z.
 typedef struct tac_scene_needle {
 	double radius_m;
@@ -129,6 +152,8 @@ typedef struct tac_scene_object {
 		path[TAC_SCENE_PATH]; // in the frame of the pose above; empty: the object does not move
 	int32_t path_count;
 	tac_scene_layers layers;
+	tac_scene_structure protect[TAC_SCENE_PROTECTED];
+	int32_t protect_count;
 	bool hidden; // at the start: it cannot be touched until the application shows it (haptic/live.h)
 } tac_scene_object;
 
@@ -193,6 +218,7 @@ typedef struct tac_scene {
 	int32_t object_count;
 	tac_effect effects[TAC_EFFECT_COUNT];
 	int32_t effect_count;
+	tac_scene_task task;
 	tac_scene_camera cameras[TAC_SCENE_CAMERAS];
 	int32_t camera_count;
 } tac_scene;

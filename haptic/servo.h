@@ -18,6 +18,7 @@
 #include "haptic/limit.h"
 #include "haptic/live.h"
 #include "haptic/snapshot.h"
+#include "haptic/task.h"
 #include "haptic/world.h"
 #include "rt/tick.h"
 
@@ -127,6 +128,10 @@ TAC_API const tac_effect *tac_servo_effect(const tac_servo *servo, int32_t index
 // The index of the effect with that name; -1: none has it.
 // Thread: as tac_servo_set_effect.
 TAC_API int32_t tac_servo_find_effect(const tac_servo *servo, const char *name);
+
+// What was done with the tool so far.
+// Thread: that of tac_servo_step, or any after the last step.
+TAC_API const tac_task_figures *tac_servo_task(tac_servo *servo);
 
 // Emergency stop: the force is zero from the next step on, until tac_servo_reset.
 // Thread: any, signal handlers included.

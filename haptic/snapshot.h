@@ -91,6 +91,7 @@ typedef struct tac_snapshot_needle {
 	int32_t object;           // of the scene, which it presses or in which it is; -1: none
 	double stiffness_N_per_m; // of the coupling when the wrench was found
 	tac_wrench wrench;        // of the tissue on the tool, contained in `wanted`
+	double skin_m;            // height of the object's skin along the normal of its layers, its frame
 	tac_needle_state state;   // its body counts the needle's bodies; its tip is in the object's frame
 	// World frame. The track from the skin to its front; the shape of a flexible needle from hub to tip.
 	int32_t track_count, shape_count;

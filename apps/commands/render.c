@@ -5,6 +5,7 @@
 #include "apps/commands/render_chai3d.h"
 #include "apps/session/options.h"
 #include "apps/session/session.h"
+#include "apps/session/task_file.h"
 #include "base/output.h"
 #include "haptic/mapping.h"
 
@@ -14,6 +15,8 @@
 
 typedef struct render_job {
 	const char *inputs[TAC_SCENE_TOOLS], *outputs[TAC_SCENE_TOOLS]; // NULL: none
+	const char *task_path;                                          // NULL: none
+	task_file task;
 	bool chai3d;
 	session session;
 	size_t count;                              // of samples in each path
@@ -151,15 +154,25 @@ static bool commit_files(render_job *j)
 	return true;
 }
 
+static bool write_task(render_job *j, tac_render *servos)
+{
+	const tac_task_figures *figures[TAC_SCENE_TOOLS];
+	const int32_t count = servos ? j->session.scene->tool_count : 0;
+	for (int32_t i = 0; i < count; i++)
+		figures[i] = tac_render_task(servos, i);
+	return task_file_write(&j->task, j->session.world, figures, count);
+}
+
 static int write_all(render_job *j, tac_render *servos)
 {
-	bool good = open_files(j);
+	bool good = open_files(j) && task_file_open(j->task_path, "tactus render", &j->task);
 	if (good && j->chai3d) {
 		good = render_chai3d(tac_output_file(j->files[0]), j->session.world, j->samples[0], j->count);
 	} else if (good) {
 		write_rows(j, servos);
 	}
-	good = good && commit_files(j);
+	good = good && write_task(j, servos) && commit_files(j);
+	task_file_close(&j->task);
 	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++)
 		tac_output_discard(&j->files[i]);
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -212,6 +225,10 @@ int cmd_render(int argc, char **argv)
 		 "hand)"},
 		{"output2", OPTION_TEXT, &j.outputs[1], 0, 0, NULL, "OUT.csv",
 		 "the output for a second tool"},
+		{"task", OPTION_TEXT, &j.task_path, 0, 0, NULL, "FILE.json",
+		 "write what was done along the path: forces, path, times, punctures, distances, limits; "
+		 "FILE.csv: "
+		 "as a table"},
 		{"collider", OPTION_TEXT, &def.collider, 0, 0, NULL, "NAME",
 		 "wide (the default), doptree, classic, scd, chip, board or rtl"},
 		{"mover", OPTION_CHOICE, &def.mover, 0, 0, session_movers, NULL, session_mover_help},

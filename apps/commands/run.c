@@ -9,6 +9,7 @@
 #include "apps/session/recorded_scene.h"
 #include "apps/session/session.h"
 #include "apps/session/summary.h"
+#include "apps/session/task_file.h"
 #include "apps/session/units.h"
 #include "apps/terminal/terminal.h"
 #include "apps/viewer/viewer.h"
@@ -37,6 +38,7 @@ typedef struct settings {
 	const char *driver;
 	const char *picture_path;
 	const char *csv_path;
+	const char *task_path;
 	int64_t width, height;
 } settings;
 
@@ -61,6 +63,7 @@ typedef struct live_run {
 	loop_runner runner;
 	tac_ring *force_samples; // from the real-time thread to the one that follows the run
 	run_csv csv;
+	task_file task;
 	run_stats stats[TAC_SCENE_TOOLS];
 	atomic_bool switched_off; // by the watchdog
 	watchdog_state watchdog;
@@ -374,6 +377,14 @@ static bool run_devices(const settings *s, live_run *r, report_series *forces, v
 	return good;
 }
 
+static bool write_task(live_run *r)
+{
+	const tac_task_figures *figures[TAC_SCENE_TOOLS];
+	for (int32_t i = 0; i < r->session.count; i++)
+		figures[i] = tac_servo_task(r->session.servos[i]);
+	return task_file_write(&r->task, r->session.world, figures, r->session.count);
+}
+
 static bool write_report(const settings *s, live_run *r, const report_series *forces)
 {
 	const session *se = &r->session;
@@ -383,6 +394,9 @@ static bool write_report(const settings *s, live_run *r, const report_series *fo
 	if (last)
 		rep->feel = last->feel;
 	rep->device = &se->devices[0]->info;
+	rep->task_count = tac_task_list(tac_servo_task(se->servos[0]), se->world, 0, rep->task);
+	rep->task_passed = tac_servo_task(se->servos[0])->passed;
+	rep->task_wanted = s->task_path || session_has_task(se->scene);
 	report_fact_add(rep, "scene", "%s, %lld triangles", se->scene->name, (long long)se->world->triangles);
 	char duration[32];
 	report_fact_add(rep, "loop", "%g Hz %s", s->loop.rate_Hz,
@@ -442,7 +456,8 @@ static bool run_session(const settings *s, live_run *r, int mouse_fd)
 		tac_log(TAC_LOG_ERROR, "tactus run: expected memory for the report's forces, found none");
 	bool good = forces && loop_runner_open(&def, &r->runner) &&
 		    tac_ring_create(FORCE_SAMPLES, sizeof(force_sample), &r->force_samples) == TAC_OK &&
-		    run_csv_open(s->csv_path, &r->csv);
+		    run_csv_open(s->csv_path, &r->csv) &&
+		    task_file_open(s->task_path, s->loop.command, &r->task);
 	if (good) {
 		report_forces_init(forces);
 		good = run_devices(s, r, forces, view);
@@ -451,7 +466,9 @@ static bool run_session(const settings *s, live_run *r, int mouse_fd)
 		print_json_summary(s, r);
 	else if (good)
 		print_summary(r);
+	good = good && write_task(r);
 	good = good && write_report(s, r, forces);
+	task_file_close(&r->task);
 	good = run_csv_close(&r->csv) && good;
 	good = viewer_close(&view) >= TAC_OK && good; // its last picture shows the runner's statistics
 	good = loop_runner_close(&r->runner) && good;
@@ -512,6 +529,7 @@ static int run_as_asked(settings *s)
 				     s->loop.report_path,
 				     s->picture_path,
 				     s->csv_path,
+				     s->task_path,
 				     s->session.scene,
 				     recorded_scene_file(s->session.devices[0]),
 				     recorded_scene_file(s->session.devices[1])};
@@ -581,6 +599,9 @@ int cmd_run(int argc, char **argv)
 		{"csv", OPTION_TEXT, &s.csv_path, 0, 0, NULL, "FILE.csv",
 		 "write a row for each tick while the run goes on: device, SCO, wrench, contacts, flags, "
 		 "times"},
+		{"task", OPTION_TEXT, &s.task_path, 0, 0, NULL, "FILE.json",
+		 "write what was done: forces, path, times, punctures, distances, limits; FILE.csv: as a "
+		 "table"},
 		{"dump-scene", OPTION_TEXT, &s.dump_scene, 0, 0, NULL, "SCENE",
 		 "print a scene as YAML and exit"},
 		{"json", OPTION_FLAG, &s.json, 0, 0, NULL, NULL, "print the summary as JSON"},

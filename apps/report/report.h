@@ -10,6 +10,7 @@
 #include "base/output.h"
 #include "devices/device.h"
 #include "haptic/snapshot.h"
+#include "haptic/task.h"
 #include "rt/histogram.h"
 #include "rt/monitor.h"
 #include "rt/thread.h"
@@ -37,6 +38,9 @@ typedef struct report {
 	const report_series *forces;         // channels REPORT_FORCE …; NULL: none
 	tac_snapshot_feel feel;              // of the run, with `forces`
 	const tac_device_info *device;       // NULL: none
+	tac_task_row task[TAC_TASK_ROWS];    // figures of the first tool's task, shown if they are wanted
+	int32_t task_count;
+	bool task_passed, task_wanted;
 } report;
 
 // Channels of `ticks`.

@@ -8,6 +8,7 @@
 #include "apps/report/report_plots.h"
 #include "base/version.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -223,6 +224,35 @@ static void write_forces(FILE *f, const report *r)
 	}
 }
 
+// What was done, first on the page: an instructor asks for it before the times of the loop.
+static void write_task(FILE *f, const report *r)
+{
+	fprintf(f,
+		"<h2>Task</h2>\n<p id=\"task-result\"><span class=\"badge %s\">%s</span> The figures "
+		"describe "
+		"this simulated run; they are no assessment of a person.</p>\n",
+		r->task_passed ? "granted" : "refused",
+		r->task_passed ? "within all limits" : "not within all limits");
+	fputs("<div class=\"wide\"><table id=\"task\">\n<tr><th></th>", f);
+	write_heads(f, (const char *const[]){"value", "unit", "limit"}, 3);
+	fputs("<th></th></tr>\n", f);
+	for (int32_t i = 0; i < r->task_count; i++) {
+		const tac_task_row *row = &r->task[i];
+		char limit[32] = "";
+		if (isfinite(row->limit))
+			snprintf(limit, sizeof limit, "%.4g", row->limit);
+		fputs("<tr><th>", f);
+		plot_write_escaped(f, row->name);
+		if (isfinite(row->value))
+			fprintf(f, "</th><td class=\"number\">%.4g</td>", row->value);
+		else
+			fputs("</th><td class=\"number\">never</td>", f);
+		fprintf(f, "<td>%s</td><td class=\"number\">%s</td><td>%s</td></tr>\n", row->unit, limit,
+			row->exceeded ? "<span class=\"badge refused\">exceeded</span>" : "");
+	}
+	fputs("</table></div>\n", f);
+}
+
 static void write_device(FILE *f, const tac_device_info *d)
 {
 	char text[160];
@@ -269,6 +299,8 @@ void report_page_write(FILE *f, const report *r)
 		"<header><h1>%s</h1><span class=\"when\">%s</span>"
 		"<button id=\"theme\">light / dark</button></header>\n",
 		r->command, time_text);
+	if (r->task_wanted)
+		write_task(f, r);
 	write_cards(f, r);
 	write_setup(f, r);
 	write_distributions(f, r);

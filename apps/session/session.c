@@ -341,3 +341,15 @@ void session_step(session *s, int64_t now_ns, tac_tick *tick)
 {
 	tac_servo_step_all(s->servos, s->count, now_ns, tick);
 }
+
+bool session_has_task(const tac_scene *scene)
+{
+	const tac_scene_task *t = &scene->task;
+	bool has = t->limits.max_force_N > 0 || t->limits.time_s > 0 || t->limits.path_m > 0 || *t->target ||
+		   *t->target_layer;
+	for (int32_t i = 0; i < scene->tool_count; i++)
+		has = has || scene->tools[i].needle.length_m > 0;
+	for (int32_t i = 0; i < scene->object_count; i++)
+		has = has || scene->objects[i].protect_count > 0;
+	return has;
+}

@@ -63,6 +63,9 @@ int session_open(const session_def *def, const char *command, bool bare, session
 // Frees everything. False: a recording, written or played back, is incomplete; one line said so.
 bool session_close(session *s);
 
+// Whether a scene asks for figures of what was done: it has a task, a needle or a protected structure.
+bool session_has_task(const tac_scene *scene);
+
 // What surrounds tool i; NULL: not known.
 // Thread: one.
 const tac_surroundings *session_surroundings(session *s, int32_t i);

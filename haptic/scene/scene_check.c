@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/suggest.h"
+#include "collision/solid.h"
 
 #include <errno.h>
 #include <math.h>
@@ -158,13 +159,44 @@ static bool check_effects(const checker *c)
 	return true;
 }
 
+// Protected structures are spheres and capsules, whose distance has a closed form.
+static bool check_protect(const checker *c, const tac_scene_object *o)
+{
+	for (int32_t k = 0; k < o->protect_count; k++) {
+		tac_solids solids;
+		bool round = tac_solids_parse(o->protect[k].solids, &solids) >= TAC_OK;
+		for (int32_t i = 0; round && i < solids.count; i++)
+			round = solids.solid[i].kind == TAC_SOLID_SPHERE ||
+				solids.solid[i].kind == TAC_SOLID_CAPSULE;
+		if (!round)
+			return refuse(c, o->protect[k].solids, "expected spheres and capsules, found '%s'",
+				      o->protect[k].solids);
+	}
+	return true;
+}
+
+static bool check_task(const checker *c)
+{
+	const tac_scene_task *t = &c->scene->task;
+	bool found = *t->target == 0;
+	tac_suggestion suggestion = tac_suggestion_begin(t->target);
+	for (int32_t i = 0; i < c->scene->object_count; i++) {
+		found = found || strcmp(c->scene->objects[i].name, t->target) == 0;
+		tac_suggestion_offer(&suggestion, c->scene->objects[i].name);
+	}
+	if (!found)
+		return refuse(c, t->target, "expected the name of an object, found '%s'%s", t->target,
+			      tac_suggestion_text(&suggestion));
+	return check_reference(c, t->target_layer);
+}
+
 static bool check_objects(const checker *c)
 {
 	const tac_scene *s = c->scene;
 	for (int32_t i = 0; i < s->object_count; i++) {
 		const tac_scene_object *o = &s->objects[i];
 		if (!check_files(c, o->shapes, o->shape_count) || !check_reference(c, o->material) ||
-		    !check_path(c, o->path, o->path_count))
+		    !check_path(c, o->path, o->path_count) || !check_protect(c, o))
 			return false;
 		const tac_scene_layers *layers = &o->layers;
 		if (layers->list_count > 0 && !(tac_dvec3_length(layers->normal) > 0))
@@ -184,7 +216,8 @@ static bool check_objects(const checker *c)
 bool tac_scene_check_values(const tac_scene *scene, tac_scene_refuse *refuse_field, void *user)
 {
 	const checker c = {scene, refuse_field, user};
-	if (!check_materials(&c) || !check_tools(&c) || !check_objects(&c) || !check_effects(&c))
+	if (!check_materials(&c) || !check_tools(&c) || !check_objects(&c) || !check_effects(&c) ||
+	    !check_task(&c))
 		return false;
 	for (int32_t i = 0; i < scene->camera_count; i++) {
 		const tac_scene_camera *camera = &scene->cameras[i];

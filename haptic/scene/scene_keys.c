@@ -201,6 +201,21 @@ static void fill_layers(void *out)
 
 static const tac_scene_group layers_group = {"layers", layers_keys, sizeof(tac_scene_layers), fill_layers};
 
+static const tac_scene_key structure_keys[] = {
+	{TEXT(tac_scene_structure, name), .required = true},
+	{TEXT(tac_scene_structure, solids), .required = true},
+	{NUMBER(tac_scene_structure, warn_m, 0, 1)},
+	{0},
+};
+
+static void fill_structure(void *out)
+{
+	*(tac_scene_structure *)out = (tac_scene_structure){0};
+}
+
+static const tac_scene_group structure_group = {"a protected structure", structure_keys,
+						sizeof(tac_scene_structure), fill_structure};
+
 static const tac_scene_key object_keys[] = {
 	{TEXT(tac_scene_object, name), .required = true},
 	{LIST(tac_scene_object, shapes, shape_count, 1, TAC_SCENE_SHAPES, shape_group), .required = true},
@@ -210,6 +225,7 @@ static const tac_scene_key object_keys[] = {
 	{LIST(tac_scene_object, surfaces, surface_count, 0, TAC_SCENE_SURFACES, surface_group)},
 	{LIST(tac_scene_object, path, path_count, 0, TAC_SCENE_PATH, path_group)},
 	{MAP(tac_scene_object, layers, layers_group)},
+	{LIST(tac_scene_object, protect, protect_count, 0, TAC_SCENE_PROTECTED, structure_group)},
 	{FLAG(tac_scene_object, hidden)},
 	{0},
 };
@@ -421,6 +437,38 @@ const char *tac_effect_kind_name(tac_effect_kind kind)
 	return kind >= 0 && kind < TAC_EFFECT_KIND_COUNT ? effect_kinds[kind] : "unknown kind";
 }
 
+// ---- task ----
+
+static const tac_scene_key task_limits_keys[] = {
+	{NUMBER(tac_scene_task_limits, max_force_N, LIMIT_MIN, 1e3)},
+	{NUMBER(tac_scene_task_limits, time_s, LIMIT_MIN, 1e6)},
+	{NUMBER(tac_scene_task_limits, path_m, LIMIT_MIN, 1e6)},
+	{0},
+};
+
+static void fill_task_limits(void *out)
+{
+	*(tac_scene_task_limits *)out = (tac_scene_task_limits){0};
+}
+
+static const tac_scene_group task_limits_group = {"limits", task_limits_keys, sizeof(tac_scene_task_limits),
+						  fill_task_limits};
+
+static const tac_scene_key task_keys[] = {
+	{MAP(tac_scene_task, limits, task_limits_group)},
+	{TEXT(tac_scene_task, target)},
+	{TEXT(tac_scene_task, target_layer)},
+	{VECTOR(tac_scene_task, plan, -1e3, 1e3)},
+	{0},
+};
+
+static void fill_task(void *out)
+{
+	*(tac_scene_task *)out = (tac_scene_task){0};
+}
+
+static const tac_scene_group task_group = {"a task", task_keys, sizeof(tac_scene_task), fill_task};
+
 // ---- cameras, scene ----
 
 static const tac_scene_key camera_keys[] = {
@@ -445,6 +493,7 @@ static const tac_scene_key scene_keys[] = {
 	{LIST(tac_scene, tools, tool_count, 1, TAC_SCENE_TOOLS, tool_group), .required = true},
 	{LIST(tac_scene, objects, object_count, 0, TAC_SCENE_OBJECTS, object_group)},
 	{LIST(tac_scene, effects, effect_count, 0, TAC_EFFECT_COUNT, effect_group)},
+	{MAP(tac_scene, task, task_group)},
 	{LIST(tac_scene, cameras, camera_count, 0, TAC_SCENE_CAMERAS, camera_group)},
 	{0},
 };

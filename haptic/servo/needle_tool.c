@@ -60,6 +60,8 @@ tac_result tac_servo_create_needle(tac_servo *servo)
 			return TAC_ERROR_ARGUMENT;
 		}
 		bodies[s->needle.count] = body_of(world, i);
+		s->needle.skin_m[s->needle.count] =
+			tac_dvec3_dot(bodies[s->needle.count].normal, bodies[s->needle.count].top_m);
 		s->needle.objects[s->needle.count++] = i;
 	}
 	const tac_needle_def def = {
@@ -134,6 +136,7 @@ void tac_servo_fill_needle(const tac_servo *servo, tac_snapshot *out_snapshot)
 	out->shape_count = tac_needle_shape(n->needle, out->shape_m);
 	if (out->object < 0)
 		return;
+	out->skin_m = n->skin_m[out->state.body];
 	const tac_dpose T = servo->T_world_objects[out->object];
 	for (int32_t i = 0; i < out->track_count; i++)
 		out->track_m[i] = tac_dpose_apply_point(T, out->track_m[i]);

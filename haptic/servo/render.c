@@ -137,6 +137,11 @@ bool tac_render_step(tac_render *render, tac_render_row out_rows[TAC_SCENE_TOOLS
 	return true;
 }
 
+const tac_task_figures *tac_render_task(tac_render *render, int32_t tool)
+{
+	return tac_servo_task(render->servos[tool]);
+}
+
 void tac_render_destroy(tac_render **render)
 {
 	tac_render *r = *render;

@@ -404,6 +404,7 @@ static void publish(tac_servo *s, int64_t now_ns, const tac_tick *tick)
 	fill_effects(s, n);
 	fill_totals(s, n);
 	tac_servo_fill_needle(s, n);
+	tac_task_step(s->task, n);
 	for (int32_t i = 0; i < s->def.readers; i++)
 		tac_latest_write(s->latest[i], n);
 }

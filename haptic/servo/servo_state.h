@@ -17,6 +17,7 @@
 #include "haptic/servo.h"
 #include "haptic/servo/effects.h"
 #include "haptic/servo/events.h"
+#include "haptic/task.h"
 #include "rt/latest.h"
 #include "tissue/needle.h"
 
@@ -76,6 +77,7 @@ typedef struct tac_servo_hands {
 typedef struct tac_servo_needle {
 	tac_needle *needle;
 	int32_t objects[TAC_NEEDLE_BODIES]; // of the scene, for each body of the needle
+	double skin_m[TAC_NEEDLE_BODIES];   // height of its skin along the normal of its layers
 	int32_t count;
 	tac_wrench wrench; // of the tissue on the tool, about its origin, world frame
 } tac_servo_needle;
@@ -118,6 +120,7 @@ struct tac_servo {
 	tac_servo_effects effects;
 	tac_servo_events events;
 	tac_feel feel;
+	tac_task *task;
 	tac_dvec3 damper_N;     // of the passivity controller, in the last tick, device frame
 	int64_t write_delay_ns; // from the last tick's read to its write
 	tac_servo_totals totals;

@@ -187,6 +187,8 @@ static tac_result create_all(tac_servo *s)
 	if (result >= TAC_OK)
 		result = tac_servo_create_needle(s);
 	if (result >= TAC_OK)
+		result = tac_task_create(s->def.world, s->def.tool, &s->task);
+	if (result >= TAC_OK)
 		result = create_limit(s);
 	if (result >= TAC_OK)
 		result = tac_servo_init_effects(s);
@@ -255,6 +257,7 @@ void tac_servo_destroy(tac_servo **servo)
 	tac_ring_destroy(&s->events.ring);
 	tac_limit_destroy(&s->limit);
 	tac_needle_destroy(&s->needle.needle);
+	tac_task_destroy(&s->task);
 	tac_sco_destroy(&s->sco);
 	free(s);
 	*servo = NULL;
@@ -273,6 +276,11 @@ bool tac_servo_snapshot_read(tac_servo *servo, int32_t reader, tac_snapshot *out
 	if (newest)
 		memcpy(out_snapshot, newest, known);
 	return newest != NULL;
+}
+
+const tac_task_figures *tac_servo_task(tac_servo *servo)
+{
+	return tac_task_read(servo->task);
 }
 
 void tac_servo_stop(tac_servo *servo)

@@ -573,9 +573,11 @@ static void describe(tac_needle *n, tac_dvec3 tip)
 	st->opened = n->axial.opened;
 	st->depth_m = n->axial.z;
 	st->front_m = n->axial.front;
-	st->layer = n->axial.opened > 0 && n->axial.z > 0
-			    ? tac_axial_layer(&n->tick, fmin(n->axial.z, n->axial.front))
-			    : -1;
+	st->layer = -1;
+	if (n->axial.opened > 0 && n->axial.z > 0) { // a front on a closed membrane is still above it
+		const int32_t at = tac_axial_layer(&n->tick, fmin(n->axial.z, n->axial.front));
+		st->layer = at < n->axial.opened ? at : n->axial.opened - 1;
+	}
 	st->tip_m = tip;
 	st->lateral_N = n->def.bending_stiffness_Nm2 > 0 ? hypot(l->hub_N[0], l->hub_N[1])
 							 : k * hypot(l->tip[0], l->tip[1]);
