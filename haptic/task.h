@@ -53,7 +53,7 @@ typedef struct tac_task_figures {
 	int32_t overs;     // how often it was exceeded
 	double path_m;     // of the tool's origin: the tip of a needle
 	double turn_rad;   // how far the tool turned in all
-	double max_speed_m_per_s;
+	double max_speed_m_per_s; // of the device, mapped to the world
 
 	// Of a needle.
 	int32_t puncture_count; // all; the first TAC_TASK_PUNCTURES are listed
@@ -106,8 +106,10 @@ typedef struct tac_task_row {
 	char name[64];    // "largest force"
 	const char *unit; // "N"; "" for counts
 	double value;
-	double limit;  // HUGE_VAL: none
-	bool exceeded; // by the value; with a smallest value as limit, undercut
+	double limit;     // HUGE_VAL: none
+	bool at_least;    // the limit is the smallest value allowed, not the largest
+	bool exceeded;    // the value is beyond its limit
+	int32_t puncture; // number of the puncture that it describes, from 1; 0: it describes the whole run
 } tac_task_row;
 
 #define TAC_TASK_ROWS 96

@@ -33,6 +33,7 @@ static const struct {
 	{"keeper", "cost of the process that holds a device, beside the same device in this process"},
 	{"lockfree", "ring and triple buffer beside Concurrency Kit and a mutex"},
 	{"loop", "cost of the periodic loop over a bare clock_nanosleep"},
+	{"needle", "a needle's tick in seven layers, rigid and flexible"},
 	{"peers", "mesh against mesh: our engines beside FCL, ODE, Bullet, Embree and CGAL"},
 	{"scd", "surface detection: Tables 1 to 6 of its paper, beside peers"},
 	{"table1", "Table 1 of the CollisionChip paper, with all engines, and the same for our meshes"},

@@ -19,6 +19,8 @@ typedef struct row {
 	tac_device_status status;
 	int64_t wake_ns, compute_ns;
 	double gripper_m, gripper_N;
+	double needle_depth_m, needle_front_m, needle_tip_N, needle_shaft_N;
+	int32_t needle_layer, needle_opened;
 } row;
 
 static bool fail(const run_csv *csv, int error)
@@ -47,7 +49,8 @@ bool run_csv_open(const char *path, run_csv *out_csv)
 		"t_s,tick,tool,device_x,device_y,device_z,device_qx,device_qy,device_qz,device_qw,"
 		"sco_x,sco_y,sco_z,sco_qx,sco_qy,sco_qz,sco_qw,fx,fy,fz,tx,ty,tz,contacts,state,"
 		"status,buttons,limits,sco_flags,wake_us,compute_us,gripper_m,gripper_N,"
-		"effects_x,effects_y,effects_z\n");
+		"effects_x,effects_y,effects_z,"
+		"needle_depth_m,needle_front_m,needle_tip_N,needle_shaft_N,needle_layer,needle_opened\n");
 	return fflush(out_csv->file) == 0 || fail(out_csv, errno);
 }
 
@@ -73,6 +76,12 @@ void run_csv_add(run_csv *csv, const tac_snapshot *s, const tac_tick *tick)
 		.compute_ns = s->compute_ns,
 		.gripper_m = s->gripper_m,
 		.gripper_N = s->gripper_N,
+		.needle_depth_m = s->needle.state.depth_m,
+		.needle_front_m = s->needle.state.front_m,
+		.needle_tip_N = s->needle.state.tip_N,
+		.needle_shaft_N = s->needle.state.shaft_N,
+		.needle_layer = s->needle.present ? s->needle.state.layer : -1,
+		.needle_opened = s->needle.state.opened,
 	};
 	tac_ring_push(csv->ring, &r); // a refusal is counted by the ring
 }
@@ -92,12 +101,14 @@ static void write_row(run_csv *csv, const row *r)
 		(int)r->tool);
 	write_pose(file, r->T_world_device);
 	write_pose(file, r->T_world_sco);
-	fprintf(file, ",%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%d,%s,%s,%u,%u,%u,%.3f,%.3f,%.9g,%.6g,%.6g,%.6g,%.6g\n",
+	fprintf(file, ",%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%d,%s,%s,%u,%u,%u,%.3f,%.3f,%.9g,%.6g,%.6g,%.6g,%.6g",
 		r->sent.force_N.x, r->sent.force_N.y, r->sent.force_N.z, r->sent.torque_Nm.x,
 		r->sent.torque_Nm.y, r->sent.torque_Nm.z, (int)r->contacts, tac_servo_state_name(r->state),
 		tac_device_status_name(r->status), r->buttons, r->limits, r->sco_flags,
 		(double)r->wake_ns / 1e3, (double)r->compute_ns / 1e3, r->gripper_m, r->gripper_N,
 		r->effects_N.x, r->effects_N.y, r->effects_N.z);
+	fprintf(file, ",%.9g,%.9g,%.6g,%.6g,%d,%d\n", r->needle_depth_m, r->needle_front_m, r->needle_tip_N,
+		r->needle_shaft_N, (int)r->needle_layer, (int)r->needle_opened);
 }
 
 void run_csv_drain(run_csv *csv)

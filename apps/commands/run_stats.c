@@ -52,7 +52,8 @@ static void print_absence(const run_stats *r, const tac_snapshot *last)
 {
 	if (last->state == TAC_SERVO_WAITING) {
 		printf("          no force: the tool began inside an object and never came free\n");
-	} else if (last->contact_ticks == 0 && !(r->max_effects_N > 0)) {
+	} else if (last->contact_ticks == 0 && !(r->max_effects_N > 0) &&
+		   !(last->needle.state.energy.work > 0)) {
 		printf("          no force: nothing was touched");
 		if (r->min_distance_m > 0)
 			printf("; the tool stayed at least %.3g mm away from every object",

@@ -18,7 +18,7 @@ typedef struct figure {
 	char tool[64], name[96], unit[16];
 	double value; // NAN: not known
 	double limit; // NAN: none
-	bool exceeded;
+	bool at_least, exceeded;
 } figure;
 
 typedef struct task_figures {
@@ -61,11 +61,13 @@ static bool read_figure(yaml_document_t *d, const yaml_node_t *node, const char 
 {
 	const char *name = text_of(member(d, node, "name")), *unit = text_of(member(d, node, "unit"));
 	const char *exceeded = text_of(member(d, node, "exceeded"));
-	if (!name || !unit || !exceeded || out->count == FIGURES)
+	const char *at_least = text_of(member(d, node, "at_least"));
+	if (!name || !unit || !exceeded || !at_least || out->count == FIGURES)
 		return false;
 	figure *f = &out->list[out->count++];
 	*f = (figure){.value = number_of(member(d, node, "value")),
 		      .limit = number_of(member(d, node, "limit")),
+		      .at_least = strcmp(at_least, "true") == 0,
 		      .exceeded = strcmp(exceeded, "true") == 0};
 	snprintf(f->tool, sizeof f->tool, "%s", tool);
 	snprintf(f->name, sizeof f->name, "%s", name);
@@ -174,7 +176,7 @@ static const char *format_limit(const figure *f, char out[32])
 {
 	if (!f || isnan(f->limit))
 		return "";
-	snprintf(out, 32, "%.4g", f->limit);
+	snprintf(out, 32, "%s %.4g", f->at_least ? ">=" : "<=", f->limit);
 	return out;
 }
 

@@ -224,6 +224,50 @@ static void write_forces(FILE *f, const report *r)
 	}
 }
 
+static void write_task_row(FILE *f, const tac_task_row *row)
+{
+	char limit[48] = "";
+	if (isfinite(row->limit))
+		snprintf(limit, sizeof limit, "%s %.4g", row->at_least ? "at least" : "at most", row->limit);
+	fputs("<tr><th>", f);
+	plot_write_escaped(f, row->name);
+	if (isfinite(row->value))
+		fprintf(f, "</th><td class=\"number\">%.4g</td>", row->value);
+	else
+		fputs("</th><td class=\"number\">never</td>", f);
+	fprintf(f, "<td>%s</td><td>%s</td><td>%s</td></tr>\n", row->unit, limit,
+		row->exceeded ? "<span class=\"badge refused\">exceeded</span>" : "");
+}
+
+// A line for each puncture: its four figures stand one after the other in the list.
+static void write_punctures(FILE *f, const report *r)
+{
+	int32_t i = 0;
+	while (i < r->task_count && r->task[i].puncture == 0)
+		i++;
+	if (i == r->task_count)
+		return;
+	fputs("<div class=\"wide\"><table id=\"punctures\">\n<tr><th></th>", f);
+	write_heads(f, (const char *const[]){"force, N", "time, s", "depth, mm", "speed, mm/s"}, 4);
+	for (; i < r->task_count; i++) {
+		const tac_task_row *row = &r->task[i];
+		if (row->puncture == 0)
+			continue;
+		if (row[-1].puncture != row->puncture) {
+			char name[sizeof row->name];
+			snprintf(name, sizeof name, "%s", row->name);
+			char *colon = strrchr(name, ':'); // before "force"
+			if (colon)
+				*colon = '\0';
+			fputs("</tr>\n<tr><th>", f);
+			plot_write_escaped(f, name);
+			fputs("</th>", f);
+		}
+		fprintf(f, "<td class=\"number\">%.4g</td>", row->value);
+	}
+	fputs("</tr>\n</table></div>\n", f);
+}
+
 // What was done, first on the page: an instructor asks for it before the times of the loop.
 static void write_task(FILE *f, const report *r)
 {
@@ -234,23 +278,14 @@ static void write_task(FILE *f, const report *r)
 		r->task_passed ? "granted" : "refused",
 		r->task_passed ? "within all limits" : "not within all limits");
 	fputs("<div class=\"wide\"><table id=\"task\">\n<tr><th></th>", f);
-	write_heads(f, (const char *const[]){"value", "unit", "limit"}, 3);
-	fputs("<th></th></tr>\n", f);
+	write_heads(f, (const char *const[]){"value"}, 1);
+	fputs("<th></th><th>limit</th><th></th></tr>\n", f);
 	for (int32_t i = 0; i < r->task_count; i++) {
-		const tac_task_row *row = &r->task[i];
-		char limit[32] = "";
-		if (isfinite(row->limit))
-			snprintf(limit, sizeof limit, "%.4g", row->limit);
-		fputs("<tr><th>", f);
-		plot_write_escaped(f, row->name);
-		if (isfinite(row->value))
-			fprintf(f, "</th><td class=\"number\">%.4g</td>", row->value);
-		else
-			fputs("</th><td class=\"number\">never</td>", f);
-		fprintf(f, "<td>%s</td><td class=\"number\">%s</td><td>%s</td></tr>\n", row->unit, limit,
-			row->exceeded ? "<span class=\"badge refused\">exceeded</span>" : "");
+		if (r->task[i].puncture == 0)
+			write_task_row(f, &r->task[i]);
 	}
 	fputs("</table></div>\n", f);
+	write_punctures(f, r);
 }
 
 static void write_device(FILE *f, const tac_device_info *d)

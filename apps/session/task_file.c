@@ -34,7 +34,8 @@ static void write_json_tool(FILE *f, const tac_world *world, int32_t tool, const
 		write_number(f, rows[i].value);
 		fputs(", \"limit\": ", f);
 		write_number(f, rows[i].limit);
-		fprintf(f, ", \"exceeded\": %s}", rows[i].exceeded ? "true" : "false");
+		fprintf(f, ", \"at_least\": %s, \"exceeded\": %s}", rows[i].at_least ? "true" : "false",
+			rows[i].exceeded ? "true" : "false");
 	}
 	fputs("]}", f);
 }
@@ -65,7 +66,7 @@ static void write_csv_text(FILE *f, const char *text)
 
 static void write_csv(FILE *f, const tac_world *world, const tac_task_figures *const *figures, int32_t count)
 {
-	fputs("tool,name,unit,value,limit,exceeded\n", f);
+	fputs("tool,name,unit,value,limit,at_least,exceeded\n", f);
 	for (int32_t i = 0; i < count; i++) {
 		tac_task_row rows[TAC_TASK_ROWS];
 		const int32_t row_count = tac_task_list(figures[i], world, i, rows);
@@ -79,7 +80,7 @@ static void write_csv(FILE *f, const tac_world *world, const tac_task_figures *c
 			fputc(',', f);
 			if (isfinite(rows[k].limit))
 				fprintf(f, "%.9g", rows[k].limit);
-			fprintf(f, ",%d\n", rows[k].exceeded);
+			fprintf(f, ",%d,%d\n", rows[k].at_least, rows[k].exceeded);
 		}
 	}
 }

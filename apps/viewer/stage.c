@@ -13,6 +13,8 @@
 #define STICK_COLOUR  0x5fd39affU
 #define SLIP_COLOUR   0xff6b4affU
 #define IDLE_COLOUR   0xaab4c0ffU
+#define TRACK_COLOUR  0x8e1f2fffU
+#define NEEDLE_COLOUR 0xd7dee6ffU
 
 #define GHOST_M      30e-6 // a ghost is shown if device and SCO differ by more than this,
 #define GHOST_RAD    5e-3  // or by this angle
@@ -68,6 +70,8 @@ tac_result viewer_stage_init(viewer_stage *s, const tac_world *world, GLuint dep
 		result = upload_built(&s->rod, tac_mesh_build_cylinder(1, 1, 20, 1, &mesh), &mesh);
 	if (result == TAC_OK)
 		result = upload_built(&s->tip, tac_mesh_build_cone(1, 1, 24, 1, &mesh), &mesh);
+	if (result == TAC_OK)
+		result = upload_built(&s->cube, tac_mesh_build_box(tac_vec3_splat(1), 1, &mesh), &mesh);
 	for (int32_t i = 0; i < world->scene->tool_count && result == TAC_OK; i++)
 		result = upload(&s->tools[i], world->tools[i].mesh, depth_program);
 	for (int32_t i = 0; i < world->scene->object_count && result == TAC_OK; i++)
@@ -81,6 +85,7 @@ void viewer_stage_fini(viewer_stage *s)
 	viewer_mesh_fini(&s->ball);
 	viewer_mesh_fini(&s->rod);
 	viewer_mesh_fini(&s->tip);
+	viewer_mesh_fini(&s->cube);
 	for (int i = 0; i < TAC_SCENE_TOOLS; i++)
 		viewer_mesh_fini(&s->tools[i]);
 	for (int i = 0; i < TAC_SCENE_OBJECTS; i++)
@@ -204,12 +209,95 @@ static bool needs_ghost(const tac_snapshot *snapshot)
 	return tac_dvec3_length(T.position) > GHOST_M || fabs(tac_dquat_angle(T.rotation)) > GHOST_RAD;
 }
 
+// ---- needles ----
+
+static void add_rod(viewer_stage *s, tac_dvec3 from, tac_dvec3 to, float radius, viewer_colour colour)
+{
+	const tac_vec3 a = tac_vec3_from_dvec3(from), way = tac_vec3_sub(tac_vec3_from_dvec3(to), a);
+	const float length = tac_vec3_length(way);
+	if (!(length > 0))
+		return;
+	const tac_vec3 middle = tac_vec3_add_scaled(a, 0.5F, way);
+	viewer_item *rod =
+		add(s, &s->rod, tac_pose_make(middle, rotation_to(tac_vec3_div(way, length))), 1, colour);
+	rod->stretch = tac_vec3_make(radius, radius, length);
+	rod->gloss = 0.6F;
+}
+
+// The track that the needle has cut, and its shape where it is bent.
+static void add_needle(viewer_stage *s, const tac_snapshot_needle *needle, float radius)
+{
+	for (int32_t i = 0; i + 1 < needle->track_count; i++)
+		add_rod(s, needle->track_m[i], needle->track_m[i + 1], 0.7F * radius, TRACK_COLOUR);
+	for (int32_t i = 0; i + 1 < needle->shape_count; i++)
+		add_rod(s, needle->shape_m[i], needle->shape_m[i + 1], radius, NEEDLE_COLOUR);
+}
+
+// The axis of the object's frame across the layers that points most towards the camera.
+static tac_vec3 towards_camera(tac_vec3 normal, tac_vec3 view)
+{
+	tac_vec3 best = tac_vec3_perpendicular(normal);
+	float most = -2;
+	for (int k = 0; k < 6; k++) {
+		const float sign = k < 3 ? 1.0F : -1.0F;
+		tac_vec3 axis =
+			tac_vec3_make(k % 3 == 0 ? sign : 0, k % 3 == 1 ? sign : 0, k % 3 == 2 ? sign : 0);
+		if (fabsf(tac_vec3_dot(axis, normal)) > 0.7F)
+			continue;
+		axis = tac_vec3_normalize(tac_vec3_add_scaled(axis, -tac_vec3_dot(axis, normal), normal));
+		if (tac_vec3_dot(axis, view) > most) {
+			most = tac_vec3_dot(axis, view);
+			best = axis;
+		}
+	}
+	return best;
+}
+
+// Layers as slabs, cut through the middle of the body: the half towards the camera is left out, so that
+// needle, track and bones are visible in front of the cut.
+static void add_layers(viewer_stage *s, int32_t object, tac_pose T, const viewer_camera *camera)
+{
+	static const viewer_colour colours[] = {0xe3b39affU, 0xe9d28cffU, 0xc98a86ffU, 0xb9776fffU,
+						0xd9a45fffU, 0xa9c3c9ffU, 0x8e9fc9ffU, 0xb7a3c4ffU};
+	const tac_scene_layers *layers = &s->world->scene->objects[object].layers;
+	const tac_mesh *m = s->world->objects[object].mesh;
+	const tac_vec3 n = tac_vec3_from_dvec3(tac_dvec3_normalize(layers->normal));
+	const tac_vec3 eye = tac_pose_apply_point(tac_pose_inverse(T), viewer_camera_eye(camera));
+	const tac_vec3 middle = tac_vec3_lerp(m->bounds_min, m->bounds_max, 0.5F);
+	const tac_vec3 u = towards_camera(n, tac_vec3_normalize(tac_vec3_sub(eye, middle)));
+	const tac_vec3 v = tac_vec3_cross(n, u);
+	const tac_vec3 half = tac_vec3_scale(tac_vec3_sub(m->bounds_max, m->bounds_min), 0.5F);
+	const float across = tac_vec3_dot(half, tac_vec3_abs(u)), along = tac_vec3_dot(half, tac_vec3_abs(v));
+	const float height = 2 * tac_vec3_dot(half, tac_vec3_abs(n));
+	const tac_quat rotation =
+		tac_quat_mul(T.rotation, tac_quat_from_mat3(tac_mat3_from_columns(u, v, n)));
+	float top = 0;
+	for (int32_t i = 0; i < layers->list_count && top < height; i++) {
+		const bool last = i == layers->list_count - 1;
+		const float thick = fminf(last ? height : (float)layers->list[i].thickness_m, height - top);
+		tac_vec3 at = tac_vec3_add_scaled(middle, 0.5F * height - top - 0.5F * thick, n);
+		at = tac_vec3_add_scaled(at, -0.5F * across, u);
+		viewer_item *slab = add(s, &s->cube, tac_pose_make(tac_pose_apply_point(T, at), rotation), 1,
+					colours[(size_t)i % (sizeof colours / sizeof colours[0])]);
+		slab->stretch = tac_vec3_make(across, 2 * along, thick);
+		slab->gloss = 0.05F;
+		top += thick;
+	}
+}
+
 static void add_tool(viewer_stage *s, const tac_snapshot *snapshot, const viewer_layers *layers, float size)
 {
 	const viewer_mesh *mesh = &s->tools[snapshot->tool];
-	viewer_item *tool = add(s, mesh, tac_pose_from_dpose(snapshot->T_world_sco), 1,
-				snapshot->tool == 0 ? TOOL_COLOUR : SECOND_COLOUR);
-	tool->gloss = 0.75F;
+	if (snapshot->needle.shape_count == 0) {
+		viewer_item *tool = add(s, mesh, tac_pose_from_dpose(snapshot->T_world_sco), 1,
+					snapshot->needle.present ? NEEDLE_COLOUR
+					: snapshot->tool == 0    ? TOOL_COLOUR
+								 : SECOND_COLOUR);
+		tool->gloss = 0.75F;
+	}
+	if (snapshot->needle.present)
+		add_needle(s, &snapshot->needle,
+			   (float)s->world->scene->tools[snapshot->tool].needle.radius_m);
 	if (layers->ghost && needs_ghost(snapshot))
 		add(s, mesh, tac_pose_from_dpose(snapshot->T_world_device), 1, GHOST_COLOUR)->ghost = true;
 	if (layers->contacts)
@@ -218,7 +306,8 @@ static void add_tool(viewer_stage *s, const tac_snapshot *snapshot, const viewer
 		add_force(s, snapshot, size);
 }
 
-static void add_objects(viewer_stage *s, const tac_snapshot *const *snapshots, const viewer_layers *layers)
+static void add_objects(viewer_stage *s, const tac_snapshot *const *snapshots, const viewer_layers *layers,
+			const viewer_camera *camera)
 {
 	static const viewer_colour colours[] = {0xcf7350ffU, 0x86a888ffU, 0xc9aa62ffU, 0x6f8fbdffU,
 						0xb98a4affU, 0x9179b5ffU, 0x6fabaaffU, 0xb8b2a4ffU};
@@ -226,6 +315,10 @@ static void add_objects(viewer_stage *s, const tac_snapshot *const *snapshots, c
 	for (int32_t i = 0; i < s->world->scene->object_count; i++) {
 		const tac_dpose T = poses && i < poses->object_count ? poses->T_world_objects[i]
 								     : tac_world_object_pose(s->world, i, 0);
+		if (s->world->scene->objects[i].layers.list_count > 0) {
+			add_layers(s, i, tac_pose_from_dpose(T), camera);
+			continue;
+		}
 		viewer_item *item = add(s, &s->objects[i], tac_pose_from_dpose(T), 1,
 					colours[(size_t)i % (sizeof colours / sizeof colours[0])]);
 		item->gloss = 0.15F;
@@ -249,7 +342,7 @@ viewer_picture viewer_stage_compose(viewer_stage *s, const tac_snapshot *const *
 {
 	s->item_count = 0;
 	const float size = 0.0042F * camera->distance; // marks have a constant size on the screen
-	add_objects(s, snapshots, layers);
+	add_objects(s, snapshots, layers, camera);
 	float reach = s->radius;
 	for (int tool = 0; tool < TAC_SCENE_TOOLS; tool++) {
 		if (!snapshots[tool])

@@ -7,8 +7,11 @@
 #include "haptic/snapshot.h"
 #include "haptic/world.h"
 
-// Bodies and ghosts; for each contact a dot and an arrow of two items, for each force an arrow.
-#define VIEWER_ITEMS (2 * TAC_SCENE_TOOLS + TAC_SCENE_OBJECTS + TAC_SCENE_TOOLS * (3 * TAC_SCO_CONTACTS + 4))
+// Bodies, their layers and ghosts; for each contact a dot and an arrow of two items, for each force an arrow,
+// for each needle its track and shape.
+#define VIEWER_TOOL_ITEMS (3 * TAC_SCO_CONTACTS + 4 + TAC_SNAPSHOT_TRACK + TAC_NEEDLE_NODES)
+#define VIEWER_ITEMS                                                                                         \
+	(2 * TAC_SCENE_TOOLS + TAC_SCENE_OBJECTS * TAC_SCENE_LAYERS + TAC_SCENE_TOOLS * VIEWER_TOOL_ITEMS)
 
 // What is shown besides the bodies.
 typedef struct viewer_layers {
@@ -19,6 +22,7 @@ typedef struct viewer_stage {
 	const tac_world *world;
 	viewer_mesh tools[TAC_SCENE_TOOLS], objects[TAC_SCENE_OBJECTS];
 	viewer_mesh ball, rod, tip; // of unit size: radius 1, height 1 along z
+	viewer_mesh cube;           // side 1
 	tac_vec3 centre;            // of the objects
 	float radius;
 	float size; // their largest extent

@@ -39,6 +39,7 @@ struct tac_task {
 	// From tick to tick.
 	int64_t ticks, begin_ns, last_ns;
 	tac_dpose last_tool;
+	tac_dvec3 last_device;
 	bool touched, over, on_bone;
 	int64_t touch_ticks;
 	double touch_force_sum_N;
@@ -274,10 +275,13 @@ static void watch_path(tac_task *t, const tac_snapshot *n, double elapsed_s)
 		f->path_m += way;
 		f->turn_rad += tac_dquat_angle(
 			tac_dquat_mul(n->T_world_sco.rotation, tac_dquat_conjugate(t->last_tool.rotation)));
+		const double moved =
+			tac_dvec3_length(tac_dvec3_sub(n->T_world_device.position, t->last_device));
 		if (elapsed_s > 0)
-			f->max_speed_m_per_s = fmax(f->max_speed_m_per_s, way / elapsed_s);
+			f->max_speed_m_per_s = fmax(f->max_speed_m_per_s, moved / elapsed_s);
 	}
 	t->last_tool = n->T_world_sco;
+	t->last_device = n->T_world_device.position;
 }
 
 // ---- needle ----
@@ -447,7 +451,8 @@ add(row_list *list, const char *unit, double value, const char *format, ...)
 	row->unit = unit;
 	row->value = value;
 	row->limit = HUGE_VAL;
-	row->exceeded = false;
+	row->at_least = row->exceeded = false;
+	row->puncture = 0;
 	return row;
 }
 
@@ -459,15 +464,20 @@ static void limit(tac_task_row *row, double most)
 	row->exceeded = row->value > most;
 }
 
+static void limit_below(tac_task_row *row, double least)
+{
+	row->limit = least;
+	row->at_least = true;
+	row->exceeded = row->value < least;
+}
+
 static void list_needle(row_list *list, const tac_task_figures *f, const tac_world *world)
 {
 	add(list, "", f->insertions, "insertions");
 	add(list, "", f->branches, "redirections");
 	add(list, "mm", 1e3 * f->max_depth_m, "largest depth");
 	if (*world->scene->task.target_layer) {
-		tac_task_row *row = add(list, "", f->reached, "%s reached", world->scene->task.target_layer);
-		row->limit = 1;
-		row->exceeded = !f->reached;
+		limit_below(add(list, "", f->reached, "%s reached", world->scene->task.target_layer), 1);
 		add(list, "s", f->reached_s, "%s reached after", world->scene->task.target_layer);
 		add(list, "mm", 1e3 * f->overshoot_m, "overshoot beyond %s", world->scene->task.target_layer);
 	}
@@ -481,10 +491,12 @@ static void list_needle(row_list *list, const tac_task_figures *f, const tac_wor
 	for (int32_t i = 0; i < listed && i < 12; i++) {
 		const tac_task_puncture *p = &f->punctures[i];
 		const char *layer = world->scene->objects[p->object].layers.list[p->layer].material;
-		add(list, "N", p->force_N, "puncture %d, %s: force", (int)i + 1, layer);
-		add(list, "s", p->time_s, "puncture %d, %s: time", (int)i + 1, layer);
-		add(list, "mm", 1e3 * p->depth_m, "puncture %d, %s: depth", (int)i + 1, layer);
-		add(list, "mm/s", 1e3 * p->speed_m_per_s, "puncture %d, %s: speed", (int)i + 1, layer);
+		add(list, "N", p->force_N, "puncture %d, %s: force", (int)i + 1, layer)->puncture = i + 1;
+		add(list, "s", p->time_s, "puncture %d, %s: time", (int)i + 1, layer)->puncture = i + 1;
+		add(list, "mm", 1e3 * p->depth_m, "puncture %d, %s: depth", (int)i + 1, layer)->puncture =
+			i + 1;
+		add(list, "mm/s", 1e3 * p->speed_m_per_s, "puncture %d, %s: speed", (int)i + 1, layer)
+			->puncture = i + 1;
 	}
 }
 
@@ -509,8 +521,8 @@ int32_t tac_task_list(const tac_task_figures *figures, const tac_world *world, i
 		const tac_task_structure *s = &f->structures[i];
 		tac_task_row *row =
 			add(&list, "mm", 1e3 * s->least_distance_m, "%s: least distance", s->name);
-		row->limit = 1e3 * s->warn_m;
-		row->exceeded = s->least_distance_m < s->warn_m;
+		if (s->warn_m > 0)
+			limit_below(row, 1e3 * s->warn_m);
 		add(&list, "s", s->warned_s, "%s: time below the warning", s->name);
 		row = add(&list, "", s->breaches, "%s: breaches", s->name);
 		row->limit = 0;

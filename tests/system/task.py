@@ -1,0 +1,88 @@
+"""tactus task: figures of a run and of its recording rendered again, files, comparison, bad input."""
+import csv
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from program import BadInputTest, Program
+
+tactus = Program(sys.argv.pop())
+
+
+def figures(path):
+    with open(path) as file:
+        return {row["name"]: row for row in json.load(file)["tools"][0]["figures"]}
+
+
+class Task(BadInputTest):
+    program = tactus
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="with space ")
+        self.addCleanup(folder.cleanup)
+        self.path = lambda name: os.path.join(folder.name, name)
+
+    def test_a_recorded_run_rendered_again_gives_the_same_figures(self):
+        live, again, path = self.path("live.json"), self.path("again.json"), self.path("path.csv")
+        recording, rows = self.path("a.rec"), self.path("rows.csv")
+        result = tactus("run", "lumbar", "--seconds", "4", "--task", live, "--record", recording, "--csv", rows,
+                        "--report", self.path("a.html"))
+        self.assertEqual(result.returncode, 0, result)
+        self.assertEqual(tactus("view", recording, "--csv", path).returncode, 0)
+        result = tactus("render", "lumbar", "--input", path, "--output", self.path("out.csv"), "--task", again)
+        self.assertEqual(result.returncode, 0, result)
+        a, b = figures(live), figures(again)
+        self.assertEqual(list(a), list(b))
+        self.assertGreaterEqual(a["punctures"]["value"], 2)
+        for name, row in a.items():
+            if row["value"] is not None:
+                self.assertAlmostEqual(row["value"], b[name]["value"], delta=1e-3 * abs(row["value"]) + 1e-3, msg=name)
+        # The rows of the run have the same largest force and the same punctures.
+        with open(rows) as file:
+            table = list(csv.DictReader(file))
+        force = max(sum(float(r[k]) ** 2 for k in ("fx", "fy", "fz")) ** 0.5 for r in table)
+        self.assertAlmostEqual(force, a["largest force"]["value"], delta=1e-4 * force)
+        self.assertEqual(max(int(r["needle_opened"]) for r in table), a["punctures"]["value"])
+        with open(self.path("a.html")) as file:
+            page = file.read()
+        for text in ('id="task-result"', 'id="punctures"', "nerve root: least distance"):
+            self.assertIn(text, page)
+        # The layer that should be reached was not.
+        self.assertIn("not within all limits", page)
+
+        both = tactus("task", live, again)
+        self.assertEqual(both.returncode, 0, both)
+        self.assertIn("lumbar puncture: not passed", both.stdout)
+        self.assertRegex(both.stdout, r"largest force +N +\d[\d.]* +\d[\d.]* +\+0 +<= 8")
+        one = tactus("task", live)
+        self.assertRegex(one.stdout, r"dura reached +0 ! +>= 1")
+
+    def test_a_name_that_ends_with_csv_gets_a_table(self):
+        table = self.path("a.csv")
+        self.assertEqual(tactus("run", "sphere", "--seconds", "0.3", "--task", table).returncode, 0)
+        with open(table) as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(rows[0]["name"], "time")
+        self.assertAlmostEqual(float(rows[0]["value"]), 0.3, delta=0.1)
+
+    def test_what_is_no_file_of_figures_is_refused(self):
+        broken = self.path("broken.json")
+        for text in ("", "{}", "[1, 2]", '{"scene": "x", "tools": []}', '{"scene": "x", "tools": [{"name": 1}]}',
+                     "[" * 100000, "\0\xff"):
+            with open(broken, "w", encoding="latin-1") as file:
+                file.write(text)
+            result = tactus("task", broken)
+            self.assertEqual(result.returncode, 2, text[:40])
+            self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+            self.assertIn("expected the figures", result.stderr)
+        result = tactus("task", self.path("none.json"))
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("expected a file of figures", result.stderr)
+        self.assertEqual(tactus("task").returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
