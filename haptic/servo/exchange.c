@@ -28,7 +28,9 @@ tac_live_stage *tac_live_prepare(const tac_live *live, const tac_world *before, 
 	bool good = stage != NULL;
 	for (int32_t i = 0; good && i < live->servo_count; i++)
 		good = tac_servo_make_sco(live->servos[i], world, &stage->scos[i], &stage->round_m[i]) >=
-		       TAC_OK;
+			       TAC_OK &&
+		       tac_servo_make_needle(live->servos[i], world, &stage->needles[i]) >= TAC_OK &&
+		       tac_task_create(&stage->view, live->servos[i]->def.tool, &stage->tasks[i]) >= TAC_OK;
 	if (!good)
 		tac_live_stage_destroy(&stage);
 	return stage;
@@ -143,6 +145,12 @@ static void enter(tac_live *live, int32_t k, int64_t now_ns, bool outside)
 	next->scos[k] = NULL;
 	live->stage->scos[k] = old;
 	s->round_m = next->round_m[k];
+	live->stage->needles[k] = s->needle;
+	s->needle = next->needles[k];
+	next->needles[k].needle = NULL;
+	live->stage->tasks[k] = s->task;
+	s->task = next->tasks[k];
+	next->tasks[k] = NULL;
 	s->def.world = &next->view;
 	s->tool = &next->view.scene->tools[s->def.tool];
 	s->object_count = next->view.scene->object_count + (s->hands.partner ? 1 : 0);

@@ -57,8 +57,11 @@ void tac_live_stage_destroy(tac_live_stage **stage)
 		return;
 	for (int32_t i = 0; i < TAC_SCENE_OBJECTS; i++)
 		free((*stage)->surface_material[i]);
-	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++)
+	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++) {
 		tac_sco_destroy(&(*stage)->scos[i]);
+		tac_needle_destroy(&(*stage)->needles[i].needle);
+		tac_task_destroy(&(*stage)->tasks[i]);
+	}
 	free(*stage);
 	*stage = NULL;
 }

@@ -18,9 +18,12 @@ typedef struct tac_live_stage {
 	int32_t *surface_material[TAC_SCENE_OBJECTS]; // of an object with another material than it was built
 						      // with
 	int32_t number;
-	// Movers for the tools: of the new world until the exchange, of the old one after it.
+	// Movers, needles and figures for the tools: of the new world until the exchange, of the old one
+	// after it.
 	tac_sco *scos[TAC_SCENE_TOOLS];
 	double round_m[TAC_SCENE_TOOLS];
+	tac_servo_needle needles[TAC_SCENE_TOOLS];
+	tac_task *tasks[TAC_SCENE_TOOLS];
 } tac_live_stage;
 
 // The motion of an object that commands move.

@@ -43,26 +43,27 @@ static tac_needle_body body_of(const tac_world *world, int32_t object)
 	return b;
 }
 
-tac_result tac_servo_create_needle(tac_servo *servo)
+tac_result tac_servo_make_needle(const tac_servo *servo, const tac_world *world, tac_servo_needle *out_needle)
 {
-	tac_servo *s = servo;
-	const tac_world *world = s->def.world;
-	const tac_scene_needle *needle = &s->tool->needle;
+	const tac_scene_tool *tool = &world->scene->tools[servo->def.tool];
+	const tac_scene_needle *needle = &tool->needle;
+	tac_servo_needle *n = out_needle;
+	*n = (tac_servo_needle){.needle = NULL};
 	if (!(needle->length_m > 0))
 		return TAC_OK;
 	tac_needle_body bodies[TAC_NEEDLE_BODIES];
 	for (int32_t i = 0; i < world->scene->object_count; i++) {
-		if (!tac_world_passes(world, s->def.tool, i))
+		if (!tac_world_passes(world, servo->def.tool, i))
 			continue;
-		if (s->needle.count == TAC_NEEDLE_BODIES) {
+		if (n->count == TAC_NEEDLE_BODIES) {
 			tac_log(TAC_LOG_ERROR, "servo: expected at most %d objects with layers, found more",
 				TAC_NEEDLE_BODIES);
 			return TAC_ERROR_ARGUMENT;
 		}
-		bodies[s->needle.count] = body_of(world, i);
-		s->needle.skin_m[s->needle.count] =
-			tac_dvec3_dot(bodies[s->needle.count].normal, bodies[s->needle.count].top_m);
-		s->needle.objects[s->needle.count++] = i;
+		tac_needle_body *b = &bodies[n->count];
+		*b = body_of(world, i);
+		n->skin_m[n->count] = tac_dvec3_dot(b->normal, b->top_m);
+		n->objects[n->count++] = i;
 	}
 	const tac_needle_def def = {
 		.radius_m = needle->radius_m,
@@ -70,10 +71,10 @@ tac_result tac_servo_create_needle(tac_servo *servo)
 		.bending_stiffness_Nm2 = needle->bending_stiffness_Nm2,
 		.curvature_per_m = needle->curvature_per_m,
 		.bodies = bodies,
-		.body_count = s->needle.count,
-		.fixed_rotation = s->tool->axes == 3,
+		.body_count = n->count,
+		.fixed_rotation = tool->axes == 3,
 	};
-	return tac_needle_create(&def, &s->needle.needle);
+	return tac_needle_create(&def, &n->needle);
 }
 
 // ---- the tick ----

@@ -222,9 +222,10 @@ bool tac_servo_yield_to_partner(tac_servo *servo);
 // Thread: RT.
 void tac_servo_push_partner(tac_servo *servo);
 
-// Creates the needle of a tool that is one (needle_tool.c).
+// Creates the needle of a tool that is one in `world` (needle_tool.c); else all of it is zero.
 // Thread: setup.
-tac_result tac_servo_create_needle(tac_servo *servo);
+tac_result tac_servo_make_needle(const tac_servo *servo, const tac_world *world,
+				 tac_servo_needle *out_needle);
 
 // Sets T_world_aim, and the wrench of the tissue on a needle (needle_tool.c).
 // Thread: RT.

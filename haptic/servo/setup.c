@@ -185,7 +185,7 @@ static tac_result create_all(tac_servo *s)
 {
 	tac_result result = tac_servo_create_sco(s);
 	if (result >= TAC_OK)
-		result = tac_servo_create_needle(s);
+		result = tac_servo_make_needle(s, s->def.world, &s->needle);
 	if (result >= TAC_OK)
 		result = tac_task_create(s->def.world, s->def.tool, &s->task);
 	if (result >= TAC_OK)
