@@ -217,6 +217,7 @@ static void every_built_in_scene_can_be_built_from_code(void)
 			*tac_scene_add_object(code, file->objects[i].name) = file->objects[i];
 		for (int32_t i = 0; i < file->camera_count; i++)
 			*tac_scene_add_camera(code, file->cameras[i].name) = file->cameras[i];
+		code->task = file->task;
 		TEST_ASSERT_EQUAL_MESSAGE(TAC_OK, tac_scene_check(code), logged);
 		expect_equal(file, code);
 		tac_scene_destroy(&file);
