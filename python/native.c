@@ -603,10 +603,13 @@ static tac_result start_loop(native_session *s, tac_world *world, int reactive, 
 	const tac_result result = tac_live_create(&live, &s->live);
 	if (result < TAC_OK)
 		return result;
+	tac_servo_def hands[TAC_SCENE_TOOLS];
+	tac_loop_def loop = tac_loop_def_default();
 	tac_play_def def = tac_play_def_default();
 	def.hand_count = s->count;
 	for (int32_t i = 0; i < s->count; i++) {
-		tac_servo_def *servo = &def.hands[i];
+		tac_servo_def *servo = &hands[i];
+		*servo = tac_servo_def_default();
 		servo->live = s->live;
 		servo->tool = i;
 		servo->device = s->devices[i];
@@ -615,9 +618,11 @@ static tac_result start_loop(native_session *s, tac_world *world, int reactive, 
 		servo->events = EVENTS;
 		servo->record = s->recorders[i] ? record : NULL;
 		servo->record_user = s->recorders[i];
+		def.hands[i] = servo;
 	}
-	def.loop.period_ns = period_ns;
-	def.loop.periods = periods;
+	loop.period_ns = period_ns;
+	loop.periods = periods;
+	def.loop = &loop;
 	return tac_play_start_hands(&def, &s->play);
 }
 

@@ -72,6 +72,17 @@ class Examples(unittest.TestCase):
                 return
         self.fail(f"expected a block that was pushed, found it at {last}")
 
+    def test_living_world_is_pushed_changed_exchanged_and_replayed(self):
+        lines = example("living_world").splitlines()
+        self.assertIn("hand 0 touches the block", lines)
+        self.assertIn("hand 1 touches the pyramid", lines)
+        self.assertEqual(lines[-1], "the replay is the same to the bit")
+        position, world, ticks, commands = map(float, re.match(
+            r"the block is at ([\d.-]+) mm in world (\d) after (\d+) ticks and (\d+) commands", lines[-2]).groups())
+        self.assertGreater(position, 5)  # the left hand has pushed it
+        self.assertEqual(world, 1)
+        self.assertGreater(commands, 600)
+
     def test_own_renderer_sees_the_loop(self):
         lines = example("own_renderer").splitlines()
         self.assertGreater(len(lines), 30)

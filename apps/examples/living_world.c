@@ -1,0 +1,198 @@
+// A world that lives: two hands, bodies from code and from memory, physics of its own, an effect, events,
+// objects that vanish, a material that changes, another world; and all of it once more, off line, to the bit.
+#include "devices/registry.h"
+#include "haptic/live.h"
+#include "haptic/play.h"
+#include "haptic/render.h"
+#include "haptic/scene_builder.h"
+#include "rt/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TICKS_MAX 65536
+#define FRAMES    600
+#define FRAME_NS  2000000
+#define BLOCK     0 // object
+#define PYRAMID   1
+#define BLOCK_KG  0.3
+
+// What the hooks on the real-time thread write down, for the replay.
+static tac_path_sample paths[TAC_SCENE_TOOLS][TICKS_MAX];
+static tac_live_record commands[8 * FRAMES];
+static size_t ticks[TAC_SCENE_TOOLS], command_count;
+
+static void note_sample(void *user, const tac_device_state *state, const tac_wrench *wrench, double gripper_N,
+			tac_device_status status)
+{
+	size_t *hand = user;
+	(void)wrench, (void)gripper_N, (void)status;
+	if (*hand < TICKS_MAX)
+		paths[hand - ticks][(*hand)++] = (tac_path_sample){state->time_ns, state->T_base_tool};
+}
+
+static void note_command(void *user, int64_t tick, const tac_live_command *command)
+{
+	(void)user;
+	if (command_count < sizeof commands / sizeof *commands)
+		commands[command_count++] = (tac_live_record){tick, *command};
+}
+
+// A block on a rail, and a pyramid that exists in memory alone.
+static tac_world *make_world(const char *name, tac_scene **out_scene)
+{
+	const tac_vec3 corners[] = {{0, 0, 0}, {0.04f, 0, 0}, {0, 0.04f, 0}, {0, 0, 0.04f}};
+	const tac_mesh_triangle faces[] = {{{0, 2, 1}}, {{0, 1, 3}}, {{0, 3, 2}}, {{1, 2, 3}}};
+	tac_mesh_def def = tac_mesh_def_default();
+	def.vertices = corners;
+	def.vertex_count = def.triangle_count = 4;
+	def.triangles = faces;
+	tac_mesh *pyramid;
+	tac_world *world;
+	if (tac_scene_create(name, out_scene) < TAC_OK || tac_mesh_build(&def, &pyramid) < TAC_OK)
+		return NULL;
+	tac_scene *scene = *out_scene;
+	tac_scene_add_material(scene, "wood")->stiffness_N_per_m = 800;
+	for (int i = 0; i < 2; i++) {
+		tac_scene_tool *tool = tac_scene_add_tool(scene, i == 0 ? "left" : "right");
+		tool->axes = 3;
+		tac_scene_tool_add_shape(tool, TAC_SCENE_SPHERE)->radius_m = 0.005;
+	}
+	tac_scene_object *block = tac_scene_add_object(scene, "block");
+	tac_scene_object_add_shape(block, TAC_SCENE_BOX)->size_m = tac_dvec3_make(0.04, 0.04, 0.04);
+	TAC_SCENE_SET(block->material, "wood");
+	tac_scene_object *stone = tac_scene_add_object(scene, "pyramid");
+	tac_scene_object_add_mesh(stone, "pyramid", pyramid);
+	stone->position_m = tac_dvec3_make(0.06, 0.05, -0.02);
+	scene->effects[0] = tac_effect_default(TAC_EFFECT_VIBRATION);
+	TAC_SCENE_SET(scene->effects[0].name, "buzz");
+	scene->effects[0].enabled = false;
+	scene->effect_count = 1;
+	tac_world_build(scene, tac_collider_find("wide"), &world);
+	tac_mesh_destroy(&pyramid); // the world has its own copy
+	return world;
+}
+
+typedef struct rail {
+	double x_m, v_m_per_s;
+} rail;
+
+// Physics of its own: the block slides along x, pushed by both tools.
+static void slide(rail *r, tac_live *live, const tac_play *play)
+{
+	double force_N = -0.8 * r->v_m_per_s; // of the rail
+	for (int32_t hand = 0; hand < 2; hand++) {
+		const tac_snapshot *s = tac_servo_snapshot(tac_play_hand(play, hand), 0);
+		for (int32_t i = 0; s && i < s->contact_count; i++)
+			force_N -= s->contacts[i].object == BLOCK ? s->contacts[i].force_N.x : 0;
+		if (s && s->live.blocked >> BLOCK & 1) // by a tool that could not yield
+			*r = (rail){s->T_world_objects[BLOCK].position.x, 0};
+	}
+	r->v_m_per_s += force_N / BLOCK_KG * 1e-9 * FRAME_NS;
+	r->x_m += r->v_m_per_s * 1e-9 * FRAME_NS;
+	tac_live_set_pose(live, BLOCK, tac_dpose_make(tac_dvec3_make(r->x_m, 0, 0), tac_dquat_identity()));
+}
+
+static void hear(tac_servo *servo, tac_live *live, int32_t hand)
+{
+	for (tac_event e; tac_servo_next_event(servo, &e);) {
+		if (e.kind == TAC_EVENT_TOUCH) {
+			printf("hand %d touches the %s\n", (int)hand, e.object_name);
+			tac_live_switch_effect(live, hand, 0, true);
+		}
+	}
+}
+
+// Renders what was recorded; returns the last pose of the left tool, and a sum over the bits of all its
+// forces.
+static tac_dpose replay(tac_world *const worlds[2], size_t count, uint64_t *out_sum)
+{
+	tac_render_def def = tac_render_def_default();
+	def.world = worlds[0];
+	def.paths[0] = paths[0];
+	def.paths[1] = paths[1];
+	def.count = count;
+	def.commands = commands;
+	def.command_count = command_count;
+	def.worlds = &worlds[1];
+	def.world_count = 1;
+	tac_dpose last = tac_dpose_identity();
+	tac_render_row rows[TAC_SCENE_TOOLS];
+	tac_render *render;
+	if (tac_render_create(&def, &render) < TAC_OK)
+		return last;
+	for (*out_sum = 0; tac_render_step(render, rows); last = rows[0].T_world_sco) {
+		uint64_t bits[6];
+		memcpy(bits, &rows[0].sent, sizeof bits);
+		for (int i = 0; i < 6; i++)
+			*out_sum = *out_sum * 31 + bits[i];
+	}
+	tac_render_destroy(&render);
+	return last;
+}
+
+int main(void)
+{
+	const tac_sim_waypoint ways[2][3] = {
+		{{.position_m = {-0.05, 0, 0}}, {.time_ns = 300000000, .position_m = {-0.01, 0, 0}}},
+		{{.position_m = {0.07, 0.06, 0.06}},
+		 {.time_ns = 300000000, .position_m = {0.07, 0.06, -0.005}}}};
+	tac_scene *scenes[2] = {NULL, NULL};
+	tac_world *worlds[2] = {make_world("first", &scenes[0]), make_world("second", &scenes[1])};
+	tac_live *live;
+	tac_live_def live_def = tac_live_def_default();
+	live_def.world = worlds[0];
+	live_def.record = note_command;
+	if (!worlds[0] || !worlds[1] || tac_live_create(&live_def, &live) < TAC_OK)
+		return EXIT_FAILURE;
+	tac_servo_def hands[2];
+	tac_play_def def = tac_play_def_default();
+	def.hand_count = 2;
+	for (int32_t i = 0; i < 2; i++) {
+		const tac_open_def hand = {.sim_path = ways[i], .sim_waypoints = 2};
+		hands[i] = tac_servo_def_default();
+		if (tac_registry_open("sim:omega3", &hand, &hands[i].device) < TAC_OK)
+			return EXIT_FAILURE;
+		hands[i].live = live;
+		hands[i].tool = i;
+		hands[i].events = 256;
+		hands[i].record = note_sample;
+		hands[i].record_user = &ticks[i];
+		def.hands[i] = &hands[i];
+	}
+	tac_play *play;
+	if (tac_play_start_hands(&def, &play) < TAC_OK)
+		return EXIT_FAILURE;
+	rail block = {0, 0};
+	for (int frame = 0; frame < FRAMES; frame++) {
+		slide(&block, live, play);
+		if (frame == 300)
+			tac_live_show(live, PYRAMID, false);
+		if (frame == 350)
+			tac_live_use_material(live, BLOCK, 1); // the default one, which is harder
+		if (frame == 450)
+			tac_live_exchange(live, worlds[1]); // all is as it was
+		for (int32_t i = 0; i < 2; i++)
+			hear(tac_play_hand(play, i), live, i);
+		tac_clock_sleep_until_ns(tac_clock_now_ns() + FRAME_NS);
+	}
+	const tac_snapshot *s = tac_servo_snapshot(tac_play_hand(play, 0), 0);
+	const tac_dpose last = s->T_world_sco;
+	const size_t count = (size_t)s->tick + 1;
+	printf("the block is at %.1f mm in world %d after %zu ticks and %zu commands\n",
+	       1e3 * s->T_world_objects[BLOCK].position.x, (int)s->live.world, count, command_count);
+	tac_play_destroy(&play);
+	tac_live_destroy(&live);
+	uint64_t sums[2] = {0, 1};
+	const tac_dpose again = replay(worlds, count, &sums[0]);
+	replay(worlds, count, &sums[1]);
+	const bool same = memcmp(&again, &last, sizeof last) == 0 && sums[0] == sums[1];
+	printf("the replay is %s\n", same ? "the same to the bit" : "another");
+	for (int i = 0; i < 2; i++) {
+		tac_device_destroy(&hands[i].device);
+		tac_world_destroy(&worlds[i]);
+		tac_scene_destroy(&scenes[i]);
+	}
+	return same ? EXIT_SUCCESS : EXIT_FAILURE;
+}
