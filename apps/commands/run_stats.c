@@ -1,5 +1,7 @@
 #include "apps/commands/run_stats.h"
 
+#include "apps/session/units.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -90,8 +92,10 @@ static void print_effects(const run_stats *r, const tac_snapshot *last)
 
 static void print_feel(const tac_snapshot_feel *feel)
 {
-	printf("          force: largest step %.2f N, bound %.2f N, %llu dropout%s, ", feel->largest_step_N,
-	       feel->largest_bound_N, (unsigned long long)feel->dropouts, plural(feel->dropouts));
+	char bound[UNITS_TEXT];
+	printf("          force: largest step %.2f N, %s, %llu dropout%s, ", feel->largest_step_N,
+	       units_bound(feel->largest_bound_N, bound), (unsigned long long)feel->dropouts,
+	       plural(feel->dropouts));
 	printf("%llu jump%s beyond the bound, saturated in %llu tick%s\n", (unsigned long long)feel->jumps,
 	       plural(feel->jumps), (unsigned long long)feel->saturated_ticks, plural(feel->saturated_ticks));
 }

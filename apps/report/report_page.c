@@ -6,6 +6,7 @@
 #include "apps/report/report.js.h"
 #include "apps/report/report_data.h"
 #include "apps/report/report_plots.h"
+#include "apps/session/units.h"
 #include "base/version.h"
 
 #include <math.h>
@@ -209,11 +210,13 @@ static void write_forces(FILE *f, const report *r)
 		[REPORT_EFFECTS] = {"effects", "Effects: the force of the application in it", "N", 2},
 	};
 	const tac_snapshot_feel *feel = &r->feel;
+	char bound[UNITS_TEXT];
 	fprintf(f,
-		"<h2>Forces and energy</h2>\n<p id=\"feel\">Force: largest step %.2f N, bound %.2f N, %llu "
+		"<h2>Forces and energy</h2>\n<p id=\"feel\">Force: largest step %.2f N, %s, %llu "
 		"dropouts, %llu jumps beyond the bound, saturated in %llu ticks.</p>\n",
-		feel->largest_step_N, feel->largest_bound_N, (unsigned long long)feel->dropouts,
-		(unsigned long long)feel->jumps, (unsigned long long)feel->saturated_ticks);
+		feel->largest_step_N, units_bound(feel->largest_bound_N, bound),
+		(unsigned long long)feel->dropouts, (unsigned long long)feel->jumps,
+		(unsigned long long)feel->saturated_ticks);
 	for (int i = 0; i < REPORT_FORCE_CHANNELS; i++) {
 		if (i == REPORT_EFFECTS && !(report_series_max(r->forces, i) > 0))
 			continue; // most scenes have none

@@ -30,6 +30,15 @@ const char *units_length(double length_m, char out[UNITS_TEXT])
 	return out;
 }
 
+const char *units_bound(double bound_N, char out[UNITS_TEXT])
+{
+	if (isfinite(bound_N))
+		snprintf(out, UNITS_TEXT, "bound %.2f N", bound_N);
+	else
+		snprintf(out, UNITS_TEXT, "cut on purpose");
+	return out;
+}
+
 void units_hint(double size_m, char *out, size_t size)
 {
 	char length[UNITS_TEXT], better[UNITS_TEXT];
