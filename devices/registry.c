@@ -14,6 +14,7 @@
 #include "devices/sim/sim_driver.h"
 #include "devices/vendor/dhd.h"
 #include "devices/vendor/hd.h"
+#include "devices/wooden/wooden.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -86,6 +87,15 @@ static const tac_driver drivers[] = {
 		.list = tac_diy_list,
 		.open = tac_diy_open,
 		.let_go = tac_diy_let_go,
+	},
+	{
+		.name = "wooden",
+		.form = "wooden[:FILE]",
+		.summary = "WoodenHaptics",
+		.hot_pluggable = true,
+		.needs_keeper = true,
+		.list = tac_wooden_list,
+		.open = tac_wooden_open,
 	},
 	{
 		.name = "keys",
