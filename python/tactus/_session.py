@@ -70,6 +70,8 @@ class Snapshot:
     blocked: FrozenSet[int]  # objects that stopped because the tool could not yield
     world: int  # number of exchanges so far
     commands: int  # taken so far
+    gripper_m: float  # opening of the device's gripper; 0: closed, or there is none
+    gripper_N: float  # sent to it, positive opens
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ def _snapshot(s) -> Snapshot:
                     _vector(s.wanted.force_N), _vector(s.wanted.torque_Nm), contacts, s.distance_m, limits, s.gain,
                     s.stiffness_N_per_m, s.passivity_J, s.compute_ns, s.faults, s.unknown_ticks, s.contact_ticks,
                     _bits(s.live.hidden), _bits(s.live.waits), _bits(s.live.moving), _bits(s.live.blocked), s.live.world,
-                    s.live.commands)
+                    s.live.commands, s.gripper_m, s.gripper_N)
 
 
 class Session:

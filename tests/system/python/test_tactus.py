@@ -163,6 +163,22 @@ class Sessions(WithFolder):
             last = s
         return last
 
+    def test_a_gripper_rests_where_fingers_and_spring_balance(self):
+        # Fingers of 250 N/m that want 4 mm against a spring of 500 N/m that rests at 12 mm; dry friction of 0.05 N.
+        scene = self.folder / "grip.yaml"
+        scene.write_text("scene: grip\ntools: [{name: t, device: 'sim:omega7', shapes: [{kind: sphere, radius_m: 0.005}], "
+                         "gripper: {rest_m: 0.012, stiffness_N_per_m: 500, damping_N_s_per_m: 1}, "
+                         "hand: [{time_s: 0, position_m: [0, 0, 0.1], gripper_m: 0.004}]}]\n"
+                         "objects: [{name: box, shapes: [{kind: box, size_m: [0.05, 0.05, 0.05]}]}]\n")
+        with tactus.Session(scene, device="sim:omega7") as session:
+            for _ in range(2000):
+                s = session.snapshot()
+                if s.gain == 1 and abs(s.gripper_N - 4 / 3) < 0.05:
+                    break
+                threading.Event().wait(0.005)
+        self.assertAlmostEqual(s.gripper_N, 4 / 3, delta=0.05)
+        self.assertAlmostEqual(s.gripper_m, 0.028 / 3, delta=1e-4)
+
     def test_force_is_that_of_the_spring(self):
         with tactus.Session(tactus.Scene.parse(SPHERE)) as session:
             self.assertEqual(len(session.setup()), 5)
