@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from program import BadInputTest, Program
 
 PROGRAM, BOARD = (sys.argv[2:] + [None])[:2]
-SCENES = "sphere stylus peg tooth groove assembly hands".split()
+SCENES = "sphere stylus peg tooth groove assembly hands lumbar".split()
 tactus = Program(PROGRAM)
 CUBE = ("OFF\n8 6 0\n" + "".join(f"{x} {y} {z}\n" for x in (0, 1) for y in (0, 1) for z in (0, 1)) +
         "4 0 1 3 2\n4 4 6 7 5\n4 0 4 5 1\n4 2 3 7 6\n4 0 2 6 4\n4 1 5 7 3\n")
