@@ -3,6 +3,8 @@
 #include "tests/support/allocations.h"
 #include "tests/support/limits.h"
 #include "tests/support/logged.h"
+#include "tests/support/needle_account.h"
+#include "tests/support/scene_text.h"
 #include "tests/support/servo_fixture.h"
 #include "tests/support/sweep_referee.h"
 
@@ -89,16 +91,6 @@ static void keys_of_needle_and_layers_are_checked(void)
 		       "x.yaml:7:20: expected a direction, found one of no length");
 }
 
-static char *write_text(const tac_scene *scene)
-{
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *file = open_memstream(&text, &bytes);
-	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_write(scene, file));
-	fclose(file);
-	return text;
-}
-
 static void needle_and_layers_read_back_as_written(void)
 {
 	static const char text[] =
@@ -107,7 +99,7 @@ static void needle_and_layers_read_back_as_written(void)
 		"  bending_stiffness_Nm2: 0.0052, stiffness_N_per_m: 900}}]\n" BACK BONE;
 	tac_scene *scene, *again;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_parse(text, sizeof text - 1, "x.yaml", &scene));
-	char *written = write_text(scene);
+	char *written = scene_text(scene);
 	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_parse(written, strlen(written), "y.yaml", &again));
 	TEST_ASSERT_EQUAL_MEMORY(scene, again, sizeof *scene);
 	TEST_ASSERT_EQUAL_DOUBLE(-3, again->tools[0].needle.curvature_per_m);
@@ -239,14 +231,6 @@ static void expect_outside_bone(const tac_snapshot *s)
 	}
 }
 
-static bool fell(const tac_needle_energy *before, const tac_needle_energy *now)
-{
-	return now->cutting < before->cutting || now->puncture < before->puncture ||
-	       now->friction < before->friction || now->viscosity < before->viscosity ||
-	       now->relaxation < before->relaxation || now->snap < before->snap ||
-	       now->sideways < before->sideways;
-}
-
 // How the hand of the fuzz moves: it glides, jabs, holds, and throws the needle.
 typedef struct random_hand {
 	tac_rng rng;
@@ -300,12 +284,7 @@ static void random_needling_never_enters_bone_or_gains_energy(void)
 		if (k == 3)
 			f.scene->tools[0].needle.curvature_per_m = 4;
 		f.scene->tools[0].axes = k == 2 ? 3 : 6;
-		TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(f.scene, tac_collider_find("wide"), &f.world));
-		puppet_init(&f.hand);
-		tac_servo_def def = tac_servo_def_default();
-		def.world = f.world;
-		def.device = &f.hand.base;
-		TEST_ASSERT_EQUAL(TAC_OK, tac_servo_create(&def, &f.servo));
+		fixture_build_scene(&f, "wide", tac_servo_def_default());
 		random_hand hand = {.rng = tac_rng_seed(7, (uint64_t)k)};
 		hand.from = hand.to = tac_dpose_make(at(0, 0, 0.02), tac_dquat_identity());
 		tac_needle_energy before = {0};
@@ -317,7 +296,7 @@ static void random_needling_never_enters_bone_or_gains_energy(void)
 			TEST_ASSERT_EQUAL(allocated, allocations);
 			TEST_ASSERT_TRUE(tac_dvec3_finite(s->sent.force_N) &&
 					 tac_dvec3_finite(s->sent.torque_Nm));
-			TEST_ASSERT_FALSE(fell(&before, &s->needle.state.energy));
+			TEST_ASSERT_FALSE(dissipation_fell(&before, &s->needle.state.energy));
 			TEST_ASSERT_EQUAL_UINT64(0, s->faults);
 			TEST_ASSERT_EQUAL_UINT64(0, s->feel.jumps);
 			before = s->needle.state.energy;
@@ -333,6 +312,8 @@ static void random_needling_never_enters_bone_or_gains_energy(void)
 	}
 	printf("%d ticks: %lld in tissue, %lld on bone, up to %lld punctures\n", ticks, (long long)in_tissue,
 	       (long long)on_bone, (long long)punctures);
+	if (ticks < 5000) // under a sanitizer
+		return;
 	TEST_ASSERT_TRUE(in_tissue > ticks / 10);
 	TEST_ASSERT_TRUE(on_bone > ticks / 200);
 }
@@ -346,11 +327,7 @@ static uint64_t hash_run(int64_t period_ns, int ticks, const char *collider)
 	def.period_ns = period_ns;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_builtin("lumbar", &f.scene));
 	f.scene->tools[0].needle.bending_stiffness_Nm2 = 0.0052;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(f.scene, tac_collider_find(collider), &f.world));
-	puppet_init(&f.hand);
-	def.world = f.world;
-	def.device = &f.hand.base;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_servo_create(&def, &f.servo));
+	fixture_build_scene(&f, collider, def);
 	for (int i = 0; i < ticks; i++) {
 		const double t = (double)(i * period_ns) / 1e9;
 		f.hand.state.T_base_tool = tac_dpose_make(

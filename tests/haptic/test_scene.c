@@ -5,6 +5,7 @@
 #include "haptic/scene_builder.h"
 #include "haptic/world.h"
 #include "tests/support/logged.h"
+#include "tests/support/scene_text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,25 +41,15 @@ static void expect_refusal(const char *text, const char *message)
 	TEST_ASSERT_EQUAL_STRING(message, logged);
 }
 
-static char *write_text(const tac_scene *scene)
-{
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *file = open_memstream(&text, &bytes);
-	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_write(scene, file));
-	fclose(file);
-	return text;
-}
-
 // Byte by byte: every field, and the padding, which the reader leaves zero.
 static void expect_round_trip(const tac_scene *scene)
 {
-	char *text = write_text(scene);
+	char *text = scene_text(scene);
 	tac_scene *again = parse(text);
 	TEST_ASSERT_NOT_NULL_MESSAGE(again, logged);
 	TEST_ASSERT_EQUAL_STRING("", again->folder);
 	TEST_ASSERT_EQUAL_INT(0, memcmp(scene, again, sizeof *scene));
-	char *second = write_text(again);
+	char *second = scene_text(again);
 	TEST_ASSERT_EQUAL_STRING(text, second);
 	free(second);
 	free(text);
@@ -116,7 +107,7 @@ static void numbers_of_ordinary_size_are_written_without_an_exponent(void)
 		parse("scene: x\nmaterials: [{name: m, stiffness_N_per_m: 800}, "
 		      "{name: n, stiffness_N_per_m: 123456, texture_wavelength_m: 0.00025}]\n" TOOL);
 	TEST_ASSERT_NOT_NULL_MESSAGE(scene, logged);
-	char *text = write_text(scene);
+	char *text = scene_text(scene);
 	TEST_ASSERT_NOT_NULL(strstr(text, "stiffness_N_per_m: 800\n"));
 	TEST_ASSERT_NOT_NULL(strstr(text, "stiffness_N_per_m: 123456\n"));
 	TEST_ASSERT_NOT_NULL(strstr(text, "texture_wavelength_m: 0.00025\n"));

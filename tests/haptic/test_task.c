@@ -223,12 +223,7 @@ static void figures_of_an_insertion_are_those_of_its_rows(void)
 	fixture f;
 	memset(&f, 0, sizeof f);
 	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_builtin("lumbar", &f.scene));
-	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(f.scene, tac_collider_find("wide"), &f.world));
-	puppet_init(&f.hand);
-	tac_servo_def def = tac_servo_def_default();
-	def.world = f.world;
-	def.device = &f.hand.base;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_servo_create(&def, &f.servo));
+	fixture_build_scene(&f, "wide", tac_servo_def_default());
 	const tac_scene_tool *tool = &f.scene->tools[0];
 	enum { TICKS = 15500 };
 	double max_N = 0, sum_N = 0, path = 0, deepest = 0, least = HUGE_VAL, opened_s[16] = {0};

@@ -76,17 +76,23 @@ typedef struct fixture {
 	force_watch watch;
 } fixture;
 
+// Builds the world of f->scene, and its servo.
+static inline void fixture_build_scene(fixture *f, const char *collider, tac_servo_def def)
+{
+	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(f->scene, tac_collider_find(collider), &f->world));
+	puppet_init(&f->hand);
+	def.world = f->world;
+	def.device = &f->hand.base;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_servo_create(&def, &f->servo));
+}
+
 static inline void fixture_build(fixture *f, const char *text, const char *collider, tac_servo_def def)
 {
 	memset(f, 0, sizeof *f);
 	if (strcmp(collider, "chip") == 0)
 		TEST_ASSERT_EQUAL(TAC_OK, tac_collider_add(tac_chip_collider()));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_parse(text, strlen(text), "test", &f->scene));
-	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(f->scene, tac_collider_find(collider), &f->world));
-	puppet_init(&f->hand);
-	def.world = f->world;
-	def.device = &f->hand.base;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_servo_create(&def, &f->servo));
+	fixture_build_scene(f, collider, def);
 }
 
 static inline void fixture_fini(fixture *f)

@@ -2,6 +2,7 @@
 // here, from the wrenches and the device's motion alone.
 #include "base/rng.h"
 #include "tests/support/limits.h"
+#include "tests/support/needle_account.h"
 #include "tissue/needle.h"
 #include "tissue/needle/lateral.h"
 #include "unity.h"
@@ -95,14 +96,6 @@ static void begin_with(double bending_Nm2, double curvature_per_m, double length
 	r.fell = false;
 }
 
-static bool fell(const tac_needle_energy *before, const tac_needle_energy *now)
-{
-	return now->cutting < before->cutting || now->puncture < before->puncture ||
-	       now->friction < before->friction || now->viscosity < before->viscosity ||
-	       now->relaxation < before->relaxation || now->snap < before->snap ||
-	       now->sideways < before->sideways;
-}
-
 // One tick, and the hand's work in it.
 static void step(tac_dpose device)
 {
@@ -119,7 +112,7 @@ static void step(tac_dpose device)
 	const double taken = tac_needle_stored_J(e) + tac_needle_dissipated_J(e);
 	if (taken > 2e-3) // below that the tick in which the skin was met counts too much
 		r.worst = fmax(r.worst, fabs(r.work_J - taken) / taken);
-	r.fell |= fell(&r.energy, e);
+	r.fell |= dissipation_fell(&r.energy, e);
 	r.energy = *e;
 	r.device = device;
 	r.wrench = w;
@@ -663,7 +656,7 @@ static void needle_that_is_stopped_stays_behind_the_stop(void)
 			stopped = true;
 		}
 		tac_needle_commit(r.needle, tool);
-		TEST_ASSERT_FALSE(fell(&before, &r.state->energy));
+		TEST_ASSERT_FALSE(dissipation_fell(&before, &r.state->energy));
 		before = r.state->energy;
 		TEST_ASSERT_TRUE(r.state->depth_m <= 0.012 + 1e-9);
 		TEST_ASSERT_TRUE(r.state->front_m <= r.state->depth_m + 1e-9);
