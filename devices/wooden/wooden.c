@@ -23,7 +23,6 @@
 #define ANSWER_NS     (4 * TAC_NS_PER_MS)
 #define FIRST_NS      (500 * TAC_NS_PER_MS) // for the first report
 #define FAILURES_MAX  50                    // exchanges without a report in a row, about 0.2 s: it is lost
-#define PRIORITY      85                    // above the loop's 80
 #define JUMP_COUNTS   20.0                  // a report may be this far from the one before,
 #define COUNTS_PER_S  1e5                   // and farther the older that is: about 6 m/s
 #define VELOCITY_POLE 0.9
@@ -167,7 +166,6 @@ tac_result tac_wooden_create(int fd, const char *name, tac_device **out_device)
 		.close = wooden_close,
 		.user = w,
 		.thread_name = "tac-wooden",
-		.priority = PRIORITY,
 	};
 	return tac_relay_create(&relay, out_device);
 }
