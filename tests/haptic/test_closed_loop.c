@@ -62,6 +62,7 @@ static void loop_build(loop *l, tac_scene *scene, const tac_sim_def *sim, int64_
 	l->device.base = *l->device.sim;
 	l->device.base.read = lifted_read;
 	l->device.base.write = lifted_write;
+	l->device.base.set_gripper = NULL;
 	l->device.placed = !lift;
 	// Without the device's mechanics the stiffness is not derated.
 	l->device.base.info.linear.damping = 0;
