@@ -121,7 +121,8 @@ TAC_API tac_result tac_servo_set_effect(tac_servo *servo, int32_t index, const t
 // Thread: as tac_servo_set_effect.
 TAC_API tac_result tac_servo_switch_effect(tac_servo *servo, int32_t index, bool on);
 
-// Effect `index` as it was last set; NULL: none. Valid until it is set again.
+// Effect `index` as it was last set, in a live world as the scene has it; NULL: none. Valid until it is set
+// again.
 // Thread: as tac_servo_set_effect.
 TAC_API const tac_effect *tac_servo_effect(const tac_servo *servo, int32_t index);
 

@@ -207,7 +207,8 @@ static void write_forces(FILE *f, const report *r)
 		[REPORT_ENERGY] = {"energy",
 				   "Passivity: energy the springs may still return; below 0 is a deficit",
 				   "J", 1},
-		[REPORT_EFFECTS] = {"effects", "Effects: the force of the application in it", "N", 2},
+		[REPORT_EFFECTS] = {"effects",
+				    "Effects: force of the application, before passivity and limit", "N", 2},
 	};
 	const tac_snapshot_feel *feel = &r->feel;
 	char bound[UNITS_TEXT];
