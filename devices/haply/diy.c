@@ -15,7 +15,7 @@
 #define PERIOD_NS    (1 * TAC_NS_PER_MS)
 #define WRITE_NS     (2 * TAC_NS_PER_MS)
 #define ANSWER_NS    (4 * TAC_NS_PER_MS)
-#define FAILURES_MAX 50 // exchanges without an answer in a row, about 0.2 s: it is lost
+#define FAILURES_MAX 125 // exchanges without an answer in a row, about 0.5 s: it is lost
 #define WAKE_NS      (300 * TAC_NS_PER_MS)
 #define WAKE_TRIES   10
 #define LET_GO_TRIES 50

@@ -23,7 +23,7 @@
 #define PERIOD_NS    (1 * TAC_NS_PER_MS)
 #define WRITE_NS     (2 * TAC_NS_PER_MS)   // longest wait for room in the port's buffer
 #define ANSWER_NS    (4 * TAC_NS_PER_MS)   // for an answer
-#define FAILURES_MAX 50                    // exchanges without an answer in a row, about 0.2 s: it is lost
+#define FAILURES_MAX 125                   // exchanges without an answer in a row, about 0.5 s: it is lost
 #define WAKE_NS      (300 * TAC_NS_PER_MS) // between two attempts to wake it; the first is often not answered
 #define WAKE_TRIES   20
 #define LET_GO_TRIES 50

@@ -22,7 +22,7 @@
 #define WRITE_NS      (2 * TAC_NS_PER_MS)
 #define ANSWER_NS     (4 * TAC_NS_PER_MS)
 #define FIRST_NS      (500 * TAC_NS_PER_MS) // for the first report
-#define FAILURES_MAX  50                    // exchanges without a report in a row, about 0.2 s: it is lost
+#define FAILURES_MAX  125                   // exchanges without a report in a row, about 0.5 s: it is lost
 #define JUMP_COUNTS   20.0                  // a report may be this far from the one before,
 #define COUNTS_PER_S  1e5                   // and farther the older that is: about 6 m/s
 #define VELOCITY_POLE 0.9

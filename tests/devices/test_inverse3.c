@@ -297,13 +297,7 @@ static void poses_and_forces_have_the_right_frame(void)
 		   tac_dvec3_length(tac_dvec3_sub(firmware_state(&arm).T_base_tool.position,
 						  state.T_base_tool.position)) < 1e-3);
 	tac_device_enable(device, true);
-	EVENTUALLY(write_force(0.5, 1, -1.5) && fabs(firmware_force_N(&arm) - sqrt(3.5)) < 1e-6);
-	pthread_mutex_lock(&arm.lock);
-	const tac_dvec3 f = arm.force_N;
-	pthread_mutex_unlock(&arm.lock);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-7, 0.5, f.x);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-7, 1, f.y);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-7, -1.5, f.z);
+	EVENTUALLY(write_force(0.5, 1, -1.5) && firmware_force_is(&arm, tac_dvec3_make(0.5, 1, -1.5), 1e-7));
 }
 
 static void the_force_ends_with_the_loop_the_switch_and_the_device(void)
@@ -373,7 +367,6 @@ typedef struct loop {
 	tac_servo *servo;
 	int64_t next_ns;
 	int64_t ticks, samples, far;
-	double largest_N;
 } loop;
 
 static void loop_start(loop *l)
@@ -403,7 +396,6 @@ static void loop_tick(loop *l)
 	const double force_N = tac_dvec3_length(s->sent.force_N);
 	TEST_ASSERT_TRUE(force_N <= 5);
 	TEST_ASSERT_TRUE(tac_dvec3_length(s->T_world_device.position) < 1);
-	l->largest_N = fmax(l->largest_N, force_N);
 	l->samples += s->status == TAC_DEVICE_OK;
 	l->far += s->status == TAC_DEVICE_OK &&
 		  tac_dvec3_length(tac_dvec3_sub(firmware_state(&arm).T_base_tool.position,
@@ -425,6 +417,12 @@ static double seconds(double all)
 	return test_long() ? all : all / 50;
 }
 
+// Whether the arm has been pushed; the loop's force arrives a little after it was sent.
+static bool felt(void)
+{
+	return atomic_load(&arm.largest_uN) > 500000;
+}
+
 static void contact_is_felt_and_within_limits(void)
 {
 	loop l;
@@ -432,11 +430,10 @@ static void contact_is_felt_and_within_limits(void)
 	open_device("inverse3");
 	loop_start(&l);
 	const int64_t end_ns = tac_clock_now_ns() + (int64_t)(seconds(60) * 1e9);
-	while (tac_clock_now_ns() < end_ns || (l.largest_N < 0.5 && l.ticks < 60000))
+	while (tac_clock_now_ns() < end_ns || (!felt() && l.ticks < 60000))
 		loop_tick(&l);
-	TEST_ASSERT_TRUE(l.largest_N > 0.5);
-	TEST_ASSERT_TRUE((double)atomic_load(&arm.largest_uN) > 0.5e6);
-	TEST_ASSERT_TRUE(l.samples > l.ticks / 4);
+	TEST_ASSERT_TRUE(felt());
+	TEST_ASSERT_TRUE(l.samples > 50);
 	EVENTUALLY(firmware_force_N(&arm) == 0); // the loop is silent
 	assert_within_limits();
 	printf("contact: %lld ticks, %lld samples, %.2f N at most\n", (long long)l.ticks,
@@ -477,12 +474,14 @@ static void chaos_never_exceeds_the_limits(void)
 			unplugged++;
 		}
 	}
+	assert_within_limits();
+	largest_uN = largest_uN > atomic_load(&arm.largest_uN) ? largest_uN : atomic_load(&arm.largest_uN);
 	atomic_store(&arm.chaos, 0);
 	atomic_store(&arm.silent, false);
-	l.largest_N = 0;
-	for (int i = 0; i < 20000 && l.largest_N < 0.5; i++) // it is felt again
+	atomic_store(&arm.largest_uN, 0);
+	for (int i = 0; i < 20000 && !felt(); i++) // it is felt again
 		loop_tick(&l);
-	TEST_ASSERT_TRUE(l.largest_N >= 0.5);
+	TEST_ASSERT_TRUE(felt());
 	assert_within_limits();
 	TEST_ASSERT_TRUE(l.far <= 1 + l.samples / 50);
 	printf("chaos: %lld ticks, %lld samples, %lld of them more than 20 mm off, %llu damaged answers, "

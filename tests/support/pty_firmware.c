@@ -63,6 +63,12 @@ static void send_damaged(firmware *f, tac_rng *rng, const uint8_t *answer, size_
 
 // ---- the thread ----
 
+void firmware_enter(void)
+{
+	const struct sched_param priority = {.sched_priority = 86};
+	pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority); // refused without privileges
+}
+
 static void reply(firmware *f, tac_rng *rng, const uint8_t *answer, size_t count)
 {
 	if (atomic_load(&f->chatters))
@@ -78,6 +84,7 @@ static void reply(firmware *f, tac_rng *rng, const uint8_t *answer, size_t count
 static void *run(void *user)
 {
 	firmware *f = user;
+	firmware_enter();
 	tac_rng rng = tac_rng_seed(20, 7);
 	uint8_t in[512], out[FIRMWARE_ANSWER_MAX];
 	size_t size = 0;
@@ -160,6 +167,14 @@ tac_device_state firmware_state(firmware *f)
 	const tac_device_state state = f->state;
 	pthread_mutex_unlock(&f->lock);
 	return state;
+}
+
+bool firmware_force_is(firmware *f, tac_dvec3 expected_N, double tolerance_N)
+{
+	pthread_mutex_lock(&f->lock);
+	const tac_dvec3 off = tac_dvec3_sub(f->force_N, expected_N);
+	pthread_mutex_unlock(&f->lock);
+	return fmax(fabs(off.x), fmax(fabs(off.y), fabs(off.z))) <= tolerance_N;
 }
 
 double firmware_force_N(firmware *f)

@@ -54,6 +54,13 @@ void firmware_stop(firmware *f);
 // For answers: puts the force into the motors of the body and samples it.
 void firmware_move(firmware *f, tac_dvec3 force_N);
 
+// Gives the calling thread a firmware's priority where that is permitted: hardware does not wait for a busy
+// machine.
+void firmware_enter(void);
+
+// Whether the last force is this one, up to `tolerance_N` in each axis.
+bool firmware_force_is(firmware *f, tac_dvec3 expected_N, double tolerance_N);
+
 tac_device_state firmware_state(firmware *f);
 double firmware_force_N(firmware *f);
 
