@@ -132,6 +132,11 @@ TAC_API void tac_needle_reset(tac_needle *needle);
 // Thread: RT.
 TAC_API void tac_needle_release(tac_needle *needle);
 
+// Bodies that the needle does not feel, bit i for body i. It leaves the tissue of one that is hidden while it
+// is inside, and enters it again from above once it is shown.
+// Thread: RT.
+TAC_API void tac_needle_hide(tac_needle *needle, uint32_t bodies);
+
 // Finds the pose of the tool at which the coupling to the device at `T_world_device` balances the tissue,
 // after `elapsed_s`. *out_T_world_tool is that pose; with a flexible needle that of the straight line from
 // hub to tip. Returns the wrench on the device, about the tool's origin, world frame. `T_world_bodies` has a

@@ -314,8 +314,9 @@ double tac_sco_clearance(tac_sco *sco, int32_t object, tac_dpose T_world_object,
 	tac_sco_work work = {.limit = SCO_WORK_MAX, .nodes_left = SCO_CHECK_NODES};
 	if (!tac_dpose_finite(T_world_object))
 		return 0;
-	if (has_check(sco) && tac_sco_collide(sco, obstacle, tac_dpose_relative(T_world_object, sco->pose),
-					      TAC_QUERY_FIRST, &work) != TAC_OVERLAP_NONE)
+	if (has_check(sco) && obstacle->shape &&
+	    tac_sco_collide(sco, obstacle, tac_dpose_relative(T_world_object, sco->pose), TAC_QUERY_FIRST,
+			    &work) != TAC_OVERLAP_NONE)
 		return 0;
 	if (sco->def.mover == TAC_SCO_REACTIVE)
 		return SCO_MIN_GAP_M; // all that a static query proves

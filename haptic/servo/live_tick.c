@@ -301,6 +301,8 @@ static bool may_show(tac_servo *s, int32_t object, bool *out_done)
 	const tac_dpose T_world_object = s->T_world_objects[object];
 	const tac_dpose T = tac_dpose_relative(T_world_object, tac_sco_pose(s->sco));
 	*out_done = true;
+	if (tac_world_passes(s->def.world, s->def.tool, object))
+		return true;
 	if (!show->active) {
 		*show = (tac_servo_show){.active = true, .object = object, .T_object_tool = T};
 		show->clearance_m = tac_sco_clearance(s->sco, object, T_world_object, SHOW_REACH_M);

@@ -98,8 +98,12 @@ void tac_servo_solve_needle(tac_servo *servo, int64_t elapsed_ns)
 	const double arm2 = s->tool->turn_arm_m * s->tool->turn_arm_m;
 	const tac_needle_coupling coupling = {stiffness, fmin(stiffness * arm2, turn_allowed)};
 	tac_dpose T_world_bodies[TAC_NEEDLE_BODIES];
-	for (int32_t i = 0; i < n->count; i++)
+	uint32_t hidden = 0;
+	for (int32_t i = 0; i < n->count; i++) {
 		T_world_bodies[i] = s->T_world_objects[n->objects[i]];
+		hidden |= (uint32_t)(s->hidden >> n->objects[i] & 1u) << i;
+	}
+	tac_needle_hide(n->needle, hidden);
 	n->wrench = tac_needle_solve(n->needle, s->T_world_device, T_world_bodies, &coupling,
 				     (double)elapsed_ns / 1e9, &s->T_world_aim);
 }

@@ -2,6 +2,7 @@
 #include "base/rng.h"
 #include "tests/support/allocations.h"
 #include "tests/support/limits.h"
+#include "tests/support/live_fixture.h"
 #include "tests/support/logged.h"
 #include "tests/support/needle_account.h"
 #include "tests/support/scene_text.h"
@@ -318,6 +319,50 @@ static void random_needling_never_enters_bone_or_gains_energy(void)
 	TEST_ASSERT_TRUE(on_bone > ticks / 200);
 }
 
+// ---- live worlds ----
+
+// Layers that are hidden are not felt, and an exchange of worlds gives the needle the layers of the new one.
+static void hidden_layers_and_exchanged_worlds(void)
+{
+	live_fixture l;
+	live_build(&l, "scene: x\n" LAYERS NEEDLE BACK);
+	live_move_to(&l, at(0, 0, 0.005), 1);
+	live_rest(&l, 800);
+	const tac_snapshot *s = live_move_to(&l, at(0, 0, -0.015), 3000);
+	TEST_ASSERT_EQUAL(0, s->needle.object);
+	TEST_ASSERT_TRUE(s->sent.force_N.z > 0.3);
+	TEST_ASSERT_TRUE(tac_live_show(l.live, 0, false));
+	s = live_rest(&l, 50);
+	TEST_ASSERT_EQUAL(-1, s->needle.object);
+	TEST_ASSERT_EQUAL_DOUBLE(0, s->sent.force_N.z);
+	TEST_ASSERT_TRUE(tac_live_show(l.live, 0, true));
+	live_rest(&l, 50);
+	s = live_move_to(&l, at(0, 0, 0.005), 500);
+	TEST_ASSERT_EQUAL_DOUBLE(0, s->sent.force_N.z);
+	s = live_move_to(&l, at(0, 0, -0.008), 1500); // through the old hole
+	TEST_ASSERT_EQUAL(2, s->needle.state.insertions);
+	TEST_ASSERT_TRUE(tac_servo_task(l.f.servo)->puncture_count > 0);
+
+	tac_world *second = live_world(
+		"scene: second\nmaterials: [{name: board, puncture_N: 50}]\n" NEEDLE
+		"objects: [{name: o, shapes: [{kind: box, size_m: [0.1, 0.1, 0.08], segments: 2, "
+		"position_m: [0, 0, -0.04]}], layers: {list: [{material: board, thickness_m: 0.05}]}}]\n");
+	TEST_ASSERT_TRUE(tac_live_exchange(l.live, second));
+	tac_world *const first = l.f.world;
+	l.f.world = second;
+	s = live_rest(&l, 100);
+	TEST_ASSERT_EQUAL(1, s->live.world);
+	TEST_ASSERT_EQUAL(-1, s->needle.object);
+	TEST_ASSERT_EQUAL(0, tac_servo_task(l.f.servo)->puncture_count);
+	TEST_ASSERT_EQUAL_PTR(first, tac_live_returned(l.live, NULL));
+	live_world_destroy(first);
+	live_move_to(&l, at(0, 0, 0.005), 500);
+	s = live_move_to(&l, at(0, 0, -0.008), 1500);
+	TEST_ASSERT_EQUAL(0, s->needle.state.opened);
+	TEST_ASSERT_TRUE(s->needle.state.tip_N > 3.5); // the skin of the first world opened at 3 N
+	live_fini(&l);
+}
+
 // ---- replay ----
 
 static uint64_t hash_run(int64_t period_ns, int ticks, const char *collider)
@@ -368,6 +413,7 @@ int main(void)
 	RUN_TEST(ball_feels_a_layered_body_as_rigid);
 	RUN_TEST(needle_stops_on_bone_and_feels_it);
 	RUN_TEST(random_needling_never_enters_bone_or_gains_energy);
+	RUN_TEST(hidden_layers_and_exchanged_worlds);
 	RUN_TEST(replays_are_equal_to_the_bit_at_every_rate);
 	return UNITY_END();
 }

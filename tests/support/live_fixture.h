@@ -65,7 +65,8 @@ static inline void live_fini(live_fixture *l)
 static inline bool live_intersects(live_fixture *l, const tac_world *world, const tac_snapshot *s)
 {
 	for (int32_t i = 0; i < world->scene->object_count; i++) {
-		if (s->live.hidden >> i & 1u || s->state == TAC_SERVO_WAITING)
+		if (s->live.hidden >> i & 1u || s->state == TAC_SERVO_WAITING ||
+		    tac_world_passes(world, s->tool, i))
 			continue;
 		const tac_rigid motion =
 			tac_rigid_from_dpose(tac_dpose_relative(s->T_world_objects[i], s->T_world_sco));

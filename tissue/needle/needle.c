@@ -52,8 +52,9 @@ struct tac_needle {
 	tac_needle_def def;
 	tac_needle_body bodies[TAC_NEEDLE_BODIES];
 	tac_track tracks[TAC_NEEDLE_TRACKS];
-	int32_t active; // track; -1: the needle is in no tissue
-	uint64_t begun; // tracks since the start
+	int32_t active;  // track; -1: the needle is in no tissue
+	uint64_t begun;  // tracks since the start
+	uint32_t hidden; // bodies
 	tac_axial axial;
 	tac_axial_tick tick; // of the last commit
 	double lateral_J;    // stored in it
@@ -199,6 +200,13 @@ void tac_needle_release(tac_needle *needle)
 		needle->has_last_tip[i] = false;
 }
 
+void tac_needle_hide(tac_needle *needle, uint32_t bodies)
+{
+	needle->hidden = bodies;
+	if (needle->active >= 0 && bodies >> needle->tracks[needle->active].body & 1u)
+		leave(needle);
+}
+
 // The track that an entry finds, or the oldest, to begin a new one. One that was not opened counts as none.
 static int32_t find_track(const tac_needle *n, int32_t body, tac_dvec3 entry, tac_dvec3 axis, bool *out_old)
 {
@@ -252,6 +260,10 @@ static void enter(tac_needle *n, int32_t body, tac_dpose T_body_device, tac_dvec
 static void look_for_entry(tac_needle *n, tac_dpose T_world_device, const tac_dpose *T_world_bodies)
 {
 	for (int32_t i = 0; i < n->def.body_count; i++) {
+		if (n->hidden >> i & 1u) {
+			n->has_last_tip[i] = false;
+			continue;
+		}
 		const tac_needle_body *b = &n->bodies[i];
 		const tac_dpose T = tac_dpose_relative(T_world_bodies[i], T_world_device);
 		const tac_dvec3 tip = T.position, before = n->last_tip[i];
