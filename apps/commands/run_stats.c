@@ -100,6 +100,20 @@ static void print_feel(const tac_snapshot_feel *feel)
 	       plural(feel->jumps), (unsigned long long)feel->saturated_ticks, plural(feel->saturated_ticks));
 }
 
+// Where the work of the hand on a needle went.
+static void print_needle(const tac_needle_state *n)
+{
+	const tac_needle_energy *e = &n->energy;
+	printf("          needle: %d puncture%s, %d insertion%s, %d redirection%s; work %.4g J: cutting "
+	       "%.2g, punctures "
+	       "%.2g, friction %.2g, viscosity %.2g, relaxation %.2g, snap %.2g, sideways %.2g, residual "
+	       "%.1g J\n",
+	       (int)n->punctures, plural((uint64_t)n->punctures), (int)n->insertions,
+	       plural((uint64_t)n->insertions), (int)n->branches, plural((uint64_t)n->branches), e->work,
+	       e->cutting, e->puncture, e->friction, e->viscosity, e->relaxation, e->snap, e->sideways,
+	       e->residual);
+}
+
 static void print_counters(tac_servo *servo, const tac_snapshot *last)
 {
 	printf("          %llu fault%s, %llu undecided collision quer%s, work budget spent in %llu tick%s\n",
@@ -133,6 +147,8 @@ void run_stats_print(const run_stats *r, const char *tool, tac_servo *servo)
 	print_absence(r, last);
 	print_effects(r, last);
 	print_feel(&last->feel);
+	if (last->needle.present)
+		print_needle(&last->needle.state);
 	print_stability(r);
 	print_counters(servo, last);
 }
