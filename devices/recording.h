@@ -91,6 +91,10 @@ TAC_API tac_result tac_recording_decode(const uint8_t *bytes, size_t size, const
 // tac_recording_load. Thread: setup.
 TAC_API tac_result tac_recording_load_scene(const char *path, tac_recording *out_recording);
 
+// Like tac_recording_load, for a caller that has heard of its damage already: none is reported.
+// Thread: setup.
+TAC_API tac_result tac_recording_load_quietly(const char *path, tac_recording *out_recording);
+
 // Frees samples and scene. Thread: setup.
 TAC_API void tac_recording_fini(tac_recording *recording);
 

@@ -210,6 +210,7 @@ static int open_tools(const session_def *def, const char *command, session *s)
 	for (int32_t i = 0; i < s->scene->tool_count && code == EXIT_SUCCESS; i++) {
 		tac_servo_def servo = tac_servo_def_default();
 		servo.world = s->world;
+		servo.live = s->commands.live;
 		servo.tool = i;
 		servo.device = s->devices[i];
 		servo.mover = (tac_sco_mover)def->mover;
@@ -223,6 +224,8 @@ static int open_tools(const session_def *def, const char *command, session *s)
 		s->count = i + 1;
 	}
 	if (code == EXIT_SUCCESS && s->count == 2 && tac_servo_join(s->servos[0], s->servos[1]) < TAC_OK)
+		code = EXIT_FAILURE;
+	if (code == EXIT_SUCCESS && !recorded_commands_start(&s->commands))
 		code = EXIT_FAILURE;
 	if (code == EXIT_SUCCESS && open_companions(def, s) < TAC_OK)
 		code = EXIT_FAILURE;
@@ -312,6 +315,9 @@ int session_open(const session_def *def, const char *command, bool bare, session
 	if (code == EXIT_SUCCESS && s->recorded.scene.text && !def->any_scene &&
 	    !recorded_scene_has_meshes(command, s->recorded_file, &s->recorded, s->world))
 		code = EXIT_BAD_INPUT;
+	if (code == EXIT_SUCCESS && !bare && s->recorded_file && s->recorded.scene.text && !def->any_scene &&
+	    !recorded_commands_open(command, s->recorded_file, s->world, &s->commands))
+		code = EXIT_BAD_INPUT;
 	if (code == EXIT_SUCCESS && !bare)
 		code = open_tools(def, command, s);
 	return code;
@@ -326,6 +332,7 @@ bool session_close(session *s)
 		complete &= tac_recorder_destroy(&s->recorders[i]) == TAC_OK;
 		tac_device_destroy(&s->devices[i]);
 	}
+	recorded_commands_close(&s->commands);
 	tac_world_destroy(&s->world);
 	tac_scene_destroy(&s->scene);
 	tac_recording_fini(&s->recorded);

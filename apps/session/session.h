@@ -4,6 +4,7 @@
 #define TAC_APPS_SESSION_SESSION_H
 
 #include "apps/session/mesh_scene.h"
+#include "apps/session/recorded_commands.h"
 #include "devices/device.h"
 #include "devices/recorder.h"
 #include "haptic/companion.h"
@@ -39,9 +40,10 @@ typedef struct session {
 	tac_servo *servos[TAC_SCENE_TOOLS];
 	tac_companion *companions[TAC_SCENE_TOOLS]; // NULL: not asked for
 	tac_recorder *recorders[TAC_SCENE_TOOLS];
-	tac_recording recorded;    // header and scene of the first recording that is played back
-	const char *recorded_file; // NULL: none
-	bool incomplete;           // a recording that is played back is damaged or unfinished
+	tac_recording recorded;     // header and scene of the first recording that is played back
+	const char *recorded_file;  // NULL: none
+	recorded_commands commands; // of that recording
+	bool incomplete;            // a recording that is played back is damaged or unfinished
 } session;
 
 // The values of --mover in the order of tac_sco_mover, ended by NULL, and its help text.

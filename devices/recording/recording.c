@@ -266,11 +266,13 @@ static bool being_written(int fd)
 	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
+typedef enum extent { SCENE_ONLY, ALL, ALL_QUIETLY } extent;
+
 // Reads everything, or the header and the scene alone.
-static tac_result read_all(reader *r, bool scene_only)
+static tac_result read_all(reader *r, extent what)
 {
 	tac_result result = read_header(r);
-	if (scene_only) {
+	if (what == SCENE_ONLY) {
 		if (result == TAC_OK && r->out->version != 1 && r->view.size > 0)
 			result = read_block(r);
 		r->out->count = 0;
@@ -280,7 +282,7 @@ static tac_result read_all(reader *r, bool scene_only)
 			result = read_block(r);
 		if (result == TAC_OK) {
 			check_end(r, being_written(r->view.fd));
-			result = report_damage(r);
+			result = what == ALL ? report_damage(r) : TAC_OK;
 		}
 	}
 	if (result < TAC_OK)
@@ -295,7 +297,7 @@ tac_result tac_recording_decode(const uint8_t *bytes, size_t size, const char *n
 	reader r = {.name = name,
 		    .view = {.bytes = bytes, .size = size, .fd = -1, .ended = true},
 		    .out = out_recording};
-	return read_all(&r, false);
+	return read_all(&r, ALL);
 }
 
 // A pipe or device could wait or deliver bytes for ever. -1 after a log line.
@@ -316,7 +318,7 @@ static int open_regular(const char *path)
 	return -1;
 }
 
-static tac_result load(const char *path, bool scene_only, tac_recording *out_recording)
+static tac_result load(const char *path, extent what, tac_recording *out_recording)
 {
 	*out_recording = (tac_recording){0};
 	const int fd = open_regular(path);
@@ -328,7 +330,7 @@ static tac_result load(const char *path, bool scene_only, tac_recording *out_rec
 		result = fail_memory(&r);
 	} else {
 		r.view.bytes = r.view.buffer;
-		result = advance(&r.view, 0) ? read_all(&r, scene_only) : fail_io("read", path);
+		result = advance(&r.view, 0) ? read_all(&r, what) : fail_io("read", path);
 	}
 	free(r.view.buffer);
 	close(fd);
@@ -337,12 +339,17 @@ static tac_result load(const char *path, bool scene_only, tac_recording *out_rec
 
 tac_result tac_recording_load(const char *path, tac_recording *out_recording)
 {
-	return load(path, false, out_recording);
+	return load(path, ALL, out_recording);
 }
 
 tac_result tac_recording_load_scene(const char *path, tac_recording *out_recording)
 {
-	return load(path, true, out_recording);
+	return load(path, SCENE_ONLY, out_recording);
+}
+
+tac_result tac_recording_load_quietly(const char *path, tac_recording *out_recording)
+{
+	return load(path, ALL_QUIETLY, out_recording);
 }
 
 void tac_recording_fini(tac_recording *recording)

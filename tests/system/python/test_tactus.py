@@ -367,7 +367,24 @@ class Live(WithFolder):
         # Without the commands the box would stay below the ball.
         still = tactus.render(scene, recording.samples)
         self.assertLess((still["contacts"] > 0).sum(), (rows[0]["contacts"] > 0).sum())
-        run("view", file, "--csv", self.folder / "out.csv")
+        # The command replays them up to the first exchange, and says so.
+        seconds = recording.samples["t_s"][-1]
+        result = subprocess.run([PROGRAM, "run", "--device", f"playback:{file}", "--seconds", str(seconds)],
+                                capture_output=True, text=True, check=True)
+        self.assertIn("another world takes the place of the first in tick", result.stderr)
+
+    def test_a_command_line_replay_moves_the_objects(self):
+        file, table = self.folder / "lift.rec", self.folder / "lift.csv"
+        session = tactus.Session(tactus.Scene.make("a lift", tools=[BALL], objects=LIFT))
+        session.record(file)
+        with session:
+            self.until(session, lambda s: s.state == "running")
+            session.set_object_pose("lift", [0, 0, -0.04], over=0.1)
+            self.until(session, lambda s: s.commands == 1 and not s.moving and s.contacts)
+        run("run", "--device", f"playback:{file}", "--seconds", 0.1 + tactus.load_recording(file).samples["t_s"][-1],
+            "--csv", table)
+        with open(table) as lines:
+            self.assertGreater(max(float(row["contacts"]) for row in csv.DictReader(lines)), 0)
 
 
 class Hands(WithFolder):
