@@ -5,24 +5,20 @@
 //
 //   bench_conform [exact] [turned] [SPEED] [NAME]
 //
-// exact: with the triangles of the meshes, without flat faces triangulated anew; turned: only with scenes
-// that are turned in space; SPEED in m/s; NAME: the scenes whose names begin so.
+// exact: with the triangles of the meshes, without flat faces triangulated anew; turned: only scenes that are
+// turned in space; SPEED in m/s; NAME: the scenes whose names begin so.
 #include "base/denormal.h"
 #include "bench/conforming.h"
 
 #include <time.h>
 
-#define REPLAYS   3
-#define TICKS_MAX 8000
-#define REST      100 // ticks at the end of the path
-#define SETTLED   50  // of these, before the lag at rest is taken
-#define PRESS     50  // ticks from the start to the beginning of the path
+#define REPLAYS 3
 
-static int64_t cpu_ns(void)
+static double cpu_us(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
 static int by_size(const void *a, const void *b)
@@ -31,99 +27,25 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static tac_dpose device_at(const conforming *c, int tick, int moving)
-{
-	if (tick < PRESS)
-		return tac_dpose_make(
-			tac_dvec3_lerp(c->start.position, c->from.position, (double)tick / PRESS),
-			tac_dquat_exp(
-				tac_dvec3_scale(tac_dquat_log(c->from.rotation), (double)tick / PRESS)));
-	return conforming_device(c, (double)(tick - PRESS) / moving);
-}
-
-static tac_dpose goals[TICKS_MAX];
-static double us[TICKS_MAX], work[TICKS_MAX];
-
-// Where the constraints put the tool.
-static void find_goals(const conforming_world *w, int moving, int ticks)
-{
-	tac_sco *sco = NULL;
-	if (!w->c.goal) {
-		sco = conforming_sco(w, 1000000);
-		tac_sco_reset(sco, conforming_to_world(w, w->c.start), NULL);
-	}
-	for (int k = 0; k < ticks; k++) {
-		const tac_dpose device = device_at(&w->c, k, moving);
-		if (sco) {
-			tac_sco_report report;
-			tac_sco_step(sco, conforming_to_world(w, device), NULL, &report);
-			goals[k] = conforming_from_world(w, report.T_world_sco);
-		} else {
-			goals[k] = w->c.goal(&w->c, device);
-		}
-	}
-	tac_sco_destroy(&sco);
-}
-
-typedef struct totals {
-	double lag, rest, load;
-	int spent;
-	double queries, proofs, qps, substeps, injections;
-} totals;
-
-static totals replay(const conforming_world *w, int64_t units, int moving, int ticks)
-{
-	totals t = {0};
-	tac_sco_report report;
-	tac_sco *sco = conforming_sco(w, units);
-	if (!tac_sco_reset(sco, conforming_to_world(w, w->c.start), NULL))
-		printf("%s: starts in contact\n", w->c.name);
-	for (int k = 0; k < ticks; k++) {
-		const tac_dpose device = conforming_to_world(w, device_at(&w->c, k, moving));
-		const int64_t from = cpu_ns();
-		tac_sco_step(sco, device, NULL, &report);
-		us[k] = fmin(us[k], (double)(cpu_ns() - from) * 1e-3);
-		work[k] = (double)report.work_units;
-		t.spent += (report.flags & TAC_SCO_BUDGET_SPENT) != 0;
-		t.queries += (double)report.contact_queries / ticks;
-		t.proofs += (double)report.certificates / ticks;
-		t.qps += (double)report.qp_solves / ticks;
-		t.substeps += (double)report.substeps / ticks;
-		t.injections += (double)report.injections / ticks;
-		const double lag =
-			conforming_apart(&w->c, conforming_from_world(w, report.T_world_sco), goals[k]);
-		t.lag = k >= PRESS ? fmax(t.lag, lag) : 0;
-		t.rest = k >= PRESS + moving + SETTLED ? fmax(t.rest, lag) : 0;
-	}
-	tac_sco_destroy(&sco);
-	return t;
-}
-
 static void measure(conforming_make *make, bool turned, double speed, double flat_m)
 {
+	static conforming_run run;
 	conforming_world w = conforming_world_make(make, turned, flat_m);
-	const int moving = (int)(conforming_length(&w.c) / speed * 1000), ticks = PRESS + moving + REST;
-	// The limits of the servo at 1 kHz (haptic/servo/setup.c).
-	const int64_t units = w.triangles < 20000 ? 1500 : 540;
-	find_goals(&w, moving, ticks);
-	for (int k = 0; k < ticks; k++)
-		us[k] = HUGE_VAL;
-	totals t = {0};
+	conforming_run_begin(&run, &w, speed);
 	for (int i = 0; i < REPLAYS; i++)
-		t = replay(&w, units, moving, ticks);
-	double mean = 0, sum = 0, most = 0;
-	for (int k = 0; k < ticks; k++) {
-		mean += us[k] / ticks;
-		sum += work[k] / ticks;
-		most = fmax(most, work[k]);
+		conforming_follow(&run, &w, conforming_work_units(&w), cpu_us);
+	double mean = 0, work = 0, most = 0;
+	for (int k = 0; k < run.ticks; k++) {
+		mean += run.us[k] / run.ticks;
+		work += run.work[k] / run.ticks;
+		most = fmax(most, run.work[k]);
 	}
-	qsort(us, (size_t)ticks, sizeof *us, by_size);
-	printf("%-31s %-6s %6d %6d %7.1f %7.1f %7.1f %6.0f %6.0f %5.1f%% %9.4f %9.4f  %.1f %.1f %.1f %.1f "
-	       "%.1f\n",
-	       w.c.name, turned ? "turned" : "", tac_body_mesh(w.tool)->triangle_count,
-	       tac_body_mesh(w.scene[0])->triangle_count, mean, us[(int)(0.999 * ticks)], us[ticks - 1], sum,
-	       most, 100.0 * t.spent / ticks, t.lag * 1e3, t.rest * 1e3, t.substeps, t.queries, t.proofs,
-	       t.qps, t.injections);
+	qsort(run.us, (size_t)run.ticks, sizeof *run.us, by_size);
+	printf("%-31s %-6s %6d %6d %7.1f %7.1f %7.1f %7.1f %6.0f %6.0f %5.1f%% %9.4f %9.4f\n", w.c.name,
+	       turned ? "turned" : "", tac_body_mesh(w.tool)->triangle_count,
+	       tac_body_mesh(w.scene[0])->triangle_count, mean, run.us[(int)(0.99 * run.ticks)],
+	       run.us[(int)(0.999 * run.ticks)], run.us[run.ticks - 1], work, most,
+	       100.0 * run.spent / run.ticks, run.lag_m * 1e3, run.rest_m * 1e3);
 	conforming_world_free(&w);
 }
 
@@ -132,31 +54,30 @@ int main(int argc, char **argv)
 	tac_denormal_flush(true);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	double flat_m = TAC_BODY_FLAT, speed = 0;
-	bool turned_only = false;
+	int first = 0; // 1: turned scenes alone
 	const char *only = "";
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "exact") == 0)
 			flat_m = 0;
 		else if (strcmp(argv[i], "turned") == 0)
-			turned_only = true;
+			first = 1;
 		else if (atof(argv[i]) > 0)
 			speed = atof(argv[i]);
 		else
 			only = argv[i];
 	}
-	for (int k = 0; k < 2; k++) {
-		const double v = speed > 0 ? speed : k ? 0.5 : 0.1;
-		printf("\n%-3.1f m/s %31s %6s %6s %7s %7s %7s %6s %6s %6s %9s %9s\n", v, "", "tool", "scene",
-		       "mean us", "p99.9", "max", "work", "most", "spent", "lag mm", "at rest");
+	const double speeds[] = {speed > 0 ? speed : 0.1, 0.5};
+	for (int k = 0; k < (speed > 0 ? 1 : 2); k++) {
+		printf("\n%-3.1f m/s %31s %6s %6s %7s %7s %7s %7s %6s %6s %6s %9s %9s\n", speeds[k], "",
+		       "tool", "scene", "mean us", "p99", "p99.9", "max", "work", "most", "spent", "lag mm",
+		       "at rest");
 		for (int i = 0; i < CONFORMING_COUNT; i++) {
 			conforming c = conforming_all[i]();
 			const bool wanted = strncmp(c.name, only, strlen(only)) == 0;
 			conforming_free(&c);
-			for (int turned = turned_only; turned < 2 && wanted; turned++)
-				measure(conforming_all[i], turned, v, flat_m);
+			for (int turned = first; turned < 2 && wanted; turned++)
+				measure(conforming_all[i], turned, speeds[k], flat_m);
 		}
-		if (speed > 0)
-			break;
 	}
 	return 0;
 }

@@ -17,6 +17,7 @@
 
 #define CONFORMING_HOLD_M  1e-5
 #define CONFORMING_OBJECTS 4
+#define CONFORMING_TICKS   8000
 #define CONFORMING_PI      3.14159265358979323846
 // The rotations of a turned scene and of a tool in its own frame.
 #define CONFORMING_TURN         (tac_dvec3_make(0.4, -0.7, 1.1))
@@ -84,14 +85,28 @@ static inline tac_dpose conforming_turned_at(double x, double y, double z, tac_d
 	return tac_dpose_make(tac_dvec3_make(x, y, z), tac_dquat_exp(turn));
 }
 
-// The device's pose at a fraction of its path.
-static inline tac_dpose conforming_device(const conforming *c, double s)
+// Ticks of a millisecond: from the start to the beginning of the path, there, and at the end of the path.
+#define CONFORMING_PRESS 50
+#define CONFORMING_HOLD  30
+#define CONFORMING_REST  60
+// Of the last ones, before the SCO must be at rest.
+#define CONFORMING_SETTLE 50
+
+// The pose between two others.
+static inline tac_dpose conforming_between(tac_dpose a, tac_dpose b, double s)
 {
-	s = fmin(1, s);
-	const tac_dvec3 turn =
-		tac_dquat_log(tac_dquat_mul(c->to.rotation, tac_dquat_conjugate(c->from.rotation)));
-	return tac_dpose_make(tac_dvec3_lerp(c->from.position, c->to.position, s),
-			      tac_dquat_mul(tac_dquat_exp(tac_dvec3_scale(turn, s)), c->from.rotation));
+	const tac_dvec3 turn = tac_dquat_log(tac_dquat_mul(b.rotation, tac_dquat_conjugate(a.rotation)));
+	return tac_dpose_make(tac_dvec3_lerp(a.position, b.position, s),
+			      tac_dquat_mul(tac_dquat_exp(tac_dvec3_scale(turn, s)), a.rotation));
+}
+
+// The device's pose at a tick; `moving` is how many ticks its path takes.
+static inline tac_dpose conforming_device(const conforming *c, int tick, int moving)
+{
+	if (tick < CONFORMING_PRESS)
+		return conforming_between(c->start, c->from, (double)tick / CONFORMING_PRESS);
+	const int on_path = tick - CONFORMING_PRESS - CONFORMING_HOLD;
+	return conforming_between(c->from, c->to, fmin(1, fmax(0, (double)on_path / moving)));
 }
 
 // The length of the path: of its translation or of its turn, m.
@@ -471,6 +486,69 @@ static inline tac_sco *conforming_sco(const conforming_world *w, int64_t work_un
 	tac_sco *sco;
 	conforming_need(tac_sco_create(&def, &sco));
 	return sco;
+}
+
+// The limits of the servo at 1 kHz (haptic/servo/setup.c).
+static inline int64_t conforming_work_units(const conforming_world *w)
+{
+	return w->triangles < 20000 ? 1500 : 540;
+}
+
+// What a run along the path came to.
+typedef struct conforming_run {
+	double lag_m;  // the most on the path
+	double rest_m; // after it
+	double load_m; // of all contacts at the end
+	double us[CONFORMING_TICKS], work[CONFORMING_TICKS];
+	int moving, ticks, spent;
+} conforming_run;
+
+static inline void conforming_run_begin(conforming_run *run, const conforming_world *w, double speed)
+{
+	run->moving = (int)(conforming_length(&w->c) / speed * 1000);
+	run->ticks = CONFORMING_PRESS + CONFORMING_HOLD + run->moving + CONFORMING_REST;
+	for (int k = 0; k < run->ticks; k++)
+		run->us[k] = HUGE_VAL;
+}
+
+// The least time of each tick is kept, so that several runs exclude what the machine does beside them.
+// `clock_us` may be NULL.
+static inline void conforming_follow(conforming_run *run, const conforming_world *w, int64_t work_units,
+				     double (*clock_us)(void))
+{
+	tac_sco *sco = conforming_sco(w, work_units), *ideal = w->c.goal ? NULL : conforming_sco(w, 1000000);
+	const tac_dpose start = conforming_to_world(w, w->c.start);
+	if (!tac_sco_reset(sco, start, NULL) || (ideal && !tac_sco_reset(ideal, start, NULL)))
+		printf("%s: does not start free\n", w->c.name);
+	run->lag_m = run->rest_m = run->load_m = 0;
+	run->spent = 0;
+	static tac_sco_report report, at_best;
+	for (int k = 0; k < run->ticks; k++) {
+		const tac_dpose device = conforming_device(&w->c, k, run->moving),
+				there = conforming_to_world(w, device);
+		const double from = clock_us ? clock_us() : 0;
+		tac_sco_step(sco, there, NULL, &report);
+		run->us[k] = fmin(run->us[k], clock_us ? clock_us() - from : 0);
+		run->work[k] = (double)report.work_units;
+		run->spent += (report.flags & TAC_SCO_BUDGET_SPENT) != 0;
+		tac_dpose goal;
+		if (ideal) {
+			tac_sco_step(ideal, there, NULL, &at_best);
+			goal = conforming_from_world(w, at_best.T_world_sco);
+		} else {
+			goal = w->c.goal(&w->c, device);
+		}
+		const double lag =
+			conforming_apart(&w->c, conforming_from_world(w, report.T_world_sco), goal);
+		if (k >= CONFORMING_PRESS + CONFORMING_HOLD)
+			run->lag_m = fmax(run->lag_m, lag);
+		if (k >= run->ticks - CONFORMING_REST + CONFORMING_SETTLE)
+			run->rest_m = fmax(run->rest_m, lag);
+	}
+	for (int32_t i = 0; i < report.contact_count; i++)
+		run->load_m += report.contacts[i].load_m;
+	tac_sco_destroy(&sco);
+	tac_sco_destroy(&ideal);
 }
 
 #endif

@@ -1,0 +1,93 @@
+// Conforming contact: boxes and a disc on plates, a box in a corner, pegs in their holes, a cylinder in a
+// half-pipe, fin filters and the assembly (bench/conforming.h), as they are and turned in space. With the
+// work of the servo the SCO follows a hand within a millimetre of where the constraints put it and rests
+// there within 5 µm, and the contacts bear what the springs pull.
+#include "bench/conforming.h"
+#include "tests/support/limits.h"
+
+#include <unity.h>
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+}
+
+static void expect_close(conforming_make *make, bool turned, double speed)
+{
+	static conforming_run run;
+	conforming_world w = conforming_world_make(make, turned, TAC_BODY_FLAT);
+	conforming_run_begin(&run, &w, speed);
+	conforming_follow(&run, &w, conforming_work_units(&w), NULL);
+	double mean = 0, most = 0;
+	for (int k = 0; k < run.ticks; k++) {
+		mean += run.work[k] / run.ticks;
+		most = fmax(most, run.work[k]);
+	}
+	printf("%s%s, %.1f m/s: lags %.1f um, at rest %.2f um, load %.4f mm, %.0f work units, %.0f at most\n",
+	       w.c.name, turned ? ", turned" : "", speed, run.lag_m * 1e6, run.rest_m * 1e6, run.load_m * 1e3,
+	       mean, most);
+	TEST_ASSERT_TRUE_MESSAGE(run.lag_m < 1e-3, w.c.name);
+	TEST_ASSERT_TRUE_MESSAGE(run.rest_m < 5e-6, w.c.name);
+	TEST_ASSERT_TRUE_MESSAGE(mean < 540, w.c.name); // of a large scene
+	if (w.c.load_m > 0)
+		TEST_ASSERT_DOUBLE_WITHIN(5e-6, w.c.load_m, run.load_m);
+	conforming_world_free(&w);
+}
+
+static void follow_all(double speed)
+{
+	for (int i = 0; i < CONFORMING_COUNT; i++) {
+		if (conforming_all[i] == conforming_ball)
+			continue; // has no flat faces, and does not follow
+		expect_close(conforming_all[i], speed > 0.3, speed);
+		if (test_long())
+			expect_close(conforming_all[i], speed < 0.3, speed);
+	}
+}
+
+static void conforming_tools_follow_a_slow_hand(void)
+{
+	follow_all(0.1);
+}
+
+static void conforming_tools_follow_a_fast_hand_in_any_orientation(void)
+{
+	follow_all(0.5);
+}
+
+// The closed form of the peg against a search over the points around it.
+static void the_closed_form_of_the_peg_is_the_closest_point(void)
+{
+	conforming c = conforming_peg_96();
+	for (int k = 0; k < 20; k++) {
+		const tac_dpose device = conforming_turned_at(1e-3 * cos(k), 7e-4 * sin(3.0 * k), 0,
+							      tac_dvec3_make(0, 0, 0.01 * k));
+		const tac_dpose best = c.goal(&c, device);
+		const double far = tac_dvec3_length(tac_dvec3_sub(best.position, device.position));
+		for (int i = 0; i < 64; i++) {
+			const double angle = 0.1 * i;
+			tac_dpose beside = best;
+			beside.position.x += 1e-6 * cos(angle);
+			beside.position.y += 1e-6 * sin(angle);
+			// A point that is free is its own closest one.
+			const tac_dpose again = c.goal(&c, beside);
+			const bool is_free =
+				tac_dvec3_length(tac_dvec3_sub(again.position, beside.position)) < 1e-10;
+			TEST_ASSERT_TRUE(!is_free || tac_dvec3_length(tac_dvec3_sub(
+							     beside.position, device.position)) > far - 1e-9);
+		}
+	}
+	conforming_free(&c);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(the_closed_form_of_the_peg_is_the_closest_point);
+	RUN_TEST(conforming_tools_follow_a_slow_hand);
+	RUN_TEST(conforming_tools_follow_a_fast_hand_in_any_orientation);
+	return UNITY_END();
+}
