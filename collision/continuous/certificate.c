@@ -8,6 +8,8 @@
 #define DEPTH_MAX 12
 // Rounding of a separation, relative to the largest coordinate.
 #define ROUNDING 1e-13
+// The least squared sine between the direction of the closest points and the path for a plane along the path.
+#define BESIDE_MIN 1e-6
 // Poses that a query computes once: the ends of the intervals of up to POSES_DEPTH halvings.
 #define POSES_DEPTH 5
 #define POSES       ((1 << POSES_DEPTH) + 1)
@@ -35,6 +37,8 @@ typedef struct pair {
 	// World planes: the one that the context remembers, and the last one that separated.
 	tac_dvec3 remembered, separating;
 	bool has_remembered, has_separating;
+	bool is_lower; // than the pair that ended the proof so far: of equal fractions the lowest indices
+		       // count
 } pair;
 
 // An interval of the motion with the moving triangle and its normal at both ends.
@@ -151,6 +155,13 @@ static bool closest_plane(pair *p, const interval *i, int end, double world, dou
 	tac_dvec3 n = tac_dvec3_normalize(tac_dvec3_sub(c.point, c.on_fixed));
 	if (world_plane(p, i, n, world))
 		return true;
+	// A plane along the motion separates as far at the end as at the start.
+	tac_dvec3 path = tac_dvec3_sub(i->a[1][0], i->a[0][0]);
+	double length = tac_dvec3_length_squared(path);
+	tac_dvec3 beside = length > 0 ? tac_dvec3_add_scaled(n, -tac_dvec3_dot(n, path) / length, path) : n;
+	if (tac_dvec3_length_squared(beside) > BESIDE_MIN &&
+	    world_plane(p, i, tac_dvec3_normalize(beside), world))
+		return true;
 	double h = i->s1 - i->s0;
 	tac_dmat3 turn = tac_dmat3_from_quat(tac_dquat_exp(tac_dvec3_scale(q->w, h)));
 	tac_dvec3 n0 = end ? tac_dmat3_transpose_apply(turn, n) : n, n1 = end ? n : tac_dmat3_apply(turn, n);
@@ -177,10 +188,15 @@ static bool plane_exists(pair *p, const interval *i)
 	return closest_plane(p, i, 0, world, carried) || closest_plane(p, i, 1, world, carried);
 }
 
-// The end of the proved part of the interval. Nothing after the fraction that other pairs leave is examined.
+// The end of the proved part of the interval. What other pairs have refuted need not be proved: an interval
+// that extends beyond the fraction that they leave is halved at once. Where a face lands on another, nearly
+// all pairs but the first are then proved with few planes.
 static double prove(pair *p, const interval *i, int depth)
 {
-	if (i->s0 > p->q->result.fraction || plane_exists(p, i))
+	double left = p->q->result.fraction;
+	if (i->s0 > left || (i->s0 == left && left < 1 && !p->is_lower))
+		return i->s1;
+	if ((i->s1 <= left || depth == 0) && plane_exists(p, i))
 		return i->s1;
 	if (depth == 0)
 		return i->s0;
@@ -200,12 +216,17 @@ static uint32_t slot_of(int32_t moving, int32_t fixed)
 	return (hash >> 16 ^ hash) % TAC_SWEEP_PLANES_MAX;
 }
 
+static bool is_lower(const tac_certificate *r, int32_t moving, int32_t fixed)
+{
+	return moving < r->moving_triangle || (moving == r->moving_triangle && fixed < r->fixed_triangle);
+}
+
 // Proves the loaded pair. Returns the end of the proved part of the motion.
 static double prove_pair(query *q)
 {
 	const tac_swept_triangle *a = &q->pair.a;
 	int32_t moving = a->triangle->id + 1, fixed = q->pair.fixed_triangle->id + 1;
-	pair p = {.q = q, .b = q->pair.b};
+	pair p = {.q = q, .b = q->pair.b, .is_lower = is_lower(&q->result, moving - 1, fixed - 1)};
 	interval i = {.s0 = 0, .s1 = 1};
 	double arm = 0, reach = 0;
 	for (int k = 0; k < 3; k++) {
@@ -218,24 +239,13 @@ static double prove_pair(query *q)
 	p.reach = sqrt(reach) + q->v_length;
 	i.normal[0] = a->normal;
 	i.normal[1] = tac_dmat3_apply(q->sweep.end.R, a->triangle->normal);
-	// What other pairs have refuted need not be proved: begin with the half, quarter, ... that is left.
-	int depth = q->options->depth;
-	double end = 1;
-	for (; depth > 0 && q->result.fraction <= 0.5 * end; depth--)
-		end *= 0.5;
-	if (end < 1) {
-		i.s1 = end;
-		place(&p, end, &i, 1);
-	}
 	tac_sweep_context *context = q->context;
 	uint32_t slot = slot_of(moving, fixed);
 	if (context && context->planes[slot].moving == moving && context->planes[slot].fixed == fixed) {
 		p.has_remembered = true;
 		p.remembered = context->planes[slot].normal;
 	}
-	double proved = prove(&p, &i, depth);
-	if (proved >= end)
-		proved = 1;
+	double proved = prove(&p, &i, q->options->depth);
 	if (context && p.has_separating) {
 		context->planes[slot].moving = moving;
 		context->planes[slot].fixed = fixed;
@@ -260,8 +270,7 @@ static bool visit_pair(query *q, int32_t moving, int32_t fixed)
 	double proved = prove_pair(q);
 	int32_t m = q->pair.a.triangle->id, f = q->pair.fixed_triangle->id;
 	// Of equal fractions the lowest indices, so that the result does not depend on the order of visits.
-	bool lower = m < r->moving_triangle || (m == r->moving_triangle && f < r->fixed_triangle);
-	if (proved < r->fraction || (proved < 1 && proved == r->fraction && lower)) {
+	if (proved < r->fraction || (proved < 1 && proved == r->fraction && is_lower(r, m, f))) {
 		r->fraction = proved;
 		r->moving_triangle = m;
 		r->fixed_triangle = f;

@@ -425,9 +425,8 @@ static double limited_reach(const tac_near_pair *pairs, int32_t count, double re
 	return reach * k / BINS;
 }
 
-// Visits the listed pairs within the reach.
-static bool visit_listed(const tac_pair_search *s, tac_sweep_context *context, double reach,
-			 double *out_reach)
+// Copies the listed pairs within the reach to the candidates. Returns how many.
+static int32_t cull_listed(const tac_pair_search *s, tac_sweep_context *context, double reach)
 {
 	double shorter = s->reach - reach; // the planes need not separate more than the reach
 	int32_t count = tac_pairs_cull_by_axes(s->moving, s->fixed, s->sweep, s->fixed_threshold - shorter,
@@ -440,11 +439,31 @@ static bool visit_listed(const tac_pair_search *s, tac_sweep_context *context, d
 		count = tac_pairs_cull_by_planes(s->moving, s->fixed, s->sweep, s->fixed_threshold - shorter,
 						 s->moving_threshold - shorter, context->candidates, count);
 	}
-	int64_t limit =
+	return count;
+}
+
+// The most pairs that a search may visit.
+static int32_t pair_limit(const tac_pair_search *s, const tac_sweep_context *context)
+{
+	int64_t paid =
 		tac_sweep_context_work_left(context) / (TAC_WORK_NEAR_FEATURES + TAC_WORK_FEATURE_PAIR);
-	limit = s->limit < limit ? s->limit : limit < 0 ? 0 : limit;
-	if (s->limit > 0 && count > limit) {
-		reach = limited_reach(context->candidates, count, reach, (int32_t)limit);
+	return paid < 0 ? 0 : paid < s->limit ? (int32_t)paid : s->limit;
+}
+
+// Visits the listed pairs within the reach. `is_new`: the list was made for this search.
+static bool visit_listed(const tac_pair_search *s, tac_sweep_context *context, bool is_new, double *out_reach)
+{
+	double reach = fmax(0, fmin(s->reach, reach_during(context, s->sweep)));
+	int32_t count = cull_listed(s, context, reach);
+	// The axes of a list separate less and less along its way. Where too many pairs are left, new ones
+	// may separate most of them.
+	if (s->limit > 0 && !is_new && count > pair_limit(s, context)) {
+		make_list(s->moving, s->fixed, s->sweep, s->reach, context);
+		reach = fmax(0, fmin(s->reach, reach_during(context, s->sweep)));
+		count = cull_listed(s, context, reach);
+	}
+	if (s->limit > 0 && count > pair_limit(s, context)) {
+		reach = limited_reach(context->candidates, count, reach, pair_limit(s, context));
 		count = keep_within(context->candidates, context->candidates, count, reach);
 	}
 	if (out_reach)
@@ -461,13 +480,11 @@ bool tac_pair_search_run(const tac_pair_search *search, tac_sweep_context *conte
 		context->ahead_v = tac_dvec3_sub(sweep->end.t, sweep->start.t);
 		context->ahead_w = small_turn(&sweep->start, &sweep->end);
 	}
-	double listed = context ? reach_during(context, sweep) : -1;
-	if (context && !(listed >= search->reach)) {
+	const bool is_new = context && !tac_sweep_context_covers(context, sweep, search->reach);
+	if (is_new)
 		make_list(search->moving, search->fixed, sweep, search->reach, context);
-		listed = reach_during(context, sweep);
-	}
-	if (listed >= search->reach || (context && search->limit > 0))
-		return visit_listed(search, context, fmax(0, fmin(search->reach, listed)), out_reach);
+	if (context && (search->limit > 0 || tac_sweep_context_covers(context, sweep, search->reach)))
+		return visit_listed(search, context, is_new, out_reach);
 	if (out_reach)
 		*out_reach = search->reach;
 	chunk c;

@@ -47,7 +47,7 @@
 // Contacts are listed up to this fraction of the trust radius, plus two hold gaps. Gaps of sliding surfaces
 // close slowly, and the certificate finds what the list misses. Larger: longer lists. Smaller: more
 // injections.
-#define SCO_CONTACT_MARGIN 0.1
+#define SCO_CONTACT_MARGIN 0.4
 // A list that covers at least this fraction of the wanted margin is reused. Larger: more contact queries.
 // Smaller: more injections of contacts that are not listed.
 #define SCO_REUSE_MARGIN 0.6
