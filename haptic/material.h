@@ -46,6 +46,10 @@ typedef struct tac_material {
 	double lateral_stiffness_N_per_m2;
 	double tip_relaxation_N_per_m, tip_relaxation_s;
 	double needle_turning; // share of the needle's curvature
+	// How it is drilled (tissue/drill.h). Either of the first two; the other is 0.
+	double cutting_energy_J_per_m3;
+	double feed_m_per_N_s; // of the scene's drill, for each newton, while all of its section cuts
+	double rub_N;          // a drill that is pressed less only rubs
 } tac_material;
 
 // 1000 N/m, no friction (bristle 1000 N/m), no texture (1 mm waves along x), no viscosity, smooth with a

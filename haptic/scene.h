@@ -35,6 +35,7 @@ extern "C" {
 #define TAC_SCENE_SURFACES  16 // of one object whose material is not the object's
 #define TAC_SCENE_PATH      64 // points
 #define TAC_SCENE_CAMERAS   8
+#define TAC_SCENE_INSIDE    7 // other materials inside of a body that is drilled
 
 typedef enum tac_scene_shape_kind {
 	TAC_SCENE_MESH,   // a file
@@ -139,6 +140,24 @@ typedef struct tac_scene_surface {
 	char material[TAC_MATERIAL_NAME];
 } tac_scene_surface;
 
+// A material inside of a body that is drilled: from a depth on, or in solids, or both. Later ones lie in
+// earlier ones.
+typedef struct tac_scene_inside {
+	char material[TAC_MATERIAL_NAME];
+	double depth_m;              // below the body's surface
+	char solids[TAC_SCENE_TEXT]; // in the body's frame, in the notation of collision/solid.h; "":
+				     // everywhere
+	bool target; // it should be removed
+} tac_scene_inside;
+
+// How a body is drilled.
+typedef struct tac_scene_drillable {
+	double voxel_m;                   // 0: it is not drilled
+	char material[TAC_MATERIAL_NAME]; // "": the object's
+	tac_scene_inside inside[TAC_SCENE_INSIDE];
+	int32_t inside_count;
+} tac_scene_drillable;
+
 typedef struct tac_scene_object {
 	char name[TAC_SCENE_NAME];
 	tac_scene_shape shapes[TAC_SCENE_SHAPES];
@@ -154,6 +173,7 @@ typedef struct tac_scene_object {
 	tac_scene_layers layers;
 	tac_scene_structure protect[TAC_SCENE_PROTECTED];
 	int32_t protect_count;
+	tac_scene_drillable drillable;
 	bool hidden; // at the start: it cannot be touched until the application shows it (haptic/live.h)
 } tac_scene_object;
 
@@ -183,6 +203,17 @@ typedef struct tac_scene_gripper {
 	double damping_N_s_per_m;
 } tac_scene_gripper;
 
+// A drill: the tool is its burr.
+typedef struct tac_scene_drill {
+	double radius_m; // 0: the tool is no drill
+	double length_m; // of a cylinder from the tool's origin along z; 0: a ball about the origin
+	double speed_rpm;
+	double power_W;
+	double thrust_ratio; // thrust over tangential force
+	double vibration_N;  // amplitude at full load
+	int64_t button;      // it turns while this button is held; -1: always
+} tac_scene_drill;
+
 typedef struct tac_scene_tool {
 	char name[TAC_SCENE_NAME];
 	tac_scene_shape shapes[TAC_SCENE_SHAPES];
@@ -196,6 +227,7 @@ typedef struct tac_scene_tool {
 	tac_scene_limits limits;
 	tac_scene_gripper gripper;
 	tac_scene_needle needle;
+	tac_scene_drill drill;
 	char grip[TAC_SCENE_NAME];            // of the simulated hand
 	tac_scene_point hand[TAC_SCENE_PATH]; // path of the simulated hand, in the world; repeated
 	int32_t hand_count;

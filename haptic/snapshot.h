@@ -9,6 +9,7 @@
 #include "haptic/derate.h"
 #include "haptic/scene.h"
 #include "haptic/sco.h"
+#include "tissue/drill.h"
 #include "tissue/needle.h"
 
 #include <stdbool.h>
@@ -99,6 +100,15 @@ typedef struct tac_snapshot_needle {
 	tac_dvec3 shape_m[TAC_NEEDLE_NODES];
 } tac_snapshot_needle;
 
+// What a drill does, and has done since the start (tissue/drill.h); zero for other tools. Labels of materials
+// are those of the body that is drilled: 0 is its own material, 1 + i that of inside[i] of the scene.
+typedef struct tac_snapshot_drill {
+	bool used; // the tool is a drill, and the scene has a body for it
+	int32_t object;
+	double vibration_N; // along the tool's x, of this tick; contained in `wanted`
+	tac_drill_state state;
+} tac_snapshot_drill;
+
 // The other tool is the last object, after those of the scene.
 #define TAC_SNAPSHOT_OBJECTS (TAC_SCENE_OBJECTS + TAC_SCENE_TOOLS - 1)
 
@@ -150,6 +160,7 @@ typedef struct tac_snapshot {
 	tac_snapshot_effects effects;
 
 	tac_snapshot_needle needle;
+	tac_snapshot_drill drill;
 } tac_snapshot;
 
 // "waiting", "running", … Never NULL.

@@ -10,6 +10,7 @@
 #include "collision/mesh_smooth.h"
 #include "collision/round.h"
 #include "haptic/scene.h"
+#include "tissue/field.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,6 +28,10 @@ typedef struct tac_world_body {
 	bool solid;      // encloses a volume: no tool may begin inside
 	bool is_round;   // a tool that is a single sphere or capsule, of kind sphere, capsule or solids
 	tac_round round; // its exact shape
+	// What is drilled, as it is at the start, and the materials of its labels; NULL: the body is not
+	// drilled. Label 0 is the body's own material, 1 + i that of inside[i] of the scene.
+	tac_field *field;
+	int32_t field_material[TAC_FIELD_LABELS];
 } tac_world_body;
 
 typedef struct tac_world {
@@ -81,7 +86,8 @@ TAC_API tac_dpose tac_world_path_pose(const tac_scene_point *path, int32_t count
 // Thread: RT.
 TAC_API tac_dpose tac_world_object_pose(const tac_world *world, int32_t object, int64_t time_ns);
 
-// The material of a surface of an object; the default material for the tool of another hand.
+// The material of a surface of an object; the default material for the tool of another hand. For a body that
+// is drilled, `surface` is a label of its field.
 // Thread: RT.
 TAC_API const tac_material *tac_world_material(const tac_world *world, int32_t object, int32_t surface);
 

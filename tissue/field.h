@@ -150,6 +150,10 @@ typedef struct tac_field_points {
 void tac_field_gather(const tac_field *field, const tac_burr *burr, double reach_m,
 		      tac_field_points *out_points);
 
+// The outward direction of the surface at a point, a unit vector, as long as the field does not change.
+// Thread: RT.
+tac_dvec3 tac_field_point_normal(const tac_field *field, const tac_field_points *points, int32_t index);
+
 // Of the points, the indices of those within `reach_m` of the burr's core segment, in ascending order, at
 // most TAC_FIELD_POINTS. Returns their number. A few nanometres more may be included.
 // Thread: RT.

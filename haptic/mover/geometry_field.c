@@ -4,8 +4,11 @@
 //
 // The gap of a point is its distance plus the hold gap, plus what the drill may advance there: the mover
 // keeps the hold gap, so a burr that turns rests on the surface itself, or where the wall recedes this far
-// into it. A tool that does not cut rests a small part of a voxel above the points, for the surface between
-// them.
+// into it.
+//
+// A ball that does not cut and touches close to a point meets a disc there, in the plane of the surface. The
+// rows of the QP are then those of a smooth surface: a ball slides along the wall of its own hole, and it
+// does not feel the points. Proofs take the points alone.
 #include "haptic/mover/constants.h"
 #include "haptic/mover/geometry.h"
 
@@ -28,8 +31,14 @@ _Static_assert(6 * BALL_GRID * BALL_GRID <= BINS && BINS <= TAC_CONTACTS_MAX, "b
 // A sweep far from the field advances by its clearance, near it by pieces of this many voxels.
 #define SWEEP_STEPS  48
 #define PIECE_VOXELS 4
-// How far above the points a tool that does not cut rests, voxels.
-#define REST_VOXELS 0.03
+// How far a tool that does not cut may enter the discs, voxels: their directions are rounded, and a ball in
+// a hole that fits it must not be wedged by that.
+#define SLACK_VOXELS 0.004
+// How far a proof lets a tool dip below the points, voxels: in a hole that fits it, with walls that are not
+// quite straight, it could not move otherwise.
+#define DIP_VOXELS 0.02
+// The radius of the discs, voxels: they cover the surface between the points.
+#define DISC_VOXELS 0.75
 // A lack below this is rounding, m.
 #define ROUNDING_M 2e-9
 
@@ -139,8 +148,7 @@ static bool gather(memory *m, const tac_burr *burr, double need_m, tac_sco_work 
 // What is added to the distance of a point to make its gap. `normal` leads from the burr to the point.
 static double allowed_m(const memory *m, tac_dvec3 normal)
 {
-	const bool cuts = m->allowance && m->allowance->slack_m > 0;
-	return m->hold_m + (cuts ? tac_drill_allowed_m(m->allowance, normal) : -REST_VOXELS * m->voxel_m);
+	return m->hold_m + (m->allowance ? tac_drill_allowed_m(m->allowance, normal) : 0);
 }
 
 // The gap of a point for the burr in its frame. *out_normal leads from the burr to the point.
@@ -148,6 +156,24 @@ static double gap_of(const memory *m, const tac_burr *burr, tac_dvec3 point, tac
 {
 	const double distance = tac_burr_distance(burr, point, out_normal);
 	return distance + allowed_m(m, *out_normal);
+}
+
+// The gap for the QP: of the disc about the point where a ball touches that.
+static double row_gap(const memory *m, const tac_burr *burr, int32_t index, tac_dvec3 point,
+		      tac_dvec3 *out_normal)
+{
+	const bool cuts = m->allowance && m->allowance->slack_m > 0;
+	const double slack_m = cuts ? 0 : SLACK_VOXELS * m->voxel_m;
+	const double gap = gap_of(m, burr, point, out_normal) + slack_m;
+	if (!m->ball || cuts)
+		return gap;
+	const tac_dvec3 up = tac_field_point_normal(m->field, &m->points, index);
+	const tac_dvec3 from = tac_dvec3_sub(burr->a, point);
+	const double height = tac_dvec3_dot(from, up), wide = DISC_VOXELS * m->voxel_m;
+	if (!(height > 0) || tac_dvec3_length_squared(from) - height * height > wide * wide)
+		return gap;
+	*out_normal = tac_dvec3_scale(up, -1);
+	return height - burr->radius + allowed_m(m, *out_normal) + slack_m;
 }
 
 static tac_contact_point contact_of(tac_dvec3 point, double gap, tac_dvec3 normal, int32_t node,
@@ -190,8 +216,8 @@ static void list_point(memory *m, const tac_burr *burr, int32_t index, int32_t *
 {
 	const tac_dvec3 p = point_of(m, index);
 	tac_dvec3 normal;
-	const double gap = gap_of(m, burr, p, &normal);
-	out->distance = fmin(out->distance, fmax(gap, 0));
+	out->distance = fmin(out->distance, fmax(gap_of(m, burr, p, &normal), 0));
+	const double gap = row_gap(m, burr, index, p, &normal);
 	if (gap > out->margin || (*slot >= 0 && gap >= out->list[*slot].gap))
 		return;
 	if (*slot < 0)
@@ -343,9 +369,8 @@ static int32_t candidates(memory *m, const tac_sco_relative *motion, const tac_b
 	if (m->ball && straight) { // the sweep is a capsule
 		const tac_burr sweep = {TAC_BURR_ROUND, start->a, tac_dvec3_add(start->a, motion->twist.v),
 					start->radius};
-		return tac_field_points_near(
-			m->field, &m->points, &sweep,
-			start->radius + zone_m - m->hold_m + REST_VOXELS * m->voxel_m + ROUNDING_M, m->near);
+		return tac_field_points_near(m->field, &m->points, &sweep,
+					     start->radius + zone_m - m->hold_m + ROUNDING_M, m->near);
 	}
 	return tac_field_points_near(m->field, &m->points, start, start->radius + travel + zone_m, m->near);
 }
@@ -356,6 +381,8 @@ static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double
 	tac_sco_proof proof = {1, false, -1, -1, -1};
 	const tac_burr start = tac_burr_place(&m->burr, motion->start);
 	const double travel = travel_of(m, &motion->twist);
+	if (zone_m < m->hold_m)
+		zone_m = fmin(zone_m, m->hold_m - DIP_VOXELS * m->voxel_m);
 	const double span = 0.5 * tac_dvec3_length(tac_dvec3_sub(start.b, start.a)) + start.radius;
 	work->units++;
 	if (tac_field_clearance(m->field, tac_dvec3_lerp(start.a, start.b, 0.5)) > span + travel + zone_m)

@@ -1,6 +1,8 @@
 #include "base/log.h"
 #include "haptic/scene.h"
 #include "haptic/scene/scenes/assembly.yaml.h"
+#include "haptic/scene/scenes/bone.yaml.h"
+#include "haptic/scene/scenes/caries.yaml.h"
 #include "haptic/scene/scenes/groove.yaml.h"
 #include "haptic/scene/scenes/hands.yaml.h"
 #include "haptic/scene/scenes/lumbar.yaml.h"
@@ -28,6 +30,8 @@ static const scene_text texts[] = {
 	{"assembly", assembly_yaml, sizeof assembly_yaml},
 	{"hands", hands_yaml, sizeof hands_yaml},
 	{"lumbar", lumbar_yaml, sizeof lumbar_yaml},
+	{"caries", caries_yaml, sizeof caries_yaml},
+	{"bone", bone_yaml, sizeof bone_yaml},
 	{NULL, NULL, 0},
 };
 

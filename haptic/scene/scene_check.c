@@ -101,6 +101,36 @@ static bool check_files(const checker *c, const tac_scene_shape *shapes, int32_t
 	return true;
 }
 
+// The burr is the tool's shape: rigid objects meet the shape, bodies that are drilled the burr.
+static bool check_drill(const checker *c, const tac_scene_tool *t)
+{
+	const tac_scene_drill *d = &t->drill;
+	const tac_scene_shape *shape = &t->shapes[0];
+	if (!(d->radius_m > 0))
+		return true;
+	const bool ball = d->length_m == 0;
+	const tac_dvec3 middle = tac_dvec3_make(0, 0, 0.5 * d->length_m);
+	const bool same = t->shape_count == 1 && shape->radius_m == d->radius_m &&
+			  shape->kind == (ball ? TAC_SCENE_SPHERE : TAC_SCENE_CYLINDER) &&
+			  (ball || shape->height_m == d->length_m) &&
+			  tac_dvec3_length(tac_dvec3_sub(shape->position_m, middle)) < 1e-9 &&
+			  tac_dvec3_length(shape->rotation_rad) == 0;
+	if (!same && ball)
+		return refuse(c, &d->radius_m,
+			      "expected the burr as the tool's only shape, {kind: sphere, radius_m: %g}, "
+			      "found another",
+			      d->radius_m);
+	if (!same)
+		return refuse(c, &d->radius_m,
+			      "expected the burr as the tool's only shape, {kind: cylinder, radius_m: %g, "
+			      "height_m: %g, position_m: [0, 0, %g]}, found another",
+			      d->radius_m, d->length_m, middle.z);
+	if (!ball && t->axes != 3)
+		return refuse(c, &t->axes, "expected 3 for a drill that is a cylinder, found '%d'",
+			      (int)t->axes);
+	return true;
+}
+
 static bool check_tools(const checker *c)
 {
 	const tac_scene *s = c->scene;
@@ -115,7 +145,8 @@ static bool check_tools(const checker *c)
 			return refuse(c, &n->radius_m,
 				      "expected less than a quarter of the length (%g m), found '%g'",
 				      n->length_m, n->radius_m);
-		if (!check_files(c, t->shapes, t->shape_count) || !check_path(c, t->hand, t->hand_count))
+		if (!check_files(c, t->shapes, t->shape_count) || !check_path(c, t->hand, t->hand_count) ||
+		    !check_drill(c, t))
 			return false;
 	}
 	return true;
@@ -175,6 +206,49 @@ static bool check_protect(const checker *c, const tac_scene_object *o)
 	return true;
 }
 
+// A material that is drilled, by name; "" stands for the default material.
+static bool check_cut(const checker *c, const char *name)
+{
+	const tac_scene *s = c->scene;
+	if (!check_reference(c, name))
+		return false;
+	const int32_t i = tac_scene_material(s, name);
+	if (i >= 0 && (s->materials[i].cutting_energy_J_per_m3 > 0) != (s->materials[i].feed_m_per_N_s > 0))
+		return true;
+	return refuse(c, name,
+		      "expected a material with either 'cutting_energy_J_per_m3' or 'feed_m_per_N_s', as one "
+		      "that is drilled needs, found '%s'",
+		      name);
+}
+
+static bool check_drillable(const checker *c, const tac_scene_object *o)
+{
+	const tac_scene *s = c->scene;
+	const tac_scene_drillable *d = &o->drillable;
+	if (!(d->voxel_m > 0))
+		return true;
+	for (const tac_scene_object *other = s->objects; other < o; other++) {
+		if (other->drillable.voxel_m > 0)
+			return refuse(c, &d->voxel_m,
+				      "expected one body that is drilled, found '%s' and '%s'", other->name,
+				      o->name);
+	}
+	if (o->path_count > 0)
+		return refuse(c, &o->path[0].time_s,
+			      "expected no path for a body that is drilled, found one");
+	if (!check_cut(c, *d->material ? d->material : o->material))
+		return false;
+	for (int32_t i = 0; i < d->inside_count; i++) {
+		tac_solids solids;
+		const char *text = d->inside[i].solids;
+		if (!check_cut(c, d->inside[i].material))
+			return false;
+		if (*text && tac_solids_parse(text, &solids) < TAC_OK)
+			return refuse(c, text, "expected solids, found '%s'", text);
+	}
+	return true;
+}
+
 static bool check_task(const checker *c)
 {
 	const tac_scene_task *t = &c->scene->task;
@@ -196,7 +270,7 @@ static bool check_objects(const checker *c)
 	for (int32_t i = 0; i < s->object_count; i++) {
 		const tac_scene_object *o = &s->objects[i];
 		if (!check_files(c, o->shapes, o->shape_count) || !check_reference(c, o->material) ||
-		    !check_path(c, o->path, o->path_count) || !check_protect(c, o))
+		    !check_path(c, o->path, o->path_count) || !check_protect(c, o) || !check_drillable(c, o))
 			return false;
 		const tac_scene_layers *layers = &o->layers;
 		if (layers->list_count > 0 && !(tac_dvec3_length(layers->normal) > 0))

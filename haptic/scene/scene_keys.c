@@ -53,6 +53,9 @@ static const tac_scene_key material_keys[] = {
 	{NUMBER(tac_material, tip_relaxation_N_per_m, 0, 1e6)},
 	{NUMBER(tac_material, tip_relaxation_s, 1e-3, 1e3)},
 	{NUMBER(tac_material, needle_turning, 0, 1)},
+	{NUMBER(tac_material, cutting_energy_J_per_m3, 1e3, 1e12)},
+	{NUMBER(tac_material, feed_m_per_N_s, 1e-9, 10)},
+	{NUMBER(tac_material, rub_N, 0, 100)},
 	{0},
 };
 
@@ -216,6 +219,37 @@ static void fill_structure(void *out)
 static const tac_scene_group structure_group = {"a protected structure", structure_keys,
 						sizeof(tac_scene_structure), fill_structure};
 
+static const tac_scene_key inside_keys[] = {
+	{TEXT(tac_scene_inside, material), .required = true},
+	{NUMBER(tac_scene_inside, depth_m, 0, COORDINATE_MAX)},
+	{TEXT(tac_scene_inside, solids)},
+	{FLAG(tac_scene_inside, target)},
+	{0},
+};
+
+static void fill_inside(void *out)
+{
+	memset(out, 0, sizeof(tac_scene_inside));
+}
+
+static const tac_scene_group inside_group = {"a material inside", inside_keys, sizeof(tac_scene_inside),
+					     fill_inside};
+
+static const tac_scene_key drillable_keys[] = {
+	{NUMBER(tac_scene_drillable, voxel_m, LENGTH_MIN, 1), .required = true},
+	{TEXT(tac_scene_drillable, material)},
+	{LIST(tac_scene_drillable, inside, inside_count, 0, TAC_SCENE_INSIDE, inside_group)},
+	{0},
+};
+
+static void fill_drillable(void *out)
+{
+	memset(out, 0, sizeof(tac_scene_drillable));
+}
+
+static const tac_scene_group drillable_group = {"a body that is drilled", drillable_keys,
+						sizeof(tac_scene_drillable), fill_drillable};
+
 static const tac_scene_key object_keys[] = {
 	{TEXT(tac_scene_object, name), .required = true},
 	{LIST(tac_scene_object, shapes, shape_count, 1, TAC_SCENE_SHAPES, shape_group), .required = true},
@@ -226,6 +260,7 @@ static const tac_scene_key object_keys[] = {
 	{LIST(tac_scene_object, path, path_count, 0, TAC_SCENE_PATH, path_group)},
 	{MAP(tac_scene_object, layers, layers_group)},
 	{LIST(tac_scene_object, protect, protect_count, 0, TAC_SCENE_PROTECTED, structure_group)},
+	{MAP(tac_scene_object, drillable, drillable_group)},
 	{FLAG(tac_scene_object, hidden)},
 	{0},
 };
@@ -310,6 +345,25 @@ static void fill_needle(void *out)
 
 static const tac_scene_group needle_group = {"a needle", needle_keys, sizeof(tac_scene_needle), fill_needle};
 
+static const tac_scene_key drill_keys[] = {
+	{NUMBER(tac_scene_drill, radius_m, LENGTH_MIN, 1), .required = true},
+	{NUMBER(tac_scene_drill, length_m, LENGTH_MIN, 1)},
+	{NUMBER(tac_scene_drill, speed_rpm, 1, 1e6)},
+	{NUMBER(tac_scene_drill, power_W, 1e-3, 1e4)},
+	{NUMBER(tac_scene_drill, thrust_ratio, 0.01, 100)},
+	{NUMBER(tac_scene_drill, vibration_N, 0, 1)},
+	{INTEGER(tac_scene_drill, button, -1, 31)},
+	{0},
+};
+
+static void fill_drill(void *out)
+{
+	*(tac_scene_drill *)out = (tac_scene_drill){
+		.speed_rpm = 60000, .power_W = 8, .thrust_ratio = 3, .vibration_N = 0.1, .button = -1};
+}
+
+static const tac_scene_group drill_group = {"a drill", drill_keys, sizeof(tac_scene_drill), fill_drill};
+
 static const char *const laws[] = {
 	[TAC_COUPLING_FULL] = "full", [TAC_COUPLING_CONSTRAINT] = "constraint", NULL};
 
@@ -325,6 +379,7 @@ static const tac_scene_key tool_keys[] = {
 	{CHOICE(tac_scene_tool, law, laws)},
 	{MAP(tac_scene_tool, limits, limits_group)},
 	{MAP(tac_scene_tool, gripper, gripper_group)},
+	{MAP(tac_scene_tool, drill, drill_group)},
 	{TEXT(tac_scene_tool, grip)},
 	{LIST(tac_scene_tool, hand, hand_count, 0, TAC_SCENE_PATH, hand_group)},
 	{0},
@@ -342,6 +397,7 @@ static void fill_tool(void *out)
 	fill_mapping(&tool->mapping);
 	fill_limits(&tool->limits);
 	fill_needle(&tool->needle);
+	fill_drill(&tool->drill);
 }
 
 static const tac_scene_group tool_group = {"a tool", tool_keys, sizeof(tac_scene_tool), fill_tool};

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "collision/solid.h"
 #include "haptic/scene/scene_shapes.h"
+#include "haptic/scene/world_field.h"
 #include "haptic/scene_builder.h"
 
 #include <math.h>
@@ -290,6 +291,8 @@ static tac_result build_all(tac_world *world, tac_world_progress *progress, void
 			result = assign_materials(world, o, body);
 		if (result >= TAC_OK)
 			result = build_smooth(world, body);
+		if (result >= TAC_OK && o->drillable.voxel_m > 0)
+			result = tac_world_build_field(world, o, body);
 		if (result < TAC_OK)
 			return result;
 	}
@@ -328,6 +331,7 @@ static void destroy_body(tac_world_body *body)
 	tac_mesh_destroy(&body->mesh);
 	free(body->surface_material);
 	tac_mesh_smooth_destroy(&body->smooth);
+	tac_field_destroy(&body->field);
 }
 
 void tac_world_destroy(tac_world **world)
@@ -436,7 +440,10 @@ const tac_material *tac_world_material(const tac_world *world, int32_t object, i
 {
 	if (object >= world->scene->object_count || surface < 0) // the tool of another hand
 		return &world->materials[world->material_count - 1];
-	return &world->materials[world->objects[object].surface_material[surface]];
+	const tac_world_body *body = &world->objects[object];
+	if (body->field)
+		return &world->materials[body->field_material[surface < TAC_FIELD_LABELS ? surface : 0]];
+	return &world->materials[body->surface_material[surface]];
 }
 
 bool tac_world_passes(const tac_world *world, int32_t tool, int32_t object)

@@ -41,7 +41,8 @@ static void find_nearest(tac_companion *c, const tac_snapshot *snapshot, tac_sur
 		return;
 	double limit_m = TAC_SURROUNDINGS_REACH_M;
 	for (int32_t i = 0; i < world->scene->object_count; i++) {
-		if (snapshot->live.hidden >> i & 1u || tac_world_passes(world, c->def.tool, i))
+		if (snapshot->live.hidden >> i & 1u || tac_world_passes(world, c->def.tool, i) ||
+		    world->objects[i].field) // its mesh is not what remains of it
 			continue;
 		const tac_rigid motion = tac_rigid_from_dpose(
 			tac_dpose_relative(snapshot->T_world_objects[i], snapshot->T_world_sco));
@@ -60,7 +61,8 @@ static void find_penetrated(tac_companion *c, const tac_snapshot *snapshot, tac_
 	const tac_world *world = c->def.world;
 	out->pair_count = 0;
 	for (int32_t i = 0; i < world->scene->object_count; i++) {
-		if (snapshot->live.hidden >> i & 1u || tac_world_passes(world, c->def.tool, i))
+		if (snapshot->live.hidden >> i & 1u || tac_world_passes(world, c->def.tool, i) ||
+		    world->objects[i].field) // its mesh is not what remains of it
 			continue;
 		const tac_rigid motion = tac_rigid_from_dpose(
 			tac_dpose_relative(snapshot->T_world_objects[i], snapshot->T_world_device));

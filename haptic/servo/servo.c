@@ -183,6 +183,10 @@ static void couple(tac_servo *s, int64_t elapsed_ns)
 	tac_servo_push_partner(s);
 	tac_wrench wrench = tac_servo_wrench_add(patch.wrench, s->hands.reaction);
 	wrench = tac_servo_wrench_add(wrench, s->needle.wrench);
+	if (s->drilling.used)
+		wrench.force_N = tac_dvec3_add_scaled(
+			wrench.force_N, tac_servo_drilling_vibrate(&s->drilling, elapsed_s),
+			tac_dquat_rotate(s->report.T_world_sco.rotation, tac_dvec3_make(1, 0, 0)));
 	if (s->tool->axes == 3)
 		wrench.torque_Nm = tac_dvec3_zero();
 	s->clutch_gain = s->mapping.clutched ? 0 : fmin(1, s->clutch_gain + elapsed_s / CLUTCH_FADE_S);
@@ -403,10 +407,34 @@ static void publish(tac_servo *s, int64_t now_ns, const tac_tick *tick)
 	fill_contacts(s, n);
 	fill_effects(s, n);
 	fill_totals(s, n);
+	tac_servo_drilling_fill(&s->drilling, &n->drill);
 	tac_servo_fill_needle(s, n);
 	tac_task_step(s->task, n);
 	for (int32_t i = 0; i < s->def.readers; i++)
 		tac_latest_write(s->latest[i], n);
+}
+
+// ---- drill ----
+
+static void allow_cut(tac_servo *s, int64_t elapsed_ns)
+{
+	if (s->drilling.used && s->drilling.world == s->def.world)
+		tac_servo_drilling_allow(
+			&s->drilling, s->waiting ? 0 : s->device_state.buttons, (double)elapsed_ns / 1e9,
+			tac_dpose_relative(s->T_world_objects[s->drilling.object], tac_sco_pose(s->sco)));
+}
+
+// After the device's write: what is removed matters in the next tick.
+static void remove_material(tac_servo *s)
+{
+	if (!s->drilling.used || s->drilling.world != s->def.world)
+		return;
+	const tac_dpose *trail;
+	int32_t count = tac_sco_trail(s->sco, &trail);
+	if (s->waiting)
+		count = 0;
+	tac_servo_drilling_cut(&s->drilling, &s->report, s->coupling.stiffness_N_per_m, trail, count,
+			       s->T_world_objects[s->drilling.object]);
 }
 
 // ---- the tick ----
@@ -430,6 +458,7 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 	map_poses(s, now_ns);
 	derate(s, elapsed_ns);
 	tac_servo_solve_needle(s, elapsed_ns);
+	allow_cut(s, elapsed_ns);
 	move_sco(s);
 	tac_servo_commit_needle(s);
 	tac_servo_note_changes(s);
@@ -450,6 +479,7 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 	tac_device_write(s->def.device, now_ns, &s->output.wrench);
 	end_phase(tick, TAC_PHASE_DEVICE_WRITE);
 
+	remove_material(s);
 	publish(s, now_ns, tick);
 	tac_servo_tell_events(s);
 	if (s->def.record)

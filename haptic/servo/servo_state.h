@@ -15,6 +15,7 @@
 #include "haptic/mapping.h"
 #include "haptic/sco.h"
 #include "haptic/servo.h"
+#include "haptic/servo/drilling.h"
 #include "haptic/servo/effects.h"
 #include "haptic/servo/events.h"
 #include "haptic/task.h"
@@ -119,6 +120,7 @@ struct tac_servo {
 	tac_law law;
 	tac_servo_effects effects;
 	tac_servo_events events;
+	tac_servo_drilling drilling;
 	tac_feel feel;
 	tac_task *task;
 	tac_dvec3 damper_N;     // of the passivity controller, in the last tick, device frame

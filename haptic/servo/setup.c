@@ -73,8 +73,16 @@ static int32_t list_objects(const tac_servo *s, const tac_world *world,
 			.shape = body->shape,
 			.T_world_object = i < world->scene->object_count ? tac_world_object_pose(world, i, 0)
 									 : tac_dpose_identity(),
+			.field = body->field,
 		};
 		passable[i] = tac_world_passes(world, s->def.tool, i);
+		if (!body->field)
+			continue;
+		objects[i].shape = NULL; // its mesh is not what remains of it
+		if (s->drilling.field && world == s->drilling.world) {
+			objects[i].field = s->drilling.field;
+			objects[i].allowance = s->drilling.used ? &s->drilling.drill.allowance : NULL;
+		}
 	}
 	return count;
 }
@@ -95,6 +103,11 @@ tac_result tac_servo_make_sco(const tac_servo *servo, const tac_world *world, ta
 	*out_round_m = is_round ? tool->round.radius : 0;
 	def.tool = is_round ? NULL : tool->body;
 	def.round = tool->round;
+	const tac_burr burr = {TAC_BURR_ROUND, tool->round.a, tool->round.b, tool->round.radius};
+	if (s->drilling.used)
+		def.burr = &s->drilling.drill.def.burr;
+	else if (tool->is_round)
+		def.burr = &burr;
 	def.objects = objects;
 	def.object_count = list_objects(s, world, objects, passable);
 	def.metric_m = scene_tool->turn_arm_m;
@@ -183,7 +196,10 @@ static void init_stability(tac_servo *s)
 
 static tac_result create_all(tac_servo *s)
 {
-	tac_result result = tac_servo_create_sco(s);
+	tac_result result =
+		tac_servo_drilling_init(&s->drilling, s->def.world, s->def.tool, s->def.period_ns);
+	if (result >= TAC_OK)
+		result = tac_servo_create_sco(s);
 	if (result >= TAC_OK)
 		result = tac_servo_make_needle(s, s->def.world, &s->needle);
 	if (result >= TAC_OK)
@@ -259,6 +275,7 @@ void tac_servo_destroy(tac_servo **servo)
 	tac_needle_destroy(&s->needle.needle);
 	tac_task_destroy(&s->task);
 	tac_sco_destroy(&s->sco);
+	tac_servo_drilling_fini(&s->drilling);
 	free(s);
 	*servo = NULL;
 }

@@ -8,6 +8,8 @@ tac_result tac_servo_join(tac_servo *a, tac_servo *b)
 		tac_log(TAC_LOG_ERROR, "servo: expected two tools of one world");
 		return TAC_ERROR_ARGUMENT;
 	}
+	if (a->drilling.field)
+		tac_servo_drilling_share(&b->drilling, &a->drilling);
 	for (int i = 0; i < 2; i++) {
 		both[i]->hands.partner = both[1 - i];
 		both[i]->object_count = both[i]->def.world->scene->object_count + 1;

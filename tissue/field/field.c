@@ -538,6 +538,13 @@ void tac_field_gather(const tac_field *field, const tac_burr *burr, double reach
 	}
 }
 
+tac_dvec3 tac_field_point_normal(const tac_field *field, const tac_field_points *points, int32_t index)
+{
+	const int32_t node = points->node[index];
+	return tac_dvec3_from_vec3(
+		unit_normal(&field->pool[node / FIELD_BRICK_NODES], node % FIELD_BRICK_NODES));
+}
+
 int32_t tac_field_points_near(const tac_field *field, const tac_field_points *points, const tac_burr *burr,
 			      double reach_m, int32_t *out_index)
 {
