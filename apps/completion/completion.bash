@@ -24,7 +24,7 @@ _tactus()
 		if [[ -z $words ]]; then
 			words=$(awk '/^  --/ { print $1 }' <<<"$help")
 			[[ $command != run && $command != render && $before != --scene ]] ||
-				words+=" $("$program" run --help 2>/dev/null | sed -n 's/^ *\(.*\); or a scene file.*/\1/p' | tr , ' ')"
+				words+=" $("$program" run --help 2>/dev/null | sed -n '/^ *SCENE$/,/;/{/SCENE$/d;s/;.*//;p}' | tr , ' ')"
 			[[ $word == -* ]] || { COMPREPLY=($(compgen -W "$words" -- "$word") $(compgen -f -- "$word")); return; }
 		fi
 	fi

@@ -18,7 +18,7 @@ _tactus() {
 			found=(${(f)"$($program $command --help 2>/dev/null | awk '/^  --/ { print $1 }')"})
 			compadd -- $found
 		else
-			found=(${=$($program run --help 2>/dev/null | sed -n 's/^ *\(.*\); or a scene file.*/\1/p' | tr , ' ')})
+			found=(${=$($program run --help 2>/dev/null | sed -n '/^ *SCENE$/,/;/{/SCENE$/d;s/;.*//;p}' | tr , ' ')})
 			[[ $command != (run|render) ]] || compadd -- $found
 			_files
 		fi
