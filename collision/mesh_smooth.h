@@ -1,8 +1,9 @@
 // Smooth surface: the curved surface that the facets of a mesh approximate.
 //
-// It has a normal at each corner of each triangle: the mean of the normals around the vertex, weighted by the
-// angles there (G. Thuermer and C. A. Wuethrich, "Computing vertex normals from polygonal facets", J.
-// Graphics Tools 3(1), 1998). Only triangles that can be reached around the vertex without crossing a sharp
+// It has a normal at each corner of each triangle: the mean of the normals around the vertex, each weighted
+// with the sine of its angle there over the lengths of its two sides, which is exact for vertices on a sphere
+// (N. Max, "Weights for computing vertex normals from facet normals", J. Graphics Tools 4(2), 1999). Only
+// triangles that can be reached around the vertex without crossing a sharp
 // edge take part. Edges are sharp where the facets' normals differ by more than the crease angle, and at the
 // border of a mesh. Between the corners the normal is interpolated by area.
 //
@@ -64,8 +65,9 @@ tac_mesh_location tac_mesh_locate(const tac_mesh *mesh, const tac_mesh_smooth *s
 
 // The feature of a triangle on which a point lies.
 typedef struct tac_mesh_feature {
-	bool sharp;    // a sharp edge, or a vertex at which one ends
-	int32_t other; // the triangle across the edge; -1: a vertex, or an open edge
+	bool sharp;      // a sharp edge, or a vertex at which one ends
+	int32_t other;   // the triangle across the edge; -1: a vertex, or an open edge
+	tac_dvec3 along; // unit, of the edge; zero at a vertex
 } tac_mesh_feature;
 
 // The edge or vertex of `triangle` that is closest to `point_m`, a point on it.

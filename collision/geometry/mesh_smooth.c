@@ -25,13 +25,15 @@ static int corner_of(const tac_mesh *mesh, int32_t triangle, int32_t vertex)
 	return v[0] == vertex ? 0 : v[1] == vertex ? 1 : 2;
 }
 
-// The angle of a triangle at its corner k, rad.
-static double corner_angle(const tac_mesh *mesh, int32_t triangle, int k)
+// The weight of a triangle's normal at its corner k, 1/m^2: the sine of the angle there over the lengths of
+// its sides. If all neighbours of a vertex lie on a sphere with it, the sum is the sphere's normal.
+static double corner_weight(const tac_mesh *mesh, int32_t triangle, int k)
 {
 	const tac_dvec3 tip = tac_mesh_corner(mesh, triangle, k);
 	const tac_dvec3 a = tac_dvec3_sub(tac_mesh_corner(mesh, triangle, (k + 1) % 3), tip);
 	const tac_dvec3 b = tac_dvec3_sub(tac_mesh_corner(mesh, triangle, (k + 2) % 3), tip);
-	return atan2(tac_dvec3_length(tac_dvec3_cross(a, b)), tac_dvec3_dot(a, b));
+	const double squares = tac_dvec3_length_squared(a) * tac_dvec3_length_squared(b);
+	return squares > 0 ? tac_dvec3_length(tac_dvec3_cross(a, b)) / squares : 0;
 }
 
 static bool is_sharp(const tac_mesh *mesh, const tac_dvec3 *facets, const double *crease_rad, int32_t t,
@@ -65,7 +67,7 @@ static bool walk_fan(const tac_mesh *mesh, const tac_mesh_smooth *smooth, const 
 		t = across(mesh, t, edge);
 		if (t == triangle)
 			return true;
-		*sum = tac_dvec3_add_scaled(*sum, corner_angle(mesh, t, corner_of(mesh, t, vertex)),
+		*sum = tac_dvec3_add_scaled(*sum, corner_weight(mesh, t, corner_of(mesh, t, vertex)),
 					    facets[t]);
 	}
 	return false;
@@ -76,7 +78,7 @@ static void find_normals(const tac_mesh *mesh, const tac_dvec3 *facets, tac_mesh
 	for (int32_t t = 0; t < mesh->triangle_count; t++) {
 		for (int k = 0; k < 3; k++) {
 			const size_t c = 3 * (size_t)t + (size_t)k;
-			tac_dvec3 sum = tac_dvec3_scale(facets[t], corner_angle(mesh, t, k));
+			tac_dvec3 sum = tac_dvec3_scale(facets[t], corner_weight(mesh, t, k));
 			smooth->sharp_vertex[c] = !walk_fan(mesh, smooth, facets, t, k, true, &sum);
 			if (smooth->sharp_vertex[c])
 				walk_fan(mesh, smooth, facets, t, k, false, &sum);
@@ -205,11 +207,14 @@ tac_mesh_feature tac_mesh_nearest_feature(const tac_mesh *mesh, const tac_mesh_s
 		low = weights[i] < weights[low] ? i : low;
 	for (int k = 0; k < 3; k++) {
 		if (weights[(k + 1) % 3] < AT_VERTEX * total && weights[(k + 2) % 3] < AT_VERTEX * total)
-			return (tac_mesh_feature){smooth->sharp_vertex[3 * (size_t)triangle + (size_t)k], -1};
+			return (tac_mesh_feature){smooth->sharp_vertex[3 * (size_t)triangle + (size_t)k], -1,
+						  tac_dvec3_zero()};
 	}
 	const int edge = (low + 1) % 3;
-	return (tac_mesh_feature){smooth->sharp_edge[3 * (size_t)triangle + (size_t)edge],
-				  across(mesh, triangle, edge)};
+	return (tac_mesh_feature){
+		smooth->sharp_edge[3 * (size_t)triangle + (size_t)edge], across(mesh, triangle, edge),
+		tac_dvec3_normalize(tac_dvec3_sub(tac_mesh_corner(mesh, triangle, (edge + 1) % 3),
+						  tac_mesh_corner(mesh, triangle, edge)))};
 }
 
 double tac_mesh_curvature(const tac_mesh *mesh, const tac_mesh_smooth *smooth, int32_t triangle)
