@@ -160,7 +160,7 @@ static tac_shading shade(const tac_world *world, const tac_sco_contact *c, const
 {
 	if (!m->smooth || c->object_triangle < 0 || !(c->load_m > 0) ||
 	    c->object >= world->scene->object_count || !world->objects[c->object].smooth)
-		return (tac_shading){c->normal, 1};
+		return (tac_shading){c->normal, 1, 0};
 	place->object = &world->objects[c->object];
 	place->T_world_object = T_world_objects[c->object];
 	return tac_shading_compute(place, c);
@@ -179,7 +179,7 @@ void tac_patch_find(const tac_world *world, const tac_world_body *tool, double r
 	tac_patch *p = out_patch;
 	p->object = -1;
 	p->carried = false;
-	p->load_m = p->radius_m = p->stiffness_N_per_m = p->viscosity_N_s_per_m = 0;
+	p->load_m = p->bulge_m = p->radius_m = p->stiffness_N_per_m = p->viscosity_N_s_per_m = 0;
 	p->point_m = p->normal = tac_dvec3_zero();
 	p->friction = (tac_friction_material){0, 0, 0};
 	p->material = NULL;
@@ -190,6 +190,7 @@ void tac_patch_find(const tac_world *world, const tac_world_body *tool, double r
 		const tac_shading shading = shade(world, c, m, &place, T_world_objects);
 		p->normals[i] = shading.normal;
 		p->depth_ratios[i] = shading.depth_ratio;
+		p->bulge_m = fmax(p->bulge_m, shading.bulge_m);
 		const double load = c->load_m;
 		if (load > largest) {
 			largest = load;
@@ -239,7 +240,8 @@ void tac_patch_carry_on(const tac_patch_memory *memory, const tac_sco_report *re
 
 // The coupling's wrench with the forces of the facets replaced by those of the smooth surface. Between walls
 // that press against each other the loads are far larger than their sum, and a small change of a direction
-// would be a large force: there the change is as small as the sum.
+// would be a large force: there the change is as small as the sum. No point of the smooth surface is farther
+// from the device than the touching ones, so the force is at most the facets' and that of the bulge there.
 static tac_wrench apply_shading(const tac_patch *patch, const tac_sco_report *report, tac_wrench coupling,
 				double stiffness)
 {
@@ -247,19 +249,28 @@ static tac_wrench apply_shading(const tac_patch *patch, const tac_sco_report *re
 	for (int32_t i = 0; i < report->contact_count; i++)
 		sum = tac_dvec3_add_scaled(sum, report->contacts[i].load_m, report->contacts[i].normal);
 	const double weight = stiffness * tac_dvec3_length(sum) / patch->load_m;
+	tac_wrench change = {tac_dvec3_zero(), tac_dvec3_zero()};
 	for (int32_t i = 0; i < report->contact_count; i++) {
 		const tac_sco_contact *c = &report->contacts[i];
-		const tac_dvec3 change = tac_dvec3_scale(
+		const tac_dvec3 part = tac_dvec3_scale(
 			tac_dvec3_sub(tac_dvec3_scale(patch->normals[i], patch->depth_ratios[i]), c->normal),
 			weight * c->load_m);
-		if (!(c->load_m > 0) || tac_dvec3_length_squared(change) == 0)
+		if (!(c->load_m > 0) || tac_dvec3_length_squared(part) == 0)
 			continue;
-		coupling.force_N = tac_dvec3_add(coupling.force_N, change);
-		coupling.torque_Nm = tac_dvec3_add(
-			coupling.torque_Nm,
-			tac_dvec3_cross(tac_dvec3_sub(c->point_m, report->T_world_sco.position), change));
+		change.force_N = tac_dvec3_add(change.force_N, part);
+		change.torque_Nm = tac_dvec3_add(
+			change.torque_Nm,
+			tac_dvec3_cross(tac_dvec3_sub(c->point_m, report->T_world_sco.position), part));
 	}
-	return coupling;
+	tac_wrench shaded = {tac_dvec3_add(coupling.force_N, change.force_N),
+			     tac_dvec3_add(coupling.torque_Nm, change.torque_Nm)};
+	const double length = tac_dvec3_length(shaded.force_N),
+		     most = tac_dvec3_length(coupling.force_N) + stiffness * patch->bulge_m;
+	if (length > most) {
+		shaded.force_N = tac_dvec3_scale(shaded.force_N, most / length);
+		shaded.torque_Nm = tac_dvec3_scale(shaded.torque_Nm, most / length);
+	}
+	return shaded;
 }
 
 // The motion of the tool relative to the patch's object since the last tick.
@@ -370,13 +381,13 @@ tac_patch_result tac_patch_wrench(tac_patch_memory *memory, const tac_patch *pat
 				  const tac_sco_report *report, const tac_dpose *T_world_objects,
 				  tac_wrench coupling, double stiffness_N_per_m, double elapsed_s)
 {
-	tac_patch_result result = {.wrench = coupling};
+	tac_patch_result result = {.wrench = coupling, .shaded = coupling};
 	if (patch->object < 0) {
 		*memory = (tac_patch_memory){.stiffness_N_per_m = memory->stiffness_N_per_m};
 		return result;
 	}
 	if (!patch->carried)
-		result.wrench = apply_shading(patch, report, coupling, stiffness_N_per_m);
+		result.wrench = result.shaded = apply_shading(patch, report, coupling, stiffness_N_per_m);
 	const tac_dpose T_world_object = T_world_objects[patch->object];
 	const tac_dvec3 normal = patch->normal;
 	const motion moved = move_patch(memory, patch, report->T_world_sco, T_world_objects);

@@ -20,6 +20,7 @@ typedef struct tac_patch {
 	int32_t object;           // the one with the most loaded contact; -1: no contact is loaded
 	bool carried;             // nothing is loaded: the patch of the last contact goes on
 	double load_m;            // sum over the contacts
+	double bulge_m;           // largest distance from a contact's facet to the smooth surface
 	double radius_m;          // mean distance of the load from the centre, along the surface
 	tac_dvec3 point_m;        // centre, on the object
 	tac_dvec3 normal;         // mean, unit, shaded where the materials are smooth
@@ -52,6 +53,7 @@ typedef struct tac_patch_memory {
 // What the materials do to the wrench.
 typedef struct tac_patch_result {
 	tac_wrench wrench;      // on the tool, about its origin, world frame
+	tac_wrench shaded;      // contained in it: the coupling's, shaded
 	tac_dvec3 friction_N;   // contained in it
 	double texture_N_per_m; // how fast the texture's force may change with the position
 } tac_patch_result;

@@ -19,6 +19,11 @@
 // mrad.
 #define ON_FACE 5e-9
 
+// Heights of a round tool's core above a sharp edge, in its radii, between which the direction from the edge
+// to the core begins to count.
+#define CORE_LOW  0.1
+#define CORE_HIGH 0.3
+
 // The curvature of a sharp feature, 1/m: far above that of any smooth one.
 #define SHARP_PER_M 1e9
 
@@ -27,6 +32,7 @@ typedef struct side {
 	tac_dvec3 normal; // outward, of the smooth surface, world frame
 	double extra_m;   // by how much the depth below the smooth surface is larger than below the facet
 	double curvature; // 1/m
+	double bulge_m;   // from the facet to the smooth surface where they touch
 } side;
 
 // The contact as one of its bodies has it, in that body's frame.
@@ -40,23 +46,44 @@ typedef struct view {
 	double probe_m;   // radius about the probe
 } view;
 
-// At a sharp edge: the contact's own direction, shifted as the smooth normals of its two sides are.
-static side at_sharp_edge(const view *v, int32_t other)
+// The direction from a sharp edge or vertex to the core of a round tool where the device has it. The SCO
+// stops a few µm before its optimum, which is a tenth of a degree on a small tip; the device does not. A core
+// that is nearly as deep as the edge has no direction.
+static tac_dvec3 from_feature(const view *v, const tac_mesh_feature *at)
 {
-	side s = {v->normal, 0, SHARP_PER_M};
-	if (other < 0)
+	const tac_dvec3 off = tac_dvec3_sub(v->probe, v->point);
+	const tac_dvec3 away = tac_dvec3_add_scaled(off, -tac_dvec3_dot(off, at->along), at->along);
+	const double height = tac_dvec3_dot(away, v->normal) / (v->probe_m > 0 ? v->probe_m : HUGE_VAL);
+	const double share = fmin(fmax((height - CORE_LOW) / (CORE_HIGH - CORE_LOW), 0), 1);
+	return tac_dvec3_normalize(tac_dvec3_lerp(v->normal, tac_dvec3_normalize(away), share));
+}
+
+// At a sharp edge: the contact's own direction, between the normals of the two facets, and shifted as the
+// smooth normals of its two sides are.
+static side at_sharp_edge(const view *v, const tac_mesh_feature *at)
+{
+	side s = {from_feature(v, at), 0, SHARP_PER_M, 0};
+	if (at->other < 0)
 		return s;
 	const tac_mesh_location a = tac_mesh_locate(v->mesh, v->smooth, v->triangle, v->point);
-	const tac_mesh_location b = tac_mesh_locate(v->mesh, v->smooth, other, v->point);
-	const double turned = tac_dvec3_length(tac_dvec3_sub(v->normal, a.facet_normal));
-	const double left = tac_dvec3_length(tac_dvec3_sub(v->normal, b.facet_normal));
+	const tac_mesh_location b = tac_mesh_locate(v->mesh, v->smooth, at->other, v->point);
+	const double between = tac_dvec3_length(tac_dvec3_sub(a.facet_normal, b.facet_normal));
+	double turned = tac_dvec3_length(tac_dvec3_sub(s.normal, a.facet_normal));
+	double left = tac_dvec3_length(tac_dvec3_sub(s.normal, b.facet_normal));
 	if (!(turned + left > 0))
 		return s;
+	if (fmax(turned, left) > between) {
+		s.normal = turned < left ? a.facet_normal : b.facet_normal;
+		turned = turned < left ? 0 : between;
+		left = between - turned;
+	}
 	const double share = turned / (turned + left);
 	s.normal = tac_dvec3_add_scaled(s.normal, 1 - share, tac_dvec3_sub(a.smooth_normal, a.facet_normal));
 	s.normal = tac_dvec3_normalize(
 		tac_dvec3_add_scaled(s.normal, share, tac_dvec3_sub(b.smooth_normal, b.facet_normal)));
-	s.extra_m = tac_dvec3_dot(tac_dvec3_lerp(a.bulge_m, b.bulge_m, share), s.normal);
+	const tac_dvec3 bulge = tac_dvec3_lerp(a.bulge_m, b.bulge_m, share);
+	s.extra_m = tac_dvec3_dot(bulge, s.normal);
+	s.bulge_m = tac_dvec3_length(bulge);
 	return s;
 }
 
@@ -79,6 +106,7 @@ static side bounded(const view *v, side s)
 		     turn = length * tac_mesh_curvature(v->mesh, v->smooth, v->triangle);
 	const double most = 0.5 * length * turn;
 	s.extra_m = fmin(fmax(s.extra_m, -most), most);
+	s.bulge_m = length * turn / 6;
 	const tac_dvec3 off = tac_dvec3_sub(s.normal, v->normal);
 	if (tac_dvec3_length(off) > turn)
 		s.normal = tac_dvec3_normalize(
@@ -92,7 +120,7 @@ static side on_smooth(const view *v)
 	const double depth = tac_dvec3_dot(tac_dvec3_sub(v->point, v->probe), v->normal) + v->probe_m;
 	tac_mesh_location at = tac_mesh_locate(v->mesh, v->smooth, v->triangle, v->point);
 	side s = {at.smooth_normal, tac_dvec3_dot(at.bulge_m, v->normal),
-		  tac_mesh_curvature(v->mesh, v->smooth, at.triangle)};
+		  tac_mesh_curvature(v->mesh, v->smooth, at.triangle), 0};
 	tac_dvec3 point = v->point;
 	for (int i = 0; i < PROJECTIONS && depth > 0; i++) {
 		const double along = tac_dvec3_dot(at.smooth_normal, at.facet_normal);
@@ -118,7 +146,7 @@ static side see(const view *v)
 		const tac_mesh_feature at =
 			tac_mesh_nearest_feature(v->mesh, v->smooth, v->triangle, v->point);
 		if (at.sharp)
-			return at_sharp_edge(v, at.other);
+			return at_sharp_edge(v, &at);
 	}
 	return bounded(v, on_smooth(v));
 }
@@ -163,7 +191,7 @@ tac_shading tac_shading_compute(const tac_shading_place *place, const tac_sco_co
 	const tac_sco_contact *c = contact;
 	const side object = object_side(place, c);
 	tac_dvec3 normal = object.normal;
-	double extra_m = object.extra_m;
+	double extra_m = object.extra_m, bulge_m = object.bulge_m;
 	if (place->tool && place->tool->smooth && c->tool_triangle >= 0) {
 		const side tool = tool_side(place, c);
 		const double sum = object.curvature + tool.curvature;
@@ -173,6 +201,7 @@ tac_shading tac_shading_compute(const tac_shading_place *place, const tac_sco_co
 			normal = tac_dvec3_normalize(tac_dvec3_lerp(tac_dvec3_neg(tool.normal), object.normal,
 								    tool.curvature / sum));
 		extra_m += tool.extra_m;
+		bulge_m += tool.bulge_m;
 	}
 	const double share =
 		fmin(fmax((tac_dvec3_dot(normal, c->normal) - UNSHADED) / (SHADED - UNSHADED), 0), 1);
@@ -182,5 +211,5 @@ tac_shading tac_shading_compute(const tac_shading_place *place, const tac_sco_co
 		tac_dvec3_sub(on_object, tac_dpose_apply_point(place->sco_to_device, c->point_m)), c->normal);
 	const double ratio = depth > 0 ? (depth + extra_m) / depth : 1;
 	return (tac_shading){tac_dvec3_normalize(tac_dvec3_lerp(c->normal, normal, share)),
-			     1 + share * (fmin(fmax(ratio, DEPTH_RATIO_MIN), DEPTH_RATIO_MAX) - 1)};
+			     1 + share * (fmin(fmax(ratio, DEPTH_RATIO_MIN), DEPTH_RATIO_MAX) - 1), bulge_m};
 }

@@ -8,7 +8,8 @@
 // depth times the angle between the facets, and normal and depth would jump with it. The projection along the
 // smooth normal moves continuously.
 //
-// A contact on a sharp edge or vertex keeps its own direction. Where one of the facets at a sharp edge is
+// A contact on a sharp edge or vertex keeps its own direction, for a round tool that from the edge to the
+// device. Where one of the facets at a sharp edge is
 // curved, as at the rim of a cylinder, the direction is shifted by what the smooth normals of both sides
 // differ from the facets', so that it joins theirs.
 //
@@ -29,6 +30,7 @@ extern "C" {
 typedef struct tac_shading {
 	tac_dvec3 normal;   // unit, world frame
 	double depth_ratio; // depth of the device below the smooth surface over that below the facet
+	double bulge_m;     // how far the smooth surface is from the facet where they touch
 } tac_shading;
 
 // Where the bodies of a contact are.

@@ -505,6 +505,38 @@ static void edges_sharper_than_the_crease_angle_are_exact(void)
 	}
 }
 
+// Around the edge on an arc, at speeds at which the SCO leaves its last 10 um to the next tick.
+static void edges_are_exact_in_every_tick_at_every_speed(void)
+{
+	static const double steps_m[] = {5e-6, 2e-5, 3e-5, 4e-5, 5e-5, 1e-4};
+	for (int k = 0; k < 6; k++) {
+		fixture f;
+		fixture_build(&f,
+			      "scene: t\ntools: [{name: tip, axes: 3, "
+			      "shapes: [{kind: solids, solids: \"sphere:r=0.005\"}]}]\n"
+			      "materials: [{name: m, stiffness_N_per_m: 1000}]\n"
+			      "objects: [{name: o, material: m, shapes: [{kind: box, segments: 8}]}]\n",
+			      "wide", tac_servo_def_default());
+		step_to(&f, tac_dvec3_make(0.049, 0.0031, 0.07));
+		move_to(&f, tac_dvec3_make(0.049, 0.0031, 0.053), 200);
+		double most = 0;
+		for (double s = 0; s < 0.001 + 1.5707963 * 0.003; s += steps_m[k]) {
+			const double angle = fmax(s - 0.001, 0) / 0.003;
+			const tac_dvec3 at = tac_dvec3_make(0.049 + fmin(s, 0.001) + 0.003 * sin(angle),
+							    0.0031, 0.05 + 0.003 * cos(angle));
+			step_to(&f, at);
+			const tac_dvec3 ideal =
+				tac_dvec3_scale(tac_dvec3_sub(outside_cube(at, 0.05, 0.005), at), 1000);
+			most = fmax(most, tac_dvec3_length(tac_dvec3_cross(f.hand.wrench.force_N, ideal)) /
+						  tac_dvec3_dot(f.hand.wrench.force_N, ideal));
+		}
+		printf("edge, %.0f um a tick: direction within %.4f degrees\n", 1e6 * steps_m[k],
+		       most * 57.29577951);
+		TEST_ASSERT_TRUE(most < 0.1 / 57.29577951);
+		fixture_fini(&f);
+	}
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -521,5 +553,6 @@ int main(void)
 	RUN_TEST(with_smooth_normals_the_facets_of_a_ball_are_not_felt);
 	RUN_TEST(over_curved_surfaces_neither_facets_nor_their_flatness_are_felt);
 	RUN_TEST(edges_sharper_than_the_crease_angle_are_exact);
+	RUN_TEST(edges_are_exact_in_every_tick_at_every_speed);
 	return UNITY_END();
 }
