@@ -164,6 +164,33 @@ static tac_coupling_body track_offset(tac_servo *s, double elapsed_s)
 	return (tac_coupling_body){*from, s->relative_velocity_m_per_s, s->relative_velocity_rad_per_s};
 }
 
+// The drag that keeps the contacts' springs from giving more energy than they were given. `contact` is the
+// coupling's wrench with its damper; `shaded` what the smooth surface makes of it. The law full asks for
+// drag.
+static tac_wrench keep_account(tac_servo *s, tac_wrench contact, tac_wrench shaded, double elapsed_s)
+{
+	if (s->waiting || s->mapping.clutched || s->coupling.law == TAC_COUPLING_FULL) {
+		s->account = (tac_account){.object = -1};
+		return (tac_wrench){tac_dvec3_zero(), tac_dvec3_zero()};
+	}
+	const int32_t object = s->patch.object >= 0 ? s->patch.object : s->account.object;
+	const tac_dvec3 damper =
+		tac_dvec3_sub(contact.force_N, tac_dvec3_scale(s->offset_m, s->coupling.stiffness_N_per_m));
+	const tac_dvec3 turn_damper = tac_dvec3_sub(
+		contact.torque_Nm, tac_dvec3_scale(s->turn_rad, s->coupling.turn_stiffness_Nm_per_rad));
+	const tac_account_contact c = {
+		.spring = {tac_dvec3_sub(shaded.force_N, damper),
+			   tac_dvec3_sub(shaded.torque_Nm, turn_damper)},
+		.object = s->patch.object,
+		.T_world_object = object >= 0 ? s->T_world_objects[object] : tac_dpose_identity(),
+		.T_world_device = s->T_world_device,
+		.material_N_per_m = s->material_N_per_m,
+		.arm_m = arm_of(s),
+		.coupling = &s->coupling,
+	};
+	return tac_account_step(&s->account, &c, elapsed_s);
+}
+
 // The wrench on the tool: spring and damper, what the materials add, the partner's reaction; then the force
 // law keeps it from jumping. While the tool waits or the clutch is held it goes to zero. The effects are
 // continuous by themselves.
@@ -181,7 +208,8 @@ static void couple(tac_servo *s, int64_t elapsed_ns)
 				 s->coupling.stiffness_N_per_m, elapsed_s);
 	s->friction_N = patch.friction_N;
 	tac_servo_push_partner(s);
-	tac_wrench wrench = tac_servo_wrench_add(patch.wrench, s->hands.reaction);
+	const tac_wrench drag = keep_account(s, contact, patch.shaded, elapsed_s);
+	tac_wrench wrench = tac_servo_wrench_add(tac_servo_wrench_add(patch.wrench, drag), s->hands.reaction);
 	wrench = tac_servo_wrench_add(wrench, s->needle.wrench);
 	if (s->drilling.used)
 		wrench.force_N = tac_dvec3_add_scaled(

@@ -6,6 +6,7 @@
 #define TAC_HAPTIC_SERVO_SERVO_STATE_H
 
 #include "haptic/derate.h"
+#include "haptic/force/account.h"
 #include "haptic/force/coupling.h"
 #include "haptic/force/feel.h"
 #include "haptic/force/law.h"
@@ -117,6 +118,7 @@ struct tac_servo {
 	tac_dquat device_rotation;     // in the last tick
 	tac_dvec3 device_turn_sum_rad; // of all ticks
 	tac_patch_memory patch_memory;
+	tac_account account;
 	tac_law law;
 	tac_servo_effects effects;
 	tac_servo_events events;

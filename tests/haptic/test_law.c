@@ -3,6 +3,7 @@
 #include "haptic/force/law.h"
 
 #include "base/rng.h"
+#include "haptic/force/account.h"
 #include "haptic/force/feel.h"
 #include "tests/support/limits.h"
 #include "tests/support/servo_fixture.h"
@@ -431,6 +432,159 @@ static void work_along_closed_paths_is_never_positive(void)
 	printf("closed paths: the hand gains at most %.4f mJ\n", 1e3 * largest);
 }
 
+#define BUMPY                                                                                                \
+	"objects: [{name: o, material: m, "                                                                  \
+	"shapes: [{kind: body, radius_m: 0.04, bump_m: 0.004, subdivisions: 3}]}]\n"
+
+// The work of a tick on the hand, by the trapezoidal rule.
+static double work_to(fixture *f, tac_dvec3 at)
+{
+	const tac_dvec3 force = f->hand.wrench.force_N, last = f->hand.state.T_base_tool.position;
+	step_to(f, at);
+	return 0.5 * tac_dvec3_dot(tac_dvec3_add(force, f->hand.wrench.force_N), tac_dvec3_sub(at, last));
+}
+
+// Presses down beside the axis `n` until the device is `depth` below the place where it touched, goes around
+// the axis, and back up. Returns the work on the hand; *out_held_J is the most that a spring held.
+static double work_around_axis(fixture *f, tac_dvec3 n, tac_dvec3 x, tac_dvec3 y, double depth, int laps,
+			       double *out_held_J)
+{
+	const double radius = 0.008, step = 1e-4;
+	double high = 0.08, touched = 0, work = 0;
+	*out_held_J = 0;
+	step_to(f, tac_dvec3_add_scaled(tac_dvec3_scale(n, high), radius, x));
+	while (high > 0.01 && touched - high < depth) {
+		high -= step;
+		work += work_to(f, tac_dvec3_add_scaled(tac_dvec3_scale(n, high), radius, x));
+		if (tac_dvec3_length(f->hand.wrench.force_N) == 0)
+			touched = high;
+	}
+	for (int i = 1; i <= 500 * laps; i++) {
+		const double angle = 2 * PI * i / 500;
+		const tac_dvec3 out = tac_dvec3_add(tac_dvec3_scale(x, radius * cos(angle)),
+						    tac_dvec3_scale(y, radius * sin(angle)));
+		work += work_to(f, tac_dvec3_add(tac_dvec3_scale(n, high), out));
+		*out_held_J = fmax(*out_held_J, 0.5e-3 * tac_dvec3_length_squared(f->hand.wrench.force_N));
+	}
+	while (high < 0.08) {
+		high += step;
+		work += work_to(f, tac_dvec3_add_scaled(tac_dvec3_scale(n, high), radius, x));
+	}
+	return work;
+}
+
+// The interpolated normals of a smooth surface are not those of any surface: without the account the hand
+// gains up to 2.6 mJ a lap.
+static void on_smooth_surfaces_work_along_closed_paths_is_never_positive(void)
+{
+	double largest = -HUGE_VAL;
+	const int loops = test_rounds(48);
+	for (int i = 0; i < loops; i++) {
+		tac_rng rng = tac_rng_seed((uint64_t)i, 9);
+		fixture f;
+		fixture_build(&f, TIP("0.002") END HARD BUMPY, "wide", tac_servo_def_default());
+		const tac_dvec3 n = tac_rng_unit_f64(&rng);
+		const tac_dvec3 x = tac_dvec3_normalize(tac_dvec3_cross(n, tac_rng_unit_f64(&rng)));
+		const tac_dvec3 y = tac_dvec3_scale(tac_dvec3_cross(n, x), i % 2 ? -1 : 1);
+		double held;
+		const double work =
+			work_around_axis(&f, n, x, y, tac_rng_range_f64(&rng, 0.002, 0.005), 4, &held);
+		largest = fmax(largest, work);
+		TEST_ASSERT_TRUE(held > 1e-4);
+		// A hundredth of what the springs held; the trapezoidal rule errs as above.
+		TEST_ASSERT_TRUE(work <= 0.01 * held + 1000 * 1e-8);
+		fixture_fini(&f);
+	}
+	printf("closed paths on a smooth body: the hand gains at most %.4f mJ\n", 1e3 * largest);
+}
+
+// A device at rest whose mover finds a wall of 4 mm depth: the hand has put in nothing. The springs gain 50
+// mW, so the force is sqrt(2 K P t), and the spring's own from 160 ms on.
+static void a_force_that_was_not_paid_for_rises_with_bounded_power(void)
+{
+	const tac_coupling coupling = {.stiffness_N_per_m = 1000, .law = TAC_COUPLING_CONSTRAINT};
+	tac_account account = {.object = -1};
+	tac_account_contact c = {.object = -1,
+				 .T_world_object = tac_dpose_identity(),
+				 .T_world_device = tac_dpose_identity(),
+				 .material_N_per_m = 1000,
+				 .coupling = &coupling};
+	tac_account_step(&account, &c, 1e-3);
+	c.object = 0;
+	c.spring.force_N = tac_dvec3_make(0, 0, 4);
+	for (int k = 1; k <= 200; k++) {
+		const tac_wrench added = tac_account_step(&account, &c, 1e-3);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, fmin(sqrt(2 * 1000 * 0.05 * 1e-3 * k), 4),
+					  4 + added.force_N.z);
+	}
+	// It is taken back by a drag, which vanishes when the device rests.
+	double work = 0;
+	for (int k = 1; k <= 2000; k++) {
+		c.T_world_device.position.x = 1e-4 * k;
+		const tac_wrench added = tac_account_step(&account, &c, 1e-3);
+		TEST_ASSERT_TRUE(added.force_N.x <= 0 && added.force_N.x >= -0.4 - 1e-9);
+		work += 1e-4 * added.force_N.x;
+	}
+	TEST_ASSERT_DOUBLE_WITHIN(1e-4, -8e-3, work);
+	for (int k = 0; k < 200; k++)
+		tac_account_step(&account, &c, 1e-3);
+	const tac_wrench rest = tac_account_step(&account, &c, 1e-3);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0, tac_dvec3_length(rest.force_N));
+}
+
+// Presses on a soft plate, slides to a stiff one beside it and lifts: the stiff spring holds three times the
+// energy that the hand has put into the soft one.
+static void a_stiffer_material_gives_back_no_more_than_was_put_in(void)
+{
+	fixture f;
+	fixture_build(
+		&f,
+		TIP("0.002") END
+		"materials: [{name: a, stiffness_N_per_m: 400}, {name: b, stiffness_N_per_m: 1200}]\n"
+		"objects: [{name: l, material: a, position_m: [-0.05, 0, -0.05], shapes: [{kind: box}]}, "
+		"{name: r, material: b, position_m: [0.05, 0, -0.05], shapes: [{kind: box}]}]\n",
+		"wide", tac_servo_def_default());
+	double work = 0;
+	step_to(&f, tac_dvec3_make(-0.02, 0.001, 0.01));
+	for (int i = 0; i <= 120; i++)
+		work += work_to(&f, tac_dvec3_make(-0.02, 0.001, fmax(0.01 - 1e-4 * i, -0.001)));
+	for (int i = 1; i <= 500; i++)
+		work += work_to(&f, tac_dvec3_make(-0.02 + 1e-4 * i, 0.001, -0.001));
+	TEST_ASSERT_DOUBLE_WITHIN(0.01 * 3.6, 3.6, f.hand.wrench.force_N.z);
+	for (int i = 0; i <= 120; i++)
+		work += work_to(&f, tac_dvec3_make(0.03, 0.001, -0.001 + 1e-4 * i));
+	printf("from soft to stiff: the hand gains %.3f mJ\n", 1e3 * work);
+	// Without the account 3.6 mJ.
+	TEST_ASSERT_TRUE(work < 1e-4);
+	fixture_fini(&f);
+}
+
+// However deep the device is, the force exceeds that of a spring to the SCO by at most the bulge of a facet:
+// 1.4 mm where a facet of 7 mm turns by 1.2 rad.
+static void a_smooth_surface_pushes_no_harder_than_the_spring(void)
+{
+	tac_rng rng = tac_rng_seed(5, 36);
+	fixture f;
+	fixture_build(&f,
+		      TIP("0.008") ", limits: {max_force_N: 90}" END HARD
+				   "objects: [{name: o, material: m, shapes: "
+				   "[{kind: body, radius_m: 0.04, bump_m: 0.008, subdivisions: 3}]}]\n",
+		      "wide", tac_servo_def_default());
+	double most = -HUGE_VAL;
+	step_to(&f, tac_dvec3_make(0, 0, 0.1));
+	for (int i = 0; i < test_rounds(48); i++) {
+		move_to(&f, tac_dvec3_scale(tac_rng_unit_f64(&rng), tac_rng_range_f64(&rng, 0.01, 0.045)),
+			100);
+		const tac_snapshot *s = move_to(&f, f.hand.state.T_base_tool.position, 300);
+		const double lag =
+			tac_dvec3_length(tac_dvec3_sub(s->T_world_sco.position, s->T_world_device.position));
+		most = fmax(most, tac_dvec3_length(f.hand.wrench.force_N) - 1000 * lag);
+		TEST_ASSERT_TRUE(tac_dvec3_length(f.hand.wrench.force_N) <= 1000 * lag + 1.4);
+	}
+	printf("deep below a smooth body: at most %.3f N more than the spring\n", most);
+	fixture_fini(&f);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -447,5 +601,9 @@ int main(void)
 	RUN_TEST(a_box_slides_without_drag_at_any_speed);
 	RUN_TEST(at_rest_the_force_is_the_exact_reaction);
 	RUN_TEST(work_along_closed_paths_is_never_positive);
+	RUN_TEST(on_smooth_surfaces_work_along_closed_paths_is_never_positive);
+	RUN_TEST(a_force_that_was_not_paid_for_rises_with_bounded_power);
+	RUN_TEST(a_stiffer_material_gives_back_no_more_than_was_put_in);
+	RUN_TEST(a_smooth_surface_pushes_no_harder_than_the_spring);
 	return UNITY_END();
 }

@@ -1,0 +1,61 @@
+// Account: the energy that the hand has put into the springs of its contacts, less what it got back.
+//
+// The reaction of facets is the gradient of an energy. Shaded it is not quite: normals that are interpolated
+// between vertices are continuous, and therefore not those of any surface with the same heights. Between
+// materials of different stiffness it is not either. Along some closed paths the hand would gain energy, a
+// few mJ on a scanned mesh. The account sums the work of the contact force along the motion of the device
+// relative to the touched object, by the trapezoidal rule, in which a spring that is sampled gives back what
+// it was given. When the hand has got more than it had put in, a drag against its motion takes the difference
+// back.
+//
+// The drag is far below what is felt as friction, and zero where the force is a gradient: on planes, edges
+// and facets. It vanishes when the device rests. The
+// port's passivity controller (haptic/force/passivity.h) does the same for the whole loop, hold and delay
+// included, but needs the device's mass and acts on a deficit of the sampled port only.
+#ifndef TAC_HAPTIC_FORCE_ACCOUNT_H
+#define TAC_HAPTIC_FORCE_ACCOUNT_H
+
+#include "base/wrench.h"
+#include "haptic/force/coupling.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What is kept from tick to tick; zero at the start and after the device was moved without the tool.
+typedef struct tac_account {
+	double balance_J; // put in, less what is held and what was given back; below 0: a deficit
+	double held_J;    // by the springs
+	int32_t object;   // in contact; -1 or no contact yet: none
+	bool touching;
+	bool seen;   // the poses are of the last tick
+	bool jumped; // the device did, and has not touched anything since
+	double material_N_per_m;
+	double stiffness_N_per_m;
+	tac_wrench wrench; // of the last tick, drag included
+	tac_dpose T_object_device, T_world_device;
+	tac_dvec3 velocity_m_per_s, velocity_rad_per_s; // of the device relative to the object, filtered
+} tac_account;
+
+// The contact of this tick.
+typedef struct tac_account_contact {
+	tac_wrench spring; // on the device, about its origin, without dampers and friction, world frame
+	int32_t object;    // the one that is touched; -1: none, the spring's wrench is zero
+	tac_dpose T_world_object, T_world_device;
+	double material_N_per_m; // stiffness of the touched materials, which may be more than the coupling's
+	double arm_m;            // of the coupling's angular stiffness; 0: the tool does not rotate
+	const tac_coupling *coupling;
+} tac_account_contact;
+
+// Enters the tick into the account and returns the drag on the device, about its origin, in the world frame.
+// Thread: RT.
+tac_wrench tac_account_step(tac_account *account, const tac_account_contact *contact, double elapsed_s);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
