@@ -103,13 +103,16 @@ static inline void force_watch_step(force_watch *w, const tac_world *world, cons
 	if (s->limits & (1u << TAC_LIMIT_STOPPED | 1u << TAC_LIMIT_STALL | 1u << TAC_LIMIT_LOST) ||
 	    !tac_dpose_finite(s->T_world_device))
 		w->started = false;
-	double stiffness = 0, texture = 0;
+	// The load on the texture: that of the contacts, which the force may still follow.
+	const double load = fmax(tac_dvec3_length(s->wanted.force_N), tac_dvec3_length(w->wanted_N));
+	double stiffness = 0, texture = 0, contact_N = 0;
+	for (int32_t i = 0; i < s->contact_count; i++)
+		contact_N += tac_dvec3_length(s->contacts[i].force_N);
 	for (int32_t i = 0; i < world->material_count; i++) {
 		const tac_material *m = &world->materials[i];
 		stiffness = fmax(stiffness, m->stiffness_N_per_m);
-		texture = fmax(texture, watch_texture(m, tac_dvec3_length(s->wanted.force_N)));
+		texture = fmax(texture, watch_texture(m, fmax(load, contact_N)));
 	}
-	const double load = fmax(tac_dvec3_length(s->wanted.force_N), tac_dvec3_length(w->wanted_N));
 	const double extra = s->effects.bound_N + fabs(s->gain - w->gain) * load +
 			     (w->started ? texture * watch_travel(w, s->T_world_device, arm) : 0);
 	watch_step(w, s->T_world_device, s->sent, stiffness, arm, (double)(s->time_ns - w->time_ns) / 1e9,

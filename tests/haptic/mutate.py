@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Breaks the force on purpose, one edit at a time, and checks that a test notices.
+
+    tests/haptic/mutate.py [BUILD-FOLDER]
+
+Each mutant is compiled as the build compiles the file, linked in front of the library, and the test that is named beside it
+must fail. The build folder (build/release) must be up to date: the tests pass there."""
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+
+FORCE = "haptic/force/"
+# what is broken, file, text (its first occurrence is replaced), replacement, test
+MUTATIONS = [
+    ("law without slew", FORCE + "law.c", "law->follows = needed > most;", "law->follows = false;", "law"),
+    ("law without memory in transit", FORCE + "law.c", "law->goal = carry_on(law, report, stiffness_N_per_m, arm_m);",
+     "law->goal = no_offset;", "law"),
+    ("a starved mover's lag becomes force", FORCE + "law.c", "const double length = fmax(fmin(", "const double length = lag + 0 * fmax(fmin(",
+     "law"),
+    ("gaps stay in the loads", FORCE + "law.c", "fmax(loaded[i]->load_m - share, 0)", "loaded[i]->load_m", "law"),
+    ("shading at sharp edges", FORCE + "shading.c", "if (at.sharp)", "if (false)", "feel"),
+    ("edges from the SCO, not the device", FORCE + "shading.c", "side s = {from_feature(v, at), 0, SHARP_PER_M, 0};",
+     "side s = {((void)from_feature, v->normal), 0, SHARP_PER_M, 0};", "feel"),
+    ("shading without depth", FORCE + "shading.c", "s.extra_m = v->probe_m - height - depth;", "s.extra_m = 0;", "feel"),
+    ("normals weighted by angle", "collision/geometry/mesh_smooth.c",
+     "tac_dvec3_length(tac_dvec3_cross(a, b)) / squares", "atan2(tac_dvec3_length(tac_dvec3_cross(a, b)), tac_dvec3_dot(a, b))",
+     "mesh_query"),
+    ("shaded force above the spring's", FORCE + "material_effects.c", "if (length > most) {", "if (false && length > most) {", "law"),
+    ("no account", FORCE + "account.c", "const double deficit = fmax(-a->balance_J, 0);", "const double deficit = 0;", "law"),
+    ("no limit of the power", FORCE + "account.c", "#define POWER_W 0.05", "#define POWER_W 1e9", "law"),
+    ("texture without band limit", FORCE + "texture.c", "	if (!motion)\n", "	if (motion || !motion)\n", "feel"),
+    ("friction begins anew after a hop", FORCE + "material_effects.c",
+     "if (patch->object >= 0 || !memory->started || !(length > 0))", "if (memory || patch->object >= 0 || !(length > 0))", "law"),
+    ("friction without twist", FORCE + "friction.c", "-k * radius * radius * twist", "0", "feel"),
+]
+
+
+def commands(build, test):
+    """The compile commands of the build by source, and the link command of the test."""
+    lines = subprocess.run(["ninja", "-C", build, "-t", "commands", test], check=True, capture_output=True, text=True).stdout
+    compiles, link = {}, None
+    for line in lines.splitlines():
+        words = shlex.split(line)
+        if " -c " in line:
+            compiles[words[-1]] = words
+        elif f"-o {test} " in line:
+            link = [word for word in words if word not in (":", "&&")]
+    return compiles, link
+
+
+def caught(root, build, scratch, mutation):
+    _, file, old, new, name = mutation
+    source = (root / file).read_text()
+    assert old in source, f"{file}: expected {old!r}"
+    mutant, program = scratch / "mutant.c", scratch / f"test_{name}"
+    mutant.write_text(source.replace(old, new, 1))
+    test = next(f"tests/{room}/test_{name}" for room in ("haptic", "collision") if (build / f"tests/{room}/test_{name}").exists())
+    compiles, link = commands(build, test)
+    compile_it = [word for word in compiles[str(root / file)] if word not in ("-Werror", "ccache")]
+    compile_it[-1] = str(mutant)
+    for flag, value in (("-o", scratch / "mutant.o"), ("-MF", scratch / "mutant.d")):
+        compile_it[compile_it.index(flag) + 1] = str(value)
+    subprocess.run([*compile_it, "-w"], cwd=build, check=True)
+    link[link.index("-o") + 1] = str(program)
+    first_library = next(i for i, word in enumerate(link) if word.endswith(".a"))
+    link.insert(first_library, str(scratch / "mutant.o"))
+    subprocess.run(link, cwd=build, check=True)
+    run = subprocess.run([program], cwd=build, capture_output=True, text=True)
+    failed = [line.split(":")[2] for line in run.stdout.splitlines() if ":FAIL" in line]
+    return failed or ([f"ended by {run.returncode}"] if run.returncode else [])
+
+
+def main():
+    root = pathlib.Path(__file__).resolve().parents[2]
+    build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else root / "build/release").resolve()
+    missed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for mutation in MUTATIONS:
+            failed = caught(root, build, pathlib.Path(folder), mutation)
+            print(f"{mutation[0]}: {'test_' + mutation[4] + ': ' + failed[0] if failed else 'NOT NOTICED'}", flush=True)
+            missed += not failed
+    print(f"{len(MUTATIONS)} mutations, {missed} not noticed")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
