@@ -46,6 +46,13 @@ static void take_move(tac_live *live, const tac_live_command *c)
 	m->driven = true;
 }
 
+// A material that the application changes under the tool gives or takes energy on purpose.
+static void restart_accounts(tac_live *live)
+{
+	for (int32_t i = 0; i < live->servo_count; i++)
+		live->servos[i]->account.seen = false;
+}
+
 // Smooth surfaces were built for the materials as they were.
 static void take_material(tac_live *live, const tac_live_command *c)
 {
@@ -55,6 +62,7 @@ static void take_material(tac_live *live, const tac_live_command *c)
 	tac_scene_material_unpack(c->values, m);
 	m->smooth = smooth;
 	m->crease_rad = crease;
+	restart_accounts(live);
 }
 
 static void take_use_material(tac_live *live, const tac_live_command *c)
@@ -65,6 +73,7 @@ static void take_use_material(tac_live *live, const tac_live_command *c)
 	for (int32_t i = 0; i < body->mesh->surface_count; i++)
 		materials[i] = (int32_t)c->values[0];
 	body->surface_material = materials;
+	restart_accounts(live);
 }
 
 static tac_servo *servo_of(tac_live *live, int32_t tool)
