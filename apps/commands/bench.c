@@ -23,7 +23,7 @@ static const struct {
 } summaries[] = {
 	{"ccd", "sweeps and certificates against triangle count and length of motion"},
 	{"chip", "the model of the CollisionChip beside our engines, and how fast it runs"},
-	{"conform", "flat faces, pegs, fins and sockets, with and without flat faces triangulated anew"},
+	{"conform", "flat faces, pegs, fins and sockets, aligned and turned in space"},
 	{"counted", "one of three fixed queries, for counting instructions with callgrind"},
 	{"erit", "intersection tests of primitives, Table 1 of ERIT; batched beside scalar"},
 	{"feel", "what the hand feels: direction, ripple and jumps of the force beside the exact shapes'"},
