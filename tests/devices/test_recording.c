@@ -820,6 +820,61 @@ static void csv_has_all_digits(void)
 	TEST_ASSERT_EQUAL(TAC_ERROR_IO, tac_recording_export_csv(&recording, "/nowhere/at/all"));
 }
 
+// ---- commands and later scenes ----
+
+// Header, scene, commands, samples, another scene, a command, end mark.
+static size_t make_commanded(uint8_t *out, const tac_recording_command *commands)
+{
+	const tac_recording_scene later = {.name = "later", .folder = "/x", .text = "scene: later"};
+	tac_recording_chain at;
+	tac_recording_encode_header(&head, out, &at);
+	size_t bytes = TAC_RECORDING_HEADER_BYTES;
+	bytes += tac_recording_encode_scene(&at, &touched, out + bytes);
+	bytes += tac_recording_encode_commands(&at, commands, 2, out + bytes);
+	bytes += tac_recording_encode_block(&at, samples, 5, out + bytes);
+	bytes += tac_recording_encode_scene(&at, &later, out + bytes);
+	bytes += tac_recording_encode_commands(&at, commands + 2, 1, out + bytes);
+	bytes += tac_recording_encode_end(&at, 5, 0, out + bytes);
+	return bytes;
+}
+
+static void commands_and_later_scenes_are_read_back(void)
+{
+	static uint8_t out[8192];
+	tac_recording_command commands[3] = {
+		{.tick = 0, .bytes = 0},
+		{.tick = 3, .bytes = TAC_RECORDING_COMMAND_BYTES},
+		{.tick = 4, .bytes = 3, .data = {1, 2, 3}},
+	};
+	for (int i = 0; i < TAC_RECORDING_COMMAND_BYTES; i++)
+		commands[1].data[i] = (uint8_t)(7 * i + 1);
+	const size_t bytes = make_commanded(out, commands);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_recording_decode(out, bytes, "x", &recording));
+	TEST_ASSERT_EQUAL_size_t(5, recording.count);
+	TEST_ASSERT_EQUAL_size_t(3, recording.command_count);
+	for (int i = 0; i < 3; i++) {
+		TEST_ASSERT_EQUAL_INT64(commands[i].tick, recording.commands[i].tick);
+		TEST_ASSERT_EQUAL_UINT32(commands[i].bytes, recording.commands[i].bytes);
+		TEST_ASSERT_EQUAL_MEMORY(commands[i].data, recording.commands[i].data,
+					 sizeof commands[i].data);
+	}
+	TEST_ASSERT_EQUAL_size_t(1, recording.later_scene_count);
+	TEST_ASSERT_EQUAL_STRING("scene: later", recording.later_scenes[0].text);
+	TEST_ASSERT_EQUAL_STRING(touched.text, recording.scene.text);
+	tac_recording_fini(&recording);
+	// Every truncation and every flipped bit is noticed.
+	for (size_t cut = TAC_RECORDING_HEADER_BYTES; cut < bytes; cut++) {
+		TEST_ASSERT_EQUAL(TAC_PARTIAL, tac_recording_decode(out, cut, "x", &recording));
+		tac_recording_fini(&recording);
+	}
+	for (size_t bit = 8 * TAC_RECORDING_HEADER_BYTES; bit < 8 * bytes; bit += 3) {
+		out[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		TEST_ASSERT_EQUAL(TAC_PARTIAL, tac_recording_decode(out, bytes, "x", &recording));
+		tac_recording_fini(&recording);
+		out[bit / 8] ^= (uint8_t)(1u << bit % 8);
+	}
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -848,5 +903,6 @@ int main(void)
 	RUN_TEST(a_recording_of_version_2_is_read_as_before);
 	RUN_TEST(damage_of_version_1_loses_only_its_own_block);
 	RUN_TEST(csv_has_all_digits);
+	RUN_TEST(commands_and_later_scenes_are_read_back);
 	return UNITY_END();
 }

@@ -140,6 +140,7 @@ static void an_object_stops_where_the_tool_cannot_yield(void)
 	s = live_rest(&l, 10);
 	TEST_ASSERT_EQUAL_UINT64(0, s->live.blocked | s->live.moving);
 	TEST_ASSERT_EQUAL_DOUBLE(0.056, s->T_world_objects[1].position.z);
+	TEST_ASSERT_TRUE(l.largest_travel_m <= 1e-3 * (1 + 1e-9)); // also when the way became free
 	live_fini(&l);
 }
 
