@@ -198,10 +198,11 @@ static tac_effect_sum sum_effects(const tac_servo *servo, const tac_effect_track
 		sum.bound_N += change_N(&e, s, spring_scale, fx->damper_scale);
 		sum.active |= (uint32_t)(e.outside_m == 0) << i;
 	}
-	if (servo->tool->axes == 3) {
+	if (servo->tool->axes == 3)
 		sum.field.torque_Nm = sum.damper.torque_Nm = sum.wave.torque_Nm = tac_dvec3_zero();
+	// A torque that no motor gives limits nothing.
+	if (servo->tool->axes == 3 || servo->def.device->info.torque_axes == 0)
 		sum.turn_stiffness_Nm_per_rad = sum.turn_damping_Nm_s_per_rad = 0;
-	}
 	return sum;
 }
 

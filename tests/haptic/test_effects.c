@@ -477,6 +477,106 @@ static void run_at_random(int64_t period_ns, uint64_t seed, int ticks)
 static const int64_t periods_ns[] = {2000000, 1000000, 500000, 250000, 100000};
 #define RATES (sizeof periods_ns / sizeof *periods_ns)
 
+#define SIX                                                                                                  \
+	"scene: six axes\ntools: [{name: pen, limits: {engage_s: 0.01}, "                                    \
+	"shapes: [{kind: capsule, radius_m: 0.002, height_m: 0.02}]}]\n"
+
+// At rest the torque is that of the force at its point of the tool, which has turned with it.
+static void an_effect_off_the_origin_turns_the_tool(void)
+{
+	fixture f;
+	fixture_build(&f,
+		      SIX "effects:\n"
+			  "- {kind: plane, name: a, stiffness_N_per_m: 300, tool_point_m: [0, 0, 0.05]}\n"
+			  "- {kind: gravity, name: b, mass_kg: 0.1, tool_point_m: [0.02, 0, 0]}\n",
+		      "wide", tac_servo_def_default());
+	const double angle = 0.4;
+	f.hand.state.T_base_tool.rotation = tac_dquat_exp(v3(0, angle, 0));
+	f.hand.state.T_base_tool.position = v3(0.1, 0, 0);
+	for (int i = 0; i < SETTLE; i++)
+		tac_servo_step(f.servo, i * MS, NULL);
+	const tac_snapshot *s = tac_servo_snapshot(f.servo, 0);
+	const double z = 0.05 * cos(angle), pull = -300 * z, weight = -0.981;
+	assert_near(v3(0, 0, pull + weight), s->sent.force_N, 1e-9);
+	// The arms are (0.05 sin, 0, z) and (0.02 cos, 0, -0.02 sin); (x, 0, z) x (0, 0, F) = (0, -x F, 0).
+	assert_near(v3(0, -0.05 * sin(angle) * pull - 0.02 * cos(angle) * weight, 0), s->sent.torque_Nm,
+		    1e-9);
+	fixture_fini(&f);
+}
+
+// The same at random for six axes: the force within its bound, and the torque within the ramp, that of its
+// force, and the turn of its arm.
+static void run_six_at_random(int64_t period_ns, uint64_t seed, int ticks)
+{
+	tac_rng rng = tac_rng_seed(seed, 1);
+	fixture f;
+	tac_servo_def def = tac_servo_def_default();
+	def.period_ns = period_ns;
+	// With a low maximal force the ramp is slow, and the rest of the bound has to hold by itself.
+	char text[512];
+	snprintf(text, sizeof text, "%.*s, max_force_N: 0.1, max_torque_Nm: 0.01%s",
+		 (int)(strstr(SIX, "0.01") + 4 - SIX), SIX, strstr(SIX, "0.01") + 4);
+	fixture_build(&f, text, "wide", def);
+	const double T = (double)period_ns / 1e9, arm = 0.05, ramp_Nm_per_s = 0.1;
+	tac_dvec3 speed = v3(0, 0, 0), turning = v3(0, 0, 0);
+	tac_wrench before = {{0, 0, 0}, {0, 0, 0}};
+	tac_effect set[4] = {0};
+	double last_N = 0;
+	for (int i = 0; i < ticks; i++) {
+		if (tac_rng_u32(&rng) % 15 == 0) {
+			const int k = (int)(tac_rng_u32(&rng) % 4);
+			set[k] = any(&rng);
+			set[k].torque_Nm = in_cube(&rng, 0.05);
+			set[k].tool_point_m = in_cube(&rng, 0.028); // at most `arm` long
+			set[k].enabled = tac_rng_u32(&rng) % 3 > 0;
+			TEST_ASSERT_EQUAL(TAC_OK, tac_servo_set_effect(f.servo, k, &set[k]));
+		}
+		tac_dpose *T_hand = &f.hand.state.T_base_tool;
+		if (tac_rng_u32(&rng) % 50 == 0) {
+			speed = tac_dvec3_sub(in_cube(&rng, 0.4), tac_dvec3_scale(T_hand->position, 5));
+			turning = in_cube(&rng, 3);
+		}
+		T_hand->position = tac_dvec3_add_scaled(T_hand->position, i > 0 ? T : 0, speed);
+		const double turn = i > 0 ? T * tac_dvec3_length(turning) : 0;
+		T_hand->rotation = tac_dquat_normalize(tac_dquat_mul(
+			tac_dquat_exp(tac_dvec3_scale(turning, i > 0 ? T : 0)), T_hand->rotation));
+		tac_servo_step(f.servo, f.now_ns, NULL);
+		f.now_ns += period_ns;
+		const tac_snapshot *s = tac_servo_snapshot(f.servo, 0);
+		// The sizes of all forces, and what the borders of constant torques add.
+		double sum_N = 0, border_Nm = 0;
+		for (int k = 0; k < 4; k++) {
+			const tac_effect_motion m = {s->T_world_device, speed, turning, 0, T};
+			const tac_effect_sample e = tac_effect_at(&set[k], &m);
+			if (!set[k].enabled)
+				continue;
+			sum_N += tac_dvec3_length(e.field.force_N) + 2 * tac_dvec3_length(e.damper.force_N) +
+				 set[k].amplitude_N;
+			if (set[k].kind == TAC_EFFECT_CONSTANT && set[k].region != TAC_EFFECT_EVERYWHERE)
+				border_Nm += tac_dvec3_length(set[k].torque_Nm) / set[k].border_m *
+					     (T * tac_dvec3_length(speed) + arm * turn);
+		}
+		const double twist =
+			tac_dvec3_length(tac_dvec3_sub(s->effects.wrench.torque_Nm, before.torque_Nm));
+		const double most = ramp_Nm_per_s * T + border_Nm + arm * s->effects.bound_N +
+				    arm * turn * (fmax(sum_N, last_N) + s->effects.bound_N);
+		TEST_ASSERT_TRUE(i == 0 || twist <= most + 1e-9);
+		const double change =
+			tac_dvec3_length(tac_dvec3_sub(s->effects.wrench.force_N, before.force_N));
+		TEST_ASSERT_TRUE(i == 0 || change <= s->effects.bound_N + 1e-9);
+		TEST_ASSERT_EQUAL_UINT64(0, s->feel.jumps);
+		before = s->effects.wrench;
+		last_N = sum_N;
+	}
+	fixture_fini(&f);
+}
+
+static void six_axes_obey_the_bound_whatever_is_switched(void)
+{
+	for (size_t i = 0; i < RATES; i++)
+		run_six_at_random(periods_ns[i], 300 + i, TAC_TEST_SANITIZED ? 500 : 4000);
+}
+
 static void the_force_obeys_its_bound_whatever_is_switched(void)
 {
 	for (size_t i = 0; i < RATES; i++)
@@ -592,8 +692,11 @@ static void effects_that_are_too_stiff_come_to_rest(void)
 		SCENE "effects: [{kind: magnet, name: m, position_m: [0.004, 0.002, 0.01], peak_force_N: 5, "
 		      "core_m: 0.0005}, {kind: plane, name: q, stiffness_N_per_m: 50000, "
 		      "position_m: [0, 0, 0.012], side: outside}]\n",
+		SIX
+		"effects: [{kind: point, name: p, position_m: [0.005, 0, 0.06], tool_point_m: [0, 0, 0.05], "
+		"stiffness_N_per_m: 100000, damping_N_s_per_m: 500}]\n",
 	};
-	for (size_t i = 0; i < RATES * 4 * 3; i++) {
+	for (size_t i = 0; i < RATES * 4 * 4; i++) {
 		const int64_t period_ns = periods_ns[i % RATES];
 		const char *preset = presets[i / RATES % 4];
 		tac_sim_def sim;
@@ -612,7 +715,8 @@ static void effects_that_are_too_stiff_come_to_rest(void)
 		double early = 0, late = 0, K = 0;
 		for (int k = 0; k < ticks; k++) {
 			const tac_snapshot *s = plant_step(&p);
-			const double v = tac_dvec3_length(p.truth.velocity_m_per_s);
+			const double v = tac_dvec3_length(p.truth.velocity_m_per_s) +
+					 0.05 * tac_dvec3_length(p.truth.rotation_rate_rad_per_s);
 			early = fmax(early, k < ticks / 4 ? v : 0);
 			late = fmax(late, k > ticks * 3 / 4 ? v : 0);
 			K = s->effects.stiffness_N_per_m;
@@ -620,6 +724,15 @@ static void effects_that_are_too_stiff_come_to_rest(void)
 			TEST_ASSERT_TRUE(s->effects.stiffness_N_per_m + s->stiffness_N_per_m <=
 					 s->allowed_N_per_m * 1.000001);
 			TEST_ASSERT_EQUAL_UINT64(0, s->feel.jumps);
+		}
+		if (scene == 3 && p.device->info.torque_axes > 0) {
+			// The point's stiffness turns the tool, too, at the arm of 0.05 m.
+			const double grip2 = 0.03 * 0.03;
+			const tac_stability_hand hand = {0.03 * grip2, 1.5 * grip2, 100 * grip2};
+			const tac_stability_loop loop = {(double)period_ns / 1e9,
+							 (double)p.device->info.delay_ns / 1e9, 0, 0};
+			const double critical = tac_stability_critical(&p.device->info.angular, &hand, &loop);
+			TEST_ASSERT_TRUE(K * 0.05 * 0.05 <= 0.5 * 0.7 * critical);
 		}
 		char text[160];
 		snprintf(text, sizeof text, "%s at %g Hz, scene %zu: %g N/m, speed %g m/s, at the end %g m/s",
@@ -921,6 +1034,8 @@ int main(void)
 	RUN_TEST(switching_ramps_and_is_exact_again_at_its_end);
 	RUN_TEST(invalid_effects_are_refused_and_change_nothing);
 	RUN_TEST(an_effect_acts_on_the_tool_that_it_names);
+	RUN_TEST(an_effect_off_the_origin_turns_the_tool);
+	RUN_TEST(six_axes_obey_the_bound_whatever_is_switched);
 	RUN_TEST(the_force_obeys_its_bound_whatever_is_switched);
 	RUN_TEST(dampers_up_to_their_limit_raise_the_critical_stiffness);
 	RUN_TEST(effects_that_are_too_stiff_come_to_rest);
