@@ -25,6 +25,7 @@ typedef struct meshes {
 	tac_mesh *tool;        // NULL: the ball
 	tac_dvec3 low, high;   // bounds of the objects, in units of the file
 	double scale;          // metres per unit
+	double tool_scale;     // the same of the tool's file
 	double workspace;      // of the mapping from device to world
 	tac_dvec3 to_centre_m; // from the files' frame, scaled, to the world
 	double tool_below_m;   // from the tool's origin down to its lowest point
@@ -92,8 +93,16 @@ static void choose_scale(const mesh_scene_def *def, meshes *m, char out_note[MES
 	if (m->tool) {
 		const tac_dvec3 low = tac_dvec3_from_vec3(m->tool->bounds_min),
 				high = tac_dvec3_from_vec3(m->tool->bounds_max);
-		m->tool_to_centre_m = tac_dvec3_scale(tac_dvec3_add(low, high), -0.5 * m->scale);
-		m->tool_below_m = 0.5 * m->scale * (high.z - low.z);
+		// A tool in other units than the objects: 0.01 m beside 64 mm would be 10 um.
+		const double tool_size = tac_dvec3_max_component(tac_dvec3_sub(high, low));
+		const bool fits = given || tac_mesh_plausible_scale(m->scale * tool_size) == 1;
+		m->tool_scale = fits ? m->scale : tac_mesh_plausible_scale(tool_size);
+		m->tool_to_centre_m = tac_dvec3_scale(tac_dvec3_add(low, high), -0.5 * m->tool_scale);
+		m->tool_below_m = 0.5 * m->tool_scale * (high.z - low.z);
+		const size_t used = strlen(out_note);
+		if (!fits)
+			snprintf(out_note + used, MESH_SCENE_NOTE - used, "; scale of the tool %.6g: %s",
+				 m->tool_scale, units_length(m->tool_scale * tool_size, length[0]));
 	}
 }
 
@@ -252,7 +261,7 @@ static void write_tool(FILE *file, const mesh_scene_def *def, const meshes *m)
 	if (m->workspace != 1)
 		fprintf(file, "  mapping: {workspace_scale: %.9g}\n", m->workspace);
 	if (m->tool)
-		write_mesh_shape(file, def->tool, m->scale, m->tool_to_centre_m);
+		write_mesh_shape(file, def->tool, m->tool_scale, m->tool_to_centre_m);
 	else
 		fprintf(file, "  shapes: [{kind: solids, solids: \"sphere:r=%.9g\"}]\n",
 			BALL_M * m->workspace);

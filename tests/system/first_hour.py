@@ -94,6 +94,18 @@ class Units(Folder):
             self.assertIn(note, result.stdout)
             self.assertEqual(result.stderr, "")
 
+    def test_a_tool_may_have_other_units_than_the_part(self):
+        part = write_box(self.path("part mm.off"), (64, 32, 16))
+        for size, note in ((0.01, "; scale of the tool 1: 10 mm"), (5, None)):
+            tool = write_box(self.path("tool.off"), (size, size, size))
+            result = tactus("run", part, "--tool", tool, "--seconds", "0.05")
+            self.assertEqual(result.returncode, 0, result)
+            self.assertNotIn("large", result.stderr)
+            if note:
+                self.assertIn(note, result.stdout)
+            else:
+                self.assertNotIn("scale of the tool", result.stdout)
+
     def test_a_mesh_in_a_scene_is_asked_about(self):
         write_box(self.path("a.off"), (64, 64, 64))
         tool = "tools: [{name: t, axes: 3, shapes: [{kind: solids, solids: 'sphere:r=0.005'}]}]\n"
