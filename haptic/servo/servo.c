@@ -455,14 +455,17 @@ static void allow_cut(tac_servo *s, int64_t elapsed_ns)
 // After the device's write: what is removed matters in the next tick.
 static void remove_material(tac_servo *s)
 {
-	if (!s->drilling.used || s->drilling.world != s->def.world)
+	tac_servo_drilling *g = &s->drilling;
+	if (!g->used || g->world != s->def.world)
 		return;
+	const tac_drill_state before = g->drill.state;
 	const tac_dpose *trail;
-	int32_t count = tac_sco_trail(s->sco, &trail);
-	if (s->waiting)
-		count = 0;
-	tac_servo_drilling_cut(&s->drilling, &s->report, s->coupling.stiffness_N_per_m, trail, count,
-			       s->T_world_objects[s->drilling.object]);
+	const int32_t count = tac_sco_trail(s->sco, &trail);
+	tac_servo_drilling_cut(g, &s->report, s->coupling.stiffness_N_per_m, trail, s->waiting ? 0 : count,
+			       s->T_world_objects[g->object]);
+	for (int i = 0; g->drill.state.cutting && i < TAC_FIELD_LABELS; i++)
+		tac_task_add_volume(s->task, g->world->objects[g->object].field_material[i],
+				    g->drill.state.removed_m3[i] - before.removed_m3[i]);
 }
 
 // ---- the tick ----

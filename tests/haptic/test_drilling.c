@@ -112,6 +112,14 @@ static uint64_t follow_hand(const char *name, int ticks, tac_snapshot *out_last,
 		hash = mix(mix(mix(hash, s->sent.force_N.x), s->sent.force_N.y), s->sent.force_N.z);
 	}
 	*out_last = *s;
+	// The task counts the same volumes, by material of the world.
+	const tac_task_figures *figures = tac_servo_task(f.servo);
+	for (int i = 0; i < TAC_FIELD_LABELS; i++) {
+		const double removed = s->drill.state.removed_m3[i];
+		if (removed > 0)
+			TEST_ASSERT_DOUBLE_WITHIN(1e-9 * removed, removed,
+						  figures->volume_m3[f.world->objects[0].field_material[i]]);
+	}
 	fixture_fini(&f);
 	return hash;
 }
