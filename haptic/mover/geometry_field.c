@@ -49,7 +49,7 @@ typedef struct memory {
 	bool ball;
 	double reach_m, hold_m, voxel_m;
 	// The points around the burr at a place, up to `covered_m` from it.
-	bool gathered;
+	bool gathered, sparse;
 	uint64_t version;
 	tac_burr around;
 	double covered_m;
@@ -128,7 +128,8 @@ static void drop_removed(memory *m)
 // Gathers the points within `need_m` of the burr, unless they are there. False if they do not fit.
 static bool gather(memory *m, const tac_burr *burr, double need_m, tac_sco_work *work)
 {
-	if (m->gathered && m->version == tac_field_version(m->field)) {
+	const bool sparse = m->allowance && m->allowance->slack_m > 0;
+	if (m->gathered && m->version == tac_field_version(m->field) && m->sparse == sparse) {
 		const double moved = fmax(tac_dvec3_length(tac_dvec3_sub(burr->a, m->around.a)),
 					  tac_dvec3_length(tac_dvec3_sub(burr->b, m->around.b)));
 		if (need_m + moved <= m->covered_m)
@@ -137,7 +138,9 @@ static bool gather(memory *m, const tac_burr *burr, double need_m, tac_sco_work 
 	m->around = *burr;
 	m->covered_m = need_m + GATHER_MORE_M;
 	m->version = tac_field_version(m->field);
-	tac_field_gather(m->field, burr, m->covered_m, &m->points);
+	// A burr that turns removes what it sweeps, so it needs fewer points.
+	m->sparse = sparse;
+	tac_field_gather(m->field, burr, m->covered_m, sparse, &m->points);
 	work->units += m->points.examined / GATHERED_PER_UNIT + 1;
 	m->gathered = m->points.complete;
 	if (m->allowance && m->allowance->has_removed)
@@ -154,7 +157,15 @@ static double allowed_m(const memory *m, tac_dvec3 normal)
 // The gap of a point for the burr in its frame. *out_normal leads from the burr to the point.
 static double gap_of(const memory *m, const tac_burr *burr, tac_dvec3 point, tac_dvec3 *out_normal)
 {
-	const double distance = tac_burr_distance(burr, point, out_normal);
+	double distance;
+	if (m->ball) {
+		const tac_dvec3 from = tac_dvec3_sub(point, burr->a);
+		const double length = tac_dvec3_length(from);
+		distance = length - burr->radius;
+		*out_normal = length > 0 ? tac_dvec3_scale(from, 1 / length) : tac_dvec3_make(0, 0, 1);
+	} else {
+		distance = tac_burr_distance(burr, point, out_normal);
+	}
 	return distance + allowed_m(m, *out_normal);
 }
 

@@ -273,7 +273,7 @@ static void carving_allocates_nothing(void)
 	const tac_burr burr = {TAC_BURR_ROUND, b, b, 1 * MM};
 	allocations = 0;
 	carve_ball(f, a, b, 1 * MM);
-	tac_field_gather(f, &burr, 0.2 * MM, points);
+	tac_field_gather(f, &burr, 0.2 * MM, false, points);
 	TEST_ASSERT_EQUAL(0, allocations);
 	TEST_ASSERT_TRUE(points->complete && points->count > 1000);
 	tac_field_destroy(&f);
@@ -306,7 +306,7 @@ static void points_lie_on_what_remains_and_cover_it(void)
 	for (int i = 0; i < 2; i++)
 		carve_ball(f, balls[i], balls[i], r);
 	const tac_burr around = {TAC_BURR_ROUND, balls[0], balls[0], 3 * MM};
-	tac_field_gather(f, &around, 0, points);
+	tac_field_gather(f, &around, 0, false, points);
 	TEST_ASSERT_TRUE(points->complete);
 	int off = 0;
 	for (int32_t i = 0; i < points->count; i++) {
@@ -350,7 +350,7 @@ static void thin_walls_between_two_holes_keep_their_points(void)
 	carve_ball(f, left, left, r);
 	carve_ball(f, right, right, r);
 	const tac_burr at = {TAC_BURR_ROUND, {0.023 * MM, 0, 0}, {0.023 * MM, 0, 0}, 0.1 * MM};
-	tac_field_gather(f, &at, 0.2 * MM, points);
+	tac_field_gather(f, &at, 0.2 * MM, false, points);
 	int on_left = 0, on_right = 0;
 	for (int32_t i = 0; i < points->count; i++) {
 		const tac_dvec3 p = point_at(points, i);
@@ -365,7 +365,7 @@ static void points_near_are_those_within_reach(void)
 {
 	tac_field *f = block(6 * MM, 6 * MM, 4 * MM, 0.15 * MM);
 	const tac_burr big = {TAC_BURR_ROUND, {0, 0, 2 * MM}, {0, 0, 2 * MM}, 2 * MM};
-	tac_field_gather(f, &big, 0.5 * MM, points);
+	tac_field_gather(f, &big, 0.5 * MM, false, points);
 	static int32_t index[TAC_FIELD_POINTS];
 	const tac_burr core = {TAC_BURR_CYLINDER, {0.5 * MM, 0, 2.5 * MM}, {0.9 * MM, 0.4 * MM, 2.1 * MM}, 1};
 	const tac_burr round = {TAC_BURR_ROUND, core.a, core.b, 0};
@@ -401,7 +401,7 @@ static uint64_t drilled_hash(const char *simd, uint64_t *points_hash)
 		const tac_field_edit edit = tac_field_edit_make(&burr);
 		tac_field_removed removed = {0};
 		TEST_ASSERT_TRUE(tac_field_carve(f, &edit, &removed));
-		tac_field_gather(f, &burr, 0.1 * MM, points);
+		tac_field_gather(f, &burr, 0.1 * MM, false, points);
 		for (int32_t k = 0; k < points->count; k++) {
 			uint32_t bits[3];
 			memcpy(&bits[0], &points->x[k], 4);

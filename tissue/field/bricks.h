@@ -15,7 +15,8 @@ extern "C" {
 #define FIELD_FAR 2
 // Nodes closer to the surface than this have a foot that counts as a point of the surface, in voxels. At
 // 1/2 a plane along the grid has one point for each square voxel; more make the gaps between points smaller.
-#define FIELD_NEAR 0.8F
+#define FIELD_NEAR        0.8F
+#define FIELD_NEAR_SPARSE 0.55F
 
 // Entries of the table for bricks that are not stored.
 #define FIELD_OUTSIDE     (-1)

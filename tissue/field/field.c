@@ -506,7 +506,7 @@ static void add_point(const tac_field *f, const int32_t brick[3], int32_t entry,
 	out->node[out->count++] = entry * FIELD_BRICK_NODES + node;
 }
 
-void tac_field_gather(const tac_field *field, const tac_burr *burr, double reach_m,
+void tac_field_gather(const tac_field *field, const tac_burr *burr, double reach_m, bool sparse,
 		      tac_field_points *out_points)
 {
 	const tac_field *f = field;
@@ -518,7 +518,7 @@ void tac_field_gather(const tac_field *field, const tac_burr *burr, double reach
 	// A foot is at most FIELD_NEAR from its node, or further by the way onto an edge.
 	const double reach = burr->radius + reach_m + ((double)FIELD_NEAR + 0.5) * f->voxel_m;
 	const region r = region_of(f, burr->a, burr->b, burr->radius, reach);
-	const float near = FIELD_NEAR * (float)f->voxel_m;
+	const float near = (sparse ? FIELD_NEAR_SPARSE : FIELD_NEAR) * (float)f->voxel_m;
 	for (int32_t i = r.from[0]; i <= r.to[0]; i++) {
 		for (int32_t j = r.from[1]; j <= r.to[1]; j++) {
 			for (int32_t k = r.from[2]; k <= r.to[2]; k++) {
