@@ -1,7 +1,7 @@
 // The time of a drill's tick: mover, QP and removal, down into a block, along in it, and out. Each tick is
 // timed in several replays, and the least counts, so that what interrupts the machine is left out.
+#include "bench/drill_rig.h"
 #include "rt/clock.h"
-#include "tests/support/drill_rig.h"
 
 #include <stdio.h>
 

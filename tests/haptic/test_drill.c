@@ -3,8 +3,8 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "base/simd.h"
+#include "bench/drill_rig.h"
 #include "tests/support/allocations.h"
-#include "tests/support/drill_rig.h"
 #include "tests/support/limits.h"
 #include "unity.h"
 

@@ -1,6 +1,7 @@
-// A drill on a block without a servo: the mover, a spring to the hand, the drill. The block's top is z = 0.
-#ifndef TAC_TESTS_SUPPORT_DRILL_RIG_H
-#define TAC_TESTS_SUPPORT_DRILL_RIG_H
+// A drill on a block without a servo, for the benchmark and the tests: the mover, a spring to the hand, the
+// drill. The block's top is z = 0.
+#ifndef TAC_BENCH_DRILL_RIG_H
+#define TAC_BENCH_DRILL_RIG_H
 
 #include "collision/mesh_shapes.h"
 #include "haptic/sco.h"
