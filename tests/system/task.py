@@ -28,7 +28,7 @@ class Task(BadInputTest):
     def test_a_recorded_run_rendered_again_gives_the_same_figures(self):
         live, again, path = self.path("live.json"), self.path("again.json"), self.path("path.csv")
         recording, rows = self.path("a.rec"), self.path("rows.csv")
-        result = tactus("run", "lumbar", "--seconds", "4", "--task", live, "--record", recording, "--csv", rows,
+        result = tactus("run", "lumbar", "--seconds", "3", "--task", live, "--record", recording, "--csv", rows,
                         "--report", self.path("a.html"))
         self.assertEqual(result.returncode, 0, result)
         self.assertEqual(tactus("view", recording, "--csv", path).returncode, 0)

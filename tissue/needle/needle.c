@@ -28,6 +28,7 @@ typedef struct last_tick {
 	tac_wrench wrench; // on the device
 	double x, axial_N; // along the track
 	double viscous_N;
+	bool free; // nothing rigid stopped the needle
 	// The track turned under the needle: what that added to the coupling's spring, and the force along
 	// the track that pays for it in the next tick.
 	double turned_J, turned_N;
@@ -57,7 +58,6 @@ struct tac_needle {
 	uint32_t hidden; // bodies
 	tac_axial axial;
 	tac_axial_tick tick; // of the last commit
-	double lateral_J;    // stored in it
 	double lateral_coupling_J;
 	last_tick last;
 	tac_dvec3 last_tip[TAC_NEEDLE_BODIES]; // of the device, body's frame
@@ -185,7 +185,7 @@ static void leave(tac_needle *n)
 			 .viscosity_J = a->viscosity_J,
 			 .relaxation_J = a->relaxation_J,
 			 .across_J = a->across_J};
-	n->lateral_J = n->lateral_coupling_J = 0;
+	n->lateral_coupling_J = 0;
 	n->active = -1;
 	n->state.body = n->state.layer = -1;
 	n->state.opened = 0;
@@ -240,7 +240,7 @@ static void enter(tac_needle *n, int32_t body, tac_dpose T_body_device, tac_dvec
 	bool old;
 	n->active = find_track(n, body, entry, axis, &old);
 	tac_track *t = &n->tracks[n->active];
-	n->last = (last_tick){.T_body_device = tac_dpose_make(entry, T_body_device.rotation)};
+	n->last = (last_tick){.T_body_device = tac_dpose_make(entry, T_body_device.rotation), .free = true};
 	n->axial.z = 0;
 	if (old) {
 		n->axial.front = t->front;
@@ -453,8 +453,8 @@ static double work_J(const last_tick *last, const solution *s)
 		       tac_dvec3_dot(tac_dvec3_add(last->wrench.torque_Nm, s->wrench.torque_Nm), turn));
 }
 
-// Enters the tick into the balance. `free`: nothing rigid stopped the needle, so the coupling's wrench is
-// what the tissue resists. Else the hand's work against the tissue is what the tissue took up.
+// Enters the tick into the balance. `free`: nothing rigid stopped the needle in this tick or the last, so the
+// coupling's wrench is what the tissue resists. Else the hand's work is what the tissue took up.
 static void account(tac_needle *n, bool free, double before_z, double across_before, double stored_before,
 		    double dissipated_before)
 {
@@ -565,11 +565,8 @@ static void turn_with_track(tac_needle *n, const tac_track *t, double cut_m, dou
 static void branch(tac_needle *n, tac_track *t, tac_dvec3 tip, double dz)
 {
 	tac_axial *a = &n->axial;
-	double offset;
-	const double s = tac_track_project(t, tip, &offset);
-	(void)s;
 	if (!(dz > 0) || !(a->z > 0) || !(a->z < a->front - SPACING_M) ||
-	    offset < fmax(BRANCH_RADII * n->def.radius_m, BRANCH_MIN_M))
+	    tac_track_offset(t, tip) < fmax(BRANCH_RADII * n->def.radius_m, BRANCH_MIN_M))
 		return;
 	a->front = a->z;
 	a->opened = tac_axial_layer(&n->tick, a->z) + 1;
@@ -623,12 +620,13 @@ void tac_needle_commit(tac_needle *needle, tac_dpose T_world_tool)
 	n->axial = s->axial;
 	n->tick = s->tick;
 	n->tick.decay = 1;
-	account(n, free, before_z, across, stored, dissipated);
+	account(n, free && n->last.free, before_z, across, stored, dissipated);
 	const double axial_N = s->stiffness_N_per_m * (s->x - s->z);
 	n->last = (last_tick){.T_body_device = s->T_body_device,
 			      .wrench = s->wrench,
 			      .x = s->x,
 			      .axial_N = axial_N,
+			      .free = free,
 			      .viscous_N = tac_axial_viscous_N(&n->axial, &n->tick)};
 	n->state.punctures += n->axial.opened - opened;
 	if (s->pressing && n->axial.opened > 0) {

@@ -42,28 +42,19 @@ void tac_track_expect(tac_track *t, const tac_needle_body *body)
 	}
 }
 
-double tac_track_project(const tac_track *t, tac_dvec3 p, double *out_offset_m)
+double tac_track_offset(const tac_track *t, tac_dvec3 p)
 {
-	int32_t best = -1;
-	double s = 0, offset = HUGE_VAL;
+	double least = HUGE_VAL;
 	for (int32_t k = 0; k < t->count; k++) {
 		const bool last = k == t->count - 1;
-		const tac_dvec3 from = t->points[k], to_p = tac_dvec3_sub(p, from);
+		const tac_dvec3 to_p = tac_dvec3_sub(p, t->points[k]);
 		const tac_dvec3 along = last ? t->tangent : tac_track_direction(t, t->s[k + 1]);
-		double length = tac_dvec3_dot(to_p, along);
 		const double most = last ? HUGE_VAL : t->s[k + 1] - t->s[k];
-		if (k > 0)
-			length = fmax(length, 0);
-		length = fmin(length, most);
-		const double beside = tac_dvec3_length(tac_dvec3_add_scaled(to_p, -length, along));
-		if (best < 0 || beside < offset) {
-			best = k;
-			s = t->s[k] + length;
-			offset = beside;
-		}
+		const double first = k > 0 ? 0 : -HUGE_VAL;
+		const double length = fmin(fmax(tac_dvec3_dot(to_p, along), first), most);
+		least = fmin(least, tac_dvec3_length(tac_dvec3_add_scaled(to_p, -length, along)));
 	}
-	*out_offset_m = offset;
-	return s;
+	return least;
 }
 
 void tac_track_grow(tac_track *t, const tac_track_growth *growth, double front, double spacing_m)

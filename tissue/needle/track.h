@@ -38,10 +38,9 @@ void tac_track_begin(tac_track *t, const tac_needle_body *body, tac_dvec3 entry,
 // Thread: RT.
 void tac_track_expect(tac_track *t, const tac_needle_body *body);
 
-// The length along the track that is nearest to p; beyond its ends along its tangents. *out_offset_m is how
-// far p lies beside it.
+// How far p lies beside the track; beyond its ends, beside its tangents.
 // Thread: RT.
-double tac_track_project(const tac_track *t, tac_dvec3 p, double *out_offset_m);
+double tac_track_offset(const tac_track *t, tac_dvec3 p);
 
 // How a front grows: a symmetric tip of a rigid needle cuts towards a point ahead of it, a bevel turns.
 typedef struct tac_track_growth {
