@@ -239,8 +239,10 @@ static void write_task_row(FILE *f, const tac_task_row *row)
 		fprintf(f, "</th><td class=\"number\">%.4g</td>", row->value);
 	else
 		fputs("</th><td class=\"number\">never</td>", f);
-	fprintf(f, "<td>%s</td><td>%s</td><td>%s</td></tr>\n", row->unit, limit,
-		row->exceeded ? "<span class=\"badge refused\">exceeded</span>" : "");
+	fprintf(f, "<td>%s</td><td>%s</td><td>", row->unit, limit);
+	if (row->exceeded)
+		fprintf(f, "<span class=\"badge refused\">%s</span>", row->at_least ? "not met" : "exceeded");
+	fputs("</td></tr>\n", f);
 }
 
 // A line for each puncture: its four figures stand one after the other in the list.

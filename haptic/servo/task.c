@@ -478,8 +478,11 @@ static void list_needle(row_list *list, const tac_task_figures *f, const tac_wor
 	add(list, "mm", 1e3 * f->max_depth_m, "largest depth");
 	if (*world->scene->task.target_layer) {
 		limit_below(add(list, "", f->reached, "%s reached", world->scene->task.target_layer), 1);
-		add(list, "s", f->reached_s, "%s reached after", world->scene->task.target_layer);
-		add(list, "mm", 1e3 * f->overshoot_m, "overshoot beyond %s", world->scene->task.target_layer);
+		if (f->reached) {
+			add(list, "s", f->reached_s, "%s reached after", world->scene->task.target_layer);
+			add(list, "mm", 1e3 * f->overshoot_m, "overshoot beyond %s",
+			    world->scene->task.target_layer);
+		}
 	}
 	if (tac_dvec3_length(world->scene->task.plan) > 0)
 		add(list, "deg", f->angle_rad * 57.295779513082321, "angle to the plan");
