@@ -200,14 +200,14 @@ static void an_unresponsive_board_is_reconnected(void)
 		await_answer(pose);
 		tac_virtual_board_inject(model, faults[i]);
 		if (faults[i] == TAC_VIRTUAL_BOARD_NO_FAULT)
-			tac_virtual_usb_inject(device, IN, TAC_VIRTUAL_FAULT_SILENCE, 500 * TAC_NS_PER_MS);
-		TEST_ASSERT_EQUAL(TAC_OVERLAP_UNKNOWN, query_pose(pose, TAC_QUERY_PAIRS, 5 * TAC_NS_PER_MS));
+			tac_virtual_usb_inject(device, IN, TAC_VIRTUAL_FAULT_SILENCE, SILENCE_NS);
+		TEST_ASSERT_EQUAL(TAC_OVERLAP_UNKNOWN, query_pose(pose, TAC_QUERY_PAIRS, WITHIN_NS));
 		const int64_t end_ns = tac_clock_now_ns() + PATIENCE_NS;
-		while (query_pose(pose, TAC_QUERY_PAIRS, 5 * TAC_NS_PER_MS) == TAC_OVERLAP_UNKNOWN)
+		while (query_pose(pose, TAC_QUERY_PAIRS, WITHIN_NS) == TAC_OVERLAP_UNKNOWN)
 			TEST_ASSERT_TRUE(tac_clock_now_ns() < end_ns);
 	}
 	// In the first round the board ignored one query and answered the abort; in the second it was silent
-	// for 500 ms.
+	// for SILENCE_NS.
 	TEST_ASSERT_GREATER_OR_EQUAL(1, outcome_count(TAC_BOARD_UNRESPONSIVE));
 	TEST_ASSERT_EQUAL(1 + outcome_count(TAC_BOARD_UNRESPONSIVE),
 			  tac_board_report_read(board).connections);
@@ -298,7 +298,7 @@ static void more_hits_than_a_message_holds_are_unknown(void)
 	poses[0] = identity_motion(0.3F, 0, 0.01F);
 	tac_mesh *mesh;
 	tac_shape *fine;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(1.0F, 0.3F, 80, 40, &mesh));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(1.0F, 0.3F, TORUS_SEGMENTS, TORUS_SEGMENTS / 2, &mesh));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(engine, mesh, &fine));
 	tac_overlap contact = tac_collider_query(engine, context, fine, fine, &poses[0], TAC_QUERY_PAIRS,
 						 (tac_budget){0, 0});

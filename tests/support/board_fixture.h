@@ -15,6 +15,20 @@
 #define POSES       64
 #define PATIENCE_NS (20 * TAC_NS_PER_S) // exceeded only if the board does not come back
 
+// What a board answers within, how long a silence must last to end its connection, and the torus (segments
+// around its axis, twice those around its tube) whose hits exceed the shortest message. Gates are simulated
+// at a few million clocks a second and take a clock for each byte of a tree, so they get more time and a
+// smaller tree; the driver waits 2 s for the checksum of a tree.
+#ifdef TAC_TEST_GATES
+#define WITHIN_NS      (200 * TAC_NS_PER_MS)
+#define SILENCE_NS     (2 * TAC_NS_PER_S)
+#define TORUS_SEGMENTS 48
+#else
+#define WITHIN_NS      (5 * TAC_NS_PER_MS)
+#define SILENCE_NS     (500 * TAC_NS_PER_MS)
+#define TORUS_SEGMENTS 80
+#endif
+
 static tac_virtual_model *model;
 static tac_virtual_usb *device;
 static bool plugged;

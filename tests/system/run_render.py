@@ -1,6 +1,6 @@
-"""`tactus run` and `tactus render` as people and programs use them: run_render.py CLASS PROGRAM [BOARD].
+"""`tactus run` and `tactus render` as people and programs use them: run_render.py CLASS PROGRAM [BOARD [RTL]].
 
-BOARD is a library for LD_PRELOAD that puts a virtual CollisionChip board on the program's USB bus."""
+BOARD is a library for LD_PRELOAD that puts a virtual CollisionChip board on the program's USB bus, RTL the chip's gates."""
 
 import csv
 import json
@@ -17,7 +17,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from program import BadInputTest, Program
 
-PROGRAM, BOARD = (sys.argv[2:] + [None])[:2]
+PROGRAM, BOARD, RTL = (sys.argv[2:] + [None, None])[:3]
 SCENES = "sphere stylus peg tooth groove assembly hands lumbar".split()
 tactus = Program(PROGRAM)
 CUBE = ("OFF\n8 6 0\n" + "".join(f"{x} {y} {z}\n" for x in (0, 1) for y in (0, 1) for z in (0, 1)) +
@@ -369,13 +369,14 @@ class Render(BadInputTest):
         for scene in "sphere", "groove":
             rows = self.render(scene, "--mover", "reactive")
             self.assertTrue(any(float(row["fz"]) > 0 for row in rows))
-            for collider in ["doptree", "classic", "scd", "chip"] + ["board"] * (BOARD is not None):
+            for collider in (["doptree", "classic", "scd", "chip"] + ["board"] * (BOARD is not None) +
+                             ["rtl"] * (RTL is not None)):
                 # LD_PRELOAD breaks at spaces and colons, so the library gets a name without them.
                 preload = os.path.join(self.folder.name, "board.so")
                 if collider == "board" and not os.path.exists(preload):
                     os.symlink(os.path.abspath(BOARD), preload)
-                board = {"LD_PRELOAD": preload} if collider == "board" else {}
-                self.assertEqual(rows, self.render(scene, "--mover", "reactive", "--collider", collider, **board),
+                library = {"board": {"LD_PRELOAD": preload}, "rtl": {"TACTUS_RTL": RTL}}.get(collider, {})
+                self.assertEqual(rows, self.render(scene, "--mover", "reactive", "--collider", collider, **library),
                                  (scene, collider))
 
     def test_both_movers_end_near_each_other(self):
