@@ -12,6 +12,7 @@ namespace
 
 // In chip clocks: docs/collisionchip.md, Time.
 constexpr uint64_t FIRST_BEAT = 8, SAME_BANK = 8;
+constexpr uint32_t BRIDGE_BYTES = 16; // after which a USB bridge pauses for a clock
 constexpr unsigned BEATS = 8, BEAT_BYTES = 32, PAIR_BYTES = 256, BANKS = 4, REQUESTS = 8;
 
 struct slot {
@@ -243,6 +244,12 @@ uint32_t front_get(tac_rtl *rtl, uint8_t *bytes, uint32_t capacity, bool *out_en
 		bytes[count++] = rtl->top.tx_byte;
 		*out_end = rtl->top.tx_last;
 		clock_once(rtl);
+		if (count % BRIDGE_BYTES == 0 && !*out_end) {
+			rtl->top.tx_ready = 0;
+			clock_once(rtl);
+			rtl->top.tx_ready = 1;
+			rtl->top.eval();
+		}
 	}
 	rtl->top.tx_ready = 0;
 	rtl->top.eval();

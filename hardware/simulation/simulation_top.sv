@@ -49,7 +49,7 @@ module simulation_top (
 		.memory_request(memory_request), .memory_address(memory_address), .memory_ready(memory_ready),
 		.memory_valid(memory_valid), .memory_bad(memory_bad), .memory_data(memory_data), .clocks(clocks), .coplanar(coplanar));
 
-	// The chip's clock is the paper's; an FPGA's is in hardware/board/ulx3s.
+	// The chip's clock is the paper's; an FPGA's is lower.
 	board_front #(.BUFFER_BITS(18)) front_end (.clk(clk), .power_on(power_on || !front), .bus_reset(bus_reset), .rx_valid(rx_valid),
 		.rx_end(rx_end), .rx_byte(rx_byte), .rx_ready(rx_ready), .tx_valid(tx_valid), .tx_last(tx_last), .tx_byte(tx_byte),
 		.tx_ready(tx_ready), .idle(front_idle), .memory_bytes(front_memory_bytes), .sram_words({15'b0, sram_size}),

@@ -298,7 +298,8 @@ static void more_hits_than_a_message_holds_are_unknown(void)
 	poses[0] = identity_motion(0.3F, 0, 0.01F);
 	tac_mesh *mesh;
 	tac_shape *fine;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(1.0F, 0.3F, TORUS_SEGMENTS, TORUS_SEGMENTS / 2, &mesh));
+	TEST_ASSERT_EQUAL(TAC_OK,
+			  tac_mesh_build_torus(1.0F, 0.3F, TORUS_SEGMENTS, TORUS_SEGMENTS / 2, &mesh));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(engine, mesh, &fine));
 	tac_overlap contact = tac_collider_query(engine, context, fine, fine, &poses[0], TAC_QUERY_PAIRS,
 						 (tac_budget){0, 0});

@@ -4,7 +4,7 @@
     coverage.py SOURCE-FOLDER SCRATCH-FOLDER VERILATOR-INCLUDE CXX TEST…
 
 Builds the gates with verilator --coverage-line, runs the tests on them, and prints the lines that no test reached. At least
-98 % must be reached."""
+98 % must be reached, and the others explained."""
 import os
 import pathlib
 import re
@@ -12,6 +12,11 @@ import subprocess
 import sys
 
 NEEDED = 98.0
+# What these tests cannot reach, and why.
+EXPLAINED = {
+    "it_unit.sv: SNAP: if (pending == 0) begin": "only deeper pipelines wait here; rtl_units tests them",
+    "triangle_unit.sv: default: state <= IDLE;": "no such state",
+}
 # Each chip writes its counts when it is destroyed. At the end of the process it is too late: Verilator's own objects are gone then.
 WRITER = """
 	~tac_rtl()
@@ -26,6 +31,7 @@ namespace
 {
 
 const unsigned char *bytes_at("""
+READY = "(memory.count < REQUESTS && static_cast<uint32_t>(rtl->now * 0x9E3779B1u) >> 30 == 0)"
 
 
 def main():
@@ -43,6 +49,10 @@ def main():
     text, edits = re.subn(r"\};\n\nnamespace\n\{\n\nconst unsigned char \*bytes_at\(", lambda found: WRITER, text)
     if edits != 1:
         sys.exit("coverage: expected one tac_rtl in rtl_plugin.cpp")
+    # A memory that is ready in one clock of four, at random: the plain one takes every request at once.
+    text, edits = re.subn(r"memory\.count < REQUESTS", lambda found: READY, text)
+    if edits != 2:
+        sys.exit("coverage: expected two conditions on REQUESTS in rtl_plugin.cpp")
     plugin.write_text('#include "verilated_cov.h"\n#include <cstdlib>\n#include <string>\n' + text)
     library = scratch / "libtactus_rtl.so"
     subprocess.run([str(cxx), "-std=c++17", "-O2", "-w", "-fPIC", "-shared", "-fvisibility=hidden", "-DVM_COVERAGE=1", f"-I{source}",
@@ -64,14 +74,17 @@ def main():
             fields = dict(f.split("\x02", 1) for f in found.group(1).split("\x01") if "\x02" in f)
             place = (pathlib.Path(fields["f"]).name, int(fields["l"]), fields.get("o", ""))
             points[place] = points.get(place, 0) + int(found.group(2))
+    unexplained = 0
     reached = sum(1 for hits in points.values() if hits)
     for (file, line, what), hits in sorted(points.items()):
         if not hits:
-            print(f"not reached: {file}:{line} {what}")
+            text = next(hardware.glob(f"*/{file}")).read_text().splitlines()[line - 1].strip()
+            print(f"not reached: {file}:{line} {what}: {text} ({EXPLAINED.get(f'{file}: {text}', 'unexplained')})")
+            unexplained += f"{file}: {text}" not in EXPLAINED
     percent = 100.0 * reached / len(points)
     print(f"{percent:.1f} % of {len(points)} lines reached")
-    if percent < NEEDED:
-        sys.exit(f"coverage: expected {NEEDED} %")
+    if percent < NEEDED or unexplained:
+        sys.exit(f"coverage: expected {NEEDED} % and a reason for each line that is not reached")
 
 
 if __name__ == "__main__":

@@ -256,11 +256,66 @@ static void broken_messages_are_refused_for_the_same_reason(void)
 	free_trees();
 }
 
+static int exchange_signed(size_t size)
+{
+	uint32_t crc = tac_crc32(0, message, size - 4);
+	memcpy(message + size - 4, &crc, sizeof crc);
+	return exchange(message, (uint32_t)size);
+}
+
+// Whole messages under a right CRC: HELLO and ABORT with a payload, a query with a wrong number of writes.
+static void payloads_of_the_wrong_form_are_refused(void)
+{
+	upload_trees();
+	const uint8_t types[] = {TAC_BOARD_HELLO, TAC_BOARD_ABORT};
+	for (size_t i = 0; i < sizeof types; i++) {
+		size_t size = tac_board_range_encode(message, MESSAGE_MAX, ++sequence, TAC_BOARD_MEMORY_CHECK,
+						     (tac_board_range){0, 256});
+		message[5] = types[i];
+		TEST_ASSERT_EQUAL(TAC_BOARD_REFUSED, exchange_signed(size));
+	}
+	size_t size = encode_query(TAC_CHIP_LAYOUT_R, UINT64_MAX, 3, &trees[0], &trees[1]);
+	message[TAC_BOARD_HEADER_BYTES + 12]++;
+	TEST_ASSERT_EQUAL(TAC_BOARD_REFUSED, exchange_signed(size));
+	message[TAC_BOARD_HEADER_BYTES + 12]--;
+	TEST_ASSERT_EQUAL(TAC_BOARD_RESULT, exchange_signed(size));
+	free_trees();
+}
+
+// A USB reset in the middle of a message, and of a query: nothing of it is answered, and the next message is.
+static void a_reset_drops_what_has_begun(void)
+{
+	upload_trees();
+	for (int whole = 0; whole < 2; whole++) {
+		size_t size = encode_query(TAC_CHIP_LAYOUT_R | TAC_CHIP_ALL_HITS, UINT64_MAX, 10, &trees[0],
+					   &trees[0]);
+		TEST_ASSERT_GREATER_THAN(PACKET, size);
+		for (int b = 0; b < 2; b++) {
+			static answers got;
+			if (whole)
+				send(boards[b], message, (uint32_t)size);
+			else
+				boards[b]->out(boards[b], TAC_BOARD_OUT_ENDPOINT, message, PACKET, false);
+			boards[b]->reset(boards[b]);
+			receive(boards[b], &got);
+			TEST_ASSERT_EQUAL(0, got.answers);
+		}
+		size = tac_board_empty_encode(message, MESSAGE_MAX, ++sequence, TAC_BOARD_HELLO);
+		TEST_ASSERT_EQUAL(TAC_BOARD_CAPABILITIES, exchange(message, (uint32_t)size));
+		write_memory(trees[0].base, trees[0].words, trees[0].bytes);
+		size = encode_query(TAC_CHIP_LAYOUT_R, UINT64_MAX, 10, &trees[0], &trees[1]);
+		TEST_ASSERT_EQUAL(TAC_BOARD_RESULT, exchange(message, (uint32_t)size));
+	}
+	free_trees();
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(queries_give_the_same_status_counters_and_hits);
 	RUN_TEST(the_limit_of_clocks_and_abort_end_a_query_without_an_answer);
 	RUN_TEST(broken_messages_are_refused_for_the_same_reason);
+	RUN_TEST(payloads_of_the_wrong_form_are_refused);
+	RUN_TEST(a_reset_drops_what_has_begun);
 	return UNITY_END();
 }
