@@ -195,7 +195,7 @@ static void end_a_long_sleep(void)
 static void hold_up_the_watchdog(void *user, tac_tick *tick)
 {
 	int *calls = user;
-	if (tick->index != 5)
+	if (tick->index < 5 || calls[0] >= 0) // a machine that is held up skips ticks
 		return;
 	atomic_store(&gated, true);
 	EVENTUALLY(atomic_load(&at_gate) > 0);
@@ -215,7 +215,7 @@ static void a_watchdog_that_was_held_up_with_the_loop_waits_for_its_next_tick(vo
 {
 	int calls[2] = {-1, -1};
 	sem_init(&gate, 0, 0);
-	tac_loop *loop = make_loop(6);
+	tac_loop *loop = make_loop(300);
 	watch(loop);
 	TEST_ASSERT_EQUAL(TAC_OK, tac_loop_run(loop, hold_up_the_watchdog, calls));
 	tac_watchdog_destroy(&watchdog);
