@@ -177,13 +177,13 @@ int main(void)
 			hear(tac_play_hand(play, i), live, i);
 		tac_clock_sleep_until_ns(tac_clock_now_ns() + FRAME_NS);
 	}
-	const tac_snapshot *s = tac_servo_snapshot(tac_play_hand(play, 0), 0);
-	const tac_dpose last = s->T_world_sco;
-	const size_t count = (size_t)s->tick + 1;
-	printf("the block is at %.1f mm in world %d after %zu ticks and %zu commands\n",
-	       1e3 * s->T_world_objects[BLOCK].position.x, (int)s->live.world, count, command_count);
+	const tac_snapshot s = *tac_servo_snapshot(tac_play_hand(play, 0), 0);
 	tac_play_destroy(&play);
 	tac_live_destroy(&live);
+	const tac_dpose last = s.T_world_sco;
+	const size_t count = (size_t)s.tick + 1;
+	printf("the block is at %.1f mm in world %d after %zu ticks and %zu commands\n",
+	       1e3 * s.T_world_objects[BLOCK].position.x, (int)s.live.world, count, command_count);
 	uint64_t sums[2] = {0, 1};
 	const tac_dpose again = replay(worlds, count, &sums[0]);
 	replay(worlds, count, &sums[1]);

@@ -834,7 +834,7 @@ static void context_lists_all_near_pairs(void)
 		}
 		fixture_free(&b);
 	}
-	TEST_ASSERT_GREATER_THAN(ROUNDS / 8, limited);
+	TEST_ASSERT_GREATER_THAN(ROUNDS / 16, limited);
 	TEST_ASSERT_GREATER_THAN(0, overflowed);
 	TEST_ASSERT_GREATER_THAN(ROUNDS, reused);
 }
