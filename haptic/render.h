@@ -30,6 +30,10 @@ typedef struct tac_render_def {
 	tac_world *const *worlds;
 	int32_t world_count;
 	double max_speed_m_per_s; // of the recorded live world; default 1
+	// Of the loop that the paths were recorded with, tac_servo_def.period_ns; 0: tac_path_period. The
+	// median of measured times is some nanoseconds off, which moves an object differently after a late
+	// tick.
+	int64_t period_ns;
 } tac_render_def;
 
 // The outcome of one tick for one tool: a line of `tactus render`.

@@ -117,6 +117,7 @@ static tac_dpose replay(tac_world *const worlds[2], size_t count, uint64_t *out_
 	def.command_count = command_count;
 	def.worlds = &worlds[1];
 	def.world_count = 1;
+	def.period_ns = tac_servo_def_default().period_ns;
 	tac_dpose last = tac_dpose_identity();
 	tac_render_row rows[TAC_SCENE_TOOLS];
 	tac_render *render;

@@ -86,9 +86,9 @@ tac_result tac_render_create(const tac_render_def *def, tac_render **out_render)
 	if (known < TAC_OK)
 		return known;
 	def = &full;
-	int64_t period_ns = 0;
+	int64_t period_ns = def->period_ns;
 	tac_result result = check_times(def);
-	if (result >= TAC_OK)
+	if (result >= TAC_OK && period_ns == 0)
 		result = tac_path_period(def->paths[0], def->count, &period_ns);
 	if (result < TAC_OK)
 		return result;
