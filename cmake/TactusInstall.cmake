@@ -114,7 +114,7 @@ Name: tactus-shared
 Description: @PROJECT_DESCRIPTION@ (shared library)
 Version: @PROJECT_VERSION@
 Cflags: -I${includedir}/tactus@TACTUS_PC_CFLAGS@
-Libs: -L${libdir} -ltactus
+Libs: -L${libdir} -ltactus -lm
 ]])
 	install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tactus-shared.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
 		COMPONENT dev)

@@ -32,6 +32,8 @@ target_compile_definitions(tactus_shared INTERFACE
 	$<$<NOT:$<BOOL:${TACTUS_ASSERT}>>:TAC_NO_ASSERT>
 	$<$<NOT:$<BOOL:${TACTUS_SIMD}>>:TAC_NO_SIMD>)
 target_link_libraries(tactus_shared PRIVATE ${TACTUS_SHARED_SYSTEM})
+# Inline functions of the headers call sqrt, so a program needs libm itself.
+target_link_libraries(tactus_shared INTERFACE m)
 # -z defs: a library that lacks one of its own dependencies does not link here, instead of failing at its users.
 target_link_options(tactus_shared PRIVATE
 	LINKER:-z,defs "LINKER:--version-script=${TACTUS_VERSION_SCRIPT}")
