@@ -160,6 +160,9 @@ def replay(path: Union[str, os.PathLike], *, collider: str = "wide", mover: str 
         scenes, folder = _recorded_scenes(recording)
         if not scenes or not recording.count:
             raise Error(f"{os.fsdecode(path)}: expected a recording with a scene and samples, found one without")
+        for name in meshes or {}:
+            if not any(f'file: "{name}"' in text for text in scenes):
+                raise Error(f"{os.fsdecode(path)}: expected names of meshes in this recording, found '{name}' in meshes")
         worlds = []
         for text in scenes:
             scene = Scene.parse(text, os.path.join(folder, "recorded"))

@@ -99,7 +99,8 @@ class Scene:
 
     @classmethod
     def make(cls, name: str, *, tools: Sequence[Dict[str, Any]], objects: Sequence[Dict[str, Any]] = (),
-             materials: Sequence[Dict[str, Any]] = (), cameras: Sequence[Dict[str, Any]] = ()) -> Scene:
+             materials: Sequence[Dict[str, Any]] = (), effects: Sequence[Dict[str, Any]] = (),
+             cameras: Sequence[Dict[str, Any]] = ()) -> Scene:
         """A scene from dictionaries with the keys of a scene file (docs/scene.md). A shape may have `mesh`, a Mesh,
         in place of `kind`:
 
@@ -118,7 +119,8 @@ class Scene:
                 return [plain(v) for v in value]
             return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
-        keys = {"scene": name, "materials": materials, "tools": tools, "objects": objects, "cameras": cameras}
+        keys = {"scene": name, "materials": materials, "tools": tools, "objects": objects, "effects": effects,
+                "cameras": cameras}
         text = json.dumps({k: plain(v) for k, v in keys.items() if k in ("scene", "tools") or v})
         scene = cls.parse(text, name="scene")
         for key, mesh in meshes.items():

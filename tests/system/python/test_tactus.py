@@ -261,8 +261,12 @@ class Scenes(WithFolder):
             tools=[{"name": "ball", "axes": 3, "shapes": [{"kind": "solids", "solids": "sphere:r=0.005"}],
                     "device": "sim:omega3", "hand": [{"time_s": t, "position_m": np.array([0, 0, z])}
                                                      for t, z in ((0, 0.045), (0.3, 0.033), (90, 0.033))]}],
-            objects=[{"name": "sphere", "material": "rubber", "shapes": [{"kind": "sphere", "radius_m": 0.03}]}])
-        self.assertEqual(made.yaml(), tactus.Scene.parse(SPHERE).yaml())
+            objects=[{"name": "sphere", "material": "rubber", "shapes": [{"kind": "sphere", "radius_m": 0.03}]}],
+            effects=[{"kind": "line", "name": "guide", "direction": (1, 0, 0), "max_force_N": 2}])
+        self.assertEqual(made.yaml(), tactus.Scene.parse(SPHERE + """
+effects:
+- {kind: line, name: guide, direction: [1, 0, 0], max_force_N: 2}
+""").yaml())
         self.assertEqual(made.objects, ["sphere"])
 
     def test_a_mesh_in_memory_is_felt_like_its_file(self):
@@ -360,6 +364,8 @@ class Live(WithFolder):
         self.assertIn('scene: "second"', recording.scenes[1])
         meshes = {"mesh 0": tactus.Mesh(0.1 * np.array(TETRAHEDRON_VERTICES), TETRAHEDRON_TRIANGLES)}
         rows = [tactus.replay(file, meshes=meshes) for _ in range(2)]
+        with self.assertRaisesRegex(tactus.Error, "expected names of meshes in this recording, found 'seed'"):
+            tactus.replay(file, meshes={**meshes, "seed": meshes["mesh 0"]})
         self.assertEqual(len(rows[0]), len(recording.samples))
         self.assertTrue((rows[0]["contacts"] > 0).any())
         for name in set(rows[0].dtype.names) - {"ns"}:
