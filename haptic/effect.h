@@ -152,12 +152,12 @@ typedef struct tac_effect_output {
 	double damping_N_s_per_m; // so much per m/s: they count in the stability limits
 } tac_effect_output;
 
-// Computes the application's own force. The function is called in every tick on the real-time thread. It must
-// not allocate, lock, print, block or loop without a bound, and its result may depend on nothing but the
-// input and what `user` remembers of earlier ones; otherwise a replay differs. What is not finite counts as
-// zero. A force that changes faster than its stiffness and damping and the callback's slew explain is
-// followed at that rate.
-// Thread: RT.
+// Computes the application's own force. The function is called in every tick on the real-time thread, except
+// while the tool waits to be free of contact (TAC_SERVO_WAITING), while the clutch is held and after an
+// overrun. It must not allocate, lock, print, block or loop without a bound, and its result may depend on
+// nothing but the input and what `user` remembers of earlier ones; otherwise a replay differs. What is not
+// finite counts as zero. A force that changes faster than its stiffness and damping and the callback's slew
+// explain is followed at that rate. Thread: RT.
 typedef void tac_effect_fn(void *user, const tac_effect_input *input, tac_effect_output *out);
 
 typedef struct tac_effect_callback {
