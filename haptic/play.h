@@ -43,9 +43,10 @@ static inline tac_play_def tac_play_def_default(void)
 
 // Creates the servos, enables the forces of their devices and steps them on a new thread until
 // tac_play_destroy, or for loop.periods; then disables the forces. What the kernel refuses of `thread` is in
-// tac_play_report, and the loop runs nevertheless. Fails as tac_servo_create, tac_servo_join,
-// tac_loop_create, tac_monitor_create and tac_thread_start do; then nothing runs and *out_play is NULL.
-// Thread: setup.
+// tac_play_report, and the loop runs nevertheless. TAC_ERROR_ARGUMENT with one log line if a servo's
+// period_ns is not the loop's: its budgets and its damping would be those of another rate. Otherwise fails as
+// tac_servo_create, tac_servo_join, tac_loop_create, tac_monitor_create and tac_thread_start do; then nothing
+// runs and *out_play is NULL. Thread: setup.
 TAC_API tac_result tac_play_start_hands(const tac_play_def *def, tac_play **out_play);
 
 // The same for one hand; `loop` NULL: tac_loop_def_default.

@@ -77,10 +77,28 @@ static tac_result create_servos(tac_play *play, const tac_play_def *def)
 	return result;
 }
 
+// The mover's work, the slew of the SCO and the damping of the passivity controller, which chatters above
+// 0.2 m / period, follow the period of the servo.
+static tac_result check_periods(const tac_play_def *def, int64_t period_ns)
+{
+	for (int32_t i = 0; i < def->hand_count; i++) {
+		const int64_t found_ns = def->hands[i]->period_ns;
+		if (found_ns == period_ns)
+			continue;
+		tac_log(TAC_LOG_ERROR,
+			"play: expected the loop's period_ns, %lld, in the servo of hand %d, found %lld",
+			(long long)period_ns, (int)i, (long long)found_ns);
+		return TAC_ERROR_ARGUMENT;
+	}
+	return TAC_OK;
+}
+
 static tac_result create_loop(tac_play *play, const tac_play_def *def)
 {
 	tac_loop_def loop = tac_loop_def_default();
 	tac_result result = def->loop ? tac_def_read("loop", def->loop, &loop, sizeof loop) : TAC_OK;
+	if (result >= TAC_OK)
+		result = check_periods(def, loop.period_ns);
 	if (result >= TAC_OK && !loop.deadline) {
 		// A period out of range is refused by the loop.
 		const tac_deadline_def account = tac_deadline_def_default(

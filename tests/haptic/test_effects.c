@@ -989,7 +989,7 @@ static void effects_change_while_the_loop_runs(void)
 	def.world = f.world;
 	def.device = &f.hand.base;
 	tac_loop_def loop = tac_loop_def_default();
-	loop.period_ns = 250000;
+	loop.period_ns = def.period_ns = 250000;
 	tac_play *play;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_play_start(&def, &loop, &play));
 	tac_servo *servo = tac_play_servo(play);

@@ -371,7 +371,7 @@ static void another_thread_reads_them_all(void)
 	def.device = &f.hand.base;
 	def.events = 64; // 32 ms at 500 µs: a reader that is held up for longer loses some, and knows it
 	tac_loop_def loop = tac_loop_def_default();
-	loop.period_ns = 500000;
+	loop.period_ns = def.period_ns = 500000;
 	loop.periods = 600;
 	tac_play *play;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_play_start(&def, &loop, &play));

@@ -90,11 +90,18 @@ static void the_servo_ticks_until_it_is_destroyed(void)
 static void a_failed_start_leaves_nothing_running(void)
 {
 	fixture f;
-	const tac_servo_def def = begin(&f);
+	tac_servo_def def = begin(&f);
 	tac_loop_def loop = tac_loop_def_default();
 	tac_play *play;
-	loop.period_ns = 1;
+	loop.period_ns = def.period_ns = 20 * MS; // below 100 Hz
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_play_start(&def, &loop, &play));
+	TEST_ASSERT_NULL(play);
+	loop.period_ns = 10 * MS; // each is possible, but not together
+	def.period_ns = MS;
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_play_start(&def, &loop, &play));
+	TEST_ASSERT_NULL(play);
+	def.period_ns = 10 * MS;
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_play_start(&def, NULL, &play)); // 1 kHz
 	TEST_ASSERT_NULL(play);
 	TEST_ASSERT_EQUAL(0, enable_count);
 	fixture_fini(&f);
