@@ -153,7 +153,7 @@ typedef struct tac_snapshot {
 	uint64_t faults;             // the SCO was put back to its last free pose, or began in contact
 	uint64_t unknown_ticks;      // a collider's answer was unknown
 	uint64_t budget_spent_ticks; // the mover reached one of its limits
-	uint64_t contact_ticks;      // the tool touched something
+	uint64_t contact_ticks;      // the tool touched something, or it is a needle and was in tissue
 
 	double gripper_m; // opening of the device's gripper; 0 where there is none
 	double gripper_N; // sent to it, positive opens
@@ -162,6 +162,11 @@ typedef struct tac_snapshot {
 	tac_snapshot_needle needle;
 	tac_snapshot_drill drill;
 } tac_snapshot;
+
+// Whether the tool touches something or, if it is a needle, is in tissue or presses it. A needle in tissue
+// alone has no contacts.
+// Thread: any.
+TAC_API bool tac_snapshot_touching(const tac_snapshot *snapshot);
 
 // "waiting", "running", … Never NULL.
 // Thread: any.

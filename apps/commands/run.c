@@ -188,10 +188,13 @@ static void show_status(terminal *t, live_run *r, double elapsed_s)
 			continue;
 		const double force_N = tac_dvec3_length(s->sent.force_N);
 		const double max_N = r->session.devices[i]->info.max_force_N;
+		char touch[16] = "  in tissue";
+		if (s->contact_count > 0 || !tac_snapshot_touching(s))
+			snprintf(touch, sizeof touch, "%2d contact%s", (int)s->contact_count,
+				 s->contact_count == 1 ? " " : "s");
 		used += snprintf(
-			text + used, sizeof text - (size_t)used, "  %s  %2d contact%s  %5.2f N %s",
-			s->state == TAC_SERVO_RUNNING ? "" : tac_servo_state_name(s->state),
-			(int)s->contact_count, s->contact_count == 1 ? " " : "s", force_N,
+			text + used, sizeof text - (size_t)used, "  %s  %s  %5.2f N %s",
+			s->state == TAC_SERVO_RUNNING ? "" : tac_servo_state_name(s->state), touch, force_N,
 			terminal_bar(t, max_N > 0 ? fmin(force_N / max_N, 1) : 0, 16, bar, sizeof bar));
 	}
 	terminal_show(t, text);

@@ -28,7 +28,7 @@ void run_stats_add(run_stats *r, const tac_snapshot *s)
 	if (s->state == TAC_SERVO_RUNNING && s->distance_m > 0 && isfinite(s->distance_m) &&
 	    (r->min_distance_m == 0 || s->distance_m < r->min_distance_m))
 		r->min_distance_m = s->distance_m;
-	if (s->contact_count > 0) {
+	if (tac_snapshot_touching(s)) {
 		r->contact_force_sum_N += force_N;
 		r->derated_ticks += s->derated;
 	}
@@ -54,8 +54,7 @@ static void print_absence(const run_stats *r, const tac_snapshot *last)
 {
 	if (last->state == TAC_SERVO_WAITING) {
 		printf("          no force: the tool began inside an object and never came free\n");
-	} else if (last->contact_ticks == 0 && !(r->max_effects_N > 0) &&
-		   !(last->needle.state.energy.work > 0)) {
+	} else if (last->contact_ticks == 0 && !(r->max_effects_N > 0)) {
 		printf("          no force: nothing was touched");
 		if (r->min_distance_m > 0)
 			printf("; the tool stayed at least %.3g mm away from every object",
@@ -139,7 +138,8 @@ void run_stats_print(const run_stats *r, const char *tool, tac_servo *servo)
 	if (!last)
 		return;
 	const double share = r->ticks > 0 ? 100.0 * (double)last->contact_ticks / (double)r->ticks : 0;
-	printf("%-9s in contact %.1f %% of the time, up to %d contact%s\n", tool, share, (int)r->max_contacts,
+	printf("%-9s in contact%s %.1f %% of the time, up to %d contact%s\n", tool,
+	       last->needle.present ? " or in tissue" : "", share, (int)r->max_contacts,
 	       r->max_contacts == 1 ? "" : "s");
 	printf("          force %.2f N on average in contact, up to %.2f N; torque up to %.3f Nm; "
 	       "device up to %.2f mm from the tool\n",

@@ -153,13 +153,52 @@ const char *viewer_panel_no_force(const tac_snapshot *s)
 		return "inside an object: move out of it";
 	if (s->state == TAC_SERVO_CLUTCHED)
 		return "the clutch is held";
-	if (s->contact_count == 0)
+	if (!tac_snapshot_touching(s))
 		return "nothing is touched";
 	for (size_t i = 0; i < sizeof gates / sizeof gates[0]; i++) {
 		if (s->limits >> gates[i].limit & 1u)
 			return gates[i].text;
 	}
 	return NULL;
+}
+
+const char *viewer_panel_touch(const tac_snapshot *s)
+{
+	return s->contact_count > 0 ? "touching" : tac_snapshot_touching(s) ? "in tissue" : "free";
+}
+
+static bool in_tissue(const tac_snapshot *s)
+{
+	return s->needle.present && s->needle.object >= 0;
+}
+
+// Friction of the contacts, or what acts on a needle along its axis.
+static void friction_line(cursor *c, const tac_snapshot *s)
+{
+	char text[96];
+	if (in_tissue(s)) {
+		snprintf(text, sizeof text, "tip %.2f, shaft %.2f N", s->needle.state.tip_N,
+			 s->needle.state.shaft_N);
+		name_value(c, "needle", INK, text);
+		return;
+	}
+	name_value(c, "friction", s->friction.slipping ? WARN : INK,
+		   !s->friction.touching  ? "none"
+		   : s->friction.slipping ? "slip"
+					  : "stick");
+}
+
+// The tissue that a needle presses, or the layer at its tip and how deep that is.
+static void tissue_line(cursor *c, const tac_scene *scene, const tac_snapshot_needle *n)
+{
+	const tac_scene_object *object = &scene->objects[n->object];
+	char text[96];
+	if (n->state.layer >= 0 && n->state.layer < object->layers.list_count)
+		snprintf(text, sizeof text, "%s, %.1f mm deep", object->layers.list[n->state.layer].material,
+			 1e3 * n->state.depth_m);
+	else
+		snprintf(text, sizeof text, "%s", object->name);
+	name_value(c, "inside", INK, text);
 }
 
 // What the device's own pose is inside of; where it is free, how far the tool is from the nearest object.
@@ -196,8 +235,8 @@ static void draw_contact(viewer_flat *f, const viewer_panel *p)
 	const float w = WIDTH * p->scale;
 	cursor c =
 		begin_panel(f, p, (float)p->width - w - MARGIN * p->scale, MARGIN * p->scale, CONTACT_LINES);
-	const bool touching = s->contact_count > 0;
-	heading(&c, "contact", touching ? "touching" : "free", touching ? WARN : GOOD);
+	const bool touching = tac_snapshot_touching(s);
+	heading(&c, "contact", viewer_panel_touch(s), touching ? WARN : GOOD);
 	char text[96];
 	snprintf(text, sizeof text, "%.2f N   %.0f mNm", tac_dvec3_length(s->sent.force_N),
 		 1e3 * tac_dvec3_length(s->sent.torque_Nm));
@@ -211,13 +250,13 @@ static void draw_contact(viewer_flat *f, const viewer_panel *p)
 		tac_dvec3_length(tac_dvec3_sub(s->T_world_device.position, s->T_world_sco.position));
 	snprintf(text, sizeof text, "%.2f mm", 1e3 * depth);
 	name_value(&c, "depth", INK, text);
-	name_value(&c, "friction", s->friction.slipping ? WARN : INK,
-		   !s->friction.touching  ? "none"
-		   : s->friction.slipping ? "slip"
-					  : "stick");
+	friction_line(&c, s);
 	snprintf(text, sizeof text, "%.0f N/m%s", s->stiffness_N_per_m, s->derated ? ", derated" : "");
 	name_value(&c, "stiffness", s->derated ? WARN : INK, text);
-	surroundings_line(&c, p);
+	if (in_tissue(s))
+		tissue_line(&c, p->def->world->scene, &s->needle);
+	else
+		surroundings_line(&c, p);
 }
 
 // ---- plots ----

@@ -34,6 +34,9 @@ typedef struct viewer_panel {
 
 void viewer_panel_draw(viewer_flat *f, const viewer_panel *p);
 
+// "touching", "in tissue" (a needle without contacts) or "free".
+const char *viewer_panel_touch(const tac_snapshot *snapshot);
+
 // Why the user feels no force in this snapshot; NULL: there is one, or at least a contact that gives one.
 const char *viewer_panel_no_force(const tac_snapshot *snapshot);
 

@@ -126,6 +126,11 @@ double tac_servo_needle_energy_J(const tac_servo *servo)
 	return tac_needle_stored_J(&tac_needle_state_of(servo->needle.needle)->energy) + fmax(both_J, 0);
 }
 
+bool tac_servo_needle_in_tissue(const tac_servo *servo)
+{
+	return servo->needle.needle && tac_needle_state_of(servo->needle.needle)->body >= 0;
+}
+
 void tac_servo_fill_needle(const tac_servo *servo, tac_snapshot *out_snapshot)
 {
 	const tac_servo_needle *n = &servo->needle;

@@ -90,7 +90,7 @@ static void find_contacts(tac_servo *s)
 		tac_patch_share_loads(&s->report);
 	tac_patch_find(s->def.world, s->round_m > 0 ? NULL : &s->def.world->tools[s->def.tool], s->round_m,
 		       &s->report, s->T_world_aim, s->T_world_objects, &s->patch);
-	s->totals.contact_ticks += s->report.contact_count > 0;
+	s->totals.contact_ticks += s->report.contact_count > 0 || tac_servo_needle_in_tissue(s);
 }
 
 // ---- coupling ----

@@ -239,6 +239,10 @@ void tac_servo_solve_needle(tac_servo *servo, int64_t elapsed_ns);
 // Thread: RT.
 void tac_servo_commit_needle(tac_servo *servo);
 
+// Whether the tool is a needle that is in tissue or presses it (needle_tool.c).
+// Thread: RT.
+bool tac_servo_needle_in_tissue(const tac_servo *servo);
+
 // The elastic energy of the tissue and of the coupling's share in it (needle_tool.c).
 // Thread: RT.
 double tac_servo_needle_energy_J(const tac_servo *servo);

@@ -315,6 +315,11 @@ uint64_t tac_servo_limit_count(const tac_servo *servo, tac_limit_reason reason)
 	return tac_limit_count(servo->limit, reason);
 }
 
+bool tac_snapshot_touching(const tac_snapshot *snapshot)
+{
+	return snapshot->contact_count > 0 || (snapshot->needle.present && snapshot->needle.object >= 0);
+}
+
 const char *tac_servo_state_name(tac_servo_state state)
 {
 	static const char *const names[TAC_SERVO_STATE_COUNT] = {"waiting", "running", "clutched", "lost"};

@@ -401,9 +401,8 @@ void tac_task_step(tac_task *task, const tac_snapshot *snapshot)
 		t->begin_ns = t->last_ns = n->time_ns;
 	const double elapsed_s = (double)(n->time_ns - t->last_ns) / 1e9;
 	f->time_s = (double)(n->time_ns - t->begin_ns) / 1e9;
-	const bool in_tissue = n->needle.present && n->needle.object >= 0;
 	watch_path(t, n, elapsed_s);
-	watch_force(t, tac_dvec3_length(n->sent.force_N), n->contact_count > 0 || in_tissue, elapsed_s);
+	watch_force(t, tac_dvec3_length(n->sent.force_N), tac_snapshot_touching(n), elapsed_s);
 	f->bone_contacts += n->contact_count > 0 && !t->on_bone;
 	f->bone_s += n->contact_count > 0 ? elapsed_s : 0;
 	t->on_bone = n->contact_count > 0;

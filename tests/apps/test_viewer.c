@@ -236,6 +236,12 @@ static void a_missing_force_has_a_reason(void)
 		 "the device moves too fast"},
 		{{.state = TAC_SERVO_RUNNING, .contact_count = 1, .limits = 1u << TAC_LIMIT_STOPPED},
 		 "emergency stop"},
+		{{.state = TAC_SERVO_RUNNING, .needle = {.present = true, .object = -1}},
+		 "nothing is touched"},
+		{{.state = TAC_SERVO_RUNNING,
+		  .needle = {.present = true, .object = 0},
+		  .limits = 1u << TAC_LIMIT_DEADMAN},
+		 "hold the dead-man button"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		const char *reason = viewer_panel_no_force(&cases[i].snapshot);
@@ -244,6 +250,22 @@ static void a_missing_force_has_a_reason(void)
 		else
 			TEST_ASSERT_NULL(reason);
 	}
+}
+
+static void a_needle_in_tissue_is_not_free(void)
+{
+	const struct {
+		tac_snapshot snapshot;
+		const char *text;
+	} cases[] = {
+		{{.contact_count = 0}, "free"}, // another tool's needle.object is 0 as well
+		{{.contact_count = 2}, "touching"},
+		{{.needle = {.present = true, .object = -1}}, "free"},
+		{{.needle = {.present = true, .object = 0}}, "in tissue"},
+		{{.contact_count = 1, .needle = {.present = true, .object = 0}}, "touching"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		TEST_ASSERT_EQUAL_STRING(cases[i].text, viewer_panel_touch(&cases[i].snapshot));
 }
 
 // Wherever a contact is, its names lie inside the window and neither under a panel nor under the plots.
@@ -283,6 +305,7 @@ int main(void)
 	RUN_TEST(every_letter_has_ink_inside_its_cell_and_differs_from_the_others);
 	RUN_TEST(the_bar_has_a_round_length_that_fits);
 	RUN_TEST(a_missing_force_has_a_reason);
+	RUN_TEST(a_needle_in_tissue_is_not_free);
 	RUN_TEST(labels_are_never_under_a_panel);
 	return UNITY_END();
 }

@@ -2,6 +2,7 @@
 import csv
 import json
 import os
+import re
 import sys
 import tempfile
 import unittest
@@ -31,6 +32,7 @@ class Task(BadInputTest):
         result = tactus("run", "lumbar", "--seconds", "3", "--task", live, "--record", recording, "--csv", rows,
                         "--report", self.path("a.html"))
         self.assertEqual(result.returncode, 0, result)
+        summary = result.stdout
         self.assertEqual(tactus("view", recording, "--csv", path).returncode, 0)
         result = tactus("render", "lumbar", "--input", path, "--output", self.path("out.csv"), "--task", again)
         self.assertEqual(result.returncode, 0, result)
@@ -50,6 +52,11 @@ class Task(BadInputTest):
             page = file.read()
         for text in ('id="task-result"', 'id="punctures"', "nerve root: least distance"):
             self.assertIn(text, page)
+        # A needle in tissue touches, although it has no contacts.
+        touch = re.search(r"in contact or in tissue ([\d.]+) % of the time.*\n +force ([\d.]+) N on average", summary)
+        self.assertIsNotNone(touch, summary)
+        self.assertGreater(float(touch[1]), 0)
+        self.assertGreater(float(touch[2]), 0)
         # The layer that should be reached was not.
         self.assertIn("not within all limits", page)
 
