@@ -376,7 +376,9 @@ static void label_text(const tac_world *world, const tac_snapshot_contact *c, in
 	if (tool_mesh && c->tool_surface >= 0 && c->tool_surface < tool_mesh->surface_count)
 		tool_surface = tool_mesh->surfaces[c->tool_surface].name;
 	const char *surface = "";
-	if (body->mesh && c->object_surface >= 0 && c->object_surface < body->mesh->surface_count)
+	if (body->field) // its surfaces are labels of materials
+		surface = tac_world_material(world, c->object, c->object_surface)->name;
+	else if (body->mesh && c->object_surface >= 0 && c->object_surface < body->mesh->surface_count)
 		surface = body->mesh->surfaces[c->object_surface].name;
 	snprintf(out, size, "%s%s%s%s%s", body->name, *surface ? ": " : "", surface,
 		 *tool_surface ? " | " : "", tool_surface);
