@@ -172,7 +172,8 @@ static bool in_tissue(const tac_snapshot *s)
 	return s->needle.present && s->needle.object >= 0;
 }
 
-// Friction of the contacts, or what acts on a needle along its axis.
+// Friction of the contacts, what acts on a needle along its axis, or what a drill has done: the picture shows
+// the body as it was at the start.
 static void friction_line(cursor *c, const tac_snapshot *s)
 {
 	char text[96];
@@ -180,6 +181,15 @@ static void friction_line(cursor *c, const tac_snapshot *s)
 		snprintf(text, sizeof text, "tip %.2f, shaft %.2f N", s->needle.state.tip_N,
 			 s->needle.state.shaft_N);
 		name_value(c, "needle", INK, text);
+		return;
+	}
+	if (s->drill.used) {
+		double removed_m3 = 0;
+		for (int i = 0; i < TAC_FIELD_LABELS; i++)
+			removed_m3 += s->drill.state.removed_m3[i];
+		snprintf(text, sizeof text, "removed %.1f mm3, load %.0f %%", 1e9 * removed_m3,
+			 100 * s->drill.state.load);
+		name_value(c, "drill", INK, text);
 		return;
 	}
 	name_value(c, "friction", s->friction.slipping ? WARN : INK,
@@ -199,6 +209,16 @@ static void tissue_line(cursor *c, const tac_scene *scene, const tac_snapshot_ne
 	else
 		snprintf(text, sizeof text, "%s", object->name);
 	name_value(c, "inside", INK, text);
+}
+
+// Whether the distance to every object was searched: some engines have none, and no body that is drilled is
+// searched (haptic/companion.h).
+static bool all_searched(const tac_world *world)
+{
+	bool all = world->collider->nearest;
+	for (int32_t i = 0; i < world->scene->object_count; i++)
+		all = all && !world->objects[i].field;
+	return all;
 }
 
 // What the device's own pose is inside of; where it is free, how far the tool is from the nearest object.
@@ -222,6 +242,10 @@ static void surroundings_line(cursor *c, const viewer_panel *p)
 	if (s && s->nearest_object >= 0)
 		snprintf(text, sizeof text, "%s, %.2f mm", world->scene->objects[s->nearest_object].name,
 			 1e3 * s->distance_m);
+	else if (p->shown->contact_count > 0)
+		snprintf(text, sizeof text, "touched");
+	else if (s && !all_searched(world))
+		snprintf(text, sizeof text, "not measured");
 	else if (s)
 		snprintf(text, sizeof text, "nothing within %.0f mm", 1e3 * TAC_SURROUNDINGS_REACH_M);
 	name_value(c, "nearest", INK, text);

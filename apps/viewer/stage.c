@@ -196,7 +196,8 @@ static void light_surface(viewer_item *item, int32_t surface)
 		item->lit[item->lit_count++] = surface;
 }
 
-// On an object of a single surface, only the surroundings of the contacts are lit.
+// On an object of a single surface, and on one that is drilled, only the surroundings of the contacts are
+// lit.
 static void light_point(viewer_item *item, tac_vec3 point)
 {
 	if (item->touched_count < VIEWER_TOUCHED)
@@ -328,7 +329,8 @@ static void add_objects(viewer_stage *s, const tac_snapshot *const *snapshots, c
 				const tac_snapshot_contact *c = &snapshot->contacts[k];
 				if (c->object != i)
 					continue;
-				if (s->world->objects[i].mesh->surface_count > 1)
+				if (s->world->objects[i].mesh->surface_count > 1 &&
+				    !s->world->objects[i].field)
 					light_surface(item, c->object_surface);
 				else
 					light_point(item, tac_vec3_from_dvec3(c->point_m));
