@@ -1,6 +1,7 @@
 // Suggest: the known name that is most similar to a mistyped word, for messages that end with "did you mean
-// 'NAME'?". Similarity is the edit distance (V. Levenshtein, 1965), except that a missing end of the name
-// counts as one edit: people leave units and extensions out.
+// 'NAME'?". Similarity is the edit distance (V. Levenshtein, 1965), except that two characters in the wrong
+// order count as one edit (F. Damerau, 1964), and so does a missing end of the name: people leave units and
+// extensions out.
 #ifndef TAC_BASE_SUGGEST_H
 #define TAC_BASE_SUGGEST_H
 

@@ -24,7 +24,9 @@ static const char *suggest(const char *word)
 
 static void a_typing_error_finds_its_name(void)
 {
-	TEST_ASSERT_EQUAL_STRING("sphere", suggest("spehre")); // two replacements
+	TEST_ASSERT_EQUAL_STRING("sphere", suggest("spehre"));
+	TEST_ASSERT_EQUAL_STRING("peg", suggest("pge")); // one exchange, but two replacements
+	TEST_ASSERT_EQUAL_STRING("peg", suggest("epg"));
 	TEST_ASSERT_EQUAL_STRING("sphere", suggest("spere"));
 	TEST_ASSERT_EQUAL_STRING("sphere", suggest("spheres"));
 	TEST_ASSERT_EQUAL_STRING("tooth", suggest("toot"));
@@ -42,6 +44,7 @@ static void a_different_word_has_no_suggestion(void)
 	TEST_ASSERT_NULL(suggest("unicorn"));
 	TEST_ASSERT_NULL(suggest(""));
 	TEST_ASSERT_NULL(suggest("x"));
+	TEST_ASSERT_NULL(suggest("gpe")); // a rotation is no exchange of neighbours
 	tac_suggestion s = tac_suggestion_begin("unicorn");
 	TEST_ASSERT_EQUAL_STRING("", tac_suggestion_text(&s));
 }
