@@ -3,6 +3,7 @@
 // Time is that of the recording; pausing stops it.
 #include "apps/commands/commands.h"
 #include "apps/session/options.h"
+#include "apps/session/recorded_scene.h"
 #include "apps/session/session.h"
 #include "apps/viewer/viewer.h"
 #include "devices/recording.h"
@@ -141,6 +142,23 @@ static int view(const settings *s)
 	return code;
 }
 
+// Whether the scene that was named, if any, is the recording's. The export does not need it, but a wrong name
+// may mean a wrong recording. Exit code.
+static int check_scene(const settings *s, const tac_recording *recording)
+{
+	if (!s->scene || s->any_scene)
+		return EXIT_SUCCESS;
+	char note[MESH_SCENE_NOTE];
+	tac_scene *scene = NULL;
+	const session_def def = {.scene = s->scene};
+	int code = session_scene(&def, note, &scene);
+	if (code == EXIT_SUCCESS &&
+	    !recorded_scene_matches("tactus view", s->recording, recording, s->scene, scene))
+		code = EXIT_BAD_INPUT;
+	tac_scene_destroy(&scene);
+	return code;
+}
+
 // What can be read is written, and the exit code says whether it was everything.
 static int export(const settings *s)
 {
@@ -148,6 +166,11 @@ static int export(const settings *s)
 	const tac_result loaded = tac_recording_load(s->recording, &recording);
 	if (loaded < TAC_OK)
 		return EXIT_BAD_INPUT;
+	const int code = check_scene(s, &recording);
+	if (code != EXIT_SUCCESS) {
+		tac_recording_fini(&recording);
+		return code;
+	}
 	const bool csv = !s->csv || tac_recording_export_csv(&recording, s->csv) == TAC_OK;
 	const bool mcap = !s->mcap || tac_recording_export_mcap(&recording, s->mcap) == TAC_OK;
 	tac_recording_fini(&recording);

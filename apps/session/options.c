@@ -284,11 +284,16 @@ static bool same_file(const char *a, const char *b)
 	return a_new && b_new ? strcmp(a, b) == 0 : tac_output_same_file(a, b);
 }
 
+static bool is_stream(const char *path)
+{
+	return strcmp(path, "-") == 0;
+}
+
 bool options_files_differ(const char *command, const char *const *paths, int count)
 {
 	for (int i = 0; i < count; i++) {
 		for (int k = 0; k < i; k++) {
-			if (!paths[i] || !paths[k] || strcmp(paths[i], "-") == 0 ||
+			if (!paths[i] || !paths[k] || is_stream(paths[i]) != is_stream(paths[k]) ||
 			    !same_file(paths[i], paths[k]))
 				continue;
 			fprintf(stderr,

@@ -212,6 +212,9 @@ class Mcap(BadInputTest):
                                         capture_output=True).stdout, read(self.path))
         self.assertEqual(tactus("view", self.recording, "--mcap", "/no/such/folder/x").returncode, 1)
         self.refuse("view", self.recording, "--mcap", self.recording, says="a file of its own")
+        self.refuse("view", self.recording, "--mcap", "-", "--csv", "-", says="a file of its own.*'-' twice")
+        self.refuse("view", self.recording, "--scene", "peg", "--mcap", self.file("no.mcap"), says="expected the scene in which")
+        self.assertFalse(os.path.exists(self.file("no.mcap")))
         cut = self.file("cut.rec")
         with open(cut, "wb") as out:
             out.write(read(self.recording)[:-20])
