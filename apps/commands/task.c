@@ -235,6 +235,11 @@ int cmd_task(int argc, char **argv)
 	code = read_file(paths[0], &both[0]);
 	if (code == EXIT_SUCCESS && paths[1])
 		code = read_file(paths[1], &both[1]);
+	if (code == EXIT_SUCCESS && paths[1] && strcmp(both[0].scene, both[1].scene) != 0) {
+		fprintf(stderr, "tactus task: %s: expected figures of '%s' as in %s, found those of '%s'\n",
+			paths[1], both[0].scene, paths[0], both[1].scene);
+		code = EXIT_BAD_INPUT;
+	}
 	if (code == EXIT_SUCCESS && paths[1])
 		print_both(&both[0], &both[1]);
 	else if (code == EXIT_SUCCESS)

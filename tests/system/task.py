@@ -64,6 +64,12 @@ class Task(BadInputTest):
         self.assertEqual(both.returncode, 0, both)
         self.assertIn("lumbar puncture: not passed", both.stdout)
         self.assertRegex(both.stdout, r"largest force +N +\d[\d.]* +\d[\d.]* +\+0 +<= 8")
+        other = self.path("other.json")
+        self.assertEqual(tactus("run", "sphere", "--seconds", "0.1", "--task", other).returncode, 0)
+        result = tactus("task", live, other)
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertRegex(result.stderr, "^tactus task: .*other.json: expected figures of 'lumbar puncture' as in .*live.json, "
+                                        "found those of 'sphere on plane'\n$")
         one = tactus("task", live)
         self.assertRegex(one.stdout, r"dura reached +0 ! +>= 1")
 
