@@ -99,7 +99,7 @@ static void refuse_command(const char *found)
 
 static int run_command(int argc, char **argv)
 {
-	if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || (strcmp(argv[1], "help") == 0 && argc == 2))) {
 		print_help(stdout);
 		return EXIT_SUCCESS;
 	}
