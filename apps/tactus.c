@@ -93,6 +93,8 @@ static void refuse_command(const char *found)
 	tac_suggestion suggestion = tac_suggestion_begin(found);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		tac_suggestion_offer(&suggestion, commands[i].name);
+	tac_suggestion_offer(&suggestion, "--help");
+	tac_suggestion_offer(&suggestion, "--version");
 	fprintf(stderr, "tactus: expected a command listed by `tactus --help`, found '%s'%s\n", found,
 		tac_suggestion_text(&suggestion));
 }

@@ -181,7 +181,7 @@ class Words(Folder):
 
     def test_typing_errors_get_a_suggestion(self):
         for arguments, suggestion in (
-                (["latenc"], "latency"), (["rn"], "run"), (["rnu"], "run"), (["devises"], "devices"),
+                (["latenc"], "latency"), (["rn"], "run"), (["rnu"], "run"), (["--hlp"], "--help"), (["devises"], "devices"),
                 (["run", "spehre"], "sphere"), (["run", "stilus"], "stylus"), (["run", "--dump-scene", "toth"], "tooth"),
                 (["run", "--sconds", "3"], "--seconds"), (["run", "--recrd=x"], "--record"), (["mesh", "--jsn"], "--json"),
                 (["latency", "--hlp"], "--help"),
