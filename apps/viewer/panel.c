@@ -7,18 +7,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#define INK    0xe8edf4ffU
-#define DIM    0x93a0b1ffU
-#define GOOD   0x5fd39affU
-#define WARN   0xffb347ffU
-#define BAD    0xff6b81ffU
-#define BLUE   0x6cb6ffffU
-#define PANEL  0x0b0f14d8U
-#define GRID   0xffffff1cU
-#define MARGIN 16.0F
-#define SIZE   9.0F   // height of the capitals
-#define LINE   19.0F  // line spacing
-#define WIDTH  340.0F // of a panel
+#define INK     0xe8edf4ffU
+#define DIM     0x93a0b1ffU
+#define GOOD    0x5fd39affU
+#define WARN    0xffb347ffU
+#define BAD     0xff6b81ffU
+#define BLUE    0x6cb6ffffU
+#define PANEL   0x0b0f14d8U
+#define GRID    0xffffff1cU
+#define MARGIN  16.0F
+#define SIZE    9.0F  // height of the capitals
+#define LINE    19.0F // line spacing
+#define WIDTH   VIEWER_PANEL_WIDTH
+#define INSET   14.0F // of the text from the panel's edge
+#define VALUE_X VIEWER_PANEL_VALUE_X
 
 #define CONTACT_LINES 6
 #define PLOTS_HEIGHT  (2 * 74.0F + 8.0F) // both plots with the gap between them
@@ -31,10 +33,16 @@ typedef struct cursor {
 	float x, y;
 } cursor;
 
+float viewer_panel_value_size(const char *value)
+{
+	return SIZE * fminf(1, (WIDTH - 2 * INSET - VALUE_X) / fmaxf(viewer_flat_width(SIZE, value), 1));
+}
+
 static void name_value(cursor *c, const char *name, viewer_colour colour, const char *value)
 {
 	viewer_flat_text(c->f, c->x, c->y, SIZE * c->s, DIM, name);
-	viewer_flat_text(c->f, c->x + 92 * c->s, c->y, SIZE * c->s, colour, value);
+	viewer_flat_text(c->f, c->x + VALUE_X * c->s, c->y, viewer_panel_value_size(value) * c->s, colour,
+			 value);
 	c->y += LINE * c->s;
 }
 
@@ -48,7 +56,7 @@ static cursor begin_panel(viewer_flat *f, const viewer_panel *p, float x, float 
 {
 	const float s = p->scale;
 	viewer_flat_rect(f, x, y, WIDTH * s, panel_height(p, lines), 8 * s, PANEL);
-	return (cursor){f, s, x + 14 * s, y + 14 * s};
+	return (cursor){f, s, x + INSET * s, y + INSET * s};
 }
 
 static void heading(cursor *c, const char *text, const char *badge, viewer_colour colour)
@@ -148,9 +156,9 @@ const char *viewer_panel_no_force(const tac_snapshot *s)
 	if (tac_dvec3_length(s->sent.force_N) > NO_FORCE_N)
 		return NULL;
 	if (s->state == TAC_SERVO_LOST)
-		return "the device is lost or has ended";
+		return "the device is lost or ended";
 	if (s->state == TAC_SERVO_WAITING)
-		return "inside an object: move out of it";
+		return "inside an object: move out";
 	if (s->state == TAC_SERVO_CLUTCHED)
 		return "the clutch is held";
 	if (!tac_snapshot_touching(s))
@@ -164,7 +172,10 @@ const char *viewer_panel_no_force(const tac_snapshot *s)
 
 const char *viewer_panel_touch(const tac_snapshot *s)
 {
-	return s->contact_count > 0 ? "touching" : tac_snapshot_touching(s) ? "in tissue" : "free";
+	return s->state == TAC_SERVO_WAITING ? "not free yet"
+	       : s->contact_count > 0        ? "touching"
+	       : tac_snapshot_touching(s)    ? "in tissue"
+					     : "free";
 }
 
 static bool in_tissue(const tac_snapshot *s)
@@ -259,15 +270,13 @@ static void draw_contact(viewer_flat *f, const viewer_panel *p)
 	const float w = WIDTH * p->scale;
 	cursor c =
 		begin_panel(f, p, (float)p->width - w - MARGIN * p->scale, MARGIN * p->scale, CONTACT_LINES);
-	const bool touching = tac_snapshot_touching(s);
-	heading(&c, "contact", viewer_panel_touch(s), touching ? WARN : GOOD);
+	const bool free = s->state != TAC_SERVO_WAITING && !tac_snapshot_touching(s);
+	heading(&c, "contact", viewer_panel_touch(s), free ? GOOD : WARN);
 	char text[96];
 	snprintf(text, sizeof text, "%.2f N   %.0f mNm", tac_dvec3_length(s->sent.force_N),
 		 1e3 * tac_dvec3_length(s->sent.torque_Nm));
 	const char *reason = viewer_panel_no_force(s);
-	if (reason)
-		snprintf(text, sizeof text, "none: %s", reason);
-	name_value(&c, "force", reason && touching ? WARN : INK, text);
+	name_value(&c, reason ? "no force" : "force", reason && !free ? WARN : INK, reason ? reason : text);
 	snprintf(text, sizeof text, "%d", s->contact_count);
 	name_value(&c, "contacts", INK, text);
 	const double depth =
@@ -412,7 +421,10 @@ static void draw_bar(viewer_flat *f, const viewer_panel *p)
 {
 	char text[32];
 	const float s = p->scale;
-	const float pixels = viewer_panel_bar_m(p->m_per_pixel, 160 * s, text, sizeof text) / p->m_per_pixel;
+	// Beside the plots, also in a small window.
+	const float room = (float)p->width - (3 * MARGIN + 2 * WIDTH) * s;
+	const float longest = fmaxf(fminf(room, 160 * s), 40 * s);
+	const float pixels = viewer_panel_bar_m(p->m_per_pixel, longest, text, sizeof text) / p->m_per_pixel;
 	const float right = (float)p->width - MARGIN * s, y = (float)p->height - (MARGIN + 34) * s;
 	viewer_flat_line(f, right - pixels, y, right, y, 2 * s, INK);
 	viewer_flat_line(f, right - pixels, y - 5 * s, right - pixels, y + 5 * s, 2 * s, INK);

@@ -6,7 +6,9 @@
 #include "apps/viewer/trail.h"
 #include "apps/viewer/viewer.h"
 
-#define VIEWER_LABELS 4
+#define VIEWER_LABELS        4
+#define VIEWER_PANEL_WIDTH   340.0F // design pixels
+#define VIEWER_PANEL_VALUE_X 92.0F  // of the values, from the beginning of their names
 
 // A name beside a point of the picture, in pixels.
 typedef struct viewer_label {
@@ -34,7 +36,10 @@ typedef struct viewer_panel {
 
 void viewer_panel_draw(viewer_flat *f, const viewer_panel *p);
 
-// "touching", "in tissue" (a needle without contacts) or "free".
+// The height of the capitals with which a value fits beside its name, in design pixels.
+float viewer_panel_value_size(const char *value);
+
+// "not free yet" (it began inside an object), "touching", "in tissue" (a needle without contacts) or "free".
 const char *viewer_panel_touch(const tac_snapshot *snapshot);
 
 // Why the user feels no force in this snapshot; NULL: there is one, or at least a contact that gives one.

@@ -227,9 +227,9 @@ static void a_missing_force_has_a_reason(void)
 	} cases[] = {
 		{{.state = TAC_SERVO_RUNNING, .contact_count = 1, .sent.force_N = {0, 0, 1}}, NULL},
 		{{.state = TAC_SERVO_RUNNING}, "nothing is touched"},
-		{{.state = TAC_SERVO_WAITING}, "inside an object: move out of it"},
+		{{.state = TAC_SERVO_WAITING}, "inside an object: move out"},
 		{{.state = TAC_SERVO_CLUTCHED}, "the clutch is held"},
-		{{.state = TAC_SERVO_LOST}, "the device is lost or has ended"},
+		{{.state = TAC_SERVO_LOST}, "the device is lost or ended"},
 		{{.state = TAC_SERVO_RUNNING, .contact_count = 1, .limits = 1u << TAC_LIMIT_DEADMAN},
 		 "hold the dead-man button"},
 		{{.state = TAC_SERVO_RUNNING, .contact_count = 1, .limits = 1u << TAC_LIMIT_SPEED},
@@ -245,10 +245,16 @@ static void a_missing_force_has_a_reason(void)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		const char *reason = viewer_panel_no_force(&cases[i].snapshot);
-		if (cases[i].reason)
-			TEST_ASSERT_EQUAL_STRING(cases[i].reason, reason);
-		else
+		if (!cases[i].reason) {
 			TEST_ASSERT_NULL(reason);
+			continue;
+		}
+		TEST_ASSERT_EQUAL_STRING(cases[i].reason, reason);
+		// It is legible, and ends before the panel does.
+		const float size = viewer_panel_value_size(reason);
+		TEST_ASSERT_TRUE(size > 7);
+		TEST_ASSERT_TRUE(VIEWER_PANEL_VALUE_X + viewer_flat_width(size, reason) <
+				 VIEWER_PANEL_WIDTH - 20);
 	}
 }
 
@@ -258,11 +264,13 @@ static void a_needle_in_tissue_is_not_free(void)
 		tac_snapshot snapshot;
 		const char *text;
 	} cases[] = {
-		{{.contact_count = 0}, "free"}, // another tool's needle.object is 0 as well
-		{{.contact_count = 2}, "touching"},
-		{{.needle = {.present = true, .object = -1}}, "free"},
-		{{.needle = {.present = true, .object = 0}}, "in tissue"},
-		{{.contact_count = 1, .needle = {.present = true, .object = 0}}, "touching"},
+		{{.state = TAC_SERVO_WAITING}, "not free yet"},
+		{{.state = TAC_SERVO_RUNNING}, "free"}, // another tool's needle.object is 0 as well
+		{{.state = TAC_SERVO_RUNNING, .contact_count = 2}, "touching"},
+		{{.state = TAC_SERVO_RUNNING, .needle = {.present = true, .object = -1}}, "free"},
+		{{.state = TAC_SERVO_RUNNING, .needle = {.present = true, .object = 0}}, "in tissue"},
+		{{.state = TAC_SERVO_RUNNING, .contact_count = 1, .needle = {.present = true, .object = 0}},
+		 "touching"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
 		TEST_ASSERT_EQUAL_STRING(cases[i].text, viewer_panel_touch(&cases[i].snapshot));
