@@ -165,7 +165,7 @@ static bool write_task(render_job *j, tac_render *servos)
 
 static int write_all(render_job *j, tac_render *servos)
 {
-	bool good = open_files(j) && task_file_open(j->task_path, "tactus render", &j->task);
+	bool good = open_files(j) && task_file_open(j->task_path, &j->task);
 	if (good && j->chai3d) {
 		good = render_chai3d(tac_output_file(j->files[0]), j->session.world, j->samples[0], j->count);
 	} else if (good) {

@@ -459,8 +459,7 @@ static bool run_session(const settings *s, live_run *r, int mouse_fd)
 		tac_log(TAC_LOG_ERROR, "tactus run: expected memory for the report's forces, found none");
 	bool good = forces && loop_runner_open(&def, &r->runner) &&
 		    tac_ring_create(FORCE_SAMPLES, sizeof(force_sample), &r->force_samples) == TAC_OK &&
-		    run_csv_open(s->csv_path, &r->csv) &&
-		    task_file_open(s->task_path, s->loop.command, &r->task);
+		    run_csv_open(s->csv_path, &r->csv) && task_file_open(s->task_path, &r->task);
 	if (good) {
 		report_forces_init(forces);
 		good = run_devices(s, r, forces, view);
@@ -524,6 +523,11 @@ static int run_as_asked(settings *s)
 	}
 	if (s->picture_path && !s->view) {
 		fprintf(stderr, "tactus run: picture: expected --view as well, found --picture alone\n");
+		return EXIT_BAD_INPUT;
+	}
+	if (s->csv_path && strcmp(s->csv_path, "-") == 0) {
+		fprintf(stderr, "tactus run: csv: expected a file, found '-': standard output has the "
+				"summary\n");
 		return EXIT_BAD_INPUT;
 	}
 	const char *const files[] = {s->session.record,

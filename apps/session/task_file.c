@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-bool task_file_open(const char *path, const char *command, task_file *out_file)
+bool task_file_open(const char *path, task_file *out_file)
 {
 	*out_file = (task_file){.path = path};
-	return !path || tac_output_create(path, command, &out_file->output) >= TAC_OK;
+	return !path || tac_output_create(path, "task", &out_file->output) >= TAC_OK;
 }
 
 static void write_number(FILE *f, double value)

@@ -16,7 +16,7 @@ typedef struct task_file {
 
 // Prepares the file; `path` NULL: none is written. False after one log line. Call task_file_close in either
 // case. Thread: setup.
-bool task_file_open(const char *path, const char *command, task_file *out_file);
+bool task_file_open(const char *path, task_file *out_file);
 
 // Writes the figures of the first `count` tools of the world, and completes the file. False after one log
 // line. Thread: setup.

@@ -296,6 +296,7 @@ class Csv(Folder):
             result = tactus("run", "sphere", "--seconds", "0.2", "--csv", path)
             self.assertEqual(result.returncode, 1)
             self.assertRegex(result.stderr, f"tactus run: {path}: cannot write: {reason}")
+        self.refuse("run", "--csv", "-", says="csv: expected a file, found '-'")
 
 
 class Driver(Folder):

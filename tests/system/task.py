@@ -96,6 +96,11 @@ class Task(BadInputTest):
         self.assertIn("expected a file of figures", result.stderr)
         self.assertEqual(tactus("task").returncode, 2)
 
+    def test_a_file_that_cannot_be_written_is_named_before_the_run(self):
+        result = tactus("run", "sphere", "--seconds", "100", "--task", "/no/such/folder/a.json")
+        self.assertEqual((result.returncode, result.stderr), (
+            1, "tactus: task: expected to write /no/such/folder/a.json, found: No such file or directory\n"))
+
 
 if __name__ == "__main__":
     unittest.main()
