@@ -26,6 +26,7 @@ typedef struct force_watch {
 	// Results.
 	double largest_N, largest_ratio;
 	long ticks, dropouts;
+	bool felt; // the force has been above 1 N
 	// Since the force was last above 1 N.
 	bool vanished;
 	int since;
@@ -47,11 +48,12 @@ static inline void watch_dropouts(force_watch *w, double force_N, double travel_
 	w->since++;
 	if (force_N > 1) {
 		w->dropouts += w->vanished && w->since <= WATCH_WINDOW && w->travel_m < 1e-3;
+		w->felt = true;
 		w->vanished = false;
 		w->since = 0;
 		w->travel_m = 0;
 	}
-	w->vanished |= force_N == 0 && w->since > 0;
+	w->vanished |= w->felt && force_N == 0;
 }
 
 // `extra_N` is what texture, effects and gain may add.
