@@ -591,6 +591,9 @@ static void a_context_without_room_is_refused(void)
 int main(void)
 {
 	UNITY_BEGIN();
+	RUN_TEST(queries_from_many_threads_do_not_disturb_each_other);
+	if (TAC_TEST_THREADS_ONLY)
+		return UNITY_END();
 	RUN_TEST(random_soups_equal_brute_force);
 	RUN_TEST(coplanar_grids_equal_brute_force);
 	RUN_TEST(a_mesh_against_itself_at_identity_equals_brute_force);
@@ -611,7 +614,6 @@ int main(void)
 	RUN_TEST(a_motion_that_is_not_finite_is_unknown_and_a_huge_one_none);
 	RUN_TEST(variants_of_wide_agree_in_pairs_order_and_counters);
 	RUN_TEST(queries_do_not_allocate);
-	RUN_TEST(queries_from_many_threads_do_not_disturb_each_other);
 	RUN_TEST(a_context_without_room_is_refused);
 	return UNITY_END();
 }

@@ -1024,6 +1024,10 @@ static void effects_change_while_the_loop_runs(void)
 int main(void)
 {
 	UNITY_BEGIN();
+	RUN_TEST(commands_of_a_live_world_set_and_switch_effects);
+	RUN_TEST(effects_change_while_the_loop_runs);
+	if (TAC_TEST_THREADS_ONLY)
+		return UNITY_END();
 	RUN_TEST(fields_are_those_of_their_parameters);
 	RUN_TEST(springs_pull_to_point_line_and_plane);
 	RUN_TEST(a_magnet_has_its_peak_and_an_inverse_square_tail);
@@ -1044,7 +1048,5 @@ int main(void)
 	RUN_TEST(fields_and_vibrations_are_not_damped);
 	RUN_TEST(a_callback_is_followed_at_the_rate_that_it_explains);
 	RUN_TEST(an_overrun_is_counted_and_the_callback_rests);
-	RUN_TEST(commands_of_a_live_world_set_and_switch_effects);
-	RUN_TEST(effects_change_while_the_loop_runs);
 	return UNITY_END();
 }

@@ -407,12 +407,14 @@ static void another_thread_reads_them_all(void)
 int main(void)
 {
 	UNITY_BEGIN();
+	RUN_TEST(another_thread_reads_them_all);
+	if (TAC_TEST_THREADS_ONLY)
+		return UNITY_END();
 	RUN_TEST(events_are_the_differences_of_the_snapshots_in_every_scene);
 	RUN_TEST(a_hand_that_shakes_presses_and_breaks_off_is_told_in_full);
 	RUN_TEST(a_fault_is_told);
 	RUN_TEST(a_touch_names_object_and_surface_with_its_force);
 	RUN_TEST(lost_events_are_counted_where_they_are_lost);
 	RUN_TEST(a_servo_without_events_has_none_and_a_bad_number_is_refused);
-	RUN_TEST(another_thread_reads_them_all);
 	return UNITY_END();
 }

@@ -22,6 +22,13 @@
 #define TAC_TEST_SANITIZED 0
 #endif
 
+// The thread sanitizer's build repeats only what several threads do; the other builds have run the rest.
+#if defined(__SANITIZE_THREAD__)
+#define TAC_TEST_THREADS_ONLY 1
+#else
+#define TAC_TEST_THREADS_ONLY 0
+#endif
+
 // The sanitizers' runtimes make mlockall a no-op: their shadow memory takes terabytes.
 #define TAC_TEST_CAN_LOCK_MEMORY (!TAC_TEST_SANITIZED)
 
