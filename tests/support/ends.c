@@ -524,7 +524,7 @@ const char *end_start(end_bench *bench, end_processes *p)
 {
 	bench->starts++;
 	const char *wrong = start_once(bench, p);
-	for (int i = 1; wrong && i < TRIES; i++) {
+	for (int i = 1; wrong && i < (bench->tries > 0 ? bench->tries : TRIES); i++) {
 		bench->failed_starts++;
 		printf("start %d failed: %s\n", bench->starts, wrong);
 		const char *wrong_at_last = end_finish(bench, p);

@@ -57,6 +57,7 @@ typedef struct end_bench {
 	const char *keeper;        // the program tactus-keep; NULL: as installed
 	const char *firmware;      // may be NULL
 	int commands_per_ms;       // to the motors; 0: 1
+	int tries;                 // to open the device; 0: 3
 	int starts, failed_starts; // so far
 	bool starved;              // no zero as long as every CPU was occupied
 	int64_t begin_ns;          // of the event

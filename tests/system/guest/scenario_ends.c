@@ -34,7 +34,8 @@ int main(int argc, char **argv)
 	if (end_is_runtime(argc, argv))
 		return end_play_runtime(argv);
 	// A slow machine may find that a running firmware does not answer, and load it.
-	end_bench bench = {.selection = "falcon", .firmware = "/falcon.bin"};
+	// An emulated machine may be held up for longer than a device may be silent.
+	end_bench bench = {.selection = "falcon", .firmware = "/falcon.bin", .tries = 10};
 	write_image(bench.firmware);
 	require(end_bench_open(&bench, "/tmp"), "a file for the motors");
 	tac_virtual_usb *falcon = mirrored_falcon_create(bench.file);
