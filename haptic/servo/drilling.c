@@ -8,7 +8,6 @@
 
 // The vibration is at most this fast, in periods of the loop: a faster one would alias.
 #define VIBRATION_PERIODS 6
-// The amplitude grows with the root of the load, so that a light cut is felt, too.
 
 static tac_burr burr_of(const tac_scene_drill *d)
 {
@@ -92,6 +91,7 @@ double tac_servo_drilling_vibrate(tac_servo_drilling *drilling, double elapsed_s
 	if (!g->used)
 		return 0;
 	g->phase_rad = fmod(g->phase_rad + g->frequency_rad_per_s * elapsed_s, 2 * PI);
+	// The amplitude grows with the root of the load, so that a light cut is felt, too.
 	const double load = fmin(fmax(g->drill.state.load, 0), 1);
 	g->vibration_N = g->drill.state.running ? g->amplitude_N * sqrt(load) * sin(g->phase_rad) : 0;
 	return g->vibration_N;

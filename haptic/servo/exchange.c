@@ -8,8 +8,22 @@
 
 // ---- the application's side ----
 
+// What was drilled belongs to the servos, and would not follow into another world.
+static bool is_drilled(const tac_world *world)
+{
+	for (int32_t i = 0; i < world->scene->object_count; i++) {
+		if (world->objects[i].field)
+			return true;
+	}
+	return false;
+}
+
 static bool fits(const tac_world *before, const tac_world *world)
 {
+	if (is_drilled(before) || is_drilled(world)) {
+		tac_log(TAC_LOG_ERROR, "live: expected worlds without a drillable object, found one");
+		return false;
+	}
 	const tac_scene *old = before->scene, *scene = world->scene;
 	bool same = scene->tool_count == old->tool_count && world->collider == before->collider;
 	for (int32_t i = 0; same && i < scene->tool_count; i++)
@@ -159,6 +173,7 @@ static void enter(tac_live *live, int32_t k, int64_t now_ns, bool outside)
 		     !tac_sco_reset(s->sco, live->tests[k].T_world_tool, T_world_objects);
 	s->release.active = s->show.active = false;
 	s->patch_memory = (tac_patch_memory){.stiffness_N_per_m = s->patch_memory.stiffness_N_per_m};
+	s->account = (tac_account){.object = -1};
 }
 
 // There is room for all worlds that the application may have lent, in the ring as in the list.

@@ -446,7 +446,7 @@ static void publish(tac_servo *s, int64_t now_ns, const tac_tick *tick)
 
 static void allow_cut(tac_servo *s, int64_t elapsed_ns)
 {
-	if (s->drilling.used && s->drilling.world == s->def.world)
+	if (s->drilling.used)
 		tac_servo_drilling_allow(
 			&s->drilling, s->waiting ? 0 : s->device_state.buttons, (double)elapsed_ns / 1e9,
 			tac_dpose_relative(s->T_world_objects[s->drilling.object], tac_sco_pose(s->sco)));
@@ -456,7 +456,7 @@ static void allow_cut(tac_servo *s, int64_t elapsed_ns)
 static void remove_material(tac_servo *s)
 {
 	tac_servo_drilling *g = &s->drilling;
-	if (!g->used || g->world != s->def.world)
+	if (!g->used)
 		return;
 	const tac_drill_state before = g->drill.state;
 	const tac_dpose *trail;

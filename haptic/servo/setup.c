@@ -79,7 +79,7 @@ static int32_t list_objects(const tac_servo *s, const tac_world *world,
 		if (!body->field)
 			continue;
 		objects[i].shape = NULL; // its mesh is not what remains of it
-		if (s->drilling.field && world == s->drilling.world) {
+		if (s->drilling.field) {
 			objects[i].field = s->drilling.field;
 			objects[i].allowance = s->drilling.used ? &s->drilling.drill.allowance : NULL;
 		}

@@ -537,6 +537,14 @@ static void wrong_commands_are_refused_with_a_line(void)
 		    "live: expected a world with the same engine and as many tools, with the same axes and "
 		    "turn_arm_m, found another");
 	live_world_destroy(other);
+	tac_world *drilled = live_world("scene: t\n"
+					"materials: [{name: m, cutting_energy_J_per_m3: 1.0e7}]\n" TOOL
+					"objects: [{name: o, material: m, position_m: [0, 0, -0.05], "
+					"shapes: [{kind: box, size_m: [0.01, 0.01, 0.01]}], "
+					"drillable: {voxel_m: 0.001, material: m}}]\n");
+	expect_line(tac_live_exchange(l.live, drilled),
+		    "live: expected worlds without a drillable object, found one");
+	live_world_destroy(drilled);
 	TEST_ASSERT_EQUAL_UINT64(0, tac_live_refused(l.live));
 	live_fini(&l);
 }
