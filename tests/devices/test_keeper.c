@@ -490,7 +490,7 @@ int main(int argc, char **argv)
 	if (end_is_runtime(argc, argv))
 		return end_play_runtime(argv);
 	UNITY_BEGIN();
-	if (!end_bench_open(&bench, "/tmp"))
+	if (!end_bench_open(&bench, END_MEMORY_FOLDER))
 		return EXIT_FAILURE;
 	only = argc > 1 ? argv[1] : NULL;
 	if (!only) {

@@ -41,7 +41,7 @@ static void end_in_every_way(const char *selection, int commands_per_ms, bool ha
 {
 	end_bench bench = {.selection = selection, .keeper = TACTUS_KEEP, .commands_per_ms = commands_per_ms};
 	tac_rng rng = tac_rng_seed((uint64_t)tac_clock_now_ns(), 5);
-	TEST_ASSERT_TRUE(end_bench_open(&bench, "/tmp"));
+	TEST_ASSERT_TRUE(end_bench_open(&bench, END_MEMORY_FOLDER));
 	for (const end_way *way = end_ways; way->name; way++) {
 		if ((!is_chosen(way) && !(hang && way->hang)) || (way->hog && own_threads))
 			continue;

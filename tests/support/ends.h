@@ -75,7 +75,10 @@ bool end_is_runtime(int argc, char **argv);
 int end_play_runtime(char **argv);
 
 // Creates the file of the motors and makes its name known to all processes that are started later. Orphans
-// become children of the calling process. False with errno.
+// become children of the calling process. False with errno. `folder` is in memory, as END_MEMORY_FOLDER is:
+// on a disk, a write to the mapped file may wait for the file system's journal, and then the stand-in for the
+// device is late, not the keeper.
+#define END_MEMORY_FOLDER "/dev/shm"
 bool end_bench_open(end_bench *bench, const char *folder);
 void end_bench_close(end_bench *bench);
 

@@ -37,7 +37,7 @@ int main(int argc, char **argv)
 	// An emulated machine may be held up for longer than a device may be silent.
 	end_bench bench = {.selection = "falcon", .firmware = "/falcon.bin", .tries = 10};
 	write_image(bench.firmware);
-	require(end_bench_open(&bench, "/tmp"), "a file for the motors");
+	require(end_bench_open(&bench, "/tmp" /* in memory, as all of the guest */), "a file for the motors");
 	tac_virtual_usb *falcon = mirrored_falcon_create(bench.file);
 	tac_virtual_vhci *port = NULL;
 	require(falcon && tac_virtual_vhci_attach(falcon, &port) == TAC_OK, "a Falcon in a port");
