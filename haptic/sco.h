@@ -21,6 +21,7 @@
 #define TAC_HAPTIC_SCO_H
 
 #include "base/algebra.h"
+#include "base/api.h"
 #include "base/result.h"
 #include "collision/body.h"
 #include "collision/collider.h"
@@ -119,6 +120,29 @@ typedef enum tac_sco_flag {
 	TAC_SCO_DROPPED = 1024,     // more contacts than the QP has rows: the certificate covers the rest
 } tac_sco_flag;
 
+// How a substep of the continuous mover ended. Names: tac_sco_outcome_name.
+typedef enum tac_sco_outcome {
+	TAC_SCO_NO_SUBSTEP, // none was tried: a fault, a refused pose, no work, or the reactive mover
+	// The step goes on with another substep.
+	TAC_SCO_MOVED,           // all or a part of the substep was made
+	TAC_SCO_INJECTED,        // the proof met a contact that is not listed: solve again with it
+	TAC_SCO_OBJECTS_STOPPED, // the tool cannot yield to the objects that move: they wait for it
+	// Nothing of it was made. The next substep is shorter.
+	TAC_SCO_UNPROVED,     // no part of it is free of contact
+	TAC_SCO_TOO_CLOSE,    // every part ends too close to an object
+	TAC_SCO_END_UNLISTED, // the contacts at its end could not be listed: too many for the work that is
+			      // left
+	TAC_SCO_ROLL_STOPPED, // something is behind the edge or vertex over which a round tool would roll
+	// The step ends.
+	TAC_SCO_ARRIVED,       // nothing but a short rest is left
+	TAC_SCO_SLEW_SPENT,    // the slew limit allows no more travel near contact
+	TAC_SCO_CONVERGED,     // no motion leads closer to the device
+	TAC_SCO_NO_LIST,       // the work ended before the contacts were listed
+	TAC_SCO_NO_SOLUTION,   // ... before the QP was solved
+	TAC_SCO_NO_PROOF,      // ... before the motion was proved or refuted
+	TAC_SCO_OUTCOME_COUNT, // not an outcome
+} tac_sco_outcome;
+
 typedef struct tac_sco_contact {
 	tac_dvec3 point_m; // on the tool, world frame
 	tac_dvec3 normal;  // unit, from the object to the tool, world frame
@@ -137,7 +161,9 @@ typedef struct tac_sco_contact {
 
 typedef struct tac_sco_report {
 	tac_dpose T_world_sco;
-	uint32_t flags; // tac_sco_flag
+	uint32_t flags;          // tac_sco_flag
+	tac_sco_outcome outcome; // of the last substep: why the step ended, unless it had no more substeps
+	tac_sco_outcome refused; // of the last substep of which nothing was made; TAC_SCO_NO_SUBSTEP: none
 	// The contacts within twice the hold gap, by falling load; those beyond the capacity are left out.
 	int32_t contact_count;
 	tac_sco_contact contacts[TAC_SCO_CONTACTS];
@@ -195,6 +221,10 @@ void tac_sco_show(tac_sco *sco, int32_t object, tac_dpose T_world_object);
 // it did not move. What lies beyond TAC_SCO_TRAIL poses is left out, apart from the last.
 // Thread: RT.
 int32_t tac_sco_trail(const tac_sco *sco, const tac_dpose **out_poses);
+
+// "moved", "unproved", … Never NULL.
+// Thread: any.
+TAC_API const char *tac_sco_outcome_name(tac_sco_outcome outcome);
 
 // The SCO's pose. Thread: RT.
 tac_dpose tac_sco_pose(const tac_sco *sco);

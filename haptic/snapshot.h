@@ -161,6 +161,9 @@ typedef struct tac_snapshot {
 
 	tac_snapshot_needle needle;
 	tac_snapshot_drill drill;
+
+	// How the last substep of the mover ended, and why the last refused one was: tac_sco_report.
+	tac_sco_outcome sco_outcome, sco_refused;
 } tac_snapshot;
 
 // Whether the tool touches something or, if it is a needle, is in tissue or presses it. A needle in tissue

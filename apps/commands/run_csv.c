@@ -21,6 +21,7 @@ typedef struct row {
 	double gripper_m, gripper_N;
 	double needle_depth_m, needle_front_m, needle_tip_N, needle_shaft_N;
 	int32_t needle_layer, needle_opened;
+	tac_sco_outcome sco_outcome, sco_refused;
 } row;
 
 static bool fail(const run_csv *csv, int error)
@@ -50,7 +51,8 @@ bool run_csv_open(const char *path, run_csv *out_csv)
 		"sco_x,sco_y,sco_z,sco_qx,sco_qy,sco_qz,sco_qw,fx,fy,fz,tx,ty,tz,contacts,state,"
 		"status,buttons,limits,sco_flags,wake_us,compute_us,gripper_m,gripper_N,"
 		"effects_x,effects_y,effects_z,"
-		"needle_depth_m,needle_front_m,needle_tip_N,needle_shaft_N,needle_layer,needle_opened\n");
+		"needle_depth_m,needle_front_m,needle_tip_N,needle_shaft_N,needle_layer,needle_opened,"
+		"sco_outcome,sco_refused\n");
 	return fflush(out_csv->file) == 0 || fail(out_csv, errno);
 }
 
@@ -82,6 +84,8 @@ void run_csv_add(run_csv *csv, const tac_snapshot *s, const tac_tick *tick)
 		.needle_shaft_N = s->needle.state.shaft_N,
 		.needle_layer = s->needle.present ? s->needle.state.layer : -1,
 		.needle_opened = s->needle.state.opened,
+		.sco_outcome = s->sco_outcome,
+		.sco_refused = s->sco_refused,
 	};
 	tac_ring_push(csv->ring, &r); // a refusal is counted by the ring
 }
@@ -107,8 +111,9 @@ static void write_row(run_csv *csv, const row *r)
 		tac_device_status_name(r->status), r->buttons, r->limits, r->sco_flags,
 		(double)r->wake_ns / 1e3, (double)r->compute_ns / 1e3, r->gripper_m, r->gripper_N,
 		r->effects_N.x, r->effects_N.y, r->effects_N.z);
-	fprintf(file, ",%.9g,%.9g,%.6g,%.6g,%d,%d\n", r->needle_depth_m, r->needle_front_m, r->needle_tip_N,
-		r->needle_shaft_N, (int)r->needle_layer, (int)r->needle_opened);
+	fprintf(file, ",%.9g,%.9g,%.6g,%.6g,%d,%d,%s,%s\n", r->needle_depth_m, r->needle_front_m,
+		r->needle_tip_N, r->needle_shaft_N, (int)r->needle_layer, (int)r->needle_opened,
+		tac_sco_outcome_name(r->sco_outcome), tac_sco_outcome_name(r->sco_refused));
 }
 
 void run_csv_drain(run_csv *csv)

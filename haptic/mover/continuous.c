@@ -1,31 +1,22 @@
 // The continuous mover. A step first advances the objects that move, then makes substeps: it flies where
 // nothing is near; near contact it lists the contacts, solves for the best twist, proves it and commits it.
-// `outcome` has every reason for which a substep is refused or ends the step; move_once returns it. The trust
-// radius and the other values that adapt are in controllers.c.
+// tac_sco_outcome (haptic/sco.h) has every reason for which a substep is refused or ends the step; move_once
+// returns it, and the report and the snapshot have it. The trust radius and the other values that adapt are
+// in controllers.c.
 #include "haptic/mover/mover.h"
 
 #include <math.h>
 
-// What becomes of a substep after one of its stages, and why.
-typedef enum outcome {
-	NEXT_STAGE,
-	// The step goes on with another substep.
-	MOVED,           // all or a part of the substep was made
-	INJECTED,        // the proof met a contact that is not listed: solve again with it
-	OBJECTS_STOPPED, // the tool cannot yield to the objects that move: they wait for it
-	// Nothing was made, because no part is both proved and far enough from the obstacles, or because the
-	// contacts at its end could not be listed. The next substep is shorter.
-	BLOCKED,
-	// The step ends.
-	ARRIVED,    // nothing but a short rest is left
-	SLEW_SPENT, // the slew limit allows no more travel near contact in this step
-	CONVERGED,  // no motion leads closer to the device
-	NO_WORK,    // a query was refused, or the work ended before the proof
-} outcome;
+#define NEXT_STAGE TAC_SCO_NO_SUBSTEP // the substep goes on
 
-static bool goes_on(outcome o)
+static bool goes_on(tac_sco_outcome o)
 {
-	return o < ARRIVED;
+	return o < TAC_SCO_ARRIVED;
+}
+
+static bool is_refusal(tac_sco_outcome o)
+{
+	return o >= TAC_SCO_UNPROVED && o != TAC_SCO_ARRIVED && o != TAC_SCO_CONVERGED;
 }
 
 static const tac_sco_twist no_motion = {{0, 0, 0}, {0, 0, 0}};
@@ -114,8 +105,8 @@ static double floor_from(const tac_sco *sco, double distance)
 
 // Moves by the proved fraction `f` of a substep, or by less, to a pose above the floor and closer to the
 // device. *out_fraction is what was made of it.
-static outcome settle(tac_sco *sco, tac_sco_twist t, double f, double from_distance, double margin,
-		      double *out_fraction)
+static tac_sco_outcome settle(tac_sco *sco, tac_sco_twist t, double f, double from_distance, double margin,
+			      double *out_fraction)
 {
 	bool must_come_closer =
 		from_distance >= SCO_FLOOR_GAPS * sco->def.hold_gap_m && !tac_sco_any_obstacle_moves(sco);
@@ -124,6 +115,7 @@ static outcome settle(tac_sco *sco, tac_sco_twist t, double f, double from_dista
 		energy = tac_sco_energy(sco, sco->pose, sco->tick.device);
 	int uphill = 0;
 	int tries = sco->tick.rolling ? 1 : SCO_MAX_COMMIT_TRIES; // half a roll ends in the dip
+	const double proved = f;
 	*out_fraction = 0;
 	for (int k = 0; k < tries && f > 0; k++, f *= 0.5) {
 		double distance, listed_margin = margin;
@@ -132,28 +124,28 @@ static outcome settle(tac_sco *sco, tac_sco_twist t, double f, double from_dista
 			if (tac_sco_energy(sco, there, sco->tick.device) > energy - SCO_MIN_PROGRESS_M2) {
 				// Not closer to the device.
 				if (++uphill > SCO_MAX_UPHILL_TRIES)
-					return CONVERGED;
+					return TAC_SCO_CONVERGED;
 				continue;
 			}
 		}
 		if (!tac_sco_query_contacts(sco, t, f, &listed_margin, &distance))
-			return BLOCKED;
+			return TAC_SCO_END_UNLISTED;
 		if (distance < floor)
 			continue; // too close to an obstacle
 		tac_sco_move(sco, t, f);
 		tac_sco_accept_contacts(sco, listed_margin, distance);
 		*out_fraction = f;
-		return MOVED;
+		return TAC_SCO_MOVED;
 	}
-	return uphill ? CONVERGED : BLOCKED;
+	return uphill ? TAC_SCO_CONVERGED : proved > 0 ? TAC_SCO_TOO_CLOSE : TAC_SCO_UNPROVED;
 }
 
 // Another obstacle is in the path of a roll: the next substep rolls at most this far. The roll alone is
 // refused, so neither the trust radius nor the bounds change.
-static outcome retry_roll(tac_sco *sco, double travel)
+static tac_sco_outcome retry_roll(tac_sco *sco, double travel)
 {
 	sco->tick.roll_limit_m = travel;
-	return BLOCKED;
+	return TAC_SCO_ROLL_STOPPED;
 }
 
 // What the next substep does differently: shorter, with larger bounds and the pair that ended the proof.
@@ -168,18 +160,18 @@ static void recover_from_blocked(tac_sco *sco, const substep *p)
 	tac_sco_inject_blocker(sco, &p->proof);
 }
 
-static outcome commit(tac_sco *sco, const substep *p)
+static tac_sco_outcome commit(tac_sco *sco, const substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
 	double made, margin = SCO_CONTACT_MARGIN * p->trust + 2 * sco->def.hold_gap_m;
-	outcome o = settle(sco, p->twist, p->proof.fraction, sco->distance_m, margin, &made);
-	if (tick->rolling && o != MOVED)
+	tac_sco_outcome o = settle(sco, p->twist, p->proof.fraction, sco->distance_m, margin, &made);
+	if (tick->rolling && o != TAC_SCO_MOVED)
 		return retry_roll(sco, 0);
 	tick->roll_limit_m = sco->def.trust_max_m;
-	if (o == CONVERGED)
+	if (o == TAC_SCO_CONVERGED)
 		return o;
 	sco->injected_count = 0;
-	if (o == BLOCKED) {
+	if (o != TAC_SCO_MOVED) {
 		recover_from_blocked(sco, p);
 		return o;
 	}
@@ -189,7 +181,7 @@ static outcome commit(tac_sco *sco, const substep *p)
 	tick->contact_travel_m += made * p->travel;
 	tick->travel_m += made * p->travel;
 	bool arrived = !p->limited && made >= 1 && p->travel < sco->def.stop_length_m && !p->push;
-	return arrived ? ARRIVED : MOVED;
+	return arrived ? TAC_SCO_ARRIVED : TAC_SCO_MOVED;
 }
 
 // --- fly ---
@@ -207,7 +199,7 @@ static bool fly(tac_sco *sco, tac_sco_twist to_device)
 		return false;
 	bool moved = false;
 	if (length > 0) {
-		moved = settle(sco, translation, f, HUGE_VAL, zone, &made) == MOVED;
+		moved = settle(sco, translation, f, HUGE_VAL, zone, &made) == TAC_SCO_MOVED;
 		if (!moved || made != 1)
 			return moved;
 	}
@@ -216,7 +208,7 @@ static bool fly(tac_sco *sco, tac_sco_twist to_device)
 		tac_sco_twist rotation = {no_motion.v, w};
 		if (!tac_sco_sweep(sco, rotation, &f) ||
 		    (f < 1 && f * tac_dvec3_length(w) <= sco->def.turn_max_rad) || f == 0 ||
-		    settle(sco, rotation, f, HUGE_VAL, zone, &made) != MOVED)
+		    settle(sco, rotation, f, HUGE_VAL, zone, &made) != TAC_SCO_MOVED)
 			return moved;
 	}
 	tac_sco_flight_observe(&sco->flight, false);
@@ -227,7 +219,7 @@ static bool fly(tac_sco *sco, tac_sco_twist to_device)
 
 // Sets how far the substep may go and lists the contacts within its margin, unless the present list covers
 // it.
-static outcome list(tac_sco *sco, substep *p)
+static tac_sco_outcome list(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
 	double hold = sco->def.hold_gap_m;
@@ -253,7 +245,7 @@ static outcome list(tac_sco *sco, substep *p)
 	if (sco->listed_margin_m < p->margin) {
 		double distance, covered = p->margin;
 		if (!tac_sco_query_contacts(sco, no_motion, 0, &covered, &distance))
-			return NO_WORK;
+			return TAC_SCO_NO_LIST;
 		tac_sco_accept_contacts(sco, covered, distance);
 	}
 	sco->near_contact = sco->distance_m < SCO_NEAR_CONTACT_GAPS * hold;
@@ -263,15 +255,15 @@ static outcome list(tac_sco *sco, substep *p)
 // --- solve ---
 
 // Solves for the twist and limits it. A twist that no obstacle can be reached by is made at once.
-static outcome solve(tac_sco *sco, substep *p)
+static tac_sco_outcome solve(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
 	p->twist = p->to_device;
 	if (sco->distance_m < p->margin && !tac_sco_solve(sco, p->to_device, p->reach, &p->twist)) {
 		if (!p->push || !tac_sco_work_allows(&tick->work, SCO_QP_SOLVE))
-			return NO_WORK;
+			return TAC_SCO_NO_SOLUTION;
 		tac_sco_stop_obstacles(sco);
-		return OBJECTS_STOPPED;
+		return TAC_SCO_OBJECTS_STOPPED;
 	}
 	if (tick->rolling)
 		p->reach = fmax(p->reach, tick->roll_limit_m);
@@ -288,23 +280,23 @@ static outcome solve(tac_sco *sco, substep *p)
 	if (p->limited && p->slewed)
 		tick->flags |= TAC_SCO_SLEWED;
 	if (p->travel < SCO_MIN_TRAVEL_M && !p->push && sco->distance_m < p->margin)
-		return CONVERGED; // the SCO rests, and the list stays valid
+		return TAC_SCO_CONVERGED; // the SCO rests, and the list stays valid
 	if (!p->push && sco->distance_m >= p->travel + sco->def.hold_gap_m) {
 		tac_sco_move(sco, p->twist, 1);
 		sco->listed_margin_m = -1;
 		sco->distance_m -= p->travel;
 		tick->travel_m += p->travel;
 		tick->contact_travel_m += sco->near_contact ? p->travel : 0;
-		return p->limited ? MOVED : ARRIVED;
+		return p->limited ? TAC_SCO_MOVED : TAC_SCO_ARRIVED;
 	}
 	// After the first substep a short rest is left to the next step, where it costs no extra proof.
 	double rest = tick->travel_m > 0 ? SCO_SETTLED_FRACTION * sco->def.stop_length_m : SCO_MIN_TRAVEL_M;
-	return p->travel < rest && !p->limited && !p->push ? ARRIVED : NEXT_STAGE;
+	return p->travel < rest && !p->limited && !p->push ? TAC_SCO_ARRIVED : NEXT_STAGE;
 }
 
 // --- prove ---
 
-static outcome prove(tac_sco *sco, substep *p)
+static tac_sco_outcome prove(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
 	int64_t before = tick->work.units;
@@ -312,7 +304,7 @@ static outcome prove(tac_sco *sco, substep *p)
 		// A shorter motion may be proved within the budget.
 		tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_UNPROVED, p->travel);
 		tac_sco_stride_observe(&sco->stride, &sco->def, p->travel, 1);
-		return NO_WORK;
+		return TAC_SCO_NO_PROOF;
 	}
 	double cost = (double)(tick->work.units - before) / (double)sco->def.work_units;
 	tac_sco_stride_observe(&sco->stride, &sco->def, p->travel, cost);
@@ -323,7 +315,7 @@ static outcome prove(tac_sco *sco, substep *p)
 		tick->injection_rounds++;
 		tick->injections++;
 		tick->work.count[SCO_SUBSTEP]--; // the same substep is solved again
-		return INJECTED;
+		return TAC_SCO_INJECTED;
 	}
 	tick->injection_rounds = 0;
 	return NEXT_STAGE;
@@ -332,14 +324,14 @@ static outcome prove(tac_sco *sco, substep *p)
 // --- the step ---
 
 // One substep of a step.
-static outcome move_once(tac_sco *sco)
+static tac_sco_outcome move_once(tac_sco *sco)
 {
 	tac_sco_tick *tick = &sco->tick;
 	substep p = {.to_device = tac_sco_twist_between(sco, sco->pose, tick->device)};
 	double travel = tac_sco_max_travel(sco, p.to_device);
 	bool push = tac_sco_any_obstacle_moves(sco);
 	if (travel < SCO_ARRIVED_M && !push)
-		return ARRIVED;
+		return TAC_SCO_ARRIVED;
 	tick->work.count[SCO_SUBSTEP]++;
 	tick->rolling = false;
 	bool far = travel > sco->def.trust_max_m || tac_dvec3_length(p.to_device.w) > sco->def.turn_max_rad;
@@ -347,14 +339,14 @@ static outcome move_once(tac_sco *sco)
 		bool moved = fly(sco, p.to_device);
 		sco->near_contact = !moved || sco->distance_m < SCO_FLIGHT_GAPS * sco->def.hold_gap_m;
 		if (moved)
-			return MOVED;
+			return TAC_SCO_MOVED;
 	}
 	if (sco->def.slew_m_per_s > 0 && tick->contact_travel_m >= SCO_AT_LIMIT * tick->slew_limit_m &&
 	    sco->near_contact && !push) {
 		tick->flags |= TAC_SCO_SLEWED | TAC_SCO_LIMITED;
-		return SLEW_SPENT;
+		return TAC_SCO_SLEW_SPENT;
 	}
-	outcome o = list(sco, &p);
+	tac_sco_outcome o = list(sco, &p);
 	if (o == NEXT_STAGE)
 		o = solve(sco, &p);
 	if (o == NEXT_STAGE)
@@ -382,14 +374,16 @@ void tac_sco_move_continuous(tac_sco *sco)
 	bool resume = sco->listed_margin_m > 0 && !tac_sco_any_obstacle_moves(sco);
 	sco->injected_count = resume ? sco->starvation.injected : 0;
 	tick->bias_m = resume ? sco->starvation.bias_m : 0;
-	outcome o = MOVED;
+	tac_sco_outcome o = TAC_SCO_MOVED;
 	int64_t before = 0; // work units at the start of the last substep; 0: of the obstacles' advance
 	while (goes_on(o) && tick->work.count[SCO_SUBSTEP] < sco->def.substeps) {
 		int64_t last_cost = tick->work.units - before;
 		before = tick->work.units;
 		if (!affords_another(sco, last_cost))
 			break;
-		o = move_once(sco);
+		tick->outcome = o = move_once(sco);
+		if (is_refusal(o))
+			tick->refused = o;
 	}
 	tac_sco_stop_obstacles(sco);
 	if (goes_on(o) && tick->work.count[SCO_SUBSTEP] >= sco->def.substeps)

@@ -1,8 +1,8 @@
 // Mover: the private state of an SCO and the functions that its files share.
 //
 //   sco.c            the object and the step
-//   continuous.c     the continuous mover: advance objects, fly, list, solve, prove, commit; `outcome` says
-//                    why a substep was refused
+//   continuous.c     the continuous mover: advance objects, fly, list, solve, prove, commit; a substep
+//                    returns why it was refused (tac_sco_outcome)
 //   reactive.c       the reactive mover
 //   controllers.h    trust, stride, flight and starvation: where the trust radius grows and shrinks
 //   work.h           the budget of a step
@@ -63,6 +63,8 @@ typedef struct tac_sco_tick {
 	tac_dpose device;
 	tac_sco_work work;
 	uint32_t flags;          // for the report
+	tac_sco_outcome outcome; // of the last substep, for the report
+	tac_sco_outcome refused; // of the last one that was refused, for the report
 	bool moved;              // the mover ran: the device's pose was valid and there was no fault
 	double travel_m;         // of all substeps so far
 	double contact_travel_m; // of those near contact

@@ -420,6 +420,8 @@ static void write_report(const tac_sco *sco, tac_sco_report *r)
 	const int32_t *count = tick->work.count;
 	r->T_world_sco = sco->pose;
 	r->flags = tick->flags | sco->fault_flags | (tick->work.spent ? TAC_SCO_BUDGET_SPENT : 0);
+	r->outcome = tick->outcome;
+	r->refused = tick->refused;
 	r->distance_m = tick->moved ? sco->distance_m : HUGE_VAL;
 	r->substeps = count[SCO_SUBSTEP];
 	r->contact_queries = count[SCO_CONTACT_QUERY];
@@ -455,6 +457,15 @@ void tac_sco_step(tac_sco *sco, tac_dpose T_world_device, const tac_dpose *T_wor
 			check_and_restore(sco, before, out_report);
 	}
 	write_report(sco, out_report);
+}
+
+const char *tac_sco_outcome_name(tac_sco_outcome outcome)
+{
+	static const char *const names[TAC_SCO_OUTCOME_COUNT] = {
+		"none",      "moved",        "injected",     "objects stopped", "unproved",
+		"too close", "end unlisted", "roll stopped", "arrived",         "slew spent",
+		"converged", "no list",      "no solution",  "no proof"};
+	return outcome >= 0 && outcome < TAC_SCO_OUTCOME_COUNT ? names[outcome] : "unknown outcome";
 }
 
 int32_t tac_sco_trail(const tac_sco *sco, const tac_dpose **out_poses)

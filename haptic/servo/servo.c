@@ -415,6 +415,8 @@ static void publish(tac_servo *s, int64_t now_ns, const tac_tick *tick)
 	for (int32_t i = 0; i < s->object_count; i++)
 		n->T_world_objects[i] = s->T_world_objects[i];
 	n->sco_flags = s->report.flags;
+	n->sco_outcome = s->report.outcome;
+	n->sco_refused = s->report.refused;
 	n->distance_m = s->report.distance_m;
 	n->wanted = s->wanted;
 	n->sent = (tac_wrench){tac_dquat_rotate(s->mapping.rotation, s->sent.force_N),

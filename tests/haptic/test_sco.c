@@ -191,6 +191,35 @@ static void poses_that_are_not_finite_are_refused(void)
 }
 
 // At half a turn the shorter direction of the turn to the device changes; the SCO keeps its direction.
+static void the_report_says_how_the_last_substep_ended(void)
+{
+	scene_body box = scene_body_make(box_mesh(0.04, 0.04, 0.04, 1)),
+		   plane = scene_body_make(plane_mesh(0.2, 24));
+	tac_sco_object object;
+	tac_sco_def def = scene_def(&box, &plane, &object);
+	tac_sco *sco = make(&def, at(0, 0, 0.05));
+	tac_sco_report r;
+	tac_sco_step(sco, at(NAN, 0, 0.05), NULL, &r);
+	TEST_ASSERT_EQUAL(TAC_SCO_NO_SUBSTEP, r.outcome);
+	tac_sco_step(sco, at(0, 0, 0.04), NULL, &r);
+	TEST_ASSERT_EQUAL(TAC_SCO_ARRIVED, r.outcome);
+	for (int k = 0; k < 100; k++)
+		tac_sco_step(sco, at(0, 0, 0.015), NULL, &r);
+	TEST_ASSERT_EQUAL(TAC_SCO_CONVERGED, r.outcome);
+	TEST_ASSERT_EQUAL(TAC_SCO_NO_SUBSTEP, r.refused);
+	tac_sco_destroy(&sco);
+	def.work_units = 1; // enough for a list or for a proof, but not for both
+	sco = make(&def, at(0, 0, 0.0201));
+	tac_sco_step(sco, at(0, 0, 0.015), NULL, &r);
+	TEST_ASSERT_TRUE(r.flags & TAC_SCO_BUDGET_SPENT);
+	TEST_ASSERT_TRUE(r.refused >= TAC_SCO_NO_LIST && r.refused == r.outcome);
+	TEST_ASSERT_EQUAL_STRING("no proof", tac_sco_outcome_name(TAC_SCO_NO_PROOF));
+	TEST_ASSERT_EQUAL_STRING("unknown outcome", tac_sco_outcome_name(TAC_SCO_OUTCOME_COUNT));
+	tac_sco_destroy(&sco);
+	scene_body_free(&box);
+	scene_body_free(&plane);
+}
+
 static void a_turn_near_pi_does_not_flip(void)
 {
 	scene_body box = scene_body_make(box_mesh(0.04, 0.04, 0.04, 1)),
@@ -311,6 +340,7 @@ int main(void)
 	RUN_TEST(a_block_waits_for_a_tool_that_cannot_yield);
 	RUN_TEST(a_start_in_contact_is_a_fault_until_the_next_reset);
 	RUN_TEST(poses_that_are_not_finite_are_refused);
+	RUN_TEST(the_report_says_how_the_last_substep_ended);
 	RUN_TEST(a_turn_near_pi_does_not_flip);
 	RUN_TEST(a_def_out_of_range_is_refused);
 	RUN_TEST(a_tool_slides_as_fast_at_every_rate);
