@@ -41,7 +41,7 @@ static tac_needle *make_needle(const tac_scene *scene, double bending_Nm2)
 	const tac_scene_layers *layers = &scene->objects[0].layers;
 	for (int32_t i = 0; i < layers->list_count; i++)
 		body.layers[body.layer_count++] =
-			layer_of(&scene->materials[tac_scene_material(scene, layers->list[i].material)],
+			layer_of(&scene->materials[tac_scene_find_material(scene, layers->list[i].material)],
 				 layers->list[i].thickness_m);
 	const tac_needle_def def = {.radius_m = 4.5e-4,
 				    .length_m = 0.09,

@@ -32,7 +32,7 @@ typedef enum tac_live_kind {
 	TAC_LIVE_MOVE,         // object `index`: T_world_object as position and quaternion x y z w
 	TAC_LIVE_SHOW,         // object `index`: 1 or 0
 	TAC_LIVE_MATERIAL,     // material `index` of the world: the numbers of its keys in a scene file
-	TAC_LIVE_USE_MATERIAL, // object `index`: the number of a material of the world
+	TAC_LIVE_USE_MATERIAL, // object `index`: the number of a material of the world, 0 or 1 + a surface
 	TAC_LIVE_MAPPING,      // tool `index`: scale, position, rotation vector, clutch button
 	TAC_LIVE_GAIN,         // tool `index`: 0 … 1
 	TAC_LIVE_EXCHANGE,     // the world with the number `index`
@@ -123,9 +123,15 @@ TAC_API bool tac_live_show(tac_live *live, int32_t object, bool show);
 // Thread: any, one at a time.
 TAC_API bool tac_live_set_material(tac_live *live, int32_t material, const tac_material *properties);
 
-// Makes all surfaces of an object of another material of the world.
+// Makes all surfaces of an object of another material of the world. An object that is drilled has the
+// materials of its inside and is refused.
 // Thread: any, one at a time.
 TAC_API bool tac_live_use_material(tac_live *live, int32_t object, int32_t material);
+
+// The same for one surface of an object, which has the number of its mesh: that of contacts and events, or
+// what tac_world_find_surface finds for a name.
+// Thread: any, one at a time.
+TAC_API bool tac_live_use_surface_material(tac_live *live, int32_t object, int32_t surface, int32_t material);
 
 // Changes the mapping of a tool within `over_ns`, and no faster than max_speed_m_per_s lets the tool move. It
 // replaces what the clutch has moved. While the clutch is held it waits.

@@ -283,9 +283,12 @@ TAC_API tac_result tac_scene_write(const tac_scene *scene, FILE *file);
 // Thread: setup.
 TAC_API void tac_scene_destroy(tac_scene **scene);
 
-// The index of the material with that name; -1: none has it.
+// The index of the tool, object, material or effect with that name; -1: none has it.
 // Thread: any.
-TAC_API int32_t tac_scene_material(const tac_scene *scene, const char *name);
+TAC_API int32_t tac_scene_find_tool(const tac_scene *scene, const char *name);
+TAC_API int32_t tac_scene_find_object(const tac_scene *scene, const char *name);
+TAC_API int32_t tac_scene_find_material(const tac_scene *scene, const char *name);
+TAC_API int32_t tac_scene_find_effect(const tac_scene *scene, const char *name);
 
 #ifdef __cplusplus
 }

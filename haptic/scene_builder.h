@@ -73,11 +73,6 @@ TAC_API bool tac_scene_object_add_surface(tac_scene_object *object, const char *
 TAC_API bool tac_scene_set_text(char *field, size_t size, const char *text);
 #define TAC_SCENE_SET(field, text) tac_scene_set_text(field, sizeof(field), text)
 
-// The index of the element with that name; -1: none has it.
-// Thread: any.
-TAC_API int32_t tac_scene_find_tool(const tac_scene *scene, const char *name);
-TAC_API int32_t tac_scene_find_object(const tac_scene *scene, const char *name);
-
 // Checks all values as the reader of a file does. TAC_ERROR_ARGUMENT with one log line that names the field:
 // "scene 'x': objects[1].material: expected the name of a material, found 'wod'; did you mean 'wood'?"
 // Thread: setup.

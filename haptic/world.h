@@ -91,6 +91,12 @@ TAC_API tac_dpose tac_world_object_pose(const tac_world *world, int32_t object, 
 // Thread: RT.
 TAC_API const tac_material *tac_world_material(const tac_world *world, int32_t object, int32_t surface);
 
+// The number of the first surface of an object with that name, behind number `after`; -1 as `after`: of all.
+// Parts of a body may share a name. -1: none has it.
+// Thread: any.
+TAC_API int32_t tac_world_find_surface(const tac_world *world, int32_t object, const char *name,
+				       int32_t after);
+
 // Whether a tool passes through an object: a needle through what has layers. The mover does not stop it
 // there. Thread: any.
 TAC_API bool tac_world_passes(const tac_world *world, int32_t tool, int32_t object);

@@ -75,7 +75,7 @@ tac_result tac_scene_create(const char *name, tac_scene **out_scene)
 
 tac_material *tac_scene_add_material(tac_scene *scene, const char *name)
 {
-	if (tac_scene_material(scene, name) >= 0) {
+	if (tac_scene_find_material(scene, name) >= 0) {
 		tac_log(TAC_LOG_ERROR, "scene: expected another name of a material, found '%s' again", name);
 		return NULL;
 	}
@@ -212,6 +212,24 @@ int32_t tac_scene_find_object(const tac_scene *scene, const char *name)
 {
 	for (int32_t i = 0; i < scene->object_count; i++) {
 		if (strcmp(scene->objects[i].name, name) == 0)
+			return i;
+	}
+	return -1;
+}
+
+int32_t tac_scene_find_material(const tac_scene *scene, const char *name)
+{
+	for (int32_t i = 0; i < scene->material_count; i++) {
+		if (strcmp(scene->materials[i].name, name) == 0)
+			return i;
+	}
+	return -1;
+}
+
+int32_t tac_scene_find_effect(const tac_scene *scene, const char *name)
+{
+	for (int32_t i = 0; i < scene->effect_count; i++) {
+		if (strcmp(scene->effects[i].name, name) == 0)
 			return i;
 	}
 	return -1;

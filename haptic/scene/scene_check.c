@@ -42,7 +42,7 @@ refuse(const checker *c, const void *field, const char *format, ...)
 static bool check_reference(const checker *c, const char *material)
 {
 	const tac_scene *s = c->scene;
-	if (*material == 0 || tac_scene_material(s, material) >= 0)
+	if (*material == 0 || tac_scene_find_material(s, material) >= 0)
 		return true;
 	tac_suggestion suggestion = tac_suggestion_begin(material);
 	for (int32_t i = 0; i < s->material_count; i++)
@@ -78,7 +78,7 @@ static bool check_materials(const checker *c)
 	const tac_scene *s = c->scene;
 	for (int32_t i = 0; i < s->material_count; i++) {
 		const tac_material *m = &s->materials[i];
-		if (tac_scene_material(s, m->name) != i)
+		if (tac_scene_find_material(s, m->name) != i)
 			return refuse(c, m->name, "expected another name, found '%s' again", m->name);
 		if (!check_material(c, m))
 			return false;
@@ -212,7 +212,7 @@ static bool check_cut(const checker *c, const char *name)
 	const tac_scene *s = c->scene;
 	if (!check_reference(c, name))
 		return false;
-	const int32_t i = tac_scene_material(s, name);
+	const int32_t i = tac_scene_find_material(s, name);
 	if (i >= 0 && (s->materials[i].cutting_energy_J_per_m3 > 0) != (s->materials[i].feed_m_per_N_s > 0))
 		return true;
 	return refuse(c, name,

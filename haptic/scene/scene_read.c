@@ -480,12 +480,3 @@ void tac_scene_destroy(tac_scene **scene)
 	free(*scene);
 	*scene = NULL;
 }
-
-int32_t tac_scene_material(const tac_scene *scene, const char *name)
-{
-	for (int32_t i = 0; i < scene->material_count; i++) {
-		if (strcmp(scene->materials[i].name, name) == 0)
-			return i;
-	}
-	return -1;
-}

@@ -129,7 +129,7 @@ static tac_result build_mesh(const tac_scene *scene, const char *name, const tac
 
 static int32_t material_index(const tac_world *world, const char *name)
 {
-	return *name ? tac_scene_material(world->scene, name) : world->material_count - 1;
+	return *name ? tac_scene_find_material(world->scene, name) : world->material_count - 1;
 }
 
 static tac_result assign_materials(tac_world *world, const tac_scene_object *object, tac_world_body *body)
@@ -144,13 +144,11 @@ static tac_result assign_materials(tac_world *world, const tac_scene_object *obj
 		body->surface_material[i] = material_index(world, object->material);
 	for (int32_t k = 0; k < object->surface_count; k++) {
 		const tac_scene_surface *s = &object->surfaces[k];
-		bool found = false;
-		for (int32_t i = 0; i < mesh->surface_count; i++) {
-			if (strcmp(mesh->surfaces[i].name, s->name) == 0) {
-				body->surface_material[i] = material_index(world, s->material);
-				found = true;
-			}
-		}
+		const int32_t number = (int32_t)(object - world->scene->objects);
+		int32_t i = tac_world_find_surface(world, number, s->name, -1);
+		const bool found = i >= 0;
+		for (; i >= 0; i = tac_world_find_surface(world, number, s->name, i))
+			body->surface_material[i] = material_index(world, s->material);
 		if (!found) {
 			tac_log(TAC_LOG_ERROR,
 				"%s: expected the name of a surface of its mesh (the first is '%s'), "
@@ -444,6 +442,16 @@ const tac_material *tac_world_material(const tac_world *world, int32_t object, i
 	if (body->field)
 		return &world->materials[body->field_material[surface < TAC_FIELD_LABELS ? surface : 0]];
 	return &world->materials[body->surface_material[surface]];
+}
+
+int32_t tac_world_find_surface(const tac_world *world, int32_t object, const char *name, int32_t after)
+{
+	const tac_mesh *mesh = world->objects[object].mesh;
+	for (int32_t i = after + 1; i < mesh->surface_count; i++) {
+		if (strcmp(mesh->surfaces[i].name, name) == 0)
+			return i;
+	}
+	return -1;
 }
 
 bool tac_world_passes(const tac_world *world, int32_t tool, int32_t object)

@@ -60,9 +60,9 @@ tac_result tac_world_build_field(const tac_world *world, const tac_scene_object 
 	inside in = {.drillable = d};
 	const char *own = *d->material ? d->material : object->material;
 	for (int i = 0; i < TAC_FIELD_LABELS; i++)
-		body->field_material[i] = tac_scene_material(world->scene, own);
+		body->field_material[i] = tac_scene_find_material(world->scene, own);
 	for (int32_t i = 0; i < d->inside_count; i++) {
-		body->field_material[i + 1] = tac_scene_material(world->scene, d->inside[i].material);
+		body->field_material[i + 1] = tac_scene_find_material(world->scene, d->inside[i].material);
 		if (*d->inside[i].solids && tac_solids_parse(d->inside[i].solids, &in.solids[i]) < TAC_OK)
 			return TAC_ERROR_FORMAT;
 	}

@@ -36,9 +36,12 @@ tac_live_stage *tac_live_stage_create(tac_world *world, int32_t number)
 	tac_live_stage *stage = calloc(1, sizeof *stage);
 	bool complete = stage != NULL;
 	for (int32_t i = 0; complete && i < world->scene->object_count; i++) {
-		const size_t surfaces = (size_t)world->objects[i].mesh->surface_count + 1;
-		stage->surface_material[i] = calloc(surfaces, sizeof *stage->surface_material[i]);
+		const size_t surfaces = (size_t)world->objects[i].mesh->surface_count;
+		stage->surface_material[i] = calloc(surfaces + 1, sizeof *stage->surface_material[i]);
 		complete = stage->surface_material[i] != NULL;
+		if (complete)
+			memcpy(stage->surface_material[i], world->objects[i].surface_material,
+			       surfaces * sizeof *stage->surface_material[i]);
 	}
 	if (!complete) {
 		tac_live_stage_destroy(&stage);
@@ -47,6 +50,8 @@ tac_live_stage *tac_live_stage_create(tac_world *world, int32_t number)
 	}
 	stage->world = world;
 	stage->view = *world;
+	for (int32_t i = 0; i < world->scene->object_count; i++)
+		stage->view.objects[i].surface_material = stage->surface_material[i];
 	stage->number = number;
 	return stage;
 }
@@ -181,6 +186,15 @@ static bool is_material(const tac_world *world, double material)
 	       refuse("a material of the world", material);
 }
 
+static bool has_surface(const tac_world *world, int32_t object, double surface)
+{
+	const tac_world_body *body = &world->objects[object];
+	if (body->field)
+		return refuse("an object that is not drilled", object);
+	return (surface >= -1 && surface < body->mesh->surface_count && surface == floor(surface)) ||
+	       refuse("a surface of the object", surface);
+}
+
 static bool is_tool(const tac_world *world, int32_t tool)
 {
 	return (tool >= 0 && tool < world->scene->tool_count) || refuse("a tool of the world", tool);
@@ -255,7 +269,8 @@ bool tac_live_allows(const tac_world *world, const tac_live_command *command)
 		good = good && is_material(world, c->index) && is_material_set(c->values);
 		break;
 	case TAC_LIVE_USE_MATERIAL:
-		good = good && is_object(world, c->index) && is_material(world, c->values[0]);
+		good = good && is_object(world, c->index) && is_material(world, c->values[0]) &&
+		       has_surface(world, c->index, c->values[1] - 1);
 		break;
 	case TAC_LIVE_MAPPING:
 		good = good && is_tool(world, c->index) && is_mapping(c->values);
@@ -321,6 +336,15 @@ bool tac_live_set_material(tac_live *live, int32_t material, const tac_material 
 bool tac_live_use_material(tac_live *live, int32_t object, int32_t material)
 {
 	const tac_live_command c = {.kind = TAC_LIVE_USE_MATERIAL, .index = object, .values = {material}};
+	return tac_live_send(live, &c);
+}
+
+bool tac_live_use_surface_material(tac_live *live, int32_t object, int32_t surface, int32_t material)
+{
+	const tac_live_command c = {
+		.kind = TAC_LIVE_USE_MATERIAL, .index = object, .values = {material, 1 + (double)surface}};
+	if (surface < 0) // in the command it would stand for all of them
+		return refuse("a surface of the object", surface);
 	return tac_live_send(live, &c);
 }
 

@@ -14,9 +14,8 @@ extern "C" {
 // A world as the servos use it.
 typedef struct tac_live_stage {
 	tac_world *world; // the application's
-	tac_world view;   // its copy, whose materials change; the bodies are those of `world`
-	int32_t *surface_material[TAC_SCENE_OBJECTS]; // of an object with another material than it was built
-						      // with
+	tac_world view;   // its copy, whose materials change; bodies and meshes are those of `world`
+	int32_t *surface_material[TAC_SCENE_OBJECTS]; // of the view's objects
 	int32_t number;
 	// Movers, needles and figures for the tools: of the new world until the exchange, of the old one
 	// after it.

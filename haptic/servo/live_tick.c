@@ -67,12 +67,12 @@ static void take_material(tac_live *live, const tac_live_command *c)
 
 static void take_use_material(tac_live *live, const tac_live_command *c)
 {
-	tac_live_stage *stage = live->stage;
-	tac_world_body *body = &stage->view.objects[c->index];
-	int32_t *materials = stage->surface_material[c->index];
-	for (int32_t i = 0; i < body->mesh->surface_count; i++)
-		materials[i] = (int32_t)c->values[0];
-	body->surface_material = materials;
+	const tac_world_body *body = &live->stage->view.objects[c->index];
+	const int32_t surface = (int32_t)c->values[1] - 1; // -1: all of them
+	const int32_t first = surface < 0 ? 0 : surface;
+	const int32_t end = surface < 0 ? body->mesh->surface_count : surface + 1;
+	for (int32_t i = first; i < end; i++)
+		body->surface_material[i] = (int32_t)c->values[0];
 	restart_accounts(live);
 }
 

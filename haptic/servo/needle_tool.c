@@ -7,7 +7,7 @@
 
 static tac_needle_layer layer_of(const tac_world *world, const tac_scene_layer *layer)
 {
-	const tac_material *m = &world->materials[tac_scene_material(world->scene, layer->material)];
+	const tac_material *m = &world->materials[tac_scene_find_material(world->scene, layer->material)];
 	return (tac_needle_layer){
 		.thickness_m = layer->thickness_m,
 		.tip_stiffness_N_per_m = m->tip_stiffness_N_per_m,

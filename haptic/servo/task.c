@@ -137,7 +137,7 @@ tac_result tac_task_create(const tac_world *world, int32_t tool, tac_task **out_
 	t->world = world;
 	t->tool = tool;
 	t->target_layer =
-		*scene->task.target_layer ? tac_scene_material(scene, scene->task.target_layer) : -1;
+		*scene->task.target_layer ? tac_scene_find_material(scene, scene->task.target_layer) : -1;
 	tac_task_figures *f = &t->figures;
 	f->limit_force_N = scene->task.limits.max_force_N;
 	f->limit_time_s = scene->task.limits.time_s;
@@ -355,7 +355,7 @@ static void watch_needle(tac_task *t, const tac_snapshot *n, double time_s)
 	const tac_scene_layers *layers = &t->world->scene->objects[n->needle.object].layers;
 	double top = 0;
 	for (int32_t i = 0; i < layers->list_count; i++) {
-		if (tac_scene_material(t->world->scene, layers->list[i].material) == t->target_layer &&
+		if (tac_scene_find_material(t->world->scene, layers->list[i].material) == t->target_layer &&
 		    s->layer >= i) {
 			if (!f->reached)
 				f->reached_s = time_s;

@@ -15,6 +15,9 @@ from ._scene import SceneLike, World, mover_number
 
 ObjectLike = Union[int, str]
 _TEXTURES = ("none", "grooves", "bumps")
+_SIDES = ("both", "inside", "outside")
+_REGIONS = ("everywhere", "ball", "half_space")
+_EFFECT_KINDS = tuple(ffi.string(lib.tac_effect_kind_name(kind)).decode() for kind in range(lib.TAC_EFFECT_KIND_COUNT))
 
 
 def _vector(v) -> np.ndarray:
@@ -72,6 +75,9 @@ class Snapshot:
     commands: int  # taken so far
     gripper_m: float  # opening of the device's gripper; 0: closed, or there is none
     gripper_N: float  # sent to it, positive opens
+    effect_force_N: np.ndarray  # of all effects, part of wanted_force_N
+    effect_torque_Nm: np.ndarray
+    effects: FrozenSet[int]  # that act where the tool is
 
 
 @dataclass(frozen=True)
@@ -120,7 +126,25 @@ def _snapshot(s) -> Snapshot:
                     _vector(s.wanted.force_N), _vector(s.wanted.torque_Nm), contacts, s.distance_m, limits, s.gain,
                     s.stiffness_N_per_m, s.passivity_J, s.compute_ns, s.faults, s.unknown_ticks, s.contact_ticks,
                     _bits(s.live.hidden), _bits(s.live.waits), _bits(s.live.moving), _bits(s.live.blocked), s.live.world,
-                    s.live.commands, s.gripper_m, s.gripper_N)
+                    s.live.commands, s.gripper_m, s.gripper_N, _vector(s.effects.wrench.force_N),
+                    _vector(s.effects.wrench.torque_Nm), _bits(s.effects.active))
+
+
+def _choice(name: str, value: Any, names: Sequence[str]) -> int:
+    """The number of a choice by its name in a scene file."""
+    if value not in names:
+        raise Error(f"{name}: expected {' or '.join(names)}, found '{value}'")
+    return names.index(value)
+
+
+def _set(structure, name: str, value: Any) -> None:
+    """Sets a field to a number or a flag, or to a vector: three numbers."""
+    if isinstance(getattr(structure, name), ffi.CData):
+        numbers = [float(x) for x in value]
+        if len(numbers) != 3:
+            raise Error(f"{name}: expected 3 numbers, found {len(numbers)}")
+        value = dict(zip("xyz", numbers))
+    setattr(structure, name, value)
 
 
 class Session:
@@ -177,6 +201,7 @@ class Session:
         self._session = out[0]
         self._worlds, self._exchanges = {0: self._world}, 0
         self._copy_materials()
+        self._copy_effects()
         self._began = time.monotonic()
 
     def close(self) -> None:
@@ -255,7 +280,7 @@ class Session:
     def _material(self, name: ObjectLike) -> int:
         if not isinstance(name, str):
             return int(name)
-        index = lib.tac_scene_material(self._world.scene._pointer, name.encode())
+        index = lib.tac_scene_find_material(self._world.scene._pointer, name.encode())
         if index < 0:
             raise Error(f"material: expected the name of a material of the scene, found '{name}'")
         return index
@@ -297,17 +322,79 @@ class Session:
         for name, value in properties.items():
             if name in ("name", "smooth", "crease_rad") or name not in dir(changed):
                 raise Error(f"material: expected a property that can change, found '{name}'")
-            if name == "texture" and isinstance(value, str):
-                if value not in _TEXTURES:
-                    raise Error(f"texture: expected {' or '.join(_TEXTURES)}, found '{value}'")
-                value = _TEXTURES.index(value)
-            setattr(changed, name, dict(zip("xyz", map(float, value))) if name == "texture_along" else value)
+            _set(changed, name, _choice(name, value, _TEXTURES) if name == "texture" else value)
         self._send(lib.tac_live_set_material, index, changed)
         self._materials[index] = changed
 
-    def use_material(self, object: ObjectLike, material: ObjectLike) -> None:
-        """Makes all surfaces of an object of another material of the scene."""
-        self._send(lib.tac_live_use_material, self._object(object), self._material(material))
+    def use_material(self, object: ObjectLike, material: ObjectLike, surface: Optional[ObjectLike] = None) -> None:
+        """Makes all surfaces of an object of another material of the scene, or those with the name `surface`, or the one
+        with that number (Contact.object_surface, Event.surface)."""
+        o, m = self._object(object), self._material(material)
+        if surface is None:
+            self._send(lib.tac_live_use_material, o, m)
+        elif not isinstance(surface, str):
+            self._send(lib.tac_live_use_surface_material, o, int(surface), m)
+        else:
+            def next_surface(after: int) -> int:
+                return lib.tac_world_find_surface(self._world.pointer, o, surface.encode(), after)
+
+            if not 0 <= o < len(self._world.scene.objects) or (found := next_surface(-1)) < 0:
+                raise Error(f"surface: expected the name of a surface of object {o}, found '{surface}'")
+            while found >= 0:
+                self._send(lib.tac_live_use_surface_material, o, found, m)
+                found = next_surface(found)
+
+    def _effect(self, name: ObjectLike, tool: int) -> int:
+        if not 0 <= tool < len(self._effects):
+            raise Error(f"tool: expected 0 to {len(self._effects) - 1}, found {tool}")
+        names = [ffi.string(e.name).decode(errors="replace") for e in self._effects[tool]]
+        if isinstance(name, str):
+            if not name or name not in names:
+                raise Error(f"effect: expected one of {', '.join(filter(None, names)) or 'none'}, found '{name}'")
+            return names.index(name)
+        if not 0 <= int(name) < len(names):
+            raise Error(f"effect: expected a number from 0 to {len(names) - 1}, found {name}")
+        return int(name)
+
+    def _copy_effects(self) -> None:
+        """Each tool has the scene's effects in the first places; those of another tool are off (docs/scene.md)."""
+        scene = self._world.scene._pointer
+        self._effects = []
+        for tool in range(scene.tool_count):
+            effects = [ffi.new("tac_effect *", scene.effects[i]) for i in range(lib.TAC_EFFECT_COUNT)]
+            for e in effects:
+                of = ffi.string(e.tool)
+                e.enabled = e.enabled and of in (b"", ffi.string(scene.tools[tool].name))
+            self._effects.append(effects)
+
+    def set_effect(self, effect: ObjectLike, tool: int = 0, **properties: Any) -> None:
+        """Changes properties of an effect of a tool, by its number or name, such as stiffness_N_per_m=300 or
+        position_m=(0, 0, 0.01) (docs/scene.md); the others stay. With `kind` and `name` it becomes a new effect, with
+        the defaults of that kind; numbers from the count of the scene's effects to 15 are free. The force follows along
+        a ramp. An exchange of worlds leaves the effects as they are."""
+        index = self._effect(effect, tool)
+        changed = ffi.new("tac_effect *", self._effects[tool][index][0])
+        if "kind" in properties:
+            name = properties.pop("name", ffi.string(changed.name).decode(errors="replace"))
+            changed[0] = lib.tac_effect_default(_choice("kind", properties.pop("kind"), _EFFECT_KINDS))
+            if not 0 < len(name.encode()) < ffi.sizeof(changed.name):
+                raise Error(f"effect: expected a name of 1 to {ffi.sizeof(changed.name) - 1} bytes, found '{name}'")
+            changed.name = name.encode()
+        for name, value in properties.items():
+            if name in ("name", "tool") or name not in dir(changed):
+                raise Error(f"effect: expected a property that can change, found '{name}'")
+            choices = {"side": _SIDES, "region": _REGIONS}.get(name)
+            _set(changed, name, _choice(name, value, choices) if choices else value)
+        self._send(lib.tac_live_set_effect, tool, index, changed)
+        self._effects[tool][index] = changed
+
+    def switch_effect(self, effect: ObjectLike, on: bool = True, tool: int = 0) -> None:
+        """Switches an effect of a tool on or off; on always begins the envelope of a vibration anew."""
+        index = self._effect(effect, tool)
+        if not ffi.string(self._effects[tool][index].name):
+            raise Error(f"effect: expected the number of an effect, found {index}, which is free")
+        self._send(lib.tac_live_switch_effect, tool, index, on)
+        self._effects[tool][index].enabled = on
 
     def set_mapping(self, scale: float = 1, position: Sequence[float] = (0, 0, 0), rotation: Sequence[float] = (0, 0, 0), *,
                     clutch_button: int = -1, over: float = 0, tool: int = 0) -> None:

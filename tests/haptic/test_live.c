@@ -267,6 +267,75 @@ static void materials_change_while_they_are_touched(void)
 	live_fini(&l);
 }
 
+// A box of 12 triangles whose top has a name of its own.
+static tac_world *named_world(void)
+{
+	const tac_vec3 corners[8] = {{-0.05f, -0.05f, -0.1f}, {0.05f, -0.05f, -0.1f}, {0.05f, 0.05f, -0.1f},
+				     {-0.05f, 0.05f, -0.1f},  {-0.05f, -0.05f, 0},    {0.05f, -0.05f, 0},
+				     {0.05f, 0.05f, 0},       {-0.05f, 0.05f, 0}};
+	const tac_mesh_triangle triangles[12] = {{{4, 5, 6}}, {{4, 6, 7}}, {{0, 2, 1}}, {{0, 3, 2}},
+						 {{0, 1, 5}}, {{0, 5, 4}}, {{1, 2, 6}}, {{1, 6, 5}},
+						 {{2, 3, 7}}, {{2, 7, 6}}, {{3, 0, 4}}, {{3, 4, 7}}};
+	const int32_t surface[12] = {1, 1, 0, 0, 2, 2, 2, 2, 2, 2, 2, 2};
+	const char *const names[3] = {"side", "top", "side"};
+	tac_mesh_def def = tac_mesh_def_default();
+	def.vertices = corners;
+	def.vertex_count = 8;
+	def.triangles = triangles;
+	def.triangle_count = 12;
+	def.triangle_surface = surface;
+	def.surface_names = names;
+	def.surface_count = 3;
+	tac_mesh *box;
+	tac_scene *scene;
+	tac_world *world;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build(&def, &box));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_create("named", &scene));
+	tac_scene_add_material(scene, "soft")->stiffness_N_per_m = 400;
+	tac_scene_add_material(scene, "hard")->stiffness_N_per_m = 2000;
+	tac_scene_tool *ball = tac_scene_add_tool(scene, "ball");
+	ball->axes = 3;
+	tac_scene_tool_add_shape(ball, TAC_SCENE_SPHERE)->radius_m = RADIUS;
+	tac_scene_object *o = tac_scene_add_object(scene, "box");
+	tac_scene_object_add_mesh(o, "box", box);
+	TAC_SCENE_SET(o->material, "soft");
+	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(scene, tac_collider_find("wide"), &world));
+	tac_mesh_destroy(&box);
+	return world;
+}
+
+static void a_single_surface_gets_another_material(void)
+{
+	live_fixture l;
+	tac_live_def def = tac_live_def_default();
+	def.world = named_world();
+	const int32_t top = tac_world_find_surface(def.world, 0, "top", -1);
+	const int32_t side = tac_world_find_surface(def.world, 0, "side", -1);
+	TEST_ASSERT_EQUAL(1, top);
+	TEST_ASSERT_EQUAL(0, side);
+	TEST_ASSERT_EQUAL(2, tac_world_find_surface(def.world, 0, "side", side));
+	TEST_ASSERT_EQUAL(-1, tac_world_find_surface(def.world, 0, "side", 2));
+	TEST_ASSERT_EQUAL(-1, tac_world_find_surface(def.world, 0, "tops", -1));
+	live_build_def(&l, def, TAC_SCO_CONTINUOUS);
+	live_move_to(&l, tac_dvec3_make(0, 0, 0.02), 1);
+	live_move_to(&l, tac_dvec3_make(0, 0, 0.003), 100);
+	live_rest(&l, 20);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 400 * 0.002, l.f.hand.wrench.force_N.z);
+	TEST_ASSERT_TRUE(
+		tac_live_use_surface_material(l.live, 0, side, 1)); // another surface: nothing changes
+	TEST_ASSERT_TRUE(tac_live_use_surface_material(l.live, 0, 2, 1));
+	live_rest(&l, 20);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 400 * 0.002, l.f.hand.wrench.force_N.z);
+	TEST_ASSERT_TRUE(tac_live_use_surface_material(l.live, 0, top, 1));
+	live_rest(&l, 20);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 2000 * 0.002, l.f.hand.wrench.force_N.z);
+	TEST_ASSERT_EQUAL(0, def.world->objects[0].surface_material[top]); // the caller's world
+	TEST_ASSERT_TRUE(tac_live_use_material(l.live, 0, 2));             // all: the default one
+	live_rest(&l, 20);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 1000 * 0.002, l.f.hand.wrench.force_N.z);
+	live_fini(&l);
+}
+
 // ---- mapping and gain ----
 
 static void the_mapping_moves_the_tool_no_faster_than_the_bound(void)
@@ -352,6 +421,63 @@ static void a_world_is_exchanged_under_a_resting_tool(void)
 	TEST_ASSERT_TRUE(tac_live_show(l.live, 1, false));
 	s = live_rest(&l, 50);
 	assert_near(tac_dvec3_make(0.03, 0, RADIUS + HOLD_GAP_M), s->T_world_sco.position, 1e-6);
+	live_fini(&l);
+}
+
+// Presses the ball 2 mm into the floor of `text`, drags it along, and exchanges the world for that of `next`.
+static void exchange_after_a_drag(live_fixture *l, const char *text, const char *next)
+{
+	live_build(l, text);
+	live_move_to(l, tac_dvec3_make(0, 0, 0.02), 1);
+	live_move_to(l, tac_dvec3_make(0, 0, 0.003), 100);
+	live_move_to(l, tac_dvec3_make(0.01, 0, 0.003), 200);
+	live_rest(l, 20);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 2, l->f.hand.wrench.force_N.z);
+	tac_world *second = live_world(next);
+	TEST_ASSERT_TRUE(tac_live_exchange(l->live, second));
+	tac_world *first = l->f.world;
+	l->f.world = second;
+	TEST_ASSERT_EQUAL(1, live_rest(l, 2)->live.world);
+	TEST_ASSERT_EQUAL_PTR(first, tac_live_returned(l->live, NULL));
+	live_world_destroy(first);
+}
+
+// The second floor has its top where the first had it and its origin 4 mm lower, so in the frame of the
+// object the resting hand is 4 mm higher. An account that went on would take these 4 mm for a motion, 8 mJ at
+// 2 N, and brake it with up to a tenth of the force.
+static void an_exchange_restarts_the_account_of_energy(void)
+{
+	live_fixture l;
+	exchange_after_a_drag(&l, lift,
+			      "scene: thick\n" TOOL "objects: [{name: lift, position_m: [0, 0, -0.054], "
+			      "shapes: [{kind: box, size_m: [0.1, 0.1, 0.108], segments: 4}]}]\n");
+	for (int i = 0; i < 60; i++) {
+		TEST_ASSERT_DOUBLE_WITHIN(1e-3, 2, l.f.hand.wrench.force_N.z);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0, l.f.hand.wrench.force_N.x);
+		live_rest(&l, 1);
+	}
+	live_move_to(&l, tac_dvec3_make(0.02, 0, 0.003), 100); // nothing to repay, so nothing drags
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0, l.f.hand.wrench.force_N.x);
+	live_fini(&l);
+}
+
+#define ROUGH                                                                                                \
+	"materials: [{name: rough, static_friction: 0.5, dynamic_friction: 0.5}]\n" TOOL                     \
+	"objects: [{name: lift, material: rough, position_m: [0, 0, -0.05], shapes: [{kind: box, size_m: "   \
+	"[0.1, 0.1, 0.1], segments: 4}]}]\n"
+
+// The bristle that the drag has bent belongs to the surface that is gone: on the new one the resting hand
+// feels no friction, and 1 N again as soon as it is dragged on.
+static void friction_begins_anew_in_another_world(void)
+{
+	live_fixture l;
+	exchange_after_a_drag(&l, "scene: rough\n" ROUGH, "scene: rough, too\n" ROUGH);
+	const tac_snapshot *s = live_rest(&l, 40);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 2, l.f.hand.wrench.force_N.z);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0, l.f.hand.wrench.force_N.x);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0, tac_dvec3_length(s->friction.force_N));
+	live_move_to(&l, tac_dvec3_make(0.02, 0, 0.003), 200);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-2, -1, l.f.hand.wrench.force_N.x);
 	live_fini(&l);
 }
 
@@ -498,6 +624,11 @@ static void expect_line(bool sent, const char *line)
 	logged_lines = 0;
 }
 
+static const char drillable[] =
+	"scene: t\nmaterials: [{name: m, cutting_energy_J_per_m3: 1.0e7}]\n" TOOL
+	"objects: [{name: o, material: m, position_m: [0, 0, -0.05], shapes: [{kind: box, size_m: [0.01, "
+	"0.01, 0.01]}], drillable: {voxel_m: 0.001, material: m}}]\n";
+
 static void wrong_commands_are_refused_with_a_line(void)
 {
 	live_fixture l;
@@ -516,6 +647,12 @@ static void wrong_commands_are_refused_with_a_line(void)
 	expect_line(tac_live_set_pose(l.live, -1, at(0, 0, 0)),
 		    "live: expected an object of the world, found -1");
 	expect_line(tac_live_use_material(l.live, 0, 1), "live: expected a material of the world, found 1");
+	expect_line(tac_live_use_surface_material(l.live, 0, -1, 0),
+		    "live: expected a surface of the object, found -1");
+	expect_line(tac_live_use_surface_material(l.live, 0, 6, 0),
+		    "live: expected a surface of the object, found 6");
+	const tac_live_command part = {.kind = TAC_LIVE_USE_MATERIAL, .values = {0, 1.5}};
+	expect_line(tac_live_send(l.live, &part), "live: expected a surface of the object, found 0.5");
 	expect_line(tac_live_set_gain(l.live, 0, 1.5), "live: expected a gain from 0 to 1, found 1.5");
 	expect_line(tac_live_set_gain(l.live, 1, 1), "live: expected a tool of the world, found 1");
 	tac_material m = tac_material_default();
@@ -537,15 +674,30 @@ static void wrong_commands_are_refused_with_a_line(void)
 		    "live: expected a world with the same engine and as many tools, with the same axes and "
 		    "turn_arm_m, found another");
 	live_world_destroy(other);
-	tac_world *drilled = live_world("scene: t\n"
-					"materials: [{name: m, cutting_energy_J_per_m3: 1.0e7}]\n" TOOL
-					"objects: [{name: o, material: m, position_m: [0, 0, -0.05], "
-					"shapes: [{kind: box, size_m: [0.01, 0.01, 0.01]}], "
-					"drillable: {voxel_m: 0.001, material: m}}]\n");
+	tac_world *drilled = live_world(drillable);
 	expect_line(tac_live_exchange(l.live, drilled),
 		    "live: expected worlds without a drillable object, found one");
 	live_world_destroy(drilled);
 	TEST_ASSERT_EQUAL_UINT64(0, tac_live_refused(l.live));
+	live_fini(&l);
+}
+
+// What was drilled could not follow into another world; nor has a drilled body surfaces that change.
+static void a_drilled_world_is_not_exchanged(void)
+{
+	live_fixture l;
+	live_build(&l, drillable);
+	l.f.hand.state.T_base_tool.position = tac_dvec3_make(0, 0, 0.1);
+	live_rest(&l, 5);
+	logged_lines = 0;
+	tac_world *other = live_world(lift);
+	expect_line(tac_live_exchange(l.live, other),
+		    "live: expected worlds without a drillable object, found one");
+	expect_line(tac_live_use_material(l.live, 0, 1),
+		    "live: expected an object that is not drilled, found 0");
+	TEST_ASSERT_EQUAL(0, live_rest(&l, 5)->live.world);
+	TEST_ASSERT_NULL(tac_live_returned(l.live, NULL));
+	live_world_destroy(other);
 	live_fini(&l);
 }
 
@@ -600,13 +752,17 @@ int main(void)
 	RUN_TEST(a_hidden_object_costs_nothing);
 	RUN_TEST(the_reactive_mover_passes_hidden_objects);
 	RUN_TEST(materials_change_while_they_are_touched);
+	RUN_TEST(a_single_surface_gets_another_material);
 	RUN_TEST(the_mapping_moves_the_tool_no_faster_than_the_bound);
 	RUN_TEST(the_gain_scales_the_force);
 	RUN_TEST(a_world_is_exchanged_under_a_resting_tool);
+	RUN_TEST(an_exchange_restarts_the_account_of_energy);
+	RUN_TEST(friction_begins_anew_in_another_world);
 	RUN_TEST(in_a_world_where_it_is_not_free_the_tool_waits);
 	RUN_TEST(a_large_world_is_taken_while_the_hand_moves);
 	RUN_TEST(both_hands_feel_an_object_that_moves);
 	RUN_TEST(wrong_commands_are_refused_with_a_line);
+	RUN_TEST(a_drilled_world_is_not_exchanged);
 	RUN_TEST(a_full_queue_refuses_and_counts);
 	return UNITY_END();
 }

@@ -156,8 +156,10 @@ static void send_any(tac_live *live, tac_rng *rng)
 		tac_live_show(live, object, tac_rng_u64(rng) % 3 != 0);
 	else if (dice < 880)
 		send_material(live, rng);
-	else if (dice < 980)
+	else if (dice < 930)
 		tac_live_use_material(live, object, (int32_t)(tac_rng_u64(rng) % 3));
+	else if (dice < 980) // every mesh has a first surface
+		tac_live_use_surface_material(live, object, 0, (int32_t)(tac_rng_u64(rng) % 3));
 	else if (dice < 990)
 		send_mapping(live, rng);
 	else

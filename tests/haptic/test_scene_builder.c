@@ -196,6 +196,13 @@ static void a_scene_from_code_equals_that_of_a_file(void)
 	TEST_ASSERT_EQUAL(1, tac_scene_find_object(code, "bar"));
 	TEST_ASSERT_EQUAL(-1, tac_scene_find_object(code, "ball"));
 	TEST_ASSERT_EQUAL(0, tac_scene_find_tool(code, "ball"));
+	TEST_ASSERT_EQUAL(-1, tac_scene_find_material(code, "bar"));
+	for (int32_t i = 0; i < code->material_count; i++)
+		TEST_ASSERT_EQUAL(i, tac_scene_find_material(code, code->materials[i].name));
+	TEST_ASSERT_EQUAL(-1, tac_scene_find_effect(code, "hum"));
+	TEST_ASSERT_NOT_NULL(tac_scene_add_effect(code, TAC_EFFECT_POINT, "pull"));
+	TEST_ASSERT_NOT_NULL(tac_scene_add_effect(code, TAC_EFFECT_VIBRATION, "hum"));
+	TEST_ASSERT_EQUAL(code->effect_count - 1, tac_scene_find_effect(code, "hum"));
 	free(text);
 	tac_scene_destroy(&again);
 	tac_scene_destroy(&code);

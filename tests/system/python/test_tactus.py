@@ -341,6 +341,60 @@ class Live(WithFolder):
                 with self.assertRaisesRegex(tactus.Error, message):
                     wrong()
 
+    def test_effects_are_changed_switched_and_added(self):
+        scene = tactus.Scene.make("a field", tools=[{**BALL, "hand": [{"time_s": 0, "position_m": [0, 0, 0.05]}]}],
+                                  objects=LIFT, effects=[
+            {"kind": "constant", "name": "wind", "force_N": [0.5, 0, 0], "enabled": False},
+            {"kind": "plane", "name": "floor", "direction": [0, 0, 1], "side": "outside", "stiffness_N_per_m": 100}])
+        with tactus.Session(scene) as session:
+            s = self.until(session, lambda s: s.state == "running" and s.gain == 1)
+            self.assertEqual(list(s.effect_force_N), [0, 0, 0])
+            session.switch_effect("wind")
+            s = self.until(session, lambda s: s.effect_force_N[0] == 0.5)
+            self.assertIn(0, s.effects)
+            self.assertGreater(s.force_N[0], 0)
+            session.set_effect("wind", force_N=np.array([0, 0.25, 0]))
+            self.until(session, lambda s: list(s.effect_force_N) == [0, 0.25, 0])
+            session.exchange(scene)  # leaves the effects as they are
+            self.until(session, lambda s: s.world == 1 and list(s.effect_force_N) == [0, 0.25, 0])
+            session.switch_effect(0, False)
+            self.until(session, lambda s: list(s.effect_force_N) == [0, 0, 0])
+            session.set_effect(2, kind="constant", name="lift", force_N=(0, 0, 0.3))
+            self.until(session, lambda s: list(s.effect_force_N) == [0, 0, 0.3] and 2 in s.effects)
+            session.switch_effect("lift", False)
+            self.until(session, lambda s: list(s.effect_force_N) == [0, 0, 0])
+            for wrong, message in (
+                    (lambda: session.switch_effect("wint"), "expected one of wind, floor, lift, found 'wint'"),
+                    (lambda: session.switch_effect(5), "found 5, which is free"),
+                    (lambda: session.set_effect(16, stiffness_N_per_m=3), "from 0 to 15, found 16"),
+                    (lambda: session.set_effect("floor", stifness=3), "found 'stifness'"),
+                    (lambda: session.set_effect("floor", side="below"), "both or inside or outside, found 'below'"),
+                    (lambda: session.set_effect("floor", stiffness_N_per_m=-1), "found '-1'"),
+                    (lambda: session.set_effect("floor", direction=(1, 2)), "expected 3 numbers, found 2"),
+                    (lambda: session.set_effect(3, kind="constant"), "expected a name of 1 to 31 bytes"),
+                    (lambda: session.switch_effect("wind", tool=1), "expected 0 to 0, found 1")):
+                with self.assertRaisesRegex(tactus.Error, message):
+                    wrong()
+
+    def test_a_single_surface_gets_another_material(self):
+        (self.folder / "two.obj").write_text("v -1 -1 0\nv 1 -1 0\nv 0 1 0\nv 0 0 -1\ng top\nf 1 2 3\n"
+                                             "g side\nf 1 4 2\nf 2 4 3\nf 3 4 1\n")
+        scene = tactus.Scene.make("named", tools=[{**BALL, "hand": [{"time_s": t, "position_m": [0, 0, z]} for t, z in (
+            (0, 0.02), (0.2, 0.003), (900, 0.003))]}], materials=[{"name": "soft", "stiffness_N_per_m": 200}],
+            objects=[{"name": "o", "shapes": [{"kind": "mesh", "file": str(self.folder / "two.obj"), "scale": 0.1}]}])
+        with tactus.Session(scene) as session:
+            before = self.until(session, lambda s: s.contacts and s.gain == 1).stiffness_N_per_m
+            self.assertGreater(before, 200)
+            session.use_material("o", "soft", surface="side")
+            self.until(session, lambda s: s.commands == 1)
+            self.assertGreater(session.snapshot().stiffness_N_per_m, 200)
+            session.use_material("o", "soft", surface="top")
+            s = self.until(session, lambda s: abs(s.stiffness_N_per_m - 200) < 1e-9)
+            session.use_material("o", 1, surface=s.contacts[0].object_surface)  # the default material, by number
+            self.until(session, lambda s: s.stiffness_N_per_m == before)
+            with self.assertRaisesRegex(tactus.Error, "a surface of object 0, found 'bottom'"):
+                session.use_material("o", "soft", surface="bottom")
+
     def test_worlds_are_exchanged_and_the_recording_repeats_them(self):
         file = self.folder / "live.rec"
         scene = tactus.Scene.make("first", tools=[BALL], objects=LIFT)
