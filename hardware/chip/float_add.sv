@@ -11,23 +11,6 @@ module float_add #(parameter STAGES = 1) (
 	localparam bit CUT_SUM = STAGES >= 2, CUT_SHIFT = STAGES >= 3, CUT_ALIGN = STAGES >= 4, CUT_COUNT = STAGES >= 5,
 		CUT_ORDER = STAGES >= 6;
 
-	// Leading zeros, 27 for zero.
-	function automatic [4:0] leading_zeros(input [26:0] word);
-		logic [31:0] rest;
-		begin
-			rest = {word, 5'h1F};
-			leading_zeros[4] = rest[31:16] == 0;
-			if (leading_zeros[4]) rest[31:16] = rest[15:0];
-			leading_zeros[3] = rest[31:24] == 0;
-			if (leading_zeros[3]) rest[31:24] = rest[23:16];
-			leading_zeros[2] = rest[31:28] == 0;
-			if (leading_zeros[2]) rest[31:28] = rest[27:24];
-			leading_zeros[1] = rest[31:30] == 0;
-			if (leading_zeros[1]) rest[31:30] = rest[29:28];
-			leading_zeros[0] = !rest[31];
-		end
-	endfunction
-
 	logic [31:0] greater, lesser, greater_q, lesser_q;
 	logic valid_order;
 	always_comb begin
@@ -77,62 +60,20 @@ module float_add #(parameter STAGES = 1) (
 
 	logic [27:0] total, total_q;
 	logic [7:0] exponent_s;
-	logic [3:0] flags_s, flags_c, flags_n; // negative, sign of zero, NaN, infinite
-	logic valid_sum;
+	logic negative_s, zero_sign_s, nan_s, infinite_s, valid_sum;
 	always_comb begin
 		total = 0;
 		if (valid_align)
 			total = subtract_q ? {1'b0, first_q} - {1'b0, second_q} : {1'b0, first_q} + {1'b0, second_q};
 	end
 	pipeline_register #(.WIDTH(40), .ON(CUT_SUM)) cut_sum (.clk(clk), .valid_in(valid_align), .valid_out(valid_sum),
-		.d({total, exponent_q, negative_q, zero_sign_q, nan_q, infinite_q}), .q({total_q, exponent_s, flags_s}));
+		.d({total, exponent_q, negative_q, zero_sign_q, nan_q, infinite_q}),
+		.q({total_q, exponent_s, negative_s, zero_sign_s, nan_s, infinite_s}));
 
-	// The shift to the left ends where the exponent is 1.
-	logic [27:0] counted;
-	logic [7:0] exponent_c;
-	logic [4:0] zeros, amount, amount_q;
-	logic valid_count;
-	always_comb begin
-		zeros = 0;
-		amount = 0;
-		if (valid_sum) begin
-			zeros = leading_zeros(total_q[26:0]);
-			amount = total_q[27] ? 5'd0 : {3'b0, zeros} >= exponent_s ? exponent_s[4:0] - 5'd1 : zeros;
-		end
-	end
-	pipeline_register #(.WIDTH(45), .ON(CUT_COUNT)) cut_count (.clk(clk), .valid_in(valid_sum), .valid_out(valid_count),
-		.d({total_q, exponent_s, amount, flags_s}), .q({counted, exponent_c, amount_q, flags_c}));
-
-	logic [26:0] shifted, shifted_q;
-	logic [8:0] field, field_q;
-	logic zero, zero_q, valid_shift;
-	always_comb begin
-		shifted = 0;
-		field = 0;
-		zero = 0;
-		if (valid_count) begin
-			shifted = counted[27] ? {counted[27:2], counted[1] | counted[0]} : counted[26:0] << amount_q;
-			field = shifted[26] ? {1'b0, exponent_c} - {4'b0, amount_q} + {8'b0, counted[27]} : 9'd0;
-			zero = counted == 0;
-		end
-	end
-	pipeline_register #(.WIDTH(41), .ON(CUT_SHIFT)) cut_shift (.clk(clk), .valid_in(valid_count), .valid_out(valid_shift),
-		.d({shifted, field, zero, flags_c}), .q({shifted_q, field_q, zero_q, flags_n}));
-
-	logic [30:0] magnitude;
-	logic [31:0] rounded;
-	always_comb begin
-		magnitude = 0;
-		rounded = 0;
-		if (valid_shift) begin
-			magnitude = {field_q[7:0], shifted_q[25:3]} + {30'b0, shifted_q[2] & (shifted_q[3] | shifted_q[1] | shifted_q[0])};
-			if (flags_n[1])
-				rounded = 32'h7FC00000;
-			else if (flags_n[0] || field_q >= 9'd255)
-				rounded = {flags_n[3], 31'h7F800000};
-			else
-				rounded = zero_q ? {flags_n[2], 31'b0} : {flags_n[3], magnitude};
-		end
-	end
-	pipeline_register #(.WIDTH(32)) cut_round (.clk(clk), .valid_in(valid_shift), .valid_out(valid_out), .d(rounded), .q(sum));
+	// The top bit of the sum is the carry, so the exponent is one higher.
+	logic signed [9:0] carry_exponent;
+	assign carry_exponent = $signed({2'b0, exponent_s}) + 10'sd1;
+	float_round #(.WIDTH(28), .RIGHT(1'b0), .CUT_COUNT(CUT_COUNT), .CUT_SHIFT(CUT_SHIFT)) round (.clk(clk), .valid(valid_sum),
+		.significand(total_q), .exponent(carry_exponent), .negative(negative_s), .zero_negative(zero_sign_s),
+		.nan(nan_s), .infinite(infinite_s), .valid_out(valid_out), .result(sum));
 endmodule
