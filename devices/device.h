@@ -94,6 +94,25 @@ typedef struct tac_device_state {
 	double gripper_m_per_s; // positive: it opens
 } tac_device_state;
 
+// What else a tick was told, besides its sample.
+typedef enum tac_sample_flag {
+	TAC_SAMPLE_INVALID = 1, // the read gave no finite sample; `state` is the last valid one
+	TAC_SAMPLE_STOPPED = 2, // an emergency stop held the force at zero
+	TAC_SAMPLE_OVERRUN = 4, // the application's own effect took longer than its budget
+} tac_sample_flag;
+
+// One tick of a loop: all that it took from device and clock, and what it sent. haptic/render.h computes the
+// same forces from it again, to the bit.
+typedef struct tac_device_sample {
+	tac_device_state state;
+	tac_wrench wrench;        // sent
+	double gripper_N;         // sent
+	tac_device_status status; // of the read
+	int64_t now_ns;           // of the tick
+	int64_t delay_ns; // from read to write, as measured in the tick before; this one reckoned with it
+	uint32_t flags;   // of tac_sample_flag
+} tac_device_sample;
+
 typedef struct tac_device tac_device;
 
 struct tac_device {

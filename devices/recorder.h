@@ -27,6 +27,7 @@ typedef struct tac_recorder_def {
 	uint64_t run;                     // the same for all recordings of one run; 0: a new random number
 	const tac_recording_scene *scene; // what is touched; NULL: unknown. Copied.
 	bool commands;                    // commands will follow, for which it has a scene
+	int64_t loop_period_ns;           // of the loop; 0: unknown
 } tac_recorder_def;
 
 // A random number for tac_recorder_def.run, never 0. Thread: any.
@@ -40,7 +41,7 @@ TAC_API tac_result tac_recorder_create(const tac_recorder_def *def, tac_recorder
 
 // False: the sample was refused, and counted.
 // Thread: RT, one producer.
-TAC_API bool tac_recorder_write(tac_recorder *recorder, const tac_recording_sample *sample);
+TAC_API bool tac_recorder_write(tac_recorder *recorder, const tac_device_sample *sample);
 
 // Adds a command, of up to TAC_RECORDING_COMMAND_BYTES, to a recording that was created for commands. `tick`
 // is the number of the sample, from 0, of the tick that took it. False: it was refused, and counted as lost.

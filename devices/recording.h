@@ -17,28 +17,22 @@
 extern "C" {
 #endif
 
-// Version 3 is written; 2, without gripper and commands, and 1, without scene and end mark, are still read.
-#define TAC_RECORDING_VERSION       3
+// Version 4 is written; 3, without what a replay needs to give the same forces, 2, without gripper and
+// commands, and 1, without scene and end mark, are still read.
+#define TAC_RECORDING_VERSION       4
 #define TAC_RECORDING_COMMAND_BYTES 288 // of a command, at most
 #define TAC_RECORDING_MESHES        64
 #define TAC_RECORDING_SCENE_BYTES   (300 * 1024) // of name, folder and text together, at most
 
 typedef struct tac_recording_header {
-	int64_t period_ns;
-	char name[32]; // of the device; the last byte is 0
+	int64_t period_ns;      // of the device
+	int64_t loop_period_ns; // of the loop that wrote it; 0: unknown, as before version 4
+	char name[32];          // of the device; the last byte is 0
 	char serial[32];
 	float max_force_N, max_torque_Nm;   // of the device; 0: unknown, or none
 	float gripper_max_m, max_gripper_N; // of its gripper; 0: none; before version 3 always 0
 	uint64_t run;                       // random, the same in all recordings of one run; 0: version 1
 } tac_recording_header;
-
-// One tick.
-typedef struct tac_recording_sample {
-	tac_device_state state;
-	tac_wrench wrench;
-	double gripper_N; // sent
-	tac_device_status status;
-} tac_recording_sample;
 
 // The scene that was touched. The recording does not interpret it.
 typedef struct tac_recording_scene {
@@ -61,7 +55,10 @@ typedef struct tac_recording {
 	tac_recording_header header;
 	int version;
 	tac_recording_scene scene;
-	tac_recording_sample *samples;
+	bool has_device; // `device` is known; since version 4
+	tac_device_info device;
+	tac_device_sample
+		*samples; // before version 4 now_ns is the time of the state, and delay and flags are 0
 	size_t count;
 	tac_recording_command *commands;
 	size_t command_count;

@@ -174,8 +174,8 @@ TAC_API tac_world *tac_live_returned(tac_live *live, int32_t *out_number);
 TAC_API bool tac_live_send(tac_live *live, const tac_live_command *command);
 
 // Takes commands from a list, each in its tick, as if they were sent then: what they did in the run that was
-// recorded they do again, to the bit, if the device does the same at the same times. (Forces also follow the
-// time from read to write, which a loop measures and tac_servo_step without a tick takes as 0.) `worlds` are
+// recorded they do again, to the bit, if the device does the same at the same times. (Forces also follow what
+// the loop measured; tac_render_def.samples repeats that, too.) `worlds` are
 // those of the exchanges, in their order; they stay the caller's and outlive the live, as `records` does.
 // TAC_ERROR_ARGUMENT (a command that would be refused, ticks that fall, too few worlds) or TAC_ERROR_MEMORY
 // with one log line. Thread: setup, once, after the servos were created and joined and before their first

@@ -1,6 +1,6 @@
-// Render: runs the servos of a world off line, one tick for each sample of the paths of their devices. No
-// result depends on a clock, so the same paths give the same bits on every run and with every instruction
-// set.
+// Render: runs the servos of a world off line, one tick for each sample of the paths of their devices, or for
+// each recorded tick of a run. No result depends on a clock, so the same paths give the same bits on every
+// run and with every instruction set, and a recorded run gives its own forces again.
 #ifndef TAC_HAPTIC_RENDER_H
 #define TAC_HAPTIC_RENDER_H
 
@@ -34,6 +34,12 @@ typedef struct tac_render_def {
 	// median of measured times is some nanoseconds off, which moves an object differently after a late
 	// tick.
 	int64_t period_ns;
+	// A run that is repeated, instead of paths: what the devices of all tools delivered, tick by tick
+	// (tac_servo_def.record, tac_recording.samples). `paths` are not used then. With the run's commands,
+	// period, devices and functions the forces are those of the run, to the bit. All outlive the render.
+	const tac_device_sample *samples[TAC_SCENE_TOOLS];
+	const tac_device_info *devices[TAC_SCENE_TOOLS]; // NULL: one without limits and mechanics
+	tac_effect_callback callbacks[TAC_SCENE_TOOLS];  // as in tac_servo_def
 } tac_render_def;
 
 // The outcome of one tick for one tool: a line of `tactus render`.
@@ -43,8 +49,10 @@ typedef struct tac_render_row {
 	tac_dpose T_world_sco;
 	tac_wrench sent; // on the tool, after the gate
 	int32_t contacts;
-	uint32_t flags; // tac_sco_flag, and from bit 16 on the reasons of the gate (haptic/limit.h)
-	int64_t ns;     // computing time of the tick
+	uint32_t flags;     // tac_sco_flag, and from bit 16 on the reasons of the gate (haptic/limit.h)
+	int64_t ns;         // computing time of the tick
+	tac_wrench written; // to the device, in its frame, with the support of its weight
+	double gripper_N;   // to its gripper
 } tac_render_row;
 
 // Fills a def of `bytes` with the defaults.
@@ -60,8 +68,8 @@ static inline tac_render_def tac_render_def_default(void)
 	return def;
 }
 
-// Creates devices and servos. TAC_ERROR_ARGUMENT (no samples, no path for the first tool, times that
-// differ, or what tac_live_replay refuses) or TAC_ERROR_MEMORY, with one log line; *out_render is NULL then.
+// Creates devices and servos. TAC_ERROR_ARGUMENT (no samples, no path for the first tool, times that differ
+// or fall, or what tac_live_replay refuses) or TAC_ERROR_MEMORY, with one log line; *out_render is NULL then.
 // Thread: setup.
 TAC_API tac_result tac_render_create(const tac_render_def *def, tac_render **out_render);
 

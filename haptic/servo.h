@@ -41,10 +41,9 @@ typedef struct tac_servo_def {
 	tac_sco_mover mover;
 	bool check; // query the world's collider at the SCO's pose after every step; a hit is a fault
 	int64_t period_ns;
-	// Called each tick after the write with what was read and written, on the real-time thread; may be
-	// NULL.
-	void (*record)(void *user, const tac_device_state *state, const tac_wrench *wrench, double gripper_N,
-		       tac_device_status status);
+	// Called each tick after the write with what was read, measured and written, on the real-time thread;
+	// may be NULL.
+	void (*record)(void *user, const tac_device_sample *sample);
 	void *record_user;
 	int32_t readers;              // of snapshots, 1 … TAC_SERVO_READERS; each costs one copy per tick
 	uint32_t events;              // that may wait to be read, a power of two; 0: none are told

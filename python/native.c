@@ -204,9 +204,9 @@ static tac_path_sample *native_path(const double *numbers, size_t count, size_t 
 	return samples;
 }
 
-static void store_row(render_row *out, const tac_render_row *row)
+static void store_row(render_row *out, const tac_render_row *row, int64_t begin_ns)
 {
-	out->t_s = (double)row->time_ns / 1e9;
+	out->t_s = (double)(row->time_ns - begin_ns) / 1e9;
 	store_pose(out->device, row->T_base_tool);
 	store_pose(out->sco, row->T_world_sco);
 	tac_dvec3_store(out->force_N, row->sent.force_N);
@@ -216,7 +216,8 @@ static void store_row(render_row *out, const tac_render_row *row)
 	out->ns = row->ns;
 }
 
-static tac_result run_render(const tac_render_def *def, void *rows, void *rows2)
+// Times count from `begin_ns`.
+static tac_result run_render(const tac_render_def *def, int64_t begin_ns, void *rows, void *rows2)
 {
 	tac_render *render;
 	const tac_result result = tac_render_create(def, &render);
@@ -224,9 +225,9 @@ static tac_result run_render(const tac_render_def *def, void *rows, void *rows2)
 		return result;
 	tac_render_row step[TAC_SCENE_TOOLS];
 	for (size_t i = 0; tac_render_step(render, step); i++) {
-		store_row((render_row *)rows + i, &step[0]);
+		store_row((render_row *)rows + i, &step[0], begin_ns);
 		if (rows2)
-			store_row((render_row *)rows2 + i, &step[1]);
+			store_row((render_row *)rows2 + i, &step[1], begin_ns);
 	}
 	tac_render_destroy(&render);
 	return result;
@@ -241,40 +242,66 @@ static tac_result native_render(const tac_world *world, int reactive, const tac_
 	def.paths[0] = path;
 	def.paths[1] = path2;
 	def.count = count;
-	return run_render(&def, rows, rows2);
+	return run_render(&def, 0, rows, rows2);
 }
 
-// The recorded samples and commands in the recorded worlds: the first, and those of its exchanges.
-static tac_result native_replay(const tac_recording *recording, tac_world **worlds, int32_t count,
-				int reactive, void *rows)
+// The commands of a recording; NULL: no memory, or one is unknown. The caller frees them.
+static tac_live_record *recorded_commands(const tac_recording *recording)
 {
-	tac_path_sample *path = calloc(recording->count + 1, sizeof *path);
 	tac_live_record *commands = calloc(recording->command_count + 1, sizeof *commands);
-	tac_result result = path && commands ? TAC_OK : TAC_ERROR_MEMORY;
-	for (size_t i = 0; result >= TAC_OK && i < recording->count; i++)
-		path[i] = (tac_path_sample){recording->samples[i].state.time_ns,
-					    recording->samples[i].state.T_base_tool};
-	for (size_t i = 0; result >= TAC_OK && i < recording->command_count; i++) {
+	for (size_t i = 0; commands && i < recording->command_count; i++) {
 		const tac_recording_command *c = &recording->commands[i];
 		commands[i].tick = c->tick;
-		if (!tac_live_command_decode(c->data, c->bytes, &commands[i].command)) {
-			tac_log(TAC_LOG_ERROR, "replay: expected a command, found another in command %zu",
-				i + 1);
-			result = TAC_ERROR_FORMAT;
-		}
+		if (tac_live_command_decode(c->data, c->bytes, &commands[i].command))
+			continue;
+		tac_log(TAC_LOG_ERROR, "replay: expected a command, found another in command %zu", i + 1);
+		free(commands);
+		return NULL;
 	}
+	return commands;
+}
+
+// Before version 4 a recording has neither the device's mechanics nor the times of the ticks: its samples are
+// a path.
+static tac_path_sample *recorded_path(const tac_recording *recording)
+{
+	tac_path_sample *path = calloc(recording->count + 1, sizeof *path);
+	for (size_t i = 0; path && i < recording->count; i++)
+		path[i] = (tac_path_sample){recording->samples[i].state.time_ns,
+					    recording->samples[i].state.T_base_tool};
+	return path;
+}
+
+// Runs one tool or two that were recorded, with the commands of the first, in the recorded worlds: the first,
+// and those of its exchanges.
+static tac_result native_replay(const tac_recording **recordings, int32_t tools, tac_world **worlds,
+				int32_t count, int reactive, void *rows, void *rows2)
+{
+	const tac_recording *first = recordings[0];
+	tac_live_record *commands = recorded_commands(first);
+	tac_path_sample *paths[TAC_SCENE_TOOLS] = {NULL};
 	tac_render_def def = tac_render_def_default();
 	def.world = worlds[0];
 	def.mover = reactive ? TAC_SCO_REACTIVE : TAC_SCO_CONTINUOUS;
-	def.paths[0] = path;
-	def.count = recording->count;
+	def.count = first->count;
 	def.commands = commands;
-	def.command_count = recording->command_count;
+	def.command_count = first->command_count;
 	def.worlds = worlds + 1;
 	def.world_count = count - 1;
-	if (result >= TAC_OK)
-		result = run_render(&def, rows, NULL);
-	free(path);
+	def.period_ns = first->header.loop_period_ns;
+	bool exact = true, memory = commands != NULL;
+	for (int32_t i = 0; i < tools; i++)
+		exact &= recordings[i]->has_device;
+	for (int32_t i = 0; i < tools; i++) {
+		def.samples[i] = exact ? recordings[i]->samples : NULL;
+		def.devices[i] = &recordings[i]->device;
+		def.paths[i] = paths[i] = exact ? NULL : recorded_path(recordings[i]);
+		memory &= exact || paths[i];
+	}
+	const tac_result result =
+		memory ? run_render(&def, first->samples[0].now_ns, rows, rows2) : TAC_ERROR_MEMORY;
+	for (int32_t i = 0; i < tools; i++)
+		free(paths[i]);
 	free(commands);
 	return result;
 }
@@ -436,7 +463,7 @@ typedef struct recording_row {
 static void native_recording(const tac_recording *recording, void *rows)
 {
 	for (size_t i = 0; i < recording->count; i++) {
-		const tac_recording_sample *s = &recording->samples[i];
+		const tac_device_sample *s = &recording->samples[i];
 		recording_row *row = (recording_row *)rows + i;
 		// Damaged times may have any value; their difference wraps instead of overflowing.
 		row->t_s = (double)(int64_t)((uint64_t)s->state.time_ns -
@@ -500,11 +527,9 @@ static tac_result open_device(const tac_scene_tool *tool, const char *selection,
 }
 
 // On the real-time thread.
-static void record(void *user, const tac_device_state *state, const tac_wrench *wrench, double gripper_N,
-		   tac_device_status status)
+static void record(void *user, const tac_device_sample *sample)
 {
-	const tac_recording_sample sample = {*state, *wrench, gripper_N, status};
-	tac_recorder_write(user, &sample); // counts what it cannot take
+	tac_recorder_write(user, sample); // counts what it cannot take
 }
 
 // On the real-time thread.
@@ -533,7 +558,8 @@ static bool capture_scene(const tac_world *world, char folder[PATH_MAX], char **
 }
 
 // The second tool's recording has another name, as that of `tactus run`. Commands are in the first.
-static tac_result create_recorders(native_session *s, const tac_world *world, const char *path)
+static tac_result create_recorders(native_session *s, const tac_world *world, const char *path,
+				   int64_t period_ns)
 {
 	char folder[PATH_MAX], second[PATH_MAX], *text;
 	tac_recording_scene scene;
@@ -547,7 +573,8 @@ static tac_result create_recorders(native_session *s, const tac_world *world, co
 					      .info = &s->devices[i]->info,
 					      .run = run,
 					      .scene = &scene,
-					      .commands = i == 0};
+					      .commands = i == 0,
+					      .loop_period_ns = period_ns};
 		result = tac_recorder_create(&def, &s->recorders[i]);
 	}
 	free(text);
@@ -642,7 +669,7 @@ static tac_result native_session_start(tac_world *world, const tac_scene *scene,
 	for (int32_t i = 0; i < s->count && result >= TAC_OK; i++)
 		result = open_device(&scene->tools[i], devices[i], &s->devices[i]);
 	if (result >= TAC_OK && recording)
-		result = create_recorders(s, world, recording);
+		result = create_recorders(s, world, recording, period_ns);
 	if (result >= TAC_OK)
 		result = start_loop(s, world, reactive, period_ns, periods);
 	if (result < TAC_OK)

@@ -149,11 +149,18 @@ static int open_device(const session_def *def, session *s, int32_t i)
 	return tac_calibration_apply(&calibration, &s->devices[i]) < TAC_OK ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-static void record(void *user, const tac_device_state *state, const tac_wrench *wrench, double gripper_N,
-		   tac_device_status status)
+static void record(void *user, const tac_device_sample *sample)
 {
-	const tac_recording_sample sample = {*state, *wrench, gripper_N, status};
-	tac_recorder_write(user, &sample); // counts the samples it cannot take
+	tac_recorder_write(user, sample); // counts the samples it cannot take
+}
+
+// Of the loop that is run, or of the one that was recorded.
+static int64_t loop_period_ns(const session_def *def, const session *s)
+{
+	if (def->period_ns > 0)
+		return def->period_ns;
+	return s->recorded_file && s->recorded.header.loop_period_ns > 0 ? s->recorded.header.loop_period_ns
+									 : tac_servo_def_default().period_ns;
 }
 
 // One recording a tool, all of the same run.
@@ -167,8 +174,11 @@ static int open_recorders(const session_def *def, session *s)
 	for (int32_t i = 0; i < s->scene->tool_count && good; i++) {
 		char path[4096];
 		snprintf(path, sizeof path, i == 0 ? "%s" : "%s.%d", def->record, (int)i + 1);
-		const tac_recorder_def recorder = {
-			.path = path, .info = &s->devices[i]->info, .run = run, .scene = &scene};
+		const tac_recorder_def recorder = {.path = path,
+						   .info = &s->devices[i]->info,
+						   .run = run,
+						   .scene = &scene,
+						   .loop_period_ns = loop_period_ns(def, s)};
 		good = tac_recorder_create(&recorder, &s->recorders[i]) >= TAC_OK;
 	}
 	free(memory);
@@ -215,8 +225,7 @@ static int open_tools(const session_def *def, const char *command, session *s)
 		servo.device = s->devices[i];
 		servo.mover = (tac_sco_mover)def->mover;
 		servo.readers = def->readers + (def->companions ? 1 : 0);
-		if (def->period_ns > 0)
-			servo.period_ns = def->period_ns;
+		servo.period_ns = loop_period_ns(def, s);
 		servo.record = s->recorders[i] ? record : NULL;
 		servo.record_user = s->recorders[i];
 		if (tac_servo_create(&servo, &s->servos[i]) < TAC_OK)

@@ -7,20 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS          (TAC_RECORDING_VALUES + 2 + GRIPPER)
-#define GRIPPER        3 // words of the gripper, the last ones; since version 3
+#define WORDS          (CLOCK_WORD + 2)
 #define STATUS_WORD    (TAC_RECORDING_VALUES + 1)
-#define HEADER_BYTES_1 96 // of version 1
+#define GRIPPER        3                           // words of the gripper; since version 3
+#define CLOCK_WORD     (STATUS_WORD + 1 + GRIPPER) // the first of two words of the tick; since version 4
+#define HEADER_BYTES_1 96                          // of version 1
 #define BLOCK_HEADER_1 16
 #define SCENE_FIXED    16 // bytes of a scene before its hashes
 #define COMMAND_FIXED  12 // bytes of a command before its data
 
 static const uint8_t magic[8] = {0x89, 'T', 'A', 'C', 'R', 'E', 'C', '\n'};
 static const uint8_t block_magic[TAC_RECORDING_BLOCK_KINDS][4] = {
-	[TAC_RECORDING_SAMPLES] = {'T', 'B', 'L', 'K'},
-	[TAC_RECORDING_SCENE] = {'T', 'S', 'C', 'N'},
-	[TAC_RECORDING_END] = {'T', 'E', 'N', 'D'},
-	[TAC_RECORDING_COMMANDS] = {'T', 'C', 'M', 'D'},
+	[TAC_RECORDING_SAMPLES] = {'T', 'B', 'L', 'K'}, [TAC_RECORDING_SCENE] = {'T', 'S', 'C', 'N'},
+	[TAC_RECORDING_END] = {'T', 'E', 'N', 'D'},     [TAC_RECORDING_COMMANDS] = {'T', 'C', 'M', 'D'},
+	[TAC_RECORDING_DEVICE] = {'T', 'D', 'E', 'V'},
 };
 
 // ---- bytes ----
@@ -78,6 +78,7 @@ void tac_recording_encode_header(const tac_recording_header *header, uint8_t *ou
 	put_float(out + 92, header->max_gripper_N);
 	put_float(out + 104, header->gripper_max_m);
 	put(out + 96, header->run, 8);
+	put(out + 108, (uint64_t)header->loop_period_ns, 8);
 	const uint32_t sum = tac_crc32(0, out, sum_at);
 	put(out + sum_at, sum, 4);
 	*out_chain = (tac_recording_chain){.seed = sum, .sum = sum};
@@ -115,12 +116,14 @@ tac_result tac_recording_decode_header(const uint8_t *bytes, size_t size, tac_re
 		out_header->gripper_max_m = get_maximum(bytes + 104);
 	}
 	out_header->run = version == 1 ? 0 : get(bytes + 96, 8);
+	if (version >= 4 && (int64_t)get(bytes + 108, 8) > 0)
+		out_header->loop_period_ns = (int64_t)get(bytes + 108, 8);
 	return TAC_OK;
 }
 
 // ---- samples ----
 
-void tac_recording_sample_values(const tac_recording_sample *sample, double *out)
+void tac_recording_sample_values(const tac_device_sample *sample, double *out)
 {
 	const tac_dquat q = sample->state.T_base_tool.rotation;
 	tac_dvec3_store(out, sample->state.T_base_tool.position);
@@ -134,7 +137,7 @@ void tac_recording_sample_values(const tac_recording_sample *sample, double *out
 	tac_dvec3_store(out + 16, sample->wrench.torque_Nm);
 }
 
-static void sample_to_words(const tac_recording_sample *sample, uint64_t *out)
+static void sample_to_words(const tac_device_sample *sample, uint64_t *out)
 {
 	double numbers[TAC_RECORDING_VALUES];
 	const double gripper[GRIPPER] = {sample->state.gripper_m, sample->state.gripper_m_per_s,
@@ -143,15 +146,19 @@ static void sample_to_words(const tac_recording_sample *sample, uint64_t *out)
 	out[0] = (uint64_t)sample->state.time_ns;
 	memcpy(out + 1, numbers, sizeof numbers);
 	memcpy(out + STATUS_WORD + 1, gripper, sizeof gripper);
-	out[STATUS_WORD] = sample->state.buttons | (uint64_t)sample->status << 32;
+	out[STATUS_WORD] = sample->state.buttons | (uint64_t)(sample->status & 0xffff) << 32 |
+			   (uint64_t)(sample->flags & 0xffff) << 48;
+	out[CLOCK_WORD] = (uint64_t)sample->now_ns - (uint64_t)sample->state.time_ns;
+	out[CLOCK_WORD + 1] = (uint64_t)sample->delay_ns;
 }
 
-static tac_recording_sample sample_from_words(const uint64_t *words)
+// `count` words; those that a version lacks are 0, and all before version 4 lack flags.
+static tac_device_sample sample_from_words(const uint64_t *words, int count)
 {
 	double n[TAC_RECORDING_VALUES], gripper[GRIPPER];
 	memcpy(n, words + 1, sizeof n);
 	memcpy(gripper, words + STATUS_WORD + 1, sizeof gripper);
-	tac_recording_sample sample = {
+	tac_device_sample sample = {
 		.state = {.time_ns = (int64_t)words[0],
 			  .T_base_tool = {tac_dvec3_load(n), tac_dquat_make(n[3], n[4], n[5], n[6])},
 			  .velocity_m_per_s = tac_dvec3_load(n + 7),
@@ -161,9 +168,12 @@ static tac_recording_sample sample_from_words(const uint64_t *words)
 			  .gripper_m_per_s = gripper[1]},
 		.wrench = {tac_dvec3_load(n + 13), tac_dvec3_load(n + 16)},
 		.gripper_N = gripper[2],
+		.now_ns = (int64_t)(words[0] + words[CLOCK_WORD]),
+		.delay_ns = (int64_t)words[CLOCK_WORD + 1],
+		.flags = count == WORDS ? (uint32_t)(words[STATUS_WORD] >> 48) : 0,
 	};
 	// An unknown status, of a later version, becomes STALE.
-	const uint64_t status = words[STATUS_WORD] >> 32;
+	const uint64_t status = words[STATUS_WORD] >> 32 & (count == WORDS ? 0xffff : 0xffffffff);
 	sample.status = status < TAC_DEVICE_STATUS_COUNT ? (tac_device_status)status : TAC_DEVICE_STALE;
 	return sample;
 }
@@ -221,7 +231,7 @@ static size_t seal(tac_recording_chain *chain, tac_recording_block_kind kind, ui
 	return TAC_RECORDING_BLOCK_HEADER + payload_bytes;
 }
 
-size_t tac_recording_encode_block(tac_recording_chain *chain, const tac_recording_sample *samples,
+size_t tac_recording_encode_block(tac_recording_chain *chain, const tac_device_sample *samples,
 				  uint32_t count, uint8_t *out)
 {
 	TAC_ASSERT(count > 0 && count <= TAC_RECORDING_BLOCK_SAMPLES);
@@ -285,6 +295,92 @@ size_t tac_recording_encode_commands(tac_recording_chain *chain, const tac_recor
 	return seal(chain, TAC_RECORDING_COMMANDS, 0, (size_t)(at - out) - TAC_RECORDING_BLOCK_HEADER, out);
 }
 
+// ---- the device ----
+
+#define DEVICE_COUNTS  5
+#define DEVICE_NUMBERS 22 // of which the first 16 are not negative; the others are the workspace
+#define DEVICE_TIMES   2
+
+static void device_fields(tac_device_info *info, int *counts[DEVICE_COUNTS - 1],
+			  double *numbers[DEVICE_NUMBERS], int64_t *times[DEVICE_TIMES])
+{
+	int *const c[] = {&info->position_axes, &info->rotation_axes, &info->force_axes, &info->torque_axes};
+	double *const n[] = {
+		&info->max_force_N,        &info->max_torque_Nm,         &info->full_force_s,
+		&info->weight_N,           &info->max_stiffness_N_per_m, &info->max_damping_N_s_per_m,
+		&info->gripper_max_m,      &info->max_gripper_N,         &info->linear.mass,
+		&info->linear.damping,     &info->linear.coulomb,        &info->linear.resolution,
+		&info->angular.mass,       &info->angular.damping,       &info->angular.coulomb,
+		&info->angular.resolution, &info->workspace_min_m.x,     &info->workspace_min_m.y,
+		&info->workspace_min_m.z,  &info->workspace_max_m.x,     &info->workspace_max_m.y,
+		&info->workspace_max_m.z};
+	_Static_assert(sizeof n / sizeof *n == DEVICE_NUMBERS, "as documented");
+	memcpy(counts, c, sizeof c);
+	memcpy(numbers, n, sizeof n);
+	times[0] = &info->delay_ns;
+	times[1] = &info->hold_ns;
+}
+
+size_t tac_recording_encode_device(tac_recording_chain *chain, const tac_device_info *info, uint8_t *out)
+{
+	tac_device_info copy = *info;
+	int *counts[DEVICE_COUNTS - 1];
+	double *numbers[DEVICE_NUMBERS];
+	int64_t *times[DEVICE_TIMES];
+	uint8_t *at = out + TAC_RECORDING_BLOCK_HEADER;
+	device_fields(&copy, counts, numbers, times);
+	for (int i = 0; i < DEVICE_COUNTS - 1; i++, at += 4)
+		put(at, (uint64_t)*counts[i], 4);
+	put(at, copy.buttons, 4);
+	at += 4;
+	for (int i = 0; i < DEVICE_NUMBERS; i++, at += 8) {
+		uint64_t bits;
+		memcpy(&bits, numbers[i], sizeof bits);
+		put(at, bits, 8);
+	}
+	for (int i = 0; i < DEVICE_TIMES; i++, at += 8)
+		put(at, (uint64_t)*times[i], 8);
+	return seal(chain, TAC_RECORDING_DEVICE, 0, TAC_RECORDING_DEVICE_BYTES - TAC_RECORDING_BLOCK_HEADER,
+		    out);
+}
+
+// No device has more; what is beyond them is no device.
+#define DEVICE_AXES_MAX    3
+#define DEVICE_BUTTONS_MAX 32
+#define DEVICE_NUMBER_MAX  1e9
+#define DEVICE_TIME_MAX_NS INT64_C(1000000000)
+
+bool tac_recording_decode_device(const tac_recording_block *block, tac_device_info *out_info)
+{
+	int *counts[DEVICE_COUNTS - 1];
+	double *numbers[DEVICE_NUMBERS];
+	int64_t *times[DEVICE_TIMES];
+	const uint8_t *at = block->payload;
+	*out_info = (tac_device_info){0};
+	if (block->payload_bytes != TAC_RECORDING_DEVICE_BYTES - TAC_RECORDING_BLOCK_HEADER)
+		return false;
+	device_fields(out_info, counts, numbers, times);
+	bool good = true;
+	for (int i = 0; i < DEVICE_COUNTS - 1; i++, at += 4) {
+		good &= get32(at) <= DEVICE_AXES_MAX;
+		*counts[i] = good ? (int)get32(at) : 0;
+	}
+	out_info->buttons = get32(at);
+	good &= out_info->buttons <= DEVICE_BUTTONS_MAX;
+	at += 4;
+	for (int i = 0; i < DEVICE_NUMBERS; i++, at += 8) {
+		const uint64_t bits = get(at, 8);
+		const double least = i < DEVICE_NUMBERS - 6 ? 0 : -DEVICE_NUMBER_MAX;
+		memcpy(numbers[i], &bits, sizeof bits);
+		good &= *numbers[i] >= least && *numbers[i] <= DEVICE_NUMBER_MAX;
+	}
+	for (int i = 0; i < DEVICE_TIMES; i++, at += 8) {
+		*times[i] = (int64_t)get(at, 8);
+		good &= *times[i] >= 0 && *times[i] <= DEVICE_TIME_MAX_NS;
+	}
+	return good;
+}
+
 size_t tac_recording_encode_end(tac_recording_chain *chain, uint64_t samples, uint64_t unrecorded,
 				uint8_t *out)
 {
@@ -298,6 +394,7 @@ static tac_recording_block_kind kind_of(int version, const uint8_t *bytes)
 {
 	const int kinds = version == 1   ? 1
 			  : version == 2 ? TAC_RECORDING_COMMANDS
+			  : version == 3 ? TAC_RECORDING_DEVICE
 					 : TAC_RECORDING_BLOCK_KINDS;
 	for (int kind = 0; kind < kinds; kind++) {
 		if (memcmp(bytes, block_magic[kind], sizeof block_magic[kind]) == 0)
@@ -314,6 +411,7 @@ bool tac_recording_decode_block(int version, const tac_recording_chain *chain, c
 		[TAC_RECORDING_SCENE] = TAC_RECORDING_SCENE_BYTES_MAX - TAC_RECORDING_BLOCK_HEADER,
 		[TAC_RECORDING_END] = TAC_RECORDING_END_BYTES - TAC_RECORDING_BLOCK_HEADER,
 		[TAC_RECORDING_COMMANDS] = TAC_RECORDING_COMMANDS_BYTES_MAX - TAC_RECORDING_BLOCK_HEADER,
+		[TAC_RECORDING_DEVICE] = TAC_RECORDING_DEVICE_BYTES - TAC_RECORDING_BLOCK_HEADER,
 	};
 	const size_t header = version == 1 ? BLOCK_HEADER_1 : TAC_RECORDING_BLOCK_HEADER;
 	*out_block = (tac_recording_block){.kind = TAC_RECORDING_BLOCK_KINDS};
@@ -328,7 +426,9 @@ bool tac_recording_decode_block(int version, const tac_recording_chain *chain, c
 	*out_block = (tac_recording_block){.kind = kind,
 					   .length = header + payload_bytes,
 					   .samples = samples,
-					   .words = version < 3 ? WORDS - GRIPPER : WORDS,
+					   .words = version < 3    ? STATUS_WORD + 1
+						    : version == 3 ? CLOCK_WORD
+								   : WORDS,
 					   .payload = bytes + header,
 					   .payload_bytes = payload_bytes};
 	uint32_t sum = tac_crc32(version == 1 ? 0 : chain->seed, bytes, header - 4);
@@ -343,7 +443,7 @@ bool tac_recording_decode_block(int version, const tac_recording_chain *chain, c
 	return true;
 }
 
-bool tac_recording_decode_samples(const tac_recording_block *block, tac_recording_sample *out_samples)
+bool tac_recording_decode_samples(const tac_recording_block *block, tac_device_sample *out_samples)
 {
 	const uint8_t *at = block->payload, *end = at + block->payload_bytes;
 	previous last = {{0}, 0};
@@ -361,7 +461,7 @@ bool tac_recording_decode_samples(const tac_recording_block *block, tac_recordin
 			at += word_bytes;
 		}
 		undo_difference(&last, differences);
-		out_samples[s] = sample_from_words(last.word);
+		out_samples[s] = sample_from_words(last.word, block->words);
 	}
 	return at == end;
 }

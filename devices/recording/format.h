@@ -13,7 +13,7 @@ extern "C" {
 #define TAC_RECORDING_HEADER_BYTES  128
 #define TAC_RECORDING_BLOCK_HEADER  24
 #define TAC_RECORDING_BLOCK_SAMPLES 256
-#define TAC_RECORDING_SAMPLE_BYTES  (12 + 24 * 8) // at most
+#define TAC_RECORDING_SAMPLE_BYTES  (13 + 26 * 8) // at most
 #define TAC_RECORDING_BLOCK_BYTES_MAX                                                                        \
 	(TAC_RECORDING_BLOCK_HEADER + TAC_RECORDING_BLOCK_SAMPLES * TAC_RECORDING_SAMPLE_BYTES)
 #define TAC_RECORDING_SCENE_BYTES_MAX                                                                        \
@@ -21,8 +21,9 @@ extern "C" {
 #define TAC_RECORDING_BLOCK_COMMANDS 64
 #define TAC_RECORDING_COMMANDS_BYTES_MAX                                                                     \
 	(TAC_RECORDING_BLOCK_HEADER + TAC_RECORDING_BLOCK_COMMANDS * (12 + TAC_RECORDING_COMMAND_BYTES))
-#define TAC_RECORDING_END_BYTES (TAC_RECORDING_BLOCK_HEADER + 16)
-#define TAC_RECORDING_VALUES    19 // numbers of a sample besides its time, buttons, status and gripper
+#define TAC_RECORDING_END_BYTES    (TAC_RECORDING_BLOCK_HEADER + 16)
+#define TAC_RECORDING_DEVICE_BYTES (TAC_RECORDING_BLOCK_HEADER + 5 * 4 + 22 * 8 + 2 * 8)
+#define TAC_RECORDING_VALUES       19 // numbers of a sample from position to torque
 
 // What connects a block with the file and with the block before.
 typedef struct tac_recording_chain {
@@ -31,8 +32,8 @@ typedef struct tac_recording_chain {
 	uint32_t sequence; // of the next block
 } tac_recording_chain;
 
-// The numbers of a sample in the order of the file, without time, buttons and gripper. Thread: any.
-void tac_recording_sample_values(const tac_recording_sample *sample, double *out_values);
+// The numbers of a sample from position to torque, in the order of the file. Thread: any.
+void tac_recording_sample_values(const tac_device_sample *sample, double *out_values);
 
 // Fills TAC_RECORDING_HEADER_BYTES at `out` and starts the chain. Thread: any.
 void tac_recording_encode_header(const tac_recording_header *header, uint8_t *out,
@@ -40,7 +41,7 @@ void tac_recording_encode_header(const tac_recording_header *header, uint8_t *ou
 
 // Encodes 1 … TAC_RECORDING_BLOCK_SAMPLES samples to `out`, of TAC_RECORDING_BLOCK_BYTES_MAX bytes; returns
 // the number of bytes used. Thread: any.
-size_t tac_recording_encode_block(tac_recording_chain *chain, const tac_recording_sample *samples,
+size_t tac_recording_encode_block(tac_recording_chain *chain, const tac_device_sample *samples,
 				  uint32_t count, uint8_t *out);
 
 // The size of a scene's block; 0 if the scene is too large. Thread: any.
@@ -53,6 +54,9 @@ size_t tac_recording_encode_scene(tac_recording_chain *chain, const tac_recordin
 // returns the number of bytes used. Thread: any.
 size_t tac_recording_encode_commands(tac_recording_chain *chain, const tac_recording_command *commands,
 				     uint32_t count, uint8_t *out);
+
+// Encodes what forces depend on of a device, to `out`, of TAC_RECORDING_DEVICE_BYTES. Thread: any.
+size_t tac_recording_encode_device(tac_recording_chain *chain, const tac_device_info *info, uint8_t *out);
 
 // Encodes the end mark to `out`, of TAC_RECORDING_END_BYTES. Thread: any.
 size_t tac_recording_encode_end(tac_recording_chain *chain, uint64_t samples, uint64_t unrecorded,
@@ -68,7 +72,8 @@ typedef enum tac_recording_block_kind {
 	TAC_RECORDING_SAMPLES,
 	TAC_RECORDING_SCENE,
 	TAC_RECORDING_END,
-	TAC_RECORDING_COMMANDS, // version 3
+	TAC_RECORDING_COMMANDS, // since version 3
+	TAC_RECORDING_DEVICE,   // since version 4
 	TAC_RECORDING_BLOCK_KINDS,
 } tac_recording_block_kind;
 
@@ -90,7 +95,7 @@ bool tac_recording_decode_block(int version, const tac_recording_chain *chain, c
 
 // The samples of a block, at most TAC_RECORDING_BLOCK_SAMPLES. False: the payload is malformed.
 // Thread: any.
-bool tac_recording_decode_samples(const tac_recording_block *block, tac_recording_sample *out_samples);
+bool tac_recording_decode_samples(const tac_recording_block *block, tac_device_sample *out_samples);
 
 // The commands of a block, at most TAC_RECORDING_BLOCK_COMMANDS; returns their number, -1: malformed.
 // Thread: any.
@@ -100,6 +105,10 @@ int tac_recording_decode_commands(const tac_recording_block *block, tac_recordin
 // TAC_ERROR_MEMORY without a log line. Thread: setup.
 tac_result tac_recording_decode_scene(const tac_recording_block *block, tac_recording_scene *out_scene,
 				      char **out_memory);
+
+// The device of a block, without name, serial number and period, which are the header's. False: malformed, or
+// no device. Thread: any.
+bool tac_recording_decode_device(const tac_recording_block *block, tac_device_info *out_info);
 
 // False: malformed. Thread: any.
 bool tac_recording_decode_end(const tac_recording_block *block, uint64_t *out_samples,

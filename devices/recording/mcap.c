@@ -221,7 +221,7 @@ static message begin_message(writer *w, channel c, bool stamped)
 	return m;
 }
 
-static void put_sample(writer *w, const tac_recording_sample *s, bool status_changed)
+static void put_sample(writer *w, const tac_device_sample *s, bool status_changed)
 {
 	message m = begin_message(w, CHANNEL_POSE, true);
 	put_vector(&m, s->state.T_base_tool.position);
@@ -367,12 +367,14 @@ static extras put_extras(writer *w, const tac_recording *r)
 	size_t record = begin_record(b, OP_METADATA);
 	put_text(b, "recording");
 	const size_t map = begin_array(b);
-	char period[32], unrecorded[32];
+	char period[32], loop_period[32], unrecorded[32];
 	snprintf(period, sizeof period, "%lld", (long long)r->header.period_ns);
+	snprintf(loop_period, sizeof loop_period, "%lld", (long long)r->header.loop_period_ns);
 	snprintf(unrecorded, sizeof unrecorded, "%llu", (unsigned long long)r->unrecorded);
 	put_pair(b, "device", r->header.name);
 	put_pair(b, "serial", r->header.serial);
 	put_pair(b, "period_ns", period);
+	put_pair(b, "loop_period_ns", loop_period);
 	put_pair(b, "scene", r->scene.text ? r->scene.name : "");
 	put_pair(b, "unrecorded_samples", unrecorded);
 	put_pair(b, "damage", r->damage ? r->damage : "");

@@ -21,7 +21,7 @@ typedef struct playback {
 	atomic_bool enabled;
 	int lock; // the file, locked against recorders; -1: the recording came from memory
 	size_t count;
-	tac_recording_sample samples[]; // times start at 0
+	tac_device_sample samples[]; // times start at 0
 } playback;
 
 static playback *playback_of(tac_device *device)
@@ -94,7 +94,7 @@ static void playback_destroy(tac_device *device)
 // A century. Later times are damage; sums of two times up to this do not overflow.
 #define TIME_MAX_NS INT64_C(3000000000000000000)
 
-static bool usable(const tac_recording_sample *sample, int64_t after_ns)
+static bool usable(const tac_device_sample *sample, int64_t after_ns)
 {
 	const tac_device_state *state = &sample->state;
 	const double length = tac_dquat_dot(state->T_base_tool.rotation, state->T_base_tool.rotation);
@@ -130,7 +130,7 @@ tac_result tac_playback_create(const tac_recording *recording, bool repeat, tac_
 		.buttons = 32,
 	};
 	for (size_t i = 0; i < recording->count; i++) {
-		const tac_recording_sample *sample = &recording->samples[i];
+		const tac_device_sample *sample = &recording->samples[i];
 		if (!usable(sample, after_ns))
 			continue;
 		const tac_dvec3 position = sample->state.T_base_tool.position;
@@ -150,7 +150,9 @@ tac_result tac_playback_create(const tac_recording *recording, bool repeat, tac_
 		free(p);
 		return TAC_ERROR_FORMAT;
 	}
-	const int64_t period_ns = recording->header.period_ns;
+	// A sample was taken in each tick of the loop.
+	const int64_t period_ns = recording->header.loop_period_ns > 0 ? recording->header.loop_period_ns
+								       : recording->header.period_ns;
 	info.period_ns = period_ns > 0 && period_ns < TIME_MAX_NS ? period_ns : 1000000;
 	snprintf(info.name, sizeof info.name, "playback:%.20s", recording->header.name);
 	memcpy(info.serial, recording->header.serial, sizeof info.serial);

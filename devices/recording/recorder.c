@@ -45,7 +45,7 @@ struct tac_recorder {
 	tac_recording_chain chain;
 	uint64_t written;   // samples
 	int64_t waiting_ns; // since when the first of `samples` waits
-	tac_recording_sample samples[TAC_RECORDING_BLOCK_SAMPLES];
+	tac_device_sample samples[TAC_RECORDING_BLOCK_SAMPLES];
 	uint32_t count;
 	uint8_t block[TAC_RECORDING_BLOCK_BYTES_MAX];
 	tac_recording_command taken[TAC_RECORDING_BLOCK_COMMANDS];
@@ -226,7 +226,8 @@ static void write_head(tac_recorder *recorder, const tac_recorder_def *def)
 				       .max_torque_Nm = (float)info->max_torque_Nm,
 				       .gripper_max_m = (float)info->gripper_max_m,
 				       .max_gripper_N = (float)info->max_gripper_N,
-				       .run = def->run != 0 ? def->run : tac_recorder_new_run()};
+				       .run = def->run != 0 ? def->run : tac_recorder_new_run(),
+				       .loop_period_ns = def->loop_period_ns};
 	memcpy(header.name, info->name, sizeof header.name);
 	memcpy(header.serial, info->serial, sizeof header.serial);
 	uint8_t bytes[TAC_RECORDING_HEADER_BYTES];
@@ -234,6 +235,8 @@ static void write_head(tac_recorder *recorder, const tac_recorder_def *def)
 	write_bytes(recorder, bytes, sizeof bytes, 0);
 	if (recorder->result == TAC_OK && def->scene)
 		write_scene(recorder, def->scene);
+	const size_t device = tac_recording_encode_device(&recorder->chain, info, recorder->block);
+	write_bytes(recorder, recorder->block, device, 0);
 }
 
 static tac_result start_threads(tac_recorder *recorder)
@@ -297,7 +300,7 @@ tac_result tac_recorder_create(const tac_recorder_def *def, tac_recorder **out_r
 	snprintf(recorder->path, sizeof recorder->path, "%s", def->path);
 	tac_result result = TAC_ERROR_IO;
 	if (open_file(recorder, def->path))
-		result = tac_ring_create(RING_SAMPLES, sizeof(tac_recording_sample), &recorder->ring);
+		result = tac_ring_create(RING_SAMPLES, sizeof(tac_device_sample), &recorder->ring);
 	if (result == TAC_OK && def->commands)
 		result = tac_ring_create(RING_COMMANDS, sizeof(tac_recording_command), &recorder->commands);
 	if (result == TAC_OK && def->commands)
@@ -319,7 +322,7 @@ tac_result tac_recorder_create(const tac_recorder_def *def, tac_recorder **out_r
 
 // ---- the run ----
 
-bool tac_recorder_write(tac_recorder *recorder, const tac_recording_sample *sample)
+bool tac_recorder_write(tac_recorder *recorder, const tac_device_sample *sample)
 {
 	return tac_ring_push(recorder->ring, sample);
 }

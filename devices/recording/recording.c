@@ -95,7 +95,7 @@ static bool reserve_samples(reader *r)
 	if (r->capacity - r->out->count >= TAC_RECORDING_BLOCK_SAMPLES)
 		return true;
 	const size_t capacity = r->capacity + r->capacity / 2 + TAC_RECORDING_BLOCK_SAMPLES;
-	tac_recording_sample *more = realloc(r->out->samples, capacity * sizeof *more);
+	tac_device_sample *more = realloc(r->out->samples, capacity * sizeof *more);
 	if (!more)
 		return false;
 	r->out->samples = more;
@@ -137,6 +137,19 @@ static tac_result take_commands(reader *r, const tac_recording_block *block)
 	return TAC_OK;
 }
 
+static tac_result take_device(tac_recording *out, const tac_recording_block *block)
+{
+	out->has_device = tac_recording_decode_device(block, &out->device);
+	if (!out->has_device) {
+		out->device = (tac_device_info){0};
+		return TAC_ERROR_FORMAT;
+	}
+	out->device.period_ns = out->header.period_ns;
+	memcpy(out->device.name, out->header.name, sizeof out->device.name);
+	memcpy(out->device.serial, out->header.serial, sizeof out->device.serial);
+	return TAC_OK;
+}
+
 // Takes the contents of a block that is in its place. TAC_ERROR_FORMAT: they are malformed.
 static tac_result take_block(reader *r, const tac_recording_block *block)
 {
@@ -153,10 +166,11 @@ static tac_result take_block(reader *r, const tac_recording_block *block)
 	case TAC_RECORDING_SCENE:
 		if (block->sequence == 0)
 			return tac_recording_decode_scene(block, &out->scene, &out->scene_memory);
-		return out->version == TAC_RECORDING_VERSION ? take_later_scene(out, block)
-							     : TAC_ERROR_FORMAT;
+		return out->version >= 3 ? take_later_scene(out, block) : TAC_ERROR_FORMAT;
 	case TAC_RECORDING_COMMANDS:
 		return take_commands(r, block);
+	case TAC_RECORDING_DEVICE:
+		return take_device(out, block);
 	default:
 		if (!tac_recording_decode_end(block, &samples, &out->unrecorded))
 			return TAC_ERROR_FORMAT;
@@ -372,7 +386,7 @@ static void write_csv(const tac_recording *recording, FILE *file)
 	fputs("t_s,x,y,z,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz,fx,fy,fz,tx,ty,tz,buttons,status", file);
 	fputs(gripper ? ",gripper_m,gripper_m_per_s,gripper_N\n" : "\n", file);
 	for (size_t i = 0; i < recording->count; i++) {
-		const tac_recording_sample *sample = &recording->samples[i];
+		const tac_device_sample *sample = &recording->samples[i];
 		// Damaged times may have any value; their difference wraps instead of overflowing.
 		const int64_t time_ns = (int64_t)((uint64_t)sample->state.time_ns -
 						  (uint64_t)recording->samples[0].state.time_ns);

@@ -292,6 +292,7 @@ static tac_effect_output call_own(tac_servo *s, int64_t now_ns, double elapsed_s
 	const tac_effect_callback *callback = &s->def.callback;
 	tac_effect_output out = {0};
 	fx->own.took_ns = 0;
+	fx->own.overran = false;
 	if (!fx->allowed || now_ns < fx->own.rest_until_ns)
 		return out;
 	const tac_effect_input input = {
@@ -308,7 +309,9 @@ static tac_effect_output call_own(tac_servo *s, int64_t now_ns, double elapsed_s
 	callback->fn(callback->user, &input, &out);
 	const int64_t budget_ns = callback->budget_ns > 0 ? callback->budget_ns : s->def.period_ns / 10;
 	fx->own.took_ns = clocked ? tac_clock_now_ns() - begin_ns : 0;
-	if (fx->own.took_ns > budget_ns) {
+	fx->own.overran =
+		s->recorded ? (s->recorded->flags & TAC_SAMPLE_OVERRUN) != 0 : fx->own.took_ns > budget_ns;
+	if (fx->own.overran) {
 		fx->own.overruns++;
 		fx->own.rest_until_ns = now_ns + TAC_EFFECT_REST_NS;
 	}

@@ -42,6 +42,7 @@ typedef struct tac_effect_own {
 	double bound_N;        // of the change of its force in this tick
 	int64_t rest_until_ns; // not called before
 	int64_t took_ns;
+	bool overran; // in this tick
 	uint64_t overruns, invalid;
 } tac_effect_own;
 

@@ -470,6 +470,37 @@ static void remove_material(tac_servo *s)
 				    g->drill.state.removed_m3[i] - before.removed_m3[i]);
 }
 
+// ---- record ----
+
+static void record(const tac_servo *s, int64_t now_ns)
+{
+	if (!s->def.record)
+		return;
+	const bool stopped = s->output.reasons >> TAC_LIMIT_STOPPED & 1u;
+	const tac_device_sample sample = {
+		.state = s->device_state,
+		.wrench = s->output.wrench,
+		.gripper_N = s->output.gripper_N,
+		.status = s->status,
+		.now_ns = now_ns,
+		.delay_ns = s->write_delay_ns,
+		.flags = (s->sample_valid ? 0 : TAC_SAMPLE_INVALID) | (stopped ? TAC_SAMPLE_STOPPED : 0) |
+			 (s->effects.own.overran ? TAC_SAMPLE_OVERRUN : 0),
+	};
+	s->def.record(s->def.record_user, &sample);
+}
+
+void tac_servo_step_again(tac_servo *servo, const tac_device_sample *sample)
+{
+	servo->recorded = sample;
+	servo->write_delay_ns = sample->delay_ns;
+	if (sample->flags & TAC_SAMPLE_STOPPED)
+		tac_limit_stop(servo->limit);
+	tac_servo_step(servo, sample->now_ns, NULL);
+	tac_limit_reset(servo->limit);
+	servo->recorded = NULL;
+}
+
 // ---- the tick ----
 
 static void end_phase(tac_tick *tick, tac_phase phase)
@@ -515,9 +546,7 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 	remove_material(s);
 	publish(s, now_ns, tick);
 	tac_servo_tell_events(s);
-	if (s->def.record)
-		s->def.record(s->def.record_user, &s->device_state, &s->output.wrench, s->output.gripper_N,
-			      s->status);
+	record(s, now_ns);
 	end_phase(tick, TAC_PHASE_PUBLISH);
 
 	// The next tick accounts for this delay from read to write. Without a clock it is 0.

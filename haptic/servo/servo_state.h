@@ -125,8 +125,9 @@ struct tac_servo {
 	tac_servo_drilling drilling;
 	tac_feel feel;
 	tac_task *task;
-	tac_dvec3 damper_N;     // of the passivity controller, in the last tick, device frame
-	int64_t write_delay_ns; // from the last tick's read to its write
+	tac_dvec3 damper_N;                // of the passivity controller, in the last tick, device frame
+	int64_t write_delay_ns;            // from the last tick's read to its write
+	const tac_device_sample *recorded; // in a replay, of this tick; NULL: the tick is no replay
 	tac_servo_totals totals;
 
 	// Of this tick, in the order of its stages.
@@ -162,6 +163,10 @@ static inline bool tac_servo_poses_differ(tac_dpose a, tac_dpose b)
 	return tac_dvec3_length(tac_dvec3_sub(a.position, b.position)) >= rounding ||
 	       tac_dquat_angle(tac_dquat_mul(a.rotation, tac_dquat_conjugate(b.rotation))) >= rounding;
 }
+
+// Runs a tick again that was recorded: what a clock and other threads told it then is taken from `sample`,
+// which the servo's device delivers, too. Thread: as tac_servo_step.
+void tac_servo_step_again(tac_servo *servo, const tac_device_sample *sample);
 
 // Creates the SCO again for the current objects (setup.c).
 // Thread: setup.

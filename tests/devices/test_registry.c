@@ -137,7 +137,7 @@ static void playback_opens_a_recording(void)
 	TEST_ASSERT_EQUAL(
 		TAC_OK,
 		tac_recorder_create(&(tac_recorder_def){.path = path, .info = &device->info}, &recorder));
-	tac_recording_sample sample = {0};
+	tac_device_sample sample = {0};
 	for (int k = 0; k < 100; k++) {
 		sample.status = tac_device_read(device, k * MS, &sample.state);
 		TEST_ASSERT_TRUE(tac_recorder_write(recorder, &sample));

@@ -28,6 +28,10 @@ static void check(const uint8_t *bytes, size_t size)
 	TAC_ASSERT(r.lost_bytes <= size && (result != TAC_OK || (!r.damage && r.lost_bytes == 0)));
 	for (size_t k = 0; k < r.count; k++)
 		TAC_ASSERT(r.samples[k].status < TAC_DEVICE_STATUS_COUNT);
+	TAC_ASSERT(r.header.loop_period_ns >= 0);
+	if (r.has_device)
+		TAC_ASSERT(r.device.delay_ns >= 0 && r.device.linear.mass >= 0 && r.device.max_force_N >= 0 &&
+			   r.device.torque_axes >= 0 && r.device.torque_axes <= 3);
 	if (r.scene.text)
 		TAC_ASSERT(strlen(r.scene.name) + strlen(r.scene.folder) + strlen(r.scene.text) <= size);
 	tac_device *device = NULL;
@@ -50,7 +54,7 @@ static void put32(uint8_t *out, uint32_t value)
 // number of samples, length.
 static size_t assemble(const uint8_t *data, size_t size, uint8_t *out)
 {
-	static const char kinds[4][5] = {"TBLK", "TSCN", "TEND", "TCMD"};
+	static const char kinds[8][5] = {"TBLK", "TSCN", "TEND", "TCMD", "TDEV", "TBLK", "TSCN", "TCMD"};
 	const tac_recording_header header = {.period_ns = 1000000, .name = "fuzzed", .run = 1};
 	tac_recording_chain chain;
 	tac_recording_encode_header(&header, out, &chain);
@@ -61,7 +65,7 @@ static size_t assemble(const uint8_t *data, size_t size, uint8_t *out)
 		payload = payload < size - 4 ? payload : size - 4;
 		if (used + TAC_RECORDING_BLOCK_HEADER + payload > LARGEST)
 			break;
-		memcpy(block, kinds[data[0] & 3], 4);
+		memcpy(block, kinds[(data[0] & 3) | (data[0] >> 3 & 4)], 4); // bits 0, 1 and 5
 		put32(block + 4, (uint32_t)payload);
 		put32(block + 8, data[1]);
 		put32(block + 12, chain.sequence++ + (data[0] >> 2 & 3));

@@ -191,13 +191,10 @@ static void record_command(void *user, int64_t tick, const tac_live_command *com
 	r->lost += !tac_recorder_write_command(r->recorder, tick, bytes, size);
 }
 
-static void record_sample(void *user, const tac_device_state *state, const tac_wrench *wrench,
-			  double gripper_N, tac_device_status status)
+static void record_sample(void *user, const tac_device_sample *sample)
 {
 	run *r = user;
-	const tac_recording_sample sample = {
-		.state = *state, .wrench = *wrench, .gripper_N = gripper_N, .status = status};
-	r->lost += !tac_recorder_write(r->recorder, &sample);
+	r->lost += !tac_recorder_write(r->recorder, sample);
 }
 
 // The time of a tick as a loop of 1 kHz measures it: the median of its steps is not quite the period, and
@@ -287,8 +284,11 @@ static void run_recorded(run *r, uint64_t seed, bool six, const char *path, met 
 	make_path(r, seed, six);
 	tac_path_device device = tac_path_device_make(r->path);
 	const tac_recording_scene scene = scene_of(def.world);
-	const tac_recorder_def recorder = {
-		.path = path, .info = &device.base.info, .scene = &scene, .commands = true};
+	const tac_recorder_def recorder = {.path = path,
+					   .info = &device.base.info,
+					   .scene = &scene,
+					   .commands = true,
+					   .loop_period_ns = MS};
 	TEST_ASSERT_EQUAL(TAC_OK, tac_recorder_create(&recorder, &r->recorder));
 	free((char *)(uintptr_t)scene.text);
 	tac_live *live;
@@ -376,7 +376,7 @@ static void expect_same_replay(const run *r, const char *path)
 	def.command_count = recording.command_count;
 	def.worlds = built + 1;
 	def.world_count = (int32_t)worlds - 1;
-	def.period_ns = MS;
+	def.period_ns = recording.header.loop_period_ns;
 	tac_render *render;
 	tac_render_row rows[TAC_SCENE_TOOLS];
 	TEST_ASSERT_EQUAL(TAC_OK, tac_render_create(&def, &render));

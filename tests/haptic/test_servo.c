@@ -80,11 +80,10 @@ static void sliding_below_a_frictionless_surface_exerts_no_drag(void)
 
 static double recorded_gripper_N;
 
-static void keep_gripper(void *user, const tac_device_state *state, const tac_wrench *wrench,
-			 double gripper_N, tac_device_status status)
+static void keep_gripper(void *user, const tac_device_sample *sample)
 {
-	(void)user, (void)state, (void)wrench, (void)status;
-	recorded_gripper_N = gripper_N;
+	(void)user;
+	recorded_gripper_N = sample->gripper_N;
 }
 
 // Fingers of 250 N/m that want an opening of 4 mm, against a spring of 500 N/m that rests at 12 mm: they meet
@@ -607,7 +606,9 @@ typedef struct watcher {
 static void *watch(void *user)
 {
 	watcher *w = user;
-	do { // once at least, even if the writer was faster than the start of this thread
+	bool last;
+	do { // once more after the writer has ended, even if this thread was held up until then
+		last = w->stop;
 		const tac_snapshot *s = tac_servo_snapshot(w->servo, 1);
 		if (!s)
 			continue;
@@ -615,7 +616,7 @@ static void *watch(void *user)
 		w->backwards += s->tick < w->last;
 		w->last = s->tick;
 		w->torn += s->time_ns != s->tick * MS;
-	} while (!w->stop);
+	} while (!last);
 	return NULL;
 }
 

@@ -75,6 +75,13 @@ class WithFolder(unittest.TestCase):
                 self.assertEqual(array[name].tobytes(), wanted.tobytes(), name)
 
 
+    def same_force(self, rows, samples):
+        """The replay sends what the run has sent, to the bit, and that is not nothing; world and device have one frame."""
+        self.assertTrue(any((samples[name] != 0).any() for name in ("fx", "fy", "fz")))
+        for name in ("fx", "fy", "fz", "tx", "ty", "tz"):
+            self.assertEqual((rows[name] + 0.0).tobytes(), (samples[name] + 0.0).tobytes(), name)  # 0 is also -0
+
+
 class Render(WithFolder):
     def test_is_that_of_the_command(self):
         path = self.write("path.csv", stroke())
@@ -424,6 +431,8 @@ class Live(WithFolder):
         self.assertTrue((rows[0]["contacts"] > 0).any())
         for name in set(rows[0].dtype.names) - {"ns"}:
             self.assertEqual(rows[0][name].tobytes(), rows[1][name].tobytes(), name)
+        self.same_force(rows[0], recording.samples)
+        self.assertEqual(recording.loop_period_s, 1e-3)
         # Without the commands the box would stay below the ball.
         still = tactus.render(scene, recording.samples)
         self.assertLess((still["contacts"] > 0).sum(), (rows[0]["contacts"] > 0).sum())
@@ -470,6 +479,11 @@ class Hands(WithFolder):
         recordings = [tactus.load_recording(f) for f in (file, f"{file}.2")]
         self.assertEqual(len(recordings[0].samples), len(recordings[1].samples))
         self.assertEqual(recordings[0].scenes, recordings[1].scenes)
+        for rows, recording in zip(tactus.replay(file, both=True), recordings):
+            self.same_force(rows, recording.samples)
+        pathlib.Path(f"{file}.2").rename(f"{file}.3")
+        with self.assertRaisesRegex(tactus.Error, "No such file"):
+            tactus.replay(file)
 
 
 class Errors(WithFolder):
