@@ -64,6 +64,12 @@ TAC_API bool tac_solids_is_description(const char *text);
 // Thread: setup.
 TAC_API tac_result tac_solids_parse(const char *text, tac_solids *out_solids);
 
+#define TAC_SOLIDS_MESSAGE 256
+
+// The same without a log line: on failure out_message is "expected …, found …".
+// Thread: any.
+tac_result tac_solids_decode(const char *text, tac_solids *out_solids, char out_message[TAC_SOLIDS_MESSAGE]);
+
 // Builds a closed mesh of the solids: one surface per solid, named after its kind, with the vertices on the
 // solid and `segments` >= 3 around the axis. The caller owns *out_mesh; it is NULL on failure.
 // Thread: setup.

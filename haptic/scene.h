@@ -123,7 +123,8 @@ typedef struct tac_scene_task {
 	tac_scene_task_limits limits;
 	char target[TAC_SCENE_NAME];          // object whose surface should be covered
 	char target_layer[TAC_MATERIAL_NAME]; // material of the layer that a needle should reach
-	tac_dvec3 plan;                       // direction of a needle, world frame
+	double removed; // part of the materials marked as `target` in drillable bodies to remove, 0 … 1
+	tac_dvec3 plan; // direction of a needle, world frame
 } tac_scene_task;
 
 // A needle. Its tip is the origin of the tool's frame and points along -z.

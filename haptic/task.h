@@ -70,11 +70,14 @@ typedef struct tac_task_figures {
 	tac_task_structure structures[TAC_TASK_STRUCTURES];
 	int32_t structure_count;
 	double volume_m3[TAC_SCENE_MATERIALS + 1]; // removed, by material of the world
-	double coverage; // part of the target object's area that was touched, 0 … 1
+	double target_m3; // volume of the materials to be removed, at the start; 0: none
+	double removed;   // part of it that was removed, 0 … 1
+	double coverage;  // part of the target object's area that was touched, 0 … 1
 
 	// Limits of the scene; 0: none.
 	double limit_force_N, limit_time_s, limit_path_m;
-	bool passed; // no limit exceeded, nothing breached, and the target layer reached if there is one
+	double limit_removed; // the least part to be removed
+	bool passed; // no limit exceeded, nothing breached, and the target reached or removed if there is one
 } tac_task_figures;
 
 #define TAC_TASK_FORCE_STEP_N 0.02

@@ -30,6 +30,7 @@ typedef struct parameter {
 	}
 
 #define PARAMETERS_MAX 4
+#define SHOWN_MAX      120 // characters of the text in a message, to keep the line readable
 
 static const struct {
 	const char *name;
@@ -66,12 +67,17 @@ bool tac_solids_is_description(const char *text)
 	return text[length] == ':' && kind_of(text, length) >= 0;
 }
 
-static tac_result refuse(const char *text, const char *expected, const char *found, size_t length)
+// The state of parsing one solid.
+typedef struct reader {
+	char *message;    // of TAC_SOLIDS_MESSAGE bytes: "expected …, found …"
+	tac_solid *solid; // NaN where no value was given yet
+	bool axis;        // given
+} reader;
+
+static tac_result refuse(const reader *r, const char *expected, const char *found, size_t length)
 {
-	const int most = 120; // characters of the text, to keep the line readable
-	tac_log(TAC_LOG_ERROR, "shape '%.*s%s': expected %s, found '%.*s'", most, text,
-		strlen(text) > (size_t)most ? "..." : "", expected,
-		length < (size_t)most ? (int)length : most, found);
+	snprintf(r->message, TAC_SOLIDS_MESSAGE, "expected %s, found '%.*s'", expected,
+		 length < SHOWN_MAX ? (int)length : SHOWN_MAX, found);
 	return TAC_ERROR_FORMAT;
 }
 
@@ -100,24 +106,17 @@ static tac_dmat3 axis_rotation(char axis)
 			     : tac_dmat3_identity();
 }
 
-// The state of parsing one solid.
-typedef struct reader {
-	const char *text; // the whole description, for messages
-	tac_solid *solid; // NaN where no value was given yet
-	bool axis;        // given
-} reader;
-
 // NAME=NUMBER, `length` characters from `item`, whose name is `key` characters long.
 static tac_result read_number(reader *r, const char *item, size_t length, size_t key)
 {
 	const parameter *p = key < length ? parameter_of((int)r->solid->kind, item, key) : NULL;
 	if (!p)
-		return refuse(r->text, "NAME=NUMBER of the solid, x, y, z or axis=x|y|z", item, length);
+		return refuse(r, "NAME=NUMBER of the solid, x, y, z or axis=x|y|z", item, length);
 	double *field = field_of(r->solid, p);
 	char expected[64];
 	if (!isnan(*field)) {
 		snprintf(expected, sizeof expected, "%s once", p->name);
-		return refuse(r->text, expected, item, length);
+		return refuse(r, expected, item, length);
 	}
 	const char *digits = item + key + 1;
 	const size_t size = length - key - 1;
@@ -129,7 +128,7 @@ static tac_result read_number(reader *r, const char *item, size_t length, size_t
 	    (p->min == 0 && value != 0 && value < TAC_SOLID_LENGTH_MIN)) {
 		snprintf(expected, sizeof expected, "%s=%s%g to %g m", p->name, p->min == 0 ? "0 or " : "",
 			 p->min == 0 ? TAC_SOLID_LENGTH_MIN : p->min, p->max);
-		return refuse(r->text, expected, item, length);
+		return refuse(r, expected, item, length);
 	}
 	*field = value;
 	return TAC_OK;
@@ -140,14 +139,14 @@ static tac_result read_item(reader *r, const char *item, size_t length)
 	const size_t key = strcspn(item, "=,+");
 	if (key == 4 && length == 6 && strncmp(item, "axis=", 5) == 0 && strchr("xyz", item[5])) {
 		if (r->axis)
-			return refuse(r->text, "axis once", item, length);
+			return refuse(r, "axis once", item, length);
 		r->axis = true;
 		r->solid->rotation = axis_rotation(item[5]);
 		return TAC_OK;
 	}
 	if (r->solid->kind == TAC_SOLID_TOROID && length == 7 && strncmp(item, "concave", 7) == 0) {
 		if (r->solid->concave)
-			return refuse(r->text, "concave once", item, length);
+			return refuse(r, "concave once", item, length);
 		r->solid->concave = true;
 		return TAC_OK;
 	}
@@ -168,7 +167,7 @@ static tac_result complete(const reader *r, const char *part, size_t length)
 		char expected[64];
 		snprintf(expected, sizeof expected, "%s=NUMBER of the %s", p->name, kinds[s->kind].name);
 		if (isnan(*field_of(s, p)) && !p->optional)
-			return refuse(r->text, expected, part, length);
+			return refuse(r, expected, part, length);
 	}
 	double largest_coordinate = 0;
 	for (int i = 0; i < 3; i++) {
@@ -177,27 +176,27 @@ static tac_result complete(const reader *r, const char *part, size_t length)
 		largest_coordinate = fmax(largest_coordinate, fabs(*x));
 	}
 	if (s->kind == TAC_SOLID_CONE && s->radius == 0 && s->top == 0)
-		return refuse(r->text, "a radius above 0 of the cone", part, length);
+		return refuse(r, "a radius above 0 of the cone", part, length);
 	if (s->kind == TAC_SOLID_TOROID &&
 	    !(s->z_min < s->z_max && s->z_min >= -s->minor && s->z_max <= s->minor))
-		return refuse(r->text, "-r <= z0 < z1 <= r of the toroid", part, length);
+		return refuse(r, "-r <= z0 < z1 <= r of the toroid", part, length);
 	if (s->kind == TAC_SOLID_TOROID && s->concave && s->radius < s->minor)
-		return refuse(r->text, "R >= r of the concave toroid", part, length);
+		return refuse(r, "R >= r of the concave toroid", part, length);
 	const double radius =
 		s->kind == TAC_SOLID_TOROID ? s->minor : fmax(s->radius, isnan(s->top) ? 0 : s->top);
 	if (radius < TAC_SOLID_RADIUS_RATIO_MIN * largest_coordinate)
-		return refuse(r->text, "a radius of at least 1e-5 of the largest of x, y and z", part,
-			      length);
+		return refuse(r, "a radius of at least 1e-5 of the largest of x, y and z", part, length);
 	return TAC_OK;
 }
 
 // Parses one solid, `length` characters from `part`.
-static tac_result parse_one(const char *text, const char *part, size_t length, tac_solid *s)
+static tac_result parse_one(const char *part, size_t length, char *message, tac_solid *s)
 {
+	reader r = {.message = message, .solid = s};
 	size_t name = strcspn(part, ":");
 	int kind = name < length ? kind_of(part, name) : -1;
 	if (kind < 0)
-		return refuse(text, "sphere:, capsule:, cylinder:, cone: or toroid:", part, length);
+		return refuse(&r, "sphere:, capsule:, cylinder:, cone: or toroid:", part, length);
 	const double unset = (double)NAN;
 	*s = (tac_solid){.kind = (tac_solid_kind)kind,
 			 .radius = unset,
@@ -208,7 +207,6 @@ static tac_result parse_one(const char *text, const char *part, size_t length, t
 			 .z_max = unset,
 			 .position = tac_dvec3_make(unset, unset, unset),
 			 .rotation = tac_dmat3_identity()};
-	reader r = {.text = text, .solid = s};
 	const char *end = part + length;
 	// After the name alone there is no item; `complete` reports what is missing.
 	for (const char *item = part + name + 1; length > name + 1 && item <= end;) {
@@ -221,14 +219,15 @@ static tac_result parse_one(const char *text, const char *part, size_t length, t
 	return complete(&r, part, length);
 }
 
-tac_result tac_solids_parse(const char *text, tac_solids *out_solids)
+tac_result tac_solids_decode(const char *text, tac_solids *out_solids, char out_message[TAC_SOLIDS_MESSAGE])
 {
 	*out_solids = (tac_solids){.count = 0};
 	for (const char *part = text;; part++) {
 		size_t length = strcspn(part, "+");
 		if (out_solids->count == TAC_SOLIDS_MAX)
-			return refuse(text, "at most 16 solids", part, length);
-		tac_result result = parse_one(text, part, length, &out_solids->solid[out_solids->count]);
+			return refuse(&(reader){.message = out_message}, "at most 16 solids", part, length);
+		tac_result result =
+			parse_one(part, length, out_message, &out_solids->solid[out_solids->count]);
 		if (result < 0)
 			return result;
 		out_solids->count++;
@@ -236,4 +235,14 @@ tac_result tac_solids_parse(const char *text, tac_solids *out_solids)
 		if (*part == '\0')
 			return TAC_OK;
 	}
+}
+
+tac_result tac_solids_parse(const char *text, tac_solids *out_solids)
+{
+	char message[TAC_SOLIDS_MESSAGE];
+	const tac_result result = tac_solids_decode(text, out_solids, message);
+	if (result < TAC_OK)
+		tac_log(TAC_LOG_ERROR, "shape '%.*s%s': %s", SHOWN_MAX, text,
+			strlen(text) > SHOWN_MAX ? "..." : "", message);
+	return result;
 }

@@ -86,11 +86,20 @@ static bool check_materials(const checker *c)
 	return true;
 }
 
-// Checks that mesh files can be opened; their contents are checked when they are loaded.
-static bool check_files(const checker *c, const tac_scene_shape *shapes, int32_t count)
+static bool check_solids(const checker *c, const char *text, tac_solids *out_solids)
+{
+	char message[TAC_SOLIDS_MESSAGE];
+	return tac_solids_decode(text, out_solids, message) >= TAC_OK || refuse(c, text, "%s", message);
+}
+
+// Checks solids, and that mesh files can be opened; their contents are checked when they are loaded.
+static bool check_shapes(const checker *c, const tac_scene_shape *shapes, int32_t count)
 {
 	for (int32_t i = 0; i < count; i++) {
 		char path[2 * TAC_SCENE_TEXT + 2];
+		tac_solids solids;
+		if (shapes[i].kind == TAC_SCENE_SOLIDS && !check_solids(c, shapes[i].solids, &solids))
+			return false;
 		if (shapes[i].kind != TAC_SCENE_MESH)
 			continue;
 		tac_scene_mesh_path(c->scene, &shapes[i], path, sizeof path);
@@ -145,7 +154,7 @@ static bool check_tools(const checker *c)
 			return refuse(c, &n->radius_m,
 				      "expected less than a quarter of the length (%g m), found '%g'",
 				      n->length_m, n->radius_m);
-		if (!check_files(c, t->shapes, t->shape_count) || !check_path(c, t->hand, t->hand_count) ||
+		if (!check_shapes(c, t->shapes, t->shape_count) || !check_path(c, t->hand, t->hand_count) ||
 		    !check_drill(c, t))
 			return false;
 	}
@@ -195,7 +204,9 @@ static bool check_protect(const checker *c, const tac_scene_object *o)
 {
 	for (int32_t k = 0; k < o->protect_count; k++) {
 		tac_solids solids;
-		bool round = tac_solids_parse(o->protect[k].solids, &solids) >= TAC_OK;
+		if (!check_solids(c, o->protect[k].solids, &solids))
+			return false;
+		bool round = true;
 		for (int32_t i = 0; round && i < solids.count; i++)
 			round = solids.solid[i].kind == TAC_SOLID_SPHERE ||
 				solids.solid[i].kind == TAC_SOLID_CAPSULE;
@@ -243,8 +254,8 @@ static bool check_drillable(const checker *c, const tac_scene_object *o)
 		const char *text = d->inside[i].solids;
 		if (!check_cut(c, d->inside[i].material))
 			return false;
-		if (*text && tac_solids_parse(text, &solids) < TAC_OK)
-			return refuse(c, text, "expected solids, found '%s'", text);
+		if (*text && !check_solids(c, text, &solids))
+			return false;
 	}
 	return true;
 }
@@ -261,6 +272,14 @@ static bool check_task(const checker *c)
 	if (!found)
 		return refuse(c, t->target, "expected the name of an object, found '%s'%s", t->target,
 			      tac_suggestion_text(&suggestion));
+	bool removable = t->removed == 0;
+	for (int32_t i = 0; i < c->scene->object_count; i++) {
+		const tac_scene_drillable *d = &c->scene->objects[i].drillable;
+		for (int32_t k = 0; k < d->inside_count; k++)
+			removable = removable || d->inside[k].target;
+	}
+	if (!removable)
+		return refuse(c, &t->removed, "expected a drillable body with `target: true`, found none");
 	return check_reference(c, t->target_layer);
 }
 
@@ -269,7 +288,7 @@ static bool check_objects(const checker *c)
 	const tac_scene *s = c->scene;
 	for (int32_t i = 0; i < s->object_count; i++) {
 		const tac_scene_object *o = &s->objects[i];
-		if (!check_files(c, o->shapes, o->shape_count) || !check_reference(c, o->material) ||
+		if (!check_shapes(c, o->shapes, o->shape_count) || !check_reference(c, o->material) ||
 		    !check_path(c, o->path, o->path_count) || !check_protect(c, o) || !check_drillable(c, o))
 			return false;
 		const tac_scene_layers *layers = &o->layers;

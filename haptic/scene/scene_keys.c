@@ -514,6 +514,7 @@ static const tac_scene_key task_keys[] = {
 	{MAP(tac_scene_task, limits, task_limits_group)},
 	{TEXT(tac_scene_task, target)},
 	{TEXT(tac_scene_task, target_layer)},
+	{NUMBER(tac_scene_task, removed, LIMIT_MIN, 1)},
 	{VECTOR(tac_scene_task, plan, -1e3, 1e3)},
 	{0},
 };

@@ -16,6 +16,9 @@
 // The normal force from which on a triangle counts as touched, N.
 #define TOUCH_N 0.05
 
+// Relative error of the sum of what was removed, so that all of it can be asked for.
+#define ROUNDING 1e-6
+
 // A sphere or capsule of a protected structure, in its object's frame.
 typedef struct rounded {
 	tac_dvec3 a, b;
@@ -33,8 +36,9 @@ struct tac_task {
 	int32_t tool;
 	tac_task_figures figures;
 	structure structures[TAC_TASK_STRUCTURES];
-	int32_t target_object; // -1: none
-	int32_t target_layer;  // material of the scene; -1: none
+	int32_t target_object;                         // -1: none
+	int32_t target_layer;                          // material of the scene; -1: none
+	bool target_material[TAC_SCENE_MATERIALS + 1]; // of the world: should be removed
 
 	// From tick to tick.
 	int64_t ticks, begin_ns, last_ns;
@@ -125,6 +129,22 @@ static tac_result prepare_coverage(tac_task *t)
 	return TAC_OK;
 }
 
+// The volume of the materials that should be removed, wherever they lie in the body.
+static void prepare_removal(tac_task *t)
+{
+	const tac_world *world = t->world;
+	for (int32_t i = 0; i < world->scene->object_count; i++) {
+		const tac_scene_drillable *d = &world->scene->objects[i].drillable;
+		const tac_world_body *body = &world->objects[i];
+		for (int32_t k = 0; body->field && k < d->inside_count; k++)
+			t->target_material[body->field_material[k + 1]] |= d->inside[k].target;
+		for (int32_t k = 0; body->field && k <= d->inside_count; k++) {
+			if (t->target_material[body->field_material[k]])
+				t->figures.target_m3 += tac_field_volume_m3(body->field, k);
+		}
+	}
+}
+
 tac_result tac_task_create(const tac_world *world, int32_t tool, tac_task **out_task)
 {
 	*out_task = NULL;
@@ -142,6 +162,8 @@ tac_result tac_task_create(const tac_world *world, int32_t tool, tac_task **out_
 	f->limit_force_N = scene->task.limits.max_force_N;
 	f->limit_time_s = scene->task.limits.time_s;
 	f->limit_path_m = scene->task.limits.path_m;
+	f->limit_removed = scene->task.removed;
+	prepare_removal(t);
 	tac_result result = prepare_coverage(t);
 	for (int32_t i = 0; i < scene->object_count; i++) {
 		for (int32_t k = 0; k < scene->objects[i].protect_count && result >= TAC_OK; k++)
@@ -386,7 +408,7 @@ static bool passes(const tac_task *t)
 	const tac_task_figures *f = &t->figures;
 	bool passed = f->overs == 0 && !(f->limit_time_s > 0 && f->time_s > f->limit_time_s) &&
 		      !(f->limit_path_m > 0 && f->path_m > f->limit_path_m) &&
-		      (t->target_layer < 0 || f->reached);
+		      (t->target_layer < 0 || f->reached) && f->removed >= (1 - ROUNDING) * f->limit_removed;
 	for (int32_t i = 0; i < f->structure_count; i++)
 		passed = passed && f->structures[i].breaches == 0;
 	return passed;
@@ -417,8 +439,12 @@ void tac_task_step(tac_task *task, const tac_snapshot *snapshot)
 
 void tac_task_add_volume(tac_task *task, int32_t material, double volume_m3)
 {
-	if (material >= 0 && material <= TAC_SCENE_MATERIALS)
-		task->figures.volume_m3[material] += volume_m3;
+	tac_task_figures *f = &task->figures;
+	if (material < 0 || material > TAC_SCENE_MATERIALS)
+		return;
+	f->volume_m3[material] += volume_m3;
+	if (task->target_material[material])
+		f->removed += volume_m3 / f->target_m3;
 }
 
 const tac_task_figures *tac_task_read(tac_task *task)
@@ -533,6 +559,11 @@ int32_t tac_task_list(const tac_task_figures *figures, const tac_world *world, i
 	for (int32_t i = 0; i <= TAC_SCENE_MATERIALS; i++) {
 		if (f->volume_m3[i] > 0)
 			add(&list, "mm3", 1e9 * f->volume_m3[i], "%s removed", world->materials[i].name);
+	}
+	if (f->target_m3 > 0) {
+		tac_task_row *row = add(&list, "%", 100 * f->removed, "target removed");
+		if (f->limit_removed > 0)
+			limit_below(row, 100 * f->limit_removed);
 	}
 	if (*world->scene->task.target)
 		add(&list, "%", 100 * f->coverage, "%s covered", world->scene->task.target);

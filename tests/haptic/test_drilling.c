@@ -187,7 +187,7 @@ static void wrong_keys_are_refused_by_line_and_column(void)
 		 "x.yaml:8", "the burr as the tool's only shape"},
 		{"radius_m: 0.001, button: 0", "radius_m: 0.001, length_m: 0.003", "x.yaml:8",
 		 "kind: cylinder, radius_m: 0.001, height_m: 0.003"},
-		{"depth_m: 0.0015", "solids: \"ball:r=1\"", "x.yaml:15", "expected solids"},
+		{"depth_m: 0.0015", "solids: \"ball:r=1\"", "x.yaml:15", "expected sphere:, capsule:"},
 	};
 	char text[2048];
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

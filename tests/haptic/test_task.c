@@ -186,6 +186,44 @@ static void volumes_add_up_by_material(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-18, 250e-12, f->volume_m3[1]);
 }
 
+// A ball of caries in a block: passed only when the part that the scene asks for is gone.
+static void a_target_has_to_be_removed(void)
+{
+	build("scene: x\n"
+	      "materials: [{name: dentin, cutting_energy_J_per_m3: 4.0e+7}, {name: caries, "
+	      "cutting_energy_J_per_m3: 1.0e+7}]\n" BALL "objects:\n"
+	      "- name: block\n"
+	      "  shapes: [{kind: box, size_m: [0.01, 0.01, 0.01]}]\n"
+	      "  material: dentin\n"
+	      "  drillable: {voxel_m: 0.0002, inside: [{material: caries, solids: \"sphere:r=0.003\", "
+	      "target: "
+	      "true}]}\n"
+	      "task: {removed: 0.75}\n");
+	const double ball_m3 = 4 * PI / 3 * 27e-9;
+	const tac_task_figures *f = tac_task_read(task);
+	TEST_ASSERT_DOUBLE_WITHIN(0.01 * ball_m3, ball_m3, f->target_m3);
+	const int32_t caries = tac_scene_material(scene, "caries"),
+		      dentin = tac_scene_material(scene, "dentin");
+	tac_task_add_volume(task, dentin, 1e-6);
+	tac_task_step(task, at(0, tac_dvec3_zero(), 0, 0));
+	TEST_ASSERT_EQUAL_DOUBLE(0, f->removed);
+	TEST_ASSERT_FALSE(f->passed);
+	for (int i = 1; i <= 100; i++) {
+		tac_task_add_volume(task, caries, 0.01 * f->target_m3);
+		tac_task_step(task, at(i, tac_dvec3_zero(), 0, 0));
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0.01 * i, f->removed);
+		TEST_ASSERT_EQUAL(i >= 75, f->passed);
+	}
+	tac_task_row rows[TAC_TASK_ROWS];
+	const int32_t count = tac_task_list(f, world, 0, rows);
+	int32_t i = 0;
+	while (i < count && strcmp(rows[i].name, "target removed") != 0)
+		i++;
+	TEST_ASSERT_TRUE(i < count && rows[i].at_least && !rows[i].exceeded);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 100, rows[i].value);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 75, rows[i].limit);
+}
+
 static void keys_of_the_task_are_checked(void)
 {
 	static const char *const cases[][2] = {
@@ -197,8 +235,15 @@ static void keys_of_the_task_are_checked(void)
 		 "x.yaml:3:30: expected a number from 1e-06 to 1000, found '0'"},
 		{"scene: x\n" BALL "task: {limit: {}}\n",
 		 "x.yaml:3:8: expected a key of a task, found 'limit'; did you mean 'limits'?"},
+		{"scene: x\n" BALL "task: {removed: 0.9}\n",
+		 "x.yaml:3:17: expected a drillable body with `target: true`, found none"},
+		{"scene: x\n" BALL "objects: [{name: o, shapes: [{kind: box}], protect: [{name: p, solids: "
+		 "\"sphere:q=1\"}]}]\n",
+		 "x.yaml:3:72: expected NAME=NUMBER of the solid, x, y, z or axis=x|y|z, found 'q=1'"},
+		{"scene: x\ntools: [{name: t, shapes: [{kind: solids, solids: \"spere:r=1\"}]}]\n",
+		 "x.yaml:2:51: expected sphere:, capsule:, cylinder:, cone: or toroid:, found 'spere:r=1'"},
 	};
-	for (int i = 0; i < 4; i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		tac_scene *none;
 		logged_lines = 0;
 		tac_scene_parse(cases[i][0], strlen(cases[i][0]), "x.yaml", &none);
@@ -288,6 +333,7 @@ int main(void)
 	RUN_TEST(distance_of_capsules_is_that_of_many_points);
 	RUN_TEST(coverage_is_the_touched_part_of_the_area);
 	RUN_TEST(volumes_add_up_by_material);
+	RUN_TEST(a_target_has_to_be_removed);
 	RUN_TEST(keys_of_the_task_are_checked);
 	RUN_TEST(figures_of_an_insertion_are_those_of_its_rows);
 	return UNITY_END();
