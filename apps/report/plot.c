@@ -243,8 +243,20 @@ void plot_begin(plot *p, FILE *file, const plot_def *def)
 	}
 }
 
+// One below the other; near the right end of the frame they lie to the left of their lines.
+static void label_rules(const plot *p)
+{
+	for (int i = 0; i < p->rule_count; i++) {
+		const double at = p->rules[i].x;
+		const bool left = at > (p->left + 3 * p->right) / 4;
+		text_at(p, "rule-label", left ? "end" : "start", at + (left ? -4 : 4),
+			p->top + 12 + 14 * (i % 4), p->rules[i].label);
+	}
+}
+
 bool plot_end(plot *p)
 {
+	label_rules(p);
 	fprintf(p->file, "<rect class=\"frame\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
 		p->left, p->top, p->right - p->left, p->bottom - p->top);
 	double x = p->left;
@@ -348,9 +360,10 @@ void plot_rule_x(plot *p, double x, const char *label)
 {
 	const double at = to_x(p, x);
 	grid_line(p, false, at, "rule");
-	const bool left = at > (p->left + 3 * p->right) / 4; // near the right end the text is on the left
-	text_at(p, "rule-label", left ? "end" : "start", at + (left ? -4 : 4),
-		p->top + 12 + 14 * (p->rules++ % 4), label);
+	if (p->rule_count == PLOT_RULES_MAX)
+		return;
+	p->rules[p->rule_count].x = at;
+	snprintf(p->rules[p->rule_count++].label, sizeof p->rules[0].label, "%s", label);
 }
 
 void plot_rule_y(plot *p, double y, const char *label)

@@ -14,6 +14,7 @@
 
 #define PLOT_COLOURS    8 // series colours, 0 … 7
 #define PLOT_LEGEND_MAX 8
+#define PLOT_RULES_MAX  8
 
 typedef struct plot_axis {
 	const char *label;
@@ -41,7 +42,11 @@ typedef struct plot {
 		int colour;
 	} legend[PLOT_LEGEND_MAX];
 	int legend_count;
-	int rules; // drawn so far; their labels alternate in height
+	struct {
+		double x; // of the line, in pixels
+		char label[64];
+	} rules[PLOT_RULES_MAX]; // vertical ones
+	int rule_count;
 } plot;
 
 // 720 x 300, both axes linear from 0 to 1.
@@ -54,7 +59,8 @@ plot_axis plot_axis_fit(const char *label, const char *unit, bool log, const dou
 // Writes the frame, the grid and the labels.
 void plot_begin(plot *p, FILE *file, const plot_def *def);
 
-// Writes the legend and closes the svg element. False: the file has an error.
+// Writes the legend, the labels of vertical rules over all lines, and closes the svg element. False: the file
+// has an error.
 bool plot_end(plot *p);
 
 // A line through the points. `name` is used until plot_end; NULL: not in the legend.
@@ -76,7 +82,7 @@ void plot_histogram(plot *p, const char *name, int colour, const double *edges, 
 // height, with `label` (may be NULL) at its end.
 void plot_bar(plot *p, int colour, double y, double offset, double thickness, double x, const char *label);
 
-// A dashed line across the frame at x or y, with a label.
+// A dashed line across the frame at x or y, with a label; of those at x the first PLOT_RULES_MAX have one.
 void plot_rule_x(plot *p, double x, const char *label);
 void plot_rule_y(plot *p, double y, const char *label);
 

@@ -23,6 +23,8 @@
 #define VALUE_X VIEWER_PANEL_VALUE_X
 
 #define CONTACT_LINES 6
+#define HELP_LINES    17
+#define HELP_WIDTH    480.0F
 #define PLOTS_HEIGHT  (2 * 74.0F + 8.0F) // both plots with the gap between them
 #define NO_FORCE_N    1e-3               // less than anybody feels
 
@@ -339,19 +341,34 @@ static void draw_plot(viewer_flat *f, const viewer_panel *p, float y, const view
 		if (pen_down)
 			viewer_flat_line(f, px, py, at, level, 1.6F * s, force ? GOOD : BLUE);
 		if (!force && b->missed)
-			viewer_flat_disc(f, at, high - 5 * s, 2.5F * s, BAD);
+			viewer_flat_disc(f, at, high, 2.5F * s, BAD);
 		px = at;
 		py = level;
 		pen_down = true;
 	}
 }
 
-void viewer_panel_place_labels(const viewer_panel *p, float panels_bottom, float w, float h, float *x,
+// Below the contact panel, so that the middle of the scene stays visible.
+static void help_extent(const viewer_panel *p, float *out_top, float *out_bottom)
+{
+	const float s = p->scale, h = (56 + LINE * HELP_LINES) * s;
+	const float top = MARGIN * s + panel_height(p, CONTACT_LINES) + 8 * s;
+	*out_top = fmaxf(fminf(top, (float)p->height - h - 76 * s), 0);
+	*out_bottom = *out_top + h;
+}
+
+bool viewer_panel_place_labels(const viewer_panel *p, float panels_bottom, float w, float h, float *x,
 			       float *y)
 {
 	const float s = p->scale, gap = 8 * s, side = (MARGIN + WIDTH) * s;
+	const float right_side = p->help ? (MARGIN + HELP_WIDTH) * s : side;
 	const float plots_top = (float)p->height - (MARGIN + PLOTS_HEIGHT) * s;
-	const float left = side + gap, right = (float)p->width - side - gap - w;
+	const float left = side + gap, right = (float)p->width - right_side - gap - w;
+	if (p->help) {
+		float top, bottom;
+		help_extent(p, &top, &bottom);
+		panels_bottom = fmaxf(panels_bottom, bottom);
+	}
 	*y = fmaxf(fminf(*y, (float)p->height - h - gap), gap);
 	*x = fmaxf(fminf(*x, (float)p->width - w - gap), gap);
 	// Beside a panel, the column goes between the panels or, where it is too wide for that, below them.
@@ -362,11 +379,13 @@ void viewer_panel_place_labels(const viewer_panel *p, float panels_bottom, float
 	// The plots are twice as wide as a panel.
 	const float plots_right = (MARGIN + 2 * WIDTH) * s + gap;
 	if (*y + h > plots_top - gap && *x < plots_right) {
-		if (plots_right + w + gap <= (float)p->width)
+		if (plots_right + w + gap <= (float)p->width && !p->help)
 			*x = plots_right;
 		else
 			*y = fmaxf(plots_top - gap - h, gap);
 	}
+	return (*y >= panels_bottom || (*x >= side && *x <= right)) &&
+	       (*y + h <= plots_top || *x >= plots_right - gap);
 }
 
 // Names in one column to the right of their points, ordered by height, so that no name covers another and no
@@ -388,8 +407,9 @@ static void draw_labels(viewer_flat *f, const viewer_panel *p)
 	}
 	const int lines = loop_lines(p) > CONTACT_LINES ? loop_lines(p) : CONTACT_LINES;
 	y -= 0.5F * row * (float)(p->label_count - 1);
-	viewer_panel_place_labels(p, MARGIN * s + panel_height(p, lines), widest, row * (float)p->label_count,
-				  &x, &y);
+	if (!viewer_panel_place_labels(p, MARGIN * s + panel_height(p, lines), widest,
+				       row * (float)p->label_count, &x, &y))
+		return;
 	for (int i = 0; i < p->label_count; i++, y += row) {
 		const viewer_label *l = order[i];
 		const float w = viewer_flat_width(SIZE * s, l->text) + 16 * s;
@@ -438,12 +458,21 @@ void viewer_panel_draw(viewer_flat *f, const viewer_panel *p)
 	const float s = p->scale;
 	viewer_trail_bin bins[VIEWER_TRAIL_BINS];
 	viewer_trail_read(p->trail, bins);
+	// In a small window the help takes the place of what it would cover.
+	float top, bottom;
+	help_extent(p, &top, &bottom);
+	const bool over_contact = p->help && top < MARGIN * s + panel_height(p, CONTACT_LINES);
+	const bool over_plots = p->help && bottom > (float)p->height - (MARGIN + PLOTS_HEIGHT) * s &&
+				(float)p->width < (2 * WIDTH + HELP_WIDTH + 2 * MARGIN) * s;
 	draw_loop(f, p);
-	draw_contact(f, p);
+	if (!over_contact)
+		draw_contact(f, p);
 	draw_labels(f, p);
 	const float foot = (float)p->height - (MARGIN + 74) * s;
-	draw_plot(f, p, foot - 82 * s, bins, false);
-	draw_plot(f, p, foot, bins, true);
+	if (!over_plots) {
+		draw_plot(f, p, foot - 82 * s, bins, false);
+		draw_plot(f, p, foot, bins, true);
+	}
 	draw_bar(f, p);
 	const char *hint = "? help";
 	viewer_flat_text(f, (float)p->width - viewer_flat_width(SIZE * s, hint) - MARGIN * s,
@@ -467,7 +496,7 @@ void viewer_panel_notice(viewer_flat *f, const viewer_panel *p)
 
 void viewer_panel_help(viewer_flat *f, const viewer_panel *p)
 {
-	static const char *const keys[][2] = {
+	static const char *const keys[HELP_LINES][2] = {
 		{"left drag", "turn the view"},
 		{"  device mouse", "move the device; wheel: in depth"},
 		{"right drag", "turn the view"},
@@ -482,19 +511,17 @@ void viewer_panel_help(viewer_flat *f, const viewer_panel *p)
 		{"N", "show, hide contacts and normals"},
 		{"L", "show, hide names of surfaces"},
 		{"F", "show, hide the force"},
-		{"P", "write a picture (PNG) to this folder"},
+		{"P", "write a picture to this folder"},
 		{"?", "this help"},
 		{"Q, Esc", "close; ends a run without --seconds"},
 	};
-	enum { KEYS = sizeof keys / sizeof keys[0] };
-	// Below the contact panel, so that the middle of the scene stays visible.
-	const float s = p->scale, w = 480 * s, h = (56 + LINE * KEYS) * s;
-	const float top = MARGIN * s + panel_height(p, CONTACT_LINES) + 8 * s;
+	const float s = p->scale, w = HELP_WIDTH * s;
 	const float x = fmaxf((float)p->width - w - MARGIN * s, 0);
-	const float y = fmaxf(fminf(top, (float)p->height - h - 60 * s), 0);
-	viewer_flat_rect(f, x, y, w, h, 10 * s, 0x0b0f14e6U);
+	float y, bottom;
+	help_extent(p, &y, &bottom);
+	viewer_flat_rect(f, x, y, w, bottom - y, 10 * s, 0x0b0f14e6U);
 	viewer_flat_text(f, x + 18 * s, y + 16 * s, 11 * s, INK, "keys and mouse");
-	for (int i = 0; i < KEYS; i++) {
+	for (int i = 0; i < HELP_LINES; i++) {
 		const float line = y + (44 + LINE * (float)i) * s;
 		viewer_flat_text(f, x + 18 * s, line, SIZE * s, BLUE, keys[i][0]);
 		viewer_flat_text(f, x + 156 * s, line, SIZE * s, INK, keys[i][1]);

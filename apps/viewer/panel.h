@@ -50,8 +50,9 @@ const char *viewer_panel_no_force(const tac_snapshot *snapshot);
 float viewer_panel_bar_m(float m_per_pixel, float max_pixels, char *out_text, size_t size);
 
 // Where the labels go: the upper left corner of a column of that size, as near to (x, y) as possible, in a
-// window with panels of the given height at both upper corners and plots at the lower left one.
-void viewer_panel_place_labels(const viewer_panel *p, float panels_bottom, float w, float h, float *x,
+// window with panels of the given height at both upper corners, plots at the lower left one and, if it is
+// open, the help on the right. False: there is no room beside them.
+bool viewer_panel_place_labels(const viewer_panel *p, float panels_bottom, float w, float h, float *x,
 			       float *y);
 
 // The message, or the state of a paused picture.

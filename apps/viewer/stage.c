@@ -374,6 +374,7 @@ static void label_text(const tac_world *world, const tac_snapshot_contact *c, in
 {
 	const tac_world_body *body = &world->objects[c->object];
 	const char *tool_surface = "";
+	const char *tool_name = world->scene->tools[tool].name;
 	const tac_mesh *tool_mesh = world->tools[tool].mesh;
 	if (tool_mesh && c->tool_surface >= 0 && c->tool_surface < tool_mesh->surface_count)
 		tool_surface = tool_mesh->surfaces[c->tool_surface].name;
@@ -382,8 +383,12 @@ static void label_text(const tac_world *world, const tac_snapshot_contact *c, in
 		surface = tac_world_material(world, c->object, c->object_surface)->name;
 	else if (body->mesh && c->object_surface >= 0 && c->object_surface < body->mesh->surface_count)
 		surface = body->mesh->surfaces[c->object_surface].name;
-	snprintf(out, size, "%s%s%s%s%s", body->name, *surface ? ": " : "", surface,
-		 *tool_surface ? " | " : "", tool_surface);
+	// A body or tool with a single surface often gives it its own name.
+	const bool named = *surface && strcmp(surface, body->name) != 0;
+	const bool with_tool = *tool_surface && strcmp(tool_surface, tool_name) != 0;
+	snprintf(out, size, "%s%s%s%s%s%s%s%s", body->name, named ? ": " : "", named ? surface : "",
+		 with_tool ? " (" : "", with_tool ? tool_name : "", with_tool ? ": " : "",
+		 with_tool ? tool_surface : "", with_tool ? ")" : "");
 }
 
 static bool project(const viewer_camera *camera, int width, int height, tac_dvec3 point, viewer_label *out)

@@ -120,6 +120,25 @@ static void values_outside_the_axes_are_clamped_to_the_frame(void)
 	TEST_ASSERT_EQUAL_INT(1, occurrences(expected));
 }
 
+// Text has an outline in the colour of the paper, which hides only what was drawn before it.
+static void labels_of_rules_lie_over_all_rules(void)
+{
+	plot_def def = plot_def_default();
+	plot p;
+	plot_begin(&p, file, &def);
+	plot_rule_x(&p, 0.1, "first");
+	plot_rule_x(&p, 0.15, "second");
+	plot_rule_x(&p, 0.9, "last");
+	plot_end(&p);
+	TEST_ASSERT_EQUAL_INT(3, occurrences("class=\"rule\""));
+	TEST_ASSERT_EQUAL_INT(3, occurrences("class=\"rule-label\""));
+	const char *line = text, *next;
+	while ((next = strstr(line + 1, "class=\"rule\"")))
+		line = next;
+	TEST_ASSERT_TRUE(strstr(text, "class=\"rule-label\"") > line);
+	TEST_ASSERT_TRUE(strstr(text, ">first<") && strstr(text, ">second<") && strstr(text, ">last<"));
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -127,6 +146,7 @@ int main(void)
 	RUN_TEST(axes_end_on_whole_ticks_and_decades);
 	RUN_TEST(each_mark_is_drawn_once_and_a_gap_breaks_the_line);
 	RUN_TEST(the_last_tick_is_not_cut_off);
+	RUN_TEST(labels_of_rules_lie_over_all_rules);
 	RUN_TEST(values_outside_the_axes_are_clamped_to_the_frame);
 	return UNITY_END();
 }

@@ -288,7 +288,7 @@ static void labels_are_never_under_a_panel(void)
 				for (int at = 0; at < 400; at++) {
 					float x = (float)(at % 20) / 19 * (float)p.width,
 					      y = (float)(at / 20) / 19 * (float)p.height;
-					viewer_panel_place_labels(&p, bottom, w, h, &x, &y);
+					TEST_ASSERT_TRUE(viewer_panel_place_labels(&p, bottom, w, h, &x, &y));
 					TEST_ASSERT_TRUE(x >= 0 && x + w <= (float)p.width);
 					TEST_ASSERT_TRUE(y >= 0 && y + h <= (float)p.height);
 					const bool beside =
@@ -300,6 +300,30 @@ static void labels_are_never_under_a_panel(void)
 			}
 		}
 	}
+}
+
+// While the help is open, the names are beside it or, where there is no room, nowhere.
+static void labels_are_never_under_the_help(void)
+{
+	const float bottom = 220, help_bottom = 178 + 56 + 17 * 19; // of the panels and of the help
+	const int widths[] = {1280, 760, 2560}, heights[] = {800, 700, 1440};
+	int placed[3] = {0};
+	for (int k = 0; k < 3; k++) {
+		const viewer_panel p = {.scale = 1, .width = widths[k], .height = heights[k], .help = true};
+		for (int at = 0; at < 400; at++) {
+			float x = (float)(at % 20) / 19 * (float)p.width,
+			      y = (float)(at / 20) / 19 * (float)p.height;
+			if (!viewer_panel_place_labels(&p, bottom, 300, 56, &x, &y))
+				continue;
+			placed[k]++;
+			const bool beside = x >= 16 + 340 && x + 300 <= (float)p.width - 16 - 480;
+			TEST_ASSERT_TRUE(y >= help_bottom || beside);
+			TEST_ASSERT_TRUE(y + 56 <= (float)p.height - 16 - 156 || x >= 16 + 680);
+		}
+	}
+	TEST_ASSERT_EQUAL_INT(400, placed[0]);
+	TEST_ASSERT_TRUE(placed[1] < 400); // the window is too small for some
+	TEST_ASSERT_EQUAL_INT(400, placed[2]);
 }
 
 int main(void)
@@ -315,5 +339,6 @@ int main(void)
 	RUN_TEST(a_missing_force_has_a_reason);
 	RUN_TEST(a_needle_in_tissue_is_not_free);
 	RUN_TEST(labels_are_never_under_a_panel);
+	RUN_TEST(labels_are_never_under_the_help);
 	return UNITY_END();
 }
