@@ -3,6 +3,7 @@
 #include "apps/commands/commands.h"
 #include "apps/session/options.h"
 #include "base/helper.h"
+#include "base/suggest.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -133,7 +134,9 @@ int cmd_bench(int argc, char **argv)
 		print_help(names, count);
 		return EXIT_SUCCESS;
 	}
+	tac_suggestion suggestion = tac_suggestion_begin(argv[1]);
 	for (int i = 0; i < count; i++) {
+		tac_suggestion_offer(&suggestion, names[i]);
 		if (strcmp(names[i], argv[1]) != 0)
 			continue;
 		snprintf(path, sizeof path, "%s/" PREFIX "%.*s", folder, NAME_MAX, names[i]);
@@ -143,6 +146,6 @@ int cmd_bench(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	fprintf(stderr, "tactus bench: expected a name listed by `tactus bench --help`, found '%s'%s\n",
-		argv[1], *summary_of(argv[1]) ? ", which is not built" : "");
+		argv[1], *summary_of(argv[1]) ? ", which is not built" : tac_suggestion_text(&suggestion));
 	return EXIT_BAD_INPUT;
 }

@@ -2,6 +2,7 @@
 // hardware.
 #include "apps/commands/commands.h"
 #include "apps/session/options.h"
+#include "base/suggest.h"
 #include "devices/virtual_board.h"
 #include "devices/virtual_falcon.h"
 #include "devices/virtual_vhci.h"
@@ -109,9 +110,12 @@ int cmd_emulate(int argc, char **argv)
 			return emulate(i, serial, seconds);
 		}
 	}
+	tac_suggestion suggestion = tac_suggestion_begin(name);
 	fprintf(stderr, "tactus emulate: DEVICE: expected ");
-	for (size_t i = 0; i < DEVICE_COUNT; i++)
+	for (size_t i = 0; i < DEVICE_COUNT; i++) {
 		fprintf(stderr, "%s%s", i ? " or " : "", devices[i].name);
-	fprintf(stderr, ", found '%s'\n", name);
+		tac_suggestion_offer(&suggestion, devices[i].name);
+	}
+	fprintf(stderr, ", found '%s'%s\n", name, tac_suggestion_text(&suggestion));
 	return EXIT_BAD_INPUT;
 }

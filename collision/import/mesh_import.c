@@ -66,6 +66,16 @@ _Noreturn static void fail(const char *message)
 	_exit(0);
 }
 
+// assimp's own sentence is only the reason: it says neither what was expected nor, often, which file it
+// means.
+_Noreturn static void fail_for(const char *what, const char *reason)
+{
+	char message[TAC_MESH_RECORD_MESSAGE];
+	const int length = (int)strcspn(reason, "\r\n");
+	snprintf(message, sizeof message, length > 0 ? "%s (assimp: %.*s)" : "%s", what, length, reason);
+	fail(message);
+}
+
 // After some errors in the geometry assimp continues with a guess (an OFF index out of range becomes the last
 // vertex). It reports them only in its log, with these words. A mesh that contains guesses is refused.
 static void judge_log_line(const char *line, char *user)
@@ -83,11 +93,8 @@ static void judge_log_line(const char *line, char *user)
 	for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
 		if (!strcasestr(line, fatal[i]))
 			continue;
-		char message[TAC_MESH_RECORD_MESSAGE];
 		const char *text = strstr(line, ": "); // after "Error, T0: "
-		snprintf(message, sizeof message, "%s", text ? text + 2 : line);
-		message[strcspn(message, "\r\n")] = 0;
-		fail(message);
+		fail_for("expected intact geometry, found a fault", text ? text + 2 : line);
 	}
 }
 
@@ -242,6 +249,23 @@ static void check_format(void)
 	free(bytes);
 }
 
+_Noreturn static void fail_to_read(const char *name, const char *why)
+{
+	char expected[TAC_MESH_RECORD_MESSAGE];
+	const char *dot = strrchr(name, '.'), *ending = dot ? dot : "";
+	if (strstr(why, "bad_alloc"))
+		fail("needs more memory than the importer may use");
+	if (!aiIsExtensionSupported(ending)) {
+		snprintf(expected, sizeof expected,
+			 "expected a mesh file (.stl, .obj, .ply, .off, .gltf, .glb or another format that "
+			 "assimp reads), found the ending '%.16s'",
+			 ending);
+		fail(expected);
+	}
+	snprintf(expected, sizeof expected, "expected a mesh in the format %.16s, found none", ending);
+	fail_for(expected, why);
+}
+
 static const struct aiScene *read_scene(const char *name)
 {
 	const struct aiLogStream log = {judge_log_line, NULL};
@@ -253,12 +277,8 @@ static const struct aiScene *read_scene(const char *name)
 	aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_NO_SKELETON_MESHES, 1);
 	const struct aiScene *scene = aiImportFileExWithProperties(name, aiProcess_Triangulate,
 								   tac_mesh_files(name, fail), properties);
-	if (!scene) {
-		const char *why = aiGetErrorString();
-		if (why && strstr(why, "bad_alloc"))
-			fail("needs more memory than the importer may use");
-		fail(why && why[0] ? why : "cannot be read as a mesh");
-	}
+	if (!scene)
+		fail_to_read(name, aiGetErrorString());
 	if (!scene->mRootNode)
 		fail("contains no scene");
 	return scene;
