@@ -4,6 +4,7 @@
 #include "apps/commands/latency_compare.h"
 #include "apps/session/loop_runner.h"
 #include "apps/session/options.h"
+#include "apps/session/standard_output.h"
 #include "apps/session/summary.h"
 #include "apps/terminal/terminal.h"
 #include "base/log.h"
@@ -23,6 +24,7 @@ typedef struct settings {
 	double work_us;
 	bool load;
 	bool json;
+	bool file_on_stdout; // the report is "-"
 } settings;
 
 // The loop's own data.
@@ -208,12 +210,14 @@ static int run(settings *s)
 	s->loop.tick = tick_probe;
 	s->loop.user = &p;
 	loop_runner r;
+	const int lent = s->file_on_stdout ? standard_output_lend() : -1;
 	bool good = loop_runner_open(&s->loop, &r) &&
 		    tac_latest_create(sizeof(tac_tick), &p.latest) == TAC_OK && run_probe(s, &r);
 	if (good && s->json)
 		print_json_summary(s, &r);
 	else if (good)
 		print_text_summary(&r);
+	standard_output_give_back(lent);
 	good = good && write_report(s, &r);
 	good = loop_runner_close(&r) && good;
 	tac_latest_destroy(&p.latest);
@@ -259,7 +263,11 @@ int cmd_latency(int argc, char **argv)
 	if (compared[0])
 		return latency_compare(compared[0], compared[1]);
 	const char *const files[] = {s.loop.log_path, s.loop.trace_path, s.loop.report_path};
-	if (!options_files_differ(line.command, files, 3))
+	const output_option outputs[] = {{"log", s.loop.log_path, false},
+					 {"trace", s.loop.trace_path, false},
+					 {"report", s.loop.report_path, true}};
+	if (!options_files_differ(line.command, files, 3) ||
+	    !standard_output_wanted(line.command, outputs, 3, s.json, &s.file_on_stdout))
 		return EXIT_BAD_INPUT;
 	s.loop.spin_us = (double)loop_runner_spin_ns(&s.loop) / 1e3;
 	const double half_period_us = 0.5e6 / s.loop.rate_Hz;

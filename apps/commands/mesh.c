@@ -130,7 +130,7 @@ int cmd_mesh(int argc, char **argv)
 		 "a mesh file in OBJ, STL, PLY, OFF, glTF, GLB, 3MF or another format of assimp"},
 		{"units", OPTION_CHOICE, &units, 0, 0, units_names, NULL,
 		 "the unit of the file's lengths; auto: metres"},
-		{"scale", OPTION_NUMBER, &scale, 1e-9, 1e9, NULL, "FACTOR",
+		{"scale", OPTION_NUMBER, &scale, UNITS_SCALE_MIN, UNITS_SCALE_MAX, NULL, "FACTOR",
 		 "metres per unit of the file, instead of --units"},
 		{"json", OPTION_FLAG, &json, 0, 0, NULL, NULL, "print one JSON object"},
 		{"crease", OPTION_NUMBER, &crease_deg, 0, 180, NULL, "DEGREES",

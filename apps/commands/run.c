@@ -8,6 +8,7 @@
 #include "apps/session/options.h"
 #include "apps/session/recorded_scene.h"
 #include "apps/session/session.h"
+#include "apps/session/standard_output.h"
 #include "apps/session/summary.h"
 #include "apps/session/task_file.h"
 #include "apps/session/units.h"
@@ -40,6 +41,8 @@ typedef struct settings {
 	const char *csv_path;
 	const char *task_path;
 	int64_t width, height;
+	bool file_on_stdout;                           // the task or the report is "-"
+	char paths[TAC_SCENE_OBJECTS + 1][UNITS_PATH]; // of mesh files that were given with a unit
 } settings;
 
 // The first tool's forces in one tick, for the report.
@@ -457,6 +460,7 @@ static bool run_session(const settings *s, live_run *r, int mouse_fd)
 	report_series *forces = calloc(1, sizeof *forces);
 	if (!forces)
 		tac_log(TAC_LOG_ERROR, "tactus run: expected memory for the report's forces, found none");
+	const int lent = s->file_on_stdout ? standard_output_lend() : -1;
 	bool good = forces && loop_runner_open(&def, &r->runner) &&
 		    tac_ring_create(FORCE_SAMPLES, sizeof(force_sample), &r->force_samples) == TAC_OK &&
 		    run_csv_open(s->csv_path, &r->csv) && task_file_open(s->task_path, &r->task);
@@ -468,6 +472,7 @@ static bool run_session(const settings *s, live_run *r, int mouse_fd)
 		print_json_summary(s, r);
 	else if (good)
 		print_summary(r);
+	standard_output_give_back(lent);
 	good = good && write_task(r);
 	good = good && write_report(s, r, forces);
 	task_file_close(&r->task);
@@ -512,35 +517,72 @@ static int dump_scene(const session_def *def)
 	return result < TAC_OK ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+// Mesh files may have a unit of their own, as in part.stl@mm.
+static bool split_units(settings *s)
+{
+	session_def *def = &s->session;
+	bool good = true;
+	for (int32_t i = 0; i <= TAC_SCENE_OBJECTS; i++) {
+		const bool tool = i == TAC_SCENE_OBJECTS;
+		const char **file = tool ? &def->tool_mesh : i == 0 ? &def->scene : &def->more_meshes[i - 1];
+		if (good && *file) {
+			*file = units_split(s->loop.command, *file, s->paths[i],
+					    tool ? &def->tool_scale : &def->mesh_scales[i]);
+			good = *file != NULL;
+		}
+	}
+	return good;
+}
+
+// No output replaces an input or another output. Mesh files may be the same: each in turn takes the last
+// place.
+static bool files_differ(const settings *s)
+{
+	const session_def *def = &s->session;
+	const char *files[] = {def->record,
+			       s->loop.trace_path,
+			       s->loop.log_path,
+			       s->loop.report_path,
+			       s->picture_path,
+			       s->csv_path,
+			       s->task_path,
+			       recorded_scene_file(def->devices[0]),
+			       recorded_scene_file(def->devices[1]),
+			       def->scene};
+	const int count = sizeof files / sizeof *files;
+	bool good = options_files_differ(s->loop.command, files, count);
+	for (int32_t i = 0; i <= def->more_count && good; i++) {
+		files[count - 1] = i < def->more_count ? def->more_meshes[i] : def->tool_mesh;
+		good = options_files_differ(s->loop.command, files, count);
+	}
+	return good;
+}
+
 // After the command line has been parsed.
 static int run_as_asked(settings *s)
 {
 	if (s->driver && tac_registry_load(s->driver) < TAC_OK)
 		return EXIT_BAD_INPUT;
-	if (s->dump_scene) {
+	if (s->dump_scene)
 		s->session.scene = s->dump_scene;
+	if (!split_units(s))
+		return EXIT_BAD_INPUT;
+	if (s->dump_scene)
 		return dump_scene(&s->session);
-	}
 	if (s->picture_path && !s->view) {
 		fprintf(stderr, "tactus run: picture: expected --view as well, found --picture alone\n");
 		return EXIT_BAD_INPUT;
 	}
-	if (s->csv_path && strcmp(s->csv_path, "-") == 0) {
-		fprintf(stderr, "tactus run: csv: expected a file, found '-': standard output has the "
-				"summary\n");
+	const output_option outputs[] = {
+		{"record", s->session.record, false},  {"trace", s->loop.trace_path, false},
+		{"log", s->loop.log_path, false},      {"csv", s->csv_path, false},
+		{"picture", s->picture_path, false},   {"task", s->task_path, true},
+		{"report", s->loop.report_path, true},
+	};
+	if (!standard_output_wanted(s->loop.command, outputs, sizeof outputs / sizeof *outputs, s->json,
+				    &s->file_on_stdout))
 		return EXIT_BAD_INPUT;
-	}
-	const char *const files[] = {s->session.record,
-				     s->loop.trace_path,
-				     s->loop.log_path,
-				     s->loop.report_path,
-				     s->picture_path,
-				     s->csv_path,
-				     s->task_path,
-				     s->session.scene,
-				     recorded_scene_file(s->session.devices[0]),
-				     recorded_scene_file(s->session.devices[1])};
-	if (!options_files_differ(s->loop.command, files, sizeof files / sizeof *files))
+	if (!files_differ(s))
 		return EXIT_BAD_INPUT;
 	if (!s->view && s->session.devices[0] && strcmp(s->session.devices[0], "mouse") == 0)
 		fprintf(stderr,
@@ -569,13 +611,15 @@ int cmd_run(int argc, char **argv)
 		 "(.yaml, see docs/scene.md); or a mesh file (default: that of the recording played back, "
 		 "otherwise sphere)"},
 		{"mesh", OPTION_MORE, &more, 0, TAC_SCENE_OBJECTS - 1, NULL, "MESH",
-		 "after a mesh file: further mesh files to touch, in the same frame"},
+		 "after a mesh file: further mesh files to touch, in the same frame; each mesh file may have "
+		 "its "
+		 "own unit or scale, as in part.stl@mm or part.stl@0.001"},
 		{"tool", OPTION_TEXT, &s.session.tool_mesh, 0, 0, NULL, "MESH",
 		 "with a mesh file: the mesh that touches it (default: a ball)"},
 		{"units", OPTION_CHOICE, &units, 0, 0, units_names, NULL,
 		 "with mesh files: their unit; auto: metres, or millimetres if that would be larger than 1 "
 		 "m"},
-		{"scale", OPTION_NUMBER, &scale, 1e-9, 1e9, NULL, "FACTOR",
+		{"scale", OPTION_NUMBER, &scale, UNITS_SCALE_MIN, UNITS_SCALE_MAX, NULL, "FACTOR",
 		 "with mesh files: metres per unit of the file, instead of --units"},
 		{"device", OPTION_TEXT, &s.session.devices[0], 0, 0, NULL, "DEVICE",
 		 "a device listed by `tactus devices`, such as sim:falcon (default: the scene's)"},

@@ -5,6 +5,7 @@
 #include "collision/mesh_load.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +22,11 @@
 
 typedef struct meshes {
 	tac_mesh *objects[TAC_SCENE_OBJECTS];
+	double scales[TAC_SCENE_OBJECTS]; // metres per unit of each file
 	int32_t count;
 	tac_mesh *tool;        // NULL: the ball
-	tac_dvec3 low, high;   // bounds of the objects, in units of the file
-	double scale;          // metres per unit
-	double tool_scale;     // the same of the tool's file
+	double tool_scale;     // metres per unit of the tool's file
+	tac_dvec3 low, high;   // bounds of the objects in the files' common frame, m
 	double workspace;      // of the mapping from device to world
 	tac_dvec3 to_centre_m; // from the files' frame, scaled, to the world
 	double tool_below_m;   // from the tool's origin down to its lowest point
@@ -52,10 +53,6 @@ static bool load_all(const mesh_scene_def *def, meshes *m)
 		if (!load(def->files[i], &m->objects[i]))
 			return false;
 		m->count = i + 1;
-		const tac_dvec3 low = tac_dvec3_from_vec3(m->objects[i]->bounds_min),
-				high = tac_dvec3_from_vec3(m->objects[i]->bounds_max);
-		m->low = i == 0 ? low : tac_dvec3_min(m->low, low);
-		m->high = i == 0 ? high : tac_dvec3_max(m->high, high);
 	}
 	return !def->tool || load(def->tool, &m->tool);
 }
@@ -69,51 +66,116 @@ static void unload(meshes *m)
 
 // ---- size ----
 
-static void choose_scale(const mesh_scene_def *def, meshes *m, char out_note[MESH_SCENE_NOTE])
+// The bounds of the objects whose `scales` are above 0 or, with `unscaled`, of the others in units of the
+// files. False: there are none.
+static bool find_bounds(const meshes *m, const double *scales, bool unscaled, tac_dvec3 *out_low,
+			tac_dvec3 *out_high)
+{
+	bool found = false;
+	for (int32_t i = 0; i < m->count; i++) {
+		if ((scales[i] > 0) == unscaled)
+			continue;
+		const double scale = unscaled ? 1 : scales[i];
+		const tac_dvec3 low = tac_dvec3_scale(tac_dvec3_from_vec3(m->objects[i]->bounds_min), scale),
+				high = tac_dvec3_scale(tac_dvec3_from_vec3(m->objects[i]->bounds_max), scale);
+		*out_low = found ? tac_dvec3_min(*out_low, low) : low;
+		*out_high = found ? tac_dvec3_max(*out_high, high) : high;
+		found = true;
+	}
+	return found;
+}
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+static void
+append(char note[MESH_SCENE_NOTE], const char *format, ...)
+{
+	const size_t used = strlen(note);
+	va_list args;
+	va_start(args, format);
+	vsnprintf(note + used, MESH_SCENE_NOTE - used, format, args);
+	va_end(args);
+}
+
+static const char *reason(double scale)
+{
+	return scale == 1 ? "metres" : scale == 1e-3 ? "taken as millimetres" : "chosen for the hand";
+}
+
+// Files without a scale of their own get one together, because they lie in one frame.
+static void choose_scales(const mesh_scene_def *def, meshes *m, char out_note[MESH_SCENE_NOTE])
 {
 	char length[3][UNITS_TEXT];
+	tac_dvec3 low, high;
+	double common = 0;
+	bool equal = true;
+	out_note[0] = '\0';
+	if (find_bounds(m, def->scales, true, &low, &high))
+		common = tac_mesh_plausible_scale(tac_dvec3_max_component(tac_dvec3_sub(high, low)));
+	for (int32_t i = 0; i < m->count; i++) {
+		m->scales[i] = def->scales[i] > 0 ? def->scales[i] : common;
+		equal = equal && def->scales[i] == def->scales[0];
+	}
+	const char *how = m->count == 1 ? "--units or --scale" : "--units, --scale or FILE@UNIT";
+	for (int32_t i = 0; i < (equal ? 1 : m->count); i++) {
+		append(out_note, "%s%.6g", i > 0 ? ", " : equal ? "scale " : "scales ", m->scales[i]);
+		if (def->scales[i] > 0)
+			append(out_note, " (as given)");
+		else
+			append(out_note, " (%s; %s changes it)", reason(m->scales[i]), how);
+	}
+	find_bounds(m, m->scales, false, &m->low, &m->high);
 	const tac_dvec3 size = tac_dvec3_sub(m->high, m->low);
-	const double largest = tac_dvec3_max_component(size);
-	const bool given = def->scale > 0;
-	m->scale = given ? def->scale : tac_mesh_plausible_scale(largest);
 	for (int i = 0; i < 3; i++)
-		units_length(m->scale * tac_dvec3_get(size, i), length[i]);
-	const char *why = given              ? "as given"
-			  : m->scale == 1    ? "metres; --units or --scale changes it"
-			  : m->scale == 1e-3 ? "taken as millimetres; --units or --scale changes it"
-					     : "chosen for the hand; --units or --scale changes it";
-	snprintf(out_note, MESH_SCENE_NOTE, "scale %.6g (%s): %s x %s x %s", m->scale, why, length[0],
-		 length[1], length[2]);
+		units_length(tac_dvec3_get(size, i), length[i]);
+	append(out_note, ": %s x %s x %s", length[0], length[1], length[2]);
+}
 
-	const double comfort = m->scale * largest / COMFORTABLE_M;
+static void choose_tool_scale(const mesh_scene_def *def, meshes *m, char note[MESH_SCENE_NOTE])
+{
+	char length[UNITS_TEXT];
+	const tac_dvec3 low = tac_dvec3_from_vec3(m->tool->bounds_min),
+			high = tac_dvec3_from_vec3(m->tool->bounds_max);
+	const double tool_size = tac_dvec3_max_component(tac_dvec3_sub(high, low));
+	// A tool in other units than the objects: 0.01 m beside 64 mm would be 10 um.
+	const bool fits = tac_mesh_plausible_scale(m->scales[0] * tool_size) == 1;
+	m->tool_scale = def->tool_scale > 0 ? def->tool_scale
+			: fits              ? m->scales[0]
+					    : tac_mesh_plausible_scale(tool_size);
+	m->tool_to_centre_m = tac_dvec3_scale(tac_dvec3_add(low, high), -0.5 * m->tool_scale);
+	m->tool_below_m = 0.5 * m->tool_scale * (high.z - low.z);
+	if (m->tool_scale != m->scales[0])
+		append(note, "; scale of the tool %.6g: %s", m->tool_scale,
+		       units_length(m->tool_scale * tool_size, length));
+}
+
+static void choose_sizes(const mesh_scene_def *def, meshes *m, char out_note[MESH_SCENE_NOTE])
+{
+	choose_scales(def, m, out_note);
+	const double largest = tac_dvec3_max_component(tac_dvec3_sub(m->high, m->low));
+	const double comfort = largest / COMFORTABLE_M;
 	m->workspace =
 		comfort >= UNSCALED_MIN && comfort <= UNSCALED_MAX ? 1 : fmin(fmax(comfort, 1e-3), 1e3);
-	m->to_centre_m = tac_dvec3_scale(tac_dvec3_add(m->low, m->high), -0.5 * m->scale);
+	m->to_centre_m = tac_dvec3_scale(tac_dvec3_add(m->low, m->high), -0.5);
 	m->tool_below_m = BALL_M * m->workspace;
-	if (m->tool) {
-		const tac_dvec3 low = tac_dvec3_from_vec3(m->tool->bounds_min),
-				high = tac_dvec3_from_vec3(m->tool->bounds_max);
-		// A tool in other units than the objects: 0.01 m beside 64 mm would be 10 um.
-		const double tool_size = tac_dvec3_max_component(tac_dvec3_sub(high, low));
-		const bool fits = given || tac_mesh_plausible_scale(m->scale * tool_size) == 1;
-		m->tool_scale = fits ? m->scale : tac_mesh_plausible_scale(tool_size);
-		m->tool_to_centre_m = tac_dvec3_scale(tac_dvec3_add(low, high), -0.5 * m->tool_scale);
-		m->tool_below_m = 0.5 * m->tool_scale * (high.z - low.z);
-		const size_t used = strlen(out_note);
-		if (!fits)
-			snprintf(out_note + used, MESH_SCENE_NOTE - used, "; scale of the tool %.6g: %s",
-				 m->tool_scale, units_length(m->tool_scale * tool_size, length[0]));
-	}
+	if (m->tool)
+		choose_tool_scale(def, m, out_note);
 }
 
 // ---- aim ----
 
-// Height of the triangle above the point (x, y), in units of the file. False: it is not above that point.
-static bool height_above(const tac_mesh *mesh, int32_t triangle, double x, double y, double *out_z)
+// A corner of a triangle in the files' common frame, m.
+static tac_dvec3 corner(const meshes *m, int32_t object, int32_t triangle, int k)
 {
-	tac_dvec3 v[3];
-	for (int k = 0; k < 3; k++)
-		v[k] = tac_dvec3_from_vec3(mesh->vertices[mesh->triangles[triangle].vertex[k]]);
+	const tac_mesh *mesh = m->objects[object];
+	const tac_vec3 vertex = mesh->vertices[mesh->triangles[triangle].vertex[k]];
+	return tac_dvec3_scale(tac_dvec3_from_vec3(vertex), m->scales[object]);
+}
+
+// Height of the triangle above the point (x, y), m. False: it is not above that point.
+static bool height_above(const tac_dvec3 v[3], double x, double y, double *out_z)
+{
 	double weight[3], sum = 0, z = 0;
 	for (int k = 0; k < 3; k++) {
 		const tac_dvec3 a = v[(k + 1) % 3], b = v[(k + 2) % 3];
@@ -131,7 +193,7 @@ static bool height_above(const tac_mesh *mesh, int32_t triangle, double x, doubl
 	return true;
 }
 
-// The highest surface in each column of a grid over the bounds, in units of the file; -HUGE_VAL: none.
+// The highest surface in each column of a grid over the bounds, m; -HUGE_VAL: none.
 typedef struct heights {
 	double z[COLUMNS][COLUMNS];
 } heights;
@@ -154,15 +216,15 @@ static void column_range(double begin, double extent, double low, double high, i
 	*out_last = (int)fmin(ceil((high - begin) * per_column), COLUMNS - 1);
 }
 
-static void look_down_on(const meshes *m, const tac_mesh *mesh, heights *h)
+static void look_down_on(const meshes *m, int32_t object, heights *h)
 {
 	const tac_dvec3 size = tac_dvec3_sub(m->high, m->low);
-	for (int32_t t = 0; t < mesh->triangle_count; t++) {
-		tac_dvec3 low = m->high, high = m->low;
+	for (int32_t t = 0; t < m->objects[object]->triangle_count; t++) {
+		tac_dvec3 v[3], low = m->high, high = m->low;
 		for (int k = 0; k < 3; k++) {
-			const tac_dvec3 v = tac_dvec3_from_vec3(mesh->vertices[mesh->triangles[t].vertex[k]]);
-			low = tac_dvec3_min(low, v);
-			high = tac_dvec3_max(high, v);
+			v[k] = corner(m, object, t, k);
+			low = tac_dvec3_min(low, v[k]);
+			high = tac_dvec3_max(high, v[k]);
 		}
 		int i0, i1, j0, j1;
 		column_range(m->low.x, size.x, low.x, high.x, &i0, &i1);
@@ -170,8 +232,7 @@ static void look_down_on(const meshes *m, const tac_mesh *mesh, heights *h)
 		double z;
 		for (int i = i0; i <= i1; i++) {
 			for (int j = j0; j <= j1; j++) {
-				if (height_above(mesh, t, column_x(m, i), column_y(m, j), &z) &&
-				    z > h->z[i][j])
+				if (height_above(v, column_x(m, i), column_y(m, j), &z) && z > h->z[i][j])
 					h->z[i][j] = z;
 			}
 		}
@@ -199,8 +260,7 @@ static void nearest_column(const heights *h, int i, int j, int *out_i, int *out_
 static tac_dvec3 over_column(const meshes *m, const heights *h, int i, int j, double above_m)
 {
 	const double z = isfinite(h->z[i][j]) ? h->z[i][j] : m->high.z;
-	const tac_dvec3 surface =
-		tac_dvec3_scale(tac_dvec3_make(column_x(m, i), column_y(m, j), z), m->scale);
+	const tac_dvec3 surface = tac_dvec3_make(column_x(m, i), column_y(m, j), z);
 	return tac_dvec3_add(tac_dvec3_add(surface, m->to_centre_m),
 			     tac_dvec3_make(0, 0, m->tool_below_m + above_m));
 }
@@ -220,7 +280,7 @@ static void write_hand(FILE *file, const meshes *m)
 			h.z[i][j] = -HUGE_VAL;
 	}
 	for (int32_t i = 0; i < m->count; i++)
-		look_down_on(m, m->objects[i], &h);
+		look_down_on(m, i, &h);
 	int i, j;
 	nearest_column(&h, COLUMNS / 2, COLUMNS / 2, &i, &j);
 	const int from_i = i, from_j = j;
@@ -282,7 +342,7 @@ static void write_scene(FILE *file, const mesh_scene_def *def, const meshes *m)
 		fprintf(file, "- name: ");
 		write_name(file, def->files[i]);
 		fprintf(file, "\n  material: plain\n");
-		write_mesh_shape(file, def->files[i], m->scale, m->to_centre_m);
+		write_mesh_shape(file, def->files[i], m->scales[i], m->to_centre_m);
 	}
 	const double w = m->workspace;
 	fprintf(file, "cameras: [{name: front, eye_m: [%.9g, %.9g, %.9g]}]\n", 0.05 * w, -0.2 * w, 0.12 * w);
@@ -296,7 +356,7 @@ int mesh_scene_build(const mesh_scene_def *def, char out_note[MESH_SCENE_NOTE], 
 	if (load_all(def, &m)) {
 		char *text = NULL;
 		size_t bytes = 0;
-		choose_scale(def, &m, out_note);
+		choose_sizes(def, &m, out_note);
 		FILE *file = open_memstream(&text, &bytes);
 		if (file) {
 			write_scene(file, def, &m);

@@ -14,8 +14,10 @@
 typedef struct mesh_scene_def {
 	const char *files[TAC_SCENE_OBJECTS]; // what is touched
 	int32_t file_count;
-	const char *tool; // a mesh file; NULL: a ball
-	double scale;     // metres per unit of the files; 0: their size decides
+	const char *tool;                 // a mesh file; NULL: a ball
+	double scales[TAC_SCENE_OBJECTS]; // metres per unit of each file; 0: the size of all such files
+					  // decides
+	double tool_scale;                // the same of the tool
 } mesh_scene_def;
 
 // Loads the meshes and builds the scene. `out_note` receives one line about size and scale. Returns an exit

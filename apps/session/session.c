@@ -56,23 +56,31 @@ static void refuse_scene(const char *name)
 // The options that only a mesh file as scene has. False after one line: one of them was given.
 static bool check_mesh_options(const session_def *def, const char *name)
 {
-	const char *option = def->more_count > 0   ? def->more_meshes[0]
-			     : def->tool_mesh      ? "--tool"
-			     : def->mesh_scale > 0 ? "--units or --scale"
-						   : NULL;
+	const char *option = def->more_count > 0       ? def->more_meshes[0]
+			     : def->tool_mesh          ? "--tool"
+			     : def->mesh_scale > 0     ? "--units or --scale"
+			     : def->mesh_scales[0] > 0 ? "a unit after '@'"
+						       : NULL;
 	if (option)
 		fprintf(stderr, "tactus: scene: expected a mesh file together with %s, found '%s'%s\n",
 			option, name,
-			def->mesh_scale > 0 ? "; in a scene file, each mesh has the key 'scale'" : "");
+			def->mesh_scale > 0 || def->mesh_scales[0] > 0
+				? "; in a scene file, each mesh has the key 'scale'"
+				: "");
 	return !option;
 }
 
 static int mesh_scene(const session_def *def, char out_note[MESH_SCENE_NOTE], tac_scene **out_scene)
 {
-	mesh_scene_def meshes = {.files = {def->scene}, .tool = def->tool_mesh, .scale = def->mesh_scale};
-	for (int32_t i = 0; i < def->more_count; i++)
-		meshes.files[i + 1] = def->more_meshes[i];
-	meshes.file_count = def->more_count + 1;
+	const bool own_tool = def->tool_scale > 0;
+	mesh_scene_def meshes = {.file_count = def->more_count + 1,
+				 .tool = def->tool_mesh,
+				 .tool_scale = own_tool ? def->tool_scale : def->mesh_scale};
+	for (int32_t i = 0; i < meshes.file_count; i++) {
+		const bool own = def->mesh_scales[i] > 0;
+		meshes.files[i] = i == 0 ? def->scene : def->more_meshes[i - 1];
+		meshes.scales[i] = own ? def->mesh_scales[i] : def->mesh_scale;
+	}
 	return mesh_scene_build(&meshes, out_note, out_scene);
 }
 

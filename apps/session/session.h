@@ -18,15 +18,17 @@ typedef struct session_def {
 	const char *scene;
 	const char *more_meshes[TAC_SCENE_OBJECTS - 1]; // with a mesh file: further objects
 	int32_t more_count;
-	const char *tool_mesh;                // with a mesh file: the tool; NULL: a ball
-	double mesh_scale;                    // with a mesh file: metres per unit; 0: its size decides
-	const char *devices[TAC_SCENE_TOOLS]; // NULL: the scene's
-	const char *collider;                 // NULL: wide
-	int mover;                            // a tac_sco_mover
-	int32_t readers;                      // of snapshots, besides the companions
-	bool companions;                      // start one for each tool
-	int64_t period_ns;                    // of the loop; 0: 1 kHz
-	const char *firmware;                 // of a Falcon; NULL: the driver's default
+	const char *tool_mesh;                 // with a mesh file: the tool; NULL: a ball
+	double mesh_scale;                     // with a mesh file: metres per unit; 0: its size decides
+	double mesh_scales[TAC_SCENE_OBJECTS]; // the same of each of the objects; 0: mesh_scale
+	double tool_scale;                     // the same of the tool
+	const char *devices[TAC_SCENE_TOOLS];  // NULL: the scene's
+	const char *collider;                  // NULL: wide
+	int mover;                             // a tac_sco_mover
+	int32_t readers;                       // of snapshots, besides the companions
+	bool companions;                       // start one for each tool
+	int64_t period_ns;                     // of the loop; 0: 1 kHz
+	const char *firmware;                  // of a Falcon; NULL: the driver's default
 	const char *record; // recording of the first tool's device, the second's is FILE.2; NULL: none
 	bool any_scene;     // play back recordings of another scene or run, too
 } session_def;

@@ -348,6 +348,8 @@ class Bench(unittest.TestCase):
                 self.assertRegex(result.stderr, r"^tactus bench: expected a name .*, found '[^\n]*'\n$")
             result = subprocess.run([program, "bench", "erit"], capture_output=True, text=True)
             self.assertIn("found 'erit', which is not built", result.stderr)
+            result = subprocess.run([program, "bench", "sdc"], capture_output=True, text=True)
+            self.assertRegex(result.stderr, "found 'sdc'; did you mean 'scd'\\?\n$")
 
     def test_missing_benches_are_reported(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -106,6 +106,29 @@ class Units(Folder):
             else:
                 self.assertNotIn("scale of the tool", result.stdout)
 
+    def test_each_mesh_file_may_have_its_own_unit(self):
+        left = write_box(self.path("left @ home.off"), (20, 20, 40), at=(-40, 0, 0))
+        right = write_box(self.path("right.off"), (0.02, 0.02, 0.06), at=(0.04, 0, 0))
+        probe = write_box(self.path("probe.off"), (0.25, 0.25, 0.8))
+        for files, scales, note in (
+                ([left + "@mm", right + "@m", "--tool", probe + "@inch"], [0.0254, 1e-3, 1],
+                 "scales 0.001 (as given), 1 (as given): 100 mm x 20 mm x 60 mm; scale of the tool 0.0254: 20.32 mm"),
+                ([left + "@1e-3", right], [1e-3, 1], "scales 0.001 (as given), 1 (metres; "),
+                ([right, left + "@mm", "--units", "m"], [1, 1e-3], "scales 1 (as given), 0.001 (as given): 100 mm")):
+            dumped = tactus("run", *files, "--dump-scene", files[0])
+            self.assertEqual(dumped.returncode, 0, dumped)
+            found = [1 if s is None else float(s[1]) for s in (re.search(r"scale: ([\d.e-]+)", shape) for shape in
+                                                              re.findall(r"kind: mesh.*?position_m", dumped.stdout, re.S))]
+            self.assertEqual(found, scales, dumped.stdout)
+            result = tactus("run", *files, "--seconds", "0.05")
+            self.assertEqual((result.returncode, result.stderr), (0, ""), result)
+            self.assertIn(note, result.stdout)
+        self.refuse("run", right + "@mn", says="right.off: expected m, cm, mm, inch or a factor .* after '@', found 'mn'; did you mean")
+        self.refuse("run", right + "@-1", says="right.off: expected m, cm, mm, inch or a factor .* after '@', found '-1'$")
+        self.refuse("run", self.path("gone.off@mm"), says="gone.off: expected a scene file .*No such file")
+        self.refuse("run", "sphere@mm", says="expected a mesh file together with a unit after '@', found 'sphere'")
+        self.refuse("run", left + "@mm", right, "--csv", right, says="expected a file of its own .*right.off' twice")
+
     def test_a_mesh_in_a_scene_is_asked_about(self):
         write_box(self.path("a.off"), (64, 64, 64))
         tool = "tools: [{name: t, axes: 3, shapes: [{kind: solids, solids: 'sphere:r=0.005'}]}]\n"
@@ -187,10 +210,35 @@ class Words(Folder):
                 (["latency", "--hlp"], "--help"),
                 (["run", "--device", "fallcon"], "falcon"), (["run", "--device", "sim:flcon"], "falcon"),
                 (["run", "--device", "sim:falcon:stilus"], "stylus"), (["run", "--collider", "doptre"], "doptree"),
+                (["emulate", "bord"], "board"), (["emulate", "flacon"], "falcon"),
                 (["run", "--policy", "fif"], "fifo"), (["run", "--mover", "reactiv"], "reactive")):
             self.refuse(*arguments, says=f"found .*; did you mean '{suggestion}'\\?$")
         for arguments in ["unicorn"], ["run", "unicorn"], ["run", "--unicorn"], ["run", "--device", "unicorn"]:
             self.refuse(*arguments, says="found '(--)?unicorn'$")
+
+    def test_what_is_no_mesh_is_said_in_our_words(self):
+        for name, content, says in (("text.stl", "hello there", "expected a mesh in the format .stl, found none"),
+                                    ("picture.png", "x", "expected a mesh file .*, found the ending '.png'"),
+                                    ("cut.stl", "solid x\n", "expected intact geometry, found a fault")):
+            with open(self.path(name), "w") as file:
+                file.write(content)
+            self.refuse("mesh", self.path(name), says=f"^tactus: .*{re.escape(name)}: {says}")
+
+    def test_a_file_on_standard_output_is_alone_there(self):
+        result = tactus("run", "sphere", "--seconds", "0.05", "--task", "-")
+        self.assertEqual(result.returncode, 0, result)
+        self.assertEqual(json.loads(result.stdout)["scene"], "sphere on plane")
+        self.assertRegex(result.stderr, "(?s)^machine .*verdict ")
+        for command in ["run", "sphere"], ["latency"]:
+            result = tactus(*command, "--seconds", "0.05", "--report", "-")
+            self.assertEqual(result.returncode, 0, result)
+            self.assertTrue(result.stdout.startswith("<!doctype html>") and result.stdout.endswith("</html>\n"))
+            self.assertRegex(result.stderr, "(?s)^machine .*verdict ")
+            self.refuse(*command, "--report", "-", "--json", says="report: expected a file, found '-'")
+            for option in "log", "trace":
+                self.refuse(*command, f"--{option}", "-", says=f"{option}: expected a file, found '-'")
+        self.refuse("run", "--record", "-", says="record: expected a file, found '-'")
+        self.refuse("run", "--task", "-", "--report", "-", says="a file of its own.*'-' twice")
 
     def test_a_mouse_without_a_window_is_explained(self):
         result = tactus("run", "--device", "mouse", "--seconds", "0.1")
