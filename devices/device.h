@@ -79,6 +79,7 @@ typedef struct tac_device_info {
 	tac_dvec3 workspace_max_m;
 	tac_device_mechanics linear;
 	tac_device_mechanics angular;
+	tac_device_mechanics gripper; // of its fingers, along the opening
 	int64_t period_ns; // of its own cycle; reading more often gives TAC_DEVICE_STALE or the same sample
 	int64_t delay_ns;  // from write to force; 0: unknown
 	int64_t hold_ns;   // how long it holds a force without a new write; 0: forever

@@ -90,7 +90,7 @@ typedef struct tac_driver {
 TAC_API tac_result tac_registry_add(const tac_driver *driver);
 
 // Raised whenever tac_device, tac_driver or what they contain changes.
-#define TAC_DRIVER_ABI 2
+#define TAC_DRIVER_ABI 3
 
 // A shared library that contains a driver defines one function and one number:
 //	const tac_driver *tac_driver_plugin(void) { static const tac_driver pen = {…}; return &pen; }

@@ -96,6 +96,10 @@ TAC_API const tac_sim_grip *tac_sim_grip_at(int index);
 // with a log line that lists the names if one is unknown. Thread: setup.
 TAC_API tac_result tac_sim_def_preset(const char *preset, const char *grip, tac_sim_def *out_def);
 
+// The mechanics of the simulated omega.7's gripper, an estimate for drivers whose grippers state none.
+// Thread: any.
+tac_device_mechanics tac_sim_gripper_estimate(void);
+
 // TAC_ERROR_ARGUMENT (a value out of range, waypoints out of order) or TAC_ERROR_MEMORY with a log line.
 // Thread: setup.
 TAC_API tac_result tac_sim_create(const tac_sim_def *def, tac_device **out_device);

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "devices/chai3d_interface.h"
+#include "devices/sim.h"
 #include "devices/vendor/desk_frame.h"
 #include "devices/vendor/library.h"
 #include "devices/vendor/relay.h"
@@ -178,6 +179,8 @@ static tac_device_info describe(const tac_chai3d_info *from, int index)
 		.gripper_max_m = from->sensed_gripper ? from->gripper_max_angle_rad * GRIPPER_ARM_M : 0,
 		.max_gripper_N =
 			from->sensed_gripper && from->actuated_gripper ? from->max_gripper_force_N : 0,
+		.gripper = from->sensed_gripper && from->actuated_gripper ? tac_sim_gripper_estimate()
+									  : (tac_device_mechanics){0},
 		.workspace_min_m = tac_dvec3_splat(-from->workspace_radius_m),
 		.workspace_max_m = tac_dvec3_splat(from->workspace_radius_m),
 		.period_ns = PERIOD_NS,

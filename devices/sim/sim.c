@@ -444,6 +444,7 @@ static tac_device_info describe(const tac_sim_def *def)
 		.workspace_min_m = tac_dvec3_splat(-0.5 * def->workspace_m),
 		.workspace_max_m = tac_dvec3_splat(0.5 * def->workspace_m),
 		.linear = def->linear,
+		.gripper = def->gripper,
 		.angular = def->angular,
 		.period_ns = def->period_ns,
 		.delay_ns = def->delay_ns,

@@ -6,6 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#define GRIPPER                                                                                              \
+	{                                                                                                    \
+		0.04, 0.5, 0.05, 6e-6                                                                        \
+	}
+
 // Maximum force and recommended stiffness and damping are from CHAI3D 3.3's device table; moving mass,
 // friction and resolution of the Touch and the Premium are from their data sheets. Values without a
 // measurement are estimates, and `source` names them: identify them on your own device before you rely on a
@@ -38,7 +43,7 @@ static const tac_sim_preset presets[] = {
 	 {.name = "omega7",
 	  .linear = {0.3, 0.5, 0.15, 10e-6},
 	  .angular = {2e-4, 2e-4, 2e-3, 1.6e-3},
-	  .gripper = {0.04, 0.5, 0.05, 6e-6},
+	  .gripper = GRIPPER,
 	  .gripper_max_m = 0.027,
 	  .max_gripper_N = 8,
 	  .max_force_N = 12,
@@ -107,6 +112,11 @@ const tac_sim_preset *tac_sim_preset_at(int index)
 const tac_sim_grip *tac_sim_grip_at(int index)
 {
 	return index >= 0 && index < GRIPS ? &grips[index] : NULL;
+}
+
+tac_device_mechanics tac_sim_gripper_estimate(void)
+{
+	return (tac_device_mechanics)GRIPPER;
 }
 
 static void add_name(char *list, size_t size, const char *name)

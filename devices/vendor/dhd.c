@@ -1,6 +1,7 @@
 #include "devices/vendor/dhd.h"
 
 #include "base/log.h"
+#include "devices/sim.h"
 #include "devices/vendor/desk_frame.h"
 #include "devices/vendor/library.h"
 #include "devices/vendor/relay.h"
@@ -276,6 +277,7 @@ static tac_device_info describe(const functions *f, char id)
 		.max_damping_N_s_per_m = k->damping_N_s_per_m,
 		.gripper_max_m = gripper ? GRIPPER_M : 0,
 		.max_gripper_N = gripper_motor ? GRIPPER_N : 0,
+		.gripper = gripper_motor ? tac_sim_gripper_estimate() : (tac_device_mechanics){0},
 		.workspace_min_m = tac_dvec3_splat(-k->radius_m),
 		.workspace_max_m = tac_dvec3_splat(k->radius_m),
 		.period_ns = PERIOD_NS,

@@ -208,10 +208,7 @@ static tac_effect_sum sum_effects(const tac_servo *servo, const tac_effect_track
 
 // ---- stability ----
 
-// The largest damping beside that of `derate` on a device with these mechanics: sampled, held, filtered and
-// delayed, it must not oscillate by itself, and a step of the sensor must not give more force than half of
-// the dry friction takes up.
-static double most_damping(const tac_derate *derate, const tac_device_mechanics *mechanics)
+double tac_servo_most_damping(const tac_derate *derate, const tac_device_mechanics *mechanics)
 {
 	if (!(mechanics->mass > 0 && mechanics->damping > 0))
 		return HUGE_VAL;
@@ -222,7 +219,13 @@ static double most_damping(const tac_derate *derate, const tac_device_mechanics 
 	if (mechanics->resolution > 0 && mechanics->coulomb > 0)
 		most = fmin(most, 0.5 * mechanics->coulomb / mechanics->resolution * derate->period_s /
 					  (1 - TAC_SERVO_VELOCITY_POLE));
-	return fmax(most - derate->def.damping_N_s_per_m, 0);
+	return most;
+}
+
+// What the tool's own damping leaves of it.
+static double most_damping(const tac_derate *derate, const tac_device_mechanics *mechanics)
+{
+	return fmax(tac_servo_most_damping(derate, mechanics) - derate->def.damping_N_s_per_m, 0);
 }
 
 // The stiffness allowed by `derate`, of which the sensor's limit falls with the damping of the effects.

@@ -264,24 +264,11 @@ static tac_wrench keep_passive(tac_servo *s, int64_t now_ns)
 	return (tac_wrench){tac_dvec3_load(force), tac_dvec3_load(force + 3)};
 }
 
-// ---- gripper ----
-
-// The force that opens a gripper closed beyond its rest: a spring and a damper that only push.
-static double gripper_force(const tac_servo *s)
-{
-	const tac_scene_gripper *g = &s->tool->gripper;
-	const double closed_m = g->rest_m - s->device_state.gripper_m;
-	if (closed_m <= 0 || s->def.device->info.max_gripper_N == 0)
-		return 0;
-	return fmax(0,
-		    g->stiffness_N_per_m * closed_m - g->damping_N_s_per_m * s->device_state.gripper_m_per_s);
-}
-
 // ---- limit ----
 
 // The output is all that is written to the device. The support of the device's own weight passes the limit,
 // but is no contact force: neither the passivity observer nor the snapshot counts it.
-static void limit_wrench(tac_servo *s, int64_t now_ns, tac_wrench wrench)
+static void limit_wrench(tac_servo *s, int64_t now_ns, int64_t elapsed_ns, tac_wrench wrench)
 {
 	const double weight_N = s->def.device->info.weight_N;
 	if (weight_N > 0)
@@ -292,7 +279,7 @@ static void limit_wrench(tac_servo *s, int64_t now_ns, tac_wrench wrench)
 	const tac_limit_input input = {
 		.now_ns = now_ns,
 		.wrench = wrench,
-		.gripper_N = gripper_force(s),
+		.gripper_N = tac_servo_step_gripper(s, now_ns, elapsed_ns),
 		.status = s->status,
 		.state = s->device_state,
 		.in_contact = touches || s->waiting,
@@ -310,6 +297,7 @@ static void limit_wrench(tac_servo *s, int64_t now_ns, tac_wrench wrench)
 	tac_dvec3_store(sent + 3, tac_dvec3_sub(s->sent.torque_Nm, wave.torque_Nm));
 	for (int i = 0; i < TAC_PASSIVITY_AXES; i++)
 		tac_passivity_sent(&s->port.axes[i], sent[i]);
+	tac_passivity_sent(&s->gripper.passivity, s->output.gripper_N);
 }
 
 // ---- monitor ----
@@ -535,7 +523,7 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 	couple(s, elapsed_ns);
 	const tac_wrench passive = keep_passive(s, now_ns);
 	const tac_limit_output before = s->output;
-	limit_wrench(s, now_ns, passive);
+	limit_wrench(s, now_ns, elapsed_ns, passive);
 	monitor_feel(s, before.gain, before.reasons >> TAC_LIMIT_FORCE_SLEW & 1u, (double)elapsed_ns / 1e9);
 	end_phase(tick, TAC_PHASE_FORCE);
 

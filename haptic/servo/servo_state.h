@@ -1,7 +1,7 @@
 // Servo state: the servo's memory, and the functions that its files share. servo.c is the tick; setup.c
 // creates and destroys; effects.c adds the application's forces; events.c tells what happened; two_tools.c
 // couples two servos; hold_until_free.c holds a tool until it is free; needle_tool.c is for a tool that is a
-// needle.
+// needle; gripper.c computes the force on the fingers.
 #ifndef TAC_HAPTIC_SERVO_SERVO_STATE_H
 #define TAC_HAPTIC_SERVO_SERVO_STATE_H
 
@@ -84,6 +84,13 @@ typedef struct tac_servo_needle {
 	tac_wrench wrench; // of the tissue on the tool, about its origin, world frame
 } tac_servo_needle;
 
+// The force on the fingers of the device's gripper. Without a motor there all of it stays zero.
+typedef struct tac_servo_gripper {
+	tac_derate derate;
+	tac_passivity passivity;
+	double opening_m, speed_m_per_s; // in the last tick; the speed is filtered
+} tac_servo_gripper;
+
 // Counts since the start.
 typedef struct tac_servo_totals {
 	uint64_t faults, unknown_ticks, budget_spent_ticks, contact_ticks;
@@ -125,6 +132,7 @@ struct tac_servo {
 	tac_servo_drilling drilling;
 	tac_feel feel;
 	tac_task *task;
+	tac_servo_gripper gripper;
 	tac_dvec3 damper_N;                // of the passivity controller, in the last tick, device frame
 	int64_t write_delay_ns;            // from the last tick's read to its write
 	const tac_device_sample *recorded; // in a replay, of this tick; NULL: the tick is no replay
@@ -168,6 +176,12 @@ static inline bool tac_servo_poses_differ(tac_dpose a, tac_dpose b)
 // which the servo's device delivers, too. Thread: as tac_servo_step.
 void tac_servo_step_again(tac_servo *servo, const tac_device_sample *sample);
 
+// The largest damping of an axis with these mechanics: sampled, held, filtered by TAC_SERVO_VELOCITY_POLE and
+// delayed, it must not oscillate by itself, and a step of the sensor must not give more force than half of
+// the dry friction takes up (effects.c).
+// Thread: RT.
+double tac_servo_most_damping(const tac_derate *derate, const tac_device_mechanics *mechanics);
+
 // Creates the SCO again for the current objects (setup.c).
 // Thread: setup.
 tac_result tac_servo_create_sco(tac_servo *servo);
@@ -199,6 +213,14 @@ bool tac_servo_outside_solids(tac_servo_release *test, const tac_world *world, i
 // without one.
 // Thread: RT.
 void tac_servo_take_changes(tac_servo *servo, int64_t now_ns);
+
+// Prepares the force on the gripper (gripper.c).
+// Thread: setup.
+void tac_servo_init_gripper(tac_servo *servo);
+
+// The force on the fingers for this tick, N (gripper.c).
+// Thread: RT.
+double tac_servo_step_gripper(tac_servo *servo, int64_t now_ns, int64_t elapsed_ns);
 
 // Sets the poses of objects and partner for this tick; with a live world, shows and hides objects
 // (live_tick.c).

@@ -161,6 +161,18 @@ static tac_result create_limit(tac_servo *s)
 	return tac_limit_create(&def, &s->limit);
 }
 
+// The passivity controller of an axis with a motor of at most `force_N`.
+static tac_passivity_def passivity_of(const tac_servo *s, const tac_device_mechanics *axis, double force_N)
+{
+	tac_passivity_def def = tac_passivity_def_default(s->def.period_ns, axis->mass);
+	def.delay_ns = s->def.device->info.delay_ns;
+	if (axis->resolution > 0)
+		def.damping_max_N_s_per_m =
+			fmin(def.damping_max_N_s_per_m,
+			     STEP_FORCE * force_N * ((double)s->def.period_ns / 1e9) / axis->resolution);
+	return def;
+}
+
 static void init_stability(tac_servo *s)
 {
 	const tac_device_info *info = &s->def.device->info;
@@ -180,18 +192,13 @@ static void init_stability(tac_servo *s)
 	turn.damping_N_s_per_m = s->tool->damping_N_s_per_m * s->tool->turn_arm_m * s->tool->turn_arm_m;
 	tac_derate_init(&s->turn_derate, &turn);
 
-	for (int i = 0; i < TAC_PASSIVITY_AXES; i++) {
-		const double mass = i < 3 ? info->linear.mass : info->angular.mass;
-		const double step = i < 3 ? info->linear.resolution : info->angular.resolution;
-		const double force = i < 3 ? info->max_force_N : info->max_torque_Nm;
-		tac_passivity_def passivity = tac_passivity_def_default(s->def.period_ns, mass);
-		passivity.delay_ns = info->delay_ns;
-		if (step > 0)
-			passivity.damping_max_N_s_per_m =
-				fmin(passivity.damping_max_N_s_per_m,
-				     STEP_FORCE * force * ((double)s->def.period_ns / 1e9) / step);
-		tac_passivity_init(&s->port.axes[i], &passivity);
-	}
+	const tac_passivity_def linear = passivity_of(s, &info->linear, info->max_force_N),
+				angular = passivity_of(s, &info->angular, info->max_torque_Nm),
+				gripper = passivity_of(s, &info->gripper, info->max_gripper_N);
+	for (int i = 0; i < TAC_PASSIVITY_AXES; i++)
+		tac_passivity_init(&s->port.axes[i], i < 3 ? &linear : &angular);
+	tac_passivity_init(&s->gripper.passivity, &gripper);
+	tac_servo_init_gripper(s);
 }
 
 static tac_result create_all(tac_servo *s)
