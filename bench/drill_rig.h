@@ -27,6 +27,7 @@ typedef struct drill_rig_def {
 	double period_s, stiffness_N_per_m;
 	double energy_J_per_m3, rub_N, power_W;
 	tac_dvec3 shift_voxels; // of the block against the grid
+	int32_t max_bricks;     // of the field's pool; 0: as many as it needs
 } drill_rig_def;
 
 static inline drill_rig_def drill_rig_def_default(void)
@@ -93,7 +94,8 @@ static inline bool drill_rig_init(drill_rig *rig, const drill_rig_def *def)
 {
 	*rig = (drill_rig){.stiffness_N_per_m = def->stiffness_N_per_m, .period_s = def->period_s};
 	tac_mesh *mesh = drill_rig_mesh(def);
-	const tac_field_def field = {.name = "block", .mesh = mesh, .voxel_m = def->voxel_m};
+	const tac_field_def field = {
+		.name = "block", .mesh = mesh, .voxel_m = def->voxel_m, .max_bricks = def->max_bricks};
 	bool good = mesh && tac_field_build(&field, &rig->field) == TAC_OK;
 	tac_mesh_destroy(&mesh);
 	tac_drill_def drill = {.burr = drill_rig_burr(def),

@@ -59,13 +59,15 @@ typedef struct tac_drill_def {
 	double thrust_ratio;    // kappa
 	tac_drill_material materials[TAC_FIELD_LABELS];
 	tac_field *field; // outlives the drill
-	tac_ring *edits;  // receives each edit (tac_field_edit) for a copy of the field; NULL: no one does
+	// Receives each edit (tac_field_edit) for a copy of the field (tissue/surface.h); NULL: no one does.
+	// The drill does not depend on it: edits that find it full are counted and left out.
+	tac_ring *edits;
 } tac_drill_def;
 
 typedef enum tac_drill_flag {
 	TAC_DRILL_FIELD_FULL = 1, // the field's pool is empty where the burr is: it does not cut
-	TAC_DRILL_LAGS = 2, // the reader of the edits lags behind: the burr does not cut until it catches up
-	TAC_DRILL_JOINED = 4, // a long way in one tick was removed as fewer, longer sweeps
+	TAC_DRILL_LAGS = 2,       // the reader of the edits lags behind: an edit was not told to it
+	TAC_DRILL_JOINED = 4,     // a long way in one tick was removed as fewer, longer sweeps
 } tac_drill_flag;
 
 // What the drill does, and what it has done since the start.

@@ -427,29 +427,61 @@ static void burr_too_large_for_its_voxels_is_refused(void)
 	tac_log_set(NULL, NULL);
 }
 
-static void empty_pool_or_slow_reader_stop_the_drill_and_not_the_proof(void)
+static void empty_pool_stops_the_drill_and_not_the_proof(void)
+{
+	drill_rig_def def = drill_rig_def_default();
+	def.size_m = 0.008;
+	def.depth_m = 0.006;
+	def.voxel_m = 0.15 * MM;
+	drill_rig rig;
+	start(&rig, &def, at(0, 0, 1.01 * MM));
+	def.max_bricks = tac_field_size_of(rig.field).stored + 40; // some more than the surface needs
+	drill_rig_fini(&rig);
+	start(&rig, &def, at(0, 0, 1.01 * MM));
+	for (int i = 0; i < 2500; i++)
+		drill_rig_step(&rig, at(0, 0, -3 * MM), true);
+	const tac_drill_state *s = &rig.drill.state;
+	const double stuck = tac_sco_pose(rig.sco).position.z, removed = s->removed_m3[0];
+	TEST_ASSERT_TRUE(s->flags & TAC_DRILL_FIELD_FULL);
+	TEST_ASSERT_TRUE(s->full_ticks > 100 && removed > 0);
+	TEST_ASSERT_TRUE(stuck > -2 * MM && stuck < 0.9 * MM);
+	for (int i = 0; i < 200; i++)
+		drill_rig_step(&rig, at(0, 0, -3 * MM), true);
+	TEST_ASSERT_EQUAL_DOUBLE(removed, s->removed_m3[0]);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-7, stuck, tac_sco_pose(rig.sco).position.z);
+	TEST_ASSERT_TRUE(tac_dvec3_length(rig.force_N) > 1); // it presses on what it cannot cut
+	drill_rig_fini(&rig);
+}
+
+// The tick depends on nobody who watches: with a reader that never reads it removes what it removes without.
+static void slow_reader_changes_nothing_and_is_counted(void)
 {
 	drill_rig_def def = drill_rig_def_default();
 	def.size_m = 0.006;
-	drill_rig rig;
-	start(&rig, &def, at(0, 0, 1.01 * MM));
+	drill_rig alone, watched;
+	start(&alone, &def, at(0, 0, 1.01 * MM));
+	start(&watched, &def, at(0, 0, 1.01 * MM));
 	tac_ring *ring;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_ring_create(32, sizeof(tac_field_edit), &ring));
-	rig.drill.def.edits = ring; // nobody reads it
-	for (int i = 0; i < 400; i++)
-		drill_rig_step(&rig, at(0, 0, -1 * MM), true);
-	const double stuck = tac_sco_pose(rig.sco).position.z;
-	TEST_ASSERT_TRUE(rig.drill.state.flags & TAC_DRILL_LAGS);
-	TEST_ASSERT_TRUE(rig.drill.state.lag_ticks > 300);
-	TEST_ASSERT_TRUE(stuck > 0.5 * MM && stuck < 1 * MM);
+	watched.drill.def.edits = ring; // nobody reads it
+	for (int i = 0; i < 400; i++) {
+		drill_rig_step(&alone, at(0, 0, -1 * MM), true);
+		drill_rig_step(&watched, at(0, 0, -1 * MM), true);
+	}
+	TEST_ASSERT_TRUE(watched.drill.state.flags & TAC_DRILL_LAGS);
+	TEST_ASSERT_TRUE(watched.drill.state.lag_ticks > 300);
+	TEST_ASSERT_EQUAL_UINT64(0, alone.drill.state.lag_ticks);
+	TEST_ASSERT_EQUAL_HEX64(tac_field_hash(alone.field), tac_field_hash(watched.field));
+	TEST_ASSERT_EQUAL_MEMORY(&alone.report.T_world_sco, &watched.report.T_world_sco, sizeof(tac_dpose));
+	TEST_ASSERT_TRUE(tac_sco_pose(watched.sco).position.z < 0.5 * MM);
 	tac_field_edit edit;
 	while (tac_ring_pop(ring, &edit))
 		continue;
-	drill_rig_step(&rig, at(0, 0, -1 * MM), true);
-	drill_rig_step(&rig, at(0, 0, -1 * MM), true);
-	TEST_ASSERT_TRUE(tac_sco_pose(rig.sco).position.z < stuck);
+	drill_rig_step(&watched, at(0, 0, -1 * MM), true);
+	TEST_ASSERT_FALSE(watched.drill.state.flags & TAC_DRILL_LAGS);
 	tac_ring_destroy(&ring);
-	drill_rig_fini(&rig);
+	drill_rig_fini(&alone);
+	drill_rig_fini(&watched);
 }
 
 int main(void)
@@ -463,6 +495,7 @@ int main(void)
 	RUN_TEST(burr_is_never_inside_what_remains);
 	RUN_TEST(replays_and_simd_variants_give_the_same_bits);
 	RUN_TEST(burr_too_large_for_its_voxels_is_refused);
-	RUN_TEST(empty_pool_or_slow_reader_stop_the_drill_and_not_the_proof);
+	RUN_TEST(empty_pool_stops_the_drill_and_not_the_proof);
+	RUN_TEST(slow_reader_changes_nothing_and_is_counted);
 	return UNITY_END();
 }

@@ -92,7 +92,7 @@ static double decay(double elapsed_s, double time_s)
 	return exp(-elapsed_s / time_s);
 }
 
-// Whether pool and reader have room for what the next step may remove.
+// Whether the pool has room for what the next step may remove.
 static bool has_room(tac_drill *d, tac_dpose T_field_tool)
 {
 	const tac_field_size size = tac_field_size_of(d->def.field);
@@ -101,12 +101,8 @@ static bool has_room(tac_drill *d, tac_dpose T_field_tool)
 	const double margin = TAC_FIELD_BRICK * size.voxel_m;
 	if (size.capacity - size.stored < tac_field_bricks_needed(d->def.field, &burr, margin))
 		d->state.flags |= TAC_DRILL_FIELD_FULL;
-	const uint32_t most = EDITS_MAX > EDITS_CYLINDER ? EDITS_MAX : EDITS_CYLINDER;
-	if (d->def.edits && tac_ring_capacity(d->def.edits) - tac_ring_count(d->def.edits) < most)
-		d->state.flags |= TAC_DRILL_LAGS;
 	d->state.full_ticks += (d->state.flags & TAC_DRILL_FIELD_FULL) != 0;
-	d->state.lag_ticks += (d->state.flags & TAC_DRILL_LAGS) != 0;
-	return !(d->state.flags & (TAC_DRILL_FIELD_FULL | TAC_DRILL_LAGS));
+	return !(d->state.flags & TAC_DRILL_FIELD_FULL);
 }
 
 void tac_drill_allow(tac_drill *drill, bool running, tac_dvec3 force_N, int32_t label, double elapsed_s,
@@ -152,8 +148,8 @@ static bool remove_edit(tac_drill *d, const tac_burr *burr, tac_field_removed *r
 		d->has_removed = false;
 		return false;
 	}
-	if (d->def.edits)
-		tac_ring_push(d->def.edits, &edit);
+	if (d->def.edits && !tac_ring_push(d->def.edits, &edit))
+		d->state.flags |= TAC_DRILL_LAGS;
 	return true;
 }
 
@@ -255,6 +251,7 @@ void tac_drill_cut(tac_drill *drill, const tac_dpose *trail, int32_t count, bool
 			taken_J += removed.volume_m3[i] * d->def.materials[i].cutting_energy_J_per_m3;
 		}
 	}
+	s->lag_ticks += (s->flags & TAC_DRILL_LAGS) != 0;
 	learn(d, taken_J, made_m);
 	s->cutting = volume_m3 > 0;
 	d->idle_ticks = s->cutting ? 0 : d->idle_ticks + (d->idle_ticks < INT32_MAX);
