@@ -77,6 +77,11 @@ TAC_API void tac_servo_destroy(tac_servo **servo);
 // Thread: setup.
 TAC_API tac_result tac_servo_join(tac_servo *a, tac_servo *b);
 
+// Tells the edits of the body that is drilled to a copy of it (tac_surface_edits of tissue/surface.h), from
+// the first step on; NULL: to no one. Two hands have the same ring. Does nothing if the tool is not a drill.
+// Thread: setup.
+TAC_API void tac_servo_tell_edits(tac_servo *servo, tac_ring *edits);
+
 // Runs one tick at `now_ns` on any monotonic clock. `tick` receives the ends of the phases; NULL: no clock is
 // read.
 // Thread: RT.

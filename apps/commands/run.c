@@ -421,6 +421,7 @@ static viewer *open_viewer(const settings *s, const live_run *r, int mouse_fd)
 {
 	const viewer_def def = {
 		.world = r->session.world,
+		.surface = r->session.surface,
 		.title = r->session.scene->name,
 		.screenshot_path = s->picture_path,
 		.period_ns = llround(1e9 / s->loop.rate_Hz),

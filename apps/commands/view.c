@@ -99,6 +99,7 @@ static int show_replay(replay *r, const settings *s)
 	r->period_ns = r->session.devices[0]->info.period_ns;
 	const viewer_def window = {
 		.world = r->session.world,
+		.surface = r->session.surface,
 		.title = s->recording,
 		.screenshot_path = s->picture_path,
 		.width = (int)s->width,

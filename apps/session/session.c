@@ -209,6 +209,18 @@ static tac_result open_companions(const session_def *def, session *s)
 	return result;
 }
 
+// What remains of a body that is drilled, for the viewer.
+static tac_result open_surface(const session_def *def, session *s)
+{
+	tac_surface_def surface = tac_surface_def_default();
+	for (int32_t i = 0; i < s->scene->object_count && def->companions; i++)
+		surface.field = s->world->objects[i].field ? s->world->objects[i].field : surface.field;
+	const tac_result result = surface.field ? tac_surface_create(&surface, &s->surface) : TAC_OK;
+	for (int32_t i = 0; s->surface && i < s->count; i++)
+		tac_servo_tell_edits(s->servos[i], tac_surface_edits(s->surface));
+	return result;
+}
+
 static int open_tools(const session_def *def, const char *command, session *s)
 {
 	int code = EXIT_SUCCESS;
@@ -244,7 +256,7 @@ static int open_tools(const session_def *def, const char *command, session *s)
 		code = EXIT_FAILURE;
 	if (code == EXIT_SUCCESS && !recorded_commands_start(&s->commands))
 		code = EXIT_FAILURE;
-	if (code == EXIT_SUCCESS && open_companions(def, s) < TAC_OK)
+	if (code == EXIT_SUCCESS && (open_companions(def, s) < TAC_OK || open_surface(def, s) < TAC_OK))
 		code = EXIT_FAILURE;
 	return code;
 }
@@ -349,6 +361,7 @@ bool session_close(session *s)
 		complete &= tac_recorder_destroy(&s->recorders[i]) == TAC_OK;
 		tac_device_destroy(&s->devices[i]);
 	}
+	tac_surface_destroy(&s->surface);
 	recorded_commands_close(&s->commands);
 	tac_world_destroy(&s->world);
 	tac_scene_destroy(&s->scene);

@@ -9,6 +9,7 @@
 #include "devices/recorder.h"
 #include "haptic/companion.h"
 #include "haptic/servo.h"
+#include "tissue/surface.h"
 
 #include <stdbool.h>
 
@@ -26,11 +27,11 @@ typedef struct session_def {
 	const char *collider;                  // NULL: wide
 	int mover;                             // a tac_sco_mover
 	int32_t readers;                       // of snapshots, besides the companions
-	bool companions;                       // start one for each tool
-	int64_t period_ns;                     // of the loop; 0: 1 kHz
-	const char *firmware;                  // of a Falcon; NULL: the driver's default
-	const char *record; // recording of the first tool's device, the second's is FILE.2; NULL: none
-	bool any_scene;     // play back recordings of another scene or run, too
+	bool companions;      // start one for each tool, and a surface for a body that is drilled
+	int64_t period_ns;    // of the loop; 0: 1 kHz
+	const char *firmware; // of a Falcon; NULL: the driver's default
+	const char *record;   // recording of the first tool's device, the second's is FILE.2; NULL: none
+	bool any_scene;       // play back recordings of another scene or run, too
 } session_def;
 
 typedef struct session {
@@ -41,6 +42,7 @@ typedef struct session {
 	tac_device *devices[TAC_SCENE_TOOLS];
 	tac_servo *servos[TAC_SCENE_TOOLS];
 	tac_companion *companions[TAC_SCENE_TOOLS]; // NULL: not asked for
+	tac_surface *surface; // of the body that is drilled; NULL: none, or not asked for
 	tac_recorder *recorders[TAC_SCENE_TOOLS];
 	tac_recording recorded;     // header and scene of the first recording that is played back
 	const char *recorded_file;  // NULL: none

@@ -122,6 +122,9 @@ static void on_key(GLFWwindow *window, int key, int code, int action, int mods)
 	case GLFW_KEY_F:
 		v->layers.force = !v->layers.force;
 		break;
+	case GLFW_KEY_S:
+		v->layers.structures = !v->layers.structures;
+		break;
 	case GLFW_KEY_P:
 		v->screenshot_wanted = true;
 		break;

@@ -259,11 +259,18 @@ void viewer_mesh_fini(viewer_mesh *m)
 	glDeleteVertexArrays(1, &m->array);
 	glDeleteBuffers(1, &m->vertex_buffer);
 	glDeleteBuffers(1, &m->index_buffer);
+	free(m->part_indices);
+	free(m->part_offsets);
+	free(m->part_vertices);
 	*m = (viewer_mesh){0};
 }
 
 void viewer_mesh_draw(const viewer_mesh *m)
 {
 	glBindVertexArray(m->array);
-	glDrawElements(GL_TRIANGLES, m->index_count, GL_UNSIGNED_INT, NULL);
+	if (m->part_count > 0)
+		glMultiDrawElementsBaseVertex(GL_TRIANGLES, m->part_indices, GL_UNSIGNED_SHORT,
+					      m->part_offsets, m->part_count, m->part_vertices);
+	else
+		glDrawElements(GL_TRIANGLES, m->index_count, GL_UNSIGNED_INT, NULL);
 }

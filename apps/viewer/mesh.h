@@ -20,6 +20,11 @@ typedef struct viewer_vertex {
 typedef struct viewer_mesh {
 	GLuint array, vertex_buffer, index_buffer;
 	GLsizei index_count;
+	// Of a mesh in parts (apps/viewer/patches.h), with indices of 16 bits from the part's first vertex.
+	GLsizei part_count;
+	GLsizei *part_indices;
+	const void **part_offsets;
+	GLint *part_vertices;
 } viewer_mesh;
 
 // The vertices and triangles of `mesh`, with `open` = 1. The caller frees both. False: no memory.

@@ -23,7 +23,7 @@
 #define VALUE_X VIEWER_PANEL_VALUE_X
 
 #define CONTACT_LINES 6
-#define HELP_LINES    17
+#define HELP_LINES    18
 #define HELP_WIDTH    480.0F
 #define PLOTS_HEIGHT  (2 * 74.0F + 8.0F) // both plots with the gap between them
 #define NO_FORCE_N    1e-3               // less than anybody feels
@@ -511,6 +511,7 @@ void viewer_panel_help(viewer_flat *f, const viewer_panel *p)
 		{"N", "show, hide contacts and normals"},
 		{"L", "show, hide names of surfaces"},
 		{"F", "show, hide the force"},
+		{"S", "show, hide protected structures"},
 		{"P", "write a picture to this folder"},
 		{"?", "this help"},
 		{"Q, Esc", "close; ends a run without --seconds"},

@@ -142,6 +142,16 @@ static void set_body(GLuint program, const viewer_item *item)
 	set_vector(program, "colour", rgb(item->colour));
 }
 
+static void set_surface_colours(GLuint program, const viewer_item *item)
+{
+	tac_vec3 colours[VIEWER_SURFACES];
+	glUniform1i(location(program, "surface_colour_count"), item->surface_colours ? VIEWER_SURFACES : 0);
+	for (int i = 0; item->surface_colours && i < VIEWER_SURFACES; i++)
+		colours[i] = rgb(item->surface_colours[i]);
+	if (item->surface_colours)
+		glUniform3fv(location(program, "surface_colours"), VIEWER_SURFACES, &colours[0].x);
+}
+
 static void set_light(GLuint program, scene_light *light)
 {
 	glUseProgram(program);
@@ -183,7 +193,7 @@ static void draw_shadows(viewer_render *r, const viewer_picture *p, scene_light 
 	glClear(GL_DEPTH_BUFFER_BIT);
 	glUseProgram(r->depth);
 	for (int i = 0; i < p->item_count; i++) {
-		if (p->items[i].ghost || p->items[i].mark)
+		if (p->items[i].ghost || p->items[i].mark || p->items[i].fade > 0)
 			continue;
 		mat4 T;
 		body_matrix(&p->items[i], T);
@@ -201,9 +211,10 @@ static void draw_bodies(viewer_render *r, const viewer_picture *p, scene_light *
 	glUniform1f(location(r->body, "touched_radius"), TOUCHED_RADIUS * p->camera.distance);
 	for (int i = 0; i < p->item_count; i++) {
 		const viewer_item *item = &p->items[i];
-		if (item->ghost)
+		if (item->ghost || item->fade > 0)
 			continue;
 		set_body(r->body, item);
+		set_surface_colours(r->body, item);
 		glUniform1f(location(r->body, "gloss"), item->gloss);
 		glUniform3f(location(r->body, "glow"), item->glow, item->glow, item->glow);
 		glUniform1i(location(r->body, "lit_count"), item->lit_count);
@@ -247,6 +258,20 @@ static void draw_ground(viewer_render *r, const viewer_picture *p, scene_light *
 	glDisable(GL_BLEND);
 }
 
+// Bodies that fade away, where nothing hides them.
+static void draw_fading(viewer_render *r, const viewer_picture *p)
+{
+	glUniform1f(location(r->ghost, "solid"), 1);
+	for (int i = 0; i < p->item_count; i++) {
+		if (!(p->items[i].fade > 0))
+			continue;
+		set_body(r->ghost, &p->items[i]);
+		glUniform1f(location(r->ghost, "strength"), p->items[i].fade);
+		viewer_mesh_draw(p->items[i].mesh);
+	}
+	glUniform1f(location(r->ghost, "solid"), 0);
+}
+
 // Parts of a ghost inside a body are drawn stronger than parts outside. Marks show through everything.
 static void draw_ghosts(viewer_render *r, const viewer_picture *p, scene_light *light)
 {
@@ -254,6 +279,7 @@ static void draw_ghosts(viewer_render *r, const viewer_picture *p, scene_light *
 	glEnable(GL_BLEND);
 	glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
 	glDepthMask(GL_FALSE);
+	draw_fading(r, p);
 	for (int i = 0; i < p->item_count; i++) {
 		if (!p->items[i].ghost && !p->items[i].mark)
 			continue;

@@ -13,8 +13,9 @@
 
 #include <stdbool.h>
 
-#define VIEWER_LIT     16 // surfaces of a body that can be highlighted at once
-#define VIEWER_TOUCHED 4  // points of a body whose surroundings can be
+#define VIEWER_LIT      16 // surfaces of a body that can be highlighted at once
+#define VIEWER_TOUCHED  4  // points of a body whose surroundings can be
+#define VIEWER_SURFACES 8  // colours of a body whose surfaces have their own
 
 typedef struct viewer_item {
 	const viewer_mesh *mesh;
@@ -25,6 +26,10 @@ typedef struct viewer_item {
 	float glow;  // emitted light, 0: none
 	bool ghost;  // transparent, casts no shadow
 	bool mark;   // an arrow or dot: casts no shadow and shows through bodies that hide it
+	float fade;  // 0 … 1: how much of a body that is fading away is left; it casts no shadow. 0: not
+		     // fading
+	// One colour for each surface of the body, VIEWER_SURFACES of them; NULL: `colour` for all.
+	const viewer_colour *surface_colours;
 	int lit_count;
 	int32_t lit[VIEWER_LIT]; // highlighted surfaces
 	int touched_count;

@@ -1,20 +1,27 @@
 #include "apps/viewer/stage.h"
 
 #include "collision/mesh_shapes.h"
+#include "collision/solid.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define TOOL_COLOUR   0x2f9ddcffU
-#define SECOND_COLOUR 0x7d68e0ffU
-#define GHOST_COLOUR  0xff6ab8ffU
-#define FORCE_COLOUR  0xffa020ffU
-#define STICK_COLOUR  0x5fd39affU
-#define SLIP_COLOUR   0xff6b4affU
-#define IDLE_COLOUR   0xaab4c0ffU
-#define TRACK_COLOUR  0x8e1f2fffU
-#define NEEDLE_COLOUR 0xd7dee6ffU
+#define TOOL_COLOUR    0x2f9ddcffU
+#define SECOND_COLOUR  0x7d68e0ffU
+#define GHOST_COLOUR   0xff6ab8ffU
+#define FORCE_COLOUR   0xffa020ffU
+#define STICK_COLOUR   0x5fd39affU
+#define SLIP_COLOUR    0xff6b4affU
+#define IDLE_COLOUR    0xaab4c0ffU
+#define TRACK_COLOUR   0x8e1f2fffU
+#define NEEDLE_COLOUR  0xd7dee6ffU
+#define PROTECT_COLOUR 0xff3b3bffU
+
+// Of the materials of a body that is drilled, by label.
+static const viewer_colour material_colours[VIEWER_SURFACES] = {0xe4ddccffU, 0xdcb878ffU, 0x6d4630ffU,
+								0xb56a5affU, 0x9fae7cffU, 0x8798b8ffU,
+								0xa98fb0ffU, 0x8a8a84ffU};
 
 #define GHOST_M      30e-6 // a ghost is shown if device and SCO differ by more than this,
 #define GHOST_RAD    5e-3  // or by this angle
@@ -60,10 +67,29 @@ static void compute_bounds(viewer_stage *s)
 	s->size = fmaxf(fmaxf(high.x - low.x, high.y - low.y), high.z - low.z);
 }
 
-tac_result viewer_stage_init(viewer_stage *s, const tac_world *world, GLuint depth_program)
+// The protected structures of an object.
+static tac_result upload_structures(viewer_stage *s, int32_t object)
+{
+	const tac_scene_object *o = &s->world->scene->objects[object];
+	tac_result result = TAC_OK;
+	for (int32_t i = 0; i < o->protect_count && result == TAC_OK; i++) {
+		tac_solids solids;
+		tac_mesh *mesh = NULL;
+		result = tac_solids_parse(o->protect[i].solids, &solids);
+		if (result == TAC_OK)
+			result = upload_built(&s->structures[object][i],
+					      tac_solids_build_mesh(&solids, 48, &mesh), &mesh);
+	}
+	return result;
+}
+
+tac_result viewer_stage_init(viewer_stage *s, const tac_world *world, tac_surface *surface,
+			     GLuint depth_program)
 {
 	memset(s, 0, sizeof *s);
 	s->world = world;
+	for (int i = 0; i < TAC_SCENE_TOOLS; i++)
+		viewer_chips_init(&s->chips[i]);
 	tac_mesh *mesh = NULL;
 	tac_result result = upload_built(&s->ball, tac_mesh_build_icosphere(1, 2, &mesh), &mesh);
 	if (result == TAC_OK)
@@ -74,8 +100,14 @@ tac_result viewer_stage_init(viewer_stage *s, const tac_world *world, GLuint dep
 		result = upload_built(&s->cube, tac_mesh_build_box(tac_vec3_splat(1), 1, &mesh), &mesh);
 	for (int32_t i = 0; i < world->scene->tool_count && result == TAC_OK; i++)
 		result = upload(&s->tools[i], world->tools[i].mesh, depth_program);
-	for (int32_t i = 0; i < world->scene->object_count && result == TAC_OK; i++)
-		result = upload(&s->objects[i], world->objects[i].mesh, depth_program);
+	for (int32_t i = 0; i < world->scene->object_count && result == TAC_OK; i++) {
+		if (!(surface && world->objects[i].field))
+			result = upload(&s->objects[i], world->objects[i].mesh, depth_program);
+		if (result == TAC_OK)
+			result = upload_structures(s, i);
+	}
+	if (result == TAC_OK)
+		result = viewer_patches_init(&s->patches, surface);
 	compute_bounds(s);
 	return result;
 }
@@ -88,8 +120,12 @@ void viewer_stage_fini(viewer_stage *s)
 	viewer_mesh_fini(&s->cube);
 	for (int i = 0; i < TAC_SCENE_TOOLS; i++)
 		viewer_mesh_fini(&s->tools[i]);
-	for (int i = 0; i < TAC_SCENE_OBJECTS; i++)
+	for (int i = 0; i < TAC_SCENE_OBJECTS; i++) {
 		viewer_mesh_fini(&s->objects[i]);
+		for (int k = 0; k < TAC_SCENE_PROTECTED; k++)
+			viewer_mesh_fini(&s->structures[i][k]);
+	}
+	viewer_patches_fini(&s->patches);
 }
 
 viewer_camera viewer_stage_camera(const viewer_stage *s, int index)
@@ -320,9 +356,14 @@ static void add_objects(viewer_stage *s, const tac_snapshot *const *snapshots, c
 			add_layers(s, i, tac_pose_from_dpose(T), camera);
 			continue;
 		}
-		viewer_item *item = add(s, &s->objects[i], tac_pose_from_dpose(T), 1,
-					colours[(size_t)i % (sizeof colours / sizeof colours[0])]);
+		const bool drilled = s->world->objects[i].field && s->patches.surface;
+		viewer_item *item =
+			add(s, drilled ? &s->patches.mesh : &s->objects[i], tac_pose_from_dpose(T), 1,
+			    colours[(size_t)i % (sizeof colours / sizeof colours[0])]);
 		item->gloss = 0.15F;
+		item->surface_colours = drilled ? material_colours : NULL;
+		for (int32_t k = 0; layers->structures && k < s->world->scene->objects[i].protect_count; k++)
+			add(s, &s->structures[i][k], tac_pose_from_dpose(T), 1, PROTECT_COLOUR)->ghost = true;
 		for (int tool = 0; layers->contacts && tool < TAC_SCENE_TOOLS; tool++) {
 			const tac_snapshot *snapshot = snapshots[tool];
 			for (int32_t k = 0; snapshot && k < snapshot->contact_count; k++) {
@@ -339,6 +380,22 @@ static void add_objects(viewer_stage *s, const tac_snapshot *const *snapshots, c
 	}
 }
 
+static void add_chips(viewer_stage *s, const tac_snapshot *snapshot)
+{
+	viewer_chips *chips = &s->chips[snapshot->tool];
+	viewer_chips_add(chips, snapshot, (float)s->world->scene->tools[snapshot->tool].drill.radius_m);
+	for (int i = 0; i < VIEWER_CHIPS; i++) {
+		tac_vec3 at;
+		float left;
+		if (!viewer_chips_at(chips, i, snapshot->time_ns, &at, &left))
+			continue;
+		const viewer_chip *chip = &chips->chips[i];
+		add(s, &s->cube, tac_pose_make(at, chip->rotation), chip->size_m,
+		    material_colours[chip->label % VIEWER_SURFACES])
+			->fade = left;
+	}
+}
+
 viewer_picture viewer_stage_compose(viewer_stage *s, const tac_snapshot *const *snapshots,
 				    const viewer_layers *layers, const viewer_camera *camera)
 {
@@ -350,6 +407,8 @@ viewer_picture viewer_stage_compose(viewer_stage *s, const tac_snapshot *const *
 		if (!snapshots[tool])
 			continue;
 		add_tool(s, snapshots[tool], layers, size);
+		if (snapshots[tool]->drill.used)
+			add_chips(s, snapshots[tool]);
 		const tac_vec3 at = tac_vec3_from_dvec3(snapshots[tool]->T_world_sco.position);
 		reach = fmaxf(reach, tac_vec3_length(tac_vec3_sub(at, s->centre)) + 0.5F * s->radius);
 	}

@@ -2,25 +2,31 @@
 #ifndef TAC_APPS_VIEWER_STAGE_H
 #define TAC_APPS_VIEWER_STAGE_H
 
+#include "apps/viewer/chips.h"
 #include "apps/viewer/panel.h"
+#include "apps/viewer/patches.h"
 #include "apps/viewer/render.h"
 #include "haptic/snapshot.h"
 #include "haptic/world.h"
 
-// Bodies, their layers and ghosts; for each contact a dot and an arrow of two items, for each force an arrow,
-// for each needle its track and shape.
+// Bodies, their layers, protected structures and ghosts; for each contact a dot and an arrow of two items,
+// for each force an arrow, for each needle its track and shape; chips.
 #define VIEWER_TOOL_ITEMS (3 * TAC_SCO_CONTACTS + 4 + TAC_SNAPSHOT_TRACK + TAC_NEEDLE_NODES)
 #define VIEWER_ITEMS                                                                                         \
-	(2 * TAC_SCENE_TOOLS + TAC_SCENE_OBJECTS * TAC_SCENE_LAYERS + TAC_SCENE_TOOLS * VIEWER_TOOL_ITEMS)
+	(2 * TAC_SCENE_TOOLS + TAC_SCENE_OBJECTS * (TAC_SCENE_LAYERS + TAC_SCENE_PROTECTED) +                \
+	 TAC_SCENE_TOOLS * (VIEWER_TOOL_ITEMS + VIEWER_CHIPS))
 
 // What is shown besides the bodies.
 typedef struct viewer_layers {
-	bool ghost, contacts, force, labels;
+	bool ghost, contacts, force, labels, structures;
 } viewer_layers;
 
 typedef struct viewer_stage {
 	const tac_world *world;
 	viewer_mesh tools[TAC_SCENE_TOOLS], objects[TAC_SCENE_OBJECTS];
+	viewer_mesh structures[TAC_SCENE_OBJECTS][TAC_SCENE_PROTECTED];
+	viewer_patches patches; // of the object that is drilled, instead of its mesh
+	viewer_chips chips[TAC_SCENE_TOOLS];
 	viewer_mesh ball, rod, tip; // of unit size: radius 1, height 1 along z
 	viewer_mesh cube;           // side 1
 	tac_vec3 centre;            // of the objects
@@ -33,8 +39,10 @@ typedef struct viewer_stage {
 	int item_count;
 } viewer_stage;
 
-// TAC_ERROR_MEMORY with a log line. `depth_program` as in viewer_mesh_init. Thread (all): the visual one.
-tac_result viewer_stage_init(viewer_stage *s, const tac_world *world, GLuint depth_program);
+// `surface` is that of the body that is drilled, NULL: none. TAC_ERROR_MEMORY with a log line.
+// `depth_program` as in viewer_mesh_init. Thread (all): the visual one.
+tac_result viewer_stage_init(viewer_stage *s, const tac_world *world, tac_surface *surface,
+			     GLuint depth_program);
 void viewer_stage_fini(viewer_stage *s);
 
 // Camera `index` of the scene; if the scene has none, one that shows everything.

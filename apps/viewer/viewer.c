@@ -54,7 +54,7 @@ tac_result viewer_open(const viewer_def *def, viewer **out_viewer)
 	}
 	v->def = *def;
 	v->panels = true;
-	v->layers = (viewer_layers){true, true, true, true};
+	v->layers = (viewer_layers){true, true, true, true, false};
 	viewer_trail_init(&v->trail);
 	tac_result result = TAC_OK;
 	for (int i = 0; i < def->world->scene->tool_count && result == TAC_OK; i++)
@@ -66,7 +66,7 @@ tac_result viewer_open(const viewer_def *def, viewer **out_viewer)
 	if (result == TAC_OK)
 		result = viewer_flat_init(&v->flat);
 	if (result == TAC_OK)
-		result = viewer_stage_init(&v->stage, def->world, v->render.depth);
+		result = viewer_stage_init(&v->stage, def->world, def->surface, v->render.depth);
 	if (result == TAC_OK) {
 		v->camera = viewer_stage_camera(&v->stage, 0);
 		*out_viewer = v;
@@ -193,6 +193,10 @@ bool viewer_show(viewer *v, const viewer_frame *frame)
 		if (!v->paused || v->steps > 0 || v->tools[i].added == 0)
 			add_snapshot(v, i, frame->snapshots[i]);
 	}
+	// A live run that is paused goes on to be drilled: its picture stays as it is.
+	const tac_snapshot *newest = viewer_history_newest(&v->tools[0]);
+	if (!newest || !frame->snapshots[0] || newest->tick == frame->snapshots[0]->tick)
+		viewer_patches_take(&v->stage.patches);
 	measure_rate(v);
 	// Without a graphics processor one sample a pixel must do, except for pictures that are kept.
 	draw(v, frame, v->frame_s < SLOW_S || v->screenshot_wanted);
@@ -228,6 +232,7 @@ tac_result viewer_close(viewer **pointer)
 	tac_result result = TAC_OK;
 	if (v->window) {
 		if (v->def.screenshot_path) {
+			viewer_patches_settle(&v->stage.patches);
 			draw(v, &v->frame, true);
 			result = write_picture(v, v->def.screenshot_path);
 		}

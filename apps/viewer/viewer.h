@@ -13,6 +13,7 @@
 #include "haptic/snapshot.h"
 #include "haptic/world.h"
 #include "rt/monitor.h"
+#include "tissue/surface.h"
 
 #include <stdbool.h>
 
@@ -20,6 +21,7 @@ typedef struct viewer viewer;
 
 typedef struct viewer_def {
 	const tac_world *world;      // outlives the viewer
+	tac_surface *surface;        // of the world's body that is drilled; NULL: it is shown as at the start
 	const char *title;           // of the window
 	const char *screenshot_path; // PNG of the last picture, written by viewer_close; NULL: none
 	int width, height;           // of the window

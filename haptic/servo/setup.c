@@ -302,6 +302,11 @@ bool tac_servo_snapshot_read(tac_servo *servo, int32_t reader, tac_snapshot *out
 	return newest != NULL;
 }
 
+void tac_servo_tell_edits(tac_servo *servo, tac_ring *edits)
+{
+	servo->drilling.drill.def.edits = edits;
+}
+
 const tac_task_figures *tac_servo_task(tac_servo *servo)
 {
 	return tac_task_read(servo->task);

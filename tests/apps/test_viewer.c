@@ -1,6 +1,7 @@
 // The parts of the viewer that need no display: camera, normals of a mesh, history of snapshots, trail of the
 // plots, letters.
 #include "apps/viewer/camera.h"
+#include "apps/viewer/chips.h"
 #include "apps/viewer/font.h"
 #include "apps/viewer/history.h"
 #include "apps/viewer/mesh.h"
@@ -305,7 +306,7 @@ static void labels_are_never_under_a_panel(void)
 // While the help is open, the names are beside it or, where there is no room, nowhere.
 static void labels_are_never_under_the_help(void)
 {
-	const float bottom = 220, help_bottom = 178 + 56 + 17 * 19; // of the panels and of the help
+	const float bottom = 220, help_bottom = 178 + 56 + 18 * 19; // of the panels and of the help
 	const int widths[] = {1280, 760, 2560}, heights[] = {800, 700, 1440};
 	int placed[3] = {0};
 	for (int k = 0; k < 3; k++) {
@@ -326,9 +327,45 @@ static void labels_are_never_under_the_help(void)
 	TEST_ASSERT_EQUAL_INT(400, placed[2]);
 }
 
+static void chips_follow_the_removed_volume_and_fade(void)
+{
+	static viewer_chips chips;
+	static tac_snapshot s;
+	viewer_chips_init(&chips);
+	s.drill.used = true;
+	s.T_world_sco = tac_dpose_identity();
+	for (int i = 1; i <= 10; i++) {
+		s.time_ns = i * 1000000;
+		viewer_chips_add(&chips, &s, 1e-3F);
+	}
+	TEST_ASSERT_EQUAL_UINT32(0, chips.made); // nothing was removed
+	s.time_ns = 20000000;
+	s.drill.state.removed_m3[2] = 1e-9; // far more than one picture's chips
+	viewer_chips_add(&chips, &s, 1e-3F);
+	const uint32_t made = chips.made;
+	TEST_ASSERT_TRUE(made > 0 && made < 20);
+	viewer_chips_add(&chips, &s, 1e-3F); // the same snapshot
+	s.time_ns = 21000000;
+	viewer_chips_add(&chips, &s, 1e-3F); // nothing more was removed
+	TEST_ASSERT_EQUAL_UINT32(made, chips.made);
+	tac_vec3 at;
+	float left = 1, last = 1, way = 0;
+	TEST_ASSERT_FALSE(viewer_chips_at(&chips, 0, 19000000, &at, &left)); // not born yet
+	TEST_ASSERT_FALSE(viewer_chips_at(&chips, (int)made, 21000000, &at, &left));
+	int64_t ms = 20;
+	for (; viewer_chips_at(&chips, 0, ms * 1000000, &at, &left); ms += 20) {
+		TEST_ASSERT_TRUE(left <= last && left > 0 && tac_vec3_length(at) >= way);
+		last = left;
+		way = tac_vec3_length(at);
+	}
+	TEST_ASSERT_TRUE(last < 0.1F && ms > 100 && ms < 2000 && way < 0.1F);
+	TEST_ASSERT_EQUAL_INT32(2, chips.chips[0].label);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
+	RUN_TEST(chips_follow_the_removed_volume_and_fade);
 	RUN_TEST(camera_is_at_its_eye_and_returns_there_after_a_full_turn);
 	RUN_TEST(camera_never_turns_over_the_pole);
 	RUN_TEST(sphere_has_smooth_normals_and_box_has_sharp_edges);

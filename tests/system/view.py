@@ -85,6 +85,24 @@ class Viewer(Fixture):
                 if ghost:
                     self.assertGreater(picture.count((290, 350), bottom=0.68), 25, "ghost of the device")
 
+    def test_a_drilled_body_is_drawn_as_it_remains(self):
+        # A hand that reaches the caries, which is brown, at once; then the same with a drill that is switched off.
+        scene = subprocess.run([PROGRAM, "run", "--dump-scene", "caries"], capture_output=True, text=True, timeout=60).stdout
+        hand = ("  hand:\n  - {time_s: 0, position_m: [0.001, 0, 0.007]}\n  - {time_s: 1.1, position_m: [0.001, 0, 0.0022]}\n"
+                "  - {time_s: 1.4, position_m: [0.001, 0, 0.012]}\n  - {time_s: 60, position_m: [0.001, 0, 0.012]}\n")
+        scene = re.sub(r"  hand:\n(  - .*\n(    .*\n)*)+", hand, scene)
+        self.assertEqual(scene.count("time_s: 1.1"), 1)
+        brown = {}
+        for name, text, seconds in (("drilled", scene, "1.7"),
+                                    ("whole", scene.replace("  drill:\n", "  drill:\n    button: 3\n"), "0.3")):
+            with open(self.path(name + ".yaml"), "w") as file:
+                file.write(text)
+            picture, _ = self.show("run", name + ".yaml", "--view", "--seconds", seconds, name=name + ".png")
+            brown[name] = sum(10 <= 360 * hue < 45 and saturation > 0.3 and 0.1 < value < 0.65 for hue, saturation, value
+                              in picture.pixels(left=0.35, right=0.65, top=0.25, bottom=0.65))
+        self.assertEqual(brown["whole"], 0, brown)
+        self.assertGreater(brown["drilled"], 60, brown)
+
     def test_no_tick_allocates_while_the_viewer_draws(self):
         ticker = os.path.join(os.path.dirname(PROGRAM), "..", "tests", "apps", "viewer_tick")
         result = subprocess.run([ticker], capture_output=True, text=True, timeout=60)

@@ -1,9 +1,9 @@
 #version 330 core
-in vec3 at, world_normal;
+in vec3 at, world_normal, paint;
 in vec4 shadow_at;
 in float sky;
 flat in int surface_id;
-uniform vec3 eye, to_light, up, colour, glow; // colours are linear
+uniform vec3 eye, to_light, up, glow; // colours are linear
 uniform float gloss; // 0 (matt) … 1
 uniform int lit[16]; // highlighted surfaces
 uniform int lit_count;
@@ -30,7 +30,7 @@ void main()
 {
 	vec3 n = normalize(gl_FrontFacing ? world_normal : -world_normal);
 	vec3 v = normalize(eye - at);
-	vec3 base = colour;
+	vec3 base = paint;
 	for (int i = 0; i < lit_count; i++)
 		if (lit[i] == surface_id)
 			base = mix(base, lit_colour, 0.6);
