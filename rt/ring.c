@@ -13,25 +13,21 @@ _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
 // The counters run freely and wrap from 2^32 - 1 to 0; their low bits are the slot. The unsigned difference
 // `pushed - popped` is the number of elements stored, across the wrap too, because capacity divides 2^32.
 struct tac_ring {
-	// Never written after init: both caches keep the line.
-	_Alignas(TAC_RING_ALIGN) size_t element_bytes;
-	uint32_t capacity;
-
-	// The producer's line. `popped_seen` is its private, perhaps old, copy of `popped`.
+	// The producer's line.
 	_Alignas(TAC_RING_ALIGN) _Atomic uint32_t pushed;
-	uint32_t popped_seen;
 	_Atomic uint64_t refused;
+	tac_ring_end producer;
 
-	// The consumer's line. `pushed_seen` is its private, perhaps old, copy of `pushed`.
+	// The consumer's line.
 	_Alignas(TAC_RING_ALIGN) _Atomic uint32_t popped;
-	uint32_t pushed_seen;
+	tac_ring_end consumer;
 
 	_Alignas(TAC_RING_ALIGN) unsigned char slots[];
 };
 
-static unsigned char *slot(tac_ring *ring, uint32_t index)
+static unsigned char *slot(tac_ring *ring, const tac_ring_end *end)
 {
-	return ring->slots + (index & (ring->capacity - 1)) * ring->element_bytes;
+	return ring->slots + (end->own & (end->capacity - 1)) * end->element_bytes;
 }
 
 size_t tac_ring_bytes(uint32_t capacity, size_t element_bytes)
@@ -49,9 +45,9 @@ tac_ring *tac_ring_init(void *memory, size_t memory_bytes, uint32_t capacity, si
 	TAC_ASSERT(memory && (uintptr_t)memory % TAC_RING_ALIGN == 0);
 	TAC_ASSERT(memory_bytes >= tac_ring_bytes(capacity, element_bytes));
 	tac_ring *ring = memset(memory, 0, tac_ring_bytes(capacity, element_bytes));
-	ring->element_bytes = element_bytes;
-	ring->capacity = capacity;
 	atomic_init(&ring->refused, 0);
+	ring->producer = (tac_ring_end){.element_bytes = element_bytes, .capacity = capacity};
+	ring->consumer = ring->producer;
 	tac_ring_rebase(ring, 0);
 	return ring;
 }
@@ -79,48 +75,92 @@ void tac_ring_rebase(tac_ring *ring, uint32_t index)
 {
 	atomic_init(&ring->pushed, index);
 	atomic_init(&ring->popped, index);
-	ring->pushed_seen = index;
-	ring->popped_seen = index;
+	ring->producer.own = ring->producer.seen = index;
+	ring->consumer.own = ring->consumer.seen = index;
+}
+
+tac_ring_end tac_ring_join_producer(tac_ring *ring, uint32_t capacity, size_t element_bytes)
+{
+	const uint32_t pushed = atomic_load_explicit(&ring->pushed, memory_order_relaxed);
+	const uint32_t popped = atomic_load_explicit(&ring->popped, memory_order_acquire);
+	tac_ring_end end = {.element_bytes = element_bytes,
+			    .capacity = capacity,
+			    .own = pushed - popped <= capacity ? pushed : popped,
+			    .seen = popped};
+	atomic_store_explicit(&ring->pushed, end.own, memory_order_release);
+	return end;
+}
+
+tac_ring_end tac_ring_join_consumer(tac_ring *ring, uint32_t capacity, size_t element_bytes)
+{
+	const uint32_t pushed = atomic_load_explicit(&ring->pushed, memory_order_acquire);
+	const uint32_t popped = atomic_load_explicit(&ring->popped, memory_order_relaxed);
+	tac_ring_end end = {.element_bytes = element_bytes,
+			    .capacity = capacity,
+			    .own = pushed - popped <= capacity ? popped : pushed,
+			    .seen = pushed};
+	atomic_store_explicit(&ring->popped, end.own, memory_order_release);
+	return end;
+}
+
+bool tac_ring_push_from(tac_ring *ring, tac_ring_end *producer, const void *element)
+{
+	if (producer->own - producer->seen >= producer->capacity) {
+		// Acquire, paired with the release in pop: without it nothing in C11 keeps the copy below
+		// after the consumer's reading of this slot, which may then pop a mix of two elements.
+		producer->seen = atomic_load_explicit(&ring->popped, memory_order_acquire);
+		if (producer->own - producer->seen >= producer->capacity) {
+			// Relaxed, and no read-modify-write: one writer, and a count orders nothing.
+			atomic_store_explicit(&ring->refused, ++producer->refused, memory_order_relaxed);
+			// Nothing new in memory that is intact; heals a counter that was overwritten.
+			atomic_store_explicit(&ring->pushed, producer->own, memory_order_release);
+			return false;
+		}
+	}
+	memcpy(slot(ring, producer), element, producer->element_bytes);
+	// Release, paired with the acquire in pop: without it the consumer may see the count before the bytes
+	// and pop what the slot held a round ago.
+	atomic_store_explicit(&ring->pushed, ++producer->own, memory_order_release);
+	return true;
+}
+
+bool tac_ring_pop_to(tac_ring *ring, tac_ring_end *consumer, void *out_element)
+{
+	if (consumer->own == consumer->seen) {
+		// Acquire, paired with the release in push: without it the copy below may read the slot
+		// before it reads the count, and pop what the slot held a round ago.
+		const uint32_t pushed = atomic_load_explicit(&ring->pushed, memory_order_acquire);
+		if (pushed - consumer->own > consumer->capacity)
+			consumer->own = pushed; // impossible: what is stored cannot be told from garbage
+		consumer->seen = pushed;
+		if (consumer->own == pushed) {
+			// Nothing new in memory that is intact; heals a counter that was overwritten.
+			atomic_store_explicit(&ring->popped, consumer->own, memory_order_release);
+			return false;
+		}
+	}
+	memcpy(out_element, slot(ring, consumer), consumer->element_bytes);
+	// A compiler must not read the slot again in place of the copy: another process may have changed it.
+	atomic_signal_fence(memory_order_seq_cst);
+	// Release, paired with the acquire in push: without it the producer may see the slot free while the
+	// copy above still reads it.
+	atomic_store_explicit(&ring->popped, ++consumer->own, memory_order_release);
+	return true;
 }
 
 bool tac_ring_push(tac_ring *ring, const void *element)
 {
-	// Relaxed: only this thread writes it.
-	uint32_t pushed = atomic_load_explicit(&ring->pushed, memory_order_relaxed);
-	if (pushed - ring->popped_seen == ring->capacity) {
-		// Acquire, paired with the release in pop: without it nothing in C11 keeps the copy below
-		// after the consumer's reading of this slot, which may then pop a mix of two elements.
-		ring->popped_seen = atomic_load_explicit(&ring->popped, memory_order_acquire);
-		if (pushed - ring->popped_seen == ring->capacity) {
-			// Relaxed, and no read-modify-write: one writer, and a count orders nothing.
-			uint64_t refused = atomic_load_explicit(&ring->refused, memory_order_relaxed);
-			atomic_store_explicit(&ring->refused, refused + 1, memory_order_relaxed);
-			return false;
-		}
-	}
-	memcpy(slot(ring, pushed), element, ring->element_bytes);
-	// Release, paired with the acquire in pop: without it the consumer may see the count before the bytes
-	// and pop what the slot held a round ago.
-	atomic_store_explicit(&ring->pushed, pushed + 1, memory_order_release);
-	return true;
+	return tac_ring_push_from(ring, &ring->producer, element);
 }
 
 bool tac_ring_pop(tac_ring *ring, void *out_element)
 {
-	// Relaxed: only this thread writes it.
-	uint32_t popped = atomic_load_explicit(&ring->popped, memory_order_relaxed);
-	if (popped == ring->pushed_seen) {
-		// Acquire, paired with the release in push: without it the copy below may read the slot
-		// before it reads the count, and pop what the slot held a round ago.
-		ring->pushed_seen = atomic_load_explicit(&ring->pushed, memory_order_acquire);
-		if (popped == ring->pushed_seen)
-			return false;
-	}
-	memcpy(out_element, slot(ring, popped), ring->element_bytes);
-	// Release, paired with the acquire in push: without it the producer may see the slot free while the
-	// copy above still reads it.
-	atomic_store_explicit(&ring->popped, popped + 1, memory_order_release);
-	return true;
+	return tac_ring_pop_to(ring, &ring->consumer, out_element);
+}
+
+uint64_t tac_ring_end_refused(const tac_ring_end *producer)
+{
+	return producer->refused;
 }
 
 uint32_t tac_ring_count(const tac_ring *ring)
@@ -130,7 +170,7 @@ uint32_t tac_ring_count(const tac_ring *ring)
 	uint32_t popped = atomic_load_explicit(&ring->popped, memory_order_acquire);
 	uint32_t pushed = atomic_load_explicit(&ring->pushed, memory_order_relaxed);
 	uint32_t count = pushed - popped;
-	return count < ring->capacity ? count : ring->capacity;
+	return count < ring->producer.capacity ? count : ring->producer.capacity;
 }
 
 uint64_t tac_ring_refused(const tac_ring *ring)
@@ -141,10 +181,10 @@ uint64_t tac_ring_refused(const tac_ring *ring)
 
 uint32_t tac_ring_capacity(const tac_ring *ring)
 {
-	return ring->capacity;
+	return ring->producer.capacity;
 }
 
 size_t tac_ring_element_bytes(const tac_ring *ring)
 {
-	return ring->element_bytes;
+	return ring->producer.element_bytes;
 }

@@ -4,6 +4,9 @@
 // Programs", 1977) with free-running counters, and on each side a private copy of the other side's counter,
 // so that the threads touch each other's cache line only when that copy indicates full or empty.
 // tests/models/ring.pml is a Spin model of it.
+//
+// A ring holds no pointers, so it also works in memory that two processes share. There, a side that does not
+// trust the other keeps a tac_ring_end in memory of its own.
 #ifndef TAC_RT_RING_H
 #define TAC_RT_RING_H
 
@@ -24,6 +27,15 @@ extern "C" {
 #define TAC_RING_CAPACITY_MAX (UINT32_C(1) << 31)
 
 typedef struct tac_ring tac_ring;
+
+// What one side needs besides the elements: the sizes, its own counter, and its copy of the other side's.
+// All fields are private.
+typedef struct tac_ring_end {
+	size_t element_bytes;
+	uint32_t capacity;
+	uint32_t own, seen;
+	uint64_t refused;
+} tac_ring_end;
 
 // The memory that tac_ring_init needs, bytes. `capacity`: elements, a power of two up to
 // TAC_RING_CAPACITY_MAX. `element_bytes`: above 0; elements are packed without padding.
@@ -56,6 +68,30 @@ bool tac_ring_push(tac_ring *ring, const void *element);
 // unchanged.
 // Thread: RT, the consumer only.
 bool tac_ring_pop(tac_ring *ring, void *out_element);
+
+// ---- in memory that another process can write ----
+
+// The end of a side that joins a ring in shared memory, or joins it again in the place of one that has died:
+// it goes on where that one stopped. The sizes are the caller's, never those in the memory. If the counters
+// contradict each other, this side goes by the other's: the ring is empty to a producer, and a consumer drops
+// what is stored. Each side joins once, after tac_ring_init, and uses only its end from then on.
+// Thread: setup.
+tac_ring_end tac_ring_join_producer(tac_ring *ring, uint32_t capacity, size_t element_bytes);
+tac_ring_end tac_ring_join_consumer(tac_ring *ring, uint32_t capacity, size_t element_bytes);
+
+// Like push and pop. Whatever the memory contains, every access stays within its tac_ring_bytes(), and the
+// call takes the same number of steps. A counter that the other side cannot have reached counts as a full
+// ring to the producer; the consumer drops what is stored. Damaged counters heal: once nobody overwrites
+// them, a few calls of both sides later elements pass again. The bytes of a popped element are whatever the
+// other process wrote: the caller checks them, in its own copy.
+// Thread: RT, the owner of the end.
+bool tac_ring_push_from(tac_ring *ring, tac_ring_end *producer, const void *element);
+bool tac_ring_pop_to(tac_ring *ring, tac_ring_end *consumer, void *out_element);
+
+// Pushes refused since the producer joined. Thread: the owner of the end.
+uint64_t tac_ring_end_refused(const tac_ring_end *producer);
+
+// ---- both ----
 
 // Elements stored, 0 to capacity. Exact while neither side runs. The consumer can pop at least this many; the
 // producer finds at most this many stored.

@@ -97,6 +97,55 @@ static void capacity_one_alternates(void)
 	tac_ring_destroy(&ring);
 }
 
+// The counters lie at the beginning of the producer's and the consumer's line.
+static _Atomic uint32_t *counter(tac_ring *ring, bool of_consumer)
+{
+	return (_Atomic uint32_t *)((unsigned char *)ring + (of_consumer ? TAC_RING_ALIGN : 0));
+}
+
+static void an_end_does_not_follow_counters_that_are_impossible(void)
+{
+	tac_ring *ring = create(4, sizeof(int));
+	tac_ring_end producer = tac_ring_join_producer(ring, 4, sizeof(int));
+	tac_ring_end consumer = tac_ring_join_consumer(ring, 4, sizeof(int));
+	int popped = -1;
+	for (int i = 0; i < 3; i++)
+		TEST_ASSERT_TRUE(tac_ring_push_from(ring, &producer, &i));
+	*counter(ring, false) = 100; // the consumer drops what it cannot tell from garbage
+	TEST_ASSERT_FALSE(tac_ring_pop_to(ring, &consumer, &popped));
+	TEST_ASSERT_EQUAL_INT(-1, popped);
+	TEST_ASSERT_EQUAL_UINT32(100, *counter(ring, true));
+	for (int i = 0; i < 8; i++) // the producer refuses, and restores its counter
+		if (!tac_ring_push_from(ring, &producer, &i))
+			break;
+	TEST_ASSERT_EQUAL_UINT64(1, tac_ring_end_refused(&producer));
+	TEST_ASSERT_EQUAL_UINT32(4, *counter(ring, false));
+	TEST_ASSERT_FALSE(tac_ring_pop_to(ring, &consumer, &popped));
+	TEST_ASSERT_TRUE(tac_ring_push_from(ring, &producer, &(int){77}));
+	TEST_ASSERT_TRUE(tac_ring_pop_to(ring, &consumer, &popped));
+	TEST_ASSERT_EQUAL_INT(77, popped);
+	tac_ring_destroy(&ring);
+}
+
+static void an_end_that_joins_goes_on_where_the_last_one_stopped(void)
+{
+	tac_ring *ring = create(4, sizeof(int));
+	tac_ring_rebase(ring, UINT32_MAX - 5);
+	int popped = -1;
+	for (int i = 0; i < 20; i++) {
+		tac_ring_end producer = tac_ring_join_producer(ring, 4, sizeof(int));
+		TEST_ASSERT_TRUE(tac_ring_push_from(ring, &producer, &i));
+		if (i % 2 == 0)
+			continue;
+		tac_ring_end consumer = tac_ring_join_consumer(ring, 4, sizeof(int));
+		for (int k = i - 1; k <= i; k++) {
+			TEST_ASSERT_TRUE(tac_ring_pop_to(ring, &consumer, &popped));
+			TEST_ASSERT_EQUAL_INT(k, popped);
+		}
+	}
+	tac_ring_destroy(&ring);
+}
+
 // Random pushes and pops, compared with the simplest queue: all accepted values in one long array.
 static void check_against_array(uint32_t capacity, size_t element_bytes, uint32_t start)
 {
@@ -274,6 +323,8 @@ int main(void)
 	RUN_TEST(a_full_ring_refuses_and_counts_and_keeps_what_it_has);
 	RUN_TEST(popping_an_empty_ring_leaves_the_output_unchanged);
 	RUN_TEST(capacity_one_alternates);
+	RUN_TEST(an_end_does_not_follow_counters_that_are_impossible);
+	RUN_TEST(an_end_that_joins_goes_on_where_the_last_one_stopped);
 	RUN_TEST(any_sequence_of_calls_equals_an_array_across_the_wrap);
 	RUN_TEST(destroy_nulls_the_pointer);
 	RUN_TEST(misuse_asserts);
