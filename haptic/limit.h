@@ -101,6 +101,11 @@ tac_limit_output tac_limit_step(tac_limit *limit, const tac_limit_input *input);
 // Thread: any, signal handlers included.
 void tac_limit_stop(tac_limit *limit);
 
+// From the next step on the gain rises no higher than `gain`, and falls to it over `release_s`. A value that
+// is not below the present one, 1 at first, changes nothing: nothing raises it again. Below 0 is 0.
+// Thread: any but RT.
+void tac_limit_lower_gain(tac_limit *limit, double gain);
+
 // Ends an emergency stop; the gain rises from 0.
 // Thread: any.
 void tac_limit_reset(tac_limit *limit);

@@ -142,6 +142,10 @@ TAC_API const tac_task_figures *tac_servo_task(tac_servo *servo);
 // Thread: any, signal handlers included.
 TAC_API void tac_servo_stop(tac_servo *servo);
 
+// Lowers the gain of everything that is sent to the device to `gain`, 0 … 1, for the rest of the servo's
+// life. A value that is not below the present one changes nothing. Thread: any but RT.
+TAC_API void tac_servo_lower_gain(tac_servo *servo, double gain);
+
 // Ends an emergency stop; the force rises from zero.
 // Thread: any.
 TAC_API void tac_servo_reset(tac_servo *servo);

@@ -15,6 +15,7 @@ struct tac_limit {
 	bool too_fast;
 	tac_wrench sent;
 	double sent_gripper_N;
+	_Atomic double ceiling; // of the gain; only ever lowered
 	atomic_bool stopped;
 	_Atomic uint32_t stops; // counted, so that a stop that is reset before the next step still cuts
 	uint32_t stops_seen;
@@ -85,6 +86,7 @@ tac_result tac_limit_create(const tac_limit_def *def, tac_limit **out_limit)
 		return TAC_ERROR_MEMORY;
 	}
 	limit->def = *def;
+	atomic_init(&limit->ceiling, 1);
 	*out_limit = limit;
 	return TAC_OK;
 }
@@ -218,14 +220,17 @@ tac_limit_output tac_limit_step(tac_limit *limit, const tac_limit_input *input)
 		atomic_load_explicit(&limit->stopped, memory_order_acquire) || stops != limit->stops_seen;
 	limit->stops_seen = stops;
 	note(&reasons, TAC_LIMIT_STOPPED, stopped);
+	const double ceiling = atomic_load_explicit(&limit->ceiling, memory_order_relaxed);
 	if (!healthy(limit, input, &reasons) || stopped) {
 		limit->gain = stopped ? 0 : fmax(0, limit->gain - dt_s / def->release_s);
 	} else if (finite && !input->in_contact && gripper_N == 0 && wrench_zero(&wanted)) {
-		limit->gain = 1; // there is no force that could jump
-	} else if (limit->gain < 1) {
+		limit->gain = ceiling; // there is no force that could jump
+	} else if (limit->gain < ceiling) {
 		if (!stalled) // a stall time must not raise the gain
-			limit->gain = fmin(1, limit->gain + dt_s / def->engage_s);
-		note(&reasons, TAC_LIMIT_ENGAGE, limit->gain < 1);
+			limit->gain = fmin(ceiling, limit->gain + dt_s / def->engage_s);
+		note(&reasons, TAC_LIMIT_ENGAGE, limit->gain < ceiling);
+	} else if (limit->gain > ceiling) {
+		limit->gain = fmax(ceiling, limit->gain - dt_s / def->release_s);
 	}
 
 	wanted.force_N = tac_dvec3_scale(wanted.force_N, limit->gain);
@@ -262,6 +267,16 @@ void tac_limit_stop(tac_limit *limit)
 {
 	atomic_store_explicit(&limit->stopped, true, memory_order_release);
 	atomic_fetch_add_explicit(&limit->stops, 1, memory_order_release);
+}
+
+void tac_limit_lower_gain(tac_limit *limit, double gain)
+{
+	double ceiling = atomic_load_explicit(&limit->ceiling, memory_order_relaxed);
+	// A NaN is not below anything. The exchange fails only where another thread has lowered it as well.
+	while (gain < ceiling &&
+	       !atomic_compare_exchange_weak_explicit(&limit->ceiling, &ceiling, fmax(gain, 0),
+						      memory_order_relaxed, memory_order_relaxed))
+		;
 }
 
 void tac_limit_reset(tac_limit *limit)

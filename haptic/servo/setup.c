@@ -317,6 +317,11 @@ void tac_servo_stop(tac_servo *servo)
 	tac_limit_stop(servo->limit);
 }
 
+void tac_servo_lower_gain(tac_servo *servo, double gain)
+{
+	tac_limit_lower_gain(servo->limit, gain);
+}
+
 void tac_servo_reset(tac_servo *servo)
 {
 	tac_limit_reset(servo->limit);

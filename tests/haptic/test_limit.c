@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "tests/support/logged.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -62,6 +63,34 @@ static void engage(double force_N)
 static bool has(tac_limit_output out, tac_limit_reason reason)
 {
 	return out.reasons >> reason & 1u;
+}
+
+// ---- lowered gain ----
+
+static void a_lowered_gain_falls_over_the_release_time_and_is_never_raised(void)
+{
+	engage(4);
+	tac_limit_lower_gain(limit, 0.25);
+	for (int i = 1; i <= 100; i++) {
+		const tac_limit_output out = step(4, true);
+		const double gain = fmax(0.25, 1 - i * 1e-3 / def.release_s);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-12, gain, out.gain);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-12, 4 * gain, out.wrench.force_N.x);
+		TEST_ASSERT_EQUAL_UINT32(0, out.reasons);
+	}
+	tac_limit_lower_gain(limit, 0.5);
+	tac_limit_lower_gain(limit, (double)NAN);
+	step(0, false); // no force: the gain would be 1
+	TEST_ASSERT_EQUAL_DOUBLE(0.25, step(4, true).gain);
+	tac_limit_stop(limit);
+	TEST_ASSERT_EQUAL_DOUBLE(0, step(4, true).gain);
+	tac_limit_reset(limit);
+	for (int i = 1; i <= 1000; i++)
+		TEST_ASSERT_DOUBLE_WITHIN(1e-12, fmin(0.25, i * 1e-3 / def.engage_s), step(4, true).gain);
+	tac_limit_lower_gain(limit, -3);
+	for (int i = 0; i < 100; i++)
+		step(4, true);
+	TEST_ASSERT_EQUAL_DOUBLE(0, step(4, true).wrench.force_N.x);
 }
 
 // ---- magnitude and slew ----
@@ -587,6 +616,7 @@ static void reasons_have_names(void)
 int main(void)
 {
 	UNITY_BEGIN();
+	RUN_TEST(a_lowered_gain_falls_over_the_release_time_and_is_never_raised);
 	RUN_TEST(a_wrench_within_all_limits_passes_unchanged);
 	RUN_TEST(an_excessive_force_is_scaled_down_and_keeps_its_direction);
 	RUN_TEST(the_grippers_force_is_limited_like_any_other);
