@@ -202,8 +202,8 @@ static void a_target_has_to_be_removed(void)
 	const double ball_m3 = 4 * PI / 3 * 27e-9;
 	const tac_task_figures *f = tac_task_read(task);
 	TEST_ASSERT_DOUBLE_WITHIN(0.01 * ball_m3, ball_m3, f->target_m3);
-	const int32_t caries = tac_scene_material(scene, "caries"),
-		      dentin = tac_scene_material(scene, "dentin");
+	const int32_t caries = tac_scene_find_material(scene, "caries"),
+		      dentin = tac_scene_find_material(scene, "dentin");
 	tac_task_add_volume(task, dentin, 1e-6);
 	tac_task_step(task, at(0, tac_dvec3_zero(), 0, 0));
 	TEST_ASSERT_EQUAL_DOUBLE(0, f->removed);
