@@ -23,7 +23,7 @@
 #define VALUE_X VIEWER_PANEL_VALUE_X
 
 #define CONTACT_LINES 6
-#define HELP_LINES    18
+#define HELP_LINES    17
 #define HELP_WIDTH    480.0F
 #define PLOTS_HEIGHT  (2 * 74.0F + 8.0F) // both plots with the gap between them
 #define NO_FORCE_N    1e-3               // less than anybody feels
@@ -497,9 +497,8 @@ void viewer_panel_notice(viewer_flat *f, const viewer_panel *p)
 void viewer_panel_help(viewer_flat *f, const viewer_panel *p)
 {
 	static const char *const keys[HELP_LINES][2] = {
-		{"left drag", "turn the view"},
-		{"  device mouse", "move the device; wheel: in depth"},
-		{"right drag", "turn the view"},
+		{"left, right drag", "turn the view"},
+		{"  device mouse", "left: move the device; wheel: depth"},
 		{"middle drag", "move the view"},
 		{"wheel", "zoom"},
 		{"R", "reset the view"},

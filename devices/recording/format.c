@@ -298,7 +298,7 @@ size_t tac_recording_encode_commands(tac_recording_chain *chain, const tac_recor
 // ---- the device ----
 
 #define DEVICE_COUNTS  5
-#define DEVICE_NUMBERS 22 // of which the first 16 are not negative; the others are the workspace
+#define DEVICE_NUMBERS 26 // of which the first 20 are not negative; the others are the workspace
 #define DEVICE_TIMES   2
 
 static void device_fields(tac_device_info *info, int *counts[DEVICE_COUNTS - 1],
@@ -311,9 +311,10 @@ static void device_fields(tac_device_info *info, int *counts[DEVICE_COUNTS - 1],
 		&info->gripper_max_m,      &info->max_gripper_N,         &info->linear.mass,
 		&info->linear.damping,     &info->linear.coulomb,        &info->linear.resolution,
 		&info->angular.mass,       &info->angular.damping,       &info->angular.coulomb,
-		&info->angular.resolution, &info->workspace_min_m.x,     &info->workspace_min_m.y,
-		&info->workspace_min_m.z,  &info->workspace_max_m.x,     &info->workspace_max_m.y,
-		&info->workspace_max_m.z};
+		&info->angular.resolution, &info->gripper.mass,          &info->gripper.damping,
+		&info->gripper.coulomb,    &info->gripper.resolution,    &info->workspace_min_m.x,
+		&info->workspace_min_m.y,  &info->workspace_min_m.z,     &info->workspace_max_m.x,
+		&info->workspace_max_m.y,  &info->workspace_max_m.z};
 	_Static_assert(sizeof n / sizeof *n == DEVICE_NUMBERS, "as documented");
 	memcpy(counts, c, sizeof c);
 	memcpy(numbers, n, sizeof n);

@@ -22,7 +22,7 @@ extern "C" {
 #define TAC_RECORDING_COMMANDS_BYTES_MAX                                                                     \
 	(TAC_RECORDING_BLOCK_HEADER + TAC_RECORDING_BLOCK_COMMANDS * (12 + TAC_RECORDING_COMMAND_BYTES))
 #define TAC_RECORDING_END_BYTES    (TAC_RECORDING_BLOCK_HEADER + 16)
-#define TAC_RECORDING_DEVICE_BYTES (TAC_RECORDING_BLOCK_HEADER + 5 * 4 + 22 * 8 + 2 * 8)
+#define TAC_RECORDING_DEVICE_BYTES (TAC_RECORDING_BLOCK_HEADER + 5 * 4 + 26 * 8 + 2 * 8)
 #define TAC_RECORDING_VALUES       19 // numbers of a sample from position to torque
 
 // What connects a block with the file and with the block before.

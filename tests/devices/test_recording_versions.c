@@ -142,6 +142,7 @@ static const tac_device_info whole = {
 	.workspace_max_m = {1, 2, 3},
 	.linear = {0.1, 0.2, 0.3, 1e-5},
 	.angular = {1e-4, 2e-4, 3e-4, 1e-6},
+	.gripper = {0.01, 0.5, 0.05, 1e-5},
 	.period_ns = 1000000,
 	.delay_ns = 250000,
 	.hold_ns = 100000000,
@@ -172,14 +173,14 @@ static void the_device_is_read_back(void)
 	TEST_ASSERT_TRUE(recording.has_device);
 	TEST_ASSERT_EQUAL_MEMORY(&whole, &recording.device, sizeof whole);
 	TEST_ASSERT_EQUAL_UINT64(2, recording.count);
-	// The bytes as documented: five counts, 22 numbers, two times. 8.9 is 0x4021cccccccccccd.
+	// The bytes as documented: five counts, 26 numbers, two times. 8.9 is 0x4021cccccccccccd.
 	const uint8_t counts[28] = {3, 0, 0, 0, 2, 0, 0,    0,    1,    0,    0,    0,    0,    0,
 				    0, 0, 4, 0, 0, 0, 0xcd, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0x21, 0x40};
 	TEST_ASSERT_EQUAL_MEMORY("TDEV", out + at, 4);
-	TEST_ASSERT_EQUAL_UINT8(212, out[at + 4]);
+	TEST_ASSERT_EQUAL_UINT8(244, out[at + 4]);
 	TEST_ASSERT_EQUAL_MEMORY(counts, out + at + TAC_RECORDING_BLOCK_HEADER, sizeof counts);
 	const uint8_t times[16] = {0x90, 0xd0, 0x03, 0, 0, 0, 0, 0, 0x00, 0xe1, 0xf5, 0x05};
-	TEST_ASSERT_EQUAL_MEMORY(times, out + at + TAC_RECORDING_BLOCK_HEADER + 20 + 176, sizeof times);
+	TEST_ASSERT_EQUAL_MEMORY(times, out + at + TAC_RECORDING_BLOCK_HEADER + 20 + 208, sizeof times);
 	for (size_t bit = 8 * at; bit < 8 * (at + TAC_RECORDING_DEVICE_BYTES); bit++) {
 		tac_recording_fini(&recording);
 		out[bit / 8] = (uint8_t)(out[bit / 8] ^ 1U << bit % 8);
