@@ -41,14 +41,15 @@ static tac_pairs_cull_by_axes_fn *const axes_kernels[TAC_SIMD_COUNT] =
 bool tac_pairs_visit(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
 		     const double *reach, tac_pair_visitor visit, void *user, tac_sweep_context *context)
 {
-	return visit_kernels[moving->simd](moving, fixed, sweep, reach, visit, user, context, NULL);
+	return visit_kernels[moving->simd](moving, fixed, sweep, reach, visit, user, context, NULL, NULL);
 }
 
 bool tac_pairs_visit_with_box(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
 			      const double *reach, tac_pair_visitor visit, void *user,
-			      tac_sweep_context *context, tac_near_box *near_box)
+			      tac_sweep_context *context, tac_near_box *near_box, tac_pair_descent *descent)
 {
-	return visit_kernels[moving->simd](moving, fixed, sweep, reach, visit, user, context, near_box);
+	return visit_kernels[moving->simd](moving, fixed, sweep, reach, visit, user, context, near_box,
+					   descent);
 }
 
 typedef struct bsp_query {
@@ -187,10 +188,10 @@ static double box_displacement(tac_dvec3 lo, tac_dvec3 hi, const tac_drigid *a, 
 
 static bool add_to_list(void *user, int32_t moving, int32_t fixed)
 {
-	tac_sweep_context *context = user;
-	if (context->pair_count == TAC_SWEEP_PAIRS_MAX)
+	tac_pair_list *list = user;
+	if (list->pair_count == TAC_SWEEP_PAIRS_MAX)
 		return false;
-	context->pairs[context->pair_count++] = (tac_near_pair){moving, fixed, 0};
+	list->pairs[list->pair_count++] = (tac_near_pair){moving, fixed, 0};
 	return true;
 }
 
@@ -228,10 +229,10 @@ static double reach_for_pairs(const tac_sweep_context *context, double pairs)
 	return sqrt(pairs / context->list_density) - context->triangle_size;
 }
 
-static void record_density(tac_sweep_context *context, double reach)
+static void record_density(tac_sweep_context *context, const tac_pair_list *list)
 {
-	double size = reach + context->triangle_size;
-	context->list_density = (context->pair_count + 1) / (size * size);
+	double size = list->reach + context->triangle_size;
+	context->list_density = (list->pair_count + 1) / (size * size);
 }
 
 // The reach of a new list: further than needed, so that it serves the next queries, too, but less where its
@@ -244,43 +245,51 @@ static double target_reach(const tac_sweep_context *context, double needed)
 	return fmax(LIST_REACH_MIN * needed, fmin(LIST_REACH * needed, reach_for_pairs(context, pairs)));
 }
 
-// The distance up to which the context's list is complete at the pose T; negative when there is none. It is
-// the reach of the list less the motion of the near box away from the list's way, and at most the distance to
-// which triangles outside of that box may have come.
-static double reach_at(const tac_sweep_context *context, const tac_drigid *T)
+static const tac_pair_list *list_of(const tac_sweep_context *context)
 {
-	if (!(context->list_reach > 0))
+	return &context->lists[context->current];
+}
+
+static tac_pair_list *list_in_making(tac_sweep_context *context)
+{
+	return &context->lists[!context->current];
+}
+
+// The distance up to which a list is complete at the pose T; negative when there is none. It is the reach of
+// the list less the motion of the near box away from the list's way, and at most the distance to which
+// triangles outside of that box may have come.
+static double reach_at(const tac_sweep_context *context, const tac_pair_list *list, const tac_drigid *T)
+{
+	if (!(list->reach > 0))
 		return -1;
 	// The pose of the way that is about closest to T.
 	const double arm = context->moving->centre_radius;
-	tac_dvec3 turn = small_turn(&context->list_pose, T);
-	double length = tac_dvec3_length_squared(context->list_v) +
-			arm * arm * tac_dvec3_length_squared(context->list_w);
-	double along = tac_dvec3_dot(tac_dvec3_sub(T->t, context->list_pose.t), context->list_v) +
-		       arm * arm * tac_dvec3_dot(turn, context->list_w);
+	tac_dvec3 turn = small_turn(&list->pose, T);
+	double length = tac_dvec3_length_squared(list->v) + arm * arm * tac_dvec3_length_squared(list->w);
+	double along = tac_dvec3_dot(tac_dvec3_sub(T->t, list->pose.t), list->v) +
+		       arm * arm * tac_dvec3_dot(turn, list->w);
 	double s = length > 0 ? fmin(1, fmax(0, along / length)) : 0;
-	tac_drigid at = s > 0 ? pose_along(&context->list_pose, context->list_v, context->list_w, s)
-			      : context->list_pose;
+	tac_drigid at = s > 0 ? pose_along(&list->pose, list->v, list->w, s) : list->pose;
 	double rounding =
 		ROUNDING * (context->moving->radius + context->fixed->radius + tac_dvec3_length(T->t));
 	// The near box is in the frame of the tree.
 	tac_drigid tree_T = {tac_dmat3_mul(T->R, context->moving->frame), T->t},
 		   tree_at = {tac_dmat3_mul(at.R, context->moving->frame), at.t};
-	double near = context->list_reach -
-		      box_displacement(context->near_lo, context->near_hi, &tree_T, &tree_at),
-	       far = context->far_reach - displacement(context->moving, T, &at);
+	double near = list->reach - box_displacement(list->near_lo, list->near_hi, &tree_T, &tree_at),
+	       far = list->far_reach - displacement(context->moving, T, &at);
 	return fmin(near, far) - rounding;
 }
 
 // The same for a sweep. Both it and the list's way are curved, so that between their ends a point may be
 // further from the way.
-static double reach_during(const tac_sweep_context *context, const tac_swept_motion *sweep)
+static double reach_during(const tac_sweep_context *context, const tac_pair_list *list,
+			   const tac_swept_motion *sweep)
 {
-	double reach = reach_at(context, &sweep->start);
+	double reach = reach_at(context, list, &sweep->start);
 	if (sweep->stationary)
 		return reach;
-	double curve = sweep->turn * sweep->turn + tac_dvec3_length_squared(context->list_w);
-	return fmin(reach, reach_at(context, &sweep->end)) - context->moving->radius * curve / 8;
+	double curve = sweep->turn * sweep->turn + tac_dvec3_length_squared(list->w);
+	return fmin(reach, reach_at(context, list, &sweep->end)) - context->moving->radius * curve / 8;
 }
 
 static tac_dvec3 dvec3_from_floats(const float v[3])
@@ -288,18 +297,24 @@ static tac_dvec3 dvec3_from_floats(const float v[3])
 	return tac_dvec3_make((double)v[0], (double)v[1], (double)v[2]);
 }
 
-// Sets the way of the next list: from the start of the sweep, along the last motion, as far as the last list
-// showed to be cheap.
-static void set_way(const tac_swept_motion *sweep, tac_sweep_context *context)
+// Begins a list: from the start of the sweep, along the last motion, as far as the last list showed to be
+// cheap. Until it is complete, the near box is that of the whole body.
+static void begin_list(const tac_swept_motion *sweep, double reach, tac_sweep_context *context)
 {
-	context->list_pose = sweep->start;
+	tac_pair_list *list = list_in_making(context);
 	double turn = tac_dvec3_length(context->ahead_w), s = fmax(1, context->stretch);
 	if (s * turn > LIST_TURN)
 		s = fmax(1, LIST_TURN / turn);
 	if (turn > LIST_TURN_MAX)
 		s = 0;
-	context->list_v = tac_dvec3_scale(context->ahead_v, s);
-	context->list_w = tac_dvec3_scale(context->ahead_w, s);
+	list->pose = sweep->start;
+	list->v = tac_dvec3_scale(context->ahead_v, s);
+	list->w = tac_dvec3_scale(context->ahead_w, s);
+	list->reach = list->far_reach = reach;
+	list->near_lo = tac_dvec3_splat(HUGE_VAL);
+	list->near_hi = tac_dvec3_splat(-HUGE_VAL);
+	list->pair_count = 0;
+	context->descent.top = 0;
 }
 
 // Lengthens or shortens the ways of lists, in the direction in which a list costs less for its way.
@@ -312,45 +327,57 @@ static void adapt_stretch(tac_sweep_context *context, double work)
 	context->stretch = fmin(LIST_STRETCH, fmax(1, context->stretch_down ? 0.5 * s : 2 * s));
 }
 
-// Makes a list for the sweep and what may follow it, of the longest reach for which there is room; none if
-// `needed` does not fit.
+// Opens the nodes of the list in the making, as far as the work allows. False if there is no room for its
+// pairs.
+static bool continue_list(const tac_body *moving, const tac_body *fixed, tac_sweep_context *context)
+{
+	tac_pair_list *list = list_in_making(context);
+	const int64_t work_before = context->work;
+	double turn = tac_dvec3_length(list->w);
+	tac_swept_motion way = tac_swept_motion_make(list->pose, pose_along(&list->pose, list->v, list->w, 1),
+						     turn, moving->radius);
+	way.stationary = tac_dvec3_length_squared(list->v) == 0 && turn == 0;
+	tac_near_box near_box = {.reach = LIST_FAR * list->reach};
+	bool complete = tac_pairs_visit_with_box(moving, fixed, &way, &list->reach, add_to_list, list,
+						 context, &near_box, &context->descent);
+	if (complete) {
+		record_density(context, list);
+		list->far_reach = near_box.reach;
+		list->near_lo = dvec3_from_floats(near_box.lo);
+		list->near_hi = dvec3_from_floats(near_box.hi);
+		tac_sweep_context_add_work(context, TAC_WORK_FIND_AXIS * list->pair_count);
+		list->pair_count = tac_pairs_find_axes(moving, fixed, &way, list->reach, list->pairs,
+						       list->pair_count, list->axes);
+		context->current = !context->current;
+		list_in_making(context)->reach = 0;
+	}
+	context->list_work += context->work - work_before;
+	return complete || list->pair_count < TAC_SWEEP_PAIRS_MAX;
+}
+
+// Makes a list for the sweep and what may follow it, of the longest reach for which there is room. Where the
+// work does not suffice, the next call goes on with it, unless it would not serve that call's sweep; the
+// present list stays until then.
 static void make_list(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
 		      double needed, tac_sweep_context *context)
 {
 	const double wanted = fmax(needed, context->pose_reach);
-	double reach = target_reach(context, wanted);
-	const int64_t work_before = context->work;
-	set_way(sweep, context);
-	for (int i = 0; i < LIST_TRIES && tac_sweep_context_work_left(context) > 0; i++) {
-		double turn = tac_dvec3_length(context->list_w);
-		tac_swept_motion way = tac_swept_motion_make(
-			sweep->start, pose_along(&sweep->start, context->list_v, context->list_w, 1), turn,
-			moving->radius);
-		way.stationary = tac_dvec3_length_squared(context->list_v) == 0 && turn == 0;
-		tac_near_box near_box = {.reach = LIST_FAR * reach};
-		context->pair_count = 0;
-		bool complete = tac_pairs_visit_with_box(moving, fixed, &way, &reach, add_to_list, context,
-							 context, &near_box);
-		record_density(context, reach);
-		if (!complete) {
-			// What the queries want, then what this one needs, without more.
-			reach = LIST_REACH_MIN * (i == 0 ? wanted : needed);
-			context->stretch = 1;
-			set_way(sweep, context);
-			continue;
-		}
-		context->list_reach = reach;
-		context->far_reach = near_box.reach;
-		context->near_lo = dvec3_from_floats(near_box.lo);
-		context->near_hi = dvec3_from_floats(near_box.hi);
-		tac_sweep_context_add_work(context, TAC_WORK_FIND_AXIS * context->pair_count);
-		context->pair_count = tac_pairs_find_axes(moving, fixed, &way, reach, context->pairs,
-							  context->pair_count, context->axes);
-		adapt_stretch(context, (double)(context->work - work_before));
-		return;
+	if (!(needed <= reach_during(context, list_in_making(context), sweep))) {
+		begin_list(sweep, target_reach(context, wanted), context);
+		context->list_work = 0;
 	}
-	context->pair_count = 0;
-	context->list_reach = 0;
+	for (int i = 0; i < LIST_TRIES && tac_sweep_context_work_left(context) > 0; i++) {
+		if (continue_list(moving, fixed, context))
+			break;
+		// No room: what the queries want, then what this one needs, without more.
+		record_density(context, list_in_making(context));
+		context->stretch = 1;
+		begin_list(sweep, LIST_REACH_MIN * (i == 0 ? wanted : needed), context);
+	}
+	if (!(list_in_making(context)->reach > 0))
+		adapt_stretch(context, (double)context->list_work);
+	else
+		context->stretch = 1;
 }
 
 static bool meets_child(const tac_dbox *box, const tac_body_node *node, int k)
@@ -385,7 +412,7 @@ bool tac_body_visit_box(const tac_body *body, const tac_dbox *box,
 
 bool tac_sweep_context_covers(const tac_sweep_context *context, const tac_swept_motion *sweep, double reach)
 {
-	return context && reach <= reach_during(context, sweep);
+	return context && reach <= reach_during(context, list_of(context), sweep);
 }
 
 // Pairs of a traversal, collected for the batch visitor.
@@ -429,10 +456,11 @@ static double limited_reach(const tac_near_pair *pairs, int32_t count, double re
 static int32_t cull_listed(const tac_pair_search *s, tac_sweep_context *context, double reach)
 {
 	double shorter = s->reach - reach; // the planes need not separate more than the reach
-	int32_t count = tac_pairs_cull_by_axes(s->moving, s->fixed, s->sweep, s->fixed_threshold - shorter,
-					       context->pairs, context->axes, context->pair_count,
-					       context->candidates);
-	tac_sweep_context_add_work(context, TAC_WORK_CULL_AXES8 * (context->pair_count / 8 + 1));
+	const tac_pair_list *list = list_of(context);
+	int32_t count =
+		tac_pairs_cull_by_axes(s->moving, s->fixed, s->sweep, s->fixed_threshold - shorter,
+				       list->pairs, list->axes, list->pair_count, context->candidates);
+	tac_sweep_context_add_work(context, TAC_WORK_CULL_AXES8 * (list->pair_count / 8 + 1));
 	// At a single pose the planes separate no pair that the axes do not.
 	if (!s->sweep->stationary) {
 		tac_sweep_context_add_work(context, TAC_WORK_CULL_PLANES * count);
@@ -453,13 +481,13 @@ static int32_t pair_limit(const tac_pair_search *s, const tac_sweep_context *con
 // Visits the listed pairs within the reach. `is_new`: the list was made for this search.
 static bool visit_listed(const tac_pair_search *s, tac_sweep_context *context, bool is_new, double *out_reach)
 {
-	double reach = fmax(0, fmin(s->reach, reach_during(context, s->sweep)));
+	double reach = fmax(0, fmin(s->reach, reach_during(context, list_of(context), s->sweep)));
 	int32_t count = cull_listed(s, context, reach);
 	// The axes of a list separate less and less along its way. Where too many pairs are left, new ones
 	// may separate most of them.
 	if (s->limit > 0 && !is_new && count > pair_limit(s, context)) {
 		make_list(s->moving, s->fixed, s->sweep, s->reach, context);
-		reach = fmax(0, fmin(s->reach, reach_during(context, s->sweep)));
+		reach = fmax(0, fmin(s->reach, reach_during(context, list_of(context), s->sweep)));
 		count = cull_listed(s, context, reach);
 	}
 	if (s->limit > 0 && count > pair_limit(s, context)) {

@@ -158,11 +158,13 @@ typedef struct tac_near_box {
 	float lo[3], hi[3];
 } tac_near_box;
 
-// As above, for a reach that is not lowered; fills *near_box, unless it is NULL.
+// As above, for a reach that is not lowered; fills *near_box. When the work limit ends the traversal, the
+// next call with the same motion and the same reaches goes on from there; set descent->top to 0 to begin
+// anew. `near_box` and `descent` may be NULL, both or neither.
 typedef bool tac_pairs_visit_with_box_fn(const tac_body *moving, const tac_body *fixed,
 					 const tac_swept_motion *sweep, const double *reach,
 					 tac_pair_visitor visit, void *user, tac_sweep_context *context,
-					 tac_near_box *near_box);
+					 tac_near_box *near_box, tac_pair_descent *descent);
 
 TAC_SIMD_DECLARE(tac_pairs_visit_with_box_fn, tac_pairs_visit_kernel);
 

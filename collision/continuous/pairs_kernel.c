@@ -5,8 +5,6 @@
 // Inlined, so that `stationary` is a constant and wide values stay in registers.
 #define INLINE static inline __attribute__((always_inline))
 
-// Opening a pair leaves at most seven others waiting, and both trees may be opened down to their leaves.
-#define STACK (2 * 7 * TAC_BODY_LEVELS + 1)
 // How much boxes grow, relative to the coordinates: about ten roundings of float.
 #define ROUNDING 1e-6
 // How much rounding may take from 1 - cos^2.
@@ -19,32 +17,17 @@ typedef struct motion {
 	float bend, turn;
 } motion;
 
-// The bounds of a node, in the fixed frame. The box of a moving node contains its whole motion; its slab and
-// its length are those at the start. half_path is half the displacement of the centre, and `stray` how far
-// rotation can carry a point away from the path of the centre.
-typedef struct bounds {
-	float centre[3], half[3], half_path[3];
-	float normal[3], slab_offset, slab_half;
-	float along[3], along_half, side_radius, stray;
-} bounds;
+typedef tac_pair_bounds bounds;
+typedef tac_pair_entry entry;
 
 #define BOUNDS ((int)(sizeof(bounds) / sizeof(float)))
 
-// Eight of them, lane by lane. The members are in the order of `bounds`.
+// The bounds of eight nodes, lane by lane. The members are in the order of `bounds`.
 typedef struct bounds8 {
 	tac_f32x8 centre[3], half[3], half_path[3];
 	tac_f32x8 normal[3], slab_offset, slab_half;
 	tac_f32x8 along[3], along_half, side_radius, stray;
 } bounds8;
-
-// A pair of nodes that meet. The bounds of the fixed one are read from its lane of its parent; those of the
-// moving one are moved already.
-typedef struct entry {
-	int32_t moving, fixed; // nodes; ~t: triangle t
-	int32_t moving_lane, fixed_lane;
-	const tac_body_node *moving_parent, *fixed_parent;
-	bounds moving_bounds;
-} entry;
 
 static motion motion_make(const tac_swept_motion *s)
 {
@@ -404,34 +387,44 @@ static tac_swept_motion in_frames(const tac_body *moving, const tac_body *fixed,
 	return out;
 }
 
+// A descent that has opened nothing yet.
+static void begin_descent(const tac_body *fixed, tac_pair_descent *at)
+{
+	const tac_dvec3 centre = tac_dmat3_transpose_apply(fixed->frame, tac_dvec3_from_vec3(fixed->centre));
+	at->above = (tac_body_node){0};
+	at->stack[0] = (entry){.fixed_parent = &at->above};
+	at->top = 1;
+	for (int i = 0; i < 3; i++) {
+		at->above.centre[i][0] = (float)tac_dvec3_get(centre, i);
+		at->above.half[i][0] = (float)fixed->centre_radius;
+		at->stack[0].moving_bounds.half[i] = 1e30f; // the largest: the moving root is opened first
+		at->lo[i] = HUGE_VALF;
+		at->hi[i] = -HUGE_VALF;
+	}
+	// The slab of the fixed root is unbounded.
+	at->above.slab_half[0] = at->above.slab_radius[0] = at->above.side_radius[0] = 1e30f;
+}
+
 INLINE bool descend(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
 		    const double *reach, tac_pair_visitor visit, void *user, tac_sweep_context *context,
-		    tac_near_box *near_box, bool stationary)
+		    tac_near_box *near_box, tac_pair_descent *at, bool stationary)
 {
 	double pad = ROUNDING * sweep_size(moving, fixed, sweep);
-	entry stack[STACK];
-	int top = 1;
 	const tac_swept_motion turned = in_frames(moving, fixed, sweep);
-	const tac_dvec3 centre = tac_dmat3_transpose_apply(fixed->frame, tac_dvec3_from_vec3(fixed->centre));
-	// The fixed root as the only child of a node. Its slab is unbounded.
-	tac_body_node above = {0};
-	stack[0] = (entry){.fixed_parent = &above};
-	for (int i = 0; i < 3; i++) {
-		above.centre[i][0] = (float)tac_dvec3_get(centre, i);
-		above.half[i][0] = (float)fixed->centre_radius;
-		stack[0].moving_bounds.half[i] = 1e30f; // the largest: the moving root is opened first
-	}
-	above.slab_half[0] = above.slab_radius[0] = above.side_radius[0] = 1e30f;
 	descent d = {.moving = moving,
 		     .fixed = fixed,
 		     .m = motion_make(&turned),
 		     .visit = visit,
 		     .user = user,
 		     .narrow = moving->narrow || fixed->narrow};
+	if (at->top == 0)
+		begin_descent(fixed, at);
 	for (int i = 0; i < 3; i++) {
-		d.lo[i] = tac_f32x8_splat(HUGE_VALF);
-		d.hi[i] = tac_f32x8_splat(-HUGE_VALF);
+		d.lo[i] = tac_f32x8_splat(at->lo[i]);
+		d.hi[i] = tac_f32x8_splat(at->hi[i]);
 	}
+	entry *stack = at->stack;
+	int top = at->top;
 	const int64_t limit = tac_sweep_context_work_left(context) / TAC_WORK_NODE_PAIR;
 	// The pair that the limit leaves unopened is counted, too: the work exceeds its limit when pairs are
 	// missing.
@@ -452,20 +445,26 @@ INLINE bool descend(const tac_body *moving, const tac_body *fixed, const tac_swe
 	}
 	tac_sweep_context_add_work(context, TAC_WORK_NODE_PAIR * d.opened);
 	for (int i = 0; i < 3 && near_box; i++) {
-		near_box->lo[i] = tac_f32x8_hmin(d.lo[i]);
-		near_box->hi[i] = tac_f32x8_hmax(d.hi[i]);
+		near_box->lo[i] = at->lo[i] = tac_f32x8_hmin(d.lo[i]);
+		near_box->hi[i] = at->hi[i] = tac_f32x8_hmax(d.hi[i]);
 	}
+	at->top = top;
 	return top == 0 && !d.ended;
 }
 
 bool TAC_SIMD_NAME(tac_pairs_visit_kernel)(const tac_body *moving, const tac_body *fixed,
 					   const tac_swept_motion *sweep, const double *reach,
 					   tac_pair_visitor visit, void *user, tac_sweep_context *context,
-					   tac_near_box *near_box)
+					   tac_near_box *near_box, tac_pair_descent *at)
 {
+	tac_pair_descent once;
+	if (!at) {
+		once.top = 0;
+		at = &once;
+	}
 	return sweep->stationary
-		       ? descend(moving, fixed, sweep, reach, visit, user, context, near_box, true)
-		       : descend(moving, fixed, sweep, reach, visit, user, context, near_box, false);
+		       ? descend(moving, fixed, sweep, reach, visit, user, context, near_box, at, true)
+		       : descend(moving, fixed, sweep, reach, visit, user, context, near_box, at, false);
 }
 
 // The triangles of the next eight pairs; the first pair again in lanes without one. Returns how many have

@@ -5,6 +5,7 @@
 
 #include "base/algebra.h"
 #include "base/result.h"
+#include "collision/continuous/body_tree.h"
 #include "collision/sweep.h"
 
 #include <stddef.h>
@@ -31,17 +32,56 @@ typedef struct tac_separating_axes8 {
 	float vertex[3][3][8]; // of the moving triangle, by vertex and coordinate, in its own frame
 } tac_separating_axes8;
 
+// The bounds of a node in a descent of two trees, in the fixed frame. The box of a moving node contains its
+// whole motion; its slab and its length are those at the start. half_path is half the displacement of the
+// centre, and `stray` how far rotation can carry a point away from the path of the centre.
+typedef struct tac_pair_bounds {
+	float centre[3], half[3], half_path[3];
+	float normal[3], slab_offset, slab_half;
+	float along[3], along_half, side_radius, stray;
+} tac_pair_bounds;
+
+// A pair of nodes that meet. The bounds of the fixed one are read from its lane of its parent; those of the
+// moving one are moved already.
+typedef struct tac_pair_entry {
+	int32_t moving, fixed; // nodes; ~t: triangle t
+	int32_t moving_lane, fixed_lane;
+	const tac_body_node *moving_parent, *fixed_parent;
+	tac_pair_bounds moving_bounds;
+} tac_pair_entry;
+
+// Opening a pair leaves at most seven others waiting, and both trees may be opened down to their leaves.
+#define TAC_PAIR_STACK (2 * 7 * TAC_BODY_LEVELS + 1)
+
+// A descent of two trees that ended for lack of work, and goes on from there with the next work.
+typedef struct tac_pair_descent {
+	int32_t top;         // pairs that are still to be opened; 0: the descent is complete, or not begun
+	float lo[3], hi[3];  // the near box so far
+	tac_body_node above; // the fixed root as the only child of a node
+	tac_pair_entry stack[TAC_PAIR_STACK];
+} tac_pair_descent;
+
+// The pairs that come closer than `reach` on a way that begins at `pose` and goes on by v (m) and w (rad).
+typedef struct tac_pair_list {
+	tac_drigid pose;
+	tac_dvec3 v, w;
+	double reach;               // m; 0: no list
+	double far_reach;           // triangles outside of the near box stay further away, m
+	tac_dvec3 near_lo, near_hi; // the near box, in the moving frame; lo > hi: empty
+	int32_t pair_count;
+	tac_near_pair pairs[TAC_SWEEP_PAIRS_MAX];
+	tac_separating_axes8 axes[TAC_SWEEP_PAIRS_MAX / 8];
+} tac_pair_list;
+
 struct tac_sweep_context {
 	const tac_body *moving, *fixed;
 	int64_t work, work_limit;        // 0: no limit
 	int32_t last_moving, last_fixed; // triangles of the last stop, plus 1: examined first
-	// The list: pairs that come closer than list_reach on the way that begins at list_pose and goes on by
-	// list_v (m) and list_w (rad).
-	tac_drigid list_pose;
-	tac_dvec3 list_v, list_w;
-	double list_reach;          // m; 0: no list
-	double far_reach;           // triangles outside of the near box stay further away, m
-	tac_dvec3 near_lo, near_hi; // the near box, in the moving frame; lo > hi: empty
+	// The list, and the one in the making, which takes its place when it is complete.
+	tac_pair_list lists[2];
+	int32_t current;            // index of the list
+	tac_pair_descent descent;   // of the list in the making
+	int64_t list_work;          // that the list in the making, or else the last one, has taken
 	double triangle_size;       // approximate, the sum of both bodies', m
 	double list_density;        // of the last list, see pairs.c; 0: unknown
 	tac_dvec3 ahead_v, ahead_w; // the last motion that was searched: lists are made along it
@@ -49,9 +89,6 @@ struct tac_sweep_context {
 	double stretch_cost;        // the work of the last list, divided by its stretch
 	bool stretch_down;          // whether the next stretch is shorter
 	double pose_reach;          // of the last search at a single pose, m
-	int32_t pair_count;
-	tac_near_pair pairs[TAC_SWEEP_PAIRS_MAX];
-	tac_separating_axes8 axes[TAC_SWEEP_PAIRS_MAX / 8];
 	tac_near_pair candidates[TAC_SWEEP_PAIRS_MAX]; // pairs that the current query has not culled
 	// Planes of earlier certificates, tried first for the same pair.
 	struct {

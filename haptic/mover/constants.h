@@ -112,6 +112,10 @@
 
 // Longer flights are cut to this, m.
 #define SCO_MAX_FLIGHT_M 1e3
+// The work of one sweep, as a fraction of what is left; the rest is for the substeps after the flight.
+// Larger: longer flights, and fewer substeps where a flight comes to nothing.
+#define SCO_MAX_FLIGHT_SHARE 0.5
+#define SCO_MIN_FLIGHT_SHARE 0.03125
 // The largest turn of one sweep, rad.
 #define SCO_MAX_SPIN_RAD 2.5
 // A flight stops this many hold gaps from an obstacle, so that the substeps that follow have room.

@@ -71,6 +71,7 @@ void tac_sco_stride_observe(tac_sco_stride *stride, const tac_sco_def *def, doub
 void tac_sco_flight_reset(tac_sco_flight *flight)
 {
 	flight->max_m = SCO_MAX_FLIGHT_M;
+	flight->work_share = SCO_MAX_FLIGHT_SHARE;
 }
 
 double tac_sco_flight_begin(tac_sco_flight *flight, const tac_sco_def *def)
@@ -81,7 +82,10 @@ double tac_sco_flight_begin(tac_sco_flight *flight, const tac_sco_def *def)
 
 void tac_sco_flight_observe(tac_sco_flight *flight, bool out_of_work)
 {
-	flight->max_m = out_of_work ? 0.5 * flight->max_m : fmin(2 * flight->max_m, SCO_MAX_FLIGHT_M);
+	const double change = out_of_work ? 0.5 : 2;
+	flight->max_m = fmin(change * flight->max_m, SCO_MAX_FLIGHT_M);
+	flight->work_share =
+		fmax(fmin(change * flight->work_share, SCO_MAX_FLIGHT_SHARE), SCO_MIN_FLIGHT_SHARE);
 }
 
 void tac_sco_starvation_reset(tac_sco_starvation *s)

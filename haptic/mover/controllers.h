@@ -60,11 +60,13 @@ void tac_sco_stride_observe(tac_sco_stride *stride, const tac_sco_def *def, doub
 
 typedef struct tac_sco_flight {
 	double max_m;
+	double work_share; // of the work that is left, for one sweep
 } tac_sco_flight;
 
 void tac_sco_flight_reset(tac_sco_flight *flight);
 double tac_sco_flight_begin(tac_sco_flight *flight, const tac_sco_def *def);
-// A sweep that ran out of work halves the distance, a flight that arrived doubles it.
+// A sweep that ran out of work halves distance and share, a flight that arrived doubles them. A tool that
+// cannot fly for the density of what is near soon wastes little on it.
 void tac_sco_flight_observe(tac_sco_flight *flight, bool out_of_work);
 
 // --- starvation: steps whose work ended before the SCO could move ---

@@ -93,11 +93,11 @@ bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction)
 		if (obstacle->hidden)
 			continue;
 		tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
-		// Half of what is left; the other half is for the substeps after the flight.
-		tac_sco_work half = {.limit = (tac_sco_work_left(work) + 1) / 2};
-		double f = obstacle->geometry->sweep(obstacle->memory, &r, zone, &half);
-		work->units += half.units;
-		if (half.spent)
+		const double share = sco->flight.work_share * (double)tac_sco_work_left(work);
+		tac_sco_work part = {.limit = 1 + (int64_t)share};
+		double f = obstacle->geometry->sweep(obstacle->memory, &r, zone, &part);
+		work->units += part.units;
+		if (part.spent)
 			tac_sco_flight_observe(&sco->flight, true);
 		fraction = fmin(fraction, f);
 	}

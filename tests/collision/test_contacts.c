@@ -286,9 +286,9 @@ static void contacts_do_not_depend_on_the_context(void)
 		TEST_ASSERT_TRUE(r.fraction == alone.fraction && r.moving_feature == alone.moving_feature &&
 				 r.fixed_feature == alone.fixed_feature);
 		T = tac_sweep_translated(&T, v, r.fraction);
-		double margin = n % 2 ? 2e-3 : 8e-3, before = context->list_pose.t.x;
+		double margin = n % 2 ? 2e-3 : 8e-3, before = context->lists[context->current].pose.t.x;
 		tac_contacts_query(ball.body, torus.body, &T, margin, context, &contacts);
-		reused += before == context->list_pose.t.x;
+		reused += before == context->lists[context->current].pose.t.x;
 		expect_without_context(&ball, &torus, &T, margin);
 		seen += again.count;
 	}

@@ -292,8 +292,23 @@ static void descents_find_all_near_pairs(void)
 	TEST_ASSERT_TRUE(listed < all / 3); // and few others
 }
 
+// Descends with the work for `slice` pairs of nodes at a time; 0: at once.
+static void descend_in_slices(fixture *b, const motion *m, int64_t slice, tac_near_box *out)
+{
+	static tac_sweep_context context;
+	static tac_pair_descent descent;
+	int calls = 1;
+	descent.top = 0;
+	do
+		tac_sweep_context_set_work_limit(&context, slice * TAC_WORK_NODE_PAIR);
+	while (!tac_pairs_visit_with_box(b->moving->body, b->fixed->body, &m->sweep, &m->reach, add_pair,
+					 &b->l, &context, out, &descent) &&
+	       calls++ < 1000000);
+	TEST_ASSERT_TRUE(descent.top == 0 && (slice > 0 || calls == 1));
+}
+
 // The box contains every triangle within its reach and is the same in each variant. The pairs are those of
-// the descent without it.
+// the descent without it, also where it is interrupted and resumed.
 static void near_box_contains_every_near_triangle(void)
 {
 	tac_rng rng = tac_rng_seed(7, 70);
@@ -313,9 +328,7 @@ static void near_box_contains_every_near_triangle(void)
 				tac_near_box *out = simd == TAC_SIMD_SCALAR ? &first : &v;
 				b.l.count = 0;
 				b.moving->body->simd = simd;
-				TEST_ASSERT_TRUE(tac_pairs_visit_with_box(b.moving->body, b.fixed->body,
-									  &m.sweep, &m.reach, add_pair, &b.l,
-									  NULL, out));
+				descend_in_slices(&b, &m, round % 4 * (1 + simd), out);
 				assert_lists_equal(&b.first, &b.l);
 				TEST_ASSERT_TRUE(simd == TAC_SIMD_SCALAR ||
 						 (memcmp(first.lo, v.lo, sizeof v.lo) == 0 &&
@@ -842,7 +855,7 @@ static void context_lists_all_near_pairs(void)
 // The reach up to which the context claims that its list is complete at a pose, to a millionth.
 static double claimed_reach(const tac_sweep_context *context, const tac_drigid *T)
 {
-	double lo = 0, hi = context->list_reach;
+	double lo = 0, hi = context->lists[context->current].reach;
 	const tac_swept_motion still = tac_swept_motion_stationary(*T);
 	for (int i = 0; i < 20; i++) {
 		double middle = 0.5 * (lo + hi);
@@ -853,8 +866,9 @@ static double claimed_reach(const tac_sweep_context *context, const tac_drigid *
 
 static bool is_listed(const tac_sweep_context *context, int32_t moving, int32_t fixed)
 {
-	for (int32_t i = 0; i < context->pair_count; i++) {
-		if (context->pairs[i].moving == moving && context->pairs[i].fixed == fixed)
+	const tac_pair_list *list = &context->lists[context->current];
+	for (int32_t i = 0; i < list->pair_count; i++) {
+		if (list->pairs[i].moving == moving && list->pairs[i].fixed == fixed)
 			return true;
 	}
 	return false;
@@ -918,10 +932,10 @@ static void list_is_complete_up_to_the_reach_it_claims(void)
 			  axis = tac_dvec3_make(0, round % 8 < 6 ? 1 : -1, 0);
 		if (round % 4 == 0)
 			axis = tac_rng_unit_f64(&rng);
-		double far = context.far_reach - context.list_reach, angle = 1.2 * far * tac_rng_f64(&rng);
+		const tac_pair_list *list = &context.lists[context.current];
+		double far = list->far_reach - list->reach, angle = 1.2 * far * tac_rng_f64(&rng);
 		tac_drigid T = tac_sweep_rotated(&at, centre, axis, angle, 1);
-		T.t = tac_dvec3_add_scaled(T.t,
-					   (round % 2 ? 0.1 : 0.7) * context.list_reach * tac_rng_f64(&rng),
+		T.t = tac_dvec3_add_scaled(T.t, (round % 2 ? 0.1 : 0.7) * list->reach * tac_rng_f64(&rng),
 					   tac_rng_unit_f64(&rng));
 		double served = claimed_reach(&context, &T);
 		claims += served > 0;
@@ -934,7 +948,7 @@ static void list_is_complete_up_to_the_reach_it_claims(void)
 			TEST_ASSERT_TRUE_MESSAGE(listed || distance >= served, "a pair is not listed");
 			bool is_close = !listed && distance < 1.3 * served;
 			bool is_outside =
-				(double)bar.body->triangles[i / columns].vertex[0].x > context.near_hi.x;
+				(double)bar.body->triangles[i / columns].vertex[0].x > list->near_hi.x;
 			close += is_close && !is_outside;
 			outside += is_close && is_outside;
 		}
