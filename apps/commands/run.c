@@ -422,6 +422,8 @@ static viewer *open_viewer(const settings *s, const live_run *r, int mouse_fd)
 	const viewer_def def = {
 		.world = r->session.world,
 		.surface = r->session.surface,
+		.later_worlds = r->session.commands.worlds,
+		.later_count = r->session.commands.world_count,
 		.title = r->session.scene->name,
 		.screenshot_path = s->picture_path,
 		.period_ns = llround(1e9 / s->loop.rate_Hz),

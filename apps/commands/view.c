@@ -100,6 +100,8 @@ static int show_replay(replay *r, const settings *s)
 	const viewer_def window = {
 		.world = r->session.world,
 		.surface = r->session.surface,
+		.later_worlds = r->session.commands.worlds,
+		.later_count = r->session.commands.world_count,
 		.title = s->recording,
 		.screenshot_path = s->picture_path,
 		.width = (int)s->width,

@@ -18,10 +18,9 @@ const char *recorded_scene_file(const char *device)
 
 _Static_assert(TAC_SCENE_TOOLS + TAC_SCENE_OBJECTS <= TAC_RECORDING_MESHES, "every body may have a file");
 
-bool recorded_scene_has_meshes(const char *command, const char *file, const tac_recording *recording,
+bool recorded_scene_has_meshes(const char *command, const char *file, const tac_recording_scene *recorded,
 			       const tac_world *world)
 {
-	const tac_recording_scene *recorded = &recording->scene;
 	uint64_t hash;
 	const char *name;
 	for (uint32_t i = 0; tac_world_file_hash(world, i, &hash, &name); i++) {
@@ -81,12 +80,24 @@ bool recorded_scene_capture(const tac_world *world, const char *name, tac_record
 	return memory != NULL;
 }
 
+// Mesh files are relative to the folder of the recorded scene, or lie beside a recording that was moved
+// together with them.
+bool recorded_scene_parse(const char *file, const tac_recording_scene *recorded, tac_scene **out_scene)
+{
+	const char *slash = strrchr(file, '/');
+	char name[PATH_MAX + 64];
+	if (recorded->folder[0] && access(recorded->folder, X_OK) == 0)
+		snprintf(name, sizeof name, "%s/%s", recorded->folder, slash ? slash + 1 : file);
+	else
+		snprintf(name, sizeof name, "%s", file);
+	return tac_scene_parse(recorded->text, strlen(recorded->text), name, out_scene) >= TAC_OK;
+}
+
 int recorded_scene_load(const char *command, const char *file, const tac_recording *recording,
 			tac_scene **out_scene)
 {
-	const tac_recording_scene *recorded = &recording->scene;
 	*out_scene = NULL;
-	if (!recorded->text) {
+	if (!recording->scene.text) {
 		fprintf(stderr,
 			"%s: %s: expected a recording that contains its scene, found %s: name the "
 			"scene that was touched\n",
@@ -94,17 +105,7 @@ int recorded_scene_load(const char *command, const char *file, const tac_recordi
 			recording->version == 1 ? "one of version 1, which has none" : "one without");
 		return EXIT_BAD_INPUT;
 	}
-	// Mesh files are relative to the folder of the recorded scene, or lie beside a recording that was
-	// moved together with them.
-	const char *slash = strrchr(file, '/');
-	char name[PATH_MAX + 64];
-	if (recorded->folder[0] && access(recorded->folder, X_OK) == 0)
-		snprintf(name, sizeof name, "%s/%s", recorded->folder, slash ? slash + 1 : file);
-	else
-		snprintf(name, sizeof name, "%s", file);
-	return tac_scene_parse(recorded->text, strlen(recorded->text), name, out_scene) < TAC_OK
-		       ? EXIT_BAD_INPUT
-		       : EXIT_SUCCESS;
+	return recorded_scene_parse(file, &recording->scene, out_scene) ? EXIT_SUCCESS : EXIT_BAD_INPUT;
 }
 
 bool recorded_scene_matches(const char *command, const char *file, const tac_recording *recording,

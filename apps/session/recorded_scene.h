@@ -16,7 +16,10 @@ const char *recorded_scene_file(const char *device);
 bool recorded_scene_capture(const tac_world *world, const char *name, tac_recording_scene *out_scene,
 			    char **out_memory);
 
-// Reads the scene of the recording in `file`. Returns an exit code: 0, or 2 after one line, also if the
+// Reads a scene of the recording in `file`, with its mesh files where they are now. False after one line.
+bool recorded_scene_parse(const char *file, const tac_recording_scene *recorded, tac_scene **out_scene);
+
+// Reads the first scene of the recording in `file`. Returns an exit code: 0, or 2 after one line, also if the
 // recording has no scene.
 int recorded_scene_load(const char *command, const char *file, const tac_recording *recording,
 			tac_scene **out_scene);
@@ -25,9 +28,8 @@ int recorded_scene_load(const char *command, const char *file, const tac_recordi
 bool recorded_scene_matches(const char *command, const char *file, const tac_recording *recording,
 			    const char *name, const tac_scene *scene);
 
-// Whether the world's mesh files have the same contents as at the time of the recording. False after one
-// line.
-bool recorded_scene_has_meshes(const char *command, const char *file, const tac_recording *recording,
+// Whether the world's mesh files have the same contents as when its scene was recorded. False after one line.
+bool recorded_scene_has_meshes(const char *command, const char *file, const tac_recording_scene *recorded,
 			       const tac_world *world);
 
 #endif

@@ -342,7 +342,7 @@ int session_open(const session_def *def, const char *command, bool bare, session
 	if (code == EXIT_SUCCESS)
 		code = build_world(collider, s);
 	if (code == EXIT_SUCCESS && s->recorded.scene.text && !def->any_scene &&
-	    !recorded_scene_has_meshes(command, s->recorded_file, &s->recorded, s->world))
+	    !recorded_scene_has_meshes(command, s->recorded_file, &s->recorded.scene, s->world))
 		code = EXIT_BAD_INPUT;
 	if (code == EXIT_SUCCESS && !bare && s->recorded_file && s->recorded.scene.text && !def->any_scene &&
 	    !recorded_commands_open(command, s->recorded_file, s->world, &s->commands))

@@ -57,7 +57,7 @@ const tac_snapshot *viewer_history_at(viewer_history *h, int64_t at_ns)
 		return NULL;
 	h->shown = *b;
 	const tac_snapshot *a = viewer_history_back(h, 1);
-	if (b->time_ns <= a->time_ns)
+	if (b->time_ns <= a->time_ns || a->live.world != b->live.world)
 		return &h->shown;
 	const double t = fmin(fmax((double)(at_ns - a->time_ns) / (double)(b->time_ns - a->time_ns), 0), 1);
 	h->shown.T_world_sco = tac_dpose_interpolate(a->T_world_sco, b->T_world_sco, t);

@@ -257,7 +257,7 @@ static void surroundings_line(cursor *c, const viewer_panel *p)
 			 1e3 * s->distance_m);
 	else if (p->shown->contact_count > 0)
 		snprintf(text, sizeof text, "touched");
-	else if (s && !all_searched(world))
+	else if (s ? !all_searched(world) : p->shown->live.world != 0)
 		snprintf(text, sizeof text, "not measured");
 	else if (s)
 		snprintf(text, sizeof text, "nothing within %.0f mm", 1e3 * TAC_SURROUNDINGS_REACH_M);

@@ -352,6 +352,11 @@ static void add_objects(viewer_stage *s, const tac_snapshot *const *snapshots, c
 	for (int32_t i = 0; i < s->world->scene->object_count; i++) {
 		const tac_dpose T = poses && i < poses->object_count ? poses->T_world_objects[i]
 								     : tac_world_object_pose(s->world, i, 0);
+		const bool hidden = poses ? poses->live.hidden >> i & 1u : s->world->scene->objects[i].hidden;
+		const bool waits =
+			poses && poses->live.waits >> i & 1u; // to be shown: the tool is still in it
+		if (hidden && !waits)
+			continue;
 		if (s->world->scene->objects[i].layers.list_count > 0) {
 			add_layers(s, i, tac_pose_from_dpose(T), camera);
 			continue;
@@ -361,6 +366,7 @@ static void add_objects(viewer_stage *s, const tac_snapshot *const *snapshots, c
 			add(s, drilled ? &s->patches.mesh : &s->objects[i], tac_pose_from_dpose(T), 1,
 			    colours[(size_t)i % (sizeof colours / sizeof colours[0])]);
 		item->gloss = 0.15F;
+		item->ghost = waits;
 		item->surface_colours = drilled ? material_colours : NULL;
 		for (int32_t k = 0; layers->structures && k < s->world->scene->objects[i].protect_count; k++)
 			add(s, &s->structures[i][k], tac_pose_from_dpose(T), 1, PROTECT_COLOUR)->ghost = true;

@@ -11,7 +11,9 @@
 #include <GLFW/glfw3.h>
 
 struct viewer {
-	viewer_def def;
+	viewer_def def;         // its world is the one on the stage
+	const tac_world *first; // that of the def
+	int32_t world_number;   // of the world on the stage
 	GLFWwindow *window;
 	viewer_render render;
 	viewer_flat flat;

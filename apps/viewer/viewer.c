@@ -53,6 +53,7 @@ tac_result viewer_open(const viewer_def *def, viewer **out_viewer)
 		return TAC_ERROR_MEMORY;
 	}
 	v->def = *def;
+	v->first = def->world;
 	v->panels = true;
 	v->layers = (viewer_layers){true, true, true, true, false};
 	viewer_trail_init(&v->trail);
@@ -161,8 +162,22 @@ static void write_numbered_picture(viewer *v)
 	v->message_end_ns = tac_clock_now_ns() + MESSAGE_NS;
 }
 
-static void draw(viewer *v, const viewer_frame *frame, bool fine)
+// Puts the world of a snapshot on the stage.
+static void follow_world(viewer *v, const tac_snapshot *shown)
 {
+	const int32_t number = shown ? shown->live.world : v->world_number;
+	if (number == v->world_number || number > v->def.later_count)
+		return;
+	viewer_stage_fini(&v->stage);
+	v->def.world = number == 0 ? v->first : v->def.later_worlds[number - 1];
+	v->world_number = number;
+	viewer_stage_init(&v->stage, v->def.world,
+			  v->render.depth); // what is missing without memory is not drawn
+}
+
+static void draw(viewer *v, const viewer_frame *shown, bool fine)
+{
+	viewer_frame copy = *shown, *frame = &copy;
 	int width, height;
 	glfwGetFramebufferSize(v->window, &width, &height);
 	if (width <= 0 || height <= 0) // minimised
@@ -170,6 +185,13 @@ static void draw(viewer *v, const viewer_frame *frame, bool fine)
 	const tac_snapshot *snapshots[TAC_SCENE_TOOLS];
 	for (int i = 0; i < TAC_SCENE_TOOLS; i++)
 		snapshots[i] = choose_snapshot(v, i, frame->now_ns);
+	follow_world(v, snapshots[0]);
+	for (int i = 0; i < TAC_SCENE_TOOLS; i++) { // objects have other numbers in another world
+		if (snapshots[i] && snapshots[i]->live.world != v->world_number)
+			snapshots[i] = NULL;
+	}
+	if (v->world_number != 0)
+		frame->surroundings = NULL; // the companion's world is the first
 	const viewer_picture picture = viewer_stage_compose(&v->stage, snapshots, &v->layers, &v->camera);
 	const viewer_panel panel = make_panel(v, frame, snapshots, width, height);
 	if (v->panels)

@@ -20,7 +20,10 @@
 typedef struct viewer viewer;
 
 typedef struct viewer_def {
-	const tac_world *world;      // outlives the viewer
+	const tac_world *world; // outlives the viewer
+	// Those that take its place (tac_snapshot_live.world counts them from 1); they outlive the viewer.
+	tac_world *const *later_worlds;
+	int32_t later_count;
 	tac_surface *surface;        // of the world's body that is drilled; NULL: it is shown as at the start
 	const char *title;           // of the window
 	const char *screenshot_path; // PNG of the last picture, written by viewer_close; NULL: none

@@ -140,6 +140,22 @@ static void history_interpolates_between_the_last_two_snapshots_and_never_beyond
 	viewer_history_fini(&history);
 }
 
+// Objects have other numbers in another world, so nothing moves from the one to the other.
+static void history_does_not_interpolate_between_worlds(void)
+{
+	viewer_history history;
+	static tac_snapshot snapshot;
+	TEST_ASSERT_EQUAL_INT(TAC_OK, viewer_history_init(&history));
+	for (int i = 0; i < 2; i++) {
+		snapshot = (tac_snapshot){.tick = i, .time_ns = 1000 * (int64_t)i, .object_count = 1};
+		snapshot.live.world = i;
+		snapshot.T_world_objects[0] = tac_dpose_make(tac_dvec3_make(i, 0, 0), tac_dquat_identity());
+		TEST_ASSERT_TRUE(viewer_history_add(&history, &snapshot));
+	}
+	TEST_ASSERT_EQUAL_DOUBLE(1, viewer_history_at(&history, 500)->T_world_objects[0].position.x);
+	viewer_history_fini(&history);
+}
+
 static void trail_keeps_the_last_seconds(void)
 {
 	static viewer_trail trail;
@@ -370,6 +386,7 @@ int main(void)
 	RUN_TEST(camera_never_turns_over_the_pole);
 	RUN_TEST(sphere_has_smooth_normals_and_box_has_sharp_edges);
 	RUN_TEST(history_interpolates_between_the_last_two_snapshots_and_never_beyond);
+	RUN_TEST(history_does_not_interpolate_between_worlds);
 	RUN_TEST(trail_keeps_the_last_seconds);
 	RUN_TEST(every_letter_has_ink_inside_its_cell_and_differs_from_the_others);
 	RUN_TEST(the_bar_has_a_round_length_that_fits);

@@ -132,6 +132,19 @@ class Viewer(Fixture):
         self.assertEqual(missing.returncode, 2)
         self.assertEqual(missing.stderr.count("\n"), 1, missing.stderr)
 
+    def test_a_replay_shows_the_world_that_could_be_touched(self):
+        # A world with a yellow ball takes the place of one without, then its orange floor is hidden. The bound of time
+        # grows, because a loaded machine draws slowly.
+        recording = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "recordings", "exchanged.rec")
+        for seconds in ("2", "8", "32", "128"):
+            picture, result = self.show("view", recording, "--seconds", seconds)
+            yellow, orange = picture.count((38, 50), bottom=0.68), picture.count((12, 30), bottom=0.68)
+            if yellow > 800 and orange == 0:
+                break
+        self.assertGreater(yellow, 800, "ball of the second world")
+        self.assertEqual(orange, 0, "hidden floor")
+        self.assertEqual(result.stderr, "")
+
     def test_without_a_display_the_run_continues(self):
         unused = next(n for n in range(77, 1000) if not os.path.exists(f"/tmp/.X11-unix/X{n}"))
         for display in None, f":{unused}":

@@ -436,11 +436,11 @@ class Live(WithFolder):
         # Without the commands the box would stay below the ball.
         still = tactus.render(scene, recording.samples)
         self.assertLess((still["contacts"] > 0).sum(), (rows[0]["contacts"] > 0).sum())
-        # The command replays them up to the first exchange, and says so.
+        # The command replays them up to the first exchange for a world that it cannot build, and says so.
         seconds = recording.samples["t_s"][-1]
         result = subprocess.run([PROGRAM, "run", "--device", f"playback:{file}", "--seconds", str(seconds)],
                                 capture_output=True, text=True, check=True)
-        self.assertIn("another world takes the place of the first in tick", result.stderr)
+        self.assertIn("expected a scene that can be built for the world that follows in tick", result.stderr)
 
     def test_a_command_line_replay_moves_the_objects(self):
         file, table = self.folder / "lift.rec", self.folder / "lift.csv"
