@@ -19,9 +19,11 @@ void tearDown(void)
 {
 }
 
-// Under a sanitizer one delay stands for all of them.
+// Under a sanitizer one delay and one rate stand for all of them.
 #define FIRST_DELAY (TAC_TEST_SANITIZED ? 1 : 0)
 #define DELAYS      (TAC_TEST_SANITIZED ? 2 : 3)
+#define SHORTEST_NS (TAC_TEST_SANITIZED ? 1000000 : 500000)
+#define LONGEST_NS  (TAC_TEST_SANITIZED ? 1000000 : 2000000)
 
 // What the servo is told about the gripper's mechanics.
 typedef enum knowledge {
@@ -178,7 +180,7 @@ static void the_axis_begins_to_oscillate_at_the_exact_stiffness(void)
 static void a_stiffer_gripper_than_is_stable_is_softened(void)
 {
 	for (int late = FIRST_DELAY; late <= DELAYS - TAC_TEST_SANITIZED; late++) {
-		for (int64_t period_ns = 500000; period_ns <= 2000000; period_ns *= 2) {
+		for (int64_t period_ns = SHORTEST_NS; period_ns <= LONGEST_NS; period_ns *= 2) {
 			trial t = {.stiffness_N_per_m = 5000,
 				   .damping_N_s_per_m = late % 2 ? 100 : 0,
 				   .gripper = tac_sim_gripper_estimate(),
