@@ -3,18 +3,15 @@
 #include "base/crc32.h"
 #include "base/log.h"
 #include "collision/chip_host.h"
-#include "devices/board.h"
 #include "devices/board/board_protocol.h"
+#include "devices/virtual/board_shell.h"
 
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SLICE_CYCLES 4000 // between two checks for requests
 #define CLOCK_HZ     266000000
 #define ANSWERS      4 // answers that wait for the host
-#define MESSAGE_MIN  4096
 
 typedef struct answer {
 	uint8_t *bytes;
@@ -22,15 +19,9 @@ typedef struct answer {
 } answer;
 
 typedef struct board {
-	tac_virtual_model base;
-	tac_virtual_board_def def;
-	char serial[TAC_BOARD_SERIAL_BYTES + 1];
-	const char *strings[4];
-	uint8_t device_descriptor[18];
+	tac_board_shell shell;
 	tac_chip *chip;
 	tac_board_hit *hits;
-	atomic_int fault;
-	atomic_uint_fast64_t fault_count;
 
 	// The request that is arriving, or that waits to be handled once it is complete.
 	uint8_t *request;
@@ -47,50 +38,6 @@ typedef struct board {
 	int answers_first, answers_count;
 	uint32_t answer_sent;
 } board;
-
-// clang-format off
-static const uint8_t configuration[32] = {
-	9, 2, 32, 0, 1, 1, 0, 0x80, 250,                // configuration, 500 mA
-	9, 4, 0, 0, 2, 0xFF, 0, 0, 0,                   // interface of a vendor's class
-	7, 5, TAC_BOARD_OUT_ENDPOINT, 2, 0, 2, 0,       // bulk OUT, 512 bytes
-	7, 5, TAC_BOARD_IN_ENDPOINT, 2, 0, 2, 0,        // bulk IN, 512 bytes
-};
-// clang-format on
-
-tac_virtual_board_def tac_virtual_board_def_default(void)
-{
-	return (tac_virtual_board_def){
-		.vendor_id = TAC_BOARD_VENDOR_ID,
-		.product_id = TAC_BOARD_PRODUCT_ID,
-		.serial = "V1",
-		.memory_bytes = UINT32_C(256) << 20,
-		.sram_words = 65536,
-		.hit_capacity = 65536,
-		.message_max = UINT32_C(256) << 10,
-	};
-}
-
-// ---- faults ----
-
-// Whether this fault is injected; it occurs once.
-static bool fault_occurs(board *b, tac_virtual_board_fault fault)
-{
-	int expected = (int)fault;
-	bool now = atomic_compare_exchange_strong(&b->fault, &expected, TAC_VIRTUAL_BOARD_NO_FAULT);
-	if (now)
-		atomic_fetch_add(&b->fault_count, 1);
-	return now;
-}
-
-void tac_virtual_board_inject(tac_virtual_model *model, tac_virtual_board_fault fault)
-{
-	atomic_store(&((board *)model)->fault, (int)fault);
-}
-
-uint64_t tac_virtual_board_fault_count(const tac_virtual_model *model)
-{
-	return atomic_load(&((const board *)model)->fault_count);
-}
 
 // ---- answers ----
 
@@ -113,7 +60,8 @@ static void push_answer(board *b, size_t count)
 
 static void refuse(board *b, uint32_t sequence, tac_board_verdict reason)
 {
-	push_answer(b, tac_board_refused_encode(next_answer(b)->bytes, b->def.message_max, sequence, reason));
+	push_answer(b, tac_board_refused_encode(next_answer(b)->bytes, b->shell.def.message_max, sequence,
+						reason));
 }
 
 // ---- queries ----
@@ -122,7 +70,7 @@ static void send_result(board *b)
 {
 	tac_board_result result = {.status = tac_chip_read(b->chip, TAC_CHIP_STATUS)};
 	tac_chip_counters_read(b->chip, result.counters);
-	const uint32_t room = (b->def.message_max - TAC_BOARD_OVERHEAD - TAC_BOARD_RESULT_HEAD) / 8;
+	const uint32_t room = (b->shell.def.message_max - TAC_BOARD_OVERHEAD - TAC_BOARD_RESULT_HEAD) / 8;
 	uint32_t count = tac_chip_read(b->chip, TAC_CHIP_HIT_COUNT);
 	result.hit_total = (uint32_t)result.counters[TAC_CHIP_HITS];
 	result.hit_total = result.hit_total > count ? result.hit_total : count;
@@ -132,19 +80,20 @@ static void send_result(board *b)
 		b->hits[i].tumbled = tac_chip_read(b->chip, TAC_CHIP_HIT_A);
 		b->hits[i].aligned = tac_chip_read(b->chip, TAC_CHIP_HIT_B);
 	}
-	if (result.hit_count > 0 && fault_occurs(b, TAC_VIRTUAL_BOARD_WRONG_HITS))
+	if (result.hit_count > 0 && tac_board_shell_fault(&b->shell, TAC_VIRTUAL_BOARD_WRONG_HITS))
 		b->hits[0].aligned = UINT32_C(0x7FFFFFFF);
-	if (result.hit_count > 0 && fault_occurs(b, TAC_VIRTUAL_BOARD_WRONG_STATUS))
+	if (result.hit_count > 0 && tac_board_shell_fault(&b->shell, TAC_VIRTUAL_BOARD_WRONG_STATUS))
 		result.status &= ~TAC_CHIP_HIT;
 	b->busy = false;
-	if (fault_occurs(b, TAC_VIRTUAL_BOARD_NO_ANSWER))
+	if (tac_board_shell_fault(&b->shell, TAC_VIRTUAL_BOARD_NO_ANSWER))
 		return;
-	uint32_t sequence = b->sequence + (fault_occurs(b, TAC_VIRTUAL_BOARD_WRONG_SEQUENCE) ? 1 : 0);
-	if (fault_occurs(b, TAC_VIRTUAL_BOARD_FALSE_REFUSAL))
+	uint32_t sequence =
+		b->sequence + (tac_board_shell_fault(&b->shell, TAC_VIRTUAL_BOARD_WRONG_SEQUENCE) ? 1 : 0);
+	if (tac_board_shell_fault(&b->shell, TAC_VIRTUAL_BOARD_FALSE_REFUSAL))
 		refuse(b, sequence, TAC_BOARD_BAD_PAYLOAD);
 	else
-		push_answer(b, tac_board_result_encode(next_answer(b)->bytes, b->def.message_max, sequence,
-						       &result, b->hits));
+		push_answer(b, tac_board_result_encode(next_answer(b)->bytes, b->shell.def.message_max,
+						       sequence, &result, b->hits));
 }
 
 static void abort_query(board *b)
@@ -182,7 +131,7 @@ static void work_on_query(board *b)
 
 static bool has_memory(const board *b, uint32_t address, uint32_t count)
 {
-	return (uint64_t)address + count <= b->def.memory_bytes;
+	return (uint64_t)address + count <= b->shell.def.memory_bytes;
 }
 
 // In parts: the memory may be too large to copy.
@@ -203,7 +152,7 @@ static uint32_t memory_crc(board *b, tac_board_range range)
 static void write_memory(board *b, const tac_board_chunk *chunk)
 {
 	tac_chip_memory_write(b->chip, chunk->address, chunk->bytes, chunk->count);
-	if (fault_occurs(b, TAC_VIRTUAL_BOARD_MEMORY_ERROR)) {
+	if (tac_board_shell_fault(&b->shell, TAC_VIRTUAL_BOARD_MEMORY_ERROR)) {
 		uint8_t byte = chunk->bytes[chunk->count / 2] ^ 1;
 		tac_chip_memory_write(b->chip, chunk->address + chunk->count / 2, &byte, 1);
 	}
@@ -212,7 +161,7 @@ static void write_memory(board *b, const tac_board_chunk *chunk)
 static void answer_message(board *b, const tac_board_message *m)
 {
 	uint8_t *out = next_answer(b)->bytes;
-	const size_t capacity = b->def.message_max;
+	const size_t capacity = b->shell.def.message_max;
 	tac_board_chunk chunk;
 	tac_board_range range;
 	switch (m->type) {
@@ -220,14 +169,14 @@ static void answer_message(board *b, const tac_board_message *m)
 		tac_board_capabilities c = {
 			.chip_id = tac_chip_read(b->chip, TAC_CHIP_ID),
 			.chip_version = tac_chip_read(b->chip, TAC_CHIP_VERSION),
-			.memory_bytes = b->def.memory_bytes,
-			.sram_words = b->def.sram_words,
-			.hit_capacity = b->def.hit_capacity,
+			.memory_bytes = b->shell.def.memory_bytes,
+			.sram_words = b->shell.def.sram_words,
+			.hit_capacity = b->shell.def.hit_capacity,
 			.clock_hz = CLOCK_HZ,
-			.out_max = b->def.message_max,
-			.in_max = b->def.message_max,
+			.out_max = b->shell.def.message_max,
+			.in_max = b->shell.def.message_max,
 		};
-		memcpy(c.serial, b->serial, sizeof b->serial);
+		memcpy(c.serial, b->shell.serial, sizeof b->shell.serial);
 		push_answer(b, tac_board_capabilities_encode(out, capacity, m->sequence, &c));
 		return;
 	}
@@ -302,7 +251,7 @@ static int bulk_out(tac_virtual_model *model, uint8_t endpoint, const uint8_t *b
 	(void)endpoint;
 	if (b->request_complete)
 		return TAC_VIRTUAL_NAK;
-	uint32_t room = b->def.message_max - b->request_count;
+	uint32_t room = b->shell.def.message_max - b->request_count;
 	if (count > room)
 		b->request_overflowed = true;
 	else
@@ -353,20 +302,9 @@ static void reset(tac_virtual_model *model)
 	b->answers_first = b->answers_count = 0;
 }
 
-static bool def_fits(const tac_virtual_board_def *def)
-{
-	size_t length = strlen(def->serial);
-	bool printable = length > 0 && length <= TAC_BOARD_SERIAL_BYTES;
-	for (size_t i = 0; printable && i < length; i++)
-		printable = def->serial[i] > ' ' && def->serial[i] <= '~';
-	return printable && def->message_max >= MESSAGE_MIN &&
-	       def->message_max <= TAC_BOARD_PAYLOAD_MAX + TAC_BOARD_OVERHEAD && def->sram_words > 0 &&
-	       def->hit_capacity > 0;
-}
-
 static bool make_buffers(board *b)
 {
-	const uint32_t bytes = b->def.message_max;
+	const uint32_t bytes = b->shell.def.message_max;
 	b->request = malloc(bytes);
 	b->hits = malloc(bytes);
 	bool ok = b->request && b->hits;
@@ -380,50 +318,21 @@ static bool make_buffers(board *b)
 tac_result tac_virtual_board_create(const tac_virtual_board_def *def, tac_virtual_model **out_model)
 {
 	*out_model = NULL;
-	if (!def_fits(def)) {
-		tac_log(TAC_LOG_ERROR,
-			"virtual board: expected a serial number of 1 to %d printable characters, "
-			"messages of %d to %u bytes and memories above 0, "
-			"found '%s', %u, %u words, %u hits",
-			TAC_BOARD_SERIAL_BYTES, MESSAGE_MIN, TAC_BOARD_PAYLOAD_MAX + TAC_BOARD_OVERHEAD,
-			def->serial, def->message_max, def->sram_words, def->hit_capacity);
-		return TAC_ERROR_ARGUMENT;
-	}
-	board *b = calloc(1, sizeof *b);
-	if (!b) {
-		tac_log(TAC_LOG_ERROR, "virtual board: no memory");
-		return TAC_ERROR_MEMORY;
-	}
-	b->def = *def;
-	snprintf(b->serial, sizeof b->serial, "%s", def->serial);
-	b->def.serial = b->serial;
-	b->strings[0] = "Tactus";
-	b->strings[1] = "CollisionChip board";
-	b->strings[2] = b->serial;
-	// clang-format off
-	const uint8_t descriptor[18] = {
-		18, 1, 0x00, 0x02, 0xFF, 0, 0, 64, // USB 2.0, a vendor's class
-		(uint8_t)def->vendor_id, (uint8_t)(def->vendor_id >> 8),
-		(uint8_t)def->product_id, (uint8_t)(def->product_id >> 8),
-		TAC_BOARD_VERSION, 0, 1, 2, 3, 1,  // three strings, one configuration
-	};
-	// clang-format on
-	memcpy(b->device_descriptor, descriptor, sizeof descriptor);
-	b->base = (tac_virtual_model){
-		.device_descriptor = b->device_descriptor,
-		.configuration_descriptor = configuration,
-		.strings = b->strings,
-		.high_speed = true,
-		.out = bulk_out,
-		.in = bulk_in,
-		.step = step,
-		.reset = reset,
-	};
-	tac_virtual_model *model = &b->base;
+	tac_board_shell *shell;
+	tac_result result = tac_board_shell_create(def, TAC_BOARD_PAYLOAD_MAX + TAC_BOARD_OVERHEAD,
+						   sizeof(board), &shell);
+	if (result < 0)
+		return result;
+	board *b = (board *)shell;
+	shell->base.out = bulk_out;
+	shell->base.in = bulk_in;
+	shell->base.step = step;
+	shell->base.reset = reset;
+	tac_virtual_model *model = &shell->base;
 	tac_chip_def chip = {.memory_bytes = def->memory_bytes,
 			     .sram_words = def->sram_words,
 			     .hit_capacity = def->hit_capacity};
-	tac_result result = tac_chip_create(&chip, &b->chip);
+	result = tac_chip_create(&chip, &b->chip);
 	if (result == TAC_OK && !make_buffers(b)) {
 		tac_log(TAC_LOG_ERROR, "virtual board: no memory for messages of %u bytes", def->message_max);
 		result = TAC_ERROR_MEMORY;

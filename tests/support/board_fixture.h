@@ -15,18 +15,23 @@
 #define POSES       64
 #define PATIENCE_NS (20 * TAC_NS_PER_S) // exceeded only if the board does not come back
 
-// What a board answers within, how long a silence must last to end its connection, and the torus (segments
-// around its axis, twice those around its tube) whose hits exceed the shortest message. Gates are simulated
-// at a few million clocks a second and take a clock for each byte of a tree, so they get more time and a
-// smaller tree; the driver waits 2 s for the checksum of a tree.
+// What a board answers within, how long a silence must last to end its connection, the torus (segments
+// around its axis, twice those around its tube) whose hits exceed the shortest message, and the period of the
+// loop and the tori (segments around the axes) of the chaos test. Gates are simulated at a few million clocks
+// a second and take a clock for each byte of a tree, so they get more time and smaller trees; the driver
+// waits 2 s for the checksum of a tree.
 #ifdef TAC_TEST_GATES
-#define WITHIN_NS      (200 * TAC_NS_PER_MS)
-#define SILENCE_NS     (2 * TAC_NS_PER_S)
-#define TORUS_SEGMENTS 48
+#define WITHIN_NS       (200 * TAC_NS_PER_MS)
+#define SILENCE_NS      (2 * TAC_NS_PER_S)
+#define TORUS_SEGMENTS  48
+#define CHAOS_PERIOD_NS (10 * TAC_NS_PER_MS)
+#define CHAOS_SEGMENTS  8
 #else
-#define WITHIN_NS      (5 * TAC_NS_PER_MS)
-#define SILENCE_NS     (500 * TAC_NS_PER_MS)
-#define TORUS_SEGMENTS 80
+#define WITHIN_NS       (5 * TAC_NS_PER_MS)
+#define SILENCE_NS      (500 * TAC_NS_PER_MS)
+#define TORUS_SEGMENTS  80
+#define CHAOS_PERIOD_NS TAC_NS_PER_MS
+#define CHAOS_SEGMENTS  24
 #endif
 
 static tac_virtual_model *model;
@@ -75,7 +80,9 @@ static inline void find_expected(void)
 	tac_shape_destroy(&b);
 }
 
-static inline void set_up_board(const tac_virtual_board_def *virtual_def, const tac_board_def *def)
+// The tori are coarser if `segments`, around the axis of the larger one, is below 24.
+static inline void set_up_board_with(const tac_virtual_board_def *virtual_def, const tac_board_def *def,
+				     int segments)
 {
 	tac_log_set(keep_logged, NULL);
 	logged_lines = 0;
@@ -86,8 +93,14 @@ static inline void set_up_board(const tac_virtual_board_def *virtual_def, const 
 	engine = tac_board_collider(board);
 	tac_context_def context_def = tac_context_def_default();
 	TEST_ASSERT_EQUAL(TAC_OK, tac_context_create(&context_def, &context));
-	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(1.0F, 0.3F, 24, 12, &mesh_a));
-	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.7F, 0.3F, 20, 10, &mesh_b));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(1.0F, 0.3F, segments, segments / 2, &mesh_a));
+	segments = segments * 5 / 6;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.7F, 0.3F, segments, segments / 2, &mesh_b));
+}
+
+static inline void set_up_board(const tac_virtual_board_def *virtual_def, const tac_board_def *def)
+{
+	set_up_board_with(virtual_def, def, 24);
 }
 
 static inline void build_shapes(void)

@@ -5,29 +5,21 @@
 
 #include "base/crc32.h"
 #include "base/log.h"
-#include "devices/board.h"
 #include "devices/board/board_protocol.h"
+#include "devices/virtual/board_shell.h"
 #include "hardware/rtl.h"
 
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SLICE_CLOCKS 2000
-#define MESSAGE_MIN  4096
 #define MESSAGE_MAX  262144
 
 typedef struct board {
-	tac_virtual_model base;
-	char serial[TAC_BOARD_SERIAL_BYTES + 1];
-	const char *strings[4];
-	uint8_t device_descriptor[18];
+	tac_board_shell shell;
 	const tac_rtl_api *api;
 	tac_rtl *rtl;
 	tac_rtl_front front;
-	atomic_int fault;
-	atomic_uint_fast64_t fault_count;
 	uint8_t *answer; // whole, before its first packet is sent
 	uint32_t answer_count, answer_sent;
 	bool answer_whole;
@@ -35,47 +27,6 @@ typedef struct board {
 	uint32_t out_count, out_address;
 	bool broken; // a bit of its memory is to be flipped
 } board;
-
-// clang-format off
-static const uint8_t configuration[32] = {
-	9, 2, 32, 0, 1, 1, 0, 0x80, 250,
-	9, 4, 0, 0, 2, 0xFF, 0, 0, 0,
-	7, 5, TAC_BOARD_OUT_ENDPOINT, 2, 0, 2, 0,
-	7, 5, TAC_BOARD_IN_ENDPOINT, 2, 0, 2, 0,
-};
-// clang-format on
-
-tac_virtual_board_def tac_virtual_board_def_default(void)
-{
-	return (tac_virtual_board_def){
-		.vendor_id = TAC_BOARD_VENDOR_ID,
-		.product_id = TAC_BOARD_PRODUCT_ID,
-		.serial = "V1",
-		.memory_bytes = UINT32_C(64) << 20,
-		.sram_words = 65536,
-		.hit_capacity = 65536,
-		.message_max = MESSAGE_MAX,
-	};
-}
-
-static bool fault_occurs(board *b, tac_virtual_board_fault fault)
-{
-	int expected = (int)fault;
-	bool now = atomic_compare_exchange_strong(&b->fault, &expected, TAC_VIRTUAL_BOARD_NO_FAULT);
-	if (now)
-		atomic_fetch_add(&b->fault_count, 1);
-	return now;
-}
-
-void tac_virtual_board_inject(tac_virtual_model *model, tac_virtual_board_fault fault)
-{
-	atomic_store(&((board *)model)->fault, (int)fault);
-}
-
-uint64_t tac_virtual_board_fault_count(const tac_virtual_model *model)
-{
-	return atomic_load(&((const board *)model)->fault_count);
-}
 
 static void sign(board *b)
 {
@@ -94,15 +45,15 @@ static bool spoil_result(board *b)
 	memcpy(&hits, message.payload + 8, sizeof hits);
 	uint8_t *payload = b->answer + TAC_BOARD_HEADER_BYTES;
 	const uint32_t none = 0x7FFFFFFF;
-	if (hits > 0 && fault_occurs(b, TAC_VIRTUAL_BOARD_WRONG_HITS))
+	if (hits > 0 && tac_board_shell_fault(&b->shell, TAC_VIRTUAL_BOARD_WRONG_HITS))
 		memcpy(payload + TAC_BOARD_RESULT_HEAD + 4, &none, sizeof none);
-	if (hits > 0 && fault_occurs(b, TAC_VIRTUAL_BOARD_WRONG_STATUS))
+	if (hits > 0 && tac_board_shell_fault(&b->shell, TAC_VIRTUAL_BOARD_WRONG_STATUS))
 		payload[0] &= (uint8_t)~TAC_CHIP_HIT;
-	if (fault_occurs(b, TAC_VIRTUAL_BOARD_NO_ANSWER))
+	if (tac_board_shell_fault(&b->shell, TAC_VIRTUAL_BOARD_NO_ANSWER))
 		return false;
-	if (fault_occurs(b, TAC_VIRTUAL_BOARD_WRONG_SEQUENCE))
+	if (tac_board_shell_fault(&b->shell, TAC_VIRTUAL_BOARD_WRONG_SEQUENCE))
 		b->answer[8]++;
-	if (fault_occurs(b, TAC_VIRTUAL_BOARD_FALSE_REFUSAL))
+	if (tac_board_shell_fault(&b->shell, TAC_VIRTUAL_BOARD_FALSE_REFUSAL))
 		b->answer_count = (uint32_t)tac_board_refused_encode(b->answer, MESSAGE_MAX, message.sequence,
 								     TAC_BOARD_BAD_PAYLOAD);
 	sign(b);
@@ -123,7 +74,7 @@ static int bulk_out(tac_virtual_model *model, uint8_t endpoint, const uint8_t *b
 	b->out_count += count;
 	if (end) {
 		b->broken = b->out_type == TAC_BOARD_MEMORY_WRITE &&
-			    fault_occurs(b, TAC_VIRTUAL_BOARD_MEMORY_ERROR);
+			    tac_board_shell_fault(&b->shell, TAC_VIRTUAL_BOARD_MEMORY_ERROR);
 		b->out_count = 0;
 	}
 	return 0;
@@ -138,7 +89,7 @@ static void gather(board *b)
 		uint32_t count = b->api->front_get(b->rtl, b->answer + b->answer_count,
 						   MESSAGE_MAX - b->answer_count, &b->answer_whole);
 		b->answer_count += count;
-		if (count == 0)
+		if (count == 0 && !b->answer_whole)
 			return;
 	}
 	if (b->broken && b->out_address < b->front.memory_bytes)
@@ -184,61 +135,41 @@ static void reset(tac_virtual_model *model)
 	b->answer_count = b->answer_sent = b->out_count = 0;
 }
 
-static bool def_fits(const tac_virtual_board_def *def)
-{
-	size_t length = strlen(def->serial);
-	bool printable = length > 0 && length <= TAC_BOARD_SERIAL_BYTES;
-	for (size_t i = 0; printable && i < length; i++)
-		printable = def->serial[i] > ' ' && def->serial[i] <= '~';
-	return printable && def->message_max >= MESSAGE_MIN && def->message_max <= MESSAGE_MAX &&
-	       def->sram_words > 0 && def->sram_words <= TAC_RTL_SRAM_WORDS_MAX && def->hit_capacity > 0 &&
-	       def->hit_capacity <= TAC_RTL_HIT_CAPACITY_MAX;
-}
-
 tac_result tac_virtual_board_create(const tac_virtual_board_def *def, tac_virtual_model **out_model)
 {
 	*out_model = NULL;
-	if (!def_fits(def)) {
-		tac_log(TAC_LOG_ERROR, "virtual board: expected what the gateware has");
+	if (def->sram_words > TAC_RTL_SRAM_WORDS_MAX || def->hit_capacity > TAC_RTL_HIT_CAPACITY_MAX) {
+		tac_log(TAC_LOG_ERROR,
+			"virtual board: expected at most %d words of stack and %d hits, found "
+			"%u and %u",
+			TAC_RTL_SRAM_WORDS_MAX, TAC_RTL_HIT_CAPACITY_MAX, def->sram_words, def->hit_capacity);
 		return TAC_ERROR_ARGUMENT;
 	}
-	board *b = calloc(1, sizeof *b);
+	tac_board_shell *shell;
+	tac_result result = tac_board_shell_create(def, MESSAGE_MAX, sizeof(board), &shell);
+	if (result < 0)
+		return result;
+	board *b = (board *)shell;
+	shell->base.out = bulk_out;
+	shell->base.in = bulk_in;
+	shell->base.step = step;
+	shell->base.reset = reset;
 	b->answer = malloc(MESSAGE_MAX);
-	snprintf(b->serial, sizeof b->serial, "%s", def->serial);
-	b->strings[0] = "Tactus";
-	b->strings[1] = "CollisionChip board";
-	b->strings[2] = b->serial;
-	// clang-format off
-	const uint8_t descriptor[18] = {
-		18, 1, 0x00, 0x02, 0xFF, 0, 0, 64,
-		(uint8_t)def->vendor_id, (uint8_t)(def->vendor_id >> 8),
-		(uint8_t)def->product_id, (uint8_t)(def->product_id >> 8),
-		TAC_BOARD_VERSION, 0, 1, 2, 3, 1,
-	};
-	// clang-format on
-	memcpy(b->device_descriptor, descriptor, sizeof descriptor);
-	b->base = (tac_virtual_model){
-		.device_descriptor = b->device_descriptor,
-		.configuration_descriptor = configuration,
-		.strings = b->strings,
-		.high_speed = true,
-		.out = bulk_out,
-		.in = bulk_in,
-		.step = step,
-		.reset = reset,
-	};
-	tac_result result = tac_rtl_load(&b->api);
+	result = tac_rtl_load(&b->api);
 	if (result == TAC_OK) {
 		b->rtl = b->api->create(def->sram_words, def->hit_capacity);
 		b->front = (tac_rtl_front){.memory = calloc(1, def->memory_bytes),
 					   .memory_bytes = def->memory_bytes,
 					   .message_max = def->message_max};
-		memcpy(b->front.serial, b->serial, strlen(b->serial));
-		b->api->front_open(b->rtl, &b->front);
+		memcpy(b->front.serial, shell->serial, strlen(shell->serial));
 	}
-	*out_model = &b->base;
+	*out_model = &shell->base;
+	if (result == TAC_OK && (!b->rtl || !b->front.memory || !b->answer))
+		result = TAC_ERROR_MEMORY;
 	if (result < 0)
 		tac_virtual_board_destroy(out_model);
+	else
+		b->api->front_open(b->rtl, &b->front);
 	return result;
 }
 

@@ -21,6 +21,21 @@ tactus_guest_scenario(falcon tactus::haptic)
 tactus_guest_program(ends)
 target_sources(guest_ends PRIVATE ${TACTUS_TEST_ROOT}/support/ends.c ${TACTUS_TEST_ROOT}/support/mirrored_falcon.c)
 
+# The board again with gateware inside: a command whose `emulate board` has the chip's gates, and a smaller tree for them.
+if(TARGET tactus_rtl)
+	add_executable(rtl_tactus EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/apps/tactus.c
+		${TACTUS_TEST_ROOT}/support/rtl_virtual_board.c)
+	target_link_libraries(rtl_tactus PRIVATE tactus_options tactus_commands tactus_hardware tactus::devices)
+	add_executable(guest_rtl_board EXCLUDE_FROM_ALL guest/scenario_board.c)
+	set_target_properties(guest_rtl_board PROPERTIES OUTPUT_NAME guest/rtl_board)
+	target_compile_definitions(guest_rtl_board PRIVATE TAC_TEST_GATES)
+	target_link_libraries(guest_rtl_board PRIVATE tactus_options tactus::devices tactus::collision)
+	tactus_add_test(rtl_guest LONG ALONE LABEL guest TARGETS guest_init guest_rtl_board rtl_tactus tactus-keep tactus_rtl
+		COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/guest/run.py --library $<TARGET_FILE:tactus_rtl> amd64
+			${PROJECT_BINARY_DIR}/guest $<TARGET_FILE:guest_init> $<TARGET_FILE:rtl_tactus> $<TARGET_FILE:tactus-keep>
+			$<TARGET_FILE:guest_rtl_board>)
+endif()
+
 foreach(flavour IN ITEMS amd64 rt-amd64)
 	tactus_add_test(guest_${flavour} LONG ALONE LABEL guest
 		TARGETS guest_init guest_board guest_falcon tactus tactus-keep

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """The system test on a real kernel: QEMU boots a Debian kernel, which finds virtual USB devices through its own USB stack.
 
-    run.py FLAVOUR FOLDER INIT TACTUS KEEPER SCENARIO…
+    run.py [--library FILE] FLAVOUR FOLDER INIT TACTUS KEEPER SCENARIO…
 
 FLAVOUR is amd64 or rt-amd64. The kernel comes from Debian's package, unpacked into FOLDER; nothing is installed.
-INIT is the guest's first process, TACTUS the command, KEEPER its tactus-keep, each SCENARIO a program that must exit with
-0. Exit code 77
-if QEMU or the kernel is not available.
+INIT is the guest's first process, TACTUS the command, KEEPER its tactus-keep, FILE a library that the command loads, each
+SCENARIO a program that must exit with 0. Exit code 77 if QEMU or the kernel is not available.
 """
 import lzma
 import os
@@ -125,7 +124,7 @@ class Archive:
             file.write(b''.join(self.parts))
 
 
-def build_disk(folder, init, tactus, keeper, scenarios):
+def build_disk(folder, init, tactus, keeper, library, scenarios):
     archive = Archive()
     for name in ('dev', 'proc', 'sys', 'tmp'):
         archive.folder(name)
@@ -133,6 +132,8 @@ def build_disk(folder, init, tactus, keeper, scenarios):
     archive.program('init', init, folder)
     archive.program('bin/tactus', tactus, folder)
     archive.program('libexec/tactus/tactus-keep', keeper, folder)
+    if library:
+        archive.program(f'lib/tactus/{os.path.basename(library)}', library, folder)
     names = [os.path.basename(s) for s in scenarios]
     for name, path in zip(names, scenarios):
         archive.program(f'scenarios/{name}', path, folder)
@@ -162,14 +163,16 @@ def boot(folder, initrd):
 
 
 def main():
-    flavour, folder, init, tactus, keeper, *scenarios = sys.argv[1:]
+    arguments = sys.argv[1:]
+    library = arguments.pop(1) if arguments[0] == '--library' else None
+    flavour, folder, init, tactus, keeper, *scenarios = arguments[library is not None:]
     if platform.machine() != 'x86_64':
         skip(f'the kernels are for x86_64, this machine is {platform.machine()}')
     if not shutil.which('qemu-system-x86_64'):
         skip('no qemu-system-x86_64 (package qemu-system-x86)')
     folder = os.path.join(folder, flavour)
     find_kernel(flavour, folder)
-    initrd, names = build_disk(folder, init, tactus, keeper, scenarios)
+    initrd, names = build_disk(folder, init, tactus, keeper, library, scenarios)
     output = boot(folder, initrd)
     os.remove(initrd)
     print(output)
