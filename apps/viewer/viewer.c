@@ -171,8 +171,8 @@ static void follow_world(viewer *v, const tac_snapshot *shown)
 	viewer_stage_fini(&v->stage);
 	v->def.world = number == 0 ? v->first : v->def.later_worlds[number - 1];
 	v->world_number = number;
-	viewer_stage_init(&v->stage, v->def.world,
-			  v->render.depth); // what is missing without memory is not drawn
+	// A world that is drilled is not exchanged. What is missing without memory is not drawn.
+	viewer_stage_init(&v->stage, v->def.world, number == 0 ? v->def.surface : NULL, v->render.depth);
 }
 
 static void draw(viewer *v, const viewer_frame *shown, bool fine)

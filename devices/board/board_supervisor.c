@@ -191,6 +191,7 @@ static bool connect(tac_board *board)
 	usb.serial = board->def.serial;
 	usb.out_endpoint = TAC_BOARD_OUT_ENDPOINT;
 	usb.in_endpoint = TAC_BOARD_IN_ENDPOINT;
+	usb.find_endpoints = true; // a USB bridge may have others
 	usb.out_bytes = board->def.message_max;
 	usb.in_bytes = (board->def.message_max / PACKET_BYTES + 1) * PACKET_BYTES;
 	usb.out_limit_ms = ANSWER_NS / TAC_NS_PER_MS; // the deadline of a query is shorter

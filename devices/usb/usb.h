@@ -30,11 +30,12 @@ typedef struct tac_usb_def {
 	int interface;                  // claimed; a kernel driver is detached as long as it is open
 	uint8_t out_endpoint;           // bulk; 0: none
 	uint8_t in_endpoint;            // bulk, with the direction bit (0x81); 0: none
-	uint32_t out_bytes;             // size of a buffer to send from
-	uint32_t in_bytes;              // size of a buffer to receive in: a multiple of the packet size
-	int out_count;                  // buffers to send from: 1 … TAC_USB_TRANSFERS_MAX; default 4
-	int in_count;                   // pending transfers; default 4
-	int in_backlog;        // received transfers that the real-time thread has not taken; default 8
+	bool find_endpoints; // use the interface's first bulk endpoints instead, where the device has others
+	uint32_t out_bytes;  // size of a buffer to send from
+	uint32_t in_bytes;   // size of a buffer to receive in: a multiple of the packet size
+	int out_count;       // buffers to send from: 1 … TAC_USB_TRANSFERS_MAX; default 4
+	int in_count;        // pending transfers; default 4
+	int in_backlog;      // received transfers that the real-time thread has not taken; default 8
 	uint32_t out_limit_ms; // a transfer that the device does not take within this fails; default 100
 	bool end_with_short;   // a transfer that fills its last packet is followed by an empty one
 	bool clear_halts;      // clear both endpoints when opening: they may have been left stalled

@@ -149,6 +149,31 @@ static bool make_receivers(tac_usb *usb)
 	return true;
 }
 
+// Takes the first bulk endpoint of each direction from the interface's descriptor; a direction that it does
+// not have keeps its number.
+static void find_endpoints(tac_usb *usb)
+{
+	struct libusb_config_descriptor *config;
+	if (libusb_get_active_config_descriptor(libusb_get_device(usb->handle), &config) < 0)
+		return;
+	for (int i = 0; i < config->bNumInterfaces; i++) {
+		const struct libusb_interface_descriptor *interface = config->interface[i].altsetting;
+		if (config->interface[i].num_altsetting < 1 ||
+		    interface->bInterfaceNumber != usb->def.interface)
+			continue;
+		for (int e = interface->bNumEndpoints - 1; e >= 0; e--) {
+			const struct libusb_endpoint_descriptor *endpoint = &interface->endpoint[e];
+			if ((endpoint->bmAttributes & LIBUSB_TRANSFER_TYPE_MASK) != LIBUSB_TRANSFER_TYPE_BULK)
+				continue;
+			if ((endpoint->bEndpointAddress & LIBUSB_ENDPOINT_IN) != 0)
+				usb->def.in_endpoint = endpoint->bEndpointAddress;
+			else
+				usb->def.out_endpoint = endpoint->bEndpointAddress;
+		}
+	}
+	libusb_free_config_descriptor(config);
+}
+
 static tac_result make_buffers(tac_usb *usb)
 {
 	const tac_usb_def *def = &usb->def;
@@ -175,6 +200,8 @@ static tac_result start(tac_usb *usb)
 		return TAC_ERROR_SYSTEM;
 	}
 	result = open_device(usb);
+	if (result == TAC_OK && usb->def.find_endpoints)
+		find_endpoints(usb);
 	if (result == TAC_OK)
 		result = make_buffers(usb);
 	if (result < 0)

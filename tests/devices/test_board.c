@@ -281,6 +281,25 @@ static void without_a_board_building_fails_with_a_log_line(void)
 	await_answer(0);
 }
 
+// As an FX2LP has them: 2 (OUT) and 6 (IN).
+static void a_board_with_other_endpoints_answers(void)
+{
+	unplug();
+	tac_virtual_usb_destroy(&device);
+	static uint8_t configuration[32];
+	memcpy(configuration, model->configuration_descriptor, sizeof configuration);
+	TEST_ASSERT_EQUAL_HEX8(OUT, configuration[20]);
+	TEST_ASSERT_EQUAL_HEX8(IN, configuration[27]);
+	configuration[20] = 0x02;
+	configuration[27] = 0x86;
+	model->configuration_descriptor = configuration;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_virtual_usb_create(model, &device));
+	plug();
+	build_shapes();
+	for (int i = 0; i < 4; i++)
+		await_answer(i);
+}
+
 static void a_tree_that_does_not_fit_the_memory_is_refused(void)
 {
 	virtual_def.memory_bytes = 4096;
@@ -442,6 +461,7 @@ int main(void)
 	RUN_TEST(a_board_unplugged_between_queries_is_noticed);
 	RUN_TEST(a_tree_that_arrives_damaged_is_loaded_again);
 	RUN_TEST(without_a_board_building_fails_with_a_log_line);
+	RUN_TEST(a_board_with_other_endpoints_answers);
 	RUN_TEST(a_tree_that_does_not_fit_the_memory_is_refused);
 	RUN_TEST(more_hits_than_a_message_holds_are_unknown);
 	RUN_TEST(errors_of_the_chip_are_unknown);
