@@ -59,6 +59,12 @@ void tac_servo_push_partner(tac_servo *servo)
 		return;
 	tac_wrench sum = tac_wrench_zero();
 	const tac_dvec3 origin = tac_sco_pose(partner->sco).position;
+	const tac_patch *patch = &servo->patch;
+	if (patch->carried && patch->object == servo->object_count - 1) {
+		// This tool is on its way from one place of the partner's to the next, and its force goes on.
+		sum.force_N = tac_dvec3_scale(servo->offset_m, -servo->coupling.stiffness_N_per_m);
+		sum.torque_Nm = tac_dvec3_cross(tac_dvec3_sub(patch->point_m, origin), sum.force_N);
+	}
 	for (int32_t i = 0; i < servo->report.contact_count; i++) {
 		const tac_sco_contact *c = &servo->report.contacts[i];
 		if (c->object != servo->object_count - 1)
