@@ -5,19 +5,41 @@
 // Share of what the springs hold that may be put in first and given back later. A shaded direction that
 // errs now this way, now that way costs nothing within it.
 #define CREDIT 0.05
-// A deficit is taken back within this time, if the drag suffices.
+// A larger share of what the springs hold is a large deficit. Less than that is taken back while they give
+// energy, since a drag along the surface would be felt.
+#define LARGE 0.1
+// A deficit that was large is one until it is taken back, or until the springs hold so much more.
+#define OUTGROWN 1.5
+// Share of the energy that the springs give which is withheld, in units of the deficit's share of what they
+// hold. With 1 the last of the deficit would be taken back with the last of what they hold.
+#define WITHHELD 2
+// Sine of the angle to the surface below which a motion is one along it: the filtered velocity lags behind.
+#define ALONG 0.02
+// A large deficit is taken back within this time, if the drag suffices.
 #define REPAY_S 0.05
-// The drag, at most: this share of the force, and this damping, in units of the stiffness times a second.
-// The hand notices friction from about a tenth of the load on.
+// The drag, at most: this share of the force where the springs do not give, and this damping, in units of the
+// stiffness times a second. The hand notices friction from about a tenth of the load on.
 #define DRAG_SHARE   0.1
 #define DRAG_DAMPING 0.02
 // Power that springs may give without having got it, while the drag takes it back. It bounds how fast the
 // force rises on a surface that the device has reached unnoticed, as behind a mover that has spent its work.
 #define POWER_W 0.05
+// They give it to a device that rests, up to the speed RESTS_M_PER_S, or after the contact has lasted: a
+// device that passes by gets nothing.
+#define RESTS_M_PER_S 0.02
+#define LASTS_S       0.01
 // No hand moves faster, m/s: a device that jumps has not been moved by its hand.
 #define JUMP_M_PER_S 10
-// Share of the previous value in the filtered velocity, per ms.
-#define VELOCITY_POLE 0.8
+// Shares of what the springs hold between which a deficit makes the force that of the facets, which is a
+// gradient, and the time constants of that: a hand may be too slow for a drag.
+#define DOUBT_LOW    0.1
+#define DOUBT_HIGH   0.2
+#define DOUBT_RISE_S 1
+#define DOUBT_FALL_S 0.1
+// Share of the previous value in the filtered velocity, per ms, against the steps of the position sensor. It
+// is half of that where the device moves at VELOCITY_FAST, and less where it is faster.
+#define VELOCITY_POLE         0.8
+#define VELOCITY_FAST_M_PER_S 0.1
 
 typedef struct twist {
 	tac_dvec3 move_m, turn_rad;
@@ -36,31 +58,29 @@ static twist motion_of(const tac_account *a, const tac_account_contact *c, tac_d
 		       c->arm_m > 0 ? tac_dquat_rotate(frame, tac_dquat_log(turn)) : tac_dvec3_zero()};
 }
 
-static double held(const tac_wrench *w, const tac_coupling *coupling, double arm_m)
-{
-	return 0.5 * tac_dvec3_length_squared(w->force_N) / coupling->stiffness_N_per_m +
-	       (arm_m > 0 && coupling->turn_stiffness_Nm_per_rad > 0
-			? 0.5 * tac_dvec3_length_squared(w->torque_Nm) / coupling->turn_stiffness_Nm_per_rad
-			: 0);
-}
-
 static double work(const tac_wrench *w, const twist *t)
 {
 	return tac_dvec3_dot(w->force_N, t->move_m) + tac_dvec3_dot(w->torque_Nm, t->turn_rad);
 }
 
-// The drag that takes the deficit back.
-static tac_wrench drag(const tac_account *a, const tac_account_contact *c)
+// The drag that takes the deficit back from springs that hold `held_J`.
+static tac_wrench drag(const tac_account *a, const tac_account_contact *c, double held_J)
 {
 	const tac_dvec3 v = a->velocity_m_per_s, w = a->velocity_rad_per_s;
 	const double arm2 = c->arm_m * c->arm_m;
 	const double speed = sqrt(tac_dvec3_length_squared(v) + arm2 * tac_dvec3_length_squared(w));
 	const double deficit = fmax(-a->balance_J, 0);
-	if (!(deficit > 0) || !(speed > 0))
+	if (!(deficit > 0) || !(speed > 0) || !(held_J > 0))
 		return (tac_wrench){tac_dvec3_zero(), tac_dvec3_zero()};
-	const double K = c->coupling->stiffness_N_per_m;
-	const double most = fmin(DRAG_SHARE * tac_dvec3_length(c->spring.force_N), DRAG_DAMPING * K * speed);
-	const double force = fmin(deficit / (REPAY_S * speed), most);
+	const double given =
+		(tac_dvec3_dot(c->spring.force_N, v) + tac_dvec3_dot(c->spring.torque_Nm, w)) / speed;
+	const double beside = ALONG * tac_dvec3_length(c->spring.force_N);
+	const double withheld = fmax(given - beside, 0) * fmin(WITHHELD * deficit / held_J, 1);
+	const double everywhere = a->large_J > 0 ? fmin(deficit / (REPAY_S * speed),
+							DRAG_SHARE * tac_dvec3_length(c->spring.force_N))
+						 : 0;
+	const double force =
+		fmin(fmax(withheld, everywhere), DRAG_DAMPING * c->coupling->stiffness_N_per_m * speed);
 	return (tac_wrench){tac_dvec3_scale(v, -force / speed), tac_dvec3_scale(w, -force * arm2 / speed)};
 }
 
@@ -71,12 +91,40 @@ static double share_of(const tac_account *a, const tac_account_contact *c, const
 		       double before_J, double held_J, double elapsed_s)
 {
 	const double half = 0.5 * work(&c->spring, moved);
-	const double most =
-		before_J - 0.5 * work(&a->wrench, moved) + fmax(a->balance_J, 0) + POWER_W * elapsed_s;
+	const double speed =
+		fmax(tac_dvec3_length(a->velocity_m_per_s), tac_dvec3_length(moved->move_m) / elapsed_s);
+	const double settled = fmin(fmax(1 - speed / RESTS_M_PER_S, a->touched_s / LASTS_S), 1);
+	const double most = before_J - 0.5 * work(&a->wrench, moved) + fmax(a->balance_J, 0) +
+			    settled * POWER_W * elapsed_s;
 	if (!(held_J > 0) || held_J + half <= most)
 		return 1;
 	const double root = 0.25 * half * half + held_J * fmax(most, 0);
 	return fmin(fmax((sqrt(root) - 0.5 * half) / held_J, 0), 1);
+}
+
+// How large the deficit is beside what the springs hold, and whether it lasts.
+static void judge_deficit(tac_account *a, double held_J, double elapsed_s)
+{
+	const double owed = held_J > 0 ? -a->balance_J / held_J : 0;
+	const double doubt = fmin(fmax((owed - DOUBT_LOW) / (DOUBT_HIGH - DOUBT_LOW), 0), 1);
+	const double time_s = doubt > a->doubt ? DOUBT_RISE_S : DOUBT_FALL_S;
+	a->doubt += (doubt - a->doubt) * fmin(elapsed_s / time_s, 1);
+	if (owed > LARGE)
+		a->large_J = held_J;
+	else if (a->balance_J >= 0 || held_J > OUTGROWN * a->large_J)
+		a->large_J = 0;
+}
+
+// The work that the object's own motion does on the device through the contact.
+static double pushed(const tac_account *a, const tac_account_contact *c, const twist *moved)
+{
+	const tac_dquat turn =
+		tac_dquat_mul(c->T_world_device.rotation, tac_dquat_conjugate(a->T_world_device.rotation));
+	const twist object = {
+		tac_dvec3_sub(tac_dvec3_sub(c->T_world_device.position, a->T_world_device.position),
+			      moved->move_m),
+		c->arm_m > 0 ? tac_dvec3_sub(tac_dquat_log(turn), moved->turn_rad) : tac_dvec3_zero()};
+	return 0.5 * (work(&a->wrench, &object) + work(&c->spring, &object));
 }
 
 // Enters the motion of the tick; returns what is added to the spring's wrench.
@@ -98,12 +146,14 @@ static tac_wrench enter(tac_account *a, const tac_account_contact *c, const twis
 				(tac_dvec3_length_squared(moved->move_m) +
 				 arm2 * tac_dvec3_length_squared(moved->turn_rad));
 	a->balance_J = fmin(a->balance_J, CREDIT * *held_J);
-	const double keep = pow(VELOCITY_POLE, elapsed_s * 1e3);
+	const double speed = tac_dvec3_length(moved->move_m) / elapsed_s;
+	const double keep = pow(VELOCITY_POLE, elapsed_s * 1e3) / (1 + speed / VELOCITY_FAST_M_PER_S);
 	a->velocity_m_per_s =
 		tac_dvec3_lerp(tac_dvec3_scale(moved->move_m, 1 / elapsed_s), a->velocity_m_per_s, keep);
 	a->velocity_rad_per_s =
 		tac_dvec3_lerp(tac_dvec3_scale(moved->turn_rad, 1 / elapsed_s), a->velocity_rad_per_s, keep);
-	tac_wrench added = drag(a, c);
+	judge_deficit(a, *held_J, elapsed_s);
+	tac_wrench added = drag(a, c, *held_J);
 	a->balance_J -= 0.5 * work(&added, moved);
 	added.force_N = tac_dvec3_add_scaled(added.force_N, share - 1, c->spring.force_N);
 	added.torque_Nm = tac_dvec3_add_scaled(added.torque_Nm, share - 1, c->spring.torque_Nm);
@@ -118,17 +168,24 @@ tac_wrench tac_account_step(tac_account *account, const tac_account_contact *con
 	const int32_t object = touches ? c->object : a->object;
 	const tac_dpose T_object_device =
 		tac_dpose_compose(tac_dpose_inverse(c->T_world_object), c->T_world_device);
-	double held_J = touches ? held(&c->spring, c->coupling, c->arm_m) : 0;
+	double held_J = touches ? c->held_J : 0;
 	tac_wrench added = {tac_dvec3_zero(), tac_dvec3_zero()};
+	a->moved_m = a->turned_rad = tac_dvec3_zero();
+	a->pushed_J = 0;
 	if (a->seen && elapsed_s > 0) {
 		const twist moved = motion_of(a, c, T_object_device);
 		a->jumped |= tac_dvec3_length(moved.move_m) > JUMP_M_PER_S * elapsed_s;
-		if (!a->jumped)
+		if (!a->jumped) {
+			a->pushed_J = pushed(a, c, &moved);
 			added = enter(a, c, &moved, &held_J, elapsed_s);
+			a->moved_m = moved.move_m;
+			a->turned_rad = moved.turn_rad;
+		}
 	}
 	if (touches) // what the springs hold at the first contact after a jump is given
 		a->jumped = false;
 	a->held_J = held_J;
+	a->touched_s = touches ? a->touched_s + elapsed_s : 0;
 	a->object = object;
 	a->touching = touches;
 	a->seen = true;
@@ -139,4 +196,15 @@ tac_wrench tac_account_step(tac_account *account, const tac_account_contact *con
 	a->T_object_device = T_object_device;
 	a->T_world_device = c->T_world_device;
 	return added;
+}
+
+void tac_account_correct(tac_account *account, tac_wrench wrench, double held_J)
+{
+	tac_account *a = account;
+	const twist moved = {a->moved_m, a->turned_rad};
+	const double more_J = fmax(held_J - a->held_J, 0);
+	a->held_J += more_J;
+	a->balance_J -= 0.5 * (work(&wrench, &moved) - work(&a->wrench, &moved)) + more_J;
+	a->balance_J = fmin(a->balance_J, CREDIT * a->held_J);
+	a->wrench = wrench;
 }

@@ -2,16 +2,19 @@
 //
 // The reaction of facets is the gradient of an energy. Shaded it is not quite: normals that are interpolated
 // between vertices are continuous, and therefore not those of any surface with the same heights. Between
-// materials of different stiffness it is not either. Along some closed paths the hand would gain energy, a
-// few mJ on a scanned mesh. The account sums the work of the contact force along the motion of the device
-// relative to the touched object, by the trapezoidal rule, in which a spring that is sampled gives back what
-// it was given. When the hand has got more than it had put in, a drag against its motion takes the difference
-// back.
+// materials of different stiffness it is not either, nor where the force law follows a goal that jumped, nor
+// where the bristle of the friction is carried over a hop. Along some closed paths the hand would gain
+// energy, a few mJ on a scanned mesh. The account sums the work of the contact force, friction included,
+// along the motion of the device relative to the touched object, by the trapezoidal rule, in which a spring
+// that is sampled gives back what it was given. When the hand has got more than it had put in, a drag against
+// its motion takes the difference back: while the springs give energy, in proportion to what they give, so
+// that nothing is left of a deficit when they are empty; and if the deficit is large, in every motion. A hand
+// that is too slow for a drag meets less shading instead, down to the force of the facets.
 //
 // The drag is far below what is felt as friction, and zero where the force is a gradient: on planes, edges
-// and facets. It vanishes when the device rests. The
-// port's passivity controller (haptic/force/passivity.h) does the same for the whole loop, hold and delay
-// included, but needs the device's mass and acts on a deficit of the sampled port only.
+// and facets. It vanishes when the device rests. The port's passivity controller (haptic/force/passivity.h)
+// does the same for the whole loop, hold and delay included, but needs the device's mass and acts on a
+// deficit of the sampled port only.
 #ifndef TAC_HAPTIC_FORCE_ACCOUNT_H
 #define TAC_HAPTIC_FORCE_ACCOUNT_H
 
@@ -28,8 +31,12 @@ extern "C" {
 // What is kept from tick to tick; zero at the start and after the device was moved without the tool.
 typedef struct tac_account {
 	double balance_J; // put in, less what is held and what was given back; below 0: a deficit
+	double doubt;     // 0 … 1: share of the shading that is left out, because it pays
 	double held_J;    // by the springs
+	double large_J;   // what they held when the deficit was last a large share of it; 0: it is none
 	int32_t object;   // in contact; -1 or no contact yet: none
+	double pushed_J;  // work that the object's own motion did on the device in this tick
+	double touched_s; // since the contact began
 	bool touching;
 	bool seen;   // the poses are of the last tick
 	bool jumped; // the device did, and has not touched anything since
@@ -37,12 +44,14 @@ typedef struct tac_account {
 	double stiffness_N_per_m;
 	tac_wrench wrench; // of the last tick, drag included
 	tac_dpose T_object_device, T_world_device;
+	tac_dvec3 moved_m, turned_rad; // of the device relative to the object in this tick, world frame
 	tac_dvec3 velocity_m_per_s, velocity_rad_per_s; // of the device relative to the object, filtered
 } tac_account;
 
 // The contact of this tick.
 typedef struct tac_account_contact {
-	tac_wrench spring; // on the device, about its origin, without dampers and friction, world frame
+	tac_wrench spring; // on the device, about its origin, without the coupling's damper, world frame
+	double held_J;     // by the springs that exert it, the bristle of the friction included
 	int32_t object;    // the one that is touched; -1: none, the spring's wrench is zero
 	tac_dpose T_world_object, T_world_device;
 	double material_N_per_m; // stiffness of the touched materials, which may be more than the coupling's
@@ -53,6 +62,12 @@ typedef struct tac_account_contact {
 // Enters the tick into the account and returns the drag on the device, about its origin, in the world frame.
 // Thread: RT.
 tac_wrench tac_account_step(tac_account *account, const tac_account_contact *contact, double elapsed_s);
+
+// Corrects the entry of this tick, after tac_account_step: the force law has made `wrench` of what was asked
+// for, that of a spring which holds `held_J`. A wrench that has not risen yet to what was asked for will: the
+// springs count as holding that.
+// Thread: RT.
+void tac_account_correct(tac_account *account, tac_wrench wrench, double held_J);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,9 @@
 // The largest correction of a load, in gaps. Two walls of a groove need 1 / (1 - cos angle).
 #define GAP_MOST 4
 
+// Time constant with which a goal follows the reaction to a list that may be incomplete.
+#define STARVED_S 0.005
+
 // A longer turn would wrap when it becomes a rotation.
 #define TURN_MOST_RAD 3
 
@@ -122,20 +125,34 @@ static tac_law_offset reaction(const tac_sco_report *r, double arm_m)
 	return sum;
 }
 
-// Nothing bears load: the last goal's length goes on as in front of a plane, and not beyond the SCO.
-static tac_law_offset carry_on(const tac_law *law, const tac_sco_report *report, double stiffness_N_per_m,
-			       double arm_m)
+static double length_of(tac_law_offset a, double arm_m)
 {
-	const tac_law_offset to_sco = offset_between(law->T_world_aim, report->T_world_sco, arm_m == 0);
-	const double lag = sqrt(dot(to_sco, to_sco, arm_m)), last = sqrt(dot(law->goal, law->goal, arm_m));
-	if (!(lag > 0) || !(last > 0))
-		return no_offset;
+	return sqrt(dot(a, a, arm_m));
+}
+
+// The length of the last goal as it goes on in front of a plane.
+static double carried_length(const tac_law *law, double stiffness_N_per_m, double arm_m)
+{
+	const double last = length_of(law->goal, arm_m);
+	if (!(last > 0))
+		return 0;
 	const tac_law_offset felt = {
 		tac_dvec3_scale(law->wrench.force_N, 1 / stiffness_N_per_m),
 		arm_m > 0 ? tac_dvec3_scale(law->wrench.torque_Nm, 1 / (stiffness_N_per_m * arm_m * arm_m))
 			  : tac_dvec3_zero()};
 	const double pressed = -dot(law->goal, law->moved, arm_m) / last;
-	const double length = fmax(fmin(last, sqrt(dot(felt, felt, arm_m))) + pressed, 0);
+	return fmax(fmin(last, length_of(felt, arm_m)) + pressed, 0);
+}
+
+// Nothing bears load: the last goal goes on, and not beyond the SCO.
+static tac_law_offset carry_on(const tac_law *law, const tac_sco_report *report, double stiffness_N_per_m,
+			       double arm_m)
+{
+	const tac_law_offset to_sco = offset_between(law->T_world_aim, report->T_world_sco, arm_m == 0);
+	const double lag = length_of(to_sco, arm_m), last = length_of(law->goal, arm_m);
+	if (!(lag > 0) || !(last > 0))
+		return no_offset;
+	const double length = carried_length(law, stiffness_N_per_m, arm_m);
 	const bool no_answer = report->contact_count == 0 &&
 			       (report->flags & (TAC_SCO_BUDGET_SPENT | TAC_SCO_BLOCKED | TAC_SCO_REFUSED |
 						 TAC_SCO_FAULT | TAC_SCO_UNKNOWN));
@@ -143,14 +160,33 @@ static tac_law_offset carry_on(const tac_law *law, const tac_sco_report *report,
 			 : scale(to_sco, fmin(length, lag) / lag);
 }
 
+// The reaction of a mover that has spent its work: its list may lack contacts, and those that it has change
+// from tick to tick. The goal goes on and follows the reaction.
+static tac_law_offset follow_reaction(const tac_law *law, tac_law_offset to, double stiffness_N_per_m,
+				      double arm_m, double elapsed_s)
+{
+	const double last = length_of(law->goal, arm_m);
+	const double length = carried_length(law, stiffness_N_per_m, arm_m);
+	if (!(last > 0) || !(length > 0))
+		return to;
+	const double keep = exp(-elapsed_s / STARVED_S);
+	const tac_law_offset from = scale(law->goal, length / last);
+	return (tac_law_offset){tac_dvec3_lerp(to.move_m, from.move_m, keep),
+				tac_dvec3_lerp(to.turn_rad, from.turn_rad, keep)};
+}
+
 tac_law_offset tac_law_goal(tac_law *law, const tac_sco_report *report, tac_coupling_law kind,
-			    double stiffness_N_per_m, double arm_m)
+			    double stiffness_N_per_m, double arm_m, double elapsed_s)
 {
 	bool loaded = false;
 	for (int32_t i = 0; i < report->contact_count; i++)
 		loaded |= report->contacts[i].load_m > 0;
+	const bool starved = (report->flags & (TAC_SCO_BUDGET_SPENT | TAC_SCO_BLOCKED)) != 0;
 	if (kind == TAC_COUPLING_FULL)
 		law->goal = offset_between(law->T_world_aim, report->T_world_sco, arm_m == 0);
+	else if (loaded && starved)
+		law->goal =
+			follow_reaction(law, reaction(report, arm_m), stiffness_N_per_m, arm_m, elapsed_s);
 	else if (loaded)
 		law->goal = reaction(report, arm_m);
 	else

@@ -7,7 +7,8 @@
 //
 // The goal is the offset that the spring should have:
 //  - while contacts bear load, their reaction, the sum of the loads along the normals (M. Ortega et al., IEEE
-//    VR 2006). It has no part along the surface, so an SCO that lags behind exerts no drag;
+//    VR 2006). It has no part along the surface, so an SCO that lags behind exerts no drag. If the mover has
+//    spent its work, its list may be incomplete: the goal follows the reaction within a few ms;
 //  - while the SCO is under way with nothing loaded, the offset from the device to the SCO;
 //  - while the mover has nothing to report (its work is spent, or it is blocked), the last goal.
 // In the last two cases the length follows a plane through the last goal: it grows only as far as the device
@@ -80,7 +81,7 @@ void tac_law_remove_gaps(tac_sco_report *report, int32_t partner, double arm_m);
 // With TAC_COUPLING_FULL the goal is always the SCO.
 // Thread: RT.
 tac_law_offset tac_law_goal(tac_law *law, const tac_sco_report *report, tac_coupling_law kind,
-			    double stiffness_N_per_m, double arm_m);
+			    double stiffness_N_per_m, double arm_m, double elapsed_s);
 
 // Moves the wrench towards `wanted`, that of the goal with all that the materials add, and returns it.
 // `texture_N_per_m` is what a texture may add to the change of the force, per metre of the device's motion.

@@ -156,19 +156,24 @@ static double patch_radius(const tac_patch *patch, const tac_sco_report *report,
 
 // A contact without load has no force to shade; another hand's tool has no smooth surface.
 static tac_shading shade(const tac_world *world, const tac_sco_contact *c, const tac_material *m,
-			 tac_shading_place *place, const tac_dpose *T_world_objects)
+			 tac_shading_place *place, double strength, const tac_dpose *T_world_objects)
 {
 	if (!m->smooth || c->object_triangle < 0 || !(c->load_m > 0) ||
 	    c->object >= world->scene->object_count || !world->objects[c->object].smooth)
 		return (tac_shading){c->normal, 1, 0};
 	place->object = &world->objects[c->object];
 	place->T_world_object = T_world_objects[c->object];
-	return tac_shading_compute(place, c);
+	tac_shading s = tac_shading_compute(place, c);
+	if (strength < 1) {
+		s.normal = tac_dvec3_normalize(tac_dvec3_lerp(c->normal, s.normal, strength));
+		s.depth_ratio = 1 + strength * (s.depth_ratio - 1);
+	}
+	return s;
 }
 
 void tac_patch_find(const tac_world *world, const tac_world_body *tool, double round_m,
 		    const tac_sco_report *report, tac_dpose T_world_device, const tac_dpose *T_world_objects,
-		    tac_patch *out_patch)
+		    double shading, tac_patch *out_patch)
 {
 	tac_shading_place place = {
 		.tool = tool,
@@ -187,10 +192,10 @@ void tac_patch_find(const tac_world *world, const tac_world_body *tool, double r
 	for (int32_t i = 0; i < report->contact_count; i++) {
 		const tac_sco_contact *c = &report->contacts[i];
 		const tac_material *m = tac_world_material(world, c->object, c->object_surface);
-		const tac_shading shading = shade(world, c, m, &place, T_world_objects);
-		p->normals[i] = shading.normal;
-		p->depth_ratios[i] = shading.depth_ratio;
-		p->bulge_m = fmax(p->bulge_m, shading.bulge_m);
+		const tac_shading shaded = shade(world, c, m, &place, shading, T_world_objects);
+		p->normals[i] = shaded.normal;
+		p->depth_ratios[i] = shaded.depth_ratio;
+		p->bulge_m = fmax(p->bulge_m, shaded.bulge_m);
 		const double load = c->load_m;
 		if (load > largest) {
 			largest = load;
@@ -381,13 +386,13 @@ tac_patch_result tac_patch_wrench(tac_patch_memory *memory, const tac_patch *pat
 				  const tac_sco_report *report, const tac_dpose *T_world_objects,
 				  tac_wrench coupling, double stiffness_N_per_m, double elapsed_s)
 {
-	tac_patch_result result = {.wrench = coupling, .shaded = coupling};
+	tac_patch_result result = {.wrench = coupling, .elastic = coupling};
 	if (patch->object < 0) {
 		*memory = (tac_patch_memory){.stiffness_N_per_m = memory->stiffness_N_per_m};
 		return result;
 	}
 	if (!patch->carried)
-		result.wrench = result.shaded = apply_shading(patch, report, coupling, stiffness_N_per_m);
+		result.wrench = result.elastic = apply_shading(patch, report, coupling, stiffness_N_per_m);
 	const tac_dpose T_world_object = T_world_objects[patch->object];
 	const tac_dvec3 normal = patch->normal;
 	const motion moved = move_patch(memory, patch, report->T_world_sco, T_world_objects);
@@ -397,6 +402,8 @@ tac_patch_result tac_patch_wrench(tac_patch_memory *memory, const tac_patch *pat
 	if (!patch->carried && patch->material->texture != TAC_TEXTURE_NONE)
 		added = texture_force(memory, patch, T_world_object, stiffness_N_per_m, &load_N,
 				      &result.texture_N_per_m);
+	result.elastic.force_N =
+		tac_dvec3_add(result.elastic.force_N, tac_dvec3_scale(normal, tac_dvec3_dot(added, normal)));
 
 	if (patch->friction.static_coefficient > 0) {
 		const tac_friction_result f =

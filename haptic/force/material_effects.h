@@ -53,7 +53,7 @@ typedef struct tac_patch_memory {
 // What the materials do to the wrench.
 typedef struct tac_patch_result {
 	tac_wrench wrench;      // on the tool, about its origin, world frame
-	tac_wrench shaded;      // contained in it: the coupling's, shaded
+	tac_wrench elastic;     // that of the coupling's spring, shaded, on the profile of the texture
 	tac_dvec3 friction_N;   // contained in it
 	double texture_N_per_m; // how fast the texture's force may change with the position
 } tac_patch_result;
@@ -64,11 +64,12 @@ typedef struct tac_patch_result {
 void tac_patch_share_loads(tac_sco_report *report);
 
 // Sums up the contacts of `report`. `T_world_objects` has a pose for each object of the report. `tool` is the
-// mesh of the tool; NULL: a round one with the radius `round_m`.
+// mesh of the tool; NULL: a round one with the radius `round_m`. `shading` is the strength of the shading,
+// 0 … 1.
 // Thread: RT.
 void tac_patch_find(const tac_world *world, const tac_world_body *tool, double round_m,
 		    const tac_sco_report *report, tac_dpose T_world_device, const tac_dpose *T_world_objects,
-		    tac_patch *out_patch);
+		    double shading, tac_patch *out_patch);
 
 // Lets the last patch go on where nothing is loaded but the force law still has an offset `goal_m` (m, world
 // frame): with its material, its point of the tool and its bent bristle, so that friction does not begin anew

@@ -89,7 +89,7 @@ static void find_contacts(tac_servo *s)
 	if (s->tool->axes == 3)
 		tac_patch_share_loads(&s->report);
 	tac_patch_find(s->def.world, s->round_m > 0 ? NULL : &s->def.world->tools[s->def.tool], s->round_m,
-		       &s->report, s->T_world_aim, s->T_world_objects, &s->patch);
+		       &s->report, s->T_world_aim, s->T_world_objects, 1 - s->account.doubt, &s->patch);
 	s->totals.contact_ticks += s->report.contact_count > 0 || tac_servo_needle_in_tissue(s);
 }
 
@@ -118,14 +118,14 @@ static void choose_coupling(tac_servo *s)
 }
 
 // The pose of the spring's other end: the goal of the force law.
-static tac_dpose spring_end(tac_servo *s)
+static tac_dpose spring_end(tac_servo *s, double elapsed_s)
 {
 	if (s->waiting) {
 		s->law.goal = (tac_law_offset){{0, 0, 0}, {0, 0, 0}};
 		return s->T_world_device;
 	}
-	const tac_law_offset goal =
-		tac_law_goal(&s->law, &s->report, s->coupling.law, s->coupling.stiffness_N_per_m, arm_of(s));
+	const tac_law_offset goal = tac_law_goal(&s->law, &s->report, s->coupling.law,
+						 s->coupling.stiffness_N_per_m, arm_of(s), elapsed_s);
 	return tac_dpose_make(tac_dvec3_add(s->T_world_device.position, goal.move_m),
 			      tac_dquat_mul(tac_dquat_exp(goal.turn_rad), s->T_world_device.rotation));
 }
@@ -164,23 +164,31 @@ static tac_coupling_body track_offset(tac_servo *s, double elapsed_s)
 	return (tac_coupling_body){*from, s->relative_velocity_m_per_s, s->relative_velocity_rad_per_s};
 }
 
+// What springs of the coupling's stiffness hold that exert `w`.
+static double held_J(const tac_servo *s, tac_wrench w)
+{
+	const double turn = s->coupling.turn_stiffness_Nm_per_rad;
+	return 0.5 * tac_dvec3_length_squared(w.force_N) / s->coupling.stiffness_N_per_m +
+	       (arm_of(s) > 0 && turn > 0 ? 0.5 * tac_dvec3_length_squared(w.torque_Nm) / turn : 0);
+}
+
 // The drag that keeps the contacts' springs from giving more energy than they were given. `contact` is the
-// coupling's wrench with its damper; `shaded` what the smooth surface makes of it. The law full asks for
-// drag.
-static tac_wrench keep_account(tac_servo *s, tac_wrench contact, tac_wrench shaded, double elapsed_s)
+// coupling's wrench with its damper; `patch` what the materials make of it. The law full asks for drag.
+static tac_wrench keep_account(tac_servo *s, tac_wrench contact, const tac_patch_result *patch,
+			       double elapsed_s)
 {
 	if (s->waiting || s->mapping.clutched || s->coupling.law == TAC_COUPLING_FULL) {
 		s->account = (tac_account){.object = -1};
 		return (tac_wrench){tac_dvec3_zero(), tac_dvec3_zero()};
 	}
 	const int32_t object = s->patch.object >= 0 ? s->patch.object : s->account.object;
-	const tac_dvec3 damper =
-		tac_dvec3_sub(contact.force_N, tac_dvec3_scale(s->offset_m, s->coupling.stiffness_N_per_m));
-	const tac_dvec3 turn_damper = tac_dvec3_sub(
-		contact.torque_Nm, tac_dvec3_scale(s->turn_rad, s->coupling.turn_stiffness_Nm_per_rad));
+	const tac_wrench damper = {
+		tac_dvec3_add_scaled(contact.force_N, -s->coupling.stiffness_N_per_m, s->offset_m),
+		tac_dvec3_add_scaled(contact.torque_Nm, -s->coupling.turn_stiffness_Nm_per_rad, s->turn_rad)};
 	const tac_account_contact c = {
-		.spring = {tac_dvec3_sub(shaded.force_N, damper),
-			   tac_dvec3_sub(shaded.torque_Nm, turn_damper)},
+		.spring = tac_servo_wrench_sub(patch->wrench, damper),
+		.held_J = held_J(s, tac_servo_wrench_sub(patch->elastic, damper)) +
+			  tac_patch_energy_J(&s->patch_memory, &s->patch, s->coupling.stiffness_N_per_m),
 		.object = s->patch.object,
 		.T_world_object = object >= 0 ? s->T_world_objects[object] : tac_dpose_identity(),
 		.T_world_device = s->T_world_device,
@@ -191,6 +199,18 @@ static tac_wrench keep_account(tac_servo *s, tac_wrench contact, tac_wrench shad
 	return tac_account_step(&s->account, &c, elapsed_s);
 }
 
+// While the force law's wrench follows what is asked for, the account is the hand's with that wrench. What
+// does not come from this tool's contacts has no account.
+static void correct_account(tac_servo *s, double gain)
+{
+	const bool alone = !s->hands.partner && !s->needle.needle && !s->drilling.used;
+	if (s->law.follows && s->account.seen && alone && gain > 0)
+		tac_account_correct(&s->account,
+				    (tac_wrench){tac_dvec3_scale(s->law.wrench.force_N, 1 / gain),
+						 tac_dvec3_scale(s->law.wrench.torque_Nm, 1 / gain)},
+				    tac_law_energy_J(&s->law, arm_of(s)) / (gain * gain));
+}
+
 // The wrench on the tool: spring and damper, what the materials add, the partner's reaction; then the force
 // law keeps it from jumping. While the tool waits or the clutch is held it goes to zero. The effects are
 // continuous by themselves.
@@ -198,7 +218,7 @@ static void couple(tac_servo *s, int64_t elapsed_ns)
 {
 	const double elapsed_s = (double)elapsed_ns / 1e9;
 	choose_coupling(s);
-	s->T_world_spring = spring_end(s);
+	s->T_world_spring = spring_end(s, elapsed_s);
 	const tac_coupling_body spring = {s->T_world_spring, {0, 0, 0}, {0, 0, 0}};
 	const tac_coupling_body device = track_offset(s, elapsed_s);
 	const tac_wrench contact = tac_coupling_wrench(&s->coupling, &device, &spring);
@@ -208,7 +228,7 @@ static void couple(tac_servo *s, int64_t elapsed_ns)
 				 s->coupling.stiffness_N_per_m, elapsed_s);
 	s->friction_N = patch.friction_N;
 	tac_servo_push_partner(s);
-	const tac_wrench drag = keep_account(s, contact, patch.shaded, elapsed_s);
+	const tac_wrench drag = keep_account(s, contact, &patch, elapsed_s);
 	tac_wrench wrench = tac_servo_wrench_add(tac_servo_wrench_add(patch.wrench, drag), s->hands.reaction);
 	wrench = tac_servo_wrench_add(wrench, s->needle.wrench);
 	if (s->drilling.used)
@@ -222,6 +242,7 @@ static void couple(tac_servo *s, int64_t elapsed_ns)
 	wrench = (tac_wrench){tac_dvec3_scale(wrench.force_N, gain), tac_dvec3_scale(wrench.torque_Nm, gain)};
 	s->wanted = tac_law_follow(&s->law, wrench, &s->rates, s->coupling.stiffness_N_per_m,
 				   patch.texture_N_per_m, arm_of(s), elapsed_s);
+	correct_account(s, gain);
 	if (s->effects.used)
 		s->wanted = tac_servo_wrench_add(s->wanted, s->effects.wrench);
 }
@@ -260,6 +281,8 @@ static tac_wrench keep_passive(tac_servo *s, int64_t now_ns)
 		dx[i] = s->ticks > 0 ? x[i] - s->port.axes[i].x : 0;
 	}
 	s->port.energy_J += tac_servo_effects_credit_J(s, dx, (double)(now_ns - s->last_ns) / 1e9);
+	// An object that pushes the hand does work on it, which the springs do not have to get back.
+	s->port.energy_J += s->gain * fmax(s->account.pushed_J, 0) / s->mapping.scale;
 	tac_passivity_step_port(&s->port, now_ns, x, v, force, stored_J);
 	return (tac_wrench){tac_dvec3_load(force), tac_dvec3_load(force + 3)};
 }

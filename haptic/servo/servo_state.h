@@ -164,6 +164,11 @@ static inline tac_wrench tac_servo_wrench_add(tac_wrench a, tac_wrench b)
 	return (tac_wrench){tac_dvec3_add(a.force_N, b.force_N), tac_dvec3_add(a.torque_Nm, b.torque_Nm)};
 }
 
+static inline tac_wrench tac_servo_wrench_sub(tac_wrench a, tac_wrench b)
+{
+	return (tac_wrench){tac_dvec3_sub(a.force_N, b.force_N), tac_dvec3_sub(a.torque_Nm, b.torque_Nm)};
+}
+
 // Whether two poses differ by more than the rounding of the SCO's path, 1 pm or 1 prad.
 static inline bool tac_servo_poses_differ(tac_dpose a, tac_dpose b)
 {

@@ -361,6 +361,41 @@ static void the_force_is_continuous_with_every_device_and_at_every_rate(void)
 	TEST_ASSERT_TRUE(worst_J <= 1e-5);
 }
 
+// ---- an object that moves ----
+
+// A plate rises 15 mm, pushes the hand and sinks. The work that it does on the hand is no energy that the
+// loop has generated: once the hand is free, nothing damps it.
+static void an_object_that_pushes_the_hand_is_not_taken_back(void)
+{
+	static const char text[] =
+		"scene: t\ntools: [{name: tip, axes: 3, limits: {engage_s: 0.001}, "
+		"shapes: [{kind: solids, solids: \"sphere:r=0.005\"}]}]\n"
+		"materials: [{name: m, stiffness_N_per_m: 1000}]\n"
+		"objects: [{name: o, material: m, position_m: [0, 0, -0.01], path: [{time_s: 0}, "
+		"{time_s: 0.2, position_m: [0, 0, 0.015]}, {time_s: 0.4}, {time_s: 1}], "
+		"shapes: [{kind: box, size_m: [0.1, 0.1, 0.02], segments: 2}]}]\n";
+	tac_scene *scene;
+	tac_sim_def sim;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_parse(text, strlen(text), "test", &scene));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_sim_def_preset("omega7", "light", &sim));
+	sim.start_m = tac_dvec3_make(0.003, 0.002, 0.006);
+	loop l;
+	loop_build(&l, scene, &sim, MS, false, true);
+	double most_N = 0, free_N = 0;
+	for (int k = 0; k < 600; k++) {
+		tac_servo_step(l.servo, k * MS, NULL);
+		const tac_snapshot *s = tac_servo_snapshot(l.servo, 0);
+		const double sent_N = tac_dvec3_length(s->sent.force_N);
+		most_N = fmax(most_N, sent_N);
+		if (k > 400 && tac_dvec3_length(s->wanted.force_N) == 0)
+			free_N = fmax(free_N, sent_N);
+	}
+	loop_fini(&l);
+	printf("pushed with up to %.2f N, afterwards %.3f N in free motion\n", most_N, free_N);
+	TEST_ASSERT_TRUE(most_N > 0.3);
+	TEST_ASSERT_TRUE(free_N < 0.05);
+}
+
 // ---- an adversary at a step of the sensor ----
 
 // An operator who shakes over the edge between two steps of the sensor, up and down in two ticks, and
@@ -477,6 +512,7 @@ int main(void)
 	RUN_TEST(the_whole_tick_begins_to_oscillate_at_the_exact_stiffness);
 	RUN_TEST(with_the_controller_no_scene_generates_more_than_the_energy_of_three_ticks);
 	RUN_TEST(the_force_is_continuous_with_every_device_and_at_every_rate);
+	RUN_TEST(an_object_that_pushes_the_hand_is_not_taken_back);
 	RUN_TEST(the_controller_does_not_feed_an_adversary_at_the_edge);
 	return UNITY_END();
 }
