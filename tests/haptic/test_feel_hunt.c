@@ -1,0 +1,588 @@
+// A search for forces that kick, vanish or pay: random scenes, tools, hands and rates. In every tick the
+// change of the force keeps its bound, the force does not drop out, and a tool with three axes gets no
+// torque. From one free moment to the next, the hand gains no work beyond a hundredth of what the springs
+// held.
+//
+//   test_feel_hunt [TICKS [SEED]]       a search over at least so many ticks
+//   test_feel_hunt run NUMBER SEED      one run of it, tick by tick, as CSV
+#include "base/rng.h"
+#include "devices/sim.h"
+#include "tests/support/limits.h"
+#include "tests/support/servo_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+}
+
+static long wanted_ticks;
+static uint64_t seed = 1;
+static int64_t only_run = -1;
+static bool at_length; // with the reference meshes, and several whole runs in each scene
+
+// ---- a check that finds a hit ----
+
+static bool fault_now;
+
+tac_overlap __real_tac_collider_query(const tac_collider *collider, tac_context *context,
+				      const tac_shape *moving, const tac_shape *fixed,
+				      const tac_rigid *motion, tac_query_mode mode, tac_budget budget);
+tac_overlap __wrap_tac_collider_query(const tac_collider *collider, tac_context *context,
+				      const tac_shape *moving, const tac_shape *fixed,
+				      const tac_rigid *motion, tac_query_mode mode, tac_budget budget);
+tac_overlap __wrap_tac_collider_query(const tac_collider *collider, tac_context *context,
+				      const tac_shape *moving, const tac_shape *fixed,
+				      const tac_rigid *motion, tac_query_mode mode, tac_budget budget)
+{
+	const tac_overlap answer =
+		__real_tac_collider_query(collider, context, moving, fixed, motion, mode, budget);
+	return fault_now ? TAC_OVERLAP_HIT : answer;
+}
+
+// ---- scenes ----
+
+// All objects are about 80 mm large, centred on the origin.
+static const struct {
+	const char *name, *shapes;
+	bool mesh; // a reference mesh, which may be missing
+} objects[] = {
+	{"body", "{kind: body, radius_m: 0.04, bump_m: 0.004, subdivisions: 4}", false},
+	{"coarse ball", "{kind: sphere, radius_m: 0.04, subdivisions: 1}", false},
+	{"bunny", "{kind: mesh, file: \"" TACTUS_MESHES "/bunny.off\", scale: 0.15}", true},
+	{"box", "{kind: box, size_m: [0.08, 0.07, 0.06], segments: 2}", false},
+	{"buddha", "{kind: mesh, file: \"" TACTUS_MESHES "/buddha.off\", scale: 0.1}", true},
+	{"cylinder", "{kind: cylinder, radius_m: 0.04, height_m: 0.08, segments: 16, rings: 4}", false},
+	{"groove", "{kind: groove, size_m: [0.08, 0.08, 0.06], height_m: 0.02}", false},
+	{"dragon", "{kind: mesh, file: \"" TACTUS_MESHES "/dragon.off\", scale: 0.12}", true},
+	{"torus", "{kind: torus, radius_m: 0.03, minor_radius_m: 0.012, segments: 24, rings: 12}", false},
+	{"tooth", "{kind: tooth, radius_m: 0.03, bump_m: 0.006, subdivisions: 4}", false},
+	{"filter", "{kind: mesh, file: \"" TACTUS_MESHES "/filter.off\", scale: 0.1}", true},
+	{"plate", "{kind: box, size_m: [0.1, 0.1, 0.001], segments: 24}", false},
+	{"cube", "{kind: mesh, file: \"" TACTUS_MESHES "/cube.off\", scale: 0.08}", true},
+};
+#define OBJECTS (sizeof objects / sizeof *objects)
+
+static const struct {
+	const char *name, *shapes;
+} tools[] = {
+	{"sphere", "{kind: solids, solids: \"sphere:r=0.002\"}"},
+	{"capsule", "{kind: solids, solids: \"capsule:r=0.003,h=0.02\"}"},
+	{"box", "{kind: box, size_m: [0.01, 0.012, 0.014], segments: 1}"},
+	{"mesh", "{kind: body, radius_m: 0.006, bump_m: 0.001, subdivisions: 2}"},
+	{"point", "{kind: solids, solids: \"sphere:r=0.0005\"}"},
+};
+#define TOOLS (sizeof tools / sizeof *tools)
+
+typedef enum motion { RESTS, RECEDES, PUSHES, MOTIONS } motion;
+static const char *const motion_names[] = {"rests", "recedes", "pushes"};
+
+typedef enum gait { WALK, SAW, JITTER, THROW, CIRCLE, RECORDED, GAITS } gait;
+static const char *const gait_names[] = {"walk", "saw", "jitter", "throws", "circles", "recorded"};
+
+typedef enum kind { ONE_HAND, CLOSED_LOOP, TWO_HANDS, REACTIVE, FAULTS, KINDS } kind;
+static const char *const kind_names[] = {"one hand", "closed loop", "two hands", "reactive mover", "faults"};
+
+static const double rates[] = {500, 1000, 4000, 10000};
+static const char *const presets[] = {"falcon", "omega3", "omega7", "touch", "premium", "six"};
+static const char *const grips[] = {"light", "stylus", "wrist"};
+
+typedef struct hunt {
+	size_t object, tool;
+	int axes;
+	motion motion;
+	double friction, stiffness, texture;
+	// Of each run in the scene.
+	kind kind;
+	gait gait;
+	double rate_Hz;
+	int preset, grip;
+	uint64_t number;
+} hunt;
+
+static void print_hunt(const hunt *h, char *text, size_t size)
+{
+	snprintf(text, size, "run %ld: %s, %s on %s, %d axes, %s, %s, friction %.2f, %.0f N/m%s, %.0f Hz%s%s",
+		 (long)h->number, kind_names[h->kind], tools[h->tool].name, objects[h->object].name, h->axes,
+		 gait_names[h->gait], motion_names[h->motion], h->friction, h->stiffness,
+		 h->texture > 0 ? ", textured" : "", h->rate_Hz, h->kind == CLOSED_LOOP ? ", " : "",
+		 h->kind == CLOSED_LOOP ? presets[h->preset] : "");
+}
+
+static long ticks_of(const hunt *h)
+{
+	const double seconds =
+		at_length ? fmax(fmin(4000 / h->rate_Hz, 3), 0.8) : fmin(1200 / h->rate_Hz, 0.8);
+	return (long)(seconds * h->rate_Hz);
+}
+
+static bool build_scene(const hunt *h, tac_scene **out_scene, tac_world **out_world)
+{
+	static const char *const paths[] = {
+		"", "path: [{time_s: 0}, {time_s: 0.4, position_m: [0.01, 0, -0.02]}, {time_s: 0.8}], ",
+		"path: [{time_s: 0}, {time_s: 0.3, position_m: [0, 0.01, 0.02], rotation_rad: [0, 0, 0.3]}, "
+		"{time_s: 0.5}], "};
+	char tool[400], text[2400];
+	snprintf(tool, sizeof tool,
+		 "axes: %d, shapes: [%s], limits: {max_force_N: 90, max_torque_Nm: 9, engage_s: 0.001, "
+		 "max_speed_m_per_s: 100}",
+		 h->axes, tools[h->tool].shapes);
+	snprintf(text, sizeof text,
+		 "scene: hunt\nmaterials: [{name: m, stiffness_N_per_m: %.17g, static_friction: %.17g, "
+		 "dynamic_friction: %.17g%s}]\ntools: [{name: a, %s}%s%s%s]\n"
+		 "objects: [{name: o, material: m, %sshapes: [%s]}]\n",
+		 h->stiffness, h->friction, 0.7 * h->friction,
+		 h->texture > 0 ? ", texture: grooves, texture_height_m: 0.00005, texture_wavelength_m: 0.002"
+				: "",
+		 tool, h->kind == TWO_HANDS ? ", {name: b, " : "", h->kind == TWO_HANDS ? tool : "",
+		 h->kind == TWO_HANDS ? "}" : "", paths[h->motion], objects[h->object].shapes);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_parse(text, strlen(text), "hunt", out_scene));
+	if (tac_world_build(*out_scene, tac_collider_find("wide"), out_world) == TAC_OK)
+		return true;
+	TEST_ASSERT_TRUE(objects[h->object].mesh);
+	tac_scene_destroy(out_scene);
+	return false;
+}
+
+// ---- hands ----
+
+// A hand on its way; rng is its own.
+typedef struct hand {
+	tac_rng rng;
+	gait gait;
+	bool arrives;          // on its first stroke
+	double time_s, next_s; // now; when the next stroke begins
+	double stroke_s, speed, noise_m;
+	tac_dpose T;
+	tac_dvec3 from, to, v, w, x, y;
+} hand;
+
+// The hand begins this far from the origin, and comes to the object within APPROACH_S.
+#define AWAY_M     0.12
+#define APPROACH_S 0.08
+
+static hand hand_begin(uint64_t number, gait way, int which)
+{
+	hand h = {.rng = tac_rng_seed(seed * 1000003 + number, 17 + (uint64_t)which), .gait = way};
+	h.T = tac_dpose_make(tac_dvec3_scale(tac_rng_unit_f64(&h.rng), AWAY_M), tac_dquat_identity());
+	h.from = h.to = h.T.position;
+	h.speed = pow(
+		10, tac_rng_range_f64(&h.rng, -1.7, way == THROW ? 0 : -0.3)); // throws reach 1.9 times that
+	h.noise_m = pow(10, tac_rng_range_f64(&h.rng, -5.5, -3.5));
+	return h;
+}
+
+// A place in or around the object, mostly near its surface.
+static tac_dvec3 place(tac_rng *rng)
+{
+	return tac_dvec3_scale(tac_rng_unit_f64(rng), tac_rng_range_f64(rng, 0.022, 0.05));
+}
+
+static void begin_stroke(hand *h)
+{
+	h->from = h->T.position;
+	const bool first = h->arrives = h->next_s == 0;
+	if (h->gait == SAW && !first && tac_rng_below(&h->rng, 8) > 0)
+		h->to = tac_dvec3_add(tac_dvec3_scale(h->from, 1), tac_dvec3_scale(h->v, -h->stroke_s));
+	else
+		h->to = place(&h->rng);
+	if (h->gait == SAW && !first && tac_rng_below(&h->rng, 2))
+		h->to = tac_dvec3_lerp(h->from, h->to, 0.1);
+	const double length = tac_dvec3_length(tac_dvec3_sub(h->to, h->from));
+	h->stroke_s = first ? APPROACH_S : fmax(length / h->speed, 2e-3);
+	h->x = tac_dvec3_scale(tac_dvec3_normalize(tac_dvec3_cross(h->to, tac_rng_unit_f64(&h->rng))),
+			       tac_rng_range_f64(&h->rng, 1e-3, 0.02));
+	h->y = tac_dvec3_cross(tac_dvec3_normalize(h->to), h->x);
+	if (h->gait == CIRCLE && !first) // there, four laps
+		h->stroke_s += 4 * 6.283185307179586 * tac_dvec3_length(h->x) / h->speed;
+	h->next_s = h->time_s + h->stroke_s;
+}
+
+static tac_dvec3 random_in_ball(tac_rng *rng, double radius)
+{
+	return tac_dvec3_scale(tac_rng_unit_f64(rng), radius * tac_rng_f64(rng));
+}
+
+static tac_dvec3 on_stroke(hand *h, double dt)
+{
+	const double s = 1 - fmax(h->next_s - h->time_s, 0) / h->stroke_s;
+	const double smooth = s * s * s * (10 - 15 * s + 6 * s * s); // minimum jerk
+	if (h->arrives)
+		return tac_dvec3_lerp(h->from, h->to, smooth);
+	switch (h->gait) {
+	case SAW:
+		h->v = tac_dvec3_scale(tac_dvec3_sub(h->to, h->from), 1 / h->stroke_s);
+		return tac_dvec3_lerp(h->from, h->to, s);
+	case THROW:
+		return tac_dvec3_lerp(h->from, h->to, smooth);
+	case RECORDED: { // tremor, steps of a sensor
+		const double tremor = 1e-4 * sin(62.8 * h->time_s), step = 2e-5;
+		const tac_dvec3 p =
+			tac_dvec3_add_scaled(tac_dvec3_lerp(h->from, h->to, smooth), tremor, h->x);
+		return tac_dvec3_make(step * floor(p.x / step), step * floor(p.y / step),
+				      step * floor(p.z / step));
+	}
+	case CIRCLE: {
+		const double there = tac_dvec3_length(tac_dvec3_sub(h->to, h->from)) / h->speed / h->stroke_s;
+		const double angle = 4 * 6.283185307179586 * fmax(0, s - there) / (1 - there);
+		const tac_dvec3 centre =
+			tac_dvec3_lerp(h->from, tac_dvec3_sub(h->to, h->x), fmin(1, s / fmax(there, 1e-9)));
+		return tac_dvec3_add(
+			tac_dvec3_add_scaled(centre, fmin(1, s / fmax(there, 1e-9)) * cos(angle), h->x),
+			tac_dvec3_scale(h->y, sin(angle)));
+	}
+	default: { // drawn towards its goal
+		const tac_dvec3 to = tac_dvec3_sub(h->to, h->T.position);
+		const double speed = fmin(h->speed, 5 * tac_dvec3_length(to)), keep = exp(-dt / 0.05);
+		h->v = tac_dvec3_lerp(tac_dvec3_scale(tac_dvec3_normalize(to), speed), h->v, keep);
+		return tac_dvec3_add_scaled(h->T.position, dt, h->v);
+	}
+	}
+}
+
+// The pose after dt.
+static tac_dpose hand_step(hand *h, int axes, double dt)
+{
+	h->time_s += dt;
+	if (h->time_s >= h->next_s)
+		begin_stroke(h);
+	h->T.position = on_stroke(h, dt);
+	if (axes == 6) {
+		const double keep = exp(-dt / 0.1);
+		h->w = tac_dvec3_add_scaled(tac_dvec3_scale(h->w, keep), 2 * sqrt(dt),
+					    tac_rng_unit_f64(&h->rng));
+		h->T.rotation = tac_dquat_normalize(
+			tac_dquat_mul(tac_dquat_exp(tac_dvec3_scale(h->w, dt)), h->T.rotation));
+	}
+	tac_dpose T = h->T;
+	if (h->gait == JITTER)
+		T.position = tac_dvec3_add(T.position, random_in_ball(&h->rng, h->noise_m));
+	return T;
+}
+
+// ---- work ----
+
+// Less work than that is not felt.
+#define SMALL_J 1e-5
+
+// The work on the hand since it was last free, relative to the object, by the trapezoidal rule.
+typedef struct purse {
+	bool started;
+	tac_dpose device;
+	tac_wrench wrench;
+	double work_J, held_J, slack_J, widest_m;
+	double largest_J; // gain beyond the bound
+	long over, episodes;
+	bool free;
+} purse;
+
+static void purse_step(purse *p, const tac_snapshot *s, double stiffness, double arm_m)
+{
+	const tac_dpose to_object = tac_dpose_inverse(s->T_world_objects[0]);
+	const tac_dpose T = tac_dpose_compose(to_object, s->T_world_device);
+	const tac_wrench w = {tac_dpose_apply_vector(to_object, s->sent.force_N),
+			      tac_dpose_apply_vector(to_object, s->sent.torque_Nm)};
+	const bool free = tac_dvec3_length(w.force_N) == 0 && tac_dvec3_length(w.torque_Nm) == 0;
+	if (p->started) {
+		const tac_dvec3 moved = tac_dvec3_sub(T.position, p->device.position);
+		const tac_dvec3 turned =
+			tac_dquat_log(tac_dquat_mul(T.rotation, tac_dquat_conjugate(p->device.rotation)));
+		p->work_J += 0.5 * tac_dvec3_dot(tac_dvec3_add(w.force_N, p->wrench.force_N), moved) +
+			     0.5 * tac_dvec3_dot(tac_dvec3_add(w.torque_Nm, p->wrench.torque_Nm), turned);
+		p->held_J = fmax(p->held_J, 0.5 * tac_dvec3_length_squared(w.force_N) / stiffness +
+						    (arm_m > 0 ? 0.5 * tac_dvec3_length_squared(w.torque_Nm) /
+									 (stiffness * arm_m * arm_m)
+							       : 0));
+		// Where a contact begins, ends or changes the rule errs by up to an eighth of K dx^2.
+		const double far = tac_dvec3_length(moved) + arm_m * tac_dvec3_length(turned);
+		p->widest_m = fmax(p->widest_m, far);
+		if (free != p->free)
+			p->slack_J += 0.125 * stiffness * far * far;
+		const double over = p->work_J - 0.01 * p->held_J - SMALL_J - p->slack_J -
+				    0.125 * stiffness * p->widest_m * p->widest_m;
+		if (over > 0) {
+			p->over += p->largest_J == 0 || over > p->largest_J;
+			p->largest_J = fmax(p->largest_J, over);
+		}
+		if (free && !p->free)
+			p->episodes++;
+		if (free)
+			p->work_J = p->held_J = p->slack_J = p->widest_m = 0;
+	}
+	p->free = free;
+	p->device = T;
+	p->wrench = w;
+	p->started = true;
+}
+
+// ---- runs ----
+
+typedef struct tally {
+	long ticks, runs, jumps, dropouts, torques, gains, monitor, contact_ticks, spent;
+	double largest_ratio, gain_J, generated_J;
+} tally;
+
+static void print_tick(const tac_snapshot *s, const purse *p)
+{
+	if (only_run >= 0)
+		printf("%ld,%.9f,%.9f,%.9f,%.6f,%.6f,%.6f,%.7f,%x,%d,%.9f,%.9f,%d\n", (long)s->tick,
+		       s->T_world_device.position.x, s->T_world_device.position.y,
+		       s->T_world_device.position.z, s->sent.force_N.x, s->sent.force_N.y, s->sent.force_N.z,
+		       tac_dvec3_length(s->sent.torque_Nm), (unsigned)s->sco_flags, (int)s->contact_count,
+		       p->work_J * 1e3, p->held_J * 1e3, (int)s->tool);
+}
+
+static void tally_watch(tally *t, const force_watch *w, const tac_snapshot *s)
+{
+	t->jumps += w->jumps;
+	t->dropouts += w->dropouts;
+	t->monitor += (long)(s->feel.jumps);
+	t->largest_ratio = fmax(t->largest_ratio, w->largest_ratio);
+	t->contact_ticks += (long)s->contact_ticks;
+	t->spent += (long)s->budget_spent_ticks;
+}
+
+static void run_open(const hunt *h, const tac_world *world, tally *t)
+{
+	const int hands = h->kind == TWO_HANDS ? 2 : 1;
+	puppet puppets[2];
+	tac_servo *servos[2] = {NULL, NULL};
+	hand on_way[2];
+	force_watch watches[2] = {{.counts = true}, {.counts = true}};
+	purse money = {.free = true};
+	tac_rng faults = tac_rng_seed(h->number, 5);
+	const double dt = 1 / h->rate_Hz, arm = h->axes == 3 ? 0 : world->scene->tools[0].turn_arm_m;
+	for (int i = 0; i < hands; i++) {
+		tac_servo_def def = tac_servo_def_default();
+		def.world = world;
+		def.tool = i;
+		def.period_ns = llround(1e9 * dt);
+		def.mover = h->kind == REACTIVE ? TAC_SCO_REACTIVE : TAC_SCO_CONTINUOUS;
+		puppet_init(&puppets[i]);
+		def.device = &puppets[i].base;
+		on_way[i] = hand_begin(h->number, h->gait, i);
+		TEST_ASSERT_EQUAL(TAC_OK, tac_servo_create(&def, &servos[i]));
+	}
+	if (hands == 2)
+		TEST_ASSERT_EQUAL(TAC_OK, tac_servo_join(servos[0], servos[1]));
+	const long ticks = ticks_of(h);
+	for (long k = 0; k < ticks; k++) {
+		for (int i = 0; i < hands; i++)
+			puppets[i].state.T_base_tool = hand_step(&on_way[i], h->axes, dt);
+		fault_now = h->kind == FAULTS && tac_rng_below(&faults, 300) == 0;
+		tac_servo_step_all(servos, hands, k * llround(1e9 * dt), NULL);
+		fault_now = false;
+		for (int i = 0; i < hands; i++) {
+			const tac_snapshot *s = tac_servo_snapshot(servos[i], 0);
+			force_watch_step(&watches[i], world, s);
+			t->torques += h->axes == 3 && tac_dvec3_length(s->sent.torque_Nm) > 0;
+			if (h->kind == ONE_HAND || h->kind == REACTIVE)
+				purse_step(&money, s, h->stiffness, arm);
+			print_tick(s, &money);
+		}
+	}
+	for (int i = 0; i < hands; i++) {
+		tally_watch(t, &watches[i], tac_servo_snapshot(servos[i], 0));
+		tac_servo_destroy(&servos[i]);
+	}
+	t->gains += money.over > 0;
+	t->gain_J = fmax(t->gain_J, money.largest_J);
+	t->ticks += hands * ticks;
+}
+
+#define WAYPOINTS 300
+
+// A simulated device; its hand follows the path through points 10 ms apart.
+static void run_closed(const hunt *h, const tac_world *world, tally *t)
+{
+	tac_sim_def sim;
+	tac_sim_waypoint path[WAYPOINTS];
+	TEST_ASSERT_EQUAL(TAC_OK, tac_sim_def_preset(presets[h->preset], grips[h->grip], &sim));
+	hand on_way = hand_begin(h->number, h->gait, 0);
+	for (int i = 0; i < WAYPOINTS; i++) {
+		const tac_dpose T = hand_step(&on_way, h->axes, 0.01);
+		path[i] = (tac_sim_waypoint){.time_ns = i * 10 * MS, .position_m = T.position};
+		const tac_dvec3 turn = tac_dquat_log(T.rotation);
+		path[i].rotation_rad =
+			tac_dvec3_scale(turn, fmin(1, 1.5 / fmax(tac_dvec3_length(turn), 1e-9)));
+	}
+	sim.path = path;
+	sim.waypoints = WAYPOINTS;
+	sim.start_m = path[0].position_m;
+	tac_device *device;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_sim_create(&sim, &device));
+	tac_device_enable(device, true);
+	tac_servo_def def = tac_servo_def_default();
+	def.world = world;
+	def.device = device;
+	def.period_ns = llround(1e9 / h->rate_Hz);
+	tac_servo *servo;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_servo_create(&def, &servo));
+	force_watch watch = {.counts = true}, sent = {.device = tac_dpose_identity()};
+	purse none = {0};
+	const long ticks = ticks_of(h);
+	double least_J = 0, motion_J = 0, before_J = 0;
+	for (long k = 0; k < ticks; k++) {
+		tac_servo_step(servo, k * def.period_ns, NULL);
+		tac_snapshot s = *tac_servo_snapshot(servo, 0);
+		print_tick(&s, &none);
+		t->torques += h->axes == 3 && tac_dvec3_length(s.sent.torque_Nm) > 0;
+		watch_dropouts(&sent, tac_dvec3_length(s.sent.force_N),
+			       watch_travel(&sent, s.T_world_device, 0));
+		sent.device = s.T_world_device;
+		s.sent = s.wanted; // before passivity and limit
+		s.gain = 1;
+		force_watch_step(&watch, world, &s);
+		const double absorbed_J = tac_sim_read_truth(device).absorbed_J;
+		least_J = fmin(least_J, absorbed_J);
+		motion_J = fmax(motion_J, fabs(absorbed_J - before_J));
+		before_J = absorbed_J;
+	}
+	const tac_snapshot *last = tac_servo_snapshot(servo, 0);
+	tally_watch(t, &watch, last);
+	t->dropouts += sent.dropouts;
+	const double generated_J = -least_J - 3 * motion_J;
+	if (h->motion == RESTS) {
+		t->generated_J = fmax(t->generated_J, generated_J);
+		t->gains += generated_J > 1e-5;
+	}
+	t->ticks += ticks;
+	tac_servo_destroy(&servo);
+	tac_device_destroy(&device);
+}
+
+// ---- the search ----
+
+// A scene; runs in it differ in hand, rate and device. Every object and tool has its turn.
+static hunt choose_scene(uint64_t number)
+{
+	tac_rng rng = tac_rng_seed(seed * 7919 + number, 3);
+	static const kind often[] = {ONE_HAND,  ONE_HAND,    CLOSED_LOOP, ONE_HAND,
+				     TWO_HANDS, CLOSED_LOOP, REACTIVE,    FAULTS};
+	hunt h = {.object = number % OBJECTS, .tool = tac_rng_below(&rng, TOOLS)};
+	h.kind = often[(number + number / OBJECTS) % (sizeof often / sizeof *often)];
+	h.axes = h.tool == 0 || h.tool == 4 ? 3 : tac_rng_below(&rng, 2) ? 3 : 6;
+	h.motion = tac_rng_below(&rng, 3) ? RESTS : (motion)tac_rng_below(&rng, MOTIONS);
+	h.friction = tac_rng_below(&rng, 2) ? tac_rng_range_f64(&rng, 0.1, 1) : 0;
+	h.stiffness = pow(10, tac_rng_range_f64(&rng, 2.5, 3.4));
+	h.texture = tac_rng_below(&rng, 6) == 0;
+	return h;
+}
+
+static void choose_run(hunt *h, uint64_t number)
+{
+	tac_rng rng = tac_rng_seed(seed * 104729 + number, 4);
+	h->number = number;
+	h->gait = (gait)tac_rng_below(&rng, GAITS);
+	h->rate_Hz = rates[tac_rng_below(&rng, 4)];
+	h->preset = (int)tac_rng_below(&rng, 6);
+	h->grip = (int)tac_rng_below(&rng, 3);
+}
+
+#define RUNS 6 // in each scene
+
+static long failures(const tally *t)
+{
+	return t->jumps + t->dropouts + t->torques + t->gains + t->monitor;
+}
+
+static void add(tally *sum, const tally *t)
+{
+	sum->ticks += t->ticks;
+	sum->runs++;
+	sum->jumps += t->jumps;
+	sum->dropouts += t->dropouts;
+	sum->torques += t->torques;
+	sum->gains += t->gains;
+	sum->monitor += t->monitor;
+	sum->contact_ticks += t->contact_ticks;
+	sum->spent += t->spent;
+	sum->largest_ratio = fmax(sum->largest_ratio, t->largest_ratio);
+	sum->gain_J = fmax(sum->gain_J, t->gain_J);
+	sum->generated_J = fmax(sum->generated_J, t->generated_J);
+}
+
+static void print_tally(const char *name, const tally *t)
+{
+	if (t->runs > 0)
+		printf("%-16s %8ld ticks, %7ld in contact, %6ld starved; %ld jumps (%.4f of the bound), %ld "
+		       "dropouts, %ld torques, %ld of %ld runs pay (%.4f mJ, %.4f mJ generated)\n",
+		       name, t->ticks, t->contact_ticks, t->spent, t->jumps + t->monitor, t->largest_ratio,
+		       t->dropouts, t->torques, t->gains, t->runs, 1e3 * t->gain_J, 1e3 * t->generated_J);
+}
+
+static void no_force_kicks_vanishes_or_pays(void)
+{
+	tally kinds[KINDS] = {{0}}, gaits[GAITS] = {{0}}, by_rate[4] = {{0}}, all = {0};
+	for (uint64_t scene_number = 0; all.ticks < wanted_ticks; scene_number++) {
+		if (only_run >= 0)
+			scene_number = (uint64_t)only_run / RUNS;
+		hunt h = choose_scene(scene_number);
+		if (objects[h.object].mesh && !at_length)
+			continue;
+		tac_scene *scene;
+		tac_world *world;
+		if (!build_scene(&h, &scene, &world))
+			continue;
+		for (uint64_t i = 0; i < (at_length ? RUNS : 1); i++) {
+			choose_run(&h, scene_number * RUNS + i);
+			if (only_run >= 0 && h.number != (uint64_t)only_run)
+				continue;
+			tally t = {0};
+			(h.kind == CLOSED_LOOP ? run_closed : run_open)(&h, world, &t);
+			add(&kinds[h.kind], &t);
+			add(&gaits[h.gait], &t);
+			for (int r = 0; r < 4; r++) {
+				if (rates[r] == h.rate_Hz)
+					add(&by_rate[r], &t);
+			}
+			add(&all, &t);
+			if (failures(&t) > 0) {
+				char text[240];
+				print_hunt(&h, text, sizeof text);
+				tally one = {0};
+				add(&one, &t);
+				print_tally(text, &one);
+			}
+		}
+		tac_world_destroy(&world);
+		tac_scene_destroy(&scene);
+		if (only_run >= 0)
+			break;
+	}
+	for (int i = 0; i < KINDS; i++)
+		print_tally(kind_names[i], &kinds[i]);
+	for (int i = 0; i < GAITS; i++)
+		print_tally(gait_names[i], &gaits[i]);
+	for (int i = 0; i < 4; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "%.0f Hz", rates[i]);
+		print_tally(name, &by_rate[i]);
+	}
+	print_tally("all", &all);
+	TEST_ASSERT_EQUAL(0, failures(&all));
+	TEST_ASSERT_TRUE(all.contact_ticks > all.ticks / 20);
+}
+
+int main(int argc, char **argv)
+{
+	wanted_ticks = TAC_TEST_SANITIZED ? test_rounds(40000) : test_rounds(100000);
+	at_length = test_long() || argc > 1;
+	if (argc > 3 && strcmp(argv[1], "run") == 0) {
+		only_run = strtol(argv[2], NULL, 10);
+		seed = strtoull(argv[3], NULL, 10);
+	} else {
+		wanted_ticks = argc > 1 ? strtol(argv[1], NULL, 10) : wanted_ticks;
+		seed = argc > 2 ? strtoull(argv[2], NULL, 10) : seed;
+	}
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	UNITY_BEGIN();
+	RUN_TEST(no_force_kicks_vanishes_or_pays);
+	return UNITY_END();
+}
