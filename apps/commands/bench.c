@@ -35,6 +35,7 @@ static const struct {
 	{"lockfree", "ring and triple buffer beside Concurrency Kit and a mutex"},
 	{"loop", "cost of the periodic loop over a bare clock_nanosleep"},
 	{"drill", "a drill's tick with burrs of 1 to 6 mm"},
+	{"live", "the ticks in which another world takes the place of the present one"},
 	{"needle", "a needle's tick in seven layers, rigid and flexible"},
 	{"peers", "mesh against mesh: our engines beside FCL, ODE, Bullet, Embree and CGAL"},
 	{"scd", "surface detection: Tables 1 to 6 of its paper, beside peers"},

@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "haptic/servo/live_state.h"
 
-// Triangles examined in a tick, about 4 ns each: the old world's mover runs in the same tick.
+// Triangles examined in a tick for each probe, about 4 ns each: the old world's mover runs in the same tick.
 #define TRIANGLES_PER_TICK 20000
 
 // ---- the application's side ----

@@ -2,7 +2,7 @@
 
 #include "collision/mesh_query.h"
 
-// Triangles examined in a tick, about 4 ns each.
+// Triangles examined in a tick for each probe, about 4 ns each.
 #define TRIANGLES_PER_TICK 50000
 
 bool tac_servo_wind(tac_servo_winding *winding, const tac_world_body *solid, const tac_world_body *other,
@@ -10,14 +10,16 @@ bool tac_servo_wind(tac_servo_winding *winding, const tac_world_body *solid, con
 {
 	tac_servo_winding *w = winding;
 	const int32_t triangles = solid->solid ? solid->mesh->triangle_count : 0;
-	const int32_t end = triangles - w->triangle < *left ? triangles : w->triangle + *left;
+	const int32_t probe_count = other->probe_count > 1 ? other->probe_count : 1;
+	const int32_t most = *left / probe_count;
+	const int32_t end = triangles - w->triangle < most ? triangles : w->triangle + most;
 	tac_dvec3 probes[TAC_SCENE_SHAPES];
 	for (int32_t k = 0; k < other->probe_count; k++) {
 		probes[k] = tac_dpose_apply_point(T_solid_other, other->probes[k]);
 		w->sum[k] = w->triangle > 0 ? w->sum[k] : 0;
 	}
 	tac_mesh_winding_add(solid->mesh, w->triangle, end, probes, other->probe_count, w->sum);
-	*left -= end - w->triangle;
+	*left -= (end - w->triangle) * probe_count;
 	w->triangle = end;
 	w->inside = false;
 	for (int32_t k = 0; k < other->probe_count; k++)

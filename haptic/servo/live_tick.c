@@ -8,7 +8,7 @@
 #define GAIN_FADE_S 0.1
 // After a stall of the loop, commands go on as if it had lasted this many periods.
 #define PERIODS_MAX 2
-// Triangles examined in a tick to decide whether an object can be shown, about 4 ns each.
+// Triangles examined in a tick to decide whether an object can be shown, for each probe, about 4 ns each.
 #define TRIANGLES_PER_TICK 20000
 // How far surfaces are compared for that. A tool that moves less while the triangles of a large mesh are
 // examined does not make the test begin again.

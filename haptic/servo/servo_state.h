@@ -202,7 +202,7 @@ tac_result tac_servo_make_sco(const tac_servo *servo, const tac_world *world, ta
 uint64_t tac_servo_hidden_objects(const tac_scene *scene);
 
 // Continues to sum up the winding of `solid` about the probes of `other`; *left is the number of triangles
-// that may be examined. False: it goes on in the next tick (hold_until_free.c).
+// that may be examined, counted for each probe. False: it goes on in the next tick (hold_until_free.c).
 // Thread: RT.
 bool tac_servo_wind(tac_servo_winding *winding, const tac_world_body *solid, const tac_world_body *other,
 		    tac_dpose T_solid_other, int32_t *left);

@@ -535,6 +535,41 @@ static void a_large_world_is_taken_while_the_hand_moves(void)
 	live_fini(&l);
 }
 
+// A tool of four parts, each of which is tested: four times as many ticks, none of them longer.
+static void the_test_of_a_tool_of_several_parts_takes_more_ticks(void)
+{
+	static const char small[] =
+		"scene: small\ntools: [{name: comb, axes: 3, shapes: [{kind: box, size_m: [0.002, 0.01, "
+		"0.01], "
+		"segments: 1}, {kind: box, size_m: [0.002, 0.01, 0.01], segments: 1, position_m: [0.004, 0, "
+		"0]}, "
+		"{kind: box, size_m: [0.002, 0.01, 0.01], segments: 1, position_m: [0.008, 0, 0]}, {kind: "
+		"box, "
+		"size_m: [0.002, 0.01, 0.01], segments: 1, position_m: [0.012, 0, 0]}]}]\n"
+		"objects: [{name: ball, position_m: [0, 0, 0.2], shapes: [{kind: sphere, radius_m: 0.02, "
+		"subdivisions: 2}]}]\n";
+	char fine[sizeof small];
+	memcpy(fine, small, sizeof small);
+	*strstr(fine, "2}]}]") = '6';
+	live_fixture l;
+	live_build(&l, small);
+	live_rest(&l, 5);
+	tac_world *second = live_world(fine);
+	TEST_ASSERT_EQUAL(81920, second->objects[0].mesh->triangle_count);
+	TEST_ASSERT_TRUE(tac_live_exchange(l.live, second));
+	tac_world *first = l.f.world;
+	int waited = 0;
+	for (int i = 0; i < 30; i++) {
+		const tac_snapshot *s = live_rest(&l, 1);
+		waited += s->live.exchanging;
+		l.f.world = s->live.world == 1 ? second : first;
+	}
+	TEST_ASSERT_INT_WITHIN(1, 4 * 81920 / 20000, waited);
+	TEST_ASSERT_EQUAL_PTR(first, tac_live_returned(l.live, NULL));
+	live_world_destroy(first);
+	live_fini(&l);
+}
+
 // ---- two hands ----
 
 // A plate moves sideways between two balls; both hands feel it, and the second cannot be passed by it either.
@@ -760,6 +795,7 @@ int main(void)
 	RUN_TEST(friction_begins_anew_in_another_world);
 	RUN_TEST(in_a_world_where_it_is_not_free_the_tool_waits);
 	RUN_TEST(a_large_world_is_taken_while_the_hand_moves);
+	RUN_TEST(the_test_of_a_tool_of_several_parts_takes_more_ticks);
 	RUN_TEST(both_hands_feel_an_object_that_moves);
 	RUN_TEST(wrong_commands_are_refused_with_a_line);
 	RUN_TEST(a_drilled_world_is_not_exchanged);
