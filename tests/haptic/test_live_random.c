@@ -2,6 +2,7 @@
 // effects and whole worlds. No tick intersects, jumps or allocates; the recorded commands repeat the run to
 // the bit.
 #include "tests/support/allocations.h"
+#include "tests/support/locks.h"
 
 #include "base/rng.h"
 #include "devices/recorder.h"
@@ -238,7 +239,7 @@ static bool intersects(const tac_world *world, tac_context *context, const tac_s
 
 // What the run has met; a run that met nothing would prove nothing.
 typedef struct met {
-	int ticks, blocked, waited, contacts, exchanged, moving, hits;
+	int ticks, blocked, waited, contacts, exchanged, moving, hits, effects;
 } met;
 
 static void check_tick(const tac_world *world, tac_context *context, force_watch *watch,
@@ -252,6 +253,7 @@ static void check_tick(const tac_world *world, tac_context *context, force_watch
 	m->waited += s->live.waits != 0;
 	m->contacts += s->contact_count > 0;
 	m->moving += s->live.moving != 0;
+	m->effects += tac_dvec3_length(s->effects.wrench.force_N) > 0.1;
 	m->hits += (s->sco_flags & TAC_SCO_CHECK_HIT) != 0;
 	m->ticks++;
 }
@@ -315,9 +317,10 @@ static void run_recorded(run *r, uint64_t seed, bool six, const char *path, met 
 			send_any(live, &rng);
 		}
 		device.index = (size_t)i;
-		const int before = allocations;
+		const int before = allocations, locks_before = locks;
 		tac_servo_step(servo, tick_ns(i), NULL);
 		TEST_ASSERT_EQUAL_MESSAGE(before, allocations, "a tick allocates");
+		TEST_ASSERT_EQUAL_MESSAGE(locks_before, locks, "a tick locks or frees");
 		const tac_snapshot *s = tac_servo_snapshot(servo, 0);
 		if (s->live.world != in_use) {
 			in_use = s->live.world;
@@ -417,8 +420,9 @@ static void a_random_run_is_free_of_faults_and_repeats_to_the_bit(void)
 		run_and_replay(1 + (uint64_t)i, true, &m);
 	}
 	printf("%d ticks: %d in contact, %d with a blocked object, %d with one that waits to be shown, %d "
-	       "worlds\n",
-	       m.ticks, m.contacts, m.blocked, m.waited, m.exchanged);
+	       "with a force of effects, %d worlds\n",
+	       m.ticks, m.contacts, m.blocked, m.waited, m.effects, m.exchanged);
+	TEST_ASSERT_GREATER_THAN(500 * rounds, m.effects);
 	TEST_ASSERT_EQUAL(0, m.hits);
 	TEST_ASSERT_GREATER_THAN(50 * rounds, m.contacts);
 	TEST_ASSERT_GREATER_THAN(5 * rounds, m.waited);
@@ -434,9 +438,9 @@ typedef struct wanderer {
 	tac_device base;
 	int64_t begin_ns;
 	bool six;
-	int allocations_before;
+	int allocations_before, locks_before;
 	long faults_before;
-	_Atomic int allocated;
+	_Atomic int allocated, locked;
 	_Atomic long page_faults, ticks;
 } wanderer;
 
@@ -453,9 +457,11 @@ static tac_device_status wander(tac_device *device, int64_t now_ns, tac_device_s
 	if (w->begin_ns == 0) {
 		w->begin_ns = now_ns;
 		w->allocations_before = allocations;
+		w->locks_before = locks;
 		w->faults_before = page_faults();
 	}
 	w->allocated = allocations - w->allocations_before;
+	w->locked = locks - w->locks_before;
 	w->page_faults = page_faults() - w->faults_before;
 	w->ticks++;
 	const double t = (double)(now_ns - w->begin_ns) / 1e9;
@@ -488,7 +494,7 @@ static void drive(tac_live *live, tac_servo *servo, tac_world *first, bool six, 
 	tac_world *worlds[8] = {first}; // by number, modulo 8
 	int32_t number = 0;
 	const int64_t end_ns = tac_clock_now_ns() + duration_ns;
-	for (int64_t i = 0; tac_clock_now_ns() < end_ns || m->exchanged == 0; i++) {
+	for (int64_t i = 0; tac_clock_now_ns() < end_ns || m->exchanged == 0 || m->effects == 0; i++) {
 		send_any(live, &rng);
 		if (i % 100 == 99) {
 			tac_world *next = make_world(500 + (uint64_t)number, six);
@@ -504,6 +510,7 @@ static void drive(tac_live *live, tac_servo *servo, tac_world *first, bool six, 
 			TEST_ASSERT_FALSE(intersects(worlds[s->live.world % 8], context, s));
 			TEST_ASSERT_EQUAL_UINT64(0, s->feel.jumps);
 			m->contacts += s->contact_count > 0;
+			m->effects += s->effects.active != 0;
 		}
 		tac_clock_sleep_until_ns(tac_clock_now_ns() + MS);
 	}
@@ -533,9 +540,12 @@ static void a_loop_takes_commands_while_worlds_are_built(void)
 	const bool locked = tac_play_report(play)->grants[TAC_GRANT_MEMORY].state == TAC_GRANT_GRANTED;
 	tac_play_destroy(&play);
 	TEST_ASSERT_EQUAL(0, hand.allocated);
+	TEST_ASSERT_EQUAL(0, hand.locked);
+	TEST_ASSERT_GREATER_THAN(0, locks); // those of this thread are counted
 	if (locked && TAC_TEST_CAN_LOCK_MEMORY)
 		TEST_ASSERT_EQUAL_MESSAGE(0, hand.page_faults, "page faults in ticks");
-	printf("%ld ticks, %d worlds\n", (long)hand.ticks, m.exchanged);
+	printf("%ld ticks, %d worlds, %d effects\n", (long)hand.ticks, m.exchanged, m.effects);
+	TEST_ASSERT_GREATER_THAN(0, m.effects);
 	TEST_ASSERT_GREATER_THAN(0, m.exchanged);
 	for (tac_world *old; (old = tac_live_returned(live, NULL));) // also those that still waited
 		destroy_world(old);
