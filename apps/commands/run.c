@@ -2,6 +2,7 @@
 // status line and, at the end, a summary.
 #include "apps/commands/commands.h"
 #include "apps/commands/run_csv.h"
+#include "apps/commands/run_share.h"
 #include "apps/commands/run_stats.h"
 #include "apps/session/json.h"
 #include "apps/session/loop_runner.h"
@@ -40,6 +41,7 @@ typedef struct settings {
 	const char *picture_path;
 	const char *csv_path;
 	const char *task_path;
+	run_share_def share;
 	int64_t width, height;
 	bool file_on_stdout;                           // the task or the report is "-"
 	char paths[TAC_SCENE_OBJECTS + 1][UNITS_PATH]; // of mesh files that were given with a unit
@@ -66,6 +68,7 @@ typedef struct live_run {
 	loop_runner runner;
 	tac_ring *force_samples; // from the real-time thread to the one that follows the run
 	run_csv csv;
+	run_share share;
 	task_file task;
 	run_stats stats[TAC_SCENE_TOOLS];
 	atomic_bool switched_off; // by the watchdog
@@ -102,12 +105,14 @@ static force_sample sample_forces(const tac_snapshot *s, int64_t time_ns)
 static void tick(void *user, tac_tick *t)
 {
 	live_run *r = user;
+	run_share_take(&r->share);
 	session_step(&r->session, t->wake_ns, t);
 	bool ended = true;
 	for (int32_t i = 0; i < r->session.count; i++) {
 		const tac_snapshot *s = tac_servo_snapshot(r->session.servos[i], 0);
 		run_stats_add(&r->stats[i], s);
 		run_csv_add(&r->csv, s, t);
+		run_share_add(&r->share, s);
 		ended &= s->status == TAC_DEVICE_ENDED || s->status == TAC_DEVICE_LOST;
 		if (i == 0) {
 			const force_sample sample = sample_forces(s, t->wake_ns);
@@ -285,6 +290,7 @@ static void follow(live_run *r, report_series *forces, viewer *view)
 		}
 		drain_force_samples(r, forces);
 		run_csv_drain(&r->csv);
+		run_share_follow(&r->share);
 		if (view && !show_picture(r, view)) {
 			view = NULL;
 			if (isinf(r->runner.def.seconds))
@@ -466,7 +472,9 @@ static bool run_session(const settings *s, live_run *r, int mouse_fd)
 	const int lent = s->file_on_stdout ? standard_output_lend() : -1;
 	bool good = forces && loop_runner_open(&def, &r->runner) &&
 		    tac_ring_create(FORCE_SAMPLES, sizeof(force_sample), &r->force_samples) == TAC_OK &&
-		    run_csv_open(s->csv_path, &r->csv) && task_file_open(s->task_path, &r->task);
+		    run_csv_open(s->csv_path, &r->csv) &&
+		    run_share_start(&r->share, &r->session, &r->runner) &&
+		    task_file_open(s->task_path, &r->task);
 	if (good) {
 		report_forces_init(forces);
 		good = run_devices(s, r, forces, view);
@@ -480,6 +488,7 @@ static bool run_session(const settings *s, live_run *r, int mouse_fd)
 	good = good && write_report(s, r, forces);
 	task_file_close(&r->task);
 	good = run_csv_close(&r->csv) && good;
+	run_share_end(&r->share);
 	good = viewer_close(&view) >= TAC_OK && good; // its last picture shows the runner's statistics
 	good = loop_runner_close(&r->runner) && good;
 	tac_ring_destroy(&r->force_samples);
@@ -497,6 +506,7 @@ static int run(const settings *s)
 	session_def def = s->session;
 	char mouse[48];
 	const int mouse_fd = window_mouse(s, &def, mouse, sizeof mouse);
+	run_share_init(&s->share, &def, &r->share);
 	int code = session_open(&def, "tactus run", false, &r->session);
 	if (code == EXIT_SUCCESS && !run_session(s, r, mouse_fd))
 		code = EXIT_FAILURE;
@@ -572,6 +582,8 @@ static int run_as_asked(settings *s)
 		return EXIT_BAD_INPUT;
 	if (s->dump_scene)
 		return dump_scene(&s->session);
+	if (!run_share_check(&s->share))
+		return EXIT_BAD_INPUT;
 	if (s->picture_path && !s->view) {
 		fprintf(stderr, "tactus run: picture: expected --view as well, found --picture alone\n");
 		return EXIT_BAD_INPUT;
@@ -656,6 +668,11 @@ int cmd_run(int argc, char **argv)
 		{"task", OPTION_TEXT, &s.task_path, 0, 0, NULL, "FILE.json",
 		 "write what was done: forces, path, times, punctures, distances, limits; FILE.csv: as a "
 		 "table"},
+		{"share", OPTION_TEXT, &s.share.name, 0, 0, NULL, "NAME",
+		 "share the run as the station NAME: `tactus share --station NAME` publishes it "
+		 "(docs/share.md)"},
+		{"external-wrench", OPTION_FLAG, &s.share.external_wrench, 0, 0, NULL, NULL,
+		 "with --share: add the wrenches that the bridge receives, within all limits"},
 		{"dump-scene", OPTION_TEXT, &s.dump_scene, 0, 0, NULL, "SCENE",
 		 "print a scene as YAML and exit"},
 		{"json", OPTION_FLAG, &s.json, 0, 0, NULL, NULL, "print the summary as JSON"},

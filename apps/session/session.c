@@ -248,6 +248,8 @@ static int open_tools(const session_def *def, const char *command, session *s)
 		servo.period_ns = loop_period_ns(def, s);
 		servo.record = s->recorders[i] ? record : NULL;
 		servo.record_user = s->recorders[i];
+		servo.events = def->events;
+		servo.callback = def->callbacks[i];
 		if (tac_servo_create(&servo, &s->servos[i]) < TAC_OK)
 			code = EXIT_FAILURE;
 		s->count = i + 1;

@@ -31,7 +31,9 @@ typedef struct session_def {
 	int64_t period_ns;    // of the loop; 0: 1 kHz
 	const char *firmware; // of a Falcon; NULL: the driver's default
 	const char *record;   // recording of the first tool's device, the second's is FILE.2; NULL: none
-	bool any_scene;       // play back recordings of another scene or run, too
+	uint32_t events;      // of a servo that may wait (tac_servo_def.events)
+	tac_effect_callback callbacks[TAC_SCENE_TOOLS]; // a force of one's own for each tool
+	bool any_scene;                                 // play back recordings of another scene or run, too
 } session_def;
 
 typedef struct session {
