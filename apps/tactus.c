@@ -28,6 +28,7 @@ static const struct {
 	{"mesh", cmd_mesh, "describe a mesh file"},
 	{"query", cmd_query, "test whether two shapes touch at given poses"},
 	{"render", cmd_render, "compute the forces along a recorded device path, off line"},
+	{"share", cmd_share, "share a run with other machines over DDS"},
 	{"sweep", cmd_sweep, "compute how far a shape can move before it touches another"},
 	{"task", cmd_task, "print the figures of a task, or compare two runs of it"},
 	{"view", cmd_view, "replay a recording in the viewer, or export it"},

@@ -2,6 +2,7 @@
 #   tactus           the program, its helpers, udev rules, limits, the group realtime, manual page, completion, pages, examples
 #   libtactus0.2     libtactus.so; major and minor version are in its name, as in the SONAME
 #   libtactus-dev    headers, static libraries, CMake package, pkg-config files
+#   tactus-share     the bridge, if Cyclone DDS is installed
 #   python3-tactus   the Python package, if python3-cffi and setuptools are installed
 #	cmake --build build/release && cpack --config build/release/CPackConfig.cmake -B FOLDER
 install(FILES packaging/70-tactus.rules DESTINATION lib/udev/rules.d COMPONENT tactus)
@@ -46,6 +47,12 @@ set(CPACK_DEBIAN_TACTUS_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_TACTUS_PACKAGE_DEPENDS "passwd")
 set(CPACK_DEBIAN_TACTUS_PACKAGE_CONTROL_EXTRA
 	"${PROJECT_SOURCE_DIR}/packaging/postinst;${PROJECT_SOURCE_DIR}/packaging/postrm")
+
+if(TARGET tactus-share)
+	tactus_package(share tactus-share science "the bridge of tactus share" share)
+	set(CPACK_DEBIAN_SHARE_PACKAGE_SHLIBDEPS ON)
+	set(CPACK_DEBIAN_SHARE_PACKAGE_DEPENDS "tactus (= ${PROJECT_VERSION})")
+endif()
 
 if(TARGET tactus_shared)
 	tactus_package(lib libtactus${TACTUS_ABI} libs "the shared library" lib)

@@ -53,6 +53,9 @@ packages_optional='
 	python3-setuptools     the Python package, installed
 	python3-pip            the Python package, installed
 	npm                    the reference reader of MCAP, for a test
+	cyclonedds-dev         the bridge of `tactus share`: DDS
+	cyclonedds-tools       the same: the compiler of its types
+	iproute2               the tests of sharing, in network namespaces
 	lintian                the test of the Debian packages
 	reuse                  the test that every file has a licence
 '

@@ -11,6 +11,7 @@ int cmd_mesh(int argc, char **argv);
 int cmd_query(int argc, char **argv);
 int cmd_render(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_share(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
 int cmd_task(int argc, char **argv);
 int cmd_view(int argc, char **argv);

@@ -1,0 +1,195 @@
+// tactus share: publishes the run of a station on the network, or takes part as somebody who watches, stores
+// or commands. The network is the business of another program, tactus-share, which this one becomes.
+#include "apps/commands/commands.h"
+#include "apps/session/options.h"
+#include "base/helper.h"
+#include "share/station.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WORDS 64
+#define WORD  4352 // a path and a name
+
+typedef struct settings {
+	const char *station, *interface, *peers, *store, *tell, *text, *launch;
+	int64_t domain, count;
+	double rate_Hz, seconds, value;
+	int command;
+	bool commands, ros, watch;
+} settings;
+
+static const char *const command_names[] = {"none", "end", "stop", "gain", "start", "scene", NULL};
+
+// The words for tactus-share.
+typedef struct words {
+	char *items[WORDS + 1]; // ended by NULL
+	int count;
+} words;
+
+static void add_word(words *w, const char *before, const char *after)
+{
+	char *word = w->count < WORDS ? malloc(WORD) : NULL;
+	if (!word)
+		return;
+	snprintf(word, WORD, "%s%s", before, after);
+	w->items[w->count++] = word;
+}
+
+// `name` ends with =. A value of NULL is left out.
+static void add(words *w, const char *name, const char *value)
+{
+	if (value)
+		add_word(w, name, value);
+}
+
+static void add_number(words *w, const char *name, double value)
+{
+	char text[64];
+	snprintf(text, sizeof text, "%.17g", value);
+	add(w, name, text);
+}
+
+static int refuse(const char *found)
+{
+	fprintf(stderr, "tactus share: expected one of --station, --watch, --store and --tell, found %s\n",
+		found);
+	return EXIT_BAD_INPUT;
+}
+
+// Whether the options fit together. Returns an exit code: 0, or 2 after one line.
+static int check(const settings *s)
+{
+	const int roles = (s->station != NULL) + s->watch + (s->store != NULL) + (s->tell != NULL);
+	if (roles != 1)
+		return refuse(roles == 0 ? "none" : "several");
+	const char *name = s->station ? s->station : s->tell;
+	if (name && !tac_station_name_valid(name)) {
+		fprintf(stderr,
+			"tactus share: expected a station's name of 1 to 32 letters, digits, _ or -, with a "
+			"letter "
+			"first, found '%s'\n",
+			name);
+		return EXIT_BAD_INPUT;
+	}
+	if ((s->tell != NULL) != (s->command != 0)) {
+		fprintf(stderr, "tactus share: expected --tell and --command together, found one alone\n");
+		return EXIT_BAD_INPUT;
+	}
+	if (s->store && access(s->store, W_OK) != 0) {
+		fprintf(stderr, "tactus share: store: expected a folder to write to, found '%s': %s\n",
+			s->store, strerror(errno));
+		return EXIT_BAD_INPUT;
+	}
+	return EXIT_SUCCESS;
+}
+
+static void describe(const settings *s, words *w)
+{
+	add(w, "role=", s->station ? "station" : s->watch ? "watch" : s->store ? "store" : "tell");
+	add(w, "station=", s->station ? s->station : s->tell);
+	add_number(w, "domain=", (double)s->domain);
+	add(w, "interface=", s->interface);
+	add(w, "peers=", s->peers);
+	add(w, "folder=", s->store);
+	add_number(w, "rate=", s->rate_Hz);
+	add_number(w, "count=", (double)s->count);
+	if (!isnan(s->seconds))
+		add_number(w, "seconds=", s->seconds);
+	else if (s->tell)
+		add_number(w, "seconds=", 5);
+	if (s->commands)
+		add(w, "commands=", "on");
+	if (s->ros)
+		add(w, "ros=", "on");
+	if (s->tell) {
+		add(w, "command=", command_names[s->command]);
+		add(w, "text=", s->text);
+		add_number(w, "value=", s->value);
+	}
+	char self[TAC_HELPER_PATH];
+	const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+	if (s->launch && length > 0) {
+		self[length] = 0;
+		add(w, "launch=", self);
+	}
+	add_word(w, "--", "");
+	char copy[WORD];
+	snprintf(copy, sizeof copy, "%s", s->launch ? s->launch : "");
+	for (char *rest, *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+		add_word(w, word, "");
+}
+
+// Becomes tactus-share. Returns only if that fails, after one line.
+static int become(words *w)
+{
+	static const char *const places[] = {"../libexec/tactus/tactus-share", NULL};
+	const tac_helper_def def = {
+		.variable = "TACTUS_SHARE_PROGRAM", .places = places, .installed = TACTUS_SHARE_INSTALLED};
+	char program[TAC_HELPER_PATH], reason[2 * TAC_HELPER_PATH];
+	if (!tac_helper_find_program(&def, program, reason, sizeof reason)) {
+		fprintf(stderr, "tactus share: expected the program tactus-share, found none: it is built "
+				"where Cyclone DDS "
+				"is (Debian: cyclonedds-dev, cyclonedds-tools)\n");
+		return EXIT_FAILURE;
+	}
+	fflush(NULL);
+	execv(program, w->items);
+	fprintf(stderr, "tactus share: %s: expected to start it, found: %s\n", program, strerror(errno));
+	return EXIT_FAILURE;
+}
+
+int cmd_share(int argc, char **argv)
+{
+	settings s = {.rate_Hz = 100, .seconds = (double)NAN};
+	const option_def options[] = {
+		{"station", OPTION_TEXT, &s.station, 0, 0, NULL, "NAME",
+		 "publish the runs that are shared as NAME (tactus run --share NAME), until Ctrl-C"},
+		{"watch", OPTION_FLAG, &s.watch, 0, 0, NULL, NULL,
+		 "listen to all stations, and print an account of each as JSON at the end"},
+		{"store", OPTION_TEXT, &s.store, 0, 0, NULL, "FOLDER",
+		 "store the recordings of all stations (tactus run --record) in FOLDER"},
+		{"tell", OPTION_TEXT, &s.tell, 0, 0, NULL, "NAME", "send a command to the station NAME"},
+		{"command", OPTION_CHOICE, &s.command, 0, 0, command_names, NULL,
+		 "with --tell: end the run, stop its forces, lower their gain to --value, start a run, "
+		 "choose the "
+		 "scene --text of the next one"},
+		{"value", OPTION_NUMBER, &s.value, 0, 1, NULL, "X", "with --command gain: the gain"},
+		{"text", OPTION_TEXT, &s.text, 0, 0, NULL, "SCENE", "with --command scene: its name"},
+		{"commands", OPTION_FLAG, &s.commands, 0, 0, NULL, NULL,
+		 "with --station: carry out commands from the network"},
+		{"launch", OPTION_TEXT, &s.launch, 0, 0, NULL, "OPTIONS",
+		 "with --station and --commands: the command start starts a run with these options, such as "
+		 "'--device falcon --record last.rec'"},
+		{"ros", OPTION_FLAG, &s.ros, 0, 0, NULL, NULL,
+		 "with --station: publish as topics of ROS 2, too, and take external wrenches from one"},
+		{"rate", OPTION_NUMBER, &s.rate_Hz, 1, 1000, NULL, "HZ", "with --station: rate of the state"},
+		{"domain", OPTION_INTEGER, &s.domain, 0, 230, NULL, "N", "DDS domain"},
+		{"interface", OPTION_TEXT, &s.interface, 0, 0, NULL, "NAME",
+		 "network interface, such as eth0 or lo (default: DDS chooses)"},
+		{"peers", OPTION_TEXT, &s.peers, 0, 0, NULL, "HOST,HOST",
+		 "hosts that multicast does not reach"},
+		{"seconds", OPTION_NUMBER, &s.seconds, 0.01, 1e9, NULL, "S",
+		 "with --watch: how long to listen (default: until Ctrl-C); with --tell: how long to wait "
+		 "for the "
+		 "answer (default: 5)"},
+		{"count", OPTION_INTEGER, &s.count, 0, 1e6, NULL, "N",
+		 "with --store: end after N recordings (0: go on)"},
+		{0},
+	};
+	const command_line line = {"tactus share", "share a run with other machines over DDS", options};
+	int code;
+	if (!options_parse(&line, argc, argv, &code))
+		return code;
+	code = check(&s);
+	if (code != EXIT_SUCCESS)
+		return code;
+	words w = {0};
+	add_word(&w, "tactus-share", "");
+	describe(&s, &w);
+	return become(&w);
+}

@@ -1,0 +1,324 @@
+#include "share/bridge/bridge_state.h"
+
+#include "haptic/event.h"
+#include "rt/clock.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define POLL_NS  (2 * TAC_NS_PER_MS)
+#define BLOCK_NS (20 * TAC_NS_PER_MS)  // a block is published at the latest so long after its first sample
+#define TRY_NS   (200 * TAC_NS_PER_MS) // from one attempt to reach a run to the next
+#define BATCH    512                   // records taken in one turn, so that commands do not wait
+
+static volatile sig_atomic_t ended;
+
+static void end(int signal)
+{
+	(void)signal;
+	ended = 1;
+}
+
+// ---- samples ----
+
+static tactus_Pose pose_of(tac_dpose p)
+{
+	return (tactus_Pose){.position_m = {p.position.x, p.position.y, p.position.z},
+			     .rotation = {p.rotation.x, p.rotation.y, p.rotation.z, p.rotation.w}};
+}
+
+static tactus_Wrench wrench_of(const tac_wrench *w)
+{
+	return (tactus_Wrench){.force_N = {w->force_N.x, w->force_N.y, w->force_N.z},
+			       .torque_Nm = {w->torque_Nm.x, w->torque_Nm.y, w->torque_Nm.z}};
+}
+
+static tactus_Sample sample_of(const bridge *b, const tac_seam_tick *t)
+{
+	return (tactus_Sample){
+		.number = t->number,
+		.tick_no = t->tick,
+		.time_ns = t->time_ns + b->clock_offset_ns,
+		.compute_ns = t->compute_ns,
+		.tool_no = (uint32_t)t->tool,
+		.servo_state = (uint32_t)t->state,
+		.device_status = (uint32_t)t->status,
+		.buttons = t->buttons,
+		.limits = t->limits,
+		.contacts = (uint32_t)t->contacts,
+		.device_pose = pose_of(t->T_world_device),
+		.tool_pose = pose_of(t->T_world_sco),
+		.wanted = wrench_of(&t->wanted),
+		.sent = wrench_of(&t->sent),
+		.external = wrench_of(&t->external),
+		.gain = t->gain,
+		.passivity_J = t->passivity_J,
+		.stiffness_N_per_m = t->stiffness_N_per_m,
+		.allowed_N_per_m = t->allowed_N_per_m,
+		.distance_m = t->distance_m,
+		.gripper_m = t->gripper_m,
+		.gripper_N = t->gripper_N,
+	};
+}
+
+static void publish_block(bridge *b)
+{
+	if (b->sample_count == 0)
+		return;
+	tactus_Block block = {.run = b->run.run,
+			      .refused = b->refused,
+			      .samples = {b->sample_count, b->sample_count, b->samples, false}};
+	snprintf(block.station, sizeof block.station, "%s", b->def.station);
+	if (dds_write(b->ticks, &block) == DDS_RETCODE_OK)
+		b->published += b->sample_count;
+	else
+		b->dropped += b->sample_count;
+	b->sample_count = 0;
+}
+
+static void take_ticks(bridge *b)
+{
+	tac_seam_tick tick;
+	const int64_t now_ns = tac_clock_now_ns();
+	for (int i = 0; i < BATCH && tac_seam_pop_tick(b->seam, &tick); i++) {
+		if (tick.tool < 0 || tick.tool >= TAC_SCENE_TOOLS)
+			continue;
+		if (b->sample_count == 0)
+			b->block_ns = now_ns;
+		b->samples[b->sample_count++] = sample_of(b, &tick);
+		b->refused = tick.refused;
+		b->newest[tick.tool] = tick;
+		b->fresh[tick.tool] = true;
+		if (b->sample_count == BRIDGE_BLOCK)
+			publish_block(b);
+	}
+	if (b->sample_count > 0 && now_ns - b->block_ns >= BLOCK_NS)
+		publish_block(b);
+}
+
+static void publish_state(bridge *b)
+{
+	for (int32_t i = 0; i < b->run.tool_count; i++) {
+		if (!b->fresh[i])
+			continue;
+		b->fresh[i] = false;
+		tactus_State state = {
+			.tool_no = (uint32_t)i, .run = b->run.run, .newest = sample_of(b, &b->newest[i])};
+		snprintf(state.station, sizeof state.station, "%s", b->def.station);
+		dds_write(b->state, &state);
+		if (b->def.ros)
+			ros_publish(&b->ros[i], &b->newest[i], b->newest[i].time_ns + b->clock_offset_ns);
+	}
+}
+
+// ---- notes ----
+
+static void publish_event(bridge *b, const char *kind, const tac_seam_note *note, int64_t time_ns)
+{
+	tactus_Event event = {.run = b->run.run,
+			      .number = b->events++,
+			      .time_ns = time_ns,
+			      .tool_no = note->tool,
+			      .value_no = note->number,
+			      .value = note->value};
+	snprintf(event.station, sizeof event.station, "%s", b->def.station);
+	snprintf(event.kind, sizeof event.kind, "%s", kind);
+	snprintf(event.text, sizeof event.text, "%s", note->text);
+	dds_write(b->event, &event);
+}
+
+void bridge_tell(bridge *b, const char *kind, double value, const char *text)
+{
+	tac_seam_note note = {.tool = -1, .number = -1, .value = value};
+	snprintf(note.text, sizeof note.text, "%s", text);
+	publish_event(b, kind, &note, tac_clock_now_ns() + wire_clock_offset_ns());
+}
+
+static void publish_totals(bridge *b, const tac_seam_totals *t, bool last)
+{
+	uint64_t causes[TAC_CAUSE_COUNT];
+	for (int i = 0; i < TAC_CAUSE_COUNT; i++)
+		causes[i] = (uint64_t)t->misses_by_cause[i];
+	tactus_Totals totals = {.run = b->run.run,
+				.ended = last,
+				.ticks = (uint64_t)t->ticks,
+				.misses = (uint64_t)t->misses,
+				.skipped = (uint64_t)t->skipped,
+				.misses_by_cause = {TAC_CAUSE_COUNT, TAC_CAUSE_COUNT, causes, false},
+				.refused = t->refused,
+				.published = b->published,
+				.dropped = b->dropped};
+	snprintf(totals.station, sizeof totals.station, "%s", b->def.station);
+	dds_write(b->totals, &totals);
+}
+
+static void take_notes(bridge *b)
+{
+	tac_seam_note note;
+	for (int i = 0; i < BATCH && tac_seam_pop_note(b->seam, &note); i++) {
+		if (note.kind == TAC_SEAM_EVENT)
+			publish_event(b, tac_event_kind_name((tac_event_kind)note.event), &note,
+				      note.time_ns + b->clock_offset_ns);
+		else
+			publish_totals(b, &note.totals, note.kind == TAC_SEAM_ENDED);
+	}
+}
+
+// ---- runs ----
+
+void bridge_describe(bridge *b)
+{
+	tactus_Tool tools[TAC_SCENE_TOOLS] = {0};
+	tac_seam_info *r = &b->run;
+	for (int32_t i = 0; i < r->tool_count; i++)
+		tools[i] = (tactus_Tool){r->tools[i], r->devices[i], r->max_force_N[i], r->gripper_max_m[i]};
+	tactus_Info info = {.bridge = b->id,
+			    .run = r->run,
+			    .running = b->running,
+			    .commands = b->def.commands,
+			    .period_ns = r->period_ns,
+			    .recordings = r->record[0] ? (uint32_t)r->tool_count : 0,
+			    .version = r->version,
+			    .scene = r->scene,
+			    .text = r->text,
+			    .tools = {(uint32_t)r->tool_count, (uint32_t)r->tool_count, tools, false}};
+	snprintf(info.station, sizeof info.station, "%s", b->def.station);
+	dds_write(b->info, &info);
+}
+
+static void begin_run(bridge *b)
+{
+	b->socket = tac_station_connect(b->def.station, &b->seam);
+	if (b->socket < 0)
+		return;
+	const uint64_t before = b->run.run;
+	b->run = *tac_seam_read_info(b->seam);
+	b->running = true;
+	b->clock_offset_ns = wire_clock_offset_ns();
+	if (b->run.run != before)
+		b->published = b->dropped = b->refused = 0;
+	for (int32_t i = 0; b->def.ros && i < b->run.tool_count; i++)
+		ros_open(&b->wire, b->def.station, i, b->run.gripper_max_m[i] > 0, &b->ros[i]);
+	bridge_lend(b);
+	bridge_describe(b);
+	bridge_tell(b, "begin", 0, b->run.scene);
+}
+
+// Publishes all that the run has left behind.
+static void end_run(bridge *b)
+{
+	for (int i = 0; i < 2 * TAC_SEAM_TICKS / BATCH; i++)
+		take_ticks(b);
+	publish_block(b);
+	for (int i = 0; i < 2 * TAC_SEAM_NOTES / BATCH; i++)
+		take_notes(b);
+	close(b->socket);
+	b->socket = -1;
+	tac_seam_destroy(&b->seam);
+	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++)
+		ros_close(&b->ros[i]);
+	b->running = false;
+	bridge_describe(b);
+	bridge_tell(b, "end", 0, b->run.scene);
+}
+
+// The run closes its end of the socket when it ends, however it ends.
+static bool run_has_ended(const bridge *b)
+{
+	char byte;
+	const ssize_t got = recv(b->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+	return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+static void take_external(bridge *b)
+{
+	for (int32_t i = 0; b->def.ros && i < b->run.tool_count; i++) {
+		tac_seam_order order = {.tool = i};
+		if (!ros_take(&b->ros[i], &order.wrench))
+			continue;
+		order.time_ns = tac_clock_now_ns();
+		tac_seam_push_order(b->seam, &order);
+	}
+}
+
+// ---- main loop ----
+
+static void poll_run(bridge *b, int64_t now_ns, int64_t *state_ns)
+{
+	const bool last = run_has_ended(b); // before the rings are read: what it left is in them
+	take_ticks(b);
+	take_notes(b);
+	take_external(b);
+	if (now_ns >= *state_ns) {
+		publish_state(b);
+		*state_ns = now_ns + (int64_t)(1e9 / b->def.rate_Hz) - POLL_NS / 2;
+	}
+	if (last)
+		end_run(b);
+}
+
+static void follow(bridge *b)
+{
+	int64_t try_ns = 0, state_ns = 0;
+	const struct timespec pause = {0, b->def.rate_Hz > 500 ? POLL_NS / 4 : POLL_NS};
+	while (!ended) {
+		const int64_t now_ns = tac_clock_now_ns();
+		if (b->socket < 0 && now_ns >= try_ns) {
+			begin_run(b);
+			try_ns = now_ns + TRY_NS;
+		}
+		if (b->socket >= 0)
+			poll_run(b, now_ns, &state_ns);
+		bridge_take_orders(b);
+		bridge_send_pieces(b);
+		if (b->launched > 0 && waitpid(b->launched, NULL, WNOHANG) == b->launched)
+			b->launched = 0;
+		nanosleep(&pause, NULL);
+	}
+	if (b->socket >= 0)
+		end_run(b);
+}
+
+static bool open_topics(bridge *b)
+{
+	wire *w = &b->wire;
+	return (b->state = wire_writer(w, WIRE_STATE)) >= 0 && (b->ticks = wire_writer(w, WIRE_TICKS)) >= 0 &&
+	       (b->event = wire_writer(w, WIRE_EVENT)) >= 0 && (b->info = wire_writer(w, WIRE_INFO)) >= 0 &&
+	       (b->totals = wire_writer(w, WIRE_TOTALS)) >= 0 &&
+	       (b->chunk = wire_writer(w, WIRE_CHUNK)) >= 0 &&
+	       (b->command = wire_reader(w, WIRE_COMMAND)) >= 0 && (b->want = wire_reader(w, WIRE_WANT)) >= 0;
+}
+
+int bridge_run(const bridge_def *def)
+{
+	bridge *b = calloc(1, sizeof *b);
+	if (!b) {
+		fprintf(stderr, "tactus share: expected %zu bytes, found no memory\n", sizeof *b);
+		return EXIT_FAILURE;
+	}
+	b->def = *def;
+	b->socket = -1;
+	b->id = wire_random();
+	const struct sigaction action = {.sa_handler = end};
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	prctl(PR_SET_TIMERSLACK, 100000);
+	const bool good = wire_open(&def->wire, &b->wire) && open_topics(b);
+	if (good) {
+		bridge_describe(b);
+		fprintf(stderr, "tactus share: station %s, domain %u%s%s\n", def->station, def->wire.domain,
+			def->commands ? ", commands on" : "", def->ros ? ", ROS 2" : "");
+		follow(b);
+	}
+	wire_close(&b->wire);
+	free(b);
+	return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
