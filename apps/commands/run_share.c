@@ -81,7 +81,9 @@ void run_share_init(const run_share_def *def, session_def *to_open, run_share *o
 // Copies `text`, cut to the room.
 static void copy_text(char *to, size_t size, const char *text)
 {
-	snprintf(to, size, "%s", text);
+	const size_t length = strnlen(text, size - 1);
+	memcpy(to, text, length);
+	to[length] = '\0';
 }
 
 // Describes the run. NULL after one line; the caller frees it.
