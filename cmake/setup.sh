@@ -56,6 +56,7 @@ packages_optional='
 	cyclonedds-dev         the bridge of `tactus share`: DDS
 	cyclonedds-tools       the same: the compiler of its types
 	libfastrtps-dev        the test of sharing's ROS 2 topics with another vendor's DDS
+	openssl                credentials of `tactus share`
 	iproute2               the tests of sharing, in network namespaces
 	lintian                the test of the Debian packages
 	reuse                  the test that every file has a licence

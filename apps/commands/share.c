@@ -16,7 +16,8 @@
 #define WORD  4352 // a path and a name
 
 typedef struct settings {
-	const char *station, *interface, *peers, *store, *tell, *text, *launch;
+	const char *station, *interface, *peers, *store, *tell, *text, *launch, *security, *init_security,
+		*console;
 	int64_t domain, count;
 	double rate_Hz, seconds, value;
 	int command;
@@ -61,9 +62,25 @@ static int refuse(const char *found)
 	return EXIT_BAD_INPUT;
 }
 
+static int check_init(const settings *s)
+{
+	const char *name = s->station ? s->station : s->console;
+	if ((s->station != NULL) == (s->console != NULL) || !tac_station_name_valid(name)) {
+		fprintf(stderr,
+			"tactus share: init-security: expected --station NAME or --console NAME, found %s\n",
+			s->station && s->console ? "both"
+			: name                   ? name
+						 : "none");
+		return EXIT_BAD_INPUT;
+	}
+	return EXIT_SUCCESS;
+}
+
 // Whether the options fit together. Returns an exit code: 0, or 2 after one line.
 static int check(const settings *s)
 {
+	if (s->init_security)
+		return check_init(s);
 	const int roles = (s->station != NULL) + s->watch + (s->store != NULL) + (s->tell != NULL);
 	if (roles != 1)
 		return refuse(roles == 0 ? "none" : "several");
@@ -78,6 +95,15 @@ static int check(const settings *s)
 	}
 	if ((s->tell != NULL) != (s->command != 0)) {
 		fprintf(stderr, "tactus share: expected --tell and --command together, found one alone\n");
+		return EXIT_BAD_INPUT;
+	}
+	char key[WORD];
+	snprintf(key, sizeof key, "%s/key.pem", s->security ? s->security : "");
+	if (s->security && access(key, R_OK) != 0) {
+		fprintf(stderr,
+			"tactus share: security: expected credentials made by --init-security, found '%s': "
+			"%s\n",
+			s->security, strerror(errno));
 		return EXIT_BAD_INPUT;
 	}
 	if (s->store && access(s->store, W_OK) != 0) {
@@ -95,6 +121,7 @@ static void describe(const settings *s, words *w)
 	add_number(w, "domain=", (double)s->domain);
 	add(w, "interface=", s->interface);
 	add(w, "peers=", s->peers);
+	add(w, "security=", s->security);
 	add(w, "folder=", s->store);
 	add_number(w, "rate=", s->rate_Hz);
 	add_number(w, "count=", (double)s->count);
@@ -124,12 +151,24 @@ static void describe(const settings *s, words *w)
 		add_word(w, word, "");
 }
 
-// Becomes tactus-share. Returns only if that fails, after one line.
-static int become(words *w)
+// Where a program of this command is.
+typedef struct place {
+	const char *beside[2]; // this program; ended by NULL
+	const char *installed;
+	const char *variable;
+} place;
+
+static const place bridge = {{"../libexec/tactus/tactus-share", NULL},
+			     TACTUS_SHARE_INSTALLED "/tactus-share",
+			     "TACTUS_SHARE_PROGRAM"};
+static const place credentials = {
+	{"../libexec/tactus/tactus-credentials", NULL}, TACTUS_SHARE_INSTALLED "/tactus-credentials", NULL};
+
+// Becomes another program. Returns only if that fails, after one line.
+static int become(const place *where, words *w)
 {
-	static const char *const places[] = {"../libexec/tactus/tactus-share", NULL};
 	const tac_helper_def def = {
-		.variable = "TACTUS_SHARE_PROGRAM", .places = places, .installed = TACTUS_SHARE_INSTALLED};
+		.variable = where->variable, .places = where->beside, .installed = where->installed};
 	char program[TAC_HELPER_PATH], reason[2 * TAC_HELPER_PATH];
 	if (!tac_helper_find_program(&def, program, reason, sizeof reason)) {
 		fprintf(stderr, "tactus share: expected the program tactus-share, found none: it is built "
@@ -173,6 +212,16 @@ int cmd_share(int argc, char **argv)
 		 "network interface, such as eth0 or lo (default: DDS chooses)"},
 		{"peers", OPTION_TEXT, &s.peers, 0, 0, NULL, "HOST,HOST",
 		 "hosts that multicast does not reach"},
+		{"security", OPTION_TEXT, &s.security, 0, 0, NULL, "FOLDER",
+		 "take part with these credentials; whoever has none of the same authority is neither seen "
+		 "nor "
+		 "heard"},
+		{"init-security", OPTION_TEXT, &s.init_security, 0, 0, NULL, "FOLDER",
+		 "make credentials in FOLDER/NAME for --station NAME or --console NAME; the first call makes "
+		 "the "
+		 "authority, too"},
+		{"console", OPTION_TEXT, &s.console, 0, 0, NULL, "NAME",
+		 "with --init-security: the name of a machine that watches, stores and commands"},
 		{"seconds", OPTION_NUMBER, &s.seconds, 0.01, 1e9, NULL, "S",
 		 "with --watch: how long to listen (default: until Ctrl-C); with --tell: how long to wait "
 		 "for the "
@@ -189,7 +238,14 @@ int cmd_share(int argc, char **argv)
 	if (code != EXIT_SUCCESS)
 		return code;
 	words w = {0};
+	if (s.init_security) {
+		add_word(&w, "tactus-credentials", "");
+		add_word(&w, s.init_security, "");
+		add_word(&w, s.station ? s.station : s.console, "");
+		add_word(&w, s.station ? "station" : "console", "");
+		return become(&credentials, &w);
+	}
 	add_word(&w, "tactus-share", "");
 	describe(&s, &w);
-	return become(&w);
+	return become(&bridge, &w);
 }

@@ -55,6 +55,35 @@ static void add_peers(char *xml, size_t size, const char *peers)
 	append(xml, size, "</Peers>", "", "");
 }
 
+// The credentials that share/security/tactus-credentials makes, and the plugins that use them.
+static void add_security(char *xml, size_t size, const char *folder)
+{
+	static const struct {
+		const char *before, *file, *after;
+	} parts[] = {
+		{"<Security><Authentication><Library path=\"" TACTUS_DDS_SECURITY
+		 "/libdds_security_auth.so\" "
+		 "initFunction=\"init_authentication\" finalizeFunction=\"finalize_authentication\"/>"
+		 "<IdentityCertificate>file:",
+		 "certificate.pem", "</IdentityCertificate>"},
+		{"<PrivateKey>file:", "key.pem", "</PrivateKey>"},
+		{"<IdentityCA>file:", "authority.pem", "</IdentityCA></Authentication>"},
+		{"<AccessControl><Library path=\"" TACTUS_DDS_SECURITY "/libdds_security_ac.so\" "
+		 "initFunction=\"init_access_control\" finalizeFunction=\"finalize_access_control\"/>"
+		 "<Governance>file:",
+		 "governance.xml.p7s", "</Governance>"},
+		{"<Permissions>file:", "permissions.xml.p7s", "</Permissions>"},
+		{"<PermissionsCA>file:", "authority.pem",
+		 "</PermissionsCA></AccessControl><Cryptographic><Library path=\"" TACTUS_DDS_SECURITY
+		 "/libdds_security_crypto.so\" initFunction=\"init_crypto\" "
+		 "finalizeFunction=\"finalize_crypto\"/></Cryptographic></Security>"},
+	};
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		append(xml, size, parts[i].before, folder, "/");
+		append(xml, size, parts[i].file, parts[i].after, "");
+	}
+}
+
 // The configuration of the environment (CYCLONEDDS_URI), then that of the options.
 static void configure(const wire_def *def, char *xml, size_t size)
 {
@@ -71,7 +100,10 @@ static void configure(const wire_def *def, char *xml, size_t size)
 	       "<MaxAutoParticipantIndex>120</MaxAutoParticipantIndex>", "");
 	if (def->peers)
 		add_peers(xml, size, def->peers);
-	append(xml, size, "</Discovery></Domain></CycloneDDS>", "", "");
+	append(xml, size, "</Discovery>", "", "");
+	if (def->security)
+		add_security(xml, size, def->security);
+	append(xml, size, "</Domain></CycloneDDS>", "", "");
 }
 
 // ---- entities ----
@@ -103,6 +135,12 @@ static dds_qos_t *qos_of(const quality *q)
 bool wire_open(const wire_def *def, wire *out_wire)
 {
 	*out_wire = (wire){0};
+	if (def->security && !TACTUS_DDS_SECURITY[0]) {
+		fprintf(stderr,
+			"tactus share: security: expected the plugins of DDS Security, found a Cyclone DDS "
+			"without them\n");
+		return false;
+	}
 	static char xml[16384];
 	configure(def, xml, sizeof xml);
 	out_wire->domain = checked(dds_create_domain(def->domain, xml), "a DDS domain");

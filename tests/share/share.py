@@ -83,6 +83,41 @@ class Lesson(Shared):
         self.assertEqual(heard["totals"]["ticks"], ticks, heard)
 
 
+@unittest.skipUnless(os.environ.get("TACTUS_TEST_LONG") == "1", "with --long")
+class Security(Shared):
+    def credentials(self, authority, kind, name):
+        folder = os.path.join(self.folder, authority)
+        made = tactus("share", "--init-security", folder, "--" + kind, name)
+        self.assertEqual(made.returncode, 0, made)
+        return ["--security", os.path.join(folder, name)]
+
+    def test_strangers_are_neither_seen_nor_heard(self):
+        ours = self.credentials("ours", "station", "s1")
+        console = self.credentials("ours", "console", "desk")
+        again = tactus("share", "--init-security", os.path.join(self.folder, "ours"), "--station", "s1")
+        self.assertEqual(again.returncode, 2)
+        self.assertRegex(again.stderr, "expected a new name, found credentials in")
+        self.bridge("s1", "--commands", *ours)
+        self.bridge("plain")
+        self.bridge("other", *self.credentials("others", "station", "other"))
+        watch = self.watch("s1", options=console)
+        for security in ([], self.credentials("others", "console", "desk")): # nobody answers a stranger
+            tell = tactus("share", "--tell", "s1", "--command", "stop", "--interface", "lo", "--seconds", "2", *security)
+            self.assertRegex(tell.stderr, "expected an answer from station s1 within 2 s, found none")
+        # A station's certificate may not command.
+        tell = tactus("share", "--tell", "s1", "--command", "stop", "--interface", "lo", "--seconds", "2", *ours)
+        self.assertEqual(tell.returncode, 1, tell)
+        self.assertNotIn("refused: no run", tell.stderr)
+        run = self.run_shared("s1", "--seconds", "1")
+        ticks = self.ticks_of(run)
+        watch.until("s1 has ended a run")
+        tell = tactus("share", "--tell", "s1", "--command", "stop", "--interface", "lo", "--seconds", "60", *console)
+        self.assertRegex(tell.stderr, "station s1: refused: no run is on")
+        heard = self.account(watch)
+        self.assertEqual(list(heard), ["s1"])
+        self.check_whole(heard["s1"], ticks)
+
+
 class Words(BadInputTest):
     program = tactus
 
@@ -92,6 +127,8 @@ class Words(BadInputTest):
         self.refuse("share", "--station", "a b", says="expected a station's name of 1 to 32 letters.*found 'a b'")
         self.refuse("share", "--tell", "a", says="expected --tell and --command together")
         self.refuse("share", "--store", "/nowhere", says="expected a folder to write to, found '/nowhere'")
+        self.refuse("share", "--watch", "--security", "/nowhere", says="expected credentials made by --init-security, found '/nowhere'")
+        self.refuse("share", "--init-security", "/tmp", says="expected --station NAME or --console NAME, found none")
         self.refuse("run", "--share", "7", says="share: expected 1 to 32 letters.*found '7'")
         self.refuse("run", "--external-wrench", says="expected --share as well")
 

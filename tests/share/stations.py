@@ -105,8 +105,8 @@ class Shared(unittest.TestCase):
         bridge.until("station " + name)
         return bridge
 
-    def watch(self, *names, **options):
-        watch = self.share("--watch", **options)
+    def watch(self, *names, options=(), **how):
+        watch = self.share("--watch", *options, **how)
         for name in names:
             watch.until("hears " + name + "\n")
         return watch
