@@ -39,6 +39,7 @@ static const struct {
 	{"needle", "a needle's tick in seven layers, rigid and flexible"},
 	{"peers", "mesh against mesh: our engines beside FCL, ODE, Bullet, Embree and CGAL"},
 	{"scd", "surface detection: Tables 1 to 6 of its paper, beside peers"},
+	{"share", "what sharing a run costs its tick, by alternating ticks"},
 	{"table1", "Table 1 of the CollisionChip paper, with all engines, and the same for our meshes"},
 	{"tick", "one step of the SCO in contact, against mesh size and speed of the hand"},
 	{"viewer", "cost of the viewer to the loop, by paired differences; needs a display"},
