@@ -1,6 +1,5 @@
-// A world that lives: two hands, bodies from code and from memory, physics of its own, effects and a force of
-// its own, events, objects that vanish, a material that changes, another world; and all of it once more, off
-// line, with the same forces to the bit.
+// A world that lives: a scene from YAML, code and memory, two hands, physics, effects and a force of its own,
+// events, all that can change, another world; and once more, off line, with the same forces to the bit.
 #include "devices/registry.h"
 #include "haptic/live.h"
 #include "haptic/play.h"
@@ -12,17 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TICKS_MAX 65536
-#define FRAMES    600
-#define FRAME_NS  2000000
-#define BLOCK     0 // object
-#define PYRAMID   1
-#define BLOCK_KG  0.3
+enum { TICKS_MAX = 65536, FRAMES = 600, FRAME_NS = 2000000, BLOCK = 0, PYRAMID = 1 }; // the last: objects
 
 // What the hooks on the real-time thread write down, for the replay.
 static tac_device_sample samples[TAC_SCENE_TOOLS][TICKS_MAX];
 static tac_live_record commands[8 * FRAMES];
 static size_t ticks[TAC_SCENE_TOOLS], command_count;
+static double pull_N_per_m = 5;
 
 static void note_sample(void *user, const tac_device_sample *sample)
 {
@@ -41,13 +36,16 @@ static void note_command(void *user, int64_t tick, const tac_live_command *comma
 // A force of its own, on the real-time thread: a weak spring towards the middle.
 static void pull(void *user, const tac_effect_input *in, tac_effect_output *out)
 {
-	const double *stiffness_N_per_m = user;
-	out->stiffness_N_per_m = *stiffness_N_per_m;
-	out->wrench.force_N = tac_dvec3_scale(in->T_world_device.position, -*stiffness_N_per_m);
+	out->stiffness_N_per_m = *(const double *)user;
+	out->wrench.force_N = tac_dvec3_scale(in->T_world_device.position, -out->stiffness_N_per_m);
 }
 
+static const char yaml[] =
+	"scene: a rail\ntools: [{name: left, shapes: [{kind: sphere, radius_m: 0.005}]}]\n"
+	"materials: [{name: wood, stiffness_N_per_m: 800}, {name: cork, stiffness_N_per_m: 300}]\n";
+
 // A block on a rail, and a pyramid that exists in memory alone.
-static tac_world *make_world(const char *name, tac_scene **out_scene)
+static tac_world *make_world(tac_scene **out_scene)
 {
 	const tac_vec3 corners[] = {{0, 0, 0}, {0.04f, 0, 0}, {0, 0.04f, 0}, {0, 0, 0.04f}};
 	const tac_mesh_triangle faces[] = {{{0, 2, 1}}, {{0, 1, 3}}, {{0, 3, 2}}, {{1, 2, 3}}};
@@ -57,15 +55,13 @@ static tac_world *make_world(const char *name, tac_scene **out_scene)
 	def.triangles = faces;
 	tac_mesh *pyramid;
 	tac_world *world;
-	if (tac_scene_create(name, out_scene) < TAC_OK || tac_mesh_build(&def, &pyramid) < TAC_OK)
+	if (tac_scene_parse(yaml, strlen(yaml), "yaml", out_scene) < TAC_OK ||
+	    tac_mesh_build(&def, &pyramid) < TAC_OK)
 		return NULL;
 	tac_scene *scene = *out_scene;
-	tac_scene_add_material(scene, "wood")->stiffness_N_per_m = 800;
-	for (int i = 0; i < 2; i++) {
-		tac_scene_tool *tool = tac_scene_add_tool(scene, i == 0 ? "left" : "right");
-		tool->axes = 3;
-		tac_scene_tool_add_shape(tool, TAC_SCENE_SPHERE)->radius_m = 0.005;
-	}
+	tac_scene_tool *right = tac_scene_add_tool(scene, "right");
+	tac_scene_tool_add_shape(right, TAC_SCENE_SPHERE)->radius_m = 0.005;
+	tac_scene_add_camera(scene, "front")->eye_m = tac_dvec3_make(0, -0.4, 0.1);
 	tac_scene_object *block = tac_scene_add_object(scene, "block");
 	tac_scene_object_add_shape(block, TAC_SCENE_BOX)->size_m = tac_dvec3_make(0.04, 0.04, 0.04);
 	TAC_SCENE_SET(block->material, "wood");
@@ -78,34 +74,47 @@ static tac_world *make_world(const char *name, tac_scene **out_scene)
 	return world;
 }
 
-typedef struct rail {
-	double x_m, v_m_per_s;
-} rail;
-
-// Physics of its own: the block slides along x, pushed by both tools.
-static void slide(rail *r, tac_live *live, const tac_play *play)
+// Physics of its own: the block of 0.3 kg slides along x, pushed by both tools.
+static void slide(tac_live *live, const tac_play *play)
 {
-	double force_N = -0.8 * r->v_m_per_s; // of the rail
+	static double x_m, v_m_per_s;
+	double force_N = -0.8 * v_m_per_s; // of the rail
 	for (int32_t hand = 0; hand < 2; hand++) {
 		const tac_snapshot *s = tac_servo_snapshot(tac_play_hand(play, hand), 0);
 		for (int32_t i = 0; s && i < s->contact_count; i++)
 			force_N -= s->contacts[i].object == BLOCK ? s->contacts[i].force_N.x : 0;
-		if (s && s->live.blocked >> BLOCK & 1) // by a tool that could not yield
-			*r = (rail){s->T_world_objects[BLOCK].position.x, 0};
+		if (s && s->live.blocked >> BLOCK & 1) { // by a tool that could not yield
+			x_m = s->T_world_objects[BLOCK].position.x;
+			v_m_per_s = 0;
+		}
 	}
-	r->v_m_per_s += force_N / BLOCK_KG * 1e-9 * FRAME_NS;
-	r->x_m += r->v_m_per_s * 1e-9 * FRAME_NS;
-	tac_live_set_pose(live, BLOCK, tac_dpose_make(tac_dvec3_make(r->x_m, 0, 0), tac_dquat_identity()));
+	v_m_per_s += force_N / 0.3 * 1e-9 * FRAME_NS;
+	x_m += v_m_per_s * 1e-9 * FRAME_NS;
+	tac_live_set_pose(live, BLOCK, tac_dpose_make(tac_dvec3_make(x_m, 0, 0), tac_dquat_identity()));
 }
 
 static void hear(tac_servo *servo, tac_live *live, int32_t hand)
 {
-	for (tac_event e; tac_servo_next_event(servo, &e);) {
-		if (e.kind == TAC_EVENT_TOUCH) {
+	for (tac_event e; tac_servo_next_event(servo, &e);)
+		if (e.kind == TAC_EVENT_TOUCH && tac_live_switch_effect(live, hand, 0, true))
 			printf("hand %d touches the %s\n", (int)hand, e.object_name);
-			tac_live_switch_effect(live, hand, 0, true);
-		}
+}
+
+// What an application changes now and then.
+static void change(tac_live *live, int frame, tac_world *next)
+{
+	const tac_scene_mapping larger = {.workspace_scale = 1.1, .clutch_button = -1};
+	const tac_material hard = tac_material_default();
+	if (frame == 300) {
+		tac_live_show(live, PYRAMID, false);
+		tac_live_use_material(live, BLOCK, 1); // cork
+	} else if (frame == 350) {
+		tac_live_set_material(live, 1, &hard);
+		tac_live_set_gain(live, 1, 0.5);
+		tac_live_set_mapping(live, 1, &larger, 100000000);
 	}
+	if (frame == 450)
+		tac_live_exchange(live, next); // all is as it was
 }
 
 // Renders what was recorded: whether every tick writes the same force to both devices as in the run.
@@ -129,29 +138,26 @@ static bool replay(tac_world *const worlds[2], const tac_servo_def hands[2], siz
 	if (tac_render_create(&def, &render) < TAC_OK)
 		return false;
 	bool same = true;
-	for (size_t tick = 0; tac_render_step(render, rows); tick++) {
-		for (int i = 0; i < 2; i++)
-			same &= memcmp(&rows[i].written, &samples[i][tick].wrench, sizeof(tac_wrench)) == 0;
-	}
+	for (size_t tick = 0; tac_render_step(render, rows); tick++)
+		same &= memcmp(&rows[0].written, &samples[0][tick].wrench, sizeof(tac_wrench)) == 0 &&
+			memcmp(&rows[1].written, &samples[1][tick].wrench, sizeof(tac_wrench)) == 0;
 	tac_render_destroy(&render);
 	return same;
 }
 
 int main(void)
 {
-	const tac_sim_waypoint ways[2][3] = {
+	const tac_sim_waypoint ways[2][2] = {
 		{{.position_m = {-0.05, 0, 0}}, {.time_ns = 300000000, .position_m = {-0.01, 0, 0}}},
-		{{.position_m = {0.07, 0.06, 0.06}},
-		 {.time_ns = 300000000, .position_m = {0.07, 0.06, -0.005}}}};
+		{{.position_m = {0.07, 0.06, 0.06}}, {.time_ns = 300000000, .position_m = {0.07, 0.06, 0}}}};
 	tac_scene *scenes[2] = {NULL, NULL};
-	tac_world *worlds[2] = {make_world("first", &scenes[0]), make_world("second", &scenes[1])};
+	tac_world *worlds[2] = {make_world(&scenes[0]), make_world(&scenes[1])};
 	tac_live *live;
 	tac_live_def live_def = tac_live_def_default();
 	live_def.world = worlds[0];
 	live_def.record = note_command;
 	if (!worlds[0] || !worlds[1] || tac_live_create(&live_def, &live) < TAC_OK)
 		return EXIT_FAILURE;
-	double stiffness_N_per_m = 5;
 	tac_servo_def hands[2];
 	tac_play_def def = tac_play_def_default();
 	def.hand_count = 2;
@@ -165,21 +171,15 @@ int main(void)
 		hands[i].events = 256;
 		hands[i].record = note_sample;
 		hands[i].record_user = &ticks[i];
-		hands[i].callback = (tac_effect_callback){.fn = pull, .user = &stiffness_N_per_m};
+		hands[i].callback = (tac_effect_callback){.fn = pull, .user = &pull_N_per_m};
 		def.hands[i] = &hands[i];
 	}
 	tac_play *play;
 	if (tac_play_start_hands(&def, &play) < TAC_OK)
 		return EXIT_FAILURE;
-	rail block = {0, 0};
 	for (int frame = 0; frame < FRAMES; frame++) {
-		slide(&block, live, play);
-		if (frame == 300)
-			tac_live_show(live, PYRAMID, false);
-		if (frame == 350)
-			tac_live_use_material(live, BLOCK, 1); // the default one, which is harder
-		if (frame == 450)
-			tac_live_exchange(live, worlds[1]); // all is as it was
+		slide(live, play);
+		change(live, frame, worlds[1]);
 		for (int32_t i = 0; i < 2; i++)
 			hear(tac_play_hand(play, i), live, i);
 		tac_clock_sleep_until_ns(tac_clock_now_ns() + FRAME_NS);
