@@ -550,12 +550,12 @@ static void the_test_of_a_tool_of_several_parts_takes_more_ticks(void)
 		"subdivisions: 2}]}]\n";
 	char fine[sizeof small];
 	memcpy(fine, small, sizeof small);
-	*strstr(fine, "2}]}]") = '6';
+	*strstr(fine, "2}]}]") = '5';
 	live_fixture l;
 	live_build(&l, small);
 	live_rest(&l, 5);
 	tac_world *second = live_world(fine);
-	TEST_ASSERT_EQUAL(81920, second->objects[0].mesh->triangle_count);
+	TEST_ASSERT_EQUAL(20480, second->objects[0].mesh->triangle_count);
 	TEST_ASSERT_TRUE(tac_live_exchange(l.live, second));
 	tac_world *first = l.f.world;
 	int waited = 0;
@@ -564,7 +564,7 @@ static void the_test_of_a_tool_of_several_parts_takes_more_ticks(void)
 		waited += s->live.exchanging;
 		l.f.world = s->live.world == 1 ? second : first;
 	}
-	TEST_ASSERT_INT_WITHIN(1, 4 * 81920 / 20000, waited);
+	TEST_ASSERT_INT_WITHIN(1, 4 * 20480 / 20000, waited);
 	TEST_ASSERT_EQUAL_PTR(first, tac_live_returned(l.live, NULL));
 	live_world_destroy(first);
 	live_fini(&l);
