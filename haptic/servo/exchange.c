@@ -194,7 +194,7 @@ void tac_live_try_exchange(tac_live *live, int64_t now_ns)
 	tac_live_stage *old = live->stage;
 	live->stage = live->next;
 	live->next = NULL;
-	tac_live_reset_objects(live);
+	tac_live_reset_objects(live, now_ns - live->servos[0]->begin_ns);
 	if (live->next_is_listed)
 		live->list.stages[live->list.next_stage++] = old;
 	else

@@ -109,7 +109,7 @@ tac_result tac_live_create(const tac_live_def *def, tac_live **out_live)
 	if (result < TAC_OK)
 		tac_live_destroy(&live);
 	else
-		tac_live_reset_objects(live);
+		tac_live_reset_objects(live, 0);
 	*out_live = live;
 	return result;
 }

@@ -84,9 +84,9 @@ void tac_live_stage_destroy(tac_live_stage **stage);
 void tac_live_add_servo(tac_live *live, tac_servo *servo);
 void tac_live_remove_servo(tac_live *live, const tac_servo *servo);
 
-// Sets all objects to what the scene says: where they are, and whether they can be touched.
-// Thread: setup, RT.
-void tac_live_reset_objects(tac_live *live);
+// Sets all objects to what the scene says `time_ns` after the start: where they are, and whether they can be
+// touched. Thread: setup, RT.
+void tac_live_reset_objects(tac_live *live, int64_t time_ns);
 
 // Pushes a command; false if there is no room (live.c).
 // Thread: any, one at a time.

@@ -23,12 +23,14 @@ static uint64_t bit(int32_t i)
 	return UINT64_C(1) << i;
 }
 
-void tac_live_reset_objects(tac_live *live)
+void tac_live_reset_objects(tac_live *live, int64_t time_ns)
 {
-	const tac_scene *scene = live->stage->view.scene;
+	const tac_world *world = &live->stage->view;
+	const tac_scene *scene = world->scene;
 	live->shown = 0;
 	for (int32_t i = 0; i < scene->object_count; i++) {
-		live->motions[i] = (tac_live_motion){.driven = false};
+		// A command of the same tick moves it from there.
+		live->motions[i] = (tac_live_motion){.pose = tac_world_object_pose(world, i, time_ns)};
 		if (!scene->objects[i].hidden)
 			live->shown |= bit(i);
 	}

@@ -481,6 +481,36 @@ static void friction_begins_anew_in_another_world(void)
 	live_fini(&l);
 }
 
+// A command that comes in the tick of the exchange, or before the first tick, moves an object from where the
+// scene has it.
+static void an_object_is_moved_in_the_tick_in_which_its_world_begins(void)
+{
+	live_fixture l;
+	live_build(&l, lift);
+	l.f.hand.state.T_base_tool.position = tac_dvec3_make(0, 0, 0.02);
+	TEST_ASSERT_TRUE(tac_live_move(l.live, 0, at(0.003, 0, -0.05), 0));
+	for (int i = 1; i <= 5; i++) // 1 mm in a tick; in the first no time has passed
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, 1e-3 * fmin(i - 1, 3),
+					  live_rest(&l, 1)->T_world_objects[0].position.x);
+	tac_world *second =
+		live_world("scene: low\n" TOOL "objects: [{name: lift, position_m: [0, 0, -0.06], "
+			   "shapes: [{kind: box, size_m: [0.1, 0.1, 0.1], segments: 4}]}]\n");
+	TEST_ASSERT_TRUE(tac_live_exchange(l.live, second));
+	TEST_ASSERT_TRUE(tac_live_move(l.live, 0, at(0, 0, -0.05), 20 * MS));
+	tac_world *first = l.f.world;
+	l.f.world = second;
+	for (int i = 1; i <= 25; i++) {
+		const tac_snapshot *s = live_rest(&l, 1);
+		TEST_ASSERT_EQUAL(1, s->live.world);
+		assert_near(tac_dvec3_make(0, 0, -0.06 + 0.0005 * fmin(i, 20)),
+			    s->T_world_objects[0].position, 1e-9);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-12, 1, s->T_world_objects[0].rotation.w);
+	}
+	TEST_ASSERT_EQUAL_PTR(first, tac_live_returned(l.live, NULL));
+	live_world_destroy(first);
+	live_fini(&l);
+}
+
 static void in_a_world_where_it_is_not_free_the_tool_waits(void)
 {
 	live_fixture l;
@@ -793,6 +823,7 @@ int main(void)
 	RUN_TEST(a_world_is_exchanged_under_a_resting_tool);
 	RUN_TEST(an_exchange_restarts_the_account_of_energy);
 	RUN_TEST(friction_begins_anew_in_another_world);
+	RUN_TEST(an_object_is_moved_in_the_tick_in_which_its_world_begins);
 	RUN_TEST(in_a_world_where_it_is_not_free_the_tool_waits);
 	RUN_TEST(a_large_world_is_taken_while_the_hand_moves);
 	RUN_TEST(the_test_of_a_tool_of_several_parts_takes_more_ticks);
