@@ -153,8 +153,10 @@ typedef struct tac_sco_contact {
 	// normals balance the offset of the SCO from the device.
 	double load_m;
 	int32_t object;
-	int32_t tool_surface, object_surface;   // keys to the materials; tool_surface -1 with a round tool
-	int32_t tool_triangle, object_triangle; // tool_triangle -1 with a round tool
+	int32_t tool_surface, object_surface; // keys to the materials; tool_surface -1 with a round tool
+	// Of their meshes. tool_triangle is -1 with a round tool, both where a tool that is a mesh and turns
+	// bears no load.
+	int32_t tool_triangle, object_triangle;
 } tac_sco_contact;
 
 #define TAC_SCO_CONTACTS 64

@@ -34,7 +34,7 @@ typedef struct tac_snapshot_contact {
 	tac_dvec3 force_N; // on the tool, along the normal
 	int32_t object;    // of the scene; with two tools, object_count - 1 is the other tool
 	int32_t tool_surface, object_surface;   // of their meshes; -1 for a round tool, which has none
-	int32_t tool_triangle, object_triangle; // of their meshes; -1 for a round tool
+	int32_t tool_triangle, object_triangle; // of their meshes; -1: see tac_sco_contact
 	int32_t material;                       // of the world
 } tac_snapshot_contact;
 

@@ -18,8 +18,8 @@
 #define ROOM (2 * TAC_CONTACTS_MAX)
 // Chains of contacts, by their vertex; a power of 2.
 #define CHAINS 1024
-// Pairs whose near features are found in one call.
-#define CHUNK 64
+// Steps in which the margin of a query is lowered to keep the limit of work.
+#define BINS 64
 
 // One of the two bodies in a query. `T` maps it to the fixed frame; NULL: it is the fixed one.
 typedef struct side {
@@ -360,35 +360,53 @@ static void examine(query *q, unsigned features)
 	}
 }
 
+// The work of a pair's near features; 0: there are none.
+static int64_t examination_work(const tac_near_pair *pair, unsigned features)
+{
+	const bool near = features || pair->clearance <= 0;
+	return near ? TAC_WORK_FEATURE_PAIR * (1 + __builtin_popcount(features)) : 0;
+}
+
+// Lowers the margin to a multiple of a BINS-th of it for which twice the work suffices: a query that has come
+// so far is rather completed than repeated. False if there is none.
+static bool fit_margin(query *q, const tac_near_pair *pairs, const uint16_t *features, int32_t count)
+{
+	int64_t bins[BINS] = {0}, left = tac_sweep_context_overdraft(q->context);
+	for (int32_t i = 0; i < count; i++) {
+		const double at = (double)pairs[i].clearance / q->margin * BINS;
+		bins[at <= 0          ? 0
+		     : at >= BINS - 1 ? BINS - 1
+				      : (int)at] += examination_work(&pairs[i], features[i]);
+	}
+	int k = 0;
+	while (k < BINS && bins[k] <= left)
+		left -= bins[k++];
+	q->margin *= (double)k / BINS;
+	return k > 0;
+}
+
 static bool visit(void *user, tac_near_pair *pairs, int32_t count)
 {
 	query *q = user;
-	uint16_t features[CHUNK];
-	for (int32_t from = 0; from < count; from += CHUNK) {
-		int32_t n = count - from < CHUNK ? count - from : CHUNK;
-		tac_near_pair *chunk = &pairs[from];
-		tac_sweep_context_add_work(q->context, TAC_WORK_NEAR_FEATURES * n);
-		tac_pairs_near_features(q->pair.moving, q->pair.fixed, q->moving.T, q->margin, chunk, n,
-					features);
-		// The limit of pairs allows for a few near features of each. Where there are many, the list
-		// stays incomplete.
-		if (tac_sweep_context_overdrawn(q->context)) {
-			q->margin = 0;
-			return false;
-		}
-		for (int32_t i = 0; i < n; i++) {
-			q->out->pairs += (double)chunk[i].clearance <= q->margin;
-			q->out->close_pairs += (double)chunk[i].clearance <= 0.5 * q->margin;
-			bool may_cross = chunk[i].clearance <= 0;
-			if (!features[i] && !may_cross)
-				continue;
-			tac_triangle_pair_load(&q->pair, &q->pose, chunk[i].moving, chunk[i].fixed, 0);
-			tac_sweep_context_add_work(q->context, TAC_WORK_FEATURE_PAIR *
-								       (1 + __builtin_popcount(features[i])));
-			examine(q, features[i]);
-			if (may_cross && tac_triangles_cross(q->pair.a.start, q->pair.b))
-				q->least = 0;
-		}
+	uint16_t features[TAC_SWEEP_PAIRS_MAX];
+	tac_sweep_context_add_work(q->context, TAC_WORK_NEAR_FEATURES * count);
+	tac_pairs_near_features(q->pair.moving, q->pair.fixed, q->moving.T, q->margin, pairs, count,
+				features);
+	if (!fit_margin(q, pairs, features, count))
+		return false;
+	for (int32_t i = 0; i < count; i++) {
+		if ((double)pairs[i].clearance > q->margin)
+			continue;
+		q->out->pairs++;
+		q->out->close_pairs += (double)pairs[i].clearance <= 0.5 * q->margin;
+		const int64_t work = examination_work(&pairs[i], features[i]);
+		if (work == 0)
+			continue;
+		tac_triangle_pair_load(&q->pair, &q->pose, pairs[i].moving, pairs[i].fixed, 0);
+		tac_sweep_context_add_work(q->context, work);
+		examine(q, features[i]);
+		if (pairs[i].clearance <= 0 && tac_triangles_cross(q->pair.a.start, q->pair.b))
+			q->least = 0;
 	}
 	return true;
 }

@@ -6,7 +6,7 @@
 // would give more than LIST_PAIRS pairs, or more than the work left pays for, it is less, down to
 // LIST_REACH_MIN.
 #define LIST_REACH     4.0
-#define LIST_REACH_MIN 1.05
+#define LIST_REACH_MIN 1.6
 #define LIST_PAIRS     1200
 // How many times further away than the reach of the list everything outside of its near box is.
 #define LIST_FAR 4.0
@@ -470,11 +470,11 @@ static int32_t cull_listed(const tac_pair_search *s, tac_sweep_context *context,
 	return count;
 }
 
-// The most pairs that a search may visit.
+// The most pairs that a search may visit: half of the work left pays for finding their near features. Most of
+// the pairs that are left by their axes have none.
 static int32_t pair_limit(const tac_pair_search *s, const tac_sweep_context *context)
 {
-	int64_t paid =
-		tac_sweep_context_work_left(context) / (TAC_WORK_NEAR_FEATURES + TAC_WORK_FEATURE_PAIR);
+	int64_t paid = tac_sweep_context_work_left(context) / (2 * TAC_WORK_NEAR_FEATURES);
 	return paid < 0 ? 0 : paid < s->limit ? (int32_t)paid : s->limit;
 }
 

@@ -113,10 +113,10 @@ static inline int64_t tac_sweep_context_work_left(const tac_sweep_context *conte
 	return context && context->work_limit > 0 ? context->work_limit - context->work : INT64_MAX;
 }
 
-// Whether more than twice the limit is spent: for a query that cannot tell beforehand what it will take.
-static inline bool tac_sweep_context_overdrawn(const tac_sweep_context *context)
+// The work left until twice the limit: for a query that cannot tell beforehand what it will take.
+static inline int64_t tac_sweep_context_overdraft(const tac_sweep_context *context)
 {
-	return tac_sweep_context_work_left(context) < -(context ? context->work_limit : 0);
+	return context && context->work_limit > 0 ? 2 * context->work_limit - context->work : INT64_MAX;
 }
 
 // NULL is allowed.

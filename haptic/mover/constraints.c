@@ -2,22 +2,23 @@
 
 #include <math.h>
 
-static void put_row(tac_sco *sco, const tac_contact_point *c, int32_t object, double bound)
+// `T` is the obstacle's pose.
+static void put_row(tac_sco *sco, const tac_contact_point *c, int32_t object, const tac_drigid *T,
+		    double bound)
 {
 	if (sco->row_count >= SCO_MAX_ROWS) {
 		sco->tick.flags |= TAC_SCO_DROPPED;
 		return;
 	}
-	const tac_sco_obstacle *obstacle = &sco->obstacles[object];
-	tac_dvec3 n = tac_dpose_apply_vector(obstacle->pose, c->normal);
-	tac_dvec3 arm = tac_dvec3_sub(tac_dpose_apply_point(obstacle->pose, c->point), sco->pose.position);
+	tac_dvec3 n = tac_dmat3_apply(T->R, c->normal);
+	tac_dvec3 arm = tac_dvec3_sub(tac_drigid_apply_point(T, c->point), sco->pose.position);
 	tac_dvec3 m = tac_dvec3_zero();
 	if (!sco->def.fixed_rotation)
 		m = tac_dvec3_scale(tac_dvec3_cross(arm, n), 1 / sco->def.metric_m);
-	double length = sqrt(tac_dvec3_dot(n, n) + tac_dvec3_dot(m, m));
+	double length = sqrt(tac_dvec3_dot(n, n) + tac_dvec3_dot(m, m)), scale = 1 / length;
 	double row[TAC_QP_SIZE] = {n.x, n.y, n.z, m.x, m.y, m.z};
 	for (int k = 0; k < TAC_QP_SIZE; k++)
-		sco->qp_rows[sco->row_count][k] = row[k] / length;
+		sco->qp_rows[sco->row_count][k] = scale * row[k];
 	sco->rows[sco->row_count++] = (tac_sco_row){c, object, length, bound, 0};
 }
 
@@ -33,28 +34,28 @@ static void collect_rows(tac_sco *sco, double within)
 	sco->row_count = 0;
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		const tac_contacts *list = sco->obstacles[i].contacts;
+		const tac_drigid T = tac_drigid_from_pose(sco->obstacles[i].pose);
 		for (int32_t k = 0; k < list->count; k++) {
 			const tac_contact_point *c = &list->list[k];
 			if (c->gap <= within)
-				put_row(sco, c, i, bound_of(sco, c->gap) + sco->tick.bias_m);
+				put_row(sco, c, i, &T, bound_of(sco, c->gap) + sco->tick.bias_m);
 		}
 	}
 	for (int32_t i = 0; i < sco->injected_count; i++) {
 		const tac_sco_injected *in = &sco->injected[i];
 		double bound = bound_of(sco, in->contact.gap);
-		put_row(sco, &in->contact, in->object,
+		const tac_drigid T = tac_drigid_from_pose(sco->obstacles[in->object].pose);
+		put_row(sco, &in->contact, in->object, &T,
 			in->blocker ? fmax(0, bound) : bound + sco->tick.bias_m);
 	}
 }
 
-// How far the tool's contact point moves along the normal, to first order, m.
-static double linear_advance(const tac_sco *sco, const tac_sco_row *row, tac_sco_twist t)
+// How far the tool's contact point of row i moves along the normal, to first order, m.
+static double linear_advance(const tac_sco *sco, int32_t i, tac_sco_twist t)
 {
-	const tac_sco_obstacle *obstacle = &sco->obstacles[row->object];
-	tac_dvec3 n = tac_dpose_apply_vector(obstacle->pose, row->contact->normal);
-	tac_dvec3 x = tac_dpose_apply_point(obstacle->pose, row->contact->point);
-	tac_dvec3 travel = tac_dvec3_add(t.v, tac_dvec3_cross(t.w, tac_dvec3_sub(x, sco->pose.position)));
-	return tac_dvec3_dot(n, travel);
+	const double *row = sco->qp_rows[i], rho = sco->def.metric_m;
+	return sco->rows[i].length * (row[0] * t.v.x + row[1] * t.v.y + row[2] * t.v.z +
+				      rho * (row[3] * t.w.x + row[4] * t.w.y + row[5] * t.w.z));
 }
 
 // How far the obstacle's point moves along the normal, to first order, m.
@@ -86,7 +87,7 @@ static void correct_rows(tac_sco *sco, tac_sco_twist t, int pass)
 		const tac_sco_obstacle *obstacle = &sco->obstacles[object];
 		double gap = row->contact->gap;
 		double after = obstacle->geometry->gap_after(obstacle->memory, row->contact, from, to);
-		double curvature = after - gap - (linear_advance(sco, row, t) - obstacle_advance(sco, row));
+		double curvature = after - gap - (linear_advance(sco, i, t) - obstacle_advance(sco, row));
 		double most = 0.5 * fmax(gap, sco->def.hold_gap_m) + SCO_CURVATURE_MAX_M;
 		curvature = fmax(-most, fmin(most, curvature));
 		row->curvature = pass > 1 ? fmin(curvature, row->curvature) : curvature;
@@ -286,7 +287,8 @@ static void report_row(const tac_sco *sco, const tac_sco_row *row, double load, 
 	report->contacts[at] = contact;
 }
 
-// The bodies have triangles of their own for flat faces; the report names those of their meshes.
+// The bodies have triangles of their own for flat faces; the report names those of their meshes, where a
+// contact bears a load or may be given one: the loads of a tool that only translates are shared.
 static void name_source_triangles(const tac_sco *sco, tac_sco_report *report)
 {
 	for (int32_t i = 0; i < report->contact_count; i++) {
@@ -294,6 +296,10 @@ static void name_source_triangles(const tac_sco *sco, tac_sco_report *report)
 		const tac_sco_obstacle *obstacle = &sco->obstacles[c->object];
 		if (!obstacle->geometry->source_triangles)
 			continue;
+		if (!(c->load_m > 0) && !sco->def.fixed_rotation) {
+			c->tool_triangle = c->object_triangle = -1;
+			continue;
+		}
 		tac_dvec3 on_object = tac_dvec3_add_scaled(c->point_m, -c->gap_m, c->normal);
 		obstacle->geometry->source_triangles(
 			obstacle->memory, tac_dpose_apply_point(tac_dpose_inverse(sco->pose), c->point_m),
