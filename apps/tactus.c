@@ -110,12 +110,15 @@ static int run_command(int argc, char **argv)
 		printf("tactus %s\n", tac_version());
 		return EXIT_SUCCESS;
 	}
+	char help[] = "--help";
+	const bool help_of = argc == 3 && strcmp(argv[1], "help") == 0; // tactus help COMMAND
+	char **command = help_of ? (char *[]){argv[2], help, NULL} : argv + 1;
 	for (size_t i = 0; argc > 1 && i < COMMAND_COUNT; i++) {
-		if (strcmp(argv[1], commands[i].name) == 0)
-			return commands[i].run(argc - 1, argv + 1);
+		if (strcmp(command[0], commands[i].name) == 0)
+			return commands[i].run(argc - 1, command);
 	}
 	if (argc > 1)
-		refuse_command(argv[1]);
+		refuse_command(command[0]);
 	else
 		fprintf(stderr, "tactus: expected a command listed by `tactus --help`, found nothing\n");
 	return EXIT_BAD_INPUT;

@@ -11,6 +11,7 @@
 #include "devices/input/mouse.h"
 #include "devices/keeper/kept.h"
 #include "devices/recording/playback.h"
+#include "devices/sim.h"
 #include "devices/sim/sim_driver.h"
 #include "devices/vendor/dhd.h"
 #include "devices/vendor/hd.h"
@@ -235,8 +236,14 @@ static tac_result refuse(const char *selection)
 		snprintf(forms + used, sizeof forms - used, "%s%s", i ? ", " : "", driver->form);
 		tac_suggestion_offer(&suggestion, driver->name);
 	}
+	// The name of a simulated device alone.
+	char simulated[TAC_SUGGEST_TEXT] = "";
+	for (int i = 0; tac_sim_preset_at(i); i++) {
+		if (strcmp(name, tac_sim_preset_at(i)->name) == 0)
+			snprintf(simulated, sizeof simulated, "; did you mean 'sim:%s'?", name);
+	}
 	tac_log(TAC_LOG_ERROR, "device: expected one of %s, found '%.64s'%s", forms, selection,
-		tac_suggestion_text(&suggestion));
+		*simulated ? simulated : tac_suggestion_text(&suggestion));
 	return TAC_ERROR_ARGUMENT;
 }
 

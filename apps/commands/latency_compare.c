@@ -74,7 +74,7 @@ static void print_row(const char *name, const char *a, const char *b, const char
 	for (size_t k = 0; k < KEYS; k++) {
 		double x, y;
 		if (find_number(a, section, keys[k], &x) && find_number(b, section, keys[k], &y))
-			printf(" %9.1f %9.1f %5.2fx", x / 1e3, y / 1e3, x > 0 ? y / x : 0);
+			printf(" %9.2f %9.2f %5.2fx", x / 1e3, y / 1e3, x > 0 ? y / x : 0);
 		else
 			printf(" %9s %9s %6s", "-", "-", "-");
 	}

@@ -92,6 +92,14 @@ int session_scene(const session_def *def, char out_note[MESH_SCENE_NOTE], tac_sc
 	out_note[0] = '\0';
 	for (int i = 0; tac_scene_builtin_name(i); i++)
 		builtin |= strcmp(name, tac_scene_builtin_name(i)) == 0;
+	if (!builtin && ends_with(name, ".rec") && access(name, F_OK) == 0) {
+		fprintf(stderr,
+			"tactus: %s: expected a scene or a mesh file, found a recording; `tactus view` shows "
+			"it, "
+			"--device playback:%s runs it again\n",
+			name, name);
+		return EXIT_BAD_INPUT;
+	}
 	if (!builtin && !is_scene_file(name)) {
 		if (access(name, F_OK) == 0)
 			return mesh_scene(def, out_note, out_scene);

@@ -208,6 +208,7 @@ class Words(Folder):
                 (["run", "spehre"], "sphere"), (["run", "stilus"], "stylus"), (["run", "--dump-scene", "toth"], "tooth"),
                 (["run", "--sconds", "3"], "--seconds"), (["run", "--recrd=x"], "--record"), (["mesh", "--jsn"], "--json"),
                 (["latency", "--hlp"], "--help"),
+                (["run", "--device", "omega7"], "sim:omega7"), (["help", "rnu"], "run"),
                 (["run", "--device", "fallcon"], "falcon"), (["run", "--device", "sim:flcon"], "falcon"),
                 (["run", "--device", "sim:falcon:stilus"], "stylus"), (["run", "--collider", "doptre"], "doptree"),
                 (["emulate", "bord"], "board"), (["emulate", "flacon"], "falcon"),
@@ -215,6 +216,15 @@ class Words(Folder):
             self.refuse(*arguments, says=f"found .*; did you mean '{suggestion}'\\?$")
         for arguments in ["unicorn"], ["run", "unicorn"], ["run", "--unicorn"], ["run", "--device", "unicorn"]:
             self.refuse(*arguments, says="found '(--)?unicorn'$")
+
+    def test_help_of_a_command(self):
+        self.assertEqual(tactus("help", "latency").stdout, tactus("latency", "--help").stdout)
+        self.assertEqual(tactus("help").stdout, tactus("--help").stdout)
+
+    def test_a_recording_is_no_scene(self):
+        recording = self.path("a.rec")
+        self.assertEqual(tactus("run", "--seconds", "0.05", "--record", recording).returncode, 0)
+        self.refuse("run", recording, says="a.rec: expected a scene .*found a recording; `tactus view` shows it")
 
     def test_what_is_no_mesh_is_said_in_our_words(self):
         for name, content, says in (("text.stl", "hello there", "expected a mesh in the format .stl, found none"),
