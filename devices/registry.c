@@ -99,6 +99,15 @@ static const tac_driver drivers[] = {
 		.open = tac_wooden_open,
 	},
 	{
+		.name = "polhem",
+		.form = "polhem[:FILE]",
+		.summary = "Polhem, version 1",
+		.hot_pluggable = true,
+		.needs_keeper = true,
+		.list = tac_polhem_list,
+		.open = tac_polhem_open,
+	},
+	{
 		.name = "keys",
 		.form = "keys",
 		.summary = "the keyboard of the terminal; moves the tool, exerts no force",

@@ -1,8 +1,9 @@
-// The driver of WoodenHaptics: reports and mechanism against closed forms, then the driver against a firmware
-// behind a socket that keeps the boundaries of reports, as hidraw does; its tool is a simulated device in a
-// simulated hand.
+// The driver of WoodenHaptics and Polhem: reports and mechanism against closed forms, then the driver against
+// a firmware behind a socket that keeps the boundaries of reports, as hidraw does; its tool is a simulated
+// device in a simulated hand.
 #include "base/rng.h"
 #include "devices/sim.h"
+#include "devices/vendor/desk_frame.h"
 #include "devices/wooden/wooden.h"
 #include "devices/wooden/wooden_protocol.h"
 #include "rt/clock.h"
@@ -23,12 +24,17 @@
 #define MS TAC_NS_PER_MS
 #define PI 3.14159265358979323846
 
+static const tac_wooden_model *const models[] = {&tac_wooden_haptics, &tac_wooden_polhem};
+static const tac_wooden_model *model; // of the firmware
 static tac_device *body, *device;
 static tac_device_state state;
 static int ends[2] = {-1, -1};
 static pthread_t thread;
 static bool runs;
 static atomic_bool stop, silent, jumps;
+static atomic_bool pressed, asks; // Polhem's button; its calibration button
+static atomic_int currents_while_calibrated;
+static atomic_int wrong_counts; // of its encoders, until it is calibrated
 static _Atomic int largest_mA, now_mA;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static tac_dvec3 truth_m, force_N;
@@ -36,9 +42,11 @@ static tac_dvec3 truth_m, force_N;
 // ---- the mechanism, by its definition ----
 
 // The bodies' angles for a position about the centre in the desk frame: a turn, and two links in its plane.
-static void inverse(const double p[3], double out_rad[3])
+static void inverse(const tac_wooden_model *m, const double p[3], double out_rad[3])
 {
-	const double x = p[0] + 0.22, y = p[1], z = p[2] + 0.08 - 0.08, b = 0.205, c = 0.245;
+	const double b = m->turns ? 0.174 : 0.205, c = m->turns ? 0.133 : 0.245;
+	const double x = p[0] + (m->turns ? 0.14 : 0.22), y = p[1];
+	const double z = p[2] + (m->turns ? 0.1 - 0.058 : 0.08 - 0.08);
 	const double r = hypot(x, y), d2 = r * r + z * z, d = sqrt(d2), to = atan2(r, z);
 	out_rad[0] = atan2(y, x);
 	out_rad[1] = to - acos((d2 + b * b - c * c) / (2 * d * b));
@@ -48,22 +56,24 @@ static void inverse(const double p[3], double out_rad[3])
 static void forward_undoes_inverse(void)
 {
 	tac_rng rng = tac_rng_seed(1, 1);
-	for (int i = 0; i < 2000; i++) {
+	for (int i = 0; i < 4000; i++) {
+		const tac_wooden_model *m = models[i % 2];
+		const double reach = m->turns ? 0.05 : 0.08;
 		double p[3], rad[3], found[3], jacobian[3][3];
 		for (int k = 0; k < 3; k++)
-			p[k] = tac_rng_range_f64(&rng, -0.08, 0.08);
-		p[2] += 0.1;
-		inverse(p, rad);
-		tac_wooden_forward(rad, found, jacobian);
+			p[k] = tac_rng_range_f64(&rng, -reach, reach);
+		p[2] += m->turns ? 0.05 : 0.1;
+		inverse(m, p, rad);
+		tac_wooden_forward(m, rad, found, jacobian);
 		for (int k = 0; k < 3; k++)
 			TEST_ASSERT_DOUBLE_WITHIN(1e-12, p[k], found[k]);
 		// Central differences.
 		for (int k = 0; k < 3; k++) {
 			double plus[3], minus[3], unused[3][3], moved[3] = {rad[0], rad[1], rad[2]};
 			moved[k] += 1e-5;
-			tac_wooden_forward(moved, plus, unused);
+			tac_wooden_forward(m, moved, plus, unused);
 			moved[k] -= 2e-5;
-			tac_wooden_forward(moved, minus, unused);
+			tac_wooden_forward(m, moved, minus, unused);
 			for (int axis = 0; axis < 3; axis++)
 				TEST_ASSERT_DOUBLE_WITHIN(1e-9, (plus[axis] - minus[axis]) / 2e-5,
 							  jacobian[axis][k]);
@@ -77,52 +87,126 @@ static void counts_and_currents_follow_the_capstans(void)
 {
 	const int32_t none[3] = {0, 0, 0}, turned[3] = {-2000, -2000, -2000};
 	double rad[3];
-	tac_wooden_angles(none, rad);
+	tac_wooden_angles(&tac_wooden_haptics, none, rad);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, PI / 2, rad[2]);
-	tac_wooden_angles(turned, rad);
+	tac_wooden_angles(&tac_wooden_haptics, turned, rad);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 2 * PI / 16, rad[0]);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 2 * PI / 12, rad[1]);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, PI / 2 + 2 * PI / 12, rad[2]);
 	const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, force[3] = {0.0259, 0, 0},
 		     large[3] = {100, 50, 0};
 	double mA[3];
-	tac_wooden_currents(force, unit, mA);
+	tac_wooden_currents(&tac_wooden_haptics, force, unit, mA);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 1000.0 / 16, mA[0]);
-	tac_wooden_currents(large, unit, mA);
+	tac_wooden_currents(&tac_wooden_haptics, large, unit, mA);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 2000, fmax(mA[0], mA[1]));
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 2 * 12.0 / 16, mA[0] / mA[1]);
+	// Polhem: calibrated with body c level; bodies of 180 and 100 mm; a current turns a body against its
+	// angle.
+	const int32_t level[3] = {0, 0, -5000};
+	tac_wooden_angles(&tac_wooden_polhem, level, rad);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0, fabs(rad[0]) + fabs(rad[1]));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, PI / 2, rad[2]);
+	const double push[3] = {0.0538, 0, 0.0538};
+	tac_wooden_currents(&tac_wooden_polhem, push, unit, mA);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, -1000.0 / 18, mA[0]);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, -1000.0 / 10, mA[2]);
+}
+
+// Against the product of five rotations as quaternions.
+static void the_handle_turns_as_documented(void)
+{
+	tac_rng rng = tac_rng_seed(4, 1);
+	for (int i = 0; i < 1000; i++) {
+		tac_wooden_report r = {0};
+		double rad[3], rows[3][3];
+		for (int k = 0; k < 3; k++) {
+			rad[k] = tac_rng_range_f64(&rng, -1, 2);
+			r.encoder[3 + k] = (int16_t)((int)tac_rng_below(&rng, 1024) - 512);
+		}
+		const double unit = 2 * PI / 1024;
+		const struct {
+			tac_dvec3 axis;
+			double rad;
+		} turns[] = {{{0, 0, 1}, rad[0]},
+			     {{0, 1, 0}, PI / 2 - rad[2]},
+			     {{1, 0, 0}, -unit * r.encoder[5]},
+			     {{0, 1, 0}, unit * r.encoder[4]},
+			     {{1, 0, 0}, -unit * r.encoder[3]}};
+		tac_dquat q = tac_dquat_identity();
+		for (int k = 0; k < 5; k++)
+			q = tac_dquat_mul(q, tac_dquat_exp(tac_dvec3_scale(turns[k].axis, turns[k].rad)));
+		tac_wooden_rotation(rad, &r, rows);
+		for (int k = 0; k < 3; k++) {
+			const tac_dvec3 e = {k == 0, k == 1, k == 2}, v = tac_dquat_rotate(q, e);
+			TEST_ASSERT_DOUBLE_WITHIN(1e-12, v.x, rows[0][k]);
+			TEST_ASSERT_DOUBLE_WITHIN(1e-12, v.y, rows[1][k]);
+			TEST_ASSERT_DOUBLE_WITHIN(1e-12, v.z, rows[2][k]);
+		}
+	}
 }
 
 static void the_bytes_are_as_documented(void)
 {
-	uint8_t bytes[TAC_WOODEN_COMMAND_BYTES];
+	const tac_wooden_model *w = &tac_wooden_haptics, *p = &tac_wooden_polhem;
+	uint8_t bytes[TAC_WOODEN_COMMAND_MAX];
 	const double mA[3] = {1, -2, 1e6};
-	tac_wooden_command_encode(mA, bytes);
+	TEST_ASSERT_EQUAL_size_t(9, tac_wooden_command_encode(w, mA, bytes));
 	TEST_ASSERT_EQUAL_MEMORY("\0\x01\0\xfe\xff\xd0\x07\0\0", bytes, 9); // 2000 is 0x07d0
-	const tac_wooden_report sent = {{1, -2, -32768}, 65535};
+	TEST_ASSERT_EQUAL_size_t(15, tac_wooden_command_encode(p, mA, bytes));
+	TEST_ASSERT_EQUAL_MEMORY("\0\x01\0\xfe\xff\xd0\x07\0\0\0\0\0\0\0\0", bytes, 15);
+	TEST_ASSERT_EQUAL_size_t(15, tac_wooden_calibration_encode(p, bytes));
+	TEST_ASSERT_EQUAL_MEMORY("\0\0\0\0\0\0\0\x01\0\0\0\0\0\x78\xec", bytes, 15); // -5000 is 0xec78
+	const tac_wooden_report sent = {.encoder = {1, -2, -32768}, .counter = 65535};
 	tac_wooden_report found;
-	tac_wooden_report_encode(&sent, bytes);
+	tac_wooden_report_encode(w, &sent, bytes);
 	TEST_ASSERT_EQUAL_MEMORY("\x01\0\xfe\xff\0\x80\xff\xff", bytes, 8);
-	TEST_ASSERT_TRUE(tac_wooden_report_decode(bytes, 8, &found));
+	TEST_ASSERT_TRUE(tac_wooden_report_decode(w, bytes, 8, &found));
 	TEST_ASSERT_EQUAL_MEMORY(&sent, &found, sizeof sent);
-	TEST_ASSERT_FALSE(tac_wooden_report_decode(bytes, 7, &found));
-	TEST_ASSERT_FALSE(tac_wooden_report_decode(bytes, 0, &found));
+	TEST_ASSERT_FALSE(tac_wooden_report_decode(w, bytes, 7, &found));
+	TEST_ASSERT_FALSE(tac_wooden_report_decode(w, bytes, 0, &found));
+	TEST_ASSERT_FALSE(tac_wooden_report_decode(w, bytes, 14, &found));
+	const tac_wooden_report held = {.encoder = {1, 2, 3, -4, 5, 6}, .button = true, .calibrate = true};
+	tac_wooden_report_encode(p, &held, bytes);
+	TEST_ASSERT_EQUAL_MEMORY("\x01\0\x02\0\x03\0\x0c\x27\x05\0\x06\0\x01\0", bytes, 14); // 9996
+	TEST_ASSERT_TRUE(tac_wooden_report_decode(p, bytes, 14, &found));
+	TEST_ASSERT_EQUAL_MEMORY(&held, &found, sizeof held);
+	TEST_ASSERT_FALSE(tac_wooden_report_decode(p, bytes, 8, &found));
+}
+
+// The descriptor of mbed's HID class, which names the bytes of the input before those of the output.
+static void a_descriptor_tells_the_models_apart(void)
+{
+	uint8_t d[] = {0x06, 0xab, 0xff, 0x0a, 0x00, 0x02, 0xa1, 0x01, 0x75, 0x08, 0x15, 0x00, 0x26, 0xff,
+		       0x00, 0x95, 14,   0x09, 0x01, 0x81, 0x02, 0x95, 9,    0x09, 0x02, 0x91, 0x02, 0xc0};
+	TEST_ASSERT_EQUAL_size_t(14, tac_wooden_descriptor_bytes(d, sizeof d));
+	d[16] = 8;
+	TEST_ASSERT_EQUAL_size_t(8, tac_wooden_descriptor_bytes(d, sizeof d));
+	TEST_ASSERT_EQUAL_size_t(0, tac_wooden_descriptor_bytes(d, 19)); // cut off before the input
+	TEST_ASSERT_EQUAL_size_t(0, tac_wooden_descriptor_bytes(d, 0));
+	d[9] = 1; // fields of one bit
+	TEST_ASSERT_EQUAL_size_t(0, tac_wooden_descriptor_bytes(d, sizeof d));
 }
 
 // ---- the firmware ----
 
 static int32_t first[3]; // counts at the starting pose; near the end of 16 bits, so that they wrap
 
+static double ratio(int i)
+{
+	static const double ratios[2][3] = {{16, 12, 12}, {18, 10, 10}};
+	return ratios[model->turns][i];
+}
+
 static void move_body(const int16_t mA[3], double desk[3])
 {
 	double rad[3], unused[3], j[3][3];
-	inverse(desk, rad);
-	tac_wooden_forward(rad, unused, j);
+	inverse(model, desk, rad);
+	tac_wooden_forward(model, rad, unused, j);
 	// Torques of the bodies, and the force that balances them: J^T F = t.
 	double t[3], inverse_j[3][3];
-	const double ratio[3] = {16, 12, 12};
 	for (int i = 0; i < 3; i++)
-		t[i] = mA[i] * 1e-3 * 0.0259 * ratio[i];
+		t[i] = mA[i] * 1e-3 * (model->turns ? -0.0538 : 0.0259) * ratio(i);
 	const double det = j[0][0] * (j[1][1] * j[2][2] - j[1][2] * j[2][1]) -
 			   j[0][1] * (j[1][0] * j[2][2] - j[1][2] * j[2][0]) +
 			   j[0][2] * (j[1][0] * j[2][1] - j[1][1] * j[2][0]);
@@ -153,14 +237,14 @@ static void *run(void *user)
 {
 	(void)user;
 	firmware_enter();
-	double desk[3] = {0.025, 0, 0.205}, rad[3];
+	double desk[3] = {model->turns ? -0.007 : 0.025, 0, model->turns ? 0.132 : 0.205}, rad[3];
 	uint16_t counter = 0;
 	tac_rng rng = tac_rng_seed(9, 9);
 	while (!atomic_load(&stop)) {
 		struct pollfd port = {.fd = ends[1], .events = POLLIN};
-		uint8_t in[64], out[TAC_WOODEN_REPORT_BYTES];
+		uint8_t in[64], out[TAC_WOODEN_REPORT_MAX];
 		if (poll(&port, 1, 5) <= 0 ||
-		    recv(ends[1], in, sizeof in, MSG_DONTWAIT) != TAC_WOODEN_COMMAND_BYTES)
+		    recv(ends[1], in, sizeof in, MSG_DONTWAIT) != (ssize_t)model->report_bytes + 1)
 			continue;
 		int16_t mA[3];
 		int largest = 0;
@@ -171,32 +255,43 @@ static void *run(void *user)
 		atomic_store(&now_mA, largest);
 		if (largest > atomic_load(&largest_mA))
 			atomic_store(&largest_mA, largest);
+		if (model->turns && in[7] == 1) { // calibrated, as if it were in that pose
+			atomic_fetch_or(&currents_while_calibrated, largest);
+			atomic_store(&wrong_counts, 0);
+			atomic_store(&asks, false);
+		}
 		move_body(mA, desk);
-		inverse(desk, rad);
-		const double at[3] = {rad[0] * 16, rad[1] * 12, (rad[2] - PI / 2) * 12};
-		tac_wooden_report report = {.counter = ++counter};
-		for (int i = 0; i < 3; i++)
+		inverse(model, desk, rad);
+		tac_wooden_report report = {.counter = ++counter,
+					    .encoder = {0, 0, 0, 100, -50, 25},
+					    .button = atomic_load(&pressed),
+					    .calibrate = atomic_load(&asks)};
+		for (int i = 0; i < 3; i++) {
+			const double from = i == 2 && !model->turns ? PI / 2 : 0;
 			report.encoder[i] =
-				(int16_t)(uint16_t)(uint32_t)(first[i] - lround(at[i] / (2 * PI) * 2000));
+				(int16_t)(uint16_t)(uint32_t)(first[i] + atomic_load(&wrong_counts) -
+							      lround((rad[i] - from) * ratio(i) / (2 * PI) *
+								     2000));
+		}
 		if (atomic_load(&jumps) && tac_rng_below(&rng, 5) == 0)
 			report.encoder[tac_rng_below(&rng, 3)] = (int16_t)tac_rng_u32(&rng);
-		tac_wooden_report_encode(&report, out);
+		tac_wooden_report_encode(model, &report, out);
 		if (!atomic_load(&silent))
-			send(ends[1], out, sizeof out, MSG_DONTWAIT | MSG_NOSIGNAL);
+			send(ends[1], out, model->report_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
 	}
 	return NULL;
 }
 
-void setUp(void)
+static void start(const tac_wooden_model *m)
 {
-	static const tac_sim_waypoint path[] = {
-		{0, {0, 0.205, 0.025}, {0, 0, 0}, 0, 0},
+	const tac_dvec3 from = m->turns ? tac_dvec3_make(0, 0.132, -0.007) : tac_dvec3_make(0, 0.205, 0.025);
+	const tac_sim_waypoint path[] = {
+		{0, from, {0, 0, 0}, 0, 0},
 		{500 * MS, {0, 0.05, 0}, {0, 0, 0}, 0, 0},
 		{900 * MS, {0.03, 0.03, -0.02}, {0, 0, 0}, 0, 0},
 	};
 	tac_sim_def def;
-	tac_log_set(keep_logged, NULL);
-	logged_lines = 0;
+	model = m;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_sim_def_preset("premium", "stylus", &def));
 	def.max_force_N = 100;
 	def.path = path;
@@ -208,12 +303,21 @@ void setUp(void)
 	atomic_store(&silent, false);
 	atomic_store(&jumps, false);
 	atomic_store(&largest_mA, 0);
-	first[0] = 32760;
-	first[1] = -32760;
-	first[2] = 5;
+	atomic_store(&pressed, false);
+	atomic_store(&asks, false);
+	atomic_store(&wrong_counts, 0);
+	first[0] = m->turns ? 0 : 32760;
+	first[1] = m->turns ? 0 : -32760;
+	first[2] = m->turns ? 0 : 5;
 	TEST_ASSERT_EQUAL_INT(0, socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends));
 	TEST_ASSERT_EQUAL_INT(0, pthread_create(&thread, NULL, run, NULL));
 	runs = true;
+}
+
+void setUp(void)
+{
+	tac_log_set(keep_logged, NULL);
+	logged_lines = 0;
 }
 
 static void unplug(void)
@@ -260,9 +364,11 @@ static bool force_is(double x, double y, double z)
 	return fmax(fabs(off.x), fmax(fabs(off.y), fabs(off.z))) < 0.03;
 }
 
-static void poses_and_forces_agree_with_the_mechanism(void)
+static void agree_with_the_mechanism(const tac_wooden_model *m)
 {
-	TEST_ASSERT_EQUAL(TAC_OK, tac_wooden_create(ends[0], "wooden", &device));
+	start(m);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_wooden_create(m, ends[0], &device));
+	TEST_ASSERT_EQUAL_STRING(m->name, device->info.name);
 	EVENTUALLY(read_is(TAC_DEVICE_OK) && off_m() < 1e-3);
 	// After the encoders have wrapped.
 	EVENTUALLY(read_is(TAC_DEVICE_OK) && state.T_base_tool.position.y < 0.1 && off_m() < 1e-3);
@@ -275,14 +381,54 @@ static void poses_and_forces_agree_with_the_mechanism(void)
 	EVENTUALLY(atomic_load(&now_mA) == 0);
 }
 
+static void poses_and_forces_agree_with_the_mechanism(void)
+{
+	agree_with_the_mechanism(&tac_wooden_haptics);
+}
+
+static void poses_and_forces_agree_with_the_mechanism_of_polhem(void)
+{
+	agree_with_the_mechanism(&tac_wooden_polhem);
+	TEST_ASSERT_EQUAL_INT(3, device->info.rotation_axes);
+	// The tool's z axis, which is the desk frame's x, as the five rotations put it.
+	double rad[3], rows[3][3], desk[3];
+	const tac_wooden_report report = {.encoder = {0, 0, 0, 100, -50, 25}};
+	tac_desk_vector_to(state.T_base_tool.position, desk);
+	inverse(model, desk, rad);
+	tac_wooden_rotation(rad, &report, rows);
+	const tac_dvec3 z = tac_dquat_rotate(state.T_base_tool.rotation, tac_dvec3_make(0, 0, 1));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, rows[0][0], z.z);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, rows[1][0], z.x);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, rows[2][0], z.y);
+	TEST_ASSERT_EQUAL_UINT32(0, state.buttons);
+	atomic_store(&pressed, true);
+	EVENTUALLY(read_is(TAC_DEVICE_OK) && state.buttons == 1);
+}
+
+// Switched on somewhere, it counts from there; its button tells when it is in the pose of its calibration.
+static void a_polhem_is_calibrated_by_its_button(void)
+{
+	start(&tac_wooden_polhem);
+	atomic_store(&wrong_counts, 300);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_wooden_create(&tac_wooden_polhem, ends[0], &device));
+	tac_device_enable(device, true);
+	EVENTUALLY(read_is(TAC_DEVICE_OK) && write_force(0, 1, 0) && off_m() > 5e-3);
+	atomic_store(&asks, true);
+	EVENTUALLY(write_force(0, 1, 0) && !atomic_load(&asks));
+	TEST_ASSERT_EQUAL_INT(0, atomic_load(&currents_while_calibrated));
+	EVENTUALLY(read_is(TAC_DEVICE_OK) && off_m() < 1e-3);
+	EVENTUALLY(write_force(0, 1, 0) && atomic_load(&now_mA) > 50);
+}
+
 // A spring to the centre through silence and reports that jump; then unplugged.
-static void chaos_never_exceeds_the_limits(void)
+static void chaos(const tac_wooden_model *m)
 {
 	tac_rng rng = tac_rng_seed(3, 1);
-	const double seconds = test_long() ? 60 : 0.7;
+	const double seconds = test_long() ? 60 : 0.4;
 	int64_t next_ns = 0;
 	int samples = 0, far = 0;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_wooden_create(ends[0], "wooden", &device));
+	start(m);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_wooden_create(m, ends[0], &device));
 	tac_device_enable(device, true);
 	const int64_t end_ns = tac_clock_now_ns() + (int64_t)(seconds * 1e9);
 	while (tac_clock_now_ns() < end_ns ||
@@ -310,13 +456,24 @@ static void chaos_never_exceeds_the_limits(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0, tac_dvec3_length(state.velocity_m_per_s));
 }
 
+static void chaos_never_exceeds_the_limits(void)
+{
+	chaos(&tac_wooden_haptics);
+}
+
+static void chaos_never_exceeds_the_limits_of_polhem(void)
+{
+	chaos(&tac_wooden_polhem);
+}
+
 static void failures_get_one_line(void)
 {
+	start(&tac_wooden_haptics);
 	const tac_open_def here = {.in_process = true};
 	TEST_ASSERT_EQUAL(TAC_ERROR_IO, tac_registry_open("wooden:/no/hidraw", &here, &device));
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, "/no/hidraw: No such file"), logged);
 	atomic_store(&silent, true);
-	TEST_ASSERT_EQUAL(TAC_ERROR_IO, tac_wooden_create(ends[0], "wooden", &device));
+	TEST_ASSERT_EQUAL(TAC_ERROR_IO, tac_wooden_create(model, ends[0], &device));
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, "is it powered"), logged);
 	TEST_ASSERT_EQUAL_INT(2, logged_lines);
 }
@@ -326,9 +483,14 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(forward_undoes_inverse);
 	RUN_TEST(counts_and_currents_follow_the_capstans);
+	RUN_TEST(the_handle_turns_as_documented);
 	RUN_TEST(the_bytes_are_as_documented);
+	RUN_TEST(a_descriptor_tells_the_models_apart);
 	RUN_TEST(poses_and_forces_agree_with_the_mechanism);
+	RUN_TEST(poses_and_forces_agree_with_the_mechanism_of_polhem);
+	RUN_TEST(a_polhem_is_calibrated_by_its_button);
 	RUN_TEST(chaos_never_exceeds_the_limits);
+	RUN_TEST(chaos_never_exceeds_the_limits_of_polhem);
 	RUN_TEST(failures_get_one_line);
 	return UNITY_END();
 }
