@@ -124,7 +124,7 @@ void tac_drill_allow(tac_drill *drill, bool running, tac_dvec3 force_N, int32_t 
 		     tac_dpose T_field_tool);
 
 // After the mover's step: removes what the burr swept along the `count` poses of its trail, in the field's
-// frame, if it ran and touched.
+// frame, if it ran and was near.
 // Thread: RT.
 void tac_drill_cut(tac_drill *drill, const tac_dpose *trail, int32_t count, bool touching);
 

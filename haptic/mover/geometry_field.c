@@ -49,7 +49,7 @@ typedef struct memory {
 	bool ball;
 	double reach_m, hold_m, voxel_m;
 	// The points around the burr at a place, up to `covered_m` from it.
-	bool gathered, sparse;
+	bool gathered, inside_only;
 	uint64_t version;
 	tac_burr around;
 	double covered_m;
@@ -128,8 +128,8 @@ static void drop_removed(memory *m)
 // Gathers the points within `need_m` of the burr, unless they are there. False if they do not fit.
 static bool gather(memory *m, const tac_burr *burr, double need_m, tac_sco_work *work)
 {
-	const bool sparse = m->allowance && m->allowance->slack_m > 0;
-	if (m->gathered && m->version == tac_field_version(m->field) && m->sparse == sparse) {
+	const bool inside_only = m->allowance && m->allowance->slack_m > 0;
+	if (m->gathered && m->version == tac_field_version(m->field) && m->inside_only == inside_only) {
 		const double moved = fmax(tac_dvec3_length(tac_dvec3_sub(burr->a, m->around.a)),
 					  tac_dvec3_length(tac_dvec3_sub(burr->b, m->around.b)));
 		if (need_m + moved <= m->covered_m)
@@ -139,8 +139,8 @@ static bool gather(memory *m, const tac_burr *burr, double need_m, tac_sco_work 
 	m->covered_m = need_m + GATHER_MORE_M;
 	m->version = tac_field_version(m->field);
 	// A burr that turns removes what it sweeps, so it needs fewer points.
-	m->sparse = sparse;
-	tac_field_gather(m->field, burr, m->covered_m, sparse, &m->points);
+	m->inside_only = inside_only;
+	tac_field_gather(m->field, burr, m->covered_m, inside_only, &m->points);
 	work->units += m->points.examined / GATHERED_PER_UNIT + 1;
 	m->gathered = m->points.complete;
 	if (m->allowance && m->allowance->has_removed)

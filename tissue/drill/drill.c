@@ -227,13 +227,22 @@ static void learn(tac_drill *d, double taken_J, double made_m)
 	d->carry_J = fmin(fmax(used ? left_J : fmin(left_J, 0), -most_J), most_J);
 }
 
+// Whether the burr may have swept something. Ridges thinner than a voxel have no points that it could touch.
+static bool is_near(const tac_drill *d, tac_dpose T_field_tool)
+{
+	const tac_burr burr = tac_burr_place(&d->def.burr, T_field_tool);
+	const double span = 0.5 * tac_dvec3_length(tac_dvec3_sub(burr.b, burr.a)) + burr.radius;
+	return tac_field_clearance(d->def.field, tac_dvec3_lerp(burr.a, burr.b, 0.5)) <= span;
+}
+
 void tac_drill_cut(tac_drill *drill, const tac_dpose *trail, int32_t count, bool touching)
 {
 	tac_drill *d = drill;
 	tac_drill_state *s = &d->state;
 	tac_field_removed removed = {0};
-	const bool cuts = s->running && count > 0 && (touching || d->allowance.advance_m > 0) &&
-			  d->allowance.slack_m > 0;
+	const bool cuts = s->running && count > 0 && d->allowance.slack_m > 0 &&
+			  (touching || d->allowance.advance_m > 0 || is_near(d, trail[0]) ||
+			   is_near(d, trail[count - 1]));
 	s->air_s += s->running && !touching ? d->elapsed_s : 0;
 	double taken_J = 0, made_m = 0, volume_m3 = 0;
 	d->has_removed = cuts;

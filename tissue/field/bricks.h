@@ -15,8 +15,9 @@ extern "C" {
 #define FIELD_FAR 2
 // Nodes closer to the surface than this have a foot that counts as a point of the surface, in voxels. At
 // 1/2 a plane along the grid has one point for each square voxel; more make the gaps between points smaller.
-#define FIELD_NEAR        0.8F
-#define FIELD_NEAR_SPARSE 0.55F
+#define FIELD_NEAR 0.8F
+// The same of nodes in the material alone.
+#define FIELD_NEAR_INSIDE 1.1F
 
 // Entries of the table for bricks that are not stored.
 #define FIELD_OUTSIDE     (-1)
@@ -39,7 +40,8 @@ typedef struct tac_field_cut {
 	float inverse_square; // of its length; 0 if it has none
 	float length;
 	float radius;
-	float voxel, far;
+	float voxel, far, inverse_voxel;
+	bool goes_on; // the last cut was a ball of this radius that ended at a
 } tac_field_cut;
 
 // Applies a cut to a brick whose first node is at `base` relative to the cut's a. Adds the fractions of
@@ -49,11 +51,17 @@ typedef bool tac_field_carve_fn(const tac_field_cut *cut, const float base[3], t
 TAC_SIMD_DECLARE(tac_field_carve_fn, tac_field_carve_round);
 TAC_SIMD_DECLARE(tac_field_carve_fn, tac_field_carve_cylinder);
 
-// The indices of nodes closer to the surface than `near` and within `reach` of the segment of the cut, in
-// ascending order. Returns their number.
+// Nodes with a direction, their feet on the surface relative to the cut's a, and their unit normals.
+typedef struct tac_field_feet {
+	uint16_t node[FIELD_BRICK_NODES];
+	float foot[3][FIELD_BRICK_NODES], normal[3][FIELD_BRICK_NODES];
+} tac_field_feet;
+
+// The feet of the nodes whose distance is within the range and that are within `reach` of the segment of the
+// cut, in the order of the nodes. Returns their number.
 typedef int32_t tac_field_find_fn(const tac_field_cut *core, const float base[3],
-				  const tac_field_brick *brick, float near, float reach,
-				  uint16_t out_nodes[FIELD_BRICK_NODES]);
+				  const tac_field_brick *brick, const float range[2], float reach,
+				  tac_field_feet *out_feet);
 TAC_SIMD_DECLARE(tac_field_find_fn, tac_field_find);
 
 // The same for an array of points relative to the cut's a.

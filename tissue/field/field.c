@@ -109,7 +109,7 @@ tac_field_brick *tac_field_store(tac_field *field, int32_t brick)
 
 void tac_field_count_near(tac_field *field, int32_t entry)
 {
-	const float near = FIELD_NEAR * (float)field->voxel_m;
+	const float near = FIELD_NEAR_INSIDE * (float)field->voxel_m; // the wider of the two
 	const tac_field_brick *b = &field->pool[entry];
 	int count = 0;
 	for (int i = 0; i < FIELD_BRICK_NODES; i++)
@@ -263,7 +263,9 @@ static region region_of(const tac_field *f, tac_dvec3 a, tac_dvec3 b, double rad
 			    (float)sqrt(square),
 			    (float)radius,
 			    (float)f->voxel_m,
-			    (float)(FIELD_FAR * f->voxel_m)}};
+			    (float)(FIELD_FAR * f->voxel_m),
+			    (float)(1 / f->voxel_m),
+			    false}};
 	const tac_dvec3 v = in_voxels(f, a), w = in_voxels(f, b);
 	const double low[3] = {fmin(v.x, w.x), fmin(v.y, w.y), fmin(v.z, w.z)};
 	const double high[3] = {fmax(v.x, w.x), fmax(v.y, w.y), fmax(v.z, w.z)};
@@ -362,12 +364,12 @@ bool tac_field_carve(tac_field *field, const tac_field_edit *edit, tac_field_rem
 	const tac_dvec3 a = tac_dvec3_make((double)edit->a[0], (double)edit->a[1], (double)edit->a[2]);
 	const tac_dvec3 b = tac_dvec3_make((double)edit->b[0], (double)edit->b[1], (double)edit->b[2]);
 	const double reach = edit_reach(f, (double)edit->radius);
-	const region r = region_of(f, a, b, (double)edit->radius, reach);
+	region r = region_of(f, a, b, (double)edit->radius, reach);
 	if (!f->never_full && f->capacity - f->stored < count_needed(f, &r, reach))
 		return false;
 	double removed[TAC_FIELD_LABELS] = {0};
-	f->version++;
-	const bool more = goes_on(f, edit);
+	bool changed = false;
+	r.cut.goes_on = goes_on(f, edit);
 	tac_field_carve_fn *carve = edit->kind == TAC_BURR_CYLINDER ? f->carve_cylinder : f->carve_round;
 	for (int32_t i = r.from[0]; i <= r.to[0]; i++) {
 		for (int32_t j = r.from[1]; j <= r.to[1]; j++) {
@@ -376,7 +378,7 @@ bool tac_field_carve(tac_field *field, const tac_field_edit *edit, tac_field_rem
 				float base[3];
 				if (f->table[brick] == FIELD_OUTSIDE ||
 				    !place_brick(f, &r, (const int32_t[3]){i, j, k}, reach, base) ||
-				    (more && lies_behind(&r, base)))
+				    (r.cut.goes_on && lies_behind(&r, base)))
 					continue;
 				if (f->table[brick] < 0)
 					tac_field_store(f, brick);
@@ -386,9 +388,11 @@ bool tac_field_carve(tac_field *field, const tac_field_edit *edit, tac_field_rem
 					continue;
 				tac_field_count_near(f, entry);
 				f->dirty[brick] = 1;
+				changed = true;
 			}
 		}
 	}
+	f->version += changed;
 	for (int k = 0; k < 3; k++)
 		f->last_end[k] = edit->b[k];
 	f->last_radius = edit->kind == TAC_BURR_ROUND ? edit->radius : 0;
@@ -414,20 +418,22 @@ static void cell_distances(const tac_field *f, const int32_t at[3], float out[8]
 {
 	const float inverse = (float)(1 / f->voxel_m);
 	const int32_t low[3] = {at[0] & 7, at[1] & 7, at[2] & 7};
-	int32_t node;
-	if (low[0] < 7 && low[1] < 7 && low[2] < 7) { // all in one brick
-		const int32_t entry = entry_of(f, at[0], at[1], at[2], &node);
-		if (entry >= 0) {
-			const float *d = &f->pool[entry].distance[node];
-			static const int offset[8] = {0, 1, 8, 9, 64, 65, 72, 73};
-			for (int c = 0; c < 8; c++)
-				out[c] = d[offset[c]] * inverse;
-			return;
-		}
+	// The bits of the axes along which the cell reaches into the next brick.
+	const int next = (low[0] == 7) << 2 | (low[1] == 7) << 1 | (low[2] == 7);
+	int32_t entry[8];
+	for (int c = 0; c < 8; c++) {
+		const int brick = c & next;
+		const int32_t dx = c >> 2, dy = c >> 1 & 1, dz = c & 1;
+		int32_t node;
+		if (brick == c)
+			entry[c] = entry_of(f, at[0] + dx, at[1] + dy, at[2] + dz, &node);
+		const int32_t e = entry[brick];
+		node = (((low[0] + dx) & 7) * FIELD_BRICK + ((low[1] + dy) & 7)) * FIELD_BRICK +
+		       ((low[2] + dz) & 7);
+		out[c] = e >= 0               ? f->pool[e].distance[node] * inverse
+			 : e == FIELD_OUTSIDE ? FIELD_FAR
+					      : -FIELD_FAR;
 	}
-	for (int c = 0; c < 8; c++)
-		out[c] = inverse *
-			 tac_field_node_distance(f, at[0] + (c >> 2), at[1] + (c >> 1 & 1), at[2] + (c & 1));
 }
 
 // Whether the place `foot` on the facet's plane has been removed by another surface, of which a node of the
@@ -474,39 +480,38 @@ static bool keep_foot_on_surface(const tac_field *f, const facet *own, tac_vec3 
 	return tac_vec3_length(way) < SLIDE_MAX && !is_removed(f, own, *foot, &way);
 }
 
-// Adds the foot of a node of a brick.
-static void add_point(const tac_field *f, const int32_t brick[3], int32_t entry, int node,
-		      tac_field_points *out)
+// Adds the foot of a node of a brick, the one at `index` of the feet.
+static void add_point(const tac_field *f, const int32_t brick[3], int32_t entry, const tac_field_feet *feet,
+		      int32_t index, tac_field_points *out)
 {
 	const tac_field_brick *b = &f->pool[entry];
-	const tac_vec3 normal = unit_normal(b, node);
-	if (tac_vec3_dot(normal, normal) == 0)
-		return;
-	const double h = f->voxel_m;
-	const facet own = {{brick[0] * FIELD_BRICK + (node >> 6), brick[1] * FIELD_BRICK + (node >> 3 & 7),
-			    brick[2] * FIELD_BRICK + (node & 7)},
-			   normal,
-			   b->distance[node] * (float)(1 / h)};
-	tac_vec3 foot = tac_vec3_scale(normal, -own.distance); // from the node, in voxels
-	if (own.distance > 0 && !keep_foot_on_surface(f, &own, &foot))
-		return;
-	const tac_dvec3 p = tac_dvec3_add_scaled(
-		tac_dvec3_sub(
-			tac_dvec3_add_scaled(f->origin_m, h, tac_dvec3_make(own.at[0], own.at[1], own.at[2])),
-			out->centre),
-		h, tac_dvec3_from_vec3(foot));
+	const int node = feet->node[index];
+	tac_vec3 p = tac_vec3_make(feet->foot[0][index], feet->foot[1][index], feet->foot[2][index]);
+	if (b->distance[node] > 0) {
+		const float h = (float)f->voxel_m, distance = b->distance[node] * (float)(1 / f->voxel_m);
+		const facet own = {{brick[0] * FIELD_BRICK + (node >> 6),
+				    brick[1] * FIELD_BRICK + (node >> 3 & 7),
+				    brick[2] * FIELD_BRICK + (node & 7)},
+				   {feet->normal[0][index], feet->normal[1][index], feet->normal[2][index]},
+				   distance};
+		const tac_vec3 start = tac_vec3_scale(own.normal, -distance); // from the node, in voxels
+		tac_vec3 foot = start;
+		if (!keep_foot_on_surface(f, &own, &foot))
+			return;
+		p = tac_vec3_add_scaled(p, h, tac_vec3_sub(foot, start));
+	}
 	if (out->count == TAC_FIELD_POINTS) {
 		out->complete = false;
 		return;
 	}
-	out->x[out->count] = (float)p.x;
-	out->y[out->count] = (float)p.y;
-	out->z[out->count] = (float)p.z;
+	out->x[out->count] = p.x;
+	out->y[out->count] = p.y;
+	out->z[out->count] = p.z;
 	out->label[out->count] = b->label[node];
 	out->node[out->count++] = entry * FIELD_BRICK_NODES + node;
 }
 
-void tac_field_gather(const tac_field *field, const tac_burr *burr, double reach_m, bool sparse,
+void tac_field_gather(const tac_field *field, const tac_burr *burr, double reach_m, bool inside_only,
 		      tac_field_points *out_points)
 {
 	const tac_field *f = field;
@@ -515,10 +520,14 @@ void tac_field_gather(const tac_field *field, const tac_burr *burr, double reach
 	out->complete = true;
 	out->examined = 0;
 	out->centre = burr->a;
-	// A foot is at most FIELD_NEAR from its node, or further by the way onto an edge.
-	const double reach = burr->radius + reach_m + ((double)FIELD_NEAR + 0.5) * f->voxel_m;
+	// How far a foot is from its node; one outside may have been moved onto an edge.
+	const double reach =
+		burr->radius + reach_m +
+		(inside_only ? (double)FIELD_NEAR_INSIDE : (double)FIELD_NEAR + 0.5) * f->voxel_m;
 	const region r = region_of(f, burr->a, burr->b, burr->radius, reach);
-	const float near = (sparse ? FIELD_NEAR_SPARSE : FIELD_NEAR) * (float)f->voxel_m;
+	const float h = (float)f->voxel_m;
+	const float range[2] = {inside_only ? -FIELD_NEAR_INSIDE * h : -FIELD_NEAR * h,
+				inside_only ? 0 : FIELD_NEAR * h};
 	for (int32_t i = r.from[0]; i <= r.to[0]; i++) {
 		for (int32_t j = r.from[1]; j <= r.to[1]; j++) {
 			for (int32_t k = r.from[2]; k <= r.to[2]; k++) {
@@ -527,12 +536,12 @@ void tac_field_gather(const tac_field *field, const tac_burr *burr, double reach
 				float base[3];
 				if (entry < 0 || f->near[entry] == 0 || !place_brick(f, &r, at, reach, base))
 					continue;
-				uint16_t nodes[FIELD_BRICK_NODES];
+				tac_field_feet feet;
 				const int32_t count =
-					f->find(&r.cut, base, &f->pool[entry], near, (float)reach, nodes);
+					f->find(&r.cut, base, &f->pool[entry], range, (float)reach, &feet);
 				out->examined += 8 + count;
 				for (int32_t n = 0; n < count; n++)
-					add_point(f, at, entry, nodes[n], out);
+					add_point(f, at, entry, &feet, n, out);
 			}
 		}
 	}

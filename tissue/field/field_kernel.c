@@ -3,6 +3,8 @@
 #include "base/simd/wide.h"
 #include "tissue/field/bricks.h"
 
+#include <string.h>
+
 // A call that the compiler declined to inline would pass wide values through memory.
 #define INLINE      static inline __attribute__((always_inline))
 #define f8          tac_f32x8
@@ -19,6 +21,11 @@
 typedef struct v8 {
 	f8 x, y, z;
 } v8;
+
+// For conversions to and from bytes, which base/simd/wide.h has not.
+typedef int8_t bytes8 __attribute__((vector_size(8)));
+typedef int32_t ints8 __attribute__((vector_size(32)));
+typedef float floats8 __attribute__((vector_size(32)));
 
 static const float eight[8] = {0, 1, 2, 3, 4, 5, 6, 7};
 
@@ -59,40 +66,85 @@ INLINE f8 filled(f8 distance, float inverse_voxel)
 	return least(most(sub(splat(0.5F), mul(distance, splat(inverse_voxel))), splat(0)), splat(1));
 }
 
-static void store_normals(tac_field_brick *brick, int row, v8 outwards, unsigned lanes)
+// All bits of byte k are set if bit k of `lanes` is.
+INLINE uint64_t bytes_of(unsigned lanes)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), bits = UINT64_C(0x8040201008040201);
+	const uint64_t apart = (lanes * ones) & bits; // byte k has bit k of `lanes`
+	return ((apart + UINT64_C(0x7f7f7f7f7f7f7f7f)) | apart) >> 7 & ones;
+}
+
+INLINE void store_normals(tac_field_brick *brick, int row, v8 outwards, unsigned lanes)
 {
 	const f8 one = splat(127), half = splat(0.5F), zero = splat(0);
 	const f8 parts[3] = {outwards.x, outwards.y, outwards.z};
+	const uint64_t mask = bytes_of(lanes) * 0xff;
 	for (int axis = 0; axis < 3; axis++) {
 		const f8 v = mul(parts[axis], one);
 		const f8 rounded = add(v, tac_f32x8_select(tac_f32x8_lt(v, zero), tac_f32x8_neg(half), half));
-		int32_t whole[8];
-		tac_i32x8_storeu(whole, tac_i32x8_from_f32(rounded));
-		for (int k = 0; k < 8; k++) {
-			if (lanes >> k & 1)
-				brick->normal[axis][row * 8 + k] = (int8_t)whole[k];
-		}
+		int32_t each[8];
+		ints8 whole;
+		tac_i32x8_storeu(each, tac_i32x8_from_f32(rounded));
+		memcpy(&whole, each, sizeof whole);
+		const bytes8 narrow = __builtin_convertvector(whole, bytes8);
+		uint64_t old, new;
+		memcpy(&old, &brick->normal[axis][row * 8], sizeof old);
+		memcpy(&new, &narrow, sizeof new);
+		new = (old & ~mask) | (new &mask);
+		memcpy(&brick->normal[axis][row * 8], &new, sizeof new);
 	}
 }
 
-// Whether a cut leaves a row as it is: all of it is far outside the material already, or further from the
-// ball that holds the sweep than a cut acts.
-static bool is_untouched(const tac_field_cut *cut, const float base[3], const tac_field_brick *brick, int row)
+// The rows of a brick that a cut may change.
+typedef struct row_filter {
+	float x, y, z;       // of the first node, from the middle of the sweep
+	float reach_squared; // of the ball that holds all that the sweep acts on
+	float z_behind;      // what the row's z adds at most to the way along the sweep
+} row_filter;
+
+INLINE row_filter filter_of(const tac_field_cut *cut, const float base[3])
 {
-	const f8 old = tac_f32x8_loadu(&brick->distance[row * 8]);
-	if (tac_m32x8_all(tac_f32x8_ge(old, splat(cut->far))))
-		return true;
-	const float x = base[0] + (float)(row / FIELD_BRICK) * cut->voxel - 0.5F * cut->axis[0];
-	const float y = base[1] + (float)(row % FIELD_BRICK) * cut->voxel - 0.5F * cut->axis[1];
-	const float z = base[2] - 0.5F * cut->axis[2];
-	const float low = z > 0 ? z : z + 7 * cut->voxel < 0 ? z + 7 * cut->voxel : 0;
 	const float reach = cut->radius + cut->far + 0.5F * cut->length + cut->voxel;
-	return x * x + y * y + low * low > reach * reach;
+	const float first = cut->axis[2] * base[2], last = cut->axis[2] * (base[2] + 7 * cut->voxel);
+	return (row_filter){base[0] - 0.5F * cut->axis[0], base[1] - 0.5F * cut->axis[1],
+			    base[2] - 0.5F * cut->axis[2], reach * reach, first > last ? first : last};
+}
+
+// Whether a cut leaves a row as it is: it is too far from the sweep, or behind it where the last cut has
+// been, or all of it is far outside the material already.
+INLINE bool is_untouched(const tac_field_cut *cut, const row_filter *f, const float base[3],
+			 const tac_field_brick *brick, int row)
+{
+	const float i = (float)(row / FIELD_BRICK) * cut->voxel, j = (float)(row % FIELD_BRICK) * cut->voxel;
+	const float x = f->x + i, y = f->y + j;
+	const float low = f->z > 0 ? f->z : f->z + 7 * cut->voxel < 0 ? f->z + 7 * cut->voxel : 0;
+	if (x * x + y * y + low * low > f->reach_squared)
+		return true;
+	if (cut->goes_on && cut->axis[0] * (base[0] + i) + cut->axis[1] * (base[1] + j) + f->z_behind <= 0)
+		return true;
+	const f8 old = tac_f32x8_loadu(&brick->distance[row * 8]);
+	return tac_m32x8_all(tac_f32x8_ge(old, splat(cut->far)));
+}
+
+// What a cut removes of a brick: `sum` of nodes with the label of its first one, the rest in `removed`.
+typedef struct tally {
+	uint64_t label; // eight times
+	f8 sum;
+	double *removed;
+} tally;
+
+INLINE tally tally_of(const tac_field_brick *brick, double removed[TAC_FIELD_LABELS])
+{
+	return (tally){brick->label[0] * UINT64_C(0x0101010101010101), splat(0), removed};
+}
+
+INLINE void finish_tally(const tally *t)
+{
+	t->removed[t->label & 0xff] += (double)tac_f32x8_hsum(t->sum);
 }
 
 // Raises the distances of a row to `value` and notes what that removed. Returns the lanes that changed.
-INLINE unsigned raise_row(const tac_field_cut *cut, tac_field_brick *brick, int row, f8 value,
-			  double removed[TAC_FIELD_LABELS])
+INLINE unsigned raise_row(const tac_field_cut *cut, tac_field_brick *brick, int row, f8 value, tally *t)
 {
 	float *distance = &brick->distance[row * 8];
 	const f8 old = tac_f32x8_loadu(distance);
@@ -101,27 +153,36 @@ INLINE unsigned raise_row(const tac_field_cut *cut, tac_field_brick *brick, int 
 	if (!changed)
 		return 0;
 	tac_f32x8_storeu(distance, raised);
-	const float inverse_voxel = 1 / cut->voxel;
-	float less[8];
-	tac_f32x8_storeu(less, sub(filled(old, inverse_voxel), filled(raised, inverse_voxel)));
-	for (int k = 0; k < 8; k++) {
-		if (less[k] > 0)
-			removed[brick->label[row * 8 + k]] += (double)less[k];
+	const f8 less = sub(filled(old, cut->inverse_voxel), filled(raised, cut->inverse_voxel));
+	uint64_t labels;
+	memcpy(&labels, &brick->label[row * 8], sizeof labels);
+	if (labels == t->label) {
+		t->sum = add(t->sum, less);
+		return changed;
 	}
+	float each[8];
+	tac_f32x8_storeu(each, less);
+	for (int k = 0; k < 8; k++)
+		t->removed[brick->label[row * 8 + k]] += (double)each[k];
 	return changed;
 }
 
-bool TAC_SIMD_NAME(tac_field_carve_round)(const tac_field_cut *cut, const float base[3],
+// The kernels copy the cut: what they write to the brick might be a part of it, for all that the compiler
+// knows.
+bool TAC_SIMD_NAME(tac_field_carve_round)(const tac_field_cut *shared, const float base[3],
 					  tac_field_brick *brick, double removed[TAC_FIELD_LABELS])
 {
+	const tac_field_cut own = *shared, *cut = &own;
+	tally t = tally_of(brick, removed);
+	const row_filter filter = filter_of(cut, base);
 	bool any = false;
 	for (int row = 0; row < FIELD_BRICK * FIELD_BRICK; row++) {
-		if (is_untouched(cut, base, brick, row))
+		if (is_untouched(cut, &filter, base, brick, row))
 			continue;
 		const v8 p = from_core(cut, row_nodes(cut, base, row));
 		const f8 length = tac_f32x8_sqrt(dot8(p, p));
 		const f8 value = sub(splat(cut->radius), length);
-		const unsigned changed = raise_row(cut, brick, row, value, removed);
+		const unsigned changed = raise_row(cut, brick, row, value, &t);
 		if (!changed)
 			continue;
 		any = true;
@@ -129,19 +190,23 @@ bool TAC_SIMD_NAME(tac_field_carve_round)(const tac_field_cut *cut, const float 
 		store_normals(brick, row, (v8){mul(p.x, inwards), mul(p.y, inwards), mul(p.z, inwards)},
 			      changed);
 	}
+	finish_tally(&t);
 	return any;
 }
 
-bool TAC_SIMD_NAME(tac_field_carve_cylinder)(const tac_field_cut *cut, const float base[3],
+bool TAC_SIMD_NAME(tac_field_carve_cylinder)(const tac_field_cut *shared, const float base[3],
 					     tac_field_brick *brick, double removed[TAC_FIELD_LABELS])
 {
+	const tac_field_cut own = *shared, *cut = &own;
+	tally t = tally_of(brick, removed);
 	const float unit[3] = {cut->axis[0] / cut->length, cut->axis[1] / cut->length,
 			       cut->axis[2] / cut->length};
 	const v8 axis = splat3(unit);
 	const f8 zero = splat(0), length = splat(cut->length);
+	const row_filter filter = filter_of(cut, base);
 	bool any = false;
 	for (int row = 0; row < FIELD_BRICK * FIELD_BRICK; row++) {
-		if (is_untouched(cut, base, brick, row))
+		if (is_untouched(cut, &filter, base, brick, row))
 			continue;
 		const v8 p = row_nodes(cut, base, row);
 		const f8 along = dot8(p, axis);
@@ -155,7 +220,7 @@ bool TAC_SIMD_NAME(tac_field_carve_cylinder)(const tac_field_cut *cut, const flo
 			tac_f32x8_sqrt(add(mul(corner_side, corner_side), mul(corner_end, corner_end)));
 		const tac_m32x8 both = tac_m32x8_and(tac_f32x8_gt(side, zero), tac_f32x8_gt(end, zero));
 		const f8 distance = tac_f32x8_select(both, corner, most(side, end));
-		const unsigned changed = raise_row(cut, brick, row, tac_f32x8_neg(distance), removed);
+		const unsigned changed = raise_row(cut, brick, row, tac_f32x8_neg(distance), &t);
 		if (!changed)
 			continue;
 		any = true;
@@ -174,24 +239,60 @@ bool TAC_SIMD_NAME(tac_field_carve_cylinder)(const tac_field_cut *cut, const flo
 				    tac_f32x8_neg(add(mul(radial.z, outwards), mul(axis.z, upwards)))};
 		store_normals(brick, row, inwards, changed);
 	}
+	finish_tally(&t);
 	return any;
 }
 
-int32_t TAC_SIMD_NAME(tac_field_find)(const tac_field_cut *core, const float base[3],
-				      const tac_field_brick *brick, float near, float reach,
-				      uint16_t out_nodes[FIELD_BRICK_NODES])
+INLINE f8 load_normal(const tac_field_brick *brick, int axis, int row)
 {
+	bytes8 narrow;
+	float each[8];
+	memcpy(&narrow, &brick->normal[axis][row * 8], sizeof narrow);
+	const floats8 wide = __builtin_convertvector(narrow, floats8);
+	memcpy(each, &wide, sizeof each);
+	return tac_f32x8_loadu(each);
+}
+
+int32_t TAC_SIMD_NAME(tac_field_find)(const tac_field_cut *shared, const float base[3],
+				      const tac_field_brick *brick, const float range[2], float reach,
+				      tac_field_feet *out)
+{
+	const tac_field_cut own = *shared, *core = &own;
 	int32_t count = 0;
 	for (int row = 0; row < FIELD_BRICK * FIELD_BRICK; row++) {
 		const f8 distance = tac_f32x8_loadu(&brick->distance[row * 8]);
-		const tac_m32x8 at_surface = tac_f32x8_lt(tac_f32x8_abs(distance), splat(near));
+		const tac_m32x8 at_surface = tac_m32x8_and(tac_f32x8_gt(distance, splat(range[0])),
+							   tac_f32x8_lt(distance, splat(range[1])));
 		if (!tac_m32x8_any(at_surface))
 			continue;
-		const v8 p = from_core(core, row_nodes(core, base, row));
-		unsigned lanes = tac_m32x8_movemask(
-			tac_m32x8_and(at_surface, tac_f32x8_lt(dot8(p, p), splat(reach * reach))));
-		for (; lanes; lanes &= lanes - 1)
-			out_nodes[count++] = (uint16_t)(row * 8 + __builtin_ctz(lanes));
+		const v8 node = row_nodes(core, base, row), p = from_core(core, node);
+		const tac_m32x8 near =
+			tac_m32x8_and(at_surface, tac_f32x8_lt(dot8(p, p), splat(reach * reach)));
+		if (!tac_m32x8_any(near))
+			continue;
+		const v8 n = {load_normal(brick, 0, row), load_normal(brick, 1, row),
+			      load_normal(brick, 2, row)};
+		const f8 square = dot8(n, n);
+		unsigned lanes = tac_m32x8_movemask(tac_m32x8_and(near, tac_f32x8_gt(square, splat(0))));
+		const f8 unit = tac_f32x8_div(splat(1), tac_f32x8_sqrt(most(square, splat(1))));
+		const v8 normal = {mul(n.x, unit), mul(n.y, unit), mul(n.z, unit)};
+		const v8 foot = sub_scaled(node, distance, normal);
+		float values[6][8];
+		tac_f32x8_storeu(values[0], foot.x);
+		tac_f32x8_storeu(values[1], foot.y);
+		tac_f32x8_storeu(values[2], foot.z);
+		tac_f32x8_storeu(values[3], normal.x);
+		tac_f32x8_storeu(values[4], normal.y);
+		tac_f32x8_storeu(values[5], normal.z);
+		for (; lanes; lanes &= lanes - 1) {
+			const int k = __builtin_ctz(lanes);
+			out->node[count] = (uint16_t)(row * 8 + k);
+			for (int axis = 0; axis < 3; axis++) {
+				out->foot[axis][count] = values[axis][k];
+				out->normal[axis][count] = values[3 + axis][k];
+			}
+			count++;
+		}
 	}
 	return count;
 }
