@@ -126,9 +126,15 @@ module address_generators #(parameter DEPTH = 6) (
 		end
 	end
 
-	// Rows of a sibling that was dropped, and rows in flight when a query ends, come out as well.
-	logic [9:0] tag;
-	delay_line #(.WIDTH(10), .DEPTH(DEPTH)) ag3 (.clk(clk),
-		.d({ag2_issue && !reset, issuing, !pass, sibling, dop_running && dop_last, ag2_row[4:0]}), .q(tag));
-	assign {ag3_valid, ag3_triangle, ag3_first_pass, ag3_sibling, ag3_last, ag3_index} = tag;
+	// Rows of a sibling that was dropped, and rows in flight when a query ends, come out as well. In a deep pipeline those of a
+	// pair of empty siblings may still be there when the next pair starts, so a row of an earlier pair is a bubble.
+	logic batch, row_valid, row_batch;
+	always_ff @(posedge clk)
+		if (dop_start)
+			batch <= !batch;
+	logic [10:0] tag;
+	delay_line #(.WIDTH(11), .DEPTH(DEPTH)) ag3 (.clk(clk),
+		.d({ag2_issue && !reset, batch, issuing, !pass, sibling, dop_running && dop_last, ag2_row[4:0]}), .q(tag));
+	assign {row_valid, row_batch, ag3_triangle, ag3_first_pass, ag3_sibling, ag3_last, ag3_index} = tag;
+	assign ag3_valid = row_valid && (ag3_triangle || row_batch == batch);
 endmodule

@@ -1,18 +1,20 @@
 // The CollisionChip: Figure 5 of the paper.
 //
-//             register window ── pci_interface ── hit_fifo, counters
-//                                     │
-//   ┌─────────────────────── master_controller ──────────────────────────────┐
-//   │                                                                        │
-//   │  sdram_interface ─► AG 1 ─► dop_register_file ◄─ AG 2 ◄─ correspondence_register_file
-//   │        │                          │                                    │
-//   │        │                          ▼                                    │
-//   │        │                       dotadd ◄─ matrix_register_file          │
-//   │        │                          │                                    │
-//   │        ▼                          ▼ AG 3                               │
-//   │      e bank ──► comparators ◄── results_bank                           │
-//   ├── triangle_unit ── it_unit                                             │
-//   └── stack_engine ──► SRAM                                                │
+//               register window ── pci_interface ── hit_fifo, counters
+//                                          │
+//   ┌───────────────────────────── master_controller ────────────────────────────────────────┐
+//   │                                                                                        │
+//   │  sdram_interface ─► AG 1 ─► dop_register_file ◄─ AG 2 ◄─ correspondence_register_file  │
+//   │        │                            │                                                  │
+//   │        │                            ▼                                                  │
+//   │        │                         dotadd ◄─ matrix_register_file                        │
+//   │        │                            │                                                  │
+//   │        ▼                            ▼ AG 3                                             │
+//   │      e bank ───► comparators ◄─── results_bank                                         │
+//   │                                                                                        │
+//   │  triangle_unit ── it_unit                                                              │
+//   │  stack_engine ──► SRAM                                                                 │
+//   └────────────────────────────────────────────────────────────────────────────────────────┘
 //
 // The hierarchy memory is outside. It takes a request (`memory_request`, `memory_address`, a multiple of 256) in every clock in
 // which `memory_ready` is set, and answers in order with eight beats of 32 bytes, `memory_bad` if there is no such memory.

@@ -316,8 +316,6 @@ module master_controller #(parameter LENGTH_BITS = 17, parameter DEPTH = 6) (
 				link1 <= beat_tail[63:32];
 			end
 		end
-		if (dop_start)
-			started <= 1'b1;
 		if (dop_drop)
 			dropped <= 1'b1;
 		if (operation == STACK_FRAME)
@@ -325,6 +323,11 @@ module master_controller #(parameter LENGTH_BITS = 17, parameter DEPTH = 6) (
 		if (result_stored) begin
 			nan[result_sibling] <= nan[result_sibling] || result_nan;
 			have[result_sibling] <= have[result_sibling] || result_last;
+		end
+		if (dop_start) begin // what comes out in this clock is of an earlier pair
+			started <= 1'b1;
+			have <= 0;
+			nan <= 0;
 		end
 
 		// the loader
@@ -426,8 +429,6 @@ module master_controller #(parameter LENGTH_BITS = 17, parameter DEPTH = 6) (
 			framed <= 1'b0;
 			started <= 1'b0;
 			dropped <= 1'b0;
-			have <= 0;
-			nan <= 0;
 			type0 <= {30'b0, NODE_INNER};
 			type1 <= {30'b0, NODE_INNER};
 		end
