@@ -11,6 +11,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#define ENOUGH     10 // answers, and unknown ones; their numbers depend on the machine
+#define ROUNDS_MAX 20
+
 static int seconds;
 static atomic_bool over;
 static atomic_int injected[TAC_VIRTUAL_FAULT_COUNT + TAC_VIRTUAL_BOARD_FAULT_COUNT + 1];
@@ -93,6 +96,12 @@ static void tick(void *user, tac_tick *t)
 		stale_answers++;
 }
 
+static bool has_met_enough(void)
+{
+	return answers[TAC_OVERLAP_NONE] + answers[TAC_OVERLAP_HIT] > ENOUGH &&
+	       answers[TAC_OVERLAP_UNKNOWN] > ENOUGH;
+}
+
 static void no_fault_of_the_board_gives_a_wrong_answer_and_it_recovers(void)
 {
 	build_shapes();
@@ -101,14 +110,18 @@ static void no_fault_of_the_board_gives_a_wrong_answer_and_it_recovers(void)
 	def.period_ns = CHAOS_PERIOD_NS;
 	def.periods = seconds * TAC_NS_PER_S / CHAOS_PERIOD_NS;
 	tac_loop *loop;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_loop_create(&def, &loop));
 	pthread_t injector;
+	uint64_t beats = 0;
 	pthread_create(&injector, NULL, inject_faults, NULL);
-	TEST_ASSERT_EQUAL(TAC_OK, tac_loop_run(loop, tick, NULL));
+	// A busy machine answers less often, so it gets more time.
+	for (int round = 0; round < ROUNDS_MAX && !has_met_enough(); round++) {
+		TEST_ASSERT_EQUAL(TAC_OK, tac_loop_create(&def, &loop));
+		TEST_ASSERT_EQUAL(TAC_OK, tac_loop_run(loop, tick, NULL));
+		beats += tac_loop_beats(loop);
+		tac_loop_destroy(&loop);
+	}
 	atomic_store(&over, true);
 	pthread_join(injector, NULL);
-	const uint64_t beats = tac_loop_beats(loop);
-	tac_loop_destroy(&loop);
 
 	// Pending faults are cleared; then the board must answer again.
 	tac_virtual_usb_inject(device, TAC_BOARD_IN_ENDPOINT, TAC_VIRTUAL_FAULT_NONE, 0);
@@ -132,8 +145,8 @@ static void no_fault_of_the_board_gives_a_wrong_answer_and_it_recovers(void)
 	TEST_ASSERT_EQUAL(0, wrong);
 	TEST_ASSERT_EQUAL(0, stale_answers);
 	// Faults did occur; their number depends on the machine.
-	TEST_ASSERT_GREATER_THAN(10, answers[TAC_OVERLAP_NONE] + answers[TAC_OVERLAP_HIT]);
-	TEST_ASSERT_GREATER_THAN(10, answers[TAC_OVERLAP_UNKNOWN]);
+	TEST_ASSERT_GREATER_THAN(ENOUGH, answers[TAC_OVERLAP_NONE] + answers[TAC_OVERLAP_HIT]);
+	TEST_ASSERT_GREATER_THAN(ENOUGH, answers[TAC_OVERLAP_UNKNOWN]);
 	TEST_ASSERT_GREATER_THAN(1, report.connections);
 	TEST_ASSERT_GREATER_THAN(1,
 				 tac_virtual_usb_fault_count(device) + tac_virtual_board_fault_count(model));
