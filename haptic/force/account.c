@@ -28,14 +28,10 @@
 // device that passes by gets nothing.
 #define RESTS_M_PER_S 0.02
 #define LASTS_S       0.01
+// They give no more than this, 4.5 mm at 1000 N/m: a device that is deeper by chance has to be pressed there.
+#define GIFT_J 0.01
 // No hand moves faster, m/s: a device that jumps has not been moved by its hand.
 #define JUMP_M_PER_S 10
-// Shares of what the springs hold between which a deficit makes the force that of the facets, which is a
-// gradient, and the time constants of that: a hand may be too slow for a drag.
-#define DOUBT_LOW    0.1
-#define DOUBT_HIGH   0.2
-#define DOUBT_RISE_S 1
-#define DOUBT_FALL_S 0.1
 // Share of the previous value in the filtered velocity, per ms, against the steps of the position sensor. It
 // is half of that where the device moves at VELOCITY_FAST, and less where it is faster.
 #define VELOCITY_POLE         0.8
@@ -94,22 +90,18 @@ static double share_of(const tac_account *a, const tac_account_contact *c, const
 	const double speed =
 		fmax(tac_dvec3_length(a->velocity_m_per_s), tac_dvec3_length(moved->move_m) / elapsed_s);
 	const double settled = fmin(fmax(1 - speed / RESTS_M_PER_S, a->touched_s / LASTS_S), 1);
-	const double most = before_J - 0.5 * work(&a->wrench, moved) + fmax(a->balance_J, 0) +
-			    settled * POWER_W * elapsed_s;
+	const double gift_J = a->balance_J > -GIFT_J ? settled * POWER_W * elapsed_s : 0;
+	const double most = before_J - 0.5 * work(&a->wrench, moved) + fmax(a->balance_J, 0) + gift_J;
 	if (!(held_J > 0) || held_J + half <= most)
 		return 1;
 	const double root = 0.25 * half * half + held_J * fmax(most, 0);
 	return fmin(fmax((sqrt(root) - 0.5 * half) / held_J, 0), 1);
 }
 
-// How large the deficit is beside what the springs hold, and whether it lasts.
-static void judge_deficit(tac_account *a, double held_J, double elapsed_s)
+// Whether the deficit is large beside what the springs hold.
+static void judge_deficit(tac_account *a, double held_J)
 {
-	const double owed = held_J > 0 ? -a->balance_J / held_J : 0;
-	const double doubt = fmin(fmax((owed - DOUBT_LOW) / (DOUBT_HIGH - DOUBT_LOW), 0), 1);
-	const double time_s = doubt > a->doubt ? DOUBT_RISE_S : DOUBT_FALL_S;
-	a->doubt += (doubt - a->doubt) * fmin(elapsed_s / time_s, 1);
-	if (owed > LARGE)
+	if (-a->balance_J > LARGE * held_J)
 		a->large_J = held_J;
 	else if (a->balance_J >= 0 || held_J > OUTGROWN * a->large_J)
 		a->large_J = 0;
@@ -135,8 +127,8 @@ static tac_wrench enter(tac_account *a, const tac_account_contact *c, const twis
 	const bool touches = c->object >= 0;
 	// A stiffness that follows rate and delay is no energy of the contact's.
 	const bool derated = c->material_N_per_m == a->material_N_per_m && a->stiffness_N_per_m > 0;
-	const double before_J = a->held_J * (derated ? K / a->stiffness_N_per_m : 1);
-	const double share = share_of(a, c, moved, before_J, *held_J, elapsed_s);
+	const double factor = derated ? K / a->stiffness_N_per_m : 1, before_J = a->held_J * factor;
+	const double share = share_of(a, c, moved, a->asked_J * factor, *held_J, elapsed_s);
 	*held_J *= share * share;
 	a->balance_J -=
 		0.5 * (work(&a->wrench, moved) + share * work(&c->spring, moved)) + *held_J - before_J;
@@ -152,7 +144,7 @@ static tac_wrench enter(tac_account *a, const tac_account_contact *c, const twis
 		tac_dvec3_lerp(tac_dvec3_scale(moved->move_m, 1 / elapsed_s), a->velocity_m_per_s, keep);
 	a->velocity_rad_per_s =
 		tac_dvec3_lerp(tac_dvec3_scale(moved->turn_rad, 1 / elapsed_s), a->velocity_rad_per_s, keep);
-	judge_deficit(a, *held_J, elapsed_s);
+	judge_deficit(a, *held_J);
 	tac_wrench added = drag(a, c, *held_J);
 	a->balance_J -= 0.5 * work(&added, moved);
 	added.force_N = tac_dvec3_add_scaled(added.force_N, share - 1, c->spring.force_N);
@@ -184,7 +176,7 @@ tac_wrench tac_account_step(tac_account *account, const tac_account_contact *con
 	}
 	if (touches) // what the springs hold at the first contact after a jump is given
 		a->jumped = false;
-	a->held_J = held_J;
+	a->held_J = a->asked_J = held_J;
 	a->touched_s = touches ? a->touched_s + elapsed_s : 0;
 	a->object = object;
 	a->touching = touches;
@@ -198,13 +190,12 @@ tac_wrench tac_account_step(tac_account *account, const tac_account_contact *con
 	return added;
 }
 
-void tac_account_correct(tac_account *account, tac_wrench wrench, double held_J)
+void tac_account_correct(tac_account *account, tac_wrench wrench, double more_J)
 {
 	tac_account *a = account;
 	const twist moved = {a->moved_m, a->turned_rad};
-	const double more_J = fmax(held_J - a->held_J, 0);
-	a->held_J += more_J;
-	a->balance_J -= 0.5 * (work(&wrench, &moved) - work(&a->wrench, &moved)) + more_J;
+	a->held_J += fmax(more_J, 0);
+	a->balance_J -= 0.5 * (work(&wrench, &moved) - work(&a->wrench, &moved)) + fmax(more_J, 0);
 	a->balance_J = fmin(a->balance_J, CREDIT * a->held_J);
 	a->wrench = wrench;
 }

@@ -8,8 +8,7 @@
 // along the motion of the device relative to the touched object, by the trapezoidal rule, in which a spring
 // that is sampled gives back what it was given. When the hand has got more than it had put in, a drag against
 // its motion takes the difference back: while the springs give energy, in proportion to what they give, so
-// that nothing is left of a deficit when they are empty; and if the deficit is large, in every motion. A hand
-// that is too slow for a drag meets less shading instead, down to the force of the facets.
+// that nothing is left of a deficit when they are empty; and if the deficit is large, in every motion.
 //
 // The drag is far below what is felt as friction, and zero where the force is a gradient: on planes, edges
 // and facets. It vanishes when the device rests. The port's passivity controller (haptic/force/passivity.h)
@@ -31,8 +30,8 @@ extern "C" {
 // What is kept from tick to tick; zero at the start and after the device was moved without the tool.
 typedef struct tac_account {
 	double balance_J; // put in, less what is held and what was given back; below 0: a deficit
-	double doubt;     // 0 … 1: share of the shading that is left out, because it pays
 	double held_J;    // by the springs
+	double asked_J;   // the same without what the force law has left to take off
 	double large_J;   // what they held when the deficit was last a large share of it; 0: it is none
 	int32_t object;   // in contact; -1 or no contact yet: none
 	double pushed_J;  // work that the object's own motion did on the device in this tick
@@ -64,10 +63,9 @@ typedef struct tac_account_contact {
 tac_wrench tac_account_step(tac_account *account, const tac_account_contact *contact, double elapsed_s);
 
 // Corrects the entry of this tick, after tac_account_step: the force law has made `wrench` of what was asked
-// for, that of a spring which holds `held_J`. A wrench that has not risen yet to what was asked for will: the
-// springs count as holding that.
-// Thread: RT.
-void tac_account_correct(tac_account *account, tac_wrench wrench, double held_J);
+// for, whose spring holds `more_J` more. A wrench that has not risen yet to what was asked for will: the
+// springs count as holding that. Thread: RT.
+void tac_account_correct(tac_account *account, tac_wrench wrench, double more_J);
 
 #ifdef __cplusplus
 }

@@ -156,24 +156,19 @@ static double patch_radius(const tac_patch *patch, const tac_sco_report *report,
 
 // A contact without load has no force to shade; another hand's tool has no smooth surface.
 static tac_shading shade(const tac_world *world, const tac_sco_contact *c, const tac_material *m,
-			 tac_shading_place *place, double strength, const tac_dpose *T_world_objects)
+			 tac_shading_place *place, const tac_dpose *T_world_objects)
 {
 	if (!m->smooth || c->object_triangle < 0 || !(c->load_m > 0) ||
 	    c->object >= world->scene->object_count || !world->objects[c->object].smooth)
 		return (tac_shading){c->normal, 1, 0};
 	place->object = &world->objects[c->object];
 	place->T_world_object = T_world_objects[c->object];
-	tac_shading s = tac_shading_compute(place, c);
-	if (strength < 1) {
-		s.normal = tac_dvec3_normalize(tac_dvec3_lerp(c->normal, s.normal, strength));
-		s.depth_ratio = 1 + strength * (s.depth_ratio - 1);
-	}
-	return s;
+	return tac_shading_compute(place, c);
 }
 
 void tac_patch_find(const tac_world *world, const tac_world_body *tool, double round_m,
 		    const tac_sco_report *report, tac_dpose T_world_device, const tac_dpose *T_world_objects,
-		    double shading, tac_patch *out_patch)
+		    tac_patch *out_patch)
 {
 	tac_shading_place place = {
 		.tool = tool,
@@ -192,10 +187,10 @@ void tac_patch_find(const tac_world *world, const tac_world_body *tool, double r
 	for (int32_t i = 0; i < report->contact_count; i++) {
 		const tac_sco_contact *c = &report->contacts[i];
 		const tac_material *m = tac_world_material(world, c->object, c->object_surface);
-		const tac_shading shaded = shade(world, c, m, &place, shading, T_world_objects);
-		p->normals[i] = shaded.normal;
-		p->depth_ratios[i] = shaded.depth_ratio;
-		p->bulge_m = fmax(p->bulge_m, shaded.bulge_m);
+		const tac_shading shading = shade(world, c, m, &place, T_world_objects);
+		p->normals[i] = shading.normal;
+		p->depth_ratios[i] = shading.depth_ratio;
+		p->bulge_m = fmax(p->bulge_m, shading.bulge_m);
 		const double load = c->load_m;
 		if (load > largest) {
 			largest = load;

@@ -64,12 +64,11 @@ typedef struct tac_patch_result {
 void tac_patch_share_loads(tac_sco_report *report);
 
 // Sums up the contacts of `report`. `T_world_objects` has a pose for each object of the report. `tool` is the
-// mesh of the tool; NULL: a round one with the radius `round_m`. `shading` is the strength of the shading,
-// 0 … 1.
+// mesh of the tool; NULL: a round one with the radius `round_m`.
 // Thread: RT.
 void tac_patch_find(const tac_world *world, const tac_world_body *tool, double round_m,
 		    const tac_sco_report *report, tac_dpose T_world_device, const tac_dpose *T_world_objects,
-		    double shading, tac_patch *out_patch);
+		    tac_patch *out_patch);
 
 // Lets the last patch go on where nothing is loaded but the force law still has an offset `goal_m` (m, world
 // frame): with its material, its point of the tool and its bent bristle, so that friction does not begin anew

@@ -89,7 +89,7 @@ static void find_contacts(tac_servo *s)
 	if (s->tool->axes == 3)
 		tac_patch_share_loads(&s->report);
 	tac_patch_find(s->def.world, s->round_m > 0 ? NULL : &s->def.world->tools[s->def.tool], s->round_m,
-		       &s->report, s->T_world_aim, s->T_world_objects, 1 - s->account.doubt, &s->patch);
+		       &s->report, s->T_world_aim, s->T_world_objects, &s->patch);
 	s->totals.contact_ticks += s->report.contact_count > 0 || tac_servo_needle_in_tissue(s);
 }
 
@@ -204,11 +204,11 @@ static tac_wrench keep_account(tac_servo *s, tac_wrench contact, const tac_patch
 static void correct_account(tac_servo *s, double gain)
 {
 	const bool alone = !s->hands.partner && !s->needle.needle && !s->drilling.used;
-	if (s->law.follows && s->account.seen && alone && gain > 0)
-		tac_account_correct(&s->account,
-				    (tac_wrench){tac_dvec3_scale(s->law.wrench.force_N, 1 / gain),
-						 tac_dvec3_scale(s->law.wrench.torque_Nm, 1 / gain)},
-				    tac_law_energy_J(&s->law, arm_of(s)) / (gain * gain));
+	if (!s->law.follows || !s->account.seen || !alone || !(gain > 0))
+		return;
+	const tac_wrench followed = {tac_dvec3_scale(s->law.wrench.force_N, 1 / gain),
+				     tac_dvec3_scale(s->law.wrench.torque_Nm, 1 / gain)};
+	tac_account_correct(&s->account, followed, held_J(s, followed) - held_J(s, s->account.wrench));
 }
 
 // The wrench on the tool: spring and damper, what the materials add, the partner's reaction; then the force

@@ -348,6 +348,15 @@ static void tally_watch(tally *t, const force_watch *w, const tac_snapshot *s)
 	t->spent += (long)s->budget_spent_ticks;
 }
 
+// How far the object has moved under the device. A contact may end and begin by that as well.
+static double object_travel(const tac_snapshot *s, tac_dpose *T_world_object)
+{
+	const tac_dpose moved = tac_dpose_compose(s->T_world_objects[0], tac_dpose_inverse(*T_world_object));
+	const tac_dvec3 at = s->T_world_device.position;
+	*T_world_object = s->T_world_objects[0];
+	return tac_dvec3_length(tac_dvec3_sub(tac_dpose_apply_point(moved, at), at));
+}
+
 static void run_open(const hunt *h, const tac_world *world, tally *t)
 {
 	const int hands = h->kind == TWO_HANDS ? 2 : 1;
@@ -356,6 +365,7 @@ static void run_open(const hunt *h, const tac_world *world, tally *t)
 	hand on_way[2];
 	force_watch watches[2] = {{.counts = true}, {.counts = true}};
 	purse money = {.free = true};
+	tac_dpose T_world_object = tac_dpose_identity();
 	tac_rng faults = tac_rng_seed(h->number, 5);
 	const double dt = 1 / h->rate_Hz, arm = h->axes == 3 ? 0 : world->scene->tools[0].turn_arm_m;
 	for (int i = 0; i < hands; i++) {
@@ -380,6 +390,7 @@ static void run_open(const hunt *h, const tac_world *world, tally *t)
 		fault_now = false;
 		for (int i = 0; i < hands; i++) {
 			const tac_snapshot *s = tac_servo_snapshot(servos[i], 0);
+			watches[i].travel_m += object_travel(s, &T_world_object);
 			force_watch_step(&watches[i], world, s);
 			t->torques += h->axes == 3 && tac_dvec3_length(s->sent.torque_Nm) > 0;
 			if (h->kind == ONE_HAND || h->kind == REACTIVE)
@@ -447,10 +458,13 @@ static void run_closed(const hunt *h, const tac_world *world, tally *t)
 	const tac_snapshot *last = tac_servo_snapshot(servo, 0);
 	tally_watch(t, &watch, last);
 	t->dropouts += sent.dropouts;
-	const double generated_J = -least_J - 3 * motion_J;
-	if (h->motion == RESTS) {
+	// A hand that turns a device without torque does no work, but turns the tool.
+	const bool asymmetric =
+		h->axes == 6 && device->info.rotation_axes > 0 && device->info.torque_axes == 0;
+	if (h->motion == RESTS && !asymmetric) {
+		const double generated_J = -least_J - 3 * motion_J;
 		t->generated_J = fmax(t->generated_J, generated_J);
-		t->gains += generated_J > 1e-5;
+		t->gains += generated_J > 2 * SMALL_J;
 	}
 	t->ticks += ticks;
 	tac_servo_destroy(&servo);
