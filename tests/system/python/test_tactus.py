@@ -389,18 +389,17 @@ class Live(WithFolder):
         (self.folder / "two.obj").write_text("v -1 -1 0\nv 1 -1 0\nv 0 1 0\nv 0 0 -1\ng top\nf 1 2 3\n"
                                              "g side\nf 1 4 2\nf 2 4 3\nf 3 4 1\n")
         scene = tactus.Scene.make("named", tools=[{**BALL, "hand": [{"time_s": t, "position_m": [0, 0, z]} for t, z in (
-            (0, 0.02), (0.2, 0.003), (900, 0.003))]}], materials=[{"name": "soft", "stiffness_N_per_m": 200}],
+            (0, 0.02), (0.2, 0.003), (0.8, 0.003), (1, 0.02))]}], materials=[{"name": "soft", "stiffness_N_per_m": 200}],
             objects=[{"name": "o", "shapes": [{"kind": "mesh", "file": str(self.folder / "two.obj"), "scale": 0.1}]}])
         with tactus.Session(scene) as session:
-            before = self.until(session, lambda s: s.contacts and s.gain == 1).stiffness_N_per_m
-            self.assertGreater(before, 200)
+            self.until(session, lambda s: s.contacts and s.stiffness_N_per_m > 201)  # 1000, or less in a late loop
             session.use_material("o", "soft", surface="side")
             self.until(session, lambda s: s.commands == 1)
-            self.assertGreater(session.snapshot().stiffness_N_per_m, 200)
+            self.until(session, lambda s: s.contacts and s.stiffness_N_per_m > 201)
             session.use_material("o", "soft", surface="top")
-            s = self.until(session, lambda s: abs(s.stiffness_N_per_m - 200) < 1e-9)
+            s = self.until(session, lambda s: s.contacts and abs(s.stiffness_N_per_m - 200) < 1e-9)
             session.use_material("o", 1, surface=s.contacts[0].object_surface)  # the default material, by number
-            self.until(session, lambda s: s.stiffness_N_per_m == before)
+            self.until(session, lambda s: s.contacts and s.stiffness_N_per_m > 201)
             with self.assertRaisesRegex(tactus.Error, "a surface of object 0, found 'bottom'"):
                 session.use_material("o", "soft", surface="bottom")
 
@@ -464,11 +463,16 @@ class Hands(WithFolder):
         scene = tactus.Scene.make("a block between two hands", objects=[{"name": "block", "shapes": [{"kind": "box"}]}], tools=[
             {**BALL, "name": name, "hand": [{"time_s": t, "position_m": [x, 0, 0]} for t, x in path]}
             for name, path in (("left", ((0, -0.06), (0.3, -0.05), (9, -0.05))), ("right", ((0, 0.06), (0.3, 0.05), (9, 0.05))))])
-        session = tactus.Session(scene, device=["sim:omega3", "sim:omega7"], seconds=1)
+        session = tactus.Session(scene, device=["sim:omega3", "sim:omega7"])
         session.record(file)
         with session:
-            session.wait()
-            both = [session.snapshot(tool) for tool in (0, 1)]
+            both, felt = [], [False, False]
+            for _ in range(20000):  # a loop that is held up may begin in the block, until the hands come back
+                both = [session.snapshot(tool) for tool in (0, 1)]
+                felt = [f or np.linalg.norm(s.force_N) > 0 for f, s in zip(felt, both)]
+                if all(felt):
+                    break
+                threading.Event().wait(0.001)
             events = [session.events(tool) for tool in (0, 1)]
             with self.assertRaisesRegex(tactus.Error, "tool: expected 0 to 1, found 2"):
                 session.snapshot(2)
