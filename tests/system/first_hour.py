@@ -404,7 +404,7 @@ class Driver(Folder):
         self.assertEqual(json.loads(result.stdout)["tools"][0]["device"], "pen")
         self.refuse("run", "--driver", self.compile("falcon"), says="expected a name that no other driver has, found .*'falcon'$")
         self.refuse("run", "--driver", self.compile("other", "main"), says="expected the function tac_driver_plugin, found none$")
-        self.refuse("run", "--driver", self.compile("old", abi="1"), says="expected tac_driver_abi to be 2, found 1$")
+        self.refuse("run", "--driver", self.compile("old", abi="1"), says="expected tac_driver_abi to be 3, found 1$")
         self.refuse("run", "--driver", __file__, says="expected a shared library")
         self.refuse("run", "--driver", self.path("gone.so"), says="expected the file .*gone.so, found No such file")
         os.chmod(pen, 0o666)
@@ -418,7 +418,7 @@ class Driver(Folder):
         with unittest.mock.patch.dict(os.environ, TACTUS_DRIVERS=self.path("drivers")):
             result = tactus("run", "sphere", "--device", "pen", "--seconds", "0.2", "--json")
             self.assertEqual(json.loads(result.stdout)["tools"][0]["device"], "pen")
-            self.assertIn("old.so: expected tac_driver_abi to be 2, found 1", result.stderr)
+            self.assertIn("old.so: expected tac_driver_abi to be 3, found 1", result.stderr)
         with unittest.mock.patch.dict(os.environ, TACTUS_DRIVERS=self.path("none")):
             self.refuse("devices", says="expected a folder of drivers, found .*none: No such file")
 
