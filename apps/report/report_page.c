@@ -35,8 +35,9 @@ static void write_cards(FILE *f, const report *r)
 	snprintf(note, sizeof note, "at %g Hz", 1e9 / (double)r->period_ns);
 	card(f, "", "ticks", value, note);
 	snprintf(value, sizeof value, "%lld", (long long)s->totals.misses);
-	snprintf(note, sizeof note, "%lld periods skipped, %lld records lost", (long long)s->totals.skipped,
-		 (long long)s->totals.lost);
+	snprintf(note, sizeof note, "%lld period%s skipped, %lld record%s lost", (long long)s->totals.skipped,
+		 s->totals.skipped == 1 ? "" : "s", (long long)s->totals.lost,
+		 s->totals.lost == 1 ? "" : "s");
 	card(f, s->totals.misses ? "bad" : "good", "missed deadlines", value, note);
 	card(f, "", "wake, p99", format_time(tac_histogram_percentile(&s->wake, 99), value, sizeof value),
 	     "99 % of the ticks wake sooner");
@@ -228,7 +229,8 @@ static void write_forces(FILE *f, const report *r)
 	}
 }
 
-static void write_task_row(FILE *f, const tac_task_row *row)
+// Of a run that passed, only a warning can be beyond its limit: a distance that was not kept.
+static void write_task_row(FILE *f, const tac_task_row *row, bool passed)
 {
 	char limit[48] = "";
 	if (isfinite(row->limit))
@@ -241,7 +243,10 @@ static void write_task_row(FILE *f, const tac_task_row *row)
 		fputs("</th><td class=\"number\">never</td>", f);
 	fprintf(f, "<td>%s</td><td>%s</td><td>", row->unit, limit);
 	if (row->exceeded)
-		fprintf(f, "<span class=\"badge refused\">%s</span>", row->at_least ? "not met" : "exceeded");
+		fprintf(f, "<span class=\"badge %s\">%s</span>", passed ? "not-asked" : "refused",
+			passed          ? "warning"
+			: row->at_least ? "not met"
+					: "exceeded");
 	fputs("</td></tr>\n", f);
 }
 
@@ -288,7 +293,7 @@ static void write_task(FILE *f, const report *r)
 	fputs("<th></th><th>limit</th><th></th></tr>\n", f);
 	for (int32_t i = 0; i < r->task_count; i++) {
 		if (r->task[i].puncture == 0)
-			write_task_row(f, &r->task[i]);
+			write_task_row(f, &r->task[i], r->task_passed);
 	}
 	fputs("</table></div>\n", f);
 	write_punctures(f, r);

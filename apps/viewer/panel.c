@@ -99,8 +99,8 @@ static void rate_line(cursor *c, const viewer_panel *p)
 {
 	char text[96] = "starting";
 	if (p->rate_Hz > 0 && p->frames_per_s > 0)
-		snprintf(text, sizeof text, "%.0f Hz, %.0f frames/s", (double)p->rate_Hz,
-			 (double)p->frames_per_s);
+		snprintf(text, sizeof text, "%.0f Hz, %.*f frames/s", (double)p->rate_Hz,
+			 p->frames_per_s < 10 ? 1 : 0, (double)p->frames_per_s);
 	else if (p->rate_Hz > 0)
 		snprintf(text, sizeof text, "%.0f Hz", (double)p->rate_Hz);
 	name_value(c, "rate", INK, text);
