@@ -52,11 +52,11 @@ packages_optional='
 	python3-numpy          the Python package
 	python3-setuptools     the Python package, installed
 	python3-pip            the Python package, installed
-	npm                    the reference readers of MCAP and of ROS 2's messages, for tests
-	cyclonedds-dev         the bridge of `tactus share`: DDS
+	npm                    the reference readers of MCAP and of messages of ROS 2, for tests
+	cyclonedds-dev         the bridge of tactus share: DDS
 	cyclonedds-tools       the same: the compiler of its types
-	libfastrtps-dev        the test of sharing's ROS 2 topics with another vendor's DDS
-	openssl                credentials of `tactus share`
+	libfastrtps-dev        the test of shared ROS 2 topics with the DDS of another vendor
+	openssl                credentials of tactus share
 	iproute2               the tests of sharing, in network namespaces
 	lintian                the test of the Debian packages
 	reuse                  the test that every file has a licence
