@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define TAC_RTL_API_VERSION 1
+#define TAC_RTL_API_VERSION 2
 
 // The gateware has memories of this size; a chip may use less.
 #define TAC_RTL_SRAM_WORDS_MAX   65536
@@ -51,6 +51,9 @@ typedef struct tac_rtl_api {
 	// register map has neither.
 	uint64_t (*clocks)(const tac_rtl *rtl);
 	uint32_t (*coplanar)(const tac_rtl *rtl);
+	// Stages of the DOTADD unit: 6 as in the paper, or more. Each list then takes as many more clocks in
+	// the schedule that the counters follow.
+	uint32_t (*stages)(const tac_rtl *rtl);
 
 	// The front end of a board (hardware/board/board_front.sv) in place of the register window: it speaks
 	// docs/board-protocol.md over bytes. The memory is the caller's; the front end writes it.

@@ -26,8 +26,9 @@ module board_front #(parameter BUFFER_BITS = 12) (
 	output logic [31:0]  register_write_data,
 	input  logic [31:0]  register_read_data,
 	input  logic         chip_busy,
-	// the memory, a byte a clock; the answer comes in the same clock
+	// the memory, a byte in each clock in which it is ready; what is read comes in that clock
 	output logic         memory_write, memory_read,
+	input  logic         memory_ready,
 	output logic [31:0]  memory_address,
 	output logic [7:0]   memory_write_data,
 	input  logic [7:0]   memory_read_data
@@ -322,13 +323,13 @@ module board_front #(parameter BUFFER_BITS = 12) (
 		STORE: begin
 			if (position == amount)
 				answer(ANSWER | MEMORY_WRITE, tx_sequence, 32'd8);
-			else
+			else if (memory_ready)
 				position <= position + 1;
 		end
 		SUM: begin
 			if (position == amount)
 				answer(ANSWER | MEMORY_CHECK, tx_sequence, 32'd12);
-			else begin
+			else if (memory_ready) begin
 				position <= position + 1;
 				sum <= crc_of(sum, memory_read_data);
 			end

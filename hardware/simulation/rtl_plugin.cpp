@@ -203,6 +203,11 @@ uint32_t coplanar_of(const tac_rtl *rtl)
 	return rtl->top.coplanar;
 }
 
+uint32_t stages_of(const tac_rtl *rtl)
+{
+	return rtl->top.stages;
+}
+
 void front_open(tac_rtl *rtl, const tac_rtl_front *front)
 {
 	attach(rtl, 0, 0, front->memory, front->memory_bytes);
@@ -276,9 +281,9 @@ void front_reset(tac_rtl *rtl)
 
 extern "C" __attribute__((visibility("default"))) const tac_rtl_api *tac_rtl_plugin(void)
 {
-	static const tac_rtl_api api = {TAC_RTL_API_VERSION, create,         destroy,     attach,
-					read_register,       write_register, window,      clock_chip,
-					interrupt,           clocks_of,      coplanar_of, front_open,
-					front_put,           front_get,      front_clock, front_reset};
+	static const tac_rtl_api api = {TAC_RTL_API_VERSION, create,     destroy,    attach,    read_register,
+					write_register,      window,     clock_chip, interrupt, clocks_of,
+					coplanar_of,         stages_of,  front_open, front_put, front_get,
+					front_clock,         front_reset};
 	return &api;
 }

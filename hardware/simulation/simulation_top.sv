@@ -1,6 +1,6 @@
 // What Verilator translates: the chip with the memories of a large board and the paper's pipeline, and the front end of a
 // board, which has the chip's register window while `front` is set.
-module simulation_top (
+module simulation_top #(parameter MULTIPLY_STAGES = 2, parameter ADD_STAGES = 1) (
 	input  logic         clk, power_on,
 	input  logic [16:0]  sram_size,
 	input  logic [16:0]  hit_capacity,
@@ -21,6 +21,7 @@ module simulation_top (
 	// for measurements
 	output logic [63:0]  clocks,
 	output logic [31:0]  coplanar,
+	output logic [7:0]   stages,
 	// front end
 	input  logic         front, bus_reset,
 	input  logic         rx_valid, rx_end,
@@ -41,7 +42,8 @@ module simulation_top (
 	logic front_write, front_read;
 	logic [15:0] front_address;
 	logic [31:0] front_data;
-	collision_chip #(.COUNTER_BITS(64)) chip (.clk(clk), .power_on(power_on), .sram_size(sram_size), .hit_capacity(hit_capacity),
+	assign stages = 8'(1 + MULTIPLY_STAGES + 3 * ADD_STAGES);
+	collision_chip #(.COUNTER_BITS(64), .MULTIPLY_STAGES(MULTIPLY_STAGES), .ADD_STAGES(ADD_STAGES)) chip (.clk(clk), .power_on(power_on), .sram_size(sram_size), .hit_capacity(hit_capacity),
 		.register_write(front ? front_write : register_write), .register_read(front ? front_read : register_read),
 		.register_address(front ? front_address : register_address),
 		.register_write_data(front ? front_data : register_write_data), .register_read_data(register_read_data),
@@ -56,6 +58,6 @@ module simulation_top (
 		.hit_capacity({15'b0, hit_capacity}), .clock_hz(32'd266000000), .out_max(front_out_max), .in_max(front_in_max),
 		.serial(front_serial), .register_write(front_write), .register_read(front_read), .register_address(front_address),
 		.register_write_data(front_data), .register_read_data(register_read_data), .chip_busy(busy), .memory_write(byte_write),
-		.memory_read(byte_read), .memory_address(byte_address), .memory_write_data(byte_write_data),
+		.memory_read(byte_read), .memory_ready(1'b1), .memory_address(byte_address), .memory_write_data(byte_write_data),
 		.memory_read_data(byte_read_data));
 endmodule

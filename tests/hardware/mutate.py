@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Breaks the gates on purpose, one edit at a time, and checks that the tests notice.
 
-    mutate.py SOURCE-FOLDER SCRATCH-FOLDER VERILATOR-INCLUDE CXX UNIT-TEST CHIP-TEST…
+    mutate.py SOURCE-FOLDER SCRATCH-FOLDER VERILATOR-INCLUDE CXX BOARD-TEST UNIT-TEST CHIP-TEST…
 
 Each mutant is translated and compiled, and the tests run on it until one fails: first that of the units if the edit is in
-one of them, then those of the whole chip. At least 38 of 40 must be caught; those in EQUIVALENT change nothing that can be
-seen, and say why."""
+one of them, then those of the whole chip; for edits of a board's own parts that of the board. Of the chip at least 38 of 40
+must be caught, and those in EQUIVALENT change nothing that can be seen, and say why; of the board all."""
 import pathlib
 import shutil
 import subprocess
@@ -54,6 +54,25 @@ MUTATIONS = [
     ("counters", "extended(tests) + 64'd1", "extended(tests)"),
     ("pci_interface", "(!busy || halts) && (err == ERROR_NONE || write_data[CTRL_RESET])", "(!busy || halts)"),
 ]
+# The same in hardware/board: what only a board has.
+BOARD_MUTATIONS = [
+    ("sdram_controller", "CLOCK_HZ / 1000000 * 200", "CLOCK_HZ / 1000000 * 100"),
+    ("sdram_controller", "CLOCK_HZ / 1000000 * 7;", "CLOCK_HZ / 1000000 * 16;"),
+    ("sdram_controller", "ROW_TO_COLUMN = 2", "ROW_TO_COLUMN = 0"),
+    ("sdram_controller", "refreshes == 4'd7", "refreshes == 4'd3"),
+    ("sdram_controller", "byte_address[0] ? 2'b01 : 2'b10", "2'b00"),
+    ("sdram_controller", " && beside", ""),
+    ("sdram_controller", "pair_address[31:25] != 0", "1'b0"),
+    ("sdram_controller", "{read_late[0], read_issued}", "{read_issued, read_issued}"),
+    ("sdram_controller", "block == byte_address[24:8]", "1'b1"),
+    ("sdram_controller", "block_valid <= byte_read && ", "block_valid <= "),
+    ("fx2_bridge", "assign step = ifclk", "assign step = 1'b1"),
+    ("fx2_bridge", "slwr_n && full_n", "full_n"),
+    ("fx2_bridge", "sloe_n <= 1'b1;\n\t\t\t\t\tstate <= TURN_OUT", "state <= TURN_OUT"),
+    ("fx2_bridge", "&& short_q[1] && rx_ready", "&& rx_ready"),
+    ("fx2_bridge", "state == SEND && tx_valid && full_n", "state == SEND && tx_valid"),
+    ("board_front", "else if (memory_ready)\n", "else\n"),
+]
 # index in MUTATIONS: why nothing changes
 EQUIVALENT = {
     14: "with 6 stages the second pass begins in clock 12 or later, and the map is loaded in clock 12; deeper pipelines need it",
@@ -66,10 +85,10 @@ UNITS = {"float_multiply", "float_add", "float_round", "dotadd", "register_files
 
 def build(source, folder, include, cxx, top, plugin, library):
     """Translates the module of the file `top` in the mutant's folder, and compiles it with `plugin`."""
-    files = [str(f) for part in ("chip", "board") for f in sorted((folder / "hardware" / part).glob("*.sv"))]
+    files = sorted({top, *(f for part in ("chip", "board") for f in (folder / "hardware" / part).glob("*.sv"))})
     generated = folder / f"{top.stem}_generated"
     translate = ["verilator", "--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--noassert", "-Wno-fatal", "-Wno-lint",
-                 "--top-module", top.stem, f"-I{folder}/hardware/chip", "--Mdir", str(generated), *files, str(top)]
+                 "--top-module", top.stem, f"-I{folder}/hardware/chip", "--Mdir", str(generated), *map(str, files)]
     model = folder / f"{top.stem}.cpp"
     compile_ = [cxx, "-std=c++17", "-O1", "-w", "-fPIC", "-shared", "-fvisibility=hidden", f"-I{source}", f"-I{generated}",
                 f"-I{include}", f"-I{include}/vltstd", str(plugin), str(model), f"{include}/verilated.cpp",
@@ -89,45 +108,61 @@ def fails(test, variable, library):
         return True
 
 
-def caught_by(source, folder, include, cxx, unit, unit_test, chip_tests):
-    """The test that fails on the mutant, or None."""
-    if unit:
-        library = folder / "librtl_units.so"
-        build(source, folder, include, cxx, source / "tests/hardware/units_top.sv", source / "tests/hardware/units_plugin.cpp",
-              library)
-        if fails(unit_test, "TACTUS_RTL_UNITS", library):
-            return unit_test
-    library = folder / "libtactus_rtl.so"
-    build(source, folder, include, cxx, source / "hardware/simulation/simulation_top.sv",
-          source / "hardware/simulation/rtl_plugin.cpp", library)
-    return next((test for test in chip_tests if fails(test, "TACTUS_RTL", library)), None)
+def caught_by(source, folder, include, cxx, part, tests):
+    """The test that fails on the mutant of `part` (unit, chip or board), or None. Tests: of the board, of the units, of the chip."""
+    board_test, unit_test, *chip_tests = tests
+    checks = []
+    if part == "board":
+        checks.append((folder / "hardware/board/collision_board.sv", "tests/hardware/board_plugin.cpp", "TACTUS_RTL", [board_test]))
+    if part == "unit":
+        checks.append((source / "tests/hardware/units_top.sv", "tests/hardware/units_plugin.cpp", "TACTUS_RTL_UNITS", [unit_test]))
+    if part != "board":
+        checks.append((source / "hardware/simulation/simulation_top.sv", "hardware/simulation/rtl_plugin.cpp", "TACTUS_RTL",
+                       chip_tests))
+    for top, plugin, variable, tests in checks:
+        library = folder / f"lib{top.stem}.so"
+        build(source, folder, include, cxx, top, source / plugin, library)
+        for test in tests:
+            if fails(test, variable, library):
+                return test
+    return None
+
+
+def mutant(source, folder, name, old, new):
+    """Copies the gates to `folder` with one edit; None: without."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(source / "hardware", folder / "hardware")
+    if name is None:
+        return
+    file = next((folder / "hardware").glob(f"*/{name}.sv"))
+    text = file.read_text()
+    if old not in text:
+        sys.exit(f"mutate: {name}.sv has no '{old}'")
+    file.write_text(text.replace(old, new, 1))
 
 
 def main():
     source, scratch, include, cxx = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3], sys.argv[4]
-    caught, survivors = 0, []
-    for number, (name, old, new) in enumerate([("none", "", "")] + MUTATIONS, -1):
-        folder = scratch / "mutant"
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(source / "hardware", folder / "hardware")
-        if number >= 0:
-            file = folder / "hardware/chip" / f"{name}.sv"
-            text = file.read_text()
-            if old not in text:
-                sys.exit(f"mutate: {name}.sv has no '{old}'")
-            file.write_text(text.replace(old, new, 1))
-        by = caught_by(source, folder, include, cxx, number < 0 or name in UNITS, sys.argv[5], sys.argv[6:])
-        if number < 0:
-            if by:
-                sys.exit(f"mutate: {by} fails on the gates as they are")
-            continue
-        caught += by is not None
-        if by is None:
-            survivors.append(number)
-        verdict = f"caught by {pathlib.Path(by).name}" if by else "NOT caught: " + EQUIVALENT.get(number, "unexplained")
-        print(f"{number:2} {name}: '{old.strip()}' -> '{new.strip()}': {verdict}", flush=True)
-    print(f"{caught} of {len(MUTATIONS)} mutations caught")
-    if caught < NEEDED or any(s not in EQUIVALENT for s in survivors):
+    folder = scratch / "mutant"
+    for part in "unit", "board":
+        mutant(source, folder, None, "", "")
+        by = caught_by(source, folder, include, cxx, part, sys.argv[5:])
+        if by:
+            sys.exit(f"mutate: {by} fails on the gates as they are")
+    survivors = {}
+    for where, mutations in ("chip", MUTATIONS), ("board", BOARD_MUTATIONS):
+        survivors[where] = []
+        for number, (name, old, new) in enumerate(mutations):
+            mutant(source, folder, name, old, new)
+            by = caught_by(source, folder, include, cxx, "unit" if name in UNITS else where, sys.argv[5:])
+            if by is None:
+                survivors[where].append(number)
+            why = EQUIVALENT.get(number, "unexplained") if where == "chip" else "unexplained"
+            verdict = f"caught by {pathlib.Path(by).name}" if by else f"NOT caught: {why}"
+            print(f"{where} {number:2} {name}: '{old.strip()}' -> '{new.strip()}': {verdict}", flush=True)
+        print(f"{len(mutations) - len(survivors[where])} of {len(mutations)} mutations of the {where} caught", flush=True)
+    if (len(MUTATIONS) - len(survivors["chip"]) < NEEDED or any(s not in EQUIVALENT for s in survivors["chip"]) or
+            survivors["board"]):
         sys.exit("mutate: a mutation that matters was not caught")
 
 

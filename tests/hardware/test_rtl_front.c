@@ -1,5 +1,6 @@
 // The front end of a board in gates, beside the virtual board around the model: the same packets to both,
-// valid and broken messages, and the same answers byte for byte.
+// valid and broken messages, and the same answers byte for byte. With TAC_TEST_BOARD the gates are those of a
+// whole board, with models of its FX2LP and its SDRAM (board_plugin.cpp).
 #include "base/crc32.h"
 #include "collision/chip_host.h"
 #include "devices/board/board_protocol.h"
@@ -14,10 +15,31 @@
 tac_result rtl_virtual_board_create(const tac_virtual_board_def *def, tac_virtual_model **out_model);
 void rtl_virtual_board_destroy(tac_virtual_model **model);
 
-#define MESSAGE_MAX 8192
-#define PACKET      512
-#define TREE        (UINT32_C(1) << 18) // where the aligned tree lies
-#define ANSWERS     4
+#ifdef TAC_TEST_BOARD
+#define MESSAGE_MAX  4096
+#define MEMORY_BYTES (UINT32_C(1) << 25)
+#define SRAM_WORDS   4096
+#define HIT_CAPACITY 512
+#define SERIAL       "U1"
+#define CLOCK_HZ     40000000
+#define STAGES       23
+#define PENDING      6 // requests that fit into its buffers, with their answers
+#else
+#define MESSAGE_MAX  8192
+#define MEMORY_BYTES (UINT32_C(1) << 19)
+#define SRAM_WORDS   65536
+#define HIT_CAPACITY 65536
+#define SERIAL       "V1"
+#define CLOCK_HZ     266000000
+#define STAGES       6
+#define PENDING      3
+#endif
+#define PACKET          512
+#define CHUNK           4000                // bytes of a tree in a message
+#define CLOCK_OFFSET    24                  // of the clock in CAPABILITIES
+#define COUNTERS_OFFSET 12                  // of the counters in RESULT
+#define TREE            (UINT32_C(1) << 18) // where the aligned tree lies
+#define ANSWERS         PENDING
 
 static tac_virtual_model *boards[2]; // model, gates
 static tac_rng rng;
@@ -33,7 +55,10 @@ void setUp(void)
 {
 	rng = tac_rng_seed(3, 3);
 	tac_virtual_board_def def = tac_virtual_board_def_default();
-	def.memory_bytes = UINT32_C(1) << 19;
+	def.memory_bytes = MEMORY_BYTES;
+	def.sram_words = SRAM_WORDS;
+	def.hit_capacity = HIT_CAPACITY;
+	def.serial = SERIAL;
 	def.message_max = MESSAGE_MAX;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_virtual_board_create(&def, &boards[0]));
 	TEST_ASSERT_EQUAL(TAC_OK, rtl_virtual_board_create(&def, &boards[1]));
@@ -81,6 +106,21 @@ static void receive(tac_virtual_model *board, answers *out)
 	}
 }
 
+// What the gates' counters are if the model has these: each list takes longer by the stages that their DOTADD
+// unit has beyond the 6 of the paper, where the schedule is counted. In mode EQ5 a node counts 40 cycles.
+static void deepen(uint8_t *result)
+{
+	uint64_t c[TAC_CHIP_COUNTER_COUNT];
+	memcpy(c, result + COUNTERS_OFFSET, sizeof c);
+	if (c[TAC_CHIP_CYCLES_XFORM] == 40 * c[TAC_CHIP_TUMBLED_NODES])
+		return;
+	c[TAC_CHIP_CYCLES_XFORM] += (STAGES - 6) * c[TAC_CHIP_LISTS];
+	c[TAC_CHIP_CYCLES_TOTAL] += (STAGES - 6) * c[TAC_CHIP_LISTS];
+	memcpy(result + COUNTERS_OFFSET, c, sizeof c);
+}
+
+static uint32_t answer_bytes; // of the last answer
+
 // Returns the type of the last answer; both boards give the same. A refusal after the CRC repeats the
 // sequence number as the protocol says; the model is less strict there.
 static int exchange(const uint8_t *bytes, uint32_t count)
@@ -93,10 +133,20 @@ static int exchange(const uint8_t *bytes, uint32_t count)
 	TEST_ASSERT_EQUAL(1, got[0].answers);
 	TEST_ASSERT_EQUAL(1, got[1].answers);
 	TEST_ASSERT_EQUAL(got[0].count[0], got[1].count[0]);
+	answer_bytes = got[1].count[0];
 	tac_board_message message[2];
 	for (int b = 0; b < 2; b++)
 		TEST_ASSERT_EQUAL(TAC_BOARD_OK, tac_board_decode(got[b].bytes, got[b].count[0], &message[b]));
 	TEST_ASSERT_EQUAL(message[0].type, message[1].type);
+	if (message[0].type == TAC_BOARD_CAPABILITIES) { // the boards have different clocks
+		uint32_t clock_Hz;
+		memcpy(&clock_Hz, message[1].payload + CLOCK_OFFSET, sizeof clock_Hz);
+		TEST_ASSERT_EQUAL_UINT32(CLOCK_HZ, clock_Hz);
+		memcpy(got[1].bytes + TAC_BOARD_HEADER_BYTES + CLOCK_OFFSET,
+		       message[0].payload + CLOCK_OFFSET, sizeof clock_Hz);
+	}
+	if (message[0].type == TAC_BOARD_RESULT)
+		deepen(got[0].bytes + TAC_BOARD_HEADER_BYTES);
 	if (message[0].payload_bytes > 0)
 		TEST_ASSERT_EQUAL_MEMORY(message[0].payload, message[1].payload, message[0].payload_bytes);
 	if (message[1].type == TAC_BOARD_REFUSED && message[0].sequence == 0)
@@ -111,7 +161,7 @@ static uint8_t message[MESSAGE_MAX + 1024];
 static void write_memory(uint32_t address, const void *bytes, uint32_t count)
 {
 	for (uint32_t at = 0; at < count;) {
-		uint32_t now = count - at < 5000 ? count - at : 5000;
+		uint32_t now = count - at < CHUNK ? count - at : CHUNK;
 		tac_board_chunk chunk = {
 			.address = address + at, .count = now, .bytes = (const uint8_t *)bytes + at};
 		size_t size = tac_board_chunk_encode(message, MESSAGE_MAX, ++sequence, &chunk);
@@ -215,7 +265,7 @@ static void broken_messages_are_refused_for_the_same_reason(void)
 	int refused = 0, rounds = test_rounds(1200);
 	for (int i = 0; i < rounds; i++) {
 		size_t size;
-		tac_board_chunk chunk = {.address = tac_rng_below(&rng, 1 << 20),
+		tac_board_chunk chunk = {.address = tac_rng_below(&rng, 2 * MEMORY_BYTES),
 					 .count = 1 + tac_rng_below(&rng, 900),
 					 .bytes = message + 2000};
 		switch (tac_rng_below(&rng, 4)) {
@@ -282,6 +332,68 @@ static void payloads_of_the_wrong_form_are_refused(void)
 	free_trees();
 }
 
+// The host may send requests before it reads the answers: these wait, in order, and none is lost.
+static void answers_wait_for_a_host_that_does_not_read(void)
+{
+	static answers got;
+	const uint32_t first = sequence + 1;
+	for (int i = 0; i < PENDING; i++)
+		send(boards[1], message,
+		     (uint32_t)tac_board_empty_encode(message, MESSAGE_MAX, ++sequence, TAC_BOARD_HELLO));
+	for (int i = 0; i < 20; i++)
+		boards[1]->step(boards[1], 0);
+	receive(boards[1], &got);
+	TEST_ASSERT_EQUAL(PENDING, got.answers);
+	const uint8_t *at = got.bytes;
+	for (uint32_t i = 0; i < PENDING; at += got.count[i++]) {
+		tac_board_message m;
+		TEST_ASSERT_EQUAL(TAC_BOARD_OK, tac_board_decode(at, got.count[i], &m));
+		TEST_ASSERT_EQUAL(TAC_BOARD_CAPABILITIES, m.type);
+		TEST_ASSERT_EQUAL_HEX32(first + i, m.sequence);
+	}
+}
+
+// The same bytes twice, then others in their place: what was read for a check must not be remembered.
+static void a_check_sees_what_was_written_since(void)
+{
+	uint8_t bytes[200];
+	for (int i = 0; i < 6; i++) {
+		memset(bytes, i / 2, sizeof bytes);
+		write_memory(512, bytes, sizeof bytes);
+	}
+}
+
+// With 36 hits a RESULT has 512 bytes, a whole packet, so an empty one follows.
+static void an_answer_that_fills_its_packet_ends_with_an_empty_one(void)
+{
+	upload_trees();
+	int whole = 0;
+	for (int i = 0; i < 40; i++) {
+		size_t size = encode_query(TAC_CHIP_LAYOUT_R | TAC_CHIP_ALL_HITS, UINT64_MAX, 36, &trees[0],
+					   &trees[0]);
+		TEST_ASSERT_EQUAL(TAC_BOARD_RESULT, exchange(message, (uint32_t)size));
+		whole += answer_bytes == PACKET;
+	}
+	TEST_ASSERT_GREATER_THAN(0, whole);
+	free_trees();
+}
+
+// A root outside of the memory is an error of the chip, not what lies at the address modulo the memory's
+// size.
+static void a_root_outside_of_the_memory_is_the_same_error(void)
+{
+	upload_trees();
+	fix_tree outside = trees[1];
+	for (uint32_t at = MEMORY_BYTES; at != 0; at *= 2) {
+		outside.base = at;
+		size_t size = encode_query(TAC_CHIP_LAYOUT_R, UINT64_MAX, 3, &trees[0], &outside);
+		TEST_ASSERT_EQUAL(TAC_BOARD_RESULT, exchange(message, (uint32_t)size));
+		size = encode_query(TAC_CHIP_LAYOUT_R, UINT64_MAX, 3, &outside, &trees[1]);
+		TEST_ASSERT_EQUAL(TAC_BOARD_RESULT, exchange(message, (uint32_t)size));
+	}
+	free_trees();
+}
+
 // A USB reset in the middle of a message, and of a query: nothing of it is answered, and the next message is.
 static void a_reset_drops_what_has_begun(void)
 {
@@ -316,6 +428,10 @@ int main(void)
 	RUN_TEST(the_limit_of_clocks_and_abort_end_a_query_without_an_answer);
 	RUN_TEST(broken_messages_are_refused_for_the_same_reason);
 	RUN_TEST(payloads_of_the_wrong_form_are_refused);
+	RUN_TEST(answers_wait_for_a_host_that_does_not_read);
+	RUN_TEST(a_check_sees_what_was_written_since);
+	RUN_TEST(an_answer_that_fills_its_packet_ends_with_an_empty_one);
+	RUN_TEST(a_root_outside_of_the_memory_is_the_same_error);
 	RUN_TEST(a_reset_drops_what_has_begun);
 	return UNITY_END();
 }

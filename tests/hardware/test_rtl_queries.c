@@ -174,6 +174,7 @@ static void damaged_trees_end_with_the_same_error_hits_and_counters(void)
 // schedules that do not work, roots that are no nodes.
 static void any_registers_give_the_same_answer(void)
 {
+	t.any_rows = true;
 	for (int round = 0; round < test_rounds(800); round++) {
 		bool layout_r = round % 2 == 0;
 		scene s = random_scene(layout_r, 0.4);
@@ -205,6 +206,7 @@ static void any_registers_give_the_same_answer(void)
 		twins_write(&t, TAC_CHIP_CTRL, TAC_CHIP_RESET);
 		free_scene(&s);
 	}
+	t.any_rows = false;
 	TEST_ASSERT_GREATER_THAN(20, t.errors);
 	report("any registers");
 }

@@ -1,5 +1,5 @@
-// The units of the chip by themselves, for tests/hardware/test_rtl_units.c.
-module units_top (
+// The units of the chip by themselves, for tests/hardware/test_rtl_units.c. The stages are those of the IT-Unit.
+module units_top #(parameter MULTIPLY_STAGES = 2, parameter ADD_STAGES = 1) (
 	input  logic         clk, reset,
 	// arithmetic: one operation a clock
 	input  logic         valid,
@@ -54,7 +54,7 @@ module units_top (
 	dotadd #(.MULTIPLY_STAGES(4), .ADD_STAGES(6)) dotadd_deep (.clk(clk), .valid(valid), .x(x), .y(y), .z(z), .m({m3, m2, m1, m0}),
 		.d(dotadd23));
 
-	it_unit it (.clk(clk), .reset(reset), .start(it_start), .closed(it_closed), .largest(it_largest), .reading(it_reading),
+	it_unit #(.MULTIPLY_STAGES(MULTIPLY_STAGES), .ADD_STAGES(ADD_STAGES)) it (.clk(clk), .reset(reset), .start(it_start), .closed(it_closed), .largest(it_largest), .reading(it_reading),
 		.read_line(it_read_line), .read_i(it_read_i), .read_k(it_read_k), .done(it_done), .hit(it_hit), .apart(it_apart),
 		.edge_event(it_edge), .skipped_event(it_skipped), .coplanar_event());
 
