@@ -21,6 +21,7 @@ static const struct {
 } commands[] = {
 	{"run", cmd_run, "touch a scene: the haptic loop with a real or simulated device"},
 	{"bench", cmd_bench, "run a benchmark"},
+	{"console", cmd_console, "show all stations that are shared, in a browser"},
 	{"devices", cmd_devices, "list haptic devices, and what is missing for the others"},
 	{"doctor", cmd_doctor, "check what a run needs from this machine, and print what would mend it"},
 	{"emulate", cmd_emulate, "attach a virtual USB device to the running kernel"},

@@ -53,9 +53,10 @@ packages_optional='
 	python3-numpy          the Python package
 	python3-setuptools     the Python package, installed
 	python3-pip            the Python package, installed
-	npm                    the reference readers of MCAP and of messages of ROS 2, for tests
+	npm                    three.js for the pictures of the console; reference readers and clients, for tests
 	cyclonedds-dev         the bridge of tactus share: DDS
 	cyclonedds-tools       the same: the compiler of its types
+	libwebsockets-dev      the page of tactus console
 	libfastrtps-dev        the test of shared ROS 2 topics with the DDS of another vendor
 	openssl                credentials of tactus share
 	iproute2               the tests of sharing, in network namespaces

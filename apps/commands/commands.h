@@ -3,6 +3,7 @@
 #define TAC_APPS_COMMANDS_COMMANDS_H
 
 int cmd_bench(int argc, char **argv);
+int cmd_console(int argc, char **argv);
 int cmd_devices(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_emulate(int argc, char **argv);

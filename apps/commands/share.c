@@ -1,6 +1,7 @@
 // tactus share: publishes the run of a station on the network, or takes part as somebody who watches, stores
 // or commands. The network is the business of another program, tactus-share, which this one becomes.
 #include "apps/commands/commands.h"
+#include "apps/commands/share_words.h"
 #include "apps/session/options.h"
 #include "base/helper.h"
 #include "share/station.h"
@@ -12,8 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WORDS 64
-#define WORD  4352 // a path and a name
+#define NEEDS "Cyclone DDS is (Debian: cyclonedds-dev, cyclonedds-tools)"
 
 typedef struct settings {
 	const char *station, *interface, *peers, *store, *tell, *text, *launch, *security, *init_security,
@@ -25,35 +25,6 @@ typedef struct settings {
 } settings;
 
 static const char *const command_names[] = {"none", "end", "stop", "gain", "start", "scene", NULL};
-
-// The words for tactus-share.
-typedef struct words {
-	char *items[WORDS + 1]; // ended by NULL
-	int count;
-} words;
-
-static void add_word(words *w, const char *before, const char *after)
-{
-	char *word = w->count < WORDS ? malloc(WORD) : NULL;
-	if (!word)
-		return;
-	snprintf(word, WORD, "%s%s", before, after);
-	w->items[w->count++] = word;
-}
-
-// `name` ends with =. A value of NULL is left out.
-static void add(words *w, const char *name, const char *value)
-{
-	if (value)
-		add_word(w, name, value);
-}
-
-static void add_number(words *w, const char *name, double value)
-{
-	char text[64];
-	snprintf(text, sizeof text, "%.17g", value);
-	add(w, name, text);
-}
 
 static int refuse(const char *found)
 {
@@ -97,7 +68,7 @@ static int check(const settings *s)
 		fprintf(stderr, "tactus share: expected --tell and --command together, found one alone\n");
 		return EXIT_BAD_INPUT;
 	}
-	char key[WORD];
+	char key[SHARE_WORD];
 	snprintf(key, sizeof key, "%s/key.pem", s->security ? s->security : "");
 	if (s->security && access(key, R_OK) != 0) {
 		fprintf(stderr,
@@ -114,72 +85,45 @@ static int check(const settings *s)
 	return EXIT_SUCCESS;
 }
 
-static void describe(const settings *s, words *w)
+static void describe(const settings *s, share_words *w)
 {
-	add(w, "role=", s->station ? "station" : s->watch ? "watch" : s->store ? "store" : "tell");
-	add(w, "station=", s->station ? s->station : s->tell);
-	add_number(w, "domain=", (double)s->domain);
-	add(w, "interface=", s->interface);
-	add(w, "peers=", s->peers);
-	add(w, "security=", s->security);
-	add(w, "folder=", s->store);
-	add_number(w, "rate=", s->rate_Hz);
-	add_number(w, "count=", (double)s->count);
+	share_words_text(w, "role=",
+			 s->station ? "station"
+			 : s->watch ? "watch"
+			 : s->store ? "store"
+				    : "tell");
+	share_words_text(w, "station=", s->station ? s->station : s->tell);
+	share_words_number(w, "domain=", (double)s->domain);
+	share_words_text(w, "interface=", s->interface);
+	share_words_text(w, "peers=", s->peers);
+	share_words_text(w, "security=", s->security);
+	share_words_text(w, "folder=", s->store);
+	share_words_number(w, "rate=", s->rate_Hz);
+	share_words_number(w, "count=", (double)s->count);
 	if (!isnan(s->seconds))
-		add_number(w, "seconds=", s->seconds);
+		share_words_number(w, "seconds=", s->seconds);
 	else if (s->tell)
-		add_number(w, "seconds=", 5);
+		share_words_number(w, "seconds=", 5);
 	if (s->commands)
-		add(w, "commands=", "on");
+		share_words_text(w, "commands=", "on");
 	if (s->ros)
-		add(w, "ros=", "on");
+		share_words_text(w, "ros=", "on");
 	if (s->tell) {
-		add(w, "command=", command_names[s->command]);
-		add(w, "text=", s->text);
-		add_number(w, "value=", s->value);
+		share_words_text(w, "command=", command_names[s->command]);
+		share_words_text(w, "text=", s->text);
+		share_words_number(w, "value=", s->value);
 	}
 	char self[TAC_HELPER_PATH];
 	const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
 	if (s->launch && length > 0) {
 		self[length] = 0;
-		add(w, "launch=", self);
+		share_words_text(w, "launch=", self);
 	}
-	add_word(w, "--", "");
-	char copy[WORD];
+	share_words_add(w, "--", "");
+	char copy[SHARE_WORD];
 	snprintf(copy, sizeof copy, "%s", s->launch ? s->launch : "");
 	for (char *rest, *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
-		add_word(w, word, "");
-}
-
-// Where a program of this command is.
-typedef struct place {
-	const char *beside[2]; // this program; ended by NULL
-	const char *installed;
-	const char *variable;
-} place;
-
-static const place bridge = {{"../libexec/tactus/tactus-share", NULL},
-			     TACTUS_SHARE_INSTALLED "/tactus-share",
-			     "TACTUS_SHARE_PROGRAM"};
-static const place credentials = {
-	{"../libexec/tactus/tactus-credentials", NULL}, TACTUS_SHARE_INSTALLED "/tactus-credentials", NULL};
-
-// Becomes another program. Returns only if that fails, after one line.
-static int become(const place *where, words *w)
-{
-	const tac_helper_def def = {
-		.variable = where->variable, .places = where->beside, .installed = where->installed};
-	char program[TAC_HELPER_PATH], reason[2 * TAC_HELPER_PATH];
-	if (!tac_helper_find_program(&def, program, reason, sizeof reason)) {
-		fprintf(stderr, "tactus share: expected the program tactus-share, found none: it is built "
-				"where Cyclone DDS "
-				"is (Debian: cyclonedds-dev, cyclonedds-tools)\n");
-		return EXIT_FAILURE;
-	}
-	fflush(NULL);
-	execv(program, w->items);
-	fprintf(stderr, "tactus share: %s: expected to start it, found: %s\n", program, strerror(errno));
-	return EXIT_FAILURE;
+		share_words_add(w, word, "");
 }
 
 int cmd_share(int argc, char **argv)
@@ -237,15 +181,15 @@ int cmd_share(int argc, char **argv)
 	code = check(&s);
 	if (code != EXIT_SUCCESS)
 		return code;
-	words w = {0};
+	share_words w = {0};
 	if (s.init_security) {
-		add_word(&w, "tactus-credentials", "");
-		add_word(&w, s.init_security, "");
-		add_word(&w, s.station ? s.station : s.console, "");
-		add_word(&w, s.station ? "station" : "console", "");
-		return become(&credentials, &w);
+		share_words_add(&w, "tactus-credentials", "");
+		share_words_add(&w, s.init_security, "");
+		share_words_add(&w, s.station ? s.station : s.console, "");
+		share_words_add(&w, s.station ? "station" : "console", "");
+		return share_words_become(&w, "tactus share", "tactus-credentials", NEEDS);
 	}
-	add_word(&w, "tactus-share", "");
+	share_words_add(&w, "tactus-share", "");
 	describe(&s, &w);
-	return become(&bridge, &w);
+	return share_words_become(&w, "tactus share", "tactus-share", NEEDS);
 }

@@ -1,0 +1,142 @@
+"""tactus console: console.py PROGRAM FOLDER. The page in headless Chromium, and the reference client of its protocol, from npm, kept
+in FOLDER. With TACTUS_TEST_PICTURES=FOLDER it leaves screenshots there."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import unittest
+
+import stations
+from stations import Shared
+
+FOLDER = sys.argv[-1]
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
+from browser import CHROMIUM
+from program import BadInputTest, Program
+
+PACKAGES = ["puppeteer-core@25.16.0", "@foxglove/ws-protocol@0.8.0", "ws@8.18.0", "@foxglove/rosmsg@5.0.4",
+            "@foxglove/rosmsg2-serialization@3.1.0"]
+
+
+def install_clients():
+    """Before the namespace is entered, which has no way out."""
+    if os.environ.get(stations.INSIDE) or not shutil.which("npm") or not shutil.which("node"):
+        return
+    if not os.path.isdir(os.path.join(FOLDER, "node_modules", "puppeteer-core")):
+        os.makedirs(FOLDER, exist_ok=True)
+        subprocess.run(["npm", "install", "--prefix", FOLDER, "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=0",
+                        *PACKAGES], capture_output=True)
+
+
+install_clients()
+stations.enter_namespace()
+sys.argv.pop()
+stations.PROGRAM = sys.argv.pop()
+tactus = Program(stations.PROGRAM)
+
+
+class Console(Shared):
+    def setUp(self):
+        super().setUp()
+        if not os.path.isdir(os.path.join(FOLDER, "node_modules", "puppeteer-core")) or not CHROMIUM:
+            self.skipTest("no npm, or no Chromium")
+        for name in ("console.mjs", "console_client.mjs"):
+            shutil.copy(os.path.join(HERE, name), FOLDER)
+
+    def console(self, *arguments):
+        process = subprocess.Popen([stations.PROGRAM, "console", "--interface", "lo", *arguments], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.terminate)
+        self.addCleanup(process.stdout.close)
+        return process.stdout.readline().strip()
+
+    def lesson(self):
+        bridges = [self.bridge(name, "--commands") for name in ("s1", "s2")]
+        for name, scene in (("s1", "stylus"), ("s2", "sphere")):
+            self.start("run", scene, "--share", name, "--json", "--seconds", "1000", "--policy", "other")
+        return bridges
+
+    def test_the_page_shows_stations_plots_a_stop_and_a_death(self):
+        bridges = self.lesson()
+        url = self.console()
+        self.assertEqual(url, "http://127.0.0.1:8765/")
+        page = subprocess.Popen(["node", os.path.join(FOLDER, "console.mjs"), CHROMIUM, url, os.environ.get("TACTUS_TEST_PICTURES", "")],
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(page.wait)
+        self.addCleanup(page.kill)
+        said = []
+        for line in page.stdout:
+            said.append(line.strip())
+            if line == "kill\n":
+                bridges[1].end(signal.SIGKILL)
+                page.stdin.write("done\n")
+                page.stdin.flush()
+        page.stdin.close()
+        page.stdout.close()
+        self.assertEqual(said[:8], ["stations appear", "pictures are drawn", "plots move", "fits", "a stop arrives", "the other goes on",
+                                    "kill", "a killed station is gone"], said)
+        table = json.loads(said[8].removeprefix("table "))
+        self.assertEqual(sorted(row[0] for row in table), ["s1", "s2"])
+        self.assertTrue(all(int(row[2].replace(",", "")) > 0 for row in table), table)
+        self.assertEqual(said[9], "errors []")
+
+    def client(self, url):
+        words = ["node", os.path.join(FOLDER, "console_client.mjs"), url]
+        return subprocess.run(words, capture_output=True, text=True, timeout=100)
+
+    def test_the_reference_client_reads_it(self):
+        self.lesson()
+        self.assertEqual(self.console(), "http://127.0.0.1:8765/")
+        found = json.loads(self.client("ws://127.0.0.1:8765/").stdout)
+        self.assertEqual(found["server"]["name"], "tactus console")
+        self.assertIn(["/s1/tool_pose", "cdr", "geometry_msgs/msg/PoseStamped"], found["channels"])
+        for message in found["messages"]:
+            self.assertEqual(message["header"]["frame_id"], "world")
+            self.assertAlmostEqual(sum(message["pose"]["orientation"][axis] ** 2 for axis in "xyzw"), 1, places=6)
+
+    def test_strangers_are_turned_away(self):
+        self.lesson()
+        self.console()
+
+        def upgrade(*headers):
+            request = ["curl", "-s", "-m", "3", "-o", "/dev/null", "-w", "%{http_code}", "-H", "Connection: Upgrade", "-H", "Upgrade: websocket",
+                       "-H", "Sec-WebSocket-Version: 13", "-H", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+                       "-H", "Sec-WebSocket-Protocol: foxglove.websocket.v1"]
+            for header in headers:
+                request += ["-H", header]
+            return subprocess.run([*request, "http://127.0.0.1:8765/"], capture_output=True, text=True).stdout
+
+        self.assertEqual(upgrade(), "101")
+        self.assertEqual(upgrade("Origin: http://127.0.0.1:8765"), "101")
+        self.assertNotEqual(upgrade("Origin: http://evil.example"), "101")
+        self.assertNotEqual(upgrade("Host: evil.example", "Origin: http://evil.example"), "101")
+
+    def test_an_encrypted_console_wants_its_token(self):
+        self.lesson()
+        key, certificate = (os.path.join(self.folder, name) for name in ("key.pem", "certificate.pem"))
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2",
+                        "-subj", "/CN=127.0.0.1"], check=True, capture_output=True)
+        url = self.console("--certificate", certificate, "--key", key, "--port", "8766")
+        self.assertRegex(url, r"^https://127\.0\.0\.1:8766/\?token=[0-9a-f]{32}$")
+        token = url.split("?")[1]
+        self.assertNotEqual(self.client("wss://127.0.0.1:8766/").returncode, 0)
+        self.assertNotEqual(self.client("wss://127.0.0.1:8766/?token=0" + token[7:]).returncode, 0)
+        self.assertEqual(self.client("wss://127.0.0.1:8766/?" + token).returncode, 0)
+
+
+class Words(BadInputTest):
+    program = tactus
+
+    def test_bad_input_is_one_line(self):
+        self.refuse("console", "--host", "0.0.0.0", says="expected --certificate and --key for an address that others reach")
+        self.refuse("console", "--key", "k", says="expected --certificate and --key together")
+        self.refuse("console", "--token", "short", says="expected at least 16 characters, found 5")
+        self.refuse("console", "--certificate", "/nowhere", "--key", "/nowhere", says="expected a file to read, found '/nowhere'")
+
+
+if __name__ == "__main__":
+    unittest.main()
