@@ -10,11 +10,14 @@
 
 void share_words_add(share_words *w, const char *before, const char *after)
 {
-	char *word = w->count < SHARE_WORDS ? malloc(SHARE_WORD) : NULL;
-	if (!word)
+	static char memory[SHARE_WORDS][SHARE_WORD]; // of the one command line that a process has
+	if (w->count == SHARE_WORDS || strlen(before) + strlen(after) >= SHARE_WORD) {
+		w->too_long = true; // a word that is left out might be the one about security
 		return;
-	snprintf(word, SHARE_WORD, "%s%s", before, after);
-	w->items[w->count++] = word;
+	}
+	stpcpy(stpcpy(memory[w->count], before), after);
+	w->items[w->count] = memory[w->count];
+	w->count++;
 }
 
 void share_words_text(share_words *w, const char *name, const char *value)
@@ -32,6 +35,13 @@ void share_words_number(share_words *w, const char *name, double value)
 
 int share_words_become(share_words *w, const char *command, const char *program, const char *needs)
 {
+	if (w->too_long) {
+		fprintf(stderr,
+			"%s: expected fewer or shorter options, found more than %d, or one of %d "
+			"characters\n",
+			command, SHARE_WORDS, SHARE_WORD);
+		return 2;
+	}
 	char beside[256], installed[TAC_HELPER_PATH], path[TAC_HELPER_PATH], reason[2 * TAC_HELPER_PATH];
 	snprintf(beside, sizeof beside, "../libexec/tactus/%s", program);
 	snprintf(installed, sizeof installed, "%s/%s", TACTUS_SHARE_INSTALLED, program);

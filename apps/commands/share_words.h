@@ -3,12 +3,15 @@
 #ifndef TAC_APPS_COMMANDS_SHARE_WORDS_H
 #define TAC_APPS_COMMANDS_SHARE_WORDS_H
 
+#include <stdbool.h>
+
 #define SHARE_WORDS 64
 #define SHARE_WORD  4352 // a path and a name
 
 typedef struct share_words {
 	char *items[SHARE_WORDS + 1]; // ended by NULL
 	int count;
+	bool too_long;
 } share_words;
 
 // One word of two parts.

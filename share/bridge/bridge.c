@@ -14,10 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define POLL_NS  (2 * TAC_NS_PER_MS)
-#define BLOCK_NS (20 * TAC_NS_PER_MS)  // a block is published at the latest so long after its first sample
-#define TRY_NS   (200 * TAC_NS_PER_MS) // from one attempt to reach a run to the next
-#define BATCH    512                   // records taken in one turn, so that commands do not wait
+#define POLL_NS   (2 * TAC_NS_PER_MS)
+#define BLOCK_NS  (20 * TAC_NS_PER_MS)  // a block is published at the latest so long after its first sample
+#define TRY_NS    (200 * TAC_NS_PER_MS) // from one attempt to reach a run to the next
+#define LISTEN_NS (300 * TAC_NS_PER_MS) // before it publishes: is the name taken?
+#define NEW_NS    (3 * TAC_NS_PER_S)    // for so long it may still yield to one that began with it
+#define BATCH     512                   // records taken in one turn, so that commands do not wait
 
 static volatile sig_atomic_t ended;
 
@@ -265,12 +267,54 @@ static void poll_run(bridge *b, int64_t now_ns, int64_t *state_ns)
 		end_run(b);
 }
 
-static void follow(bridge *b)
+// Whether another bridge publishes under this station's name, and this one must yield. One that has not
+// published yet yields; of two that began together, the one with the larger number does.
+static bool name_is_taken(const bridge *b, bool published)
+{
+	void *samples[1] = {NULL};
+	dds_sample_info_t info;
+	bool taken = false;
+	while (dds_take(b->others, samples, &info, 1, 1) > 0) {
+		const tactus_Info *other = samples[0];
+		taken |= info.valid_data && info.instance_state == DDS_IST_ALIVE && other->bridge != b->id &&
+			 (!published || other->bridge < b->id) && strcmp(other->station, b->def.station) == 0;
+		dds_return_loan(b->others, samples, 1);
+		samples[0] = NULL;
+	}
+	if (taken)
+		fprintf(stderr,
+			"tactus share: expected to be the only bridge of station %s, found another one on "
+			"the "
+			"network\n",
+			b->def.station);
+	return taken;
+}
+
+// Listens for a while before it publishes anything. False: another bridge has this station's name.
+static bool claim_name(bridge *b)
+{
+	const struct timespec pause = {0, POLL_NS};
+	for (const int64_t end_ns = tac_clock_now_ns() + LISTEN_NS; !ended && tac_clock_now_ns() < end_ns;) {
+		if (name_is_taken(b, false))
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	bridge_describe(b);
+	fprintf(stderr, "tactus share: station %s, domain %u%s%s\n", b->def.station, b->def.wire.domain,
+		b->def.commands ? ", commands on" : "", b->def.ros ? ", ROS 2" : "");
+	return true;
+}
+
+// False: another bridge has this station's name.
+static bool follow(bridge *b)
 {
 	int64_t try_ns = 0, state_ns = 0;
+	const int64_t begin_ns = tac_clock_now_ns();
 	const struct timespec pause = {0, b->def.rate_Hz > 500 ? POLL_NS / 4 : POLL_NS};
 	while (!ended) {
 		const int64_t now_ns = tac_clock_now_ns();
+		if (now_ns - begin_ns < NEW_NS && name_is_taken(b, true))
+			return false;
 		if (b->socket < 0 && now_ns >= try_ns) {
 			begin_run(b);
 			try_ns = now_ns + TRY_NS;
@@ -285,6 +329,7 @@ static void follow(bridge *b)
 	}
 	if (b->socket >= 0)
 		end_run(b);
+	return true;
 }
 
 static bool open_topics(bridge *b)
@@ -294,7 +339,8 @@ static bool open_topics(bridge *b)
 	       (b->event = wire_writer(w, WIRE_EVENT)) >= 0 && (b->info = wire_writer(w, WIRE_INFO)) >= 0 &&
 	       (b->totals = wire_writer(w, WIRE_TOTALS)) >= 0 &&
 	       (b->chunk = wire_writer(w, WIRE_CHUNK)) >= 0 &&
-	       (b->command = wire_reader(w, WIRE_COMMAND)) >= 0 && (b->want = wire_reader(w, WIRE_WANT)) >= 0;
+	       (b->command = wire_reader(w, WIRE_COMMAND)) >= 0 &&
+	       (b->want = wire_reader(w, WIRE_WANT)) >= 0 && (b->others = wire_reader(w, WIRE_INFO)) >= 0;
 }
 
 int bridge_run(const bridge_def *def)
@@ -311,13 +357,7 @@ int bridge_run(const bridge_def *def)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	prctl(PR_SET_TIMERSLACK, 100000);
-	const bool good = wire_open(&def->wire, &b->wire) && open_topics(b);
-	if (good) {
-		bridge_describe(b);
-		fprintf(stderr, "tactus share: station %s, domain %u%s%s\n", def->station, def->wire.domain,
-			def->commands ? ", commands on" : "", def->ros ? ", ROS 2" : "");
-		follow(b);
-	}
+	const bool good = wire_open(&def->wire, &b->wire) && open_topics(b) && claim_name(b) && follow(b);
 	wire_close(&b->wire);
 	free(b);
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;

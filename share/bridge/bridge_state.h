@@ -24,7 +24,7 @@ typedef struct bridge {
 	bridge_def def;
 	wire wire;
 	dds_entity_t state, ticks, event, info, totals, chunk; // writers
-	dds_entity_t command, want;                            // readers
+	dds_entity_t command, want, others;                    // readers
 	uint64_t id;
 
 	// The run; socket -1: none.

@@ -49,7 +49,7 @@ class Console(Shared):
 
     def console(self, *arguments):
         process = subprocess.Popen([stations.PROGRAM, "console", "--interface", "lo", *arguments], stdout=subprocess.PIPE, text=True)
-        self.addCleanup(process.wait)
+        self.addCleanup(lambda: self.assertEqual(process.wait(timeout=60), 0))
         self.addCleanup(process.terminate)
         self.addCleanup(process.stdout.close)
         return process.stdout.readline().strip()

@@ -22,6 +22,9 @@ class Lesson(Shared):
         first = self.bridge("s1", "--commands")
         self.bridge("s2")
         watch = self.watch("s1", "s2")
+        second = self.share("--station", "s1")
+        self.assertEqual(second.wait(), 1)
+        self.assertRegex("".join(second.lines), "expected to be the only bridge of station s1, found another one")
         store = self.share("--store", self.folder, "--count", "1")
         record = os.path.join(self.folder, "local.rec")
         runs = [self.run_shared("s1", "--seconds", "1.2", "--record", record), self.run_shared("s2", "--seconds", "0.3")]
