@@ -184,6 +184,7 @@ void bridge_describe(bridge *b)
 		tools[i] = (tactus_Tool){r->tools[i], r->devices[i], r->max_force_N[i], r->gripper_max_m[i]};
 	tactus_Info info = {.bridge = b->id,
 			    .run = r->run,
+			    .settled = b->settled,
 			    .running = b->running,
 			    .commands = b->def.commands,
 			    .period_ns = r->period_ns,
@@ -268,7 +269,8 @@ static void poll_run(bridge *b, int64_t now_ns, int64_t *state_ns)
 }
 
 // Whether another bridge publishes under this station's name, and this one must yield. One that has not
-// published yet yields; of two that began together, the one with the larger number does.
+// published yet yields, and so does one that meets a settled one; of two new ones, the one with the larger
+// number does.
 static bool name_is_taken(const bridge *b, bool published)
 {
 	void *samples[1] = {NULL};
@@ -277,7 +279,8 @@ static bool name_is_taken(const bridge *b, bool published)
 	while (dds_take(b->others, samples, &info, 1, 1) > 0) {
 		const tactus_Info *other = samples[0];
 		taken |= info.valid_data && info.instance_state == DDS_IST_ALIVE && other->bridge != b->id &&
-			 (!published || other->bridge < b->id) && strcmp(other->station, b->def.station) == 0;
+			 (!published || other->settled || other->bridge < b->id) &&
+			 strcmp(other->station, b->def.station) == 0;
 		dds_return_loan(b->others, samples, 1);
 		samples[0] = NULL;
 	}
@@ -313,8 +316,12 @@ static bool follow(bridge *b)
 	const struct timespec pause = {0, b->def.rate_Hz > 500 ? POLL_NS / 4 : POLL_NS};
 	while (!ended) {
 		const int64_t now_ns = tac_clock_now_ns();
-		if (now_ns - begin_ns < NEW_NS && name_is_taken(b, true))
+		if (!b->settled && name_is_taken(b, true))
 			return false;
+		if (!b->settled && now_ns - begin_ns >= NEW_NS) {
+			b->settled = true;
+			bridge_describe(b);
+		}
 		if (b->socket < 0 && now_ns >= try_ns) {
 			begin_run(b);
 			try_ns = now_ns + TRY_NS;

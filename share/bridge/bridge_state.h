@@ -31,7 +31,7 @@ typedef struct bridge {
 	int socket;
 	tac_seam *seam;
 	tac_seam_info run;
-	bool running;
+	bool running, settled;
 	ros_tool ros[TAC_SCENE_TOOLS];
 	tactus_Sample samples[BRIDGE_BLOCK]; // of the block that is being filled
 	uint32_t sample_count;
