@@ -1,7 +1,8 @@
 # Fetches three.js from npm into TO. Without a network it leaves an empty file, which the page takes as "no pictures".
 #	cmake -DNPM=npm -DFOLDER=… -DTO=… -P fetch-three.cmake
 set(version 0.187.0)
-execute_process(COMMAND ${NPM} install --prefix ${FOLDER} --no-audit --no-fund --ignore-scripts --fetch-retries=0 three@${version}
+execute_process(COMMAND ${NPM} install --prefix ${FOLDER} --no-audit --no-fund --ignore-scripts --fetch-retries=0 --fetch-timeout=20000
+	--prefer-offline three@${version}
 	RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
 file(MAKE_DIRECTORY ${TO})
 foreach(file three.module.js three.core.js)
