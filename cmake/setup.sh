@@ -33,7 +33,7 @@ packages_optional='
 	clang-format-14        the test of the formatting
 	verilator              the chip in gates: --collider rtl and its tests
 	yosys                  the proofs about the gates, and their synthesis
-	sdcc                   the firmware of a board's USB bridge
+	sdcc                   the firmware of the USB bridge of a board
 	gcc-aarch64-linux-gnu  the NEON bodies, compiled
 	libc6-dev-arm64-cross  the NEON bodies, linked
 	qemu-user-static       the NEON bodies, run
