@@ -66,7 +66,7 @@
 // A proof is expensive above the first of these fractions of a step's work units: the next motion is at most
 // SCO_STRIDE_SHRINK times as long. It is cheap below the second: the next may be SCO_STRIDE_GROWTH times as
 // long. Larger costs: fewer substeps, and more that end without a proof.
-#define SCO_STRIDE_MAX_COST 0.8
+#define SCO_STRIDE_MAX_COST 0.7
 #define SCO_STRIDE_MIN_COST 0.3
 #define SCO_STRIDE_SHRINK   0.5
 #define SCO_STRIDE_GROWTH   1.5
