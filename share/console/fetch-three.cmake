@@ -1,15 +1,15 @@
-# Fetches three.js from npm into TO. Without a network it leaves an empty file, which the page takes as "no pictures".
+# Fetches three.js from npm into the files TO. Without a network it leaves an empty file, which the page takes as "no pictures".
 #	cmake -DNPM=npm -DFOLDER=… -DTO=… -P fetch-three.cmake
 set(version 0.187.0)
 execute_process(COMMAND ${NPM} install --prefix ${FOLDER} --no-audit --no-fund --ignore-scripts --fetch-retries=0 --fetch-timeout=20000
 	--prefer-offline three@${version}
 	RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
-file(MAKE_DIRECTORY ${TO})
-foreach(file three.module.js three.core.js)
-	if(failed EQUAL 0 AND EXISTS ${FOLDER}/node_modules/three/build/${file})
-		file(COPY_FILE ${FOLDER}/node_modules/three/build/${file} ${TO}/${file})
+foreach(file IN LISTS TO)
+	cmake_path(GET file FILENAME name)
+	if(failed EQUAL 0 AND EXISTS ${FOLDER}/node_modules/three/build/${name})
+		file(COPY_FILE ${FOLDER}/node_modules/three/build/${name} ${file})
 	else()
 		message("tactus console: three.js ${version} cannot be had from npm: its page shows no pictures")
-		file(WRITE ${TO}/${file} "")
+		file(WRITE ${file} "")
 	endif()
 endforeach()
