@@ -28,8 +28,6 @@
 // device that passes by gets nothing.
 #define RESTS_M_PER_S 0.02
 #define LASTS_S       0.01
-// They give no more than this, 4.5 mm at 1000 N/m: a device that is deeper by chance has to be pressed there.
-#define GIFT_J 0.01
 // No hand moves faster, m/s: a device that jumps has not been moved by its hand.
 #define JUMP_M_PER_S 10
 // Share of the previous value in the filtered velocity, per ms, against the steps of the position sensor. It
@@ -90,7 +88,7 @@ static double share_of(const tac_account *a, const tac_account_contact *c, const
 	const double speed =
 		fmax(tac_dvec3_length(a->velocity_m_per_s), tac_dvec3_length(moved->move_m) / elapsed_s);
 	const double settled = fmin(fmax(1 - speed / RESTS_M_PER_S, a->touched_s / LASTS_S), 1);
-	const double gift_J = a->balance_J > -GIFT_J ? settled * POWER_W * elapsed_s : 0;
+	const double gift_J = settled * POWER_W * elapsed_s;
 	const double most = before_J - 0.5 * work(&a->wrench, moved) + fmax(a->balance_J, 0) + gift_J;
 	if (!(held_J > 0) || held_J + half <= most)
 		return 1;
