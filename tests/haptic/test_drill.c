@@ -427,6 +427,31 @@ static void burr_too_large_for_its_voxels_is_refused(void)
 	tac_log_set(NULL, NULL);
 }
 
+// All of the trail is removed, not its end alone, and where it bends by more than a little in several sweeps.
+static void whole_trail_is_removed(void)
+{
+	drill_rig_def def = drill_rig_def_default();
+	drill_rig rig;
+	start(&rig, &def, at(0, 0, 1.01 * MM));
+	const tac_dpose trail[] = {at(-2 * MM, 0, -3 * MM), at(-1 * MM, 0, -3 * MM), at(1 * MM, 0, -3 * MM),
+				   at(1 * MM, 1.5 * MM, -3 * MM)};
+	tac_drill_allow(&rig.drill, true, tac_dvec3_make(0, 0, 1), 0, def.period_s, trail[0]);
+	tac_drill_cut(&rig.drill, trail, 4, true);
+	for (int i = 0; i <= 100; i++) {
+		const double way = 4.5 * MM * i / 100, x = fmin(way, 3 * MM), y = way - x;
+		const tac_dvec3 axis = tac_dvec3_make(x - 2 * MM, y, -3 * MM);
+		TEST_ASSERT_TRUE(tac_field_sample(rig.field, axis) > 1.5 * def.voxel_m);
+		TEST_ASSERT_DOUBLE_WITHIN(
+			0.1 * def.voxel_m, 0,
+			tac_field_sample(rig.field, tac_dvec3_add(axis, tac_dvec3_make(0, 0, -1 * MM))));
+	}
+	// Two capsules less what they have in common: a ball, and where one leaves the other inside the bend.
+	const double r = def.radius_m, tubes = PI * r * r * 4.5 * MM, ball = 4.0 / 3 * PI * r * r * r;
+	const double inner = 2.0 / 3 * r * r * r; // of two quarter cylinders that cross at a right angle
+	TEST_ASSERT_DOUBLE_WITHIN(0.05 * tubes, tubes + ball - inner, rig.drill.state.removed_m3[0]);
+	drill_rig_fini(&rig);
+}
+
 static void empty_pool_stops_the_drill_and_not_the_proof(void)
 {
 	drill_rig_def def = drill_rig_def_default();
@@ -495,6 +520,7 @@ int main(void)
 	RUN_TEST(burr_is_never_inside_what_remains);
 	RUN_TEST(replays_and_simd_variants_give_the_same_bits);
 	RUN_TEST(burr_too_large_for_its_voxels_is_refused);
+	RUN_TEST(whole_trail_is_removed);
 	RUN_TEST(empty_pool_stops_the_drill_and_not_the_proof);
 	RUN_TEST(slow_reader_changes_nothing_and_is_counted);
 	return UNITY_END();

@@ -357,6 +357,10 @@ static void surface_of_a_drilled_block_is_within_half_a_voxel_of_the_exact_one(v
 		tac_mesh *mesh;
 		TEST_ASSERT_EQUAL(TAC_OK, tac_surface_mesh(field, &mesh));
 		TEST_ASSERT_EQUAL(0, mesh->open_edges + mesh->non_manifold_edges);
+		// Counter-clockwise seen from outside: the volume is not below zero. Edges are sharp: it is
+		// the field's.
+		const double volume_m3 = tac_field_volume_m3(field, 0);
+		TEST_ASSERT_DOUBLE_WITHIN(0.01 * volume_m3, volume_m3, tac_mesh_volume(mesh));
 		tac_rng rng = tac_rng_seed(seed, 9);
 		for (int i = 0; i < test_rounds(200); i++) {
 			tac_dvec3 p = tac_dvec3_make(tac_rng_range_f64(&rng, -2.2 * MM, 2.2 * MM),
