@@ -1,7 +1,7 @@
-// A 16-bit SDR SDRAM of 32 MB (Micron MT48LC16M16A2 and its second sources), with the usual timing of its class:
-// four banks, 8,192 rows, 512 columns. It keeps its words in the caller's memory, and ends the program with a
-// message when a command comes at a wrong time, so a test cannot pass with a controller that the real part
-// would not understand.
+// A 16-bit SDR SDRAM of 32 MB (Micron MT48LC16M16A2 and its second sources), with the usual timing of its
+// class: four banks, 8,192 rows, 512 columns. It keeps its words in the caller's memory, and ends the program
+// with a message when a command comes at a wrong time, so a test cannot pass with a controller that the real
+// part would not understand.
 #ifndef TAC_TESTS_HARDWARE_SDRAM_MODEL_H
 #define TAC_TESTS_HARDWARE_SDRAM_MODEL_H
 
