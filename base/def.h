@@ -32,11 +32,12 @@ static inline void tac_def_fill(void *out_def, size_t bytes, const void *default
 // Thread: any.
 static inline tac_result tac_def_read(const char *name, const void *def, void *out_full, size_t known)
 {
-	uint32_t bytes;
-	memcpy(&bytes, def, sizeof bytes);
+	uint32_t bytes = 0;
+	if (def)
+		memcpy(&bytes, def, sizeof bytes);
 	if (bytes < sizeof bytes || bytes > 65536) {
-		tac_log(TAC_LOG_ERROR, "%s: expected a def filled by tac_%s_def_default, found another", name,
-			name);
+		tac_log(TAC_LOG_ERROR, "%s: expected a def filled by tac_%s_def_default, found %s", name,
+			name, def ? "another" : "none");
 		return TAC_ERROR_ARGUMENT;
 	}
 	for (size_t i = known; i < bytes; i++) {

@@ -159,8 +159,9 @@ TAC_API bool tac_live_switch_effect(tac_live *live, int32_t tool, int32_t effect
 // each 20,000 triangles of closed meshes, times the shapes of the tool, during which the old world stays.
 //
 // The world belongs to the live until tac_live_returned gives it back. Allocates and prepares the new world's
-// movers, which may take milliseconds; the loop goes on meanwhile. Also false with a log line if
-// TAC_LIVE_WORLDS worlds have not been given back, or without memory. Thread: setup, one at a time.
+// movers, which may take milliseconds; the loop goes on meanwhile. Also false with a log line if `world` is
+// NULL, if it or TAC_LIVE_WORLDS others have not been given back, or without memory. Thread: setup, one at a
+// time.
 TAC_API bool tac_live_exchange(tac_live *live, tac_world *world);
 
 // A world that is no longer in use, for the caller to destroy; NULL: none. *out_number (may be NULL) is its

@@ -50,9 +50,24 @@ tac_live_stage *tac_live_prepare(const tac_live *live, const tac_world *before, 
 	return stage;
 }
 
+// Whether the application has yet to get `world` back. Handed over once more it would be given back twice.
+static bool is_held(const tac_live *live, const tac_world *world)
+{
+	for (int32_t i = 0; i < live->held_count; i++) {
+		if (live->held[i] == world)
+			return true;
+	}
+	return false;
+}
+
 bool tac_live_exchange(tac_live *live, tac_world *world)
 {
-	if (live->lent >= TAC_LIVE_WORLDS) {
+	if (!world || is_held(live, world)) {
+		tac_log(TAC_LOG_ERROR, "live: expected a world that is not in use, found %s",
+			world ? "one that has not been given back" : "none");
+		return false;
+	}
+	if (live->held_count > TAC_LIVE_WORLDS) {
 		tac_log(TAC_LOG_ERROR,
 			"live: expected at most %d worlds that have not been given back, found "
 			"another",
@@ -69,7 +84,7 @@ bool tac_live_exchange(tac_live *live, tac_world *world)
 	tac_ring_push(live->stages, &stage);
 	tac_live_push(live, &command);
 	live->exchanges++;
-	live->lent++;
+	live->held[live->held_count++] = world;
 	live->newest = world;
 	for (int32_t i = 0; i < TAC_SCENE_OBJECTS; i++)
 		live->posed_ns[i] = 0;
@@ -102,7 +117,10 @@ tac_world *tac_live_returned(tac_live *live, int32_t *out_number)
 	tac_world *world = stage->world;
 	if (out_number)
 		*out_number = stage->number;
-	live->lent--;
+	for (int32_t i = 0; i < live->held_count; i++) {
+		if (live->held[i] == world)
+			live->held[i] = live->held[--live->held_count];
+	}
 	tac_live_stage_destroy(&stage);
 	return world;
 }

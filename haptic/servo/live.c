@@ -1,5 +1,6 @@
 #include "haptic/servo/live_state.h"
 
+#include "base/assert.h"
 #include "base/def.h"
 #include "base/log.h"
 #include "haptic/scene/scene_check.h"
@@ -105,6 +106,7 @@ tac_result tac_live_create(const tac_live_def *def, tac_live **out_live)
 	}
 	live->def = *def;
 	live->newest = def->world;
+	live->held[live->held_count++] = def->world;
 	const tac_result result = create_all(live);
 	if (result < TAC_OK)
 		tac_live_destroy(&live);
@@ -329,6 +331,7 @@ bool tac_live_show(tac_live *live, int32_t object, bool show)
 bool tac_live_set_material(tac_live *live, int32_t material, const tac_material *properties)
 {
 	tac_live_command c = {.kind = TAC_LIVE_MATERIAL, .index = material};
+	TAC_ASSERT(properties);
 	tac_scene_material_pack(properties, c.values);
 	return tac_live_send(live, &c);
 }
@@ -351,6 +354,7 @@ bool tac_live_use_surface_material(tac_live *live, int32_t object, int32_t surfa
 bool tac_live_set_mapping(tac_live *live, int32_t tool, const tac_scene_mapping *mapping, int64_t over_ns)
 {
 	tac_live_command c = {.kind = TAC_LIVE_MAPPING, .index = tool, .over_ns = over_ns};
+	TAC_ASSERT(mapping);
 	c.values[0] = mapping->workspace_scale;
 	tac_dvec3_store(c.values + 1, mapping->position_m);
 	tac_dvec3_store(c.values + 4, mapping->rotation_rad);

@@ -51,7 +51,8 @@ struct tac_live {
 	// The application's.
 	const tac_world *newest; // the world that commands are for
 	int32_t exchanges;
-	int32_t lent; // stages that have not come back, without the first
+	const tac_world *held[TAC_LIVE_WORLDS + 1]; // that have not been given back
+	int32_t held_count;
 	int64_t posed_ns[TAC_SCENE_OBJECTS];
 
 	// The real-time thread's.

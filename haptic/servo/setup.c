@@ -1,3 +1,4 @@
+#include "base/assert.h"
 #include "base/def.h"
 #include "base/log.h"
 #include "haptic/servo/live_state.h"
@@ -222,6 +223,22 @@ static tac_result create_all(tac_servo *s)
 	return result;
 }
 
+// What can be checked without the world; one log line if it is not valid.
+static bool options_are_valid(const tac_servo_def *def)
+{
+	const double slew = def->callback.slew_N_per_s;
+	const char *expected = NULL;
+	if (def->live && !def->live->stage)
+		expected = "a live that has a world, found one whose worlds were given back";
+	else if (def->mover != TAC_SCO_CONTINUOUS && def->mover != TAC_SCO_REACTIVE)
+		expected = "the mover TAC_SCO_CONTINUOUS or TAC_SCO_REACTIVE, found another";
+	else if (def->callback.budget_ns < 0 || !(slew >= 0 && slew < HUGE_VAL))
+		expected = "0 or more as budget_ns and slew_N_per_s of the callback, found another";
+	if (expected)
+		tac_log(TAC_LOG_ERROR, "servo: expected %s", expected);
+	return !expected;
+}
+
 tac_result tac_servo_create(const tac_servo_def *def, tac_servo **out_servo)
 {
 	*out_servo = NULL;
@@ -230,6 +247,8 @@ tac_result tac_servo_create(const tac_servo_def *def, tac_servo **out_servo)
 	if (known < TAC_OK)
 		return known;
 	def = &full;
+	if (!options_are_valid(def))
+		return TAC_ERROR_ARGUMENT;
 	const tac_world *world = def->live ? &def->live->stage->view : def->world;
 	if (!world || (def->live && def->live->servo_count == TAC_SCENE_TOOLS) ||
 	    (def->live && def->world && def->world != def->live->def.world) || !def->device ||
@@ -289,6 +308,7 @@ void tac_servo_destroy(tac_servo **servo)
 
 const tac_snapshot *tac_servo_snapshot(tac_servo *servo, int32_t reader)
 {
+	TAC_ASSERT(reader >= 0 && reader < servo->def.readers);
 	return tac_latest_read(servo->latest[reader], NULL);
 }
 

@@ -8,6 +8,10 @@ tac_result tac_servo_join(tac_servo *a, tac_servo *b)
 		tac_log(TAC_LOG_ERROR, "servo: expected two tools of one world");
 		return TAC_ERROR_ARGUMENT;
 	}
+	if (a->def.device == b->def.device) {
+		tac_log(TAC_LOG_ERROR, "servo: expected a device for each hand, found one for both");
+		return TAC_ERROR_ARGUMENT;
+	}
 	if (a->drilling.field)
 		tac_servo_drilling_share(&b->drilling, &a->drilling);
 	for (int i = 0; i < 2; i++) {

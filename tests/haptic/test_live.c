@@ -743,7 +743,44 @@ static void wrong_commands_are_refused_with_a_line(void)
 	expect_line(tac_live_exchange(l.live, drilled),
 		    "live: expected worlds without a drillable object, found one");
 	live_world_destroy(drilled);
+	expect_line(tac_live_exchange(l.live, NULL), "live: expected a world that is not in use, found none");
 	TEST_ASSERT_EQUAL_UINT64(0, tac_live_refused(l.live));
+	live_fini(&l);
+}
+
+// It would be given back, and destroyed, twice.
+static void a_world_that_was_not_given_back_is_refused(void)
+{
+	static const char in_use[] = "live: expected a world that is not in use, found one that has not been "
+				     "given back";
+	live_fixture l;
+	live_build(&l, lift);
+	tac_world *first = l.f.world, *second = live_world(lift);
+	l.f.hand.state.T_base_tool.position = tac_dvec3_make(0, 0, 0.1);
+	live_rest(&l, 5);
+	logged_lines = 0;
+	expect_line(tac_live_exchange(l.live, first), in_use);
+	TEST_ASSERT_TRUE(tac_live_exchange(l.live, second));
+	expect_line(tac_live_exchange(l.live, second), in_use);
+	for (int i = 0; i < 20; i++) {
+		l.f.world = tac_servo_snapshot(l.f.servo, 0)->live.world == 0 ? first : second;
+		live_rest(&l, 1);
+	}
+	TEST_ASSERT_EQUAL_PTR(first, tac_live_returned(l.live, NULL));
+	TEST_ASSERT_NULL(tac_live_returned(l.live, NULL));
+	TEST_ASSERT_TRUE(tac_live_exchange(l.live, first)); // it is the application's again
+	tac_servo_destroy(&l.f.servo);
+	tac_world *last = tac_live_returned(l.live, NULL), *other = tac_live_returned(l.live, NULL);
+	TEST_ASSERT_TRUE((last == first && other == second) || (last == second && other == first));
+	TEST_ASSERT_NULL(tac_live_returned(l.live, NULL));
+	tac_servo_def servo = tac_servo_def_default();
+	servo.live = l.live;
+	servo.device = &l.f.hand.base;
+	logged_lines = 0;
+	expect_line(tac_servo_create(&servo, &l.f.servo) == TAC_OK,
+		    "servo: expected a live that has a world, found one whose worlds were given back");
+	live_world_destroy(first);
+	live_world_destroy(second);
 	live_fini(&l);
 }
 
@@ -829,6 +866,7 @@ int main(void)
 	RUN_TEST(the_test_of_a_tool_of_several_parts_takes_more_ticks);
 	RUN_TEST(both_hands_feel_an_object_that_moves);
 	RUN_TEST(wrong_commands_are_refused_with_a_line);
+	RUN_TEST(a_world_that_was_not_given_back_is_refused);
 	RUN_TEST(a_drilled_world_is_not_exchanged);
 	RUN_TEST(a_full_queue_refuses_and_counts);
 	return UNITY_END();

@@ -143,6 +143,10 @@ static void two_hands_feel_each_other_and_have_an_account(void)
 	}
 	enable_count = 0;
 	tac_play *play;
+	servos[1].device = servos[0].device; // each tool would take half of the other's samples
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_play_start_hands(&def, &play));
+	TEST_ASSERT_NULL(play);
+	servos[1].device = &hands[1].base;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_play_start_hands(&def, &play));
 	TEST_ASSERT_EQUAL(2, enable_count);
 	// The force rises within half a second of undisturbed ticks.
@@ -194,6 +198,19 @@ static void a_callers_own_account_is_used_and_bad_hands_are_refused(void)
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_play_start_hands(&def, &play)); // no second def
 	def.hands[1] = def.hands[0];                                              // the same tool twice
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_play_start_hands(&def, &play));
+	TEST_ASSERT_NULL(play);
+	tac_servo_def bad = servo;
+	def.hand_count = 1;
+	def.hands[0] = &bad;
+	bad.mover = (tac_sco_mover)2;
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_play_start_hands(&def, &play));
+	bad = servo;
+	bad.callback.budget_ns = -1;
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_play_start_hands(&def, &play));
+	bad = servo;
+	bad.callback.slew_N_per_s = NAN;
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_play_start_hands(&def, &play));
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_play_start_hands(NULL, &play));
 	TEST_ASSERT_NULL(play);
 	fixture_fini(&f);
 }
