@@ -144,9 +144,7 @@ inline scene parse_scene(std::string_view text, const char *name) noexcept
 inline world build_world(const scene &of, const char *collider = "wide") noexcept
 {
 	world w;
-	const tac_collider *engine = tac_collider_find(collider);
-	if (of && engine)
-		tac_world_build(of, engine, w.out());
+	tac_world_build(of, tac_collider_find(collider), w.out());
 	return w;
 }
 

@@ -17,9 +17,10 @@ static const tac_scene_key *find_list(const tac_scene_group *group, const char *
 
 bool tac_scene_set_text(char *field, size_t size, const char *text)
 {
-	const size_t length = strlen(text);
+	const size_t length = text ? strlen(text) : size;
 	if (length >= size) {
-		tac_log(TAC_LOG_ERROR, "scene: expected a text below %zu bytes, found '%.64s'", size, text);
+		tac_log(TAC_LOG_ERROR, "scene: expected a text below %zu bytes, found '%.64s'", size,
+			text ? text : "NULL");
 		return false;
 	}
 	memset(field, 0, size); // so that equal scenes are equal byte by byte
@@ -50,6 +51,12 @@ static void *add(const tac_scene_group *group, const char *list, void *base, con
 	return element;
 }
 
+// No name counts as an empty one, which is refused.
+static const char *name_of(const char *name)
+{
+	return name ? name : "";
+}
+
 static const tac_scene_group *group_of(const char *list)
 {
 	return find_list(tac_scene_root(), list)->group;
@@ -63,9 +70,9 @@ tac_result tac_scene_create(const char *name, tac_scene **out_scene)
 		tac_log(TAC_LOG_ERROR, "scene: no memory");
 		return TAC_ERROR_MEMORY;
 	}
-	if (*name == 0)
+	if (*name_of(name) == 0)
 		tac_log(TAC_LOG_ERROR, "scene: expected a name, found none");
-	if (*name == 0 || !TAC_SCENE_SET(scene->name, name)) {
+	if (*name_of(name) == 0 || !TAC_SCENE_SET(scene->name, name)) {
 		free(scene);
 		return TAC_ERROR_ARGUMENT;
 	}
@@ -75,34 +82,34 @@ tac_result tac_scene_create(const char *name, tac_scene **out_scene)
 
 tac_material *tac_scene_add_material(tac_scene *scene, const char *name)
 {
-	if (tac_scene_find_material(scene, name) >= 0) {
+	if (tac_scene_find_material(scene, name_of(name)) >= 0) {
 		tac_log(TAC_LOG_ERROR, "scene: expected another name of a material, found '%s' again", name);
 		return NULL;
 	}
-	return add(tac_scene_root(), "materials", scene, name);
+	return add(tac_scene_root(), "materials", scene, name_of(name));
 }
 
 tac_scene_tool *tac_scene_add_tool(tac_scene *scene, const char *name)
 {
-	return add(tac_scene_root(), "tools", scene, name);
+	return add(tac_scene_root(), "tools", scene, name_of(name));
 }
 
 tac_scene_object *tac_scene_add_object(tac_scene *scene, const char *name)
 {
-	return add(tac_scene_root(), "objects", scene, name);
+	return add(tac_scene_root(), "objects", scene, name_of(name));
 }
 
 tac_scene_camera *tac_scene_add_camera(tac_scene *scene, const char *name)
 {
-	return add(tac_scene_root(), "cameras", scene, name);
+	return add(tac_scene_root(), "cameras", scene, name_of(name));
 }
 
 tac_effect *tac_scene_add_effect(tac_scene *scene, tac_effect_kind kind, const char *name)
 {
-	if ((int)kind < 0 || kind >= TAC_EFFECT_KIND_COUNT || *name == 0) {
+	if ((int)kind < 0 || kind >= TAC_EFFECT_KIND_COUNT || *name_of(name) == 0) {
 		tac_log(TAC_LOG_ERROR,
 			"scene: expected a kind of effect from 0 to %d and a name, found %d, '%s'",
-			TAC_EFFECT_KIND_COUNT - 1, (int)kind, name);
+			TAC_EFFECT_KIND_COUNT - 1, (int)kind, name_of(name));
 		return NULL;
 	}
 	tac_effect *effect = add(tac_scene_root(), "effects", scene, NULL);
@@ -189,7 +196,7 @@ bool tac_scene_tool_add_point(tac_scene_tool *tool, tac_scene_point point)
 
 bool tac_scene_object_add_surface(tac_scene_object *object, const char *surface, const char *material)
 {
-	tac_scene_surface *s = add(group_of("objects"), "surfaces", object, surface);
+	tac_scene_surface *s = add(group_of("objects"), "surfaces", object, name_of(surface));
 	if (s && !TAC_SCENE_SET(s->material, material)) {
 		object->surface_count--;
 		return false;

@@ -306,6 +306,12 @@ tac_result tac_world_build_with_progress(const tac_scene *scene, const tac_colli
 					 tac_world_progress *progress, void *user, tac_world **out_world)
 {
 	*out_world = NULL;
+	if (!scene || !collider) {
+		tac_log(TAC_LOG_ERROR,
+			"world: expected a scene and a collider (tac_collider_find), found no %s",
+			scene ? "collider" : "scene");
+		return TAC_ERROR_ARGUMENT;
+	}
 	if (tac_scene_check(scene) < TAC_OK)
 		return TAC_ERROR_ARGUMENT;
 	tac_world *world = calloc(1, sizeof *world);

@@ -365,6 +365,16 @@ static void what_does_not_fit_is_refused(void)
 	TEST_ASSERT_EQUAL_STRING("scene: expected another name of a material, found 'wood' again", logged);
 	TEST_ASSERT_NULL(tac_scene_add_object(s, ""));
 	TEST_ASSERT_EQUAL_STRING("scene: expected a name in objects, found none", logged);
+	TEST_ASSERT_NULL(tac_scene_add_tool(s, NULL));
+	TEST_ASSERT_NULL(tac_scene_add_material(s, NULL));
+	TEST_ASSERT_NULL(tac_scene_add_effect(s, TAC_EFFECT_POINT, NULL));
+	TEST_ASSERT_FALSE(tac_scene_object_add_surface(&s->objects[0], NULL, "wood"));
+	TEST_ASSERT_FALSE(TAC_SCENE_SET(s->objects[0].material, NULL));
+	tac_world *world;
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_world_build(s, tac_collider_find("widee"), &world));
+	TEST_ASSERT_EQUAL_STRING(
+		"world: expected a scene and a collider (tac_collider_find), found no collider", logged);
+	TEST_ASSERT_NULL(world);
 	TEST_ASSERT_NULL(tac_scene_add_object(s, "a name of more than thirty-one bytes"));
 	TEST_ASSERT_NOT_NULL(tac_scene_add_tool(s, "second"));
 	TEST_ASSERT_NULL(tac_scene_add_tool(s, "third"));
@@ -381,6 +391,7 @@ static void what_does_not_fit_is_refused(void)
 	TEST_ASSERT_FALSE(TAC_SCENE_SET(s->tools[0].grip, "a name of more than thirty-one bytes"));
 	TEST_ASSERT_EQUAL_STRING("stylus", s->tools[0].grip);
 	tac_scene_destroy(&s);
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_scene_create(NULL, &s));
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_scene_create("", &s));
 	TEST_ASSERT_NULL(s);
 }
