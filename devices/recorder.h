@@ -49,8 +49,8 @@ TAC_API bool tac_recorder_write(tac_recorder *recorder, const tac_device_sample 
 TAC_API bool tac_recorder_write_command(tac_recorder *recorder, int64_t tick, const void *bytes, size_t size);
 
 // Adds the scene that takes the place of the one before, to a recording that was created for commands.
-// Copied. TAC_ERROR_ARGUMENT (too large, or eight are not written yet) or TAC_ERROR_MEMORY with a log line.
-// Thread: setup, one at a time.
+// Copied. TAC_ERROR_ARGUMENT (without a text, too large, or eight are not written yet) or TAC_ERROR_MEMORY
+// with a log line. Thread: setup, one at a time.
 TAC_API tac_result tac_recorder_add_scene(tac_recorder *recorder, const tac_recording_scene *scene);
 
 // The number of samples that are not in the file: refused, or not written because of an error.

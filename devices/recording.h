@@ -36,8 +36,8 @@ typedef struct tac_recording_header {
 
 // The scene that was touched. The recording does not interpret it.
 typedef struct tac_recording_scene {
-	const char *name;   // as the user named it
-	const char *folder; // absolute; file names in the text are relative to it
+	const char *name;   // as the user named it; NULL for a recorder: ""
+	const char *folder; // absolute; file names in the text are relative to it; NULL for a recorder: ""
 	const char *text;   // YAML; NULL: the recording has no scene
 	uint32_t mesh_count;
 	uint64_t mesh_hashes[TAC_RECORDING_MESHES]; // of the mesh files' contents, in the order of the text

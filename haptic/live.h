@@ -147,7 +147,8 @@ TAC_API bool tac_live_set_gain(tac_live *live, int32_t tool, double gain);
 // Thread: any, one at a time.
 TAC_API bool tac_live_set_effect(tac_live *live, int32_t tool, int32_t effect, const tac_effect *values);
 
-// Switches an effect of a tool on or off; on begins the envelope of a vibration anew.
+// Switches an effect of a tool on or off, one of the first world's scene or one that was set; on begins the
+// envelope of a vibration anew.
 // Thread: any, one at a time.
 TAC_API bool tac_live_switch_effect(tac_live *live, int32_t tool, int32_t effect, bool on);
 

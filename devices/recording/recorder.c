@@ -74,6 +74,15 @@ static void write_bytes(tac_recorder *recorder, const uint8_t *bytes, size_t siz
 		atomic_fetch_add_explicit(&recorder->unwritten, samples, memory_order_relaxed);
 }
 
+// The scene with "" for a name and a folder that are not given.
+static tac_recording_scene complete(const tac_recording_scene *scene)
+{
+	tac_recording_scene all = *scene;
+	all.name = scene->name ? scene->name : "";
+	all.folder = scene->folder ? scene->folder : "";
+	return all;
+}
+
 static void write_scene(tac_recorder *recorder, const tac_recording_scene *scene)
 {
 	const size_t bytes = tac_recording_scene_bytes(scene);
@@ -233,8 +242,10 @@ static void write_head(tac_recorder *recorder, const tac_recorder_def *def)
 	uint8_t bytes[TAC_RECORDING_HEADER_BYTES];
 	tac_recording_encode_header(&header, bytes, &recorder->chain);
 	write_bytes(recorder, bytes, sizeof bytes, 0);
-	if (recorder->result == TAC_OK && def->scene)
-		write_scene(recorder, def->scene);
+	if (recorder->result == TAC_OK && def->scene && def->scene->text) {
+		const tac_recording_scene scene = complete(def->scene);
+		write_scene(recorder, &scene);
+	}
 	const size_t device = tac_recording_encode_device(&recorder->chain, info, recorder->block);
 	write_bytes(recorder, recorder->block, device, 0);
 }
@@ -358,13 +369,19 @@ static tac_recording_scene *copy_scene(const tac_recording_scene *scene)
 tac_result tac_recorder_add_scene(tac_recorder *recorder, const tac_recording_scene *scene)
 {
 	TAC_ASSERT(recorder->scenes);
-	if (tac_recording_scene_bytes(scene) == 0 || tac_ring_count(recorder->scenes) == RING_SCENES) {
+	if (!scene->text) {
+		tac_log(TAC_LOG_ERROR, "recorder %s: expected the text of a scene, found none",
+			recorder->path);
+		return TAC_ERROR_ARGUMENT;
+	}
+	const tac_recording_scene all = complete(scene);
+	if (tac_recording_scene_bytes(&all) == 0 || tac_ring_count(recorder->scenes) == RING_SCENES) {
 		tac_log(TAC_LOG_ERROR,
 			"recorder %s: expected at most %d scenes that wait, of %d KiB each, found more",
 			recorder->path, RING_SCENES, TAC_RECORDING_SCENE_BYTES / 1024);
 		return TAC_ERROR_ARGUMENT;
 	}
-	tac_recording_scene *copy = copy_scene(scene);
+	tac_recording_scene *copy = copy_scene(&all);
 	if (!copy) {
 		tac_log(TAC_LOG_ERROR, "recorder %s: no memory for the scene", recorder->path);
 		return TAC_ERROR_MEMORY;

@@ -1,5 +1,7 @@
 #include "devices/sim/sim_driver.h"
 
+#include "base/log.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -33,6 +35,11 @@ tac_result tac_sim_open(const char *which, const tac_open_def *def, tac_device *
 	sim.path = def->sim_path;
 	sim.waypoints = def->sim_waypoints;
 	sim.repeat = def->sim_repeat;
+	if (def->sim_waypoints > 0 && !def->sim_path) {
+		tac_log(TAC_LOG_ERROR, "sim: expected a path with %u waypoints, found none",
+			(unsigned)def->sim_waypoints);
+		return TAC_ERROR_ARGUMENT;
+	}
 	if (def->sim_waypoints > 0)
 		sim.start_m = def->sim_path[0].position_m;
 	return tac_sim_create(&sim, out_device);

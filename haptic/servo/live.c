@@ -107,6 +107,8 @@ tac_result tac_live_create(const tac_live_def *def, tac_live **out_live)
 	live->def = *def;
 	live->newest = def->world;
 	live->held[live->held_count++] = def->world;
+	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++)
+		live->effects[i] = (1u << def->world->scene->effect_count) - 1;
 	const tac_result result = create_all(live);
 	if (result < TAC_OK)
 		tac_live_destroy(&live);
@@ -374,12 +376,18 @@ bool tac_live_set_effect(tac_live *live, int32_t tool, int32_t effect, const tac
 	if (tac_effect_check(values) < TAC_OK)
 		return false;
 	tac_scene_effect_pack(values, c.values + 1);
-	return tac_live_send(live, &c);
+	const bool sent = tac_live_send(live, &c);
+	if (sent)
+		live->effects[tool] |= 1u << effect;
+	return sent;
 }
 
 bool tac_live_switch_effect(tac_live *live, int32_t tool, int32_t effect, bool on)
 {
 	const tac_live_command c = {.kind = TAC_LIVE_SWITCH, .index = tool, .values = {effect, on}};
+	if (tool >= 0 && tool < TAC_SCENE_TOOLS && effect >= 0 && effect < TAC_EFFECT_COUNT &&
+	    !(live->effects[tool] >> effect & 1))
+		return refuse("an effect of the tool", effect);
 	return tac_live_send(live, &c);
 }
 

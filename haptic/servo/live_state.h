@@ -54,6 +54,7 @@ struct tac_live {
 	const tac_world *held[TAC_LIVE_WORLDS + 1]; // that have not been given back
 	int32_t held_count;
 	int64_t posed_ns[TAC_SCENE_OBJECTS];
+	uint32_t effects[TAC_SCENE_TOOLS]; // bit i: the tool has effect i
 
 	// The real-time thread's.
 	tac_servo *servos[TAC_SCENE_TOOLS]; // in the order of their steps

@@ -228,6 +228,10 @@ static bool options_are_valid(const tac_servo_def *def)
 {
 	const double slew = def->callback.slew_N_per_s;
 	const char *expected = NULL;
+	for (int32_t i = 0; def->live && i < def->live->servo_count; i++) {
+		if (def->live->servos[i]->def.tool == def->tool) // two threads would change one world
+			expected = "one servo for each tool of a live, found another for the same tool";
+	}
 	if (def->live && !def->live->stage)
 		expected = "a live that has a world, found one whose worlds were given back";
 	else if (def->mover != TAC_SCO_CONTINUOUS && def->mover != TAC_SCO_REACTIVE)

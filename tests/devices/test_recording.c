@@ -1,4 +1,5 @@
 // Oracles: the encoded samples, a CRC by its definition, and the format as docs/recording.md describes it.
+#include "devices/recorder.h"
 #include "devices/recording.h"
 
 #include "base/rng.h"
@@ -656,6 +657,28 @@ static const char *temporary(void)
 	return path;
 }
 
+// A name and a folder are for messages and mesh files.
+static void a_recorder_needs_only_the_text_of_a_scene(void)
+{
+	const tac_device_info info = {.name = "pen"};
+	const tac_recording_scene first = {.text = "scene: first"}, later = {.text = "scene: later"},
+				  none = {0};
+	const tac_recorder_def def = {.path = temporary(), .info = &info, .scene = &first, .commands = true};
+	tac_recorder *recorder;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_recorder_create(&def, &recorder));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_recorder_add_scene(recorder, &later));
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_recorder_add_scene(recorder, &none));
+	TEST_ASSERT_NOT_NULL(strstr(logged, "expected the text of a scene, found none"));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_recorder_destroy(&recorder));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_recording_load(temporary(), &recording));
+	unlink(temporary());
+	TEST_ASSERT_EQUAL_STRING("scene: first", recording.scene.text);
+	TEST_ASSERT_EQUAL_STRING("", recording.scene.name);
+	TEST_ASSERT_EQUAL_size_t(1, recording.later_scene_count);
+	TEST_ASSERT_EQUAL_STRING("scene: later", recording.later_scenes[0].text);
+	tac_recording_fini(&recording);
+}
+
 static void a_file_on_disk_is_the_same(void)
 {
 	FILE *out = fopen(temporary(), "wb");
@@ -849,6 +872,7 @@ int main(void)
 	RUN_TEST(junk_between_blocks_loses_no_block);
 	RUN_TEST(changed_real_blocks_decode_or_are_refused);
 	RUN_TEST(random_files_are_decoded_safely);
+	RUN_TEST(a_recorder_needs_only_the_text_of_a_scene);
 	RUN_TEST(a_file_on_disk_is_the_same);
 	RUN_TEST(a_long_file_is_read_in_pieces);
 	RUN_TEST(a_block_across_the_end_of_the_buffer_is_found);

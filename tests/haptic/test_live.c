@@ -743,6 +743,18 @@ static void wrong_commands_are_refused_with_a_line(void)
 	expect_line(tac_live_exchange(l.live, drilled),
 		    "live: expected worlds without a drillable object, found one");
 	live_world_destroy(drilled);
+	expect_line(tac_live_switch_effect(l.live, 0, 7, true),
+		    "live: expected an effect of the tool, found 7");
+	tac_effect added = tac_effect_default(TAC_EFFECT_POINT);
+	strcpy(added.name, "added");
+	TEST_ASSERT_TRUE(tac_live_set_effect(l.live, 0, 7, &added));
+	TEST_ASSERT_TRUE(tac_live_switch_effect(l.live, 0, 7, false));
+	tac_servo_def again = tac_servo_def_default();
+	tac_servo *servo;
+	again.live = l.live;
+	again.device = &l.f.hand.base;
+	expect_line(tac_servo_create(&again, &servo) == TAC_OK,
+		    "servo: expected one servo for each tool of a live, found another for the same tool");
 	expect_line(tac_live_exchange(l.live, NULL), "live: expected a world that is not in use, found none");
 	TEST_ASSERT_EQUAL_UINT64(0, tac_live_refused(l.live));
 	live_fini(&l);
