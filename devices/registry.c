@@ -305,7 +305,7 @@ void tac_driver_report_add(tac_driver_report *report, const char *selection, con
 	tac_driver_device *device = &report->devices[report->count++];
 	snprintf(device->selection, sizeof device->selection, "%s", selection);
 	snprintf(device->description, sizeof device->description, "%s", description);
-	snprintf(device->serial, sizeof device->serial, "%s", serial);
+	snprintf(device->serial, sizeof device->serial, "%s", serial ? serial : "");
 	snprintf(device->reason, sizeof device->reason, "%s", reason ? reason : "");
 	device->state = state;
 }

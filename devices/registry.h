@@ -128,7 +128,8 @@ TAC_API tac_result tac_registry_open(const char *selection, const tac_open_def *
 // "ready", "nothing connected", …. Never NULL. Thread: any.
 TAC_API const char *tac_driver_state_name(tac_driver_state state);
 
-// For drivers: appends a device to the report if there is room; `reason` may be NULL.
+// For drivers: appends a device to the report if there is room; `serial` and `reason` may be
+// NULL.
 // Thread: setup.
 TAC_API void tac_driver_report_add(tac_driver_report *report, const char *selection, const char *description,
 				   const char *serial, tac_driver_state state, const char *reason);

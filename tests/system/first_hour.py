@@ -371,7 +371,7 @@ class Driver(Folder):
         static tac_device_status put(tac_device *d, int64_t now_ns, const tac_wrench *w) { return TAC_DEVICE_OK; }
         static void enable(tac_device *d, bool on) {}
         static void destroy(tac_device *d) { free(d); }
-        static void list(tac_driver_report *r) { tac_driver_report_add(r, "pen", "a pen", "7", TAC_DRIVER_READY, NULL); }
+        static void list(tac_driver_report *r) { tac_driver_report_add(r, "pen", "a pen", NULL, TAC_DRIVER_READY, NULL); }
         static tac_result open_pen(const char *which, const tac_open_def *def, tac_device **out)
         {
             tac_device *d = calloc(1, sizeof *d);
@@ -398,7 +398,7 @@ class Driver(Folder):
     @unittest.skipUnless(shutil.which("cc") or shutil.which("gcc"), "no compiler")
     def test_an_installed_program_loads_it(self):
         pen = self.compile()
-        self.assertIn("pen: the Pen\n  --device pen", tactus("devices", "--driver", pen).stdout)
+        self.assertRegex(tactus("devices", "--driver", pen).stdout, "pen: the Pen\n  --device pen +a pen\n")
         result = tactus("run", "sphere", "--driver", pen, "--device", "pen", "--seconds", "0.2", "--json")
         self.assertEqual(result.returncode, 0, result)
         self.assertEqual(json.loads(result.stdout)["tools"][0]["device"], "pen")
@@ -421,6 +421,27 @@ class Driver(Folder):
             self.assertIn("old.so: expected tac_driver_abi to be 3, found 1", result.stderr)
         with unittest.mock.patch.dict(os.environ, TACTUS_DRIVERS=self.path("none")):
             self.refuse("devices", says="expected a folder of drivers, found .*none: No such file")
+
+    @unittest.skipUnless(shutil.which("cc") or shutil.which("gcc"), "no compiler")
+    def test_the_relay_of_the_page_compiles(self):
+        """The blocks of "With the relay" in docs/writing-a-device.md, inside the rest of such a driver."""
+        root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+        with open(os.path.join(root, "docs", "writing-a-device.md"), encoding="utf-8") as file:
+            section = file.read().split("## With the relay\n")[1].split("\n## ")[0]
+        exchange, definition = re.findall(r"^```c\n(.*?)^```", section, re.S | re.M)
+        with open(self.path("relay.c"), "w") as file:
+            file.write(f"""
+                #include "devices/vendor/relay.h"
+                typedef struct pen {{
+                    struct {{ int (*pen_set)(void *, double, double, double), (*pen_get)(void *, double[3]); }} lib;
+                    void *handle;
+                    int failures;
+                }} pen;
+                void pen_close(void *user);
+                {exchange}
+                tac_result open_pen(pen *p, tac_device **out_device) {{ {definition} }}""")
+        subprocess.run([shutil.which("cc") or "gcc", "-std=c17", "-Wall", "-Werror", "-fsyntax-only", "-I", root,
+                        self.path("relay.c")], check=True)
 
 
 class Doctor(Folder):
