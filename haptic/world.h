@@ -51,8 +51,9 @@ TAC_API int64_t tac_scene_triangles(const tac_scene *scene);
 
 // Builds the world of `scene` for the engine `collider`. The scene outlives the world. TAC_ERROR_IO or
 // TAC_ERROR_FORMAT (a mesh file), TAC_ERROR_ARGUMENT (no scene or collider, what tac_scene_check refuses,
-// invalid parameters of a shape, unknown name of a surface) or TAC_ERROR_MEMORY, with one log line;
-// *out_world is NULL then. The caller owns *out_world. Thread: setup.
+// invalid parameters of a shape, unknown name of a surface, an engine without TAC_COLLIDER_TRIANGLES) or
+// TAC_ERROR_MEMORY, with one log line; *out_world is NULL then. The caller owns *out_world.
+// Thread: setup.
 TAC_API tac_result tac_world_build(const tac_scene *scene, const tac_collider *collider,
 				   tac_world **out_world);
 

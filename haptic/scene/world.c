@@ -314,6 +314,12 @@ tac_result tac_world_build_with_progress(const tac_scene *scene, const tac_colli
 	}
 	if (tac_scene_check(scene) < TAC_OK)
 		return TAC_ERROR_ARGUMENT;
+	if (!(collider->flags & TAC_COLLIDER_TRIANGLES)) { // no normals, so no contacts and no force
+		tac_log(TAC_LOG_ERROR,
+			"collider: expected an engine for meshes, of which a scene consists, found '%s'",
+			collider->name);
+		return TAC_ERROR_ARGUMENT;
+	}
 	tac_world *world = calloc(1, sizeof *world);
 	if (!world) {
 		tac_log(TAC_LOG_ERROR, "world: no memory");

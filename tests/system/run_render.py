@@ -284,6 +284,7 @@ class Run(BadInputTest):
         self.refuse("run", "spehre", says="scene: expected sphere, .*a scene file .*found 'spehre'")
         self.refuse("run", "--device", "sim:unicorn", says="expected a device of .*found \"unicorn\"")
         self.refuse("run", "--collider", "magic", says="collider: expected wide or .*found 'magic'")
+        self.refuse("run", "--collider", "solid", says="collider: expected an engine for meshes, .*found 'solid'")
         self.refuse("run", "--mover", "sideways", says="mover: expected continuous or reactive, found 'sideways'")
         self.refuse("run", "sphere", "--device2", "sim:six", says="expected a scene with 2 tools, found 1")
         self.refuse("run", "--picture", "x.png", says="picture: expected --view")
