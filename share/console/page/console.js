@@ -23,11 +23,13 @@ function element(tag, attributes = {}, ...children) {
 
 const length3 = (v) => Math.hypot(v[0], v[1], v[2]);
 const count = (n) => Number(n ?? 0).toLocaleString("en");
+const rounded = (n) => n.toFixed(n < 0.1 ? 3 : n < 10 ? 2 : n < 100 ? 1 : 0);
+const connected = () => socket?.readyState === WebSocket.OPEN;
 
 class Station {
 	constructor(name) {
-		Object.assign(this, { name, info: null, totals: null, states: {}, events: [], history: [], rate: 0, told: "" });
-		this.figures = { largest: 0, sum: 0, touched: 0, heard: 0, path: 0 };
+		Object.assign(this, { name, info: null, totals: null, events: [], told: "" });
+		this.begin();
 		this.picture = new Picture();
 		this.canvas = element("canvas", { class: "picture" });
 		this.label = element("span", { class: "state" });
@@ -47,8 +49,20 @@ class Station {
 		cards.insertBefore(this.card, [...cards.children].find((card) => card.dataset.station > name) ?? null);
 	}
 
+	begin() { // of a run
+		Object.assign(this, { states: {}, history: [], rate: 0, figures: { largest: 0, sum: 0, touched: 0, heard: 0, path: 0 } });
+	}
+
 	get gone() {
 		return this.info && !this.info.there;
+	}
+
+	get obeys() {
+		return connected() && this.info?.running && !this.gone && this.info.commands;
+	}
+
+	get whyNot() {
+		return this.info && !this.info.commands ? "this station takes no commands (--commands)" : "";
 	}
 
 	get stopped() {
@@ -56,6 +70,7 @@ class Station {
 	}
 
 	word() {
+		if (!connected()) return "unknown";
 		if (this.gone) return "gone";
 		if (!this.info?.running) return "no run";
 		return this.stopped ? "stopped" : this.states[0]?.state ?? "running";
@@ -74,24 +89,24 @@ class Station {
 
 	show() {
 		const word = this.word(), state = this.states[0], force = state ? length3(state.force) : 0;
-		this.card.classList.toggle("gone", !!this.gone);
+		this.card.classList.toggle("gone", !!this.gone || !connected());
 		this.label.textContent = word;
-		this.label.className = `state ${word === "stopped" ? "stopped" : word === "gone" ? "gone" : this.info?.running ? "running" : ""}`;
+		this.label.className = `state ${word === "stopped" ? "stopped" : word === "gone" || word === "unknown" ? "gone" : this.info?.running ? "running" : ""}`;
 		this.scene.textContent = this.info?.scene || "–";
 		this.rateText.textContent = this.info?.running ? `${this.rate.toFixed(0)} Hz` : "";
 		this.misses.textContent = this.missesText();
 		this.forceText.textContent = `${force.toFixed(2)} N`;
 		this.bar.style.width = `${Math.min(100, (100 * force) / (this.info?.tools?.[0]?.max_force_N || 10))}%`;
 		this.answer.textContent = this.told;
-		this.stop.disabled = !this.info?.running || this.gone || !this.info.commands;
-		this.stop.title = this.info && !this.info.commands ? "this station takes no commands (--commands)" : "";
+		this.stop.disabled = !this.obeys;
+		this.stop.title = this.whyNot;
 		if (!document.hidden) this.picture.draw(this.canvas, this.states);
 	}
 
 	// ---- what arrives ----
 
 	hear_info(info) {
-		if (this.info?.run !== info.run) this.states = {};
+		if (this.info?.run !== info.run) this.begin();
 		this.info = info;
 	}
 
@@ -143,9 +158,11 @@ const plots = [["force", "force, N", "--force"], ["lag", "device to tool, mm", "
 const parts = {};
 
 function choose(name) {
+	const card = stations.get(name).card;
 	chosen = chosen === name ? null : name;
 	large.hidden = !chosen;
-	if (!chosen) return;
+	if (!chosen) return card.scrollIntoView({ block: "nearest" });
+	card.after(large);
 	parts.canvas = element("canvas", { class: "picture" });
 	parts.title = element("h2");
 	parts.facts = element("p", { class: "soft" });
@@ -153,15 +170,18 @@ function choose(name) {
 	parts.shown = 0;
 	parts.plots = plots.map(([, title]) => element("canvas", { class: "plot", role: "img", "aria-label": title }));
 	const station = () => stations.get(chosen);
+	parts.buttons = [
+		element("button", { class: "plain", type: "button", onclick: () => command(station(), "gain", 0.5) }, "At most half the forces"),
+		element("button", { class: "plain", type: "button", onclick: () => command(station(), "end") }, "End the run"),
+		element("button", { class: "stop", type: "button", onclick: () => command(station(), "stop") }, "Stop forces"),
+	];
+	parts.answer = element("span", { class: "soft answer", role: "status" });
 	large.replaceChildren(element("div", { class: "inner" },
 		element("header", {}, parts.title, element("button", { class: "plain", type: "button", onclick: () => choose(chosen) }, "Close")),
 		element("div", {}, parts.canvas, parts.facts,
-			element("div", { class: "actions" },
-				element("button", { class: "plain", type: "button", onclick: () => command(station(), "gain", 0.5) }, "Halve the forces"),
-				element("button", { class: "plain", type: "button", onclick: () => command(station(), "end") }, "End the run"),
-				element("button", { class: "stop", type: "button", onclick: () => command(station(), "stop") }, "Stop forces"))),
+			element("div", { class: "actions" }, ...parts.buttons, parts.answer)),
 		element("div", {}, ...parts.plots, parts.events)));
-	large.scrollIntoView({ block: "nearest" });
+	large.scrollIntoView({ block: innerWidth > 700 ? "nearest" : "start" });
 }
 
 function plot(canvas, history, key, title, colour) {
@@ -172,7 +192,7 @@ function plot(canvas, history, key, title, colour) {
 	pen.strokeRect(0.5, 0.5, width - 1, height - 1);
 	pen.fillStyle = style.getPropertyValue("--soft");
 	pen.font = `${12 * devicePixelRatio}px system-ui`;
-	pen.fillText(`${title}, up to ${most.toPrecision(3)}`, 6 * devicePixelRatio, 15 * devicePixelRatio);
+	pen.fillText(`${title}, up to ${rounded(most)}`, 6 * devicePixelRatio, 15 * devicePixelRatio);
 	pen.strokeStyle = style.getPropertyValue(colour);
 	pen.lineWidth = 1.5 * devicePixelRatio;
 	pen.beginPath();
@@ -186,6 +206,8 @@ function showLarge() {
 	parts.title.textContent = `${s.name}: ${s.word()}`;
 	const tools = s.info?.tools?.map((t) => `${t.name} on ${t.device}`).join(", ");
 	parts.facts.textContent = [s.info?.scene, tools, `${count(s.totals?.ticks)} ticks`, s.missesText(), `recording: ${s.recording()}`].filter(Boolean).join(" · ");
+	parts.answer.textContent = s.told;
+	for (const button of parts.buttons) Object.assign(button, { disabled: !s.obeys, title: s.whyNot });
 	s.picture.draw(parts.canvas, s.states);
 	plots.forEach(([key, title, colour], i) => plot(parts.plots[i], s.history, key, title, colour));
 	const newest = s.events.at(-1)?.number ?? -1;
@@ -193,7 +215,7 @@ function showLarge() {
 	parts.shown = newest;
 	parts.events.replaceChildren(...s.events.slice(-60).reverse().map((e) =>
 		element("li", {}, element("time", {}, new Date(e.time_ns / 1e6).toLocaleTimeString()), element("b", {}, e.kind),
-			element("span", {}, e.kind === "command" ? e.text.slice(17) : e.text), element("span", {}, e.value ? `${e.value.toFixed(2)} N` : ""))));
+			element("span", {}, e.kind === "command" ? e.text.slice(17) : e.text), element("span", {}, e.value >= 0.005 ? `${e.value.toFixed(2)} N` : ""))));
 }
 
 // ---- comparison ----
@@ -213,12 +235,16 @@ function showComparison() {
 // ---- the socket ----
 
 function command(station, kind, value = 0) {
+	if (!connected()) {
+		station.told = `${kind} not sent: not connected`;
+		return;
+	}
 	const text = new TextEncoder().encode(JSON.stringify({ station: station.name, kind, value, text: "" }));
 	const message = new Uint8Array(5 + text.length);
 	message[0] = 1;
 	new DataView(message.buffer).setUint32(1, COMMAND_CHANNEL, true);
 	message.set(text, 5);
-	socket?.send(message);
+	socket.send(message);
 	station.told = `${kind} sent…`;
 	clearTimeout(station.asked);
 	station.asked = setTimeout(() => {
@@ -265,7 +291,7 @@ function connect() {
 
 function summary() {
 	const all = [...stations.values()], there = all.filter((s) => s.info?.there);
-	if (!socket || socket.readyState !== WebSocket.OPEN) return "not connected to the console";
+	if (!connected()) return "not connected to the console";
 	if (all.length === 0) return "no station yet: tactus share --station NAME";
 	return `${there.length} of ${all.length} stations here, ${there.filter((s) => s.info.running).length} running`;
 }

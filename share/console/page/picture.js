@@ -69,7 +69,9 @@ export class Picture {
 		if (bounds.isEmpty()) bounds.set(new THREE.Vector3(-0.05, -0.05, -0.05), new THREE.Vector3(0.05, 0.05, 0.05));
 		const centre = bounds.getCenter(new THREE.Vector3());
 		this.size = Math.min(bounds.getSize(new THREE.Vector3()).length(), 0.4);
-		this.camera.position.copy(centre).add(new THREE.Vector3(0.55, 0.75, 1.15).multiplyScalar(this.size));
+		// The sphere around the bodies fills the height of the picture.
+		const distance = (0.5 * this.size) / Math.sin((0.5 * this.camera.fov * Math.PI) / 180);
+		this.camera.position.copy(centre).add(new THREE.Vector3(0.55, 0.75, 1.15).setLength(distance));
 		this.camera.lookAt(centre);
 		this.bodies.add(new THREE.GridHelper(2 * this.size, 20, 0x8894a8, 0xc3cad6).translateY(bounds.min.y - 0.001));
 		this.tools = description.tools.map((body) => this.addTool(body));
@@ -80,13 +82,15 @@ export class Picture {
 		const item = {
 			tool: tool(body, new THREE.MeshStandardMaterial({ color: colours.tool, roughness: 0.5 })),
 			device: tool(body, new THREE.MeshStandardMaterial({ color: colours.device, transparent: true, opacity: 0.3 })),
+			ghost: tool(body, new THREE.MeshBasicMaterial({ color: colours.tool, transparent: true, opacity: 0.25, depthTest: false })),
 			force: new THREE.ArrowHelper(new THREE.Vector3(0, 1, 0), new THREE.Vector3(), 0.01, colours.force),
 		};
+		item.ghost.renderOrder = 1; // seen through the bodies
 		for (const part of [item.force.line, item.force.cone]) { // seen through the tool
 			part.material.depthTest = false;
-			part.renderOrder = 1;
+			part.renderOrder = 2;
 		}
-		this.bodies.add(item.tool, item.device, item.force);
+		this.bodies.add(item.tool, item.device, item.ghost, item.force);
 		return item;
 	}
 
@@ -97,6 +101,7 @@ export class Picture {
 		for (const [i, state] of Object.entries(states)) {
 			const item = (this.tools[i] ??= this.addTool(null));
 			place(item.tool, state.pose);
+			place(item.ghost, state.pose);
 			place(item.device, state.device);
 			const force = new THREE.Vector3(...state.force);
 			item.force.visible = force.length() > 0.01;
