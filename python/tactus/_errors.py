@@ -1,6 +1,8 @@
 """Errors and messages of the library."""
 import logging
+import operator
 import os
+from typing import Any, List
 
 from ._native import ffi, lib
 
@@ -39,10 +41,49 @@ def call(function, *arguments) -> int:
 
 def path_bytes(path) -> bytes:
     """A file name for the library."""
-    name = os.fsencode(path)
+    try:
+        name = os.fsencode(path)
+    except TypeError:
+        raise Error(f"expected a file name, found {path!r}") from None
     if b"\0" in name:
         raise Error(f"{path!r}: expected a file name, found one with a zero byte")
     return name
+
+
+def number(what: str, value: Any) -> float:
+    """A number that `what` names in the message."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise Error(f"{what}: expected a number, found {value!r}") from None
+
+
+def numbers(what: str, values: Any, *counts: int) -> List[float]:
+    """As many numbers as one of `counts`."""
+    expected = f"{' or '.join(map(str, counts))} numbers"
+    try:
+        found = [float(x) for x in values]
+    except (TypeError, ValueError):
+        raise Error(f"{what}: expected {expected}, found {values!r}") from None
+    if len(found) not in counts:
+        raise Error(f"{what}: expected {expected}, found {len(found)}")
+    return found
+
+
+def index(what: str, value: Any) -> int:
+    """The number of an element."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise Error(f"{what}: expected a name or a whole number, found {value!r}") from None
+
+
+def nanoseconds(what: str, seconds: Any) -> int:
+    """A time for the library, which checks its range."""
+    s = number(what, seconds)
+    if not abs(s) < 1e9:
+        raise Error(f"{what}: expected a time in seconds, found {s}")
+    return round(s * 1e9)
 
 
 lib.native_init()

@@ -33,10 +33,22 @@ PathLike = Union[np.ndarray, str, os.PathLike]
 
 def _numbers(what: str, values: Any, columns: int) -> np.ndarray:
     """A contiguous array of doubles with `columns` columns, of at least one row."""
-    array = np.ascontiguousarray(values, dtype=np.float64)
+    try:
+        array = np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise Error(f"{what}: expected an array of shape (n, {columns}), found: {error}") from None
     if array.ndim != 2 or array.shape[1] != columns or not len(array):
         raise Error(f"{what}: expected an array of shape (n, {columns}) with n > 0, found {array.shape}")
     return array
+
+
+def _check_poses(what: str, poses: np.ndarray) -> None:
+    """Each row is finite and begins with a rotation, by rows."""
+    rotations = poses[:, :9].reshape(-1, 3, 3)
+    skew = np.abs(np.swapaxes(rotations, 1, 2) @ rotations - np.eye(3)).max(axis=(1, 2))
+    bad = np.flatnonzero(~(np.isfinite(poses).all(axis=1) & (skew <= 1e-2)))
+    if len(bad):
+        raise Error(f"{what}[{bad[0]}]: expected a rotation and finite numbers, found R^T R off 1 by {skew[bad[0]]:.3g}")
 
 
 def _pointer(array: np.ndarray):
@@ -104,12 +116,8 @@ def query(a: Union[str, os.PathLike], b: Union[str, os.PathLike], poses: Any, *,
         raise Error(f"mode: expected {', '.join(modes[:-1])} or {modes[-1]}, found '{mode}'")
     numbers = _numbers("poses", poses, 12)
     single = numbers.astype(np.float32).astype(np.float64)  # as the engines take them
-    rotations = single[:, :9].reshape(-1, 3, 3)
-    skew = np.abs(np.swapaxes(rotations, 1, 2) @ rotations - np.eye(3)).max(axis=(1, 2))
-    bad = np.flatnonzero(~(np.isfinite(single).all(axis=1) & (skew <= 1e-2)))
-    if len(bad):
-        raise Error(f"poses[{bad[0]}]: expected a rotation and a translation, found R^T R off 1 by {skew[bad[0]]:.3g}")
-    names = [os.fsdecode(a), os.fsdecode(b)]
+    _check_poses("poses", single)
+    names = [os.fsdecode(path_bytes(a)), os.fsdecode(path_bytes(b))]
     kinds = ("sphere:", "capsule:", "cylinder:", "cone:", "toroid:")
     engine = collider or ("solid" if any(name.startswith(kinds) for name in names) else "wide")
     find_collider(engine)
@@ -125,6 +133,7 @@ def sweep(a: Union[str, os.PathLike], b: Union[str, os.PathLike], motions: Any, 
     `motions`: shape (n, 19), b's pose in a (R by rows, then t), translation, axis, angle in rad. `zone`: the distance
     from a at which b stops, m. Returns a structured array with the columns of the command's table."""
     numbers = _numbers("motions", motions, 19)
+    _check_poses("motions", numbers)
     if not 0 <= zone <= 1:
         raise Error(f"zone: expected 0 to 1 m, found {zone}")
     rows = np.zeros(len(numbers), _SWEEP)

@@ -32,8 +32,14 @@ class Mesh:
     counter-clockwise seen from outside."""
 
     def __init__(self, vertices: Any, triangles: Any, name: str = "mesh"):
-        points = np.ascontiguousarray(vertices, dtype=np.float32)
-        corners = np.ascontiguousarray(triangles, dtype=np.int32)
+        try:
+            points = np.ascontiguousarray(vertices, dtype=np.float32)
+            given = np.asarray(triangles)
+            corners = np.ascontiguousarray(given, dtype=np.int32)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise Error(f"mesh: expected arrays of numbers, found: {error}") from None
+        if given.size and not (given == corners).all():  # cut to 32 bits they would name other vertices
+            raise Error("triangles: expected whole numbers of vertices, found others")
         for what, array in (("vertices", points), ("triangles", corners)):
             if array.ndim != 2 or array.shape[1] != 3 or len(array) > 500_000_000:
                 raise Error(f"{what}: expected an array of shape (n, 3), found {array.shape}")

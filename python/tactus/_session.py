@@ -9,7 +9,7 @@ from typing import Any, Dict, FrozenSet, List, Optional, Sequence, Union
 
 import numpy as np
 
-from ._errors import Error, call, pass_messages, path_bytes
+from ._errors import Error, call, index, nanoseconds, number, numbers, pass_messages, path_bytes
 from ._native import ffi, lib
 from ._scene import SceneLike, World, mover_number
 
@@ -139,11 +139,11 @@ def _choice(name: str, value: Any, names: Sequence[str]) -> int:
 
 def _set(structure, name: str, value: Any) -> None:
     """Sets a field to a number or a flag, or to a vector: three numbers."""
-    if isinstance(getattr(structure, name), ffi.CData):
-        numbers = [float(x) for x in value]
-        if len(numbers) != 3:
-            raise Error(f"{name}: expected 3 numbers, found {len(numbers)}")
-        value = dict(zip("xyz", numbers))
+    old = getattr(structure, name)
+    if isinstance(old, ffi.CData):
+        value = dict(zip("xyz", numbers(name, value, 3)))
+    elif isinstance(old, float):
+        value = number(name, value)
     setattr(structure, name, value)
 
 
@@ -160,15 +160,17 @@ class Session:
     def __init__(self, scene: SceneLike, device: Union[None, str, Sequence[Optional[str]]] = None, rate: float = 1000, *, collider: str = "wide",
                  mover: str = "continuous", seconds: Optional[float] = None):
         self._mover = mover_number(mover)
-        if not 100 <= rate <= 10000:
+        if not 100 <= number("rate", rate) <= 10000:
             raise Error(f"rate: expected 100 to 10000 Hz, found {rate}")
-        if seconds is not None and not 0 < seconds < 1e6:
+        if seconds is not None and not 0 < number("seconds", seconds) < 1e6:
             raise Error(f"seconds: expected more than 0, found {seconds}")
         self._collider = collider
         self._world = World(scene, collider)  # that commands are for
         self._worlds: Dict[int, World] = {}  # by number, those that the loop may use
         self._exchanges = 0
         self._materials: List[Any] = []  # of the world, as they are now
+        if device is not None and not isinstance(device, (str, tuple, list)):
+            raise Error(f"device: expected a name or a pair of them, found {device!r}")
         devices = [device] if device is None or isinstance(device, str) else list(device)
         tools = self._world.scene.tool_count
         if len(devices) > tools:
@@ -185,7 +187,7 @@ class Session:
 
     def record(self, path: Union[str, os.PathLike]) -> None:
         """Writes a recording of the device, with its scene and all commands, from the first tick to the last; that of a
-        second tool goes to `path` with .2 added. Call it before the session starts."""
+        second tool goes to `path` with .2 added. Call it before each start that is to be recorded."""
         if self._session is not None:
             raise Error("record: expected a session that has not started, found one that runs")
         self._recording = path_bytes(path)
@@ -213,8 +215,9 @@ class Session:
             return
         result = call(lib.native_session_close, ffi.new("native_session **", session))
         self._worlds.clear()
+        recording, self._recording = self._recording, None  # a session that starts again does not replace it
         if result > 0:
-            raise Error(f"{os.fsdecode(self._recording or b'')}: expected every tick in the recording, found some lost",
+            raise Error(f"{os.fsdecode(recording or b'')}: expected every tick in the recording, found some lost",
                         "partial")
 
     def __enter__(self) -> Session:
@@ -271,19 +274,19 @@ class Session:
 
     def _object(self, name: ObjectLike) -> int:
         if not isinstance(name, str):
-            return int(name)
-        index = lib.tac_scene_find_object(self._world.scene._pointer, name.encode())
-        if index < 0:
+            return index("object", name)
+        found = lib.tac_scene_find_object(self._world.scene._pointer, name.encode())
+        if found < 0:
             raise Error(f"object: expected one of {', '.join(self._world.scene.objects)}, found '{name}'")
-        return index
+        return found
 
     def _material(self, name: ObjectLike) -> int:
         if not isinstance(name, str):
-            return int(name)
-        index = lib.tac_scene_find_material(self._world.scene._pointer, name.encode())
-        if index < 0:
+            return index("material", name)
+        found = lib.tac_scene_find_material(self._world.scene._pointer, name.encode())
+        if found < 0:
             raise Error(f"material: expected the name of a material of the scene, found '{name}'")
-        return index
+        return found
 
     def _copy_materials(self) -> None:
         world = self._world.pointer
@@ -294,15 +297,13 @@ class Session:
         and at constant speed within `over` seconds, and pushes the tool; where the tool cannot yield, it stops
         (Snapshot.objects, Snapshot.blocked). `over` None: within a little more than the time since the last call for this
         object, for programs that send a pose in each frame."""
-        numbers = [float(x) for x in pose]
-        if len(numbers) not in (3, 7):
-            raise Error(f"pose: expected 3 or 7 numbers, found {len(numbers)}")
-        rotation = numbers[3:] or [0.0, 0.0, 0.0, 1.0]
-        T = ffi.new("tac_dpose *", {"position": dict(zip("xyz", numbers)), "rotation": dict(zip("xyzw", rotation))})
+        values = numbers("pose", pose, 3, 7)
+        rotation = values[3:] or [0.0, 0.0, 0.0, 1.0]
+        T = ffi.new("tac_dpose *", {"position": dict(zip("xyz", values)), "rotation": dict(zip("xyzw", rotation))})
         if over is None:
             self._send(lib.tac_live_set_pose, self._object(object), T[0])
         else:
-            self._send(lib.tac_live_move, self._object(object), T[0], round(over * 1e9))
+            self._send(lib.tac_live_move, self._object(object), T[0], nanoseconds("over", over))
 
     def show(self, object: ObjectLike, show: bool = True) -> None:
         """Lets an object be touched, or not. One that the tool is in waits until the tool has left it (Snapshot.waits)."""
@@ -315,16 +316,16 @@ class Session:
     def set_material(self, material: ObjectLike, **properties: Any) -> None:
         """Changes properties of a material of the scene, such as stiffness_N_per_m=800 (docs/scene.md); the others stay.
         The number after the last of the scene's materials is the default material."""
-        index = self._material(material)
-        if not 0 <= index < len(self._materials):
-            raise Error(f"material: expected a number from 0 to {len(self._materials) - 1}, found {index}")
-        changed = ffi.new("tac_material *", self._materials[index][0])
+        at = self._material(material)
+        if not 0 <= at < len(self._materials):
+            raise Error(f"material: expected a number from 0 to {len(self._materials) - 1}, found {at}")
+        changed = ffi.new("tac_material *", self._materials[at][0])
         for name, value in properties.items():
             if name in ("name", "smooth", "crease_rad") or name not in dir(changed):
                 raise Error(f"material: expected a property that can change, found '{name}'")
             _set(changed, name, _choice(name, value, _TEXTURES) if name == "texture" else value)
-        self._send(lib.tac_live_set_material, index, changed)
-        self._materials[index] = changed
+        self._send(lib.tac_live_set_material, at, changed)
+        self._materials[at] = changed
 
     def use_material(self, object: ObjectLike, material: ObjectLike, surface: Optional[ObjectLike] = None) -> None:
         """Makes all surfaces of an object of another material of the scene, or those with the name `surface`, or the one
@@ -333,7 +334,7 @@ class Session:
         if surface is None:
             self._send(lib.tac_live_use_material, o, m)
         elif not isinstance(surface, str):
-            self._send(lib.tac_live_use_surface_material, o, int(surface), m)
+            self._send(lib.tac_live_use_surface_material, o, index("surface", surface), m)
         else:
             def next_surface(after: int) -> int:
                 return lib.tac_world_find_surface(self._world.pointer, o, surface.encode(), after)
@@ -352,9 +353,10 @@ class Session:
             if not name or name not in names:
                 raise Error(f"effect: expected one of {', '.join(filter(None, names)) or 'none'}, found '{name}'")
             return names.index(name)
-        if not 0 <= int(name) < len(names):
+        found = index("effect", name)
+        if not 0 <= found < len(names):
             raise Error(f"effect: expected a number from 0 to {len(names) - 1}, found {name}")
-        return int(name)
+        return found
 
     def _copy_effects(self) -> None:
         """Each tool has the scene's effects in the first places; those of another tool are off (docs/scene.md)."""
@@ -372,8 +374,8 @@ class Session:
         position_m=(0, 0, 0.01) (docs/scene.md); the others stay. With `kind` and `name` it becomes a new effect, with
         the defaults of that kind; numbers from the count of the scene's effects to 15 are free. The force follows along
         a ramp. An exchange of worlds leaves the effects as they are."""
-        index = self._effect(effect, tool)
-        changed = ffi.new("tac_effect *", self._effects[tool][index][0])
+        at = self._effect(effect, tool)
+        changed = ffi.new("tac_effect *", self._effects[tool][at][0])
         if "kind" in properties:
             name = properties.pop("name", ffi.string(changed.name).decode(errors="replace"))
             changed[0] = lib.tac_effect_default(_choice("kind", properties.pop("kind"), _EFFECT_KINDS))
@@ -385,28 +387,29 @@ class Session:
                 raise Error(f"effect: expected a property that can change, found '{name}'")
             choices = {"side": _SIDES, "region": _REGIONS}.get(name)
             _set(changed, name, _choice(name, value, choices) if choices else value)
-        self._send(lib.tac_live_set_effect, tool, index, changed)
-        self._effects[tool][index] = changed
+        self._send(lib.tac_live_set_effect, tool, at, changed)
+        self._effects[tool][at] = changed
 
     def switch_effect(self, effect: ObjectLike, on: bool = True, tool: int = 0) -> None:
         """Switches an effect of a tool on or off; on always begins the envelope of a vibration anew."""
-        index = self._effect(effect, tool)
-        if not ffi.string(self._effects[tool][index].name):
-            raise Error(f"effect: expected the number of an effect, found {index}, which is free")
-        self._send(lib.tac_live_switch_effect, tool, index, on)
-        self._effects[tool][index].enabled = on
+        at = self._effect(effect, tool)
+        if not ffi.string(self._effects[tool][at].name):
+            raise Error(f"effect: expected the number of an effect, found {at}, which is free")
+        self._send(lib.tac_live_switch_effect, tool, at, on)
+        self._effects[tool][at].enabled = on
 
     def set_mapping(self, scale: float = 1, position: Sequence[float] = (0, 0, 0), rotation: Sequence[float] = (0, 0, 0), *,
                     clutch_button: int = -1, over: float = 0, tool: int = 0) -> None:
         """Changes the mapping from the device to the world: world = position + rotation (scale device)."""
-        mapping = ffi.new("tac_scene_mapping *", {"workspace_scale": scale, "position_m": dict(zip("xyz", position)),
-                                                  "rotation_rad": dict(zip("xyz", rotation)),
-                                                  "clutch_button": clutch_button})
-        self._send(lib.tac_live_set_mapping, tool, mapping, round(over * 1e9))
+        mapping = ffi.new("tac_scene_mapping *", {"workspace_scale": number("scale", scale),
+                                                  "position_m": dict(zip("xyz", numbers("position", position, 3))),
+                                                  "rotation_rad": dict(zip("xyz", numbers("rotation", rotation, 3))),
+                                                  "clutch_button": index("clutch_button", clutch_button)})
+        self._send(lib.tac_live_set_mapping, tool, mapping, nanoseconds("over", over))
 
     def set_gain(self, gain: float, tool: int = 0) -> None:
         """Multiplies all contact forces by 0 to 1; it changes by 1 in a tenth of a second."""
-        self._send(lib.tac_live_set_gain, tool, float(gain))
+        self._send(lib.tac_live_set_gain, tool, number("gain", gain))
 
     def exchange(self, scene: SceneLike) -> None:
         """Builds the world of another scene, with the same number of tools, and hands it over between two ticks. The tool

@@ -511,6 +511,34 @@ class Errors(WithFolder):
         self.assert_error("expected .*falcon", tactus.Session("sphere", device="nothing").start)
         self.assert_error("cannot|No such", tactus.load_recording, self.folder / "none.rec")
 
+    def test_name_the_argument_that_is_wrong(self):
+        for triangles in ([[0, 1, 2**40]], [[0.5, 1, 2]]):  # cut to 32 bits they would be other vertices
+            self.assert_error("^triangles: expected whole numbers", tactus.Mesh, np.zeros((3, 3)), triangles)
+        ball, here = "sphere:r=0.01", [[1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]]
+        self.assert_error(r"^motions\[0\]: expected a rotation", tactus.sweep, ball, ball, np.zeros((1, 19)))
+        self.assert_error("^expected a file name, found None", tactus.query, None, ball, here)
+        self.assert_error("^poses: expected an array", tactus.query, ball, ball, "here")
+        self.assert_error("^rate: expected a number, found 'fast'", tactus.Session, "sphere", rate="fast")
+        self.assert_error("^device: expected a name", tactus.Session, "sphere", device=5)
+        with tactus.Session("sphere", device="sim:omega3") as session:
+            self.assert_error("^position: expected 3 numbers, found 2", session.set_mapping, 1, (1, 2))
+            self.assert_error("^rotation: expected 3 numbers, found None", session.set_mapping, rotation=None)
+            self.assert_error("^scale: expected a number, found 'x'", session.set_mapping, "x")
+            self.assert_error("^over: expected a time in seconds, found inf", session.set_mapping, over=math.inf)
+            self.assert_error("^object: expected a name or a whole number, found 0.5", session.show, 0.5)
+            self.assert_error("^pose: expected 3 or 7 numbers, found None", session.set_object_pose, 0, None)
+
+    def test_a_session_that_starts_again_leaves_its_recording(self):
+        file = self.folder / "first.rec"
+        session = tactus.Session("sphere", device="sim:omega3")
+        session.record(file)
+        with session:
+            session.snapshot()
+        first = file.read_bytes()
+        with session:
+            session.snapshot()
+        self.assertEqual(file.read_bytes(), first)
+
     def test_name_the_row_of_a_bad_path(self):
         path = stroke(20)
         path[7, 7] = 3
