@@ -28,7 +28,7 @@ typedef enum tac_event_kind {
 	TAC_EVENT_LET_GO,   //
 	TAC_EVENT_FAULT,    // the SCO was put back to its last free pose, or began in contact
 	TAC_EVENT_LIMIT,    // the limit begins to change the force for tac_limit_reason `number`
-	TAC_EVENT_NO_LIMIT, // and ends to
+	TAC_EVENT_NO_LIMIT, // and stops doing so
 	TAC_EVENT_LOST,     // the device is lost, or its recording has ended
 	TAC_EVENT_BACK,     // it answers again
 	TAC_EVENT_KIND_COUNT,
