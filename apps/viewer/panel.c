@@ -24,7 +24,7 @@
 
 #define CONTACT_LINES 6
 #define HELP_LINES    17
-#define HELP_WIDTH    480.0F
+#define HELP_WIDTH    498.0F
 #define PLOTS_HEIGHT  (2 * 74.0F + 8.0F) // both plots with the gap between them
 #define NO_FORCE_N    1e-3               // less than anybody feels
 
@@ -524,6 +524,6 @@ void viewer_panel_help(viewer_flat *f, const viewer_panel *p)
 	for (int i = 0; i < HELP_LINES; i++) {
 		const float line = y + (44 + LINE * (float)i) * s;
 		viewer_flat_text(f, x + 18 * s, line, SIZE * s, BLUE, keys[i][0]);
-		viewer_flat_text(f, x + 156 * s, line, SIZE * s, INK, keys[i][1]);
+		viewer_flat_text(f, x + 174 * s, line, SIZE * s, INK, keys[i][1]);
 	}
 }
