@@ -132,7 +132,8 @@ static void print_text_summary(const loop_runner *r)
 	summary_print(&r->machine, r->stats, r->corrected);
 	summary_print_interrupts(&r->interrupts, (double)(r->stats->totals.ticks + r->stats->totals.skipped) /
 							 r->def.rate_Hz);
-	summary_print_verdict(r->stats, tac_loop_period_ns(r->loop));
+	char verdict[SUMMARY_VERDICT];
+	printf("verdict   %s\n", summary_verdict(r->stats, tac_loop_period_ns(r->loop), verdict));
 	for (int i = 0; i < TAC_GRANT_COUNT; i++) {
 		if (r->granted.grants[i].state == TAC_GRANT_REFUSED) {
 			printf("          `tactus doctor` prints the commands that grant what was refused\n");

@@ -22,7 +22,7 @@ static char *read_text(const char *path)
 	const size_t bytes = text ? fread(text, 1, BYTES_MAX + 1, file) : 0;
 	const bool good = text && !ferror(file) && bytes > 0 && bytes <= BYTES_MAX;
 	if (!good)
-		fprintf(stderr, "tactus latency: %s: expected a summary of at most 1 MiB: %s\n", path,
+		fprintf(stderr, "tactus latency: %s: expected a summary of at most 1 MiB, found: %s\n", path,
 			!file          ? tac_input_reason(errno)
 			: !text        ? "no memory"
 			: ferror(file) ? tac_input_reason(errno)

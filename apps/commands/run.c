@@ -165,10 +165,13 @@ static void print_setup(const settings *s, const live_run *r)
 		printf("          %s\n", r->session.note);
 	for (int32_t i = 0; i < r->session.count; i++) {
 		const tac_device_info *info = &r->session.devices[i]->info;
-		printf("%s %s on %s: %d axes, %d with force, %d with torque, up to %g N\n",
-		       i == 0 ? "device   " : "         ", scene->tools[i].name, info->name,
-		       info->position_axes + info->rotation_axes, info->force_axes, info->torque_axes,
-		       info->max_force_N);
+		printf("%s %s on %s: %d axes, ", i == 0 ? "device   " : "         ", scene->tools[i].name,
+		       info->name, info->position_axes + info->rotation_axes);
+		if (info->force_axes > 0 || info->torque_axes > 0)
+			printf("%d with force, %d with torque, up to %g N\n", info->force_axes,
+			       info->torque_axes, info->max_force_N);
+		else
+			printf("no motors: forces are displayed up to %g N, not felt\n", info->max_force_N);
 	}
 	char duration[32];
 	printf("loop      %g Hz %s, %s mover, collider %s (%s)\n", s->loop.rate_Hz,
@@ -216,7 +219,9 @@ static void print_summary(const live_run *r)
 		printf("          the loop hung: the watchdog switched the forces off\n");
 	printf("\n");
 	summary_print(&r->runner.machine, r->runner.stats, r->runner.corrected);
-	summary_print_verdict(r->runner.stats, tac_loop_period_ns(r->runner.loop));
+	char verdict[SUMMARY_VERDICT];
+	printf("verdict   %s\n",
+	       summary_verdict(r->runner.stats, tac_loop_period_ns(r->runner.loop), verdict));
 }
 
 // ---- JSON ----

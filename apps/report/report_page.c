@@ -6,6 +6,7 @@
 #include "apps/report/report.js.h"
 #include "apps/report/report_data.h"
 #include "apps/report/report_plots.h"
+#include "apps/session/summary.h"
 #include "apps/session/units.h"
 #include "base/version.h"
 
@@ -47,7 +48,8 @@ static void write_cards(FILE *f, const report *r)
 	     "99 % of the ticks take less");
 	card(f, "", "compute, max", format_time(s->compute.max_ns, value, sizeof value),
 	     "includes preemption and stolen time");
-	fputs("</div>\n", f);
+	char verdict[SUMMARY_VERDICT];
+	fprintf(f, "</div>\n<p id=\"verdict\">%s.</p>\n", summary_verdict(s, r->period_ns, verdict));
 }
 
 static void write_fact(FILE *f, const char *name, const char *text)
@@ -155,6 +157,22 @@ static void write_worst(FILE *f, int rank, const tac_tick *t)
 		t->evidence.involuntary, t->evidence.minor_faults, t->evidence.major_faults);
 }
 
+static void write_worst_ticks(FILE *f, const tac_monitor_stats *s)
+{
+	fputs("<div class=\"wide\"><table id=\"worst\">\n<tr>", f);
+	write_heads(f, (const char *const[]){"", "tick", "late by"}, 3);
+	fputs("<th class=\"after\">cause</th>", f);
+	write_heads(f,
+		    (const char *const[]){"wake", "compute", "CPU time", "run delay", "switches", "faults"},
+		    6);
+	fputs("</tr>\n", f);
+	for (int i = 0; i < s->worst_count; i++)
+		write_worst(f, i + 1, &s->worst[i]);
+	fputs("</table></div>\n<p>Switches are voluntary + involuntary context switches, faults are minor + "
+	      "major page faults, both since the evidence was last sampled.</p>\n",
+	      f);
+}
+
 static void write_misses(FILE *f, const report *r)
 {
 	static const char *const meanings[TAC_CAUSE_COUNT] = {
@@ -171,27 +189,26 @@ static void write_misses(FILE *f, const report *r)
 	};
 	const tac_monitor_stats *s = r->stats;
 	fputs("<h2>Missed deadlines</h2>\n", f);
-	if (s->totals.misses == 0) {
+	if (s->totals.misses == 0)
 		fputs("<p id=\"no-misses\">Every tick ended before its deadline.</p>\n", f);
+	if (s->totals.late > 0)
+		fprintf(f,
+			"<p id=\"late\">%lld tick%s met the deadline, but not the threshold. In the table, "
+			"they are late by a negative time.</p>\n",
+			(long long)s->totals.late, s->totals.late == 1 ? "" : "s");
+	if (s->worst_count == 0)
 		return;
+	fputs("<div class=\"columns\">", f);
+	if (s->totals.misses > 0) {
+		fputs("<figure>\n", f);
+		report_plot_causes(f, s);
+		fputs("</figure>", f);
 	}
-	fputs("<div class=\"columns\"><figure>\n", f);
-	report_plot_causes(f, s);
-	fputs("</figure>\n<table>\n", f);
+	fputs("\n<table>\n", f);
 	for (int i = TAC_CAUSE_NONE + 1; i < TAC_CAUSE_COUNT; i++)
 		write_fact(f, tac_cause_name((tac_cause)i), meanings[i]);
-	fputs("</table></div>\n<div class=\"wide\"><table id=\"worst\">\n<tr>", f);
-	write_heads(f, (const char *const[]){"", "tick", "late by"}, 3);
-	fputs("<th class=\"after\">cause</th>", f);
-	write_heads(f,
-		    (const char *const[]){"wake", "compute", "CPU time", "run delay", "switches", "faults"},
-		    6);
-	fputs("</tr>\n", f);
-	for (int i = 0; i < s->worst_count; i++)
-		write_worst(f, i + 1, &s->worst[i]);
-	fputs("</table></div>\n<p>Switches are voluntary + involuntary context switches, faults are minor + "
-	      "major page faults, both since the evidence was last sampled.</p>\n",
-	      f);
+	fputs("</table></div>\n", f);
+	write_worst_ticks(f, s);
 }
 
 static void write_forces(FILE *f, const report *r)
@@ -310,7 +327,11 @@ static void write_device(FILE *f, const tac_device_info *d)
 		 "%d positions and %d rotations in, %d forces and %d torques out, %u buttons",
 		 d->position_axes, d->rotation_axes, d->force_axes, d->torque_axes, d->buttons);
 	write_fact(f, "axes", text);
-	snprintf(text, sizeof text, "%g N, %g Nm", d->max_force_N, d->max_torque_Nm);
+	if (d->force_axes > 0 || d->torque_axes > 0)
+		snprintf(text, sizeof text, "%g N, %g Nm", d->max_force_N, d->max_torque_Nm);
+	else
+		snprintf(text, sizeof text, "no motors; displayed up to %g N, %g Nm", d->max_force_N,
+			 d->max_torque_Nm);
 	write_fact(f, "maximum force and torque", text);
 	if (d->max_stiffness_N_per_m > 0) {
 		snprintf(text, sizeof text, "%g N/m", d->max_stiffness_N_per_m);

@@ -123,7 +123,7 @@ double summary_sustained_Hz(const tac_monitor_stats *stats)
 	return 0;
 }
 
-void summary_print_verdict(const tac_monitor_stats *stats, int64_t period_ns)
+const char *summary_verdict(const tac_monitor_stats *stats, int64_t period_ns, char out[SUMMARY_VERDICT])
 {
 	const double rate_Hz = 1e9 / (double)period_ns, sustained_Hz = summary_sustained_Hz(stats);
 	int worst = TAC_CAUSE_NONE;
@@ -131,19 +131,17 @@ void summary_print_verdict(const tac_monitor_stats *stats, int64_t period_ns)
 		if (stats->misses_by_cause[i] > stats->misses_by_cause[worst])
 			worst = i;
 	}
-	printf("verdict   %g Hz ", rate_Hz);
-	if (stats->totals.misses == 0)
-		printf("held without a miss");
-	else
-		printf("missed in %.3g %% of the ticks, mostly by %s",
-		       100.0 * (double)stats->totals.misses / (double)stats->totals.ticks,
-		       tac_cause_name((tac_cause)worst));
-	printf("; the slowest tick took %.1f us from its plan to its end, ",
-	       summary_us(stats->response.max_ns));
+	char held[96] = "held without a miss", sustained[64] = "more than a period of 100 Hz";
+	if (stats->totals.misses > 0)
+		snprintf(held, sizeof held, "missed in %.3g %% of the ticks, mostly by %s",
+			 100.0 * (double)stats->totals.misses / (double)stats->totals.ticks,
+			 tac_cause_name((tac_cause)worst));
 	if (sustained_Hz > 0)
-		printf("so this machine sustains %g Hz with this work\n", sustained_Hz);
-	else
-		printf("more than a period of 100 Hz\n");
+		snprintf(sustained, sizeof sustained, "so this machine sustains %g Hz with this work",
+			 sustained_Hz);
+	snprintf(out, SUMMARY_VERDICT, "%g Hz %s; the slowest tick took %.1f us from its plan to its end, %s",
+		 rate_Hz, held, summary_us(stats->response.max_ns), sustained);
+	return out;
 }
 
 void summary_print(const machine *m, const tac_monitor_stats *stats, const tac_histogram *corrected)
@@ -163,10 +161,11 @@ void summary_print(const machine *m, const tac_monitor_stats *stats, const tac_h
 			print_row(name, &stats->phases[i]);
 	}
 	print_row("response", &stats->response);
-	printf("\n%lld ticks, %lld missed their deadline, %lld period%s skipped, %lld record%s lost\n",
+	printf("\n%lld ticks, %lld missed %s deadline, %lld period%s skipped, %lld record%s lost\n",
 	       (long long)stats->totals.ticks, (long long)stats->totals.misses,
-	       (long long)stats->totals.skipped, stats->totals.skipped == 1 ? "" : "s",
-	       (long long)stats->totals.lost, stats->totals.lost == 1 ? "" : "s");
+	       stats->totals.misses == 1 ? "its" : "their", (long long)stats->totals.skipped,
+	       stats->totals.skipped == 1 ? "" : "s", (long long)stats->totals.lost,
+	       stats->totals.lost == 1 ? "" : "s");
 	print_misses(stats);
 	if (m->hypervisor && stats->misses_by_cause[TAC_CAUSE_LONG_COMPUTE] > 0)
 		printf("  under a hypervisor, CPU time may include stolen time: long compute may mean "

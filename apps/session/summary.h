@@ -18,8 +18,10 @@ void summary_print_setup(const tac_thread_report *report);
 // The table of times, then the misses. `corrected`: wake-up times corrected for coordinated omission.
 void summary_print(const machine *m, const tac_monitor_stats *stats, const tac_histogram *corrected);
 
-// One line: whether the rate was held, and the rate that this machine sustains with this work.
-void summary_print_verdict(const tac_monitor_stats *stats, int64_t period_ns);
+// One sentence: whether the rate was held, and the rate that this machine sustains with this work. Returns
+// `out`.
+#define SUMMARY_VERDICT 256
+const char *summary_verdict(const tac_monitor_stats *stats, int64_t period_ns, char out[SUMMARY_VERDICT]);
 
 // One line: what interrupted the CPU on which the loop ran most, `seconds` long; nothing if it is not known.
 void summary_print_interrupts(const interrupts *found, double seconds);

@@ -115,6 +115,18 @@ class Report(unittest.TestCase):
         worst = next(t for t in json.loads(page.data)["tables"] if t["name"] == "worst")["rows"]
         self.assertEqual([row[1] for row in worst], [tick["late_ns"] for tick in summary["worst"]])
 
+    def test_a_verdict_is_below_the_cards_and_ticks_beyond_the_threshold_are_listed(self):
+        path = os.path.join(self.folder.name, "threshold.html")
+        result = subprocess.run([PROGRAM, "latency", "--seconds", "1", "--rate", "100", "--work", "500", "--threshold",
+                                 "200", "--report", path], capture_output=True, text=True, timeout=60)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn('<p id="verdict">' + re.search(r"^verdict +(.*)$", result.stdout, re.M).group(1) + ".</p>", text)
+        late, noun = re.search(r"^(\d+) (ticks?) met the deadline, but not the threshold$", result.stdout, re.M).groups()
+        self.assertIn(f'<p id="late">{late} {noun} met the deadline, but not the threshold.', text)
+        missed = re.search(r"(\d+) missed (its|their) deadline", result.stdout).group(1)
+        self.assertEqual(Page(text).rows["worst"] - 1, min(16, int(late) + int(missed)))
+
     def test_a_report_that_cannot_be_written_is_an_error(self):
         for command in "latency", "run":
             for path in "/no/such/folder/x.html", "/dev/full":
