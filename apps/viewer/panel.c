@@ -111,9 +111,11 @@ static void draw_loop(viewer_flat *f, const viewer_panel *p)
 	static const viewer_colour colours[TAC_SERVO_STATE_COUNT] = {WARN, GOOD, BLUE, BAD};
 	const tac_monitor_stats *s = p->frame->stats;
 	cursor c = begin_panel(f, p, MARGIN * p->scale, MARGIN * p->scale, loop_lines(p));
-	const tac_servo_state state = p->shown ? p->shown->state : TAC_SERVO_WAITING;
-	heading(&c, p->def->world->scene->name, p->paused ? "paused" : tac_servo_state_name(state),
-		p->paused ? BLUE : colours[state]);
+	heading(&c, p->def->world->scene->name,
+		p->paused  ? "paused"
+		: p->shown ? tac_servo_state_name(p->shown->state)
+			   : "starting",
+		p->paused || !p->shown ? BLUE : colours[p->shown->state]);
 	char text[96], a[32], b[32];
 	name_value(&c, "device", INK, p->frame->device ? p->frame->device : "none");
 	rate_line(&c, p);
