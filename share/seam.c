@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define MAGIC   UINT64_C(0x6d61655361635401)
-#define VERSION 1
+#define VERSION 2
 
 typedef struct head {
 	_Alignas(TAC_RING_ALIGN) uint64_t magic;
@@ -25,15 +25,15 @@ typedef struct head {
 // Where the rings lie: from the constants of the header alone, so that neither side looks it up in memory
 // that the other can write.
 typedef struct layout {
-	size_t ticks, notes, orders, bytes;
+	size_t ticks, notes, figures, orders, bytes;
 } layout;
 
 struct tac_seam {
 	head *head;
 	size_t bytes;
 	int fd; // of the run; -1: a bridge
-	tac_ring *ticks, *notes, *orders;
-	tac_ring_end ticks_end, notes_end, orders_end;
+	tac_ring *ticks, *notes, *figures, *orders;
+	tac_ring_end ticks_end, notes_end, figures_end, orders_end;
 	tac_seam_info *info;     // of a bridge: its own copy
 	_Atomic uint64_t pushed; // of the run
 	_Atomic uint64_t refused;
@@ -44,7 +44,8 @@ static layout lay_out(void)
 	layout l;
 	l.ticks = (sizeof(head) + TAC_RING_ALIGN - 1) / TAC_RING_ALIGN * TAC_RING_ALIGN;
 	l.notes = l.ticks + tac_ring_bytes(TAC_SEAM_TICKS, sizeof(tac_seam_tick));
-	l.orders = l.notes + tac_ring_bytes(TAC_SEAM_NOTES, sizeof(tac_seam_note));
+	l.figures = l.notes + tac_ring_bytes(TAC_SEAM_NOTES, sizeof(tac_seam_note));
+	l.orders = l.figures + tac_ring_bytes(TAC_SEAM_FIGURES, sizeof(tac_seam_figures));
 	l.bytes = l.orders + tac_ring_bytes(TAC_SEAM_ORDERS, sizeof(tac_seam_order));
 	return l;
 }
@@ -66,6 +67,7 @@ static tac_seam *map(int fd)
 	seam->fd = -1;
 	seam->ticks = (tac_ring *)((char *)memory + l.ticks);
 	seam->notes = (tac_ring *)((char *)memory + l.notes);
+	seam->figures = (tac_ring *)((char *)memory + l.figures);
 	seam->orders = (tac_ring *)((char *)memory + l.orders);
 	return seam;
 }
@@ -74,10 +76,12 @@ static void init_rings(tac_seam *seam)
 {
 	const layout l = lay_out();
 	tac_ring_init(seam->ticks, l.notes - l.ticks, TAC_SEAM_TICKS, sizeof(tac_seam_tick));
-	tac_ring_init(seam->notes, l.orders - l.notes, TAC_SEAM_NOTES, sizeof(tac_seam_note));
+	tac_ring_init(seam->notes, l.figures - l.notes, TAC_SEAM_NOTES, sizeof(tac_seam_note));
+	tac_ring_init(seam->figures, l.orders - l.figures, TAC_SEAM_FIGURES, sizeof(tac_seam_figures));
 	tac_ring_init(seam->orders, l.bytes - l.orders, TAC_SEAM_ORDERS, sizeof(tac_seam_order));
 	seam->ticks_end = tac_ring_join_producer(seam->ticks, TAC_SEAM_TICKS, sizeof(tac_seam_tick));
 	seam->notes_end = tac_ring_join_producer(seam->notes, TAC_SEAM_NOTES, sizeof(tac_seam_note));
+	seam->figures_end = tac_ring_join_producer(seam->figures, TAC_SEAM_FIGURES, sizeof(tac_seam_figures));
 	seam->orders_end = tac_ring_join_consumer(seam->orders, TAC_SEAM_ORDERS, sizeof(tac_seam_order));
 }
 
@@ -169,6 +173,7 @@ tac_result tac_seam_attach(int fd, tac_seam **out_seam)
 	}
 	seam->ticks_end = tac_ring_join_consumer(seam->ticks, TAC_SEAM_TICKS, sizeof(tac_seam_tick));
 	seam->notes_end = tac_ring_join_consumer(seam->notes, TAC_SEAM_NOTES, sizeof(tac_seam_note));
+	seam->figures_end = tac_ring_join_consumer(seam->figures, TAC_SEAM_FIGURES, sizeof(tac_seam_figures));
 	seam->orders_end = tac_ring_join_producer(seam->orders, TAC_SEAM_ORDERS, sizeof(tac_seam_order));
 	*out_seam = seam;
 	return TAC_OK;
@@ -264,6 +269,11 @@ bool tac_seam_push_note(tac_seam *seam, const tac_seam_note *note)
 	return tac_ring_push_from(seam->notes, &seam->notes_end, note);
 }
 
+bool tac_seam_push_figures(tac_seam *seam, const tac_seam_figures *figures)
+{
+	return tac_ring_push_from(seam->figures, &seam->figures_end, figures);
+}
+
 // ---- of the bridge ----
 
 const tac_seam_info *tac_seam_read_info(const tac_seam *seam)
@@ -281,6 +291,19 @@ bool tac_seam_pop_note(tac_seam *seam, tac_seam_note *out_note)
 	if (!tac_ring_pop_to(seam->notes, &seam->notes_end, out_note))
 		return false;
 	end_text(out_note->text, sizeof out_note->text);
+	return true;
+}
+
+bool tac_seam_pop_figures(tac_seam *seam, tac_seam_figures *out_figures)
+{
+	if (!tac_ring_pop_to(seam->figures, &seam->figures_end, out_figures) || out_figures->tool < 0 ||
+	    out_figures->tool >= TAC_SCENE_TOOLS || out_figures->count < 0 ||
+	    out_figures->count > TAC_TASK_ROWS)
+		return false;
+	for (int32_t i = 0; i < out_figures->count; i++) {
+		end_text(out_figures->list[i].name, sizeof out_figures->list[i].name);
+		end_text(out_figures->list[i].unit, sizeof out_figures->list[i].unit);
+	}
 	return true;
 }
 

@@ -13,16 +13,18 @@
 
 #include "base/result.h"
 #include "haptic/snapshot.h"
+#include "haptic/task.h"
 #include "rt/tick.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define TAC_SEAM_TICKS  8192 // records that may wait: 8 s of one tool at 1 kHz
-#define TAC_SEAM_NOTES  1024
-#define TAC_SEAM_ORDERS 64
-#define TAC_SEAM_TEXT   (304 * 1024) // bytes of a scene's YAML, at most; a longer one is left out
+#define TAC_SEAM_TICKS   8192 // records that may wait: 8 s of one tool at 1 kHz
+#define TAC_SEAM_NOTES   1024
+#define TAC_SEAM_ORDERS  64
+#define TAC_SEAM_FIGURES 8
+#define TAC_SEAM_TEXT    (304 * 1024) // bytes of a scene's YAML, at most; a longer one is left out
 
 // One tick of one tool. Poses and wrenches are in the world frame.
 typedef struct tac_seam_tick {
@@ -58,6 +60,7 @@ typedef struct tac_seam_totals {
 } tac_seam_totals;
 
 #define TAC_SEAM_NOTE_TEXT 96
+#define TAC_SEAM_NAME      64
 
 typedef struct tac_seam_note {
 	int32_t kind; // tac_seam_note_kind
@@ -70,6 +73,22 @@ typedef struct tac_seam_note {
 	tac_seam_totals totals;
 } tac_seam_note;
 
+#define TAC_SEAM_UNIT 16
+
+// A tac_task_row.
+typedef struct tac_seam_figure {
+	char name[TAC_SEAM_NAME], unit[TAC_SEAM_UNIT];
+	double value, limit;
+	int32_t at_least, exceeded, detail, unused;
+} tac_seam_figure;
+
+// The figures of one tool so far, about twice a second.
+typedef struct tac_seam_figures {
+	int32_t tool, count, passed;
+	int32_t ended; // these are the last
+	tac_seam_figure list[TAC_TASK_ROWS];
+} tac_seam_figures;
+
 // From the bridge: a wrench on a tool, in the world frame, about the tool's origin.
 typedef struct tac_seam_order {
 	int64_t time_ns; // CLOCK_MONOTONIC, when the bridge received it
@@ -77,7 +96,6 @@ typedef struct tac_seam_order {
 	tac_wrench wrench;
 } tac_seam_order;
 
-#define TAC_SEAM_NAME 64
 #define TAC_SEAM_PATH 1024
 
 // What does not change during a run.
@@ -135,12 +153,17 @@ uint64_t tac_seam_refused(const tac_seam *seam);
 // Pushes a note; a full ring drops it and counts. Thread: one, not RT.
 bool tac_seam_push_note(tac_seam *seam, const tac_seam_note *note);
 
+// Pushes figures; a full ring drops them: the next ones follow. Thread: as tac_seam_push_note.
+bool tac_seam_push_figures(tac_seam *seam, const tac_seam_figures *figures);
+
 // ---- of the bridge ----
 
 // Thread: one.
 const tac_seam_info *tac_seam_read_info(const tac_seam *seam); // every text ends with a NUL
 bool tac_seam_pop_tick(tac_seam *seam, tac_seam_tick *out_tick);
 bool tac_seam_pop_note(tac_seam *seam, tac_seam_note *out_note);
+// The tool, the count and the texts are valid, whatever was in the memory.
+bool tac_seam_pop_figures(tac_seam *seam, tac_seam_figures *out_figures);
 bool tac_seam_push_order(tac_seam *seam, const tac_seam_order *order);
 
 #ifdef __cplusplus

@@ -15,6 +15,7 @@
 #define EVENTS           1024 // of a servo that may wait
 #define ORDERS_EACH_TICK 8    // a bridge that sends more is behind: the rest waits for the next tick
 #define TOTALS_NS        (200 * TAC_NS_PER_MS)
+#define FIGURES_NS       (500 * TAC_NS_PER_MS)
 
 bool run_share_check(const run_share_def *def)
 {
@@ -59,8 +60,14 @@ static void act(void *user, const tac_effect_input *input, tac_effect_output *ou
 
 void run_share_add(run_share *share, const tac_snapshot *snapshot)
 {
-	if (share->seam)
-		tac_seam_push_tick(share->seam, snapshot, &share->tools[snapshot->tool].acts);
+	if (!share->seam)
+		return;
+	run_share_tool *tool = &share->tools[snapshot->tool];
+	tac_seam_push_tick(share->seam, snapshot, &tool->acts);
+	if (snapshot->time_ns - tool->figures_ns < FIGURES_NS)
+		return;
+	tool->figures_ns = snapshot->time_ns;
+	tac_latest_write(tool->figures, tac_servo_task(share->session->servos[snapshot->tool]));
 }
 
 // ---- set-up ----
@@ -149,9 +156,12 @@ bool run_share_start(run_share *share, session *open, loop_runner *runner)
 	share->session = open;
 	share->runner = runner;
 	tac_seam_info *info = describe(share, open);
-	const bool good =
-		info && tac_seam_create(info, &share->seam) >= TAC_OK &&
-		tac_station_create(share->def.name, share->seam, obey, share, &share->station) >= TAC_OK;
+	bool good = true;
+	for (int32_t i = 0; i < open->count; i++)
+		good = good &&
+		       tac_latest_create(sizeof(tac_task_figures), &share->tools[i].figures) >= TAC_OK;
+	good = good && info && tac_seam_create(info, &share->seam) >= TAC_OK &&
+	       tac_station_create(share->def.name, share->seam, obey, share, &share->station) >= TAC_OK;
 	free(info);
 	return good;
 }
@@ -189,11 +199,35 @@ static void tell_totals(run_share *share, tac_seam_note_kind kind)
 	tac_seam_push_note(share->seam, &note);
 }
 
+static void tell_figures(run_share *share, int32_t tool, const tac_task_figures *figures, bool last)
+{
+	tac_task_row rows[TAC_TASK_ROWS];
+	tac_seam_figures told = {.tool = tool, .passed = figures->passed, .ended = last};
+	told.count = tac_task_list(figures, share->session->world, tool, rows);
+	for (int32_t i = 0; i < told.count; i++) {
+		tac_seam_figure *f = &told.list[i];
+		*f = (tac_seam_figure){.value = rows[i].value,
+				       .limit = rows[i].limit,
+				       .at_least = rows[i].at_least,
+				       .exceeded = rows[i].exceeded,
+				       .detail = rows[i].puncture > 0};
+		copy_text(f->name, sizeof f->name, rows[i].name);
+		copy_text(f->unit, sizeof f->unit, rows[i].unit);
+	}
+	tac_seam_push_figures(share->seam, &told);
+}
+
 void run_share_follow(run_share *share)
 {
 	if (!share->seam)
 		return;
 	tell_events(share);
+	for (int32_t i = 0; i < share->session->count; i++) {
+		bool fresh;
+		const tac_task_figures *figures = tac_latest_read(share->tools[i].figures, &fresh);
+		if (figures && fresh)
+			tell_figures(share, i, figures, false);
+	}
 	const int64_t now_ns = tac_clock_now_ns();
 	if (now_ns - share->totals_ns < TOTALS_NS)
 		return;
@@ -206,8 +240,12 @@ void run_share_end(run_share *share)
 {
 	if (share->seam && share->station) {
 		tell_events(share);
+		for (int32_t i = 0; i < share->session->count; i++)
+			tell_figures(share, i, tac_servo_task(share->session->servos[i]), true);
 		tell_totals(share, TAC_SEAM_ENDED);
 	}
+	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++)
+		tac_latest_destroy(&share->tools[i].figures);
 	tac_station_destroy(&share->station);
 	tac_seam_destroy(&share->seam);
 }

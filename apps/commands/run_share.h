@@ -1,11 +1,12 @@
 // Run share: `tactus run --share NAME` lets a bridge on this machine take part in the run (share/seam.h). The
-// real-time thread pushes a record of each tick; events and totals follow from the thread that follows the
-// run. Without --share nothing of this exists.
+// real-time thread pushes a record of each tick; events, totals and figures follow from the thread that
+// follows the run. Without --share nothing of this exists.
 #ifndef TAC_APPS_COMMANDS_RUN_SHARE_H
 #define TAC_APPS_COMMANDS_RUN_SHARE_H
 
 #include "apps/session/loop_runner.h"
 #include "apps/session/session.h"
+#include "rt/latest.h"
 #include "share/station.h"
 
 #include <stdbool.h>
@@ -19,6 +20,8 @@ typedef struct run_share_def {
 typedef struct run_share_tool {
 	tac_seam_order order; // the newest
 	tac_wrench acts;      // in this tick
+	int64_t figures_ns;   // when the figures were last copied
+	tac_latest *figures;  // from the real-time thread to the one that follows the run
 } run_share_tool;
 
 typedef struct run_share {
@@ -52,7 +55,7 @@ bool run_share_start(run_share *share, session *open, loop_runner *runner);
 void run_share_take(run_share *share);
 void run_share_add(run_share *share, const tac_snapshot *snapshot);
 
-// Passes events and totals on. Thread: the one that follows the run.
+// Passes events, totals and figures on. Thread: the one that follows the run.
 void run_share_follow(run_share *share);
 
 // Passes the rest on and closes everything. Thread: setup, after the run.

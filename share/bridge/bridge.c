@@ -174,6 +174,32 @@ static void take_notes(bridge *b)
 	}
 }
 
+static void take_figures(bridge *b)
+{
+	tac_seam_figures taken;
+	for (int i = 0; i < TAC_SEAM_FIGURES && tac_seam_pop_figures(b->seam, &taken); i++) {
+		tactus_Figure list[TAC_TASK_ROWS];
+		for (int32_t k = 0; k < taken.count; k++) {
+			const tac_seam_figure *f = &taken.list[k];
+			list[k] = (tactus_Figure){.value = f->value,
+						  .limit = f->limit,
+						  .at_least = f->at_least != 0,
+						  .exceeded = f->exceeded != 0,
+						  .detail = f->detail != 0};
+			snprintf(list[k].name, sizeof list[k].name, "%s", f->name);
+			snprintf(list[k].unit, sizeof list[k].unit, "%s", f->unit);
+		}
+		tactus_Figures figures = {
+			.tool_no = (uint32_t)taken.tool,
+			.run = b->run.run,
+			.ended = taken.ended != 0,
+			.passed = taken.passed != 0,
+			.list = {(uint32_t)taken.count, (uint32_t)taken.count, list, false}};
+		snprintf(figures.station, sizeof figures.station, "%s", b->def.station);
+		dds_write(b->figures, &figures);
+	}
+}
+
 // ---- runs ----
 
 void bridge_describe(bridge *b)
@@ -223,6 +249,7 @@ static void end_run(bridge *b)
 	publish_block(b);
 	for (int i = 0; i < 2 * TAC_SEAM_NOTES / BATCH; i++)
 		take_notes(b);
+	take_figures(b);
 	close(b->socket);
 	b->socket = -1;
 	tac_seam_destroy(&b->seam);
@@ -259,6 +286,7 @@ static void poll_run(bridge *b, int64_t now_ns, int64_t *state_ns)
 	const bool last = run_has_ended(b); // before the rings are read: what it left is in them
 	take_ticks(b);
 	take_notes(b);
+	take_figures(b);
 	take_external(b);
 	if (now_ns >= *state_ns) {
 		publish_state(b);
@@ -345,6 +373,7 @@ static bool open_topics(bridge *b)
 	return (b->state = wire_writer(w, WIRE_STATE)) >= 0 && (b->ticks = wire_writer(w, WIRE_TICKS)) >= 0 &&
 	       (b->event = wire_writer(w, WIRE_EVENT)) >= 0 && (b->info = wire_writer(w, WIRE_INFO)) >= 0 &&
 	       (b->totals = wire_writer(w, WIRE_TOTALS)) >= 0 &&
+	       (b->figures = wire_writer(w, WIRE_FIGURES)) >= 0 &&
 	       (b->chunk = wire_writer(w, WIRE_CHUNK)) >= 0 &&
 	       (b->command = wire_reader(w, WIRE_COMMAND)) >= 0 &&
 	       (b->want = wire_reader(w, WIRE_WANT)) >= 0 && (b->others = wire_reader(w, WIRE_INFO)) >= 0;

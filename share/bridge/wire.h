@@ -21,6 +21,7 @@ typedef enum wire_topic {
 	WIRE_EVENT,
 	WIRE_INFO,
 	WIRE_TOTALS,
+	WIRE_FIGURES,
 	WIRE_COMMAND,
 	WIRE_CHUNK,
 	WIRE_WANT,

@@ -29,7 +29,9 @@ typedef struct seat {
 	bool stored; // its recording has been seen here
 	char *info;  // the part of DESK_INFO that comes from the station
 	bool there;
-	kept last[DESK_EVENT]; // of the kinds before DESK_EVENT
+	uint64_t figures_run;
+	char *figures[TAC_SCENE_TOOLS]; // JSON of each tool's
+	kept last[DESK_EVENT];          // of the kinds before DESK_EVENT
 	kept events[DESK_EVENTS];
 	uint32_t event_count;
 	picture *picture;
@@ -38,7 +40,7 @@ typedef struct seat {
 
 struct desk {
 	wire wire;
-	dds_entity_t info, state, event, totals, command;
+	dds_entity_t info, state, event, totals, figures, command;
 	const char *store;
 	desk_message_fn *on_message;
 	void *user;
@@ -74,6 +76,7 @@ static const struct {
 } kinds[DESK_KINDS] = {
 	[DESK_INFO] = {"info", "tactus.Info", NULL},
 	[DESK_TOTALS] = {"totals", "tactus.Totals", NULL},
+	[DESK_FIGURES] = {"figures", "tactus.Figures", NULL},
 	[DESK_SCENE] = {"scene", "tactus.Scene", NULL},
 	[DESK_EVENT] = {"event", "tactus.Event", NULL},
 	[DESK_STATE] = {"state", "tactus.State", NULL},
@@ -220,6 +223,62 @@ static void hear_totals(desk *d, seat *s, const tactus_Totals *o)
 	send_text(d, s, DESK_TOTALS, &t);
 }
 
+static char *figures_text(const tactus_Figures *f)
+{
+	text t;
+	if (!text_begin(&t))
+		return NULL;
+	fprintf(t.file, "{\"tool\":%u,\"ended\":%s,\"passed\":%s,\"list\":[", f->tool_no,
+		f->ended ? "true" : "false", f->passed ? "true" : "false");
+	for (uint32_t i = 0; i < f->list._length; i++) {
+		const tactus_Figure *row = &f->list._buffer[i];
+		fprintf(t.file, "%s{\"name\":", i ? "," : "");
+		text_string(&t, row->name);
+		fprintf(t.file, ",\"unit\":");
+		text_string(&t, row->unit);
+		fprintf(t.file, ",\"value\":");
+		text_number(&t, row->value);
+		fprintf(t.file, ",\"limit\":");
+		text_number(&t, row->limit);
+		fprintf(t.file, ",\"at_least\":%s,\"exceeded\":%s,\"detail\":%s}",
+			row->at_least ? "true" : "false", row->exceeded ? "true" : "false",
+			row->detail ? "true" : "false");
+	}
+	fprintf(t.file, "]}");
+	return text_end(&t) ? t.bytes : NULL;
+}
+
+static void forget_figures(seat *s)
+{
+	for (int i = 0; i < TAC_SCENE_TOOLS; i++) {
+		free(s->figures[i]);
+		s->figures[i] = NULL;
+	}
+}
+
+static void hear_figures(desk *d, seat *s, const tactus_Figures *f)
+{
+	if (f->tool_no >= TAC_SCENE_TOOLS)
+		return;
+	if (s->figures_run != f->run)
+		forget_figures(s);
+	s->figures_run = f->run;
+	free(s->figures[f->tool_no]);
+	s->figures[f->tool_no] = figures_text(f);
+	text t;
+	if (!text_begin(&t))
+		return;
+	fprintf(t.file, "{\"run\":\"%016llx\",\"tools\":[", (unsigned long long)f->run);
+	bool any = false;
+	for (int i = 0; i < TAC_SCENE_TOOLS; i++) {
+		if (s->figures[i])
+			fprintf(t.file, "%s%s", any ? "," : "", s->figures[i]);
+		any |= s->figures[i] != NULL;
+	}
+	fprintf(t.file, "]}");
+	send_text(d, s, DESK_FIGURES, &t);
+}
+
 static void hear_event(desk *d, seat *s, const tactus_Event *e)
 {
 	text t;
@@ -318,6 +377,8 @@ static void take(desk *d, dds_entity_t reader)
 				continue;
 			} else if (reader == d->totals) {
 				hear_totals(d, s, samples[i]);
+			} else if (reader == d->figures) {
+				hear_figures(d, s, samples[i]);
 			} else if (reader == d->event) {
 				hear_event(d, s, samples[i]);
 			} else {
@@ -333,6 +394,7 @@ uint32_t desk_poll(desk *d)
 {
 	take(d, d->info);
 	take(d, d->totals);
+	take(d, d->figures);
 	take(d, d->event);
 	take(d, d->state);
 	for (uint32_t i = 0; i < d->count; i++) {
@@ -403,6 +465,7 @@ desk *desk_open(const wire_def *def, const char *store, desk_message_fn *on_mess
 	    (d->state = wire_reader(&d->wire, WIRE_STATE)) < 0 ||
 	    (d->event = wire_reader(&d->wire, WIRE_EVENT)) < 0 ||
 	    (d->totals = wire_reader(&d->wire, WIRE_TOTALS)) < 0 ||
+	    (d->figures = wire_reader(&d->wire, WIRE_FIGURES)) < 0 ||
 	    (d->command = wire_writer(&d->wire, WIRE_COMMAND)) < 0)
 		desk_close(&d);
 	return d;
@@ -416,6 +479,7 @@ void desk_close(desk **d)
 	for (uint32_t i = 0; i < (*d)->count; i++) {
 		seat *s = &(*d)->seats[i];
 		picture_end(&s->picture);
+		forget_figures(s);
 		free(s->info);
 		for (int k = 0; k < DESK_EVENT; k++)
 			free(s->last[k].bytes);

@@ -8,13 +8,14 @@
 #include <stddef.h>
 
 typedef enum desk_kind {
-	DESK_INFO,   // JSON, kept
-	DESK_TOTALS, // JSON, kept
-	DESK_SCENE,  // JSON, kept: the bodies as triangles
-	DESK_EVENT,  // JSON; the last ones are kept
-	DESK_STATE,  // JSON, a message for each tool
-	DESK_POSE,   // CDR, geometry_msgs/msg/PoseStamped: the tool
-	DESK_WRENCH, // CDR, geometry_msgs/msg/WrenchStamped: what the hand feels
+	DESK_INFO,    // JSON, kept
+	DESK_TOTALS,  // JSON, kept
+	DESK_FIGURES, // JSON, kept: of all tools
+	DESK_SCENE,   // JSON, kept: the bodies as triangles
+	DESK_EVENT,   // JSON; the last ones are kept
+	DESK_STATE,   // JSON, a message for each tool
+	DESK_POSE,    // CDR, geometry_msgs/msg/PoseStamped: the tool
+	DESK_WRENCH,  // CDR, geometry_msgs/msg/WrenchStamped: what the hand feels
 	DESK_KINDS,
 } desk_kind;
 

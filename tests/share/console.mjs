@@ -20,7 +20,7 @@ const label = (name) => `[data-station=${name}] .state`;
 const until = (fn, ...values) => page.waitForFunction(fn, { polling: 100 }, ...values);
 const saysOf = (selector, text) => until((s, t) => document.querySelector(s)?.textContent.includes(t), selector, text);
 
-await saysOf("#summary", "2 of 2 stations here, 2 running");
+await saysOf("#summary", "3 of 3 stations here");
 await saysOf(label("s1"), "running");
 console.log("stations appear");
 
@@ -65,8 +65,14 @@ console.log("kill");
 await lines.next();
 await saysOf(label("s2"), "gone");
 console.log("a killed station is gone");
-const rows = await page.$$eval("#comparison tbody tr", (all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
-console.log("table " + JSON.stringify(rows));
+// By scene, station and heading; the third run has ended, and its last figures are there.
+await until(() => document.querySelector("[data-scene=lumbar] tbody")?.textContent.includes("punctures"));
+await saysOf(label("s3"), "no run");
+await new Promise((resolve) => setTimeout(resolve, 2500)); // the tables are made anew every second
+const tables = await page.$$eval("#tables > div", (all) => Object.fromEntries(all.map((table) => [table.dataset.scene,
+	Object.fromEntries([...table.querySelectorAll("thead th")].slice(1).map((station, i) => [station.textContent,
+		Object.fromEntries([...table.querySelectorAll("tbody tr")].map((row) => [row.children[0].textContent, row.children[i + 1].textContent]))]))])));
+console.log("tables " + JSON.stringify(tables));
 console.log("errors " + JSON.stringify(errors));
 await browser.close();
 process.exit(0);

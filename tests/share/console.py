@@ -62,6 +62,9 @@ class Console(Shared):
 
     def test_the_page_shows_stations_plots_a_stop_and_a_death(self):
         bridges = self.lesson()
+        self.bridge("s3")
+        task = os.path.join(self.folder, "task.json")
+        self.start("run", "lumbar", "--share", "s3", "--json", "--seconds", "8", "--policy", "other", "--task", task)
         url = self.console()
         self.assertEqual(url, "http://127.0.0.1:8765/")
         page = subprocess.Popen(["node", os.path.join(FOLDER, "console.mjs"), CHROMIUM, url, os.environ.get("TACTUS_TEST_PICTURES", "")],
@@ -79,10 +82,29 @@ class Console(Shared):
         page.stdout.close()
         self.assertEqual(said[:8], ["stations appear", "pictures are drawn", "plots move", "fits", "a stop arrives", "the other goes on",
                                     "kill", "a killed station is gone"], said)
-        table = json.loads(said[8].removeprefix("table "))
-        self.assertEqual(sorted(row[0] for row in table), ["s1", "s2"])
-        self.assertTrue(all(int(row[2].replace(",", "")) > 0 for row in table), table)
+        tables = json.loads(said[8].removeprefix("tables "))
+        self.assertEqual({scene: list(group) for scene, group in tables.items()}, {"stylus": ["s1"], "sphere": ["s2"], "lumbar": ["s3"]})
+        for scene, station in (("stylus", "s1"), ("sphere", "s2"), ("lumbar", "s3")):
+            self.assertGreater(int(tables[scene][station]["ticks"].replace(",", "")), 0)
+            self.assertGreater(float(tables[scene][station]["largest force, N" + (" (≤ 8)" if station == "s3" else "")]), 0)
+        self.check_figures(tables["lumbar"]["s3"], task)
         self.assertEqual(said[9], "errors []")
+
+    def check_figures(self, shown, task):
+        """The page shows the figures of the file that the run itself wrote."""
+        with open(task) as file:
+            tool = json.load(file)["tools"][0]
+        self.assertEqual(shown["task"], "passed" if tool["passed"] else "not passed")
+        whole = [figure for figure in tool["figures"] if not figure["name"].startswith("puncture ")]
+        self.assertGreater(len(whole), 15)
+        for figure in whole:
+            heading = figure["name"] + (", " + figure["unit"] if figure["unit"] else "")
+            if figure["limit"] is not None:
+                heading += " (%s %g)" % ("≥" if figure["at_least"] else "≤", figure["limit"])
+            text = shown[heading].replace(",", "")
+            digits = len(text.partition(".")[2])
+            self.assertLessEqual(abs(float(text) - figure["value"]), 0.5001 * 10**-digits, (figure, text))
+        self.assertEqual(len(shown), len(whole) + 4)
 
     def client(self, url):
         words = ["node", os.path.join(FOLDER, "console_client.mjs"), url]

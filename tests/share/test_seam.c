@@ -95,6 +95,13 @@ static void a_bridge_reads_what_the_run_wrote_and_the_run_what_the_bridge_ordere
 	TEST_ASSERT_EQUAL_INT64(41, tick.tick);
 	TEST_ASSERT_EQUAL_DOUBLE(41, tick.sent.force_N.x);
 	TEST_ASSERT_EQUAL_UINT64(0, tick.number);
+	static tac_seam_figures told = {.tool = 1, .count = 2, .passed = 1}, heard;
+	strcpy(told.list[1].name, "largest force");
+	told.list[1].value = 3.5;
+	TEST_ASSERT_FALSE(tac_seam_pop_figures(bridge, &heard));
+	TEST_ASSERT_TRUE(tac_seam_push_figures(run, &told));
+	TEST_ASSERT_TRUE(tac_seam_pop_figures(bridge, &heard));
+	TEST_ASSERT_EQUAL_MEMORY(&told, &heard, sizeof told);
 	const tac_seam_order order = {.time_ns = 5, .tool = 1, .wrench.torque_Nm = {1, 2, 3}};
 	TEST_ASSERT_TRUE(tac_seam_push_order(bridge, &order));
 	tac_seam_order taken;
@@ -119,6 +126,29 @@ static void orders_that_are_not_finite_or_name_no_tool_are_dropped(void)
 	TEST_ASSERT_EQUAL_INT64(99, taken.tool);
 	TEST_ASSERT_TRUE(tac_seam_push_order(bridge, &(tac_seam_order){.tool = 0}));
 	TEST_ASSERT_TRUE(tac_seam_take_order(run, &taken));
+}
+
+static void figures_that_are_out_of_range_are_dropped_and_texts_end(void)
+{
+	create();
+	attach();
+	static tac_seam_figures told, heard;
+	const int32_t bad[][2] = {{-1, 0}, {TAC_SCENE_TOOLS, 0}, {0, -1}, {0, TAC_TASK_ROWS + 1}};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		told.tool = bad[i][0];
+		told.count = bad[i][1];
+		TEST_ASSERT_TRUE(tac_seam_push_figures(run, &told));
+		TEST_ASSERT_FALSE(tac_seam_pop_figures(bridge, &heard));
+	}
+	memset(&told, 'x', sizeof told);
+	told.tool = 0;
+	told.count = TAC_TASK_ROWS;
+	for (int i = 0; i < TAC_SEAM_FIGURES; i++)
+		TEST_ASSERT_TRUE(tac_seam_push_figures(run, &told));
+	TEST_ASSERT_FALSE(tac_seam_push_figures(run, &told)); // full: dropped
+	TEST_ASSERT_TRUE(tac_seam_pop_figures(bridge, &heard));
+	TEST_ASSERT_EQUAL_INT(TAC_SEAM_NAME - 1, (int)strlen(heard.list[TAC_TASK_ROWS - 1].name));
+	TEST_ASSERT_EQUAL_INT(TAC_SEAM_UNIT - 1, (int)strlen(heard.list[TAC_TASK_ROWS - 1].unit));
 }
 
 static void without_a_bridge_the_ring_fills_and_every_refusal_is_counted(void)
@@ -473,6 +503,7 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(a_bridge_reads_what_the_run_wrote_and_the_run_what_the_bridge_ordered);
 	RUN_TEST(orders_that_are_not_finite_or_name_no_tool_are_dropped);
+	RUN_TEST(figures_that_are_out_of_range_are_dropped_and_texts_end);
 	RUN_TEST(without_a_bridge_the_ring_fills_and_every_refusal_is_counted);
 	RUN_TEST(a_bridge_that_comes_back_goes_on_where_the_last_one_stopped);
 	RUN_TEST(memory_that_is_no_seam_is_refused);

@@ -23,12 +23,12 @@ function element(tag, attributes = {}, ...children) {
 
 const length3 = (v) => Math.hypot(v[0], v[1], v[2]);
 const count = (n) => Number(n ?? 0).toLocaleString("en");
-const rounded = (n) => n.toFixed(n < 0.1 ? 3 : n < 10 ? 2 : n < 100 ? 1 : 0);
+const rounded = (n) => (n === 0 ? "0" : n.toFixed(Math.abs(n) < 0.1 ? 3 : Math.abs(n) < 10 ? 2 : Math.abs(n) < 100 ? 1 : 0));
 const connected = () => socket?.readyState === WebSocket.OPEN;
 
 class Station {
 	constructor(name) {
-		Object.assign(this, { name, info: null, totals: null, events: [], told: "" });
+		Object.assign(this, { name, info: null, totals: null, figures: null, events: [], told: "" });
 		this.begin();
 		this.picture = new Picture();
 		this.canvas = element("canvas", { class: "picture" });
@@ -50,7 +50,7 @@ class Station {
 	}
 
 	begin() { // of a run
-		Object.assign(this, { states: {}, history: [], rate: 0, figures: { largest: 0, sum: 0, touched: 0, heard: 0, path: 0 } });
+		Object.assign(this, { states: {}, history: [], rate: 0 });
 	}
 
 	get gone() {
@@ -114,6 +114,10 @@ class Station {
 		this.totals = totals;
 	}
 
+	hear_figures(figures) {
+		this.figures = figures;
+	}
+
 	hear_scene(scene) {
 		this.picture.build(scene);
 	}
@@ -132,15 +136,8 @@ class Station {
 		const before = this.states[state.tool];
 		this.states[state.tool] = state;
 		if (state.tool !== 0) return;
-		const f = this.figures, force = length3(state.force);
-		f.heard++;
-		f.largest = Math.max(f.largest, force);
-		if (state.contacts > 0) {
-			f.touched++;
-			f.sum += force;
-		}
+		const force = length3(state.force);
 		if (before && before.tick < state.tick) {
-			f.path += Math.hypot(...[0, 1, 2].map((i) => state.pose[i] - before.pose[i]));
 			const rate = ((state.tick - before.tick) * 1e9) / (state.time_ns - before.time_ns);
 			if (Number.isFinite(rate)) this.rate += 0.05 * (rate - this.rate) * (this.rate ? 1 : 20);
 		}
@@ -220,16 +217,47 @@ function showLarge() {
 
 // ---- comparison ----
 
+// The figures of a station's run that describe the whole of it: [heading, figure], in the station's order.
+function figuresOf(s) {
+	if (!s.figures || s.figures.run !== s.info?.run) return [];
+	const many = s.figures.tools.length > 1;
+	return s.figures.tools.flatMap((t) => t.list.filter((f) => !f.detail).map((f) => {
+		const limit = f.limit === null ? "" : ` (${f.at_least ? "≥" : "≤"} ${f.limit})`;
+		return [(many ? `${s.info.tools[t.tool]?.name ?? t.tool}: ` : "") + f.name + (f.unit ? `, ${f.unit}` : "") + limit, f];
+	}));
+}
+
+// One table for each scene, a column for each station: only who does the same can be compared.
+function table(scene, group) {
+	const figures = new Map(group.map((s) => [s, new Map(figuresOf(s))]));
+	const limited = [...figures.values()].some((of) => [...of.values()].some((f) => f.limit !== null));
+	const row = (heading, cell) => element("tr", {}, element("th", { scope: "row" }, heading), ...group.map((s) => {
+		const [text, bad] = cell(s);
+		return element("td", bad ? { class: "exceeded" } : {}, text);
+	}));
+	const value = (f) => (!f || f.value === null ? "–" : f.unit === "" ? count(f.value) : rounded(f.value));
+	const passed = (s) => (figures.get(s).size === 0 ? ["–"] : s.figures.tools.every((t) => t.passed) ? ["passed"] : ["not passed", true]);
+	const rows = [...new Set([...figures.values()].flatMap((of) => [...of.keys()]))].map((heading) => row(heading, (s) => {
+		const f = figures.get(s).get(heading);
+		return [value(f), f?.exceeded];
+	}));
+	return element("div", { "data-scene": scene }, element("div", { class: "wide" }, element("table", {},
+		element("thead", {}, element("tr", {}, element("th", {}, scene || "no run yet"), ...group.map((s) => element("th", { scope: "col" }, s.name)))),
+		element("tbody", {}, ...(limited ? [row("task", passed)] : []), ...rows, row("ticks", (s) => [count(s.totals?.ticks)]),
+			row("missed", (s) => [count(s.totals?.misses)]), row("recording", (s) => [s.recording()])))));
+}
+
 function showComparison() {
 	document.getElementById("comparison").hidden = stations.size === 0;
-	const cells = (s) => {
-		const f = s.figures;
-		return [s.name, s.info?.scene ?? "", count(s.totals?.ticks), count(s.totals?.misses), `${f.largest.toFixed(2)} N`,
-			f.touched ? `${(f.sum / f.touched).toFixed(2)} N` : "–", f.heard ? `${((100 * f.touched) / f.heard).toFixed(0)} %` : "–",
-			`${(f.path * 100).toFixed(1)} cm`, s.recording()];
-	};
-	document.querySelector("#comparison tbody").replaceChildren(...[...stations.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).map((s) =>
-		element("tr", {}, ...cells(s).map((text) => element("td", {}, text)))));
+	const groups = new Map();
+	for (const s of [...stations.values()].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+		const scene = s.info?.scene ?? "";
+		groups.set(scene, [...(groups.get(scene) ?? []), s]);
+	}
+	const tables = document.getElementById("tables");
+	const scrolled = new Map([...tables.children].map((t) => [t.dataset.scene, t.lastChild.scrollLeft]));
+	tables.replaceChildren(...[...groups].map(([scene, group]) => table(scene, group)));
+	for (const t of tables.children) t.lastChild.scrollLeft = scrolled.get(t.dataset.scene) ?? 0;
 }
 
 // ---- the socket ----
@@ -301,7 +329,7 @@ function show(now) {
 	document.getElementById("summary").textContent = summary();
 	for (const station of stations.values()) station.show();
 	if (chosen) showLarge();
-	if (now - lastTable > 500) {
+	if (now - lastTable > 1000) {
 		showComparison();
 		lastTable = now;
 	}
