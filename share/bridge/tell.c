@@ -37,7 +37,12 @@ int tell_run(const wire_def *def, const tell_def *tell, double seconds)
 	wire w;
 	if (!wire_open(def, &w))
 		return EXIT_FAILURE;
-	const dds_entity_t writer = wire_writer(&w, WIRE_COMMAND), reader = wire_reader(&w, WIRE_EVENT);
+	const dds_entity_t writer = wire_writer(&w, WIRE_COMMAND);
+	const dds_entity_t reader = writer < 0 ? writer : wire_reader(&w, WIRE_EVENT);
+	if (reader < 0) {
+		wire_close(&w);
+		return EXIT_FAILURE;
+	}
 	tactus_Command command = {.number = wire_random(), .value = tell->value};
 	snprintf(command.station, sizeof command.station, "%s", tell->station);
 	snprintf(command.kind, sizeof command.kind, "%s", tell->kind);
@@ -48,8 +53,7 @@ int tell_run(const wire_def *def, const tell_def *tell, double seconds)
 	char text[97] = "";
 	bool found = false;
 	const struct timespec pause = {0, POLL_NS};
-	while (writer >= 0 && reader >= 0 && !found &&
-	       (double)(tac_clock_now_ns() - begin_ns) < seconds * 1e9) {
+	while (!found && (double)(tac_clock_now_ns() - begin_ns) < seconds * 1e9) {
 		dds_publication_matched_status_t matched = {0};
 		dds_get_publication_matched_status(writer, &matched);
 		// The bridge carries a command out once, however often it comes.

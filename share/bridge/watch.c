@@ -183,7 +183,7 @@ static void print(const watch *w)
 		printf("%s\n  {\"station\": \"%s\", \"there\": %s, \"running\": %s, \"run\": \"%016llx\", "
 		       "\"runs\": %llu, \"states\": %llu, \"largest_force_N\": %.6g, \"blocks\": %llu, "
 		       "\"ticks\": %llu, \"first\": %llu, \"gaps\": %llu, \"repeated\": %llu, "
-		       "\"refused\": %llu, \"events\": %llu, \"event_gaps\": %llu, "
+		       "\"refused\": %llu, \"events\": %llu, \"event_gaps\": %llu, \"next_event\": %llu, "
 		       "\"totals\": {\"ticks\": %llu, \"misses\": %llu, \"published\": %llu, "
 		       "\"dropped\": %llu, \"refused\": %llu}}",
 		       i ? "," : "", h->station, h->gone ? "false" : "true", h->running ? "true" : "false",
@@ -192,9 +192,9 @@ static void print(const watch *w)
 		       (unsigned long long)h->first, (unsigned long long)h->gaps,
 		       (unsigned long long)h->repeated, (unsigned long long)h->refused,
 		       (unsigned long long)h->events, (unsigned long long)h->event_gaps,
-		       (unsigned long long)h->totals_ticks, (unsigned long long)h->misses,
-		       (unsigned long long)h->published, (unsigned long long)h->dropped,
-		       (unsigned long long)h->totals_refused);
+		       (unsigned long long)h->next_event, (unsigned long long)h->totals_ticks,
+		       (unsigned long long)h->misses, (unsigned long long)h->published,
+		       (unsigned long long)h->dropped, (unsigned long long)h->totals_refused);
 	}
 	printf("]}\n");
 	fflush(stdout);
