@@ -143,6 +143,8 @@ static tac_seam_info *copy_info(const tac_seam_info *shared)
 	}
 	if (info->tool_count < 0 || info->tool_count > TAC_SCENE_TOOLS)
 		info->tool_count = 0;
+	if (!tac_outline_valid(&info->outline))
+		info->outline.body_count = 0;
 	return info;
 }
 

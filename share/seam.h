@@ -15,6 +15,7 @@
 #include "haptic/snapshot.h"
 #include "haptic/task.h"
 #include "rt/tick.h"
+#include "share/outline.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -112,6 +113,7 @@ typedef struct tac_seam_info {
 	double max_force_N[TAC_SCENE_TOOLS];
 	double gripper_max_m[TAC_SCENE_TOOLS]; // 0: no gripper
 	char text[TAC_SEAM_TEXT];              // the scene's YAML
+	tac_outline outline;
 } tac_seam_info;
 
 typedef struct tac_seam tac_seam;

@@ -124,6 +124,10 @@ static tac_seam_info *describe(const run_share *share, const session *s)
 		info->gripper_max_m[i] = s->devices[i]->info.gripper_max_m;
 	}
 	free(memory);
+	if (tac_outline_make(s->world, &info->outline) < TAC_OK) {
+		free(info);
+		return NULL;
+	}
 	return info;
 }
 

@@ -16,6 +16,7 @@
 
 #define POLL_NS   (2 * TAC_NS_PER_MS)
 #define BLOCK_NS  (20 * TAC_NS_PER_MS)  // a block is published at the latest so long after its first sample
+#define INFO_NS   TAC_NS_PER_S          // from one description of the station to the next
 #define TRY_NS    (200 * TAC_NS_PER_MS) // from one attempt to reach a run to the next
 #define LISTEN_NS (300 * TAC_NS_PER_MS) // before it publishes: is the name taken?
 #define NEW_NS    (3 * TAC_NS_PER_S)    // for so long it may still yield to one that began with it
@@ -202,6 +203,28 @@ static void take_figures(bridge *b)
 
 // ---- runs ----
 
+static void publish_scene(bridge *b)
+{
+	tactus_Body bodies[TAC_OUTLINE_BODIES] = {0};
+	tac_outline *o = &b->run.outline;
+	for (int32_t i = 0; i < o->body_count; i++) {
+		const tac_outline_body *from = &o->bodies[i];
+		const uint32_t vertices = 3 * (uint32_t)from->vertex_count,
+			       triangles = 3 * (uint32_t)from->triangle_count;
+		bodies[i] = (tactus_Body){
+			.is_tool = from->is_tool != 0,
+			.pose = pose_of(from->T_world),
+			.vertices = {vertices, vertices, o->vertices[from->vertex], false},
+			.triangles = {triangles, triangles, o->triangles[from->triangle], false}};
+		snprintf(bodies[i].name, sizeof bodies[i].name, "%s", from->name);
+	}
+	tactus_Scene scene = {.run = b->run.run,
+			      .text = b->run.text,
+			      .bodies = {(uint32_t)o->body_count, (uint32_t)o->body_count, bodies, false}};
+	snprintf(scene.station, sizeof scene.station, "%s", b->def.station);
+	dds_write(b->scenes, &scene);
+}
+
 void bridge_describe(bridge *b)
 {
 	tactus_Tool tools[TAC_SCENE_TOOLS] = {0};
@@ -217,7 +240,6 @@ void bridge_describe(bridge *b)
 			    .recordings = r->record[0] ? (uint32_t)r->tool_count : 0,
 			    .version = r->version,
 			    .scene = r->scene,
-			    .text = r->text,
 			    .tools = {(uint32_t)r->tool_count, (uint32_t)r->tool_count, tools, false}};
 	snprintf(info.station, sizeof info.station, "%s", b->def.station);
 	dds_write(b->info, &info);
@@ -237,6 +259,7 @@ static void begin_run(bridge *b)
 	for (int32_t i = 0; b->def.ros && i < b->run.tool_count; i++)
 		ros_open(&b->wire, b->def.station, i, b->run.gripper_max_m[i] > 0, &b->ros[i]);
 	bridge_lend(b);
+	publish_scene(b);
 	bridge_describe(b);
 	bridge_tell(b, "begin", 0, b->run.scene);
 }
@@ -339,7 +362,7 @@ static bool claim_name(bridge *b)
 // False: another bridge has this station's name.
 static bool follow(bridge *b)
 {
-	int64_t try_ns = 0, state_ns = 0;
+	int64_t try_ns = 0, state_ns = 0, info_ns = 0;
 	const int64_t begin_ns = tac_clock_now_ns();
 	const struct timespec pause = {0, b->def.rate_Hz > 500 ? POLL_NS / 4 : POLL_NS};
 	while (!ended) {
@@ -348,7 +371,11 @@ static bool follow(bridge *b)
 			return false;
 		if (!b->settled && now_ns - begin_ns >= NEW_NS) {
 			b->settled = true;
+			info_ns = 0;
+		}
+		if (now_ns >= info_ns) {
 			bridge_describe(b);
+			info_ns = now_ns + INFO_NS;
 		}
 		if (b->socket < 0 && now_ns >= try_ns) {
 			begin_run(b);
@@ -372,6 +399,7 @@ static bool open_topics(bridge *b)
 	wire *w = &b->wire;
 	return (b->state = wire_writer(w, WIRE_STATE)) >= 0 && (b->ticks = wire_writer(w, WIRE_TICKS)) >= 0 &&
 	       (b->event = wire_writer(w, WIRE_EVENT)) >= 0 && (b->info = wire_writer(w, WIRE_INFO)) >= 0 &&
+	       (b->scenes = wire_writer(w, WIRE_SCENE)) >= 0 &&
 	       (b->totals = wire_writer(w, WIRE_TOTALS)) >= 0 &&
 	       (b->figures = wire_writer(w, WIRE_FIGURES)) >= 0 &&
 	       (b->chunk = wire_writer(w, WIRE_CHUNK)) >= 0 &&

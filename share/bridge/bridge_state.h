@@ -23,8 +23,8 @@ typedef struct bridge_recording {
 typedef struct bridge {
 	bridge_def def;
 	wire wire;
-	dds_entity_t state, ticks, event, info, totals, figures, chunk; // writers
-	dds_entity_t command, want, others;                             // readers
+	dds_entity_t state, ticks, event, info, scenes, totals, figures, chunk; // writers
+	dds_entity_t command, want, others;                                     // readers
 	uint64_t id;
 
 	// The run; socket -1: none.

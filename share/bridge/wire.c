@@ -30,6 +30,7 @@ static const quality qualities[WIRE_TOPIC_COUNT] = {
 	[WIRE_TICKS] = {"tactus/ticks", &tactus_Block_desc, true, BLOCKS, FOR_NOW, false},
 	[WIRE_EVENT] = {"tactus/event", &tactus_Event_desc, true, EVENTS, FOR_LATER, false},
 	[WIRE_INFO] = {"tactus/info", &tactus_Info_desc, true, 1, FOR_LATER, true},
+	[WIRE_SCENE] = {"tactus/scene", &tactus_Scene_desc, true, 1, FOR_LATER, false},
 	[WIRE_TOTALS] = {"tactus/totals", &tactus_Totals_desc, true, 1, FOR_LATER, false},
 	[WIRE_FIGURES] = {"tactus/figures", &tactus_Figures_desc, true, 1, FOR_LATER, false},
 	[WIRE_COMMAND] = {"tactus/command", &tactus_Command_desc, true, 16, FOR_NOW, false},

@@ -20,6 +20,7 @@ typedef enum wire_topic {
 	WIRE_TICKS,
 	WIRE_EVENT,
 	WIRE_INFO,
+	WIRE_SCENE,
 	WIRE_TOTALS,
 	WIRE_FIGURES,
 	WIRE_COMMAND,

@@ -34,13 +34,12 @@ typedef struct seat {
 	kept last[DESK_EVENT];          // of the kinds before DESK_EVENT
 	kept events[DESK_EVENTS];
 	uint32_t event_count;
-	picture *picture;
 	uint64_t picture_run;
 } seat;
 
 struct desk {
 	wire wire;
-	dds_entity_t info, state, event, totals, figures, command;
+	dds_entity_t info, scene, state, event, totals, figures, command;
 	const char *store;
 	desk_message_fn *on_message;
 	void *user;
@@ -190,11 +189,16 @@ static void hear_info(seat *s, const tactus_Info *i)
 	s->info = t.bytes;
 	s->run = i->run;
 	s->recordings = i->recordings;
-	if (i->text[0] && s->picture_run != i->run) {
-		picture_end(&s->picture);
-		s->picture = picture_begin(i->text);
-		s->picture_run = i->run;
-	}
+}
+
+static void hear_scene(desk *d, seat *s, const tactus_Scene *scene)
+{
+	text t;
+	if (s->picture_run == scene->run || !text_begin(&t))
+		return;
+	s->picture_run = scene->run;
+	picture_write(scene, &t);
+	send_text(d, s, DESK_SCENE, &t);
 }
 
 // ---- the rest ----
@@ -375,6 +379,8 @@ static void take(desk *d, dds_entity_t reader)
 				send_info(d, s);
 			} else if (!infos[i].valid_data) {
 				continue;
+			} else if (reader == d->scene) {
+				hear_scene(d, s, samples[i]);
 			} else if (reader == d->totals) {
 				hear_totals(d, s, samples[i]);
 			} else if (reader == d->figures) {
@@ -393,16 +399,13 @@ static void take(desk *d, dds_entity_t reader)
 uint32_t desk_poll(desk *d)
 {
 	take(d, d->info);
+	take(d, d->scene);
 	take(d, d->totals);
 	take(d, d->figures);
 	take(d, d->event);
 	take(d, d->state);
 	for (uint32_t i = 0; i < d->count; i++) {
 		seat *s = &d->seats[i];
-		char *scene = picture_take(s->picture);
-		if (scene)
-			send(d, s, DESK_SCENE, scene, strlen(scene));
-		free(scene);
 		if (!s->stored && strcmp(stored_state(d, s), "here") == 0)
 			send_info(d, s);
 	}
@@ -464,6 +467,7 @@ desk *desk_open(const wire_def *def, const char *store, desk_message_fn *on_mess
 	if ((d->info = wire_reader(&d->wire, WIRE_INFO)) < 0 ||
 	    (d->state = wire_reader(&d->wire, WIRE_STATE)) < 0 ||
 	    (d->event = wire_reader(&d->wire, WIRE_EVENT)) < 0 ||
+	    (d->scene = wire_reader(&d->wire, WIRE_SCENE)) < 0 ||
 	    (d->totals = wire_reader(&d->wire, WIRE_TOTALS)) < 0 ||
 	    (d->figures = wire_reader(&d->wire, WIRE_FIGURES)) < 0 ||
 	    (d->command = wire_writer(&d->wire, WIRE_COMMAND)) < 0)
@@ -478,7 +482,6 @@ void desk_close(desk **d)
 	wire_close(&(*d)->wire);
 	for (uint32_t i = 0; i < (*d)->count; i++) {
 		seat *s = &(*d)->seats[i];
-		picture_end(&s->picture);
 		forget_figures(s);
 		free(s->info);
 		for (int k = 0; k < DESK_EVENT; k++)

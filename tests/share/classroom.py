@@ -188,6 +188,16 @@ class Deaths(Room):
                 return False
         self.eventually(knows, "the console knows " + name)
 
+    def test_a_station_that_was_held_up_is_back_without_a_restart(self):
+        bridge = self.station("s1", self.namespace(1))
+        watch = self.watch("s1")
+        time.sleep(4)  # until it is settled: before, it says so once more
+        bridge.process.send_signal(signal.SIGSTOP)
+        watch.until("s1 is gone")
+        bridge.process.send_signal(signal.SIGCONT)
+        time.sleep(3)  # it may flap at first
+        self.eventually(lambda: "s1 is back" in [line for line in watch.lines if "s1 is" in line][-1], "it is back for good")
+
     def test_a_killed_station_is_gone_and_comes_back(self):
         inside = self.namespace(1)
         bridge = self.station("s1", inside)

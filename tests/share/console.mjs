@@ -20,7 +20,7 @@ const label = (name) => `[data-station=${name}] .state`;
 const until = (fn, ...values) => page.waitForFunction(fn, { polling: 100 }, ...values);
 const saysOf = (selector, text) => until((s, t) => document.querySelector(s)?.textContent.includes(t), selector, text);
 
-await saysOf("#summary", "3 of 3 stations here");
+await saysOf("#summary", "4 of 4 stations here");
 await saysOf(label("s1"), "running");
 console.log("stations appear");
 
@@ -60,6 +60,23 @@ await saysOf("[data-station=s1] .answer", "stop");
 console.log("a stop arrives");
 await saysOf(label("s2"), "running");
 console.log("the other goes on");
+
+// The bodies of a scene that consists of a mesh file, as any client gets them.
+const bodies = await page.evaluate(() => new Promise((resolve) => {
+	const socket = new WebSocket(`ws://${location.host}/`, "foxglove.websocket.v1");
+	socket.binaryType = "arraybuffer";
+	socket.onmessage = ({ data }) => {
+		if (typeof data !== "string") {
+			const { objects, tools } = JSON.parse(new TextDecoder().decode(data.slice(13)));
+			socket.close();
+			resolve([tools.length, objects.length, objects[0].vertices.length, objects[0].triangles.length]);
+			return;
+		}
+		const channel = (JSON.parse(data).channels ?? []).find(({ topic }) => topic === "/s4/scene");
+		if (channel) socket.send(JSON.stringify({ op: "subscribe", subscriptions: [{ id: 1, channelId: channel.id }] }));
+	};
+}));
+console.log("bodies " + JSON.stringify(bodies));
 
 console.log("kill");
 await lines.next();

@@ -65,6 +65,11 @@ class Console(Shared):
         self.bridge("s3")
         task = os.path.join(self.folder, "task.json")
         self.start("run", "lumbar", "--share", "s3", "--json", "--seconds", "8", "--policy", "other", "--task", task)
+        self.bridge("s4")
+        part = os.path.join(self.folder, "part.off")
+        with open(part, "w") as file:
+            file.write("OFF\n4 4 0\n0 0 0\n0.05 0 0\n0 0.05 0\n0 0 0.05\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n")
+        self.start("run", part, "--share", "s4", "--json", "--seconds", "1000", "--policy", "other")
         url = self.console()
         self.assertEqual(url, "http://127.0.0.1:8765/")
         page = subprocess.Popen(["node", os.path.join(FOLDER, "console.mjs"), CHROMIUM, url, os.environ.get("TACTUS_TEST_PICTURES", "")],
@@ -80,10 +85,11 @@ class Console(Shared):
                 page.stdin.flush()
         page.stdin.close()
         page.stdout.close()
+        self.assertEqual(said.pop(6), "bodies [1,1,12,12]", said)  # one tool; a tetrahedron
         self.assertEqual(said[:8], ["stations appear", "pictures are drawn", "plots move", "fits", "a stop arrives", "the other goes on",
                                     "kill", "a killed station is gone"], said)
         tables = json.loads(said[8].removeprefix("tables "))
-        self.assertEqual({scene: list(group) for scene, group in tables.items()}, {"stylus": ["s1"], "sphere": ["s2"], "lumbar": ["s3"]})
+        self.assertEqual({scene: list(group) for scene, group in tables.items()}, {"stylus": ["s1"], "sphere": ["s2"], "lumbar": ["s3"], part: ["s4"]})
         for scene, station in (("stylus", "s1"), ("sphere", "s2"), ("lumbar", "s3")):
             self.assertGreater(int(tables[scene][station]["ticks"].replace(",", "")), 0)
             self.assertGreater(float(tables[scene][station]["largest force, N" + (" (≤ 8)" if station == "s3" else "")]), 0)

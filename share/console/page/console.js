@@ -24,6 +24,7 @@ function element(tag, attributes = {}, ...children) {
 const length3 = (v) => Math.hypot(v[0], v[1], v[2]);
 const count = (n) => Number(n ?? 0).toLocaleString("en");
 const rounded = (n) => (n === 0 ? "0" : n.toFixed(Math.abs(n) < 0.1 ? 3 : Math.abs(n) < 10 ? 2 : Math.abs(n) < 100 ? 1 : 0));
+const fileName = (path) => (path ?? "").split("/").at(-1);
 const connected = () => socket?.readyState === WebSocket.OPEN;
 
 class Station {
@@ -92,7 +93,7 @@ class Station {
 		this.card.classList.toggle("gone", !!this.gone || !connected());
 		this.label.textContent = word;
 		this.label.className = `state ${word === "stopped" ? "stopped" : word === "gone" || word === "unknown" ? "gone" : this.info?.running ? "running" : ""}`;
-		this.scene.textContent = this.info?.scene || "–";
+		this.scene.textContent = fileName(this.info?.scene) || "–";
 		this.rateText.textContent = this.info?.running ? `${this.rate.toFixed(0)} Hz` : "";
 		this.misses.textContent = this.missesText();
 		this.forceText.textContent = `${force.toFixed(2)} N`;
@@ -202,7 +203,7 @@ function showLarge() {
 	if (!s) return;
 	parts.title.textContent = `${s.name}: ${s.word()}`;
 	const tools = s.info?.tools?.map((t) => `${t.name} on ${t.device}`).join(", ");
-	parts.facts.textContent = [s.info?.scene, tools, `${count(s.totals?.ticks)} ticks`, s.missesText(), `recording: ${s.recording()}`].filter(Boolean).join(" · ");
+	parts.facts.textContent = [fileName(s.info?.scene), tools, `${count(s.totals?.ticks)} ticks`, s.missesText(), `recording: ${s.recording()}`].filter(Boolean).join(" · ");
 	parts.answer.textContent = s.told;
 	for (const button of parts.buttons) Object.assign(button, { disabled: !s.obeys, title: s.whyNot });
 	s.picture.draw(parts.canvas, s.states);
@@ -242,7 +243,7 @@ function table(scene, group) {
 		return [value(f), f?.exceeded];
 	}));
 	return element("div", { "data-scene": scene }, element("div", { class: "wide" }, element("table", {},
-		element("thead", {}, element("tr", {}, element("th", {}, scene || "no run yet"), ...group.map((s) => element("th", { scope: "col" }, s.name)))),
+		element("thead", {}, element("tr", {}, element("th", {}, fileName(scene) || "no run yet"), ...group.map((s) => element("th", { scope: "col" }, s.name)))),
 		element("tbody", {}, ...(limited ? [row("task", passed)] : []), ...rows, row("ticks", (s) => [count(s.totals?.ticks)]),
 			row("missed", (s) => [count(s.totals?.misses)]), row("recording", (s) => [s.recording()])))));
 }

@@ -68,7 +68,9 @@ export class Picture {
 		const bounds = new THREE.Box3().setFromObject(this.bodies);
 		if (bounds.isEmpty()) bounds.set(new THREE.Vector3(-0.05, -0.05, -0.05), new THREE.Vector3(0.05, 0.05, 0.05));
 		const centre = bounds.getCenter(new THREE.Vector3());
-		this.size = Math.min(bounds.getSize(new THREE.Vector3()).length(), 0.4);
+		this.size = bounds.getSize(new THREE.Vector3()).length();
+		this.camera.near = 0.01 * this.size;
+		this.camera.far = 10 * this.size;
 		// The sphere around the bodies fills the height of the picture.
 		const distance = (0.5 * this.size) / Math.sin((0.5 * this.camera.fov * Math.PI) / 180);
 		this.camera.position.copy(centre).add(new THREE.Vector3(0.55, 0.75, 1.15).setLength(distance));
