@@ -115,8 +115,10 @@ static void print_needle(const tac_needle_state *n)
 
 static void print_counters(tac_servo *servo, const tac_snapshot *last)
 {
-	printf("          %llu fault%s, %llu undecided collision quer%s, work budget spent in %llu tick%s\n",
+	printf("          %llu fault%s%s, %llu undecided collision quer%s, work budget spent in %llu "
+	       "tick%s\n",
 	       (unsigned long long)last->faults, plural(last->faults),
+	       last->faults > 0 ? " (the tool was put back, or began in contact)" : "",
 	       (unsigned long long)last->unknown_ticks, last->unknown_ticks == 1 ? "y" : "ies",
 	       (unsigned long long)last->budget_spent_ticks, plural(last->budget_spent_ticks));
 	printf("          force gate:");

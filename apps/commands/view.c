@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define MAX_LAG_NS (TAC_NS_PER_S / 5) // most recorded time that is computed between two pictures
@@ -214,5 +215,13 @@ int cmd_view(int argc, char **argv)
 	const char *const files[] = {s.recording, s.csv, s.mcap, s.picture_path};
 	if (!options_files_differ(line.command, files, 4))
 		return EXIT_BAD_INPUT;
+	const char *extension = strrchr(s.recording, '.');
+	if (extension && strcmp(extension, ".yaml") == 0 && access(s.recording, F_OK) == 0) {
+		fprintf(stderr,
+			"tactus view: %s: expected a recording, found a scene; `tactus run %s --view` shows "
+			"it\n",
+			s.recording, s.recording);
+		return EXIT_BAD_INPUT;
+	}
 	return s.csv || s.mcap ? export(&s) : view(&s);
 }

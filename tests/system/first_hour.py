@@ -225,6 +225,10 @@ class Words(Folder):
         recording = self.path("a.rec")
         self.assertEqual(tactus("run", "--seconds", "0.05", "--record", recording).returncode, 0)
         self.refuse("run", recording, says="a.rec: expected a scene .*found a recording; `tactus view` shows it")
+        scene = self.path("a.yaml")
+        with open(scene, "w") as file:
+            file.write("scene: a\n")
+        self.refuse("view", scene, says="a.yaml: expected a recording, found a scene; `tactus run .*a.yaml --view` shows it")
 
     def test_what_is_no_mesh_is_said_in_our_words(self):
         for name, content, says in (("text.stl", "hello there", "expected a mesh in the format .stl, found none"),
