@@ -58,6 +58,9 @@ packages_optional='
 	cyclonedds-tools       the same: the compiler of its types
 	libwebsockets-dev      the page of tactus console
 	libfastrtps-dev        the test of shared ROS 2 topics with the DDS of another vendor
+	python3-rosidl         the test of shared ROS 2 messages with the tools of ROS
+	python3-empy           the same: its templates
+	python3-lark           the same: its grammar
 	openssl                credentials of tactus share
 	iproute2               the tests of sharing, in network namespaces
 	lintian                the test of the Debian packages
