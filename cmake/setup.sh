@@ -63,6 +63,7 @@ packages_optional='
 	python3-lark           the same: its grammar
 	openssl                credentials of tactus share
 	iproute2               the tests of sharing, in network namespaces
+	strace                 the test of the system calls of a shared run
 	lintian                the test of the Debian packages
 	reuse                  the test that every file has a licence
 '
