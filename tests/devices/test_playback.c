@@ -390,7 +390,7 @@ static void a_killed_recorder_leaves_a_file_that_is_named_unfinished_and_usable(
 		waitpid(child, &status, 0);
 		TEST_ASSERT_TRUE(WIFSIGNALED(status));
 		TEST_ASSERT_EQUAL(TAC_PARTIAL, tac_recording_load(path, &recording));
-		TEST_ASSERT_NOT_NULL(strstr(logged, "killed"));
+		TEST_ASSERT_NOT_NULL_MESSAGE(strstr(logged, "killed"), logged);
 		TEST_ASSERT_TRUE((int64_t)recording.count <= *pushed);
 		printf("killed at %d Hz: %lld samples pushed, %lld lost\n", rate_Hz, (long long)*pushed,
 		       (long long)(*pushed - (int64_t)recording.count));
