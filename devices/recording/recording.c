@@ -201,13 +201,15 @@ static size_t skip_of(const reader *r)
 	return next == r->view.size && !r->view.ended ? next - 3 : next;
 }
 
+static const char no_block[] = "bytes that are no intact block";
+
 // Reads one block, or skips bytes that are none.
 static tac_result read_block(reader *r)
 {
 	tac_recording_block block;
 	const bool intact =
 		tac_recording_decode_block(r->out->version, &r->chain, r->view.bytes, r->view.size, &block);
-	const char *damage = intact ? misplaced(r, &block) : "bytes that are no intact block";
+	const char *damage = intact ? misplaced(r, &block) : no_block;
 	if (damage)
 		note_damage(r, damage);
 	// After missing blocks, those that follow are taken; the numbers must only increase.
@@ -251,9 +253,14 @@ static void check_end(reader *r, bool being_written)
 		note_damage(r, "bytes after the end mark");
 		r->out->lost_bytes += r->view.size;
 	}
-	if (!r->finished && r->out->version != 1)
-		note_damage(r, being_written ? "no end mark: it is still being written"
-					     : "no end mark: its recorder was killed or could not write");
+	if (r->finished || r->out->version == 1)
+		return;
+	const char *missing = being_written ? "no end mark: it is still being written"
+					    : "no end mark: its recorder was killed or could not write";
+	// Whoever is killed in the middle of a write leaves a part of the last block.
+	if (r->out->damage == no_block && r->out->damage_offset + r->out->lost_bytes == r->view.offset)
+		r->out->damage = missing;
+	note_damage(r, missing);
 }
 
 static tac_result report_damage(const reader *r)

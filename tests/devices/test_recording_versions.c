@@ -164,6 +164,21 @@ static size_t make_with_device(const tac_device_info *info, uint8_t *out, size_t
 	return TAC_RECORDING_HEADER_BYTES;
 }
 
+// Cut anywhere behind the header, within a block or between two, it is the file of a killed recorder.
+static void a_file_that_is_cut_off_was_killed(void)
+{
+	static uint8_t out[4096];
+	size_t bytes;
+	const size_t begin = make_with_device(&whole, out, &bytes);
+	for (size_t cut = begin; cut < bytes; cut++) {
+		TEST_ASSERT_EQUAL(TAC_PARTIAL, tac_recording_decode(out, cut, "x", &recording));
+		TEST_ASSERT_NOT_NULL_MESSAGE(strstr(recording.damage, "recorder was killed"),
+					     recording.damage);
+		TEST_ASSERT_TRUE(recording.damage_offset + recording.lost_bytes == cut);
+		tac_recording_fini(&recording);
+	}
+}
+
 static void the_device_is_read_back(void)
 {
 	static uint8_t out[4096];
@@ -227,6 +242,7 @@ int main(void)
 	RUN_TEST(damage_of_version_1_loses_only_its_own_block);
 	RUN_TEST(a_recording_of_version_2_is_read_as_before);
 	RUN_TEST(a_recording_of_version_3_is_read_as_before);
+	RUN_TEST(a_file_that_is_cut_off_was_killed);
 	RUN_TEST(the_device_is_read_back);
 	RUN_TEST(a_device_that_cannot_be_is_damage);
 	return UNITY_END();
