@@ -313,7 +313,9 @@ static void poll_run(bridge *b, int64_t now_ns, int64_t *state_ns)
 	take_external(b);
 	if (now_ns >= *state_ns) {
 		publish_state(b);
-		*state_ns = now_ns + (int64_t)(1e9 / b->def.rate_Hz) - POLL_NS / 2;
+		const int64_t period_ns = (int64_t)(1e9 / b->def.rate_Hz);
+		// From when it was due, so that the polls do not add up; what was missed is not made up for.
+		*state_ns = *state_ns + period_ns > now_ns ? *state_ns + period_ns : now_ns + period_ns;
 	}
 	if (last)
 		end_run(b);
