@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 typedef struct settings {
-	const char *host, *certificate, *key, *token, *store, *interface, *peers, *security;
-	int64_t port, domain;
+	const char *host, *certificate, *key, *token, *store;
+	share_network network;
+	int64_t port;
 } settings;
 
 static bool is_loopback(const char *host)
@@ -50,8 +51,9 @@ static int check(const settings *s)
 			strlen(s->token));
 		return EXIT_BAD_INPUT;
 	}
-	return readable("certificate", s->certificate) && readable("key", s->key) ? EXIT_SUCCESS
-										  : EXIT_BAD_INPUT;
+	if (!readable("certificate", s->certificate) || !readable("key", s->key))
+		return EXIT_BAD_INPUT;
+	return share_network_check(&s->network, "tactus console");
 }
 
 int cmd_console(int argc, char **argv)
@@ -69,13 +71,7 @@ int cmd_console(int argc, char **argv)
 		 "what a browser must know to connect (default with --certificate: a random one, printed)"},
 		{"store", OPTION_TEXT, &s.store, 0, 0, NULL, "FOLDER",
 		 "where `tactus share --store` stores recordings, to show which have arrived"},
-		{"domain", OPTION_INTEGER, &s.domain, 0, 230, NULL, "N", "DDS domain"},
-		{"interface", OPTION_TEXT, &s.interface, 0, 0, NULL, "NAME",
-		 "network interface of the stations (default: DDS chooses)"},
-		{"peers", OPTION_TEXT, &s.peers, 0, 0, NULL, "HOST,HOST",
-		 "stations that multicast does not reach"},
-		{"security", OPTION_TEXT, &s.security, 0, 0, NULL, "FOLDER",
-		 "credentials made by `tactus share --init-security`"},
+		SHARE_NETWORK_OPTIONS(s.network),
 		{0},
 	};
 	const command_line line = {"tactus console", "show all stations in a browser", options};
@@ -93,10 +89,7 @@ int cmd_console(int argc, char **argv)
 	share_words_text(&w, "key=", s.key);
 	share_words_text(&w, "token=", s.token);
 	share_words_text(&w, "folder=", s.store);
-	share_words_number(&w, "domain=", (double)s.domain);
-	share_words_text(&w, "interface=", s.interface);
-	share_words_text(&w, "peers=", s.peers);
-	share_words_text(&w, "security=", s.security);
+	share_words_network(&w, &s.network);
 	return share_words_become(
 		&w, line.command, "tactus-console",
 		"Cyclone DDS and libwebsockets are (Debian: cyclonedds-dev, cyclonedds-tools, "

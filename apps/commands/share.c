@@ -16,9 +16,9 @@
 #define NEEDS "Cyclone DDS is (Debian: cyclonedds-dev, cyclonedds-tools)"
 
 typedef struct settings {
-	const char *station, *interface, *peers, *store, *tell, *text, *launch, *security, *init_security,
-		*console;
-	int64_t domain, count;
+	const char *station, *store, *tell, *text, *launch, *init_security, *console;
+	share_network network;
+	int64_t count;
 	double rate_Hz, seconds, value;
 	int command;
 	bool commands, ros, watch;
@@ -68,21 +68,12 @@ static int check(const settings *s)
 		fprintf(stderr, "tactus share: expected --tell and --command together, found one alone\n");
 		return EXIT_BAD_INPUT;
 	}
-	char key[SHARE_WORD];
-	snprintf(key, sizeof key, "%s/key.pem", s->security ? s->security : "");
-	if (s->security && access(key, R_OK) != 0) {
-		fprintf(stderr,
-			"tactus share: security: expected credentials made by --init-security, found '%s': "
-			"%s\n",
-			s->security, strerror(errno));
-		return EXIT_BAD_INPUT;
-	}
 	if (s->store && access(s->store, W_OK) != 0) {
 		fprintf(stderr, "tactus share: store: expected a folder to write to, found '%s': %s\n",
 			s->store, strerror(errno));
 		return EXIT_BAD_INPUT;
 	}
-	return EXIT_SUCCESS;
+	return share_network_check(&s->network, "tactus share");
 }
 
 static void describe(const settings *s, share_words *w)
@@ -93,10 +84,7 @@ static void describe(const settings *s, share_words *w)
 			 : s->store ? "store"
 				    : "tell");
 	share_words_text(w, "station=", s->station ? s->station : s->tell);
-	share_words_number(w, "domain=", (double)s->domain);
-	share_words_text(w, "interface=", s->interface);
-	share_words_text(w, "peers=", s->peers);
-	share_words_text(w, "security=", s->security);
+	share_words_network(w, &s->network);
 	share_words_text(w, "folder=", s->store);
 	share_words_number(w, "rate=", s->rate_Hz);
 	share_words_number(w, "count=", (double)s->count);
@@ -151,15 +139,7 @@ int cmd_share(int argc, char **argv)
 		{"ros", OPTION_FLAG, &s.ros, 0, 0, NULL, NULL,
 		 "with --station: publish as topics of ROS 2, too, and take external wrenches from one"},
 		{"rate", OPTION_NUMBER, &s.rate_Hz, 1, 1000, NULL, "HZ", "with --station: rate of the state"},
-		{"domain", OPTION_INTEGER, &s.domain, 0, 230, NULL, "N", "DDS domain"},
-		{"interface", OPTION_TEXT, &s.interface, 0, 0, NULL, "NAME",
-		 "network interface, such as eth0 or lo (default: DDS chooses)"},
-		{"peers", OPTION_TEXT, &s.peers, 0, 0, NULL, "HOST,HOST",
-		 "hosts that multicast does not reach"},
-		{"security", OPTION_TEXT, &s.security, 0, 0, NULL, "FOLDER",
-		 "take part with these credentials; whoever has none of the same authority is neither seen "
-		 "nor "
-		 "heard"},
+		SHARE_NETWORK_OPTIONS(s.network),
 		{"init-security", OPTION_TEXT, &s.init_security, 0, 0, NULL, "FOLDER",
 		 "make credentials in FOLDER/NAME for --station NAME or --console NAME; the first call makes "
 		 "the "

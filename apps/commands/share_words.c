@@ -33,6 +33,26 @@ void share_words_number(share_words *w, const char *name, double value)
 	share_words_add(w, name, text);
 }
 
+void share_words_network(share_words *w, const share_network *n)
+{
+	share_words_number(w, "domain=", (double)n->domain);
+	share_words_text(w, "interface=", n->interface);
+	share_words_text(w, "peers=", n->peers);
+	share_words_text(w, "security=", n->security);
+}
+
+int share_network_check(const share_network *n, const char *command)
+{
+	char key[SHARE_WORD];
+	snprintf(key, sizeof key, "%s/key.pem", n->security ? n->security : "");
+	if (!n->security || access(key, R_OK) == 0)
+		return EXIT_SUCCESS;
+	fprintf(stderr,
+		"%s: security: expected credentials made by `tactus share --init-security`, found '%s': %s\n",
+		command, n->security, strerror(errno));
+	return EXIT_BAD_INPUT;
+}
+
 int share_words_become(share_words *w, const char *command, const char *program, const char *needs)
 {
 	if (w->too_long) {
@@ -40,7 +60,7 @@ int share_words_become(share_words *w, const char *command, const char *program,
 			"%s: expected fewer or shorter options, found more than %d, or one of %d "
 			"characters\n",
 			command, SHARE_WORDS, SHARE_WORD);
-		return 2;
+		return EXIT_BAD_INPUT;
 	}
 	char beside[256], installed[TAC_HELPER_PATH], path[TAC_HELPER_PATH], reason[2 * TAC_HELPER_PATH];
 	snprintf(beside, sizeof beside, "../libexec/tactus/%s", program);

@@ -163,6 +163,7 @@ class Words(BadInputTest):
         self.refuse("console", "--host", "0.0.0.0", says="expected --certificate and --key for an address that others reach")
         self.refuse("console", "--key", "k", says="expected --certificate and --key together")
         self.refuse("console", "--token", "short", says="expected at least 16 characters, found 5")
+        self.refuse("console", "--security", "/nowhere", says="expected credentials made by `tactus share --init-security`, found '/nowhere'")
         self.refuse("console", "--certificate", "/nowhere", "--key", "/nowhere", says="expected a file to read, found '/nowhere'")
 
 

@@ -142,7 +142,7 @@ class Words(BadInputTest):
         self.refuse("share", "--station", "a b", says="expected a station's name of 1 to 32 letters.*found 'a b'")
         self.refuse("share", "--tell", "a", says="expected --tell and --command together")
         self.refuse("share", "--store", "/nowhere", says="expected a folder to write to, found '/nowhere'")
-        self.refuse("share", "--watch", "--security", "/nowhere", says="expected credentials made by --init-security, found '/nowhere'")
+        self.refuse("share", "--watch", "--security", "/nowhere", says="expected credentials made by `tactus share --init-security`, found '/nowhere'")
         self.refuse("share", "--init-security", "/tmp", says="expected --station NAME or --console NAME, found none")
         self.refuse("run", "--share", "7", says="share: expected 1 to 32 letters.*found '7'")
         self.refuse("run", "--external-wrench", says="expected --share as well")
