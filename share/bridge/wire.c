@@ -2,6 +2,7 @@
 
 #include <idl/tactus.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #define LEASE     DDS_MSECS(500) // a station that is silent for so long is gone
 #define NEVER     DDS_INFINITY
+#define CLOSE_S   5   // for DDS to say good-bye
 #define BLOCKS    250 // of ticks that a slow reader may be behind: 5 s
 #define EVENTS    256
 #define FOR_LATER DDS_DURABILITY_TRANSIENT_LOCAL
@@ -152,10 +154,21 @@ bool wire_open(const wire_def *def, wire *out_wire)
 	return out_wire->participant >= 0;
 }
 
+static void *delete_domain(void *domain)
+{
+	dds_delete((dds_entity_t)(intptr_t)domain);
+	return NULL;
+}
+
 void wire_close(wire *w)
 {
-	if (w->domain > 0)
-		dds_delete(w->domain);
+	pthread_t thread;
+	struct timespec end;
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += CLOSE_S;
+	if (w->domain > 0 && pthread_create(&thread, NULL, delete_domain, (void *)(intptr_t)w->domain) == 0 &&
+	    pthread_timedjoin_np(thread, NULL, &end) != 0)
+		pthread_detach(thread);
 	*w = (wire){0};
 }
 

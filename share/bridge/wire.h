@@ -36,6 +36,8 @@ typedef struct wire {
 
 // Joins the domain. False after one line on stderr.
 bool wire_open(const wire_def *def, wire *out_wire);
+// Leaves it; the process must end then. DDS wakes its own threads over the network and waits for them: where
+// the interface is gone it never returns, so this does after some seconds.
 void wire_close(wire *w);
 
 // An entity for one of the topics; negative after one line on stderr.

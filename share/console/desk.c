@@ -300,16 +300,29 @@ static void hear_event(desk *d, seat *s, const tactus_Event *e)
 	send_text(d, s, DESK_EVENT, &t);
 }
 
-static void write_pose(text *t, const char *name, const tactus_Pose *p)
+static void write_list(text *t, const char *name, const double *values, size_t count)
 {
-	fprintf(t->file, ",\"%s\":[%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g]", name, p->position_m.x,
-		p->position_m.y, p->position_m.z, p->rotation[0], p->rotation[1], p->rotation[2],
-		p->rotation[3]);
+	fprintf(t->file, ",\"%s\":", name);
+	for (size_t i = 0; i < count; i++) {
+		fputc(i ? ',' : '[', t->file);
+		text_number(t, values[i]);
+	}
+	fputc(']', t->file);
 }
 
-static void write_vector(text *t, const char *name, const tactus_Vec3 *v)
+// As ROS 2 has them: position and quaternion; force and torque.
+static void flatten_pose(const tactus_Pose *p, double out[7])
 {
-	fprintf(t->file, ",\"%s\":[%.9g,%.9g,%.9g]", name, v->x, v->y, v->z);
+	const double values[] = {p->position_m.x, p->position_m.y, p->position_m.z, p->rotation[0],
+				 p->rotation[1],  p->rotation[2],  p->rotation[3]};
+	memcpy(out, values, sizeof values);
+}
+
+static void flatten_wrench(const tactus_Wrench *w, double out[6])
+{
+	const double values[] = {w->force_N.x,   w->force_N.y,   w->force_N.z,
+				 w->torque_Nm.x, w->torque_Nm.y, w->torque_Nm.z};
+	memcpy(out, values, sizeof values);
 }
 
 // CDR of ROS 2: the encapsulation, a header with the frame "world", then doubles at multiples of eight.
@@ -341,21 +354,19 @@ static void hear_state(desk *d, seat *s, const tactus_State *state)
 						       : "",
 		n->contacts, n->limits, n->buttons);
 	text_number(&t, n->gain);
-	write_pose(&t, "device", &n->device_pose);
-	write_pose(&t, "pose", &n->tool_pose);
-	write_vector(&t, "force", &n->sent.force_N);
-	write_vector(&t, "torque", &n->sent.torque_Nm);
+	double device[7], pose[7], wrench[6];
+	flatten_pose(&n->device_pose, device);
+	flatten_pose(&n->tool_pose, pose);
+	flatten_wrench(&n->sent, wrench);
+	write_list(&t, "device", device, 7);
+	write_list(&t, "pose", pose, 7);
+	write_list(&t, "force", wrench, 3);
+	write_list(&t, "torque", wrench + 3, 3);
 	fprintf(t.file, ",\"stopped\":%s}", n->limits >> TAC_LIMIT_STOPPED & 1u ? "true" : "false");
 	send_text(d, s, DESK_STATE, &t);
 	if (n->tool_no != 0)
 		return;
-	const tactus_Pose *p = &n->tool_pose;
-	const double pose[] = {p->position_m.x, p->position_m.y, p->position_m.z, p->rotation[0],
-			       p->rotation[1],  p->rotation[2],  p->rotation[3]};
 	send_cdr(d, s, DESK_POSE, n->time_ns, pose, 7);
-	const tactus_Wrench *w = &n->sent;
-	const double wrench[] = {w->force_N.x,   w->force_N.y,   w->force_N.z,
-				 w->torque_Nm.x, w->torque_Nm.y, w->torque_Nm.z};
 	send_cdr(d, s, DESK_WRENCH, n->time_ns, wrench, 6);
 }
 
@@ -438,20 +449,14 @@ void desk_repeat(desk *d, uint32_t channel, desk_message_fn *on_message, void *u
 	}
 }
 
-bool desk_command(desk *d, const char *json)
+void desk_command(desk *d, const request *r)
 {
-	tactus_Command command = {.number = wire_random()};
-	char value[32] = "";
-	if (!text_field(json, "station", command.station, sizeof command.station) ||
-	    !text_field(json, "kind", command.kind, sizeof command.kind) ||
-	    !tac_station_name_valid(command.station))
-		return false;
-	if (text_field(json, "value", value, sizeof value))
-		command.value = strtod(value, NULL);
-	text_field(json, "text", command.text, sizeof command.text);
+	tactus_Command command = {.number = wire_random(), .value = r->value};
+	snprintf(command.station, sizeof command.station, "%s", r->station);
+	snprintf(command.kind, sizeof command.kind, "%s", r->kind);
+	snprintf(command.text, sizeof command.text, "%s", r->text);
 	for (int i = 0; i < (strcmp(command.kind, "stop") == 0 ? STOPS : 1); i++)
 		dds_write(d->command, &command);
-	return true;
 }
 
 desk *desk_open(const wire_def *def, const char *store, desk_message_fn *on_message, void *user)

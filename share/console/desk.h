@@ -4,6 +4,7 @@
 #define TAC_SHARE_CONSOLE_DESK_H
 
 #include "share/bridge/wire.h"
+#include "share/console/request.h"
 
 #include <stddef.h>
 
@@ -46,8 +47,7 @@ desk_channel desk_describe(desk *d, uint32_t channel);
 // Repeats the kept messages of a channel.
 void desk_repeat(desk *d, uint32_t channel, desk_message_fn *on_message, void *user);
 
-// Sends a command of the form {"station": "anna", "kind": "stop", "value": 0, "text": ""}. False: it is not
-// of this form.
-bool desk_command(desk *d, const char *json);
+// Sends a command to its station.
+void desk_command(desk *d, const request *command);
 
 #endif

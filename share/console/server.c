@@ -11,11 +11,13 @@
 
 #define PROTOCOL       "foxglove.websocket.v1"
 #define POLL_US        20000
-#define WAITING_MAX    (8u << 20) // bytes that may wait for one client; what moves is left out beyond
+#define WAITING_MAX    (8u << 20)  // bytes that may wait for one client; what moves is left out beyond
+#define WAITING_CLOSED (64u << 20) // a client that lets more wait is closed; its page connects again
 #define SUBSCRIBED     (DESK_STATIONS * DESK_KINDS)
 #define RECEIVED_MAX   65536 // bytes of a message from a client
 #define OPCODE_DATA    1     // of a binary message, in both directions
 #define HEAD_BYTES     13    // opcode, subscription, time
+#define COMMAND_HEAD   5     // opcode, the client's channel
 #define NOT_SUBSCRIBED UINT32_MAX
 
 typedef struct outgoing {
@@ -32,7 +34,7 @@ typedef struct client {
 	size_t waiting;
 	uint32_t advertised;                // stations
 	uint32_t subscriptions[SUBSCRIBED]; // by channel
-	char received[RECEIVED_MAX + 1];
+	char received[RECEIVED_MAX];
 	size_t received_bytes;
 	bool too_long;
 } client;
@@ -58,6 +60,10 @@ static void end(int signal)
 
 static void queue(client *c, const void *head, size_t head_size, const void *bytes, size_t size, bool binary)
 {
+	if (c->waiting > WAITING_CLOSED) {
+		lws_set_timeout(c->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+		return;
+	}
 	outgoing *o = malloc(sizeof *o + LWS_PRE + head_size + size);
 	if (!o)
 		return;
@@ -134,69 +140,39 @@ static void advertise(server *s, client *c)
 
 // ---- receiving ----
 
-// The next number after `name` in *at; -1: there is none.
-static long long next_number(const char **at, const char *name)
+static void subscribe(server *s, client *c, const request *r)
 {
-	const char *found = strstr(*at, name);
-	if (!found)
-		return -1;
-	found += strlen(name);
-	found += strspn(found, "\": \t\r\n");
-	char *rest;
-	const long long value = strtoll(found, &rest, 10);
-	*at = rest;
-	return rest == found ? -1 : value;
-}
-
-// {"op":"subscribe","subscriptions":[{"id":1,"channelId":2},…]}; the order of the two members is free.
-static void subscribe(server *s, client *c, const char *json)
-{
-	for (const char *at = strchr(json, '['); at && (at = strchr(at, '{'));) {
-		const char *close = strchr(at, '}');
-		char item[128];
-		if (!close || (size_t)(close - at) + 2 > sizeof item)
-			return;
-		snprintf(item, sizeof item, "%.*s", (int)(close - at) + 1, at);
-		at = close;
-		const char *from = item;
-		const long long channel = next_number(&from, "\"channelId\"");
-		from = item;
-		const long long id = next_number(&from, "\"id\"");
-		if (channel < 0 || channel >= s->stations * DESK_KINDS || id < 0 || id >= NOT_SUBSCRIBED)
+	for (int32_t i = 0; i < r->count; i++) {
+		const request_item item = r->items[i];
+		if (item.channel >= s->stations * DESK_KINDS || c->subscriptions[item.channel] == item.id)
 			continue;
-		c->subscriptions[channel] = (uint32_t)id;
-		desk_repeat(s->desk, (uint32_t)channel, pass_on, c);
+		c->subscriptions[item.channel] = item.id;
+		desk_repeat(s->desk, item.channel, pass_on, c);
 	}
 }
 
-static void unsubscribe(client *c, const char *json)
+static void unsubscribe(client *c, const request *r)
 {
-	for (const char *at = strchr(json, '['); at && *at && *at != ']'; at++) {
-		char *rest;
-		at += strcspn(at, "0123456789]");
-		if (*at == 0 || *at == ']')
-			return;
-		const unsigned long id = strtoul(at, &rest, 10);
-		for (uint32_t i = 0; i < SUBSCRIBED; i++)
-			if (c->subscriptions[i] == id)
-				c->subscriptions[i] = NOT_SUBSCRIBED;
-		at = rest - 1;
-	}
+	for (int32_t i = 0; i < r->count; i++)
+		for (uint32_t k = 0; k < SUBSCRIBED; k++)
+			if (c->subscriptions[k] == r->items[i].id)
+				c->subscriptions[k] = NOT_SUBSCRIBED;
 }
 
+// A binary message is an opcode, the client's channel, and a command: there is one topic, /command.
 static void receive(server *s, client *c, bool binary)
 {
-	c->received[c->received_bytes] = 0;
-	char op[32];
-	if (binary) { // opcode, the client's channel, a message: there is one topic, /command
-		if (c->received_bytes > 5 && c->received[0] == OPCODE_DATA)
-			desk_command(s->desk, c->received + 5);
-	} else if (text_field(c->received, "op", op, sizeof op)) {
-		if (strcmp(op, "subscribe") == 0)
-			subscribe(s, c, c->received);
-		else if (strcmp(op, "unsubscribe") == 0)
-			unsubscribe(c, c->received);
-	}
+	const size_t head = binary ? COMMAND_HEAD : 0;
+	request r;
+	if (c->received_bytes <= head || (binary && c->received[0] != OPCODE_DATA) ||
+	    !request_read(c->received + head, c->received_bytes - head, &r))
+		return;
+	if (binary && r.op == REQUEST_COMMAND)
+		desk_command(s->desk, &r);
+	else if (!binary && r.op == REQUEST_SUBSCRIBE)
+		subscribe(s, c, &r);
+	else if (!binary && r.op == REQUEST_UNSUBSCRIBE)
+		unsubscribe(c, &r);
 }
 
 static void collect(server *s, client *c, const void *bytes, size_t size)

@@ -45,25 +45,3 @@ void text_number(text *t, double value)
 	else
 		fputs("null", file);
 }
-
-bool text_field(const char *json, const char *name, char *out, size_t size)
-{
-	char quoted[64];
-	snprintf(quoted, sizeof quoted, "\"%s\"", name);
-	const char *at = strstr(json, quoted);
-	if (!at)
-		return false;
-	at += strlen(quoted);
-	at += strspn(at, " \t\r\n");
-	if (*at++ != ':')
-		return false;
-	at += strspn(at, " \t\r\n");
-	const bool string = *at == '"';
-	at += string;
-	const size_t length = strcspn(at, string ? "\"\\" : ",} \t\r\n");
-	if (length >= size || at[length] == 0 || at[length] == '\\')
-		return false;
-	memcpy(out, at, length);
-	out[length] = 0;
-	return true;
-}

@@ -1,4 +1,4 @@
-// Text: JSON that is written into memory and read out of flat objects.
+// Text: JSON that is written into memory.
 #ifndef TAC_SHARE_CONSOLE_TEXT_H
 #define TAC_SHARE_CONSOLE_TEXT_H
 
@@ -20,9 +20,5 @@ bool text_end(text *t);
 // A string with quotes, and a number, which is null if it is not finite.
 void text_string(text *t, const char *value);
 void text_number(text *t, double value);
-
-// The value of `name` in a flat JSON object, without quotes. False: there is none, it is longer than `size`,
-// or it has an escape.
-bool text_field(const char *json, const char *name, char *out, size_t size);
 
 #endif

@@ -4,8 +4,8 @@ joined by a bridge; lost packets; killed processes; latecomers. Only for tests/r
 import json
 import os
 import random
+import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +14,7 @@ import unittest
 import rtps
 import stations
 from stations import Shared
+from websocket import WebSocket
 
 stations.enter_namespace()
 stations.PROGRAM = sys.argv.pop()
@@ -25,21 +26,6 @@ SECONDS = 10
 def same(path, other):
     with open(path, "rb") as a, open(other, "rb") as b:
         return a.read() == b.read()
-
-
-def advertised():
-    """The first bytes that the console's web socket sends: its channels are in them."""
-    with socket.create_connection(("127.0.0.1", 8765), timeout=5) as client:
-        client.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1:8765\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-                       b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: foxglove.websocket.v1\r\n\r\n")
-        client.settimeout(2)
-        heard = b""
-        try:
-            while len(heard) < 1 << 16 and (piece := client.recv(4096)):
-                heard += piece
-        except TimeoutError:
-            pass
-        return heard
 
 
 class Room(Shared):
@@ -210,7 +196,8 @@ class Deaths(Room):
         """The web console that was started last serves its page, and knows the station."""
         def knows():
             try:
-                return b'"/%s/state"' % name.encode() in advertised()
+                with WebSocket("http://127.0.0.1:8765/") as client:
+                    return client.channel("/%s/state" % name) is not None
             except OSError:
                 return False
         self.eventually(knows, "the console knows " + name)
@@ -225,6 +212,19 @@ class Deaths(Room):
         time.sleep(3)  # it may flap at first
         self.eventually(lambda: "s1 is back" in [line for line in watch.lines if "s1 is" in line][-1], "it is back for good")
 
+    def test_whoever_has_lost_the_network_still_ends(self):
+        inside = self.namespace(1)
+        bridge = self.station("s1", inside)
+        watch = self.start("share", "--watch", "--interface", "eth0", inside=inside)
+        watch.until("hears s1")
+        run = self.run_shared("s1", "--seconds", "1000", "--policy", "other", inside=inside)
+        self.eventually(lambda: stations.tell("s1", "gain", "--value", "0.9", interface="class0").returncode == 0, "the run is there")
+        self.ip("link", "delete", "class1")
+        run.end(signal.SIGINT)
+        self.assertGreater(json.loads(run.output)["ticks"], 0)
+        self.assertEqual((bridge.end(), watch.end()), (0, 0))
+        self.assertIn("s1", watch.output)
+
     def test_a_killed_station_is_gone_and_comes_back(self):
         inside = self.namespace(1)
         bridge = self.station("s1", inside)
@@ -234,6 +234,38 @@ class Deaths(Room):
         self.station("s1", inside)
         watch.until("s1 is back")
         self.assertTrue(self.account(watch)["s1"]["there"])
+
+
+@unittest.skipUnless(CONSOLE and shutil.which("curl") and shutil.which("openssl"), "no web console, no curl or no openssl")
+class Abroad(Room):
+    def test_a_console_at_an_address_that_others_reach(self):
+        """From another machine: encrypted, with the token or not at all; with it, the page, the socket and the station's channels."""
+        inside = self.namespace(1)
+        self.station("s1", inside)
+        refused = subprocess.run([stations.PROGRAM, "console", "--host", "10.77.0.254"], capture_output=True, text=True)
+        self.assertEqual(refused.returncode, 2)
+        self.assertRegex(refused.stderr, r"^tactus console: host: expected --certificate and --key .* found '10.77.0.254' without\n$")
+        certificate, key = stations.make_certificate(self.folder, "10.77.0.254")
+        url = self.console("--host", "10.77.0.254", "--certificate", certificate, "--key", key)
+        self.assertRegex(url, r"^https://10\.77\.0\.254:8765/\?token=[0-9a-f]{32}$")
+        bare = url.split("?")[0]
+
+        def ask(address, *headers, trusts=certificate):
+            return stations.upgrade(address, *headers, inside=inside, certificate=trusts)
+
+        self.assertEqual(ask(url), "101")
+        self.assertEqual(ask(url, "Origin: https://10.77.0.254:8765"), "101")
+        self.assertNotEqual(ask(url, "Origin: https://evil.example"), "101")
+        self.assertNotEqual(ask(bare), "101")
+        self.assertNotEqual(ask(url[:-1] + ("1" if url[-1] == "0" else "0")), "101")
+        self.assertNotEqual(ask(url.replace("https", "http")), "101")  # not encrypted
+        self.assertEqual(ask(url, trusts=""), "")  # nobody vouches for the certificate
+        page = subprocess.run([*inside, "curl", "-s", "--cacert", certificate, bare], capture_output=True, text=True, timeout=60)
+        self.assertIn("console.js", page.stdout)
+        for path in ("../tactus-console", "%2e%2e/tactus-console", "../../../../../../etc/passwd"):  # nothing beside the page
+            found = subprocess.run([*inside, "curl", "-s", "--path-as-is", "-o", "/dev/null", "-w", "%{http_code}", "--cacert", certificate,
+                                    bare + path], capture_output=True, text=True, timeout=60)
+            self.assertNotEqual(found.stdout, "200", path)
 
 
 class Latecomer(Room):

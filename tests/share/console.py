@@ -10,7 +10,8 @@ import sys
 import unittest
 
 import stations
-from stations import Shared
+from stations import Shared, make_certificate, upgrade
+from websocket import BINARY, WebSocket
 
 FOLDER = sys.argv[-1]
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -46,13 +47,6 @@ class Console(Shared):
             self.skipTest("no npm, or no Chromium")
         for name in ("console.mjs", "console_client.mjs"):
             shutil.copy(os.path.join(HERE, name), FOLDER)
-
-    def console(self, *arguments):
-        process = subprocess.Popen([stations.PROGRAM, "console", "--interface", "lo", *arguments], stdout=subprocess.PIPE, text=True)
-        self.addCleanup(lambda: self.assertEqual(process.wait(timeout=60), 0))
-        self.addCleanup(process.terminate)
-        self.addCleanup(process.stdout.close)
-        return process.stdout.readline().strip()
 
     def lesson(self):
         bridges = [self.bridge(name, "--commands") for name in ("s1", "s2")]
@@ -128,26 +122,41 @@ class Console(Shared):
 
     def test_strangers_are_turned_away(self):
         self.lesson()
-        self.console()
+        url = self.console()
+        self.assertEqual(upgrade(url), "101")
+        self.assertEqual(upgrade(url, "Origin: http://127.0.0.1:8765"), "101")
+        self.assertNotEqual(upgrade(url, "Origin: http://evil.example"), "101")
+        self.assertNotEqual(upgrade(url, "Host: evil.example", "Origin: http://evil.example"), "101")
 
-        def upgrade(*headers):
-            request = ["curl", "-s", "-m", "3", "-o", "/dev/null", "-w", "%{http_code}", "-H", "Connection: Upgrade", "-H", "Upgrade: websocket",
-                       "-H", "Sec-WebSocket-Version: 13", "-H", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
-                       "-H", "Sec-WebSocket-Protocol: foxglove.websocket.v1"]
-            for header in headers:
-                request += ["-H", header]
-            return subprocess.run([*request, "http://127.0.0.1:8765/"], capture_output=True, text=True).stdout
+    def test_a_client_that_reads_nothing_is_closed(self):
+        """It asks for a scene again and again. The console's memory stays bounded, and others are served."""
+        self.bridge("s1")
+        self.start("run", "tooth", "--share", "s1", "--json", "--seconds", "1000", "--policy", "other")
+        url = self.console()
+        self.eventually(lambda: self.scene_bytes(url) > 100000, "the scene is there")
+        with WebSocket(url) as greedy:
+            scene = greedy.channel("/s1/scene")
+            closed = False
+            for number in range(5000):
+                try:
+                    greedy.send({"op": "subscribe", "subscriptions": [{"id": number + 1, "channelId": scene}]})
+                except OSError:
+                    closed = True
+                    break
+            self.assertTrue(closed)
+        with open("/proc/%d/status" % self.consoles[0].pid) as file:
+            peak = int(next(line for line in file if line.startswith("VmHWM")).split()[1]) >> 10
+        self.assertLess(peak, 400)  # MiB; 5,000 scenes would be more
+        self.assertGreater(self.scene_bytes(url), 100000)
 
-        self.assertEqual(upgrade(), "101")
-        self.assertEqual(upgrade("Origin: http://127.0.0.1:8765"), "101")
-        self.assertNotEqual(upgrade("Origin: http://evil.example"), "101")
-        self.assertNotEqual(upgrade("Host: evil.example", "Origin: http://evil.example"), "101")
+    def scene_bytes(self, url):
+        with WebSocket(url) as client:
+            client.send({"op": "subscribe", "subscriptions": [{"id": 1, "channelId": client.channel("/s1/scene")}]})
+            return len(client.receive(BINARY))
 
     def test_an_encrypted_console_wants_its_token(self):
         self.lesson()
-        key, certificate = (os.path.join(self.folder, name) for name in ("key.pem", "certificate.pem"))
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2",
-                        "-subj", "/CN=127.0.0.1"], check=True, capture_output=True)
+        certificate, key = make_certificate(self.folder, "127.0.0.1")
         url = self.console("--certificate", certificate, "--key", key, "--port", "8766")
         self.assertRegex(url, r"^https://127\.0\.0\.1:8766/\?token=[0-9a-f]{32}$")
         token = url.split("?")[1]

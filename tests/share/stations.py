@@ -28,6 +28,20 @@ def enter_namespace():
     os.execvp(command[0], [*command, sys.executable, "-B", *sys.argv])
 
 
+def upgrade(url, *headers, certificate="", inside=()):
+    """The status with which a console answers to whoever wants its web socket: 101 if it lets them in; empty: no connection."""
+    client = os.path.join(os.path.dirname(os.path.abspath(__file__)), "websocket.py")
+    return subprocess.run([*inside, sys.executable, "-B", client, url, certificate, *headers], capture_output=True, text=True).stdout.strip()
+
+
+def make_certificate(folder, address):
+    """A certificate of an address that has signed itself: (certificate, key)."""
+    key, certificate = (os.path.join(folder, name) for name in ("key.pem", "certificate.pem"))
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2",
+                    "-subj", "/CN=" + address, "-addext", "subjectAltName=IP:" + address], check=True, capture_output=True)
+    return certificate, key
+
+
 def tell(station, *command, interface="lo"):
     """Sends a command and returns the completed process."""
     return subprocess.run([PROGRAM, "share", "--tell", station, "--interface", interface, "--seconds", "60", "--command", *command],
@@ -85,8 +99,13 @@ class Shared(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="tactus share ")
         self.started = []
+        self.consoles = []
 
     def tearDown(self):
+        for console in self.consoles:
+            console.terminate()
+            self.assertEqual(console.wait(timeout=60), 0)
+            console.stdout.close()
         for process in self.started:
             if process.process.poll() is None:
                 process.end(signal.SIGKILL)
@@ -117,6 +136,12 @@ class Shared(unittest.TestCase):
 
     def run_shared(self, name, *arguments, **options):
         return self.start("run", "sphere", "--share", name, "--json", *arguments, **options)
+
+    def console(self, *arguments):
+        """Starts a console, which must end well; returns the address that it prints."""
+        process = subprocess.Popen([PROGRAM, "console", "--interface", self.interface, *arguments], stdout=subprocess.PIPE, text=True)
+        self.consoles.append(process)
+        return process.stdout.readline().strip()
 
     def eventually(self, condition, what):
         end = time.monotonic() + 60
