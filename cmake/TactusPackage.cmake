@@ -52,6 +52,7 @@ if(TARGET tactus-share)
 	tactus_package(share tactus-share science "the bridge of tactus share" share)
 	set(CPACK_DEBIAN_SHARE_PACKAGE_SHLIBDEPS ON)
 	set(CPACK_DEBIAN_SHARE_PACKAGE_DEPENDS "tactus (= ${PROJECT_VERSION})")
+	set(CPACK_DEBIAN_SHARE_PACKAGE_RECOMMENDS openssl) # tactus share --init-security
 endif()
 
 if(TARGET tactus_shared)
