@@ -7,6 +7,7 @@
 #include "base/algebra.h"
 
 #include <math.h>
+#include <stdint.h>
 
 typedef struct half_space {
 	double young_Pa, poisson;

@@ -1,0 +1,125 @@
+// Contact state: the memory of a contact with tissue, and what its files share. contact.c is the object and
+// the tick; gather.c chooses the rows; rows.c makes the problem of them and moves the tool.
+#ifndef TAC_TISSUE_CONTACT_CONTACT_STATE_H
+#define TAC_TISSUE_CONTACT_CONTACT_STATE_H
+
+#include "tissue/contact.h"
+#include "tissue/contact/nearby.h"
+#include "tissue/contact/pivot.h"
+#include "tissue/contact/tool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+_Static_assert(TAC_TISSUE_ROWS + TAC_TISSUE_RIGID <= TAC_PIVOT_ROWS, "all rows in one problem");
+
+// A force on a point.
+typedef struct tac_tissue_pull {
+	int32_t point;
+	tac_dvec3 force_N;
+} tac_tissue_pull;
+
+// Forces that displace the points.
+typedef struct tac_tissue_pulls {
+	tac_tissue_pull of[3 * TAC_TISSUE_FORCES];
+	int32_t count;
+} tac_tissue_pulls;
+
+// How a point of a coarser level lies on the surface: the mean and the second moments of the places of its
+// nodes, with their weights.
+typedef struct tac_contact_spread {
+	tac_dvec3 mean_m;
+	double second_m2[6]; // xx, yy, zz, xy, xz, yz
+} tac_contact_spread;
+
+typedef struct tac_contact_row {
+	int32_t point;     // -1: none, a row without compliance
+	tac_dvec3 rest_m;  // of the point, the mean of its nodes; of the obstacle's plane
+	tac_dvec3 into;    // unit, into the tissue at rest
+	tac_dvec3 past_m;  // displacement by creep and partner
+	tac_dvec3 moved_m; // all of its displacement, as far as it is known
+	tac_dvec3 tool_m;  // rigid: the point of the tool, in its frame
+	// At the pose about which the rows are linear.
+	tac_dvec3 normal; // unit, from the tool to the point
+	tac_dvec3 turn_m; // lever of the tool's rotation
+	double gap_m;     // without the tool's own loads
+	double load_N;
+	double rank_m; // the smallest are rows
+} tac_contact_row;
+
+// A load of the last tick that moves with its point, and the force that follows it.
+typedef struct tac_tissue_memory {
+	int32_t point;
+	tac_dvec3 load_N; // along its normal
+	double along_N;   // its size
+	tac_dvec3 creep_N;
+} tac_tissue_memory;
+
+struct tac_tissue {
+	tac_tissue_def def;
+	tac_nearby nearby[TAC_COMPLIANCE_LEVELS];
+	double stride_m;
+	tac_tissue_state state;
+
+	// From tick to tick.
+	tac_tissue_memory memory[TAC_TISSUE_FORCES];
+	int32_t memory_count;
+	int32_t level_ticks; // since the level changed
+	tac_dpose T_body_device;
+	bool started;
+
+	// Of this tick.
+	tac_tissue_input input;
+	double now, after;     // factors of this tick's load and of the last q in the displacement
+	tac_tissue_pulls past; // that displace the points without this tick's loads
+	tac_tissue_pulls all;  // with the loads of the last tick
+	tac_contact_row rows[TAC_TISSUE_ROWS + TAC_TISSUE_RIGID];
+	// First the points of the tissue, then what stops a tool that is too deep, then rigid obstacles.
+	int32_t point_count, tissue_count, row_count;
+	tac_dpose T_balance;         // where the tool is expected
+	tac_contact_spread *spreads; // of each point
+	uint32_t *seen;              // of each point: the gathering that met it last
+	uint32_t gathering;
+	int32_t *found; // of TAC_TISSUE_EXAMINED points
+	tac_pivot pivot;
+	double elastic[TAC_TISSUE_ROWS][TAC_TISSUE_ROWS]; // compliance of the rows along their normals
+};
+
+// The displacement of a point by forces.
+static inline tac_dvec3 tac_tissue_displacement(const tac_compliance *c, int32_t point,
+						const tac_tissue_pulls *pulls)
+{
+	tac_dvec3 u = tac_dvec3_zero();
+	for (int32_t k = 0; k < pulls->count; k++) {
+		const tac_mat3 C = tac_compliance_block(c, point, pulls->of[k].point);
+		u = tac_dvec3_add(u, tac_dmat3_apply(tac_dmat3_from_mat3(C), pulls->of[k].force_N));
+	}
+	return u;
+}
+
+// The gap of a point that is displaced by `moved_m`, in the body's frame. On a coarser level it is the mean
+// over the point's nodes, to second order (rows.c).
+// Thread: RT.
+tac_tool_gap tac_tissue_gap(const tac_tissue *tissue, int32_t point, tac_dvec3 moved_m, tac_dpose T_body_tool,
+			    tac_dpose T_tool_body);
+
+// Chooses the rows of a tool at a pose that moves by `travel_m` in this tick, on the finest level on which
+// they fit (gather.c).
+// Thread: RT.
+void tac_tissue_gather(tac_tissue *tissue, tac_dpose T_body_tool, double travel_m);
+
+// Solves the problem with the rows linear about a pose (rows.c). `held`: the tool stays there. *out_aim is
+// the pose that the tissue's loads alone would give. Returns the pose of the balance.
+// Thread: RT.
+tac_dpose tac_tissue_balance(tac_tissue *tissue, tac_dpose T_body_tool, bool held, tac_dpose *out_aim);
+
+// The displacements of the rows' points by their loads (rows.c).
+// Thread: RT.
+void tac_tissue_displace_rows(tac_tissue *tissue);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
