@@ -25,7 +25,9 @@ typedef struct tac_virtual_falcon_def {
 	uint32_t image_crc;   // tac_crc32 of it; 0: any
 	int wrong_echoes;     // the number of attempts to load the firmware that meet a wrong echo
 	bool mute;            // the boot loader never answers
-	tac_sim_def sim;      // the mechanism and the hand; the origin is the centre of the workspace
+	// The mechanism and the hand, whose path begins with the first packet. The origin is the centre of
+	// the workspace.
+	tac_sim_def sim;
 } tac_virtual_falcon_def;
 
 // The true state, which only a simulation has.

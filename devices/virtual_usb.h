@@ -109,7 +109,9 @@ const tac_virtual_model *tac_virtual_usb_model(const tac_virtual_usb *device);
 // Thread: any but RT.
 void tac_virtual_usb_submit(tac_virtual_usb *device, tac_virtual_urb *urb);
 
-// Ends a transfer with -ENOENT. False: it has completed, or is completing. Thread: any but RT.
+// Ends a transfer that the device cannot take with -ENOENT; waits until its thread has tried, so that a
+// process that was held up does not see a device that was slow. False: it has completed, or is completing.
+// Thread: any but RT and the device's own.
 bool tac_virtual_usb_cancel(tac_virtual_usb *device, tac_virtual_urb *urb);
 
 // A transport calls it when the device is unplugged or plugged in. Unplugged, every transfer ends with

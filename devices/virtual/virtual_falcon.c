@@ -15,7 +15,9 @@
 #define MOTIONS     900    // of the default hand, 4 s each: an hour
 #define WAYPOINTS   (4 + 2 * MOTIONS)
 #define DTR_HIGH    0x0101
-#define LATENCY_MIN 1 // ms
+#define LATENCY_MIN 1                    // ms
+#define SLICE_NS    (5 * TAC_NS_PER_MS)  // the homing marks are looked at this often, at least
+#define GAP_MAX_NS  (50 * TAC_NS_PER_MS) // a process that was held up longer has held up the hand as well
 
 // clang-format off
 static const uint8_t device_descriptor[18] = {
@@ -65,6 +67,10 @@ struct tac_virtual_falcon {
 
 	// The mechanism.
 	tac_device *sim;
+	bool begun;       // a packet has arrived: the hand is on its path
+	int64_t clock_ns; // when the mechanism was last advanced
+	int64_t sim_ns;   // its time then: the clock without the gaps
+	bool homing;      // the last command allows it
 	tac_falcon_stream stream;
 	tac_falcon_leg legs[3];
 	int16_t counts[3], zero[3]; // encoder counts; counts when it was switched on
@@ -96,11 +102,12 @@ static void update_homing(tac_virtual_falcon *f)
 	}
 }
 
-// Advances the simulation. The legs stay where they are while the grip is out of their reach.
-static void advance(tac_virtual_falcon *f, int64_t now_ns)
+// The legs stay where they are while the grip is out of their reach.
+static void advance_slice(tac_virtual_falcon *f, int64_t sim_ns)
 {
 	tac_device_state state;
-	tac_device_read(f->sim, now_ns, &state);
+	tac_device_read(f->sim, sim_ns, &state);
+	f->sim_ns = sim_ns;
 	const tac_dvec3 centre = tac_dvec3_make(0, 0, TAC_FALCON_CENTRE_Z_M);
 	tac_falcon_leg legs[3];
 	f->state.position_m = tac_sim_read_truth(f->sim).position_m;
@@ -108,10 +115,29 @@ static void advance(tac_virtual_falcon *f, int64_t now_ns)
 		memcpy(f->legs, legs, sizeof legs);
 		tac_falcon_counts(tac_dvec3_make(legs[0].thigh, legs[1].thigh, legs[2].thigh), f->counts);
 	}
+	if (f->homing)
+		update_homing(f);
+}
+
+// Advances the simulation to now, in slices, so that the grip passes no mark unseen. It stands until the
+// first packet: a host that comes late still finds the hand at the start of its path.
+static void advance(tac_virtual_falcon *f, int64_t now_ns)
+{
+	int64_t since_ns = f->begun && now_ns > f->clock_ns ? now_ns - f->clock_ns : 0;
+	if (since_ns > GAP_MAX_NS)
+		since_ns = GAP_MAX_NS;
+	const int64_t end_ns = f->sim_ns + since_ns;
+	f->clock_ns = now_ns;
+	while (end_ns - f->sim_ns > SLICE_NS)
+		advance_slice(f, f->sim_ns + SLICE_NS);
+	advance_slice(f, end_ns);
 }
 
 static void obey(tac_virtual_falcon *f, const tac_falcon_command *command, int64_t now_ns)
 {
+	f->homing = command->home;
+	if (!f->homing)
+		f->state.homed = 0;
 	advance(f, now_ns);
 	memcpy(f->state.motor, command->motor, sizeof f->state.motor);
 	f->state.leds = command->leds;
@@ -124,11 +150,7 @@ static void obey(tac_virtual_falcon *f, const tac_falcon_command *command, int64
 		f->state.largest_motor = size > f->state.largest_motor ? size : f->state.largest_motor;
 	}
 	const tac_wrench wrench = {.force_N = f->state.force_N};
-	tac_device_write(f->sim, now_ns, &wrench);
-	if (command->home)
-		update_homing(f);
-	else
-		f->state.homed = 0;
+	tac_device_write(f->sim, f->sim_ns, &wrench);
 }
 
 static void answer_command(tac_virtual_falcon *f, int64_t now_ns)
@@ -137,8 +159,9 @@ static void answer_command(tac_virtual_falcon *f, int64_t now_ns)
 	if (!tac_falcon_command_decode(f->stream.bytes, &command))
 		return;
 	obey(f, &command, now_ns);
+	f->begun = true;
 	tac_device_state state;
-	tac_device_read(f->sim, now_ns, &state);
+	tac_device_read(f->sim, f->sim_ns, &state);
 	tac_falcon_report report = {.buttons = (uint8_t)state.buttons, .homed = f->state.homed};
 	for (int i = 0; i < 3; i++) {
 		const bool homed = (f->state.homed >> i & 1) != 0;
@@ -163,6 +186,8 @@ static tac_result start_firmware(tac_virtual_falcon *f)
 	f->stream = (tac_falcon_stream){0};
 	memset(f->below, 0, sizeof f->below);
 	memset(f->above, 0, sizeof f->above);
+	f->begun = f->homing = false;
+	f->sim_ns = 0;
 	advance(f, tac_clock_now_ns());
 	memcpy(f->zero, f->counts, sizeof f->zero);
 	return TAC_OK;

@@ -50,12 +50,13 @@ struct tac_virtual_usb {
 	pthread_t thread;
 	pthread_mutex_t lock;     // of everything below; never held while the model runs
 	pthread_cond_t changed;   // the thread has work to do
-	pthread_cond_t ended;     // `current` or `completing` has ended
+	pthread_cond_t ended;     // `current` or `completing` has ended, or `tried` has changed
 	tac_virtual_urb *first;   // in the order of submission
 	tac_virtual_urb *current; // in progress
 	endpoint endpoints[ENDPOINTS];
 	bool stop, plugged, reset;
-	bool completing; // a transfer has left the queue and its owner does not have it yet
+	bool completing;       // a transfer has left the queue and its owner does not have it yet
+	uint64_t asked, tried; // cancellations; those before which the thread has tried all transfers
 	uint8_t configuration;
 	tac_rng rng;
 	atomic_uint_fast64_t fault_count;
@@ -377,8 +378,11 @@ static void *device_thread(void *user)
 				model->reset(model);
 			pthread_mutex_lock(&device->lock);
 		}
+		const uint64_t asked = device->asked;
 		while (advance(device))
 			;
+		device->tried = asked;
+		pthread_cond_broadcast(&device->ended);
 		int64_t now_ns = tac_clock_now_ns(), again_ns = INT64_MAX;
 		if (model->step) {
 			pthread_mutex_unlock(&device->lock);
@@ -387,7 +391,7 @@ static void *device_thread(void *user)
 			if (advance(device))
 				continue;
 		}
-		if (device->stop || device->reset || again_ns <= now_ns)
+		if (device->stop || device->reset || device->asked != device->tried || again_ns <= now_ns)
 			continue;
 		int64_t limit_ns = now_ns + WAIT_LIMIT_NS;
 		for (int i = 0; i < ENDPOINTS; i++)
@@ -488,13 +492,24 @@ void tac_virtual_usb_submit(tac_virtual_usb *device, tac_virtual_urb *urb)
 	}
 }
 
+static bool is_queued(const tac_virtual_usb *device, const tac_virtual_urb *urb)
+{
+	const tac_virtual_urb *queued = device->first;
+	while (queued && queued != urb)
+		queued = queued->next;
+	return queued != NULL;
+}
+
 bool tac_virtual_usb_cancel(tac_virtual_usb *device, tac_virtual_urb *urb)
 {
 	lock(device);
-	tac_virtual_urb *queued = device->first;
-	while (queued && queued != urb)
-		queued = queued->next;
-	bool idle = queued && device->current != urb;
+	// A real device takes what it can while this process is held up: its thread gets the time for that.
+	const uint64_t mine = ++device->asked;
+	pthread_cond_signal(&device->changed);
+	while (is_queued(device, urb) && device->plugged && device->tried < mine)
+		pthread_cond_wait(&device->ended, &device->lock);
+	const bool queued = is_queued(device, urb);
+	const bool idle = queued && device->current != urb;
 	if (idle)
 		take_out(device, urb);
 	else if (queued)
@@ -504,7 +519,7 @@ bool tac_virtual_usb_cancel(tac_virtual_usb *device, tac_virtual_urb *urb)
 		urb->status = -ENOENT;
 		urb->complete(urb);
 	}
-	return queued != NULL;
+	return queued;
 }
 
 void tac_virtual_usb_plug(tac_virtual_usb *device, bool plugged)
@@ -512,6 +527,7 @@ void tac_virtual_usb_plug(tac_virtual_usb *device, bool plugged)
 	lock(device);
 	device->plugged = plugged;
 	device->configuration = 0;
+	pthread_cond_broadcast(&device->ended);
 	if (plugged) {
 		device->reset = true;
 		for (int i = 0; i < ENDPOINTS; i++)

@@ -1,5 +1,8 @@
 // A Falcon that is unplugged and plugged in again while the loop runs, over the real libusb and the virtual
 // device.
+//
+// The loop runs on a clock that its ticks move (tests/support/ticked_clock.h): it keeps its rate on a machine
+// that makes every tick late. The supervisor, USB and the device keep the real clock.
 #include "devices/hotplug.h"
 
 #include "base/log.h"
@@ -9,6 +12,7 @@
 #include "rt/clock.h"
 #include "tests/support/allocations.h"
 #include "tests/support/eventually.h"
+#include "tests/support/ticked_clock.h"
 #include "tests/support/usb_shim.h"
 
 #include <pthread.h>
@@ -74,6 +78,7 @@ void setUp(void)
 
 void tearDown(void)
 {
+	use_real_clock();
 	tac_device_destroy(&device);
 	tac_limit_destroy(&limit);
 	usb_shim_unplug(usb);
@@ -85,13 +90,15 @@ void tearDown(void)
 static void open_ok(const char *selection)
 {
 	static const tac_open_def def = {.in_process = true};
+	use_real_clock();
 	TEST_ASSERT_EQUAL_MESSAGE(TAC_OK, tac_hotplug_open(selection, &def, &device), log_text);
 	tac_limit_destroy(&limit);
 	tac_limit_def limits = tac_limit_def_default(&device->info);
-	limits.stall_ns = limits.stale_ns = TAC_NS_PER_S; // a busy machine must not trip the gate
+	limits.stale_ns = TAC_NS_PER_S; // the device's answers take the time they need
 	TEST_ASSERT_EQUAL(TAC_OK, tac_limit_create(&limits, &limit));
 	tac_device_enable(device, true);
 	input = (tac_limit_input){0};
+	tick_clock(false);
 }
 
 // One tick: a force of 2 N upwards through the gate.
@@ -109,14 +116,13 @@ static tac_device_status tick(void)
 	return input.status;
 }
 
-// Full force takes `engage_s`. A busy machine may hold up the thread between the last tick without the device
-// and the first with it, so the bound is that time's share.
+// Full force takes `engage_s`: after the first tick with the device, that tick's share.
 static void check_force_rises_slowly(void)
 {
-	const double share =
-		(double)(input.now_ns - off_ns) / 1e9 / tac_limit_def_default(&device->info).engage_s;
+	const double share = 1e-3 / tac_limit_def_default(&device->info).engage_s;
+	TEST_ASSERT_EQUAL_INT64(MS, input.now_ns - off_ns);
 	TEST_ASSERT_TRUE(output.gain <= share + 1e-9);
-	TEST_ASSERT_EQUAL(share < 1, (output.reasons & 1u << TAC_LIMIT_ENGAGE) != 0);
+	TEST_ASSERT_NOT_EQUAL(0, output.reasons & 1u << TAC_LIMIT_ENGAGE);
 }
 
 static tac_virtual_falcon_state truth(void)
@@ -129,9 +135,8 @@ static void unplugged_device_comes_back_and_forces_rise_slowly(void)
 	open_ok("falcon");
 	const int before = allocations;
 	for (int round = 1; round <= 3; round++) {
-		EVENTUALLY(tick() == TAC_DEVICE_OK && output.gain == 1 && truth().force_N.y > 1.5);
+		EVENTUALLY((tick(), output.gain == 1 && truth().force_N.y > 1.5));
 		const tac_dvec3 here = input.state.T_base_tool.position;
-		// A busy machine may lose the device once more by itself, when an answer takes too long.
 		const int lost = lines_with(LOST);
 		usb_shim_unplug(usb);
 		EVENTUALLY(tick() == TAC_DEVICE_DISABLED);
@@ -139,7 +144,7 @@ static void unplugged_device_comes_back_and_forces_rise_slowly(void)
 		TEST_ASSERT_EQUAL_DOUBLE(0, tac_dvec3_length(input.state.velocity_m_per_s));
 		TEST_ASSERT_DOUBLE_WITHIN(0.02, here.y,
 					  input.state.T_base_tool.position.y); // the last pose
-		EVENTUALLY((tick(), lines_with(LOST) == lost + 1));
+		EVENTUALLY((tick(), lines_with(LOST) > lost));
 		for (int k = 0; k < 30; k++)
 			TEST_ASSERT_EQUAL(TAC_DEVICE_DISABLED, tick());
 		usb_shim_plug(usb);
@@ -147,7 +152,7 @@ static void unplugged_device_comes_back_and_forces_rise_slowly(void)
 		check_force_rises_slowly();
 	}
 	TEST_ASSERT_EQUAL_INT_MESSAGE(before, allocations, "the real-time thread allocates");
-	EVENTUALLY(tick() == TAC_DEVICE_OK && output.gain == 1 && truth().force_N.y > 1.5);
+	EVENTUALLY((tick(), output.gain == 1 && truth().force_N.y > 1.5));
 	TEST_ASSERT_GREATER_OR_EQUAL_INT(3, lines_with(LOST));
 	TEST_ASSERT_EQUAL_INT(lines_with(LOST), lines_with("falcon: back"));
 	TEST_ASSERT_TRUE(truth().largest_N < 8.4);
@@ -169,7 +174,7 @@ static void bus_errors_and_stalls_are_recovered_in_the_same_way(void)
 static void forces_that_were_switched_off_stay_off_over_a_loss(void)
 {
 	open_ok("falcon");
-	EVENTUALLY(tick() == TAC_DEVICE_OK && truth().force_N.y > 1.5);
+	EVENTUALLY((tick(), truth().force_N.y > 1.5));
 	tac_device_enable(device, false);
 	EVENTUALLY((tick(), truth().motor[0] == 0 && truth().motor[1] == 0 && truth().motor[2] == 0));
 	usb_shim_unplug(usb);
