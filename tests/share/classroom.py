@@ -20,7 +20,7 @@ stations.enter_namespace()
 stations.PROGRAM = sys.argv.pop()
 CONSOLE = os.path.exists(os.path.join(os.path.dirname(stations.PROGRAM), "..", "libexec", "tactus", "tactus-console"))
 STATIONS = 8
-SECONDS = 10
+SECONDS = 30
 
 
 def same(path, other):
