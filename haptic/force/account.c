@@ -35,6 +35,11 @@
 #define VELOCITY_POLE         0.8
 #define VELOCITY_FAST_M_PER_S 0.1
 
+// The steepest spring by which the force falls when the hand retreats from a spring that it has not paid for,
+// in units of the coupling's. STEEP fits into the bound on the force's change at every speed.
+#define STEEP    3
+#define STEEPEST 30
+
 typedef struct twist {
 	tac_dvec3 move_m, turn_rad;
 } twist;
@@ -55,6 +60,19 @@ static twist motion_of(const tac_account *a, const tac_account_contact *c, tac_d
 static double work(const tac_wrench *w, const twist *t)
 {
 	return tac_dvec3_dot(w->force_N, t->move_m) + tac_dvec3_dot(w->torque_Nm, t->turn_rad);
+}
+
+// Scalar product in which half the square of a wrench over the stiffness is its spring's energy.
+static double dot(tac_wrench a, tac_wrench b, double arm_m)
+{
+	return tac_dvec3_dot(a.force_N, b.force_N) +
+	       (arm_m > 0 ? tac_dvec3_dot(a.torque_Nm, b.torque_Nm) / (arm_m * arm_m) : 0);
+}
+
+static tac_wrench add_scaled(tac_wrench a, double s, tac_wrench b)
+{
+	return (tac_wrench){tac_dvec3_add_scaled(a.force_N, s, b.force_N),
+			    tac_dvec3_add_scaled(a.torque_Nm, s, b.torque_Nm)};
 }
 
 // The drag that takes the deficit back from springs that hold `held_J`.
@@ -105,16 +123,26 @@ static void judge_deficit(tac_account *a, double held_J)
 		a->large_J = 0;
 }
 
-// The work that the object's own motion does on the device through the contact.
-static double pushed(const tac_account *a, const tac_account_contact *c, const twist *moved)
+// The motion of the device with the object.
+static twist carried_by(const tac_account *a, const tac_account_contact *c, const twist *moved)
 {
 	const tac_dquat turn =
 		tac_dquat_mul(c->T_world_device.rotation, tac_dquat_conjugate(a->T_world_device.rotation));
-	const twist object = {
-		tac_dvec3_sub(tac_dvec3_sub(c->T_world_device.position, a->T_world_device.position),
-			      moved->move_m),
-		c->arm_m > 0 ? tac_dvec3_sub(tac_dquat_log(turn), moved->turn_rad) : tac_dvec3_zero()};
-	return 0.5 * (work(&a->wrench, &object) + work(&c->spring, &object));
+	return (twist){tac_dvec3_sub(tac_dvec3_sub(c->T_world_device.position, a->T_world_device.position),
+				     moved->move_m),
+		       c->arm_m > 0 ? tac_dvec3_sub(tac_dquat_log(turn), moved->turn_rad) : tac_dvec3_zero()};
+}
+
+// What the hand has put in after a tick that began with the wrench `before` and ends with `next`. An object
+// that moves puts in energy, too, or takes it away, but no more than there is.
+static double put_in(const tac_account *a, const tac_wrench *before, const tac_wrench *next)
+{
+	const twist object = {a->carried_m, a->carried_rad};
+	const twist device = {tac_dvec3_add(a->moved_m, a->carried_m),
+			      tac_dvec3_add(a->turned_rad, a->carried_rad)};
+	const double put_J = a->begin_J - 0.5 * (work(before, &device) + work(next, &device));
+	const double pushed_J = 0.5 * (work(before, &object) + work(next, &object));
+	return put_J + fmax(pushed_J, -fmax(put_J, 0));
 }
 
 // Enters the motion of the tick; returns what is added to the spring's wrench.
@@ -128,14 +156,15 @@ static tac_wrench enter(tac_account *a, const tac_account_contact *c, const twis
 	const double factor = derated ? K / a->stiffness_N_per_m : 1, before_J = a->held_J * factor;
 	const double share = share_of(a, c, moved, a->asked_J * factor, *held_J, elapsed_s);
 	*held_J *= share * share;
-	a->balance_J -=
-		0.5 * (work(&a->wrench, moved) + share * work(&c->spring, moved)) + *held_J - before_J;
+	a->begin_J = a->balance_J + before_J;
 	// Where a contact begins or ends between two ticks, the trapezoidal rule errs by this.
 	if (touches != a->touching)
-		a->balance_J += 0.125 * K *
-				(tac_dvec3_length_squared(moved->move_m) +
-				 arm2 * tac_dvec3_length_squared(moved->turn_rad));
-	a->balance_J = fmin(a->balance_J, CREDIT * *held_J);
+		a->begin_J += 0.125 * K *
+			      (tac_dvec3_length_squared(moved->move_m) +
+			       arm2 * tac_dvec3_length_squared(moved->turn_rad));
+	const tac_wrench zero = {tac_dvec3_zero(), tac_dvec3_zero()};
+	const tac_wrench spring = add_scaled(zero, share, c->spring);
+	a->balance_J = fmin(put_in(a, &a->wrench, &spring) - *held_J, CREDIT * *held_J);
 	const double speed = tac_dvec3_length(moved->move_m) / elapsed_s;
 	const double keep = pow(VELOCITY_POLE, elapsed_s * 1e3) / (1 + speed / VELOCITY_FAST_M_PER_S);
 	a->velocity_m_per_s =
@@ -160,16 +189,20 @@ tac_wrench tac_account_step(tac_account *account, const tac_account_contact *con
 		tac_dpose_compose(tac_dpose_inverse(c->T_world_object), c->T_world_device);
 	double held_J = touches ? c->held_J : 0;
 	tac_wrench added = {tac_dvec3_zero(), tac_dvec3_zero()};
-	a->moved_m = a->turned_rad = tac_dvec3_zero();
+	a->moved_m = a->turned_rad = a->carried_m = a->carried_rad = tac_dvec3_zero();
 	a->pushed_J = 0;
+	a->begin_J = a->balance_J + held_J; // unless the tick is entered: see jumped
 	if (a->seen && elapsed_s > 0) {
 		const twist moved = motion_of(a, c, T_object_device);
 		a->jumped |= tac_dvec3_length(moved.move_m) > JUMP_M_PER_S * elapsed_s;
 		if (!a->jumped) {
-			a->pushed_J = pushed(a, c, &moved);
-			added = enter(a, c, &moved, &held_J, elapsed_s);
+			const twist carried = carried_by(a, c, &moved);
+			a->pushed_J = 0.5 * (work(&a->wrench, &carried) + work(&c->spring, &carried));
 			a->moved_m = moved.move_m;
 			a->turned_rad = moved.turn_rad;
+			a->carried_m = carried.move_m;
+			a->carried_rad = carried.turn_rad;
+			added = enter(a, c, &moved, &held_J, elapsed_s);
 		}
 	}
 	if (touches) // what the springs hold at the first contact after a jump is given
@@ -188,12 +221,67 @@ tac_wrench tac_account_step(tac_account *account, const tac_account_contact *con
 	return added;
 }
 
-void tac_account_correct(tac_account *account, tac_wrench wrench, double more_J)
+// ---- what is sent ----
+
+// The wrench of a spring of the stiffness K whose end has stayed. It does not pull: where the hand has moved
+// beyond the end, the contact is over.
+static tac_wrench still(const tac_account_wrench *w, const twist *moved, double K)
+{
+	const tac_wrench moves = {moved->move_m, tac_dvec3_scale(moved->turn_rad, w->arm_m * w->arm_m)};
+	const tac_wrench at = add_scaled(w->before, -K, moves);
+	const double along = dot(at, w->before, w->arm_m);
+	return along < 0 ? add_scaled(at, -along / dot(w->before, w->before, w->arm_m), w->before) : at;
+}
+
+// What springs of the stiffness K hold that exert `w`.
+static double stored_J(tac_wrench w, double arm_m, double K)
+{
+	return 0.5 * dot(w, w, arm_m) / K;
+}
+
+// How steep the spring is by which the hand that retreats gets back what it has put in, in units of the
+// coupling's stiffness.
+static double steepness(const tac_account_wrench *w, double put_J, double held_J, double travel_m)
+{
+	const double most = fmin(STEEP + w->slew_m / travel_m, STEEPEST);
+	return put_J > 0 ? fmin(fmax(held_J / put_J, STEEP), most) : most;
+}
+
+bool tac_account_settle(const tac_account *account, tac_account_wrench *wrench, double elapsed_s)
+{
+	const tac_account *a = account;
+	tac_account_wrench *w = wrench;
+	const twist moved = {a->moved_m, a->turned_rad};
+	const double arm = w->arm_m, K = w->stiffness_N_per_m, put = a->begin_J + w->other_J;
+	const double held = stored_J(w->before, arm, K);
+	const double travel = tac_dvec3_length(moved.move_m) + arm * tac_dvec3_length(moved.turn_rad);
+	const bool retreats = work(&w->before, &moved) > 0;
+	const double steep = retreats ? steepness(w, put, held, travel) : STEEP;
+	const double rests = retreats ? 0 : fmax(1 - travel / (RESTS_M_PER_S * elapsed_s), 0);
+	const double debt = fmax(held / steep - put, 0) + rests * POWER_W * elapsed_s;
+	const tac_wrench from = still(w, &moved, steep * K);
+	const tac_wrench way = add_scaled(w->next, -1, from);
+	// What is left of the hand's energy, beyond the least that the spring needs, when the wrench is
+	// `from` and s times the way: c0 - c1 s - c2 s^2.
+	const double c0 = put + debt - 0.5 * (work(&w->before, &moved) + work(&from, &moved)) -
+			  stored_J(from, arm, steep * K);
+	const double c1 = 0.5 * work(&way, &moved) + dot(from, way, arm) / (steep * K);
+	const double c2 = stored_J(way, arm, steep * K);
+	if (c0 - c1 - c2 >= 0 || !(c2 > 0))
+		return false;
+	const double s = (sqrt(fmax(c1 * c1 + 4 * c2 * fmax(c0, 0), 0)) - c1) / (2 * c2);
+	w->next = add_scaled(from, fmin(fmax(s, 0), 1), way);
+	return true;
+}
+
+double tac_account_enter(tac_account *account, const tac_account_wrench *sent)
 {
 	tac_account *a = account;
-	const twist moved = {a->moved_m, a->turned_rad};
-	a->held_J += fmax(more_J, 0);
-	a->balance_J -= 0.5 * (work(&wrench, &moved) - work(&a->wrench, &moved)) + fmax(more_J, 0);
-	a->balance_J = fmin(a->balance_J, CREDIT * a->held_J);
-	a->wrench = wrench;
+	const double put_J = put_in(a, &sent->before, &sent->next);
+	a->held_J = fmax(a->asked_J, stored_J(sent->next, sent->arm_m, sent->stiffness_N_per_m));
+	a->balance_J = fmin(put_J - a->held_J, CREDIT * a->held_J);
+	a->spare_J =
+		a->balance_J + a->held_J - stored_J(sent->next, sent->arm_m, STEEP * sent->stiffness_N_per_m);
+	a->wrench = sent->next;
+	return put_J - a->held_J - a->balance_J;
 }

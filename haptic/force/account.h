@@ -32,6 +32,8 @@ typedef struct tac_account {
 	double balance_J; // put in, less what is held and what was given back; below 0: a deficit
 	double held_J;    // by the springs
 	double asked_J;   // the same without what the force law has left to take off
+	double begin_J;   // put in and not given back when the tick began
+	double spare_J;   // put in beyond the least that the wrench which is sent needs; below 0: a debt
 	double large_J;   // what they held when the deficit was last a large share of it; 0: it is none
 	int32_t object;   // in contact; -1 or no contact yet: none
 	double pushed_J;  // work that the object's own motion did on the device in this tick
@@ -43,7 +45,8 @@ typedef struct tac_account {
 	double stiffness_N_per_m;
 	tac_wrench wrench; // of the last tick, drag included
 	tac_dpose T_object_device, T_world_device;
-	tac_dvec3 moved_m, turned_rad; // of the device relative to the object in this tick, world frame
+	tac_dvec3 moved_m, turned_rad;    // of the device relative to the object in this tick, world frame
+	tac_dvec3 carried_m, carried_rad; // of the device with the object
 	tac_dvec3 velocity_m_per_s, velocity_rad_per_s; // of the device relative to the object, filtered
 } tac_account;
 
@@ -62,10 +65,23 @@ typedef struct tac_account_contact {
 // Thread: RT.
 tac_wrench tac_account_step(tac_account *account, const tac_account_contact *contact, double elapsed_s);
 
-// Corrects the entry of this tick, after tac_account_step: the force law has made `wrench` of what was asked
-// for, whose spring holds `more_J` more. A wrench that has not risen yet to what was asked for will: the
-// springs count as holding that. Thread: RT.
-void tac_account_correct(tac_account *account, tac_wrench wrench, double more_J);
+// What the force law makes of it, after tac_account_step.
+typedef struct tac_account_wrench {
+	tac_wrench before, next;  // of the last tick and of this one
+	double stiffness_N_per_m; // of the spring that exerts them
+	double arm_m;
+	double slew_m;  // how far the end of that spring may move in this tick, beyond 2 |dx|
+	double other_J; // what the other hand can spare; 0 without one
+} tac_account_wrench;
+
+// Lowers wrench->next where the hand could get back more than it has put in, as far towards the wrench of a
+// spring whose end stays as it takes. Returns whether it did. Thread: RT.
+bool tac_account_settle(const tac_account *account, tac_account_wrench *wrench, double elapsed_s);
+
+// Enters what is sent in this tick in place of what was asked for. A wrench that has not risen yet to what
+// was asked for will: the springs count as holding that. Returns what the hand has put in and no spring
+// holds: it is lost, or has gone to the other hand. Thread: RT.
+double tac_account_enter(tac_account *account, const tac_account_wrench *sent);
 
 #ifdef __cplusplus
 }

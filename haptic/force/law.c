@@ -208,36 +208,58 @@ static tac_wrench approach(tac_wrench from, tac_wrench to, double force_N, doubl
 			    tac_dvec3_add_scaled(from.torque_Nm, 1 / s, torque)};
 }
 
+// `wanted`, or as far towards it as the spring's end may move in this tick.
+static tac_wrench within_bound(const tac_law *law, tac_wrench wanted, const tac_law_rates *rates,
+			       double arm_m, double elapsed_s)
+{
+	const double K = law->spring_N_per_m, arm2 = arm_m * arm_m;
+	if (!(elapsed_s > 0))
+		return law->before;
+	// The wrench of a spring whose end stays where it is, and from there to the wanted one.
+	const tac_wrench still = {
+		tac_dvec3_add_scaled(law->before.force_N, -K, law->moved.move_m),
+		tac_dvec3_add_scaled(law->before.torque_Nm, -K * arm2, law->moved.turn_rad)};
+	const tac_dvec3 force = tac_dvec3_sub(wanted.force_N, still.force_N);
+	const tac_dvec3 torque = tac_dvec3_sub(wanted.torque_Nm, still.torque_Nm);
+	const double needed =
+		tac_dvec3_length(force) / K + (arm_m > 0 ? tac_dvec3_length(torque) / (K * arm_m) : 0);
+	const bool follows = needed > law->most_m;
+	const double s = law->most_m / needed;
+	const tac_wrench next = follows ? (tac_wrench){tac_dvec3_add_scaled(still.force_N, s, force),
+						       tac_dvec3_add_scaled(still.torque_Nm, s, torque)}
+					: wanted;
+	return approach(law->before, next, rates->force_N_per_s * elapsed_s,
+			rates->torque_Nm_per_s * elapsed_s);
+}
+
+static bool differ(tac_wrench a, tac_wrench b)
+{
+	return tac_dvec3_length_squared(tac_dvec3_sub(a.force_N, b.force_N)) > 0 ||
+	       tac_dvec3_length_squared(tac_dvec3_sub(a.torque_Nm, b.torque_Nm)) > 0;
+}
+
 tac_wrench tac_law_follow(tac_law *law, tac_wrench wanted, const tac_law_rates *rates,
 			  double stiffness_N_per_m, double texture_N_per_m, double arm_m, double elapsed_s)
 {
 	// A force that arose on a stiff material leaves at the rate of that material.
 	const double K = fmax(stiffness_N_per_m, law->stiffness_N_per_m);
-	const double moved = travel(law->moved, arm_m), arm2 = arm_m * arm_m;
-	const double texture = texture_N_per_m / K * moved;
-	const double most = rates->slew_m_per_s * elapsed_s + 2 * moved + texture;
-	law->bound_N = K * (most + moved);
-	// The wrench of a spring whose end stays where it is, and from there to the wanted one.
-	const tac_wrench still = {
-		tac_dvec3_add_scaled(law->wrench.force_N, -K, law->moved.move_m),
-		tac_dvec3_add_scaled(law->wrench.torque_Nm, -K * arm2, law->moved.turn_rad)};
-	const tac_dvec3 force = tac_dvec3_sub(wanted.force_N, still.force_N);
-	const tac_dvec3 torque = tac_dvec3_sub(wanted.torque_Nm, still.torque_Nm);
-	const double needed =
-		tac_dvec3_length(force) / K + (arm_m > 0 ? tac_dvec3_length(torque) / (K * arm_m) : 0);
-	law->follows = needed > most;
-	tac_wrench next = wanted;
-	if (law->follows) {
-		const double s = most / needed;
-		next = (tac_wrench){tac_dvec3_add_scaled(still.force_N, s, force),
-				    tac_dvec3_add_scaled(still.torque_Nm, s, torque)};
-	}
-	law->wrench = elapsed_s > 0 ? approach(law->wrench, next, rates->force_N_per_s * elapsed_s,
-					       rates->torque_Nm_per_s * elapsed_s)
-				    : law->wrench;
-	law->follows |= tac_dvec3_length_squared(tac_dvec3_sub(law->wrench.force_N, wanted.force_N)) > 0;
+	const double moved = travel(law->moved, arm_m);
+	law->spring_N_per_m = K;
+	law->most_m = rates->slew_m_per_s * elapsed_s + 2 * moved + texture_N_per_m / K * moved;
+	law->bound_N = K * (law->most_m + moved);
+	law->before = law->wrench;
+	law->wrench = within_bound(law, wanted, rates, arm_m, elapsed_s);
+	law->follows = differ(law->wrench, wanted);
 	law->stiffness_N_per_m = law->follows ? K : stiffness_N_per_m;
 	return law->wrench;
+}
+
+void tac_law_replace(tac_law *law, tac_wrench wrench, const tac_law_rates *rates, double arm_m,
+		     double elapsed_s)
+{
+	law->follows = true;
+	law->stiffness_N_per_m = law->spring_N_per_m;
+	law->wrench = within_bound(law, wrench, rates, arm_m, elapsed_s);
 }
 
 double tac_law_energy_J(const tac_law *law, double arm_m)

@@ -53,7 +53,8 @@ typedef struct tac_law {
 	tac_dpose T_world_aim;
 	tac_law_offset moved; // of the device in this tick
 	tac_law_offset goal;
-	tac_wrench wrench;
+	tac_wrench wrench, before;     // of this tick and of the last one
+	double spring_N_per_m, most_m; // of this tick: the spring's stiffness, and how far its end may move
 	double stiffness_N_per_m; // of the last tick; while the wrench follows, the largest since it began to
 	bool follows;             // the wrench has not reached its goal yet
 	double bound_N;           // of the change of the force in this tick; of the torque: times the arm
@@ -88,6 +89,11 @@ tac_law_offset tac_law_goal(tac_law *law, const tac_sco_report *report, tac_coup
 // Thread: RT.
 tac_wrench tac_law_follow(tac_law *law, tac_wrench wanted, const tac_law_rates *rates,
 			  double stiffness_N_per_m, double texture_N_per_m, double arm_m, double elapsed_s);
+
+// Replaces the wrench of this tick, after tac_law_follow, as far as the bound allows.
+// Thread: RT.
+void tac_law_replace(tac_law *law, tac_wrench wrench, const tac_law_rates *rates, double arm_m,
+		     double elapsed_s);
 
 // The elastic energy of a spring with the law's wrench.
 // Thread: RT.

@@ -190,7 +190,10 @@ static tac_wrench keep_account(tac_servo *s, tac_wrench contact, const tac_patch
 		.held_J = held_J(s, tac_servo_wrench_sub(patch->elastic, damper)) +
 			  tac_patch_energy_J(&s->patch_memory, &s->patch, s->coupling.stiffness_N_per_m),
 		.object = s->patch.object,
-		.T_world_object = object >= 0 ? s->T_world_objects[object] : tac_dpose_identity(),
+		// The other hand's tool is no object: what it does is in that hand's account.
+		.T_world_object = object >= 0 && object < s->def.world->scene->object_count
+					  ? s->T_world_objects[object]
+					  : tac_dpose_identity(),
 		.T_world_device = s->T_world_device,
 		.material_N_per_m = s->material_N_per_m,
 		.arm_m = arm_of(s),
@@ -199,16 +202,29 @@ static tac_wrench keep_account(tac_servo *s, tac_wrench contact, const tac_patch
 	return tac_account_step(&s->account, &c, elapsed_s);
 }
 
-// While the force law's wrench follows what is asked for, the account is the hand's with that wrench. What
-// does not come from this tool's contacts has no account.
-static void correct_account(tac_servo *s, double gain)
+// The wrench of the force law, less what the hand would get back without having put it in. Two hands have
+// one purse: either may push the other. What needles and drills do has no account.
+static tac_wrench settle_account(tac_servo *s, double gain, double elapsed_s)
 {
-	const bool alone = !s->hands.partner && !s->needle.needle && !s->drilling.used;
-	if (!s->law.follows || !s->account.seen || !alone || !(gain > 0))
-		return;
-	const tac_wrench followed = {tac_dvec3_scale(s->law.wrench.force_N, 1 / gain),
-				     tac_dvec3_scale(s->law.wrench.torque_Nm, 1 / gain)};
-	tac_account_correct(&s->account, followed, held_J(s, followed) - held_J(s, s->account.wrench));
+	tac_account *other = s->hands.partner ? &s->hands.partner->account : NULL;
+	if (!s->account.seen || s->needle.needle || s->drilling.used || !(gain > 0) || !(elapsed_s > 0))
+		return s->law.wrench;
+	tac_account_wrench w = {
+		.before = tac_servo_wrench_scale(s->law.before, 1 / gain),
+		.next = tac_servo_wrench_scale(s->law.wrench, 1 / gain),
+		.stiffness_N_per_m = s->law.spring_N_per_m,
+		.arm_m = arm_of(s),
+		.slew_m = s->rates.slew_m_per_s * elapsed_s,
+		.other_J = other ? other->spare_J : 0,
+	};
+	if (tac_account_settle(&s->account, &w, elapsed_s)) {
+		tac_law_replace(&s->law, tac_servo_wrench_scale(w.next, gain), &s->rates, w.arm_m, elapsed_s);
+		w.next = tac_servo_wrench_scale(s->law.wrench, 1 / gain);
+	}
+	const double left_J = tac_account_enter(&s->account, &w);
+	if (other)
+		other->balance_J += fmin(left_J, fmax(-other->balance_J, 0));
+	return s->law.wrench;
 }
 
 // The wrench on the tool: spring and damper, what the materials add, the partner's reaction; then the force
@@ -239,10 +255,10 @@ static void couple(tac_servo *s, int64_t elapsed_ns)
 		wrench.torque_Nm = tac_dvec3_zero();
 	s->clutch_gain = s->mapping.clutched ? 0 : fmin(1, s->clutch_gain + elapsed_s / CLUTCH_FADE_S);
 	const double gain = s->waiting ? 0 : s->clutch_gain * s->gain;
-	wrench = (tac_wrench){tac_dvec3_scale(wrench.force_N, gain), tac_dvec3_scale(wrench.torque_Nm, gain)};
-	s->wanted = tac_law_follow(&s->law, wrench, &s->rates, s->coupling.stiffness_N_per_m,
-				   patch.texture_N_per_m, arm_of(s), elapsed_s);
-	correct_account(s, gain);
+	wrench = tac_servo_wrench_scale(wrench, gain);
+	tac_law_follow(&s->law, wrench, &s->rates, s->coupling.stiffness_N_per_m, patch.texture_N_per_m,
+		       arm_of(s), elapsed_s);
+	s->wanted = settle_account(s, gain, elapsed_s);
 	if (s->effects.used)
 		s->wanted = tac_servo_wrench_add(s->wanted, s->effects.wrench);
 }

@@ -164,6 +164,11 @@ static inline tac_wrench tac_servo_wrench_add(tac_wrench a, tac_wrench b)
 	return (tac_wrench){tac_dvec3_add(a.force_N, b.force_N), tac_dvec3_add(a.torque_Nm, b.torque_Nm)};
 }
 
+static inline tac_wrench tac_servo_wrench_scale(tac_wrench w, double s)
+{
+	return (tac_wrench){tac_dvec3_scale(w.force_N, s), tac_dvec3_scale(w.torque_Nm, s)};
+}
+
 static inline tac_wrench tac_servo_wrench_sub(tac_wrench a, tac_wrench b)
 {
 	return (tac_wrench){tac_dvec3_sub(a.force_N, b.force_N), tac_dvec3_sub(a.torque_Nm, b.torque_Nm)};

@@ -14,7 +14,7 @@ import tempfile
 FORCE = "haptic/force/"
 # what is broken, file, text (its first occurrence is replaced), replacement, test
 MUTATIONS = [
-    ("law without slew", FORCE + "law.c", "law->follows = needed > most;", "law->follows = false;", "law"),
+    ("law without slew", FORCE + "law.c", "const bool follows = needed > law->most_m;", "const bool follows = false;", "law"),
     ("law without memory in transit", FORCE + "law.c", "law->goal = carry_on(law, report, stiffness_N_per_m, arm_m);",
      "law->goal = no_offset;", "law"),
     ("a starved mover's lag becomes force", FORCE + "law.c", "const double length = carried_length(", "const double length = lag + 0 * carried_length(",
@@ -41,6 +41,16 @@ MUTATIONS = [
     ("an incomplete list is taken for the whole", FORCE + "law.c", "else if (loaded && starved)", "else if (false && loaded && starved)",
      "law"),
     ("no limit of the power", FORCE + "account.c", "#define POWER_W 0.05", "#define POWER_W 1e9", "law"),
+    ("what is sent is not limited by the account", FORCE + "account.c", "if (c0 - c1 - c2 >= 0 ||", "if (c0 - c1 - c2 >= -HUGE_VAL ||", "law"),
+    ("the servo does not settle its account", "haptic/servo/servo.c", "if (tac_account_settle(", "if (false && tac_account_settle(", "feel_hunt"),
+    ("what is sent is not entered into the account", "haptic/servo/servo.c", "tac_account_enter(&s->account, &w)", "0", "law"),
+    ("an object takes more energy than there is", FORCE + "account.c", "fmax(pushed_J, -fmax(put_J, 0))", "pushed_J", "law"),
+    ("dissipated energy is given back", FORCE + "account.c", "a->balance_J = fmin(put_J - a->held_J, CREDIT * a->held_J);",
+     "a->balance_J = put_J - a->held_J;", "law"),
+    ("a gift is taken back at the usual stiffness", FORCE + "account.c", "const double most = fmin(STEEP + w->slew_m / travel_m, STEEPEST);",
+     "const double most = STEEP + 0 * STEEPEST * travel_m;", "law"),
+    ("the other hand's energy is not counted", "haptic/servo/servo.c", "other ? other->spare_J : 0", "0", "hands"),
+    ("what a hand puts into the other is lost", "haptic/servo/servo.c", "other->balance_J += fmin(", "other->balance_J += 0 * fmin(", "hands"),
     ("texture without band limit", FORCE + "texture.c", "	if (!motion)\n", "	if (motion || !motion)\n", "feel"),
     ("friction begins anew after a hop", FORCE + "material_effects.c",
      "if (patch->object >= 0 || !memory->started || !(length > 0))", "if (memory || patch->object >= 0 || !(length > 0))", "law"),

@@ -556,6 +556,114 @@ static void a_force_that_was_not_paid_for_rises_with_bounded_power(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0, tac_dvec3_length(rest.force_N));
 }
 
+// Springs that exert whatever they are asked for, and a hand that holds a device at 1 kHz.
+typedef struct hostile {
+	tac_account account;
+	tac_law law;
+	force_watch watch;
+	tac_account_contact contact;
+	double work_J, least_J, gain_J; // on the hand: sum, its least value, and the most above that
+	double held_J;                  // the most that springs of the same wrench and stiffness hold
+} hostile;
+
+#define HOSTILE_N_PER_M 1000.0
+
+static hostile hostile_begin(double arm_m)
+{
+	static const tac_coupling coupling = {.stiffness_N_per_m = HOSTILE_N_PER_M,
+					      .law = TAC_COUPLING_CONSTRAINT};
+	return (hostile){.account = {.object = -1},
+			 .contact = {.T_world_object = tac_dpose_identity(),
+				     .T_world_device = tac_dpose_identity(),
+				     .material_N_per_m = HOSTILE_N_PER_M,
+				     .arm_m = arm_m,
+				     .coupling = &coupling}};
+}
+
+// Moves the device and asks for `wish`. The bound on the change of the wrench holds.
+static void hostile_step(hostile *h, tac_dvec3 moved, tac_dvec3 turned, tac_wrench wish, bool settled)
+{
+	const double T = 1e-3, arm = h->contact.arm_m, K = HOSTILE_N_PER_M;
+	tac_dpose *device = &h->contact.T_world_device;
+	device->position = tac_dvec3_add(device->position, moved);
+	device->rotation = tac_dquat_mul(tac_dquat_exp(turned), device->rotation);
+	h->contact.spring = wish;
+	tac_law_move(&h->law, *device, arm == 0);
+	tac_account_step(&h->account, &h->contact, T);
+	tac_law_follow(&h->law, wish, &rates, K, 0, arm, T);
+	tac_account_wrench sent = {h->law.before, h->law.wrench, K, arm, rates.slew_m_per_s * T, 0};
+	if (settled && tac_account_settle(&h->account, &sent, T)) {
+		tac_law_replace(&h->law, sent.next, &rates, arm, T);
+		sent.next = h->law.wrench;
+	}
+	tac_account_enter(&h->account, &sent);
+	watch_step(&h->watch, *device, sent.next, K, arm, T, rates.slew_m_per_s, 0, "hostile");
+	h->watch.vanished = false; // here the wish is what vanishes
+	const tac_dvec3 force = tac_dvec3_add(sent.before.force_N, sent.next.force_N);
+	const tac_dvec3 torque = tac_dvec3_add(sent.before.torque_Nm, sent.next.torque_Nm);
+	h->work_J += 0.5 * (tac_dvec3_dot(force, moved) + tac_dvec3_dot(torque, turned));
+	h->least_J = fmin(h->least_J, h->work_J);
+	h->gain_J = fmax(h->gain_J, h->work_J - h->least_J);
+	const double turn_J = tac_dvec3_length_squared(sent.next.torque_Nm) / (K * ARM * ARM);
+	h->held_J = fmax(h->held_J, 0.5 * tac_dvec3_length_squared(sent.next.force_N) / K + 0.5 * turn_J);
+}
+
+// Now the springs resist the hand on its random path, now they push it on, harder. What they give back at
+// any time is no more than springs of that wrench hold.
+static hostile follow_hostile_springs(int axes, double speed_m_per_s, bool settled)
+{
+	const double arm = axes == 3 ? 0 : ARM;
+	tac_rng rng = tac_rng_seed((uint64_t)axes, 12);
+	hostile h = hostile_begin(arm);
+	tac_dvec3 way = tac_dvec3_zero(), turn = tac_dvec3_zero();
+	for (int k = 0; k < 10000; k++) {
+		if (k % 40 == 0) {
+			way = tac_rng_unit_f64(&rng);
+			turn = axes == 3 ? tac_dvec3_zero() : tac_rng_unit_f64(&rng);
+		}
+		const double moved = 1e-3 * speed_m_per_s, push = k / 40 % 2 ? 10 : -5;
+		const tac_wrench wish = {tac_dvec3_scale(way, push), tac_dvec3_scale(turn, push * arm)};
+		hostile_step(&h, tac_dvec3_scale(way, moved), tac_dvec3_scale(turn, moved / ARM), wish,
+			     settled);
+	}
+	return h;
+}
+
+static void springs_however_hostile_do_not_pay_the_hand(void)
+{
+	for (int axes = 3; axes <= 6; axes += 3) {
+		for (double speed = 0.03; speed < 1; speed *= 4) {
+			const hostile h = follow_hostile_springs(axes, speed, true);
+			const hostile unsettled = follow_hostile_springs(axes, speed, false);
+			printf("hostile springs, %d axes, %.2f m/s: %.2f mJ of %.2f mJ held; unsettled %.0f "
+			       "mJ\n",
+			       axes, speed, 1e3 * h.gain_J, 1e3 * h.held_J, 1e3 * unsettled.gain_J);
+			TEST_ASSERT_TRUE(h.held_J > 5e-3 && unsettled.gain_J > 5 * h.held_J);
+			TEST_ASSERT_TRUE(h.gain_J <= 1.05 * h.held_J);
+		}
+	}
+}
+
+// A device that rests gets a force that it has not paid for, at 50 mW. When it leaves, the force falls as
+// fast as its bound allows: the hand gets back the energy of a spring that is (v_s + 3 v) / v as stiff.
+static void a_gift_to_a_device_at_rest_is_taken_back_as_fast_as_the_bound_allows(void)
+{
+	for (double speed = 0.02; speed < 1; speed *= 2) {
+		hostile h = hostile_begin(0);
+		const tac_wrench wish = {{0, 0, 4}, {0, 0, 0}};
+		for (int k = 0; k < 200; k++)
+			hostile_step(&h, tac_dvec3_zero(), tac_dvec3_zero(), wish, true);
+		assert_near(wish.force_N, h.law.wrench.force_N, 1e-12);
+		for (int k = 0; k < 400; k++)
+			hostile_step(&h, tac_dvec3_make(0, 0, 1e-3 * speed), tac_dvec3_zero(), wish, true);
+		const double steep = 3 + rates.slew_m_per_s / speed;
+		printf("a gift of 8 mJ, left at %.2f m/s: %.3f mJ\n", speed, 1e3 * h.gain_J);
+		// Where the contact ends between two ticks, the trapezoidal rule errs by an eighth of K dx^2.
+		const double dx = 1e-3 * speed;
+		TEST_ASSERT_TRUE(h.gain_J <= 8e-3 / steep + 0.125 * steep * HOSTILE_N_PER_M * dx * dx + 1e-9);
+	}
+}
+
 // One tick of the account with a wall that is found when the device is 0.447 mm deep: 0.1 mJ were not paid
 // for. The device is `pressed_m` deeper, and at x along the wall. Returns what is added to the spring's
 // force.
@@ -711,6 +819,8 @@ int main(void)
 	RUN_TEST(work_along_closed_paths_is_never_positive);
 	RUN_TEST(on_smooth_surfaces_work_along_closed_paths_is_never_positive);
 	RUN_TEST(a_force_that_was_not_paid_for_rises_with_bounded_power);
+	RUN_TEST(springs_however_hostile_do_not_pay_the_hand);
+	RUN_TEST(a_gift_to_a_device_at_rest_is_taken_back_as_fast_as_the_bound_allows);
 	RUN_TEST(a_small_deficit_is_withheld_from_what_the_springs_give);
 	RUN_TEST(a_stiffer_material_gives_back_no_more_than_was_put_in);
 	RUN_TEST(friction_of_a_patch_that_grows_gives_back_no_more_than_was_put_in);
