@@ -79,6 +79,7 @@ typedef struct tac_drill_state {
 	double power_W;      // for cutting, of this tick
 	double feed_m_per_s; // of the wall, of this tick
 	double removed_m3[TAC_FIELD_LABELS];
+	double crumbled_m3; // of all that, what crumbled while it did not turn
 	double energy_J;    // for cutting
 	double feed_work_J; // force times recession
 	double time_s;      // that it ran

@@ -131,9 +131,10 @@ uint64_t tac_field_hash(const tac_field *field);
 
 #define TAC_FIELD_POINTS 24576
 
-// Points of the surface near a burr: the feet of the nodes next to it. They lie on the surface to a few
-// nanometres where it is smooth. Feet beyond an edge are moved onto the edge. The distance from any place of
-// the surface to the next point is below a voxel. About 600 KB, the caller's memory.
+// Points of the surface near a burr: the feet of the nodes next to it, which lie on the surface to a few
+// nanometres, and points of the edges between surfaces, less than half a voxel apart and within 1/25 of a
+// voxel of the edge. The distance from any place of the surface to the next point is below a voxel. About 600
+// KB, the caller's memory.
 typedef struct tac_field_points {
 	int32_t count;
 	bool complete;    // all points in reach are here
@@ -151,9 +152,13 @@ typedef struct tac_field_points {
 void tac_field_gather(const tac_field *field, const tac_burr *burr, double reach_m, bool inside_only,
 		      tac_field_points *out_points);
 
-// The outward direction of the surface at a point, a unit vector, as long as the field does not change.
-// Thread: RT.
+// The outward direction of the surface at a point, a unit vector, as long as the field does not change; zero
+// at an edge. Thread: RT.
 tac_dvec3 tac_field_point_normal(const tac_field *field, const tac_field_points *points, int32_t index);
+
+// Whether a point lies on an edge or a corner.
+// Thread: RT.
+bool tac_field_point_is_edge(const tac_field_points *points, int32_t index);
 
 // Of the points, the indices of those within `reach_m` of the burr's core segment, in ascending order, at
 // most TAC_FIELD_POINTS. Returns their number. A few nanometres more may be included.

@@ -8,7 +8,7 @@
 //
 // A ball that does not cut and touches close to a point meets a disc there, in the plane of the surface. The
 // rows of the QP are then those of a smooth surface: a ball slides along the wall of its own hole, and it
-// does not feel the points. Proofs take the points alone.
+// does not feel the points. Points of edges have no disc.
 #include "haptic/mover/constants.h"
 #include "haptic/mover/geometry.h"
 
@@ -34,13 +34,17 @@ _Static_assert(6 * BALL_GRID * BALL_GRID <= BINS && BINS <= TAC_CONTACTS_MAX, "b
 // How far a tool that does not cut may enter the discs, voxels: their directions are rounded, and a ball in
 // a hole that fits it must not be wedged by that.
 #define SLACK_VOXELS 0.004
+// The same at points of edges: both directions are rounded, and the node is further away.
+#define EDGE_SLACK_VOXELS 0.015
 // How far a proof lets a tool dip below the points, voxels: in a hole that fits it, with walls that are not
 // quite straight, it could not move otherwise.
 #define DIP_VOXELS 0.02
 // The radius of the discs, voxels: they cover the surface between the points.
 #define DISC_VOXELS 0.75
-// A lack below this is rounding, m.
+// A lack below this is rounding, m. A tool that does not cut may not sink that much in each of the many
+// motions of a tick, or it would creep into edges by micrometres in a second.
 #define ROUNDING_M 2e-9
+#define CREEP_M    1e-12
 
 typedef struct memory {
 	const tac_field *field;
@@ -91,6 +95,12 @@ static void reset(void *m)
 	((memory *)m)->gathered = false;
 }
 
+// Whether the tool is a burr that turns.
+static bool cuts(const memory *m)
+{
+	return m->allowance && m->allowance->slack_m > 0;
+}
+
 // ---- points ----
 
 static tac_dvec3 point_of(const memory *m, int32_t i)
@@ -128,7 +138,7 @@ static void drop_removed(memory *m)
 // Gathers the points within `need_m` of the burr, unless they are there. False if they do not fit.
 static bool gather(memory *m, const tac_burr *burr, double need_m, tac_sco_work *work)
 {
-	const bool inside_only = m->allowance && m->allowance->slack_m > 0;
+	const bool inside_only = cuts(m);
 	if (m->gathered && m->version == tac_field_version(m->field) && m->inside_only == inside_only) {
 		const double moved = fmax(tac_dvec3_length(tac_dvec3_sub(burr->a, m->around.a)),
 					  tac_dvec3_length(tac_dvec3_sub(burr->b, m->around.b)));
@@ -169,20 +179,37 @@ static double gap_of(const memory *m, const tac_burr *burr, tac_dvec3 point, tac
 	return distance + allowed_m(m, *out_normal);
 }
 
+// Whether a ball that does not cut meets a disc at the point, not the point itself. *out_height is that of
+// the ball's middle above the disc, *out_up the disc's direction.
+static bool meets_disc(const memory *m, int32_t index, tac_dvec3 point, tac_dvec3 middle, double *out_height,
+		       tac_dvec3 *out_up)
+{
+	const tac_dvec3 from = tac_dvec3_sub(middle, point);
+	*out_up = tac_field_point_normal(m->field, &m->points, index);
+	*out_height = tac_dvec3_dot(from, *out_up);
+	const double wide = DISC_VOXELS * m->voxel_m;
+	return *out_height > 0 && tac_dvec3_length_squared(from) - *out_height * *out_height <= wide * wide;
+}
+
+static bool has_discs(const memory *m)
+{
+	return m->ball && !cuts(m);
+}
+
 // The gap for the QP: of the disc about the point where a ball touches that.
 static double row_gap(const memory *m, const tac_burr *burr, int32_t index, tac_dvec3 point,
 		      tac_dvec3 *out_normal)
 {
-	const bool cuts = m->allowance && m->allowance->slack_m > 0;
-	const double slack_m = cuts ? 0 : SLACK_VOXELS * m->voxel_m;
-	const double gap = gap_of(m, burr, point, out_normal) + slack_m;
-	if (!m->ball || cuts)
+	const double gap = gap_of(m, burr, point, out_normal);
+	double height;
+	tac_dvec3 up;
+	if (cuts(m))
 		return gap;
-	const tac_dvec3 up = tac_field_point_normal(m->field, &m->points, index);
-	const tac_dvec3 from = tac_dvec3_sub(burr->a, point);
-	const double height = tac_dvec3_dot(from, up), wide = DISC_VOXELS * m->voxel_m;
-	if (!(height > 0) || tac_dvec3_length_squared(from) - height * height > wide * wide)
-		return gap;
+	if (tac_field_point_is_edge(&m->points, index))
+		return gap + EDGE_SLACK_VOXELS * m->voxel_m;
+	const double slack_m = SLACK_VOXELS * m->voxel_m;
+	if (!m->ball || !meets_disc(m, index, point, burr->a, &height, &up))
+		return gap + slack_m;
 	*out_normal = tac_dvec3_scale(up, -1);
 	return height - burr->radius + allowed_m(m, *out_normal) + slack_m;
 }
@@ -334,6 +361,12 @@ static double gap_after(const void *memory_, const tac_contact_point *contact, t
 
 // ---- prove ----
 
+// What a motion may take of a gap that is too small already.
+static double creep_m(const memory *m)
+{
+	return cuts(m) ? ROUNDING_M : CREEP_M;
+}
+
 // A motion of the burr, as points see it from the tool.
 typedef struct course {
 	tac_dpose T_tool_start, T_tool_end; // from the object's frame to the tool's, at both ends
@@ -357,7 +390,7 @@ static double free_fraction(const memory *m, const course *c, tac_dvec3 point, d
 	// The drill's feed is in the object's frame.
 	const tac_dquat R_object_tool = tac_dquat_conjugate(c->T_tool_start.rotation);
 	const double allowed = allowed_m(m, tac_dquat_rotate(R_object_tool, n0));
-	const double keep = fmin(zone_m, d0 + allowed - ROUNDING_M) - allowed; // below d0
+	const double keep = fmin(zone_m, d0 + allowed - creep_m(m)) - allowed; // below d0
 	// The path leaves the chord by at most 4 s (1 - s) bend_m. So the distance is at least d0 + s slope0
 	// and d1 - (1 - s) slope1: too close where both are below.
 	const double slope0 = tac_dvec3_dot(n0, chord) - 4 * c->bend_m;
@@ -372,6 +405,25 @@ static double free_fraction(const memory *m, const course *c, tac_dvec3 point, d
 	return d1 >= keep ? 1 : fmin(first, 1);
 }
 
+// The fraction of a ball's translation up to which it keeps `zone_m` from the disc of a point, or what it has
+// at the start.
+static double free_of_disc(const memory *m, const tac_sco_relative *motion, const tac_burr *ball,
+			   int32_t index, double zone_m)
+{
+	const tac_dvec3 p = point_of(m, index), up = tac_field_point_normal(m->field, &m->points, index);
+	const double sinks = -tac_dvec3_dot(motion->twist.v, up);
+	const double start = tac_dvec3_dot(tac_dvec3_sub(ball->a, p), up) - ball->radius + m->hold_m;
+	if (!(sinks > 0))
+		return 1;
+	const double s = fmax((start - fmin(zone_m, start - creep_m(m))) / sinks, 0);
+	tac_dvec3 unused;
+	double height;
+	return s < 1 && meets_disc(m, index, p, tac_dvec3_add_scaled(ball->a, s, motion->twist.v), &height,
+				   &unused)
+		       ? s
+		       : 1;
+}
+
 // The points that the motion may bring closer than `zone_m`, in m->near. Returns their number.
 static int32_t candidates(memory *m, const tac_sco_relative *motion, const tac_burr *start, double travel,
 			  double zone_m)
@@ -380,8 +432,10 @@ static int32_t candidates(memory *m, const tac_sco_relative *motion, const tac_b
 	if (m->ball && straight) { // the sweep is a capsule
 		const tac_burr sweep = {TAC_BURR_ROUND, start->a, tac_dvec3_add(start->a, motion->twist.v),
 					start->radius};
+		const double wide = has_discs(m) ? DISC_VOXELS * m->voxel_m : 0;
 		return tac_field_points_near(m->field, &m->points, &sweep,
-					     start->radius + zone_m - m->hold_m + ROUNDING_M, m->near);
+					     hypot(start->radius, wide) + zone_m - m->hold_m + ROUNDING_M,
+					     m->near);
 	}
 	return tac_field_points_near(m->field, &m->points, start, start->radius + travel + zone_m, m->near);
 }
@@ -409,9 +463,12 @@ static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double
 	const course c = {tac_dpose_inverse(motion->start),
 			  tac_dpose_inverse(tac_sco_pose_after(motion->start, motion->twist, 1)),
 			  (turn * turn * (arm + way) + 2 * turn * way) / 8};
+	const bool discs = has_discs(m) && turn == 0;
 	for (int32_t i = 0; i < near; i++) {
 		const tac_dvec3 p = point_of(m, m->near[i]);
-		const double f = free_fraction(m, &c, p, zone_m);
+		double f = free_fraction(m, &c, p, zone_m);
+		if (discs)
+			f = fmin(f, free_of_disc(m, motion, &start, m->near[i], zone_m));
 		if (f >= proof.fraction)
 			continue;
 		proof.fraction = f;

@@ -5,6 +5,7 @@
 #include "base/simd.h"
 #include "bench/drill_rig.h"
 #include "tests/support/allocations.h"
+#include "tests/support/force_watch.h"
 #include "tests/support/limits.h"
 #include "unity.h"
 
@@ -217,11 +218,14 @@ static void probe_meets_the_hole(void)
 // ---- D04: the burr against what remains ----
 
 #define POINTS 300
+// The most that crumbles under a burr that does not turn in a part of the run, voxels.
+#define CRUMBLED_MOST 3.0
 
 typedef struct referee {
 	tac_field_edit *edits;
 	int count, capacity;
 	long double worst_m; // how deep a point of the burr was in what remains
+	double crumbled_voxels;
 } referee;
 
 // The distance of a point from what an edit removed, by the closed form in long double.
@@ -311,12 +315,15 @@ static uint64_t drill_at_random(const drill_rig_def *def, uint64_t seed, int tic
 	TEST_ASSERT_EQUAL(TAC_OK, tac_ring_create(64, sizeof(tac_field_edit), &ring));
 	rig.drill.def.edits = ring;
 	hand h = {.rng = tac_rng_seed(seed, 1), .place = {0, 0, above}, .goal = {0, 0, above}};
+	law_watch force = {0};
 	r->capacity = 8 * ticks + 8;
 	r->edits = malloc((size_t)r->capacity * sizeof *r->edits);
 	allocations = 0;
 	for (int i = 0; i < ticks; i++) {
 		move_hand(&h, i, rig.period_s);
-		drill_rig_step(&rig, tac_dpose_make(h.place, tac_dquat_identity()), h.running);
+		const tac_dpose device = tac_dpose_make(h.place, tac_dquat_identity());
+		drill_rig_step(&rig, device, h.running);
+		law_watch_step(&force, device, &rig.report, 0, "random drilling");
 		while (tac_ring_pop(ring, &r->edits[r->count]))
 			r->count++;
 		if (i % judged == 0) {
@@ -326,6 +333,8 @@ static uint64_t drill_at_random(const drill_rig_def *def, uint64_t seed, int tic
 	}
 	TEST_ASSERT_EQUAL(0, allocations);
 	TEST_ASSERT_TRUE(ticks < 1500 || rig.drill.state.removed_m3[0] > 1e-10);
+	// What crumbles is finer than the grid: no more than a few voxels in all.
+	r->crumbled_voxels = rig.drill.state.crumbled_m3 / pow(def->voxel_m, 3);
 	// The reader's copy of the field: the same edits give the same bits (D09).
 	drill_rig copy;
 	TEST_ASSERT_TRUE(drill_rig_init(&copy, def));
@@ -352,6 +361,8 @@ static void burr_is_never_inside_what_remains(void)
 		    {2 * MM, 0, 0.15 * MM, 240000},
 		    {3 * MM, 0, 0.15 * MM, 80000},
 		    {1 * MM, 3 * MM, 0.15 * MM, 80000}};
+	double worst_voxels = 0, crumbled = 0;
+	long total = 0;
 	for (int i = 0; i < 5; i++) {
 		drill_rig_def def = drill_rig_def_default();
 		def.size_m = 0.008;
@@ -369,13 +380,71 @@ static void burr_is_never_inside_what_remains(void)
 					  : rounds < least ? least
 					  : rounds > 5000  ? 5000
 							   : rounds;
-			drill_at_random(&def, (uint64_t)(100 * i + part), ticks, 10, &r);
-			if (r.worst_m > 0.05L * def.voxel_m)
-				printf("burr %g mm, part %d: %.2f um\n", 1e3 * def.radius_m, part,
-				       (double)(1e6L * r.worst_m));
+			drill_at_random(&def,
+					(uint64_t)(from_environment("TACTUS_SEED", 0) + 1000 * i + part),
+					ticks, 10, &r);
+			if (r.worst_m > 0.05L * def.voxel_m || r.crumbled_voxels > CRUMBLED_MOST)
+				printf("burr %g mm, part %d: %.2f um, %.3f voxels crumbled\n",
+				       1e3 * def.radius_m, part, (double)(1e6L * r.worst_m),
+				       r.crumbled_voxels);
 			TEST_ASSERT_TRUE(r.worst_m <= 0.05L * def.voxel_m);
+			TEST_ASSERT_TRUE(r.crumbled_voxels <= CRUMBLED_MOST);
+			worst_voxels = fmax(worst_voxels, (double)r.worst_m / def.voxel_m);
+			crumbled = fmax(crumbled, r.crumbled_voxels);
+			total += ticks;
 		}
 	}
+	printf("%ld ticks: at most %.3f voxels inside what remains, %.3f voxels crumbled in a part\n", total,
+	       worst_voxels, crumbled);
+}
+
+// A burr that does not turn on the edges and corners of the block, pressed and thrown: by the closed form of
+// a box it is no deeper than on a face, and nothing crumbles.
+static void burr_at_rest_meets_edges_and_corners(void)
+{
+	const double radius_m[] = {0.35 * MM, 0.5 * MM, 1 * MM};
+	int edges = 0, corners = 0;
+	for (int i = 0; i < 3; i++) {
+		drill_rig_def def = drill_rig_def_default();
+		def.size_m = 0.005;
+		def.depth_m = 0.004;
+		def.radius_m = radius_m[i];
+		drill_rig rig;
+		start(&rig, &def, at(0, 0, 2 * MM));
+		tac_rng rng = tac_rng_seed((uint64_t)from_environment("TACTUS_SEED", 3), (uint64_t)i);
+		tac_dvec3 place = tac_dvec3_make(0, 0, 2 * MM), goal = place;
+		double speed = 0, deepest_m = 0;
+		for (int tick = 0; tick < test_rounds(40000); tick++) {
+			if (tick % 100 == 0) {
+				// Half of the goals lie below a corner of the block.
+				const double wide = tac_rng_below(&rng, 2) ? 4 * MM : 2.4 * MM;
+				goal = tac_dvec3_make(tac_rng_range_f64(&rng, -wide, wide),
+						      tac_rng_range_f64(&rng, -wide, wide),
+						      tac_rng_range_f64(&rng, -3 * MM, 3 * MM));
+				if (wide < 4 * MM)
+					goal = tac_dvec3_make(copysign(wide, goal.x), copysign(wide, goal.y),
+							      -0.3 * MM);
+				speed = tac_rng_range_f64(&rng, 0.01, 0.5);
+			}
+			const tac_dvec3 to = tac_dvec3_sub(goal, place);
+			const double left = tac_dvec3_length(to);
+			place = tac_dvec3_add_scaled(place,
+						     left > 0 ? fmin(1, speed * rig.period_s / left) : 0, to);
+			drill_rig_step(&rig, tac_dpose_make(place, tac_dquat_identity()), false);
+			const tac_dvec3 c = tac_sco_pose(rig.sco).position;
+			const double x = fmax(fabs(c.x) - 0.5 * def.size_m, 0);
+			const double y = fmax(fabs(c.y) - 0.5 * def.size_m, 0);
+			const double z = fmax(fmax(c.z, -def.depth_m - c.z), 0);
+			deepest_m = fmax(deepest_m, def.radius_m - sqrt(x * x + y * y + z * z));
+			const int beyond = (x > 0) + (y > 0) + (z > 0);
+			edges += beyond == 2 && rig.report.contact_count > 0;
+			corners += beyond == 3 && rig.report.contact_count > 0;
+		}
+		TEST_ASSERT_TRUE(deepest_m < 0.05 * def.voxel_m);
+		TEST_ASSERT_EQUAL_DOUBLE(0, rig.drill.state.crumbled_m3);
+		drill_rig_fini(&rig);
+	}
+	TEST_ASSERT_TRUE(edges > 30 && corners > 0);
 }
 
 static void replays_and_simd_variants_give_the_same_bits(void)
@@ -518,6 +587,7 @@ int main(void)
 	RUN_TEST(cut_does_not_depend_on_voxels_or_rate);
 	RUN_TEST(probe_meets_the_hole);
 	RUN_TEST(burr_is_never_inside_what_remains);
+	RUN_TEST(burr_at_rest_meets_edges_and_corners);
 	RUN_TEST(replays_and_simd_variants_give_the_same_bits);
 	RUN_TEST(burr_too_large_for_its_voxels_is_refused);
 	RUN_TEST(whole_trail_is_removed);

@@ -49,6 +49,13 @@ static inline int test_rounds(int all)
 	return rounds > 0 ? rounds : 1;
 }
 
+// A number for runs by hand, as in TACTUS_SEED=7; `otherwise` when the variable is not set.
+static inline int from_environment(const char *name, int otherwise)
+{
+	const char *text = getenv(name);
+	return text ? atoi(text) : otherwise;
+}
+
 // Drops the process's capabilities and access to root's files.
 static inline void drop_capabilities(void)
 {

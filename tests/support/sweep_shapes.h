@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "collision/body.h"
 #include "collision/mesh.h"
+#include "tests/support/limits.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,13 +32,6 @@ static inline void mesh_body_free(mesh_body *b)
 {
 	tac_body_destroy(&b->body);
 	tac_mesh_destroy(&b->mesh);
-}
-
-// A number for runs by hand, as in TACTUS_SEED=7; `otherwise` when the variable is not set.
-static inline int from_environment(const char *name, int otherwise)
-{
-	const char *text = getenv(name);
-	return text ? atoi(text) : otherwise;
 }
 
 static inline tac_mesh *mesh_of(const tac_vec3 *vertices, int vertex_count,

@@ -25,6 +25,9 @@
 #define IDLE_S 0.02
 // The longest time whose energy is carried on to later ticks, s.
 #define CARRY_S 0.01
+// What a burr that does not turn finds further inside it than this crumbles, voxels: only remnants that are
+// thinner than about a voxel can be there, because the field's nodes know no more of them.
+#define CRUMBLE_VOXELS 0.045
 // The most edits of a tick, and how far the trail may be from their sweeps, voxels.
 #define EDITS_MAX      4
 #define EDITS_CYLINDER 8
@@ -116,7 +119,7 @@ void tac_drill_allow(tac_drill *drill, bool running, tac_dvec3 force_N, int32_t 
 	d->elapsed_s = elapsed_s;
 	d->press_N = tac_dvec3_length(force_N);
 	d->budget_J = d->carry_J;
-	d->allowance = (tac_drill_allowance){.has_removed = d->has_removed && running, .removed = d->removed};
+	d->allowance = (tac_drill_allowance){.has_removed = d->has_removed, .removed = d->removed};
 	d->state.time_s += running ? elapsed_s : 0;
 	if (!running || !has_room(d, T_field_tool))
 		return;
@@ -166,7 +169,8 @@ static double bend(const tac_dpose *trail, int32_t from, int32_t to)
 }
 
 // The sweep of a ball: a capsule for each straight part of the trail.
-static void remove_ball(tac_drill *d, const tac_dpose *trail, int32_t count, tac_field_removed *removed)
+static void remove_ball(tac_drill *d, const tac_burr *burr, const tac_dpose *trail, int32_t count,
+			tac_field_removed *removed)
 {
 	const double h = tac_field_size_of(d->def.field).voxel_m;
 	int32_t edits = 0;
@@ -177,8 +181,8 @@ static void remove_ball(tac_drill *d, const tac_dpose *trail, int32_t count, tac
 			to++;
 		if (edits == EDITS_MAX - 1 && bend(trail, from, to) >= TRAIL_BEND * h)
 			d->state.flags |= TAC_DRILL_JOINED;
-		tac_burr sweep = tac_burr_place(&d->def.burr, trail[from]);
-		sweep.b = tac_burr_place(&d->def.burr, trail[to]).a;
+		tac_burr sweep = tac_burr_place(burr, trail[from]);
+		sweep.b = tac_burr_place(burr, trail[to]).a;
 		if (!remove_edit(d, &sweep, removed) || to == count - 1)
 			return;
 		edits++;
@@ -187,7 +191,8 @@ static void remove_ball(tac_drill *d, const tac_dpose *trail, int32_t count, tac
 }
 
 // The sweep of a cylinder: cylinders along the trail, half a voxel apart.
-static void remove_cylinder(tac_drill *d, const tac_dpose *trail, int32_t count, tac_field_removed *removed)
+static void remove_cylinder(tac_drill *d, const tac_burr *cylinder, const tac_dpose *trail, int32_t count,
+			    tac_field_removed *removed)
 {
 	const double h = tac_field_size_of(d->def.field).voxel_m, reach = tac_burr_reach(&d->def.burr);
 	const tac_dpose *first = &trail[0], *last = &trail[count - 1];
@@ -206,10 +211,44 @@ static void remove_cylinder(tac_drill *d, const tac_dpose *trail, int32_t count,
 		const tac_dpose pose =
 			count > 1 ? tac_dpose_interpolate(trail[from], trail[from + 1], at - (double)from)
 				  : *first;
-		const tac_burr burr = tac_burr_place(&d->def.burr, pose);
+		const tac_burr burr = tac_burr_place(cylinder, pose);
 		if (!remove_edit(d, &burr, removed))
 			return;
 	}
+}
+
+// Removes what a burr of the tool's frame swept along the trail. Returns the volume.
+static double remove_sweep(tac_drill *d, const tac_burr *burr, const tac_dpose *trail, int32_t count,
+			   tac_field_removed *removed)
+{
+	d->has_removed = true;
+	d->removed = tac_burr_place(burr, trail[count - 1]);
+	if (is_ball(burr))
+		remove_ball(d, burr, trail, count, removed);
+	else
+		remove_cylinder(d, burr, trail, count, removed);
+	double volume_m3 = 0;
+	for (int i = 0; i < TAC_FIELD_LABELS; i++) {
+		d->state.removed_m3[i] += removed->volume_m3[i];
+		volume_m3 += removed->volume_m3[i];
+	}
+	return volume_m3;
+}
+
+// Removes what a burr that does not turn has inside it at the end of a tick: see CRUMBLE_VOXELS.
+static void crumble(tac_drill *d, tac_dpose T_field_tool)
+{
+	const double less = CRUMBLE_VOXELS * tac_field_size_of(d->def.field).voxel_m;
+	tac_burr burr = d->def.burr;
+	burr.radius -= less;
+	const tac_dvec3 core = tac_dvec3_sub(burr.b, burr.a);
+	const double length = tac_dvec3_length(core);
+	if (length > 0) {
+		burr.a = tac_dvec3_add_scaled(burr.a, less / length, core);
+		burr.b = tac_dvec3_add_scaled(burr.b, -less / length, core);
+	}
+	tac_field_removed removed = {0};
+	d->state.crumbled_m3 += remove_sweep(d, &burr, &T_field_tool, 1, &removed);
 }
 
 // Learns from what the advance took.
@@ -227,12 +266,17 @@ static void learn(tac_drill *d, double taken_J, double made_m)
 	d->carry_J = fmin(fmax(used ? left_J : fmin(left_J, 0), -most_J), most_J);
 }
 
-// Whether the burr may have swept something. Ridges thinner than a voxel have no points that it could touch.
-static bool is_near(const tac_drill *d, tac_dpose T_field_tool)
+// Whether the burr may have swept something along its trail. Ridges thinner than a voxel have no points that
+// it could touch.
+static bool is_near(const tac_drill *d, const tac_dpose *trail, int32_t count)
 {
-	const tac_burr burr = tac_burr_place(&d->def.burr, T_field_tool);
-	const double span = 0.5 * tac_dvec3_length(tac_dvec3_sub(burr.b, burr.a)) + burr.radius;
-	return tac_field_clearance(d->def.field, tac_dvec3_lerp(burr.a, burr.b, 0.5)) <= span;
+	for (int32_t i = 0; i < count; i++) {
+		const tac_burr burr = tac_burr_place(&d->def.burr, trail[i]);
+		const double span = 0.5 * tac_dvec3_length(tac_dvec3_sub(burr.b, burr.a)) + burr.radius;
+		if (tac_field_clearance(d->def.field, tac_dvec3_lerp(burr.a, burr.b, 0.5)) <= span)
+			return true;
+	}
+	return false;
 }
 
 void tac_drill_cut(tac_drill *drill, const tac_dpose *trail, int32_t count, bool touching)
@@ -240,25 +284,19 @@ void tac_drill_cut(tac_drill *drill, const tac_dpose *trail, int32_t count, bool
 	tac_drill *d = drill;
 	tac_drill_state *s = &d->state;
 	tac_field_removed removed = {0};
-	const bool cuts = s->running && count > 0 && d->allowance.slack_m > 0 &&
-			  (touching || d->allowance.advance_m > 0 || is_near(d, trail[0]) ||
-			   is_near(d, trail[count - 1]));
+	const bool close = count > 0 && (touching || d->allowance.advance_m > 0 || is_near(d, trail, count));
+	const bool cuts = close && s->running && d->allowance.slack_m > 0;
 	s->air_s += s->running && !touching ? d->elapsed_s : 0;
 	double taken_J = 0, made_m = 0, volume_m3 = 0;
-	d->has_removed = cuts;
+	d->has_removed = false;
+	if (close && !s->running)
+		crumble(d, trail[count - 1]);
 	if (cuts) {
-		d->removed = tac_burr_place(&d->def.burr, trail[count - 1]);
-		if (is_ball(&d->def.burr))
-			remove_ball(d, trail, count, &removed);
-		else
-			remove_cylinder(d, trail, count, &removed);
+		volume_m3 = remove_sweep(d, &d->def.burr, trail, count, &removed);
 		made_m = tac_dvec3_dot(tac_dvec3_sub(trail[count - 1].position, trail[0].position),
 				       d->allowance.feed);
-		for (int i = 0; i < TAC_FIELD_LABELS; i++) {
-			s->removed_m3[i] += removed.volume_m3[i];
-			volume_m3 += removed.volume_m3[i];
+		for (int i = 0; i < TAC_FIELD_LABELS; i++)
 			taken_J += removed.volume_m3[i] * d->def.materials[i].cutting_energy_J_per_m3;
-		}
 	}
 	s->lag_ticks += (s->flags & TAC_DRILL_LAGS) != 0;
 	learn(d, taken_J, made_m);

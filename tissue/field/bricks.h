@@ -16,6 +16,8 @@ extern "C" {
 // Nodes closer to the surface than this have a foot that counts as a point of the surface, in voxels. At
 // 1/2 a plane along the grid has one point for each square voxel; more make the gaps between points smaller.
 #define FIELD_NEAR 0.8F
+// Neighbours that are both closer than this, on different surfaces, make points of the edge between them.
+#define FIELD_NEAR_EDGE 1.1F
 // The same of nodes in the material alone.
 #define FIELD_NEAR_INSIDE 1.1F
 
@@ -50,6 +52,10 @@ typedef bool tac_field_carve_fn(const tac_field_cut *cut, const float base[3], t
 				double removed[TAC_FIELD_LABELS]);
 TAC_SIMD_DECLARE(tac_field_carve_fn, tac_field_carve_round);
 TAC_SIMD_DECLARE(tac_field_carve_fn, tac_field_carve_cylinder);
+
+// Points of edges have this times 1, 2 or 3 in their node, for the axis of the pair that found them.
+#define FIELD_EDGE (1 << 28)
+_Static_assert(TAC_FIELD_NODES_MAX <= FIELD_EDGE, "no node has the bits");
 
 // Nodes with a direction, their feet on the surface relative to the cut's a, and their unit normals.
 typedef struct tac_field_feet {
@@ -116,6 +122,26 @@ float tac_field_node_distance(const tac_field *field, int32_t i, int32_t j, int3
 
 // Thread: RT.
 tac_field_node tac_field_node_at(const tac_field *field, int32_t i, int32_t j, int32_t k);
+
+// Thread: RT.
+tac_field_node tac_field_node_of(const tac_field_brick *brick, int32_t node);
+
+// The range of bricks with nodes within reach of the segment from a to b, and the segment as a cut.
+typedef struct tac_field_region {
+	int32_t from[3], to[3]; // inclusive
+	tac_dvec3 a, b;
+	tac_field_cut cut;
+} tac_field_region;
+
+// Thread: RT.
+tac_field_region tac_field_region_of(const tac_field *field, tac_dvec3 a, tac_dvec3 b, double radius,
+				     double reach);
+
+// The first node of a brick, relative to the region's a. False if none of its nodes is within `reach` of the
+// segment.
+// Thread: RT.
+bool tac_field_region_brick(const tac_field *field, const tac_field_region *region, const int32_t at[3],
+			    double reach, float base[3]);
 
 // Allocates tables and pool, of which nothing is stored yet. NULL: no memory.
 // Thread: setup.

@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Planes of neighbouring nodes differ by less than this where the surface is smooth, voxels.
-#define CREASE 0.03F
-// The furthest that a foot is moved onto an edge, voxels; beyond it the foot is dropped.
-#define SLIDE_MAX 1.0F
-
 static tac_field_carve_fn *const carve_rounds[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_field_carve_round);
 static tac_field_carve_fn *const carve_cylinders[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_field_carve_cylinder);
 static tac_field_find_fn *const finds[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_field_find);
@@ -137,11 +132,13 @@ float tac_field_node_distance(const tac_field *field, int32_t i, int32_t j, int3
 	return entry >= 0 ? field->pool[entry].distance[node] : entry == FIELD_OUTSIDE ? far : -far;
 }
 
-static tac_vec3 unit_normal(const tac_field_brick *b, int32_t node)
+tac_field_node tac_field_node_of(const tac_field_brick *brick, int32_t node)
 {
-	const tac_vec3 n = tac_vec3_make(b->normal[0][node], b->normal[1][node], b->normal[2][node]);
+	const int8_t *x = &brick->normal[0][node], *y = &brick->normal[1][node], *z = &brick->normal[2][node];
+	const tac_vec3 n = tac_vec3_make(*x, *y, *z);
 	const float square = n.x * n.x + n.y * n.y + n.z * n.z;
-	return square > 0 ? tac_vec3_scale(n, 1 / sqrtf(square)) : n;
+	return (tac_field_node){brick->distance[node], square > 0 ? tac_vec3_scale(n, 1 / sqrtf(square)) : n,
+				brick->label[node]};
 }
 
 tac_field_node tac_field_node_at(const tac_field *field, int32_t i, int32_t j, int32_t k)
@@ -153,8 +150,7 @@ tac_field_node tac_field_node_at(const tac_field *field, int32_t i, int32_t j, i
 		return (tac_field_node){far, {0, 0, 0}, 0};
 	if (entry < 0)
 		return (tac_field_node){-far, {0, 0, 0}, (uint8_t)FIELD_LABEL_OF(entry)};
-	const tac_field_brick *b = &field->pool[entry];
-	return (tac_field_node){b->distance[node], unit_normal(b, node), b->label[node]};
+	return tac_field_node_of(&field->pool[entry], node);
 }
 
 // In voxels from node (0, 0, 0), kept within what an int32_t holds.
@@ -245,27 +241,22 @@ uint64_t tac_field_hash(const tac_field *field)
 
 // ---- bricks near a burr ----
 
-// The range of bricks with nodes within `reach` of the segment from a to b, and the segment as a cut.
-typedef struct region {
-	int32_t from[3], to[3]; // inclusive
-	tac_dvec3 a, b;
-	tac_field_cut cut;
-} region;
-
-static region region_of(const tac_field *f, tac_dvec3 a, tac_dvec3 b, double radius, double reach)
+tac_field_region tac_field_region_of(const tac_field *field, tac_dvec3 a, tac_dvec3 b, double radius,
+				     double reach)
 {
+	const tac_field *f = field;
 	const tac_dvec3 axis = tac_dvec3_sub(b, a);
 	const double square = tac_dvec3_dot(axis, axis);
-	region r = {.a = a,
-		    .b = b,
-		    .cut = {{(float)axis.x, (float)axis.y, (float)axis.z},
-			    square > 0 ? (float)(1 / square) : 0,
-			    (float)sqrt(square),
-			    (float)radius,
-			    (float)f->voxel_m,
-			    (float)(FIELD_FAR * f->voxel_m),
-			    (float)(1 / f->voxel_m),
-			    false}};
+	tac_field_region r = {.a = a,
+			      .b = b,
+			      .cut = {{(float)axis.x, (float)axis.y, (float)axis.z},
+				      square > 0 ? (float)(1 / square) : 0,
+				      (float)sqrt(square),
+				      (float)radius,
+				      (float)f->voxel_m,
+				      (float)(FIELD_FAR * f->voxel_m),
+				      (float)(1 / f->voxel_m),
+				      false}};
 	const tac_dvec3 v = in_voxels(f, a), w = in_voxels(f, b);
 	const double low[3] = {fmin(v.x, w.x), fmin(v.y, w.y), fmin(v.z, w.z)};
 	const double high[3] = {fmax(v.x, w.x), fmax(v.y, w.y), fmax(v.z, w.z)};
@@ -277,10 +268,11 @@ static region region_of(const tac_field *f, tac_dvec3 a, tac_dvec3 b, double rad
 	return r;
 }
 
-// The first node of a brick, relative to the region's a. False if none of its nodes is within `reach` of the
-// segment.
-static bool place_brick(const tac_field *f, const region *r, const int32_t at[3], double reach, float base[3])
+bool tac_field_region_brick(const tac_field *field, const tac_field_region *region, const int32_t at[3],
+			    double reach, float base[3])
 {
+	const tac_field *f = field;
+	const tac_field_region *r = region;
 	const double h = f->voxel_m, half = 0.5 * (FIELD_BRICK - 1) * h;
 	const tac_dvec3 first =
 		tac_dvec3_sub(tac_dvec3_add(f->origin_m, tac_dvec3_scale(tac_dvec3_make(at[0], at[1], at[2]),
@@ -314,7 +306,7 @@ static double edit_reach(const tac_field *f, double radius)
 	return radius + FIELD_FAR * f->voxel_m;
 }
 
-static int32_t count_needed(const tac_field *f, const region *r, double reach)
+static int32_t count_needed(const tac_field *f, const tac_field_region *r, double reach)
 {
 	int32_t needed = 0;
 	for (int32_t i = r->from[0]; i <= r->to[0]; i++) {
@@ -322,7 +314,8 @@ static int32_t count_needed(const tac_field *f, const region *r, double reach)
 			for (int32_t k = r->from[2]; k <= r->to[2]; k++) {
 				float base[3];
 				needed += f->table[tac_field_brick_index(f, i, j, k)] <= FIELD_SOLID &&
-					  place_brick(f, r, (const int32_t[3]){i, j, k}, reach, base);
+					  tac_field_region_brick(f, r, (const int32_t[3]){i, j, k}, reach,
+								 base);
 			}
 		}
 	}
@@ -334,7 +327,7 @@ int32_t tac_field_bricks_needed(const tac_field *field, const tac_burr *burr, do
 	if (field->never_full)
 		return 0;
 	const double reach = edit_reach(field, burr->radius) + margin_m;
-	const region r = region_of(field, burr->a, burr->b, burr->radius, reach);
+	const tac_field_region r = tac_field_region_of(field, burr->a, burr->b, burr->radius, reach);
 	return count_needed(field, &r, reach);
 }
 
@@ -347,7 +340,7 @@ static bool goes_on(const tac_field *f, const tac_field_edit *e)
 
 // Whether all nodes of a brick, whose first is at `base` from a, are at least as near to a as to any other
 // place of the sweep.
-static bool lies_behind(const region *r, const float base[3])
+static bool lies_behind(const tac_field_region *r, const float base[3])
 {
 	const double side = (FIELD_BRICK - 1) * (double)r->cut.voxel;
 	double most = 0;
@@ -364,7 +357,7 @@ bool tac_field_carve(tac_field *field, const tac_field_edit *edit, tac_field_rem
 	const tac_dvec3 a = tac_dvec3_make((double)edit->a[0], (double)edit->a[1], (double)edit->a[2]);
 	const tac_dvec3 b = tac_dvec3_make((double)edit->b[0], (double)edit->b[1], (double)edit->b[2]);
 	const double reach = edit_reach(f, (double)edit->radius);
-	region r = region_of(f, a, b, (double)edit->radius, reach);
+	tac_field_region r = tac_field_region_of(f, a, b, (double)edit->radius, reach);
 	if (!f->never_full && f->capacity - f->stored < count_needed(f, &r, reach))
 		return false;
 	double removed[TAC_FIELD_LABELS] = {0};
@@ -377,7 +370,8 @@ bool tac_field_carve(tac_field *field, const tac_field_edit *edit, tac_field_rem
 				const int32_t brick = tac_field_brick_index(f, i, j, k);
 				float base[3];
 				if (f->table[brick] == FIELD_OUTSIDE ||
-				    !place_brick(f, &r, (const int32_t[3]){i, j, k}, reach, base) ||
+				    !tac_field_region_brick(f, &r, (const int32_t[3]){i, j, k}, reach,
+							    base) ||
 				    (r.cut.goes_on && lies_behind(&r, base)))
 					continue;
 				if (f->table[brick] < 0)
@@ -402,174 +396,4 @@ bool tac_field_carve(tac_field *field, const tac_field_edit *edit, tac_field_rem
 		out_removed->volume_m3[label] += removed[label] * voxel_m3;
 	}
 	return true;
-}
-
-// ---- points ----
-
-// A node and the plane of the surface that it knows; lengths in voxels from the node.
-typedef struct facet {
-	int32_t at[3];
-	tac_vec3 normal;
-	float distance;
-} facet;
-
-// The distances at the eight corners of the cell with the lowest node `at`, in voxels.
-static void cell_distances(const tac_field *f, const int32_t at[3], float out[8])
-{
-	const float inverse = (float)(1 / f->voxel_m);
-	const int32_t low[3] = {at[0] & 7, at[1] & 7, at[2] & 7};
-	// The bits of the axes along which the cell reaches into the next brick.
-	const int next = (low[0] == 7) << 2 | (low[1] == 7) << 1 | (low[2] == 7);
-	int32_t entry[8];
-	for (int c = 0; c < 8; c++) {
-		const int brick = c & next;
-		const int32_t dx = c >> 2, dy = c >> 1 & 1, dz = c & 1;
-		int32_t node;
-		if (brick == c)
-			entry[c] = entry_of(f, at[0] + dx, at[1] + dy, at[2] + dz, &node);
-		const int32_t e = entry[brick];
-		node = (((low[0] + dx) & 7) * FIELD_BRICK + ((low[1] + dy) & 7)) * FIELD_BRICK +
-		       ((low[2] + dz) & 7);
-		out[c] = e >= 0               ? f->pool[e].distance[node] * inverse
-			 : e == FIELD_OUTSIDE ? FIELD_FAR
-					      : -FIELD_FAR;
-	}
-}
-
-// Whether the place `foot` on the facet's plane has been removed by another surface, of which a node of the
-// cell about it knows. *out_way leads from there along the plane onto the edge of both surfaces. Where two
-// surfaces meet in a groove, neither removes anything of the other.
-static bool is_removed(const tac_field *f, const facet *own, tac_vec3 foot, tac_vec3 *out_way)
-{
-	const tac_vec3 low = tac_vec3_make(floorf(foot.x), floorf(foot.y), floorf(foot.z));
-	const int32_t cell[3] = {own->at[0] + (int32_t)low.x, own->at[1] + (int32_t)low.y,
-				 own->at[2] + (int32_t)low.z};
-	float there[8];
-	cell_distances(f, cell, there);
-	// The own plane at the corners.
-	const float plane = own->distance + tac_vec3_dot(own->normal, low) + CREASE;
-	float longest = 0;
-	for (int c = 0; c < 8; c++) {
-		const int32_t d[3] = {c >> 2, c >> 1 & 1, c & 1};
-		if (!(there[c] > plane + (d[0] ? own->normal.x : 0) + (d[1] ? own->normal.y : 0) +
-					 (d[2] ? own->normal.z : 0)))
-			continue; // the own surface is the outer one there, or the two are one
-		const tac_vec3 to = tac_vec3_add(low, tac_vec3_make((float)d[0], (float)d[1], (float)d[2]));
-		const tac_vec3 other =
-			tac_field_node_at(f, cell[0] + d[0], cell[1] + d[1], cell[2] + d[2]).normal;
-		const float above = there[c] + tac_vec3_dot(other, tac_vec3_sub(foot, to));
-		const float cosine = tac_vec3_dot(own->normal, other);
-		const float sine = sqrtf(fmaxf(1 - cosine * cosine, 1e-6F));
-		if (above > CREASE && above / sine > longest) {
-			longest = above / sine;
-			*out_way = tac_vec3_scale(tac_vec3_sub(other, tac_vec3_scale(own->normal, cosine)),
-						  -above / (sine * sine));
-		}
-	}
-	return longest > 0;
-}
-
-// The foot of a node outside the material may lie beyond an edge, where a hole has cut off the surface that
-// it belongs to. Then it is moved onto the edge. False if it has no place there either.
-static bool keep_foot_on_surface(const tac_field *f, const facet *own, tac_vec3 *foot)
-{
-	tac_vec3 way;
-	if (!is_removed(f, own, *foot, &way))
-		return true;
-	*foot = tac_vec3_add(*foot, way);
-	return tac_vec3_length(way) < SLIDE_MAX && !is_removed(f, own, *foot, &way);
-}
-
-// Adds the foot of a node of a brick, the one at `index` of the feet.
-static void add_point(const tac_field *f, const int32_t brick[3], int32_t entry, const tac_field_feet *feet,
-		      int32_t index, tac_field_points *out)
-{
-	const tac_field_brick *b = &f->pool[entry];
-	const int node = feet->node[index];
-	tac_vec3 p = tac_vec3_make(feet->foot[0][index], feet->foot[1][index], feet->foot[2][index]);
-	if (b->distance[node] > 0) {
-		const float h = (float)f->voxel_m, distance = b->distance[node] * (float)(1 / f->voxel_m);
-		const facet own = {{brick[0] * FIELD_BRICK + (node >> 6),
-				    brick[1] * FIELD_BRICK + (node >> 3 & 7),
-				    brick[2] * FIELD_BRICK + (node & 7)},
-				   {feet->normal[0][index], feet->normal[1][index], feet->normal[2][index]},
-				   distance};
-		const tac_vec3 start = tac_vec3_scale(own.normal, -distance); // from the node, in voxels
-		tac_vec3 foot = start;
-		if (!keep_foot_on_surface(f, &own, &foot))
-			return;
-		p = tac_vec3_add_scaled(p, h, tac_vec3_sub(foot, start));
-	}
-	if (out->count == TAC_FIELD_POINTS) {
-		out->complete = false;
-		return;
-	}
-	out->x[out->count] = p.x;
-	out->y[out->count] = p.y;
-	out->z[out->count] = p.z;
-	out->label[out->count] = b->label[node];
-	out->node[out->count++] = entry * FIELD_BRICK_NODES + node;
-}
-
-void tac_field_gather(const tac_field *field, const tac_burr *burr, double reach_m, bool inside_only,
-		      tac_field_points *out_points)
-{
-	const tac_field *f = field;
-	tac_field_points *out = out_points;
-	out->count = 0;
-	out->complete = true;
-	out->examined = 0;
-	out->centre = burr->a;
-	// How far a foot is from its node; one outside may have been moved onto an edge.
-	const double reach =
-		burr->radius + reach_m +
-		(inside_only ? (double)FIELD_NEAR_INSIDE : (double)FIELD_NEAR + 0.5) * f->voxel_m;
-	const region r = region_of(f, burr->a, burr->b, burr->radius, reach);
-	const float h = (float)f->voxel_m;
-	const float range[2] = {inside_only ? -FIELD_NEAR_INSIDE * h : -FIELD_NEAR * h,
-				inside_only ? 0 : FIELD_NEAR * h};
-	for (int32_t i = r.from[0]; i <= r.to[0]; i++) {
-		for (int32_t j = r.from[1]; j <= r.to[1]; j++) {
-			for (int32_t k = r.from[2]; k <= r.to[2]; k++) {
-				const int32_t at[3] = {i, j, k};
-				const int32_t entry = f->table[tac_field_brick_index(f, i, j, k)];
-				float base[3];
-				if (entry < 0 || f->near[entry] == 0 || !place_brick(f, &r, at, reach, base))
-					continue;
-				tac_field_feet feet;
-				const int32_t count =
-					f->find(&r.cut, base, &f->pool[entry], range, (float)reach, &feet);
-				out->examined += 8 + count;
-				for (int32_t n = 0; n < count; n++)
-					add_point(f, at, entry, &feet, n, out);
-			}
-		}
-	}
-}
-
-tac_dvec3 tac_field_point_normal(const tac_field *field, const tac_field_points *points, int32_t index)
-{
-	const int32_t node = points->node[index];
-	return tac_dvec3_from_vec3(
-		unit_normal(&field->pool[node / FIELD_BRICK_NODES], node % FIELD_BRICK_NODES));
-}
-
-int32_t tac_field_points_near(const tac_field *field, const tac_field_points *points, const tac_burr *burr,
-			      double reach_m, int32_t *out_index)
-{
-	const region r = region_of(field, burr->a, burr->b, burr->radius, 0);
-	const tac_dvec3 from = tac_dvec3_sub(points->centre, burr->a);
-	const float offset[3] = {(float)from.x, (float)from.y, (float)from.z};
-	const float slack = 4e-9F; // above the rounding of coordinates of some millimetres
-	return field->select(&r.cut, points->x, points->y, points->z, points->count, offset,
-			     (float)reach_m + slack, out_index);
-}
-
-void tac_field_points_bin(const tac_field *field, const tac_field_points *points, tac_dvec3 centre,
-			  tac_dvec3 advance_m, int32_t grid, float *out_key_m, int32_t *out_bin)
-{
-	const tac_dvec3 from = tac_dvec3_sub(centre, points->centre);
-	const float middle[3] = {(float)from.x, (float)from.y, (float)from.z};
-	const float advance[3] = {(float)advance_m.x, (float)advance_m.y, (float)advance_m.z};
-	field->bin(points->x, points->y, points->z, points->count, middle, advance, grid, out_key_m, out_bin);
 }

@@ -1,0 +1,308 @@
+// The surface of a field as points: the feet of the nodes next to it, and places on its edges.
+//
+// A node knows the surface nearest to it, as a wall. Where neighbours know walls of which each has cut off
+// the other, a ridge passes between them; its points lie on both walls, and at a corner on three. A ball that
+// is bigger than a voxel could else sink in between the feet on both sides.
+#include "tissue/field/bricks.h"
+
+#include <math.h>
+
+// Walls that agree to this are one, and a place is on a wall to this, voxels.
+#define SAME 0.02F
+// A wall must be this much above the other at its own node, voxels: normals are rounded.
+#define ABOVE 0.01F
+// Walls whose normals differ less than this make no edge: the square of the angle's sine.
+#define FLAT 0.003F
+// A place further from its node than this is not on the edge that was looked for, voxels.
+#define EDGE_FAR 1.6F
+// Further places along an edge, voxels from the first: they leave gaps of less than half a voxel.
+#define ALONG 0.35F
+// Walls whose normals have at least this dot product may be parts of one surface, and how far such a surface
+// may be from the plane of one of its nodes, voxels.
+#define ALIKE 0.9F
+#define BULGE 0.1F
+// How often a better wall may be taken.
+#define TRIES 5
+
+// What a node knows of the surface; lengths in voxels.
+typedef struct wall {
+	tac_vec3 at, normal; // of the node
+	float distance;
+} wall;
+
+// The height of a place above the wall, positive outside the material. Where a ball has made the wall, its
+// surface is higher than this by up to the square of the distance from the foot over the ball's diameter.
+static float height(const wall *w, tac_vec3 p)
+{
+	return w->distance + tac_vec3_dot(w->normal, tac_vec3_sub(p, w->at));
+}
+
+static tac_vec3 foot_of(const wall *w)
+{
+	return tac_vec3_add_scaled(w->at, -w->distance, w->normal);
+}
+
+static wall wall_of(const tac_field *f, const tac_field_node *n, tac_vec3 at)
+{
+	return (wall){at, n->normal, n->distance * (float)(1 / f->voxel_m)};
+}
+
+// Moves a place onto two walls, or three, along the shortest way. False if they are too parallel.
+static bool meet(const wall *walls, int count, tac_vec3 *place)
+{
+	const tac_vec3 x = walls[0].normal, y = walls[1].normal, xy = tac_vec3_cross(x, y);
+	const tac_vec3 z = count == 3 ? walls[2].normal : xy;
+	const tac_vec3 yz = tac_vec3_cross(y, z), zx = tac_vec3_cross(z, x);
+	const float det = tac_vec3_dot(x, yz);
+	if (tac_vec3_dot(xy, xy) < FLAT || det * det < FLAT * FLAT)
+		return false;
+	tac_vec3 way = tac_vec3_scale(yz, -height(&walls[0], *place) / det);
+	way = tac_vec3_add_scaled(way, -height(&walls[1], *place) / det, zx);
+	if (count == 3)
+		way = tac_vec3_add_scaled(way, -height(&walls[2], *place) / det, xy);
+	*place = tac_vec3_add(*place, way);
+	return true;
+}
+
+// The walls that the nodes of the cell about a place know. `origin`: the node from which places are counted.
+// Returns their number.
+static int cell_walls(const tac_field *f, const int32_t origin[3], tac_vec3 place, wall out[8])
+{
+	const int32_t low[3] = {(int32_t)floorf(place.x), (int32_t)floorf(place.y), (int32_t)floorf(place.z)};
+	int count = 0;
+	for (int c = 0; c < 8; c++) {
+		const int32_t d[3] = {low[0] + (c >> 2), low[1] + (c >> 1 & 1), low[2] + (c & 1)};
+		const tac_field_node n =
+			tac_field_node_at(f, origin[0] + d[0], origin[1] + d[1], origin[2] + d[2]);
+		if (tac_vec3_dot(n.normal, n.normal) > 0)
+			out[count++] = wall_of(f, &n, tac_vec3_make((float)d[0], (float)d[1], (float)d[2]));
+	}
+	return count;
+}
+
+// Of the walls about a place, the one that the place is furthest above, if it has been removed there; NULL:
+// it has not. Where a wall is below one of the place's own at its node, the two meet in a groove, and neither
+// removes anything of the other.
+static const wall *find_remover(const wall *around, int around_count, const wall *own, int own_count,
+				tac_vec3 place)
+{
+	const wall *found = NULL;
+	float highest = SAME;
+	for (int i = 0; i < around_count; i++) {
+		const wall *w = &around[i];
+		const float above = height(w, place);
+		bool outer = above > highest;
+		for (int k = 0; k < own_count && outer; k++)
+			outer = height(&own[k], w->at) < w->distance + ABOVE;
+		if (!outer)
+			continue;
+		highest = above;
+		found = w;
+	}
+	return found;
+}
+
+// Takes the wall of a node nearer to the place, where a curved surface has left the plane of the first. The
+// surface of a ball's cut is above the planes of all nodes, so the best one is the highest.
+static bool improve(const wall *around, int around_count, wall *own, tac_vec3 place)
+{
+	const wall *best = NULL;
+	float lowest = -ABOVE;
+	for (int i = 0; i < around_count; i++) {
+		const float above = height(&around[i], place);
+		if (above < lowest && above > -BULGE && tac_vec3_dot(around[i].normal, own->normal) > ALIKE) {
+			lowest = above;
+			best = &around[i];
+		}
+	}
+	if (best)
+		*own = *best;
+	return best;
+}
+
+// Moves a place onto the edge of two walls. Where others have removed more there, those take their place, or
+// the place becomes the corner of three. False: there is no edge.
+static bool find_edge(const tac_field *f, const int32_t origin[3], wall walls[3], tac_vec3 *place)
+{
+	int count = 2;
+	bool improved = false;
+	for (int i = 0; i < TRIES; i++) {
+		wall around[8];
+		if (!meet(walls, count, place) || tac_vec3_length(*place) > EDGE_FAR)
+			return false;
+		const int near = cell_walls(f, origin, *place, around);
+		const wall *remover = find_remover(around, near, walls, count, *place);
+		if (!remover) {
+			bool better = false;
+			for (int k = 0; k < count && !improved; k++)
+				better |= improve(around, near, &walls[k], *place);
+			improved = true;
+			if (!better)
+				return true;
+			continue;
+		}
+		int like = -1;
+		for (int k = 0; k < count; k++) {
+			if (tac_vec3_dot(walls[k].normal, remover->normal) > ALIKE)
+				like = k;
+		}
+		if (like < 0 && count == 3)
+			return false;
+		walls[like < 0 ? count++ : like] = *remover;
+	}
+	return false;
+}
+
+static void add_point(tac_field_points *out, tac_vec3 p, uint8_t label, int32_t node)
+{
+	if (out->count == TAC_FIELD_POINTS) {
+		out->complete = false;
+		return;
+	}
+	out->x[out->count] = p.x;
+	out->y[out->count] = p.y;
+	out->z[out->count] = p.z;
+	out->label[out->count] = label;
+	out->node[out->count++] = node;
+}
+
+// The points of a brick.
+typedef struct brick_points {
+	const tac_field *field;
+	int32_t at[3], entry;
+	float base[3]; // of its first node, from the centre of the points, m
+	tac_field_points *out;
+} brick_points;
+
+// Adds the places of the edge between a node and the next one along an axis.
+static void add_edge(const brick_points *b, const wall *own, const int32_t origin[3], int32_t node, int axis)
+{
+	const tac_field *f = b->field;
+	const int32_t next[3] = {axis == 0, axis == 1, axis == 2};
+	const int32_t index = node + (axis == 0 ? 64 : axis == 1 ? 8 : 1);
+	const bool here = (axis == 0 ? node >> 6 : axis == 1 ? node >> 3 & 7 : node & 7) < FIELD_BRICK - 1;
+	const tac_field_node n =
+		here ? tac_field_node_of(&f->pool[b->entry], index)
+		     : tac_field_node_at(f, origin[0] + next[0], origin[1] + next[1], origin[2] + next[2]);
+	const wall other = wall_of(f, &n, tac_vec3_make((float)next[0], (float)next[1], (float)next[2]));
+	if (fabsf(other.distance) > FIELD_NEAR_EDGE || tac_vec3_dot(n.normal, n.normal) == 0 ||
+	    height(&other, own->at) > own->distance - ABOVE || height(own, other.at) > other.distance - ABOVE)
+		return;
+	b->out->examined += 4;
+	wall walls[3] = {*own, other};
+	tac_vec3 place = tac_vec3_scale(tac_vec3_add(foot_of(own), foot_of(&other)), 0.5F);
+	if (!find_edge(f, origin, walls, &place))
+		return;
+	const tac_vec3 along = tac_vec3_cross(walls[0].normal, walls[1].normal);
+	const float length = tac_vec3_length(along), h = (float)f->voxel_m;
+	const tac_vec3 first =
+		tac_vec3_make(b->base[0] + (float)(node >> 6) * h, b->base[1] + (float)(node >> 3 & 7) * h,
+			      b->base[2] + (float)(node & 7) * h);
+	for (int side = -1; side <= 1; side++) {
+		wall copy[3] = {walls[0], walls[1]};
+		tac_vec3 p = tac_vec3_add_scaled(place, (float)side * ALONG / length, along);
+		if (side != 0 && !find_edge(f, origin, copy, &p))
+			continue;
+		add_point(b->out, tac_vec3_add_scaled(first, h, p), n.label,
+			  (b->entry * FIELD_BRICK_NODES + node) | (axis + 1) * FIELD_EDGE);
+	}
+}
+
+// Adds what a node of a brick, the one at `index` of the feet, knows of the surface.
+static void add_node(const brick_points *b, const tac_field_feet *feet, int32_t index, bool inside_only)
+{
+	const tac_field *f = b->field;
+	const int32_t node = feet->node[index];
+	const tac_vec3 foot = tac_vec3_make(feet->foot[0][index], feet->foot[1][index], feet->foot[2][index]);
+	const tac_field_brick *brick = &f->pool[b->entry];
+	const uint8_t label = brick->label[node];
+	if (inside_only) {
+		add_point(b->out, foot, label, b->entry * FIELD_BRICK_NODES + node);
+		return;
+	}
+	const int32_t origin[3] = {b->at[0] * FIELD_BRICK + (node >> 6),
+				   b->at[1] * FIELD_BRICK + (node >> 3 & 7),
+				   b->at[2] * FIELD_BRICK + (node & 7)};
+	const tac_field_node n = tac_field_node_of(brick, node);
+	const wall own = wall_of(f, &n, tac_vec3_make(0, 0, 0));
+	// The foot of a node outside the material may lie beyond an edge.
+	bool is_there = fabsf(own.distance) < FIELD_NEAR;
+	if (is_there && own.distance > 0) {
+		wall around[8];
+		const int near = cell_walls(f, origin, foot_of(&own), around);
+		is_there = !find_remover(around, near, &own, 1, foot_of(&own));
+	}
+	if (is_there)
+		add_point(b->out, foot, label, b->entry * FIELD_BRICK_NODES + node);
+	for (int axis = 0; axis < 3; axis++)
+		add_edge(b, &own, origin, node, axis);
+}
+
+void tac_field_gather(const tac_field *field, const tac_burr *burr, double reach_m, bool inside_only,
+		      tac_field_points *out_points)
+{
+	const tac_field *f = field;
+	tac_field_points *out = out_points;
+	out->count = 0;
+	out->complete = true;
+	out->examined = 0;
+	out->centre = burr->a;
+	// How far a point may be from its node.
+	const double from_node = inside_only ? (double)FIELD_NEAR_INSIDE : (double)EDGE_FAR;
+	const double reach = burr->radius + reach_m + from_node * f->voxel_m;
+	const tac_field_region r = tac_field_region_of(f, burr->a, burr->b, burr->radius, reach);
+	const float h = (float)f->voxel_m;
+	const float range[2] = {inside_only ? -FIELD_NEAR_INSIDE * h : -FIELD_NEAR_EDGE * h,
+				inside_only ? 0 : FIELD_NEAR_EDGE * h};
+	for (int32_t i = r.from[0]; i <= r.to[0]; i++) {
+		for (int32_t j = r.from[1]; j <= r.to[1]; j++) {
+			for (int32_t k = r.from[2]; k <= r.to[2]; k++) {
+				const int32_t entry = f->table[tac_field_brick_index(f, i, j, k)];
+				brick_points b = {f, {i, j, k}, entry, {0}, out};
+				if (entry < 0 || f->near[entry] == 0 ||
+				    !tac_field_region_brick(f, &r, b.at, reach, b.base))
+					continue;
+				tac_field_feet feet;
+				const int32_t count =
+					f->find(&r.cut, b.base, &f->pool[entry], range, (float)reach, &feet);
+				out->examined += 8 + count;
+				for (int32_t n = 0; n < count; n++)
+					add_node(&b, &feet, n, inside_only);
+			}
+		}
+	}
+}
+
+bool tac_field_point_is_edge(const tac_field_points *points, int32_t index)
+{
+	return points->node[index] >= FIELD_EDGE;
+}
+
+tac_dvec3 tac_field_point_normal(const tac_field *field, const tac_field_points *points, int32_t index)
+{
+	const int32_t node = points->node[index];
+	if (tac_field_point_is_edge(points, index))
+		return tac_dvec3_zero();
+	return tac_dvec3_from_vec3(
+		tac_field_node_of(&field->pool[node / FIELD_BRICK_NODES], node % FIELD_BRICK_NODES).normal);
+}
+
+int32_t tac_field_points_near(const tac_field *field, const tac_field_points *points, const tac_burr *burr,
+			      double reach_m, int32_t *out_index)
+{
+	const tac_field_region r = tac_field_region_of(field, burr->a, burr->b, burr->radius, 0);
+	const tac_dvec3 from = tac_dvec3_sub(points->centre, burr->a);
+	const float offset[3] = {(float)from.x, (float)from.y, (float)from.z};
+	const float slack = 4e-9F; // above the rounding of coordinates of some millimetres
+	return field->select(&r.cut, points->x, points->y, points->z, points->count, offset,
+			     (float)reach_m + slack, out_index);
+}
+
+void tac_field_points_bin(const tac_field *field, const tac_field_points *points, tac_dvec3 centre,
+			  tac_dvec3 advance_m, int32_t grid, float *out_key_m, int32_t *out_bin)
+{
+	const tac_dvec3 from = tac_dvec3_sub(centre, points->centre);
+	const float middle[3] = {(float)from.x, (float)from.y, (float)from.z};
+	const float advance[3] = {(float)advance_m.x, (float)advance_m.y, (float)advance_m.z};
+	field->bin(points->x, points->y, points->z, points->count, middle, advance, grid, out_key_m, out_bin);
+}
