@@ -43,8 +43,8 @@ TAC_API void tac_path_from_hand(const tac_scene_tool *tool, const tac_path_sampl
 				tac_path_sample *out_samples);
 
 // The median of the steps in time: the period of the loop that the path was recorded with. Gaps and jitter do
-// not affect it. *out_period_ns is 0 for a path with fewer than two samples. TAC_ERROR_MEMORY with a log
-// line. Thread: setup.
+// not affect it: if a rate of a whole number of hertz is within 0.05 %, it is that. *out_period_ns is 0 for a
+// path with fewer than two samples. TAC_ERROR_MEMORY with a log line. Thread: setup.
 TAC_API tac_result tac_path_period(const tac_path_sample *samples, size_t count, int64_t *out_period_ns);
 
 // A device at sample `index` of a path. It has no mechanics, so nothing is derated or damped, and it accepts

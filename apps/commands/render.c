@@ -1,5 +1,6 @@
 // tactus render SCENE --input IN.csv --output OUT.csv: runs the servos off line (haptic/render.h) along
-// device paths from files, one path for each tool. Only the last column depends on the clock.
+// device paths from files, one path for each tool, or repeats recorded runs. Only the last column depends on
+// the clock.
 #include "haptic/render.h"
 #include "apps/commands/commands.h"
 #include "apps/commands/render_chai3d.h"
@@ -7,6 +8,7 @@
 #include "apps/session/session.h"
 #include "apps/session/task_file.h"
 #include "base/output.h"
+#include "devices/recording.h"
 #include "haptic/mapping.h"
 
 #include <stdio.h>
@@ -21,7 +23,9 @@ typedef struct render_job {
 	session session;
 	size_t count;                              // of samples in each path
 	tac_path_sample *samples[TAC_SCENE_TOOLS]; // NULL: the scene's scripted hand
-	tac_output *files[TAC_SCENE_TOOLS];        // NULL: none
+	bool recorded;                             // the inputs are recordings, in place of paths
+	tac_recording recordings[TAC_SCENE_TOOLS];
+	tac_output *files[TAC_SCENE_TOOLS]; // NULL: none
 } render_job;
 
 // ---- output ----
@@ -75,6 +79,44 @@ static bool render_chai3d(FILE *file, const tac_world *world, const tac_path_sam
 }
 
 // ---- tools ----
+
+static bool is_recording(const char *path)
+{
+	static const char begin[] = "\x89TACREC\n";
+	char bytes[sizeof begin - 1] = {0};
+	FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
+	const bool same = file && fread(bytes, 1, sizeof bytes, file) == sizeof bytes &&
+			  memcmp(bytes, begin, sizeof bytes) == 0;
+	if (file)
+		fclose(file);
+	return same;
+}
+
+// Reads the recordings of all tools; false after one line.
+static bool read_recordings(render_job *j)
+{
+	for (int32_t i = 0; i < j->session.scene->tool_count; i++) {
+		tac_recording *r = &j->recordings[i];
+		if (!j->inputs[i] || !is_recording(j->inputs[i])) {
+			fprintf(stderr,
+				"tactus render: input%d: expected a recording, as of the first tool, "
+				"found %s\n",
+				(int)i + 1, j->inputs[i] ? "a path" : "none");
+			return false;
+		}
+		if (tac_recording_load(j->inputs[i], r) < TAC_OK)
+			return false;
+		if (r->command_count > 0) {
+			fprintf(stderr,
+				"tactus render: %s: expected a run of `tactus run`, found one of an "
+				"application with %zu commands\n",
+				j->inputs[i], r->command_count);
+			return false;
+		}
+		j->count = i == 0 || r->count < j->count ? r->count : j->count;
+	}
+	return true;
+}
 
 static int read_path(const char *path, tac_path_sample **out_samples, size_t *out_count)
 {
@@ -178,29 +220,49 @@ static int write_all(render_job *j, tac_render *servos)
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+static int read_inputs(const session_def *def, render_job *j)
+{
+	j->recorded = is_recording(j->inputs[0]);
+	if (j->recorded && j->chai3d) {
+		fprintf(stderr, "tactus render: input: expected a path for CHAI3D, found a recording\n");
+		return EXIT_BAD_INPUT;
+	}
+	int code = j->recorded ? EXIT_SUCCESS : read_path(j->inputs[0], &j->samples[0], &j->count);
+	if (code == EXIT_SUCCESS)
+		code = session_open(def, "tactus render", true, &j->session);
+	if (code == EXIT_SUCCESS && j->recorded)
+		code = read_recordings(j) ? EXIT_SUCCESS : EXIT_BAD_INPUT;
+	else if (code == EXIT_SUCCESS)
+		code = read_other_paths(j);
+	return code;
+}
+
 static int run(const session_def *def, render_job *j)
 {
 	tac_render *servos = NULL;
-	int code = read_path(j->inputs[0], &j->samples[0], &j->count);
-	if (code == EXIT_SUCCESS)
-		code = session_open(def, "tactus render", true, &j->session);
-	if (code == EXIT_SUCCESS)
-		code = read_other_paths(j);
+	int code = read_inputs(def, j);
 	if (code == EXIT_SUCCESS && !j->chai3d) {
 		tac_render_def render = tac_render_def_default();
 		render.world = j->session.world;
 		render.mover = (tac_sco_mover)def->mover;
 		render.count = j->count;
-		for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++)
+		render.period_ns = j->recordings[0].header.loop_period_ns;
+		for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++) {
+			const tac_recording *r = &j->recordings[i];
 			render.paths[i] = j->samples[i];
+			render.samples[i] = r->samples;
+			render.devices[i] = r->has_device ? &r->device : NULL;
+		}
 		code = tac_render_create(&render, &servos) < TAC_OK ? EXIT_FAILURE : EXIT_SUCCESS;
 	}
 	if (code == EXIT_SUCCESS)
 		code = write_all(j, servos);
 	tac_render_destroy(&servos);
 	session_close(&j->session);
-	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++)
+	for (int32_t i = 0; i < TAC_SCENE_TOOLS; i++) {
 		free(j->samples[i]);
+		tac_recording_fini(&j->recordings[i]);
+	}
 	return code;
 }
 
@@ -215,7 +277,7 @@ int cmd_render(int argc, char **argv)
 		 "a built-in scene, a scene file or a mesh file, as for `tactus run`"},
 		{"input", OPTION_TEXT, &j.inputs[0], 0, 0, NULL, "IN.csv",
 		 "the device's path, a line for each tick: t_s,x,y,z,qx,qy,qz,qw; further columns are "
-		 "ignored"},
+		 "ignored. Or a recording: the forces are then those of the run, to the bit"},
 		{"output", OPTION_TEXT, &j.outputs[0], 0, 0, NULL, "OUT.csv",
 		 "the same, with sco_x,…,sco_qw,fx,fy,fz,tx,ty,tz,contacts,flags,ns added; - is standard "
 		 "output. flags: the mover's flags (haptic/sco.h), and from bit 16 on the reasons of the "

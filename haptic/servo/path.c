@@ -10,6 +10,8 @@
 
 #define LENGTH_ERROR 1e-2 // of a quaternion: a greater deviation from 1 is a mistake in the data
 #define TIME_MAX_S   1e9
+// A period is taken as that of a whole number of hertz if it differs by less than this part of it.
+#define WHOLE_HERTZ 2000
 
 // ---- samples ----
 
@@ -74,8 +76,15 @@ tac_result tac_path_period(const tac_path_sample *samples, size_t count, int64_t
 	for (size_t i = 0; i + 1 < count; i++)
 		steps[i] = samples[i + 1].time_ns - samples[i].time_ns;
 	qsort(steps, count - 1, sizeof *steps, compare_ns);
-	*out_period_ns = steps[(count - 1) / 2];
+	const int64_t median_ns = steps[(count - 1) / 2];
 	free(steps);
+	*out_period_ns = median_ns;
+	// The times of a run vary by its wake-ups; its rate is a whole number of hertz.
+	if (median_ns > 0 && median_ns <= 1000000000) {
+		const int64_t nominal_ns = llround(1e9 / (double)llround(1e9 / (double)median_ns));
+		if (llabs(nominal_ns - median_ns) <= median_ns / WHOLE_HERTZ)
+			*out_period_ns = nominal_ns;
+	}
 	return TAC_OK;
 }
 

@@ -36,6 +36,12 @@ class Task(BadInputTest):
         self.assertEqual(tactus("view", recording, "--csv", path).returncode, 0)
         result = tactus("render", "lumbar", "--input", path, "--output", self.path("out.csv"), "--task", again)
         self.assertEqual(result.returncode, 0, result)
+        # From the recording itself the figures are those of the run, to the bit.
+        exact = self.path("exact.json")
+        result = tactus("render", "lumbar", "--input", recording, "--output", self.path("out.csv"), "--task", exact)
+        self.assertEqual(result.returncode, 0, result)
+        with open(live, "rb") as first, open(exact, "rb") as second:
+            self.assertEqual(first.read(), second.read())
         a, b = figures(live), figures(again)
         self.assertEqual(list(a), list(b))
         self.assertGreaterEqual(a["punctures"]["value"], 2)
