@@ -24,6 +24,7 @@ typedef struct drill_rig_def {
 	double size_m, depth_m; // of the block, width and height
 	double voxel_m, radius_m;
 	double length_m; // of a cylinder; 0: a ball
+	bool turns;      // the tool rotates
 	double period_s, stiffness_N_per_m;
 	double energy_J_per_m3, rub_N, power_W;
 	tac_dvec3 shift_voxels; // of the block against the grid
@@ -116,7 +117,7 @@ static inline bool drill_rig_init(drill_rig *rig, const drill_rig_def *def)
 	sco.object_count = 1;
 	sco.period_s = def->period_s;
 	sco.metric_m = 0.02;
-	sco.fixed_rotation = true;
+	sco.fixed_rotation = !def->turns;
 	sco.work_units = 1500;
 	return good && tac_sco_create(&sco, &rig->sco) == TAC_OK;
 }

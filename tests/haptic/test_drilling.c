@@ -80,6 +80,36 @@ static void drill_cuts_while_its_button_is_held(void)
 	fixture_fini(&f);
 }
 
+// A cylinder that the hand tilts cuts with its side and its end.
+static void cylinder_cuts_in_six_axes(void)
+{
+	char text[2048];
+	snprintf(text, sizeof text, "%s", DRILL);
+	char *tool = strstr(text, "  shapes: [{kind: sphere");
+	TEST_ASSERT_NOT_NULL(tool);
+	snprintf(
+		tool, sizeof text - (size_t)(tool - text),
+		"  axes: 6\n  shapes: [{kind: cylinder, radius_m: 0.001, height_m: 0.003, position_m: [0, 0, "
+		"0.0015]}]\n  drill: {radius_m: 0.001, length_m: 0.003}\n%s",
+		strstr(DRILL, "objects:"));
+	fixture f;
+	fixture_build(&f, text, "wide", tac_servo_def_default());
+	const tac_dvec3 above = tac_dvec3_make(0, 0, 0.0045);
+	f.hand.state.T_base_tool.position = above;
+	step_to(&f, above);
+	const tac_snapshot *s = move_to(&f, tac_dvec3_make(0, 0, 0.0025), 400);
+	const double before = total_m3(s);
+	for (int i = 1; i <= 400; i++) { // it tilts in its hole
+		f.hand.state.T_base_tool.rotation = tac_dquat_exp(tac_dvec3_make(0, 0.0005 * i, 0));
+		s = step_to(&f, tac_dvec3_make(0, 0, 0.0025 - 1e-6 * i));
+	}
+	TEST_ASSERT_TRUE(before > 0.5e-9 && total_m3(s) > before);
+	TEST_ASSERT_TRUE(tac_dquat_angle(s->T_world_sco.rotation) > 0.02);
+	TEST_ASSERT_EQUAL_UINT64(0, s->faults);
+	TEST_ASSERT_EQUAL_UINT64(0, s->feel.jumps);
+	fixture_fini(&f);
+}
+
 // ---- built-in scenes ----
 
 static uint64_t mix(uint64_t hash, double value)
@@ -243,6 +273,7 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(drill_cuts_while_its_button_is_held);
+	RUN_TEST(cylinder_cuts_in_six_axes);
 	RUN_TEST(built_in_scenes_are_drilled_and_replay_to_the_bit);
 	RUN_TEST(wrong_keys_are_refused_by_line_and_column);
 	RUN_TEST(scene_is_written_as_it_was_read);

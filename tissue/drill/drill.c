@@ -238,8 +238,10 @@ static double remove_sweep(tac_drill *d, const tac_burr *burr, const tac_dpose *
 // Removes what a burr that does not turn has inside it at the end of a tick: see CRUMBLE_VOXELS.
 static void crumble(tac_drill *d, tac_dpose T_field_tool)
 {
-	const double less = CRUMBLE_VOXELS * tac_field_size_of(d->def.field).voxel_m;
 	tac_burr burr = d->def.burr;
+	// The rim of a cylinder is further from the rim of a smaller one than its sides are.
+	const double part = burr.kind == TAC_BURR_CYLINDER ? 0.7 * CRUMBLE_VOXELS : CRUMBLE_VOXELS;
+	const double less = part * tac_field_size_of(d->def.field).voxel_m;
 	burr.radius -= less;
 	const tac_dvec3 core = tac_dvec3_sub(burr.b, burr.a);
 	const double length = tac_dvec3_length(core);
