@@ -164,6 +164,7 @@ static bool solves(const tac_pivot *p, unsigned set, double *x)
 static void test_pivoting_finds_the_one_active_set_of_all(void)
 {
 	static tac_pivot p;
+	tac_pivot_init(&p);
 	tac_rng rng = tac_rng_seed(1, 1);
 	for (int round = 0; round < test_rounds(2000); round++) {
 		random_problem(&p, &rng, 1 + (int)tac_rng_below(&rng, 8));
@@ -181,6 +182,7 @@ static void test_pivoting_finds_the_one_active_set_of_all(void)
 static void test_pivoting_of_all_rows_meets_the_conditions_within_its_limit(void)
 {
 	static tac_pivot p;
+	tac_pivot_init(&p);
 	tac_rng rng = tac_rng_seed(2, 1);
 	for (int round = 0; round < test_rounds(400); round++) {
 		random_problem(&p, &rng, TAC_PIVOT_ROWS);
@@ -197,7 +199,9 @@ static void test_pivoting_of_all_rows_meets_the_conditions_within_its_limit(void
 static void test_pivoting_keeps_the_loads_if_the_matrix_is_not_definite(void)
 {
 	static tac_pivot p;
+	tac_pivot_init(&p);
 	memset(&p, 0, sizeof p);
+	tac_pivot_init(&p);
 	p.count = 2;
 	p.P[0][0] = p.P[1][1] = 1;
 	p.P[0][1] = p.P[1][0] = 2;

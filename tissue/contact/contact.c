@@ -56,6 +56,16 @@ static void describe_spreads(tac_tissue *t)
 	}
 }
 
+static void select_kernels(tac_tissue *t)
+{
+	static tac_contact_project_fn *const project[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_contact_project);
+	static tac_contact_displace_fn *const displace[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_contact_displace);
+	const tac_simd simd = tac_simd_select();
+	t->project = project[simd];
+	t->displace = displace[simd];
+	tac_pivot_init(&t->pivot);
+}
+
 tac_result tac_tissue_create(const tac_tissue_def *def, tac_tissue **out_tissue)
 {
 	*out_tissue = NULL;
@@ -71,15 +81,21 @@ tac_result tac_tissue_create(const tac_tissue_def *def, tac_tissue **out_tissue)
 		t->stride_m = tac_tool_stride_m(&def->tool);
 		t->seen = calloc(points, sizeof *t->seen);
 		t->spreads = calloc(points, sizeof *t->spreads);
+		t->free = calloc(points, sizeof *t->free);
+		t->slot = calloc(points, sizeof *t->slot);
+		t->last_slot = calloc(points, sizeof *t->last_slot);
+		t->remembered = calloc(points, sizeof *t->remembered);
 		t->found = calloc(TAC_TISSUE_EXAMINED, sizeof *t->found);
 		t->state.smallest_gap_m = HUGE_VAL;
 	}
-	if (!t || !t->seen || !t->spreads || !t->found) {
+	if (!t || !t->seen || !t->spreads || !t->free || !t->slot || !t->last_slot || !t->remembered ||
+	    !t->found) {
 		tac_log(TAC_LOG_ERROR, "tissue: no memory");
 		tac_tissue_destroy(&t);
 		return TAC_ERROR_MEMORY;
 	}
 	describe_spreads(t);
+	select_kernels(t);
 	tac_result result = TAC_OK;
 	for (int32_t level = 0; level < TAC_COMPLIANCE_LEVELS && result >= TAC_OK; level++)
 		result = tac_nearby_init(&t->nearby[level], def->compliance, level);
@@ -98,6 +114,10 @@ void tac_tissue_destroy(tac_tissue **tissue)
 		tac_nearby_fini(&t->nearby[level]);
 	free(t->seen);
 	free(t->spreads);
+	free(t->free);
+	free(t->slot);
+	free(t->last_slot);
+	free(t->remembered);
 	free(t->found);
 	free(t);
 	*tissue = NULL;
@@ -107,8 +127,16 @@ void tac_tissue_reset(tac_tissue *tissue)
 {
 	tac_tissue *t = tissue;
 	const tac_tissue_state before = t->state;
+	for (int32_t i = 0; i < t->point_count; i++)
+		t->slot[t->rows[i].point] = 0;
+	for (int32_t i = 0; i < t->memory_count; i++)
+		t->remembered[t->memory[i].point] = 0;
+	for (int32_t i = 0; i < t->last_count; i++)
+		t->last_slot[t->last_point[i]] = 0;
+	t->last_count = 0;
 	t->memory_count = t->row_count = t->tissue_count = t->point_count = 0;
 	t->started = false;
+	t->ticks += INT32_MAX; // what was free is no longer known
 	t->level_ticks = 0;
 	t->state = (tac_tissue_state){.smallest_gap_m = HUGE_VAL,
 				      .spent_ticks = before.spent_ticks,
@@ -138,17 +166,17 @@ static void begin_tick(tac_tissue *t, double elapsed_s, const tac_tissue *partne
 	const double r = m->creep > 0 ? elapsed_s / m->creep_time_s : 0;
 	t->now = 1 + m->creep * r / (1 + r);
 	t->after = m->creep / (1 + r);
-	t->past.count = t->all.count = 0;
+	t->before.count = t->all.count = 0;
 	for (int32_t i = 0; i < t->memory_count; i++) {
 		const tac_tissue_memory *e = &t->memory[i];
 		const tac_dvec3 rest = tac_dvec3_scale(e->creep_N, t->after);
-		add_pull(&t->past, e->point, rest);
+		add_pull(&t->before, e->point, rest);
 		add_pull(&t->all, e->point, tac_dvec3_add_scaled(rest, t->now, e->load_N));
 	}
 	for (int32_t i = 0; partner && i < partner->memory_count; i++) {
 		const tac_tissue_memory *e = &partner->memory[i];
 		const tac_dvec3 force = tac_dvec3_add_scaled(e->load_N, m->creep, e->creep_N);
-		add_pull(&t->past, e->point, force);
+		add_pull(&t->before, e->point, force);
 		add_pull(&t->all, e->point, force);
 	}
 	t->state.flags = 0;
@@ -157,11 +185,8 @@ static void begin_tick(tac_tissue *t, double elapsed_s, const tac_tissue *partne
 
 static const tac_tissue_memory *remembered(const tac_tissue *t, int32_t point)
 {
-	for (int32_t i = 0; i < t->memory_count; i++) {
-		if (t->memory[i].point == point)
-			return &t->memory[i];
-	}
-	return NULL;
+	const int32_t i = t->remembered[point] - 1;
+	return i >= 0 ? &t->memory[i] : NULL;
 }
 
 // Inserts by falling creep; the least drops out.
@@ -216,24 +241,27 @@ static void remember(tac_tissue *t)
 		e.creep_N = tac_dvec3_scale(e.creep_N, 1 / (1 + r));
 		keep_creep(kept, &creeping, &e);
 	}
+	for (int32_t i = 0; i < t->memory_count; i++)
+		t->remembered[t->memory[i].point] = 0;
 	memcpy(t->memory, next, (size_t)count * sizeof *next);
 	memcpy(t->memory + count, kept, (size_t)creeping * sizeof *kept);
 	t->memory_count = count + creeping;
+	for (int32_t i = 0; i < t->memory_count; i++)
+		t->remembered[t->memory[i].point] = i + 1;
 }
 
 // ---- the tool's way ----
 
-// An upper bound of how far a point of the tool moves.
-static double travel(const tac_tissue *t, tac_dpose from, tac_dpose to)
+double tac_tissue_travel(const tac_tissue *tissue, tac_dpose from, tac_dpose to)
 {
 	const double turn = tac_dquat_angle(tac_dquat_mul(to.rotation, tac_dquat_conjugate(from.rotation)));
 	return tac_dvec3_length(tac_dvec3_sub(to.position, from.position)) +
-	       (t->def.fixed_rotation ? 0 : fabs(turn) * tac_tool_radius_m(&t->def.tool));
+	       (tissue->def.fixed_rotation ? 0 : fabs(turn) * tac_tool_radius_m(&tissue->def.tool));
 }
 
 static tac_dpose cut(const tac_tissue *t, tac_dpose from, tac_dpose to, double most)
 {
-	const double way = travel(t, from, to);
+	const double way = tac_tissue_travel(t, from, to);
 	return way > most ? tac_dpose_interpolate(from, to, most / way) : to;
 }
 
@@ -246,7 +274,7 @@ static bool loaded(const tac_tissue *t)
 // surface.
 static double way_allowed(const tac_tissue *t, const tac_tissue_input *in)
 {
-	const double wanted = travel(t, in->T_body_tool, in->T_body_device);
+	const double wanted = tac_tissue_travel(t, in->T_body_tool, in->T_body_device);
 	if (loaded(t) || wanted <= t->stride_m)
 		return t->stride_m;
 	const tac_compliance *c = t->def.compliance;
@@ -346,7 +374,8 @@ tac_wrench tac_tissue_solve(tac_tissue *tissue, const tac_tissue_input *input, t
 	begin_tick(t, input->elapsed_s, input->partner);
 	const double allowed = way_allowed(t, input);
 	tac_dpose at = predict(t, input, allowed);
-	tac_tissue_gather(t, at, TRAVEL_SHARE * fmin(travel(t, input->T_body_tool, at), t->stride_m));
+	tac_tissue_gather(t, at,
+			  TRAVEL_SHARE * fmin(tac_tissue_travel(t, input->T_body_tool, at), t->stride_m));
 	add_stop(t, at);
 	add_rigid_rows(t);
 	for (int pass = 0; pass < PASSES; pass++) {
@@ -355,7 +384,7 @@ tac_wrench tac_tissue_solve(tac_tissue *tissue, const tac_tissue_input *input, t
 		at = cut(t, input->T_body_tool, at, allowed);
 		at = tac_tissue_balance(t, at, false, out_T_body_aim);
 	}
-	if (travel(t, input->T_body_tool, at) > allowed) {
+	if (tac_tissue_travel(t, input->T_body_tool, at) > allowed) {
 		*out_T_body_aim = at = cut(t, input->T_body_tool, at, allowed);
 		hold_at(t, at);
 		t->state.flags |= TAC_TISSUE_LIMITED;
@@ -388,7 +417,8 @@ static void describe_loads(tac_tissue *t)
 		sum = tac_dvec3_add_scaled(sum, r->load_N, r->normal);
 		centre = tac_dvec3_add_scaled(centre, r->load_N, tac_dvec3_add(r->rest_m, r->moved_m));
 		for (int32_t j = 0; j < t->point_count; j++)
-			s->energy_J += 0.5 * r->load_N * t->elastic[i][j] * t->rows[j].load_N;
+			s->energy_J += 0.5 * r->load_N * t->elastic[i > j ? i : j][i > j ? j : i] *
+				       t->rows[j].load_N;
 	}
 	s->normal = tac_dvec3_length_squared(sum) > 0 ? tac_dvec3_normalize(sum) : tac_dvec3_zero();
 	s->centre_m = s->load_N > 0 ? tac_dvec3_scale(centre, 1 / s->load_N) : tac_dvec3_zero();
@@ -408,6 +438,19 @@ static void describe_loads(tac_tissue *t)
 static double gap_at(const tac_tissue *t, const tac_contact_row *r, tac_dpose T_tool_body)
 {
 	return tac_tissue_gap(t, r->point, r->moved_m, t->T_balance, T_tool_body).gap_m;
+}
+
+// Where the points of the rows are, for the next tick.
+static void keep_places(tac_tissue *t)
+{
+	for (int32_t i = 0; i < t->last_count; i++)
+		t->last_slot[t->last_point[i]] = 0;
+	for (int32_t i = 0; i < t->point_count; i++) {
+		t->last_point[i] = t->rows[i].point;
+		t->last_moved_m[i] = t->rows[i].moved_m;
+		t->last_slot[t->last_point[i]] = i + 1;
+	}
+	t->last_count = t->point_count;
 }
 
 static double smallest_gap(const tac_tissue *t)
@@ -445,13 +488,16 @@ static tac_wrench finish(tac_tissue *t)
 	s->left_out_ticks += (s->flags & TAC_TISSUE_LEFT_OUT) != 0;
 	s->limited_ticks += (s->flags & TAC_TISSUE_LIMITED) != 0;
 	remember(t);
+	keep_places(t);
+	t->ticks++;
+	t->travelled_m += tac_tissue_travel(t, t->input.T_body_tool, t->T_balance);
 	return s->wrench;
 }
 
 tac_wrench tac_tissue_commit(tac_tissue *tissue, tac_dpose T_body_tool)
 {
 	tac_tissue *t = tissue;
-	if (travel(t, t->T_balance, T_body_tool) > HELD_M) {
+	if (tac_tissue_travel(t, t->T_balance, T_body_tool) > HELD_M) {
 		hold_at(t, T_body_tool);
 		t->state.flags |= TAC_TISSUE_HELD;
 	}
@@ -462,8 +508,9 @@ tac_wrench tac_tissue_commit(tac_tissue *tissue, tac_dpose T_body_tool)
 tac_wrench tac_tissue_hold(tac_tissue *tissue, tac_dpose T_body_tool, double elapsed_s)
 {
 	tac_tissue *t = tissue;
-	t->input = (tac_tissue_input){
-		.T_body_tool = T_body_tool, .T_body_device = T_body_tool, .elapsed_s = elapsed_s};
+	t->input = (tac_tissue_input){.T_body_tool = t->started ? t->T_balance : T_body_tool,
+				      .T_body_device = T_body_tool,
+				      .elapsed_s = elapsed_s};
 	begin_tick(t, elapsed_s, NULL);
 	hold_at(t, T_body_tool);
 	t->T_balance = t->T_body_device = T_body_tool;

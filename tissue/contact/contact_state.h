@@ -12,7 +12,8 @@
 extern "C" {
 #endif
 
-_Static_assert(TAC_TISSUE_ROWS + TAC_TISSUE_RIGID <= TAC_PIVOT_ROWS, "all rows in one problem");
+_Static_assert(TAC_TISSUE_ROWS + 1 + TAC_TISSUE_RIGID <= TAC_PIVOT_ROWS, "all rows in one problem");
+_Static_assert(TAC_TISSUE_ROWS == CONTACT_POINTS, "a block for each row");
 
 // A force on a point.
 typedef struct tac_tissue_pull {
@@ -32,6 +33,12 @@ typedef struct tac_contact_spread {
 	tac_dvec3 mean_m;
 	double second_m2[6]; // xx, yy, zz, xy, xz, yz
 } tac_contact_spread;
+
+// When and how far a point was free.
+typedef struct tac_contact_free {
+	double gap_m, travelled_m;
+	int64_t tick;
+} tac_contact_free;
 
 typedef struct tac_contact_row {
 	int32_t point;     // -1: none, a row without compliance
@@ -68,13 +75,16 @@ struct tac_tissue {
 	int32_t level_ticks; // since the level changed
 	tac_dpose T_body_device;
 	bool started;
+	int64_t ticks;
+	double travelled_m;     // by the tool in all ticks
+	tac_contact_free *free; // of each point
 
 	// Of this tick.
 	tac_tissue_input input;
-	double now, after;     // factors of this tick's load and of the last q in the displacement
-	tac_tissue_pulls past; // that displace the points without this tick's loads
-	tac_tissue_pulls all;  // with the loads of the last tick
-	tac_contact_row rows[TAC_TISSUE_ROWS + TAC_TISSUE_RIGID];
+	double now, after;       // factors of this tick's load and of the last q in the displacement
+	tac_tissue_pulls before; // that displace the points without this tick's loads
+	tac_tissue_pulls all;    // with the loads of the last tick
+	tac_contact_row rows[TAC_TISSUE_ROWS + 1 + TAC_TISSUE_RIGID];
 	// First the points of the tissue, then what stops a tool that is too deep, then rigid obstacles.
 	int32_t point_count, tissue_count, row_count;
 	tac_dpose T_balance;         // where the tool is expected
@@ -82,8 +92,16 @@ struct tac_tissue {
 	uint32_t *seen;              // of each point: the gathering that met it last
 	uint32_t gathering;
 	int32_t *found; // of TAC_TISSUE_EXAMINED points
+	// Of each point: 1 and its row, its row of the last tick, its memory; or 0.
+	int32_t *slot, *last_slot, *remembered;
+	tac_dvec3 last_moved_m[TAC_TISSUE_ROWS];
+	int32_t last_point[TAC_TISSUE_ROWS], last_count;
+	tac_contact_project_fn *project;
+	tac_contact_displace_fn *displace;
 	tac_pivot pivot;
-	double elastic[TAC_TISSUE_ROWS][TAC_TISSUE_ROWS]; // compliance of the rows along their normals
+	tac_contact_blocks blocks;                        // between the rows
+	tac_contact_vectors past;                         // displacement of the rows by creep and partner
+	double elastic[TAC_TISSUE_ROWS][TAC_TISSUE_ROWS]; // compliance of the rows along their normals, lower
 };
 
 // The displacement of a point by forces.
@@ -97,6 +115,10 @@ static inline tac_dvec3 tac_tissue_displacement(const tac_compliance *c, int32_t
 	}
 	return u;
 }
+
+// An upper bound of how far a point of the tool moves (contact.c).
+// Thread: RT.
+double tac_tissue_travel(const tac_tissue *tissue, tac_dpose from, tac_dpose to);
 
 // The gap of a point that is displaced by `moved_m`, in the body's frame. On a coarser level it is the mean
 // over the point's nodes, to second order (rows.c).
@@ -113,6 +135,10 @@ void tac_tissue_gather(tac_tissue *tissue, tac_dpose T_body_tool, double travel_
 // the pose that the tissue's loads alone would give. Returns the pose of the balance.
 // Thread: RT.
 tac_dpose tac_tissue_balance(tac_tissue *tissue, tac_dpose T_body_tool, bool held, tac_dpose *out_aim);
+
+// Reads the compliance between the rows, and finds their displacements by creep and partner (rows.c).
+// Thread: RT.
+void tac_tissue_begin_rows(tac_tissue *tissue);
 
 // The displacements of the rows' points by their loads (rows.c).
 // Thread: RT.

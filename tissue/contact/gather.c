@@ -9,6 +9,9 @@
 #define FINER_SHARE 0.7
 #define FINER_TICKS 100
 #define FINER_RATIO 4
+// How long a point that was free need not be looked at, ticks, and how far the surface may rise in each, m.
+#define FREE_TICKS  32
+#define FREE_RISE_M 5e-6
 
 // Inserts by rising gap, and the load in metres of the point's own displacement: where the rows do not fit,
 // the points with the least part in the contact drop out. Equal ones stay in the order of the points.
@@ -39,49 +42,70 @@ static void sort_by_point(tac_contact_row *rows, int32_t count)
 	}
 }
 
-// A candidate for a row.
-typedef struct candidate {
-	int32_t point;
-	const tac_tissue_memory *memory; // NULL: it bore no load
-	bool neighbour;                  // of a loaded point: it may be far from where it rests
-} candidate;
-
 typedef struct gathering {
 	tac_tissue *tissue;
 	tac_dpose T_body_tool, T_tool_body;
+	tac_tissue_tool round; // in the body's frame
 	double margin_m;
+	double ahead_m;   // how far the tool goes in this tick
 	int32_t in_reach; // more than rows, if there are too many
 	int32_t rows;
 } gathering;
 
-static void consider(gathering *g, const candidate *from)
+// Whether a point that was free a few ticks ago still is: neither the tool nor the surface that it presses
+// moves further than the tool has travelled, and creep lets the surface rise slowly. Most points in reach are
+// told so, without a sum over all loads.
+static bool stays_free(const gathering *g, int32_t point)
+{
+	const tac_tissue *t = g->tissue;
+	const tac_contact_free *f = &t->free[point];
+	const int64_t ticks = t->ticks - f->tick;
+	return f->gap_m > 0 && ticks < FREE_TICKS && !t->input.partner &&
+	       f->gap_m - 2 * (t->travelled_m + g->ahead_m - f->travelled_m) - FREE_RISE_M * (double)ticks >
+		       g->margin_m;
+}
+
+static void consider(gathering *g, int32_t point, double load_N)
 {
 	tac_tissue *t = g->tissue;
 	const tac_compliance *c = t->def.compliance;
-	if (t->seen[from->point] == t->gathering)
+	if (t->seen[point] == t->gathering)
 		return;
-	t->seen[from->point] = t->gathering;
+	t->seen[point] = t->gathering;
+	// Points move away from the tool, so one that is free at rest is free. Most are told by the distance
+	// of a round tool alone.
+	if (!(load_N > 0) && !t->def.tool.field &&
+	    tac_tool_distance_m(&g->round, t->spreads[point].mean_m) > g->margin_m)
+		return;
+	if (!(load_N > 0) &&
+	    tac_tissue_gap(t, point, tac_dvec3_zero(), g->T_body_tool, g->T_tool_body).gap_m > g->margin_m)
+		return;
+	if (!(load_N > 0) && stays_free(g, point))
+		return;
 	tac_contact_row row = {
-		.point = from->point,
-		.rest_m = t->spreads[from->point].mean_m,
-		.into = tac_dvec3_neg(tac_dvec3_from_vec3(c->point_normals[from->point])),
-		.load_N = from->memory ? from->memory->along_N : 0,
+		.point = point,
+		.rest_m = t->spreads[point].mean_m,
+		.into = tac_dvec3_neg(tac_dvec3_from_vec3(c->point_normals[point])),
+		.load_N = load_N,
 	};
-	if (!from->memory && !from->neighbour) {
-		// Points move away from the tool, so one that is free at rest is free.
-		if (tac_tissue_gap(t, row.point, tac_dvec3_zero(), g->T_body_tool, g->T_tool_body).gap_m >
-		    g->margin_m)
-			return;
-	}
-	row.past_m = tac_tissue_displacement(c, row.point, &t->past);
-	row.moved_m = tac_tissue_displacement(c, row.point, &t->all);
-	row.gap_m = tac_tissue_gap(t, row.point, row.moved_m, g->T_body_tool, g->T_tool_body).gap_m;
-	if (row.gap_m > g->margin_m && !(from->memory && from->memory->along_N > 0))
+	// The rows are linear about this displacement, so that of the last tick will do.
+	row.moved_m = t->last_slot[point] > 0 ? t->last_moved_m[t->last_slot[point] - 1]
+					      : tac_tissue_displacement(c, point, &t->all);
+	row.gap_m = tac_tissue_gap(t, point, row.moved_m, g->T_body_tool, g->T_tool_body).gap_m;
+	if (row.gap_m > g->margin_m && !(load_N > 0)) {
+		t->free[point] = (tac_contact_free){row.gap_m, t->travelled_m, t->ticks};
 		return;
-	const tac_mat3 own = tac_compliance_block(c, row.point, row.point);
-	row.rank_m = row.gap_m - row.load_N * (double)own.m[2][2];
+	}
+	const tac_mat3 own = tac_compliance_block(c, point, point);
+	row.rank_m = row.gap_m - load_N * (double)own.m[2][2];
 	g->in_reach++;
 	insert(t->rows, &g->rows, &row);
+}
+
+static bool has_coarser(const tac_tissue *t, int32_t level)
+{
+	const int32_t *start = t->def.compliance->level_start;
+	return level + 1 < TAC_COMPLIANCE_LEVELS && start[level + 2] > start[level + 1];
 }
 
 static void gather_level(gathering *g, int32_t level)
@@ -94,23 +118,17 @@ static void gather_level(gathering *g, int32_t level)
 	for (int32_t k = 0; k < t->memory_count; k++) {
 		const tac_tissue_memory *m = &t->memory[k];
 		if (m->along_N > 0 && m->point >= near->first && m->point < near->first + near->count)
-			consider(g, &(candidate){m->point, m, false});
-	}
-	for (int32_t k = 0; k < t->memory_count; k++) {
-		const tac_tissue_memory *m = &t->memory[k];
-		if (!(m->along_N > 0) || m->point < near->first || m->point >= near->first + near->count)
-			continue;
-		const int32_t *others = near->neighbours[m->point - near->first];
-		for (int32_t i = 0; i < TAC_NEARBY_NEIGHBOURS && others[i] >= 0; i++)
-			consider(g, &(candidate){others[i], NULL, true});
+			consider(g, m->point, m->along_N);
 	}
 	tac_dvec3 low, high;
 	tac_tool_box(&t->def.tool, g->T_body_tool, &low, &high);
 	const tac_dvec3 margin = tac_dvec3_splat(g->margin_m);
 	const int32_t count = tac_nearby_in_box(near, tac_dvec3_sub(low, margin), tac_dvec3_add(high, margin),
 						TAC_TISSUE_EXAMINED, t->found);
-	for (int32_t k = 0; k < count; k++)
-		consider(g, &(candidate){t->found[k], NULL, false});
+	// Too many for this level: the next one will do.
+	const int32_t most = has_coarser(t, level) ? TAC_TISSUE_ROWS : INT32_MAX;
+	for (int32_t k = 0; k < count && g->in_reach <= most; k++)
+		consider(g, t->found[k], 0);
 }
 
 static void change_level(tac_tissue *t, int32_t level)
@@ -123,17 +141,20 @@ static void change_level(tac_tissue *t, int32_t level)
 void tac_tissue_gather(tac_tissue *tissue, tac_dpose T_body_tool, double travel_m)
 {
 	tac_tissue *t = tissue;
-	const tac_compliance *c = t->def.compliance;
 	gathering g = {
 		.tissue = t, .T_body_tool = T_body_tool, .T_tool_body = tac_dpose_inverse(T_body_tool)};
+	g.ahead_m = tac_tissue_travel(t, t->input.T_body_tool, T_body_tool);
+	g.round = t->def.tool;
+	g.round.a = tac_dpose_apply_point(T_body_tool, g.round.a);
+	g.round.b = tac_dpose_apply_point(T_body_tool, g.round.b);
+	for (int32_t i = 0; i < t->point_count; i++)
+		t->slot[t->rows[i].point] = 0;
 	for (;;) {
 		g.margin_m = travel_m;
 		gather_level(&g, t->state.level);
-		const int32_t next = t->state.level + 1;
-		if (g.in_reach <= TAC_TISSUE_ROWS || next == TAC_COMPLIANCE_LEVELS ||
-		    c->level_start[next + 1] == c->level_start[next])
+		if (g.in_reach <= TAC_TISSUE_ROWS || !has_coarser(t, t->state.level))
 			break;
-		change_level(t, next);
+		change_level(t, t->state.level + 1);
 	}
 	t->level_ticks++;
 	if (t->state.level > 0 && t->level_ticks > FINER_TICKS &&
@@ -143,4 +164,7 @@ void tac_tissue_gather(tac_tissue *tissue, tac_dpose T_body_tool, double travel_
 		t->state.flags |= TAC_TISSUE_LEFT_OUT;
 	t->point_count = t->tissue_count = t->row_count = g.rows;
 	sort_by_point(t->rows, g.rows);
+	for (int32_t i = 0; i < t->point_count; i++)
+		t->slot[t->rows[i].point] = i + 1;
+	tac_tissue_begin_rows(t);
 }

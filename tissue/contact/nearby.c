@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The side of a cell, and the distance up to which points are neighbours, in spacings.
-#define CELL       2.0
-#define NEIGHBOURS 1.9
+// The side of a cell, in spacings.
+#define CELL 2.0
 // Cells along an axis, at most.
 #define SIDE_MAX 128
 
@@ -40,32 +39,6 @@ static void sort_into_cells(tac_nearby *n, const tac_compliance *c, int32_t cell
 	n->start[cells] = n->count;
 }
 
-static void find_neighbours(tac_nearby *n, const tac_compliance *c, int32_t i, double reach, int32_t *found,
-			    int32_t capacity)
-{
-	const tac_dvec3 p = tac_dvec3_from_vec3(c->points[n->first + i]);
-	const tac_dvec3 r = tac_dvec3_splat(reach);
-	const int32_t count = tac_nearby_in_box(n, tac_dvec3_sub(p, r), tac_dvec3_add(p, r), capacity, found);
-	double distance[TAC_NEARBY_NEIGHBOURS];
-	int32_t kept = 0;
-	for (int32_t k = 0; k < count; k++) {
-		const double d = tac_dvec3_length(tac_dvec3_sub(tac_dvec3_from_vec3(c->points[found[k]]), p));
-		if (found[k] == n->first + i || d > reach)
-			continue;
-		int32_t at = kept < TAC_NEARBY_NEIGHBOURS ? kept++ : kept;
-		if (at == TAC_NEARBY_NEIGHBOURS && !(d < distance[--at]))
-			continue;
-		for (; at > 0 && d < distance[at - 1]; at--) {
-			distance[at] = distance[at - 1];
-			n->neighbours[i][at] = n->neighbours[i][at - 1];
-		}
-		distance[at] = d;
-		n->neighbours[i][at] = found[k];
-	}
-	for (int32_t k = kept; k < TAC_NEARBY_NEIGHBOURS; k++)
-		n->neighbours[i][k] = -1;
-}
-
 tac_result tac_nearby_init(tac_nearby *nearby, const tac_compliance *compliance, int32_t level)
 {
 	tac_nearby *n = nearby;
@@ -89,18 +62,12 @@ tac_result tac_nearby_init(tac_nearby *nearby, const tac_compliance *compliance,
 	const size_t count = (size_t)n->count + 1;
 	n->start = calloc((size_t)cells + 1, sizeof *n->start);
 	n->points = calloc(count, sizeof *n->points);
-	n->neighbours = calloc(count, sizeof *n->neighbours);
-	int32_t *found = calloc(count, sizeof *found);
-	if (!n->start || !n->points || !n->neighbours || !found) {
-		free(found);
+	if (!n->start || !n->points) {
 		tac_nearby_fini(n);
 		tac_log(TAC_LOG_ERROR, "tissue: no memory");
 		return TAC_ERROR_MEMORY;
 	}
 	sort_into_cells(n, c, cells);
-	for (int32_t i = 0; i < n->count; i++)
-		find_neighbours(n, c, i, NEIGHBOURS * c->spacing_m[level], found, n->count);
-	free(found);
 	return TAC_OK;
 }
 
@@ -108,7 +75,6 @@ void tac_nearby_fini(tac_nearby *nearby)
 {
 	free(nearby->start);
 	free(nearby->points);
-	free(nearby->neighbours);
 	*nearby = (tac_nearby){0};
 }
 

@@ -1,4 +1,4 @@
-// Nearby: which points of one level of a compliance lie in a box, and which are next to each other.
+// Nearby: which points of one level of a compliance lie in a box.
 #ifndef TAC_TISSUE_CONTACT_NEARBY_H
 #define TAC_TISSUE_CONTACT_NEARBY_H
 
@@ -8,8 +8,6 @@
 extern "C" {
 #endif
 
-#define TAC_NEARBY_NEIGHBOURS 12
-
 // Of one level. Points are numbered as in the compliance.
 typedef struct tac_nearby {
 	int32_t first, count;
@@ -18,7 +16,6 @@ typedef struct tac_nearby {
 	int32_t size[3];
 	int32_t *start; // of each cell in `points`
 	int32_t *points;
-	int32_t (*neighbours)[TAC_NEARBY_NEIGHBOURS]; // of point first + i, by distance; -1: no more
 } tac_nearby;
 
 // TAC_ERROR_MEMORY with one log line.

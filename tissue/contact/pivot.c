@@ -13,42 +13,21 @@ typedef struct loaded_rows {
 	double x[TAC_PIVOT_ROWS];
 } loaded_rows;
 
-// Factorises the block of the loaded rows and solves P x = -b there. The factorisation subtracts column by
-// column, so that the inner loop adds no sum and may be vectorised without a change of any bit.
+void tac_pivot_init(tac_pivot *pivot)
+{
+	static tac_contact_cholesky_fn *const variants[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_contact_cholesky);
+	pivot->cholesky = variants[tac_simd_select()];
+}
+
+// Solves P x = -b for the loaded rows.
 static bool solve_loaded(tac_pivot *p, loaded_rows *s)
 {
-	const int32_t m = s->count;
-	for (int32_t i = 0; i < m; i++) {
+	for (int32_t i = 0; i < s->count; i++) {
 		for (int32_t j = 0; j <= i; j++)
 			p->factor[i][j] = p->P[s->row[i]][s->row[j]];
 		s->x[i] = -p->b[s->row[i]];
 	}
-	for (int32_t k = 0; k < m; k++) {
-		double column[TAC_PIVOT_ROWS];
-		if (!(p->factor[k][k] > 0))
-			return false;
-		const double d = sqrt(p->factor[k][k]), inverse = 1 / d;
-		p->factor[k][k] = d;
-		for (int32_t i = k + 1; i < m; i++)
-			column[i] = p->factor[i][k] *= inverse;
-		for (int32_t i = k + 1; i < m; i++) {
-			double *restrict row = p->factor[i];
-			const double f = column[i];
-			for (int32_t j = k + 1; j <= i; j++)
-				row[j] -= f * column[j];
-		}
-		s->x[k] *= inverse;
-		const double x = s->x[k];
-		for (int32_t i = k + 1; i < m; i++)
-			s->x[i] -= column[i] * x;
-	}
-	for (int32_t k = m - 1; k >= 0; k--) {
-		s->x[k] /= p->factor[k][k];
-		const double x = s->x[k];
-		for (int32_t j = 0; j < k; j++)
-			s->x[j] -= p->factor[k][j] * x;
-	}
-	return true;
+	return p->cholesky(p->factor, s->x, s->count);
 }
 
 // Marks the rows with a wrong sign, returns their number and the last of them.

@@ -10,14 +10,13 @@
 #ifndef TAC_TISSUE_CONTACT_PIVOT_H
 #define TAC_TISSUE_CONTACT_PIVOT_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "tissue/contact/contact_kernel.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define TAC_PIVOT_ROWS 96
+#define TAC_PIVOT_ROWS CONTACT_ROWS
 #define TAC_PIVOT_MOST 24 // factorisations
 
 typedef struct tac_pivot {
@@ -27,9 +26,14 @@ typedef struct tac_pivot {
 	// The first guess: rows with a positive load. Then the solution; unchanged if it was not found.
 	double load[TAC_PIVOT_ROWS];
 
+	tac_contact_cholesky_fn *cholesky; // set by tac_pivot_init
 	int32_t factorisations;
 	double factor[TAC_PIVOT_ROWS][TAC_PIVOT_ROWS]; // scratch
 } tac_pivot;
+
+// Selects the SIMD variant.
+// Thread: setup.
+void tac_pivot_init(tac_pivot *pivot);
 
 // Solves the problem. False if the factorisations are spent or P is not positive definite: the loads remain
 // as they were.

@@ -1,6 +1,7 @@
 #include "tissue/contact/contact_state.h"
 
 #include <math.h>
+#include <string.h>
 
 // Compliance of a rigid row, m/N: rows that depend on each other share a load.
 #define RIGID_COMPLIANCE 1e-9
@@ -15,6 +16,18 @@ static double moment(const double *m, tac_dvec3 d)
 {
 	return m[0] * d.x * d.x + m[1] * d.y * d.y + m[2] * d.z * d.z +
 	       2 * (m[3] * d.x * d.y + m[4] * d.x * d.z + m[5] * d.y * d.z);
+}
+
+static void put(tac_contact_vectors *v, int32_t i, tac_dvec3 value)
+{
+	v->x[i] = value.x;
+	v->y[i] = value.y;
+	v->z[i] = value.z;
+}
+
+static tac_dvec3 get(const tac_contact_vectors *v, int32_t i)
+{
+	return tac_dvec3_make(v->x[i], v->y[i], v->z[i]);
 }
 
 static twist to_device(const tac_tissue *t, tac_dpose from)
@@ -75,12 +88,12 @@ static void linearise(tac_tissue *t, tac_dpose T_body_tool)
 // What a pair of rows gives way by the coupling, m/N.
 static double coupling_share(const tac_contact_row *a, const tac_contact_row *b, double along, double about)
 {
-	return along * tac_dvec3_dot(a->normal, b->normal) + about * tac_dvec3_dot(a->turn_m, b->turn_m);
+	return along * tac_dvec3_dot(a->normal, b->normal) +
+	       (about > 0 ? about * tac_dvec3_dot(a->turn_m, b->turn_m) : 0);
 }
 
 static void assemble(tac_tissue *t, tac_dpose T_body_tool, bool held)
 {
-	const tac_compliance *c = t->def.compliance;
 	const tac_tissue_input *in = &t->input;
 	const double along = held ? 0 : 1 / in->stiffness_N_per_m;
 	const double about = held || t->def.fixed_rotation || !(in->turn_stiffness_Nm_per_rad > 0)
@@ -88,21 +101,19 @@ static void assemble(tac_tissue *t, tac_dpose T_body_tool, bool held)
 				     : 1 / in->turn_stiffness_Nm_per_rad;
 	const twist ahead = held ? (twist){tac_dvec3_zero(), tac_dvec3_zero()} : to_device(t, T_body_tool);
 	tac_pivot *p = &t->pivot;
+	tac_contact_vectors normals = {{0}, {0}, {0}};
+	for (int32_t i = 0; i < t->point_count; i++)
+		put(&normals, i, t->rows[i].normal);
+	t->project(&t->blocks, &normals, t->elastic);
 	p->count = t->row_count;
 	for (int32_t i = 0; i < t->row_count; i++) {
 		const tac_contact_row *a = &t->rows[i];
 		for (int32_t j = 0; j <= i; j++) {
-			const tac_contact_row *b = &t->rows[j];
-			double sum = coupling_share(a, b, along, about);
-			if (a->point >= 0 && b->point >= 0) {
-				const tac_mat3 C = tac_compliance_block(c, a->point, b->point);
-				const double elastic = tac_dvec3_dot(
-					a->normal, tac_dmat3_apply(tac_dmat3_from_mat3(C), b->normal));
-				t->elastic[i][j] = t->elastic[j][i] = elastic;
-				sum += t->now * elastic;
-			} else if (i == j) {
+			double sum = coupling_share(a, &t->rows[j], along, about);
+			if (i < t->point_count)
+				sum += t->now * t->elastic[i][j];
+			else if (i == j)
 				sum += RIGID_COMPLIANCE;
-			}
 			p->P[i][j] = p->P[j][i] = sum;
 		}
 		p->b[i] = a->gap_m - tac_dvec3_dot(a->normal, ahead.v) - tac_dvec3_dot(a->turn_m, ahead.w);
@@ -144,22 +155,57 @@ tac_dpose tac_tissue_balance(tac_tissue *tissue, tac_dpose T_body_tool, bool hel
 	return after(T_body_tool, yield(t, left, t->row_count));
 }
 
-void tac_tissue_displace_rows(tac_tissue *tissue)
+void tac_tissue_begin_rows(tac_tissue *tissue)
 {
 	tac_tissue *t = tissue;
 	const tac_compliance *c = t->def.compliance;
-	for (int32_t i = 0; i < t->point_count; i++)
-		t->rows[i].moved_m = t->rows[i].past_m;
-	for (int32_t j = 0; j < t->point_count; j++) {
-		const tac_contact_row *b = &t->rows[j];
-		if (!(b->load_N > 0))
-			continue;
-		const tac_dvec3 force = tac_dvec3_scale(b->normal, t->now * b->load_N);
-		for (int32_t i = 0; i < t->point_count; i++) {
-			tac_contact_row *a = &t->rows[i];
-			const tac_mat3 C = tac_compliance_block(c, a->point, b->point);
-			a->moved_m =
-				tac_dvec3_add(a->moved_m, tac_dmat3_apply(tac_dmat3_from_mat3(C), force));
+	const int32_t count = t->point_count;
+	tac_contact_blocks *blocks = &t->blocks;
+	blocks->count = count;
+	for (int32_t i = 0; i < count; i++) {
+		for (int k = 0; k < 9; k++) {
+			for (int32_t j = count; j < CONTACT_POINTS && j < count + 8; j++)
+				blocks->of[i][k][j] = 0;
+		}
+		for (int32_t j = 0; j <= i; j++) {
+			const tac_mat3 C = tac_compliance_block(c, t->rows[i].point, t->rows[j].point);
+			for (int a = 0; a < 3; a++) {
+				for (int b = 0; b < 3; b++)
+					blocks->of[i][3 * a + b][j] = blocks->of[j][3 * b + a][i] = C.m[a][b];
+			}
 		}
 	}
+	// What creeps is mostly what is pressed.
+	tac_contact_vectors forces = {{0}, {0}, {0}};
+	tac_tissue_pulls elsewhere = {.count = 0};
+	memset(&t->past, 0, sizeof t->past);
+	bool any = false;
+	for (int32_t k = 0; k < t->before.count; k++) {
+		const tac_tissue_pull *pull = &t->before.of[k];
+		const int32_t row = t->slot[pull->point] - 1;
+		if (row < 0) {
+			elsewhere.of[elsewhere.count++] = *pull;
+			continue;
+		}
+		put(&forces, row, tac_dvec3_add(get(&forces, row), pull->force_N));
+		any = true;
+	}
+	if (any)
+		t->displace(blocks, &forces, &t->past);
+	for (int32_t i = 0; i < count; i++) {
+		const tac_dvec3 u = tac_tissue_displacement(c, t->rows[i].point, &elsewhere);
+		put(&t->past, i, tac_dvec3_add(get(&t->past, i), u));
+		t->rows[i].past_m = get(&t->past, i);
+	}
+}
+
+void tac_tissue_displace_rows(tac_tissue *tissue)
+{
+	tac_tissue *t = tissue;
+	tac_contact_vectors forces = {{0}, {0}, {0}}, moved = t->past;
+	for (int32_t i = 0; i < t->point_count; i++)
+		put(&forces, i, tac_dvec3_scale(t->rows[i].normal, t->now * t->rows[i].load_N));
+	t->displace(&t->blocks, &forces, &moved);
+	for (int32_t i = 0; i < t->point_count; i++)
+		t->rows[i].moved_m = get(&moved, i);
 }
