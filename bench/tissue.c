@@ -3,7 +3,7 @@
 // thread, and the least counts, so that what interrupts the machine is left out. Then cold ticks: at a place
 // where the tool has not been, with nothing of it in the caches.
 #include "base/rng.h"
-#include "tests/support/tissue_patch.h"
+#include "bench/tissue_patch.h"
 #include "tissue/contact.h"
 
 #include <stdio.h>

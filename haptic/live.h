@@ -154,10 +154,11 @@ TAC_API bool tac_live_switch_effect(tac_live *live, int32_t tool, int32_t effect
 
 // Hands over another world, which takes the place of the present one between two ticks. Its tools have the
 // same number, `axes` and `turn_arm_m` as those of the first world, and its engine is the same; limits,
-// damping, mapping and effects stay as they are. Neither world has a drillable object. Each tool stays where
-// it is if it is free there; otherwise its force fades out until it is. All commands that follow are for the
-// new world, whose objects are where its scene has them. The test whether the tools are free takes a tick for
-// each 20,000 triangles of closed meshes, times the shapes of the tool, during which the old world stays.
+// damping, mapping and effects stay as they are. Neither world has a drillable object or tissue. Each tool
+// stays where it is if it is free there; otherwise its force fades out until it is. All commands that follow
+// are for the new world, whose objects are where its scene has them. The test whether the tools are free
+// takes a tick for each 20,000 triangles of closed meshes, times the shapes of the tool, during which the old
+// world stays.
 //
 // The world belongs to the live until tac_live_returned gives it back. Allocates and prepares the new world's
 // movers, which may take milliseconds; the loop goes on meanwhile. Also false with a log line if `world` is

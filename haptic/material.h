@@ -50,11 +50,16 @@ typedef struct tac_material {
 	double cutting_energy_J_per_m3;
 	double feed_m_per_N_s; // of the scene's drill, for each newton, while all of its section cuts
 	double rub_N;          // a drill that is pressed less only rubs
+	// How it yields as soft tissue (tissue/compliance.h).
+	double young_Pa; // 0: it does not
+	double poisson;
+	double creep; // how much further it yields in time, as a part of what it yields at once
+	double creep_time_s;
 } tac_material;
 
 // 1000 N/m, no friction (bristle 1000 N/m), no texture (1 mm waves along x), no viscosity, smooth with a
-// crease angle of 30 degrees. For a needle: soft tissue, 2 N to puncture and 0.5 N to cut.
-// Thread: any.
+// crease angle of 30 degrees. For a needle: soft tissue, 2 N to puncture and 0.5 N to cut. As soft tissue:
+// none; with a Young's modulus, a Poisson's ratio of 0.45 without creep. Thread: any.
 TAC_API tac_material tac_material_default(void);
 
 #ifdef __cplusplus

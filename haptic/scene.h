@@ -35,7 +35,8 @@ extern "C" {
 #define TAC_SCENE_SURFACES  16 // of one object whose material is not the object's
 #define TAC_SCENE_PATH      64 // points
 #define TAC_SCENE_CAMERAS   8
-#define TAC_SCENE_INSIDE    7 // other materials inside of a body that is drilled
+#define TAC_SCENE_INSIDE    7 // other materials inside of a body that is drilled or soft
+#define TAC_SCENE_FIXED     4 // parts of a soft body that are held
 
 typedef enum tac_scene_shape_kind {
 	TAC_SCENE_MESH,   // a file
@@ -159,6 +160,27 @@ typedef struct tac_scene_drillable {
 	int32_t inside_count;
 } tac_scene_drillable;
 
+// Where a soft body is held: below a height in its own frame.
+typedef struct tac_scene_fixed {
+	double below_z_m;
+} tac_scene_fixed;
+
+// Another material inside of a soft body, in solids of the body's frame. Later ones lie in earlier ones.
+typedef struct tac_scene_enclosed {
+	char name[TAC_SCENE_NAME];
+	char solids[TAC_SCENE_TEXT];
+	char material[TAC_MATERIAL_NAME];
+} tac_scene_enclosed;
+
+// How a body yields.
+typedef struct tac_scene_tissue {
+	double spacing_m; // of the points that may be pressed; 0: the body is rigid
+	tac_scene_fixed fixed[TAC_SCENE_FIXED];
+	int32_t fixed_count;
+	tac_scene_enclosed inside[TAC_SCENE_INSIDE];
+	int32_t inside_count;
+} tac_scene_tissue;
+
 typedef struct tac_scene_object {
 	char name[TAC_SCENE_NAME];
 	tac_scene_shape shapes[TAC_SCENE_SHAPES];
@@ -175,6 +197,7 @@ typedef struct tac_scene_object {
 	tac_scene_structure protect[TAC_SCENE_PROTECTED];
 	int32_t protect_count;
 	tac_scene_drillable drillable;
+	tac_scene_tissue tissue;
 	bool hidden; // at the start: it cannot be touched until the application shows it (haptic/live.h)
 } tac_scene_object;
 

@@ -9,6 +9,7 @@
 #include "haptic/derate.h"
 #include "haptic/scene.h"
 #include "haptic/sco.h"
+#include "tissue/contact.h"
 #include "tissue/drill.h"
 #include "tissue/needle.h"
 
@@ -109,6 +110,20 @@ typedef struct tac_snapshot_drill {
 	tac_drill_state state;
 } tac_snapshot_drill;
 
+// Soft tissue that the tool presses. The state is in the frame of its object.
+typedef struct tac_snapshot_tissue {
+	bool present;         // the scene has a body that yields
+	int32_t object;       // of the scene
+	tac_wrench wrench;    // of the tissue on the tool, with friction, about its origin; part of `wanted`
+	tac_dvec3 point_m;    // centre of the pressed patch
+	tac_dvec3 friction_N; // contained in the wrench
+	bool slipping;
+	tac_tissue_state state;
+	// The shape of the body: forces on points of the world's compliance, its frame.
+	int32_t force_count;
+	tac_tissue_force forces[TAC_TISSUE_FORCES];
+} tac_snapshot_tissue;
+
 // The other tool is the last object, after those of the scene.
 #define TAC_SNAPSHOT_OBJECTS (TAC_SCENE_OBJECTS + TAC_SCENE_TOOLS - 1)
 
@@ -153,7 +168,7 @@ typedef struct tac_snapshot {
 	uint64_t faults;             // the SCO was put back to its last free pose, or began in contact
 	uint64_t unknown_ticks;      // a collider's answer was unknown
 	uint64_t budget_spent_ticks; // the mover reached one of its limits
-	uint64_t contact_ticks;      // the tool touched something, or it is a needle and was in tissue
+	uint64_t contact_ticks;      // the tool touched something, pressed tissue, or was a needle in it
 
 	double gripper_m; // opening of the device's gripper; 0 where there is none
 	double gripper_N; // sent to it, positive opens
@@ -161,13 +176,14 @@ typedef struct tac_snapshot {
 
 	tac_snapshot_needle needle;
 	tac_snapshot_drill drill;
+	tac_snapshot_tissue tissue;
 
 	// How the last substep of the mover ended, and why the last refused one was: tac_sco_report.
 	tac_sco_outcome sco_outcome, sco_refused;
 } tac_snapshot;
 
-// Whether the tool touches something or, if it is a needle, is in tissue or presses it. A needle in tissue
-// alone has no contacts.
+// Whether the tool touches something, presses what yields or, if it is a needle, is in tissue or presses it.
+// Neither a needle in tissue alone nor a tool on tissue alone has contacts.
 // Thread: any.
 TAC_API bool tac_snapshot_touching(const tac_snapshot *snapshot);
 

@@ -74,6 +74,13 @@ typedef struct tac_task_figures {
 	double removed;   // part of it that was removed, 0 … 1
 	double coverage;  // part of the target object's area that was touched, 0 … 1
 
+	// Of a body that yields. A mark is a press of button 0 while the tool presses the body.
+	double pressed; // part of its area that was pressed with TAC_TASK_PRESS_MIN_N … MAX_N, 0 … 1
+	int32_t marks;
+	const char *mark_name; // of what is inside, that the last mark was nearest to
+	double mark_error_m;   // distance of its centre from the line along which the tool pressed
+	double mark_s;         // when
+
 	// Limits of the scene; 0: none.
 	double limit_force_N, limit_time_s, limit_path_m;
 	double limit_removed; // the least part to be removed
@@ -81,6 +88,9 @@ typedef struct tac_task_figures {
 } tac_task_figures;
 
 #define TAC_TASK_FORCE_STEP_N 0.02
+// With less force nothing below the surface is felt, with more the patient feels it.
+#define TAC_TASK_PRESS_MIN_N 0.3
+#define TAC_TASK_PRESS_MAX_N 2.0
 
 // Prepares the figures of `tool`. The world outlives the task. TAC_ERROR_ARGUMENT (solids of a protected
 // structure that are not spheres or capsules, or too many of them) or TAC_ERROR_MEMORY, with one log line;

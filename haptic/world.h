@@ -10,6 +10,7 @@
 #include "collision/mesh_smooth.h"
 #include "collision/round.h"
 #include "haptic/scene.h"
+#include "tissue/compliance.h"
 #include "tissue/field.h"
 
 #ifdef __cplusplus
@@ -32,6 +33,7 @@ typedef struct tac_world_body {
 	// drilled. Label 0 is the body's own material, 1 + i that of inside[i] of the scene.
 	tac_field *field;
 	int32_t field_material[TAC_FIELD_LABELS];
+	tac_compliance *compliance; // of a body that yields; NULL: it is rigid
 } tac_world_body;
 
 typedef struct tac_world {
@@ -97,8 +99,8 @@ TAC_API const tac_material *tac_world_material(const tac_world *world, int32_t o
 TAC_API int32_t tac_world_find_surface(const tac_world *world, int32_t object, const char *name,
 				       int32_t after);
 
-// Whether a tool passes through an object: a needle through what has layers. The mover does not stop it
-// there. Thread: any.
+// Whether the mover lets a tool pass through an object: a needle through what has layers, any tool into what
+// yields. What they meet there is the servo's task. Thread: any.
 TAC_API bool tac_world_passes(const tac_world *world, int32_t tool, int32_t object);
 
 #ifdef __cplusplus

@@ -22,6 +22,9 @@ typedef struct row {
 	double needle_depth_m, needle_front_m, needle_tip_N, needle_shaft_N;
 	int32_t needle_layer, needle_opened;
 	tac_sco_outcome sco_outcome, sco_refused;
+	double tissue_load_N, tissue_depth_m, tissue_area_m2;
+	int32_t tissue_rows, tissue_level;
+	uint32_t tissue_flags;
 } row;
 
 static bool fail(const run_csv *csv, int error)
@@ -52,7 +55,8 @@ bool run_csv_open(const char *path, run_csv *out_csv)
 		"status,buttons,limits,sco_flags,wake_us,compute_us,gripper_m,gripper_N,"
 		"effects_x,effects_y,effects_z,"
 		"needle_depth_m,needle_front_m,needle_tip_N,needle_shaft_N,needle_layer,needle_opened,"
-		"sco_outcome,sco_refused\n");
+		"sco_outcome,sco_refused,"
+		"tissue_load_N,tissue_depth_m,tissue_area_m2,tissue_rows,tissue_level,tissue_flags\n");
 	return fflush(out_csv->file) == 0 || fail(out_csv, errno);
 }
 
@@ -86,6 +90,12 @@ void run_csv_add(run_csv *csv, const tac_snapshot *s, const tac_tick *tick)
 		.needle_opened = s->needle.state.opened,
 		.sco_outcome = s->sco_outcome,
 		.sco_refused = s->sco_refused,
+		.tissue_load_N = s->tissue.state.load_N,
+		.tissue_depth_m = s->tissue.state.depth_m,
+		.tissue_area_m2 = s->tissue.state.area_m2,
+		.tissue_rows = s->tissue.state.rows,
+		.tissue_level = s->tissue.state.level,
+		.tissue_flags = s->tissue.state.flags,
 	};
 	tac_ring_push(csv->ring, &r); // a refusal is counted by the ring
 }
@@ -111,9 +121,11 @@ static void write_row(run_csv *csv, const row *r)
 		tac_device_status_name(r->status), r->buttons, r->limits, r->sco_flags,
 		(double)r->wake_ns / 1e3, (double)r->compute_ns / 1e3, r->gripper_m, r->gripper_N,
 		r->effects_N.x, r->effects_N.y, r->effects_N.z);
-	fprintf(file, ",%.9g,%.9g,%.6g,%.6g,%d,%d,%s,%s\n", r->needle_depth_m, r->needle_front_m,
+	fprintf(file, ",%.9g,%.9g,%.6g,%.6g,%d,%d,%s,%s", r->needle_depth_m, r->needle_front_m,
 		r->needle_tip_N, r->needle_shaft_N, (int)r->needle_layer, (int)r->needle_opened,
 		tac_sco_outcome_name(r->sco_outcome), tac_sco_outcome_name(r->sco_refused));
+	fprintf(file, ",%.6g,%.6g,%.6g,%d,%d,%u\n", r->tissue_load_N, r->tissue_depth_m, r->tissue_area_m2,
+		(int)r->tissue_rows, (int)r->tissue_level, r->tissue_flags);
 }
 
 void run_csv_drain(run_csv *csv)

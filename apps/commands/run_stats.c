@@ -113,6 +113,17 @@ static void print_needle(const tac_needle_state *n)
 	       e->residual);
 }
 
+// How the tissue was solved for.
+static void print_tissue(const tac_tissue_state *t)
+{
+	printf("          tissue: level of points changed %llu time%s; loads not found in %llu tick%s, "
+	       "points "
+	       "left out in %llu, tool too fast in %llu\n",
+	       (unsigned long long)t->level_changes, plural(t->level_changes),
+	       (unsigned long long)t->spent_ticks, plural(t->spent_ticks),
+	       (unsigned long long)t->left_out_ticks, (unsigned long long)t->limited_ticks);
+}
+
 static void print_counters(tac_servo *servo, const tac_snapshot *last)
 {
 	printf("          %llu fault%s%s, %llu undecided collision quer%s, work budget spent in %llu "
@@ -141,8 +152,8 @@ void run_stats_print(const run_stats *r, const char *tool, tac_servo *servo)
 		return;
 	const double share = r->ticks > 0 ? 100.0 * (double)last->contact_ticks / (double)r->ticks : 0;
 	printf("%-9s in contact%s %.1f %% of the time, up to %d contact%s\n", tool,
-	       last->needle.present ? " or in tissue" : "", share, (int)r->max_contacts,
-	       r->max_contacts == 1 ? "" : "s");
+	       last->needle.present || last->tissue.present ? " or in tissue" : "", share,
+	       (int)r->max_contacts, r->max_contacts == 1 ? "" : "s");
 	printf("          force %.2f N on average in contact, up to %.2f N; torque up to %.3f Nm; "
 	       "device up to %.2f mm from the tool\n",
 	       mean_force_N(r, last), r->max_force_N, r->max_torque_Nm, 1e3 * r->max_depth_m);
@@ -151,6 +162,8 @@ void run_stats_print(const run_stats *r, const char *tool, tac_servo *servo)
 	print_feel(&last->feel);
 	if (last->needle.present)
 		print_needle(&last->needle.state);
+	if (last->tissue.present)
+		print_tissue(&last->tissue.state);
 	print_stability(r);
 	print_counters(servo, last);
 }

@@ -397,6 +397,6 @@ bool session_has_task(const tac_scene *scene)
 	for (int32_t i = 0; i < scene->tool_count; i++)
 		has = has || scene->tools[i].needle.length_m > 0;
 	for (int32_t i = 0; i < scene->object_count; i++)
-		has = has || scene->objects[i].protect_count > 0;
+		has = has || scene->objects[i].protect_count > 0 || scene->objects[i].tissue.inside_count > 0;
 	return has;
 }

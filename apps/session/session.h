@@ -71,7 +71,8 @@ int session_open(const session_def *def, const char *command, bool bare, session
 // Frees everything. False: a recording, written or played back, is incomplete; one line said so.
 bool session_close(session *s);
 
-// Whether a scene asks for figures of what was done: it has a task, a needle or a protected structure.
+// Whether a scene asks for figures of what was done: it has a task, a needle, a protected structure or
+// something inside of tissue.
 bool session_has_task(const tac_scene *scene);
 
 // What surrounds tool i; NULL: not known.

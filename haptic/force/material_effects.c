@@ -23,6 +23,8 @@ tac_material tac_material_default(void)
 		.lateral_stiffness_N_per_m2 = 3e4,
 		.tip_relaxation_s = 1,
 		.needle_turning = 1,
+		.poisson = 0.45,
+		.creep_time_s = 1,
 	};
 }
 

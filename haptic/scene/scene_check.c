@@ -257,6 +257,49 @@ static bool check_drillable(const checker *c, const tac_scene_object *o)
 	return true;
 }
 
+// A material that yields, by name.
+static bool check_soft(const checker *c, const char *name)
+{
+	if (!check_reference(c, name))
+		return false;
+	const int32_t i = tac_scene_find_material(c->scene, name);
+	return (i >= 0 && c->scene->materials[i].young_Pa > 0) ||
+	       refuse(c, name, "expected a material with 'young_Pa', as one that yields needs, found '%s'",
+		      name);
+}
+
+static bool check_tissue(const checker *c, const tac_scene_object *o)
+{
+	const tac_scene *s = c->scene;
+	const tac_scene_tissue *t = &o->tissue;
+	if (!(t->spacing_m > 0))
+		return true;
+	for (const tac_scene_object *other = s->objects; other < o; other++) {
+		if (other->tissue.spacing_m > 0)
+			return refuse(c, &t->spacing_m, "expected one body with tissue, found '%s' and '%s'",
+				      other->name, o->name);
+	}
+	if (t->fixed_count == 0)
+		return refuse(c, &t->spacing_m, "expected at least one place in 'fixed', found none");
+	if (o->drillable.voxel_m > 0 || o->layers.list_count > 0)
+		return refuse(c, &t->spacing_m,
+			      "expected no 'tissue' in a body with 'drillable' or 'layers', found both");
+	for (int32_t i = 0; i < s->tool_count; i++) {
+		if (s->tools[i].needle.length_m > 0 || s->tools[i].drill.radius_m > 0)
+			return refuse(c, &t->spacing_m,
+				      "expected no needle and no drill beside tissue, found '%s'",
+				      s->tools[i].name);
+	}
+	if (!check_soft(c, o->material))
+		return false;
+	for (int32_t i = 0; i < t->inside_count; i++) {
+		tac_solids solids;
+		if (!check_soft(c, t->inside[i].material) || !check_solids(c, t->inside[i].solids, &solids))
+			return false;
+	}
+	return true;
+}
+
 static bool check_task(const checker *c)
 {
 	const tac_scene_task *t = &c->scene->task;
@@ -286,7 +329,8 @@ static bool check_objects(const checker *c)
 	for (int32_t i = 0; i < s->object_count; i++) {
 		const tac_scene_object *o = &s->objects[i];
 		if (!check_shapes(c, o->shapes, o->shape_count) || !check_reference(c, o->material) ||
-		    !check_path(c, o->path, o->path_count) || !check_protect(c, o) || !check_drillable(c, o))
+		    !check_path(c, o->path, o->path_count) || !check_protect(c, o) ||
+		    !check_drillable(c, o) || !check_tissue(c, o))
 			return false;
 		const tac_scene_layers *layers = &o->layers;
 		if (layers->list_count > 0 && !(tac_dvec3_length(layers->normal) > 0))

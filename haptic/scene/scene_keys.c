@@ -56,6 +56,10 @@ static const tac_scene_key material_keys[] = {
 	{NUMBER(tac_material, cutting_energy_J_per_m3, 1e3, 1e12)},
 	{NUMBER(tac_material, feed_m_per_N_s, 1e-9, 10)},
 	{NUMBER(tac_material, rub_N, 0, 100)},
+	{NUMBER(tac_material, young_Pa, 10, 1e9)},
+	{NUMBER(tac_material, poisson, 0, 0.49)},
+	{NUMBER(tac_material, creep, 0, 10)},
+	{NUMBER(tac_material, creep_time_s, 0.01, 1e3)},
 	{0},
 };
 
@@ -250,6 +254,48 @@ static void fill_drillable(void *out)
 static const tac_scene_group drillable_group = {"a body that is drilled", drillable_keys,
 						sizeof(tac_scene_drillable), fill_drillable};
 
+static const tac_scene_key fixed_keys[] = {
+	{NUMBER(tac_scene_fixed, below_z_m, -COORDINATE_MAX, COORDINATE_MAX), .required = true},
+	{0},
+};
+
+static void fill_fixed(void *out)
+{
+	*(tac_scene_fixed *)out = (tac_scene_fixed){0};
+}
+
+static const tac_scene_group fixed_group = {"where tissue is held", fixed_keys, sizeof(tac_scene_fixed),
+					    fill_fixed};
+
+static const tac_scene_key enclosed_keys[] = {
+	{TEXT(tac_scene_enclosed, name), .required = true},
+	{TEXT(tac_scene_enclosed, solids), .required = true},
+	{TEXT(tac_scene_enclosed, material), .required = true},
+	{0},
+};
+
+static void fill_enclosed(void *out)
+{
+	memset(out, 0, sizeof(tac_scene_enclosed));
+}
+
+static const tac_scene_group enclosed_group = {"what is inside of tissue", enclosed_keys,
+					       sizeof(tac_scene_enclosed), fill_enclosed};
+
+static const tac_scene_key tissue_keys[] = {
+	{NUMBER(tac_scene_tissue, spacing_m, 1e-4, 1), .required = true},
+	{LIST(tac_scene_tissue, fixed, fixed_count, 0, TAC_SCENE_FIXED, fixed_group), .required = true},
+	{LIST(tac_scene_tissue, inside, inside_count, 0, TAC_SCENE_INSIDE, enclosed_group)},
+	{0},
+};
+
+static void fill_tissue(void *out)
+{
+	memset(out, 0, sizeof(tac_scene_tissue));
+}
+
+static const tac_scene_group tissue_group = {"tissue", tissue_keys, sizeof(tac_scene_tissue), fill_tissue};
+
 static const tac_scene_key object_keys[] = {
 	{TEXT(tac_scene_object, name), .required = true},
 	{LIST(tac_scene_object, shapes, shape_count, 1, TAC_SCENE_SHAPES, shape_group), .required = true},
@@ -261,6 +307,7 @@ static const tac_scene_key object_keys[] = {
 	{MAP(tac_scene_object, layers, layers_group)},
 	{LIST(tac_scene_object, protect, protect_count, 0, TAC_SCENE_PROTECTED, structure_group)},
 	{MAP(tac_scene_object, drillable, drillable_group)},
+	{MAP(tac_scene_object, tissue, tissue_group)},
 	{FLAG(tac_scene_object, hidden)},
 	{0},
 };

@@ -4,6 +4,7 @@
 #include "collision/solid.h"
 #include "haptic/scene/scene_shapes.h"
 #include "haptic/scene/world_field.h"
+#include "haptic/scene/world_tissue.h"
 #include "haptic/scene_builder.h"
 
 #include <math.h>
@@ -291,6 +292,8 @@ static tac_result build_all(tac_world *world, tac_world_progress *progress, void
 			result = build_smooth(world, body);
 		if (result >= TAC_OK && o->drillable.voxel_m > 0)
 			result = tac_world_build_field(world, o, body);
+		if (result >= TAC_OK && o->tissue.spacing_m > 0)
+			result = tac_world_build_tissue(world, o, body);
 		if (result < TAC_OK)
 			return result;
 	}
@@ -342,6 +345,7 @@ static void destroy_body(tac_world_body *body)
 	free(body->surface_material);
 	tac_mesh_smooth_destroy(&body->smooth);
 	tac_field_destroy(&body->field);
+	tac_compliance_destroy(&body->compliance);
 }
 
 void tac_world_destroy(tac_world **world)
@@ -468,6 +472,8 @@ int32_t tac_world_find_surface(const tac_world *world, int32_t object, const cha
 
 bool tac_world_passes(const tac_world *world, int32_t tool, int32_t object)
 {
-	return object < world->scene->object_count && world->scene->tools[tool].needle.length_m > 0 &&
-	       world->scene->objects[object].layers.list_count > 0;
+	if (object >= world->scene->object_count)
+		return false;
+	return world->objects[object].compliance || (world->scene->tools[tool].needle.length_m > 0 &&
+						     world->scene->objects[object].layers.list_count > 0);
 }

@@ -8,20 +8,24 @@
 
 // ---- the application's side ----
 
-// What was drilled belongs to the servos, and would not follow into another world.
-static bool is_drilled(const tac_world *world)
+// What was drilled or pressed belongs to the servos, and would not follow into another world.
+// NULL: nothing.
+static const char *changed(const tac_world *world)
 {
 	for (int32_t i = 0; i < world->scene->object_count; i++) {
 		if (world->objects[i].field)
-			return true;
+			return "a drillable object";
+		if (world->objects[i].compliance)
+			return "tissue";
 	}
-	return false;
+	return NULL;
 }
 
 static bool fits(const tac_world *before, const tac_world *world)
 {
-	if (is_drilled(before) || is_drilled(world)) {
-		tac_log(TAC_LOG_ERROR, "live: expected worlds without a drillable object, found one");
+	const char *found = changed(before) ? changed(before) : changed(world);
+	if (found) {
+		tac_log(TAC_LOG_ERROR, "live: expected worlds without %s, found one", found);
 		return false;
 	}
 	const tac_scene *old = before->scene, *scene = world->scene;

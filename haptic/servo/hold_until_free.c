@@ -35,7 +35,9 @@ bool tac_servo_outside_solids(tac_servo_release *test, const tac_world *world, i
 	tac_servo_release *r = test;
 	*out_done = false;
 	for (; r->object < world->scene->object_count; r->object++, r->winding.triangle = 0) {
-		if (hidden >> r->object & 1u || tac_world_passes(world, tool, r->object))
+		// A tool may begin in what a needle enters, but not in what yields.
+		if (hidden >> r->object & 1u ||
+		    (tac_world_passes(world, tool, r->object) && !world->objects[r->object].compliance))
 			continue;
 		if (r->winding.triangle == 0)
 			r->T_object_tool = tac_dpose_relative(T_world_objects[r->object], r->T_world_tool);

@@ -90,7 +90,8 @@ static void find_contacts(tac_servo *s)
 		tac_patch_share_loads(&s->report);
 	tac_patch_find(s->def.world, s->round_m > 0 ? NULL : &s->def.world->tools[s->def.tool], s->round_m,
 		       &s->report, s->T_world_aim, s->T_world_objects, &s->patch);
-	s->totals.contact_ticks += s->report.contact_count > 0 || tac_servo_needle_in_tissue(s);
+	s->totals.contact_ticks += s->report.contact_count > 0 || tac_servo_needle_in_tissue(s) ||
+				   tac_servo_pressing_loaded(&s->pressing);
 }
 
 // ---- coupling ----
@@ -103,6 +104,7 @@ static void choose_coupling(tac_servo *s)
 	const double turn_allowed = fmax(s->turn_allowed_Nm_per_rad - s->effects.reserved_Nm_per_rad, 0);
 	s->contact_allowed_N_per_m = tac_servo_beside_effects(s, s->allowed_N_per_m);
 	s->material_N_per_m = s->needle.needle       ? s->tool->needle.stiffness_N_per_m
+			      : s->pressing.tissue   ? s->pressing.stiffness_N_per_m
 			      : s->patch.object >= 0 ? s->patch.stiffness_N_per_m
 			      : s->patch_memory.stiffness_N_per_m > 0
 				      ? s->patch_memory.stiffness_N_per_m
@@ -203,11 +205,12 @@ static tac_wrench keep_account(tac_servo *s, tac_wrench contact, const tac_patch
 }
 
 // The wrench of the force law, less what the hand would get back without having put it in. Two hands have
-// one purse: either may push the other. What needles and drills do has no account.
+// one purse: either may push the other. What needles, drills and soft tissue do has no account.
 static tac_wrench settle_account(tac_servo *s, double gain, double elapsed_s)
 {
 	tac_account *other = s->hands.partner ? &s->hands.partner->account : NULL;
-	if (!s->account.seen || s->needle.needle || s->drilling.used || !(gain > 0) || !(elapsed_s > 0))
+	const bool alone = !s->needle.needle && !s->drilling.used && !s->pressing.tissue;
+	if (!s->account.seen || !alone || !(gain > 0) || !(elapsed_s > 0))
 		return s->law.wrench;
 	tac_account_wrench w = {
 		.before = tac_servo_wrench_scale(s->law.before, 1 / gain),
@@ -247,6 +250,7 @@ static void couple(tac_servo *s, int64_t elapsed_ns)
 	const tac_wrench drag = keep_account(s, contact, &patch, elapsed_s);
 	tac_wrench wrench = tac_servo_wrench_add(tac_servo_wrench_add(patch.wrench, drag), s->hands.reaction);
 	wrench = tac_servo_wrench_add(wrench, s->needle.wrench);
+	wrench = tac_servo_wrench_add(wrench, s->pressing.wrench);
 	if (s->drilling.used)
 		wrench.force_N = tac_dvec3_add_scaled(
 			wrench.force_N, tac_servo_drilling_vibrate(&s->drilling, elapsed_s),
@@ -276,7 +280,7 @@ static tac_wrench keep_passive(tac_servo *s, int64_t now_ns)
 		s->gain *
 		fmax(tac_coupling_energy_J(&s->coupling, s->T_world_device, s->T_world_spring) +
 			     tac_patch_energy_J(&s->patch_memory, &s->patch, s->coupling.stiffness_N_per_m) +
-			     tac_servo_needle_energy_J(s),
+			     tac_servo_needle_energy_J(s) + tac_servo_pressing_energy_J(s),
 		     s->law.follows ? tac_law_energy_J(&s->law, arm_of(s)) : 0);
 	const tac_dpose *T = &s->device_state.T_base_tool;
 	if (s->ticks > 0)
@@ -466,6 +470,7 @@ static void publish(tac_servo *s, int64_t now_ns, const tac_tick *tick)
 	fill_totals(s, n);
 	tac_servo_drilling_fill(&s->drilling, &n->drill);
 	tac_servo_fill_needle(s, n);
+	tac_servo_pressing_fill(&s->pressing, &n->tissue);
 	tac_task_step(s->task, n);
 	for (int32_t i = 0; i < s->def.readers; i++)
 		tac_latest_write(s->latest[i], n);
@@ -549,9 +554,11 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 	map_poses(s, now_ns);
 	derate(s, elapsed_ns);
 	tac_servo_solve_needle(s, elapsed_ns);
+	tac_servo_solve_pressing(s, elapsed_ns);
 	allow_cut(s, elapsed_ns);
 	move_sco(s);
 	tac_servo_commit_needle(s);
+	tac_servo_commit_pressing(s);
 	tac_servo_note_changes(s);
 	end_phase(tick, TAC_PHASE_SCO);
 

@@ -1,7 +1,7 @@
 // Servo state: the servo's memory, and the functions that its files share. servo.c is the tick; setup.c
 // creates and destroys; effects.c adds the application's forces; events.c tells what happened; two_tools.c
 // couples two servos; hold_until_free.c holds a tool until it is free; needle_tool.c is for a tool that is a
-// needle; gripper.c computes the force on the fingers.
+// needle; pressing.c for soft tissue; gripper.c computes the force on the fingers.
 #ifndef TAC_HAPTIC_SERVO_SERVO_STATE_H
 #define TAC_HAPTIC_SERVO_SERVO_STATE_H
 
@@ -19,6 +19,7 @@
 #include "haptic/servo/drilling.h"
 #include "haptic/servo/effects.h"
 #include "haptic/servo/events.h"
+#include "haptic/servo/pressing.h"
 #include "haptic/task.h"
 #include "rt/latest.h"
 #include "tissue/needle.h"
@@ -130,6 +131,7 @@ struct tac_servo {
 	tac_servo_effects effects;
 	tac_servo_events events;
 	tac_servo_drilling drilling;
+	tac_servo_pressing pressing;
 	tac_feel feel;
 	tac_task *task;
 	tac_servo_gripper gripper;
@@ -143,7 +145,7 @@ struct tac_servo {
 	tac_device_state device_state; // the newest valid sample
 	bool sample_valid;             // it is of this tick
 	tac_dpose T_world_device;
-	tac_dpose T_world_aim; // what the SCO follows: the device, or where tissue holds a needle
+	tac_dpose T_world_aim; // what the SCO follows: the device, or where tissue holds the tool
 	tac_dpose T_world_objects[TAC_SNAPSHOT_OBJECTS];
 	tac_sco_report report;
 	tac_patch patch;
@@ -283,6 +285,18 @@ bool tac_servo_needle_in_tissue(const tac_servo *servo);
 // The elastic energy of the tissue and of the coupling's share in it (needle_tool.c).
 // Thread: RT.
 double tac_servo_needle_energy_J(const tac_servo *servo);
+
+// Lowers T_world_aim to where soft tissue holds the tool, and finds its loads (pressing.c).
+// Thread: RT.
+void tac_servo_solve_pressing(tac_servo *servo, int64_t elapsed_ns);
+
+// Takes the SCO's pose: the wrench of the tissue with its friction (pressing.c).
+// Thread: RT.
+void tac_servo_commit_pressing(tac_servo *servo);
+
+// The elastic energy of tissue, friction and of the coupling's share in them (pressing.c).
+// Thread: RT.
+double tac_servo_pressing_energy_J(const tac_servo *servo);
 
 // Fills the needle's part of the snapshot (needle_tool.c).
 // Thread: RT.

@@ -211,6 +211,8 @@ static tac_result create_all(tac_servo *s)
 	if (result >= TAC_OK)
 		result = tac_servo_make_needle(s, s->def.world, &s->needle);
 	if (result >= TAC_OK)
+		result = tac_servo_pressing_init(&s->pressing, s->def.world, s->def.tool);
+	if (result >= TAC_OK)
 		result = tac_task_create(s->def.world, s->def.tool, &s->task);
 	if (result >= TAC_OK)
 		result = create_limit(s);
@@ -306,6 +308,7 @@ void tac_servo_destroy(tac_servo **servo)
 	tac_task_destroy(&s->task);
 	tac_sco_destroy(&s->sco);
 	tac_servo_drilling_fini(&s->drilling);
+	tac_servo_pressing_fini(&s->pressing);
 	free(s);
 	*servo = NULL;
 }
@@ -358,7 +361,8 @@ uint64_t tac_servo_limit_count(const tac_servo *servo, tac_limit_reason reason)
 
 bool tac_snapshot_touching(const tac_snapshot *snapshot)
 {
-	return snapshot->contact_count > 0 || (snapshot->needle.present && snapshot->needle.object >= 0);
+	return snapshot->contact_count > 0 || snapshot->tissue.state.loaded > 0 ||
+	       (snapshot->needle.present && snapshot->needle.object >= 0);
 }
 
 const char *tac_servo_state_name(tac_servo_state state)

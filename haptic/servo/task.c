@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "collision/solid.h"
+#include "haptic/servo/task_tissue.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -60,6 +61,8 @@ struct tac_task {
 	bool *triangle_touched;
 	double *triangle_area; // m^2
 	double area_m2, covered_m2;
+
+	tac_task_tissue tissue;
 };
 
 // ---- set-up ----
@@ -165,6 +168,8 @@ tac_result tac_task_create(const tac_world *world, int32_t tool, tac_task **out_
 	f->limit_removed = scene->task.removed;
 	prepare_removal(t);
 	tac_result result = prepare_coverage(t);
+	if (result >= TAC_OK)
+		result = tac_task_tissue_init(&t->tissue, world);
 	for (int32_t i = 0; i < scene->object_count; i++) {
 		for (int32_t k = 0; k < scene->objects[i].protect_count && result >= TAC_OK; k++)
 			result = parse_structure(t, i, &scene->objects[i].protect[k]);
@@ -179,6 +184,7 @@ void tac_task_destroy(tac_task **task)
 {
 	if (!*task)
 		return;
+	tac_task_tissue_fini(&(*task)->tissue);
 	free((*task)->triangle_touched);
 	free((*task)->triangle_area);
 	free(*task);
@@ -432,6 +438,7 @@ void tac_task_step(tac_task *task, const tac_snapshot *snapshot)
 		watch_needle(t, n, f->time_s);
 	watch_structures(t, n, f->time_s, elapsed_s);
 	cover(t, n);
+	tac_task_tissue_step(&t->tissue, n, f->time_s, f);
 	f->passed = passes(t);
 	t->last_ns = n->time_ns;
 	t->ticks++;
@@ -528,6 +535,19 @@ static void list_needle(row_list *list, const tac_task_figures *f, const tac_wor
 	}
 }
 
+static void list_tissue(row_list *list, const tac_task_figures *f, const tac_scene_object *object)
+{
+	add(list, "%", 100 * f->pressed, "%s pressed with %.1f to %.1f N", object->name, TAC_TASK_PRESS_MIN_N,
+	    TAC_TASK_PRESS_MAX_N);
+	if (object->tissue.inside_count == 0)
+		return;
+	add(list, "", f->marks, "marks");
+	if (f->marks == 0)
+		return;
+	add(list, "mm", 1e3 * f->mark_error_m, "%s: error of the last mark", f->mark_name);
+	add(list, "s", f->mark_s, "%s: marked after", f->mark_name);
+}
+
 int32_t tac_task_list(const tac_task_figures *figures, const tac_world *world, int32_t tool,
 		      tac_task_row out_rows[TAC_TASK_ROWS])
 {
@@ -565,8 +585,13 @@ int32_t tac_task_list(const tac_task_figures *figures, const tac_world *world, i
 		if (f->limit_removed > 0)
 			limit_below(row, 100 * f->limit_removed);
 	}
-	if (*world->scene->task.target)
+	const int32_t target = tac_scene_find_object(world->scene, world->scene->task.target);
+	if (target >= 0 && !world->objects[target].compliance)
 		add(&list, "%", 100 * f->coverage, "%s covered", world->scene->task.target);
+	for (int32_t i = 0; i < world->scene->object_count; i++) {
+		if (world->objects[i].compliance)
+			list_tissue(&list, f, &world->scene->objects[i]);
+	}
 	if (world->scene->tools[tool].needle.length_m > 0)
 		list_needle(&list, f, world);
 	return list.count;

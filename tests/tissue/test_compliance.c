@@ -1,7 +1,7 @@
 // The compliance as the tick reads it: levels, spreads, bindings and the file. The body is a patch of a
-// half-space, whose compliance is a closed form (tests/support/half_space.h).
+// half-space, whose compliance is a closed form (bench/half_space.h).
 #include "base/rng.h"
-#include "tests/support/half_space.h"
+#include "bench/half_space.h"
 #include "tests/support/limits.h"
 #include "tests/support/logged.h"
 #include "tissue/compliance.h"

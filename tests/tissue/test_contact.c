@@ -2,11 +2,11 @@
 // force (all active sets of the problem; a projected Gauss-Seidel over every node of a small body), and
 // against what must hold in every tick: the optimality conditions, the slope of the force, closed paths.
 #include "base/rng.h"
+#include "bench/tissue_patch.h"
 #include "collision/mesh_shapes.h"
 #include "tests/support/allocations.h"
 #include "tests/support/limits.h"
 #include "tests/support/logged.h"
-#include "tests/support/tissue_patch.h"
 #include "tissue/contact.h"
 #include "tissue/contact/pivot.h"
 #include "unity.h"

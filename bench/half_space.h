@@ -1,8 +1,8 @@
 // The exact compliance of an elastic half-space whose surface is the plane z = 0, as closed forms: J.
 // Boussinesq 1885 and V. Cerruti 1882, in K. L. Johnson, "Contact Mechanics", 1985, 3.2 and 3.6. The material
 // is below the plane.
-#ifndef TAC_TESTS_SUPPORT_HALF_SPACE_H
-#define TAC_TESTS_SUPPORT_HALF_SPACE_H
+#ifndef TAC_BENCH_HALF_SPACE_H
+#define TAC_BENCH_HALF_SPACE_H
 
 #include "base/algebra.h"
 

@@ -2,10 +2,10 @@
 // the plane z = 0, with a border of fixed vertices. The force of a node is uniform over its square: closed
 // form (A. E. H. Love) for the square itself, the mean of 16 x 16 point forces next to it, a point force far
 // away.
-#ifndef TAC_TESTS_SUPPORT_TISSUE_PATCH_H
-#define TAC_TESTS_SUPPORT_TISSUE_PATCH_H
+#ifndef TAC_BENCH_TISSUE_PATCH_H
+#define TAC_BENCH_TISSUE_PATCH_H
 
-#include "tests/support/half_space.h"
+#include "bench/half_space.h"
 #include "tissue/compliance.h"
 
 #include <stdlib.h>

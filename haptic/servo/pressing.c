@@ -1,0 +1,234 @@
+#include "base/log.h"
+#include "haptic/servo/servo_state.h"
+
+#include <math.h>
+#include <string.h>
+
+// Voxels along the largest extent of a tool that is a mesh.
+#define TOOL_VOXELS 64
+
+// ---- set-up ----
+
+// A tool that falls between the points of the body feels their spacing and not the body.
+static void warn_if_fine(const tac_world *world, int32_t object, const char *tool, double radius_m)
+{
+	const tac_compliance *c = world->objects[object].compliance;
+	const double finest = tac_tissue_finest_tool_m(c);
+	if (radius_m >= finest)
+		return;
+	tac_log(TAC_LOG_WARNING,
+		"%s: expected a tool with a radius of %.2g mm or more on points %.2g mm apart, found '%s' "
+		"with "
+		"%.2g mm: its force will ripple; a spacing_m of %.2g would do",
+		world->scene->objects[object].name, 1e3 * finest, 1e3 * c->spacing_m[0], tool, 1e3 * radius_m,
+		c->spacing_m[0] * radius_m / finest);
+}
+
+// Half the smallest side of the box around a mesh.
+static double half_width(const tac_mesh *mesh)
+{
+	const tac_vec3 size = tac_vec3_sub(mesh->bounds_max, mesh->bounds_min);
+	return 0.5 * (double)fminf(fminf(size.x, size.y), size.z);
+}
+
+static tac_result shape_tool(tac_servo_pressing *p, const tac_world_body *body, tac_tissue_tool *out)
+{
+	if (body->is_round) {
+		*out = (tac_tissue_tool){
+			.a = body->round.a, .b = body->round.b, .radius_m = body->round.radius};
+		return TAC_OK;
+	}
+	const tac_mesh *mesh = body->mesh;
+	double reach = 0;
+	for (int32_t i = 0; i < mesh->vertex_count; i++)
+		reach = fmax(reach, tac_dvec3_length(tac_dvec3_from_vec3(mesh->vertices[i])));
+	const tac_vec3 size = tac_vec3_sub(mesh->bounds_max, mesh->bounds_min);
+	const tac_field_def def = {.name = body->name,
+				   .mesh = mesh,
+				   .voxel_m = (double)tac_vec3_max_component(size) / TOOL_VOXELS};
+	const tac_result result = tac_field_build(&def, &p->field);
+	*out = (tac_tissue_tool){.field = p->field, .reach_m = reach};
+	return result;
+}
+
+tac_result tac_servo_pressing_init(tac_servo_pressing *pressing, const tac_world *world, int32_t tool)
+{
+	tac_servo_pressing *p = pressing;
+	*p = (tac_servo_pressing){.object = -1};
+	for (int32_t i = 0; i < world->scene->object_count; i++)
+		p->object = world->objects[i].compliance ? i : p->object;
+	if (p->object < 0)
+		return TAC_OK;
+	const tac_world_body *body = &world->tools[tool];
+	const tac_material *m = &world->materials[tac_scene_find_material(
+		world->scene, world->scene->objects[p->object].material)];
+	p->fixed_rotation = world->scene->tools[tool].axes == 3;
+	p->stiffness_N_per_m = m->stiffness_N_per_m;
+	p->material = (tac_friction_material){m->static_friction, m->dynamic_friction,
+					      m->friction_stiffness_N_per_m};
+	tac_tissue_def def = {.name = world->scene->objects[p->object].name,
+			      .compliance = world->objects[p->object].compliance,
+			      .fixed_rotation = p->fixed_rotation};
+	const tac_result result = shape_tool(p, body, &def.tool);
+	if (result < TAC_OK)
+		return result;
+	warn_if_fine(world, p->object, body->name,
+		     body->is_round ? body->round.radius : half_width(body->mesh));
+	return tac_tissue_create(&def, &p->tissue);
+}
+
+void tac_servo_pressing_fini(tac_servo_pressing *pressing)
+{
+	tac_tissue_destroy(&pressing->tissue);
+	tac_field_destroy(&pressing->field);
+}
+
+// ---- the tick ----
+
+bool tac_servo_pressing_loaded(const tac_servo_pressing *pressing)
+{
+	return pressing->tissue && tac_tissue_state_of(pressing->tissue)->loaded > 0;
+}
+
+static void let_go(tac_servo_pressing *p)
+{
+	tac_tissue_reset(p->tissue);
+	p->friction = (tac_friction){0};
+	p->active = false;
+	p->wrench = (tac_wrench){{0, 0, 0}, {0, 0, 0}};
+	p->friction_N = tac_dvec3_zero();
+}
+
+// What the mover found in the last tick, as far as it is rigid: rows of the tissue's problem.
+static int32_t rigid_rows(const tac_servo *s, tac_dpose T_body_world, tac_tissue_rigid *out)
+{
+	int32_t count = 0;
+	for (int32_t i = 0; i < s->report.contact_count && count < TAC_TISSUE_RIGID; i++) {
+		const tac_sco_contact *c = &s->report.contacts[i];
+		out[count++] = (tac_tissue_rigid){
+			.point_m = tac_dpose_apply_point(T_body_world, c->point_m),
+			.normal = tac_dvec3_neg(tac_dpose_apply_vector(T_body_world, c->normal)),
+			.gap_m = c->gap_m - c->rest_gap_m,
+		};
+	}
+	return count;
+}
+
+void tac_servo_solve_pressing(tac_servo *servo, int64_t elapsed_ns)
+{
+	tac_servo *s = servo;
+	tac_servo_pressing *p = &s->pressing;
+	if (!p->tissue)
+		return;
+	if (s->waiting || s->hidden >> p->object & 1u) {
+		let_go(p);
+		return;
+	}
+	// As in choose_coupling; the share of the effects is that of the last tick.
+	const double arm2 = s->tool->turn_arm_m * s->tool->turn_arm_m;
+	const double turn_allowed = fmax(s->turn_allowed_Nm_per_rad - s->effects.reserved_Nm_per_rad, 0);
+	p->coupling_N_per_m = fmin(p->stiffness_N_per_m, tac_servo_beside_effects(s, s->allowed_N_per_m));
+	p->turn_coupling_Nm_per_rad = fmin(p->coupling_N_per_m * arm2, turn_allowed);
+	p->T_world_body = s->T_world_objects[p->object];
+	const tac_dpose T_body_world = tac_dpose_inverse(p->T_world_body);
+	const tac_servo *partner = s->hands.partner;
+	tac_tissue_rigid rigid[TAC_TISSUE_RIGID];
+	const tac_tissue_input input = {
+		.T_body_tool = tac_dpose_compose(T_body_world, tac_sco_pose(s->sco)),
+		.T_body_device = tac_dpose_compose(T_body_world, s->T_world_device),
+		.stiffness_N_per_m = p->coupling_N_per_m,
+		.turn_stiffness_Nm_per_rad = p->turn_coupling_Nm_per_rad,
+		.elapsed_s = (double)elapsed_ns / 1e9,
+		.rigid = rigid,
+		.rigid_count = rigid_rows(s, T_body_world, rigid),
+		.partner = partner ? partner->pressing.tissue : NULL,
+	};
+	tac_dpose aim;
+	const tac_wrench w = tac_tissue_solve(p->tissue, &input, &aim);
+	p->active = true;
+	// Out of the tissue the tool goes to the device itself, to the bit.
+	if (tac_dvec3_length_squared(w.force_N) > 0 ||
+	    tac_tissue_state_of(p->tissue)->flags & TAC_TISSUE_LIMITED) {
+		s->T_world_aim = tac_dpose_compose(p->T_world_body, aim);
+		if (p->fixed_rotation)
+			s->T_world_aim.rotation = s->T_world_device.rotation;
+	}
+}
+
+// Friction at the middle of the patch, which moves with the tool. In the body's frame.
+static tac_wrench rub(tac_servo_pressing *p, tac_dpose T_body_tool)
+{
+	const tac_tissue_state *state = tac_tissue_state_of(p->tissue);
+	if (!(state->load_N > 0)) {
+		p->friction = (tac_friction){0};
+		p->T_body_tool = T_body_tool;
+		return (tac_wrench){{0, 0, 0}, {0, 0, 0}};
+	}
+	const tac_dvec3 on_tool = tac_dpose_apply_point(tac_dpose_inverse(T_body_tool), state->centre_m);
+	const tac_dquat turned =
+		tac_dquat_mul(T_body_tool.rotation, tac_dquat_conjugate(p->T_body_tool.rotation));
+	p->travel_m = tac_dvec3_add(
+		p->travel_m, tac_dvec3_sub(state->centre_m, tac_dpose_apply_point(p->T_body_tool, on_tool)));
+	p->turn_rad += p->fixed_rotation ? 0 : tac_dvec3_dot(tac_dquat_log(turned), state->normal);
+	p->T_body_tool = T_body_tool;
+	const tac_friction_patch patch = {.position_m = p->travel_m,
+					  .turn_rad = p->turn_rad,
+					  .radius_m = p->fixed_rotation ? 0 : state->radius_m,
+					  .normal = state->normal};
+	const tac_friction_result f =
+		tac_friction_step_patch(&p->friction, &p->material, &patch, state->load_N);
+	const tac_dvec3 arm = tac_dvec3_sub(state->centre_m, T_body_tool.position);
+	return (tac_wrench){
+		f.force_N, tac_dvec3_add_scaled(tac_dvec3_cross(arm, f.force_N), f.torque_Nm, state->normal)};
+}
+
+void tac_servo_commit_pressing(tac_servo *servo)
+{
+	tac_servo *s = servo;
+	tac_servo_pressing *p = &s->pressing;
+	if (!p->active)
+		return;
+	p->active = false;
+	const tac_dpose T_body_tool =
+		tac_dpose_compose(tac_dpose_inverse(p->T_world_body), s->report.T_world_sco);
+	const tac_wrench press = tac_tissue_commit(p->tissue, T_body_tool);
+	const tac_wrench friction = rub(p, T_body_tool);
+	const tac_wrench both = tac_servo_wrench_add(press, friction);
+	p->friction_N = tac_dpose_apply_vector(p->T_world_body, friction.force_N);
+	p->wrench = (tac_wrench){tac_dpose_apply_vector(p->T_world_body, both.force_N),
+				 tac_dpose_apply_vector(p->T_world_body, both.torque_Nm)};
+	if (tac_tissue_state_of(p->tissue)->flags & TAC_TISSUE_LIMITED)
+		s->report.flags |= TAC_SCO_LIMITED;
+}
+
+double tac_servo_pressing_energy_J(const tac_servo *servo)
+{
+	const tac_servo_pressing *p = &servo->pressing;
+	if (!tac_servo_pressing_loaded(p))
+		return 0;
+	const tac_tissue_state *state = tac_tissue_state_of(p->tissue);
+	const tac_wrench *w = &state->wrench;
+	double J = state->energy_J + 0.5 * tac_dvec3_length_squared(w->force_N) / p->coupling_N_per_m;
+	if (!p->fixed_rotation && p->turn_coupling_Nm_per_rad > 0)
+		J += 0.5 * tac_dvec3_length_squared(w->torque_Nm) / p->turn_coupling_Nm_per_rad;
+	J += 0.5 * tac_dvec3_length_squared(p->friction_N) / p->material.stiffness_N_per_m;
+	// The coupling's spring carries contacts and tissue together, as in tac_servo_needle_energy_J.
+	const double both_J = tac_dvec3_dot(servo->offset_m, p->wrench.force_N) +
+			      tac_dvec3_dot(servo->turn_rad, p->wrench.torque_Nm);
+	return J + fmax(both_J, 0);
+}
+
+void tac_servo_pressing_fill(const tac_servo_pressing *pressing, tac_snapshot_tissue *out)
+{
+	const tac_servo_pressing *p = pressing;
+	if (!p->tissue)
+		return;
+	out->present = true;
+	out->object = p->object;
+	out->wrench = p->wrench;
+	out->friction_N = p->friction_N;
+	out->slipping = p->friction.slipping;
+	out->state = *tac_tissue_state_of(p->tissue);
+	out->point_m = tac_dpose_apply_point(p->T_world_body, out->state.centre_m);
+	out->force_count = tac_tissue_forces(p->tissue, out->forces);
+}
