@@ -207,6 +207,14 @@ static void friction_line(cursor *c, const tac_snapshot *s)
 		name_value(c, "drill", INK, text);
 		return;
 	}
+	if (s->tissue.present && s->contact_count == 0) {
+		const bool touching = s->tissue.state.loaded > 0;
+		name_value(c, "friction", touching && s->tissue.slipping ? WARN : INK,
+			   !touching            ? "none"
+			   : s->tissue.slipping ? "slip"
+						: "stick");
+		return;
+	}
 	name_value(c, "friction", s->friction.slipping ? WARN : INK,
 		   !s->friction.touching  ? "none"
 		   : s->friction.slipping ? "slip"
@@ -224,6 +232,15 @@ static void tissue_line(cursor *c, const tac_scene *scene, const tac_snapshot_ne
 	else
 		snprintf(text, sizeof text, "%s", object->name);
 	name_value(c, "inside", INK, text);
+}
+
+// The body that yields, and how far.
+static void pressed_line(cursor *c, const tac_scene *scene, const tac_snapshot_tissue *t)
+{
+	char text[96];
+	snprintf(text, sizeof text, "%s, %.1f mm deep", scene->objects[t->object].name,
+		 1e3 * t->state.depth_m);
+	name_value(c, "pressed", INK, text);
 }
 
 // Whether the distance to every object was searched: some engines have none, and no body that is drilled is
@@ -292,6 +309,8 @@ static void draw_contact(viewer_flat *f, const viewer_panel *p)
 	name_value(&c, "stiffness", s->derated ? WARN : INK, text);
 	if (in_tissue(s))
 		tissue_line(&c, p->def->world->scene, &s->needle);
+	else if (s->tissue.state.loaded > 0)
+		pressed_line(&c, p->def->world->scene, &s->tissue);
 	else
 		surroundings_line(&c, p);
 }

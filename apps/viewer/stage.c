@@ -105,6 +105,8 @@ tac_result viewer_stage_init(viewer_stage *s, const tac_world *world, tac_surfac
 			result = upload(&s->objects[i], world->objects[i].mesh, depth_program);
 		if (result == TAC_OK)
 			result = upload_structures(s, i);
+		if (result == TAC_OK && world->objects[i].compliance)
+			result = viewer_dent_init(&s->dent, world, i, &s->objects[i]);
 	}
 	if (result == TAC_OK)
 		result = viewer_patches_init(&s->patches, surface);
@@ -126,6 +128,7 @@ void viewer_stage_fini(viewer_stage *s)
 			viewer_mesh_fini(&s->structures[i][k]);
 	}
 	viewer_patches_fini(&s->patches);
+	viewer_dent_fini(&s->dent);
 }
 
 viewer_camera viewer_stage_camera(const viewer_stage *s, int index)
@@ -199,7 +202,8 @@ static void add_contacts(viewer_stage *s, const tac_snapshot *snapshot, float si
 	}
 }
 
-// Where the force arrow starts: the load-weighted centre of the contacts, or the tool's origin.
+// Where the force arrow starts: the load-weighted centre of the contacts, or of the pressed tissue, or the
+// tool's origin.
 static tac_vec3 force_point(const tac_snapshot *snapshot)
 {
 	tac_dvec3 sum = tac_dvec3_zero();
@@ -209,6 +213,8 @@ static tac_vec3 force_point(const tac_snapshot *snapshot)
 		sum = tac_dvec3_add_scaled(sum, load, snapshot->contacts[i].point_m);
 		weight += load;
 	}
+	if (weight == 0 && snapshot->tissue.state.loaded > 0)
+		return tac_vec3_from_dvec3(snapshot->tissue.point_m);
 	return tac_vec3_from_dvec3(weight > 0 ? tac_dvec3_div(sum, weight) : snapshot->T_world_sco.position);
 }
 
@@ -372,6 +378,8 @@ static void add_objects(viewer_stage *s, const tac_snapshot *const *snapshots, c
 			add(s, &s->structures[i][k], tac_pose_from_dpose(T), 1, PROTECT_COLOUR)->ghost = true;
 		for (int tool = 0; layers->contacts && tool < TAC_SCENE_TOOLS; tool++) {
 			const tac_snapshot *snapshot = snapshots[tool];
+			if (snapshot && snapshot->tissue.state.loaded > 0 && snapshot->tissue.object == i)
+				light_point(item, tac_vec3_from_dvec3(snapshot->tissue.point_m));
 			for (int32_t k = 0; snapshot && k < snapshot->contact_count; k++) {
 				const tac_snapshot_contact *c = &snapshot->contacts[k];
 				if (c->object != i)
@@ -406,6 +414,7 @@ viewer_picture viewer_stage_compose(viewer_stage *s, const tac_snapshot *const *
 				    const viewer_layers *layers, const viewer_camera *camera)
 {
 	s->item_count = 0;
+	viewer_dent_update(&s->dent, &s->objects[s->dent.object], snapshots);
 	const float size = 0.0042F * camera->distance; // marks have a constant size on the screen
 	add_objects(s, snapshots, layers, camera);
 	float reach = s->radius;

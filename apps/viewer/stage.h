@@ -3,6 +3,7 @@
 #define TAC_APPS_VIEWER_STAGE_H
 
 #include "apps/viewer/chips.h"
+#include "apps/viewer/dent.h"
 #include "apps/viewer/panel.h"
 #include "apps/viewer/patches.h"
 #include "apps/viewer/render.h"
@@ -26,6 +27,7 @@ typedef struct viewer_stage {
 	viewer_mesh tools[TAC_SCENE_TOOLS], objects[TAC_SCENE_OBJECTS];
 	viewer_mesh structures[TAC_SCENE_OBJECTS][TAC_SCENE_PROTECTED];
 	viewer_patches patches; // of the object that is drilled, instead of its mesh
+	viewer_dent dent;       // of the object that yields
 	viewer_chips chips[TAC_SCENE_TOOLS];
 	viewer_mesh ball, rod, tip; // of unit size: radius 1, height 1 along z
 	viewer_mesh cube;           // side 1
