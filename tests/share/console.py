@@ -108,7 +108,7 @@ class Console(Shared):
 
     def client(self, url):
         words = ["node", os.path.join(FOLDER, "console_client.mjs"), url]
-        return subprocess.run(words, capture_output=True, text=True, timeout=100)
+        return subprocess.run(words, capture_output=True, text=True, timeout=300)
 
     def test_the_reference_client_reads_it(self):
         self.lesson()

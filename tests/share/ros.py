@@ -154,7 +154,7 @@ class Ros(Shared):
 
     def receive(self, topic, kind, count):
         name = kind.replace("/msg/", "::msg::dds_::") + "_"
-        peer = subprocess.run([PEER, "read", "rt/s1/" + topic, name, str(count)], capture_output=True, text=True, timeout=100)
+        peer = subprocess.run([PEER, "read", "rt/s1/" + topic, name, str(count)], capture_output=True, text=True, timeout=300)
         lines = [line.split(" ", 1) for line in peer.stdout.splitlines()]
         self.assertEqual([value for key, value in lines if key == "user"], ["typehash=" + type_hash(kind) + ";"])
         self.assertEqual([value for key, value in lines if key == "type"], [name])

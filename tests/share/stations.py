@@ -45,7 +45,7 @@ def make_certificate(folder, address):
 def tell(station, *command, interface="lo"):
     """Sends a command and returns the completed process."""
     return subprocess.run([PROGRAM, "share", "--tell", station, "--interface", interface, "--seconds", "60", "--command", *command],
-                          capture_output=True, text=True, timeout=120)
+                          capture_output=True, text=True, timeout=300)
 
 
 class Process:
@@ -76,7 +76,7 @@ class Process:
 
     def until(self, text):
         with self.changed:
-            if not self.changed.wait_for(lambda: any(text in line for line in self.lines), timeout=60):
+            if not self.changed.wait_for(lambda: any(text in line for line in self.lines), timeout=300):
                 raise AssertionError("never said '%s': %s" % (text, "".join(self.lines)))
 
     def end(self, how=signal.SIGTERM):
@@ -85,7 +85,7 @@ class Process:
         return self.wait()
 
     def wait(self):
-        self.process.wait(timeout=120)
+        self.process.wait(timeout=300)
         for thread in self.threads:
             thread.join()
         self.process.stderr.close()

@@ -20,7 +20,7 @@ def opened(path, script=""):
             [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",
              f"--user-data-dir={folder}/profile", "--host-resolver-rules=MAP * ~NOTFOUND",
              "--enable-logging=stderr", "--virtual-time-budget=5000", "--dump-dom", "file://" + page],
-            capture_output=True, text=True, timeout=120)
+            capture_output=True, text=True, timeout=300)
     console = re.findall(r":CONSOLE[^\]]*\] (.*)", result.stderr)
     if "</html>" not in result.stdout:
         raise AssertionError(f"{path}: expected a rendered page, found: {result.stderr[-2000:]}")

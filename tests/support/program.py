@@ -11,7 +11,7 @@ class Program:
         self.path = path
 
     def __call__(self, *arguments, **options):
-        return subprocess.run([self.path, *arguments], capture_output=True, text=True, timeout=120, **options)
+        return subprocess.run([self.path, *arguments], capture_output=True, text=True, timeout=300, **options)
 
 
 class BadInputTest(unittest.TestCase):

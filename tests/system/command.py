@@ -89,7 +89,7 @@ class Streams(unittest.TestCase):
         for arguments in ["--help"], ["latency", "--help"], ["latency", "--seconds", "0.1", "--json"]:
             with open("/dev/full", "w") as full:
                 result = subprocess.run([PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True,
-                                        timeout=60)
+                                        timeout=300)
             self.assertEqual(result.returncode, 1, result)
             self.assertIn("standard output full or closed", result.stderr)
 
@@ -102,7 +102,7 @@ class Streams(unittest.TestCase):
                 runs.append((closed, code, trace, subprocess.Popen(
                     ["/bin/sh", "-c", command, PROGRAM, trace], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)))
             for closed, code, trace, process in runs:
-                self.assertEqual(process.wait(timeout=60), code, closed)
+                self.assertEqual(process.wait(timeout=300), code, closed)
                 with open(trace) as file:
                     json.load(file)
 
@@ -173,21 +173,24 @@ class Latency(unittest.TestCase):
         if os.geteuid() != 0:
             self.skipTest("needs root")
         cpu = str(min(os.sched_getaffinity(0)))
-        for _ in range(5):
-            process = subprocess.Popen([PROGRAM, "latency", "--seconds", "1", "--policy", "other", "--cpu", cpu, "--rivals",
-                                        "--threshold", "300", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                       text=True)
+        # A busy machine may start the hog after the loop has ended, or run it while the loop is held up anyway: the next try
+        # lasts longer.
+        for longer in range(1, 9):
+            process = subprocess.Popen([PROGRAM, "latency", "--seconds", str(longer), "--policy", "other", "--cpu", cpu,
+                                        "--rivals", "--threshold", "300", "--json"], stdout=subprocess.PIPE,
+                                       stderr=subprocess.DEVNULL, text=True)
             time.sleep(0.5)
-            # A process that holds the CPU for 60 ms by its own clock, ahead of the loop.
+            # A process that holds the CPU for 60 ms or more by its own clock, ahead of the loop.
             hog = ("import os, time\nopen('/proc/self/comm', 'w').write('hog')\n"
-                   f"os.sched_setaffinity(0, [{cpu}])\nend = time.monotonic() + 0.06\n"
+                   f"os.sched_setaffinity(0, [{cpu}])\nend = time.monotonic() + {0.06 * longer}\n"
                    "os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(5))\nwhile time.monotonic() < end: pass\n"
                    "os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))\ntime.sleep(0.3)\n")
             subprocess.run([sys.executable, "-c", hog], check=True)
-            data = json.loads(process.communicate(timeout=60)[0])
+            data = json.loads(process.communicate(timeout=300)[0])
             self.assertEqual(process.returncode, 0)
             self.assertEqual(sum(data["late_by_cause"].values()), data["late"])
-            if data["rivals_errno"] or "hog" in {rival["name"] for rival in data["rivals"]}:
+            ran_ns = sum(rival["ran_ns"] for rival in data["rivals"] if rival["name"] == "hog")
+            if data["rivals_errno"] or ran_ns > 5e6:
                 break
         if os.path.exists("/proc/interrupts"):
             found = data["interrupts"]
@@ -199,8 +202,7 @@ class Latency(unittest.TestCase):
             self.assertLessEqual(sum(counts), found["count"])
         if data["rivals_errno"]:
             self.skipTest(os.strerror(data["rivals_errno"]))
-        hog = next(rival for rival in data["rivals"] if rival["name"] == "hog")
-        self.assertGreater(hog["ran_ns"], 5e6)
+        self.assertGreater(ran_ns, 5e6)
 
     def test_two_summaries_are_compared(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -236,7 +238,7 @@ class Latency(unittest.TestCase):
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             process.stderr.readline()  # the first progress line, after a second
             process.send_signal(number)
-            stdout, _ = process.communicate(timeout=30)
+            stdout, _ = process.communicate(timeout=300)
             self.assertEqual(process.returncode, 0)
             self.assertRegex(stdout, "missed (its|their) deadline")
 
@@ -253,7 +255,7 @@ class Latency(unittest.TestCase):
         process.send_signal(signal.SIGSTOP)
         time.sleep(3)
         process.send_signal(signal.SIGCONT)
-        stdout, stderr = process.communicate(timeout=30)
+        stdout, stderr = process.communicate(timeout=300)
         self.assertEqual(process.returncode, 0)
         data = json.loads(stdout)
         # A wake-up that is 3 s late counts once for each of the 3000 periods.
@@ -274,7 +276,7 @@ class Latency(unittest.TestCase):
             result = subprocess.run(
                 ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all",
                  "prlimit", "--rtprio=0", "--memlock=65536", copy, "latency", "--seconds", "0.2"],
-                capture_output=True, text=True, timeout=60)
+                capture_output=True, text=True, timeout=300)
         self.assertEqual(result.returncode, 0, result)
         self.assertRegex(result.stdout, r"SCHED_FIFO 80: refused \(EPERM\): .*limits.conf")
         self.assertRegex(result.stdout, r"\d+ ticks, \d+ missed")

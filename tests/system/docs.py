@@ -29,7 +29,7 @@ def read(name):
 
 
 def run(*arguments, **options):
-    return subprocess.run(arguments, capture_output=True, text=True, timeout=180, **options)
+    return subprocess.run(arguments, capture_output=True, text=True, timeout=300, **options)
 
 
 def blocks():
@@ -99,7 +99,7 @@ class Readme(unittest.TestCase):
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
         if window and "--seconds" not in line:
             interrupt(process)
-        stdout, stderr = process.communicate(timeout=180)
+        stdout, stderr = process.communicate(timeout=300)
         if "emulate" in line and process.returncode != 0:
             self.assertRegex(stderr, "vhci", line)  # the kernel has none, and the message names it
             return

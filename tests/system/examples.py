@@ -12,7 +12,7 @@ FOLDER = sys.argv.pop()
 
 
 def example(name):
-    result = subprocess.run([os.path.join(FOLDER, "example_" + name)], capture_output=True, text=True, timeout=60)
+    result = subprocess.run([os.path.join(FOLDER, "example_" + name)], capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result
     return result.stdout
 

@@ -345,7 +345,7 @@ class Csv(Folder):
             time.sleep(0.05)
         self.assertIsNone(process.poll())
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
         with open(path) as file:
             tools = [row["tool"] for row in csv.DictReader(file)]
         self.assertEqual(tools.count("0"), tools.count("1"))
@@ -494,7 +494,7 @@ class Endless(Folder):
         self.assertRegex(process.stderr.readline(), "1\\.\\d s  ")
         self.assertIsNone(process.poll())
         process.send_signal(signal.SIGINT)
-        stdout, _ = process.communicate(timeout=60)
+        stdout, _ = process.communicate(timeout=300)
         self.assertEqual(process.returncode, 0)
         self.assertIsNone(json.loads(stdout)["seconds"])
 
@@ -508,7 +508,7 @@ class Endless(Folder):
             self.assertTrue(line, text)
             text += line
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
         self.assertIn("100 Hz for 10 s", text)
 
 

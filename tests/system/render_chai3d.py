@@ -12,7 +12,7 @@ PROGRAM = sys.argv.pop()
 
 
 def render(*arguments, plugin=PLUGIN):
-    return subprocess.run([PROGRAM, "render", *arguments], capture_output=True, text=True, timeout=120,
+    return subprocess.run([PROGRAM, "render", *arguments], capture_output=True, text=True, timeout=300,
                           env={**os.environ, "TACTUS_CHAI3D_PLUGIN": plugin})
 
 

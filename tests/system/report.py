@@ -62,7 +62,7 @@ class Report(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.path = os.path.join(cls.folder.name, "report.html")
         result = subprocess.run([PROGRAM, "latency", "--seconds", "1.5", "--work", "20", "--report", cls.path, "--json"],
-                                capture_output=True, text=True, timeout=60)
+                                capture_output=True, text=True, timeout=300)
         assert result.returncode == 0, result
         cls.summary = json.loads(result.stdout)
         with open(cls.path, encoding="utf-8") as file:
@@ -106,7 +106,7 @@ class Report(unittest.TestCase):
     def test_a_run_with_misses_lists_the_worst(self):
         path = os.path.join(self.folder.name, "late.html")
         result = subprocess.run([PROGRAM, "latency", "--seconds", "0.3", "--work", "1500", "--report", path, "--json"],
-                                capture_output=True, text=True, timeout=60)
+                                capture_output=True, text=True, timeout=300)
         summary = json.loads(result.stdout)
         with open(path, encoding="utf-8") as file:
             page = Page(file.read())
@@ -118,7 +118,7 @@ class Report(unittest.TestCase):
     def test_a_verdict_is_below_the_cards_and_ticks_beyond_the_threshold_are_listed(self):
         path = os.path.join(self.folder.name, "threshold.html")
         result = subprocess.run([PROGRAM, "latency", "--seconds", "1", "--rate", "100", "--work", "500", "--threshold",
-                                 "200", "--report", path], capture_output=True, text=True, timeout=60)
+                                 "200", "--report", path], capture_output=True, text=True, timeout=300)
         with open(path, encoding="utf-8") as file:
             text = file.read()
         self.assertIn('<p id="verdict">' + re.search(r"^verdict +(.*)$", result.stdout, re.M).group(1) + ".</p>", text)
@@ -131,7 +131,7 @@ class Report(unittest.TestCase):
         for command in "latency", "run":
             for path in "/no/such/folder/x.html", "/dev/full":
                 result = subprocess.run([PROGRAM, command, "--seconds", "0.1", "--report", path], capture_output=True,
-                                        text=True, timeout=60)
+                                        text=True, timeout=300)
                 self.assertEqual(result.returncode, 1, path)
                 self.assertIn(path, result.stderr)
                 # A path that cannot be opened is reported before the run, not after an hour of it.
@@ -140,7 +140,7 @@ class Report(unittest.TestCase):
     def test_a_run_adds_forces_and_device(self):
         path = os.path.join(self.folder.name, "run.html")
         result = subprocess.run([PROGRAM, "run", "--seconds", "2.5", "--report", path, "--json"], capture_output=True,
-                                text=True, timeout=60)
+                                text=True, timeout=300)
         self.assertEqual(result.returncode, 0, result)
         summary = json.loads(result.stdout)
         with open(path, encoding="utf-8") as file:

@@ -94,7 +94,7 @@ def in_terminal(arguments, columns, resize=None, code=0, **environment):
     os.close(master)
     output = process.stdout.read().decode()
     process.stdout.close()
-    if process.wait(timeout=60) != code:
+    if process.wait(timeout=300) != code:
         raise AssertionError(f"exit code {process.returncode}")
     return screen, frames, output
 
@@ -139,7 +139,7 @@ class Panel(unittest.TestCase):
         for environment in {}, {"TERM": "dumb"}:
             for _ in range(5):  # on a busy machine the first line may be so late that there is no second
                 result = subprocess.run([PROGRAM, "latency", "--seconds", "2.5"], capture_output=True, text=True,
-                                        env={**os.environ, **environment}, timeout=60)
+                                        env={**os.environ, **environment}, timeout=300)
                 if len(result.stderr.splitlines()) == 2:
                     break
             self.assertEqual(len(result.stderr.splitlines()), 2, result.stderr)
@@ -180,7 +180,7 @@ class Progress(unittest.TestCase):
             screen, _, _ = in_terminal(query, 200)
             self.assertEqual(screen.rows, [""])  # nothing is left of it
             self.assertTrue(any("building" in text for text in screen.written), screen.written)
-            plain = subprocess.run([PROGRAM, *query], capture_output=True, text=True, timeout=60)
+            plain = subprocess.run([PROGRAM, *query], capture_output=True, text=True, timeout=300)
             self.assertEqual(plain.stderr, "")
             # A log line replaces the step that is shown.
             screen, _, _ = in_terminal(["query", mesh, bad, "--poses", poses], 200, code=2)

@@ -66,7 +66,7 @@ class Fixture(unittest.TestCase):
     def show(self, *arguments, name="last.png"):
         """Runs the program and returns its last picture and the completed process."""
         result = subprocess.run([PROGRAM, *arguments, "--width", str(WIDTH), "--height", str(HEIGHT), "--picture",
-                                 self.path(name)], capture_output=True, text=True, timeout=120, cwd=self.folder.name)
+                                 self.path(name)], capture_output=True, text=True, timeout=300, cwd=self.folder.name)
         self.assertEqual(result.returncode, 0, result.stderr)
         return Picture(self.path(name)), result
 
@@ -90,7 +90,7 @@ class Viewer(Fixture):
 
     def test_a_drilled_body_is_drawn_as_it_remains(self):
         # A hand that reaches the caries, which is brown, at once; then the same with a drill that is switched off.
-        scene = subprocess.run([PROGRAM, "run", "--dump-scene", "caries"], capture_output=True, text=True, timeout=60).stdout
+        scene = subprocess.run([PROGRAM, "run", "--dump-scene", "caries"], capture_output=True, text=True, timeout=300).stdout
         hand = ("  hand:\n  - {time_s: 0, position_m: [0.001, 0, 0.007]}\n  - {time_s: 1.1, position_m: [0.001, 0, 0.0022]}\n"
                 "  - {time_s: 1.4, position_m: [0.001, 0, 0.012]}\n  - {time_s: 60, position_m: [0.001, 0, 0.012]}\n")
         scene = re.sub(r"  hand:\n(  - .*\n(    .*\n)*)+", hand, scene)
@@ -108,7 +108,7 @@ class Viewer(Fixture):
 
     def test_no_tick_allocates_while_the_viewer_draws(self):
         ticker = os.path.join(os.path.dirname(PROGRAM), "..", "tests", "apps", "viewer_tick")
-        result = subprocess.run([ticker], capture_output=True, text=True, timeout=60)
+        result = subprocess.run([ticker], capture_output=True, text=True, timeout=300)
         self.assertEqual(result.returncode, 0, result)
         ticks, contacts, pictures, allocations = map(int, re.findall(r"-?\d+", result.stdout))
         self.assertGreater(ticks, 1500)
@@ -126,12 +126,12 @@ class Viewer(Fixture):
     def test_a_recording_is_replayed(self):
         recording = self.path("session.rec")
         subprocess.run([PROGRAM, "run", "tooth", "--seconds", "3", "--record", recording], check=True,
-                       capture_output=True, timeout=60)
+                       capture_output=True, timeout=300)
         picture, _ = self.show("view", recording, "--scene", "tooth", "--seconds", "4", "--speed", "2")
         self.assertGreater(picture.count((190, 225)), 600, "tool")
         self.assertGreater(picture.count((10, 30)), 2000, "object")
         self.assertGreater(picture.bright(**STATUS), 100, "overlay")
-        missing = subprocess.run([PROGRAM, "view", self.path("none.rec")], capture_output=True, text=True, timeout=60)
+        missing = subprocess.run([PROGRAM, "view", self.path("none.rec")], capture_output=True, text=True, timeout=300)
         self.assertEqual(missing.returncode, 2)
         self.assertEqual(missing.stderr.count("\n"), 1, missing.stderr)
 
@@ -155,20 +155,20 @@ class Viewer(Fixture):
             if display:
                 environment["DISPLAY"] = display
             result = subprocess.run([PROGRAM, "run", "--view", "--seconds", "0.3", "--json"], capture_output=True,
-                                    text=True, env=environment, timeout=60)
+                                    text=True, env=environment, timeout=300)
             self.assertEqual(result.returncode, 0, result)
             self.assertEqual(json.loads(result.stdout)["tools"][0]["ticks"] > 100, True)
             self.assertRegex(result.stderr, r"viewer: expected a display, found none \(.+\)")
             self.assertEqual(result.stderr.count("viewer:"), 1, result.stderr)
         record = subprocess.run([PROGRAM, "run", "--seconds", "0.2", "--record", self.path("r")], capture_output=True,
-                                timeout=60)
+                                timeout=300)
         self.assertEqual(record.returncode, 0)
-        view = subprocess.run([PROGRAM, "view", self.path("r")], capture_output=True, text=True, env=environment, timeout=60)
+        view = subprocess.run([PROGRAM, "view", self.path("r")], capture_output=True, text=True, env=environment, timeout=300)
         self.assertEqual(view.returncode, 1)
 
     def test_a_picture_that_cannot_be_written_is_an_error(self):
         result = subprocess.run([PROGRAM, "run", "--view", "--seconds", "0.3", "--width", "200", "--height", "150",
-                                 "--picture", "/no/such/folder/x.png"], capture_output=True, text=True, timeout=60)
+                                 "--picture", "/no/such/folder/x.png"], capture_output=True, text=True, timeout=300)
         self.assertEqual(result.returncode, 1)
         self.assertIn("/no/such/folder/x.png", result.stderr)
 
@@ -321,7 +321,7 @@ if __name__ == "__main__":
     if not display.XVFB:
         print("skipped: the test of the viewer (no Xvfb)")
         sys.exit(77)
-    probe = subprocess.run([PROGRAM, "run", "--view", "--seconds", "0.05"], capture_output=True, text=True, timeout=60)
+    probe = subprocess.run([PROGRAM, "run", "--view", "--seconds", "0.05"], capture_output=True, text=True, timeout=300)
     if "found one without" in probe.stderr:
         print("skipped: the test of the viewer (built without it)")
         sys.exit(77)
