@@ -392,6 +392,8 @@ int end_play_runtime(char **argv)
 		else
 			device->write(device, now_ns, &wrench); // unchecked: this runtime has gone wrong
 		next_ns += MS;
+		if (next_ns < now_ns) // held up: as rt/loop.h, it skips periods and sends no burst of orders
+			next_ns = now_ns + MS;
 		tac_clock_sleep_until_ns(next_ns);
 	}
 }
