@@ -260,11 +260,11 @@ class Abroad(Room):
         self.assertNotEqual(ask(url[:-1] + ("1" if url[-1] == "0" else "0")), "101")
         self.assertNotEqual(ask(url.replace("https", "http")), "101")  # not encrypted
         self.assertEqual(ask(url, trusts=""), "")  # nobody vouches for the certificate
-        page = subprocess.run([*inside, "curl", "-s", "--cacert", certificate, bare], capture_output=True, text=True, timeout=60)
+        page = subprocess.run([*inside, "curl", "-s", "--cacert", certificate, bare], capture_output=True, text=True, timeout=300)
         self.assertIn("console.js", page.stdout)
         for path in ("../tactus-console", "%2e%2e/tactus-console", "../../../../../../etc/passwd"):  # nothing beside the page
             found = subprocess.run([*inside, "curl", "-s", "--path-as-is", "-o", "/dev/null", "-w", "%{http_code}", "--cacert", certificate,
-                                    bare + path], capture_output=True, text=True, timeout=60)
+                                    bare + path], capture_output=True, text=True, timeout=300)
             self.assertNotEqual(found.stdout, "200", path)
 
 

@@ -104,7 +104,7 @@ class Shared(unittest.TestCase):
     def tearDown(self):
         for console in self.consoles:
             console.terminate()
-            self.assertEqual(console.wait(timeout=60), 0)
+            self.assertEqual(console.wait(timeout=300), 0)
             console.stdout.close()
         for process in self.started:
             if process.process.poll() is None:

@@ -19,7 +19,7 @@ class WebSocket:
 
     def __init__(self, url, *headers, certificate=None):
         parts = urllib.parse.urlsplit(url)
-        self.socket = socket.create_connection((parts.hostname, parts.port), timeout=30)
+        self.socket = socket.create_connection((parts.hostname, parts.port), timeout=300)
         if parts.scheme == "https":
             self.socket = ssl.create_default_context(cafile=certificate).wrap_socket(self.socket, server_hostname=parts.hostname)
         path = (parts.path or "/") + ("?" + parts.query if parts.query else "")
