@@ -37,7 +37,7 @@ target_link_libraries(tactus_shared INTERFACE m)
 # -z defs: a library that lacks one of its own dependencies does not link here, instead of failing at its users.
 target_link_options(tactus_shared PRIVATE
 	LINKER:-z,defs "LINKER:--version-script=${TACTUS_VERSION_SCRIPT}")
-foreach(program tactus-import tactus-keep) # which the library starts
+foreach(program tactus-import tactus-elastic tactus-keep) # which the library starts
 	if(TARGET ${program})
 		add_dependencies(tactus_shared ${program})
 	endif()

@@ -13,6 +13,7 @@ packages_build='
 	libassimp-dev          reads mesh files, in a process of its own
 	libusb-1.0-0-dev       talks to USB devices
 	libyaml-dev            reads scene files
+	libsuperlu-dev         prepares soft bodies, in a program of its own
 '
 # shellcheck disable=SC2034
 packages_test='
@@ -48,6 +49,7 @@ packages_optional='
 	groff                  the test of the manual page
 	zsh                    the test of its completion
 	systemtap-sdt-dev      the probes for perf and bpftrace
+	calculix-ccx           the test of soft bodies against another solver
 	abigail-tools          the comparison of interfaces of libtactus.so
 	python3-cffi           the Python package, built
 	python3-numpy          the Python package

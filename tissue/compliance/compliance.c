@@ -238,33 +238,26 @@ static tac_result unreadable(const char *path, const char *expected, const char 
 	return result;
 }
 
-static tac_result map_file(const char *path, void **out_image, size_t *out_size)
+static tac_result map_file(int fd, const char *path, void **out_image, size_t *out_size)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return unreadable(path, "a compliance", strerror(errno), TAC_ERROR_IO);
 	struct stat status;
-	tac_result result = TAC_OK;
-	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-		result = unreadable(path, "a compliance", "no regular file", TAC_ERROR_IO);
-	} else if (status.st_size < (off_t)sizeof(compliance_header)) {
-		result = unreadable(path, "a compliance", "a truncated file", TAC_ERROR_FORMAT);
-	} else {
-		*out_size = (size_t)status.st_size;
-		*out_image = mmap(NULL, *out_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
-		if (*out_image == MAP_FAILED)
-			result = unreadable(path, "to map a compliance", strerror(errno), TAC_ERROR_MEMORY);
-	}
-	close(fd);
-	return result;
+	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+		return unreadable(path, "a compliance", "no regular file", TAC_ERROR_IO);
+	if (status.st_size < (off_t)sizeof(compliance_header))
+		return unreadable(path, "a compliance", "a truncated file", TAC_ERROR_FORMAT);
+	*out_size = (size_t)status.st_size;
+	*out_image = mmap(NULL, *out_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	if (*out_image == MAP_FAILED)
+		return unreadable(path, "to map a compliance", strerror(errno), TAC_ERROR_MEMORY);
+	return TAC_OK;
 }
 
-tac_result tac_compliance_open(const char *path, uint64_t hash, tac_compliance **out_compliance)
+tac_result tac_compliance_open_fd(int fd, const char *path, uint64_t hash, tac_compliance **out_compliance)
 {
 	*out_compliance = NULL;
 	void *image;
 	size_t size;
-	const tac_result result = map_file(path, &image, &size);
+	const tac_result result = map_file(fd, path, &image, &size);
 	if (result != TAC_OK)
 		return result;
 	tac_compliance *c = calloc(1, sizeof *c);
@@ -288,6 +281,17 @@ tac_result tac_compliance_open(const char *path, uint64_t hash, tac_compliance *
 	c->locked = mlock(image, size) == 0;
 	*out_compliance = c;
 	return TAC_OK;
+}
+
+tac_result tac_compliance_open(const char *path, uint64_t hash, tac_compliance **out_compliance)
+{
+	*out_compliance = NULL;
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return unreadable(path, "a compliance", strerror(errno), TAC_ERROR_IO);
+	const tac_result result = tac_compliance_open_fd(fd, path, hash, out_compliance);
+	close(fd);
+	return result;
 }
 
 void tac_compliance_destroy(tac_compliance **compliance)

@@ -52,6 +52,10 @@ uint64_t tac_compliance_checksum(const void *image, size_t size);
 // Thread: any.
 const char *tac_compliance_attach(tac_compliance *compliance, void *image, size_t size);
 
+// tac_compliance_open of an open file; `path` names it in messages, and the caller closes it.
+// Thread: setup.
+tac_result tac_compliance_open_fd(int fd, const char *path, uint64_t hash, tac_compliance **out_compliance);
+
 // The levels of points above the nodes. `header` has the counts of nodes, vertices and triangles; the
 // function sets its level_start, spread_count and spacing_m, and allocates the arrays.
 typedef struct compliance_levels {
