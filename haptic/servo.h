@@ -134,6 +134,10 @@ TAC_API const tac_effect *tac_servo_effect(const tac_servo *servo, int32_t index
 // Thread: as tac_servo_set_effect.
 TAC_API int32_t tac_servo_find_effect(const tac_servo *servo, const char *name);
 
+// What remains of the body that is drilled (tissue/field.h), as the servo has it now; NULL: the scene has
+// none. Thread: that of tac_servo_step, or any after the last step.
+TAC_API const tac_field *tac_servo_field(const tac_servo *servo);
+
 // What was done with the tool so far, in a live world since the last exchange.
 // Thread: that of tac_servo_step, or any after the last step.
 TAC_API const tac_task_figures *tac_servo_task(tac_servo *servo);

@@ -40,6 +40,8 @@ typedef struct tac_task_structure {
 	double least_time_s;        // when
 	double warned_s;            // time closer than warn_m
 	double breached_s;          // time inside
+	double warned_force_N;      // the largest while closer than warn_m
+	double warned_feed_m_per_s; // the same of a drill's feed
 	int32_t warnings, breaches; // how often it came closer, or inside
 } tac_task_structure;
 
@@ -70,9 +72,12 @@ typedef struct tac_task_figures {
 	tac_task_structure structures[TAC_TASK_STRUCTURES];
 	int32_t structure_count;
 	double volume_m3[TAC_SCENE_MATERIALS + 1]; // removed, by material of the world
-	double target_m3; // volume of the materials to be removed, at the start; 0: none
-	double removed;   // part of it that was removed, 0 … 1
-	double coverage;  // part of the target object's area that was touched, 0 … 1
+	double target_m3;      // volume of the materials to be removed, at the start; 0: none
+	double removed;        // part of it that was removed, 0 … 1
+	double healthy_m3;     // removed of all other materials
+	double drill_s, air_s; // that a drill ran, and of that the time without touching
+	double mean_load;      // of its motor while it cut, 0 … 1
+	double coverage;       // part of the target object's area that was touched, 0 … 1
 
 	// Of a body that yields. A mark is a press of button 0 while the tool presses the body.
 	double pressed; // part of its area that was pressed with TAC_TASK_PRESS_MIN_N … MAX_N, 0 … 1
@@ -119,10 +124,12 @@ typedef struct tac_task_row {
 	char name[64];    // "largest force"
 	const char *unit; // "N"; "" for counts
 	double value;
-	double limit;     // HUGE_VAL: none
-	bool at_least;    // the limit is the smallest value allowed, not the largest
-	bool exceeded;    // the value is beyond its limit
-	int32_t puncture; // number of the puncture that it describes, from 1; 0: it describes the whole run
+	double limit;  // HUGE_VAL: none
+	bool at_least; // the limit is the smallest value allowed, not the largest
+	bool exceeded; // the value is beyond its limit
+	// Number of the puncture or of the protected structure that it describes, from 1; 0: it describes the
+	// whole run.
+	int32_t puncture, structure;
 } tac_task_row;
 
 #define TAC_TASK_ROWS 96

@@ -402,6 +402,22 @@ static bool write_task(live_run *r)
 	return task_file_write(&r->task, r->session.world, figures, r->session.count);
 }
 
+// The body that the first tool has drilled, as it was and as it is.
+static report_section section_of(const session *se)
+{
+	report_section section = {.after = tac_servo_field(se->servos[0])};
+	for (int32_t i = 0; i < se->scene->object_count; i++) {
+		const tac_world_body *body = &se->world->objects[i];
+		if (!body->field)
+			continue;
+		section.before = body->field;
+		section.object = &se->scene->objects[i];
+		for (int k = 0; k < TAC_FIELD_LABELS; k++)
+			section.materials[k] = se->world->materials[body->field_material[k]].name;
+	}
+	return section;
+}
+
 static bool write_report(const settings *s, live_run *r, const report_series *forces)
 {
 	const session *se = &r->session;
@@ -413,6 +429,8 @@ static bool write_report(const settings *s, live_run *r, const report_series *fo
 	rep->device = &se->devices[0]->info;
 	rep->task_count = tac_task_list(tac_servo_task(se->servos[0]), se->world, 0, rep->task);
 	rep->task_passed = tac_servo_task(se->servos[0])->passed;
+	rep->scene = se->scene->name;
+	rep->section = section_of(se);
 	rep->task_wanted = s->task_path || session_has_task(se->scene);
 	report_fact_add(rep, "scene", "%s, %lld triangles", se->scene->name, (long long)se->world->triangles);
 	char duration[32];

@@ -5,6 +5,7 @@
 #ifndef TAC_APPS_REPORT_REPORT_H
 #define TAC_APPS_REPORT_REPORT_H
 
+#include "apps/report/report_section.h"
 #include "apps/report/report_series.h"
 #include "apps/session/machine.h"
 #include "base/output.h"
@@ -41,6 +42,8 @@ typedef struct report {
 	tac_task_row task[TAC_TASK_ROWS];    // figures of the first tool's task, shown if they are wanted
 	int32_t task_count;
 	bool task_passed, task_wanted;
+	const char *scene;      // its name; NULL: none
+	report_section section; // of the body that was drilled
 } report;
 
 // Channels of `ticks`.

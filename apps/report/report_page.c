@@ -246,25 +246,88 @@ static void write_forces(FILE *f, const report *r)
 	}
 }
 
-// Of a run that passed, only a warning can be beyond its limit: a distance that was not kept.
-static void write_task_row(FILE *f, const tac_task_row *row, bool passed)
+static const char *unit_text(const char *unit)
+{
+	return strcmp(unit, "mm3") == 0 ? "mm³" : strcmp(unit, "deg") == 0 ? "°" : unit;
+}
+
+static void write_task_value(FILE *f, double value)
+{
+	if (isfinite(value))
+		fprintf(f, "<td class=\"number\">%.4g</td>", value);
+	else
+		fputs("<td class=\"number\">never</td>", f);
+}
+
+static void write_task_row(FILE *f, const tac_task_row *row)
 {
 	char limit[48] = "";
 	if (isfinite(row->limit))
 		snprintf(limit, sizeof limit, "%s %.4g", row->at_least ? "at least" : "at most", row->limit);
 	fputs("<tr><th>", f);
 	plot_write_escaped(f, row->name);
-	if (isfinite(row->value))
-		fprintf(f, "</th><td class=\"number\">%.4g</td>", row->value);
-	else
-		fputs("</th><td class=\"number\">never</td>", f);
-	fprintf(f, "<td>%s</td><td>%s</td><td>", row->unit, limit);
+	fputs("</th>", f);
+	write_task_value(f, row->value);
+	fprintf(f, "<td>%s</td><td>%s</td><td>", unit_text(row->unit), limit);
 	if (row->exceeded)
-		fprintf(f, "<span class=\"badge %s\">%s</span>", passed ? "not-asked" : "refused",
-			passed          ? "warning"
-			: row->at_least ? "not met"
-					: "exceeded");
+		fprintf(f, "<span class=\"badge refused\">%s</span>", row->at_least ? "not met" : "exceeded");
 	fputs("</td></tr>\n", f);
+}
+
+// The name of a row up to its colon: of the structure or the puncture that it describes.
+static void write_subject(FILE *f, const tac_task_row *row)
+{
+	char name[sizeof row->name];
+	snprintf(name, sizeof name, "%s", row->name);
+	char *colon = strrchr(name, ':');
+	if (colon)
+		*colon = '\0';
+	fputs("<th>", f);
+	plot_write_escaped(f, name);
+	fputs("</th>", f);
+}
+
+// A line for each protected structure. Its rows stand one after the other in the list: the distance first,
+// the breaches last.
+static void write_structures(FILE *f, const report *r)
+{
+	int32_t i = 0;
+	while (i < r->task_count && r->task[i].structure == 0)
+		i++;
+	if (i == r->task_count)
+		return;
+	fputs("<h3>Protected structures</h3>\n<p>Distances from the tool; below 0 it was inside.</p>\n<div "
+	      "class=\"wide\"><table id=\"structures\">\n<tr><th></th>"
+	      "<th></th>",
+	      f);
+	for (int32_t k = i; k < r->task_count && r->task[k].structure == r->task[i].structure; k++) {
+		const char *colon = strrchr(r->task[k].name, ':'), *unit = r->task[k].unit;
+		fputs("<th class=\"number\">", f);
+		plot_write_escaped(f, colon ? colon + 2 : r->task[k].name);
+		fprintf(f, "%s%s</th>", *unit ? ", " : "", unit_text(unit));
+	}
+	fputs("</tr>\n", f);
+	while (i < r->task_count && r->task[i].structure > 0) {
+		int32_t end = i;
+		while (end < r->task_count && r->task[end].structure == r->task[i].structure)
+			end++;
+		const bool breached = r->task[end - 1].exceeded, close = r->task[i].exceeded;
+		fputs("<tr>", f);
+		write_subject(f, &r->task[i]);
+		char close_text[64];
+		snprintf(close_text, sizeof close_text, "closer than %.4g mm", r->task[i].limit);
+		fprintf(f, "<td><span class=\"badge %s\">%s</span></td>",
+			breached ? "refused"
+			: close  ? "warned"
+				 : "granted",
+			breached ? "damaged"
+			: close  ? close_text
+				 : "kept clear");
+		for (; i < end; i++)
+			write_task_value(f, r->task[i].value);
+		fputs("</tr>\n", f);
+	}
+	fputs("</table></div>\n", f);
 }
 
 // A line for each puncture: its four figures stand one after the other in the list.
@@ -282,35 +345,46 @@ static void write_punctures(FILE *f, const report *r)
 		if (row->puncture == 0)
 			continue;
 		if (row[-1].puncture != row->puncture) {
-			char name[sizeof row->name];
-			snprintf(name, sizeof name, "%s", row->name);
-			char *colon = strrchr(name, ':'); // before "force"
-			if (colon)
-				*colon = '\0';
-			fputs("</tr>\n<tr><th>", f);
-			plot_write_escaped(f, name);
-			fputs("</th>", f);
+			fputs("</tr>\n<tr>", f);
+			write_subject(f, row);
 		}
 		fprintf(f, "<td class=\"number\">%.4g</td>", row->value);
 	}
 	fputs("</tr>\n</table></div>\n", f);
 }
 
+static int32_t count_warnings(const report *r)
+{
+	int32_t warnings = 0; // distances that were not kept; a breach is more than that
+	for (int32_t i = 0; i < r->task_count; i++)
+		warnings += r->task[i].structure > 0 && r->task[i].at_least && r->task[i].exceeded;
+	return warnings;
+}
+
 // What was done, first on the page: an instructor asks for it before the times of the loop.
 static void write_task(FILE *f, const report *r)
 {
-	fprintf(f,
-		"<h2>Task</h2>\n<p id=\"task-result\"><span class=\"badge %s\">%s</span> The figures "
-		"describe "
-		"this simulated run; they are no assessment of a person.</p>\n",
+	const int32_t warnings = count_warnings(r);
+	fputs("<h2>Task", f);
+	if (r->scene) {
+		fputs(": ", f);
+		plot_write_escaped(f, r->scene);
+	}
+	fprintf(f, "</h2>\n<p id=\"task-result\"><span class=\"badge %s\">%s</span> ",
 		r->task_passed ? "granted" : "refused",
 		r->task_passed ? "within all limits" : "not within all limits");
-	fputs("<div class=\"wide\"><table id=\"task\">\n<tr><th></th>", f);
+	if (r->task_passed && warnings > 0)
+		fprintf(f, "<span class=\"badge warned\">%d warning%s</span> ", (int)warnings,
+			warnings == 1 ? "" : "s");
+	fputs("The figures describe this simulated run; they are no assessment of a person.</p>\n", f);
+	write_structures(f, r);
+	report_section_write(f, &r->section);
+	fputs("<h3>What was done</h3>\n<div class=\"wide\"><table id=\"task\">\n<tr><th></th>", f);
 	write_heads(f, (const char *const[]){"value"}, 1);
 	fputs("<th></th><th>limit</th><th></th></tr>\n", f);
 	for (int32_t i = 0; i < r->task_count; i++) {
-		if (r->task[i].puncture == 0)
-			write_task_row(f, &r->task[i], r->task_passed);
+		if (r->task[i].puncture == 0 && r->task[i].structure == 0)
+			write_task_row(f, &r->task[i]);
 	}
 	fputs("</table></div>\n", f);
 	write_punctures(f, r);

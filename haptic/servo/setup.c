@@ -334,6 +334,11 @@ void tac_servo_tell_edits(tac_servo *servo, tac_ring *edits)
 	servo->drilling.drill.def.edits = edits;
 }
 
+const tac_field *tac_servo_field(const tac_servo *servo)
+{
+	return servo->drilling.field;
+}
+
 const tac_task_figures *tac_servo_task(tac_servo *servo)
 {
 	return tac_task_read(servo->task);

@@ -56,6 +56,8 @@ struct tac_task {
 		double depth_m;
 	} depths[SPEED_TICKS]; // ring
 	int64_t depth_count;
+	int64_t cut_ticks;
+	double load_sum;
 
 	// Coverage of the target object.
 	bool *triangle_touched;
@@ -255,6 +257,10 @@ static void watch_structures(tac_task *t, const tac_snapshot *n, double time_s, 
 		if (s->distance_m < s->warn_m) {
 			s->warned_s += elapsed_s;
 			s->warnings += !(before < s->warn_m);
+			s->warned_force_N = fmax(s->warned_force_N, tac_dvec3_length(n->sent.force_N));
+			if (n->drill.used)
+				s->warned_feed_m_per_s =
+					fmax(s->warned_feed_m_per_s, n->drill.state.feed_m_per_s);
 		}
 		if (s->distance_m < 0) {
 			s->breached_s += elapsed_s;
@@ -394,6 +400,20 @@ static void watch_needle(tac_task *t, const tac_snapshot *n, double time_s)
 	}
 }
 
+// ---- drill ----
+
+static void watch_drill(tac_task *t, const tac_snapshot *n)
+{
+	const tac_drill_state *s = &n->drill.state;
+	t->figures.drill_s = s->time_s;
+	t->figures.air_s = s->air_s;
+	if (!s->cutting)
+		return;
+	t->cut_ticks++;
+	t->load_sum += s->load;
+	t->figures.mean_load = t->load_sum / (double)t->cut_ticks;
+}
+
 // ---- the tick ----
 
 static void cover(tac_task *t, const tac_snapshot *n)
@@ -436,6 +456,8 @@ void tac_task_step(tac_task *task, const tac_snapshot *snapshot)
 	t->on_bone = n->contact_count > 0;
 	if (n->needle.present)
 		watch_needle(t, n, f->time_s);
+	if (n->drill.used)
+		watch_drill(t, n);
 	watch_structures(t, n, f->time_s, elapsed_s);
 	cover(t, n);
 	tac_task_tissue_step(&t->tissue, n, f->time_s, f);
@@ -452,6 +474,8 @@ void tac_task_add_volume(tac_task *task, int32_t material, double volume_m3)
 	f->volume_m3[material] += volume_m3;
 	if (task->target_material[material])
 		f->removed += volume_m3 / f->target_m3;
+	else
+		f->healthy_m3 += volume_m3;
 }
 
 const tac_task_figures *tac_task_read(tac_task *task)
@@ -484,7 +508,7 @@ add(row_list *list, const char *unit, double value, const char *format, ...)
 	row->value = value;
 	row->limit = HUGE_VAL;
 	row->at_least = row->exceeded = false;
-	row->puncture = 0;
+	row->puncture = row->structure = 0;
 	return row;
 }
 
@@ -548,6 +572,46 @@ static void list_tissue(row_list *list, const tac_task_figures *f, const tac_sce
 	add(list, "s", f->mark_s, "%s: marked after", f->mark_name);
 }
 
+static void list_structure(row_list *list, const tac_task_structure *s, int32_t number, bool drill)
+{
+	const int32_t first = list->count;
+	tac_task_row *row = add(list, "mm", 1e3 * s->least_distance_m, "%s: least distance", s->name);
+	if (s->warn_m > 0)
+		limit_below(row, 1e3 * s->warn_m);
+	add(list, "s", isfinite(s->least_distance_m) ? s->least_time_s : HUGE_VAL, "%s: least distance at",
+	    s->name);
+	add(list, "s", s->warned_s, "%s: time below the warning", s->name);
+	add(list, "N", s->warned_force_N, "%s: largest force there", s->name);
+	if (drill)
+		add(list, "mm/s", 1e3 * s->warned_feed_m_per_s, "%s: largest feed there", s->name);
+	row = add(list, "", s->breaches, "%s: breaches", s->name);
+	row->limit = 0;
+	row->exceeded = s->breaches > 0;
+	for (int32_t i = first; i < list->count; i++)
+		list->rows[i].structure = number;
+}
+
+static void list_drill(row_list *list, const tac_task_figures *f)
+{
+	add(list, "s", f->drill_s, "time drilling");
+	add(list, "s", f->air_s, "of that in the air");
+	add(list, "%", 100 * f->mean_load, "mean load of the motor while it cut");
+}
+
+static void list_removed(row_list *list, const tac_task_figures *f, const tac_world *world)
+{
+	for (int32_t i = 0; i <= TAC_SCENE_MATERIALS; i++) {
+		if (f->volume_m3[i] > 0)
+			add(list, "mm3", 1e9 * f->volume_m3[i], "%s removed", world->materials[i].name);
+	}
+	if (f->target_m3 > 0) {
+		add(list, "mm3", 1e9 * f->healthy_m3, "healthy material removed");
+		tac_task_row *row = add(list, "%", 100 * f->removed, "target removed");
+		if (f->limit_removed > 0)
+			limit_below(row, 100 * f->limit_removed);
+	}
+}
+
 int32_t tac_task_list(const tac_task_figures *figures, const tac_world *world, int32_t tool,
 		      tac_task_row out_rows[TAC_TASK_ROWS])
 {
@@ -565,26 +629,11 @@ int32_t tac_task_list(const tac_task_figures *figures, const tac_world *world, i
 	limit(add(&list, "mm", 1e3 * f->path_m, "path"), 1e3 * f->limit_path_m);
 	add(&list, "deg", f->turn_rad * 57.295779513082321, "turning");
 	add(&list, "mm/s", 1e3 * f->max_speed_m_per_s, "largest speed");
-	for (int32_t i = 0; i < f->structure_count; i++) {
-		const tac_task_structure *s = &f->structures[i];
-		tac_task_row *row =
-			add(&list, "mm", 1e3 * s->least_distance_m, "%s: least distance", s->name);
-		if (s->warn_m > 0)
-			limit_below(row, 1e3 * s->warn_m);
-		add(&list, "s", s->warned_s, "%s: time below the warning", s->name);
-		row = add(&list, "", s->breaches, "%s: breaches", s->name);
-		row->limit = 0;
-		row->exceeded = s->breaches > 0;
-	}
-	for (int32_t i = 0; i <= TAC_SCENE_MATERIALS; i++) {
-		if (f->volume_m3[i] > 0)
-			add(&list, "mm3", 1e9 * f->volume_m3[i], "%s removed", world->materials[i].name);
-	}
-	if (f->target_m3 > 0) {
-		tac_task_row *row = add(&list, "%", 100 * f->removed, "target removed");
-		if (f->limit_removed > 0)
-			limit_below(row, 100 * f->limit_removed);
-	}
+	for (int32_t i = 0; i < f->structure_count; i++)
+		list_structure(&list, &f->structures[i], i + 1, world->scene->tools[tool].drill.radius_m > 0);
+	if (world->scene->tools[tool].drill.radius_m > 0)
+		list_drill(&list, f);
+	list_removed(&list, f, world);
 	const int32_t target = tac_scene_find_object(world->scene, world->scene->task.target);
 	if (target >= 0 && !world->objects[target].compliance)
 		add(&list, "%", 100 * f->coverage, "%s covered", world->scene->task.target);

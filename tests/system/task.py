@@ -57,8 +57,9 @@ class Task(BadInputTest):
         with open(self.path("a.html")) as file:
             page = file.read()
         self.assertNotIn(">warning<", page)  # only of a run that passed
-        for text in ('id="task-result"', 'id="punctures"', "nerve root: least distance"):
+        for text in ('id="task-result"', 'id="punctures"', 'id="structures"', "least distance, mm"):
             self.assertIn(text, page)
+        self.assertRegex(page, "<th>nerve root</th><td><span class=.badge (granted|warned).>")
         # A needle in tissue touches, although it has no contacts.
         touch = re.search(r"in contact or in tissue ([\d.]+) % of the time.*\n +force ([\d.]+) N on average", summary)
         self.assertIsNotNone(touch, summary)
@@ -79,6 +80,27 @@ class Task(BadInputTest):
                                         "found those of 'sphere on plane'\n$")
         one = tactus("task", live)
         self.assertRegex(one.stdout, r"dura reached +0 ! +>= 1")
+
+    def test_the_report_shows_what_was_drilled_and_damaged(self):
+        scene, page = self.path("block.yaml"), self.path("block.html")
+        with open(scene, "w") as file:
+            file.write("scene: block\n"
+                       "materials: [{name: wax, stiffness_N_per_m: 1000, feed_m_per_N_s: 0.5}]\n"
+                       "tools:\n- name: drill\n  shapes: [{kind: sphere, radius_m: 0.001}]\n  drill: {radius_m: 0.001}\n"
+                       "  hand: [{time_s: 0, position_m: [0, 0, 0.0035]}, {time_s: 0.8, position_m: [0, 0, 0]}]\n"
+                       "objects:\n- name: block\n  shapes: [{kind: box, size_m: [0.005, 0.005, 0.004]}]\n  material: wax\n"
+                       "  drillable: {voxel_m: 0.0002}\n"
+                       "  protect: [{name: vessel, solids: \"sphere:r=0.0008\", warn_m: 0.001},\n"
+                       "            {name: nerve, solids: \"sphere:r=0.0002,x=0.0022,z=-0.0015\", warn_m: 0.0001}]\n")
+        result = tactus("run", scene, "--seconds", "1.5", "--report", page)
+        self.assertEqual(result.returncode, 0, result)
+        with open(page) as file:
+            text = file.read()
+        self.assertIn("<h2>Task: block</h2>", text)
+        self.assertRegex(text, '<th>vessel</th><td><span class="badge refused">damaged<')
+        self.assertRegex(text, '<th>nerve</th><td><span class="badge granted">kept clear<')
+        for words in ("wax", "wax, removed", "protected, removed"):
+            self.assertEqual(text.count(">" + words + "</text>"), 2, words)  # in both sections
 
     def test_a_name_that_ends_with_csv_gets_a_table(self):
         table = self.path("a.csv")
