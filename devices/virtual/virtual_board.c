@@ -220,12 +220,24 @@ static void answer_message(board *b, const tac_board_message *m)
 	refuse(b, m->sequence, TAC_BOARD_BAD_PAYLOAD);
 }
 
+// A board checks the type before the payload, and to a board the type of an answer is wrong. A length beyond
+// TAC_BOARD_PAYLOAD_MAX comes before both; no transfer has it.
+static tac_board_verdict check_request(const board *b, tac_board_message *out_message)
+{
+	if (b->request_overflowed)
+		return TAC_BOARD_LONG;
+	const tac_board_verdict verdict = tac_board_decode(b->request, b->request_count, out_message);
+	uint32_t payload = 0;
+	if (verdict == TAC_BOARD_BAD_PAYLOAD)
+		memcpy(&payload, b->request + 12, sizeof payload);
+	const bool whole = verdict == TAC_BOARD_BAD_PAYLOAD && payload <= TAC_BOARD_PAYLOAD_MAX;
+	return whole && b->request[5] > TAC_BOARD_ABORT ? TAC_BOARD_BAD_TYPE : verdict;
+}
+
 static void take_request(board *b)
 {
 	tac_board_message message;
-	tac_board_verdict verdict = b->request_overflowed
-					    ? TAC_BOARD_LONG
-					    : tac_board_decode(b->request, b->request_count, &message);
+	const tac_board_verdict verdict = check_request(b, &message);
 	if (verdict == TAC_BOARD_OK)
 		answer_message(b, &message);
 	else

@@ -47,7 +47,8 @@ class fx2_model
 
 	bool idle() const
 	{
-		return received.empty() && fifo.empty();
+		return received.empty() && fifo.empty() &&
+		       packet == answered; // an empty packet is in neither
 	}
 
 	void reset(bool taken)
@@ -56,7 +57,7 @@ class fx2_model
 		committed.clear();
 		fifo.clear();
 		writing.clear();
-		packet = taken;
+		packet = answered = taken;
 		update(true);
 	}
 
@@ -79,6 +80,7 @@ class fx2_model
 			committed.push_back(writing);
 			writing.clear();
 		}
+		answered = p.taken;
 		firmware(p.taken);
 		update(p.sloe_n);
 	}
@@ -90,6 +92,7 @@ class fx2_model
 	std::vector<uint8_t> writing;
 	unsigned edges = 0;
 	bool just_full = false; // a packet has just been committed by itself
+	bool answered = false;  // `taken`, as the firmware found it last
 
 	static void require(bool holds, const char *what)
 	{
