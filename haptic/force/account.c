@@ -35,8 +35,8 @@
 #define VELOCITY_POLE         0.8
 #define VELOCITY_FAST_M_PER_S 0.1
 
-// The steepest spring by which the force falls when the hand retreats from a spring that it has not paid for,
-// in units of the coupling's. STEEP fits into the bound on the force's change at every speed.
+// How much stiffer the spring may be by which the hand that retreats gets back what it has put in. STEEP fits
+// into the bound on the force's change at every speed.
 #define STEEP    3
 #define STEEPEST 30
 
@@ -223,15 +223,11 @@ tac_wrench tac_account_step(tac_account *account, const tac_account_contact *con
 
 // ---- what is sent ----
 
-// The wrench of a spring of the stiffness K whose end has stayed. It does not pull: where the hand has moved
-// beyond the end, the contact is over.
-static tac_wrench still(const tac_account_wrench *w, const twist *moved, double K)
-{
-	const tac_wrench moves = {moved->move_m, tac_dvec3_scale(moved->turn_rad, w->arm_m * w->arm_m)};
-	const tac_wrench at = add_scaled(w->before, -K, moves);
-	const double along = dot(at, w->before, w->arm_m);
-	return along < 0 ? add_scaled(at, -along / dot(w->before, w->before, w->arm_m), w->before) : at;
-}
+// The wrenches of the force law, as those of springs of one stiffness.
+typedef struct sent {
+	tac_wrench before, next; // in the last tick and in this one
+	double stiffness_N_per_m, arm_m;
+} sent;
 
 // What springs of the stiffness K hold that exert `w`.
 static double stored_J(tac_wrench w, double arm_m, double K)
@@ -239,34 +235,39 @@ static double stored_J(tac_wrench w, double arm_m, double K)
 	return 0.5 * dot(w, w, arm_m) / K;
 }
 
-// How steep the spring is by which the hand that retreats gets back what it has put in, in units of the
-// coupling's stiffness.
-static double steepness(const tac_account_wrench *w, double put_J, double held_J, double travel_m)
+// The wrench of a spring of the stiffness K whose end has stayed. It does not pull: where the hand has moved
+// beyond the end, the contact is over.
+static tac_wrench still(const sent *w, const twist *moved, double K)
 {
-	const double most = fmin(STEEP + w->slew_m / travel_m, STEEPEST);
-	return put_J > 0 ? fmin(fmax(held_J / put_J, STEEP), most) : most;
+	const tac_wrench moves = {moved->move_m, tac_dvec3_scale(moved->turn_rad, w->arm_m * w->arm_m)};
+	const tac_wrench at = add_scaled(w->before, -K, moves);
+	const double along = dot(at, w->before, w->arm_m);
+	return along < 0 ? add_scaled(at, -along / dot(w->before, w->before, w->arm_m), w->before) : at;
 }
 
-bool tac_account_settle(const tac_account *account, tac_account_wrench *wrench, double elapsed_s)
+// Lowers w->next so that the hand cannot get back more than `put_J`, which it has put in. Between two ticks a
+// spring whose end stays gives exactly what it holds less; one of STEEP times the stiffness is within the
+// bound on the force's change. From its wrench, w->next is approached as far as the energy allows. Energy
+// that is owed already, because the force could not fall fast enough or was a gift, allows no more than that.
+// `slew_m` is what the bound allows beyond STEEP. Returns whether w->next is lower.
+static bool lower(sent *w, const twist *moved, double put_J, double slew_m, double elapsed_s)
 {
-	const tac_account *a = account;
-	tac_account_wrench *w = wrench;
-	const twist moved = {a->moved_m, a->turned_rad};
-	const double arm = w->arm_m, K = w->stiffness_N_per_m, put = a->begin_J + w->other_J;
-	const double held = stored_J(w->before, arm, K);
-	const double travel = tac_dvec3_length(moved.move_m) + arm * tac_dvec3_length(moved.turn_rad);
-	const bool retreats = work(&w->before, &moved) > 0;
-	const double steep = retreats ? steepness(w, put, held, travel) : STEEP;
-	const double rests = retreats ? 0 : fmax(1 - travel / (RESTS_M_PER_S * elapsed_s), 0);
-	const double debt = fmax(held / steep - put, 0) + rests * POWER_W * elapsed_s;
-	const tac_wrench from = still(w, &moved, steep * K);
-	const tac_wrench way = add_scaled(w->next, -1, from);
-	// What is left of the hand's energy, beyond the least that the spring needs, when the wrench is
-	// `from` and s times the way: c0 - c1 s - c2 s^2.
-	const double c0 = put + debt - 0.5 * (work(&w->before, &moved) + work(&from, &moved)) -
-			  stored_J(from, arm, steep * K);
-	const double c1 = 0.5 * work(&way, &moved) + dot(from, way, arm) / (steep * K);
-	const double c2 = stored_J(way, arm, steep * K);
+	const double arm = w->arm_m, held_J = stored_J(w->before, arm, w->stiffness_N_per_m);
+	const double travel = tac_dvec3_length(moved->move_m) + arm * tac_dvec3_length(moved->turn_rad);
+	double steep = STEEP, gift_J = 0;
+	if (work(&w->before, moved) > 0) { // the hand retreats
+		const double most = fmin(STEEP + slew_m / travel, STEEPEST);
+		steep = put_J > 0 ? fmin(fmax(held_J / put_J, STEEP), most) : most;
+	} else {
+		gift_J = fmax(1 - travel / (RESTS_M_PER_S * elapsed_s), 0) * POWER_W * elapsed_s;
+	}
+	const double K = steep * w->stiffness_N_per_m, owed_J = fmax(held_J / steep - put_J, 0);
+	const tac_wrench from = still(w, moved, K), way = add_scaled(w->next, -1, from);
+	// What is left when the wrench is `from` and s times the way: c0 - c1 s - c2 s^2.
+	const double c0 = put_J + owed_J + gift_J - 0.5 * (work(&w->before, moved) + work(&from, moved)) -
+			  stored_J(from, arm, K);
+	const double c1 = 0.5 * work(&way, moved) + dot(from, way, arm) / K;
+	const double c2 = stored_J(way, arm, K);
 	if (c0 - c1 - c2 >= 0 || !(c2 > 0))
 		return false;
 	const double s = (sqrt(fmax(c1 * c1 + 4 * c2 * fmax(c0, 0), 0)) - c1) / (2 * c2);
@@ -274,14 +275,28 @@ bool tac_account_settle(const tac_account *account, tac_account_wrench *wrench, 
 	return true;
 }
 
-double tac_account_enter(tac_account *account, const tac_account_wrench *sent)
+void tac_account_settle(tac_account *account, tac_account *other, tac_law *law, const tac_law_rates *rates,
+			double gain, double arm_m, double elapsed_s)
 {
 	tac_account *a = account;
-	const double put_J = put_in(a, &sent->before, &sent->next);
-	a->held_J = fmax(a->asked_J, stored_J(sent->next, sent->arm_m, sent->stiffness_N_per_m));
+	const tac_wrench zero = {tac_dvec3_zero(), tac_dvec3_zero()};
+	const twist moved = {a->moved_m, a->turned_rad};
+	sent w = {add_scaled(zero, 1 / gain, law->before), add_scaled(zero, 1 / gain, law->wrench),
+		  law->spring_N_per_m, arm_m};
+	if (lower(&w, &moved, a->begin_J + (other ? other->spare_J : 0), rates->slew_m_per_s * elapsed_s,
+		  elapsed_s)) {
+		tac_law_replace(law, add_scaled(zero, gain, w.next), rates, arm_m, elapsed_s);
+		w.next = add_scaled(zero, 1 / gain, law->wrench);
+	}
+	const double put_J = put_in(a, &w.before, &w.next);
+	// A wrench that has not risen yet to what was asked for will: the springs count as holding that.
+	a->held_J = fmax(a->asked_J, stored_J(w.next, arm_m, w.stiffness_N_per_m));
 	a->balance_J = fmin(put_J - a->held_J, CREDIT * a->held_J);
-	a->spare_J =
-		a->balance_J + a->held_J - stored_J(sent->next, sent->arm_m, STEEP * sent->stiffness_N_per_m);
-	a->wrench = sent->next;
-	return put_J - a->held_J - a->balance_J;
+	a->spare_J = a->balance_J + a->held_J - stored_J(w.next, arm_m, STEEP * w.stiffness_N_per_m);
+	a->wrench = w.next;
+	if (other) { // what no spring holds has gone to the other hand, as far as that lacks it
+		const double passed_J = fmin(put_J - a->held_J - a->balance_J, fmax(-other->balance_J, 0));
+		other->balance_J += passed_J;
+		other->spare_J += passed_J;
+	}
 }

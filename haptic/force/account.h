@@ -19,6 +19,7 @@
 
 #include "base/wrench.h"
 #include "haptic/force/coupling.h"
+#include "haptic/force/law.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -65,23 +66,13 @@ typedef struct tac_account_contact {
 // Thread: RT.
 tac_wrench tac_account_step(tac_account *account, const tac_account_contact *contact, double elapsed_s);
 
-// What the force law makes of it, after tac_account_step.
-typedef struct tac_account_wrench {
-	tac_wrench before, next;  // of the last tick and of this one
-	double stiffness_N_per_m; // of the spring that exerts them
-	double arm_m;
-	double slew_m;  // how far the end of that spring may move in this tick, beyond 2 |dx|
-	double other_J; // what the other hand can spare; 0 without one
-} tac_account_wrench;
-
-// Lowers wrench->next where the hand could get back more than it has put in, as far towards the wrench of a
-// spring whose end stays as it takes. Returns whether it did. Thread: RT.
-bool tac_account_settle(const tac_account *account, tac_account_wrench *wrench, double elapsed_s);
-
-// Enters what is sent in this tick in place of what was asked for. A wrench that has not risen yet to what
-// was asked for will: the springs count as holding that. Returns what the hand has put in and no spring
-// holds: it is lost, or has gone to the other hand. Thread: RT.
-double tac_account_enter(tac_account *account, const tac_account_wrench *sent);
+// Limits the wrench of the force law to what the hand can get back without having put in less, after
+// tac_account_step and tac_law_follow, and enters it in place of what was asked for. The law's wrench is
+// `gain` times what was asked for, with gain above 0. Two hands have one purse: `other` is the account of the
+// other hand; NULL: there is none. `elapsed_s` is above 0.
+// Thread: RT.
+void tac_account_settle(tac_account *account, tac_account *other, tac_law *law, const tac_law_rates *rates,
+			double gain, double arm_m, double elapsed_s);
 
 #ifdef __cplusplus
 }

@@ -204,30 +204,13 @@ static tac_wrench keep_account(tac_servo *s, tac_wrench contact, const tac_patch
 	return tac_account_step(&s->account, &c, elapsed_s);
 }
 
-// The wrench of the force law, less what the hand would get back without having put it in. Two hands have
-// one purse: either may push the other. What needles, drills and soft tissue do has no account.
-static tac_wrench settle_account(tac_servo *s, double gain, double elapsed_s)
+// What needles, drills and soft tissue do has no account.
+static void settle_account(tac_servo *s, double gain, double elapsed_s)
 {
-	tac_account *other = s->hands.partner ? &s->hands.partner->account : NULL;
 	const bool alone = !s->needle.needle && !s->drilling.used && !s->pressing.tissue;
-	if (!s->account.seen || !alone || !(gain > 0) || !(elapsed_s > 0))
-		return s->law.wrench;
-	tac_account_wrench w = {
-		.before = tac_servo_wrench_scale(s->law.before, 1 / gain),
-		.next = tac_servo_wrench_scale(s->law.wrench, 1 / gain),
-		.stiffness_N_per_m = s->law.spring_N_per_m,
-		.arm_m = arm_of(s),
-		.slew_m = s->rates.slew_m_per_s * elapsed_s,
-		.other_J = other ? other->spare_J : 0,
-	};
-	if (tac_account_settle(&s->account, &w, elapsed_s)) {
-		tac_law_replace(&s->law, tac_servo_wrench_scale(w.next, gain), &s->rates, w.arm_m, elapsed_s);
-		w.next = tac_servo_wrench_scale(s->law.wrench, 1 / gain);
-	}
-	const double left_J = tac_account_enter(&s->account, &w);
-	if (other)
-		other->balance_J += fmin(left_J, fmax(-other->balance_J, 0));
-	return s->law.wrench;
+	if (s->account.seen && alone && gain > 0 && elapsed_s > 0)
+		tac_account_settle(&s->account, s->hands.partner ? &s->hands.partner->account : NULL, &s->law,
+				   &s->rates, gain, arm_of(s), elapsed_s);
 }
 
 // The wrench on the tool: spring and damper, what the materials add, the partner's reaction; then the force
@@ -262,7 +245,8 @@ static void couple(tac_servo *s, int64_t elapsed_ns)
 	wrench = tac_servo_wrench_scale(wrench, gain);
 	tac_law_follow(&s->law, wrench, &s->rates, s->coupling.stiffness_N_per_m, patch.texture_N_per_m,
 		       arm_of(s), elapsed_s);
-	s->wanted = settle_account(s, gain, elapsed_s);
+	settle_account(s, gain, elapsed_s);
+	s->wanted = s->law.wrench;
 	if (s->effects.used)
 		s->wanted = tac_servo_wrench_add(s->wanted, s->effects.wrench);
 }

@@ -134,6 +134,29 @@ static void a_hand_feels_the_other_even_when_it_does_not_press_itself(void)
 	pair_fini(&p);
 }
 
+// The left hand pushes the right one along for 0.2 m. The work that the right hand gets is the left one's:
+// the force goes on as it was.
+static void a_hand_may_push_the_other_as_far_as_it_likes(void)
+{
+	pair p;
+	pair_build(&p, TWO);
+	const tac_dvec3 left = tac_dvec3_make(-0.010, 0, 0),
+			right = tac_dvec3_make(0.007, 0, 0); // 3 mm too near
+	for (int i = 0; i <= 400; i++)
+		pair_step(&p, tac_dvec3_make(fmin(-0.02 + 5e-5 * i, left.x), 0, 0), right);
+	const double force = p.hands[1].wrench.force_N.x, force_left = p.hands[0].wrench.force_N.x;
+	TEST_ASSERT_DOUBLE_WITHIN(0.01, 3, force);
+	TEST_ASSERT_DOUBLE_WITHIN(0.01, -3, force_left);
+	for (int i = 0; i <= 2000; i++) {
+		const tac_dvec3 along = tac_dvec3_make(1e-4 * i, 0, 0);
+		pair_step(&p, tac_dvec3_add(left, along), tac_dvec3_add(right, along));
+		// One servo's tick is after the other's: 0.1 mm.
+		TEST_ASSERT_DOUBLE_WITHIN(0.11, force, p.hands[1].wrench.force_N.x);
+		TEST_ASSERT_DOUBLE_WITHIN(0.11, force_left, p.hands[0].wrench.force_N.x);
+	}
+	pair_fini(&p);
+}
+
 // A capsule alone would be exact for the mover, but the partner avoids its mesh: with two hands both must be
 // meshes.
 static void wrestle(const char *capsule)
@@ -242,6 +265,7 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(hands_that_press_against_each_other_feel_equal_and_opposite_forces);
 	RUN_TEST(a_hand_feels_the_other_even_when_it_does_not_press_itself);
+	RUN_TEST(a_hand_may_push_the_other_as_far_as_it_likes);
 	RUN_TEST(tools_that_wrestle_never_enter_each_other_or_the_floor);
 	RUN_TEST(in_the_built_in_scene_for_two_hands_nothing_intersects);
 	return UNITY_END();

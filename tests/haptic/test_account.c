@@ -1,0 +1,266 @@
+// The account of energy with the force law: closed forms, late walls, and springs that ask for anything. The
+// bound on the change of the wrench is asserted in every tick.
+#include "haptic/force/account.h"
+
+#include "base/rng.h"
+#include "tests/support/force_watch.h"
+#include "tests/support/servo_fixture.h"
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+}
+
+#define ARM 0.03
+
+static const tac_law_rates rates = {0.5, HUGE_VAL, HUGE_VAL};
+
+// A device at rest whose mover finds a wall of 4 mm depth: the hand has put in nothing. The springs gain 50
+// mW, so the force is sqrt(2 K P t), and the spring's own from 160 ms on.
+static void a_force_that_was_not_paid_for_rises_with_bounded_power(void)
+{
+	const tac_coupling coupling = {.stiffness_N_per_m = 1000, .law = TAC_COUPLING_CONSTRAINT};
+	tac_account account = {.object = -1};
+	tac_account_contact c = {.object = -1,
+				 .T_world_object = tac_dpose_identity(),
+				 .T_world_device = tac_dpose_identity(),
+				 .material_N_per_m = 1000,
+				 .coupling = &coupling};
+	tac_account_step(&account, &c, 1e-3);
+	c.object = 0;
+	c.spring.force_N = tac_dvec3_make(0, 0, 4);
+	c.held_J = 0.5 * 4 * 4 / 1000;
+	for (int k = 1; k <= 200; k++) {
+		const tac_wrench added = tac_account_step(&account, &c, 1e-3);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, fmin(sqrt(2 * 1000 * 0.05 * 1e-3 * k), 4),
+					  4 + added.force_N.z);
+	}
+	// It is taken back by a drag, which vanishes when the device rests.
+	double work = 0;
+	for (int k = 1; k <= 2000; k++) {
+		c.T_world_device.position.x = 1e-4 * k;
+		const tac_wrench added = tac_account_step(&account, &c, 1e-3);
+		TEST_ASSERT_TRUE(added.force_N.x <= 0 && added.force_N.x >= -0.4 - 1e-9);
+		work += 1e-4 * added.force_N.x;
+	}
+	TEST_ASSERT_DOUBLE_WITHIN(1e-4, -8e-3, work);
+	for (int k = 0; k < 200; k++)
+		tac_account_step(&account, &c, 1e-3);
+	const tac_wrench rest = tac_account_step(&account, &c, 1e-3);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0, tac_dvec3_length(rest.force_N));
+}
+
+// Springs that exert whatever they are asked for, and a hand that holds a device at 1 kHz.
+typedef struct hostile {
+	tac_account account;
+	tac_law law;
+	force_watch watch;
+	tac_account_contact contact;
+	double work_J, least_J, gain_J; // on the hand: sum, its least value, and the most above that
+	double held_J;                  // the most that springs of the same wrench and stiffness hold
+} hostile;
+
+#define HOSTILE_N_PER_M 1000.0
+
+static hostile hostile_begin(double arm_m)
+{
+	static const tac_coupling coupling = {.stiffness_N_per_m = HOSTILE_N_PER_M,
+					      .law = TAC_COUPLING_CONSTRAINT};
+	return (hostile){.account = {.object = -1},
+			 .contact = {.T_world_object = tac_dpose_identity(),
+				     .T_world_device = tac_dpose_identity(),
+				     .material_N_per_m = HOSTILE_N_PER_M,
+				     .arm_m = arm_m,
+				     .coupling = &coupling}};
+}
+
+// Moves the device and asks for `wish`. The bound on the change of the wrench holds.
+static void hostile_step(hostile *h, tac_dvec3 moved, tac_dvec3 turned, tac_wrench wish, bool settled)
+{
+	const double T = 1e-3, arm = h->contact.arm_m, K = HOSTILE_N_PER_M;
+	tac_dpose *device = &h->contact.T_world_device;
+	device->position = tac_dvec3_add(device->position, moved);
+	device->rotation = tac_dquat_mul(tac_dquat_exp(turned), device->rotation);
+	h->contact.spring = wish;
+	tac_law_move(&h->law, *device, arm == 0);
+	tac_account_step(&h->account, &h->contact, T);
+	tac_law_follow(&h->law, wish, &rates, K, 0, arm, T);
+	if (settled)
+		tac_account_settle(&h->account, NULL, &h->law, &rates, 1, arm, T);
+	const tac_wrench before = h->law.before, next = h->law.wrench;
+	watch_step(&h->watch, *device, next, K, arm, T, rates.slew_m_per_s, 0, "hostile");
+	h->watch.vanished = false; // here the wish is what vanishes
+	const tac_dvec3 force = tac_dvec3_add(before.force_N, next.force_N);
+	const tac_dvec3 torque = tac_dvec3_add(before.torque_Nm, next.torque_Nm);
+	h->work_J += 0.5 * (tac_dvec3_dot(force, moved) + tac_dvec3_dot(torque, turned));
+	h->least_J = fmin(h->least_J, h->work_J);
+	h->gain_J = fmax(h->gain_J, h->work_J - h->least_J);
+	const double turn_J = tac_dvec3_length_squared(next.torque_Nm) / (K * ARM * ARM);
+	h->held_J = fmax(h->held_J, 0.5 * tac_dvec3_length_squared(next.force_N) / K + 0.5 * turn_J);
+}
+
+// Now the springs resist the hand on its random path, now they push it on, harder. What they give back at
+// any time is no more than springs of that wrench hold.
+static hostile follow_hostile_springs(int axes, double speed_m_per_s, bool settled)
+{
+	const double arm = axes == 3 ? 0 : ARM;
+	tac_rng rng = tac_rng_seed((uint64_t)axes, 12);
+	hostile h = hostile_begin(arm);
+	tac_dvec3 way = tac_dvec3_zero(), turn = tac_dvec3_zero();
+	for (int k = 0; k < 10000; k++) {
+		if (k % 40 == 0) {
+			way = tac_rng_unit_f64(&rng);
+			turn = axes == 3 ? tac_dvec3_zero() : tac_rng_unit_f64(&rng);
+		}
+		const double moved = 1e-3 * speed_m_per_s, push = k / 40 % 2 ? 10 : -5;
+		const tac_wrench wish = {tac_dvec3_scale(way, push), tac_dvec3_scale(turn, push * arm)};
+		hostile_step(&h, tac_dvec3_scale(way, moved), tac_dvec3_scale(turn, moved / ARM), wish,
+			     settled);
+	}
+	return h;
+}
+
+static void springs_however_hostile_do_not_pay_the_hand(void)
+{
+	for (int axes = 3; axes <= 6; axes += 3) {
+		for (double speed = 0.03; speed < 1; speed *= 4) {
+			const hostile h = follow_hostile_springs(axes, speed, true);
+			const hostile unsettled = follow_hostile_springs(axes, speed, false);
+			printf("hostile springs, %d axes, %.2f m/s: %.2f mJ of %.2f mJ held; unsettled %.0f "
+			       "mJ\n",
+			       axes, speed, 1e3 * h.gain_J, 1e3 * h.held_J, 1e3 * unsettled.gain_J);
+			TEST_ASSERT_TRUE(h.held_J > 5e-3 && unsettled.gain_J > 5 * h.held_J);
+			TEST_ASSERT_TRUE(h.gain_J <= 1.05 * h.held_J);
+		}
+	}
+}
+
+// Springs that ask for 20 N as soon as they are touched, and on the way out fall as springs of the coupling's
+// stiffness would. The force rises with the energy, and the hand gets that back.
+static void springs_that_are_stiff_on_the_way_in_give_no_more_on_the_way_out(void)
+{
+	const tac_dvec3 none = tac_dvec3_zero();
+	hostile h = hostile_begin(0);
+	for (int lap = 0; lap < 20; lap++) {
+		double wish = 20;
+		for (int k = 0; k < 20; k++)
+			hostile_step(&h, tac_dvec3_make(0, 0, -1e-4), none, (tac_wrench){{0, 0, wish}, none},
+				     true);
+		wish = h.law.wrench.force_N.z;
+		TEST_ASSERT_TRUE(wish > 4);
+		for (int k = 0; k < 40; k++) {
+			wish = fmax(wish - HOSTILE_N_PER_M * 1e-4, 0);
+			hostile_step(&h, tac_dvec3_make(0, 0, 1e-4), none, (tac_wrench){{0, 0, wish}, none},
+				     true);
+		}
+		for (int k = 0; k < 20; k++)
+			hostile_step(&h, tac_dvec3_make(0, 0, -1e-4), none, (tac_wrench){none, none}, true);
+		// Where a contact begins and ends between two ticks, the trapezoidal rule errs.
+		TEST_ASSERT_TRUE(h.work_J <= 3 * 0.125 * (lap + 1) * HOSTILE_N_PER_M * 1e-8);
+	}
+	printf("springs that are stiff on the way in: %.4f mJ in 20 laps of %.2f mJ\n", 1e3 * h.work_J,
+	       1e3 * h.held_J);
+}
+
+// A device that rests gets a force that it has not paid for, at 50 mW. When it leaves, the force falls as
+// fast as its bound allows: the hand gets back the energy of a spring that is (v_s + 3 v) / v as stiff.
+static void a_gift_to_a_device_at_rest_is_taken_back_as_fast_as_the_bound_allows(void)
+{
+	for (double speed = 0.02; speed < 1; speed *= 2) {
+		hostile h = hostile_begin(0);
+		const tac_wrench wish = {{0, 0, 4}, {0, 0, 0}};
+		for (int k = 0; k < 200; k++)
+			hostile_step(&h, tac_dvec3_zero(), tac_dvec3_zero(), wish, true);
+		assert_near(wish.force_N, h.law.wrench.force_N, 1e-12);
+		for (int k = 0; k < 400; k++)
+			hostile_step(&h, tac_dvec3_make(0, 0, 1e-3 * speed), tac_dvec3_zero(), wish, true);
+		const double steep = 3 + rates.slew_m_per_s / speed;
+		printf("a gift of 8 mJ, left at %.2f m/s: %.3f mJ\n", speed, 1e3 * h.gain_J);
+		// Where the contact ends between two ticks, the trapezoidal rule errs by an eighth of K dx^2.
+		const double dx = 1e-3 * speed;
+		TEST_ASSERT_TRUE(h.gain_J <= 8e-3 / steep + 0.125 * steep * HOSTILE_N_PER_M * dx * dx + 1e-9);
+	}
+}
+
+// The hand presses 5 mm deep, and the object recedes by 7 mm at once. The force falls within its bound, while
+// the object takes more than the springs hold. The hand owes nothing: it can press as before.
+static void an_object_that_recedes_takes_no_more_than_the_springs_hold(void)
+{
+	const tac_dvec3 none = tac_dvec3_zero();
+	hostile h = hostile_begin(0);
+	for (int k = 1; k <= 100; k++)
+		hostile_step(&h, tac_dvec3_make(0, 0, -5e-5), none, (tac_wrench){{0, 0, 0.05 * k}, none},
+			     true);
+	h.contact.T_world_object.position.z -= 0.007;
+	for (int k = 0; k < 50; k++)
+		hostile_step(&h, none, none, (tac_wrench){none, none}, true);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0, tac_dvec3_length(h.law.wrench.force_N));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0, h.account.balance_J);
+	for (int k = 1; k <= 100; k++)
+		hostile_step(&h, tac_dvec3_make(0, 0, -5e-5), none, (tac_wrench){{0, 0, 0.05 * k}, none},
+			     true);
+	for (int k = 99; k >= 0; k--) {
+		hostile_step(&h, tac_dvec3_make(0, 0, 5e-5), none, (tac_wrench){{0, 0, 0.05 * k}, none},
+			     true);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0.05 * k, h.law.wrench.force_N.z);
+	}
+}
+
+// One tick of the account with a wall that is found when the device is 0.447 mm deep: 0.1 mJ were not paid
+// for. The device is `pressed_m` deeper, and at x along the wall. Returns what is added to the spring's
+// force.
+static tac_dvec3 late_wall(tac_account *account, double pressed_m, double x_m)
+{
+	const tac_coupling coupling = {.stiffness_N_per_m = 1000, .law = TAC_COUPLING_CONSTRAINT};
+	const double depth = fmax(sqrt(2e-7) + pressed_m, 0);
+	const tac_account_contact c = {
+		.spring = {{0, 0, 1000 * depth}, {0, 0, 0}},
+		.held_J = 500 * depth * depth,
+		.object = depth > 0 ? 0 : -1,
+		.T_world_object = tac_dpose_identity(),
+		.T_world_device = tac_dpose_make(tac_dvec3_make(x_m, 0, -pressed_m), tac_dquat_identity()),
+		.material_N_per_m = 1000,
+		.coupling = &coupling};
+	return tac_account_step(account, &c, 1e-3).force_N;
+}
+
+static void a_small_deficit_is_withheld_from_what_the_springs_give(void)
+{
+	tac_account account = {.object = -1};
+	late_wall(&account, -1, 0);
+	account.T_world_device.position.z = account.T_object_device.position.z = 0; // it was found late
+	for (int k = 0; k < 20; k++)
+		late_wall(&account, 0, 0);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, -1e-4, account.balance_J);
+	double pressed = 0, work = 0, force = 1000 * sqrt(2e-7);
+	for (int k = -30; k < 40; k++) { // in, and out until it is free
+		const double step = k < 0 ? 1e-4 : -1e-4;
+		if (k == 0) { // a slide between: 4 % are not felt along the surface
+			TEST_ASSERT_TRUE(-account.balance_J > 0.01 * account.held_J);
+			for (int i = 1; i <= 100; i++)
+				TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0, late_wall(&account, pressed, 1e-4 * i).x);
+		}
+		pressed += step;
+		const double added = late_wall(&account, pressed, k < 0 ? 0 : 1e-2).z;
+		const double now = 1000 * fmax(sqrt(2e-7) + pressed, 0) + added;
+		work -= 0.5 * (force + now) * step;
+		force = now;
+	}
+	printf("a late wall: the hand gains %.4f mJ of 0.1 mJ\n", 1e3 * work);
+	TEST_ASSERT_TRUE(work < 0.02e-3);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(a_force_that_was_not_paid_for_rises_with_bounded_power);
+	RUN_TEST(springs_however_hostile_do_not_pay_the_hand);
+	RUN_TEST(springs_that_are_stiff_on_the_way_in_give_no_more_on_the_way_out);
+	RUN_TEST(a_gift_to_a_device_at_rest_is_taken_back_as_fast_as_the_bound_allows);
+	RUN_TEST(an_object_that_recedes_takes_no_more_than_the_springs_hold);
+	RUN_TEST(a_small_deficit_is_withheld_from_what_the_springs_give);
+	return UNITY_END();
+}
