@@ -7,6 +7,7 @@
 #include "devices/calibration.h"
 #include "devices/hotplug.h"
 #include "haptic/mapping.h"
+#include "tissue/elastic.h"
 
 #include <errno.h>
 #include <math.h>
@@ -284,6 +285,13 @@ static void show_build_step(void *user, int32_t step, int32_t steps, const char 
 	terminal_step(&p->t, p->work, step, steps, name);
 }
 
+static void show_preparation(void *user, const char *name, double part)
+{
+	(void)name; // one bar for all soft bodies, each from its beginning
+	build_progress *p = user;
+	terminal_progress(&p->t, "preparing soft tissue", part);
+}
+
 static int build_world(const tac_collider *collider, session *s)
 {
 	const int64_t triangles = tac_scene_triangles(s->scene);
@@ -292,8 +300,10 @@ static int build_world(const tac_collider *collider, session *s)
 			(double)triangles / 1e6);
 	const bool uploads = (collider->flags & TAC_COLLIDER_UPLOADS) != 0;
 	build_progress p = {.work = uploads ? "building and uploading" : "building"};
+	tac_elastic_set_progress(show_preparation, &p);
 	const tac_result result =
 		tac_world_build_with_progress(s->scene, collider, show_build_step, &p, &s->world);
+	tac_elastic_set_progress(NULL, NULL);
 	terminal_clear(&p.t);
 	return result < TAC_OK ? EXIT_BAD_INPUT : EXIT_SUCCESS;
 }

@@ -1,4 +1,5 @@
 #include "tissue/elastic/elastic.h"
+#include "tissue/elastic/lower.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -6,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#define BATCH       8 // touched vertices whose columns are solved together
+#define BATCH       (ELASTIC_WIDTH / 3) // touched vertices whose columns are solved together
 #define THREADS_MAX 64
 #define LOOK_NS     50000000 // how often progress is reported
 
@@ -19,65 +20,63 @@ typedef struct work {
 	atomic_bool failed;
 } work;
 
-// The forces of a unit force on a vertex along an axis.
-static void load(const work *w, int32_t vertex, int axis, double *b)
+// Adds a unit force on a vertex along an axis, as right-hand side k.
+static void load(const work *w, int32_t vertex, int axis, int32_t k, double *x)
 {
 	const elastic_surface *s = w->surface;
-	for (int32_t k = s->start[vertex]; k < s->start[vertex + 1]; k++) {
-		const int32_t unknown = tac_elastic_factor_unknown(w->factor, s->node[k]);
+	for (int32_t n = s->start[vertex]; n < s->start[vertex + 1]; n++) {
+		const int32_t unknown = tac_elastic_factor_unknown(w->factor, s->node[n]);
 		if (unknown >= 0)
-			b[unknown + axis] += s->weight[k];
+			x[(size_t)(unknown + axis) * ELASTIC_WIDTH + (size_t)k] += s->weight[n];
 	}
 }
 
-// The displacement of a vertex.
-static void observe(const work *w, int32_t vertex, const double *x, double out[3])
+// Enters the displacements of vertex i under the forces on the vertices from `first` on.
+static void observe(const work *w, int32_t i, int32_t first, int32_t count, const double *x)
 {
 	const elastic_surface *s = w->surface;
-	out[0] = out[1] = out[2] = 0;
-	for (int32_t k = s->start[vertex]; k < s->start[vertex + 1]; k++) {
-		const int32_t unknown = tac_elastic_factor_unknown(w->factor, s->node[k]);
-		for (int axis = 0; unknown >= 0 && axis < 3; axis++)
-			out[axis] += s->weight[k] * x[unknown + axis];
-	}
-}
-
-static bool solve_batch(work *w, int32_t first, int32_t count, double *b)
-{
-	const size_t size = (size_t)tac_elastic_factor_size(w->factor), all = (size_t)w->surface->count;
-	memset(b, 0, 3 * (size_t)count * size * sizeof *b);
-	for (int32_t k = 0; k < 3 * count; k++)
-		load(w, first + k / 3, k % 3, b + (size_t)k * size);
-	if (tac_elastic_factor_solve(w->factor, b, 3 * count) != TAC_OK)
-		return false;
-	for (int32_t k = 0; k < 3 * count; k++) {
-		const size_t j = (size_t)(first + k / 3);
-		for (size_t i = j; i < all; i++) {
-			double u[3];
-			observe(w, (int32_t)i, b + (size_t)k * size, u);
-			for (int row = 0; row < 3; row++)
-				w->out[9 * (i * all + j) + (size_t)(3 * row + k % 3)] = (float)u[row];
+	double u[3][ELASTIC_WIDTH] = {{0}};
+	for (int32_t n = s->start[i]; n < s->start[i + 1]; n++) {
+		const int32_t unknown = tac_elastic_factor_unknown(w->factor, s->node[n]);
+		for (int axis = 0; unknown >= 0 && axis < 3; axis++) {
+			const double *row = x + (size_t)(unknown + axis) * ELASTIC_WIDTH;
+			for (int k = 0; k < ELASTIC_WIDTH; k++)
+				u[axis][k] += s->weight[n] * row[k];
 		}
 	}
-	return true;
+	for (int32_t k = 0; k < 3 * count && first + k / 3 <= i; k++) {
+		float *block = w->out + 9 * ((size_t)i * (size_t)s->count + (size_t)(first + k / 3));
+		for (int axis = 0; axis < 3; axis++)
+			block[3 * axis + k % 3] = (float)u[axis][k];
+	}
+}
+
+static void solve_batch(work *w, int32_t first, int32_t count, double *x)
+{
+	memset(x, 0, (size_t)tac_elastic_factor_size(w->factor) * ELASTIC_WIDTH * sizeof *x);
+	for (int32_t k = 0; k < 3 * count; k++)
+		load(w, first + k / 3, k % 3, k, x);
+	tac_elastic_factor_solve(w->factor, x);
+	for (int32_t i = first; i < w->surface->count; i++)
+		observe(w, i, first, count, x);
 }
 
 static void *run(void *user)
 {
 	work *w = user;
-	double *b = malloc(3 * BATCH * (size_t)tac_elastic_factor_size(w->factor) * sizeof *b);
-	bool good = b;
-	while (good && !atomic_load(&w->failed)) {
+	const size_t rows = (size_t)tac_elastic_factor_size(w->factor);
+	double *x = aligned_alloc(64, rows * ELASTIC_WIDTH * sizeof *x);
+	if (!x)
+		atomic_store(&w->failed, true);
+	while (!atomic_load(&w->failed)) {
 		const int32_t first = atomic_fetch_add(&w->next, BATCH);
 		if (first >= w->surface->count)
 			break;
 		const int32_t left = w->surface->count - first, count = left < BATCH ? left : BATCH;
-		good = solve_batch(w, first, count, b);
+		solve_batch(w, first, count, x);
 		atomic_fetch_add(&w->done, count);
 	}
-	free(b);
-	if (!good)
-		atomic_store(&w->failed, true);
+	free(x);
 	return NULL;
 }
 

@@ -75,13 +75,14 @@ tac_result tac_elastic_factor_create(const elastic_model *model, elastic_factor 
 // Thread: setup.
 void tac_elastic_factor_destroy(elastic_factor **factor);
 
-// The unknowns: three for each node that is not fixed. The first of a node, or -1. Thread: any.
+// The number of unknowns: three for each node that is not fixed, one after another. The first of a node, or
+// -1. Thread: any.
 int32_t tac_elastic_factor_size(const elastic_factor *factor);
 int32_t tac_elastic_factor_unknown(const elastic_factor *factor, int32_t node);
 
-// Solves K x = b for `count` right-hand sides, one after another in memory, in place. Several threads may
-// solve at once. TAC_ERROR_MEMORY. Thread: any.
-tac_result tac_elastic_factor_solve(const elastic_factor *factor, double *b, int32_t count);
+// Solves K x = b for ELASTIC_WIDTH right-hand sides (tissue/elastic/lower.h) in place: x[ELASTIC_WIDTH i + k]
+// is unknown i of right-hand side k, aligned to 64 bytes. Several threads may solve at once. Thread: any.
+void tac_elastic_factor_solve(const elastic_factor *factor, double *x);
 
 // The entries of the factors, for messages. Thread: any.
 int64_t tac_elastic_factor_entries(const elastic_factor *factor);

@@ -1,7 +1,8 @@
 // Assembly and factorisation, with SuperLU (X. S. Li, "An overview of SuperLU", ACM TOMS 31(3), 2005; BSD
-// licence). The matrix is symmetric and positive definite, so its diagonal serves as pivots. SuperLU stores
-// both factors, of which Cholesky's method would need one.
+// licence). The matrix K is symmetric and positive definite, so its diagonal serves as pivots, K = L U is
+// L D L^T with D the diagonal of U, and L is all that is kept (tissue/elastic/lower.h).
 #include "tissue/elastic/elastic.h"
+#include "tissue/elastic/lower.h"
 #include "tissue/elastic/order.h"
 
 #include <slu_ddefs.h>
@@ -10,11 +11,9 @@
 #include <string.h>
 
 struct elastic_factor {
-	int32_t size;
-	int32_t *unknown;        // of each node
-	int32_t *rows, *columns; // SuperLU's permutations
-	SuperMatrix lower, upper;
-	bool factored;
+	int32_t *unknown; // of each node
+	elastic_lower lower;
+	elastic_solve_fn *solve;
 };
 
 // The matrix in blocks of 3 x 3, one for each pair of connected free nodes, each pair once.
@@ -176,35 +175,105 @@ static bool compress(const assembly *a, const int32_t *place, SuperMatrix *out)
 	return true;
 }
 
-static tac_result factorise(elastic_factor *f, SuperMatrix *matrix)
+// The panels and where their values begin. The entries of L, with those on and above the diagonals of the
+// panels.
+static bool lay_out_panels(elastic_lower *l, const SCformat *from)
+{
+	l->panels = from->nsuper + 1;
+	const size_t panels = (size_t)l->panels;
+	l->first = malloc((panels + 1) * sizeof *l->first);
+	l->row_start = malloc((panels + 1) * sizeof *l->row_start);
+	l->value_start = malloc((panels + 1) * sizeof *l->value_start);
+	if (!l->first || !l->row_start || !l->value_start)
+		return false;
+	l->row_start[0] = l->value_start[0] = 0;
+	for (size_t p = 0; p < panels; p++) {
+		l->first[p] = from->sup_to_col[p];
+		const size_t columns = (size_t)(from->sup_to_col[p + 1] - l->first[p]);
+		const size_t rows =
+			(size_t)(from->rowind_colptr[l->first[p] + 1] - from->rowind_colptr[l->first[p]]);
+		l->row_start[p + 1] = l->row_start[p] + rows - columns;
+		l->value_start[p + 1] = l->value_start[p] + rows * columns;
+	}
+	l->first[panels] = l->size;
+	l->row = malloc((l->row_start[panels] + 1) * sizeof *l->row);
+	l->value = malloc((l->value_start[panels] + 1) * sizeof *l->value);
+	l->inverse = malloc(((size_t)l->size + 1) * sizeof *l->inverse);
+	return l->row && l->value && l->inverse;
+}
+
+// Copies L out of SuperLU's columns, row by row. False if a pivot is not positive.
+static bool copy_panels(elastic_lower *l, const SCformat *from)
+{
+	const double *values = from->nzval;
+	bool positive = true;
+	for (int32_t p = 0; p < l->panels; p++) {
+		const int32_t first = l->first[p], columns = l->first[p + 1] - first;
+		const int32_t *rows = from->rowind + from->rowind_colptr[first];
+		const int32_t count = from->rowind_colptr[first + 1] - from->rowind_colptr[first];
+		double *to = l->value + l->value_start[p];
+		for (int32_t k = 0; k < columns; k++) {
+			const double *column = values + from->nzval_colptr[first + k];
+			for (int32_t i = 0; i < count; i++)
+				to[(size_t)i * (size_t)columns + (size_t)k] = column[i];
+			positive = positive && column[k] > 0;
+			l->inverse[first + k] = 1 / column[k];
+		}
+		for (int32_t i = columns; i < count; i++)
+			l->row[l->row_start[p] + (size_t)(i - columns)] = rows[i];
+	}
+	return positive;
+}
+
+// Takes over L and the order of its rows: place[k] is where unknown k went.
+static tac_result take_lower(elastic_lower *l, const SuperMatrix *lower, const int *rows, const int *columns,
+			     int32_t *place)
+{
+	for (int32_t i = 0; i < l->size; i++) {
+		if (rows[i] != columns[i]) // a pivot beside the diagonal: the matrix is not positive definite
+			return TAC_ERROR_ARGUMENT;
+		place[i] = rows[i];
+	}
+	if (!lay_out_panels(l, lower->Store))
+		return TAC_ERROR_MEMORY;
+	return copy_panels(l, lower->Store) ? TAC_OK : TAC_ERROR_ARGUMENT;
+}
+
+static tac_result factorise(elastic_lower *l, SuperMatrix *matrix, int32_t *place)
 {
 	superlu_options_t options;
 	SuperLUStat_t stat;
 	GlobalLU_t memory;
-	SuperMatrix permuted;
+	SuperMatrix permuted, lower, upper;
 	int info = 0;
-	int *tree = intMalloc(f->size);
-	f->rows = malloc(((size_t)f->size + 1) * sizeof *f->rows);
-	f->columns = malloc(((size_t)f->size + 1) * sizeof *f->columns);
-	if (!tree || !f->rows || !f->columns) {
-		SUPERLU_FREE(tree);
-		return TAC_ERROR_MEMORY;
+	int *tree = intMalloc(l->size), *rows = intMalloc(l->size), *columns = intMalloc(l->size);
+	tac_result result = TAC_ERROR_MEMORY;
+	if (tree && rows && columns) {
+		set_default_options(&options);
+		options.SymmetricMode = YES;
+		options.DiagPivotThresh = 0;
+		options.ColPerm = NATURAL; // the unknowns are numbered in the order of their elimination
+		for (int32_t i = 0; i < l->size; i++)
+			columns[i] = i;
+		StatInit(&stat);
+		sp_preorder(&options, matrix, columns, tree, &permuted);
+		dgstrf(&options, &permuted, sp_ienv(2), sp_ienv(1), tree, NULL, 0, columns, rows, &lower,
+		       &upper, &memory, &stat, &info);
+		Destroy_CompCol_Permuted(&permuted);
+		StatFree(&stat);
+		if (info == 0)
+			result = take_lower(l, &lower, rows, columns, place);
+		else if (info <= l->size)
+			result = TAC_ERROR_ARGUMENT;
+		if (info >= 0 && info <= l->size) {
+			Destroy_SuperNode_Matrix(&lower);
+			Destroy_CompCol_Matrix(&upper);
+		}
 	}
-	set_default_options(&options);
-	options.SymmetricMode = YES;
-	options.DiagPivotThresh = 0;
-	options.ColPerm = NATURAL; // the unknowns are numbered in the order of their elimination
-	for (int32_t i = 0; i < f->size; i++)
-		f->columns[i] = i;
-	StatInit(&stat);
-	sp_preorder(&options, matrix, f->columns, tree, &permuted);
-	dgstrf(&options, &permuted, sp_ienv(2), sp_ienv(1), tree, NULL, 0, f->columns, f->rows, &f->lower,
-	       &f->upper, &memory, &stat, &info);
-	Destroy_CompCol_Permuted(&permuted);
-	StatFree(&stat);
 	SUPERLU_FREE(tree);
-	f->factored = info >= 0 && info <= f->size;
-	return info == 0 ? TAC_OK : info <= f->size ? TAC_ERROR_ARGUMENT : TAC_ERROR_MEMORY;
+	SUPERLU_FREE(rows);
+	SUPERLU_FREE(columns);
+	return result;
 }
 
 static tac_result build(elastic_factor *f, assembly *a)
@@ -212,18 +281,25 @@ static tac_result build(elastic_factor *f, assembly *a)
 	const elastic_model *m = a->model;
 	if (!assemble(a))
 		return TAC_ERROR_MEMORY;
-	f->size = 3 * a->count;
+	f->lower.size = 3 * a->count;
 	int32_t *place = malloc(((size_t)a->count + 1) * sizeof *place);
+	int32_t *row = malloc(((size_t)f->lower.size + 1) * sizeof *row);
 	f->unknown = malloc((size_t)m->node_count * sizeof *f->unknown);
 	SuperMatrix matrix;
 	tac_result result = TAC_ERROR_MEMORY;
-	if (place && f->unknown && order_nodes(a, place) && compress(a, place, &matrix)) {
-		for (int32_t n = 0; n < m->node_count; n++)
-			f->unknown[n] = a->number[n] < 0 ? -1 : 3 * place[a->number[n]];
-		result = factorise(f, &matrix);
+	if (place && row && f->unknown && order_nodes(a, place) && compress(a, place, &matrix)) {
+		result = factorise(&f->lower, &matrix, row);
 		Destroy_CompCol_Matrix(&matrix);
 	}
+	// The three unknowns of a node follow each other in L, too: they are connected with the same others.
+	for (int32_t n = 0; result == TAC_OK && n < m->node_count; n++) {
+		const int32_t first = a->number[n] < 0 ? -1 : 3 * place[a->number[n]];
+		f->unknown[n] = first < 0 ? -1 : row[first];
+		if (first >= 0 && (row[first + 1] != row[first] + 1 || row[first + 2] != row[first] + 2))
+			result = TAC_ERROR_ARGUMENT;
+	}
 	free(place);
+	free(row);
 	return result;
 }
 
@@ -233,6 +309,8 @@ tac_result tac_elastic_factor_create(const elastic_model *model, elastic_factor 
 	elastic_factor *f = calloc(1, sizeof *f);
 	if (!f)
 		return TAC_ERROR_MEMORY;
+	static elastic_solve_fn *const variants[] = TAC_SIMD_TABLE(tac_elastic_lower_solve);
+	f->solve = variants[tac_simd_select()];
 	assembly a = {.model = model};
 	const tac_result result = build(f, &a);
 	release(&a);
@@ -249,19 +327,19 @@ void tac_elastic_factor_destroy(elastic_factor **factor)
 	*factor = NULL;
 	if (!f)
 		return;
-	if (f->factored) {
-		Destroy_SuperNode_Matrix(&f->lower);
-		Destroy_CompCol_Matrix(&f->upper);
-	}
-	free(f->rows);
-	free(f->columns);
+	free(f->lower.first);
+	free(f->lower.row_start);
+	free(f->lower.row);
+	free(f->lower.value_start);
+	free(f->lower.value);
+	free(f->lower.inverse);
 	free(f->unknown);
 	free(f);
 }
 
 int32_t tac_elastic_factor_size(const elastic_factor *factor)
 {
-	return factor->size;
+	return factor->lower.size;
 }
 
 int32_t tac_elastic_factor_unknown(const elastic_factor *factor, int32_t node)
@@ -271,21 +349,10 @@ int32_t tac_elastic_factor_unknown(const elastic_factor *factor, int32_t node)
 
 int64_t tac_elastic_factor_entries(const elastic_factor *factor)
 {
-	return (int64_t)((const SCformat *)factor->lower.Store)->nnz +
-	       (int64_t)((const NCformat *)factor->upper.Store)->nnz;
+	return (int64_t)factor->lower.value_start[factor->lower.panels];
 }
 
-tac_result tac_elastic_factor_solve(const elastic_factor *factor, double *b, int32_t count)
+void tac_elastic_factor_solve(const elastic_factor *factor, double *x)
 {
-	SuperMatrix right;
-	SuperLUStat_t stat;
-	int info;
-	dCreate_Dense_Matrix(&right, factor->size, count, b, factor->size, SLU_DN, SLU_D, SLU_GE);
-	StatInit(&stat);
-	// dgstrs only reads the factors and the permutations, but does not say so.
-	elastic_factor copy = *factor;
-	dgstrs(NOTRANS, &copy.lower, &copy.upper, copy.columns, copy.rows, &right, &stat, &info);
-	StatFree(&stat);
-	Destroy_SuperMatrix_Store(&right);
-	return info == 0 ? TAC_OK : TAC_ERROR_MEMORY;
+	factor->solve(&factor->lower, x);
 }
