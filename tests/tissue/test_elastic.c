@@ -1,9 +1,9 @@
 // Finite elements against closed forms, and against CalculiX where that is installed.
 #include "base/rng.h"
+#include "bench/half_space.h"
 #include "collision/mesh_shapes.h"
 #include "tests/support/bar.h"
 #include "tests/support/elastic_load.h"
-#include "tests/support/half_space.h"
 #include "tests/support/limits.h"
 #include "tissue/elastic/body.h"
 
