@@ -38,6 +38,7 @@ static const struct {
 	{"live", "the ticks in which another world takes the place of the present one"},
 	{"needle", "a needle's tick in seven layers, rigid and flexible"},
 	{"tissue", "a tick on soft tissue with up to 64 rows, warm and cold"},
+	{"prepare", "preparing a soft body, and opening it from its cache"},
 	{"peers", "mesh against mesh: our engines beside FCL, ODE, Bullet, Embree and CGAL"},
 	{"scd", "surface detection: Tables 1 to 6 of its paper, beside peers"},
 	{"share", "what sharing a run costs its tick, by alternating ticks"},
