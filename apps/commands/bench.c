@@ -39,6 +39,7 @@ static const struct {
 	{"needle", "a needle's tick in seven layers, rigid and flexible"},
 	{"tissue", "a tick on soft tissue with up to 64 rows, warm and cold"},
 	{"prepare", "preparing a soft body, and opening it from its cache"},
+	{"palpation", "the force over the nodule of the scene palpation, beside the same body without it"},
 	{"peers", "mesh against mesh: our engines beside FCL, ODE, Bullet, Embree and CGAL"},
 	{"scd", "surface detection: Tables 1 to 6 of its paper, beside peers"},
 	{"share", "what sharing a run costs its tick, by alternating ticks"},

@@ -6,6 +6,7 @@
 #include "haptic/scene/scenes/groove.yaml.h"
 #include "haptic/scene/scenes/hands.yaml.h"
 #include "haptic/scene/scenes/lumbar.yaml.h"
+#include "haptic/scene/scenes/palpation.yaml.h"
 #include "haptic/scene/scenes/peg.yaml.h"
 #include "haptic/scene/scenes/sphere.yaml.h"
 #include "haptic/scene/scenes/stylus.yaml.h"
@@ -32,6 +33,7 @@ static const scene_text texts[] = {
 	{"lumbar", lumbar_yaml, sizeof lumbar_yaml},
 	{"caries", caries_yaml, sizeof caries_yaml},
 	{"bone", bone_yaml, sizeof bone_yaml},
+	{"palpation", palpation_yaml, sizeof palpation_yaml},
 	{NULL, NULL, 0},
 };
 

@@ -67,7 +67,7 @@ static void every_built_in_scene_reads_back_as_written(void)
 		expect_round_trip(scene);
 		tac_scene_destroy(&scene);
 	}
-	TEST_ASSERT_EQUAL_INT(10, count);
+	TEST_ASSERT_EQUAL_INT(11, count);
 }
 
 static void every_built_in_scene_builds_closed_meshes(void)
