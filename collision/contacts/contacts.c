@@ -62,7 +62,12 @@ static bool comes_before(const tac_contact_point *a, const tac_contact_point *b)
 		return a->kind < b->kind;
 	if (a->moving_feature != b->moving_feature)
 		return a->moving_feature < b->moving_feature;
-	return a->fixed_feature < b->fixed_feature;
+	if (a->fixed_feature != b->fixed_feature)
+		return a->fixed_feature < b->fixed_feature;
+	// An edge or a vertex is met at each of its triangles.
+	if (a->moving_triangle != b->moving_triangle)
+		return a->moving_triangle < b->moving_triangle;
+	return a->fixed_triangle < b->fixed_triangle;
 }
 
 // A triangle of one side, in the fixed frame.
@@ -385,9 +390,24 @@ static bool fit_margin(query *q, const tac_near_pair *pairs, const uint16_t *fea
 	return k > 0;
 }
 
+// Whether a feature of the pair is examined at its triangles. Without one, it is examined only to see whether
+// the triangles intersect.
+static bool has_features(const query *q, const tac_near_pair *pair)
+{
+	const tac_body_triangle *a = &q->pair.moving->triangles[pair->moving],
+				*b = &q->pair.fixed->triangles[pair->fixed];
+	return (a->vertices | b->vertices) != 0 || (a->edges && b->edges);
+}
+
 static bool visit(void *user, tac_near_pair *pairs, int32_t count)
 {
 	query *q = user;
+	int32_t kept = 0;
+	for (int32_t i = 0; i < count; i++) {
+		if (pairs[i].clearance <= 0 || has_features(q, &pairs[i]))
+			pairs[kept++] = pairs[i];
+	}
+	count = kept;
 	uint16_t features[TAC_SWEEP_PAIRS_MAX];
 	tac_sweep_context_add_work(q->context, TAC_WORK_NEAR_FEATURES * count);
 	tac_pairs_near_features(q->pair.moving, q->pair.fixed, q->moving.T, q->margin, pairs, count,

@@ -210,23 +210,18 @@ static double prove(pair *p, const interval *i, int depth)
 	return end < first.s1 ? end : prove(p, &second, depth - 1);
 }
 
-static uint32_t slot_of(int32_t moving, int32_t fixed)
-{
-	uint32_t hash = (uint32_t)moving * 2654435761u ^ (uint32_t)fixed * 2246822519u;
-	return (hash >> 16 ^ hash) % TAC_SWEEP_PLANES_MAX;
-}
-
 static bool is_lower(const tac_certificate *r, int32_t moving, int32_t fixed)
 {
 	return moving < r->moving_triangle || (moving == r->moving_triangle && fixed < r->fixed_triangle);
 }
 
-// Proves the loaded pair. Returns the end of the proved part of the motion.
-static double prove_pair(query *q)
+// Proves the loaded pair, which is `at`. Returns the end of the proved part of the motion.
+static double prove_pair(query *q, const tac_near_pair *at)
 {
 	const tac_swept_triangle *a = &q->pair.a;
-	int32_t moving = a->triangle->id + 1, fixed = q->pair.fixed_triangle->id + 1;
-	pair p = {.q = q, .b = q->pair.b, .is_lower = is_lower(&q->result, moving - 1, fixed - 1)};
+	pair p = {.q = q,
+		  .b = q->pair.b,
+		  .is_lower = is_lower(&q->result, a->triangle->id, q->pair.fixed_triangle->id)};
 	interval i = {.s0 = 0, .s1 = 1};
 	double arm = 0, reach = 0;
 	for (int k = 0; k < 3; k++) {
@@ -239,18 +234,11 @@ static double prove_pair(query *q)
 	p.reach = sqrt(reach) + q->v_length;
 	i.normal[0] = a->normal;
 	i.normal[1] = tac_dmat3_apply(q->sweep.end.R, a->triangle->normal);
-	tac_sweep_context *context = q->context;
-	uint32_t slot = slot_of(moving, fixed);
-	if (context && context->planes[slot].moving == moving && context->planes[slot].fixed == fixed) {
-		p.has_remembered = true;
-		p.remembered = context->planes[slot].normal;
-	}
+	if (q->context)
+		p.has_remembered = tac_sweep_context_recall(q->context, at->moving, at->fixed, &p.remembered);
 	double proved = prove(&p, &i, q->options->depth);
-	if (context && p.has_separating) {
-		context->planes[slot].moving = moving;
-		context->planes[slot].fixed = fixed;
-		context->planes[slot].normal = p.separating;
-	}
+	if (q->context && p.has_separating)
+		tac_sweep_context_remember(q->context, at, p.separating);
 	// Without a plane, the distance proves a pair that is further apart than the motion is long. The
 	// result then does not depend on how many such pairs the broad phase reports.
 	if (proved < 1 && tac_closest_of_triangles(a->start, p.b).distance >
@@ -259,15 +247,15 @@ static double prove_pair(query *q)
 	return proved;
 }
 
-static bool visit_pair(query *q, int32_t moving, int32_t fixed)
+static bool visit_pair(query *q, const tac_near_pair *at)
 {
-	if (!tac_triangle_pair_load(&q->pair, &q->sweep, moving, fixed, q->threshold))
+	if (!tac_triangle_pair_load(&q->pair, &q->sweep, at->moving, at->fixed, q->threshold))
 		return true;
 	tac_certificate *r = &q->result;
 	r->pairs++;
 	if (q->options->pair_limit > 0 && r->pairs > q->options->pair_limit)
 		return false;
-	double proved = prove_pair(q);
+	double proved = prove_pair(q, at);
 	int32_t m = q->pair.a.triangle->id, f = q->pair.fixed_triangle->id;
 	// Of equal fractions the lowest indices, so that the result does not depend on the order of visits.
 	if (proved < r->fraction || (proved < 1 && proved == r->fraction && is_lower(r, m, f))) {
@@ -282,8 +270,7 @@ static bool visit(void *user, tac_near_pair *pairs, int32_t count)
 {
 	query *q = user;
 	for (int32_t i = 0; i < count; i++) {
-		if (!visit_pair(q, pairs[i].moving, pairs[i].fixed) ||
-		    tac_sweep_context_work_left(q->context) < 0)
+		if (!visit_pair(q, &pairs[i]) || tac_sweep_context_work_left(q->context) < 0)
 			return false;
 	}
 	return true;

@@ -1,5 +1,6 @@
 #include "collision/continuous/pairs.h"
 
+#include "base/assert.h"
 #include "collision/continuous/bsp.h"
 
 // The reach of a list relative to what the queries need, so that it serves the next ones, too. Where that
@@ -12,9 +13,12 @@
 #define LIST_FAR 4.0
 // How often a list is tried with a shorter reach when its pairs do not fit.
 #define LIST_TRIES 3
-// How many times as long as the last motion the way of a list may be, its turn (rad) where it is longer than
-// that motion, and the largest turn of a motion that lists are made along: ways are curved.
+// How many times as long as the last motion the way of a list may be, that of the first, and what counts as a
+// higher cost; its turn (rad) where it is longer than that motion, and the largest turn of a motion that
+// lists are made along: ways are curved.
 #define LIST_STRETCH  16
+#define LIST_FIRST    4
+#define LIST_DEARER   1.5
 #define LIST_TURN     0.01
 #define LIST_TURN_MAX 0.1
 // The work for each pair of a list, with the nodes above it.
@@ -24,8 +28,14 @@
 // How much rounding may take from a bound of a distance, relative to the size of the bodies.
 #define ROUNDING 1e-14
 
-// Pairs that are culled in one call.
+// Pairs that are culled, or whose axes are found, in one call.
 #define CHUNK 256
+// A list that serves fewer motions than the first of these has its successor prepared, if it still serves the
+// second. Larger: smaller parts, and more poses that both lists serve.
+#define LIST_AHEAD     6.0
+#define LIST_AHEAD_MIN 2.0
+// The smallest part of a list that is prepared at once.
+#define LIST_AHEAD_WORK 1000
 
 static tac_pairs_visit_with_box_fn *const visit_kernels[TAC_SIMD_COUNT] =
 	TAC_SIMD_TABLE(tac_pairs_visit_kernel);
@@ -126,9 +136,10 @@ void tac_pairs_near_features(const tac_body *moving, const tac_body *fixed, cons
 }
 
 int32_t tac_pairs_find_axes(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
-			    double reach, tac_near_pair *pairs, int32_t count, tac_separating_axes8 *out_axes)
+			    double reach, tac_near_pair *pairs, int32_t first, int32_t end, int32_t kept,
+			    tac_separating_axes8 *axes)
 {
-	return find_axes_kernels[moving->simd](moving, fixed, sweep, reach, pairs, count, out_axes);
+	return find_axes_kernels[moving->simd](moving, fixed, sweep, reach, pairs, first, end, kept, axes);
 }
 
 int32_t tac_pairs_cull_by_axes(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
@@ -191,7 +202,7 @@ static bool add_to_list(void *user, int32_t moving, int32_t fixed)
 	tac_pair_list *list = user;
 	if (list->pair_count == TAC_SWEEP_PAIRS_MAX)
 		return false;
-	list->pairs[list->pair_count++] = (tac_near_pair){moving, fixed, 0};
+	list->pairs[list->pair_count++] = (tac_near_pair){moving, fixed, 0, 0};
 	return true;
 }
 
@@ -204,6 +215,55 @@ static int32_t keep_within(const tac_near_pair *from, tac_near_pair *to, int32_t
 			to[kept++] = from[i];
 	}
 	return kept;
+}
+
+static uint32_t plane_slot(int32_t moving, int32_t fixed)
+{
+	uint32_t hash = (uint32_t)moving * 2654435761u ^ (uint32_t)fixed * 2246822519u;
+	return (hash >> 16 ^ hash) % TAC_SWEEP_PLANES_MAX;
+}
+
+bool tac_sweep_context_recall(const tac_sweep_context *context, int32_t moving, int32_t fixed,
+			      tac_dvec3 *out_normal)
+{
+	uint32_t slot = plane_slot(moving, fixed);
+	*out_normal = context->planes[slot].normal;
+	return context->planes[slot].moving == moving + 1 && context->planes[slot].fixed == fixed + 1;
+}
+
+// Makes the normal of a plane the axis of pair `at` of a list.
+static void set_axis(const tac_sweep_context *context, tac_pair_list *list, int32_t at, tac_dvec3 normal)
+{
+	tac_separating_axes8 *axes = &list->axes[at / 8];
+	tac_dvec3 v[3];
+	tac_body_triangle_load(&context->fixed->triangles[list->pairs[at].fixed], v);
+	normal = tac_dvec3_scale(normal, TAC_AXIS_LENGTH);
+	double offset = fmax(tac_dvec3_dot(normal, v[0]),
+			     fmax(tac_dvec3_dot(normal, v[1]), tac_dvec3_dot(normal, v[2])));
+	for (int i = 0; i < 3; i++)
+		axes->normal[i][at % 8] = (float)tac_dvec3_get(normal, i);
+	axes->offset[at % 8] = (float)offset;
+}
+
+void tac_sweep_context_remember(tac_sweep_context *context, const tac_near_pair *pair, tac_dvec3 normal)
+{
+	uint32_t slot = plane_slot(pair->moving, pair->fixed);
+	context->planes[slot].moving = pair->moving + 1;
+	context->planes[slot].fixed = pair->fixed + 1;
+	context->planes[slot].normal = normal;
+	if (pair->listed > 0)
+		set_axis(context, &context->lists[context->current], pair->listed - 1, normal);
+}
+
+// Gives those of the listed pairs from `first` on for which no axis was found the planes that are remembered.
+static void recall_axes(const tac_sweep_context *context, tac_pair_list *list, int32_t first)
+{
+	for (int32_t i = first; i < list->pair_count; i++) {
+		const tac_near_pair *p = &list->pairs[i];
+		tac_dvec3 normal;
+		if (p->clearance <= 0 && tac_sweep_context_recall(context, p->moving, p->fixed, &normal))
+			set_axis(context, list, i, normal);
+	}
 }
 
 // The rotation vector from one orientation to another close to it: the sine replaces the angle.
@@ -255,6 +315,23 @@ static tac_pair_list *list_in_making(tac_sweep_context *context)
 	return &context->lists[!context->current];
 }
 
+// The product of two motions, m^2: turns count at the distance of the body's farthest point from its centre.
+static double motion_product(const tac_sweep_context *context, tac_dvec3 v0, tac_dvec3 w0, tac_dvec3 v1,
+			     tac_dvec3 w1)
+{
+	const double arm = context->moving->centre_radius;
+	return tac_dvec3_dot(v0, v1) + arm * arm * tac_dvec3_dot(w0, w1);
+}
+
+// The fraction of a list's way at which its pose is about closest to T.
+static double closest_on_way(const tac_sweep_context *context, const tac_pair_list *list, const tac_drigid *T)
+{
+	double length = motion_product(context, list->v, list->w, list->v, list->w);
+	double along = motion_product(context, tac_dvec3_sub(T->t, list->pose.t), small_turn(&list->pose, T),
+				      list->v, list->w);
+	return length > 0 ? fmin(1, fmax(0, along / length)) : 0;
+}
+
 // The distance up to which a list is complete at the pose T; negative when there is none. It is the reach of
 // the list less the motion of the near box away from the list's way, and at most the distance to which
 // triangles outside of that box may have come.
@@ -262,13 +339,7 @@ static double reach_at(const tac_sweep_context *context, const tac_pair_list *li
 {
 	if (!(list->reach > 0))
 		return -1;
-	// The pose of the way that is about closest to T.
-	const double arm = context->moving->centre_radius;
-	tac_dvec3 turn = small_turn(&list->pose, T);
-	double length = tac_dvec3_length_squared(list->v) + arm * arm * tac_dvec3_length_squared(list->w);
-	double along = tac_dvec3_dot(tac_dvec3_sub(T->t, list->pose.t), list->v) +
-		       arm * arm * tac_dvec3_dot(turn, list->w);
-	double s = length > 0 ? fmin(1, fmax(0, along / length)) : 0;
+	double s = closest_on_way(context, list, T);
 	tac_drigid at = s > 0 ? pose_along(&list->pose, list->v, list->w, s) : list->pose;
 	double rounding =
 		ROUNDING * (context->moving->radius + context->fixed->radius + tac_dvec3_length(T->t));
@@ -297,12 +368,17 @@ static tac_dvec3 dvec3_from_floats(const float v[3])
 	return tac_dvec3_make((double)v[0], (double)v[1], (double)v[2]);
 }
 
+static double stretch_of(const tac_sweep_context *context)
+{
+	return context->stretch > 0 ? context->stretch : LIST_FIRST;
+}
+
 // Begins a list: from the start of the sweep, along the last motion, as far as the last list showed to be
 // cheap. Until it is complete, the near box is that of the whole body.
 static void begin_list(const tac_swept_motion *sweep, double reach, tac_sweep_context *context)
 {
 	tac_pair_list *list = list_in_making(context);
-	double turn = tac_dvec3_length(context->ahead_w), s = fmax(1, context->stretch);
+	double turn = tac_dvec3_length(context->ahead_w), s = stretch_of(context);
 	if (s * turn > LIST_TURN)
 		s = fmax(1, LIST_TURN / turn);
 	if (turn > LIST_TURN_MAX)
@@ -313,22 +389,26 @@ static void begin_list(const tac_swept_motion *sweep, double reach, tac_sweep_co
 	list->reach = list->far_reach = reach;
 	list->near_lo = tac_dvec3_splat(HUGE_VAL);
 	list->near_hi = tac_dvec3_splat(-HUGE_VAL);
-	list->pair_count = 0;
+	list->pair_count = list->tried = 0;
+	list->found = -1;
 	context->descent.top = 0;
+	context->list_work = 0;
 }
 
 // Lengthens or shortens the ways of lists, in the direction in which a list costs less for its way.
-static void adapt_stretch(tac_sweep_context *context, double work)
+static void adapt_stretch(tac_sweep_context *context)
 {
-	double s = fmax(1, context->stretch), cost = work / s;
-	if (cost > context->stretch_cost)
+	double s = stretch_of(context), cost = (double)context->list_work / s;
+	if (s <= 1)
+		context->stretch_down = false;
+	else if (cost > LIST_DEARER * context->stretch_cost)
 		context->stretch_down = !context->stretch_down;
 	context->stretch_cost = cost;
 	context->stretch = fmin(LIST_STRETCH, fmax(1, context->stretch_down ? 0.5 * s : 2 * s));
 }
 
-// Opens the nodes of the list in the making, as far as the work allows. False if there is no room for its
-// pairs.
+// Opens the nodes of the list in the making, then finds the axes of its pairs, as far as the work allows.
+// When all is done, it becomes the list. False if there is no room for its pairs.
 static bool continue_list(const tac_body *moving, const tac_body *fixed, tac_sweep_context *context)
 {
 	tac_pair_list *list = list_in_making(context);
@@ -338,21 +418,32 @@ static bool continue_list(const tac_body *moving, const tac_body *fixed, tac_swe
 						     turn, moving->radius);
 	way.stationary = tac_dvec3_length_squared(list->v) == 0 && turn == 0;
 	tac_near_box near_box = {.reach = LIST_FAR * list->reach};
-	bool complete = tac_pairs_visit_with_box(moving, fixed, &way, &list->reach, add_to_list, list,
-						 context, &near_box, &context->descent);
-	if (complete) {
+	if (list->found < 0 && tac_pairs_visit_with_box(moving, fixed, &way, &list->reach, add_to_list, list,
+							context, &near_box, &context->descent)) {
 		record_density(context, list);
 		list->far_reach = near_box.reach;
 		list->near_lo = dvec3_from_floats(near_box.lo);
 		list->near_hi = dvec3_from_floats(near_box.hi);
-		tac_sweep_context_add_work(context, TAC_WORK_FIND_AXIS * list->pair_count);
-		list->pair_count = tac_pairs_find_axes(moving, fixed, &way, list->reach, list->pairs,
-						       list->pair_count, list->axes);
-		context->current = !context->current;
-		list_in_making(context)->reach = 0;
+		list->found = list->pair_count;
+		list->pair_count = 0;
+	}
+	while (list->tried < list->found && tac_sweep_context_work_left(context) > 0) {
+		const int32_t first = list->tried, kept = list->pair_count;
+		list->tried = first + CHUNK < list->found ? first + CHUNK : list->found;
+		tac_sweep_context_add_work(context, TAC_WORK_FIND_AXIS * (list->tried - first));
+		list->pair_count = tac_pairs_find_axes(moving, fixed, &way, list->reach, list->pairs, first,
+						       list->tried, kept, list->axes);
+		recall_axes(context, list, kept);
 	}
 	context->list_work += context->work - work_before;
-	return complete || list->pair_count < TAC_SWEEP_PAIRS_MAX;
+	if (list->tried == list->found) {
+		context->current = !context->current;
+		list_in_making(context)->reach = 0;
+		context->last_list_work = context->list_work;
+		context->list_life = context->spare_reach = 0;
+		adapt_stretch(context);
+	}
+	return list->found >= 0 || list->pair_count < TAC_SWEEP_PAIRS_MAX;
 }
 
 // Makes a list for the sweep and what may follow it, of the longest reach for which there is room. Where the
@@ -362,10 +453,8 @@ static void make_list(const tac_body *moving, const tac_body *fixed, const tac_s
 		      double needed, tac_sweep_context *context)
 {
 	const double wanted = fmax(needed, context->pose_reach);
-	if (!(needed <= reach_during(context, list_in_making(context), sweep))) {
+	if (!(needed <= reach_during(context, list_in_making(context), sweep)))
 		begin_list(sweep, target_reach(context, wanted), context);
-		context->list_work = 0;
-	}
 	for (int i = 0; i < LIST_TRIES && tac_sweep_context_work_left(context) > 0; i++) {
 		if (continue_list(moving, fixed, context))
 			break;
@@ -374,10 +463,50 @@ static void make_list(const tac_body *moving, const tac_body *fixed, const tac_s
 		context->stretch = 1;
 		begin_list(sweep, LIST_REACH_MIN * (i == 0 ? wanted : needed), context);
 	}
-	if (!(list_in_making(context)->reach > 0))
-		adapt_stretch(context, (double)context->list_work);
-	else
-		context->stretch = 1;
+}
+
+// How many more motions like the last one the list will serve from the pose T on: until it is at the end of
+// its way, and then as long as its reach suffices.
+static double motions_left(tac_sweep_context *context, const tac_drigid *T)
+{
+	const tac_pair_list *list = list_of(context);
+	double spare = fmax(0, reach_at(context, list, T) - context->pose_reach),
+	       before = context->spare_reach;
+	double ahead = motion_product(context, context->ahead_v, context->ahead_w, context->ahead_v,
+				      context->ahead_w),
+	       along = motion_product(context, context->ahead_v, context->ahead_w, list->v, list->w),
+	       s = closest_on_way(context, list, T);
+	context->spare_reach = spare;
+	if (!(ahead > 0))
+		return HUGE_VAL;
+	double left = fmax(0, along) / ahead * (1 - s) + spare / sqrt(ahead);
+	return spare < before ? fmin(left, spare / (before - spare)) : left;
+}
+
+void tac_sweep_context_prepare(tac_sweep_context *context, const tac_drigid *T)
+{
+	TAC_ASSERT(context && T);
+	if (!context->moving || !(list_of(context)->reach > 0))
+		return;
+	const tac_swept_motion here = tac_swept_motion_stationary(*T);
+	const double left = motions_left(context, T);
+	context->list_life = fmax(context->list_life, left);
+	if (left > fmin(LIST_AHEAD, 0.5 * context->list_life))
+		return;
+	if (!(context->pose_reach <= reach_at(context, list_in_making(context), T))) {
+		if (left < LIST_AHEAD_MIN)
+			return; // too late to spread it
+		begin_list(&here, target_reach(context, context->pose_reach), context);
+	}
+	const int64_t limit = context->work_limit,
+		      part = (int64_t)((double)(context->last_list_work - context->list_work) /
+				       fmax(left, 1));
+	const int64_t share = context->work + (part > LIST_AHEAD_WORK ? part : LIST_AHEAD_WORK);
+	if (limit == 0 || share < limit)
+		context->work_limit = share;
+	if (!continue_list(context->moving, context->fixed, context))
+		list_in_making(context)->reach = 0; // the query that needs it makes a shorter one
+	context->work_limit = limit;
 }
 
 static bool meets_child(const tac_dbox *box, const tac_body_node *node, int k)
@@ -434,7 +563,7 @@ static bool flush(chunk *c)
 static bool add_to_chunk(void *user, int32_t moving, int32_t fixed)
 {
 	chunk *c = user;
-	c->pairs[c->count++] = (tac_near_pair){moving, fixed, 0};
+	c->pairs[c->count++] = (tac_near_pair){moving, fixed, 0, 0};
 	return c->count < CHUNK || flush(c);
 }
 

@@ -201,7 +201,7 @@ tac_pairs_cull_by_planes_fn tac_pairs_cull_by_planes;
 #define TAC_FEATURE_BIT_EDGES        6
 
 // Writes such a mask for each pair at the pose T, of the features that are examined at its triangles, and
-// sets the clearances to tight lower bounds of the distance. No feature within the margin is missed.
+// raises the clearances to tight lower bounds of the distance. No feature within the margin is missed.
 typedef void tac_pairs_near_features_fn(const tac_body *moving, const tac_body *fixed, const tac_drigid *T,
 					double margin, tac_near_pair *pairs, int32_t count,
 					uint16_t *out_features);
@@ -210,12 +210,13 @@ TAC_SIMD_DECLARE(tac_pairs_near_features_fn, tac_pairs_near_features_kernel);
 
 tac_pairs_near_features_fn tac_pairs_near_features;
 
-// Finds axes that separate the pairs at the start of the sweep. Removes the pairs that their axes keep
-// further apart than `reach` during all of it, sets the clearances of the others to lower bounds of their
-// distance, and writes their axes; out_axes has room for `count` of them. Returns how many are left.
+// Finds axes that separate the pairs from `first` to before `end` at the start of the sweep. Pairs that their
+// axes keep further apart than `reach` during all of it are left out. The others are appended to the first
+// `kept` pairs, with clearances that are lower bounds of their distance, and so are their axes. Returns how
+// many pairs are kept then, at most `end`.
 typedef int32_t tac_pairs_find_axes_fn(const tac_body *moving, const tac_body *fixed,
 				       const tac_swept_motion *sweep, double reach, tac_near_pair *pairs,
-				       int32_t count, tac_separating_axes8 *out_axes);
+				       int32_t first, int32_t end, int32_t kept, tac_separating_axes8 *axes);
 
 TAC_SIMD_DECLARE(tac_pairs_find_axes_fn, tac_pairs_find_axes_kernel);
 
@@ -233,6 +234,15 @@ TAC_SIMD_DECLARE(tac_pairs_cull_by_axes_fn, tac_pairs_cull_by_axes_kernel);
 tac_pairs_cull_by_axes_fn tac_pairs_cull_by_axes;
 
 // --- search with a context ---
+
+// The plane that separated the triangles `moving` and `fixed` in an earlier certificate: its unit normal from
+// the fixed to the moving one, in the fixed frame. False if none is remembered.
+bool tac_sweep_context_recall(const tac_sweep_context *context, int32_t moving, int32_t fixed,
+			      tac_dvec3 *out_normal);
+
+// Remembers such a plane, for certificates of the same pair, and as the axis of a pair of the list: queries
+// then cull it with others.
+void tac_sweep_context_remember(tac_sweep_context *context, const tac_near_pair *pair, tac_dvec3 normal);
 
 // Whether the context's list contains all pairs that come closer than `reach` during the sweep; false with
 // NULL.

@@ -555,7 +555,8 @@ int32_t TAC_SIMD_NAME(tac_pairs_cull_by_planes_kernel)(const tac_body *moving, c
 				tac_f32x8_sub(tac_f32x8_max(from_a, from_b), tac_f32x8_splat(pad)));
 		for (int k = 0; k < lanes; k++) {
 			if (!(separated >> k & 1))
-				pairs[kept++] = (tac_near_pair){i[k], j[k], clearance[k]};
+				pairs[kept++] =
+					(tac_near_pair){i[k], j[k], clearance[k], pairs[from + k].listed};
 		}
 	}
 	return kept;
@@ -779,7 +780,7 @@ void TAC_SIMD_NAME(tac_pairs_near_features_kernel)(const tac_body *moving, const
 		_Alignas(32) float clearance[8];
 		tac_f32x8_store(clearance, tac_f32x8_sub(p.clearance, tac_f32x8_splat(pad)));
 		for (int k = 0; k < lanes; k++)
-			pairs[from + k].clearance = clearance[k];
+			pairs[from + k].clearance = fmaxf(pairs[from + k].clearance, clearance[k]);
 		_Alignas(32) int32_t bits[8];
 		for (int k = 0; k < 8; k++)
 			bits[k] = owned_features(&moving->triangles[i[k]], &fixed->triangles[j[k]]);
@@ -791,17 +792,14 @@ void TAC_SIMD_NAME(tac_pairs_near_features_kernel)(const tac_body *moving, const
 
 // --- separating axes ---
 
-// The length of an axis: rounding must not make it longer than 1.
-#define AXIS_LENGTH (1 - 2e-6f)
-
 // The axis that separates each pair, from b to a, and the support of b along it.
 static inline void find_axes(const pair8 *p, tac_f32x8 normal[3], tac_f32x8 *offset)
 {
 	const tac_f32x8 zero = tac_f32x8_splat(0);
 	tac_m32x8 from_a = tac_f32x8_lt(p->over_b.clearance, p->over_a.clearance);
 	tac_m32x8 separated = tac_f32x8_lt(zero, p->clearance);
-	tac_f32x8 scale =
-		tac_f32x8_select(separated, tac_f32x8_div(tac_f32x8_splat(AXIS_LENGTH), p->clearance), zero);
+	tac_f32x8 scale = tac_f32x8_select(
+		separated, tac_f32x8_div(tac_f32x8_splat((float)TAC_AXIS_LENGTH), p->clearance), zero);
 	for (int i = 0; i < 3; i++) {
 		tac_f32x8 away =
 			tac_f32x8_select(from_a, tac_f32x8_neg(p->over_a.away[i]), p->over_b.away[i]);
@@ -836,16 +834,15 @@ static inline tac_f32x8 separation(const tac_separating_axes8 *p, const float R[
 
 int32_t TAC_SIMD_NAME(tac_pairs_find_axes_kernel)(const tac_body *moving, const tac_body *fixed,
 						  const tac_swept_motion *sweep, double reach,
-						  tac_near_pair *pairs, int32_t count,
-						  tac_separating_axes8 *out_axes)
+						  tac_near_pair *pairs, int32_t first, int32_t end,
+						  int32_t kept, tac_separating_axes8 *axes)
 {
 	const motion m = motion_make(sweep);
 	const tac_f32x8 pad =
 		tac_f32x8_splat((float)(ROUNDING * sweep_size(moving, fixed, sweep) + sweep->bend));
-	int32_t kept = 0;
-	for (int32_t from = 0; from < count; from += 8) {
+	for (int32_t from = first; from < end; from += 8) {
 		int32_t i[8], j[8];
-		int lanes = take_pairs(&pairs[from], count - from, i, j);
+		int lanes = take_pairs(&pairs[from], end - from, i, j);
 		pair8 p;
 		load_pairs(moving->triangles, i, fixed->triangles, j, &m, &p);
 		tac_f32x8 normal[3], offset;
@@ -867,10 +864,10 @@ int32_t TAC_SIMD_NAME(tac_pairs_find_axes_kernel)(const tac_body *moving, const 
 		for (int k = 0; k < lanes; k++) {
 			if ((double)clearance[k] > reach)
 				continue;
-			float *to = (float *)&out_axes[kept / 8] + kept % 8;
+			float *to = (float *)&axes[kept / 8] + kept % 8;
 			for (int n = 0; n < AXES_ROWS; n++)
 				to[8 * n] = rows[n][k];
-			pairs[kept++] = (tac_near_pair){i[k], j[k], clearance[k]};
+			pairs[kept++] = (tac_near_pair){i[k], j[k], clearance[k], 0};
 		}
 	}
 	return kept;
@@ -900,7 +897,8 @@ int32_t TAC_SIMD_NAME(tac_pairs_cull_by_axes_kernel)(const tac_body *moving, con
 		for (; keep; keep &= keep - 1) {
 			int k = __builtin_ctz(keep);
 			const tac_near_pair *near = &pairs[from + k];
-			out_pairs[kept++] = (tac_near_pair){near->moving, near->fixed, clearance[k]};
+			out_pairs[kept++] =
+				(tac_near_pair){near->moving, near->fixed, clearance[k], from + k + 1};
 		}
 	}
 	return kept;

@@ -195,7 +195,7 @@ static bool add_candidate(void *user, int32_t moving, int32_t fixed)
 		q->listed = false;
 		return false;
 	}
-	q->candidates[q->candidate_count++] = (tac_near_pair){moving, fixed, 0};
+	q->candidates[q->candidate_count++] = (tac_near_pair){moving, fixed, 0, 0};
 	// Culling reads them next; they arrive from memory while the trees are descended.
 	__builtin_prefetch(&q->moving->triangles[moving]);
 	__builtin_prefetch(&q->moving->triangles[moving].normal.z);

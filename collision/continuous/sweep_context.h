@@ -21,6 +21,7 @@ extern "C" {
 typedef struct tac_near_pair {
 	int32_t moving, fixed;
 	float clearance; // a lower bound of their distance, m; 0 or less when nothing is known
+	int32_t listed;  // the place of a candidate in the list, plus 1; 0: it does not come from the list
 } tac_near_pair;
 
 // Eight listed pairs side by side. Each has an axis from the fixed to the moving triangle, in the fixed
@@ -31,6 +32,9 @@ typedef struct tac_separating_axes8 {
 	float offset[8];       // the support of the fixed triangle along the axis
 	float vertex[3][3][8]; // of the moving triangle, by vertex and coordinate, in its own frame
 } tac_separating_axes8;
+
+// The length of an axis: rounding must not make it longer than 1.
+#define TAC_AXIS_LENGTH (1 - 2e-6)
 
 // The bounds of a node in a descent of two trees, in the fixed frame. The box of a moving node contains its
 // whole motion; its slab and its length are those at the start. half_path is half the displacement of the
@@ -69,6 +73,8 @@ typedef struct tac_pair_list {
 	double far_reach;           // triangles outside of the near box stay further away, m
 	tac_dvec3 near_lo, near_hi; // the near box, in the moving frame; lo > hi: empty
 	int32_t pair_count;
+	int32_t found; // while it is made: pairs of the descent, once that is complete; else -1
+	int32_t tried; // of these, pairs whose axes were looked for: pair_count of them are kept
 	tac_near_pair pairs[TAC_SWEEP_PAIRS_MAX];
 	tac_separating_axes8 axes[TAC_SWEEP_PAIRS_MAX / 8];
 } tac_pair_list;
@@ -81,7 +87,8 @@ struct tac_sweep_context {
 	tac_pair_list lists[2];
 	int32_t current;            // index of the list
 	tac_pair_descent descent;   // of the list in the making
-	int64_t list_work;          // that the list in the making, or else the last one, has taken
+	int64_t list_work;          // that the list in the making has taken, or else the last one
+	int64_t last_list_work;     // that the last complete list took
 	double triangle_size;       // approximate, the sum of both bodies', m
 	double list_density;        // of the last list, see pairs.c; 0: unknown
 	tac_dvec3 ahead_v, ahead_w; // the last motion that was searched: lists are made along it
@@ -89,10 +96,12 @@ struct tac_sweep_context {
 	double stretch_cost;        // the work of the last list, divided by its stretch
 	bool stretch_down;          // whether the next stretch is shorter
 	double pose_reach;          // of the last search at a single pose, m
+	double list_life;           // how many motions the list would serve when it was new
+	double spare_reach;         // that the list had beyond that when it was last prepared for, m
 	tac_near_pair candidates[TAC_SWEEP_PAIRS_MAX]; // pairs that the current query has not culled
 	// Planes of earlier certificates, tried first for the same pair.
 	struct {
-		int32_t moving, fixed; // triangle ids plus 1; 0: empty
+		int32_t moving, fixed; // positions of the triangles plus 1; 0: empty
 		tac_dvec3 normal;      // fixed frame
 	} planes[TAC_SWEEP_PLANES_MAX];
 };

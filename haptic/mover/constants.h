@@ -27,8 +27,6 @@
 
 // --- trust radius: how far contacts are listed and how far a substep goes ---
 
-// The trust radius after a reset, m. It adapts within a few steps, so its effect is brief.
-#define SCO_TRUST_INITIAL_M 5e-4
 // The trust radius of the next step, as a multiple of the travel in this one. A hand moves on at about its
 // speed; one that doubles it costs one more substep. Larger: contact queries cost more. Smaller: an
 // accelerating hand needs more substeps.

@@ -19,7 +19,24 @@ static void put_row(tac_sco *sco, const tac_contact_point *c, int32_t object, co
 	double row[TAC_QP_SIZE] = {n.x, n.y, n.z, m.x, m.y, m.z};
 	for (int k = 0; k < TAC_QP_SIZE; k++)
 		sco->qp_rows[sco->row_count][k] = scale * row[k];
+	for (int32_t i = 0; i < sco->bearing_count && sco->guess_count < TAC_QP_SIZE; i++) {
+		const tac_sco_injected *b = &sco->bearing[i];
+		if (b->contact.moving_feature == c->moving_feature && b->object == object &&
+		    tac_sco_same_features(&b->contact, c))
+			sco->guess[sco->guess_count++] = sco->row_count;
+	}
 	sco->rows[sco->row_count++] = (tac_sco_row){c, object, length, bound, 0};
+}
+
+// The rows that bear a solution are the first guess of the next QP, with these rows or with others.
+static void remember_bearing(tac_sco *sco, const tac_qp_result *qp)
+{
+	sco->bearing_count = sco->guess_count = qp->active_count;
+	for (int32_t j = 0; j < qp->active_count; j++) {
+		const tac_sco_row *row = &sco->rows[qp->active[j]];
+		sco->bearing[j] = (tac_sco_injected){*row->contact, row->object, false};
+		sco->guess[j] = qp->active[j];
+	}
 }
 
 // The least motion along a contact's normal: the gap may close to the hold gap, and a smaller gap must open.
@@ -31,7 +48,7 @@ static double bound_of(const tac_sco *sco, double gap)
 
 static void collect_rows(tac_sco *sco, double within)
 {
-	sco->row_count = 0;
+	sco->row_count = sco->guess_count = 0;
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		const tac_contacts *list = sco->obstacles[i].contacts;
 		const tac_drigid T = tac_drigid_from_pose(sco->obstacles[i].pose);
@@ -136,10 +153,12 @@ static bool run_qp(tac_sco *sco, tac_sco_twist t0, tac_sco_bounds last_mode, tac
 			sco->qp_bounds[i] = b;
 		}
 		*out = tac_qp_solve((const double(*)[TAC_QP_SIZE])sco->qp_rows, sco->qp_bounds,
-				    sco->row_count);
+				    sco->row_count, sco->guess, sco->guess_count);
 		work->units += qp_work(sco->row_count, out->iterations);
-		if (out->status == TAC_QP_SOLVED)
+		if (out->status == TAC_QP_SOLVED) {
+			remember_bearing(sco, out);
 			return true;
+		}
 	}
 	return false;
 }

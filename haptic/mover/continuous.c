@@ -386,6 +386,7 @@ void tac_sco_move_continuous(tac_sco *sco)
 			tick->refused = o;
 	}
 	tac_sco_stop_obstacles(sco);
+	tac_sco_prepare(sco);
 	if (goes_on(o) && tick->work.count[SCO_SUBSTEP] >= sco->def.substeps)
 		tick->flags |= TAC_SCO_LIMITED;
 	bool starved = tick->travel_m == 0 && tick->work.spent;

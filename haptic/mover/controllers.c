@@ -6,7 +6,7 @@
 
 void tac_sco_trust_reset(tac_sco_trust *trust, const tac_sco_def *def)
 {
-	trust->radius_m = fmin(fmax(SCO_TRUST_INITIAL_M, def->trust_min_m), def->trust_max_m);
+	trust->radius_m = def->trust_min_m;
 	trust->cap_m = def->trust_max_m;
 }
 

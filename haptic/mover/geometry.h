@@ -67,7 +67,11 @@ typedef struct tac_sco_geometry {
 	double (*gap_after)(const void *memory, const tac_contact_point *contact, tac_dpose from,
 			    tac_dpose to);
 
-	// The next five are optional.
+	// The next six are optional.
+
+	// Works ahead for the next step's queries, if the tool goes on from this pose as it did: they then
+	// take less work at once.
+	void (*prepare)(void *memory, tac_dpose T_object_tool, tac_sco_work *work);
 
 	// Whether the obstacle's surface has changed since it was listed last.
 	bool (*changed)(const void *memory);

@@ -88,6 +88,15 @@ static double sweep(void *memory_, const tac_sco_relative *motion, double zone_m
 	return r.fraction;
 }
 
+static void prepare(void *memory_, tac_dpose T_object_tool, tac_sco_work *work)
+{
+	memory *m = memory_;
+	tac_drigid T = tac_drigid_from_pose(T_object_tool);
+	begin_work(m, work);
+	tac_sweep_context_prepare(m->context, &T);
+	end_work(m, work);
+}
+
 // --- gaps ---
 
 double tac_sco_gap_from_plane(const tac_mesh *fixed, const tac_contact_point *c, tac_dpose from, tac_dpose to)
@@ -325,6 +334,7 @@ const tac_sco_geometry tac_sco_geometry_mesh = {
 	.list = list,
 	.prove = prove,
 	.sweep = sweep,
+	.prepare = prepare,
 	.gap_after = gap_after,
 	.source_triangles = source_triangles,
 	.violated = violated,

@@ -105,6 +105,11 @@ struct tac_sco {
 	double qp_rows[SCO_MAX_ROWS][TAC_QP_SIZE];
 	double qp_bounds[SCO_MAX_ROWS];
 	int32_t row_count;
+	// The contacts that bore the last solution, and those of the rows that they are now: the next QP
+	// begins with them.
+	tac_sco_injected bearing[TAC_QP_SIZE];
+	int32_t bearing_count;
+	int32_t guess[TAC_QP_SIZE], guess_count;
 	tac_sco_injected injected[SCO_MAX_INJECTED];
 	int32_t injected_count;
 	tac_dpose trail[TAC_SCO_TRAIL]; // of this step
@@ -154,6 +159,8 @@ void tac_sco_accept_contacts(tac_sco *sco, double margin, double distance);
 bool tac_sco_certify(tac_sco *sco, tac_sco_twist t, tac_sco_proof *out_proof);
 // The free fraction of a translation, or of a rotation about the tool's origin: v or w is zero.
 bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction);
+// Works ahead for the next step, as far as the work that is left allows.
+void tac_sco_prepare(tac_sco *sco);
 // The distance to the nearest obstacle at the SCO's pose, up to `reach`; 0 if it is not known. For use
 // outside a step.
 double tac_sco_distance(tac_sco *sco, double reach);

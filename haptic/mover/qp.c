@@ -66,6 +66,69 @@ static void factorise(solver *s)
 	}
 }
 
+static void drop_active(tac_qp_result *r, int32_t j)
+{
+	r->active_count--;
+	for (; j < r->active_count; j++) {
+		r->active[j] = r->active[j + 1];
+		r->multiplier[j] = r->multiplier[j + 1];
+	}
+}
+
+// The active row that depends on those before it; -1: there is none.
+static int32_t dependent_row(const solver *s)
+{
+	for (int32_t i = 0; i < s->out->active_count; i++) {
+		if (s->factor[i][i] * s->factor[i][i] <= DEPENDENT_SQUARED)
+			return i;
+	}
+	return -1;
+}
+
+// Sets the multipliers with which all active rows hold. Returns the one that is least.
+static int32_t hold_active(solver *s)
+{
+	tac_qp_result *r = s->out;
+	int32_t n = r->active_count, least = 0;
+	double *x = r->multiplier;
+	for (int32_t i = 0; i < n; i++) {
+		x[i] = s->bounds[r->active[i]];
+		for (int32_t k = 0; k < i; k++)
+			x[i] -= s->factor[i][k] * x[k];
+		x[i] /= s->factor[i][i];
+	}
+	for (int32_t i = n - 1; i >= 0; i--) {
+		for (int32_t k = i + 1; k < n; k++)
+			x[i] -= s->factor[k][i] * x[k];
+		x[i] /= s->factor[i][i];
+	}
+	for (int32_t i = 1; i < n; i++)
+		least = x[i] < x[least] ? i : least;
+	return least;
+}
+
+// Begins at the solution of the problem that has the guessed rows alone, without those that would not bear.
+static void begin(solver *s, const int32_t *guess, int32_t guess_count)
+{
+	tac_qp_result *r = s->out;
+	for (int32_t j = 0; j < guess_count; j++)
+		r->active[r->active_count++] = guess[j];
+	while (r->active_count > 0) {
+		factorise(s);
+		int32_t drop = dependent_row(s);
+		if (drop < 0) {
+			drop = hold_active(s);
+			if (r->multiplier[drop] > 0)
+				break;
+		}
+		drop_active(r, drop);
+	}
+	for (int32_t j = 0; j < r->active_count; j++) {
+		for (int q = 0; q < TAC_QP_SIZE; q++)
+			r->y[q] += r->multiplier[j] * s->rows[r->active[j]][q];
+	}
+}
+
 // Splits row p into a combination of the active rows, with the coefficients in `along`, and the component z
 // orthogonal to them. Returns |z|^2.
 static double project(solver *s, int32_t p, double along[TAC_QP_SIZE], double z[TAC_QP_SIZE])
@@ -126,20 +189,19 @@ static tac_qp_status activate(solver *s, int32_t p)
 			r->multiplier[r->active_count++] = multiplier;
 			return TAC_QP_SOLVED;
 		}
-		r->active_count--;
-		for (int32_t j = drop; j < r->active_count; j++) {
-			r->active[j] = r->active[j + 1];
-			r->multiplier[j] = r->multiplier[j + 1];
-		}
+		drop_active(r, drop);
 	}
 	return TAC_QP_LIMIT;
 }
 
-tac_qp_result tac_qp_solve(const double (*rows)[TAC_QP_SIZE], const double *bounds, int32_t count)
+tac_qp_result tac_qp_solve(const double (*rows)[TAC_QP_SIZE], const double *bounds, int32_t count,
+			   const int32_t *guess, int32_t guess_count)
 {
 	TAC_ASSERT(count >= 0 && (count == 0 || (rows && bounds)));
+	TAC_ASSERT(guess_count >= 0 && guess_count <= TAC_QP_SIZE && (guess_count == 0 || guess));
 	tac_qp_result result = {.status = TAC_QP_SOLVED};
 	solver s = {.rows = rows, .bounds = bounds, .count = count, .out = &result};
+	begin(&s, guess, guess_count);
 	for (int32_t p; result.status == TAC_QP_SOLVED && (p = most_violated(&s)) >= 0;)
 		result.status = activate(&s, p);
 	for (int32_t j = 0; j < result.active_count; j++)

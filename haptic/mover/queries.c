@@ -105,6 +105,17 @@ bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction)
 	return true;
 }
 
+void tac_sco_prepare(tac_sco *sco)
+{
+	tac_sco_work *work = &sco->tick.work;
+	for (int32_t i = 0; i < sco->def.object_count && work->units < work->limit; i++) {
+		tac_sco_obstacle *obstacle = &sco->obstacles[i];
+		if (!obstacle->hidden && obstacle->geometry->prepare)
+			obstacle->geometry->prepare(obstacle->memory,
+						    tac_dpose_relative(obstacle->pose, sco->pose), work);
+	}
+}
+
 double tac_sco_obstacle_distance(tac_sco *sco, tac_sco_obstacle *obstacle, tac_dpose T_world_object,
 				 double reach, tac_sco_work *work)
 {

@@ -254,6 +254,7 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	sco->listed_margin_m = -1;
 	sco->distance_m = HUGE_VAL;
 	sco->complete_query_units = 0;
+	sco->bearing_count = 0;
 	if (!tac_dpose_finite(T_world_tool) || !set_goals(sco, T_world_objects))
 		return false;
 	sco->pose = T_world_tool;

@@ -1,3 +1,4 @@
+#include "collision/certificate.h"
 #include "collision/contacts.h"
 
 #include "base/rng.h"
@@ -300,6 +301,46 @@ static void contacts_do_not_depend_on_the_context(void)
 	TEST_ASSERT_TRUE(contacts.distance == 0); // may not be free
 }
 
+// The most work that a step of a straight slide takes, apart from what works ahead. The first half of the
+// slide does not count: the context learns how long lists may be.
+static int64_t most_work_of_slide(const mesh_body *slider, const mesh_body *plate, bool ahead)
+{
+	const tac_certificate_options options = tac_certificate_options_default();
+	const tac_dvec3 v = tac_dvec3_make(4e-4, 1e-4, 0), none = tac_dvec3_zero();
+	tac_drigid T = pose(-0.1, -0.03, 0.0355, z_axis, 0.2);
+	int64_t most = 0;
+	tac_sweep_context_reset(context);
+	for (int n = 0; n < 400; n++) {
+		tac_sweep_context_set_work_limit(context, 0);
+		TEST_ASSERT_TRUE(
+			tac_certificate_check(slider->body, plate->body, &T, v, none, &options, context)
+				.fraction == 1);
+		T.t = tac_dvec3_add(T.t, v);
+		tac_contacts_query(slider->body, plate->body, &T, 8e-4, context, &contacts);
+		if (n >= 200)
+			most = tac_sweep_context_work(context) > most ? tac_sweep_context_work(context)
+								      : most;
+		if (n % 10 == 0)
+			expect_without_context(slider, plate, &T, 8e-4);
+		if (ahead)
+			tac_sweep_context_prepare(context, &T);
+	}
+	return most;
+}
+
+static void working_ahead_changes_no_contact_and_saves_work_at_once(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.04f, 0.01f, 48, 24, &mesh));
+	mesh_body slider = make(mesh);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_box(tac_vec3_make(0.5f, 0.3f, 0.05f), 40, &mesh));
+	mesh_body plate = make(mesh);
+	const int64_t at_once = most_work_of_slide(&slider, &plate, false),
+		      ahead = most_work_of_slide(&slider, &plate, true);
+	TEST_ASSERT_GREATER_THAN(1000, ahead);
+	TEST_ASSERT_LESS_THAN(at_once * 2 / 3, ahead);
+}
+
 // A ball in a hollow ball of nearly the same radius: every triangle is near others.
 static void too_many_pairs_lower_the_margin_and_no_contact_within_it_is_missing(void)
 {
@@ -444,6 +485,7 @@ int main(void)
 	RUN_TEST(vertex_beside_a_concave_edge_meets_the_planes_of_both_walls);
 	RUN_TEST(closest_pair_is_always_among_the_contacts);
 	RUN_TEST(contacts_do_not_depend_on_the_context);
+	RUN_TEST(working_ahead_changes_no_contact_and_saves_work_at_once);
 	RUN_TEST(too_many_pairs_lower_the_margin_and_no_contact_within_it_is_missing);
 	RUN_TEST(work_limit_lowers_the_margin_and_no_contact_within_it_is_missing);
 	RUN_TEST(round_tools_have_contacts_of_their_surface);

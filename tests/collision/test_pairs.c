@@ -178,7 +178,7 @@ static bool add_pair(void *user, int32_t moving, int32_t fixed)
 {
 	pair_list *l = user;
 	TEST_ASSERT_LESS_THAN(l->room, l->count);
-	l->pairs[l->count++] = (tac_near_pair){moving, fixed, 0};
+	l->pairs[l->count++] = (tac_near_pair){moving, fixed, 0, 0};
 	return true;
 }
 
@@ -712,8 +712,12 @@ static void cull_with_every_variant(axes_fixture *f, const tac_drigid *at, doubl
 		memcpy(l->pairs, f->all.pairs, (size_t)f->all.count * sizeof *l->pairs);
 		b->moving->body->simd = simd;
 		const tac_swept_motion still = tac_swept_motion_stationary(*at);
-		l->count = tac_pairs_find_axes(b->moving->body, b->fixed->body, &still, reach, l->pairs,
-					       f->all.count, axes);
+		// In two parts, as a list may be made; the scalar variant in one.
+		const int32_t part = is_first ? f->all.count : f->all.count / 3;
+		l->count = tac_pairs_find_axes(b->moving->body, b->fixed->body, &still, reach, l->pairs, 0,
+					       part, 0, axes);
+		l->count = tac_pairs_find_axes(b->moving->body, b->fixed->body, &still, reach, l->pairs, part,
+					       f->all.count, l->count, axes);
 		o->count = tac_pairs_cull_by_axes(b->moving->body, b->fixed->body, sweep, threshold, l->pairs,
 						  axes, l->count, o->pairs);
 		if (is_first)

@@ -45,14 +45,16 @@ static void set_row(problem *p, int i, tac_dvec3 n, tac_dvec3 r, double gap, con
 	}
 }
 
-static void check_optimality(const problem *p, int rows, worst *w)
+static tac_qp_result check_guess(const problem *p, int rows, const int32_t *guess, int32_t guess_count,
+				 worst *w)
 {
-	tac_qp_result r = tac_qp_solve((const double(*)[TAC_QP_SIZE])p->rows, p->bounds, rows);
+	tac_qp_result r =
+		tac_qp_solve((const double(*)[TAC_QP_SIZE])p->rows, p->bounds, rows, guess, guess_count);
 	w->iterations = r.iterations > w->iterations ? r.iterations : w->iterations;
 	w->infeasible += r.status == TAC_QP_INFEASIBLE;
 	TEST_ASSERT_NOT_EQUAL(TAC_QP_LIMIT, r.status);
 	if (r.status != TAC_QP_SOLVED)
-		return;
+		return r;
 	double residual[TAC_QP_SIZE];
 	for (int k = 0; k < TAC_QP_SIZE; k++)
 		residual[k] = r.y[k];
@@ -73,6 +75,24 @@ static void check_optimality(const problem *p, int rows, worst *w)
 			lack -= p->rows[i][k] * r.y[k];
 		w->residual = fmax(w->residual, lack);
 	}
+	return r;
+}
+
+// Without a guess, and with guesses that are right or wrong.
+static void check_optimality(const problem *p, int rows, worst *w)
+{
+	tac_qp_result r = check_guess(p, rows, NULL, 0, w);
+	if (r.status == TAC_QP_SOLVED) {
+		worst again = {0};
+		tac_qp_result same = check_guess(p, rows, r.active, r.active_count, &again);
+		TEST_ASSERT_EQUAL(TAC_QP_SOLVED, same.status);
+		TEST_ASSERT_LESS_OR_EQUAL(r.iterations, again.iterations);
+		w->residual = fmax(w->residual, again.residual);
+	}
+	int32_t wrong[TAC_QP_SIZE], count = 0;
+	for (int i = 0; i < rows && count < TAC_QP_SIZE; i += 1 + rows / TAC_QP_SIZE)
+		wrong[count++] = i;
+	TEST_ASSERT_EQUAL(r.status, check_guess(p, rows, wrong, count, w).status);
 }
 
 static tac_dvec3 random_in_cube(tac_rng *rng, double size)
@@ -163,7 +183,7 @@ static void rings_of_rows_reach_the_optimum(void)
 
 static void without_rows_the_solution_is_the_origin(void)
 {
-	tac_qp_result r = tac_qp_solve(NULL, NULL, 0);
+	tac_qp_result r = tac_qp_solve(NULL, NULL, 0, NULL, 0);
 	TEST_ASSERT_EQUAL(TAC_QP_SOLVED, r.status);
 	for (int k = 0; k < TAC_QP_SIZE; k++)
 		TEST_ASSERT_TRUE(r.y[k] == 0);
@@ -172,7 +192,7 @@ static void without_rows_the_solution_is_the_origin(void)
 static void a_single_row_is_satisfied_along_its_own_direction(void)
 {
 	const double rows[1][TAC_QP_SIZE] = {{0, 0.6, 0, 0, 0.8, 0}}, bounds[1] = {2};
-	tac_qp_result r = tac_qp_solve(rows, bounds, 1);
+	tac_qp_result r = tac_qp_solve(rows, bounds, 1, NULL, 0);
 	TEST_ASSERT_EQUAL(TAC_QP_SOLVED, r.status);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-15, 1.2, r.y[1]);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-15, 1.6, r.y[4]);
@@ -184,7 +204,7 @@ static void a_slack_row_has_no_multiplier(void)
 {
 	// Two walls at right angles; the target lies beyond one of them only.
 	const double rows[2][TAC_QP_SIZE] = {{1, 0, 0, 0, 0, 0}, {0, 1, 0, 0, 0, 0}}, bounds[2] = {0.5, -0.5};
-	tac_qp_result r = tac_qp_solve(rows, bounds, 2);
+	tac_qp_result r = tac_qp_solve(rows, bounds, 2, NULL, 0);
 	TEST_ASSERT_EQUAL(1, r.active_count);
 	TEST_ASSERT_EQUAL(0, r.active[0]);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-15, 0.5, r.y[0]);
@@ -195,7 +215,7 @@ static void contradicting_rows_are_reported_as_infeasible(void)
 {
 	const double rows[2][TAC_QP_SIZE] = {{0, 0, 1, 0, 0, 0}, {0, 0, -1, 0, 0, 0}},
 		     bounds[2] = {1e-6, 1e-6};
-	TEST_ASSERT_EQUAL(TAC_QP_INFEASIBLE, tac_qp_solve(rows, bounds, 2).status);
+	TEST_ASSERT_EQUAL(TAC_QP_INFEASIBLE, tac_qp_solve(rows, bounds, 2, NULL, 0).status);
 }
 
 int main(void)
