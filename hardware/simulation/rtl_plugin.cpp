@@ -95,7 +95,8 @@ void clock_once(tac_rtl *rtl)
 	}
 	if (asks)
 		request(memory, rtl->now, address);
-	if (top.byte_write)
+	top.byte_ready = 1;
+	if (top.byte_write && top.byte_ready)
 		rtl->bytes[top.byte_address] = top.byte_write_data;
 	if (top.byte_read)
 		top.byte_read_data = rtl->bytes[top.byte_address];

@@ -35,6 +35,7 @@ module simulation_top #(parameter MULTIPLY_STAGES = 2, parameter ADD_STAGES = 1)
 	input  logic [31:0]  front_out_max, front_in_max,
 	input  logic [127:0] front_serial,
 	output logic         byte_write, byte_read,
+	input  logic         byte_ready,
 	output logic [31:0]  byte_address,
 	output logic [7:0]   byte_write_data,
 	input  logic [7:0]   byte_read_data
@@ -58,6 +59,6 @@ module simulation_top #(parameter MULTIPLY_STAGES = 2, parameter ADD_STAGES = 1)
 		.hit_capacity({15'b0, hit_capacity}), .clock_hz(32'd266000000), .out_max(front_out_max), .in_max(front_in_max),
 		.serial(front_serial), .register_write(front_write), .register_read(front_read), .register_address(front_address),
 		.register_write_data(front_data), .register_read_data(register_read_data), .chip_busy(busy), .memory_write(byte_write),
-		.memory_read(byte_read), .memory_ready(1'b1), .memory_address(byte_address), .memory_write_data(byte_write_data),
+		.memory_read(byte_read), .memory_ready(byte_ready), .memory_address(byte_address), .memory_write_data(byte_write_data),
 		.memory_read_data(byte_read_data));
 endmodule

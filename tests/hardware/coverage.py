@@ -31,7 +31,7 @@ namespace
 {
 
 const unsigned char *bytes_at("""
-READY = "(memory.count < REQUESTS && static_cast<uint32_t>(rtl->now * 0x9E3779B1u) >> 30 == 0)"
+CHANCE = "static_cast<uint32_t>(rtl->now * 0x9E3779B1u) >> 30 == 0"  # one clock of four
 
 
 def main():
@@ -49,10 +49,11 @@ def main():
     text, edits = re.subn(r"\};\n\nnamespace\n\{\n\nconst unsigned char \*bytes_at\(", lambda found: WRITER, text)
     if edits != 1:
         sys.exit("coverage: expected one tac_rtl in rtl_plugin.cpp")
-    # A memory that is ready in one clock of four, at random: the plain one takes every request at once.
-    text, edits = re.subn(r"memory\.count < REQUESTS", lambda found: READY, text)
-    if edits != 2:
-        sys.exit("coverage: expected two conditions on REQUESTS in rtl_plugin.cpp")
+    # Memories that are ready in one clock of four, at random: the plain ones take every request at once.
+    text, edits = re.subn(r"memory\.count < REQUESTS", lambda found: f"(memory.count < REQUESTS && {CHANCE})", text)
+    text, byte_edits = re.subn(r"byte_ready = 1;", lambda found: f"byte_ready = {CHANCE};", text)
+    if (edits, byte_edits) != (2, 1):
+        sys.exit("coverage: expected two conditions on REQUESTS and one byte_ready in rtl_plugin.cpp")
     plugin.write_text('#include "verilated_cov.h"\n#include <cstdlib>\n#include <string>\n' + text)
     library = scratch / "libtactus_rtl.so"
     subprocess.run([str(cxx), "-std=c++17", "-O2", "-w", "-fPIC", "-shared", "-fvisibility=hidden", "-DVM_COVERAGE=1", f"-I{source}",
