@@ -604,6 +604,10 @@ static void no_force_kicks_vanishes_or_pays(void)
 			choose_run(&h, scene_number * RUNS + i);
 			if (only_run >= 0 && h.number != (uint64_t)only_run)
 				continue;
+			char text[240];
+			print_hunt(&h, text, sizeof text);
+			if (only_run >= 0)
+				fprintf(stderr, "%s\n", text);
 			tally t = {0};
 			(h.kind == CLOSED_LOOP ? run_closed : run_open)(&h, world, &t);
 			add(&kinds[h.kind], &t);
@@ -614,8 +618,6 @@ static void no_force_kicks_vanishes_or_pays(void)
 			}
 			add(&all, &t);
 			if (failures(&t) > 0) {
-				char text[240];
-				print_hunt(&h, text, sizeof text);
 				tally one = {0};
 				add(&one, &t);
 				print_tally(text, &one);
