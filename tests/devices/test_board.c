@@ -173,14 +173,19 @@ static void a_lost_connection_is_two_log_lines(void)
 	TEST_ASSERT_NOT_NULL(strstr(logged, "board: V1 connected again after "));
 }
 
+// The limits of a connection are so long that no machine exceeds them: here only the deadlines of queries
+// pass.
 static void a_late_answer_is_unknown_and_costs_no_connection(void)
 {
+	def.answer_ns = def.abort_ns = PATIENCE_NS;
+	replace_board();
 	build_shapes();
 	const int pose = touching_pose();
 	await_answer(pose);
 	for (int i = 0; i < 5; i++) {
-		tac_virtual_usb_inject(device, IN, TAC_VIRTUAL_FAULT_SILENCE, 80 * TAC_NS_PER_MS);
+		tac_virtual_usb_inject(device, IN, TAC_VIRTUAL_FAULT_SILENCE, 0);
 		TEST_ASSERT_EQUAL(TAC_OVERLAP_UNKNOWN, query_pose(pose, TAC_QUERY_PAIRS, 2 * TAC_NS_PER_MS));
+		tac_virtual_usb_inject(device, IN, TAC_VIRTUAL_FAULT_NONE, 0);
 		await_answer(pose); // includes the time of the abort
 	}
 	TEST_ASSERT_EQUAL(5, outcome_count(TAC_BOARD_LATE));
@@ -277,7 +282,8 @@ static void without_a_board_building_fails_with_a_log_line(void)
 	const int64_t end_ns = tac_clock_now_ns() + PATIENCE_NS;
 	while (tac_shape_build(engine, mesh_a, &shape_a) != TAC_OK)
 		TEST_ASSERT_TRUE(tac_clock_now_ns() < end_ns);
-	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(engine, mesh_b, &shape_b));
+	while (tac_shape_build(engine, mesh_b, &shape_b) != TAC_OK) // 50 ms may be too few for it
+		TEST_ASSERT_TRUE(tac_clock_now_ns() < end_ns);
 	await_answer(0);
 }
 

@@ -261,7 +261,9 @@ static void *push_until_stopped(void *arg)
 
 static void stream_through(uint32_t capacity, int64_t duration_ns)
 {
-	enum { BEFORE_WRAP = 1000 };
+	enum {
+		BEFORE_WRAP = 100
+	}; // each element may take a turn of both threads on a core that others share
 	stream s = {.ring = create(capacity, sizeof(stamped))};
 	tac_ring_rebase(s.ring, UINT32_MAX - BEFORE_WRAP);
 	pthread_t producer;
@@ -285,7 +287,7 @@ static void stream_through(uint32_t capacity, int64_t duration_ns)
 		// Long enough and past the wrap, with a time limit.
 		int64_t age_ns = tac_clock_now_ns() - begin_ns;
 		if (producing &&
-		    ((age_ns > duration_ns && popped > 2 * BEFORE_WRAP) || age_ns > 20 * TAC_NS_PER_S)) {
+		    ((age_ns > duration_ns && popped > 2 * BEFORE_WRAP) || age_ns > 120 * TAC_NS_PER_S)) {
 			atomic_store(&s.stop, true);
 			pthread_join(producer, NULL);
 			producing = false;

@@ -13,7 +13,7 @@
 #include "tests/support/usb_shim.h"
 
 #define POSES       64
-#define PATIENCE_NS (20 * TAC_NS_PER_S) // exceeded only if the board does not come back
+#define PATIENCE_NS (120 * TAC_NS_PER_S) // exceeded only if the board does not come back
 
 // What a board answers within, how long a silence must last to end its connection, the torus (segments
 // around its axis, twice those around its tube) whose hits exceed the shortest message, and the period of the

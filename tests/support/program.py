@@ -14,6 +14,12 @@ class Program:
         return subprocess.run([self.path, *arguments], capture_output=True, text=True, timeout=300, **options)
 
 
+def held_up(data):
+    """Whether the machine made a run's loop late. Its stiffness and the gate's gain are lowered for a while then, so that a
+    force is only known to be above 0."""
+    return data["skipped"] > 0 or any(tool["derated_ticks"] > 0 for tool in data["tools"])
+
+
 class BadInputTest(unittest.TestCase):
     """Bad input gets one line on standard error, exit code 2 and nothing on standard output."""
 

@@ -13,7 +13,7 @@ import unittest
 import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from program import BadInputTest, Program
+from program import BadInputTest, Program, held_up
 
 FOLDER = sys.argv.pop()
 tactus = Program(sys.argv.pop())
@@ -192,12 +192,16 @@ class Mcap(BadInputTest):
                        "  - {time_s: 0.4, position_m: [0, 0, 0.1], gripper_m: 0.001}\n"
                        "objects:\n- name: box\n  shapes: [{kind: box, size_m: [0.05, 0.05, 0.05]}]\n")
         recording, live = self.file("grip.rec"), self.file("grip.csv")
-        run = tactus("run", scene, "--seconds", "1", "--record", recording, "--csv", live)
-        self.assertEqual(run.returncode, 0, run)
+        for _ in range(8):
+            run = tactus("run", scene, "--seconds", "1", "--record", recording, "--csv", live, "--json")
+            self.assertEqual(run.returncode, 0, run)
+            late = held_up(json.loads(run.stdout))
+            if not late:
+                break
         self.assertEqual(tactus("view", recording, "--csv", self.file("g.csv"), "--mcap", self.file("g.mcap")).returncode, 0)
         rows = list(csv.DictReader(read(self.file("g.csv")).decode().splitlines()))
         forces = [float(row["gripper_N"]) for row in rows]
-        self.assertGreater(max(forces), 1)
+        self.assertGreater(max(forces), 0 if late else 1)
         self.assertLessEqual(max(forces), 8)
         for row in rows:
             self.assertLessEqual(float(row["gripper_N"]), max(0, 500 * (0.012 - float(row["gripper_m"]))) + 2.1)

@@ -15,19 +15,13 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from program import BadInputTest, Program
+from program import BadInputTest, Program, held_up
 
 PROGRAM, BOARD, RTL = (sys.argv[2:] + [None, None])[:3]
 SCENES = "sphere stylus peg tooth groove assembly hands lumbar".split()
 tactus = Program(PROGRAM)
 CUBE = ("OFF\n8 6 0\n" + "".join(f"{x} {y} {z}\n" for x in (0, 1) for y in (0, 1) for z in (0, 1)) +
         "4 0 1 3 2\n4 4 6 7 5\n4 0 4 5 1\n4 2 3 7 6\n4 0 2 6 4\n4 1 5 7 3\n")
-
-
-def held_up(data):
-    """Whether the machine made a run's loop late. Its stiffness and the gate's gain are lowered for a while then, so that a
-    force is only known to be above 0."""
-    return data["skipped"] > 0 or any(tool["derated_ticks"] > 0 for tool in data["tools"])
 
 
 class Run(BadInputTest):
