@@ -463,6 +463,89 @@ static void compliance_is_symmetric_and_positive_definite(void)
 	tac_mesh_destroy(&mesh);
 }
 
+// The node at the middle of an edge of the lattice.
+static int32_t middle_node(const elastic_model *m, int32_t a, int32_t b)
+{
+	static const int edges[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+	for (int32_t e = 0; e < m->element_count; e++) {
+		const int32_t *n = m->elements[e].node;
+		for (int k = 0; k < 6; k++) {
+			if ((n[edges[k][0]] == a && n[edges[k][1]] == b) ||
+			    (n[edges[k][0]] == b && n[edges[k][1]] == a))
+				return n[4 + k];
+		}
+	}
+	TEST_FAIL_MESSAGE("no such edge");
+	return -1;
+}
+
+// Adds the forces of a pressure 1 + 20 z on a triangle, by a quadrature that is exact for cubic integrands.
+static double add_pressure(const elastic_model *m, const int32_t corner[3], double *force)
+{
+	static const double rule[4][4] = {{1.0 / 3, 1.0 / 3, 1.0 / 3, -27.0 / 48},
+					  {0.6, 0.2, 0.2, 25.0 / 48},
+					  {0.2, 0.6, 0.2, 25.0 / 48},
+					  {0.2, 0.2, 0.6, 25.0 / 48}};
+	const tac_dvec3 *p = m->nodes;
+	const double area =
+		tac_dvec3_length(tac_dvec3_triangle_cross(p[corner[0]], p[corner[1]], p[corner[2]])) / 2;
+	for (int q = 0; q < 4; q++) {
+		const double *w = rule[q];
+		const double z = w[0] * p[corner[0]].z + w[1] * p[corner[1]].z + w[2] * p[corner[2]].z;
+		const double part = area * w[3] * (1 + 20 * z);
+		for (int k = 0; k < 3; k++) {
+			const int next = (k + 1) % 3;
+			force[corner[k]] += part * w[k] * (2 * w[k] - 1);
+			force[middle_node(m, corner[k], corner[next])] += part * 4 * w[k] * w[next];
+		}
+	}
+	return area;
+}
+
+// Loads of all vertices by their areas and a pressure that varies linearly are that pressure's forces on the
+// nodes of quadratic elements.
+static void quadratic_loads_add_up_to_a_pressure(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.03f, 3, &mesh));
+	tac_elastic_def def = tac_elastic_def_default();
+	def.order = 2;
+	def.spacing_m = 13 * MM;
+	def.fixed[0] = (tac_elastic_fixed){.low_m = tac_dvec3_splat(-1), .high_m = {1, 1, -0.02}};
+	def.fixed_count = 1;
+	elastic_body b = body_of(&def, mesh);
+	double *area = calloc((size_t)b.vertex_count, sizeof *area);
+	double *load = calloc((size_t)b.model.node_count, sizeof *load);
+	double *expected = calloc((size_t)b.model.node_count, sizeof *expected);
+	for (int32_t t = 0; t < b.triangle_count; t++) {
+		int32_t corner[3];
+		for (int k = 0; k < 3; k++)
+			corner[k] = b.vertices[b.triangles[t].vertex[k]];
+		const double whole = add_pressure(&b.model, corner, expected);
+		for (int k = 0; k < 3; k++)
+			area[b.triangles[t].vertex[k]] += whole / 3;
+	}
+	for (int32_t i = 0; i < b.surface.count; i++) {
+		const double force = area[i] * (1 + 20 * b.model.nodes[b.vertices[i]].z);
+		for (int32_t k = b.surface.start[i]; k < b.surface.start[i + 1]; k++)
+			load[b.surface.node[k]] += force * b.surface.weight[k];
+	}
+	// Beside fixed vertices a part of the pressure is theirs: compare well above them.
+	int compared = 0;
+	for (int32_t n = 0; n < b.model.node_count; n++) {
+		if (b.model.nodes[n].z < 0)
+			continue;
+		TEST_ASSERT_DOUBLE_WITHIN(1e-12, expected[n], load[n]);
+		compared += fabs(expected[n]) > 1e-9;
+	}
+	TEST_ASSERT_TRUE(compared > 50);
+	free(area);
+	free(load);
+	free(expected);
+	tac_elastic_body_fini(&b);
+	tac_mesh_destroy(&mesh);
+}
+
 // A point force on a large block: Boussinesq and Cerruti. The block is not infinite, so differences between
 // two distances are compared, in which a shift of the whole surroundings cancels.
 static void a_large_block_is_a_half_space_near_the_force(void)
@@ -570,6 +653,7 @@ int main(void)
 	RUN_TEST(a_hollow_ball_widens_by_the_closed_form);
 	RUN_TEST(displacements_are_those_of_calculix);
 	RUN_TEST(compliance_is_symmetric_and_positive_definite);
+	RUN_TEST(quadratic_loads_add_up_to_a_pressure);
 	RUN_TEST(a_large_block_is_a_half_space_near_the_force);
 	RUN_TEST(a_hard_nodule_stiffens_what_lies_over_it);
 	return UNITY_END();

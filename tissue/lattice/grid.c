@@ -236,7 +236,7 @@ static void join_equal(octree *o, int level, const int32_t c[3], const int32_t n
 }
 
 // The face of a cell that is a quarter of a larger cell's face. Its diagonal goes through the middle of the
-// larger face, so that its triangles fit both sides.
+// larger face, as in the paper.
 static void join_larger(octree *o, int level, const int32_t c[3], const int32_t next[3], int axis, int up)
 {
 	const int32_t parent[3] = {next[0] >> 1, next[1] >> 1, next[2] >> 1};
