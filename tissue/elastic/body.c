@@ -128,37 +128,10 @@ static tac_result choose_vertices(elastic_body *b, const tac_elastic_def *def)
 
 typedef struct spreading {
 	const elastic_body *body;
-	lattice_table middles; // number of the middle of an edge, by its ends
-	int32_t *middle;       // its node
 	lattice_table entries; // (touched vertex, node)
 	double *weight;
 	int32_t (*key)[2];
 } spreading;
-
-static uint64_t edge_key(int32_t a, int32_t b)
-{
-	const uint64_t low = (uint64_t)(a < b ? a : b), high = (uint64_t)(a < b ? b : a);
-	return (high << 32 | low) + 1;
-}
-
-static bool find_middles(spreading *s)
-{
-	const elastic_model *m = &s->body->model;
-	static const int edges[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
-	s->middle = malloc((size_t)m->node_count * sizeof *s->middle);
-	bool good = s->middle && tac_lattice_table_init(&s->middles);
-	for (int32_t n = 0; good && n < m->element_count; n++) {
-		for (int e = 0; good && e < 6; e++) {
-			const int32_t *v = m->elements[n].node;
-			const int32_t id =
-				tac_lattice_table_add(&s->middles, edge_key(v[edges[e][0]], v[edges[e][1]]));
-			good = id >= 0;
-			if (good)
-				s->middle[id] = v[ELASTIC_CORNERS + e];
-		}
-	}
-	return good;
-}
 
 static bool add_weight(spreading *s, int32_t vertex, int32_t node, double weight)
 {
@@ -182,11 +155,8 @@ static bool spread_triangle(spreading *s, int32_t triangle)
 	int32_t node[3], middle[3]; // middle[k]: of the edge opposite to corner k
 	for (int k = 0; k < 3; k++)
 		node[k] = b->vertices[corner[k]];
-	for (int k = 0; k < 3; k++) {
-		const int32_t id =
-			tac_lattice_table_find(&s->middles, edge_key(node[(k + 1) % 3], node[(k + 2) % 3]));
-		middle[k] = s->middle[id];
-	}
+	for (int k = 0; k < 3; k++)
+		middle[k] = tac_elastic_middle(&b->model, node[(k + 1) % 3], node[(k + 2) % 3]);
 	const tac_dvec3 *p = b->model.nodes;
 	const double area =
 		tac_dvec3_length(tac_dvec3_triangle_cross(p[node[0]], p[node[1]], p[node[2]])) / 2;
@@ -208,7 +178,7 @@ static bool spread_quadratic(elastic_body *b)
 	const size_t most = 18 * (size_t)b->triangle_count + 1;
 	s.weight = malloc(most * sizeof *s.weight);
 	s.key = malloc(most * sizeof *s.key);
-	bool good = s.weight && s.key && tac_lattice_table_init(&s.entries) && find_middles(&s);
+	bool good = s.weight && s.key && tac_lattice_table_init(&s.entries);
 	for (int32_t t = 0; good && t < b->triangle_count; t++)
 		good = spread_triangle(&s, t);
 	elastic_surface *out = &b->surface;
@@ -232,8 +202,6 @@ static bool spread_quadratic(elastic_body *b)
 	free(sum);
 	free(s.weight);
 	free(s.key);
-	free(s.middle);
-	tac_lattice_table_fini(&s.middles);
 	tac_lattice_table_fini(&s.entries);
 	return good;
 }
@@ -257,22 +225,15 @@ static bool spread_linear(elastic_body *b)
 }
 
 // Fixes P2's middles of the edges of the surface between fixed vertices.
-static bool fix_middles(elastic_body *b)
+static void fix_middles(elastic_body *b)
 {
-	spreading s = {.body = b};
-	const bool good = find_middles(&s);
-	for (int32_t t = 0; good && t < b->lattice->triangle_count; t++) {
+	for (int32_t t = 0; t < b->lattice->triangle_count; t++) {
 		const int32_t *v = b->lattice->triangles[t].vertex;
 		for (int k = 0; k < 3; k++) {
-			const int32_t a = v[k], c = v[(k + 1) % 3];
-			if (b->model.fixed[a] && b->model.fixed[c])
-				b->model.fixed[s.middle[tac_lattice_table_find(&s.middles, edge_key(a, c))]] =
-					true;
+			if (b->model.fixed[v[k]] && b->model.fixed[v[(k + 1) % 3]])
+				b->model.fixed[tac_elastic_middle(&b->model, v[k], v[(k + 1) % 3])] = true;
 		}
 	}
-	free(s.middle);
-	tac_lattice_table_fini(&s.middles);
-	return good;
 }
 
 static tac_result build(elastic_body *b, const tac_elastic_def *def)
@@ -309,8 +270,9 @@ static tac_result build(elastic_body *b, const tac_elastic_def *def)
 		result = choose_vertices(b, def);
 	if (result != TAC_OK)
 		return result;
-	const bool spread = def->order == 1 ? spread_linear(b) : fix_middles(b) && spread_quadratic(b);
-	return spread ? TAC_OK : out_of_memory(def);
+	if (def->order == 2)
+		fix_middles(b);
+	return (def->order == 1 ? spread_linear(b) : spread_quadratic(b)) ? TAC_OK : out_of_memory(def);
 }
 
 tac_result tac_elastic_body_init(elastic_body *out_body, const tac_elastic_def *def)

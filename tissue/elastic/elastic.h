@@ -30,7 +30,9 @@ typedef struct elastic_model {
 	int32_t node_count;
 	elastic_element *elements;
 	int32_t element_count;
-	bool *fixed; // of each node
+	bool *fixed;           // of each node
+	int32_t corner_count;  // nodes from here on are the middles of edges
+	lattice_table middles; // of order 2: the middles less corner_count, by the keys of the edges
 } elastic_model;
 
 // Lame's constants. Thread: any.
@@ -54,6 +56,12 @@ void tac_elastic_model_fini(elastic_model *model);
 static inline int tac_elastic_element_nodes(const elastic_model *model)
 {
 	return model->order == 1 ? ELASTIC_CORNERS : ELASTIC_NODES;
+}
+
+// The node at the middle of an edge between two corners, of a model of order 2. Thread: any.
+static inline int32_t tac_elastic_middle(const elastic_model *model, int32_t a, int32_t b)
+{
+	return model->corner_count + tac_lattice_table_find(&model->middles, tac_lattice_edge_key(a, b));
 }
 
 // The stiffness matrix of an element, N/m: row and column 3 a + k for direction k of its node a.

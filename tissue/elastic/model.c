@@ -17,37 +17,30 @@ double tac_elastic_mu(double young_Pa, double poisson)
 }
 
 // Numbers the middles of the edges and enters them in the elements.
-static bool add_middles(elastic_model *m, const tac_lattice *lattice)
+static bool add_middles(elastic_model *m)
 {
-	lattice_table middles;
-	bool good = tac_lattice_table_init(&middles);
+	bool good = tac_lattice_table_init(&m->middles);
 	for (int32_t n = 0; good && n < m->element_count; n++) {
+		int32_t *v = m->elements[n].node;
 		for (int e = 0; good && e < 6; e++) {
-			const int32_t a = m->elements[n].node[edges[e][0]],
-				      b = m->elements[n].node[edges[e][1]];
-			const uint64_t low = (uint64_t)(a < b ? a : b), high = (uint64_t)(a < b ? b : a);
-			const int32_t id = tac_lattice_table_add(&middles, (high << 32 | low) + 1);
-			m->elements[n].node[ELASTIC_CORNERS + e] = lattice->vertex_count + id;
+			const int32_t id = tac_lattice_table_add(
+				&m->middles, tac_lattice_edge_key(v[edges[e][0]], v[edges[e][1]]));
+			v[ELASTIC_CORNERS + e] = m->corner_count + id;
 			good = id >= 0;
 		}
 	}
-	tac_dvec3 *more = NULL;
-	if (good) {
-		m->node_count = lattice->vertex_count + middles.count;
-		more = realloc(m->nodes, (size_t)m->node_count * sizeof *more);
+	m->node_count = m->corner_count + m->middles.count;
+	tac_dvec3 *more = good ? realloc(m->nodes, (size_t)m->node_count * sizeof *more) : NULL;
+	if (!more)
+		return false;
+	m->nodes = more;
+	for (int32_t n = 0; n < m->element_count; n++) {
+		const int32_t *v = m->elements[n].node;
+		for (int e = 0; e < 6; e++)
+			m->nodes[v[ELASTIC_CORNERS + e]] =
+				tac_dvec3_lerp(m->nodes[v[edges[e][0]]], m->nodes[v[edges[e][1]]], 0.5);
 	}
-	if (more) {
-		m->nodes = more;
-		for (int32_t n = 0; n < m->element_count; n++) {
-			for (int e = 0; e < 6; e++) {
-				const int32_t *v = m->elements[n].node;
-				m->nodes[v[ELASTIC_CORNERS + e]] = tac_dvec3_lerp(
-					m->nodes[v[edges[e][0]]], m->nodes[v[edges[e][1]]], 0.5);
-			}
-		}
-	}
-	tac_lattice_table_fini(&middles);
-	return more;
+	return true;
 }
 
 tac_result tac_elastic_model_init(elastic_model *m, const tac_lattice *lattice, int order, double young_Pa,
@@ -55,6 +48,7 @@ tac_result tac_elastic_model_init(elastic_model *m, const tac_lattice *lattice, 
 {
 	*m = (elastic_model){.order = order,
 			     .node_count = lattice->vertex_count,
+			     .corner_count = lattice->vertex_count,
 			     .element_count = lattice->tet_count,
 			     .nodes = malloc((size_t)lattice->vertex_count * sizeof *m->nodes),
 			     .elements = calloc((size_t)lattice->tet_count, sizeof *m->elements)};
@@ -66,7 +60,7 @@ tac_result tac_elastic_model_init(elastic_model *m, const tac_lattice *lattice, 
 			m->elements[n].lambda_Pa = tac_elastic_lambda(young_Pa, poisson);
 			m->elements[n].mu_Pa = tac_elastic_mu(young_Pa, poisson);
 		}
-		good = order == 1 || add_middles(m, lattice);
+		good = order == 1 || add_middles(m);
 	}
 	m->fixed = good ? calloc((size_t)m->node_count, sizeof *m->fixed) : NULL;
 	if (m->fixed)
@@ -80,6 +74,7 @@ void tac_elastic_model_fini(elastic_model *model)
 	free(model->nodes);
 	free(model->elements);
 	free(model->fixed);
+	tac_lattice_table_fini(&model->middles);
 	*model = (elastic_model){0};
 }
 

@@ -169,21 +169,6 @@ static tac_result find_program(const tac_elastic_def *def, char out[TAC_HELPER_P
 	return TAC_ERROR_UNSUPPORTED;
 }
 
-static bool write_all(int fd, const void *bytes, size_t size)
-{
-	const char *at = bytes;
-	while (size > 0) {
-		const ssize_t n = write(fd, at, size);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		at += n;
-		size -= (size_t)n;
-	}
-	return true;
-}
-
 // Reads the parts that are done until the program closes its end, which its death does too.
 static void follow(const tac_elastic_def *def, int progress_fd)
 {
@@ -271,7 +256,7 @@ static tac_result compute(const tac_elastic_def *def, const void *request, size_
 	const int request_fd = memfd_create("tactus-request", MFD_CLOEXEC);
 	const int result_fd = memfd_create("tactus-tissue", MFD_CLOEXEC);
 	if (request_fd < 0 || result_fd < 0 || pipe2(pipe_fds, O_CLOEXEC) != 0 ||
-	    !write_all(request_fd, request, size)) {
+	    !tac_elastic_write_all(request_fd, request, size)) {
 		tac_log(TAC_LOG_ERROR, "tissue of %s: no memory files for its computation: %s", def->name,
 			strerror(errno));
 		result = TAC_ERROR_SYSTEM;

@@ -1,8 +1,9 @@
 #include "tissue/elastic/request.h"
 
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // Everything but the meshes. Filled member by member in zeroed memory: padding is part of the hash.
 typedef struct fixed_size {
@@ -159,4 +160,19 @@ uint64_t tac_elastic_request_hash(const void *bytes, size_t size)
 	for (size_t i = 0; i < size; i++)
 		hash = (hash ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
 	return hash;
+}
+
+bool tac_elastic_write_all(int fd, const void *bytes, size_t size)
+{
+	const char *at = bytes;
+	while (size > 0) {
+		const ssize_t n = write(fd, at, size);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		at += n;
+		size -= (size_t)n;
+	}
+	return true;
 }

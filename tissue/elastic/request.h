@@ -29,6 +29,9 @@ bool tac_elastic_request_decode(const void *bytes, size_t size, tac_elastic_def 
 // Thread: setup.
 void tac_elastic_request_release(tac_elastic_def *def);
 
+// Writes all bytes to a descriptor; false with errno. Thread: setup.
+bool tac_elastic_write_all(int fd, const void *bytes, size_t size);
+
 // The hash of a request. Thread: any.
 uint64_t tac_elastic_request_hash(const void *bytes, size_t size);
 

@@ -45,21 +45,6 @@ static void columns_done(void *user, double part)
 	tell(BEFORE_COLUMNS + (1 - BEFORE_COLUMNS) * part);
 }
 
-static bool write_result(const void *bytes, size_t size)
-{
-	const char *at = bytes;
-	while (size > 0) {
-		const ssize_t n = write(ELASTIC_RESULT_FD, at, size);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		at += n;
-		size -= (size_t)n;
-	}
-	return true;
-}
-
 static int threads(void)
 {
 	cpu_set_t set;
@@ -87,7 +72,8 @@ static tac_result compute(const void *request, size_t size, const char *name)
 						  threads(), columns_done, NULL, &compliance);
 		tac_elastic_body_fini(&body);
 	}
-	if (result == TAC_OK && !write_result(compliance->image, compliance->image_bytes)) {
+	if (result == TAC_OK &&
+	    !tac_elastic_write_all(ELASTIC_RESULT_FD, compliance->image, compliance->image_bytes)) {
 		tac_log(TAC_LOG_ERROR, "tissue of %s: expected to return the result, found: %s", name,
 			strerror(errno));
 		result = ftruncate(ELASTIC_RESULT_FD, 0) == 0 && lseek(ELASTIC_RESULT_FD, 0, SEEK_SET) == 0
@@ -120,7 +106,7 @@ int main(int argc, char **argv)
 	if (request == MAP_FAILED)
 		return 2;
 	const tac_result result = compute(request, size, argv[1]);
-	if (result != TAC_OK && !write_result(message, strlen(message)))
+	if (result != TAC_OK && !tac_elastic_write_all(ELASTIC_RESULT_FD, message, strlen(message)))
 		return 2;
 	return -(int)result;
 }

@@ -110,6 +110,13 @@ int32_t tac_lattice_table_add(lattice_table *table, uint64_t key);
 // The number of a key, or -1. Thread: any.
 int32_t tac_lattice_table_find(const lattice_table *table, uint64_t key);
 
+// The key of an edge between two vertices, in either direction. Thread: any.
+static inline uint64_t tac_lattice_edge_key(int32_t a, int32_t b)
+{
+	const uint64_t low = (uint64_t)(a < b ? a : b), high = (uint64_t)(a < b ? b : a);
+	return (high << 32 | low) + 1;
+}
+
 // The lattice before it is cut: vertices at integer places, in units of half the finest cell.
 typedef struct lattice_grid {
 	tac_dvec3 origin_m;

@@ -39,12 +39,6 @@ typedef struct stuffing {
 	bool failed;
 } stuffing;
 
-static uint64_t edge_key(int32_t a, int32_t b)
-{
-	const uint64_t low = (uint64_t)(a < b ? a : b), high = (uint64_t)(a < b ? b : a);
-	return (high << 32 | low) + 1;
-}
-
 static tac_dvec3 place_of_cut(const stuffing *s, const cut *c)
 {
 	return tac_dvec3_lerp(s->rest[c->vertex[0]], s->rest[c->vertex[1]], c->t);
@@ -74,7 +68,7 @@ static void find_cuts(stuffing *s)
 			if (s->sign[a] == s->sign[b])
 				continue;
 			const int32_t before = s->ids.count;
-			const int32_t id = tac_lattice_table_add(&s->ids, edge_key(a, b));
+			const int32_t id = tac_lattice_table_add(&s->ids, tac_lattice_edge_key(a, b));
 			if (id != before) {
 				s->failed = s->failed || id < 0;
 				continue;
@@ -182,7 +176,7 @@ static bool hold_back(stuffing *s)
 // The number that the vertex at the crossing of two vertices will have.
 static int32_t cut_between(const stuffing *s, int32_t a, int32_t b)
 {
-	return s->grid->vertex_count + tac_lattice_table_find(&s->ids, edge_key(a, b));
+	return s->grid->vertex_count + tac_lattice_table_find(&s->ids, tac_lattice_edge_key(a, b));
 }
 
 static void add_tet(stuffing *s, int32_t a, int32_t b, int32_t c, int32_t d)
