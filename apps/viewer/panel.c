@@ -243,13 +243,13 @@ static void pressed_line(cursor *c, const tac_scene *scene, const tac_snapshot_t
 	name_value(c, "pressed", INK, text);
 }
 
-// Whether the distance to every object was searched: some engines have none, and no body that is drilled is
-// searched (haptic/companion.h).
+// Whether the distance to every object was searched: some engines have none, and no body that is drilled or
+// yields is searched (haptic/companion.h).
 static bool all_searched(const tac_world *world)
 {
 	bool all = world->collider->nearest;
 	for (int32_t i = 0; i < world->scene->object_count; i++)
-		all = all && !world->objects[i].field;
+		all = all && !world->objects[i].field && !world->objects[i].compliance;
 	return all;
 }
 
