@@ -172,6 +172,18 @@ static void damaged_trees_end_with_the_same_error_hits_and_counters(void)
 
 // Any lines that name existing registers, any settings, any roots: rows that read what an earlier one writes,
 // schedules that do not work, roots that are no nodes.
+// Triangle lines that wait for nothing: they read words that none of them writes, so a deep pipeline reaches
+// the leaf's lines before the leaf's map is loaded, and must wait for that.
+static void write_early_lines(void)
+{
+	for (uint32_t line = 24; line < 51; line++) {
+		uint32_t word = (line < 42 ? 9 : 0) + (line - 24) % 9;
+		for (int i = 1; i < 4; i++)
+			word |= (18 + tac_rng_below(&rng, 6)) << 5 * i;
+		twins_write(&t, TAC_CHIP_CORR + 4 * line, word);
+	}
+}
+
 static void any_registers_give_the_same_answer(void)
 {
 	t.any_rows = true;
@@ -188,6 +200,8 @@ static void any_registers_give_the_same_answer(void)
 					tac_rng_below(&rng, limit) << 10 | tac_rng_below(&rng, limit) << 15;
 			twins_write(&t, TAC_CHIP_CORR + 4 * line, word);
 		}
+		if (round % 8 == 5)
+			write_early_lines();
 		if (tac_rng_below(&rng, 3) == 0)
 			twins_write(&t, TAC_CHIP_AG2_DELAY, tac_rng_below(&rng, 60));
 		uint32_t tumbled =
