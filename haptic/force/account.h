@@ -10,10 +10,16 @@
 // its motion takes the difference back: while the springs give energy, in proportion to what they give, so
 // that nothing is left of a deficit when they are empty; and if the deficit is large, in every motion.
 //
+// A drag may not suffice. What the force law sends is therefore limited, too. A spring of stiffness K whose
+// end stays gives between two ticks exactly what it holds less afterwards. One of three times the coupling's
+// stiffness is within the bound on the force's change (haptic/force/law.h), so there is always a wrench
+// within the bound whose spring holds no more than the hand has put in. From there the law goes towards the
+// wanted wrench as far as that remains true. Hence closed paths pay nothing, whatever is wanted.
+//
 // The drag is far below what is felt as friction, and zero where the force is a gradient: on planes, edges
-// and facets. It vanishes when the device rests. The port's passivity controller (haptic/force/passivity.h)
-// does the same for the whole loop, hold and delay included, but needs the device's mass and acts on a
-// deficit of the sampled port only.
+// and facets. The limit does not act there. It vanishes when the device rests. The port's passivity
+// controller (haptic/force/passivity.h) does the same for the whole loop, hold and delay included, but needs
+// the device's mass and acts on a deficit of the sampled port only.
 #ifndef TAC_HAPTIC_FORCE_ACCOUNT_H
 #define TAC_HAPTIC_FORCE_ACCOUNT_H
 

@@ -1,7 +1,7 @@
 // A search for forces that kick, vanish or pay: random scenes, tools, hands and rates. In every tick the
 // change of the force keeps its bound, the force does not drop out, and a tool with three axes gets no
-// torque. From one free moment to the next, the hand gains no work beyond a hundredth of what the springs
-// held.
+// torque. From one free moment to the next, the hands together gain no work beyond a hundredth of what the
+// springs held; in closed loop, none leaves the port that did not enter it or come from a moving object.
 //
 //   test_feel_hunt [TICKS [SEED]]       a search over at least so many ticks
 //   test_feel_hunt run NUMBER SEED      one run of it, tick by tick, as CSV
