@@ -16,10 +16,10 @@
 // within the bound whose spring holds no more than the hand has put in. From there the law goes towards the
 // wanted wrench as far as that remains true. Hence closed paths pay nothing, whatever is wanted.
 //
-// The drag is far below what is felt as friction, and zero where the force is a gradient: on planes, edges
-// and facets. The limit does not act there. It vanishes when the device rests. The port's passivity
-// controller (haptic/force/passivity.h) does the same for the whole loop, hold and delay included, but needs
-// the device's mass and acts on a deficit of the sampled port only.
+// The drag is far below what is felt as friction. It is zero where the force is a gradient, on planes, edges
+// and facets, and when the device rests; nor does the limit act there. The port's passivity controller
+// (haptic/force/passivity.h) does the same for the whole loop, hold and delay included, but needs the
+// device's mass and acts on a deficit of the sampled port only.
 #ifndef TAC_HAPTIC_FORCE_ACCOUNT_H
 #define TAC_HAPTIC_FORCE_ACCOUNT_H
 
