@@ -240,9 +240,10 @@ static void wait_for_ever(void)
 static void fork_and_forget(void)
 {
 	const pid_t child = fork();
+	atomic_store(&file->child,
+		     child ? child : getpid()); // whoever comes first: the parent may be killed here
 	if (child == 0)
 		wait_for_ever();
-	atomic_store(&file->child, child);
 }
 
 // Occupies the calling thread's CPU without a pause until a limit kills the process. It must be killed, not
@@ -545,7 +546,6 @@ static bool any_exists(const end_processes *p)
 
 const char *end_finish(end_bench *bench, end_processes *p)
 {
-	const pid_t child = atomic_load(&bench->file->child);
 	if (p->runtime > 0)
 		kill(p->runtime, SIGKILL);
 	const pid_t traced[] = {p->guard,
@@ -555,13 +555,17 @@ const char *end_finish(end_bench *bench, end_processes *p)
 		kill(traced[i], SIGCONT); // stopped after its parent had died
 	}
 	WAIT_UNTIL(!any_exists(p));
-	if (child > 0)
-		kill(child, SIGKILL);
 	if (any_exists(p))
 		return fail("left behind:%s%s%s", exists(p->runtime) ? " runtime" : "",
 			    exists(p->guard) ? " guard" : "", exists(p->keeper) ? " keeper" : "");
 	p->runtime = 0;
-	while (waitpid(-1, NULL, 0) > 0) { // orphans: the child above, and tactus-keep --let-go
+	// Orphans: tactus-keep --let-go, and the runtime's child, which may come to tell its number only now.
+	for (pid_t ended; (ended = waitpid(-1, NULL, WNOHANG)) >= 0;) {
+		const pid_t child = atomic_load(&bench->file->child);
+		if (child > 0)
+			kill(child, SIGKILL);
+		if (ended == 0)
+			sleep_ms(1);
 	}
 	return motors_are_zero(bench) ? NULL : "a force in the motors when all had ended";
 }
