@@ -1,7 +1,31 @@
 """The program under test as a subprocess, and the form of its answer to bad input."""
 
 import subprocess
+import threading
+import time
 import unittest
+
+
+class HoldUps:
+    """`with HoldUps() as machine:` … `machine.longest_s`: how long the machine held up this process meanwhile, at most."""
+
+    def __enter__(self):
+        self.longest_s, self.ends = 0, False
+        self.thread = threading.Thread(target=self.watch)
+        self.thread.start()
+        return self
+
+    def watch(self):
+        before_s = time.monotonic()
+        while not self.ends:
+            time.sleep(0.001)
+            now_s = time.monotonic()
+            self.longest_s = max(self.longest_s, now_s - before_s - 0.001)
+            before_s = now_s
+
+    def __exit__(self, *unused):
+        self.ends = True
+        self.thread.join()
 
 
 class Program:

@@ -8,6 +8,9 @@ import subprocess
 import sys
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from program import HoldUps
+
 FOLDER = sys.argv.pop()
 
 
@@ -17,20 +20,31 @@ def example(name):
     return result.stdout
 
 
+TRIES = 8
+STALL_S = 0.005  # the gate lowers the force after 10 ms; the watcher may be luckier than the loop
+
+
 class Examples(unittest.TestCase):
+    def give_up(self, expected, found, hold_ups_s):
+        """Only a machine that holds up every run is an excuse: forces are low for half a second after each stall."""
+        self.assertGreater(min(hold_ups_s), STALL_S, f"expected {expected} in one of {TRIES} runs, found {found}")
+        print(f"the machine held up every run, for {1e3 * min(hold_ups_s):.0f} ms or more: {expected} not seen", file=sys.stderr)
+
     def test_the_sphere_pushes_back_with_its_stiffness(self):
-        stiffness = []
-        for _ in range(5):  # late ticks lower the stiffness, never raise it
+        stiffness, hold_ups_s = [], []
+        for _ in range(TRIES):  # late ticks lower the stiffness, never raise it
+            with HoldUps() as machine:
+                text = example("touch_sphere")
+            hold_ups_s.append(machine.longest_s)
             force, depth, contacts = re.match(
-                r"force ([\d.]+) N, device ([\d.]+) mm behind the surface, (\d+) contact\n$",
-                example("touch_sphere")).groups()
+                r"force ([\d.]+) N, device ([\d.]+) mm behind the surface, (\d+) contact\n$", text).groups()
             self.assertGreater(float(depth), 0.5)
             self.assertEqual(contacts, "1")
             stiffness.append(float(force) / float(depth))
             self.assertLess(stiffness[-1], 1.1)
             if stiffness[-1] > 0.9:  # 1000 N/m is 1 N/mm
                 return
-        self.fail(f"expected 1 N/mm in one of five runs, found {stiffness}")
+        self.give_up("1 N/mm", stiffness, hold_ups_s)
 
     def test_own_device_feels_the_table(self):
         rows = [[float(x) for x in re.findall(r"-?[\d.]+", line)] for line in example("own_device").splitlines()]
@@ -47,19 +61,21 @@ class Examples(unittest.TestCase):
     def test_guided_is_pulled_to_its_line_and_tells_events(self):
         if not os.path.exists(os.path.join(FOLDER, "example_guided")):
             self.skipTest("no C++ compiler")
-        found = []
-        for _ in range(5):  # after a stall the force is zero at first
-            lines = example("guided").splitlines()
+        found, hold_ups_s = [], []
+        for _ in range(TRIES):  # after a stall the force is zero at first
+            with HoldUps() as machine:
+                lines = example("guided").splitlines()
+            hold_ups_s.append(machine.longest_s)
             self.assertIn("touch plate", lines)
             self.assertIn("enter plate +z", lines)
             beside, pull, plate = (float(x) for x in re.match(
                 r"([\d.]+) mm beside the line, guided back with ([\d.]+) N; the plate pushes with ([\d.]+) N",
                 lines[-1]).groups())
-            self.assertAlmostEqual(pull, 0.2 * beside, delta=0.03)  # 200 N/m
-            found.append((beside, plate))
-            if beside < 3 and plate > 0.1:  # the hand wants to be 4 mm beside the line
+            found.append((beside, pull, plate))
+            self.assertLess(pull, 0.2 * beside + 0.03)  # 200 N/m
+            if beside < 3 and plate > 0.1 and pull > 0.2 * beside - 0.03:  # the hand wants to be 4 mm beside the line
                 return
-        self.fail(f"expected a hand that is pulled to the line in one of five runs, found {found}")
+        self.give_up("a hand that is pulled to the line", found, hold_ups_s)
 
     @unittest.skipUnless(os.environ.get("TACTUS_TEST_LONG") == "1", "with --long: it runs for 4 s")
     def test_own_physics_moves_its_blocks(self):
@@ -84,7 +100,8 @@ class Examples(unittest.TestCase):
         self.assertGreater(commands, 600)
 
     def test_own_renderer_sees_the_loop(self):
-        lines = example("own_renderer").splitlines()
+        with HoldUps() as machine:
+            lines = example("own_renderer").splitlines()
         self.assertGreater(len(lines), 30)
         # The centre of the ball of 5 mm never comes below 5 mm over the table, ten letters.
         self.assertTrue(all(line.index("#") >= 10 for line in lines), lines)
@@ -95,7 +112,8 @@ class Examples(unittest.TestCase):
         self.assertAlmostEqual(force[0], 0, delta=0.01)
         self.assertGreater(contacts[-1], 0)
         self.assertGreaterEqual(depth[-1], 2)  # the hand has pushed the device behind the surface,
-        self.assertGreater(max(force), 0.5)  # and feels 1000 N/m, or less after late ticks
+        # and feels 1000 N/m, or less after late ticks
+        self.assertGreater(max(force), 0 if machine.longest_s > STALL_S else 0.5)
         self.assertTrue(all(f < 1.05 * (d + 0.5) for f, d in zip(force, depth)), lines)
         ticks = [int(line.rsplit(" ", 1)[1]) for line in lines]
         self.assertEqual(ticks, sorted(ticks))
