@@ -463,6 +463,33 @@ static void compliance_is_symmetric_and_positive_definite(void)
 	tac_mesh_destroy(&mesh);
 }
 
+// Whatever the number of threads and the instructions of the processor.
+static void the_same_body_has_the_same_bits(void)
+{
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.03f, 3, &mesh));
+	tac_elastic_def def = tac_elastic_def_default();
+	def.spacing_m = 12 * MM;
+	def.fixed[0] = (tac_elastic_fixed){.low_m = tac_dvec3_splat(-1), .high_m = {1, 1, -0.02}};
+	def.fixed_count = 1;
+	elastic_body b = body_of(&def, mesh);
+	tac_compliance *first, *other;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_elastic_body_compute(&b, &def, 1, 1, NULL, NULL, &first));
+	for (tac_simd simd = 0; simd < TAC_SIMD_COUNT; simd++) {
+		if (!tac_simd_supported(simd))
+			continue;
+		setenv("TACTUS_SIMD", tac_simd_name(simd), 1);
+		TEST_ASSERT_EQUAL(TAC_OK, tac_elastic_body_compute(&b, &def, 1, 3, NULL, NULL, &other));
+		TEST_ASSERT_EQUAL(first->image_bytes, other->image_bytes);
+		TEST_ASSERT_EQUAL_MEMORY(first->image, other->image, first->image_bytes);
+		tac_compliance_destroy(&other);
+	}
+	unsetenv("TACTUS_SIMD");
+	tac_compliance_destroy(&first);
+	tac_elastic_body_fini(&b);
+	tac_mesh_destroy(&mesh);
+}
+
 // The node at the middle of an edge of the lattice.
 static int32_t middle_node(const elastic_model *m, int32_t a, int32_t b)
 {
@@ -653,6 +680,7 @@ int main(void)
 	RUN_TEST(a_hollow_ball_widens_by_the_closed_form);
 	RUN_TEST(displacements_are_those_of_calculix);
 	RUN_TEST(compliance_is_symmetric_and_positive_definite);
+	RUN_TEST(the_same_body_has_the_same_bits);
 	RUN_TEST(quadratic_loads_add_up_to_a_pressure);
 	RUN_TEST(a_large_block_is_a_half_space_near_the_force);
 	RUN_TEST(a_hard_nodule_stiffens_what_lies_over_it);
