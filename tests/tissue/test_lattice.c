@@ -121,21 +121,23 @@ static void volume_converges_with_the_square_of_the_spacing(void)
 {
 	tac_mesh *ball = sphere(60 * MM);
 	double error[3];
-	for (int k = 0; k < 3; k++) {
+	const int halvings = TAC_TEST_SANITIZED ? 2 : 3;
+	for (int k = 0; k < halvings; k++) {
 		tac_lattice *l = lattice_of(ball, 20 * MM / (1 << k), 0);
 		error[k] = fabs(tac_lattice_measure(l).volume_m3 / tac_mesh_volume(ball) - 1);
 		tac_lattice_destroy(&l);
 	}
 	TEST_ASSERT_TRUE(error[0] < 0.09);
 	TEST_ASSERT_TRUE(error[1] < error[0] / 2.5);
-	TEST_ASSERT_TRUE(error[2] < error[1] / 2.5);
+	if (halvings > 2)
+		TEST_ASSERT_TRUE(error[2] < error[1] / 2.5);
 	tac_mesh_destroy(&ball);
 }
 
 static void spacing_is_the_root_of_the_area_of_a_vertex(void)
 {
 	tac_mesh *ball = sphere(60 * MM);
-	for (int k = 6; k <= 14; k += 4) {
+	for (int k = 8; k <= 14; k += 3) {
 		tac_lattice *l = lattice_of(ball, k * MM, 0);
 		TEST_ASSERT_DOUBLE_WITHIN(0.15 * k * MM, k * MM, sqrt(surface_area(l) / l->surface_count));
 		tac_lattice_destroy(&l);

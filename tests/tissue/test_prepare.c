@@ -34,7 +34,7 @@ void setUp(void)
 	def = tac_elastic_def_default();
 	def.name = "liver";
 	def.mesh = mesh;
-	def.spacing_m = 0.012;
+	def.spacing_m = 0.014;
 	def.fixed[0] = (tac_elastic_fixed){.low_m = tac_dvec3_splat(-INFINITY), .high_m = {1, 1, -0.02}};
 	def.fixed_count = 1;
 	static char inside[128];
