@@ -212,6 +212,52 @@ static void test_pivoting_keeps_the_loads_if_the_matrix_is_not_definite(void)
 	TEST_ASSERT_EQUAL_DOUBLE(3, p.load[1]);
 }
 
+// ---- kernels ----
+
+static void test_all_simd_variants_give_the_same_bits(void)
+{
+	static tac_contact_project_fn *const project[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_contact_project);
+	static tac_contact_displace_fn *const displace[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_contact_displace);
+	static tac_contact_blocks blocks;
+	static tac_contact_vectors vectors, moved[2];
+	static double out[2][CONTACT_POINTS][CONTACT_POINTS];
+	static tac_pivot p[2];
+	tac_rng rng = tac_rng_seed(11, 1);
+	blocks.count = 61;
+	for (int i = 0; i < blocks.count; i++) {
+		vectors.x[i] = tac_rng_range_f64(&rng, -1, 1);
+		vectors.y[i] = tac_rng_range_f64(&rng, -1, 1);
+		vectors.z[i] = tac_rng_range_f64(&rng, -1, 1);
+		for (int k = 0; k < 9 * blocks.count; k++)
+			blocks.of[i][k / blocks.count][k % blocks.count] =
+				(float)tac_rng_range_f64(&rng, -1, 1);
+	}
+	random_problem(&p[0], &rng, 77);
+	int variants = 0;
+	for (int simd = 0; simd < TAC_SIMD_COUNT; simd++) {
+		if (!tac_simd_supported((tac_simd)simd))
+			continue;
+		const int to = variants++ > 0;
+		static const tac_contact_vectors zero;
+		static tac_contact_cholesky_fn *const cholesky[TAC_SIMD_COUNT] =
+			TAC_SIMD_TABLE(tac_contact_cholesky);
+		moved[to] = zero;
+		project[simd](&blocks, &vectors, out[to]);
+		displace[simd](&blocks, &vectors, &moved[to]);
+		memcpy(p[to].factor, p[0].P, sizeof p[0].P);
+		double x[TAC_PIVOT_ROWS];
+		memcpy(x, p[0].b, sizeof x);
+		TEST_ASSERT_TRUE(cholesky[simd](p[to].factor, x, 77));
+		memcpy(p[to].load, x, sizeof x);
+		TEST_ASSERT_EQUAL_MEMORY(&moved[0], &moved[to], sizeof moved[0]);
+		TEST_ASSERT_EQUAL_MEMORY(p[0].load, p[to].load, 77 * sizeof *p[0].load);
+		for (int i = 0; i < blocks.count; i++)
+			TEST_ASSERT_EQUAL_MEMORY(out[0][i], out[to][i],
+						 (size_t)(i + 1) * sizeof out[0][0][0]);
+	}
+	TEST_ASSERT_TRUE(variants >= 1);
+}
+
 // ---- closed forms ----
 
 static void test_ball_presses_as_hertz_says(void)
@@ -791,6 +837,7 @@ int main(void)
 	RUN_TEST(test_pivoting_finds_the_one_active_set_of_all);
 	RUN_TEST(test_pivoting_of_all_rows_meets_the_conditions_within_its_limit);
 	RUN_TEST(test_pivoting_keeps_the_loads_if_the_matrix_is_not_definite);
+	RUN_TEST(test_all_simd_variants_give_the_same_bits);
 	RUN_TEST(test_ball_presses_as_hertz_says);
 	RUN_TEST(test_wide_dent_keeps_its_force_on_coarser_levels);
 	RUN_TEST(test_flat_punch_by_its_field_presses_as_the_closed_form_says);

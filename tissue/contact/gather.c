@@ -12,6 +12,8 @@
 // How long a point that was free need not be looked at, ticks, and how far the surface may rise in each, m.
 #define FREE_TICKS  32
 #define FREE_RISE_M 5e-6
+// The least part of a point's nodes that tells where it is.
+#define KNOWN_WEIGHT 0.6
 
 // Inserts by rising gap, and the load in metres of the point's own displacement: where the rows do not fit,
 // the points with the least part in the contact drop out. Equal ones stay in the order of the points.
@@ -65,6 +67,27 @@ static bool stays_free(const gathering *g, int32_t point)
 		       g->margin_m;
 }
 
+// Where a point is now. The rows are linear about it, so that of the last tick will do; after a change of the
+// level, the mean of its nodes as far as they were rows. Otherwise a sum over all loads.
+static tac_dvec3 likely_displacement(const tac_tissue *t, int32_t point)
+{
+	const tac_compliance *c = t->def.compliance;
+	if (t->last_slot[point] > 0)
+		return t->last_moved_m[t->last_slot[point] - 1];
+	tac_dvec3 sum = tac_dvec3_zero();
+	double weight = 0;
+	for (int32_t k = c->spread_start[point]; point >= c->node_count && k < c->spread_start[point + 1];
+	     k++) {
+		const int32_t row = t->last_slot[c->spread_node[k]] - 1;
+		if (row < 0)
+			continue;
+		weight += (double)c->spread_weight[k];
+		sum = tac_dvec3_add_scaled(sum, (double)c->spread_weight[k], t->last_moved_m[row]);
+	}
+	return weight > KNOWN_WEIGHT ? tac_dvec3_scale(sum, 1 / weight)
+				     : tac_tissue_displacement(c, point, &t->all);
+}
+
 static void consider(gathering *g, int32_t point, double load_N)
 {
 	tac_tissue *t = g->tissue;
@@ -88,9 +111,7 @@ static void consider(gathering *g, int32_t point, double load_N)
 		.into = tac_dvec3_neg(tac_dvec3_from_vec3(c->point_normals[point])),
 		.load_N = load_N,
 	};
-	// The rows are linear about this displacement, so that of the last tick will do.
-	row.moved_m = t->last_slot[point] > 0 ? t->last_moved_m[t->last_slot[point] - 1]
-					      : tac_tissue_displacement(c, point, &t->all);
+	row.moved_m = likely_displacement(t, point);
 	row.gap_m = tac_tissue_gap(t, point, row.moved_m, g->T_body_tool, g->T_tool_body).gap_m;
 	if (row.gap_m > g->margin_m && !(load_N > 0)) {
 		t->free[point] = (tac_contact_free){row.gap_m, t->travelled_m, t->ticks};
