@@ -227,7 +227,7 @@ static void test_thrown_device_leaves_the_tool_on_the_near_side(void)
 
 // ---- replay ----
 
-#define RECORDED 3000
+#define RECORDED 2000
 static tac_device_sample samples[RECORDED];
 static int sample_count;
 
@@ -256,7 +256,7 @@ static void test_recorded_ticks_give_the_same_bits_again(void)
 		step_to(&f, i < 600 ? at(0, 0, R + 1e-3) : move_hand(&h));
 	const tac_snapshot last = *tac_servo_snapshot(f.servo, 0);
 	TEST_ASSERT_EQUAL(RECORDED, sample_count);
-	TEST_ASSERT_TRUE(last.contact_ticks > 500);
+	TEST_ASSERT_TRUE(last.contact_ticks > 300);
 
 	def.record = NULL;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_servo_create(&def, &servos[0]));
@@ -284,7 +284,7 @@ static double both_press_N(double apart_m)
 			       "- {name: b, axes: 3, shapes: [{kind: sphere, radius_m: 0.01}]}\n" PAD),
 			"x.yaml", &f.scene));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(f.scene, tac_collider_find("wide"), &f.world));
-	soften(0, 17);
+	soften(0, 15);
 	puppet_init(&f.hand);
 	puppet_init(&second);
 	for (int i = 0; i < 2; i++) {
