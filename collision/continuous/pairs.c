@@ -13,11 +13,10 @@
 #define LIST_FAR 4.0
 // How often a list is tried with a shorter reach when its pairs do not fit.
 #define LIST_TRIES 3
-// How many times as long as the last motion the way of a list may be, that of the first, and what counts as a
-// higher cost; its turn (rad) where it is longer than that motion, and the largest turn of a motion that
-// lists are made along: ways are curved.
+// How many times as long as the last motion the way of a list may be, and what counts as a higher cost; its
+// turn (rad) where it is longer than that motion, and the largest turn of a motion that lists are made along:
+// ways are curved.
 #define LIST_STRETCH  16
-#define LIST_FIRST    4
 #define LIST_DEARER   1.5
 #define LIST_TURN     0.01
 #define LIST_TURN_MAX 0.1
@@ -368,17 +367,12 @@ static tac_dvec3 dvec3_from_floats(const float v[3])
 	return tac_dvec3_make((double)v[0], (double)v[1], (double)v[2]);
 }
 
-static double stretch_of(const tac_sweep_context *context)
-{
-	return context->stretch > 0 ? context->stretch : LIST_FIRST;
-}
-
 // Begins a list: from the start of the sweep, along the last motion, as far as the last list showed to be
 // cheap. Until it is complete, the near box is that of the whole body.
 static void begin_list(const tac_swept_motion *sweep, double reach, tac_sweep_context *context)
 {
 	tac_pair_list *list = list_in_making(context);
-	double turn = tac_dvec3_length(context->ahead_w), s = stretch_of(context);
+	double turn = tac_dvec3_length(context->ahead_w), s = fmax(1, context->stretch);
 	if (s * turn > LIST_TURN)
 		s = fmax(1, LIST_TURN / turn);
 	if (turn > LIST_TURN_MAX)
@@ -398,7 +392,7 @@ static void begin_list(const tac_swept_motion *sweep, double reach, tac_sweep_co
 // Lengthens or shortens the ways of lists, in the direction in which a list costs less for its way.
 static void adapt_stretch(tac_sweep_context *context)
 {
-	double s = stretch_of(context), cost = (double)context->list_work / s;
+	double s = fmax(1, context->stretch), cost = (double)context->list_work / s;
 	if (s <= 1)
 		context->stretch_down = false;
 	else if (cost > LIST_DEARER * context->stretch_cost)
