@@ -132,9 +132,9 @@ uint64_t tac_field_hash(const tac_field *field);
 #define TAC_FIELD_POINTS 24576
 
 // Points of the surface near a burr: the feet of the nodes next to it, which lie on the surface to a few
-// nanometres, and points of the edges between surfaces, less than half a voxel apart and within 1/25 of a
-// voxel of the edge. The distance from any place of the surface to the next point is below a voxel. About 600
-// KB, the caller's memory.
+// nanometres, and points of the edges between surfaces, at most a few voxels apart, closer for small burrs,
+// and within 1/25 of a voxel of the edge. The distance from any place of the surface to the next point is
+// below a voxel. About 600 KB, the caller's memory.
 typedef struct tac_field_points {
 	int32_t count;
 	bool complete;    // all points in reach are here

@@ -28,6 +28,8 @@ _Static_assert(6 * BALL_GRID * BALL_GRID <= BINS && BINS <= TAC_CONTACTS_MAX, "b
 // Bricks and candidates of a gathering, and points of a query, in a work unit.
 #define GATHERED_PER_UNIT 12
 #define POINTS_PER_UNIT   64
+// The same of a query with a burr that has a length: its distances are not found eight at a time.
+#define LONG_POINTS_PER_UNIT 5
 // A sweep far from the field advances by its clearance, near it by pieces of this many voxels.
 #define SWEEP_STEPS  48
 #define PIECE_VOXELS 4
@@ -290,7 +292,8 @@ static void list_ball(memory *m, const tac_burr *ball, tac_contacts *out)
 	}
 }
 
-static void list_long(memory *m, const tac_burr *burr, tac_contacts *out)
+// Returns the number of points that it examined.
+static int32_t list_long(memory *m, const tac_burr *burr, tac_contacts *out)
 {
 	int32_t slots[BINS];
 	for (int i = 0; i < BINS; i++)
@@ -303,6 +306,7 @@ static void list_long(memory *m, const tac_burr *burr, tac_contacts *out)
 		tac_burr_distance(burr, p, &normal);
 		list_point(m, burr, m->near[i], &slots[bin_of(burr, normal, p)], out);
 	}
+	return near;
 }
 
 // Whether the middle of the burr lies in the material: then its surface may be out of reach.
@@ -334,7 +338,7 @@ static void list(void *memory_, tac_dpose T_object_tool, double margin, tac_sco_
 	if (m->ball)
 		list_ball(m, &burr, out);
 	else
-		list_long(m, &burr, out);
+		work->units += list_long(m, &burr, out) / LONG_POINTS_PER_UNIT;
 	if (out->count == 0 && is_buried(m, &burr))
 		out->distance = 0;
 }
@@ -457,7 +461,7 @@ static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double
 		return (tac_sco_proof){0, true, -1, -1, -1};
 	}
 	const int32_t near = candidates(m, motion, &start, travel, zone_m);
-	work->units += near / POINTS_PER_UNIT;
+	work->units += near / (m->ball ? POINTS_PER_UNIT : LONG_POINTS_PER_UNIT);
 	const double turn = tac_dvec3_length(motion->twist.w), way = tac_dvec3_length(motion->twist.v);
 	const double arm = m->reach_m + travel + zone_m;
 	const course c = {tac_dpose_inverse(motion->start),

@@ -15,12 +15,17 @@
 #define FLAT 0.003F
 // A place further from its node than this is not on the edge that was looked for, voxels.
 #define EDGE_FAR 1.6F
-// Further places along an edge, voxels from the first: they leave gaps of less than half a voxel.
-#define ALONG 0.35F
+// Further places along an edge, voxels from the first, for burrs with a radius below SMALL_VOXELS: those
+// would sink in between places a voxel apart by more than 1/50 of a voxel.
+#define ALONG        0.35F
+#define SMALL_VOXELS 12.0
 // Walls whose normals have at least this dot product may be parts of one surface, and how far such a surface
 // may be from the plane of one of its nodes, voxels.
 #define ALIKE 0.9F
 #define BULGE 0.1F
+// The work of an edge and of a foot near one, in nodes examined.
+#define EDGE_WORK 16
+#define FOOT_WORK 4
 // How often a better wall may be taken.
 #define TRIES 5
 
@@ -170,7 +175,9 @@ static void add_point(tac_field_points *out, tac_vec3 p, uint8_t label, int32_t 
 typedef struct brick_points {
 	const tac_field *field;
 	int32_t at[3], entry;
-	float base[3]; // of its first node, from the centre of the points, m
+	float base[3];   // of its first node, from the centre of the points, m
+	float per_metre; // voxels
+	int sides;       // 1: further places along an edge; 0: none
 	tac_field_points *out;
 } brick_points;
 
@@ -181,14 +188,21 @@ static void add_edge(const brick_points *b, const wall *own, const int32_t origi
 	const int32_t next[3] = {axis == 0, axis == 1, axis == 2};
 	const int32_t index = node + (axis == 0 ? 64 : axis == 1 ? 8 : 1);
 	const bool here = (axis == 0 ? node >> 6 : axis == 1 ? node >> 3 & 7 : node & 7) < FIELD_BRICK - 1;
+	const tac_vec3 at = tac_vec3_make((float)next[0], (float)next[1], (float)next[2]);
+	// Most neighbours are on the same surface, which their distance alone tells.
+	const float distance_m = here ? f->pool[b->entry].distance[index]
+				      : tac_field_node_distance(f, origin[0] + next[0], origin[1] + next[1],
+								origin[2] + next[2]);
+	const float distance = distance_m * b->per_metre;
+	if (fabsf(distance) > FIELD_NEAR_EDGE || height(own, at) > distance - ABOVE)
+		return;
 	const tac_field_node n =
 		here ? tac_field_node_of(&f->pool[b->entry], index)
 		     : tac_field_node_at(f, origin[0] + next[0], origin[1] + next[1], origin[2] + next[2]);
-	const wall other = wall_of(f, &n, tac_vec3_make((float)next[0], (float)next[1], (float)next[2]));
-	if (fabsf(other.distance) > FIELD_NEAR_EDGE || tac_vec3_dot(n.normal, n.normal) == 0 ||
-	    height(&other, own->at) > own->distance - ABOVE || height(own, other.at) > other.distance - ABOVE)
+	const wall other = wall_of(f, &n, at);
+	if (tac_vec3_dot(n.normal, n.normal) == 0 || height(&other, own->at) > own->distance - ABOVE)
 		return;
-	b->out->examined += 4;
+	b->out->examined += EDGE_WORK;
 	wall walls[3] = {*own, other};
 	tac_vec3 place = tac_vec3_scale(tac_vec3_add(foot_of(own), foot_of(&other)), 0.5F);
 	if (!find_edge(f, origin, walls, &place))
@@ -198,7 +212,7 @@ static void add_edge(const brick_points *b, const wall *own, const int32_t origi
 	const tac_vec3 first =
 		tac_vec3_make(b->base[0] + (float)(node >> 6) * h, b->base[1] + (float)(node >> 3 & 7) * h,
 			      b->base[2] + (float)(node & 7) * h);
-	for (int side = -1; side <= 1; side++) {
+	for (int side = -b->sides; side <= b->sides; side++) {
 		wall copy[3] = {walls[0], walls[1]};
 		tac_vec3 p = tac_vec3_add_scaled(place, (float)side * ALONG / length, along);
 		if (side != 0 && !find_edge(f, origin, copy, &p))
@@ -206,6 +220,31 @@ static void add_edge(const brick_points *b, const wall *own, const int32_t origi
 		add_point(b->out, tac_vec3_add_scaled(first, h, p), n.label,
 			  (b->entry * FIELD_BRICK_NODES + node) | (axis + 1) * FIELD_EDGE);
 	}
+}
+
+// Whether a node about the foot of a wall has a greater distance than that wall gives it, so that another one
+// may have removed the foot. It takes the distances alone, a tenth of the time of find_remover.
+static bool may_be_removed(const brick_points *b, const int32_t origin[3], const wall *own, int32_t node)
+{
+	const tac_vec3 foot = foot_of(own);
+	const int32_t low[3] = {(int32_t)floorf(foot.x), (int32_t)floorf(foot.y), (int32_t)floorf(foot.z)};
+	const int32_t in[3] = {(node >> 6) + low[0], (node >> 3 & 7) + low[1], (node & 7) + low[2]};
+	const uint32_t most = FIELD_BRICK - 2;
+	const bool here = (uint32_t)in[0] <= most && (uint32_t)in[1] <= most && (uint32_t)in[2] <= most;
+	const float *first = &b->field->pool[b->entry].distance[here ? (in[0] * 8 + in[1]) * 8 + in[2] : 0];
+	const float ground = height(own, tac_vec3_make((float)low[0], (float)low[1], (float)low[2])) + SAME;
+	for (int c = 0; c < 8; c++) {
+		const int32_t d[3] = {c >> 2, c >> 1 & 1, c & 1};
+		const float distance =
+			here ? first[d[0] * 64 + d[1] * 8 + d[2]]
+			     : tac_field_node_distance(b->field, origin[0] + low[0] + d[0],
+						       origin[1] + low[1] + d[1], origin[2] + low[2] + d[2]);
+		const float plane = ground + (d[0] ? own->normal.x : 0) + (d[1] ? own->normal.y : 0) +
+				    (d[2] ? own->normal.z : 0);
+		if (plane < distance * b->per_metre)
+			return true;
+	}
+	return false;
 }
 
 // Adds what a node of a brick, the one at `index` of the feet, knows of the surface.
@@ -223,14 +262,18 @@ static void add_node(const brick_points *b, const tac_field_feet *feet, int32_t 
 	const int32_t origin[3] = {b->at[0] * FIELD_BRICK + (node >> 6),
 				   b->at[1] * FIELD_BRICK + (node >> 3 & 7),
 				   b->at[2] * FIELD_BRICK + (node & 7)};
-	const tac_field_node n = tac_field_node_of(brick, node);
-	const wall own = wall_of(f, &n, tac_vec3_make(0, 0, 0));
+	const wall own = {
+		{0, 0, 0},
+		{feet->normal[0][index], feet->normal[1][index], feet->normal[2][index]},
+		brick->distance[node] * b->per_metre,
+	};
 	// The foot of a node outside the material may lie beyond an edge.
 	bool is_there = fabsf(own.distance) < FIELD_NEAR;
-	if (is_there && own.distance > 0) {
+	if (is_there && own.distance > 0 && may_be_removed(b, origin, &own, node)) {
 		wall around[8];
 		const int near = cell_walls(f, origin, foot_of(&own), around);
 		is_there = !find_remover(around, near, &own, 1, foot_of(&own));
+		b->out->examined += FOOT_WORK;
 	}
 	if (is_there)
 		add_point(b->out, foot, label, b->entry * FIELD_BRICK_NODES + node);
@@ -252,13 +295,15 @@ void tac_field_gather(const tac_field *field, const tac_burr *burr, double reach
 	const double reach = burr->radius + reach_m + from_node * f->voxel_m;
 	const tac_field_region r = tac_field_region_of(f, burr->a, burr->b, burr->radius, reach);
 	const float h = (float)f->voxel_m;
+	const int sides = burr->radius < SMALL_VOXELS * f->voxel_m;
 	const float range[2] = {inside_only ? -FIELD_NEAR_INSIDE * h : -FIELD_NEAR_EDGE * h,
 				inside_only ? 0 : FIELD_NEAR_EDGE * h};
 	for (int32_t i = r.from[0]; i <= r.to[0]; i++) {
 		for (int32_t j = r.from[1]; j <= r.to[1]; j++) {
 			for (int32_t k = r.from[2]; k <= r.to[2]; k++) {
 				const int32_t entry = f->table[tac_field_brick_index(f, i, j, k)];
-				brick_points b = {f, {i, j, k}, entry, {0}, out};
+				brick_points b = {f,     {i, j, k}, entry, {0}, (float)(1 / f->voxel_m),
+						  sides, out};
 				if (entry < 0 || f->near[entry] == 0 ||
 				    !tac_field_region_brick(f, &r, b.at, reach, b.base))
 					continue;
