@@ -642,9 +642,9 @@ static void no_force_kicks_vanishes_or_pays(void)
 	TEST_ASSERT_TRUE(all.contact_ticks > all.ticks / 20);
 }
 
-// Runs that paid while the account did not limit what is sent: a capsule that retreats from 57 N behind the
-// reactive mover (36 mJ), a mover that finds the bunny late (3.3 mJ), a texture on it (0.13 mJ); and an
-// object that waits for the tool and then recedes by millimetres in a tick.
+// Runs that paid while the account did not limit what is sent, all behind the reactive mover: a capsule that
+// retreats from 57 N (36 mJ), a point on a filter with friction (3.3 mJ), a texture on the bunny (0.13 mJ).
+// In the last one an object waits for the tool and then recedes by millimetres in a tick.
 static void runs_that_once_paid_do_not(void)
 {
 	static const struct {
