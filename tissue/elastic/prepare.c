@@ -104,8 +104,8 @@ static tac_result check(const tac_elastic_def *def)
 
 static bool default_folder(char *out, size_t size)
 {
-	const char *tactus = getenv("TACTUS_CACHE"), *cache = getenv("XDG_CACHE_HOME"),
-		   *home = getenv("HOME");
+	const char *tactus = secure_getenv("TACTUS_CACHE"), *cache = secure_getenv("XDG_CACHE_HOME"),
+		   *home = secure_getenv("HOME");
 	int length = -1;
 	if (tac_helper_is_privileged())
 		return false; // the user chooses these folders, and what lies in them
