@@ -6,7 +6,8 @@
 // are rows without compliance in the same problem (tissue/contact/pivot.h), so a tool that is pressed through
 // fat onto a bone needs no special case. The wrench on the tool is the gradient of an energy: over the
 // device's position its slope lies between 0 and the coupling's stiffness, whatever the tissue (J. Moreau
-// 1965), and a closed path returns its work.
+// 1965), and a closed path returns its work. Along the surface the energy repeats with the spacing of the
+// points, so that the slope ripples about 0 there.
 //
 // The rows are linear for fixed normals. Each tick solves twice, the second time with the normals of the
 // displaced points. Ball and capsule are convex, so that true gaps are never smaller than linear ones. A mesh
@@ -17,6 +18,8 @@
 // into the tissue, so that no point passes its middle; it lags behind the device.
 //
 // If more points are in reach than rows fit, a coarser level of points is used: a wide dent keeps its force.
+// By how much the two levels differ, some hundredths, is carried on as a wrench on the tool, so that the
+// force does not step. It fades while the tool moves.
 //
 // Creep: each load is followed by a second force q with the time constant of the material, and the surface
 // gives way by C (f + creep q). At most TAC_TISSUE_CREEPING points are remembered.

@@ -20,6 +20,13 @@
 // A point further inside the tool than this, m, is solved for again, at most so often.
 #define INSIDE_M 5e-7
 #define AGAIN    3
+// What is carried over a change of the level falls by at most this part of the coupling's stiffness times the
+// tool's travel, and is at most this part of the load. A tool that is held has this stiffness, N/m.
+#define RELEASE_SHARE  5e-4
+#define CARRIED_SHARE  0.1
+#define HELD_STIFFNESS 1000
+// Solutions with the new level's points where the tool was.
+#define CARRY_PASSES 3
 // A tool has to be this many spacings large.
 #define FINEST_SPACINGS 1.5
 
@@ -138,6 +145,7 @@ void tac_tissue_reset(tac_tissue *tissue)
 	t->started = false;
 	t->ticks += INT32_MAX; // what was free is no longer known
 	t->level_ticks = 0;
+	t->carried = t->last = (tac_wrench){tac_dvec3_zero(), tac_dvec3_zero()};
 	t->state = (tac_tissue_state){.smallest_gap_m = HUGE_VAL,
 				      .spent_ticks = before.spent_ticks,
 				      .left_out_ticks = before.left_out_ticks,
@@ -265,17 +273,12 @@ static tac_dpose cut(const tac_tissue *t, tac_dpose from, tac_dpose to, double m
 	return way > most ? tac_dpose_interpolate(from, to, most / way) : to;
 }
 
-static bool loaded(const tac_tissue *t)
-{
-	return t->memory_count > 0 && t->memory[0].along_N > 0;
-}
-
 // How far the tool may go in this tick: no point may pass its middle. A tool in the air may first go to the
 // surface.
 static double way_allowed(const tac_tissue *t, const tac_tissue_input *in)
 {
 	const double wanted = tac_tissue_travel(t, in->T_body_tool, in->T_body_device);
-	if (loaded(t) || wanted <= t->stride_m)
+	if (tac_tissue_loaded(t) || wanted <= t->stride_m)
 		return t->stride_m;
 	const tac_compliance *c = t->def.compliance;
 	const tac_dpose T = tac_dpose_inverse(in->T_body_tool);
@@ -290,7 +293,7 @@ static double way_allowed(const tac_tissue *t, const tac_tissue_input *in)
 // Where the tool is expected: it follows the device's motion.
 static tac_dpose predict(const tac_tissue *t, const tac_tissue_input *in, double allowed)
 {
-	if (!loaded(t) || !t->started)
+	if (!tac_tissue_loaded(t) || !t->started)
 		return cut(t, in->T_body_tool, in->T_body_device, allowed);
 	const tac_dvec3 moved = tac_dvec3_sub(in->T_body_device.position, t->T_body_device.position);
 	const tac_dquat turned =
@@ -344,26 +347,88 @@ static void add_rigid_rows(tac_tissue *t)
 	}
 }
 
-static void hold_at(tac_tissue *t, tac_dpose T_body_tool)
+// ---- changes of the level ----
+
+// Of the first `count` rows, with what is carried.
+static tac_wrench wrench_of(const tac_tissue *t, int32_t count)
+{
+	tac_wrench w = t->carried;
+	for (int32_t i = 0; i < count; i++) {
+		const tac_contact_row *r = &t->rows[i];
+		w.force_N = tac_dvec3_add_scaled(w.force_N, -r->load_N, r->normal);
+		w.torque_Nm = tac_dvec3_add_scaled(w.torque_Nm, -r->load_N, r->turn_m);
+	}
+	return w;
+}
+
+static void solve_held(tac_tissue *t, tac_dpose T_body_tool, int passes)
 {
 	tac_dpose aim;
-	tac_tissue_gather(t, T_body_tool, 0);
-	for (int pass = 0; pass < PASSES; pass++) {
+	for (int pass = 0; pass < passes; pass++) {
 		if (pass > 0)
 			tac_tissue_displace_rows(t);
 		tac_tissue_balance(t, T_body_tool, true, &aim);
 	}
 }
 
-static tac_wrench wrench_of(const tac_tissue *t)
+static double size_carried(const tac_tissue *t)
 {
-	tac_wrench w = {tac_dvec3_zero(), tac_dvec3_zero()};
-	for (int32_t i = 0; i < t->tissue_count; i++) {
-		const tac_contact_row *r = &t->rows[i];
-		w.force_N = tac_dvec3_add_scaled(w.force_N, -r->load_N, r->normal);
-		w.torque_Nm = tac_dvec3_add_scaled(w.torque_Nm, -r->load_N, r->turn_m);
+	return tac_dvec3_length(t->carried.force_N) +
+	       tac_dvec3_length(t->carried.torque_Nm) / tac_tool_radius_m(&t->def.tool);
+}
+
+static void limit_carried(tac_tissue *t, double most_N)
+{
+	const double size = size_carried(t);
+	const double factor = size > 0 ? fmin(fmax(most_N / size, 0), 1) : 0;
+	t->carried = (tac_wrench){tac_dvec3_scale(t->carried.force_N, factor),
+				  tac_dvec3_scale(t->carried.torque_Nm, factor)};
+}
+
+// What is carried falls as the tool moves, slowly enough that the slope of the force keeps its bounds, and is
+// gone with the load.
+static void release(tac_tissue *t, double travel_m)
+{
+	limit_carried(t, fmin(size_carried(t) - RELEASE_SHARE * t->input.stiffness_N_per_m * travel_m,
+			      CARRIED_SHARE * t->state.load_N));
+}
+
+// Two levels differ by some hundredths in their force. What the new one lacks where the tool was in the last
+// tick is carried on as a wrench on the tool, so that the force does not step.
+static void carry_over(tac_tissue *t)
+{
+	solve_held(t, t->T_last, CARRY_PASSES);
+	tac_tissue_displace_rows(t);
+	t->carried = (tac_wrench){tac_dvec3_zero(), tac_dvec3_zero()};
+	const tac_wrench new = wrench_of(t, t->point_count);
+	t->carried = (tac_wrench){tac_dvec3_sub(t->last.force_N, new.force_N),
+				  tac_dvec3_sub(t->last.torque_Nm, new.torque_Nm)};
+	limit_carried(t, CARRIED_SHARE * t->state.load_N);
+	t->last_level = t->rows_level;
+}
+
+static void choose_rows(tac_tissue *t, tac_dpose T_body_tool, double travel_m)
+{
+	tac_tissue_gather(t, T_body_tool, travel_m);
+	if (t->rows_level != t->last_level && tac_tissue_loaded(t))
+		carry_over(t);
+}
+
+static bool any_load(const tac_tissue *t)
+{
+	for (int32_t i = 0; i < t->point_count; i++) {
+		if (t->rows[i].load_N > 0)
+			return true;
 	}
-	return w;
+	return false;
+}
+
+// ---- the tick ----
+
+static void hold_at(tac_tissue *t, tac_dpose T_body_tool)
+{
+	choose_rows(t, T_body_tool, 0);
+	solve_held(t, T_body_tool, PASSES);
 }
 
 tac_wrench tac_tissue_solve(tac_tissue *tissue, const tac_tissue_input *input, tac_dpose *out_T_body_aim)
@@ -374,14 +439,17 @@ tac_wrench tac_tissue_solve(tac_tissue *tissue, const tac_tissue_input *input, t
 	begin_tick(t, input->elapsed_s, input->partner);
 	const double allowed = way_allowed(t, input);
 	tac_dpose at = predict(t, input, allowed);
-	tac_tissue_gather(t, at,
-			  TRAVEL_SHARE * fmin(tac_tissue_travel(t, input->T_body_tool, at), t->stride_m));
+	choose_rows(t, at, TRAVEL_SHARE * fmin(tac_tissue_travel(t, input->T_body_tool, at), t->stride_m));
 	add_stop(t, at);
 	add_rigid_rows(t);
 	for (int pass = 0; pass < PASSES; pass++) {
 		if (pass > 0)
 			tac_tissue_displace_rows(t);
 		at = cut(t, input->T_body_tool, at, allowed);
+		at = tac_tissue_balance(t, at, false, out_T_body_aim);
+	}
+	if (size_carried(t) > 0 && !any_load(t)) { // the tool leaves the tissue
+		t->carried = (tac_wrench){tac_dvec3_zero(), tac_dvec3_zero()};
 		at = tac_tissue_balance(t, at, false, out_T_body_aim);
 	}
 	if (tac_tissue_travel(t, input->T_body_tool, at) > allowed) {
@@ -394,7 +462,7 @@ tac_wrench tac_tissue_solve(tac_tissue *tissue, const tac_tissue_input *input, t
 	t->T_balance = at;
 	t->T_body_device = input->T_body_device;
 	t->started = true;
-	return wrench_of(t);
+	return wrench_of(t, t->tissue_count);
 }
 
 // ---- the result ----
@@ -483,14 +551,21 @@ static tac_wrench finish(tac_tissue *t)
 	settle(t);
 	s->rows = t->point_count;
 	describe_loads(t);
-	s->wrench = wrench_of(t);
+	if (s->loaded == 0)
+		t->carried = (tac_wrench){tac_dvec3_zero(), tac_dvec3_zero()};
+	s->wrench = wrench_of(t, t->tissue_count);
+	t->last = wrench_of(t, t->point_count);
+	t->last_level = t->rows_level;
 	s->spent_ticks += (s->flags & TAC_TISSUE_SPENT) != 0;
 	s->left_out_ticks += (s->flags & TAC_TISSUE_LEFT_OUT) != 0;
 	s->limited_ticks += (s->flags & TAC_TISSUE_LIMITED) != 0;
 	remember(t);
 	keep_places(t);
 	t->ticks++;
-	t->travelled_m += tac_tissue_travel(t, t->input.T_body_tool, t->T_balance);
+	const double travel = tac_tissue_travel(t, t->input.T_body_tool, t->T_balance);
+	t->travelled_m += travel;
+	release(t, travel);
+	t->T_last = t->T_balance;
 	return s->wrench;
 }
 
@@ -510,6 +585,7 @@ tac_wrench tac_tissue_hold(tac_tissue *tissue, tac_dpose T_body_tool, double ela
 	tac_tissue *t = tissue;
 	t->input = (tac_tissue_input){.T_body_tool = t->started ? t->T_balance : T_body_tool,
 				      .T_body_device = T_body_tool,
+				      .stiffness_N_per_m = HELD_STIFFNESS,
 				      .elapsed_s = elapsed_s};
 	begin_tick(t, elapsed_s, NULL);
 	hold_at(t, T_body_tool);

@@ -73,6 +73,10 @@ struct tac_tissue {
 	tac_tissue_memory memory[TAC_TISSUE_FORCES];
 	int32_t memory_count;
 	int32_t level_ticks; // since the level changed
+	int32_t last_level;  // of the last tick's rows
+	tac_dpose T_last;    // of the last commit
+	tac_wrench last;     // of its tissue on the tool, with what was carried
+	tac_wrench carried;  // on the tool, by which the force would have stepped when the level changed
 	tac_dpose T_body_device;
 	bool started;
 	int64_t ticks;
@@ -87,6 +91,7 @@ struct tac_tissue {
 	tac_contact_row rows[TAC_TISSUE_ROWS + 1 + TAC_TISSUE_RIGID];
 	// First the points of the tissue, then what stops a tool that is too deep, then rigid obstacles.
 	int32_t point_count, tissue_count, row_count;
+	int32_t rows_level;
 	tac_dpose T_balance;         // where the tool is expected
 	tac_contact_spread *spreads; // of each point
 	uint32_t *seen;              // of each point: the gathering that met it last
@@ -103,6 +108,12 @@ struct tac_tissue {
 	tac_contact_vectors past;                         // displacement of the rows by creep and partner
 	double elastic[TAC_TISSUE_ROWS][TAC_TISSUE_ROWS]; // compliance of the rows along their normals, lower
 };
+
+// Whether the tool pressed in the last tick.
+static inline bool tac_tissue_loaded(const tac_tissue *t)
+{
+	return t->memory_count > 0 && t->memory[0].along_N > 0;
+}
 
 // The displacement of a point by forces.
 static inline tac_dvec3 tac_tissue_displacement(const tac_compliance *c, int32_t point,

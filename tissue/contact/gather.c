@@ -4,6 +4,9 @@
 
 // A point is a row if it is closer to the tool than the tool's travel plus this part of the spacing.
 #define MARGIN 0.05
+// When the level changes, points move without the tool: as far as there is room, those within this part of
+// the spacing beyond the margin are rows, too.
+#define SPARE_MARGIN 0.1
 // A finer level is tried when its points, four for each of this level, would fill less than this part of the
 // rows, and at the earliest after so many ticks.
 #define FINER_SHARE 0.7
@@ -49,6 +52,7 @@ typedef struct gathering {
 	tac_dpose T_body_tool, T_tool_body;
 	tac_tissue_tool round; // in the body's frame
 	double margin_m;
+	double spare_m;   // beyond the margin
 	double ahead_m;   // how far the tool goes in this tick
 	int32_t in_reach; // more than rows, if there are too many
 	int32_t rows;
@@ -62,7 +66,7 @@ static bool stays_free(const gathering *g, int32_t point)
 	const tac_tissue *t = g->tissue;
 	const tac_contact_free *f = &t->free[point];
 	const int64_t ticks = t->ticks - f->tick;
-	return f->gap_m > 0 && ticks < FREE_TICKS && !t->input.partner &&
+	return f->gap_m > 0 && ticks < FREE_TICKS && !t->input.partner && !(g->spare_m > 0) &&
 	       f->gap_m - 2 * (t->travelled_m + g->ahead_m - f->travelled_m) - FREE_RISE_M * (double)ticks >
 		       g->margin_m;
 }
@@ -92,16 +96,17 @@ static void consider(gathering *g, int32_t point, double load_N)
 {
 	tac_tissue *t = g->tissue;
 	const tac_compliance *c = t->def.compliance;
+	const double reach = g->margin_m + g->spare_m;
 	if (t->seen[point] == t->gathering)
 		return;
 	t->seen[point] = t->gathering;
 	// Points move away from the tool, so one that is free at rest is free. Most are told by the distance
 	// of a round tool alone.
 	if (!(load_N > 0) && !t->def.tool.field &&
-	    tac_tool_distance_m(&g->round, t->spreads[point].mean_m) > g->margin_m)
+	    tac_tool_distance_m(&g->round, t->spreads[point].mean_m) > reach)
 		return;
 	if (!(load_N > 0) &&
-	    tac_tissue_gap(t, point, tac_dvec3_zero(), g->T_body_tool, g->T_tool_body).gap_m > g->margin_m)
+	    tac_tissue_gap(t, point, tac_dvec3_zero(), g->T_body_tool, g->T_tool_body).gap_m > reach)
 		return;
 	if (!(load_N > 0) && stays_free(g, point))
 		return;
@@ -113,13 +118,13 @@ static void consider(gathering *g, int32_t point, double load_N)
 	};
 	row.moved_m = likely_displacement(t, point);
 	row.gap_m = tac_tissue_gap(t, point, row.moved_m, g->T_body_tool, g->T_tool_body).gap_m;
-	if (row.gap_m > g->margin_m && !(load_N > 0)) {
+	if (row.gap_m > reach && !(load_N > 0)) {
 		t->free[point] = (tac_contact_free){row.gap_m, t->travelled_m, t->ticks};
 		return;
 	}
 	const tac_mat3 own = tac_compliance_block(c, point, point);
 	row.rank_m = row.gap_m - load_N * (double)own.m[2][2];
-	g->in_reach++;
+	g->in_reach += row.gap_m <= g->margin_m || load_N > 0;
 	insert(t->rows, &g->rows, &row);
 }
 
@@ -134,6 +139,9 @@ static void gather_level(gathering *g, int32_t level)
 	tac_tissue *t = g->tissue;
 	const tac_nearby *near = &t->nearby[level];
 	g->margin_m += MARGIN * t->def.compliance->spacing_m[level];
+	g->spare_m = tac_tissue_loaded(t) && level != t->last_level
+			     ? SPARE_MARGIN * t->def.compliance->spacing_m[level]
+			     : 0;
 	g->in_reach = g->rows = 0;
 	t->gathering++;
 	for (int32_t k = 0; k < t->memory_count; k++) {
@@ -143,7 +151,7 @@ static void gather_level(gathering *g, int32_t level)
 	}
 	tac_dvec3 low, high;
 	tac_tool_box(&t->def.tool, g->T_body_tool, &low, &high);
-	const tac_dvec3 margin = tac_dvec3_splat(g->margin_m);
+	const tac_dvec3 margin = tac_dvec3_splat(g->margin_m + g->spare_m);
 	const int32_t count = tac_nearby_in_box(near, tac_dvec3_sub(low, margin), tac_dvec3_add(high, margin),
 						TAC_TISSUE_EXAMINED, t->found);
 	// Too many for this level: the next one will do.
@@ -177,6 +185,7 @@ void tac_tissue_gather(tac_tissue *tissue, tac_dpose T_body_tool, double travel_
 			break;
 		change_level(t, t->state.level + 1);
 	}
+	t->rows_level = t->state.level;
 	t->level_ticks++;
 	if (t->state.level > 0 && t->level_ticks > FINER_TICKS &&
 	    FINER_RATIO * g.in_reach < FINER_SHARE * TAC_TISSUE_ROWS)

@@ -30,13 +30,27 @@ static tac_dvec3 get(const tac_contact_vectors *v, int32_t i)
 	return tac_dvec3_make(v->x[i], v->y[i], v->z[i]);
 }
 
+// What the coupling yields to a wrench on the tool.
+static twist yielding(const tac_tissue *t, tac_wrench w)
+{
+	const tac_tissue_input *in = &t->input;
+	const bool turns = !t->def.fixed_rotation && in->turn_stiffness_Nm_per_rad > 0;
+	return (twist){tac_dvec3_scale(w.force_N, 1 / in->stiffness_N_per_m),
+		       turns ? tac_dvec3_scale(w.torque_Nm, 1 / in->turn_stiffness_Nm_per_rad)
+			     : tac_dvec3_zero()};
+}
+
+// To where the coupling would take the tool without loads: to the device, but for what is carried.
 static twist to_device(const tac_tissue *t, tac_dpose from)
 {
 	const tac_dpose to = t->input.T_body_device;
-	return (twist){tac_dvec3_sub(to.position, from.position),
-		       t->def.fixed_rotation ? tac_dvec3_zero()
-					     : tac_dquat_log(tac_dquat_mul(
-						       to.rotation, tac_dquat_conjugate(from.rotation)))};
+	const twist carried = yielding(t, t->carried);
+	const tac_dvec3 turn =
+		t->def.fixed_rotation
+			? tac_dvec3_zero()
+			: tac_dquat_log(tac_dquat_mul(to.rotation, tac_dquat_conjugate(from.rotation)));
+	return (twist){tac_dvec3_add(tac_dvec3_sub(to.position, from.position), carried.v),
+		       tac_dvec3_add(turn, carried.w)};
 }
 
 static tac_dpose after(tac_dpose pose, twist m)
@@ -124,17 +138,14 @@ static void assemble(tac_tissue *t, tac_dpose T_body_tool, bool held)
 // The motion by which the coupling yields to the first `count` rows, taken from what is left to the device.
 static twist yield(const tac_tissue *t, twist left, int32_t count)
 {
-	const tac_tissue_input *in = &t->input;
-	tac_dvec3 force = tac_dvec3_zero(), torque = tac_dvec3_zero();
+	tac_wrench w = {tac_dvec3_zero(), tac_dvec3_zero()};
 	for (int32_t i = 0; i < count; i++) {
 		const tac_contact_row *r = &t->rows[i];
-		force = tac_dvec3_add_scaled(force, r->load_N, r->normal);
-		torque = tac_dvec3_add_scaled(torque, r->load_N, r->turn_m);
+		w.force_N = tac_dvec3_add_scaled(w.force_N, r->load_N, r->normal);
+		w.torque_Nm = tac_dvec3_add_scaled(w.torque_Nm, r->load_N, r->turn_m);
 	}
-	left.v = tac_dvec3_add_scaled(left.v, -1 / in->stiffness_N_per_m, force);
-	if (!t->def.fixed_rotation && in->turn_stiffness_Nm_per_rad > 0)
-		left.w = tac_dvec3_add_scaled(left.w, -1 / in->turn_stiffness_Nm_per_rad, torque);
-	return left;
+	const twist back = yielding(t, w);
+	return (twist){tac_dvec3_sub(left.v, back.v), tac_dvec3_sub(left.w, back.w)};
 }
 
 tac_dpose tac_tissue_balance(tac_tissue *tissue, tac_dpose T_body_tool, bool held, tac_dpose *out_aim)
