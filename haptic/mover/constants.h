@@ -25,6 +25,9 @@
 // Larger: the slew limit acts further from the surface.
 #define SCO_NEAR_CONTACT_GAPS 5
 
+// Bounding spheres this many times as large decide that a tool is far from an obstacle: more than rounding.
+#define SCO_FAR_SLACK (1 + 1e-9)
+
 // --- trust radius: how far contacts are listed and how far a substep goes ---
 
 // The trust radius of the next step, as a multiple of the travel in this one. A hand moves on at about its

@@ -38,26 +38,23 @@ typedef struct substep {
 // --- advance objects ---
 
 // Moves each obstacle that has a new pose while the SCO rests, if all of its motion is free. The others keep
-// `moves` set and push the tool.
-static void advance_obstacles(tac_sco *sco)
+// `moves` set and push the tool. True if any of them is near the tool.
+static bool advance_obstacles(tac_sco *sco)
 {
-	for (int32_t i = 0; i < sco->def.object_count; i++)
-		sco->obstacles[i].moves = false;
+	bool near = false;
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
 		obstacle->moves = tac_sco_aim_obstacle(obstacle);
 		if (!obstacle->moves)
 			continue;
-		tac_sco_proof proof;
-		double distance, margin = SCO_REPORT_GAPS * sco->def.hold_gap_m;
-		if (tac_sco_certify(sco, no_motion, &proof) && proof.fraction == 1 &&
-		    tac_sco_query_contacts(sco, no_motion, 1, &margin, &distance) &&
-		    distance >= sco->def.hold_gap_m) {
-			obstacle->pose = obstacle->goal;
+		if (tac_sco_advance_far_obstacle(sco, obstacle)) {
 			obstacle->moves = false;
+			continue;
 		}
-		sco->listed_margin_m = -1;
+		near = true;
+		obstacle->moves = !tac_sco_advance_obstacle(sco, obstacle);
 	}
+	return near;
 }
 
 // Sets the obstacles' motions in a substep of at most `reach`. Returns the largest travel of their points
@@ -82,6 +79,7 @@ static double plan_obstacle_motions(tac_sco *sco, double reach)
 		if (s >= 1 && travel < SCO_MIN_TRAVEL_M) {
 			obstacle->pose = obstacle->goal;
 			obstacle->moves = false;
+			sco->listed_margin_m = -1;
 			continue;
 		}
 		obstacle->twist = tac_sco_twist_scale(obstacle->twist, s);
@@ -163,7 +161,7 @@ static void recover_from_blocked(tac_sco *sco, const substep *p)
 static tac_sco_outcome commit(tac_sco *sco, const substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
-	double made, margin = SCO_CONTACT_MARGIN * p->trust + 2 * sco->def.hold_gap_m;
+	double made, margin = tac_sco_list_margin(sco, p->trust);
 	tac_sco_outcome o = settle(sco, p->twist, p->proof.fraction, sco->distance_m, margin, &made);
 	if (tick->rolling && o != TAC_SCO_MOVED)
 		return retry_roll(sco, 0);
@@ -238,7 +236,7 @@ static tac_sco_outcome list(tac_sco *sco, substep *p)
 		obstacle_travel = plan_obstacle_motions(sco, p->reach);
 		p->push = tac_sco_any_obstacle_moves(sco);
 	}
-	p->margin = SCO_CONTACT_MARGIN * p->trust + obstacle_travel + 2 * hold;
+	p->margin = tac_sco_list_margin(sco, p->trust) + obstacle_travel;
 	if (sco->listed_margin_m > 0 && sco->listed_margin_m < p->margin &&
 	    sco->listed_margin_m >= SCO_REUSE_MARGIN * p->margin)
 		p->margin = sco->listed_margin_m;
@@ -369,9 +367,9 @@ void tac_sco_move_continuous(tac_sco *sco)
 {
 	tac_sco_tick *tick = &sco->tick;
 	tick->roll_limit_m = sco->def.trust_max_m;
-	advance_obstacles(sco);
+	bool near_motion = advance_obstacles(sco);
 	// Continue where a starved step ended.
-	bool resume = sco->listed_margin_m > 0 && !tac_sco_any_obstacle_moves(sco);
+	bool resume = sco->listed_margin_m > 0 && !near_motion;
 	sco->injected_count = resume ? sco->starvation.injected : 0;
 	tick->bias_m = resume ? sco->starvation.bias_m : 0;
 	tac_sco_outcome o = TAC_SCO_MOVED;

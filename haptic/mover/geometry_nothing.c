@@ -18,7 +18,7 @@ static void list(void *memory, tac_dpose T_object_tool, double margin, tac_sco_w
 	(void)memory, (void)T_object_tool, (void)work;
 	out->count = out->dropped = 0;
 	out->margin = out->distance = margin;
-	out->pairs = 0;
+	out->pairs = out->close_pairs = 0;
 }
 
 static tac_sco_proof prove(void *memory, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)

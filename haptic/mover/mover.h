@@ -33,6 +33,8 @@ typedef struct tac_sco_obstacle {
 	const tac_sco_geometry *geometry;
 	void *memory; // of the geometry
 	const tac_shape *shape;
+	// The largest distance of its points from its origin. HUGE_VAL: not known; -HUGE_VAL: it has none.
+	double radius_m;
 	bool hidden;         // no query sees it; it is at its goal, and its lists are empty
 	tac_dpose pose;      // now
 	tac_dpose goal;      // at the end of the step
@@ -149,12 +151,25 @@ tac_sco_relative tac_sco_relative_motion(const tac_sco *sco, const tac_sco_obsta
 
 // --- queries over all obstacles (queries.c); each returns false when the work of the step forbids it ---
 
+// The margin, m, within which a substep needs its contacts if no obstacle moves in it.
+static inline double tac_sco_list_margin(const tac_sco *sco, double trust)
+{
+	return SCO_CONTACT_MARGIN * trust + 2 * sco->def.hold_gap_m;
+}
+
 // Lists the contacts within *margin after the fraction `s` of the twist into the spare lists. Where that
 // would take too much work, *margin is lowered to what is listed. *out_distance is the smallest distance.
 // Returns false also if not even the contacts to be reported could be listed: the SCO must stay where it was.
 bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *margin, double *out_distance);
 // Makes the spare lists the lists of the SCO's pose.
 void tac_sco_accept_contacts(tac_sco *sco, double margin, double distance);
+// Moves an obstacle to its goal while the SCO rests, if no part of the motion comes near it: their bounding
+// spheres stay further apart than the lists reach, so that the lists stay valid and no work is needed.
+bool tac_sco_advance_far_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle);
+// The same near the SCO. Returns false, and the obstacle stays, if the motion cannot be proved, or if it ends
+// closer than the hold gap and closer than the obstacle was. The distance to the others is irrelevant: they
+// do not move. The lists stay valid, within a smaller margin.
+bool tac_sco_advance_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle);
 // Proves a motion of the tool, and of the obstacles that move, free of contact.
 bool tac_sco_certify(tac_sco *sco, tac_sco_twist t, tac_sco_proof *out_proof);
 // The free fraction of a translation, or of a rotation about the tool's origin: v or w is zero.

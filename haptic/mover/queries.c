@@ -11,6 +11,33 @@ static double avoidable_pairs(const tac_contacts *list)
 							    : list->pairs);
 }
 
+static const tac_sco_twist no_motion = {{0, 0, 0}, {0, 0, 0}};
+
+// Whether the bounding spheres of the tool and of an obstacle, whose origins stay `apart`, stay further than
+// `reach` from each other. Turns about these origins do not move the spheres.
+static bool are_far(const tac_sco *sco, const tac_sco_obstacle *obstacle, double apart, double reach)
+{
+	return apart > SCO_FAR_SLACK * (sco->radius_m + obstacle->radius_m) + reach;
+}
+
+// The same anywhere on a motion.
+static bool is_far(const tac_sco *sco, const tac_sco_obstacle *obstacle, const tac_sco_relative *r,
+		   double reach)
+{
+	const double apart = tac_dvec3_length(r->start.position) - tac_dvec3_length(r->twist.v);
+	return are_far(sco, obstacle, apart, reach);
+}
+
+// Lists the contacts of one obstacle into its spare list.
+static void list_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle, tac_sco_twist t, double s, double margin)
+{
+	tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
+	const tac_sco_geometry *geometry =
+		is_far(sco, obstacle, &r, margin) ? &tac_sco_geometry_nothing : obstacle->geometry;
+	geometry->list(obstacle->memory, tac_sco_pose_after(r.start, r.twist, s), margin, &sco->tick.work,
+		       obstacle->spare);
+}
+
 bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *margin, double *out_distance)
 {
 	tac_sco_work *work = &sco->tick.work;
@@ -29,9 +56,7 @@ bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *mar
 			break;
 		}
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
-		obstacle->geometry->list(obstacle->memory, tac_sco_pose_after(r.start, r.twist, s), wanted,
-					 work, obstacle->spare);
+		list_obstacle(sco, obstacle, t, s, wanted);
 		*margin = fmin(*margin, obstacle->spare->margin);
 		*out_distance = fmin(*out_distance, obstacle->spare->distance);
 		pairs += avoidable_pairs(obstacle->spare);
@@ -45,16 +70,34 @@ bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *mar
 	return false;
 }
 
+static void accept_list(tac_sco_obstacle *obstacle)
+{
+	tac_contacts *old = obstacle->contacts;
+	obstacle->contacts = obstacle->spare;
+	obstacle->spare = old;
+}
+
 void tac_sco_accept_contacts(tac_sco *sco, double margin, double distance)
 {
-	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		tac_contacts *old = obstacle->contacts;
-		obstacle->contacts = obstacle->spare;
-		obstacle->spare = old;
-	}
+	for (int32_t i = 0; i < sco->def.object_count; i++)
+		accept_list(&sco->obstacles[i]);
 	sco->listed_margin_m = margin;
 	sco->distance_m = distance;
+}
+
+// The distance that a proved motion of a round tool keeps from what is not listed.
+static double proof_zone(const tac_sco *sco)
+{
+	return (sco->tick.rolling ? SCO_ROLL_STOP_GAPS : SCO_ROUND_STOP_GAPS) * sco->def.hold_gap_m;
+}
+
+static tac_sco_proof prove_obstacle(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_sco_twist t)
+{
+	tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
+	const tac_sco_geometry *geometry = is_far(sco, obstacle, &r, sco->def.hold_gap_m)
+						   ? &tac_sco_geometry_nothing
+						   : obstacle->geometry;
+	return geometry->prove(obstacle->memory, &r, proof_zone(sco), &sco->tick.work);
 }
 
 bool tac_sco_certify(tac_sco *sco, tac_sco_twist t, tac_sco_proof *out_proof)
@@ -62,13 +105,11 @@ bool tac_sco_certify(tac_sco *sco, tac_sco_twist t, tac_sco_proof *out_proof)
 	if (!tac_sco_work_admit(&sco->tick.work, SCO_CERTIFICATE))
 		return false;
 	*out_proof = (tac_sco_proof){1, false, -1, -1, -1};
-	double zone = (sco->tick.rolling ? SCO_ROLL_STOP_GAPS : SCO_ROUND_STOP_GAPS) * sco->def.hold_gap_m;
 	for (int32_t i = 0; i < sco->def.object_count && out_proof->fraction > 0; i++) {
-		tac_sco_obstacle *obstacle = &sco->obstacles[i];
+		const tac_sco_obstacle *obstacle = &sco->obstacles[i];
 		if (obstacle->hidden)
 			continue;
-		tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
-		tac_sco_proof proof = obstacle->geometry->prove(obstacle->memory, &r, zone, &sco->tick.work);
+		tac_sco_proof proof = prove_obstacle(sco, obstacle, t);
 		if (proof.undecided)
 			return false;
 		if (proof.fraction < out_proof->fraction) {
@@ -76,6 +117,76 @@ bool tac_sco_certify(tac_sco *sco, tac_sco_twist t, tac_sco_proof *out_proof)
 			out_proof->object = i;
 		}
 	}
+	return true;
+}
+
+// The lists of all obstacles are those of the present poses; each has found the distance to its own.
+static double listed_distance(const tac_sco *sco)
+{
+	double distance = sco->listed_margin_m;
+	for (int32_t i = 0; i < sco->def.object_count; i++) {
+		if (!sco->obstacles[i].hidden)
+			distance = fmin(distance, sco->obstacles[i].contacts->distance);
+	}
+	return distance;
+}
+
+bool tac_sco_advance_far_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle)
+{
+	const tac_dvec3 between = tac_dvec3_sub(sco->pose.position, obstacle->pose.position);
+	const double apart = tac_dvec3_length(between) - tac_dvec3_length(obstacle->twist.v),
+		     margin = fmax(sco->listed_margin_m, SCO_REPORT_GAPS * sco->def.hold_gap_m);
+	if (!obstacle->hidden && !are_far(sco, obstacle, apart, margin))
+		return false;
+	obstacle->pose = obstacle->goal;
+	tac_sco_geometry_nothing.list(NULL, obstacle->pose, margin, &sco->tick.work, obstacle->contacts);
+	return true;
+}
+
+// Proves the motion of one obstacle to its goal, and lists its contacts there within `margin`. False if the
+// motion is not free, or if the work ended before that was known.
+static bool prove_and_list(tac_sco *sco, tac_sco_obstacle *obstacle, double margin)
+{
+	tac_sco_work *work = &sco->tick.work;
+	if (!tac_sco_work_admit(work, SCO_CERTIFICATE))
+		return false;
+	const tac_sco_proof proof = prove_obstacle(sco, obstacle, no_motion);
+	if (proof.undecided || proof.fraction < 1 || !tac_sco_work_admit(work, SCO_CONTACT_QUERY))
+		return false;
+	const double share = sco->geometry->query_share * (double)sco->def.work_units;
+	const bool short_of_work = (double)tac_sco_work_left(work) < share;
+	list_obstacle(sco, obstacle, no_motion, 1, margin);
+	const double covered = obstacle->spare->margin;
+	tac_sco_trust_observe_query(&sco->trust, &sco->def, margin, covered, avoidable_pairs(obstacle->spare),
+				    share, short_of_work);
+	const bool enough = covered >= SCO_REPORT_GAPS * sco->def.hold_gap_m;
+	work->spent |= !enough;
+	return enough;
+}
+
+bool tac_sco_advance_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle)
+{
+	const bool listed = sco->listed_margin_m > 0;
+	const double hold = sco->def.hold_gap_m, least = SCO_REPORT_GAPS * hold,
+		     needed = tac_sco_list_margin(sco, tac_sco_trust_begin(&sco->trust));
+	const double margin = fmax(least, fmin(sco->listed_margin_m, needed));
+	if (!prove_and_list(sco, obstacle, margin))
+		return false;
+	accept_list(obstacle); // the spare list is that of the old pose, if there is one
+	const tac_contacts *now = obstacle->contacts, *before = obstacle->spare;
+	bool known = listed || now->distance >= hold;
+	if (!known && tac_sco_work_admit(&sco->tick.work, SCO_CONTACT_QUERY)) {
+		list_obstacle(sco, obstacle, no_motion, 0, least);
+		known = before->margin >= least;
+	}
+	if (!known || now->distance < fmin(hold, before->distance)) {
+		accept_list(obstacle);
+		return false;
+	}
+	obstacle->pose = obstacle->goal;
+	if (listed)
+		sco->listed_margin_m = fmin(sco->listed_margin_m, now->margin);
+	sco->distance_m = listed ? listed_distance(sco) : fmin(sco->distance_m, now->distance);
 	return true;
 }
 
@@ -93,6 +204,8 @@ bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction)
 		if (obstacle->hidden)
 			continue;
 		tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
+		if (is_far(sco, obstacle, &r, zone))
+			continue;
 		const double share = sco->flight.work_share * (double)tac_sco_work_left(work);
 		tac_sco_work part = {.limit = 1 + (int64_t)share};
 		double f = obstacle->geometry->sweep(obstacle->memory, &r, zone, &part);
@@ -110,9 +223,10 @@ void tac_sco_prepare(tac_sco *sco)
 	tac_sco_work *work = &sco->tick.work;
 	for (int32_t i = 0; i < sco->def.object_count && work->units < work->limit; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		if (!obstacle->hidden && obstacle->geometry->prepare)
-			obstacle->geometry->prepare(obstacle->memory,
-						    tac_dpose_relative(obstacle->pose, sco->pose), work);
+		const tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, no_motion);
+		if (!obstacle->hidden && obstacle->geometry->prepare &&
+		    !is_far(sco, obstacle, &r, sco->def.trust_max_m))
+			obstacle->geometry->prepare(obstacle->memory, r.start, work);
 	}
 }
 

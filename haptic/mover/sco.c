@@ -126,6 +126,10 @@ static tac_result create_obstacles(tac_sco *sco)
 				     : def->objects[i].field ? &tac_sco_geometry_field
 							     : sco->geometry;
 		obstacle->shape = passable(def, i) ? NULL : def->objects[i].shape;
+		obstacle->radius_m = passable(def, i) ? -HUGE_VAL
+				     : def->objects[i].field || !def->objects[i].body
+					     ? HUGE_VAL
+					     : tac_body_radius(def->objects[i].body);
 		obstacle->pose = obstacle->goal = def->objects[i].T_world_object;
 		obstacle->contacts = calloc(1, sizeof *obstacle->contacts);
 		obstacle->spare = calloc(1, sizeof *obstacle->spare);

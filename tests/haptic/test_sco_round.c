@@ -208,27 +208,6 @@ static void a_pressed_capsule_tilts_to_the_equilibrium_of_the_springs(void)
 	}
 }
 
-// The distance of a segment from the scene in long double.
-static double referee(const scene_body *scene, tac_dvec3 a, tac_dvec3 b)
-{
-	real least = HUGE_VALL;
-	ref_vec p = {a.x, a.y, a.z}, q = {b.x, b.y, b.z};
-	for (int32_t i = 0; i < scene->mesh->triangle_count; i++) {
-		ref_triangle t = ref_load(scene->mesh, i, NULL);
-		if (tac_dvec3_length_squared(tac_dvec3_sub(a, b)) > 0 && ref_pierces(p, q, t.v))
-			return 0;
-		least = ref_min(least, ref_min(ref_point_face(p, t.v), ref_point_face(q, t.v)));
-		for (int k = 0; k < 3; k++) {
-			ref_vec c = t.v[k], d = t.v[(k + 1) % 3];
-			least = ref_min(least,
-					ref_min(ref_point_segment(p, c, d), ref_point_segment(q, c, d)));
-			if (tac_dvec3_length_squared(tac_dvec3_sub(a, b)) > 0)
-				least = ref_min(least, ref_segments(p, q, c, d));
-		}
-	}
-	return (double)sqrtl(least);
-}
-
 static void random_devices_never_make_a_round_tool_penetrate(void)
 {
 	for (int kind = 0; kind < 4; kind++) {
@@ -258,7 +237,7 @@ static void random_devices_never_make_a_round_tool_penetrate(void)
 			law_watch_step(&force, device, &r, tac_sco_def_default().metric_m, "round");
 			tac_dvec3 a = tac_dpose_apply_point(r.T_world_sco, tac_dvec3_neg(half)),
 				  b = tac_dpose_apply_point(r.T_world_sco, half);
-			TEST_ASSERT_TRUE(referee(&g.scene, a, b) - radius >= 4.9e-6);
+			TEST_ASSERT_TRUE(ref_segment_distance(g.scene.mesh, a, b) - radius >= 4.9e-6);
 			TEST_ASSERT_EQUAL(0, r.flags & TAC_SCO_FAULT);
 		}
 		rig_free(&g);
@@ -320,7 +299,7 @@ static void a_rolling_sphere_penetrates_nothing_along_its_path(void)
 			tac_sco_step(g.sco, tac_dpose_make(p, tac_dquat_identity()), NULL, &r);
 			for (int i = 1; i <= 8; i++) {
 				tac_dvec3 x = tac_dvec3_lerp(from, r.T_world_sco.position, i / 8.0);
-				double distance = referee(&g.scene, x, x) - tool.radius;
+				double distance = ref_segment_distance(g.scene.mesh, x, x) - tool.radius;
 				least = fmin(least, distance);
 				TEST_ASSERT_TRUE(distance >= (i < 8 ? 0.9e-6 : 4.9e-6));
 			}
@@ -342,7 +321,7 @@ static void a_sphere_that_rolls_into_a_groove_rests_on_both_edges(void)
 			double y = fmin(0, -half - 3e-4 + 5e-5 * speed * k);
 			tac_sco_step(g.sco, at(0, y, 1e-3), NULL, &r);
 			tac_dvec3 p = r.T_world_sco.position;
-			TEST_ASSERT_TRUE(referee(&g.scene, p, p) - radius >= 4.9e-6);
+			TEST_ASSERT_TRUE(ref_segment_distance(g.scene.mesh, p, p) - radius >= 4.9e-6);
 		}
 		double rest = radius + HOLD;
 		TEST_ASSERT_DOUBLE_WITHIN(2e-6, 0, r.T_world_sco.position.y);
@@ -384,7 +363,8 @@ static void contacts_roll_as_far_as_their_feature_is_the_closest(void)
 				continue;
 			}
 			tac_dvec3 there = tac_dvec3_add_scaled(foot, radius, n);
-			TEST_ASSERT_DOUBLE_WITHIN(4e-9, radius, referee(&scene, there, there));
+			TEST_ASSERT_DOUBLE_WITHIN(4e-9, radius,
+						  ref_segment_distance(scene.mesh, there, there));
 			if (c->kind != TAC_CONTACT_VERTEX_VERTEX)
 				continue;
 			double missed = tac_dvec3_length(tac_dvec3_cross(n, aim));
@@ -396,7 +376,8 @@ static void contacts_roll_as_far_as_their_feature_is_the_closest(void)
 				tac_dvec3 on = tac_dvec3_normalize(tac_dvec3_add_scaled(
 					n, 1e-2, tac_dvec3_normalize(tac_dvec3_sub(aim, n))));
 				there = tac_dvec3_add_scaled(foot, radius, on);
-				TEST_ASSERT_TRUE(referee(&scene, there, there) < radius - 1e-12);
+				TEST_ASSERT_TRUE(ref_segment_distance(scene.mesh, there, there) <
+						 radius - 1e-12);
 			}
 		}
 	}

@@ -252,4 +252,25 @@ static inline double ref_distance(const tac_mesh *moving, const tac_mesh *fixed,
 	return best < 0 ? -1 : (double)best;
 }
 
+// The distance of the segment from a to b, or of the point a = b, from a mesh; 0 if they intersect.
+static inline double ref_segment_distance(const tac_mesh *mesh, tac_dvec3 a, tac_dvec3 b)
+{
+	real least = HUGE_VALL;
+	ref_vec p = {a.x, a.y, a.z}, q = {b.x, b.y, b.z};
+	for (int32_t i = 0; i < mesh->triangle_count; i++) {
+		ref_triangle t = ref_load(mesh, i, NULL);
+		if (tac_dvec3_length_squared(tac_dvec3_sub(a, b)) > 0 && ref_pierces(p, q, t.v))
+			return 0;
+		least = ref_min(least, ref_min(ref_point_face(p, t.v), ref_point_face(q, t.v)));
+		for (int k = 0; k < 3; k++) {
+			ref_vec c = t.v[k], d = t.v[(k + 1) % 3];
+			least = ref_min(least,
+					ref_min(ref_point_segment(p, c, d), ref_point_segment(q, c, d)));
+			if (tac_dvec3_length_squared(tac_dvec3_sub(a, b)) > 0)
+				least = ref_min(least, ref_segments(p, q, c, d));
+		}
+	}
+	return (double)sqrtl(least);
+}
+
 #endif
