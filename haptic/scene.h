@@ -104,12 +104,16 @@ typedef struct tac_scene_layers {
 	int32_t list_count; // 0: no needle enters the object
 } tac_scene_layers;
 
-#define TAC_SCENE_PROTECTED 4 // structures of one object
+#define TAC_SCENE_PROTECTED        4 // structures of one object
+#define TAC_SCENE_STRUCTURE_SHAPES 2 // shapes of one structure
 
 // A structure that the tool should keep away from. It is no obstacle.
 typedef struct tac_scene_structure {
 	char name[TAC_SCENE_NAME];
-	char solids[TAC_SCENE_TEXT]; // spheres and capsules in the object's frame
+	// In the object's frame, either spheres and capsules, or closed meshes, generated or from a file.
+	char solids[TAC_SCENE_TEXT];
+	tac_scene_shape shapes[TAC_SCENE_STRUCTURE_SHAPES];
+	int32_t shape_count;
 	double warn_m;
 } tac_scene_structure;
 

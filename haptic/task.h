@@ -43,6 +43,9 @@ typedef struct tac_task_structure {
 	double warned_force_N;      // the largest while closer than warn_m
 	double warned_feed_m_per_s; // the same of a drill's feed
 	int32_t warnings, breaches; // how often it came closer, or inside
+	// Ticks in which the search in a mesh was not finished (tissue/clearance.h): the distance may be too
+	// large.
+	int64_t unfinished;
 } tac_task_structure;
 
 typedef struct tac_task_figures {

@@ -10,12 +10,19 @@
 #include "collision/mesh_smooth.h"
 #include "collision/round.h"
 #include "haptic/scene.h"
+#include "tissue/clearance.h"
 #include "tissue/compliance.h"
 #include "tissue/field.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+// A protected structure of an object that is given by shapes; all NULL: by solids.
+typedef struct tac_world_structure {
+	tac_mesh *mesh; // in the object's frame
+	tac_clearance *clearance;
+} tac_world_structure;
 
 typedef struct tac_world_body {
 	const char *name; // of the scene
@@ -34,6 +41,7 @@ typedef struct tac_world_body {
 	tac_field *field;
 	int32_t field_material[TAC_FIELD_LABELS];
 	tac_compliance *compliance; // of a body that yields; NULL: it is rigid
+	tac_world_structure structures[TAC_SCENE_PROTECTED];
 } tac_world_body;
 
 typedef struct tac_world {
@@ -73,9 +81,9 @@ TAC_API tac_result tac_world_build_with_progress(const tac_scene *scene, const t
 // Thread: setup.
 TAC_API void tac_world_destroy(tac_world **world);
 
-// A hash of the mesh of body number `index` of those with mesh files, tools before objects, and its name (may
-// be NULL): whether a file has changed since a recording was made (docs/recording.md). False after the last.
-// Thread: setup.
+// A hash of the mesh of body number `index` of those with mesh files, tools before objects before protected
+// structures, and its name (may be NULL): whether a file has changed since a recording was made
+// (docs/recording.md). False after the last. Thread: setup.
 TAC_API bool tac_world_file_hash(const tac_world *world, uint32_t index, uint64_t *out_hash,
 				 const char **out_name);
 

@@ -412,6 +412,7 @@ static report_section section_of(const session *se)
 			continue;
 		section.before = body->field;
 		section.object = &se->scene->objects[i];
+		section.body = body;
 		for (int k = 0; k < TAC_FIELD_LABELS; k++)
 			section.materials[k] = se->world->materials[body->field_material[k]].name;
 	}

@@ -42,6 +42,12 @@ static bool is_protected(const plane *p, tac_dvec3 x)
 				return true;
 		}
 	}
+	for (int32_t i = 0; i < TAC_SCENE_PROTECTED; i++) {
+		const tac_clearance *clearance = p->section->body->structures[i].clearance;
+		tac_clearance_search search = {.work = INT64_MAX};
+		if (clearance && tac_clearance_contains(clearance, x, &search))
+			return true;
+	}
 	return false;
 }
 
@@ -199,9 +205,10 @@ void report_section_write(FILE *file, const report_section *section)
 	low = tac_dvec3_sub(low, tac_dvec3_make(h, h, h));
 	high = tac_dvec3_add(high, tac_dvec3_make(h, h, h));
 	plane p = {.section = section};
-	for (int32_t i = 0; i < section->object->protect_count; i++)
-		p.solids_count += tac_solids_parse(section->object->protect[i].solids,
-						   &p.solids[p.solids_count]) >= TAC_OK;
+	for (int32_t i = 0; i < section->object->protect_count; i++) {
+		const char *solids = section->object->protect[i].solids;
+		p.solids_count += *solids && tac_solids_parse(solids, &p.solids[p.solids_count]) >= TAC_OK;
+	}
 	fputs("<h3>What was drilled</h3>\n<p>Two sections through the middle of what was removed.</p>\n"
 	      "<div class=\"columns\">\n",
 	      file);

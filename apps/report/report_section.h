@@ -3,14 +3,14 @@
 #ifndef TAC_APPS_REPORT_REPORT_SECTION_H
 #define TAC_APPS_REPORT_REPORT_SECTION_H
 
-#include "haptic/scene.h"
-#include "tissue/field.h"
+#include "haptic/world.h"
 
 #include <stdio.h>
 
 typedef struct report_section {
 	const tac_field *before, *after; // of the body; NULL: nothing was drilled
 	const tac_scene_object *object;  // its protected structures
+	const tac_world_body *body;      // those of them that are meshes
 	const char *materials[TAC_FIELD_LABELS];
 } report_section;
 

@@ -73,8 +73,13 @@ static tac_result upload_structures(viewer_stage *s, int32_t object)
 	const tac_scene_object *o = &s->world->scene->objects[object];
 	tac_result result = TAC_OK;
 	for (int32_t i = 0; i < o->protect_count && result == TAC_OK; i++) {
+		const tac_mesh *own = s->world->objects[object].structures[i].mesh;
 		tac_solids solids;
 		tac_mesh *mesh = NULL;
+		if (own) {
+			result = upload(&s->structures[object][i], own, 0);
+			continue;
+		}
 		result = tac_solids_parse(o->protect[i].solids, &solids);
 		if (result == TAC_OK)
 			result = upload_built(&s->structures[object][i],

@@ -196,20 +196,31 @@ static bool check_effects(const checker *c)
 	return true;
 }
 
-// Protected structures are spheres and capsules, whose distance has a closed form.
+// Protected structures are spheres and capsules, whose distance has a closed form, or meshes.
 static bool check_protect(const checker *c, const tac_scene_object *o)
 {
 	for (int32_t k = 0; k < o->protect_count; k++) {
+		const tac_scene_structure *p = &o->protect[k];
 		tac_solids solids;
-		if (!check_solids(c, o->protect[k].solids, &solids))
+		if ((p->shape_count > 0) == (*p->solids != 0))
+			return refuse(c, p->name, "expected either 'solids' or 'shapes', found %s",
+				      *p->solids ? "both" : "neither");
+		if (!check_shapes(c, p->shapes, p->shape_count))
+			return false;
+		if (p->shape_count > 0)
+			continue;
+		if (!check_solids(c, p->solids, &solids))
 			return false;
 		bool round = true;
 		for (int32_t i = 0; round && i < solids.count; i++)
 			round = solids.solid[i].kind == TAC_SOLID_SPHERE ||
 				solids.solid[i].kind == TAC_SOLID_CAPSULE;
 		if (!round)
-			return refuse(c, o->protect[k].solids, "expected spheres and capsules, found '%s'",
-				      o->protect[k].solids);
+			return refuse(
+				c, p->solids,
+				"expected spheres and capsules, or 'shapes' in place of 'solids', found "
+				"'%s'",
+				p->solids);
 	}
 	return true;
 }

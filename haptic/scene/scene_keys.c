@@ -210,14 +210,15 @@ static const tac_scene_group layers_group = {"layers", layers_keys, sizeof(tac_s
 
 static const tac_scene_key structure_keys[] = {
 	{TEXT(tac_scene_structure, name), .required = true},
-	{TEXT(tac_scene_structure, solids), .required = true},
+	{TEXT(tac_scene_structure, solids)},
+	{LIST(tac_scene_structure, shapes, shape_count, 0, TAC_SCENE_STRUCTURE_SHAPES, shape_group)},
 	{NUMBER(tac_scene_structure, warn_m, 0, 1)},
 	{0},
 };
 
 static void fill_structure(void *out)
 {
-	*(tac_scene_structure *)out = (tac_scene_structure){0};
+	memset(out, 0, sizeof(tac_scene_structure));
 }
 
 static const tac_scene_group structure_group = {"a protected structure", structure_keys,

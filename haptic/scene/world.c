@@ -241,6 +241,25 @@ static void find_round(tac_world_body *body, const tac_scene_shape *shape, int32
 				  round.radius};
 }
 
+// The protected structures of an object that are meshes.
+static tac_result build_structures(const tac_world *world, const tac_scene_object *o, tac_world_body *body)
+{
+	for (int32_t i = 0; i < o->protect_count; i++) {
+		const tac_scene_structure *p = &o->protect[i];
+		tac_world_structure *structure = &body->structures[i];
+		tac_world_body built = {0};
+		if (p->shape_count == 0)
+			continue;
+		tac_result result = build_mesh(world->scene, p->name, p->shapes, p->shape_count, &built);
+		structure->mesh = built.mesh;
+		if (result >= TAC_OK)
+			result = tac_clearance_build(structure->mesh, p->name, &structure->clearance);
+		if (result < TAC_OK)
+			return result;
+	}
+	return TAC_OK;
+}
+
 // A needle whose tool has no shapes is a capsule from its tip at the origin along z.
 static tac_result build_tool(tac_world *world, const tac_scene_tool *t, tac_world_body *body)
 {
@@ -294,6 +313,8 @@ static tac_result build_all(tac_world *world, tac_world_progress *progress, void
 			result = tac_world_build_field(world, o, body);
 		if (result >= TAC_OK && o->tissue.spacing_m > 0)
 			result = tac_world_build_tissue(world, o, body);
+		if (result >= TAC_OK)
+			result = build_structures(world, o, body);
 		if (result < TAC_OK)
 			return result;
 	}
@@ -346,6 +367,10 @@ static void destroy_body(tac_world_body *body)
 	tac_mesh_smooth_destroy(&body->smooth);
 	tac_field_destroy(&body->field);
 	tac_compliance_destroy(&body->compliance);
+	for (int i = 0; i < TAC_SCENE_PROTECTED; i++) {
+		tac_clearance_destroy(&body->structures[i].clearance);
+		tac_mesh_destroy(&body->structures[i].mesh);
+	}
 }
 
 void tac_world_destroy(tac_world **world)
@@ -392,28 +417,42 @@ static bool has_file(const tac_scene_shape *shapes, int32_t count)
 }
 
 // NULL after the last.
-static const tac_world_body *body_with_file(const tac_world *world, uint32_t index)
+static const tac_mesh *mesh_with_file(const tac_world *world, uint32_t index, const char **out_name)
 {
 	const tac_scene *scene = world->scene;
 	for (int32_t i = 0; i < scene->tool_count; i++) {
-		if (has_file(scene->tools[i].shapes, scene->tools[i].shape_count) && index-- == 0)
-			return &world->tools[i];
+		if (has_file(scene->tools[i].shapes, scene->tools[i].shape_count) && index-- == 0) {
+			*out_name = world->tools[i].name;
+			return world->tools[i].mesh;
+		}
 	}
 	for (int32_t i = 0; i < scene->object_count; i++) {
-		if (has_file(scene->objects[i].shapes, scene->objects[i].shape_count) && index-- == 0)
-			return &world->objects[i];
+		if (has_file(scene->objects[i].shapes, scene->objects[i].shape_count) && index-- == 0) {
+			*out_name = world->objects[i].name;
+			return world->objects[i].mesh;
+		}
+	}
+	for (int32_t i = 0; i < scene->object_count; i++) {
+		for (int32_t k = 0; k < scene->objects[i].protect_count; k++) {
+			const tac_scene_structure *p = &scene->objects[i].protect[k];
+			if (has_file(p->shapes, p->shape_count) && index-- == 0) {
+				*out_name = p->name;
+				return world->objects[i].structures[k].mesh;
+			}
+		}
 	}
 	return NULL;
 }
 
 bool tac_world_file_hash(const tac_world *world, uint32_t index, uint64_t *out_hash, const char **out_name)
 {
-	const tac_world_body *body = body_with_file(world, index);
-	if (!body)
+	const char *name = NULL;
+	const tac_mesh *mesh = mesh_with_file(world, index, &name);
+	if (!mesh)
 		return false;
-	*out_hash = hash_mesh(body->mesh);
+	*out_hash = hash_mesh(mesh);
 	if (out_name)
-		*out_name = body->name;
+		*out_name = name;
 	return true;
 }
 

@@ -28,6 +28,8 @@ typedef struct rounded {
 
 typedef struct structure {
 	int32_t object;
+	const tac_clearance *clearance; // of a mesh, in its object's frame; NULL: it is solids
+	tac_clearance_search search;
 	rounded solids[TAC_SOLIDS_MAX];
 	int32_t count;
 } structure;
@@ -77,12 +79,14 @@ static tac_result parse_structure(tac_task *t, int32_t object, const tac_scene_s
 			TAC_TASK_STRUCTURES);
 		return TAC_ERROR_ARGUMENT;
 	}
-	tac_solids solids;
-	const tac_result result = tac_solids_parse(protect->solids, &solids);
-	if (result < TAC_OK)
-		return result;
 	structure *s = &t->structures[f->structure_count];
 	s->object = object;
+	const tac_scene_object *o = &t->world->scene->objects[object];
+	s->clearance = t->world->objects[object].structures[protect - o->protect].clearance;
+	tac_solids solids = {.count = 0};
+	const tac_result result = s->clearance ? TAC_OK : tac_solids_parse(protect->solids, &solids);
+	if (result < TAC_OK)
+		return result;
 	for (int32_t i = 0; i < solids.count; i++) {
 		const tac_solid *solid = &solids.solid[i];
 		if (solid->kind != TAC_SOLID_SPHERE && solid->kind != TAC_SOLID_CAPSULE) {
@@ -210,13 +214,16 @@ static double segment_distance(tac_dvec3 a, tac_dvec3 b, tac_dvec3 c, tac_dvec3 
 	return tac_dvec3_length(between);
 }
 
-// The distance of a segment of the tool, with its radius, from a structure; below 0 inside.
-static double structure_distance(const structure *s, tac_dpose T_object_world, tac_dvec3 a, tac_dvec3 b,
-				 double radius_m)
+// The distance of a segment of the tool, with its radius, from a structure; below 0 inside. `limit_m` if it
+// is not less.
+static double structure_distance(structure *s, tac_dpose T_object_world, tac_dvec3 a, tac_dvec3 b,
+				 double radius_m, double limit_m)
 {
-	double least = HUGE_VAL;
+	double least = limit_m;
 	a = tac_dpose_apply_point(T_object_world, a);
 	b = tac_dpose_apply_point(T_object_world, b);
+	if (s->clearance)
+		return tac_clearance_measure(s->clearance, &(tac_round){a, b, radius_m}, limit_m, &s->search);
 	for (int32_t i = 0; i < s->count; i++) {
 		const rounded *solid = &s->solids[i];
 		least = fmin(least, segment_distance(a, b, solid->a, solid->b) - radius_m - solid->radius_m);
@@ -225,7 +232,7 @@ static double structure_distance(const structure *s, tac_dpose T_object_world, t
 }
 
 // The tool is its core where it is round, a bent needle its shape, and else the point at its origin.
-static double tool_distance(const tac_task *t, const structure *s, const tac_snapshot *n)
+static double tool_distance(const tac_task *t, structure *s, const tac_snapshot *n)
 {
 	const tac_world_body *tool = &t->world->tools[t->tool];
 	const tac_dpose T = tac_dpose_inverse(n->T_world_objects[s->object]);
@@ -233,15 +240,15 @@ static double tool_distance(const tac_task *t, const structure *s, const tac_sna
 	if (n->needle.shape_count > 1) {
 		double least = HUGE_VAL;
 		for (int32_t i = 0; i + 1 < n->needle.shape_count; i++)
-			least = fmin(least,
-				     structure_distance(s, T, n->needle.shape_m[i], n->needle.shape_m[i + 1],
-							tool->is_round ? tool->round.radius : 0));
+			least = structure_distance(s, T, n->needle.shape_m[i], n->needle.shape_m[i + 1],
+						   tool->is_round ? tool->round.radius : 0, least);
 		return least;
 	}
 	if (!tool->is_round)
-		return structure_distance(s, T, origin, origin, 0);
+		return structure_distance(s, T, origin, origin, 0, HUGE_VAL);
 	return structure_distance(s, T, tac_dpose_apply_point(n->T_world_sco, tool->round.a),
-				  tac_dpose_apply_point(n->T_world_sco, tool->round.b), tool->round.radius);
+				  tac_dpose_apply_point(n->T_world_sco, tool->round.b), tool->round.radius,
+				  HUGE_VAL);
 }
 
 static void watch_structures(tac_task *t, const tac_snapshot *n, double time_s, double elapsed_s)
@@ -249,7 +256,11 @@ static void watch_structures(tac_task *t, const tac_snapshot *n, double time_s, 
 	for (int32_t i = 0; i < t->figures.structure_count; i++) {
 		tac_task_structure *s = &t->figures.structures[i];
 		const double before = s->distance_m;
+		tac_clearance_search *search = &t->structures[i].search;
+		search->work = TAC_CLEARANCE_WORK;
+		search->unfinished = false;
 		s->distance_m = tool_distance(t, &t->structures[i], n);
+		s->unfinished += search->unfinished;
 		if (s->distance_m < s->least_distance_m) {
 			s->least_distance_m = s->distance_m;
 			s->least_time_s = time_s;
@@ -631,6 +642,11 @@ int32_t tac_task_list(const tac_task_figures *figures, const tac_world *world, i
 	add(&list, "mm/s", 1e3 * f->max_speed_m_per_s, "largest speed");
 	for (int32_t i = 0; i < f->structure_count; i++)
 		list_structure(&list, &f->structures[i], i + 1, world->scene->tools[tool].drill.radius_m > 0);
+	for (int32_t i = 0; i < f->structure_count; i++) {
+		if (f->structures[i].unfinished > 0)
+			add(&list, "", (double)f->structures[i].unfinished,
+			    "%s: ticks with an unfinished search", f->structures[i].name);
+	}
 	if (world->scene->tools[tool].drill.radius_m > 0)
 		list_drill(&list, f);
 	list_removed(&list, f, world);

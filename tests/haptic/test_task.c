@@ -1,6 +1,7 @@
 // The figures of a task against closed forms on made-up snapshots, and against a second computation from the
 // rows of a whole insertion.
 #include "base/rng.h"
+#include "collision/mesh_shapes.h"
 #include "haptic/task.h"
 #include "tests/support/limits.h"
 #include "tests/support/logged.h"
@@ -149,6 +150,46 @@ static void distance_of_capsules_is_that_of_many_points(void)
 	}
 }
 
+// A ball passes above a box and then through it: the structure is a mesh, and its object has moved.
+static void distances_to_a_protected_mesh(void)
+{
+	build("scene: x\n" BALL "objects: [{name: o, shapes: [{kind: box}], protect: [\n"
+	      "  {name: nerve, warn_m: 0.003, shapes: [{kind: box, size_m: [0.02, 0.01, 0.01]}]}]}]\n");
+	const tac_task_figures *f = tac_task_read(task);
+	for (int i = 0; i <= 8000; i++) {
+		const double x = i < 4000 ? -0.02 + 1e-5 * i : 0.02 - 1e-5 * (i - 4000),
+			     z = i < 4000 ? 0.008 : 0;
+		const double beyond = fmax(fabs(x) - 0.01, 0),
+			     above = fmax(z - 0.005, 0); // outside: of the nearest point of the box
+		tac_snapshot *s = at(i, tac_dvec3_make(0.1 + x, 0, z), 0, 0);
+		s->T_world_objects[0].position = tac_dvec3_make(0.1, 0, 0);
+		tac_task_step(task, s);
+		const double depth = fmin(0.01 - fabs(x), 0.005);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-8, (z > 0 || depth < 0 ? hypot(beyond, above) : -depth) - 0.002,
+					  f->structures[0].distance_m);
+	}
+	TEST_ASSERT_EQUAL(1, f->structures[0].breaches);
+	TEST_ASSERT_EQUAL(2, f->structures[0].warnings);
+	TEST_ASSERT_EQUAL(0, f->structures[0].unfinished);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-8, -0.007, f->structures[0].least_distance_m);
+	TEST_ASSERT_DOUBLE_WITHIN(3e-3, 2.4, f->structures[0].breached_s); // 12 mm each way
+	TEST_ASSERT_FALSE(f->passed);
+	tac_task_destroy(&task);
+	tac_world_destroy(&world);
+	tac_scene_destroy(&scene);
+	static const char open[] =
+		"scene: x\n" BALL "objects: [{name: o, shapes: [{kind: box}], protect: [{name: "
+		"nerve, shapes: [{kind: memory, file: sheet}]}]}]\n";
+	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_parse(open, strlen(open), "x.yaml", &scene));
+	tac_mesh *sheet;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_grid(0.01F, 0.01F, 4, 4, &sheet));
+	scene->objects[0].protect[0].shapes[0].mesh = sheet;
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_world_build(scene, tac_collider_find("wide"), &world));
+	tac_mesh_destroy(&sheet);
+	TEST_ASSERT_EQUAL_STRING("nerve: expected a closed mesh, which has an inside, found an open one",
+				 logged);
+}
+
 static void coverage_is_the_touched_part_of_the_area(void)
 {
 	build("scene: x\n" BALL
@@ -240,6 +281,14 @@ static void keys_of_the_task_are_checked(void)
 		{"scene: x\n" BALL "objects: [{name: o, shapes: [{kind: box}], protect: [{name: p, solids: "
 		 "\"sphere:q=1\"}]}]\n",
 		 "x.yaml:3:72: expected NAME=NUMBER of the solid, x, y, z or axis=x|y|z, found 'q=1'"},
+		{"scene: x\n" BALL "objects: [{name: o, shapes: [{kind: box}], protect: [{name: p}]}]\n",
+		 "x.yaml:3:61: expected either 'solids' or 'shapes', found neither"},
+		{"scene: x\n" BALL "objects: [{name: o, shapes: [{kind: box}], protect: [{name: p, shapes: "
+		 "[{kind: box}], solids: \"sphere:r=1\"}]}]\n",
+		 "x.yaml:3:61: expected either 'solids' or 'shapes', found both"},
+		{"scene: x\n" BALL "objects: [{name: o, shapes: [{kind: box}], protect: [{name: p, shapes: "
+		 "[{kind: mesh, file: none.stl}]}]}]\n",
+		 "x.yaml:3:92: expected a mesh file, found 'none.stl': No such file or directory"},
 		{"scene: x\ntools: [{name: t, shapes: [{kind: solids, solids: \"spere:r=1\"}]}]\n",
 		 "x.yaml:2:51: expected sphere:, capsule:, cylinder:, cone: or toroid:, found 'spere:r=1'"},
 	};
@@ -256,7 +305,8 @@ static void keys_of_the_task_are_checked(void)
 	tac_scene *none;
 	tac_scene_parse(box, strlen(box), "x.yaml", &none);
 	TEST_ASSERT_NULL(none);
-	TEST_ASSERT_EQUAL_STRING("x.yaml:3:72: expected spheres and capsules, found 'cylinder:r=0.01,h=0.1'",
+	TEST_ASSERT_EQUAL_STRING("x.yaml:3:72: expected spheres and capsules, or 'shapes' in place of "
+				 "'solids', found 'cylinder:r=0.01,h=0.1'",
 				 logged);
 }
 
@@ -330,6 +380,7 @@ int main(void)
 	RUN_TEST(path_and_speed_of_a_circle);
 	RUN_TEST(forces_of_a_ramp);
 	RUN_TEST(distances_to_protected_spheres);
+	RUN_TEST(distances_to_a_protected_mesh);
 	RUN_TEST(distance_of_capsules_is_that_of_many_points);
 	RUN_TEST(coverage_is_the_touched_part_of_the_area);
 	RUN_TEST(volumes_add_up_by_material);
