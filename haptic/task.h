@@ -122,10 +122,13 @@ TAC_API void tac_task_add_volume(tac_task *task, int32_t material, double volume
 // Thread: that of tac_task_step, or any after the last step.
 TAC_API const tac_task_figures *tac_task_read(tac_task *task);
 
+// The unit of a figure that is 1 for yes and 0 for no.
+#define TAC_TASK_YES_NO "yes/no"
+
 // One figure by name, for lists, files and comparisons.
 typedef struct tac_task_row {
 	char name[64];    // "largest force"
-	const char *unit; // "N"; "" for counts
+	const char *unit; // "N"; "" for counts; TAC_TASK_YES_NO
 	double value;
 	double limit;  // HUGE_VAL: none
 	bool at_least; // the limit is the smallest value allowed, not the largest

@@ -47,11 +47,14 @@ typedef struct settings {
 	char paths[TAC_SCENE_OBJECTS + 1][UNITS_PATH]; // of mesh files that were given with a unit
 } settings;
 
-// The first tool's forces in one tick, for the report.
+// The first tool's forces in one tick, and its distances to the protected structures, for the report.
 typedef struct force_sample {
 	int64_t time_ns;
 	double values[REPORT_FORCE_CHANNELS];
+	double distances_m[REPORT_CHANNELS];
 } force_sample;
+
+_Static_assert(TAC_TASK_STRUCTURES <= REPORT_CHANNELS, "a channel for each structure");
 
 #define FORCE_SAMPLES 8192 // 8 s at 1 kHz; follow() drains the ring every 200 ms or once a picture
 
@@ -67,6 +70,7 @@ typedef struct live_run {
 	session session;
 	loop_runner runner;
 	tac_ring *force_samples; // from the real-time thread to the one that follows the run
+	report_series distances; // to the protected structures; no channels: there are none
 	run_csv csv;
 	run_share share;
 	task_file task;
@@ -101,6 +105,15 @@ static force_sample sample_forces(const tac_snapshot *s, int64_t time_ns)
 	};
 }
 
+static void sample_distances(const live_run *r, force_sample *sample)
+{
+	if (r->distances.channels == 0)
+		return;
+	const tac_task_figures *f = tac_servo_task(r->session.servos[0]);
+	for (int i = 0; i < r->distances.channels; i++) // fewer are left after an exchange of the scene
+		sample->distances_m[i] = i < f->structure_count ? f->structures[i].distance_m : (double)NAN;
+}
+
 // The loop reads the snapshots as reader 0; the live line and the viewer are reader 1.
 static void tick(void *user, tac_tick *t)
 {
@@ -115,7 +128,8 @@ static void tick(void *user, tac_tick *t)
 		run_share_add(&r->share, s);
 		ended &= s->status == TAC_DEVICE_ENDED || s->status == TAC_DEVICE_LOST;
 		if (i == 0) {
-			const force_sample sample = sample_forces(s, t->wake_ns);
+			force_sample sample = sample_forces(s, t->wake_ns);
+			sample_distances(r, &sample);
 			tac_ring_push(r->force_samples, &sample);
 		}
 	}
@@ -267,8 +281,11 @@ static void print_json_summary(const settings *s, const live_run *r)
 static void drain_force_samples(live_run *r, report_series *forces)
 {
 	force_sample sample;
-	while (tac_ring_pop(r->force_samples, &sample))
+	while (tac_ring_pop(r->force_samples, &sample)) {
 		report_series_add(forces, sample.time_ns, sample.values);
+		if (r->distances.channels > 0)
+			report_series_add(&r->distances, sample.time_ns, sample.distances_m);
+	}
 }
 
 // Draws one picture. False: the window has been closed.
@@ -424,6 +441,7 @@ static bool write_report(const settings *s, live_run *r, const report_series *fo
 	const session *se = &r->session;
 	report *rep = &r->runner.report;
 	rep->forces = forces;
+	rep->distances = &r->distances;
 	const tac_snapshot *last = tac_servo_snapshot(r->session.servos[0], 0);
 	if (last)
 		rep->feel = last->feel;
@@ -479,6 +497,18 @@ static int window_mouse(const settings *s, session_def *def, char *name, size_t 
 	return ends[1];
 }
 
+// Prepares the distances to the protected structures for the report.
+static void name_structures(live_run *r)
+{
+	const tac_task_figures *f = tac_servo_task(r->session.servos[0]);
+	r->distances.channels = f->structure_count;
+	for (int32_t i = 0; i < f->structure_count; i++) {
+		r->distances.names[i] =
+			f->structures[i].name; // of the session's scene, which outlives the report
+		r->runner.report.warn_m[i] = f->structures[i].warn_m;
+	}
+}
+
 // Runs the open session and prints its summary.
 static bool run_session(const settings *s, live_run *r, int mouse_fd)
 {
@@ -501,6 +531,7 @@ static bool run_session(const settings *s, live_run *r, int mouse_fd)
 		    task_file_open(s->task_path, &r->task);
 	if (good) {
 		report_forces_init(forces);
+		name_structures(r);
 		good = run_devices(s, r, forces, view);
 	}
 	if (good && s->json)

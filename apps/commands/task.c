@@ -1,5 +1,6 @@
 // tactus task A.json [B.json]: prints the figures of a task that `tactus run --task` or `tactus render
 // --task` has written, or compares two runs, such as an instructor's and a trainee's.
+#include "haptic/task.h"
 #include "apps/commands/commands.h"
 #include "apps/session/options.h"
 #include "base/input.h"
@@ -164,11 +165,24 @@ static const figure *find(const task_figures *t, const figure *like)
 	return NULL;
 }
 
+static bool is_yes_no(const figure *f)
+{
+	return strcmp(f->unit, TAC_TASK_YES_NO) == 0;
+}
+
+static const char *unit_of(const figure *f)
+{
+	return is_yes_no(f) ? "" : f->unit;
+}
+
 static const char *format(const figure *f, char out[32])
 {
 	if (!f || isnan(f->value))
 		return "-";
-	snprintf(out, 32, "%.4g%s", f->value, f->exceeded ? " !" : "");
+	if (is_yes_no(f))
+		snprintf(out, 32, "%s%s", f->value > 0 ? "yes" : "no", f->exceeded ? " !" : "");
+	else
+		snprintf(out, 32, "%.4g%s", f->value, f->exceeded ? " !" : "");
 	return out;
 }
 
@@ -176,6 +190,8 @@ static const char *format_limit(const figure *f, char out[32])
 {
 	if (!f || isnan(f->limit))
 		return "";
+	if (is_yes_no(f))
+		return f->limit > 0 ? "yes" : "no";
 	snprintf(out, 32, "%s %.4g", f->at_least ? ">=" : "<=", f->limit);
 	return out;
 }
@@ -186,17 +202,17 @@ static void print_one(const task_figures *a)
 	printf("%s: %s\n", a->scene, a->passed ? "passed" : "not passed");
 	printf("%-44s %5s %12s %10s\n", "", "", "value", "limit");
 	for (int i = 0; i < a->count; i++)
-		printf("%-44s %5s %12s %10s\n", a->list[i].name, a->list[i].unit, format(&a->list[i], value),
-		       format_limit(&a->list[i], most));
+		printf("%-44s %5s %12s %10s\n", a->list[i].name, unit_of(&a->list[i]),
+		       format(&a->list[i], value), format_limit(&a->list[i], most));
 }
 
 static void print_row(const figure *a, const figure *b)
 {
 	const figure *any = a ? a : b;
 	char left[32], right[32], most[32], difference[32] = "";
-	if (a && b && !isnan(a->value) && !isnan(b->value))
+	if (a && b && !is_yes_no(any) && !isnan(a->value) && !isnan(b->value))
 		snprintf(difference, sizeof difference, "%+.4g", b->value - a->value);
-	printf("%-44s %5s %12s %12s %12s %10s\n", any->name, any->unit, format(a, left), format(b, right),
+	printf("%-44s %5s %12s %12s %12s %10s\n", any->name, unit_of(any), format(a, left), format(b, right),
 	       difference, format_limit(any, most));
 }
 

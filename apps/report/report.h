@@ -37,6 +37,8 @@ typedef struct report {
 	const tac_histogram *wake_corrected; // for coordinated omission; NULL: none
 	report_series *ticks;                // channels REPORT_TICK_WAKE …, filled by report_add_tick
 	const report_series *forces;         // channels REPORT_FORCE …; NULL: none
+	const report_series *distances;      // to each protected structure, by its name; NULL: none
+	double warn_m[REPORT_CHANNELS];      // of each structure; 0: none
 	tac_snapshot_feel feel;              // of the run, with `forces`
 	const tac_device_info *device;       // NULL: none
 	tac_task_row task[TAC_TASK_ROWS];    // figures of the first tool's task, shown if they are wanted

@@ -262,13 +262,19 @@ static void write_task_value(FILE *f, double value)
 static void write_task_row(FILE *f, const tac_task_row *row)
 {
 	char limit[48] = "";
-	if (isfinite(row->limit))
+	const bool yes_no = strcmp(row->unit, TAC_TASK_YES_NO) == 0;
+	if (yes_no && isfinite(row->limit))
+		snprintf(limit, sizeof limit, "%s", row->limit > 0 ? "yes" : "no");
+	else if (isfinite(row->limit))
 		snprintf(limit, sizeof limit, "%s %.4g", row->at_least ? "at least" : "at most", row->limit);
 	fputs("<tr><th>", f);
 	plot_write_escaped(f, row->name);
 	fputs("</th>", f);
-	write_task_value(f, row->value);
-	fprintf(f, "<td>%s</td><td>%s</td><td>", unit_text(row->unit), limit);
+	if (yes_no)
+		fprintf(f, "<td class=\"number\">%s</td>", row->value > 0 ? "yes" : "no");
+	else
+		write_task_value(f, row->value);
+	fprintf(f, "<td>%s</td><td>%s</td><td>", yes_no ? "" : unit_text(row->unit), limit);
 	if (row->exceeded)
 		fprintf(f, "<span class=\"badge refused\">%s</span>", row->at_least ? "not met" : "exceeded");
 	fputs("</td></tr>\n", f);
@@ -328,6 +334,11 @@ static void write_structures(FILE *f, const report *r)
 		fputs("</tr>\n", f);
 	}
 	fputs("</table></div>\n", f);
+	if (r->distances && r->distances->count > 0) {
+		fputs("<figure>\n", f);
+		report_plot_distances(f, r->distances, r->warn_m);
+		fputs("</figure>\n", f);
+	}
 }
 
 // A line for each puncture: its four figures stand one after the other in the list.

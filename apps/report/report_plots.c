@@ -232,3 +232,38 @@ void report_plot_channel(FILE *file, const char *id, const char *title, const ch
 	plot_line(&p, NULL, colour, c->x, c->mean, c->count);
 	plot_end(&p);
 }
+
+void report_plot_distances(FILE *file, const report_series *s, const double *warn_m)
+{
+	static curve points; // too large for the stack
+	curve *const c = &points;
+	plot_def def = plot_def_default();
+	def.width = 1040;
+	def.height = 260;
+	def.id = "distances";
+	def.title = "Distance to protected structures; below 0 the tool is inside";
+	def.x = elapsed_axis(s);
+	double range[3] = {0, 0, 0};
+	for (int channel = 0; channel < s->channels; channel++) {
+		extract(s, channel, c);
+		for (int i = 0; i < c->count; i++) {
+			range[1] = fmin(range[1], c->low[i]);
+			range[2] = fmax(range[2], c->high[i]);
+		}
+	}
+	def.y = plot_axis_fit("", "m", false, range, 3);
+	plot p;
+	plot_begin(&p, file, &def);
+	for (int channel = 0; channel < s->channels; channel++) {
+		char text[96];
+		snprintf(text, sizeof text, "%s: warning", s->names[channel]);
+		extract(s, channel, c);
+		plot_band(&p, NULL, channel, c->x, c->low, c->high, c->count);
+		plot_line(&p, s->names[channel], channel, c->x, c->mean, c->count);
+		if (warn_m[channel] > 0)
+			plot_rule_y(&p, warn_m[channel], text);
+	}
+	if (range[1] < 0)
+		plot_rule_y(&p, 0, "surface");
+	plot_end(&p);
+}

@@ -23,4 +23,8 @@ void report_plot_causes(FILE *file, const tac_monitor_stats *stats);
 void report_plot_channel(FILE *file, const char *id, const char *title, const char *unit, int colour,
 			 const report_series *series, int channel);
 
+// Distances to protected structures over time, below 0 inside: of each, range and mean, and `warn_m`, a
+// dashed line, unless it is 0.
+void report_plot_distances(FILE *file, const report_series *distances, const double *warn_m);
+
 #endif

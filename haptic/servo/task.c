@@ -544,7 +544,9 @@ static void list_needle(row_list *list, const tac_task_figures *f, const tac_wor
 	add(list, "", f->branches, "redirections");
 	add(list, "mm", 1e3 * f->max_depth_m, "largest depth");
 	if (*world->scene->task.target_layer) {
-		limit_below(add(list, "", f->reached, "%s reached", world->scene->task.target_layer), 1);
+		limit_below(
+			add(list, TAC_TASK_YES_NO, f->reached, "%s reached", world->scene->task.target_layer),
+			1);
 		if (f->reached) {
 			add(list, "s", f->reached_s, "%s reached after", world->scene->task.target_layer);
 			add(list, "mm", 1e3 * f->overshoot_m, "overshoot beyond %s",

@@ -88,7 +88,7 @@ class Task(BadInputTest):
         self.assertRegex(result.stderr, "^tactus task: .*other.json: expected figures of 'lumbar puncture' as in .*live.json, "
                                         "found those of 'sphere on plane'\n$")
         one = tactus("task", live)
-        self.assertRegex(one.stdout, r"dura reached +0 ! +>= 1")
+        self.assertRegex(one.stdout, r"dura reached +no ! +yes\n")
 
     def test_the_report_shows_what_was_drilled_and_damaged(self):
         scene, page = self.path("block.yaml"), self.path("block.html")
@@ -100,7 +100,8 @@ class Task(BadInputTest):
                        "objects:\n- name: block\n  shapes: [{kind: box, size_m: [0.005, 0.005, 0.004]}]\n  material: wax\n"
                        "  drillable: {voxel_m: 0.0002}\n"
                        "  protect: [{name: vessel, solids: \"sphere:r=0.0008\", warn_m: 0.001},\n"
-                       "            {name: nerve, solids: \"sphere:r=0.0002,x=0.0022,z=-0.0015\", warn_m: 0.0001}]\n")
+                       "            {name: nerve, solids: \"sphere:r=0.0002,x=0.0022,z=-0.0015\", warn_m: 0.0001},\n"
+                       "            {name: duct, shapes: [{kind: box, size_m: [0.001, 0.001, 0.001]}]}]\n")
         result = tactus("run", scene, "--seconds", "1.5", "--report", page)
         self.assertEqual(result.returncode, 0, result)
         with open(page) as file:
@@ -108,6 +109,12 @@ class Task(BadInputTest):
         self.assertIn("<h2>Task: block</h2>", text)
         self.assertRegex(text, '<th>vessel</th><td><span class="badge refused">damaged<')
         self.assertRegex(text, '<th>nerve</th><td><span class="badge granted">kept clear<')
+        self.assertRegex(text, '<th>duct</th><td><span class="badge refused">damaged<')
+        plot = text[text.index('id="distances"'):]
+        plot = plot[:plot.index("</svg>")]
+        for words in ("vessel", "vessel: warning", "nerve", "nerve: warning", "duct", "surface"):
+            self.assertIn(">" + words + "</text>", plot)
+        self.assertNotIn("duct: warning", plot)
         for words in ("wax", "wax, removed", "protected, removed"):
             self.assertEqual(text.count(">" + words + "</text>"), 2, words)  # in both sections
 
