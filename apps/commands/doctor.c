@@ -6,8 +6,10 @@
 #include "apps/session/options.h"
 #include "base/log.h"
 #include "collision/mesh_load.h"
+#include "collision/mesh_shapes.h"
 #include "devices/registry.h"
 #include "rt/thread.h"
+#include "tissue/elastic.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -217,6 +219,31 @@ static void check_importer(examination *e)
 	}
 }
 
+// Prepares a small ball as a soft body. A build without the solver lacks the program, which is no fault.
+static void check_tissue(examination *e)
+{
+	tac_mesh *mesh = NULL;
+	tac_compliance *compliance = NULL;
+	tac_log_set(keep_line, e);
+	tac_result result = tac_mesh_build_icosphere(0.02f, 2, &mesh);
+	if (result >= TAC_OK) {
+		tac_elastic_def def = tac_elastic_def_default();
+		def.name = "a ball";
+		def.mesh = mesh;
+		def.spacing_m = 0.01;
+		def.fixed[0] = (tac_elastic_fixed){NULL, tac_dvec3_splat(-1), tac_dvec3_make(1, 1, 0)};
+		def.fixed_count = 1;
+		def.cache_folder = "";
+		result = tac_elastic_prepare(&def, &compliance);
+	}
+	tac_log_set(NULL, NULL);
+	const check_state missing = result == TAC_ERROR_UNSUPPORTED ? CHECK_NOTE : CHECK_MEND;
+	add(e, "soft tissue", result >= TAC_OK ? CHECK_OK : missing, "%s",
+	    result >= TAC_OK ? "soft bodies can be prepared" : e->logged);
+	tac_compliance_destroy(&compliance);
+	tac_mesh_destroy(&mesh);
+}
+
 // ---- output ----
 
 // The commands of all checks, each once.
@@ -289,6 +316,7 @@ int cmd_doctor(int argc, char **argv)
 	check_grants(e);
 	check_kernel(e);
 	check_importer(e);
+	check_tissue(e);
 	check_display(e);
 	check_drivers(e);
 	bool suffers = false;

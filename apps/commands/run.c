@@ -677,8 +677,9 @@ int cmd_run(int argc, char **argv)
 	double scale = (double)NAN;
 	const option_def options[] = {
 		{"scene", OPTION_OPTIONAL, &s.session.scene, 0, 0, NULL, "SCENE",
-		 "sphere, stylus, peg, tooth, groove, assembly, hands, lumbar, caries, bone; or a scene file "
-		 "(.yaml, see docs/scene.md); or a mesh file (default: that of the recording played back, "
+		 "sphere, stylus, peg, tooth, groove, assembly, hands, lumbar, caries, bone, palpation; or a "
+		 "scene file (.yaml, see docs/scene.md); or a mesh file (default: that of the recording "
+		 "played back, "
 		 "otherwise sphere)"},
 		{"mesh", OPTION_MORE, &more, 0, TAC_SCENE_OBJECTS - 1, NULL, "MESH",
 		 "after a mesh file: further mesh files to touch, in the same frame; each mesh file may have "
