@@ -80,6 +80,9 @@ typedef struct tac_tick {
 	uint32_t skipped;                      // whole periods skipped because this tick was late
 	tac_cause cause;
 	tac_phase cause_phase; // the longest phase of a late tick; TAC_PHASE_NONE: the loss was outside them
+	// How the phase sco ended, and what it refused last, as numbers of the loop's own: a servo has those
+	// of tac_sco_outcome. 0: nothing.
+	int32_t sco_outcome, sco_refused;
 } tac_tick;
 
 // Marks the end of `phase` with the clock's time, and fires the probe phase_end.

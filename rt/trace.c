@@ -16,9 +16,11 @@
 
 #define BUFFER_SIZE ((size_t)64 * 1024)
 // Above the longest event: a name of ESCAPED_SIZE and 100 bytes, or a miss (some 700 bytes).
-#define EVENT_SIZE   ((size_t)2048)
-#define NAME_SIZE    ((size_t)255)
-#define ESCAPED_SIZE (6 * NAME_SIZE + 1) // \u0000 for each byte
+#define EVENT_SIZE ((size_t)2048)
+#define NAME_SIZE  ((size_t)255)
+// Above the longest arguments of the phase sco.
+#define OUTCOMES_SIZE ((size_t)128)
+#define ESCAPED_SIZE  (6 * NAME_SIZE + 1) // \u0000 for each byte
 
 struct tac_trace {
 	int fd;
@@ -27,6 +29,7 @@ struct tac_trace {
 	int64_t tick_end_ns; // of the last slice, since the origin: the next one begins here or later
 	int64_t miss_ns;     // of the last instant, since the origin
 	int64_t lost_records;
+	const char *(*outcome_name)(int32_t outcome);
 	tac_trace_summary summary;
 	size_t used;
 	char buffer[BUFFER_SIZE];
@@ -175,6 +178,34 @@ static void add_end(tac_trace *trace, const char *name, int64_t at_ns)
 	add(trace, "{\"name\":\"%s\",\"ph\":\"E\",\"ts\":%s," LOOP_TRACK "},", name, us(at_ns).digits);
 }
 
+// A short name as the text of a JSON string: printable, without quotes and backslashes.
+typedef struct plain_name {
+	char text[sizeof(tac_rival){0}.name + 1];
+} plain_name;
+
+static plain_name plain(const char *name)
+{
+	plain_name out = {{0}};
+	for (size_t i = 0; i + 1 < sizeof out.text && name[i]; i++)
+		out.text[i] =
+			name[i] >= ' ' && name[i] <= '~' && name[i] != '"' && name[i] != '\\' ? name[i] : '?';
+	return out;
+}
+
+// The arguments of the slice of phase sco.
+static void write_outcomes(const tac_trace *trace, const tac_tick *tick, char out[static OUTCOMES_SIZE])
+{
+	*out = '\0';
+	if (!trace->outcome_name || tick->sco_outcome == 0)
+		return;
+	int used = snprintf(out, OUTCOMES_SIZE, ",\"args\":{\"outcome\":\"%s\"",
+			    plain(trace->outcome_name(tick->sco_outcome)).text);
+	if (tick->sco_refused != 0)
+		used += snprintf(out + used, OUTCOMES_SIZE - (size_t)used, ",\"refused\":\"%s\"",
+				 plain(trace->outcome_name(tick->sco_refused)).text);
+	snprintf(out + used, OUTCOMES_SIZE - (size_t)used, "}");
+}
+
 static void add_slices(tac_trace *trace, const tac_tick *tick, int64_t begin_ns, int64_t end_ns, bool moved)
 {
 	add(trace,
@@ -187,8 +218,11 @@ static void add_slices(tac_trace *trace, const tac_tick *tick, int64_t begin_ns,
 		if (tick->phase_end_ns[phase] == 0)
 			continue;
 		const char *name = tac_phase_name((tac_phase)phase);
-		add(trace, "{\"name\":\"%s\",\"cat\":\"phase\",\"ph\":\"B\",\"ts\":%s," LOOP_TRACK "},", name,
-		    us(at_ns).digits);
+		char args[OUTCOMES_SIZE] = "";
+		if (phase == TAC_PHASE_SCO)
+			write_outcomes(trace, tick, args);
+		add(trace, "{\"name\":\"%s\",\"cat\":\"phase\",\"ph\":\"B\",\"ts\":%s," LOOP_TRACK "%s},",
+		    name, us(at_ns).digits, args);
 		at_ns = clamp_ns(difference_ns(tick->phase_end_ns[phase], trace->origin_ns), at_ns, end_ns);
 		add_end(trace, name, at_ns);
 	}
@@ -206,20 +240,6 @@ static int64_t instant_ns(tac_trace *trace, int64_t at_ns)
 {
 	trace->miss_ns = clamp_ns(at_ns, trace->miss_ns, INT64_MAX);
 	return trace->miss_ns;
-}
-
-// A thread's name as the text of a JSON string: printable, without quotes and backslashes.
-typedef struct plain_name {
-	char text[sizeof(tac_rival){0}.name + 1];
-} plain_name;
-
-static plain_name plain(const char *name)
-{
-	plain_name out = {{0}};
-	for (size_t i = 0; i + 1 < sizeof out.text && name[i]; i++)
-		out.text[i] =
-			name[i] >= ' ' && name[i] <= '~' && name[i] != '"' && name[i] != '\\' ? name[i] : '?';
-	return out;
 }
 
 // An instant at the tick's deadline.
@@ -282,6 +302,7 @@ tac_result tac_trace_create(const tac_trace_def *def, tac_trace **out_trace)
 		return TAC_ERROR_IO;
 	}
 	trace->origin_ns = def->origin_ns;
+	trace->outcome_name = def->outcome_name;
 	add_names(trace, def);
 	*out_trace = trace;
 	return TAC_OK;

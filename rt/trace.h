@@ -26,6 +26,9 @@ typedef struct tac_trace_def {
 	const char *process_name;
 	const char *thread_name; // of the track with the ticks
 	int64_t origin_ns;       // on tac_clock_now_ns: time 0 of the trace. Earlier times are moved to it.
+	// The name of a tick's sco_outcome or sco_refused, any number but 0: at most 20 bytes are shown, and
+	// what is not printable as '?'. NULL: the trace does not have them. Called by tac_trace_tick.
+	const char *(*outcome_name)(int32_t outcome);
 } tac_trace_def;
 
 // The result of a trace. Every event counts in events_written or in events_lost.

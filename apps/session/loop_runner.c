@@ -1,6 +1,7 @@
 #include "apps/session/loop_runner.h"
 
 #include "base/log.h"
+#include "haptic/sco.h"
 #include "rt/clock.h"
 
 #include <math.h>
@@ -70,6 +71,11 @@ static void observe_tick(void *user, const tac_tick *tick)
 
 // ---- set-up ----
 
+static const char *outcome_name(int32_t outcome)
+{
+	return tac_sco_outcome_name((tac_sco_outcome)outcome);
+}
+
 static tac_result create_all(loop_runner *r)
 {
 	const loop_runner_def *def = &r->def;
@@ -95,6 +101,7 @@ static tac_result create_all(loop_runner *r)
 	if (result == TAC_OK && def->trace_path) {
 		tac_trace_def trace = tac_trace_def_default();
 		trace.path = def->trace_path;
+		trace.outcome_name = outcome_name;
 		result = tac_trace_create(&trace, &r->trace);
 	}
 	const tac_monitor_def monitor = {

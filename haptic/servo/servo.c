@@ -525,6 +525,14 @@ static void end_phase(tac_tick *tick, tac_phase phase)
 		tac_tick_phase_end(tick, phase);
 }
 
+static void note_outcome(const tac_servo *s, tac_tick *tick)
+{
+	if (!tick)
+		return;
+	tick->sco_outcome = (int32_t)s->report.outcome;
+	tick->sco_refused = (int32_t)s->report.refused;
+}
+
 void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 {
 	tac_servo *s = servo;
@@ -544,6 +552,7 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 	tac_servo_commit_needle(s);
 	tac_servo_commit_pressing(s);
 	tac_servo_note_changes(s);
+	note_outcome(s, tick);
 	end_phase(tick, TAC_PHASE_SCO);
 
 	if (tac_servo_step_effects(s, now_ns, elapsed_ns, tick != NULL))

@@ -81,7 +81,8 @@ void tac_servo_push_partner(tac_servo *servo)
 	partner->hands.reaction = sum;
 }
 
-// Adds the phases of a second tool to those of the first, so that one tick reports the sum of each phase.
+// Adds the phases of a second tool to those of the first, so that one tick reports the sum of each phase. The
+// outcome is that of the first tool, unless the second alone was refused something.
 static void merge_phases(tac_tick *into, const tac_tick *other)
 {
 	int64_t ends_ns = into->wake_ns, phases_ns[TAC_PHASE_COUNT];
@@ -93,6 +94,10 @@ static void merge_phases(tac_tick *into, const tac_tick *other)
 	for (int p = 0; p < TAC_PHASE_COUNT; p++) {
 		ends_ns += phases_ns[p];
 		into->phase_end_ns[p] = ran[p] ? ends_ns : 0;
+	}
+	if (into->sco_refused == 0 && other->sco_refused != 0) {
+		into->sco_outcome = other->sco_outcome;
+		into->sco_refused = other->sco_refused;
 	}
 }
 

@@ -20,6 +20,7 @@ typedef struct pair {
 	tac_servo *servos[2];
 	const tac_snapshot *snapshots[2];
 	force_watch watches[2];
+	int refused[2]; // ticks that show a refusal of this tool
 	int64_t now_ns;
 	tac_context *context;
 } pair;
@@ -62,12 +63,17 @@ static void pair_step(pair *p, tac_dvec3 left, tac_dvec3 right)
 {
 	p->hands[0].state.T_base_tool.position = left;
 	p->hands[1].state.T_base_tool.position = right;
-	for (int i = 0; i < 2; i++)
-		tac_servo_step(p->servos[i], p->now_ns, NULL);
+	tac_tick tick = {0};
+	tac_servo_step_all(p->servos, 2, p->now_ns, &tick);
 	for (int i = 0; i < 2; i++) {
 		p->snapshots[i] = tac_servo_snapshot(p->servos[i], 0);
 		force_watch_step(&p->watches[i], p->world, p->snapshots[i]);
 	}
+	// The tick has the outcome of the first tool, unless the second alone was refused something.
+	const int shown = p->snapshots[0]->sco_refused == 0 && p->snapshots[1]->sco_refused != 0;
+	TEST_ASSERT_EQUAL(p->snapshots[shown]->sco_outcome, tick.sco_outcome);
+	TEST_ASSERT_EQUAL(p->snapshots[shown]->sco_refused, tick.sco_refused);
+	p->refused[shown] += tick.sco_refused != 0;
 	p->now_ns += MS;
 }
 
@@ -254,9 +260,12 @@ static void in_the_built_in_scene_for_two_hands_nothing_intersects(void)
 		}
 		TEST_ASSERT_FALSE_MESSAGE(tools_intersect(&p), "the tools intersect");
 	}
-	printf("contacts with table %d, ram %d, the other tool %d; an object was blocked in %d ticks\n",
-	       contacts[0], contacts[1], contacts[2], blocked_ticks);
+	printf("contacts with table %d, ram %d, the other tool %d; an object was blocked in %d ticks; "
+	       "substeps were "
+	       "refused in %d and %d\n",
+	       contacts[0], contacts[1], contacts[2], blocked_ticks, p.refused[0], p.refused[1]);
 	TEST_ASSERT_TRUE(TAC_TEST_SANITIZED || (contacts[0] > 100 && contacts[1] > 100 && contacts[2] > 100));
+	TEST_ASSERT_TRUE(TAC_TEST_SANITIZED || (p.refused[0] > 0 && p.refused[1] > 0));
 	pair_fini(&p);
 }
 

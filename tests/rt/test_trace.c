@@ -53,11 +53,17 @@ static int64_t expected_events(const expected *e)
 	return 5 + 4 * e->ticks + 2 * e->phases + e->misses + e->losses + 1;
 }
 
+static const char *name_of_outcome(int32_t outcome)
+{
+	return outcome == 5 ? "too \"close\"" : "a name of more than twenty bytes";
+}
+
 static tac_trace *open_trace(const char *path)
 {
 	tac_trace_def def = tac_trace_def_default();
 	def.path = path;
 	def.origin_ns = origin_ns;
+	def.outcome_name = name_of_outcome;
 	tac_trace *trace;
 	TEST_ASSERT_EQUAL_INT(TAC_OK, tac_trace_create(&def, &trace));
 	return trace;
@@ -198,6 +204,44 @@ static void names_are_escaped(void)
 	def.thread_name = "";
 	TEST_ASSERT_EQUAL_INT(TAC_OK, tac_trace_create(&def, &trace));
 	close_trace(&trace, TRACE("names-worst"), &(expected){0});
+}
+
+// How often `text` is in a file.
+static int count_in_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "r");
+	TEST_ASSERT_NOT_NULL(file);
+	char line[4096];
+	int count = 0;
+	while (fgets(line, sizeof line, file))
+		count += strstr(line, text) != NULL;
+	TEST_ASSERT_EQUAL_INT(0, fclose(file));
+	return count;
+}
+
+// Five ticks: two without an outcome, one with an outcome, two that were also refused something.
+static void the_phase_sco_has_its_outcome(void)
+{
+	static const int32_t outcomes[5][2] = {{0, 0}, {5, 0}, {5, 7}, {0, 0}, {-3, 5}};
+	tac_trace *trace = open_trace(TRACE("outcomes"));
+	expected e = {0};
+	rng = tac_rng_seed(4, 0);
+	for (int64_t index = 0; index < 5; index++) {
+		tac_tick tick = usual_tick(index);
+		tick.sco_outcome = outcomes[index][0];
+		tick.sco_refused = outcomes[index][1];
+		add_tick(trace, &e, &tick);
+	}
+	close_trace(&trace, TRACE("outcomes"), &e);
+	TEST_ASSERT_EQUAL_INT(3, count_in_file(TRACE("outcomes"), "\"outcome\""));
+	TEST_ASSERT_EQUAL_INT(2, count_in_file(TRACE("outcomes"), "\"refused\""));
+	TEST_ASSERT_EQUAL_INT(1,
+			      count_in_file(TRACE("outcomes"), "\"args\":{\"outcome\":\"too ?close?\"}},"));
+	TEST_ASSERT_EQUAL_INT(1, count_in_file(TRACE("outcomes"), "\"args\":{\"outcome\":\"too ?close?\","
+								  "\"refused\":\"a name of more than \"}},"));
+	TEST_ASSERT_EQUAL_INT(1, count_in_file(TRACE("outcomes"),
+					       "\"args\":{\"outcome\":\"a name of more than \","
+					       "\"refused\":\"too ?close?\"}},"));
 }
 
 static void hostile_ticks_make_a_valid_trace(void)
@@ -417,6 +461,7 @@ int main(void)
 	RUN_TEST(usual_ticks_make_a_trace);
 	RUN_TEST(trace_without_ticks_is_a_trace);
 	RUN_TEST(names_are_escaped);
+	RUN_TEST(the_phase_sco_has_its_outcome);
 	RUN_TEST(hostile_ticks_make_a_valid_trace);
 	RUN_TEST(random_ticks_make_a_valid_trace);
 	RUN_TEST(moved_ticks_are_counted);
