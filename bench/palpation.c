@@ -1,7 +1,6 @@
 // Whether the nodule of the scene palpation can be felt: the force of a finger over it, beside the force of
 // the same finger at the same place of the same body without it, against the depth; then across it at one
-// depth. The ratio is what a hand has to tell. The bodies are prepared at the first start, which takes
-// minutes.
+// depth. The ratio is what a hand has to tell. The bodies are prepared at the first start.
 #include "haptic/world.h"
 #include "tissue/contact.h"
 
