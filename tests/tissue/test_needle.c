@@ -566,39 +566,67 @@ static void rigid_needle_can_be_redirected(void)
 // ---- N08 ----
 
 // The three parts of the force in Okamura, Simone and O'Leary 2004: before the puncture a spring of second
-// order; after it a constant cutting force and friction in proportion to the depth, with viscosity. With a
-// stiff coupling the force is their sum at every depth.
+// order; after it a constant cutting force and friction in proportion to the depth, with viscosity. Of the
+// values, only the cutting force is the paper's, for bovine liver; the others are of its order. Its measured
+// curves are not at hand, so what is checked is its model and the way in which it separates the parts: what a
+// first insertion takes more than the motion in the same hole is the cutting force, the same at every depth,
+// and the motion out of it has the friction alone.
+#define LIVER_A1        80
+#define LIVER_A2        9e4
+#define LIVER_PUNCTURE  2.1
+#define LIVER_CUTTING   0.94
+#define LIVER_FRICTION  18
+#define LIVER_VISCOSITY 200
+
+// Moves the needle to `to` at `v` (m, m/s) and notes the force in each 0.1 mm of the device's way from 8 mm
+// on, where the bristles have turned. Returns the number of ticks before the puncture in which the force was
+// that of the spring.
+static int insert_liver(double *d, double to, double v, double forces_N[400])
+{
+	int spring = 0;
+	while (fabs(to - *d) > 0.5 * v * r.elapsed_s) {
+		*d += copysign(v * r.elapsed_s, to - *d);
+		step(tac_dpose_make(tac_dvec3_make(0, 0, -*d), tac_dquat_identity()));
+		const double F = r.wrench.force_N.z, z = r.state->depth_m;
+		if (r.state->opened == 0 && z > 1e-3) {
+			const double wanted = LIVER_A1 * z + LIVER_A2 * z * z;
+			TEST_ASSERT_DOUBLE_WITHIN(0.01 * wanted, wanted, F);
+			spring++;
+		}
+		const int bin = (int)(1e4 * *d);
+		if (bin >= 80 && bin < 400)
+			forces_N[bin] = F;
+	}
+	return spring;
+}
+
 static void curve_has_the_three_parts_of_okamura(void)
 {
-	const double a1 = 80, a2 = 9e4, puncture = 2.1, cutting = 0.94, friction = 18, viscosity = 200,
-		     v = 3e-3;
-	r.body.layers[0] = layer(1, a1, a2, puncture, cutting);
-	r.body.layers[0].shaft_friction_N_per_m = friction;
-	r.body.layers[0].shaft_viscosity_N_s_per_m2 = viscosity;
+	const double v = 3e-3;
+	double in[400], out[400], again[400], d = 0;
+	r.body.layers[0] = layer(1, LIVER_A1, LIVER_A2, LIVER_PUNCTURE, LIVER_CUTTING);
+	r.body.layers[0].shaft_friction_N_per_m = LIVER_FRICTION;
+	r.body.layers[0].shaft_viscosity_N_s_per_m2 = LIVER_VISCOSITY;
 	r.body.layers[0].shaft_stiffness_N_per_m2 = 1e6;
 	r.body.layer_count = 1;
 	begin_with(0, 0, 0.09, 1000);
 	r.coupling.stiffness_N_per_m = 1e6;
-	bool pierced = false;
-	int before = 0, after = 0;
-	for (double d = 0; d < 0.04; d += v * r.elapsed_s) {
-		step(tac_dpose_make(tac_dvec3_make(0, 0, -d), tac_dquat_identity()));
-		const double F = r.wrench.force_N.z, z = r.state->depth_m;
-		if (r.state->opened > 0 && !pierced) {
-			pierced = true;
-			continue;
-		}
-		if (!pierced && z > 1e-3) {
-			const double wanted = a1 * z + a2 * z * z;
-			TEST_ASSERT_DOUBLE_WITHIN(0.01 * wanted, wanted, F);
-			before++;
-		} else if (pierced && z > 0.008) {
-			const double wanted = cutting + r.state->front_m * (friction + viscosity * v);
-			TEST_ASSERT_DOUBLE_WITHIN(0.01 * wanted, wanted, F);
-			after++;
-		}
+	step(r.device); // from above the skin
+	TEST_ASSERT_TRUE(insert_liver(&d, 0.04, v, in) > 500);
+	const double tip = r.state->depth_m - r.state->front_m; // ahead of the front, by the spring
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, LIVER_CUTTING, LIVER_A1 * tip + LIVER_A2 * tip * tip);
+	insert_liver(&d, 0.004, v, out);
+	insert_liver(&d, 0.038, v, again);
+	for (int i = 90; i < 360; i++) {
+		const double depth = 1e-4 * (i + 0.5);
+		const double shaft = depth * (LIVER_FRICTION + LIVER_VISCOSITY * v);
+		TEST_ASSERT_DOUBLE_WITHIN(
+			0.01 * (LIVER_CUTTING + shaft),
+			LIVER_CUTTING + shaft - tip * (LIVER_FRICTION + LIVER_VISCOSITY * v), in[i]);
+		TEST_ASSERT_DOUBLE_WITHIN(0.01 * shaft + 2e-3, -shaft, out[i]);
+		TEST_ASSERT_DOUBLE_WITHIN(0.01 * shaft + 2e-3, shaft, again[i]);
 	}
-	TEST_ASSERT_TRUE(before > 500 && after > 5000);
+	TEST_ASSERT_EQUAL(1, r.state->punctures);
 }
 
 // ---- other ----
