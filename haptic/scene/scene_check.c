@@ -92,6 +92,11 @@ static bool check_solids(const checker *c, const char *text, tac_solids *out_sol
 	return tac_solids_decode(text, out_solids, message) >= TAC_OK || refuse(c, text, "%s", message);
 }
 
+static bool is_round(const tac_solid *solid)
+{
+	return solid->kind == TAC_SOLID_SPHERE || solid->kind == TAC_SOLID_CAPSULE;
+}
+
 // Checks solids, and that mesh files can be opened; their contents are checked when they are loaded.
 static bool check_shapes(const checker *c, const tac_scene_shape *shapes, int32_t count)
 {
@@ -213,8 +218,7 @@ static bool check_protect(const checker *c, const tac_scene_object *o)
 			return false;
 		bool round = true;
 		for (int32_t i = 0; round && i < solids.count; i++)
-			round = solids.solid[i].kind == TAC_SOLID_SPHERE ||
-				solids.solid[i].kind == TAC_SOLID_CAPSULE;
+			round = is_round(&solids.solid[i]);
 		if (!round)
 			return refuse(
 				c, p->solids,
@@ -240,6 +244,23 @@ static bool check_cut(const checker *c, const char *name)
 		      name);
 }
 
+// Whether the tool's exact distance from the surface of a drilled body is known: a ball, a capsule, a burr or
+// a needle.
+static bool can_meet_drilled(const tac_scene_tool *t)
+{
+	const tac_scene_shape *shape = &t->shapes[0];
+	if (t->drill.radius_m > 0 || t->shape_count == 0)
+		return true;
+	if (t->shape_count != 1)
+		return false;
+	if (shape->kind != TAC_SCENE_SOLIDS)
+		return shape->kind == TAC_SCENE_SPHERE || shape->kind == TAC_SCENE_CAPSULE;
+	tac_solids solids;
+	char message[TAC_SOLIDS_MESSAGE];
+	return tac_solids_decode(shape->solids, &solids, message) >= TAC_OK && solids.count == 1 &&
+	       is_round(&solids.solid[0]);
+}
+
 static bool check_drillable(const checker *c, const tac_scene_object *o)
 {
 	const tac_scene *s = c->scene;
@@ -251,6 +272,14 @@ static bool check_drillable(const checker *c, const tac_scene_object *o)
 			return refuse(c, &d->voxel_m,
 				      "expected one body that is drilled, found '%s' and '%s'", other->name,
 				      o->name);
+	}
+	for (int32_t i = 0; i < s->tool_count; i++) {
+		if (!can_meet_drilled(&s->tools[i]))
+			return refuse(
+				c, s->tools[i].name,
+				"expected a sphere, a capsule or a drill as the tool of a scene with a body "
+				"that is drilled, found '%s' of another shape",
+				s->tools[i].name);
 	}
 	if (o->path_count > 0)
 		return refuse(c, &o->path[0].time_s,

@@ -218,6 +218,11 @@ static void wrong_keys_are_refused_by_line_and_column(void)
 		{"radius_m: 0.001, button: 0", "radius_m: 0.001, length_m: 0.003", "x.yaml:8",
 		 "kind: cylinder, radius_m: 0.001, height_m: 0.003"},
 		{"depth_m: 0.0015", "solids: \"ball:r=1\"", "x.yaml:15", "expected sphere:, capsule:"},
+		{"tools:\n", "tools:\n- {name: spoon, shapes: [{kind: box}]}\n", "x.yaml:6:10",
+		 "expected a sphere, a capsule or a drill as the tool"},
+		{"tools:\n",
+		 "tools:\n- {name: rod, shapes: [{kind: solids, solids: \"cylinder:r=0.001,h=0.01\"}]}\n",
+		 "x.yaml:6:10", "found 'rod' of another shape"},
 	};
 	char text[2048];
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
