@@ -30,6 +30,10 @@ typedef struct tac_burr {
 // Thread: RT.
 double tac_burr_distance(const tac_burr *burr, tac_dvec3 point, tac_dvec3 *out_normal);
 
+// The least distance of a point of the segment from `p` to `q` from the burr's surface, m, negative inside:
+// to 1e-9 of the segment's length. Thread: RT.
+double tac_burr_segment_distance(const tac_burr *burr, tac_dvec3 p, tac_dvec3 q);
+
 // The burr at a pose of the tool.
 // Thread: RT.
 tac_burr tac_burr_place(const tac_burr *burr, tac_dpose T_object_tool);

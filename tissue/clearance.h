@@ -2,7 +2,8 @@
 // trainee should keep away from. Outside, the distance of the surfaces is exact: that of the tool's core
 // from the nearest triangle, found in a tree of boxes, less the tool's radius. Inside it is negative: the
 // depth of the deeper end of the core below the surface, plus the radius. A core that passes through the mesh
-// with both ends outside counts as at the surface, so its distance is minus the radius.
+// with both ends outside counts as at the surface, so its distance is minus the radius. Of a cylinder, the
+// depth is without the radius, or that of the triangles in it.
 //
 // Whether an end is inside is decided by the winding number of the mesh (collision/mesh_query.h).
 #ifndef TAC_TISSUE_CLEARANCE_H
@@ -10,7 +11,7 @@
 
 #include "base/result.h"
 #include "collision/mesh.h"
-#include "collision/round.h"
+#include "tissue/burr.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,7 +46,7 @@ typedef struct tac_clearance_search {
 // The distance of the tool (in the mesh's frame) from the mesh, m, below 0 inside; `limit_m` if it is not
 // less. Sets search->unfinished, and never clears it.
 // Thread: RT.
-double tac_clearance_measure(const tac_clearance *clearance, const tac_round *tool, double limit_m,
+double tac_clearance_measure(const tac_clearance *clearance, const tac_burr *tool, double limit_m,
 			     tac_clearance_search *search);
 
 // Whether a point (m, in the mesh's frame) lies inside. False if the work is spent, which is then set in

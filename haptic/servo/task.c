@@ -216,39 +216,48 @@ static double segment_distance(tac_dvec3 a, tac_dvec3 b, tac_dvec3 c, tac_dvec3 
 
 // The distance of a segment of the tool, with its radius, from a structure; below 0 inside. `limit_m` if it
 // is not less.
-static double structure_distance(structure *s, tac_dpose T_object_world, tac_dvec3 a, tac_dvec3 b,
-				 double radius_m, double limit_m)
+static double structure_distance(structure *s, tac_dpose T_object_world, const tac_burr *world_tool,
+				 double limit_m)
 {
 	double least = limit_m;
-	a = tac_dpose_apply_point(T_object_world, a);
-	b = tac_dpose_apply_point(T_object_world, b);
+	const tac_burr tool = tac_burr_place(world_tool, T_object_world);
 	if (s->clearance)
-		return tac_clearance_measure(s->clearance, &(tac_round){a, b, radius_m}, limit_m, &s->search);
+		return tac_clearance_measure(s->clearance, &tool, limit_m, &s->search);
 	for (int32_t i = 0; i < s->count; i++) {
 		const rounded *solid = &s->solids[i];
-		least = fmin(least, segment_distance(a, b, solid->a, solid->b) - radius_m - solid->radius_m);
+		const double distance =
+			tool.kind == TAC_BURR_CYLINDER
+				? tac_burr_segment_distance(&tool, solid->a, solid->b)
+				: segment_distance(tool.a, tool.b, solid->a, solid->b) - tool.radius;
+		least = fmin(least, distance - solid->radius_m);
 	}
 	return least;
 }
 
-// The tool is its core where it is round, a bent needle its shape, and else the point at its origin.
+// The tool is its exact shape where it is round or a burr, a bent needle its shape, and else the point at its
+// origin.
 static double tool_distance(const tac_task *t, structure *s, const tac_snapshot *n)
 {
 	const tac_world_body *tool = &t->world->tools[t->tool];
 	const tac_dpose T = tac_dpose_inverse(n->T_world_objects[s->object]);
-	const tac_dvec3 origin = n->T_world_sco.position;
+	const tac_scene_drill *drill = &t->world->scene->tools[t->tool].drill;
 	if (n->needle.shape_count > 1) {
 		double least = HUGE_VAL;
-		for (int32_t i = 0; i + 1 < n->needle.shape_count; i++)
-			least = structure_distance(s, T, n->needle.shape_m[i], n->needle.shape_m[i + 1],
-						   tool->is_round ? tool->round.radius : 0, least);
+		for (int32_t i = 0; i + 1 < n->needle.shape_count; i++) {
+			const tac_burr part = {TAC_BURR_ROUND, n->needle.shape_m[i], n->needle.shape_m[i + 1],
+					       tool->is_round ? tool->round.radius : 0};
+			least = structure_distance(s, T, &part, least);
+		}
 		return least;
 	}
-	if (!tool->is_round)
-		return structure_distance(s, T, origin, origin, 0, HUGE_VAL);
-	return structure_distance(s, T, tac_dpose_apply_point(n->T_world_sco, tool->round.a),
-				  tac_dpose_apply_point(n->T_world_sco, tool->round.b), tool->round.radius,
-				  HUGE_VAL);
+	tac_burr burr = {.kind = TAC_BURR_ROUND}; // the origin
+	if (tool->is_round)
+		burr = (tac_burr){TAC_BURR_ROUND, tool->round.a, tool->round.b, tool->round.radius};
+	else if (drill->length_m > 0)
+		burr = (tac_burr){TAC_BURR_CYLINDER, tac_dvec3_zero(), tac_dvec3_make(0, 0, drill->length_m),
+				  drill->radius_m};
+	const tac_burr placed = tac_burr_place(&burr, n->T_world_sco);
+	return structure_distance(s, T, &placed, HUGE_VAL);
 }
 
 static void watch_structures(tac_task *t, const tac_snapshot *n, double time_s, double elapsed_s)

@@ -190,6 +190,29 @@ static void distances_to_a_protected_mesh(void)
 				 logged);
 }
 
+// A cylindrical burr beside and above a sphere and a long capsule along y: closed forms of side, end and
+// edge.
+static void distances_of_a_cylindrical_burr(void)
+{
+	build("scene: x\n"
+	      "tools: [{name: t, shapes: [{kind: cylinder, radius_m: 0.001, height_m: 0.004, position_m: [0, "
+	      "0, "
+	      "0.002]}], drill: {radius_m: 0.001, length_m: 0.004}}]\n"
+	      "objects: [{name: o, shapes: [{kind: box}], protect: [\n"
+	      "  {name: ball, solids: \"sphere:r=0.002\"}, {name: nerve, solids: "
+	      "\"capsule:r=0.002,h=0.05,axis=y\"}]}]\n");
+	for (int i = 0; i < 400; i++) {
+		const double x = 0.01 * cos(0.1 * i), z = 0.01 * sin(0.07 * i);
+		const double side = fabs(x) - 0.001,
+			     end = fmax(z, -0.004 - z); // of the axis through the origin
+		const double gap = side > 0 && end > 0 ? hypot(side, end) : fmax(side, end);
+		tac_task_step(task, at(i, tac_dvec3_make(x, 0, z), 0, 0));
+		const tac_task_figures *f = tac_task_read(task);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, gap - 0.002, f->structures[0].distance_m);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, gap - 0.002, f->structures[1].distance_m);
+	}
+}
+
 static void coverage_is_the_touched_part_of_the_area(void)
 {
 	build("scene: x\n" BALL
@@ -381,6 +404,7 @@ int main(void)
 	RUN_TEST(forces_of_a_ramp);
 	RUN_TEST(distances_to_protected_spheres);
 	RUN_TEST(distances_to_a_protected_mesh);
+	RUN_TEST(distances_of_a_cylindrical_burr);
 	RUN_TEST(distance_of_capsules_is_that_of_many_points);
 	RUN_TEST(coverage_is_the_touched_part_of_the_area);
 	RUN_TEST(volumes_add_up_by_material);

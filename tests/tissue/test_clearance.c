@@ -108,7 +108,7 @@ static bool is_inside(tac_dvec3 p)
 	return sum > 6;
 }
 
-static double expected(const tac_round *tool)
+static double expected(const tac_burr *tool)
 {
 	double depth = 0;
 	if (is_inside(tool->a))
@@ -143,8 +143,9 @@ static void compare_with_every_triangle(int rounds, uint64_t seed)
 		const tac_dvec3 a = tac_dvec3_scale(tac_rng_unit_f64(&rng), far * tac_rng_f64(&rng));
 		const double length =
 			i % 3 == 0 ? 0 : tac_rng_range_f64(&rng, 1e-4, i % 3 == 1 ? 0.002 : 0.08);
-		const tac_round tool = {a, tac_dvec3_add_scaled(a, length, tac_rng_unit_f64(&rng)),
-					tac_rng_range_f64(&rng, 1e-5, 2e-3)};
+		const tac_burr tool = {TAC_BURR_ROUND, a,
+				       tac_dvec3_add_scaled(a, length, tac_rng_unit_f64(&rng)),
+				       tac_rng_range_f64(&rng, 1e-5, 2e-3)};
 		const double want = expected(&tool);
 		search.work = 1000000;
 		allocations = 0;
@@ -194,11 +195,79 @@ static void distance_from_a_box(void)
 		}
 		const tac_dvec3 c = tac_dvec3_make(p[0], p[1], p[2]);
 		search.work = TAC_CLEARANCE_WORK;
-		TEST_ASSERT_DOUBLE_WITHIN(
-			1e-12, (in < 0 ? in : out) - 0.01,
-			tac_clearance_measure(clearance, &(tac_round){c, c, 0.01}, HUGE_VAL, &search));
+		TEST_ASSERT_DOUBLE_WITHIN(1e-12, (in < 0 ? in : out) - 0.01,
+					  tac_clearance_measure(clearance,
+								&(tac_burr){TAC_BURR_ROUND, c, c, 0.01},
+								HUGE_VAL, &search));
 		TEST_ASSERT_FALSE(search.unfinished);
 	}
+}
+
+// The distance of a triangle from a cylinder by a search in a search: both are convex.
+static double cylinder_along(const tac_burr *cylinder, tac_dvec3 p, tac_dvec3 q)
+{
+	double low = 0, high = 1;
+	tac_dvec3 n;
+	for (int i = 0; i < 45; i++) {
+		const double s = low + (high - low) / 3, u = high - (high - low) / 3;
+		if (tac_burr_distance(cylinder, tac_dvec3_lerp(p, q, s), &n) <
+		    tac_burr_distance(cylinder, tac_dvec3_lerp(p, q, u), &n))
+			high = u;
+		else
+			low = s;
+	}
+	return tac_burr_distance(cylinder, tac_dvec3_lerp(p, q, 0.5 * (low + high)), &n);
+}
+
+static double cylinder_triangle(const tac_burr *cylinder, const tac_dvec3 t[3])
+{
+	double low = 0, high = 1;
+	for (int i = 0; i < 45; i++) {
+		const double s = low + (high - low) / 3, u = high - (high - low) / 3;
+		if (cylinder_along(cylinder, tac_dvec3_lerp(t[0], t[1], s), tac_dvec3_lerp(t[0], t[2], s)) <
+		    cylinder_along(cylinder, tac_dvec3_lerp(t[0], t[1], u), tac_dvec3_lerp(t[0], t[2], u)))
+			high = u;
+		else
+			low = s;
+	}
+	const double s = 0.5 * (low + high);
+	return cylinder_along(cylinder, tac_dvec3_lerp(t[0], t[1], s), tac_dvec3_lerp(t[0], t[2], s));
+}
+
+// A cylindrical burr around and in the lumpy body: outside the distance, where they meet the sign.
+static void distance_of_a_cylinder(void)
+{
+	make_lumpy();
+	prepare();
+	tac_rng rng = tac_rng_seed((uint64_t)from_environment("TACTUS_SEED", 3), 1);
+	tac_clearance_search search = {0};
+	int inside = 0, outside = 0;
+	for (int i = 0; i < test_rounds(160); i++) {
+		const tac_dvec3 a =
+			tac_dvec3_scale(tac_rng_unit_f64(&rng), tac_rng_range_f64(&rng, 0, 0.012));
+		const tac_burr tool = {
+			TAC_BURR_CYLINDER, a,
+			tac_dvec3_add_scaled(a, tac_rng_range_f64(&rng, 5e-4, 0.008), tac_rng_unit_f64(&rng)),
+			tac_rng_range_f64(&rng, 3e-4, 2e-3)};
+		double want = HUGE_VAL;
+		for (int32_t k = 0; k < mesh->triangle_count; k++) {
+			const tac_dvec3 t[3] = {tac_mesh_corner(mesh, k, 0), tac_mesh_corner(mesh, k, 1),
+						tac_mesh_corner(mesh, k, 2)};
+			// A triangle this far from the axis cannot be the nearest.
+			if (segment_triangle(tool.a, tool.b, t) - tool.radius < want)
+				want = fmin(want, cylinder_triangle(&tool, t));
+		}
+		search.work = 10000000;
+		const double got = tac_clearance_measure(clearance, &tool, HUGE_VAL, &search);
+		TEST_ASSERT_FALSE(search.unfinished);
+		if (want > 1e-8 && !is_inside(tool.a))
+			TEST_ASSERT_DOUBLE_WITHIN(1e-8, want, got);
+		else if (want < -1e-8 || is_inside(tool.a))
+			TEST_ASSERT_TRUE(got < 0);
+		inside += got < 0;
+		outside += got > 0;
+	}
+	TEST_ASSERT_TRUE(inside > 0 && outside > 0);
 }
 
 // In the middle of a fine sphere all triangles are equally near: the search ends when its work is spent, says
@@ -209,19 +278,19 @@ static void work_is_bounded(void)
 	prepare();
 	const tac_dvec3 middle = tac_dvec3_zero(), beside = tac_dvec3_make(0, 0.003, 0.012);
 	tac_clearance_search search = {.work = TAC_CLEARANCE_WORK};
-	const double d =
-		tac_clearance_measure(clearance, &(tac_round){middle, middle, 0.001}, HUGE_VAL, &search);
-	TEST_ASSERT_TRUE(search.unfinished && search.work > -32);
+	const double d = tac_clearance_measure(clearance, &(tac_burr){TAC_BURR_ROUND, middle, middle, 0.001},
+					       HUGE_VAL, &search);
+	TEST_ASSERT_TRUE(search.unfinished && search.work > -64);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-5, -0.011, d);
 	// Where a drill is told to keep away it finishes, without what was nearest before.
 	search = (tac_clearance_search){.work = TAC_CLEARANCE_WORK};
 	const tac_dvec3 top = tac_dvec3_make(0.001, 0.003, 0.08);
-	const double near =
-		tac_clearance_measure(clearance, &(tac_round){beside, top, 0.0005}, HUGE_VAL, &search);
+	const double near = tac_clearance_measure(clearance, &(tac_burr){TAC_BURR_ROUND, beside, top, 0.0005},
+						  HUGE_VAL, &search);
 	TEST_ASSERT_FALSE(search.unfinished);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-5, hypot(0.003, 0.012) - 0.0105, near);
 	search.work = 0;
-	tac_clearance_measure(clearance, &(tac_round){beside, top, 0.0005}, HUGE_VAL, &search);
+	tac_clearance_measure(clearance, &(tac_burr){TAC_BURR_ROUND, beside, top, 0.0005}, HUGE_VAL, &search);
 	TEST_ASSERT_TRUE(search.unfinished);
 }
 
@@ -241,6 +310,7 @@ int main(void)
 	RUN_TEST(distance_from_a_lumpy_body);
 	RUN_TEST(distance_from_a_ring);
 	RUN_TEST(distance_from_a_box);
+	RUN_TEST(distance_of_a_cylinder);
 	RUN_TEST(work_is_bounded);
 	RUN_TEST(an_open_mesh_is_refused);
 	return UNITY_END();

@@ -12,6 +12,7 @@
 #define OPEN_MAX 40
 // Units of work for a triangle; a box is one.
 #define TRIANGLE_WORK 4
+#define CYLINDER_WORK 100 // the same where a cylinder is near
 
 // A box around triangles. The first child of an inner node follows it.
 typedef struct node {
@@ -175,6 +176,7 @@ typedef struct nearest {
 	tac_dvec3 a, b;
 	double distance_m;
 	int32_t triangle;
+	const tac_burr *cylinder; // whose distance is wanted, plus its radius; NULL: that of the core
 } nearest;
 
 static double distance_to_point(tac_dvec3 p, const tac_dvec3 t[3])
@@ -206,15 +208,84 @@ static double distance_to_triangle(tac_dvec3 a, tac_dvec3 b, const tac_dvec3 t[3
 	return least;
 }
 
-static void try_triangle(const tac_clearance *c, int32_t triangle, nearest *best)
+// The point of a cylinder that lies furthest along -`normal`.
+static tac_dvec3 lowest_point(const tac_burr *cylinder, tac_dvec3 normal)
+{
+	const tac_dvec3 axis = tac_dvec3_normalize(tac_dvec3_sub(cylinder->b, cylinder->a));
+	const double along = tac_dvec3_dot(normal, axis);
+	const tac_dvec3 across = tac_dvec3_add_scaled(normal, -along, axis);
+	const double length = tac_dvec3_length(across);
+	return tac_dvec3_add_scaled(along > 0 ? cylinder->a : cylinder->b,
+				    length > 0 ? -cylinder->radius / length : 0, across);
+}
+
+// The distance of a cylinder from a triangle, below 0 where they meet. Both are convex: the nearest point of
+// the triangle is on an edge, or the face is nearest to the point of the cylinder that lies furthest towards
+// it. A cylinder that only the face meets is found where its core passes the plane, or from there.
+static double cylinder_to_triangle(const tac_burr *cylinder, const tac_dvec3 t[3])
+{
+	double least = HUGE_VAL;
+	for (int k = 0; k < 3; k++)
+		least = fmin(least, tac_burr_segment_distance(cylinder, t[k], t[(k + 1) % 3]));
+	const tac_dvec3 cross = tac_dvec3_triangle_cross(t[0], t[1], t[2]);
+	const double length = tac_dvec3_length(cross);
+	if (!(length > 0))
+		return least;
+	for (int side = 0; side < 2; side++) {
+		const tac_dvec3 normal = tac_dvec3_scale(cross, (side ? -1 : 1) / length);
+		const tac_dvec3 p = lowest_point(cylinder, normal);
+		const double above = tac_dvec3_dot(normal, tac_dvec3_sub(p, t[0]));
+		int region;
+		const tac_dvec3 foot = tac_closest_on_triangle(p, t, &region);
+		tac_dvec3 unused;
+		if (region == TAC_CLOSEST_FACE)
+			least = fmin(least, above >= 0 ? above : tac_burr_distance(cylinder, foot, &unused));
+	}
+	tac_dvec3 p = tac_dvec3_lerp(cylinder->a, cylinder->b, 0.5);
+	const double a = tac_dvec3_dot(cross, tac_dvec3_sub(cylinder->a, t[0])),
+		     b = tac_dvec3_dot(cross, tac_dvec3_sub(cylinder->b, t[0]));
+	if ((a > 0) != (b > 0))
+		p = tac_dvec3_lerp(cylinder->a, cylinder->b, a / (a - b));
+	for (int i = 0; i < 8 && least > 0; i++) {
+		int region;
+		tac_dvec3 normal;
+		p = tac_closest_on_triangle(p, t, &region);
+		const double d = tac_burr_distance(cylinder, p, &normal);
+		least = fmin(least, d);
+		p = tac_dvec3_add_scaled(p, -d, normal);
+	}
+	return least;
+}
+
+// Whether a triangle may be nearer to the cylinder than the best: no point is nearer than the centroid by
+// more than its distance from it.
+static bool may_be_near(const nearest *best, const tac_dvec3 t[3])
+{
+	const tac_dvec3 middle = tac_dvec3_scale(tac_dvec3_add(t[0], tac_dvec3_add(t[1], t[2])), 1.0 / 3);
+	double reach = 0;
+	for (int k = 0; k < 3; k++)
+		reach = fmax(reach, tac_dvec3_length(tac_dvec3_sub(t[k], middle)));
+	tac_dvec3 normal;
+	return tac_burr_distance(best->cylinder, middle, &normal) + best->cylinder->radius - reach <
+	       best->distance_m;
+}
+
+// Returns the work that it took more than a box.
+static int64_t try_triangle(const tac_clearance *c, int32_t triangle, nearest *best)
 {
 	const tac_dvec3 t[3] = {tac_mesh_corner(c->mesh, triangle, 0), tac_mesh_corner(c->mesh, triangle, 1),
 				tac_mesh_corner(c->mesh, triangle, 2)};
-	const double d = distance_to_triangle(best->a, best->b, t);
+	double d = distance_to_triangle(best->a, best->b, t);
+	const bool is_near = best->cylinder && d < best->distance_m && may_be_near(best, t);
+	if (best->cylinder && !is_near)
+		return TRIANGLE_WORK;
+	if (is_near)
+		d = cylinder_to_triangle(best->cylinder, t) + best->cylinder->radius;
 	if (d < best->distance_m) {
 		best->distance_m = d;
 		best->triangle = triangle;
 	}
+	return is_near ? CYLINDER_WORK : TRIANGLE_WORK;
 }
 
 // The gap between two intervals.
@@ -239,9 +310,12 @@ static double bound(const node *n, const nearest *q)
 	if (!(squared > 0))
 		return tac_dvec3_length(apart);
 	const double s = fmin(fmax(tac_dvec3_dot(tac_dvec3_sub(middle, q->a), along) / squared, 0), 1);
-	const double ball = tac_dvec3_length(tac_dvec3_sub(middle, tac_dvec3_add_scaled(q->a, s, along))) -
-			    0.5 * tac_dvec3_length(tac_dvec3_sub(high, low));
-	return fmax(tac_dvec3_length(apart), ball);
+	const double half = 0.5 * tac_dvec3_length(tac_dvec3_sub(high, low));
+	tac_dvec3 normal;
+	const double around =
+		q->cylinder ? tac_burr_distance(q->cylinder, middle, &normal) + q->cylinder->radius
+			    : tac_dvec3_length(tac_dvec3_sub(middle, tac_dvec3_add_scaled(q->a, s, along)));
+	return fmax(tac_dvec3_length(apart), around - half);
 }
 
 // Finds the nearest triangle, if it is nearer than best->distance_m.
@@ -253,7 +327,7 @@ static void find_nearest(const tac_clearance *c, nearest *best, tac_clearance_se
 	} open[OPEN_MAX];
 	int32_t count = 0;
 	if (search->triangle >= 0 && search->triangle < c->mesh->triangle_count)
-		try_triangle(c, search->triangle, best);
+		search->work -= try_triangle(c, search->triangle, best);
 	open[count].node = 0;
 	open[count++].bound_m = bound(&c->nodes[0], best);
 	while (count > 0) {
@@ -261,13 +335,13 @@ static void find_nearest(const tac_clearance *c, nearest *best, tac_clearance_se
 		const node *n = &c->nodes[index];
 		if (!(open[count].bound_m < best->distance_m))
 			continue;
-		search->work -= 2 + TRIANGLE_WORK * n->count;
+		search->work -= 2;
 		if (search->work < 0) {
 			search->unfinished = true;
 			break;
 		}
 		for (int32_t i = n->first; i < n->first + n->count; i++)
-			try_triangle(c, c->order[i], best);
+			search->work -= try_triangle(c, c->order[i], best);
 		if (n->count > 0)
 			continue;
 		const double one = bound(&c->nodes[index + 1], best),
@@ -287,23 +361,26 @@ static double depth_of(const tac_clearance *c, tac_dvec3 p, tac_clearance_search
 {
 	if (!tac_clearance_contains(c, p, search))
 		return 0;
-	nearest best = {p, p, HUGE_VAL, -1};
+	nearest best = {p, p, HUGE_VAL, -1, NULL};
 	find_nearest(c, &best, search);
 	return best.distance_m;
 }
 
-double tac_clearance_measure(const tac_clearance *clearance, const tac_round *tool, double limit_m,
+double tac_clearance_measure(const tac_clearance *clearance, const tac_burr *tool, double limit_m,
 			     tac_clearance_search *search)
 {
 	const tac_clearance *c = clearance;
 	const double depth_a = depth_of(c, tool->a, search);
 	const bool is_ball = tac_dvec3_length_squared(tac_dvec3_sub(tool->b, tool->a)) == 0;
 	const double depth = is_ball ? depth_a : fmax(depth_a, depth_of(c, tool->b, search));
-	if (depth > 0)
+	const bool is_cylinder = tool->kind == TAC_BURR_CYLINDER;
+	if (depth > 0 && !is_cylinder)
 		return fmin(-depth - tool->radius, limit_m);
+	if (depth > 0)
+		limit_m = fmin(limit_m, -depth);
 	if (!(limit_m > -tool->radius))
 		return limit_m;
-	nearest best = {tool->a, tool->b, limit_m + tool->radius, -1};
+	nearest best = {tool->a, tool->b, limit_m + tool->radius, -1, is_cylinder ? tool : NULL};
 	find_nearest(c, &best, search);
 	return fmin(best.distance_m - tool->radius, limit_m);
 }

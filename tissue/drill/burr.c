@@ -48,6 +48,34 @@ double tac_burr_distance(const tac_burr *burr, tac_dvec3 point, tac_dvec3 *out_n
 					       : round_distance(burr, point, out_normal);
 }
 
+double tac_burr_segment_distance(const tac_burr *burr, tac_dvec3 p, tac_dvec3 q)
+{
+	// The distance is a convex function along the segment. Golden section: each step leaves 0.618 of it.
+	const double part = 0.6180339887498949;
+	tac_dvec3 normal;
+	double low = 0, high = 1, s = 1 - part, t = part;
+	double at_s = tac_burr_distance(burr, tac_dvec3_lerp(p, q, s), &normal);
+	double at_t = tac_burr_distance(burr, tac_dvec3_lerp(p, q, t), &normal);
+	double least = fmin(tac_burr_distance(burr, p, &normal), tac_burr_distance(burr, q, &normal));
+	for (int i = 0; i < 44; i++) {
+		least = fmin(least, fmin(at_s, at_t));
+		if (at_s < at_t) {
+			high = t;
+			t = s;
+			at_t = at_s;
+			s = high - part * (high - low);
+			at_s = tac_burr_distance(burr, tac_dvec3_lerp(p, q, s), &normal);
+		} else {
+			low = s;
+			s = t;
+			at_s = at_t;
+			t = low + part * (high - low);
+			at_t = tac_burr_distance(burr, tac_dvec3_lerp(p, q, t), &normal);
+		}
+	}
+	return least;
+}
+
 tac_burr tac_burr_place(const tac_burr *burr, tac_dpose T_object_tool)
 {
 	return (tac_burr){burr->kind, tac_dpose_apply_point(T_object_tool, burr->a),
