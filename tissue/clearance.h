@@ -32,7 +32,7 @@ tac_result tac_clearance_build(const tac_mesh *mesh, const char *name, tac_clear
 // Thread: setup.
 void tac_clearance_destroy(tac_clearance **clearance);
 
-// Boxes and triangles that a search examines in a tick, at most. A unit is about 20 ns.
+// Boxes and triangles that a search examines in a tick, at most. A unit is some tens of nanoseconds.
 #define TAC_CLEARANCE_WORK 4000
 
 // What searches share. Fill it with zeros before the first one. A search begins at the triangle that was
