@@ -455,6 +455,10 @@ static void make_list(const tac_body *moving, const tac_body *fixed, const tac_s
 		// No room: what the queries want, then what this one needs, without more.
 		record_density(context, list_in_making(context));
 		context->stretch = 1;
+		// A pose needs no way. That of a long flight may lead through all of the other body; with it
+		// there would be no room for any reach, and no list from then on.
+		if (i > 0 && sweep->stationary)
+			context->ahead_v = context->ahead_w = tac_dvec3_zero();
 		begin_list(sweep, LIST_REACH_MIN * (i == 0 ? wanted : needed), context);
 	}
 }
