@@ -87,6 +87,8 @@ module address_generators #(parameter DEPTH = 6) (
 		end else if (dop_running && dop_drop && !sibling) begin
 			sibling <= 1'b1;
 			now <= 0;
+		end else if (dop_running && sibling && dop_pair_arrived && !dop_second) begin
+			dop_running <= 1'b0; // sibling 1 is empty after all
 		end else if (dop_advance) begin
 			now <= now + 1;
 			if (dop_last) begin
