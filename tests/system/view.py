@@ -89,23 +89,26 @@ class Viewer(Fixture):
                 if ghost:
                     self.assertGreater(picture.count((290, 350), bottom=0.68), 25, "ghost of the device")
 
+    def brown_pixels(self, name, scene, seconds):
+        with open(self.path(name + ".yaml"), "w") as file:
+            file.write(scene)
+        picture, _ = self.show("run", name + ".yaml", "--view", "--seconds", seconds, name=name + ".png")
+        return sum(10 <= 360 * hue < 45 and saturation > 0.3 and 0.1 < value < 0.65 for hue, saturation, value
+                   in picture.pixels(left=0.35, right=0.65, top=0.25, bottom=0.65))
+
     def test_a_drilled_body_is_drawn_as_it_remains(self):
         # A hand that reaches the caries, which is brown, at once; then the same with a drill that is switched off.
-        scene = subprocess.run([PROGRAM, "run", "--dump-scene", "caries"], capture_output=True, text=True, timeout=300).stdout
-        hand = ("  hand:\n  - {time_s: 0, position_m: [0.001, 0, 0.007]}\n  - {time_s: 1.1, position_m: [0.001, 0, 0.0022]}\n"
-                "  - {time_s: 1.4, position_m: [0.001, 0, 0.012]}\n  - {time_s: 60, position_m: [0.001, 0, 0.012]}\n")
-        scene = re.sub(r"  hand:\n(  - .*\n(    .*\n)*)+", hand, scene)
-        self.assertEqual(scene.count("time_s: 1.1"), 1)
-        brown = {}
-        for name, text, seconds in (("drilled", scene, "1.7"),
-                                    ("whole", scene.replace("  drill:\n", "  drill:\n    button: 3\n"), "0.3")):
-            with open(self.path(name + ".yaml"), "w") as file:
-                file.write(text)
-            picture, _ = self.show("run", name + ".yaml", "--view", "--seconds", seconds, name=name + ".png")
-            brown[name] = sum(10 <= 360 * hue < 45 and saturation > 0.3 and 0.1 < value < 0.65 for hue, saturation, value
-                              in picture.pixels(left=0.35, right=0.65, top=0.25, bottom=0.65))
-        self.assertEqual(brown["whole"], 0, brown)
-        self.assertGreater(brown["drilled"], 60, brown)
+        caries = subprocess.run([PROGRAM, "run", "--dump-scene", "caries"], capture_output=True, text=True, timeout=300).stdout
+        for slower in (1, 2, 4, 8):  # a loop that a busy machine holds up removes less
+            hand = "  hand:\n" + "".join(f"  - {{time_s: {time * slower:g}, position_m: [0.001, 0, {z}]}}\n" for time, z in
+                                         ((0, 0.007), (1.1, 0.0022), (1.4, 0.012), (60, 0.012)))
+            scene = re.sub(r"  hand:\n(  - .*\n(    .*\n)*)+", hand, caries)
+            self.assertEqual(scene.count(hand), 1)
+            drilled = self.brown_pixels("drilled", scene, f"{1.7 * slower:g}")
+            if drilled > 60:
+                break
+        self.assertGreater(drilled, 60)
+        self.assertEqual(self.brown_pixels("whole", scene.replace("  drill:\n", "  drill:\n    button: 3\n"), "0.3"), 0)
 
     def test_no_tick_allocates_while_the_viewer_draws(self):
         ticker = os.path.join(os.path.dirname(PROGRAM), "..", "tests", "apps", "viewer_tick")
