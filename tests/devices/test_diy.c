@@ -239,6 +239,17 @@ static bool read_is(tac_device_status expected)
 	return tac_device_read(device, tac_clock_now_ns(), &state) == expected;
 }
 
+// Opens the device again if a machine that held up the board's thread has lost it.
+static bool is_fresh(void)
+{
+	if (read_is(TAC_DEVICE_LOST)) {
+		tac_device_destroy(&device);
+		open_device();
+		tac_device_enable(device, true);
+	}
+	return read_is(TAC_DEVICE_OK);
+}
+
 static bool write_force(double x, double y, double z)
 {
 	const tac_wrench wrench = {.force_N = {x, y, z}};
@@ -264,13 +275,12 @@ static void a_port_has_to_be_named(void)
 static void poses_and_forces_agree_with_the_mechanism(void)
 {
 	open_device();
-	EVENTUALLY(read_is(TAC_DEVICE_OK) &&
-		   tac_dvec3_length(tac_dvec3_sub(firmware_state(&board).T_base_tool.position,
-						  state.T_base_tool.position)) < 1e-3);
+	EVENTUALLY(is_fresh() && tac_dvec3_length(tac_dvec3_sub(firmware_state(&board).T_base_tool.position,
+								state.T_base_tool.position)) < 1e-3);
 	TEST_ASSERT_EQUAL_DOUBLE(0, state.T_base_tool.position.y);
 	tac_device_enable(device, true);
 	// The torques belong to the pose of the last sample, so the force differs a little.
-	EVENTUALLY(write_force(0.3, 1, -0.4) &&
+	EVENTUALLY((is_fresh(), write_force(0.3, 1, -0.4)) &&
 		   firmware_force_is(&board, tac_dvec3_make(0.3, 0, -0.4), 0.05));
 	EVENTUALLY(firmware_force_N(&board) == 0); // nobody writes
 	assert_within_limits();
@@ -323,8 +333,8 @@ static void it_lets_go_of_a_board_that_was_left(void)
 	char selection[96];
 	open_device();
 	tac_device_enable(device, true);
-	EVENTUALLY(read_is(TAC_DEVICE_OK));
-	EVENTUALLY(write_force(0.5, 0, 0) && firmware_force_N(&board) > 0.3);
+	EVENTUALLY(is_fresh());
+	EVENTUALLY((is_fresh(), write_force(0.5, 0, 0)) && firmware_force_N(&board) > 0.3);
 	snprintf(selection, sizeof selection, "diy:%s", board.path);
 	const tac_driver *driver = tac_registry_driver_of(selection, &which);
 	TEST_ASSERT_FALSE(driver->let_go(which)); // somebody holds it
