@@ -98,9 +98,10 @@ static tac_wrench drag(const tac_account *a, const tac_account_contact *c, doubl
 
 // The largest share of the spring's wrench, up to 1, with which the springs gain no more energy in this tick
 // than the hand puts in, the balance and POWER_W have: the positive root of
-// share^2 held + share work / 2 = most.
+// share^2 held + share work / 2 = most. *held_J becomes what they hold then. The energy that they hold beyond
+// the device's maximum is left out first.
 static double share_of(const tac_account *a, const tac_account_contact *c, const twist *moved,
-		       double before_J, double held_J, double elapsed_s)
+		       double before_J, double *held_J, double elapsed_s)
 {
 	const double half = 0.5 * work(&c->spring, moved);
 	const double speed =
@@ -108,10 +109,17 @@ static double share_of(const tac_account *a, const tac_account_contact *c, const
 	const double settled = fmin(fmax(1 - speed / RESTS_M_PER_S, a->touched_s / LASTS_S), 1);
 	const double gift_J = settled * POWER_W * elapsed_s;
 	const double most = before_J - 0.5 * work(&a->wrench, moved) + fmax(a->balance_J, 0) + gift_J;
-	if (!(held_J > 0) || held_J + half <= most)
+	if (!(*held_J > 0) || *held_J + half <= most)
 		return 1;
-	const double root = 0.25 * half * half + held_J * fmax(most, 0);
-	return fmin(fmax((sqrt(root) - 0.5 * half) / held_J, 0), 1);
+	const double full_J = *held_J - c->beyond_J;
+	if (full_J + half <= most) {
+		*held_J = most - half;
+		return 1;
+	}
+	const double root = 0.25 * half * half + full_J * fmax(most, 0);
+	const double share = fmin(fmax((sqrt(root) - 0.5 * half) / full_J, 0), 1);
+	*held_J = full_J * share * share;
+	return share;
 }
 
 // Whether the deficit is large beside what the springs hold.
@@ -154,8 +162,7 @@ static tac_wrench enter(tac_account *a, const tac_account_contact *c, const twis
 	// A stiffness that follows rate and delay is no energy of the contact's.
 	const bool derated = c->material_N_per_m == a->material_N_per_m && a->stiffness_N_per_m > 0;
 	const double factor = derated ? K / a->stiffness_N_per_m : 1, before_J = a->held_J * factor;
-	const double share = share_of(a, c, moved, a->asked_J * factor, *held_J, elapsed_s);
-	*held_J *= share * share;
+	const double share = share_of(a, c, moved, a->asked_J * factor, held_J, elapsed_s);
 	a->begin_J = a->balance_J + before_J;
 	// Where a contact begins or ends between two ticks, the trapezoidal rule errs by this.
 	if (touches != a->touching)

@@ -61,7 +61,8 @@ typedef struct tac_account {
 typedef struct tac_account_contact {
 	tac_wrench spring; // on the device, about its origin, without the coupling's damper, world frame
 	double held_J;     // by the springs that exert it, the bristle of the friction included
-	int32_t object;    // the one that is touched; -1: none, the spring's wrench is zero
+	double beyond_J; // of it, since the force is the most that the device gives: less would not lower it
+	int32_t object;  // the one that is touched; -1: none, the spring's wrench is zero
 	tac_dpose T_world_object, T_world_device;
 	double material_N_per_m; // stiffness of the touched materials, which may be more than the coupling's
 	double arm_m;            // of the coupling's angular stiffness; 0: the tool does not rotate

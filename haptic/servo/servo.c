@@ -166,6 +166,9 @@ static tac_coupling_body track_offset(tac_servo *s, double elapsed_s)
 	return (tac_coupling_body){*from, s->relative_velocity_m_per_s, s->relative_velocity_rad_per_s};
 }
 
+// By this share the wanted force exceeds the device's maximum at most, so that the gate sees and counts it.
+#define SEEN_BY_GATE 1e-9
+
 // What springs of the coupling's stiffness hold that exert `w`.
 static double held_J(const tac_servo *s, tac_wrench w)
 {
@@ -174,9 +177,26 @@ static double held_J(const tac_servo *s, tac_wrench w)
 	       (arm_of(s) > 0 && turn > 0 ? 0.5 * tac_dvec3_length_squared(w.torque_Nm) / turn : 0);
 }
 
+// What needles, drills and soft tissue do has no account.
+static bool has_account(const tac_servo *s)
+{
+	return !s->needle.needle && !s->drilling.used && !s->pressing.tissue;
+}
+
+// Share of a contact's force, of which `gain` times is sent, that the device can give. Beyond it a spring
+// goes on with the constant force. The account has to count that one, or a deficit would be taken back from
+// force that the gate cuts off anyway, and not from the hand.
+static double share_within_limit(const tac_servo *s, tac_dvec3 force_N, double gain)
+{
+	const double sent_N = gain * tac_dvec3_length(force_N);
+	const double most_N = s->max_force_N * (1 + SEEN_BY_GATE);
+	return has_account(s) && most_N > 0 && sent_N > most_N ? most_N / sent_N : 1;
+}
+
 // The drag that keeps the contacts' springs from giving more energy than they were given. `contact` is the
-// coupling's wrench with its damper; `patch` what the materials make of it. The law full asks for drag.
-static tac_wrench keep_account(tac_servo *s, tac_wrench contact, const tac_patch_result *patch,
+// coupling's wrench with its damper; `patch` what the materials make of it, of whose force `share` is sent.
+// The law full asks for drag.
+static tac_wrench keep_account(tac_servo *s, tac_wrench contact, const tac_patch_result *patch, double share,
 			       double elapsed_s)
 {
 	if (s->waiting || s->mapping.clutched || s->coupling.law == TAC_COUPLING_FULL) {
@@ -187,10 +207,17 @@ static tac_wrench keep_account(tac_servo *s, tac_wrench contact, const tac_patch
 	const tac_wrench damper = {
 		tac_dvec3_add_scaled(contact.force_N, -s->coupling.stiffness_N_per_m, s->offset_m),
 		tac_dvec3_add_scaled(contact.torque_Nm, -s->coupling.turn_stiffness_Nm_per_rad, s->turn_rad)};
+	tac_wrench spring = tac_servo_wrench_sub(patch->wrench, damper);
+	spring.force_N = tac_dvec3_scale(spring.force_N, share);
+	const tac_wrench elastic = tac_servo_wrench_sub(patch->elastic, damper);
+	const double all_J = held_J(s, elastic) +
+			     tac_patch_energy_J(&s->patch_memory, &s->patch, s->coupling.stiffness_N_per_m);
+	const double moved_J = all_J - held_J(s, (tac_wrench){tac_dvec3_zero(), elastic.torque_Nm});
 	const tac_account_contact c = {
-		.spring = tac_servo_wrench_sub(patch->wrench, damper),
-		.held_J = held_J(s, tac_servo_wrench_sub(patch->elastic, damper)) +
-			  tac_patch_energy_J(&s->patch_memory, &s->patch, s->coupling.stiffness_N_per_m),
+		.spring = spring,
+		// Up to its share of the offset the spring is linear, beyond it the force is constant.
+		.held_J = all_J - (1 - share) * (1 - share) * moved_J,
+		.beyond_J = 2 * share * (1 - share) * moved_J,
 		.object = s->patch.object,
 		// The other hand's tool is no object: what it does is in that hand's account.
 		.T_world_object = object >= 0 && object < s->def.world->scene->object_count
@@ -204,11 +231,9 @@ static tac_wrench keep_account(tac_servo *s, tac_wrench contact, const tac_patch
 	return tac_account_step(&s->account, &c, elapsed_s);
 }
 
-// What needles, drills and soft tissue do has no account.
 static void settle_account(tac_servo *s, double gain, double elapsed_s)
 {
-	const bool alone = !s->needle.needle && !s->drilling.used && !s->pressing.tissue;
-	if (s->account.seen && alone && gain > 0 && elapsed_s > 0)
+	if (s->account.seen && has_account(s) && gain > 0 && elapsed_s > 0)
 		tac_account_settle(&s->account, s->hands.partner ? &s->hands.partner->account : NULL, &s->law,
 				   &s->rates, gain, arm_of(s), elapsed_s);
 }
@@ -225,12 +250,15 @@ static void couple(tac_servo *s, int64_t elapsed_ns)
 	const tac_coupling_body device = track_offset(s, elapsed_s);
 	const tac_wrench contact = tac_coupling_wrench(&s->coupling, &device, &spring);
 	tac_patch_carry_on(&s->patch_memory, &s->report, s->offset_m, &s->patch);
-	const tac_patch_result patch =
-		tac_patch_wrench(&s->patch_memory, &s->patch, &s->report, s->T_world_objects, contact,
-				 s->coupling.stiffness_N_per_m, elapsed_s);
+	tac_patch_result patch = tac_patch_wrench(&s->patch_memory, &s->patch, &s->report, s->T_world_objects,
+						  contact, s->coupling.stiffness_N_per_m, elapsed_s);
 	s->friction_N = patch.friction_N;
 	tac_servo_push_partner(s);
-	const tac_wrench drag = keep_account(s, contact, &patch, elapsed_s);
+	s->clutch_gain = s->mapping.clutched ? 0 : fmin(1, s->clutch_gain + elapsed_s / CLUTCH_FADE_S);
+	const double gain = s->waiting ? 0 : s->clutch_gain * s->gain;
+	const double share = share_within_limit(s, patch.wrench.force_N, gain);
+	const tac_wrench drag = keep_account(s, contact, &patch, share, elapsed_s);
+	patch.wrench.force_N = tac_dvec3_scale(patch.wrench.force_N, share);
 	tac_wrench wrench = tac_servo_wrench_add(tac_servo_wrench_add(patch.wrench, drag), s->hands.reaction);
 	wrench = tac_servo_wrench_add(wrench, s->needle.wrench);
 	wrench = tac_servo_wrench_add(wrench, s->pressing.wrench);
@@ -240,8 +268,7 @@ static void couple(tac_servo *s, int64_t elapsed_ns)
 			tac_dquat_rotate(s->report.T_world_sco.rotation, tac_dvec3_make(1, 0, 0)));
 	if (s->tool->axes == 3)
 		wrench.torque_Nm = tac_dvec3_zero();
-	s->clutch_gain = s->mapping.clutched ? 0 : fmin(1, s->clutch_gain + elapsed_s / CLUTCH_FADE_S);
-	const double gain = s->waiting ? 0 : s->clutch_gain * s->gain;
+	wrench.force_N = tac_dvec3_scale(wrench.force_N, share_within_limit(s, wrench.force_N, gain));
 	wrench = tac_servo_wrench_scale(wrench, gain);
 	tac_law_follow(&s->law, wrench, &s->rates, s->coupling.stiffness_N_per_m, patch.texture_N_per_m,
 		       arm_of(s), elapsed_s);

@@ -104,6 +104,7 @@ struct tac_servo {
 	tac_sco *sco;
 	double round_m; // radius of a sphere or capsule that the mover takes as exact; 0: the tool is a mesh
 	tac_law_rates rates; // of the force law
+	double max_force_N;  // that the limit lets pass
 	tac_limit *limit;
 	tac_latest *latest[TAC_SERVO_READERS];
 

@@ -30,11 +30,19 @@ MUTATIONS = [
     ("shaded force above the spring's", FORCE + "material_effects.c", "if (length > most) {", "if (false && length > most) {", "law"),
     ("no account", FORCE + "account.c", "const double deficit = fmax(-a->balance_J, 0);", "const double deficit = 0;", "account"),
     ("friction outside the account", "haptic/servo/servo.c",
-     """		.spring = tac_servo_wrench_sub(patch->wrench, damper),
-		.held_J = held_J(s, tac_servo_wrench_sub(patch->elastic, damper)) +
-			  tac_patch_energy_J(&s->patch_memory, &s->patch, s->coupling.stiffness_N_per_m),""",
-     """		.spring = tac_servo_wrench_sub(patch->elastic, damper),
-		.held_J = held_J(s, tac_servo_wrench_sub(patch->elastic, damper)),""", "law"),
+     """	tac_wrench spring = tac_servo_wrench_sub(patch->wrench, damper);
+	spring.force_N = tac_dvec3_scale(spring.force_N, share);
+	const tac_wrench elastic = tac_servo_wrench_sub(patch->elastic, damper);
+	const double all_J = held_J(s, elastic) +
+			     tac_patch_energy_J(&s->patch_memory, &s->patch, s->coupling.stiffness_N_per_m);""",
+     """	tac_wrench spring = tac_servo_wrench_sub(patch->elastic, damper);
+	spring.force_N = tac_dvec3_scale(spring.force_N, share);
+	const tac_wrench elastic = tac_servo_wrench_sub(patch->elastic, damper);
+	const double all_J = held_J(s, elastic);""", "law"),
+    ("the account counts force that the device cannot give", "haptic/servo/servo.c", "return has_account(s) && most_N > 0 &&",
+     "return has_account(s) && most_N < 0 &&", "feel_hunt"),
+    ("the full force waits for the energy beyond", FORCE + "account.c", "const double full_J = *held_J - c->beyond_J;",
+     "const double full_J = *held_J;", "account"),
     ("nothing is withheld", FORCE + "account.c", "#define WITHHELD 2", "#define WITHHELD 0", "account"),
     ("objects push at the springs' expense", "haptic/servo/servo.c", "fmax(s->account.pushed_J, 0)", "0 * fmax(s->account.pushed_J, 0)",
      "closed_loop"),

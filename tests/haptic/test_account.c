@@ -18,21 +18,28 @@ void tearDown(void)
 
 static const tac_law_rates rates = {0.5, HUGE_VAL, HUGE_VAL};
 
-// A device at rest whose mover finds a wall of 4 mm depth: the hand has put in nothing. The springs gain 50
-// mW, so the force is sqrt(2 K P t), and the spring's own from 160 ms on.
-static void a_force_that_was_not_paid_for_rises_with_bounded_power(void)
+// A device is at rest and free; then its mover finds a wall of 1000 N/m.
+static tac_account_contact find_wall(tac_account *account, double force_N, double held_J)
 {
-	const tac_coupling coupling = {.stiffness_N_per_m = 1000, .law = TAC_COUPLING_CONSTRAINT};
-	tac_account account = {.object = -1};
+	static const tac_coupling coupling = {.stiffness_N_per_m = 1000, .law = TAC_COUPLING_CONSTRAINT};
 	tac_account_contact c = {.object = -1,
 				 .T_world_object = tac_dpose_identity(),
 				 .T_world_device = tac_dpose_identity(),
 				 .material_N_per_m = 1000,
 				 .coupling = &coupling};
-	tac_account_step(&account, &c, 1e-3);
+	tac_account_step(account, &c, 1e-3);
 	c.object = 0;
-	c.spring.force_N = tac_dvec3_make(0, 0, 4);
-	c.held_J = 0.5 * 4 * 4 / 1000;
+	c.spring.force_N = tac_dvec3_make(0, 0, force_N);
+	c.held_J = held_J;
+	return c;
+}
+
+// A device at rest whose mover finds a wall of 4 mm depth: the hand has put in nothing. The springs gain 50
+// mW, so the force is sqrt(2 K P t), and the spring's own from 160 ms on.
+static void a_force_that_was_not_paid_for_rises_with_bounded_power(void)
+{
+	tac_account account = {.object = -1};
+	tac_account_contact c = find_wall(&account, 4, 0.5 * 4 * 4 / 1000);
 	for (int k = 1; k <= 200; k++) {
 		const tac_wrench added = tac_account_step(&account, &c, 1e-3);
 		TEST_ASSERT_DOUBLE_WITHIN(1e-9, fmin(sqrt(2 * 1000 * 0.05 * 1e-3 * k), 4),
@@ -51,6 +58,22 @@ static void a_force_that_was_not_paid_for_rises_with_bounded_power(void)
 		tac_account_step(&account, &c, 1e-3);
 	const tac_wrench rest = tac_account_step(&account, &c, 1e-3);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0, tac_dvec3_length(rest.force_N));
+}
+
+// The same wall before a device that gives at most 2 N. Its spring is linear up to 2 mm and holds 2 mJ there;
+// beyond, it holds 2 N times the travel. The force rises as in front of any wall and is full after 40 ms,
+// although the springs still gain energy then.
+static void a_force_at_the_maximum_of_the_device_does_not_wait_for_the_energy_beyond(void)
+{
+	tac_account account = {.object = -1};
+	tac_account_contact c = find_wall(&account, 2, 6e-3);
+	c.beyond_J = 4e-3;
+	for (int k = 1; k <= 60; k++) {
+		const tac_wrench added = tac_account_step(&account, &c, 1e-3);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, fmin(sqrt(2 * 1000 * 0.05 * 1e-3 * k), 2),
+					  2 + added.force_N.z);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.05 * 1e-3 * k, account.held_J);
+	}
 }
 
 // Springs that exert whatever they are asked for, and a hand that holds a device at 1 kHz.
@@ -257,6 +280,7 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(a_force_that_was_not_paid_for_rises_with_bounded_power);
+	RUN_TEST(a_force_at_the_maximum_of_the_device_does_not_wait_for_the_energy_beyond);
 	RUN_TEST(springs_however_hostile_do_not_pay_the_hand);
 	RUN_TEST(springs_that_are_stiff_on_the_way_in_give_no_more_on_the_way_out);
 	RUN_TEST(a_gift_to_a_device_at_rest_is_taken_back_as_fast_as_the_bound_allows);

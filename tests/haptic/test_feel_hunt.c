@@ -644,13 +644,18 @@ static void no_force_kicks_vanishes_or_pays(void)
 
 // Runs that paid while the account did not limit what is sent, all behind the reactive mover: a capsule that
 // retreats from 57 N (36 mJ), a point on a filter with friction (3.3 mJ), a texture on the bunny (0.13 mJ).
-// In the last one an object waits for the tool and then recedes by millimetres in a tick.
+// In the fourth one an object waits for the tool and then recedes by millimetres in a tick. In the last one,
+// in closed loop, the hand presses five times as hard as the device can (2.8 mJ).
 static void runs_that_once_paid_do_not(void)
 {
 	static const struct {
 		uint64_t number, seed;
 		bool quick;
-	} runs[] = {{1014, 100, true}, {532, 917, false}, {168, 200, false}, {38, 4242, false}};
+	} runs[] = {{1014, 100, true},
+		    {532, 917, false},
+		    {168, 200, false},
+		    {38, 4242, false},
+		    {31, 981127, true}};
 	if (only_run >= 0)
 		return;
 	const bool all = at_length;
@@ -664,7 +669,7 @@ static void runs_that_once_paid_do_not(void)
 			continue;
 		choose_run(&h, runs[i].number);
 		tally t = {0}, sum = {0};
-		run_open(&h, world, &t);
+		(h.kind == CLOSED_LOOP ? run_closed : run_open)(&h, world, &t);
 		add(&sum, &t);
 		char text[240];
 		print_hunt(&h, text, sizeof text);
