@@ -277,9 +277,9 @@ static void *watch(void *user)
 	bool silent = false;
 	while (keeper_works(k, &beats, &quiet_ms, &silent)) {
 	}
+	const bool unexpected = !flag(&k->closing); // before anybody can see the loss and close the device
 	lose(k);
 	shutdown(k->socket, SHUT_RDWR); // a keeper that sends anything but messages must end, too
-	const bool unexpected = !flag(&k->closing);
 	if (silent)
 		kill_keeper_and_guard(k);
 	tac_guard_exit ended = await_guard(k, silent);
