@@ -428,7 +428,7 @@ static void a_random_run_is_free_of_faults_and_repeats_to_the_bit(void)
 	TEST_ASSERT_EQUAL(0, m.hits);
 	TEST_ASSERT_GREATER_THAN(50 * rounds, m.contacts);
 	TEST_ASSERT_GREATER_THAN(5 * rounds, m.waited);
-	TEST_ASSERT_GREATER_THAN(rounds, m.blocked);
+	TEST_ASSERT_GREATER_THAN(0, m.blocked); // rare: only what really pushes the tool
 	TEST_ASSERT_GREATER_OR_EQUAL(2 * rounds * (TICKS / 700), m.exchanged);
 	TEST_ASSERT_GREATER_THAN(1000 * rounds, m.moving);
 }
