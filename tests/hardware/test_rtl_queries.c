@@ -366,6 +366,39 @@ static void trees_of_any_shape_stay_within_the_bound(void)
 	report("shapes");
 }
 
+// The clocks beyond the schedule of a query whose tumbled root is `root`.
+static int64_t beyond_schedule(uint32_t root, uint32_t ag2_delay)
+{
+	twins_write(&t, TAC_CHIP_AG2_DELAY, ag2_delay);
+	TEST_ASSERT_EQUAL(0, twins_query(&t, TAC_CHIP_SCHED | TAC_CHIP_LAYOUT_R, root, MIB));
+	return t.beyond;
+}
+
+// The schedule has no clocks for the transformation of two empty siblings, so a long AG2_DELAY must not delay
+// the query: with an empty root in either place, and with an inner root whose children are empty.
+static void empty_pairs_are_not_transformed(void)
+{
+	const uint32_t inner_root = 0, empty_root = 256, children = 512, empty = 2, longest_delay = 255;
+	memset(t.memory, 0, 1024);
+	memcpy(t.memory + inner_root + 100, &children, sizeof children);
+	for (uint32_t node = inner_root + 128; node < children + 256; node += 128)
+		memcpy(t.memory + node + 96, &empty, sizeof empty);
+	shape aligned = {.base = MIB, .stride = 256, .pairs = 8, .chain = true, .layout_r = true};
+	shape_node(&aligned, shape_take(&aligned), 0, true);
+	const fix_motion motion = random_motion(0.4);
+	twins_write(&t, TAC_CHIP_CTRL, TAC_CHIP_RESET);
+	fix_load_motion(t.model, &motion, 10.0f);
+	twins_copy_registers(&t);
+	const uint32_t delay = tac_chip_read(t.model, TAC_CHIP_AG2_DELAY);
+	const uint32_t roots[] = {inner_root, empty_root, empty_root + 128};
+	for (int i = 0; i < 3; i++) {
+		const int64_t least = beyond_schedule(roots[i], delay);
+		TEST_ASSERT_EQUAL(i == 0 ? 2 : 1, t.model->counters[TAC_CHIP_LISTS]);
+		TEST_ASSERT_LESS_OR_EQUAL(least, beyond_schedule(roots[i], longest_delay));
+	}
+	report("empty pairs");
+}
+
 // ---- meshes ----
 
 // The poses of a mesh against itself: first hit, and for the first ten all hits; layout R, closed triangles.
@@ -446,6 +479,7 @@ int main(void)
 	RUN_TEST(any_registers_give_the_same_answer);
 	RUN_TEST(empty_siblings_are_left_out);
 	RUN_TEST(trees_of_any_shape_stay_within_the_bound);
+	RUN_TEST(empty_pairs_are_not_transformed);
 	RUN_TEST(reference_meshes_give_the_same_hits_and_counters);
 	twins_destroy(&t);
 	return UNITY_END();
