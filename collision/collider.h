@@ -37,7 +37,7 @@ typedef enum tac_query_mode {
 
 // The limits of a query; 0: no limit. A query stops soon after it reaches one, not exactly at it.
 typedef struct tac_budget {
-	int64_t nodes;       // pairs of tree nodes
+	int64_t nodes;       // pairs of tree nodes; clocks of an engine that simulates gates
 	int64_t deadline_ns; // on CLOCK_MONOTONIC
 } tac_budget;
 
@@ -131,6 +131,9 @@ struct tac_collider {
 	// Optional, NULL otherwise: the same for the nearest points (collision/distance.h).
 	tac_overlap (*nearest)(const tac_collider *self, tac_context *context, struct tac_nearest *nearest,
 			       bool resume);
+	// The longest that a node of a budget takes, ns, for an engine so slow that a real-time loop has to
+	// count its nodes (a simulation of gates); 0: about 10 ns.
+	int32_t node_ns;
 };
 
 // Thread: any.

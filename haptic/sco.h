@@ -104,6 +104,9 @@ typedef struct tac_sco_def {
 	// which the budget ended before the SCO could move, a step has three times as many, up to 1,500.
 	// Default 540
 	int64_t work_units;
+	// The nodes (tac_budget) of all collider queries of a step, of a reset and of a clearance. 0
+	// (default): 100,000 of a step of the reactive mover, 20,000 otherwise
+	int64_t collider_nodes;
 } tac_sco_def;
 
 typedef enum tac_sco_flag {
@@ -195,6 +198,11 @@ void tac_sco_destroy(tac_sco **sco);
 // object does not suffice to decide. `T_world_objects` as in the step.
 // Thread: RT.
 bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_world_objects);
+
+// Whether the last reset failed only because the collider's nodes were spent. With the same poses it goes on
+// with the query that was not finished.
+// Thread: RT.
+bool tac_sco_reset_unfinished(const tac_sco *sco);
 
 // Moves the SCO towards the device. `T_world_objects` are the objects' poses in this step, one each, or NULL
 // if none moves. A moving object pushes the SCO. Where the SCO cannot yield, the object waits; it never

@@ -48,6 +48,9 @@ typedef struct tac_servo_def {
 	int32_t readers;              // of snapshots, 1 … TAC_SERVO_READERS; each costs one copy per tick
 	uint32_t events;              // that may wait to be read, a power of two; 0: none are told
 	tac_effect_callback callback; // a force of one's own, besides the scene's effects
+	// There are no deadlines. Otherwise a query of an engine that simulates gates waits for the next tick
+	// after the clocks that fit into 35 % of a period (tac_collider.node_ns).
+	bool off_line;
 } tac_servo_def;
 
 // Fills a def of `bytes` with the defaults.

@@ -1,6 +1,7 @@
 // RTL: finds and loads the gates of the CollisionChip (hardware/rtl_interface.h), and offers them as the
 // engine `rtl`, beside `chip`, the model, and `board`. The answers are those of the model, bit for bit; the
-// time is that of a simulation of gates, so a query of a large scene ends with its budget as unknown.
+// time is that of a simulation of gates. The nodes of a query's budget are clocks here, those of the register
+// writes included, so a query of a large scene ends with its budget as unknown.
 #ifndef TAC_HARDWARE_RTL_H
 #define TAC_HARDWARE_RTL_H
 

@@ -7,20 +7,23 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-// Clocks between two looks at the budget: about 15 us of simulation.
+// Clocks between two looks at the budget: about 10 us of simulation.
 #define SLICE_CLOCKS 32
+// The longest that a clock takes, ns: two million a second. Budgets are counts of clocks, so a loop is in
+// time on a machine that simulates at least as fast.
+#define CLOCK_NS 500
 // Queries that can be in progress at the same time; a further one is unknown.
 #define UNITS        4
 #define SRAM_WORDS   65536
 #define HIT_CAPACITY 65536
 
-// A chip, and the query it works on. A chip keeps a query that waits to be resumed until it is needed for
-// another.
+// A chip, and the query it works on. A context keeps its chip from query to query until another context needs
+// one and finds no other.
 typedef struct unit {
 	tac_rtl *rtl;
 	atomic_flag taken; // by the thread that runs it
 	atomic_bool pending;
-	uint64_t query; // its number; 0: none yet
+	atomic_uint_fast64_t query; // its number; 0: none yet
 	tac_chip_batch batch;
 	uint32_t written; // of the batch
 } unit;
@@ -77,20 +80,27 @@ static tac_result build(const tac_collider *self, const tac_mesh *mesh, tac_shap
 
 // ---- which chip ----
 
-static unit *take_if(int i, bool pending)
-{
-	if (atomic_load(&units[i].pending) != pending || atomic_flag_test_and_set(&units[i].taken))
-		return NULL;
-	return &units[i];
-}
-
-// A chip for a new query: one that no query waits for, else any that is not running.
+// A chip for a new query, of those that are not running: one that no query waits for, else the one whose
+// query has waited longest. NULL if all are running.
 static unit *take_any(void)
 {
-	unit *u = NULL;
-	for (int i = 0; !u && i < 2 * UNITS; i++)
-		u = take_if(i % UNITS, i >= UNITS);
-	return u;
+	bool refused[UNITS] = {false};
+	for (int round = 0; round < UNITS; round++) {
+		int best = -1;
+		uint64_t best_query = UINT64_MAX;
+		for (int i = 0; i < UNITS; i++) {
+			const uint64_t query =
+				atomic_load(&units[i].pending) ? atomic_load(&units[i].query) : 0;
+			if (!refused[i] && query < best_query) {
+				best = i;
+				best_query = query;
+			}
+		}
+		if (!atomic_flag_test_and_set(&units[best].taken))
+			return &units[best];
+		refused[best] = true;
+	}
+	return NULL;
 }
 
 static void let_go(unit *u)
@@ -106,10 +116,11 @@ static uint64_t query_of(const tac_context *context)
 // The chip that has the context's query, or NULL if another query has taken it since.
 static unit *take_again(const tac_context *context)
 {
-	unit *u = &units[context->resume_state[0]];
-	if (atomic_flag_test_and_set(&u->taken))
+	const uint32_t index = (uint32_t)context->resume_state[0]; // of any engine
+	if (index >= UNITS || atomic_flag_test_and_set(&units[index].taken))
 		return NULL;
-	if (u->query == query_of(context))
+	unit *u = &units[index];
+	if (atomic_load(&u->query) == query_of(context))
 		return u;
 	let_go(u);
 	return NULL;
@@ -127,16 +138,22 @@ static void start(unit *u, tac_context *context)
 	tac_chip_query_of(context, TAC_CHIP_CLOSED_TRI | TAC_CHIP_SCHED, &query);
 	tac_chip_query_encode(&query, &u->batch);
 	u->written = 0;
-	u->query = atomic_fetch_add(&queries, 1) + 1;
+	const uint64_t number = atomic_fetch_add(&queries, 1) + 1;
+	atomic_store(&u->query, number);
 	context->resume_state[0] = (int32_t)(u - units);
-	context->resume_state[1] = (int32_t)(uint32_t)u->query;
-	context->resume_state[2] = (int32_t)(uint32_t)(u->query >> 32);
+	context->resume_state[1] = (int32_t)(uint32_t)number;
+	context->resume_state[2] = (int32_t)(uint32_t)(number >> 32);
 }
 
-static void write_some(unit *u)
+// Performs the writes of a slice, a clock each, or runs the chip for one. Returns whether there is more to
+// do.
+static bool work_slice(unit *u)
 {
+	if (u->written == u->batch.count)
+		return api->clock(u->rtl, SLICE_CLOCKS);
 	for (uint32_t i = 0; i < SLICE_CLOCKS && u->written < u->batch.count; i++, u->written++)
 		api->write(u->rtl, u->batch.writes[u->written].offset, u->batch.writes[u->written].value);
+	return true;
 }
 
 static void take_hits(tac_context *context, tac_rtl *rtl)
@@ -167,34 +184,26 @@ static void take_counters(tac_context *context, tac_rtl *rtl)
 
 static tac_overlap work(unit *u, tac_context *context)
 {
-	for (;;) {
-		bool busy = true;
-		if (u->written < u->batch.count)
-			write_some(u);
-		else
-			busy = api->clock(u->rtl, SLICE_CLOCKS);
-		if (busy && context->budget.nodes > 0) {
-			int64_t tests = (int64_t)read_counter(u->rtl, TAC_CHIP_OVERLAP_TESTS);
-			context->nodes_left -= tests - context->counters.overlap_tests;
-			context->counters.overlap_tests = tests;
-		}
-		const bool spent = busy && tac_context_budget_spent(context);
-		if (busy && !spent)
-			continue;
-		if (u->written == u->batch.count) {
-			take_hits(context, u->rtl);
-			take_counters(context, u->rtl);
-		}
-		context->pending = busy;
-		atomic_store(&u->pending, busy);
-		return busy ? TAC_OVERLAP_UNKNOWN : tac_chip_answer(api->read(u->rtl, TAC_CHIP_STATUS));
+	bool busy;
+	do {
+		busy = work_slice(u);
+		context->nodes_left -= SLICE_CLOCKS;
+	} while (busy && !tac_context_budget_spent(context));
+	if (u->written == u->batch.count) {
+		take_hits(context, u->rtl);
+		take_counters(context, u->rtl);
 	}
+	context->pending = busy;
+	atomic_store(&u->pending, busy);
+	return busy ? TAC_OVERLAP_UNKNOWN : tac_chip_answer(api->read(u->rtl, TAC_CHIP_STATUS));
 }
 
 static tac_overlap run(const tac_collider *self, tac_context *context, bool resume)
 {
 	(void)self;
-	unit *u = resume ? take_again(context) : take_any();
+	unit *u = take_again(context);
+	if (!u && !resume)
+		u = take_any();
 	if (!u)
 		return TAC_OVERLAP_UNKNOWN;
 	if (!resume)
@@ -225,7 +234,8 @@ const tac_collider *tac_rtl_collider(void)
 					      .variant = "verilator",
 					      .build = build,
 					      .destroy = destroy,
-					      .run = run};
+					      .run = run,
+					      .node_ns = CLOCK_NS};
 	tac_chip_collider(); // it prepares what tac_chip_query_encode needs
 	return &collider;
 }

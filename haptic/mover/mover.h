@@ -43,6 +43,8 @@ typedef struct tac_sco_obstacle {
 	bool moves;          // in this substep
 	// The contacts at the SCO's pose, and the memory for those of the next pose.
 	tac_contacts *contacts, *spare;
+	bool was_free;     // of the tool, when the collider was last asked by a check or a reset
+	tac_dpose free_at; // the tool's pose relative to it then
 } tac_sco_obstacle;
 
 // A contact of an obstacle as a row of the QP.
@@ -89,6 +91,7 @@ struct tac_sco {
 
 	tac_dpose pose;
 	uint32_t fault_flags; // kept until the reset
+	bool reset_unfinished;
 	tac_dpose last_device;
 	bool has_last_device;
 	tac_dvec3 last_turn; // rotation vector to the device at the last step: decides the direction near pi
@@ -183,7 +186,7 @@ double tac_sco_distance(tac_sco *sco, double reach);
 double tac_sco_obstacle_distance(tac_sco *sco, tac_sco_obstacle *obstacle, tac_dpose T_world_object,
 				 double reach, tac_sco_work *work);
 // Asks the collider about the tool at a pose relative to one obstacle. The answer is also unknown, with
-// `work->spent`, when the nodes of the step are used up.
+// `work->spent`, when the nodes of the step are used up; if the same is asked next, the query goes on.
 tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dpose T_object_tool,
 			    tac_query_mode mode, tac_sco_work *work);
 // Adds the contacts that the motion `t` would violate where its proof ended, as they are at its start. False

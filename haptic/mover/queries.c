@@ -1,6 +1,7 @@
 #include "haptic/mover/mover.h"
 
 #include <math.h>
+#include <string.h>
 
 // The pairs that a query examined, without those that a smaller margin would not have avoided: where a tool
 // lies on a face or in a hole, most pairs are close. As many as in the upper half of the margin count for the
@@ -255,9 +256,14 @@ tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_
 	tac_overlap answer = TAC_OVERLAP_UNKNOWN;
 	if (work->nodes_left > 0) {
 		tac_rigid motion = tac_rigid_from_dpose(T_object_tool);
-		answer =
-			tac_collider_query(sco->def.collider, sco->context, sco->def.tool_shape,
-					   obstacle->shape, &motion, mode, (tac_budget){work->nodes_left, 0});
+		tac_context *context = sco->context;
+		const tac_budget budget = {work->nodes_left, 0};
+		const bool again = context->pending && context->fixed == obstacle->shape &&
+				   context->mode == mode &&
+				   memcmp(&context->motion, &motion, sizeof motion) == 0;
+		answer = again ? tac_collider_resume(sco->def.collider, context, budget)
+			       : tac_collider_query(sco->def.collider, context, sco->def.tool_shape,
+						    obstacle->shape, &motion, mode, budget);
 		work->nodes_left = sco->context->nodes_left;
 	}
 	work->spent |= work->nodes_left <= 0;

@@ -11,6 +11,18 @@ typedef struct hit {
 	bool by_face_plane; // separated by the plane of a face, which may act where there is no face
 } hit;
 
+// The outcome of a placement. INTERSECTS: hits were collected; TOO_DEEP: the hits give no constraints;
+// NO_QUERY: the limit of queries is reached; UNFINISHED: the nodes are spent, and the next step goes on.
+typedef enum placement { FREE, INTERSECTS, TOO_DEEP, NO_QUERY, UNFINISHED } placement;
+
+// A motion whose end is to be free.
+typedef struct attempt {
+	tac_sco_twist twist;
+	double travel_m;
+	bool limited; // cut short by the reach or the slew limit
+	int halvings; // of the solution
+} attempt;
+
 typedef struct memory {
 	hit kept[SCO_REACTIVE_MAX_PAIRS]; // by object, fixed and moving triangle
 	int32_t count;
@@ -19,6 +31,12 @@ typedef struct memory {
 	struct {
 		int32_t object, row; // row + 1 of the object's list; 0: empty
 	} slots[SCO_REACTIVE_SLOTS];
+	struct {
+		bool exists;
+		attempt attempt;
+		int32_t object;  // the next to be queried
+		placement worst; // of those before it
+	} unfinished;            // the placement of the step before
 } memory;
 
 tac_result tac_sco_reactive_create(tac_sco *sco)
@@ -37,6 +55,7 @@ void tac_sco_reactive_reset(tac_sco *sco)
 {
 	memory *m = sco->reactive;
 	m->count = 0;
+	m->unfinished.exists = false;
 }
 
 static void load(const tac_mesh *mesh, int32_t triangle, const tac_dpose *T, tac_dvec3 out[3])
@@ -235,29 +254,42 @@ static bool collect_hits(tac_sco *sco, int32_t object)
 	return any;
 }
 
-// The outcome of a placement. INTERSECTS: hits were collected; TOO_DEEP: the hits give no constraints;
-// NO_QUERY: the limit of queries is reached.
-typedef enum placement { FREE, INTERSECTS, TOO_DEEP, NO_QUERY } placement;
-
-// Queries the collider with all objects at the pose after the twist. Hits are collected in `new_hits`.
-static placement place(tac_sco *sco, tac_sco_twist t)
+// Queries the collider with all objects at the pose after an attempt, or goes on with an unfinished
+// placement. Hits are collected in `new_hits`.
+static placement place(tac_sco *sco, const attempt *at)
 {
 	memory *m = sco->reactive;
-	m->new_count = 0;
+	tac_sco_work *work = &sco->tick.work;
 	placement worst = FREE;
-	for (int32_t i = 0; i < sco->def.object_count; i++) {
+	int32_t i = 0;
+	if (m->unfinished.exists) {
+		worst = m->unfinished.worst;
+		i = m->unfinished.object;
+	} else {
+		m->new_count = 0;
+	}
+	m->unfinished.exists = false;
+	for (; i < sco->def.object_count; i++) {
 		const tac_sco_obstacle *obstacle = &sco->obstacles[i];
 		if (obstacle->hidden || !obstacle->shape)
 			continue;
-		if (!tac_sco_work_admit(&sco->tick.work, SCO_COLLIDER_QUERY))
+		if (!tac_sco_work_admit(work, SCO_COLLIDER_QUERY))
 			return NO_QUERY;
-		tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
+		const bool has_nodes = work->nodes_left > 0;
+		tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, at->twist);
 		tac_overlap overlap = tac_sco_collide(sco, obstacle, tac_sco_pose_after(r.start, r.twist, 1),
-						      TAC_QUERY_PAIRS, &sco->tick.work);
-		if (overlap == TAC_OVERLAP_UNKNOWN && sco->tick.work.nodes_left > 0)
-			sco->tick.flags |= TAC_SCO_UNKNOWN;
+						      TAC_QUERY_PAIRS, work);
 		if (overlap == TAC_OVERLAP_NONE)
 			continue;
+		if (overlap == TAC_OVERLAP_UNKNOWN && (!has_nodes || sco->context->pending)) {
+			m->unfinished.exists = !tac_sco_any_obstacle_moves(sco);
+			m->unfinished.attempt = *at;
+			m->unfinished.object = i;
+			m->unfinished.worst = worst;
+			return UNFINISHED;
+		}
+		if (overlap == TAC_OVERLAP_UNKNOWN)
+			sco->tick.flags |= TAC_SCO_UNKNOWN;
 		// The pairs of an engine for round solids are not intersecting triangles.
 		bool has_hits = overlap == TAC_OVERLAP_HIT &&
 				sco->context->pair_count <= SCO_REACTIVE_MAX_HITS &&
@@ -321,50 +353,67 @@ static bool drop_face_planes(tac_sco *sco)
 	return left < all;
 }
 
+// Solves for the motion within `reach` and halves it at->halvings times. False if there is no solution.
+static bool find_attempt(tac_sco *sco, tac_sco_twist to_device, double reach, double max_reach, attempt *at)
+{
+	tac_sco_twist t;
+	if (!tac_sco_solve(sco, to_device, reach, &t))
+		return false;
+	double limit = tac_sco_limit_factor(sco, t, reach);
+	at->twist = tac_sco_twist_scale(t, ldexp(limit, -at->halvings));
+	at->travel_m = tac_sco_max_travel(sco, at->twist);
+	at->limited = limit < 1 || (at->travel_m > SCO_AT_LIMIT * reach && reach < max_reach);
+	return true;
+}
+
 // One substep: solve, place, add the intersecting pairs as constraints, until a pose is free. True if it
 // moved and the step may go on.
 static bool move_once(tac_sco *sco, tac_sco_twist to_device)
 {
+	memory *m = sco->reactive;
 	double max_reach = SCO_TRAVEL_SLACK * tac_sco_max_travel(sco, to_device);
 	double reach = fmin(fmax(max_reach, SCO_MIN_TRAVEL_M), sco->trust.radius_m);
-	double energy = tac_sco_energy(sco, sco->pose, sco->tick.device), scale = 1;
-	int halvings = 0;
+	double energy = tac_sco_energy(sco, sco->pose, sco->tick.device);
+	attempt at = {.halvings = 0};
 	bool push = tac_sco_any_obstacle_moves(sco), dropped = false;
+	if (push)
+		m->unfinished.exists = false;
 	list_rows(sco, reach + 2 * sco->def.hold_gap_m);
 	for (int round = 0; round < SCO_REACTIVE_MAX_TRIES; round++) {
-		tac_sco_twist t;
-		if (!tac_sco_solve(sco, to_device, reach, &t))
+		if (m->unfinished.exists)
+			at = m->unfinished.attempt;
+		else if (!find_attempt(sco, to_device, reach, max_reach, &at))
 			return false;
-		double limit = tac_sco_limit_factor(sco, t, reach);
-		t = tac_sco_twist_scale(t, limit * scale);
-		double travel = tac_sco_max_travel(sco, t);
-		bool limited = limit < 1 || (travel > SCO_AT_LIMIT * reach && reach < max_reach);
-		tac_dpose there = tac_sco_pose_after(sco->pose, t, 1);
+		tac_dpose there = tac_sco_pose_after(sco->pose, at.twist, 1);
 		double next_energy = tac_sco_energy(sco, there, sco->tick.device);
 		if (!push &&
-		    (travel < SCO_MIN_TRAVEL_M || next_energy > energy - SCO_REACTIVE_MIN_PROGRESS_M2)) {
+		    (at.travel_m < SCO_MIN_TRAVEL_M || next_energy > energy - SCO_REACTIVE_MIN_PROGRESS_M2)) {
+			if (m->unfinished.exists) { // the device has gone elsewhere since
+				m->unfinished.exists = false;
+				at.halvings = 0;
+				continue;
+			}
 			if (dropped || !drop_face_planes(sco))
 				return false;
 			dropped = true;
 			list_rows(sco, reach + 2 * sco->def.hold_gap_m);
 			continue;
 		}
-		placement result = place(sco, t);
-		if (result == NO_QUERY)
+		placement result = place(sco, &at);
+		if (result == NO_QUERY || result == UNFINISHED)
 			return false;
 		if (result == FREE) {
-			tac_sco_move(sco, t, 1);
+			tac_sco_move(sco, at.twist, 1);
 			for (int32_t i = 0; i < sco->def.object_count; i++)
 				sco->obstacles[i].moves = false;
-			sco->tick.travel_m += travel;
-			if (limited)
+			sco->tick.travel_m += at.travel_m;
+			if (at.limited)
 				tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_LIMITED, 0);
-			return limited || scale < 1 || travel >= sco->def.stop_length_m;
+			return at.limited || at.halvings > 0 || at.travel_m >= sco->def.stop_length_m;
 		}
 		if (result == TOO_DEEP || !keep_hits(sco)) {
-			if (push || ++halvings > SCO_REACTIVE_MAX_HALVINGS)
+			if (push || ++at.halvings > SCO_REACTIVE_MAX_HALVINGS)
 				break;
-			scale *= 0.5;
 		}
 	}
 	sco->tick.flags |= TAC_SCO_BLOCKED;

@@ -77,7 +77,7 @@ static const char *expectation_not_met(const tac_sco_def *def)
 	if (def->turn_max_rad > 1 || def->trust_max_m < def->trust_min_m || !(def->slew_m_per_s >= 0))
 		return "turn_max_rad up to 1, trust_min_m <= trust_max_m, slew_m_per_s >= 0";
 	if (def->substeps < 1 || def->contact_queries < 1 || def->certificates < 1 || def->qp_solves < 1 ||
-	    def->work_units < 1 || def->collider_queries < 1)
+	    def->work_units < 1 || def->collider_queries < 1 || def->collider_nodes < 0)
 		return "limits of 1 or more";
 	return NULL;
 }
@@ -208,15 +208,26 @@ void tac_sco_destroy(tac_sco **sco)
 
 // --- the step ---
 
-// Queries the collider at the SCO's pose.
-static tac_overlap check(tac_sco *sco, tac_sco_work *work)
+// The nodes that the collider may take in one step.
+static int64_t collider_nodes(const tac_sco_def *def, int64_t otherwise)
+{
+	return def->collider_nodes > 0 ? def->collider_nodes : otherwise;
+}
+
+// Queries the collider at the SCO's pose. One that goes on leaves out the objects that were found free at the
+// same pose.
+static tac_overlap check(tac_sco *sco, tac_sco_work *work, bool goes_on)
 {
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
 		if (!obstacle->shape || obstacle->hidden)
 			continue;
 		tac_dpose T = tac_dpose_relative(obstacle->pose, sco->pose);
+		if (goes_on && obstacle->was_free && memcmp(&obstacle->free_at, &T, sizeof T) == 0)
+			continue;
 		tac_overlap answer = tac_sco_collide(sco, obstacle, T, TAC_QUERY_FIRST, work);
+		obstacle->was_free = answer == TAC_OVERLAP_NONE;
+		obstacle->free_at = T;
 		if (answer != TAC_OVERLAP_NONE)
 			return answer;
 	}
@@ -247,7 +258,9 @@ static bool set_goals(tac_sco *sco, const tac_dpose *T_world_objects)
 bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_world_objects)
 {
 	TAC_ASSERT(sco);
+	const bool goes_on = sco->reset_unfinished;
 	sco->fault_flags = TAC_SCO_FAULT;
+	sco->reset_unfinished = false;
 	sco->has_last_device = false;
 	sco->last_turn = tac_dvec3_zero();
 	tac_sco_trust_reset(&sco->trust, &sco->def);
@@ -270,14 +283,21 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	}
 	if (sco->def.mover == TAC_SCO_REACTIVE)
 		tac_sco_reactive_reset(sco);
-	tac_sco_work work = {.nodes_left = SCO_CHECK_NODES};
-	if (has_check(sco) && check(sco, &work) != TAC_OVERLAP_NONE)
+	tac_sco_work work = {.nodes_left = collider_nodes(&sco->def, SCO_CHECK_NODES)};
+	const tac_overlap answer = has_check(sco) ? check(sco, &work, goes_on) : TAC_OVERLAP_NONE;
+	sco->reset_unfinished = answer == TAC_OVERLAP_UNKNOWN && work.nodes_left <= 0;
+	if (answer != TAC_OVERLAP_NONE)
 		return false;
 	if (sco->def.mover == TAC_SCO_CONTINUOUS &&
 	    !(tac_sco_distance(sco, 2 * SCO_MIN_GAP_M) > SCO_MIN_GAP_M))
 		return false;
 	sco->fault_flags = 0;
 	return true;
+}
+
+bool tac_sco_reset_unfinished(const tac_sco *sco)
+{
+	return sco->reset_unfinished;
 }
 
 // --- hidden objects ---
@@ -316,7 +336,7 @@ double tac_sco_clearance(tac_sco *sco, int32_t object, tac_dpose T_world_object,
 {
 	TAC_ASSERT(sco && object >= 0 && object < sco->def.object_count && reach_m > SCO_MIN_GAP_M);
 	tac_sco_obstacle *obstacle = &sco->obstacles[object];
-	tac_sco_work work = {.limit = SCO_WORK_MAX, .nodes_left = SCO_CHECK_NODES};
+	tac_sco_work work = {.limit = SCO_WORK_MAX, .nodes_left = collider_nodes(&sco->def, SCO_CHECK_NODES)};
 	if (!tac_dpose_finite(T_world_object))
 		return 0;
 	if (has_check(sco) && obstacle->shape &&
@@ -336,7 +356,7 @@ static tac_sco_work begin_work(const tac_sco *sco)
 	bool reactive = def->mover == TAC_SCO_REACTIVE;
 	return (tac_sco_work){
 		.limit = reactive ? SCO_WORK_MAX : tac_sco_starvation_begin(&sco->starvation, def),
-		.nodes_left = reactive ? SCO_REACTIVE_NODES : SCO_CHECK_NODES,
+		.nodes_left = collider_nodes(def, reactive ? SCO_REACTIVE_NODES : SCO_CHECK_NODES),
 		.most = {[SCO_SUBSTEP] = def->substeps,
 			 [SCO_CONTACT_QUERY] = def->contact_queries,
 			 [SCO_CERTIFICATE] = def->certificates,
@@ -386,7 +406,7 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 static void check_and_restore(tac_sco *sco, tac_dpose before, tac_sco_report *out_report)
 {
 	tac_sco_work *work = &sco->tick.work;
-	tac_overlap answer = check(sco, work);
+	tac_overlap answer = check(sco, work, false);
 	if (answer == TAC_OVERLAP_NONE || (answer == TAC_OVERLAP_UNKNOWN && work->nodes_left <= 0))
 		return;
 	sco->fault_flags =

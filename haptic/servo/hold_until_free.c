@@ -67,8 +67,11 @@ void tac_servo_try_release(tac_servo *servo)
 						      s->hidden, &left, &done);
 	if (!done)
 		return;
-	r->active = false;
 	s->waiting = !outside || !tac_sco_reset(s->sco, r->T_world_tool, s->T_world_objects);
+	// With a slow engine the reset goes on in the next tick, at the same pose.
+	r->active = outside && s->waiting && tac_sco_reset_unfinished(s->sco);
+	if (r->active)
+		return;
 	s->totals.faults += s->waiting && !r->tried;
 	r->tried = true;
 }

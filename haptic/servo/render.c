@@ -157,6 +157,7 @@ static tac_result create_tool(tac_render *r, int32_t i, int64_t period_ns)
 	servo.live = r->live;
 	servo.tool = i;
 	servo.mover = r->def.mover;
+	servo.off_line = !r->def.samples[0]; // a run is repeated with the limits that it had
 	servo.callback = r->def.callbacks[i];
 	if (period_ns > 0)
 		servo.period_ns = period_ns;

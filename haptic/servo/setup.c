@@ -28,6 +28,10 @@
 // unit.
 #define WORK_UNITS_MAX 1500
 
+// The share of the period for the queries of an engine that simulates gates, at its slowest. The mover and
+// the rest of the tick have the remainder.
+#define SLOW_COLLIDER_SHARE 0.35
+
 // How fast the force law's spring follows a goal that jumps, and how fast the SCO slides away from a contact
 // that vanishes: at 1000 N/m the force changes by 0.5 N in a millisecond.
 #define SLEW_M_PER_S 0.5
@@ -88,6 +92,18 @@ static int32_t list_objects(const tac_servo *s, const tac_world *world,
 	return count;
 }
 
+// The limit of a step for a slow engine, 0 for any other. A count and not a time, so that replays stay the
+// same.
+static int64_t slow_collider_nodes(const tac_servo *s, const tac_collider *collider)
+{
+	if (collider->node_ns == 0)
+		return 0;
+	if (s->def.off_line)
+		return INT64_MAX;
+	const double share_ns = SLOW_COLLIDER_SHARE * (double)s->def.period_ns / (s->hands.partner ? 2 : 1);
+	return 1 + (int64_t)(share_ns / (double)collider->node_ns);
+}
+
 tac_result tac_servo_make_sco(const tac_servo *servo, const tac_world *world, tac_sco **out_sco,
 			      double *out_round_m)
 {
@@ -126,6 +142,7 @@ tac_result tac_servo_make_sco(const tac_servo *servo, const tac_world *world, ta
 	if (s->def.check || s->def.mover == TAC_SCO_REACTIVE) {
 		def.collider = world->collider;
 		def.tool_shape = tool->shape;
+		def.collider_nodes = slow_collider_nodes(s, world->collider);
 	}
 	const tac_result result = tac_sco_create(&def, out_sco);
 	for (int32_t i = 0; result >= TAC_OK && i < world->scene->object_count; i++) {

@@ -1,6 +1,10 @@
-// The reactive mover gives the same bits on every engine and ends where the continuous mover ends.
+// The reactive mover gives the same bits on every engine and ends where the continuous mover ends. With
+// TAC_TEST_GATES: on the gates of the chip, with the clocks of a tick.
 #include "collision/chip_collider.h"
-#include "haptic/sco.h"
+#include "haptic/mover/mover.h"
+#ifdef TAC_TEST_GATES
+#include "hardware/rtl.h"
+#endif
 #include "tests/support/force_watch.h"
 #include "tests/support/limits.h"
 #include "tests/support/sco_scenes.h"
@@ -9,8 +13,26 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TICKS (TAC_TEST_SANITIZED ? 150 : 1500)
+#define TICKS (TAC_TEST_SANITIZED ? 150 : GATES ? 700 : 1500)
 #define HELD  60 // ticks with the device at rest, at the end
+// As many with few nodes, until the tool has arrived.
+#define MOST_TICKS 20000
+
+// The test with few nodes: its engine, the nodes of a step, and how many more a step may take. The gates have
+// the clocks of a tick of 1 ms.
+#ifdef TAC_TEST_GATES
+#define GATES        true
+#define ADDED_ENGINE tac_rtl_collider()
+#define ENGINE       "rtl"
+#define ENGINE_NODES 701
+#define ENGINE_SLICE 32
+#else
+#define GATES        false
+#define ADDED_ENGINE tac_chip_collider()
+#define ENGINE       "wide"
+#define ENGINE_NODES 4
+#define ENGINE_SLICE 64
+#endif
 
 void setUp(void)
 {
@@ -26,22 +48,39 @@ typedef struct rig {
 	tac_sco *sco;
 } rig;
 
-static rig rig_make(const tac_collider *collider, tac_mesh *tool, tac_mesh *scene, tac_dpose start)
+// nodes: of a step's queries, among them those of a second object, which the tool never reaches; 0: the
+// default, and one object.
+static rig rig_make_with(const tac_collider *collider, int64_t nodes, tac_mesh *tool, tac_mesh *scene,
+			 tac_dpose start)
 {
 	rig g = {.tool = scene_body_make(tool), .scene = scene_body_make(scene)};
-	tac_sco_object object;
-	tac_sco_def def = scene_def(&g.tool, &g.scene, &object);
+	tac_sco_object objects[2];
+	tac_sco_def def = scene_def(&g.tool, &g.scene, &objects[0]);
 	if (collider) {
 		TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(collider, tool, &g.tool_shape));
 		TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(collider, scene, &g.scene_shape));
 		def.mover = TAC_SCO_REACTIVE;
 		def.collider = collider;
 		def.tool_shape = g.tool_shape;
-		object.shape = g.scene_shape;
+		objects[0].shape = g.scene_shape;
+	}
+	if (nodes > 0) {
+		objects[1] = objects[0];
+		objects[1].T_world_object = at(-0.1, -0.1, -0.1);
+		def.object_count = 2;
+		def.collider_nodes = nodes;
 	}
 	TEST_ASSERT_EQUAL(TAC_OK, tac_sco_create(&def, &g.sco));
-	TEST_ASSERT_TRUE(tac_sco_reset(g.sco, start, NULL));
+	bool is_free = tac_sco_reset(g.sco, start, NULL);
+	for (int i = 0; i < 1000 && nodes > 0 && tac_sco_reset_unfinished(g.sco); i++)
+		is_free = tac_sco_reset(g.sco, start, NULL);
+	TEST_ASSERT_TRUE(is_free);
 	return g;
+}
+
+static rig rig_make(const tac_collider *collider, tac_mesh *tool, tac_mesh *scene, tac_dpose start)
+{
+	return rig_make_with(collider, 0, tool, scene, start);
 }
 
 static void rig_free(rig *g)
@@ -140,7 +179,6 @@ static void both_movers_end_at_the_same_pose(void)
 static void every_engine_gives_the_same_bits(void)
 {
 	static const char *const engines[] = {"wide", "doptree", "classic", "scd", "chip"};
-	TEST_ASSERT_EQUAL(TAC_OK, tac_collider_add(tac_chip_collider()));
 	for (int i = 0; i < CASES; i++) {
 		const test_case *c = &cases[i];
 		rig g[5];
@@ -162,6 +200,13 @@ static void every_engine_gives_the_same_bits(void)
 	}
 }
 
+static double distance_of(const rig *g, tac_dpose T_world_sco)
+{
+	tac_drigid T = tac_drigid_from_pose(T_world_sco);
+	ref_pose p = ref_pose_at(&T, tac_dvec3_zero(), T.t, vec3(0, 0, 1), 0, 0);
+	return ref_distance(g->tool.mesh, g->scene.mesh, &p, 1e-4);
+}
+
 static void no_pose_of_the_reactive_mover_intersects(void)
 {
 	for (int i = 0; i < CASES; i++) {
@@ -175,9 +220,7 @@ static void no_pose_of_the_reactive_mover_intersects(void)
 			law_watch_step(&force, c->path(k), &r, tac_sco_def_default().metric_m, c->name);
 			if (k % 3)
 				continue;
-			tac_drigid T = tac_drigid_from_pose(r.T_world_sco);
-			ref_pose p = ref_pose_at(&T, tac_dvec3_zero(), T.t, vec3(0, 0, 1), 0, 0);
-			least = fmin(least, ref_distance(g.tool.mesh, g.scene.mesh, &p, 1e-4));
+			least = fmin(least, distance_of(&g, r.T_world_sco));
 		}
 		printf("%-16s least distance %.3f um\n", c->name, least * 1e6);
 		TEST_ASSERT_TRUE_MESSAGE(least > 0, c->name);
@@ -185,11 +228,60 @@ static void no_pose_of_the_reactive_mover_intersects(void)
 	}
 }
 
+// A step that has few nodes leaves its query unknown and moves nowhere; the next steps go on with that query.
+static void walk_with_few_nodes(const test_case *c)
+{
+	const tac_collider *engine = tac_collider_find(ENGINE);
+	rig free = rig_make(tac_collider_find("wide"), c->tool(), c->scene(), c->start);
+	rig g = rig_make_with(engine, ENGINE_NODES, c->tool(), c->scene(), c->start),
+	    h = rig_make_with(engine, ENGINE_NODES, c->tool(), c->scene(), c->start);
+	int spent = 0, in_contact = 0;
+	double least = HUGE_VAL, end = HUGE_VAL;
+	int k = 0;
+	for (; k < TICKS + HELD || (k < MOST_TICKS && end > c->tolerance_at_end); k++) {
+		const tac_dpose device = c->path(k < TICKS ? k : TICKS);
+		const tac_dpose before = g.sco->pose;
+		tac_sco_report r, again, q;
+		tac_sco_step(free.sco, device, NULL, &q);
+		tac_sco_step(g.sco, device, NULL, &r);
+		tac_sco_step(h.sco, device, NULL, &again);
+		TEST_ASSERT_EQUAL_MEMORY(&r.T_world_sco, &again.T_world_sco, sizeof r.T_world_sco);
+		TEST_ASSERT_EQUAL(0, r.flags & (TAC_SCO_FAULT | TAC_SCO_UNKNOWN));
+		TEST_ASSERT_GREATER_OR_EQUAL_INT64(-ENGINE_SLICE, g.sco->tick.work.nodes_left);
+		spent += (r.flags & TAC_SCO_BUDGET_SPENT) != 0;
+		in_contact += (r.flags & TAC_SCO_CONTACT) != 0;
+		if (memcmp(&before, &r.T_world_sco, sizeof before) != 0 && k % 3 == 0)
+			least = fmin(least, distance_of(&g, r.T_world_sco));
+		end = pose_distance(r.T_world_sco, q.T_world_sco, METRIC_SQUARED);
+	}
+	printf("%-16s %s, %d nodes a step: spent in %d of %d steps, contact in %d, least distance %.3f um, "
+	       "%.2f um from the end without a limit\n",
+	       c->name, ENGINE, ENGINE_NODES, spent, k, in_contact, least * 1e6, end * 1e6);
+	TEST_ASSERT_GREATER_THAN(2, spent);
+	TEST_ASSERT_GREATER_THAN(TICKS / 10, in_contact);
+	TEST_ASSERT_TRUE_MESSAGE(least > 0, c->name);
+	TEST_ASSERT_TRUE_MESSAGE(end <= c->tolerance_at_end, c->name);
+	rig_free(&free);
+	rig_free(&g);
+	rig_free(&h);
+}
+
+static void few_nodes_delay_a_step_and_never_let_it_intersect(void)
+{
+	for (int i = 0; i < CASES; i++)
+		walk_with_few_nodes(&cases[i]);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(both_movers_end_at_the_same_pose);
-	RUN_TEST(every_engine_gives_the_same_bits);
-	RUN_TEST(no_pose_of_the_reactive_mover_intersects);
+	if (tac_collider_add(ADDED_ENGINE) != TAC_OK)
+		return 1;
+	if (!GATES) {
+		RUN_TEST(both_movers_end_at_the_same_pose);
+		RUN_TEST(every_engine_gives_the_same_bits);
+		RUN_TEST(no_pose_of_the_reactive_mover_intersects);
+	}
+	RUN_TEST(few_nodes_delay_a_step_and_never_let_it_intersect);
 	return UNITY_END();
 }

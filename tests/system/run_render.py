@@ -386,6 +386,24 @@ class Render(BadInputTest):
                 self.assertEqual(rows, self.render(scene, "--mover", "reactive", "--collider", collider, **library),
                                  (scene, collider))
 
+    @unittest.skipIf(RTL is None, "no gates")
+    def test_a_run_on_the_gates_is_repeated_to_the_bit(self):
+        """The clocks of a tick are limited, in the run and when it is repeated."""
+        engine = ("--collider", "rtl", "--mover", "reactive")
+        environment = dict(os.environ, TACTUS_RTL=RTL)
+        self.input = os.path.join(self.folder.name, "run.rec")
+        run = tactus("run", "sphere", "--seconds", "1.6", "--record", self.input, *engine, env=environment)
+        self.assertEqual(run.returncode, 0, run)
+        recorded = os.path.join(self.folder.name, "recorded.csv")
+        self.assertEqual(tactus("view", self.input, "--csv", recorded).returncode, 0)
+        rendered = self.render("sphere", *engine, TACTUS_RTL=RTL)
+        with open(recorded) as file:
+            rows = list(csv.DictReader(file))
+        self.assertGreater(len(rows), 0)
+        self.assertEqual(len(rows), len(rendered))
+        for row, other in zip(rows, rendered):
+            self.assertEqual([row[name] for name in ("fx", "fy", "fz")], [other[name] for name in ("fx", "fy", "fz")])
+
     def test_both_movers_end_near_each_other(self):
         """Within 20 um, and the force of 20 um, on a plane, in a groove and in a hole, with rotation as well."""
         paths = {"sphere": lambda t: (0.001, 0.002, max(0.002, 0.03 - 0.03 * t), 0, 0, 0, 1),
