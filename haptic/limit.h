@@ -101,6 +101,10 @@ tac_limit_output tac_limit_step(tac_limit *limit, const tac_limit_input *input);
 // Thread: any, signal handlers included.
 void tac_limit_stop(tac_limit *limit);
 
+// The gain that the next step may have at most. *out_goal is the one that it rises to while nothing is wrong,
+// or falls to; the result is no more than that. Thread: RT.
+double tac_limit_next_gain(const tac_limit *limit, double elapsed_s, double *out_goal);
+
 // From the next step on the gain rises no higher than `gain`, and falls to it over `release_s`. A value that
 // is not below the present one, 1 at first, changes nothing: nothing raises it again. Below 0 is 0.
 // Thread: any but RT.

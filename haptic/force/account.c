@@ -35,10 +35,18 @@
 #define VELOCITY_POLE         0.8
 #define VELOCITY_FAST_M_PER_S 0.1
 
+// A hand that has got more than this in earlier contacts without paying is given nothing more until it has
+// paid. It is the work of lifting 50 g by 10 mm.
+#define DEBT_MOST_J 0.005
+// A gain of the gate below this counts as this.
+#define GAIN_LEAST 1e-3
+
 // How much stiffer the spring may be by which the hand that retreats gets back what it has put in. STEEP fits
 // into the bound on the force's change at every speed.
 #define STEEP    3
 #define STEEPEST 30
+
+static const tac_wrench no_wrench = {{0, 0, 0}, {0, 0, 0}};
 
 typedef struct twist {
 	tac_dvec3 move_m, turn_rad;
@@ -83,7 +91,7 @@ static tac_wrench drag(const tac_account *a, const tac_account_contact *c, doubl
 	const double speed = sqrt(tac_dvec3_length_squared(v) + arm2 * tac_dvec3_length_squared(w));
 	const double deficit = fmax(-a->balance_J, 0);
 	if (!(deficit > 0) || !(speed > 0) || !(held_J > 0))
-		return (tac_wrench){tac_dvec3_zero(), tac_dvec3_zero()};
+		return no_wrench;
 	const double given =
 		(tac_dvec3_dot(c->spring.force_N, v) + tac_dvec3_dot(c->spring.torque_Nm, w)) / speed;
 	const double beside = ALONG * tac_dvec3_length(c->spring.force_N);
@@ -96,19 +104,25 @@ static tac_wrench drag(const tac_account *a, const tac_account_contact *c, doubl
 	return (tac_wrench){tac_dvec3_scale(v, -force / speed), tac_dvec3_scale(w, -force * arm2 / speed)};
 }
 
+// What springs may gain in this tick without having got it, on a device that rests to the degree `rests`.
+static double gift_J(const tac_account *a, double rests, double elapsed_s)
+{
+	return a->gain * a->debt_J < DEBT_MOST_J ? rests * POWER_W * elapsed_s / a->gain : 0;
+}
+
 // The largest share of the spring's wrench, up to 1, with which the springs gain no more energy in this tick
 // than the hand puts in, the balance and POWER_W have: the positive root of
 // share^2 held + share work / 2 = most. *held_J becomes what they hold then. The energy that they hold beyond
 // the device's maximum is left out first.
-static double share_of(const tac_account *a, const tac_account_contact *c, const twist *moved,
-		       double before_J, double *held_J, double elapsed_s)
+static double share_of(const tac_account *a, const tac_account_contact *c, const twist *moved, double *held_J,
+		       double elapsed_s)
 {
 	const double half = 0.5 * work(&c->spring, moved);
 	const double speed =
 		fmax(tac_dvec3_length(a->velocity_m_per_s), tac_dvec3_length(moved->move_m) / elapsed_s);
 	const double settled = fmin(fmax(1 - speed / RESTS_M_PER_S, a->touched_s / LASTS_S), 1);
-	const double gift_J = settled * POWER_W * elapsed_s;
-	const double most = before_J - 0.5 * work(&a->wrench, moved) + fmax(a->balance_J, 0) + gift_J;
+	const double most = a->asked_J - 0.5 * work(&a->wrench, moved) + fmax(a->balance_J, 0) +
+			    gift_J(a, settled, elapsed_s);
 	if (!(*held_J > 0) || *held_J + half <= most)
 		return 1;
 	const double full_J = *held_J - c->beyond_J;
@@ -159,18 +173,14 @@ static tac_wrench enter(tac_account *a, const tac_account_contact *c, const twis
 {
 	const double K = c->coupling->stiffness_N_per_m, arm2 = c->arm_m * c->arm_m;
 	const bool touches = c->object >= 0;
-	// A stiffness that follows rate and delay is no energy of the contact's.
-	const bool derated = c->material_N_per_m == a->material_N_per_m && a->stiffness_N_per_m > 0;
-	const double factor = derated ? K / a->stiffness_N_per_m : 1, before_J = a->held_J * factor;
-	const double share = share_of(a, c, moved, a->asked_J * factor, held_J, elapsed_s);
-	a->begin_J = a->balance_J + before_J;
+	const double share = share_of(a, c, moved, held_J, elapsed_s);
+	a->begin_J = a->balance_J + a->held_J;
 	// Where a contact begins or ends between two ticks, the trapezoidal rule errs by this.
 	if (touches != a->touching)
 		a->begin_J += 0.125 * K *
 			      (tac_dvec3_length_squared(moved->move_m) +
 			       arm2 * tac_dvec3_length_squared(moved->turn_rad));
-	const tac_wrench zero = {tac_dvec3_zero(), tac_dvec3_zero()};
-	const tac_wrench spring = add_scaled(zero, share, c->spring);
+	const tac_wrench spring = add_scaled(no_wrench, share, c->spring);
 	a->balance_J = fmin(put_in(a, &a->wrench, &spring) - *held_J, CREDIT * *held_J);
 	const double speed = tac_dvec3_length(moved->move_m) / elapsed_s;
 	const double keep = pow(VELOCITY_POLE, elapsed_s * 1e3) / (1 + speed / VELOCITY_FAST_M_PER_S);
@@ -186,6 +196,22 @@ static tac_wrench enter(tac_account *a, const tac_account_contact *c, const twis
 	return added;
 }
 
+// Goes over to the gate's full gain of this tick. What the springs hold is in units of it, what the hand has
+// put in was sent with the old one.
+static void take_gain(tac_account *a, const tac_account_contact *c)
+{
+	const double old = a->gain;
+	a->gain = fmax(c->gain, GAIN_LEAST);
+	a->share = c->share;
+	if (!a->seen || a->gain == old)
+		return;
+	const double put_J = a->balance_J + a->held_J, factor = old / a->gain;
+	a->balance_J = fmin(factor * put_J - a->held_J, CREDIT * a->held_J);
+	a->spare_J += a->balance_J + a->held_J - put_J;
+	a->debt_J *= factor;
+	a->wrench = add_scaled(no_wrench, factor, a->wrench);
+}
+
 tac_wrench tac_account_step(tac_account *account, const tac_account_contact *contact, double elapsed_s)
 {
 	tac_account *a = account;
@@ -195,7 +221,8 @@ tac_wrench tac_account_step(tac_account *account, const tac_account_contact *con
 	const tac_dpose T_object_device =
 		tac_dpose_compose(tac_dpose_inverse(c->T_world_object), c->T_world_device);
 	double held_J = touches ? c->held_J : 0;
-	tac_wrench added = {tac_dvec3_zero(), tac_dvec3_zero()};
+	tac_wrench added = no_wrench;
+	take_gain(a, c);
 	a->moved_m = a->turned_rad = a->carried_m = a->carried_rad = tac_dvec3_zero();
 	a->pushed_J = 0;
 	a->begin_J = a->balance_J + held_J; // unless the tick is entered: see jumped
@@ -219,8 +246,7 @@ tac_wrench tac_account_step(tac_account *account, const tac_account_contact *con
 	a->object = object;
 	a->touching = touches;
 	a->seen = true;
-	a->material_N_per_m = c->material_N_per_m;
-	a->stiffness_N_per_m = c->coupling->stiffness_N_per_m;
+	a->before = a->wrench;
 	a->wrench = (tac_wrench){tac_dvec3_add(c->spring.force_N, added.force_N),
 				 tac_dvec3_add(c->spring.torque_Nm, added.torque_Nm)};
 	a->T_object_device = T_object_device;
@@ -231,10 +257,10 @@ tac_wrench tac_account_step(tac_account *account, const tac_account_contact *con
 // ---- what is sent ----
 
 // The wrenches of the force law, as those of springs of one stiffness.
-typedef struct sent {
+typedef struct wish {
 	tac_wrench before, next; // in the last tick and in this one
 	double stiffness_N_per_m, arm_m;
-} sent;
+} wish;
 
 // What springs of the stiffness K hold that exert `w`.
 static double stored_J(tac_wrench w, double arm_m, double K)
@@ -244,7 +270,7 @@ static double stored_J(tac_wrench w, double arm_m, double K)
 
 // The wrench of a spring of the stiffness K whose end has stayed. It does not pull: where the hand has moved
 // beyond the end, the contact is over.
-static tac_wrench still(const sent *w, const twist *moved, double K)
+static tac_wrench still(const wish *w, const twist *moved, double K)
 {
 	const tac_wrench moves = {moved->move_m, tac_dvec3_scale(moved->turn_rad, w->arm_m * w->arm_m)};
 	const tac_wrench at = add_scaled(w->before, -K, moves);
@@ -252,58 +278,99 @@ static tac_wrench still(const sent *w, const twist *moved, double K)
 	return along < 0 ? add_scaled(at, -along / dot(w->before, w->before, w->arm_m), w->before) : at;
 }
 
+// What the hand has left when the wrench of this tick is `from` and s times `way`, less what springs of
+// stiffness K hold that exert it: c0 - c1 s - c2 s^2.
+typedef struct left {
+	double c0, c1, c2;
+} left;
+
+static left left_on_way(const tac_account *a, double put_J, const tac_wrench *from, const tac_wrench *way,
+			double arm_m, double K)
+{
+	const twist moved = {a->moved_m, a->turned_rad};
+	return (left){put_J - 0.5 * (work(&a->before, &moved) + a->share * work(from, &moved)) -
+			      stored_J(*from, arm_m, K),
+		      0.5 * a->share * work(way, &moved) + dot(*from, *way, arm_m) / K,
+		      stored_J(*way, arm_m, K)};
+}
+
+// The largest s up to 1 with which anything is left.
+static double farthest(left l)
+{
+	if (l.c0 - l.c1 - l.c2 >= 0 || !(l.c2 > 0))
+		return 1;
+	const double root = sqrt(fmax(l.c1 * l.c1 + 4 * l.c2 * fmax(l.c0, 0), 0));
+	return fmin(fmax((root - l.c1) / (2 * l.c2), 0), 1);
+}
+
 // Lowers w->next so that the hand cannot get back more than `put_J`, which it has put in. Between two ticks a
 // spring whose end stays gives exactly what it holds less; one of STEEP times the stiffness is within the
 // bound on the force's change. From its wrench, w->next is approached as far as the energy allows. Energy
-// that is owed already, because the force could not fall fast enough or was a gift, allows no more than that.
+// that is owed already, because the force could not fall fast enough or was a gift, allows no more than that;
+// but as long as the gate's gain is not full, the wrench falls to what the hand has put in.
 // `slew_m` is what the bound allows beyond STEEP. Returns whether w->next is lower.
-static bool lower(sent *w, const twist *moved, double put_J, double slew_m, double elapsed_s)
+static bool lower(const tac_account *a, wish *w, double put_J, double slew_m, double elapsed_s)
 {
+	const twist moved = {a->moved_m, a->turned_rad};
 	const double arm = w->arm_m, held_J = stored_J(w->before, arm, w->stiffness_N_per_m);
-	const double travel = tac_dvec3_length(moved->move_m) + arm * tac_dvec3_length(moved->turn_rad);
-	double steep = STEEP, gift_J = 0;
-	if (work(&w->before, moved) > 0) { // the hand retreats
+	const double travel = tac_dvec3_length(moved.move_m) + arm * tac_dvec3_length(moved.turn_rad);
+	double steep = STEEP, given_J = 0;
+	if (work(&w->before, &moved) > 0) { // the hand retreats
 		const double most = fmin(STEEP + slew_m / travel, STEEPEST);
 		steep = put_J > 0 ? fmin(fmax(held_J / put_J, STEEP), most) : most;
 	} else {
-		gift_J = fmax(1 - travel / (RESTS_M_PER_S * elapsed_s), 0) * POWER_W * elapsed_s;
+		given_J = gift_J(a, fmax(1 - travel / (RESTS_M_PER_S * elapsed_s), 0), elapsed_s) / STEEP;
 	}
-	const double K = steep * w->stiffness_N_per_m, owed_J = fmax(held_J / steep - put_J, 0);
-	const tac_wrench from = still(w, moved, K), way = add_scaled(w->next, -1, from);
-	// What is left when the wrench is `from` and s times the way: c0 - c1 s - c2 s^2.
-	const double c0 = put_J + owed_J + gift_J - 0.5 * (work(&w->before, moved) + work(&from, moved)) -
-			  stored_J(from, arm, K);
-	const double c1 = 0.5 * work(&way, moved) + dot(from, way, arm) / K;
-	const double c2 = stored_J(way, arm, K);
-	if (c0 - c1 - c2 >= 0 || !(c2 > 0))
+	const double K = steep * w->stiffness_N_per_m;
+	const double owed_J = a->share < 1 ? 0 : fmax(held_J / steep - put_J, 0);
+	const tac_wrench from = still(w, &moved, a->share * K), way = add_scaled(w->next, -1, from);
+	const left l = left_on_way(a, put_J + owed_J + given_J, &from, &way, arm, K);
+	const double s = farthest(l);
+	if (!(s < 1))
 		return false;
-	const double s = (sqrt(fmax(c1 * c1 + 4 * c2 * fmax(c0, 0), 0)) - c1) / (2 * c2);
-	w->next = add_scaled(from, fmin(fmax(s, 0), 1), way);
+	w->next = add_scaled(from, s, way);
+	if (l.c0 < 0 && a->share < 1)
+		w->next = add_scaled(no_wrench,
+				     farthest(left_on_way(a, put_J + given_J, &no_wrench, &from, arm, K)),
+				     from);
 	return true;
 }
 
 void tac_account_settle(tac_account *account, tac_account *other, tac_law *law, const tac_law_rates *rates,
-			double gain, double arm_m, double elapsed_s)
+			double arm_m, double elapsed_s)
 {
 	tac_account *a = account;
-	const tac_wrench zero = {tac_dvec3_zero(), tac_dvec3_zero()};
-	const twist moved = {a->moved_m, a->turned_rad};
-	sent w = {add_scaled(zero, 1 / gain, law->before), add_scaled(zero, 1 / gain, law->wrench),
-		  law->spring_N_per_m, arm_m};
-	if (lower(&w, &moved, a->begin_J + (other ? other->spare_J : 0), rates->slew_m_per_s * elapsed_s,
-		  elapsed_s)) {
-		tac_law_replace(law, add_scaled(zero, gain, w.next), rates, arm_m, elapsed_s);
-		w.next = add_scaled(zero, 1 / gain, law->wrench);
-	}
-	const double put_J = put_in(a, &w.before, &w.next);
+	wish w = {law->before, law->wrench, law->spring_N_per_m, arm_m};
+	// The other hand's energy was sent with a gain of its own.
+	const double units = other ? other->gain / a->gain : 1;
+	if (lower(a, &w, a->begin_J + (other ? units * other->spare_J : 0), rates->slew_m_per_s * elapsed_s,
+		  elapsed_s))
+		tac_law_replace(law, w.next, rates, arm_m, elapsed_s);
+	const double put_J = put_in(a, &a->before, &law->wrench);
 	// A wrench that has not risen yet to what was asked for will: the springs count as holding that.
-	a->held_J = fmax(a->asked_J, stored_J(w.next, arm_m, w.stiffness_N_per_m));
+	a->held_J = fmax(a->asked_J, stored_J(law->wrench, arm_m, w.stiffness_N_per_m));
 	a->balance_J = fmin(put_J - a->held_J, CREDIT * a->held_J);
-	a->spare_J = a->balance_J + a->held_J - stored_J(w.next, arm_m, STEEP * w.stiffness_N_per_m);
-	a->wrench = w.next;
+	a->spare_J = a->balance_J + a->held_J - stored_J(law->wrench, arm_m, STEEP * w.stiffness_N_per_m);
+	a->wrench = law->wrench;
 	if (other) { // what no spring holds has gone to the other hand, as far as that lacks it
-		const double passed_J = fmin(put_J - a->held_J - a->balance_J, fmax(-other->balance_J, 0));
+		const double passed_J =
+			fmin((put_J - a->held_J - a->balance_J) / units, fmax(-other->balance_J, 0));
 		other->balance_J += passed_J;
 		other->spare_J += passed_J;
 	}
+}
+
+void tac_account_sent(tac_account *account, tac_wrench sent)
+{
+	tac_account *a = account;
+	const twist moved = {a->moved_m, a->turned_rad};
+	const tac_wrench next = add_scaled(no_wrench, 1 / a->gain, sent),
+			 more = add_scaled(next, -1, a->wrench);
+	const double got_J = 0.5 * work(&more, &moved);
+	a->balance_J = fmin(a->balance_J - got_J, CREDIT * a->held_J);
+	a->spare_J -= got_J;
+	a->wrench = next;
+	const bool free = dot(next, next, 1) == 0 && a->held_J == 0;
+	const double debt_J = fmax(-a->balance_J, 0);
+	a->debt_J = free ? debt_J : fmin(a->debt_J, debt_J);
 }

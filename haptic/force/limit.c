@@ -263,6 +263,12 @@ tac_limit_output tac_limit_step(tac_limit *limit, const tac_limit_input *input)
 	return (tac_limit_output){limit->sent, reasons, limit->gain, limit->sent_gripper_N};
 }
 
+double tac_limit_next_gain(const tac_limit *limit, double elapsed_s, double *out_goal)
+{
+	*out_goal = fmax(atomic_load_explicit(&limit->ceiling, memory_order_relaxed), limit->gain);
+	return fmin(limit->gain + elapsed_s / limit->def.engage_s, *out_goal);
+}
+
 void tac_limit_stop(tac_limit *limit)
 {
 	atomic_store_explicit(&limit->stopped, true, memory_order_release);

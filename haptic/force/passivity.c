@@ -4,6 +4,9 @@
 
 #include <math.h>
 
+// A smaller deficit of a port may be rounding. A device that hardly moves would be damped for it.
+#define ROUNDING_J 1e-12
+
 tac_passivity_def tac_passivity_def_default(int64_t period_ns, double mass_kg)
 {
 	return (tac_passivity_def){
@@ -108,8 +111,9 @@ void tac_passivity_step_port(tac_passivity_port *port, int64_t now_ns, const dou
 	}
 	port->energy_J = fmin(port->energy_J, stored_J);
 	const double period_s = (double)port->axes[0].def.period_ns / 1e9;
-	port->damping_share =
-		port->energy_J < 0 && power_W > 0 ? fmin(-port->energy_J / (period_s * power_W), 1) : 0;
+	port->damping_share = port->energy_J < -ROUNDING_J && power_W > 0
+				      ? fmin(-port->energy_J / (period_s * power_W), 1)
+				      : 0;
 	for (int i = 0; i < TAC_PASSIVITY_AXES; i++) {
 		tac_passivity *p = &port->axes[i];
 		const bool moves = fabs(v[i]) > p->def.speed_min_m_per_s;

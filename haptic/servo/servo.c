@@ -4,6 +4,12 @@
 
 // The force comes back within this time after the clutch is released.
 #define CLUTCH_FADE_S 0.1
+// Time constant of the velocity for the passivity controller's damping. Vibration of a few hundred Hz is felt
+// most; the oscillation of a wall that is too stiff has less than 100 Hz.
+#define DAMPER_FILTER_S 0.002
+// The support of the tool's weight rises within this time at the start, so that the gate's slew is left to
+// the contacts.
+#define SUPPORT_S 0.1
 // No device is larger: a sample beyond it is invalid.
 #define DEVICE_REACH_M 100
 
@@ -183,59 +189,92 @@ static bool has_account(const tac_servo *s)
 	return !s->needle.needle && !s->drilling.used && !s->pressing.tissue;
 }
 
-// Share of a contact's force, of which `gain` times is sent, that the device can give. Beyond it a spring
-// goes on with the constant force. The account has to count that one, or a deficit would be taken back from
-// force that the gate cuts off anyway, and not from the hand.
-static double share_within_limit(const tac_servo *s, tac_dvec3 force_N, double gain)
+// Shares of a contact's force and torque that the device can exert.
+typedef struct within {
+	double force, torque;
+} within;
+
+// The most force that the device can exert in the direction of `force_N` beside the support of its weight.
+static double most_force_N(const tac_servo *s, tac_dvec3 force_N)
 {
-	const double sent_N = gain * tac_dvec3_length(force_N);
-	const double most_N = s->max_force_N * (1 + SEEN_BY_GATE);
-	return has_account(s) && most_N > 0 && sent_N > most_N ? most_N / sent_N : 1;
+	const double most_N = s->max_force_N, weight_N = s->def.device->info.weight_N;
+	if (!(weight_N > 0))
+		return most_N;
+	const tac_dvec3 up = tac_dquat_rotate(s->mapping.rotation, tac_dvec3_make(0, weight_N, 0));
+	const double lifts_N = tac_dvec3_dot(up, tac_dvec3_normalize(force_N));
+	return sqrt(fmax(most_N * most_N - weight_N * weight_N + lifts_N * lifts_N, 0)) - lifts_N;
+}
+
+static double share_of(double length, double most)
+{
+	return most > 0 && length > most * (1 + SEEN_BY_GATE) ? most * (1 + SEEN_BY_GATE) / length : 1;
+}
+
+// The shares of a wrench that the device can exert. Beyond them a spring goes on with the constant force. The
+// account has to count that one, or a deficit would be taken back from force that the gate cuts off anyway,
+// and not from the hand.
+static within within_limits(const tac_servo *s, const tac_wrench *w)
+{
+	if (!has_account(s))
+		return (within){1, 1};
+	return (within){share_of(tac_dvec3_length(w->force_N), most_force_N(s, w->force_N)),
+			share_of(tac_dvec3_length(w->torque_Nm), s->max_torque_Nm)};
+}
+
+static tac_wrench cut_wrench(tac_wrench w, within share)
+{
+	return (tac_wrench){tac_dvec3_scale(w.force_N, share.force),
+			    tac_dvec3_scale(w.torque_Nm, share.torque)};
 }
 
 // The drag that keeps the contacts' springs from giving more energy than they were given. `contact` is the
-// coupling's wrench with its damper; `patch` what the materials make of it, of whose force `share` is sent.
-// The law full asks for drag.
-static tac_wrench keep_account(tac_servo *s, tac_wrench contact, const tac_patch_result *patch, double share,
-			       double elapsed_s)
+// coupling's wrench with its damper; `patch` what the materials make of it, of which `share` is asked for,
+// `gain` times. The law full asks for drag.
+static tac_wrench keep_account(tac_servo *s, tac_wrench contact, const tac_patch_result *patch, within share,
+			       double gain, double elapsed_s)
 {
 	if (s->waiting || s->mapping.clutched || s->coupling.law == TAC_COUPLING_FULL) {
 		s->account = (tac_account){.object = -1};
-		return (tac_wrench){tac_dvec3_zero(), tac_dvec3_zero()};
+		return tac_wrench_zero();
 	}
 	const int32_t object = s->patch.object >= 0 ? s->patch.object : s->account.object;
 	const tac_wrench damper = {
 		tac_dvec3_add_scaled(contact.force_N, -s->coupling.stiffness_N_per_m, s->offset_m),
 		tac_dvec3_add_scaled(contact.torque_Nm, -s->coupling.turn_stiffness_Nm_per_rad, s->turn_rad)};
-	tac_wrench spring = tac_servo_wrench_sub(patch->wrench, damper);
-	spring.force_N = tac_dvec3_scale(spring.force_N, share);
+	const tac_wrench spring = cut_wrench(tac_servo_wrench_sub(patch->wrench, damper), share);
 	const tac_wrench elastic = tac_servo_wrench_sub(patch->elastic, damper);
-	const double all_J = held_J(s, elastic) +
-			     tac_patch_energy_J(&s->patch_memory, &s->patch, s->coupling.stiffness_N_per_m);
-	const double moved_J = all_J - held_J(s, (tac_wrench){tac_dvec3_zero(), elastic.torque_Nm});
+	const double turned_J = held_J(s, (tac_wrench){tac_dvec3_zero(), elastic.torque_Nm});
+	const double moved_J = held_J(s, (tac_wrench){elastic.force_N, tac_dvec3_zero()}) +
+			       tac_patch_energy_J(&s->patch_memory, &s->patch, s->coupling.stiffness_N_per_m);
+	// Up to its share of the offset a spring is linear, beyond it the force is constant.
+	const double beyond_J = 2 * share.force * (1 - share.force) * moved_J +
+				2 * share.torque * (1 - share.torque) * turned_J;
+	const double linear_J = share.force * share.force * moved_J + share.torque * share.torque * turned_J;
+	double full_gain;
+	const double gate_gain = tac_limit_next_gain(s->limit, elapsed_s, &full_gain);
 	const tac_account_contact c = {
-		.spring = spring,
-		// Up to its share of the offset the spring is linear, beyond it the force is constant.
-		.held_J = all_J - (1 - share) * (1 - share) * moved_J,
-		.beyond_J = 2 * share * (1 - share) * moved_J,
+		.spring = tac_servo_wrench_scale(spring, gain),
+		.held_J = gain * (linear_J + beyond_J),
+		.beyond_J = gain * beyond_J,
 		.object = s->patch.object,
 		// The other hand's tool is no object: what it does is in that hand's account.
 		.T_world_object = object >= 0 && object < s->def.world->scene->object_count
 					  ? s->T_world_objects[object]
 					  : tac_dpose_identity(),
 		.T_world_device = s->T_world_device,
-		.material_N_per_m = s->material_N_per_m,
 		.arm_m = arm_of(s),
+		.gain = full_gain,
+		.share = full_gain > 0 ? gate_gain / full_gain : 1,
 		.coupling = &s->coupling,
 	};
 	return tac_account_step(&s->account, &c, elapsed_s);
 }
 
-static void settle_account(tac_servo *s, double gain, double elapsed_s)
+static void settle_account(tac_servo *s, double elapsed_s)
 {
-	if (s->account.seen && has_account(s) && gain > 0 && elapsed_s > 0)
+	if (s->account.seen && has_account(s) && elapsed_s > 0)
 		tac_account_settle(&s->account, s->hands.partner ? &s->hands.partner->account : NULL, &s->law,
-				   &s->rates, gain, arm_of(s), elapsed_s);
+				   &s->rates, arm_of(s), elapsed_s);
 }
 
 // The wrench on the tool: spring and damper, what the materials add, the partner's reaction; then the force
@@ -256,29 +295,44 @@ static void couple(tac_servo *s, int64_t elapsed_ns)
 	tac_servo_push_partner(s);
 	s->clutch_gain = s->mapping.clutched ? 0 : fmin(1, s->clutch_gain + elapsed_s / CLUTCH_FADE_S);
 	const double gain = s->waiting ? 0 : s->clutch_gain * s->gain;
-	const double share = share_within_limit(s, patch.wrench.force_N, gain);
-	const tac_wrench drag = keep_account(s, contact, &patch, share, elapsed_s);
-	patch.wrench.force_N = tac_dvec3_scale(patch.wrench.force_N, share);
-	tac_wrench wrench = tac_servo_wrench_add(tac_servo_wrench_add(patch.wrench, drag), s->hands.reaction);
+	const tac_wrench asked = tac_servo_wrench_scale(patch.wrench, gain);
+	const within share = within_limits(s, &asked);
+	const tac_wrench drag = keep_account(s, contact, &patch, share, gain, elapsed_s);
+	tac_wrench wrench = tac_servo_wrench_add(cut_wrench(patch.wrench, share), s->hands.reaction);
 	wrench = tac_servo_wrench_add(wrench, s->needle.wrench);
 	wrench = tac_servo_wrench_add(wrench, s->pressing.wrench);
 	if (s->drilling.used)
 		wrench.force_N = tac_dvec3_add_scaled(
 			wrench.force_N, tac_servo_drilling_vibrate(&s->drilling, elapsed_s),
 			tac_dquat_rotate(s->report.T_world_sco.rotation, tac_dvec3_make(1, 0, 0)));
+	wrench = tac_servo_wrench_add(tac_servo_wrench_scale(wrench, gain), drag);
 	if (s->tool->axes == 3)
 		wrench.torque_Nm = tac_dvec3_zero();
-	wrench.force_N = tac_dvec3_scale(wrench.force_N, share_within_limit(s, wrench.force_N, gain));
-	wrench = tac_servo_wrench_scale(wrench, gain);
+	wrench = cut_wrench(wrench, within_limits(s, &wrench));
 	tac_law_follow(&s->law, wrench, &s->rates, s->coupling.stiffness_N_per_m, patch.texture_N_per_m,
 		       arm_of(s), elapsed_s);
-	settle_account(s, gain, elapsed_s);
+	settle_account(s, elapsed_s);
 	s->wanted = s->law.wrench;
 	if (s->effects.used)
 		s->wanted = tac_servo_wrench_add(s->wanted, s->effects.wrench);
 }
 
 // ---- passivity ----
+
+// The velocities along and about the device's axes for the damping. Where the sensor has steps, they are
+// filtered, or each step would be felt as a pulse.
+static void read_speeds(tac_servo *s, double elapsed_s, double *v)
+{
+	const tac_device_info *info = &s->def.device->info;
+	const double keep = exp(-elapsed_s / DAMPER_FILTER_S);
+	tac_dvec3 *move = &s->damper_m_per_s, *turn = &s->damper_rad_per_s;
+	*move = tac_dvec3_lerp(s->device_state.velocity_m_per_s, *move,
+			       info->linear.resolution > 0 ? keep : 0);
+	*turn = tac_dvec3_lerp(s->device_state.angular_velocity_rad_per_s, *turn,
+			       info->angular.resolution > 0 ? keep : 0);
+	tac_dvec3_store(v, *move);
+	tac_dvec3_store(v + 3, *turn);
+}
 
 // Takes the wrench to the device's frame and adds damping where more energy left the port than entered it.
 static tac_wrench keep_passive(tac_servo *s, int64_t now_ns)
@@ -304,8 +358,7 @@ static tac_wrench keep_passive(tac_servo *s, int64_t now_ns)
 	tac_dvec3_store(force + 3, wrench.torque_Nm);
 	tac_dvec3_store(x, T->position);
 	tac_dvec3_store(x + 3, s->device_turn_sum_rad);
-	tac_dvec3_store(v, s->device_state.velocity_m_per_s);
-	tac_dvec3_store(v + 3, s->device_state.angular_velocity_rad_per_s);
+	read_speeds(s, (double)(now_ns - s->last_ns) / 1e9, v);
 	double dx[TAC_PASSIVITY_AXES];
 	for (int i = 0; i < TAC_PASSIVITY_AXES; i++) {
 		tac_passivity_set_delay(&s->port.axes[i], s->write_delay_ns + s->def.device->info.delay_ns);
@@ -325,8 +378,8 @@ static tac_wrench keep_passive(tac_servo *s, int64_t now_ns)
 static void limit_wrench(tac_servo *s, int64_t now_ns, int64_t elapsed_ns, tac_wrench wrench)
 {
 	const double weight_N = s->def.device->info.weight_N;
-	if (weight_N > 0)
-		wrench.force_N.y += weight_N;
+	s->support_N = fmin(s->support_N + weight_N * (double)elapsed_ns / 1e9 / SUPPORT_S, weight_N);
+	wrench.force_N.y += s->support_N;
 	// An offset is contact, too, even where the mover lists none.
 	const bool touches = s->report.contact_count > 0 || tac_dvec3_length(s->wanted.force_N) > 0 ||
 			     tac_dvec3_length(s->wanted.torque_Nm) > 0;
@@ -342,8 +395,7 @@ static void limit_wrench(tac_servo *s, int64_t now_ns, int64_t elapsed_ns, tac_w
 	};
 	s->output = tac_limit_step(s->limit, &input);
 	s->sent = s->output.wrench;
-	if (weight_N > 0)
-		s->sent.force_N.y -= weight_N * s->output.gain;
+	s->sent.force_N.y -= s->support_N * s->output.gain;
 	// Neither does the observer count vibrations.
 	const tac_wrench wave = tac_servo_effects_sent(s, input.wrench, s->sent);
 	double sent[TAC_PASSIVITY_AXES];
@@ -352,6 +404,22 @@ static void limit_wrench(tac_servo *s, int64_t now_ns, int64_t elapsed_ns, tac_w
 	for (int i = 0; i < TAC_PASSIVITY_AXES; i++)
 		tac_passivity_sent(&s->port.axes[i], sent[i]);
 	tac_passivity_sent(&s->gripper.passivity, s->output.gripper_N);
+}
+
+// Enters what was sent of the contacts' wrench into the account. `passive` is what the gate got: what it took
+// off counts as taken off the contacts. Neither the support of the weight nor the damping of the passivity
+// controller is the contacts'. The torque of a device without motors for it is that which the contacts ask
+// for.
+static void account_for_sent(tac_servo *s, tac_wrench passive)
+{
+	const double gain = s->output.gain;
+	const tac_wrench cut = tac_servo_wrench_sub(s->sent, tac_servo_wrench_scale(passive, gain));
+	const tac_wrench cut_world = {tac_dquat_rotate(s->mapping.rotation, cut.force_N),
+				      tac_dquat_rotate(s->mapping.rotation, cut.torque_Nm)};
+	if (s->account.seen && has_account(s))
+		tac_account_sent(
+			&s->account,
+			tac_servo_wrench_add(tac_servo_wrench_scale(s->law.wrench, gain), cut_world));
 }
 
 // ---- monitor ----
@@ -590,6 +658,7 @@ void tac_servo_step(tac_servo *servo, int64_t now_ns, tac_tick *tick)
 	const tac_wrench passive = keep_passive(s, now_ns);
 	const tac_limit_output before = s->output;
 	limit_wrench(s, now_ns, elapsed_ns, passive);
+	account_for_sent(s, passive);
 	monitor_feel(s, before.gain, before.reasons >> TAC_LIMIT_FORCE_SLEW & 1u, (double)elapsed_ns / 1e9);
 	end_phase(tick, TAC_PHASE_FORCE);
 

@@ -103,8 +103,8 @@ struct tac_servo {
 	int32_t object_count; // the scene's, and the partner's tool
 	tac_sco *sco;
 	double round_m; // radius of a sphere or capsule that the mover takes as exact; 0: the tool is a mesh
-	tac_law_rates rates; // of the force law
-	double max_force_N;  // that the limit lets pass
+	tac_law_rates rates;               // of the force law
+	double max_force_N, max_torque_Nm; // that the limit lets pass
 	tac_limit *limit;
 	tac_latest *latest[TAC_SERVO_READERS];
 
@@ -123,9 +123,10 @@ struct tac_servo {
 	tac_dvec3 offset_m, turn_rad; // from the device to the spring's end, in the last tick
 	tac_dvec3 relative_velocity_m_per_s, relative_velocity_rad_per_s; // of the device, filtered
 	tac_derate derate, turn_derate;
-	tac_passivity_port port;       // in the device's frame
-	tac_dquat device_rotation;     // in the last tick
-	tac_dvec3 device_turn_sum_rad; // of all ticks
+	tac_passivity_port port;                    // in the device's frame
+	tac_dvec3 damper_m_per_s, damper_rad_per_s; // velocities for its damping, filtered
+	tac_dquat device_rotation;                  // in the last tick
+	tac_dvec3 device_turn_sum_rad;              // of all ticks
 	tac_patch_memory patch_memory;
 	tac_account account;
 	tac_law law;
@@ -136,6 +137,7 @@ struct tac_servo {
 	tac_feel feel;
 	tac_task *task;
 	tac_servo_gripper gripper;
+	double support_N;                  // of the tool's weight
 	tac_dvec3 damper_N;                // of the passivity controller, in the last tick, device frame
 	int64_t write_delay_ns;            // from the last tick's read to its write
 	const tac_device_sample *recorded; // in a replay, of this tick; NULL: the tick is no replay

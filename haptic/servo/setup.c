@@ -175,6 +175,7 @@ static tac_result create_limit(tac_servo *s)
 	def.stall_ns = max_ns(def.stall_ns, STALL_PERIODS * s->def.period_ns);
 	def.stale_ns = max_ns(def.stale_ns, STALE_PERIODS * s->def.period_ns);
 	s->max_force_N = def.max_force_N;
+	s->max_torque_Nm = def.max_torque_Nm;
 	s->rates.force_N_per_s = def.force_slew_N_per_s;
 	s->rates.torque_Nm_per_s = def.torque_slew_Nm_per_s;
 	return tac_limit_create(&def, &s->limit);

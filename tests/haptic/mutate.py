@@ -30,17 +30,27 @@ MUTATIONS = [
     ("shaded force above the spring's", FORCE + "material_effects.c", "if (length > most) {", "if (false && length > most) {", "law"),
     ("no account", FORCE + "account.c", "const double deficit = fmax(-a->balance_J, 0);", "const double deficit = 0;", "account"),
     ("friction outside the account", "haptic/servo/servo.c",
-     """	tac_wrench spring = tac_servo_wrench_sub(patch->wrench, damper);
-	spring.force_N = tac_dvec3_scale(spring.force_N, share);
+     """	const tac_wrench spring = cut_wrench(tac_servo_wrench_sub(patch->wrench, damper), share);
 	const tac_wrench elastic = tac_servo_wrench_sub(patch->elastic, damper);
-	const double all_J = held_J(s, elastic) +
-			     tac_patch_energy_J(&s->patch_memory, &s->patch, s->coupling.stiffness_N_per_m);""",
-     """	tac_wrench spring = tac_servo_wrench_sub(patch->elastic, damper);
-	spring.force_N = tac_dvec3_scale(spring.force_N, share);
+	const double turned_J = held_J(s, (tac_wrench){tac_dvec3_zero(), elastic.torque_Nm});
+	const double moved_J = held_J(s, (tac_wrench){elastic.force_N, tac_dvec3_zero()}) +
+			       tac_patch_energy_J(&s->patch_memory, &s->patch, s->coupling.stiffness_N_per_m);""",
+     """	const tac_wrench spring = cut_wrench(tac_servo_wrench_sub(patch->elastic, damper), share);
 	const tac_wrench elastic = tac_servo_wrench_sub(patch->elastic, damper);
-	const double all_J = held_J(s, elastic);""", "law"),
-    ("the account counts force that the device cannot give", "haptic/servo/servo.c", "return has_account(s) && most_N > 0 &&",
-     "return has_account(s) && most_N < 0 &&", "feel_hunt"),
+	const double turned_J = held_J(s, (tac_wrench){tac_dvec3_zero(), elastic.torque_Nm});
+	const double moved_J = held_J(s, (tac_wrench){elastic.force_N, tac_dvec3_zero()});""", "law"),
+    ("the account counts force that the device cannot give", "haptic/servo/servo.c", "	if (!has_account(s))\n		return (within){1, 1};",
+     "	if (s)\n		return (within){1, 1};", "account"),
+    ("the account counts torque that the device cannot give", "haptic/servo/servo.c", "share_of(tac_dvec3_length(w->torque_Nm), s->max_torque_Nm)",
+     "1", "account"),
+    ("the device's weight takes no force from the contacts", "haptic/servo/servo.c", "	if (!(weight_N > 0))\n		return most_N;",
+     "	if (s)\n		return most_N;", "account"),
+    ("the gate's gain is not in the account", "haptic/servo/servo.c", ".share = full_gain > 0 ? gate_gain / full_gain : 1,", ".share = gate_gain > -1,",
+     "account"),
+    ("what the gate takes off is not in the account", FORCE + "account.c", "	const double got_J = 0.5 * work(&more, &moved);", "	const double got_J = 0 * work(&more, &moved);",
+     "account"),
+    ("gifts without end", FORCE + "account.c", "#define DEBT_MOST_J 0.005", "#define DEBT_MOST_J 1e9", "account"),
+    ("sensor steps in the damping", "haptic/servo/servo.c", "#define DAMPER_FILTER_S 0.002", "#define DAMPER_FILTER_S 1e-9", "feel_hunt"),
     ("the full force waits for the energy beyond", FORCE + "account.c", "const double full_J = *held_J - c->beyond_J;",
      "const double full_J = *held_J;", "account"),
     ("nothing is withheld", FORCE + "account.c", "#define WITHHELD 2", "#define WITHHELD 0", "account"),
@@ -49,15 +59,14 @@ MUTATIONS = [
     ("an incomplete list is taken for the whole", FORCE + "law.c", "else if (loaded && starved)", "else if (false && loaded && starved)",
      "law"),
     ("no limit of the power", FORCE + "account.c", "#define POWER_W 0.05", "#define POWER_W 1e9", "account"),
-    ("what is sent is not limited by the account", FORCE + "account.c", "if (c0 - c1 - c2 >= 0 ||", "if (c0 - c1 - c2 >= -HUGE_VAL ||", "account"),
-    ("the servo does not settle its account", "haptic/servo/servo.c", "	settle_account(s, gain, elapsed_s);", "	(void)settle_account;", "feel_hunt"),
-    ("what is asked for is entered, not what is sent", FORCE + "account.c", "put_in(a, &w.before, &w.next)", "put_in(a, &w.before, &a->wrench)", "account"),
+    ("what is sent is not limited by the account", FORCE + "account.c", "if (l.c0 - l.c1 - l.c2 >= 0 ||", "if (l.c0 - l.c1 - l.c2 >= -HUGE_VAL ||", "account"),
+    ("the servo does not settle its account", "haptic/servo/servo.c", "	settle_account(s, elapsed_s);", "	(void)settle_account;", "feel_hunt"),
+    ("what is asked for is entered, not what is sent", FORCE + "account.c", "put_in(a, &a->before, &law->wrench)", "put_in(a, &a->before, &a->wrench)", "account"),
     ("an object takes more energy than there is", FORCE + "account.c", "fmax(pushed_J, -fmax(put_J, 0))", "pushed_J", "account"),
-    ("dissipated energy is given back", FORCE + "account.c", "a->balance_J = fmin(put_J - a->held_J, CREDIT * a->held_J);",
-     "a->balance_J = put_J - a->held_J;", "account"),
+    ("dissipated energy is given back", FORCE + "account.c", "#define CREDIT 0.05", "#define CREDIT 1e9", "account"),
     ("a gift is taken back at the usual stiffness", FORCE + "account.c", "const double most = fmin(STEEP + slew_m / travel, STEEPEST);",
      "const double most = STEEP + 0 * STEEPEST * slew_m;", "account"),
-    ("the other hand's energy is not counted", FORCE + "account.c", "other ? other->spare_J : 0", "0", "hands"),
+    ("the other hand's energy is not counted", FORCE + "account.c", "other ? units * other->spare_J : 0", "0", "hands"),
     ("what a hand puts into the other is lost", FORCE + "account.c", "other->balance_J += passed_J;", "other->balance_J += 0 * passed_J;", "hands"),
     ("texture without band limit", FORCE + "texture.c", "	if (!motion)\n", "	if (motion || !motion)\n", "feel"),
     ("friction begins anew after a hop", FORCE + "material_effects.c",

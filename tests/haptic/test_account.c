@@ -25,7 +25,8 @@ static tac_account_contact find_wall(tac_account *account, double force_N, doubl
 	tac_account_contact c = {.object = -1,
 				 .T_world_object = tac_dpose_identity(),
 				 .T_world_device = tac_dpose_identity(),
-				 .material_N_per_m = 1000,
+				 .gain = 1,
+				 .share = 1,
 				 .coupling = &coupling};
 	tac_account_step(account, &c, 1e-3);
 	c.object = 0;
@@ -82,6 +83,7 @@ typedef struct hostile {
 	tac_law law;
 	force_watch watch;
 	tac_account_contact contact;
+	tac_wrench sent;                // the share of the law's wrench that contact.share allows
 	double work_J, least_J, gain_J; // on the hand: sum, its least value, and the most above that
 	double held_J;                  // the most that springs of the same wrench and stiffness hold
 } hostile;
@@ -95,7 +97,8 @@ static hostile hostile_begin(double arm_m)
 	return (hostile){.account = {.object = -1},
 			 .contact = {.T_world_object = tac_dpose_identity(),
 				     .T_world_device = tac_dpose_identity(),
-				     .material_N_per_m = HOSTILE_N_PER_M,
+				     .gain = 1,
+				     .share = 1,
 				     .arm_m = arm_m,
 				     .coupling = &coupling}};
 }
@@ -112,9 +115,14 @@ static void hostile_step(hostile *h, tac_dvec3 moved, tac_dvec3 turned, tac_wren
 	tac_account_step(&h->account, &h->contact, T);
 	tac_law_follow(&h->law, wish, &rates, K, 0, arm, T);
 	if (settled)
-		tac_account_settle(&h->account, NULL, &h->law, &rates, 1, arm, T);
-	const tac_wrench before = h->law.before, next = h->law.wrench;
-	watch_step(&h->watch, *device, next, K, arm, T, rates.slew_m_per_s, 0, "hostile");
+		tac_account_settle(&h->account, NULL, &h->law, &rates, arm, T);
+	const double share = h->contact.share;
+	const tac_wrench before = h->sent, next = {tac_dvec3_scale(h->law.wrench.force_N, share),
+						   tac_dvec3_scale(h->law.wrench.torque_Nm, share)};
+	if (settled)
+		tac_account_sent(&h->account, next);
+	h->sent = next;
+	watch_step(&h->watch, *device, h->law.wrench, K, arm, T, rates.slew_m_per_s, 0, "hostile");
 	h->watch.vanished = false; // here the wish is what vanishes
 	const tac_dvec3 force = tac_dvec3_add(before.force_N, next.force_N);
 	const tac_dvec3 torque = tac_dvec3_add(before.torque_Nm, next.torque_Nm);
@@ -208,6 +216,94 @@ static void a_gift_to_a_device_at_rest_is_taken_back_as_fast_as_the_bound_allows
 	}
 }
 
+// A hand that was given 8 mJ and left with a part of them, 0.87 mJ. In the next contact it gets less than it
+// puts in until the debt is paid, so that after both it has gained nothing.
+static void what_is_left_of_a_gift_is_taken_back_in_the_next_contact(void)
+{
+	const tac_dvec3 none = tac_dvec3_zero();
+	hostile h = hostile_begin(0);
+	const tac_wrench wish = {{0, 0, 4}, {0, 0, 0}};
+	for (int k = 0; k < 200; k++)
+		hostile_step(&h, none, none, wish, true);
+	const tac_dvec3 step = tac_dvec3_make(0, 0, 8e-5);
+	for (int k = 0; k < 100; k++) {
+		const double left = fmax(h.law.wrench.force_N.z - 0.08, 0);
+		h.contact.object = left > 0 ? 0 : -1;
+		hostile_step(&h, step, none, (tac_wrench){{0, 0, left}, none}, true);
+	}
+	const double debt_J = h.work_J;
+	TEST_ASSERT_TRUE(debt_J > 0.5e-3);
+	TEST_ASSERT_DOUBLE_WITHIN(2e-6, debt_J, h.account.debt_J);
+	h.contact.object = 0;
+	for (int k = 1; k <= 50; k++)
+		hostile_step(&h, tac_dvec3_make(0, 0, -8e-5), none, (tac_wrench){{0, 0, 0.08 * k}, none},
+			     true);
+	assert_near(wish.force_N, h.law.wrench.force_N, 1e-9); // pressing it is exact
+	for (int k = 49; k >= 0; k--)
+		hostile_step(&h, step, none, (tac_wrench){{0, 0, 0.08 * k}, none}, true);
+	printf("a debt of %.3f mJ: %.4f mJ after the next contact\n", 1e3 * debt_J, 1e3 * h.work_J);
+	TEST_ASSERT_TRUE(h.work_J <= 3 * 0.125 * HOSTILE_N_PER_M * 8e-5 * 8e-5 * 2);
+	TEST_ASSERT_TRUE(h.work_J >= -1e-4); // and no more than that is taken
+}
+
+// A wall that is always found late, and a hand that waits for the force and leaves at 0.3 m/s, again and
+// again. Once it has got 5 mJ in all it is given nothing more.
+static void gifts_end_when_the_hand_owes_too_much(void)
+{
+	const tac_dvec3 none = tac_dvec3_zero();
+	hostile h = hostile_begin(0);
+	for (int lap = 0; lap < 30; lap++) {
+		h.contact.object = 0;
+		for (int k = 0; k < 200; k++)
+			hostile_step(&h, none, none, (tac_wrench){{0, 0, 4}, none}, true);
+		h.contact.object = -1;
+		for (int k = 0; k < 40; k++)
+			hostile_step(&h, tac_dvec3_make(0, 0, 3e-4), none, (tac_wrench){none, none}, true);
+	}
+	printf("30 gifts of 8 mJ: %.2f mJ in all\n", 1e3 * h.work_J);
+	TEST_ASSERT_TRUE(h.work_J > 4e-3);
+	const double rule_J = 30 * 0.125 * HOSTILE_N_PER_M * 3e-4 * 3e-4; // at the end of each contact
+	TEST_ASSERT_TRUE(h.work_J < 5e-3 + 8e-3 / (3 + 0.5 / 0.3) + rule_J);
+}
+
+// A gate that is closed while the hand presses, and opens at once when it begins to leave: the hand has put
+// in nothing. What it had put in before the gate closed, it gets back.
+static void a_gate_that_opens_in_contact_does_not_pay(void)
+{
+	const tac_dvec3 none = tac_dvec3_zero();
+	for (int closed_at = 0; closed_at <= 50; closed_at += 50) {
+		hostile h = hostile_begin(0);
+		for (int k = 1; k <= 50; k++) {
+			h.contact.share = k <= closed_at ? 1 : 0;
+			hostile_step(&h, tac_dvec3_make(0, 0, -8e-5), none,
+				     (tac_wrench){{0, 0, 0.08 * k}, none}, true);
+		}
+		h.contact.share = 0;
+		hostile_step(&h, none, none, (tac_wrench){{0, 0, 4}, none}, true);
+		const double put_J = -h.work_J;
+		h.contact.share = 1;
+		for (int k = 49; k >= 0; k--)
+			hostile_step(&h, tac_dvec3_make(0, 0, 8e-5), none,
+				     (tac_wrench){{0, 0, 0.08 * k}, none}, true);
+		printf("a gate that opens: %.4f mJ of %.4f mJ\n", 1e3 * (h.work_J + put_J), 1e3 * put_J);
+		TEST_ASSERT_TRUE(h.work_J <= 3 * 0.125 * HOSTILE_N_PER_M * 8e-5 * 8e-5 + 1e-5);
+		TEST_ASSERT_TRUE(h.work_J + put_J >= 0.9 * put_J);
+	}
+}
+
+// The gate takes a force off, for a reason that the law does not know. The account counts what is left.
+static void what_the_gate_takes_off_is_not_given_back(void)
+{
+	const tac_dvec3 none = tac_dvec3_zero();
+	hostile h = hostile_begin(0);
+	for (int k = 1; k <= 50; k++) {
+		hostile_step(&h, tac_dvec3_make(0, 0, -8e-5), none, (tac_wrench){{0, 0, 0.08 * k}, none},
+			     true);
+		tac_account_sent(&h.account, (tac_wrench){none, none});
+	}
+	TEST_ASSERT_DOUBLE_WITHIN(1e-5, 0, h.account.balance_J + h.account.held_J);
+}
+
 // The hand presses 5 mm deep, and the object recedes by 7 mm at once. The force falls within its bound, while
 // the object takes more than the springs hold. The hand owes nothing: it can press as before.
 static void an_object_that_recedes_takes_no_more_than_the_springs_hold(void)
@@ -245,7 +341,8 @@ static tac_dvec3 late_wall(tac_account *account, double pressed_m, double x_m)
 		.object = depth > 0 ? 0 : -1,
 		.T_world_object = tac_dpose_identity(),
 		.T_world_device = tac_dpose_make(tac_dvec3_make(x_m, 0, -pressed_m), tac_dquat_identity()),
-		.material_N_per_m = 1000,
+		.gain = 1,
+		.share = 1,
 		.coupling = &coupling};
 	return tac_account_step(account, &c, 1e-3).force_N;
 }
@@ -276,6 +373,119 @@ static void a_small_deficit_is_withheld_from_what_the_springs_give(void)
 	TEST_ASSERT_TRUE(work < 0.02e-3);
 }
 
+// ---- the whole tick ----
+
+#define TABLE                                                                                                \
+	"materials: [{name: m, stiffness_N_per_m: 1000}]\n"                                                  \
+	"objects: [{name: o, material: m, shapes: [{kind: box, size_m: [0.1, 0.1, 0.1], segments: 2}]}]\n"
+
+// The work that the tick's force does on the hand, by the trapezoidal rule.
+typedef struct felt {
+	tac_dpose T;
+	tac_wrench sent;
+	double work_J;
+} felt;
+
+static const tac_snapshot *felt_step(felt *w, fixture *f, tac_dpose T)
+{
+	f->hand.state.T_base_tool.rotation = T.rotation;
+	const tac_snapshot *s = step_to(f, T.position);
+	const tac_dvec3 turn = tac_dquat_log(tac_dquat_mul(T.rotation, tac_dquat_conjugate(w->T.rotation)));
+	w->work_J += 0.5 * (tac_dvec3_dot(tac_dvec3_add(w->sent.force_N, s->sent.force_N),
+					  tac_dvec3_sub(T.position, w->T.position)) +
+			    tac_dvec3_dot(tac_dvec3_add(w->sent.torque_Nm, s->sent.torque_Nm), turn));
+	w->sent = s->sent;
+	w->T = T;
+	return s;
+}
+
+// The device supports 2 N of its tool's weight with at most 3 N. From below a contact gets 1 N, from above 5
+// N; the law asks for no more, and the hand gets back what it puts in.
+static void the_support_of_the_weight_leaves_the_contacts_the_rest(void)
+{
+	for (int side = -1; side <= 1; side += 2) {
+		fixture f;
+		fixture_build(&f,
+			      "scene: t\ntools: [{name: ball, axes: 3, shapes: [{kind: solids, solids: "
+			      "\"sphere:r=0.01\"}], limits: {max_force_N: 3, engage_s: 0.001}}]\n" TABLE,
+			      "wide", tac_servo_def_default());
+		f.hand.base.info.weight_N = 2;
+		felt w = {.T = tac_dpose_make(tac_dvec3_make(0, side * 0.065, 0), tac_dquat_identity())};
+		for (int k = 0; k < 200; k++)
+			felt_step(&w, &f, w.T);
+		const tac_snapshot *s = NULL;
+		for (int k = 1; k <= 440; k++) {
+			const double deep = 5e-5 * (k <= 220 ? k : 440 - k);
+			s = felt_step(&w, &f,
+				      tac_dpose_make(tac_dvec3_make(0, side * (0.065 - deep), 0),
+						     tac_dquat_identity()));
+			TEST_ASSERT_TRUE(tac_dvec3_length(f.hand.wrench.force_N) <= 3);
+			TEST_ASSERT_DOUBLE_WITHIN(1e-6, s->wanted.force_N.y, s->sent.force_N.y);
+			if (k == 220)
+				TEST_ASSERT_DOUBLE_WITHIN(1e-6, side > 0 ? 1 : -5, s->sent.force_N.y);
+		}
+		TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0, tac_dvec3_length(s->sent.force_N));
+		TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0, w.work_J);
+		fixture_fini(&f);
+	}
+}
+
+// A bar that is tilted into a table, against a device of 20 mNm.
+static void torque_beyond_the_device_is_neither_asked_for_nor_given_back(void)
+{
+	fixture f;
+	fixture_build(
+		&f,
+		"scene: t\ntools: [{name: bar, axes: 6, shapes: [{kind: box, size_m: [0.1, 0.01, 0.01], "
+		"segments: 2}], limits: {max_force_N: 50, max_torque_Nm: 0.02, engage_s: 0.001}}]\n" TABLE,
+		"wide", tac_servo_def_default());
+	felt w = {.T = tac_dpose_make(tac_dvec3_make(0, 0, 0.0551), tac_dquat_identity())};
+	felt_step(&w, &f, w.T);
+	double most = 0;
+	for (int k = 1; k <= 800; k++) {
+		const double tilt = 5e-4 * (k <= 400 ? k : 800 - k);
+		const tac_snapshot *s = felt_step(
+			&w, &f, tac_dpose_make(w.T.position, tac_dquat_exp(tac_dvec3_make(0, tilt, 0))));
+		most = fmax(most, tac_dvec3_length(s->wanted.torque_Nm));
+		TEST_ASSERT_TRUE(tac_dvec3_length(s->sent.torque_Nm) <= 0.02);
+	}
+	printf("a bar: at most %.6f Nm asked for; the hand gains %.4f mJ\n", most, 1e3 * w.work_J);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.02, most);
+	TEST_ASSERT_TRUE(w.work_J <= 1e-5);
+	fixture_fini(&f);
+}
+
+// A hand presses 4 mm deep without holding the dead-man's button, holds it and leaves: it has put in nothing,
+// and gets nothing. When it rests, the whole force comes.
+static void pressing_while_the_gate_is_closed_does_not_pay(void)
+{
+	for (int rests = 0; rests <= 1; rests++) {
+		fixture f;
+		fixture_build(&f,
+			      "scene: t\ntools: [{name: ball, axes: 3, shapes: [{kind: solids, solids: "
+			      "\"sphere:r=0.01\"}], limits: {deadman_button: 0, engage_s: 0.005}}]\n" TABLE,
+			      "wide", tac_servo_def_default());
+		felt w = {.T = tac_dpose_make(tac_dvec3_make(0, 0, 0.061), tac_dquat_identity())};
+		for (int k = 0; k <= 100; k++)
+			felt_step(
+				&w, &f,
+				tac_dpose_make(tac_dvec3_make(0, 0, 0.061 - 5e-5 * k), tac_dquat_identity()));
+		TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0, w.work_J);
+		f.hand.state.buttons = 1;
+		for (int k = 0; rests && k < 400; k++)
+			felt_step(&w, &f, w.T);
+		if (rests)
+			TEST_ASSERT_DOUBLE_WITHIN(1e-3, 4, w.sent.force_N.z);
+		for (int k = 1; k <= 100; k++)
+			felt_step(
+				&w, &f,
+				tac_dpose_make(tac_dvec3_make(0, 0, 0.056 + 5e-5 * k), tac_dquat_identity()));
+		printf("a gate that was closed%s: %.4f mJ\n", rests ? ", then rest" : "", 1e3 * w.work_J);
+		TEST_ASSERT_TRUE(w.work_J <= (rests ? 8e-3 / (3 + 0.5 / 0.05) + 2e-5 : 2e-5));
+		fixture_fini(&f);
+	}
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -284,7 +494,14 @@ int main(void)
 	RUN_TEST(springs_however_hostile_do_not_pay_the_hand);
 	RUN_TEST(springs_that_are_stiff_on_the_way_in_give_no_more_on_the_way_out);
 	RUN_TEST(a_gift_to_a_device_at_rest_is_taken_back_as_fast_as_the_bound_allows);
+	RUN_TEST(what_is_left_of_a_gift_is_taken_back_in_the_next_contact);
+	RUN_TEST(gifts_end_when_the_hand_owes_too_much);
+	RUN_TEST(a_gate_that_opens_in_contact_does_not_pay);
+	RUN_TEST(what_the_gate_takes_off_is_not_given_back);
 	RUN_TEST(an_object_that_recedes_takes_no_more_than_the_springs_hold);
 	RUN_TEST(a_small_deficit_is_withheld_from_what_the_springs_give);
+	RUN_TEST(the_support_of_the_weight_leaves_the_contacts_the_rest);
+	RUN_TEST(torque_beyond_the_device_is_neither_asked_for_nor_given_back);
+	RUN_TEST(pressing_while_the_gate_is_closed_does_not_pay);
 	return UNITY_END();
 }

@@ -83,8 +83,8 @@ static const struct {
 typedef enum motion { RESTS, RECEDES, PUSHES, MOTIONS } motion;
 static const char *const motion_names[] = {"rests", "recedes", "pushes"};
 
-typedef enum gait { WALK, SAW, JITTER, THROW, CIRCLE, RECORDED, GAITS } gait;
-static const char *const gait_names[] = {"walk", "saw", "jitter", "throws", "circles", "recorded"};
+typedef enum gait { WALK, SAW, JITTER, THROW, CIRCLE, RECORDED, WAIT, GAITS } gait;
+static const char *const gait_names[] = {"walk", "saw", "jitter", "throws", "circles", "recorded", "waits"};
 
 typedef enum kind { ONE_HAND, CLOSED_LOOP, TWO_HANDS, REACTIVE, FAULTS, KINDS } kind;
 static const char *const kind_names[] = {"one hand", "closed loop", "two hands", "reactive mover", "faults"};
@@ -98,6 +98,8 @@ typedef struct hunt {
 	int axes;
 	motion motion;
 	double friction, stiffness, texture;
+	bool weak;       // the device
+	double weight_N; // of the tool, which the device supports
 	// Of each run in the scene.
 	kind kind;
 	gait gait;
@@ -108,10 +110,12 @@ typedef struct hunt {
 
 static void print_hunt(const hunt *h, char *text, size_t size)
 {
-	snprintf(text, size, "run %ld: %s, %s on %s, %d axes, %s, %s, friction %.2f, %.0f N/m%s, %.0f Hz%s%s",
+	snprintf(text, size,
+		 "run %ld: %s, %s on %s, %d axes, %s, %s, friction %.2f, %.0f N/m%s%s%s, %.0f Hz%s%s",
 		 (long)h->number, kind_names[h->kind], tools[h->tool].name, objects[h->object].name, h->axes,
 		 gait_names[h->gait], motion_names[h->motion], h->friction, h->stiffness,
-		 h->texture > 0 ? ", textured" : "", h->rate_Hz, h->kind == CLOSED_LOOP ? ", " : "",
+		 h->texture > 0 ? ", textured" : "", h->weak ? ", weak" : "",
+		 h->weight_N > 0 ? ", heavy" : "", h->rate_Hz, h->kind == CLOSED_LOOP ? ", " : "",
 		 h->kind == CLOSED_LOOP ? presets[h->preset] : "");
 }
 
@@ -130,9 +134,10 @@ static bool build_scene(const hunt *h, tac_scene **out_scene, tac_world **out_wo
 		"{time_s: 0.5}], "};
 	char tool[400], text[2400];
 	snprintf(tool, sizeof tool,
-		 "axes: %d, shapes: [%s], limits: {max_force_N: 90, max_torque_Nm: 9, engage_s: 0.001, "
-		 "max_speed_m_per_s: 100}",
-		 h->axes, tools[h->tool].shapes);
+		 "axes: %d, shapes: [%s], limits: {max_force_N: %g, max_torque_Nm: %g, max_speed_m_per_s: "
+		 "100, %s}",
+		 h->axes, tools[h->tool].shapes, h->weak ? 2.5 : 90, h->weak ? 0.02 : 9,
+		 h->kind == FAULTS ? "engage_s: 0.02, deadman_button: 0" : "engage_s: 0.001");
 	snprintf(text, sizeof text,
 		 "scene: hunt\nmaterials: [{name: m, stiffness_N_per_m: %.17g, static_friction: %.17g, "
 		 "dynamic_friction: %.17g%s}]\ntools: [{name: a, %s}%s%s%s]\n"
@@ -199,6 +204,8 @@ static void begin_stroke(hand *h)
 	h->x = tac_dvec3_scale(tac_dvec3_normalize(tac_dvec3_cross(h->to, tac_rng_unit_f64(&h->rng))),
 			       tac_rng_range_f64(&h->rng, 1e-3, 0.02));
 	h->y = tac_dvec3_cross(tac_dvec3_normalize(h->to), h->x);
+	if (h->gait == WAIT && !first)
+		h->stroke_s = fmax(h->stroke_s, 0.05);
 	if (h->gait == CIRCLE && !first) // there, four laps
 		h->stroke_s += 4 * 6.283185307179586 * tac_dvec3_length(h->x) / h->speed;
 	h->next_s = h->time_s + h->stroke_s;
@@ -221,6 +228,10 @@ static tac_dvec3 on_stroke(hand *h, double dt)
 		return tac_dvec3_lerp(h->from, h->to, s);
 	case THROW:
 		return tac_dvec3_lerp(h->from, h->to, smooth);
+	case WAIT: { // there within a third of the time
+		const double t = fmin(3 * s, 1);
+		return tac_dvec3_lerp(h->from, h->to, t * t * (3 - 2 * t));
+	}
 	case RECORDED: { // tremor, steps of a sensor
 		const double tremor = 1e-4 * sin(62.8 * h->time_s), step = 2e-5;
 		const tac_dvec3 p =
@@ -279,7 +290,7 @@ typedef struct purse {
 	bool started;
 	tac_dpose T_world_device, T_world_object;
 	tac_wrench wrench;
-	double work_J, world_J, held_J, slack_J, widest_m;
+	double work_J, world_J, held_J, slack_J, widest_m, given_J;
 	bool free;
 } purse;
 
@@ -301,10 +312,17 @@ static purse_motion purse_motion_of(tac_dpose from, tac_dpose to, tac_dvec3 at)
 			      tac_dquat_log(moved.rotation)};
 }
 
-static void purse_step(purse *p, const tac_snapshot *s, double stiffness, double arm_m)
+static bool is_zero(const tac_wrench *w)
+{
+	return tac_dvec3_length(w->force_N) == 0 && tac_dvec3_length(w->torque_Nm) == 0;
+}
+
+static void purse_step(purse *p, const tac_snapshot *s, double stiffness, double arm_m, double dt)
 {
 	const tac_wrench *w = &s->sent;
-	const bool free = tac_dvec3_length(w->force_N) == 0 && tac_dvec3_length(w->torque_Nm) == 0;
+	// A hand that presses while the gate is closed is not free, nor is one whose force is still fading
+	// then.
+	const bool free = is_zero(w) && is_zero(&s->wanted) && s->contact_count == 0;
 	if (p->started) {
 		const tac_dvec3 at = p->T_world_device.position;
 		const purse_motion device = purse_motion_of(p->T_world_device, s->T_world_device, at),
@@ -318,10 +336,14 @@ static void purse_step(purse *p, const tac_snapshot *s, double stiffness, double
 						(arm_m > 0 ? 0.5 * tac_dvec3_length_squared(w->torque_Nm) /
 								     (stiffness * arm_m * arm_m)
 							   : 0));
-		// Where a contact begins, ends or changes the rule errs by up to an eighth of K dx^2.
+		// Where a contact begins or ends the rule errs by an eighth of K dx^2. The account allows for
+		// that each time.
 		const double far = tac_dvec3_length(tac_dvec3_sub(device.move_m, object.move_m)) +
 				   arm_m * tac_dvec3_length(tac_dvec3_sub(device.turn_rad, object.turn_rad));
 		p->widest_m = fmax(p->widest_m, far);
+		// A hand that rests may be given what it has not paid for, at 50 mW.
+		if (!free)
+			p->given_J += fmax(1 - far / dt / 0.02, 0) * 0.05 * dt;
 		if (free != p->free)
 			p->slack_J += 0.125 * stiffness * far * far;
 	}
@@ -332,8 +354,9 @@ static void purse_step(purse *p, const tac_snapshot *s, double stiffness, double
 	p->started = true;
 }
 
-// What the hands together have gained beyond the bound. When they are free the count begins anew.
-static double purse_gain(purse *purses, int hands, double stiffness)
+// What the hands together have gained beyond the bound. A gain within the bound is a debt that the next
+// contact has to repay: the count begins anew only when the hands are free and have gained nothing.
+static double purse_gain(purse *purses, int hands, double stiffness, double dt)
 {
 	double work = 0, world = 0, most = SMALL_J;
 	bool free = true;
@@ -341,12 +364,19 @@ static double purse_gain(purse *purses, int hands, double stiffness)
 		const purse *p = &purses[i];
 		work += p->work_J;
 		world += p->world_J;
-		most += 0.01 * p->held_J + p->slack_J + 0.125 * stiffness * p->widest_m * p->widest_m;
+		// A force falls by up to 3 K dx: a contact that it ends between two ticks errs thrice as
+		// much.
+		most += 0.01 * p->held_J + p->slack_J + 3 * 0.125 * stiffness * p->widest_m * p->widest_m;
+		// Of what it was given it gets the share that the bound on the force's change leaves it.
+		const double speed = p->widest_m / dt;
+		most += fmin(p->given_J, p->held_J) * speed / (WATCH_SLEW_M_PER_S + 3 * speed);
 		free &= p->free;
 	}
-	for (int i = 0; free && i < hands; i++)
-		purses[i].work_J = purses[i].world_J = purses[i].held_J = purses[i].slack_J =
-			purses[i].widest_m = 0;
+	if (free && fmin(work, world) <= 0) {
+		for (int i = 0; i < hands; i++)
+			purses[i].work_J = purses[i].world_J = purses[i].held_J = purses[i].slack_J =
+				purses[i].widest_m = purses[i].given_J = 0;
+	}
 	return fmax(fmin(work, world) - most, 0);
 }
 
@@ -397,6 +427,7 @@ static void run_open(const hunt *h, const tac_world *world, tally *t)
 	double gain_J = 0;
 	tac_dpose T_world_object = tac_dpose_identity();
 	tac_rng faults = tac_rng_seed(h->number, 5);
+	long released = 0; // ticks for which the dead-man's button is not held
 	const double dt = 1 / h->rate_Hz, arm = h->axes == 3 ? 0 : world->scene->tools[0].turn_arm_m;
 	for (int i = 0; i < hands; i++) {
 		tac_servo_def def = tac_servo_def_default();
@@ -405,6 +436,7 @@ static void run_open(const hunt *h, const tac_world *world, tally *t)
 		def.period_ns = llround(1e9 * dt);
 		def.mover = h->kind == REACTIVE ? TAC_SCO_REACTIVE : TAC_SCO_CONTINUOUS;
 		puppet_init(&puppets[i]);
+		puppets[i].base.info.weight_N = h->weight_N;
 		def.device = &puppets[i].base;
 		on_way[i] = hand_begin(h->number, h->gait, i);
 		TEST_ASSERT_EQUAL(TAC_OK, tac_servo_create(&def, &servos[i]));
@@ -416,6 +448,10 @@ static void run_open(const hunt *h, const tac_world *world, tally *t)
 		for (int i = 0; i < hands; i++)
 			puppets[i].state.T_base_tool = hand_step(&on_way[i], h->axes, dt);
 		fault_now = h->kind == FAULTS && tac_rng_below(&faults, 300) == 0;
+		if (h->kind == FAULTS && --released < 0 && tac_rng_below(&faults, 400) == 0)
+			released = (long)(h->rate_Hz * tac_rng_range_f64(&faults, 0.002, 0.08));
+		for (int i = 0; i < hands; i++)
+			puppets[i].state.buttons = released > 0 ? 0 : 1;
 		tac_servo_step_all(servos, hands, k * llround(1e9 * dt), NULL);
 		fault_now = false;
 		for (int i = 0; i < hands; i++) {
@@ -423,10 +459,10 @@ static void run_open(const hunt *h, const tac_world *world, tally *t)
 			watches[i].travel_m += object_travel(s, &T_world_object);
 			force_watch_step(&watches[i], world, s);
 			t->torques += h->axes == 3 && tac_dvec3_length(s->sent.torque_Nm) > 0;
-			purse_step(&purses[i], s, h->stiffness, arm);
+			purse_step(&purses[i], s, h->stiffness, arm, dt);
 			print_tick(s, &purses[i]);
 		}
-		gain_J = fmax(gain_J, purse_gain(purses, hands, h->stiffness));
+		gain_J = fmax(gain_J, purse_gain(purses, hands, h->stiffness, dt));
 	}
 	for (int i = 0; i < hands; i++) {
 		tally_watch(t, &watches[i], tac_servo_snapshot(servos[i], 0));
@@ -540,6 +576,8 @@ static hunt choose_scene(uint64_t number)
 	h.friction = tac_rng_below(&rng, 2) ? tac_rng_range_f64(&rng, 0.1, 1) : 0;
 	h.stiffness = pow(10, tac_rng_range_f64(&rng, 2.5, 3.4));
 	h.texture = tac_rng_below(&rng, 6) == 0;
+	h.weak = tac_rng_below(&rng, 4) == 0;
+	h.weight_N = tac_rng_below(&rng, 4) == 0 ? 0.8 : 0;
 	return h;
 }
 
@@ -547,7 +585,9 @@ static void choose_run(hunt *h, uint64_t number)
 {
 	tac_rng rng = tac_rng_seed(seed * 104729 + number, 4);
 	h->number = number;
-	h->gait = (gait)tac_rng_below(&rng, GAITS);
+	h->gait = (gait)tac_rng_below(&rng, WAIT);
+	if (number % 8 == 5)
+		h->gait = WAIT;
 	h->rate_Hz = rates[tac_rng_below(&rng, 4)];
 	h->preset = (int)tac_rng_below(&rng, 6);
 	h->grip = (int)tac_rng_below(&rng, 3);
@@ -644,18 +684,17 @@ static void no_force_kicks_vanishes_or_pays(void)
 
 // Runs that paid while the account did not limit what is sent, all behind the reactive mover: a capsule that
 // retreats from 57 N (36 mJ), a point on a filter with friction (3.3 mJ), a texture on the bunny (0.13 mJ).
-// In the fourth one an object waits for the tool and then recedes by millimetres in a tick. In the last one,
-// in closed loop, the hand presses five times as hard as the device can (2.8 mJ).
-static void runs_that_once_paid_do_not(void)
+// In the fourth one an object waits for the tool and then recedes by millimetres in a tick. In the fifth one,
+// in closed loop, the hand presses five times as hard as the device can (2.8 mJ). Two more were faults of
+// another kind: contacts that end between two ticks at 2 m/s, and a damping of the passivity controller that
+// followed each step of the sensor, which was a dropout.
+static void runs_that_once_failed_do_not(void)
 {
 	static const struct {
 		uint64_t number, seed;
 		bool quick;
-	} runs[] = {{1014, 100, true},
-		    {532, 917, false},
-		    {168, 200, false},
-		    {38, 4242, false},
-		    {31, 981127, true}};
+	} runs[] = {{1014, 100, true},  {532, 917, false},  {168, 200, false}, {38, 4242, false},
+		    {31, 981127, true}, {206, 7001, false}, {238, 32, true}};
 	if (only_run >= 0)
 		return;
 	const bool all = at_length;
@@ -696,6 +735,6 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	UNITY_BEGIN();
 	RUN_TEST(no_force_kicks_vanishes_or_pays);
-	RUN_TEST(runs_that_once_paid_do_not);
+	RUN_TEST(runs_that_once_failed_do_not);
 	return UNITY_END();
 }
