@@ -126,7 +126,7 @@ int main(void)
 		       "%8s %8s\n",
 		       creep ? "\n" : "", creep ? " with creep" : "", REPLAYS, (int)c->node_count,
 		       (double)c->image_bytes / 1e6, "rows", "ticks", "mean", "p50", "p99", "p99.9", "max");
-		for (int low = 1; low <= 49; low += 16) {
+		for (int low = 1; low <= 81; low += 16) {
 			int count = 0;
 			char name[32];
 			for (int i = 0; i < TICKS; i++) {

@@ -18,8 +18,11 @@
 // into the tissue, so that no point passes its middle; it lags behind the device.
 //
 // If more points are in reach than rows fit, a coarser level of points is used: a wide dent keeps its force.
-// By how much the two levels differ, some hundredths, is carried on as a wrench on the tool, so that the
-// force does not step. It fades while the tool moves.
+// In between two levels share the tissue, each with its part of the stiffness, and the part of the coarser
+// one grows with the contact. The energy is then a sum of convex ones: in every tick the slope keeps its
+// bounds, and no change of the level is a step.
+//
+// A mesh may have sharp edges. A point whose surroundings are covered in part is pressed on that part alone.
 //
 // Creep: each load is followed by a second force q with the time constant of the material, and the surface
 // gives way by C (f + creep q). At most TAC_TISSUE_CREEPING points are remembered.
@@ -46,7 +49,7 @@ extern "C" {
 #define TAC_TISSUE_RIGID    16  // rows of rigid obstacles
 #define TAC_TISSUE_CREEPING 128 // points that have not returned from creep
 #define TAC_TISSUE_EXAMINED 4000
-#define TAC_TISSUE_FORCES   (TAC_TISSUE_ROWS + TAC_TISSUE_CREEPING)
+#define TAC_TISSUE_FORCES   (2 * (TAC_TISSUE_ROWS + TAC_TISSUE_CREEPING))
 
 typedef struct tac_tissue tac_tissue;
 
@@ -56,7 +59,16 @@ typedef struct tac_tissue_tool {
 	double radius_m;
 	const tac_field *field; // NULL: a ball or a capsule
 	double reach_m;         // of a field: the largest distance of the tool's points from its origin
+	// Of a field: coarser ones, for the spacing of each level. They tell how far a point is from an edge
+	// of the tool: a point that the tool covers in part is pressed there alone. NULL: a point is under
+	// the tool or beside it.
+	const tac_field *edge[TAC_COMPLIANCE_LEVELS];
 } tac_tissue_tool;
+
+// The fields of a tool that is a mesh, for one body.
+typedef struct tac_tissue_fields {
+	tac_field *field, *edge[TAC_COMPLIANCE_LEVELS];
+} tac_tissue_fields;
 
 typedef struct tac_tissue_def {
 	const char *name;                 // of the body in messages
@@ -99,8 +111,8 @@ typedef struct tac_tissue_force {
 
 typedef struct tac_tissue_state {
 	uint32_t flags; // tac_tissue_flag, of the last tick
-	int32_t level;  // of the points
-	int32_t rows;   // points in reach
+	int32_t level;  // of the points; the finer one of two
+	int32_t rows;   // points in reach, of both levels
 	int32_t loaded; // of them
 	int32_t factorisations;
 	double load_N;         // sum of the loads
@@ -116,6 +128,15 @@ typedef struct tac_tissue_state {
 	// Since the start.
 	uint64_t spent_ticks, left_out_ticks, limited_ticks, level_changes;
 } tac_tissue_state;
+
+// Makes the fields of a closed mesh, and a tool that refers to them. Fails as tac_field_build does, with
+// nothing to release. The caller releases *out_fields after the tissue.
+// Thread: setup.
+tac_result tac_tissue_fields_build(const char *name, const tac_mesh *mesh, const tac_compliance *compliance,
+				   tac_tissue_fields *out_fields, tac_tissue_tool *out_tool);
+
+// Thread: setup.
+void tac_tissue_fields_release(tac_tissue_fields *fields);
 
 // TAC_ERROR_ARGUMENT (no compliance, a tool without an extent) or TAC_ERROR_MEMORY, with one log line;
 // *out_tissue is NULL then. The caller owns *out_tissue.

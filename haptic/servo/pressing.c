@@ -4,9 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-// Voxels along the largest extent of a tool that is a mesh.
-#define TOOL_VOXELS 64
-
 // ---- set-up ----
 
 // A tool that falls between the points of the body feels their spacing and not the body.
@@ -31,24 +28,15 @@ static double half_width(const tac_mesh *mesh)
 	return 0.5 * (double)fminf(fminf(size.x, size.y), size.z);
 }
 
-static tac_result shape_tool(tac_servo_pressing *p, const tac_world_body *body, tac_tissue_tool *out)
+static tac_result shape_tool(tac_servo_pressing *p, const tac_world_body *body,
+			     const tac_compliance *compliance, tac_tissue_tool *out)
 {
 	if (body->is_round) {
 		*out = (tac_tissue_tool){
 			.a = body->round.a, .b = body->round.b, .radius_m = body->round.radius};
 		return TAC_OK;
 	}
-	const tac_mesh *mesh = body->mesh;
-	double reach = 0;
-	for (int32_t i = 0; i < mesh->vertex_count; i++)
-		reach = fmax(reach, tac_dvec3_length(tac_dvec3_from_vec3(mesh->vertices[i])));
-	const tac_vec3 size = tac_vec3_sub(mesh->bounds_max, mesh->bounds_min);
-	const tac_field_def def = {.name = body->name,
-				   .mesh = mesh,
-				   .voxel_m = (double)tac_vec3_max_component(size) / TOOL_VOXELS};
-	const tac_result result = tac_field_build(&def, &p->field);
-	*out = (tac_tissue_tool){.field = p->field, .reach_m = reach};
-	return result;
+	return tac_tissue_fields_build(body->name, body->mesh, compliance, &p->fields, out);
 }
 
 tac_result tac_servo_pressing_init(tac_servo_pressing *pressing, const tac_world *world, int32_t tool)
@@ -69,7 +57,7 @@ tac_result tac_servo_pressing_init(tac_servo_pressing *pressing, const tac_world
 	tac_tissue_def def = {.name = world->scene->objects[p->object].name,
 			      .compliance = world->objects[p->object].compliance,
 			      .fixed_rotation = p->fixed_rotation};
-	const tac_result result = shape_tool(p, body, &def.tool);
+	const tac_result result = shape_tool(p, body, def.compliance, &def.tool);
 	if (result < TAC_OK)
 		return result;
 	warn_if_fine(world, p->object, body->name,
@@ -80,7 +68,7 @@ tac_result tac_servo_pressing_init(tac_servo_pressing *pressing, const tac_world
 void tac_servo_pressing_fini(tac_servo_pressing *pressing)
 {
 	tac_tissue_destroy(&pressing->tissue);
-	tac_field_destroy(&pressing->field);
+	tac_tissue_fields_release(&pressing->fields);
 }
 
 // ---- the tick ----

@@ -16,7 +16,7 @@ extern "C" {
 typedef struct tac_servo_pressing {
 	tac_tissue *tissue;
 	int32_t object;           // of the scene
-	tac_field *field;         // of a tool that is a mesh
+	tac_tissue_fields fields; // of a tool that is a mesh
 	bool fixed_rotation;      // of the tool
 	double stiffness_N_per_m; // of the coupling that the object's material asks for
 	tac_friction_material material;

@@ -23,6 +23,7 @@
 static tac_compliance *body;
 static tac_tissue *tissue, *other;
 static tac_field *field;
+static tac_tissue_fields fields;
 static const tac_tissue_state *state;
 
 void setUp(void)
@@ -37,6 +38,7 @@ void tearDown(void)
 	tac_tissue_destroy(&other);
 	tac_compliance_destroy(&body);
 	tac_field_destroy(&field);
+	tac_tissue_fields_release(&fields);
 }
 
 static void make_body(double cell_m, int side, double creep, double creep_time_s)
@@ -132,38 +134,48 @@ static void test_wide_dent_keeps_its_force_on_coarser_levels(void)
 	TEST_ASSERT_TRUE(most >= 1);
 }
 
-// The force of a punch on squares of side h: the pressure has a pole at the edge, which they cut off.
-static double punch_N(double radius, double height, double depth, double h, double *out_a)
+// Over random places and sizes on squares of side h: how far the force is from the closed form, in parts of
+// it.
+typedef struct punch_errors {
+	double mean, least, most;
+} punch_errors;
+
+static punch_errors press_punches(double ratio, int rounds)
 {
-	make_body(h, 19, 0, 0);
-	make_tissue(&(tac_tissue_tool){.field = field, .reach_m = hypot(radius, height / 2)}, true);
-	const double force = held_N(at(0, 0, height / 2 - depth));
-	*out_a = sqrt(state->area_m2 / PI);
-	return force;
+	const double radius = 0.004, height = 0.006, depth = 2e-4;
+	tac_rng rng = tac_rng_seed(12, 1);
+	tac_mesh *mesh;
+	punch_errors e = {0, HUGE_VAL, -HUGE_VAL};
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_cylinder((float)radius, (float)height, 64, 4, &mesh));
+	for (int round = 0; round < rounds; round++) {
+		const double h = radius / (ratio + 0.9 * round / rounds);
+		if (round % 4 == 0)
+			make_body(h, 19, 0, 0);
+		tac_tissue_tool punch;
+		tac_tissue_fields_release(&fields);
+		TEST_ASSERT_EQUAL(TAC_OK, tac_tissue_fields_build("punch", mesh, body, &fields, &punch));
+		make_tissue(&punch, true);
+		const double force = held_N(at(tac_rng_range_f64(&rng, -h, h), tac_rng_range_f64(&rng, -h, h),
+					       height / 2 - depth));
+		// The mesh is a prism: the circle with its area has a slightly smaller radius.
+		const double a = radius * sqrt(64 / (2 * PI) * sin(2 * PI / 64));
+		const double error = force / (2 * a * E_STAR * depth) - 1;
+		e.mean += error / rounds;
+		e.least = fmin(e.least, error);
+		e.most = fmax(e.most, error);
+	}
+	tac_mesh_destroy(&mesh);
+	printf("  punch, a/h %.1f to %.1f: %+.2f %% on average, %+.2f … %+.2f %%, %d rows, level %d\n", ratio,
+	       ratio + 0.9, 100 * e.mean, 100 * e.least, 100 * e.most, (int)state->rows, (int)state->level);
+	return e;
 }
 
 static void test_flat_punch_by_its_field_presses_as_the_closed_form_says(void)
 {
-	const double radius = 0.004, height = 0.006, depth = 2e-4;
-	tac_mesh *mesh;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_cylinder((float)radius, (float)height, 64, 4, &mesh));
-	const tac_field_def def = {.name = "punch", .mesh = mesh, .voxel_m = 2e-4};
-	TEST_ASSERT_EQUAL(TAC_OK, tac_field_build(&def, &field));
-	tac_mesh_destroy(&mesh);
-	double ratio[2];
-	for (int i = 0; i < 2; i++) {
-		const double h = radius / (i == 0 ? 2.2 : 4.4);
-		double a;
-		const double force = punch_N(radius, height, depth, h, &a);
-		ratio[i] = force / (2 * a * E_STAR * depth);
-		printf("  punch, a/h %.1f: %+.2f %%, %d loaded, level %d\n", a / h, 100 * (ratio[i] - 1),
-		       (int)state->loaded, (int)state->level);
-		TEST_ASSERT_TRUE(a > radius - h && a < radius + h);
-		TEST_ASSERT_EQUAL(0, state->level);
+	for (int i = 0; i < 3; i++) {
+		const punch_errors e = press_punches((const double[]){2, 3, 4}[i], test_rounds(40));
+		TEST_ASSERT_TRUE(i == 0 || (e.least > -0.01 && e.most < 0.01));
 	}
-	// What is missing falls with h.
-	TEST_ASSERT_DOUBLE_WITHIN(0.03, 1, ratio[1]);
-	TEST_ASSERT_TRUE(fabs(1 - ratio[1]) < fabs(1 - ratio[0]));
 }
 
 static void test_field_of_a_sphere_presses_as_the_ball(void)
@@ -388,7 +400,7 @@ static void test_load_times_gap_vanishes_at_rest(void)
 			     y = tac_rng_range_f64(&rng, -6e-3, 6e-3);
 		const double z = R - tac_rng_range_f64(&rng, 0, 5e-3);
 		h.tool = at(x, y, R + 1e-4);
-		for (int i = 0; i < 40; i++)
+		for (int i = 0; i < 140; i++) // the shares of two levels rest after 100
 			step(tissue, &h, at(x, y, z));
 		tac_tissue_row row;
 		for (int32_t k = 0; tac_tissue_row_of(tissue, k, &row); k++)
@@ -401,7 +413,8 @@ typedef struct slopes {
 	double least, most; // in every tick
 	double pressing;    // the least where the way is not within 20 degrees of the surface
 	double step;        // the largest change of the slope in a tick in which the level changes
-	int coarser, finer; // changes of the level
+	int changes;        // a second level takes part
+	int coarser;        // the first one has gone
 } slopes;
 
 // Down, on along a line in any direction, and up again.
@@ -418,6 +431,7 @@ static void measure_slopes(tac_rng *rng, double k, slopes *out)
 	double slope = 0;
 	for (int i = 0; i < 500; i++) {
 		const tac_dvec3 way = ways[i < 200 ? 0 : i < 300 ? 1 : 2];
+		const uint64_t changes = state->level_changes;
 		const int32_t level = state->level;
 		to = tac_dvec3_add_scaled(to, step_m, way);
 		const tac_dvec3 next = step(tissue, &h, tac_dpose_make(to, tac_dquat_identity())).force_N;
@@ -428,9 +442,9 @@ static void measure_slopes(tac_rng *rng, double k, slopes *out)
 		out->most = fmax(out->most, slope);
 		if (fabs(way.z) > along)
 			out->pressing = fmin(out->pressing, slope);
+		out->changes += (int)(state->level_changes - changes);
 		out->coarser += state->level > level;
-		out->finer += state->level < level;
-		if (state->level > level && i != 0 && i != 200 && i != 300)
+		if (state->level_changes > changes && i != 0 && i != 200 && i != 300)
 			out->step = fmax(out->step, fabs(slope - last));
 	}
 }
@@ -455,14 +469,13 @@ static void test_slope_of_the_force_lies_between_zero_and_the_coupling(void)
 		for (int round = 0; round < test_rounds(of[i].rounds); round++)
 			measure_slopes(&rng, k, &s);
 		least[i] = s.least;
-		printf("  points %.1f mm apart: slope %.2f … %.2f N/m, pressing from %.2f; %d times coarser, "
-		       "%d "
-		       "finer, with steps of %.2f\n",
-		       1e3 * of[i].spacing_m, s.least, s.most, s.pressing, s.coarser, s.finer, s.step);
+		printf("  points %.1f mm apart: slope %.2f … %.2f N/m, pressing from %.2f; %d changes of the "
+		       "level, %d times the finer one is gone, with steps of %.2f\n",
+		       1e3 * of[i].spacing_m, s.least, s.most, s.pressing, s.changes, s.coarser, s.step);
 		TEST_ASSERT_TRUE(s.pressing > -1e-3 * k && s.most < k * soft / (k + soft));
 		TEST_ASSERT_TRUE(s.least > -0.06 * s.most);
 		TEST_ASSERT_TRUE(of[i].changes || s.least > -5e-3 * k);
-		TEST_ASSERT_EQUAL(of[i].changes, s.coarser > 0);
+		TEST_ASSERT_EQUAL(of[i].changes, s.changes > 0);
 		TEST_ASSERT_TRUE(s.step < 0.2 * s.most);
 	}
 	TEST_ASSERT_TRUE(TAC_TEST_SANITIZED || least[1] > 0.9 * least[0]); // few rounds meet no minimum

@@ -171,7 +171,9 @@ static void test_all_simd_variants_give_the_same_bits(void)
 	static tac_contact_displace_fn *const displace[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_contact_displace);
 	static tac_contact_blocks blocks;
 	static tac_contact_vectors vectors, moved[2];
-	static double out[2][CONTACT_POINTS][CONTACT_POINTS];
+	static tac_contact_couple_fn *const couple[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_contact_couple);
+	static tac_contact_lines lines;
+	static double out[2][CONTACT_ROWS][CONTACT_ROWS];
 	static tac_pivot p[2];
 	tac_rng rng = tac_rng_seed(11, 1);
 	blocks.count = 61;
@@ -183,6 +185,14 @@ static void test_all_simd_variants_give_the_same_bits(void)
 			blocks.of[i][k / blocks.count][k % blocks.count] =
 				(float)tac_rng_range_f64(&rng, -1, 1);
 	}
+	for (int i = 0; i < 77; i++) {
+		lines.nx[i] = tac_rng_range_f64(&rng, -1, 1);
+		lines.ny[i] = tac_rng_range_f64(&rng, -1, 1);
+		lines.nz[i] = tac_rng_range_f64(&rng, -1, 1);
+		lines.tx[i] = tac_rng_range_f64(&rng, -1, 1);
+		lines.ty[i] = tac_rng_range_f64(&rng, -1, 1);
+		lines.tz[i] = tac_rng_range_f64(&rng, -1, 1);
+	}
 	random_problem(&p[0], &rng, 77);
 	int variants = 0;
 	for (int simd = 0; simd < TAC_SIMD_COUNT; simd++) {
@@ -193,16 +203,23 @@ static void test_all_simd_variants_give_the_same_bits(void)
 		static tac_contact_cholesky_fn *const cholesky[TAC_SIMD_COUNT] =
 			TAC_SIMD_TABLE(tac_contact_cholesky);
 		moved[to] = zero;
-		project[simd](&blocks, &vectors, out[to]);
+		couple[simd](&lines, 77, 1e-3, 0.3, out[to]);
+		project[simd](&blocks, &lines, 5, 0.7, out[to]);
 		displace[simd](&blocks, &vectors, &moved[to]);
 		memcpy(p[to].factor, p[0].P, sizeof p[0].P);
 		double x[TAC_PIVOT_ROWS];
 		memcpy(x, p[0].b, sizeof x);
-		TEST_ASSERT_TRUE(cholesky[simd](p[to].factor, x, 77));
+		TEST_ASSERT_TRUE(cholesky[simd](p[to].factor, x, 77, 0));
 		memcpy(p[to].load, x, sizeof x);
+		// With the factor of the first rows kept, the others give the same bits again.
+		for (int i = 41; i < 77; i++)
+			memcpy(p[to].factor[i], p[0].P[i], sizeof p[0].P[i]);
+		memcpy(x, p[0].b, sizeof x);
+		TEST_ASSERT_TRUE(cholesky[simd](p[to].factor, x, 77, 41));
+		TEST_ASSERT_EQUAL_MEMORY(p[to].load, x, 77 * sizeof *x);
 		TEST_ASSERT_EQUAL_MEMORY(&moved[0], &moved[to], sizeof moved[0]);
 		TEST_ASSERT_EQUAL_MEMORY(p[0].load, p[to].load, 77 * sizeof *p[0].load);
-		for (int i = 0; i < blocks.count; i++)
+		for (int i = 0; i < 77; i++)
 			TEST_ASSERT_EQUAL_MEMORY(out[0][i], out[to][i],
 						 (size_t)(i + 1) * sizeof out[0][0][0]);
 	}

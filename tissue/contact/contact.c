@@ -13,22 +13,19 @@
 #define HELD_M 5e-6
 // Rows are searched this part of the tool's travel further: its path is not known yet.
 #define TRAVEL_SHARE 0.2
-// A smaller force that follows a load is forgotten, N.
-#define CREEP_MIN_N 1e-7
 // From this part of its largest depth on the tool is stopped there.
 #define STOP_SHARE 0.3
 // A point further inside the tool than this, m, is solved for again, at most so often.
 #define INSIDE_M 5e-7
 #define AGAIN    3
-// What is carried over a change of the level falls by at most this part of the coupling's stiffness times the
-// tool's travel, and is at most this part of the load. A tool that is held has this stiffness, N/m.
-#define RELEASE_SHARE  5e-4
-#define CARRIED_SHARE  0.1
+// The stiffness of the coupling of a tool that is held, N/m.
 #define HELD_STIFFNESS 1000
-// Solutions with the new level's points where the tool was.
-#define CARRY_PASSES 3
+// A point whose pressure is less than this part of the mean counts in part for the size of the contact:
+// points come and go with small loads.
+#define SMALL_PRESSURE 0.5
 // A tool has to be this many spacings large.
 #define FINEST_SPACINGS 1.5
+#define PI              3.14159265358979323846
 
 // ---- set-up ----
 
@@ -60,17 +57,78 @@ static void describe_spreads(tac_tissue *t)
 			for (int m = 0; m < 6; m++)
 				s->second_m2[m] += (double)c->spread_weight[k] * products[m];
 		}
+		while (i >= c->level_start[s->disc.level + 1])
+			s->disc.level++;
+		s->disc.radius_m = i < c->node_count
+					   ? sqrt((double)c->point_area_m2[i] / PI)
+					   : sqrt(2 * (s->second_m2[0] + s->second_m2[1] + s->second_m2[2]));
 	}
 }
 
 static void select_kernels(tac_tissue *t)
 {
+	static tac_contact_couple_fn *const couple[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_contact_couple);
 	static tac_contact_project_fn *const project[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_contact_project);
 	static tac_contact_displace_fn *const displace[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_contact_displace);
 	const tac_simd simd = tac_simd_select();
+	t->couple = couple[simd];
 	t->project = project[simd];
 	t->displace = displace[simd];
 	tac_pivot_init(&t->pivot);
+}
+
+// The points of levels 1 and 2 to which each node belongs: the spreads the other way round.
+static void find_owners(tac_tissue *t)
+{
+	const tac_compliance *c = t->def.compliance;
+	const int32_t first = c->level_start[1], points = tac_compliance_point_count(c);
+	for (int32_t k = c->spread_start[first]; k < c->spread_start[points]; k++)
+		t->owner_start[c->spread_node[k] + 1]++;
+	for (int32_t i = 0; i < c->node_count; i++)
+		t->owner_start[i + 1] += t->owner_start[i];
+	for (int32_t p = points - 1; p >= first; p--) {
+		for (int32_t k = c->spread_start[p]; k < c->spread_start[p + 1]; k++) {
+			const int32_t node = c->spread_node[k];
+			// Each end moves down to its beginning; afterwards they are shifted back by one
+			// place.
+			const int32_t at = --t->owner_start[node + 1];
+			t->owner[at] = p;
+			t->owner_part[at] =
+				c->spread_weight[k] * c->point_area_m2[p] / c->point_area_m2[node];
+		}
+	}
+	memmove(t->owner_start, t->owner_start + 1, (size_t)c->node_count * sizeof *t->owner_start);
+	t->owner_start[c->node_count] = c->spread_start[points] - c->spread_start[first];
+}
+
+static bool allocate(tac_tissue *t)
+{
+	const tac_compliance *c = t->def.compliance;
+	const size_t points = (size_t)tac_compliance_point_count(c);
+	const size_t owners = (size_t)(c->spread_start[points] - c->spread_start[c->level_start[1]]) + 1;
+	t->seen = calloc(points, sizeof *t->seen);
+	t->spreads = calloc(points, sizeof *t->spreads);
+	t->free = calloc(points, sizeof *t->free);
+	t->slot = calloc(points, sizeof *t->slot);
+	t->crept = calloc(points, sizeof *t->crept);
+	t->brought = calloc(points, sizeof *t->brought);
+	t->touched = calloc(points, sizeof *t->touched);
+	t->owner_start = calloc((size_t)c->node_count + 1, sizeof *t->owner_start);
+	t->owner = calloc(owners, sizeof *t->owner);
+	t->owner_part = calloc(owners, sizeof *t->owner_part);
+	t->found = calloc(TAC_TISSUE_EXAMINED, sizeof *t->found);
+	return t->seen && t->spreads && t->free && t->slot && t->crept && t->brought && t->touched &&
+	       t->owner_start && t->owner && t->owner_part && t->found;
+}
+
+// All of the tissue on the finest level.
+static void lay_sheets(tac_tissue *t)
+{
+	for (int32_t k = 0; k < CONTACT_SHEETS; k++)
+		t->sheets[k] = &t->storage[k];
+	t->sheet_count = 1;
+	t->sheets[0]->level = 0;
+	t->sheets[0]->share = 1;
 }
 
 tac_result tac_tissue_create(const tac_tissue_def *def, tac_tissue **out_tissue)
@@ -82,25 +140,17 @@ tac_result tac_tissue_create(const tac_tissue_def *def, tac_tissue **out_tissue)
 		return TAC_ERROR_ARGUMENT;
 	}
 	tac_tissue *t = calloc(1, sizeof *t);
-	const size_t points = (size_t)tac_compliance_point_count(def->compliance);
-	if (t) {
+	if (t)
 		t->def = *def;
-		t->stride_m = tac_tool_stride_m(&def->tool);
-		t->seen = calloc(points, sizeof *t->seen);
-		t->spreads = calloc(points, sizeof *t->spreads);
-		t->free = calloc(points, sizeof *t->free);
-		t->slot = calloc(points, sizeof *t->slot);
-		t->last_slot = calloc(points, sizeof *t->last_slot);
-		t->remembered = calloc(points, sizeof *t->remembered);
-		t->found = calloc(TAC_TISSUE_EXAMINED, sizeof *t->found);
-		t->state.smallest_gap_m = HUGE_VAL;
-	}
-	if (!t || !t->seen || !t->spreads || !t->free || !t->slot || !t->last_slot || !t->remembered ||
-	    !t->found) {
+	if (!t || !allocate(t)) {
 		tac_log(TAC_LOG_ERROR, "tissue: no memory");
 		tac_tissue_destroy(&t);
 		return TAC_ERROR_MEMORY;
 	}
+	t->stride_m = tac_tool_stride_m(&def->tool);
+	t->state.smallest_gap_m = HUGE_VAL;
+	lay_sheets(t);
+	find_owners(t);
 	describe_spreads(t);
 	select_kernels(t);
 	tac_result result = TAC_OK;
@@ -123,8 +173,12 @@ void tac_tissue_destroy(tac_tissue **tissue)
 	free(t->spreads);
 	free(t->free);
 	free(t->slot);
-	free(t->last_slot);
-	free(t->remembered);
+	free(t->crept);
+	free(t->brought);
+	free(t->touched);
+	free(t->owner_start);
+	free(t->owner);
+	free(t->owner_part);
 	free(t->found);
 	free(t);
 	*tissue = NULL;
@@ -134,18 +188,15 @@ void tac_tissue_reset(tac_tissue *tissue)
 {
 	tac_tissue *t = tissue;
 	const tac_tissue_state before = t->state;
-	for (int32_t i = 0; i < t->point_count; i++)
-		t->slot[t->rows[i].point] = 0;
-	for (int32_t i = 0; i < t->memory_count; i++)
-		t->remembered[t->memory[i].point] = 0;
-	for (int32_t i = 0; i < t->last_count; i++)
-		t->last_slot[t->last_point[i]] = 0;
-	t->last_count = 0;
-	t->memory_count = t->row_count = t->tissue_count = t->point_count = 0;
-	t->started = false;
+	for (int32_t k = 0; k < CONTACT_SHEETS; k++)
+		tac_contact_clear(t, t->sheets[k]);
+	tac_contact_forget_brought(t);
+	t->joining = NULL;
+	lay_sheets(t);
+	t->rows_per_moment = 0;
+	t->stop_count = t->wall_count = 0;
+	t->started = t->stopped = false;
 	t->ticks += INT32_MAX; // what was free is no longer known
-	t->level_ticks = 0;
-	t->carried = t->last = (tac_wrench){tac_dvec3_zero(), tac_dvec3_zero()};
 	t->state = (tac_tissue_state){.smallest_gap_m = HUGE_VAL,
 				      .spent_ticks = before.spent_ticks,
 				      .left_out_ticks = before.left_out_ticks,
@@ -160,12 +211,6 @@ double tac_tissue_finest_tool_m(const tac_compliance *compliance)
 
 // ---- forces of the past ----
 
-static void add_pull(tac_tissue_pulls *pulls, int32_t point, tac_dvec3 force_N)
-{
-	if (tac_dvec3_length_squared(force_N) > 0)
-		pulls->of[pulls->count++] = (tac_tissue_pull){point, force_N};
-}
-
 // By implicit Euler, q follows f: q' = (q + r f) / (1 + r) with r the elapsed part of the time constant. So
 // f + creep q' has a share of this tick's f, and one of the last q.
 static void begin_tick(tac_tissue *t, double elapsed_s, const tac_tissue *partner)
@@ -174,88 +219,18 @@ static void begin_tick(tac_tissue *t, double elapsed_s, const tac_tissue *partne
 	const double r = m->creep > 0 ? elapsed_s / m->creep_time_s : 0;
 	t->now = 1 + m->creep * r / (1 + r);
 	t->after = m->creep / (1 + r);
-	t->before.count = t->all.count = 0;
-	for (int32_t i = 0; i < t->memory_count; i++) {
-		const tac_tissue_memory *e = &t->memory[i];
-		const tac_dvec3 rest = tac_dvec3_scale(e->creep_N, t->after);
-		add_pull(&t->before, e->point, rest);
-		add_pull(&t->all, e->point, tac_dvec3_add_scaled(rest, t->now, e->load_N));
-	}
-	for (int32_t i = 0; partner && i < partner->memory_count; i++) {
-		const tac_tissue_memory *e = &partner->memory[i];
-		const tac_dvec3 force = tac_dvec3_add_scaled(e->load_N, m->creep, e->creep_N);
-		add_pull(&t->before, e->point, force);
-		add_pull(&t->all, e->point, force);
+	t->beside_count = 0;
+	for (int32_t k = 0; partner && k < partner->sheet_count; k++) {
+		tac_contact_pull *out = t->beside + t->beside_count;
+		const int32_t count = tac_contact_pulls(partner->sheets[k], 1, m->creep, out);
+		for (int32_t i = 0; i < count; i++)
+			out[i].force_N = tac_dvec3_scale(out[i].force_N, partner->sheets[k]->share);
+		t->beside_count += count;
 	}
 	t->state.flags = 0;
 	t->state.factorisations = 0;
-}
-
-static const tac_tissue_memory *remembered(const tac_tissue *t, int32_t point)
-{
-	const int32_t i = t->remembered[point] - 1;
-	return i >= 0 ? &t->memory[i] : NULL;
-}
-
-// Inserts by falling creep; the least drops out.
-static void keep_creep(tac_tissue_memory *kept, int32_t *count, const tac_tissue_memory *e)
-{
-	const double size = tac_dvec3_length_squared(e->creep_N);
-	if (size < CREEP_MIN_N * CREEP_MIN_N)
-		return;
-	int32_t at = *count;
-	if (at == TAC_TISSUE_CREEPING) {
-		if (!(size > tac_dvec3_length_squared(kept[at - 1].creep_N)))
-			return;
-		at--;
-	} else {
-		(*count)++;
-	}
-	for (; at > 0 && size > tac_dvec3_length_squared(kept[at - 1].creep_N); at--)
-		kept[at] = kept[at - 1];
-	kept[at] = *e;
-}
-
-// The loads of this tick and the forces that follow, for the next one.
-static void remember(tac_tissue *t)
-{
-	const tac_compliance_material *m = &t->def.compliance->material;
-	const double r = m->creep > 0 ? t->input.elapsed_s / m->creep_time_s : 0;
-	tac_tissue_memory next[TAC_TISSUE_ROWS], kept[TAC_TISSUE_CREEPING];
-	int32_t count = 0, creeping = 0;
-	t->gathering++;
-	for (int32_t i = 0; i < t->point_count; i++) {
-		const tac_contact_row *row = &t->rows[i];
-		const tac_tissue_memory *old = m->creep > 0 ? remembered(t, row->point) : NULL;
-		tac_tissue_memory e = {.point = row->point,
-				       .load_N = tac_dvec3_scale(row->normal, row->load_N),
-				       .along_N = row->load_N,
-				       .creep_N = old ? old->creep_N : tac_dvec3_zero()};
-		if (m->creep > 0)
-			e.creep_N =
-				tac_dvec3_scale(tac_dvec3_add_scaled(e.creep_N, r, e.load_N), 1 / (1 + r));
-		t->seen[row->point] = t->gathering;
-		if (row->load_N > 0)
-			next[count++] = e;
-		else
-			keep_creep(kept, &creeping, &e);
-	}
-	for (int32_t i = 0; i < t->memory_count && m->creep > 0; i++) {
-		tac_tissue_memory e = t->memory[i];
-		if (t->seen[e.point] == t->gathering)
-			continue;
-		e.load_N = tac_dvec3_zero();
-		e.along_N = 0;
-		e.creep_N = tac_dvec3_scale(e.creep_N, 1 / (1 + r));
-		keep_creep(kept, &creeping, &e);
-	}
-	for (int32_t i = 0; i < t->memory_count; i++)
-		t->remembered[t->memory[i].point] = 0;
-	memcpy(t->memory, next, (size_t)count * sizeof *next);
-	memcpy(t->memory + count, kept, (size_t)creeping * sizeof *kept);
-	t->memory_count = count + creeping;
-	for (int32_t i = 0; i < t->memory_count; i++)
-		t->remembered[t->memory[i].point] = i + 1;
+	t->stop_count = t->wall_count = 0;
+	tac_tissue_share_levels(t);
 }
 
 // ---- the tool's way ----
@@ -290,9 +265,11 @@ static double way_allowed(const tac_tissue *t, const tac_tissue_input *in)
 	return t->stride_m + fmax(least, 0);
 }
 
-// Where the tool is expected: it follows the device's motion.
+// Where the tool is expected: it follows the device's motion, unless it has stopped.
 static tac_dpose predict(const tac_tissue *t, const tac_tissue_input *in, double allowed)
 {
+	if (t->stopped)
+		return in->T_body_tool;
 	if (!tac_tissue_loaded(t) || !t->started)
 		return cut(t, in->T_body_tool, in->T_body_device, allowed);
 	const tac_dvec3 moved = tac_dvec3_sub(in->T_body_device.position, t->T_body_device.position);
@@ -310,10 +287,11 @@ static tac_dpose predict(const tac_tissue *t, const tac_tissue_input *in, double
 static void add_stop(tac_tissue *t, tac_dpose T_body_tool)
 {
 	const double most = tac_tool_depth_m(&t->def.tool);
+	const tac_contact_sheet *s = t->sheets[0];
 	const tac_contact_row *deepest = NULL;
 	double depth = STOP_SHARE * most;
-	for (int32_t i = 0; i < t->point_count; i++) {
-		const tac_contact_row *r = &t->rows[i];
+	for (int32_t i = 0; i < s->count; i++) {
+		const tac_contact_row *r = &s->rows[i];
 		const double here = tac_dvec3_dot(r->moved_m, r->into);
 		if (here > depth) {
 			depth = here;
@@ -323,13 +301,12 @@ static void add_stop(tac_tissue *t, tac_dpose T_body_tool)
 	if (!deepest)
 		return;
 	const tac_dpose T = tac_dpose_inverse(T_body_tool);
-	t->rows[t->row_count++] = (tac_contact_row){
-		.point = -1,
-		.normal = deepest->into,
+	t->walls[t->wall_count++] = (tac_contact_wall){
 		.rest_m = tac_dvec3_add_scaled(deepest->rest_m, most, deepest->into),
 		.tool_m = tac_tool_support_m(&t->def.tool, tac_dpose_apply_vector(T, deepest->into)),
+		.line = {.normal = deepest->into},
 	};
-	t->tissue_count++;
+	t->stop_count = 1;
 }
 
 static void add_rigid_rows(tac_tissue *t)
@@ -338,97 +315,26 @@ static void add_rigid_rows(tac_tissue *t)
 	const tac_dpose T = tac_dpose_inverse(in->T_body_tool);
 	for (int32_t i = 0; i < in->rigid_count && i < TAC_TISSUE_RIGID; i++) {
 		const tac_tissue_rigid *r = &in->rigid[i];
-		t->rows[t->row_count++] = (tac_contact_row){
-			.point = -1,
-			.normal = r->normal,
+		t->walls[t->wall_count++] = (tac_contact_wall){
 			.rest_m = tac_dvec3_add_scaled(r->point_m, r->gap_m, r->normal),
 			.tool_m = tac_dpose_apply_point(T, r->point_m),
+			.line = {.normal = r->normal},
 		};
 	}
-}
-
-// ---- changes of the level ----
-
-// Of the first `count` rows, with what is carried.
-static tac_wrench wrench_of(const tac_tissue *t, int32_t count)
-{
-	tac_wrench w = t->carried;
-	for (int32_t i = 0; i < count; i++) {
-		const tac_contact_row *r = &t->rows[i];
-		w.force_N = tac_dvec3_add_scaled(w.force_N, -r->load_N, r->normal);
-		w.torque_Nm = tac_dvec3_add_scaled(w.torque_Nm, -r->load_N, r->turn_m);
-	}
-	return w;
-}
-
-static void solve_held(tac_tissue *t, tac_dpose T_body_tool, int passes)
-{
-	tac_dpose aim;
-	for (int pass = 0; pass < passes; pass++) {
-		if (pass > 0)
-			tac_tissue_displace_rows(t);
-		tac_tissue_balance(t, T_body_tool, true, &aim);
-	}
-}
-
-static double size_carried(const tac_tissue *t)
-{
-	return tac_dvec3_length(t->carried.force_N) +
-	       tac_dvec3_length(t->carried.torque_Nm) / tac_tool_radius_m(&t->def.tool);
-}
-
-static void limit_carried(tac_tissue *t, double most_N)
-{
-	const double size = size_carried(t);
-	const double factor = size > 0 ? fmin(fmax(most_N / size, 0), 1) : 0;
-	t->carried = (tac_wrench){tac_dvec3_scale(t->carried.force_N, factor),
-				  tac_dvec3_scale(t->carried.torque_Nm, factor)};
-}
-
-// What is carried falls as the tool moves, slowly enough that the slope of the force keeps its bounds, and is
-// gone with the load.
-static void release(tac_tissue *t, double travel_m)
-{
-	limit_carried(t, fmin(size_carried(t) - RELEASE_SHARE * t->input.stiffness_N_per_m * travel_m,
-			      CARRIED_SHARE * t->state.load_N));
-}
-
-// Two levels differ by some hundredths in their force. What the new one lacks where the tool was in the last
-// tick is carried on as a wrench on the tool, so that the force does not step.
-static void carry_over(tac_tissue *t)
-{
-	solve_held(t, t->T_last, CARRY_PASSES);
-	tac_tissue_displace_rows(t);
-	t->carried = (tac_wrench){tac_dvec3_zero(), tac_dvec3_zero()};
-	const tac_wrench new = wrench_of(t, t->point_count);
-	t->carried = (tac_wrench){tac_dvec3_sub(t->last.force_N, new.force_N),
-				  tac_dvec3_sub(t->last.torque_Nm, new.torque_Nm)};
-	limit_carried(t, CARRIED_SHARE * t->state.load_N);
-	t->last_level = t->rows_level;
-}
-
-static void choose_rows(tac_tissue *t, tac_dpose T_body_tool, double travel_m)
-{
-	tac_tissue_gather(t, T_body_tool, travel_m);
-	if (t->rows_level != t->last_level && tac_tissue_loaded(t))
-		carry_over(t);
-}
-
-static bool any_load(const tac_tissue *t)
-{
-	for (int32_t i = 0; i < t->point_count; i++) {
-		if (t->rows[i].load_N > 0)
-			return true;
-	}
-	return false;
 }
 
 // ---- the tick ----
 
 static void hold_at(tac_tissue *t, tac_dpose T_body_tool)
 {
-	choose_rows(t, T_body_tool, 0);
-	solve_held(t, T_body_tool, PASSES);
+	tac_dpose aim;
+	tac_tissue_gather(t, T_body_tool, 0);
+	t->stop_count = t->wall_count = 0;
+	for (int pass = 0; pass < PASSES; pass++) {
+		if (pass > 0)
+			tac_contact_displace_rows(t);
+		tac_tissue_balance(t, T_body_tool, true, &aim);
+	}
 }
 
 tac_wrench tac_tissue_solve(tac_tissue *tissue, const tac_tissue_input *input, tac_dpose *out_T_body_aim)
@@ -439,17 +345,14 @@ tac_wrench tac_tissue_solve(tac_tissue *tissue, const tac_tissue_input *input, t
 	begin_tick(t, input->elapsed_s, input->partner);
 	const double allowed = way_allowed(t, input);
 	tac_dpose at = predict(t, input, allowed);
-	choose_rows(t, at, TRAVEL_SHARE * fmin(tac_tissue_travel(t, input->T_body_tool, at), t->stride_m));
+	tac_tissue_gather(t, at,
+			  TRAVEL_SHARE * fmin(tac_tissue_travel(t, input->T_body_tool, at), t->stride_m));
 	add_stop(t, at);
 	add_rigid_rows(t);
 	for (int pass = 0; pass < PASSES; pass++) {
 		if (pass > 0)
-			tac_tissue_displace_rows(t);
+			tac_contact_displace_rows(t);
 		at = cut(t, input->T_body_tool, at, allowed);
-		at = tac_tissue_balance(t, at, false, out_T_body_aim);
-	}
-	if (size_carried(t) > 0 && !any_load(t)) { // the tool leaves the tissue
-		t->carried = (tac_wrench){tac_dvec3_zero(), tac_dvec3_zero()};
 		at = tac_tissue_balance(t, at, false, out_T_body_aim);
 	}
 	if (tac_tissue_travel(t, input->T_body_tool, at) > allowed) {
@@ -457,76 +360,98 @@ tac_wrench tac_tissue_solve(tac_tissue *tissue, const tac_tissue_input *input, t
 		hold_at(t, at);
 		t->state.flags |= TAC_TISSUE_LIMITED;
 	}
-	for (int32_t i = t->point_count; i < t->tissue_count; i++)
-		t->state.flags |= t->rows[i].load_N > 0 ? TAC_TISSUE_STOPPED : 0;
+	if (t->stop_count > 0 && t->walls[0].line.load_N > 0)
+		t->state.flags |= TAC_TISSUE_STOPPED;
+	t->stopped = (t->state.flags & TAC_TISSUE_STOPPED) != 0;
 	t->T_balance = at;
 	t->T_body_device = input->T_body_device;
 	t->started = true;
-	return wrench_of(t, t->tissue_count);
+	return tac_contact_wrench(t, t->stop_count);
 }
 
 // ---- the result ----
 
+// How many rows a sheet needs. A row counts half where neither load nor gap is left, so that the number does
+// not step when a point comes into contact.
+static void measure_sheet(tac_tissue *t, tac_contact_sheet *s, double load, double area)
+{
+	const tac_compliance *c = t->def.compliance;
+	const double margin = CONTACT_MARGIN * c->spacing_m[s->level];
+	tac_dvec3 centre = tac_dvec3_zero();
+	s->size = s->moment_m2 = 0;
+	for (int32_t i = 0; i < s->count && load > 0; i++) {
+		const tac_contact_row *r = &s->rows[i];
+		const double usual = SMALL_PRESSURE * load / area * (double)c->point_area_m2[r->point];
+		s->size += r->line.load_N > 0 ? 0.5 + 0.5 * fmin(r->line.load_N / usual, 1)
+					      : 0.5 * fmax(1 - r->gap_m / margin, 0);
+		centre = tac_dvec3_add_scaled(centre, r->line.load_N / load, r->rest_m);
+	}
+	for (int32_t i = 0; i < s->count && load > 0; i++)
+		s->moment_m2 += s->rows[i].line.load_N / load *
+				tac_dvec3_length_squared(tac_dvec3_sub(s->rows[i].rest_m, centre));
+}
+
+// What a sheet adds to the state, by its share.
+static void describe_sheet(tac_tissue *t, tac_contact_sheet *s, tac_dvec3 *sum, tac_dvec3 *centre)
+{
+	tac_tissue_state *state = &t->state;
+	const tac_compliance *c = t->def.compliance;
+	double load = 0, area = 0;
+	for (int32_t i = 0; i < s->count; i++) {
+		const tac_contact_row *r = &s->rows[i];
+		const double f = r->line.load_N;
+		// What the branch that creeps holds, at the rows: 1/2 q . creep C q.
+		state->energy_J += s->share * 0.5 * fmax(tac_dvec3_dot(r->creep_N, r->past_m), 0);
+		if (!(f > 0))
+			continue;
+		load += f;
+		area += r->cover * (double)c->point_area_m2[r->point];
+		state->loaded++;
+		state->depth_m = fmax(state->depth_m, tac_dvec3_dot(r->moved_m, r->into));
+		state->energy_J += s->share * 0.5 * f / t->now *
+				   tac_dvec3_dot(r->line.normal, tac_dvec3_sub(r->moved_m, r->past_m));
+		*sum = tac_dvec3_add_scaled(*sum, s->share * f, r->line.normal);
+		*centre = tac_dvec3_add_scaled(*centre, s->share * f, tac_dvec3_add(r->rest_m, r->moved_m));
+	}
+	state->load_N += s->share * load;
+	state->area_m2 += s->share * area;
+	state->rows += s->count;
+	measure_sheet(t, s, load, area);
+}
+
 static void describe_loads(tac_tissue *t)
 {
 	tac_tissue_state *s = &t->state;
-	const tac_compliance *c = t->def.compliance;
 	tac_dvec3 sum = tac_dvec3_zero(), centre = tac_dvec3_zero();
 	s->load_N = s->depth_m = s->area_m2 = s->radius_m = s->energy_J = 0;
-	s->loaded = 0;
-	for (int32_t i = 0; i < t->point_count; i++) {
-		const tac_contact_row *r = &t->rows[i];
-		if (!(r->load_N > 0))
-			continue;
-		s->loaded++;
-		s->load_N += r->load_N;
-		s->area_m2 += (double)c->point_area_m2[r->point];
-		s->depth_m = fmax(s->depth_m, tac_dvec3_dot(r->moved_m, r->into));
-		sum = tac_dvec3_add_scaled(sum, r->load_N, r->normal);
-		centre = tac_dvec3_add_scaled(centre, r->load_N, tac_dvec3_add(r->rest_m, r->moved_m));
-		for (int32_t j = 0; j < t->point_count; j++)
-			s->energy_J += 0.5 * r->load_N * t->elastic[i > j ? i : j][i > j ? j : i] *
-				       t->rows[j].load_N;
-	}
+	s->loaded = s->rows = 0;
+	s->level = t->sheets[0]->level;
+	for (int32_t k = 0; k < t->sheet_count; k++)
+		describe_sheet(t, t->sheets[k], &sum, &centre);
 	s->normal = tac_dvec3_length_squared(sum) > 0 ? tac_dvec3_normalize(sum) : tac_dvec3_zero();
 	s->centre_m = s->load_N > 0 ? tac_dvec3_scale(centre, 1 / s->load_N) : tac_dvec3_zero();
-	for (int32_t i = 0; i < t->point_count; i++) {
-		const tac_contact_row *r = &t->rows[i];
-		const tac_dvec3 from = tac_dvec3_sub(tac_dvec3_add(r->rest_m, r->moved_m), s->centre_m);
-		s->radius_m += r->load_N > 0 ? r->load_N / s->load_N * tac_dvec3_length(from) : 0;
-	}
-	// What the branch that creeps holds, at the rows: 1/2 q . creep C q.
-	for (int32_t i = 0; i < t->point_count; i++) {
-		const tac_tissue_memory *e = remembered(t, t->rows[i].point);
-		if (e)
-			s->energy_J += 0.5 * fmax(tac_dvec3_dot(e->creep_N, t->rows[i].past_m), 0);
+	for (int32_t k = 0; k < t->sheet_count && s->load_N > 0; k++) {
+		for (int32_t i = 0; i < t->sheets[k]->count; i++) {
+			const tac_contact_row *r = &t->sheets[k]->rows[i];
+			const tac_dvec3 from =
+				tac_dvec3_sub(tac_dvec3_add(r->rest_m, r->moved_m), s->centre_m);
+			s->radius_m +=
+				t->sheets[k]->share * r->line.load_N / s->load_N * tac_dvec3_length(from);
+		}
 	}
 }
 
-static double gap_at(const tac_tissue *t, const tac_contact_row *r, tac_dpose T_tool_body)
+static double smallest_gap(tac_tissue *t)
 {
-	return tac_tissue_gap(t, r->point, r->moved_m, t->T_balance, T_tool_body).gap_m;
-}
-
-// Where the points of the rows are, for the next tick.
-static void keep_places(tac_tissue *t)
-{
-	for (int32_t i = 0; i < t->last_count; i++)
-		t->last_slot[t->last_point[i]] = 0;
-	for (int32_t i = 0; i < t->point_count; i++) {
-		t->last_point[i] = t->rows[i].point;
-		t->last_moved_m[i] = t->rows[i].moved_m;
-		t->last_slot[t->last_point[i]] = i + 1;
-	}
-	t->last_count = t->point_count;
-}
-
-static double smallest_gap(const tac_tissue *t)
-{
-	const tac_dpose T = tac_dpose_inverse(t->T_balance);
+	const tac_contact_place place = tac_contact_place_of(t, t->T_balance);
 	double least = HUGE_VAL;
-	for (int32_t i = 0; i < t->point_count; i++)
-		least = fmin(least, gap_at(t, &t->rows[i], T));
+	for (int32_t k = 0; k < t->sheet_count; k++) {
+		for (int32_t i = 0; i < t->sheets[k]->count; i++) {
+			tac_contact_row *r = &t->sheets[k]->rows[i];
+			r->gap_m = tac_tissue_gap(t, r->point, r->moved_m, &place).gap_m;
+			least = fmin(least, r->gap_m);
+		}
+	}
 	return least;
 }
 
@@ -536,11 +461,10 @@ static void settle(tac_tissue *t)
 	tac_tissue_state *s = &t->state;
 	tac_dpose aim;
 	for (int again = 0;; again++) {
-		tac_tissue_displace_rows(t);
+		tac_contact_displace_rows(t);
 		s->smallest_gap_m = smallest_gap(t);
 		if (s->smallest_gap_m >= -INSIDE_M || again == AGAIN || s->flags & TAC_TISSUE_SPENT)
 			return;
-		t->row_count = t->tissue_count = t->point_count;
 		tac_tissue_balance(t, t->T_balance, true, &aim);
 	}
 }
@@ -549,23 +473,15 @@ static tac_wrench finish(tac_tissue *t)
 {
 	tac_tissue_state *s = &t->state;
 	settle(t);
-	s->rows = t->point_count;
 	describe_loads(t);
-	if (s->loaded == 0)
-		t->carried = (tac_wrench){tac_dvec3_zero(), tac_dvec3_zero()};
-	s->wrench = wrench_of(t, t->tissue_count);
-	t->last = wrench_of(t, t->point_count);
-	t->last_level = t->rows_level;
+	s->wrench = tac_contact_wrench(t, t->stop_count);
 	s->spent_ticks += (s->flags & TAC_TISSUE_SPENT) != 0;
 	s->left_out_ticks += (s->flags & TAC_TISSUE_LEFT_OUT) != 0;
 	s->limited_ticks += (s->flags & TAC_TISSUE_LIMITED) != 0;
-	remember(t);
-	keep_places(t);
+	tac_contact_creep(t);
 	t->ticks++;
-	const double travel = tac_tissue_travel(t, t->input.T_body_tool, t->T_balance);
-	t->travelled_m += travel;
-	release(t, travel);
-	t->T_last = t->T_balance;
+	t->last_travel_m = tac_tissue_travel(t, t->input.T_body_tool, t->T_balance);
+	t->travelled_m += t->last_travel_m;
 	return s->wrench;
 }
 
@@ -601,21 +517,28 @@ const tac_tissue_state *tac_tissue_state_of(const tac_tissue *tissue)
 
 int32_t tac_tissue_forces(const tac_tissue *tissue, tac_tissue_force out_forces[TAC_TISSUE_FORCES])
 {
-	const double creep = tissue->def.compliance->material.creep;
-	for (int32_t i = 0; i < tissue->memory_count; i++) {
-		const tac_tissue_memory *e = &tissue->memory[i];
-		out_forces[i] = (tac_tissue_force){
-			e->point, tac_vec3_from_dvec3(tac_dvec3_add_scaled(e->load_N, creep, e->creep_N))};
+	tac_contact_pull pulls[TAC_TISSUE_FORCES];
+	int32_t count = 0;
+	for (int32_t k = 0; k < tissue->sheet_count; k++) {
+		const tac_contact_sheet *s = tissue->sheets[k];
+		const int32_t more = tac_contact_pulls(s, 1, tissue->def.compliance->material.creep, pulls);
+		for (int32_t i = 0; i < more; i++)
+			out_forces[count++] = (tac_tissue_force){
+				pulls[i].point,
+				tac_vec3_from_dvec3(tac_dvec3_scale(pulls[i].force_N, s->share))};
 	}
-	return tissue->memory_count;
+	return count;
 }
 
 bool tac_tissue_row_of(const tac_tissue *tissue, int32_t index, tac_tissue_row *out_row)
 {
-	if (index < 0 || index >= tissue->point_count)
+	const tac_tissue *t = tissue;
+	int32_t k = 0;
+	for (; k < t->sheet_count && index >= t->sheets[k]->count; k++)
+		index -= t->sheets[k]->count;
+	if (index < 0 || k == t->sheet_count)
 		return false;
-	const tac_contact_row *r = &tissue->rows[index];
-	*out_row = (tac_tissue_row){r->point, r->load_N,
-				    gap_at(tissue, r, tac_dpose_inverse(tissue->T_balance))};
+	const tac_contact_row *r = &t->sheets[k]->rows[index];
+	*out_row = (tac_tissue_row){r->point, t->sheets[k]->share * r->line.load_N, r->gap_m};
 	return true;
 }

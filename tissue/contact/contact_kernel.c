@@ -5,14 +5,29 @@
 // Rows of eight, so that the compiler needs no loop for the rest.
 #define EIGHT(count) (((count) + 7) & ~7)
 
-void TAC_SIMD_NAME(tac_contact_project)(const tac_contact_blocks *blocks, const tac_contact_vectors *normals,
-					double (*out)[CONTACT_POINTS])
+void TAC_SIMD_NAME(tac_contact_couple)(const tac_contact_lines *lines, int32_t count, double along,
+				       double about, double (*out)[CONTACT_ROWS])
 {
-	const double *restrict nx = normals->x, *restrict ny = normals->y, *restrict nz = normals->z;
+	const double *restrict nx = lines->nx, *restrict ny = lines->ny, *restrict nz = lines->nz;
+	const double *restrict tx = lines->tx, *restrict ty = lines->ty, *restrict tz = lines->tz;
+	for (int32_t i = 0; i < count; i++) {
+		double *restrict row = out[i];
+		const double x = along * nx[i], y = along * ny[i], z = along * nz[i];
+		const double u = about * tx[i], v = about * ty[i], w = about * tz[i];
+		for (int32_t j = 0; j < EIGHT(i + 1); j++)
+			row[j] = (x * nx[j] + y * ny[j] + z * nz[j]) + (u * tx[j] + v * ty[j] + w * tz[j]);
+	}
+}
+
+void TAC_SIMD_NAME(tac_contact_project)(const tac_contact_blocks *blocks, const tac_contact_lines *lines,
+					int32_t first, double factor, double (*out)[CONTACT_ROWS])
+{
+	const double *restrict nx = lines->nx + first, *restrict ny = lines->ny + first,
+			       *restrict nz = lines->nz + first;
 	for (int32_t i = 0; i < blocks->count; i++) {
 		const float(*restrict c)[CONTACT_POINTS] = blocks->of[i];
-		double *restrict row = out[i];
-		const double x = nx[i], y = ny[i], z = nz[i];
+		double *restrict row = out[first + i] + first;
+		const double x = factor * nx[i], y = factor * ny[i], z = factor * nz[i];
 		for (int32_t j = 0; j < EIGHT(i + 1); j++) {
 			const double u =
 				(double)c[0][j] * nx[j] + (double)c[1][j] * ny[j] + (double)c[2][j] * nz[j];
@@ -20,7 +35,7 @@ void TAC_SIMD_NAME(tac_contact_project)(const tac_contact_blocks *blocks, const 
 				(double)c[3][j] * nx[j] + (double)c[4][j] * ny[j] + (double)c[5][j] * nz[j];
 			const double w =
 				(double)c[6][j] * nx[j] + (double)c[7][j] * ny[j] + (double)c[8][j] * nz[j];
-			row[j] = x * u + y * v + z * w;
+			row[j] += x * u + y * v + z * w;
 		}
 	}
 }
@@ -44,17 +59,22 @@ void TAC_SIMD_NAME(tac_contact_displace)(const tac_contact_blocks *blocks, const
 }
 
 // Column by column: the inner loops add no sum, so they may be vectorised without a change of any bit.
-bool TAC_SIMD_NAME(tac_contact_cholesky)(double (*A)[CONTACT_ROWS], double *x, int32_t m)
+bool TAC_SIMD_NAME(tac_contact_cholesky)(double (*A)[CONTACT_ROWS], double *x, int32_t m, int32_t known)
 {
 	for (int32_t k = 0; k < m; k++) {
 		double column[CONTACT_ROWS];
-		if (!(A[k][k] > 0))
-			return false;
-		const double d = sqrt(A[k][k]), inverse = 1 / d;
-		A[k][k] = d;
-		for (int32_t i = k + 1; i < m; i++)
+		const int32_t first = k < known ? known : k + 1; // of the rows that are not yet factors
+		if (k >= known) {
+			if (!(A[k][k] > 0))
+				return false;
+			A[k][k] = sqrt(A[k][k]);
+		}
+		const double inverse = 1 / A[k][k];
+		for (int32_t i = k + 1; i < first; i++)
+			column[i] = A[i][k];
+		for (int32_t i = first; i < m; i++)
 			column[i] = A[i][k] *= inverse;
-		for (int32_t i = k + 1; i < m; i++) {
+		for (int32_t i = first; i < m; i++) {
 			double *restrict row = A[i];
 			const double f = column[i];
 			for (int32_t j = k + 1; j <= i; j++)

@@ -1,5 +1,6 @@
 // Contact state: the memory of a contact with tissue, and what its files share. contact.c is the object and
-// the tick; gather.c chooses the rows; rows.c makes the problem of them and moves the tool.
+// the tick; sheets.c chooses the levels of points; gather.c chooses the rows; creep.c keeps the forces of the
+// past; rows.c makes the problem of the rows and moves the tool.
 #ifndef TAC_TISSUE_CONTACT_CONTACT_STATE_H
 #define TAC_TISSUE_CONTACT_CONTACT_STATE_H
 
@@ -12,26 +13,21 @@
 extern "C" {
 #endif
 
-_Static_assert(TAC_TISSUE_ROWS + 1 + TAC_TISSUE_RIGID <= TAC_PIVOT_ROWS, "all rows in one problem");
+#define CONTACT_SHEETS 2
+// A point is a row if it is closer to the tool than the tool's travel plus this part of the spacing.
+#define CONTACT_MARGIN 0.05
+// What may hold the tool besides tissue: the depth at which it stops, and rigid obstacles.
+#define CONTACT_WALLS (1 + TAC_TISSUE_RIGID)
+
+_Static_assert(CONTACT_SHEETS *TAC_TISSUE_ROWS + CONTACT_WALLS <= TAC_PIVOT_ROWS, "all rows in one problem");
 _Static_assert(TAC_TISSUE_ROWS == CONTACT_POINTS, "a block for each row");
-
-// A force on a point.
-typedef struct tac_tissue_pull {
-	int32_t point;
-	tac_dvec3 force_N;
-} tac_tissue_pull;
-
-// Forces that displace the points.
-typedef struct tac_tissue_pulls {
-	tac_tissue_pull of[3 * TAC_TISSUE_FORCES];
-	int32_t count;
-} tac_tissue_pulls;
 
 // How a point of a coarser level lies on the surface: the mean and the second moments of the places of its
 // nodes, with their weights.
 typedef struct tac_contact_spread {
 	tac_dvec3 mean_m;
 	double second_m2[6]; // xx, yy, zz, xy, xz, yz
+	tac_tool_disc disc;  // as large as the surface of a node, or with the same moments
 } tac_contact_spread;
 
 // When and how far a point was free.
@@ -40,89 +36,128 @@ typedef struct tac_contact_free {
 	int64_t tick;
 } tac_contact_free;
 
-typedef struct tac_contact_row {
-	int32_t point;     // -1: none, a row without compliance
-	tac_dvec3 rest_m;  // of the point, the mean of its nodes; of the obstacle's plane
-	tac_dvec3 into;    // unit, into the tissue at rest
-	tac_dvec3 past_m;  // displacement by creep and partner
-	tac_dvec3 moved_m; // all of its displacement, as far as it is known
-	tac_dvec3 tool_m;  // rigid: the point of the tool, in its frame
-	// At the pose about which the rows are linear.
+// A force on a point.
+typedef struct tac_contact_pull {
+	int32_t point;
+	tac_dvec3 force_N;
+} tac_contact_pull;
+
+// What a row asks of the tool, at the pose about which the rows are linear.
+typedef struct tac_contact_line {
 	tac_dvec3 normal; // unit, from the tool to the point
 	tac_dvec3 turn_m; // lever of the tool's rotation
-	double gap_m;     // without the tool's own loads
-	double load_N;
-	double rank_m; // the smallest are rows
+	double gap_m;     // without the loads of this tick
+	double load_N;    // of a whole sheet
+} tac_contact_line;
+
+// A point of the tissue in reach of the tool. It stays in its place of the sheet while it is in reach.
+typedef struct tac_contact_row {
+	int32_t point;
+	tac_dvec3 rest_m;      // the mean of its nodes
+	tac_dvec3 into;        // unit, into the tissue at rest
+	tac_dvec3 creep_N;     // the force that follows its load
+	tac_dvec3 elsewhere_m; // displacement by the forces that creep on points that are no rows
+	double cover;          // the part of it that the tool covers, 0 … 1
+	double own_m_per_N;    // what a load yields more because it is on that part alone
+	tac_dvec3 past_m;      // displacement by creep and partner
+	tac_dvec3 moved_m;     // all of its displacement, as far as it is known
+	double gap_m;          // from the tool, at the end of the last tick
+	tac_contact_line line;
 } tac_contact_row;
 
-// A load of the last tick that moves with its point, and the force that follows it.
-typedef struct tac_tissue_memory {
-	int32_t point;
-	tac_dvec3 load_N; // along its normal
-	double along_N;   // its size
-	tac_dvec3 creep_N;
-} tac_tissue_memory;
+// A wall: a row without compliance.
+typedef struct tac_contact_wall {
+	tac_dvec3 rest_m; // on its plane
+	tac_dvec3 tool_m; // the point of the tool, in its frame
+	tac_contact_line line;
+} tac_contact_wall;
+
+// The tissue as the points of one level see it. Where two levels share the tissue, each carries its share of
+// every load, as two bodies side by side whose compliances are C / share: the energy of both is a sum of
+// convex ones, so the force stays the gradient of one convex energy while the shares change. Loads and creep
+// of a sheet are those that it would have alone.
+typedef struct tac_contact_sheet {
+	int32_t level;
+	double share;
+	bool joined;      // it has all its rows
+	double size;      // its rows; those with a small load, and those with a gap, count in part
+	double moment_m2; // of the loads about their centre
+	tac_contact_row rows[TAC_TISSUE_ROWS];
+	int32_t count;
+	int32_t in_reach; // more than rows, if there are too many
+	tac_contact_pull elsewhere[TAC_TISSUE_CREEPING];
+	int32_t elsewhere_count;
+	tac_contact_blocks blocks; // between the rows
+} tac_contact_sheet;
+
+// What a change of the level brings to a point.
+typedef struct tac_contact_brought {
+	tac_dvec3 load_N, creep_N;
+} tac_contact_brought;
 
 struct tac_tissue {
 	tac_tissue_def def;
 	tac_nearby nearby[TAC_COMPLIANCE_LEVELS];
 	double stride_m;
 	tac_tissue_state state;
+	tac_contact_spread *spreads; // of each point
+	// Of each node: the points of levels 1 and 2 that it belongs to, and by which part.
+	int32_t *owner_start, *owner;
+	float *owner_part;
 
 	// From tick to tick.
-	tac_tissue_memory memory[TAC_TISSUE_FORCES];
-	int32_t memory_count;
-	int32_t level_ticks; // since the level changed
-	int32_t last_level;  // of the last tick's rows
-	tac_dpose T_last;    // of the last commit
-	tac_wrench last;     // of its tissue on the tool, with what was carried
-	tac_wrench carried;  // on the tool, by which the force would have stepped when the level changed
+	tac_contact_sheet storage[CONTACT_SHEETS];
+	tac_contact_sheet *sheets[CONTACT_SHEETS]; // in use, the finer one first; then those that are not
+	int32_t sheet_count;
+	tac_contact_sheet *joining; // the next one to take part, with its rows to come; or NULL
+	double rows_per_moment;     // rows of the finer level for the second moment of the coarser one; 0:
+				    // unknown
+	int32_t level_ticks;        // since a finer level did not fit
 	tac_dpose T_body_device;
 	bool started;
+	bool stopped; // as deep as it may press
 	int64_t ticks;
 	double travelled_m;     // by the tool in all ticks
+	double last_travel_m;   // in the last one
 	tac_contact_free *free; // of each point
+	// Of each point: 1 and its row, its place in `elsewhere`; or 0.
+	int32_t *slot, *crept;
 
 	// Of this tick.
 	tac_tissue_input input;
-	double now, after;       // factors of this tick's load and of the last q in the displacement
-	tac_tissue_pulls before; // that displace the points without this tick's loads
-	tac_tissue_pulls all;    // with the loads of the last tick
-	tac_contact_row rows[TAC_TISSUE_ROWS + 1 + TAC_TISSUE_RIGID];
-	// First the points of the tissue, then what stops a tool that is too deep, then rigid obstacles.
-	int32_t point_count, tissue_count, row_count;
-	int32_t rows_level;
-	tac_dpose T_balance;         // where the tool is expected
-	tac_contact_spread *spreads; // of each point
-	uint32_t *seen;              // of each point: the gathering that met it last
+	double now, after;   // factors of this tick's load and of the last q in the displacement
+	tac_dpose T_balance; // where the tool is expected
+	uint32_t *seen;      // of each point: the gathering that met it last
 	uint32_t gathering;
-	int32_t *found; // of TAC_TISSUE_EXAMINED points
-	// Of each point: 1 and its row, its row of the last tick, its memory; or 0.
-	int32_t *slot, *last_slot, *remembered;
-	tac_dvec3 last_moved_m[TAC_TISSUE_ROWS];
-	int32_t last_point[TAC_TISSUE_ROWS], last_count;
+	int32_t *found;                             // of TAC_TISSUE_EXAMINED points
+	tac_contact_pull beside[TAC_TISSUE_FORCES]; // the partner's
+	int32_t beside_count;
+	tac_contact_wall walls[CONTACT_WALLS]; // first what stops a tool that is too deep, if anything does
+	int32_t stop_count, wall_count;
+	tac_contact_brought *brought; // of each point, zero outside a change of the level
+	int32_t *touched;             // points with something brought
+	int32_t touched_count;
+
+	tac_contact_couple_fn *couple;
 	tac_contact_project_fn *project;
 	tac_contact_displace_fn *displace;
 	tac_pivot pivot;
-	tac_contact_blocks blocks;                        // between the rows
-	tac_contact_vectors past;                         // displacement of the rows by creep and partner
-	double elastic[TAC_TISSUE_ROWS][TAC_TISSUE_ROWS]; // compliance of the rows along their normals, lower
 };
 
 // Whether the tool pressed in the last tick.
 static inline bool tac_tissue_loaded(const tac_tissue *t)
 {
-	return t->memory_count > 0 && t->memory[0].along_N > 0;
+	return t->state.loaded > 0;
 }
 
 // The displacement of a point by forces.
-static inline tac_dvec3 tac_tissue_displacement(const tac_compliance *c, int32_t point,
-						const tac_tissue_pulls *pulls)
+static inline tac_dvec3 tac_contact_displacement(const tac_compliance *c, int32_t point,
+						 const tac_contact_pull *pulls, int32_t count)
 {
 	tac_dvec3 u = tac_dvec3_zero();
-	for (int32_t k = 0; k < pulls->count; k++) {
-		const tac_mat3 C = tac_compliance_block(c, point, pulls->of[k].point);
-		u = tac_dvec3_add(u, tac_dmat3_apply(tac_dmat3_from_mat3(C), pulls->of[k].force_N));
+	for (int32_t k = 0; k < count; k++) {
+		const tac_mat3 C = tac_compliance_block(c, point, pulls[k].point);
+		u = tac_dvec3_add(u, tac_dmat3_apply(tac_dmat3_from_mat3(C), pulls[k].force_N));
 	}
 	return u;
 }
@@ -131,29 +166,89 @@ static inline tac_dvec3 tac_tissue_displacement(const tac_compliance *c, int32_t
 // Thread: RT.
 double tac_tissue_travel(const tac_tissue *tissue, tac_dpose from, tac_dpose to);
 
+// Where the tool is.
+typedef struct tac_contact_place {
+	tac_dpose T_body_tool, T_tool_body;
+	tac_tissue_tool round; // a round tool in the body's frame
+} tac_contact_place;
+
+// Thread: RT.
+tac_contact_place tac_contact_place_of(const tac_tissue *tissue, tac_dpose T_body_tool);
+
 // The gap of a point that is displaced by `moved_m`, in the body's frame. On a coarser level it is the mean
 // over the point's nodes, to second order (rows.c).
 // Thread: RT.
-tac_tool_gap tac_tissue_gap(const tac_tissue *tissue, int32_t point, tac_dvec3 moved_m, tac_dpose T_body_tool,
-			    tac_dpose T_tool_body);
+tac_tool_gap tac_tissue_gap(const tac_tissue *tissue, int32_t point, tac_dvec3 moved_m,
+			    const tac_contact_place *place);
 
-// Chooses the rows of a tool at a pose that moves by `travel_m` in this tick, on the finest level on which
-// they fit (gather.c).
+// Chooses the rows of all sheets, for a tool at a pose that moves by `travel_m` in this tick. A tool that did
+// not press yet changes to the finest level on which they fit (gather.c).
 // Thread: RT.
 void tac_tissue_gather(tac_tissue *tissue, tac_dpose T_body_tool, double travel_m);
+
+// Sets the levels and their shares for a tick, by the size of the contact in the last one (sheets.c).
+// Thread: RT.
+void tac_tissue_share_levels(tac_tissue *tissue);
+
+// All of the tissue on one level, with the loads and the creep of the first sheet (sheets.c).
+// Thread: RT.
+void tac_tissue_change_level(tac_tissue *tissue, int32_t level);
+
+// Forgets what a change of the level has brought (sheets.c).
+// Thread: RT.
+void tac_contact_forget_brought(tac_tissue *tissue);
+
+// Whether there are points on a level (sheets.c).
+// Thread: RT.
+bool tac_tissue_has_level(const tac_tissue *tissue, int32_t level);
+
+// Forgets the rows of a sheet and what creeps elsewhere (creep.c).
+// Thread: RT.
+void tac_contact_clear(tac_tissue *tissue, tac_contact_sheet *sheet);
+
+// A row for a point, with its load as a first guess, and the displacement that was found for it (creep.c).
+// Thread: RT.
+void tac_contact_add_row(tac_tissue *tissue, tac_contact_sheet *sheet, int32_t point, double load_N,
+			 tac_dvec3 moved_m);
+
+// The tool covers this part of the row's disc (rows.c).
+// Thread: RT.
+void tac_contact_cover(const tac_tissue *tissue, tac_contact_row *row, double cover);
+
+// The last row takes its place. What creeps there goes on elsewhere (creep.c).
+// Thread: RT.
+void tac_contact_remove_row(tac_tissue *tissue, tac_contact_sheet *sheet, int32_t row);
+
+// Adds a force that creeps on a point that is no row; with no room left the least drops out (creep.c).
+// Thread: RT.
+void tac_contact_creep_elsewhere(tac_tissue *tissue, tac_contact_sheet *sheet, int32_t point,
+				 tac_dvec3 creep_N);
+
+// The forces that displace the points of a sheet, with the loads of the last tick, at most
+// TAC_TISSUE_FORCES. Returns their number (creep.c).
+// Thread: RT.
+int32_t tac_contact_pulls(const tac_contact_sheet *sheet, double now, double after, tac_contact_pull *out);
+
+// The forces follow the loads of this tick (creep.c).
+// Thread: RT.
+void tac_contact_creep(tac_tissue *tissue);
+
+// Finds the displacements of the rows by creep and partner (rows.c).
+// Thread: RT.
+void tac_contact_begin_rows(tac_tissue *tissue);
+
+// The displacements of the rows by their loads (rows.c).
+// Thread: RT.
+void tac_contact_displace_rows(tac_tissue *tissue);
 
 // Solves the problem with the rows linear about a pose (rows.c). `held`: the tool stays there. *out_aim is
 // the pose that the tissue's loads alone would give. Returns the pose of the balance.
 // Thread: RT.
 tac_dpose tac_tissue_balance(tac_tissue *tissue, tac_dpose T_body_tool, bool held, tac_dpose *out_aim);
 
-// Reads the compliance between the rows, and finds their displacements by creep and partner (rows.c).
+// The wrench on the tool of all rows and of the first `walls` walls (rows.c).
 // Thread: RT.
-void tac_tissue_begin_rows(tac_tissue *tissue);
-
-// The displacements of the rows' points by their loads (rows.c).
-// Thread: RT.
-void tac_tissue_displace_rows(tac_tissue *tissue);
+tac_wrench tac_contact_wrench(const tac_tissue *tissue, int32_t walls);
 
 #ifdef __cplusplus
 }

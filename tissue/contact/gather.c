@@ -2,61 +2,56 @@
 
 #include <math.h>
 
-// A point is a row if it is closer to the tool than the tool's travel plus this part of the spacing.
-#define MARGIN 0.05
-// When the level changes, points move without the tool: as far as there is room, those within this part of
-// the spacing beyond the margin are rows, too.
-#define SPARE_MARGIN 0.1
-// A finer level is tried when its points, four for each of this level, would fill less than this part of the
-// rows, and at the earliest after so many ticks.
-#define FINER_SHARE 0.7
-#define FINER_TICKS 100
+// One that is a row stays one up to this part of the spacing, so that it does not come and go.
+#define STAY_MARGIN 0.1
+// A tool that does not press goes on to a finer level if its points would fill less than this part of the
+// rows.
+#define FINER_SHARE 0.5
 #define FINER_RATIO 4
+// The rows that a level which joins another one gets in a tick: each reads its blocks from cold memory.
+#define JOINING_ROWS 8
 // How long a point that was free need not be looked at, ticks, and how far the surface may rise in each, m.
 #define FREE_TICKS  32
 #define FREE_RISE_M 5e-6
-// The least part of a point's nodes that tells where it is.
-#define KNOWN_WEIGHT 0.6
 
-// Inserts by rising gap, and the load in metres of the point's own displacement: where the rows do not fit,
-// the points with the least part in the contact drop out. Equal ones stay in the order of the points.
-static void insert(tac_contact_row *rows, int32_t *count, const tac_contact_row *row)
-{
-	int32_t at = *count;
-	if (at == TAC_TISSUE_ROWS) {
-		if (!(row->rank_m < rows[at - 1].rank_m))
-			return;
-		at--;
-	} else {
-		(*count)++;
-	}
-	for (; at > 0 && row->rank_m < rows[at - 1].rank_m; at--)
-		rows[at] = rows[at - 1];
-	rows[at] = *row;
-}
-
-// By point, so that the blocks are read in the order of their addresses.
-static void sort_by_point(tac_contact_row *rows, int32_t count)
-{
-	for (int32_t i = 1; i < count; i++) {
-		const tac_contact_row row = rows[i];
-		int32_t at = i;
-		for (; at > 0 && rows[at - 1].point > row.point; at--)
-			rows[at] = rows[at - 1];
-		rows[at] = row;
-	}
-}
+// A point that should be a row.
+typedef struct wanted_point {
+	int32_t point;
+	double rank_m; // the smallest are rows
+	double load_N;
+	double cover;
+	tac_dvec3 moved_m;
+} wanted_point;
 
 typedef struct gathering {
 	tac_tissue *tissue;
-	tac_dpose T_body_tool, T_tool_body;
-	tac_tissue_tool round; // in the body's frame
-	double margin_m;
-	double spare_m;   // beyond the margin
-	double ahead_m;   // how far the tool goes in this tick
-	int32_t in_reach; // more than rows, if there are too many
-	int32_t rows;
+	tac_contact_sheet *sheet;
+	tac_contact_place place;
+	double margin_m, stay_m;
+	double ahead_m; // how far the tool goes in this tick
+	wanted_point wanted[TAC_TISSUE_ROWS];
+	int32_t wanted_count;
+	tac_contact_pull pulls[TAC_TISSUE_FORCES]; // that displace the points
+	int32_t pull_count;
 } gathering;
+
+// Where the rows do not fit, the points with the least part in the contact drop out: the gap, and the load in
+// metres of the point's own displacement.
+static void want(gathering *g, int32_t point, tac_tool_gap gap, double load_N, tac_dvec3 moved_m)
+{
+	const tac_mat3 own = tac_compliance_block(g->tissue->def.compliance, point, point);
+	const wanted_point w = {point, gap.gap_m - load_N * (double)own.m[2][2], load_N, gap.cover, moved_m};
+	g->sheet->in_reach += gap.gap_m <= g->margin_m || load_N > 0;
+	if (g->wanted_count < TAC_TISSUE_ROWS) {
+		g->wanted[g->wanted_count++] = w;
+		return;
+	}
+	int32_t worst = 0;
+	for (int32_t k = 1; k < g->wanted_count; k++)
+		worst = g->wanted[k].rank_m > g->wanted[worst].rank_m ? k : worst;
+	if (w.rank_m < g->wanted[worst].rank_m)
+		g->wanted[worst] = w;
+}
 
 // Whether a point that was free a few ticks ago still is: neither the tool nor the surface that it presses
 // moves further than the tool has travelled, and creep lets the surface rise slowly. Most points in reach are
@@ -66,135 +61,178 @@ static bool stays_free(const gathering *g, int32_t point)
 	const tac_tissue *t = g->tissue;
 	const tac_contact_free *f = &t->free[point];
 	const int64_t ticks = t->ticks - f->tick;
-	return f->gap_m > 0 && ticks < FREE_TICKS && !t->input.partner && !(g->spare_m > 0) &&
+	return f->gap_m > 0 && ticks < FREE_TICKS && !t->input.partner &&
 	       f->gap_m - 2 * (t->travelled_m + g->ahead_m - f->travelled_m) - FREE_RISE_M * (double)ticks >
 		       g->margin_m;
 }
 
-// Where a point is now. The rows are linear about it, so that of the last tick will do; after a change of the
-// level, the mean of its nodes as far as they were rows. Otherwise a sum over all loads.
-static tac_dvec3 likely_displacement(const tac_tissue *t, int32_t point)
+static tac_tool_gap gap_of(const gathering *g, int32_t point, tac_dvec3 moved_m)
 {
-	const tac_compliance *c = t->def.compliance;
-	if (t->last_slot[point] > 0)
-		return t->last_moved_m[t->last_slot[point] - 1];
-	tac_dvec3 sum = tac_dvec3_zero();
-	double weight = 0;
-	for (int32_t k = c->spread_start[point]; point >= c->node_count && k < c->spread_start[point + 1];
-	     k++) {
-		const int32_t row = t->last_slot[c->spread_node[k]] - 1;
-		if (row < 0)
-			continue;
-		weight += (double)c->spread_weight[k];
-		sum = tac_dvec3_add_scaled(sum, (double)c->spread_weight[k], t->last_moved_m[row]);
-	}
-	return weight > KNOWN_WEIGHT ? tac_dvec3_scale(sum, 1 / weight)
-				     : tac_tissue_displacement(c, point, &t->all);
+	return tac_tissue_gap(g->tissue, point, moved_m, &g->place);
 }
 
-static void consider(gathering *g, int32_t point, double load_N)
+// A row stays or goes by its gap of the last tick. How much of it an edge of the tool covers changes with
+// every motion.
+static void consider_row(gathering *g, const tac_contact_row *r)
+{
+	tac_tool_gap gap = {.gap_m = r->gap_m, .cover = r->cover};
+	if (g->tissue->def.tool.field)
+		gap = gap_of(g, r->point, r->moved_m);
+	if (gap.gap_m <= g->stay_m || r->line.load_N > 0)
+		want(g, r->point, gap, r->line.load_N, r->moved_m);
+	else
+		g->tissue->free[r->point] =
+			(tac_contact_free){gap.gap_m, g->tissue->travelled_m, g->tissue->ticks};
+}
+
+static void consider_point(gathering *g, int32_t point)
 {
 	tac_tissue *t = g->tissue;
 	const tac_compliance *c = t->def.compliance;
-	const double reach = g->margin_m + g->spare_m;
-	if (t->seen[point] == t->gathering)
-		return;
-	t->seen[point] = t->gathering;
+	const double load = tac_dvec3_length(t->brought[point].load_N);
 	// Points move away from the tool, so one that is free at rest is free. Most are told by the distance
 	// of a round tool alone.
-	if (!(load_N > 0) && !t->def.tool.field &&
-	    tac_tool_distance_m(&g->round, t->spreads[point].mean_m) > reach)
+	if (!t->def.tool.field &&
+	    tac_tool_distance_m(&g->place.round, t->spreads[point].mean_m) > g->margin_m)
 		return;
-	if (!(load_N > 0) &&
-	    tac_tissue_gap(t, point, tac_dvec3_zero(), g->T_body_tool, g->T_tool_body).gap_m > reach)
+	if (stays_free(g, point) || gap_of(g, point, tac_dvec3_zero()).gap_m > g->margin_m)
 		return;
-	if (!(load_N > 0) && stays_free(g, point))
-		return;
-	tac_contact_row row = {
-		.point = point,
-		.rest_m = t->spreads[point].mean_m,
-		.into = tac_dvec3_neg(tac_dvec3_from_vec3(c->point_normals[point])),
-		.load_N = load_N,
-	};
-	row.moved_m = likely_displacement(t, point);
-	row.gap_m = tac_tissue_gap(t, point, row.moved_m, g->T_body_tool, g->T_tool_body).gap_m;
-	if (row.gap_m > reach && !(load_N > 0)) {
-		t->free[point] = (tac_contact_free){row.gap_m, t->travelled_m, t->ticks};
-		return;
-	}
-	const tac_mat3 own = tac_compliance_block(c, point, point);
-	row.rank_m = row.gap_m - load_N * (double)own.m[2][2];
-	g->in_reach += row.gap_m <= g->margin_m || load_N > 0;
-	insert(t->rows, &g->rows, &row);
+	const tac_dvec3 moved = tac_dvec3_add(tac_contact_displacement(c, point, g->pulls, g->pull_count),
+					      tac_contact_displacement(c, point, t->beside, t->beside_count));
+	const tac_tool_gap gap = gap_of(g, point, moved);
+	if (gap.gap_m <= g->margin_m || load > 0)
+		want(g, point, gap, load, moved);
+	else
+		t->free[point] = (tac_contact_free){gap.gap_m, t->travelled_m, t->ticks};
 }
 
-static bool has_coarser(const tac_tissue *t, int32_t level)
+// Where the rows of another sheet have moved a point to: the mean over its nodes, or over the points that own
+// a node, as far as they are rows.
+static tac_dvec3 mean_displacement(const tac_tissue *t, int32_t point, const tac_contact_sheet *of)
 {
-	const int32_t *start = t->def.compliance->level_start;
-	return level + 1 < TAC_COMPLIANCE_LEVELS && start[level + 2] > start[level + 1];
+	const tac_compliance *c = t->def.compliance;
+	tac_dvec3 sum = tac_dvec3_zero();
+	double weight = 0;
+	for (int32_t k = c->spread_start[point]; k < c->spread_start[point + 1]; k++) {
+		const int32_t node = c->spread_node[k];
+		const int32_t from = of->level > 0 ? t->owner_start[node] : 0;
+		const int32_t to = of->level > 0 ? t->owner_start[node + 1] : 1;
+		for (int32_t m = from; m < to; m++) {
+			const int32_t other = of->level > 0 ? t->owner[m] : node;
+			const int32_t row = t->slot[other] - 1;
+			const double part =
+				(double)c->spread_weight[k] * (of->level > 0 ? (double)t->owner_part[m] : 1);
+			if (row < 0 || t->spreads[other].disc.level != of->level)
+				continue;
+			weight += part;
+			sum = tac_dvec3_add_scaled(sum, part, of->rows[row].moved_m);
+		}
+	}
+	return weight > 0 ? tac_dvec3_scale(sum, 1 / weight) : sum;
 }
 
-static void gather_level(gathering *g, int32_t level)
+// The first rows of a sheet that joins another one: the points to which that one has brought a load.
+static void take_over(gathering *g, const tac_contact_sheet *from)
 {
 	tac_tissue *t = g->tissue;
-	const tac_nearby *near = &t->nearby[level];
-	g->margin_m += MARGIN * t->def.compliance->spacing_m[level];
-	g->spare_m = tac_tissue_loaded(t) && level != t->last_level
-			     ? SPARE_MARGIN * t->def.compliance->spacing_m[level]
-			     : 0;
-	g->in_reach = g->rows = 0;
-	t->gathering++;
-	for (int32_t k = 0; k < t->memory_count; k++) {
-		const tac_tissue_memory *m = &t->memory[k];
-		if (m->along_N > 0 && m->point >= near->first && m->point < near->first + near->count)
-			consider(g, m->point, m->along_N);
+	const int32_t *start = t->def.compliance->level_start;
+	for (int32_t i = 0; i < g->sheet->count; i++)
+		consider_row(g, &g->sheet->rows[i]);
+	for (int32_t i = 0; i < t->touched_count; i++) {
+		const int32_t point = t->touched[i];
+		const double load = tac_dvec3_length(t->brought[point].load_N);
+		if (!(load > 0) || t->slot[point] > 0 || point < start[g->sheet->level] ||
+		    point >= start[g->sheet->level + 1])
+			continue;
+		const tac_dvec3 moved = mean_displacement(t, point, from);
+		want(g, point, gap_of(g, point, moved), load, moved);
 	}
-	tac_dvec3 low, high;
-	tac_tool_box(&t->def.tool, g->T_body_tool, &low, &high);
-	const tac_dvec3 margin = tac_dvec3_splat(g->margin_m + g->spare_m);
-	const int32_t count = tac_nearby_in_box(near, tac_dvec3_sub(low, margin), tac_dvec3_add(high, margin),
-						TAC_TISSUE_EXAMINED, t->found);
-	// Too many for this level: the next one will do.
-	const int32_t most = has_coarser(t, level) ? TAC_TISSUE_ROWS : INT32_MAX;
-	for (int32_t k = 0; k < count && g->in_reach <= most; k++)
-		consider(g, t->found[k], 0);
 }
 
-static void change_level(tac_tissue *t, int32_t level)
+// Rows that are no longer wanted go, then new ones come.
+static void replace_rows(gathering *g)
 {
-	t->state.level = level;
-	t->state.level_changes++;
-	t->level_ticks = 0;
+	tac_tissue *t = g->tissue;
+	tac_contact_sheet *s = g->sheet;
+	t->gathering++;
+	for (int32_t k = 0; k < g->wanted_count; k++)
+		t->seen[g->wanted[k].point] = t->gathering;
+	for (int32_t i = s->count - 1; i >= 0; i--) {
+		if (t->seen[s->rows[i].point] != t->gathering)
+			tac_contact_remove_row(t, s, i);
+	}
+	int32_t new_rows = 0;
+	for (int32_t k = 0; k < g->wanted_count; k++) {
+		const wanted_point *w = &g->wanted[k];
+		if (t->slot[w->point] == 0 && s == t->joining && new_rows++ >= JOINING_ROWS)
+			continue;
+		if (t->slot[w->point] == 0)
+			tac_contact_add_row(t, s, w->point, w->load_N, w->moved_m);
+		tac_contact_cover(t, &s->rows[t->slot[w->point] - 1], w->cover);
+	}
+	s->joined = new_rows <= JOINING_ROWS;
+}
+
+static void gather_sheet(gathering *g, tac_contact_sheet *sheet, double travel_m)
+{
+	tac_tissue *t = g->tissue;
+	const tac_nearby *near = &t->nearby[sheet->level];
+	const double spacing = t->def.compliance->spacing_m[sheet->level];
+	g->sheet = sheet;
+	g->margin_m = travel_m + CONTACT_MARGIN * spacing;
+	g->stay_m = travel_m + STAY_MARGIN * spacing;
+	g->wanted_count = sheet->in_reach = 0;
+	if (sheet == t->joining) {
+		take_over(g, t->sheets[0]);
+		replace_rows(g);
+		return;
+	}
+	g->pull_count = tac_contact_pulls(sheet, t->now, t->after, g->pulls);
+	for (int32_t i = 0; i < sheet->count; i++)
+		consider_row(g, &sheet->rows[i]);
+	tac_dvec3 low, high;
+	tac_tool_box(&t->def.tool, g->place.T_body_tool, &low, &high);
+	const tac_dvec3 margin = tac_dvec3_splat(g->margin_m);
+	const int32_t count = tac_nearby_in_box(near, tac_dvec3_sub(low, margin), tac_dvec3_add(high, margin),
+						TAC_TISSUE_EXAMINED, t->found);
+	for (int32_t k = 0; k < count; k++) {
+		if (t->slot[t->found[k]] == 0)
+			consider_point(g, t->found[k]);
+	}
+	replace_rows(g);
+}
+
+// The level of a tool that does not press.
+static bool other_level(tac_tissue *t)
+{
+	const tac_contact_sheet *s = t->sheets[0];
+	if (tac_tissue_loaded(t) || t->sheet_count > 1)
+		return false;
+	if (s->in_reach > TAC_TISSUE_ROWS && tac_tissue_has_level(t, s->level + 1)) {
+		tac_tissue_change_level(t, s->level + 1);
+		return true;
+	}
+	return false;
 }
 
 void tac_tissue_gather(tac_tissue *tissue, tac_dpose T_body_tool, double travel_m)
 {
 	tac_tissue *t = tissue;
-	gathering g = {
-		.tissue = t, .T_body_tool = T_body_tool, .T_tool_body = tac_dpose_inverse(T_body_tool)};
+	gathering g;
+	g.tissue = t;
+	g.place = tac_contact_place_of(t, T_body_tool);
 	g.ahead_m = tac_tissue_travel(t, t->input.T_body_tool, T_body_tool);
-	g.round = t->def.tool;
-	g.round.a = tac_dpose_apply_point(T_body_tool, g.round.a);
-	g.round.b = tac_dpose_apply_point(T_body_tool, g.round.b);
-	for (int32_t i = 0; i < t->point_count; i++)
-		t->slot[t->rows[i].point] = 0;
-	for (;;) {
-		g.margin_m = travel_m;
-		gather_level(&g, t->state.level);
-		if (g.in_reach <= TAC_TISSUE_ROWS || !has_coarser(t, t->state.level))
-			break;
-		change_level(t, t->state.level + 1);
-	}
-	t->rows_level = t->state.level;
-	t->level_ticks++;
-	if (t->state.level > 0 && t->level_ticks > FINER_TICKS &&
-	    FINER_RATIO * g.in_reach < FINER_SHARE * TAC_TISSUE_ROWS)
-		change_level(t, t->state.level - 1); // from the next tick on
-	if (g.in_reach > TAC_TISSUE_ROWS)
+	if (!tac_tissue_loaded(t) && t->sheets[0]->level > 0 &&
+	    FINER_RATIO * t->sheets[0]->in_reach < FINER_SHARE * TAC_TISSUE_ROWS)
+		tac_tissue_change_level(t, t->sheets[0]->level - 1);
+	do {
+		for (int32_t k = 0; k < t->sheet_count; k++)
+			gather_sheet(&g, t->sheets[k], travel_m);
+	} while (other_level(t));
+	if (t->joining)
+		gather_sheet(&g, t->joining, travel_m);
+	const tac_contact_sheet *last = t->sheets[t->sheet_count - 1];
+	if (last->in_reach > TAC_TISSUE_ROWS && !tac_tissue_has_level(t, last->level + 1))
 		t->state.flags |= TAC_TISSUE_LEFT_OUT;
-	t->point_count = t->tissue_count = t->row_count = g.rows;
-	sort_by_point(t->rows, g.rows);
-	for (int32_t i = 0; i < t->point_count; i++)
-		t->slot[t->rows[i].point] = i + 1;
-	tac_tissue_begin_rows(t);
+	tac_contact_begin_rows(t);
 }

@@ -5,6 +5,10 @@
 
 // Compliance of a rigid row, m/N: rows that depend on each other share a load.
 #define RIGID_COMPLIANCE 1e-9
+// 4 ln(1 + sqrt 2) / pi, for the radius of the disc that is as large as the square.
+#define LOVE 0.63313
+// The gap of a point that the tool cannot reach, m.
+#define FAR_M 1
 
 // A motion of the tool: its origin by v while it turns by w.
 typedef struct twist {
@@ -40,17 +44,14 @@ static twist yielding(const tac_tissue *t, tac_wrench w)
 			     : tac_dvec3_zero()};
 }
 
-// To where the coupling would take the tool without loads: to the device, but for what is carried.
+// To where the coupling would take the tool without loads.
 static twist to_device(const tac_tissue *t, tac_dpose from)
 {
 	const tac_dpose to = t->input.T_body_device;
-	const twist carried = yielding(t, t->carried);
-	const tac_dvec3 turn =
-		t->def.fixed_rotation
-			? tac_dvec3_zero()
-			: tac_dquat_log(tac_dquat_mul(to.rotation, tac_dquat_conjugate(from.rotation)));
-	return (twist){tac_dvec3_add(tac_dvec3_sub(to.position, from.position), carried.v),
-		       tac_dvec3_add(turn, carried.w)};
+	return (twist){tac_dvec3_sub(to.position, from.position),
+		       t->def.fixed_rotation ? tac_dvec3_zero()
+					     : tac_dquat_log(tac_dquat_mul(
+						       to.rotation, tac_dquat_conjugate(from.rotation)))};
 }
 
 static tac_dpose after(tac_dpose pose, twist m)
@@ -59,164 +60,228 @@ static tac_dpose after(tac_dpose pose, twist m)
 			      tac_dquat_mul(tac_dquat_exp(m.w), pose.rotation));
 }
 
-tac_tool_gap tac_tissue_gap(const tac_tissue *tissue, int32_t point, tac_dvec3 moved_m, tac_dpose T_body_tool,
-			    tac_dpose T_tool_body)
+tac_contact_place tac_contact_place_of(const tac_tissue *tissue, tac_dpose T_body_tool)
+{
+	tac_contact_place place = {T_body_tool, tac_dpose_inverse(T_body_tool), tissue->def.tool};
+	place.round.a = tac_dpose_apply_point(T_body_tool, place.round.a);
+	place.round.b = tac_dpose_apply_point(T_body_tool, place.round.b);
+	return place;
+}
+
+tac_tool_gap tac_tissue_gap(const tac_tissue *tissue, int32_t point, tac_dvec3 moved_m,
+			    const tac_contact_place *place)
 {
 	const tac_tissue *t = tissue;
 	const tac_contact_spread *s = &t->spreads[point];
 	const tac_dvec3 into = tac_dvec3_neg(tac_dvec3_from_vec3(t->def.compliance->point_normals[point]));
 	const tac_dvec3 at = tac_dvec3_add(s->mean_m, moved_m);
-	tac_tool_gap g = tac_tool_gap_of(&t->def.tool, tac_dpose_apply_point(T_tool_body, at),
-					 tac_dpose_apply_vector(T_tool_body, into));
-	g.normal = tac_dpose_apply_vector(T_body_tool, g.normal);
-	g.straight = tac_dpose_apply_vector(T_body_tool, g.straight);
-	// A tool that is not flat bends away from the nodes around the mean.
-	const double *m = s->second_m2;
-	const double across = m[0] + m[1] + m[2] - moment(m, g.normal) - moment(m, g.straight);
-	g.gap_m += 0.5 * g.bend_per_m * across;
+	tac_tool_gap g;
+	if (!t->def.tool.field) {
+		g = tac_tool_gap_of(&place->round, at, into, s->disc);
+	} else {
+		g = tac_tool_gap_of(&t->def.tool, tac_dpose_apply_point(place->T_tool_body, at),
+				    tac_dpose_apply_vector(place->T_tool_body, into), s->disc);
+		g.normal = tac_dpose_apply_vector(place->T_body_tool, g.normal);
+		g.straight = tac_dpose_apply_vector(place->T_body_tool, g.straight);
+	}
+	if (point >= t->def.compliance->node_count) {
+		// A tool that is not flat bends away from the nodes around the mean.
+		const double *m = s->second_m2;
+		const double across = m[0] + m[1] + m[2] - moment(m, g.normal) - moment(m, g.straight);
+		g.gap_m += 0.5 * g.bend_per_m * across;
+	}
 	g.foot_m = tac_dvec3_add_scaled(at, -g.gap_m, g.normal);
 	return g;
 }
 
-// Gap, normal and lever of each row with the tool at a pose. The gap leaves out what the row's own loads
+// Gap and lever of a row whose point of the tool is `foot_m`.
+static void draw_line(tac_contact_line *line, tac_dpose T_body_tool, tac_dvec3 foot_m, tac_dvec3 point_m)
+{
+	line->turn_m = tac_dvec3_cross(tac_dvec3_sub(foot_m, T_body_tool.position), line->normal);
+	line->gap_m = tac_dvec3_dot(line->normal, tac_dvec3_sub(point_m, foot_m));
+}
+
+// Gap, normal and lever of each row with the tool at a pose. The gap leaves out what the loads of this tick
 // displace.
 static void linearise(tac_tissue *t, tac_dpose T_body_tool)
 {
-	const tac_dpose T_tool_body = tac_dpose_inverse(T_body_tool);
-	for (int32_t i = 0; i < t->row_count; i++) {
-		tac_contact_row *r = &t->rows[i];
-		tac_dvec3 foot;
-		if (r->point < 0) {
-			foot = tac_dpose_apply_point(T_body_tool, r->tool_m);
-		} else {
-			const tac_tool_gap g =
-				tac_tissue_gap(t, r->point, r->moved_m, T_body_tool, T_tool_body);
-			r->normal = g.normal;
-			foot = g.foot_m;
+	const tac_contact_place place = tac_contact_place_of(t, T_body_tool);
+	for (int32_t k = 0; k < t->sheet_count; k++) {
+		for (int32_t i = 0; i < t->sheets[k]->count; i++) {
+			tac_contact_row *r = &t->sheets[k]->rows[i];
+			const tac_tool_gap g = tac_tissue_gap(t, r->point, r->moved_m, &place);
+			r->line.normal = g.normal;
+			if (!(g.gap_m < FAR_M)) { // behind the tool: no contact
+				r->line.turn_m = tac_dvec3_zero();
+				r->line.gap_m = FAR_M;
+				continue;
+			}
+			draw_line(&r->line, T_body_tool, g.foot_m, tac_dvec3_add(r->rest_m, r->past_m));
 		}
-		r->turn_m = tac_dvec3_cross(tac_dvec3_sub(foot, T_body_tool.position), r->normal);
-		r->gap_m = tac_dvec3_dot(r->normal, tac_dvec3_sub(tac_dvec3_add(r->rest_m, r->past_m), foot));
+	}
+	for (int32_t i = 0; i < t->wall_count; i++) {
+		tac_contact_wall *w = &t->walls[i];
+		draw_line(&w->line, T_body_tool, tac_dpose_apply_point(T_body_tool, w->tool_m), w->rest_m);
 	}
 }
 
-// What a pair of rows gives way by the coupling, m/N.
-static double coupling_share(const tac_contact_row *a, const tac_contact_row *b, double along, double about)
+// One problem of the rows of all sheets and of the walls, in this order. A tool that is held has no walls.
+typedef struct problem {
+	tac_contact_line *lines[TAC_PIVOT_ROWS];
+	double share[TAC_PIVOT_ROWS]; // that the problem's load is of the row's
+	int32_t count;
+} problem;
+
+static void list_rows(tac_tissue *t, bool held, problem *p)
 {
-	return along * tac_dvec3_dot(a->normal, b->normal) +
-	       (about > 0 ? about * tac_dvec3_dot(a->turn_m, b->turn_m) : 0);
+	p->count = 0;
+	for (int32_t k = 0; k < t->sheet_count; k++) {
+		for (int32_t i = 0; i < t->sheets[k]->count; i++) {
+			p->share[p->count] = t->sheets[k]->share;
+			p->lines[p->count++] = &t->sheets[k]->rows[i].line;
+		}
+	}
+	for (int32_t i = 0; i < t->wall_count && !held; i++) {
+		p->share[p->count] = 1;
+		p->lines[p->count++] = &t->walls[i].line;
+	}
 }
 
-static void assemble(tac_tissue *t, tac_dpose T_body_tool, bool held)
+// A uniform pressure on a square displaces its middle by 4 ln(1 + sqrt 2) (1 - nu^2) / (pi E side) for each
+// newton (A. E. H. Love). On a part of it the same load yields as much more as the part is smaller.
+void tac_contact_cover(const tac_tissue *tissue, tac_contact_row *row, double cover)
+{
+	const tac_compliance_material *m = &tissue->def.compliance->material;
+	const double radius = tissue->spreads[row->point].disc.radius_m;
+	row->cover = cover;
+	row->own_m_per_N =
+		cover > 0 ? LOVE * (1 - m->poisson * m->poisson) / (m->young_Pa * radius) * (1 / cover - 1)
+			  : 0;
+}
+
+static void assemble(tac_tissue *t, const problem *rows, twist ahead, bool held)
 {
 	const tac_tissue_input *in = &t->input;
-	const double along = held ? 0 : 1 / in->stiffness_N_per_m;
-	const double about = held || t->def.fixed_rotation || !(in->turn_stiffness_Nm_per_rad > 0)
-				     ? 0
-				     : 1 / in->turn_stiffness_Nm_per_rad;
-	const twist ahead = held ? (twist){tac_dvec3_zero(), tac_dvec3_zero()} : to_device(t, T_body_tool);
+	const bool turns = !t->def.fixed_rotation && in->turn_stiffness_Nm_per_rad > 0;
 	tac_pivot *p = &t->pivot;
-	tac_contact_vectors normals = {{0}, {0}, {0}};
-	for (int32_t i = 0; i < t->point_count; i++)
-		put(&normals, i, t->rows[i].normal);
-	t->project(&t->blocks, &normals, t->elastic);
-	p->count = t->row_count;
-	for (int32_t i = 0; i < t->row_count; i++) {
-		const tac_contact_row *a = &t->rows[i];
-		for (int32_t j = 0; j <= i; j++) {
-			double sum = coupling_share(a, &t->rows[j], along, about);
-			if (i < t->point_count)
-				sum += t->now * t->elastic[i][j];
-			else if (i == j)
-				sum += RIGID_COMPLIANCE;
-			p->P[i][j] = p->P[j][i] = sum;
-		}
-		p->b[i] = a->gap_m - tac_dvec3_dot(a->normal, ahead.v) - tac_dvec3_dot(a->turn_m, ahead.w);
-		p->load[i] = a->load_N;
+	tac_contact_lines lines;
+	int32_t first = 0;
+	memset(&lines, 0, sizeof lines);
+	p->count = rows->count;
+	for (int32_t i = 0; i < rows->count; i++) {
+		const tac_contact_line *l = rows->lines[i];
+		lines.nx[i] = l->normal.x;
+		lines.ny[i] = l->normal.y;
+		lines.nz[i] = l->normal.z;
+		lines.tx[i] = l->turn_m.x;
+		lines.ty[i] = l->turn_m.y;
+		lines.tz[i] = l->turn_m.z;
+		p->b[i] = l->gap_m - tac_dvec3_dot(l->normal, ahead.v) - tac_dvec3_dot(l->turn_m, ahead.w);
+		p->load[i] = rows->share[i] * l->load_N;
+	}
+	t->couple(&lines, p->count, held ? 0 : 1 / in->stiffness_N_per_m,
+		  held || !turns ? 0 : 1 / in->turn_stiffness_Nm_per_rad, p->P);
+	for (int32_t k = 0; k < t->sheet_count; k++) {
+		const tac_contact_sheet *s = t->sheets[k];
+		t->project(&s->blocks, &lines, first, t->now / s->share, p->P);
+		for (int32_t i = 0; i < s->count; i++)
+			p->P[first + i][first + i] += t->now / s->share * s->rows[i].own_m_per_N;
+		first += s->count;
+	}
+	for (int32_t i = 0; i < p->count; i++) {
+		if (i >= first)
+			p->P[i][i] += RIGID_COMPLIANCE;
+		for (int32_t j = 0; j < i; j++)
+			p->P[j][i] = p->P[i][j];
 	}
 }
 
-// The motion by which the coupling yields to the first `count` rows, taken from what is left to the device.
-static twist yield(const tac_tissue *t, twist left, int32_t count)
+tac_wrench tac_contact_wrench(const tac_tissue *tissue, int32_t walls)
 {
+	const tac_tissue *t = tissue;
 	tac_wrench w = {tac_dvec3_zero(), tac_dvec3_zero()};
-	for (int32_t i = 0; i < count; i++) {
-		const tac_contact_row *r = &t->rows[i];
-		w.force_N = tac_dvec3_add_scaled(w.force_N, r->load_N, r->normal);
-		w.torque_Nm = tac_dvec3_add_scaled(w.torque_Nm, r->load_N, r->turn_m);
+	for (int32_t k = 0; k < t->sheet_count; k++) {
+		const tac_contact_sheet *s = t->sheets[k];
+		for (int32_t i = 0; i < s->count; i++) {
+			const tac_contact_line *l = &s->rows[i].line;
+			w.force_N = tac_dvec3_add_scaled(w.force_N, -s->share * l->load_N, l->normal);
+			w.torque_Nm = tac_dvec3_add_scaled(w.torque_Nm, -s->share * l->load_N, l->turn_m);
+		}
 	}
-	const twist back = yielding(t, w);
-	return (twist){tac_dvec3_sub(left.v, back.v), tac_dvec3_sub(left.w, back.w)};
+	for (int32_t i = 0; i < walls; i++) {
+		const tac_contact_line *l = &t->walls[i].line;
+		w.force_N = tac_dvec3_add_scaled(w.force_N, -l->load_N, l->normal);
+		w.torque_Nm = tac_dvec3_add_scaled(w.torque_Nm, -l->load_N, l->turn_m);
+	}
+	return w;
+}
+
+static tac_dpose yielded(const tac_tissue *t, tac_dpose from, twist ahead, int32_t walls)
+{
+	const twist back = yielding(t, tac_contact_wrench(t, walls));
+	return after(from, (twist){tac_dvec3_add(ahead.v, back.v), tac_dvec3_add(ahead.w, back.w)});
 }
 
 tac_dpose tac_tissue_balance(tac_tissue *tissue, tac_dpose T_body_tool, bool held, tac_dpose *out_aim)
 {
 	tac_tissue *t = tissue;
+	const twist still = {tac_dvec3_zero(), tac_dvec3_zero()};
+	const twist ahead = held ? still : to_device(t, T_body_tool);
+	problem rows;
 	linearise(t, T_body_tool);
-	assemble(t, T_body_tool, held);
+	list_rows(t, held, &rows);
+	assemble(t, &rows, ahead, held);
 	if (!tac_pivot_solve(&t->pivot))
 		t->state.flags |= TAC_TISSUE_SPENT;
 	t->state.factorisations += t->pivot.factorisations;
-	for (int32_t i = 0; i < t->row_count; i++)
-		t->rows[i].load_N = t->pivot.load[i];
-	*out_aim = T_body_tool;
-	if (held)
-		return T_body_tool;
-	const twist left = to_device(t, T_body_tool);
-	*out_aim = after(T_body_tool, yield(t, left, t->tissue_count));
-	return after(T_body_tool, yield(t, left, t->row_count));
+	for (int32_t i = 0; i < rows.count; i++)
+		rows.lines[i]->load_N = t->pivot.load[i] / rows.share[i];
+	*out_aim = held ? T_body_tool : yielded(t, T_body_tool, ahead, t->stop_count);
+	return held ? T_body_tool : yielded(t, T_body_tool, ahead, t->wall_count);
 }
 
-void tac_tissue_begin_rows(tac_tissue *tissue)
+static void find_past(tac_tissue *t, tac_contact_sheet *s)
 {
-	tac_tissue *t = tissue;
-	const tac_compliance *c = t->def.compliance;
-	const int32_t count = t->point_count;
-	tac_contact_blocks *blocks = &t->blocks;
-	blocks->count = count;
-	for (int32_t i = 0; i < count; i++) {
-		for (int k = 0; k < 9; k++) {
-			for (int32_t j = count; j < CONTACT_POINTS && j < count + 8; j++)
-				blocks->of[i][k][j] = 0;
+	tac_contact_vectors forces = {{0}, {0}, {0}}, past = {{0}, {0}, {0}};
+	if (t->after > 0) {
+		for (int32_t i = 0; i < s->count; i++) {
+			put(&forces, i, tac_dvec3_scale(s->rows[i].creep_N, t->after));
+			put(&past, i, tac_dvec3_scale(s->rows[i].elsewhere_m, t->after));
 		}
-		for (int32_t j = 0; j <= i; j++) {
-			const tac_mat3 C = tac_compliance_block(c, t->rows[i].point, t->rows[j].point);
-			for (int a = 0; a < 3; a++) {
-				for (int b = 0; b < 3; b++)
-					blocks->of[i][3 * a + b][j] = blocks->of[j][3 * b + a][i] = C.m[a][b];
-			}
-		}
+		t->displace(&s->blocks, &forces, &past);
 	}
-	// What creeps is mostly what is pressed.
-	tac_contact_vectors forces = {{0}, {0}, {0}};
-	tac_tissue_pulls elsewhere = {.count = 0};
-	memset(&t->past, 0, sizeof t->past);
-	bool any = false;
-	for (int32_t k = 0; k < t->before.count; k++) {
-		const tac_tissue_pull *pull = &t->before.of[k];
-		const int32_t row = t->slot[pull->point] - 1;
-		if (row < 0) {
-			elsewhere.of[elsewhere.count++] = *pull;
-			continue;
-		}
-		put(&forces, row, tac_dvec3_add(get(&forces, row), pull->force_N));
-		any = true;
-	}
-	if (any)
-		t->displace(blocks, &forces, &t->past);
-	for (int32_t i = 0; i < count; i++) {
-		const tac_dvec3 u = tac_tissue_displacement(c, t->rows[i].point, &elsewhere);
-		put(&t->past, i, tac_dvec3_add(get(&t->past, i), u));
-		t->rows[i].past_m = get(&t->past, i);
+	for (int32_t i = 0; i < s->count; i++) {
+		tac_contact_row *r = &s->rows[i];
+		r->past_m = tac_dvec3_add_scaled(get(&past, i), t->after * r->own_m_per_N, r->creep_N);
+		if (t->beside_count > 0)
+			r->past_m = tac_dvec3_add(r->past_m,
+						  tac_contact_displacement(t->def.compliance, r->point,
+									   t->beside, t->beside_count));
 	}
 }
 
-void tac_tissue_displace_rows(tac_tissue *tissue)
+void tac_contact_begin_rows(tac_tissue *tissue)
 {
-	tac_tissue *t = tissue;
-	tac_contact_vectors forces = {{0}, {0}, {0}}, moved = t->past;
-	for (int32_t i = 0; i < t->point_count; i++)
-		put(&forces, i, tac_dvec3_scale(t->rows[i].normal, t->now * t->rows[i].load_N));
-	t->displace(&t->blocks, &forces, &moved);
-	for (int32_t i = 0; i < t->point_count; i++)
-		t->rows[i].moved_m = get(&moved, i);
+	for (int32_t k = 0; k < tissue->sheet_count; k++)
+		find_past(tissue, tissue->sheets[k]);
+}
+
+static void displace_sheet(const tac_tissue *t, tac_contact_sheet *s)
+{
+	tac_contact_vectors forces = {{0}, {0}, {0}}, moved = {{0}, {0}, {0}};
+	for (int32_t i = 0; i < s->count; i++) {
+		const tac_contact_row *r = &s->rows[i];
+		put(&forces, i, tac_dvec3_scale(r->line.normal, t->now * r->line.load_N));
+		put(&moved, i, r->past_m);
+	}
+	t->displace(&s->blocks, &forces, &moved);
+	for (int32_t i = 0; i < s->count; i++)
+		s->rows[i].moved_m =
+			tac_dvec3_add_scaled(get(&moved, i), s->rows[i].own_m_per_N, get(&forces, i));
+}
+
+void tac_contact_displace_rows(tac_tissue *tissue)
+{
+	for (int32_t k = 0; k < tissue->sheet_count; k++)
+		displace_sheet(tissue, tissue->sheets[k]);
 }

@@ -16,12 +16,21 @@ typedef struct tac_tool_gap {
 	// axis of a capsule; zero: none.
 	double bend_per_m;
 	tac_dvec3 straight;
+	double cover; // the part of the point's surroundings that the tool covers, 0 … 1
 } tac_tool_gap;
 
+// How far a point's surroundings reach: a disc with this radius, which carries its load.
+typedef struct tac_tool_disc {
+	double radius_m;
+	int32_t level; // of the point
+} tac_tool_disc;
+
 // The gap of a point, all in the tool's frame. `into` is the unit direction into the tissue at rest. A point
-// that the tool has passed is pushed along it.
+// that the tool has passed is pushed along it. Where an edge of the tool crosses the point's disc, the gap is
+// that of the covered part.
 // Thread: RT.
-tac_tool_gap tac_tool_gap_of(const tac_tissue_tool *tool, tac_dvec3 point_m, tac_dvec3 into);
+tac_tool_gap tac_tool_gap_of(const tac_tissue_tool *tool, tac_dvec3 point_m, tac_dvec3 into,
+			     tac_tool_disc disc);
 
 // A lower bound of the distance from a point to the tool, in the tool's frame.
 // Thread: RT.
