@@ -420,29 +420,31 @@ typedef struct conforming_world {
 	int64_t triangles; // of the bodies
 } conforming_world;
 
-static inline tac_body *conforming_body(tac_mesh **mesh, tac_dquat R, double flat_m)
+static inline tac_body *conforming_body(tac_mesh **mesh, tac_dquat R, double flat_m, double detail_m)
 {
 	*mesh = conforming_placed(*mesh, tac_dpose_make(tac_dvec3_zero(), R), false);
 	tac_body_def def = tac_body_def_default();
 	def.mesh = *mesh;
 	def.solid = tac_mesh_is_watertight(*mesh);
 	def.flat_m = flat_m;
+	def.detail_m = detail_m;
 	tac_body *body;
 	conforming_need(tac_body_build(&def, &body));
 	return body;
 }
 
-static inline conforming_world conforming_world_make(conforming_make *make, bool turned, double flat_m)
+static inline conforming_world conforming_world_make(conforming_make *make, bool turned, double flat_m,
+						     double detail_m)
 {
 	conforming_world w = {.c = make(), .R = tac_dquat_identity(), .of_tool = tac_dquat_identity()};
 	if (turned) {
 		w.R = tac_dquat_exp(CONFORMING_TURN);
 		w.of_tool = tac_dquat_exp(CONFORMING_TURN_OF_TOOL);
 	}
-	w.tool = conforming_body(&w.c.tool, w.of_tool, flat_m);
+	w.tool = conforming_body(&w.c.tool, w.of_tool, flat_m, detail_m);
 	w.triangles = tac_body_mesh(w.tool)->triangle_count;
 	for (int32_t i = 0; i < w.c.objects; i++) {
-		w.scene[i] = conforming_body(&w.c.scene[i], w.R, flat_m);
+		w.scene[i] = conforming_body(&w.c.scene[i], w.R, flat_m, detail_m);
 		w.triangles += tac_body_mesh(w.scene[i])->triangle_count;
 		w.objects[i] =
 			(tac_sco_object){.body = w.scene[i],

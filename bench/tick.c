@@ -6,7 +6,10 @@
 // Where its plugin is installed, CHAI3D's finger proxy follows the same path as the tool with three degrees
 // of freedom (docs/chai3d.md).
 //
-//   bench_tick [ROW]     the row of this name alone
+//   bench_tick [DETAILum] [ROW]
+//
+// DETAILum: with bodies simplified within so many micrometres, for tools that are meshes; ROW: the row of
+// this name alone.
 #include "base/denormal.h"
 #include "base/rng.h"
 #include "collision/continuous/body_tree.h"
@@ -33,10 +36,13 @@ typedef struct scene_body {
 	tac_body *body;
 } scene_body;
 
+static double detail_m; // of the bodies that are made
+
 static scene_body scene_body_make(tac_mesh *mesh)
 {
 	tac_body_def def = tac_body_def_default();
 	def.flat_m = TAC_BODY_FLAT;
+	def.detail_m = detail_m;
 	def.mesh = mesh;
 	def.solid = tac_mesh_is_watertight(mesh);
 	scene_body t = {mesh, NULL};
@@ -183,7 +189,7 @@ static void press(const char *name, const scene_body *tool, const scene_body *sc
 		tac_dvec3_make(1.2 * (tac_body_radius(tool->body) + tac_body_radius(scene->body)), 0, 0);
 	tac_drigid T = tac_drigid_from_pose(tac_dpose_make(from, tac_dquat_identity()));
 	tac_sweep_options options = tac_sweep_options_default();
-	options.zone = 1e-4;
+	options.zone = 1e-4 + tac_body_detail(tool->body) + tac_body_detail(scene->body);
 	tac_sweep_result r =
 		tac_sweep_translate(tool->body, scene->body, &T, tac_dvec3_neg(from), &options, NULL);
 	hand h = {tac_dvec3_scale(from, 1 - r.fraction), {-1, 0, 0}, {0, 1, 0}, {0, 0, 1}, 3e-2, speed};
@@ -388,7 +394,12 @@ int main(int argc, char **argv)
 	tac_denormal_flush(true);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	const char *folder = TACTUS_MESHES;
-	only = argc > 1 ? argv[1] : NULL;
+	for (int i = 1; i < argc; i++) {
+		if (strstr(argv[i], "um"))
+			detail_m = 1e-6 * atof(argv[i]);
+		else
+			only = argv[i];
+	}
 	print_head("6-DOF in contact, 0.1 m/s");
 	for (int n = 3; n <= 6; n++)
 		press_ball("ball on torus", n);

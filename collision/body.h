@@ -45,6 +45,9 @@ typedef struct tac_body_def {
 	// TAC_BODY_FLAT: as far as rounding to float moves them. 0: the body has the triangles of the mesh.
 	// Default: 0.
 	double flat_m;
+	// How far the body may be from the mesh where that saves triangles, m: fewer, larger triangles stand
+	// for curved surfaces; flat faces stay as they are. 0: only flat faces change. Default: 0.
+	double detail_m;
 } tac_body_def;
 
 // 5e-8 m for bodies up to 125 mm, less for tiny ones, at most 2.5e-7 m.
@@ -68,6 +71,10 @@ TAC_API const tac_mesh *tac_body_mesh(const tac_body *body);
 
 // How far the mesh of the body and that of the def are apart at most, m; 0: not at all. Thread: any.
 TAC_API double tac_body_tolerance(const tac_body *body);
+
+// The part of the tolerance that curved surfaces take, m: tac_body_def.detail_m, or 0 if they kept their
+// triangles. A mover keeps this distance in addition. Thread: any.
+TAC_API double tac_body_detail(const tac_body *body);
 
 // The triangle of the def's mesh at `point` (m, in the mesh's frame) on `triangle` of the body's mesh, or one
 // close to it. Thread: RT.

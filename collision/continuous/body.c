@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/simd.h"
 #include "collision/continuous/bsp.h"
+#include "collision/geometry/detail.h"
 #include "collision/geometry/flat.h"
 #include "collision/trees/split.h"
 
@@ -64,10 +65,15 @@ static int direction_in(const tac_mesh *mesh, int32_t t, int32_t e)
 }
 
 // Whether both triangles of an edge belong to one flat face.
-static bool inside_flat_face(const tac_flat *flat, const tac_mesh_edge *edge)
+static bool inside_flat_face(const tac_body *body, const tac_mesh_edge *edge)
 {
-	return flat && flat->source_triangle[edge->triangle[0]] < 0 &&
-	       flat->source_triangle[edge->triangle[0]] == flat->source_triangle[edge->triangle[1]];
+	int32_t t[2] = {edge->triangle[0], edge->triangle[1]};
+	if (!body->flat)
+		return false;
+	for (int k = 0; k < 2 && body->detail; k++)
+		t[k] = body->detail->same[t[k]];
+	const int32_t *source = body->flat->source_triangle;
+	return t[0] >= 0 && t[1] >= 0 && source[t[0]] < 0 && source[t[0]] == source[t[1]];
 }
 
 static tac_body_edge classify_edge(const tac_body *body, int32_t e)
@@ -76,7 +82,7 @@ static tac_body_edge classify_edge(const tac_body *body, int32_t e)
 	const tac_mesh_edge *edge = &mesh->edges[e];
 	if (edge->triangle_count != 2)
 		return TAC_BODY_EDGE_CONVEX;
-	if (inside_flat_face(body->flat, edge))
+	if (inside_flat_face(body, edge))
 		return TAC_BODY_EDGE_FLAT;
 	int first = direction_in(mesh, edge->triangle[0], e);
 	if (first == direction_in(mesh, edge->triangle[1], e))
@@ -342,10 +348,14 @@ static bool build_tree(builder *b)
 	tac_box box = tac_split_bounds(&b->split, 0, b->mesh->triangle_count);
 	body->centre = tac_vec3_scale(tac_vec3_add(tac_vec3_load(box.min), tac_vec3_load(box.max)), 0.5f);
 	tac_dvec3 middle = tac_dvec3_from_vec3(body->centre);
-	for (int32_t v = 0; v < b->source->vertex_count; v++) {
-		tac_dvec3 x = vertex_of(b->source, v);
-		body->radius = fmax(body->radius, tac_dvec3_length(x));
-		body->centre_radius = fmax(body->centre_radius, tac_dvec3_length(tac_dvec3_sub(x, middle)));
+	for (int i = 0; i < 2; i++) {
+		const tac_mesh *mesh = i ? b->mesh : b->source;
+		for (int32_t v = 0; v < mesh->vertex_count; v++) {
+			tac_dvec3 x = vertex_of(mesh, v);
+			body->radius = fmax(body->radius, tac_dvec3_length(x));
+			body->centre_radius =
+				fmax(body->centre_radius, tac_dvec3_length(tac_dvec3_sub(x, middle)));
+		}
 	}
 	body->simd = (int32_t)tac_simd_select();
 	fill_triangles(b);
@@ -463,7 +473,7 @@ static bool build_pair_tree(builder *b)
 
 tac_body_def tac_body_def_default(void)
 {
-	tac_body_def def = {NULL, false, false, false, false, 0};
+	tac_body_def def = {NULL, false, false, false, false, 0, 0};
 	return def;
 }
 
@@ -487,6 +497,28 @@ static bool allocate(builder *b)
 	       body->edge_kinds && body->vertex_collides && body->vertex_first && body->vertex_neighbour;
 }
 
+// Replaces the mesh by a simplified one. False when there is no memory.
+static bool simplify(builder *b, double detail_m)
+{
+	tac_body *body = b->body;
+	const int32_t count = b->mesh->triangle_count;
+	uint8_t *keep = NULL;
+	if (body->flat) {
+		keep = malloc((size_t)count);
+		if (!keep)
+			return false;
+		for (int32_t t = 0; t < count; t++)
+			keep[t] = body->flat->source_triangle[t] < 0;
+	}
+	const tac_result result = tac_detail_build(b->mesh, keep, detail_m, &body->detail);
+	free(keep);
+	if (body->detail) {
+		b->mesh = body->detail->mesh;
+		body->tolerance += body->detail->tolerance;
+	}
+	return result == TAC_OK;
+}
+
 // Builds everything but the body itself; false when there is no memory.
 static bool build_body(builder *b, const tac_body_def *def)
 {
@@ -501,6 +533,8 @@ static bool build_body(builder *b, const tac_body_def *def)
 		b->mesh = body->flat->mesh;
 		body->tolerance = body->flat->tolerance;
 	}
+	if (def->detail_m > 0 && !simplify(b, def->detail_m))
+		return false;
 	if (!allocate(b) || tac_split_init(b->mesh, &b->split) != TAC_OK)
 		return false;
 	assign_features(b, def);
@@ -558,6 +592,7 @@ void tac_body_destroy(tac_body **body)
 	free((*body)->vertex_first);
 	free((*body)->vertex_neighbour);
 	tac_bsp_destroy(&(*body)->bsp);
+	tac_detail_destroy(&(*body)->detail);
 	tac_flat_destroy(&(*body)->flat);
 	free(*body);
 	*body = NULL;
@@ -573,9 +608,16 @@ double tac_body_tolerance(const tac_body *body)
 	return body->tolerance;
 }
 
+double tac_body_detail(const tac_body *body)
+{
+	return body->detail ? body->detail->tolerance : 0;
+}
+
 int32_t tac_body_source_triangle(const tac_body *body, int32_t triangle, tac_dvec3 point)
 {
 	TAC_ASSERT(triangle >= 0 && triangle < body->mesh->triangle_count);
+	if (body->detail)
+		triangle = tac_detail_source(body->detail, triangle, point);
 	return body->flat ? tac_flat_source(body->flat, triangle, point) : triangle;
 }
 

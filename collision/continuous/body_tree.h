@@ -40,8 +40,9 @@ typedef struct tac_body_node {
 
 struct tac_body {
 	const tac_mesh *mesh;
-	struct tac_flat *flat; // the flat faces triangulated anew, which has `mesh`; NULL: none
-	double tolerance;      // how far `mesh` is from that of the def, m
+	struct tac_flat *flat;     // the flat faces triangulated anew, which has `mesh`; NULL: none
+	struct tac_detail *detail; // the curved surfaces simplified, which has `mesh`; NULL: not
+	double tolerance;          // how far `mesh` is from that of the def, m
 	tac_body_triangle *triangles;
 	tac_body_node *nodes;
 	// The tree for queries of pairs: `nodes`, or, for a body with long edges in one direction, a second

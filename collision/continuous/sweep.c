@@ -565,7 +565,8 @@ static void init_query(query *q, const tac_body *moving, const tac_body *fixed, 
 	q->pairs = 0;
 	q->spent = false;
 	q->keep = moving->tolerance + fixed->tolerance;
-	q->front = options->cull && moving->solid && fixed->solid;
+	// Where walls are thin, the sides of a simplified solid may pass through each other.
+	q->front = options->cull && moving->solid && fixed->solid && !moving->detail && !fixed->detail;
 	if (m->rotates) {
 		tac_dvec3 z = tac_dvec3_neg(m->axis), x = tac_dvec3_perpendicular(z);
 		q->to_axis = tac_dmat3_from_rows(x, tac_dvec3_cross(z, x), z);

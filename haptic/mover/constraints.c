@@ -281,11 +281,13 @@ static void report_row(const tac_sco *sco, const tac_sco_row *row, double load, 
 {
 	const tac_contact_point *c = row->contact;
 	const tac_sco_obstacle *obstacle = &sco->obstacles[row->object];
+	const tac_sco_geometry *geometry = obstacle->geometry;
+	const double detail = geometry->detail ? geometry->detail(obstacle->memory) : 0;
 	tac_sco_contact contact = {
 		.point_m = tac_dpose_apply_point(obstacle->pose, c->point),
 		.normal = tac_dpose_apply_vector(obstacle->pose, c->normal),
-		.gap_m = c->gap,
-		.rest_gap_m = c->gap + row->bound,
+		.gap_m = c->gap + detail,
+		.rest_gap_m = c->gap + row->bound + detail,
 		.load_m = load,
 		.object = row->object,
 		.tool_surface = c->moving_surface,

@@ -67,7 +67,7 @@ typedef struct tac_sco_geometry {
 	double (*gap_after)(const void *memory, const tac_contact_point *contact, tac_dpose from,
 			    tac_dpose to);
 
-	// The next six are optional.
+	// The next seven are optional.
 
 	// Works ahead for the next step's queries, if the tool goes on from this pose as it did: they then
 	// take less work at once.
@@ -80,6 +80,9 @@ typedef struct tac_sco_geometry {
 	// tac_body_source_triangle. The points lie on the tool and on the object, each in its frame.
 	void (*source_triangles)(const void *memory, tac_dvec3 on_tool, tac_dvec3 on_object,
 				 int32_t *tool_triangle, int32_t *object_triangle);
+
+	// How much larger the gaps of the bodies are than those of the contacts, m: see tac_body_detail.
+	double (*detail)(const void *memory);
 
 	// The contacts, at the start of the motion, that it would violate at the fraction `at`: they end less
 	// than `floor_m` apart. Returns their number.

@@ -10,6 +10,9 @@
 typedef struct memory {
 	const tac_body *tool, *body;
 	tac_sweep_context *context;
+	// Simplified bodies stay this much further apart than their gaps say, m: the gaps of this geometry
+	// are those of the bodies less this, at most those of the exact meshes.
+	double detail_m;
 } memory;
 
 static void destroy(void *m)
@@ -27,6 +30,7 @@ static tac_result create(const tac_sco_def *def, const tac_sco_object *object, v
 		return TAC_ERROR_MEMORY;
 	m->tool = def->tool;
 	m->body = object->body;
+	m->detail_m = tac_body_detail(def->tool) + tac_body_detail(object->body);
 	return tac_sweep_context_create(&m->context);
 }
 
@@ -52,8 +56,14 @@ static void list(void *memory_, tac_dpose T_object_tool, double margin, tac_sco_
 	memory *m = memory_;
 	tac_drigid T = tac_drigid_from_pose(T_object_tool);
 	begin_work(m, work);
-	tac_contacts_query(m->tool, m->body, &T, margin, m->context, out);
+	tac_contacts_query(m->tool, m->body, &T, margin + m->detail_m, m->context, out);
 	end_work(m, work);
+	if (m->detail_m == 0)
+		return;
+	out->margin = fmax(0, out->margin - m->detail_m);
+	out->distance = fmax(0, out->distance - m->detail_m);
+	for (int32_t i = 0; i < out->count; i++)
+		out->list[i].gap -= m->detail_m;
 }
 
 static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
@@ -76,7 +86,7 @@ static double sweep(void *memory_, const tac_sco_relative *motion, double zone_m
 	memory *m = memory_;
 	tac_drigid T = tac_drigid_from_pose(motion->start);
 	tac_sweep_options options = tac_sweep_options_default();
-	options.zone = zone_m;
+	options.zone = zone_m + m->detail_m;
 	double angle = tac_dvec3_length(motion->twist.w);
 	begin_work(m, work);
 	tac_sweep_result r =
@@ -127,10 +137,12 @@ static double gap_after(const void *memory_, const tac_contact_point *c, tac_dpo
 		if (length > SCO_PARALLEL_SINE * tac_dvec3_length(u) * tac_dvec3_length(w)) {
 			double side = tac_dvec3_dot(n, c->normal) < 0 ? -1 : 1;
 			return side * tac_dvec3_dot(n, tac_dvec3_sub(tac_dpose_apply_point(to, p), q)) /
-			       length;
+				       length -
+			       m->detail_m;
 		}
 	}
-	return tac_sco_gap_from_plane(fixed, c, from, to);
+	const double gap = tac_sco_gap_from_plane(fixed, c, from, to);
+	return c->kind == TAC_CONTACT_FACE_VERTEX ? gap - m->detail_m : gap;
 }
 
 // --- what ended a proof ---
@@ -164,6 +176,7 @@ static pair pair_of(const memory *m, const tac_sco_proof *proof, tac_dpose start
 
 static void add_contact(pair *p, tac_contact_point c)
 {
+	c.gap -= p->m->detail_m;
 	c.moving_triangle = p->moving;
 	c.fixed_triangle = p->fixed;
 	c.moving_surface = tac_body_mesh(p->m->tool)->triangle_surface[p->moving];
@@ -288,7 +301,7 @@ static int32_t violated(const void *m, const tac_sco_proof *proof, const tac_sco
 	if (proof->moving_feature < 0 || proof->fixed_feature < 0)
 		return 0;
 	pair p = pair_of(m, proof, motion->start);
-	p.floor_m = floor_m;
+	p.floor_m = floor_m + p.m->detail_m;
 	p.out = out;
 	p.later = tac_sco_pose_after(motion->start, motion->twist, at);
 	load(tac_body_mesh(p.m->tool), p.moving, p.later, p.later_corners);
@@ -313,7 +326,7 @@ static bool closest(const void *m, const tac_sco_proof *proof, tac_dpose T_objec
 				   .fixed_triangle = p.fixed,
 				   .normal = tac_dvec3_normalize(tac_dvec3_sub(c.point, c.on_fixed)),
 				   .point = c.point,
-				   .gap = c.distance};
+				   .gap = c.distance - p.m->detail_m};
 	return c.distance > 0;
 }
 
@@ -323,6 +336,11 @@ static void source_triangles(const void *memory_, tac_dvec3 on_tool, tac_dvec3 o
 	const memory *m = memory_;
 	*tool_triangle = tac_body_source_triangle(m->tool, *tool_triangle, on_tool);
 	*object_triangle = tac_body_source_triangle(m->body, *object_triangle, on_object);
+}
+
+static double detail(const void *m)
+{
+	return ((const memory *)m)->detail_m;
 }
 
 const tac_sco_geometry tac_sco_geometry_mesh = {
@@ -337,6 +355,7 @@ const tac_sco_geometry tac_sco_geometry_mesh = {
 	.prepare = prepare,
 	.gap_after = gap_after,
 	.source_triangles = source_triangles,
+	.detail = detail,
 	.violated = violated,
 	.closest = closest,
 };

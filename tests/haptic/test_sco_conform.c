@@ -18,7 +18,7 @@ void tearDown(void)
 static void expect_close(conforming_make *make, bool turned, double speed)
 {
 	static conforming_run run;
-	conforming_world w = conforming_world_make(make, turned, TAC_BODY_FLAT);
+	conforming_world w = conforming_world_make(make, turned, TAC_BODY_FLAT, 0);
 	conforming_run_begin(&run, &w, speed);
 	conforming_follow(&run, &w, conforming_work_units(&w), NULL);
 	double mean = 0, most = 0;

@@ -7,6 +7,8 @@
 //   test_sco_fuzz run NUMBER SEED           one run of a long fuzz over the generated pairs, tick by tick
 //   test_sco_fuzz meshes [TICKS [SEED]]     pairs of the reference meshes
 //   test_sco_fuzz flat [TICKS [SEED]]       random solids with finely divided flat faces, turned and rounded
+//   test_sco_fuzz detail [TICKS [SEED]]     simplified bodies: closed, open, thin, hollow, rough
+//   test_sco_fuzz scans [TICKS [SEED]]      the same with pairs of the reference meshes
 #include "haptic/sco.h"
 #include "tests/support/allocations.h"
 #include "tests/support/force_watch.h"
@@ -23,7 +25,7 @@
 
 static long wanted_ticks = TAC_TEST_SANITIZED ? 1500 : 12000;
 static uint64_t seed = 1;
-static bool reference_meshes, flat_faces;
+static bool reference_meshes, flat_faces, simplified, scans;
 static int64_t only_run = -1;
 static bool verbose;
 
@@ -76,6 +78,7 @@ typedef struct rig {
 	const tac_collider *collider; // the judge; NULL: the referee is
 	tac_shape *tool_shape, *scene_shape;
 	tac_context *context;
+	bool inside; // the tool starts at the scene's origin
 } rig;
 
 // The distance, up to 20 µm; negative if they intersect.
@@ -139,7 +142,7 @@ static void run(const rig *g, uint64_t number, double size, totals *all)
 	tac_sco *sco;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_sco_create(&def, &sco));
 	double far = size + tac_body_radius(g->tool->body);
-	tac_dpose device = at(0.9 * far, 0.9 * far, 0.9 * far);
+	tac_dpose device = g->inside ? at(0, 0, 0) : at(0.9 * far, 0.9 * far, 0.9 * far);
 	TEST_ASSERT_TRUE(tac_sco_reset(sco, device, NULL));
 	law_watch force = {0};
 	for (int part = 0; part < 12 && (only_run >= 0 || all->ticks < wanted_ticks); part++) {
@@ -322,12 +325,12 @@ static bool load(const char *name, scene_body *out)
 }
 
 // Runs a pair four times with the static engine in exact mode, on the original meshes, as the judge.
-static void run_judged(const scene_body *tool, const scene_body *scene, uint64_t number, double size,
-		       totals *all)
+static void run_judged(const scene_body *tool, const scene_body *scene, bool inside, uint64_t number,
+		       double size, totals *all)
 {
 	const tac_collider *wide = tac_collider_find("wide");
 	tac_context_def context = tac_context_def_default();
-	rig g = {.tool = tool, .scene = scene, .collider = wide};
+	rig g = {.tool = tool, .scene = scene, .collider = wide, .inside = inside};
 	TEST_ASSERT_EQUAL(TAC_OK, tac_context_create(&context, &g.context));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(wide, g.tool->mesh, &g.tool_shape));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(wide, g.scene->mesh, &g.scene_shape));
@@ -357,12 +360,82 @@ static void solids_with_fine_flat_faces_never_pass_through_each_other(void)
 			   scene = random_solid(&rng, 2 + (int)tac_rng_below(&rng, 3), 0.02);
 		flat += tac_body_mesh(scene.body)->triangle_count < scene.mesh->triangle_count / 3 &&
 			tac_body_tolerance(scene.body) > 0;
-		run_judged(&tool, &scene, i, 0.1, &all);
+		run_judged(&tool, &scene, false, i, 0.1, &all);
 		scene_body_free(&tool);
 		scene_body_free(&scene);
 	}
 	print("flat", &all);
 	TEST_ASSERT_TRUE(flat > 0);
+	expect_safe(&all);
+}
+
+// A curved mesh of some thousand triangles; `kind` 5 is hollow, with the tool inside.
+static tac_mesh *curved_mesh(int kind, double size, tac_rng *rng)
+{
+	tac_mesh *m = NULL;
+	const float r = (float)size;
+	if (kind == 0)
+		return sphere_mesh(size, 3);
+	if (kind == 1)
+		TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(r, 0.3F * r, 48, 24, &m));
+	else if (kind == 2)
+		return terrain_mesh(2 * size, 40, 0.1 * size);
+	else if (kind == 5 || kind == 6)
+		m = sphere_mesh(size, 3);
+	else
+		m = plane_mesh(2 * size, 40);
+	for (int32_t i = 0; i < m->vertex_count && kind >= 3; i++) { // a sheet, a thin wall, a hollow, a scan
+		const double x = (double)m->vertices[i].x / size, y = (double)m->vertices[i].y / size;
+		const double wave = kind < 5 ? 0.05 * size * sin(6 * x) * cos(5 * y) : 0;
+		m->vertices[i].z += (float)(wave + (kind == 6 ? tac_rng_range_f64(rng, -2e-5, 2e-5) : 0));
+	}
+	if (kind != 4 && kind != 5)
+		return m;
+	// A hollow lacks a triangle, so that it has two sides; a wall has a second one 5 µm below.
+	const int32_t count = m->triangle_count, vertices = m->vertex_count;
+	tac_vec3 *v = malloc(2 * (size_t)vertices * sizeof *v);
+	tac_mesh_triangle *t = malloc(2 * (size_t)count * sizeof *t);
+	for (int32_t i = 0; i < 2 * vertices; i++) {
+		v[i] = m->vertices[i % vertices];
+		v[i].z -= i < vertices ? 0 : 5e-6F;
+	}
+	for (int32_t i = 0; i < 2 * count; i++) {
+		t[i] = m->triangles[i % count];
+		for (int k = 0; k < 3; k++)
+			t[i].vertex[k] += i < count ? 0 : vertices;
+	}
+	tac_mesh_def def = tac_mesh_def_default();
+	def.vertices = v;
+	def.vertex_count = kind == 4 ? 2 * vertices : vertices;
+	def.triangles = t;
+	def.triangle_count = kind == 4 ? 2 * count : count - 1;
+	tac_mesh_destroy(&m);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build(&def, &m));
+	free(v);
+	free(t);
+	return m;
+}
+
+// What the mover proves is proved for simplified bodies; it must hold for the meshes.
+static void simplified_bodies_never_pass_through_each_other(void)
+{
+	totals all = {.least = HUGE_VAL, .hash = UINT64_C(0xcbf29ce484222325)};
+	tac_rng rng = tac_rng_seed(seed, 12);
+	int fewer = 0, pairs = 0;
+	for (uint64_t i = 0; all.ticks < wanted_ticks; i++) {
+		const int kind = (int)(i % 7), of_tool = (int)tac_rng_below(&rng, 5);
+		const double detail_m = i == 0 ? 1e-4 : random_power_of_ten(&rng, -5, -3.7);
+		scene_body tool = simplified_body_make(curved_mesh(of_tool, 0.01, &rng), detail_m),
+			   scene = simplified_body_make(curved_mesh(kind, 0.05, &rng), detail_m);
+		fewer += tac_body_detail(tool.body) > 0;
+		fewer += tac_body_detail(scene.body) > 0;
+		pairs++;
+		run_judged(&tool, &scene, kind == 5, i, 0.1, &all);
+		scene_body_free(&tool);
+		scene_body_free(&scene);
+	}
+	print("detail", &all);
+	TEST_ASSERT_TRUE(fewer > 0 && fewer >= pairs / 2);
 	expect_safe(&all);
 }
 
@@ -374,9 +447,15 @@ static void reference_meshes_never_pass_through_each_other(void)
 		if (!load(names[i], &bodies[i]))
 			TEST_IGNORE_MESSAGE("no reference meshes");
 	}
+	for (int i = 0; i < 5 && scans; i++) {
+		tac_body_destroy(&bodies[i].body);
+		bodies[i] = simplified_body_make(bodies[i].mesh, 2e-4); // m, of bodies of up to a metre
+		printf("%s: %d of %d triangles\n", names[i], tac_body_mesh(bodies[i].body)->triangle_count,
+		       bodies[i].mesh->triangle_count);
+	}
 	totals all = {.least = HUGE_VAL, .hash = UINT64_C(0xcbf29ce484222325)};
 	for (uint64_t i = 0; all.ticks < wanted_ticks; i++) {
-		run_judged(&bodies[i % 5], &bodies[(i / 5) % 5], i, 0.6, &all);
+		run_judged(&bodies[i % 5], &bodies[(i / 5) % 5], false, i, 0.6, &all);
 		if (i % 25 == 24)
 			print("progress", &all);
 	}
@@ -389,8 +468,12 @@ static void reference_meshes_never_pass_through_each_other(void)
 int main(int argc, char **argv)
 {
 	int next = 1;
-	if (next < argc && strcmp(argv[next], "meshes") == 0) {
+	if (next < argc && (strcmp(argv[next], "meshes") == 0 || strcmp(argv[next], "scans") == 0)) {
+		scans = strcmp(argv[next], "scans") == 0;
 		reference_meshes = true;
+		next++;
+	} else if (next < argc && strcmp(argv[next], "detail") == 0) {
+		simplified = true;
 		next++;
 	} else if (next < argc && strcmp(argv[next], "flat") == 0) {
 		flat_faces = true;
@@ -407,6 +490,10 @@ int main(int argc, char **argv)
 		seed = strtoull(argv[next], NULL, 10);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	UNITY_BEGIN();
+	if (simplified) {
+		RUN_TEST(simplified_bodies_never_pass_through_each_other);
+		return UNITY_END();
+	}
 	if (!reference_meshes && !flat_faces && !verbose)
 		RUN_TEST(a_held_device_is_approached_by_the_shorter_turn);
 	if (reference_meshes)
@@ -416,6 +503,9 @@ int main(int argc, char **argv)
 	if (!reference_meshes && (flat_faces || next == 1)) {
 		wanted_ticks = flat_faces ? wanted_ticks : wanted_ticks / 4;
 		RUN_TEST(solids_with_fine_flat_faces_never_pass_through_each_other);
+		wanted_ticks /= 2;
+		if (!flat_faces)
+			RUN_TEST(simplified_bodies_never_pass_through_each_other);
 	}
 	return UNITY_END();
 }

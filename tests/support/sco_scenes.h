@@ -243,15 +243,22 @@ typedef struct scene_body {
 	tac_body *body;
 } scene_body;
 
-static inline scene_body scene_body_make(tac_mesh *mesh)
+// `detail_m`: as in tac_body_def.
+static inline scene_body simplified_body_make(tac_mesh *mesh, double detail_m)
 {
 	scene_body t = {mesh, NULL};
 	tac_body_def def = tac_body_def_default();
 	def.flat_m = TAC_BODY_FLAT;
 	def.mesh = mesh;
 	def.solid = tac_mesh_is_watertight(mesh);
+	def.detail_m = detail_m;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_body_build(&def, &t.body));
 	return t;
+}
+
+static inline scene_body scene_body_make(tac_mesh *mesh)
+{
+	return simplified_body_make(mesh, 0);
 }
 
 static inline void scene_body_free(scene_body *t)
