@@ -119,6 +119,10 @@ int32_t tac_field_bricks_needed(const tac_field *field, const tac_burr *burr, do
 // Thread: RT.
 bool tac_field_carve(tac_field *field, const tac_field_edit *edit, tac_field_removed *out_removed);
 
+// Whether a burr (in the mesh's frame) may hold material: a node less than half a voxel outside of it would
+// rise by `least_m` or more if the burr were removed. Thread: RT.
+bool tac_field_holds(const tac_field *field, const tac_burr *burr, double least_m);
+
 // How often the field has changed.
 // Thread: RT.
 uint64_t tac_field_version(const tac_field *field);
@@ -134,44 +138,88 @@ uint64_t tac_field_hash(const tac_field *field);
 // Points of the surface near a burr: the feet of the nodes next to it, which lie on the surface to a few
 // nanometres, and points of the edges between surfaces, at most a few voxels apart, closer for small burrs,
 // and within 1/25 of a voxel of the edge. The distance from any place of the surface to the next point is
-// below a voxel. About 600 KB, the caller's memory.
+// below a voxel. About 900 KB, the caller's memory.
 typedef struct tac_field_points {
 	int32_t count;
 	bool complete;    // all points in reach are here
 	int64_t examined; // bricks and candidates, for the caller's budget
 	tac_dvec3 centre; // of the coordinates
 	float x[TAC_FIELD_POINTS], y[TAC_FIELD_POINTS], z[TAC_FIELD_POINTS]; // from the centre, m
+	// The outward direction of the surface, a unit vector; zero at an edge.
+	float up_x[TAC_FIELD_POINTS], up_y[TAC_FIELD_POINTS], up_z[TAC_FIELD_POINTS];
 	int32_t node[TAC_FIELD_POINTS]; // identifies the point as long as the surface there does not change
 	uint8_t label[TAC_FIELD_POINTS];
 } tac_field_points;
 
-// Gathers the points within `reach_m` of the burr (in the mesh's frame) or inside it. Fewer than all if they
-// do not fit: `complete` is false then. With `inside_only` they are the feet of nodes in the material: one
-// for every square voxel, but none on the tip of a ridge that is thinner than a voxel. That is enough for a
-// burr that removes what it sweeps, and takes half the time. Thread: RT.
-void tac_field_gather(const tac_field *field, const tac_burr *burr, double reach_m, bool inside_only,
-		      tac_field_points *out_points);
+// What was found of bricks, for as long as these and their neighbours do not change. One for each tool.
+typedef struct tac_field_cache tac_field_cache;
 
-// The outward direction of the surface at a point, a unit vector, as long as the field does not change; zero
-// at an edge. Thread: RT.
-tac_dvec3 tac_field_point_normal(const tac_field *field, const tac_field_points *points, int32_t index);
+// About 3 MB, and 24 bytes for each brick of the field's pool. TAC_ERROR_MEMORY with one log line.
+// Thread: setup.
+tac_result tac_field_cache_create(const tac_field *field, tac_field_cache **out_cache);
+
+// Nulls the pointer; NULL in it is allowed.
+// Thread: setup.
+void tac_field_cache_destroy(tac_field_cache **cache);
+
+// Gathers the points within `reach_m` of the burr (in the mesh's frame) or inside it. Fewer than all if they
+// do not fit, or if there is more to examine than `limit`: `complete` is false then. What was found so far is
+// in the cache, so that the next call goes on there.
+// Thread: RT.
+void tac_field_gather(const tac_field *field, tac_field_cache *cache, const tac_burr *burr, double reach_m,
+		      int64_t limit, tac_field_points *out_points);
+
+// The same of the feet of nodes in the material alone: one for every square voxel, but none on the tip of a
+// ridge that is thinner than a voxel. That is enough for a burr that removes what it sweeps, and needs no
+// cache. Thread: RT.
+void tac_field_gather_inside(const tac_field *field, const tac_burr *burr, double reach_m,
+			     tac_field_points *out_points);
 
 // Whether a point lies on an edge or a corner.
 // Thread: RT.
 bool tac_field_point_is_edge(const tac_field_points *points, int32_t index);
 
-// Of the points, the indices of those within `reach_m` of the burr's core segment, in ascending order, at
-// most TAC_FIELD_POINTS. Returns their number. A few nanometres more may be included.
+// Puts a copy of the point `from` in the place of the point `to`.
 // Thread: RT.
-int32_t tac_field_points_near(const tac_field *field, const tac_field_points *points, const tac_burr *burr,
-			      double reach_m, int32_t *out_index);
+void tac_field_point_move(tac_field_points *points, int32_t from, int32_t to);
 
-// A key of each point, by which points around a ball are compared, and a bin for its direction from the
-// ball's `centre`. The key is the distance from the centre, plus the part of `advance_m` along the direction
-// where that is positive, rounded to float. Each side of a cube has a grid of grid x grid bins, 6 grid^2 in
-// all. The arrays have room for TAC_FIELD_POINTS. Thread: RT.
-void tac_field_points_bin(const tac_field *field, const tac_field_points *points, tac_dvec3 centre,
+// The following compute in single precision; tac_field_points_error bounds the error of their lengths. Their
+// arrays have room for TAC_FIELD_POINTS.
+
+// For points up to `reach_m` from a burr, m.
+// Thread: RT.
+double tac_field_points_error(const tac_burr *burr, double reach_m);
+
+// The distance of each point from the burr's surface, negative inside.
+// Thread: RT.
+void tac_field_points_distances(const tac_field *field, const tac_field_points *points, const tac_burr *burr,
+				float *out_distance_m);
+
+// A key of each point, by which points around a burr are compared, and a bin for its place about the burr.
+// The key is the distance from the burr's surface, plus the part of `advance_m` along the direction to the
+// point where that is positive. Each side of a box about the burr has a grid of grid x grid bins, 6 grid^2 in
+// all. Thread: RT.
+void tac_field_points_bin(const tac_field *field, const tac_field_points *points, const tac_burr *burr,
 			  tac_dvec3 advance_m, int32_t grid, float *out_key_m, int32_t *out_bin);
+
+// A short motion of a burr among the points. The gap of a point is its distance from the burr plus allowed_m
+// and the part of advance_m along the direction to it.
+typedef struct tac_field_passage {
+	tac_burr burr;        // in the tool's frame
+	tac_dpose start, end; // of the tool in the field's frame
+	double bend_m;        // how far the path of a point, seen from the tool, may leave its chord
+	double keep_m;        // the gap that is kept, or
+	double creep_m;       // at most so much less than at the start, where it is smaller there
+	double allowed_m;
+	tac_dvec3 advance_m;
+	double reach_m; // points further from the burr at the start than this are not looked at
+	bool discs;     // a ball, which does not turn, meets discs about the points as well
+} tac_field_passage;
+
+// The indices of the points for which it is not certain that the gap is kept, in ascending order. Returns
+// their number. Thread: RT.
+int32_t tac_field_points_doubted(const tac_field *field, const tac_field_points *points,
+				 const tac_field_passage *passage, int32_t *out_index);
 
 #ifdef __cplusplus
 }

@@ -15,21 +15,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-// Bins of directions, of which each gives the contact with the smallest gap: a grid on each side of a cube. A
-// burr with a length has stations along it, too.
-#define BALL_GRID    6
-#define LONG_GRID    4
-#define LONG_STATION 4
-#define BINS         (6 * LONG_GRID * LONG_GRID * LONG_STATION)
-_Static_assert(6 * BALL_GRID * BALL_GRID <= BINS && BINS <= TAC_CONTACTS_MAX, "bins fit the list");
+// Bins of places about the burr, of which each gives the contact with the smallest gap: a grid on each side
+// of a box.
+#define GRID 6
+#define BINS (6 * GRID * GRID)
+_Static_assert(BINS <= TAC_CONTACTS_MAX, "bins fit the list");
 
 // Points are gathered this much further than a query needs, m, for the next ones.
 #define GATHER_MORE_M 3e-5
-// Bricks and candidates of a gathering, and points of a query, in a work unit.
-#define GATHERED_PER_UNIT 12
+// Bricks and candidates of a gathering, points of a query, and points of which one asks in double precision,
+// in a work unit.
+#define GATHERED_PER_UNIT 6
 #define POINTS_PER_UNIT   64
-// The same of a query with a burr that has a length: its distances are not found eight at a time.
-#define LONG_POINTS_PER_UNIT 5
+#define DOUBTS_PER_UNIT   4
 // A sweep far from the field advances by its clearance, near it by pieces of this many voxels.
 #define SWEEP_STEPS  48
 #define PIECE_VOXELS 4
@@ -48,6 +46,12 @@ _Static_assert(6 * BALL_GRID * BALL_GRID <= BINS && BINS <= TAC_CONTACTS_MAX, "b
 #define ROUNDING_M 2e-9
 #define CREEP_M    1e-12
 
+// What a query uses up to its end.
+typedef struct scratch {
+	int32_t index[TAC_FIELD_POINTS];
+	float length_m[TAC_FIELD_POINTS];
+} scratch;
+
 typedef struct memory {
 	const tac_field *field;
 	const tac_drill_allowance *allowance;
@@ -56,21 +60,28 @@ typedef struct memory {
 	double reach_m, hold_m, voxel_m;
 	// The points around the burr at a place, up to `covered_m` from it.
 	bool gathered, inside_only;
+	bool fresh; // nothing was gathered since the last reset
 	uint64_t version;
 	tac_burr around;
 	double covered_m;
 	tac_drill_allowance listed; // with which contacts were listed last
 	tac_field_points points;
-	int32_t near[TAC_FIELD_POINTS];
-	float key[TAC_FIELD_POINTS];
+	tac_field_cache *cache;
+	scratch *scratch;
 	// What ended the last proof.
 	tac_dvec3 blocker;
-	int32_t blocker_node;
+	int32_t blocker_index, blocker_node;
 	uint8_t blocker_label;
+	bool blocker_disc;
 } memory;
 
-static void destroy(void *m)
+static void destroy(void *memory_)
 {
+	memory *m = memory_;
+	if (m) {
+		tac_field_cache_destroy(&m->cache);
+		free(m->scratch);
+	}
 	free(m);
 }
 
@@ -78,8 +89,10 @@ static tac_result create(const tac_sco_def *def, const tac_sco_object *object, v
 {
 	memory *m = calloc(1, sizeof *m);
 	*out_memory = m;
-	if (!m)
-		return TAC_ERROR_MEMORY;
+	if (m)
+		m->scratch = calloc(1, sizeof *m->scratch);
+	if (!m || !m->scratch || tac_field_cache_create(object->field, &m->cache) != TAC_OK)
+		return TAC_ERROR_MEMORY; // the mover destroys it
 	m->field = object->field;
 	m->allowance = object->allowance;
 	m->burr = def->burr ? *def->burr
@@ -95,6 +108,7 @@ static tac_result create(const tac_sco_def *def, const tac_sco_object *object, v
 static void reset(void *m)
 {
 	((memory *)m)->gathered = false;
+	((memory *)m)->fresh = true;
 }
 
 // Whether the tool is a burr that turns.
@@ -116,28 +130,23 @@ static void drop_removed(memory *m)
 {
 	const tac_burr *removed = &m->allowance->removed;
 	tac_field_points *p = &m->points;
-	const float inner = (float)(removed->radius - ROUNDING_M);
-	const tac_dvec3 middle = tac_dvec3_sub(removed->a, p->centre);
-	const float x = (float)middle.x, y = (float)middle.y, z = (float)middle.z;
+	const double error = m->ball ? 0 : tac_field_points_error(removed, 0);
+	const float least = (float)-(ROUNDING_M + error);
+	const float *distance = m->scratch->length_m;
+	tac_field_points_distances(m->field, p, removed, m->scratch->length_m);
 	int32_t kept = 0;
 	for (int32_t i = 0; i < p->count; i++) {
-		const float dx = p->x[i] - x, dy = p->y[i] - y, dz = p->z[i] - z;
-		tac_dvec3 normal;
-		const bool inside =
-			m->ball ? dx * dx + dy * dy + dz * dz < inner * inner
-				: tac_burr_distance(removed, point_of(m, i), &normal) < -ROUNDING_M;
-		if (inside)
+		if (distance[i] < least)
 			continue;
-		p->x[kept] = p->x[i];
-		p->y[kept] = p->y[i];
-		p->z[kept] = p->z[i];
-		p->node[kept] = p->node[i];
-		p->label[kept++] = p->label[i];
+		if (kept < i)
+			tac_field_point_move(p, i, kept);
+		kept++;
 	}
 	p->count = kept;
 }
 
-// Gathers the points within `need_m` of the burr, unless they are there. False if they do not fit.
+// Gathers the points within `need_m` of the burr, unless they are there. False if they do not fit, or if the
+// work ended before.
 static bool gather(memory *m, const tac_burr *burr, double need_m, tac_sco_work *work)
 {
 	const bool inside_only = cuts(m);
@@ -152,8 +161,14 @@ static bool gather(memory *m, const tac_burr *burr, double need_m, tac_sco_work 
 	m->version = tac_field_version(m->field);
 	// A burr that turns removes what it sweeps, so it needs fewer points.
 	m->inside_only = inside_only;
-	tac_field_gather(m->field, burr, m->covered_m, inside_only, &m->points);
-	work->units += m->points.examined / GATHERED_PER_UNIT + 1;
+	// A reset, of which this is the first query, must know whether the place is free, whatever it takes.
+	const int64_t limit = m->fresh ? INT64_MAX : tac_sco_work_left(work) * GATHERED_PER_UNIT;
+	if (inside_only)
+		tac_field_gather_inside(m->field, burr, m->covered_m, &m->points);
+	else
+		tac_field_gather(m->field, m->cache, burr, m->covered_m, limit, &m->points);
+	work->units += m->fresh ? 0 : m->points.examined / GATHERED_PER_UNIT + 1;
+	m->fresh = false;
 	m->gathered = m->points.complete;
 	if (m->allowance && m->allowance->has_removed)
 		drop_removed(m);
@@ -181,13 +196,19 @@ static double gap_of(const memory *m, const tac_burr *burr, tac_dvec3 point, tac
 	return distance + allowed_m(m, *out_normal);
 }
 
+static tac_dvec3 up_at(const memory *m, int32_t i)
+{
+	return tac_dvec3_make((double)m->points.up_x[i], (double)m->points.up_y[i],
+			      (double)m->points.up_z[i]);
+}
+
 // Whether a ball that does not cut meets a disc at the point, not the point itself. *out_height is that of
 // the ball's middle above the disc, *out_up the disc's direction.
 static bool meets_disc(const memory *m, int32_t index, tac_dvec3 point, tac_dvec3 middle, double *out_height,
 		       tac_dvec3 *out_up)
 {
 	const tac_dvec3 from = tac_dvec3_sub(middle, point);
-	*out_up = tac_field_point_normal(m->field, &m->points, index);
+	*out_up = up_at(m, index);
 	*out_height = tac_dvec3_dot(from, *out_up);
 	const double wide = DISC_VOXELS * m->voxel_m;
 	return *out_height > 0 && tac_dvec3_length_squared(from) - *out_height * *out_height <= wide * wide;
@@ -198,11 +219,11 @@ static bool has_discs(const memory *m)
 	return m->ball && !cuts(m);
 }
 
-// The gap for the QP: of the disc about the point where a ball touches that.
-static double row_gap(const memory *m, const tac_burr *burr, int32_t index, tac_dvec3 point,
-		      tac_dvec3 *out_normal)
+// The gap for the QP, from that of the point and with its normal: of the disc about the point where a ball
+// touches that.
+static double row_gap(const memory *m, const tac_burr *burr, int32_t index, tac_dvec3 point, double gap,
+		      tac_dvec3 *normal)
 {
-	const double gap = gap_of(m, burr, point, out_normal);
 	double height;
 	tac_dvec3 up;
 	if (cuts(m))
@@ -212,8 +233,8 @@ static double row_gap(const memory *m, const tac_burr *burr, int32_t index, tac_
 	const double slack_m = SLACK_VOXELS * m->voxel_m;
 	if (!m->ball || !meets_disc(m, index, point, burr->a, &height, &up))
 		return gap + slack_m;
-	*out_normal = tac_dvec3_scale(up, -1);
-	return height - burr->radius + allowed_m(m, *out_normal) + slack_m;
+	*normal = tac_dvec3_scale(up, -1);
+	return height - burr->radius + allowed_m(m, *normal) + slack_m;
 }
 
 static tac_contact_point contact_of(tac_dvec3 point, double gap, tac_dvec3 normal, int32_t node,
@@ -236,77 +257,48 @@ static tac_contact_point contact_of(tac_dvec3 point, double gap, tac_dvec3 norma
 
 // ---- list ----
 
-// The bin of a point near a long burr: of its direction, and of the place along the burr.
-static int32_t bin_of(const tac_burr *burr, tac_dvec3 n, tac_dvec3 point)
-{
-	const double x[3] = {n.x, n.y, n.z}, size[3] = {fabs(n.x), fabs(n.y), fabs(n.z)};
-	const int axis = size[0] >= size[1] && size[0] >= size[2] ? 0 : size[1] >= size[2] ? 1 : 2;
-	const double scale = 0.5 * (LONG_GRID - 1e-9) / size[axis];
-	const int u = (int)(scale * (x[(axis + 1) % 3] + size[axis]));
-	const int v = (int)(scale * (x[(axis + 2) % 3] + size[axis]));
-	const int direction = ((axis * 2 + (x[axis] < 0)) * LONG_GRID + u) * LONG_GRID + v;
-	const tac_dvec3 core = tac_dvec3_sub(burr->b, burr->a);
-	const double along = tac_dvec3_dot(tac_dvec3_sub(point, burr->a), core) / tac_dvec3_dot(core, core);
-	const int station = (int)fmin(fmax(along * LONG_STATION, 0), LONG_STATION - 1);
-	return direction * LONG_STATION + station;
-}
-
-// Adds a contact, or puts it in the place of another of its bin that has a larger gap.
-static void list_point(memory *m, const tac_burr *burr, int32_t index, int32_t *slot, tac_contacts *out)
+// Adds the contact at a point.
+static void list_point(const memory *m, const tac_burr *burr, int32_t index, tac_contacts *out)
 {
 	const tac_dvec3 p = point_of(m, index);
 	tac_dvec3 normal;
-	out->distance = fmin(out->distance, fmax(gap_of(m, burr, p, &normal), 0));
-	const double gap = row_gap(m, burr, index, p, &normal);
-	if (gap > out->margin || (*slot >= 0 && gap >= out->list[*slot].gap))
-		return;
-	if (*slot < 0)
-		*slot = out->count++;
-	out->list[*slot] = contact_of(p, gap, normal, m->points.node[index], m->points.label[index]);
+	const double at_point = gap_of(m, burr, p, &normal);
+	out->distance = fmin(out->distance, fmax(at_point, 0));
+	const double gap = row_gap(m, burr, index, p, at_point, &normal);
+	if (gap <= out->margin)
+		out->list[out->count++] =
+			contact_of(p, gap, normal, m->points.node[index], m->points.label[index]);
 }
 
-// Of a ball, the point of each bin with the smallest gap by single precision, and then its gap in double.
-static void list_ball(memory *m, const tac_burr *ball, tac_contacts *out)
+// Lists the point of each bin with the smallest gap by single precision, with its gap in double. Returns
+// their number.
+static int32_t list_points(const memory *m, const tac_burr *burr, tac_contacts *out)
 {
-	int32_t nearest[BINS];
+	int32_t nearest[BINS], found = 0;
 	float least[BINS];
-	const float most = (float)(ball->radius + out->margin);
 	for (int i = 0; i < BINS; i++) {
 		nearest[i] = -1;
-		least[i] = most;
+		least[i] = (float)out->margin;
 	}
 	const tac_dvec3 advance = m->allowance ? tac_dvec3_scale(m->allowance->feed, m->allowance->advance_m)
 					       : tac_dvec3_zero();
-	tac_field_points_bin(m->field, &m->points, ball->a, advance, BALL_GRID, m->key, m->near);
+	const int32_t *bin = m->scratch->index;
+	const float *key = m->scratch->length_m;
+	tac_field_points_bin(m->field, &m->points, burr, advance, GRID, m->scratch->length_m,
+			     m->scratch->index);
 	for (int32_t i = 0; i < m->points.count; i++) {
-		const int32_t bin = m->near[i];
-		if (m->key[i] < least[bin]) {
-			least[bin] = m->key[i];
-			nearest[bin] = i;
+		if (key[i] < least[bin[i]]) {
+			least[bin[i]] = key[i];
+			nearest[bin[i]] = i;
 		}
 	}
 	for (int i = 0; i < BINS; i++) {
-		int32_t slot = -1;
-		if (nearest[i] >= 0)
-			list_point(m, ball, nearest[i], &slot, out);
+		if (nearest[i] < 0)
+			continue;
+		list_point(m, burr, nearest[i], out);
+		found++;
 	}
-}
-
-// Returns the number of points that it examined.
-static int32_t list_long(memory *m, const tac_burr *burr, tac_contacts *out)
-{
-	int32_t slots[BINS];
-	for (int i = 0; i < BINS; i++)
-		slots[i] = -1;
-	const int32_t near =
-		tac_field_points_near(m->field, &m->points, burr, burr->radius + out->margin, m->near);
-	for (int32_t i = 0; i < near; i++) {
-		const tac_dvec3 p = point_of(m, m->near[i]);
-		tac_dvec3 normal;
-		tac_burr_distance(burr, p, &normal);
-		list_point(m, burr, m->near[i], &slots[bin_of(burr, normal, p)], out);
-	}
-	return near;
+	return found;
 }
 
 // Whether the middle of the burr lies in the material: then its surface may be out of reach.
@@ -335,10 +327,7 @@ static void list(void *memory_, tac_dpose T_object_tool, double margin, tac_sco_
 		return;
 	}
 	work->units += m->points.count / POINTS_PER_UNIT;
-	if (m->ball)
-		list_ball(m, &burr, out);
-	else
-		work->units += list_long(m, &burr, out) / LONG_POINTS_PER_UNIT;
+	work->units += list_points(m, &burr, out) / DOUBTS_PER_UNIT;
 	if (out->count == 0 && is_buried(m, &burr))
 		out->distance = 0;
 }
@@ -353,14 +342,21 @@ static bool changed(const void *memory_)
 		 now->feed.x != then->feed.x || now->feed.y != then->feed.y || now->feed.z != then->feed.z));
 }
 
+// A burr is convex: while it slides along a wall it leaves each of the points behind. The mover would take
+// that for room to approach the wall, and the proof, to which the points between matter, would end at once.
+// So the gap counts from the plane of the contact, or from the point where that is nearer.
 static double gap_after(const void *memory_, const tac_contact_point *contact, tac_dpose from, tac_dpose to)
 {
 	const memory *m = memory_;
 	const tac_burr before = tac_burr_place(&m->burr, from), after = tac_burr_place(&m->burr, to);
 	const tac_dvec3 foot = tac_dvec3_add_scaled(contact->point, -contact->gap, contact->normal);
+	const tac_dvec3 moved =
+		tac_dpose_apply_point(tac_dpose_compose(to, tac_dpose_inverse(from)), contact->point);
 	tac_dvec3 normal;
-	return contact->gap + tac_burr_distance(&after, foot, &normal) -
-	       tac_burr_distance(&before, foot, &normal);
+	const double of_point =
+		tac_burr_distance(&after, foot, &normal) - tac_burr_distance(&before, foot, &normal);
+	const double of_plane = tac_dvec3_dot(tac_dvec3_sub(moved, contact->point), contact->normal);
+	return contact->gap + fmin(of_point, of_plane);
 }
 
 // ---- prove ----
@@ -414,7 +410,7 @@ static double free_fraction(const memory *m, const course *c, tac_dvec3 point, d
 static double free_of_disc(const memory *m, const tac_sco_relative *motion, const tac_burr *ball,
 			   int32_t index, double zone_m)
 {
-	const tac_dvec3 p = point_of(m, index), up = tac_field_point_normal(m->field, &m->points, index);
+	const tac_dvec3 p = point_of(m, index), up = up_at(m, index);
 	const double sinks = -tac_dvec3_dot(motion->twist.v, up);
 	const double start = tac_dvec3_dot(tac_dvec3_sub(ball->a, p), up) - ball->radius + m->hold_m;
 	if (!(sinks > 0))
@@ -428,20 +424,27 @@ static double free_of_disc(const memory *m, const tac_sco_relative *motion, cons
 		       : 1;
 }
 
-// The points that the motion may bring closer than `zone_m`, in m->near. Returns their number.
-static int32_t candidates(memory *m, const tac_sco_relative *motion, const tac_burr *start, double travel,
-			  double zone_m)
+// The points that may come closer than `zone_m`, in the scratch memory. Returns their number.
+static int32_t doubted(const memory *m, tac_dpose start, tac_dpose end, double bend_m, double travel,
+		       double zone_m, bool discs)
 {
-	const bool straight = tac_dvec3_length_squared(motion->twist.w) == 0;
-	if (m->ball && straight) { // the sweep is a capsule
-		const tac_burr sweep = {TAC_BURR_ROUND, start->a, tac_dvec3_add(start->a, motion->twist.v),
-					start->radius};
-		const double wide = has_discs(m) ? DISC_VOXELS * m->voxel_m : 0;
-		return tac_field_points_near(m->field, &m->points, &sweep,
-					     hypot(start->radius, wide) + zone_m - m->hold_m + ROUNDING_M,
-					     m->near);
+	const double wide = discs ? DISC_VOXELS * m->voxel_m : 0;
+	tac_field_passage passage = {
+		.burr = m->burr,
+		.start = start,
+		.end = end,
+		.bend_m = bend_m,
+		.keep_m = zone_m,
+		.creep_m = creep_m(m),
+		.allowed_m = m->hold_m,
+		.reach_m = travel + fmax(zone_m, 0) + hypot(m->burr.radius, wide) - m->burr.radius,
+		.discs = discs,
+	};
+	if (m->allowance) {
+		passage.allowed_m += m->allowance->slack_m;
+		passage.advance_m = tac_dvec3_scale(m->allowance->feed, m->allowance->advance_m);
 	}
-	return tac_field_points_near(m->field, &m->points, start, start->radius + travel + zone_m, m->near);
+	return tac_field_points_doubted(m->field, &m->points, &passage, m->scratch->index);
 }
 
 static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
@@ -460,47 +463,57 @@ static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double
 		work->spent = true;
 		return (tac_sco_proof){0, true, -1, -1, -1};
 	}
-	const int32_t near = candidates(m, motion, &start, travel, zone_m);
-	work->units += near / (m->ball ? POINTS_PER_UNIT : LONG_POINTS_PER_UNIT);
 	const double turn = tac_dvec3_length(motion->twist.w), way = tac_dvec3_length(motion->twist.v);
 	const double arm = m->reach_m + travel + zone_m;
-	const course c = {tac_dpose_inverse(motion->start),
-			  tac_dpose_inverse(tac_sco_pose_after(motion->start, motion->twist, 1)),
+	const tac_dpose end = tac_sco_pose_after(motion->start, motion->twist, 1);
+	const course c = {tac_dpose_inverse(motion->start), tac_dpose_inverse(end),
 			  (turn * turn * (arm + way) + 2 * turn * way) / 8};
 	const bool discs = has_discs(m) && turn == 0;
+	const int32_t near = doubted(m, motion->start, end, c.bend_m, travel, zone_m, discs);
+	work->units += m->points.count / POINTS_PER_UNIT + near / DOUBTS_PER_UNIT;
 	for (int32_t i = 0; i < near; i++) {
-		const tac_dvec3 p = point_of(m, m->near[i]);
-		double f = free_fraction(m, &c, p, zone_m);
-		if (discs)
-			f = fmin(f, free_of_disc(m, motion, &start, m->near[i], zone_m));
+		const int32_t index = m->scratch->index[i];
+		const tac_dvec3 p = point_of(m, index);
+		const double of_point = free_fraction(m, &c, p, zone_m);
+		const double of_disc = discs ? free_of_disc(m, motion, &start, index, zone_m) : 1;
+		const double f = fmin(of_point, of_disc);
 		if (f >= proof.fraction)
 			continue;
 		proof.fraction = f;
-		proof.fixed_feature = m->points.node[m->near[i]];
+		proof.fixed_feature = m->points.node[index];
 		m->blocker = p;
+		m->blocker_index = index;
+		m->blocker_disc = of_disc < of_point;
 		m->blocker_node = proof.fixed_feature;
-		m->blocker_label = m->points.label[m->near[i]];
+		m->blocker_label = m->points.label[index];
 	}
 	return proof;
 }
 
 // The contacts among the points near the burr at fraction `at` of the motion that are closest there, as they
-// are at its start.
+// are at its start, after the disc that ended the proof, if it was one.
 static int32_t violated(const void *memory_, const tac_sco_proof *proof, const tac_sco_relative *motion,
 			double at, double floor_m, tac_contact_point out[SCO_VIOLATED_MAX])
 {
 	const memory *m = memory_;
-	(void)proof;
 	const tac_burr start = tac_burr_place(&m->burr, motion->start);
 	const tac_burr there = tac_burr_place(&m->burr, tac_sco_pose_after(motion->start, motion->twist, at));
 	double gaps[SCO_VIOLATED_MAX];
 	int32_t count = 0;
+	if (m->blocker_disc && proof->fixed_feature == m->blocker_node) {
+		tac_dvec3 normal;
+		const double of_point = gap_of(m, &start, m->blocker, &normal);
+		const double gap = row_gap(m, &start, m->blocker_index, m->blocker, of_point, &normal);
+		gaps[count] = -HUGE_VAL; // it stays
+		out[count++] = contact_of(m->blocker, gap, normal, m->blocker_node, m->blocker_label);
+	}
+	const float *distance = m->scratch->length_m;
+	const float most = (float)(floor_m - m->hold_m + tac_field_points_error(&there, 0));
+	tac_field_points_distances(m->field, &m->points, &there, m->scratch->length_m);
 	for (int32_t i = 0; i < m->points.count; i++) {
-		const tac_dvec3 p = point_of(m, i);
-		const tac_dvec3 from = tac_dvec3_sub(p, there.a);
-		const double most = there.radius + tac_dvec3_length(tac_dvec3_sub(there.b, there.a));
-		if (tac_dvec3_length_squared(from) > most * most)
+		if (distance[i] > most)
 			continue;
+		const tac_dvec3 p = point_of(m, i);
 		tac_dvec3 normal;
 		const double gap = gap_of(m, &there, p, &normal);
 		if (gap >= floor_m || (count == SCO_VIOLATED_MAX && gap >= gaps[count - 1]))

@@ -5,6 +5,7 @@
 #include "collision/mesh_shapes.h"
 #include "collision/solid.h"
 #include "tests/support/allocations.h"
+#include "tests/support/limits.h"
 #include "tissue/field.h"
 #include "tissue/field/bricks.h"
 #include "unity.h"
@@ -48,6 +49,15 @@ static tac_field *block(double x, double y, double z, double voxel_m)
 	tac_mesh *mesh;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_box(tac_vec3_make((float)x, (float)y, (float)z), 1, &mesh));
 	return field_of(mesh, voxel_m);
+}
+
+// The points around a burr, found anew.
+static void gather(const tac_field *f, const tac_burr *burr, double reach_m)
+{
+	tac_field_cache *cache;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_field_cache_create(f, &cache));
+	tac_field_gather(f, cache, burr, reach_m, INT64_MAX, points);
+	tac_field_cache_destroy(&cache);
 }
 
 static double total(const tac_field_removed *r)
@@ -271,11 +281,16 @@ static void carving_allocates_nothing(void)
 	tac_field *f = block(6 * MM, 6 * MM, 6 * MM, 0.1 * MM);
 	const tac_dvec3 a = tac_dvec3_make(0, 0, 3 * MM), b = tac_dvec3_make(0, 0.2 * MM, -1 * MM);
 	const tac_burr burr = {TAC_BURR_ROUND, b, b, 1 * MM};
+	tac_field_cache *cache;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_field_cache_create(f, &cache));
 	allocations = 0;
 	carve_ball(f, a, b, 1 * MM);
-	tac_field_gather(f, &burr, 0.2 * MM, false, points);
-	TEST_ASSERT_EQUAL(0, allocations);
+	tac_field_gather(f, cache, &burr, 0.2 * MM, INT64_MAX, points);
 	TEST_ASSERT_TRUE(points->complete && points->count > 1000);
+	tac_field_gather_inside(f, &burr, 0.2 * MM, points);
+	TEST_ASSERT_TRUE(points->complete && points->count > 1000);
+	TEST_ASSERT_EQUAL(0, allocations);
+	tac_field_cache_destroy(&cache);
 	tac_field_destroy(&f);
 }
 
@@ -306,7 +321,7 @@ static void points_lie_on_what_remains_and_cover_it(void)
 	for (int i = 0; i < 2; i++)
 		carve_ball(f, balls[i], balls[i], r);
 	const tac_burr around = {TAC_BURR_ROUND, balls[0], balls[0], 3 * MM};
-	tac_field_gather(f, &around, 0, false, points);
+	gather(f, &around, 0);
 	TEST_ASSERT_TRUE(points->complete);
 	int off = 0;
 	for (int32_t i = 0; i < points->count; i++) {
@@ -350,7 +365,7 @@ static void thin_walls_between_two_holes_keep_their_points(void)
 	carve_ball(f, left, left, r);
 	carve_ball(f, right, right, r);
 	const tac_burr at = {TAC_BURR_ROUND, {0.023 * MM, 0, 0}, {0.023 * MM, 0, 0}, 0.1 * MM};
-	tac_field_gather(f, &at, 0.2 * MM, false, points);
+	gather(f, &at, 0.2 * MM);
 	int on_left = 0, on_right = 0;
 	for (int32_t i = 0; i < points->count; i++) {
 		const tac_dvec3 p = point_at(points, i);
@@ -361,25 +376,186 @@ static void thin_walls_between_two_holes_keep_their_points(void)
 	tac_field_destroy(&f);
 }
 
-static void points_near_are_those_within_reach(void)
+static void distances_of_points_are_the_burrs(void)
 {
 	tac_field *f = block(6 * MM, 6 * MM, 4 * MM, 0.15 * MM);
 	const tac_burr big = {TAC_BURR_ROUND, {0, 0, 2 * MM}, {0, 0, 2 * MM}, 2 * MM};
-	tac_field_gather(f, &big, 0.5 * MM, false, points);
-	static int32_t index[TAC_FIELD_POINTS];
-	const tac_burr core = {TAC_BURR_CYLINDER, {0.5 * MM, 0, 2.5 * MM}, {0.9 * MM, 0.4 * MM, 2.1 * MM}, 1};
-	const tac_burr round = {TAC_BURR_ROUND, core.a, core.b, 0};
-	const int32_t found = tac_field_points_near(f, points, &core, 0.8 * MM, index);
-	int32_t expected = 0;
-	for (int32_t i = 0; i < points->count; i++) {
-		tac_dvec3 n;
-		if (tac_burr_distance(&round, point_at(points, i), &n) >= 0.8 * MM)
-			continue;
-		TEST_ASSERT_LESS_THAN(found, expected);
-		TEST_ASSERT_EQUAL(i, index[expected++]);
+	gather(f, &big, 0.5 * MM);
+	static float distance[TAC_FIELD_POINTS], key[TAC_FIELD_POINTS];
+	static int32_t bin[TAC_FIELD_POINTS];
+	tac_rng rng = tac_rng_seed(4, 4);
+	for (int i = 0; i < 30; i++) {
+		const tac_dvec3 a = tac_dvec3_scale(tac_rng_unit_f64(&rng), 2 * MM);
+		const double length = i % 3 == 0 ? 0 : 1.5 * MM;
+		const tac_burr burr = {i % 3 == 2 ? TAC_BURR_CYLINDER : TAC_BURR_ROUND, a,
+				       tac_dvec3_add_scaled(a, length, tac_rng_unit_f64(&rng)), 0.8 * MM};
+		const tac_dvec3 feed = tac_dvec3_scale(tac_rng_unit_f64(&rng), 1e-5);
+		tac_field_points_distances(f, points, &burr, distance);
+		tac_field_points_bin(f, points, &burr, feed, 6, key, bin);
+		const double error = tac_field_points_error(&burr, 6 * MM);
+		TEST_ASSERT_TRUE(error < 2e-8);
+		for (int32_t k = 0; k < points->count; k++) {
+			tac_dvec3 n;
+			const double d = tac_burr_distance(&burr, point_at(points, k), &n);
+			const double along = fmax(tac_dvec3_dot(n, feed), 0);
+			TEST_ASSERT_DOUBLE_WITHIN(error, d, (double)distance[k]);
+			TEST_ASSERT_TRUE(bin[k] >= 0 && bin[k] < 6 * 36);
+			if (d > 1e-6) // the direction is unique
+				TEST_ASSERT_DOUBLE_WITHIN(error + 1e-8, d + along, (double)key[k]);
+		}
 	}
-	TEST_ASSERT_EQUAL(expected, found);
-	TEST_ASSERT_GREATER_THAN(20, found);
+	tac_field_destroy(&f);
+}
+
+// The least gap of a point on a motion, by many samples of the true path.
+static double least_gap(const tac_field_passage *g, tac_dvec3 v, tac_dvec3 w, tac_dvec3 p, double *out_first)
+{
+	double least = HUGE_VAL, allowed = 0;
+	for (int k = 0; k <= 100; k++) {
+		const double s = k / 100.0;
+		const tac_dpose at = tac_dpose_make(
+			tac_dvec3_add_scaled(g->start.position, s, v),
+			tac_dquat_mul(tac_dquat_exp(tac_dvec3_scale(w, s)), g->start.rotation));
+		const tac_burr burr = tac_burr_place(&g->burr, at);
+		tac_dvec3 n;
+		const double d = tac_burr_distance(&burr, p, &n);
+		if (k == 0)
+			allowed = g->allowed_m + fmax(tac_dvec3_dot(n, g->advance_m), 0);
+		if (k == 0)
+			*out_first = d + allowed;
+		least = fmin(least, d + allowed);
+	}
+	return least;
+}
+
+// Every point that comes too close on a motion is among the doubted ones, and most that do not are not.
+static void points_that_come_too_close_are_doubted(void)
+{
+	tac_field *f = block(6 * MM, 6 * MM, 4 * MM, 0.2 * MM);
+	const tac_burr all = {TAC_BURR_ROUND, {0, 0, 2 * MM}, {0, 0, 2 * MM}, 2 * MM};
+	gather(f, &all, 0.5 * MM);
+	static int32_t index[TAC_FIELD_POINTS];
+	tac_rng rng = tac_rng_seed(6, (uint64_t)from_environment("TACTUS_SEED", 6));
+	int too_close = 0, doubted = 0, near = 0;
+	for (int i = 0; i < test_rounds(400); i++) {
+		const bool turns = i & 1;
+		const double length = i % 3 == 0 ? 0 : 1 * MM,
+			     way = pow(10, tac_rng_range_f64(&rng, -7, -3.7));
+		const double turn = turns ? tac_rng_range_f64(&rng, 0, 0.03) : 0, reach = length + 0.8 * MM;
+		const tac_dvec3 v = tac_dvec3_scale(tac_rng_unit_f64(&rng), way);
+		const tac_dvec3 w = tac_dvec3_scale(tac_rng_unit_f64(&rng), turn);
+		tac_field_passage g = {
+			.burr = {i % 3 == 2 ? TAC_BURR_CYLINDER : TAC_BURR_ROUND,
+				 {0},
+				 {0, 0, length},
+				 0.8 * MM},
+			.start = {{0, 0, 2.8 * MM + tac_rng_range_f64(&rng, -0.01, 0.01) * MM},
+				  tac_dquat_exp(tac_dvec3_scale(tac_rng_unit_f64(&rng), turns ? 0.5 : 0))},
+			.keep_m = 8e-6,
+			.creep_m = 1e-12,
+			.allowed_m = 1e-5,
+			.advance_m = tac_dvec3_scale(tac_rng_unit_f64(&rng), 1e-6),
+		};
+		if (g.burr.kind == TAC_BURR_CYLINDER && !turns)
+			g.start.position.z -= 0.8 * MM; // it stands on its end
+		g.end = tac_dpose_make(tac_dvec3_add(g.start.position, v),
+				       tac_dquat_mul(tac_dquat_exp(w), g.start.rotation));
+		g.reach_m = way + turn * reach + g.keep_m;
+		g.bend_m = (turn * turn * (reach + g.reach_m + way) + 2 * turn * way) / 8;
+		const int32_t count = tac_field_points_doubted(f, points, &g, index);
+		int32_t at = 0;
+		for (int32_t k = 0; k < points->count; k++) {
+			const bool in = at < count && index[at] == k;
+			at += in;
+			double first;
+			const double least = least_gap(&g, v, w, point_at(points, k), &first);
+			const bool fails = least < fmin(g.keep_m, first - g.creep_m);
+			TEST_ASSERT_TRUE(in || !fails);
+			too_close += fails;
+			doubted += in;
+			near += first < g.reach_m + g.allowed_m;
+		}
+		TEST_ASSERT_EQUAL(count, at);
+	}
+	printf("%d of %d points near a burr come too close, %d are doubted\n", too_close, near, doubted);
+	TEST_ASSERT_TRUE(too_close > 100 && doubted < 3 * too_close + near / 3);
+	tac_field_destroy(&f);
+}
+
+static uint64_t hash_of_points(void)
+{
+	uint64_t hash = 0;
+	for (int32_t k = 0; k < points->count; k++) {
+		const float value[6] = {points->x[k],    points->y[k],    points->z[k],
+					points->up_x[k], points->up_y[k], points->up_z[k]};
+		for (int i = 0; i < 6; i++) {
+			uint32_t bits;
+			memcpy(&bits, &value[i], 4);
+			hash = hash * 31 + bits;
+		}
+		hash = hash * 31 + (uint64_t)points->node[k] + points->label[k];
+	}
+	return hash;
+}
+
+// What a cache has seen before changes nothing but the work: after every edit it gives what a new one gives,
+// and with little work at a time it gets there in steps.
+static void cache_gives_what_is_there_now(void)
+{
+	tac_field *f = block(6 * MM, 6 * MM, 4 * MM, 0.1 * MM);
+	tac_field_cache *old;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_field_cache_create(f, &old));
+	tac_rng rng = tac_rng_seed(8, 8);
+	int64_t work_new = 0, work_old = 0;
+	int steps = 0;
+	for (int i = 0; i < test_rounds(60); i++) {
+		const tac_dvec3 at = tac_dvec3_make(tac_rng_range_f64(&rng, -2 * MM, 2 * MM),
+						    tac_rng_range_f64(&rng, -2 * MM, 2 * MM), 2 * MM);
+		if (i % 3 == 0)
+			carve_ball(f, at, tac_dvec3_add_scaled(at, 0.5 * MM, tac_rng_unit_f64(&rng)),
+				   0.6 * MM);
+		const tac_burr burr = {TAC_BURR_ROUND, at, at, i % 7 == 0 ? 1.3 * MM : 0.7 * MM};
+		gather(f, &burr, 0.1 * MM);
+		const uint64_t expected = hash_of_points();
+		const int32_t count = points->count;
+		work_new += points->examined;
+		for (int k = 0; k == 0 || !points->complete; k++) {
+			TEST_ASSERT_LESS_THAN(200, k);
+			tac_field_gather(f, old, &burr, 0.1 * MM, 800, points);
+			work_old += points->examined;
+			steps += k > 0;
+		}
+		TEST_ASSERT_EQUAL(count, points->count);
+		TEST_ASSERT_EQUAL_HEX64(expected, hash_of_points());
+	}
+	TEST_ASSERT_TRUE(steps > 0 && work_old < 4 * work_new);
+	tac_field_cache_destroy(&old);
+	tac_field_destroy(&f);
+}
+
+// The rows of each brick that the kernels visit, kept by every edit, are those that its nodes ask for.
+static void rows_follow_every_edit(void)
+{
+	tac_field *f = block(6 * MM, 6 * MM, 4 * MM, 0.2 * MM);
+	tac_rng rng = tac_rng_seed(10, 1);
+	for (int i = 0; i < 40; i++) {
+		const tac_dvec3 a = tac_dvec3_scale(tac_rng_unit_f64(&rng), 2.5 * MM);
+		const tac_burr burr = {i % 2 ? TAC_BURR_CYLINDER : TAC_BURR_ROUND, a,
+				       tac_dvec3_add_scaled(a, 0.6 * MM, tac_rng_unit_f64(&rng)), 0.7 * MM};
+		const tac_field_edit edit = tac_field_edit_make(&burr);
+		tac_field_removed removed = {0};
+		// A burr that holds nothing removes nothing.
+		const bool holds = tac_field_holds(f, &burr, 0);
+		TEST_ASSERT_TRUE(tac_field_carve(f, &edit, &removed));
+		TEST_ASSERT_TRUE(holds || total(&removed) == 0);
+		TEST_ASSERT_FALSE(tac_field_holds(f, &burr, 1e-9));
+	}
+	for (int32_t entry = 0; entry < f->stored; entry++) {
+		const tac_field_rows kept = f->rows[entry];
+		tac_field_find_rows(f, entry);
+		TEST_ASSERT_EQUAL_HEX64(f->rows[entry].near, kept.near);
+		TEST_ASSERT_EQUAL_HEX64(f->rows[entry].left, kept.left);
+	}
 	tac_field_destroy(&f);
 }
 
@@ -401,14 +577,8 @@ static uint64_t drilled_hash(const char *simd, uint64_t *points_hash)
 		const tac_field_edit edit = tac_field_edit_make(&burr);
 		tac_field_removed removed = {0};
 		TEST_ASSERT_TRUE(tac_field_carve(f, &edit, &removed));
-		tac_field_gather(f, &burr, 0.1 * MM, false, points);
-		for (int32_t k = 0; k < points->count; k++) {
-			uint32_t bits[3];
-			memcpy(&bits[0], &points->x[k], 4);
-			memcpy(&bits[1], &points->y[k], 4);
-			memcpy(&bits[2], &points->z[k], 4);
-			*points_hash = *points_hash * 31 + bits[0] + 7 * (uint64_t)bits[1] + 13 * bits[2];
-		}
+		gather(f, &burr, 0.1 * MM);
+		*points_hash = *points_hash * 31 + hash_of_points();
 		at = to.z > 2.5 * MM || fabs(to.x) > 2 * MM || fabs(to.y) > 2 * MM || to.z < -1 * MM
 			     ? tac_dvec3_make(0, 0, 2 * MM)
 			     : to;
@@ -458,7 +628,10 @@ int main(void)
 	RUN_TEST(carving_allocates_nothing);
 	RUN_TEST(points_lie_on_what_remains_and_cover_it);
 	RUN_TEST(thin_walls_between_two_holes_keep_their_points);
-	RUN_TEST(points_near_are_those_within_reach);
+	RUN_TEST(distances_of_points_are_the_burrs);
+	RUN_TEST(points_that_come_too_close_are_doubted);
+	RUN_TEST(cache_gives_what_is_there_now);
+	RUN_TEST(rows_follow_every_edit);
 	RUN_TEST(every_simd_variant_gives_the_same_bits);
 	RUN_TEST(copies_stay_equal_to_the_bit);
 	return UNITY_END();

@@ -28,6 +28,8 @@
 // What a burr that does not turn finds further inside it than this crumbles, voxels: only remnants that are
 // thinner than about a voxel can be there, because the field's nodes know no more of them.
 #define CRUMBLE_VOXELS 0.045
+// Less than this is rounding, voxels.
+#define CRUMBLE_LEAST 2e-4
 // The most edits of a tick, and how far the trail may be from their sweeps, voxels.
 #define EDITS_MAX      4
 #define EDITS_CYLINDER 8
@@ -249,6 +251,11 @@ static void crumble(tac_drill *d, tac_dpose T_field_tool)
 		burr.a = tac_dvec3_add_scaled(burr.a, less / length, core);
 		burr.b = tac_dvec3_add_scaled(burr.b, -less / length, core);
 	}
+	// To remove nothing would change the distances in the hole all the same, and every one of them would
+	// be looked at again.
+	const tac_burr there = tac_burr_place(&burr, T_field_tool);
+	if (!tac_field_holds(d->def.field, &there, CRUMBLE_LEAST * tac_field_size_of(d->def.field).voxel_m))
+		return;
 	tac_field_removed removed = {0};
 	d->state.crumbled_m3 += remove_sweep(d, &burr, &T_field_tool, 1, &removed);
 }

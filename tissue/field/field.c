@@ -8,8 +8,11 @@
 
 static tac_field_carve_fn *const carve_rounds[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_field_carve_round);
 static tac_field_carve_fn *const carve_cylinders[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_field_carve_cylinder);
+static tac_field_enters_fn *const enters[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_field_enters);
 static tac_field_find_fn *const finds[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_field_find);
+static tac_field_distances_fn *const distances[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_field_distances);
 static tac_field_bin_fn *const bins[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_field_bin);
+static tac_field_doubt_fn *const doubts[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_field_doubt);
 static tac_field_select_fn *const selects[TAC_SIMD_COUNT] = TAC_SIMD_TABLE(tac_field_select);
 
 // ---- memory ----
@@ -29,9 +32,10 @@ tac_field *tac_field_alloc(double voxel_m, tac_dvec3 origin_m, const int32_t bri
 	f->table = malloc(n * sizeof *f->table);
 	f->clearance = calloc(n, 1);
 	f->dirty = calloc(n, 1);
-	f->near = calloc(pool, sizeof *f->near);
+	f->rows = calloc(pool, sizeof *f->rows);
+	f->changed = calloc(pool, sizeof *f->changed);
 	f->pool = aligned_alloc(64, pool * sizeof *f->pool);
-	if (!f->table || !f->clearance || !f->dirty || !f->near || !f->pool) {
+	if (!f->table || !f->clearance || !f->dirty || !f->rows || !f->changed || !f->pool) {
 		tac_field_destroy(&f);
 		return NULL;
 	}
@@ -41,9 +45,12 @@ tac_field *tac_field_alloc(double voxel_m, tac_dvec3 origin_m, const int32_t bri
 	const tac_simd simd = tac_simd_select();
 	f->carve_round = carve_rounds[simd];
 	f->carve_cylinder = carve_cylinders[simd];
+	f->enters = enters[simd];
 	f->find = finds[simd];
 	f->select = selects[simd];
+	f->distances = distances[simd];
 	f->bin = bins[simd];
+	f->doubt = doubts[simd];
 	return f;
 }
 
@@ -61,7 +68,8 @@ tac_result tac_field_copy(const tac_field *field, tac_field **out_copy)
 	memcpy(c->table, field->table, n * sizeof *c->table);
 	memcpy(c->clearance, field->clearance, n);
 	memcpy(c->dirty, field->dirty, n);
-	memcpy(c->near, field->near, (size_t)field->capacity * sizeof *c->near);
+	memcpy(c->rows, field->rows, (size_t)field->capacity * sizeof *c->rows);
+	memcpy(c->changed, field->changed, (size_t)field->capacity * sizeof *c->changed);
 	memcpy(c->pool, field->pool, (size_t)field->capacity * sizeof *c->pool);
 	c->stored = field->stored;
 	c->never_full = field->never_full;
@@ -80,7 +88,8 @@ void tac_field_destroy(tac_field **field)
 	free(f->table);
 	free(f->clearance);
 	free(f->dirty);
-	free(f->near);
+	free(f->rows);
+	free(f->changed);
 	free(f->pool);
 	free(f);
 	*field = NULL;
@@ -97,19 +106,23 @@ tac_field_brick *tac_field_store(tac_field *field, int32_t brick)
 		b->distance[i] = fill;
 	memset(b->normal, 0, sizeof b->normal);
 	memset(b->label, entry == FIELD_OUTSIDE ? 0 : FIELD_LABEL_OF(entry), sizeof b->label);
-	field->near[field->stored] = 0;
+	field->rows[field->stored] = (tac_field_rows){0, entry == FIELD_OUTSIDE ? 0 : ~UINT64_C(0)};
 	field->table[brick] = field->stored++;
 	return b;
 }
 
-void tac_field_count_near(tac_field *field, int32_t entry)
+void tac_field_find_rows(tac_field *field, int32_t entry)
 {
-	const float near = FIELD_NEAR_INSIDE * (float)field->voxel_m; // the wider of the two
+	const float near = FIELD_NEAR_INSIDE * (float)field->voxel_m; // the widest range that is looked for
+	const float far = (float)(FIELD_FAR * field->voxel_m);
 	const tac_field_brick *b = &field->pool[entry];
-	int count = 0;
-	for (int i = 0; i < FIELD_BRICK_NODES; i++)
-		count += fabsf(b->distance[i]) < near;
-	field->near[entry] = (uint16_t)count;
+	tac_field_rows rows = {0, 0};
+	for (int i = 0; i < FIELD_BRICK_NODES; i++) {
+		const uint64_t row = UINT64_C(1) << (i / FIELD_BRICK);
+		rows.near |= fabsf(b->distance[i]) < near ? row : 0;
+		rows.left |= b->distance[i] < far ? row : 0;
+	}
+	field->rows[entry] = rows;
 }
 
 // ---- nodes ----
@@ -211,7 +224,8 @@ tac_field_size tac_field_size_of(const tac_field *field)
 		.bricks = {f->bricks[0], f->bricks[1], f->bricks[2]},
 		.stored = f->stored,
 		.capacity = f->capacity,
-		.bytes = (int64_t)f->capacity * (TAC_FIELD_BRICK_BYTES + (int64_t)sizeof *f->near) +
+		.bytes = (int64_t)f->capacity *
+				 (TAC_FIELD_BRICK_BYTES + (int64_t)(sizeof *f->rows + sizeof *f->changed)) +
 			 (int64_t)f->brick_count * ((int64_t)sizeof *f->table + 2),
 	};
 }
@@ -351,6 +365,29 @@ static bool lies_behind(const tac_field_region *r, const float base[3])
 	return most <= 0;
 }
 
+bool tac_field_holds(const tac_field *field, const tac_burr *burr, double least_m)
+{
+	const tac_field *f = field;
+	const tac_field_region r = tac_field_region_of(f, burr->a, burr->b, burr->radius, burr->radius);
+	for (int32_t i = r.from[0]; i <= r.to[0]; i++) {
+		for (int32_t j = r.from[1]; j <= r.to[1]; j++) {
+			for (int32_t k = r.from[2]; k <= r.to[2]; k++) {
+				const int32_t entry = f->table[tac_field_brick_index(f, i, j, k)];
+				float base[3];
+				if (entry == FIELD_OUTSIDE || (entry >= 0 && f->rows[entry].left == 0) ||
+				    !tac_field_region_brick(f, &r, (const int32_t[3]){i, j, k}, burr->radius,
+							    base))
+					continue;
+				if (entry < 0 ||
+				    f->enters(&r.cut, burr->kind == TAC_BURR_CYLINDER, base, &f->pool[entry],
+					      f->rows[entry].left, (float)least_m))
+					return true;
+			}
+		}
+	}
+	return false;
+}
+
 bool tac_field_carve(tac_field *field, const tac_field_edit *edit, tac_field_removed *out_removed)
 {
 	tac_field *f = field;
@@ -378,10 +415,10 @@ bool tac_field_carve(tac_field *field, const tac_field_edit *edit, tac_field_rem
 					tac_field_store(f, brick);
 				const int32_t entry = f->table[brick];
 				out_removed->bricks++;
-				if (!carve(&r.cut, base, &f->pool[entry], removed))
+				if (!carve(&r.cut, base, &f->pool[entry], &f->rows[entry], removed))
 					continue;
-				tac_field_count_near(f, entry);
 				f->dirty[brick] = 1;
+				f->changed[entry] = f->version + 1;
 				changed = true;
 			}
 		}

@@ -254,7 +254,7 @@ static tac_result visit_bricks(const grid *g, tac_field *f, int32_t *out_at_once
 			continue;
 		if (kind.surface || kind.mixed) {
 			*tac_field_store(f, brick) = *b;
-			tac_field_count_near(f, f->table[brick]);
+			tac_field_find_rows(f, f->table[brick]);
 		} else if (kind.inside) {
 			f->table[brick] = FIELD_SOLID - kind.label;
 		}

@@ -6,6 +6,7 @@
 #include "tissue/field/bricks.h"
 
 #include <math.h>
+#include <string.h>
 
 // Walls that agree to this are one, and a place is on a wall to this, voxels.
 #define SAME 0.02F
@@ -13,12 +14,8 @@
 #define ABOVE 0.01F
 // Walls whose normals differ less than this make no edge: the square of the angle's sine.
 #define FLAT 0.003F
-// A place further from its node than this is not on the edge that was looked for, voxels.
-#define EDGE_FAR 1.6F
-// Further places along an edge, voxels from the first, for burrs with a radius below SMALL_VOXELS: those
-// would sink in between places a voxel apart by more than 1/50 of a voxel.
-#define ALONG        0.35F
-#define SMALL_VOXELS 12.0
+// Further places along an edge, voxels from the first.
+#define ALONG 0.35F
 // Walls whose normals have at least this dot product may be parts of one surface, and how far such a surface
 // may be from the plane of one of its nodes, voxels.
 #define ALIKE 0.9F
@@ -86,8 +83,8 @@ static int cell_walls(const tac_field *f, const int32_t origin[3], tac_vec3 plac
 }
 
 // Of the walls about a place, the one that the place is furthest above, if it has been removed there; NULL:
-// it has not. Where a wall is below one of the place's own at its node, the two meet in a groove, and neither
-// removes anything of the other.
+// it has not. Where a wall is below one of the place's own at its node, the
+// two meet in a groove, and neither removes anything of the other.
 static const wall *find_remover(const wall *around, int around_count, const wall *own, int own_count,
 				tac_vec3 place)
 {
@@ -133,7 +130,7 @@ static bool find_edge(const tac_field *f, const int32_t origin[3], wall walls[3]
 	bool improved = false;
 	for (int i = 0; i < TRIES; i++) {
 		wall around[8];
-		if (!meet(walls, count, place) || tac_vec3_length(*place) > EDGE_FAR)
+		if (!meet(walls, count, place) || tac_vec3_length(*place) > FIELD_EDGE_FAR)
 			return false;
 		const int near = cell_walls(f, origin, *place, around);
 		const wall *remover = find_remover(around, near, walls, count, *place);
@@ -158,7 +155,7 @@ static bool find_edge(const tac_field *f, const int32_t origin[3], wall walls[3]
 	return false;
 }
 
-static void add_point(tac_field_points *out, tac_vec3 p, uint8_t label, int32_t node)
+static void add_point(tac_field_points *out, tac_vec3 p, tac_vec3 up, uint8_t label, int32_t node)
 {
 	if (out->count == TAC_FIELD_POINTS) {
 		out->complete = false;
@@ -167,6 +164,9 @@ static void add_point(tac_field_points *out, tac_vec3 p, uint8_t label, int32_t 
 	out->x[out->count] = p.x;
 	out->y[out->count] = p.y;
 	out->z[out->count] = p.z;
+	out->up_x[out->count] = up.x;
+	out->up_y[out->count] = up.y;
+	out->up_z[out->count] = up.z;
 	out->label[out->count] = label;
 	out->node[out->count++] = node;
 }
@@ -177,7 +177,7 @@ typedef struct brick_points {
 	int32_t at[3], entry;
 	float base[3];   // of its first node, from the centre of the points, m
 	float per_metre; // voxels
-	int sides;       // 1: further places along an edge; 0: none
+	bool dense;      // with further places along an edge
 	tac_field_points *out;
 } brick_points;
 
@@ -212,12 +212,12 @@ static void add_edge(const brick_points *b, const wall *own, const int32_t origi
 	const tac_vec3 first =
 		tac_vec3_make(b->base[0] + (float)(node >> 6) * h, b->base[1] + (float)(node >> 3 & 7) * h,
 			      b->base[2] + (float)(node & 7) * h);
-	for (int side = -b->sides; side <= b->sides; side++) {
+	for (int side = b->dense ? -1 : 0; side <= (b->dense ? 1 : 0); side++) {
 		wall copy[3] = {walls[0], walls[1]};
 		tac_vec3 p = tac_vec3_add_scaled(place, (float)side * ALONG / length, along);
 		if (side != 0 && !find_edge(f, origin, copy, &p))
 			continue;
-		add_point(b->out, tac_vec3_add_scaled(first, h, p), n.label,
+		add_point(b->out, tac_vec3_add_scaled(first, h, p), tac_vec3_zero(), n.label,
 			  (b->entry * FIELD_BRICK_NODES + node) | (axis + 1) * FIELD_EDGE);
 	}
 }
@@ -248,17 +248,13 @@ static bool may_be_removed(const brick_points *b, const int32_t origin[3], const
 }
 
 // Adds what a node of a brick, the one at `index` of the feet, knows of the surface.
-static void add_node(const brick_points *b, const tac_field_feet *feet, int32_t index, bool inside_only)
+static void add_node(const brick_points *b, const tac_field_feet *feet, int32_t index)
 {
 	const tac_field *f = b->field;
 	const int32_t node = feet->node[index];
 	const tac_vec3 foot = tac_vec3_make(feet->foot[0][index], feet->foot[1][index], feet->foot[2][index]);
 	const tac_field_brick *brick = &f->pool[b->entry];
 	const uint8_t label = brick->label[node];
-	if (inside_only) {
-		add_point(b->out, foot, label, b->entry * FIELD_BRICK_NODES + node);
-		return;
-	}
 	const int32_t origin[3] = {b->at[0] * FIELD_BRICK + (node >> 6),
 				   b->at[1] * FIELD_BRICK + (node >> 3 & 7),
 				   b->at[2] * FIELD_BRICK + (node & 7)};
@@ -276,78 +272,76 @@ static void add_node(const brick_points *b, const tac_field_feet *feet, int32_t 
 		b->out->examined += FOOT_WORK;
 	}
 	if (is_there)
-		add_point(b->out, foot, label, b->entry * FIELD_BRICK_NODES + node);
+		add_point(b->out, foot, own.normal, label, b->entry * FIELD_BRICK_NODES + node);
 	for (int axis = 0; axis < 3; axis++)
 		add_edge(b, &own, origin, node, axis);
 }
 
-void tac_field_gather(const tac_field *field, const tac_burr *burr, double reach_m, bool inside_only,
-		      tac_field_points *out_points)
+// Adds the feet alone.
+static void add_feet(const brick_points *b, const tac_field_feet *feet, int32_t count)
+{
+	tac_field_points *out = b->out;
+	const int32_t first = out->count, room = TAC_FIELD_POINTS - first;
+	const uint8_t *label = b->field->pool[b->entry].label;
+	out->complete &= count <= room;
+	count = count <= room ? count : room;
+	const size_t bytes = (size_t)count * sizeof(float);
+	memcpy(out->x + first, feet->foot[0], bytes);
+	memcpy(out->y + first, feet->foot[1], bytes);
+	memcpy(out->z + first, feet->foot[2], bytes);
+	memcpy(out->up_x + first, feet->normal[0], bytes);
+	memcpy(out->up_y + first, feet->normal[1], bytes);
+	memcpy(out->up_z + first, feet->normal[2], bytes);
+	for (int32_t i = 0; i < count; i++) {
+		out->label[first + i] = label[feet->node[i]];
+		out->node[first + i] = b->entry * FIELD_BRICK_NODES + feet->node[i];
+	}
+	out->count += count;
+}
+
+void tac_field_gather_inside(const tac_field *field, const tac_burr *burr, double reach_m,
+			     tac_field_points *out_points)
 {
 	const tac_field *f = field;
-	tac_field_points *out = out_points;
-	out->count = 0;
-	out->complete = true;
-	out->examined = 0;
-	out->centre = burr->a;
-	// How far a point may be from its node.
-	const double from_node = inside_only ? (double)FIELD_NEAR_INSIDE : (double)EDGE_FAR;
-	const double reach = burr->radius + reach_m + from_node * f->voxel_m;
+	const double reach = burr->radius + reach_m + (double)FIELD_NEAR_INSIDE * f->voxel_m;
 	const tac_field_region r = tac_field_region_of(f, burr->a, burr->b, burr->radius, reach);
-	const float h = (float)f->voxel_m;
-	const int sides = burr->radius < SMALL_VOXELS * f->voxel_m;
-	const float range[2] = {inside_only ? -FIELD_NEAR_INSIDE * h : -FIELD_NEAR_EDGE * h,
-				inside_only ? 0 : FIELD_NEAR_EDGE * h};
+	const float range[2] = {-FIELD_NEAR_INSIDE * (float)f->voxel_m, 0};
+	tac_field_points_begin(out_points, burr);
 	for (int32_t i = r.from[0]; i <= r.to[0]; i++) {
 		for (int32_t j = r.from[1]; j <= r.to[1]; j++) {
 			for (int32_t k = r.from[2]; k <= r.to[2]; k++) {
 				const int32_t entry = f->table[tac_field_brick_index(f, i, j, k)];
-				brick_points b = {f,     {i, j, k}, entry, {0}, (float)(1 / f->voxel_m),
-						  sides, out};
-				if (entry < 0 || f->near[entry] == 0 ||
+				brick_points b = {
+					.field = f, .at = {i, j, k}, .entry = entry, .out = out_points};
+				if (entry < 0 || f->rows[entry].near == 0 ||
 				    !tac_field_region_brick(f, &r, b.at, reach, b.base))
 					continue;
 				tac_field_feet feet;
 				const int32_t count =
-					f->find(&r.cut, b.base, &f->pool[entry], range, (float)reach, &feet);
-				out->examined += 8 + count;
-				for (int32_t n = 0; n < count; n++)
-					add_node(&b, &feet, n, inside_only);
+					f->find(&r.cut, b.base, &f->pool[entry], f->rows[entry].near, range,
+						(float)reach, &feet);
+				out_points->examined += 8 + count;
+				add_feet(&b, &feet, count);
 			}
 		}
 	}
 }
 
-bool tac_field_point_is_edge(const tac_field_points *points, int32_t index)
+int32_t tac_field_find_points(const tac_field *field, const int32_t at[3], bool dense, tac_field_points *out)
 {
-	return points->node[index] >= FIELD_EDGE;
-}
-
-tac_dvec3 tac_field_point_normal(const tac_field *field, const tac_field_points *points, int32_t index)
-{
-	const int32_t node = points->node[index];
-	if (tac_field_point_is_edge(points, index))
-		return tac_dvec3_zero();
-	return tac_dvec3_from_vec3(
-		tac_field_node_of(&field->pool[node / FIELD_BRICK_NODES], node % FIELD_BRICK_NODES).normal);
-}
-
-int32_t tac_field_points_near(const tac_field *field, const tac_field_points *points, const tac_burr *burr,
-			      double reach_m, int32_t *out_index)
-{
-	const tac_field_region r = tac_field_region_of(field, burr->a, burr->b, burr->radius, 0);
-	const tac_dvec3 from = tac_dvec3_sub(points->centre, burr->a);
-	const float offset[3] = {(float)from.x, (float)from.y, (float)from.z};
-	const float slack = 4e-9F; // above the rounding of coordinates of some millimetres
-	return field->select(&r.cut, points->x, points->y, points->z, points->count, offset,
-			     (float)reach_m + slack, out_index);
-}
-
-void tac_field_points_bin(const tac_field *field, const tac_field_points *points, tac_dvec3 centre,
-			  tac_dvec3 advance_m, int32_t grid, float *out_key_m, int32_t *out_bin)
-{
-	const tac_dvec3 from = tac_dvec3_sub(centre, points->centre);
-	const float middle[3] = {(float)from.x, (float)from.y, (float)from.z};
-	const float advance[3] = {(float)advance_m.x, (float)advance_m.y, (float)advance_m.z};
-	field->bin(points->x, points->y, points->z, points->count, middle, advance, grid, out_key_m, out_bin);
+	const tac_field *f = field;
+	const float h = (float)f->voxel_m, range[2] = {-FIELD_NEAR_EDGE * h, FIELD_NEAR_EDGE * h};
+	const int32_t entry = f->table[tac_field_brick_index(f, at[0], at[1], at[2])];
+	const brick_points b = {f,  {at[0], at[1], at[2]}, entry, {0, 0, 0}, (float)(1 / f->voxel_m), dense,
+				out};
+	const tac_field_cut all = {.voxel = h};
+	const float everywhere = 1e3F; // m
+	tac_field_feet feet;
+	const int32_t count =
+		f->find(&all, b.base, &f->pool[entry], f->rows[entry].near, range, everywhere, &feet);
+	const int32_t before = out->count;
+	out->examined += count;
+	for (int32_t n = 0; n < count; n++)
+		add_node(&b, &feet, n);
+	return out->count - before;
 }
