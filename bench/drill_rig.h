@@ -144,8 +144,7 @@ static inline void drill_rig_feel(drill_rig *rig)
 
 static inline void drill_rig_step(drill_rig *rig, tac_dpose device, bool running)
 {
-	tac_drill_allow(&rig->drill, running, rig->force_N, rig->label, rig->period_s,
-			tac_sco_pose(rig->sco));
+	tac_drill_allow(&rig->drill, running, rig->force_N, rig->label, rig->period_s);
 	tac_sco_step(rig->sco, device, NULL, &rig->report);
 	drill_rig_feel(rig);
 	const tac_dpose *trail;

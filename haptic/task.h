@@ -79,6 +79,7 @@ typedef struct tac_task_figures {
 	double removed;        // part of it that was removed, 0 … 1
 	double healthy_m3;     // removed of all other materials
 	double drill_s, air_s; // that a drill ran, and of that the time without touching
+	double full_s;         // and in which it did not cut, because the body's pool was full
 	double mean_load;      // of its motor while it cut, 0 … 1
 	double coverage;       // part of the target object's area that was touched, 0 … 1
 

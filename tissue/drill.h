@@ -65,9 +65,11 @@ typedef struct tac_drill_def {
 } tac_drill_def;
 
 typedef enum tac_drill_flag {
-	TAC_DRILL_FIELD_FULL = 1, // the field's pool is empty where the burr is: it does not cut
-	TAC_DRILL_LAGS = 2,       // the reader of the edits lags behind: an edit was not told to it
-	TAC_DRILL_JOINED = 4,     // a long way in one tick was removed as fewer, longer sweeps
+	// The field's pool has too few bricks left: the burr does not cut, and meets all that remains as a
+	// burr that does not turn.
+	TAC_DRILL_FIELD_FULL = 1,
+	TAC_DRILL_LAGS = 2,   // the reader of the edits lags behind: an edit was not told to it
+	TAC_DRILL_JOINED = 4, // a long way in one tick was removed as fewer, longer sweeps
 } tac_drill_flag;
 
 // What the drill does, and what it has done since the start.
@@ -84,6 +86,7 @@ typedef struct tac_drill_state {
 	double feed_work_J; // force times recession
 	double time_s;      // that it ran
 	double air_s;       // that it ran without touching
+	double full_s;      // that it ran and did not cut: TAC_DRILL_FIELD_FULL
 	uint64_t full_ticks, lag_ticks;
 } tac_drill_state;
 
@@ -91,6 +94,7 @@ typedef struct tac_drill_state {
 typedef struct tac_drill {
 	tac_drill_def def;
 	double cutting_speed_m_per_s;
+	int32_t reserve; // bricks without which it does not cut
 	tac_drill_allowance allowance;
 	double budget_J;     // what this tick's cut may take; below 0: earlier ones took too much
 	double carry_J;      // what earlier ticks should have taken, less what they took
@@ -118,11 +122,9 @@ tac_result tac_drill_init(tac_drill *drill, const char *name, const tac_drill_de
 double tac_drill_energy_of_feed(const tac_drill_def *def, double feed_m_per_N_s);
 
 // Before the mover's step: allows what the force of the last tick can cut. `force_N` is that of the material
-// on the burr, in the field's frame, zero without contact; `label` the material that is pressed most;
-// `T_field_tool` where the tool is.
+// on the burr, in the field's frame, zero without contact; `label` the material that is pressed most.
 // Thread: RT.
-void tac_drill_allow(tac_drill *drill, bool running, tac_dvec3 force_N, int32_t label, double elapsed_s,
-		     tac_dpose T_field_tool);
+void tac_drill_allow(tac_drill *drill, bool running, tac_dvec3 force_N, int32_t label, double elapsed_s);
 
 // After the mover's step: removes what the burr swept along the `count` poses of its trail, in the field's
 // frame, if it ran and was near.

@@ -34,6 +34,8 @@ typedef struct tac_field tac_field;
 // Nodes along the edge of a brick, and the bytes of a brick.
 #define TAC_FIELD_BRICK       8
 #define TAC_FIELD_BRICK_BYTES 4096
+// Distances are clamped to this many voxels, and an edit changes nodes up to so far from it.
+#define TAC_FIELD_FAR_VOXELS 2
 // The most nodes of a grid, stored or not.
 #define TAC_FIELD_NODES_MAX (INT64_C(1) << 27)
 
@@ -109,10 +111,9 @@ typedef struct tac_field_removed {
 // Thread: RT.
 tac_field_edit tac_field_edit_make(const tac_burr *burr);
 
-// The bricks that the pool may have to provide for an edit with this burr, enlarged by `margin_m`; 0 if the
-// pool was made for the whole body.
+// Whether the pool may run out of bricks; false if it was made for the whole body.
 // Thread: RT.
-int32_t tac_field_bricks_needed(const tac_field *field, const tac_burr *burr, double margin_m);
+bool tac_field_may_be_full(const tac_field *field);
 
 // Removes the edit and adds to *out_removed what it removed. Returns false and changes nothing if the pool
 // has not enough bricks left.

@@ -75,14 +75,13 @@ void tac_servo_drilling_share(tac_servo_drilling *drilling, const tac_servo_dril
 	drilling->borrowed = true;
 }
 
-void tac_servo_drilling_allow(tac_servo_drilling *drilling, uint32_t buttons, double elapsed_s,
-			      tac_dpose T_object_tool)
+void tac_servo_drilling_allow(tac_servo_drilling *drilling, uint32_t buttons, double elapsed_s)
 {
 	tac_servo_drilling *g = drilling;
 	if (!g->used)
 		return;
 	const bool running = g->button < 0 || (buttons >> g->button & 1u);
-	tac_drill_allow(&g->drill, running, g->force_N, g->label, elapsed_s, T_object_tool);
+	tac_drill_allow(&g->drill, running, g->force_N, g->label, elapsed_s);
 }
 
 double tac_servo_drilling_vibrate(tac_servo_drilling *drilling, double elapsed_s)

@@ -46,8 +46,7 @@ void tac_servo_drilling_share(tac_servo_drilling *drilling, const tac_servo_dril
 
 // Before the mover's step: how far the burr may cut in it. `buttons` are the device's.
 // Thread: RT.
-void tac_servo_drilling_allow(tac_servo_drilling *drilling, uint32_t buttons, double elapsed_s,
-			      tac_dpose T_object_tool);
+void tac_servo_drilling_allow(tac_servo_drilling *drilling, uint32_t buttons, double elapsed_s);
 
 // The force of the vibration in this tick, N.
 // Thread: RT.

@@ -560,9 +560,8 @@ static void publish(tac_servo *s, int64_t now_ns, const tac_tick *tick)
 static void allow_cut(tac_servo *s, int64_t elapsed_ns)
 {
 	if (s->drilling.used)
-		tac_servo_drilling_allow(
-			&s->drilling, s->waiting ? 0 : s->device_state.buttons, (double)elapsed_ns / 1e9,
-			tac_dpose_relative(s->T_world_objects[s->drilling.object], tac_sco_pose(s->sco)));
+		tac_servo_drilling_allow(&s->drilling, s->waiting ? 0 : s->device_state.buttons,
+					 (double)elapsed_ns / 1e9);
 }
 
 // After the device's write: what is removed matters in the next tick.

@@ -427,6 +427,7 @@ static void watch_drill(tac_task *t, const tac_snapshot *n)
 	const tac_drill_state *s = &n->drill.state;
 	t->figures.drill_s = s->time_s;
 	t->figures.air_s = s->air_s;
+	t->figures.full_s = s->full_s;
 	if (!s->cutting)
 		return;
 	t->cut_ticks++;
@@ -617,6 +618,8 @@ static void list_drill(row_list *list, const tac_task_figures *f)
 {
 	add(list, "s", f->drill_s, "time drilling");
 	add(list, "s", f->air_s, "of that in the air");
+	if (f->full_s > 0)
+		add(list, "s", f->full_s, "of that without cutting: the body's memory was full");
 	add(list, "%", 100 * f->mean_load, "mean load of the motor while it cut");
 }
 

@@ -396,7 +396,7 @@ typedef struct referee {
 	tac_field_edit *edits;
 	int count, capacity;
 	long double worst_m; // how deep a point of the burr was in what remains
-	double crumbled_voxels, removed_m3;
+	double crumbled_voxels, removed_m3, full_s;
 } referee;
 
 // The distance of a point from what an edit removed, by the closed form in long double.
@@ -521,6 +521,7 @@ static uint64_t drill_at_random(const drill_rig_def *def, uint64_t seed, int tic
 	}
 	TEST_ASSERT_EQUAL(0, allocations);
 	r->removed_m3 = rig.drill.state.removed_m3[0];
+	r->full_s = rig.drill.state.full_s;
 	// What crumbles is finer than the grid: no more than a few voxels in all.
 	r->crumbled_voxels = rig.drill.state.crumbled_m3 / pow(def->voxel_m, 3);
 	// The reader's copy of the field: the same edits give the same bits (D09).
@@ -699,7 +700,7 @@ static void whole_trail_is_removed(void)
 	start(&rig, &def, at(0, 0, 1.01 * MM));
 	const tac_dpose trail[] = {at(-2 * MM, 0, -3 * MM), at(-1 * MM, 0, -3 * MM), at(1 * MM, 0, -3 * MM),
 				   at(1 * MM, 1.5 * MM, -3 * MM)};
-	tac_drill_allow(&rig.drill, true, tac_dvec3_make(0, 0, 1), 0, def.period_s, trail[0]);
+	tac_drill_allow(&rig.drill, true, tac_dvec3_make(0, 0, 1), 0, def.period_s);
 	tac_drill_cut(&rig.drill, trail, 4, true);
 	for (int i = 0; i <= 100; i++) {
 		const double way = 4.5 * MM * i / 100, x = fmin(way, 3 * MM), y = way - x;
@@ -724,7 +725,8 @@ static void empty_pool_stops_the_drill_and_not_the_proof(void)
 	def.voxel_m = 0.15 * MM;
 	drill_rig rig;
 	start(&rig, &def, at(0, 0, 1.01 * MM));
-	def.max_bricks = tac_field_size_of(rig.field).stored + 40; // some more than the surface needs
+	// Some more than the surface and the drill's reserve need.
+	def.max_bricks = tac_field_size_of(rig.field).stored + rig.drill.reserve + 8;
 	drill_rig_fini(&rig);
 	start(&rig, &def, at(0, 0, 1.01 * MM));
 	for (int i = 0; i < 2500; i++)
@@ -740,6 +742,39 @@ static void empty_pool_stops_the_drill_and_not_the_proof(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-7, stuck, tac_sco_pose(rig.sco).position.z);
 	TEST_ASSERT_TRUE(tac_dvec3_length(rig.force_N) > 1); // it presses on what it cannot cut
 	drill_rig_fini(&rig);
+}
+
+// D04 with a pool that is soon full: a hand that goes on as before, every tick judged.
+static void burr_is_never_inside_what_remains_with_a_full_pool(void)
+{
+	const double length_m[] = {0, 2 * MM};
+	for (int i = 0; i < 2; i++) {
+		drill_rig_def def = drill_rig_def_default();
+		def.size_m = i ? 0.014 : 0.008; // more than the reserve of a longer burr
+		def.depth_m = i ? 0.01 : 0.006;
+		def.voxel_m = 0.15 * MM;
+		def.length_m = length_m[i];
+		drill_rig rig;
+		start(&rig, &def, at(0, 0, 1.01 * MM));
+		def.max_bricks = tac_field_size_of(rig.field).stored + rig.drill.reserve + (i ? 20 : 4);
+		drill_rig_fini(&rig);
+		double full_s = 0, removed_m3 = 0;
+		for (int part = 0; part < (test_long() ? 40 : TAC_TEST_SANITIZED ? 1 : 3); part++) {
+			referee r = {0};
+			drill_at_random(&def, (uint64_t)(from_environment("TACTUS_SEED", 40) + part),
+					test_long()          ? 5000
+					: TAC_TEST_SANITIZED ? 300
+							     : 2000,
+					1, &r);
+			TEST_ASSERT_TRUE(r.worst_m <= 0.05L * def.voxel_m);
+			TEST_ASSERT_TRUE(r.crumbled_voxels <= CRUMBLED_MOST);
+			full_s += r.full_s;
+			removed_m3 += r.removed_m3;
+		}
+		printf("full pool%s: %.1f s full, %.2f mm3 removed\n", i ? ", cylinder" : "", full_s,
+		       1e9 * removed_m3);
+		TEST_ASSERT_TRUE(TAC_TEST_SANITIZED || (full_s > 0.5 && removed_m3 > 0));
+	}
 }
 
 // The tick depends on nobody who watches: with a reader that never reads it removes what it removes without.
@@ -790,6 +825,7 @@ int main(void)
 	RUN_TEST(burr_too_large_for_its_voxels_is_refused);
 	RUN_TEST(whole_trail_is_removed);
 	RUN_TEST(empty_pool_stops_the_drill_and_not_the_proof);
+	RUN_TEST(burr_is_never_inside_what_remains_with_a_full_pool);
 	RUN_TEST(slow_reader_changes_nothing_and_is_counted);
 	return UNITY_END();
 }

@@ -34,6 +34,8 @@
 #define EDITS_MAX      4
 #define EDITS_CYLINDER 8
 #define TRAIL_BEND     0.02
+// Bricks are scarce if there are fewer than for this many edits.
+#define SCARCE 8
 
 // ---- set-up ----
 
@@ -51,6 +53,16 @@ double tac_drill_energy_of_feed(const tac_drill_def *def, double feed_m_per_N_s)
 {
 	const double speed = 0.5 * def->speed_rad_per_s * def->burr.radius;
 	return speed / (def->thrust_ratio * feed_m_per_N_s * section_m2(def));
+}
+
+// The bricks that may be missing for one edit with the burr, anywhere.
+static int32_t bricks_of_an_edit(const tac_drill_def *def)
+{
+	const double h = tac_field_size_of(def->field).voxel_m;
+	const double length = tac_dvec3_length(tac_dvec3_sub(def->burr.b, def->burr.a));
+	const double across = length + 2 * (def->burr.radius + TAC_FIELD_FAR_VOXELS * h);
+	const int32_t along = (int32_t)ceil(across / (TAC_FIELD_BRICK * h)) + 1;
+	return along * along * along;
 }
 
 static bool positive(double x)
@@ -86,6 +98,7 @@ tac_result tac_drill_init(tac_drill *drill, const char *name, const tac_drill_de
 			name);
 		return TAC_ERROR_ARGUMENT;
 	}
+	drill->reserve = bricks_of_an_edit(def);
 	drill->cutting_speed_m_per_s = 0.5 * def->speed_rad_per_s * def->burr.radius;
 	return TAC_OK;
 }
@@ -97,21 +110,25 @@ static double decay(double elapsed_s, double time_s)
 	return exp(-elapsed_s / time_s);
 }
 
-// Whether the pool has room for what the next step may remove.
-static bool has_room(tac_drill *d, tac_dpose T_field_tool)
+static int32_t bricks_left(const tac_drill *d)
 {
 	const tac_field_size size = tac_field_size_of(d->def.field);
-	const tac_burr burr = tac_burr_place(&d->def.burr, T_field_tool);
-	// Where the burr can be after the step: bricks that an edit there may reach.
-	const double margin = TAC_FIELD_BRICK * size.voxel_m;
-	if (size.capacity - size.stored < tac_field_bricks_needed(d->def.field, &burr, margin))
-		d->state.flags |= TAC_DRILL_FIELD_FULL;
-	d->state.full_ticks += (d->state.flags & TAC_DRILL_FIELD_FULL) != 0;
-	return !(d->state.flags & TAC_DRILL_FIELD_FULL);
+	return size.capacity - size.stored;
 }
 
-void tac_drill_allow(tac_drill *drill, bool running, tac_dvec3 force_N, int32_t label, double elapsed_s,
-		     tac_dpose T_field_tool)
+// Whether what the burr enters in the next step can be removed, wherever it goes: the pool keeps the bricks
+// of one more edit. What is left when the drill is stopped is for remnants that crumble.
+static bool has_room(tac_drill *d)
+{
+	if (!tac_field_may_be_full(d->def.field) || bricks_left(d) >= d->reserve)
+		return true;
+	d->state.flags |= TAC_DRILL_FIELD_FULL;
+	d->state.full_ticks++;
+	d->state.full_s += d->elapsed_s;
+	return false;
+}
+
+void tac_drill_allow(tac_drill *drill, bool running, tac_dvec3 force_N, int32_t label, double elapsed_s)
 {
 	tac_drill *d = drill;
 	const tac_drill_material *m = &d->def.materials[label >= 0 && label < TAC_FIELD_LABELS ? label : 0];
@@ -123,7 +140,7 @@ void tac_drill_allow(tac_drill *drill, bool running, tac_dvec3 force_N, int32_t 
 	d->budget_J = d->carry_J;
 	d->allowance = (tac_drill_allowance){.has_removed = d->has_removed, .removed = d->removed};
 	d->state.time_s += running ? elapsed_s : 0;
-	if (!running || !has_room(d, T_field_tool))
+	if (!running || !has_room(d))
 		return;
 	d->allowance.slack_m = RUB_SLACK_M;
 	if (!(d->press_N > m->rub_N) || !(elapsed_s > 0))
@@ -150,7 +167,6 @@ static bool remove_edit(tac_drill *d, const tac_burr *burr, tac_field_removed *r
 	const tac_field_edit edit = tac_field_edit_make(burr);
 	if (!tac_field_carve(d->def.field, &edit, removed)) {
 		d->state.flags |= TAC_DRILL_FIELD_FULL;
-		d->has_removed = false;
 		return false;
 	}
 	if (d->def.edits && !tac_ring_push(d->def.edits, &edit))
@@ -170,8 +186,8 @@ static double bend(const tac_dpose *trail, int32_t from, int32_t to)
 	return most;
 }
 
-// The sweep of a ball: a capsule for each straight part of the trail.
-static void remove_ball(tac_drill *d, const tac_burr *burr, const tac_dpose *trail, int32_t count,
+// The sweep of a ball: a capsule for each straight part of the trail. False: the pool was empty.
+static bool remove_ball(tac_drill *d, const tac_burr *burr, const tac_dpose *trail, int32_t count,
 			tac_field_removed *removed)
 {
 	const double h = tac_field_size_of(d->def.field).voxel_m;
@@ -185,15 +201,18 @@ static void remove_ball(tac_drill *d, const tac_burr *burr, const tac_dpose *tra
 			d->state.flags |= TAC_DRILL_JOINED;
 		tac_burr sweep = tac_burr_place(burr, trail[from]);
 		sweep.b = tac_burr_place(burr, trail[to]).a;
-		if (!remove_edit(d, &sweep, removed) || to == count - 1)
-			return;
+		if (!remove_edit(d, &sweep, removed))
+			return false;
+		if (to == count - 1)
+			return true;
 		edits++;
 		from = to;
 	}
+	return true;
 }
 
-// The sweep of a cylinder: cylinders along the trail, half a voxel apart.
-static void remove_cylinder(tac_drill *d, const tac_burr *cylinder, const tac_dpose *trail, int32_t count,
+// The sweep of a cylinder: cylinders along the trail, half a voxel apart. False: the pool was empty.
+static bool remove_cylinder(tac_drill *d, const tac_burr *cylinder, const tac_dpose *trail, int32_t count,
 			    tac_field_removed *removed)
 {
 	const double h = tac_field_size_of(d->def.field).voxel_m, reach = tac_burr_reach(&d->def.burr);
@@ -215,20 +234,24 @@ static void remove_cylinder(tac_drill *d, const tac_burr *cylinder, const tac_dp
 				  : *first;
 		const tac_burr burr = tac_burr_place(cylinder, pose);
 		if (!remove_edit(d, &burr, removed))
-			return;
+			return false;
 	}
+	return true;
 }
 
 // Removes what a burr of the tool's frame swept along the trail. Returns the volume.
 static double remove_sweep(tac_drill *d, const tac_burr *burr, const tac_dpose *trail, int32_t count,
 			   tac_field_removed *removed)
 {
-	d->has_removed = true;
-	d->removed = tac_burr_place(burr, trail[count - 1]);
-	if (is_ball(burr))
-		remove_ball(d, burr, trail, count, removed);
-	else
-		remove_cylinder(d, burr, trail, count, removed);
+	const tac_burr last = tac_burr_place(burr, trail[count - 1]);
+	// Where bricks are scarce, what the burr is in goes before what it has passed.
+	const bool scarce = tac_field_may_be_full(d->def.field) && bricks_left(d) < SCARCE * d->reserve;
+	d->removed = last;
+	d->has_removed = !scarce || remove_edit(d, &last, removed);
+	const bool whole = is_ball(burr) ? remove_ball(d, burr, trail, count, removed)
+					 : remove_cylinder(d, burr, trail, count, removed);
+	if (!whole && !scarce)
+		d->has_removed = remove_edit(d, &last, removed);
 	double volume_m3 = 0;
 	for (int i = 0; i < TAC_FIELD_LABELS; i++) {
 		d->state.removed_m3[i] += removed->volume_m3[i];
@@ -298,7 +321,7 @@ void tac_drill_cut(tac_drill *drill, const tac_dpose *trail, int32_t count, bool
 	s->air_s += s->running && !touching ? d->elapsed_s : 0;
 	double taken_J = 0, made_m = 0, volume_m3 = 0;
 	d->has_removed = false;
-	if (close && !s->running)
+	if (close && !cuts)
 		crumble(d, trail[count - 1]);
 	if (cuts) {
 		volume_m3 = remove_sweep(d, &d->def.burr, trail, count, &removed);

@@ -11,8 +11,7 @@ extern "C" {
 
 #define FIELD_BRICK       TAC_FIELD_BRICK
 #define FIELD_BRICK_NODES (FIELD_BRICK * FIELD_BRICK * FIELD_BRICK)
-// Distances are clamped to this many voxels.
-#define FIELD_FAR 2
+#define FIELD_FAR         TAC_FIELD_FAR_VOXELS
 // Nodes closer to the surface than this have a foot that counts as a point of the surface, in voxels. At
 // 1/2 a plane along the grid has one point for each square voxel; more make the gaps between points smaller.
 #define FIELD_NEAR 0.8F

@@ -336,13 +336,9 @@ static int32_t count_needed(const tac_field *f, const tac_field_region *r, doubl
 	return needed;
 }
 
-int32_t tac_field_bricks_needed(const tac_field *field, const tac_burr *burr, double margin_m)
+bool tac_field_may_be_full(const tac_field *field)
 {
-	if (field->never_full)
-		return 0;
-	const double reach = edit_reach(field, burr->radius) + margin_m;
-	const tac_field_region r = tac_field_region_of(field, burr->a, burr->b, burr->radius, reach);
-	return count_needed(field, &r, reach);
+	return !field->never_full;
 }
 
 // Whether the edit goes on where the last one ended, with the same ball.
