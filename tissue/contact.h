@@ -171,13 +171,24 @@ tac_wrench tac_tissue_commit(tac_tissue *tissue, tac_dpose T_body_tool);
 // Thread: RT.
 tac_wrench tac_tissue_hold(tac_tissue *tissue, tac_dpose T_body_tool, double elapsed_s);
 
+// How far the pressed patch goes along with a tool that drags it, m for each newton across the normal of the
+// last tick: the mean displacement, with the loads as weights, under a force that is distributed as the loads
+// are; the mean of both directions. 0 without a load. That tangential forces do not change the normal ones,
+// nor these the drag, is L. Goodman's approximation (1962); it is exact on an incompressible half-space.
+// Thread: RT.
+double tac_tissue_drag_m_per_N(const tac_tissue *tissue);
+
+// The force of the tool on the tissue across the normal, of which each loaded point has a part as of the
+// loads. It is contained in the forces of tac_tissue_forces until the next tick. It does not change any gap.
+// Thread: RT.
+void tac_tissue_drag(tac_tissue *tissue, tac_dvec3 force_N);
+
 // Valid until the next call.
 // Thread: RT.
 const tac_tissue_state *tac_tissue_state_of(const tac_tissue *tissue);
 
-// Copies the forces f + creep q by which the compliance gives the present shape: u = sum of C_ij force_j.
-// Returns their number.
-// Thread: RT.
+// Copies the forces f + creep q, and the drag, by which the compliance gives the present shape: u = sum of
+// C_ij force_j. Returns their number. Thread: RT.
 int32_t tac_tissue_forces(const tac_tissue *tissue, tac_tissue_force out_forces[TAC_TISSUE_FORCES]);
 
 // One row of the last tick, for tests: the point, its load, its gap from the tool at the pose of the last

@@ -143,15 +143,31 @@ void tac_servo_solve_pressing(tac_servo *servo, int64_t elapsed_ns)
 	}
 }
 
+// The bristle is in series with the tissue, which goes along with the tool before it slips. When the patch
+// grows, what is new in it is not bent yet: the force stays. When it shrinks, the bend stays. Either way the
+// stored energy, force^2 / (2 stiffness), does not rise.
+static void stiffen_bristle(tac_servo_pressing *p)
+{
+	const double drag = tac_tissue_drag_m_per_N(p->tissue);
+	const double stiffness = 1 / (1 / p->material.stiffness_N_per_m + drag);
+	if (p->friction.touching && stiffness > p->drag_N_per_m) {
+		const double part = p->drag_N_per_m / stiffness;
+		p->friction.anchor_m = tac_dvec3_lerp(p->travel_m, p->friction.anchor_m, part);
+		p->friction.anchor_rad = p->turn_rad + part * (p->friction.anchor_rad - p->turn_rad);
+	}
+	p->drag_N_per_m = stiffness;
+}
+
 // Friction at the middle of the patch, which moves with the tool. In the body's frame.
 static tac_wrench rub(tac_servo_pressing *p, tac_dpose T_body_tool)
 {
 	const tac_tissue_state *state = tac_tissue_state_of(p->tissue);
-	if (!(state->load_N > 0)) {
+	if (!(state->load_N > 0) || !(p->material.static_coefficient > 0)) {
 		p->friction = (tac_friction){0};
 		p->T_body_tool = T_body_tool;
 		return (tac_wrench){{0, 0, 0}, {0, 0, 0}};
 	}
+	stiffen_bristle(p);
 	const tac_dvec3 on_tool = tac_dpose_apply_point(tac_dpose_inverse(T_body_tool), state->centre_m);
 	const tac_dquat turned =
 		tac_dquat_mul(T_body_tool.rotation, tac_dquat_conjugate(p->T_body_tool.rotation));
@@ -163,8 +179,10 @@ static tac_wrench rub(tac_servo_pressing *p, tac_dpose T_body_tool)
 					  .turn_rad = p->turn_rad,
 					  .radius_m = p->fixed_rotation ? 0 : state->radius_m,
 					  .normal = state->normal};
-	const tac_friction_result f =
-		tac_friction_step_patch(&p->friction, &p->material, &patch, state->load_N);
+	tac_friction_material material = p->material;
+	material.stiffness_N_per_m = p->drag_N_per_m;
+	const tac_friction_result f = tac_friction_step_patch(&p->friction, &material, &patch, state->load_N);
+	tac_tissue_drag(p->tissue, tac_dvec3_neg(f.force_N));
 	const tac_dvec3 arm = tac_dvec3_sub(state->centre_m, T_body_tool.position);
 	return (tac_wrench){
 		f.force_N, tac_dvec3_add_scaled(tac_dvec3_cross(arm, f.force_N), f.torque_Nm, state->normal)};
@@ -199,7 +217,8 @@ double tac_servo_pressing_energy_J(const tac_servo *servo)
 	double J = state->energy_J + 0.5 * tac_dvec3_length_squared(w->force_N) / p->coupling_N_per_m;
 	if (!p->fixed_rotation && p->turn_coupling_Nm_per_rad > 0)
 		J += 0.5 * tac_dvec3_length_squared(w->torque_Nm) / p->turn_coupling_Nm_per_rad;
-	J += 0.5 * tac_dvec3_length_squared(p->friction_N) / p->material.stiffness_N_per_m;
+	if (p->friction.touching)
+		J += 0.5 * tac_dvec3_length_squared(p->friction_N) / p->drag_N_per_m;
 	// The coupling's spring carries contacts and tissue together, as in tac_servo_needle_energy_J.
 	const double both_J = tac_dvec3_dot(servo->offset_m, p->wrench.force_N) +
 			      tac_dvec3_dot(servo->turn_rad, p->wrench.torque_Nm);

@@ -24,8 +24,9 @@ typedef struct tac_servo_pressing {
 	// From tick to tick.
 	tac_friction friction;
 	tac_dpose T_body_tool;
-	tac_dvec3 travel_m; // sum of the tool's motion at the patch's centre, body's frame
-	double turn_rad;    // about its normal
+	tac_dvec3 travel_m;  // sum of the tool's motion at the patch's centre, body's frame
+	double turn_rad;     // about its normal
+	double drag_N_per_m; // of the bristle and the tissue that it drags
 
 	// Of this tick.
 	bool active; // tac_tissue_solve was called

@@ -138,6 +138,69 @@ static long double bone_distance(tac_dvec3 p)
 	return sqrtl(sum);
 }
 
+// Presses along a line that leans by `lean` from the normal. Whether it slipped.
+static bool press_leaning(double lean, const tac_snapshot **out)
+{
+	bool slipped = false;
+	const tac_snapshot *s = move_to(&f, at(0, 0, R), 300);
+	for (int i = 1; i <= 800; i++) {
+		const double way = 4e-6 * i;
+		s = step_to(&f, at(way * sin(lean), 0, R - way * cos(lean)));
+		slipped |= s->tissue.slipping;
+		const double friction = tac_dvec3_length(s->tissue.friction_N);
+		TEST_ASSERT_TRUE(friction <= 0.3 * s->tissue.state.load_N * (1 + 1e-9));
+	}
+	*out = s;
+	return slipped;
+}
+
+// The tissue goes along with the tool. Pressed at a constant lean, tangential and normal force grow together
+// with the stiffnesses of the patch, 1 / (0.15 (2 - nu) / (G a)) and 2 E* a, so that it sticks or slips from
+// the beginning (R. Mindlin and H. Deresiewicz 1953).
+static void test_tissue_goes_along_with_a_tool_that_presses_it(void)
+{
+	build("scene: x\n" MATERIALS BALL PAD, 0, 15);
+	const tac_snapshot *s;
+	TEST_ASSERT_FALSE(press_leaning(0, &s));
+	TEST_ASSERT_TRUE(tac_dvec3_length(s->tissue.friction_N) < 1e-3 * s->tissue.state.load_N);
+	move_to(&f, at(0, 0, R + 1e-3), 400);
+	TEST_ASSERT_FALSE(press_leaning(0.3, &s));
+	const tac_dvec3 tool = s->T_world_sco.position;
+	const double a = sqrt(R * (R - tool.z)), shear = E / (2 * (1 + NU));
+	const double along = 1 / (0.15 * (2 - NU) / (shear * a) + 1e-3), normal = 2 * E_STAR * a;
+	const double expected = along / normal * tool.x / (R - tool.z);
+	TEST_ASSERT_DOUBLE_WITHIN(0.12 * expected, expected,
+				  -s->tissue.friction_N.x / s->tissue.state.load_N);
+	TEST_ASSERT_TRUE(expected > 0.1);
+	move_to(&f, at(0, 0, R + 1e-3), 400);
+	TEST_ASSERT_TRUE(press_leaning(0.9, &s));
+}
+
+// Whatever the hand does, tissue and friction give back no more than it has put in.
+static void test_pressing_with_friction_takes_work(void)
+{
+	build("scene: x\n" MATERIALS BALL PAD, 0.4, 15);
+	tac_rng rng = tac_rng_seed(5, 1);
+	tac_dvec3 from = at(0, 0, R + 1e-3), force = tac_dvec3_zero(), last = from;
+	double work = 0, most = 0;
+	for (int leg = 0; leg < test_rounds(40); leg++) {
+		const tac_dvec3 to =
+			at(tac_rng_range_f64(&rng, -4e-3, 4e-3), tac_rng_range_f64(&rng, -4e-3, 4e-3),
+			   R + tac_rng_range_f64(&rng, -3e-3, 5e-4));
+		for (int i = 1; i <= 150; i++) {
+			const tac_snapshot *s = step_to(&f, tac_dvec3_lerp(from, to, i / 150.0));
+			const tac_dvec3 device = s->T_world_device.position, now = s->tissue.wrench.force_N;
+			work -= 0.5 * tac_dvec3_dot(tac_dvec3_add(force, now), tac_dvec3_sub(device, last));
+			most = fmax(most, work);
+			force = now;
+			last = device;
+			TEST_ASSERT_TRUE(work > -1e-6);
+		}
+		from = to;
+	}
+	TEST_ASSERT_TRUE(most > 1e-4);
+}
+
 static void test_deep_press_stands_on_the_bone_below(void)
 {
 	build("scene: x\n" MATERIALS BALL PAD BONE, 0, 15);
@@ -455,6 +518,8 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(test_force_in_the_tick_is_that_of_hertz);
 	RUN_TEST(test_drag_meets_friction_of_the_load);
+	RUN_TEST(test_tissue_goes_along_with_a_tool_that_presses_it);
+	RUN_TEST(test_pressing_with_friction_takes_work);
 	RUN_TEST(test_deep_press_stands_on_the_bone_below);
 	RUN_TEST(test_random_pressing_never_enters_bone_or_jumps);
 	RUN_TEST(test_thrown_device_leaves_the_tool_on_the_near_side);

@@ -173,8 +173,10 @@ static punch_errors press_punches(double ratio, int rounds)
 static void test_flat_punch_by_its_field_presses_as_the_closed_form_says(void)
 {
 	for (int i = 0; i < 3; i++) {
-		const punch_errors e = press_punches((const double[]){2, 3, 4}[i], test_rounds(40));
-		TEST_ASSERT_TRUE(i == 0 || (e.least > -0.01 && e.most < 0.01));
+		const punch_errors e = press_punches((const double[]){2, 3, 4}[i], test_rounds(32));
+		// From 4 on the points are those of the next level, of which a/h is half as much.
+		const double most = i == 1 ? 0.01 : 0.02;
+		TEST_ASSERT_TRUE(e.least > -most && e.most < most && fabs(e.mean) < 0.005);
 	}
 }
 
@@ -210,6 +212,36 @@ static void test_force_along_the_surface_has_little_ripple(void)
 	}
 	printf("  ripple at a/h 3: %.2f %%\n", 200 * (high - low) / (high + low));
 	TEST_ASSERT_TRUE(high - low < 0.02 * 0.5 * (high + low));
+}
+
+// A force that is distributed as Hertz's pressure: u = pi q / (32 G a) (4 (2 - nu) a^2 - (4 - nu) x^2 -
+// (4 - 3 nu) y^2), q the traction in the middle (K. Johnson, Contact Mechanics, 7.2), of which the mean with
+// the pressure as weight is 0.15 (2 - nu) / (G a) for each newton.
+static void test_drag_of_a_patch_is_that_of_the_closed_form(void)
+{
+	const double depth = 4e-4, a = sqrt(R * depth), shear = E / (2 * (1 + NU));
+	make_body(a / 3, 17, 0, 0);
+	make_tissue(&ball, true);
+	TEST_ASSERT_EQUAL_DOUBLE(0, tac_tissue_drag_m_per_N(tissue));
+	held_N(at(0, 0, R - depth));
+	const double expected = 0.15 * (2 - NU) / (shear * a), drag = tac_tissue_drag_m_per_N(tissue);
+	printf("  drag at a/h 3: %+.2f %%\n", 100 * (drag / expected - 1));
+	TEST_ASSERT_DOUBLE_WITHIN(0.03 * expected, expected, drag);
+	// What is dragged is seen: the sum of the forces has the drag, and the patch moves by it.
+	tac_tissue_force forces[TAC_TISSUE_FORCES];
+	tac_tissue_drag(tissue, tac_dvec3_make(0.001, 0, 0));
+	const int32_t count = tac_tissue_forces(tissue, forces);
+	double sum = 0, moved = 0;
+	for (int32_t i = 0; i < count; i++) {
+		sum += (double)forces[i].force_N.x;
+		for (int32_t j = 0; j < count; j++) {
+			const tac_mat3 C = tac_compliance_block(body, forces[i].point, forces[j].point);
+			moved += (double)(C.m[0][0] * forces[j].force_N.x) * (double)forces[i].force_N.z /
+				 -state->load_N;
+		}
+	}
+	TEST_ASSERT_DOUBLE_WITHIN(2e-5, 0.001, sum); // normals across the patch cancel but for its place
+	TEST_ASSERT_DOUBLE_WITHIN(0.1 * 0.001 * expected, 0.001 * expected, moved);
 }
 
 // ---- brute force ----
@@ -475,7 +507,7 @@ static void test_slope_of_the_force_lies_between_zero_and_the_coupling(void)
 		TEST_ASSERT_TRUE(s.pressing > -1e-3 * k && s.most < k * soft / (k + soft));
 		TEST_ASSERT_TRUE(s.least > -0.06 * s.most);
 		TEST_ASSERT_TRUE(of[i].changes || s.least > -5e-3 * k);
-		TEST_ASSERT_EQUAL(of[i].changes, s.changes > 0);
+		TEST_ASSERT_TRUE(!of[i].changes || s.changes > 0);
 		TEST_ASSERT_TRUE(s.step < 0.2 * s.most);
 	}
 	TEST_ASSERT_TRUE(TAC_TEST_SANITIZED || least[1] > 0.9 * least[0]); // few rounds meet no minimum
@@ -736,6 +768,7 @@ int main(void)
 	RUN_TEST(test_flat_punch_by_its_field_presses_as_the_closed_form_says);
 	RUN_TEST(test_field_of_a_sphere_presses_as_the_ball);
 	RUN_TEST(test_force_along_the_surface_has_little_ripple);
+	RUN_TEST(test_drag_of_a_patch_is_that_of_the_closed_form);
 	RUN_TEST(test_tilted_capsule_agrees_with_brute_force);
 	RUN_TEST(test_two_hands_agree_with_brute_force);
 	RUN_TEST(test_every_tick_meets_the_optimality_conditions);

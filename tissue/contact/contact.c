@@ -229,6 +229,7 @@ static void begin_tick(tac_tissue *t, double elapsed_s, const tac_tissue *partne
 	}
 	t->state.flags = 0;
 	t->state.factorisations = 0;
+	t->drag_N = tac_dvec3_zero();
 	t->stop_count = t->wall_count = 0;
 	tac_tissue_share_levels(t);
 }
@@ -515,17 +516,27 @@ const tac_tissue_state *tac_tissue_state_of(const tac_tissue *tissue)
 	return &tissue->state;
 }
 
+void tac_tissue_drag(tac_tissue *tissue, tac_dvec3 force_N)
+{
+	tissue->drag_N = force_N;
+}
+
 int32_t tac_tissue_forces(const tac_tissue *tissue, tac_tissue_force out_forces[TAC_TISSUE_FORCES])
 {
+	const tac_tissue *t = tissue;
 	tac_contact_pull pulls[TAC_TISSUE_FORCES];
 	int32_t count = 0;
-	for (int32_t k = 0; k < tissue->sheet_count; k++) {
-		const tac_contact_sheet *s = tissue->sheets[k];
-		const int32_t more = tac_contact_pulls(s, 1, tissue->def.compliance->material.creep, pulls);
-		for (int32_t i = 0; i < more; i++)
+	for (int32_t k = 0; k < t->sheet_count; k++) {
+		const tac_contact_sheet *s = t->sheets[k];
+		const int32_t more = tac_contact_pulls(s, 1, t->def.compliance->material.creep, pulls);
+		for (int32_t i = 0; i < more; i++) {
+			const int32_t row = t->slot[pulls[i].point] - 1;
+			const double load = row >= 0 ? s->rows[row].line.load_N : 0;
+			const tac_dvec3 force = tac_dvec3_add_scaled(
+				pulls[i].force_N, load > 0 ? load / t->state.load_N : 0, t->drag_N);
 			out_forces[count++] = (tac_tissue_force){
-				pulls[i].point,
-				tac_vec3_from_dvec3(tac_dvec3_scale(pulls[i].force_N, s->share))};
+				pulls[i].point, tac_vec3_from_dvec3(tac_dvec3_scale(force, s->share))};
+		}
 	}
 	return count;
 }

@@ -132,6 +132,7 @@ struct tac_tissue {
 	int32_t *found;                             // of TAC_TISSUE_EXAMINED points
 	tac_contact_pull beside[TAC_TISSUE_FORCES]; // the partner's
 	int32_t beside_count;
+	tac_dvec3 drag_N;                      // across the normal
 	tac_contact_wall walls[CONTACT_WALLS]; // first what stops a tool that is too deep, if anything does
 	int32_t stop_count, wall_count;
 	tac_contact_brought *brought; // of each point, zero outside a change of the level

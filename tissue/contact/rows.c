@@ -285,3 +285,35 @@ void tac_contact_displace_rows(tac_tissue *tissue)
 	for (int32_t k = 0; k < tissue->sheet_count; k++)
 		displace_sheet(tissue, tissue->sheets[k]);
 }
+
+// The mean displacement of a sheet along a direction by a force along it, both with the loads as weights.
+static double drag_of(const tac_tissue *t, const tac_contact_sheet *s, tac_dvec3 along)
+{
+	tac_contact_vectors forces = {{0}, {0}, {0}}, moved = {{0}, {0}, {0}};
+	double load = 0, sum = 0;
+	for (int32_t i = 0; i < s->count; i++)
+		load += s->rows[i].line.load_N;
+	for (int32_t i = 0; i < s->count && load > 0; i++)
+		put(&forces, i, tac_dvec3_scale(along, s->rows[i].line.load_N / load));
+	t->displace(&s->blocks, &forces, &moved);
+	for (int32_t i = 0; i < s->count; i++)
+		sum += tac_dvec3_dot(get(&forces, i), get(&moved, i));
+	return sum;
+}
+
+double tac_tissue_drag_m_per_N(const tac_tissue *tissue)
+{
+	const tac_tissue *t = tissue;
+	const tac_dvec3 normal = t->state.normal;
+	if (!(t->state.load_N > 0))
+		return 0;
+	const tac_dvec3 least = fabs(normal.x) < 0.6 ? tac_dvec3_make(1, 0, 0) : tac_dvec3_make(0, 1, 0);
+	const tac_dvec3 a = tac_dvec3_normalize(tac_dvec3_cross(normal, least)),
+			b = tac_dvec3_cross(normal, a);
+	double stiffness = 0; // sheets are side by side
+	for (int32_t k = 0; k < t->sheet_count; k++) {
+		const double drag = 0.5 * (drag_of(t, t->sheets[k], a) + drag_of(t, t->sheets[k], b));
+		stiffness += drag > 0 ? t->sheets[k]->share / drag : 0;
+	}
+	return stiffness > 0 ? 1 / stiffness : 0;
+}
