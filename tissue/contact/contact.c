@@ -521,24 +521,32 @@ void tac_tissue_drag(tac_tissue *tissue, tac_dvec3 force_N)
 	tissue->drag_N = force_N;
 }
 
-int32_t tac_tissue_forces(const tac_tissue *tissue, tac_tissue_force out_forces[TAC_TISSUE_FORCES])
+// The forces on points with a load, or on the others.
+static int32_t copy_forces(const tac_tissue *t, bool loaded, tac_tissue_force *out)
 {
-	const tac_tissue *t = tissue;
 	tac_contact_pull pulls[TAC_TISSUE_FORCES];
 	int32_t count = 0;
 	for (int32_t k = 0; k < t->sheet_count; k++) {
 		const tac_contact_sheet *s = t->sheets[k];
-		const int32_t more = tac_contact_pulls(s, 1, t->def.compliance->material.creep, pulls);
-		for (int32_t i = 0; i < more; i++) {
+		const int32_t all = tac_contact_pulls(s, 1, t->def.compliance->material.creep, pulls);
+		for (int32_t i = 0; i < all; i++) {
 			const int32_t row = t->slot[pulls[i].point] - 1;
 			const double load = row >= 0 ? s->rows[row].line.load_N : 0;
+			if ((load > 0) != loaded)
+				continue;
 			const tac_dvec3 force = tac_dvec3_add_scaled(
-				pulls[i].force_N, load > 0 ? load / t->state.load_N : 0, t->drag_N);
-			out_forces[count++] = (tac_tissue_force){
+				pulls[i].force_N, loaded ? load / t->state.load_N : 0, t->drag_N);
+			out[count++] = (tac_tissue_force){
 				pulls[i].point, tac_vec3_from_dvec3(tac_dvec3_scale(force, s->share))};
 		}
 	}
 	return count;
+}
+
+int32_t tac_tissue_forces(const tac_tissue *tissue, tac_tissue_force out_forces[TAC_TISSUE_FORCES])
+{
+	const int32_t loaded = copy_forces(tissue, true, out_forces);
+	return loaded + copy_forces(tissue, false, out_forces + loaded);
 }
 
 bool tac_tissue_row_of(const tac_tissue *tissue, int32_t index, tac_tissue_row *out_row)
