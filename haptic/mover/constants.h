@@ -28,6 +28,9 @@
 // Bounding spheres this many times as large decide that a tool is far from an obstacle: more than rounding.
 #define SCO_FAR_SLACK (1 + 1e-9)
 
+// The same for a query of a slow engine, which sees the pose in single precision.
+#define SCO_ASK_SLACK (1 + 1e-5)
+
 // --- trust radius: how far contacts are listed and how far a substep goes ---
 
 // The trust radius of the next step, as a multiple of the travel in this one. A hand moves on at about its

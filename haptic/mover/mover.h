@@ -35,6 +35,7 @@ typedef struct tac_sco_obstacle {
 	const tac_shape *shape;
 	// The largest distance of its points from its origin. HUGE_VAL: not known; -HUGE_VAL: it has none.
 	double radius_m;
+	double ask_within_m; // of the tool's origin: further away, the shapes' bounding spheres are apart
 	bool hidden;         // no query sees it; it is at its goal, and its lists are empty
 	tac_dpose pose;      // now
 	tac_dpose goal;      // at the end of the step

@@ -253,6 +253,8 @@ double tac_sco_distance(tac_sco *sco, double reach)
 tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dpose T_object_tool,
 			    tac_query_mode mode, tac_sco_work *work)
 {
+	if (tac_dvec3_length(T_object_tool.position) > obstacle->ask_within_m)
+		return TAC_OVERLAP_NONE;
 	tac_overlap answer = TAC_OVERLAP_UNKNOWN;
 	if (work->nodes_left > 0) {
 		tac_rigid motion = tac_rigid_from_dpose(T_object_tool);

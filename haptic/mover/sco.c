@@ -90,6 +90,15 @@ static const tac_sco_geometry *geometry_of(const tac_sco_def *def)
 	return def->tool ? &tac_sco_geometry_mesh : &tac_sco_geometry_round;
 }
 
+// The largest distance of a vertex from the origin.
+static double mesh_radius(const tac_mesh *mesh)
+{
+	double most = 0;
+	for (int32_t i = 0; i < mesh->vertex_count; i++)
+		most = fmax(most, tac_dvec3_length(tac_dvec3_from_vec3(mesh->vertices[i])));
+	return most;
+}
+
 static double radius_of(const tac_sco_def *def)
 {
 	if (def->tool)
@@ -97,11 +106,16 @@ static double radius_of(const tac_sco_def *def)
 	if (def->mover == TAC_SCO_CONTINUOUS)
 		return fmax(tac_dvec3_length(def->round.a), tac_dvec3_length(def->round.b)) +
 		       def->round.radius;
-	const tac_mesh *mesh = def->tool_shape->mesh;
-	double most = 0;
-	for (int32_t i = 0; i < mesh->vertex_count; i++)
-		most = fmax(most, tac_dvec3_length(tac_dvec3_from_vec3(mesh->vertices[i])));
-	return most;
+	return mesh_radius(def->tool_shape->mesh);
+}
+
+// From which distance of the origins on a slow engine need not be asked: the bounding spheres are apart.
+// Other engines are always asked.
+static double ask_within(const tac_sco_def *def, const tac_shape *shape)
+{
+	if (!shape || !def->collider || !def->tool_shape || def->collider->node_ns == 0)
+		return HUGE_VAL;
+	return SCO_ASK_SLACK * (mesh_radius(def->tool_shape->mesh) + mesh_radius(shape->mesh));
 }
 
 // A sphere about the reference point has no orientation.
@@ -126,6 +140,7 @@ static tac_result create_obstacles(tac_sco *sco)
 				     : def->objects[i].field ? &tac_sco_geometry_field
 							     : sco->geometry;
 		obstacle->shape = passable(def, i) ? NULL : def->objects[i].shape;
+		obstacle->ask_within_m = ask_within(def, obstacle->shape);
 		obstacle->radius_m = passable(def, i) ? -HUGE_VAL
 				     : def->objects[i].field || !def->objects[i].body
 					     ? HUGE_VAL
