@@ -23,9 +23,9 @@ MUTATIONS = [
     ("float_add", "greater_q[31] & lesser_q[31]", "greater_q[31]"),
     ("float_add", "b[30:0] > a[30:0] ? b : a", "b[30:0] >= a[30:0] ? b : a"),
     ("dotadd", ".a(sum1), .b(constant_late)", ".a(sum1), .b(product2_late)"),
-    ("register_files", ">= 5'd24 || write_data[9:5]", ">= 5'd25 || write_data[9:5]"),
-    ("register_files", "{4'b0, row[9:5]} >= now", "{4'b0, row[9:5]} > now"),
-    ("register_files", "!= 24'hFFFFFF", "!= 24'hFFFFFE"),
+    ("correspondence_register_file", ">= 5'd24 || write_data[9:5]", ">= 5'd25 || write_data[9:5]"),
+    ("correspondence_register_file", "{4'b0, row[9:5]} >= now", "{4'b0, row[9:5]} > now"),
+    ("correspondence_register_file", "!= 24'hFFFFFF", "!= 24'hFFFFFE"),
     ("address_generators", "ready[ag2_row[4:0]] && ", ""),
     ("address_generators", "now >= {1'b0, ag2_delay}", "now > {1'b0, ag2_delay}"),
     ("address_generators", "(!pass || triangle_map)", "1'b1"),
@@ -83,7 +83,7 @@ EQUIVALENT = {
 NEEDED = 39
 DEEP = ["-GMULTIPLY_STAGES=4", "-GADD_STAGES=6"]  # the 23 stages of an FPGA
 # What tests/hardware/units_top.sv has.
-UNITS = {"float_multiply", "float_add", "float_round", "dotadd", "register_files", "results_bank", "it_unit", "stack_engine"}
+UNITS = {"float_multiply", "float_add", "float_round", "dotadd", "correspondence_register_file", "results_bank", "it_unit", "stack_engine"}
 
 
 def build(source, folder, include, cxx, top, plugin, library, options):
