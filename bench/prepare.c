@@ -1,6 +1,6 @@
 // The time that preparing a soft body takes (tissue/elastic.h), and opening it from the cache: balls of 60 mm
-// with about 500, 1,000 and 2,000 touched nodes, of linear elements. Wall-clock time, and CPU time of the
-// program that computes, which other load on the machine does not change.
+// with about 500, 1,000 and 2,000 touched nodes, with --large also 10,000, of linear elements. Wall-clock
+// time, and CPU time of the program that computes, which other load on the machine does not change.
 #include "collision/mesh_shapes.h"
 #include "rt/clock.h"
 #include "tissue/elastic.h"
@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -33,8 +34,9 @@ static double prepare_s(const tac_elastic_def *def, int32_t *out_nodes, double *
 	return seconds;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	const int bodies = argc > 1 && strcmp(argv[1], "--large") == 0 ? 4 : 3;
 	char folder[] = "/tmp/tactus-bench.XXXXXX";
 	tac_mesh *mesh;
 	if (!mkdtemp(folder) || tac_mesh_build_icosphere(0.06f, 5, &mesh) < TAC_OK)
@@ -42,11 +44,11 @@ int main(void)
 	int code = EXIT_SUCCESS;
 	printf("preparing a ball of 60 mm, %ld processors\n", sysconf(_SC_NPROCESSORS_ONLN));
 	printf("%8s %8s %12s %12s %12s\n", "nodes", "MB", "wall s", "CPU s", "cached s");
-	for (int k = 0; k < 3 && code == EXIT_SUCCESS; k++) {
+	for (int k = 0; k < bodies && code == EXIT_SUCCESS; k++) {
 		tac_elastic_def def = tac_elastic_def_default();
 		def.name = "ball";
 		def.mesh = mesh;
-		def.spacing_m = (double[]){0.0086, 0.0062, 0.00435}[k];
+		def.spacing_m = (double[]){0.0086, 0.0062, 0.0044, 0.00195}[k];
 		def.fixed[0] = (tac_elastic_fixed){.low_m = tac_dvec3_splat(-1), .high_m = {1, 1, -0.04}};
 		def.fixed_count = 1;
 		def.cache_folder = folder;

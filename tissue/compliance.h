@@ -10,6 +10,12 @@
 // the nodes. A wide dent has as few points on a coarse level as a narrow one on a fine level, and keeps its
 // force.
 //
+// The blocks are kept by clusters of neighbouring points. Between two clusters that are near each other every
+// block is there. Between clusters far from each other displacements are smooth, so that a few vectors for
+// each cluster hold them: C_ij = U_i S U_j^T with the rows U_i (3 x TAC_COMPLIANCE_RANK) of the clusters'
+// bases and a matrix S for the two clusters (uniform hierarchical matrices: W. Hackbusch 1999). Clusters are
+// far if, and only if, the error of every block between them was found to be small.
+//
 // A compliance is read-only once created or opened; any number of threads may read it at once. All of it is
 // one contiguous image, in memory or mapped from a file, which holds the same bytes. Source of the method:
 // D. James, D. Pai, "A unified treatment of elastostatic contact simulation for real time haptics", 2001.
@@ -23,14 +29,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define TAC_COMPLIANCE_LEVELS 3
-// The most nodes of a body: 500 MB of blocks.
-#define TAC_COMPLIANCE_NODES_MAX 4000
+// The most nodes of a body.
+#define TAC_COMPLIANCE_NODES_MAX 10000
+// Bodies with at most so many nodes have all blocks: 31 n^2 bytes, 124 MB. Larger ones have a far basis.
+#define TAC_COMPLIANCE_EXACT_NODES 2000
+// The error of a block that the far basis gives is about so much of the diagonals of its clusters at most.
+#define TAC_COMPLIANCE_FAR_ERROR 1e-3
+// The most bytes of all blocks and bases; a body that needs more is refused.
+#define TAC_COMPLIANCE_BYTES_MAX (UINT64_C(1) << 30)
 // The most vertices of the surface that is shown.
 #define TAC_COMPLIANCE_BOUND_MAX 1000000
 
@@ -50,6 +63,13 @@ typedef struct tac_compliance_binding {
 	int32_t vertex[3];
 	float weight[3];
 } tac_compliance_binding;
+
+#define TAC_COMPLIANCE_RANK    16
+#define TAC_COMPLIANCE_CLUSTER 40 // the most points of a cluster
+
+typedef struct tac_compliance_place {
+	uint16_t cluster, slot; // of a point: its cluster, and its place there
+} tac_compliance_place;
 
 // Everything is in the body's own frame, in metres and newtons. All arrays are part of the image.
 typedef struct tac_compliance {
@@ -81,8 +101,18 @@ typedef struct tac_compliance {
 	int32_t bound_count;
 	const tac_compliance_binding *bound;
 
-	// C between points, m/N: the block of points i >= j is at i (i + 1) / 2 + j.
-	const tac_mat3 *blocks;
+	// C between points, m/N. The numbers of two clusters a >= b begin at the unit of 16 floats that
+	// pairs[a (a + 1) / 2 + b] tells. If they are near, these are the blocks of the points of a by those
+	// of b. If they are far, TAC_COMPLIANCE_FAR is set and these are the rows of S, m/N.
+	int32_t cluster_count;
+	const int32_t *cluster_size;
+	const tac_compliance_place *place;
+	const uint32_t *pairs;
+	const float *blocks;
+	const float *basis; // 3 x TAC_COMPLIANCE_RANK numbers for each point; NULL: no clusters are far
+	// The largest error of a number of a far block, over the root of the smallest diagonals of both
+	// clusters.
+	double far_error;
 
 	bool locked; // its pages are locked in memory
 	size_t image_bytes;
@@ -104,13 +134,13 @@ typedef struct tac_compliance_def {
 	// positive definite as a whole, which is not checked.
 	tac_dmat3 (*block)(const void *user, int32_t i, int32_t j);
 	const void *block_user;
+	int32_t exact_nodes; // 0: TAC_COMPLIANCE_EXACT_NODES
 } tac_compliance_def;
 
 // Makes a compliance from the arrays of `def`, which remain the caller's: normals, areas, levels, bindings
 // and the blocks between all points. Fails with one log line: TAC_ERROR_ARGUMENT for counts, indices,
-// coordinates, a material or a block out of range, TAC_ERROR_MEMORY. The caller owns *out_compliance; it is
-// NULL on failure.
-// Thread: setup.
+// coordinates, a material or a block out of range, or more than TAC_COMPLIANCE_BYTES_MAX; TAC_ERROR_MEMORY.
+// The caller owns *out_compliance; it is NULL on failure. Thread: setup.
 tac_result tac_compliance_create(const tac_compliance_def *def, tac_compliance **out_compliance);
 
 // Writes the image to a file, which appears whole or not at all. TAC_ERROR_IO with one log line.
@@ -130,14 +160,47 @@ tac_result tac_compliance_open(const char *path, uint64_t hash, tac_compliance *
 // Thread: setup.
 void tac_compliance_destroy(tac_compliance **compliance);
 
-// The displacement of point i under a unit force on point j, m/N. Both may be of any level.
+#define TAC_COMPLIANCE_FAR UINT32_C(0x80000000) // of an entry of `pairs`
+
+// Private: U_i S U_j^T.
 // Thread: RT.
+tac_mat3 tac_compliance_far_block(const float *S, const float *U_i, const float *U_j);
+
+// The displacement of point i under a unit force on point j, m/N. Both may be of any level. Bounded: 9
+// numbers are read, or 912 multiplications made. Thread: RT.
 static inline tac_mat3 tac_compliance_block(const tac_compliance *c, int32_t i, int32_t j)
 {
-	if (i >= j)
-		return c->blocks[(size_t)i * ((size_t)i + 1) / 2 + (size_t)j];
-	return tac_mat3_transpose(c->blocks[(size_t)j * ((size_t)j + 1) / 2 + (size_t)i]);
+	const bool swap = c->place[i].cluster < c->place[j].cluster;
+	const int32_t p = swap ? j : i, q = swap ? i : j;
+	const size_t a = c->place[p].cluster, b = c->place[q].cluster;
+	const uint32_t pair = c->pairs[a * (a + 1) / 2 + b];
+	const float *numbers = c->blocks + (size_t)(pair & ~TAC_COMPLIANCE_FAR) * 16;
+	tac_mat3 C;
+	if (pair & TAC_COMPLIANCE_FAR) {
+		C = tac_compliance_far_block(numbers, c->basis + (size_t)p * 3 * TAC_COMPLIANCE_RANK,
+					     c->basis + (size_t)q * 3 * TAC_COMPLIANCE_RANK);
+	} else {
+		const size_t at = (size_t)c->place[p].slot * (size_t)c->cluster_size[b] + c->place[q].slot;
+		memcpy(&C, numbers + 9 * at, sizeof C);
+	}
+	return swap ? tac_mat3_transpose(C) : C;
 }
+
+// The blocks of point i and each of `count` points, as tac_compliance_block gives them up to the rounding of
+// floats. Far blocks take a sixth of the time if the points lie in few clusters. Thread: RT.
+void tac_compliance_row(const tac_compliance *compliance, int32_t i, const int32_t *points, int32_t count,
+			tac_mat3 *out_blocks);
+
+typedef struct tac_compliance_force {
+	int32_t point;
+	tac_dvec3 force_N;
+} tac_compliance_force;
+
+// The displacements of `count` points (NULL: of the first so many), m, under all forces: the sum of C_ij f_j.
+// Forces far from a point are taken by clusters, not one by one, so this is the way to apply many. Thread:
+// RT.
+void tac_compliance_displace(const tac_compliance *compliance, const tac_compliance_force *forces,
+			     int32_t force_count, const int32_t *points, int32_t count, tac_dvec3 *out_m);
 
 // The number of points, of all levels.
 // Thread: RT.

@@ -78,12 +78,20 @@ static int gather(const viewer_dent *d, const tac_snapshot *const *snapshots, ta
 void viewer_dent_displace(const tac_compliance *c, const tac_tissue_force *forces, int count,
 			  tac_vec3 *out_moved)
 {
+	tac_compliance_force acting[VIEWER_DENT_FORCES];
 	memset(out_moved, 0, (size_t)c->vertex_count * sizeof *out_moved);
-	for (int32_t i = 0; i < c->node_count; i++) {
-		for (int k = 0; k < count; k++)
-			out_moved[i] = tac_vec3_add(
-				out_moved[i], tac_mat3_apply(tac_compliance_block(c, i, forces[k].point),
-							     forces[k].force_N));
+	for (int k = 0; k < count; k++)
+		acting[k] = (tac_compliance_force){forces[k].point, tac_dvec3_from_vec3(forces[k].force_N)};
+	enum { TOGETHER = 256 };
+	for (int32_t first = 0; first < c->node_count; first += TOGETHER) {
+		int32_t nodes[TOGETHER];
+		tac_dvec3 moved[TOGETHER];
+		const int32_t left = c->node_count - first, some = left < TOGETHER ? left : TOGETHER;
+		for (int32_t i = 0; i < some; i++)
+			nodes[i] = first + i;
+		tac_compliance_displace(c, acting, count, nodes, some, moved);
+		for (int32_t i = 0; i < some; i++)
+			out_moved[first + i] = tac_vec3_from_dvec3(moved[i]);
 	}
 }
 

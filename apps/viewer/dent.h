@@ -29,7 +29,7 @@ void viewer_dent_fini(viewer_dent *d);
 // Moves the mesh on the driver to the shape of the snapshots; an entry may be NULL. Thread: the visual one.
 void viewer_dent_update(viewer_dent *d, const viewer_mesh *mesh, const tac_snapshot *const *snapshots);
 
-// The displacements of the compliance's vertices by forces, m. Thread: any.
+// The displacements of the compliance's vertices by at most VIEWER_DENT_FORCES forces, m. Thread: any.
 void viewer_dent_displace(const tac_compliance *c, const tac_tissue_force *forces, int count,
 			  tac_vec3 *out_moved);
 

@@ -66,7 +66,7 @@ static inline void elastic_solve(const elastic_model *m, const tac_dvec3 *force,
 			x[(u + k) * ELASTIC_WIDTH] = x[(u + k + 1) * ELASTIC_WIDTH - 1] =
 				tac_dvec3_get(force[n], k);
 	}
-	tac_elastic_factor_solve(f, x);
+	tac_elastic_factor_solve(f, NULL, 0, x);
 	for (int32_t n = 0; n < m->node_count; n++) {
 		const int32_t u = tac_elastic_factor_unknown(f, n);
 		out[n] = tac_dvec3_zero();

@@ -8,36 +8,39 @@
 #include "tissue/compliance/image.h"
 #include "unity.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define E    5400.0
 #define NU   0.45
 #define CELL 0.002
 #define SIDE 16 // nodes along an edge of the patch
+#define LONG 60 // along the longer edge of one that has a far basis
 #define HASH UINT64_C(0x1234)
 
-static tac_vec3 vertices[(SIDE + 2) * (SIDE + 2)];
-static tac_mesh_triangle triangles[2 * (SIDE + 1) * (SIDE + 1)];
+static tac_vec3 vertices[(LONG + 2) * (SIDE + 2)];
+static tac_mesh_triangle triangles[2 * (LONG + 1) * (SIDE + 1)];
 static tac_vec3 shown[100];
 static half_space space = {E, NU, vertices, CELL};
 static tac_compliance_def def;
 static char path[64];
 
-// A grid of SIDE x SIDE nodes with a border of fixed vertices around it.
-static void make_patch(void)
+// A grid of `nodes_along` by SIDE nodes with a border of fixed vertices around it.
+static void make_patch(int nodes_along)
 {
-	const int side = SIDE + 2;
-	int32_t index[SIDE + 2][SIDE + 2], node = 0, fixed = SIDE * SIDE, count = 0;
-	for (int i = 0; i < side; i++) {
+	const int length = nodes_along + 2, side = SIDE + 2;
+	int32_t index[LONG + 2][SIDE + 2], node = 0, fixed = nodes_along * SIDE, count = 0;
+	for (int i = 0; i < length; i++) {
 		for (int j = 0; j < side; j++) {
-			const bool border = i == 0 || j == 0 || i == side - 1 || j == side - 1;
+			const bool border = i == 0 || j == 0 || i == length - 1 || j == side - 1;
 			index[i][j] = border ? fixed++ : node++;
 			vertices[index[i][j]] = tac_vec3_make((float)(i * CELL), (float)(j * CELL), 0);
 		}
 	}
-	for (int i = 0; i + 1 < side; i++) {
+	for (int i = 0; i + 1 < length; i++) {
 		for (int j = 0; j + 1 < side; j++) {
 			const tac_mesh_triangle two[2] = {
 				{{index[i][j], index[i + 1][j], index[i + 1][j + 1]}},
@@ -69,7 +72,7 @@ void setUp(void)
 	for (int i = 0; i < 100; i++)
 		shown[i] = tac_vec3_make((float)(tac_rng_f64(&rng) * 0.03), (float)(tac_rng_f64(&rng) * 0.03),
 					 (float)(tac_rng_f64(&rng) * 1e-4));
-	make_patch();
+	make_patch(SIDE);
 	snprintf(path, sizeof path, "/tmp/test_compliance.%d", (int)getpid());
 	tac_log_set(keep_logged, NULL);
 	logged[0] = 0;
@@ -105,15 +108,18 @@ static void blocks_of_nodes_are_those_of_the_closed_form(void)
 	TEST_ASSERT_NULL(c);
 }
 
-// Cholesky's method in double on all points of a level.
-static bool level_is_positive_definite(const tac_compliance *c, int level)
+// Cholesky's method in double, on `count` points from `first` on, or on those that are listed.
+static bool points_are_positive_definite(const tac_compliance *c, const int32_t *list, int32_t first,
+					 int32_t count)
 {
-	const int32_t first = c->level_start[level], n = 3 * (c->level_start[level + 1] - first);
+	const int32_t n = 3 * count;
 	double *a = malloc((size_t)n * (size_t)n * sizeof *a);
 	for (int32_t i = 0; i < n; i++) {
-		for (int32_t j = 0; j < n; j++)
-			a[i * n + j] =
-				(double)tac_compliance_block(c, first + i / 3, first + j / 3).m[i % 3][j % 3];
+		for (int32_t j = 0; j < n; j++) {
+			const int32_t p = list ? list[i / 3] : first + i / 3,
+				      q = list ? list[j / 3] : first + j / 3;
+			a[i * n + j] = (double)tac_compliance_block(c, p, q).m[i % 3][j % 3];
+		}
 	}
 	bool good = true;
 	for (int32_t k = 0; good && k < n; k++) {
@@ -128,6 +134,12 @@ static bool level_is_positive_definite(const tac_compliance *c, int level)
 	}
 	free(a);
 	return good;
+}
+
+static bool level_is_positive_definite(const tac_compliance *c, int level)
+{
+	const int32_t first = c->level_start[level];
+	return points_are_positive_definite(c, NULL, first, c->level_start[level + 1] - first);
 }
 
 static void every_level_is_symmetric_and_positive_definite(void)
@@ -203,6 +215,175 @@ static void blocks_of_coarse_points_are_means_over_their_nodes(void)
 				TEST_ASSERT_DOUBLE_WITHIN(2e-6 * sum[8], sum[m], (double)got.m[m / 3][m % 3]);
 		}
 	}
+	tac_compliance_destroy(&c);
+}
+
+// ---- the far basis ----
+
+// The smallest diagonal of each cluster.
+static double *diagonals(const tac_compliance *c)
+{
+	double *least = malloc((size_t)c->cluster_count * sizeof *least);
+	for (int32_t a = 0; a < c->cluster_count; a++)
+		least[a] = HUGE_VAL;
+	for (int32_t i = 0; i < tac_compliance_point_count(c); i++) {
+		const tac_mat3 own = tac_compliance_block(c, i, i);
+		for (int k = 0; k < 3; k++)
+			least[c->place[i].cluster] = fmin(least[c->place[i].cluster], (double)own.m[k][k]);
+	}
+	return least;
+}
+
+static bool is_far(const tac_compliance *c, int32_t i, int32_t j)
+{
+	const int32_t p = c->place[i].cluster, q = c->place[j].cluster, a = p > q ? p : q, b = p > q ? q : p;
+	return c->pairs[a * (a + 1) / 2 + b] & TAC_COMPLIANCE_FAR;
+}
+
+// A body with a far basis, and the same one with every block; made once.
+static tac_compliance *far_body, *exact_body;
+
+static void make_far_and_exact(void)
+{
+	if (far_body)
+		return;
+	make_patch(TAC_TEST_SANITIZED ? 48 : LONG);
+	exact_body = made();
+	TEST_ASSERT_NULL(exact_body->basis);
+	def.exact_nodes = 1;
+	far_body = made();
+}
+
+static void far_blocks_are_within_their_error(void)
+{
+	make_far_and_exact();
+	const tac_compliance *exact = exact_body, *c = far_body;
+	const int32_t points = tac_compliance_point_count(c);
+	double *diagonal = diagonals(c), worst = 0;
+	int far = 0;
+	for (int32_t i = 0; i < points; i++) {
+		for (int32_t j = 0; j < points; j++) {
+			const tac_mat3 got = tac_compliance_block(c, i, j),
+				       back = tac_compliance_block(c, j, i);
+			const tac_mat3 dense = tac_compliance_block(exact, i, j);
+			const double unit =
+				sqrt(diagonal[c->place[i].cluster] * diagonal[c->place[j].cluster]);
+			for (int k = 0; k < 9; k++) {
+				TEST_ASSERT_EQUAL_FLOAT(back.m[k % 3][k / 3], got.m[k / 3][k % 3]);
+				const double apart =
+					fabs((double)(got.m[k / 3][k % 3] - dense.m[k / 3][k % 3]));
+				TEST_ASSERT_TRUE(apart <= (is_far(c, i, j) ? 1.01 * c->far_error * unit : 0));
+				worst = fmax(worst, apart / unit);
+			}
+			far += is_far(c, i, j);
+		}
+	}
+	printf("far basis: %.0f %% of the blocks of %d nodes, %.2e of the diagonal, %.1f MB instead of "
+	       "%.1f\n",
+	       100.0 * far / points / points, c->node_count, worst, 1e-6 * (double)c->image_bytes,
+	       1e-6 * (double)exact->image_bytes);
+	TEST_ASSERT_TRUE(far > points * points / 10);
+	TEST_ASSERT_TRUE(c->far_error < 1.1 * TAC_COMPLIANCE_FAR_ERROR);
+	TEST_ASSERT_TRUE(worst > 0.99 * c->far_error); // it is what was found, not a bound
+	TEST_ASSERT_TRUE(c->image_bytes < exact->image_bytes);
+	free(diagonal);
+}
+
+// Of the coarser levels whole, and of the nodes too in the long run; otherwise sets of as many as may be in
+// contact.
+static void the_far_basis_leaves_it_positive_definite(void)
+{
+	make_far_and_exact();
+	const tac_compliance *c = far_body;
+	for (int level = test_long() ? 0 : 1; level < TAC_COMPLIANCE_LEVELS; level++)
+		TEST_ASSERT_TRUE(points_are_positive_definite(
+			c, NULL, c->level_start[level], c->level_start[level + 1] - c->level_start[level]));
+	tac_rng rng = tac_rng_seed(11, 5);
+	for (int round = 0; round < 20; round++) {
+		int32_t some[64];
+		for (int32_t k = 0; k < 64; k++) // different ones, with steps that are random
+			some[k] = k * (c->node_count / 64) +
+				  (int32_t)(tac_rng_u32(&rng) % (uint32_t)(c->node_count / 64));
+		TEST_ASSERT_TRUE(points_are_positive_definite(c, some, 0, 64));
+	}
+}
+
+// Rows and displacements at once are what the single blocks give.
+static void rows_and_displacements_are_those_of_the_blocks(void)
+{
+	enum { POINTS = 100, FORCES = 150 };
+	make_far_and_exact();
+	const tac_compliance *exact = exact_body, *c = far_body;
+	const uint32_t all = (uint32_t)tac_compliance_point_count(c);
+	tac_rng rng = tac_rng_seed(5, 3);
+	for (int with = 0; with < 2; with++) {
+		const tac_compliance *of = with ? c : exact;
+		int32_t points[POINTS];
+		tac_compliance_force forces[FORCES];
+		tac_dvec3 moved[POINTS];
+		for (int k = 0; k < POINTS; k++)
+			points[k] = (int32_t)(tac_rng_u32(&rng) % all);
+		for (int k = 0; k < FORCES; k++)
+			forces[k] = (tac_compliance_force){(int32_t)(tac_rng_u32(&rng) % all),
+							   tac_dvec3_make(tac_rng_f64(&rng) - 0.5,
+									  tac_rng_f64(&rng) - 0.5,
+									  tac_rng_f64(&rng))};
+		tac_compliance_displace(of, forces, FORCES, points, POINTS, moved);
+		for (int i = 0; i < POINTS; i++) {
+			tac_mat3 row[POINTS];
+			tac_dvec3 sum = tac_dvec3_zero();
+			const float own = tac_compliance_block(of, points[i], points[i]).m[2][2];
+			for (int k = 0; k < FORCES; k++)
+				sum = tac_dvec3_add(sum,
+						    tac_dmat3_apply(tac_dmat3_from_mat3(tac_compliance_block(
+									    of, points[i], forces[k].point)),
+								    forces[k].force_N));
+			TEST_ASSERT_DOUBLE_WITHIN(1e-5 * tac_dvec3_length(sum), 0,
+						  tac_dvec3_length(tac_dvec3_sub(sum, moved[i])));
+			tac_compliance_row(of, points[i], points, POINTS, row);
+			for (int k = 0; k < 9 * POINTS; k++) {
+				const tac_mat3 block = tac_compliance_block(of, points[i], points[k / 9]);
+				TEST_ASSERT_FLOAT_WITHIN(1e-6f * own, block.m[k % 9 / 3][k % 3],
+							 row[k / 9].m[k % 9 / 3][k % 3]);
+			}
+		}
+	}
+}
+
+static void a_file_with_a_far_basis_gives_back_the_same_bytes(void)
+{
+	make_far_and_exact();
+	const tac_compliance *c = far_body;
+	tac_compliance *read;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_compliance_write(c, path));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_compliance_open(path, HASH, &read));
+	TEST_ASSERT_EQUAL_MEMORY(c->image, read->image, c->image_bytes);
+	TEST_ASSERT_EQUAL_DOUBLE(c->far_error, read->far_error);
+	tac_compliance_destroy(&read);
+}
+
+// The pages of an opened file are there: to read any of them causes no page fault. A fault from elsewhere may
+// come between, so the best of some attempts counts.
+static void an_opened_file_causes_no_page_faults(void)
+{
+	if (TAC_TEST_SANITIZED)
+		TEST_IGNORE_MESSAGE("a sanitizer has page faults of its own");
+	tac_compliance *c = made(), *read;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_compliance_write(c, path));
+	long least = LONG_MAX;
+	for (int attempt = 0; attempt < 5 && least > 0; attempt++) {
+		TEST_ASSERT_EQUAL(TAC_OK, tac_compliance_open(path, HASH, &read));
+		const volatile char *bytes = read->image;
+		struct rusage before, after;
+		getrusage(RUSAGE_THREAD, &before);
+		for (size_t at = 0; at < read->image_bytes; at += 4096)
+			(void)bytes[at];
+		getrusage(RUSAGE_THREAD, &after);
+		const long faults = after.ru_minflt + after.ru_majflt - before.ru_minflt - before.ru_majflt;
+		least = faults < least ? faults : least;
+		tac_compliance_destroy(&read);
+	}
+	TEST_ASSERT_EQUAL(0, least);
 	tac_compliance_destroy(&c);
 }
 
@@ -371,7 +552,7 @@ static void expect_bad_def(void)
 	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_compliance_create(&def, &c));
 	TEST_ASSERT_NULL(c);
 	TEST_ASSERT_EQUAL(1, logged_lines);
-	make_patch();
+	make_patch(SIDE);
 }
 
 static tac_dmat3 negative_block(const void *user, int32_t i, int32_t j)
@@ -418,6 +599,11 @@ int main(void)
 	RUN_TEST(levels_have_two_and_four_times_the_spacing);
 	RUN_TEST(uniform_pressure_is_the_same_on_every_level);
 	RUN_TEST(blocks_of_coarse_points_are_means_over_their_nodes);
+	RUN_TEST(far_blocks_are_within_their_error);
+	RUN_TEST(the_far_basis_leaves_it_positive_definite);
+	RUN_TEST(rows_and_displacements_are_those_of_the_blocks);
+	RUN_TEST(a_file_with_a_far_basis_gives_back_the_same_bytes);
+	RUN_TEST(an_opened_file_causes_no_page_faults);
 	RUN_TEST(shown_vertices_are_bound_where_they_project);
 	RUN_TEST(a_file_gives_back_the_same_bytes);
 	RUN_TEST(any_changed_byte_is_noticed);
@@ -425,5 +611,7 @@ int main(void)
 	RUN_TEST(forged_files_are_read_safely);
 	RUN_TEST(a_missing_file_is_an_error_of_its_own);
 	RUN_TEST(bad_definitions_are_refused_in_one_line);
+	tac_compliance_destroy(&far_body);
+	tac_compliance_destroy(&exact_body);
 	return UNITY_END();
 }

@@ -161,7 +161,7 @@ static void what_cannot_be_prepared_is_refused_in_one_line(void)
 	def.fixed[0].high_m.z = -1; // beyond the body
 	expect_error(TAC_ERROR_ARGUMENT, "hold the body");
 	def = good;
-	def.spacing_m = 0.0012;
+	def.spacing_m = 0.00095;
 	expect_error(TAC_ERROR_ARGUMENT, "would do");
 	def = good;
 	def.spacing_m = 0.5;

@@ -1,4 +1,4 @@
-#include "tissue/compliance/image.h"
+#include "tissue/compliance/cluster.h"
 
 #include "base/log.h"
 #include "base/output.h"
@@ -21,10 +21,10 @@ static tac_result refuse(const tac_compliance_def *def, const char *expected)
 static tac_result check(const tac_compliance_def *def)
 {
 	if (def->node_count < 1 || def->node_count > TAC_COMPLIANCE_NODES_MAX)
-		return refuse(def, "1 to 4000 nodes");
+		return refuse(def, "1 to 10000 nodes");
 	if (def->vertex_count < def->node_count || def->vertex_count > 4 * TAC_COMPLIANCE_NODES_MAX ||
 	    def->triangle_count < 1 || def->triangle_count > 8 * TAC_COMPLIANCE_NODES_MAX)
-		return refuse(def, "a surface of at most 16000 vertices and 32000 triangles");
+		return refuse(def, "a surface of at most 40000 vertices and 80000 triangles");
 	if (def->shown_count < 0 || def->shown_count > TAC_COMPLIANCE_BOUND_MAX)
 		return refuse(def, "at most a million vertices that are shown");
 	for (int32_t t = 0; t < def->triangle_count; t++) {
@@ -72,46 +72,35 @@ static bool surface_of(const tac_compliance_def *def, tac_vec3 *out_normals, dou
 	return good;
 }
 
-// The mean of the blocks between the nodes of point i's spread and point j, with the spread's weights.
-static tac_dmat3 mean_block(const tac_compliance *c, int32_t i, int32_t j)
+// ---- columns of a closed form ----
+
+static tac_dmat3 block_of(const tac_compliance_def *def, int32_t i, int32_t j)
 {
-	tac_dmat3 sum = {0};
-	for (int32_t k = c->spread_start[i]; k < c->spread_start[i + 1]; k++) {
-		const tac_mat3 block = tac_compliance_block(c, c->spread_node[k], j);
-		sum = tac_dmat3_add(sum,
-				    tac_dmat3_scale(tac_dmat3_from_mat3(block), (double)c->spread_weight[k]));
-	}
-	return sum;
+	if (i >= j)
+		return def->block(def->block_user, i, j);
+	return tac_dmat3_transpose(def->block(def->block_user, j, i));
 }
 
-static tac_dmat3 mean_diagonal(const tac_compliance *c, int32_t i)
+// For compliance_source.columns.
+static bool closed_columns(const void *user, const compliance_levels *levels, const int32_t *points,
+			   int32_t count, int32_t from, float *out)
 {
-	tac_dmat3 sum = {0};
-	for (int32_t k = c->spread_start[i]; k < c->spread_start[i + 1]; k++)
-		sum = tac_dmat3_add(sum, tac_dmat3_scale(mean_block(c, i, c->spread_node[k]),
-							 (double)c->spread_weight[k]));
-	return sum;
-}
-
-// The blocks between nodes from the caller, those of the coarser points from the rows above them. False if
-// the result cannot be a compliance.
-static bool fill_blocks(const tac_compliance_def *def, const tac_compliance *c, tac_mat3 *blocks)
-{
-	const int32_t points = tac_compliance_point_count(c);
-	bool good = true;
-	for (int32_t i = 0; i < points; i++) {
-		tac_mat3 *row = blocks + (size_t)i * ((size_t)i + 1) / 2;
-		const bool node = i < def->node_count;
-		for (int32_t j = 0; j < i; j++)
-			row[j] = tac_mat3_from_dmat3(node ? def->block(def->block_user, i, j)
-							  : mean_block(c, i, j));
-		// A diagonal block is its own transpose, to the bit.
-		const tac_dmat3 own = node ? def->block(def->block_user, i, i) : mean_diagonal(c, i);
-		row[i] = tac_mat3_from_dmat3(
-			tac_dmat3_scale(tac_dmat3_add(own, tac_dmat3_transpose(own)), 0.5));
-		good = good && row[i].m[0][0] > 0 && row[i].m[1][1] > 0 && row[i].m[2][2] > 0;
+	(void)from;
+	const tac_compliance_def *def = user;
+	for (int32_t i = 0; i < def->node_count; i++) {
+		for (int32_t k = 0; k < count; k++) {
+			const int32_t *start = &levels->spread_start[points[k]];
+			tac_dmat3 sum = {0};
+			for (int32_t n = start[0]; n < start[1]; n++)
+				sum = tac_dmat3_add(sum,
+						    tac_dmat3_scale(block_of(def, i, levels->spread_node[n]),
+								    (double)levels->spread_weight[n]));
+			float *block = out + 9 * ((size_t)i * (size_t)count + (size_t)k);
+			for (int e = 0; e < 9; e++)
+				block[e] = (float)sum.m[e / 3][e % 3];
+		}
 	}
-	return good;
+	return true;
 }
 
 // A private image in memory: mapped, so that it is aligned to pages and zero.
@@ -152,10 +141,62 @@ static void fill_arrays(const tac_compliance_def *def, const compliance_levels *
 		tac_compliance_bind(def, (tac_compliance_binding *)(void *)(image + at->bound));
 }
 
+// Writes the clusters and their numbers.
+static void fill_clusters(const compliance_clusters *clusters, const compliance_pairs *pairs, size_t points,
+			  const compliance_layout *at, char *image)
+{
+	int32_t *size = (int32_t *)(void *)(image + at->cluster_size);
+	tac_compliance_place *place = (tac_compliance_place *)(void *)(image + at->place);
+	uint32_t *pair = (uint32_t *)(void *)(image + at->pairs), unit = 0;
+	for (int32_t a = 0; a < clusters->count; a++) {
+		size[a] = clusters->start[a + 1] - clusters->start[a];
+		for (int32_t i = 0; i < size[a]; i++)
+			place[clusters->point[clusters->start[a] + i]] =
+				(tac_compliance_place){(uint16_t)a, (uint16_t)i};
+	}
+	for (int32_t a = 0, k = 0; a < clusters->count; a++) {
+		for (int32_t b = 0; b <= a; b++, k++) {
+			const uint32_t units = tac_compliance_pair_units(pairs->far[k], size[a], size[b]);
+			memcpy(image + at->blocks + (size_t)unit * COMPLIANCE_UNIT * sizeof(float),
+			       pairs->numbers[k], (size_t)units * COMPLIANCE_UNIT * sizeof(float));
+			pair[k] = unit | (pairs->far[k] ? TAC_COMPLIANCE_FAR : 0);
+			unit += units;
+		}
+	}
+	if (pairs->basis)
+		memcpy(image + at->basis, pairs->basis,
+		       points * 3 * TAC_COMPLIANCE_RANK * sizeof *pairs->basis);
+}
+
+static uint32_t all_units(const compliance_clusters *clusters, const compliance_pairs *pairs)
+{
+	uint32_t units = 0;
+	for (int32_t a = 0, k = 0; a < clusters->count; a++) {
+		for (int32_t b = 0; b <= a; b++, k++)
+			units += tac_compliance_pair_units(pairs->far[k],
+							   clusters->start[a + 1] - clusters->start[a],
+							   clusters->start[b + 1] - clusters->start[b]);
+	}
+	return units;
+}
+
+static tac_result out_of_range(const tac_compliance_def *def, const char *found)
+{
+	tac_log(TAC_LOG_ERROR, "compliance of %s: expected numbers in range, found %s",
+		def->name ? def->name : "a body", found);
+	return TAC_ERROR_ARGUMENT;
+}
+
 static tac_result build_image(const tac_compliance_def *def, compliance_header *header,
-			      const compliance_levels *levels, const tac_vec3 *normals, tac_compliance *c)
+			      const compliance_levels *levels, const tac_vec3 *normals,
+			      const compliance_clusters *clusters, const compliance_pairs *pairs,
+			      tac_compliance *c)
 {
 	compliance_layout at;
+	header->cluster_count = clusters->count;
+	header->has_basis = pairs->basis != NULL;
+	header->block_units = all_units(clusters, pairs);
+	header->far_error = pairs->far_error;
 	if (!tac_compliance_lay_out(header, &at))
 		return refuse(def, "a surface whose nodes lie apart");
 	char *image = allocate_image(at.size);
@@ -164,31 +205,50 @@ static tac_result build_image(const tac_compliance_def *def, compliance_header *
 	header->size = at.size;
 	memcpy(image, header, sizeof *header);
 	fill_arrays(def, levels, normals, &at, image);
+	fill_clusters(clusters, pairs, (size_t)levels->point_count, &at, image);
 	c->image = image;
 	c->image_bytes = at.size;
-	// The blocks are still zero, which is valid; the second check sees those that are computed with the
-	// help of the first.
 	const char *wrong = tac_compliance_attach(c, image, at.size);
-	if (!wrong && !fill_blocks(def, c, (tac_mat3 *)(void *)(image + at.blocks)))
-		wrong = "a block whose diagonal is not positive";
-	if (!wrong)
-		wrong = tac_compliance_attach(c, image, at.size);
-	if (wrong) {
-		tac_log(TAC_LOG_ERROR, "compliance of %s: expected numbers in range, found %s",
-			def->name ? def->name : "a body", wrong);
-		return TAC_ERROR_ARGUMENT;
-	}
+	if (wrong)
+		return out_of_range(def, wrong);
 	header->checksum = tac_compliance_checksum(image, at.size);
 	memcpy(image, header, sizeof *header);
 	return TAC_OK;
 }
 
-tac_result tac_compliance_create(const tac_compliance_def *def, tac_compliance **out_compliance)
+// The numbers between all points, and the image of everything.
+static tac_result compute(const tac_compliance_def *def, const compliance_source *source,
+			  compliance_header *header, const compliance_levels *levels, const tac_vec3 *normals,
+			  tac_compliance *c)
+{
+	compliance_clusters clusters;
+	compliance_pairs pairs;
+	const char *wrong;
+	if (!tac_compliance_cluster(header, levels, def->vertices, source->order, &clusters))
+		return out_of_memory(def->name);
+	tac_result result =
+		tac_compliance_compute(header, levels, def->vertices, &clusters, source, &pairs, &wrong);
+	if (result == TAC_OK)
+		result = build_image(def, header, levels, normals, &clusters, &pairs, c);
+	else if (result == TAC_ERROR_ARGUMENT)
+		out_of_range(def, wrong);
+	else
+		out_of_memory(def->name);
+	tac_compliance_release_pairs(&clusters, &pairs);
+	tac_compliance_release_clusters(&clusters);
+	return result;
+}
+
+tac_result tac_compliance_build(const tac_compliance_def *def, const compliance_source *given,
+				tac_compliance **out_compliance)
 {
 	*out_compliance = NULL;
 	tac_result result = check(def);
 	if (result != TAC_OK)
 		return result;
+	compliance_source source = *given;
+	source.exact =
+		def->node_count <= (def->exact_nodes > 0 ? def->exact_nodes : TAC_COMPLIANCE_EXACT_NODES);
 	compliance_header header = {
 		.version = COMPLIANCE_VERSION,
 		.byte_order = COMPLIANCE_BYTE_ORDER,
@@ -211,7 +271,7 @@ tac_result tac_compliance_create(const tac_compliance_def *def, tac_compliance *
 	else if (tac_compliance_build_levels(&header, def->vertices, normals, area, &levels) != TAC_OK)
 		result = out_of_memory(def->name);
 	else
-		result = build_image(def, &header, &levels, normals, c);
+		result = compute(def, &source, &header, &levels, normals, c);
 	tac_compliance_release_levels(&levels);
 	free(normals);
 	free(area);
@@ -220,6 +280,12 @@ tac_result tac_compliance_create(const tac_compliance_def *def, tac_compliance *
 	else
 		tac_compliance_destroy(&c);
 	return result;
+}
+
+tac_result tac_compliance_create(const tac_compliance_def *def, tac_compliance **out_compliance)
+{
+	const compliance_source source = {.user = def, .columns = closed_columns, .threads = 1};
+	return tac_compliance_build(def, &source, out_compliance);
 }
 
 tac_result tac_compliance_write(const tac_compliance *compliance, const char *path)

@@ -26,7 +26,9 @@ static bool counts_in_range(const compliance_header *h)
 			return false;
 	}
 	return h->spread_count >= h->level_start[TAC_COMPLIANCE_LEVELS] &&
-	       h->spread_count <= 100 * TAC_COMPLIANCE_NODES_MAX;
+	       h->spread_count <= 100 * TAC_COMPLIANCE_NODES_MAX && h->cluster_count >= 1 &&
+	       h->cluster_count <= h->level_start[TAC_COMPLIANCE_LEVELS] && h->has_basis <= 1 &&
+	       h->block_units < TAC_COMPLIANCE_FAR;
 }
 
 bool tac_compliance_lay_out(const compliance_header *h, compliance_layout *out)
@@ -47,7 +49,12 @@ bool tac_compliance_lay_out(const compliance_header *h, compliance_layout *out)
 	out->spread_node = place(&end, (size_t)h->spread_count, sizeof(int32_t));
 	out->spread_weight = place(&end, (size_t)h->spread_count, sizeof(float));
 	out->bound = place(&end, (size_t)h->bound_count, sizeof(tac_compliance_binding));
-	out->blocks = place(&end, points * (points + 1) / 2, sizeof(tac_mat3));
+	const size_t clusters = (size_t)h->cluster_count;
+	out->cluster_size = place(&end, clusters, sizeof(int32_t));
+	out->place = place(&end, points, sizeof(tac_compliance_place));
+	out->pairs = place(&end, clusters * (clusters + 1) / 2, sizeof(uint32_t));
+	out->basis = place(&end, h->has_basis ? points : 0, 3 * TAC_COMPLIANCE_RANK * sizeof(float));
+	out->blocks = place(&end, h->block_units, COMPLIANCE_UNIT * sizeof(float));
 	out->size = end;
 	return true;
 }
@@ -76,18 +83,25 @@ uint64_t tac_compliance_checksum(const void *image, size_t size)
 	return sum;
 }
 
-// Whether `count` floats are finite: the exponents of infinities and NaNs have all bits set. Written so that
-// it is vectorised: an image has tens of millions of them.
-static bool finite_all(const void *floats, size_t count)
+// Whether `count` floats are smaller than `limit`, without their signs: as integers, their bits are in the
+// same order, and infinities and NaNs come last. Written so that it is vectorised: an image has tens of
+// millions of them.
+static bool all_below(const void *floats, size_t count, float limit)
 {
-	uint32_t bad = 0;
+	int32_t bound, bad = 0;
+	memcpy(&bound, &limit, sizeof bound);
 	const unsigned char *bytes = floats;
 	for (size_t i = 0; i < count; i++) {
-		uint32_t bits;
+		int32_t bits;
 		memcpy(&bits, bytes + 4 * i, 4);
-		bad |= (bits & UINT32_C(0x7F800000)) == UINT32_C(0x7F800000);
+		bad |= (bits & INT32_MAX) >= bound;
 	}
 	return bad == 0;
+}
+
+static bool finite_all(const void *floats, size_t count)
+{
+	return all_below(floats, count, INFINITY);
 }
 
 static bool indices_below(const int32_t *index, size_t count, int32_t limit)
@@ -127,6 +141,39 @@ static bool bindings_valid(const tac_compliance *c)
 	return true;
 }
 
+// What lies in clusters, and within the blocks. The limits of the numbers keep what is computed of them
+// finite.
+static const char *check_clusters(const tac_compliance *c, uint32_t block_units)
+{
+	const size_t points = (size_t)tac_compliance_point_count(c);
+	for (int32_t a = 0; a < c->cluster_count; a++) {
+		if (c->cluster_size[a] < 1 || c->cluster_size[a] > TAC_COMPLIANCE_CLUSTER)
+			return "a cluster whose size is out of range";
+	}
+	for (size_t i = 0; i < points; i++) {
+		if (c->place[i].cluster >= c->cluster_count ||
+		    c->place[i].slot >= c->cluster_size[c->place[i].cluster])
+			return "a point in a cluster that does not exist";
+	}
+	const uint32_t *pair = c->pairs;
+	for (int32_t a = 0; a < c->cluster_count; a++) {
+		for (int32_t b = 0; b <= a; b++, pair++) {
+			const bool far = *pair & TAC_COMPLIANCE_FAR;
+			const uint32_t begin = *pair & ~TAC_COMPLIANCE_FAR;
+			if ((far && !c->basis) || begin > block_units ||
+			    tac_compliance_pair_units(far, c->cluster_size[a], c->cluster_size[b]) >
+				    block_units - begin)
+				return "clusters whose blocks do not exist";
+		}
+	}
+	if (!(c->far_error >= 0 && c->far_error < 1))
+		return "an error of the far basis out of range";
+	if ((c->basis && !all_below(c->basis, 3 * TAC_COMPLIANCE_RANK * points, 2)) ||
+	    !all_below(c->blocks, (size_t)block_units * COMPLIANCE_UNIT, 1e30f))
+		return "a compliance that is not finite";
+	return NULL;
+}
+
 static const char *check_arrays(const tac_compliance *c, int32_t spread_count)
 {
 	const size_t vertices = (size_t)c->vertex_count, points = (size_t)tac_compliance_point_count(c);
@@ -141,8 +188,6 @@ static const char *check_arrays(const tac_compliance *c, int32_t spread_count)
 		return "a point that refers to a node that does not exist";
 	if (!bindings_valid(c))
 		return "a binding to a vertex that does not exist";
-	if (!finite_all(c->blocks, 9 * (points * (points + 1) / 2)))
-		return "a compliance that is not finite";
 	return NULL;
 }
 
@@ -159,7 +204,7 @@ const char *tac_compliance_attach(tac_compliance *c, void *image, size_t size)
 		return "a file of another version";
 	if (h.size != size)
 		return "a truncated file";
-	if (h.reserved != 0 || !tac_compliance_lay_out(&h, &at) || at.size != size)
+	if (!tac_compliance_lay_out(&h, &at) || at.size != size)
 		return "counts out of range";
 	if (!material_in_range(&h.material))
 		return "a material out of range";
@@ -182,7 +227,13 @@ const char *tac_compliance_attach(tac_compliance *c, void *image, size_t size)
 		.spread_node = (const int32_t *)(void *)(bytes + at.spread_node),
 		.spread_weight = (const float *)(void *)(bytes + at.spread_weight),
 		.bound = (const tac_compliance_binding *)(void *)(bytes + at.bound),
-		.blocks = (const tac_mat3 *)(void *)(bytes + at.blocks),
+		.cluster_count = h.cluster_count,
+		.cluster_size = (const int32_t *)(void *)(bytes + at.cluster_size),
+		.place = (const tac_compliance_place *)(void *)(bytes + at.place),
+		.pairs = (const uint32_t *)(void *)(bytes + at.pairs),
+		.basis = h.has_basis ? (const float *)(void *)(bytes + at.basis) : NULL,
+		.blocks = (const float *)(void *)(bytes + at.blocks),
+		.far_error = h.far_error,
 		.image_bytes = size,
 		.image = image,
 	};
@@ -192,5 +243,6 @@ const char *tac_compliance_attach(tac_compliance *c, void *image, size_t size)
 		if (!(c->spacing_m[k] > 0 && c->spacing_m[k] < 1e6))
 			return "a spacing out of range";
 	}
-	return check_arrays(c, h.spread_count);
+	const char *wrong = check_arrays(c, h.spread_count);
+	return wrong ? wrong : check_clusters(c, h.block_units);
 }

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 // Also part of every hash, so that a new version never opens an older file.
-#define COMPLIANCE_VERSION 1u
+#define COMPLIANCE_VERSION 2u
 
 typedef struct compliance_header {
 	char magic[8];
@@ -24,18 +24,34 @@ typedef struct compliance_header {
 	double spacing_m[TAC_COMPLIANCE_LEVELS];
 	int32_t node_count, vertex_count, triangle_count, bound_count, spread_count;
 	int32_t level_start[TAC_COMPLIANCE_LEVELS + 1];
-	int32_t reserved; // 0
+	int32_t cluster_count;
+	double far_error;
+	uint32_t block_units; // of 16 floats
+	uint32_t has_basis;   // 1: yes
 } compliance_header;
 
 #define COMPLIANCE_MAGIC      "TACTISSU"
 #define COMPLIANCE_BYTE_ORDER UINT32_C(0x01020304)
+
+// The numbers of two clusters begin at a multiple of so many floats.
+#define COMPLIANCE_UNIT 16
+
+// The units that the numbers of two clusters with so many points take.
+// Thread: any.
+static inline uint32_t tac_compliance_pair_units(bool far, int32_t points, int32_t others)
+{
+	const uint32_t floats =
+		far ? TAC_COMPLIANCE_RANK * TAC_COMPLIANCE_RANK : 9 * (uint32_t)points * (uint32_t)others;
+	return (floats + COMPLIANCE_UNIT - 1) / COMPLIANCE_UNIT;
+}
 
 // Where each array begins, bytes from the start of the image.
 typedef struct compliance_layout {
 	size_t vertices, vertex_normals, triangles;
 	size_t points, point_normals, point_area_m2, point_node;
 	size_t spread_start, spread_node, spread_weight;
-	size_t bound, blocks;
+	size_t bound;
+	size_t cluster_size, place, pairs, basis, blocks;
 	size_t size;
 } compliance_layout;
 

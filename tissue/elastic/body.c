@@ -296,19 +296,35 @@ void tac_elastic_body_fini(elastic_body *body)
 	*body = (elastic_body){0};
 }
 
-typedef struct columns {
-	const float *block;
-	size_t count;
-} columns;
-
-static tac_dmat3 block_of(const void *user, int32_t i, int32_t j)
+static tac_result compute(const elastic_body *body, const tac_elastic_def *def, uint64_t hash,
+			  compliance_source *source, const elastic_factor *factor,
+			  tac_compliance **out_compliance)
 {
-	const columns *c = user;
-	const float *at = c->block + 9 * ((size_t)i * c->count + (size_t)j);
-	tac_dmat3 out;
-	for (int k = 0; k < 9; k++)
-		out.m[k / 3][k % 3] = (double)at[k];
-	return out;
+	elastic_columns columns;
+	tac_vec3 *vertices = malloc((size_t)body->vertex_count * sizeof *vertices);
+	if (!vertices || !tac_elastic_columns_init(&columns, factor, &body->surface)) {
+		free(vertices);
+		return out_of_memory(def);
+	}
+	for (int32_t v = 0; v < body->vertex_count; v++)
+		vertices[v] = tac_vec3_from_dvec3(body->model.nodes[body->vertices[v]]);
+	const tac_compliance_def compliance = {.name = def->name,
+					       .hash = hash,
+					       .material = def->material,
+					       .node_count = body->node_count,
+					       .vertex_count = body->vertex_count,
+					       .triangle_count = body->triangle_count,
+					       .vertices = vertices,
+					       .triangles = body->triangles,
+					       .shown = def->mesh->vertices,
+					       .shown_count = def->mesh->vertex_count};
+	source->user = &columns;
+	source->columns = tac_elastic_columns_solve;
+	source->order = columns.order;
+	const tac_result result = tac_compliance_build(&compliance, source, out_compliance);
+	tac_elastic_columns_fini(&columns);
+	free(vertices);
+	return result;
 }
 
 tac_result tac_elastic_body_compute(const elastic_body *body, const tac_elastic_def *def, uint64_t hash,
@@ -324,35 +340,10 @@ tac_result tac_elastic_body_compute(const elastic_body *body, const tac_elastic_
 			def->name);
 		return result;
 	}
-	const size_t nodes = (size_t)body->node_count;
-	float *blocks = malloc(9 * nodes * nodes * sizeof *blocks);
-	tac_vec3 *vertices = malloc((size_t)body->vertex_count * sizeof *vertices);
-	if (result == TAC_OK && blocks && vertices)
-		result = tac_elastic_columns(factor, &body->surface, threads, progress, user, blocks);
-	else
-		result = TAC_ERROR_MEMORY;
+	if (result != TAC_OK)
+		return out_of_memory(def);
+	compliance_source source = {.threads = threads, .progress = progress, .progress_user = user};
+	result = compute(body, def, hash, &source, factor, out_compliance);
 	tac_elastic_factor_destroy(&factor);
-	if (result == TAC_OK) {
-		for (int32_t v = 0; v < body->vertex_count; v++)
-			vertices[v] = tac_vec3_from_dvec3(body->model.nodes[body->vertices[v]]);
-		const columns c = {blocks, nodes};
-		const tac_compliance_def compliance = {.name = def->name,
-						       .hash = hash,
-						       .material = def->material,
-						       .node_count = body->node_count,
-						       .vertex_count = body->vertex_count,
-						       .triangle_count = body->triangle_count,
-						       .vertices = vertices,
-						       .triangles = body->triangles,
-						       .shown = def->mesh->vertices,
-						       .shown_count = def->mesh->vertex_count,
-						       .block = block_of,
-						       .block_user = &c};
-		result = tac_compliance_create(&compliance, out_compliance);
-	} else {
-		out_of_memory(def);
-	}
-	free(blocks);
-	free(vertices);
 	return result;
 }

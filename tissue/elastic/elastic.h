@@ -7,7 +7,7 @@
 #ifndef TAC_TISSUE_ELASTIC_ELASTIC_H
 #define TAC_TISSUE_ELASTIC_ELASTIC_H
 
-#include "tissue/compliance.h"
+#include "tissue/compliance/cluster.h"
 #include "tissue/elastic.h"
 #include "tissue/lattice/lattice.h"
 
@@ -89,8 +89,14 @@ int32_t tac_elastic_factor_size(const elastic_factor *factor);
 int32_t tac_elastic_factor_unknown(const elastic_factor *factor, int32_t node);
 
 // Solves K x = b for ELASTIC_WIDTH right-hand sides (tissue/elastic/lower.h) in place: x[ELASTIC_WIDTH i + k]
-// is unknown i of right-hand side k, aligned to 64 bytes. Several threads may solve at once. Thread: any.
-void tac_elastic_factor_solve(const elastic_factor *factor, double *x);
+// is unknown i of right-hand side k, aligned to 64 bytes. Only unknowns from `from` on, and only those of the
+// nodes that `needed` was made for, are right afterwards; NULL: all nodes. Several threads may solve at once.
+// Thread: any.
+void tac_elastic_factor_solve(const elastic_factor *factor, const uint8_t *needed, int32_t from, double *x);
+
+// What has to be solved for the unknowns of some nodes, for the caller to free; NULL without memory.
+// Thread: setup.
+uint8_t *tac_elastic_factor_needed(const elastic_factor *factor, const int32_t *nodes, int32_t count);
 
 // The entries of the factors, for messages. Thread: any.
 int64_t tac_elastic_factor_entries(const elastic_factor *factor);
@@ -106,13 +112,27 @@ typedef struct elastic_surface {
 	double *weight;
 } elastic_surface;
 
-// Calls `progress` (may be NULL) from the calling thread with the part that is done.
+// Told the part that is done.
 typedef void (*elastic_progress)(void *user, double part);
 
-// Computes the blocks between the touched vertices by `threads` threads: out[9 (i count + j) + 3 r + c] is
-// row r, column c of C_ij for i >= j, m/N. TAC_ERROR_MEMORY. Thread: setup.
-tac_result tac_elastic_columns(const elastic_factor *factor, const elastic_surface *surface, int threads,
-			       elastic_progress progress, void *user, float *out);
+// The columns of a body's compliance, by solution (tissue/compliance/cluster.h).
+typedef struct elastic_columns {
+	const elastic_factor *factor;
+	const elastic_surface *surface;
+	uint8_t *needed;
+	int32_t *order; // of each touched vertex: the first of its unknowns
+} elastic_columns;
+
+// False without memory; nothing to release then. Thread: setup.
+bool tac_elastic_columns_init(elastic_columns *out_columns, const elastic_factor *factor,
+			      const elastic_surface *surface);
+
+// Thread: setup.
+void tac_elastic_columns_fini(elastic_columns *columns);
+
+// For compliance_source.columns, with an elastic_columns as user. Thread: any.
+bool tac_elastic_columns_solve(const void *user, const compliance_levels *levels, const int32_t *points,
+			       int32_t count, int32_t from, float *out);
 
 #ifdef __cplusplus
 }

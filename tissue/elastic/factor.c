@@ -352,7 +352,36 @@ int64_t tac_elastic_factor_entries(const elastic_factor *factor)
 	return (int64_t)factor->lower.value_start[factor->lower.panels];
 }
 
-void tac_elastic_factor_solve(const elastic_factor *factor, double *x)
+static int32_t panel_of(const elastic_lower *l, int32_t row)
 {
-	factor->solve(&factor->lower, x);
+	int32_t low = 0, high = l->panels;
+	while (high - low > 1) {
+		const int32_t middle = low + (high - low) / 2;
+		if (l->first[middle] <= row)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint8_t *tac_elastic_factor_needed(const elastic_factor *factor, const int32_t *nodes, int32_t count)
+{
+	const elastic_lower *l = &factor->lower;
+	uint8_t *needed = calloc((size_t)l->panels + 1, sizeof *needed);
+	for (int32_t i = 0; needed && i < count; i++) {
+		for (int k = 0; k < 3 && factor->unknown[nodes[i]] >= 0; k++)
+			needed[panel_of(l, factor->unknown[nodes[i]] + k)] = 1;
+	}
+	// A panel depends on the rows below it, which belong to later ones.
+	for (int32_t p = 0; needed && p < l->panels; p++) {
+		for (size_t n = l->row_start[p]; needed[p] && n < l->row_start[p + 1]; n++)
+			needed[panel_of(l, l->row[n])] = 1;
+	}
+	return needed;
+}
+
+void tac_elastic_factor_solve(const elastic_factor *factor, const uint8_t *needed, int32_t from, double *x)
+{
+	factor->solve(&factor->lower, needed, from, x);
 }

@@ -29,7 +29,8 @@ typedef struct elastic_lower {
 } elastic_lower;
 
 // Solves L D L^T x = b in place: x[ELASTIC_WIDTH i + k] is row i of right-hand side k, aligned to 64 bytes.
-typedef void elastic_solve_fn(const elastic_lower *lower, double *x);
+// Correct are the rows from `from` on of the panels that `needed` has a 1 for; NULL: of all.
+typedef void elastic_solve_fn(const elastic_lower *lower, const uint8_t *needed, int32_t from, double *x);
 TAC_SIMD_DECLARE(elastic_solve_fn, tac_elastic_lower_solve);
 
 #ifdef __cplusplus

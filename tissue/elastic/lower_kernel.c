@@ -96,7 +96,8 @@ INLINE void backward(const elastic_lower *l, int32_t p, row *x)
 	}
 }
 
-void TAC_SIMD_NAME(tac_elastic_lower_solve)(const elastic_lower *l, double *x)
+void TAC_SIMD_NAME(tac_elastic_lower_solve)(const elastic_lower *l, const uint8_t *needed, int32_t from,
+					    double *x)
 {
 	row *rows = (row *)(void *)x;
 	for (int32_t p = 0; p < l->panels; p++)
@@ -105,6 +106,8 @@ void TAC_SIMD_NAME(tac_elastic_lower_solve)(const elastic_lower *l, double *x)
 		for (int k = 0; k < PARTS; k++)
 			rows[i].part[k] *= l->inverse[i];
 	}
-	for (int32_t p = l->panels - 1; p >= 0; p--)
-		backward(l, p, rows);
+	for (int32_t p = l->panels - 1; p >= 0 && l->first[p + 1] > from; p--) {
+		if (!needed || needed[p])
+			backward(l, p, rows);
+	}
 }

@@ -62,7 +62,7 @@ static tac_result check_mesh(const tac_elastic_def *def, const tac_mesh *mesh, c
 	return TAC_ERROR_ARGUMENT;
 }
 
-static tac_result check(const tac_elastic_def *def)
+tac_result tac_elastic_check(const tac_elastic_def *def)
 {
 	const tac_compliance_material *m = &def->material;
 	if (check_mesh(def, def->mesh, "a closed mesh") != TAC_OK)
@@ -280,7 +280,7 @@ static tac_result compute(const tac_elastic_def *def, const void *request, size_
 tac_result tac_elastic_prepare(const tac_elastic_def *def, tac_compliance **out_compliance)
 {
 	*out_compliance = NULL;
-	tac_result result = check(def);
+	tac_result result = tac_elastic_check(def);
 	if (result != TAC_OK)
 		return result;
 	size_t size;

@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 // Of lattice, elements and compliance together: raise it when any of them computes something else.
-#define ELASTIC_VERSION 1u
+#define ELASTIC_VERSION 2u
 
 // The descriptors of tactus-elastic.
 #define ELASTIC_REQUEST_FD  3 // the request, for reading
@@ -28,6 +28,10 @@ bool tac_elastic_request_decode(const void *bytes, size_t size, tac_elastic_def 
 
 // Thread: setup.
 void tac_elastic_request_release(tac_elastic_def *def);
+
+// Whether a body can be prepared: TAC_ERROR_ARGUMENT with one log line if not. A material that linear
+// elements are too stiff for is a warning. Thread: setup.
+tac_result tac_elastic_check(const tac_elastic_def *def);
 
 // Writes all bytes to a descriptor; false with errno. Thread: setup.
 bool tac_elastic_write_all(int fd, const void *bytes, size_t size);

@@ -65,7 +65,9 @@ static tac_result compute(const void *request, size_t size, const char *name)
 	elastic_body body;
 	tac_compliance *compliance = NULL;
 	tell(0);
-	tac_result result = tac_elastic_body_init(&body, &def);
+	tac_result result = tac_elastic_check(&def);
+	if (result == TAC_OK)
+		result = tac_elastic_body_init(&body, &def);
 	if (result == TAC_OK) {
 		tell(BEFORE_COLUMNS / 5);
 		result = tac_elastic_body_compute(&body, &def, tac_elastic_request_hash(request, size),
