@@ -42,6 +42,10 @@ tac_field *tac_field_alloc(double voxel_m, tac_dvec3 origin_m, const int32_t bri
 	for (size_t i = 0; i < n; i++)
 		f->table[i] = FIELD_OUTSIDE;
 	memset(f->pool, 0, pool * sizeof *f->pool); // no page fault is left for the real-time thread
+	// Behind the pool is a brick of material, for those that are not stored.
+	for (int i = 0; i < FIELD_BRICK_NODES; i++)
+		f->pool[capacity].distance[i] = (float)(-FIELD_FAR * voxel_m);
+	f->rows[capacity].left = ~UINT64_C(0);
 	const tac_simd simd = tac_simd_select();
 	f->carve_round = carve_rounds[simd];
 	f->carve_cylinder = carve_cylinders[simd];
@@ -364,19 +368,19 @@ static bool lies_behind(const tac_field_region *r, const float base[3])
 bool tac_field_holds(const tac_field *field, const tac_burr *burr, double least_m)
 {
 	const tac_field *f = field;
-	const tac_field_region r = tac_field_region_of(f, burr->a, burr->b, burr->radius, burr->radius);
+	const double reach = edit_reach(f, burr->radius);
+	const tac_field_region r = tac_field_region_of(f, burr->a, burr->b, burr->radius, reach);
 	for (int32_t i = r.from[0]; i <= r.to[0]; i++) {
 		for (int32_t j = r.from[1]; j <= r.to[1]; j++) {
 			for (int32_t k = r.from[2]; k <= r.to[2]; k++) {
 				const int32_t entry = f->table[tac_field_brick_index(f, i, j, k)];
 				float base[3];
 				if (entry == FIELD_OUTSIDE || (entry >= 0 && f->rows[entry].left == 0) ||
-				    !tac_field_region_brick(f, &r, (const int32_t[3]){i, j, k}, burr->radius,
-							    base))
+				    !tac_field_region_brick(f, &r, (const int32_t[3]){i, j, k}, reach, base))
 					continue;
-				if (entry < 0 ||
-				    f->enters(&r.cut, burr->kind == TAC_BURR_CYLINDER, base, &f->pool[entry],
-					      f->rows[entry].left, (float)least_m))
+				const int32_t from = entry >= 0 ? entry : f->capacity;
+				if (f->enters(&r.cut, burr->kind == TAC_BURR_CYLINDER, base, &f->pool[from],
+					      f->rows[from].left, (float)least_m))
 					return true;
 			}
 		}
