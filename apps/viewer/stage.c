@@ -188,11 +188,18 @@ static void add_arrow(viewer_stage *s, tac_vec3 from, tac_vec3 vector, float thi
 	rod->glow = tip->glow = 1.3F;
 }
 
-static void add_contacts(viewer_stage *s, const tac_snapshot *snapshot, float size)
+// A burr in its hole has dozens of contacts all around, which would hide it: there only those that bear a
+// load are shown, and small.
+static void add_contacts(viewer_stage *s, const tac_snapshot *snapshot, float contact_size)
 {
 	for (int32_t i = 0; i < snapshot->contact_count; i++) {
 		const tac_snapshot_contact *c = &snapshot->contacts[i];
 		const bool loaded = tac_dvec3_length(c->force_N) > 1e-4;
+		const bool drilled =
+			c->object < s->world->scene->object_count && s->world->objects[c->object].field;
+		const float size = (drilled ? 0.4F : 1) * contact_size;
+		if (drilled && !loaded)
+			continue;
 		const viewer_colour colour = !loaded                       ? IDLE_COLOUR
 					     : snapshot->friction.slipping ? SLIP_COLOUR
 									   : STICK_COLOUR;
