@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/suggest.h"
 #include "collision/solid.h"
+#include "tissue/drill.h"
 
 #include <errno.h>
 #include <math.h>
@@ -280,6 +281,16 @@ static bool check_drillable(const checker *c, const tac_scene_object *o)
 				"expected a sphere, a capsule or a drill as the tool of a scene with a body "
 				"that is drilled, found '%s' of another shape",
 				s->tools[i].name);
+	}
+	for (int32_t i = 0; i < s->tool_count; i++) {
+		const double radius = s->tools[i].drill.radius_m, ratio = radius / d->voxel_m;
+		if (radius > 0 && !(ratio >= TAC_DRILL_VOXELS_MIN && ratio <= TAC_DRILL_VOXELS_MAX))
+			return refuse(
+				c, &d->voxel_m,
+				"expected voxels of %.2g to %.2g mm for the burr of '%s' with %g mm radius, "
+				"found %g mm",
+				1e3 * radius / TAC_DRILL_VOXELS_MAX, 1e3 * radius / TAC_DRILL_VOXELS_MIN,
+				s->tools[i].name, 1e3 * radius, 1e3 * d->voxel_m);
 	}
 	if (o->path_count > 0)
 		return refuse(c, &o->path[0].time_s,

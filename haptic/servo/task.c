@@ -51,6 +51,8 @@ struct tac_task {
 	int64_t touch_ticks;
 	double touch_force_sum_N;
 	uint32_t bins[FORCE_BINS + 1]; // the last one for what is beyond
+	int32_t bin_95;                // with 95 % of the ticks in it and below
+	int64_t below_95;              // ticks below it
 	int32_t punctures, opened;
 	double last_force_N; // along the needle
 	struct {
@@ -291,6 +293,18 @@ static void watch_structures(tac_task *t, const tac_snapshot *n, double time_s, 
 
 // ---- force, path ----
 
+// One more tick moves the percentile by a bin or so, so it is followed from tick to tick.
+static void count_force(tac_task *t, int32_t bin)
+{
+	const double part = 0.95 * (double)t->touch_ticks;
+	t->bins[bin]++;
+	t->below_95 += bin < t->bin_95;
+	while (t->bin_95 < FORCE_BINS && (double)(t->below_95 + t->bins[t->bin_95]) < part)
+		t->below_95 += t->bins[t->bin_95++];
+	while (t->bin_95 > 0 && (double)t->below_95 >= part)
+		t->below_95 -= t->bins[--t->bin_95];
+}
+
 static void watch_force(tac_task *t, double force_N, bool touches, double elapsed_s)
 {
 	tac_task_figures *f = &t->figures;
@@ -306,18 +320,8 @@ static void watch_force(tac_task *t, double force_N, bool touches, double elapse
 	t->touch_force_sum_N += force_N;
 	f->mean_force_N = t->touch_force_sum_N / (double)t->touch_ticks;
 	const double bin = force_N / TAC_TASK_FORCE_STEP_N;
-	t->bins[bin < FORCE_BINS ? (int)bin : FORCE_BINS]++;
-}
-
-static double force_percentile(const tac_task *t, double part)
-{
-	int64_t below = 0;
-	for (int i = 0; i <= FORCE_BINS; i++) {
-		below += t->bins[i];
-		if (below > 0 && (double)below >= part * (double)t->touch_ticks)
-			return (i + 1) * TAC_TASK_FORCE_STEP_N;
-	}
-	return 0;
+	count_force(t, bin < FORCE_BINS ? (int32_t)bin : FORCE_BINS);
+	f->force_95_N = (t->bin_95 + 1) * TAC_TASK_FORCE_STEP_N;
 }
 
 static void watch_path(tac_task *t, const tac_snapshot *n, double elapsed_s)
@@ -501,8 +505,6 @@ void tac_task_add_volume(tac_task *task, int32_t material, double volume_m3)
 
 const tac_task_figures *tac_task_read(tac_task *task)
 {
-	// A sum over all bins, which no tick needs.
-	task->figures.force_95_N = force_percentile(task, 0.95);
 	return &task->figures;
 }
 

@@ -209,6 +209,9 @@ static void wrong_keys_are_refused_by_line_and_column(void)
 	} wrong[] = {
 		{"voxel_m: 0.00015", "voxel: 0.00015", "x.yaml:14:5", "voxel_m"},
 		{"voxel_m: 0.00015", "voxel_m: 0", "x.yaml:14:14", "expected a number from"},
+		{"voxel_m: 0.00015", "voxel_m: 0.0005", "x.yaml:14:14",
+		 "expected voxels of 0.048 to 0.33 mm"},
+		{"voxel_m: 0.00015", "voxel_m: 0.00004", "x.yaml:14:14", "with 1 mm radius, found 0.04 mm"},
 		{"{material: hard,", "{material: iron,", "x.yaml:15", "expected the name of a material"},
 		{"feed_m_per_N_s: 0.002", "stiffness_N_per_m: 100", "x.yaml:15", "'feed_m_per_N_s', as one"},
 		{"feed_m_per_N_s: 0.002", "feed_m_per_N_s: 0.002, cutting_energy_J_per_m3: 1.0e+7",
@@ -255,23 +258,20 @@ static void scene_is_written_as_it_was_read(void)
 }
 
 // What cannot work is refused where it is known: with the voxel that would do.
-static void burr_that_does_not_fit_is_refused_by_the_servo(void)
+// As no file has it, but a program may. (The drill itself refuses it, too: test_drill.)
+static void burr_that_does_not_fit_is_refused_by_the_world(void)
 {
 	char text[2048];
 	fixture f = {0};
-	replace(text, sizeof text, "voxel_m: 0.00015", "voxel_m: 0.0005");
+	replace(text, sizeof text, "voxel_m: 0.00015", "voxel_m: 0.0002");
 	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_parse(text, strlen(text), "test", &f.scene));
-	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(f.scene, tac_collider_find("wide"), &f.world));
-	puppet_init(&f.hand);
-	tac_servo_def def = tac_servo_def_default();
-	def.world = f.world;
-	def.device = &f.hand.base;
+	f.scene->objects[0].drillable.voxel_m = 0.0005;
 	tac_log_set(keep_line, NULL);
-	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_servo_create(&def, &f.servo));
-	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(line, "mm would do"), line);
-	TEST_ASSERT_NULL(f.servo);
+	TEST_ASSERT_EQUAL(TAC_ERROR_ARGUMENT, tac_world_build(f.scene, tac_collider_find("wide"), &f.world));
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(line, "expected voxels of 0.048 to 0.33 mm"), line);
+	TEST_ASSERT_NULL(f.world);
 	tac_log_set(NULL, NULL);
-	fixture_fini(&f);
+	tac_scene_destroy(&f.scene);
 }
 
 int main(void)
@@ -282,6 +282,6 @@ int main(void)
 	RUN_TEST(built_in_scenes_are_drilled_and_replay_to_the_bit);
 	RUN_TEST(wrong_keys_are_refused_by_line_and_column);
 	RUN_TEST(scene_is_written_as_it_was_read);
-	RUN_TEST(burr_that_does_not_fit_is_refused_by_the_servo);
+	RUN_TEST(burr_that_does_not_fit_is_refused_by_the_world);
 	return UNITY_END();
 }

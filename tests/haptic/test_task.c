@@ -72,6 +72,33 @@ static void path_and_speed_of_a_circle(void)
 	TEST_ASSERT_TRUE(f->passed);
 }
 
+static int compare_forces(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+// In every tick the percentile is that of all forces so far, by sorting them.
+static void percentile_follows_forces_that_jump(void)
+{
+	enum { TICKS = 400 };
+	double forces[TICKS], sorted[TICKS];
+	build("scene: x\n" BALL);
+	for (int i = 0; i < TICKS; i++) {
+		// Up, down, and beyond the last bin.
+		forces[i] = i % 7 == 0 ? 30 : i < 200 ? 0.013 * ((i * 37) % 101) : 0.001 * ((i * 53) % 89);
+		tac_task_step(task, at(i, tac_dvec3_zero(), forces[i], 1));
+		memcpy(sorted, forces, sizeof sorted);
+		qsort(sorted, (size_t)i + 1, sizeof *sorted, compare_forces);
+		const double exact = sorted[(int)ceil(0.95 * (i + 1)) - 1];
+		const double found = tac_task_read(task)->force_95_N;
+		if (exact < 20)
+			TEST_ASSERT_DOUBLE_WITHIN(TAC_TASK_FORCE_STEP_N, exact, found);
+		else
+			TEST_ASSERT_TRUE(found > 20);
+	}
+}
+
 // A force that rises evenly from 0 to 5 N within 10 s of touch: mean 2.5, 95 % below 4.75 N.
 static void forces_of_a_ramp(void)
 {
@@ -402,6 +429,7 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(path_and_speed_of_a_circle);
 	RUN_TEST(forces_of_a_ramp);
+	RUN_TEST(percentile_follows_forces_that_jump);
 	RUN_TEST(distances_to_protected_spheres);
 	RUN_TEST(distances_to_a_protected_mesh);
 	RUN_TEST(distances_of_a_cylindrical_burr);
