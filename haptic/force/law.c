@@ -11,6 +11,12 @@
 
 // Time constant with which a goal follows the reaction to a list that may be incomplete.
 #define STARVED_S 0.005
+// A reaction that differs from the last goal by no more than this share is that of the same contacts.
+#define SAME 0.1
+
+// The reaction to contacts of an SCO at its slew limit is one of a place where it will not rest, if it is so
+// many times as long as the offset that is felt.
+#define HOP 2
 
 // A longer turn would wrap when it becomes a rotation.
 #define TURN_MOST_RAD 3
@@ -169,8 +175,12 @@ static tac_law_offset follow_reaction(const tac_law *law, tac_law_offset to, dou
 	const double length = carried_length(law, stiffness_N_per_m, arm_m);
 	if (!(last > 0) || !(length > 0))
 		return to;
-	const double keep = exp(-elapsed_s / STARVED_S);
 	const tac_law_offset from = scale(law->goal, length / last);
+	const tac_law_offset way = {tac_dvec3_sub(to.move_m, from.move_m),
+				    tac_dvec3_sub(to.turn_rad, from.turn_rad)};
+	if (length_of(way, arm_m) <= SAME * length)
+		return to;
+	const double keep = exp(-elapsed_s / STARVED_S);
 	return (tac_law_offset){tac_dvec3_lerp(to.move_m, from.move_m, keep),
 				tac_dvec3_lerp(to.turn_rad, from.turn_rad, keep)};
 }
@@ -181,14 +191,17 @@ tac_law_offset tac_law_goal(tac_law *law, const tac_sco_report *report, tac_coup
 	bool loaded = false;
 	for (int32_t i = 0; i < report->contact_count; i++)
 		loaded |= report->contacts[i].load_m > 0;
-	const bool starved = (report->flags & (TAC_SCO_BUDGET_SPENT | TAC_SCO_BLOCKED)) != 0;
+	const tac_law_offset loads = reaction(report, arm_m);
+	// On its way round an object the SCO touches now here, now there, far from where it will rest.
+	const bool hops = report->flags & TAC_SCO_SLEWED &&
+			  length_of(loads, arm_m) > HOP * carried_length(law, stiffness_N_per_m, arm_m);
+	const bool starved = hops || (report->flags & (TAC_SCO_BUDGET_SPENT | TAC_SCO_BLOCKED)) != 0;
 	if (kind == TAC_COUPLING_FULL)
 		law->goal = offset_between(law->T_world_aim, report->T_world_sco, arm_m == 0);
 	else if (loaded && starved)
-		law->goal =
-			follow_reaction(law, reaction(report, arm_m), stiffness_N_per_m, arm_m, elapsed_s);
+		law->goal = follow_reaction(law, loads, stiffness_N_per_m, arm_m, elapsed_s);
 	else if (loaded)
-		law->goal = reaction(report, arm_m);
+		law->goal = loads;
 	else
 		law->goal = carry_on(law, report, stiffness_N_per_m, arm_m);
 	return law->goal;

@@ -8,7 +8,8 @@
 // The goal is the offset that the spring should have:
 //  - while contacts bear load, their reaction, the sum of the loads along the normals (M. Ortega et al., IEEE
 //    VR 2006). It has no part along the surface, so an SCO that lags behind exerts no drag. If the mover has
-//    spent its work, its list may be incomplete: the goal follows the reaction within a few ms;
+//    spent its work, its list may be incomplete: the goal follows the reaction within a few ms. So it does
+//    where the SCO passes on a long way;
 //  - while the SCO is under way with nothing loaded, the offset from the device to the SCO;
 //  - while the mover has nothing to report (its work is spent, or it is blocked), the last goal.
 // In the last two cases the length follows a plane through the last goal: it grows only as far as the device

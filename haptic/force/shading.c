@@ -97,9 +97,18 @@ static double longest_edge(const view *v)
 	return most;
 }
 
+// `to`, or as far towards it from `from` as `most` allows.
+static tac_dvec3 towards(tac_dvec3 from, tac_dvec3 to, double most)
+{
+	const tac_dvec3 off = tac_dvec3_sub(to, from);
+	const double length = tac_dvec3_length(off);
+	return length > most ? tac_dvec3_normalize(tac_dvec3_add_scaled(from, most / length, off)) : to;
+}
+
 // A facet of length L whose normals turn by a differs from the smooth surface by at most a in direction, and
 // by L a / 8 in height, four times that where the touching point is beside it. Projections of a device that
-// is deeper than the surface is curved are cut to that.
+// is deeper than the surface is curved are cut to that. The contact's own direction may be that of the other
+// body's facet, which is no bound here: it counts as far as it could be this surface's.
 static side bounded(const view *v, side s)
 {
 	const double length = longest_edge(v),
@@ -107,10 +116,8 @@ static side bounded(const view *v, side s)
 	const double most = 0.5 * length * turn;
 	s.extra_m = fmin(fmax(s.extra_m, -most), most);
 	s.bulge_m = length * turn / 6;
-	const tac_dvec3 off = tac_dvec3_sub(s.normal, v->normal);
-	if (tac_dvec3_length(off) > turn)
-		s.normal = tac_dvec3_normalize(
-			tac_dvec3_add_scaled(v->normal, turn / tac_dvec3_length(off), off));
+	const tac_dvec3 facet = tac_mesh_triangle_normal(v->mesh, v->triangle);
+	s.normal = towards(towards(facet, v->normal, turn), s.normal, turn);
 	return s;
 }
 
