@@ -458,6 +458,9 @@ static void run_open(const hunt *h, const tac_world *world, tally *t)
 		for (int i = 0; i < hands; i++) {
 			const tac_snapshot *s = tac_servo_snapshot(servos[i], 0);
 			watches[i].travel_m += object_travel(s, &T_world_object);
+			if (s->limits &
+			    1u << TAC_LIMIT_DEADMAN) // a force that the hand switches off is no dropout
+				watches[i].felt = false;
 			force_watch_step(&watches[i], world, s);
 			t->torques += h->axes == 3 && tac_dvec3_length(s->sent.torque_Nm) > 0;
 			purse_step(&purses[i], s, h->stiffness, arm, dt);
