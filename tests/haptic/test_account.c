@@ -3,6 +3,7 @@
 #include "haptic/force/account.h"
 
 #include "base/rng.h"
+#include "haptic/servo/servo_state.h"
 #include "tests/support/force_watch.h"
 #include "tests/support/servo_fixture.h"
 
@@ -486,6 +487,37 @@ static void pressing_while_the_gate_is_closed_does_not_pay(void)
 	}
 }
 
+// A sensor of 10 um says 10 mm/s in every third tick and 0 in the others. The controller damps a port that
+// has given energy: a step of the sensor is no step of its force, 0.6 N.
+static void a_step_of_the_sensor_is_no_step_of_the_damping(void)
+{
+	static const char text[] = "scene: t\ntools: [{name: ball, axes: 3, shapes: [{kind: solids, solids: "
+				   "\"sphere:r=0.01\"}]}]\n" TABLE;
+	fixture f = {0};
+	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_parse(text, strlen(text), "t", &f.scene));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(f.scene, tac_collider_find("wide"), &f.world));
+	puppet_init(&f.hand);
+	f.hand.base.info.linear = (tac_device_mechanics){.mass = 0.3, .damping = 0.5, .resolution = 1e-5};
+	tac_servo_def def = tac_servo_def_default();
+	def.world = f.world;
+	def.device = &f.hand.base;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_servo_create(&def, &f.servo));
+	double last = 0, step = 0, most = 0;
+	for (int k = 0; k < 200; k++) {
+		f.servo->port.energy_J = -1e-3;
+		f.hand.state.velocity_m_per_s = tac_dvec3_make(k % 3 ? 0 : 0.01, 0, 0);
+		f.hand.state.T_base_tool.position = tac_dvec3_make(1e-5 * (k / 3), 0, 0.1);
+		tac_servo_step(f.servo, k * MS, NULL);
+		const double now = f.hand.wrench.force_N.x;
+		step = k > 20 ? fmax(step, fabs(now - last)) : 0;
+		most = k > 20 ? fmax(most, -now) : 0;
+		last = now;
+	}
+	printf("a step of the sensor: %.3f N of %.3f N\n", step, most);
+	TEST_ASSERT_TRUE(most > 0.1 && step < 0.3);
+	fixture_fini(&f);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -503,5 +535,6 @@ int main(void)
 	RUN_TEST(the_support_of_the_weight_leaves_the_contacts_the_rest);
 	RUN_TEST(torque_beyond_the_device_is_neither_asked_for_nor_given_back);
 	RUN_TEST(pressing_while_the_gate_is_closed_does_not_pay);
+	RUN_TEST(a_step_of_the_sensor_is_no_step_of_the_damping);
 	return UNITY_END();
 }

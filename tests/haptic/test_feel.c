@@ -1,5 +1,6 @@
 // The forces of materials through the whole tick, against closed forms: friction, texture, viscosity, smooth
 // normals, blended stiffness.
+#include "tests/support/limits.h"
 #include "tests/support/servo_fixture.h"
 
 #include "haptic/force/texture.h"
@@ -469,6 +470,8 @@ static void over_curved_surfaces_neither_facets_nor_their_flatness_are_felt(void
 	};
 	for (int k = 0; k < 3 * 4; k++) {
 		const int i = k % 4, t = k / 4;
+		if (TAC_TEST_SANITIZED && t > 0 && i < 3)
+			continue;
 		const ripple r = slide_around(tips[t].shape, tips[t].axes, shapes[i].shape, shapes[i].ball);
 		const double degrees = r.direction_rad * 57.29577951;
 		printf("%s on %s: direction within %.4f degrees, magnitude %.3f %%, above 50 Hz %.4f N\n",

@@ -108,6 +108,28 @@ static void a_starved_mover_leaves_the_force_as_it_was_and_pressing_is_still_fel
 	assert_near(tac_dvec3_zero(), tick(&law, device, &starved, ARM).force_N, 1e-9);
 }
 
+// The SCO goes round an object at its slew limit and touches a facet on its way. The device is 14 mm deep
+// there, but 0.4 N are felt: the goal begins to follow the reaction, and is not there at once.
+static void contacts_on_a_long_way_are_not_met_at_once(void)
+{
+	const tac_dvec3 up = tac_dvec3_make(0, 0, 1), aside = tac_dvec3_make(0.6, 0, 0.8);
+	tac_law law = {0};
+	const tac_dpose device = tac_dpose_make(tac_dvec3_make(0, 0, -0.0004), tac_dquat_identity());
+	tac_sco_report r = resting(tac_dpose_identity(), up, 0.0004);
+	tick(&law, device, &r, ARM);
+	tick(&law, device, &r, ARM);
+	r = resting(tac_dpose_identity(), aside, 0.014);
+	r.flags |= TAC_SCO_SLEWED;
+	tick(&law, device, &r, ARM);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-4, (1 - exp(-1e-3 / 5e-3)) * 0.6 * 0.014, law.goal.move_m.x);
+	// The reaction of a place that is felt as it is counts as any other.
+	r = resting(tac_dpose_identity(), aside, 0.0004);
+	r.flags |= TAC_SCO_SLEWED;
+	for (int k = 0; k < 40; k++)
+		tick(&law, device, &r, ARM);
+	assert_near(tac_dvec3_make(0.24, 0, 0.32), law.wrench.force_N, 1e-9);
+}
+
 // Its list has one of two walls, now this one, now that one.
 static void a_starved_mover_whose_list_changes_in_every_tick_is_felt_as_its_mean(void)
 {
@@ -644,6 +666,7 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(no_wish_however_hostile_makes_the_wrench_jump);
 	RUN_TEST(a_starved_mover_leaves_the_force_as_it_was_and_pressing_is_still_felt);
+	RUN_TEST(contacts_on_a_long_way_are_not_met_at_once);
 	RUN_TEST(a_starved_mover_whose_list_changes_in_every_tick_is_felt_as_its_mean);
 	RUN_TEST(an_sco_under_way_in_free_space_exerts_no_drag);
 	RUN_TEST(gaps_are_taken_out_of_the_loads);
