@@ -117,6 +117,7 @@ typedef struct tac_compliance {
 	bool locked; // its pages are locked in memory
 	size_t image_bytes;
 	void *image; // private: the memory or the mapping
+	int file;    // private: what is mapped, with a shared lock as long as it is; -1: memory
 } tac_compliance;
 
 typedef struct tac_compliance_def {
@@ -147,13 +148,13 @@ tac_result tac_compliance_create(const tac_compliance_def *def, tac_compliance *
 // Thread: setup.
 tac_result tac_compliance_write(const tac_compliance *compliance, const char *path);
 
-// Maps a file that tac_compliance_write wrote and tries to lock its pages in memory. Everything in it is
-// verified: the hash, which must be `hash`, the size, a checksum over all bytes, every index and that every
-// number is finite. Fails with one log line: TAC_ERROR_IO (missing, unreadable), TAC_ERROR_FORMAT (truncated,
-// corrupt, of another version or body), TAC_ERROR_MEMORY. A file that another process changes after it was
-// opened is not noticed; tac_compliance_write never changes a file, it replaces it. The caller owns
-// *out_compliance; it is NULL on failure.
-// Thread: setup.
+// Maps a file that tac_compliance_write wrote and tries to lock its pages in memory. The file has a shared
+// lock (flock) until the compliance is destroyed. Everything in it is verified: the hash, which must be
+// `hash`, the size, a checksum over all bytes, every index and that every number is finite. Fails with one
+// log line: TAC_ERROR_IO (missing, unreadable), TAC_ERROR_FORMAT (truncated, corrupt, of another version or
+// body), TAC_ERROR_MEMORY. A file that another process changes after it was opened is not noticed;
+// tac_compliance_write never changes a file, it replaces it. The caller owns *out_compliance; it is NULL on
+// failure. Thread: setup.
 tac_result tac_compliance_open(const char *path, uint64_t hash, tac_compliance **out_compliance);
 
 // Frees or unmaps it and nulls the pointer; NULL in it is allowed.

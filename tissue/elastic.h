@@ -21,6 +21,9 @@ extern "C" {
 
 #define TAC_ELASTIC_INSIDE_MAX 8
 #define TAC_ELASTIC_FIXED_MAX  8
+// The files of a cache folder take at most so many bytes, 4 GB; those that were not used for longest are
+// removed.
+#define TAC_ELASTIC_CACHE_BYTES (UINT64_C(4) << 30)
 
 // Something inside the body: a nodule, a vessel. Where several overlap, the last one counts.
 typedef struct tac_elastic_inside {

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -208,6 +209,7 @@ static tac_result build_image(const tac_compliance_def *def, compliance_header *
 	fill_clusters(clusters, pairs, (size_t)levels->point_count, &at, image);
 	c->image = image;
 	c->image_bytes = at.size;
+	c->file = -1;
 	const char *wrong = tac_compliance_attach(c, image, at.size);
 	if (wrong)
 		return out_of_range(def, wrong);
@@ -340,6 +342,7 @@ tac_result tac_compliance_open_fd(int fd, const char *path, uint64_t hash, tac_c
 		wrong = "that of another body";
 	c->image = image;
 	c->image_bytes = size;
+	c->file = -1;
 	if (wrong) {
 		tac_compliance_destroy(&c);
 		return unreadable(path, "a compliance", wrong, TAC_ERROR_FORMAT);
@@ -355,15 +358,24 @@ tac_result tac_compliance_open(const char *path, uint64_t hash, tac_compliance *
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return unreadable(path, "a compliance", strerror(errno), TAC_ERROR_IO);
+	// Without a lock, on a file system that has none, the file may be removed while it is mapped, which
+	// does it no harm.
+	(void)!flock(fd, LOCK_SH | LOCK_NB);
 	const tac_result result = tac_compliance_open_fd(fd, path, hash, out_compliance);
-	close(fd);
+	if (result == TAC_OK)
+		(*out_compliance)->file = fd;
+	else
+		close(fd);
 	return result;
 }
 
 void tac_compliance_destroy(tac_compliance **compliance)
 {
-	if (*compliance && (*compliance)->image)
+	if (*compliance && (*compliance)->image) {
 		munmap((*compliance)->image, (*compliance)->image_bytes);
+		if ((*compliance)->file >= 0)
+			close((*compliance)->file);
+	}
 	free(*compliance);
 	*compliance = NULL;
 }

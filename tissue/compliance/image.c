@@ -236,6 +236,7 @@ const char *tac_compliance_attach(tac_compliance *c, void *image, size_t size)
 		.far_error = h.far_error,
 		.image_bytes = size,
 		.image = image,
+		.file = -1,
 	};
 	memcpy(c->level_start, h.level_start, sizeof c->level_start);
 	memcpy(c->spacing_m, h.spacing_m, sizeof c->spacing_m);

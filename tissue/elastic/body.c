@@ -108,13 +108,22 @@ static tac_result choose_vertices(elastic_body *b, const tac_elastic_def *def)
 		b->triangle_count++;
 	}
 	free(number);
-	if (b->node_count >= 1 && b->node_count <= TAC_COMPLIANCE_NODES_MAX)
+	if (b->node_count == 0) {
+		tac_log(TAC_LOG_ERROR,
+			"tissue of %s: expected a surface that can be touched, found that all of it is fixed "
+			"or outside of "
+			"the touched ball",
+			def->name);
+		return TAC_ERROR_ARGUMENT;
+	}
+	if (b->node_count <= TAC_COMPLIANCE_NODES_MAX)
 		return TAC_OK;
 	tac_log(TAC_LOG_ERROR,
-		"tissue of %s: expected 1 to %d touched nodes, found %d with a spacing of %.3g mm; %.3g mm "
+		"tissue of %s: expected at most %d touched nodes, found %d with a spacing of %.3g mm; %.3g "
+		"mm "
 		"would do",
 		def->name, TAC_COMPLIANCE_NODES_MAX, b->node_count, def->spacing_m * 1e3,
-		def->spacing_m * 1e3 * sqrt(fmax(b->node_count, 1) / (0.9 * TAC_COMPLIANCE_NODES_MAX)));
+		def->spacing_m * 1e3 * sqrt(b->node_count / (0.9 * TAC_COMPLIANCE_NODES_MAX)));
 	return TAC_ERROR_ARGUMENT;
 }
 
@@ -254,8 +263,15 @@ static tac_result build(elastic_body *b, const tac_elastic_def *def)
 		return out_of_memory(def);
 	for (int32_t i = 0; i < def->inside_count; i++) {
 		const tac_elastic_inside *in = &def->inside[i];
-		if (tac_elastic_model_include(&b->model, in->mesh, in->young_Pa, in->poisson) != TAC_OK)
-			return out_of_memory(def);
+		result = tac_elastic_model_include(&b->model, in->mesh, in->young_Pa, in->poisson);
+		if (result == TAC_ERROR_ARGUMENT)
+			tac_log(TAC_LOG_ERROR,
+				"tissue of %s: expected thing %d inside to be in the body, found that it "
+				"lies outside, or is "
+				"too small for a spacing of %.3g mm",
+				def->name, i + 1, def->spacing_m * 1e3);
+		if (result != TAC_OK)
+			return result == TAC_ERROR_ARGUMENT ? result : out_of_memory(def);
 	}
 	result = fix_vertices(b, def);
 	if (result == TAC_OK && !is_held(b, def->spacing_m)) {

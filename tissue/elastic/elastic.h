@@ -45,7 +45,7 @@ tac_result tac_elastic_model_init(elastic_model *out_model, const tac_lattice *l
 				  double young_Pa, double poisson);
 
 // Gives what is inside a closed mesh another material, in proportion to the part of each element that it
-// covers. TAC_ERROR_MEMORY without a log line. Thread: setup.
+// covers. TAC_ERROR_ARGUMENT if it covers nothing, TAC_ERROR_MEMORY; without a log line. Thread: setup.
 tac_result tac_elastic_model_include(elastic_model *model, const tac_mesh *mesh, double young_Pa,
 				     double poisson);
 

@@ -108,6 +108,7 @@ tac_result tac_elastic_model_include(elastic_model *m, const tac_mesh *mesh, dou
 	if (tac_lattice_shape_init(&shape, mesh) != TAC_OK)
 		return TAC_ERROR_MEMORY;
 	const double lambda = tac_elastic_lambda(young_Pa, poisson), mu = tac_elastic_mu(young_Pa, poisson);
+	bool any = false;
 	for (int32_t n = 0; n < m->element_count; n++) {
 		elastic_element *e = &m->elements[n];
 		bool apart = false; // its box and that of the mesh
@@ -123,11 +124,12 @@ tac_result tac_elastic_model_include(elastic_model *m, const tac_mesh *mesh, dou
 		if (apart)
 			continue;
 		const double part = part_inside(m, e, &shape);
+		any = any || part > 0;
 		e->lambda_Pa += part * (lambda - e->lambda_Pa);
 		e->mu_Pa += part * (mu - e->mu_Pa);
 	}
 	tac_lattice_shape_fini(&shape);
-	return TAC_OK;
+	return any ? TAC_OK : TAC_ERROR_ARGUMENT;
 }
 
 // The gradients of the barycentric coordinates; returns six times the volume.

@@ -1,21 +1,20 @@
-// The runtime's side: the cache, and the program that computes what it lacks.
+// The runtime's side: the program that computes what the cache lacks.
 #include "tissue/elastic.h"
 
 #include "base/helper.h"
 #include "base/log.h"
 #include "tissue/compliance/image.h"
+#include "tissue/elastic/cache.h"
 #include "tissue/elastic/request.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,8 +54,16 @@ static bool elastic(double young_Pa, double poisson)
 
 static tac_result check_mesh(const tac_elastic_def *def, const tac_mesh *mesh, const char *expected)
 {
-	if (mesh && tac_mesh_is_watertight(mesh))
-		return TAC_OK;
+	if (mesh && tac_mesh_is_watertight(mesh)) {
+		if (tac_mesh_volume(mesh) > 0)
+			return TAC_OK;
+		tac_log(TAC_LOG_ERROR,
+			"tissue of %s: expected %s whose triangles face outwards, found a volume of %.3g "
+			"mm^3: it is "
+			"flat or inside out",
+			def->name, expected, tac_mesh_volume(mesh) * 1e9);
+		return TAC_ERROR_ARGUMENT;
+	}
 	tac_log(TAC_LOG_ERROR, "tissue of %s: expected %s, found %d open and %d flipped edges", def->name,
 		expected, mesh ? mesh->open_edges : 0, mesh ? mesh->flipped_edges : 0);
 	return TAC_ERROR_ARGUMENT;
@@ -80,7 +87,7 @@ tac_result tac_elastic_check(const tac_elastic_def *def)
 	double stiffest = m->poisson;
 	for (int32_t i = 0; i < def->inside_count; i++) {
 		const tac_elastic_inside *in = &def->inside[i];
-		if (check_mesh(def, in->mesh, "closed meshes inside") != TAC_OK)
+		if (check_mesh(def, in->mesh, "a closed mesh inside") != TAC_OK)
 			return TAC_ERROR_ARGUMENT;
 		if (!elastic(in->young_Pa, in->poisson))
 			return refuse(
@@ -89,44 +96,16 @@ tac_result tac_elastic_check(const tac_elastic_def *def)
 		stiffest = fmax(stiffest, in->poisson);
 	}
 	for (int32_t i = 0; i < def->fixed_count; i++) {
-		if (def->fixed[i].mesh && check_mesh(def, def->fixed[i].mesh, "closed fixed parts") != TAC_OK)
+		if (def->fixed[i].mesh &&
+		    check_mesh(def, def->fixed[i].mesh, "a closed mesh of a fixed part") != TAC_OK)
 			return TAC_ERROR_ARGUMENT;
 	}
 	if (def->order == 1 && stiffest > 0.47)
 		tac_log(TAC_LOG_WARNING,
-			"tissue of %s: linear elements are too stiff for a Poisson's ratio of %.3g; order 2 "
+			"tissue of %s: linear elements are too stiff for a Poisson's ratio of %.5g; order 2 "
 			"is not",
 			def->name, stiffest);
 	return TAC_OK;
-}
-
-// ---- the cache ----
-
-static bool default_folder(char *out, size_t size)
-{
-	const char *tactus = secure_getenv("TACTUS_CACHE"), *cache = secure_getenv("XDG_CACHE_HOME"),
-		   *home = secure_getenv("HOME");
-	int length = -1;
-	if (tac_helper_is_privileged())
-		return false; // the user chooses these folders, and what lies in them
-	if (tactus)
-		length = snprintf(out, size, "%s", tactus);
-	else if (cache && *cache == '/')
-		length = snprintf(out, size, "%s/tactus", cache);
-	else if (home && *home == '/')
-		length = snprintf(out, size, "%s/.cache/tactus", home);
-	return length > 0 && (size_t)length < size;
-}
-
-static bool cache_path(const tac_elastic_def *def, uint64_t hash, char *out, size_t size)
-{
-	char folder[PATH_MAX];
-	if (def->cache_folder)
-		snprintf(folder, sizeof folder, "%s", def->cache_folder);
-	else if (!default_folder(folder, sizeof folder))
-		return false;
-	const int length = snprintf(out, size, "%s/%016" PRIx64 ".tissue", folder, hash);
-	return *folder && length > 0 && (size_t)length < size;
 }
 
 uint64_t tac_elastic_hash(const tac_elastic_def *def)
@@ -140,19 +119,7 @@ uint64_t tac_elastic_hash(const tac_elastic_def *def)
 
 bool tac_elastic_cache_path(const tac_elastic_def *def, char *out_path, size_t size)
 {
-	return cache_path(def, tac_elastic_hash(def), out_path, size);
-}
-
-// Makes the folder of a file and those above it.
-static void make_folders(const char *path)
-{
-	char part[PATH_MAX];
-	snprintf(part, sizeof part, "%s", path);
-	for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = 0;
-		mkdir(part, 0700); // one that exists is no error, and one that fails is reported by the write
-		*slash = '/';
-	}
+	return tac_elastic_cache_file(def, tac_elastic_hash(def), out_path, size);
 }
 
 // ---- the program ----
@@ -291,16 +258,14 @@ tac_result tac_elastic_prepare(const tac_elastic_def *def, tac_compliance **out_
 	}
 	const uint64_t hash = tac_elastic_request_hash(request, size);
 	char path[PATH_MAX];
-	const bool cached = cache_path(def, hash, path, sizeof path);
-	struct stat status;
+	const bool cached = tac_elastic_cache_file(def, hash, path, sizeof path);
 	// A damaged file is reported by tac_compliance_open and computed again.
-	if (!cached || stat(path, &status) != 0 ||
-	    tac_compliance_open(path, hash, out_compliance) != TAC_OK) {
+	if (!cached || access(path, F_OK) != 0 || tac_compliance_open(path, hash, out_compliance) != TAC_OK) {
 		result = compute(def, request, size, hash, out_compliance);
-		if (result == TAC_OK && cached) {
-			make_folders(path);
-			tac_compliance_write(*out_compliance, path);
-		}
+		if (result == TAC_OK && cached)
+			tac_elastic_cache_keep(*out_compliance, path);
+	} else {
+		tac_elastic_cache_used(path);
 	}
 	free(request);
 	return result;

@@ -43,8 +43,12 @@ static int32_t root_of(int32_t *parent, int32_t v)
 	return v;
 }
 
-// Keeps the tetrahedra of the largest part that hangs together.
-static bool keep_largest(tac_lattice *l)
+// Tips that the spacing is too coarse for may be lost, not more of a body than this.
+#define LOST_MAX 0.01
+
+// Keeps the tetrahedra of the largest part that hangs together. *out_lost is what the others had of the
+// volume.
+static bool keep_largest(tac_lattice *l, double *out_lost)
 {
 	int32_t *parent = malloc((size_t)l->vertex_count * sizeof *parent);
 	double *volume = calloc((size_t)l->vertex_count, sizeof *volume);
@@ -58,10 +62,13 @@ static bool keep_largest(tac_lattice *l)
 					root_of(parent, l->tets[n].vertex[0]);
 		}
 		int32_t largest = 0, kept = 0;
+		double all = 0;
 		for (int32_t n = 0; n < l->tet_count; n++) {
 			const int32_t *v = l->tets[n].vertex, root = root_of(parent, v[0]);
-			volume[root] += tac_lattice_volume6(l->vertices[v[0]], l->vertices[v[1]],
-							    l->vertices[v[2]], l->vertices[v[3]]);
+			const double own = tac_lattice_volume6(l->vertices[v[0]], l->vertices[v[1]],
+							       l->vertices[v[2]], l->vertices[v[3]]);
+			volume[root] += own;
+			all += own;
 			largest = volume[root] > volume[largest] ? root : largest;
 		}
 		for (int32_t n = 0; n < l->tet_count; n++) {
@@ -69,6 +76,7 @@ static bool keep_largest(tac_lattice *l)
 				l->tets[kept++] = l->tets[n];
 		}
 		l->tet_count = kept;
+		*out_lost = all > 0 ? 1 - volume[largest] / all : 0;
 	}
 	free(parent);
 	free(volume);
@@ -200,7 +208,7 @@ static tac_result refuse(const tac_lattice_def *def, const char *expected)
 	return TAC_ERROR_ARGUMENT;
 }
 
-static tac_result fill(const tac_lattice_def *def, tac_lattice *l)
+static tac_result fill(const tac_lattice_def *def, tac_lattice *l, double *out_lost)
 {
 	lattice_grid grid = {0};
 	lattice_shape shape;
@@ -214,7 +222,7 @@ static tac_result fill(const tac_lattice_def *def, tac_lattice *l)
 	tac_lattice_shape_fini(&shape);
 	if (result != TAC_OK)
 		return result;
-	if (!keep_largest(l) || !find_surface(l) ||
+	if (!keep_largest(l, out_lost) || !find_surface(l) ||
 	    !sort_vertices(l, def->mesh->bounds_min, tac_mesh_size(def->mesh)))
 		return TAC_ERROR_MEMORY;
 	return TAC_OK;
@@ -232,13 +240,22 @@ tac_result tac_lattice_build(const tac_lattice_def *def, tac_lattice **out_latti
 	if (!(def->spacing_m > 0 && def->spacing_m < tac_mesh_size(def->mesh)))
 		return refuse(def, "a spacing below the size of the body");
 	tac_lattice *l = calloc(1, sizeof *l);
-	tac_result result = l ? fill(def, l) : TAC_ERROR_MEMORY;
+	double lost = 0;
+	tac_result result = l ? fill(def, l, &lost) : TAC_ERROR_MEMORY;
 	if (result == TAC_ERROR_ARGUMENT)
 		refuse(def, "a spacing of more than a 400th of the body");
 	else if (result == TAC_ERROR_MEMORY)
 		tac_log(TAC_LOG_ERROR, "tissue of %s: out of memory", def->name);
 	else if (l->tet_count == 0)
 		result = refuse(def, "a spacing below the thickness of the body");
+	else if (lost > LOST_MAX) {
+		tac_log(TAC_LOG_ERROR,
+			"tissue of %s: expected a body that hangs together, found %.0f %% of its volume "
+			"apart from the "
+			"rest with a spacing of %.3g mm",
+			def->name, 100 * lost, def->spacing_m * 1e3);
+		result = TAC_ERROR_ARGUMENT;
+	}
 	if (result == TAC_OK)
 		*out_lattice = l;
 	else

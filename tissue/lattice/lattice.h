@@ -49,9 +49,9 @@ typedef struct tac_lattice {
 } tac_lattice;
 
 // Fills the mesh. TAC_ERROR_ARGUMENT with one log line if the mesh is not closed or the spacing does not suit
-// it (nothing remains of the body, or more cells than LATTICE_CELLS_MAX), TAC_ERROR_MEMORY. Parts that do not
-// hang together with the largest are left out: they are smaller than the spacing can show. The caller owns
-// *out_lattice; it is NULL on failure.
+// it (nothing remains of the body, it falls apart, or more cells than LATTICE_CELLS_MAX), TAC_ERROR_MEMORY.
+// Parts that do not hang together with the largest are left out if they are less than a hundredth of the
+// body: tips that are smaller than the spacing can show. The caller owns *out_lattice; it is NULL on failure.
 // Thread: setup.
 tac_result tac_lattice_build(const tac_lattice_def *def, tac_lattice **out_lattice);
 
