@@ -188,7 +188,8 @@ static inline tac_mat3 tac_compliance_block(const tac_compliance *c, int32_t i, 
 }
 
 // The blocks of point i and each of `count` points, as tac_compliance_block gives them up to the rounding of
-// floats. Far blocks take a sixth of the time if the points lie in few clusters. Thread: RT.
+// floats. Far blocks take half the time if the points lie in few clusters.
+// Thread: RT.
 void tac_compliance_row(const tac_compliance *compliance, int32_t i, const int32_t *points, int32_t count,
 			tac_mat3 *out_blocks);
 
@@ -198,8 +199,10 @@ typedef struct tac_compliance_force {
 } tac_compliance_force;
 
 // The displacements of `count` points (NULL: of the first so many), m, under all forces: the sum of C_ij f_j.
-// Forces far from a point are taken by clusters, not one by one, so this is the way to apply many. Thread:
-// RT.
+// Forces far from a point are taken by clusters, not one by one, so this is the way to apply many forces at
+// once.
+//
+// Thread: RT.
 void tac_compliance_displace(const tac_compliance *compliance, const tac_compliance_force *forces,
 			     int32_t force_count, const int32_t *points, int32_t count, tac_dvec3 *out_m);
 
