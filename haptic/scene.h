@@ -35,6 +35,7 @@ extern "C" {
 #define TAC_SCENE_SURFACES  16 // of one object whose material is not the object's
 #define TAC_SCENE_PATH      64 // points
 #define TAC_SCENE_CAMERAS   8
+#define TAC_SCENE_SOFT      4 // bodies with tissue
 #define TAC_SCENE_INSIDE    7 // other materials inside of a body that is drilled or soft
 #define TAC_SCENE_FIXED     4 // parts of a soft body that are held
 

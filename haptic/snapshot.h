@@ -110,16 +110,26 @@ typedef struct tac_snapshot_drill {
 	tac_drill_state state;
 } tac_snapshot_drill;
 
-// Soft tissue that the tool presses. The state is in the frame of its object.
+// The forces that give one soft body its shape: a part of tac_snapshot_tissue.forces.
+typedef struct tac_snapshot_dent {
+	int32_t object; // of the scene
+	int32_t first, count;
+} tac_snapshot_dent;
+
+// Soft tissue that the tool presses: of several bodies the one with the largest load, or the one before it.
+// The state is in the frame of its object.
 typedef struct tac_snapshot_tissue {
 	bool present;         // the scene has a body that yields
 	int32_t object;       // of the scene
-	tac_wrench wrench;    // of the tissue on the tool, with friction, about its origin; part of `wanted`
+	tac_wrench wrench;    // of all tissue on the tool, with friction, about its origin; part of `wanted`
 	tac_dvec3 point_m;    // centre of the pressed patch
 	tac_dvec3 friction_N; // contained in the wrench
 	bool slipping;
 	tac_tissue_state state;
-	// The shape of the body: forces on points of the world's compliance, its frame.
+	// The shape of the bodies: forces on points of the world's compliance, in the frame of each, first
+	// those of `object`. Where they do not fit, the last bodies lack some.
+	tac_snapshot_dent dents[TAC_SCENE_SOFT];
+	int32_t dent_count;
 	int32_t force_count;
 	tac_tissue_force forces[TAC_TISSUE_FORCES];
 } tac_snapshot_tissue;

@@ -53,16 +53,25 @@ static float size_of(const tac_tissue_force *f)
 	return tac_vec3_length_squared(f->force_N);
 }
 
+static const tac_snapshot_dent *dent_of(const tac_snapshot_tissue *t, int32_t object)
+{
+	for (int32_t i = 0; i < t->dent_count; i++) {
+		if (t->dents[i].object == object)
+			return &t->dents[i];
+	}
+	return NULL;
+}
+
 // The largest forces of all tools, sorted.
 static int gather(const viewer_dent *d, const tac_snapshot *const *snapshots, tac_tissue_force *out)
 {
 	int count = 0;
 	for (int tool = 0; tool < TAC_SCENE_TOOLS; tool++) {
 		const tac_snapshot *s = snapshots[tool];
-		if (!s || !s->tissue.present || s->tissue.object != d->object)
-			continue;
-		for (int32_t i = 0; i < s->tissue.force_count; i++) {
-			const tac_tissue_force *f = &s->tissue.forces[i];
+		const tac_snapshot_dent *dent =
+			s && s->tissue.present ? dent_of(&s->tissue, d->object) : NULL;
+		for (int32_t i = 0; dent && i < dent->count; i++) {
+			const tac_tissue_force *f = &s->tissue.forces[dent->first + i];
 			int at = count;
 			if (at == VIEWER_DENT_FORCES && !(size_of(&out[--at]) < size_of(f)))
 				continue;

@@ -110,8 +110,8 @@ tac_result viewer_stage_init(viewer_stage *s, const tac_world *world, tac_surfac
 			result = upload(&s->objects[i], world->objects[i].mesh, depth_program);
 		if (result == TAC_OK)
 			result = upload_structures(s, i);
-		if (result == TAC_OK && world->objects[i].compliance)
-			result = viewer_dent_init(&s->dent, world, i, &s->objects[i]);
+		if (result == TAC_OK && world->objects[i].compliance && s->dent_count < TAC_SCENE_SOFT)
+			result = viewer_dent_init(&s->dents[s->dent_count++], world, i, &s->objects[i]);
 	}
 	if (result == TAC_OK)
 		result = viewer_patches_init(&s->patches, surface);
@@ -133,7 +133,8 @@ void viewer_stage_fini(viewer_stage *s)
 			viewer_mesh_fini(&s->structures[i][k]);
 	}
 	viewer_patches_fini(&s->patches);
-	viewer_dent_fini(&s->dent);
+	for (int i = 0; i < s->dent_count; i++)
+		viewer_dent_fini(&s->dents[i]);
 }
 
 viewer_camera viewer_stage_camera(const viewer_stage *s, int index)
@@ -426,7 +427,8 @@ viewer_picture viewer_stage_compose(viewer_stage *s, const tac_snapshot *const *
 				    const viewer_layers *layers, const viewer_camera *camera)
 {
 	s->item_count = 0;
-	viewer_dent_update(&s->dent, &s->objects[s->dent.object], snapshots);
+	for (int i = 0; i < s->dent_count; i++)
+		viewer_dent_update(&s->dents[i], &s->objects[s->dents[i].object], snapshots);
 	const float size = 0.0042F * camera->distance; // marks have a constant size on the screen
 	add_objects(s, snapshots, layers, camera);
 	float reach = s->radius;

@@ -26,8 +26,9 @@ typedef struct viewer_stage {
 	const tac_world *world;
 	viewer_mesh tools[TAC_SCENE_TOOLS], objects[TAC_SCENE_OBJECTS];
 	viewer_mesh structures[TAC_SCENE_OBJECTS][TAC_SCENE_PROTECTED];
-	viewer_patches patches; // of the object that is drilled, instead of its mesh
-	viewer_dent dent;       // of the object that yields
+	viewer_patches patches;            // of the object that is drilled, instead of its mesh
+	viewer_dent dents[TAC_SCENE_SOFT]; // of the objects that yield
+	int dent_count;
 	viewer_chips chips[TAC_SCENE_TOOLS];
 	viewer_mesh ball, rod, tip; // of unit size: radius 1, height 1 along z
 	viewer_mesh cube;           // side 1

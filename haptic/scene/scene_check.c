@@ -325,11 +325,12 @@ static bool check_tissue(const checker *c, const tac_scene_object *o)
 	const tac_scene_tissue *t = &o->tissue;
 	if (!(t->spacing_m > 0))
 		return true;
-	for (const tac_scene_object *other = s->objects; other < o; other++) {
-		if (other->tissue.spacing_m > 0)
-			return refuse(c, &t->spacing_m, "expected one body with tissue, found '%s' and '%s'",
-				      other->name, o->name);
-	}
+	int32_t before = 0;
+	for (const tac_scene_object *other = s->objects; other < o; other++)
+		before += other->tissue.spacing_m > 0;
+	if (before == TAC_SCENE_SOFT)
+		return refuse(c, &t->spacing_m, "expected at most %d bodies with tissue, found '%s' as well",
+			      TAC_SCENE_SOFT, o->name);
 	if (t->fixed_count == 0)
 		return refuse(c, &t->spacing_m, "expected at least one place in 'fixed', found none");
 	if (o->drillable.voxel_m > 0 || o->layers.list_count > 0)

@@ -28,7 +28,7 @@ static double half_width(const tac_mesh *mesh)
 	return 0.5 * (double)fminf(fminf(size.x, size.y), size.z);
 }
 
-static tac_result shape_tool(tac_servo_pressing *p, const tac_world_body *body,
+static tac_result shape_tool(tac_servo_pressed *p, const tac_world_body *body,
 			     const tac_compliance *compliance, tac_tissue_tool *out)
 {
 	if (body->is_round) {
@@ -39,51 +39,71 @@ static tac_result shape_tool(tac_servo_pressing *p, const tac_world_body *body,
 	return tac_tissue_fields_build(body->name, body->mesh, compliance, &p->fields, out);
 }
 
-tac_result tac_servo_pressing_init(tac_servo_pressing *pressing, const tac_world *world, int32_t tool)
+static tac_result init_body(tac_servo_pressed *p, const tac_world *world, int32_t tool, int32_t object)
 {
-	tac_servo_pressing *p = pressing;
-	*p = (tac_servo_pressing){.object = -1};
-	for (int32_t i = 0; i < world->scene->object_count; i++)
-		p->object = world->objects[i].compliance ? i : p->object;
-	if (p->object < 0)
-		return TAC_OK;
 	const tac_world_body *body = &world->tools[tool];
 	const tac_material *m = &world->materials[tac_scene_find_material(
-		world->scene, world->scene->objects[p->object].material)];
-	p->fixed_rotation = world->scene->tools[tool].axes == 3;
-	p->stiffness_N_per_m = m->stiffness_N_per_m;
-	p->material = (tac_friction_material){m->static_friction, m->dynamic_friction,
-					      m->friction_stiffness_N_per_m};
-	tac_tissue_def def = {.name = world->scene->objects[p->object].name,
-			      .compliance = world->objects[p->object].compliance,
-			      .fixed_rotation = p->fixed_rotation};
+		world->scene, world->scene->objects[object].material)];
+	tac_tissue_def def = {.name = world->scene->objects[object].name,
+			      .compliance = world->objects[object].compliance,
+			      .fixed_rotation = world->scene->tools[tool].axes == 3};
+	*p = (tac_servo_pressed){
+		.object = object,
+		.material = {m->static_friction, m->dynamic_friction, m->friction_stiffness_N_per_m}};
 	const tac_result result = shape_tool(p, body, def.compliance, &def.tool);
 	if (result < TAC_OK)
 		return result;
-	warn_if_fine(world, p->object, body->name,
-		     body->is_round ? body->round.radius : half_width(body->mesh));
+	warn_if_fine(world, object, body->name, body->is_round ? body->round.radius : half_width(body->mesh));
 	return tac_tissue_create(&def, &p->tissue);
+}
+
+tac_result tac_servo_pressing_init(tac_servo_pressing *pressing, const tac_world *world, int32_t tool)
+{
+	tac_servo_pressing *p = pressing;
+	*p = (tac_servo_pressing){.fixed_rotation = world->scene->tools[tool].axes == 3,
+				  .stiffness_N_per_m = HUGE_VAL};
+	tac_result result = TAC_OK;
+	for (int32_t i = 0; i < world->scene->object_count && result >= TAC_OK; i++) {
+		if (!world->objects[i].compliance || p->count == TAC_SCENE_SOFT)
+			continue;
+		const tac_material *m = &world->materials[tac_scene_find_material(
+			world->scene, world->scene->objects[i].material)];
+		p->stiffness_N_per_m = fmin(p->stiffness_N_per_m, m->stiffness_N_per_m);
+		result = init_body(&p->bodies[p->count++], world, tool, i);
+	}
+	return result;
 }
 
 void tac_servo_pressing_fini(tac_servo_pressing *pressing)
 {
-	tac_tissue_destroy(&pressing->tissue);
-	tac_tissue_fields_release(&pressing->fields);
+	for (int32_t i = 0; i < pressing->count; i++) {
+		tac_tissue_destroy(&pressing->bodies[i].tissue);
+		tac_tissue_fields_release(&pressing->bodies[i].fields);
+	}
 }
 
 // ---- the tick ----
 
-bool tac_servo_pressing_loaded(const tac_servo_pressing *pressing)
+static int32_t loaded_bodies(const tac_servo_pressing *p)
 {
-	return pressing->tissue && tac_tissue_state_of(pressing->tissue)->loaded > 0;
+	int32_t count = 0;
+	for (int32_t i = 0; i < p->count; i++)
+		count += tac_tissue_state_of(p->bodies[i].tissue)->loaded > 0;
+	return count;
 }
 
-static void let_go(tac_servo_pressing *p)
+bool tac_servo_pressing_loaded(const tac_servo_pressing *pressing)
+{
+	return loaded_bodies(pressing) > 0;
+}
+
+static void let_go(tac_servo_pressed *p)
 {
 	tac_tissue_reset(p->tissue);
 	p->friction = (tac_friction){0};
+	p->crept_m = tac_dvec3_zero();
 	p->active = false;
-	p->wrench = (tac_wrench){{0, 0, 0}, {0, 0, 0}};
+	p->press = (tac_wrench){{0, 0, 0}, {0, 0, 0}};
 	p->friction_N = tac_dvec3_zero();
 }
 
@@ -102,51 +122,91 @@ static int32_t rigid_rows(const tac_servo *s, tac_dpose T_body_world, tac_tissue
 	return count;
 }
 
-void tac_servo_solve_pressing(tac_servo *servo, int64_t elapsed_ns)
+// Where the device would be to hold the tool against this body alone: what the others press shifts it by what
+// the coupling yields to them.
+static tac_dpose beside_others(const tac_servo *s, const tac_servo_pressed *body)
 {
-	tac_servo *s = servo;
-	tac_servo_pressing *p = &s->pressing;
-	if (!p->tissue)
-		return;
-	if (s->waiting || s->hidden >> p->object & 1u) {
-		let_go(p);
-		return;
+	const tac_servo_pressing *p = &s->pressing;
+	tac_dpose T = s->T_world_device;
+	for (int32_t i = 0; i < p->count; i++) {
+		const tac_servo_pressed *other = &p->bodies[i];
+		if (other == body || !(tac_dvec3_length_squared(other->press.force_N) > 0))
+			continue;
+		T.position = tac_dvec3_add_scaled(T.position, 1 / p->coupling_N_per_m, other->press.force_N);
+		if (!p->fixed_rotation && p->turn_coupling_Nm_per_rad > 0)
+			T.rotation =
+				tac_dquat_mul(tac_dquat_exp(tac_dvec3_scale(other->press.torque_Nm,
+									    1 / p->turn_coupling_Nm_per_rad)),
+					      T.rotation);
 	}
-	// As in choose_coupling; the share of the effects is that of the last tick.
-	const double arm2 = s->tool->turn_arm_m * s->tool->turn_arm_m;
-	const double turn_allowed = fmax(s->turn_allowed_Nm_per_rad - s->effects.reserved_Nm_per_rad, 0);
-	p->coupling_N_per_m = fmin(p->stiffness_N_per_m, tac_servo_beside_effects(s, s->allowed_N_per_m));
-	p->turn_coupling_Nm_per_rad = fmin(p->coupling_N_per_m * arm2, turn_allowed);
+	return T;
+}
+
+// True if the tool is too fast and stops on the near side of this body.
+static bool solve_body(tac_servo *s, int32_t index, int64_t elapsed_ns)
+{
+	tac_servo_pressing *all = &s->pressing;
+	tac_servo_pressed *p = &all->bodies[index];
 	p->T_world_body = s->T_world_objects[p->object];
 	const tac_dpose T_body_world = tac_dpose_inverse(p->T_world_body);
 	const tac_servo *partner = s->hands.partner;
 	tac_tissue_rigid rigid[TAC_TISSUE_RIGID];
 	const tac_tissue_input input = {
 		.T_body_tool = tac_dpose_compose(T_body_world, tac_sco_pose(s->sco)),
-		.T_body_device = tac_dpose_compose(T_body_world, s->T_world_device),
-		.stiffness_N_per_m = p->coupling_N_per_m,
-		.turn_stiffness_Nm_per_rad = p->turn_coupling_Nm_per_rad,
+		.T_body_device = tac_dpose_compose(T_body_world, beside_others(s, p)),
+		.stiffness_N_per_m = all->coupling_N_per_m,
+		.turn_stiffness_Nm_per_rad = all->turn_coupling_Nm_per_rad,
 		.elapsed_s = (double)elapsed_ns / 1e9,
 		.rigid = rigid,
 		.rigid_count = rigid_rows(s, T_body_world, rigid),
-		.partner = partner ? partner->pressing.tissue : NULL,
+		.partner = partner ? partner->pressing.bodies[index].tissue : NULL,
 	};
 	tac_dpose aim;
 	const tac_wrench w = tac_tissue_solve(p->tissue, &input, &aim);
 	p->active = true;
+	p->press = (tac_wrench){tac_dpose_apply_vector(p->T_world_body, w.force_N),
+				tac_dpose_apply_vector(p->T_world_body, w.torque_Nm)};
+	const bool limited = tac_tissue_state_of(p->tissue)->flags & TAC_TISSUE_LIMITED;
 	// Out of the tissue the tool goes to the device itself, to the bit.
-	if (tac_dvec3_length_squared(w.force_N) > 0 ||
-	    tac_tissue_state_of(p->tissue)->flags & TAC_TISSUE_LIMITED) {
+	if (tac_dvec3_length_squared(w.force_N) > 0 || limited) {
 		s->T_world_aim = tac_dpose_compose(p->T_world_body, aim);
-		if (p->fixed_rotation)
+		if (all->fixed_rotation)
 			s->T_world_aim.rotation = s->T_world_device.rotation;
+	}
+	return limited;
+}
+
+// Bodies that are pressed together share the coupling. They are solved in turn, each with what the others
+// press, twice if there are several: a sweep of block Gauss-Seidel leaves the part (k / (k + coupling))^2 of
+// the error, k the tissue's stiffness, some thousandths, and the next tick goes on from there.
+void tac_servo_solve_pressing(tac_servo *servo, int64_t elapsed_ns)
+{
+	tac_servo *s = servo;
+	tac_servo_pressing *p = &s->pressing;
+	if (p->count == 0)
+		return;
+	// As in choose_coupling; the share of the effects is that of the last tick.
+	const double arm2 = s->tool->turn_arm_m * s->tool->turn_arm_m;
+	const double turn_allowed = fmax(s->turn_allowed_Nm_per_rad - s->effects.reserved_Nm_per_rad, 0);
+	p->coupling_N_per_m = fmin(p->stiffness_N_per_m, tac_servo_beside_effects(s, s->allowed_N_per_m));
+	p->turn_coupling_Nm_per_rad = fmin(p->coupling_N_per_m * arm2, turn_allowed);
+	p->elapsed_s = (double)elapsed_ns / 1e9;
+	bool limited = false;
+	const int sweeps = loaded_bodies(p) > 1 ? 2 : 1;
+	for (int sweep = 0; sweep < sweeps; sweep++) {
+		for (int32_t i = 0; i < p->count && !limited; i++) {
+			if (s->waiting || s->hidden >> p->bodies[i].object & 1u)
+				let_go(&p->bodies[i]);
+			else
+				limited = solve_body(s, i, elapsed_ns);
+		}
 	}
 }
 
 // The bristle is in series with the tissue, which goes along with the tool before it slips. When the patch
 // grows, what is new in it is not bent yet: the force stays. When it shrinks, the bend stays. Either way the
 // stored energy, force^2 / (2 stiffness), does not rise.
-static void stiffen_bristle(tac_servo_pressing *p)
+static void stiffen_bristle(tac_servo_pressed *p)
 {
 	const double drag = tac_tissue_drag_m_per_N(p->tissue);
 	const double stiffness = 1 / (1 / p->material.stiffness_N_per_m + drag);
@@ -158,26 +218,44 @@ static void stiffen_bristle(tac_servo_pressing *p)
 	p->drag_N_per_m = stiffness;
 }
 
-// Friction at the middle of the patch, which moves with the tool. In the body's frame.
-static tac_wrench rub(tac_servo_pressing *p, tac_dpose T_body_tool)
+// The tissue creeps under the drag as it does under the loads, and takes the bristle with it: so the force
+// across relaxes as the normal one does, and a hand that holds still does not begin to slip.
+static void creep_bristle(tac_servo_pressed *p, const tac_compliance_material *m, double elapsed_s)
 {
+	if (!(m->creep > 0) || !p->friction.touching)
+		return;
+	const double r = elapsed_s / m->creep_time_s;
+	const double drag = 1 / p->drag_N_per_m - 1 / p->material.stiffness_N_per_m;
+	const tac_dvec3 force = tac_dpose_apply_vector(tac_dpose_inverse(p->T_world_body), p->friction_N);
+	const tac_dvec3 crept =
+		tac_dvec3_scale(tac_dvec3_add_scaled(p->crept_m, -r * m->creep * drag, force), 1 / (1 + r));
+	p->friction.anchor_m = tac_dvec3_add(p->friction.anchor_m, tac_dvec3_sub(crept, p->crept_m));
+	p->crept_m = crept;
+}
+
+// Friction at the middle of the patch, which moves with the tool. In the body's frame.
+static tac_wrench rub(tac_servo_pressed *p, const tac_servo *s, tac_dpose T_body_tool)
+{
+	const bool fixed_rotation = s->pressing.fixed_rotation;
 	const tac_tissue_state *state = tac_tissue_state_of(p->tissue);
 	if (!(state->load_N > 0) || !(p->material.static_coefficient > 0)) {
 		p->friction = (tac_friction){0};
+		p->crept_m = tac_dvec3_zero();
 		p->T_body_tool = T_body_tool;
 		return (tac_wrench){{0, 0, 0}, {0, 0, 0}};
 	}
 	stiffen_bristle(p);
+	creep_bristle(p, &s->def.world->objects[p->object].compliance->material, s->pressing.elapsed_s);
 	const tac_dvec3 on_tool = tac_dpose_apply_point(tac_dpose_inverse(T_body_tool), state->centre_m);
 	const tac_dquat turned =
 		tac_dquat_mul(T_body_tool.rotation, tac_dquat_conjugate(p->T_body_tool.rotation));
 	p->travel_m = tac_dvec3_add(
 		p->travel_m, tac_dvec3_sub(state->centre_m, tac_dpose_apply_point(p->T_body_tool, on_tool)));
-	p->turn_rad += p->fixed_rotation ? 0 : tac_dvec3_dot(tac_dquat_log(turned), state->normal);
+	p->turn_rad += fixed_rotation ? 0 : tac_dvec3_dot(tac_dquat_log(turned), state->normal);
 	p->T_body_tool = T_body_tool;
 	const tac_friction_patch patch = {.position_m = p->travel_m,
 					  .turn_rad = p->turn_rad,
-					  .radius_m = p->fixed_rotation ? 0 : state->radius_m,
+					  .radius_m = fixed_rotation ? 0 : state->radius_m,
 					  .normal = state->normal};
 	tac_friction_material material = p->material;
 	material.stiffness_N_per_m = p->drag_N_per_m;
@@ -188,23 +266,39 @@ static tac_wrench rub(tac_servo_pressing *p, tac_dpose T_body_tool)
 		f.force_N, tac_dvec3_add_scaled(tac_dvec3_cross(arm, f.force_N), f.torque_Nm, state->normal)};
 }
 
+static tac_wrench commit_body(tac_servo *s, tac_servo_pressed *p)
+{
+	const tac_dpose T_body_tool =
+		tac_dpose_compose(tac_dpose_inverse(p->T_world_body), s->report.T_world_sco);
+	const tac_wrench press = tac_tissue_commit(p->tissue, T_body_tool);
+	const tac_wrench friction = rub(p, s, T_body_tool);
+	const tac_wrench both = tac_servo_wrench_add(press, friction);
+	p->active = false;
+	p->friction_N = tac_dpose_apply_vector(p->T_world_body, friction.force_N);
+	p->press = (tac_wrench){tac_dpose_apply_vector(p->T_world_body, press.force_N),
+				tac_dpose_apply_vector(p->T_world_body, press.torque_Nm)};
+	if (tac_tissue_state_of(p->tissue)->flags & TAC_TISSUE_LIMITED)
+		s->report.flags |= TAC_SCO_LIMITED;
+	return (tac_wrench){tac_dpose_apply_vector(p->T_world_body, both.force_N),
+			    tac_dpose_apply_vector(p->T_world_body, both.torque_Nm)};
+}
+
 void tac_servo_commit_pressing(tac_servo *servo)
 {
 	tac_servo *s = servo;
 	tac_servo_pressing *p = &s->pressing;
-	if (!p->active)
-		return;
-	p->active = false;
-	const tac_dpose T_body_tool =
-		tac_dpose_compose(tac_dpose_inverse(p->T_world_body), s->report.T_world_sco);
-	const tac_wrench press = tac_tissue_commit(p->tissue, T_body_tool);
-	const tac_wrench friction = rub(p, T_body_tool);
-	const tac_wrench both = tac_servo_wrench_add(press, friction);
-	p->friction_N = tac_dpose_apply_vector(p->T_world_body, friction.force_N);
-	p->wrench = (tac_wrench){tac_dpose_apply_vector(p->T_world_body, both.force_N),
-				 tac_dpose_apply_vector(p->T_world_body, both.torque_Nm)};
-	if (tac_tissue_state_of(p->tissue)->flags & TAC_TISSUE_LIMITED)
-		s->report.flags |= TAC_SCO_LIMITED;
+	double most = 0;
+	p->wrench = (tac_wrench){{0, 0, 0}, {0, 0, 0}};
+	for (int32_t i = 0; i < p->count; i++) {
+		if (!p->bodies[i].active)
+			continue;
+		p->wrench = tac_servo_wrench_add(p->wrench, commit_body(s, &p->bodies[i]));
+		const double load = tac_tissue_state_of(p->bodies[i].tissue)->load_N;
+		if (load > most) {
+			most = load;
+			p->shown = i;
+		}
+	}
 }
 
 double tac_servo_pressing_energy_J(const tac_servo *servo)
@@ -212,30 +306,55 @@ double tac_servo_pressing_energy_J(const tac_servo *servo)
 	const tac_servo_pressing *p = &servo->pressing;
 	if (!tac_servo_pressing_loaded(p))
 		return 0;
-	const tac_tissue_state *state = tac_tissue_state_of(p->tissue);
-	const tac_wrench *w = &state->wrench;
-	double J = state->energy_J + 0.5 * tac_dvec3_length_squared(w->force_N) / p->coupling_N_per_m;
+	tac_wrench w = {{0, 0, 0}, {0, 0, 0}};
+	double J = 0;
+	for (int32_t i = 0; i < p->count; i++) {
+		const tac_servo_pressed *b = &p->bodies[i];
+		const tac_tissue_state *state = tac_tissue_state_of(b->tissue);
+		if (state->loaded == 0)
+			continue;
+		w = tac_servo_wrench_add(w, b->press);
+		J += state->energy_J;
+		if (b->friction.touching)
+			J += 0.5 * tac_dvec3_length_squared(b->friction_N) / b->drag_N_per_m;
+	}
+	J += 0.5 * tac_dvec3_length_squared(w.force_N) / p->coupling_N_per_m;
 	if (!p->fixed_rotation && p->turn_coupling_Nm_per_rad > 0)
-		J += 0.5 * tac_dvec3_length_squared(w->torque_Nm) / p->turn_coupling_Nm_per_rad;
-	if (p->friction.touching)
-		J += 0.5 * tac_dvec3_length_squared(p->friction_N) / p->drag_N_per_m;
+		J += 0.5 * tac_dvec3_length_squared(w.torque_Nm) / p->turn_coupling_Nm_per_rad;
 	// The coupling's spring carries contacts and tissue together, as in tac_servo_needle_energy_J.
 	const double both_J = tac_dvec3_dot(servo->offset_m, p->wrench.force_N) +
 			      tac_dvec3_dot(servo->turn_rad, p->wrench.torque_Nm);
 	return J + fmax(both_J, 0);
 }
 
+static void fill_dent(const tac_servo_pressed *b, tac_snapshot_tissue *out)
+{
+	tac_tissue_force forces[TAC_TISSUE_FORCES];
+	const int32_t left = TAC_TISSUE_FORCES - out->force_count;
+	int32_t count = tac_tissue_forces(b->tissue, forces);
+	count = count < left ? count : left;
+	memcpy(out->forces + out->force_count, forces, (size_t)count * sizeof *forces);
+	out->dents[out->dent_count++] = (tac_snapshot_dent){b->object, out->force_count, count};
+	out->force_count += count;
+}
+
 void tac_servo_pressing_fill(const tac_servo_pressing *pressing, tac_snapshot_tissue *out)
 {
 	const tac_servo_pressing *p = pressing;
-	if (!p->tissue)
+	if (p->count == 0)
 		return;
+	const tac_servo_pressed *b = &p->bodies[p->shown];
 	out->present = true;
-	out->object = p->object;
+	out->object = b->object;
 	out->wrench = p->wrench;
-	out->friction_N = p->friction_N;
-	out->slipping = p->friction.slipping;
-	out->state = *tac_tissue_state_of(p->tissue);
-	out->point_m = tac_dpose_apply_point(p->T_world_body, out->state.centre_m);
-	out->force_count = tac_tissue_forces(p->tissue, out->forces);
+	out->friction_N = b->friction_N;
+	out->slipping = b->friction.slipping;
+	out->state = *tac_tissue_state_of(b->tissue);
+	out->point_m = tac_dpose_apply_point(b->T_world_body, out->state.centre_m);
+	out->dent_count = out->force_count = 0;
+	fill_dent(b, out);
+	for (int32_t i = 0; i < p->count; i++) {
+		if (i != p->shown)
+			fill_dent(&p->bodies[i], out);
+	}
 }

@@ -1,4 +1,4 @@
-// Pressing: a servo's tool on a body of the world that yields. The tissue's balance comes before the mover,
+// Pressing: a servo's tool on bodies of the world that yield. The tissue's balance comes before the mover,
 // which then proves the way to it against everything rigid.
 #ifndef TAC_HAPTIC_SERVO_PRESSING_H
 #define TAC_HAPTIC_SERVO_PRESSING_H
@@ -12,13 +12,11 @@
 extern "C" {
 #endif
 
-// Zero: nothing yields.
-typedef struct tac_servo_pressing {
+// One body.
+typedef struct tac_servo_pressed {
 	tac_tissue *tissue;
 	int32_t object;           // of the scene
 	tac_tissue_fields fields; // of a tool that is a mesh
-	bool fixed_rotation;      // of the tool
-	double stiffness_N_per_m; // of the coupling that the object's material asks for
 	tac_friction_material material;
 
 	// From tick to tick.
@@ -27,16 +25,28 @@ typedef struct tac_servo_pressing {
 	tac_dvec3 travel_m;  // sum of the tool's motion at the patch's centre, body's frame
 	double turn_rad;     // about its normal
 	double drag_N_per_m; // of the bristle and the tissue that it drags
+	tac_dvec3 crept_m;   // how far that tissue has crept along, body's frame
 
 	// Of this tick.
 	bool active; // tac_tissue_solve was called
-	double coupling_N_per_m, turn_coupling_Nm_per_rad;
 	tac_dpose T_world_body;
-	tac_wrench wrench;    // on the tool, about its origin, world frame
-	tac_dvec3 friction_N; // contained in it
+	tac_wrench press;     // on the tool, about its origin, world frame, without friction
+	tac_dvec3 friction_N; // world frame
+} tac_servo_pressed;
+
+// Zero: nothing yields.
+typedef struct tac_servo_pressing {
+	tac_servo_pressed bodies[TAC_SCENE_SOFT];
+	int32_t count;
+	int32_t shown;            // the body that the snapshot describes
+	bool fixed_rotation;      // of the tool
+	double stiffness_N_per_m; // of the coupling: the least that a body's material asks for
+	double coupling_N_per_m, turn_coupling_Nm_per_rad; // of this tick
+	double elapsed_s;                                  // since the last one
+	tac_wrench wrench;                                 // on the tool, about its origin, world frame
 } tac_servo_pressing;
 
-// Prepares the tool of a world with a body that yields; else all of it is zero. TAC_ERROR_ARGUMENT (a tool
+// Prepares the tool of a world with bodies that yield; else all of it is zero. TAC_ERROR_ARGUMENT (a tool
 // whose mesh is not closed) or TAC_ERROR_MEMORY with one log line. A tool that is finer than the spacing of
 // the body's points gets a warning.
 // Thread: setup.

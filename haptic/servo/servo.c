@@ -109,9 +109,9 @@ static void choose_coupling(tac_servo *s)
 	const double arm2 = s->tool->turn_arm_m * s->tool->turn_arm_m;
 	const double turn_allowed = fmax(s->turn_allowed_Nm_per_rad - s->effects.reserved_Nm_per_rad, 0);
 	s->contact_allowed_N_per_m = tac_servo_beside_effects(s, s->allowed_N_per_m);
-	s->material_N_per_m = s->needle.needle       ? s->tool->needle.stiffness_N_per_m
-			      : s->pressing.tissue   ? s->pressing.stiffness_N_per_m
-			      : s->patch.object >= 0 ? s->patch.stiffness_N_per_m
+	s->material_N_per_m = s->needle.needle        ? s->tool->needle.stiffness_N_per_m
+			      : s->pressing.count > 0 ? s->pressing.stiffness_N_per_m
+			      : s->patch.object >= 0  ? s->patch.stiffness_N_per_m
 			      : s->patch_memory.stiffness_N_per_m > 0
 				      ? s->patch_memory.stiffness_N_per_m
 				      : s->def.world->materials[0].stiffness_N_per_m;
@@ -186,7 +186,7 @@ static double held_J(const tac_servo *s, tac_wrench w)
 // What needles, drills and soft tissue do has no account.
 static bool has_account(const tac_servo *s)
 {
-	return !s->needle.needle && !s->drilling.used && !s->pressing.tissue;
+	return !s->needle.needle && !s->drilling.used && s->pressing.count == 0;
 }
 
 // Shares of a contact's force and torque that the device can exert.

@@ -584,11 +584,21 @@ static void list_needle(row_list *list, const tac_task_figures *f, const tac_wor
 	}
 }
 
-static void list_tissue(row_list *list, const tac_task_figures *f, const tac_scene_object *object)
+static void list_tissue(row_list *list, const tac_task_figures *f, const tac_world *world)
 {
-	add(list, "%", 100 * f->pressed, "%s pressed with %.1f to %.1f N", object->name, TAC_TASK_PRESS_MIN_N,
+	const char *name = NULL;
+	int32_t inside = 0;
+	for (int32_t i = 0; i < world->scene->object_count; i++) {
+		if (!world->objects[i].compliance)
+			continue;
+		name = name ? "soft bodies" : world->scene->objects[i].name;
+		inside += world->scene->objects[i].tissue.inside_count;
+	}
+	if (!name)
+		return;
+	add(list, "%", 100 * f->pressed, "%s pressed with %.1f to %.1f N", name, TAC_TASK_PRESS_MIN_N,
 	    TAC_TASK_PRESS_MAX_N);
-	if (object->tissue.inside_count == 0)
+	if (inside == 0)
 		return;
 	add(list, "", f->marks, "marks");
 	if (f->marks == 0)
@@ -669,10 +679,7 @@ int32_t tac_task_list(const tac_task_figures *figures, const tac_world *world, i
 	const int32_t target = tac_scene_find_object(world->scene, world->scene->task.target);
 	if (target >= 0 && !world->objects[target].compliance)
 		add(&list, "%", 100 * f->coverage, "%s covered", world->scene->task.target);
-	for (int32_t i = 0; i < world->scene->object_count; i++) {
-		if (world->objects[i].compliance)
-			list_tissue(&list, f, &world->scene->objects[i]);
-	}
+	list_tissue(&list, f, world);
 	if (world->scene->tools[tool].needle.length_m > 0)
 		list_needle(&list, f, world);
 	return list.count;

@@ -8,16 +8,21 @@
 extern "C" {
 #endif
 
-// Zero: nothing yields.
-typedef struct tac_task_tissue {
+typedef struct tac_task_tissue_body {
 	const tac_compliance *compliance;
 	int32_t object;
-	bool *pressed; // of each node
-	double area_m2, pressed_m2;
+	bool *pressed;                       // of each node
 	tac_dvec3 centres[TAC_SCENE_INSIDE]; // of what is inside
 	const char *names[TAC_SCENE_INSIDE];
 	int32_t count;
-	bool held; // the button
+} tac_task_tissue_body;
+
+// Zero: nothing yields.
+typedef struct tac_task_tissue {
+	tac_task_tissue_body bodies[TAC_SCENE_SOFT];
+	int32_t count;
+	double area_m2, pressed_m2; // of all of them
+	bool held;                  // the button
 } tac_task_tissue;
 
 // TAC_ERROR_MEMORY with one log line.

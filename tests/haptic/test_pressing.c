@@ -64,19 +64,20 @@ static double hertz_N(double depth_m)
 	return 4.0 / 3 * E_STAR * sqrt(R) * pow(depth_m, 1.5);
 }
 
-// Object 0 yields as a half-space does.
-static void soften(double creep, int side)
+// An object yields as a half-space does.
+static void soften(int32_t object, double creep, int side)
 {
 	tissue_patch p = {E, NU, 0.002, side, creep, 0.1, NULL, NULL};
-	f.world->objects[0].compliance = tissue_patch_make(&p);
-	TEST_ASSERT_NOT_NULL(f.world->objects[0].compliance);
+	f.world->objects[object].compliance = tissue_patch_make(&p);
+	TEST_ASSERT_NOT_NULL(f.world->objects[object].compliance);
 }
 
-static void build(const char *text, double creep, int side)
+static void build_bodies(const char *text, int32_t bodies, double creep, int side)
 {
 	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_parse(text, strlen(text), "x.yaml", &f.scene));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(f.scene, tac_collider_find("wide"), &f.world));
-	soften(creep, side);
+	for (int32_t i = 0; i < bodies; i++)
+		soften(i, creep, side);
 	tac_servo_def def = tac_servo_def_default();
 	puppet_init(&f.hand);
 	def.world = f.world;
@@ -85,6 +86,11 @@ static void build(const char *text, double creep, int side)
 	f.hand.state.T_base_tool.position = at(0, 0, R + 1e-3);
 	for (int i = 0; i < 1000; i++) // the gate engages
 		step_to(&f, at(0, 0, R + 1e-3));
+}
+
+static void build(const char *text, double creep, int side)
+{
+	build_bodies(text, 1, creep, side);
 }
 
 // ---- force ----
@@ -107,6 +113,38 @@ static void test_force_in_the_tick_is_that_of_hertz(void)
 	s = move_to(&f, at(0, 0, R + 1e-3), 500);
 	TEST_ASSERT_EQUAL_DOUBLE(0, tac_dvec3_length(s->sent.force_N));
 	TEST_ASSERT_EQUAL_MEMORY(&s->T_world_device, &s->T_world_sco, sizeof s->T_world_sco);
+}
+
+// Two half-spaces in the same place press twice as much, and each has half of it.
+static void test_bodies_that_are_pressed_together_share_the_coupling(void)
+{
+	build("scene: x\n" MATERIALS BALL PAD, 0, 15);
+	const tac_snapshot *s = move_to(&f, at(2e-4, 0, R - 2e-3), 1500);
+	const double one = s->sent.force_N.z, depth = R - s->T_world_sco.position.z;
+	TEST_ASSERT_EQUAL(1, s->tissue.dent_count);
+	fixture_fini(&f);
+	memset(&f, 0, sizeof f);
+	build_bodies("scene: x\n" MATERIALS BALL PAD "- name: twin\n  material: soft\n"
+		     "  shapes: [{kind: box, size_m: [0.06, 0.06, 0.04], segments: 2, position_m: [0, 0, "
+		     "-0.02]}]\n",
+		     2, 0, 15);
+	for (int i = 1; i <= 1500; i++) {
+		s = step_to(&f, at(2e-4, 0, R + 1e-3 - 2e-6 * i));
+		// Coupling and both bodies are in balance in every tick.
+		const double spring = 1000 * (s->T_world_sco.position.z - s->T_world_device.position.z);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-4, s->tissue.wrench.force_N.z, spring);
+	}
+	const double both = R - s->T_world_sco.position.z;
+	TEST_ASSERT_EQUAL(2, s->tissue.dent_count);
+	TEST_ASSERT_TRUE(s->tissue.dents[0].count > 4 &&
+			 s->tissue.dents[1].count == s->tissue.dents[0].count);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3 * s->sent.force_N.z, 2 * s->tissue.state.wrench.force_N.z,
+				  s->sent.force_N.z);
+	TEST_ASSERT_DOUBLE_WITHIN(0.06 * hertz_N(both), hertz_N(both), s->tissue.state.wrench.force_N.z);
+	TEST_ASSERT_TRUE(s->sent.force_N.z > 1.5 * one && both < depth);
+	TEST_ASSERT_EQUAL_UINT64(0, s->feel.jumps);
+	s = move_to(&f, at(0, 0, R + 1e-3), 500);
+	TEST_ASSERT_EQUAL_DOUBLE(0, tac_dvec3_length(s->sent.force_N));
 }
 
 static void test_drag_meets_friction_of_the_load(void)
@@ -306,7 +344,7 @@ static void test_recorded_ticks_give_the_same_bits_again(void)
 	const char *text = "scene: x\n" MATERIALS BALL PAD BONE;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_parse(text, strlen(text), "x.yaml", &f.scene));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(f.scene, tac_collider_find("wide"), &f.world));
-	soften(0.4, 13);
+	soften(0, 0.4, 13);
 	tac_servo_def def = tac_servo_def_default();
 	puppet_init(&f.hand);
 	def.world = f.world;
@@ -347,7 +385,7 @@ static double both_press_N(double apart_m)
 			       "- {name: b, axes: 3, shapes: [{kind: sphere, radius_m: 0.01}]}\n" PAD),
 			"x.yaml", &f.scene));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(f.scene, tac_collider_find("wide"), &f.world));
-	soften(0, 15);
+	soften(0, 0, 15);
 	puppet_init(&f.hand);
 	puppet_init(&second);
 	for (int i = 0; i < 2; i++) {
@@ -455,12 +493,19 @@ static void expect_refusal(const char *text, const char *message)
 
 #define SOFT_PAD(tissue) "scene: x\n" MATERIALS BALL PAD "  tissue: " tissue "\n"
 
+#define MORE(name)                                                                                           \
+	"- name: " name "\n  material: soft\n  shapes: [{kind: box}]\n"                                      \
+	"  tissue: {spacing_m: 0.004, fixed: [{below_z_m: 0}]}\n"
+
 static void test_keys_of_tissue_are_checked(void)
 {
 	expect_refusal(SOFT_PAD("{fixed: [{below_z_m: 0}]}"),
 		       "x.yaml:10:11: expected 'spacing_m' in tissue, found none");
 	expect_refusal(SOFT_PAD("{spacing_m: 0.004}"),
 		       "x.yaml:10:11: expected 'fixed' in tissue, found none");
+	expect_refusal(SOFT_PAD("{spacing_m: 0.004, fixed: [{below_z_m: 0}]}") MORE("b") MORE("c") MORE("d")
+			       MORE("e"),
+		       "x.yaml:26:23: expected at most 4 bodies with tissue, found 'e' as well");
 	expect_refusal(SOFT_PAD("{spacing_m: 0.004, fixed: []}"),
 		       "x.yaml:10:23: expected at least one place in 'fixed', found none");
 	expect_refusal(SOFT_PAD("{spacing_m: 0, fixed: [{below_z_m: 0}]}"),
@@ -517,6 +562,7 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(test_force_in_the_tick_is_that_of_hertz);
+	RUN_TEST(test_bodies_that_are_pressed_together_share_the_coupling);
 	RUN_TEST(test_drag_meets_friction_of_the_load);
 	RUN_TEST(test_tissue_goes_along_with_a_tool_that_presses_it);
 	RUN_TEST(test_pressing_with_friction_takes_work);
