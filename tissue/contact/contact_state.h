@@ -36,11 +36,7 @@ typedef struct tac_contact_free {
 	int64_t tick;
 } tac_contact_free;
 
-// A force on a point.
-typedef struct tac_contact_pull {
-	int32_t point;
-	tac_dvec3 force_N;
-} tac_contact_pull;
+typedef tac_compliance_force tac_contact_pull;
 
 // What a row asks of the tool, at the pose about which the rows are linear.
 typedef struct tac_contact_line {
@@ -155,11 +151,8 @@ static inline bool tac_tissue_loaded(const tac_tissue *t)
 static inline tac_dvec3 tac_contact_displacement(const tac_compliance *c, int32_t point,
 						 const tac_contact_pull *pulls, int32_t count)
 {
-	tac_dvec3 u = tac_dvec3_zero();
-	for (int32_t k = 0; k < count; k++) {
-		const tac_mat3 C = tac_compliance_block(c, point, pulls[k].point);
-		u = tac_dvec3_add(u, tac_dmat3_apply(tac_dmat3_from_mat3(C), pulls[k].force_N));
-	}
+	tac_dvec3 u;
+	tac_compliance_displace(c, pulls, count, &point, 1, &u);
 	return u;
 }
 

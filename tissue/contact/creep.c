@@ -16,11 +16,14 @@ static bool is_small(tac_dvec3 creep_N)
 // Adds to each row what a force on a point that is no row displaces.
 static void displace_by(const tac_tissue *t, tac_contact_sheet *s, int32_t point, tac_dvec3 force_N)
 {
-	for (int32_t i = 0; i < s->count; i++) {
-		const tac_mat3 C = tac_compliance_block(t->def.compliance, s->rows[i].point, point);
-		s->rows[i].elsewhere_m = tac_dvec3_add(s->rows[i].elsewhere_m,
-						       tac_dmat3_apply(tac_dmat3_from_mat3(C), force_N));
-	}
+	const tac_contact_pull pull = {point, force_N};
+	int32_t points[TAC_TISSUE_ROWS];
+	tac_dvec3 moved[TAC_TISSUE_ROWS];
+	for (int32_t i = 0; i < s->count; i++)
+		points[i] = s->rows[i].point;
+	tac_compliance_displace(t->def.compliance, &pull, 1, points, s->count, moved);
+	for (int32_t i = 0; i < s->count; i++)
+		s->rows[i].elsewhere_m = tac_dvec3_add(s->rows[i].elsewhere_m, moved[i]);
 }
 
 static void forget(tac_tissue *t, tac_contact_sheet *s, int32_t at)
