@@ -221,7 +221,7 @@ static void test_pressing_with_friction_takes_work(void)
 	tac_rng rng = tac_rng_seed(5, 1);
 	tac_dvec3 from = at(0, 0, R + 1e-3), force = tac_dvec3_zero(), last = from;
 	double work = 0, most = 0;
-	for (int leg = 0; leg < test_rounds(40); leg++) {
+	for (int leg = 0; leg < (TAC_TEST_SANITIZED ? 12 : test_rounds(40)); leg++) {
 		const tac_dvec3 to =
 			at(tac_rng_range_f64(&rng, -4e-3, 4e-3), tac_rng_range_f64(&rng, -4e-3, 4e-3),
 			   R + tac_rng_range_f64(&rng, -3e-3, 5e-4));
@@ -236,7 +236,7 @@ static void test_pressing_with_friction_takes_work(void)
 		}
 		from = to;
 	}
-	TEST_ASSERT_TRUE(most > 0);
+	TEST_ASSERT_TRUE(most > 1e-5);
 }
 
 static void test_deep_press_stands_on_the_bone_below(void)
