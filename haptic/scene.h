@@ -282,7 +282,13 @@ typedef struct tac_scene {
 	tac_scene_task task;
 	tac_scene_camera cameras[TAC_SCENE_CAMERAS];
 	int32_t camera_count;
+	// How far the surfaces that a tool which is a mesh touches may be from the meshes, m, where that
+	// saves triangles; 0: they are the meshes. Only bodies of TAC_WORLD_DETAIL_TRIANGLES or more change.
+	double detail_m;
 } tac_scene;
+
+// The default of detail_m: as much as the hold gap, which the SCO keeps anyway.
+#define TAC_SCENE_DETAIL_M 1e-5
 
 // Reads a scene file. TAC_ERROR_IO, TAC_ERROR_FORMAT or TAC_ERROR_MEMORY with one log line; *out_scene is
 // NULL then. The caller owns *out_scene.

@@ -52,6 +52,9 @@ typedef struct tac_sco_object {
 	// may advance into it in the next step, kept by the caller; NULL: not at all.
 	const tac_field *field;
 	const tac_drill_allowance *allowance;
+	// The body simplified (tac_body_def.detail_m), which a tool that is a mesh meets instead; NULL: none.
+	// A tool that begins closer to it than its tolerance meets the body itself until the next reset.
+	const tac_body *detail;
 } tac_sco_object;
 
 typedef struct tac_sco_def {
@@ -61,6 +64,7 @@ typedef struct tac_sco_def {
 	// origin of its frame is the reference point of the coupling. A sphere about that point always has
 	// the device's orientation.
 	const tac_body *tool;
+	const tac_body *tool_detail; // as tac_sco_object.detail
 	tac_round round;
 	const tac_burr *burr;        // the tool as fields meet it, copied; NULL: the round one
 	const tac_shape *tool_shape; // as tac_sco_object.shape

@@ -28,6 +28,7 @@ typedef struct tac_world_body {
 	const char *name; // of the scene
 	tac_mesh *mesh;
 	tac_body *body;
+	tac_body *detail;                   // the body simplified, for tools that are meshes; NULL: it is not
 	tac_shape *shape;                   // of the world's collider
 	int32_t *surface_material;          // index into the world's materials, for each surface of the mesh
 	tac_mesh_smooth *smooth;            // NULL: no material is smooth
@@ -52,7 +53,12 @@ typedef struct tac_world {
 	tac_world_body tools[TAC_SCENE_TOOLS];
 	tac_world_body objects[TAC_SCENE_OBJECTS];
 	int64_t triangles; // of all bodies
+	int64_t saved;     // of these, how many fewer the simplified bodies have
+	double detail_m;   // how far the simplified bodies are from their meshes at most; 0: there are none
 } tac_world;
+
+// Smaller bodies are not simplified. They are fast enough as they are, and their facets may be meant.
+#define TAC_WORLD_DETAIL_TRIANGLES 20000
 
 // About how many triangles the generated shapes of `scene` have: building takes some µs for each. Mesh files
 // do not count.

@@ -175,6 +175,10 @@ static void print_setup(const settings *s, const live_run *r)
 	       scene->tool_count == 1 ? "" : "s", (int)scene->object_count,
 	       scene->object_count == 1 ? "" : "s", (long long)r->session.world->triangles,
 	       r->session.world->triangles == 1 ? "" : "s");
+	if (r->session.world->saved > 0)
+		printf("          simplified within %.3g µm for tools that are meshes: %lld triangles "
+		       "fewer\n",
+		       r->session.world->detail_m * 1e6, (long long)r->session.world->saved);
 	if (r->session.note[0])
 		printf("          %s\n", r->session.note);
 	for (int32_t i = 0; i < r->session.count; i++) {
@@ -264,8 +268,9 @@ static void print_json_summary(const settings *s, const live_run *r)
 	summary_json_setup(&r->runner.granted);
 	printf("  \"scene\": ");
 	json_print_string(stdout, r->session.scene->name);
-	printf(", \"triangles\": %lld, \"mover\": \"%s\", \"collider\": \"%s\"", (long long)world->triangles,
-	       mover_name(s), world->collider->name);
+	printf(", \"triangles\": %lld, \"triangles_saved\": %lld, \"detail_m\": %g",
+	       (long long)world->triangles, (long long)world->saved, world->detail_m);
+	printf(", \"mover\": \"%s\", \"collider\": \"%s\"", mover_name(s), world->collider->name);
 	printf(", \"rate_hz\": %g, \"seconds\": ", s->loop.rate_Hz);
 	if (isfinite(r->runner.def.seconds))
 		printf("%g,\n", r->runner.def.seconds);

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 
 typedef struct memory {
-	const tac_body *tool, *body;
+	const tac_body *tool, *body;              // that the queries take
+	const tac_body *exact[2], *simplified[2]; // tool and object; simplified NULL: none
+	bool fresh;                               // nothing has been listed since the reset
 	tac_sweep_context *context;
 	// Simplified bodies stay this much further apart than their gaps say, m: the gaps of this geometry
 	// are those of the bodies less this, at most those of the exact meshes.
@@ -22,21 +24,34 @@ static void destroy(void *m)
 	free(m);
 }
 
+// Takes the simplified bodies, or the exact ones.
+static void take_bodies(memory *m, bool simplified)
+{
+	m->tool = simplified && m->simplified[0] ? m->simplified[0] : m->exact[0];
+	m->body = simplified && m->simplified[1] ? m->simplified[1] : m->exact[1];
+	m->detail_m = tac_body_detail(m->tool) + tac_body_detail(m->body);
+}
+
 static tac_result create(const tac_sco_def *def, const tac_sco_object *object, void **out_memory)
 {
 	memory *m = calloc(1, sizeof *m);
 	*out_memory = m;
 	if (!m)
 		return TAC_ERROR_MEMORY;
-	m->tool = def->tool;
-	m->body = object->body;
-	m->detail_m = tac_body_detail(def->tool) + tac_body_detail(object->body);
+	m->exact[0] = def->tool;
+	m->exact[1] = object->body;
+	m->simplified[0] = def->tool_detail;
+	m->simplified[1] = object->detail;
+	take_bodies(m, true);
 	return tac_sweep_context_create(&m->context);
 }
 
-static void reset(void *m)
+static void reset(void *memory_)
 {
-	tac_sweep_context_reset(((memory *)m)->context);
+	memory *m = memory_;
+	tac_sweep_context_reset(m->context);
+	take_bodies(m, true);
+	m->fresh = true;
 }
 
 // --- queries ---
@@ -51,9 +66,9 @@ static void end_work(const memory *m, tac_sco_work *work)
 	work->units += tac_sweep_context_work(m->context) / SCO_CONTEXT_WORK_PER_UNIT + 1;
 }
 
-static void list(void *memory_, tac_dpose T_object_tool, double margin, tac_sco_work *work, tac_contacts *out)
+static void list_bodies(memory *m, tac_dpose T_object_tool, double margin, tac_sco_work *work,
+			tac_contacts *out)
 {
-	memory *m = memory_;
 	tac_drigid T = tac_drigid_from_pose(T_object_tool);
 	begin_work(m, work);
 	tac_contacts_query(m->tool, m->body, &T, margin + m->detail_m, m->context, out);
@@ -64,6 +79,19 @@ static void list(void *memory_, tac_dpose T_object_tool, double margin, tac_sco_
 	out->distance = fmax(0, out->distance - m->detail_m);
 	for (int32_t i = 0; i < out->count; i++)
 		out->list[i].gap -= m->detail_m;
+}
+
+// A tool that begins within the tolerance of simplified bodies has the exact ones until the next reset.
+static void list(void *memory_, tac_dpose T_object_tool, double margin, tac_sco_work *work, tac_contacts *out)
+{
+	memory *m = memory_;
+	list_bodies(m, T_object_tool, margin, work, out);
+	if (m->fresh && (m->simplified[0] || m->simplified[1]) && out->distance <= SCO_MIN_GAP_M) {
+		tac_sweep_context_reset(m->context);
+		take_bodies(m, false);
+		list_bodies(m, T_object_tool, margin, work, out);
+	}
+	m->fresh = false;
 }
 
 static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)

@@ -99,10 +99,17 @@ static double mesh_radius(const tac_mesh *mesh)
 	return most;
 }
 
+// Of a body, and of the simplified one with its tolerance.
+static double body_radius(const tac_body *body, const tac_body *detail)
+{
+	const double radius = tac_body_radius(body);
+	return detail ? fmax(radius, tac_body_radius(detail) + tac_body_detail(detail)) : radius;
+}
+
 static double radius_of(const tac_sco_def *def)
 {
 	if (def->tool)
-		return tac_body_radius(def->tool);
+		return body_radius(def->tool, def->tool_detail);
 	if (def->mover == TAC_SCO_CONTINUOUS)
 		return fmax(tac_dvec3_length(def->round.a), tac_dvec3_length(def->round.b)) +
 		       def->round.radius;
@@ -144,7 +151,7 @@ static tac_result create_obstacles(tac_sco *sco)
 		obstacle->radius_m = passable(def, i) ? -HUGE_VAL
 				     : def->objects[i].field || !def->objects[i].body
 					     ? HUGE_VAL
-					     : tac_body_radius(def->objects[i].body);
+					     : body_radius(def->objects[i].body, def->objects[i].detail);
 		obstacle->pose = obstacle->goal = def->objects[i].T_world_object;
 		obstacle->contacts = calloc(1, sizeof *obstacle->contacts);
 		obstacle->spare = calloc(1, sizeof *obstacle->spare);

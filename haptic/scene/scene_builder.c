@@ -70,6 +70,7 @@ tac_result tac_scene_create(const char *name, tac_scene **out_scene)
 		tac_log(TAC_LOG_ERROR, "scene: no memory");
 		return TAC_ERROR_MEMORY;
 	}
+	tac_scene_root()->fill(scene);
 	if (*name_of(name) == 0)
 		tac_log(TAC_LOG_ERROR, "scene: expected a name, found none");
 	if (*name_of(name) == 0 || !TAC_SCENE_SET(scene->name, name)) {

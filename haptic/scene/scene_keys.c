@@ -600,12 +600,14 @@ static const tac_scene_key scene_keys[] = {
 	{LIST(tac_scene, effects, effect_count, 0, TAC_EFFECT_COUNT, effect_group)},
 	{MAP(tac_scene, task, task_group)},
 	{LIST(tac_scene, cameras, camera_count, 0, TAC_SCENE_CAMERAS, camera_group)},
+	{NUMBER(tac_scene, detail_m, 0, 1e-3)},
 	{0},
 };
 
 static void fill_scene(void *out)
 {
 	memset(out, 0, sizeof(tac_scene));
+	((tac_scene *)out)->detail_m = TAC_SCENE_DETAIL_M;
 }
 
 static const tac_scene_group scene_group = {"a scene", scene_keys, sizeof(tac_scene), fill_scene};

@@ -184,25 +184,6 @@ static tac_result build_smooth(const tac_world *world, tac_world_body *body)
 
 // ---- build ----
 
-static tac_result build_body(tac_world *world, const char *name, const tac_scene_shape *shapes, int32_t count,
-			     tac_world_body *body)
-{
-	body->name = name;
-	tac_result result = build_mesh(world->scene, name, shapes, count, body);
-	if (result < TAC_OK)
-		return result;
-	tac_body_def def = tac_body_def_default();
-	body->solid = tac_mesh_is_watertight(body->mesh);
-	def.mesh = body->mesh;
-	def.flat_m = TAC_BODY_FLAT;
-	def.solid = body->solid; // the servo holds a tool that begins inside until it is outside
-	result = tac_body_build(&def, &body->body);
-	if (result >= TAC_OK)
-		result = tac_shape_build(world->collider, body->mesh, &body->shape);
-	world->triangles += body->mesh->triangle_count;
-	return result;
-}
-
 // Whether a shape is a sphere or a capsule, whichever kind spells it; *out_round is it, in the shape's frame.
 static bool is_round(const tac_scene_shape *shape, tac_round *out_round)
 {
@@ -227,6 +208,53 @@ static bool is_round(const tac_scene_shape *shape, tac_round *out_round)
 	*out_round = (tac_round){tac_dvec3_add_scaled(centre, -0.5 * height, axis),
 				 tac_dvec3_add_scaled(centre, 0.5 * height, axis), radius};
 	return true;
+}
+
+// Whether a tool meets the objects as a mesh.
+static bool has_mesh_tool(const tac_scene *scene)
+{
+	tac_round round;
+	const tac_scene_tool *t = &scene->tools[0];
+	return scene->tool_count > 1 || t->shape_count > 1 ||
+	       (t->shape_count == 1 && !is_round(&t->shapes[0], &round));
+}
+
+// Builds the simplified body where that pays. Of a tiny body the tolerance is a thousandth of its size.
+static tac_result build_detail(tac_world *world, tac_body_def def, tac_world_body *body)
+{
+	const int32_t triangles = tac_body_mesh(body->body)->triangle_count;
+	def.detail_m = fmin(world->scene->detail_m, 1e-3 * tac_mesh_size(body->mesh));
+	if (!(def.detail_m > 0) || triangles < TAC_WORLD_DETAIL_TRIANGLES || !has_mesh_tool(world->scene))
+		return TAC_OK;
+	const tac_result result = tac_body_build(&def, &body->detail);
+	if (result >= TAC_OK && tac_body_detail(body->detail) == 0)
+		tac_body_destroy(&body->detail);
+	if (body->detail) {
+		world->saved += triangles - tac_body_mesh(body->detail)->triangle_count;
+		world->detail_m = fmax(world->detail_m, def.detail_m);
+	}
+	return result;
+}
+
+static tac_result build_body(tac_world *world, const char *name, const tac_scene_shape *shapes, int32_t count,
+			     tac_world_body *body)
+{
+	body->name = name;
+	tac_result result = build_mesh(world->scene, name, shapes, count, body);
+	if (result < TAC_OK)
+		return result;
+	tac_body_def def = tac_body_def_default();
+	body->solid = tac_mesh_is_watertight(body->mesh);
+	def.mesh = body->mesh;
+	def.flat_m = TAC_BODY_FLAT;
+	def.solid = body->solid; // the servo holds a tool that begins inside until it is outside
+	result = tac_body_build(&def, &body->body);
+	if (result >= TAC_OK)
+		result = build_detail(world, def, body);
+	if (result >= TAC_OK)
+		result = tac_shape_build(world->collider, body->mesh, &body->shape);
+	world->triangles += body->mesh->triangle_count;
+	return result;
 }
 
 // Recognises a tool that is a single sphere or capsule, which the continuous mover takes as exact.
@@ -362,6 +390,7 @@ static void destroy_body(tac_world_body *body)
 {
 	tac_shape_destroy(&body->shape);
 	tac_body_destroy(&body->body);
+	tac_body_destroy(&body->detail);
 	tac_mesh_destroy(&body->mesh);
 	free(body->surface_material);
 	tac_mesh_smooth_destroy(&body->smooth);

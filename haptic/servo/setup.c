@@ -79,6 +79,7 @@ static int32_t list_objects(const tac_servo *s, const tac_world *world,
 			.T_world_object = i < world->scene->object_count ? tac_world_object_pose(world, i, 0)
 									 : tac_dpose_identity(),
 			.field = body->field,
+			.detail = body->detail,
 		};
 		passable[i] = tac_world_passes(world, s->def.tool, i);
 		if (!body->field)
@@ -119,6 +120,7 @@ tac_result tac_servo_make_sco(const tac_servo *servo, const tac_world *world, ta
 	const bool is_round = tool->is_round && s->def.mover == TAC_SCO_CONTINUOUS && !s->hands.partner;
 	*out_round_m = is_round ? tool->round.radius : 0;
 	def.tool = is_round ? NULL : tool->body;
+	def.tool_detail = is_round ? NULL : tool->detail;
 	def.round = tool->round;
 	const tac_burr burr = {TAC_BURR_ROUND, tool->round.a, tool->round.b, tool->round.radius};
 	if (s->drilling.used)
