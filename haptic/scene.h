@@ -283,7 +283,8 @@ typedef struct tac_scene {
 	tac_scene_camera cameras[TAC_SCENE_CAMERAS];
 	int32_t camera_count;
 	// How far the surfaces that a tool which is a mesh touches may be from the meshes, m, where that
-	// saves triangles; 0: they are the meshes. Only bodies of TAC_WORLD_DETAIL_TRIANGLES or more change.
+	// saves triangles; 0: they are the meshes. Only bodies of TAC_WORLD_DETAIL_TRIANGLES to
+	// TAC_WORLD_DETAIL_MOST change.
 	double detail_m;
 } tac_scene;
 

@@ -59,6 +59,8 @@ typedef struct tac_world {
 
 // Smaller bodies are not simplified. They are fast enough as they are, and their facets may be meant.
 #define TAC_WORLD_DETAIL_TRIANGLES 20000
+// Nor are larger ones: it takes about 20 µs for each triangle.
+#define TAC_WORLD_DETAIL_MOST 500000
 
 // About how many triangles the generated shapes of `scene` have: building takes some µs for each. Mesh files
 // do not count.

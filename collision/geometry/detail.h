@@ -57,10 +57,12 @@ typedef struct tac_detail_face {
 
 #define TAC_DETAIL_FACES 64
 
+// Whether every point of `triangle` is within `tolerance` of the face.
+bool tac_detail_is_near(const tac_dvec3 triangle[3], double tolerance, const tac_detail_face *face);
+
 // Proves that every point of `triangle` is within `tolerance` of one of `count` faces (at most
-// TAC_DETAIL_FACES), and marks those that the proof uses. `hint` is tried first.
-bool tac_detail_cover(const tac_dvec3 triangle[3], double tolerance, tac_detail_face *faces, int count,
-		      int hint);
+// TAC_DETAIL_FACES), and marks those that the proof uses.
+bool tac_detail_cover(const tac_dvec3 triangle[3], double tolerance, tac_detail_face *faces, int count);
 
 // Which triangles of the source are near a triangle of the new surface.
 typedef struct tac_detail_link {

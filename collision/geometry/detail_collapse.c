@@ -86,8 +86,6 @@ static int32_t live(const work *w, int32_t c)
 	return c;
 }
 
-#define EACH_CORNER(w, c, v) (int32_t c = live(w, (w)->first[v]); c >= 0; c = live(w, (w)->next[c]))
-
 // --- vertices ---
 
 // How many triangles at `a` have `b`; *out_surfaces: they are not all of one surface.
@@ -96,16 +94,14 @@ static int triangles_along(const work *w, int32_t a, int32_t b, bool *out_surfac
 	int count = 0;
 	int32_t surface = -1;
 	*out_surfaces = false;
-	for
-		EACH_CORNER(w, c, a)
-		{
-			const int32_t t = c / 3, *v = w->s->triangles[t].vertex;
-			if (v[0] != b && v[1] != b && v[2] != b)
-				continue;
-			*out_surfaces |= count > 0 && w->s->mesh->triangle_surface[t] != surface;
-			surface = w->s->mesh->triangle_surface[t];
-			count++;
-		}
+	for (int32_t c = live(w, w->first[a]); c >= 0; c = live(w, w->next[c])) {
+		const int32_t t = c / 3, *v = w->s->triangles[t].vertex;
+		if (v[0] != b && v[1] != b && v[2] != b)
+			continue;
+		*out_surfaces |= count > 0 && w->s->mesh->triangle_surface[t] != surface;
+		surface = w->s->mesh->triangle_surface[t];
+		count++;
+	}
 	return count;
 }
 
@@ -308,16 +304,21 @@ static bool has(const tac_mesh_triangle *t, int32_t v)
 static bool gather_star(const work *w, collapse *c)
 {
 	c->star_count = 0;
+	int along = 0; // those at the edge come first: what they leave is the hardest to prove
 	for (int side = 0; side < 2; side++) {
-		for
-			EACH_CORNER(w, corner, side ? c->b : c->a)
-			{
-				if (side && has(&w->s->triangles[corner / 3], c->a))
-					continue;
-				if (c->star_count == STAR)
-					return false;
-				c->star[c->star_count++] = corner / 3;
-			}
+		const int32_t first = w->first[side ? c->b : c->a];
+		for (int32_t corner = live(w, first); corner >= 0; corner = live(w, w->next[corner])) {
+			const tac_mesh_triangle *t = &w->s->triangles[corner / 3];
+			if (side && has(t, c->a))
+				continue;
+			if (c->star_count == STAR)
+				return false;
+			c->star[c->star_count++] = corner / 3;
+			if (side || !has(t, c->b))
+				continue;
+			c->star[c->star_count - 1] = c->star[along];
+			c->star[along++] = corner / 3;
+		}
 	}
 	return true;
 }
@@ -421,48 +422,63 @@ static bool in_star(const collapse *c, int32_t triangle)
 	return false;
 }
 
-// Proves the distance for one triangle of the source that is near the star.
+// Collects the faces that may be near a triangle of the source: those of the star, in `faces` of it, then
+// others that it is linked to. Returns their number; -1: too many. *out_of_star is how many are of the star.
+static int collect_faces(const work *w, const collapse *c, int32_t source, tac_detail_face *out,
+			 int8_t *out_face, int *out_of_star)
+{
+	const tac_detail_surgery *s = w->s;
+	int count = 0;
+	for (int i = 0; i < c->face_count; i++) {
+		if (s->mesh->triangle_surface[c->faces[i].id] != s->mesh->triangle_surface[source])
+			continue;
+		out_face[count] = (int8_t)i;
+		out[count] = c->faces[i];
+		out[count++].used = false;
+	}
+	*out_of_star = count;
+	for (int32_t l = s->of_source[source]; l >= 0; l = s->links[l].next_of_source) {
+		const int32_t t = s->links[l].triangle;
+		if (in_star(c, t))
+			continue;
+		if (count == TAC_DETAIL_FACES)
+			return -1;
+		out[count].id = t;
+		out[count].used = false;
+		for (int k = 0; k < 3; k++)
+			out[count].v[k] = at(w, s->triangles[t].vertex[k]);
+		count++;
+	}
+	return count;
+}
+
+// Proves the distance for one triangle of the source that is near the star. Most of them are within the
+// tolerance of the face that they were linked to before.
 static bool prove(const work *w, collapse *c, int index)
 {
 	const tac_detail_surgery *s = w->s;
 	const int32_t source = c->near[index];
-	tac_detail_face *faces = c->faces;
-	int count = 0, hint = 0;
-	int8_t of_face[TAC_DETAIL_FACES];
-	tac_detail_face some[TAC_DETAIL_FACES];
-	for (int i = 0; i < c->face_count; i++) {
-		if (s->mesh->triangle_surface[faces[i].id] != s->mesh->triangle_surface[source])
-			continue;
-		of_face[count] = (int8_t)i;
-		some[count] = faces[i];
-		some[count++].used = false;
-	}
-	const int of_star = count;
-	for (int32_t l = s->of_source[source]; l >= 0; l = s->links[l].next_of_source) {
-		const int32_t t = s->links[l].triangle;
-		if (in_star(c, t)) {
-			for (int k = 0; k < of_star; k++)
-				hint = some[k].id == t ? k : hint;
-			continue;
-		}
-		if (count == TAC_DETAIL_FACES)
-			return false;
-		some[count].id = t;
-		some[count].used = false;
-		for (int k = 0; k < 3; k++)
-			some[count].v[k] = at(w, s->triangles[t].vertex[k]);
-		count++;
-	}
-	if (count == 0)
-		return false;
 	tac_dvec3 corners[3];
 	for (int k = 0; k < 3; k++)
 		corners[k] = tac_mesh_corner(s->mesh, source, k);
-	if (!tac_detail_cover(corners, s->tolerance, some, count, hint))
+	for (int32_t l = s->of_source[source]; l >= 0; l = s->links[l].next_of_source) {
+		for (int k = 0; k < c->face_count; k++) {
+			if (c->faces[k].id == s->links[l].triangle &&
+			    tac_detail_is_near(corners, s->tolerance, &c->faces[k])) {
+				c->used[index] = (uint64_t)1 << k;
+				return true;
+			}
+		}
+	}
+	int8_t of_face[TAC_DETAIL_FACES];
+	tac_detail_face faces[TAC_DETAIL_FACES];
+	int of_star;
+	const int count = collect_faces(w, c, source, faces, of_face, &of_star);
+	if (count <= 0 || !tac_detail_cover(corners, s->tolerance, faces, count))
 		return false;
 	c->used[index] = 0;
 	for (int k = 0; k < of_star; k++)
-		c->used[index] |= (uint64_t)some[k].used << of_face[k];
+		c->used[index] |= (uint64_t)faces[k].used << of_face[k];
 	return true;
 }
 
@@ -578,14 +594,12 @@ static void commit(work *w, const collapse *c)
 	w->first[c->a] = head;
 	w->first[c->b] = -1;
 	w->version[c->a]++;
-	for
-		EACH_CORNER(w, corner, c->a)
-		{
-			const int32_t *v = s->triangles[corner / 3].vertex;
-			consider(w, c->a, v[(corner % 3 + 1) % 3]);
-			if (is_border(w, c->a, v[(corner % 3 + 2) % 3]))
-				consider(w, c->a, v[(corner % 3 + 2) % 3]);
-		}
+	for (int32_t corner = live(w, w->first[c->a]); corner >= 0; corner = live(w, w->next[corner])) {
+		const int32_t *v = s->triangles[corner / 3].vertex;
+		consider(w, c->a, v[(corner % 3 + 1) % 3]);
+		if (is_border(w, c->a, v[(corner % 3 + 2) % 3]))
+			consider(w, c->a, v[(corner % 3 + 2) % 3]);
+	}
 }
 
 static void collapse_all(work *w)

@@ -125,18 +125,25 @@ static bool cut(piece p, tac_detail_face *faces, int k, double limit, piece *sta
 	return is_within(p.corner, p.count, &faces[k], limit);
 }
 
-bool tac_detail_cover(const tac_dvec3 triangle[3], double tolerance, tac_detail_face *faces, int count,
-		      int hint)
+// The square of the distance that is allowed; 0: none.
+static double limit_of(double tolerance)
+{
+	const double most = fmax(0, tolerance - ROUNDING);
+	return most * most;
+}
+
+bool tac_detail_is_near(const tac_dvec3 triangle[3], double tolerance, const tac_detail_face *face)
+{
+	return tolerance > ROUNDING && is_within(triangle, 3, face, limit_of(tolerance));
+}
+
+bool tac_detail_cover(const tac_dvec3 triangle[3], double tolerance, tac_detail_face *faces, int count)
 {
 	piece stack[PIECES + 1];
 	int depth = 1;
-	const double limit = (tolerance - ROUNDING) * (tolerance - ROUNDING);
-	if (!(tolerance > ROUNDING))
+	const double limit = limit_of(tolerance);
+	if (!(limit > 0))
 		return false;
-	if (is_within(triangle, 3, &faces[hint], limit)) {
-		faces[hint].used = true;
-		return true;
-	}
 	for (int i = 0; i < 3; i++)
 		stack[0].corner[i] = triangle[i];
 	stack[0].count = 3;

@@ -224,7 +224,8 @@ static tac_result build_detail(tac_world *world, tac_body_def def, tac_world_bod
 {
 	const int32_t triangles = tac_body_mesh(body->body)->triangle_count;
 	def.detail_m = fmin(world->scene->detail_m, 1e-3 * tac_mesh_size(body->mesh));
-	if (!(def.detail_m > 0) || triangles < TAC_WORLD_DETAIL_TRIANGLES || !has_mesh_tool(world->scene))
+	if (!(def.detail_m > 0) || triangles < TAC_WORLD_DETAIL_TRIANGLES ||
+	    triangles > TAC_WORLD_DETAIL_MOST || !has_mesh_tool(world->scene))
 		return TAC_OK;
 	const tac_result result = tac_body_build(&def, &body->detail);
 	if (result >= TAC_OK && tac_body_detail(body->detail) == 0)
