@@ -288,8 +288,9 @@ typedef struct tac_scene {
 	double detail_m;
 } tac_scene;
 
-// The default of detail_m: as much as the hold gap, which the SCO keeps anyway.
-#define TAC_SCENE_DETAIL_M 1e-5
+// The default of detail_m: half of the hold gap, which the SCO keeps anyway. With all of it, the facets of
+// a ball that were too small to be felt are felt again (test_feel).
+#define TAC_SCENE_DETAIL_M 5e-6
 
 // Reads a scene file. TAC_ERROR_IO, TAC_ERROR_FORMAT or TAC_ERROR_MEMORY with one log line; *out_scene is
 // NULL then. The caller owns *out_scene.

@@ -132,7 +132,7 @@ static void the_force_has_no_share_of_the_tolerance(void)
 
 static const char scene_text[] =
 	"scene: fine\n"
-	"tools: [{name: t, shapes: [{kind: body, radius_m: 0.02, subdivisions: 5}]}]\n"
+	"tools: [{name: t, shapes: [{kind: body, radius_m: 0.008, subdivisions: 5}]}]\n"
 	"objects: [{name: o, shapes: [{kind: box, segments: 2}]}]\n";
 
 static tac_world *world_of(const char *last_line, tac_scene **out_scene)
@@ -150,7 +150,7 @@ static void large_bodies_of_a_scene_are_simplified_unless_it_asks_for_exact_ones
 	static const struct {
 		const char *line;
 		double detail_m; // that the tool's body has
-	} cases[] = {{"", TAC_SCENE_DETAIL_M}, {"detail_m: 1e-3\n", 4e-5}, {"detail_m: 0\n", 0}};
+	} cases[] = {{"", TAC_SCENE_DETAIL_M}, {"detail_m: 1e-3\n", 2e-5}, {"detail_m: 0\n", 0}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i += TAC_TEST_SANITIZED ? 2 : 1) {
 		tac_scene *scene;
 		tac_world *world = world_of(cases[i].line, &scene);
@@ -159,7 +159,7 @@ static void large_bodies_of_a_scene_are_simplified_unless_it_asks_for_exact_ones
 		TEST_ASSERT_EQUAL(cases[i].detail_m > 0, detail != NULL);
 		// The second: a thousandth of its size.
 		if (detail)
-			TEST_ASSERT_DOUBLE_WITHIN(i == 1 ? 1e-5 : 0, cases[i].detail_m,
+			TEST_ASSERT_DOUBLE_WITHIN(i == 1 ? 5e-6 : 0, cases[i].detail_m,
 						  tac_body_detail(detail));
 		TEST_ASSERT_TRUE(detail ? world->detail_m == tac_body_detail(detail) && world->saved > 5000
 					: world->saved == 0);
