@@ -549,6 +549,7 @@ static void burr_is_never_inside_what_remains(void)
 	} runs[] = {{0.5 * MM, 0, 0.1 * MM, false, 800000},    {1 * MM, 0, 0.1 * MM, false, 760000},
 		    {2 * MM, 0, 0.15 * MM, false, 240000},     {3 * MM, 0, 0.15 * MM, false, 80000},
 		    {1 * MM, 3 * MM, 0.15 * MM, false, 60000}, {1 * MM, 3 * MM, 0.15 * MM, true, 60000}};
+	double removed_in_all_m3 = 0;
 	for (int i = 0; i < 6; i++) {
 		double worst_voxels = 0, crumbled = 0, removed_m3 = 0;
 		long total = 0;
@@ -591,7 +592,9 @@ static void burr_is_never_inside_what_remains(void)
 		       2e3 * def.radius_m, def.length_m > 0 ? ", cylinder" : "",
 		       def.turns ? " that turns" : "", total, worst_voxels, crumbled);
 		fflush(stdout);
+		removed_in_all_m3 += removed_m3;
 	}
+	TEST_ASSERT_TRUE(removed_in_all_m3 > 1e-10);
 }
 
 // A burr that does not turn on the edges and corners of the block, pressed and thrown: by the closed form of
