@@ -303,21 +303,37 @@ static double farthest(left l)
 	return fmin(fmax((root - l.c1) / (2 * l.c2), 0), 1);
 }
 
+// The stiffness of a spring that gives as much as the device does while its motors go from the wrench `w` to
+// zero at their slew, and the hand goes on at its velocity; HUGE_VAL where that gives nothing. A steeper
+// spring would hold less than the hand is going to get.
+static double motor_stiffness(const tac_account *a, const wish *w, const tac_law_rates *rates)
+{
+	const tac_dvec3 F = w->before.force_N, M = w->before.torque_Nm;
+	const double fall_s = tac_dvec3_length(F) / rates->force_N_per_s,
+		     torque_fall_s = tac_dvec3_length(M) / rates->torque_Nm_per_s;
+	const double twice_J = fall_s * tac_dvec3_dot(F, a->velocity_m_per_s) +
+			       torque_fall_s * tac_dvec3_dot(M, a->velocity_rad_per_s);
+	return twice_J > 0 ? dot(w->before, w->before, w->arm_m) / twice_J : HUGE_VAL;
+}
+
 // Lowers w->next so that the hand cannot get back more than `put_J`, which it has put in. Between two ticks a
 // spring whose end stays gives exactly what it holds less; one of STEEP times the stiffness is within the
 // bound on the force's change. From its wrench, w->next is approached as far as the energy allows. Energy
 // that is owed already, because the force could not fall fast enough or was a gift, allows no more than that;
-// but as long as the gate's gain is not full, the wrench falls to what the hand has put in.
-// `slew_m` is what the bound allows beyond STEEP. Returns whether w->next is lower.
-static bool lower(const tac_account *a, wish *w, double put_J, double slew_m, double elapsed_s)
+// but as long as the gate's gain is not full, the wrench falls to what the hand has put in. A hand that
+// retreats so fast that the motors cannot follow gets a wrench that begins to fall earlier.
+// Returns whether w->next is lower.
+static bool lower(const tac_account *a, wish *w, double put_J, const tac_law_rates *rates, double elapsed_s)
 {
 	const twist moved = {a->moved_m, a->turned_rad};
 	const double arm = w->arm_m, held_J = stored_J(w->before, arm, w->stiffness_N_per_m);
 	const double travel = tac_dvec3_length(moved.move_m) + arm * tac_dvec3_length(moved.turn_rad);
 	double steep = STEEP, given_J = 0;
 	if (work(&w->before, &moved) > 0) { // the hand retreats
-		const double most = fmin(STEEP + slew_m / travel, STEEPEST);
+		// The bound on the force's change allows the slew beyond STEEP.
+		const double most = fmin(STEEP + rates->slew_m_per_s * elapsed_s / travel, STEEPEST);
 		steep = put_J > 0 ? fmin(fmax(held_J / put_J, STEEP), most) : most;
+		steep = fmin(steep, motor_stiffness(a, w, rates) / w->stiffness_N_per_m);
 	} else {
 		given_J = gift_J(a, fmax(1 - travel / (RESTS_M_PER_S * elapsed_s), 0), elapsed_s) / STEEP;
 	}
@@ -343,8 +359,7 @@ void tac_account_settle(tac_account *account, tac_account *other, tac_law *law, 
 	wish w = {law->before, law->wrench, law->spring_N_per_m, arm_m};
 	// The other hand's energy was sent with a gain of its own.
 	const double units = other ? other->gain / a->gain : 1;
-	if (lower(a, &w, a->begin_J + (other ? units * other->spare_J : 0), rates->slew_m_per_s * elapsed_s,
-		  elapsed_s))
+	if (lower(a, &w, a->begin_J + (other ? units * other->spare_J : 0), rates, elapsed_s))
 		tac_law_replace(law, w.next, rates, arm_m, elapsed_s);
 	const double put_J = put_in(a, &a->before, &law->wrench);
 	// A wrench that has not risen yet to what was asked for will: the springs count as holding that.

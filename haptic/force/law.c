@@ -209,16 +209,12 @@ tac_law_offset tac_law_goal(tac_law *law, const tac_sco_report *report, tac_coup
 
 // ---- the wrench ----
 
-// `to`, or as far from `from` towards it as the changes `force_N` and `torque_Nm` allow.
-static tac_wrench approach(tac_wrench from, tac_wrench to, double force_N, double torque_Nm)
+// `to`, or as far from `from` towards it as the change `most` allows.
+static tac_dvec3 approach(tac_dvec3 from, tac_dvec3 to, double most)
 {
-	const tac_dvec3 force = tac_dvec3_sub(to.force_N, from.force_N);
-	const tac_dvec3 torque = tac_dvec3_sub(to.torque_Nm, from.torque_Nm);
-	const double s = fmax(tac_dvec3_length(force) / force_N, tac_dvec3_length(torque) / torque_Nm);
-	if (!(s > 1))
-		return to;
-	return (tac_wrench){tac_dvec3_add_scaled(from.force_N, 1 / s, force),
-			    tac_dvec3_add_scaled(from.torque_Nm, 1 / s, torque)};
+	const tac_dvec3 way = tac_dvec3_sub(to, from);
+	const double length = tac_dvec3_length(way);
+	return length > most ? tac_dvec3_add_scaled(from, most / length, way) : to;
 }
 
 // `wanted`, or as far towards it as the spring's end may move in this tick.
@@ -241,8 +237,11 @@ static tac_wrench within_bound(const tac_law *law, tac_wrench wanted, const tac_
 	const tac_wrench next = follows ? (tac_wrench){tac_dvec3_add_scaled(still.force_N, s, force),
 						       tac_dvec3_add_scaled(still.torque_Nm, s, torque)}
 					: wanted;
-	return approach(law->before, next, rates->force_N_per_s * elapsed_s,
-			rates->torque_Nm_per_s * elapsed_s);
+	// Each kind of motor at its own rate, as in the limit: a torque that falls slowly must not hold up
+	// the force.
+	return (tac_wrench){
+		approach(law->before.force_N, next.force_N, rates->force_N_per_s * elapsed_s),
+		approach(law->before.torque_Nm, next.torque_Nm, rates->torque_Nm_per_s * elapsed_s)};
 }
 
 static bool differ(tac_wrench a, tac_wrench b)

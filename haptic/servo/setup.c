@@ -179,7 +179,8 @@ static tac_result create_limit(tac_servo *s)
 	s->max_force_N = def.max_force_N;
 	s->max_torque_Nm = def.max_torque_Nm;
 	s->rates.force_N_per_s = def.force_slew_N_per_s;
-	s->rates.torque_Nm_per_s = def.torque_slew_Nm_per_s;
+	// Motors that are not there do not hold up the force.
+	s->rates.torque_Nm_per_s = s->def.device->info.torque_axes > 0 ? def.torque_slew_Nm_per_s : HUGE_VAL;
 	return tac_limit_create(&def, &s->limit);
 }
 

@@ -456,6 +456,77 @@ static void torque_beyond_the_device_is_neither_asked_for_nor_given_back(void)
 	fixture_fini(&f);
 }
 
+// A hand presses a device of 2.5 N 8 mm deep into a wall of 1000 N/m and leaves at 1 m/s. The motors need 4
+// ms to fall, in which it goes 4 mm and gets 1/2 * 2.5 N * 4 mm = 5 mJ; the springs of the last 2.5 mm
+// hold 3.125 mJ. The force therefore begins to fall before the hand is there; otherwise the hand gains 1.9
+// mJ. Where it leaves at 0.3 m/s, the motors follow and the force is exact: the constant one, then that of
+// the spring.
+static void a_hand_that_leaves_faster_than_the_motors_follow_is_not_paid(void)
+{
+	for (int quick = 0; quick <= 1; quick++) {
+		fixture f;
+		fixture_build(&f,
+			      "scene: t\ntools: [{name: ball, axes: 3, shapes: [{kind: solids, solids: "
+			      "\"sphere:r=0.01\"}], limits: {max_force_N: 2.5, engage_s: 0.001}}]\n" TABLE,
+			      "wide", tac_servo_def_default());
+		felt w = {.T = tac_dpose_make(tac_dvec3_make(0, 0, 0.061), tac_dquat_identity())};
+		for (int k = 0; k <= 180; k++)
+			felt_step(
+				&w, &f,
+				tac_dpose_make(tac_dvec3_make(0, 0, 0.061 - 5e-5 * k), tac_dquat_identity()));
+		TEST_ASSERT_DOUBLE_WITHIN(1e-6, 2.5, w.sent.force_N.z);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-5, -(2.5 * 8e-3 - 0.5 * 2.5 * 2.5e-3), w.work_J);
+		const double step = quick ? 1e-3 : 3e-4;
+		while (w.T.position.z < 0.07) {
+			const double z = w.T.position.z + step;
+			felt_step(&w, &f, tac_dpose_make(tac_dvec3_make(0, 0, z), tac_dquat_identity()));
+			if (!quick)
+				TEST_ASSERT_DOUBLE_WITHIN(1e-3, 1000 * fmin(fmax(0.06 - z, 0), 2.5e-3),
+							  w.sent.force_N.z);
+		}
+		printf("a hand that leaves at %.1f m/s: %.4f mJ\n", 1e3 * step, 1e3 * w.work_J);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0, tac_dvec3_length(w.sent.force_N));
+		TEST_ASSERT_TRUE(w.work_J <= 2e-5 + 0.125 * 1000 * step * step);
+		fixture_fini(&f);
+	}
+}
+
+// A bar that is tilted by 0.1 rad and pressed into a table, in a device that senses rotation but has no
+// motors for it, then leaves: the force falls as if there were no torque.
+static void torque_that_no_motor_exerts_does_not_hold_up_the_force(void)
+{
+	double force_N[2][80];
+	for (int motors = 0; motors <= 1; motors++) {
+		fixture f = {0};
+		static const char text[] = "scene: t\ntools: [{name: bar, axes: 6, shapes: [{kind: box, "
+					   "size_m: [0.1, 0.01, 0.01], "
+					   "segments: 2}], limits: {engage_s: 0.001}}]\n" TABLE;
+		TEST_ASSERT_EQUAL(TAC_OK, tac_scene_parse(text, strlen(text), "t", &f.scene));
+		TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(f.scene, tac_collider_find("wide"), &f.world));
+		puppet_init(&f.hand);
+		if (!motors) {
+			f.hand.base.info.torque_axes = 0;
+			f.hand.base.info.max_torque_Nm = 0;
+		}
+		tac_servo_def def = tac_servo_def_default();
+		def.world = f.world;
+		def.device = &f.hand.base;
+		TEST_ASSERT_EQUAL(TAC_OK, tac_servo_create(&def, &f.servo));
+		const tac_dquat tilt = tac_dquat_exp(tac_dvec3_make(0, 0.1, 0));
+		felt w = {.T = tac_dpose_make(tac_dvec3_make(0, 0, 0.07), tilt)};
+		felt_step(&w, &f, w.T);
+		for (int k = 1; k <= 80; k++) {
+			const double z = 0.07 - 5e-4 * (k <= 40 ? k : 80 - k);
+			felt_step(&w, &f, tac_dpose_make(tac_dvec3_make(0, 0, z), tilt));
+			force_N[motors][k - 1] = tac_dvec3_length(w.sent.force_N);
+		}
+		fixture_fini(&f);
+	}
+	TEST_ASSERT_TRUE(force_N[1][39] > 3);
+	for (int k = 0; k < 80; k++)
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, force_N[1][k], force_N[0][k]);
+}
+
 // A hand presses 4 mm deep without holding the dead-man's button, holds it and leaves: it has put in nothing,
 // and gets nothing. When it rests, the whole force comes.
 static void pressing_while_the_gate_is_closed_does_not_pay(void)
@@ -534,6 +605,8 @@ int main(void)
 	RUN_TEST(a_small_deficit_is_withheld_from_what_the_springs_give);
 	RUN_TEST(the_support_of_the_weight_leaves_the_contacts_the_rest);
 	RUN_TEST(torque_beyond_the_device_is_neither_asked_for_nor_given_back);
+	RUN_TEST(a_hand_that_leaves_faster_than_the_motors_follow_is_not_paid);
+	RUN_TEST(torque_that_no_motor_exerts_does_not_hold_up_the_force);
 	RUN_TEST(pressing_while_the_gate_is_closed_does_not_pay);
 	RUN_TEST(a_step_of_the_sensor_is_no_step_of_the_damping);
 	return UNITY_END();

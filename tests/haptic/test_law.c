@@ -67,6 +67,22 @@ static void no_wish_however_hostile_makes_the_wrench_jump(void)
 	}
 }
 
+// A force and a torque that end on a device that rests: each falls at the rate of its motors, 1 N and 1 mNm a
+// tick, and neither waits for the other.
+static void force_and_torque_fall_each_at_its_own_rate(void)
+{
+	const tac_law_rates slow = {1e3, 1000, 1};
+	const tac_wrench pressed = {{0, 0, 4}, {0.1, 0, 0}};
+	tac_law law = {.wrench = pressed};
+	for (int k = 1; k <= 100; k++) {
+		tac_law_move(&law, tac_dpose_identity(), false);
+		const tac_wrench w =
+			tac_law_follow(&law, (tac_wrench){{0, 0, 0}, {0, 0, 0}}, &slow, 1000, 0, ARM, 1e-3);
+		assert_near(tac_dvec3_make(0, 0, fmax(4 - k, 0)), w.force_N, 1e-12);
+		assert_near(tac_dvec3_make(0.1 - 1e-3 * k, 0, 0), w.torque_Nm, 1e-12);
+	}
+}
+
 static tac_sco_report resting(tac_dpose sco, tac_dvec3 normal, double load_m)
 {
 	tac_sco_report r = {.T_world_sco = sco, .flags = TAC_SCO_CONTACT, .contact_count = 1};
@@ -665,6 +681,7 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(no_wish_however_hostile_makes_the_wrench_jump);
+	RUN_TEST(force_and_torque_fall_each_at_its_own_rate);
 	RUN_TEST(a_starved_mover_leaves_the_force_as_it_was_and_pressing_is_still_felt);
 	RUN_TEST(contacts_on_a_long_way_are_not_met_at_once);
 	RUN_TEST(a_starved_mover_whose_list_changes_in_every_tick_is_felt_as_its_mean);
