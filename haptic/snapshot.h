@@ -124,7 +124,7 @@ typedef struct tac_snapshot_tissue {
 	tac_wrench wrench;    // of all tissue on the tool, with friction, about its origin; part of `wanted`
 	tac_dvec3 point_m;    // centre of the pressed patch
 	tac_dvec3 friction_N; // contained in the wrench
-	bool slipping;
+	bool touching, slipping; // of the friction: without a coefficient it does neither
 	tac_tissue_state state;
 	// The shape of the bodies: forces on points of the world's compliance, in the frame of each, first
 	// those of `object`. Where they do not fit, the last bodies lack some.

@@ -208,7 +208,7 @@ static void friction_line(cursor *c, const tac_snapshot *s)
 		return;
 	}
 	if (s->tissue.present && s->contact_count == 0) {
-		const bool touching = s->tissue.state.loaded > 0;
+		const bool touching = s->tissue.state.loaded > 0 && s->tissue.touching;
 		name_value(c, "friction", touching && s->tissue.slipping ? WARN : INK,
 			   !touching            ? "none"
 			   : s->tissue.slipping ? "slip"

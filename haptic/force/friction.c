@@ -13,7 +13,8 @@ tac_friction_result tac_friction_step_patch(tac_friction *friction, const tac_fr
 					    const tac_friction_patch *patch, double load_N)
 {
 	const double k = material->stiffness_N_per_m, radius = patch->radius_m;
-	if (!(load_N > 0) || !tac_dvec3_finite(patch->position_m) || !isfinite(patch->turn_rad)) {
+	if (!(load_N > 0) || !(material->static_coefficient > 0) || !tac_dvec3_finite(patch->position_m) ||
+	    !isfinite(patch->turn_rad)) {
 		*friction = (tac_friction){0};
 		return (tac_friction_result){tac_dvec3_zero(), 0};
 	}

@@ -50,7 +50,8 @@ typedef struct tac_friction_result {
 
 // The friction force (N) on the body at `position_m`, where the surface has the unit normal `normal` and the
 // normal force is `load_N`. It lies in the tangent plane and does not exceed the static coefficient times the
-// load. A load of 0 or less ends the contact. Where the normal changes, as on a curved surface, the bristle
+// load. A load of 0 or less ends the contact; without a coefficient there is none: a smooth surface neither
+// sticks nor slips. Where the normal changes, as on a curved surface, the bristle
 // is projected onto the new tangent plane.
 // Thread: RT.
 tac_dvec3 tac_friction_step(tac_friction *friction, const tac_friction_material *material,

@@ -395,20 +395,17 @@ tac_patch_result tac_patch_wrench(tac_patch_memory *memory, const tac_patch *pat
 	const motion moved = move_patch(memory, patch, report->T_world_sco, T_world_objects);
 	double load_N = fmax(tac_dvec3_dot(result.wrench.force_N, normal), 0);
 
-	tac_dvec3 added = tac_dvec3_zero(), torque = tac_dvec3_zero();
+	tac_dvec3 added = tac_dvec3_zero();
 	if (!patch->carried && patch->material->texture != TAC_TEXTURE_NONE)
 		added = texture_force(memory, patch, T_world_object, stiffness_N_per_m, &load_N,
 				      &result.texture_N_per_m);
 	result.elastic.force_N =
 		tac_dvec3_add(result.elastic.force_N, tac_dvec3_scale(normal, tac_dvec3_dot(added, normal)));
 
-	if (patch->friction.static_coefficient > 0) {
-		const tac_friction_result f =
-			friction_force(memory, patch, T_world_object.rotation, stiffness_N_per_m, load_N);
-		result.friction_N = f.force_N;
-		added = tac_dvec3_add(added, f.force_N);
-		torque = tac_dvec3_scale(normal, f.torque_Nm);
-	}
+	const tac_friction_result friction =
+		friction_force(memory, patch, T_world_object.rotation, stiffness_N_per_m, load_N);
+	result.friction_N = friction.force_N;
+	added = tac_dvec3_add(added, friction.force_N);
 
 	if (elapsed_s > 0) {
 		memory->velocity_m_per_s = tac_dvec3_lerp(
@@ -420,6 +417,7 @@ tac_patch_result tac_patch_wrench(tac_patch_memory *memory, const tac_patch *pat
 	}
 
 	const tac_dvec3 arm = tac_dvec3_sub(patch->point_m, report->T_world_sco.position);
+	const tac_dvec3 torque = tac_dvec3_scale(normal, friction.torque_Nm);
 	result.wrench.force_N = tac_dvec3_add(result.wrench.force_N, added);
 	result.wrench.torque_Nm =
 		tac_dvec3_add(result.wrench.torque_Nm, tac_dvec3_add(tac_dvec3_cross(arm, added), torque));

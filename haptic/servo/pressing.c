@@ -348,6 +348,7 @@ void tac_servo_pressing_fill(const tac_servo_pressing *pressing, tac_snapshot_ti
 	out->object = b->object;
 	out->wrench = p->wrench;
 	out->friction_N = b->friction_N;
+	out->touching = b->friction.touching;
 	out->slipping = b->friction.slipping;
 	out->state = *tac_tissue_state_of(b->tissue);
 	out->point_m = tac_dpose_apply_point(b->T_world_body, out->state.centre_m);

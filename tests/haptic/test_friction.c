@@ -36,6 +36,21 @@ static void it_holds_up_to_the_static_cone_and_slips_at_the_dynamic_one(void)
 		TEST_ASSERT_DOUBLE_WITHIN(1e-12, -1.2, at((1 + i) * 1e-3, 0, 4).x);
 }
 
+static void a_surface_without_friction_neither_sticks_nor_slips(void)
+{
+	static const tac_friction_material ice = {0, 0, 2000};
+	for (int i = 0; i < 10; i++) {
+		const tac_dvec3 force =
+			tac_friction_step(&friction, &ice, tac_dvec3_make(1e-3 * i, 0, 0), up, 4);
+		TEST_ASSERT_DOUBLE_WITHIN(0, 0, tac_dvec3_length(force));
+		TEST_ASSERT_FALSE(friction.touching);
+		TEST_ASSERT_FALSE(friction.slipping);
+	}
+	// From there onto wood it begins where it is.
+	TEST_ASSERT_DOUBLE_WITHIN(0, 0, at(0.01, 0, 4).x);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, -0.2, at(0.0101, 0, 4).x);
+}
+
 static void a_stop_keeps_the_dynamic_force_and_a_reversal_sticks_again(void)
 {
 	at(0, 0, 4);
@@ -185,6 +200,7 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(it_holds_up_to_the_static_cone_and_slips_at_the_dynamic_one);
+	RUN_TEST(a_surface_without_friction_neither_sticks_nor_slips);
 	RUN_TEST(a_stop_keeps_the_dynamic_force_and_a_reversal_sticks_again);
 	RUN_TEST(shaking_below_the_limit_does_not_move_the_anchor_by_one_bit);
 	RUN_TEST(it_never_exceeds_the_cone_and_never_leaves_the_plane);

@@ -585,6 +585,28 @@ static void a_stiffer_material_gives_back_no_more_than_was_put_in(void)
 	fixture_fini(&f);
 }
 
+// Slides from a rough plate to a smooth one beside it, which neither sticks nor slips.
+static void the_slip_ends_where_the_friction_does(void)
+{
+	fixture f;
+	fixture_build(
+		&f,
+		TIP("0.002") END
+		"materials: [{name: a, static_friction: 0.5, dynamic_friction: 0.3}, {name: b, "
+		"static_friction: 0, dynamic_friction: 0}]\n"
+		"objects: [{name: l, material: a, position_m: [-0.05, 0, -0.05], shapes: [{kind: box}]}, "
+		"{name: r, material: b, position_m: [0.05, 0, -0.05], shapes: [{kind: box}]}]\n",
+		"wide", tac_servo_def_default());
+	step_to(&f, tac_dvec3_make(-0.02, 0.001, 0.01));
+	move_to(&f, tac_dvec3_make(-0.02, 0.001, -0.001), 120);
+	const tac_snapshot *s = move_to(&f, tac_dvec3_make(-0.01, 0.001, -0.001), 100);
+	TEST_ASSERT_TRUE(s->friction.touching && s->friction.slipping);
+	s = move_to(&f, tac_dvec3_make(0.03, 0.001, -0.001), 400);
+	TEST_ASSERT_TRUE(s->sent.force_N.z > 0.5);
+	TEST_ASSERT_FALSE(s->friction.touching || s->friction.slipping);
+	fixture_fini(&f);
+}
+
 // The bristle is a tenth as stiff as the wall, so that it holds ten times the energy of the same force. The
 // hand gets it back: the force is the springs' own all the way, and when the tip is lifted.
 static void a_soft_bristle_gives_back_all_that_it_holds(void)
@@ -698,6 +720,7 @@ int main(void)
 	RUN_TEST(work_along_closed_paths_is_never_positive);
 	RUN_TEST(on_smooth_surfaces_work_along_closed_paths_is_never_positive);
 	RUN_TEST(a_stiffer_material_gives_back_no_more_than_was_put_in);
+	RUN_TEST(the_slip_ends_where_the_friction_does);
 	RUN_TEST(a_soft_bristle_gives_back_all_that_it_holds);
 	RUN_TEST(friction_of_a_patch_that_grows_gives_back_no_more_than_was_put_in);
 	RUN_TEST(a_smooth_surface_pushes_no_harder_than_the_spring);
