@@ -15,6 +15,8 @@
 // stiffness is within the bound on the force's change (haptic/force/law.h), so there is always a wrench
 // within the bound whose spring holds no more than the hand has put in. From there the law goes towards the
 // wanted wrench as far as that remains true. Hence closed paths pay nothing, whatever is wanted.
+// Where the hand retreats faster than the device's motors can follow such a spring, a softer one takes its
+// place: the one that gives as much as the motors do while they fall.
 //
 // The device gets the gate's gain times the law's wrench, cut to what it can exert and to the gate's slew.
 // tac_account_sent enters what was really sent. While the gain is below the one that it rises to, the law's
