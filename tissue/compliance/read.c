@@ -1,6 +1,6 @@
 // The compliance as the tick reads it, where clusters are far from each other. The work is bounded by the
 // numbers of points and forces; sums are in a fixed order, whatever the processor.
-#include "tissue/compliance.h"
+#include "tissue/compliance/sums.h"
 
 #define RANK TAC_COMPLIANCE_RANK
 
@@ -57,100 +57,167 @@ tac_mat3 tac_compliance_far_block(const float *S, const float *U_i, const float 
 
 // ---- the displacements under many forces ----
 
-// Forces that are taken together: as many clusters at most.
-#define TOGETHER 64
-
-typedef struct far_forces {
-	int32_t count;
-	uint16_t cluster[TOGETHER];
-	float of[TOGETHER][RANK]; // the sum of U_j^T f_j of each cluster
-	uint8_t slot[TOGETHER];   // of each force: its cluster in this list
-} far_forces;
-
-static void sum_forces(const tac_compliance *c, const tac_compliance_force *forces, int32_t count,
-		       far_forces *out)
+// The place of each force's cluster in the list of clusters, and how many forces each cluster has.
+static void list_clusters(tac_compliance_sums *s, const tac_compliance_force *forces, int32_t count,
+			  int32_t *place)
 {
-	out->count = 0;
+	const tac_compliance *c = s->compliance;
+	memset(s->start, 0, sizeof s->start);
+	for (int32_t j = 0, k = 0; j < count; j++) {
+		const int32_t cluster = c->place[forces[j].point].cluster;
+		if (s->count == 0 || s->cluster[k] != cluster) { // neighbours are often in one cluster
+			k = 0;
+			while (k < s->count && s->cluster[k] != cluster)
+				k++;
+		}
+		if (k == s->count) {
+			s->cluster[s->count] = cluster;
+			s->is_projected[s->count++] = false;
+		}
+		place[j] = k;
+		s->start[k + 1]++;
+	}
+	for (int32_t k = 0; k < s->count; k++)
+		s->start[k + 1] += s->start[k];
+}
+
+void tac_compliance_sums_begin(tac_compliance_sums *sums, const tac_compliance *compliance,
+			       const tac_compliance_force *forces, int32_t count)
+{
+	tac_compliance_sums *s = sums;
+	int32_t place[TAC_COMPLIANCE_SUMS], next[TAC_COMPLIANCE_SUMS];
+	s->compliance = compliance;
+	s->count = s->view_count = 0;
+	list_clusters(s, forces, count, place);
+	memcpy(next, s->start, sizeof next);
 	for (int32_t j = 0; j < count; j++) {
-		const uint16_t cluster = c->place[forces[j].point].cluster;
-		int32_t k = 0;
-		while (k < out->count && out->cluster[k] != cluster)
-			k++;
-		if (k == out->count) {
-			out->cluster[out->count++] = cluster;
-			memset(out->of[k], 0, sizeof out->of[k]);
+		compliance_pull *p = &s->pulls[next[place[j]]++];
+		const double f[3] = {forces[j].force_N.x, forces[j].force_N.y, forces[j].force_N.z};
+		p->point = forces[j].point;
+		p->slot = compliance->place[p->point].slot;
+		for (int k = 0; k < 9; k++) {
+			p->along[k] = f[k % 3];
+			p->across[k] = f[k / 3];
 		}
-		out->slot[j] = (uint8_t)k;
-		const float f[3] = {(float)forces[j].force_N.x, (float)forces[j].force_N.y,
-				    (float)forces[j].force_N.z};
-		for (int r = 0; c->basis && r < 3; r++) {
-			const float *U = basis_of(c, forces[j].point) + r * RANK;
+	}
+}
+
+// The forces of a cluster in its basis.
+static const float *project(tac_compliance_sums *s, int32_t k)
+{
+	float *out = s->projected[k];
+	if (s->is_projected[k])
+		return out;
+	s->is_projected[k] = true;
+	memset(out, 0, sizeof s->projected[k]);
+	for (int32_t j = s->start[k]; j < s->start[k + 1]; j++) {
+		const float *U = basis_of(s->compliance, s->pulls[j].point);
+		for (int r = 0; r < 3; r++) {
+			const float f = (float)s->pulls[j].along[r];
 			for (int l = 0; l < RANK; l++)
-				out->of[k][l] += U[l] * f[r];
+				out[l] += U[r * RANK + l] * f;
 		}
 	}
+	return out;
 }
 
-// The sum of S f over the clusters of the forces that are far from cluster a; which they are.
-static void sum_far(const tac_compliance *c, size_t a, const far_forces *f, float out[RANK],
-		    bool is_far[TOGETHER])
+// Adds S f, or S^T f if the cluster comes before that of the forces.
+static void add_far(const float *S, bool turned, const float *f, float *out)
 {
-	memset(out, 0, RANK * sizeof *out);
-	for (int32_t k = 0; k < f->count; k++) {
-		const uint32_t pair = pair_of(c, a, f->cluster[k]);
-		const float *S = c->blocks + (size_t)(pair & ~TAC_COMPLIANCE_FAR) * 16;
-		is_far[k] = pair & TAC_COMPLIANCE_FAR;
-		if (!is_far[k])
+	for (int l = 0; l < RANK; l++) {
+		if (!turned) {
+			out[l] += dot(S + l * RANK, f);
 			continue;
-		for (int l = 0; l < RANK; l++) {
-			if (a >= f->cluster[k]) {
-				out[l] += dot(S + l * RANK, f->of[k]);
-				continue;
-			}
-			for (int m = 0; m < RANK; m++)
-				out[m] += S[l * RANK + m] * f->of[k][l];
 		}
+		for (int m = 0; m < RANK; m++)
+			out[m] += S[l * RANK + m] * f[l];
 	}
 }
 
-static void displace(const tac_compliance *c, const tac_compliance_force *forces, int32_t force_count,
-		     const int32_t *points, int32_t count, tac_dvec3 *out_m)
+static const compliance_view *view_of(tac_compliance_sums *s, int32_t cluster)
 {
-	far_forces f;
-	float sum[RANK];
-	bool is_far[TOGETHER];
-	int32_t last = -1; // cluster
-	sum_forces(c, forces, force_count, &f);
-	for (int32_t i = 0; i < count; i++) {
-		const int32_t point = points ? points[i] : i, cluster = c->place[point].cluster;
-		if (cluster != last) {
-			sum_far(c, (size_t)cluster, &f, sum, is_far);
-			last = cluster;
-		}
-		tac_dvec3 u = out_m[i];
-		if (c->basis) {
-			const float *U = basis_of(c, point);
-			u = tac_dvec3_add(u, tac_dvec3_make((double)dot(U, sum), (double)dot(U + RANK, sum),
-							    (double)dot(U + 2 * RANK, sum)));
-		}
-		for (int32_t j = 0; j < force_count; j++) {
-			if (is_far[f.slot[j]])
-				continue;
-			const tac_mat3 C = tac_compliance_block(c, point, forces[j].point);
-			u = tac_dvec3_add(u, tac_dmat3_apply(tac_dmat3_from_mat3(C), forces[j].force_N));
-		}
-		out_m[i] = u;
+	const tac_compliance *c = s->compliance;
+	const int32_t kept = s->view_count < COMPLIANCE_ASKED ? s->view_count : COMPLIANCE_ASKED;
+	for (int32_t k = 0; k < kept; k++) {
+		if (s->views[k].cluster == cluster)
+			return &s->views[k];
 	}
+	compliance_view *v = &s->views[s->view_count++ % COMPLIANCE_ASKED];
+	v->cluster = cluster;
+	v->near_count = 0;
+	memset(v->far, 0, sizeof v->far);
+	for (int32_t k = 0; k < s->count; k++) {
+		const uint32_t pair = pair_of(c, (size_t)cluster, (size_t)s->cluster[k]);
+		if (pair & TAC_COMPLIANCE_FAR)
+			add_far(c->blocks + (size_t)(pair & ~TAC_COMPLIANCE_FAR) * 16,
+				cluster < s->cluster[k], project(s, k), v->far);
+		else
+			v->near[v->near_count++] = (uint16_t)k;
+	}
+	return v;
+}
+
+// Adds the products of the blocks of a point and the forces of a near cluster, each where it is in a block.
+static void add_near(const tac_compliance_sums *s, int32_t point, int32_t k, double along[9],
+		     double across[9])
+{
+	const tac_compliance *c = s->compliance;
+	const size_t a = c->place[point].cluster, b = (size_t)s->cluster[k], slot = c->place[point].slot;
+	const float *blocks = c->blocks + (size_t)pair_of(c, a, b) * 16;
+	const compliance_pull *p = s->pulls + s->start[k], *end = s->pulls + s->start[k + 1];
+	double sum[9];
+	if (a >= b) {
+		blocks += 9 * slot * (size_t)c->cluster_size[b];
+		memcpy(sum, along, sizeof sum);
+		for (; p < end; p++) {
+			const float *C = blocks + 9 * p->slot;
+			for (int e = 0; e < 9; e++)
+				sum[e] += (double)C[e] * p->along[e];
+		}
+		memcpy(along, sum, sizeof sum);
+	} else {
+		const int32_t row = 9 * c->cluster_size[a];
+		blocks += 9 * slot;
+		memcpy(sum, across, sizeof sum);
+		for (; p < end; p++) {
+			const float *C = blocks + row * p->slot;
+			for (int e = 0; e < 9; e++)
+				sum[e] += (double)C[e] * p->across[e];
+		}
+		memcpy(across, sum, sizeof sum);
+	}
+}
+
+tac_dvec3 tac_compliance_sums_at(tac_compliance_sums *sums, int32_t point)
+{
+	const tac_compliance *c = sums->compliance;
+	const compliance_view *v = view_of(sums, c->place[point].cluster);
+	double along[9] = {0}, across[9] = {0}, u[3];
+	for (int32_t k = 0; k < v->near_count; k++)
+		add_near(sums, point, v->near[k], along, across);
+	for (int r = 0; r < 3; r++) {
+		u[r] = (along[3 * r] + along[3 * r + 1] + along[3 * r + 2]) +
+		       (across[r] + across[r + 3] + across[r + 6]);
+		if (c->basis)
+			u[r] += (double)dot(basis_of(c, point) + r * RANK, v->far);
+	}
+	return tac_dvec3_make(u[0], u[1], u[2]);
 }
 
 void tac_compliance_displace(const tac_compliance *c, const tac_compliance_force *forces, int32_t force_count,
 			     const int32_t *points, int32_t count, tac_dvec3 *out_m)
 {
+	tac_compliance_sums s;
 	for (int32_t i = 0; i < count; i++)
 		out_m[i] = tac_dvec3_zero();
-	for (int32_t first = 0; first < force_count; first += TOGETHER)
-		displace(c, forces + first, force_count - first < TOGETHER ? force_count - first : TOGETHER,
-			 points, count, out_m);
+	for (int32_t first = 0; first < force_count; first += TAC_COMPLIANCE_SUMS) {
+		const int32_t left = force_count - first;
+		tac_compliance_sums_begin(&s, c, forces + first,
+					  left < TAC_COMPLIANCE_SUMS ? left : TAC_COMPLIANCE_SUMS);
+		for (int32_t i = 0; i < count; i++)
+			out_m[i] =
+				tac_dvec3_add(out_m[i], tac_compliance_sums_at(&s, points ? points[i] : i));
+	}
 }
 
 // ---- the blocks of a row ----

@@ -227,6 +227,8 @@ static void begin_tick(tac_tissue *t, double elapsed_s, const tac_tissue *partne
 			out[i].force_N = tac_dvec3_scale(out[i].force_N, partner->sheets[k]->share);
 		t->beside_count += count;
 	}
+	if (t->beside_count > 0)
+		tac_compliance_sums_begin(&t->beside_sums, t->def.compliance, t->beside, t->beside_count);
 	t->state.flags = 0;
 	t->state.factorisations = 0;
 	t->drag_N = tac_dvec3_zero();

@@ -4,6 +4,7 @@
 #ifndef TAC_TISSUE_CONTACT_CONTACT_STATE_H
 #define TAC_TISSUE_CONTACT_CONTACT_STATE_H
 
+#include "tissue/compliance/sums.h"
 #include "tissue/contact.h"
 #include "tissue/contact/nearby.h"
 #include "tissue/contact/pivot.h"
@@ -21,6 +22,7 @@ extern "C" {
 
 _Static_assert(CONTACT_SHEETS *TAC_TISSUE_ROWS + CONTACT_WALLS <= TAC_PIVOT_ROWS, "all rows in one problem");
 _Static_assert(TAC_TISSUE_ROWS == CONTACT_POINTS, "a block for each row");
+_Static_assert(TAC_TISSUE_FORCES <= TAC_COMPLIANCE_SUMS, "one sum of all forces");
 
 // How a point of a coarser level lies on the surface: the mean and the second moments of the places of its
 // nodes, with their weights.
@@ -60,6 +62,13 @@ typedef struct tac_contact_row {
 	double gap_m;          // from the tool, at the end of the last tick
 	tac_contact_line line;
 } tac_contact_row;
+
+// A point that becomes a row, with its load as a first guess, and the displacement that was found for it.
+typedef struct tac_contact_new {
+	int32_t point;
+	double load_N;
+	tac_dvec3 moved_m;
+} tac_contact_new;
 
 // A wall: a row without compliance.
 typedef struct tac_contact_wall {
@@ -128,6 +137,8 @@ struct tac_tissue {
 	int32_t *found;                             // of TAC_TISSUE_EXAMINED points
 	tac_contact_pull beside[TAC_TISSUE_FORCES]; // the partner's
 	int32_t beside_count;
+	tac_compliance_sums beside_sums;       // of them, if there are any
+	tac_compliance_sums sums;              // of a sheet's forces
 	tac_dvec3 drag_N;                      // across the normal
 	tac_contact_wall walls[CONTACT_WALLS]; // first what stops a tool that is too deep, if anything does
 	int32_t stop_count, wall_count;
@@ -145,15 +156,6 @@ struct tac_tissue {
 static inline bool tac_tissue_loaded(const tac_tissue *t)
 {
 	return t->state.loaded > 0;
-}
-
-// The displacement of a point by forces.
-static inline tac_dvec3 tac_contact_displacement(const tac_compliance *c, int32_t point,
-						 const tac_contact_pull *pulls, int32_t count)
-{
-	tac_dvec3 u;
-	tac_compliance_displace(c, pulls, count, &point, 1, &u);
-	return u;
 }
 
 // An upper bound of how far a point of the tool moves (contact.c).
@@ -200,10 +202,10 @@ bool tac_tissue_has_level(const tac_tissue *tissue, int32_t level);
 // Thread: RT.
 void tac_contact_clear(tac_tissue *tissue, tac_contact_sheet *sheet);
 
-// A row for a point, with its load as a first guess, and the displacement that was found for it (creep.c).
+// Rows for points that are none (creep.c).
 // Thread: RT.
-void tac_contact_add_row(tac_tissue *tissue, tac_contact_sheet *sheet, int32_t point, double load_N,
-			 tac_dvec3 moved_m);
+void tac_contact_add_rows(tac_tissue *tissue, tac_contact_sheet *sheet, const tac_contact_new *points,
+			  int32_t count);
 
 // The tool covers this part of the row's disc (rows.c).
 // Thread: RT.
@@ -213,9 +215,10 @@ void tac_contact_cover(const tac_tissue *tissue, tac_contact_row *row, double co
 // Thread: RT.
 void tac_contact_remove_row(tac_tissue *tissue, tac_contact_sheet *sheet, int32_t row);
 
-// Adds a force that creeps on a point that is no row; with no room left the least drops out (creep.c).
+// Adds a force that creeps on a point that is no row; with no room left the least drops out, and the rows
+// forget what it displaces. False: this one is too small. What it displaces is added by the caller (creep.c).
 // Thread: RT.
-void tac_contact_creep_elsewhere(tac_tissue *tissue, tac_contact_sheet *sheet, int32_t point,
+bool tac_contact_creep_elsewhere(tac_tissue *tissue, tac_contact_sheet *sheet, int32_t point,
 				 tac_dvec3 creep_N);
 
 // The forces that displace the points of a sheet, with the loads of the last tick, at most

@@ -14,16 +14,27 @@ static bool is_small(tac_dvec3 creep_N)
 }
 
 // Adds to each row what a force on a point that is no row displaces.
-static void displace_by(const tac_tissue *t, tac_contact_sheet *s, int32_t point, tac_dvec3 force_N)
+static void displace_by(tac_tissue *t, tac_contact_sheet *s, int32_t point, tac_dvec3 force_N)
 {
 	const tac_contact_pull pull = {point, force_N};
-	int32_t points[TAC_TISSUE_ROWS];
-	tac_dvec3 moved[TAC_TISSUE_ROWS];
+	tac_compliance_sums_begin(&t->sums, t->def.compliance, &pull, 1);
 	for (int32_t i = 0; i < s->count; i++)
-		points[i] = s->rows[i].point;
-	tac_compliance_displace(t->def.compliance, &pull, 1, points, s->count, moved);
-	for (int32_t i = 0; i < s->count; i++)
-		s->rows[i].elsewhere_m = tac_dvec3_add(s->rows[i].elsewhere_m, moved[i]);
+		s->rows[i].elsewhere_m = tac_dvec3_add(s->rows[i].elsewhere_m,
+						       tac_compliance_sums_at(&t->sums, s->rows[i].point));
+}
+
+// Adds to each of the first rows what a force on the point of a row displaces.
+static void displace_by_row(tac_contact_sheet *s, int32_t count, int32_t row, tac_dvec3 force_N)
+{
+	float(*c)[CONTACT_POINTS] = s->blocks.of[row];
+	for (int32_t i = 0; i < count; i++) {
+		double u[3]; // by the columns of a row's blocks, which are the rows of the others
+		for (int a = 0; a < 3; a++)
+			u[a] = (double)c[a][i] * force_N.x + (double)c[3 + a][i] * force_N.y +
+			       (double)c[6 + a][i] * force_N.z;
+		s->rows[i].elsewhere_m =
+			tac_dvec3_add(s->rows[i].elsewhere_m, tac_dvec3_make(u[0], u[1], u[2]));
+	}
 }
 
 static void forget(tac_tissue *t, tac_contact_sheet *s, int32_t at)
@@ -34,13 +45,13 @@ static void forget(tac_tissue *t, tac_contact_sheet *s, int32_t at)
 		t->crept[s->elsewhere[at].point] = at + 1;
 }
 
-void tac_contact_creep_elsewhere(tac_tissue *tissue, tac_contact_sheet *sheet, int32_t point,
+bool tac_contact_creep_elsewhere(tac_tissue *tissue, tac_contact_sheet *sheet, int32_t point,
 				 tac_dvec3 creep_N)
 {
 	tac_tissue *t = tissue;
 	tac_contact_sheet *s = sheet;
 	if (is_small(creep_N))
-		return;
+		return false;
 	if (s->elsewhere_count == TAC_TISSUE_CREEPING) {
 		int32_t least = 0;
 		for (int32_t k = 1; k < s->elsewhere_count; k++) {
@@ -50,13 +61,13 @@ void tac_contact_creep_elsewhere(tac_tissue *tissue, tac_contact_sheet *sheet, i
 		}
 		const tac_contact_pull out = s->elsewhere[least];
 		if (!(tac_dvec3_length_squared(creep_N) > tac_dvec3_length_squared(out.force_N)))
-			return;
+			return false;
 		forget(t, s, least);
 		displace_by(t, s, out.point, tac_dvec3_neg(out.force_N));
 	}
-	displace_by(t, s, point, creep_N);
 	s->elsewhere[s->elsewhere_count++] = (tac_contact_pull){point, creep_N};
 	t->crept[point] = s->elsewhere_count;
+	return true;
 }
 
 // The blocks of the last row with all others.
@@ -64,41 +75,58 @@ static void read_blocks(const tac_compliance *c, tac_contact_sheet *s)
 {
 	tac_contact_blocks *blocks = &s->blocks;
 	const int32_t i = s->count - 1;
+	int32_t points[TAC_TISSUE_ROWS];
+	tac_mat3 C[TAC_TISSUE_ROWS];
+	for (int32_t j = 0; j <= i; j++)
+		points[j] = s->rows[j].point;
+	tac_compliance_row(c, points[i], points, s->count, C);
 	blocks->count = s->count;
 	memset(blocks->of[i], 0, sizeof blocks->of[i]);
 	for (int32_t j = 0; j <= i; j++) {
-		const tac_mat3 C = tac_compliance_block(c, s->rows[i].point, s->rows[j].point);
 		for (int a = 0; a < 3; a++) {
 			for (int b = 0; b < 3; b++)
-				blocks->of[i][3 * a + b][j] = blocks->of[j][3 * b + a][i] = C.m[a][b];
+				blocks->of[i][3 * a + b][j] = blocks->of[j][3 * b + a][i] = C[j].m[a][b];
 		}
 	}
 }
 
-void tac_contact_add_row(tac_tissue *tissue, tac_contact_sheet *sheet, int32_t point, double load_N,
-			 tac_dvec3 moved_m)
+static void add_row(tac_tissue *t, tac_contact_sheet *s, const tac_contact_new *p, tac_dvec3 creep_N)
+{
+	const tac_compliance *c = t->def.compliance;
+	s->rows[s->count++] = (tac_contact_row){
+		.point = p->point,
+		.rest_m = t->spreads[p->point].mean_m,
+		.into = tac_dvec3_neg(tac_dvec3_from_vec3(c->point_normals[p->point])),
+		.creep_N = creep_N,
+		.elsewhere_m = s->elsewhere_count > 0 ? tac_compliance_sums_at(&t->sums, p->point)
+						      : tac_dvec3_zero(),
+		.moved_m = p->moved_m,
+		.line = {.load_N = p->load_N},
+	};
+	t->slot[p->point] = s->count;
+	read_blocks(c, s);
+}
+
+void tac_contact_add_rows(tac_tissue *tissue, tac_contact_sheet *sheet, const tac_contact_new *points,
+			  int32_t count)
 {
 	tac_tissue *t = tissue;
 	tac_contact_sheet *s = sheet;
-	const tac_compliance *c = t->def.compliance;
-	const int32_t crept = t->crept[point] - 1;
-	tac_dvec3 creep = tac_dvec3_zero();
-	if (crept >= 0) {
-		creep = s->elsewhere[crept].force_N;
-		forget(t, s, crept);
-		displace_by(t, s, point, tac_dvec3_neg(creep));
+	const int32_t old = s->count;
+	tac_dvec3 creep[TAC_TISSUE_ROWS];
+	for (int32_t k = 0; k < count; k++) {
+		const int32_t at = t->crept[points[k].point] - 1;
+		creep[k] = at >= 0 ? s->elsewhere[at].force_N : tac_dvec3_zero();
+		if (at >= 0)
+			forget(t, s, at);
 	}
-	s->rows[s->count++] = (tac_contact_row){
-		.point = point,
-		.rest_m = t->spreads[point].mean_m,
-		.into = tac_dvec3_neg(tac_dvec3_from_vec3(c->point_normals[point])),
-		.creep_N = creep,
-		.elsewhere_m = tac_contact_displacement(c, point, s->elsewhere, s->elsewhere_count),
-		.moved_m = moved_m,
-		.line = {.load_N = load_N},
-	};
-	t->slot[point] = s->count;
-	read_blocks(c, s);
+	if (count > 0 && s->elsewhere_count > 0)
+		tac_compliance_sums_begin(&t->sums, t->def.compliance, s->elsewhere, s->elsewhere_count);
+	for (int32_t k = 0; k < count; k++) {
+		add_row(t, s, &points[k], creep[k]);
+		if (tac_dvec3_length_squared(creep[k]) > 0) // no longer elsewhere
+			displace_by_row(s, old, s->count - 1, tac_dvec3_neg(creep[k]));
+	}
 }
 
 void tac_contact_remove_row(tac_tissue *tissue, tac_contact_sheet *sheet, int32_t row)
@@ -107,6 +135,8 @@ void tac_contact_remove_row(tac_tissue *tissue, tac_contact_sheet *sheet, int32_
 	tac_contact_sheet *s = sheet;
 	tac_contact_blocks *blocks = &s->blocks;
 	const tac_contact_row gone = s->rows[row];
+	if (tac_contact_creep_elsewhere(t, s, gone.point, gone.creep_N))
+		displace_by_row(s, s->count, row, gone.creep_N);
 	const int32_t last = --s->count;
 	t->slot[gone.point] = 0;
 	for (int32_t i = 0; i <= last; i++) {
@@ -121,7 +151,6 @@ void tac_contact_remove_row(tac_tissue *tissue, tac_contact_sheet *sheet, int32_
 		t->slot[s->rows[row].point] = row + 1;
 	}
 	blocks->count = s->count;
-	tac_contact_creep_elsewhere(t, s, gone.point, gone.creep_N);
 }
 
 void tac_contact_clear(tac_tissue *tissue, tac_contact_sheet *sheet)

@@ -31,8 +31,7 @@ typedef struct gathering {
 	double ahead_m; // how far the tool goes in this tick
 	wanted_point wanted[TAC_TISSUE_ROWS];
 	int32_t wanted_count;
-	tac_contact_pull pulls[TAC_TISSUE_FORCES]; // that displace the points
-	int32_t pull_count;
+	bool summed; // the tissue's sums are those of this sheet's forces
 } gathering;
 
 // Where the rows do not fit, the points with the least part in the contact drop out: the gap, and the load in
@@ -85,10 +84,23 @@ static void consider_row(gathering *g, const tac_contact_row *r)
 			(tac_contact_free){gap.gap_m, g->tissue->travelled_m, g->tissue->ticks};
 }
 
+// Of a point that is no row, by the forces of the last tick.
+static tac_dvec3 displacement(gathering *g, int32_t point)
+{
+	tac_tissue *t = g->tissue;
+	if (!g->summed) {
+		tac_contact_pull pulls[TAC_TISSUE_FORCES];
+		const int32_t count = tac_contact_pulls(g->sheet, t->now, t->after, pulls);
+		tac_compliance_sums_begin(&t->sums, t->def.compliance, pulls, count);
+		g->summed = true;
+	}
+	const tac_dvec3 u = tac_compliance_sums_at(&t->sums, point);
+	return t->beside_count > 0 ? tac_dvec3_add(u, tac_compliance_sums_at(&t->beside_sums, point)) : u;
+}
+
 static void consider_point(gathering *g, int32_t point)
 {
 	tac_tissue *t = g->tissue;
-	const tac_compliance *c = t->def.compliance;
 	const double load = tac_dvec3_length(t->brought[point].load_N);
 	// Points move away from the tool, so one that is free at rest is free. Most are told by the distance
 	// of a round tool alone.
@@ -97,8 +109,7 @@ static void consider_point(gathering *g, int32_t point)
 		return;
 	if (stays_free(g, point) || gap_of(g, point, tac_dvec3_zero()).gap_m > g->margin_m)
 		return;
-	const tac_dvec3 moved = tac_dvec3_add(tac_contact_displacement(c, point, g->pulls, g->pull_count),
-					      tac_contact_displacement(c, point, t->beside, t->beside_count));
+	const tac_dvec3 moved = displacement(g, point);
 	const tac_tool_gap gap = gap_of(g, point, moved);
 	if (gap.gap_m <= g->margin_m || load > 0)
 		want(g, point, gap, load, moved);
@@ -161,16 +172,20 @@ static void replace_rows(gathering *g)
 		if (t->seen[s->rows[i].point] != t->gathering)
 			tac_contact_remove_row(t, s, i);
 	}
+	tac_contact_new new[TAC_TISSUE_ROWS];
 	int32_t new_rows = 0;
 	for (int32_t k = 0; k < g->wanted_count; k++) {
 		const wanted_point *w = &g->wanted[k];
-		if (t->slot[w->point] == 0 && s == t->joining && new_rows++ >= JOINING_ROWS)
-			continue;
 		if (t->slot[w->point] == 0)
-			tac_contact_add_row(t, s, w->point, w->load_N, w->moved_m);
-		tac_contact_cover(t, &s->rows[t->slot[w->point] - 1], w->cover);
+			new[new_rows++] = (tac_contact_new){w->point, w->load_N, w->moved_m};
 	}
-	s->joined = new_rows <= JOINING_ROWS;
+	s->joined = s != t->joining || new_rows <= JOINING_ROWS;
+	tac_contact_add_rows(t, s, new, s->joined ? new_rows : JOINING_ROWS);
+	for (int32_t k = 0; k < g->wanted_count; k++) {
+		const int32_t row = t->slot[g->wanted[k].point] - 1;
+		if (row >= 0)
+			tac_contact_cover(t, &s->rows[row], g->wanted[k].cover);
+	}
 }
 
 static void gather_sheet(gathering *g, tac_contact_sheet *sheet, double travel_m)
@@ -187,7 +202,7 @@ static void gather_sheet(gathering *g, tac_contact_sheet *sheet, double travel_m
 		replace_rows(g);
 		return;
 	}
-	g->pull_count = tac_contact_pulls(sheet, t->now, t->after, g->pulls);
+	g->summed = false;
 	for (int32_t i = 0; i < sheet->count; i++)
 		consider_row(g, &sheet->rows[i]);
 	tac_dvec3 low, high;

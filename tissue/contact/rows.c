@@ -254,9 +254,8 @@ static void find_past(tac_tissue *t, tac_contact_sheet *s)
 		tac_contact_row *r = &s->rows[i];
 		r->past_m = tac_dvec3_add_scaled(get(&past, i), t->after * r->own_m_per_N, r->creep_N);
 		if (t->beside_count > 0)
-			r->past_m = tac_dvec3_add(r->past_m,
-						  tac_contact_displacement(t->def.compliance, r->point,
-									   t->beside, t->beside_count));
+			r->past_m =
+				tac_dvec3_add(r->past_m, tac_compliance_sums_at(&t->beside_sums, r->point));
 	}
 }
 
