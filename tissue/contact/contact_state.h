@@ -115,6 +115,7 @@ struct tac_tissue {
 	tac_contact_sheet *sheets[CONTACT_SHEETS]; // in use, the finer one first; then those that are not
 	int32_t sheet_count;
 	tac_contact_sheet *joining; // the next one to take part, with its rows to come; or NULL
+	int64_t joining_tick;       // when it began; its rows come after that
 	double rows_per_moment;     // rows of the finer level for the second moment of the coarser one; 0:
 				    // unknown
 	int32_t level_ticks;        // since a finer level did not fit

@@ -244,7 +244,7 @@ void tac_tissue_gather(tac_tissue *tissue, tac_dpose T_body_tool, double travel_
 		for (int32_t k = 0; k < t->sheet_count; k++)
 			gather_sheet(&g, t->sheets[k], travel_m);
 	} while (other_level(t));
-	if (t->joining)
+	if (t->joining && t->joining_tick < t->ticks)
 		gather_sheet(&g, t->joining, travel_m);
 	const tac_contact_sheet *last = t->sheets[t->sheet_count - 1];
 	if (last->in_reach > TAC_TISSUE_ROWS && !tac_tissue_has_level(t, last->level + 1))

@@ -91,8 +91,10 @@ static void begin_joining(tac_tissue *t, int32_t level)
 	tac_contact_clear(t, new);
 	new->level = level;
 	new->share = SHARE_LEAST;
+	new->joined = false;
 	transfer(t, t->sheets[0], new);
 	t->joining = new;
+	t->joining_tick = t->ticks;
 	t->state.level_changes++;
 }
 
