@@ -114,7 +114,7 @@ static bool report(int side, bool creep)
 {
 	static run r;
 	static int64_t part[TICKS];
-	tissue_patch p = {10e3, 0.45, CELL_M, side, creep ? 0.4 : 0, 0.8, NULL, NULL};
+	tissue_patch p = {10e3, 0.45, CELL_M, side, creep ? 0.4 : 0, 0.8, 0, NULL, NULL};
 	tac_compliance *c = tissue_patch_make(&p);
 	if (!c)
 		return false;

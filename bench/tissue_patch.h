@@ -14,6 +14,7 @@ typedef struct tissue_patch {
 	double young_Pa, poisson, cell_m;
 	int side; // nodes along an edge
 	double creep, creep_time_s;
+	int32_t exact_nodes; // as in tac_compliance_def
 	// Private: blocks by the distance in cells.
 	tac_dmat3 *table;
 	tac_vec3 *vertices;
@@ -92,7 +93,8 @@ static inline tac_compliance *tissue_patch_make(tissue_patch *p)
 						.vertices = p->vertices,
 						.triangles = triangles,
 						.block = tissue_patch_block,
-						.block_user = p};
+						.block_user = p,
+						.exact_nodes = p->exact_nodes};
 		tac_compliance_create(&def, &c);
 	}
 	free(triangles);

@@ -67,7 +67,7 @@ static double hertz_N(double depth_m)
 // An object yields as a half-space does.
 static void soften(int32_t object, double creep, int side)
 {
-	tissue_patch p = {E, NU, 0.002, side, creep, 0.1, NULL, NULL};
+	tissue_patch p = {E, NU, 0.002, side, creep, 0.1, 0, NULL, NULL};
 	f.world->objects[object].compliance = tissue_patch_make(&p);
 	TEST_ASSERT_NOT_NULL(f.world->objects[object].compliance);
 }

@@ -41,12 +41,16 @@ void tearDown(void)
 	tac_tissue_fields_release(&fields);
 }
 
-static void make_body(double cell_m, int side, double creep, double creep_time_s)
+static void make_patch(tissue_patch p)
 {
-	tissue_patch p = {E, NU, cell_m, side, creep, creep_time_s, NULL, NULL};
 	tac_compliance_destroy(&body);
 	body = tissue_patch_make(&p);
 	TEST_ASSERT_NOT_NULL(body);
+}
+
+static void make_body(double cell_m, int side, double creep, double creep_time_s)
+{
+	make_patch((tissue_patch){E, NU, cell_m, side, creep, creep_time_s, 0, NULL, NULL});
 }
 
 static void make_tissue(const tac_tissue_tool *tool, bool fixed_rotation)
@@ -489,6 +493,54 @@ static void test_every_tick_meets_the_optimality_conditions(void)
 	wander_and_check(0.001, 27, ticks / 2);
 }
 
+// Each row is where all forces move it, block by block. The numbers of blocks that the far basis gave.
+static int check_displacements(void)
+{
+	tac_tissue_force forces[TAC_TISSUE_FORCES];
+	const int32_t count = tac_tissue_forces(tissue, forces);
+	int far = 0;
+	for (int32_t i = 0; i < tissue->sheets[0]->count; i++) {
+		const tac_contact_row *r = &tissue->sheets[0]->rows[i];
+		const size_t a = body->place[r->point].cluster;
+		tac_dvec3 sum = tac_dvec3_zero();
+		for (int32_t j = 0; j < count; j++) {
+			const size_t b = body->place[forces[j].point].cluster, high = a > b ? a : b;
+			const tac_mat3 C = tac_compliance_block(body, r->point, forces[j].point);
+			far += (body->pairs[high * (high + 1) / 2 + a + b - high] & TAC_COMPLIANCE_FAR) != 0;
+			sum = tac_dvec3_add(sum, tac_dmat3_apply(tac_dmat3_from_mat3(C),
+								 tac_dvec3_from_vec3(forces[j].force_N)));
+		}
+		TEST_ASSERT_DOUBLE_WITHIN(1e-7, 0, tac_dvec3_length(tac_dvec3_sub(sum, r->moved_m)));
+	}
+	return far;
+}
+
+// Points come and go while what they carried creeps on, with all blocks and with a far basis.
+static void test_rows_are_where_all_forces_move_them(void)
+{
+	for (int exact = 0; exact < 2; exact++) {
+		make_patch((tissue_patch){E, NU, 0.002, 30, 0.4, 0.5, exact ? 0 : 1, NULL, NULL});
+		make_tissue(&ball, true);
+		wander w = {.rng = tac_rng_seed(12, 1), .from = {0, 0, R + 1e-3}, .to = {0, 0, R - 2e-3}};
+		hand h = {.tool = at(0, 0, R + 1e-3), .stiffness = 1000};
+		int far = 0, rows = 0;
+		int32_t most = 0;
+		for (int i = 0; i < (TAC_TEST_SANITIZED ? 600 : 4000); i++) {
+			step(tissue, &h, tac_dpose_make(wander_on(&w, 0.025, 6e-3), tac_dquat_identity()));
+			most = most > tissue->sheets[0]->elsewhere_count ? most
+									 : tissue->sheets[0]->elsewhere_count;
+			if (i % 16 > 0 || tissue->sheet_count > 1)
+				continue;
+			far += check_displacements();
+			rows += tissue->sheets[0]->count;
+		}
+		printf("  %s: %d rows, %d far blocks, at most %d points creep elsewhere\n",
+		       exact ? "all blocks" : "far basis", rows, far, (int)most);
+		TEST_ASSERT_TRUE(rows > 500 && most == TAC_TISSUE_CREEPING);
+		TEST_ASSERT_TRUE(exact ? far == 0 : far > 1000);
+	}
+}
+
 // At rest the rows are those of fixed normals, and load times gap vanishes.
 static void test_load_times_gap_vanishes_at_rest(void)
 {
@@ -842,6 +894,7 @@ int main(void)
 	RUN_TEST(test_tilted_capsule_agrees_with_brute_force);
 	RUN_TEST(test_two_hands_agree_with_brute_force);
 	RUN_TEST(test_every_tick_meets_the_optimality_conditions);
+	RUN_TEST(test_rows_are_where_all_forces_move_them);
 	RUN_TEST(test_load_times_gap_vanishes_at_rest);
 	RUN_TEST(test_slope_of_the_force_lies_between_zero_and_the_coupling);
 	RUN_TEST(test_closed_path_returns_its_work);
