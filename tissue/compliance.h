@@ -163,29 +163,9 @@ void tac_compliance_destroy(tac_compliance **compliance);
 
 #define TAC_COMPLIANCE_FAR UINT32_C(0x80000000) // of an entry of `pairs`
 
-// Private: U_i S U_j^T.
-// Thread: RT.
-tac_mat3 tac_compliance_far_block(const float *S, const float *U_i, const float *U_j);
-
 // The displacement of point i under a unit force on point j, m/N. Both may be of any level. Bounded: 9
 // numbers are read, or 912 multiplications made. Thread: RT.
-static inline tac_mat3 tac_compliance_block(const tac_compliance *c, int32_t i, int32_t j)
-{
-	const bool swap = c->place[i].cluster < c->place[j].cluster;
-	const int32_t p = swap ? j : i, q = swap ? i : j;
-	const size_t a = c->place[p].cluster, b = c->place[q].cluster;
-	const uint32_t pair = c->pairs[a * (a + 1) / 2 + b];
-	const float *numbers = c->blocks + (size_t)(pair & ~TAC_COMPLIANCE_FAR) * 16;
-	tac_mat3 C;
-	if (pair & TAC_COMPLIANCE_FAR) {
-		C = tac_compliance_far_block(numbers, c->basis + (size_t)p * 3 * TAC_COMPLIANCE_RANK,
-					     c->basis + (size_t)q * 3 * TAC_COMPLIANCE_RANK);
-	} else {
-		const size_t at = (size_t)c->place[p].slot * (size_t)c->cluster_size[b] + c->place[q].slot;
-		memcpy(&C, numbers + 9 * at, sizeof C);
-	}
-	return swap ? tac_mat3_transpose(C) : C;
-}
+tac_mat3 tac_compliance_block(const tac_compliance *compliance, int32_t i, int32_t j);
 
 // The blocks of point i and each of `count` points, as tac_compliance_block gives them up to the rounding of
 // floats. Far blocks take half the time if the points lie in few clusters.

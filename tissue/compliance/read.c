@@ -45,7 +45,8 @@ static void multiply_turned(const float *S, const float *U_i, float out[3][RANK]
 	}
 }
 
-tac_mat3 tac_compliance_far_block(const float *S, const float *U_i, const float *U_j)
+// U_i S U_j^T.
+static tac_mat3 far_block(const float *S, const float *U_i, const float *U_j)
 {
 	float half[3][RANK];
 	tac_mat3 out;
@@ -53,6 +54,23 @@ tac_mat3 tac_compliance_far_block(const float *S, const float *U_i, const float 
 	for (int k = 0; k < 9; k++)
 		out.m[k / 3][k % 3] = dot(half[k / 3], U_j + k % 3 * RANK);
 	return out;
+}
+
+tac_mat3 tac_compliance_block(const tac_compliance *c, int32_t i, int32_t j)
+{
+	const bool swap = c->place[i].cluster < c->place[j].cluster;
+	const int32_t p = swap ? j : i, q = swap ? i : j;
+	const size_t a = c->place[p].cluster, b = c->place[q].cluster;
+	const uint32_t pair = c->pairs[a * (a + 1) / 2 + b];
+	const float *numbers = c->blocks + (size_t)(pair & ~TAC_COMPLIANCE_FAR) * 16;
+	tac_mat3 C;
+	if (pair & TAC_COMPLIANCE_FAR) {
+		C = far_block(numbers, basis_of(c, p), basis_of(c, q));
+	} else {
+		const size_t at = (size_t)c->place[p].slot * (size_t)c->cluster_size[b] + c->place[q].slot;
+		memcpy(&C, numbers + 9 * at, sizeof C);
+	}
+	return swap ? tac_mat3_transpose(C) : C;
 }
 
 // ---- the displacements under many forces ----
