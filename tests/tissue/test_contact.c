@@ -710,7 +710,7 @@ static void test_force_relaxes_and_depth_creeps_exponentially(void)
 		worst = fmax(worst, fabs(force / expected - 1));
 	}
 	printf("  relaxation: worst %.1e\n", worst);
-	TEST_ASSERT_TRUE(worst < 3e-3); // implicit Euler: period / tau
+	TEST_ASSERT_TRUE(worst < 1e-3); // implicit Euler: period / tau
 	TEST_ASSERT_TRUE(worst > 1e-6);
 
 	// At half the period the error halves: it is that of the integration.
@@ -740,7 +740,7 @@ static void test_force_relaxes_and_depth_creeps_exponentially(void)
 		worst = fmax(worst, fabs(depth / expected - 1));
 	}
 	printf("  creep: worst %.1e\n", worst);
-	TEST_ASSERT_TRUE(worst < 5e-3);
+	TEST_ASSERT_TRUE(worst < 1e-3);
 }
 
 // ---- the tool's way ----
