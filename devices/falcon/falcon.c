@@ -173,7 +173,7 @@ static tac_device_status read_report(falcon *f, int64_t now_ns)
 static tac_device_status falcon_read(tac_device *device, int64_t now_ns, tac_device_state *out_state)
 {
 	falcon *f = falcon_of(device);
-	tac_device_status status = TAC_DEVICE_STALE;
+	tac_device_status status = flag(&f->lost) ? TAC_DEVICE_LOST : TAC_DEVICE_STALE;
 	if (take(f)) {
 		status = flag(&f->lost) ? TAC_DEVICE_LOST : read_report(f, now_ns);
 		if (flag(&f->lost))
@@ -191,8 +191,8 @@ static tac_device_status falcon_write(tac_device *device, int64_t now_ns, const 
 	(void)now_ns;
 	falcon *f = falcon_of(device);
 	atomic_store_explicit(&f->written_ns, tac_clock_now_ns(), memory_order_relaxed);
-	if (!take(f))
-		return TAC_DEVICE_STALE;
+	if (!take(f)) // the watchdog has it
+		return flag(&f->lost) ? TAC_DEVICE_LOST : TAC_DEVICE_STALE;
 	tac_device_status status = TAC_DEVICE_OK;
 	if (flag(&f->lost)) {
 		status = TAC_DEVICE_LOST;
