@@ -214,10 +214,10 @@ tac_field_brick *tac_field_store(tac_field *field, int32_t brick);
 // Thread: RT.
 void tac_field_points_begin(tac_field_points *points, const tac_burr *burr);
 
-// Adds the points of a stored brick, relative to its first node; with `dense` those of edges are closer.
+// Adds the points of a stored brick, relative to its first node.
 // `complete` becomes false if they do not fit. Returns their number.
 // Thread: RT.
-int32_t tac_field_find_points(const tac_field *field, const int32_t at[3], bool dense, tac_field_points *out);
+int32_t tac_field_find_points(const tac_field *field, const int32_t at[3], tac_field_points *out);
 
 // Finds the rows of a stored brick whose nodes were written.
 // Thread: RT.

@@ -5,9 +5,6 @@
 
 #include <stdlib.h>
 
-// Burrs with a radius below this many voxels would sink in between places of an edge a voxel apart by more
-// than 1/50 of a voxel.
-#define SMALL_VOXELS 12.0
 // Pages are filled one after the other, and the oldest is forgotten. All but one hold more than the points
 // around the largest burr.
 #define PAGES 4
@@ -24,8 +21,7 @@ typedef struct brick_run {
 } brick_run;
 
 struct tac_field_cache {
-	uint64_t page; // the number of pages begun
-	bool dense;
+	uint64_t page;   // the number of pages begun
 	brick_run *runs; // of each brick of the field's pool
 	tac_field_points pages[PAGES];
 	int32_t index[TAC_FIELD_POINTS];
@@ -100,7 +96,7 @@ static bool find_run(const tac_field *f, tac_field_cache *c, const int32_t at[3]
 		tac_field_points *page = page_of(c, c->page);
 		const int32_t first = page->count;
 		page->examined = 0;
-		const int32_t count = tac_field_find_points(f, at, c->dense, page);
+		const int32_t count = tac_field_find_points(f, at, page);
 		*examined += page->examined;
 		if (page->complete) {
 			*run = (brick_run){c->page, f->version, first, count};
@@ -145,13 +141,9 @@ void tac_field_gather(const tac_field *field, tac_field_cache *cache, const tac_
 	tac_field_points *out = out_points;
 	const double core = burr->radius + reach_m, reach = core + (double)FIELD_EDGE_FAR * f->voxel_m;
 	const tac_field_region r = tac_field_region_of(f, burr->a, burr->b, burr->radius, reach);
-	const bool dense = burr->radius < SMALL_VOXELS * f->voxel_m;
 	tac_field_points_begin(out, burr);
-	if (c->page == 0 || c->dense != dense) { // what was found for another burr is forgotten
-		c->page += PAGES;
+	if (c->page == 0)
 		begin_page(c);
-	}
-	c->dense = dense;
 	for (int32_t i = r.from[0]; i <= r.to[0]; i++) {
 		for (int32_t j = r.from[1]; j <= r.to[1]; j++) {
 			for (int32_t k = r.from[2]; k <= r.to[2]; k++) {

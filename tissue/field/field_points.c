@@ -14,7 +14,8 @@
 #define ABOVE 0.01F
 // Walls whose normals differ less than this make no edge: the square of the angle's sine.
 #define FLAT 0.003F
-// Further places along an edge, voxels from the first.
+// Further places along an edge, voxels from the first: with one a voxel, balls of any size sank in by up to
+// a fifteenth of a voxel in between.
 #define ALONG 0.35F
 // Walls whose normals have at least this dot product may be parts of one surface, and how far such a surface
 // may be from the plane of one of its nodes, voxels.
@@ -177,7 +178,6 @@ typedef struct brick_points {
 	int32_t at[3], entry;
 	float base[3];   // of its first node, from the centre of the points, m
 	float per_metre; // voxels
-	bool dense;      // with further places along an edge
 	tac_field_points *out;
 } brick_points;
 
@@ -212,7 +212,7 @@ static void add_edge(const brick_points *b, const wall *own, const int32_t origi
 	const tac_vec3 first =
 		tac_vec3_make(b->base[0] + (float)(node >> 6) * h, b->base[1] + (float)(node >> 3 & 7) * h,
 			      b->base[2] + (float)(node & 7) * h);
-	for (int side = b->dense ? -1 : 0; side <= (b->dense ? 1 : 0); side++) {
+	for (int side = -1; side <= 1; side++) {
 		wall copy[3] = {walls[0], walls[1]};
 		tac_vec3 p = tac_vec3_add_scaled(place, (float)side * ALONG / length, along);
 		if (side != 0 && !find_edge(f, origin, copy, &p))
@@ -327,13 +327,12 @@ void tac_field_gather_inside(const tac_field *field, const tac_burr *burr, doubl
 	}
 }
 
-int32_t tac_field_find_points(const tac_field *field, const int32_t at[3], bool dense, tac_field_points *out)
+int32_t tac_field_find_points(const tac_field *field, const int32_t at[3], tac_field_points *out)
 {
 	const tac_field *f = field;
 	const float h = (float)f->voxel_m, range[2] = {-FIELD_NEAR_EDGE * h, FIELD_NEAR_EDGE * h};
 	const int32_t entry = f->table[tac_field_brick_index(f, at[0], at[1], at[2])];
-	const brick_points b = {f,  {at[0], at[1], at[2]}, entry, {0, 0, 0}, (float)(1 / f->voxel_m), dense,
-				out};
+	const brick_points b = {f, {at[0], at[1], at[2]}, entry, {0, 0, 0}, (float)(1 / f->voxel_m), out};
 	const tac_field_cut all = {.voxel = h};
 	const float everywhere = 1e3F; // m
 	tac_field_feet feet;
