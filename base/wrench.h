@@ -13,6 +13,12 @@ typedef struct tac_wrench {
 	tac_dvec3 torque_Nm;
 } tac_wrench;
 
+static inline tac_wrench tac_wrench_zero(void)
+{
+	tac_wrench wrench = {tac_dvec3_zero(), tac_dvec3_zero()};
+	return wrench;
+}
+
 #ifdef __cplusplus
 }
 #endif

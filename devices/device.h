@@ -172,12 +172,6 @@ static inline void tac_device_destroy(tac_device **device)
 	*device = NULL;
 }
 
-static inline tac_wrench tac_wrench_zero(void)
-{
-	tac_wrench wrench = {tac_dvec3_zero(), tac_dvec3_zero()};
-	return wrench;
-}
-
 // Shortens force and torque to these maxima (0: to zero) and keeps their directions; true if one was longer.
 // Every driver applies it to what is written. Thread: RT.
 TAC_API bool tac_wrench_saturate(tac_wrench *wrench, double max_force_N, double max_torque_Nm);

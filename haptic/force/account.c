@@ -46,8 +46,6 @@
 #define STEEP    3
 #define STEEPEST 30
 
-static const tac_wrench no_wrench = {{0, 0, 0}, {0, 0, 0}};
-
 typedef struct twist {
 	tac_dvec3 move_m, turn_rad;
 } twist;
@@ -91,7 +89,7 @@ static tac_wrench drag(const tac_account *a, const tac_account_contact *c, doubl
 	const double speed = sqrt(tac_dvec3_length_squared(v) + arm2 * tac_dvec3_length_squared(w));
 	const double deficit = fmax(-a->balance_J, 0);
 	if (!(deficit > 0) || !(speed > 0) || !(held_J > 0))
-		return no_wrench;
+		return tac_wrench_zero();
 	const double given =
 		(tac_dvec3_dot(c->spring.force_N, v) + tac_dvec3_dot(c->spring.torque_Nm, w)) / speed;
 	const double beside = ALONG * tac_dvec3_length(c->spring.force_N);
@@ -180,7 +178,7 @@ static tac_wrench enter(tac_account *a, const tac_account_contact *c, const twis
 		a->begin_J += 0.125 * K *
 			      (tac_dvec3_length_squared(moved->move_m) +
 			       arm2 * tac_dvec3_length_squared(moved->turn_rad));
-	const tac_wrench spring = add_scaled(no_wrench, share, c->spring);
+	const tac_wrench spring = add_scaled(tac_wrench_zero(), share, c->spring);
 	a->balance_J = fmin(put_in(a, &a->wrench, &spring) - *held_J, CREDIT * *held_J);
 	const double speed = tac_dvec3_length(moved->move_m) / elapsed_s;
 	const double keep = pow(VELOCITY_POLE, elapsed_s * 1e3) / (1 + speed / VELOCITY_FAST_M_PER_S);
@@ -209,7 +207,7 @@ static void take_gain(tac_account *a, const tac_account_contact *c)
 	a->balance_J = fmin(factor * put_J - a->held_J, CREDIT * a->held_J);
 	a->spare_J += a->balance_J + a->held_J - put_J;
 	a->debt_J *= factor;
-	a->wrench = add_scaled(no_wrench, factor, a->wrench);
+	a->wrench = add_scaled(tac_wrench_zero(), factor, a->wrench);
 }
 
 tac_wrench tac_account_step(tac_account *account, const tac_account_contact *contact, double elapsed_s)
@@ -221,7 +219,7 @@ tac_wrench tac_account_step(tac_account *account, const tac_account_contact *con
 	const tac_dpose T_object_device =
 		tac_dpose_compose(tac_dpose_inverse(c->T_world_object), c->T_world_device);
 	double held_J = touches ? c->held_J : 0;
-	tac_wrench added = no_wrench;
+	tac_wrench added = tac_wrench_zero();
 	take_gain(a, c);
 	a->moved_m = a->turned_rad = a->carried_m = a->carried_rad = tac_dvec3_zero();
 	a->pushed_J = 0;
@@ -345,10 +343,11 @@ static bool lower(const tac_account *a, wish *w, double put_J, const tac_law_rat
 	if (!(s < 1))
 		return false;
 	w->next = add_scaled(from, s, way);
-	if (l.c0 < 0 && a->share < 1)
-		w->next = add_scaled(no_wrench,
-				     farthest(left_on_way(a, put_J + given_J, &no_wrench, &from, arm, K)),
-				     from);
+	if (l.c0 < 0 && a->share < 1) {
+		const tac_wrench zero = tac_wrench_zero();
+		const left all = left_on_way(a, put_J + given_J, &zero, &from, arm, K);
+		w->next = add_scaled(zero, farthest(all), from);
+	}
 	return true;
 }
 
@@ -379,7 +378,7 @@ void tac_account_sent(tac_account *account, tac_wrench sent)
 {
 	tac_account *a = account;
 	const twist moved = {a->moved_m, a->turned_rad};
-	const tac_wrench next = add_scaled(no_wrench, 1 / a->gain, sent),
+	const tac_wrench next = add_scaled(tac_wrench_zero(), 1 / a->gain, sent),
 			 more = add_scaled(next, -1, a->wrench);
 	const double got_J = 0.5 * work(&more, &moved);
 	a->balance_J = fmin(a->balance_J - got_J, CREDIT * a->held_J);
