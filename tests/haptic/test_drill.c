@@ -597,6 +597,22 @@ static void burr_is_never_inside_what_remains(void)
 	TEST_ASSERT_TRUE(removed_in_all_m3 > 1e-10);
 }
 
+// With one place a voxel along the rim of a hole, this hand's burr, at rest, was 0.053 voxel inside it.
+static void burr_that_once_sank_into_a_rim_does_not(void)
+{
+	if (TAC_TEST_SANITIZED)
+		TEST_IGNORE_MESSAGE("the optimised build runs it");
+	drill_rig_def def = drill_rig_def_default();
+	def.size_m = 0.008;
+	def.depth_m = 0.006;
+	def.radius_m = 2 * MM;
+	def.voxel_m = 0.15 * MM;
+	referee r = {0};
+	drill_at_random(&def, 962014, 4000, 10, &r);
+	TEST_ASSERT_TRUE(r.removed_m3 > 1e-9);
+	TEST_ASSERT_TRUE(r.worst_m <= 0.05L * def.voxel_m);
+}
+
 // A burr that does not turn on the edges and corners of the block, pressed and thrown: by the closed form of
 // a box it is no deeper than on a face, and nothing crumbles.
 static void burr_at_rest_meets_edges_and_corners(void)
@@ -823,6 +839,7 @@ int main(void)
 	RUN_TEST(tools_that_do_not_turn_follow_the_way_that_was_cut);
 	RUN_TEST(probe_on_the_field_is_where_it_is_on_the_extracted_mesh);
 	RUN_TEST(burr_is_never_inside_what_remains);
+	RUN_TEST(burr_that_once_sank_into_a_rim_does_not);
 	RUN_TEST(burr_at_rest_meets_edges_and_corners);
 	RUN_TEST(replays_and_simd_variants_give_the_same_bits);
 	RUN_TEST(burr_too_large_for_its_voxels_is_refused);
