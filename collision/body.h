@@ -48,6 +48,10 @@ typedef struct tac_body_def {
 	// How far the body may be from the mesh where that saves triangles, m: fewer, larger triangles stand
 	// for curved surfaces; flat faces stay as they are. 0: only flat faces change. Default: 0.
 	double detail_m;
+	// Faces whose facets are within this of a sphere, m, count as spheres where one is inside another of
+	// nearly the same radius, such as a ball in a socket: contacts and proofs are then those of the
+	// spheres. 0: none. Default: 0.
+	double sphere_m;
 } tac_body_def;
 
 // 5e-8 m for bodies up to 125 mm, less for tiny ones, at most 2.5e-7 m.

@@ -32,11 +32,14 @@ typedef enum tac_contact_kind {
 	TAC_CONTACT_VERTEX_EDGE,
 	TAC_CONTACT_EDGE_VERTEX,
 	TAC_CONTACT_VERTEX_VERTEX,
+	// Faces that count as spheres (tac_body_def.sphere_m), one inside the other: the centre of the
+	// inner one must stay in a ball, and there are up to 19 contacts, tangent planes of that ball.
+	TAC_CONTACT_SPHERES,
 } tac_contact_kind;
 
 typedef struct tac_contact_point {
 	tac_contact_kind kind;
-	int32_t moving_feature, fixed_feature;   // vertex, edge or triangle of the mesh, by the kind
+	int32_t moving_feature, fixed_feature;   // vertex, edge, triangle or sphere of the body, by the kind
 	int32_t moving_triangle, fixed_triangle; // a triangle with the feature
 	int32_t moving_surface, fixed_surface;   // of those triangles; selects the material
 	tac_dvec3 normal;                        // unit, from the fixed to the moving body, fixed frame
@@ -66,7 +69,16 @@ typedef struct tac_contacts {
 void tac_contacts_query(const tac_body *moving, const tac_body *fixed, const tac_drigid *T, double margin,
 			tac_sweep_context *context, tac_contacts *out_contacts);
 
-// The same for a sphere or a capsule, with the gaps of its surface. Its ends are the moving vertices 0 (a)
+// The gap of a contact of two spheres after the moving body has gone from the pose of the query to another,
+// m. It depends on where the centre goes, not on turns about it. Thread: RT.
+double tac_contacts_gap_of_spheres(const tac_contact_point *contact, const tac_body *moving,
+				   const tac_drigid *from, const tac_drigid *to);
+
+// Whether faces that count as spheres are inside one another at the pose. Sweeps examine their triangles, so
+// that a mover had better not use them there. Thread: RT.
+bool tac_contacts_nested(const tac_body *moving, const tac_body *fixed, const tac_drigid *T);
+
+// The contacts of a sphere or a capsule, with the gaps of its surface. Its ends are the moving vertices 0 (a)
 // and 1 (b), its core the moving edge 0; the moving triangle and surface are -1. The order is that of the
 // body's tree. Thread: RT.
 void tac_contacts_round(const tac_round *tool, const tac_body *fixed, double margin,

@@ -3,7 +3,7 @@
 #include "base/assert.h"
 #include "collision/contacts/cone.h"
 #include "collision/contacts/contact_list.h"
-#include "collision/continuous/pairs.h"
+#include "collision/continuous/nested.h"
 
 #include <math.h>
 #include <string.h>
@@ -431,6 +431,40 @@ static bool visit(void *user, tac_near_pair *pairs, int32_t count)
 	return true;
 }
 
+// Adds the contacts of the sphere faces that the search left out. A feature is the face plus a multiple of
+// TAC_SPHERE_FACES_MAX for each plane of the pair.
+static void find_nested(query *q)
+{
+	const tac_body *moving = q->moving.body, *fixed = q->fixed.body;
+	for (int32_t k = 0; q->pose.without >> k; k++) {
+		const int32_t i = k / TAC_SPHERE_FACES_MAX, j = k % TAC_SPHERE_FACES_MAX;
+		if (!(q->pose.without >> k & 1))
+			continue;
+		tac_nested_plane planes[TAC_NESTED_PLANES];
+		const int32_t count =
+			tac_nested_planes_at(moving, i, fixed, j, q->moving.T, q->margin, planes);
+		tac_sweep_context_add_work(q->context, TAC_WORK_FEATURE_PAIR * (4 + count));
+		if (count == 0)
+			continue;
+		const int32_t on_moving = tac_sphere_face_triangle(&moving->spheres->faces[i], moving->mesh,
+								   planes[0].on_moving),
+			      on_fixed = tac_sphere_face_triangle(&fixed->spheres->faces[j], fixed->mesh,
+								  planes[0].on_fixed);
+		for (int32_t n = 0; n < count; n++) {
+			const tac_nested_plane *p = &planes[n];
+			q->least = fmin(q->least, p->gap);
+			put(q, (tac_contact_point){.kind = TAC_CONTACT_SPHERES,
+						   .moving_feature = i + n * TAC_SPHERE_FACES_MAX,
+						   .fixed_feature = j,
+						   .moving_triangle = on_moving,
+						   .fixed_triangle = on_fixed,
+						   .normal = p->normal,
+						   .point = p->point,
+						   .gap = p->gap});
+		}
+	}
+}
+
 static void finish(query *q)
 {
 	if (q->out->count > TAC_CONTACTS_MAX)
@@ -455,6 +489,7 @@ void tac_contacts_query(const tac_body *moving, const tac_body *fixed, const tac
 		   .out = out_contacts,
 		   .pose = tac_swept_motion_stationary(*T),
 		   .pair = {.moving = moving, .fixed = fixed, .loaded = -1}};
+	q.pose.without = tac_nested_find(moving, fixed, &q.pose);
 	tac_pair_search search = {.moving = moving,
 				  .fixed = fixed,
 				  .sweep = &q.pose,
@@ -465,7 +500,25 @@ void tac_contacts_query(const tac_body *moving, const tac_body *fixed, const tac
 				  .user = &q,
 				  .limit = TAC_CONTACTS_PAIRS_MAX};
 	tac_pair_search_run(&search, context, &q.margin);
+	find_nested(&q);
 	out_contacts->margin = q.margin;
 	out_contacts->distance = fmin(q.least, q.margin);
 	finish(&q);
+}
+
+double tac_contacts_gap_of_spheres(const tac_contact_point *contact, const tac_body *moving,
+				   const tac_drigid *from, const tac_drigid *to)
+{
+	TAC_ASSERT(contact && contact->kind == TAC_CONTACT_SPHERES);
+	const tac_dvec3 centre =
+		moving->spheres->faces[contact->moving_feature % TAC_SPHERE_FACES_MAX].centre;
+	return contact->gap +
+	       tac_dvec3_dot(contact->normal, tac_dvec3_sub(tac_drigid_apply_point(to, centre),
+							    tac_drigid_apply_point(from, centre)));
+}
+
+bool tac_contacts_nested(const tac_body *moving, const tac_body *fixed, const tac_drigid *T)
+{
+	const tac_swept_motion pose = tac_swept_motion_stationary(*T);
+	return tac_nested_find(moving, fixed, &pose) != 0;
 }

@@ -196,6 +196,20 @@ static void bound_along(builder *b, const range *p, tac_vec3 normal, tac_vec3 mi
 	node->side_radius[k] = side + pad;
 }
 
+// The sphere face that has all triangles of the range, plus 1; 0: none.
+static int32_t sphere_of(const builder *b, const range *p)
+{
+	const tac_sphere_faces *spheres = b->body->spheres;
+	if (!spheres)
+		return 0;
+	const int32_t face = spheres->of_triangle[b->split.items[p->begin].triangle];
+	for (int32_t i = p->begin + 1; i < p->end; i++) {
+		if (spheres->of_triangle[b->split.items[i].triangle] != face)
+			return 0;
+	}
+	return face;
+}
+
 // Sets lane k of the node: the box and the slab of the range.
 static void bound(builder *b, const range *p, tac_body_node *node, int k)
 {
@@ -236,6 +250,7 @@ static void bound(builder *b, const range *p, tac_body_node *node, int k)
 	node->slab_radius[k] = radius + pad;
 	node->ball_radius[k] = ball + pad;
 	bound_along(b, p, normal, middle, pad, node, k);
+	node->sphere[k] = sphere_of(b, p);
 }
 
 static int32_t size_of(const range *p)
@@ -473,7 +488,7 @@ static bool build_pair_tree(builder *b)
 
 tac_body_def tac_body_def_default(void)
 {
-	tac_body_def def = {NULL, false, false, false, false, 0, 0};
+	tac_body_def def = {NULL, false, false, false, false, 0, 0, 0};
 	return def;
 }
 
@@ -497,18 +512,28 @@ static bool allocate(builder *b)
 	       body->edge_kinds && body->vertex_collides && body->vertex_first && body->vertex_neighbour;
 }
 
-// Replaces the mesh by a simplified one. False when there is no memory.
+// Finds the sphere faces of the mesh. False when there is no memory.
+static bool find_spheres(builder *b, const tac_body_def *def)
+{
+	tac_sphere_faces_destroy(&b->body->spheres);
+	return !(def->sphere_m > 0) ||
+	       tac_sphere_faces_find(b->mesh, def->sphere_m, &b->body->spheres) == TAC_OK;
+}
+
+// Replaces the mesh by a simplified one, whose flat and sphere faces are as they were. False when there is no
+// memory.
 static bool simplify(builder *b, double detail_m)
 {
 	tac_body *body = b->body;
 	const int32_t count = b->mesh->triangle_count;
 	uint8_t *keep = NULL;
-	if (body->flat) {
+	if (body->flat || body->spheres) {
 		keep = malloc((size_t)count);
 		if (!keep)
 			return false;
 		for (int32_t t = 0; t < count; t++)
-			keep[t] = body->flat->source_triangle[t] < 0;
+			keep[t] = (body->flat && body->flat->source_triangle[t] < 0) ||
+				  (body->spheres && body->spheres->of_triangle[t] > 0);
 	}
 	const tac_result result = tac_detail_build(b->mesh, keep, detail_m, &body->detail);
 	free(keep);
@@ -533,7 +558,9 @@ static bool build_body(builder *b, const tac_body_def *def)
 		b->mesh = body->flat->mesh;
 		body->tolerance = body->flat->tolerance;
 	}
-	if (def->detail_m > 0 && !simplify(b, def->detail_m))
+	if (!find_spheres(b, def))
+		return false;
+	if (def->detail_m > 0 && (!simplify(b, def->detail_m) || (body->detail && !find_spheres(b, def))))
 		return false;
 	if (!allocate(b) || tac_split_init(b->mesh, &b->split) != TAC_OK)
 		return false;
@@ -594,6 +621,7 @@ void tac_body_destroy(tac_body **body)
 	tac_bsp_destroy(&(*body)->bsp);
 	tac_detail_destroy(&(*body)->detail);
 	tac_flat_destroy(&(*body)->flat);
+	tac_sphere_faces_destroy(&(*body)->spheres);
 	free(*body);
 	*body = NULL;
 }

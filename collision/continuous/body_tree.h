@@ -5,6 +5,7 @@
 
 #include "base/algebra.h"
 #include "collision/body.h"
+#include "collision/geometry/sphere_faces.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,12 +37,14 @@ typedef struct tac_body_node {
 	float along[3][TAC_BODY_WIDTH], along_half[TAC_BODY_WIDTH], side_radius[TAC_BODY_WIDTH];
 	float ball_radius[TAC_BODY_WIDTH]; // the largest distance from the box centre
 	int32_t child[TAC_BODY_WIDTH];     // a node; ~t: triangle t
+	int32_t sphere[TAC_BODY_WIDTH];    // the sphere face that has all of its triangles, plus 1; 0: none
 } tac_body_node;
 
 struct tac_body {
 	const tac_mesh *mesh;
 	struct tac_flat *flat;     // the flat faces triangulated anew, which has `mesh`; NULL: none
 	struct tac_detail *detail; // the curved surfaces simplified, which has `mesh`; NULL: not
+	tac_sphere_faces *spheres; // of `mesh`; NULL: none
 	double tolerance;          // how far `mesh` is from that of the def, m
 	tac_body_triangle *triangles;
 	tac_body_node *nodes;

@@ -1,6 +1,7 @@
 #include "collision/certificate.h"
 
 #include "base/assert.h"
+#include "collision/continuous/nested.h"
 #include "collision/continuous/pairs.h"
 
 #include <math.h>
@@ -276,6 +277,32 @@ static bool visit(void *user, tac_near_pair *pairs, int32_t count)
 	return true;
 }
 
+static tac_drigid nested_pose(const void *user, double s)
+{
+	const query *q = user;
+	return tac_certificate_pose(&q->start, q->v, q->w, s);
+}
+
+// Proves the sphere faces that the search left out.
+static void prove_nested(query *q)
+{
+	const tac_body *moving = q->pair.moving, *fixed = q->pair.fixed;
+	for (int32_t k = 0; q->sweep.without >> k; k++) {
+		const int32_t i = k / TAC_SPHERE_FACES_MAX, j = k % TAC_SPHERE_FACES_MAX;
+		if (!(q->sweep.without >> k & 1))
+			continue;
+		const double arm = tac_dvec3_length(moving->spheres->faces[i].centre);
+		const tac_nested_motion motion = {nested_pose, q, q->w_length,
+						  q->v_length + q->w_length * arm};
+		const double proved =
+			tac_nested_prove(moving, i, fixed, j, &motion, q->threshold, q->context);
+		if (proved < q->result.fraction) {
+			q->result.fraction = proved;
+			q->result.moving_triangle = q->result.fixed_triangle = -1;
+		}
+	}
+}
+
 tac_certificate tac_certificate_check(const tac_body *moving, const tac_body *fixed, const tac_drigid *T,
 				      tac_dvec3 v, tac_dvec3 w, const tac_certificate_options *options,
 				      tac_sweep_context *context)
@@ -303,6 +330,7 @@ tac_certificate tac_certificate_check(const tac_body *moving, const tac_body *fi
 	}
 	q.sweep = tac_swept_motion_make(*T, tac_certificate_pose(T, v, w, 1), q.w_length, moving->radius);
 	q.pair = (tac_triangle_pair){.moving = moving, .fixed = fixed, .loaded = -1};
+	q.sweep.without = tac_nested_find(moving, fixed, &q.sweep);
 	double w2 = q.w_length * q.w_length, reach = fixed->radius + tac_dvec3_length(T->t) + q.v_length;
 	tac_pair_search search = {
 		.moving = moving,
@@ -320,6 +348,7 @@ tac_certificate tac_certificate_check(const tac_body *moving, const tac_body *fi
 		q.result.flags |= TAC_SWEEP_BUDGET_SPENT;
 		q.result.fraction = 0;
 	}
+	prove_nested(&q);
 	if (q.result.fraction < 1)
 		q.result.flags |= TAC_SWEEP_STOPPED;
 	return q.result;

@@ -355,6 +355,8 @@ static double reach_at(const tac_sweep_context *context, const tac_pair_list *li
 static double reach_during(const tac_sweep_context *context, const tac_pair_list *list,
 			   const tac_swept_motion *sweep)
 {
+	if (list->without != sweep->without)
+		return -1;
 	double reach = reach_at(context, list, &sweep->start);
 	if (sweep->stationary)
 		return reach;
@@ -381,6 +383,7 @@ static void begin_list(const tac_swept_motion *sweep, double reach, tac_sweep_co
 	list->v = tac_dvec3_scale(context->ahead_v, s);
 	list->w = tac_dvec3_scale(context->ahead_w, s);
 	list->reach = list->far_reach = reach;
+	list->without = sweep->without;
 	list->near_lo = tac_dvec3_splat(HUGE_VAL);
 	list->near_hi = tac_dvec3_splat(-HUGE_VAL);
 	list->pair_count = list->tried = 0;
@@ -411,6 +414,7 @@ static bool continue_list(const tac_body *moving, const tac_body *fixed, tac_swe
 	tac_swept_motion way = tac_swept_motion_make(list->pose, pose_along(&list->pose, list->v, list->w, 1),
 						     turn, moving->radius);
 	way.stationary = tac_dvec3_length_squared(list->v) == 0 && turn == 0;
+	way.without = list->without;
 	tac_near_box near_box = {.reach = LIST_FAR * list->reach};
 	if (list->found < 0 && tac_pairs_visit_with_box(moving, fixed, &way, &list->reach, add_to_list, list,
 							context, &near_box, &context->descent)) {
@@ -486,12 +490,13 @@ void tac_sweep_context_prepare(tac_sweep_context *context, const tac_drigid *T)
 	TAC_ASSERT(context && T);
 	if (!context->moving || !(list_of(context)->reach > 0))
 		return;
-	const tac_swept_motion here = tac_swept_motion_stationary(*T);
+	tac_swept_motion here = tac_swept_motion_stationary(*T);
+	here.without = list_of(context)->without;
 	const double left = motions_left(context, T);
 	context->list_life = fmax(context->list_life, left);
 	if (left > fmin(LIST_AHEAD, 0.5 * context->list_life))
 		return;
-	if (!(context->pose_reach <= reach_at(context, list_in_making(context), T))) {
+	if (!(context->pose_reach <= reach_during(context, list_in_making(context), &here))) {
 		if (left < LIST_AHEAD_MIN)
 			return; // too late to spread it
 		begin_list(&here, target_reach(context, context->pose_reach), context);

@@ -27,13 +27,16 @@ typedef struct tac_swept_motion {
 	double bend;      // how far a point of the body strays from the chord of its path, m
 	double turn;      // how far a point turns about another at the distance 1
 	bool stationary;  // the end is the start
+	// The pairs of sphere faces whose triangles a query leaves out, because it treats them as spheres:
+	// see nested.h.
+	uint16_t without;
 } tac_swept_motion;
 
 // `angle` is the rotation of the body, rad; `arm` the largest distance of its points from the axis, m.
 static inline tac_swept_motion tac_swept_motion_make(tac_drigid start, tac_drigid end, double angle,
 						     double arm)
 {
-	tac_swept_motion s = {start, end, start.R, 0, fmin(angle, 2), false};
+	tac_swept_motion s = {start, end, start.R, 0, fmin(angle, 2), false, 0};
 	for (int i = 0; i < 3; i++) {
 		for (int j = 0; j < 3; j++)
 			s.spread.m[i][j] = fmax(fabs(start.R.m[i][j]), fabs(end.R.m[i][j]));

@@ -254,7 +254,23 @@ typedef struct descent {
 	int64_t opened;          // pairs of nodes
 	bool ended;              // by the visitor
 	bool narrow;             // a body has narrow faces
+	uint16_t without;        // pairs of sphere faces that are left out
 } descent;
+
+// The gaps of the children of a node from another, infinite where the pair is left out. `face` is the sphere
+// face of the other one, plus 1; `fixed`: the children are those of a fixed node.
+INLINE tac_f32x8 leave_out(const descent *d, tac_f32x8 gap, const tac_body_node *n, int32_t face, bool fixed)
+{
+	if (!d->without || face == 0)
+		return gap;
+	unsigned lanes = 0;
+	for (int k = 0; k < TAC_BODY_WIDTH; k++) {
+		const int32_t own = n->sphere[k], i = (fixed ? face : own) - 1, j = (fixed ? own : face) - 1;
+		if (own > 0 && d->without >> (i * TAC_SPHERE_FACES_MAX + j) & 1)
+			lanes |= 1u << k;
+	}
+	return tac_f32x8_select(tac_m32x8_from_bits(lanes), tac_f32x8_splat(1e30f), gap);
+}
 
 // Extends the near box by children of a moving node.
 INLINE void extend_near_box(descent *d, const tac_body_node *n, unsigned lanes)
@@ -287,7 +303,8 @@ INLINE int open_moving(descent *d, entry *stack, int top, bool stationary)
 	const tac_body_node *parent = e->fixed_parent, *n = &d->moving->pair_nodes[e->moving];
 	bounds8 a = load_moving(n, &d->m, stationary, d->narrow),
 		b = splat_fixed(parent, fixed_lane, d->narrow);
-	tac_f32x8 gap = gaps(&a, &b, stationary, d->narrow);
+	tac_f32x8 gap =
+		leave_out(d, gaps(&a, &b, stationary, d->narrow), n, parent->sphere[fixed_lane], false);
 	unsigned hits = within(gap, d->reach), leaf = leaves(n);
 	unsigned near = within(gap, d->near_reach) & (fixed < 0 ? leaf | ~hits : ~hits);
 	if (fixed < 0) {
@@ -311,7 +328,7 @@ INLINE int open_moving(descent *d, entry *stack, int top, bool stationary)
 			for (int i = 0; i < BOUNDS; i++)
 				to[i] = tac_f32x8_splat(lanes[i][k]);
 			b = load_fixed(other, d->narrow);
-			gap = gaps(&a, &b, stationary, d->narrow);
+			gap = leave_out(d, gaps(&a, &b, stationary, d->narrow), other, n->sphere[k], true);
 			d->opened++;
 			if (within(gap, d->near_reach))
 				extend_near_box(d, n, 1u << k);
@@ -339,7 +356,8 @@ INLINE int open_fixed(descent *d, entry *stack, int top, bool stationary)
 	const int32_t moving = e->moving, moving_lane = e->moving_lane;
 	const tac_body_node *parent = e->moving_parent, *n = &d->fixed->pair_nodes[e->fixed];
 	bounds8 a = splat(&e->moving_bounds), b = load_fixed(n, d->narrow);
-	tac_f32x8 gap = gaps(&a, &b, stationary, d->narrow);
+	tac_f32x8 gap =
+		leave_out(d, gaps(&a, &b, stationary, d->narrow), n, parent->sphere[moving_lane], true);
 	unsigned hits = within(gap, d->reach), leaf = leaves(n);
 	if (within(gap, d->near_reach) & (moving < 0 ? leaf | ~hits : ~hits))
 		extend_near_box(d, parent, 1u << moving_lane);
@@ -357,7 +375,7 @@ INLINE int open_fixed(descent *d, entry *stack, int top, bool stationary)
 		int k = __builtin_ctz(hits);
 		if (at_once && leaf >> k & 1) {
 			b = splat_fixed(n, k, d->narrow);
-			gap = gaps(&a, &b, stationary, d->narrow);
+			gap = leave_out(d, gaps(&a, &b, stationary, d->narrow), other, n->sphere[k], false);
 			d->opened++;
 			extend_near_box(d, other, within(gap, d->near_reach));
 			visit_lanes(d, within(gap, d->reach), other->child, n->child[k], false);
@@ -416,7 +434,8 @@ INLINE bool descend(const tac_body *moving, const tac_body *fixed, const tac_swe
 		     .m = motion_make(&turned),
 		     .visit = visit,
 		     .user = user,
-		     .narrow = moving->narrow || fixed->narrow};
+		     .narrow = moving->narrow || fixed->narrow,
+		     .without = sweep->without};
 	if (at->top == 0)
 		begin_descent(fixed, at);
 	for (int i = 0; i < 3; i++) {

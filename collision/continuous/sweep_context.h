@@ -70,6 +70,7 @@ typedef struct tac_pair_list {
 	tac_drigid pose;
 	tac_dvec3 v, w;
 	double reach;               // m; 0: no list
+	uint16_t without;           // pairs of sphere faces that it leaves out: tac_swept_motion.without
 	double far_reach;           // triangles outside of the near box stay further away, m
 	tac_dvec3 near_lo, near_hi; // the near box, in the moving frame; lo > hi: empty
 	int32_t pair_count;
