@@ -15,10 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONFORMING_HOLD_M  1e-5
-#define CONFORMING_OBJECTS 4
-#define CONFORMING_TICKS   8000
-#define CONFORMING_PI      3.14159265358979323846
+#define CONFORMING_HOLD_M   1e-5
+#define CONFORMING_SPHERE_M 1e-5
+#define CONFORMING_OBJECTS  4
+#define CONFORMING_TICKS    8000
+#define CONFORMING_PI       3.14159265358979323846
 // The rotations of a turned scene and of a tool in its own frame.
 #define CONFORMING_TURN         (tac_dvec3_make(0.4, -0.7, 1.1))
 #define CONFORMING_TURN_OF_TOOL (tac_dvec3_make(-0.9, 0.35, 0.6))
@@ -428,6 +429,7 @@ static inline tac_body *conforming_body(tac_mesh **mesh, tac_dquat R, double fla
 	def.solid = tac_mesh_is_watertight(*mesh);
 	def.flat_m = flat_m;
 	def.detail_m = detail_m;
+	def.sphere_m = CONFORMING_SPHERE_M;
 	tac_body *body;
 	conforming_need(tac_body_build(&def, &body));
 	return body;

@@ -113,6 +113,8 @@ static double sweep(void *memory_, const tac_sco_relative *motion, double zone_m
 {
 	memory *m = memory_;
 	tac_drigid T = tac_drigid_from_pose(motion->start);
+	if (tac_contacts_nested(m->tool, m->body, &T))
+		return 0; // substeps are cheap there
 	tac_sweep_options options = tac_sweep_options_default();
 	options.zone = zone_m + m->detail_m;
 	double angle = tac_dvec3_length(motion->twist.w);
@@ -152,6 +154,10 @@ static double gap_after(const void *memory_, const tac_contact_point *c, tac_dpo
 {
 	const memory *m = memory_;
 	const tac_mesh *moving = tac_body_mesh(m->tool), *fixed = tac_body_mesh(m->body);
+	if (c->kind == TAC_CONTACT_SPHERES) {
+		const tac_drigid start = tac_drigid_from_pose(from), end = tac_drigid_from_pose(to);
+		return tac_contacts_gap_of_spheres(c, m->tool, &start, &end);
+	}
 	if (c->kind == TAC_CONTACT_EDGE_EDGE) {
 		const int32_t *a = moving->edges[c->moving_feature].vertex;
 		const int32_t *b = fixed->edges[c->fixed_feature].vertex;

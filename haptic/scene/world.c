@@ -248,6 +248,8 @@ static tac_result build_body(tac_world *world, const char *name, const tac_scene
 	body->solid = tac_mesh_is_watertight(body->mesh);
 	def.mesh = body->mesh;
 	def.flat_m = TAC_BODY_FLAT;
+	// Twice as far as other surfaces: spheres have no facets that could be felt.
+	def.sphere_m = fmin(2 * world->scene->detail_m, 1e-3 * tac_mesh_size(body->mesh));
 	def.solid = body->solid; // the servo holds a tool that begins inside until it is outside
 	result = tac_body_build(&def, &body->body);
 	if (result >= TAC_OK)

@@ -243,8 +243,8 @@ typedef struct scene_body {
 	tac_body *body;
 } scene_body;
 
-// `detail_m`: as in tac_body_def.
-static inline scene_body simplified_body_make(tac_mesh *mesh, double detail_m)
+// `detail_m` and `sphere_m`: as in tac_body_def.
+static inline scene_body rounded_body_make(tac_mesh *mesh, double detail_m, double sphere_m)
 {
 	scene_body t = {mesh, NULL};
 	tac_body_def def = tac_body_def_default();
@@ -252,8 +252,19 @@ static inline scene_body simplified_body_make(tac_mesh *mesh, double detail_m)
 	def.mesh = mesh;
 	def.solid = tac_mesh_is_watertight(mesh);
 	def.detail_m = detail_m;
+	def.sphere_m = sphere_m;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_body_build(&def, &t.body));
 	return t;
+}
+
+static inline scene_body simplified_body_make(tac_mesh *mesh, double detail_m)
+{
+	return rounded_body_make(mesh, detail_m, 0);
+}
+
+static inline scene_body sphere_body_make(tac_mesh *mesh, double sphere_m)
+{
+	return rounded_body_make(mesh, 0, sphere_m);
 }
 
 static inline scene_body scene_body_make(tac_mesh *mesh)
