@@ -40,7 +40,10 @@ void tac_sweep_context_destroy(tac_sweep_context **context)
 
 void tac_sweep_context_reset(tac_sweep_context *context)
 {
-	memset(context, 0, sizeof *context);
+	memset(context, 0, offsetof(tac_sweep_context, lists));
+	for (int i = 0; i < 2; i++)
+		memset(&context->lists[i], 0, offsetof(tac_pair_list, pairs));
+	context->descent.top = 0;
 }
 
 void tac_sweep_context_set_work_limit(tac_sweep_context *context, int64_t limit)
@@ -65,7 +68,7 @@ void tac_sweep_context_bind(tac_sweep_context *context, const tac_body *moving, 
 	if (!context || (context->moving == moving && context->fixed == fixed))
 		return;
 	int64_t work = context->work, limit = context->work_limit;
-	memset(context, 0, sizeof *context);
+	tac_sweep_context_reset(context);
 	context->work = work;
 	context->work_limit = limit;
 	context->moving = moving;

@@ -84,27 +84,28 @@ struct tac_sweep_context {
 	const tac_body *moving, *fixed;
 	int64_t work, work_limit;        // 0: no limit
 	int32_t last_moving, last_fixed; // triangles of the last stop, plus 1: examined first
-	// The list, and the one in the making, which takes its place when it is complete.
-	tac_pair_list lists[2];
-	int32_t current;            // index of the list
-	tac_pair_descent descent;   // of the list in the making
-	int64_t list_work;          // that the list in the making has taken, or else the last one
-	int64_t last_list_work;     // that the last complete list took
-	double triangle_size;       // approximate, the sum of both bodies', m
-	double list_density;        // of the last list, see pairs.c; 0: unknown
-	tac_dvec3 ahead_v, ahead_w; // the last motion that was searched: lists are made along it
-	double stretch;             // how many times as long as that their way is; 0: no list yet
-	double stretch_cost;        // the work of the last list, divided by its stretch
-	bool stretch_down;          // whether the next stretch is shorter
-	double pose_reach;          // of the last search at a single pose, m
-	double list_life;           // how many motions the list would serve when it was new
-	double spare_reach;         // that the list had beyond that when it was last prepared for, m
-	tac_near_pair candidates[TAC_SWEEP_PAIRS_MAX]; // pairs that the current query has not culled
+	int64_t list_work;               // that the list in the making has taken, or else the last one
+	int64_t last_list_work;          // that the last complete list took
+	double triangle_size;            // approximate, the sum of both bodies', m
+	double list_density;             // of the last list, see pairs.c; 0: unknown
+	tac_dvec3 ahead_v, ahead_w;      // the last motion that was searched: lists are made along it
+	double stretch;                  // how many times as long as that their way is; 0: no list yet
+	double stretch_cost;             // the work of the last list, divided by its stretch
+	bool stretch_down;               // whether the next stretch is shorter
+	double pose_reach;               // of the last search at a single pose, m
+	double list_life;                // how many motions the list would serve when it was new
+	double spare_reach;              // that the list had beyond that when it was last prepared for, m
 	// Planes of earlier certificates, tried first for the same pair.
 	struct {
 		int32_t moving, fixed; // positions of the triangles plus 1; 0: empty
 		tac_dvec3 normal;      // fixed frame
 	} planes[TAC_SWEEP_PLANES_MAX];
+	int32_t current; // index of the list
+	// A reset clears what is above, and of the rest only what is in use: the memory is large.
+	// The list, and the one in the making, which takes its place when it is complete.
+	tac_pair_list lists[2];
+	tac_pair_descent descent;                      // of the list in the making
+	tac_near_pair candidates[TAC_SWEEP_PAIRS_MAX]; // pairs that the current query has not culled
 };
 
 // What each step of a query counts as work.

@@ -147,6 +147,9 @@
 // the same bits on all of them only below this limit. Larger: longer worst case.
 #define SCO_CHECK_NODES    20000
 #define SCO_REACTIVE_NODES 100000
+// The period for which these limits and SCO_WORK_MAX are made, s. In a shorter one they are smaller in
+// proportion, so that a starved step fits into it, too.
+#define SCO_USUAL_PERIOD_S 1e-3
 
 // --- constraints ---
 

@@ -95,10 +95,11 @@ void tac_sco_starvation_reset(tac_sco_starvation *s)
 
 int64_t tac_sco_starvation_begin(const tac_sco_starvation *s, const tac_sco_def *def)
 {
-	if (s->steps < SCO_STARVED_STEPS || def->work_units >= SCO_WORK_MAX)
+	const int64_t most = (int64_t)(SCO_WORK_MAX * fmin(1, def->period_s / SCO_USUAL_PERIOD_S)),
+		      more = SCO_STARVED_FACTOR * def->work_units;
+	if (s->steps < SCO_STARVED_STEPS || def->work_units >= most)
 		return def->work_units;
-	int64_t more = SCO_STARVED_FACTOR * def->work_units;
-	return more < SCO_WORK_MAX ? more : SCO_WORK_MAX;
+	return more < most ? more : most;
 }
 
 void tac_sco_starvation_observe(tac_sco_starvation *s, bool starved, int32_t injected, double bias_m)

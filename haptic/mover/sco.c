@@ -230,10 +230,12 @@ void tac_sco_destroy(tac_sco **sco)
 
 // --- the step ---
 
-// The nodes that the collider may take in one step.
-static int64_t collider_nodes(const tac_sco_def *def, int64_t otherwise)
+// The nodes that the collider may take in one step; `usual`: at 1 kHz or less.
+static int64_t collider_nodes(const tac_sco_def *def, int64_t usual)
 {
-	return def->collider_nodes > 0 ? def->collider_nodes : otherwise;
+	if (def->collider_nodes > 0)
+		return def->collider_nodes;
+	return (int64_t)((double)usual * fmin(1, def->period_s / SCO_USUAL_PERIOD_S));
 }
 
 // Queries the collider at the SCO's pose. One that goes on leaves out the objects that were found free at the

@@ -150,7 +150,7 @@ static void place(const tac_live *live, int32_t k, int64_t now_ns, tac_dpose T_w
 static bool test_tools(tac_live *live, int64_t now_ns, bool outside[TAC_SCENE_TOOLS])
 {
 	tac_dpose T_world_objects[TAC_SNAPSHOT_OBJECTS];
-	int32_t left = TRIANGLES_PER_TICK;
+	int32_t left = tac_servo_per_tick(live->servos[0], TRIANGLES_PER_TICK);
 	bool all = true;
 	for (int32_t k = 0; k < live->servo_count; k++) {
 		tac_servo *s = live->servos[k];

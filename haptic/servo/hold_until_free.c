@@ -62,7 +62,7 @@ void tac_servo_try_release(tac_servo *servo)
 		*r = (tac_servo_release){
 			.active = true, .tried = r->tried, .T_world_tool = s->T_world_device};
 	bool done;
-	int32_t left = TRIANGLES_PER_TICK;
+	int32_t left = tac_servo_per_tick(s, TRIANGLES_PER_TICK);
 	const bool outside = tac_servo_outside_solids(r, s->def.world, s->def.tool, s->T_world_objects,
 						      s->hidden, &left, &done);
 	if (!done)

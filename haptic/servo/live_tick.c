@@ -289,7 +289,7 @@ static bool is_outside(tac_servo *s, tac_servo_show *show, bool *out_done)
 {
 	const tac_world *world = s->def.world;
 	const tac_world_body *bodies[2] = {&world->objects[show->object], &world->tools[s->def.tool]};
-	int32_t left = TRIANGLES_PER_TICK;
+	int32_t left = tac_servo_per_tick(s, TRIANGLES_PER_TICK);
 	*out_done = false;
 	for (; show->side < 2; show->side++, show->winding.triangle = 0) {
 		const tac_dpose T =

@@ -211,6 +211,13 @@ tac_result tac_servo_make_sco(const tac_servo *servo, const tac_world *world, ta
 // Thread: any.
 uint64_t tac_servo_hidden_objects(const tac_scene *scene);
 
+// How many of a count that suits a period of a millisecond suit the servo's: fewer in a shorter one.
+static inline int32_t tac_servo_per_tick(const tac_servo *servo, int32_t count)
+{
+	const int64_t period_ns = servo->def.period_ns;
+	return period_ns < 1000000 ? (int32_t)((int64_t)count * period_ns / 1000000) : count;
+}
+
 // Continues to sum up the winding of `solid` about the probes of `other`; *left is the number of triangles
 // that may be examined, counted for each probe. False: it goes on in the next tick (hold_until_free.c).
 // Thread: RT.

@@ -22,7 +22,7 @@
 // close to each other everywhere: a peg in its hole needs more units to go in at the speed of a hand, and the
 // meshes bound its work.
 #define WORK_UNIT_NS        1850
-#define WORK_UNIT_COARSE_NS 500
+#define WORK_UNIT_COARSE_NS 667
 #define COARSE_TRIANGLES    20000
 // However long the period: no tick takes more than 0.9 ms in the mover, at 0.6 µs for the most expensive
 // unit.
