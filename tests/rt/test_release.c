@@ -325,6 +325,9 @@ static void a_removed_hook_is_not_called_and_hooks_are_limited(void)
 
 int main(void)
 {
+	// A shell starts what it runs in the background with these ignored.
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
 	UNITY_BEGIN();
 	RUN_TEST(signals_that_ask_for_an_end_take_the_ordinary_way);
 	RUN_TEST(a_second_request_ends_a_hung_loop_after_the_release);
