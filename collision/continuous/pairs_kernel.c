@@ -2,7 +2,8 @@
 #include "collision/continuous/body8.inl"
 #include "collision/continuous/pairs.h"
 
-// Inlined, so that `stationary` is a constant and wide values stay in registers.
+// Inlined, so that `stationary` and `narrow` are constants and wide values stay in registers. `narrow`: a
+// body has narrow faces.
 #define INLINE static inline __attribute__((always_inline))
 
 // How much boxes grow, relative to the coordinates: about ten roundings of float.
@@ -17,12 +18,9 @@ typedef struct motion {
 	float bend, turn;
 } motion;
 
-typedef tac_pair_bounds bounds;
 typedef tac_pair_entry entry;
 
-#define BOUNDS ((int)(sizeof(bounds) / sizeof(float)))
-
-// The bounds of eight nodes, lane by lane. The members are in the order of `bounds`.
+// The bounds of eight nodes: see tac_pair_bounds8.
 typedef struct bounds8 {
 	tac_f32x8 centre[3], half[3], half_path[3];
 	tac_f32x8 normal[3], slab_offset, slab_half;
@@ -78,14 +76,41 @@ static inline tac_f32x8 row(const float m[3][3], int i, const tac_f32x8 x[3])
 	return mad(mad(p, tac_f32x8_splat(m[i][1]), x[1]), tac_f32x8_splat(m[i][2]), x[2]);
 }
 
-INLINE bounds8 splat(const bounds *b)
+// Lane k in every lane.
+INLINE bounds8 splat(const tac_pair_bounds8 *b, int k, bool narrow)
 {
 	bounds8 out;
-	const float *from = (const float *)b;
-	tac_f32x8 *to = (tac_f32x8 *)&out;
-	for (int i = 0; i < BOUNDS; i++)
-		to[i] = tac_f32x8_splat(from[i]);
+	for (int i = 0; i < 3; i++) {
+		out.centre[i] = tac_f32x8_splat(b->centre[i][k]);
+		out.half[i] = tac_f32x8_splat(b->half[i][k]);
+		out.half_path[i] = tac_f32x8_splat(b->half_path[i][k]);
+		out.normal[i] = tac_f32x8_splat(b->normal[i][k]);
+		out.along[i] = tac_f32x8_splat(narrow ? b->along[i][k] : 0);
+	}
+	out.slab_offset = tac_f32x8_splat(b->slab_offset[k]);
+	out.slab_half = tac_f32x8_splat(b->slab_half[k]);
+	out.along_half = tac_f32x8_splat(narrow ? b->along_half[k] : 0);
+	out.side_radius = tac_f32x8_splat(b->side_radius[k]);
+	out.stray = tac_f32x8_splat(b->stray[k]);
 	return out;
+}
+
+INLINE void store(tac_pair_bounds8 *to, const bounds8 *from, bool narrow)
+{
+	for (int i = 0; i < 3; i++) {
+		tac_f32x8_storeu(to->centre[i], from->centre[i]);
+		tac_f32x8_storeu(to->half[i], from->half[i]);
+		tac_f32x8_storeu(to->half_path[i], from->half_path[i]);
+		tac_f32x8_storeu(to->normal[i], from->normal[i]);
+		if (narrow)
+			tac_f32x8_storeu(to->along[i], from->along[i]);
+	}
+	tac_f32x8_storeu(to->slab_offset, from->slab_offset);
+	tac_f32x8_storeu(to->slab_half, from->slab_half);
+	if (narrow)
+		tac_f32x8_storeu(to->along_half, from->along_half);
+	tac_f32x8_storeu(to->side_radius, from->side_radius);
+	tac_f32x8_storeu(to->stray, from->stray);
 }
 
 INLINE bounds8 load_fixed(const tac_body_node *n, bool narrow)
@@ -232,11 +257,6 @@ static inline unsigned within(tac_f32x8 gap, float reach)
 	return (unsigned)tac_m32x8_movemask(tac_f32x8_le(gap, tac_f32x8_splat(reach)));
 }
 
-static float sum(const float v[3])
-{
-	return v[0] + v[1] + v[2];
-}
-
 // The children that are triangles, and lanes without a child.
 static inline unsigned leaves(const tac_body_node *n)
 {
@@ -253,7 +273,6 @@ typedef struct descent {
 	tac_f32x8 lo[3], hi[3];  // the near box, in the frame of the moving tree
 	int64_t opened;          // pairs of nodes
 	bool ended;              // by the visitor
-	bool narrow;             // a body has narrow faces
 	uint16_t without;        // pairs of sphere faces that are left out
 } descent;
 
@@ -296,15 +315,14 @@ INLINE void visit_lanes(descent *d, unsigned lanes, const int32_t *child, int32_
 // Opens the moving node of the entry e, the top of the stack: tests its children against the fixed node, and
 // pushes those that come near. Where all children of the fixed node are triangles, triangles of the moving
 // node are tested against them at once. Returns the new height of the stack.
-INLINE int open_moving(descent *d, entry *stack, int top, bool stationary)
+INLINE int open_moving(descent *d, tac_pair_descent *at, int top, bool stationary, bool narrow)
 {
+	entry *stack = at->stack;
 	const entry *e = &stack[top];
-	const int32_t fixed = e->fixed, fixed_lane = e->fixed_lane;
+	const int32_t fixed = e->fixed, fixed_lane = e->fixed_lane, level = e->level + 1;
 	const tac_body_node *parent = e->fixed_parent, *n = &d->moving->pair_nodes[e->moving];
-	bounds8 a = load_moving(n, &d->m, stationary, d->narrow),
-		b = splat_fixed(parent, fixed_lane, d->narrow);
-	tac_f32x8 gap =
-		leave_out(d, gaps(&a, &b, stationary, d->narrow), n, parent->sphere[fixed_lane], false);
+	bounds8 a = load_moving(n, &d->m, stationary, narrow), b = splat_fixed(parent, fixed_lane, narrow);
+	tac_f32x8 gap = leave_out(d, gaps(&a, &b, stationary, narrow), n, parent->sphere[fixed_lane], false);
 	unsigned hits = within(gap, d->reach), leaf = leaves(n);
 	unsigned near = within(gap, d->near_reach) & (fixed < 0 ? leaf | ~hits : ~hits);
 	if (fixed < 0) {
@@ -315,49 +333,35 @@ INLINE int open_moving(descent *d, entry *stack, int top, bool stationary)
 		extend_near_box(d, n, near);
 	if (!hits)
 		return top;
-	_Alignas(32) float lanes[BOUNDS][8];
-	const tac_f32x8 *from = (const tac_f32x8 *)&a;
-	for (int i = 0; i < BOUNDS; i++)
-		tac_f32x8_store(lanes[i], from[i]);
+	store(&at->levels[level], &a, narrow);
 	const tac_body_node *other = fixed >= 0 ? &d->fixed->pair_nodes[fixed] : parent;
 	const bool at_once = fixed >= 0 && leaves(other) == 0xff;
 	for (; hits; hits &= hits - 1) {
 		int k = __builtin_ctz(hits);
 		if (at_once && leaf >> k & 1) {
-			tac_f32x8 *to = (tac_f32x8 *)&a;
-			for (int i = 0; i < BOUNDS; i++)
-				to[i] = tac_f32x8_splat(lanes[i][k]);
-			b = load_fixed(other, d->narrow);
-			gap = leave_out(d, gaps(&a, &b, stationary, d->narrow), other, n->sphere[k], true);
+			a = splat(&at->levels[level], k, narrow);
+			b = load_fixed(other, narrow);
+			gap = leave_out(d, gaps(&a, &b, stationary, narrow), other, n->sphere[k], true);
 			d->opened++;
 			if (within(gap, d->near_reach))
 				extend_near_box(d, n, 1u << k);
 			visit_lanes(d, within(gap, d->reach), other->child, n->child[k], true);
 			continue;
 		}
-		entry *next = &stack[top++];
-		next->moving = n->child[k];
-		next->fixed = fixed;
-		next->moving_lane = k;
-		next->fixed_lane = fixed_lane;
-		next->moving_parent = n;
-		next->fixed_parent = parent;
-		float *to = (float *)&next->moving_bounds;
-		for (int i = 0; i < BOUNDS; i++)
-			to[i] = lanes[i][k];
+		stack[top++] = (entry){n->child[k], fixed, k, fixed_lane, level, n, parent};
 	}
 	return top;
 }
 
 // The same for the fixed node.
-INLINE int open_fixed(descent *d, entry *stack, int top, bool stationary)
+INLINE int open_fixed(descent *d, tac_pair_descent *at, int top, bool stationary, bool narrow)
 {
+	entry *stack = at->stack;
 	const entry *e = &stack[top];
-	const int32_t moving = e->moving, moving_lane = e->moving_lane;
+	const int32_t moving = e->moving, moving_lane = e->moving_lane, level = e->level;
 	const tac_body_node *parent = e->moving_parent, *n = &d->fixed->pair_nodes[e->fixed];
-	bounds8 a = splat(&e->moving_bounds), b = load_fixed(n, d->narrow);
-	tac_f32x8 gap =
-		leave_out(d, gaps(&a, &b, stationary, d->narrow), n, parent->sphere[moving_lane], true);
+	bounds8 a = splat(&at->levels[level], moving_lane, narrow), b = load_fixed(n, narrow);
+	tac_f32x8 gap = leave_out(d, gaps(&a, &b, stationary, narrow), n, parent->sphere[moving_lane], true);
 	unsigned hits = within(gap, d->reach), leaf = leaves(n);
 	if (within(gap, d->near_reach) & (moving < 0 ? leaf | ~hits : ~hits))
 		extend_near_box(d, parent, 1u << moving_lane);
@@ -370,19 +374,18 @@ INLINE int open_fixed(descent *d, entry *stack, int top, bool stationary)
 	const tac_body_node *other = moving >= 0 ? &d->moving->pair_nodes[moving] : parent;
 	const bool at_once = moving >= 0 && leaves(other) == 0xff;
 	if (at_once)
-		a = load_moving(other, &d->m, stationary, d->narrow);
+		a = load_moving(other, &d->m, stationary, narrow);
 	for (; hits; hits &= hits - 1) {
 		int k = __builtin_ctz(hits);
 		if (at_once && leaf >> k & 1) {
-			b = splat_fixed(n, k, d->narrow);
-			gap = leave_out(d, gaps(&a, &b, stationary, d->narrow), other, n->sphere[k], false);
+			b = splat_fixed(n, k, narrow);
+			gap = leave_out(d, gaps(&a, &b, stationary, narrow), other, n->sphere[k], false);
 			d->opened++;
 			extend_near_box(d, other, within(gap, d->near_reach));
 			visit_lanes(d, within(gap, d->reach), other->child, n->child[k], false);
 			continue;
 		}
-		// The first push overwrites e, but with the same moving_bounds.
-		stack[top++] = (entry){moving, n->child[k], moving_lane, k, parent, n, e->moving_bounds};
+		stack[top++] = (entry){moving, n->child[k], moving_lane, k, level, parent, n};
 	}
 	return top;
 }
@@ -415,7 +418,7 @@ static void begin_descent(const tac_body *fixed, tac_pair_descent *at)
 	for (int i = 0; i < 3; i++) {
 		at->above.centre[i][0] = (float)tac_dvec3_get(centre, i);
 		at->above.half[i][0] = (float)fixed->centre_radius;
-		at->stack[0].moving_bounds.half[i] = 1e30f; // the largest: the moving root is opened first
+		at->levels[0].half[i][0] = 1e30f; // the largest: the moving root is opened first
 		at->lo[i] = HUGE_VALF;
 		at->hi[i] = -HUGE_VALF;
 	}
@@ -425,7 +428,7 @@ static void begin_descent(const tac_body *fixed, tac_pair_descent *at)
 
 INLINE bool descend(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
 		    const double *reach, tac_pair_visitor visit, void *user, tac_sweep_context *context,
-		    tac_near_box *near_box, tac_pair_descent *at, bool stationary)
+		    tac_near_box *near_box, tac_pair_descent *at, bool stationary, bool narrow)
 {
 	double pad = ROUNDING * sweep_size(moving, fixed, sweep);
 	const tac_swept_motion turned = in_frames(moving, fixed, sweep);
@@ -434,7 +437,6 @@ INLINE bool descend(const tac_body *moving, const tac_body *fixed, const tac_swe
 		     .m = motion_make(&turned),
 		     .visit = visit,
 		     .user = user,
-		     .narrow = moving->narrow || fixed->narrow,
 		     .without = sweep->without};
 	if (at->top == 0)
 		begin_descent(fixed, at);
@@ -442,25 +444,26 @@ INLINE bool descend(const tac_body *moving, const tac_body *fixed, const tac_swe
 		d.lo[i] = tac_f32x8_splat(at->lo[i]);
 		d.hi[i] = tac_f32x8_splat(at->hi[i]);
 	}
-	entry *stack = at->stack;
 	int top = at->top;
 	const int64_t limit = tac_sweep_context_work_left(context) / TAC_WORK_NODE_PAIR;
 	// The pair that the limit leaves unopened is counted, too: the work exceeds its limit when pairs are
 	// missing.
 	while (top > 0 && !d.ended && d.opened++ < limit) {
-		// Entries are not copied: their floats were just stored one by one, and a wide load of them
-		// would wait for the store buffer.
-		const entry *e = &stack[--top];
+		const entry *e = &at->stack[--top];
 		const tac_body_node *parent = e->fixed_parent;
+		const float(*size)[TAC_BODY_WIDTH] =
+			(const float(*)[TAC_BODY_WIDTH])at->levels[e->level].half;
+		const int32_t lane = e->moving_lane;
 		d.reach = (float)(*reach + pad);
 		d.near_reach = near_box ? (float)(near_box->reach + pad) : d.reach;
 		float fixed_size = parent->half[0][e->fixed_lane] + parent->half[1][e->fixed_lane] +
 				   parent->half[2][e->fixed_lane];
 		// The larger node is opened.
-		if (e->fixed < 0 || (e->moving >= 0 && sum(e->moving_bounds.half) > fixed_size))
-			top = open_moving(&d, stack, top, stationary);
+		if (e->fixed < 0 ||
+		    (e->moving >= 0 && size[0][lane] + size[1][lane] + size[2][lane] > fixed_size))
+			top = open_moving(&d, at, top, stationary, narrow);
 		else
-			top = open_fixed(&d, stack, top, stationary);
+			top = open_fixed(&d, at, top, stationary, narrow);
 	}
 	tac_sweep_context_add_work(context, TAC_WORK_NODE_PAIR * d.opened);
 	for (int i = 0; i < 3 && near_box; i++) {
@@ -481,9 +484,14 @@ bool TAC_SIMD_NAME(tac_pairs_visit_kernel)(const tac_body *moving, const tac_bod
 		once.top = 0;
 		at = &once;
 	}
-	return sweep->stationary
-		       ? descend(moving, fixed, sweep, reach, visit, user, context, near_box, at, true)
-		       : descend(moving, fixed, sweep, reach, visit, user, context, near_box, at, false);
+	const bool narrow = moving->narrow || fixed->narrow;
+	if (sweep->stationary && narrow)
+		return descend(moving, fixed, sweep, reach, visit, user, context, near_box, at, true, true);
+	if (sweep->stationary)
+		return descend(moving, fixed, sweep, reach, visit, user, context, near_box, at, true, false);
+	if (narrow)
+		return descend(moving, fixed, sweep, reach, visit, user, context, near_box, at, false, true);
+	return descend(moving, fixed, sweep, reach, visit, user, context, near_box, at, false, false);
 }
 
 // The triangles of the next eight pairs; the first pair again in lanes without one. Returns how many have

@@ -36,22 +36,24 @@ typedef struct tac_separating_axes8 {
 // The length of an axis: rounding must not make it longer than 1.
 #define TAC_AXIS_LENGTH (1 - 2e-6)
 
-// The bounds of a node in a descent of two trees, in the fixed frame. The box of a moving node contains its
-// whole motion; its slab and its length are those at the start. half_path is half the displacement of the
-// centre, and `stray` how far rotation can carry a point away from the path of the centre.
-typedef struct tac_pair_bounds {
-	float centre[3], half[3], half_path[3];
-	float normal[3], slab_offset, slab_half;
-	float along[3], along_half, side_radius, stray;
-} tac_pair_bounds;
+// The bounds of the children of a moving node in a descent of two trees, in the fixed frame, lane by lane. A
+// box contains the whole motion of a child; its slab and its length are those at the start. half_path is half
+// the displacement of the centre, and `stray` how far rotation can carry a point away from the path of the
+// centre.
+typedef struct tac_pair_bounds8 {
+	float centre[3][TAC_BODY_WIDTH], half[3][TAC_BODY_WIDTH], half_path[3][TAC_BODY_WIDTH];
+	float normal[3][TAC_BODY_WIDTH], slab_offset[TAC_BODY_WIDTH], slab_half[TAC_BODY_WIDTH];
+	float along[3][TAC_BODY_WIDTH], along_half[TAC_BODY_WIDTH], side_radius[TAC_BODY_WIDTH];
+	float stray[TAC_BODY_WIDTH];
+} tac_pair_bounds8;
 
-// A pair of nodes that meet. The bounds of the fixed one are read from its lane of its parent; those of the
-// moving one are moved already.
+// A pair of nodes that meet. The bounds of each are those of its lane: of the fixed one in its parent, of the
+// moving one in the bounds of its level.
 typedef struct tac_pair_entry {
 	int32_t moving, fixed; // nodes; ~t: triangle t
 	int32_t moving_lane, fixed_lane;
+	int32_t level; // of the moving one; 0: the root
 	const tac_body_node *moving_parent, *fixed_parent;
-	tac_pair_bounds moving_bounds;
 } tac_pair_entry;
 
 // Opening a pair leaves at most seven others waiting, and both trees may be opened down to their leaves.
@@ -63,6 +65,9 @@ typedef struct tac_pair_descent {
 	float lo[3], hi[3];  // the near box so far
 	tac_body_node above; // the fixed root as the only child of a node
 	tac_pair_entry stack[TAC_PAIR_STACK];
+	// The moved children of the moving node that was opened last on each level. All pairs with children
+	// of one node are done before another node of its level is opened.
+	tac_pair_bounds8 levels[TAC_BODY_LEVELS + 1];
 } tac_pair_descent;
 
 // The pairs that come closer than `reach` on a way that begins at `pose` and goes on by v (m) and w (rad).
