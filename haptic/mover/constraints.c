@@ -55,15 +55,14 @@ static void collect_rows(tac_sco *sco, double within)
 		for (int32_t k = 0; k < list->count; k++) {
 			const tac_contact_point *c = &list->list[k];
 			if (c->gap <= within)
-				put_row(sco, c, i, &T, bound_of(sco, c->gap) + sco->tick.bias_m);
+				put_row(sco, c, i, &T, bound_of(sco, c->gap));
 		}
 	}
 	for (int32_t i = 0; i < sco->injected_count; i++) {
 		const tac_sco_injected *in = &sco->injected[i];
 		double bound = bound_of(sco, in->contact.gap);
 		const tac_drigid T = tac_drigid_from_pose(sco->obstacles[in->object].pose);
-		put_row(sco, &in->contact, in->object, &T,
-			in->blocker ? fmax(0, bound) : bound + sco->tick.bias_m);
+		put_row(sco, &in->contact, in->object, &T, in->blocker ? fmax(0, bound) : bound);
 	}
 }
 
@@ -89,7 +88,7 @@ static double obstacle_advance(const tac_sco *sco, const tac_sco_row *row)
 }
 
 // Sets each row's curvature: the true gap after the solution `t` minus the linear one.
-static void correct_rows(tac_sco *sco, tac_sco_twist t, int pass)
+static void correct_rows(tac_sco *sco, tac_sco_twist t)
 {
 	tac_dpose from = tac_dpose_identity(), to = from;
 	int32_t object = -1;
@@ -104,10 +103,7 @@ static void correct_rows(tac_sco *sco, tac_sco_twist t, int pass)
 		const tac_sco_obstacle *obstacle = &sco->obstacles[object];
 		double gap = row->contact->gap;
 		double after = obstacle->geometry->gap_after(obstacle->memory, row->contact, from, to);
-		double curvature = after - gap - (linear_advance(sco, i, t) - obstacle_advance(sco, row));
-		double most = 0.5 * fmax(gap, sco->def.hold_gap_m) + SCO_CURVATURE_MAX_M;
-		curvature = fmax(-most, fmin(most, curvature));
-		row->curvature = pass > 1 ? fmin(curvature, row->curvature) : curvature;
+		row->curvature = after - gap - (linear_advance(sco, i, t) - obstacle_advance(sco, row));
 	}
 }
 
@@ -184,7 +180,7 @@ static double roll_row(tac_sco *sco, int32_t i, tac_sco_twist to_device, double 
 	tac_dvec3 towards = tac_dquat_rotate(tac_dquat_conjugate(obstacle->pose.rotation), to_device.v);
 	tac_dvec3 n = obstacle->geometry->roll(obstacle->memory, c, towards, most);
 	tac_dvec3 foot = tac_dvec3_add_scaled(c->point, -c->gap, c->normal);
-	row->bound = radius + hold - tac_dvec3_dot(n, tac_dvec3_sub(end, foot)) + sco->tick.bias_m;
+	row->bound = radius + hold - tac_dvec3_dot(n, tac_dvec3_sub(end, foot));
 	row->length = 1;
 	double rolled = tac_dvec3_length(tac_dvec3_sub(n, c->normal));
 	n = tac_dpose_apply_vector(obstacle->pose, n);
@@ -212,20 +208,20 @@ static void roll(tac_sco *sco, tac_sco_twist to_device, const tac_qp_result *sol
 	// The longest chord that dips no deeper than allowed: `c` and `sine` belong to half of the angle that
 	// it spans, `most` is the tangent of the whole angle.
 	double round = sco->def.round.radius + sco->def.hold_gap_m;
-	double c = 1 - SCO_ROLL_DIP * sco->def.hold_gap_m / round, sine = sqrt(fmax(0, 1 - c * c));
+	double dip = (1 - 2 * SCO_ROUND_SLACK_GAPS) * sco->def.hold_gap_m;
+	double c = 1 - dip / round, sine = sqrt(1 - c * c);
 	double reach = fmin(sco->tick.roll_limit_m, 2 * round * sine);
 	double cosine_of_whole = 2 * c * c - 1;
-	double most = cosine_of_whole > 0 ? fmin(2 * c * sine / cosine_of_whole, SCO_ROLL_MAX_TANGENT)
-					  : SCO_ROLL_MAX_TANGENT;
+	double most = 2 * c * sine / fmax(cosine_of_whole, 0.1);
 	double straight = tac_dvec3_length(t->v), left = tac_dvec3_length(tac_dvec3_sub(t->v, to_device.v));
 	if (reach <= straight)
 		return;
-	for (int pass = 0; pass < SCO_ROLL_PASSES; pass++) {
+	for (int pass = 0; pass < 2; pass++) {
 		double rolled = 0;
 		for (int32_t j = 0; j < solved->active_count; j++)
 			rolled = fmax(rolled, roll_row(sco, solved->active[j], to_device, most));
 		tac_qp_result qp;
-		if (rolled * round < SCO_ROLL_MIN_M ||
+		if (rolled * round < SCO_MIN_TRAVEL_M ||
 		    !run_qp(sco, to_device, WITH_CURVATURE, &sco->tick.work, &qp))
 			return;
 		tac_sco_twist rolling = solution(sco, to_device, &qp);
@@ -238,7 +234,7 @@ static void roll(tac_sco *sco, tac_sco_twist to_device, const tac_qp_result *sol
 			return;
 		}
 		// A fraction of this motion would end in the dip; a smaller turn of the rows does not.
-		most = rolled * fmax(0, SCO_ROLL_AIM * reach - straight) / (travel - straight);
+		most = rolled * fmax(0, SCO_AT_LIMIT * reach - straight) / (travel - straight);
 	}
 }
 
@@ -248,17 +244,18 @@ bool tac_sco_solve(tac_sco *sco, tac_sco_twist t0, double reach, tac_sco_twist *
 	bool pushing = tac_sco_any_obstacle_moves(sco);
 	tac_sco_twist t = t0, to_device = t0;
 	tac_qp_result qp = {0};
-	for (int pass = 0; pass <= SCO_CURVATURE_PASSES; pass++) {
+	for (int pass = 0; pass < 2; pass++) {
 		if (pass > 0) {
 			double s = tac_sco_limit_factor(sco, t, reach);
-			if (s >= 1 && tac_dvec3_length(t.w) < SCO_CURVATURE_MIN_TURN_RAD && !pushing)
+			double sagitta = tac_dvec3_length_squared(t.w) * sco->radius_m;
+			if (s >= 1 && sagitta < SCO_MIN_TRAVEL_M && !pushing)
 				break;
 			if (s < 1) {
 				t0 = tac_sco_twist_scale(t0, s);
 				t = tac_sco_twist_scale(t, s);
 				tac_sco_scale_obstacles(sco, s);
 			}
-			correct_rows(sco, t, pass);
+			correct_rows(sco, t);
 		}
 		bool solved = run_qp(sco, t0, NO_RETREAT, &sco->tick.work, &qp);
 		if (!solved && (pushing || !tac_sco_work_allows(&sco->tick.work, SCO_QP_SOLVE)))
@@ -332,10 +329,9 @@ static void name_source_triangles(const tac_sco *sco, tac_sco_report *report)
 void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report)
 {
 	sco->injected_count = 0;
-	sco->tick.bias_m = 0;
 	for (int32_t i = 0; i < sco->def.object_count; i++)
 		sco->obstacles[i].moves = false;
-	collect_rows(sco, SCO_REPORT_GAPS * sco->def.hold_gap_m);
+	collect_rows(sco, SCO_LIST_GAPS * sco->def.hold_gap_m);
 	if (sco->row_count == 0)
 		return;
 	// This QP is exempt from the limit. Without curvature the last two modes are the same.

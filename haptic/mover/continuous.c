@@ -94,11 +94,8 @@ static double plan_obstacle_motions(tac_sco *sco, double reach)
 static double floor_from(const tac_sco *sco, double distance)
 {
 	if (sco->tick.rolling)
-		return SCO_ROLL_END_GAPS * sco->def.hold_gap_m;
-	double floor = SCO_FLOOR_GAPS * sco->def.hold_gap_m;
-	if (distance >= floor)
-		return floor;
-	return distance > SCO_MIN_GAP_M ? fmax(SCO_MIN_GAP_M, SCO_FLOOR_FRACTION * distance) : distance;
+		return (1 - SCO_ROUND_SLACK_GAPS) * sco->def.hold_gap_m;
+	return fmin(distance, SCO_FLOOR_GAPS * sco->def.hold_gap_m);
 }
 
 // Moves by the proved fraction `f` of a substep, or by less, to a pose above the floor and closer to the
@@ -111,18 +108,15 @@ static tac_sco_outcome settle(tac_sco *sco, tac_sco_twist t, double f, double fr
 	double floor = floor_from(sco, from_distance), energy = 0;
 	if (must_come_closer)
 		energy = tac_sco_energy(sco, sco->pose, sco->tick.device);
-	int uphill = 0;
-	int tries = sco->tick.rolling ? 1 : SCO_MAX_COMMIT_TRIES; // half a roll ends in the dip
-	const double proved = f;
+	const int tries = sco->tick.rolling ? 1 : SCO_COMMIT_TRIES; // half a roll ends in the dip
+	tac_sco_outcome refusal = f > 0 ? TAC_SCO_TOO_CLOSE : TAC_SCO_UNPROVED;
 	*out_fraction = 0;
 	for (int k = 0; k < tries && f > 0; k++, f *= 0.5) {
 		double distance, listed_margin = margin;
 		if (must_come_closer) {
 			tac_dpose there = tac_sco_pose_after(sco->pose, t, f);
 			if (tac_sco_energy(sco, there, sco->tick.device) > energy - SCO_MIN_PROGRESS_M2) {
-				// Not closer to the device.
-				if (++uphill > SCO_MAX_UPHILL_TRIES)
-					return TAC_SCO_CONVERGED;
+				refusal = TAC_SCO_CONVERGED; // not closer to the device
 				continue;
 			}
 		}
@@ -135,7 +129,7 @@ static tac_sco_outcome settle(tac_sco *sco, tac_sco_twist t, double f, double fr
 		*out_fraction = f;
 		return TAC_SCO_MOVED;
 	}
-	return uphill ? TAC_SCO_CONVERGED : proved > 0 ? TAC_SCO_TOO_CLOSE : TAC_SCO_UNPROVED;
+	return refusal;
 }
 
 // Another obstacle is in the path of a roll: the next substep rolls at most this far. The roll alone is
@@ -146,15 +140,13 @@ static tac_sco_outcome retry_roll(tac_sco *sco, double travel)
 	return TAC_SCO_ROLL_STOPPED;
 }
 
-// What the next substep does differently: shorter, with larger bounds and the pair that ended the proof.
+// What the next substep does differently: it is shorter and has the pair that ended the proof as a row.
 static void recover_from_blocked(tac_sco *sco, const substep *p)
 {
 	if (p->push)
 		tac_sco_stop_obstacles(sco);
 	sco->tick.flags |= TAC_SCO_BLOCKED;
 	tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_BLOCKED, 0);
-	double bias = sco->tick.bias_m > 0 ? 2 * sco->tick.bias_m : SCO_BIAS_INITIAL_M;
-	sco->tick.bias_m = fmin(bias, SCO_BIAS_MAX * sco->def.hold_gap_m);
 	tac_sco_inject_blocker(sco, &p->proof);
 }
 
@@ -173,7 +165,6 @@ static tac_sco_outcome commit(tac_sco *sco, const substep *p)
 		recover_from_blocked(sco, p);
 		return o;
 	}
-	tick->bias_m = 0;
 	if (made < 1)
 		tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_SHORTENED, made * p->travel);
 	tick->contact_travel_m += made * p->travel;
@@ -187,10 +178,10 @@ static tac_sco_outcome commit(tac_sco *sco, const substep *p)
 // Sweeps the translation to the device, then the rotation. True if the SCO moved.
 static bool fly(tac_sco *sco, tac_sco_twist to_device)
 {
-	double zone = SCO_FLIGHT_GAPS * sco->def.hold_gap_m, f, made;
-	double longest = tac_sco_flight_begin(&sco->flight, &sco->def), shortest = sco->def.trust_max_m;
-	if (tac_sco_max_travel(sco, to_device) > longest)
-		to_device = tac_sco_twist_scale(to_device, longest / tac_sco_max_travel(sco, to_device));
+	double zone = SCO_LIST_GAPS * sco->def.hold_gap_m, f, made;
+	double travel = tac_sco_max_travel(sco, to_device), shortest = sco->def.trust_max_m;
+	if (travel > SCO_MAX_FLIGHT_M)
+		to_device = tac_sco_twist_scale(to_device, SCO_MAX_FLIGHT_M / travel);
 	double length = tac_dvec3_length(to_device.v), turn = tac_dvec3_length(to_device.w);
 	tac_sco_twist translation = {to_device.v, no_motion.w};
 	if (!tac_sco_sweep(sco, translation, &f) || (f < 1 && f * length <= shortest))
@@ -202,10 +193,8 @@ static bool fly(tac_sco *sco, tac_sco_twist to_device)
 			return moved;
 	}
 	if (turn > 0) {
-		tac_dvec3 w = tac_dvec3_scale(to_device.w, fmin(turn, SCO_MAX_SPIN_RAD) / turn);
-		tac_sco_twist rotation = {no_motion.v, w};
-		if (!tac_sco_sweep(sco, rotation, &f) ||
-		    (f < 1 && f * tac_dvec3_length(w) <= sco->def.turn_max_rad) || f == 0 ||
+		tac_sco_twist rotation = {no_motion.v, to_device.w};
+		if (!tac_sco_sweep(sco, rotation, &f) || (f < 1 && f * turn <= sco->def.turn_max_rad) ||
 		    settle(sco, rotation, f, HUGE_VAL, zone, &made) != TAC_SCO_MOVED)
 			return moved;
 	}
@@ -220,12 +209,11 @@ static bool fly(tac_sco *sco, tac_sco_twist to_device)
 static tac_sco_outcome list(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
-	double hold = sco->def.hold_gap_m;
-	p->max_reach = SCO_TRAVEL_SLACK * tac_sco_max_travel(sco, p->to_device);
+	p->max_reach = tac_sco_max_travel(sco, p->to_device);
 	p->trust = tac_sco_trust_begin(&sco->trust);
 	p->reach = fmin(p->max_reach, fmin(sco->geometry->stride * sco->trust.radius_m, sco->stride.max_m));
 	if (sco->def.slew_m_per_s > 0 && sco->near_contact) {
-		double left = tick->slew_limit_m - tick->contact_travel_m + SCO_SLEW_SLACK_M;
+		double left = fmax(0, tick->slew_limit_m - tick->contact_travel_m);
 		p->slewed = left < p->reach;
 		p->reach = fmin(p->reach, left);
 		tick->roll_limit_m = fmin(tick->roll_limit_m, left);
@@ -246,7 +234,7 @@ static tac_sco_outcome list(tac_sco *sco, substep *p)
 			return TAC_SCO_NO_LIST;
 		tac_sco_accept_contacts(sco, covered, distance);
 	}
-	sco->near_contact = sco->distance_m < SCO_NEAR_CONTACT_GAPS * hold;
+	sco->near_contact = sco->distance_m < SCO_NEAR_CONTACT_GAPS * sco->def.hold_gap_m;
 	return NEXT_STAGE;
 }
 
@@ -307,15 +295,12 @@ static tac_sco_outcome prove(tac_sco *sco, substep *p)
 	double cost = (double)(tick->work.units - before) / (double)sco->def.work_units;
 	tac_sco_stride_observe(&sco->stride, &sco->def, p->travel, cost);
 	if (tick->rolling && p->proof.fraction < 1)
-		return retry_roll(sco, SCO_ROLL_RETRY * p->proof.fraction * p->travel);
-	if (p->proof.fraction < SCO_MIN_PROVED && tick->injection_rounds < SCO_MAX_INJECTION_ROUNDS &&
-	    tac_sco_inject(sco, &p->proof, p->twist)) {
-		tick->injection_rounds++;
+		return retry_roll(sco, SCO_SHRINK * p->proof.fraction * p->travel);
+	if (p->proof.fraction < SCO_MIN_PROVED && tac_sco_inject(sco, &p->proof, p->twist)) {
 		tick->injections++;
 		tick->work.count[SCO_SUBSTEP]--; // the same substep is solved again
 		return TAC_SCO_INJECTED;
 	}
-	tick->injection_rounds = 0;
 	return NEXT_STAGE;
 }
 
@@ -328,14 +313,14 @@ static tac_sco_outcome move_once(tac_sco *sco)
 	substep p = {.to_device = tac_sco_twist_between(sco, sco->pose, tick->device)};
 	double travel = tac_sco_max_travel(sco, p.to_device);
 	bool push = tac_sco_any_obstacle_moves(sco);
-	if (travel < SCO_ARRIVED_M && !push)
+	if (travel < SCO_MIN_TRAVEL_M && !push)
 		return TAC_SCO_ARRIVED;
 	tick->work.count[SCO_SUBSTEP]++;
 	tick->rolling = false;
 	bool far = travel > sco->def.trust_max_m || tac_dvec3_length(p.to_device.w) > sco->def.turn_max_rad;
 	if (far && !sco->near_contact && !push) {
 		bool moved = fly(sco, p.to_device);
-		sco->near_contact = !moved || sco->distance_m < SCO_FLIGHT_GAPS * sco->def.hold_gap_m;
+		sco->near_contact = !moved || sco->distance_m < SCO_LIST_GAPS * sco->def.hold_gap_m;
 		if (moved)
 			return TAC_SCO_MOVED;
 	}
@@ -371,7 +356,6 @@ void tac_sco_move_continuous(tac_sco *sco)
 	// Continue where a starved step ended.
 	bool resume = sco->listed_margin_m > 0 && !near_motion;
 	sco->injected_count = resume ? sco->starvation.injected : 0;
-	tick->bias_m = resume ? sco->starvation.bias_m : 0;
 	tac_sco_outcome o = TAC_SCO_MOVED;
 	int64_t before = 0; // work units at the start of the last substep; 0: of the obstacles' advance
 	while (goes_on(o) && tick->work.count[SCO_SUBSTEP] < sco->def.substeps) {
@@ -388,6 +372,6 @@ void tac_sco_move_continuous(tac_sco *sco)
 	if (goes_on(o) && tick->work.count[SCO_SUBSTEP] >= sco->def.substeps)
 		tick->flags |= TAC_SCO_LIMITED;
 	bool starved = tick->travel_m == 0 && tick->work.spent;
-	tac_sco_starvation_observe(&sco->starvation, starved, sco->injected_count, tick->bias_m);
+	tac_sco_starvation_observe(&sco->starvation, starved, sco->injected_count);
 	tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_STEP_DONE, tick->travel_m);
 }

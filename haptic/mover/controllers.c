@@ -21,20 +21,19 @@ void tac_sco_trust_observe(tac_sco_trust *trust, const tac_sco_def *def, tac_sco
 	double radius = trust->radius_m;
 	switch (event) {
 	case SCO_TRUST_LIMITED:
-		radius *= SCO_TRUST_WIDENING;
+		radius *= SCO_GROWTH;
 		break;
 	case SCO_TRUST_SHORTENED:
 		radius = length_m;
 		break;
 	case SCO_TRUST_BLOCKED:
-		radius *= SCO_TRUST_BLOCKED_FACTOR;
+		radius *= SCO_SHRINK;
 		break;
 	case SCO_TRUST_UNPROVED:
-		radius = SCO_STRIDE_SHRINK * length_m;
+		radius = SCO_SHRINK * length_m;
 		break;
 	case SCO_TRUST_STEP_DONE:
-		radius = fmax(SCO_TRUST_GROWTH * length_m,
-			      tac_sco_decay(def->period_s, SCO_TRUST_DECAY_S) * radius);
+		radius = SCO_GROWTH * length_m;
 		break;
 	}
 	trust->radius_m = fmin(fmax(radius, def->trust_min_m), def->trust_max_m);
@@ -52,7 +51,7 @@ void tac_sco_trust_observe_query(tac_sco_trust *trust, const tac_sco_def *def, d
 		cap = pairs > share ? wanted_m * share / pairs : 2 * cap;
 	if (!short_of_work && covered_m < wanted_m)
 		cap = fmin(cap, covered_m);
-	trust->cap_m = fmin(fmax(cap, SCO_TRUST_CAP_MIN_M), def->trust_max_m);
+	trust->cap_m = fmin(fmax(cap, def->hold_gap_m), def->trust_max_m);
 }
 
 void tac_sco_stride_reset(tac_sco_stride *stride, const tac_sco_def *def)
@@ -62,35 +61,26 @@ void tac_sco_stride_reset(tac_sco_stride *stride, const tac_sco_def *def)
 
 void tac_sco_stride_observe(tac_sco_stride *stride, const tac_sco_def *def, double length_m, double cost)
 {
-	if (cost > SCO_STRIDE_MAX_COST)
-		stride->max_m = fmax(SCO_STRIDE_SHRINK * length_m, SCO_TRUST_CAP_MIN_M);
-	else if (cost < SCO_STRIDE_MIN_COST)
-		stride->max_m = fmin(fmax(stride->max_m, SCO_STRIDE_GROWTH * length_m), def->trust_max_m);
+	if (cost > SCO_EXPENSIVE_PROOF)
+		stride->max_m = fmax(SCO_SHRINK * length_m, def->hold_gap_m);
+	else
+		stride->max_m = fmin(fmax(stride->max_m, SCO_GROWTH * length_m), def->trust_max_m);
 }
 
 void tac_sco_flight_reset(tac_sco_flight *flight)
 {
-	flight->max_m = SCO_MAX_FLIGHT_M;
 	flight->work_share = SCO_MAX_FLIGHT_SHARE;
-}
-
-double tac_sco_flight_begin(tac_sco_flight *flight, const tac_sco_def *def)
-{
-	flight->max_m = fmax(flight->max_m, 2 * def->trust_max_m);
-	return flight->max_m;
 }
 
 void tac_sco_flight_observe(tac_sco_flight *flight, bool out_of_work)
 {
-	const double change = out_of_work ? 0.5 : 2;
-	flight->max_m = fmin(change * flight->max_m, SCO_MAX_FLIGHT_M);
-	flight->work_share =
-		fmax(fmin(change * flight->work_share, SCO_MAX_FLIGHT_SHARE), SCO_MIN_FLIGHT_SHARE);
+	const double share = out_of_work ? 0.5 * flight->work_share : 2 * flight->work_share;
+	flight->work_share = fmax(fmin(share, SCO_MAX_FLIGHT_SHARE), SCO_MIN_FLIGHT_SHARE);
 }
 
 void tac_sco_starvation_reset(tac_sco_starvation *s)
 {
-	*s = (tac_sco_starvation){0, 0, 0};
+	*s = (tac_sco_starvation){0, 0};
 }
 
 int64_t tac_sco_starvation_begin(const tac_sco_starvation *s, const tac_sco_def *def)
@@ -102,7 +92,7 @@ int64_t tac_sco_starvation_begin(const tac_sco_starvation *s, const tac_sco_def 
 	return more < most ? more : most;
 }
 
-void tac_sco_starvation_observe(tac_sco_starvation *s, bool starved, int32_t injected, double bias_m)
+void tac_sco_starvation_observe(tac_sco_starvation *s, bool starved, int32_t injected)
 {
-	*s = starved ? (tac_sco_starvation){s->steps + 1, injected, bias_m} : (tac_sco_starvation){0, 0, 0};
+	*s = starved ? (tac_sco_starvation){s->steps + 1, injected} : (tac_sco_starvation){0, 0};
 }

@@ -10,12 +10,6 @@
 extern "C" {
 #endif
 
-// The factor by which something decays in a step, to first order: by half in a step of `time_s`.
-static inline double tac_sco_decay(double period_s, double time_s)
-{
-	return time_s / (time_s + period_s);
-}
-
 // --- trust: how far contacts are listed and how far a substep goes ---
 
 // The trust radius is the smaller of the two. Only tac_sco_trust_observe changes the radius; it and
@@ -29,8 +23,8 @@ typedef enum tac_sco_trust_event {
 	SCO_TRUST_LIMITED,   // the radius, the turn or the slew cut a substep short: it grows
 	SCO_TRUST_SHORTENED, // only `length_m` of a substep was proved free: it shrinks to that
 	SCO_TRUST_BLOCKED,   // nothing of it was: radius and cap shrink
-	SCO_TRUST_UNPROVED,  // the work ended before the proof of `length_m` did: the cap shrinks
-	SCO_TRUST_STEP_DONE, // a step moved by `length_m`: the radius grows or decays towards that
+	SCO_TRUST_UNPROVED,  // the work ended before the proof of `length_m` did: it shrinks below that
+	SCO_TRUST_STEP_DONE, // a step moved by `length_m`: it becomes a multiple of that
 } tac_sco_trust_event;
 
 void tac_sco_trust_reset(tac_sco_trust *trust, const tac_sco_def *def);
@@ -56,17 +50,15 @@ void tac_sco_stride_reset(tac_sco_stride *stride, const tac_sco_def *def);
 // before it.
 void tac_sco_stride_observe(tac_sco_stride *stride, const tac_sco_def *def, double length_m, double cost);
 
-// --- flight: how far a sweep away from contact goes ---
+// --- flight: how much work a sweep away from contact may take ---
 
 typedef struct tac_sco_flight {
-	double max_m;
 	double work_share; // of the work that is left, for one sweep
 } tac_sco_flight;
 
 void tac_sco_flight_reset(tac_sco_flight *flight);
-double tac_sco_flight_begin(tac_sco_flight *flight, const tac_sco_def *def);
-// A sweep that ran out of work halves distance and share, a flight that arrived doubles them. A tool that
-// cannot fly for the density of what is near soon wastes little on it.
+// A sweep that ran out of work halves the share, a flight that arrived doubles it: a tool that cannot fly
+// because too much is near soon wastes little on it.
 void tac_sco_flight_observe(tac_sco_flight *flight, bool out_of_work);
 
 // --- starvation: steps whose work ended before the SCO could move ---
@@ -74,13 +66,12 @@ void tac_sco_flight_observe(tac_sco_flight *flight, bool out_of_work);
 typedef struct tac_sco_starvation {
 	int32_t steps;    // in succession
 	int32_t injected; // contacts that the last of them had injected: the next one goes on with them
-	double bias_m;    // and its bias
 } tac_sco_starvation;
 
 void tac_sco_starvation_reset(tac_sco_starvation *s);
 // The work units of the next step.
 int64_t tac_sco_starvation_begin(const tac_sco_starvation *s, const tac_sco_def *def);
-void tac_sco_starvation_observe(tac_sco_starvation *s, bool starved, int32_t injected, double bias_m);
+void tac_sco_starvation_observe(tac_sco_starvation *s, bool starved, int32_t injected);
 
 #ifdef __cplusplus
 }

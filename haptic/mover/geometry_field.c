@@ -574,8 +574,8 @@ static double sweep(void *memory_, const tac_sco_relative *motion, double zone_m
 }
 
 const tac_sco_geometry tac_sco_geometry_field = {
-	.query_share = 0.5,
-	.stride = 4,
+	.query_share = SCO_ROUND_QUERY_SHARE,
+	.stride = SCO_ROUND_STRIDE,
 	.create = create,
 	.destroy = destroy,
 	.reset = reset,

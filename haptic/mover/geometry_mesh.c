@@ -223,13 +223,12 @@ static tac_dvec3 unit_normal(const tac_dvec3 t[3])
 	return tac_dvec3_triangle_normal(t[0], t[1], t[2]);
 }
 
-// Whether p projects onto the triangle t with the normal n, or close beside it.
+// Whether p projects onto the triangle t with the normal n.
 static bool projects_onto(tac_dvec3 p, const tac_dvec3 t[3], tac_dvec3 n)
 {
 	for (int k = 0; k < 3; k++) {
 		tac_dvec3 edge = tac_dvec3_sub(t[(k + 1) % 3], t[k]);
-		if (tac_dvec3_dot(n, tac_dvec3_cross(edge, tac_dvec3_sub(p, t[k]))) <
-		    -SCO_INJECT_FACE_SLACK_M * tac_dvec3_length(edge))
+		if (tac_dvec3_dot(n, tac_dvec3_cross(edge, tac_dvec3_sub(p, t[k]))) < 0)
 			return false;
 	}
 	return true;
@@ -283,11 +282,6 @@ static void find_vertex(pair *p, int k)
 	}
 }
 
-static bool beyond_edge(double fraction)
-{
-	return fraction < -SCO_INJECT_EDGE_SLACK || fraction > 1 + SCO_INJECT_EDGE_SLACK;
-}
-
 // Edge k of the tool's triangle against edge j of the obstacle's.
 static void find_edges(pair *p, int k, int j)
 {
@@ -303,7 +297,7 @@ static void find_edges(pair *p, int k, int j)
 		  w = tac_dvec3_sub(p->fixed_corners[(j + 1) % 3], c);
 	tac_dvec3 n0 = tac_dvec3_cross(u0, w), n1 = tac_dvec3_cross(u1, w);
 	double l0 = tac_dvec3_length(n0), l1 = tac_dvec3_length(n1);
-	if (fmin(l0, l1) < SCO_INJECT_PARALLEL_SINE * tac_dvec3_length(u0) * tac_dvec3_length(w))
+	if (fmin(l0, l1) < SCO_PARALLEL_SINE * tac_dvec3_length(u0) * tac_dvec3_length(w))
 		return;
 	n0 = tac_dvec3_scale(n0, 1 / l0);
 	n1 = tac_dvec3_scale(n1, 1 / l1);
@@ -318,13 +312,13 @@ static void find_edges(pair *p, int k, int j)
 	tac_dvec3 between = tac_dvec3_sub(c, z);
 	double on_moving = tac_dvec3_dot(tac_dvec3_cross(between, w), n1) / l1,
 	       on_fixed = tac_dvec3_dot(tac_dvec3_cross(between, u1), n1) / l1;
-	if (beyond_edge(on_moving) || beyond_edge(on_fixed))
+	if (on_moving < 0 || on_moving > 1 || on_fixed < 0 || on_fixed > 1)
 		return;
 	tac_contact_point contact = {.kind = TAC_CONTACT_EDGE_EDGE,
 				     .moving_feature = moving,
 				     .fixed_feature = fixed,
 				     .normal = n0,
-				     .point = tac_dvec3_add_scaled(a, fmin(1, fmax(0, on_moving)), u0),
+				     .point = tac_dvec3_add_scaled(a, on_moving, u0),
 				     .gap = g0};
 	add_contact(p, contact);
 }
@@ -378,7 +372,7 @@ static double detail(const void *m)
 }
 
 const tac_sco_geometry tac_sco_geometry_mesh = {
-	.query_share = 0.08,
+	.query_share = SCO_MESH_QUERY_SHARE,
 	.stride = 1,
 	.create = create,
 	.destroy = destroy,

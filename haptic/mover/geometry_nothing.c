@@ -40,7 +40,6 @@ static double gap_after(const void *memory, const tac_contact_point *contact, ta
 }
 
 const tac_sco_geometry tac_sco_geometry_nothing = {
-	.query_share = 0.5,
 	.create = create,
 	.destroy = forget,
 	.reset = forget,

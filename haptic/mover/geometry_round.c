@@ -76,7 +76,7 @@ static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double
 {
 	memory *m = memory_;
 	tac_round tool = place(m, motion->start);
-	bool turns = tac_dvec3_length(motion->twist.w) > SCO_ROUND_MIN_TURN_RAD;
+	bool turns = tac_dvec3_length_squared(motion->twist.w) > 0;
 	tac_sweep_options o = options(turns ? tac_certificate_options_default().threshold : zone_m, work);
 	tac_sweep_result r = turns ? tac_round_prove(&tool, m->body, motion->start.position, motion->twist.v,
 						     motion->twist.w, &o, m->context)
@@ -118,8 +118,8 @@ static tac_dvec3 roll(const void *memory_, const tac_contact_point *contact, tac
 }
 
 const tac_sco_geometry tac_sco_geometry_round = {
-	.query_share = 0.5,
-	.stride = 4, // its sweeps are cheap and stop exactly at an obstacle
+	.query_share = SCO_ROUND_QUERY_SHARE,
+	.stride = SCO_ROUND_STRIDE,
 	.create = create,
 	.destroy = destroy,
 	.reset = reset,

@@ -74,9 +74,7 @@ typedef struct tac_sco_tick {
 	double travel_m;         // of all substeps so far
 	double contact_travel_m; // of those near contact
 	double slew_limit_m;     // for contact_travel_m
-	double bias_m;           // added to the bounds after a blocked substep
 	int32_t injections;      // substeps that were solved again with an injected contact
-	int injection_rounds;    // at this pose
 	double roll_limit_m;     // how far the next substep may roll over edges and vertices
 	bool rolling;            // this substep rolls: its chord dips into the hold gap
 } tac_sco_tick;
@@ -158,7 +156,7 @@ tac_sco_relative tac_sco_relative_motion(const tac_sco *sco, const tac_sco_obsta
 // The margin, m, within which a substep needs its contacts if no obstacle moves in it.
 static inline double tac_sco_list_margin(const tac_sco *sco, double trust)
 {
-	return SCO_CONTACT_MARGIN * trust + 2 * sco->def.hold_gap_m;
+	return SCO_CONTACT_MARGIN * trust + SCO_LIST_GAPS * sco->def.hold_gap_m;
 }
 
 // Lists the contacts within *margin after the fraction `s` of the twist into the spare lists. Where that

@@ -18,7 +18,7 @@ static const tac_sco_twist no_motion = {{0, 0, 0}, {0, 0, 0}};
 // `reach` from each other. Turns about these origins do not move the spheres.
 static bool are_far(const tac_sco *sco, const tac_sco_obstacle *obstacle, double apart, double reach)
 {
-	return apart > SCO_FAR_SLACK * (sco->radius_m + obstacle->radius_m) + reach;
+	return apart > SCO_SPHERE_SLACK * (sco->radius_m + obstacle->radius_m) + reach;
 }
 
 // The same anywhere on a motion.
@@ -65,7 +65,7 @@ bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *mar
 	if (*margin >= wanted)
 		sco->complete_query_units = (double)(work->units - before);
 	tac_sco_trust_observe_query(&sco->trust, &sco->def, wanted, *margin, pairs, share, short_of_work);
-	if (*margin >= SCO_REPORT_GAPS * sco->def.hold_gap_m)
+	if (*margin >= SCO_LIST_GAPS * sco->def.hold_gap_m)
 		return true;
 	work->spent = true;
 	return false;
@@ -89,7 +89,7 @@ void tac_sco_accept_contacts(tac_sco *sco, double margin, double distance)
 // The distance that a proved motion of a round tool keeps from what is not listed.
 static double proof_zone(const tac_sco *sco)
 {
-	return (sco->tick.rolling ? SCO_ROLL_STOP_GAPS : SCO_ROUND_STOP_GAPS) * sco->def.hold_gap_m;
+	return (sco->tick.rolling ? SCO_ROUND_SLACK_GAPS : 1 - SCO_ROUND_SLACK_GAPS) * sco->def.hold_gap_m;
 }
 
 static tac_sco_proof prove_obstacle(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_sco_twist t)
@@ -136,7 +136,7 @@ bool tac_sco_advance_far_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle)
 {
 	const tac_dvec3 between = tac_dvec3_sub(sco->pose.position, obstacle->pose.position);
 	const double apart = tac_dvec3_length(between) - tac_dvec3_length(obstacle->twist.v),
-		     margin = fmax(sco->listed_margin_m, SCO_REPORT_GAPS * sco->def.hold_gap_m);
+		     margin = fmax(sco->listed_margin_m, SCO_LIST_GAPS * sco->def.hold_gap_m);
 	if (!obstacle->hidden && !are_far(sco, obstacle, apart, margin))
 		return false;
 	obstacle->pose = obstacle->goal;
@@ -160,7 +160,7 @@ static bool prove_and_list(tac_sco *sco, tac_sco_obstacle *obstacle, double marg
 	const double covered = obstacle->spare->margin;
 	tac_sco_trust_observe_query(&sco->trust, &sco->def, margin, covered, avoidable_pairs(obstacle->spare),
 				    share, short_of_work);
-	const bool enough = covered >= SCO_REPORT_GAPS * sco->def.hold_gap_m;
+	const bool enough = covered >= SCO_LIST_GAPS * sco->def.hold_gap_m;
 	work->spent |= !enough;
 	return enough;
 }
@@ -168,7 +168,7 @@ static bool prove_and_list(tac_sco *sco, tac_sco_obstacle *obstacle, double marg
 bool tac_sco_advance_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle)
 {
 	const bool listed = sco->listed_margin_m > 0;
-	const double hold = sco->def.hold_gap_m, least = SCO_REPORT_GAPS * hold,
+	const double hold = sco->def.hold_gap_m, least = SCO_LIST_GAPS * hold,
 		     needed = tac_sco_list_margin(sco, tac_sco_trust_begin(&sco->trust));
 	const double margin = fmax(least, fmin(sco->listed_margin_m, needed));
 	if (!prove_and_list(sco, obstacle, margin))
@@ -199,7 +199,7 @@ bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction)
 	tac_sco_work *work = &sco->tick.work;
 	if (!tac_sco_work_admit(work, SCO_SWEEP))
 		return false;
-	double fraction = 1, zone = SCO_FLIGHT_GAPS * sco->def.hold_gap_m;
+	double fraction = 1, zone = SCO_LIST_GAPS * sco->def.hold_gap_m;
 	for (int32_t i = 0; i < sco->def.object_count && fraction > 0; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
 		if (obstacle->hidden)

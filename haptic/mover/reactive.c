@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Slots of the hash table of rows: at most three rows for each pair fill less than half of them.
+#define SLOTS (8 * SCO_REACTIVE_MAX_PAIRS)
+
 // Two triangles that intersect at a pose where the tool was to be placed.
 typedef struct hit {
 	double separation; // at the SCO's pose, m
@@ -30,7 +33,7 @@ typedef struct memory {
 	int32_t new_count;
 	struct {
 		int32_t object, row; // row + 1 of the object's list; 0: empty
-	} slots[SCO_REACTIVE_SLOTS];
+	} slots[SLOTS];
 	struct {
 		bool exists;
 		attempt attempt;
@@ -131,7 +134,7 @@ static plane plane_of(const tac_sco *sco, const hit *p)
 	tac_dvec3 down = tac_dquat_rotate(tac_dquat_conjugate(T.rotation), tac_dvec3_neg(at.normal)), n;
 	if (!edge_is_convex_towards(obstacle->shape->mesh, p->fixed, c.fixed, at.normal)) {
 		double above = clearance(at.b, at.a, &n);
-		if (above >= SCO_REACTIVE_MIN_SEPARATION_M) {
+		if (above >= SCO_MIN_GAP_M) {
 			at.kind = FIXED_FACE;
 			at.normal = n;
 			at.point = at.b[0];
@@ -140,7 +143,7 @@ static plane plane_of(const tac_sco *sco, const hit *p)
 	}
 	if (!edge_is_convex_towards(tool_mesh(sco), p->moving, c.moving, down)) {
 		double below = clearance(at.a, at.b, &n);
-		if (below >= SCO_REACTIVE_MIN_SEPARATION_M) {
+		if (below >= SCO_MIN_GAP_M) {
 			at.kind = MOVING_FACE;
 			at.normal = tac_dvec3_neg(n);
 			at.point = at.a[0];
@@ -156,8 +159,7 @@ static void add_row(tac_sco *sco, int32_t object, tac_contact_point c)
 	tac_contacts *list = sco->obstacles[object].contacts;
 	uint32_t at = (uint32_t)c.moving_feature * 2654435761u ^ (uint32_t)c.fixed_feature * 2246822519u ^
 		      (uint32_t)object * 3266489917u;
-	for (at = (at >> 16 ^ at) % SCO_REACTIVE_SLOTS; m->slots[at].row > 0;
-	     at = (at + 1) % SCO_REACTIVE_SLOTS) {
+	for (at = (at >> 16 ^ at) % SLOTS; m->slots[at].row > 0; at = (at + 1) % SLOTS) {
 		if (m->slots[at].object == object &&
 		    tac_sco_same_features(&list->list[m->slots[at].row - 1], &c))
 			return;
@@ -242,7 +244,7 @@ static bool collect_hits(tac_sco *sco, int32_t object)
 	memory *m = sco->reactive;
 	tac_context *context = sco->context;
 	bool any = false;
-	sco->tick.work.units += SCO_REACTIVE_PLANE_UNITS * context->pair_count;
+	sco->tick.work.units += SCO_PLANE_UNITS * context->pair_count;
 	for (int64_t i = 0; i < context->pair_count; i++) {
 		hit p = {0, object, context->fixed_ids[i], context->moving_ids[i], false};
 		if (!tac_context_triangles_meet(context, p.fixed, p.moving))
@@ -311,7 +313,7 @@ static void list_rows(tac_sco *sco, double within)
 		sco->obstacles[i].contacts->dropped = 0;
 	}
 	memset(m->slots, 0, sizeof m->slots);
-	sco->tick.work.units += SCO_REACTIVE_PLANE_UNITS * m->count;
+	sco->tick.work.units += SCO_PLANE_UNITS * m->count;
 	int32_t left = 0;
 	for (int32_t i = 0; i < m->count; i++) {
 		plane at = plane_of(sco, &m->kept[i]);
@@ -346,7 +348,7 @@ static bool drop_face_planes(tac_sco *sco)
 	memory *m = sco->reactive;
 	int32_t left = 0, all = m->count;
 	for (int32_t i = 0; i < all; i++) {
-		if (!m->kept[i].by_face_plane || m->kept[i].separation <= 2 * sco->def.hold_gap_m)
+		if (!m->kept[i].by_face_plane || m->kept[i].separation <= SCO_LIST_GAPS * sco->def.hold_gap_m)
 			m->kept[left++] = m->kept[i];
 	}
 	m->count = left;
@@ -371,14 +373,14 @@ static bool find_attempt(tac_sco *sco, tac_sco_twist to_device, double reach, do
 static bool move_once(tac_sco *sco, tac_sco_twist to_device)
 {
 	memory *m = sco->reactive;
-	double max_reach = SCO_TRAVEL_SLACK * tac_sco_max_travel(sco, to_device);
+	double max_reach = tac_sco_max_travel(sco, to_device);
 	double reach = fmin(fmax(max_reach, SCO_MIN_TRAVEL_M), sco->trust.radius_m);
 	double energy = tac_sco_energy(sco, sco->pose, sco->tick.device);
 	attempt at = {.halvings = 0};
 	bool push = tac_sco_any_obstacle_moves(sco), dropped = false;
 	if (push)
 		m->unfinished.exists = false;
-	list_rows(sco, reach + 2 * sco->def.hold_gap_m);
+	list_rows(sco, reach + SCO_LIST_GAPS * sco->def.hold_gap_m);
 	for (int round = 0; round < SCO_REACTIVE_MAX_TRIES; round++) {
 		if (m->unfinished.exists)
 			at = m->unfinished.attempt;
@@ -386,8 +388,7 @@ static bool move_once(tac_sco *sco, tac_sco_twist to_device)
 			return false;
 		tac_dpose there = tac_sco_pose_after(sco->pose, at.twist, 1);
 		double next_energy = tac_sco_energy(sco, there, sco->tick.device);
-		if (!push &&
-		    (at.travel_m < SCO_MIN_TRAVEL_M || next_energy > energy - SCO_REACTIVE_MIN_PROGRESS_M2)) {
+		if (!push && (at.travel_m < SCO_MIN_TRAVEL_M || next_energy > energy - SCO_MIN_PROGRESS_M2)) {
 			if (m->unfinished.exists) { // the device has gone elsewhere since
 				m->unfinished.exists = false;
 				at.halvings = 0;
@@ -396,7 +397,7 @@ static bool move_once(tac_sco *sco, tac_sco_twist to_device)
 			if (dropped || !drop_face_planes(sco))
 				return false;
 			dropped = true;
-			list_rows(sco, reach + 2 * sco->def.hold_gap_m);
+			list_rows(sco, reach + SCO_LIST_GAPS * sco->def.hold_gap_m);
 			continue;
 		}
 		placement result = place(sco, &at);
@@ -412,7 +413,7 @@ static bool move_once(tac_sco *sco, tac_sco_twist to_device)
 			return at.limited || at.halvings > 0 || at.travel_m >= sco->def.stop_length_m;
 		}
 		if (result == TOO_DEEP || !keep_hits(sco)) {
-			if (push || ++at.halvings > SCO_REACTIVE_MAX_HALVINGS)
+			if (push || ++at.halvings > SCO_COMMIT_TRIES)
 				break;
 		}
 	}
@@ -429,7 +430,7 @@ void tac_sco_move_reactive(tac_sco *sco)
 	bool going = true;
 	while (going && work->count[SCO_SUBSTEP] < sco->def.substeps) {
 		tac_sco_twist to_device = tac_sco_twist_between(sco, sco->pose, sco->tick.device);
-		if (tac_sco_max_travel(sco, to_device) < SCO_ARRIVED_M && !tac_sco_any_obstacle_moves(sco))
+		if (tac_sco_max_travel(sco, to_device) < SCO_MIN_TRAVEL_M && !tac_sco_any_obstacle_moves(sco))
 			break;
 		work->count[SCO_SUBSTEP]++;
 		bool pushed = tac_sco_any_obstacle_moves(sco);
@@ -442,7 +443,7 @@ void tac_sco_move_reactive(tac_sco *sco)
 	if (going && work->count[SCO_SUBSTEP] >= sco->def.substeps)
 		sco->tick.flags |= TAC_SCO_LIMITED;
 	const memory *m = sco->reactive;
-	list_rows(sco, sco->trust.radius_m + 2 * sco->def.hold_gap_m);
+	list_rows(sco, sco->trust.radius_m + SCO_LIST_GAPS * sco->def.hold_gap_m);
 	sco->listed_margin_m = sco->trust.radius_m;
 	sco->distance_m = sco->listed_margin_m;
 	for (int32_t i = 0; i < m->count; i++)

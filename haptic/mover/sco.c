@@ -122,7 +122,7 @@ static double ask_within(const tac_sco_def *def, const tac_shape *shape)
 {
 	if (!shape || !def->collider || !def->tool_shape || def->collider->node_ns == 0)
 		return HUGE_VAL;
-	return SCO_ASK_SLACK * (mesh_radius(def->tool_shape->mesh) + mesh_radius(shape->mesh));
+	return SCO_SPHERE_SLACK * (mesh_radius(def->tool_shape->mesh) + mesh_radius(shape->mesh));
 }
 
 // A sphere about the reference point has no orientation.
@@ -408,7 +408,8 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 	if (travel > 0)
 		sco->turn_hysteresis_rad = SCO_TURN_HYSTERESIS_RAD;
 	else
-		sco->turn_hysteresis_rad *= tac_sco_decay(sco->def.period_s, SCO_TURN_HYSTERESIS_TIME_S);
+		sco->turn_hysteresis_rad *=
+			SCO_TURN_HYSTERESIS_TIME_S / (SCO_TURN_HYSTERESIS_TIME_S + sco->def.period_s);
 	sco->last_device = device;
 	sco->has_last_device = true;
 	sco->last_turn = tac_sco_twist_between(sco, sco->pose, device).w;
@@ -450,7 +451,7 @@ static void report_unlisted(tac_sco *sco, tac_sco_report *out_report)
 	const tac_sco_twist rest = {{0, 0, 0}, {0, 0, 0}};
 	const double kept_distance = sco->distance_m;
 	const tac_sco_trust kept_trust = sco->trust;
-	double distance, margin = SCO_REPORT_GAPS * sco->def.hold_gap_m;
+	double distance, margin = SCO_LIST_GAPS * sco->def.hold_gap_m;
 	if (kept_distance > margin)
 		return;
 	if (tac_sco_query_contacts(sco, rest, 0, &margin, &distance)) {
