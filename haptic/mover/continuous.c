@@ -1,37 +1,30 @@
-// The continuous mover. A step first advances the objects that move, then makes substeps: it flies where
-// nothing is near; near contact it lists the contacts, solves for the best twist, proves it and commits it.
-// tac_sco_outcome (haptic/sco.h) has every reason for which a substep is refused or ends the step; move_once
-// returns it, and the report and the snapshot have it. The trust radius and the other values that adapt are
-// in controllers.c.
+// The continuous mover. A step first advances the objects that move, then makes substeps of up to five
+// stages: fly, list, solve, prove, commit. The stage that ends a substep returns why (tac_sco_outcome,
+// haptic/sco.h); the report and the snapshot have it. The trust radius and the other values that adapt are in
+// controllers.c.
 #include "haptic/mover/mover.h"
 
 #include <math.h>
 
 #define NEXT_STAGE TAC_SCO_NO_SUBSTEP // the substep goes on
 
-static bool goes_on(tac_sco_outcome o)
-{
-	return o < TAC_SCO_ARRIVED;
-}
-
-static bool is_refusal(tac_sco_outcome o)
-{
-	return o >= TAC_SCO_UNPROVED && o != TAC_SCO_ARRIVED && o != TAC_SCO_CONVERGED;
-}
-
 static const tac_sco_twist no_motion = {{0, 0, 0}, {0, 0, 0}};
 
-// A substep near contact.
+// What the stages of a substep hand on.
 typedef struct substep {
-	tac_sco_twist to_device, twist;
-	double max_reach; // m, to the device
-	double trust;     // m
-	double reach;     // m: how far it may go
-	double margin;    // m, within which contacts are listed
-	double travel;    // m
-	bool push;        // an obstacle moves in it
-	bool slewed;      // the slew limit cut its reach
-	bool limited;     // trust radius, turn or slew limit cut it short
+	tac_sco_twist to_device;
+	double device_travel; // m, of a motion to the device
+	bool push;            // an obstacle moves in it
+	// list
+	double trust;  // m
+	double reach;  // m: how far it may go
+	double margin; // m, within which contacts are listed
+	bool slewed;   // the slew limit cut its reach
+	// solve
+	tac_sco_twist twist;
+	double travel; // m, of the twist
+	bool limited;  // trust radius, turn or slew limit cut it short
+	// prove
 	tac_sco_proof proof;
 } substep;
 
@@ -45,12 +38,10 @@ static bool advance_obstacles(tac_sco *sco)
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
 		obstacle->moves = tac_sco_aim_obstacle(obstacle);
+		if (obstacle->moves && tac_sco_advance_far_obstacle(sco, obstacle))
+			obstacle->moves = false;
 		if (!obstacle->moves)
 			continue;
-		if (tac_sco_advance_far_obstacle(sco, obstacle)) {
-			obstacle->moves = false;
-			continue;
-		}
 		near = true;
 		obstacle->moves = !tac_sco_advance_obstacle(sco, obstacle);
 	}
@@ -88,7 +79,7 @@ static double plan_obstacle_motions(tac_sco *sco, double reach)
 	return most;
 }
 
-// --- commit ---
+// --- fly ---
 
 // The smallest distance at which a substep from a pose with this distance may end.
 static double floor_from(const tac_sco *sco, double distance)
@@ -103,27 +94,25 @@ static double floor_from(const tac_sco *sco, double distance)
 static tac_sco_outcome settle(tac_sco *sco, tac_sco_twist t, double f, double from_distance, double margin,
 			      double *out_fraction)
 {
-	bool must_come_closer =
+	const bool must_come_closer =
 		from_distance >= SCO_FLOOR_GAPS * sco->def.hold_gap_m && !tac_sco_any_obstacle_moves(sco);
-	double floor = floor_from(sco, from_distance), energy = 0;
-	if (must_come_closer)
-		energy = tac_sco_energy(sco, sco->pose, sco->tick.device);
+	const double floor = floor_from(sco, from_distance),
+		     energy = tac_sco_energy(sco, sco->pose, sco->tick.device);
 	const int tries = sco->tick.rolling ? 1 : SCO_COMMIT_TRIES; // half a roll ends in the dip
 	tac_sco_outcome refusal = f > 0 ? TAC_SCO_TOO_CLOSE : TAC_SCO_UNPROVED;
 	*out_fraction = 0;
 	for (int k = 0; k < tries && f > 0; k++, f *= 0.5) {
-		double distance, listed_margin = margin;
-		if (must_come_closer) {
-			tac_dpose there = tac_sco_pose_after(sco->pose, t, f);
-			if (tac_sco_energy(sco, there, sco->tick.device) > energy - SCO_MIN_PROGRESS_M2) {
-				refusal = TAC_SCO_CONVERGED; // not closer to the device
-				continue;
-			}
+		const tac_dpose there = tac_sco_pose_after(sco->pose, t, f);
+		if (must_come_closer &&
+		    tac_sco_energy(sco, there, sco->tick.device) > energy - SCO_MIN_PROGRESS_M2) {
+			refusal = TAC_SCO_CONVERGED;
+			continue;
 		}
+		double distance, listed_margin = margin;
 		if (!tac_sco_query_contacts(sco, t, f, &listed_margin, &distance))
 			return TAC_SCO_END_UNLISTED;
 		if (distance < floor)
-			continue; // too close to an obstacle
+			continue;
 		tac_sco_move(sco, t, f);
 		tac_sco_accept_contacts(sco, listed_margin, distance);
 		*out_fraction = f;
@@ -132,74 +121,43 @@ static tac_sco_outcome settle(tac_sco *sco, tac_sco_twist t, double f, double fr
 	return refusal;
 }
 
-// Another obstacle is in the path of a roll: the next substep rolls at most this far. The roll alone is
-// refused, so neither the trust radius nor the bounds change.
-static tac_sco_outcome retry_roll(tac_sco *sco, double travel)
-{
-	sco->tick.roll_limit_m = travel;
-	return TAC_SCO_ROLL_STOPPED;
-}
-
-// What the next substep does differently: it is shorter and has the pair that ended the proof as a row.
-static void recover_from_blocked(tac_sco *sco, const substep *p)
-{
-	if (p->push)
-		tac_sco_stop_obstacles(sco);
-	sco->tick.flags |= TAC_SCO_BLOCKED;
-	tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_BLOCKED, 0);
-	tac_sco_inject_blocker(sco, &p->proof);
-}
-
-static tac_sco_outcome commit(tac_sco *sco, const substep *p)
-{
-	tac_sco_tick *tick = &sco->tick;
-	double made, margin = tac_sco_list_margin(sco, p->trust);
-	tac_sco_outcome o = settle(sco, p->twist, p->proof.fraction, sco->distance_m, margin, &made);
-	if (tick->rolling && o != TAC_SCO_MOVED)
-		return retry_roll(sco, 0);
-	tick->roll_limit_m = sco->def.trust_max_m;
-	if (o == TAC_SCO_CONVERGED)
-		return o;
-	sco->injected_count = 0;
-	if (o != TAC_SCO_MOVED) {
-		recover_from_blocked(sco, p);
-		return o;
-	}
-	if (made < 1)
-		tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_SHORTENED, made * p->travel);
-	tick->contact_travel_m += made * p->travel;
-	tick->travel_m += made * p->travel;
-	bool arrived = !p->limited && made >= 1 && p->travel < sco->def.stop_length_m && !p->push;
-	return arrived ? TAC_SCO_ARRIVED : TAC_SCO_MOVED;
-}
-
-// --- fly ---
-
 // Sweeps the translation to the device, then the rotation. True if the SCO moved.
-static bool fly(tac_sco *sco, tac_sco_twist to_device)
+static bool sweep_to_device(tac_sco *sco, tac_sco_twist to_device)
 {
-	double zone = SCO_LIST_GAPS * sco->def.hold_gap_m, f, made;
-	double travel = tac_sco_max_travel(sco, to_device), shortest = sco->def.trust_max_m;
+	double travel = tac_sco_max_travel(sco, to_device);
 	if (travel > SCO_MAX_FLIGHT_M)
 		to_device = tac_sco_twist_scale(to_device, SCO_MAX_FLIGHT_M / travel);
-	double length = tac_dvec3_length(to_device.v), turn = tac_dvec3_length(to_device.w);
-	tac_sco_twist translation = {to_device.v, no_motion.w};
-	if (!tac_sco_sweep(sco, translation, &f) || (f < 1 && f * length <= shortest))
-		return false;
+	const tac_sco_twist parts[] = {{to_device.v, no_motion.w}, {no_motion.v, to_device.w}};
+	const double lengths[] = {tac_dvec3_length(to_device.v), tac_dvec3_length(to_device.w)};
+	const double shortest[] = {sco->def.trust_max_m, sco->def.turn_max_rad};
 	bool moved = false;
-	if (length > 0) {
-		moved = settle(sco, translation, f, HUGE_VAL, zone, &made) == TAC_SCO_MOVED;
-		if (!moved || made != 1)
+	for (int i = 0; i < 2; i++) {
+		double f, made;
+		if (lengths[i] == 0)
+			continue;
+		if (!tac_sco_sweep(sco, parts[i], &f) || (f < 1 && f * lengths[i] <= shortest[i]))
 			return moved;
-	}
-	if (turn > 0) {
-		tac_sco_twist rotation = {no_motion.v, to_device.w};
-		if (!tac_sco_sweep(sco, rotation, &f) || (f < 1 && f * turn <= sco->def.turn_max_rad) ||
-		    settle(sco, rotation, f, HUGE_VAL, zone, &made) != TAC_SCO_MOVED)
+		if (settle(sco, parts[i], f, HUGE_VAL, SCO_LIST_GAPS * sco->def.hold_gap_m, &made) !=
+		    TAC_SCO_MOVED)
 			return moved;
+		moved = true;
+		if (made < 1 && i == 0)
+			return true;
 	}
 	tac_sco_flight_observe(&sco->flight, false);
 	return true;
+}
+
+// A tool that is neither near contact nor near the device flies.
+static tac_sco_outcome fly(tac_sco *sco, substep *p)
+{
+	const bool far = p->device_travel > sco->def.trust_max_m ||
+			 tac_dvec3_length(p->to_device.w) > sco->def.turn_max_rad;
+	if (!far || sco->near_contact || p->push)
+		return NEXT_STAGE;
+	const bool moved = sweep_to_device(sco, p->to_device);
+	sco->near_contact = !moved || sco->distance_m < SCO_LIST_GAPS * sco->def.hold_gap_m;
+	return moved ? TAC_SCO_MOVED : NEXT_STAGE;
 }
 
 // --- list ---
@@ -209,22 +167,25 @@ static bool fly(tac_sco *sco, tac_sco_twist to_device)
 static tac_sco_outcome list(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
-	p->max_reach = tac_sco_max_travel(sco, p->to_device);
 	p->trust = tac_sco_trust_begin(&sco->trust);
-	p->reach = fmin(p->max_reach, fmin(sco->geometry->stride * sco->trust.radius_m, sco->stride.max_m));
+	p->reach =
+		fmin(p->device_travel, fmin(sco->geometry->stride * sco->trust.radius_m, sco->stride.max_m));
 	if (sco->def.slew_m_per_s > 0 && sco->near_contact) {
+		if (!p->push && tick->contact_travel_m >= SCO_AT_LIMIT * tick->slew_limit_m) {
+			tick->flags |= TAC_SCO_SLEWED | TAC_SCO_LIMITED;
+			return TAC_SCO_SLEW_SPENT;
+		}
 		double left = fmax(0, tick->slew_limit_m - tick->contact_travel_m);
 		p->slewed = left < p->reach;
 		p->reach = fmin(p->reach, left);
 		tick->roll_limit_m = fmin(tick->roll_limit_m, left);
 	}
-	double obstacle_travel = 0;
-	if (tac_sco_any_obstacle_moves(sco)) {
+	p->margin = tac_sco_list_margin(sco, p->trust);
+	if (p->push) {
 		p->reach = p->trust;
-		obstacle_travel = plan_obstacle_motions(sco, p->reach);
+		p->margin += plan_obstacle_motions(sco, p->reach);
 		p->push = tac_sco_any_obstacle_moves(sco);
 	}
-	p->margin = tac_sco_list_margin(sco, p->trust) + obstacle_travel;
 	if (sco->listed_margin_m > 0 && sco->listed_margin_m < p->margin &&
 	    sco->listed_margin_m >= SCO_REUSE_MARGIN * p->margin)
 		p->margin = sco->listed_margin_m;
@@ -240,7 +201,26 @@ static tac_sco_outcome list(tac_sco *sco, substep *p)
 
 // --- solve ---
 
-// Solves for the twist and limits it. A twist that no obstacle can be reached by is made at once.
+// Scales a solution down to the reach and the largest turn.
+static void limit(tac_sco *sco, substep *p)
+{
+	if (sco->tick.rolling)
+		p->reach = fmax(p->reach, sco->tick.roll_limit_m);
+	double s = tac_sco_limit_factor(sco, p->twist, p->reach);
+	if (s < 1) {
+		p->twist = tac_sco_twist_scale(p->twist, s);
+		tac_sco_scale_obstacles(sco, s);
+	}
+	p->travel = tac_sco_max_travel(sco, p->twist);
+	p->limited = s < 1 || (p->travel > SCO_AT_LIMIT * p->reach && p->reach < p->device_travel) ||
+		     tac_dvec3_length(p->twist.w) > SCO_AT_LIMIT * sco->def.turn_max_rad;
+	if (p->limited)
+		tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_LIMITED, 0);
+	if (p->limited && p->slewed)
+		sco->tick.flags |= TAC_SCO_SLEWED;
+}
+
+// Solves for the twist. One that cannot reach any obstacle is made at once.
 static tac_sco_outcome solve(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
@@ -251,23 +231,12 @@ static tac_sco_outcome solve(tac_sco *sco, substep *p)
 		tac_sco_stop_obstacles(sco);
 		return TAC_SCO_OBJECTS_STOPPED;
 	}
-	if (tick->rolling)
-		p->reach = fmax(p->reach, tick->roll_limit_m);
-	double s = tac_sco_limit_factor(sco, p->twist, p->reach);
-	if (s < 1) {
-		p->twist = tac_sco_twist_scale(p->twist, s);
-		tac_sco_scale_obstacles(sco, s);
-	}
-	p->travel = tac_sco_max_travel(sco, p->twist);
-	p->limited = s < 1 || (p->travel > SCO_AT_LIMIT * p->reach && p->reach < p->max_reach) ||
-		     tac_dvec3_length(p->twist.w) > SCO_AT_LIMIT * sco->def.turn_max_rad;
-	if (p->limited)
-		tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_LIMITED, 0);
-	if (p->limited && p->slewed)
-		tick->flags |= TAC_SCO_SLEWED;
-	if (p->travel < SCO_MIN_TRAVEL_M && !p->push && sco->distance_m < p->margin)
+	limit(sco, p);
+	if (p->push)
+		return NEXT_STAGE;
+	if (p->travel < SCO_MIN_TRAVEL_M && sco->distance_m < p->margin)
 		return TAC_SCO_CONVERGED; // the SCO rests, and the list stays valid
-	if (!p->push && sco->distance_m >= p->travel + sco->def.hold_gap_m) {
+	if (sco->distance_m >= p->travel + sco->def.hold_gap_m) {
 		tac_sco_move(sco, p->twist, 1);
 		sco->listed_margin_m = -1;
 		sco->distance_m -= p->travel;
@@ -277,10 +246,18 @@ static tac_sco_outcome solve(tac_sco *sco, substep *p)
 	}
 	// After the first substep a short rest is left to the next step, where it costs no extra proof.
 	double rest = tick->travel_m > 0 ? SCO_SETTLED_FRACTION * sco->def.stop_length_m : SCO_MIN_TRAVEL_M;
-	return p->travel < rest && !p->limited && !p->push ? TAC_SCO_ARRIVED : NEXT_STAGE;
+	return p->travel < rest && !p->limited ? TAC_SCO_ARRIVED : NEXT_STAGE;
 }
 
 // --- prove ---
+
+// Something else is in the path of a roll: the next substep rolls at most this far. The roll alone is
+// refused, so the trust radius does not change.
+static tac_sco_outcome stop_roll(tac_sco *sco, double next_m)
+{
+	sco->tick.roll_limit_m = next_m;
+	return TAC_SCO_ROLL_STOPPED;
+}
 
 static tac_sco_outcome prove(tac_sco *sco, substep *p)
 {
@@ -295,7 +272,7 @@ static tac_sco_outcome prove(tac_sco *sco, substep *p)
 	double cost = (double)(tick->work.units - before) / (double)sco->def.work_units;
 	tac_sco_stride_observe(&sco->stride, &sco->def, p->travel, cost);
 	if (tick->rolling && p->proof.fraction < 1)
-		return retry_roll(sco, SCO_SHRINK * p->proof.fraction * p->travel);
+		return stop_roll(sco, SCO_SHRINK * p->proof.fraction * p->travel);
 	if (p->proof.fraction < SCO_MIN_PROVED && tac_sco_inject(sco, &p->proof, p->twist)) {
 		tick->injections++;
 		tick->work.count[SCO_SUBSTEP]--; // the same substep is solved again
@@ -304,37 +281,63 @@ static tac_sco_outcome prove(tac_sco *sco, substep *p)
 	return NEXT_STAGE;
 }
 
+// --- commit ---
+
+// Moves by what is proved. After a blocked substep the next one is shorter and has the pair that ended the
+// proof as a row.
+static tac_sco_outcome commit(tac_sco *sco, substep *p)
+{
+	tac_sco_tick *tick = &sco->tick;
+	double made, margin = tac_sco_list_margin(sco, p->trust);
+	tac_sco_outcome o = settle(sco, p->twist, p->proof.fraction, sco->distance_m, margin, &made);
+	if (tick->rolling && o != TAC_SCO_MOVED)
+		return stop_roll(sco, 0);
+	tick->roll_limit_m = sco->def.trust_max_m;
+	if (o == TAC_SCO_CONVERGED)
+		return o;
+	sco->injected_count = 0;
+	if (o != TAC_SCO_MOVED) {
+		tick->flags |= TAC_SCO_BLOCKED;
+		tac_sco_stop_obstacles(sco);
+		tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_BLOCKED, 0);
+		tac_sco_inject_blocker(sco, &p->proof);
+		return o;
+	}
+	if (made < 1)
+		tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_SHORTENED, made * p->travel);
+	tick->contact_travel_m += made * p->travel;
+	tick->travel_m += made * p->travel;
+	bool arrived = !p->limited && made >= 1 && p->travel < sco->def.stop_length_m && !p->push;
+	return arrived ? TAC_SCO_ARRIVED : TAC_SCO_MOVED;
+}
+
 // --- the step ---
 
-// One substep of a step.
 static tac_sco_outcome move_once(tac_sco *sco)
 {
 	tac_sco_tick *tick = &sco->tick;
-	substep p = {.to_device = tac_sco_twist_between(sco, sco->pose, tick->device)};
-	double travel = tac_sco_max_travel(sco, p.to_device);
-	bool push = tac_sco_any_obstacle_moves(sco);
-	if (travel < SCO_MIN_TRAVEL_M && !push)
+	substep p = {.to_device = tac_sco_twist_between(sco, sco->pose, tick->device),
+		     .push = tac_sco_any_obstacle_moves(sco)};
+	p.device_travel = tac_sco_max_travel(sco, p.to_device);
+	if (p.device_travel < SCO_MIN_TRAVEL_M && !p.push)
 		return TAC_SCO_ARRIVED;
 	tick->work.count[SCO_SUBSTEP]++;
 	tick->rolling = false;
-	bool far = travel > sco->def.trust_max_m || tac_dvec3_length(p.to_device.w) > sco->def.turn_max_rad;
-	if (far && !sco->near_contact && !push) {
-		bool moved = fly(sco, p.to_device);
-		sco->near_contact = !moved || sco->distance_m < SCO_LIST_GAPS * sco->def.hold_gap_m;
-		if (moved)
-			return TAC_SCO_MOVED;
-	}
-	if (sco->def.slew_m_per_s > 0 && tick->contact_travel_m >= SCO_AT_LIMIT * tick->slew_limit_m &&
-	    sco->near_contact && !push) {
-		tick->flags |= TAC_SCO_SLEWED | TAC_SCO_LIMITED;
-		return TAC_SCO_SLEW_SPENT;
-	}
-	tac_sco_outcome o = list(sco, &p);
-	if (o == NEXT_STAGE)
-		o = solve(sco, &p);
-	if (o == NEXT_STAGE)
-		o = prove(sco, &p);
-	return o == NEXT_STAGE ? commit(sco, &p) : o;
+	static tac_sco_outcome (*const stages[])(tac_sco *, substep *) = {fly, list, solve, prove, commit};
+	tac_sco_outcome o = NEXT_STAGE;
+	for (int i = 0; o == NEXT_STAGE; i++)
+		o = stages[i](sco, &p);
+	return o;
+}
+
+static bool goes_on(tac_sco_outcome o)
+{
+	return o < TAC_SCO_ARRIVED;
+}
+
+static bool is_refusal(tac_sco_outcome o)
+{
+	return o >= TAC_SCO_UNPROVED && o != TAC_SCO_ARRIVED && o != TAC_SCO_CONVERGED;
 }
 
 // Whether enough work is left for another substep that costs as much as the last one.
