@@ -190,23 +190,29 @@ static double roll_row(tac_sco *sco, int32_t i, tac_sco_twist to_device, double 
 	return rolled;
 }
 
-// A round tool that only translates and rests on edges or vertices goes around them in one substep: its rows
-// become tangent planes at the end of the motion instead of the start. Tangent planes at the start would take
-// it around in many short substeps.
-static void roll(tac_sco *sco, tac_sco_twist to_device, const tac_qp_result *solved, tac_sco_twist *t)
+// Whether a round tool rests on edges or vertices, and on nothing but meshes.
+static bool can_roll(const tac_sco *sco, const tac_qp_result *solved)
 {
 	bool curved = false;
 	for (int32_t j = 0; j < solved->active_count; j++) {
 		const tac_sco_row *row = &sco->rows[solved->active[j]];
 		tac_contact_kind kind = row->contact->kind;
 		if (!sco->obstacles[row->object].geometry->roll)
-			return;
+			return false;
 		curved |= kind == TAC_CONTACT_VERTEX_EDGE || kind == TAC_CONTACT_VERTEX_VERTEX;
 	}
-	if (!curved)
+	return curved;
+}
+
+// A round tool that only translates and rests on edges or vertices goes around them in one substep: its rows
+// become tangent planes at the end of the motion instead of the start. Tangent planes at the start would take
+// it around in many short substeps.
+static void roll(tac_sco *sco, tac_sco_twist to_device, const tac_qp_result *solved, tac_sco_twist *t)
+{
+	if (!can_roll(sco, solved))
 		return;
 	// The longest chord that dips no deeper than allowed: `c` and `sine` belong to half of the angle that
-	// it spans, `most` is the tangent of the whole angle.
+	// it spans, `most` is the tangent of the whole angle, short of a quarter turn.
 	double round = sco->def.round.radius + sco->def.hold_gap_m;
 	double dip = (1 - 2 * SCO_ROUND_SLACK_GAPS) * sco->def.hold_gap_m;
 	double c = 1 - dip / round, sine = sqrt(1 - c * c);
@@ -238,33 +244,33 @@ static void roll(tac_sco *sco, tac_sco_twist to_device, const tac_qp_result *sol
 	}
 }
 
+// False if the tool cannot yield to an obstacle, or if no work is left.
+static bool solve_rows(tac_sco *sco, tac_sco_twist t0, tac_qp_result *qp, tac_sco_twist *out_twist)
+{
+	if (!run_qp(sco, t0, NO_RETREAT, &sco->tick.work, qp) &&
+	    (tac_sco_any_obstacle_moves(sco) || !tac_sco_work_allows(&sco->tick.work, SCO_QP_SOLVE)))
+		return false;
+	*out_twist = solution(sco, t0, qp);
+	return true;
+}
+
 bool tac_sco_solve(tac_sco *sco, tac_sco_twist t0, double reach, tac_sco_twist *out_twist)
 {
-	collect_rows(sco, reach + sco->def.hold_gap_m);
-	bool pushing = tac_sco_any_obstacle_moves(sco);
-	tac_sco_twist t = t0, to_device = t0;
 	tac_qp_result qp = {0};
-	for (int pass = 0; pass < 2; pass++) {
-		if (pass > 0) {
-			double s = tac_sco_limit_factor(sco, t, reach);
-			double sagitta = tac_dvec3_length_squared(t.w) * sco->radius_m;
-			if (s >= 1 && sagitta < SCO_MIN_TRAVEL_M && !pushing)
-				break;
-			if (s < 1) {
-				t0 = tac_sco_twist_scale(t0, s);
-				t = tac_sco_twist_scale(t, s);
-				tac_sco_scale_obstacles(sco, s);
-			}
-			correct_rows(sco, t);
-		}
-		bool solved = run_qp(sco, t0, NO_RETREAT, &sco->tick.work, &qp);
-		if (!solved && (pushing || !tac_sco_work_allows(&sco->tick.work, SCO_QP_SOLVE)))
+	collect_rows(sco, reach + sco->def.hold_gap_m);
+	if (!solve_rows(sco, t0, &qp, out_twist))
+		return false;
+	const double s = tac_sco_limit_factor(sco, *out_twist, reach);
+	const double bend = tac_dvec3_length_squared(out_twist->w) * sco->radius_m; // of the points' arcs
+	const bool pushing = tac_sco_any_obstacle_moves(sco);
+	if (s < 1 || bend >= SCO_MIN_TRAVEL_M || pushing) {
+		tac_sco_scale_obstacles(sco, s);
+		correct_rows(sco, tac_sco_twist_scale(*out_twist, s));
+		if (!solve_rows(sco, tac_sco_twist_scale(t0, s), &qp, out_twist))
 			return false;
-		t = solution(sco, t0, &qp);
 	}
 	if (sco->def.fixed_rotation && !pushing)
-		roll(sco, to_device, &qp, &t);
-	*out_twist = t;
+		roll(sco, t0, &qp, out_twist);
 	return true;
 }
 

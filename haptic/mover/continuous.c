@@ -8,8 +8,6 @@
 
 #define NEXT_STAGE TAC_SCO_NO_SUBSTEP // the substep goes on
 
-static const tac_sco_twist no_motion = {{0, 0, 0}, {0, 0, 0}};
-
 // What the stages of a substep hand on.
 typedef struct substep {
 	tac_sco_twist to_device;
@@ -127,7 +125,8 @@ static bool sweep_to_device(tac_sco *sco, tac_sco_twist to_device)
 	double travel = tac_sco_max_travel(sco, to_device);
 	if (travel > SCO_MAX_FLIGHT_M)
 		to_device = tac_sco_twist_scale(to_device, SCO_MAX_FLIGHT_M / travel);
-	const tac_sco_twist parts[] = {{to_device.v, no_motion.w}, {no_motion.v, to_device.w}};
+	const tac_sco_twist parts[] = {{to_device.v, tac_sco_no_motion.w},
+				       {tac_sco_no_motion.v, to_device.w}};
 	const double lengths[] = {tac_dvec3_length(to_device.v), tac_dvec3_length(to_device.w)};
 	const double shortest[] = {sco->def.trust_max_m, sco->def.turn_max_rad};
 	bool moved = false;
@@ -191,7 +190,7 @@ static tac_sco_outcome list(tac_sco *sco, substep *p)
 		p->margin = sco->listed_margin_m;
 	if (sco->listed_margin_m < p->margin) {
 		double distance, covered = p->margin;
-		if (!tac_sco_query_contacts(sco, no_motion, 0, &covered, &distance))
+		if (!tac_sco_query_contacts(sco, tac_sco_no_motion, 0, &covered, &distance))
 			return TAC_SCO_NO_LIST;
 		tac_sco_accept_contacts(sco, covered, distance);
 	}
@@ -207,10 +206,8 @@ static void limit(tac_sco *sco, substep *p)
 	if (sco->tick.rolling)
 		p->reach = fmax(p->reach, sco->tick.roll_limit_m);
 	double s = tac_sco_limit_factor(sco, p->twist, p->reach);
-	if (s < 1) {
-		p->twist = tac_sco_twist_scale(p->twist, s);
-		tac_sco_scale_obstacles(sco, s);
-	}
+	p->twist = tac_sco_twist_scale(p->twist, s);
+	tac_sco_scale_obstacles(sco, s);
 	p->travel = tac_sco_max_travel(sco, p->twist);
 	p->limited = s < 1 || (p->travel > SCO_AT_LIMIT * p->reach && p->reach < p->device_travel) ||
 		     tac_dvec3_length(p->twist.w) > SCO_AT_LIMIT * sco->def.turn_max_rad;

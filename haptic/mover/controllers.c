@@ -4,12 +4,6 @@
 
 #include <math.h>
 
-void tac_sco_trust_reset(tac_sco_trust *trust, const tac_sco_def *def)
-{
-	trust->radius_m = def->trust_min_m;
-	trust->cap_m = def->trust_max_m;
-}
-
 double tac_sco_trust_begin(const tac_sco_trust *trust)
 {
 	return fmin(trust->radius_m, trust->cap_m);
@@ -54,11 +48,6 @@ void tac_sco_trust_observe_query(tac_sco_trust *trust, const tac_sco_def *def, d
 	trust->cap_m = fmin(fmax(cap, def->hold_gap_m), def->trust_max_m);
 }
 
-void tac_sco_stride_reset(tac_sco_stride *stride, const tac_sco_def *def)
-{
-	stride->max_m = def->trust_max_m;
-}
-
 void tac_sco_stride_observe(tac_sco_stride *stride, const tac_sco_def *def, double length_m, double cost)
 {
 	if (cost > SCO_EXPENSIVE_PROOF)
@@ -67,20 +56,10 @@ void tac_sco_stride_observe(tac_sco_stride *stride, const tac_sco_def *def, doub
 		stride->max_m = fmin(fmax(stride->max_m, SCO_GROWTH * length_m), def->trust_max_m);
 }
 
-void tac_sco_flight_reset(tac_sco_flight *flight)
-{
-	flight->work_share = SCO_MAX_FLIGHT_SHARE;
-}
-
 void tac_sco_flight_observe(tac_sco_flight *flight, bool out_of_work)
 {
 	const double share = out_of_work ? 0.5 * flight->work_share : 2 * flight->work_share;
 	flight->work_share = fmax(fmin(share, SCO_MAX_FLIGHT_SHARE), SCO_MIN_FLIGHT_SHARE);
-}
-
-void tac_sco_starvation_reset(tac_sco_starvation *s)
-{
-	*s = (tac_sco_starvation){0, 0};
 }
 
 int64_t tac_sco_starvation_begin(const tac_sco_starvation *s, const tac_sco_def *def)

@@ -1,6 +1,6 @@
 // Controllers: four small states that adapt the continuous mover to the meshes and to the hand. `begin` gives
-// the value for a step or substep, `observe` takes what came of it. No other code changes them. They decide
-// how much is tried at once and never what is safe.
+// the value for a step or substep, `observe` takes what came of it. Apart from a reset no other code changes
+// them. They decide how much is tried at once and never what is safe.
 #ifndef TAC_HAPTIC_MOVER_CONTROLLERS_H
 #define TAC_HAPTIC_MOVER_CONTROLLERS_H
 
@@ -27,7 +27,6 @@ typedef enum tac_sco_trust_event {
 	SCO_TRUST_STEP_DONE, // a step moved by `length_m`: it becomes a multiple of that
 } tac_sco_trust_event;
 
-void tac_sco_trust_reset(tac_sco_trust *trust, const tac_sco_def *def);
 double tac_sco_trust_begin(const tac_sco_trust *trust);
 void tac_sco_trust_observe(tac_sco_trust *trust, const tac_sco_def *def, tac_sco_trust_event event,
 			   double length_m);
@@ -45,7 +44,6 @@ typedef struct tac_sco_stride {
 	double max_m;
 } tac_sco_stride;
 
-void tac_sco_stride_reset(tac_sco_stride *stride, const tac_sco_def *def);
 // The proof of a motion of `length_m` took `cost`, as a fraction of a step's work units; 1: the work ended
 // before it.
 void tac_sco_stride_observe(tac_sco_stride *stride, const tac_sco_def *def, double length_m, double cost);
@@ -56,7 +54,6 @@ typedef struct tac_sco_flight {
 	double work_share; // of the work that is left, for one sweep
 } tac_sco_flight;
 
-void tac_sco_flight_reset(tac_sco_flight *flight);
 // A sweep that ran out of work halves the share, a flight that arrived doubles it: a tool that cannot fly
 // because too much is near soon wastes little on it.
 void tac_sco_flight_observe(tac_sco_flight *flight, bool out_of_work);
@@ -68,7 +65,6 @@ typedef struct tac_sco_starvation {
 	int32_t injected; // contacts that the last of them had injected: the next one goes on with them
 } tac_sco_starvation;
 
-void tac_sco_starvation_reset(tac_sco_starvation *s);
 // The work units of the next step.
 int64_t tac_sco_starvation_begin(const tac_sco_starvation *s, const tac_sco_def *def);
 void tac_sco_starvation_observe(tac_sco_starvation *s, bool starved, int32_t injected);

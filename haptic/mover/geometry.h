@@ -22,6 +22,8 @@ typedef struct tac_sco_twist {
 	tac_dvec3 v, w;
 } tac_sco_twist;
 
+static const tac_sco_twist tac_sco_no_motion = {{0, 0, 0}, {0, 0, 0}};
+
 // The tool's motion relative to an obstacle, in the obstacle's frame.
 typedef struct tac_sco_relative {
 	tac_dpose start;
@@ -100,7 +102,6 @@ typedef struct tac_sco_geometry {
 // The last one belongs to the reactive mover, which has no use for list, prove and sweep.
 extern const tac_sco_geometry tac_sco_geometry_mesh, tac_sco_geometry_round, tac_sco_geometry_field,
 	tac_sco_geometry_reactive;
-extern const tac_sco_geometry tac_sco_geometry_nothing; // what the tool passes through
 
 // The gap of a vertex from the plane of a face of either body, or of a contact whose normal stays fixed.
 double tac_sco_gap_from_plane(const tac_mesh *fixed, const tac_contact_point *contact, tac_dpose from,

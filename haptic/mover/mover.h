@@ -7,7 +7,7 @@
 //   controllers.h    trust, stride, flight and starvation: where the trust radius grows and shrinks
 //   work.h           the budget of a step
 //   geometry.h       how the tool meets an obstacle: geometry_mesh.c, geometry_round.c,
-//                    geometry_field.c, geometry_nothing.c
+//                    geometry_field.c
 //   queries.c        the geometries' queries over all obstacles
 //   constraints.c    contacts as rows of the QP (qp.h), and the twist that they allow
 //   motion.c         twists and poses
@@ -30,11 +30,10 @@ extern "C" {
 
 // An object of the def and what the movers keep of it.
 typedef struct tac_sco_obstacle {
-	const tac_sco_geometry *geometry;
-	void *memory; // of the geometry
+	const tac_sco_geometry *geometry; // NULL: the tool passes through it, and it is always hidden
+	void *memory;                     // of the geometry
 	const tac_shape *shape;
-	// The largest distance of its points from its origin. HUGE_VAL: not known; -HUGE_VAL: it has none.
-	double radius_m;
+	double radius_m;     // the largest distance of its points from its origin; HUGE_VAL: not known
 	double ask_within_m; // of the tool's origin: further away, the shapes' bounding spheres are apart
 	bool hidden;         // no query sees it; it is at its goal, and its lists are empty
 	tac_dpose pose;      // now

@@ -85,14 +85,11 @@ static int32_t dependent_row(const solver *s)
 	return -1;
 }
 
-// Sets the multipliers with which all active rows hold. Returns the one that is least.
-static int32_t hold_active(solver *s)
+// Solves the equations whose matrix is the Gram matrix of the active rows. x: right side, then solution.
+static void solve_factored(const solver *s, double x[TAC_QP_SIZE])
 {
-	tac_qp_result *r = s->out;
-	int32_t n = r->active_count, least = 0;
-	double *x = r->multiplier;
+	int32_t n = s->out->active_count;
 	for (int32_t i = 0; i < n; i++) {
-		x[i] = s->bounds[r->active[i]];
 		for (int32_t k = 0; k < i; k++)
 			x[i] -= s->factor[i][k] * x[k];
 		x[i] /= s->factor[i][i];
@@ -102,6 +99,17 @@ static int32_t hold_active(solver *s)
 			x[i] -= s->factor[k][i] * x[k];
 		x[i] /= s->factor[i][i];
 	}
+}
+
+// Sets the multipliers with which all active rows hold. Returns the one that is least.
+static int32_t hold_active(solver *s)
+{
+	tac_qp_result *r = s->out;
+	int32_t n = r->active_count, least = 0;
+	double *x = r->multiplier;
+	for (int32_t i = 0; i < n; i++)
+		x[i] = s->bounds[r->active[i]];
+	solve_factored(s, x);
 	for (int32_t i = 1; i < n; i++)
 		least = x[i] < x[least] ? i : least;
 	return least;
@@ -136,17 +144,9 @@ static double project(solver *s, int32_t p, double along[TAC_QP_SIZE], double z[
 	const tac_qp_result *r = s->out;
 	factorise(s);
 	int32_t n = r->active_count;
-	for (int32_t i = 0; i < n; i++) {
-		double v = dot6(s->rows[r->active[i]], s->rows[p]);
-		for (int32_t k = 0; k < i; k++)
-			v -= s->factor[i][k] * along[k];
-		along[i] = v / s->factor[i][i];
-	}
-	for (int32_t i = n - 1; i >= 0; i--) {
-		for (int32_t k = i + 1; k < n; k++)
-			along[i] -= s->factor[k][i] * along[k];
-		along[i] /= s->factor[i][i];
-	}
+	for (int32_t i = 0; i < n; i++)
+		along[i] = dot6(s->rows[r->active[i]], s->rows[p]);
+	solve_factored(s, along);
 	for (int q = 0; q < TAC_QP_SIZE; q++) {
 		z[q] = s->rows[p][q];
 		for (int32_t i = 0; i < n; i++)

@@ -12,8 +12,6 @@ static double avoidable_pairs(const tac_contacts *list)
 							    : list->pairs);
 }
 
-static const tac_sco_twist no_motion = {{0, 0, 0}, {0, 0, 0}};
-
 // Whether the bounding spheres of the tool and of an obstacle, whose origins stay `apart`, stay further than
 // `reach` from each other. Turns about these origins do not move the spheres.
 static bool are_far(const tac_sco *sco, const tac_sco_obstacle *obstacle, double apart, double reach)
@@ -29,14 +27,22 @@ static bool is_far(const tac_sco *sco, const tac_sco_obstacle *obstacle, const t
 	return are_far(sco, obstacle, apart, reach);
 }
 
+static void list_nothing(tac_contacts *out, double margin)
+{
+	out->count = out->dropped = 0;
+	out->margin = out->distance = margin;
+	out->pairs = out->close_pairs = 0;
+}
+
 // Lists the contacts of one obstacle into its spare list.
 static void list_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle, tac_sco_twist t, double s, double margin)
 {
 	tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
-	const tac_sco_geometry *geometry =
-		is_far(sco, obstacle, &r, margin) ? &tac_sco_geometry_nothing : obstacle->geometry;
-	geometry->list(obstacle->memory, tac_sco_pose_after(r.start, r.twist, s), margin, &sco->tick.work,
-		       obstacle->spare);
+	if (is_far(sco, obstacle, &r, margin))
+		list_nothing(obstacle->spare, margin);
+	else
+		obstacle->geometry->list(obstacle->memory, tac_sco_pose_after(r.start, r.twist, s), margin,
+					 &sco->tick.work, obstacle->spare);
 }
 
 bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *margin, double *out_distance)
@@ -86,19 +92,14 @@ void tac_sco_accept_contacts(tac_sco *sco, double margin, double distance)
 	sco->distance_m = distance;
 }
 
-// The distance that a proved motion of a round tool keeps from what is not listed.
-static double proof_zone(const tac_sco *sco)
-{
-	return (sco->tick.rolling ? SCO_ROUND_SLACK_GAPS : 1 - SCO_ROUND_SLACK_GAPS) * sco->def.hold_gap_m;
-}
-
 static tac_sco_proof prove_obstacle(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_sco_twist t)
 {
 	tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
-	const tac_sco_geometry *geometry = is_far(sco, obstacle, &r, sco->def.hold_gap_m)
-						   ? &tac_sco_geometry_nothing
-						   : obstacle->geometry;
-	return geometry->prove(obstacle->memory, &r, proof_zone(sco), &sco->tick.work);
+	// The distance that a proved motion of a round tool keeps from what is not listed.
+	const double zone = sco->tick.rolling ? SCO_ROUND_SLACK_GAPS : 1 - SCO_ROUND_SLACK_GAPS;
+	if (is_far(sco, obstacle, &r, sco->def.hold_gap_m))
+		return (tac_sco_proof){1, false, -1, -1, -1};
+	return obstacle->geometry->prove(obstacle->memory, &r, zone * sco->def.hold_gap_m, &sco->tick.work);
 }
 
 bool tac_sco_certify(tac_sco *sco, tac_sco_twist t, tac_sco_proof *out_proof)
@@ -140,7 +141,7 @@ bool tac_sco_advance_far_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle)
 	if (!obstacle->hidden && !are_far(sco, obstacle, apart, margin))
 		return false;
 	obstacle->pose = obstacle->goal;
-	tac_sco_geometry_nothing.list(NULL, obstacle->pose, margin, &sco->tick.work, obstacle->contacts);
+	list_nothing(obstacle->contacts, margin);
 	return true;
 }
 
@@ -151,12 +152,12 @@ static bool prove_and_list(tac_sco *sco, tac_sco_obstacle *obstacle, double marg
 	tac_sco_work *work = &sco->tick.work;
 	if (!tac_sco_work_admit(work, SCO_CERTIFICATE))
 		return false;
-	const tac_sco_proof proof = prove_obstacle(sco, obstacle, no_motion);
+	const tac_sco_proof proof = prove_obstacle(sco, obstacle, tac_sco_no_motion);
 	if (proof.undecided || proof.fraction < 1 || !tac_sco_work_admit(work, SCO_CONTACT_QUERY))
 		return false;
 	const double share = sco->geometry->query_share * (double)sco->def.work_units;
 	const bool short_of_work = (double)tac_sco_work_left(work) < share;
-	list_obstacle(sco, obstacle, no_motion, 1, margin);
+	list_obstacle(sco, obstacle, tac_sco_no_motion, 1, margin);
 	const double covered = obstacle->spare->margin;
 	tac_sco_trust_observe_query(&sco->trust, &sco->def, margin, covered, avoidable_pairs(obstacle->spare),
 				    share, short_of_work);
@@ -177,7 +178,7 @@ bool tac_sco_advance_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle)
 	const tac_contacts *now = obstacle->contacts, *before = obstacle->spare;
 	bool known = listed || now->distance >= hold;
 	if (!known && tac_sco_work_admit(&sco->tick.work, SCO_CONTACT_QUERY)) {
-		list_obstacle(sco, obstacle, no_motion, 0, least);
+		list_obstacle(sco, obstacle, tac_sco_no_motion, 0, least);
 		known = before->margin >= least;
 	}
 	if (!known || now->distance < fmin(hold, before->distance)) {
@@ -224,7 +225,7 @@ void tac_sco_prepare(tac_sco *sco)
 	tac_sco_work *work = &sco->tick.work;
 	for (int32_t i = 0; i < sco->def.object_count && work->units < work->limit; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		const tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, no_motion);
+		const tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, tac_sco_no_motion);
 		if (!obstacle->hidden && obstacle->geometry->prepare &&
 		    !is_far(sco, obstacle, &r, sco->def.trust_max_m))
 			obstacle->geometry->prepare(obstacle->memory, r.start, work);

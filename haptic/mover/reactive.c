@@ -368,6 +368,26 @@ static bool find_attempt(tac_sco *sco, tac_sco_twist to_device, double reach, do
 	return true;
 }
 
+static bool leads_closer(const tac_sco *sco, const attempt *at)
+{
+	tac_dpose there = tac_sco_pose_after(sco->pose, at->twist, 1), device = sco->tick.device;
+	return at->travel_m >= SCO_MIN_TRAVEL_M &&
+	       tac_sco_energy(sco, there, device) <=
+		       tac_sco_energy(sco, sco->pose, device) - SCO_MIN_PROGRESS_M2;
+}
+
+// Moves to the end of an attempt, which is free. True if the step may go on.
+static bool commit(tac_sco *sco, const attempt *at)
+{
+	tac_sco_move(sco, at->twist, 1);
+	for (int32_t i = 0; i < sco->def.object_count; i++)
+		sco->obstacles[i].moves = false;
+	sco->tick.travel_m += at->travel_m;
+	if (at->limited)
+		tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_LIMITED, 0);
+	return at->limited || at->halvings > 0 || at->travel_m >= sco->def.stop_length_m;
+}
+
 // One substep: solve, place, add the intersecting pairs as constraints, until a pose is free. True if it
 // moved and the step may go on.
 static bool move_once(tac_sco *sco, tac_sco_twist to_device)
@@ -375,20 +395,18 @@ static bool move_once(tac_sco *sco, tac_sco_twist to_device)
 	memory *m = sco->reactive;
 	double max_reach = tac_sco_max_travel(sco, to_device);
 	double reach = fmin(fmax(max_reach, SCO_MIN_TRAVEL_M), sco->trust.radius_m);
-	double energy = tac_sco_energy(sco, sco->pose, sco->tick.device);
+	const double within = reach + SCO_LIST_GAPS * sco->def.hold_gap_m; // of the pairs
 	attempt at = {.halvings = 0};
 	bool push = tac_sco_any_obstacle_moves(sco), dropped = false;
 	if (push)
 		m->unfinished.exists = false;
-	list_rows(sco, reach + SCO_LIST_GAPS * sco->def.hold_gap_m);
+	list_rows(sco, within);
 	for (int round = 0; round < SCO_REACTIVE_MAX_TRIES; round++) {
 		if (m->unfinished.exists)
 			at = m->unfinished.attempt;
 		else if (!find_attempt(sco, to_device, reach, max_reach, &at))
 			return false;
-		tac_dpose there = tac_sco_pose_after(sco->pose, at.twist, 1);
-		double next_energy = tac_sco_energy(sco, there, sco->tick.device);
-		if (!push && (at.travel_m < SCO_MIN_TRAVEL_M || next_energy > energy - SCO_MIN_PROGRESS_M2)) {
+		if (!push && !leads_closer(sco, &at)) {
 			if (m->unfinished.exists) { // the device has gone elsewhere since
 				m->unfinished.exists = false;
 				at.halvings = 0;
@@ -397,25 +415,16 @@ static bool move_once(tac_sco *sco, tac_sco_twist to_device)
 			if (dropped || !drop_face_planes(sco))
 				return false;
 			dropped = true;
-			list_rows(sco, reach + SCO_LIST_GAPS * sco->def.hold_gap_m);
+			list_rows(sco, within);
 			continue;
 		}
 		placement result = place(sco, &at);
 		if (result == NO_QUERY || result == UNFINISHED)
 			return false;
-		if (result == FREE) {
-			tac_sco_move(sco, at.twist, 1);
-			for (int32_t i = 0; i < sco->def.object_count; i++)
-				sco->obstacles[i].moves = false;
-			sco->tick.travel_m += at.travel_m;
-			if (at.limited)
-				tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_LIMITED, 0);
-			return at.limited || at.halvings > 0 || at.travel_m >= sco->def.stop_length_m;
-		}
-		if (result == TOO_DEEP || !keep_hits(sco)) {
-			if (push || ++at.halvings > SCO_COMMIT_TRIES)
-				break;
-		}
+		if (result == FREE)
+			return commit(sco, &at);
+		if ((result == TOO_DEEP || !keep_hits(sco)) && (push || ++at.halvings > SCO_COMMIT_TRIES))
+			break;
 	}
 	sco->tick.flags |= TAC_SCO_BLOCKED;
 	return false;

@@ -143,20 +143,21 @@ static tac_result create_obstacles(tac_sco *sco)
 		return TAC_ERROR_MEMORY;
 	for (int32_t i = 0; i < def->object_count; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		obstacle->geometry = passable(def, i)        ? &tac_sco_geometry_nothing
-				     : def->objects[i].field ? &tac_sco_geometry_field
-							     : sco->geometry;
-		obstacle->shape = passable(def, i) ? NULL : def->objects[i].shape;
-		obstacle->ask_within_m = ask_within(def, obstacle->shape);
-		obstacle->radius_m = passable(def, i) ? -HUGE_VAL
-				     : def->objects[i].field || !def->objects[i].body
-					     ? HUGE_VAL
-					     : body_radius(def->objects[i].body, def->objects[i].detail);
-		obstacle->pose = obstacle->goal = def->objects[i].T_world_object;
+		const tac_sco_object *object = &def->objects[i];
+		obstacle->pose = obstacle->goal = object->T_world_object;
 		obstacle->contacts = calloc(1, sizeof *obstacle->contacts);
 		obstacle->spare = calloc(1, sizeof *obstacle->spare);
-		if (!obstacle->contacts || !obstacle->spare ||
-		    obstacle->geometry->create(def, &def->objects[i], &obstacle->memory) != TAC_OK)
+		if (!obstacle->contacts || !obstacle->spare)
+			return TAC_ERROR_MEMORY;
+		obstacle->hidden = passable(def, i);
+		if (obstacle->hidden)
+			continue;
+		obstacle->geometry = object->field ? &tac_sco_geometry_field : sco->geometry;
+		obstacle->shape = object->shape;
+		obstacle->ask_within_m = ask_within(def, obstacle->shape);
+		obstacle->radius_m =
+			object->field || !object->body ? HUGE_VAL : body_radius(object->body, object->detail);
+		if (obstacle->geometry->create(def, object, &obstacle->memory) != TAC_OK)
 			return TAC_ERROR_MEMORY;
 	}
 	return TAC_OK;
@@ -287,10 +288,10 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	sco->reset_unfinished = false;
 	sco->has_last_device = false;
 	sco->last_turn = tac_dvec3_zero();
-	tac_sco_trust_reset(&sco->trust, &sco->def);
-	tac_sco_stride_reset(&sco->stride, &sco->def);
-	tac_sco_flight_reset(&sco->flight);
-	tac_sco_starvation_reset(&sco->starvation);
+	sco->trust = (tac_sco_trust){.radius_m = sco->def.trust_min_m, .cap_m = sco->def.trust_max_m};
+	sco->stride = (tac_sco_stride){.max_m = sco->def.trust_max_m};
+	sco->flight = (tac_sco_flight){.work_share = SCO_MAX_FLIGHT_SHARE};
+	sco->starvation = (tac_sco_starvation){0};
 	sco->near_contact = false;
 	sco->listed_margin_m = -1;
 	sco->distance_m = HUGE_VAL;
@@ -303,7 +304,8 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
 		obstacle->pose = obstacle->goal;
-		obstacle->geometry->reset(obstacle->memory);
+		if (obstacle->geometry)
+			obstacle->geometry->reset(obstacle->memory);
 	}
 	if (sco->def.mover == TAC_SCO_REACTIVE)
 		tac_sco_reactive_reset(sco);
@@ -331,7 +333,8 @@ static void forget(tac_sco *sco, tac_sco_obstacle *obstacle)
 {
 	obstacle->contacts->count = obstacle->spare->count = 0;
 	obstacle->contacts->dropped = obstacle->spare->dropped = 0;
-	obstacle->geometry->reset(obstacle->memory);
+	if (obstacle->geometry)
+		obstacle->geometry->reset(obstacle->memory);
 	sco->injected_count = 0;
 	sco->listed_margin_m = -1;
 	if (sco->def.mover == TAC_SCO_REACTIVE)
@@ -349,7 +352,7 @@ void tac_sco_show(tac_sco *sco, int32_t object, tac_dpose T_world_object)
 {
 	TAC_ASSERT(sco && object >= 0 && object < sco->def.object_count);
 	tac_sco_obstacle *obstacle = &sco->obstacles[object];
-	obstacle->hidden = false;
+	obstacle->hidden = !obstacle->geometry;
 	obstacle->goal = T_world_object;
 	obstacle->goal.rotation = tac_dquat_normalize(T_world_object.rotation);
 	obstacle->pose = obstacle->goal;
@@ -363,6 +366,8 @@ double tac_sco_clearance(tac_sco *sco, int32_t object, tac_dpose T_world_object,
 	tac_sco_work work = {.limit = SCO_WORK_MAX, .nodes_left = collider_nodes(&sco->def, SCO_CHECK_NODES)};
 	if (!tac_dpose_finite(T_world_object))
 		return 0;
+	if (!obstacle->geometry)
+		return reach_m;
 	if (has_check(sco) && obstacle->shape &&
 	    tac_sco_collide(sco, obstacle, tac_dpose_relative(T_world_object, sco->pose), TAC_QUERY_FIRST,
 			    &work) != TAC_OVERLAP_NONE)
@@ -415,11 +420,11 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 	sco->last_turn = tac_sco_twist_between(sco, sco->pose, device).w;
 	if (sco->is_ball)
 		sco->pose.rotation = device.rotation;
-	for (int32_t i = 0; i < sco->def.object_count; i++)
-		sco->obstacles[i].before = sco->obstacles[i].pose;
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		const tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		if (obstacle->geometry->changed && obstacle->geometry->changed(obstacle->memory))
+		tac_sco_obstacle *obstacle = &sco->obstacles[i];
+		obstacle->before = obstacle->pose;
+		if (obstacle->geometry && obstacle->geometry->changed &&
+		    obstacle->geometry->changed(obstacle->memory))
 			sco->listed_margin_m = -1;
 	}
 	sco->trail[0] = sco->pose;
@@ -448,13 +453,12 @@ static void check_and_restore(tac_sco *sco, tac_dpose before, tac_sco_report *ou
 // motion: the SCO may rest on a surface all the same. The next step begins as if there had been no list.
 static void report_unlisted(tac_sco *sco, tac_sco_report *out_report)
 {
-	const tac_sco_twist rest = {{0, 0, 0}, {0, 0, 0}};
 	const double kept_distance = sco->distance_m;
 	const tac_sco_trust kept_trust = sco->trust;
 	double distance, margin = SCO_LIST_GAPS * sco->def.hold_gap_m;
 	if (kept_distance > margin)
 		return;
-	if (tac_sco_query_contacts(sco, rest, 0, &margin, &distance)) {
+	if (tac_sco_query_contacts(sco, tac_sco_no_motion, 0, &margin, &distance)) {
 		tac_sco_accept_contacts(sco, margin, distance);
 		tac_sco_report_contacts(sco, out_report);
 	}
