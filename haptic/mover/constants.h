@@ -56,8 +56,8 @@
 // The slew limit allows, besides slew_m_per_s, this many times the travel of the device.
 #define SCO_SLEW_DEVICE_FACTOR 2
 
-// An object that pushes goes at most this fraction of the trust radius in one substep: the tool needs the rest
-// to yield. Larger: an object stops further from a tool that cannot yield.
+// An object that pushes goes at most this fraction of the trust radius in one substep: the tool needs the
+// rest to yield. Larger: an object stops further from a tool that cannot yield.
 #define SCO_OBSTACLE_TRAVEL 0.5
 
 // --- substeps: when one is made, halved, or the last ---
