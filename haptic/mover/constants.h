@@ -116,10 +116,12 @@
 // good. Larger factors: fewer starved steps, longer worst case.
 #define SCO_STARVED_STEPS  3
 #define SCO_STARVED_FACTOR 3
-// The nodes that the queries of a collider may take in one step of the continuous mover (about 0.2 ms), and
-// of the reactive one, which has nothing else. Engines count nodes differently, so the reactive mover gives
-// the same bits on all of them only below this limit. Larger: longer worst case.
-#define SCO_CHECK_NODES    20000
+// The nodes, 10 to 100 ns each, that the queries of a collider may take in one step of the continuous mover,
+// for the check of its pose; in a reset; and in a step of the reactive mover, which has nothing else. Engines
+// count nodes differently, so the reactive mover gives the same bits on all of them only below this limit.
+// Larger: longer worst case. Smaller: checks and resets take more steps.
+#define SCO_CHECK_NODES    1000
+#define SCO_RESET_NODES    20000
 #define SCO_REACTIVE_NODES 100000
 // The period for which these limits and SCO_WORK_MAX are made, s. In a shorter one they are smaller in
 // proportion, so that a starved step fits into it, too.

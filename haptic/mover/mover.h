@@ -43,8 +43,10 @@ typedef struct tac_sco_obstacle {
 	bool moves;          // in this substep
 	// The contacts at the SCO's pose, and the memory for those of the next pose.
 	tac_contacts *contacts, *spare;
-	bool was_free;     // of the tool, when the collider was last asked by a check or a reset
-	tac_dpose free_at; // the tool's pose relative to it then
+	// The check, or the reset, that is under way: the tool's pose relative to it, where it was before the
+	// step, and whether the collider has found them apart.
+	tac_dpose checked_at, check_before;
+	bool was_free;
 } tac_sco_obstacle;
 
 // A contact of an obstacle as a row of the QP.
@@ -89,7 +91,8 @@ struct tac_sco {
 
 	tac_dpose pose;
 	uint32_t fault_flags; // kept until the reset
-	bool reset_unfinished;
+	bool reset_unfinished, check_unfinished;
+	tac_dpose check_before; // where to return to if the pose under check is not free
 	tac_dpose last_device;
 	bool has_last_device;
 	tac_dvec3 last_turn; // rotation vector to the device at the last step: decides the direction near pi

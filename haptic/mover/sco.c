@@ -239,20 +239,29 @@ static int64_t collider_nodes(const tac_sco_def *def, int64_t usual)
 	return (int64_t)((double)usual * fmin(1, def->period_s / SCO_USUAL_PERIOD_S));
 }
 
-// Queries the collider at the SCO's pose. One that goes on leaves out the objects that were found free at the
-// same pose.
-static tac_overlap check(tac_sco *sco, tac_sco_work *work, bool goes_on)
+// Begins a check of the present poses. With `goes_on`, objects that the last check found free at the same
+// pose stay so.
+static void begin_check(tac_sco *sco, bool goes_on)
 {
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		if (!obstacle->shape || obstacle->hidden)
+		const tac_dpose T = tac_dpose_relative(obstacle->pose, sco->pose);
+		obstacle->was_free =
+			goes_on && obstacle->was_free && memcmp(&obstacle->checked_at, &T, sizeof T) == 0;
+		obstacle->checked_at = T;
+	}
+}
+
+// Continues a check with the collider: unknown without nodes left means that it is not finished.
+static tac_overlap check(tac_sco *sco, tac_sco_work *work)
+{
+	for (int32_t i = 0; i < sco->def.object_count; i++) {
+		tac_sco_obstacle *obstacle = &sco->obstacles[i];
+		if (!obstacle->shape || obstacle->hidden || obstacle->was_free)
 			continue;
-		tac_dpose T = tac_dpose_relative(obstacle->pose, sco->pose);
-		if (goes_on && obstacle->was_free && memcmp(&obstacle->free_at, &T, sizeof T) == 0)
-			continue;
-		tac_overlap answer = tac_sco_collide(sco, obstacle, T, TAC_QUERY_FIRST, work);
+		tac_overlap answer =
+			tac_sco_collide(sco, obstacle, obstacle->checked_at, TAC_QUERY_FIRST, work);
 		obstacle->was_free = answer == TAC_OVERLAP_NONE;
-		obstacle->free_at = T;
 		if (answer != TAC_OVERLAP_NONE)
 			return answer;
 	}
@@ -285,7 +294,7 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	TAC_ASSERT(sco);
 	const bool goes_on = sco->reset_unfinished;
 	sco->fault_flags = TAC_SCO_FAULT;
-	sco->reset_unfinished = false;
+	sco->reset_unfinished = sco->check_unfinished = false;
 	sco->has_last_device = false;
 	sco->last_turn = tac_dvec3_zero();
 	sco->trust = (tac_sco_trust){.radius_m = sco->def.trust_min_m, .cap_m = sco->def.trust_max_m};
@@ -309,8 +318,9 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	}
 	if (sco->def.mover == TAC_SCO_REACTIVE)
 		tac_sco_reactive_reset(sco);
-	tac_sco_work work = {.nodes_left = collider_nodes(&sco->def, SCO_CHECK_NODES)};
-	const tac_overlap answer = has_check(sco) ? check(sco, &work, goes_on) : TAC_OVERLAP_NONE;
+	tac_sco_work work = {.nodes_left = collider_nodes(&sco->def, SCO_RESET_NODES)};
+	begin_check(sco, goes_on);
+	const tac_overlap answer = has_check(sco) ? check(sco, &work) : TAC_OVERLAP_NONE;
 	sco->reset_unfinished = answer == TAC_OVERLAP_UNKNOWN && work.nodes_left <= 0;
 	if (answer != TAC_OVERLAP_NONE)
 		return false;
@@ -363,7 +373,7 @@ double tac_sco_clearance(tac_sco *sco, int32_t object, tac_dpose T_world_object,
 {
 	TAC_ASSERT(sco && object >= 0 && object < sco->def.object_count && reach_m > SCO_MIN_GAP_M);
 	tac_sco_obstacle *obstacle = &sco->obstacles[object];
-	tac_sco_work work = {.limit = SCO_WORK_MAX, .nodes_left = collider_nodes(&sco->def, SCO_CHECK_NODES)};
+	tac_sco_work work = {.limit = SCO_WORK_MAX, .nodes_left = collider_nodes(&sco->def, SCO_RESET_NODES)};
 	if (!tac_dpose_finite(T_world_object))
 		return 0;
 	if (!obstacle->geometry)
@@ -431,21 +441,31 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 	sco->trail_count = 1;
 }
 
-// Checks the pose at the end of a step and restores all poses if it is not free. A check that ran out of
-// nodes says nothing; the motion is proved all the same.
+// Checks the pose at the end of a step. A check that runs out of nodes goes on in the next step, with the
+// same pose; the motion is proved all the same. If the pose is not free, all poses are restored to those
+// before the step that it was reached in.
 static void check_and_restore(tac_sco *sco, tac_dpose before, tac_sco_report *out_report)
 {
 	tac_sco_work *work = &sco->tick.work;
-	tac_overlap answer = check(sco, work, false);
-	if (answer == TAC_OVERLAP_NONE || (answer == TAC_OVERLAP_UNKNOWN && work->nodes_left <= 0))
+	if (!sco->check_unfinished) {
+		begin_check(sco, false);
+		sco->check_before = before;
+		for (int32_t i = 0; i < sco->def.object_count; i++)
+			sco->obstacles[i].check_before = sco->obstacles[i].before;
+	}
+	const bool spent = work->spent;
+	const tac_overlap answer = check(sco, work);
+	sco->check_unfinished = answer == TAC_OVERLAP_UNKNOWN && work->nodes_left <= 0;
+	work->spent = spent;
+	if (answer == TAC_OVERLAP_NONE || sco->check_unfinished)
 		return;
 	sco->fault_flags =
 		TAC_SCO_FAULT | TAC_SCO_CHECK_HIT | (answer == TAC_OVERLAP_UNKNOWN ? TAC_SCO_UNKNOWN : 0);
-	sco->pose = before;
+	sco->pose = sco->check_before;
 	sco->trail_count = 0;
 	sco->listed_margin_m = -1;
 	for (int32_t i = 0; i < sco->def.object_count; i++)
-		sco->obstacles[i].pose = sco->obstacles[i].before;
+		sco->obstacles[i].pose = sco->obstacles[i].check_before;
 	out_report->contact_count = 0;
 }
 
