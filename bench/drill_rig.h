@@ -16,7 +16,8 @@ typedef struct drill_rig {
 	tac_drill drill;
 	tac_sco_report report;
 	double stiffness_N_per_m, period_s;
-	tac_dvec3 force_N; // on the burr
+	tac_dpose T_world_block; // where the next step moves the block
+	tac_dvec3 force_N;       // on the burr, in the block's frame
 	int32_t label;
 } drill_rig;
 
@@ -93,7 +94,9 @@ static inline tac_burr drill_rig_burr(const drill_rig_def *def)
 // False: something failed, with a log line.
 static inline bool drill_rig_init(drill_rig *rig, const drill_rig_def *def)
 {
-	*rig = (drill_rig){.stiffness_N_per_m = def->stiffness_N_per_m, .period_s = def->period_s};
+	*rig = (drill_rig){.stiffness_N_per_m = def->stiffness_N_per_m,
+			   .period_s = def->period_s,
+			   .T_world_block = tac_dpose_identity()};
 	tac_mesh *mesh = drill_rig_mesh(def);
 	const tac_field_def field = {
 		.name = "block", .mesh = mesh, .voxel_m = def->voxel_m, .max_bricks = def->max_bricks};
@@ -140,12 +143,14 @@ static inline void drill_rig_feel(drill_rig *rig)
 		rig->force_N =
 			tac_dvec3_add_scaled(rig->force_N, rig->stiffness_N_per_m * c->load_m, c->normal);
 	}
+	rig->force_N =
+		tac_dpose_apply_vector(tac_dpose_inverse(tac_sco_object_pose(rig->sco, 0)), rig->force_N);
 }
 
 static inline void drill_rig_step(drill_rig *rig, tac_dpose device, bool running)
 {
 	tac_drill_allow(&rig->drill, running, rig->force_N, rig->label, rig->period_s);
-	tac_sco_step(rig->sco, device, NULL, &rig->report);
+	tac_sco_step(rig->sco, device, &rig->T_world_block, &rig->report);
 	drill_rig_feel(rig);
 	const tac_dpose *trail;
 	const int32_t count = tac_sco_trail(rig->sco, &trail);

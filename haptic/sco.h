@@ -203,8 +203,8 @@ void tac_sco_destroy(tac_sco **sco);
 // Thread: RT.
 bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_world_objects);
 
-// Whether the last reset failed only because the collider's nodes were spent. With the same poses it goes on
-// with the query that was not finished.
+// Whether the last reset failed only because the collider's nodes, or the work of finding the surface of what
+// was drilled, were spent. With the same poses it goes on with what was not finished.
 // Thread: RT.
 bool tac_sco_reset_unfinished(const tac_sco *sco);
 
@@ -231,8 +231,9 @@ void tac_sco_show(tac_sco *sco, int32_t object, tac_dpose T_world_object);
 // The most poses of a trail.
 #define TAC_SCO_TRAIL 40
 
-// The poses of the tool in the last step: where it began, and after each substep. Returns their number, 0 if
-// it did not move. What lies beyond TAC_SCO_TRAIL poses is left out, apart from the last.
+// The poses of the tool in the last step, in the frame of the first object with a field, or of the world
+// without one: where it began, after each substep and motion of an object, and where it ended. Returns their
+// number, 0 if it was not moved. What lies beyond TAC_SCO_TRAIL poses is left out, apart from the last.
 // Thread: RT.
 int32_t tac_sco_trail(const tac_sco *sco, const tac_dpose **out_poses);
 

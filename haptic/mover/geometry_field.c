@@ -60,7 +60,6 @@ typedef struct memory {
 	double reach_m, hold_m, voxel_m;
 	// The points around the burr at a place, up to `covered_m` from it.
 	bool gathered, inside_only;
-	bool fresh; // nothing was gathered since the last reset
 	uint64_t version;
 	tac_burr around;
 	double covered_m;
@@ -108,7 +107,6 @@ static tac_result create(const tac_sco_def *def, const tac_sco_object *object, v
 static void reset(void *m)
 {
 	((memory *)m)->gathered = false;
-	((memory *)m)->fresh = true;
 }
 
 // Whether the tool is a burr that turns.
@@ -161,14 +159,14 @@ static bool gather(memory *m, const tac_burr *burr, double need_m, tac_sco_work 
 	m->version = tac_field_version(m->field);
 	// A burr that turns removes what it sweeps, so it needs fewer points.
 	m->inside_only = inside_only;
-	// A reset, of which this is the first query, must know whether the place is free, whatever it takes.
-	const int64_t limit = m->fresh ? INT64_MAX : tac_sco_work_left(work) * GATHERED_PER_UNIT;
+	const int64_t limit = tac_sco_work_left(work) * GATHERED_PER_UNIT;
 	if (inside_only)
 		tac_field_gather_inside(m->field, burr, m->covered_m, &m->points);
 	else
 		tac_field_gather(m->field, m->cache, burr, m->covered_m, limit, &m->points);
-	work->units += m->fresh ? 0 : m->points.examined / GATHERED_PER_UNIT + 1;
-	m->fresh = false;
+	work->units += m->points.examined / GATHERED_PER_UNIT + 1;
+	// The cache has what was found so far: with the next work it goes on.
+	work->spent |= !m->points.complete && m->points.examined > limit;
 	m->gathered = m->points.complete;
 	if (m->allowance && m->allowance->has_removed)
 		drop_removed(m);
@@ -304,9 +302,15 @@ static int32_t list_points(const memory *m, const tac_burr *burr, tac_contacts *
 // Whether the middle of the burr lies in the material: then its surface may be out of reach.
 static bool is_buried(const memory *m, const tac_burr *burr)
 {
-	const tac_dvec3 middle = tac_dvec3_lerp(burr->a, burr->b, 0.5);
-	return tac_field_sample(m->field, burr->a) < 0 || tac_field_sample(m->field, middle) < 0 ||
-	       tac_field_sample(m->field, burr->b) < 0;
+	// The ends of a cylinder's core lie on its surface, which may rest on the material.
+	const double length = tac_dvec3_length(tac_dvec3_sub(burr->b, burr->a));
+	const double inset = burr->kind == TAC_BURR_CYLINDER ? fmin(burr->radius / length, 0.5) : 0;
+	for (int i = 0; i < 3; i++) {
+		const double s = inset + 0.5 * i * (1 - 2 * inset);
+		if (tac_field_sample(m->field, tac_dvec3_lerp(burr->a, burr->b, s)) < 0)
+			return true;
+	}
+	return false;
 }
 
 static void list(void *memory_, tac_dpose T_object_tool, double margin, tac_sco_work *work, tac_contacts *out)

@@ -83,9 +83,16 @@ void tac_sco_move(tac_sco *sco, tac_sco_twist t, double s)
 	}
 	sco->pose = after;
 	sco->pose.rotation = tac_dquat_normalize(sco->pose.rotation);
+	tac_sco_note_trail(sco);
+}
+
+void tac_sco_note_trail(tac_sco *sco)
+{
 	if (sco->trail_count < TAC_SCO_TRAIL)
 		sco->trail_count++;
-	sco->trail[sco->trail_count - 1] = sco->pose;
+	sco->trail[sco->trail_count - 1] =
+		sco->drilled < 0 ? sco->pose
+				 : tac_dpose_relative(sco->obstacles[sco->drilled].pose, sco->pose);
 }
 
 bool tac_sco_aim_obstacle(tac_sco_obstacle *obstacle)

@@ -118,7 +118,8 @@ struct tac_sco {
 	int32_t guess[TAC_QP_SIZE], guess_count;
 	tac_sco_injected injected[SCO_MAX_INJECTED];
 	int32_t injected_count;
-	tac_dpose trail[TAC_SCO_TRAIL]; // of this step
+	int32_t drilled;                // the first object with a field; -1: none
+	tac_dpose trail[TAC_SCO_TRAIL]; // of this step, in its frame
 	int32_t trail_count;
 };
 
@@ -142,6 +143,8 @@ double tac_sco_limit_factor(const tac_sco *sco, tac_sco_twist t, double reach);
 double tac_sco_energy(const tac_sco *sco, tac_dpose from, tac_dpose to);
 // Moves the SCO, and the obstacles that move in this substep, by the fraction `s` of it.
 void tac_sco_move(tac_sco *sco, tac_sco_twist t, double s);
+// Adds the SCO's pose to its trail.
+void tac_sco_note_trail(tac_sco *sco);
 // Sets the obstacle's twist to what is left to its goal. False if nothing is.
 bool tac_sco_aim_obstacle(tac_sco_obstacle *obstacle);
 // Whether any obstacle moves in this substep.
@@ -180,9 +183,9 @@ bool tac_sco_certify(tac_sco *sco, tac_sco_twist t, tac_sco_proof *out_proof);
 bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction);
 // Works ahead for the next step, as far as the work that is left allows.
 void tac_sco_prepare(tac_sco *sco);
-// The distance to the nearest obstacle at the SCO's pose, up to `reach`; 0 if it is not known. For use
-// outside a step.
-double tac_sco_distance(tac_sco *sco, double reach);
+// The distance to the nearest obstacle at the SCO's pose, up to `reach`; 0 if it is not known. *out_spent: it
+// ended for lack of work. For use outside a step.
+double tac_sco_distance(tac_sco *sco, double reach, bool *out_spent);
 // The same for one obstacle, at a pose of its own.
 double tac_sco_obstacle_distance(tac_sco *sco, tac_sco_obstacle *obstacle, tac_dpose T_world_object,
 				 double reach, tac_sco_work *work);

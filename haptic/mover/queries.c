@@ -186,6 +186,7 @@ bool tac_sco_advance_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle)
 		return false;
 	}
 	obstacle->pose = obstacle->goal;
+	tac_sco_note_trail(sco);
 	if (listed)
 		sco->listed_margin_m = fmin(sco->listed_margin_m, now->margin);
 	sco->distance_m = listed ? listed_distance(sco) : fmin(sco->distance_m, now->distance);
@@ -240,7 +241,7 @@ double tac_sco_obstacle_distance(tac_sco *sco, tac_sco_obstacle *obstacle, tac_d
 	return tac_sco_work_overdrawn(work) ? 0 : fmin(reach, obstacle->spare->distance);
 }
 
-double tac_sco_distance(tac_sco *sco, double reach)
+double tac_sco_distance(tac_sco *sco, double reach, bool *out_spent)
 {
 	tac_sco_work work = {.limit = SCO_WORK_MAX};
 	for (int32_t i = 0; i < sco->def.object_count && reach > 0; i++) {
@@ -248,6 +249,7 @@ double tac_sco_distance(tac_sco *sco, double reach)
 		if (!obstacle->hidden)
 			reach = tac_sco_obstacle_distance(sco, obstacle, obstacle->pose, reach, &work);
 	}
+	*out_spent = work.spent;
 	return reach;
 }
 

@@ -153,6 +153,8 @@ static tac_result create_obstacles(tac_sco *sco)
 		if (obstacle->hidden)
 			continue;
 		obstacle->geometry = object->field ? &tac_sco_geometry_field : sco->geometry;
+		if (object->field && sco->drilled < 0)
+			sco->drilled = i;
 		obstacle->shape = object->shape;
 		obstacle->ask_within_m = ask_within(def, obstacle->shape);
 		obstacle->radius_m =
@@ -190,6 +192,7 @@ tac_result tac_sco_create(const tac_sco_def *def, tac_sco **out_sco)
 		return TAC_ERROR_MEMORY;
 	}
 	sco->def = *def;
+	sco->drilled = -1;
 	sco->is_ball = is_ball(def);
 	if (sco->is_ball)
 		sco->def.fixed_rotation = true; // the step gives it the device's orientation
@@ -306,6 +309,7 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	sco->distance_m = HUGE_VAL;
 	sco->complete_query_units = 0;
 	sco->bearing_count = 0;
+	sco->trail_count = 0;
 	if (!tac_dpose_finite(T_world_tool) || !set_goals(sco, T_world_objects))
 		return false;
 	sco->pose = T_world_tool;
@@ -324,9 +328,13 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	sco->reset_unfinished = answer == TAC_OVERLAP_UNKNOWN && work.nodes_left <= 0;
 	if (answer != TAC_OVERLAP_NONE)
 		return false;
-	if (sco->def.mover == TAC_SCO_CONTINUOUS &&
-	    !(tac_sco_distance(sco, 2 * SCO_MIN_GAP_M) > SCO_MIN_GAP_M))
-		return false;
+	if (sco->def.mover == TAC_SCO_CONTINUOUS) {
+		bool spent;
+		if (!(tac_sco_distance(sco, 2 * SCO_MIN_GAP_M, &spent) > SCO_MIN_GAP_M)) {
+			sco->reset_unfinished = spent;
+			return false;
+		}
+	}
 	sco->fault_flags = 0;
 	return true;
 }
@@ -437,8 +445,7 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 		    obstacle->geometry->changed(obstacle->memory))
 			sco->listed_margin_m = -1;
 	}
-	sco->trail[0] = sco->pose;
-	sco->trail_count = 1;
+	tac_sco_note_trail(sco);
 }
 
 // Checks the pose at the end of a step. A check that runs out of nodes goes on in the next step, with the
@@ -523,6 +530,9 @@ void tac_sco_step(tac_sco *sco, tac_dpose T_world_device, const tac_dpose *T_wor
 			tac_sco_move_reactive(sco);
 		else
 			tac_sco_move_continuous(sco);
+		if (sco->drilled >= 0 && memcmp(&sco->obstacles[sco->drilled].pose,
+						&sco->obstacles[sco->drilled].before, sizeof before) != 0)
+			tac_sco_note_trail(sco); // the object may have moved last
 		if (sco->listed_margin_m > 0)
 			tac_sco_report_contacts(sco, out_report);
 		else if (sco->def.mover == TAC_SCO_CONTINUOUS)

@@ -118,12 +118,8 @@ void tac_servo_drilling_cut(tac_servo_drilling *drilling, const tac_sco_report *
 			g->label = c->object_surface;
 		}
 	}
-	const tac_dpose T_object_world = tac_dpose_inverse(T_world_object);
-	g->force_N = tac_dpose_apply_vector(T_object_world, force);
-	tac_dpose poses[TAC_SCO_TRAIL];
-	for (int32_t i = 0; i < count; i++)
-		poses[i] = tac_dpose_compose(T_object_world, trail[i]);
-	tac_drill_cut(&g->drill, poses, count, g->touching);
+	g->force_N = tac_dpose_apply_vector(tac_dpose_inverse(T_world_object), force);
+	tac_drill_cut(&g->drill, trail, count, g->touching);
 }
 
 void tac_servo_drilling_fill(const tac_servo_drilling *drilling, tac_snapshot_drill *out)

@@ -53,7 +53,7 @@ void tac_servo_drilling_allow(tac_servo_drilling *drilling, uint32_t buttons, do
 double tac_servo_drilling_vibrate(tac_servo_drilling *drilling, double elapsed_s);
 
 // After the tick's forces are known: notes the press of the burr and removes what it swept along the trail
-// of the mover, in the world frame.
+// of the mover, in the object's frame.
 // Thread: RT.
 void tac_servo_drilling_cut(tac_servo_drilling *drilling, const tac_sco_report *report,
 			    double stiffness_N_per_m, const tac_dpose *trail, int32_t count,

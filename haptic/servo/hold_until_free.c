@@ -75,3 +75,15 @@ void tac_servo_try_release(tac_servo *servo)
 	s->totals.faults += s->waiting && !r->tried;
 	r->tried = true;
 }
+
+void tac_servo_place_again(tac_servo *servo, tac_dpose T_world_tool)
+{
+	tac_servo *s = servo;
+	s->waiting = !tac_sco_reset(s->sco, T_world_tool, s->T_world_objects);
+	// No solid has to be tested again: the pose was proved free.
+	if (s->waiting && tac_sco_reset_unfinished(s->sco))
+		s->release = (tac_servo_release){.active = true,
+						 .tried = s->release.tried,
+						 .T_world_tool = T_world_tool,
+						 .object = s->def.world->scene->object_count};
+}

@@ -68,7 +68,7 @@ static void move_sco(tac_servo *s)
 	const uint32_t flags = s->report.flags;
 	if (flags & TAC_SCO_FAULT) {
 		s->totals.faults++;
-		s->waiting = !tac_sco_reset(s->sco, s->report.T_world_sco, s->T_world_objects);
+		tac_servo_place_again(s, s->report.T_world_sco);
 	} else if (flags & TAC_SCO_OBJECT_WAITS && !tac_servo_yield_to_partner(s)) {
 		for (int32_t i = 0; i < s->def.world->scene->object_count; i++)
 			s->T_world_objects[i] = tac_sco_object_pose(s->sco, i);
@@ -573,7 +573,9 @@ static void remove_material(tac_servo *s)
 	const tac_drill_state before = g->drill.state;
 	const tac_dpose *trail;
 	const int32_t count = tac_sco_trail(s->sco, &trail);
-	tac_servo_drilling_cut(g, &s->report, s->coupling.stiffness_N_per_m, trail, s->waiting ? 0 : count,
+	// A hidden object is passed through, not cut.
+	const bool meets = !s->waiting && !(s->hidden >> g->object & 1u);
+	tac_servo_drilling_cut(g, &s->report, s->coupling.stiffness_N_per_m, trail, meets ? count : 0,
 			       s->T_world_objects[g->object]);
 	for (int i = 0; g->drill.state.cutting && i < TAC_FIELD_LABELS; i++)
 		tac_task_add_volume(s->task, g->world->objects[g->object].field_material[i],

@@ -258,6 +258,10 @@ void tac_servo_note_changes(tac_servo *servo);
 // Thread: RT.
 void tac_servo_try_release(tac_servo *servo);
 
+// Places the SCO anew at a pose that was proved free. Where that takes more work than a tick has, the tool
+// waits, and it goes on at the same pose in the next tick.
+void tac_servo_place_again(tac_servo *servo, tac_dpose T_world_tool);
+
 // Takes the partner's SCO as this tool's last object (two_tools.c). Does nothing without a partner.
 // Thread: RT.
 void tac_servo_place_partner(tac_servo *servo);

@@ -52,7 +52,7 @@ bool tac_servo_yield_to_partner(tac_servo *servo)
 	s->report.contact_count = 0;
 	for (int32_t i = 0; i < last; i++)
 		s->T_world_objects[i] = s->hands.T_world_objects[i];
-	s->waiting = !tac_sco_reset(s->sco, s->hands.T_world_sco, s->T_world_objects);
+	tac_servo_place_again(s, s->hands.T_world_sco);
 	return true;
 }
 
