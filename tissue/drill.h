@@ -102,8 +102,8 @@ typedef struct tac_drill {
 	int32_t idle_ticks;  // since the burr cut last
 	double press_N;
 	double elapsed_s;
-	bool has_removed; // in the last tick
-	tac_burr removed;
+	bool has_removed; // everything that was inside it:
+	tac_burr removed; // the burr, or a slightly smaller one, where it did so last
 	tac_drill_state state;
 } tac_drill;
 

@@ -1,8 +1,9 @@
 // Drilling with the whole tick: the built-in scenes, the keys of a scene, forces within the law's bound.
 #include "base/log.h"
+#include "base/rng.h"
 #include "tests/support/allocations.h"
 #include "tests/support/limits.h"
-#include "tests/support/servo_fixture.h"
+#include "tests/support/live_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,6 +109,116 @@ static void cylinder_cuts_in_six_axes(void)
 	TEST_ASSERT_EQUAL_UINT64(0, s->faults);
 	TEST_ASSERT_EQUAL_UINT64(0, s->feel.jumps);
 	fixture_fini(&f);
+}
+
+// ---- a world that changes ----
+
+static double volume_m3(const tac_field *field)
+{
+	double sum = 0;
+	for (int i = 0; i < TAC_FIELD_LABELS; i++)
+		sum += tac_field_volume_m3(field, i);
+	return sum;
+}
+
+// A hidden body is passed through, with the motor on and off, and stays whole. It comes back when the burr
+// has left it.
+static void hidden_body_is_not_drilled(void)
+{
+	live_fixture l;
+	live_build(&l, DRILL);
+	const tac_field *field = tac_servo_field(l.f.servo);
+	const double whole = volume_m3(field);
+	const tac_dvec3 above = tac_dvec3_make(0, 0, 0.0045);
+	l.f.hand.state.T_base_tool.position = above;
+	step_to(&l.f, above);
+	TEST_ASSERT_TRUE(tac_live_show(l.live, 0, false));
+	for (uint32_t button = 0; button < 2; button++) {
+		l.f.hand.state.buttons = button;
+		move_to(&l.f, tac_dvec3_make(0.001, 0, -0.001), 100);
+		const tac_snapshot *s = move_to(&l.f, tac_dvec3_make(-0.001, 0.001, 0), 100);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0, s->T_world_sco.position.z);
+		TEST_ASSERT_EQUAL_DOUBLE(0, total_m3(s));
+		TEST_ASSERT_EQUAL_DOUBLE(whole, volume_m3(field));
+	}
+	TEST_ASSERT_TRUE(tac_live_show(l.live, 0, true));
+	const tac_snapshot *s = move_to(&l.f, tac_dvec3_make(0, 0, 0), 50);
+	TEST_ASSERT_EQUAL_UINT64(1, s->live.waits);
+	TEST_ASSERT_EQUAL_DOUBLE(whole, volume_m3(field));
+	s = move_to(&l.f, above, 100);
+	TEST_ASSERT_EQUAL_UINT64(0, s->live.waits);
+	s = move_to(&l.f, tac_dvec3_make(0, 0, 0.003), 300);
+	TEST_ASSERT_TRUE(total_m3(s) > 1e-10);
+	TEST_ASSERT_EQUAL_UINT64(0, s->faults);
+	live_fini(&l);
+}
+
+// A body that rises at 0.5 m/s pushes the burr: it is cut by the motor's power, not by its own motion.
+static void body_that_pushes_the_burr_is_cut_by_its_power_alone(void)
+{
+	live_fixture l;
+	live_build(&l, DRILL);
+	const tac_dvec3 above = tac_dvec3_make(0, 0, 0.0045);
+	l.f.hand.state.T_base_tool.position = above;
+	l.f.hand.state.buttons = 1;
+	step_to(&l.f, above);
+	const tac_dpose raised = tac_dpose_make(tac_dvec3_make(0, 0, 0.01), tac_dquat_identity());
+	TEST_ASSERT_TRUE(tac_live_move(l.live, 0, raised, 20 * MS));
+	const tac_snapshot *s = move_to(&l.f, above, 30);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.01, s->T_world_objects[0].position.z);
+	TEST_ASSERT_TRUE(s->T_world_sco.position.z > 0.013);
+	TEST_ASSERT_TRUE(s->drill.state.energy_J > 0);
+	TEST_ASSERT_TRUE(s->drill.state.energy_J <= 8 * 0.031); // the default power
+	TEST_ASSERT_EQUAL_UINT64(0, s->faults);
+	live_fini(&l);
+}
+
+// Commands of all kinds while a hand drills: the force is continuous in every tick (step_to), nothing is
+// allocated, no fault, and what the drill says that it removed is what the body lost.
+static void drilling_survives_random_commands(void)
+{
+	tac_rng rng = tac_rng_seed((uint64_t)from_environment("TACTUS_SEED", 21), 3);
+	for (int part = 0; part < (test_long() ? 40 : 2); part++) {
+		live_fixture l;
+		live_build(&l, DRILL);
+		const tac_field *field = tac_servo_field(l.f.servo);
+		const double whole = volume_m3(field);
+		tac_dvec3 place = tac_dvec3_make(0, 0, 0.0045), goal = place;
+		l.f.hand.state.T_base_tool.position = place;
+		const tac_snapshot *s = step_to(&l.f, place);
+		int sent = 0;
+		for (int i = 0; i < (TAC_TEST_SANITIZED ? 1500 : 4000); i++) {
+			if (i % 80 == 0) {
+				goal = tac_dvec3_make(tac_rng_range_f64(&rng, -3e-3, 3e-3),
+						      tac_rng_range_f64(&rng, -3e-3, 3e-3),
+						      tac_rng_range_f64(&rng, 0, 4.5e-3));
+				l.f.hand.state.buttons = tac_rng_below(&rng, 4) > 0;
+			}
+			const tac_dpose pose =
+				tac_dpose_make(tac_dvec3_scale(tac_rng_unit_f64(&rng), 1e-3),
+					       tac_dquat_exp(tac_dvec3_scale(tac_rng_unit_f64(&rng), 0.1)));
+			tac_material m = l.f.world->materials[0];
+			m.stiffness_N_per_m =
+				tac_rng_range_f64(&rng, 300, 1000); // the watch knows the first world
+			m.cutting_energy_J_per_m3 = tac_rng_range_f64(&rng, 1e7, 8e7);
+			const uint32_t kind = tac_rng_below(&rng, 200);
+			sent += kind == 0   ? tac_live_move(l.live, 0, pose, tac_rng_below(&rng, 100) * MS)
+				: kind == 1 ? tac_live_show(l.live, 0, tac_rng_below(&rng, 3) > 0)
+				: kind == 2 ? tac_live_set_material(l.live, 0, &m)
+				: kind == 3 ? tac_live_set_gain(l.live, 0, tac_rng_range_f64(&rng, 0, 1))
+					    : 0;
+			const tac_dvec3 to = tac_dvec3_sub(goal, place);
+			const double left = tac_dvec3_length(to);
+			place = tac_dvec3_add_scaled(place, left > 0 ? fmin(1, 1e-4 / left) : 0, to);
+			allocations = 0;
+			s = step_to(&l.f, place);
+			TEST_ASSERT_EQUAL(0, allocations);
+		}
+		TEST_ASSERT_TRUE(sent > 5 && total_m3(s) > 0);
+		TEST_ASSERT_EQUAL_UINT64(0, s->faults);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9 * whole, whole - volume_m3(field), total_m3(s));
+		live_fini(&l);
+	}
 }
 
 // ---- built-in scenes ----
@@ -279,6 +390,9 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(drill_cuts_while_its_button_is_held);
 	RUN_TEST(cylinder_cuts_in_six_axes);
+	RUN_TEST(hidden_body_is_not_drilled);
+	RUN_TEST(body_that_pushes_the_burr_is_cut_by_its_power_alone);
+	RUN_TEST(drilling_survives_random_commands);
 	RUN_TEST(built_in_scenes_are_drilled_and_replay_to_the_bit);
 	RUN_TEST(wrong_keys_are_refused_by_line_and_column);
 	RUN_TEST(scene_is_written_as_it_was_read);

@@ -600,6 +600,29 @@ static void every_simd_variant_gives_the_same_bits(void)
 	}
 }
 
+// An edit in a hole removes nothing that a node knows: the distances are the same bits as after any other,
+// and the points of the surface stay as they were.
+static void unseen_edit_gives_the_same_bits_and_keeps_the_version(void)
+{
+	tac_field *f = block(6 * MM, 6 * MM, 6 * MM, 0.1 * MM), *copy;
+	carve_ball(f, tac_dvec3_make(-0.5 * MM, 0, 0), tac_dvec3_make(-0.5 * MM, 0, 0), 1 * MM);
+	carve_ball(f, tac_dvec3_make(0.5 * MM, 0, 0), tac_dvec3_make(0.5 * MM, 0, 0), 1 * MM);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_field_copy(f, &copy));
+	const tac_burr between = {TAC_BURR_ROUND, {0, 0, 0}, {0, 0, 0}, 0.84 * MM}; // sqrt(1 - 1/4) is free
+	const tac_field_edit edit = tac_field_edit_make(&between);
+	const uint64_t version = tac_field_version(f), hash = tac_field_hash(f);
+	TEST_ASSERT_FALSE(tac_field_holds(f, &between, 1e-8));
+	tac_field_removed removed = {0};
+	TEST_ASSERT_TRUE(tac_field_carve_unseen(f, &edit, &removed));
+	TEST_ASSERT_TRUE(tac_field_carve(copy, &edit, &removed));
+	TEST_ASSERT_EQUAL_DOUBLE(0, total(&removed));
+	TEST_ASSERT_EQUAL_UINT64(version, tac_field_version(f));
+	TEST_ASSERT_TRUE(tac_field_hash(f) != hash);
+	TEST_ASSERT_EQUAL_HEX64(tac_field_hash(copy), tac_field_hash(f));
+	tac_field_destroy(&copy);
+	tac_field_destroy(&f);
+}
+
 static void copies_stay_equal_to_the_bit(void)
 {
 	tac_field *f = block(6 * MM, 6 * MM, 4 * MM, 0.1 * MM), *copy;
@@ -633,6 +656,7 @@ int main(void)
 	RUN_TEST(cache_gives_what_is_there_now);
 	RUN_TEST(rows_follow_every_edit);
 	RUN_TEST(every_simd_variant_gives_the_same_bits);
+	RUN_TEST(unseen_edit_gives_the_same_bits_and_keeps_the_version);
 	RUN_TEST(copies_stay_equal_to_the_bit);
 	return UNITY_END();
 }

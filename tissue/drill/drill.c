@@ -26,10 +26,12 @@
 // The longest time whose energy is carried on to later ticks, s.
 #define CARRY_S 0.01
 // What a burr that does not turn finds further inside it than this crumbles, voxels: only remnants that are
-// thinner than about a voxel can be there, because the field's nodes know no more of them.
+// thinner or lower than about a voxel can be there, because the field's nodes know no more of them.
 #define CRUMBLE_VOXELS 0.045
 // Less than this is rounding, voxels.
 #define CRUMBLE_LEAST 2e-4
+// A burr that has moved less than this since the last time has nothing new inside it, voxels.
+#define CRUMBLE_AGAIN 0.003
 // The most edits of a tick, and how far the trail may be from their sweeps, voxels.
 #define EDITS_MAX      4
 #define EDITS_CYLINDER 8
@@ -162,16 +164,20 @@ void tac_drill_allow(tac_drill *drill, bool running, tac_dvec3 force_N, int32_t 
 
 // ---- after the step ----
 
+// Hands an edit that was made, or could not be, on to its reader.
+static bool tell_edit(tac_drill *d, const tac_field_edit *edit, bool made)
+{
+	if (!made)
+		d->state.flags |= TAC_DRILL_FIELD_FULL;
+	else if (d->def.edits && !tac_ring_push(d->def.edits, edit))
+		d->state.flags |= TAC_DRILL_LAGS;
+	return made;
+}
+
 static bool remove_edit(tac_drill *d, const tac_burr *burr, tac_field_removed *removed)
 {
 	const tac_field_edit edit = tac_field_edit_make(burr);
-	if (!tac_field_carve(d->def.field, &edit, removed)) {
-		d->state.flags |= TAC_DRILL_FIELD_FULL;
-		return false;
-	}
-	if (d->def.edits && !tac_ring_push(d->def.edits, &edit))
-		d->state.flags |= TAC_DRILL_LAGS;
-	return true;
+	return tell_edit(d, &edit, tac_field_carve(d->def.field, &edit, removed));
 }
 
 // The distance of the trail's poses between `from` and `to` from the chord.
@@ -260,13 +266,22 @@ static double remove_sweep(tac_drill *d, const tac_burr *burr, const tac_dpose *
 	return volume_m3;
 }
 
+// A bound of how far a place of the burr's surface is from where it was.
+static double moved(const tac_burr *from, const tac_burr *to)
+{
+	const tac_dvec3 a = tac_dvec3_sub(to->a, from->a), b = tac_dvec3_sub(to->b, from->b);
+	const double length = tac_dvec3_length(tac_dvec3_sub(from->b, from->a));
+	const double tilt = length > 0 ? tac_dvec3_length(tac_dvec3_sub(b, a)) / length : 0;
+	return fmax(tac_dvec3_length(a), tac_dvec3_length(b)) + tilt * from->radius;
+}
+
 // Removes what a burr that does not turn has inside it at the end of a tick: see CRUMBLE_VOXELS.
 static void crumble(tac_drill *d, tac_dpose T_field_tool)
 {
 	tac_burr burr = d->def.burr;
+	const double h = tac_field_size_of(d->def.field).voxel_m;
 	// The rim of a cylinder is further from the rim of a smaller one than its sides are.
-	const double part = burr.kind == TAC_BURR_CYLINDER ? 0.7 * CRUMBLE_VOXELS : CRUMBLE_VOXELS;
-	const double less = part * tac_field_size_of(d->def.field).voxel_m;
+	const double less = (burr.kind == TAC_BURR_CYLINDER ? 0.7 : 1) * CRUMBLE_VOXELS * h;
 	burr.radius -= less;
 	const tac_dvec3 core = tac_dvec3_sub(burr.b, burr.a);
 	const double length = tac_dvec3_length(core);
@@ -274,13 +289,23 @@ static void crumble(tac_drill *d, tac_dpose T_field_tool)
 		burr.a = tac_dvec3_add_scaled(burr.a, less / length, core);
 		burr.b = tac_dvec3_add_scaled(burr.b, -less / length, core);
 	}
-	// To remove nothing would change the distances in the hole all the same, and every one of them would
-	// be looked at again.
 	const tac_burr there = tac_burr_place(&burr, T_field_tool);
-	if (!tac_field_holds(d->def.field, &there, CRUMBLE_LEAST * tac_field_size_of(d->def.field).voxel_m))
+	const bool seen = tac_field_holds(d->def.field, &there, CRUMBLE_LEAST * h);
+	// What no node knows is not in the field, but it is in the record of the edits: a step lower than a
+	// voxel, say. Bricks that are scarce are kept for what is in both.
+	if (!seen && ((d->has_removed && moved(&d->removed, &there) <= CRUMBLE_AGAIN * h) ||
+		      (tac_field_may_be_full(d->def.field) && bricks_left(d) < d->reserve)))
 		return;
 	tac_field_removed removed = {0};
-	d->state.crumbled_m3 += remove_sweep(d, &burr, &T_field_tool, 1, &removed);
+	if (seen) {
+		d->state.crumbled_m3 += remove_sweep(d, &burr, &T_field_tool, 1, &removed);
+		return;
+	}
+	// Distances in the hole rise all the same. If that counted as a change, every point of the surface
+	// would be looked for again.
+	const tac_field_edit edit = tac_field_edit_make(&there);
+	d->has_removed = tell_edit(d, &edit, tac_field_carve_unseen(d->def.field, &edit, &removed));
+	d->removed = there;
 }
 
 // Learns from what the advance took.
@@ -320,7 +345,6 @@ void tac_drill_cut(tac_drill *drill, const tac_dpose *trail, int32_t count, bool
 	const bool cuts = close && s->running && d->allowance.slack_m > 0;
 	s->air_s += s->running && !touching ? d->elapsed_s : 0;
 	double taken_J = 0, made_m = 0, volume_m3 = 0;
-	d->has_removed = false;
 	if (close && !cuts)
 		crumble(d, trail[count - 1]);
 	if (cuts) {
@@ -330,6 +354,8 @@ void tac_drill_cut(tac_drill *drill, const tac_dpose *trail, int32_t count, bool
 		for (int i = 0; i < TAC_FIELD_LABELS; i++)
 			taken_J += removed.volume_m3[i] * d->def.materials[i].cutting_energy_J_per_m3;
 	}
+	d->allowance.has_removed = d->has_removed; // for a reset before the next step
+	d->allowance.removed = d->removed;
 	s->lag_ticks += (s->flags & TAC_DRILL_LAGS) != 0;
 	learn(d, taken_J, made_m);
 	s->cutting = volume_m3 > 0;

@@ -388,9 +388,9 @@ bool tac_field_holds(const tac_field *field, const tac_burr *burr, double least_
 	return false;
 }
 
-bool tac_field_carve(tac_field *field, const tac_field_edit *edit, tac_field_removed *out_removed)
+// `seen`: points of the surface may change.
+static bool carve_edit(tac_field *f, const tac_field_edit *edit, bool seen, tac_field_removed *out_removed)
 {
-	tac_field *f = field;
 	const tac_dvec3 a = tac_dvec3_make((double)edit->a[0], (double)edit->a[1], (double)edit->a[2]);
 	const tac_dvec3 b = tac_dvec3_make((double)edit->b[0], (double)edit->b[1], (double)edit->b[2]);
 	const double reach = edit_reach(f, (double)edit->radius);
@@ -418,8 +418,8 @@ bool tac_field_carve(tac_field *field, const tac_field_edit *edit, tac_field_rem
 				if (!carve(&r.cut, base, &f->pool[entry], &f->rows[entry], removed))
 					continue;
 				f->dirty[brick] = 1;
-				f->changed[entry] = f->version + 1;
-				changed = true;
+				f->changed[entry] = seen ? f->version + 1 : f->changed[entry];
+				changed = seen;
 			}
 		}
 	}
@@ -433,4 +433,14 @@ bool tac_field_carve(tac_field *field, const tac_field_edit *edit, tac_field_rem
 		out_removed->volume_m3[label] += removed[label] * voxel_m3;
 	}
 	return true;
+}
+
+bool tac_field_carve(tac_field *field, const tac_field_edit *edit, tac_field_removed *out_removed)
+{
+	return carve_edit(field, edit, true, out_removed);
+}
+
+bool tac_field_carve_unseen(tac_field *field, const tac_field_edit *edit, tac_field_removed *out_removed)
+{
+	return carve_edit(field, edit, false, out_removed);
 }
