@@ -121,9 +121,11 @@ bool tac_field_may_be_full(const tac_field *field);
 bool tac_field_carve(tac_field *field, const tac_field_edit *edit, tac_field_removed *out_removed);
 
 // The same where the field holds nothing of the edit (tac_field_holds), but material may be there that no
-// node knows. The distances in the hole become the same; the points of the surface and the version stay.
+// node knows. The distances in the hole become the same; the points of the surface and the version stay. It
+// returns false, too, if it needs bricks and fewer than `spare` would be left.
 // Thread: RT.
-bool tac_field_carve_unseen(tac_field *field, const tac_field_edit *edit, tac_field_removed *out_removed);
+bool tac_field_carve_unseen(tac_field *field, const tac_field_edit *edit, int32_t spare,
+			    tac_field_removed *out_removed);
 
 // Whether a burr (in the mesh's frame) may hold material: a node less than half a voxel outside of it would
 // rise by `least_m` or more if the burr were removed. Thread: RT.

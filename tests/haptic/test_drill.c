@@ -406,8 +406,9 @@ static void probe_on_the_field_is_where_it_is_on_the_extracted_mesh(void)
 #define CLIMBS 4
 // The most that crumbles under a burr that does not turn in a part of the run, voxels.
 #define CRUMBLED_MOST 3.0
-// The furthest that a burr sinks into remnants that no node knows before they crumble, voxels.
-#define SUNK_MOST 0.5
+// The furthest that a burr sinks into remnants that no node knows before they crumble, voxels: they are
+// thinner or lower than about a voxel.
+#define SUNK_MOST 1.0
 
 typedef struct referee {
 	tac_field_edit *edits;

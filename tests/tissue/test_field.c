@@ -613,7 +613,7 @@ static void unseen_edit_gives_the_same_bits_and_keeps_the_version(void)
 	const uint64_t version = tac_field_version(f), hash = tac_field_hash(f);
 	TEST_ASSERT_FALSE(tac_field_holds(f, &between, 1e-8));
 	tac_field_removed removed = {0};
-	TEST_ASSERT_TRUE(tac_field_carve_unseen(f, &edit, &removed));
+	TEST_ASSERT_TRUE(tac_field_carve_unseen(f, &edit, 0, &removed));
 	TEST_ASSERT_TRUE(tac_field_carve(copy, &edit, &removed));
 	TEST_ASSERT_EQUAL_DOUBLE(0, total(&removed));
 	TEST_ASSERT_EQUAL_UINT64(version, tac_field_version(f));

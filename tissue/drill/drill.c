@@ -164,20 +164,21 @@ void tac_drill_allow(tac_drill *drill, bool running, tac_dvec3 force_N, int32_t 
 
 // ---- after the step ----
 
-// Hands an edit that was made, or could not be, on to its reader.
-static bool tell_edit(tac_drill *d, const tac_field_edit *edit, bool made)
+static void tell_edit(tac_drill *d, const tac_field_edit *edit)
 {
-	if (!made)
-		d->state.flags |= TAC_DRILL_FIELD_FULL;
-	else if (d->def.edits && !tac_ring_push(d->def.edits, edit))
+	if (d->def.edits && !tac_ring_push(d->def.edits, edit))
 		d->state.flags |= TAC_DRILL_LAGS;
-	return made;
 }
 
 static bool remove_edit(tac_drill *d, const tac_burr *burr, tac_field_removed *removed)
 {
 	const tac_field_edit edit = tac_field_edit_make(burr);
-	return tell_edit(d, &edit, tac_field_carve(d->def.field, &edit, removed));
+	if (!tac_field_carve(d->def.field, &edit, removed)) {
+		d->state.flags |= TAC_DRILL_FIELD_FULL;
+		return false;
+	}
+	tell_edit(d, &edit);
+	return true;
 }
 
 // The distance of the trail's poses between `from` and `to` from the chord.
@@ -290,22 +291,23 @@ static void crumble(tac_drill *d, tac_dpose T_field_tool)
 		burr.b = tac_dvec3_add_scaled(burr.b, -less / length, core);
 	}
 	const tac_burr there = tac_burr_place(&burr, T_field_tool);
-	const bool seen = tac_field_holds(d->def.field, &there, CRUMBLE_LEAST * h);
-	// What no node knows is not in the field, but it is in the record of the edits: a step lower than a
-	// voxel, say. Bricks that are scarce are kept for what is in both.
-	if (!seen && ((d->has_removed && moved(&d->removed, &there) <= CRUMBLE_AGAIN * h) ||
-		      (tac_field_may_be_full(d->def.field) && bricks_left(d) < d->reserve)))
-		return;
 	tac_field_removed removed = {0};
-	if (seen) {
+	if (tac_field_holds(d->def.field, &there, CRUMBLE_LEAST * h)) {
 		d->state.crumbled_m3 += remove_sweep(d, &burr, &T_field_tool, 1, &removed);
 		return;
 	}
+	// What no node knows is not in the field, but it is in the record of the edits: a step lower than a
+	// voxel, say.
+	if (d->has_removed && moved(&d->removed, &there) <= CRUMBLE_AGAIN * h)
+		return;
 	// Distances in the hole rise all the same. If that counted as a change, every point of the surface
-	// would be looked for again.
+	// would be looked for again. The last bricks are kept for what is in the field.
 	const tac_field_edit edit = tac_field_edit_make(&there);
-	d->has_removed = tell_edit(d, &edit, tac_field_carve_unseen(d->def.field, &edit, &removed));
+	if (!tac_field_carve_unseen(d->def.field, &edit, d->reserve, &removed))
+		return;
+	tell_edit(d, &edit);
 	d->removed = there;
+	d->has_removed = true;
 }
 
 // Learns from what the advance took.

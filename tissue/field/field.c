@@ -388,14 +388,16 @@ bool tac_field_holds(const tac_field *field, const tac_burr *burr, double least_
 	return false;
 }
 
-// `seen`: points of the surface may change.
-static bool carve_edit(tac_field *f, const tac_field_edit *edit, bool seen, tac_field_removed *out_removed)
+// `seen`: points of the surface may change. An edit that needs bricks leaves `spare` of them.
+static bool carve_edit(tac_field *f, const tac_field_edit *edit, bool seen, int32_t spare,
+		       tac_field_removed *out_removed)
 {
 	const tac_dvec3 a = tac_dvec3_make((double)edit->a[0], (double)edit->a[1], (double)edit->a[2]);
 	const tac_dvec3 b = tac_dvec3_make((double)edit->b[0], (double)edit->b[1], (double)edit->b[2]);
 	const double reach = edit_reach(f, (double)edit->radius);
 	tac_field_region r = tac_field_region_of(f, a, b, (double)edit->radius, reach);
-	if (!f->never_full && f->capacity - f->stored < count_needed(f, &r, reach))
+	const int32_t needed = f->never_full ? 0 : count_needed(f, &r, reach);
+	if (needed > 0 && f->capacity - f->stored < needed + spare)
 		return false;
 	double removed[TAC_FIELD_LABELS] = {0};
 	bool changed = false;
@@ -437,10 +439,11 @@ static bool carve_edit(tac_field *f, const tac_field_edit *edit, bool seen, tac_
 
 bool tac_field_carve(tac_field *field, const tac_field_edit *edit, tac_field_removed *out_removed)
 {
-	return carve_edit(field, edit, true, out_removed);
+	return carve_edit(field, edit, true, 0, out_removed);
 }
 
-bool tac_field_carve_unseen(tac_field *field, const tac_field_edit *edit, tac_field_removed *out_removed)
+bool tac_field_carve_unseen(tac_field *field, const tac_field_edit *edit, int32_t spare,
+			    tac_field_removed *out_removed)
 {
-	return carve_edit(field, edit, false, out_removed);
+	return carve_edit(field, edit, false, spare, out_removed);
 }
