@@ -59,16 +59,10 @@ typedef struct tac_tissue_tool {
 	double radius_m;
 	const tac_field *field; // NULL: a ball or a capsule
 	double reach_m;         // of a field: the largest distance of the tool's points from its origin
-	// Of a field: coarser ones, for the spacing of each level. They tell how far a point is from an edge
-	// of the tool: a point that the tool covers in part is pressed there alone. NULL: a point is under
-	// the tool or beside it.
-	const tac_field *edge[TAC_COMPLIANCE_LEVELS];
+	// Of a field: half of the tool's smallest extent. A point that an edge of the tool covers in part is
+	// pressed there alone. 0: a point is under the tool or beside it.
+	double half_m;
 } tac_tissue_tool;
-
-// The fields of a tool that is a mesh, for one body.
-typedef struct tac_tissue_fields {
-	tac_field *field, *edge[TAC_COMPLIANCE_LEVELS];
-} tac_tissue_fields;
 
 typedef struct tac_tissue_def {
 	const char *name;                 // of the body in messages
@@ -129,14 +123,11 @@ typedef struct tac_tissue_state {
 	uint64_t spent_ticks, left_out_ticks, limited_ticks, level_changes;
 } tac_tissue_state;
 
-// Makes the fields of a closed mesh, and a tool that refers to them. Fails as tac_field_build does, with
-// nothing to release. The caller releases *out_fields after the tissue.
+// Makes the field of a closed mesh, and a tool that refers to it. Fails as tac_field_build does; *out_field
+// is NULL then. The caller destroys *out_field after the tissue.
 // Thread: setup.
-tac_result tac_tissue_fields_build(const char *name, const tac_mesh *mesh, const tac_compliance *compliance,
-				   tac_tissue_fields *out_fields, tac_tissue_tool *out_tool);
-
-// Thread: setup.
-void tac_tissue_fields_release(tac_tissue_fields *fields);
+tac_result tac_tissue_field_build(const char *name, const tac_mesh *mesh, tac_field **out_field,
+				  tac_tissue_tool *out_tool);
 
 // TAC_ERROR_ARGUMENT (no compliance, a tool without an extent) or TAC_ERROR_MEMORY, with one log line;
 // *out_tissue is NULL then. The caller owns *out_tissue.

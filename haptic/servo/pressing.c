@@ -28,15 +28,14 @@ static double half_width(const tac_mesh *mesh)
 	return 0.5 * (double)fminf(fminf(size.x, size.y), size.z);
 }
 
-static tac_result shape_tool(tac_servo_pressed *p, const tac_world_body *body,
-			     const tac_compliance *compliance, tac_tissue_tool *out)
+static tac_result shape_tool(tac_servo_pressed *p, const tac_world_body *body, tac_tissue_tool *out)
 {
 	if (body->is_round) {
 		*out = (tac_tissue_tool){
 			.a = body->round.a, .b = body->round.b, .radius_m = body->round.radius};
 		return TAC_OK;
 	}
-	return tac_tissue_fields_build(body->name, body->mesh, compliance, &p->fields, out);
+	return tac_tissue_field_build(body->name, body->mesh, &p->field, out);
 }
 
 static tac_result init_body(tac_servo_pressed *p, const tac_world *world, int32_t tool, int32_t object)
@@ -50,7 +49,7 @@ static tac_result init_body(tac_servo_pressed *p, const tac_world *world, int32_
 	*p = (tac_servo_pressed){
 		.object = object,
 		.material = {m->static_friction, m->dynamic_friction, m->friction_stiffness_N_per_m}};
-	const tac_result result = shape_tool(p, body, def.compliance, &def.tool);
+	const tac_result result = shape_tool(p, body, &def.tool);
 	if (result < TAC_OK)
 		return result;
 	warn_if_fine(world, object, body->name, body->is_round ? body->round.radius : half_width(body->mesh));
@@ -78,7 +77,7 @@ void tac_servo_pressing_fini(tac_servo_pressing *pressing)
 {
 	for (int32_t i = 0; i < pressing->count; i++) {
 		tac_tissue_destroy(&pressing->bodies[i].tissue);
-		tac_tissue_fields_release(&pressing->bodies[i].fields);
+		tac_field_destroy(&pressing->bodies[i].field);
 	}
 }
 

@@ -15,8 +15,8 @@ extern "C" {
 // One body.
 typedef struct tac_servo_pressed {
 	tac_tissue *tissue;
-	int32_t object;           // of the scene
-	tac_tissue_fields fields; // of a tool that is a mesh
+	int32_t object;   // of the scene
+	tac_field *field; // of a tool that is a mesh
 	tac_friction_material material;
 
 	// From tick to tick.

@@ -23,7 +23,6 @@
 static tac_compliance *body;
 static tac_tissue *tissue, *other;
 static tac_field *field;
-static tac_tissue_fields fields;
 static const tac_tissue_state *state;
 
 void setUp(void)
@@ -38,7 +37,6 @@ void tearDown(void)
 	tac_tissue_destroy(&other);
 	tac_compliance_destroy(&body);
 	tac_field_destroy(&field);
-	tac_tissue_fields_release(&fields);
 }
 
 static void make_patch(tissue_patch p)
@@ -156,8 +154,8 @@ static punch_errors press_punches(double ratio, int rounds)
 		if (round % 4 == 0)
 			make_body(h, 19, 0, 0);
 		tac_tissue_tool punch;
-		tac_tissue_fields_release(&fields);
-		TEST_ASSERT_EQUAL(TAC_OK, tac_tissue_fields_build("punch", mesh, body, &fields, &punch));
+		tac_field_destroy(&field);
+		TEST_ASSERT_EQUAL(TAC_OK, tac_tissue_field_build("punch", mesh, &field, &punch));
 		make_tissue(&punch, true);
 		const double force = held_N(at(tac_rng_range_f64(&rng, -h, h), tac_rng_range_f64(&rng, -h, h),
 					       height / 2 - depth));

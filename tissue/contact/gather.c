@@ -207,7 +207,8 @@ static void gather_sheet(gathering *g, tac_contact_sheet *sheet, double travel_m
 		consider_row(g, &sheet->rows[i]);
 	tac_dvec3 low, high;
 	tac_tool_box(&t->def.tool, g->place.T_body_tool, &low, &high);
-	const tac_dvec3 margin = tac_dvec3_splat(g->margin_m);
+	// An edge covers a part of points that are not below the tool themselves.
+	const tac_dvec3 margin = tac_dvec3_splat(g->margin_m + (t->def.tool.half_m > 0 ? spacing : 0));
 	const int32_t count = tac_nearby_in_box(near, tac_dvec3_sub(low, margin), tac_dvec3_add(high, margin),
 						TAC_TISSUE_EXAMINED, t->found);
 	for (int32_t k = 0; k < count; k++) {

@@ -153,10 +153,9 @@ void tac_contact_cover(const tac_tissue *tissue, tac_contact_row *row, double co
 {
 	const tac_compliance_material *m = &tissue->def.compliance->material;
 	const double radius = tissue->spreads[row->point].disc.radius_m;
-	row->cover = cover;
+	row->cover = fmax(cover, TAC_TOOL_LEAST_COVER); // one that has just left may touch again
 	row->own_m_per_N =
-		cover > 0 ? LOVE * (1 - m->poisson * m->poisson) / (m->young_Pa * radius) * (1 / cover - 1)
-			  : 0;
+		LOVE * (1 - m->poisson * m->poisson) / (m->young_Pa * radius) * (1 / row->cover - 1);
 }
 
 static void assemble(tac_tissue *t, const problem *rows, twist ahead, bool held)

@@ -9,20 +9,23 @@
 #define PASSED_DEPTH 0.5
 // A field knows distances up to two voxels: beyond this many its gradient means nothing.
 #define KNOWN_VOXELS 1.8
-// Steps of a voxel from a point inside a field to its surface, and halvings of the last one.
-#define MARCH  256
-#define HALVES 20
-// The edge of a tool is looked for this many radii of a point's disc above the point.
+// Steps to the surface of a field, of two voxels at most, and how close to it they end.
+#define TRACE        64
+#define CLOSE_VOXELS 1e-4
+// The edge of a tool is looked for this many radii of a point's disc above the point, or in the middle of a
+// flat tool.
 #define EDGE_ABOVE 1.5
 // The pressure has a pole at a sharp edge, which the discs cut off or spread beyond it. Either is the force
-// of a tool whose edge is this many spacings further in or out, whatever the tool's size: squares side by
-// side of the nodes cut it off, the wider spreads of coarser levels, which overlap, reach beyond it. The
-// constants are those with which the mean error of a flat punch vanishes.
-#define EDGE_SHIFT_NODES  0.098
-#define EDGE_SHIFT_SPREAD (-0.145)
-// Less than this part covered: no contact.
-#define LEAST_COVER 1e-3
-#define PI          3.14159265358979323846
+// of a tool whose edge is this many radii of a disc further in or out, whatever the tool's size: squares side
+// by side of the nodes cut it off, the wider spreads of coarser levels, which overlap, reach beyond it. With
+// these constants the mean error of a flat punch on a half-space vanishes on each level.
+static const double edge_shift[TAC_COMPLIANCE_LEVELS] = {0.160, -0.280, -0.261};
+// It is looked for in this many directions, so many radii away: further away the disc is covered.
+#define EDGE_DIRECTIONS 8
+#define EDGE_NEAR       1.3
+// A direction towards an edge is one if it is at least so much along the edge's normal.
+#define LEAST_FACING 0.1
+#define PI           3.14159265358979323846
 
 // The closest point of the core, and where on it, 0 … 1.
 static tac_dvec3 core_point(const tac_tissue_tool *t, tac_dvec3 p, double *out_along)
@@ -66,22 +69,20 @@ static tac_dvec3 gradient(const tac_field *field, tac_dvec3 p, double h)
 				      tac_field_sample(field, tac_dvec3_make(p.x, p.y, p.z - h)));
 }
 
-// From a point inside a field along `into` to the surface.
-static tac_dvec3 leave(const tac_field *field, tac_dvec3 p, tac_dvec3 into, double voxel)
+// How far the surface of a field is from a point along a direction (unit), from a first guess on: each step
+// goes by the distance there, so that a face across the direction is met at once and a slanted one after some
+// steps.
+static double trace(const tac_field *field, tac_dvec3 from, tac_dvec3 along, double guess_m)
 {
-	tac_dvec3 out = p;
-	double here = tac_field_sample(field, p), step = voxel;
-	for (int k = 0; k < MARCH && here < 0; k++) {
-		step = fmax(voxel, -here);
-		out = tac_dvec3_add_scaled(out, step, into);
-		here = tac_field_sample(field, out);
+	const double close = CLOSE_VOXELS * tac_field_size_of(field).voxel_m;
+	double way = guess_m;
+	for (int k = 0; k < TRACE; k++) {
+		const double d = tac_field_sample(field, tac_dvec3_add_scaled(from, way, along));
+		way -= d;
+		if (fabs(d) < close)
+			break;
 	}
-	for (int k = 0; k < HALVES; k++) {
-		step *= 0.5;
-		out = tac_dvec3_add_scaled(out, here > 0 ? -step : step, into);
-		here = tac_field_sample(field, out);
-	}
-	return out;
+	return way;
 }
 
 static tac_tool_gap field_gap(const tac_tissue_tool *t, tac_dvec3 p, tac_dvec3 into)
@@ -99,45 +100,94 @@ static tac_tool_gap field_gap(const tac_tissue_tool *t, tac_dvec3 p, tac_dvec3 i
 	} else if (d > 0) { // beside the tool, or behind it
 		g.gap_m = HUGE_VAL;
 	} else {
-		g.foot_m = leave(t->field, p, into, voxel);
-		g.gap_m = tac_dvec3_dot(into, tac_dvec3_sub(p, g.foot_m));
+		g.gap_m = -trace(t->field, p, into, 0);
+		g.foot_m = tac_dvec3_add_scaled(p, -g.gap_m, into);
 	}
 	return g;
 }
 
-// The part of a disc that a straight edge leaves, with its middle `inside_m` inside of the edge.
-static double covered(double inside_m, double radius_m)
+// The part of a disc that a straight edge leaves, with its middle so many radii inside of the edge.
+static double covered(double inside)
 {
-	const double x = fmin(fmax(inside_m / radius_m, -1), 1);
+	const double x = fmin(fmax(inside, -1), 1);
 	return 1 - (acos(x) - x * sqrt(1 - x * x)) / PI;
+}
+
+// The directions along a surface.
+typedef struct compass {
+	tac_dvec3 toward[EDGE_DIRECTIONS]; // unit
+} compass;
+
+static compass compass_about(tac_dvec3 normal)
+{
+	const tac_dvec3 least = fabs(normal.x) < 0.6 ? tac_dvec3_make(1, 0, 0) : tac_dvec3_make(0, 1, 0);
+	const tac_dvec3 x = tac_dvec3_normalize(tac_dvec3_cross(normal, least)),
+			y = tac_dvec3_cross(normal, x);
+	const tac_dvec3 half = tac_dvec3_scale(x, sqrt(0.5));
+	const tac_dvec3 u = tac_dvec3_add_scaled(half, sqrt(0.5), y),
+			v = tac_dvec3_add_scaled(half, -sqrt(0.5), y);
+	return (compass){
+		{x, u, y, tac_dvec3_neg(v), tac_dvec3_neg(x), tac_dvec3_neg(u), tac_dvec3_neg(y), v}};
+}
+
+// How far inside of the tool's edge a point is that has the edge somewhere along a direction. Along the
+// edge's own normal, so that a straight edge may lie aslant.
+static double inside_of_edge(const tac_field *field, tac_dvec3 q, tac_dvec3 along, tac_dvec3 into,
+			     double guess_m)
+{
+	const double way = trace(field, q, along, guess_m);
+	const tac_dvec3 at = tac_dvec3_add_scaled(q, way, along);
+	tac_dvec3 side = gradient(field, at, 0.5 * tac_field_size_of(field).voxel_m);
+	side = tac_dvec3_add_scaled(side, -tac_dvec3_dot(side, into), into);
+	const double length = tac_dvec3_length(side), facing = tac_dvec3_dot(side, along);
+	return facing > LEAST_FACING * length ? way * facing / length : way;
+}
+
+// Where an edge is within `reach_m` of a point in the tool's material or beside it: the unit direction
+// towards the outside. False: there is none; the tool is on all sides, or on none.
+static bool find_edge(const tac_field *field, tac_dvec3 q, tac_dvec3 into, double reach_m,
+		      tac_dvec3 *out_side)
+{
+	const compass c = compass_about(into);
+	tac_dvec3 sum = tac_dvec3_zero();
+	double least = HUGE_VAL, most = -HUGE_VAL;
+	int outmost = 0;
+	for (int k = 0; k < EDGE_DIRECTIONS; k++) {
+		const double d = tac_field_sample(field, tac_dvec3_add_scaled(q, reach_m, c.toward[k]));
+		sum = tac_dvec3_add_scaled(sum, d, c.toward[k]);
+		outmost = d > most ? k : outmost;
+		least = fmin(least, d);
+		most = fmax(most, d);
+	}
+	const double length = tac_dvec3_length(sum);
+	*out_side =
+		length > LEAST_FACING * (most - least) ? tac_dvec3_scale(sum, 1 / length) : c.toward[outmost];
+	return most > 0 && (least < 0 || tac_field_sample(field, q) < 0);
 }
 
 // A point near an edge: only the part of its disc that the tool covers is pressed, to where the tool is
 // beside the edge.
 static tac_tool_gap edge_gap(const tac_tissue_tool *t, tac_dvec3 p, tac_dvec3 into, tac_tool_disc disc)
 {
-	const tac_field *edge = t->edge[disc.level];
-	const tac_dvec3 above = tac_dvec3_scale(into, -EDGE_ABOVE * disc.radius_m);
-	const tac_dvec3 q = tac_dvec3_add(p, above);
-	const double inside = -tac_field_sample(edge, q);
-	const double shift = (disc.level == 0 ? EDGE_SHIFT_NODES : EDGE_SHIFT_SPREAD) * sqrt(PI);
-	const double cover = covered(inside + shift * disc.radius_m, disc.radius_m);
-	if (!(cover < 1))
+	const double voxel = tac_field_size_of(t->field).voxel_m, r = disc.radius_m, reach = EDGE_NEAR * r;
+	const double above = fmin(EDGE_ABOVE * r, t->half_m), shift = edge_shift[disc.level];
+	const tac_dvec3 q = tac_dvec3_add_scaled(p, -above, into);
+	tac_dvec3 side;
+	if (!find_edge(t->field, q, into, reach, &side))
 		return field_gap(t, p, into);
+	const double inside = inside_of_edge(t->field, q, side, into, 0);
+	double cover = covered(inside / r + shift);
+	// A narrow tool has a second edge.
+	if (tac_field_sample(t->field, tac_dvec3_add_scaled(q, -reach, side)) > 0 && inside > 0)
+		cover += covered(inside_of_edge(t->field, q, tac_dvec3_neg(side), into, 0) / r + shift) - 1;
 	tac_tool_gap g = {.gap_m = HUGE_VAL, .normal = into, .foot_m = p, .cover = 0};
-	const double voxel = tac_field_size_of(t->field).voxel_m;
-	tac_dvec3 side = gradient(edge, q, 0.5 * tac_field_size_of(edge).voxel_m);
-	side = tac_dvec3_add_scaled(side, -tac_dvec3_dot(side, into), into);
-	const double length = tac_dvec3_length(side);
-	if (cover < LEAST_COVER || !(length > 0))
+	if (cover < TAC_TOOL_LEAST_COVER)
 		return g;
 	// The tool's face next to the edge.
-	const double back = inside < KNOWN_VOXELS * voxel ? KNOWN_VOXELS * voxel - inside : 0;
-	const tac_dvec3 under = tac_dvec3_add_scaled(p, -back / length, side);
-	const tac_dvec3 top = tac_dvec3_add(under, above);
+	const tac_dvec3 top = tac_dvec3_add_scaled(q, fmin(inside - KNOWN_VOXELS * voxel, 0), side);
 	if (!(tac_field_sample(t->field, top) < 0))
 		return g;
-	g.gap_m = tac_dvec3_dot(into, tac_dvec3_sub(under, leave(t->field, top, into, voxel)));
+	g.gap_m = above - trace(t->field, top, into, 0);
 	g.foot_m = tac_dvec3_add_scaled(p, -g.gap_m, into);
 	g.cover = cover;
 	return g;
@@ -148,7 +198,7 @@ tac_tool_gap tac_tool_gap_of(const tac_tissue_tool *tool, tac_dvec3 point_m, tac
 {
 	if (!tool->field)
 		return round_gap(tool, point_m, into);
-	return tool->edge[disc.level] ? edge_gap(tool, point_m, into, disc) : field_gap(tool, point_m, into);
+	return tool->half_m > 0 ? edge_gap(tool, point_m, into, disc) : field_gap(tool, point_m, into);
 }
 
 double tac_tool_distance_m(const tac_tissue_tool *tool, tac_dvec3 point_m)

@@ -8,6 +8,9 @@
 extern "C" {
 #endif
 
+// Less than this part of a point's surroundings covered: no contact.
+#define TAC_TOOL_LEAST_COVER 1e-3
+
 typedef struct tac_tool_gap {
 	double gap_m;     // negative inside
 	tac_dvec3 normal; // unit, from the tool to the point
