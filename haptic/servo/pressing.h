@@ -22,10 +22,11 @@ typedef struct tac_servo_pressed {
 	// From tick to tick.
 	tac_friction friction;
 	tac_dpose T_body_tool;
-	tac_dvec3 travel_m;  // sum of the tool's motion at the patch's centre, body's frame
-	double turn_rad;     // about its normal
-	double drag_N_per_m; // of the bristle and the tissue that it drags
-	tac_dvec3 crept_m;   // how far that tissue has crept along, body's frame
+	tac_dvec3 travel_m;    // sum of the tool's motion at the patch's centre, body's frame
+	double turn_rad;       // about its normal
+	double drag_N_per_m;   // of the bristle and the tissue that it drags
+	tac_dvec3 crept_m;     // how far that tissue has crept along, body's frame
+	tac_wrench pressed[2]; // `press` of the last two ticks
 
 	// Of this tick.
 	bool active; // tac_tissue_solve was called

@@ -65,19 +65,19 @@ static double hertz_N(double depth_m)
 }
 
 // An object yields as a half-space does.
-static void soften(int32_t object, double creep, int side)
+static void soften(int32_t object, double young_Pa, double creep, int side)
 {
-	tissue_patch p = {E, NU, 0.002, side, creep, 0.1, 0, NULL, NULL};
+	tissue_patch p = {young_Pa, NU, 0.002, side, creep, 0.1, 0, NULL, NULL};
 	f.world->objects[object].compliance = tissue_patch_make(&p);
 	TEST_ASSERT_NOT_NULL(f.world->objects[object].compliance);
 }
 
-static void build_bodies(const char *text, int32_t bodies, double creep, int side)
+static void build_bodies(const char *text, int32_t bodies, double young_Pa, double creep, int side)
 {
 	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_parse(text, strlen(text), "x.yaml", &f.scene));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(f.scene, tac_collider_find("wide"), &f.world));
 	for (int32_t i = 0; i < bodies; i++)
-		soften(i, creep, side);
+		soften(i, young_Pa, creep, side);
 	tac_servo_def def = tac_servo_def_default();
 	puppet_init(&f.hand);
 	def.world = f.world;
@@ -90,7 +90,7 @@ static void build_bodies(const char *text, int32_t bodies, double creep, int sid
 
 static void build(const char *text, double creep, int side)
 {
-	build_bodies(text, 1, creep, side);
+	build_bodies(text, 1, E, creep, side);
 }
 
 // ---- force ----
@@ -127,7 +127,7 @@ static void test_bodies_that_are_pressed_together_share_the_coupling(void)
 	build_bodies("scene: x\n" MATERIALS BALL PAD "- name: twin\n  material: soft\n"
 		     "  shapes: [{kind: box, size_m: [0.06, 0.06, 0.04], segments: 2, position_m: [0, 0, "
 		     "-0.02]}]\n",
-		     2, 0, 15);
+		     2, E, 0, 15);
 	for (int i = 1; i <= 1500; i++) {
 		s = step_to(&f, at(2e-4, 0, R + 1e-3 - 2e-6 * i));
 		// Coupling and both bodies are in balance in every tick.
@@ -145,6 +145,55 @@ static void test_bodies_that_are_pressed_together_share_the_coupling(void)
 	TEST_ASSERT_EQUAL_UINT64(0, s->feel.jumps);
 	s = move_to(&f, at(0, 0, R + 1e-3), 500);
 	TEST_ASSERT_EQUAL_DOUBLE(0, tac_dvec3_length(s->sent.force_N));
+}
+
+// The force in every tick of a hand that presses at up to 60 mm/s, N.
+static void press_bodies(int bodies, double stiffness_N_per_m, double young_Pa, int ticks, double *out_N)
+{
+	char text[1024];
+	int length = snprintf(
+		text, sizeof text,
+		"scene: x\nmaterials:\n- {name: soft, stiffness_N_per_m: %.17g, young_Pa: 10000}\n" BALL
+		"objects:\n",
+		stiffness_N_per_m);
+	for (int i = 0; i < bodies; i++)
+		length += snprintf(
+			text + length, sizeof text - (size_t)length,
+			"- {name: body%d, material: soft, shapes: [{kind: box, size_m: [0.06, 0.06, 0.04], "
+			"segments: 2, position_m: [0, 0, -0.02]}]}\n",
+			i);
+	fixture_fini(&f);
+	memset(&f, 0, sizeof f);
+	build_bodies(text, bodies, young_Pa, 0, 15);
+	for (int i = 0; i < ticks; i++) {
+		const double time = 1e-3 * i;
+		const tac_snapshot *s = step_to(
+			&f, at(2e-4, 0, R + 1e-3 - 3e-3 * (1 - cos(20 * time)) * fmin(time / 0.1, 1)));
+		out_N[i] = s->tissue.wrench.force_N.z;
+	}
+}
+
+// Two equal bodies in the same place have the same force, so that each feels a coupling of half the
+// stiffness: the joint solution is that of one body. Of all pairs these are the slowest to converge, because
+// their normals are parallel. The tissue is up to four times as stiff as the coupling.
+static void test_bodies_that_are_solved_in_turn_meet_their_joint_solution(void)
+{
+	enum { TICKS = 1000 };
+	static double one[TICKS], both[TICKS];
+	for (int k = 0; k < 3; k++) {
+		const double young = (const double[]){10e3, 60e3, 240e3}[k], stiffness = 300;
+		double most = 0, worst = 0;
+		press_bodies(1, 0.5 * stiffness, young, TICKS, one);
+		press_bodies(2, stiffness, young, TICKS, both);
+		for (int i = 0; i < TICKS; i++) {
+			most = fmax(most, 2 * one[i]);
+			worst = fmax(worst, fabs(both[i] - 2 * one[i]));
+		}
+		printf("  %.0f kPa: up to %.3f N, at worst %.2f %% from the joint solution\n", young / 1e3,
+		       most, 100 * worst / most);
+		TEST_ASSERT_TRUE(most > 0.3);
+		TEST_ASSERT_TRUE(worst < 0.01 * most);
+	}
 }
 
 static void test_drag_meets_friction_of_the_load(void)
@@ -344,7 +393,7 @@ static void test_recorded_ticks_give_the_same_bits_again(void)
 	const char *text = "scene: x\n" MATERIALS BALL PAD BONE;
 	TEST_ASSERT_EQUAL(TAC_OK, tac_scene_parse(text, strlen(text), "x.yaml", &f.scene));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(f.scene, tac_collider_find("wide"), &f.world));
-	soften(0, 0.4, 13);
+	soften(0, E, 0.4, 13);
 	tac_servo_def def = tac_servo_def_default();
 	puppet_init(&f.hand);
 	def.world = f.world;
@@ -385,7 +434,7 @@ static double both_press_N(double apart_m)
 			       "- {name: b, axes: 3, shapes: [{kind: sphere, radius_m: 0.01}]}\n" PAD),
 			"x.yaml", &f.scene));
 	TEST_ASSERT_EQUAL(TAC_OK, tac_world_build(f.scene, tac_collider_find("wide"), &f.world));
-	soften(0, 0, 15);
+	soften(0, E, 0, 15);
 	puppet_init(&f.hand);
 	puppet_init(&second);
 	for (int i = 0; i < 2; i++) {
@@ -563,6 +612,7 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(test_force_in_the_tick_is_that_of_hertz);
 	RUN_TEST(test_bodies_that_are_pressed_together_share_the_coupling);
+	RUN_TEST(test_bodies_that_are_solved_in_turn_meet_their_joint_solution);
 	RUN_TEST(test_drag_meets_friction_of_the_load);
 	RUN_TEST(test_tissue_goes_along_with_a_tool_that_presses_it);
 	RUN_TEST(test_pressing_with_friction_takes_work);

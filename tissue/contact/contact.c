@@ -23,6 +23,8 @@
 // A point whose pressure is less than this part of the mean counts in part for the size of the contact:
 // points come and go with small loads.
 #define SMALL_PRESSURE 0.5
+// And one of which an edge covers less than this.
+#define SMALL_COVER 0.5
 // A tool has to be this many spacings large.
 #define FINEST_SPACINGS 1.5
 #define PI              3.14159265358979323846
@@ -385,8 +387,9 @@ static void measure_sheet(tac_tissue *t, tac_contact_sheet *s, double load, doub
 	for (int32_t i = 0; i < s->count && load > 0; i++) {
 		const tac_contact_row *r = &s->rows[i];
 		const double usual = SMALL_PRESSURE * load / area * (double)c->point_area_m2[r->point];
-		s->size += r->line.load_N > 0 ? 0.5 + 0.5 * fmin(r->line.load_N / usual, 1)
-					      : 0.5 * fmax(1 - r->gap_m / margin, 0);
+		const double part = r->line.load_N > 0 ? 0.5 + 0.5 * fmin(r->line.load_N / usual, 1)
+						       : 0.5 * fmax(1 - r->gap_m / margin, 0);
+		s->size += part * fmin(r->cover / SMALL_COVER, 1);
 		centre = tac_dvec3_add_scaled(centre, r->line.load_N / load, r->rest_m);
 	}
 	for (int32_t i = 0; i < s->count && load > 0; i++)

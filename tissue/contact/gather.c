@@ -4,6 +4,8 @@
 
 // One that is a row stays one up to this part of the spacing, so that it does not come and go.
 #define STAY_MARGIN 0.1
+// A point of which an edge covers less than this does not count for the choice of the level.
+#define SLIGHT_COVER 0.05
 // A tool that does not press goes on to a finer level if its points would fill less than this part of the
 // rows.
 #define FINER_SHARE 0.5
@@ -34,13 +36,16 @@ typedef struct gathering {
 	bool summed; // the tissue's sums are those of this sheet's forces
 } gathering;
 
-// Where the rows do not fit, the points with the least part in the contact drop out: the gap, and the load in
-// metres of the point's own displacement.
+// Where the rows do not fit, the points with the least part in the contact drop out: those that an edge
+// hardly covers, then by the gap, and the load in metres of the point's own displacement.
 static void want(gathering *g, int32_t point, tac_tool_gap gap, double load_N, tac_dvec3 moved_m)
 {
 	const tac_mat3 own = tac_compliance_block(g->tissue->def.compliance, point, point);
-	const wanted_point w = {point, gap.gap_m - load_N * (double)own.m[2][2], load_N, gap.cover, moved_m};
-	g->sheet->in_reach += gap.gap_m <= g->margin_m || load_N > 0;
+	const bool hardly = gap.cover < SLIGHT_COVER;
+	const double rank = gap.gap_m - load_N * (double)own.m[2][2] +
+			    (hardly ? g->tissue->def.compliance->spacing_m[g->sheet->level] : 0);
+	const wanted_point w = {point, rank, load_N, gap.cover, moved_m};
+	g->sheet->in_reach += !hardly && (gap.gap_m <= g->margin_m || load_N > 0);
 	if (g->wanted_count < TAC_TISSUE_ROWS) {
 		g->wanted[g->wanted_count++] = w;
 		return;
