@@ -28,6 +28,8 @@
 // A tool has to be this many spacings large.
 #define FINEST_SPACINGS 1.5
 #define PI              3.14159265358979323846
+// The least size of a page.
+#define PAGE_BYTES 4096
 
 // ---- set-up ----
 
@@ -103,22 +105,35 @@ static void find_owners(tac_tissue *t)
 	t->owner_start[c->node_count] = c->spread_start[points] - c->spread_start[first];
 }
 
+// Zeros whose pages are there, whether memory can be locked or not: calloc alone leaves them to the first
+// contact.
+static void *touched(size_t count, size_t size)
+{
+	void *memory = calloc(count, size);
+	volatile char *bytes = memory;
+	for (size_t i = 0; memory && i < count * size; i += PAGE_BYTES)
+		bytes[i] = 0;
+	if (memory && count * size > 0)
+		bytes[count * size - 1] = 0;
+	return memory;
+}
+
 static bool allocate(tac_tissue *t)
 {
 	const tac_compliance *c = t->def.compliance;
 	const size_t points = (size_t)tac_compliance_point_count(c);
 	const size_t owners = (size_t)(c->spread_start[points] - c->spread_start[c->level_start[1]]) + 1;
-	t->seen = calloc(points, sizeof *t->seen);
-	t->spreads = calloc(points, sizeof *t->spreads);
-	t->free = calloc(points, sizeof *t->free);
-	t->slot = calloc(points, sizeof *t->slot);
-	t->crept = calloc(points, sizeof *t->crept);
-	t->brought = calloc(points, sizeof *t->brought);
-	t->touched = calloc(points, sizeof *t->touched);
-	t->owner_start = calloc((size_t)c->node_count + 1, sizeof *t->owner_start);
-	t->owner = calloc(owners, sizeof *t->owner);
-	t->owner_part = calloc(owners, sizeof *t->owner_part);
-	t->found = calloc(TAC_TISSUE_EXAMINED, sizeof *t->found);
+	t->seen = touched(points, sizeof *t->seen);
+	t->spreads = touched(points, sizeof *t->spreads);
+	t->free = touched(points, sizeof *t->free);
+	t->slot = touched(points, sizeof *t->slot);
+	t->crept = touched(points, sizeof *t->crept);
+	t->brought = touched(points, sizeof *t->brought);
+	t->touched = touched(points, sizeof *t->touched);
+	t->owner_start = touched((size_t)c->node_count + 1, sizeof *t->owner_start);
+	t->owner = touched(owners, sizeof *t->owner);
+	t->owner_part = touched(owners, sizeof *t->owner_part);
+	t->found = touched(TAC_TISSUE_EXAMINED, sizeof *t->found);
 	return t->seen && t->spreads && t->free && t->slot && t->crept && t->brought && t->touched &&
 	       t->owner_start && t->owner && t->owner_part && t->found;
 }
@@ -141,7 +156,7 @@ tac_result tac_tissue_create(const tac_tissue_def *def, tac_tissue **out_tissue)
 		tac_log(TAC_LOG_ERROR, "tissue: %s: expected %s", def->name ? def->name : "a body", expected);
 		return TAC_ERROR_ARGUMENT;
 	}
-	tac_tissue *t = calloc(1, sizeof *t);
+	tac_tissue *t = touched(1, sizeof *t);
 	if (t)
 		t->def = *def;
 	if (!t || !allocate(t)) {
