@@ -612,6 +612,27 @@ static void measure_slopes(tac_rng *rng, double k, slopes *out)
 	}
 }
 
+// The largest ripple of the tissue's energy over a cell of points, of a tool that is held at a depth up to
+// most_m; half of the difference between its maximum and its minimum, J.
+static double energy_ripple_J(double spacing_m, double most_m)
+{
+	double ripple = 0;
+	for (int k = 1; k <= 6; k++) {
+		double low = HUGE_VAL, high = 0;
+		tac_tissue_reset(tissue);
+		held_N(at(0, 0, R - most_m * k / 6));
+		for (int i = 0; i < 64; i++) {
+			const double x = spacing_m * (i % 8) / 8, y = spacing_m * (i / 8) / 8;
+			for (int again = 0; again < 3; again++)
+				tac_tissue_hold(tissue, at(x, y, R - most_m * k / 6), TICK_S);
+			low = fmin(low, state->energy_J);
+			high = fmax(high, state->energy_J);
+		}
+		ripple = fmax(ripple, 0.5 * (high - low));
+	}
+	return ripple;
+}
+
 // In the coupling's bounds where the tool presses. Along the surface the energy of a tool on points repeats
 // with their spacing, so that it cannot be convex: there the slope falls below 0 by about the ripple of the
 // force, a part of the tissue's own slope that vanishes with the spacing. A change of the level is not felt.
@@ -642,6 +663,43 @@ static void test_slope_of_the_force_lies_between_zero_and_the_coupling(void)
 		TEST_ASSERT_TRUE(s.step < 0.2 * s.most);
 	}
 	TEST_ASSERT_TRUE(TAC_TEST_SANITIZED || least[1] > 0.9 * least[0]); // few rounds meet no minimum
+}
+
+// Along the surface the energy has the period of the points. So its slope is 0 on average over a period, and
+// falls below 0 unless it vanishes everywhere: a wave of amplitude A along both axes bends by at most
+// 2 A (2 pi / spacing)^2. The force comes back after a period, and nothing is gained on the way.
+static void test_slope_along_the_surface_is_zero_on_average(void)
+{
+	enum { STEPS = 200, PERIODS = 3 };
+	const double k = 800, spacing = 2e-3, depth = 2e-3, step_m = spacing / STEPS;
+	make_body(spacing, 21, 0, 0);
+	make_tissue(&ball, true);
+	const double q = 2 * PI / spacing, bend = 2 * q * q * energy_ripple_J(spacing, depth);
+	tac_tissue_reset(tissue);
+	const double y = 0.3 * spacing;
+	double x = -1.5 * spacing, least = 0, most = 0, force = 0, work = 0, first = 0;
+	hand h = {.tool = at(x, y, R + 1e-4), .stiffness = k};
+	for (int i = 0; i < 100; i++)
+		first = force = step(tissue, &h, at(x, y, R - depth * fmin(i / 50.0, 1))).force_N.x;
+	const double stored = state->energy_J;
+	for (int i = 1; i <= STEPS * PERIODS; i++) {
+		x += step_m;
+		const double next = step(tissue, &h, at(x, y, R - depth)).force_N.x;
+		const double slope = -(next - force) / step_m;
+		least = fmin(least, slope);
+		most = fmax(most, slope);
+		work -= 0.5 * (next + force) * step_m;
+		force = next;
+	}
+	const double mean = -(force - first) / (STEPS * PERIODS * step_m);
+	printf("  along the surface: slope %.3f … %.3f N/m, at most %.2f by the energy's ripple, %.5f on "
+	       "average; "
+	       "work %.2e of the stored energy\n",
+	       least, most, bend, mean, work / stored);
+	TEST_ASSERT_TRUE(least < 0 && most > 0);
+	TEST_ASSERT_TRUE(least > -k * bend / (k - bend) && most < k * bend / (k + bend));
+	TEST_ASSERT_TRUE(fabs(mean) < 0.02 * (most - least));
+	TEST_ASSERT_TRUE(fabs(work) < 1e-3 * stored);
 }
 
 static void close_path(double spacing_m, int side)
@@ -969,6 +1027,7 @@ int main(void)
 	RUN_TEST(test_rows_are_where_all_forces_move_them);
 	RUN_TEST(test_load_times_gap_vanishes_at_rest);
 	RUN_TEST(test_slope_of_the_force_lies_between_zero_and_the_coupling);
+	RUN_TEST(test_slope_along_the_surface_is_zero_on_average);
 	RUN_TEST(test_closed_path_returns_its_work);
 	RUN_TEST(test_creep_takes_work_and_never_gives_any);
 	RUN_TEST(test_force_relaxes_and_depth_creeps_exponentially);
