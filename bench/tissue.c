@@ -16,6 +16,7 @@
 enum { TICKS = 20000, REPLAYS = 5, COLD = 200, COLD_REPLAYS = 3, SIDE = 45, SIDE_LARGE = 90 };
 
 #define R       0.01
+#define R_WIDE  0.016      // on wider points
 #define FLUSH   (64 << 20) // bytes: more than the caches hold
 #define CELL_M  0.0015
 #define CREEP   0.4
@@ -57,14 +58,15 @@ typedef struct ground {
 	const char *name;
 	const tac_compliance *compliance;
 	double radius_m; // 0: a plane
+	double tool_m;   // radius of the tool
 } ground;
 
 // Where the tool is pressed by a depth at a place on the ground, x and y along its surface.
 static tac_dpose press(const ground *g, double x, double y, double depth_m)
 {
 	if (g->radius_m == 0)
-		return at(x, y, R - depth_m);
-	const double a = x / g->radius_m, b = y / g->radius_m, away = g->radius_m + R - depth_m;
+		return at(x, y, g->tool_m - depth_m);
+	const double a = x / g->radius_m, b = y / g->radius_m, away = g->radius_m + g->tool_m - depth_m;
 	return at(away * sin(a), away * cos(a) * sin(b), away * cos(a) * cos(b));
 }
 
@@ -88,7 +90,7 @@ static bool step(tac_tissue *t, tac_dpose *tool, tac_dpose device, int64_t *out_
 
 static tac_tissue_def tissue_of(const ground *g)
 {
-	return (tac_tissue_def){g->name, g->compliance, {.radius_m = R}, true};
+	return (tac_tissue_def){g->name, g->compliance, {.radius_m = g->tool_m}, true};
 }
 
 static void measure(const ground *g, run *r)
@@ -176,7 +178,7 @@ static bool report_patch(int side, bool creep)
 	tac_compliance *c = tissue_patch_make(&p);
 	if (!c)
 		return false;
-	report(&(ground){"patch", c, 0});
+	report(&(ground){"patch", c, 0, R});
 	tac_compliance_destroy(&c);
 	return true;
 }
@@ -192,11 +194,11 @@ static bool report_ball(void)
 	tac_mesh_destroy(&mesh);
 	if (result < TAC_OK)
 		return false;
-	report(&(ground){"ball of finite elements", c, SOFT_BALL_RADIUS_M});
+	report(&(ground){"ball of finite elements", c, SOFT_BALL_RADIUS_M, R_WIDE});
 	tac_compliance creeping = *c; // the same numbers, of another material
 	creeping.material.creep = CREEP;
 	creeping.material.creep_time_s = CREEP_S;
-	report(&(ground){"ball of finite elements", &creeping, SOFT_BALL_RADIUS_M});
+	report(&(ground){"ball of finite elements", &creeping, SOFT_BALL_RADIUS_M, R_WIDE});
 	tac_compliance_destroy(&c);
 	return true;
 }

