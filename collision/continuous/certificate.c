@@ -11,6 +11,8 @@
 #define ROUNDING 1e-13
 // The least squared sine between the direction of the closest points and the path for a plane along the path.
 #define BESIDE_MIN 1e-6
+// Pairs for which directions are sought in one call.
+#define SEPARATED 64
 // Poses that a query computes once: the ends of the intervals of up to POSES_DEPTH halvings.
 #define POSES_DEPTH 5
 #define POSES       ((1 << POSES_DEPTH) + 1)
@@ -267,9 +269,53 @@ static bool visit_pair(query *q, const tac_near_pair *at)
 	return true;
 }
 
+// How far a plane fixed in the world has to separate any pair at both ends of the motion to prove it, m: the
+// bound of plane_exists.
+static double world_needed(const query *q)
+{
+	return q->threshold + q->w_length * q->w_length * q->pair.moving->radius / 8;
+}
+
+// The same for a plane that turns with the body.
+static double carried_needed(const query *q)
+{
+	const double w = q->w_length, v = q->v_length,
+		     reach = q->pair.fixed->radius + tac_dvec3_length(q->start.t) + v;
+	return q->threshold + (w * w * reach + 2 * w * v) / 8;
+}
+
+// Removes the pairs that a plane separates during all of the motion, eight at a time. Planes fixed in the
+// world are remembered. Returns how many are left, as far as the work goes.
+static int32_t separate(const query *q, tac_near_pair *pairs, int32_t count)
+{
+	const tac_body *moving = q->pair.moving, *fixed = q->pair.fixed;
+	const double needed = world_needed(q), turning = carried_needed(q);
+	int32_t kept = 0;
+	for (int32_t at = 0; at < count && tac_sweep_context_work_left(q->context) >= 0; at += SEPARATED) {
+		const int32_t n = count - at < SEPARATED ? count - at : SEPARATED;
+		tac_vec3 direction[SEPARATED];
+		const int32_t with_edges = tac_pairs_separate(moving, fixed, &q->sweep, needed, turning,
+							      &pairs[at], n, direction);
+		tac_sweep_context_add_work(q->context,
+					   2 * TAC_WORK_FIND_AXIS * n + TAC_WORK_CROSS_EDGES * with_edges);
+		for (int32_t i = 0; i < n; i++) {
+			const tac_dvec3 d = tac_dvec3_from_vec3(direction[i]);
+			if ((double)pairs[at + i].clearance <= needed)
+				pairs[kept++] = pairs[at + i];
+			else if (q->context && tac_dvec3_length_squared(d) > 0)
+				tac_sweep_context_remember(q->context, &pairs[at + i],
+							   tac_dvec3_normalize(d));
+		}
+	}
+	return kept;
+}
+
 static bool visit(void *user, tac_near_pair *pairs, int32_t count)
 {
 	query *q = user;
+	count = separate(q, pairs, count);
+	if (tac_sweep_context_work_left(q->context) < 0)
+		return false;
 	for (int32_t i = 0; i < count; i++) {
 		if (!visit_pair(q, &pairs[i]) || tac_sweep_context_work_left(q->context) < 0)
 			return false;
@@ -331,16 +377,13 @@ tac_certificate tac_certificate_check(const tac_body *moving, const tac_body *fi
 	q.sweep = tac_swept_motion_make(*T, tac_certificate_pose(T, v, w, 1), q.w_length, moving->radius);
 	q.pair = (tac_triangle_pair){.moving = moving, .fixed = fixed, .loaded = -1};
 	q.sweep.without = tac_nested_find(moving, fixed, &q.sweep);
-	double w2 = q.w_length * q.w_length, reach = fixed->radius + tac_dvec3_length(T->t) + q.v_length;
 	tac_pair_search search = {
 		.moving = moving,
 		.fixed = fixed,
 		.sweep = &q.sweep,
 		.reach = q.threshold,
-		// A plane that separates by this much at both ends proves the motion: the bounds of
-		// plane_exists for any pair.
-		.fixed_threshold = q.threshold + w2 * moving->radius / 8,
-		.moving_threshold = q.threshold + (w2 * reach + 2 * q.w_length * q.v_length) / 8,
+		.fixed_threshold = world_needed(&q),
+		.moving_threshold = carried_needed(&q),
 		.visit = visit,
 		.user = &q,
 	};

@@ -44,6 +44,8 @@ static tac_pairs_near_features_fn *const feature_kernels[TAC_SIMD_COUNT] =
 	TAC_SIMD_TABLE(tac_pairs_near_features_kernel);
 static tac_pairs_find_axes_fn *const find_axes_kernels[TAC_SIMD_COUNT] =
 	TAC_SIMD_TABLE(tac_pairs_find_axes_kernel);
+static tac_pairs_separate_fn *const separate_kernels[TAC_SIMD_COUNT] =
+	TAC_SIMD_TABLE(tac_pairs_separate_kernel);
 static tac_pairs_cull_by_axes_fn *const axes_kernels[TAC_SIMD_COUNT] =
 	TAC_SIMD_TABLE(tac_pairs_cull_by_axes_kernel);
 
@@ -139,6 +141,14 @@ int32_t tac_pairs_find_axes(const tac_body *moving, const tac_body *fixed, const
 			    tac_separating_axes8 *axes)
 {
 	return find_axes_kernels[moving->simd](moving, fixed, sweep, reach, pairs, first, end, kept, axes);
+}
+
+int32_t tac_pairs_separate(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
+			   double enough, double enough_turning, tac_near_pair *pairs, int32_t count,
+			   tac_vec3 *out_directions)
+{
+	return separate_kernels[moving->simd](moving, fixed, sweep, enough, enough_turning, pairs, count,
+					      out_directions);
 }
 
 int32_t tac_pairs_cull_by_axes(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,

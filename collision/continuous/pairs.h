@@ -225,6 +225,19 @@ TAC_SIMD_DECLARE(tac_pairs_find_axes_fn, tac_pairs_find_axes_kernel);
 
 tac_pairs_find_axes_fn tac_pairs_find_axes;
 
+// Finds a direction for each pair, from the fixed to the moving triangle, that separates them at both ends of
+// the sweep: that of an axis at either end or, where these separate by no more than `enough` (m), one across
+// an edge of each triangle. It may also turn with the body; then it is zero on return, and has to separate by
+// `enough_turning`. Sets the clearances to how far the directions separate the pairs at both ends; those that
+// turn, less the difference of the two. Returns for how many pairs edges were tried.
+typedef int32_t tac_pairs_separate_fn(const tac_body *moving, const tac_body *fixed,
+				      const tac_swept_motion *sweep, double enough, double enough_turning,
+				      tac_near_pair *pairs, int32_t count, tac_vec3 *out_directions);
+
+TAC_SIMD_DECLARE(tac_pairs_separate_fn, tac_pairs_separate_kernel);
+
+tac_pairs_separate_fn tac_pairs_separate;
+
 // Copies the pairs except those that their axes separate by more than `threshold` (m) at the start and at the
 // end of the sweep. The clearances become lower bounds of the distance at both. Returns how many it copied.
 typedef int32_t tac_pairs_cull_by_axes_fn(const tac_body *moving, const tac_body *fixed,

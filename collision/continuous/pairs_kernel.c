@@ -900,6 +900,122 @@ int32_t TAC_SIMD_NAME(tac_pairs_find_axes_kernel)(const tac_body *moving, const 
 	return kept;
 }
 
+// The least square of the area that two edges span, m^4, for a direction across them.
+#define CROSS_MIN 1e-30f
+
+// Eight pairs at both ends of a sweep, and the best direction found for each.
+typedef struct separate8 {
+	tac_f32x8 a[2][3][3], b[3][3]; // vertices relative to the first one of b
+	tac_f32x8 normal[3];           // zero: it turns with the body
+	tac_f32x8 clearance;
+	tac_f32x8 enough; // beyond this no direction that turns is taken
+	tac_f32x8 charge; // what is taken from the separation by directions that turn
+} separate8;
+
+// How far the direction n separates the pairs at one end of the sweep, and how far its opposite does.
+INLINE void separation_at(const separate8 *s, int end, const tac_f32x8 n[3], tac_f32x8 out[2])
+{
+	const tac_f32x8 zero = tac_f32x8_splat(0), b1 = dot(n, s->b[1]), b2 = dot(n, s->b[2]),
+			a0 = dot(n, s->a[end][0]), a1 = dot(n, s->a[end][1]), a2 = dot(n, s->a[end][2]);
+	out[0] = tac_f32x8_sub(smaller3(a0, a1, a2), larger3(zero, b1, b2));
+	out[1] = tac_f32x8_sub(smaller3(zero, b1, b2), larger3(a0, a1, a2));
+}
+
+// Takes the direction n, of the length 1 at most, where it separates the pairs further. It is that at one end
+// of the sweep, and is either fixed or turns with the body. `turn` leads from that end to the other one.
+INLINE void try_direction(separate8 *s, int end, const tac_f32x8 n[3], const float turn[3][3])
+{
+	const tac_f32x8 turned[3] = {row(turn, 0, n), row(turn, 1, n), row(turn, 2, n)};
+	tac_f32x8 here[2], fixed[2], turning[2];
+	separation_at(s, end, n, here);
+	separation_at(s, !end, n, fixed);
+	separation_at(s, !end, turned, turning);
+	for (int side = 0; side < 2; side++) {
+		const tac_f32x8 clear = tac_f32x8_min(here[side], fixed[side]),
+				clear_turning =
+					tac_f32x8_sub(tac_f32x8_min(here[side], turning[side]), s->charge);
+		const tac_m32x8 better = tac_f32x8_lt(s->clearance, clear);
+		for (int i = 0; i < 3; i++)
+			s->normal[i] =
+				tac_f32x8_select(better, side ? tac_f32x8_neg(n[i]) : n[i], s->normal[i]);
+		s->clearance = tac_f32x8_select(better, clear, s->clearance);
+		const tac_m32x8 better_turning = tac_m32x8_and(tac_f32x8_lt(s->clearance, clear_turning),
+							       tac_f32x8_le(s->clearance, s->enough));
+		for (int i = 0; i < 3; i++)
+			s->normal[i] = tac_f32x8_select(better_turning, tac_f32x8_splat(0), s->normal[i]);
+		s->clearance = tac_f32x8_select(better_turning, clear_turning, s->clearance);
+	}
+}
+
+// Tries the directions across an edge of each triangle of the pairs at one end of the sweep.
+INLINE void try_edges(separate8 *s, int end, const pair8 *p, const float turn[3][3])
+{
+	for (int n = 0; n < 9; n++) {
+		tac_f32x8 across[3];
+		cross3(p->edges_a.along[n / 3], p->edges_b.along[n % 3], across);
+		const tac_f32x8 square = dot(across, across);
+		const tac_f32x8 unit = tac_f32x8_select(
+			tac_f32x8_lt(tac_f32x8_splat(CROSS_MIN), square),
+			tac_f32x8_div(tac_f32x8_splat((float)TAC_AXIS_LENGTH), tac_f32x8_sqrt(square)),
+			tac_f32x8_splat(0));
+		for (int i = 0; i < 3; i++)
+			across[i] = tac_f32x8_mul(across[i], unit);
+		try_direction(s, end, across, turn);
+	}
+}
+
+int32_t TAC_SIMD_NAME(tac_pairs_separate_kernel)(const tac_body *moving, const tac_body *fixed,
+						 const tac_swept_motion *sweep, double enough,
+						 double enough_turning, tac_near_pair *pairs, int32_t count,
+						 tac_vec3 *out_directions)
+{
+	const tac_swept_motion back = {.start = sweep->end, .end = sweep->start};
+	const motion m[2] = {motion_make(sweep), motion_make(&back)};
+	const tac_dmat3 Q = tac_dmat3_mul(sweep->end.R, tac_dmat3_transpose(sweep->start.R));
+	float turn[2][3][3];
+	for (int i = 0; i < 9; i++)
+		turn[0][i / 3][i % 3] = turn[1][i % 3][i / 3] = (float)Q.m[i / 3][i % 3];
+	const tac_f32x8 pad = tac_f32x8_splat((float)(ROUNDING * sweep_size(moving, fixed, sweep))),
+			limit = tac_f32x8_add(tac_f32x8_splat((float)enough), pad),
+			charge = tac_f32x8_splat((float)(enough_turning - enough));
+	int32_t with_edges = 0;
+	for (int32_t from = 0; from < count; from += 8) {
+		int32_t i[8], j[8];
+		const int lanes = take_pairs(&pairs[from], count - from, i, j);
+		pair8 p[2];
+		separate8 s = {.clearance = tac_f32x8_splat(-1e30f), .enough = limit, .charge = charge};
+		for (int e = 0; e < 2; e++) {
+			load_pairs(moving->triangles, i, fixed->triangles, j, &m[e], &p[e]);
+			for (int k = 0; k < 3; k++)
+				sub3(p[e].a.v[k], p[e].b.v[0], s.a[e][k]);
+		}
+		for (int k = 0; k < 3; k++) {
+			sub3(p[0].b.v[k], p[0].b.v[0], s.b[k]);
+			s.normal[k] = tac_f32x8_splat(0);
+		}
+		for (int e = 0; e < 2; e++) {
+			tac_f32x8 normal[3], offset;
+			find_axes(&p[e], normal, &offset);
+			try_direction(&s, e, normal, (const float(*)[3])turn[e]);
+		}
+		const unsigned all = 0xff >> (8 - lanes);
+		if (all & ~(unsigned)tac_m32x8_movemask(tac_f32x8_lt(limit, s.clearance))) {
+			with_edges += lanes;
+			for (int e = 0; e < 2; e++)
+				try_edges(&s, e, &p[e], (const float(*)[3])turn[e]);
+		}
+		_Alignas(32) float clearance[8], normal[3][8];
+		tac_f32x8_store(clearance, tac_f32x8_sub(s.clearance, pad));
+		for (int k = 0; k < 3; k++)
+			tac_f32x8_store(normal[k], s.normal[k]);
+		for (int k = 0; k < lanes; k++) {
+			pairs[from + k].clearance = clearance[k];
+			out_directions[from + k] = tac_vec3_make(normal[0][k], normal[1][k], normal[2][k]);
+		}
+	}
+	return with_edges;
+}
+
 int32_t TAC_SIMD_NAME(tac_pairs_cull_by_axes_kernel)(const tac_body *moving, const tac_body *fixed,
 						     const tac_swept_motion *sweep, double threshold,
 						     const tac_near_pair *pairs,

@@ -118,6 +118,7 @@ struct tac_sweep_context {
 #define TAC_WORK_CULL_AXES8     2  // culling eight listed pairs by their axes
 #define TAC_WORK_CULL_PLANES    1  // culling a pair by the planes of its triangles
 #define TAC_WORK_FIND_AXIS      2  // finding the axis of a pair
+#define TAC_WORK_CROSS_EDGES    8  // trying the directions across the edges of a pair
 #define TAC_WORK_NEAR_FEATURES  4  // finding the near features of a pair
 #define TAC_WORK_FEATURE_PAIR   12 // examining two features
 #define TAC_WORK_TRY_PLANES     8  // trying the planes that a certificate has at hand
