@@ -41,6 +41,7 @@ typedef struct builder {
 	int32_t narrow;     // triangles of it that are
 	float rounding;     // of the vertices, m
 	int32_t *positions; // of the triangles of the mesh in the body, for the second tree; NULL: the first
+	int32_t *partners;  // of the triangles of the mesh, for the second tree; see other_half
 } builder;
 
 // A range of the triangles: a child of a node.
@@ -149,9 +150,16 @@ static void list_neighbours(const tac_mesh *mesh, tac_body *body)
 	body->vertex_first[0] = 0;
 }
 
+// The corners of an item: those of a triangle, or of both triangles of a narrow face.
+static int corner_count(const builder *b, int32_t item)
+{
+	return b->partners && b->partners[b->split.items[item].triangle] >= 0 ? 6 : 3;
+}
+
 static tac_vec3 corner(const builder *b, int32_t item, int k)
 {
-	return b->mesh->vertices[b->mesh->triangles[b->split.items[item].triangle].vertex[k]];
+	const int32_t t = b->split.items[item].triangle;
+	return b->mesh->vertices[b->mesh->triangles[k < 3 ? t : b->partners[t]].vertex[k % 3]];
 }
 
 // Sets the segment across the slab's normal, of lane k, that the triangles of the range are close to. It lies
@@ -162,7 +170,7 @@ static void bound_along(builder *b, const range *p, tac_vec3 normal, tac_vec3 mi
 	// The direction of the farthest vertex, across the normal.
 	tac_vec3 along = tac_vec3_zero();
 	for (int32_t i = p->begin; i < p->end; i++) {
-		for (int c = 0; c < 3; c++) {
+		for (int c = 0; c < corner_count(b, i); c++) {
 			tac_vec3 from = tac_vec3_sub(corner(b, i, c), middle);
 			from = tac_vec3_add_scaled(from, -tac_vec3_dot(normal, from), normal);
 			if (tac_vec3_dot(from, from) > tac_vec3_dot(along, along))
@@ -172,7 +180,7 @@ static void bound_along(builder *b, const range *p, tac_vec3 normal, tac_vec3 mi
 	along = tac_vec3_normalize(along);
 	float length = 0, width = 0, side = 0;
 	for (int32_t i = p->begin; i < p->end; i++) {
-		for (int c = 0; c < 3; c++) {
+		for (int c = 0; c < corner_count(b, i); c++) {
 			tac_vec3 from = tac_vec3_sub(corner(b, i, c), middle);
 			length = fmaxf(length, fabsf(tac_vec3_dot(along, from)));
 			width = fmaxf(width, fabsf(tac_vec3_dot(tac_vec3_cross(normal, along), from)));
@@ -182,7 +190,7 @@ static void bound_along(builder *b, const range *p, tac_vec3 normal, tac_vec3 mi
 	if (p->end - p->begin == 1 && length > NARROW * width)
 		b->narrow++;
 	for (int32_t i = p->begin; i < p->end; i++) {
-		for (int c = 0; c < 3; c++) {
+		for (int c = 0; c < corner_count(b, i); c++) {
 			tac_vec3 from = tac_vec3_sub(corner(b, i, c), middle);
 			float at = fmaxf(-half, fminf(half, tac_vec3_dot(along, from)));
 			from = tac_vec3_add_scaled(from, -at, along);
@@ -232,7 +240,7 @@ static void bound(builder *b, const range *p, tac_body_node *node, int k)
 		normal = tac_vec3_make(0, 0, 1);
 	float lo = INFINITY, hi = -INFINITY, radius = 0, ball = 0;
 	for (int32_t i = p->begin; i < p->end; i++) {
-		for (int c = 0; c < 3; c++) {
+		for (int c = 0; c < corner_count(b, i); c++) {
 			tac_vec3 from = tac_vec3_sub(corner(b, i, c), middle);
 			float height = tac_vec3_dot(normal, from);
 			lo = fminf(lo, height);
@@ -337,7 +345,7 @@ static void fill_triangles(builder *b)
 // memory.
 static bool build_nodes(builder *b, tac_body_node **out_nodes)
 {
-	const int32_t count = b->mesh->triangle_count;
+	const int32_t count = b->split.count;
 	range whole = {0, count, tac_split_bounds(&b->split, 0, count)};
 	b->node_count = b->narrow = 0;
 	b->nodes = aligned_alloc(32, (size_t)count * sizeof *b->nodes);
@@ -377,7 +385,58 @@ static bool build_tree(builder *b)
 	return true;
 }
 
-// --- the tree in the body's own frame ---
+// --- the second tree ---
+
+static double edge_length(const tac_mesh *mesh, int32_t e)
+{
+	return tac_dvec3_length(tac_dvec3_sub(vertex_of(mesh, mesh->edges[e].vertex[1]),
+					      vertex_of(mesh, mesh->edges[e].vertex[0])));
+}
+
+// The longest edge of a triangle if the triangle is narrow; else -1.
+static int32_t narrow_edge(const tac_mesh *mesh, int32_t t)
+{
+	const int32_t *edges = mesh->triangle_edges[t].vertex;
+	int32_t longest = edges[0];
+	for (int k = 1; k < 3; k++) {
+		if (edge_length(mesh, edges[k]) > edge_length(mesh, longest))
+			longest = edges[k];
+	}
+	const double length = edge_length(mesh, longest),
+		     width = tac_dvec3_length(tac_mesh_triangle_cross(mesh, t)) / length;
+	return length > NARROW * width ? longest : -1;
+}
+
+// The triangle that makes a long and narrow flat face together with t: both have the diagonal as their
+// longest edge, and are in the same sphere face, if any. -1: none.
+static int32_t other_half(const tac_body *body, int32_t t)
+{
+	const tac_mesh *mesh = body->mesh;
+	const int32_t e = narrow_edge(mesh, t);
+	if (e < 0 || body->edge_kinds[e] != TAC_BODY_EDGE_FLAT || mesh->edges[e].triangle_count != 2)
+		return -1;
+	const int32_t other = mesh->edges[e].triangle[mesh->edges[e].triangle[0] == t];
+	const uint8_t *face = body->spheres ? body->spheres->of_triangle : NULL;
+	return narrow_edge(mesh, other) == e && (!face || face[t] == face[other]) ? other : -1;
+}
+
+// Makes one item of both triangles of each narrow face.
+static void join_items(builder *b)
+{
+	struct tac_split_item *items = b->split.items;
+	int32_t count = 0;
+	for (int32_t t = 0; t < b->split.count; t++) { // items are in the order of the triangles
+		const int32_t other = b->partners[t];
+		if (other >= 0 && other < t)
+			continue;
+		for (int i = 0; i < 3 && other >= 0; i++) {
+			items[t].box.min[i] = fminf(items[t].box.min[i], items[other].box.min[i]);
+			items[t].box.max[i] = fmaxf(items[t].box.max[i], items[other].box.max[i]);
+		}
+		items[count++] = items[t];
+	}
+	b->split.count = count;
+}
 
 // The vector along an edge; zero if it lies in a flat face.
 static tac_dvec3 edge_vector(const tac_body *body, int32_t e)
@@ -452,28 +511,42 @@ static bool find_frame(const tac_body *body, tac_dmat3 *out_frame)
 	return !aligned;
 }
 
-// Builds a second tree, for queries of pairs, in the frame of the body, if it has one.
+// Builds a second tree, for queries of pairs, if the body has narrow faces or a frame of its own: in that
+// frame, with narrow faces as leaves.
 static bool build_pair_tree(builder *b)
 {
 	tac_body *body = b->body;
 	const tac_mesh *mesh = b->mesh;
+	const size_t triangles = (size_t)mesh->triangle_count;
 	tac_dmat3 frame;
-	if (!find_frame(body, &frame))
+	const bool framed = find_frame(body, &frame);
+	if (!framed && !body->narrow)
 		return true;
+	if (!framed)
+		frame = tac_dmat3_identity();
 	tac_mesh turned = *mesh;
 	builder second = {.mesh = &turned, .source = b->source, .body = body};
 	turned.vertices = malloc((size_t)mesh->vertex_count * sizeof *turned.vertices);
-	second.positions = malloc((size_t)mesh->triangle_count * sizeof *second.positions);
-	bool complete = turned.vertices && second.positions;
+	second.positions = malloc(triangles * sizeof *second.positions);
+	second.partners = malloc(triangles * sizeof *second.partners);
+	body->partners = malloc(triangles * sizeof *body->partners);
+	bool complete = turned.vertices && second.positions && second.partners && body->partners;
 	for (int32_t i = 0; i < mesh->vertex_count && complete; i++)
 		turned.vertices[i] =
 			tac_vec3_from_dvec3(tac_dmat3_transpose_apply(frame, vertex_of(mesh, i)));
-	for (int32_t i = 0; i < mesh->triangle_count && complete; i++)
+	for (int32_t i = 0; i < mesh->triangle_count && complete; i++) {
 		second.positions[body->triangles[i].id] = i;
-	second.rounding = BOX_ROUNDING * (float)body->radius;
+		second.partners[i] = other_half(body, i);
+	}
+	for (int32_t i = 0; i < mesh->triangle_count && complete; i++) {
+		const int32_t other = second.partners[body->triangles[i].id];
+		body->partners[i] = other >= 0 ? second.positions[other] : -1;
+	}
+	second.rounding = framed ? BOX_ROUNDING * (float)body->radius : 0;
 	complete = complete && tac_split_init(&turned, &second.split) == TAC_OK;
 	if (complete) {
 		tac_body_node *nodes;
+		join_items(&second);
 		complete = build_nodes(&second, &nodes);
 		tac_split_fini(&second.split);
 		if (complete) {
@@ -483,6 +556,7 @@ static bool build_pair_tree(builder *b)
 	}
 	free(turned.vertices);
 	free(second.positions);
+	free(second.partners);
 	return complete;
 }
 
@@ -614,6 +688,7 @@ void tac_body_destroy(tac_body **body)
 	if ((*body)->pair_nodes != (*body)->nodes)
 		free((*body)->pair_nodes);
 	free((*body)->nodes);
+	free((*body)->partners);
 	free((*body)->edge_kinds);
 	free((*body)->vertex_collides);
 	free((*body)->vertex_first);

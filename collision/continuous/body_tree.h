@@ -52,6 +52,9 @@ struct tac_body {
 	// one in a frame of its own. `frame` maps that frame to the mesh's.
 	tac_body_node *pair_nodes;
 	tac_dmat3 frame;
+	// The two triangles of a long and narrow face are one leaf of the second tree, ~t with one of them.
+	// This is the other one of each triangle; -1: none. NULL: there are no such faces.
+	int32_t *partners;
 	tac_vec3 centre;           // of the mesh's box
 	int32_t simd;              // the variant of the kernels, a tac_simd
 	uint8_t *edge_kinds;       // a tac_body_edge for each edge of the mesh

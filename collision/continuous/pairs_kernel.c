@@ -302,13 +302,27 @@ INLINE void extend_near_box(descent *d, const tac_body_node *n, unsigned lanes)
 	}
 }
 
-// Visits the triangles in some lanes of `child`, each with the triangle ~other. `fixed`: the lanes are those
-// of a fixed node.
+// Visits the pair of two leaves: each has a triangle and its partner, if there is one. False if the visitor
+// ended the descent.
+static bool visit_leaves(const descent *d, int32_t moving, int32_t fixed)
+{
+	const int32_t *with = d->moving->partners, *with_fixed = d->fixed->partners;
+	for (int32_t a = moving; a >= 0; a = a == moving && with ? with[moving] : -1) {
+		for (int32_t b = fixed; b >= 0; b = b == fixed && with_fixed ? with_fixed[fixed] : -1) {
+			if (!d->visit(d->user, a, b))
+				return false;
+		}
+	}
+	return true;
+}
+
+// Visits the leaves in some lanes of `child`, each with the leaf `other`. `fixed`: the lanes are those of a
+// fixed node.
 INLINE void visit_lanes(descent *d, unsigned lanes, const int32_t *child, int32_t other, bool fixed)
 {
 	for (; lanes && !d->ended; lanes &= lanes - 1) {
 		int32_t t = ~child[__builtin_ctz(lanes)];
-		d->ended = !(fixed ? d->visit(d->user, ~other, t) : d->visit(d->user, t, ~other));
+		d->ended = !(fixed ? visit_leaves(d, ~other, t) : visit_leaves(d, t, ~other));
 	}
 }
 
