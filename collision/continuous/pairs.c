@@ -14,12 +14,13 @@
 // How often a list is tried with a shorter reach when its pairs do not fit.
 #define LIST_TRIES 3
 // How many times as long as the last motion the way of a list may be, and what counts as a higher cost; its
-// turn (rad) where it is longer than that motion, and the largest turn of a motion that lists are made along:
-// ways are curved.
-#define LIST_STRETCH  16
-#define LIST_DEARER   1.5
-#define LIST_TURN     0.01
-#define LIST_TURN_MAX 0.1
+// turn (rad) where it is longer than that motion, for a body with narrow faces and for any other, and the
+// largest turn of a motion that lists are made along: ways are curved.
+#define LIST_STRETCH     16
+#define LIST_DEARER      1.5
+#define LIST_TURN_NARROW 0.03
+#define LIST_TURN        0.01
+#define LIST_TURN_MAX    0.1
 // The work for each pair of a list, with the nodes above it.
 #define LIST_WORK (3 * TAC_WORK_NODE_PAIR / 2 + TAC_WORK_FIND_AXIS)
 // Steps in which the reach of a query is lowered to keep the limit of pairs.
@@ -385,8 +386,9 @@ static void begin_list(const tac_swept_motion *sweep, double reach, tac_sweep_co
 {
 	tac_pair_list *list = list_in_making(context);
 	double turn = tac_dvec3_length(context->ahead_w), s = fmax(1, context->stretch);
-	if (s * turn > LIST_TURN)
-		s = fmax(1, LIST_TURN / turn);
+	const double turn_max = context->moving->narrow ? LIST_TURN_NARROW : LIST_TURN;
+	if (s * turn > turn_max)
+		s = fmax(1, turn_max / turn);
 	if (turn > LIST_TURN_MAX)
 		s = 0;
 	list->pose = sweep->start;
