@@ -120,7 +120,7 @@ struct tac_sweep_context {
 #define TAC_WORK_FIND_AXIS      2  // finding the axis of a pair
 #define TAC_WORK_CROSS_EDGES    8  // trying the directions across the edges of a pair
 #define TAC_WORK_NEAR_FEATURES  4  // finding the near features of a pair
-#define TAC_WORK_FEATURE_PAIR   8  // examining two features
+#define TAC_WORK_FEATURE_PAIR   12 // examining two features
 #define TAC_WORK_TRY_PLANES     8  // trying the planes that a certificate has at hand
 #define TAC_WORK_CLOSEST_POINTS 50 // the closest points of two triangles
 
