@@ -19,12 +19,13 @@
 // Twice the kernels' bound of the rounding of float, relative to the sum of all coordinates.
 #define ROUNDING 2e-6
 
-enum { TORUS, BOX, NEEDLES, SOUP, BOOK, SHEET, FAR, SMALL, LARGE, TRIANGLE, ROD, PLATES, BODIES };
+enum { TORUS, BOX, NEEDLES, SOUP, BOOK, SHEET, FAR, SMALL, LARGE, TRIANGLE, ROD, PLATES, PRISM, BODIES };
 static mesh_body bodies[BODIES];
-static const int pairs[][2] = {
-	{BOX, TORUS},     {TORUS, BOX},     {NEEDLES, SOUP}, {SOUP, NEEDLES}, {BOOK, SHEET},  {SHEET, BOOK},
-	{BOX, SHEET},     {FAR, TORUS},     {TORUS, FAR},    {SMALL, SMALL},  {LARGE, LARGE}, {SMALL, TORUS},
-	{TRIANGLE, SOUP}, {SOUP, TRIANGLE}, {BOOK, BOOK},    {SOUP, ROD},     {PLATES, ROD}};
+static const int pairs[][2] = {{BOX, TORUS},     {TORUS, BOX},     {NEEDLES, SOUP}, {SOUP, NEEDLES},
+			       {BOOK, SHEET},    {SHEET, BOOK},    {BOX, SHEET},    {FAR, TORUS},
+			       {TORUS, FAR},     {SMALL, SMALL},   {LARGE, LARGE},  {SMALL, TORUS},
+			       {TRIANGLE, SOUP}, {SOUP, TRIANGLE}, {BOOK, BOOK},    {SOUP, ROD},
+			       {PLATES, ROD},    {PRISM, PRISM},   {PLATES, PRISM}};
 #define PAIRS ((int)(sizeof pairs / sizeof pairs[0]))
 
 void setUp(void)
@@ -45,9 +46,9 @@ static tac_body *body_with_bsp(const tac_mesh *mesh)
 	return body;
 }
 
-// The mesh with its flat faces triangulated anew, turned in space: its body has a tree in a frame of its own,
-// and narrow faces.
-static mesh_body turned_body(tac_mesh *mesh)
+// The mesh with its flat faces triangulated anew, turned in space: its body has a second tree, in a frame of
+// its own, and narrow faces.
+static mesh_body turned_body(tac_mesh *mesh, tac_dvec3 turn)
 {
 	tac_body_def def = tac_body_def_default();
 	def.mesh = mesh;
@@ -56,7 +57,7 @@ static mesh_body turned_body(tac_mesh *mesh)
 	TEST_ASSERT_EQUAL(TAC_OK, tac_body_build(&def, &body));
 	const tac_mesh *flat = tac_body_mesh(body);
 	tac_vec3 *v = malloc((size_t)flat->vertex_count * sizeof *v);
-	const tac_dquat R = tac_dquat_exp(tac_dvec3_make(0.4, -0.7, 1.1));
+	const tac_dquat R = tac_dquat_exp(turn);
 	for (int32_t i = 0; i < flat->vertex_count; i++)
 		v[i] = tac_vec3_from_dvec3(tac_dquat_rotate(R, tac_dvec3_from_vec3(flat->vertices[i])));
 	mesh_body out = {.mesh = mesh_of(v, flat->vertex_count, flat->triangles, flat->triangle_count)};
@@ -93,11 +94,19 @@ static void make_bodies(void)
 	for (int i = 0; i < ROD; i++)
 		bodies[i].body = body_with_bsp(bodies[i].mesh);
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_cylinder(0.1f, 1.2f, 20, 1, &mesh));
-	bodies[ROD] = turned_body(mesh);
+	const tac_dvec3 turn = tac_dvec3_make(0.4, -0.7, 1.1);
+	bodies[ROD] = turned_body(mesh, turn);
 	TEST_ASSERT_TRUE(bodies[ROD].body->narrow);
 	const tac_mesh_filter_def filter = {3, 0.8f, 0.02f, 0.2f, 0.1f, 1, 1};
 	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_filter(&filter, &mesh));
-	bodies[PLATES] = turned_body(mesh);
+	bodies[PLATES] = turned_body(mesh, turn);
+	// Both triangles of a side are exactly in one plane: they are one leaf of the second tree.
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_cylinder(0.1f, 1.2f, 20, 1, &mesh));
+	bodies[PRISM] = turned_body(mesh, tac_dvec3_zero());
+	int joined = 0;
+	for (int32_t i = 0; i < bodies[PRISM].mesh->triangle_count; i++)
+		joined += bodies[PRISM].body->partners[i] >= 0;
+	TEST_ASSERT_GREATER_OR_EQUAL_INT(40, joined);
 }
 
 // A motion with its sweep: at rest, a translation, a rotation about an axis, or a combined motion as in a
