@@ -425,6 +425,9 @@ static void describe_sheet(tac_tissue *t, tac_contact_sheet *s, tac_dvec3 *sum, 
 		state->energy_J += s->share * 0.5 * fmax(tac_dvec3_dot(r->creep_N, r->past_m), 0);
 		if (!(f > 0))
 			continue;
+		// What a coarse point has closed by is a spring, too.
+		state->energy_J += s->share * 0.5 * tac_contact_closed_m(t, r) *
+				   (r->whole && r->early_m > 0 ? r->early_m / r->soft_m_per_N : f);
 		load += f;
 		area += r->cover * (double)c->point_area_m2[r->point];
 		state->loaded++;
@@ -469,7 +472,8 @@ static double smallest_gap(tac_tissue *t)
 	for (int32_t k = 0; k < t->sheet_count; k++) {
 		for (int32_t i = 0; i < t->sheets[k]->count; i++) {
 			tac_contact_row *r = &t->sheets[k]->rows[i];
-			r->gap_m = tac_tissue_gap(t, r->point, r->moved_m, &place).gap_m;
+			r->gap_m = tac_tissue_gap(t, r->point, r->moved_m, &place).gap_m +
+				   tac_contact_closed_m(t, r);
 			least = fmin(least, r->gap_m);
 		}
 	}

@@ -57,9 +57,13 @@ typedef struct tac_contact_row {
 	tac_dvec3 elsewhere_m; // displacement by the forces that creep on points that are no rows
 	double cover;          // the part of it that the tool covers, 0 … 1
 	double own_m_per_N;    // what a load yields more because it is on that part alone
-	tac_dvec3 past_m;      // displacement by creep and partner
-	tac_dvec3 moved_m;     // all of its displacement, as far as it is known
-	double gap_m;          // from the tool, at the end of the last tick
+	// From the first touch of a coarse point until all of it touches: by how much its mean gap closes, in
+	// all and for each newton, and whether it has.
+	double early_m, soft_m_per_N;
+	bool whole;
+	tac_dvec3 past_m;  // displacement by creep and partner
+	tac_dvec3 moved_m; // all of its displacement, as far as it is known
+	double gap_m;      // from the tool, at the end of the last tick
 	tac_contact_line line;
 } tac_contact_row;
 
@@ -173,7 +177,7 @@ typedef struct tac_contact_place {
 tac_contact_place tac_contact_place_of(const tac_tissue *tissue, tac_dpose T_body_tool);
 
 // The gap of a point that is displaced by `moved_m`, in the body's frame. On a coarser level it is the mean
-// over the point's nodes, to second order (rows.c).
+// over the point's nodes, to second order, less `early_m` (rows.c).
 // Thread: RT.
 tac_tool_gap tac_tissue_gap(const tac_tissue *tissue, int32_t point, tac_dvec3 moved_m,
 			    const tac_contact_place *place);
@@ -234,6 +238,10 @@ void tac_contact_creep(tac_tissue *tissue);
 // Finds the displacements of the rows by creep and partner (rows.c).
 // Thread: RT.
 void tac_contact_begin_rows(tac_tissue *tissue);
+
+// How far a row has closed since its first touch, m (rows.c).
+// Thread: RT.
+double tac_contact_closed_m(const tac_tissue *tissue, const tac_contact_row *row);
 
 // The displacements of the rows by their loads (rows.c).
 // Thread: RT.

@@ -30,6 +30,7 @@ typedef struct gathering {
 	tac_contact_sheet *sheet;
 	tac_contact_place place;
 	double margin_m, stay_m;
+	double near_m;  // no point further away from the tool has a gap within margin_m
 	double ahead_m; // how far the tool goes in this tick
 	wanted_point wanted[TAC_TISSUE_ROWS];
 	int32_t wanted_count;
@@ -109,8 +110,7 @@ static void consider_point(gathering *g, int32_t point)
 	const double load = tac_dvec3_length(t->brought[point].load_N);
 	// Points move away from the tool, so one that is free at rest is free. Most are told by the distance
 	// of a round tool alone.
-	if (!t->def.tool.field &&
-	    tac_tool_distance_m(&g->place.round, t->spreads[point].mean_m) > g->margin_m)
+	if (!t->def.tool.field && tac_tool_distance_m(&g->place.round, t->spreads[point].mean_m) > g->near_m)
 		return;
 	if (stays_free(g, point) || gap_of(g, point, tac_dvec3_zero()).gap_m > g->margin_m)
 		return;
@@ -201,6 +201,9 @@ static void gather_sheet(gathering *g, tac_contact_sheet *sheet, double travel_m
 	g->sheet = sheet;
 	g->margin_m = travel_m + CONTACT_MARGIN * spacing;
 	g->stay_m = travel_m + STAY_MARGIN * spacing;
+	g->near_m = g->margin_m;
+	if (sheet->level > 0 && !t->def.tool.field) // a gap is less by early_m, which is less than this
+		g->near_m += spacing * spacing / t->def.tool.radius_m;
 	g->wanted_count = sheet->in_reach = 0;
 	if (sheet == t->joining) {
 		take_over(g, t->sheets[0]);
@@ -213,7 +216,7 @@ static void gather_sheet(gathering *g, tac_contact_sheet *sheet, double travel_m
 	tac_dvec3 low, high;
 	tac_tool_box(&t->def.tool, g->place.T_body_tool, &low, &high);
 	// An edge covers a part of points that are not below the tool themselves.
-	const tac_dvec3 margin = tac_dvec3_splat(g->margin_m + (t->def.tool.half_m > 0 ? spacing : 0));
+	const tac_dvec3 margin = tac_dvec3_splat(g->near_m + (t->def.tool.half_m > 0 ? spacing : 0));
 	const int32_t count = tac_nearby_in_box(near, tac_dvec3_sub(low, margin), tac_dvec3_add(high, margin),
 						TAC_TISSUE_EXAMINED, t->found);
 	for (int32_t k = 0; k < count; k++) {

@@ -42,13 +42,12 @@ static tac_tool_gap round_gap(const tac_tissue_tool *t, tac_dvec3 p, tac_dvec3 i
 	double s;
 	const tac_dvec3 core = core_point(t, p, &s), from = tac_dvec3_sub(p, core);
 	const double length = tac_dvec3_length(from);
-	tac_tool_gap g = {.cover = 1};
+	tac_tool_gap g = {.bend_per_m = 1 / t->radius_m, .cover = 1}; // as in contact
 	const double along = tac_dvec3_dot(from, into);
 	if (length > PASSED_DEPTH * t->radius_m || along > 0) {
 		g.normal = tac_dvec3_scale(from, 1 / length);
 		g.foot_m = tac_dvec3_add_scaled(core, t->radius_m, g.normal);
 		g.gap_m = along > BEHIND * length ? length - t->radius_m : HUGE_VAL;
-		g.bend_per_m = 1 / length;
 		if (s > 0 && s < 1)
 			g.straight = tac_dvec3_normalize(tac_dvec3_sub(t->b, t->a));
 		return g;

@@ -20,6 +20,8 @@ typedef struct tac_tool_gap {
 	double bend_per_m;
 	tac_dvec3 straight;
 	double cover; // the part of the point's surroundings that the tool covers, 0 … 1
+	// The mean gap of the point's surroundings when their first part touches, m; 0 for a node.
+	double early_m;
 } tac_tool_gap;
 
 // How far a point's surroundings reach: a disc with this radius, which carries its load.
