@@ -161,7 +161,7 @@ static void gaps_bound_the_distance_of_the_meshes_from_below(void)
 {
 	tac_rng rng = tac_rng_seed(3, 1);
 	int nested = 0, close = 0;
-	for (int i = 0; i < (test_long() ? 100 : TAC_TEST_SANITIZED ? 2 : 6); i++) {
+	for (int i = 0; i < (test_long() ? 100 : TAC_TEST_SANITIZED ? 2 : 4); i++) {
 		joint j = joint_make(&rng, 4, i % 2 == 0);
 		tac_body *ball = body_of(j.ball.mesh, j.sphere_m),
 			 *socket = body_of(j.socket.mesh, j.sphere_m);
@@ -237,7 +237,7 @@ static void proved_motions_keep_the_meshes_apart(void)
 {
 	tac_rng rng = tac_rng_seed(5, 1);
 	int proofs = 0, whole = 0, nested = 0;
-	for (int i = 0; i < (test_long() ? 100 : TAC_TEST_SANITIZED ? 2 : 6); i++) {
+	for (int i = 0; i < (test_long() ? 100 : TAC_TEST_SANITIZED ? 2 : 4); i++) {
 		joint j = joint_make(&rng, 4, i % 2 == 0);
 		tac_body *ball = body_of(j.ball.mesh, j.sphere_m),
 			 *socket = body_of(j.socket.mesh, j.sphere_m);
