@@ -81,33 +81,46 @@ static tac_dvec3 on_border(const cone *c, tac_dvec3 d, tac_dvec3 other_axis)
 				    sqrt(fmax(0, 1 - c->cosine * c->cosine)), tac_dvec3_normalize(side));
 }
 
-// The direction furthest along d that is in both cones; false if there is none.
-static bool furthest(tac_dvec3 d, const cone cones[2], tac_dvec3 *out)
+// Whether no direction is in both cones.
+static bool are_disjoint(const cone cones[2])
+{
+	if (cones[0].cosine <= -1 || cones[1].cosine <= -1)
+		return false;
+	const double between = tac_dvec3_dot(cones[0].axis, cones[1].axis);
+	return acos(fmax(-1, fmin(1, between))) > acos(cones[0].cosine) + acos(cones[1].cosine);
+}
+
+// The direction furthest along d that is in both cones, which are not disjoint: d itself, or one on the
+// border of a cone, or on both. Where rounding hides all of these, d: no direction is further.
+static tac_dvec3 furthest(tac_dvec3 d, const cone cones[2])
 {
 	const double length = tac_dvec3_length(d);
+	if (length == 0)
+		return cones[1].axis;
+	const tac_dvec3 along = tac_dvec3_scale(d, 1 / length);
+	if (contains(&cones[0], along) && contains(&cones[1], along))
+		return along;
 	double most = -HUGE_VAL;
-	*out = length > 0 ? tac_dvec3_scale(d, 1 / length) : cones[1].axis;
-	if (length == 0 || (contains(&cones[0], *out) && contains(&cones[1], *out)))
-		return true;
-	for (int k = 0; k < 2; k++) { // on the border of one cone
+	tac_dvec3 best = along;
+	for (int k = 0; k < 2; k++) {
 		if (cones[k].cosine <= -1)
 			continue;
 		const tac_dvec3 u = on_border(&cones[k], d, cones[!k].axis);
 		if (contains(&cones[!k], u))
-			offer(d, u, &most, out);
+			offer(d, u, &most, &best);
 	}
-	if (cones[0].cosine > -1 && cones[1].cosine > -1) { // on both
-		const double c = tac_dvec3_dot(cones[0].axis, cones[1].axis), square = 1 - c * c;
-		const double a = (cones[0].cosine - c * cones[1].cosine) / square,
-			     b = (cones[1].cosine - c * cones[0].cosine) / square;
-		const tac_dvec3 in =
-			tac_dvec3_add(tac_dvec3_scale(cones[0].axis, a), tac_dvec3_scale(cones[1].axis, b));
-		const double rest = 1 - tac_dvec3_length_squared(in);
-		const tac_dvec3 out_of = tac_dvec3_cross(cones[0].axis, cones[1].axis);
-		for (int side = -1; side <= 1 && square > ALONG && rest >= 0; side += 2)
-			offer(d, tac_dvec3_add_scaled(in, side * sqrt(rest / square), out_of), &most, out);
-	}
-	return most > -HUGE_VAL;
+	const double c = tac_dvec3_dot(cones[0].axis, cones[1].axis), square = 1 - c * c;
+	if (cones[0].cosine <= -1 || cones[1].cosine <= -1 || !(square > ALONG))
+		return best;
+	const double a = (cones[0].cosine - c * cones[1].cosine) / square,
+		     b = (cones[1].cosine - c * cones[0].cosine) / square;
+	const tac_dvec3 in =
+		tac_dvec3_add(tac_dvec3_scale(cones[0].axis, a), tac_dvec3_scale(cones[1].axis, b));
+	const tac_dvec3 out_of = tac_dvec3_cross(cones[0].axis, cones[1].axis);
+	const double rest = 1 - tac_dvec3_length_squared(in);
+	for (int side = -1; side <= 1 && rest >= 0; side += 2)
+		offer(d, tac_dvec3_add_scaled(in, side * sqrt(rest / square), out_of), &most, &best);
+	return best;
 }
 
 // The faces at a pose, in the fixed frame.
@@ -146,8 +159,9 @@ static tac_dvec3 away_from(const placed *p, tac_dvec3 u)
 // The least distance of the faces, up to `reach`.
 static double gap_of(const placed *p, double reach)
 {
-	tac_dvec3 u;
-	return furthest(p->d, p->cones, &u) ? fmin(reach, tac_dvec3_length(away_from(p, u)) - p->r) : reach;
+	if (are_disjoint(p->cones))
+		return reach;
+	return fmin(reach, tac_dvec3_length(away_from(p, furthest(p->d, p->cones))) - p->r);
 }
 
 static tac_nested_plane plane_at(const placed *p, const tac_drigid *T, tac_dvec3 u)
@@ -169,12 +183,12 @@ int32_t tac_nested_planes_at(const tac_body *moving, int32_t i, const tac_body *
 			     const tac_drigid *T, double margin, tac_nested_plane out[TAC_NESTED_PLANES])
 {
 	nest n;
-	tac_dvec3 u;
 	if (!nest_of(moving, i, fixed, j, &n))
 		return 0;
 	const placed p = place(&n, T, 0, 0, margin);
-	if (!furthest(p.d, p.cones, &u))
+	if (are_disjoint(p.cones))
 		return 0;
+	const tac_dvec3 u = furthest(p.d, p.cones);
 	out[0] = plane_at(&p, T, u);
 	if (!(out[0].gap < margin))
 		return 0;

@@ -4,9 +4,9 @@
 //
 // A face grows from a seed over ordinary edges within one surface, as long as its triangles lie between two
 // spheres about one centre that are no further apart than a tolerance. The centre is the algebraic
-// least-squares fit to its vertices (V. Pratt, "Direct least-squares fitting of algebraic surfaces", 1987,
-// section 3), repeated as the face grows. A face must be a cap: a part of the sphere within a cone. One with
-// holes, or of another outline, stays what it is, since the cone would add what is not there.
+// least-squares fit to its vertices (for circles I. Kasa, "A circle fitting procedure and its error
+// analysis", 1976), repeated as the face grows. A face must be a cap: a part of the sphere within a cone. One
+// with holes, or of another outline, stays what it is, since the cone would add what is not there.
 #ifndef TAC_COLLISION_GEOMETRY_SPHERE_FACES_H
 #define TAC_COLLISION_GEOMETRY_SPHERE_FACES_H
 

@@ -355,6 +355,7 @@ static void forget(tac_sco *sco, tac_sco_obstacle *obstacle)
 		obstacle->geometry->reset(obstacle->memory);
 	sco->injected_count = 0;
 	sco->listed_margin_m = -1;
+	sco->check_unfinished = false; // its poses are those before
 	if (sco->def.mover == TAC_SCO_REACTIVE)
 		tac_sco_reactive_reset(sco);
 }
