@@ -331,6 +331,76 @@ static void a_tool_slides_as_fast_at_every_rate(void)
 	scene_body_free(&groove);
 }
 
+// A collider that may open one node in a step, so that every check takes several.
+typedef struct slow_check {
+	tac_shape *tool, *objects[2];
+	tac_sco_object defs[2];
+	tac_sco *sco;
+} slow_check;
+
+static slow_check slow_check_make(const scene_body *tool, const tac_mesh *tool_shape, const scene_body *first,
+				  const scene_body *second, tac_dpose T_world_second)
+{
+	const tac_collider *wide = tac_collider_find("wide");
+	slow_check c = {.defs = {{.body = first->body, .T_world_object = tac_dpose_identity()},
+				 {.body = second->body, .T_world_object = T_world_second}}};
+	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(wide, tool_shape, &c.tool));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(wide, first->mesh, &c.objects[0]));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_shape_build(wide, second->mesh, &c.objects[1]));
+	for (int i = 0; i < 2; i++)
+		c.defs[i].shape = c.objects[i];
+	tac_sco_def def = tac_sco_def_default();
+	def.tool = tool->body;
+	def.objects = c.defs;
+	def.object_count = 2;
+	def.collider = wide;
+	def.tool_shape = c.tool;
+	def.collider_nodes = 1;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_sco_create(&def, &c.sco));
+	return c;
+}
+
+static void slow_check_reset(slow_check *c, tac_dpose T)
+{
+	bool placed = tac_sco_reset(c->sco, T, NULL);
+	for (int k = 0; k < 1000 && !placed && tac_sco_reset_unfinished(c->sco); k++)
+		placed = tac_sco_reset(c->sco, T, NULL);
+	TEST_ASSERT_TRUE(placed);
+}
+
+static void slow_check_free(slow_check *c)
+{
+	tac_sco_destroy(&c->sco);
+	tac_shape_destroy(&c->tool);
+	tac_shape_destroy(&c->objects[0]);
+	tac_shape_destroy(&c->objects[1]);
+}
+
+// The collider's shape of the tool is larger than its body, so that only the check can find the contact: it
+// must not take a query that is not finished for one that found nothing.
+static void a_check_that_takes_many_steps_finds_a_hit(void)
+{
+	scene_body box = scene_body_make(box_mesh(0.02, 0.02, 0.02, 1)),
+		   larger = scene_body_make(box_mesh(0.022, 0.022, 0.022, 1)),
+		   plane = scene_body_make(plane_mesh(0.2, 24)),
+		   far = scene_body_make(box_mesh(0.01, 0.01, 0.01, 1));
+	slow_check c = slow_check_make(&box, larger.mesh, &plane, &far, at(0, 0, 0.5));
+	slow_check_reset(&c, at(0.003, 0.001, 0.03));
+	tac_sco_report r = {0};
+	int steps = 0, hit = 0;
+	for (; steps < 1000 && !hit; steps++) {
+		tac_sco_step(c.sco, at(0.003, 0.001, 0.005), NULL, &r);
+		hit = (r.flags & TAC_SCO_CHECK_HIT) != 0;
+	}
+	TEST_ASSERT_TRUE(hit && steps > 1);
+	TEST_ASSERT_TRUE(r.flags & TAC_SCO_FAULT);
+	slow_check_free(&c);
+	scene_body_free(&box);
+	scene_body_free(&larger);
+	scene_body_free(&plane);
+	scene_body_free(&far);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -344,5 +414,6 @@ int main(void)
 	RUN_TEST(a_turn_near_pi_does_not_flip);
 	RUN_TEST(a_def_out_of_range_is_refused);
 	RUN_TEST(a_tool_slides_as_fast_at_every_rate);
+	RUN_TEST(a_check_that_takes_many_steps_finds_a_hit);
 	return UNITY_END();
 }
