@@ -75,6 +75,7 @@ extern "C" {
 //   f32x8_gather24(const float *base, index)              gather from 24 floats, 32-byte aligned: by permutes
 //   f32x8_gather4(const float *const from[8], T out[4])   lane i of out[k] is from[i][k]: loads and shuffles
 //   f32x8_permute, i32x8_permute(v, index)                lane i is lane index[i] & 7 of v
+//   i32x8_compress(v, bits)                               the lanes whose bits are set come first, then zeros
 // clang-format on
 #include TAC_WIDE_BODIES
 
@@ -132,6 +133,19 @@ TAC_WIDE void tac_f32x8_gather4(const float *const from[8], tac_f32x8 out[4])
 			      from[4][k], from[5][k], from[6][k], from[7][k]};
 		out[k] = tac_f32x8_loadu(e);
 	}
+}
+#endif
+
+#ifndef TAC_WIDE_COMPRESS
+TAC_WIDE tac_i32x8 tac_i32x8_compress(tac_i32x8 v, unsigned bits)
+{
+	int32_t e[8], out[9] = {0};
+	tac_i32x8_storeu(e, v);
+	for (int i = 0, n = 0; i < 8; i++) {
+		out[n] = bits >> i & 1 ? e[i] : 0;
+		n += (int)(bits >> i & 1);
+	}
+	return tac_i32x8_loadu(out);
 }
 #endif
 

@@ -46,6 +46,12 @@ TAC_WIDE tac_i32x8 tac_i32x8_select(tac_m32x8 m, tac_i32x8 a, tac_i32x8 b)
 	{ return _mm256_mask_blend_epi32(m, b, a); }
 // clang-format on
 
+#define TAC_WIDE_COMPRESS
+TAC_WIDE tac_i32x8 tac_i32x8_compress(tac_i32x8 v, unsigned bits)
+{
+	return _mm256_maskz_compress_epi32((__mmask8)bits, v);
+}
+
 // Two registers form one table of 16; the third supplies the lanes whose index has bit 4.
 TAC_WIDE tac_f32x8 tac_f32x8_gather24(const float *base, tac_i32x8 index)
 {

@@ -8,8 +8,6 @@
 // How much rounding may take from 1 - cos^2.
 #define SINE_ROUNDING 1e-6f
 
-typedef tac_pair_entry entry;
-
 // The bounds of eight nodes: see tac_pair_bounds8.
 typedef struct bounds8 {
 	tac_f32x8 centre[3], half[3], half_path[3];
@@ -17,117 +15,87 @@ typedef struct bounds8 {
 	tac_f32x8 along[3], along_half, side_radius, stray;
 } bounds8;
 
-// Lane k in every lane.
-INLINE bounds8 splat(const tac_pair_bounds8 *b, int k, bool narrow)
+// All lanes of a row, or the given one in every lane; -1: all.
+#define ROW(r) (lane < 0 ? tac_f32x8_load(n->r) : tac_f32x8_splat(n->r[lane]))
+
+// All lanes of a moving node, or one.
+INLINE bounds8 load_moved(const tac_pair_bounds8 *n, int lane, bool stationary, bool narrow)
 {
+	const tac_f32x8 zero = tac_f32x8_splat(0);
 	bounds8 out;
 	for (int i = 0; i < 3; i++) {
-		out.centre[i] = tac_f32x8_splat(b->centre[i][k]);
-		out.half[i] = tac_f32x8_splat(b->half[i][k]);
-		out.half_path[i] = tac_f32x8_splat(b->half_path[i][k]);
-		out.normal[i] = tac_f32x8_splat(b->normal[i][k]);
-		out.along[i] = tac_f32x8_splat(narrow ? b->along[i][k] : 0);
+		out.centre[i] = ROW(centre[i]);
+		out.half[i] = ROW(half[i]);
+		out.half_path[i] = stationary ? zero : ROW(half_path[i]);
+		out.normal[i] = ROW(normal[i]);
+		out.along[i] = narrow ? ROW(along[i]) : zero;
 	}
-	out.slab_offset = tac_f32x8_splat(b->slab_offset[k]);
-	out.slab_half = tac_f32x8_splat(b->slab_half[k]);
-	out.along_half = tac_f32x8_splat(narrow ? b->along_half[k] : 0);
-	out.side_radius = tac_f32x8_splat(b->side_radius[k]);
-	out.stray = tac_f32x8_splat(b->stray[k]);
+	out.slab_offset = ROW(slab_offset);
+	out.slab_half = ROW(slab_half);
+	out.along_half = narrow ? ROW(along_half) : zero;
+	out.side_radius = ROW(side_radius);
+	out.stray = stationary ? zero : ROW(stray);
 	return out;
 }
 
-INLINE void store(tac_pair_bounds8 *to, const bounds8 *from, bool narrow)
+// The same for a fixed node.
+INLINE bounds8 load_fixed(const tac_body_node *n, int lane, bool narrow)
 {
-	for (int i = 0; i < 3; i++) {
-		tac_f32x8_storeu(to->centre[i], from->centre[i]);
-		tac_f32x8_storeu(to->half[i], from->half[i]);
-		tac_f32x8_storeu(to->half_path[i], from->half_path[i]);
-		tac_f32x8_storeu(to->normal[i], from->normal[i]);
-		if (narrow)
-			tac_f32x8_storeu(to->along[i], from->along[i]);
-	}
-	tac_f32x8_storeu(to->slab_offset, from->slab_offset);
-	tac_f32x8_storeu(to->slab_half, from->slab_half);
-	if (narrow)
-		tac_f32x8_storeu(to->along_half, from->along_half);
-	tac_f32x8_storeu(to->side_radius, from->side_radius);
-	tac_f32x8_storeu(to->stray, from->stray);
-}
-
-INLINE bounds8 load_fixed(const tac_body_node *n, bool narrow)
-{
+	const tac_f32x8 zero = tac_f32x8_splat(0);
 	bounds8 out;
 	for (int i = 0; i < 3; i++) {
-		out.centre[i] = tac_f32x8_load(n->centre[i]);
-		out.half[i] = tac_f32x8_load(n->half[i]);
-		out.normal[i] = tac_f32x8_load(n->slab_normal[i]);
-		out.along[i] = tac_f32x8_load(n->along[i]);
-		out.half_path[i] = tac_f32x8_splat(0);
+		out.centre[i] = ROW(centre[i]);
+		out.half[i] = ROW(half[i]);
+		out.half_path[i] = zero;
+		out.normal[i] = ROW(slab_normal[i]);
+		out.along[i] = narrow ? ROW(along[i]) : zero;
 	}
-	out.slab_offset = tac_f32x8_load(n->slab_offset);
-	out.slab_half = tac_f32x8_load(n->slab_half);
-	out.along_half = tac_f32x8_load(n->along_half);
-	out.side_radius = tac_f32x8_load(narrow ? n->side_radius : n->slab_radius);
-	out.stray = tac_f32x8_splat(0);
+	out.slab_offset = ROW(slab_offset);
+	out.slab_half = ROW(slab_half);
+	out.along_half = narrow ? ROW(along_half) : zero;
+	out.side_radius = narrow ? ROW(side_radius) : ROW(slab_radius);
+	out.stray = zero;
 	return out;
 }
 
-// Lane k of a fixed node in every lane.
-INLINE bounds8 splat_fixed(const tac_body_node *n, int k, bool narrow)
+// Writes the bounds of the children of a moving node in motion.
+INLINE void move(const tac_body_node *n, const motion *m, tac_pair_bounds8 *out, bool stationary, bool narrow)
 {
-	bounds8 out;
-	for (int i = 0; i < 3; i++) {
-		out.centre[i] = tac_f32x8_splat(n->centre[i][k]);
-		out.half[i] = tac_f32x8_splat(n->half[i][k]);
-		out.normal[i] = tac_f32x8_splat(n->slab_normal[i][k]);
-		out.along[i] = tac_f32x8_splat(n->along[i][k]);
-		out.half_path[i] = tac_f32x8_splat(0);
-	}
-	out.slab_offset = tac_f32x8_splat(n->slab_offset[k]);
-	out.slab_half = tac_f32x8_splat(n->slab_half[k]);
-	out.along_half = tac_f32x8_splat(n->along_half[k]);
-	out.side_radius = tac_f32x8_splat(narrow ? n->side_radius[k] : n->slab_radius[k]);
-	out.stray = tac_f32x8_splat(0);
-	return out;
-}
-
-INLINE bounds8 load_moving(const tac_body_node *n, const motion *m, bool stationary, bool narrow)
-{
-	bounds8 out;
-	tac_f32x8 c[3], h[3], normal[3];
+	tac_f32x8 c[3], h[3], normal[3], along[3];
 	tac_f32x8 bend = tac_f32x8_splat(m->bend), half = tac_f32x8_splat(0.5f);
 	for (int i = 0; i < 3; i++) {
 		c[i] = tac_f32x8_load(n->centre[i]);
 		h[i] = tac_f32x8_load(n->half[i]);
 		normal[i] = tac_f32x8_load(n->slab_normal[i]);
+		along[i] = tac_f32x8_load(n->along[i]);
 	}
 	for (int i = 0; i < 3; i++) {
 		tac_f32x8 c0 = tac_f32x8_add(row(m->R0, i, c), tac_f32x8_splat(m->t0[i]));
-		out.normal[i] = row(m->R0, i, normal);
+		tac_f32x8_storeu(out->normal[i], row(m->R0, i, normal));
+		if (narrow)
+			tac_f32x8_storeu(out->along[i], row(m->R0, i, along));
 		if (stationary) {
-			out.half_path[i] = tac_f32x8_splat(0);
-			out.centre[i] = c0;
-			out.half[i] = row(m->spread, i, h);
+			tac_f32x8_storeu(out->centre[i], c0);
+			tac_f32x8_storeu(out->half[i], row(m->spread, i, h));
 			continue;
 		}
 		tac_f32x8 c1 = tac_f32x8_add(row(m->R1, i, c), tac_f32x8_splat(m->t1[i]));
-		out.half_path[i] = tac_f32x8_mul(tac_f32x8_sub(c1, c0), half);
-		out.centre[i] = tac_f32x8_mul(tac_f32x8_add(c0, c1), half);
-		out.half[i] = tac_f32x8_add(
-			tac_f32x8_add(row(m->spread, i, h), tac_f32x8_abs(out.half_path[i])), bend);
+		const tac_f32x8 half_path = tac_f32x8_mul(tac_f32x8_sub(c1, c0), half);
+		tac_f32x8_storeu(out->half_path[i], half_path);
+		tac_f32x8_storeu(out->centre[i], tac_f32x8_mul(tac_f32x8_add(c0, c1), half));
+		tac_f32x8_storeu(
+			out->half[i],
+			tac_f32x8_add(tac_f32x8_add(row(m->spread, i, h), tac_f32x8_abs(half_path)), bend));
 	}
-	out.slab_offset = tac_f32x8_load(n->slab_offset);
-	out.slab_half = tac_f32x8_load(n->slab_half);
-	out.stray = stationary ? tac_f32x8_splat(0)
-			       : mad(bend, tac_f32x8_splat(m->turn), tac_f32x8_load(n->ball_radius));
-	tac_f32x8 along[3];
-	for (int i = 0; i < 3; i++)
-		along[i] = tac_f32x8_load(n->along[i]);
-	for (int i = 0; i < 3; i++)
-		out.along[i] = narrow ? row(m->R0, i, along) : tac_f32x8_splat(0);
-	out.along_half = tac_f32x8_load(n->along_half);
-	out.side_radius = tac_f32x8_load(narrow ? n->side_radius : n->slab_radius);
-	return out;
+	tac_f32x8_storeu(out->slab_offset, tac_f32x8_load(n->slab_offset));
+	tac_f32x8_storeu(out->slab_half, tac_f32x8_load(n->slab_half));
+	if (!stationary)
+		tac_f32x8_storeu(out->stray,
+				 mad(bend, tac_f32x8_splat(m->turn), tac_f32x8_load(n->ball_radius)));
+	if (narrow)
+		tac_f32x8_storeu(out->along_half, tac_f32x8_load(n->along_half));
+	tac_f32x8_storeu(out->side_radius, tac_f32x8_load(narrow ? n->side_radius : n->slab_radius));
+	tac_f32x8_storeu(out->size, tac_f32x8_add(tac_f32x8_add(h[0], h[1]), h[2]));
 }
 
 INLINE tac_f32x8 sine_of(tac_f32x8 cosine)
@@ -210,30 +178,30 @@ typedef struct descent {
 	motion m;
 	tac_pair_visitor visit;
 	void *user;
+	tac_pair_descent *at;
 	float reach, near_reach; // of the pairs and of the near box, m
 	tac_f32x8 lo[3], hi[3];  // the near box, in the frame of the moving tree
-	int64_t opened;          // pairs of nodes
-	bool ended;              // by the visitor
 	uint16_t without;        // pairs of sphere faces that are left out
+	int32_t found;           // pairs of leaves in the chunk
+	int32_t found_moving[8 * TAC_PAIR_CHUNK + 8], found_fixed[8 * TAC_PAIR_CHUNK + 8];
 } descent;
 
-// The gaps of the children of a node from another, infinite where the pair is left out. `face` is the sphere
-// face of the other one, plus 1; `fixed`: the children are those of a fixed node.
-INLINE tac_f32x8 leave_out(const descent *d, tac_f32x8 gap, const tac_body_node *n, int32_t face, bool fixed)
+// The lanes of a node that are left out against a child of the other body. `face` is the sphere face of that
+// child, plus 1; `fixed`: the lanes are those of a fixed node.
+static __attribute__((noinline)) unsigned left_out(uint16_t without, const tac_body_node *n, int32_t face,
+						   bool fixed)
 {
-	if (!d->without || face == 0)
-		return gap;
 	unsigned lanes = 0;
-	for (int k = 0; k < TAC_BODY_WIDTH; k++) {
+	for (int k = 0; k < TAC_BODY_WIDTH && face > 0; k++) {
 		const int32_t own = n->sphere[k], i = (fixed ? face : own) - 1, j = (fixed ? own : face) - 1;
-		if (own > 0 && d->without >> (i * TAC_SPHERE_FACES_MAX + j) & 1)
+		if (own > 0 && without >> (i * TAC_SPHERE_FACES_MAX + j) & 1)
 			lanes |= 1u << k;
 	}
-	return tac_f32x8_select(tac_m32x8_from_bits(lanes), tac_f32x8_splat(1e30f), gap);
+	return lanes;
 }
 
 // Extends the near box by children of a moving node.
-INLINE void extend_near_box(descent *d, const tac_body_node *n, unsigned lanes)
+static void extend_near_box(descent *d, const tac_body_node *n, unsigned lanes)
 {
 	const tac_m32x8 mask = tac_m32x8_from_bits(lanes);
 	for (int i = 0; i < 3; i++) {
@@ -243,105 +211,115 @@ INLINE void extend_near_box(descent *d, const tac_body_node *n, unsigned lanes)
 	}
 }
 
-// Visits the pair of two leaves: each has a triangle and its partner, if there is one. False if the visitor
-// ended the descent.
-static bool visit_leaves(const descent *d, int32_t moving, int32_t fixed)
+// The place of the bounds of a moving node in motion.
+INLINE uint32_t moved(descent *d, uint32_t node, bool stationary, bool narrow)
+{
+	tac_pair_descent *at = d->at;
+	const uint32_t place = node % TAC_PAIR_MOVED;
+	if (at->moved_node[place] == (int32_t)node)
+		return place;
+	if (at->moved_near[place])
+		extend_near_box(d, &d->moving->pair_nodes[at->moved_node[place]], at->moved_near[place]);
+	move(&d->moving->pair_nodes[node], &d->m, &at->moved[place], stationary, narrow);
+	at->moved_node[place] = (int32_t)node;
+	at->moved_near[place] = 0;
+	return place;
+}
+
+// Appends the pairs of some lanes with one item of the other body.
+INLINE int32_t put(int32_t *lanes_to, int32_t *other_to, int32_t at, tac_i32x8 lanes, int32_t other,
+		   unsigned bits)
+{
+	tac_i32x8_storeu(&lanes_to[at], tac_i32x8_compress(lanes, bits));
+	tac_i32x8_storeu(&other_to[at], tac_i32x8_splat(other));
+	return at + __builtin_popcount(bits);
+}
+
+static const int32_t lane_numbers[TAC_BODY_WIDTH] = {0, 1, 2, 3, 4, 5, 6, 7};
+
+// Opens a node of one body, the moving one if `of_moving`, against a child of the other: finds its children
+// that come near, and what is opened next of each pair: the larger one, or the one that is no triangle. `top`
+// is the height of the stack; returns the new one.
+INLINE int32_t open_node(descent *d, int32_t top, uint32_t node, uint32_t child, bool of_moving,
+			 bool stationary, bool narrow)
+{
+	tac_pair_descent *at = d->at;
+	const uint32_t parent = child / TAC_BODY_WIDTH, lane = child % TAC_BODY_WIDTH;
+	const tac_body_node *n = &(of_moving ? d->moving : d->fixed)->pair_nodes[node],
+			    *p = &(of_moving ? d->fixed : d->moving)->pair_nodes[parent];
+	const uint32_t place = moved(d, of_moving ? node : parent, stationary, narrow);
+	const tac_pair_bounds8 *moving = &at->moved[place];
+	const bounds8 a = load_moved(moving, of_moving ? -1 : (int)lane, stationary, narrow),
+		      b = load_fixed(of_moving ? p : n, of_moving ? (int)lane : -1, narrow);
+	const tac_f32x8 gap = gaps(&a, &b, stationary, narrow),
+			size = tac_f32x8_add(tac_f32x8_add(b.half[0], b.half[1]), b.half[2]),
+			moving_size = of_moving ? tac_f32x8_load(moving->size)
+						: tac_f32x8_splat(moving->size[lane]);
+	unsigned hits = within(gap, d->reach), near = within(gap, d->near_reach);
+	if (d->without) {
+		const unsigned without = left_out(d->without, n, p->sphere[lane], !of_moving);
+		hits &= ~without;
+		near &= ~without;
+	}
+	const tac_m32x8 larger = tac_f32x8_lt(size, moving_size);
+	const int32_t other = p->child[lane];
+	const unsigned leaf = leaves(n), other_leaf = other < 0 ? 0xff : 0,
+		       same = (unsigned)tac_m32x8_movemask(of_moving ? larger : tac_m32x8_not(larger)),
+		       found = hits & leaf & other_leaf, again = hits & ~leaf & (same | other_leaf),
+		       then_other = hits & ~again & ~found, last = near & (~hits | found);
+	at->moved_near[place] |= of_moving ? last : (unsigned)(last != 0) << lane;
+	const tac_i32x8 own = tac_i32x8_load(n->child), ones = tac_i32x8_splat(-1),
+			children = tac_i32x8_add(tac_i32x8_loadu(lane_numbers),
+						 tac_i32x8_splat((int32_t)node * TAC_BODY_WIDTH));
+	int32_t *to = of_moving ? at->moving : at->fixed, *to_other = of_moving ? at->fixed : at->moving;
+	top = put(to, to_other, top, own, of_moving ? (int32_t)child : ~(int32_t)child, again);
+	top = put(to, to_other, top, of_moving ? tac_i32x8_xor(children, ones) : children, other, then_other);
+	if (found)
+		d->found = put(of_moving ? d->found_moving : d->found_fixed,
+			       of_moving ? d->found_fixed : d->found_moving, d->found,
+			       tac_i32x8_xor(own, ones), ~other, found);
+	return top;
+}
+
+// Visits the pairs that the chunk found. A leaf has a triangle and its partner, if there is one. False if the
+// visitor ended the descent.
+static bool visit_found(const descent *d)
 {
 	const int32_t *with = d->moving->partners, *with_fixed = d->fixed->partners;
-	for (int32_t a = moving; a >= 0; a = a == moving && with ? with[moving] : -1) {
-		for (int32_t b = fixed; b >= 0; b = b == fixed && with_fixed ? with_fixed[fixed] : -1) {
-			if (!d->visit(d->user, a, b))
-				return false;
+	for (int32_t i = 0; i < d->found; i++) {
+		const int32_t moving = d->found_moving[i], fixed = d->found_fixed[i];
+		for (int32_t a = moving; a >= 0; a = a == moving && with ? with[moving] : -1) {
+			for (int32_t b = fixed; b >= 0;
+			     b = b == fixed && with_fixed ? with_fixed[fixed] : -1) {
+				if (!d->visit(d->user, a, b))
+					return false;
+			}
 		}
 	}
 	return true;
 }
 
-// Visits the leaves in some lanes of `child`, each with the leaf `other`. `fixed`: the lanes are those of a
-// fixed node.
-INLINE void visit_lanes(descent *d, unsigned lanes, const int32_t *child, int32_t other, bool fixed)
+// Opens the last `count` pairs of the stack, those with a moving node first. Returns its new height.
+INLINE int32_t open_chunk(descent *d, int32_t top, int32_t count, bool stationary, bool narrow)
 {
-	for (; lanes && !d->ended; lanes &= lanes - 1) {
-		int32_t t = ~child[__builtin_ctz(lanes)];
-		d->ended = !(fixed ? visit_leaves(d, ~other, t) : visit_leaves(d, t, ~other));
+	const tac_pair_descent *at = d->at;
+	uint32_t node[2][TAC_PAIR_CHUNK], child[2][TAC_PAIR_CHUNK];
+	int32_t moving = 0, fixed = 0;
+	top -= count;
+	for (int32_t i = top; i < top + count; i++) {
+		const int32_t m = at->moving[i], f = at->fixed[i];
+		node[0][moving] = (uint32_t)m;
+		child[0][moving] = (uint32_t)f;
+		node[1][fixed] = (uint32_t)f;
+		child[1][fixed] = (uint32_t)~m;
+		moving += m >= 0;
+		fixed += m < 0;
 	}
-}
-
-// Opens the moving node of the entry e, the top of the stack: tests its children against the fixed node, and
-// pushes those that come near. Where all children of the fixed node are triangles, triangles of the moving
-// node are tested against them at once. Returns the new height of the stack.
-INLINE int open_moving(descent *d, tac_pair_descent *at, int top, bool stationary, bool narrow)
-{
-	entry *stack = at->stack;
-	const entry *e = &stack[top];
-	const int32_t fixed = e->fixed, fixed_lane = e->fixed_lane, level = e->level + 1;
-	const tac_body_node *parent = e->fixed_parent, *n = &d->moving->pair_nodes[e->moving];
-	bounds8 a = load_moving(n, &d->m, stationary, narrow), b = splat_fixed(parent, fixed_lane, narrow);
-	tac_f32x8 gap = leave_out(d, gaps(&a, &b, stationary, narrow), n, parent->sphere[fixed_lane], false);
-	unsigned hits = within(gap, d->reach), leaf = leaves(n);
-	unsigned near = within(gap, d->near_reach) & (fixed < 0 ? leaf | ~hits : ~hits);
-	if (fixed < 0) {
-		visit_lanes(d, hits & leaf, n->child, fixed, false);
-		hits &= ~leaf;
-	}
-	if (near)
-		extend_near_box(d, n, near);
-	if (!hits)
-		return top;
-	store(&at->levels[level], &a, narrow);
-	const tac_body_node *other = fixed >= 0 ? &d->fixed->pair_nodes[fixed] : parent;
-	const bool at_once = fixed >= 0 && leaves(other) == 0xff;
-	for (; hits; hits &= hits - 1) {
-		int k = __builtin_ctz(hits);
-		if (at_once && leaf >> k & 1) {
-			a = splat(&at->levels[level], k, narrow);
-			b = load_fixed(other, narrow);
-			gap = leave_out(d, gaps(&a, &b, stationary, narrow), other, n->sphere[k], true);
-			d->opened++;
-			if (within(gap, d->near_reach))
-				extend_near_box(d, n, 1u << k);
-			visit_lanes(d, within(gap, d->reach), other->child, n->child[k], true);
-			continue;
-		}
-		stack[top++] = (entry){n->child[k], fixed, k, fixed_lane, level, n, parent};
-	}
-	return top;
-}
-
-// The same for the fixed node.
-INLINE int open_fixed(descent *d, tac_pair_descent *at, int top, bool stationary, bool narrow)
-{
-	entry *stack = at->stack;
-	const entry *e = &stack[top];
-	const int32_t moving = e->moving, moving_lane = e->moving_lane, level = e->level;
-	const tac_body_node *parent = e->moving_parent, *n = &d->fixed->pair_nodes[e->fixed];
-	bounds8 a = splat(&at->levels[level], moving_lane, narrow), b = load_fixed(n, narrow);
-	tac_f32x8 gap = leave_out(d, gaps(&a, &b, stationary, narrow), n, parent->sphere[moving_lane], true);
-	unsigned hits = within(gap, d->reach), leaf = leaves(n);
-	if (within(gap, d->near_reach) & (moving < 0 ? leaf | ~hits : ~hits))
-		extend_near_box(d, parent, 1u << moving_lane);
-	if (moving < 0) {
-		visit_lanes(d, hits & leaf, n->child, moving, true);
-		hits &= ~leaf;
-	}
-	if (!hits)
-		return top;
-	const tac_body_node *other = moving >= 0 ? &d->moving->pair_nodes[moving] : parent;
-	const bool at_once = moving >= 0 && leaves(other) == 0xff;
-	if (at_once)
-		a = load_moving(other, &d->m, stationary, narrow);
-	for (; hits; hits &= hits - 1) {
-		int k = __builtin_ctz(hits);
-		if (at_once && leaf >> k & 1) {
-			b = splat_fixed(n, k, narrow);
-			gap = leave_out(d, gaps(&a, &b, stationary, narrow), other, n->sphere[k], false);
-			d->opened++;
-			extend_near_box(d, other, within(gap, d->near_reach));
-			visit_lanes(d, within(gap, d->reach), other->child, n->child[k], false);
-			continue;
-		}
-		stack[top++] = (entry){moving, n->child[k], moving_lane, k, level, parent, n};
-	}
+	d->found = 0;
+	for (int32_t i = 0; i < moving; i++)
+		top = open_node(d, top, node[0][i], child[0][i], true, stationary, narrow);
+	for (int32_t i = 0; i < fixed; i++)
+		top = open_node(d, top, node[1][i], child[1][i], false, stationary, narrow);
 	return top;
 }
 
@@ -363,22 +341,22 @@ static tac_swept_motion in_frames(const tac_body *moving, const tac_body *fixed,
 	return out;
 }
 
-// A descent that has opened nothing yet.
-static void begin_descent(const tac_body *fixed, tac_pair_descent *at)
+// A descent that has opened nothing yet: the fixed root is opened against each child of the moving one.
+static void begin_descent(const tac_body *moving, tac_pair_descent *at)
 {
-	const tac_dvec3 centre = tac_dmat3_transpose_apply(fixed->frame, tac_dvec3_from_vec3(fixed->centre));
-	at->above = (tac_body_node){0};
-	at->stack[0] = (entry){.fixed_parent = &at->above};
-	at->top = 1;
+	for (int k = 0; k < TAC_BODY_WIDTH; k++) {
+		at->moving[at->top] = ~k;
+		at->fixed[at->top] = 0;
+		at->top += moving->pair_nodes[0].half[0][k] >= 0;
+	}
+	for (int k = 0; k < TAC_PAIR_MOVED; k++) {
+		at->moved_node[k] = -1;
+		at->moved_near[k] = 0;
+	}
 	for (int i = 0; i < 3; i++) {
-		at->above.centre[i][0] = (float)tac_dvec3_get(centre, i);
-		at->above.half[i][0] = (float)fixed->centre_radius;
-		at->levels[0].half[i][0] = 1e30f; // the largest: the moving root is opened first
 		at->lo[i] = HUGE_VALF;
 		at->hi[i] = -HUGE_VALF;
 	}
-	// The slab of the fixed root is unbounded.
-	at->above.slab_half[0] = at->above.slab_radius[0] = at->above.side_radius[0] = 1e30f;
 }
 
 INLINE bool descend(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
@@ -387,46 +365,46 @@ INLINE bool descend(const tac_body *moving, const tac_body *fixed, const tac_swe
 {
 	double pad = ROUNDING * sweep_size(moving, fixed, sweep);
 	const tac_swept_motion turned = in_frames(moving, fixed, sweep);
-	descent d = {.moving = moving,
-		     .fixed = fixed,
-		     .m = motion_make(&turned),
-		     .visit = visit,
-		     .user = user,
-		     .without = sweep->without};
+	descent d;
+	d.moving = moving;
+	d.fixed = fixed;
+	d.m = motion_make(&turned);
+	d.visit = visit;
+	d.user = user;
+	d.at = at;
+	d.without = sweep->without;
 	if (at->top == 0)
-		begin_descent(fixed, at);
+		begin_descent(moving, at);
 	for (int i = 0; i < 3; i++) {
 		d.lo[i] = tac_f32x8_splat(at->lo[i]);
 		d.hi[i] = tac_f32x8_splat(at->hi[i]);
 	}
-	int top = at->top;
-	const int64_t limit = tac_sweep_context_work_left(context) / TAC_WORK_NODE_PAIR;
-	// The pair that the limit leaves unopened is counted, too: the work exceeds its limit when pairs are
-	// missing.
-	while (top > 0 && !d.ended && d.opened++ < limit) {
-		const entry *e = &at->stack[--top];
-		const tac_body_node *parent = e->fixed_parent;
-		const float(*size)[TAC_BODY_WIDTH] =
-			(const float(*)[TAC_BODY_WIDTH])at->levels[e->level].half;
-		const int32_t lane = e->moving_lane;
+	int32_t top = at->top;
+	int64_t left = tac_sweep_context_work_left(context) / TAC_WORK_NODE_PAIR, opened = 0;
+	bool ended = false;
+	while (top > 0 && !ended && opened < left) {
+		int32_t count = top < TAC_PAIR_CHUNK ? top : TAC_PAIR_CHUNK;
+		count = left - opened < count ? (int32_t)(left - opened) : count;
 		d.reach = (float)(*reach + pad);
 		d.near_reach = near_box ? (float)(near_box->reach + pad) : d.reach;
-		float fixed_size = parent->half[0][e->fixed_lane] + parent->half[1][e->fixed_lane] +
-				   parent->half[2][e->fixed_lane];
-		// The larger node is opened.
-		if (e->fixed < 0 ||
-		    (e->moving >= 0 && size[0][lane] + size[1][lane] + size[2][lane] > fixed_size))
-			top = open_moving(&d, at, top, stationary, narrow);
-		else
-			top = open_fixed(&d, at, top, stationary, narrow);
+		top = open_chunk(&d, top, count, stationary, narrow);
+		opened += count;
+		ended = !visit_found(&d);
 	}
-	tac_sweep_context_add_work(context, TAC_WORK_NODE_PAIR * d.opened);
+	// A pair that the limit leaves unopened is counted, too: the work exceeds its limit when pairs are
+	// missing.
+	tac_sweep_context_add_work(context, TAC_WORK_NODE_PAIR * (opened + (top > 0)));
+	for (int32_t k = 0; k < TAC_PAIR_MOVED && near_box; k++) {
+		if (at->moved_near[k])
+			extend_near_box(&d, &moving->pair_nodes[at->moved_node[k]], at->moved_near[k]);
+		at->moved_near[k] = 0;
+	}
 	for (int i = 0; i < 3 && near_box; i++) {
 		near_box->lo[i] = at->lo[i] = tac_f32x8_hmin(d.lo[i]);
 		near_box->hi[i] = at->hi[i] = tac_f32x8_hmax(d.hi[i]);
 	}
 	at->top = top;
-	return top == 0 && !d.ended;
+	return top == 0 && !ended;
 }
 
 bool TAC_SIMD_NAME(tac_pairs_visit_kernel)(const tac_body *moving, const tac_body *fixed,

@@ -41,33 +41,33 @@ typedef struct tac_separating_axes8 {
 // the displacement of the centre, and `stray` how far rotation can carry a point away from the path of the
 // centre.
 typedef struct tac_pair_bounds8 {
-	float centre[3][TAC_BODY_WIDTH], half[3][TAC_BODY_WIDTH], half_path[3][TAC_BODY_WIDTH];
+	_Alignas(32) float centre[3][TAC_BODY_WIDTH];
+	float half[3][TAC_BODY_WIDTH], half_path[3][TAC_BODY_WIDTH];
 	float normal[3][TAC_BODY_WIDTH], slab_offset[TAC_BODY_WIDTH], slab_half[TAC_BODY_WIDTH];
 	float along[3][TAC_BODY_WIDTH], along_half[TAC_BODY_WIDTH], side_radius[TAC_BODY_WIDTH];
 	float stray[TAC_BODY_WIDTH];
+	float size[TAC_BODY_WIDTH]; // the sum of the half sides of the box at rest
 } tac_pair_bounds8;
 
-// A pair of nodes that meet. The bounds of each are those of its lane: of the fixed one in its parent, of the
-// moving one in the bounds of its level.
-typedef struct tac_pair_entry {
-	int32_t moving, fixed; // nodes; ~t: triangle t
-	int32_t moving_lane, fixed_lane;
-	int32_t level; // of the moving one; 0: the root
-	const tac_body_node *moving_parent, *fixed_parent;
-} tac_pair_entry;
-
-// Opening a pair leaves at most seven others waiting, and both trees may be opened down to their leaves.
-#define TAC_PAIR_STACK (2 * 7 * TAC_BODY_LEVELS + 1)
+// Pairs of nodes are opened in chunks, last in, first out. Each level of either tree leaves at most seven
+// chunks waiting; the first chunk has the children of the moving root.
+#define TAC_PAIR_CHUNK 16
+#define TAC_PAIR_STACK ((2 * 7 * TAC_BODY_LEVELS + 2) * TAC_PAIR_CHUNK)
+// Moving nodes whose bounds in motion are kept.
+#define TAC_PAIR_MOVED 64
 
 // A descent of two trees that ended for lack of work, and goes on from there with the next work.
 typedef struct tac_pair_descent {
-	int32_t top;         // pairs that are still to be opened; 0: the descent is complete, or not begun
-	float lo[3], hi[3];  // the near box so far
-	tac_body_node above; // the fixed root as the only child of a node
-	tac_pair_entry stack[TAC_PAIR_STACK];
-	// The moved children of the moving node that was opened last on each level. All pairs with children
-	// of one node are done before another node of its level is opened.
-	tac_pair_bounds8 levels[TAC_BODY_LEVELS + 1];
+	int32_t top;        // pairs that are still to be opened; 0: the descent is complete, or not begun
+	float lo[3], hi[3]; // the near box so far
+	// A child is its node times TAC_BODY_WIDTH plus its lane. moving[i] >= 0: the moving node moving[i]
+	// is opened against the fixed child fixed[i]; else the fixed node fixed[i] against the moving child
+	// ~moving[i].
+	int32_t moving[TAC_PAIR_STACK], fixed[TAC_PAIR_STACK];
+	// The moving node n is at place n % TAC_PAIR_MOVED, if it is there.
+	int32_t moved_node[TAC_PAIR_MOVED];  // -1: none
+	uint32_t moved_near[TAC_PAIR_MOVED]; // its children that the near box has to contain
+	tac_pair_bounds8 moved[TAC_PAIR_MOVED];
 } tac_pair_descent;
 
 // The pairs that come closer than `reach` on a way that begins at `pose` and goes on by v (m) and w (rad).

@@ -147,6 +147,7 @@ static void expected_i32(const wide_in *in, wide_out *out)
 		out->i32[I32_SELECT][k] = wrapped(chosen ? i : j);
 		out->i32[I32_GATHER][k] = in->i32_table[in->index[k]];
 		out->i32[I32_PERMUTE][k] = in->i[in->j[k] & 7];
+		out->i32[I32_COMPRESS][k] = 0;
 		out->i32[I32_SPLAT][k] = in->i32_table[3];
 		out->i32[I32_LOADU][k] = in->i32_table[k + 1];
 		out->i32[I32_SET][k] = k == 5 ? in->j[0] : in->i[k];
@@ -156,6 +157,10 @@ static void expected_i32(const wide_in *in, wide_out *out)
 		out->mask[MASK_I32_LT] |= i < j ? bit : 0;
 		out->mask[MASK_I32_GT] |= i > j ? bit : 0;
 		out->mask[MASK_I32_EQ] |= i == j ? bit : 0;
+	}
+	for (int k = 0, n = 0; k < 8; k++) {
+		if ((uint32_t)in->j[0] >> k & 1)
+			out->i32[I32_COMPRESS][n++] = in->i[k];
 	}
 }
 

@@ -86,6 +86,7 @@ static void integers(const wide_in *in, wide_out *out)
 	tac_i32x8_storeu(out->i32[I32_SELECT], tac_i32x8_select(m, i, j));
 	tac_i32x8_storeu(out->i32[I32_GATHER], tac_i32x8_gather(in->i32_table, index));
 	tac_i32x8_storeu(out->i32[I32_PERMUTE], tac_i32x8_permute(i, j));
+	tac_i32x8_storeu(out->i32[I32_COMPRESS], tac_i32x8_compress(i, (unsigned)in->j[0] & 0xFF));
 	tac_i32x8_storeu(out->i32[I32_SPLAT], tac_i32x8_splat(in->i32_table[3]));
 	tac_i32x8_storeu(out->i32[I32_LOADU], tac_i32x8_loadu(in->i32_table + 1));
 	tac_i32x8_storeu(out->i32[I32_SET], tac_i32x8_set(i, 5, in->j[0]));
