@@ -34,8 +34,12 @@ typedef struct query {
 	double least;   // distance of the pairs examined
 	tac_sweep_context *context;
 	tac_contacts *out;
-	tac_swept_motion pose;
-	tac_triangle_pair pair;
+	// The pair that is examined, in the fixed frame. Few corners of the moving triangle are needed: bit k
+	// of `placed` says that a[k] is set, bit 3 that its normal is.
+	int32_t moving_at; // the position of the moving triangle; -1: none
+	unsigned placed;
+	const tac_body_triangle *moving_triangle, *fixed_triangle;
+	tac_dvec3 a[3], b[3], normal;
 	// Chains of contacts with the same vertex: the first of each, and the next of each contact; indices
 	// plus 1.
 	int16_t chain[CHAINS], next[ROOM];
@@ -104,48 +108,98 @@ static bool same_contact(const tac_contact_point *a, const tac_contact_point *b)
 	return vertex && tac_contacts_coplanar(a, b->normal, b->gap);
 }
 
-static bool is_closer(const tac_contact_point *a, const tac_contact_point *b)
+// A contact to be sorted, by its place in the list.
+typedef struct keyed {
+	uint64_t key;
+	int16_t at;
+} keyed;
+
+// Merges two sorted runs, [from, middle) and [middle, end), without branches that depend on the keys.
+static void merge(const keyed *from, const keyed *middle, const keyed *end, keyed *to)
 {
-	return a->gap != b->gap ? a->gap < b->gap : comes_before(a, b);
+	const keyed *other = middle;
+	while (from < middle && other < end) {
+		const bool right = other->key < from->key;
+		*to++ = from[(other - from) & -(ptrdiff_t)right];
+		from += !right;
+		other += right;
+	}
+	memcpy(to, from, (size_t)((const char *)middle - (const char *)from));
+	memcpy(to + (middle - from), other, (size_t)((const char *)end - (const char *)other));
 }
 
-typedef bool contact_order(const tac_contact_point *a, const tac_contact_point *b);
-
-// Heap sort of the indices, then the cycles of the permutation: bounded, in place, without allocation.
-static void sort_contacts(tac_contacts *c, contact_order *before)
+// Merge sort, stable. Returns which of the two arrays has the result.
+static keyed *sort_keys(keyed *from, keyed *to, int32_t count)
 {
-	int16_t order[ROOM];
-	for (int32_t i = 0; i < c->count; i++)
-		order[i] = (int16_t)i;
-	for (int32_t start = c->count / 2 - 1, end = c->count; end > 1;) {
-		if (start < 0) {
-			int16_t top = order[0];
-			order[0] = order[--end];
-			order[end] = top;
-		}
-		int32_t root = start < 0 ? 0 : start--;
-		for (int32_t child; (child = 2 * root + 1) < end; root = child) {
-			if (child + 1 < end && before(&c->list[order[child]], &c->list[order[child + 1]]))
-				child++;
-			if (!before(&c->list[order[root]], &c->list[order[child]]))
-				break;
-			int16_t swap = order[root];
-			order[root] = order[child];
-			order[child] = swap;
-		}
+	for (int32_t i = 1; i < count; i += 2) { // runs of two
+		const keyed a = from[i - 1], b = from[i];
+		from[i - (a.key <= b.key)] = a;
+		from[i - (a.key > b.key)] = b;
 	}
+	for (int32_t width = 2; width < count; width *= 2) {
+		for (int32_t i = 0; i < count; i += 2 * width) {
+			const int32_t middle = i + width < count ? i + width : count,
+				      end = middle + width < count ? middle + width : count;
+			merge(&from[i], &from[middle], &from[end], &to[i]);
+		}
+		keyed *swap = from;
+		from = to;
+		to = swap;
+	}
+	return from;
+}
+
+// Moves contact order[i].at to place i, for all: the cycles of the permutation, in place.
+static void permute(tac_contacts *c, keyed *order)
+{
 	for (int16_t i = 0; i < c->count; i++) {
+		if (order[i].at == i)
+			continue;
 		tac_contact_point held = c->list[i];
 		int16_t to = i;
-		while (order[to] != i) {
-			int16_t from = order[to];
+		while (order[to].at != i) {
+			int16_t from = order[to].at;
 			c->list[to] = c->list[from];
-			order[to] = to;
+			order[to].at = to;
 			to = from;
 		}
 		c->list[to] = held;
-		order[to] = to;
+		order[to].at = to;
 	}
+}
+
+// By kind, moving feature and fixed feature, which no two contacts share.
+static void sort_by_features(tac_contacts *c)
+{
+	keyed order[ROOM], sorted[ROOM], other[ROOM];
+	int32_t end[TAC_CONTACT_SPHERES + 2] = {0};
+	for (int32_t i = 0; i < c->count; i++)
+		end[c->list[i].kind + 1]++;
+	for (int kind = 0; kind <= TAC_CONTACT_SPHERES; kind++)
+		end[kind + 1] += end[kind]; // the start of each kind, until it is filled
+	for (int32_t i = 0; i < c->count; i++) {
+		const tac_contact_point *p = &c->list[i];
+		order[end[p->kind]++] = (keyed){
+			(uint64_t)(uint32_t)p->moving_feature << 32 | (uint32_t)p->fixed_feature, (int16_t)i};
+	}
+	for (int32_t kind = 0, start = 0; kind <= TAC_CONTACT_SPHERES; start = end[kind++]) {
+		const int32_t count = end[kind] - start;
+		const keyed *from = sort_keys(&order[start], other, count);
+		memcpy(&sorted[start], from, (size_t)count * sizeof *from);
+	}
+	permute(c, sorted);
+}
+
+// By gap; equal gaps as above.
+static void sort_by_gaps(tac_contacts *c)
+{
+	keyed order[ROOM], other[ROOM];
+	sort_by_features(c);
+	for (int16_t i = 0; i < c->count; i++) {
+		order[i].at = i;
+		memcpy(&order[i].key, &c->list[i].gap, sizeof order[i].key); // as gaps are not negative
+	}
+	permute(c, sort_keys(order, other, c->count));
 }
 
 static int16_t *chain_of(query *q, const tac_contact_point *c)
@@ -166,7 +220,7 @@ static void link_contact(query *q, int32_t i)
 static void prune(query *q)
 {
 	tac_contacts *out = q->out;
-	sort_contacts(out, is_closer);
+	sort_by_gaps(out);
 	out->dropped += out->count - TAC_CONTACTS_MAX;
 	out->count = TAC_CONTACTS_MAX;
 	q->max_gap = out->list[TAC_CONTACTS_MAX - 1].gap;
@@ -175,26 +229,26 @@ static void prune(query *q)
 		link_contact(q, i);
 }
 
-static void put(query *q, tac_contact_point c)
+static void put(query *q, tac_contact_point *c)
 {
 	tac_contacts *out = q->out;
-	c.moving_surface = q->moving.body->mesh->triangle_surface[c.moving_triangle];
-	c.fixed_surface = q->fixed.body->mesh->triangle_surface[c.fixed_triangle];
-	for (int16_t i = *chain_of(q, &c); i > 0; i = q->next[i - 1]) {
-		if (!same_contact(&out->list[i - 1], &c))
+	c->moving_surface = q->moving.body->mesh->triangle_surface[c->moving_triangle];
+	c->fixed_surface = q->fixed.body->mesh->triangle_surface[c->fixed_triangle];
+	for (int16_t i = *chain_of(q, c); i > 0; i = q->next[i - 1]) {
+		if (!same_contact(&out->list[i - 1], c))
 			continue;
 		// The lowest indices, so that the result does not depend on the order of visits.
-		if (comes_before(&c, &out->list[i - 1]))
-			out->list[i - 1] = c;
+		if (comes_before(c, &out->list[i - 1]))
+			out->list[i - 1] = *c;
 		return;
 	}
-	if (c.gap > q->max_gap) {
+	if (c->gap > q->max_gap) {
 		out->dropped++;
 		return;
 	}
 	if (out->count == ROOM)
 		prune(q);
-	out->list[out->count] = c;
+	out->list[out->count] = *c;
 	link_contact(q, out->count++);
 }
 
@@ -309,7 +363,7 @@ static void vertex_contact(query *q, const face *from, int k, const face *to, bo
 			       .normal = flip ? tac_dvec3_neg(normal) : normal,
 			       .point = flip ? on : p,
 			       .gap = at == TARGET_FEATURE ? d : height};
-	put(q, c);
+	put(q, &c);
 }
 
 static void edge_contact(query *q, const face *a, int k, const face *b, int j)
@@ -344,16 +398,50 @@ static void edge_contact(query *q, const face *a, int k, const face *b, int j)
 			       .normal = normal,
 			       .point = x,
 			       .gap = gap};
-	put(q, c);
+	put(q, &c);
 }
 
-// Adds the contacts of the near features of the loaded pair.
-static void examine(query *q, unsigned features)
+// Sets the corners of the moving triangle, bits 0 to 2 of `parts`, and its normal, bit 3.
+static void place(query *q, unsigned parts)
 {
-	const tac_body_triangle *ta = q->pair.a.triangle, *tb = q->pair.fixed_triangle;
-	face a = {&q->moving, ta, q->pair.a.start, q->pair.a.normal};
-	face b = {&q->fixed, tb, q->pair.b, tb->normal};
-	for (unsigned left = features; left; left &= left - 1) {
+	const tac_body_triangle *t = q->moving_triangle;
+	parts &= ~q->placed;
+	q->placed |= parts;
+	for (int k = 0; k < 3; k++) {
+		if (parts >> k & 1)
+			q->a[k] = tac_drigid_apply_point(q->moving.T, tac_dvec3_from_vec3(t->vertex[k]));
+	}
+	if (parts & 8)
+		q->normal = tac_dmat3_apply(q->moving.T->R, t->normal);
+}
+
+static void load(query *q, const tac_near_pair *pair)
+{
+	if (q->moving_at != pair->moving) {
+		q->moving_at = pair->moving;
+		q->moving_triangle = &q->moving.body->triangles[pair->moving];
+		q->placed = 0;
+	}
+	q->fixed_triangle = &q->fixed.body->triangles[pair->fixed];
+	tac_body_triangle_load(q->fixed_triangle, q->b);
+}
+
+// Adds the contacts of the near features of the loaded pair. Returns how many features it has.
+static int examine(query *q, unsigned features)
+{
+	int count = 0;
+	// All of the moving triangle where fixed vertices are near it, and the ends of its near edges.
+	unsigned parts = features & 7;
+	if (features >> TAC_FEATURE_BIT_FIXED_VERTEX & 7)
+		parts = 15;
+	for (int k = 0; k < 3; k++) {
+		if (features >> (TAC_FEATURE_BIT_EDGES + 3 * k) & 7)
+			parts |= 1U << k | 1U << (k + 1) % 3;
+	}
+	place(q, parts);
+	const face a = {&q->moving, q->moving_triangle, q->a, q->normal},
+		   b = {&q->fixed, q->fixed_triangle, q->b, q->fixed_triangle->normal};
+	for (unsigned left = features; left; left &= left - 1, count++) {
 		int bit = __builtin_ctz(left);
 		if (bit < TAC_FEATURE_BIT_FIXED_VERTEX)
 			vertex_contact(q, &a, bit, &b, false);
@@ -363,13 +451,17 @@ static void examine(query *q, unsigned features)
 			edge_contact(q, &a, (bit - TAC_FEATURE_BIT_EDGES) / 3, &b,
 				     (bit - TAC_FEATURE_BIT_EDGES) % 3);
 	}
+	return count;
 }
 
 // The work of a pair's near features; 0: there are none.
 static int64_t examination_work(const tac_near_pair *pair, unsigned features)
 {
 	const bool near = features || pair->clearance <= 0;
-	return near ? TAC_WORK_FEATURE_PAIR * (1 + __builtin_popcount(features)) : 0;
+	int64_t count = 1;
+	for (; features; features &= features - 1)
+		count++;
+	return near ? TAC_WORK_FEATURE_PAIR * count : 0;
 }
 
 // Lowers the margin to a multiple of a BINS-th of it for which twice the work suffices: a query that has come
@@ -377,6 +469,8 @@ static int64_t examination_work(const tac_near_pair *pair, unsigned features)
 static bool fit_margin(query *q, const tac_near_pair *pairs, const uint16_t *features, int32_t count)
 {
 	int64_t bins[BINS] = {0}, left = tac_sweep_context_overdraft(q->context);
+	if ((int64_t)TAC_WORK_FEATURE_PAIR * 16 * count <= left) // all 15 features of each pair
+		return true;
 	for (int32_t i = 0; i < count; i++) {
 		const double at = (double)pairs[i].clearance / q->margin * BINS;
 		bins[at <= 0          ? 0
@@ -394,8 +488,8 @@ static bool fit_margin(query *q, const tac_near_pair *pairs, const uint16_t *fea
 // the triangles intersect.
 static bool has_features(const query *q, const tac_near_pair *pair)
 {
-	const tac_body_triangle *a = &q->pair.moving->triangles[pair->moving],
-				*b = &q->pair.fixed->triangles[pair->fixed];
+	const tac_body_triangle *a = &q->moving.body->triangles[pair->moving],
+				*b = &q->fixed.body->triangles[pair->fixed];
 	return (a->vertices | b->vertices) != 0 || (a->edges && b->edges);
 }
 
@@ -410,7 +504,7 @@ static bool visit(void *user, tac_near_pair *pairs, int32_t count)
 	count = kept;
 	uint16_t features[TAC_SWEEP_PAIRS_MAX];
 	tac_sweep_context_add_work(q->context, TAC_WORK_NEAR_FEATURES * count);
-	tac_pairs_near_features(q->pair.moving, q->pair.fixed, q->moving.T, q->margin, pairs, count,
+	tac_pairs_near_features(q->moving.body, q->fixed.body, q->moving.T, q->margin, pairs, count,
 				features);
 	if (!fit_margin(q, pairs, features, count))
 		return false;
@@ -419,13 +513,14 @@ static bool visit(void *user, tac_near_pair *pairs, int32_t count)
 			continue;
 		q->out->pairs++;
 		q->out->close_pairs += (double)pairs[i].clearance <= 0.5 * q->margin;
-		const int64_t work = examination_work(&pairs[i], features[i]);
-		if (work == 0)
+		if (!features[i] && pairs[i].clearance > 0)
 			continue;
-		tac_triangle_pair_load(&q->pair, &q->pose, pairs[i].moving, pairs[i].fixed, 0);
-		tac_sweep_context_add_work(q->context, work);
-		examine(q, features[i]);
-		if (pairs[i].clearance <= 0 && tac_triangles_cross(q->pair.a.start, q->pair.b))
+		load(q, &pairs[i]);
+		tac_sweep_context_add_work(q->context, TAC_WORK_FEATURE_PAIR * (1 + examine(q, features[i])));
+		if (pairs[i].clearance > 0)
+			continue;
+		place(q, 7);
+		if (tac_triangles_cross(q->a, q->b))
 			q->least = 0;
 	}
 	return true;
@@ -433,12 +528,12 @@ static bool visit(void *user, tac_near_pair *pairs, int32_t count)
 
 // Adds the contacts of the sphere faces that the search left out. A feature is the face plus a multiple of
 // TAC_SPHERE_FACES_MAX for each plane of the pair.
-static void find_nested(query *q)
+static void find_nested(query *q, uint16_t without)
 {
 	const tac_body *moving = q->moving.body, *fixed = q->fixed.body;
-	for (int32_t k = 0; q->pose.without >> k; k++) {
+	for (int32_t k = 0; without >> k; k++) {
 		const int32_t i = k / TAC_SPHERE_FACES_MAX, j = k % TAC_SPHERE_FACES_MAX;
-		if (!(q->pose.without >> k & 1))
+		if (!(without >> k & 1))
 			continue;
 		tac_nested_plane planes[TAC_NESTED_PLANES];
 		const int32_t count =
@@ -453,14 +548,14 @@ static void find_nested(query *q)
 		for (int32_t n = 0; n < count; n++) {
 			const tac_nested_plane *p = &planes[n];
 			q->least = fmin(q->least, p->gap);
-			put(q, (tac_contact_point){.kind = TAC_CONTACT_SPHERES,
-						   .moving_feature = i + n * TAC_SPHERE_FACES_MAX,
-						   .fixed_feature = j,
-						   .moving_triangle = on_moving,
-						   .fixed_triangle = on_fixed,
-						   .normal = p->normal,
-						   .point = p->point,
-						   .gap = p->gap});
+			put(q, &(tac_contact_point){.kind = TAC_CONTACT_SPHERES,
+						    .moving_feature = i + n * TAC_SPHERE_FACES_MAX,
+						    .fixed_feature = j,
+						    .moving_triangle = on_moving,
+						    .fixed_triangle = on_fixed,
+						    .normal = p->normal,
+						    .point = p->point,
+						    .gap = p->gap});
 		}
 	}
 }
@@ -469,7 +564,7 @@ static void finish(query *q)
 {
 	if (q->out->count > TAC_CONTACTS_MAX)
 		prune(q);
-	sort_contacts(q->out, comes_before);
+	sort_by_features(q->out);
 }
 
 void tac_contacts_query(const tac_body *moving, const tac_body *fixed, const tac_drigid *T, double margin,
@@ -480,19 +575,20 @@ void tac_contacts_query(const tac_body *moving, const tac_body *fixed, const tac
 	if (!tac_dmat3_finite(T->R) || !tac_dvec3_finite(T->t))
 		return;
 	tac_sweep_context_bind(context, moving, fixed);
-	query q = {.moving = {moving, T},
-		   .fixed = {fixed, NULL},
-		   .margin = margin,
-		   .max_gap = HUGE_VAL,
-		   .least = HUGE_VAL,
-		   .context = context,
-		   .out = out_contacts,
-		   .pose = tac_swept_motion_stationary(*T),
-		   .pair = {.moving = moving, .fixed = fixed, .loaded = -1}};
-	q.pose.without = tac_nested_find(moving, fixed, &q.pose);
+	tac_swept_motion pose = tac_swept_motion_stationary(*T);
+	pose.without = tac_nested_find(moving, fixed, &pose);
+	query q;
+	q.moving = (side){moving, T};
+	q.fixed = (side){fixed, NULL};
+	q.margin = margin;
+	q.max_gap = q.least = HUGE_VAL;
+	q.context = context;
+	q.out = out_contacts;
+	q.moving_at = -1;
+	memset(q.chain, 0, sizeof q.chain);
 	tac_pair_search search = {.moving = moving,
 				  .fixed = fixed,
-				  .sweep = &q.pose,
+				  .sweep = &pose,
 				  .reach = margin,
 				  .fixed_threshold = margin,
 				  .moving_threshold = margin,
@@ -500,7 +596,7 @@ void tac_contacts_query(const tac_body *moving, const tac_body *fixed, const tac
 				  .user = &q,
 				  .limit = TAC_CONTACTS_PAIRS_MAX};
 	tac_pair_search_run(&search, context, &q.margin);
-	find_nested(&q);
+	find_nested(&q, pose.without);
 	out_contacts->margin = q.margin;
 	out_contacts->distance = fmin(q.least, q.margin);
 	finish(&q);
