@@ -1,40 +1,53 @@
 #include "haptic/mover/mover.h"
 
 #include <math.h>
+#include <string.h>
 
-// `T` is the obstacle's pose.
-static void put_row(tac_sco *sco, const tac_contact_point *c, int32_t object, const tac_drigid *T,
-		    double bound)
+// Writes the row of a contact; `T` is the obstacle's pose.
+static void make_row(const tac_sco *sco, const tac_contact_point *c, const tac_drigid *T,
+		     tac_sco_unit_row *out)
 {
-	if (sco->row_count >= SCO_MAX_ROWS) {
-		sco->tick.flags |= TAC_SCO_DROPPED;
-		return;
-	}
 	tac_dvec3 n = tac_dmat3_apply(T->R, c->normal);
 	tac_dvec3 arm = tac_dvec3_sub(tac_drigid_apply_point(T, c->point), sco->pose.position);
 	tac_dvec3 m = tac_dvec3_zero();
 	if (!sco->def.fixed_rotation)
 		m = tac_dvec3_scale(tac_dvec3_cross(arm, n), 1 / sco->def.metric_m);
 	double length = sqrt(tac_dvec3_dot(n, n) + tac_dvec3_dot(m, m)), scale = 1 / length;
-	double row[TAC_QP_SIZE] = {n.x, n.y, n.z, m.x, m.y, m.z};
-	for (int k = 0; k < TAC_QP_SIZE; k++)
-		sco->qp_rows[sco->row_count][k] = scale * row[k];
-	for (int32_t i = 0; i < sco->bearing_count && sco->guess_count < TAC_QP_SIZE; i++) {
-		const tac_sco_injected *b = &sco->bearing[i];
-		if (b->contact.moving_feature == c->moving_feature && b->object == object &&
-		    tac_sco_same_features(&b->contact, c))
-			sco->guess[sco->guess_count++] = sco->row_count;
+	*out = (tac_sco_unit_row){
+		.row = {scale * n.x, scale * n.y, scale * n.z, scale * m.x, scale * m.y, scale * m.z},
+		.length = length,
+		.made = sco->unit_rows_made};
+}
+
+// Adds a row of the QP.
+static void put_row(tac_sco *sco, const tac_contact_point *c, int32_t object, const tac_sco_unit_row *unit,
+		    double bound)
+{
+	if (sco->row_count >= SCO_MAX_ROWS) {
+		sco->tick.flags |= TAC_SCO_DROPPED;
+		return;
 	}
-	sco->rows[sco->row_count++] = (tac_sco_row){c, object, length, bound, 0};
+	memcpy(sco->qp_rows[sco->row_count], unit->row, sizeof unit->row);
+	// Few contacts have a feature with the same last bits as one that bore.
+	if (sco->bearing_features >> (c->moving_feature & 63) & 1) {
+		for (int32_t i = 0; i < sco->bearing_count && sco->guess_count < TAC_QP_SIZE; i++) {
+			const tac_sco_injected *b = &sco->bearing[i];
+			if (b->object == object && tac_sco_same_features(&b->contact, c))
+				sco->guess[sco->guess_count++] = sco->row_count;
+		}
+	}
+	sco->rows[sco->row_count++] = (tac_sco_row){c, object, unit->length, bound, 0};
 }
 
 // The rows that bear a solution are the first guess of the next QP, with these rows or with others.
 static void remember_bearing(tac_sco *sco, const tac_qp_result *qp)
 {
 	sco->bearing_count = sco->guess_count = qp->active_count;
+	sco->bearing_features = 0;
 	for (int32_t j = 0; j < qp->active_count; j++) {
 		const tac_sco_row *row = &sco->rows[qp->active[j]];
 		sco->bearing[j] = (tac_sco_injected){*row->contact, row->object, false};
+		sco->bearing_features |= (uint64_t)1 << (row->contact->moving_feature & 63);
 		sco->guess[j] = qp->active[j];
 	}
 }
@@ -46,23 +59,51 @@ static double bound_of(const tac_sco *sco, double gap)
 	return spare >= 0 ? -spare : -SCO_GAP_RECOVERY * spare;
 }
 
+// Forgets the rows of the listed contacts unless the lists and all poses are those for which they were made.
+static void keep_unit_rows(tac_sco *sco)
+{
+	const tac_dvec3 at = sco->pose.position;
+	bool same = memcmp(&sco->unit_rows_at, &at, sizeof at) == 0;
+	for (int32_t i = 0; i < sco->def.object_count; i++) {
+		tac_sco_obstacle *o = &sco->obstacles[i];
+		same = same && o->rows_of == o->lists && o->row_count == o->contacts->count &&
+		       memcmp(&o->rows_at, &o->pose, sizeof o->pose) == 0;
+		o->rows_of = o->lists;
+		o->row_count = o->contacts->count;
+		o->rows_at = o->pose;
+	}
+	sco->unit_rows_at = at;
+	if (!same)
+		sco->unit_rows_made++;
+}
+
 static void collect_rows(tac_sco *sco, double within)
 {
+	int32_t first = 0; // of the obstacle's unit rows
 	sco->row_count = sco->guess_count = 0;
+	keep_unit_rows(sco);
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		const tac_contacts *list = sco->obstacles[i].contacts;
 		const tac_drigid T = tac_drigid_from_pose(sco->obstacles[i].pose);
 		for (int32_t k = 0; k < list->count; k++) {
 			const tac_contact_point *c = &list->list[k];
-			if (c->gap <= within)
-				put_row(sco, c, i, &T, bound_of(sco, c->gap));
+			if (!(c->gap <= within))
+				continue;
+			const int32_t at = first + k < SCO_MAX_ROWS ? first + k : SCO_MAX_ROWS;
+			tac_sco_unit_row *unit = &sco->unit_rows[at];
+			if (unit->made != sco->unit_rows_made || at == SCO_MAX_ROWS)
+				make_row(sco, c, &T, unit);
+			put_row(sco, c, i, unit, bound_of(sco, c->gap));
 		}
+		first += list->count;
 	}
 	for (int32_t i = 0; i < sco->injected_count; i++) {
 		const tac_sco_injected *in = &sco->injected[i];
 		double bound = bound_of(sco, in->contact.gap);
 		const tac_drigid T = tac_drigid_from_pose(sco->obstacles[in->object].pose);
-		put_row(sco, &in->contact, in->object, &T, in->blocker ? fmax(0, bound) : bound);
+		tac_sco_unit_row unit;
+		make_row(sco, &in->contact, &T, &unit);
+		put_row(sco, &in->contact, in->object, &unit, in->blocker ? fmax(0, bound) : bound);
 	}
 }
 
@@ -112,7 +153,7 @@ static void correct_rows(tac_sco *sco, tac_sco_twist t)
 // moves.
 typedef enum tac_sco_bounds { WITH_CURVATURE, CURVATURE_NO_RETREAT, NO_RETREAT } tac_sco_bounds;
 
-static double row_bound(const tac_sco *sco, const tac_sco_row *row, tac_sco_bounds mode)
+static double row_bound(const tac_sco_row *row, tac_sco_bounds mode)
 {
 	double b = row->bound, k = row->curvature;
 	if (mode != NO_RETREAT && k > 0) {
@@ -123,7 +164,7 @@ static double row_bound(const tac_sco *sco, const tac_sco_row *row, tac_sco_boun
 	}
 	if (mode != WITH_CURVATURE)
 		b = fmin(b, 0);
-	return b + obstacle_advance(sco, row);
+	return b;
 }
 
 // The work units of a QP, with the correction of its rows: a fit to the times of QPs of 4 to 1,000 rows.
@@ -136,14 +177,17 @@ static int64_t qp_work(int32_t rows, int32_t iterations)
 static bool run_qp(tac_sco *sco, tac_sco_twist t0, tac_sco_bounds last_mode, tac_sco_work *work,
 		   tac_qp_result *out)
 {
-	double rho = sco->def.metric_m;
+	const double rho = sco->def.metric_m;
+	const bool pushing = tac_sco_any_obstacle_moves(sco);
 	const double y0[TAC_QP_SIZE] = {t0.v.x, t0.v.y, t0.v.z, t0.w.x * rho, t0.w.y * rho, t0.w.z * rho};
 	for (int mode = 0; mode <= (int)last_mode; mode++) {
 		if (!tac_sco_work_admit(work, SCO_QP_SOLVE))
 			return false;
 		for (int32_t i = 0; i < sco->row_count; i++) {
 			const tac_sco_row *row = &sco->rows[i];
-			double b = row_bound(sco, row, (tac_sco_bounds)mode) / row->length;
+			double b = row_bound(row, (tac_sco_bounds)mode) +
+				   (pushing ? obstacle_advance(sco, row) : 0);
+			b /= row->length;
 			for (int k = 0; k < TAC_QP_SIZE; k++)
 				b -= sco->qp_rows[i][k] * y0[k];
 			sco->qp_bounds[i] = b;
@@ -274,19 +318,13 @@ bool tac_sco_solve(tac_sco *sco, tac_sco_twist t0, double reach, tac_sco_twist *
 	return true;
 }
 
-static bool bears_more(const tac_sco_contact *a, const tac_sco_contact *b)
-{
-	return a->load_m > b->load_m;
-}
-
-// Inserts by falling load; equal loads stay in the order of the rows.
-static void report_row(const tac_sco *sco, const tac_sco_row *row, double load, tac_sco_report *report)
+static tac_sco_contact contact_of(const tac_sco *sco, const tac_sco_row *row, double load)
 {
 	const tac_contact_point *c = row->contact;
 	const tac_sco_obstacle *obstacle = &sco->obstacles[row->object];
 	const tac_sco_geometry *geometry = obstacle->geometry;
 	const double detail = geometry->detail ? geometry->detail(obstacle->memory) : 0;
-	tac_sco_contact contact = {
+	return (tac_sco_contact){
 		.point_m = tac_dpose_apply_point(obstacle->pose, c->point),
 		.normal = tac_dpose_apply_vector(obstacle->pose, c->normal),
 		.gap_m = c->gap + detail,
@@ -298,17 +336,37 @@ static void report_row(const tac_sco *sco, const tac_sco_row *row, double load, 
 		.tool_triangle = c->moving_triangle,
 		.object_triangle = c->fixed_triangle,
 	};
-	int32_t at = report->contact_count;
-	if (at == TAC_SCO_CONTACTS) {
-		if (!bears_more(&contact, &report->contacts[at - 1]))
-			return;
-		at--;
-	} else {
-		report->contact_count++;
+}
+
+// Adds the contacts by falling load; equal loads stay in the order of the rows.
+static void report_rows(const tac_sco *sco, const tac_qp_result *qp, tac_sco_report *report)
+{
+	int32_t bearing[TAC_QP_SIZE], count = 0; // the rows with a load
+	double load[TAC_QP_SIZE];
+	for (int32_t j = 0; j < qp->active_count; j++) {
+		const int32_t row = qp->active[j];
+		const double bears = qp->multiplier[j] / sco->rows[row].length;
+		int32_t at = count;
+		if (!(bears > 0))
+			continue;
+		for (; at > 0 && (load[at - 1] < bears || (load[at - 1] == bears && bearing[at - 1] > row));
+		     at--) {
+			load[at] = load[at - 1];
+			bearing[at] = bearing[at - 1];
+		}
+		load[at] = bears;
+		bearing[at] = row;
+		count++;
 	}
-	for (; at > 0 && bears_more(&contact, &report->contacts[at - 1]); at--)
-		report->contacts[at] = report->contacts[at - 1];
-	report->contacts[at] = contact;
+	for (int32_t i = 0; i < count; i++)
+		report->contacts[report->contact_count++] = contact_of(sco, &sco->rows[bearing[i]], load[i]);
+	for (int32_t i = 0; i < sco->row_count && report->contact_count < TAC_SCO_CONTACTS; i++) {
+		bool bears = false;
+		for (int32_t j = 0; j < count; j++)
+			bears |= bearing[j] == i;
+		if (!bears)
+			report->contacts[report->contact_count++] = contact_of(sco, &sco->rows[i], 0);
+	}
 }
 
 // The bodies have triangles of their own for flat faces; the report names those of their meshes, where a
@@ -348,13 +406,6 @@ void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report)
 	sco->tick.work.count[SCO_QP_SOLVE]++;
 	sco->tick.work.units += extra.units;
 	sco->tick.flags |= TAC_SCO_CONTACT;
-	for (int32_t i = 0; i < sco->row_count; i++) {
-		double load = 0;
-		for (int32_t j = 0; j < qp.active_count; j++) {
-			if (qp.active[j] == i)
-				load = qp.multiplier[j] / sco->rows[i].length;
-		}
-		report_row(sco, &sco->rows[i], load, out_report);
-	}
+	report_rows(sco, &qp, out_report);
 	name_source_triangles(sco, out_report);
 }

@@ -43,6 +43,10 @@ typedef struct tac_sco_obstacle {
 	bool moves;          // in this substep
 	// The contacts at the SCO's pose, and the memory for those of the next pose.
 	tac_contacts *contacts, *spare;
+	// How many lists there have been; that of the unit rows, its length, and the obstacle's pose then.
+	int64_t lists, rows_of;
+	int32_t row_count;
+	tac_dpose rows_at;
 	// The check, or the reset, that is under way: the tool's pose relative to it, where it was before the
 	// step, and whether the collider has found them apart.
 	tac_dpose checked_at, check_before;
@@ -57,6 +61,13 @@ typedef struct tac_sco_row {
 	double bound;     // what the motion along the normal must reach, m
 	double curvature; // true gap minus linear gap after the last solution, m
 } tac_sco_row;
+
+// The same without its bound: it depends on the poses of the tool and the obstacle alone.
+typedef struct tac_sco_unit_row {
+	double row[TAC_QP_SIZE];
+	double length; // before it was normalised
+	int64_t made;  // tac_sco.unit_rows_made: the poses and lists are those of now
+} tac_sco_unit_row;
 
 typedef struct tac_sco_injected {
 	tac_contact_point contact;
@@ -111,10 +122,15 @@ struct tac_sco {
 	double qp_rows[SCO_MAX_ROWS][TAC_QP_SIZE];
 	double qp_bounds[SCO_MAX_ROWS];
 	int32_t row_count;
+	// Of the listed contacts, in the order of the lists; the last one is for those that do not fit.
+	tac_sco_unit_row unit_rows[SCO_MAX_ROWS + 1];
+	int64_t unit_rows_made;
+	tac_dvec3 unit_rows_at; // the tool's position
 	// The contacts that bore the last solution, and those of the rows that they are now: the next QP
 	// begins with them.
 	tac_sco_injected bearing[TAC_QP_SIZE];
 	int32_t bearing_count;
+	uint64_t bearing_features; // a bit for the last six bits of each one's moving feature
 	int32_t guess[TAC_QP_SIZE], guess_count;
 	tac_sco_injected injected[SCO_MAX_INJECTED];
 	int32_t injected_count;

@@ -311,6 +311,7 @@ static void list_rows(tac_sco *sco, double within)
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		sco->obstacles[i].contacts->count = 0;
 		sco->obstacles[i].contacts->dropped = 0;
+		sco->obstacles[i].lists++;
 	}
 	memset(m->slots, 0, sizeof m->slots);
 	sco->tick.work.units += SCO_PLANE_UNITS * m->count;
