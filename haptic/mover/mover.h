@@ -106,6 +106,7 @@ struct tac_sco {
 	tac_dpose check_before; // where to return to if the pose under check is not free
 	tac_dpose last_device;
 	bool has_last_device;
+	double last_device_travel_m; // in the last step
 	tac_dvec3 last_turn; // rotation vector to the device at the last step: decides the direction near pi
 	double turn_hysteresis_rad; // how much longer that direction may be
 	bool near_contact;          // no flights, and the slew limit applies

@@ -299,6 +299,7 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	sco->fault_flags = TAC_SCO_FAULT;
 	sco->reset_unfinished = sco->check_unfinished = false;
 	sco->has_last_device = false;
+	sco->last_device_travel_m = 0;
 	sco->last_turn = tac_dvec3_zero();
 	sco->trust = (tac_sco_trust){.radius_m = sco->def.trust_min_m, .cap_m = sco->def.trust_max_m};
 	sco->stride = (tac_sco_stride){.max_m = sco->def.trust_max_m};
@@ -427,6 +428,10 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 						    tac_dquat_conjugate(sco->last_device.rotation)))};
 		travel = tac_sco_max_travel(sco, moved);
 		sco->tick.slew_limit_m += SCO_SLEW_DEVICE_FACTOR * travel;
+		// A hand that sets off is followed in as few substeps as one that goes on.
+		if (travel > SCO_GROWTH * sco->last_device_travel_m)
+			sco->trust.radius_m = fmin(fmax(sco->trust.radius_m, travel), sco->def.trust_max_m);
+		sco->last_device_travel_m = travel;
 	}
 	// A device that stands still makes no noise: the longer it does, the less a turn beyond pi is kept.
 	if (travel > 0)
