@@ -89,6 +89,11 @@ TAC_API void tac_sweep_context_reset(tac_sweep_context *context);
 // Thread: RT.
 TAC_API void tac_sweep_context_set_work_limit(tac_sweep_context *context, int64_t limit);
 
+// Contact queries may from now on cover less than their margin, but no less than `reach_m`, where that saves
+// them making a list at once; tac_sweep_context_prepare makes it. 0, as after a reset: they may not.
+// Thread: RT.
+TAC_API void tac_sweep_context_set_enough(tac_sweep_context *context, double reach_m);
+
 // The work counted since the limit was set, or since the context was created or reset.
 // Thread: RT.
 TAC_API int64_t tac_sweep_context_work(const tac_sweep_context *context);

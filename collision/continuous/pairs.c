@@ -34,6 +34,10 @@
 // second. Larger: smaller parts, and more poses that both lists serve.
 #define LIST_AHEAD     6.0
 #define LIST_AHEAD_MIN 2.0
+// A list that covers less than a search at a pose asked for, but this fraction of it, serves on while its
+// successor is made in so many parts. Larger: more lists are made at once. Smaller: shorter margins.
+#define LIST_ENOUGH 0.5
+#define LIST_LATE   3.0
 // The smallest part of a list that is prepared at once.
 #define LIST_AHEAD_WORK 1000
 
@@ -504,9 +508,10 @@ void tac_sweep_context_prepare(tac_sweep_context *context, const tac_drigid *T)
 		return;
 	tac_swept_motion here = tac_swept_motion_stationary(*T);
 	here.without = list_of(context)->without;
-	const double left = motions_left(context, T);
+	const bool is_short = reach_at(context, list_of(context), T) < context->pose_reach;
+	const double left = is_short ? LIST_LATE : motions_left(context, T);
 	context->list_life = fmax(context->list_life, left);
-	if (left > fmin(LIST_AHEAD, 0.5 * context->list_life))
+	if (!is_short && left > fmin(LIST_AHEAD, 0.5 * context->list_life))
 		return;
 	if (!(context->pose_reach <= reach_during(context, list_in_making(context), &here))) {
 		if (left < LIST_AHEAD_MIN)
@@ -643,6 +648,15 @@ static bool visit_listed(const tac_pair_search *s, tac_sweep_context *context, b
 	return s->visit(s->user, context->candidates, count);
 }
 
+// Whether the present list covers the search, or enough of one that may shorten its reach: the next list is
+// then made in parts (tac_sweep_context_prepare).
+static bool serves(const tac_pair_search *s, const tac_sweep_context *context)
+{
+	const double reach = reach_during(context, list_of(context), s->sweep);
+	return reach >= s->reach || (s->limit > 0 && context->enough > 0 &&
+				     reach >= fmax(context->enough, LIST_ENOUGH * s->reach));
+}
+
 bool tac_pair_search_run(const tac_pair_search *search, tac_sweep_context *context, double *out_reach)
 {
 	const tac_swept_motion *sweep = search->sweep;
@@ -652,7 +666,7 @@ bool tac_pair_search_run(const tac_pair_search *search, tac_sweep_context *conte
 		context->ahead_v = tac_dvec3_sub(sweep->end.t, sweep->start.t);
 		context->ahead_w = small_turn(&sweep->start, &sweep->end);
 	}
-	const bool is_new = context && !tac_sweep_context_covers(context, sweep, search->reach);
+	const bool is_new = context && !serves(search, context);
 	if (is_new)
 		make_list(search->moving, search->fixed, sweep, search->reach, context);
 	if (context && (search->limit > 0 || tac_sweep_context_covers(context, sweep, search->reach)))

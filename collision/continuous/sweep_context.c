@@ -52,6 +52,11 @@ void tac_sweep_context_set_work_limit(tac_sweep_context *context, int64_t limit)
 	context->work_limit = limit;
 }
 
+void tac_sweep_context_set_enough(tac_sweep_context *context, double reach_m)
+{
+	context->enough = reach_m;
+}
+
 int64_t tac_sweep_context_work(const tac_sweep_context *context)
 {
 	return context->work;
@@ -68,9 +73,11 @@ void tac_sweep_context_bind(tac_sweep_context *context, const tac_body *moving, 
 	if (!context || (context->moving == moving && context->fixed == fixed))
 		return;
 	int64_t work = context->work, limit = context->work_limit;
+	double enough = context->enough;
 	tac_sweep_context_reset(context);
 	context->work = work;
 	context->work_limit = limit;
+	context->enough = enough;
 	context->moving = moving;
 	context->fixed = fixed;
 	context->triangle_size = triangle_size(moving) + triangle_size(fixed);

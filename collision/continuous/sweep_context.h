@@ -98,8 +98,9 @@ struct tac_sweep_context {
 	double stretch_cost;             // the work of the last list, divided by its stretch
 	bool stretch_down;               // whether the next stretch is shorter
 	double pose_reach;               // of the last search at a single pose, m
-	double list_life;                // how many motions the list would serve when it was new
-	double spare_reach;              // that the list had beyond that when it was last prepared for, m
+	double enough;      // a list that reaches so far serves such a search, m; 0: it must reach all
+	double list_life;   // how many motions the list would serve when it was new
+	double spare_reach; // that the list had beyond that when it was last prepared for, m
 	// Planes of earlier certificates, tried first for the same pair.
 	struct {
 		int32_t moving, fixed; // positions of the triangles plus 1; 0: empty

@@ -15,6 +15,7 @@ typedef struct memory {
 	// Simplified bodies stay this much further apart than their gaps say, m: the gaps of this geometry
 	// are those of the bodies less this, at most those of the exact meshes.
 	double detail_m;
+	double least_m; // the margin that every list must cover
 } memory;
 
 static void destroy(void *m)
@@ -42,6 +43,7 @@ static tac_result create(const tac_sco_def *def, const tac_sco_object *object, v
 	m->exact[1] = object->body;
 	m->simplified[0] = def->tool_detail;
 	m->simplified[1] = object->detail;
+	m->least_m = SCO_LIST_GAPS * def->hold_gap_m;
 	take_bodies(m, true);
 	return tac_sweep_context_create(&m->context);
 }
@@ -71,6 +73,7 @@ static void list_bodies(memory *m, tac_dpose T_object_tool, double margin, tac_s
 {
 	tac_drigid T = tac_drigid_from_pose(T_object_tool);
 	begin_work(m, work);
+	tac_sweep_context_set_enough(m->context, m->least_m + m->detail_m);
 	tac_contacts_query(m->tool, m->body, &T, margin + m->detail_m, m->context, out);
 	end_work(m, work);
 	if (m->detail_m == 0)

@@ -301,6 +301,33 @@ static void contacts_do_not_depend_on_the_context(void)
 	TEST_ASSERT_TRUE(contacts.distance == 0); // may not be free
 }
 
+// A list of an earlier pose may cover less than the margin, never less than what is enough.
+static void a_shortened_margin_is_enough_and_no_contact_within_it_is_missing(void)
+{
+	const double enough = 1e-3, margin = 1.5e-3;
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.3f, 0.1f, 40, 24, &mesh));
+	mesh_body torus = make(mesh);
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_icosphere(0.12f, 3, &mesh));
+	mesh_body ball = make(mesh);
+	tac_rng rng = tac_rng_seed(32, 1);
+	int shortened = 0;
+	for (int n = 0; n < 2000; n++) {
+		const tac_dvec3 v = tac_dvec3_scale(tac_rng_unit_f64(&rng), 6e-3 * tac_rng_f64(&rng));
+		const tac_drigid T = pose(0.3 + v.x, v.y, 0.2206 + fabs(v.z), z_axis, 0);
+		tac_sweep_context_set_enough(context, enough);
+		tac_contacts_query(ball.body, torus.body, &T, margin, context, &contacts);
+		TEST_ASSERT_TRUE(contacts.margin >= enough && contacts.margin <= margin);
+		shortened += contacts.margin < margin;
+		expect_without_context(&ball, &torus, &T, contacts.margin);
+		if (n % 10 == 0)
+			tac_sweep_context_prepare(context, &T);
+		if (n % 100 == 0)
+			tac_sweep_context_reset(context);
+	}
+	TEST_ASSERT_GREATER_THAN(20, shortened);
+}
+
 // The most work that a step of a straight slide takes, apart from what works ahead. The first half of the
 // slide does not count: the context learns how long lists may be.
 static int64_t most_work_of_slide(const mesh_body *slider, const mesh_body *plate, bool ahead)
@@ -485,6 +512,7 @@ int main(void)
 	RUN_TEST(vertex_beside_a_concave_edge_meets_the_planes_of_both_walls);
 	RUN_TEST(closest_pair_is_always_among_the_contacts);
 	RUN_TEST(contacts_do_not_depend_on_the_context);
+	RUN_TEST(a_shortened_margin_is_enough_and_no_contact_within_it_is_missing);
 	RUN_TEST(working_ahead_changes_no_contact_and_saves_work_at_once);
 	RUN_TEST(too_many_pairs_lower_the_margin_and_no_contact_within_it_is_missing);
 	RUN_TEST(work_limit_lowers_the_margin_and_no_contact_within_it_is_missing);
