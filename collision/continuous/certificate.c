@@ -269,38 +269,43 @@ static bool visit_pair(query *q, const tac_near_pair *at)
 	return true;
 }
 
-// How far a plane fixed in the world has to separate any pair at both ends of the motion to prove it, m: the
-// bound of plane_exists.
-static double world_needed(const query *q)
+// How far a plane fixed in the world has to separate any pair at both ends of the first `part` of the motion
+// to prove it, m: the bound of plane_exists.
+static double world_needed(const query *q, double part)
 {
-	return q->threshold + q->w_length * q->w_length * q->pair.moving->radius / 8;
+	const double w = part * q->w_length;
+	return q->threshold + w * w * q->pair.moving->radius / 8;
 }
 
 // The same for a plane that turns with the body.
-static double carried_needed(const query *q)
+static double carried_needed(const query *q, double part)
 {
-	const double w = q->w_length, v = q->v_length,
+	const double w = part * q->w_length, v = part * q->v_length,
 		     reach = q->pair.fixed->radius + tac_dvec3_length(q->start.t) + v;
 	return q->threshold + (w * w * reach + 2 * w * v) / 8;
 }
 
-// Removes the pairs that a plane separates during all of the motion, eight at a time. Planes fixed in the
-// world are remembered. Returns how many are left, as far as the work goes.
-static int32_t separate(const query *q, tac_near_pair *pairs, int32_t count)
+// Removes the pairs that a plane separates during the first `part` of the motion, which is `sweep`, eight at
+// a time. Planes fixed in the world are remembered. Pairs that may take the place of the one that ended the
+// proof there stay. Returns how many are left, as far as the work goes.
+static int32_t separate(const query *q, const tac_swept_motion *sweep, double part, tac_near_pair *pairs,
+			int32_t count)
 {
 	const tac_body *moving = q->pair.moving, *fixed = q->pair.fixed;
-	const double needed = world_needed(q), turning = carried_needed(q);
+	const double needed = world_needed(q, part), turning = carried_needed(q, part);
 	int32_t kept = 0;
 	for (int32_t at = 0; at < count && tac_sweep_context_work_left(q->context) >= 0; at += SEPARATED) {
 		const int32_t n = count - at < SEPARATED ? count - at : SEPARATED;
 		tac_vec3 direction[SEPARATED];
-		const int32_t with_edges = tac_pairs_separate(moving, fixed, &q->sweep, needed, turning,
-							      &pairs[at], n, direction);
+		const int32_t with_edges =
+			tac_pairs_separate(moving, fixed, sweep, needed, turning, &pairs[at], n, direction);
 		tac_sweep_context_add_work(q->context,
 					   2 * TAC_WORK_FIND_AXIS * n + TAC_WORK_CROSS_EDGES * with_edges);
 		for (int32_t i = 0; i < n; i++) {
 			const tac_dvec3 d = tac_dvec3_from_vec3(direction[i]);
-			if ((double)pairs[at + i].clearance <= needed)
+			if ((double)pairs[at + i].clearance <= needed ||
+			    (part < 1 && is_lower(&q->result, moving->triangles[pairs[at + i].moving].id,
+						  fixed->triangles[pairs[at + i].fixed].id)))
 				pairs[kept++] = pairs[at + i];
 			else if (q->context && tac_dvec3_length_squared(d) > 0)
 				tac_sweep_context_remember(q->context, &pairs[at + i],
@@ -310,13 +315,39 @@ static int32_t separate(const query *q, tac_near_pair *pairs, int32_t count)
 	return kept;
 }
 
+// Puts the pair that comes closest at an end of the motion first: where it ends the proof, the others need to
+// be proved no further.
+static void put_closest_first(tac_near_pair *pairs, int32_t count)
+{
+	int32_t closest = 0;
+	for (int32_t i = 1; i < count; i++) {
+		if (pairs[i].clearance < pairs[closest].clearance)
+			closest = i;
+	}
+	if (closest > 0) {
+		const tac_near_pair first = pairs[0];
+		pairs[0] = pairs[closest];
+		pairs[closest] = first;
+	}
+}
+
 static bool visit(void *user, tac_near_pair *pairs, int32_t count)
 {
 	query *q = user;
-	count = separate(q, pairs, count);
+	count = separate(q, &q->sweep, 1, pairs, count);
 	if (tac_sweep_context_work_left(q->context) < 0)
 		return false;
+	put_closest_first(pairs, count);
 	for (int32_t i = 0; i < count; i++) {
+		const double part = q->result.fraction;
+		if (i == 1 && part > 0 && part < 1 && q->options->pair_limit == 0) {
+			tac_swept_motion sweep = tac_swept_motion_make(
+				q->start, pose_at(q, part), part * q->w_length, q->pair.moving->radius);
+			sweep.without = q->sweep.without;
+			count = 1 + separate(q, &sweep, part, &pairs[1], count - 1);
+			if (count == 1)
+				break;
+		}
 		if (!visit_pair(q, &pairs[i]) || tac_sweep_context_work_left(q->context) < 0)
 			return false;
 	}
@@ -382,8 +413,8 @@ tac_certificate tac_certificate_check(const tac_body *moving, const tac_body *fi
 		.fixed = fixed,
 		.sweep = &q.sweep,
 		.reach = q.threshold,
-		.fixed_threshold = world_needed(&q),
-		.moving_threshold = carried_needed(&q),
+		.fixed_threshold = world_needed(&q, 1),
+		.moving_threshold = carried_needed(&q, 1),
 		.visit = visit,
 		.user = &q,
 	};
