@@ -464,10 +464,10 @@ static bool continue_list(const tac_body *moving, const tac_body *fixed, tac_swe
 // work does not suffice, the next call goes on with it, unless it would not serve that call's sweep; the
 // present list stays until then.
 static void make_list(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
-		      double needed, tac_sweep_context *context)
+		      double needed, double least, tac_sweep_context *context)
 {
 	const double wanted = fmax(needed, context->pose_reach);
-	if (!(needed <= reach_during(context, list_in_making(context), sweep)))
+	if (!(least <= reach_during(context, list_in_making(context), sweep)))
 		begin_list(sweep, target_reach(context, wanted), context);
 	for (int i = 0; i < LIST_TRIES && tac_sweep_context_work_left(context) > 0; i++) {
 		if (continue_list(moving, fixed, context))
@@ -635,7 +635,7 @@ static bool visit_listed(const tac_pair_search *s, tac_sweep_context *context, b
 	// The axes of a list separate less and less along its way. Where too many pairs are left, new ones
 	// may separate most of them.
 	if (s->limit > 0 && !is_new && count > pair_limit(s, context)) {
-		make_list(s->moving, s->fixed, s->sweep, s->reach, context);
+		make_list(s->moving, s->fixed, s->sweep, s->reach, s->reach, context);
 		reach = fmax(0, fmin(s->reach, reach_during(context, list_of(context), s->sweep)));
 		count = cull_listed(s, context, reach);
 	}
@@ -648,13 +648,13 @@ static bool visit_listed(const tac_pair_search *s, tac_sweep_context *context, b
 	return s->visit(s->user, context->candidates, count);
 }
 
-// Whether the present list covers the search, or enough of one that may shorten its reach: the next list is
-// then made in parts (tac_sweep_context_prepare).
-static bool serves(const tac_pair_search *s, const tac_sweep_context *context)
+// What a list has to cover of a search: less than all where the search may shorten its reach. The next list
+// is then made in parts (tac_sweep_context_prepare).
+static double least_reach(const tac_pair_search *s, const tac_sweep_context *context)
 {
-	const double reach = reach_during(context, list_of(context), s->sweep);
-	return reach >= s->reach || (s->limit > 0 && context->enough > 0 &&
-				     reach >= fmax(context->enough, LIST_ENOUGH * s->reach));
+	if (s->limit == 0 || !(context->enough > 0))
+		return s->reach;
+	return fmin(s->reach, fmax(context->enough, LIST_ENOUGH * s->reach));
 }
 
 bool tac_pair_search_run(const tac_pair_search *search, tac_sweep_context *context, double *out_reach)
@@ -666,9 +666,11 @@ bool tac_pair_search_run(const tac_pair_search *search, tac_sweep_context *conte
 		context->ahead_v = tac_dvec3_sub(sweep->end.t, sweep->start.t);
 		context->ahead_w = small_turn(&sweep->start, &sweep->end);
 	}
-	const bool is_new = context && !serves(search, context);
+	const bool is_new =
+		context && !tac_sweep_context_covers(context, sweep, least_reach(search, context));
 	if (is_new)
-		make_list(search->moving, search->fixed, sweep, search->reach, context);
+		make_list(search->moving, search->fixed, sweep, search->reach, least_reach(search, context),
+			  context);
 	if (context && (search->limit > 0 || tac_sweep_context_covers(context, sweep, search->reach)))
 		return visit_listed(search, context, is_new, out_reach);
 	if (out_reach)
