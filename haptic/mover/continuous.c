@@ -242,7 +242,8 @@ static tac_sco_outcome solve(tac_sco *sco, substep *p)
 		return p->limited ? TAC_SCO_MOVED : TAC_SCO_ARRIVED;
 	}
 	// After the first substep a short rest is left to the next step, where it costs no extra proof.
-	double rest = tick->travel_m > 0 ? SCO_SETTLED_FRACTION * sco->def.stop_length_m : SCO_MIN_TRAVEL_M;
+	double rest = tick->travel_m > 0 && !tick->shortened ? SCO_SETTLED_FRACTION * sco->def.stop_length_m
+							     : SCO_MIN_TRAVEL_M;
 	return p->travel < rest && !p->limited ? TAC_SCO_ARRIVED : NEXT_STAGE;
 }
 
@@ -286,7 +287,12 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
 	double made, margin = tac_sco_list_margin(sco, p->trust);
-	tac_sco_outcome o = settle(sco, p->twist, p->proof.fraction, sco->distance_m, margin, &made);
+	// Where a proof ends, the bodies nearly touch: the first pose above the floor is about a hold gap
+	// back.
+	double f = p->proof.fraction;
+	if (f < 1 && !tick->rolling)
+		f = fmax(0.5 * f, f - sco->def.hold_gap_m / p->travel);
+	tac_sco_outcome o = settle(sco, p->twist, f, sco->distance_m, margin, &made);
 	if (tick->rolling && o != TAC_SCO_MOVED)
 		return stop_roll(sco, 0);
 	tick->roll_limit_m = sco->def.trust_max_m;
@@ -300,8 +306,10 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 		tac_sco_inject_blocker(sco, &p->proof);
 		return o;
 	}
-	if (made < 1)
+	if (made < 1) {
 		tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_SHORTENED, made * p->travel);
+		tick->shortened = true;
+	}
 	tick->contact_travel_m += made * p->travel;
 	tick->travel_m += made * p->travel;
 	bool arrived = !p->limited && made >= 1 && p->travel < sco->def.stop_length_m && !p->push;

@@ -87,6 +87,7 @@ typedef struct tac_sco_tick {
 	double contact_travel_m; // of those near contact
 	double slew_limit_m;     // for contact_travel_m
 	int32_t injections;      // substeps that were solved again with an injected contact
+	bool shortened;          // a substep stopped short of a contact: the rest is made, too
 	double roll_limit_m;     // how far the next substep may roll over edges and vertices
 	bool rolling;            // this substep rolls: its chord dips into the hold gap
 } tac_sco_tick;
