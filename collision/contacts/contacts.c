@@ -469,7 +469,10 @@ static int64_t examination_work(const tac_near_pair *pair, unsigned features)
 static bool fit_margin(query *q, const tac_near_pair *pairs, const uint16_t *features, int32_t count)
 {
 	int64_t bins[BINS] = {0}, left = tac_sweep_context_overdraft(q->context);
-	if ((int64_t)TAC_WORK_FEATURE_PAIR * 16 * count <= left) // all 15 features of each pair
+	int64_t near = 0;
+	for (int32_t i = 0; i < count; i++)
+		near += features[i] || pairs[i].clearance <= 0;
+	if (TAC_WORK_FEATURE_PAIR * 16 * near <= left) // all 15 features of each
 		return true;
 	for (int32_t i = 0; i < count; i++) {
 		const double at = (double)pairs[i].clearance / q->margin * BINS;
