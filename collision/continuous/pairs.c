@@ -483,13 +483,12 @@ static void make_list(const tac_body *moving, const tac_body *fixed, const tac_s
 	}
 }
 
-// How many more motions like the last one the list will serve from the pose T on: until it is at the end of
-// its way, and then as long as its reach suffices.
-static double motions_left(tac_sweep_context *context, const tac_drigid *T)
+// How many more motions like the last one the list, which covers so much at the pose T, will serve from there
+// on: until it is at the end of its way, and then as long as its reach suffices.
+static double motions_left(tac_sweep_context *context, const tac_drigid *T, double covered)
 {
 	const tac_pair_list *list = list_of(context);
-	double spare = fmax(0, reach_at(context, list, T) - context->pose_reach),
-	       before = context->spare_reach;
+	double spare = fmax(0, covered - context->pose_reach), before = context->spare_reach;
 	double ahead = motion_product(context, context->ahead_v, context->ahead_w, context->ahead_v,
 				      context->ahead_w),
 	       along = motion_product(context, context->ahead_v, context->ahead_w, list->v, list->w),
@@ -508,8 +507,9 @@ void tac_sweep_context_prepare(tac_sweep_context *context, const tac_drigid *T)
 		return;
 	tac_swept_motion here = tac_swept_motion_stationary(*T);
 	here.without = list_of(context)->without;
-	const bool is_short = reach_at(context, list_of(context), T) < context->pose_reach;
-	const double left = is_short ? LIST_LATE : motions_left(context, T);
+	const double covered = reach_at(context, list_of(context), T);
+	const bool is_short = covered < context->pose_reach;
+	const double left = is_short ? LIST_LATE : motions_left(context, T, covered);
 	context->list_life = fmax(context->list_life, left);
 	if (!is_short && left > fmin(LIST_AHEAD, 0.5 * context->list_life))
 		return;
@@ -627,10 +627,12 @@ static int32_t pair_limit(const tac_pair_search *s, const tac_sweep_context *con
 	return paid < 0 ? 0 : paid < s->limit ? (int32_t)paid : s->limit;
 }
 
-// Visits the listed pairs within the reach. `is_new`: the list was made for this search.
-static bool visit_listed(const tac_pair_search *s, tac_sweep_context *context, bool is_new, double *out_reach)
+// Visits the listed pairs within the reach. `covered` is that of the list; `is_new`: it was made for this
+// search.
+static bool visit_listed(const tac_pair_search *s, tac_sweep_context *context, double covered, bool is_new,
+			 double *out_reach)
 {
-	double reach = fmax(0, fmin(s->reach, reach_during(context, list_of(context), s->sweep)));
+	double reach = fmax(0, fmin(s->reach, covered));
 	int32_t count = cull_listed(s, context, reach);
 	// The axes of a list separate less and less along its way. Where too many pairs are left, new ones
 	// may separate most of them.
@@ -666,13 +668,15 @@ bool tac_pair_search_run(const tac_pair_search *search, tac_sweep_context *conte
 		context->ahead_v = tac_dvec3_sub(sweep->end.t, sweep->start.t);
 		context->ahead_w = small_turn(&sweep->start, &sweep->end);
 	}
-	const bool is_new =
-		context && !tac_sweep_context_covers(context, sweep, least_reach(search, context));
-	if (is_new)
+	double covered = context ? reach_during(context, list_of(context), sweep) : -1;
+	const bool is_new = context && !(least_reach(search, context) <= covered);
+	if (is_new) {
 		make_list(search->moving, search->fixed, sweep, search->reach, least_reach(search, context),
 			  context);
-	if (context && (search->limit > 0 || tac_sweep_context_covers(context, sweep, search->reach)))
-		return visit_listed(search, context, is_new, out_reach);
+		covered = reach_during(context, list_of(context), sweep);
+	}
+	if (context && (search->limit > 0 || search->reach <= covered))
+		return visit_listed(search, context, covered, is_new, out_reach);
 	if (out_reach)
 		*out_reach = search->reach;
 	chunk c;
