@@ -30,6 +30,9 @@ typedef enum tac_simd {
 	TAC_SIMD_COUNT,
 } tac_simd;
 
+// The most floats that a kernel of any variant takes at once (TAC_WIDE_LANES of base/simd/wide.h).
+#define TAC_SIMD_LANES_MAX 16
+
 // Whether this build contains the variant and this CPU and operating system run it. Scalar is always
 // supported.
 // Thread: any.

@@ -5,8 +5,11 @@
 //
 //   tac_f32x8, tac_i32x8    eight floats, eight int32_t            tac_m32x8    a mask for either
 //   tac_f64x4               four doubles                           tac_m64x4    a mask for it
+//   tac_f32w, tac_i32w      TAC_WIDE_LANES floats and int32_t      tac_m32w     a mask for either
 //
-// 32 bytes each (masks may be smaller): one AVX register, two SSE2 or NEON registers, or an array. Lane i is
+// 32 bytes each (masks may be smaller): one AVX register, two SSE2 or NEON registers, or an array. Only the
+// last ones are as wide as the machine's registers: 16 lanes with AVX-512, otherwise eight. They are for
+// kernels whose items are independent, so that it does not matter how many are taken at once. Lane i is
 // element i in memory. Wide values are for the locals of a kernel: their alignment and calling convention
 // differ between variants, so data that outlives the kernel is stored as plain arrays, and no wide value may
 // pass between files of different variants.
@@ -30,6 +33,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -74,10 +78,21 @@ extern "C" {
 //   f32x8_from_bits   f32x8_to_bits                       the same bits as i32x8
 //   f32x8_gather24(const float *base, index)              gather from 24 floats, 32-byte aligned: by permutes
 //   f32x8_gather4(const float *const from[8], T out[4])   lane i of out[k] is from[i][k]: loads and shuffles
+//   f32x8_gather12(const float *base, int stride, const int32_t *index, int step, T out[12])
+//                                                         lane i of out[k] is base[stride index[step i] + k]
 //   f32x8_permute, i32x8_permute(v, index)                lane i is lane index[i] & 7 of v
 //   i32x8_compress(v, bits)                               the lanes whose bits are set come first, then zeros
+//
+// Of these, f32w, i32w and m32w have what kernels need; memory of load and store is aligned to the type. And:
+//
+//   m32w_order(m32w)                                      an orderw: the chosen lanes, for
+//   f32w_pack(float *to, orderw, f32w)                    stores them one after another, and then anything in
+//                                                         the rest of TAC_WIDE_LANES elements
 // clang-format on
 #include TAC_WIDE_BODIES
+#ifndef TAC_WIDE_LANES
+#include "base/simd/wide_8.inl"
+#endif
 
 // The same in every variant.
 
@@ -92,6 +107,7 @@ TAC_WIDE tac_m32x8 tac_i32x8_gt(tac_i32x8 a, tac_i32x8 b) { return tac_i32x8_lt(
 
 TAC_WIDE bool tac_m32x8_any(tac_m32x8 m) { return tac_m32x8_movemask(m) != 0; }
 TAC_WIDE bool tac_m32x8_all(tac_m32x8 m) { return tac_m32x8_movemask(m) == 0xFF; }
+TAC_WIDE bool tac_m32w_any(tac_m32w m) { return tac_m32w_movemask(m) != 0; }
 TAC_WIDE bool tac_m64x4_any(tac_m64x4 m) { return tac_m64x4_movemask(m) != 0; }
 TAC_WIDE bool tac_m64x4_all(tac_m64x4 m) { return tac_m64x4_movemask(m) == 0xF; }
 
@@ -148,6 +164,17 @@ TAC_WIDE tac_i32x8 tac_i32x8_compress(tac_i32x8 v, unsigned bits)
 	return tac_i32x8_loadu(out);
 }
 #endif
+
+TAC_WIDE void tac_f32x8_gather12(const float *base, int stride, const int32_t *index, int step,
+				 tac_f32x8 out[12])
+{
+	for (int k = 0; k < 12; k += 4) {
+		const float *from[8];
+		for (int i = 0; i < 8; i++)
+			from[i] = base + (ptrdiff_t)stride * index[step * i] + k;
+		tac_f32x8_gather4(from, &out[k]);
+	}
+}
 
 #undef TAC_WIDE
 #undef TAC_WIDE_BODIES

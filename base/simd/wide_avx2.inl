@@ -67,3 +67,22 @@ TAC_WIDE tac_m64x4 tac_m64x4_from_bits(unsigned bits)
 	__m256i lane = _mm256_setr_epi64x(1, 2, 4, 8);
 	return _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_set1_epi64x((int)bits), lane), lane);
 }
+
+#define TAC_WIDE_PACK
+typedef __m256i tac_orderw; // the lanes that are chosen, and then any
+
+TAC_WIDE tac_orderw tac_m32w_order(tac_m32x8 m)
+{
+	unsigned bits = tac_m32x8_movemask(m);
+	int32_t lanes[8] = {0};
+	for (int i = 0, n = 0; i < 8; i++) {
+		lanes[n] = i;
+		n += (int)(bits >> i & 1);
+	}
+	return tac_i32x8_loadu(lanes);
+}
+
+TAC_WIDE void tac_f32w_pack(float *to, tac_orderw order, tac_f32x8 v)
+{
+	tac_f32x8_storeu(to, tac_f32x8_permute(v, order));
+}

@@ -106,6 +106,8 @@ static void expected_f32(const wide_in *in, wide_out *out)
 		out->f32_moved[F32_GATHER24][k] = in->table_24[in->index_24[k]];
 		for (int f = 0; f < 4; f++)
 			out->f32_moved[F32_GATHER4 + f][k] = in->f32_table[in->index[k] % 13 + f];
+		for (int f = 0; f < 12; f++)
+			out->f32_moved[F32_GATHER12 + f][k] = in->f32_table[2 * (in->index[k] % 3) + f];
 		out->f32_moved[F32_PERMUTE][k] = a[in->i[k] & 7];
 		out->f32_moved[F32_SPLAT][k] = in->f32_table[3];
 		out->f32_moved[F32_LOADU][k] = in->f32_table[k + 1];
@@ -199,6 +201,47 @@ static void expected_f64(const wide_in *in, wide_out *out)
 	out->f64_hsum = (c[0] + c[2]) + (c[1] + c[3]);
 }
 
+static void expected_machine_width(const wide_in *in, wide_out *out)
+{
+	const wide_in16 w = wide_in16_make(in);
+	for (int k = 0, packed = 0; k < 16; k++) {
+		const bool chosen = w.bits >> k & 1;
+		const float a = w.a[k], b = w.b[k];
+		const int32_t i = w.i[k], j = w.j[k];
+		const unsigned bit = 1u << k;
+		out->w_rounded[W_ADD][k] = a + b;
+		out->w_rounded[W_SUB][k] = a - b;
+		out->w_rounded[W_MUL][k] = a * b;
+		out->w_rounded[W_DIV][k] = a / b;
+		out->w_rounded[W_SQRT][k] = sqrtf(a);
+		out->w_moved[W_MIN][k] = min_f32(a, b);
+		out->w_moved[W_MAX][k] = max_f32(a, b);
+		out->w_moved[W_ABS][k] = f32_of_bits(bits_of_f32(a) & 0x7FFFFFFF);
+		out->w_moved[W_NEG][k] = f32_of_bits(bits_of_f32(a) ^ 0x80000000);
+		out->w_moved[W_SELECT][k] = chosen ? a : b;
+		out->w_moved[W_SPLAT][k] = in->f32_table[3];
+		out->w_moved[W_LOAD][k] = a;
+		if (chosen)
+			out->w_moved[W_PACK][packed++] = a;
+		for (int f = 0; f < 12; f++)
+			out->w_moved[W_GATHER12 + f][k] = in->f32_table[2 * w.index[2 * k] + f];
+		out->w_i32[W_AND][k] = i & j;
+		out->w_i32[W_OR][k] = i | j;
+		out->w_i32[W_SHL][k] = wrapped((int64_t)((uint64_t)i << in->shift));
+		out->w_i32[W_SHR][k] = wrapped((int64_t)((uint32_t)i >> in->shift));
+		out->w_i32[W_SELECT_I32][k] = chosen ? i : j;
+		out->w_i32[W_SPLAT_I32][k] = in->i32_table[3];
+		out->w_i32[W_BITS][k] = wrapped((int64_t)bits_of_f32(a));
+		out->w_mask[W_MASK_LT] |= a < b ? bit : 0;
+		out->w_mask[W_MASK_LE] |= a <= b ? bit : 0;
+		out->w_mask[W_MASK_EQ] |= i == j ? bit : 0;
+	}
+	out->w_mask[W_MASK_AND] = w.bits & w.more_bits;
+	out->w_mask[W_MASK_OR] = w.bits | w.more_bits;
+	out->w_mask[W_MASK_NOT] = ~w.bits & 0xFFFF;
+	out->w_mask[W_MASK_ANY] = w.bits != 0;
+}
+
 // The results that base/simd/wide.h defines.
 static void expected(const wide_in *in, wide_out *out)
 {
@@ -206,6 +249,7 @@ static void expected(const wide_in *in, wide_out *out)
 	expected_f32(in, out);
 	expected_i32(in, out);
 	expected_f64(in, out);
+	expected_machine_width(in, out);
 	unsigned m = in->bits & 0xFF, n = in->more_bits & 0xFF, p = m & 0xF, q = n & 0xF;
 	out->mask[MASK_AND] = m & n;
 	out->mask[MASK_OR] = m | n;
@@ -265,6 +309,9 @@ static void settle(wide_out *out)
 	for (int o = F32_MIN; o <= F32_MAX; o++)
 		for (int k = 0; k < 8; k++)
 			out->f32_moved[o][k] = settled_f32(out->f32_moved[o][k]);
+	for (int o = W_MIN; o <= W_MAX; o++)
+		for (int k = 0; k < 16; k++)
+			out->w_moved[o][k] = settled_f32(out->w_moved[o][k]);
 	for (int o = F64_MIN; o <= F64_MAX; o++)
 		for (int k = 0; k < 4; k++)
 			out->f64_moved[o][k] = settled_f64(out->f64_moved[o][k]);
@@ -303,6 +350,18 @@ static void compare(const char *v, const wide_out *want, const wide_out *got)
 			if (want->i32[o][k] != got->i32[o][k])
 				fail(v, "i32", o, k, want->i32[o][k], got->i32[o][k]);
 	TEST_ASSERT_EQUAL_INT32_ARRAY_MESSAGE(want->i32_get, got->i32_get, 8, v);
+	for (int k = 0; k < 16; k++) {
+		for (int o = 0; o < W_ROUNDED_COUNT; o++)
+			same_f32(v, "f32w rounded", o, k, want->w_rounded[o][k], got->w_rounded[o][k], true);
+		for (int o = 0; o < W_MOVED_COUNT; o++)
+			same_f32(v, "f32w moved", o, k, want->w_moved[o][k], got->w_moved[o][k], false);
+		for (int o = 0; o < W_I32_COUNT; o++)
+			if (want->w_i32[o][k] != got->w_i32[o][k])
+				fail(v, "i32w", o, k, want->w_i32[o][k], got->w_i32[o][k]);
+	}
+	for (int o = 0; o < W_MASK_COUNT; o++)
+		if (want->w_mask[o] != got->w_mask[o])
+			fail(v, "m32w", o, 0, want->w_mask[o], got->w_mask[o]);
 	for (int o = 0; o < MASK_COUNT; o++)
 		if (want->mask[o] != got->mask[o])
 			fail(v, "mask", o, 0, want->mask[o], got->mask[o]);

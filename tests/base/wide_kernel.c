@@ -30,6 +30,11 @@ static void floats(const wide_in *in, wide_out *out)
 	tac_f32x8_gather4(from, four);
 	for (int k = 0; k < 4; k++)
 		tac_f32x8_storeu(out->f32_moved[F32_GATHER4 + k], four[k]);
+	const wide_in16 w = wide_in16_make(in);
+	tac_f32x8 twelve[12];
+	tac_f32x8_gather12(in->f32_table, 2, w.index, 2, twelve);
+	for (int k = 0; k < 12; k++)
+		tac_f32x8_storeu(out->f32_moved[F32_GATHER12 + k], twelve[k]);
 	tac_f32x8_storeu(out->f32_moved[F32_PERMUTE], tac_f32x8_permute(a, i));
 	tac_f32x8_storeu(out->f32_moved[F32_SPLAT], tac_f32x8_splat(in->f32_table[3]));
 	tac_f32x8_storeu(out->f32_moved[F32_LOADU], tac_f32x8_loadu(in->f32_table + 1));
@@ -151,6 +156,52 @@ static void aligned_stores_and_single_lanes(const wide_in *in, wide_out *out)
 		out->f64_get[k] = k & 1 ? f64[k] : tac_f64x4_get(c, k);
 }
 
+// The lanes from `at` on of the types of the machine's width. Returns how many lanes were packed.
+static int machine_width(const wide_in *in, const wide_in16 *w, int at, int packed, wide_out *out)
+{
+	tac_f32w a = tac_f32w_load(&w->a[at]), b = tac_f32w_loadu(&w->b[at]), twelve[12];
+	tac_i32w i = tac_i32w_loadu(&w->i[at]), j = tac_i32w_loadu(&w->j[at]);
+	const unsigned all = (1u << TAC_WIDE_LANES) - 1;
+	tac_m32w m = tac_m32w_from_bits(w->bits >> at & all),
+		 n = tac_m32w_from_bits(w->more_bits >> at & all);
+	tac_f32w_storeu(&out->w_rounded[W_ADD][at], tac_f32w_add(a, b));
+	tac_f32w_storeu(&out->w_rounded[W_SUB][at], tac_f32w_sub(a, b));
+	tac_f32w_storeu(&out->w_rounded[W_MUL][at], tac_f32w_mul(a, b));
+	tac_f32w_storeu(&out->w_rounded[W_DIV][at], tac_f32w_div(a, b));
+	tac_f32w_storeu(&out->w_rounded[W_SQRT][at], tac_f32w_sqrt(a));
+	tac_f32w_storeu(&out->w_moved[W_MIN][at], tac_f32w_min(a, b));
+	tac_f32w_storeu(&out->w_moved[W_MAX][at], tac_f32w_max(a, b));
+	tac_f32w_storeu(&out->w_moved[W_ABS][at], tac_f32w_abs(a));
+	tac_f32w_storeu(&out->w_moved[W_NEG][at], tac_f32w_neg(a));
+	tac_f32w_storeu(&out->w_moved[W_SELECT][at], tac_f32w_select(m, a, b));
+	tac_f32w_storeu(&out->w_moved[W_SPLAT][at], tac_f32w_splat(in->f32_table[3]));
+	_Alignas(64) float e[TAC_WIDE_LANES];
+	tac_f32w_store(e, a);
+	memcpy(&out->w_moved[W_LOAD][at], e, sizeof e);
+	tac_f32w_gather12(in->f32_table, 2, &w->index[2 * at], 2, twelve);
+	for (int k = 0; k < 12; k++)
+		tac_f32w_storeu(&out->w_moved[W_GATHER12 + k][at], twelve[k]);
+	tac_i32w_storeu(&out->w_i32[W_AND][at], tac_i32w_and(i, j));
+	tac_i32w_storeu(&out->w_i32[W_OR][at], tac_i32w_or(i, j));
+	tac_i32w_storeu(&out->w_i32[W_SHL][at], tac_i32w_shl(i, in->shift));
+	tac_i32w_storeu(&out->w_i32[W_SHR][at], tac_i32w_shr(i, in->shift));
+	tac_i32w_storeu(&out->w_i32[W_SELECT_I32][at], tac_i32w_select(m, i, j));
+	tac_i32w_storeu(&out->w_i32[W_SPLAT_I32][at], tac_i32w_splat(in->i32_table[3]));
+	tac_i32w_storeu(&out->w_i32[W_BITS][at], tac_f32w_to_bits(a));
+	out->w_mask[W_MASK_LT] |= tac_m32w_movemask(tac_f32w_lt(a, b)) << at;
+	out->w_mask[W_MASK_LE] |= tac_m32w_movemask(tac_f32w_le(a, b)) << at;
+	out->w_mask[W_MASK_EQ] |= tac_m32w_movemask(tac_i32w_eq(i, j)) << at;
+	out->w_mask[W_MASK_AND] |= tac_m32w_movemask(tac_m32w_and(m, n)) << at;
+	out->w_mask[W_MASK_OR] |= tac_m32w_movemask(tac_m32w_or(m, n)) << at;
+	out->w_mask[W_MASK_NOT] |= tac_m32w_movemask(tac_m32w_not(m)) << at;
+	out->w_mask[W_MASK_ANY] |= tac_m32w_any(m);
+	float to[TAC_WIDE_LANES];
+	tac_f32w_pack(to, tac_m32w_order(m), a);
+	for (int k = 0; k < __builtin_popcount(tac_m32w_movemask(m)); k++)
+		out->w_moved[W_PACK][packed++] = to[k];
+	return packed;
+}
+
 const char *TAC_SIMD_NAME(wide_kernel)(const wide_in *in, wide_out *out)
 {
 	floats(in, out);
@@ -158,5 +209,10 @@ const char *TAC_SIMD_NAME(wide_kernel)(const wide_in *in, wide_out *out)
 	integers(in, out);
 	masks(in, out);
 	aligned_stores_and_single_lanes(in, out);
+	const wide_in16 w = wide_in16_make(in);
+	memset(out->w_mask, 0, sizeof out->w_mask);
+	memset(out->w_moved[W_PACK], 0, sizeof out->w_moved[W_PACK]);
+	for (int at = 0, packed = 0; at < 16; at += TAC_WIDE_LANES)
+		packed = machine_width(in, &w, at, packed, out);
 	return TAC_WIDE_NAME;
 }

@@ -32,6 +32,8 @@ enum {
 	F32_GATHER24,
 	F32_GATHER4,
 	F32_GATHER4_LAST = F32_GATHER4 + 3,
+	F32_GATHER12,
+	F32_GATHER12_LAST = F32_GATHER12 + 11,
 	F32_PERMUTE,
 	F32_SPLAT,
 	F32_LOADU,
@@ -108,7 +110,28 @@ enum {
 	MASK_COUNT
 };
 
+// Of the types of the machine's width: results of 16 lanes in every variant, in one or two parts.
+enum { W_ADD, W_SUB, W_MUL, W_DIV, W_SQRT, W_ROUNDED_COUNT };
+enum {
+	W_MIN,
+	W_MAX,
+	W_ABS,
+	W_NEG,
+	W_SELECT,
+	W_SPLAT,
+	W_LOAD,
+	W_PACK,
+	W_GATHER12,
+	W_GATHER12_LAST = W_GATHER12 + 11,
+	W_MOVED_COUNT
+};
+enum { W_AND, W_OR, W_SHL, W_SHR, W_SELECT_I32, W_SPLAT_I32, W_BITS, W_I32_COUNT };
+enum { W_MASK_LT, W_MASK_LE, W_MASK_EQ, W_MASK_AND, W_MASK_OR, W_MASK_NOT, W_MASK_ANY, W_MASK_COUNT };
+
 typedef struct wide_out {
+	float w_rounded[W_ROUNDED_COUNT][16], w_moved[W_MOVED_COUNT][16];
+	int32_t w_i32[W_I32_COUNT][16];
+	unsigned w_mask[W_MASK_COUNT];
 	float f32_rounded[F32_ROUNDED_COUNT][8], f32_moved[F32_MOVED_COUNT][8], f32_hmin, f32_hmax, f32_hsum,
 		f32_get[8];
 	double f64_rounded[F64_ROUNDED_COUNT][4], f64_moved[F64_MOVED_COUNT][4], f64_hmin, f64_hmax, f64_hsum,
@@ -116,6 +139,29 @@ typedef struct wide_out {
 	int32_t i32[I32_COUNT][8], i32_get[8];
 	unsigned mask[MASK_COUNT];
 } wide_out;
+
+// The operands of the types of the machine's width: those of eight lanes, one after another.
+typedef struct wide_in16 {
+	_Alignas(64) float a[16], b[16];
+	int32_t i[16], j[16];
+	int32_t index[32]; // of gather12, every second one, with the stride 2
+	unsigned bits, more_bits;
+} wide_in16;
+
+static inline wide_in16 wide_in16_make(const wide_in *in)
+{
+	wide_in16 w = {.bits = (in->bits & 0xFF) | (in->more_bits & 0xFF) << 8,
+		       .more_bits = (in->more_bits & 0xFF) | (~in->bits & 0xFF) << 8};
+	for (int k = 0; k < 8; k++) {
+		w.a[k] = w.b[k + 8] = in->a[k];
+		w.b[k] = w.a[k + 8] = in->b[k];
+		w.i[k] = w.j[k + 8] = in->i[k];
+		w.j[k] = w.i[k + 8] = in->j[k];
+		w.index[2 * k] = in->index[k] % 3;
+		w.index[2 * k + 16] = in->index[7 - k] % 3;
+	}
+	return w;
+}
 
 typedef const char *wide_kernel_fn(const wide_in *in, wide_out *out);
 // Fills *out and returns the name of its variant in base/simd/wide.h.
