@@ -1,8 +1,9 @@
-// Private to the kernels of collision/continuous/pairs.h: a motion in float, and vectors of eight.
+// Private to the kernels of collision/continuous/pairs.h: a motion in float, and vectors of a lane for each
+// item.
 #ifndef TAC_COLLISION_CONTINUOUS_MOTION8_INL
 #define TAC_COLLISION_CONTINUOUS_MOTION8_INL
 
-#include "base/simd/wide.h"
+#include "collision/continuous/lanes.inl"
 #include "collision/continuous/pairs.h"
 
 // How much boxes grow, relative to the coordinates: about ten roundings of float.
@@ -39,29 +40,29 @@ static inline double sweep_size(const tac_body *moving, const tac_body *fixed, c
 	       tac_dvec3_length(sweep->end.t);
 }
 
-static inline tac_f32x8 mad(tac_f32x8 sum, tac_f32x8 a, tac_f32x8 b)
+static inline FLOATS mad(FLOATS sum, FLOATS a, FLOATS b)
 {
-	return tac_f32x8_add(sum, tac_f32x8_mul(a, b));
+	return FLOATS_(add)(sum, FLOATS_(mul)(a, b));
 }
 
-static inline tac_f32x8 dot(const tac_f32x8 a[3], const tac_f32x8 b[3])
+static inline FLOATS dot(const FLOATS a[3], const FLOATS b[3])
 {
-	return mad(mad(tac_f32x8_mul(a[0], b[0]), a[1], b[1]), a[2], b[2]);
+	return mad(mad(FLOATS_(mul)(a[0], b[0]), a[1], b[1]), a[2], b[2]);
 }
 
-static inline void cross3(const tac_f32x8 a[3], const tac_f32x8 b[3], tac_f32x8 out[3])
+static inline void cross3(const FLOATS a[3], const FLOATS b[3], FLOATS out[3])
 {
 	for (int i = 0; i < 3; i++) {
 		int j = (i + 1) % 3, k = (i + 2) % 3;
-		out[i] = tac_f32x8_sub(tac_f32x8_mul(a[j], b[k]), tac_f32x8_mul(a[k], b[j]));
+		out[i] = FLOATS_(sub)(FLOATS_(mul)(a[j], b[k]), FLOATS_(mul)(a[k], b[j]));
 	}
 }
 
 // Component i of m x.
-static inline tac_f32x8 row(const float m[3][3], int i, const tac_f32x8 x[3])
+static inline FLOATS row(const float m[3][3], int i, const FLOATS x[3])
 {
-	tac_f32x8 p = tac_f32x8_mul(tac_f32x8_splat(m[i][0]), x[0]);
-	return mad(mad(p, tac_f32x8_splat(m[i][1]), x[1]), tac_f32x8_splat(m[i][2]), x[2]);
+	FLOATS p = FLOATS_(mul)(FLOATS_(splat)(m[i][0]), x[0]);
+	return mad(mad(p, FLOATS_(splat)(m[i][1]), x[1]), FLOATS_(splat)(m[i][2]), x[2]);
 }
 
 #endif

@@ -143,7 +143,7 @@ void tac_pairs_near_features(const tac_body *moving, const tac_body *fixed, cons
 
 int32_t tac_pairs_find_axes(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
 			    double reach, tac_near_pair *pairs, int32_t first, int32_t end, int32_t kept,
-			    tac_separating_axes8 *axes)
+			    tac_separating_axes *axes)
 {
 	return find_axes_kernels[moving->simd](moving, fixed, sweep, reach, pairs, first, end, kept, axes);
 }
@@ -157,7 +157,7 @@ int32_t tac_pairs_separate(const tac_body *moving, const tac_body *fixed, const 
 }
 
 int32_t tac_pairs_cull_by_axes(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
-			       double threshold, const tac_near_pair *pairs, const tac_separating_axes8 *axes,
+			       double threshold, const tac_near_pair *pairs, const tac_separating_axes *axes,
 			       int32_t count, tac_near_pair *out_pairs)
 {
 	return axes_kernels[moving->simd](moving, fixed, sweep, threshold, pairs, axes, count, out_pairs);
@@ -248,15 +248,14 @@ bool tac_sweep_context_recall(const tac_sweep_context *context, int32_t moving, 
 // Makes the normal of a plane the axis of pair `at` of a list.
 static void set_axis(const tac_sweep_context *context, tac_pair_list *list, int32_t at, tac_dvec3 normal)
 {
-	tac_separating_axes8 *axes = &list->axes[at / 8];
 	tac_dvec3 v[3];
 	tac_body_triangle_load(&context->fixed->triangles[list->pairs[at].fixed], v);
 	normal = tac_dvec3_scale(normal, TAC_AXIS_LENGTH);
 	double offset = fmax(tac_dvec3_dot(normal, v[0]),
 			     fmax(tac_dvec3_dot(normal, v[1]), tac_dvec3_dot(normal, v[2])));
 	for (int i = 0; i < 3; i++)
-		axes->normal[i][at % 8] = (float)tac_dvec3_get(normal, i);
-	axes->offset[at % 8] = (float)offset;
+		list->axes.normal[i][at] = (float)tac_dvec3_get(normal, i);
+	list->axes.offset[at] = (float)offset;
 }
 
 void tac_sweep_context_remember(tac_sweep_context *context, const tac_near_pair *pair, tac_dvec3 normal)
@@ -446,7 +445,7 @@ static bool continue_list(const tac_body *moving, const tac_body *fixed, tac_swe
 		list->tried = first + CHUNK < list->found ? first + CHUNK : list->found;
 		tac_sweep_context_add_work(context, TAC_WORK_FIND_AXIS * (list->tried - first));
 		list->pair_count = tac_pairs_find_axes(moving, fixed, &way, list->reach, list->pairs, first,
-						       list->tried, kept, list->axes);
+						       list->tried, kept, &list->axes);
 		recall_axes(context, list, kept);
 	}
 	context->list_work += context->work - work_before;
@@ -608,7 +607,7 @@ static int32_t cull_listed(const tac_pair_search *s, tac_sweep_context *context,
 	const tac_pair_list *list = list_of(context);
 	int32_t count =
 		tac_pairs_cull_by_axes(s->moving, s->fixed, s->sweep, s->fixed_threshold - shorter,
-				       list->pairs, list->axes, list->pair_count, context->candidates);
+				       list->pairs, &list->axes, list->pair_count, context->candidates);
 	tac_sweep_context_add_work(context, TAC_WORK_CULL_AXES8 * (list->pair_count / 8 + 1));
 	// At a single pose the planes separate no pair that the axes do not.
 	if (!s->sweep->stationary) {

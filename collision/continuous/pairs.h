@@ -1,7 +1,7 @@
 // Pairs: the broad phase of continuous collision. It finds the triangles of a moving body that may come near
 // triangles of a fixed one. Both trees are descended together; the bounds of a moving node contain it at the
 // start and at the end of the motion, and are grown by how far its path bends in between. The pairs near a
-// pose are kept in a context and culled again for the next query, eight at a time.
+// pose are kept in a context and culled again for the next query, several at a time.
 #ifndef TAC_COLLISION_CONTINUOUS_PAIRS_H
 #define TAC_COLLISION_CONTINUOUS_PAIRS_H
 
@@ -183,7 +183,7 @@ tac_pairs_visit_fn tac_pairs_visit_bsp;
 bool tac_body_visit_box(const tac_body *body, const tac_dbox *box,
 			bool (*visit)(void *user, int32_t triangle), void *user);
 
-// --- culling, eight pairs at a time ---
+// --- culling, several pairs at a time ---
 
 // Removes the pairs that the plane of one of their triangles separates: the fixed triangle's plane by more
 // than `fixed_threshold` (m) at the start and at the end of the sweep, or the moving triangle's plane, which
@@ -219,7 +219,7 @@ tac_pairs_near_features_fn tac_pairs_near_features;
 // many pairs are kept then, at most `end`.
 typedef int32_t tac_pairs_find_axes_fn(const tac_body *moving, const tac_body *fixed,
 				       const tac_swept_motion *sweep, double reach, tac_near_pair *pairs,
-				       int32_t first, int32_t end, int32_t kept, tac_separating_axes8 *axes);
+				       int32_t first, int32_t end, int32_t kept, tac_separating_axes *axes);
 
 TAC_SIMD_DECLARE(tac_pairs_find_axes_fn, tac_pairs_find_axes_kernel);
 
@@ -242,7 +242,7 @@ tac_pairs_separate_fn tac_pairs_separate;
 // end of the sweep. The clearances become lower bounds of the distance at both. Returns how many it copied.
 typedef int32_t tac_pairs_cull_by_axes_fn(const tac_body *moving, const tac_body *fixed,
 					  const tac_swept_motion *sweep, double threshold,
-					  const tac_near_pair *pairs, const tac_separating_axes8 *axes,
+					  const tac_near_pair *pairs, const tac_separating_axes *axes,
 					  int32_t count, tac_near_pair *out_pairs);
 
 TAC_SIMD_DECLARE(tac_pairs_cull_by_axes_fn, tac_pairs_cull_by_axes_kernel);

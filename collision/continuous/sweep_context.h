@@ -5,6 +5,7 @@
 
 #include "base/algebra.h"
 #include "base/result.h"
+#include "base/simd.h"
 #include "collision/continuous/body_tree.h"
 #include "collision/sweep.h"
 
@@ -24,14 +25,19 @@ typedef struct tac_near_pair {
 	int32_t listed;  // the place of a candidate in the list, plus 1; 0: it does not come from the list
 } tac_near_pair;
 
-// Eight listed pairs side by side. Each has an axis from the fixed to the moving triangle, in the fixed
-// frame, that separated them at the pose of the list; zero where none was found. At another pose one product
-// with each vertex shows how far it still separates them.
-typedef struct tac_separating_axes8 {
-	float normal[3][8];
-	float offset[8];       // the support of the fixed triangle along the axis
-	float vertex[3][3][8]; // of the moving triangle, by vertex and coordinate, in its own frame
-} tac_separating_axes8;
+// A kernel stores whole vectors, so behind the last pair there must be room for another one. It also keeps
+// the rows below from starting in the same set of a cache.
+#define TAC_AXES_ROOM (TAC_SWEEP_PAIRS_MAX + TAC_SIMD_LANES_MAX)
+
+// The listed pairs side by side. Each has an axis from the fixed to the moving triangle, in the fixed frame,
+// that separated them at the pose of the list; zero where none was found. At another pose one product with
+// each vertex shows how far it still separates them.
+typedef struct tac_separating_axes {
+	float normal[3][TAC_AXES_ROOM];
+	float offset[TAC_AXES_ROOM]; // the support of the fixed triangle along the axis
+	float vertex[3][3]
+		    [TAC_AXES_ROOM]; // of the moving triangle, by vertex and coordinate, in its own frame
+} tac_separating_axes;
 
 // The length of an axis: rounding must not make it longer than 1.
 #define TAC_AXIS_LENGTH (1 - 2e-6)
@@ -82,7 +88,7 @@ typedef struct tac_pair_list {
 	int32_t found; // while it is made: pairs of the descent, once that is complete; else -1
 	int32_t tried; // of these, pairs whose axes were looked for: pair_count of them are kept
 	tac_near_pair pairs[TAC_SWEEP_PAIRS_MAX];
-	tac_separating_axes8 axes[TAC_SWEEP_PAIRS_MAX / 8];
+	tac_separating_axes axes;
 } tac_pair_list;
 
 struct tac_sweep_context {

@@ -246,7 +246,7 @@ KERNEL span8 near_span(const path32 *p, const tac_body_node *n)
 KERNEL void load_vertices(const tac_body *body, const int32_t triangle[8], v8 out[3])
 {
 	f8 e[12];
-	gather_triangles(body->triangles, triangle, e);
+	gather_triangles(body->triangles, triangle, 1, e);
 	for (int k = 0; k < 3; k++)
 		out[k] = (v8){e[3 * k], e[3 * k + 1], e[3 * k + 2]};
 }
