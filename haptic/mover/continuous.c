@@ -271,7 +271,7 @@ static tac_sco_outcome prove(tac_sco *sco, substep *p)
 	tac_sco_stride_observe(&sco->stride, &sco->def, p->travel, cost);
 	if (tick->rolling && p->proof.fraction < 1)
 		return stop_roll(sco, SCO_SHRINK * p->proof.fraction * p->travel);
-	if (p->proof.fraction < SCO_MIN_PROVED && tac_sco_inject(sco, &p->proof, p->twist)) {
+	if (p->proof.fraction < SCO_MIN_PROVED && tac_sco_inject(sco, &p->proof, p->twist, false)) {
 		tick->injections++;
 		tick->work.count[SCO_SUBSTEP]--; // the same substep is solved again
 		return TAC_SCO_INJECTED;
@@ -303,7 +303,7 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 		tick->flags |= TAC_SCO_BLOCKED;
 		tac_sco_stop_obstacles(sco);
 		tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_BLOCKED, 0);
-		tac_sco_inject_blocker(sco, &p->proof);
+		tac_sco_inject(sco, &p->proof, p->twist, true);
 		return o;
 	}
 	if (made < 1) {

@@ -37,9 +37,6 @@ typedef struct tac_sco_proof {
 	int32_t object, moving_feature, fixed_feature;
 } tac_sco_proof;
 
-// The most contacts of one call of `violated`.
-#define SCO_VIOLATED_MAX 15
-
 typedef struct tac_sco_geometry {
 	// The number of pairs that one contact query should examine, as a fraction of a step's work units.
 	// After a query that examined more, the next covers a smaller margin. Larger: wider lists, and less
@@ -69,7 +66,7 @@ typedef struct tac_sco_geometry {
 	double (*gap_after)(const void *memory, const tac_contact_point *contact, tac_dpose from,
 			    tac_dpose to);
 
-	// The next seven are optional.
+	// The next six are optional.
 
 	// Works ahead for the next step's queries, if the tool goes on from this pose as it did: they then
 	// take less work at once.
@@ -86,12 +83,9 @@ typedef struct tac_sco_geometry {
 	// How much larger the gaps of the bodies are than those of the contacts, m: see tac_body_detail.
 	double (*detail)(const void *memory);
 
-	// The contacts, at the start of the motion, that it would violate at the fraction `at`: they end less
-	// than `floor_m` apart. Returns their number.
-	int32_t (*violated)(const void *memory, const tac_sco_proof *proof, const tac_sco_relative *motion,
-			    double at, double floor_m, tac_contact_point out[SCO_VIOLATED_MAX]);
-	// The closest points at a pose of what ended a proof, as a contact. False if they touch.
-	bool (*closest)(const void *memory, const tac_sco_proof *proof, tac_dpose T_object_tool,
+	// What ended a proof, as a contact: the closest points where it ended, with their gap at the start of
+	// the motion. False if they touch.
+	bool (*closest)(const void *memory, const tac_sco_proof *proof, const tac_sco_relative *motion,
 			tac_contact_point *out);
 	// The normal of a round tool's contact after the tool has rolled over the feature that it touches:
 	// see tac_contacts_roll.

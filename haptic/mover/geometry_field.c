@@ -68,8 +68,8 @@ typedef struct memory {
 	tac_field_cache *cache;
 	scratch *scratch;
 	// What ended the last proof.
-	tac_dvec3 blocker;
-	int32_t blocker_index, blocker_node;
+	tac_dvec3 blocker, blocker_up;
+	int32_t blocker_node;
 	uint8_t blocker_label;
 	bool blocker_disc;
 } memory;
@@ -217,6 +217,15 @@ static bool has_discs(const memory *m)
 	return m->ball && !cuts(m);
 }
 
+// The gap for the QP of a disc.
+static double disc_gap(const memory *m, const tac_burr *ball, tac_dvec3 point, tac_dvec3 up,
+		       tac_dvec3 *out_normal)
+{
+	*out_normal = tac_dvec3_scale(up, -1);
+	return tac_dvec3_dot(tac_dvec3_sub(ball->a, point), up) - ball->radius + allowed_m(m, *out_normal) +
+	       SLACK_VOXELS * m->voxel_m;
+}
+
 // The gap for the QP, from that of the point and with its normal: of the disc about the point where a ball
 // touches that.
 static double row_gap(const memory *m, const tac_burr *burr, int32_t index, tac_dvec3 point, double gap,
@@ -228,11 +237,9 @@ static double row_gap(const memory *m, const tac_burr *burr, int32_t index, tac_
 		return gap;
 	if (tac_field_point_is_edge(&m->points, index))
 		return gap + EDGE_SLACK_VOXELS * m->voxel_m;
-	const double slack_m = SLACK_VOXELS * m->voxel_m;
 	if (!m->ball || !meets_disc(m, index, point, burr->a, &height, &up))
-		return gap + slack_m;
-	*normal = tac_dvec3_scale(up, -1);
-	return height - burr->radius + allowed_m(m, *normal) + slack_m;
+		return gap + SLACK_VOXELS * m->voxel_m;
+	return disc_gap(m, burr, point, up, normal);
 }
 
 static tac_contact_point contact_of(tac_dvec3 point, double gap, tac_dvec3 normal, int32_t node,
@@ -486,7 +493,7 @@ static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double
 		proof.fraction = f;
 		proof.fixed_feature = m->points.node[index];
 		m->blocker = p;
-		m->blocker_index = index;
+		m->blocker_up = up_at(m, index);
 		m->blocker_disc = of_disc < of_point;
 		m->blocker_node = proof.fixed_feature;
 		m->blocker_label = m->points.label[index];
@@ -494,55 +501,17 @@ static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double
 	return proof;
 }
 
-// The contacts among the points near the burr at fraction `at` of the motion that are closest there, as they
-// are at its start, after the disc that ended the proof, if it was one.
-static int32_t violated(const void *memory_, const tac_sco_proof *proof, const tac_sco_relative *motion,
-			double at, double floor_m, tac_contact_point out[SCO_VIOLATED_MAX])
-{
-	const memory *m = memory_;
-	const tac_burr start = tac_burr_place(&m->burr, motion->start);
-	const tac_burr there = tac_burr_place(&m->burr, tac_sco_pose_after(motion->start, motion->twist, at));
-	double gaps[SCO_VIOLATED_MAX];
-	int32_t count = 0;
-	if (m->blocker_disc && proof->fixed_feature == m->blocker_node) {
-		tac_dvec3 normal;
-		const double of_point = gap_of(m, &start, m->blocker, &normal);
-		const double gap = row_gap(m, &start, m->blocker_index, m->blocker, of_point, &normal);
-		gaps[count] = -HUGE_VAL; // it stays
-		out[count++] = contact_of(m->blocker, gap, normal, m->blocker_node, m->blocker_label);
-	}
-	const float *distance = m->scratch->length_m;
-	const float most = (float)(floor_m - m->hold_m + tac_field_points_error(&there, 0));
-	tac_field_points_distances(m->field, &m->points, &there, m->scratch->length_m);
-	for (int32_t i = 0; i < m->points.count; i++) {
-		if (distance[i] > most)
-			continue;
-		const tac_dvec3 p = point_of(m, i);
-		tac_dvec3 normal;
-		const double gap = gap_of(m, &there, p, &normal);
-		if (gap >= floor_m || (count == SCO_VIOLATED_MAX && gap >= gaps[count - 1]))
-			continue;
-		int32_t k = count < SCO_VIOLATED_MAX ? count++ : count - 1;
-		for (; k > 0 && gaps[k - 1] > gap; k--) {
-			gaps[k] = gaps[k - 1];
-			out[k] = out[k - 1];
-		}
-		gaps[k] = gap;
-		const double before = gap_of(m, &start, p, &normal);
-		out[k] = contact_of(p, before, normal, m->points.node[i], m->points.label[i]);
-	}
-	return count;
-}
-
-static bool closest(const void *memory_, const tac_sco_proof *proof, tac_dpose T_object_tool,
+static bool closest(const void *memory_, const tac_sco_proof *proof, const tac_sco_relative *motion,
 		    tac_contact_point *out)
 {
 	const memory *m = memory_;
 	if (proof->fixed_feature < 0 || proof->fixed_feature != m->blocker_node)
 		return false;
-	const tac_burr burr = tac_burr_place(&m->burr, T_object_tool);
+	const tac_burr burr = tac_burr_place(&m->burr, motion->start);
 	tac_dvec3 normal;
-	const double gap = gap_of(m, &burr, m->blocker, &normal);
+	double gap = gap_of(m, &burr, m->blocker, &normal);
+	if (m->blocker_disc)
+		gap = disc_gap(m, &burr, m->blocker, m->blocker_up, &normal);
 	*out = contact_of(m->blocker, gap, normal, m->blocker_node, m->blocker_label);
 	return gap > 0;
 }
@@ -588,6 +557,5 @@ const tac_sco_geometry tac_sco_geometry_field = {
 	.sweep = sweep,
 	.gap_after = gap_after,
 	.changed = changed,
-	.violated = violated,
 	.closest = closest,
 };

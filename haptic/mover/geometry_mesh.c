@@ -184,180 +184,29 @@ static double gap_after(const void *memory_, const tac_contact_point *c, tac_dpo
 
 // --- what ended a proof ---
 
-// The pair of triangles that ended it, in the obstacle's frame.
-typedef struct pair {
-	const memory *m;
-	int32_t moving, fixed;
-	double floor_m;
-	tac_dpose start, later;     // of the tool
-	tac_dvec3 start_corners[3]; // of the tool's triangle at the start of the motion
-	tac_dvec3 later_corners[3]; // and at the later pose
-	tac_dvec3 fixed_corners[3]; // of the obstacle's triangle
-	tac_contact_point *out;
-	int32_t count;
-} pair;
-
-static void load(const tac_mesh *mesh, int32_t triangle, tac_dpose T, tac_dvec3 out[3])
-{
-	for (int k = 0; k < 3; k++)
-		out[k] = tac_dpose_apply_point(T, tac_mesh_corner(mesh, triangle, k));
-}
-
-static pair pair_of(const memory *m, const tac_sco_proof *proof, tac_dpose start)
-{
-	pair p = {.m = m, .moving = proof->moving_feature, .fixed = proof->fixed_feature, .start = start};
-	load(tac_body_mesh(m->tool), p.moving, start, p.start_corners);
-	load(tac_body_mesh(m->body), p.fixed, tac_dpose_identity(), p.fixed_corners);
-	return p;
-}
-
-static void add_contact(pair *p, tac_contact_point c)
-{
-	c.gap -= p->m->detail_m;
-	c.moving_triangle = p->moving;
-	c.fixed_triangle = p->fixed;
-	c.moving_surface = tac_body_mesh(p->m->tool)->triangle_surface[p->moving];
-	c.fixed_surface = tac_body_mesh(p->m->body)->triangle_surface[p->fixed];
-	p->out[p->count++] = c;
-}
-
-static tac_dvec3 unit_normal(const tac_dvec3 t[3])
-{
-	return tac_dvec3_triangle_normal(t[0], t[1], t[2]);
-}
-
-// Whether p projects onto the triangle t with the normal n.
-static bool projects_onto(tac_dvec3 p, const tac_dvec3 t[3], tac_dvec3 n)
-{
-	for (int k = 0; k < 3; k++) {
-		tac_dvec3 edge = tac_dvec3_sub(t[(k + 1) % 3], t[k]);
-		if (tac_dvec3_dot(n, tac_dvec3_cross(edge, tac_dvec3_sub(p, t[k]))) < 0)
-			return false;
-	}
-	return true;
-}
-
-// Whether a vertex that moves from x0 to x1 over the face t ends below the floor. *out_height is its height
-// at the start. *n is flipped to the vertex's side if the body is not solid.
-static bool violates(const pair *p, tac_dvec3 x0, tac_dvec3 x1, const tac_dvec3 t[3], bool solid,
-		     tac_dvec3 *n, double *out_height)
-{
-	double h0 = tac_dvec3_dot(*n, tac_dvec3_sub(x0, t[0]));
-	if (h0 < 0 && !solid) {
-		*n = tac_dvec3_neg(*n);
-		h0 = -h0;
-	}
-	double h1 = tac_dvec3_dot(*n, tac_dvec3_sub(x1, t[0]));
-	if (!(h0 > 0) || h1 >= p->floor_m || h1 >= h0)
-		return false;
-	double at = fmin(1, (h0 - fmin(h0, p->floor_m)) / (h0 - h1));
-	tac_dvec3 up = unit_normal(t);
-	*out_height = h0;
-	return projects_onto(tac_dvec3_add_scaled(x0, at, tac_dvec3_sub(x1, x0)), t, up) ||
-	       projects_onto(x1, t, up);
-}
-
-// Vertex k of either triangle against the face of the other.
-static void find_vertex(pair *p, int k)
-{
-	const tac_mesh *moving = tac_body_mesh(p->m->tool), *fixed = tac_body_mesh(p->m->body);
-	tac_contact_point c = {.kind = TAC_CONTACT_VERTEX_FACE};
-	c.normal = unit_normal(p->fixed_corners);
-	if (violates(p, p->start_corners[k], p->later_corners[k], p->fixed_corners,
-		     tac_body_is_solid(p->m->body), &c.normal, &c.gap)) {
-		c.moving_feature = moving->triangles[p->moving].vertex[k];
-		c.fixed_feature = p->fixed;
-		c.point = p->start_corners[k];
-		add_contact(p, c);
-	}
-	// The obstacle's vertex against the tool's face, in the frame of the tool at the start.
-	tac_dvec3 local = tac_dquat_rotate(tac_dquat_conjugate(p->later.rotation),
-					   tac_dvec3_sub(p->fixed_corners[k], p->later.position));
-	tac_dvec3 later = tac_dpose_apply_point(p->start, local), up = unit_normal(p->start_corners);
-	if (violates(p, p->fixed_corners[k], later, p->start_corners, tac_body_is_solid(p->m->tool), &up,
-		     &c.gap)) {
-		c.kind = TAC_CONTACT_FACE_VERTEX;
-		c.moving_feature = p->moving;
-		c.fixed_feature = fixed->triangles[p->fixed].vertex[k];
-		c.normal = tac_dvec3_neg(up);
-		c.point = tac_dvec3_add_scaled(p->fixed_corners[k], -c.gap, up);
-		add_contact(p, c);
-	}
-}
-
-// Edge k of the tool's triangle against edge j of the obstacle's.
-static void find_edges(pair *p, int k, int j)
-{
-	const tac_body *tool = p->m->tool, *object = p->m->body;
-	int32_t moving = tac_body_mesh(tool)->triangle_edges[p->moving].vertex[k];
-	int32_t fixed = tac_body_mesh(object)->triangle_edges[p->fixed].vertex[j];
-	if (tac_body_edge_kind(tool, moving) == TAC_BODY_EDGE_FLAT ||
-	    tac_body_edge_kind(object, fixed) == TAC_BODY_EDGE_FLAT)
-		return;
-	tac_dvec3 a = p->start_corners[k], c = p->fixed_corners[j], z = p->later_corners[k];
-	tac_dvec3 u0 = tac_dvec3_sub(p->start_corners[(k + 1) % 3], a),
-		  u1 = tac_dvec3_sub(p->later_corners[(k + 1) % 3], z),
-		  w = tac_dvec3_sub(p->fixed_corners[(j + 1) % 3], c);
-	tac_dvec3 n0 = tac_dvec3_cross(u0, w), n1 = tac_dvec3_cross(u1, w);
-	double l0 = tac_dvec3_length(n0), l1 = tac_dvec3_length(n1);
-	if (fmin(l0, l1) < SCO_PARALLEL_SINE * tac_dvec3_length(u0) * tac_dvec3_length(w))
-		return;
-	n0 = tac_dvec3_scale(n0, 1 / l0);
-	n1 = tac_dvec3_scale(n1, 1 / l1);
-	double g0 = tac_dvec3_dot(n0, tac_dvec3_sub(a, c)), g1 = tac_dvec3_dot(n1, tac_dvec3_sub(z, c));
-	if (g0 < 0) {
-		n0 = tac_dvec3_neg(n0);
-		g0 = -g0;
-		g1 = -g1;
-	}
-	if (g1 >= p->floor_m || g1 >= g0)
-		return;
-	tac_dvec3 between = tac_dvec3_sub(c, z);
-	double on_moving = tac_dvec3_dot(tac_dvec3_cross(between, w), n1) / l1,
-	       on_fixed = tac_dvec3_dot(tac_dvec3_cross(between, u1), n1) / l1;
-	if (on_moving < 0 || on_moving > 1 || on_fixed < 0 || on_fixed > 1)
-		return;
-	tac_contact_point contact = {.kind = TAC_CONTACT_EDGE_EDGE,
-				     .moving_feature = moving,
-				     .fixed_feature = fixed,
-				     .normal = n0,
-				     .point = tac_dvec3_add_scaled(a, on_moving, u0),
-				     .gap = g0};
-	add_contact(p, contact);
-}
-
-static int32_t violated(const void *m, const tac_sco_proof *proof, const tac_sco_relative *motion, double at,
-			double floor_m, tac_contact_point out[SCO_VIOLATED_MAX])
-{
-	if (proof->moving_feature < 0 || proof->fixed_feature < 0)
-		return 0;
-	pair p = pair_of(m, proof, motion->start);
-	p.floor_m = floor_m + p.m->detail_m;
-	p.out = out;
-	p.later = tac_sco_pose_after(motion->start, motion->twist, at);
-	load(tac_body_mesh(p.m->tool), p.moving, p.later, p.later_corners);
-	for (int k = 0; k < 3; k++)
-		find_vertex(&p, k);
-	for (int k = 0; k < 9; k++)
-		find_edges(&p, k / 3, k % 3);
-	return p.count;
-}
-
-static bool closest(const void *m, const tac_sco_proof *proof, tac_dpose T_object_tool,
+static bool closest(const void *memory_, const tac_sco_proof *proof, const tac_sco_relative *motion,
 		    tac_contact_point *out)
 {
+	const memory *m = memory_;
+	const tac_dpose end = tac_sco_pose_after(motion->start, motion->twist, proof->fraction);
 	if (proof->moving_feature < 0 || proof->fixed_feature < 0)
 		return false;
-	pair p = pair_of(m, proof, T_object_tool);
-	tac_closest c = tac_closest_of_triangles(p.start_corners, p.fixed_corners);
+	const tac_mesh *moving = tac_body_mesh(m->tool), *fixed = tac_body_mesh(m->body);
+	tac_dvec3 a[3], b[3];
+	for (int k = 0; k < 3; k++) {
+		a[k] = tac_dpose_apply_point(end, tac_mesh_corner(moving, proof->moving_feature, k));
+		b[k] = tac_mesh_corner(fixed, proof->fixed_feature, k);
+	}
+	const tac_closest c = tac_closest_of_triangles(a, b);
+	const tac_dpose back = tac_dpose_compose(motion->start, tac_dpose_inverse(end));
 	*out = (tac_contact_point){.kind = TAC_CONTACT_VERTEX_VERTEX,
-				   .moving_feature = -1,
-				   .fixed_feature = -1,
-				   .moving_triangle = p.moving,
-				   .fixed_triangle = p.fixed,
+				   .moving_feature = proof->moving_feature,
+				   .fixed_feature = proof->fixed_feature,
+				   .moving_triangle = proof->moving_feature,
+				   .fixed_triangle = proof->fixed_feature,
 				   .normal = tac_dvec3_normalize(tac_dvec3_sub(c.point, c.on_fixed)),
-				   .point = c.point,
-				   .gap = c.distance - p.m->detail_m};
+				   .point = tac_dpose_apply_point(back, c.point)};
+	out->gap = tac_dvec3_dot(out->normal, tac_dvec3_sub(out->point, c.on_fixed)) - m->detail_m;
 	return c.distance > 0;
 }
 
@@ -387,6 +236,5 @@ const tac_sco_geometry tac_sco_geometry_mesh = {
 	.gap_after = gap_after,
 	.source_triangles = source_triangles,
 	.detail = detail,
-	.violated = violated,
 	.closest = closest,
 };

@@ -72,7 +72,7 @@ typedef struct tac_sco_unit_row {
 typedef struct tac_sco_injected {
 	tac_contact_point contact;
 	int32_t object;
-	bool blocker; // the closest direction of a pair that could not be proved
+	bool blocker; // nothing was made of a motion that led there
 } tac_sco_injected;
 
 // The state of one step.
@@ -211,11 +211,9 @@ double tac_sco_obstacle_distance(tac_sco *sco, tac_sco_obstacle *obstacle, tac_d
 // `work->spent`, when the nodes of the step are used up; if the same is asked next, the query goes on.
 tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dpose T_object_tool,
 			    tac_query_mode mode, tac_sco_work *work);
-// Adds the contacts that the motion `t` would violate where its proof ended, as they are at its start. False
-// if there is none that is not listed already.
-bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof, tac_sco_twist t);
-// Adds the closest direction of what ended a proof.
-void tac_sco_inject_blocker(tac_sco *sco, const tac_sco_proof *proof);
+// Adds what ended the proof of the motion `t` to the contacts of the next solution. False if it is there
+// already or does not fit. As a blocker it is added again, and the tool may not approach it at all.
+bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof, tac_sco_twist t, bool blocker);
 
 // --- constraints (constraints.c) ---
 

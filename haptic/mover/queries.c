@@ -276,56 +276,20 @@ tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_
 	return answer;
 }
 
-// --- injection: contacts that a failed proof ran into ---
-
-// False if the contact is listed or injected already, or does not fit.
-static bool inject(tac_sco *sco, int32_t object, const tac_contact_point *c, bool blocker)
+bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof, tac_sco_twist t, bool blocker)
 {
-	for (int32_t i = 0; i < sco->injected_count && !blocker; i++) {
-		if (sco->injected[i].object == object && tac_sco_same_features(&sco->injected[i].contact, c))
-			return false;
-	}
-	const tac_contacts *list = sco->obstacles[object].contacts;
-	for (int32_t i = 0; i < list->count && !blocker; i++) {
-		if (tac_sco_same_features(&list->list[i], c))
-			return false;
-	}
-	if (sco->injected_count >= SCO_MAX_INJECTED)
-		return false;
-	sco->injected[sco->injected_count++] = (tac_sco_injected){*c, object, blocker};
-	return true;
-}
-
-bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof, tac_sco_twist t)
-{
-	static const double samples[] = {0.03125, 0.125, 0.5, 1}; // fractions of the motion
-	if (proof->object < 0)
+	if (proof->object < 0 || sco->injected_count >= SCO_MAX_INJECTED)
 		return false;
 	const tac_sco_obstacle *obstacle = &sco->obstacles[proof->object];
-	if (!obstacle->geometry->violated)
-		return false;
-	tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
-	bool added = false;
-	for (size_t i = 0; i < sizeof samples / sizeof *samples && !added; i++) {
-		if (samples[i] <= proof->fraction)
-			continue;
-		tac_contact_point found[SCO_VIOLATED_MAX];
-		int32_t count = obstacle->geometry->violated(obstacle->memory, proof, &r, samples[i],
-							     SCO_FLOOR_GAPS * sco->def.hold_gap_m, found);
-		for (int32_t k = 0; k < count; k++)
-			added |= inject(sco, proof->object, &found[k], false);
-	}
-	return added;
-}
-
-void tac_sco_inject_blocker(tac_sco *sco, const tac_sco_proof *proof)
-{
-	if (proof->object < 0)
-		return;
-	const tac_sco_obstacle *obstacle = &sco->obstacles[proof->object];
+	const tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
 	tac_contact_point c;
-	if (obstacle->geometry->closest &&
-	    obstacle->geometry->closest(obstacle->memory, proof,
-					tac_dpose_relative(obstacle->pose, sco->pose), &c))
-		inject(sco, proof->object, &c, true);
+	if (!obstacle->geometry->closest || !obstacle->geometry->closest(obstacle->memory, proof, &r, &c))
+		return false;
+	for (int32_t i = 0; i < sco->injected_count && !blocker; i++) {
+		if (sco->injected[i].object == proof->object &&
+		    tac_sco_same_features(&sco->injected[i].contact, &c))
+			return false;
+	}
+	sco->injected[sco->injected_count++] = (tac_sco_injected){c, proof->object, blocker};
+	return true;
 }
