@@ -46,11 +46,12 @@ _Static_assert(BINS <= TAC_CONTACTS_MAX, "bins fit the list");
 #define ROUNDING_M 2e-9
 #define CREEP_M    1e-12
 
-// What a query uses up to its end.
-typedef struct scratch {
-	int32_t index[TAC_FIELD_POINTS];
-	float length_m[TAC_FIELD_POINTS];
-} scratch;
+// A point of the surface.
+typedef struct point {
+	tac_dvec3 at, up; // up: outwards, a unit vector; zero at an edge
+	int32_t node;
+	uint8_t label;
+} point;
 
 typedef struct memory {
 	const tac_field *field;
@@ -66,21 +67,18 @@ typedef struct memory {
 	tac_drill_allowance listed; // with which contacts were listed last
 	tac_field_points points;
 	tac_field_cache *cache;
-	scratch *scratch;
-	// What ended the last proof.
-	tac_dvec3 blocker, blocker_up;
-	int32_t blocker_node;
-	uint8_t blocker_label;
-	bool blocker_disc;
+	// What a query uses up to its end.
+	int32_t index[TAC_FIELD_POINTS];
+	float length_m[TAC_FIELD_POINTS];
+	point blocker;     // ended the last proof
+	bool blocker_disc; // or its disc did
 } memory;
 
 static void destroy(void *memory_)
 {
 	memory *m = memory_;
-	if (m) {
+	if (m)
 		tac_field_cache_destroy(&m->cache);
-		free(m->scratch);
-	}
 	free(m);
 }
 
@@ -88,9 +86,7 @@ static tac_result create(const tac_sco_def *def, const tac_sco_object *object, v
 {
 	memory *m = calloc(1, sizeof *m);
 	*out_memory = m;
-	if (m)
-		m->scratch = calloc(1, sizeof *m->scratch);
-	if (!m || !m->scratch || tac_field_cache_create(object->field, &m->cache) != TAC_OK)
+	if (!m || tac_field_cache_create(object->field, &m->cache) != TAC_OK)
 		return TAC_ERROR_MEMORY; // the mover destroys it
 	m->field = object->field;
 	m->allowance = object->allowance;
@@ -115,12 +111,21 @@ static bool cuts(const memory *m)
 	return m->allowance && m->allowance->slack_m > 0;
 }
 
+// A lower bound of the burr's distance from the surface, from a map of distances, m.
+static double room_about(const memory *m, const tac_burr *burr)
+{
+	const double span = 0.5 * tac_dvec3_length(tac_dvec3_sub(burr->b, burr->a)) + burr->radius;
+	return tac_field_clearance(m->field, tac_dvec3_lerp(burr->a, burr->b, 0.5)) - span;
+}
+
 // ---- points ----
 
-static tac_dvec3 point_of(const memory *m, int32_t i)
+static point point_of(const memory *m, int32_t i)
 {
-	return tac_dvec3_add(m->points.centre, tac_dvec3_make((double)m->points.x[i], (double)m->points.y[i],
-							      (double)m->points.z[i]));
+	const tac_field_points *p = &m->points;
+	const tac_vec3 from_centre = {p->x[i], p->y[i], p->z[i]}, up = {p->up_x[i], p->up_y[i], p->up_z[i]};
+	return (point){tac_dvec3_add(p->centre, tac_dvec3_from_vec3(from_centre)), tac_dvec3_from_vec3(up),
+		       p->node[i], p->label[i]};
 }
 
 // Drops the points inside the burr that has removed what is there.
@@ -130,15 +135,11 @@ static void drop_removed(memory *m)
 	tac_field_points *p = &m->points;
 	const double error = m->ball ? 0 : tac_field_points_error(removed, 0);
 	const float least = (float)-(ROUNDING_M + error);
-	const float *distance = m->scratch->length_m;
-	tac_field_points_distances(m->field, p, removed, m->scratch->length_m);
+	tac_field_points_distances(m->field, p, removed, m->length_m);
 	int32_t kept = 0;
 	for (int32_t i = 0; i < p->count; i++) {
-		if (distance[i] < least)
-			continue;
-		if (kept < i)
-			tac_field_point_move(p, i, kept);
-		kept++;
+		if (m->length_m[i] >= least)
+			tac_field_point_move(p, i, kept++);
 	}
 	p->count = kept;
 }
@@ -180,36 +181,10 @@ static double allowed_m(const memory *m, tac_dvec3 normal)
 }
 
 // The gap of a point for the burr in its frame. *out_normal leads from the burr to the point.
-static double gap_of(const memory *m, const tac_burr *burr, tac_dvec3 point, tac_dvec3 *out_normal)
+static double gap_of(const memory *m, const tac_burr *burr, const point *p, tac_dvec3 *out_normal)
 {
-	double distance;
-	if (m->ball) {
-		const tac_dvec3 from = tac_dvec3_sub(point, burr->a);
-		const double length = tac_dvec3_length(from);
-		distance = length - burr->radius;
-		*out_normal = length > 0 ? tac_dvec3_scale(from, 1 / length) : tac_dvec3_make(0, 0, 1);
-	} else {
-		distance = tac_burr_distance(burr, point, out_normal);
-	}
+	const double distance = tac_burr_distance(burr, p->at, out_normal);
 	return distance + allowed_m(m, *out_normal);
-}
-
-static tac_dvec3 up_at(const memory *m, int32_t i)
-{
-	return tac_dvec3_make((double)m->points.up_x[i], (double)m->points.up_y[i],
-			      (double)m->points.up_z[i]);
-}
-
-// Whether a ball that does not cut meets a disc at the point, not the point itself. *out_height is that of
-// the ball's middle above the disc, *out_up the disc's direction.
-static bool meets_disc(const memory *m, int32_t index, tac_dvec3 point, tac_dvec3 middle, double *out_height,
-		       tac_dvec3 *out_up)
-{
-	const tac_dvec3 from = tac_dvec3_sub(middle, point);
-	*out_up = up_at(m, index);
-	*out_height = tac_dvec3_dot(from, *out_up);
-	const double wide = DISC_VOXELS * m->voxel_m;
-	return *out_height > 0 && tac_dvec3_length_squared(from) - *out_height * *out_height <= wide * wide;
 }
 
 static bool has_discs(const memory *m)
@@ -217,45 +192,44 @@ static bool has_discs(const memory *m)
 	return m->ball && !cuts(m);
 }
 
-// The gap for the QP of a disc.
-static double disc_gap(const memory *m, const tac_burr *ball, tac_dvec3 point, tac_dvec3 up,
-		       tac_dvec3 *out_normal)
+// Whether a ball that does not cut meets a disc at the point, not the point itself.
+static bool meets_disc(const memory *m, const point *p, tac_dvec3 middle)
 {
-	*out_normal = tac_dvec3_scale(up, -1);
-	return tac_dvec3_dot(tac_dvec3_sub(ball->a, point), up) - ball->radius + allowed_m(m, *out_normal) +
-	       SLACK_VOXELS * m->voxel_m;
+	const tac_dvec3 from = tac_dvec3_sub(middle, p->at);
+	const double height = tac_dvec3_dot(from, p->up), wide = DISC_VOXELS * m->voxel_m;
+	return height > 0 && tac_dvec3_length_squared(from) - height * height <= wide * wide;
 }
 
-// The gap for the QP, from that of the point and with its normal: of the disc about the point where a ball
-// touches that.
-static double row_gap(const memory *m, const tac_burr *burr, int32_t index, tac_dvec3 point, double gap,
-		      tac_dvec3 *normal)
+// The height of a ball above the disc of a point.
+static double disc_distance(const tac_burr *ball, const point *p)
 {
-	double height;
-	tac_dvec3 up;
-	if (cuts(m))
-		return gap;
-	if (tac_field_point_is_edge(&m->points, index))
-		return gap + EDGE_SLACK_VOXELS * m->voxel_m;
-	if (!m->ball || !meets_disc(m, index, point, burr->a, &height, &up))
-		return gap + SLACK_VOXELS * m->voxel_m;
-	return disc_gap(m, burr, point, up, normal);
+	return tac_dvec3_dot(tac_dvec3_sub(ball->a, p->at), p->up) - ball->radius;
 }
 
-static tac_contact_point contact_of(tac_dvec3 point, double gap, tac_dvec3 normal, int32_t node,
-				    uint8_t label)
+// The gap for the QP, of a point or of its disc, as a contact.
+static double row_gap(const memory *m, const tac_burr *burr, const point *p, bool disc, tac_dvec3 *out_normal)
+{
+	const bool is_edge = tac_dvec3_length_squared(p->up) == 0;
+	const double slack = cuts(m) ? 0 : (is_edge ? EDGE_SLACK_VOXELS : SLACK_VOXELS) * m->voxel_m;
+	if (!disc)
+		return gap_of(m, burr, p, out_normal) + slack;
+	*out_normal = tac_dvec3_neg(p->up);
+	return disc_distance(burr, p) + allowed_m(m, *out_normal) + slack;
+}
+
+static tac_contact_point contact_of(const point *p, double gap, tac_dvec3 normal)
 {
 	return (tac_contact_point){
 		.kind = TAC_CONTACT_FACE_VERTEX,
 		.moving_feature = 0,
-		.fixed_feature = node,
+		.fixed_feature = p->node,
 		.moving_triangle = -1,
 		.fixed_triangle = -1,
 		.moving_surface = -1,
-		.fixed_surface = label,
+		.fixed_surface = p->label,
 		.normal = tac_dvec3_scale(normal, -1),
 		// Beyond the foot by the gap: gap_after finds the foot again.
-		.point = tac_dvec3_add_scaled(point, -fmax(gap, 0), normal),
+		.point = tac_dvec3_add_scaled(p->at, -fmax(gap, 0), normal),
 		.gap = fmax(gap, 0),
 	};
 }
@@ -263,21 +237,19 @@ static tac_contact_point contact_of(tac_dvec3 point, double gap, tac_dvec3 norma
 // ---- list ----
 
 // Adds the contact at a point.
-static void list_point(const memory *m, const tac_burr *burr, int32_t index, tac_contacts *out)
+static void list_point(const memory *m, const tac_burr *burr, const point *p, tac_contacts *out)
 {
-	const tac_dvec3 p = point_of(m, index);
 	tac_dvec3 normal;
-	const double at_point = gap_of(m, burr, p, &normal);
-	out->distance = fmin(out->distance, fmax(at_point, 0));
-	const double gap = row_gap(m, burr, index, p, at_point, &normal);
+	out->distance = fmin(out->distance, fmax(gap_of(m, burr, p, &normal), 0));
+	const bool disc = has_discs(m) && meets_disc(m, p, burr->a);
+	const double gap = row_gap(m, burr, p, disc, &normal);
 	if (gap <= out->margin)
-		out->list[out->count++] =
-			contact_of(p, gap, normal, m->points.node[index], m->points.label[index]);
+		out->list[out->count++] = contact_of(p, gap, normal);
 }
 
 // Lists the point of each bin with the smallest gap by single precision, with its gap in double. Returns
 // their number.
-static int32_t list_points(const memory *m, const tac_burr *burr, tac_contacts *out)
+static int32_t list_points(memory *m, const tac_burr *burr, tac_contacts *out)
 {
 	int32_t nearest[BINS], found = 0;
 	float least[BINS];
@@ -287,10 +259,9 @@ static int32_t list_points(const memory *m, const tac_burr *burr, tac_contacts *
 	}
 	const tac_dvec3 advance = m->allowance ? tac_dvec3_scale(m->allowance->feed, m->allowance->advance_m)
 					       : tac_dvec3_zero();
-	const int32_t *bin = m->scratch->index;
-	const float *key = m->scratch->length_m;
-	tac_field_points_bin(m->field, &m->points, burr, advance, GRID, m->scratch->length_m,
-			     m->scratch->index);
+	const int32_t *bin = m->index;
+	const float *key = m->length_m;
+	tac_field_points_bin(m->field, &m->points, burr, advance, GRID, m->length_m, m->index);
 	for (int32_t i = 0; i < m->points.count; i++) {
 		if (key[i] < least[bin[i]]) {
 			least[bin[i]] = key[i];
@@ -300,7 +271,8 @@ static int32_t list_points(const memory *m, const tac_burr *burr, tac_contacts *
 	for (int i = 0; i < BINS; i++) {
 		if (nearest[i] < 0)
 			continue;
-		list_point(m, burr, nearest[i], out);
+		const point p = point_of(m, nearest[i]);
+		list_point(m, burr, &p, out);
 		found++;
 	}
 	return found;
@@ -330,8 +302,7 @@ static void list(void *memory_, tac_dpose T_object_tool, double margin, tac_sco_
 	work->units++;
 	if (m->allowance)
 		m->listed = *m->allowance;
-	const double span = 0.5 * tac_dvec3_length(tac_dvec3_sub(burr.b, burr.a)) + burr.radius;
-	if (tac_field_clearance(m->field, tac_dvec3_lerp(burr.a, burr.b, 0.5)) > span + margin)
+	if (room_about(m, &burr) > margin)
 		return;
 	if (!gather(m, &burr, margin, work)) {
 		out->margin = out->distance = 0;
@@ -391,10 +362,10 @@ static double travel_of(const memory *m, const tac_sco_twist *t)
 
 // The fraction of the course up to which a point keeps `zone_m`, or the gap that it has at the start if that
 // is smaller.
-static double free_fraction(const memory *m, const course *c, tac_dvec3 point, double zone_m)
+static double free_fraction(const memory *m, const course *c, tac_dvec3 p, double zone_m)
 {
-	const tac_dvec3 q0 = tac_dpose_apply_point(c->T_tool_start, point);
-	const tac_dvec3 q1 = tac_dpose_apply_point(c->T_tool_end, point);
+	const tac_dvec3 q0 = tac_dpose_apply_point(c->T_tool_start, p);
+	const tac_dvec3 q1 = tac_dpose_apply_point(c->T_tool_end, p);
 	const tac_dvec3 chord = tac_dvec3_sub(q1, q0);
 	tac_dvec3 n0, n1;
 	const double d0 = tac_burr_distance(&m->burr, q0, &n0), d1 = tac_burr_distance(&m->burr, q1, &n1);
@@ -418,26 +389,18 @@ static double free_fraction(const memory *m, const course *c, tac_dvec3 point, d
 
 // The fraction of a ball's translation up to which it keeps `zone_m` from the disc of a point, or what it has
 // at the start.
-static double free_of_disc(const memory *m, const tac_sco_relative *motion, const tac_burr *ball,
-			   int32_t index, double zone_m)
+static double free_of_disc(const memory *m, tac_dvec3 v, const tac_burr *ball, const point *p, double zone_m)
 {
-	const tac_dvec3 p = point_of(m, index), up = up_at(m, index);
-	const double sinks = -tac_dvec3_dot(motion->twist.v, up);
-	const double start = tac_dvec3_dot(tac_dvec3_sub(ball->a, p), up) - ball->radius + m->hold_m;
+	const double sinks = -tac_dvec3_dot(v, p->up), start = disc_distance(ball, p) + m->hold_m;
 	if (!(sinks > 0))
 		return 1;
 	const double s = fmax((start - fmin(zone_m, start - creep_m(m))) / sinks, 0);
-	tac_dvec3 unused;
-	double height;
-	return s < 1 && meets_disc(m, index, p, tac_dvec3_add_scaled(ball->a, s, motion->twist.v), &height,
-				   &unused)
-		       ? s
-		       : 1;
+	return s < 1 && meets_disc(m, p, tac_dvec3_add_scaled(ball->a, s, v)) ? s : 1;
 }
 
 // The points that may come closer than `zone_m`, in the scratch memory. Returns their number.
-static int32_t doubted(const memory *m, tac_dpose start, tac_dpose end, double bend_m, double travel,
-		       double zone_m, bool discs)
+static int32_t doubted(memory *m, tac_dpose start, tac_dpose end, double bend_m, double travel, double zone_m,
+		       bool discs)
 {
 	const double wide = discs ? DISC_VOXELS * m->voxel_m : 0;
 	tac_field_passage passage = {
@@ -455,7 +418,7 @@ static int32_t doubted(const memory *m, tac_dpose start, tac_dpose end, double b
 		passage.allowed_m += m->allowance->slack_m;
 		passage.advance_m = tac_dvec3_scale(m->allowance->feed, m->allowance->advance_m);
 	}
-	return tac_field_points_doubted(m->field, &m->points, &passage, m->scratch->index);
+	return tac_field_points_doubted(m->field, &m->points, &passage, m->index);
 }
 
 static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
@@ -466,9 +429,8 @@ static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double
 	const double travel = travel_of(m, &motion->twist);
 	if (zone_m < m->hold_m)
 		zone_m = fmin(zone_m, m->hold_m - DIP_VOXELS * m->voxel_m);
-	const double span = 0.5 * tac_dvec3_length(tac_dvec3_sub(start.b, start.a)) + start.radius;
 	work->units++;
-	if (tac_field_clearance(m->field, tac_dvec3_lerp(start.a, start.b, 0.5)) > span + travel + zone_m)
+	if (room_about(m, &start) > travel + zone_m)
 		return proof;
 	if (!gather(m, &start, travel + zone_m, work)) {
 		work->spent = true;
@@ -483,20 +445,16 @@ static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double
 	const int32_t near = doubted(m, motion->start, end, c.bend_m, travel, zone_m, discs);
 	work->units += m->points.count / POINTS_PER_UNIT + near / DOUBTS_PER_UNIT;
 	for (int32_t i = 0; i < near; i++) {
-		const int32_t index = m->scratch->index[i];
-		const tac_dvec3 p = point_of(m, index);
-		const double of_point = free_fraction(m, &c, p, zone_m);
-		const double of_disc = discs ? free_of_disc(m, motion, &start, index, zone_m) : 1;
+		const point p = point_of(m, m->index[i]);
+		const double of_point = free_fraction(m, &c, p.at, zone_m);
+		const double of_disc = discs ? free_of_disc(m, motion->twist.v, &start, &p, zone_m) : 1;
 		const double f = fmin(of_point, of_disc);
 		if (f >= proof.fraction)
 			continue;
 		proof.fraction = f;
-		proof.fixed_feature = m->points.node[index];
+		proof.fixed_feature = p.node;
 		m->blocker = p;
-		m->blocker_up = up_at(m, index);
 		m->blocker_disc = of_disc < of_point;
-		m->blocker_node = proof.fixed_feature;
-		m->blocker_label = m->points.label[index];
 	}
 	return proof;
 }
@@ -505,14 +463,13 @@ static bool closest(const void *memory_, const tac_sco_proof *proof, const tac_s
 		    tac_contact_point *out)
 {
 	const memory *m = memory_;
-	if (proof->fixed_feature < 0 || proof->fixed_feature != m->blocker_node)
+	if (proof->fixed_feature < 0 || proof->fixed_feature != m->blocker.node)
 		return false;
 	const tac_burr burr = tac_burr_place(&m->burr, motion->start);
 	tac_dvec3 normal;
-	double gap = gap_of(m, &burr, m->blocker, &normal);
-	if (m->blocker_disc)
-		gap = disc_gap(m, &burr, m->blocker, m->blocker_up, &normal);
-	*out = contact_of(m->blocker, gap, normal, m->blocker_node, m->blocker_label);
+	const double gap = m->blocker_disc ? row_gap(m, &burr, &m->blocker, true, &normal)
+					   : gap_of(m, &burr, &m->blocker, &normal);
+	*out = contact_of(&m->blocker, gap, normal);
 	return gap > 0;
 }
 
@@ -524,9 +481,7 @@ static double sweep(void *memory_, const tac_sco_relative *motion, double zone_m
 	for (int i = 0; i < SWEEP_STEPS && s < 1; i++) {
 		const tac_dpose at = tac_sco_pose_after(motion->start, motion->twist, s);
 		const tac_burr burr = tac_burr_place(&m->burr, at);
-		const double span = 0.5 * tac_dvec3_length(tac_dvec3_sub(burr.b, burr.a)) + burr.radius;
-		const double room =
-			tac_field_clearance(m->field, tac_dvec3_lerp(burr.a, burr.b, 0.5)) - span - zone_m;
+		const double room = room_about(m, &burr) - zone_m;
 		work->units++;
 		if (room > piece) {
 			s += room / travel;
