@@ -3,15 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-// The pairs that a query examined, without those that a smaller margin would not have avoided: where a tool
-// lies on a face or in a hole, most pairs are close. As many as in the upper half of the margin count for the
-// lower half.
-static double avoidable_pairs(const tac_contacts *list)
-{
-	return (double)(list->pairs < 2 * list->close_pairs ? 2 * (list->pairs - list->close_pairs)
-							    : list->pairs);
-}
-
 // Whether the bounding spheres of the tool and of an obstacle, whose origins stay `apart`, stay further than
 // `reach` from each other. Turns about these origins do not move the spheres.
 static bool are_far(const tac_sco *sco, const tac_sco_obstacle *obstacle, double apart, double reach)
@@ -31,7 +22,7 @@ static void list_nothing(tac_contacts *out, double margin)
 {
 	out->count = out->dropped = 0;
 	out->margin = out->distance = margin;
-	out->pairs = out->close_pairs = 0;
+	out->pairs = 0;
 }
 
 // Lists the contacts of one obstacle into its spare list.
@@ -66,7 +57,7 @@ bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *mar
 		list_obstacle(sco, obstacle, t, s, wanted);
 		*margin = fmin(*margin, obstacle->spare->margin);
 		*out_distance = fmin(*out_distance, obstacle->spare->distance);
-		pairs += avoidable_pairs(obstacle->spare);
+		pairs += (double)obstacle->spare->pairs;
 	}
 	if (*margin >= wanted)
 		sco->complete_query_units = (double)(work->units - before);
@@ -160,7 +151,7 @@ static bool prove_and_list(tac_sco *sco, tac_sco_obstacle *obstacle, double marg
 	const bool short_of_work = (double)tac_sco_work_left(work) < share;
 	list_obstacle(sco, obstacle, tac_sco_no_motion, 1, margin);
 	const double covered = obstacle->spare->margin;
-	tac_sco_trust_observe_query(&sco->trust, &sco->def, margin, covered, avoidable_pairs(obstacle->spare),
+	tac_sco_trust_observe_query(&sco->trust, &sco->def, margin, covered, (double)obstacle->spare->pairs,
 				    share, short_of_work);
 	const bool enough = covered >= SCO_LIST_GAPS * sco->def.hold_gap_m;
 	work->spent |= !enough;
