@@ -45,10 +45,12 @@ typedef struct tac_sco_geometry {
 	// How many trust radii long a substep may be.
 	double stride;
 
-	// Creates what the queries remember, for the def's tool with this object. Thread: setup.
-	tac_result (*create)(const tac_sco_def *def, const tac_sco_object *object, void **out_memory);
-	void (*destroy)(void *memory);
-	// Forgets earlier queries.
+	// Prepares what the queries remember, zeroed memory of the mover, for the def's tool with this
+	// object. Thread: setup.
+	size_t memory_size;
+	tac_result (*create)(void *memory, const tac_sco_def *def, const tac_sco_object *object);
+	void (*destroy)(void *memory); // optional, and called also after create has failed
+	// Forgets earlier queries; optional.
 	void (*reset)(void *memory);
 
 	// Lists the contacts within `margin` at the pose, and finds the distance. out->margin is what could

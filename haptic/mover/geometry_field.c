@@ -13,7 +13,6 @@
 #include "haptic/mover/geometry.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 // Bins of places about the burr, of which each gives the contact with the smallest gap: a grid on each side
 // of a box.
@@ -74,20 +73,14 @@ typedef struct memory {
 	bool blocker_disc; // or its disc did
 } memory;
 
-static void destroy(void *memory_)
+static void destroy(void *m)
 {
-	memory *m = memory_;
-	if (m)
-		tac_field_cache_destroy(&m->cache);
-	free(m);
+	tac_field_cache_destroy(&((memory *)m)->cache);
 }
 
-static tac_result create(const tac_sco_def *def, const tac_sco_object *object, void **out_memory)
+static tac_result create(void *memory_, const tac_sco_def *def, const tac_sco_object *object)
 {
-	memory *m = calloc(1, sizeof *m);
-	*out_memory = m;
-	if (!m || tac_field_cache_create(object->field, &m->cache) != TAC_OK)
-		return TAC_ERROR_MEMORY; // the mover destroys it
+	memory *m = memory_;
 	m->field = object->field;
 	m->allowance = object->allowance;
 	m->burr = def->burr ? *def->burr
@@ -97,7 +90,7 @@ static tac_result create(const tac_sco_def *def, const tac_sco_object *object, v
 	m->reach_m = tac_burr_reach(&m->burr);
 	m->hold_m = def->hold_gap_m;
 	m->voxel_m = tac_field_size_of(m->field).voxel_m;
-	return TAC_OK;
+	return tac_field_cache_create(m->field, &m->cache);
 }
 
 static void reset(void *m)
@@ -504,6 +497,7 @@ static double sweep(void *memory_, const tac_sco_relative *motion, double zone_m
 const tac_sco_geometry tac_sco_geometry_field = {
 	.query_share = SCO_ROUND_QUERY_SHARE,
 	.stride = SCO_ROUND_STRIDE,
+	.memory_size = sizeof(memory),
 	.create = create,
 	.destroy = destroy,
 	.reset = reset,

@@ -5,7 +5,6 @@
 #include "collision/certificate.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 typedef struct memory {
 	const tac_body *tool, *body;              // that the queries take
@@ -20,9 +19,7 @@ typedef struct memory {
 
 static void destroy(void *m)
 {
-	if (m)
-		tac_sweep_context_destroy(&((memory *)m)->context);
-	free(m);
+	tac_sweep_context_destroy(&((memory *)m)->context);
 }
 
 // Takes the simplified bodies, or the exact ones.
@@ -33,12 +30,9 @@ static void take_bodies(memory *m, bool simplified)
 	m->detail_m = tac_body_detail(m->tool) + tac_body_detail(m->body);
 }
 
-static tac_result create(const tac_sco_def *def, const tac_sco_object *object, void **out_memory)
+static tac_result create(void *memory_, const tac_sco_def *def, const tac_sco_object *object)
 {
-	memory *m = calloc(1, sizeof *m);
-	*out_memory = m;
-	if (!m)
-		return TAC_ERROR_MEMORY;
+	memory *m = memory_;
 	m->exact[0] = def->tool;
 	m->exact[1] = object->body;
 	m->simplified[0] = def->tool_detail;
@@ -226,6 +220,7 @@ static double detail(const void *m)
 const tac_sco_geometry tac_sco_geometry_mesh = {
 	.query_share = SCO_MESH_QUERY_SHARE,
 	.stride = 1,
+	.memory_size = sizeof(memory),
 	.create = create,
 	.destroy = destroy,
 	.reset = reset,

@@ -4,8 +4,6 @@
 
 #include "collision/certificate.h"
 
-#include <stdlib.h>
-
 typedef struct memory {
 	tac_round tool; // in its own frame
 	const tac_body *body;
@@ -14,17 +12,12 @@ typedef struct memory {
 
 static void destroy(void *m)
 {
-	if (m)
-		tac_round_context_destroy(&((memory *)m)->context);
-	free(m);
+	tac_round_context_destroy(&((memory *)m)->context);
 }
 
-static tac_result create(const tac_sco_def *def, const tac_sco_object *object, void **out_memory)
+static tac_result create(void *memory_, const tac_sco_def *def, const tac_sco_object *object)
 {
-	memory *m = calloc(1, sizeof *m);
-	*out_memory = m;
-	if (!m)
-		return TAC_ERROR_MEMORY;
+	memory *m = memory_;
 	m->tool = def->round;
 	m->body = object->body;
 	return tac_round_context_create(&m->context);
@@ -120,6 +113,7 @@ static tac_dvec3 roll(const void *memory_, const tac_contact_point *contact, tac
 const tac_sco_geometry tac_sco_geometry_round = {
 	.query_share = SCO_ROUND_QUERY_SHARE,
 	.stride = SCO_ROUND_STRIDE,
+	.memory_size = sizeof(memory),
 	.create = create,
 	.destroy = destroy,
 	.reset = reset,

@@ -1,15 +1,21 @@
 #include "haptic/mover/mover.h"
 
 #include <math.h>
+#include <string.h>
 
 #define PI 3.14159265358979323846
 
+tac_sco_twist tac_sco_twist_to(tac_dpose from, tac_dpose to)
+{
+	return (tac_sco_twist){tac_dvec3_sub(to.position, from.position),
+			       tac_dquat_log(tac_dquat_mul(to.rotation, tac_dquat_conjugate(from.rotation)))};
+}
+
 tac_sco_twist tac_sco_twist_between(const tac_sco *sco, tac_dpose from, tac_dpose to)
 {
-	tac_sco_twist t = {tac_dvec3_sub(to.position, from.position), {0, 0, 0}};
 	if (sco->def.fixed_rotation)
-		return t;
-	t.w = tac_dquat_log(tac_dquat_mul(to.rotation, tac_dquat_conjugate(from.rotation)));
+		return (tac_sco_twist){tac_dvec3_sub(to.position, from.position), tac_dvec3_zero()};
+	tac_sco_twist t = tac_sco_twist_to(from, to);
 	double angle = tac_dvec3_length(t.w);
 	if (angle > PI - 0.5 * sco->turn_hysteresis_rad && tac_dvec3_dot(t.w, sco->last_turn) < 0)
 		t.w = tac_dvec3_scale(t.w, (angle - 2 * PI) / angle);
@@ -53,19 +59,14 @@ double tac_sco_energy(const tac_sco *sco, tac_dpose from, tac_dpose to)
 tac_sco_relative tac_sco_relative_motion(const tac_sco *sco, const tac_sco_obstacle *obstacle,
 					 tac_sco_twist t)
 {
-	tac_sco_relative r;
-	r.start = tac_dpose_relative(obstacle->pose, sco->pose);
+	const tac_dpose start = tac_dpose_relative(obstacle->pose, sco->pose);
 	if (!obstacle->moves) {
-		tac_dquat R_object_world = tac_dquat_conjugate(obstacle->pose.rotation);
-		r.twist.v = tac_dquat_rotate(R_object_world, t.v);
-		r.twist.w = tac_dquat_rotate(R_object_world, t.w);
-		return r;
+		const tac_dquat R = tac_dquat_conjugate(obstacle->pose.rotation); // R_object_world
+		return (tac_sco_relative){start, {tac_dquat_rotate(R, t.v), tac_dquat_rotate(R, t.w)}};
 	}
-	tac_dpose end = tac_dpose_relative(tac_sco_pose_after(obstacle->pose, obstacle->twist, 1),
-					   tac_sco_pose_after(sco->pose, t, 1));
-	r.twist.v = tac_dvec3_sub(end.position, r.start.position);
-	r.twist.w = tac_dquat_log(tac_dquat_mul(end.rotation, tac_dquat_conjugate(r.start.rotation)));
-	return r;
+	const tac_dpose end = tac_dpose_relative(tac_sco_pose_after(obstacle->pose, obstacle->twist, 1),
+						 tac_sco_pose_after(sco->pose, t, 1));
+	return (tac_sco_relative){start, tac_sco_twist_to(start, end)};
 }
 
 void tac_sco_move(tac_sco *sco, tac_sco_twist t, double s)
@@ -97,12 +98,12 @@ void tac_sco_note_trail(tac_sco *sco)
 
 bool tac_sco_aim_obstacle(tac_sco_obstacle *obstacle)
 {
-	tac_dquat a = obstacle->pose.rotation, b = obstacle->goal.rotation;
-	tac_sco_twist t = {tac_dvec3_sub(obstacle->goal.position, obstacle->pose.position), {0, 0, 0}};
-	if (a.x != b.x || a.y != b.y || a.z != b.z || a.w != b.w)
-		t.w = tac_dquat_log(tac_dquat_mul(b, tac_dquat_conjugate(a)));
-	obstacle->twist = t;
-	return tac_dvec3_length_squared(t.v) > 0 || tac_dvec3_length_squared(t.w) > 0;
+	const tac_dpose *from = &obstacle->pose, *to = &obstacle->goal;
+	tac_sco_twist *t = &obstacle->twist;
+	*t = (tac_sco_twist){tac_dvec3_sub(to->position, from->position), tac_dvec3_zero()};
+	if (memcmp(&from->rotation, &to->rotation, sizeof to->rotation) != 0)
+		*t = tac_sco_twist_to(*from, *to);
+	return tac_dvec3_length_squared(t->v) > 0 || tac_dvec3_length_squared(t->w) > 0;
 }
 
 bool tac_sco_any_obstacle_moves(const tac_sco *sco)

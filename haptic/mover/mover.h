@@ -152,6 +152,8 @@ static inline bool tac_sco_same_features(const tac_contact_point *a, const tac_c
 // The motion from one pose of the tool to another. A turn of about half a turn keeps the direction of the
 // last step until the other direction is shorter by turn_hysteresis_rad.
 tac_sco_twist tac_sco_twist_between(const tac_sco *sco, tac_dpose from, tac_dpose to);
+// The same by the shorter turn, for any body.
+tac_sco_twist tac_sco_twist_to(tac_dpose from, tac_dpose to);
 tac_sco_twist tac_sco_twist_scale(tac_sco_twist t, double s);
 // An upper bound of the travel of any point of the tool, m.
 double tac_sco_max_travel(const tac_sco *sco, tac_sco_twist t);
@@ -229,8 +231,7 @@ void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report);
 void tac_sco_move_continuous(tac_sco *sco);
 void tac_sco_move_reactive(tac_sco *sco);
 tac_result tac_sco_reactive_create(tac_sco *sco);
-void tac_sco_reactive_reset(tac_sco *sco);
-void tac_sco_reactive_destroy(tac_sco *sco);
+void tac_sco_reactive_reset(tac_sco *sco); // with the continuous mover it does nothing
 
 #ifdef __cplusplus
 }

@@ -48,15 +48,11 @@ tac_result tac_sco_reactive_create(tac_sco *sco)
 	return sco->reactive ? TAC_OK : TAC_ERROR_MEMORY;
 }
 
-void tac_sco_reactive_destroy(tac_sco *sco)
-{
-	free(sco->reactive);
-	sco->reactive = NULL;
-}
-
 void tac_sco_reactive_reset(tac_sco *sco)
 {
 	memory *m = sco->reactive;
+	if (!m)
+		return;
 	m->count = 0;
 	m->unfinished.exists = false;
 }
@@ -463,20 +459,11 @@ void tac_sco_move_reactive(tac_sco *sco)
 
 // --- geometry: the contacts are planes at triangles of the object's shape ---
 
-static tac_result create(const tac_sco_def *def, const tac_sco_object *object, void **out_memory)
+static tac_result create(void *mesh, const tac_sco_def *def, const tac_sco_object *object)
 {
 	(void)def;
-	const tac_mesh **mesh = malloc(sizeof *mesh);
-	*out_memory = mesh;
-	if (!mesh)
-		return TAC_ERROR_MEMORY;
-	*mesh = object->shape->mesh;
+	*(const tac_mesh **)mesh = object->shape->mesh;
 	return TAC_OK;
-}
-
-static void reset(void *mesh)
-{
-	(void)mesh;
 }
 
 static double gap_after(const void *mesh, const tac_contact_point *contact, tac_dpose from, tac_dpose to)
@@ -485,4 +472,4 @@ static double gap_after(const void *mesh, const tac_contact_point *contact, tac_
 }
 
 const tac_sco_geometry tac_sco_geometry_reactive = {
-	.create = create, .destroy = free, .reset = reset, .gap_after = gap_after};
+	.memory_size = sizeof(const tac_mesh *), .create = create, .gap_after = gap_after};

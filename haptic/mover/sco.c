@@ -159,7 +159,8 @@ static tac_result create_obstacles(tac_sco *sco)
 		obstacle->ask_within_m = ask_within(def, obstacle->shape);
 		obstacle->radius_m =
 			object->field || !object->body ? HUGE_VAL : body_radius(object->body, object->detail);
-		if (obstacle->geometry->create(def, object, &obstacle->memory) != TAC_OK)
+		obstacle->memory = calloc(1, obstacle->geometry->memory_size);
+		if (!obstacle->memory || obstacle->geometry->create(obstacle->memory, def, object) != TAC_OK)
 			return TAC_ERROR_MEMORY;
 	}
 	return TAC_OK;
@@ -222,10 +223,11 @@ void tac_sco_destroy(tac_sco **sco)
 		tac_sco_obstacle *obstacle = &(*sco)->obstacles[i];
 		free(obstacle->contacts);
 		free(obstacle->spare);
-		if (obstacle->geometry)
+		if (obstacle->memory && obstacle->geometry->destroy)
 			obstacle->geometry->destroy(obstacle->memory);
+		free(obstacle->memory);
 	}
-	tac_sco_reactive_destroy(*sco);
+	free((*sco)->reactive);
 	tac_context_destroy(&(*sco)->context);
 	free((*sco)->obstacles);
 	free(*sco);
@@ -292,12 +294,30 @@ static bool set_goals(tac_sco *sco, const tac_dpose *T_world_objects)
 	return true;
 }
 
+static void forget_obstacle(tac_sco_obstacle *obstacle)
+{
+	obstacle->contacts->count = obstacle->spare->count = 0;
+	obstacle->contacts->dropped = obstacle->spare->dropped = 0;
+	if (obstacle->geometry && obstacle->geometry->reset)
+		obstacle->geometry->reset(obstacle->memory);
+}
+
+// Nothing that was listed, proved or checked before counts any more.
+static void forget_lists(tac_sco *sco)
+{
+	sco->injected_count = 0;
+	sco->listed_margin_m = -1;
+	sco->check_unfinished = false; // its poses are those before
+	tac_sco_reactive_reset(sco);
+}
+
 bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_world_objects)
 {
 	TAC_ASSERT(sco);
 	const bool goes_on = sco->reset_unfinished;
 	sco->fault_flags = TAC_SCO_FAULT;
-	sco->reset_unfinished = sco->check_unfinished = false;
+	sco->reset_unfinished = false;
+	forget_lists(sco);
 	sco->has_last_device = false;
 	sco->last_device_travel_m = 0;
 	sco->last_turn = tac_dvec3_zero();
@@ -306,7 +326,6 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	sco->flight = (tac_sco_flight){.work_share = SCO_MAX_FLIGHT_SHARE};
 	sco->starvation = (tac_sco_starvation){0};
 	sco->near_contact = false;
-	sco->listed_margin_m = -1;
 	sco->distance_m = HUGE_VAL;
 	sco->complete_query_units = 0;
 	sco->bearing_count = 0;
@@ -318,11 +337,8 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
 		obstacle->pose = obstacle->goal;
-		if (obstacle->geometry)
-			obstacle->geometry->reset(obstacle->memory);
+		forget_obstacle(obstacle);
 	}
-	if (sco->def.mover == TAC_SCO_REACTIVE)
-		tac_sco_reactive_reset(sco);
 	tac_sco_work work = {.nodes_left = collider_nodes(&sco->def, SCO_RESET_NODES)};
 	begin_check(sco, goes_on);
 	const tac_overlap answer = has_check(sco) ? check(sco, &work) : TAC_OVERLAP_NONE;
@@ -347,25 +363,12 @@ bool tac_sco_reset_unfinished(const tac_sco *sco)
 
 // --- hidden objects ---
 
-// Nothing that was listed or proved before counts any more.
-static void forget(tac_sco *sco, tac_sco_obstacle *obstacle)
-{
-	obstacle->contacts->count = obstacle->spare->count = 0;
-	obstacle->contacts->dropped = obstacle->spare->dropped = 0;
-	if (obstacle->geometry)
-		obstacle->geometry->reset(obstacle->memory);
-	sco->injected_count = 0;
-	sco->listed_margin_m = -1;
-	sco->check_unfinished = false; // its poses are those before
-	if (sco->def.mover == TAC_SCO_REACTIVE)
-		tac_sco_reactive_reset(sco);
-}
-
 void tac_sco_hide(tac_sco *sco, int32_t object)
 {
 	TAC_ASSERT(sco && object >= 0 && object < sco->def.object_count);
 	sco->obstacles[object].hidden = true;
-	forget(sco, &sco->obstacles[object]);
+	forget_obstacle(&sco->obstacles[object]);
+	forget_lists(sco);
 }
 
 void tac_sco_show(tac_sco *sco, int32_t object, tac_dpose T_world_object)
@@ -376,7 +379,8 @@ void tac_sco_show(tac_sco *sco, int32_t object, tac_dpose T_world_object)
 	obstacle->goal = T_world_object;
 	obstacle->goal.rotation = tac_dquat_normalize(T_world_object.rotation);
 	obstacle->pose = obstacle->goal;
-	forget(sco, obstacle);
+	forget_obstacle(obstacle);
+	forget_lists(sco);
 }
 
 double tac_sco_clearance(tac_sco *sco, int32_t object, tac_dpose T_world_object, double reach_m)
@@ -422,11 +426,7 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 	sco->tick.slew_limit_m = sco->def.slew_m_per_s * sco->def.period_s;
 	double travel = HUGE_VAL; // of the device
 	if (sco->has_last_device) {
-		tac_sco_twist moved = {
-			tac_dvec3_sub(device.position, sco->last_device.position),
-			tac_dquat_log(tac_dquat_mul(device.rotation,
-						    tac_dquat_conjugate(sco->last_device.rotation)))};
-		travel = tac_sco_max_travel(sco, moved);
+		travel = tac_sco_max_travel(sco, tac_sco_twist_to(sco->last_device, device));
 		sco->tick.slew_limit_m += SCO_SLEW_DEVICE_FACTOR * travel;
 		// A hand that sets off is followed in as few substeps as one that goes on.
 		if (travel > SCO_GROWTH * sco->last_device_travel_m)
