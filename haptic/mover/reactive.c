@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Slots of the hash table of rows: at most three rows for each pair fill less than half of them.
-#define SLOTS (8 * SCO_REACTIVE_MAX_PAIRS)
-
 // Two triangles that intersect at a pose where the tool was to be placed.
 typedef struct hit {
 	double separation; // at the SCO's pose, m
@@ -31,9 +28,6 @@ typedef struct memory {
 	int32_t count;
 	hit new_hits[SCO_REACTIVE_MAX_PAIRS]; // of the last placement, nearest first
 	int32_t new_count;
-	struct {
-		int32_t object, row; // row + 1 of the object's list; 0: empty
-	} slots[SLOTS];
 	struct {
 		bool exists;
 		attempt attempt;
@@ -148,25 +142,19 @@ static plane plane_of(const tac_sco *sco, const hit *p)
 	return at;
 }
 
-// Appends a contact to its object's list, unless it is listed.
+// Appends a contact to its object's list, unless a pair with the same triangle of the object has added it:
+// the pairs are ordered by these.
 static void add_row(tac_sco *sco, int32_t object, tac_contact_point c)
 {
-	memory *m = sco->reactive;
 	tac_contacts *list = sco->obstacles[object].contacts;
-	uint32_t at = (uint32_t)c.moving_feature * 2654435761u ^ (uint32_t)c.fixed_feature * 2246822519u ^
-		      (uint32_t)object * 3266489917u;
-	for (at = (at >> 16 ^ at) % SLOTS; m->slots[at].row > 0; at = (at + 1) % SLOTS) {
-		if (m->slots[at].object == object &&
-		    tac_sco_same_features(&list->list[m->slots[at].row - 1], &c))
+	for (int32_t i = list->count; i > 0 && list->list[i - 1].fixed_triangle == c.fixed_triangle; i--) {
+		if (tac_sco_same_features(&list->list[i - 1], &c))
 			return;
 	}
-	if (list->count >= TAC_CONTACTS_MAX) {
+	if (list->count >= TAC_CONTACTS_MAX)
 		list->dropped++;
-		return;
-	}
-	list->list[list->count++] = c;
-	m->slots[at].object = object;
-	m->slots[at].row = list->count;
+	else
+		list->list[list->count++] = c;
 }
 
 // Adds the contacts that keep a pair on the two sides of its plane: one for each vertex.
@@ -309,7 +297,6 @@ static void list_rows(tac_sco *sco, double within)
 		sco->obstacles[i].contacts->dropped = 0;
 		sco->obstacles[i].lists++;
 	}
-	memset(m->slots, 0, sizeof m->slots);
 	sco->tick.work.units += SCO_PLANE_UNITS * m->count;
 	int32_t left = 0;
 	for (int32_t i = 0; i < m->count; i++) {
