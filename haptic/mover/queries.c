@@ -36,7 +36,9 @@ static void list_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle, tac_sco_twis
 					 &sco->tick.work, obstacle->spare);
 }
 
-bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *margin, double *out_distance)
+// Lists the contacts of the obstacles from `first` up to `end` into their spare lists.
+static bool query(tac_sco *sco, tac_sco_obstacle *first, const tac_sco_obstacle *end, tac_sco_twist t,
+		  double s, double *margin, double *out_distance)
 {
 	tac_sco_work *work = &sco->tick.work;
 	if (!tac_sco_work_admit(work, SCO_CONTACT_QUERY))
@@ -46,14 +48,13 @@ bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *mar
 	int64_t before = work->units;
 	bool short_of_work = (double)tac_sco_work_left(work) < fmax(share, 2 * sco->complete_query_units);
 	*out_distance = *margin;
-	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		if (sco->obstacles[i].hidden)
+	for (tac_sco_obstacle *obstacle = first; obstacle < end; obstacle++) {
+		if (obstacle->hidden)
 			continue;
 		if (tac_sco_work_overdrawn(work)) {
 			*margin = 0;
 			break;
 		}
-		tac_sco_obstacle *obstacle = &sco->obstacles[i];
 		list_obstacle(sco, obstacle, t, s, wanted);
 		*margin = fmin(*margin, obstacle->spare->margin);
 		*out_distance = fmin(*out_distance, obstacle->spare->distance);
@@ -66,6 +67,11 @@ bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *mar
 		return true;
 	work->spent = true;
 	return false;
+}
+
+bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *margin, double *out_distance)
+{
+	return query(sco, sco->obstacles, sco->obstacles + sco->def.object_count, t, s, margin, out_distance);
 }
 
 static void accept_list(tac_sco_obstacle *obstacle)
@@ -137,43 +143,24 @@ bool tac_sco_advance_far_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle)
 	return true;
 }
 
-// Proves the motion of one obstacle to its goal, and lists its contacts there within `margin`. False if the
-// motion is not free, or if the work ended before that was known.
-static bool prove_and_list(tac_sco *sco, tac_sco_obstacle *obstacle, double margin)
-{
-	tac_sco_work *work = &sco->tick.work;
-	if (!tac_sco_work_admit(work, SCO_CERTIFICATE))
-		return false;
-	const tac_sco_proof proof = prove_obstacle(sco, obstacle, tac_sco_no_motion);
-	if (proof.undecided || proof.fraction < 1 || !tac_sco_work_admit(work, SCO_CONTACT_QUERY))
-		return false;
-	const double share = sco->geometry->query_share * (double)sco->def.work_units;
-	const bool short_of_work = (double)tac_sco_work_left(work) < share;
-	list_obstacle(sco, obstacle, tac_sco_no_motion, 1, margin);
-	const double covered = obstacle->spare->margin;
-	tac_sco_trust_observe_query(&sco->trust, &sco->def, margin, covered, (double)obstacle->spare->pairs,
-				    share, short_of_work);
-	const bool enough = covered >= SCO_LIST_GAPS * sco->def.hold_gap_m;
-	work->spent |= !enough;
-	return enough;
-}
-
 bool tac_sco_advance_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle)
 {
 	const bool listed = sco->listed_margin_m > 0;
-	const double hold = sco->def.hold_gap_m, least = SCO_LIST_GAPS * hold,
+	const double hold = sco->def.hold_gap_m,
 		     needed = tac_sco_list_margin(sco, tac_sco_trust_begin(&sco->trust));
-	const double margin = fmax(least, fmin(sco->listed_margin_m, needed));
-	if (!prove_and_list(sco, obstacle, margin))
+	double least = SCO_LIST_GAPS * hold, margin = fmax(least, fmin(sco->listed_margin_m, needed)),
+	       distance;
+	if (!tac_sco_work_admit(&sco->tick.work, SCO_CERTIFICATE))
+		return false;
+	const tac_sco_proof proof = prove_obstacle(sco, obstacle, tac_sco_no_motion);
+	if (proof.undecided || proof.fraction < 1 ||
+	    !query(sco, obstacle, obstacle + 1, tac_sco_no_motion, 1, &margin, &distance))
 		return false;
 	accept_list(obstacle); // the spare list is that of the old pose, if there is one
 	const tac_contacts *now = obstacle->contacts, *before = obstacle->spare;
-	bool known = listed || now->distance >= hold;
-	if (!known && tac_sco_work_admit(&sco->tick.work, SCO_CONTACT_QUERY)) {
-		list_obstacle(sco, obstacle, tac_sco_no_motion, 0, least);
-		known = before->margin >= least;
-	}
-	if (!known || now->distance < fmin(hold, before->distance)) {
+	if ((!listed && now->distance < hold &&
+	     !query(sco, obstacle, obstacle + 1, tac_sco_no_motion, 0, &least, &distance)) ||
+	    now->distance < fmin(hold, before->distance)) {
 		accept_list(obstacle);
 		return false;
 	}
@@ -187,14 +174,12 @@ bool tac_sco_advance_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle)
 
 bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction)
 {
-	*out_fraction = 1;
-	if (tac_dvec3_length_squared(t.v) == 0 && tac_dvec3_length_squared(t.w) == 0)
-		return true;
 	tac_sco_work *work = &sco->tick.work;
 	if (!tac_sco_work_admit(work, SCO_SWEEP))
 		return false;
-	double fraction = 1, zone = SCO_LIST_GAPS * sco->def.hold_gap_m;
-	for (int32_t i = 0; i < sco->def.object_count && fraction > 0; i++) {
+	const double zone = SCO_LIST_GAPS * sco->def.hold_gap_m;
+	*out_fraction = 1;
+	for (int32_t i = 0; i<sco->def.object_count && * out_fraction> 0; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
 		if (obstacle->hidden)
 			continue;
@@ -203,13 +188,12 @@ bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction)
 			continue;
 		const double share = sco->flight.work_share * (double)tac_sco_work_left(work);
 		tac_sco_work part = {.limit = 1 + (int64_t)share};
-		double f = obstacle->geometry->sweep(obstacle->memory, &r, zone, &part);
+		const double f = obstacle->geometry->sweep(obstacle->memory, &r, zone, &part);
+		*out_fraction = fmin(*out_fraction, f);
 		work->units += part.units;
 		if (part.spent)
 			tac_sco_flight_observe(&sco->flight, true);
-		fraction = fmin(fraction, f);
 	}
-	*out_fraction = fraction;
 	return true;
 }
 
