@@ -12,24 +12,17 @@ double tac_sco_trust_begin(const tac_sco_trust *trust)
 void tac_sco_trust_observe(tac_sco_trust *trust, const tac_sco_def *def, tac_sco_trust_event event,
 			   double length_m)
 {
-	double radius = trust->radius_m;
-	switch (event) {
-	case SCO_TRUST_LIMITED:
-		radius *= SCO_GROWTH;
-		break;
-	case SCO_TRUST_SHORTENED:
-		radius = length_m;
-		break;
-	case SCO_TRUST_BLOCKED:
-		radius *= SCO_SHRINK;
-		break;
-	case SCO_TRUST_UNPROVED:
-		radius = SCO_SHRINK * length_m;
-		break;
-	case SCO_TRUST_STEP_DONE:
-		radius = SCO_GROWTH * length_m;
-		break;
-	}
+	// The new radius, in old ones and in lengths.
+	static const struct {
+		double radii, lengths;
+	} rules[] = {
+		[SCO_TRUST_LIMITED] = {SCO_GROWTH, 0}, // grows
+		[SCO_TRUST_SHORTENED] = {0, 1},
+		[SCO_TRUST_BLOCKED] = {SCO_SHRINK, 0}, // shrinks, and the cap with it
+		[SCO_TRUST_UNPROVED] = {0, SCO_SHRINK},
+		[SCO_TRUST_STEP_DONE] = {0, SCO_GROWTH}, // follows the hand
+	};
+	const double radius = rules[event].radii * trust->radius_m + rules[event].lengths * length_m;
 	trust->radius_m = fmin(fmax(radius, def->trust_min_m), def->trust_max_m);
 	if (event == SCO_TRUST_BLOCKED)
 		trust->cap_m = fmin(trust->cap_m, trust->radius_m);
