@@ -82,14 +82,6 @@ static const char *expectation_not_met(const tac_sco_def *def)
 	return NULL;
 }
 
-// The geometry of the tool with every object that has a body.
-static const tac_sco_geometry *geometry_of(const tac_sco_def *def)
-{
-	if (def->mover == TAC_SCO_REACTIVE)
-		return &tac_sco_geometry_reactive;
-	return def->tool ? &tac_sco_geometry_mesh : &tac_sco_geometry_round;
-}
-
 // The largest distance of a vertex from the origin.
 static double mesh_radius(const tac_mesh *mesh)
 {
@@ -135,7 +127,7 @@ static bool is_ball(const tac_sco_def *def)
 			  tac_dvec3_length_squared(burr->b) == 0));
 }
 
-static tac_result create_obstacles(tac_sco *sco)
+static tac_result create_members(tac_sco *sco)
 {
 	const tac_sco_def *def = &sco->def;
 	sco->obstacles = calloc((size_t)def->object_count + 1, sizeof *sco->obstacles);
@@ -163,19 +155,10 @@ static tac_result create_obstacles(tac_sco *sco)
 		if (!obstacle->memory || obstacle->geometry->create(obstacle->memory, def, object) != TAC_OK)
 			return TAC_ERROR_MEMORY;
 	}
-	return TAC_OK;
-}
-
-static tac_result create_members(tac_sco *sco)
-{
-	tac_result result = create_obstacles(sco);
-	if (result == TAC_OK && sco->def.collider) {
-		tac_context_def context = tac_context_def_default();
-		result = tac_context_create(&context, &sco->context);
-	}
-	if (result == TAC_OK && sco->def.mover == TAC_SCO_REACTIVE)
-		result = tac_sco_reactive_create(sco);
-	return result;
+	const tac_context_def context = tac_context_def_default();
+	if (def->collider && tac_context_create(&context, &sco->context) != TAC_OK)
+		return TAC_ERROR_MEMORY;
+	return def->mover == TAC_SCO_REACTIVE ? tac_sco_reactive_create(sco) : TAC_OK;
 }
 
 tac_result tac_sco_create(const tac_sco_def *def, tac_sco **out_sco)
@@ -199,7 +182,9 @@ tac_result tac_sco_create(const tac_sco_def *def, tac_sco **out_sco)
 		sco->def.fixed_rotation = true; // the step gives it the device's orientation
 	sco->fault_flags = TAC_SCO_FAULT;
 	sco->radius_m = fmax(radius_of(def), def->burr ? tac_burr_reach(def->burr) : 0);
-	sco->geometry = geometry_of(def);
+	sco->geometry = def->mover == TAC_SCO_REACTIVE ? &tac_sco_geometry_reactive
+			: def->tool                    ? &tac_sco_geometry_mesh
+						       : &tac_sco_geometry_round;
 	sco->pose = tac_dpose_identity();
 	tac_result result = create_members(sco);
 	if (result != TAC_OK) {
@@ -406,7 +391,7 @@ double tac_sco_clearance(tac_sco *sco, int32_t object, tac_dpose T_world_object,
 static tac_sco_work begin_work(const tac_sco *sco)
 {
 	const tac_sco_def *def = &sco->def;
-	bool reactive = def->mover == TAC_SCO_REACTIVE;
+	const bool reactive = def->mover == TAC_SCO_REACTIVE;
 	return (tac_sco_work){
 		.limit = reactive ? SCO_WORK_MAX : tac_sco_starvation_begin(&sco->starvation, def),
 		.nodes_left = collider_nodes(def, reactive ? SCO_REACTIVE_NODES : SCO_CHECK_NODES),
@@ -444,9 +429,13 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 	sco->last_turn = tac_sco_twist_between(sco, sco->pose, device).w;
 	if (sco->is_ball)
 		sco->pose.rotation = device.rotation;
+	if (!sco->check_unfinished)
+		sco->check_before = sco->pose;
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
 		obstacle->before = obstacle->pose;
+		if (!sco->check_unfinished)
+			obstacle->check_before = obstacle->pose;
 		if (obstacle->geometry && obstacle->geometry->changed &&
 		    obstacle->geometry->changed(obstacle->memory))
 			sco->listed_margin_m = -1;
@@ -457,15 +446,11 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 // Checks the pose at the end of a step. A check that runs out of nodes goes on in the next step, with the
 // same pose; the motion is proved all the same. If the pose is not free, all poses are restored to those
 // before the step that it was reached in.
-static void check_and_restore(tac_sco *sco, tac_dpose before, tac_sco_report *out_report)
+static void check_and_restore(tac_sco *sco, tac_sco_report *out_report)
 {
 	tac_sco_work *work = &sco->tick.work;
-	if (!sco->check_unfinished) {
+	if (!sco->check_unfinished)
 		begin_check(sco, false);
-		sco->check_before = before;
-		for (int32_t i = 0; i < sco->def.object_count; i++)
-			sco->obstacles[i].check_before = sco->obstacles[i].before;
-	}
 	const bool spent = work->spent;
 	const tac_overlap answer = check(sco, work);
 	sco->check_unfinished = answer == TAC_OVERLAP_UNKNOWN && work->nodes_left <= 0;
@@ -531,20 +516,19 @@ void tac_sco_step(tac_sco *sco, tac_dpose T_world_device, const tac_dpose *T_wor
 		sco->tick.flags = TAC_SCO_REFUSED;
 	} else if (!sco->fault_flags) {
 		begin_tick(sco, T_world_device);
-		tac_dpose before = sco->pose;
 		if (sco->def.mover == TAC_SCO_REACTIVE)
 			tac_sco_move_reactive(sco);
 		else
 			tac_sco_move_continuous(sco);
 		if (sco->drilled >= 0 && memcmp(&sco->obstacles[sco->drilled].pose,
-						&sco->obstacles[sco->drilled].before, sizeof before) != 0)
+						&sco->obstacles[sco->drilled].before, sizeof(tac_dpose)) != 0)
 			tac_sco_note_trail(sco); // the object may have moved last
 		if (sco->listed_margin_m > 0)
 			tac_sco_report_contacts(sco, out_report);
 		else if (sco->def.mover == TAC_SCO_CONTINUOUS)
 			report_unlisted(sco, out_report);
 		if (sco->def.mover == TAC_SCO_CONTINUOUS && has_check(sco))
-			check_and_restore(sco, before, out_report);
+			check_and_restore(sco, out_report);
 	}
 	write_report(sco, out_report);
 }
