@@ -50,7 +50,7 @@ static bool advance_obstacles(tac_sco *sco)
 // near the tool.
 static double plan_obstacle_motions(tac_sco *sco, double reach)
 {
-	double most = 0, max_travel = SCO_OBSTACLE_TRAVEL * reach;
+	double most = 0;
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
 		if (!obstacle->moves)
@@ -58,13 +58,9 @@ static double plan_obstacle_motions(tac_sco *sco, double reach)
 		tac_sco_aim_obstacle(obstacle);
 		double arm = tac_dvec3_length(tac_dvec3_sub(sco->pose.position, obstacle->pose.position)) +
 			     sco->radius_m;
-		double angle = tac_dvec3_length(obstacle->twist.w);
-		double travel = tac_dvec3_length(obstacle->twist.v) + angle * arm;
-		double s = 1;
-		if (travel > max_travel)
-			s = max_travel / travel;
-		if (angle * s > sco->def.turn_max_rad)
-			s = sco->def.turn_max_rad / angle;
+		double travel =
+			tac_dvec3_length(obstacle->twist.v) + tac_dvec3_length(obstacle->twist.w) * arm;
+		double s = tac_sco_limit_travel(sco, obstacle->twist, travel, SCO_OBSTACLE_TRAVEL * reach);
 		if (s >= 1 && travel < SCO_MIN_TRAVEL_M) {
 			obstacle->pose = obstacle->goal;
 			obstacle->moves = false;

@@ -6,10 +6,6 @@
 
 #include "haptic/mover/geometry.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 // --- trust: how far contacts are listed and how far a substep goes ---
 
 // The trust radius is the smaller of the two. Only tac_sco_trust_observe changes the radius; it and
@@ -68,9 +64,5 @@ typedef struct tac_sco_starvation {
 // The work units of the next step.
 int64_t tac_sco_starvation_begin(const tac_sco_starvation *s, const tac_sco_def *def);
 void tac_sco_starvation_observe(tac_sco_starvation *s, bool starved, int32_t injected);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

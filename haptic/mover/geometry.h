@@ -13,10 +13,6 @@
 #include "haptic/mover/work.h"
 #include "haptic/sco.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 // The motion of a body: its origin moves by v (m) while it turns by exp(w) (rad).
 typedef struct tac_sco_twist {
 	tac_dvec3 v, w;
@@ -105,9 +101,5 @@ double tac_sco_gap_from_plane(const tac_mesh *fixed, const tac_contact_point *co
 
 // The pose after the fraction `s` of a motion.
 tac_dpose tac_sco_pose_after(tac_dpose pose, tac_sco_twist t, double s);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

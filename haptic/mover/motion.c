@@ -41,12 +41,15 @@ double tac_sco_max_travel(const tac_sco *sco, tac_sco_twist t)
 	return tac_dvec3_length(t.v) + tac_dvec3_length(t.w) * sco->radius_m;
 }
 
+double tac_sco_limit_travel(const tac_sco *sco, tac_sco_twist t, double travel, double reach)
+{
+	const double s = travel > reach ? reach / travel : 1, turn = tac_dvec3_length(t.w);
+	return turn * s > sco->def.turn_max_rad ? sco->def.turn_max_rad / turn : s;
+}
+
 double tac_sco_limit_factor(const tac_sco *sco, tac_sco_twist t, double reach)
 {
-	double s = 1, travel = tac_sco_max_travel(sco, t), turn = tac_dvec3_length(t.w);
-	if (travel > reach)
-		s = reach / travel;
-	return turn * s > sco->def.turn_max_rad ? sco->def.turn_max_rad / turn : s;
+	return tac_sco_limit_travel(sco, t, tac_sco_max_travel(sco, t), reach);
 }
 
 double tac_sco_energy(const tac_sco *sco, tac_dpose from, tac_dpose to)

@@ -24,10 +24,6 @@
 #include "haptic/mover/work.h"
 #include "haptic/sco.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 // An object of the def and what the movers keep of it.
 typedef struct tac_sco_obstacle {
 	const tac_sco_geometry *geometry; // NULL: the tool passes through it, and it is always hidden
@@ -159,6 +155,8 @@ tac_sco_twist tac_sco_twist_scale(tac_sco_twist t, double s);
 double tac_sco_max_travel(const tac_sco *sco, tac_sco_twist t);
 // The factor, at most 1, that limits a twist to the travel `reach` and to turn_max_rad.
 double tac_sco_limit_factor(const tac_sco *sco, tac_sco_twist t, double reach);
+// The same for any body whose points travel by `travel`.
+double tac_sco_limit_travel(const tac_sco *sco, tac_sco_twist t, double travel, double reach);
 // The square of the distance of two poses in the metric, m^2.
 double tac_sco_energy(const tac_sco *sco, tac_dpose from, tac_dpose to);
 // Moves the SCO, and the obstacles that move in this substep, by the fraction `s` of it.
@@ -232,9 +230,5 @@ void tac_sco_move_continuous(tac_sco *sco);
 void tac_sco_move_reactive(tac_sco *sco);
 tac_result tac_sco_reactive_create(tac_sco *sco);
 void tac_sco_reactive_reset(tac_sco *sco); // with the continuous mover it does nothing
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

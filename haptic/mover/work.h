@@ -7,10 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef enum tac_sco_action {
 	SCO_SUBSTEP,
 	SCO_CONTACT_QUERY,
@@ -55,9 +51,5 @@ static inline bool tac_sco_work_admit(tac_sco_work *work, tac_sco_action action)
 	work->spent |= !allowed;
 	return allowed;
 }
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif
