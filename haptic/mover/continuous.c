@@ -29,21 +29,16 @@ typedef struct substep {
 // --- advance objects ---
 
 // Moves each obstacle that has a new pose while the SCO rests, if all of its motion is free. The others keep
-// `moves` set and push the tool. True if any of them is near the tool.
-static bool advance_obstacles(tac_sco *sco)
+// `moves` set and push the tool.
+static void advance_obstacles(tac_sco *sco)
 {
-	bool near = false;
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
 		obstacle->moves = tac_sco_aim_obstacle(obstacle);
-		if (obstacle->moves && tac_sco_advance_far_obstacle(sco, obstacle))
+		if (obstacle->moves &&
+		    (tac_sco_advance_far_obstacle(sco, obstacle) || tac_sco_advance_obstacle(sco, obstacle)))
 			obstacle->moves = false;
-		if (!obstacle->moves)
-			continue;
-		near = true;
-		obstacle->moves = !tac_sco_advance_obstacle(sco, obstacle);
 	}
-	return near;
 }
 
 // Sets the obstacles' motions in a substep of at most `reach`. Returns the largest travel of their points
@@ -356,10 +351,8 @@ void tac_sco_move_continuous(tac_sco *sco)
 {
 	tac_sco_tick *tick = &sco->tick;
 	tick->roll_limit_m = sco->def.trust_max_m;
-	bool near_motion = advance_obstacles(sco);
-	// Continue where a starved step ended.
-	bool resume = sco->listed_margin_m > 0 && !near_motion;
-	sco->injected_count = resume ? sco->starvation.injected : 0;
+	sco->injected_count = 0;
+	advance_obstacles(sco);
 	tac_sco_outcome o = TAC_SCO_MOVED;
 	int64_t before = 0; // work units at the start of the last substep; 0: of the obstacles' advance
 	while (goes_on(o) && tick->work.count[SCO_SUBSTEP] < sco->def.substeps) {
@@ -375,7 +368,6 @@ void tac_sco_move_continuous(tac_sco *sco)
 	tac_sco_prepare(sco);
 	if (goes_on(o) && tick->work.count[SCO_SUBSTEP] >= sco->def.substeps)
 		tick->flags |= TAC_SCO_LIMITED;
-	bool starved = tick->travel_m == 0 && tick->work.spent;
-	tac_sco_starvation_observe(&sco->starvation, starved, sco->injected_count);
+	tac_sco_starvation_observe(&sco->starvation, tick->travel_m == 0 && tick->work.spent);
 	tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_STEP_DONE, tick->travel_m);
 }

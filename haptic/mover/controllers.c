@@ -64,7 +64,7 @@ int64_t tac_sco_starvation_begin(const tac_sco_starvation *s, const tac_sco_def 
 	return more < most ? more : most;
 }
 
-void tac_sco_starvation_observe(tac_sco_starvation *s, bool starved, int32_t injected)
+void tac_sco_starvation_observe(tac_sco_starvation *s, bool starved)
 {
-	*s = starved ? (tac_sco_starvation){s->steps + 1, injected} : (tac_sco_starvation){0, 0};
+	s->steps = starved ? s->steps + 1 : 0;
 }

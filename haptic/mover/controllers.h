@@ -57,12 +57,11 @@ void tac_sco_flight_observe(tac_sco_flight *flight, bool out_of_work);
 // --- starvation: steps whose work ended before the SCO could move ---
 
 typedef struct tac_sco_starvation {
-	int32_t steps;    // in succession
-	int32_t injected; // contacts that the last of them had injected: the next one goes on with them
+	int32_t steps; // in succession
 } tac_sco_starvation;
 
 // The work units of the next step.
 int64_t tac_sco_starvation_begin(const tac_sco_starvation *s, const tac_sco_def *def);
-void tac_sco_starvation_observe(tac_sco_starvation *s, bool starved, int32_t injected);
+void tac_sco_starvation_observe(tac_sco_starvation *s, bool starved);
 
 #endif
