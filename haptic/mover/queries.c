@@ -177,9 +177,8 @@ bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction)
 	tac_sco_work *work = &sco->tick.work;
 	if (!tac_sco_work_admit(work, SCO_SWEEP))
 		return false;
-	const double zone = SCO_LIST_GAPS * sco->def.hold_gap_m;
-	*out_fraction = 1;
-	for (int32_t i = 0; i<sco->def.object_count && * out_fraction> 0; i++) {
+	double fraction = 1, zone = SCO_LIST_GAPS * sco->def.hold_gap_m;
+	for (int32_t i = 0; i < sco->def.object_count && fraction > 0; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
 		if (obstacle->hidden)
 			continue;
@@ -188,12 +187,12 @@ bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction)
 			continue;
 		const double share = sco->flight.work_share * (double)tac_sco_work_left(work);
 		tac_sco_work part = {.limit = 1 + (int64_t)share};
-		const double f = obstacle->geometry->sweep(obstacle->memory, &r, zone, &part);
-		*out_fraction = fmin(*out_fraction, f);
+		fraction = fmin(fraction, obstacle->geometry->sweep(obstacle->memory, &r, zone, &part));
 		work->units += part.units;
 		if (part.spent)
 			tac_sco_flight_observe(&sco->flight, true);
 	}
+	*out_fraction = fraction;
 	return true;
 }
 
