@@ -2,6 +2,7 @@
 #include "base/def.h"
 #include "base/log.h"
 #include "haptic/servo/live_state.h"
+#include "rt/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,13 +18,15 @@
 #define STEP_FORCE 0.07
 
 // The mover's work budget: one unit for this much of the period. A unit takes about 300 ns, so the mover
-// takes at most a fifth of a tick, and three fifths where less did not let it leave a narrow place. It is a
-// count and not a time, so that replays stay the same. Where the triangles are few they are long and come
-// close to each other everywhere: a peg in its hole needs more units to go in at the speed of a hand, and the
-// meshes bound its work.
-#define WORK_UNIT_NS        1850
-#define WORK_UNIT_COARSE_NS 667
-#define COARSE_TRIANGLES    20000
+// takes less than half of a short tick. It is a count and not a time, so that replays stay the same.
+#define WORK_UNIT_NS 667
+// A tick of a millisecond needs no more, and a longer one no more for its length; a step that could not move
+// has three times as much. Larger: the SCO follows fast hands on scans more closely, and ticks take longer.
+#define FINE_UNITS   300
+#define FINE_UNIT_NS (TAC_NS_PER_MS / FINE_UNITS)
+// Where the triangles are few they are long and come close to each other everywhere: a peg in its hole needs
+// more units to go in at the speed of a hand, and the meshes bound its work.
+#define COARSE_TRIANGLES 20000
 // However long the period: no tick takes more than 0.9 ms in the mover, at 0.6 µs for the most expensive
 // unit.
 #define WORK_UNITS_MAX 1500
@@ -105,6 +108,15 @@ static int64_t slow_collider_nodes(const tac_servo *s, const tac_collider *colli
 	return 1 + (int64_t)(share_ns / (double)collider->node_ns);
 }
 
+static int64_t work_units(int64_t period_ns, int64_t triangles)
+{
+	const int64_t units = period_ns / WORK_UNIT_NS, fine = period_ns / FINE_UNIT_NS,
+		      most = triangles < COARSE_TRIANGLES ? WORK_UNITS_MAX
+			     : fine > FINE_UNITS          ? fine
+							  : FINE_UNITS;
+	return units < most ? units : most;
+}
+
 tac_result tac_servo_make_sco(const tac_servo *servo, const tac_world *world, tac_sco **out_sco,
 			      double *out_round_m)
 {
@@ -137,10 +149,7 @@ tac_result tac_servo_make_sco(const tac_servo *servo, const tac_world *world, ta
 	int64_t triangles = def.tool ? tac_body_mesh(def.tool)->triangle_count : 0;
 	for (int32_t i = 0; i < def.object_count; i++)
 		triangles += objects[i].body ? tac_body_mesh(objects[i].body)->triangle_count : 0;
-	def.work_units =
-		s->def.period_ns / (triangles < COARSE_TRIANGLES ? WORK_UNIT_COARSE_NS : WORK_UNIT_NS);
-	if (def.work_units > WORK_UNITS_MAX)
-		def.work_units = WORK_UNITS_MAX;
+	def.work_units = work_units(s->def.period_ns, triangles);
 	if (s->def.check || s->def.mover == TAC_SCO_REACTIVE) {
 		def.collider = world->collider;
 		def.tool_shape = tool->shape;
