@@ -17,13 +17,14 @@
 // generates 1.8 mJ with a share of 0.36 and 0.04 mJ with this one.
 #define STEP_FORCE 0.07
 
-// The mover's work budget: one unit for this much of the period. A unit takes about 300 ns, so the mover
-// takes less than half of a short tick. It is a count and not a time, so that replays stay the same.
-#define WORK_UNIT_NS 667
-// A tick of a millisecond needs no more, and a longer one no more for its length; a step that could not move
-// has three times as much. Larger: the SCO follows fast hands on scans more closely, and ticks take longer.
-#define FINE_UNITS   300
-#define FINE_UNIT_NS (TAC_NS_PER_MS / FINE_UNITS)
+// The mover's work budget. A unit takes about 300 ns; it is a count and not a time, so that replays stay the
+// same. In ticks shorter than a millisecond there is one unit for this much of the period, so that the mover
+// takes less than a third of it.
+#define SHORT_UNIT_NS 1000
+// Where the triangles are many: what a tick of a millisecond has, and a longer one for each millisecond. A
+// step that could not move has three times as much. Larger: the SCO follows fast hands on scans more
+// closely, and ticks take longer.
+#define FINE_UNITS 300
 // Where the triangles are few they are long and come close to each other everywhere: a peg in its hole needs
 // more units to go in at the speed of a hand, and the meshes bound its work.
 #define COARSE_TRIANGLES 20000
@@ -110,10 +111,11 @@ static int64_t slow_collider_nodes(const tac_servo *s, const tac_collider *colli
 
 static int64_t work_units(int64_t period_ns, int64_t triangles)
 {
-	const int64_t units = period_ns / WORK_UNIT_NS, fine = period_ns / FINE_UNIT_NS,
-		      most = triangles < COARSE_TRIANGLES ? WORK_UNITS_MAX
-			     : fine > FINE_UNITS          ? fine
-							  : FINE_UNITS;
+	const bool is_short = period_ns < TAC_NS_PER_MS;
+	int64_t units = WORK_UNITS_MAX;
+	if (triangles >= COARSE_TRIANGLES)
+		units = is_short ? FINE_UNITS : FINE_UNITS * period_ns / TAC_NS_PER_MS;
+	const int64_t most = is_short ? period_ns / SHORT_UNIT_NS : WORK_UNITS_MAX;
 	return units < most ? units : most;
 }
 
