@@ -25,7 +25,7 @@ static inline bool tac_contacts_coplanar(const tac_contact_point *c, tac_dvec3 n
 static inline void tac_contacts_clear(tac_contacts *contacts)
 {
 	contacts->count = contacts->dropped = 0;
-	contacts->pairs = contacts->close_pairs = 0;
+	contacts->pairs = 0;
 	contacts->margin = contacts->distance = 0;
 }
 

@@ -515,7 +515,6 @@ static bool visit(void *user, tac_near_pair *pairs, int32_t count)
 		if ((double)pairs[i].clearance > q->margin)
 			continue;
 		q->out->pairs++;
-		q->out->close_pairs += (double)pairs[i].clearance <= 0.5 * q->margin;
 		if (!features[i] && pairs[i].clearance > 0)
 			continue;
 		load(q, &pairs[i]);

@@ -188,8 +188,7 @@ typedef struct descent {
 
 // The lanes of a node that are left out against a child of the other body. `face` is the sphere face of that
 // child, plus 1; `fixed`: the lanes are those of a fixed node.
-static __attribute__((noinline)) unsigned left_out(uint16_t without, const tac_body_node *n, int32_t face,
-						   bool fixed)
+static unsigned left_out(uint16_t without, const tac_body_node *n, int32_t face, bool fixed)
 {
 	unsigned lanes = 0;
 	for (int k = 0; k < TAC_BODY_WIDTH && face > 0; k++) {
