@@ -345,6 +345,8 @@ static bool visit(void *user, tac_near_pair *pairs, int32_t count)
 				q->start, pose_at(q, part), part * q->w_length, q->pair.moving->radius);
 			sweep.without = q->sweep.without;
 			count = 1 + separate(q, &sweep, part, &pairs[1], count - 1);
+			if (tac_sweep_context_work_left(q->context) < 0)
+				return false; // it left out pairs
 			if (count == 1)
 				break;
 		}

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unity.h>
 
-enum { BOX, BALL, TORUS, SHEET, PEG, BLOCK, BODY_COUNT };
+enum { BOX, BALL, TORUS, SHEET, PEG, BLOCK, FINE_SHEET, BODY_COUNT };
 static mesh_body bodies[BODY_COUNT];
 
 void setUp(void)
@@ -32,6 +32,7 @@ static void make_bodies(void)
 	tac_mesh_build_icosphere(0.02f, 1, &meshes[BALL]);
 	tac_mesh_build_torus(0.03f, 0.01f, 8, 6, &meshes[TORUS]);
 	tac_mesh_build_grid(0.05f, 0.05f, 2, 2, &meshes[SHEET]);
+	tac_mesh_build_grid(0.05f, 0.05f, 16, 16, &meshes[FINE_SHEET]);
 	tac_mesh_build_peg(&peg, &meshes[PEG]);
 	tac_mesh_build_block(&peg, &meshes[BLOCK]);
 	for (int i = 0; i < BODY_COUNT; i++)
@@ -226,6 +227,45 @@ static void invalid_motions_and_a_spent_budget_prove_nothing(void)
 	TEST_ASSERT_TRUE(c.fraction == 0 && (c.flags & TAC_SWEEP_BUDGET_SPENT));
 }
 
+// One sheet lands on another, slightly tilted: many pairs are left for the proof. Wherever its work ends, it
+// proves nothing, or what it proves without a limit.
+static void work_that_ends_anywhere_proves_no_more(void)
+{
+	tac_rng rng = tac_rng_seed((uint64_t)from_environment("TACTUS_SEED", 4), 1);
+	const tac_certificate_options options = tac_certificate_options_default();
+	const tac_body *sheet = bodies[FINE_SHEET].body;
+	tac_sweep_context *context = contexts[0], *limited = &without_planes;
+	int spent = 0;
+	for (int n = 0; n < test_rounds(40); n++) {
+		const double tilt = 1e-4 * pow(10, tac_rng_range_f64(&rng, 0, 2));
+		const tac_dquat q = tac_dquat_exp(tac_dvec3_scale(tac_rng_unit_f64(&rng), tilt));
+		const double x = 1e-3 * tac_rng_f64(&rng), y = 1e-3 * tac_rng_f64(&rng),
+			     z = 0.03 * tilt + 2e-5 * tac_rng_f64(&rng);
+		const tac_drigid T = tac_drigid_from_pose(tac_dpose_make(tac_dvec3_make(x, y, z), q));
+		const tac_dvec3 v = tac_dvec3_add(tac_dvec3_scale(tac_rng_unit_f64(&rng), 1e-3),
+						  tac_dvec3_make(0, 0, -1e-3));
+		const tac_dvec3 w = tac_dvec3_scale(tac_rng_unit_f64(&rng), 0.02 * tac_rng_f64(&rng));
+		tac_sweep_context_reset(context);
+		tac_certificate_check(sheet, sheet, &T, v, w, &options, context); // makes the list
+		memset(context->planes, 0, sizeof context->planes);
+		tac_sweep_context_set_work_limit(context, 0);
+		memcpy(limited, context, sizeof *limited);
+		const tac_certificate all = tac_certificate_check(sheet, sheet, &T, v, w, &options, limited);
+		const int64_t work = tac_sweep_context_work(limited);
+		for (int64_t limit = 1; limit <= work; limit += 1 + work / 100) {
+			memcpy(limited, context, sizeof *limited);
+			tac_sweep_context_set_work_limit(limited, limit);
+			const tac_certificate c =
+				tac_certificate_check(sheet, sheet, &T, v, w, &options, limited);
+			const bool is_spent = (c.flags & TAC_SWEEP_BUDGET_SPENT) != 0;
+			TEST_ASSERT_TRUE(c.fraction == (is_spent ? 0 : all.fraction));
+			TEST_ASSERT_TRUE(is_spent || tac_sweep_context_work(limited) <= limit);
+			spent += is_spent;
+		}
+	}
+	TEST_ASSERT_GREATER_THAN(0, spent);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -236,6 +276,7 @@ int main(void)
 	RUN_TEST(slide_along_a_face_is_proved_completely);
 	RUN_TEST(start_that_touches_proves_nothing);
 	RUN_TEST(invalid_motions_and_a_spent_budget_prove_nothing);
+	RUN_TEST(work_that_ends_anywhere_proves_no_more);
 	for (int i = 0; i < PAIR_COUNT; i++)
 		tac_sweep_context_destroy(&contexts[i]);
 	for (int i = 0; i < BODY_COUNT; i++)
