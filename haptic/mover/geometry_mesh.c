@@ -68,11 +68,13 @@ static void list_bodies(memory *m, tac_dpose T_object_tool, double margin, tac_s
 	tac_drigid T = tac_drigid_from_pose(T_object_tool);
 	begin_work(m, work);
 	tac_sweep_context_set_enough(m->context, m->least_m + m->detail_m);
-	tac_contacts_query(m->tool, m->body, &T, margin + m->detail_m, m->context, out);
+	const double asked = margin + m->detail_m;
+	tac_contacts_query(m->tool, m->body, &T, asked, m->context, out);
 	end_work(m, work);
 	if (m->detail_m == 0)
 		return;
-	out->margin = fmax(0, out->margin - m->detail_m);
+	// Where all is covered, rounding must not take from the margin: it may be the least one.
+	out->margin = out->margin < asked ? fmax(0, out->margin - m->detail_m) : margin;
 	out->distance = fmax(0, out->distance - m->detail_m);
 	for (int32_t i = 0; i < out->count; i++)
 		out->list[i].gap -= m->detail_m;

@@ -128,6 +128,33 @@ static void the_force_has_no_share_of_the_tolerance(void)
 	balls_free(&simple);
 }
 
+// A margin plus the tolerance, less the tolerance, rounds to less than the margin for most of these.
+static void a_flight_beside_simplified_bodies_arrives_in_one_step(void)
+{
+	const double details[] = {3e-5, 1e-4, 1.37e-4, 2e-4};
+	for (size_t i = 0; i < sizeof details / sizeof *details; i++) {
+		scene_body tool = scene_body_make(sphere_mesh(0.01, 3)),
+			   box = scene_body_make(box_mesh(0.06, 0.06, 0.02, 1)),
+			   simple = simplified_body_make(tool.mesh, details[i]);
+		tac_sco_object object;
+		tac_sco_def def = scene_def(&tool, &box, &object);
+		def.tool_detail = simple.body;
+		tac_sco *sco;
+		tac_sco_report r;
+		TEST_ASSERT_EQUAL(TAC_OK, tac_sco_create(&def, &sco));
+		TEST_ASSERT_TRUE(tac_sco_reset(sco, at(-0.01, 0, 0.03), NULL));
+		tac_sco_step(sco, at(-0.01, 0, 0.03), NULL, &r);
+		tac_sco_step(sco, at(0.01, 0, 0.03), NULL, &r);
+		TEST_ASSERT_EQUAL(0, r.flags & TAC_SCO_BUDGET_SPENT);
+		TEST_ASSERT_EQUAL(1, r.substeps);
+		TEST_ASSERT_EQUAL_DOUBLE(0.01, r.T_world_sco.position.x);
+		tac_sco_destroy(&sco);
+		tac_body_destroy(&simple.body);
+		scene_body_free(&tool);
+		scene_body_free(&box);
+	}
+}
+
 // --- scenes ---
 
 static const char scene_text[] =
@@ -174,6 +201,7 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(a_tool_that_begins_within_the_tolerance_has_the_exact_bodies);
 	RUN_TEST(the_force_has_no_share_of_the_tolerance);
+	RUN_TEST(a_flight_beside_simplified_bodies_arrives_in_one_step);
 	RUN_TEST(large_bodies_of_a_scene_are_simplified_unless_it_asks_for_exact_ones);
 	return UNITY_END();
 }
