@@ -591,8 +591,8 @@ static double limited_reach(const tac_near_pair *pairs, int32_t count, double re
 {
 	int32_t bins[BINS] = {0};
 	for (int32_t i = 0; i < count; i++) {
-		double at = (double)pairs[i].clearance / reach * BINS;
-		bins[at <= 0 ? 0 : at >= BINS - 1 ? BINS - 1 : (int)at]++;
+		const double at = (double)pairs[i].clearance / reach * BINS; // NaN: both are 0
+		bins[at >= BINS - 1 ? BINS - 1 : at > 0 ? (int)at : 0]++;
 	}
 	int k = 0;
 	for (int32_t sum = 0; k < BINS && sum + bins[k] <= limit; k++)

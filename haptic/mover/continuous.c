@@ -292,9 +292,9 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 	sco->injected_count = 0;
 	if (o != TAC_SCO_MOVED) {
 		tick->flags |= TAC_SCO_BLOCKED;
-		tac_sco_stop_obstacles(sco);
 		tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_BLOCKED, 0);
 		tac_sco_inject(sco, &p->proof, p->twist, true);
+		tac_sco_stop_obstacles(sco);
 		return o;
 	}
 	if (made < 1) {
