@@ -56,7 +56,7 @@ typedef struct tac_contacts {
 	double margin;
 	// The smallest distance of all pairs of triangles, contact or not, m; the margin when none is closer.
 	double distance;
-	int64_t pairs;       // of triangles examined
+	int64_t pairs; // of triangles examined
 	// Ordered by kind, moving feature and fixed feature. The second half is scratch memory of the query.
 	tac_contact_point list[2 * TAC_CONTACTS_MAX];
 } tac_contacts;
