@@ -495,7 +495,7 @@ static inline tac_sco *conforming_sco(const conforming_world *w, int64_t work_un
 // The limits of the servo at 1 kHz (haptic/servo/setup.c).
 static inline int64_t conforming_work_units(const conforming_world *w)
 {
-	return w->triangles < 20000 ? 1500 : 300;
+	return w->triangles < 20000 ? 1500 : 280;
 }
 
 // What a run along the path came to.

@@ -105,8 +105,8 @@ typedef struct tac_sco_def {
 	int32_t collider_queries; // of the reactive mover; default 32
 	// The work of all contact queries, certificates, sweeps and QPs. One unit is the examination of a
 	// pair of triangles, about 0.3 µs; other work counts in proportion to its time. After three steps in
-	// which the budget ended before the SCO could move, a step has three times as many, up to 1,500.
-	// Default 300
+	// which the budget ended before the SCO could move, a step has twice as many, up to 1,500.
+	// Default 280
 	int64_t work_units;
 	// The nodes (tac_budget) of all collider queries of a step, of a reset and of a clearance. 0
 	// (default): 100,000 of a step of the reactive mover, 20,000 otherwise

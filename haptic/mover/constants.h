@@ -115,7 +115,7 @@
 // the given multiple of the budget, up to the maximum. Without it the SCO could stay in a dense place for
 // good. Larger factors: fewer starved steps, longer worst case.
 #define SCO_STARVED_STEPS  3
-#define SCO_STARVED_FACTOR 3
+#define SCO_STARVED_FACTOR 2
 // The nodes, 10 to 100 ns each, that the queries of a collider may take in one step of the continuous mover,
 // for the check of its pose; in a reset; and in a step of the reactive mover, which has nothing else. Engines
 // count nodes differently, so the reactive mover gives the same bits on all of them only below this limit.

@@ -23,7 +23,7 @@ tac_sco_def tac_sco_def_default(void)
 		.contact_queries = 32,
 		.certificates = 28,
 		.qp_solves = 96,
-		.work_units = 300,
+		.work_units = 280,
 		.collider_queries = 32,
 	};
 	return def;

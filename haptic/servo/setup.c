@@ -22,9 +22,9 @@
 // takes less than a third of it.
 #define SHORT_UNIT_NS 1000
 // Where the triangles are many: what a tick of a millisecond has, and a longer one for each millisecond. A
-// step that could not move has three times as much. Larger: the SCO follows fast hands on scans more
+// step that could not move has twice as much. Larger: the SCO follows fast hands on scans more
 // closely, and ticks take longer.
-#define FINE_UNITS 300
+#define FINE_UNITS 280
 // Where the triangles are few they are long and come close to each other everywhere: a peg in its hole needs
 // more units to go in at the speed of a hand, and the meshes bound its work.
 #define COARSE_TRIANGLES 20000

@@ -32,7 +32,7 @@ static void expect_close(conforming_make *make, bool turned, double speed)
 	TEST_ASSERT_TRUE_MESSAGE(run.lag_m < 1e-3, w.c.name);
 	// Where spheres stand for facets, their thickness comes on top.
 	TEST_ASSERT_TRUE_MESSAGE(run.rest_m < (w.c.curved ? 2e-5 : 5e-6), w.c.name);
-	TEST_ASSERT_TRUE_MESSAGE(mean < 300, w.c.name); // the limit of a large scene
+	TEST_ASSERT_TRUE_MESSAGE(mean < 280, w.c.name); // the limit of a large scene
 	if (w.c.load_m > 0)
 		TEST_ASSERT_DOUBLE_WITHIN(5e-6, w.c.load_m, run.load_m);
 	conforming_world_free(&w);
