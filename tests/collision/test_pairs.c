@@ -238,14 +238,19 @@ typedef struct fixture {
 	int32_t total, near_count;
 } fixture;
 
-static fixture fixture_make(int k)
+static fixture fixture_of(mesh_body *moving, mesh_body *fixed)
 {
-	fixture b = {.moving = &bodies[pairs[k][0]], .fixed = &bodies[pairs[k][1]]};
+	fixture b = {.moving = moving, .fixed = fixed};
 	b.l = pair_list_make(b.moving, b.fixed);
 	b.first = pair_list_make(b.moving, b.fixed);
 	b.total = b.l.room;
 	b.near = malloc((size_t)b.total);
 	return b;
+}
+
+static fixture fixture_make(int k)
+{
+	return fixture_of(&bodies[pairs[k][0]], &bodies[pairs[k][1]]);
 }
 
 static void fixture_free(fixture *b)
@@ -323,6 +328,20 @@ static void descend_in_slices(fixture *b, const motion *m, int64_t slice, tac_ne
 	TEST_ASSERT_TRUE(descent.top == 0 && (slice > 0 || calls == 1));
 }
 
+static void assert_box_contains_near(const fixture *b, const tac_near_box *box)
+{
+	for (int32_t i = 0; i < b->total; i++) {
+		const tac_body_triangle *t = &b->moving->body->triangles[i / b->fixed->mesh->triangle_count];
+		for (int c = 0; c < 9 && b->near[i]; c++) {
+			const tac_dvec3 at = tac_dmat3_transpose_apply(b->moving->body->frame,
+								       tac_dvec3_from_vec3(t->vertex[c / 3]));
+			const float x = (float)tac_dvec3_get(at, c % 3);
+			TEST_ASSERT_TRUE_MESSAGE(box->lo[c % 3] <= x && x <= box->hi[c % 3],
+						 "a near triangle is not in the box");
+		}
+	}
+}
+
 // The box contains every triangle within its reach and is the same in each variant. The pairs are those of
 // the descent without it, also where it is interrupted and resumed; then they come in another order.
 static void near_box_contains_every_near_triangle(void)
@@ -331,22 +350,25 @@ static void near_box_contains_every_near_triangle(void)
 	int64_t near = 0, small = 0, boxes = 0;
 	for (int k = 0; k < PAIRS; k++) {
 		fixture b = fixture_make(k);
-		int32_t columns = b.fixed->mesh->triangle_count;
 		for (int round = 0; round < ROUNDS; round++) {
 			motion m = random_motion(&rng, b.moving, b.fixed, AT_REST);
 			tac_near_box first = {.reach = m.reach * tac_rng_range_f64(&rng, 1, 6)}, v = first;
 			b.first.count = 0;
 			tac_pairs_visit(b.moving->body, b.fixed->body, &m.sweep, &m.reach, add_pair, &b.first,
 					NULL);
-			qsort(b.first.pairs, (size_t)b.first.count, sizeof *b.first.pairs, by_triangles);
+			const int32_t slice = round % 4;
+			if (slice > 0)
+				qsort(b.first.pairs, (size_t)b.first.count, sizeof *b.first.pairs,
+				      by_triangles);
 			for (int32_t simd = 0; simd < TAC_SIMD_COUNT; simd++) {
 				if (!tac_simd_supported((tac_simd)simd))
 					continue;
 				tac_near_box *out = simd == TAC_SIMD_SCALAR ? &first : &v;
 				b.l.count = 0;
 				b.moving->body->simd = simd;
-				descend_in_slices(&b, &m, round % 4 * (1 + simd), out);
-				qsort(b.l.pairs, (size_t)b.l.count, sizeof *b.l.pairs, by_triangles);
+				descend_in_slices(&b, &m, slice * (1 + simd), out);
+				if (slice > 0)
+					qsort(b.l.pairs, (size_t)b.l.count, sizeof *b.l.pairs, by_triangles);
 				assert_lists_equal(&b.first, &b.l);
 				TEST_ASSERT_TRUE(simd == TAC_SIMD_SCALAR ||
 						 (memcmp(first.lo, v.lo, sizeof v.lo) == 0 &&
@@ -354,16 +376,7 @@ static void near_box_contains_every_near_triangle(void)
 			}
 			fixture_find_near(&b, &m, first.reach);
 			near += b.near_count;
-			for (int32_t i = 0; i < b.total; i++) {
-				const tac_body_triangle *t = &b.moving->body->triangles[i / columns];
-				for (int c = 0; c < 9 && b.near[i]; c++) {
-					const tac_dvec3 at = tac_dmat3_transpose_apply(
-						b.moving->body->frame, tac_dvec3_from_vec3(t->vertex[c / 3]));
-					const float x = (float)tac_dvec3_get(at, c % 3);
-					TEST_ASSERT_TRUE_MESSAGE(first.lo[c % 3] <= x && x <= first.hi[c % 3],
-								 "a near triangle is not in the box");
-				}
-			}
+			assert_box_contains_near(&b, &first);
 			tac_vec3 size = tac_vec3_sub(tac_vec3_load(first.hi), tac_vec3_load(first.lo));
 			boxes++;
 			small += !(first.lo[0] <= first.hi[0]) ||
@@ -373,6 +386,40 @@ static void near_box_contains_every_near_triangle(void)
 	}
 	TEST_ASSERT_GREATER_THAN(40 * ROUNDS, near);
 	TEST_ASSERT_GREATER_THAN(boxes / 8, small); // half as large as the body
+}
+
+// A body with many times more nodes than a descent keeps in motion: places are taken by one node after
+// another. Against a single triangle the near box is small, so that each of its sides matters.
+static void descents_of_large_bodies_find_all_near_pairs(void)
+{
+	static const struct {
+		int fixed, rounds;
+	} with[] = {{SOUP, 3}, {TRIANGLE, 200}};
+	tac_rng rng = tac_rng_seed(8, 70);
+	mesh_body large = {0};
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_torus(0.6f, 0.2f, 72, 36, &large.mesh));
+	large.body = body_with_bsp(large.mesh);
+	TEST_ASSERT_GREATER_THAN_INT32(8 * 4 * TAC_PAIR_MOVED, large.mesh->triangle_count);
+	int64_t near = 0;
+	for (int k = 0; k < 2; k++) {
+		fixture b = fixture_of(&large, &bodies[with[k].fixed]);
+		for (int round = 0; round < with[k].rounds; round++) {
+			motion m =
+				random_motion(&rng, b.moving, b.fixed, round % 3 == 2 ? COMBINED : AT_REST);
+			tac_near_box box = {.reach = 3 * m.reach};
+			b.l.count = 0;
+			descend_in_slices(&b, &m, round % 3 * 7, &box);
+			fixture_find_near(&b, &m, box.reach);
+			assert_box_contains_near(&b, &box);
+			fixture_find_near(&b, &m, m.reach);
+			near += b.near_count;
+			assert_contains_near(&b.l, b.near, b.fixed->mesh->triangle_count, b.total);
+		}
+		fixture_free(&b);
+	}
+	TEST_ASSERT_GREATER_THAN_INT64(1000, near);
+	tac_body_destroy(&large.body);
+	tac_mesh_destroy(&large.mesh);
 }
 
 // Two triangles whose distance is the reach at one moment of the motion and more at any other: in the middle
@@ -1077,6 +1124,7 @@ int main(void)
 	UNITY_BEGIN();
 	make_bodies();
 	RUN_TEST(descents_find_all_near_pairs);
+	RUN_TEST(descents_of_large_bodies_find_all_near_pairs);
 	RUN_TEST(descents_find_a_pair_that_just_comes_within_reach);
 	RUN_TEST(near_box_contains_every_near_triangle);
 	RUN_TEST(planes_cull_only_separated_pairs);
