@@ -6,10 +6,10 @@
 // Where its plugin is installed, CHAI3D's finger proxy follows the same path as the tool with three degrees
 // of freedom (docs/chai3d.md).
 //
-//   bench_tick [DETAILum] [ROW]
+//   bench_tick [DETAILum] [COUNTunits] [ROW]
 //
-// DETAILum: with bodies simplified within so many micrometres, for tools that are meshes; ROW: the row of
-// this name alone.
+// DETAILum: with bodies simplified within so many micrometres, for tools that are meshes; COUNTunits: with so
+// many work units a step, for the same tools; ROW: the row of this name alone.
 #include "base/denormal.h"
 #include "base/rng.h"
 #include "collision/continuous/body_tree.h"
@@ -37,6 +37,7 @@ typedef struct scene_body {
 } scene_body;
 
 static double detail_m; // of the bodies that are made
+static int64_t units;   // of work in a step; 0: the default
 
 static scene_body scene_body_make(tac_mesh *mesh)
 {
@@ -185,6 +186,8 @@ static void press(const char *name, const scene_body *tool, const scene_body *sc
 	def.tool = tool->body;
 	def.objects = &object;
 	def.object_count = 1;
+	if (units > 0)
+		def.work_units = units;
 	tac_dvec3 from =
 		tac_dvec3_make(1.2 * (tac_body_radius(tool->body) + tac_body_radius(scene->body)), 0, 0);
 	tac_drigid T = tac_drigid_from_pose(tac_dpose_make(from, tac_dquat_identity()));
@@ -397,6 +400,8 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (strstr(argv[i], "um"))
 			detail_m = 1e-6 * atof(argv[i]);
+		else if (strstr(argv[i], "units"))
+			units = atoll(argv[i]);
 		else
 			only = argv[i];
 	}

@@ -18,8 +18,8 @@
 #define STEP_FORCE 0.07
 
 // The mover's work budget. A unit takes about 300 ns; it is a count and not a time, so that replays stay the
-// same. In ticks shorter than a millisecond there is one unit for this much of the period, so that the mover
-// takes less than a third of it.
+// same. In ticks shorter than a millisecond there is one unit for this much of the period: the mover
+// takes about a third of it, and more where a query that has come far is completed.
 #define SHORT_UNIT_NS 1000
 // Where the triangles are many: what a tick of a millisecond has, and a longer one for each millisecond. A
 // step that could not move has twice as much. Larger: the SCO follows fast hands on scans more
