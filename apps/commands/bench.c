@@ -41,6 +41,7 @@ static const struct {
 	{"prepare", "preparing a soft body, and opening it from its cache"},
 	{"palpation", "the force over the nodule of the scene palpation, beside the same body without it"},
 	{"peers", "mesh against mesh: our engines beside FCL, ODE, Bullet, Embree and CGAL"},
+	{"rate", "the ticks of the built-in scenes at 10 kHz, by phase"},
 	{"scd", "surface detection: Tables 1 to 6 of its paper, beside peers"},
 	{"share", "what sharing a run costs its tick, by alternating ticks"},
 	{"table1", "Table 1 of the CollisionChip paper, with all engines, and the same for our meshes"},
