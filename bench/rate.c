@@ -20,9 +20,11 @@
 #define WHOLE      TAC_PHASE_COUNT
 #define LIMIT_US   60 // the goal for p99.9 at 10 kHz: what is left of the period are wake-ups and others' work
 
-// In a run the force depends on the measured delay from read to write (haptic/derate.h). Here it is always
-// this long, so that replays repeat each other.
-#define WRITE_DELAY_NS 20000
+// In a run the delay from read to write is measured, and the servo computes the stiffness that it allows
+// again when it has changed (haptic/derate.h). Here it follows from the work of the last tick, so that
+// replays repeat each other.
+#define WRITE_DELAY_NS   5000
+#define DELAY_OF_UNIT_NS 250
 
 typedef struct settings {
 	double rate_Hz, seconds;
@@ -47,6 +49,7 @@ typedef struct measurement {
 // ---- phases: the linker wraps tac_tick_phase_end ----
 
 static int64_t phase_begin_ns, phase_ns[TAC_PHASE_COUNT]; // of this tick, of all tools
+static int64_t write_delay_ns;
 
 void __wrap_tac_tick_phase_end(tac_tick *tick, tac_phase phase);
 
@@ -55,7 +58,7 @@ void __wrap_tac_tick_phase_end(tac_tick *tick, tac_phase phase)
 	const int64_t now_ns = tac_clock_now_ns();
 	phase_ns[phase] += now_ns - phase_begin_ns;
 	phase_begin_ns = now_ns;
-	tick->phase_end_ns[phase] = tick->wake_ns + WRITE_DELAY_NS;
+	tick->phase_end_ns[phase] = tick->wake_ns + write_delay_ns;
 }
 
 // ---- replays ----
@@ -90,6 +93,7 @@ static double look(session *s, deed *out)
 		out->outcome = (int32_t)n->sco_outcome;
 		out->contacts += n->contact_count;
 	}
+	write_delay_ns = WRITE_DELAY_NS + DELAY_OF_UNIT_NS * out->work_units;
 	return sum_N;
 }
 
@@ -98,6 +102,7 @@ static bool replay(const settings *set, const char *scene, bool first, measureme
 	const session_def def = {
 		.scene = scene, .readers = 2, .period_ns = llround(1e9 / set->rate_Hz)}; // as tactus run
 	session s;
+	write_delay_ns = WRITE_DELAY_NS;
 	bool good = session_open(&def, "bench_rate", false, &s) == EXIT_SUCCESS;
 	for (int32_t i = 0; good && i < s.count; i++)
 		tac_device_enable(s.devices[i], true);

@@ -6,9 +6,10 @@
 #include <complex.h>
 #include <math.h>
 
-#define ANGLES     256 // samples on the upper half of the unit circle; the smallest is pi / ANGLES^3 = 2e-7 rad
-#define BISECTIONS 60
-#define DEGREE     (TAC_STABILITY_DELAY_MAX + 5) // of the characteristic polynomial
+#define ANGLES   256 // samples on the upper half of the unit circle; the smallest is pi / ANGLES^3 = 2e-7 rad
+#define HALVINGS 32  // of an interval between two samples; the stiffness is then known to 1e-9
+#define SECTIONS 60
+#define DEGREE   (TAC_STABILITY_DELAY_MAX + 5) // of the characteristic polynomial
 
 static const double pi = 3.14159265358979323846;
 
@@ -58,16 +59,6 @@ static plant plant_of(const tac_oscillator *o, const tac_stability_loop *loop)
 	return p;
 }
 
-// The transfer function from the wall's force to the sampled position at z, without the whole periods of the
-// delay.
-static double complex response(const plant *p, double complex z)
-{
-	const double complex x = p->now[0] + p->old[0] / z, v = p->now[1] + p->old[1] / z;
-	const double complex determinant =
-		(z - p->phi[0][0]) * (z - p->phi[1][1]) - p->phi[0][1] * p->phi[1][0];
-	return ((z - p->phi[1][1]) * x + p->phi[0][1] * v) / determinant;
-}
-
 static double complex unit_circle(double angle)
 {
 	return cos(angle) + sin(angle) * (double complex)I;
@@ -80,11 +71,42 @@ static double complex damper_at(const tac_stability_loop *loop, double complex z
 	return (1 - pole) * (1 - 1 / z) / (loop->period_s * (1 - pole / z));
 }
 
-// The complex stiffness that puts a root of the loop at this angle; it is a solution where it is real.
-static double complex stiffness_at(const plant *p, const tac_stability_loop *loop, double angle)
+// A complex number, and only what the search for the critical stiffness needs: C's own operators care for
+// infinities.
+typedef struct complex_number {
+	double re, im;
+} complex_number;
+
+static complex_number times(complex_number a, complex_number b)
 {
-	const double complex z = unit_circle(angle);
-	return -unit_circle(p->whole * angle) / response(p, z) - loop->damping_N_s_per_m * damper_at(loop, z);
+	return (complex_number){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+static complex_number over(complex_number a, complex_number b)
+{
+	const double inverse = 1 / (b.re * b.re + b.im * b.im);
+	return (complex_number){(a.re * b.re + a.im * b.im) * inverse, (a.im * b.re - a.re * b.im) * inverse};
+}
+
+// The complex stiffness that puts a root of the loop at z, on the unit circle, where 1 / z is the conjugate
+// of z; it is a solution where it is real. That is -z^n over the transfer function from the wall's force to
+// the sampled position, less the damper.
+static complex_number stiffness_at(const plant *p, const tac_stability_loop *loop, complex_number z)
+{
+	const double pole = loop->velocity_pole;
+	const complex_number from0 = {z.re - p->phi[0][0], z.im}, from1 = {z.re - p->phi[1][1], z.im};
+	const complex_number x = {p->now[0] + p->old[0] * z.re, -p->old[0] * z.im};
+	const complex_number v = {p->now[1] + p->old[1] * z.re, -p->old[1] * z.im};
+	const complex_number both = times(from0, from1), of_x = times(from1, x);
+	const complex_number response = {of_x.re + p->phi[0][1] * v.re, of_x.im + p->phi[0][1] * v.im};
+	complex_number determinant = {both.re - p->phi[0][1] * p->phi[1][0], both.im};
+	for (int i = 0; i < p->whole; i++)
+		determinant = times(determinant, z);
+	const complex_number spring = over(determinant, response);
+	const double damper = loop->damping_N_s_per_m * (1 - pole) / loop->period_s;
+	const complex_number filter = {1 - pole * z.re, pole * z.im};
+	const complex_number held = over((complex_number){damper * (1 - z.re), damper * z.im}, filter);
+	return (complex_number){-spring.re - held.re, -spring.im - held.im};
 }
 
 // Whether all roots of the characteristic polynomial lie inside the unit circle.
@@ -128,6 +150,20 @@ static double angle_of(int i)
 	return pi * fraction * fraction * fraction;
 }
 
+// The tangent of half the angle of a sample, about that of angle_of(i), up to infinity at z = -1. Samples are
+// at most 0.03 rad apart.
+static double tangent_of(int i)
+{
+	const double fraction = (double)i / ANGLES;
+	return 0.5 * pi * fraction * fraction * fraction / (1 - fraction);
+}
+
+static complex_number circle_at(double tangent)
+{
+	const double square = tangent * tangent, inverse = 1 / (1 + square);
+	return (complex_number){(1 - square) * inverse, 2 * tangent * inverse};
+}
+
 double tac_stability_critical(const tac_device_mechanics *device, const tac_stability_hand *hand,
 			      const tac_stability_loop *loop)
 {
@@ -138,28 +174,28 @@ double tac_stability_critical(const tac_device_mechanics *device, const tac_stab
 	if (p.whole > TAC_STABILITY_DELAY_MAX)
 		return 0;
 	double smallest = HUGE_VAL;
-	double complex previous = stiffness_at(&p, loop, angle_of(1));
-	for (int i = 2; i <= ANGLES; i++) {
-		double complex current = stiffness_at(&p, loop, angle_of(i));
-		if (i == ANGLES) // z = -1, where everything is real
-			current = creal(current);
-		if (cimag(previous) * cimag(current) < 0) {
-			double low = angle_of(i - 1), high = angle_of(i);
-			for (int bisection = 0; bisection < BISECTIONS; bisection++) {
+	double before = stiffness_at(&p, loop, circle_at(tangent_of(1))).im;
+	for (int i = 2; i < ANGLES; i++) {
+		const double now = stiffness_at(&p, loop, circle_at(tangent_of(i))).im;
+		if (before * now < 0) {
+			double low = tangent_of(i - 1), high = tangent_of(i);
+			for (int halving = 0; halving < HALVINGS; halving++) {
 				const double middle = 0.5 * (low + high);
-				if (cimag(stiffness_at(&p, loop, middle)) * cimag(previous) > 0)
+				if (stiffness_at(&p, loop, circle_at(middle)).im * before > 0)
 					low = middle;
 				else
 					high = middle;
 			}
-			const double root = creal(stiffness_at(&p, loop, low));
+			const double root = stiffness_at(&p, loop, circle_at(low)).re;
 			if (root > 0 && root < smallest)
 				smallest = root;
 		}
-		previous = current;
+		before = now;
 	}
-	if (creal(previous) > 0 && creal(previous) < smallest)
-		smallest = creal(previous);
+	// At z = -1 everything is real.
+	const double last = stiffness_at(&p, loop, (complex_number){-1, 0}).re;
+	if (last > 0 && last < smallest)
+		smallest = last;
 	// Stability changes only at stiffnesses with a root on the circle, so one test decides for all below
 	// the smallest.
 	const double below = isfinite(smallest) ? 0.5 * smallest : o.mass / (loop->period_s * loop->period_s);
@@ -216,7 +252,7 @@ double tac_stability_passive(double damping_N_s_per_m, const tac_stability_loop 
 	// Golden-section search between the neighbours of the smallest.
 	const double golden = 0.61803398874989485;
 	double low = fmax(angle_of(at - 1), 1e-3), high = angle_of(at < ANGLES ? at + 1 : ANGLES);
-	for (int i = 0; i < BISECTIONS; i++) {
+	for (int i = 0; i < SECTIONS; i++) {
 		const double left = high - golden * (high - low), right = low + golden * (high - low);
 		const double at_left = passive_at(damping_N_s_per_m, loop, whole, fraction, left);
 		const double at_right = passive_at(damping_N_s_per_m, loop, whole, fraction, right);
