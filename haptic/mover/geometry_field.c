@@ -130,7 +130,9 @@ static void drop_removed(memory *m)
 	const float least = (float)-(ROUNDING_M + error);
 	tac_field_points_distances(m->field, p, removed, m->length_m);
 	int32_t kept = 0;
-	for (int32_t i = 0; i < p->count; i++) {
+	while (kept < p->count && m->length_m[kept] >= least)
+		kept++;
+	for (int32_t i = kept + 1; i < p->count; i++) {
 		if (m->length_m[i] >= least)
 			tac_field_point_move(p, i, kept++);
 	}
@@ -199,19 +201,23 @@ static double disc_distance(const tac_burr *ball, const point *p)
 	return tac_dvec3_dot(tac_dvec3_sub(ball->a, p->at), p->up) - ball->radius;
 }
 
-// The gap for the QP, of a point or of its disc, as a contact.
-static double row_gap(const memory *m, const tac_burr *burr, const point *p, bool disc, tac_dvec3 *out_normal)
+// How much nearer than its gap a point may come in the QP.
+static double slack_of(const memory *m, const point *p)
 {
 	const bool is_edge = tac_dvec3_length_squared(p->up) == 0;
-	const double slack = cuts(m) ? 0 : (is_edge ? EDGE_SLACK_VOXELS : SLACK_VOXELS) * m->voxel_m;
-	if (!disc)
-		return gap_of(m, burr, p, out_normal) + slack;
+	return cuts(m) ? 0 : (is_edge ? EDGE_SLACK_VOXELS : SLACK_VOXELS) * m->voxel_m;
+}
+
+// The gap of a point's disc for the QP, as a contact.
+static double disc_gap(const memory *m, const tac_burr *burr, const point *p, tac_dvec3 *out_normal)
+{
 	*out_normal = tac_dvec3_neg(p->up);
-	return disc_distance(burr, p) + allowed_m(m, *out_normal) + slack;
+	return disc_distance(burr, p) + allowed_m(m, *out_normal) + slack_of(m, p);
 }
 
 static tac_contact_point contact_of(const point *p, double gap, tac_dvec3 normal)
 {
+	gap = gap > 0 ? gap : 0;
 	return (tac_contact_point){
 		.kind = TAC_CONTACT_FACE_VERTEX,
 		.moving_feature = 0,
@@ -222,8 +228,8 @@ static tac_contact_point contact_of(const point *p, double gap, tac_dvec3 normal
 		.fixed_surface = p->label,
 		.normal = tac_dvec3_scale(normal, -1),
 		// Beyond the foot by the gap: gap_after finds the foot again.
-		.point = tac_dvec3_add_scaled(p->at, -fmax(gap, 0), normal),
-		.gap = fmax(gap, 0),
+		.point = tac_dvec3_add_scaled(p->at, -gap, normal),
+		.gap = gap,
 	};
 }
 
@@ -233,9 +239,10 @@ static tac_contact_point contact_of(const point *p, double gap, tac_dvec3 normal
 static void list_point(const memory *m, const tac_burr *burr, const point *p, tac_contacts *out)
 {
 	tac_dvec3 normal;
-	out->distance = fmin(out->distance, fmax(gap_of(m, burr, p, &normal), 0));
-	const bool disc = has_discs(m) && meets_disc(m, p, burr->a);
-	const double gap = row_gap(m, burr, p, disc, &normal);
+	const double of_point = gap_of(m, burr, p, &normal);
+	out->distance = of_point < out->distance ? of_point : out->distance;
+	const double gap = has_discs(m) && meets_disc(m, p, burr->a) ? disc_gap(m, burr, p, &normal)
+								     : of_point + slack_of(m, p);
 	if (gap <= out->margin)
 		out->list[out->count++] = contact_of(p, gap, normal);
 }
@@ -268,6 +275,7 @@ static int32_t list_points(memory *m, const tac_burr *burr, tac_contacts *out)
 		list_point(m, burr, &p, out);
 		found++;
 	}
+	out->distance = fmax(out->distance, 0);
 	return found;
 }
 
@@ -460,7 +468,7 @@ static bool closest(const void *memory_, const tac_sco_proof *proof, const tac_s
 		return false;
 	const tac_burr burr = tac_burr_place(&m->burr, motion->start);
 	tac_dvec3 normal;
-	const double gap = m->blocker_disc ? row_gap(m, &burr, &m->blocker, true, &normal)
+	const double gap = m->blocker_disc ? disc_gap(m, &burr, &m->blocker, &normal)
 					   : gap_of(m, &burr, &m->blocker, &normal);
 	*out = contact_of(&m->blocker, gap, normal);
 	return gap > 0;

@@ -7,7 +7,6 @@
 // For conversions to and from bytes, which base/simd/wide.h has not.
 typedef int8_t bytes8 __attribute__((vector_size(8)));
 typedef int32_t ints8 __attribute__((vector_size(32)));
-typedef float floats8 __attribute__((vector_size(32)));
 
 static const float eight[8] = {0, 1, 2, 3, 4, 5, 6, 7};
 
@@ -247,11 +246,11 @@ bool TAC_SIMD_NAME(tac_field_enters)(const tac_field_cut *shared, bool cylinder,
 INLINE f8 load_normal(const tac_field_brick *brick, int axis, int row)
 {
 	bytes8 narrow;
-	float each[8];
+	int32_t each[8];
 	memcpy(&narrow, &brick->normal[axis][row * 8], sizeof narrow);
-	const floats8 wide = __builtin_convertvector(narrow, floats8);
+	const ints8 wide = __builtin_convertvector(narrow, ints8); // not to floats: that goes one by one
 	memcpy(each, &wide, sizeof each);
-	return tac_f32x8_loadu(each);
+	return tac_f32x8_from_i32(tac_i32x8_loadu(each));
 }
 
 int32_t TAC_SIMD_NAME(tac_field_find)(const tac_field_cut *shared, const float base[3],
