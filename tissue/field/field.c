@@ -306,7 +306,8 @@ bool tac_field_region_brick(const tac_field *field, const tac_field_region *regi
 	const tac_dvec3 from = tac_dvec3_add_scaled(middle, -t, axis);
 	// The distance of the segment's nearest point from the brick's box; the other points of the segment
 	// differ by less than the diagonal allows.
-	return tac_dvec3_length(from) <= reach + 1.7321 * half;
+	const double most = reach + 1.7321 * half;
+	return tac_dvec3_length_squared(from) <= most * most;
 }
 
 // ---- removal ----

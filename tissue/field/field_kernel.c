@@ -245,11 +245,9 @@ bool TAC_SIMD_NAME(tac_field_enters)(const tac_field_cut *shared, bool cylinder,
 
 INLINE f8 load_normal(const tac_field_brick *brick, int axis, int row)
 {
-	bytes8 narrow;
 	int32_t each[8];
-	memcpy(&narrow, &brick->normal[axis][row * 8], sizeof narrow);
-	const ints8 wide = __builtin_convertvector(narrow, ints8); // not to floats: that goes one by one
-	memcpy(each, &wide, sizeof each);
+	for (int k = 0; k < 8; k++) // GCC makes one instruction of this, but eight of a convertvector
+		each[k] = brick->normal[axis][row * 8 + k];
 	return tac_f32x8_from_i32(tac_i32x8_loadu(each));
 }
 
