@@ -30,6 +30,7 @@ typedef struct drill_rig_def {
 	double energy_J_per_m3, rub_N, power_W;
 	tac_dvec3 shift_voxels; // of the block against the grid
 	int32_t max_bricks;     // of the field's pool; 0: as many as it needs
+	int64_t work_units;     // of the mover in a tick
 } drill_rig_def;
 
 static inline drill_rig_def drill_rig_def_default(void)
@@ -45,6 +46,7 @@ static inline drill_rig_def drill_rig_def_default(void)
 		.rub_N = 0.05,
 		.power_W = 8,
 		.shift_voxels = {0.37, 0.61, 0.17},
+		.work_units = 1500,
 	};
 }
 
@@ -121,7 +123,7 @@ static inline bool drill_rig_init(drill_rig *rig, const drill_rig_def *def)
 	sco.period_s = def->period_s;
 	sco.metric_m = 0.02;
 	sco.fixed_rotation = !def->turns;
-	sco.work_units = 1500;
+	sco.work_units = def->work_units;
 	return good && tac_sco_create(&sco, &rig->sco) == TAC_OK;
 }
 

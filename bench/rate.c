@@ -229,7 +229,7 @@ static bool measure(const settings *set, const char *scene, measurement *m)
 int main(int argc, char **argv)
 {
 	const char *names[SCENES_MAX];
-	settings set = {.rate_Hz = 10000, .seconds = 10, .replays = 3, .scenes = {names, 0}};
+	settings set = {.rate_Hz = 10000, .seconds = 10, .replays = 5, .scenes = {names, 0}};
 	const option_def options[] = {
 		{"rate", OPTION_NUMBER, &set.rate_Hz, 100, 10000, NULL, "HZ", "ticks per second"},
 		{"seconds", OPTION_NUMBER, &set.seconds, 0.01, 3600, NULL, "N", "of each scene"},

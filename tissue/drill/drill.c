@@ -310,8 +310,8 @@ static void crumble(tac_drill *d, tac_dpose T_field_tool)
 	d->has_removed = true;
 }
 
-// Learns from what the advance took.
-static void learn(tac_drill *d, double taken_J, double made_m)
+// Learns from what the advance took. `moved`: the mover moved the burr.
+static void learn(tac_drill *d, double taken_J, double made_m, bool moved)
 {
 	const double allowed_m = d->allowance.advance_m, most_J = d->def.power_W * CARRY_S;
 	if (allowed_m > 0 && made_m > 0.2 * allowed_m) {
@@ -319,9 +319,10 @@ static void learn(tac_drill *d, double taken_J, double made_m)
 		d->resistance_N = pole * d->resistance_N + (1 - pole) * taken_J / made_m;
 	}
 	// A burr that did not use its allowance was held back by the hand, not by the material: what it
-	// could have taken is not kept for later.
+	// could have taken is not kept for later. One that did not move at all waits for the mover, whose
+	// work may not be enough for a step in every tick: the next one cuts for both.
 	const double left_J = d->budget_J - taken_J;
-	const bool used = made_m > 0.95 * allowed_m;
+	const bool used = made_m > 0.95 * allowed_m || !moved;
 	d->carry_J = fmin(fmax(used ? left_J : fmin(left_J, 0), -most_J), most_J);
 }
 
@@ -359,7 +360,7 @@ void tac_drill_cut(tac_drill *drill, const tac_dpose *trail, int32_t count, bool
 	d->allowance.has_removed = d->has_removed; // for a reset before the next step
 	d->allowance.removed = d->removed;
 	s->lag_ticks += (s->flags & TAC_DRILL_LAGS) != 0;
-	learn(d, taken_J, made_m);
+	learn(d, taken_J, made_m, count != 1);
 	s->cutting = volume_m3 > 0;
 	d->idle_ticks = s->cutting ? 0 : d->idle_ticks + (d->idle_ticks < INT32_MAX);
 	s->energy_J += taken_J;
