@@ -29,7 +29,7 @@ typedef struct tac_certificate {
 	double fraction; // the motion is proved on [0, fraction]; nothing is proved when it is 0
 	uint32_t flags;  // TAC_SWEEP_STOPPED, TAC_SWEEP_BUDGET_SPENT, TAC_SWEEP_REFUSED
 	// The pair that ends the proof, the one with the lowest indices of several: triangles in the meshes;
-	// -1 when the fraction is 1, or two faces that count as spheres end it.
+	// -1 when the fraction is 1, when the work ended it, or when two faces that count as spheres do.
 	int32_t moving_triangle, fixed_triangle;
 	int64_t pairs; // of triangles examined
 } tac_certificate;
@@ -38,7 +38,9 @@ typedef struct tac_certificate {
 tac_certificate_options tac_certificate_options_default(void);
 
 // Proves what it can of the motion from the pose T. `context` may be NULL; a plane that it remembers can only
-// add to what is proved, and the same sequence of queries gives the same results. v (m) and w (rad) must be
+// add to what is proved, and the same sequence of queries gives the same results. Where its work does not
+// suffice for a new list of near pairs, the part of the motion is proved that the present list covers, with
+// TAC_SWEEP_BUDGET_SPENT; the next proofs go on with the new one. v (m) and w (rad) must be
 // finite, |w| at most 1, T a rigid pose and the threshold above the rounding of the coordinates; otherwise
 // the fraction is 0, with TAC_SWEEP_REFUSED. Thread: RT.
 tac_certificate tac_certificate_check(const tac_body *moving, const tac_body *fixed, const tac_drigid *T,

@@ -13,6 +13,11 @@
 #define BESIDE_MIN 1e-6
 // Pairs for which directions are sought in one call.
 #define SEPARATED 64
+// A proof may spend this share of the work that is left on its list; the rest is for the proof and for the
+// contacts at its end. Larger: fewer motions are proved in part, and more not at all.
+#define LIST_SHARE 0.4
+// The least part of a motion that is proved for lack of a list.
+#define LEAST_PART 0.0625
 // Poses that a query computes once: the ends of the intervals of up to POSES_DEPTH halvings.
 #define POSES_DEPTH 5
 #define POSES       ((1 << POSES_DEPTH) + 1)
@@ -382,6 +387,29 @@ static void prove_nested(query *q)
 	}
 }
 
+// The part of a motion for which the context has a list of near pairs, with what a contact query at its end
+// needs. It makes a list for all of the motion; the next motion goes on with one that takes too much work.
+// 0: there is none, although the list has taken all of the work.
+static double listed_part(const tac_body *moving, const tac_body *fixed, const tac_drigid *T, tac_dvec3 v,
+			  tac_dvec3 w, double threshold, tac_sweep_context *context)
+{
+	const double reach = fmax(threshold, tac_sweep_context_end_reach(context)),
+		     angle = tac_dvec3_length(w);
+	tac_swept_motion whole =
+		tac_swept_motion_make(*T, tac_certificate_pose(T, v, w, 1), angle, moving->radius);
+	whole.without = tac_nested_find(moving, fixed, &whole);
+	if (tac_sweep_context_extend(context, moving, fixed, &whole, reach, LIST_SHARE))
+		return 1;
+	for (double part = 0.5; part >= LEAST_PART; part *= 0.5) {
+		tac_swept_motion sweep = tac_swept_motion_make(*T, tac_certificate_pose(T, v, w, part),
+							       part * angle, moving->radius);
+		sweep.without = tac_nested_find(moving, fixed, &sweep);
+		if (tac_sweep_context_covers(context, &sweep, reach))
+			return part;
+	}
+	return tac_sweep_context_extend(context, moving, fixed, &whole, reach, 1) ? 1 : 0;
+}
+
 tac_certificate tac_certificate_check(const tac_body *moving, const tac_body *fixed, const tac_drigid *T,
 				      tac_dvec3 v, tac_dvec3 w, const tac_certificate_options *options,
 				      tac_sweep_context *context)
@@ -391,23 +419,26 @@ tac_certificate tac_certificate_check(const tac_body *moving, const tac_body *fi
 	tac_sweep_context_bind(context, moving, fixed);
 	query q;
 	q.start = *T;
-	q.v = v;
-	q.w = w;
-	q.v_length = tac_dvec3_length(v);
-	q.w_length = tac_dvec3_length(w);
 	q.options = options;
 	q.threshold = options->threshold + moving->tolerance + fixed->tolerance;
 	q.context = context;
 	q.posed = 0;
 	q.result = (tac_certificate){.fraction = 1, .moving_triangle = -1, .fixed_triangle = -1};
-	double size = tac_dvec3_length(T->t) + moving->radius + q.v_length;
-	if (!(q.w_length <= 1) || !(tac_dmat3_orthonormality_error(T->R) < 1e-3) ||
+	double size = tac_dvec3_length(T->t) + moving->radius + tac_dvec3_length(v);
+	if (!(tac_dvec3_length(w) <= 1) || !(tac_dmat3_orthonormality_error(T->R) < 1e-3) ||
 	    !(options->threshold > 0) || !(size * ROUNDING <= options->threshold)) {
 		q.result.fraction = 0;
 		q.result.flags = TAC_SWEEP_REFUSED | TAC_SWEEP_STOPPED;
 		return q.result;
 	}
-	q.sweep = tac_swept_motion_make(*T, tac_certificate_pose(T, v, w, 1), q.w_length, moving->radius);
+	const double part = context ? listed_part(moving, fixed, T, v, w, q.threshold, context) : 1;
+	if (part < 1)
+		q.result.flags = TAC_SWEEP_BUDGET_SPENT;
+	q.v = tac_dvec3_scale(v, part);
+	q.w = tac_dvec3_scale(w, part);
+	q.v_length = tac_dvec3_length(q.v);
+	q.w_length = tac_dvec3_length(q.w);
+	q.sweep = tac_swept_motion_make(*T, tac_certificate_pose(T, q.v, q.w, 1), q.w_length, moving->radius);
 	q.pair = (tac_triangle_pair){.moving = moving, .fixed = fixed, .loaded = -1};
 	q.sweep.without = tac_nested_find(moving, fixed, &q.sweep);
 	tac_pair_search search = {
@@ -420,11 +451,12 @@ tac_certificate tac_certificate_check(const tac_body *moving, const tac_body *fi
 		.visit = visit,
 		.user = &q,
 	};
-	if (!tac_pair_search_run(&search, context, NULL)) {
+	if (part == 0 || !tac_pair_search_run(&search, context, NULL)) {
 		q.result.flags |= TAC_SWEEP_BUDGET_SPENT;
 		q.result.fraction = 0;
 	}
 	prove_nested(&q);
+	q.result.fraction *= part;
 	if (q.result.fraction < 1)
 		q.result.flags |= TAC_SWEEP_STOPPED;
 	return q.result;

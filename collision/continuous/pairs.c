@@ -461,8 +461,8 @@ static bool continue_list(const tac_body *moving, const tac_body *fixed, tac_swe
 
 // Makes a list for the sweep and what may follow it, of the longest reach for which there is room. Where the
 // work does not suffice, the next call goes on with it, unless it would not serve that call's sweep; the
-// present list stays until then.
-static void make_list(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
+// present list stays until then. False if there is no room for its pairs.
+static bool make_list(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
 		      double needed, double least, tac_sweep_context *context)
 {
 	const double wanted = fmax(needed, context->pose_reach);
@@ -470,7 +470,7 @@ static void make_list(const tac_body *moving, const tac_body *fixed, const tac_s
 		begin_list(sweep, target_reach(context, wanted), context);
 	for (int i = 0; i < LIST_TRIES && tac_sweep_context_work_left(context) > 0; i++) {
 		if (continue_list(moving, fixed, context))
-			break;
+			return true;
 		// No room: what the queries want, then what this one needs, without more.
 		record_density(context, list_in_making(context));
 		context->stretch = 1;
@@ -480,6 +480,7 @@ static void make_list(const tac_body *moving, const tac_body *fixed, const tac_s
 			context->ahead_v = context->ahead_w = tac_dvec3_zero();
 		begin_list(sweep, LIST_REACH_MIN * (i == 0 ? wanted : needed), context);
 	}
+	return tac_sweep_context_work_left(context) <= 0;
 }
 
 // How many more motions like the last one the list, which covers so much at the pose T, will serve from there
@@ -561,6 +562,27 @@ bool tac_body_visit_box(const tac_body *body, const tac_dbox *box,
 bool tac_sweep_context_covers(const tac_sweep_context *context, const tac_swept_motion *sweep, double reach)
 {
 	return context && reach <= reach_during(context, list_of(context), sweep);
+}
+
+bool tac_sweep_context_extend(tac_sweep_context *context, const tac_body *moving, const tac_body *fixed,
+			      const tac_swept_motion *sweep, double reach, double share)
+{
+	const int64_t limit = context->work_limit;
+	context->ahead_v = tac_dvec3_sub(sweep->end.t, sweep->start.t);
+	context->ahead_w = small_turn(&sweep->start, &sweep->end);
+	if (limit > 0)
+		context->work_limit =
+			context->work + (int64_t)(share * (double)tac_sweep_context_work_left(context));
+	const bool made = tac_sweep_context_covers(context, sweep, reach) ||
+			  !make_list(moving, fixed, sweep, reach, reach, context) ||
+			  !(list_in_making(context)->reach > 0);
+	context->work_limit = limit;
+	return made;
+}
+
+double tac_sweep_context_end_reach(const tac_sweep_context *context)
+{
+	return fmax(context->enough, LIST_ENOUGH * context->pose_reach);
 }
 
 // Pairs of a traversal, collected for the batch visitor.

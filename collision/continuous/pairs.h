@@ -264,6 +264,15 @@ void tac_sweep_context_remember(tac_sweep_context *context, const tac_near_pair 
 // NULL.
 bool tac_sweep_context_covers(const tac_sweep_context *context, const tac_swept_motion *sweep, double reach);
 
+// Makes a list for the sweep where the present one does not cover it, with at most this share of the work
+// that is left; the next call goes on with it. False if it is still in the making. True also if no list can
+// cover the sweep: a search then descends the trees.
+bool tac_sweep_context_extend(tac_sweep_context *context, const tac_body *moving, const tac_body *fixed,
+			      const tac_swept_motion *sweep, double reach, double share);
+
+// What a list has to cover for a search at a single pose like the last one, m.
+double tac_sweep_context_end_reach(const tac_sweep_context *context);
+
 // Called with a batch of pairs, which it may change. False ends the search.
 typedef bool (*tac_pair_batch_visitor)(void *user, tac_near_pair *pairs, int32_t count);
 
