@@ -142,7 +142,8 @@ typedef enum tac_sco_outcome {
 	TAC_SCO_ROLL_STOPPED, // something is behind the edge or vertex over which a round tool would roll
 	// The step ends.
 	TAC_SCO_ARRIVED,       // nothing but a short rest is left
-	TAC_SCO_SLEW_SPENT,    // the slew limit allows no more travel near contact
+	TAC_SCO_SLEW_SPENT,    // the slew limit, or the pace, allows no more travel near contact
+	TAC_SCO_LIST_ENDS,     // near surfaces are known no further; the list that goes on is in the making
 	TAC_SCO_CONVERGED,     // no motion leads closer to the device
 	TAC_SCO_NO_LIST,       // the work ended before the contacts were listed
 	TAC_SCO_NO_SOLUTION,   // ... before the QP was solved

@@ -27,15 +27,20 @@
 
 // --- controllers: how far contacts are listed and how far a substep goes ---
 
-// What worked may be this many times as long the next time: the travel of the last step, a substep that the
-// trust radius limited, a motion whose proof was cheap. Larger: longer lists. Smaller: an accelerating hand
+// What worked may be this many times as long the next time: the travel of the last step, or a substep that
+// the trust radius limited. Larger: longer lists. Smaller: an accelerating hand
 // needs more substeps.
 #define SCO_GROWTH 1.5
 // What failed is tried this much shorter: blocked substeps, proofs that took too much work, stopped rolls.
 #define SCO_SHRINK 0.5
-// A proof is expensive above this fraction of a step's work units. Larger: fewer substeps, and more that end
-// without a proof.
-#define SCO_EXPENSIVE_PROOF 0.5
+// After a step whose work ended too early, the next goes this fraction as far, or half of what it might have
+// gone, if that is more.
+#define SCO_PACE_SHRINK 0.8
+// The pace grows while the dearest of the last steps took less than this share of its work. Larger: less lag
+// where surfaces are dense, and more steps that end early.
+#define SCO_PACE_COST 0.75
+// A step counts this much less with each one after it. Larger: slower growth, fewer steps that end early.
+#define SCO_PACE_MEMORY 0.9
 // Contacts are listed up to this fraction of the trust radius, plus SCO_LIST_GAPS. Gaps of sliding surfaces
 // close slowly, and the certificate finds what the list misses. Larger: longer lists. Smaller: more
 // injections.
@@ -105,9 +110,6 @@
 #define SCO_ROUND_TESTS_PER_UNIT 8
 // Work units of an exact test of two triangles, or of the plane between them, in the reactive mover.
 #define SCO_PLANE_UNITS 2
-// Another substep is begun only if this fraction of what the last one cost is left. Smaller: more substeps
-// end without a proof. Larger: more work units remain unused.
-#define SCO_MIN_BUDGET_FRACTION 0.75
 // The most work units of a starved step, of a step of the reactive mover and of a reset. A unit takes 0.3 µs,
 // and up to 0.6 µs where proofs of large triangles fail, so that this is at most 0.9 ms.
 #define SCO_WORK_MAX 1500

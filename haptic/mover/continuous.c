@@ -158,9 +158,8 @@ static tac_sco_outcome list(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
 	p->trust = tac_sco_trust_begin(&sco->trust);
-	p->reach =
-		fmin(p->device_travel, fmin(sco->geometry->stride * sco->trust.radius_m, sco->stride.max_m));
-	if (sco->def.slew_m_per_s > 0 && sco->near_contact) {
+	p->reach = fmin(p->device_travel, sco->geometry->stride * sco->trust.radius_m);
+	if (sco->near_contact) {
 		if (!p->push && tick->contact_travel_m >= SCO_AT_LIMIT * tick->slew_limit_m) {
 			tick->flags |= TAC_SCO_SLEWED | TAC_SCO_LIMITED;
 			return TAC_SCO_SLEW_SPENT;
@@ -251,15 +250,11 @@ static tac_sco_outcome stop_roll(tac_sco *sco, double next_m)
 static tac_sco_outcome prove(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
-	int64_t before = tick->work.units;
 	if (!tac_sco_certify(sco, p->twist, &p->proof)) {
 		// A shorter motion may be proved within the budget.
 		tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_UNPROVED, p->travel);
-		tac_sco_stride_observe(&sco->stride, &sco->def, p->travel, 1);
 		return TAC_SCO_NO_PROOF;
 	}
-	double cost = (double)(tick->work.units - before) / (double)sco->def.work_units;
-	tac_sco_stride_observe(&sco->stride, &sco->def, p->travel, cost);
 	if (tick->rolling && p->proof.fraction < 1)
 		return stop_roll(sco, SCO_SHRINK * p->proof.fraction * p->travel);
 	if (p->proof.fraction < SCO_MIN_PROVED && tac_sco_inject(sco, &p->proof, p->twist, false)) {
@@ -281,7 +276,7 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 	// Where a proof ends, the bodies nearly touch: the first pose above the floor is about a hold gap
 	// back.
 	double f = p->proof.fraction;
-	if (f < 1 && !tick->rolling)
+	if (f < 1 && !tick->rolling && !p->proof.unfinished)
 		f = fmax(0.5 * f, f - sco->def.hold_gap_m / p->travel);
 	tac_sco_outcome o = settle(sco, p->twist, f, sco->distance_m, margin, &made);
 	if (tick->rolling && o != TAC_SCO_MOVED)
@@ -303,6 +298,10 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 	}
 	tick->contact_travel_m += made * p->travel;
 	tick->travel_m += made * p->travel;
+	if (p->proof.unfinished) {
+		tick->flags |= TAC_SCO_LIMITED;
+		return TAC_SCO_LIST_ENDS;
+	}
 	bool arrived = !p->limited && made >= 1 && p->travel < sco->def.stop_length_m && !p->push;
 	return arrived ? TAC_SCO_ARRIVED : TAC_SCO_MOVED;
 }
@@ -336,17 +335,6 @@ static bool is_refusal(tac_sco_outcome o)
 	return o >= TAC_SCO_UNPROVED && o != TAC_SCO_ARRIVED && o != TAC_SCO_CONVERGED;
 }
 
-// Whether enough work is left for another substep that costs as much as the last one.
-static bool affords_another(tac_sco *sco, int64_t last_cost)
-{
-	tac_sco_work *work = &sco->tick.work;
-	if (sco->tick.travel_m == 0 ||
-	    (double)(work->limit - work->units) >= SCO_MIN_BUDGET_FRACTION * (double)last_cost)
-		return true;
-	work->spent = true;
-	return false;
-}
-
 void tac_sco_move_continuous(tac_sco *sco)
 {
 	tac_sco_tick *tick = &sco->tick;
@@ -354,12 +342,7 @@ void tac_sco_move_continuous(tac_sco *sco)
 	sco->injected_count = 0;
 	advance_obstacles(sco);
 	tac_sco_outcome o = TAC_SCO_MOVED;
-	int64_t before = 0; // work units at the start of the last substep; 0: of the obstacles' advance
 	while (goes_on(o) && tick->work.count[SCO_SUBSTEP] < sco->def.substeps) {
-		int64_t last_cost = tick->work.units - before;
-		before = tick->work.units;
-		if (!affords_another(sco, last_cost))
-			break;
 		tick->outcome = o = move_once(sco);
 		if (is_refusal(o))
 			tick->refused = o;
@@ -368,6 +351,8 @@ void tac_sco_move_continuous(tac_sco *sco)
 	tac_sco_prepare(sco);
 	if (goes_on(o) && tick->work.count[SCO_SUBSTEP] >= sco->def.substeps)
 		tick->flags |= TAC_SCO_LIMITED;
+	tac_sco_pace_observe(&sco->pace, &sco->def, tick->contact_travel_m, tick->slew_limit_m,
+			     (double)tick->work.units / (double)sco->def.work_units, tick->work.spent);
 	tac_sco_starvation_observe(&sco->starvation, tick->travel_m == 0 && tick->work.spent);
 	tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_STEP_DONE, tick->travel_m);
 }

@@ -41,12 +41,14 @@ void tac_sco_trust_observe_query(tac_sco_trust *trust, const tac_sco_def *def, d
 	trust->cap_m = fmin(fmax(cap, def->hold_gap_m), def->trust_max_m);
 }
 
-void tac_sco_stride_observe(tac_sco_stride *stride, const tac_sco_def *def, double length_m, double cost)
+void tac_sco_pace_observe(tac_sco_pace *pace, const tac_sco_def *def, double length_m, double limit_m,
+			  double cost, bool spent)
 {
-	if (cost > SCO_EXPENSIVE_PROOF)
-		stride->max_m = fmax(SCO_SHRINK * length_m, def->hold_gap_m);
-	else
-		stride->max_m = fmin(fmax(stride->max_m, SCO_GROWTH * length_m), def->trust_max_m);
+	pace->cost = fmax(spent ? 1 : cost, SCO_PACE_MEMORY * pace->cost);
+	const double growth = fmin(fmax(SCO_PACE_COST / pace->cost, 1), SCO_GROWTH),
+		     half = SCO_SHRINK * fmin(limit_m, def->trust_max_m);
+	pace->max_m = spent ? fmax(SCO_PACE_SHRINK * length_m, fmax(half, def->hold_gap_m))
+			    : fmax(pace->max_m, growth * length_m);
 }
 
 void tac_sco_flight_observe(tac_sco_flight *flight, bool out_of_work)

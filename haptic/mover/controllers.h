@@ -32,17 +32,19 @@ void tac_sco_trust_observe(tac_sco_trust *trust, const tac_sco_def *def, tac_sco
 void tac_sco_trust_observe_query(tac_sco_trust *trust, const tac_sco_def *def, double wanted_m,
 				 double covered_m, double pairs, double share, bool short_of_work);
 
-// --- stride: how long a motion the work pays for ---
+// --- pace: how far the work lets the SCO go in a step ---
 
-// Longer motions take more work to prove. The trust radius follows the hand, and the stride limits it where
-// proofs are expensive.
-typedef struct tac_sco_stride {
-	double max_m;
-} tac_sco_stride;
+// Longer ways take more work, and a list of near pairs takes much at once. Where surfaces are dense, a step
+// goes no further near contact than its work is likely to pay for, rather than end in the middle.
+typedef struct tac_sco_pace {
+	double max_m; // of a step near contact
+	double cost;  // of the dearest of the last steps, as a fraction of its work units
+} tac_sco_pace;
 
-// The proof of a motion of `length_m` took `cost`, as a fraction of a step's work units; 1: the work ended
-// before it.
-void tac_sco_stride_observe(tac_sco_stride *stride, const tac_sco_def *def, double length_m, double cost);
+// A step went `length_m` near contact, of the `limit_m` that it might have gone, and took `cost`; `spent`:
+// its work ended too early.
+void tac_sco_pace_observe(tac_sco_pace *pace, const tac_sco_def *def, double length_m, double limit_m,
+			  double cost, bool spent);
 
 // --- flight: how much work a sweep away from contact may take ---
 

@@ -28,7 +28,7 @@ typedef struct tac_sco_relative {
 
 typedef struct tac_sco_proof {
 	double fraction; // of the motion that is proved free
-	bool undecided;  // the work ended before anything could be proved or refuted
+	bool unfinished; // the work allowed no more: what follows may be free, too
 	// What ended the proof; object -1: nothing. The features mean something to the geometry alone.
 	int32_t object, moving_feature, fixed_feature;
 } tac_sco_proof;

@@ -103,9 +103,10 @@ static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double
 	tac_certificate c = tac_certificate_check(m->tool, m->body, &T, motion->twist.v, motion->twist.w,
 						  &options, m->context);
 	end_work(m, work);
-	bool undecided = (c.flags & TAC_SWEEP_BUDGET_SPENT) != 0;
-	work->spent |= undecided;
-	return (tac_sco_proof){c.fraction, undecided, -1, c.moving_triangle, c.fixed_triangle};
+	// A part that the list covers is what a step with a list in the making sets out to prove.
+	const bool unfinished = (c.flags & TAC_SWEEP_BUDGET_SPENT) != 0 && c.moving_triangle < 0;
+	work->spent |= unfinished && c.fraction == 0;
+	return (tac_sco_proof){c.fraction, unfinished, -1, c.moving_triangle, c.fixed_triangle};
 }
 
 static double sweep(void *memory_, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)

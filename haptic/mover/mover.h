@@ -4,7 +4,7 @@
 //   continuous.c     the continuous mover: advance objects, fly, list, solve, prove, commit; a substep
 //                    returns why it was refused (tac_sco_outcome)
 //   reactive.c       the reactive mover
-//   controllers.h    trust, stride, flight and starvation: where the trust radius grows and shrinks
+//   controllers.h    trust, pace, flight and starvation: where the trust radius grows and shrinks
 //   work.h           the budget of a step
 //   geometry.h       how the tool meets an obstacle: geometry_mesh.c, geometry_round.c,
 //                    geometry_field.c
@@ -108,7 +108,7 @@ struct tac_sco {
 	double turn_hysteresis_rad; // how much longer that direction may be
 	bool near_contact;          // no flights, and the slew limit applies
 	tac_sco_trust trust;
-	tac_sco_stride stride;
+	tac_sco_pace pace;
 	tac_sco_flight flight;
 	tac_sco_starvation starvation;
 	double listed_margin_m;      // contacts at the pose are listed up to this margin; -1: not listed

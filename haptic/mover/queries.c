@@ -110,7 +110,7 @@ bool tac_sco_certify(tac_sco *sco, tac_sco_twist t, tac_sco_proof *out_proof)
 		if (obstacle->hidden)
 			continue;
 		tac_sco_proof proof = prove_obstacle(sco, obstacle, t);
-		if (proof.undecided)
+		if (proof.unfinished && proof.fraction == 0)
 			return false;
 		if (proof.fraction < out_proof->fraction) {
 			*out_proof = proof;
@@ -153,7 +153,7 @@ bool tac_sco_advance_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle)
 	if (!tac_sco_work_admit(&sco->tick.work, SCO_CERTIFICATE))
 		return false;
 	const tac_sco_proof proof = prove_obstacle(sco, obstacle, tac_sco_no_motion);
-	if (proof.undecided || proof.fraction < 1 ||
+	if (proof.fraction < 1 ||
 	    !query(sco, obstacle, obstacle + 1, tac_sco_no_motion, 1, &margin, &distance))
 		return false;
 	accept_list(obstacle); // the spare list is that of the old pose, if there is one

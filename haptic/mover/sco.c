@@ -307,7 +307,7 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	sco->last_device_travel_m = 0;
 	sco->last_turn = tac_dvec3_zero();
 	sco->trust = (tac_sco_trust){.radius_m = sco->def.trust_min_m, .cap_m = sco->def.trust_max_m};
-	sco->stride = (tac_sco_stride){.max_m = sco->def.trust_max_m};
+	sco->pace = (tac_sco_pace){.max_m = HUGE_VAL};
 	sco->flight = (tac_sco_flight){.work_share = SCO_MAX_FLIGHT_SHARE};
 	sco->starvation = (tac_sco_starvation){0};
 	sco->near_contact = false;
@@ -408,7 +408,8 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 {
 	device.rotation = tac_dquat_normalize(device.rotation);
 	sco->tick = (tac_sco_tick){.device = device, .work = begin_work(sco), .moved = true};
-	sco->tick.slew_limit_m = sco->def.slew_m_per_s * sco->def.period_s;
+	const double slew = sco->def.slew_m_per_s * sco->def.period_s;
+	sco->tick.slew_limit_m = slew > 0 ? slew : HUGE_VAL;
 	double travel = HUGE_VAL; // of the device
 	if (sco->has_last_device) {
 		travel = tac_sco_max_travel(sco, tac_sco_twist_to(sco->last_device, device));
@@ -418,6 +419,7 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 			sco->trust.radius_m = fmin(fmax(sco->trust.radius_m, travel), sco->def.trust_max_m);
 		sco->last_device_travel_m = travel;
 	}
+	sco->tick.slew_limit_m = fmin(sco->tick.slew_limit_m, sco->pace.max_m);
 	// A device that stands still makes no noise: the longer it does, the less a turn beyond pi is kept.
 	if (travel > 0)
 		sco->turn_hysteresis_rad = SCO_TURN_HYSTERESIS_RAD;
@@ -538,7 +540,7 @@ const char *tac_sco_outcome_name(tac_sco_outcome outcome)
 	static const char *const names[TAC_SCO_OUTCOME_COUNT] = {
 		"none",      "moved",        "injected",     "objects stopped", "unproved",
 		"too close", "end unlisted", "roll stopped", "arrived",         "slew spent",
-		"converged", "no list",      "no solution",  "no proof"};
+		"list ends", "converged",    "no list",      "no solution",     "no proof"};
 	return outcome >= 0 && outcome < TAC_SCO_OUTCOME_COUNT ? names[outcome] : "unknown outcome";
 }
 
