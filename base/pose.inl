@@ -58,6 +58,12 @@ static inline TAC_(pose) TAC_(pose_interpolate)(TAC_(pose) a, TAC_(pose) b, TAC_
 			       TAC_(quat_slerp)(a.rotation, b.rotation, t));
 }
 
+// The same pose with a rotation of unit length (quat_normalize).
+static inline TAC_(pose) TAC_(pose_normalize)(TAC_(pose) T)
+{
+	return TAC_(pose_make)(T.position, TAC_(quat_normalize)(T.rotation));
+}
+
 static inline bool TAC_(pose_finite)(TAC_(pose) T)
 {
 	return TAC_(vec3_finite)(T.position) && TAC_(quat_finite)(T.rotation);
