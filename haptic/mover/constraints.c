@@ -66,9 +66,9 @@ static void keep_unit_rows(tac_sco *sco)
 	bool same = memcmp(&sco->unit_rows_at, &at, sizeof at) == 0;
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		tac_sco_obstacle *o = &sco->obstacles[i];
-		same = same && o->rows_of == o->lists && o->row_count == o->contacts->count &&
+		same = same && o->rows_of == o->list_count && o->row_count == o->contacts->count &&
 		       memcmp(&o->rows_at, &o->pose, sizeof o->pose) == 0;
-		o->rows_of = o->lists;
+		o->rows_of = o->list_count;
 		o->row_count = o->contacts->count;
 		o->rows_at = o->pose;
 	}

@@ -75,18 +75,16 @@ tac_sco_relative tac_sco_relative_motion(const tac_sco *sco, const tac_sco_obsta
 void tac_sco_move(tac_sco *sco, tac_sco_twist t, double s)
 {
 	tac_dpose after = tac_sco_pose_after(sco->pose, t, s);
-	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		tac_sco_obstacle *obstacle = &sco->obstacles[i];
+	for (tac_sco_obstacle *obstacle = sco->obstacles; obstacle < sco->obstacles_end; obstacle++) {
 		if (!obstacle->moves)
 			continue;
 		// What was proved is the relative motion, so the obstacle's pose follows from the tool's.
 		tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
 		tac_dpose T_object_tool = tac_sco_pose_after(r.start, r.twist, s);
-		obstacle->pose = tac_dpose_compose(after, tac_dpose_inverse(T_object_tool));
-		obstacle->pose.rotation = tac_dquat_normalize(obstacle->pose.rotation);
+		tac_dpose T_world_object = tac_dpose_compose(after, tac_dpose_inverse(T_object_tool));
+		obstacle->pose = tac_dpose_normalize(T_world_object);
 	}
-	sco->pose = after;
-	sco->pose.rotation = tac_dquat_normalize(sco->pose.rotation);
+	sco->pose = tac_dpose_normalize(after);
 	tac_sco_note_trail(sco);
 }
 
@@ -111,8 +109,8 @@ bool tac_sco_aim_obstacle(tac_sco_obstacle *obstacle)
 
 bool tac_sco_any_obstacle_moves(const tac_sco *sco)
 {
-	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		if (sco->obstacles[i].moves)
+	for (const tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
+		if (o->moves)
 			return true;
 	}
 	return false;
@@ -120,15 +118,15 @@ bool tac_sco_any_obstacle_moves(const tac_sco *sco)
 
 void tac_sco_scale_obstacles(tac_sco *sco, double s)
 {
-	for (int32_t i = 0; i < sco->def.object_count; i++)
-		sco->obstacles[i].twist = tac_sco_twist_scale(sco->obstacles[i].twist, s);
+	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++)
+		o->twist = tac_sco_twist_scale(o->twist, s);
 }
 
 void tac_sco_stop_obstacles(tac_sco *sco)
 {
-	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		if (sco->obstacles[i].moves)
+	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
+		if (o->moves)
 			sco->tick.flags |= TAC_SCO_OBJECT_WAITS;
-		sco->obstacles[i].moves = false;
+		o->moves = false;
 	}
 }

@@ -37,10 +37,10 @@ typedef struct tac_sco_obstacle {
 	tac_dpose before;    // at the start of the step
 	tac_sco_twist twist; // its motion in this substep
 	bool moves;          // in this substep
-	// The contacts at the SCO's pose, and the memory for those of the next pose.
-	tac_contacts *contacts, *spare;
+	// The contacts at the SCO's pose, and those of the next pose.
+	tac_contacts *contacts, *spare, lists[2];
 	// How many lists there have been; that of the unit rows, its length, and the obstacle's pose then.
-	int64_t lists, rows_of;
+	int64_t list_count, rows_of;
 	int32_t row_count;
 	tac_dpose rows_at;
 	// The check, or the reset, that is under way: the tool's pose relative to it, where it was before the
@@ -78,7 +78,6 @@ typedef struct tac_sco_tick {
 	uint32_t flags;          // for the report
 	tac_sco_outcome outcome; // of the last substep, for the report
 	tac_sco_outcome refused; // of the last one that was refused, for the report
-	bool moved;              // the mover ran: the device's pose was valid and there was no fault
 	double travel_m;         // of all substeps so far
 	double contact_travel_m; // of those near contact
 	double slew_limit_m;     // for contact_travel_m
@@ -93,7 +92,7 @@ struct tac_sco {
 	bool is_ball;                     // a sphere about its origin, which takes the device's orientation
 	double radius_m;                  // largest distance of the tool's points from its origin
 	const tac_sco_geometry *geometry; // of the tool with bodies
-	tac_sco_obstacle *obstacles;
+	tac_sco_obstacle *obstacles, *obstacles_end;
 	tac_context *context; // of the collider
 	void *reactive;       // memory of the reactive mover
 

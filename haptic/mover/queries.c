@@ -79,7 +79,7 @@ static void accept_list(tac_sco_obstacle *obstacle)
 	tac_contacts *old = obstacle->contacts;
 	obstacle->contacts = obstacle->spare;
 	obstacle->spare = old;
-	obstacle->lists++;
+	obstacle->list_count++;
 }
 
 void tac_sco_accept_contacts(tac_sco *sco, double margin, double distance)

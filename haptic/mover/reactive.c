@@ -151,9 +151,7 @@ static void add_row(tac_sco *sco, int32_t object, tac_contact_point c)
 		if (tac_sco_same_features(&list->list[i - 1], &c))
 			return;
 	}
-	if (list->count >= TAC_CONTACTS_MAX)
-		list->dropped++;
-	else
+	if (list->count < TAC_CONTACTS_MAX)
 		list->list[list->count++] = c;
 }
 
@@ -294,8 +292,7 @@ static void list_rows(tac_sco *sco, double within)
 	memory *m = sco->reactive;
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
 		sco->obstacles[i].contacts->count = 0;
-		sco->obstacles[i].contacts->dropped = 0;
-		sco->obstacles[i].lists++;
+		sco->obstacles[i].list_count++;
 	}
 	sco->tick.work.units += SCO_PLANE_UNITS * m->count;
 	int32_t left = 0;

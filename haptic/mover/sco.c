@@ -9,7 +9,7 @@
 
 tac_sco_def tac_sco_def_default(void)
 {
-	tac_sco_def def = {
+	return (tac_sco_def){
 		.mover = TAC_SCO_CONTINUOUS,
 		.metric_m = 0.0316227766016838,
 		.hold_gap_m = 1e-5,
@@ -26,7 +26,6 @@ tac_sco_def tac_sco_def_default(void)
 		.work_units = 280,
 		.collider_queries = 32,
 	};
-	return def;
 }
 
 // --- set-up ---
@@ -133,14 +132,13 @@ static tac_result create_members(tac_sco *sco)
 	sco->obstacles = calloc((size_t)def->object_count + 1, sizeof *sco->obstacles);
 	if (!sco->obstacles)
 		return TAC_ERROR_MEMORY;
+	sco->obstacles_end = sco->obstacles + def->object_count;
 	for (int32_t i = 0; i < def->object_count; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
 		const tac_sco_object *object = &def->objects[i];
 		obstacle->pose = obstacle->goal = object->T_world_object;
-		obstacle->contacts = calloc(1, sizeof *obstacle->contacts);
-		obstacle->spare = calloc(1, sizeof *obstacle->spare);
-		if (!obstacle->contacts || !obstacle->spare)
-			return TAC_ERROR_MEMORY;
+		obstacle->contacts = &obstacle->lists[0];
+		obstacle->spare = &obstacle->lists[1];
 		obstacle->hidden = passable(def, i);
 		if (obstacle->hidden)
 			continue;
@@ -204,13 +202,10 @@ void tac_sco_destroy(tac_sco **sco)
 	TAC_ASSERT(sco);
 	if (!*sco)
 		return;
-	for (int32_t i = 0; (*sco)->obstacles && i < (*sco)->def.object_count; i++) {
-		tac_sco_obstacle *obstacle = &(*sco)->obstacles[i];
-		free(obstacle->contacts);
-		free(obstacle->spare);
-		if (obstacle->memory && obstacle->geometry->destroy)
-			obstacle->geometry->destroy(obstacle->memory);
-		free(obstacle->memory);
+	for (tac_sco_obstacle *o = (*sco)->obstacles; o < (*sco)->obstacles_end; o++) {
+		if (o->memory && o->geometry->destroy)
+			o->geometry->destroy(o->memory);
+		free(o->memory);
 	}
 	free((*sco)->reactive);
 	tac_context_destroy(&(*sco)->context);
@@ -229,38 +224,29 @@ static int64_t collider_nodes(const tac_sco_def *def, int64_t usual)
 	return (int64_t)((double)usual * fmin(1, def->period_s / SCO_USUAL_PERIOD_S));
 }
 
-// Begins a check of the present poses. With `goes_on`, objects that the last check found free at the same
-// pose stay so.
-static void begin_check(tac_sco *sco, bool goes_on)
-{
-	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		const tac_dpose T = tac_dpose_relative(obstacle->pose, sco->pose);
-		obstacle->was_free =
-			goes_on && obstacle->was_free && memcmp(&obstacle->checked_at, &T, sizeof T) == 0;
-		obstacle->checked_at = T;
-	}
-}
-
-// Continues a check with the collider: unknown without nodes left means that it is not finished.
-static tac_overlap check(tac_sco *sco, tac_sco_work *work)
-{
-	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		if (!obstacle->shape || obstacle->hidden || obstacle->was_free)
-			continue;
-		tac_overlap answer =
-			tac_sco_collide(sco, obstacle, obstacle->checked_at, TAC_QUERY_FIRST, work);
-		obstacle->was_free = answer == TAC_OVERLAP_NONE;
-		if (answer != TAC_OVERLAP_NONE)
-			return answer;
-	}
-	return TAC_OVERLAP_NONE;
-}
-
 static bool has_check(const tac_sco *sco)
 {
 	return sco->def.collider && sco->def.tool_shape;
+}
+
+// Asks the collider whether the SCO is free at its pose, or goes on with a check that is unfinished for lack
+// of nodes. An object that the last check found free at the same relative pose is not asked about again.
+static tac_overlap check(tac_sco *sco, tac_sco_work *work)
+{
+	tac_overlap answer = TAC_OVERLAP_NONE;
+	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
+		const tac_dpose T = tac_dpose_relative(o->pose, sco->pose);
+		if (!sco->check_unfinished) {
+			o->was_free = o->was_free && memcmp(&o->checked_at, &T, sizeof T) == 0;
+			o->checked_at = T;
+		}
+		if (!o->shape || o->hidden || o->was_free || answer != TAC_OVERLAP_NONE)
+			continue;
+		answer = tac_sco_collide(sco, o, o->checked_at, TAC_QUERY_FIRST, work);
+		o->was_free = answer == TAC_OVERLAP_NONE;
+	}
+	sco->check_unfinished = answer == TAC_OVERLAP_UNKNOWN && work->nodes_left <= 0;
+	return answer;
 }
 
 // False, with nothing set, if a pose is not finite.
@@ -271,20 +257,11 @@ static bool set_goals(tac_sco *sco, const tac_dpose *T_world_objects)
 			return false;
 	}
 	for (int32_t i = 0; T_world_objects && i < sco->def.object_count; i++) {
-		sco->obstacles[i].goal = T_world_objects[i];
-		sco->obstacles[i].goal.rotation = tac_dquat_normalize(T_world_objects[i].rotation);
+		sco->obstacles[i].goal = tac_dpose_normalize(T_world_objects[i]);
 		if (sco->obstacles[i].hidden)
 			sco->obstacles[i].pose = sco->obstacles[i].goal;
 	}
 	return true;
-}
-
-static void forget_obstacle(tac_sco_obstacle *obstacle)
-{
-	obstacle->contacts->count = obstacle->spare->count = 0;
-	obstacle->contacts->dropped = obstacle->spare->dropped = 0;
-	if (obstacle->geometry && obstacle->geometry->reset)
-		obstacle->geometry->reset(obstacle->memory);
 }
 
 // Nothing that was listed, proved or checked before counts any more.
@@ -296,10 +273,18 @@ static void forget_lists(tac_sco *sco)
 	tac_sco_reactive_reset(sco);
 }
 
+// The same of an obstacle, which is then at its goal.
+static void begin_obstacle(tac_sco_obstacle *obstacle)
+{
+	obstacle->pose = obstacle->goal;
+	obstacle->contacts->count = obstacle->spare->count = 0;
+	if (obstacle->geometry && obstacle->geometry->reset)
+		obstacle->geometry->reset(obstacle->memory);
+}
+
 bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_world_objects)
 {
 	TAC_ASSERT(sco);
-	const bool goes_on = sco->reset_unfinished;
 	sco->fault_flags = TAC_SCO_FAULT;
 	sco->reset_unfinished = false;
 	forget_lists(sco);
@@ -317,26 +302,18 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	sco->trail_count = 0;
 	if (!tac_dpose_finite(T_world_tool) || !set_goals(sco, T_world_objects))
 		return false;
-	sco->pose = T_world_tool;
-	sco->pose.rotation = tac_dquat_normalize(T_world_tool.rotation);
-	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		obstacle->pose = obstacle->goal;
-		forget_obstacle(obstacle);
-	}
+	sco->pose = tac_dpose_normalize(T_world_tool);
+	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++)
+		begin_obstacle(o);
 	tac_sco_work work = {.nodes_left = collider_nodes(&sco->def, SCO_RESET_NODES)};
-	begin_check(sco, goes_on);
-	const tac_overlap answer = has_check(sco) ? check(sco, &work) : TAC_OVERLAP_NONE;
-	sco->reset_unfinished = answer == TAC_OVERLAP_UNKNOWN && work.nodes_left <= 0;
-	if (answer != TAC_OVERLAP_NONE)
+	if (has_check(sco) && check(sco, &work) != TAC_OVERLAP_NONE) {
+		sco->reset_unfinished = sco->check_unfinished;
 		return false;
-	if (sco->def.mover == TAC_SCO_CONTINUOUS) {
-		bool spent;
-		if (!(tac_sco_distance(sco, 2 * SCO_MIN_GAP_M, &spent) > SCO_MIN_GAP_M)) {
-			sco->reset_unfinished = spent;
-			return false;
-		}
 	}
+	if (sco->def.mover == TAC_SCO_CONTINUOUS &&
+	    !(tac_sco_distance(sco, 2 * SCO_MIN_GAP_M, &sco->reset_unfinished) > SCO_MIN_GAP_M))
+		return false;
+	sco->reset_unfinished = false;
 	sco->fault_flags = 0;
 	return true;
 }
@@ -352,7 +329,7 @@ void tac_sco_hide(tac_sco *sco, int32_t object)
 {
 	TAC_ASSERT(sco && object >= 0 && object < sco->def.object_count);
 	sco->obstacles[object].hidden = true;
-	forget_obstacle(&sco->obstacles[object]);
+	begin_obstacle(&sco->obstacles[object]);
 	forget_lists(sco);
 }
 
@@ -361,10 +338,8 @@ void tac_sco_show(tac_sco *sco, int32_t object, tac_dpose T_world_object)
 	TAC_ASSERT(sco && object >= 0 && object < sco->def.object_count);
 	tac_sco_obstacle *obstacle = &sco->obstacles[object];
 	obstacle->hidden = !obstacle->geometry;
-	obstacle->goal = T_world_object;
-	obstacle->goal.rotation = tac_dquat_normalize(T_world_object.rotation);
-	obstacle->pose = obstacle->goal;
-	forget_obstacle(obstacle);
+	obstacle->goal = tac_dpose_normalize(T_world_object);
+	begin_obstacle(obstacle);
 	forget_lists(sco);
 }
 
@@ -384,7 +359,7 @@ double tac_sco_clearance(tac_sco *sco, int32_t object, tac_dpose T_world_object,
 	if (sco->def.mover == TAC_SCO_REACTIVE)
 		return SCO_MIN_GAP_M; // all that a static query proves
 	const double distance = tac_sco_obstacle_distance(sco, obstacle, T_world_object, reach_m, &work);
-	obstacle->spare->count = obstacle->spare->dropped = 0; // a hidden object has no contacts
+	obstacle->spare->count = 0; // a hidden object has no contacts
 	return distance > SCO_MIN_GAP_M ? distance : 0;
 }
 
@@ -406,8 +381,8 @@ static tac_sco_work begin_work(const tac_sco *sco)
 
 static void begin_tick(tac_sco *sco, tac_dpose device)
 {
-	device.rotation = tac_dquat_normalize(device.rotation);
-	sco->tick = (tac_sco_tick){.device = device, .work = begin_work(sco), .moved = true};
+	device = tac_dpose_normalize(device);
+	sco->tick = (tac_sco_tick){.device = device, .work = begin_work(sco)};
 	const double slew = sco->def.slew_m_per_s * sco->def.period_s;
 	sco->tick.slew_limit_m = slew > 0 ? slew : HUGE_VAL;
 	double travel = HUGE_VAL; // of the device
@@ -433,13 +408,11 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 		sco->pose.rotation = device.rotation;
 	if (!sco->check_unfinished)
 		sco->check_before = sco->pose;
-	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		obstacle->before = obstacle->pose;
+	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
+		o->before = o->pose;
 		if (!sco->check_unfinished)
-			obstacle->check_before = obstacle->pose;
-		if (obstacle->geometry && obstacle->geometry->changed &&
-		    obstacle->geometry->changed(obstacle->memory))
+			o->check_before = o->pose;
+		if (o->geometry && o->geometry->changed && o->geometry->changed(o->memory))
 			sco->listed_margin_m = -1;
 	}
 	tac_sco_note_trail(sco);
@@ -451,11 +424,8 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 static void check_and_restore(tac_sco *sco, tac_sco_report *out_report)
 {
 	tac_sco_work *work = &sco->tick.work;
-	if (!sco->check_unfinished)
-		begin_check(sco, false);
 	const bool spent = work->spent;
 	const tac_overlap answer = check(sco, work);
-	sco->check_unfinished = answer == TAC_OVERLAP_UNKNOWN && work->nodes_left <= 0;
 	work->spent = spent;
 	if (answer == TAC_OVERLAP_NONE || sco->check_unfinished)
 		return;
@@ -464,8 +434,8 @@ static void check_and_restore(tac_sco *sco, tac_sco_report *out_report)
 	sco->pose = sco->check_before;
 	sco->trail_count = 0;
 	sco->listed_margin_m = -1;
-	for (int32_t i = 0; i < sco->def.object_count; i++)
-		sco->obstacles[i].pose = sco->obstacles[i].check_before;
+	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++)
+		o->pose = o->check_before;
 	out_report->contact_count = 0;
 }
 
@@ -487,7 +457,7 @@ static void report_unlisted(tac_sco *sco, tac_sco_report *out_report)
 	sco->trust = kept_trust;
 }
 
-// Writes all but the contacts.
+// Writes all but the contacts and the distance.
 static void write_report(const tac_sco *sco, tac_sco_report *r)
 {
 	const tac_sco_tick *tick = &sco->tick;
@@ -496,7 +466,6 @@ static void write_report(const tac_sco *sco, tac_sco_report *r)
 	r->flags = tick->flags | sco->fault_flags | (tick->work.spent ? TAC_SCO_BUDGET_SPENT : 0);
 	r->outcome = tick->outcome;
 	r->refused = tick->refused;
-	r->distance_m = tick->moved ? sco->distance_m : HUGE_VAL;
 	r->substeps = count[SCO_SUBSTEP];
 	r->contact_queries = count[SCO_CONTACT_QUERY];
 	r->certificates = count[SCO_CERTIFICATE];
@@ -512,6 +481,7 @@ void tac_sco_step(tac_sco *sco, tac_dpose T_world_device, const tac_dpose *T_wor
 {
 	TAC_ASSERT(sco && out_report);
 	out_report->contact_count = 0;
+	out_report->distance_m = HUGE_VAL;
 	sco->tick = (tac_sco_tick){0};
 	sco->trail_count = 0;
 	if (!tac_dpose_finite(T_world_device) || !set_goals(sco, T_world_objects)) {
@@ -531,6 +501,7 @@ void tac_sco_step(tac_sco *sco, tac_dpose T_world_device, const tac_dpose *T_wor
 			report_unlisted(sco, out_report);
 		if (sco->def.mover == TAC_SCO_CONTINUOUS && has_check(sco))
 			check_and_restore(sco, out_report);
+		out_report->distance_m = sco->distance_m;
 	}
 	write_report(sco, out_report);
 }
