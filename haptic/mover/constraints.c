@@ -36,7 +36,7 @@ static void put_row(tac_sco *sco, const tac_contact_point *c, int32_t object, co
 				sco->guess[sco->guess_count++] = sco->row_count;
 		}
 	}
-	sco->rows[sco->row_count++] = (tac_sco_row){c, object, unit->length, bound, 0};
+	sco->rows[sco->row_count++] = (tac_sco_row){c, object, unit->length, bound, 0, 0};
 }
 
 // The rows that bear a solution are the first guess of the next QP, with these rows or with others.
@@ -318,83 +318,51 @@ bool tac_sco_solve(tac_sco *sco, tac_sco_twist t0, double reach, tac_sco_twist *
 	return true;
 }
 
-static tac_sco_contact contact_of(const tac_sco *sco, const tac_sco_row *row, double load)
+static tac_sco_contact contact_of(const tac_sco *sco, const tac_sco_row *row)
 {
 	const tac_contact_point *c = row->contact;
 	const tac_sco_obstacle *obstacle = &sco->obstacles[row->object];
-	const tac_sco_geometry *geometry = obstacle->geometry;
-	const double detail = geometry->detail ? geometry->detail(obstacle->memory) : 0;
-	return (tac_sco_contact){
+	tac_sco_contact contact = {
 		.point_m = tac_dpose_apply_point(obstacle->pose, c->point),
 		.normal = tac_dpose_apply_vector(obstacle->pose, c->normal),
-		.gap_m = c->gap + detail,
-		.rest_gap_m = c->gap + row->bound + detail,
-		.load_m = load,
+		.gap_m = c->gap,
+		.rest_gap_m = c->gap + row->bound,
+		.load_m = row->load,
 		.object = row->object,
 		.tool_surface = c->moving_surface,
 		.object_surface = c->fixed_surface,
 		.tool_triangle = c->moving_triangle,
 		.object_triangle = c->fixed_triangle,
 	};
+	// A triangle is found where the contact bears a load or may be given one: the loads of a tool that
+	// only translates are shared.
+	if (obstacle->geometry->restate)
+		obstacle->geometry->restate(obstacle->memory, sco->pose, c,
+					    row->load > 0 || sco->def.fixed_rotation, &contact);
+	return contact;
 }
 
-// Adds the contacts by falling load; equal loads stay in the order of the rows.
-static void report_rows(const tac_sco *sco, const tac_qp_result *qp, tac_sco_report *report)
+// Reports the rows that bear a load by falling load, then the others, each in the order of the rows.
+static void report_rows(const tac_sco *sco, tac_sco_report *report)
 {
-	int32_t bearing[TAC_QP_SIZE], count = 0; // the rows with a load
-	double load[TAC_QP_SIZE];
-	for (int32_t j = 0; j < qp->active_count; j++) {
-		const int32_t row = qp->active[j];
-		const double bears = qp->multiplier[j] / sco->rows[row].length;
-		int32_t at = count;
-		if (!(bears > 0))
+	for (int32_t i = 0; i < sco->row_count; i++) {
+		const tac_sco_row *row = &sco->rows[i];
+		if (!(row->load > 0))
 			continue;
-		for (; at > 0 && (load[at - 1] < bears || (load[at - 1] == bears && bearing[at - 1] > row));
-		     at--) {
-			load[at] = load[at - 1];
-			bearing[at] = bearing[at - 1];
-		}
-		load[at] = bears;
-		bearing[at] = row;
-		count++;
+		int32_t at = report->contact_count++;
+		for (; at > 0 && report->contacts[at - 1].load_m < row->load; at--)
+			report->contacts[at] = report->contacts[at - 1];
+		report->contacts[at] = contact_of(sco, row);
 	}
-	for (int32_t i = 0; i < count; i++)
-		report->contacts[report->contact_count++] = contact_of(sco, &sco->rows[bearing[i]], load[i]);
 	for (int32_t i = 0; i < sco->row_count && report->contact_count < TAC_SCO_CONTACTS; i++) {
-		bool bears = false;
-		for (int32_t j = 0; j < count; j++)
-			bears |= bearing[j] == i;
-		if (!bears)
-			report->contacts[report->contact_count++] = contact_of(sco, &sco->rows[i], 0);
-	}
-}
-
-// The bodies have triangles of their own for flat faces; the report names those of their meshes, where a
-// contact bears a load or may be given one: the loads of a tool that only translates are shared.
-static void name_source_triangles(const tac_sco *sco, tac_sco_report *report)
-{
-	for (int32_t i = 0; i < report->contact_count; i++) {
-		tac_sco_contact *c = &report->contacts[i];
-		const tac_sco_obstacle *obstacle = &sco->obstacles[c->object];
-		if (!obstacle->geometry->source_triangles)
-			continue;
-		if (!(c->load_m > 0) && !sco->def.fixed_rotation) {
-			c->tool_triangle = c->object_triangle = -1;
-			continue;
-		}
-		tac_dvec3 on_object = tac_dvec3_add_scaled(c->point_m, -c->gap_m, c->normal);
-		obstacle->geometry->source_triangles(
-			obstacle->memory, tac_dpose_apply_point(tac_dpose_inverse(sco->pose), c->point_m),
-			tac_dpose_apply_point(tac_dpose_inverse(obstacle->pose), on_object),
-			&c->tool_triangle, &c->object_triangle);
+		if (!(sco->rows[i].load > 0))
+			report->contacts[report->contact_count++] = contact_of(sco, &sco->rows[i]);
 	}
 }
 
 void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report)
 {
 	sco->injected_count = 0;
-	for (int32_t i = 0; i < sco->def.object_count; i++)
-		sco->obstacles[i].moves = false;
 	collect_rows(sco, SCO_LIST_GAPS * sco->def.hold_gap_m);
 	if (sco->row_count == 0)
 		return;
@@ -406,6 +374,7 @@ void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report)
 	sco->tick.work.count[SCO_QP_SOLVE]++;
 	sco->tick.work.units += extra.units;
 	sco->tick.flags |= TAC_SCO_CONTACT;
-	report_rows(sco, &qp, out_report);
-	name_source_triangles(sco, out_report);
+	for (int32_t j = 0; j < qp.active_count; j++)
+		sco->rows[qp.active[j]].load = qp.multiplier[j] / sco->rows[qp.active[j]].length;
+	report_rows(sco, out_report);
 }

@@ -64,7 +64,7 @@ typedef struct tac_sco_geometry {
 	double (*gap_after)(const void *memory, const tac_contact_point *contact, tac_dpose from,
 			    tac_dpose to);
 
-	// The next six are optional.
+	// The next five are optional.
 
 	// Works ahead for the next step's queries, if the tool goes on from this pose as it did: they then
 	// take less work at once.
@@ -73,13 +73,11 @@ typedef struct tac_sco_geometry {
 	// Whether the obstacle's surface has changed since it was listed last.
 	bool (*changed)(const void *memory);
 
-	// Replaces the triangles of a contact by those of the defs' meshes, where the bodies have others: see
-	// tac_body_source_triangle. The points lie on the tool and on the object, each in its frame.
-	void (*source_triangles)(const void *memory, tac_dvec3 on_tool, tac_dvec3 on_object,
-				 int32_t *tool_triangle, int32_t *object_triangle);
-
-	// How much larger the gaps of the bodies are than those of the contacts, m: see tac_body_detail.
-	double (*detail)(const void *memory);
+	// Corrects what is reported of a contact where the bodies have other triangles than the defs' meshes
+	// (tac_body_source_triangle) and their gaps are larger (tac_body_detail). Without `with_triangles`
+	// these are -1: finding them takes time.
+	void (*restate)(const void *memory, tac_dpose T_world_tool, const tac_contact_point *contact,
+			bool with_triangles, tac_sco_contact *out);
 
 	// What ended a proof, as a contact: the closest points where it ended, with their gap at the start of
 	// the motion. False if they touch.

@@ -207,17 +207,19 @@ static bool closest(const void *memory_, const tac_sco_proof *proof, const tac_s
 	return c.distance > 0;
 }
 
-static void source_triangles(const void *memory_, tac_dvec3 on_tool, tac_dvec3 on_object,
-			     int32_t *tool_triangle, int32_t *object_triangle)
+static void restate(const void *memory_, tac_dpose T_world_tool, const tac_contact_point *c,
+		    bool with_triangles, tac_sco_contact *out)
 {
 	const memory *m = memory_;
-	*tool_triangle = tac_body_source_triangle(m->tool, *tool_triangle, on_tool);
-	*object_triangle = tac_body_source_triangle(m->body, *object_triangle, on_object);
-}
-
-static double detail(const void *m)
-{
-	return ((const memory *)m)->detail_m;
+	out->gap_m += m->detail_m;
+	out->rest_gap_m += m->detail_m;
+	out->tool_triangle = out->object_triangle = -1;
+	if (!with_triangles)
+		return;
+	tac_dvec3 on_tool = tac_dpose_apply_point(tac_dpose_inverse(T_world_tool), out->point_m);
+	tac_dvec3 on_object = tac_dvec3_add_scaled(c->point, -out->gap_m, c->normal);
+	out->tool_triangle = tac_body_source_triangle(m->tool, c->moving_triangle, on_tool);
+	out->object_triangle = tac_body_source_triangle(m->body, c->fixed_triangle, on_object);
 }
 
 const tac_sco_geometry tac_sco_geometry_mesh = {
@@ -232,7 +234,6 @@ const tac_sco_geometry tac_sco_geometry_mesh = {
 	.sweep = sweep,
 	.prepare = prepare,
 	.gap_after = gap_after,
-	.source_triangles = source_triangles,
-	.detail = detail,
+	.restate = restate,
 	.closest = closest,
 };

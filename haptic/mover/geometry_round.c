@@ -94,12 +94,14 @@ static double gap_after(const void *m, const tac_contact_point *contact, tac_dpo
 	return tac_sco_gap_from_plane(tac_body_mesh(((const memory *)m)->body), contact, from, to);
 }
 
-static void source_triangles(const void *memory_, tac_dvec3 on_tool, tac_dvec3 on_object,
-			     int32_t *tool_triangle, int32_t *object_triangle)
+static void restate(const void *m, tac_dpose T_world_tool, const tac_contact_point *c, bool with_triangles,
+		    tac_sco_contact *out)
 {
-	(void)on_tool, (void)tool_triangle; // it has none
-	*object_triangle =
-		tac_body_source_triangle(((const memory *)memory_)->body, *object_triangle, on_object);
+	(void)T_world_tool; // the tool has no triangles
+	tac_dvec3 on_object = tac_dvec3_add_scaled(c->point, -c->gap, c->normal);
+	const tac_body *body = ((const memory *)m)->body;
+	out->object_triangle =
+		with_triangles ? tac_body_source_triangle(body, c->fixed_triangle, on_object) : -1;
 }
 
 static tac_dvec3 roll(const void *memory_, const tac_contact_point *contact, tac_dvec3 towards,
@@ -121,6 +123,6 @@ const tac_sco_geometry tac_sco_geometry_round = {
 	.prove = prove,
 	.sweep = sweep,
 	.gap_after = gap_after,
-	.source_triangles = source_triangles,
+	.restate = restate,
 	.roll = roll,
 };

@@ -56,6 +56,7 @@ typedef struct tac_sco_row {
 	double length;    // of the row before it was normalised
 	double bound;     // what the motion along the normal must reach, m
 	double curvature; // true gap minus linear gap after the last solution, m
+	double load;      // for the report, see tac_sco_contact
 } tac_sco_row;
 
 // The same without its bound: it depends on the poses of the tool and the obstacle alone.
