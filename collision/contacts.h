@@ -68,10 +68,13 @@ typedef struct tac_contacts {
 void tac_contacts_query(const tac_body *moving, const tac_body *fixed, const tac_drigid *T, double margin,
 			tac_sweep_context *context, tac_contacts *out_contacts);
 
-// The gap of a contact of two spheres after the moving body has gone from the pose of the query to another,
-// m. It depends on where the centre goes, not on turns about it. Thread: RT.
-double tac_contacts_gap_of_spheres(const tac_contact_point *contact, const tac_body *moving,
-				   const tac_drigid *from, const tac_drigid *to);
+// The gap of a contact after the moving body has gone from the pose of the query to another, m: that of its
+// features, as if their planes and lines went on; of spheres it depends on where the centre goes, not on
+// turns about it. Without the bodies (NULL) the normal of a contact other than VERTEX_FACE and FACE_VERTEX
+// stays as it is, which is what round tools need. Where the contact's gap is smaller than that of the
+// features, so is the result. Thread: RT.
+double tac_contacts_gap_after(const tac_contact_point *contact, const tac_body *moving, const tac_body *fixed,
+			      const tac_drigid *from, const tac_drigid *to);
 
 // Whether faces that count as spheres are inside one another at the pose. Sweeps examine their triangles, so
 // that a mover had better not use them there. Thread: RT.

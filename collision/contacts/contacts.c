@@ -604,15 +604,43 @@ void tac_contacts_query(const tac_body *moving, const tac_body *fixed, const tac
 	finish(&q);
 }
 
-double tac_contacts_gap_of_spheres(const tac_contact_point *contact, const tac_body *moving,
-				   const tac_drigid *from, const tac_drigid *to)
+static tac_dvec3 edge_vector(const tac_body *body, int32_t edge)
 {
-	TAC_ASSERT(contact && contact->kind == TAC_CONTACT_SPHERES);
-	const tac_dvec3 centre =
-		moving->spheres->faces[contact->moving_feature % TAC_SPHERE_FACES_MAX].centre;
-	return contact->gap +
-	       tac_dvec3_dot(contact->normal, tac_dvec3_sub(tac_drigid_apply_point(to, centre),
-							    tac_drigid_apply_point(from, centre)));
+	const int32_t *v = body->mesh->edges[edge].vertex;
+	return tac_dvec3_sub(tac_contacts_vertex(body, v[1]), tac_contacts_vertex(body, v[0]));
+}
+
+// The normal of two edges after a motion. Edges that become parallel keep the one they have.
+static tac_dvec3 edge_normal_after(const tac_contact_point *contact, const tac_body *moving,
+				   const tac_body *fixed, const tac_drigid *to)
+{
+	const tac_dvec3 u = tac_dmat3_apply(to->R, edge_vector(moving, contact->moving_feature));
+	const tac_dvec3 w = edge_vector(fixed, contact->fixed_feature), n = tac_dvec3_cross(u, w);
+	const double squared = tac_dvec3_length_squared(n);
+	if (squared <= PARALLEL * tac_dvec3_length_squared(u) * tac_dvec3_length_squared(w))
+		return contact->normal;
+	return tac_dvec3_scale(n, (tac_dvec3_dot(n, contact->normal) < 0 ? -1 : 1) / sqrt(squared));
+}
+
+double tac_contacts_gap_after(const tac_contact_point *contact, const tac_body *moving, const tac_body *fixed,
+			      const tac_drigid *from, const tac_drigid *to)
+{
+	TAC_ASSERT(contact && from && to);
+	tac_dvec3 normal = contact->normal;
+	if (contact->kind == TAC_CONTACT_SPHERES) {
+		const int32_t which = contact->moving_feature % TAC_SPHERE_FACES_MAX;
+		const tac_dvec3 centre = moving->spheres->faces[which].centre,
+				before = tac_drigid_apply_point(from, centre),
+				after = tac_drigid_apply_point(to, centre);
+		return contact->gap + tac_dvec3_dot(normal, tac_dvec3_sub(after, before));
+	}
+	const tac_dvec3 foot = tac_dvec3_add_scaled(contact->point, -contact->gap, normal);
+	const tac_dvec3 local = tac_dmat3_transpose_apply(from->R, tac_dvec3_sub(contact->point, from->t));
+	if (contact->kind == TAC_CONTACT_FACE_VERTEX)
+		normal = tac_dmat3_apply(to->R, tac_dmat3_transpose_apply(from->R, normal));
+	else if (contact->kind == TAC_CONTACT_EDGE_EDGE && moving)
+		normal = edge_normal_after(contact, moving, fixed, to);
+	return tac_dvec3_dot(normal, tac_dvec3_sub(tac_drigid_apply_point(to, local), foot));
 }
 
 bool tac_contacts_nested(const tac_body *moving, const tac_body *fixed, const tac_drigid *T)

@@ -80,8 +80,6 @@
 // A substep of which less than this fraction is proved is solved again with the contact that ended the proof.
 // Larger: more QPs. Smaller: steps that end at a contact which is not in the list.
 #define SCO_MIN_PROVED 0.25
-// Edges with a smaller sine of the angle between them are parallel: their common normal is rounding.
-#define SCO_PARALLEL_SINE 1e-4
 // The turn towards a device about half a turn away changes its direction when the other one is shorter by
 // this, rad. Smaller: the SCO may flip to and fro with the noise of the device.
 #define SCO_TURN_HYSTERESIS_RAD 0.2

@@ -131,20 +131,22 @@ static double obstacle_advance(const tac_sco *sco, const tac_sco_row *row)
 // Sets each row's curvature: the true gap after the solution `t` minus the linear one.
 static void correct_rows(tac_sco *sco, tac_sco_twist t)
 {
-	tac_dpose from = tac_dpose_identity(), to = from;
+	tac_drigid from, to;
 	int32_t object = -1;
 	for (int32_t i = 0; i < sco->row_count; i++) {
 		tac_sco_row *row = &sco->rows[i];
 		if (row->object != object) {
 			object = row->object;
 			tac_sco_relative r = tac_sco_relative_motion(sco, &sco->obstacles[object], t);
-			from = r.start;
-			to = tac_sco_pose_after(r.start, r.twist, 1);
+			from = tac_drigid_from_pose(r.start);
+			to = tac_drigid_from_pose(tac_sco_pose_after(r.start, r.twist, 1));
 		}
 		const tac_sco_obstacle *obstacle = &sco->obstacles[object];
-		double gap = row->contact->gap;
-		double after = obstacle->geometry->gap_after(obstacle->memory, row->contact, from, to);
-		row->curvature = after - gap - (linear_advance(sco, i, t) - obstacle_advance(sco, row));
+		const tac_contact_point *c = row->contact;
+		double after = obstacle->geometry->gap_after
+				       ? obstacle->geometry->gap_after(obstacle->memory, c, &from, &to)
+				       : tac_contacts_gap_after(c, NULL, NULL, &from, &to);
+		row->curvature = after - c->gap - (linear_advance(sco, i, t) - obstacle_advance(sco, row));
 	}
 }
 

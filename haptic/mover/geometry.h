@@ -42,7 +42,7 @@ typedef struct tac_sco_geometry {
 	double stride;
 
 	// Prepares what the queries remember, zeroed memory of the mover, for the def's tool with this
-	// object. Thread: setup.
+	// object. Without memory it is not called. Thread: setup.
 	size_t memory_size;
 	tac_result (*create)(void *memory, const tac_sco_def *def, const tac_sco_object *object);
 	void (*destroy)(void *memory); // optional, and called also after create has failed
@@ -60,11 +60,13 @@ typedef struct tac_sco_geometry {
 	// The fraction of a long translation, or of a rotation about the tool's origin (v or w is zero), that
 	// keeps `zone_m`. It may be short of the contact if work->spent.
 	double (*sweep)(void *memory, const tac_sco_relative *motion, double zone_m, tac_sco_work *work);
-	// The gap of a listed contact after the tool has moved from the pose of the list to another.
-	double (*gap_after)(const void *memory, const tac_contact_point *contact, tac_dpose from,
-			    tac_dpose to);
 
-	// The next five are optional.
+	// The next six are optional.
+
+	// The gap of a listed contact after the tool has moved from the pose of the list to another. Without
+	// it, normals stay as they are: see tac_contacts_gap_after.
+	double (*gap_after)(const void *memory, const tac_contact_point *contact, const tac_drigid *from,
+			    const tac_drigid *to);
 
 	// Works ahead for the next step's queries, if the tool goes on from this pose as it did: they then
 	// take less work at once.
@@ -89,13 +91,9 @@ typedef struct tac_sco_geometry {
 			  double max_tangent);
 } tac_sco_geometry;
 
-// The last one belongs to the reactive mover, which has no use for list, prove and sweep.
+// The last one belongs to the reactive mover and has no functions.
 extern const tac_sco_geometry tac_sco_geometry_mesh, tac_sco_geometry_round, tac_sco_geometry_field,
 	tac_sco_geometry_reactive;
-
-// The gap of a vertex from the plane of a face of either body, or of a contact whose normal stays fixed.
-double tac_sco_gap_from_plane(const tac_mesh *fixed, const tac_contact_point *contact, tac_dpose from,
-			      tac_dpose to);
 
 // The pose after the fraction `s` of a motion.
 tac_dpose tac_sco_pose_after(tac_dpose pose, tac_sco_twist t, double s);

@@ -325,21 +325,26 @@ static bool changed(const void *memory_)
 		 now->feed.x != then->feed.x || now->feed.y != then->feed.y || now->feed.z != then->feed.z));
 }
 
+// The distance of a point from the burr of a tool at `T`.
+static double distance_at(const memory *m, const tac_drigid *T, tac_dvec3 p)
+{
+	const tac_dvec3 in_tool = tac_dmat3_transpose_apply(T->R, tac_dvec3_sub(p, T->t));
+	tac_dvec3 normal;
+	return tac_burr_distance(&m->burr, in_tool, &normal);
+}
+
 // A burr is convex: while it slides along a wall it leaves each of the points behind. The mover would take
 // that for room to approach the wall, and the proof, to which the points between matter, would end at once.
 // So the gap counts from the plane of the contact, or from the point where that is nearer.
-static double gap_after(const void *memory_, const tac_contact_point *contact, tac_dpose from, tac_dpose to)
+static double gap_after(const void *memory_, const tac_contact_point *contact, const tac_drigid *from,
+			const tac_drigid *to)
 {
 	const memory *m = memory_;
-	const tac_burr before = tac_burr_place(&m->burr, from), after = tac_burr_place(&m->burr, to);
+	tac_contact_point plane = *contact;
+	plane.kind = TAC_CONTACT_VERTEX_FACE; // whose normal stays
 	const tac_dvec3 foot = tac_dvec3_add_scaled(contact->point, -contact->gap, contact->normal);
-	const tac_dvec3 moved =
-		tac_dpose_apply_point(tac_dpose_compose(to, tac_dpose_inverse(from)), contact->point);
-	tac_dvec3 normal;
-	const double of_point =
-		tac_burr_distance(&after, foot, &normal) - tac_burr_distance(&before, foot, &normal);
-	const double of_plane = tac_dvec3_dot(tac_dvec3_sub(moved, contact->point), contact->normal);
-	return contact->gap + fmin(of_point, of_plane);
+	return fmin(contact->gap + distance_at(m, to, foot) - distance_at(m, from, foot),
+		    tac_contacts_gap_after(&plane, NULL, NULL, from, to));
 }
 
 // ---- prove ----

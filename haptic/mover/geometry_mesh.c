@@ -137,49 +137,12 @@ static void prepare(void *memory_, tac_dpose T_object_tool, tac_sco_work *work)
 	end_work(m, work);
 }
 
-// --- gaps ---
-
-double tac_sco_gap_from_plane(const tac_mesh *fixed, const tac_contact_point *c, tac_dpose from, tac_dpose to)
-{
-	tac_dquat back = tac_dquat_conjugate(from.rotation);
-	tac_dvec3 local = tac_dquat_rotate(back, tac_dvec3_sub(c->point, from.position));
-	tac_dvec3 x = tac_dpose_apply_point(to, local);
-	if (c->kind != TAC_CONTACT_FACE_VERTEX)
-		return c->gap + tac_dvec3_dot(c->normal, tac_dvec3_sub(x, c->point));
-	tac_dvec3 n = tac_dquat_rotate(to.rotation, tac_dquat_rotate(back, c->normal));
-	return tac_dvec3_dot(n, tac_dvec3_sub(x, tac_dvec3_from_vec3(fixed->vertices[c->fixed_feature])));
-}
-
-static double gap_after(const void *memory_, const tac_contact_point *c, tac_dpose from, tac_dpose to)
+static double gap_after(const void *memory_, const tac_contact_point *c, const tac_drigid *from,
+			const tac_drigid *to)
 {
 	const memory *m = memory_;
-	const tac_mesh *moving = tac_body_mesh(m->tool), *fixed = tac_body_mesh(m->body);
-	if (c->kind == TAC_CONTACT_SPHERES) {
-		const tac_drigid start = tac_drigid_from_pose(from), end = tac_drigid_from_pose(to);
-		return tac_contacts_gap_of_spheres(c, m->tool, &start, &end);
-	}
-	if (c->kind == TAC_CONTACT_EDGE_EDGE) {
-		const int32_t *a = moving->edges[c->moving_feature].vertex;
-		const int32_t *b = fixed->edges[c->fixed_feature].vertex;
-		tac_dvec3 p = tac_dvec3_from_vec3(moving->vertices[a[0]]);
-		tac_dvec3 u = tac_dvec3_sub(tac_dvec3_from_vec3(moving->vertices[a[1]]), p);
-		u = tac_dquat_rotate(to.rotation, u);
-		tac_dvec3 q = tac_dvec3_from_vec3(fixed->vertices[b[0]]);
-		tac_dvec3 w = tac_dvec3_sub(tac_dvec3_from_vec3(fixed->vertices[b[1]]), q);
-		tac_dvec3 n = tac_dvec3_cross(u, w);
-		double length = tac_dvec3_length(n);
-		if (length > SCO_PARALLEL_SINE * tac_dvec3_length(u) * tac_dvec3_length(w)) {
-			double side = tac_dvec3_dot(n, c->normal) < 0 ? -1 : 1;
-			return side * tac_dvec3_dot(n, tac_dvec3_sub(tac_dpose_apply_point(to, p), q)) /
-				       length -
-			       m->detail_m;
-		}
-	}
-	const double gap = tac_sco_gap_from_plane(fixed, c, from, to);
-	return c->kind == TAC_CONTACT_FACE_VERTEX ? gap - m->detail_m : gap;
+	return tac_contacts_gap_after(c, m->tool, m->body, from, to);
 }
-
-// --- what ended a proof ---
 
 static bool closest(const void *memory_, const tac_sco_proof *proof, const tac_sco_relative *motion,
 		    tac_contact_point *out)

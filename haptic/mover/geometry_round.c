@@ -89,11 +89,6 @@ static double sweep(void *memory_, const tac_sco_relative *motion, double zone_m
 	return count(&r, work);
 }
 
-static double gap_after(const void *m, const tac_contact_point *contact, tac_dpose from, tac_dpose to)
-{
-	return tac_sco_gap_from_plane(tac_body_mesh(((const memory *)m)->body), contact, from, to);
-}
-
 static void restate(const void *m, tac_dpose T_world_tool, const tac_contact_point *c, bool with_triangles,
 		    tac_sco_contact *out)
 {
@@ -122,7 +117,6 @@ const tac_sco_geometry tac_sco_geometry_round = {
 	.list = list,
 	.prove = prove,
 	.sweep = sweep,
-	.gap_after = gap_after,
 	.restate = restate,
 	.roll = roll,
 };

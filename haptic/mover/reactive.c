@@ -441,19 +441,4 @@ void tac_sco_move_reactive(tac_sco *sco)
 	tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_STEP_DONE, sco->tick.travel_m);
 }
 
-// --- geometry: the contacts are planes at triangles of the object's shape ---
-
-static tac_result create(void *mesh, const tac_sco_def *def, const tac_sco_object *object)
-{
-	(void)def;
-	*(const tac_mesh **)mesh = object->shape->mesh;
-	return TAC_OK;
-}
-
-static double gap_after(const void *mesh, const tac_contact_point *contact, tac_dpose from, tac_dpose to)
-{
-	return tac_sco_gap_from_plane(*(const tac_mesh *const *)mesh, contact, from, to);
-}
-
-const tac_sco_geometry tac_sco_geometry_reactive = {
-	.memory_size = sizeof(const tac_mesh *), .create = create, .gap_after = gap_after};
+const tac_sco_geometry tac_sco_geometry_reactive = {0};

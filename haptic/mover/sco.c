@@ -149,6 +149,8 @@ static tac_result create_members(tac_sco *sco)
 		obstacle->ask_within_m = ask_within(def, obstacle->shape);
 		obstacle->radius_m =
 			object->field || !object->body ? HUGE_VAL : body_radius(object->body, object->detail);
+		if (obstacle->geometry->memory_size == 0)
+			continue;
 		obstacle->memory = calloc(1, obstacle->geometry->memory_size);
 		if (!obstacle->memory || obstacle->geometry->create(obstacle->memory, def, object) != TAC_OK)
 			return TAC_ERROR_MEMORY;
