@@ -3,23 +3,18 @@
 #include <math.h>
 #include <string.h>
 
-// Writes the row of a contact; `T` is the obstacle's pose.
-static void make_row(const tac_sco *sco, const tac_contact_point *c, const tac_drigid *T,
-		     tac_sco_unit_row *out)
+static tac_sco_unit_row make_row(const tac_sco *sco, const tac_contact_point *c, const tac_drigid *T)
 {
-	tac_dvec3 n = tac_dmat3_apply(T->R, c->normal);
+	tac_dvec3 n = tac_dmat3_apply(T->R, c->normal), m = tac_dvec3_zero();
 	tac_dvec3 arm = tac_dvec3_sub(tac_drigid_apply_point(T, c->point), sco->pose.position);
-	tac_dvec3 m = tac_dvec3_zero();
 	if (!sco->def.fixed_rotation)
 		m = tac_dvec3_scale(tac_dvec3_cross(arm, n), 1 / sco->def.metric_m);
-	double length = sqrt(tac_dvec3_dot(n, n) + tac_dvec3_dot(m, m)), scale = 1 / length;
-	*out = (tac_sco_unit_row){
-		.row = {scale * n.x, scale * n.y, scale * n.z, scale * m.x, scale * m.y, scale * m.z},
-		.length = length,
-		.made = sco->unit_rows_made};
+	double length = sqrt(tac_dvec3_dot(n, n) + tac_dvec3_dot(m, m)), s = 1 / length;
+	return (tac_sco_unit_row){
+		{s * n.x, s * n.y, s * n.z, s * m.x, s * m.y, s * m.z}, length, sco->lists_version};
 }
 
-// Adds a row of the QP.
+// Adds a row of the QP. A contact that bore the last solution joins the guess.
 static void put_row(tac_sco *sco, const tac_contact_point *c, int32_t object, const tac_sco_unit_row *unit,
 		    double bound)
 {
@@ -29,12 +24,11 @@ static void put_row(tac_sco *sco, const tac_contact_point *c, int32_t object, co
 	}
 	memcpy(sco->qp_rows[sco->row_count], unit->row, sizeof unit->row);
 	// Few contacts have a feature with the same last bits as one that bore.
-	if (sco->bearing_features >> (c->moving_feature & 63) & 1) {
-		for (int32_t i = 0; i < sco->bearing_count && sco->guess_count < TAC_QP_SIZE; i++) {
-			const tac_sco_injected *b = &sco->bearing[i];
-			if (b->object == object && tac_sco_same_features(&b->contact, c))
-				sco->guess[sco->guess_count++] = sco->row_count;
-		}
+	const bool may_bear = sco->bearing_features >> (c->moving_feature & 63) & 1;
+	for (int32_t i = 0; may_bear && i < sco->bearing_count && sco->guess_count < TAC_QP_SIZE; i++) {
+		const tac_sco_injected *b = &sco->bearing[i];
+		if (b->object == object && tac_sco_same_features(&b->contact, c))
+			sco->guess[sco->guess_count++] = sco->row_count;
 	}
 	sco->rows[sco->row_count++] = (tac_sco_row){c, object, unit->length, bound, 0, 0};
 }
@@ -59,50 +53,26 @@ static double bound_of(const tac_sco *sco, double gap)
 	return spare >= 0 ? -spare : -SCO_GAP_RECOVERY * spare;
 }
 
-// Forgets the rows of the listed contacts unless the lists and all poses are those for which they were made.
-static void keep_unit_rows(tac_sco *sco)
-{
-	const tac_dvec3 at = sco->pose.position;
-	bool same = memcmp(&sco->unit_rows_at, &at, sizeof at) == 0;
-	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		tac_sco_obstacle *o = &sco->obstacles[i];
-		same = same && o->rows_of == o->list_count && o->row_count == o->contacts->count &&
-		       memcmp(&o->rows_at, &o->pose, sizeof o->pose) == 0;
-		o->rows_of = o->list_count;
-		o->row_count = o->contacts->count;
-		o->rows_at = o->pose;
-	}
-	sco->unit_rows_at = at;
-	if (!same)
-		sco->unit_rows_made++;
-}
-
 static void collect_rows(tac_sco *sco, double within)
 {
-	int32_t first = 0; // of the obstacle's unit rows
 	sco->row_count = sco->guess_count = 0;
-	keep_unit_rows(sco);
 	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		const tac_contacts *list = sco->obstacles[i].contacts;
-		const tac_drigid T = tac_drigid_from_pose(sco->obstacles[i].pose);
-		for (int32_t k = 0; k < list->count; k++) {
-			const tac_contact_point *c = &list->list[k];
+		tac_sco_obstacle *obstacle = &sco->obstacles[i];
+		const tac_drigid T = tac_drigid_from_pose(obstacle->pose);
+		for (int32_t k = 0; k < obstacle->contacts->count; k++) {
+			const tac_contact_point *c = &obstacle->contacts->list[k];
 			if (!(c->gap <= within))
 				continue;
-			const int32_t at = first + k < SCO_MAX_ROWS ? first + k : SCO_MAX_ROWS;
-			tac_sco_unit_row *unit = &sco->unit_rows[at];
-			if (unit->made != sco->unit_rows_made || at == SCO_MAX_ROWS)
-				make_row(sco, c, &T, unit);
-			put_row(sco, c, i, unit, bound_of(sco, c->gap));
+			if (obstacle->unit_rows[k].version != sco->lists_version)
+				obstacle->unit_rows[k] = make_row(sco, c, &T);
+			put_row(sco, c, i, &obstacle->unit_rows[k], bound_of(sco, c->gap));
 		}
-		first += list->count;
 	}
 	for (int32_t i = 0; i < sco->injected_count; i++) {
 		const tac_sco_injected *in = &sco->injected[i];
-		double bound = bound_of(sco, in->contact.gap);
 		const tac_drigid T = tac_drigid_from_pose(sco->obstacles[in->object].pose);
-		tac_sco_unit_row unit;
-		make_row(sco, &in->contact, &T, &unit);
+		const tac_sco_unit_row unit = make_row(sco, &in->contact, &T);
+		double bound = bound_of(sco, in->contact.gap);
 		put_row(sco, &in->contact, in->object, &unit, in->blocker ? fmax(0, bound) : bound);
 	}
 }

@@ -85,6 +85,7 @@ void tac_sco_move(tac_sco *sco, tac_sco_twist t, double s)
 		obstacle->pose = tac_dpose_normalize(T_world_object);
 	}
 	sco->pose = tac_dpose_normalize(after);
+	sco->lists_version++;
 	tac_sco_note_trail(sco);
 }
 

@@ -24,6 +24,14 @@
 #include "haptic/mover/work.h"
 #include "haptic/sco.h"
 
+// A contact as a row of the QP, without its bound: it depends on the poses of the tool and the obstacle
+// alone.
+typedef struct tac_sco_unit_row {
+	double row[TAC_QP_SIZE];
+	double length;   // before it was normalised
+	int64_t version; // tac_sco.lists_version when it was made
+} tac_sco_unit_row;
+
 // An object of the def and what the movers keep of it.
 typedef struct tac_sco_obstacle {
 	const tac_sco_geometry *geometry; // NULL: the tool passes through it, and it is always hidden
@@ -39,10 +47,7 @@ typedef struct tac_sco_obstacle {
 	bool moves;          // in this substep
 	// The contacts at the SCO's pose, and those of the next pose.
 	tac_contacts *contacts, *spare, lists[2];
-	// How many lists there have been; that of the unit rows, its length, and the obstacle's pose then.
-	int64_t list_count, rows_of;
-	int32_t row_count;
-	tac_dpose rows_at;
+	tac_sco_unit_row unit_rows[TAC_CONTACTS_MAX]; // of the contacts
 	// The check, or the reset, that is under way: the tool's pose relative to it, where it was before the
 	// step, and whether the collider has found them apart.
 	tac_dpose checked_at, check_before;
@@ -58,13 +63,6 @@ typedef struct tac_sco_row {
 	double curvature; // true gap minus linear gap after the last solution, m
 	double load;      // for the report, see tac_sco_contact
 } tac_sco_row;
-
-// The same without its bound: it depends on the poses of the tool and the obstacle alone.
-typedef struct tac_sco_unit_row {
-	double row[TAC_QP_SIZE];
-	double length; // before it was normalised
-	int64_t made;  // tac_sco.unit_rows_made: the poses and lists are those of now
-} tac_sco_unit_row;
 
 typedef struct tac_sco_injected {
 	tac_contact_point contact;
@@ -111,6 +109,7 @@ struct tac_sco {
 	tac_sco_pace pace;
 	tac_sco_flight flight;
 	tac_sco_starvation starvation;
+	int64_t lists_version;       // counts the changes of lists and poses: unit rows made before are void
 	double listed_margin_m;      // contacts at the pose are listed up to this margin; -1: not listed
 	double distance_m;           // to the nearest obstacle, at most listed_margin_m
 	double complete_query_units; // work of the last contact query that covered all of its margin
@@ -120,10 +119,6 @@ struct tac_sco {
 	double qp_rows[SCO_MAX_ROWS][TAC_QP_SIZE];
 	double qp_bounds[SCO_MAX_ROWS];
 	int32_t row_count;
-	// Of the listed contacts, in the order of the lists; the last one is for those that do not fit.
-	tac_sco_unit_row unit_rows[SCO_MAX_ROWS + 1];
-	int64_t unit_rows_made;
-	tac_dvec3 unit_rows_at; // the tool's position
 	// The contacts that bore the last solution, and those of the rows that they are now: the next QP
 	// begins with them.
 	tac_sco_injected bearing[TAC_QP_SIZE];

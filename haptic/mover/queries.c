@@ -74,18 +74,18 @@ bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *mar
 	return query(sco, sco->obstacles, sco->obstacles + sco->def.object_count, t, s, margin, out_distance);
 }
 
-static void accept_list(tac_sco_obstacle *obstacle)
+static void accept_list(tac_sco *sco, tac_sco_obstacle *obstacle)
 {
 	tac_contacts *old = obstacle->contacts;
 	obstacle->contacts = obstacle->spare;
 	obstacle->spare = old;
-	obstacle->list_count++;
+	sco->lists_version++;
 }
 
 void tac_sco_accept_contacts(tac_sco *sco, double margin, double distance)
 {
 	for (int32_t i = 0; i < sco->def.object_count; i++)
-		accept_list(&sco->obstacles[i]);
+		accept_list(sco, &sco->obstacles[i]);
 	sco->listed_margin_m = margin;
 	sco->distance_m = distance;
 }
@@ -156,12 +156,12 @@ bool tac_sco_advance_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle)
 	if (proof.fraction < 1 ||
 	    !query(sco, obstacle, obstacle + 1, tac_sco_no_motion, 1, &margin, &distance))
 		return false;
-	accept_list(obstacle); // the spare list is that of the old pose, if there is one
+	accept_list(sco, obstacle); // the spare list is that of the old pose, if there is one
 	const tac_contacts *now = obstacle->contacts, *before = obstacle->spare;
 	if ((!listed && now->distance < hold &&
 	     !query(sco, obstacle, obstacle + 1, tac_sco_no_motion, 0, &least, &distance)) ||
 	    now->distance < fmin(hold, before->distance)) {
-		accept_list(obstacle);
+		accept_list(sco, obstacle);
 		return false;
 	}
 	obstacle->pose = obstacle->goal;

@@ -290,10 +290,9 @@ static placement place(tac_sco *sco, const attempt *at)
 static void list_rows(tac_sco *sco, double within)
 {
 	memory *m = sco->reactive;
-	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		sco->obstacles[i].contacts->count = 0;
-		sco->obstacles[i].list_count++;
-	}
+	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++)
+		o->contacts->count = 0;
+	sco->lists_version++;
 	sco->tick.work.units += SCO_PLANE_UNITS * m->count;
 	int32_t left = 0;
 	for (int32_t i = 0; i < m->count; i++) {

@@ -271,6 +271,7 @@ static void forget_lists(tac_sco *sco)
 {
 	sco->injected_count = 0;
 	sco->listed_margin_m = -1;
+	sco->lists_version++;
 	sco->check_unfinished = false; // its poses are those before
 	tac_sco_reactive_reset(sco);
 }
