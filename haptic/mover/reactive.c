@@ -19,8 +19,10 @@ typedef enum placement { FREE, INTERSECTS, TOO_DEEP, NO_QUERY, UNFINISHED } plac
 typedef struct attempt {
 	tac_sco_twist twist;
 	double travel_m;
-	bool limited; // cut short by the reach or the slew limit
-	int halvings; // of the solution
+	bool limited;    // cut short by the reach or the slew limit
+	int halvings;    // of the solution
+	int32_t object;  // the next to be queried at its end
+	placement worst; // of those before it
 } attempt;
 
 typedef struct memory {
@@ -28,12 +30,8 @@ typedef struct memory {
 	int32_t count;
 	hit new_hits[SCO_REACTIVE_MAX_PAIRS]; // of the last placement, nearest first
 	int32_t new_count;
-	struct {
-		bool exists;
-		attempt attempt;
-		int32_t object;  // the next to be queried
-		placement worst; // of those before it
-	} unfinished;            // the placement of the step before
+	attempt attempt;
+	bool unfinished; // its placement goes on in the next step
 } memory;
 
 tac_result tac_sco_reactive_create(tac_sco *sco)
@@ -48,22 +46,13 @@ void tac_sco_reactive_reset(tac_sco *sco)
 	if (!m)
 		return;
 	m->count = 0;
-	m->unfinished.exists = false;
+	m->unfinished = false;
 }
 
-static void load(const tac_mesh *mesh, int32_t triangle, const tac_dpose *T, tac_dvec3 out[3])
+// Whether the plane of the triangle t has all `points` on one side of it, to which *out_normal then points.
+static bool face_separates(const tac_dvec3 t[3], const tac_dvec3 points[3], tac_dvec3 *out_normal)
 {
-	for (int k = 0; k < 3; k++) {
-		tac_dvec3 corner = tac_mesh_corner(mesh, triangle, k);
-		out[k] = T ? tac_dpose_apply_point(*T, corner) : corner;
-	}
-}
-
-// The distance of `points` from the plane of the triangle t if they are all on one side of it, to which
-// *out_normal then points; negative otherwise.
-static double clearance(const tac_dvec3 t[3], const tac_dvec3 points[3], tac_dvec3 *out_normal)
-{
-	tac_dvec3 n = tac_dvec3_triangle_normal(t[0], t[1], t[2]);
+	const tac_dvec3 n = tac_dvec3_triangle_normal(t[0], t[1], t[2]);
 	double lo = HUGE_VAL, hi = -HUGE_VAL;
 	for (int k = 0; k < 3; k++) {
 		double h = tac_dvec3_dot(n, tac_dvec3_sub(points[k], t[0]));
@@ -71,7 +60,7 @@ static double clearance(const tac_dvec3 t[3], const tac_dvec3 points[3], tac_dve
 		hi = fmax(hi, h);
 	}
 	*out_normal = lo > 0 ? n : tac_dvec3_neg(n);
-	return lo > 0 ? lo : -hi;
+	return fmax(lo, -hi) >= SCO_MIN_GAP_M;
 }
 
 // Whether n, in the mesh's frame, points away from the neighbour across edge k of the triangle. If so the
@@ -113,8 +102,10 @@ static plane plane_of(const tac_sco *sco, const hit *p)
 	const tac_sco_obstacle *obstacle = &sco->obstacles[p->object];
 	tac_dpose T = tac_dpose_relative(obstacle->pose, sco->pose);
 	plane at = {.kind = BETWEEN};
-	load(tool_mesh(sco), p->moving, &T, at.a);
-	load(obstacle->shape->mesh, p->fixed, NULL, at.b);
+	for (int k = 0; k < 3; k++) {
+		at.a[k] = tac_dpose_apply_point(T, tac_mesh_corner(tool_mesh(sco), p->moving, k));
+		at.b[k] = tac_mesh_corner(obstacle->shape->mesh, p->fixed, k);
+	}
 	tac_closest c = tac_closest_of_triangles(at.a, at.b);
 	at.normal = tac_dvec3_normalize(tac_dvec3_sub(c.point, c.on_fixed));
 	at.point = c.on_fixed;
@@ -122,22 +113,16 @@ static plane plane_of(const tac_sco *sco, const hit *p)
 	if (c.kind != TAC_FEATURES_EDGE_EDGE)
 		return at;
 	tac_dvec3 down = tac_dquat_rotate(tac_dquat_conjugate(T.rotation), tac_dvec3_neg(at.normal)), n;
-	if (!edge_is_convex_towards(obstacle->shape->mesh, p->fixed, c.fixed, at.normal)) {
-		double above = clearance(at.b, at.a, &n);
-		if (above >= SCO_MIN_GAP_M) {
-			at.kind = FIXED_FACE;
-			at.normal = n;
-			at.point = at.b[0];
-			return at;
-		}
-	}
-	if (!edge_is_convex_towards(tool_mesh(sco), p->moving, c.moving, down)) {
-		double below = clearance(at.a, at.b, &n);
-		if (below >= SCO_MIN_GAP_M) {
-			at.kind = MOVING_FACE;
-			at.normal = tac_dvec3_neg(n);
-			at.point = at.a[0];
-		}
+	if (!edge_is_convex_towards(obstacle->shape->mesh, p->fixed, c.fixed, at.normal) &&
+	    face_separates(at.b, at.a, &n)) {
+		at.kind = FIXED_FACE;
+		at.normal = n;
+		at.point = at.b[0];
+	} else if (!edge_is_convex_towards(tool_mesh(sco), p->moving, c.moving, down) &&
+		   face_separates(at.a, at.b, &n)) {
+		at.kind = MOVING_FACE;
+		at.normal = tac_dvec3_neg(n);
+		at.point = at.a[0];
 	}
 	return at;
 }
@@ -238,23 +223,16 @@ static bool collect_hits(tac_sco *sco, int32_t object)
 	return any;
 }
 
-// Queries the collider with all objects at the pose after an attempt, or goes on with an unfinished
-// placement. Hits are collected in `new_hits`.
-static placement place(tac_sco *sco, const attempt *at)
+// Queries the collider with all objects at the pose after an attempt, or with those that are left of an
+// unfinished placement. Hits are collected in `new_hits`.
+static placement place(tac_sco *sco, attempt *at)
 {
 	memory *m = sco->reactive;
 	tac_sco_work *work = &sco->tick.work;
-	placement worst = FREE;
-	int32_t i = 0;
-	if (m->unfinished.exists) {
-		worst = m->unfinished.worst;
-		i = m->unfinished.object;
-	} else {
+	if (at->object == 0)
 		m->new_count = 0;
-	}
-	m->unfinished.exists = false;
-	for (; i < sco->def.object_count; i++) {
-		const tac_sco_obstacle *obstacle = &sco->obstacles[i];
+	for (; at->object < sco->def.object_count; at->object++) {
+		const tac_sco_obstacle *obstacle = &sco->obstacles[at->object];
 		if (obstacle->hidden || !obstacle->shape)
 			continue;
 		if (!tac_sco_work_admit(work, SCO_COLLIDER_QUERY))
@@ -266,10 +244,7 @@ static placement place(tac_sco *sco, const attempt *at)
 		if (overlap == TAC_OVERLAP_NONE)
 			continue;
 		if (overlap == TAC_OVERLAP_UNKNOWN && (!has_nodes || sco->context->pending)) {
-			m->unfinished.exists = !tac_sco_any_obstacle_moves(sco);
-			m->unfinished.attempt = *at;
-			m->unfinished.object = i;
-			m->unfinished.worst = worst;
+			m->unfinished = !tac_sco_any_obstacle_moves(sco);
 			return UNFINISHED;
 		}
 		if (overlap == TAC_OVERLAP_UNKNOWN)
@@ -279,11 +254,11 @@ static placement place(tac_sco *sco, const attempt *at)
 				sco->context->pair_count <= SCO_REACTIVE_MAX_HITS &&
 				(sco->def.collider->flags & TAC_COLLIDER_TRIANGLES) != 0;
 		if (!has_hits)
-			worst = TOO_DEEP;
-		else if (collect_hits(sco, i) && worst == FREE)
-			worst = INTERSECTS;
+			at->worst = TOO_DEEP;
+		else if (collect_hits(sco, at->object) && at->worst == FREE)
+			at->worst = INTERSECTS;
 	}
-	return worst;
+	return at->worst;
 }
 
 // Lists the contacts of the kept pairs at the SCO's pose and drops the pairs that are further than `within`.
@@ -341,8 +316,9 @@ static bool find_attempt(tac_sco *sco, tac_sco_twist to_device, double reach, do
 	tac_sco_twist t;
 	if (!tac_sco_solve(sco, to_device, reach, &t))
 		return false;
-	double limit = tac_sco_limit_factor(sco, t, reach);
-	at->twist = tac_sco_twist_scale(t, ldexp(limit, -at->halvings));
+	const double limit = tac_sco_limit_factor(sco, t, reach);
+	*at = (attempt){.twist = tac_sco_twist_scale(t, ldexp(limit, -at->halvings)),
+			.halvings = at->halvings};
 	at->travel_m = tac_sco_max_travel(sco, at->twist);
 	at->limited = limit < 1 || (at->travel_m > SCO_AT_LIMIT * reach && reach < max_reach);
 	return true;
@@ -360,8 +336,8 @@ static bool leads_closer(const tac_sco *sco, const attempt *at)
 static bool commit(tac_sco *sco, const attempt *at)
 {
 	tac_sco_move(sco, at->twist, 1);
-	for (int32_t i = 0; i < sco->def.object_count; i++)
-		sco->obstacles[i].moves = false;
+	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++)
+		o->moves = false;
 	sco->tick.travel_m += at->travel_m;
 	if (at->limited)
 		tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_LIMITED, 0);
@@ -376,20 +352,18 @@ static bool move_once(tac_sco *sco, tac_sco_twist to_device)
 	double max_reach = tac_sco_max_travel(sco, to_device);
 	double reach = fmin(fmax(max_reach, SCO_MIN_TRAVEL_M), sco->trust.radius_m);
 	const double within = reach + SCO_LIST_GAPS * sco->def.hold_gap_m; // of the pairs
-	attempt at = {.halvings = 0};
-	bool push = tac_sco_any_obstacle_moves(sco), dropped = false;
-	if (push)
-		m->unfinished.exists = false;
+	attempt *at = &m->attempt;
+	bool push = tac_sco_any_obstacle_moves(sco), dropped = false, resumed = m->unfinished && !push;
+	if (!resumed)
+		at->halvings = 0;
 	list_rows(sco, within);
-	for (int round = 0; round < SCO_REACTIVE_MAX_TRIES; round++) {
-		if (m->unfinished.exists)
-			at = m->unfinished.attempt;
-		else if (!find_attempt(sco, to_device, reach, max_reach, &at))
+	for (int round = 0; round < SCO_REACTIVE_MAX_TRIES; round++, resumed = false) {
+		m->unfinished = false;
+		if (!resumed && !find_attempt(sco, to_device, reach, max_reach, at))
 			return false;
-		if (!push && !leads_closer(sco, &at)) {
-			if (m->unfinished.exists) { // the device has gone elsewhere since
-				m->unfinished.exists = false;
-				at.halvings = 0;
+		if (!push && !leads_closer(sco, at)) {
+			if (resumed) { // the device has gone elsewhere since
+				at->halvings = 0;
 				continue;
 			}
 			if (dropped || !drop_face_planes(sco))
@@ -398,12 +372,12 @@ static bool move_once(tac_sco *sco, tac_sco_twist to_device)
 			list_rows(sco, within);
 			continue;
 		}
-		placement result = place(sco, &at);
+		placement result = place(sco, at);
 		if (result == NO_QUERY || result == UNFINISHED)
 			return false;
 		if (result == FREE)
-			return commit(sco, &at);
-		if ((result == TOO_DEEP || !keep_hits(sco)) && (push || ++at.halvings > SCO_COMMIT_TRIES))
+			return commit(sco, at);
+		if ((result == TOO_DEEP || !keep_hits(sco)) && (push || ++at->halvings > SCO_COMMIT_TRIES))
 			break;
 	}
 	sco->tick.flags |= TAC_SCO_BLOCKED;
@@ -414,8 +388,8 @@ void tac_sco_move_reactive(tac_sco *sco)
 {
 	tac_sco_work *work = &sco->tick.work;
 	sco->injected_count = 0;
-	for (int32_t i = 0; i < sco->def.object_count; i++)
-		sco->obstacles[i].moves = tac_sco_aim_obstacle(&sco->obstacles[i]);
+	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++)
+		o->moves = tac_sco_aim_obstacle(o);
 	bool going = true;
 	while (going && work->count[SCO_SUBSTEP] < sco->def.substeps) {
 		tac_sco_twist to_device = tac_sco_twist_between(sco, sco->pose, sco->tick.device);
