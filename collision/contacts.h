@@ -76,6 +76,11 @@ void tac_contacts_query(const tac_body *moving, const tac_body *fixed, const tac
 double tac_contacts_gap_after(const tac_contact_point *contact, const tac_body *moving, const tac_body *fixed,
 			      const tac_drigid *from, const tac_drigid *to);
 
+// Whether the unit vector n, in the mesh's frame and at a right angle to the edge, points away from both of
+// its faces: then the edge may be touched along n. Otherwise a face is closer, and a plane across n would be
+// a wall where none is. Thread: RT.
+bool tac_contacts_edge_is_exposed(const tac_mesh *mesh, int32_t edge, tac_dvec3 n);
+
 // Whether faces that count as spheres are inside one another at the pose. Sweeps examine their triangles, so
 // that a mover had better not use them there. Thread: RT.
 bool tac_contacts_nested(const tac_body *moving, const tac_body *fixed, const tac_drigid *T);

@@ -32,16 +32,17 @@ static inline bool tac_contacts_is_out(double along, double length_squared)
 }
 
 // Whether n, at a right angle to the edge, points away from both of its faces.
-static inline bool tac_contacts_in_edge_cone(const tac_body *body, int32_t e, tac_dvec3 n)
+static inline bool tac_contacts_in_edge_cone(const tac_mesh *mesh, int32_t e, tac_dvec3 n)
 {
-	const tac_mesh_edge *edge = &body->mesh->edges[e];
-	tac_dvec3 a = tac_contacts_vertex(body, edge->vertex[0]),
-		  b = tac_contacts_vertex(body, edge->vertex[1]);
+	const tac_mesh_edge *edge = &mesh->edges[e];
+	tac_dvec3 a = tac_dvec3_from_vec3(mesh->vertices[edge->vertex[0]]),
+		  b = tac_dvec3_from_vec3(mesh->vertices[edge->vertex[1]]);
 	for (int k = 0; k < 2; k++) {
 		if (edge->triangle[k] < 0)
 			continue;
 		// Into the face: to the opposite vertex, without the component along the edge.
-		tac_dvec3 inward = tac_dvec3_sub(tac_contacts_opposite_vertex(body, edge, k), a);
+		const int32_t third = tac_mesh_third_vertex(mesh, edge->triangle[k], edge);
+		tac_dvec3 inward = tac_dvec3_sub(tac_dvec3_from_vec3(mesh->vertices[third]), a);
 		double into = tac_dvec3_dot(n, inward);
 		if (into <= 0)
 			continue;

@@ -52,7 +52,7 @@ static tac_dvec3 to_body(const side *s, tac_dvec3 direction)
 
 static bool in_edge_cone(const side *s, int32_t e, tac_dvec3 n)
 {
-	return tac_contacts_in_edge_cone(s->body, e, to_body(s, n));
+	return tac_contacts_in_edge_cone(s->body->mesh, e, to_body(s, n));
 }
 
 static bool in_vertex_cone(const side *s, int32_t v, tac_dvec3 n)
@@ -641,6 +641,11 @@ double tac_contacts_gap_after(const tac_contact_point *contact, const tac_body *
 	else if (contact->kind == TAC_CONTACT_EDGE_EDGE && moving)
 		normal = edge_normal_after(contact, moving, fixed, to);
 	return tac_dvec3_dot(normal, tac_dvec3_sub(tac_drigid_apply_point(to, local), foot));
+}
+
+bool tac_contacts_edge_is_exposed(const tac_mesh *mesh, int32_t edge, tac_dvec3 n)
+{
+	return tac_contacts_in_edge_cone(mesh, edge, n);
 }
 
 bool tac_contacts_nested(const tac_body *moving, const tac_body *fixed, const tac_drigid *T)

@@ -124,7 +124,7 @@ static void edge_contact(query *q, const face *f, meeting m, int k, tac_dvec3 x,
 	double d;
 	m.fixed = q->body->mesh->triangle_edges[f->triangle->id].vertex[k];
 	if (is_within(q, across, &n, &d) && q->body->edge_kinds[m.fixed] != TAC_BODY_EDGE_FLAT &&
-	    tac_contacts_in_edge_cone(q->body, m.fixed, n))
+	    tac_contacts_in_edge_cone(q->body->mesh, m.fixed, n))
 		put(q, f, m, x, n, d);
 }
 

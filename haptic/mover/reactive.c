@@ -63,22 +63,10 @@ static bool face_separates(const tac_dvec3 t[3], const tac_dvec3 points[3], tac_
 	return fmax(lo, -hi) >= SCO_MIN_GAP_M;
 }
 
-// Whether n, in the mesh's frame, points away from the neighbour across edge k of the triangle. If so the
-// edge is convex towards n and may be touched along n. Otherwise the neighbour is closer, and a plane across
-// n would be a wall where none is.
-static bool edge_is_convex_towards(const tac_mesh *mesh, int32_t triangle, int k, tac_dvec3 n)
+// Whether edge k of a triangle may be touched along n, in the mesh's frame.
+static bool edge_is_exposed(const tac_mesh *mesh, int32_t triangle, int k, tac_dvec3 n)
 {
-	const tac_mesh_edge *edge = &mesh->edges[mesh->triangle_edges[triangle].vertex[k]];
-	if (edge->triangle_count != 2)
-		return true;
-	int32_t neighbour = edge->triangle[0] == triangle ? edge->triangle[1] : edge->triangle[0];
-	int32_t third = tac_mesh_third_vertex(mesh, neighbour, edge);
-	tac_dvec3 a = tac_dvec3_from_vec3(mesh->vertices[edge->vertex[0]]);
-	tac_dvec3 along =
-		tac_dvec3_normalize(tac_dvec3_sub(tac_dvec3_from_vec3(mesh->vertices[edge->vertex[1]]), a));
-	tac_dvec3 inward = tac_dvec3_sub(tac_dvec3_from_vec3(mesh->vertices[third]), a);
-	inward = tac_dvec3_normalize(tac_dvec3_add_scaled(inward, -tac_dvec3_dot(inward, along), along));
-	return tac_dvec3_dot(n, inward) <= TAC_CONTACTS_CONE;
+	return tac_contacts_edge_is_exposed(mesh, mesh->triangle_edges[triangle].vertex[k], n);
 }
 
 static const tac_mesh *tool_mesh(const tac_sco *sco)
@@ -113,12 +101,12 @@ static plane plane_of(const tac_sco *sco, const hit *p)
 	if (c.kind != TAC_FEATURES_EDGE_EDGE)
 		return at;
 	tac_dvec3 down = tac_dquat_rotate(tac_dquat_conjugate(T.rotation), tac_dvec3_neg(at.normal)), n;
-	if (!edge_is_convex_towards(obstacle->shape->mesh, p->fixed, c.fixed, at.normal) &&
+	if (!edge_is_exposed(obstacle->shape->mesh, p->fixed, c.fixed, at.normal) &&
 	    face_separates(at.b, at.a, &n)) {
 		at.kind = FIXED_FACE;
 		at.normal = n;
 		at.point = at.b[0];
-	} else if (!edge_is_convex_towards(tool_mesh(sco), p->moving, c.moving, down) &&
+	} else if (!edge_is_exposed(tool_mesh(sco), p->moving, c.moving, down) &&
 		   face_separates(at.a, at.b, &n)) {
 		at.kind = MOVING_FACE;
 		at.normal = tac_dvec3_neg(n);
