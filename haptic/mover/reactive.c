@@ -8,7 +8,6 @@
 typedef struct hit {
 	double separation; // at the SCO's pose, m
 	int32_t object, fixed, moving;
-	bool by_face_plane; // separated by the plane of a face, which may act where there is no face
 } hit;
 
 // The outcome of a placement. INTERSECTS: hits were collected; TOO_DEEP: the hits give no constraints;
@@ -27,7 +26,7 @@ typedef struct attempt {
 
 typedef struct memory {
 	hit kept[SCO_REACTIVE_MAX_PAIRS]; // by object, fixed and moving triangle
-	int32_t count;
+	int32_t count, far_faces;
 	hit new_hits[SCO_REACTIVE_MAX_PAIRS]; // of the last placement, nearest first
 	int32_t new_count;
 	attempt attempt;
@@ -201,7 +200,7 @@ static bool collect_hits(tac_sco *sco, int32_t object)
 	bool any = false;
 	sco->tick.work.units += SCO_PLANE_UNITS * context->pair_count;
 	for (int64_t i = 0; i < context->pair_count; i++) {
-		hit p = {0, object, context->fixed_ids[i], context->moving_ids[i], false};
+		hit p = {0, object, context->fixed_ids[i], context->moving_ids[i]};
 		if (!tac_context_triangles_meet(context, p.fixed, p.moving))
 			continue;
 		any = true;
@@ -250,24 +249,28 @@ static placement place(tac_sco *sco, attempt *at)
 }
 
 // Lists the contacts of the kept pairs at the SCO's pose and drops the pairs that are further than `within`.
-static void list_rows(tac_sco *sco, double within)
+// Those that only the plane of a distant face separates, which may act where there is no face, are counted,
+// or dropped as well.
+static void list_rows(tac_sco *sco, double within, bool drop_far_faces)
 {
 	memory *m = sco->reactive;
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++)
 		o->contacts->count = 0;
 	sco->lists_version++;
 	sco->tick.work.units += SCO_PLANE_UNITS * m->count;
-	int32_t left = 0;
-	for (int32_t i = 0; i < m->count; i++) {
-		plane at = plane_of(sco, &m->kept[i]);
-		m->kept[i].separation = at.separation;
-		m->kept[i].by_face_plane = at.kind != BETWEEN;
-		if (m->kept[i].separation > within)
+	const int32_t all = m->count;
+	m->count = m->far_faces = 0;
+	for (int32_t i = 0; i < all; i++) {
+		hit h = m->kept[i];
+		const plane at = plane_of(sco, &h);
+		const bool far = at.kind != BETWEEN && at.separation > SCO_LIST_GAPS * sco->def.hold_gap_m;
+		if (at.separation > within || (far && drop_far_faces))
 			continue;
-		m->kept[left++] = m->kept[i];
-		add_rows(sco, &m->kept[i], &at);
+		h.separation = at.separation;
+		m->kept[m->count++] = h;
+		m->far_faces += far;
+		add_rows(sco, &h, &at);
 	}
-	m->count = left;
 }
 
 // Adds the new hits to the constraints; false if none is new.
@@ -283,19 +286,6 @@ static bool keep_hits(tac_sco *sco)
 		}
 	}
 	return any;
-}
-
-// Drops the pairs that only the plane of a distant face separates. False if there is none.
-static bool drop_face_planes(tac_sco *sco)
-{
-	memory *m = sco->reactive;
-	int32_t left = 0, all = m->count;
-	for (int32_t i = 0; i < all; i++) {
-		if (!m->kept[i].by_face_plane || m->kept[i].separation <= SCO_LIST_GAPS * sco->def.hold_gap_m)
-			m->kept[left++] = m->kept[i];
-	}
-	m->count = left;
-	return left < all;
 }
 
 // Solves for the motion within `reach` and halves it at->halvings times. False if there is no solution.
@@ -341,10 +331,10 @@ static bool move_once(tac_sco *sco, tac_sco_twist to_device)
 	double reach = fmin(fmax(max_reach, SCO_MIN_TRAVEL_M), sco->trust.radius_m);
 	const double within = reach + SCO_LIST_GAPS * sco->def.hold_gap_m; // of the pairs
 	attempt *at = &m->attempt;
-	bool push = tac_sco_any_obstacle_moves(sco), dropped = false, resumed = m->unfinished && !push;
+	bool push = tac_sco_any_obstacle_moves(sco), resumed = m->unfinished && !push;
 	if (!resumed)
 		at->halvings = 0;
-	list_rows(sco, within);
+	list_rows(sco, within, false);
 	for (int round = 0; round < SCO_REACTIVE_MAX_TRIES; round++, resumed = false) {
 		m->unfinished = false;
 		if (!resumed && !find_attempt(sco, to_device, reach, max_reach, at))
@@ -354,10 +344,9 @@ static bool move_once(tac_sco *sco, tac_sco_twist to_device)
 				at->halvings = 0;
 				continue;
 			}
-			if (dropped || !drop_face_planes(sco))
+			if (m->far_faces == 0)
 				return false;
-			dropped = true;
-			list_rows(sco, within);
+			list_rows(sco, within, true);
 			continue;
 		}
 		placement result = place(sco, at);
@@ -394,7 +383,7 @@ void tac_sco_move_reactive(tac_sco *sco)
 	if (going && work->count[SCO_SUBSTEP] >= sco->def.substeps)
 		sco->tick.flags |= TAC_SCO_LIMITED;
 	const memory *m = sco->reactive;
-	list_rows(sco, sco->trust.radius_m + SCO_LIST_GAPS * sco->def.hold_gap_m);
+	list_rows(sco, sco->trust.radius_m + SCO_LIST_GAPS * sco->def.hold_gap_m, false);
 	sco->listed_margin_m = sco->trust.radius_m;
 	sco->distance_m = sco->listed_margin_m;
 	for (int32_t i = 0; i < m->count; i++)
