@@ -255,6 +255,43 @@ static void closest_pair_is_always_among_the_contacts(void)
 		TEST_ASSERT_GREATER_THAN(50, kinds[i]);
 }
 
+// A contact with a plane, or of two edges, that is listed at two poses has at the second one the gap that is
+// followed from the first.
+static void gaps_are_followed_to_another_pose(void)
+{
+	mesh_body box = make_box(0.3f, 0.2f, 0.1f, 1), other = make_box(0.2f, 0.2f, 0.2f, 1);
+	tac_rng rng = tac_rng_seed(31, 1);
+	int followed[3] = {0};
+	for (int n = 0; n < 2000; n++) {
+		tac_dvec3 p = tac_dvec3_scale(tac_rng_unit_f64(&rng), 0.6);
+		tac_dpose start = tac_dpose_make(p, tac_rng_rotation_f64(&rng));
+		tac_drigid from = tac_drigid_from_pose(start);
+		tac_sweep_options options = tac_sweep_options_default();
+		options.zone = 2e-3;
+		tac_sweep_result r =
+			tac_sweep_translate(box.body, other.body, &from, tac_dvec3_neg(p), &options, NULL);
+		start.position = tac_dvec3_scale(p, 1 - r.fraction);
+		tac_dquat turn = tac_dquat_exp(tac_dvec3_scale(tac_rng_unit_f64(&rng), 2e-3));
+		from = tac_drigid_from_pose(start);
+		const tac_drigid to = tac_drigid_from_pose(tac_dpose_make(
+			tac_dvec3_scale(start.position, 1.001), tac_dquat_mul(turn, start.rotation)));
+		tac_contacts_query(box.body, other.body, &from, 5e-3, NULL, &contacts);
+		tac_contacts_query(box.body, other.body, &to, 5e-3, NULL, &again);
+		for (int i = 0; i < contacts.count * again.count; i++) {
+			const tac_contact_point *a = &contacts.list[i % contacts.count],
+						*b = &again.list[i / contacts.count];
+			if (a->kind > TAC_CONTACT_EDGE_EDGE || a->kind != b->kind ||
+			    a->moving_feature != b->moving_feature || a->fixed_feature != b->fixed_feature)
+				continue;
+			TEST_ASSERT_DOUBLE_WITHIN(
+				1e-9, b->gap, tac_contacts_gap_after(a, box.body, other.body, &from, &to));
+			followed[a->kind]++;
+		}
+	}
+	for (int i = 0; i < 3; i++)
+		TEST_ASSERT_GREATER_THAN(50, followed[i]);
+}
+
 // The contacts are those of a query without a context, to the bit.
 static void expect_without_context(const mesh_body *moving, const mesh_body *fixed, const tac_drigid *T,
 				   double margin)
@@ -511,6 +548,7 @@ int main(void)
 	RUN_TEST(groove_has_no_ghost_walls);
 	RUN_TEST(vertex_beside_a_concave_edge_meets_the_planes_of_both_walls);
 	RUN_TEST(closest_pair_is_always_among_the_contacts);
+	RUN_TEST(gaps_are_followed_to_another_pose);
 	RUN_TEST(contacts_do_not_depend_on_the_context);
 	RUN_TEST(a_shortened_margin_is_enough_and_no_contact_within_it_is_missing);
 	RUN_TEST(working_ahead_changes_no_contact_and_saves_work_at_once);
