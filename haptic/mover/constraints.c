@@ -150,15 +150,13 @@ static bool run_qp(tac_sco *sco, tac_sco_twist t0, tac_sco_bounds last_mode, tac
 		   tac_qp_result *out)
 {
 	const double rho = sco->def.metric_m;
-	const bool pushing = tac_sco_any_obstacle_moves(sco);
 	const double y0[TAC_QP_SIZE] = {t0.v.x, t0.v.y, t0.v.z, t0.w.x * rho, t0.w.y * rho, t0.w.z * rho};
 	for (int mode = 0; mode <= (int)last_mode; mode++) {
 		if (!tac_sco_work_admit(work, SCO_QP_SOLVE))
 			return false;
 		for (int32_t i = 0; i < sco->row_count; i++) {
 			const tac_sco_row *row = &sco->rows[i];
-			double b = row_bound(row, (tac_sco_bounds)mode) +
-				   (pushing ? obstacle_advance(sco, row) : 0);
+			double b = row_bound(row, (tac_sco_bounds)mode) + obstacle_advance(sco, row);
 			b /= row->length;
 			for (int k = 0; k < TAC_QP_SIZE; k++)
 				b -= sco->qp_rows[i][k] * y0[k];
@@ -200,9 +198,7 @@ static double roll_row(tac_sco *sco, int32_t i, tac_sco_twist to_device, double 
 	row->length = 1;
 	double rolled = tac_dvec3_length(tac_dvec3_sub(n, c->normal));
 	n = tac_dpose_apply_vector(obstacle->pose, n);
-	double values[TAC_QP_SIZE] = {n.x, n.y, n.z};
-	for (int k = 0; k < TAC_QP_SIZE; k++)
-		sco->qp_rows[i][k] = values[k];
+	memcpy(sco->qp_rows[i], (double[TAC_QP_SIZE]){n.x, n.y, n.z}, sizeof sco->qp_rows[i]);
 	return rolled;
 }
 

@@ -36,7 +36,7 @@ typedef struct tac_sco_unit_row {
 typedef struct tac_sco_obstacle {
 	const tac_sco_geometry *geometry; // NULL: the tool passes through it, and it is always hidden
 	void *memory;                     // of the geometry
-	const tac_shape *shape;
+	const tac_shape *shape;           // for the collider; NULL: it is not asked about this object
 	double radius_m;     // the largest distance of its points from its origin; HUGE_VAL: not known
 	double ask_within_m; // of the tool's origin: further away, the shapes' bounding spheres are apart
 	bool hidden;         // no query sees it; it is at its goal, and its lists are empty

@@ -111,7 +111,7 @@ static double radius_of(const tac_sco_def *def)
 // Other engines are always asked.
 static double ask_within(const tac_sco_def *def, const tac_shape *shape)
 {
-	if (!shape || !def->collider || !def->tool_shape || def->collider->node_ns == 0)
+	if (!shape || def->collider->node_ns == 0)
 		return HUGE_VAL;
 	return SCO_SPHERE_SLACK * (mesh_radius(def->tool_shape->mesh) + mesh_radius(shape->mesh));
 }
@@ -145,7 +145,7 @@ static tac_result create_members(tac_sco *sco)
 		obstacle->geometry = object->field ? &tac_sco_geometry_field : sco->geometry;
 		if (object->field && sco->drilled < 0)
 			sco->drilled = i;
-		obstacle->shape = object->shape;
+		obstacle->shape = def->collider && def->tool_shape ? object->shape : NULL;
 		obstacle->ask_within_m = ask_within(def, obstacle->shape);
 		obstacle->radius_m =
 			object->field || !object->body ? HUGE_VAL : body_radius(object->body, object->detail);
@@ -226,23 +226,20 @@ static int64_t collider_nodes(const tac_sco_def *def, int64_t usual)
 	return (int64_t)((double)usual * fmin(1, def->period_s / SCO_USUAL_PERIOD_S));
 }
 
-static bool has_check(const tac_sco *sco)
-{
-	return sco->def.collider && sco->def.tool_shape;
-}
-
 // Asks the collider whether the SCO is free at its pose, or goes on with a check that is unfinished for lack
 // of nodes. An object that the last check found free at the same relative pose is not asked about again.
 static tac_overlap check(tac_sco *sco, tac_sco_work *work)
 {
 	tac_overlap answer = TAC_OVERLAP_NONE;
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
+		if (!o->shape || o->hidden)
+			continue;
 		const tac_dpose T = tac_dpose_relative(o->pose, sco->pose);
 		if (!sco->check_unfinished) {
 			o->was_free = o->was_free && memcmp(&o->checked_at, &T, sizeof T) == 0;
 			o->checked_at = T;
 		}
-		if (!o->shape || o->hidden || o->was_free || answer != TAC_OVERLAP_NONE)
+		if (o->was_free || answer != TAC_OVERLAP_NONE)
 			continue;
 		answer = tac_sco_collide(sco, o, o->checked_at, TAC_QUERY_FIRST, work);
 		o->was_free = answer == TAC_OVERLAP_NONE;
@@ -309,7 +306,7 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++)
 		begin_obstacle(o);
 	tac_sco_work work = {.nodes_left = collider_nodes(&sco->def, SCO_RESET_NODES)};
-	if (has_check(sco) && check(sco, &work) != TAC_OVERLAP_NONE) {
+	if (check(sco, &work) != TAC_OVERLAP_NONE) {
 		sco->reset_unfinished = sco->check_unfinished;
 		return false;
 	}
@@ -355,9 +352,8 @@ double tac_sco_clearance(tac_sco *sco, int32_t object, tac_dpose T_world_object,
 		return 0;
 	if (!obstacle->geometry)
 		return reach_m;
-	if (has_check(sco) && obstacle->shape &&
-	    tac_sco_collide(sco, obstacle, tac_dpose_relative(T_world_object, sco->pose), TAC_QUERY_FIRST,
-			    &work) != TAC_OVERLAP_NONE)
+	if (obstacle->shape && tac_sco_collide(sco, obstacle, tac_dpose_relative(T_world_object, sco->pose),
+					       TAC_QUERY_FIRST, &work) != TAC_OVERLAP_NONE)
 		return 0;
 	if (sco->def.mover == TAC_SCO_REACTIVE)
 		return SCO_MIN_GAP_M; // all that a static query proves
@@ -502,7 +498,7 @@ void tac_sco_step(tac_sco *sco, tac_dpose T_world_device, const tac_dpose *T_wor
 			tac_sco_report_contacts(sco, out_report);
 		else if (sco->def.mover == TAC_SCO_CONTINUOUS)
 			report_unlisted(sco, out_report);
-		if (sco->def.mover == TAC_SCO_CONTINUOUS && has_check(sco))
+		if (sco->def.mover == TAC_SCO_CONTINUOUS)
 			check_and_restore(sco, out_report);
 		out_report->distance_m = sco->distance_m;
 	}
