@@ -1,6 +1,7 @@
 #include "collision/certificate.h"
 
 #include "base/rng.h"
+#include "collision/contacts.h"
 #include "collision/continuous/sweep_context.h"
 #include "collision/mesh_shapes.h"
 #include "tests/support/limits.h"
@@ -121,6 +122,20 @@ static void judge_unproved(const mesh_body *moving, const mesh_body *fixed, cons
 	sum->shorter += free_part < 1 && fraction < free_part - 1.0 / 16;
 }
 
+// The least distance of the bodies at random places of the proved part of a motion, one in each of `samples`
+// intervals: no fixed pattern to slip through.
+static double least_distance(tac_rng *rng, const mesh_body *moving, const mesh_body *fixed,
+			     const tac_drigid *T, tac_dvec3 v, tac_dvec3 w, double fraction, int samples)
+{
+	double least = 1;
+	for (int k = 1; k <= samples && fraction > 0; k++) {
+		const double s = (k - (k < samples ? tac_rng_f64(rng) : 0)) / samples;
+		const ref_pose P = motion_at(T, v, w, fraction * s);
+		least = fmin(least, ref_distance(moving->mesh, fixed->mesh, &P, 1e-6));
+	}
+	return least;
+}
+
 // No sample of a proved part comes too close, and most of what could be proved is. By hand:
 // TACTUS_MOTIONS=1000000 TACTUS_SEED=1.
 static void no_certified_prefix_intersects(void)
@@ -149,14 +164,9 @@ static void no_certified_prefix_intersects(void)
 		last[n % PAIR_COUNT] = tac_certificate_pose(&T, v, w, c.fraction);
 		sum.whole += c.fraction == 1;
 		sum.cut += c.fraction < 1;
-		for (int k = 1; k <= samples && c.fraction > 0; k++) {
-			// A random place in each interval: no fixed pattern to slip through.
-			double s = (k - (k < samples ? tac_rng_f64(&rng) : 0)) / samples;
-			ref_pose P = motion_at(&T, v, w, c.fraction * s);
-			double d = ref_distance(moving->mesh, fixed->mesh, &P, 1e-6);
-			sum.least = fmin(sum.least, d);
-			TEST_ASSERT_TRUE_MESSAGE(d >= threshold * 0.999, "a proved part comes too close");
-		}
+		const double least = least_distance(&rng, moving, fixed, &T, v, w, c.fraction, samples);
+		sum.least = fmin(sum.least, least);
+		TEST_ASSERT_TRUE_MESSAGE(least >= threshold * 0.999, "a proved part comes too close");
 		if (n % 4 == 0)
 			judge_unproved(moving, fixed, &T, v, w, c.fraction, &sum);
 	}
@@ -266,6 +276,46 @@ static void work_that_ends_anywhere_proves_no_more(void)
 	TEST_ASSERT_GREATER_THAN(0, spent);
 }
 
+// A tool goes on and on with less work than its lists take: what is proved with the lists that it has is
+// free, and such parts are found.
+static void parts_that_an_old_list_covers_are_free(void)
+{
+	tac_rng rng = tac_rng_seed((uint64_t)from_environment("TACTUS_SEED", 5), 1);
+	const tac_certificate_options options = tac_certificate_options_default();
+	int parts = 0;
+	for (int n = 0; n < test_rounds(140); n++) {
+		const int *which = pairs[n % PAIR_COUNT];
+		const mesh_body *moving = &bodies[which[0]], *fixed = &bodies[which[1]];
+		tac_sweep_context *context = contexts[n % PAIR_COUNT];
+		tac_drigid T = near_contact(&rng, moving, fixed, 3e-5);
+		const tac_dvec3 v = tac_dvec3_scale(tac_rng_unit_f64(&rng), 3e-4),
+				w = tac_dvec3_scale(tac_rng_unit_f64(&rng), 5e-3);
+		tac_sweep_context_set_work_limit(context, 0);
+		tac_sweep_context_reset(context);
+		static tac_contacts near;
+		tac_contacts_query(moving->body, fixed->body, &T, 2e-4, context,
+				   &near); // lists reach further
+		for (int k = 0; k < 30; k++) {
+			const tac_dvec3 aside = tac_dvec3_scale(tac_rng_unit_f64(&rng), 1e-4);
+			const tac_certificate c = tac_certificate_check(
+				moving->body, fixed->body, &T, tac_dvec3_add(v, aside), w, &options, context);
+			const double least = least_distance(&rng, moving, fixed, &T, tac_dvec3_add(v, aside),
+							    w, c.fraction, 4);
+			TEST_ASSERT_TRUE_MESSAGE(least >= options.threshold * 0.999,
+						 "a part comes too close");
+			parts +=
+				c.fraction > 0 && c.moving_triangle < 0 && (c.flags & TAC_SWEEP_BUDGET_SPENT);
+			T = tac_certificate_pose(&T, tac_dvec3_add(v, aside), w, c.fraction);
+			tac_sweep_context_set_work_limit(context, 20 + (int64_t)(tac_rng_f64(&rng) * 200));
+		}
+		tac_sweep_context_set_work_limit(context, 0);
+	}
+	char text[80];
+	snprintf(text, sizeof text, "%d parts", parts);
+	TEST_MESSAGE(text);
+	TEST_ASSERT_GREATER_THAN(50, parts);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -277,6 +327,7 @@ int main(void)
 	RUN_TEST(start_that_touches_proves_nothing);
 	RUN_TEST(invalid_motions_and_a_spent_budget_prove_nothing);
 	RUN_TEST(work_that_ends_anywhere_proves_no_more);
+	RUN_TEST(parts_that_an_old_list_covers_are_free);
 	for (int i = 0; i < PAIR_COUNT; i++)
 		tac_sweep_context_destroy(&contexts[i]);
 	for (int i = 0; i < BODY_COUNT; i++)
