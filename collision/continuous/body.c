@@ -50,6 +50,11 @@ typedef struct range {
 	tac_box box;
 } range;
 
+static int32_t size_of(const range *p)
+{
+	return p->end - p->begin;
+}
+
 static tac_dvec3 vertex_of(const tac_mesh *mesh, int32_t v)
 {
 	return tac_dvec3_from_vec3(mesh->vertices[v]);
@@ -257,13 +262,14 @@ static void bound(builder *b, const range *p, tac_body_node *node, int k)
 	node->slab_half[k] = 0.5f * (hi - lo) + pad;
 	node->slab_radius[k] = radius + pad;
 	node->ball_radius[k] = ball + pad;
+	for (int c = 0; c < 3 && size_of(p) == 1; c++) {
+		tac_vec3 from = tac_vec3_sub(corner(b, p->begin, c), middle);
+		node->vertex[c][0][k] = from.x;
+		node->vertex[c][1][k] = from.y;
+		node->vertex[c][2][k] = from.z;
+	}
 	bound_along(b, p, normal, middle, pad, node, k);
 	node->sphere[k] = sphere_of(b, p);
-}
-
-static int32_t size_of(const range *p)
-{
-	return p->end - p->begin;
 }
 
 // The range to split next; -1: none. Ranges with more triangles than a node holds come first, the one with

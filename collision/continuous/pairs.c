@@ -22,7 +22,7 @@
 #define LIST_TURN        0.01
 #define LIST_TURN_MAX    0.1
 // The work for each pair of a list, with the nodes above it.
-#define LIST_WORK (3 * TAC_WORK_NODE_PAIR / 2 + TAC_WORK_FIND_AXIS)
+#define LIST_WORK (2 * TAC_WORK_NODE_PAIR + TAC_WORK_FIND_AXIS)
 // Steps in which the reach of a query is lowered to keep the limit of pairs.
 #define BINS 64
 // How much rounding may take from a bound of a distance, relative to the size of the bodies.

@@ -43,21 +43,22 @@ typedef struct tac_separating_axes {
 #define TAC_AXIS_LENGTH (1 - 2e-6)
 
 // The bounds of the children of a moving node in a descent of two trees, in the fixed frame, lane by lane. A
-// box contains the whole motion of a child; its slab and its length are those at the start. half_path is half
-// the displacement of the centre, and `stray` how far rotation can carry a point away from the path of the
-// centre.
+// box contains the whole motion of a child; its slab, its length and its vertices are those halfway.
+// half_path is half the displacement of the centre of its box at rest, and `stray` how far rotation can carry
+// a point away from that path.
 typedef struct tac_pair_bounds8 {
 	_Alignas(32) float centre[3][TAC_BODY_WIDTH];
 	float half[3][TAC_BODY_WIDTH], half_path[3][TAC_BODY_WIDTH];
 	float normal[3][TAC_BODY_WIDTH], slab_offset[TAC_BODY_WIDTH], slab_half[TAC_BODY_WIDTH];
 	float along[3][TAC_BODY_WIDTH], along_half[TAC_BODY_WIDTH], side_radius[TAC_BODY_WIDTH];
 	float stray[TAC_BODY_WIDTH];
-	float size[TAC_BODY_WIDTH]; // the sum of the half sides of the box at rest
+	float vertex[3][3][TAC_BODY_WIDTH]; // of a triangle, relative to the centre
+	float size[TAC_BODY_WIDTH];         // the sum of the half sides of the box at rest
 } tac_pair_bounds8;
 
 // Pairs of nodes are opened in chunks, last in, first out. Each level of either tree leaves at most seven
 // chunks waiting; the first chunk has the children of the moving root.
-#define TAC_PAIR_CHUNK 16
+#define TAC_PAIR_CHUNK 32
 #define TAC_PAIR_STACK ((2 * 7 * TAC_BODY_LEVELS + 2) * TAC_PAIR_CHUNK)
 // Moving nodes whose bounds in motion are kept.
 #define TAC_PAIR_MOVED 64
@@ -121,7 +122,7 @@ struct tac_sweep_context {
 };
 
 // What each step of a query counts as work.
-#define TAC_WORK_NODE_PAIR      4  // opening a pair of nodes
+#define TAC_WORK_NODE_PAIR      5  // opening a pair of nodes
 #define TAC_WORK_CULL_AXES8     2  // culling eight listed pairs by their axes
 #define TAC_WORK_CULL_PLANES    1  // culling a pair by the planes of its triangles
 #define TAC_WORK_FIND_AXIS      2  // finding the axis of a pair

@@ -422,8 +422,13 @@ static void descents_of_large_bodies_find_all_near_pairs(void)
 	tac_mesh_destroy(&large.mesh);
 }
 
+// So many copies of one triangle: nodes have triangles and other nodes as children.
+#define COPIES 12
+
 // Two triangles whose distance is the reach at one moment of the motion and more at any other: in the middle
-// of an arc, at its ends, and far from the origin, where floats are coarse.
+// of an arc, at its ends, and far from the origin, where floats are coarse. The reach is along a random
+// direction, outwards from the axis, or along the normal, where the bounds are tight. Slivers, and
+// copies of a triangle, each of which is found.
 static void descents_find_a_pair_that_just_comes_within_reach(void)
 {
 	tac_rng rng = tac_rng_seed(5, 70);
@@ -434,6 +439,9 @@ static void descents_find_a_pair_that_just_comes_within_reach(void)
 		for (int k = 0; k < 3; k++)
 			v[0][k] = tac_vec3_from_dvec3(tac_dvec3_add(
 				tac_dvec3_splat(far), tac_dvec3_scale(tac_rng_unit_f64(&rng), size)));
+		if (round % 11 == 0 && far == 0) // a sliver
+			v[0][2] = tac_vec3_add_scaled(v[0][1], round % 2 ? 1e-2f : 1e-4f,
+						      tac_vec3_sub(v[0][2], v[0][1]));
 		motion m = {.kind = 1 + round % 2, .reach = size * pow(10, tac_rng_range_f64(&rng, -5, -2))};
 		m.T.R = round % 5 ? tac_dmat3_from_quat(tac_rng_rotation_f64(&rng)) : tac_dmat3_identity();
 		m.T.t = tac_dvec3_scale(tac_dmat3_apply(m.T.R, tac_dvec3_splat(far)), -1);
@@ -447,21 +455,29 @@ static void descents_find_a_pair_that_just_comes_within_reach(void)
 		// The moment, and the direction from there: outwards from the axis, or random.
 		double s = round % 7 ? tac_rng_f64(&rng) : 0.5;
 		ref_pose P = ref_pose_at(&m.T, m.v, m.centre, m.axis, m.angle, s);
-		tac_dvec3 away = tac_rng_unit_f64(&rng);
+		tac_dvec3 away = tac_rng_unit_f64(&rng), p[3];
 		for (int k = 0; k < 3; k++) {
 			ref_vec x = ref_place(&P, v[0][k]);
-			tac_dvec3 p = tac_dvec3_make((double)x.x, (double)x.y, (double)x.z);
-			if (round % 2 && k == 0) {
-				tac_dvec3 out = tac_dvec3_sub(p, m.centre);
-				away = tac_dvec3_normalize(
-					tac_dvec3_add_scaled(out, -tac_dvec3_dot(out, m.axis), m.axis));
-			}
-			v[1][k] = tac_vec3_from_dvec3(tac_dvec3_add_scaled(p, m.reach, away));
+			p[k] = tac_dvec3_make((double)x.x, (double)x.y, (double)x.z);
 		}
-		tac_mesh_triangle t = {{0, 1, 2}};
+		const tac_dvec3 out = tac_dvec3_sub(p[0], m.centre),
+				across =
+					tac_dvec3_cross(tac_dvec3_sub(p[1], p[0]), tac_dvec3_sub(p[2], p[0]));
+		if (round % 4 >= 2 && tac_dvec3_length(across) > 0)
+			away = tac_dvec3_normalize(across);
+		else if (round % 2)
+			away = tac_dvec3_normalize(
+				tac_dvec3_add_scaled(out, -tac_dvec3_dot(out, m.axis), m.axis));
+		for (int k = 0; k < 3; k++)
+			v[1][k] = tac_vec3_from_dvec3(tac_dvec3_add_scaled(p[k], m.reach, away));
+		tac_mesh_triangle t[COPIES];
+		int32_t copies[2];
 		mesh_body two[2];
+		for (int k = 0; k < COPIES; k++)
+			t[k] = (tac_mesh_triangle){{0, 1, 2}};
 		for (int k = 0; k < 2; k++) {
-			two[k].mesh = mesh_of(v[k], 3, &t, 1);
+			copies[k] = round / 8 % 4 & (k + 1) ? COPIES : 1;
+			two[k].mesh = mesh_of(v[k], 3, t, copies[k]);
 			two[k].body = body_with_bsp(two[k].mesh);
 		}
 		double arm = tac_dvec3_length(tac_dvec3_cross(tac_dvec3_sub(m.T.t, m.centre), m.axis)) +
@@ -477,12 +493,13 @@ static void descents_find_a_pair_that_just_comes_within_reach(void)
 		for (int32_t simd = 0; simd <= TAC_SIMD_COUNT && distance > 0; simd++) {
 			if (simd < TAC_SIMD_COUNT && !tac_simd_supported((tac_simd)simd))
 				continue;
-			tac_near_pair pair;
-			pair_list l = {0, 1, &pair};
+			tac_near_pair found[COPIES * COPIES];
+			pair_list l = {0, COPIES * COPIES, found};
 			two[0].body->simd = simd;
 			(simd < TAC_SIMD_COUNT ? tac_pairs_visit : tac_pairs_visit_bsp)(
 				two[0].body, two[1].body, &m.sweep, &reach, add_pair, &l, NULL);
-			TEST_ASSERT_EQUAL_INT32_MESSAGE(1, l.count, tac_simd_name((tac_simd)simd));
+			TEST_ASSERT_EQUAL_INT32_MESSAGE(copies[0] * copies[1], l.count,
+							tac_simd_name((tac_simd)simd));
 		}
 		mesh_body_free(&two[0]);
 		mesh_body_free(&two[1]);
