@@ -35,12 +35,12 @@
 #define SCO_SHRINK 0.5
 // After a step whose work ended too early, the next goes this fraction as far, or half of what it might have
 // gone, if that is more.
-#define SCO_PACE_SHRINK 0.8
+#define SCO_PACE_SHRINK 0.7
 // The pace grows while the dearest of the last steps took less than this share of its work. Larger: less lag
 // where surfaces are dense, and more steps that end early.
-#define SCO_PACE_COST 0.75
+#define SCO_PACE_COST 0.45
 // A step counts this much less with each one after it. Larger: slower growth, fewer steps that end early.
-#define SCO_PACE_MEMORY 0.9
+#define SCO_PACE_MEMORY 0.91
 // Contacts are listed up to this fraction of the trust radius, plus SCO_LIST_GAPS. Gaps of sliding surfaces
 // close slowly, and the certificate finds what the list misses. Larger: longer lists. Smaller: more
 // injections.
