@@ -382,18 +382,18 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 {
 	device = tac_dpose_normalize(device);
 	sco->tick = (tac_sco_tick){.device = device, .work = begin_work(sco)};
-	const double slew = sco->def.slew_m_per_s * sco->def.period_s;
-	sco->tick.slew_limit_m = slew > 0 ? slew : HUGE_VAL;
+	double slew = sco->def.slew_m_per_s * sco->def.period_s;
 	double travel = HUGE_VAL; // of the device
 	if (sco->has_last_device) {
 		travel = tac_sco_max_travel(sco, tac_sco_twist_to(sco->last_device, device));
-		sco->tick.slew_limit_m += SCO_SLEW_DEVICE_FACTOR * travel;
+		slew += SCO_SLEW_DEVICE_FACTOR * travel;
 		// A hand that sets off is followed in as few substeps as one that goes on.
 		if (travel > SCO_GROWTH * sco->last_device_travel_m)
 			sco->trust.radius_m = fmin(fmax(sco->trust.radius_m, travel), sco->def.trust_max_m);
 		sco->last_device_travel_m = travel;
 	}
-	sco->tick.slew_limit_m = fmin(sco->tick.slew_limit_m, sco->pace.max_m);
+	// Without a slew limit there is no pace, either: where a contact vanishes the tool snaps.
+	sco->tick.slew_limit_m = sco->def.slew_m_per_s > 0 ? fmin(slew, sco->pace.max_m) : HUGE_VAL;
 	// A device that stands still makes no noise: the longer it does, the less a turn beyond pi is kept.
 	if (travel > 0)
 		sco->turn_hysteresis_rad = SCO_TURN_HYSTERESIS_RAD;
