@@ -387,23 +387,28 @@ static void prove_nested(query *q)
 	}
 }
 
+// The first `part` of the motion from the pose T.
+static tac_swept_motion sweep_of(const tac_body *moving, const tac_body *fixed, const tac_drigid *T,
+				 tac_dvec3 v, tac_dvec3 w, double part)
+{
+	tac_swept_motion sweep = tac_swept_motion_make(*T, tac_certificate_pose(T, v, w, part),
+						       part * tac_dvec3_length(w), moving->radius);
+	sweep.without = tac_nested_find(moving, fixed, &sweep);
+	return sweep;
+}
+
 // The part of a motion for which the context has a list of near pairs, with what a contact query at its end
 // needs. It makes a list for all of the motion; the next motion goes on with one that takes too much work.
 // 0: there is none, although the list has taken all of the work.
 static double listed_part(const tac_body *moving, const tac_body *fixed, const tac_drigid *T, tac_dvec3 v,
 			  tac_dvec3 w, double threshold, tac_sweep_context *context)
 {
-	const double reach = fmax(threshold, tac_sweep_context_end_reach(context)),
-		     angle = tac_dvec3_length(w);
-	tac_swept_motion whole =
-		tac_swept_motion_make(*T, tac_certificate_pose(T, v, w, 1), angle, moving->radius);
-	whole.without = tac_nested_find(moving, fixed, &whole);
+	const double reach = fmax(threshold, tac_sweep_context_end_reach(context));
+	const tac_swept_motion whole = sweep_of(moving, fixed, T, v, w, 1);
 	if (tac_sweep_context_extend(context, moving, fixed, &whole, reach, LIST_SHARE))
 		return 1;
 	for (double part = 0.5; part >= LEAST_PART; part *= 0.5) {
-		tac_swept_motion sweep = tac_swept_motion_make(*T, tac_certificate_pose(T, v, w, part),
-							       part * angle, moving->radius);
-		sweep.without = tac_nested_find(moving, fixed, &sweep);
+		const tac_swept_motion sweep = sweep_of(moving, fixed, T, v, w, part);
 		if (tac_sweep_context_covers(context, &sweep, reach))
 			return part;
 	}
@@ -438,9 +443,8 @@ tac_certificate tac_certificate_check(const tac_body *moving, const tac_body *fi
 	q.w = tac_dvec3_scale(w, part);
 	q.v_length = tac_dvec3_length(q.v);
 	q.w_length = tac_dvec3_length(q.w);
-	q.sweep = tac_swept_motion_make(*T, tac_certificate_pose(T, q.v, q.w, 1), q.w_length, moving->radius);
+	q.sweep = sweep_of(moving, fixed, T, q.v, q.w, 1);
 	q.pair = (tac_triangle_pair){.moving = moving, .fixed = fixed, .loaded = -1};
-	q.sweep.without = tac_nested_find(moving, fixed, &q.sweep);
 	tac_pair_search search = {
 		.moving = moving,
 		.fixed = fixed,
