@@ -28,13 +28,14 @@
 // --- controllers: how far contacts are listed and how far a substep goes ---
 
 // What worked may be this many times as long the next time: the travel of the last step, or a substep that
-// the trust radius limited. Larger: longer lists. Smaller: an accelerating hand
-// needs more substeps.
+// the trust radius limited; the pace grows by at most this. Larger: longer lists. Smaller: an accelerating
+// hand needs more substeps.
 #define SCO_GROWTH 1.5
-// What failed is tried this much shorter: blocked substeps, proofs that took too much work, stopped rolls.
+// What failed is tried this much shorter: blocked substeps, proofs that took too much work, stopped rolls. A
+// step whose work ended too early lowers the pace by no more than this.
 #define SCO_SHRINK 0.5
-// After a step whose work ended too early, the next goes this fraction as far, or half of what it might have
-// gone, if that is more.
+// After a step whose work ended too early, the next goes at most this fraction as far, or SCO_SHRINK of what
+// it might have gone, if that is more.
 #define SCO_PACE_SHRINK 0.7
 // The pace grows while the dearest of the last steps took less than this share of its work. Larger: less lag
 // where surfaces are dense, and more steps that end early.

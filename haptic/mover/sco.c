@@ -227,8 +227,9 @@ static int64_t collider_nodes(const tac_sco_def *def, int64_t usual)
 }
 
 // Asks the collider whether the SCO is free at its pose, or goes on with a check that is unfinished for lack
-// of nodes. An object that the last check found free at the same relative pose is not asked about again.
-static tac_overlap check(tac_sco *sco, tac_sco_work *work)
+// of nodes. With `goes_on`, an object that the last check found free at the same relative pose is not asked
+// about again. A check that begins asks about all, also where nothing has moved: an engine may be lost.
+static tac_overlap check(tac_sco *sco, bool goes_on, tac_sco_work *work)
 {
 	tac_overlap answer = TAC_OVERLAP_NONE;
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
@@ -236,7 +237,7 @@ static tac_overlap check(tac_sco *sco, tac_sco_work *work)
 			continue;
 		const tac_dpose T = tac_dpose_relative(o->pose, sco->pose);
 		if (!sco->check_unfinished) {
-			o->was_free = o->was_free && memcmp(&o->checked_at, &T, sizeof T) == 0;
+			o->was_free = goes_on && o->was_free && memcmp(&o->checked_at, &T, sizeof T) == 0;
 			o->checked_at = T;
 		}
 		if (o->was_free || answer != TAC_OVERLAP_NONE)
@@ -285,6 +286,7 @@ static void begin_obstacle(tac_sco_obstacle *obstacle)
 bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_world_objects)
 {
 	TAC_ASSERT(sco);
+	const bool goes_on = sco->reset_unfinished;
 	sco->fault_flags = TAC_SCO_FAULT;
 	sco->reset_unfinished = false;
 	forget_lists(sco);
@@ -306,7 +308,7 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++)
 		begin_obstacle(o);
 	tac_sco_work work = {.nodes_left = collider_nodes(&sco->def, SCO_RESET_NODES)};
-	if (check(sco, &work) != TAC_OVERLAP_NONE) {
+	if (check(sco, goes_on, &work) != TAC_OVERLAP_NONE) {
 		sco->reset_unfinished = sco->check_unfinished;
 		return false;
 	}
@@ -424,7 +426,7 @@ static void check_and_restore(tac_sco *sco, tac_sco_report *out_report)
 {
 	tac_sco_work *work = &sco->tick.work;
 	const bool spent = work->spent;
-	const tac_overlap answer = check(sco, work);
+	const tac_overlap answer = check(sco, false, work);
 	work->spent = spent;
 	if (answer == TAC_OVERLAP_NONE || sco->check_unfinished)
 		return;
