@@ -163,6 +163,27 @@ static tac_chip_error query_chip_error(const fixture *f, tac_dpose T)
 	return (tac_chip_error)(status >> TAC_CHIP_ERR_SHIFT & 0xff);
 }
 
+// The pose is checked in every tick, also where it is the one of the last.
+static void a_chip_error_is_noticed_while_the_tool_rests(void)
+{
+	fixture f;
+	fixture_build(&f, BALL PLAIN FLOOR, "chip", tac_servo_def_default());
+	const damage d = damage_make(&f, TAC_CHIP_ERR_NAN);
+	step_to(&f, tac_dvec3_make(0, 0, 0.03));
+	move_to(&f, tac_dvec3_make(0, 0, 0.008), 200);
+	const tac_snapshot *s = move_to(&f, tac_dvec3_make(0, 0, 0.008), 100);
+	const tac_dvec3 rest = s->T_world_sco.position;
+	const uint64_t unknown_ticks = s->unknown_ticks;
+	s = step_to(&f, tac_dvec3_make(0, 0, 0.008));
+	assert_near(rest, s->T_world_sco.position, 0);
+	TEST_ASSERT_EQUAL_UINT64(unknown_ticks, s->unknown_ticks);
+	*d.word = d.bad;
+	s = step_to(&f, tac_dvec3_make(0, 0, 0.008));
+	TEST_ASSERT_EQUAL_UINT64(unknown_ticks + 1, s->unknown_ticks);
+	*d.word = d.good;
+	fixture_fini(&f);
+}
+
 // An unknown answer counts as contact: the pose is held and the event is counted once.
 static void a_chip_error_holds_the_pose_and_lowers_the_force(void)
 {
@@ -650,6 +671,7 @@ int main(void)
 	RUN_TEST(pushing_five_millimetres_into_a_plane_at_500_N_per_m_gives_two_and_a_half_newtons);
 	RUN_TEST(sliding_below_a_frictionless_surface_exerts_no_drag);
 	RUN_TEST(a_squeezed_gripper_rests_where_fingers_and_spring_balance);
+	RUN_TEST(a_chip_error_is_noticed_while_the_tool_rests);
 	RUN_TEST(a_chip_error_holds_the_pose_and_lowers_the_force);
 	RUN_TEST(a_tool_that_begins_in_contact_waits_until_it_is_free);
 	RUN_TEST(a_waiting_tool_does_not_miss_a_short_free_moment);
