@@ -167,6 +167,22 @@ static tac_vec3 corner(const builder *b, int32_t item, int k)
 	return b->mesh->vertices[b->mesh->triangles[k < 3 ? t : b->partners[t]].vertex[k % 3]];
 }
 
+// The vertices of an item: a face of two triangles has the fourth at the corner of its second triangle that
+// is none of the first.
+static tac_vec3 leaf_vertex(const builder *b, int32_t item, int k)
+{
+	if (k < 3)
+		return corner(b, item, k);
+	const int32_t t = b->split.items[item].triangle;
+	for (int c = 3; c < corner_count(b, item); c++) {
+		const int32_t *first = b->mesh->triangles[t].vertex,
+			      v = b->mesh->triangles[b->partners[t]].vertex[c - 3];
+		if (v != first[0] && v != first[1] && v != first[2])
+			return b->mesh->vertices[v];
+	}
+	return corner(b, item, 0);
+}
+
 // Sets the segment across the slab's normal, of lane k, that the triangles of the range are close to. It lies
 // along the direction in which they extend most.
 static void bound_along(builder *b, const range *p, tac_vec3 normal, tac_vec3 middle, float pad,
@@ -262,8 +278,8 @@ static void bound(builder *b, const range *p, tac_body_node *node, int k)
 	node->slab_half[k] = 0.5f * (hi - lo) + pad;
 	node->slab_radius[k] = radius + pad;
 	node->ball_radius[k] = ball + pad;
-	for (int c = 0; c < 3 && size_of(p) == 1; c++) {
-		tac_vec3 from = tac_vec3_sub(corner(b, p->begin, c), middle);
+	for (int c = 0; c < TAC_LEAF_VERTICES && size_of(p) == 1; c++) {
+		tac_vec3 from = tac_vec3_sub(leaf_vertex(b, p->begin, c), middle);
 		node->vertex[c][0][k] = from.x;
 		node->vertex[c][1][k] = from.y;
 		node->vertex[c][2][k] = from.z;
@@ -414,11 +430,12 @@ static int32_t narrow_edge(const tac_mesh *mesh, int32_t t)
 }
 
 // The triangle that makes a long and narrow flat face together with t: both have the diagonal as their
-// longest edge, and are in the same sphere face, if any. -1: none.
+// longest edge, and are in the same sphere face, if any. -1: none. Only bodies with many such faces join
+// them.
 static int32_t other_half(const tac_body *body, int32_t t)
 {
 	const tac_mesh *mesh = body->mesh;
-	const int32_t e = narrow_edge(mesh, t);
+	const int32_t e = body->narrow ? narrow_edge(mesh, t) : -1;
 	if (e < 0 || body->edge_kinds[e] != TAC_BODY_EDGE_FLAT || mesh->edges[e].triangle_count != 2)
 		return -1;
 	const int32_t other = mesh->edges[e].triangle[mesh->edges[e].triangle[0] == t];

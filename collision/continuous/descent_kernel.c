@@ -13,7 +13,7 @@ typedef struct bounds8 {
 	tac_f32x8 centre[3], half[3], half_path[3];
 	tac_f32x8 normal[3], slab_offset, slab_half;
 	tac_f32x8 along[3], along_half, side_radius, stray;
-	tac_f32x8 vertex[3][3];
+	tac_f32x8 vertex[TAC_LEAF_VERTICES][3];
 } bounds8;
 
 // All lanes of a row, or the given one in every lane; -1: all.
@@ -30,8 +30,8 @@ INLINE bounds8 load_moved(const tac_pair_bounds8 *n, int lane, bool stationary, 
 		out.half_path[i] = stationary ? zero : ROW(half_path[i]);
 		out.normal[i] = ROW(normal[i]);
 		out.along[i] = narrow ? ROW(along[i]) : zero;
-		for (int k = 0; k < 3; k++)
-			out.vertex[k][i] = narrow ? zero : ROW(vertex[k][i]);
+		for (int k = 0; k < TAC_LEAF_VERTICES; k++)
+			out.vertex[k][i] = ROW(vertex[k][i]);
 	}
 	out.slab_offset = ROW(slab_offset);
 	out.slab_half = ROW(slab_half);
@@ -52,8 +52,8 @@ INLINE bounds8 load_fixed(const tac_body_node *n, int lane, bool narrow)
 		out.half_path[i] = zero;
 		out.normal[i] = ROW(slab_normal[i]);
 		out.along[i] = narrow ? ROW(along[i]) : zero;
-		for (int k = 0; k < 3; k++)
-			out.vertex[k][i] = narrow ? zero : ROW(vertex[k][i]);
+		for (int k = 0; k < TAC_LEAF_VERTICES; k++)
+			out.vertex[k][i] = ROW(vertex[k][i]);
 	}
 	out.slab_offset = ROW(slab_offset);
 	out.slab_half = ROW(slab_half);
@@ -71,6 +71,7 @@ typedef struct midway {
 	float spread[3][3]; // that of tac_swept_motion
 	float bend;         // how far a point strays from the chord of its path, m
 	float turn;         // how far a point strays from R x about another at the distance 1
+	float shrink;       // of that, what is due to R being no rotation
 } midway;
 
 static midway midway_make(const tac_swept_motion *s)
@@ -88,37 +89,62 @@ static midway midway_make(const tac_swept_motion *s)
 	}
 	m.bend = (float)s->bend;
 	// The square: R is not quite a rotation, so along R n a point is up to that much further than before.
-	m.turn = (float)(0.5 * s->turn + 0.25 * s->turn * s->turn);
+	m.shrink = (float)(0.25 * s->turn * s->turn);
+	m.turn = (float)(0.5 * s->turn) + m.shrink;
 	return m;
 }
 
-INLINE tac_f32x8 smallest3(tac_f32x8 a, tac_f32x8 b, tac_f32x8 c)
+// The least and the most of the leaves' vertices in one coordinate. Without narrow faces leaves are
+// triangles.
+INLINE tac_f32x8 least_of(const tac_f32x8 v[TAC_LEAF_VERTICES], bool narrow)
 {
-	return tac_f32x8_min(a, tac_f32x8_min(b, c));
+	const tac_f32x8 three = tac_f32x8_min(v[0], tac_f32x8_min(v[1], v[2]));
+	return narrow ? tac_f32x8_min(three, v[3]) : three;
 }
 
-INLINE tac_f32x8 largest3(tac_f32x8 a, tac_f32x8 b, tac_f32x8 c)
+INLINE tac_f32x8 most_of(const tac_f32x8 v[TAC_LEAF_VERTICES], bool narrow)
 {
-	return tac_f32x8_max(a, tac_f32x8_max(b, c));
+	const tac_f32x8 three = tac_f32x8_max(v[0], tac_f32x8_max(v[1], v[2]));
+	return narrow ? tac_f32x8_max(three, v[3]) : three;
 }
 
-// Writes the bounds of the children of a moving node in motion. Bits of `triangles`: those that their
-// vertices bound. Not inlined: it is called from many places, and seldom.
-static void __attribute__((noinline)) move(const tac_body_node *n, const midway *m, unsigned triangles,
+// How far turning carries the points of the children away from the paths of their centres. Where nodes are
+// bounded along their length, a turn about that direction counts across it alone.
+INLINE tac_f32x8 stray_of(const tac_body_node *n, const midway *m, const tac_f32x8 along[3], bool narrow)
+{
+	const tac_f32x8 turn = tac_f32x8_splat(m->turn),
+			most = tac_f32x8_mul(turn, tac_f32x8_load(n->ball_radius));
+	if (!narrow)
+		return most;
+	const tac_f32x8 half_path[3] = {row(m->R_half, 0, along), row(m->R_half, 1, along),
+					row(m->R_half, 2, along)},
+			lengthwise = tac_f32x8_add(tac_f32x8_sqrt(dot(half_path, half_path)),
+						   tac_f32x8_splat(m->shrink)),
+			height = tac_f32x8_add(tac_f32x8_abs(tac_f32x8_load(n->slab_offset)),
+					       tac_f32x8_load(n->slab_half)),
+			across = tac_f32x8_add(tac_f32x8_load(n->side_radius), height);
+	return tac_f32x8_min(most,
+			     mad(tac_f32x8_mul(lengthwise, tac_f32x8_load(n->along_half)), turn, across));
+}
+
+// Writes the bounds of the children of a moving node in motion. Bits of `leaf`: those that their vertices
+// bound. Not inlined: it is called from many places, and seldom.
+static void __attribute__((noinline)) move(const tac_body_node *n, const midway *m, unsigned leaf,
 					   tac_pair_bounds8 *out, bool stationary, bool narrow)
 {
+	const int vertices = narrow ? TAC_LEAF_VERTICES : 3;
 	tac_f32x8 c[3], h[3], normal[3], along[3], box[3], at[3];
-	tac_f32x8 bend = tac_f32x8_splat(m->bend), offset = tac_f32x8_load(n->slab_offset),
-		  stray = tac_f32x8_mul(tac_f32x8_splat(m->turn), tac_f32x8_load(n->ball_radius));
+	tac_f32x8 bend = tac_f32x8_splat(m->bend), offset = tac_f32x8_load(n->slab_offset);
 	for (int i = 0; i < 3; i++) {
 		c[i] = tac_f32x8_load(n->centre[i]);
 		h[i] = tac_f32x8_load(n->half[i]);
 		normal[i] = tac_f32x8_load(n->slab_normal[i]);
 		along[i] = tac_f32x8_load(n->along[i]);
 	}
+	const tac_f32x8 stray = stray_of(n, m, along, narrow);
 	// Lanes without a child keep a box that meets nothing.
 	const tac_m32x8 real =
-		tac_m32x8_and(tac_m32x8_from_bits(triangles), tac_f32x8_le(tac_f32x8_splat(0), h[0]));
+		tac_m32x8_and(tac_m32x8_from_bits(leaf), tac_f32x8_le(tac_f32x8_splat(0), h[0]));
 	for (int i = 0; i < 3; i++) {
 		at[i] = tac_f32x8_add(row(m->R, i, c), tac_f32x8_splat(m->t[i]));
 		box[i] = row(m->spread, i, h);
@@ -128,20 +154,19 @@ static void __attribute__((noinline)) move(const tac_body_node *n, const midway 
 		tac_f32x8_storeu(out->normal[i], turned);
 		if (narrow)
 			tac_f32x8_storeu(out->along[i], row(m->R, i, along));
-		if (!triangles)
+		if (!leaf)
 			continue;
-		tac_f32x8 v[3];
-		for (int k = 0; k < 3; k++) {
+		tac_f32x8 v[TAC_LEAF_VERTICES];
+		for (int k = 0; k < vertices; k++) {
 			const tac_f32x8 local[3] = {tac_f32x8_load(n->vertex[k][0]),
 						    tac_f32x8_load(n->vertex[k][1]),
 						    tac_f32x8_load(n->vertex[k][2])};
 			v[k] = row(m->R, i, local);
 		}
-		// The box of a triangle is that of its vertices.
-		const tac_f32x8 half = tac_f32x8_splat(0.5f), lo = smallest3(v[0], v[1], v[2]),
-				hi = largest3(v[0], v[1], v[2]),
-				shift = tac_f32x8_mul(tac_f32x8_add(lo, hi), half);
-		for (int k = 0; k < 3; k++)
+		// The box of a leaf is that of its vertices.
+		const tac_f32x8 half = tac_f32x8_splat(0.5f), lo = least_of(v, narrow),
+				hi = most_of(v, narrow), shift = tac_f32x8_mul(tac_f32x8_add(lo, hi), half);
+		for (int k = 0; k < vertices; k++)
 			tac_f32x8_storeu(out->vertex[k][i], tac_f32x8_sub(v[k], shift));
 		at[i] = tac_f32x8_add(at[i], shift);
 		offset = tac_f32x8_sub(offset, tac_f32x8_mul(turned, shift));
@@ -177,63 +202,72 @@ INLINE tac_f32x8 sine_of(tac_f32x8 cosine)
 		tac_f32x8_add(tac_f32x8_max(square, tac_f32x8_splat(0)), tac_f32x8_splat(SINE_ROUNDING)));
 }
 
-// A lower bound of the distance, along the direction in b's slab that is at a right angle to the length of
-// b. `apart` leads from the centre of b to that of a; `moving` is one of them.
-INLINE tac_f32x8 side_gap(const bounds8 *a, const bounds8 *b, const tac_f32x8 apart[3], const bounds8 *moving,
-			  bool stationary)
-{
-	tac_f32x8 side[3];
-	cross3(b->normal, b->along, side);
-	tac_f32x8 cosine = dot(side, a->normal), shift = mad(dot(side, apart), cosine, a->slab_offset);
-	tac_f32x8 extent = mad(mad(b->side_radius, tac_f32x8_abs(cosine), a->slab_half), sine_of(cosine),
-			       a->side_radius);
-	extent = mad(extent, tac_f32x8_abs(dot(side, a->along)), a->along_half);
-	if (!stationary)
-		extent = tac_f32x8_add(
-			extent, tac_f32x8_add(tac_f32x8_abs(dot(side, moving->half_path)), moving->stray));
-	return tac_f32x8_sub(tac_f32x8_abs(shift), extent);
-}
-
-// What bounds the children of a node: slabs, for triangles their vertices, or either, lane by lane.
+// What bounds the children of a node: slabs, for leaves their vertices, or either, lane by lane.
 typedef enum bounded { BY_SLABS, BY_EITHER, BY_VERTICES } bounded;
 
-// How far children of one body are from slabs of the other. `height` is that of their centres over the
-// middles of the slabs, `half` half the thickness of the slabs. The children are bounded by their own slabs:
-// `cosine` is that between both normals.
-INLINE tac_f32x8 gap_of_slab(const bounds8 *of, tac_f32x8 height, tac_f32x8 half, tac_f32x8 cosine)
+// The extent of children along a direction, from their centres.
+typedef struct extent8 {
+	tac_f32x8 middle, half;
+} extent8;
+
+// Along the direction n, by their slabs. `cosine` is that between n and their normals.
+INLINE extent8 extent_of_slab(const bounds8 *of, const tac_f32x8 n[3], tac_f32x8 cosine, bool narrow)
 {
-	const tac_f32x8 extent =
-		mad(mad(half, tac_f32x8_abs(cosine), of->slab_half), sine_of(cosine), of->side_radius);
-	return tac_f32x8_sub(tac_f32x8_abs(mad(height, cosine, of->slab_offset)), extent);
+	extent8 e = {
+		tac_f32x8_mul(cosine, of->slab_offset),
+		mad(tac_f32x8_mul(tac_f32x8_abs(cosine), of->slab_half), sine_of(cosine), of->side_radius)};
+	if (narrow)
+		e.half = mad(e.half, tac_f32x8_abs(dot(n, of->along)), of->along_half);
+	return e;
 }
 
-// The same by the vertices of triangles. `normal` is that of the slabs.
-INLINE tac_f32x8 gap_of_triangle(const bounds8 *of, tac_f32x8 height, tac_f32x8 half,
-				 const tac_f32x8 normal[3])
+// The same by the vertices of leaves.
+INLINE extent8 extent_of_leaf(const bounds8 *of, const tac_f32x8 n[3], bool narrow)
 {
-	const tac_f32x8 v0 = dot(normal, of->vertex[0]), v1 = dot(normal, of->vertex[1]),
-			v2 = dot(normal, of->vertex[2]), above = tac_f32x8_add(height, smallest3(v0, v1, v2)),
-			below = tac_f32x8_add(height, largest3(v0, v1, v2));
-	return tac_f32x8_sub(tac_f32x8_max(above, tac_f32x8_neg(below)), tac_f32x8_add(half, of->slab_half));
+	const tac_f32x8 half = tac_f32x8_splat(0.5f),
+			v[TAC_LEAF_VERTICES] = {dot(n, of->vertex[0]), dot(n, of->vertex[1]),
+						dot(n, of->vertex[2]), dot(n, of->vertex[3])},
+			lo = least_of(v, narrow), hi = most_of(v, narrow);
+	return (extent8){tac_f32x8_mul(tac_f32x8_add(lo, hi), half),
+			 mad(of->slab_half, tac_f32x8_sub(hi, lo), half)};
 }
 
-// The same by either. Bits of `triangles`: lanes that are bounded by vertices.
-INLINE tac_f32x8 gap_of(const bounds8 *of, bounded by, unsigned triangles, tac_f32x8 height, tac_f32x8 half,
-			const tac_f32x8 normal[3], tac_f32x8 cosine)
+// The leaves by their vertices, the others as `slab` tells. Bits of `leaf`: which are leaves.
+INLINE extent8 extent_by(const bounds8 *of, bounded by, unsigned leaf, const tac_f32x8 n[3], extent8 slab,
+			 bool narrow)
 {
-	if (by == BY_VERTICES)
-		return gap_of_triangle(of, height, half, normal);
-	const tac_f32x8 gap = gap_of_slab(of, height, half, cosine);
 	if (by == BY_SLABS)
-		return gap;
-	return tac_f32x8_select(tac_m32x8_from_bits(triangles), gap_of_triangle(of, height, half, normal),
-				gap);
+		return slab;
+	const extent8 vertices = extent_of_leaf(of, n, narrow);
+	if (by == BY_VERTICES)
+		return vertices;
+	const tac_m32x8 mask = tac_m32x8_from_bits(leaf);
+	return (extent8){tac_f32x8_select(mask, vertices.middle, slab.middle),
+			 tac_f32x8_select(mask, vertices.half, slab.half)};
+}
+
+// Across the length of children, in their slabs.
+INLINE extent8 extent_across(const bounds8 *of, bounded by, unsigned leaf, const tac_f32x8 side[3])
+{
+	return extent_by(of, by, leaf, side, (extent8){tac_f32x8_splat(0), of->side_radius}, true);
+}
+
+// A lower bound of the distance along the direction n, whose length is at most 1, of the moving a from the
+// fixed b. `apart` leads from the centre of b to that of a.
+INLINE tac_f32x8 gap_along(const tac_f32x8 n[3], const bounds8 *a, extent8 of_a, extent8 of_b,
+			   const tac_f32x8 apart[3], bool stationary)
+{
+	const tac_f32x8 middle = tac_f32x8_add(dot(n, apart), tac_f32x8_sub(of_a.middle, of_b.middle));
+	tac_f32x8 half = tac_f32x8_add(of_a.half, of_b.half);
+	if (!stationary)
+		half = tac_f32x8_add(half, tac_f32x8_add(tac_f32x8_abs(dot(n, a->half_path)), a->stray));
+	return tac_f32x8_sub(tac_f32x8_abs(middle), half);
 }
 
 // Lower bounds of the distance between the moving a and the fixed b, by the boxes and along the normals of
-// both slabs; where a body has narrow faces, also across their length. Bits of `triangles`: lanes bounded by
-// their vertices, of whichever is bounded by either.
-INLINE tac_f32x8 gaps(const bounds8 *a, const bounds8 *b, bounded a_by, bounded b_by, unsigned triangles,
+// both slabs; where a body has narrow faces, also across their length. Bits of `leaf`: lanes bounded by their
+// vertices, of whichever is bounded by either.
+INLINE tac_f32x8 gaps(const bounds8 *a, const bounds8 *b, bounded a_by, bounded b_by, unsigned leaf,
 		      bool stationary, bool narrow)
 {
 	tac_f32x8 apart[3], gap[3];
@@ -241,31 +275,28 @@ INLINE tac_f32x8 gaps(const bounds8 *a, const bounds8 *b, bounded a_by, bounded 
 		apart[i] = tac_f32x8_sub(a->centre[i], b->centre[i]);
 		gap[i] = tac_f32x8_sub(tac_f32x8_abs(apart[i]), tac_f32x8_add(a->half[i], b->half[i]));
 	}
-	// Of the centres: that of a over the slab of b, and that of b over the slab of a.
-	const tac_f32x8 height_a = tac_f32x8_sub(dot(b->normal, apart), b->slab_offset),
-			height_b = tac_f32x8_neg(tac_f32x8_add(dot(a->normal, apart), a->slab_offset));
-	tac_f32x8 half_b = b->slab_half, half_a = a->slab_half;
-	if (!stationary) {
-		half_b = tac_f32x8_add(half_b,
-				       tac_f32x8_add(tac_f32x8_abs(dot(b->normal, a->half_path)), a->stray));
-		half_a = tac_f32x8_add(half_a,
-				       tac_f32x8_add(tac_f32x8_abs(dot(a->normal, a->half_path)), a->stray));
-	}
-	if (narrow) {
-		half_b = mad(half_b, tac_f32x8_abs(dot(b->normal, a->along)), a->along_half);
-		half_a = mad(half_a, tac_f32x8_abs(dot(a->normal, b->along)), b->along_half);
-	}
 	const tac_f32x8 cosine = dot(a->normal, b->normal);
-	tac_f32x8 slabs = tac_f32x8_max(gap_of(a, a_by, triangles, height_a, half_b, b->normal, cosine),
-					gap_of(b, b_by, triangles, height_b, half_a, a->normal, cosine));
+	extent8 of_a = extent_by(a, a_by, leaf, b->normal, extent_of_slab(a, b->normal, cosine, narrow),
+				 narrow),
+		of_b = extent_by(b, b_by, leaf, a->normal, extent_of_slab(b, a->normal, cosine, narrow),
+				 narrow);
+	const extent8 slab_a = {a->slab_offset, a->slab_half}, slab_b = {b->slab_offset, b->slab_half};
+	tac_f32x8 most = tac_f32x8_max(gap_along(b->normal, a, of_a, slab_b, apart, stationary),
+				       gap_along(a->normal, a, slab_a, of_b, apart, stationary));
 	if (narrow) {
-		tac_f32x8 away[3];
-		for (int i = 0; i < 3; i++)
-			away[i] = tac_f32x8_neg(apart[i]);
-		slabs = tac_f32x8_max(slabs, tac_f32x8_max(side_gap(a, b, apart, a, stationary),
-							   side_gap(b, a, away, a, stationary)));
+		tac_f32x8 side[3];
+		cross3(b->normal, b->along, side);
+		of_a = extent_by(a, a_by, leaf, side, extent_of_slab(a, side, dot(side, a->normal), true),
+				 true);
+		of_b = extent_across(b, b_by, leaf, side);
+		most = tac_f32x8_max(most, gap_along(side, a, of_a, of_b, apart, stationary));
+		cross3(a->normal, a->along, side);
+		of_a = extent_across(a, a_by, leaf, side);
+		of_b = extent_by(b, b_by, leaf, side, extent_of_slab(b, side, dot(side, b->normal), true),
+				 true);
+		most = tac_f32x8_max(most, gap_along(side, a, of_a, of_b, apart, stationary));
 	}
-	return tac_f32x8_max(slabs, tac_f32x8_max(gap[0], tac_f32x8_max(gap[1], gap[2])));
+	return tac_f32x8_max(most, tac_f32x8_max(gap[0], tac_f32x8_max(gap[1], gap[2])));
 }
 
 static inline unsigned within(tac_f32x8 gap, float reach)
@@ -273,7 +304,7 @@ static inline unsigned within(tac_f32x8 gap, float reach)
 	return (unsigned)tac_m32x8_movemask(tac_f32x8_le(gap, tac_f32x8_splat(reach)));
 }
 
-// The children that are triangles, and lanes without a child.
+// The children that are leaves, and lanes without a child.
 static inline unsigned leaves(const tac_body_node *n)
 {
 	return (unsigned)tac_m32x8_movemask(tac_i32x8_lt(tac_i32x8_load(n->child), tac_i32x8_splat(0)));
@@ -283,7 +314,6 @@ static inline unsigned leaves(const tac_body_node *n)
 typedef struct descent {
 	const tac_body *moving, *fixed;
 	midway m;
-	unsigned triangles; // 0xff: children that are leaves are one triangle each; 0: they may be two
 	tac_pair_visitor visit;
 	void *user;
 	tac_pair_descent *at;
@@ -328,7 +358,7 @@ INLINE uint32_t moved(descent *d, uint32_t node, bool stationary, bool narrow)
 	if (at->moved_near[place])
 		extend_near_box(d, &d->moving->pair_nodes[at->moved_node[place]], at->moved_near[place]);
 	const tac_body_node *n = &d->moving->pair_nodes[node];
-	move(n, &d->m, narrow ? 0 : leaves(n) & d->triangles, &at->moved[place], stationary, narrow);
+	move(n, &d->m, leaves(n), &at->moved[place], stationary, narrow);
 	at->moved_node[place] = (int32_t)node;
 	at->moved_near[place] = 0;
 	return place;
@@ -346,8 +376,8 @@ INLINE int32_t put(int32_t *lanes_to, int32_t *other_to, int32_t at, tac_i32x8 l
 static const int32_t lane_numbers[TAC_BODY_WIDTH] = {0, 1, 2, 3, 4, 5, 6, 7};
 
 // Opens a node of one body, the moving one if `of_moving`, against a child of the other: finds its children
-// that come near, and what is opened next of each pair: the larger one, or the one that is no triangle. `by`:
-// what bounds all of them; BY_EITHER: some are triangles, bounded by their vertices. `top` is the height of
+// that come near, and what is opened next of each pair: the larger one, or the one that is no leaf. `by`:
+// what bounds all of them; BY_EITHER: some are leaves, bounded by their vertices. `top` is the height of
 // the stack; returns the new one.
 INLINE int32_t open_node(descent *d, int32_t top, uint32_t node, uint32_t child, bounded by, bool of_moving,
 			 bool stationary, bool narrow)
@@ -422,7 +452,7 @@ typedef struct classes {
 } classes;
 
 // Sorts pairs of the stack into classes.
-INLINE void classify(const descent *d, int32_t begin, int32_t end, bool narrow, classes *out)
+INLINE void classify(const descent *d, int32_t begin, int32_t end, classes *out)
 {
 	const tac_pair_descent *at = d->at;
 	const tac_body_node *const nodes[2] = {d->fixed->pair_nodes, d->moving->pair_nodes};
@@ -433,9 +463,9 @@ INLINE void classify(const descent *d, int32_t begin, int32_t end, bool narrow, 
 			       child = (uint32_t)((f & ~of_fixed) | (~m & of_fixed));
 		const tac_body_node *n = &nodes[1 + of_fixed][node],
 				    *p = &nodes[-of_fixed][child / TAC_BODY_WIDTH];
-		const unsigned leaf = leaves(n) & d->triangles,
-			       other = -((uint32_t)p->child[child % TAC_BODY_WIDTH] >> 31) & d->triangles;
-		const int by = narrow ? BY_SLABS : ((leaf | other) != 0) + ((leaf & other) == 0xff),
+		const unsigned leaf = leaves(n),
+			       other = 0xff & -((uint32_t)p->child[child % TAC_BODY_WIDTH] >> 31);
+		const int by = ((leaf | other) != 0) + ((leaf & other) == 0xff),
 			  class = 2 * by + 1 + of_fixed;
 		out->pairs[class][counts >> 8 * class & 0xff] = (uint64_t)node << 32 | child;
 		counts += (uint64_t)1 << 8 * class;
@@ -461,13 +491,11 @@ INLINE int32_t open_class(descent *d, int32_t top, const classes *c, bounded by,
 INLINE int32_t open_chunk(descent *d, int32_t top, int32_t count, bool stationary, bool narrow)
 {
 	classes c;
-	classify(d, top - count, top, narrow, &c);
+	classify(d, top - count, top, &c);
 	top -= count;
 	d->found = 0;
 	top = open_class(d, top, &c, BY_SLABS, true, stationary, narrow);
 	top = open_class(d, top, &c, BY_SLABS, false, stationary, narrow);
-	if (narrow)
-		return top;
 	top = open_class(d, top, &c, BY_EITHER, true, stationary, narrow);
 	top = open_class(d, top, &c, BY_EITHER, false, stationary, narrow);
 	top = open_class(d, top, &c, BY_VERTICES, true, stationary, narrow);
@@ -520,7 +548,6 @@ INLINE bool descend(const tac_body *moving, const tac_body *fixed, const tac_swe
 	d.moving = moving;
 	d.fixed = fixed;
 	d.m = midway_make(&turned);
-	d.triangles = moving->partners || fixed->partners ? 0 : 0xff;
 	d.visit = visit;
 	d.user = user;
 	d.at = at;

@@ -52,7 +52,7 @@ typedef struct tac_pair_bounds8 {
 	float normal[3][TAC_BODY_WIDTH], slab_offset[TAC_BODY_WIDTH], slab_half[TAC_BODY_WIDTH];
 	float along[3][TAC_BODY_WIDTH], along_half[TAC_BODY_WIDTH], side_radius[TAC_BODY_WIDTH];
 	float stray[TAC_BODY_WIDTH];
-	float vertex[3][3][TAC_BODY_WIDTH]; // of a triangle, relative to the centre
+	float vertex[TAC_LEAF_VERTICES][3][TAC_BODY_WIDTH]; // of a leaf, relative to the centre
 	float size[TAC_BODY_WIDTH];         // the sum of the half sides of the box at rest
 } tac_pair_bounds8;
 
