@@ -559,7 +559,9 @@ INLINE bool descend(const tac_body *moving, const tac_body *fixed, const tac_swe
 		d.hi[i] = tac_f32x8_splat(at->hi[i]);
 	}
 	int32_t top = at->top;
-	int64_t left = tac_sweep_context_work_left(context) / TAC_WORK_NODE_PAIR, opened = 0;
+	const int64_t each = narrow ? TAC_WORK_NARROW_PAIR : TAC_WORK_NODE_PAIR,
+		      left = tac_sweep_context_work_left(context) / each;
+	int64_t opened = 0;
 	bool ended = false;
 	while (top > 0 && !ended && opened < left) {
 		int32_t count = top < TAC_PAIR_CHUNK ? top : TAC_PAIR_CHUNK;
@@ -572,7 +574,7 @@ INLINE bool descend(const tac_body *moving, const tac_body *fixed, const tac_swe
 	}
 	// A pair that the limit leaves unopened is counted, too: the work exceeds its limit when pairs are
 	// missing.
-	tac_sweep_context_add_work(context, TAC_WORK_NODE_PAIR * (opened + (top > 0)));
+	tac_sweep_context_add_work(context, each * (opened + (top > 0)));
 	for (int32_t k = 0; k < TAC_PAIR_MOVED && near_box; k++) {
 		if (at->moved_near[k])
 			extend_near_box(&d, &moving->pair_nodes[at->moved_node[k]], at->moved_near[k]);

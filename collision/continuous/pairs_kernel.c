@@ -494,12 +494,14 @@ INLINE void separation_at(const wide_ends *s, int end, const tac_f32w n[3], tac_
 	out[1] = tac_f32w_sub(smaller3(zero, b1, b2), larger3(a0, a1, a2));
 }
 
-// Takes the direction n, of the length 1 at most, where it separates the pairs further. It is that at one end
-// of the sweep, and is either fixed or turns with the body. `turn` leads from that end to the other one.
+// Takes the direction n, of the length 1 at most, where it separates the pairs further, or leaves them less
+// deep in each other; zero is none. It is that at one end of the sweep, and is either fixed or turns with the
+// body. `turn` leads from that end to the other one.
 INLINE void try_direction(const wide_ends *s, int end, const tac_f32w n[3], const float turn[3][3],
 			  wide_best *best)
 {
 	const tac_f32w turned[3] = {row(turn, 0, n), row(turn, 1, n), row(turn, 2, n)};
+	const tac_m32w valid = tac_f32w_lt(tac_f32w_splat(0), dot(n, n));
 	tac_f32w here[2], fixed[2], turning[2];
 	separation_at(s, end, n, here);
 	separation_at(s, !end, n, fixed);
@@ -508,13 +510,14 @@ INLINE void try_direction(const wide_ends *s, int end, const tac_f32w n[3], cons
 		const tac_f32w clear = tac_f32w_min(here[side], fixed[side]),
 			       clear_turning =
 				       tac_f32w_sub(tac_f32w_min(here[side], turning[side]), s->charge);
-		const tac_m32w better = tac_f32w_lt(best->clearance, clear);
+		const tac_m32w better = tac_m32w_and(valid, tac_f32w_lt(best->clearance, clear));
 		for (int i = 0; i < 3; i++)
 			best->normal[i] =
 				tac_f32w_select(better, side ? tac_f32w_neg(n[i]) : n[i], best->normal[i]);
 		best->clearance = tac_f32w_select(better, clear, best->clearance);
-		const tac_m32w better_turning = tac_m32w_and(tac_f32w_lt(best->clearance, clear_turning),
-							     tac_f32w_le(best->clearance, s->enough));
+		const tac_m32w better_turning =
+			tac_m32w_and(tac_m32w_and(valid, tac_f32w_lt(best->clearance, clear_turning)),
+				     tac_f32w_le(best->clearance, s->enough));
 		for (int i = 0; i < 3; i++)
 			best->normal[i] = tac_f32w_select(better_turning, tac_f32w_splat(0), best->normal[i]);
 		best->clearance = tac_f32w_select(better_turning, clear_turning, best->clearance);

@@ -321,7 +321,7 @@ static void descend_in_slices(fixture *b, const motion *m, int64_t slice, tac_ne
 	int calls = 1;
 	descent.top = 0;
 	do
-		tac_sweep_context_set_work_limit(&context, slice * TAC_WORK_NODE_PAIR);
+		tac_sweep_context_set_work_limit(&context, slice * TAC_WORK_NARROW_PAIR);
 	while (!tac_pairs_visit_with_box(b->moving->body, b->fixed->body, &m->sweep, &m->reach, add_pair,
 					 &b->l, &context, out, &descent) &&
 	       calls++ < 1000000);
