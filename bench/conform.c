@@ -3,11 +3,11 @@
 // constraints put it, `at rest` the same 50 ms after the device stopped. Times are CPU times of the thread,
 // the least of several replays of each tick.
 //
-//   bench_conform [exact] [DETAILum] [turned] [SPEED] [NAME]
+//   bench_conform [exact] [DETAILum] [COUNTunits] [turned] [SPEED] [NAME]
 //
 // exact: with the triangles of the meshes, without flat faces triangulated anew; DETAILum: with bodies
-// simplified within so many micrometres; turned: only scenes that are turned in space; SPEED in m/s; NAME:
-// the scenes whose names begin so.
+// simplified within so many micrometres; COUNTunits: with so many work units a step; turned: only scenes that
+// are turned in space; SPEED in m/s; NAME: the scenes whose names begin so.
 #include "base/denormal.h"
 #include "bench/conforming.h"
 
@@ -28,13 +28,14 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void measure(conforming_make *make, bool turned, double speed, double flat_m, double detail_m)
+static void measure(conforming_make *make, bool turned, double speed, double flat_m, double detail_m,
+		    int64_t units)
 {
 	static conforming_run run;
 	conforming_world w = conforming_world_make(make, turned, flat_m, detail_m);
 	conforming_run_begin(&run, &w, speed);
 	for (int i = 0; i < REPLAYS; i++)
-		conforming_follow(&run, &w, conforming_work_units(&w), cpu_us);
+		conforming_follow(&run, &w, units > 0 ? units : conforming_work_units(&w), cpu_us);
 	double mean = 0, work = 0, most = 0;
 	for (int k = 0; k < run.ticks; k++) {
 		mean += run.us[k] / run.ticks;
@@ -55,11 +56,14 @@ int main(int argc, char **argv)
 	tac_denormal_flush(true);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	double flat_m = TAC_BODY_FLAT, detail_m = 0, speed = 0;
-	int first = 0; // 1: turned scenes alone
+	int first = 0;     // 1: turned scenes alone
+	int64_t units = 0; // 0: those of the servo
 	const char *only = "";
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "exact") == 0)
 			flat_m = 0;
+		else if (strstr(argv[i], "units"))
+			units = atoll(argv[i]);
 		else if (strstr(argv[i], "um"))
 			detail_m = 1e-6 * atof(argv[i]);
 		else if (strcmp(argv[i], "turned") == 0)
@@ -79,7 +83,7 @@ int main(int argc, char **argv)
 			const bool wanted = strncmp(c.name, only, strlen(only)) == 0;
 			conforming_free(&c);
 			for (int turned = first; turned < 2 && wanted; turned++)
-				measure(conforming_all[i], turned, speeds[k], flat_m, detail_m);
+				measure(conforming_all[i], turned, speeds[k], flat_m, detail_m, units);
 		}
 	}
 	return 0;

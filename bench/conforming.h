@@ -489,6 +489,8 @@ static inline tac_sco *conforming_sco(const conforming_world *w, int64_t work_un
 	def.work_units = work_units;
 	tac_sco *sco;
 	conforming_need(tac_sco_create(&def, &sco));
+	if (!tac_sco_reset(sco, conforming_to_world(w, w->c.start), NULL))
+		printf("%s: does not start free\n", w->c.name);
 	return sco;
 }
 
@@ -504,15 +506,26 @@ typedef struct conforming_run {
 	double rest_m; // after it
 	double load_m; // of all contacts at the end
 	double us[CONFORMING_TICKS], work[CONFORMING_TICKS];
+	tac_dpose goals[CONFORMING_TICKS]; // where the constraints put the tool
 	int moving, ticks, spent;
 } conforming_run;
 
+// Finds the goals of all ticks, before any is timed: their search would empty the caches between two steps.
 static inline void conforming_run_begin(conforming_run *run, const conforming_world *w, double speed)
 {
 	run->moving = (int)(conforming_length(&w->c) / speed * 1000);
 	run->ticks = CONFORMING_PRESS + CONFORMING_HOLD + run->moving + CONFORMING_REST;
-	for (int k = 0; k < run->ticks; k++)
+	tac_sco *ideal = conforming_sco(w, 1000000);
+	for (int k = 0; k < run->ticks; k++) {
+		const tac_dpose device = conforming_device(&w->c, k, run->moving);
+		static tac_sco_report report;
+		if (!w->c.goal)
+			tac_sco_step(ideal, conforming_to_world(w, device), NULL, &report);
+		run->goals[k] =
+			w->c.goal ? w->c.goal(&w->c, device) : conforming_from_world(w, report.T_world_sco);
 		run->us[k] = HUGE_VAL;
+	}
+	tac_sco_destroy(&ideal);
 }
 
 // The least time of each tick is kept, so that several runs exclude what the machine does beside them.
@@ -520,30 +533,19 @@ static inline void conforming_run_begin(conforming_run *run, const conforming_wo
 static inline void conforming_follow(conforming_run *run, const conforming_world *w, int64_t work_units,
 				     double (*clock_us)(void))
 {
-	tac_sco *sco = conforming_sco(w, work_units), *ideal = w->c.goal ? NULL : conforming_sco(w, 1000000);
-	const tac_dpose start = conforming_to_world(w, w->c.start);
-	if (!tac_sco_reset(sco, start, NULL) || (ideal && !tac_sco_reset(ideal, start, NULL)))
-		printf("%s: does not start free\n", w->c.name);
+	tac_sco *sco = conforming_sco(w, work_units);
 	run->lag_m = run->rest_m = run->load_m = 0;
 	run->spent = 0;
-	static tac_sco_report report, at_best;
+	static tac_sco_report report;
 	for (int k = 0; k < run->ticks; k++) {
-		const tac_dpose device = conforming_device(&w->c, k, run->moving),
-				there = conforming_to_world(w, device);
+		const tac_dpose there = conforming_to_world(w, conforming_device(&w->c, k, run->moving));
 		const double from = clock_us ? clock_us() : 0;
 		tac_sco_step(sco, there, NULL, &report);
 		run->us[k] = fmin(run->us[k], clock_us ? clock_us() - from : 0);
 		run->work[k] = (double)report.work_units;
 		run->spent += (report.flags & TAC_SCO_BUDGET_SPENT) != 0;
-		tac_dpose goal;
-		if (ideal) {
-			tac_sco_step(ideal, there, NULL, &at_best);
-			goal = conforming_from_world(w, at_best.T_world_sco);
-		} else {
-			goal = w->c.goal(&w->c, device);
-		}
 		const double lag =
-			conforming_apart(&w->c, conforming_from_world(w, report.T_world_sco), goal);
+			conforming_apart(&w->c, conforming_from_world(w, report.T_world_sco), run->goals[k]);
 		if (k >= CONFORMING_PRESS + CONFORMING_HOLD)
 			run->lag_m = fmax(run->lag_m, lag);
 		if (k >= run->ticks - CONFORMING_REST + CONFORMING_SETTLE)
@@ -552,7 +554,6 @@ static inline void conforming_follow(conforming_run *run, const conforming_world
 	for (int32_t i = 0; i < report.contact_count; i++)
 		run->load_m += report.contacts[i].load_m;
 	tac_sco_destroy(&sco);
-	tac_sco_destroy(&ideal);
 }
 
 #endif

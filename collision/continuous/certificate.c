@@ -45,8 +45,6 @@ typedef struct pair {
 	// World planes: the one that the context remembers, and the last one that separated.
 	tac_dvec3 remembered, separating;
 	bool has_remembered, has_separating;
-	bool is_lower; // than the pair that ended the proof so far: of equal fractions the lowest indices
-		       // count
 } pair;
 
 // An interval of the motion with the moving triangle and its normal at both ends.
@@ -202,7 +200,7 @@ static bool plane_exists(pair *p, const interval *i)
 static double prove(pair *p, const interval *i, int depth)
 {
 	double left = p->q->result.fraction;
-	if (i->s0 > left || (i->s0 == left && left < 1 && !p->is_lower))
+	if (i->s0 > left || (i->s0 == left && left < 1))
 		return i->s1;
 	if ((i->s1 <= left || depth == 0) && plane_exists(p, i))
 		return i->s1;
@@ -218,18 +216,11 @@ static double prove(pair *p, const interval *i, int depth)
 	return end < first.s1 ? end : prove(p, &second, depth - 1);
 }
 
-static bool is_lower(const tac_certificate *r, int32_t moving, int32_t fixed)
-{
-	return moving < r->moving_triangle || (moving == r->moving_triangle && fixed < r->fixed_triangle);
-}
-
 // Proves the loaded pair, which is `at`. Returns the end of the proved part of the motion.
 static double prove_pair(query *q, const tac_near_pair *at)
 {
 	const tac_swept_triangle *a = &q->pair.a;
-	pair p = {.q = q,
-		  .b = q->pair.b,
-		  .is_lower = is_lower(&q->result, a->triangle->id, q->pair.fixed_triangle->id)};
+	pair p = {.q = q, .b = q->pair.b};
 	interval i = {.s0 = 0, .s1 = 1};
 	double arm = 0, reach = 0;
 	for (int k = 0; k < 3; k++) {
@@ -264,12 +255,10 @@ static bool visit_pair(query *q, const tac_near_pair *at)
 	if (q->options->pair_limit > 0 && r->pairs > q->options->pair_limit)
 		return false;
 	double proved = prove_pair(q, at);
-	int32_t m = q->pair.a.triangle->id, f = q->pair.fixed_triangle->id;
-	// Of equal fractions the lowest indices, so that the result does not depend on the order of visits.
-	if (proved < r->fraction || (proved < 1 && proved == r->fraction && is_lower(r, m, f))) {
+	if (proved < r->fraction) {
 		r->fraction = proved;
-		r->moving_triangle = m;
-		r->fixed_triangle = f;
+		r->moving_triangle = q->pair.a.triangle->id;
+		r->fixed_triangle = q->pair.fixed_triangle->id;
 	}
 	return true;
 }
@@ -291,8 +280,7 @@ static double carried_needed(const query *q, double part)
 }
 
 // Removes the pairs that a plane separates during the first `part` of the motion, which is `sweep`, eight at
-// a time. Planes fixed in the world are remembered. Pairs that may take the place of the one that ended the
-// proof there stay. Returns how many are left, as far as the work goes.
+// a time. Planes fixed in the world are remembered. Returns how many are left, as far as the work goes.
 static int32_t separate(const query *q, const tac_swept_motion *sweep, double part, tac_near_pair *pairs,
 			int32_t count)
 {
@@ -308,9 +296,7 @@ static int32_t separate(const query *q, const tac_swept_motion *sweep, double pa
 					   2 * TAC_WORK_FIND_AXIS * n + TAC_WORK_CROSS_EDGES * with_edges);
 		for (int32_t i = 0; i < n; i++) {
 			const tac_dvec3 d = tac_dvec3_from_vec3(direction[i]);
-			if ((double)pairs[at + i].clearance <= needed ||
-			    (part < 1 && is_lower(&q->result, moving->triangles[pairs[at + i].moving].id,
-						  fixed->triangles[pairs[at + i].fixed].id)))
+			if ((double)pairs[at + i].clearance <= needed)
 				pairs[kept++] = pairs[at + i];
 			else if (q->context && tac_dvec3_length_squared(d) > 0)
 				tac_sweep_context_remember(q->context, &pairs[at + i],
