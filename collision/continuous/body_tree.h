@@ -38,8 +38,8 @@ typedef struct tac_body_node {
 	float slab_offset[TAC_BODY_WIDTH], slab_half[TAC_BODY_WIDTH], slab_radius[TAC_BODY_WIDTH];
 	float along[3][TAC_BODY_WIDTH], along_half[TAC_BODY_WIDTH], side_radius[TAC_BODY_WIDTH];
 	float ball_radius[TAC_BODY_WIDTH]; // the largest distance from the box centre
-	// The vertices of a child that is a leaf, relative to the box centre, by vertex and coordinate. Those of
-	// a triangle begin anew with the fourth.
+	// The vertices of a child that is a leaf, relative to the box centre, by vertex and coordinate. Those
+	// of a triangle begin anew with the fourth.
 	float vertex[TAC_LEAF_VERTICES][3][TAC_BODY_WIDTH];
 	int32_t child[TAC_BODY_WIDTH];  // a node; ~t: triangle t
 	int32_t sphere[TAC_BODY_WIDTH]; // the sphere face that has all of its triangles, plus 1; 0: none

@@ -656,14 +656,18 @@ static bool visit_listed(const tac_pair_search *s, tac_sweep_context *context, d
 	double reach = fmax(0, fmin(s->reach, covered));
 	int32_t count = cull_listed(s, context, reach);
 	// The axes of a list separate less and less along its way. Where too many pairs are left, new ones
-	// may separate most of them.
-	if (s->limit > 0 && !is_new && count > pair_limit(s, context)) {
+	// may separate most of them, if there is work for a list.
+	if (s->limit > 0 && !is_new && count > pair_limit(s, context) &&
+	    tac_sweep_context_work_left(context) > context->last_list_work) {
 		make_list(s->moving, s->fixed, s->sweep, s->reach, s->reach, context);
 		reach = fmax(0, fmin(s->reach, reach_during(context, list_of(context), s->sweep)));
 		count = cull_listed(s, context, reach);
 	}
 	if (s->limit > 0 && count > pair_limit(s, context)) {
-		reach = limited_reach(context->candidates, count, reach, pair_limit(s, context));
+		const double paid = limited_reach(context->candidates, count, reach, pair_limit(s, context)),
+			     most = limited_reach(context->candidates, count, reach, s->limit);
+		// Without what is enough, all of the query would have been in vain.
+		reach = fmax(paid, fmin(most, fmin(reach, context->enough)));
 		count = keep_within(context->candidates, context->candidates, count, reach);
 	}
 	if (out_reach)
