@@ -612,8 +612,9 @@ static bool add_to_chunk(void *user, int32_t moving, int32_t fixed)
 static double limited_reach(const tac_near_pair *pairs, int32_t count, double reach, int32_t limit)
 {
 	int32_t bins[BINS] = {0};
+	const float scale = reach > 0 ? (float)(BINS / reach) : 0;
 	for (int32_t i = 0; i < count; i++) {
-		const double at = (double)pairs[i].clearance / reach * BINS; // NaN: both are 0
+		const float at = pairs[i].clearance * scale;
 		bins[at >= BINS - 1 ? BINS - 1 : at > 0 ? (int)at : 0]++;
 	}
 	int k = 0;
@@ -664,10 +665,13 @@ static bool visit_listed(const tac_pair_search *s, tac_sweep_context *context, d
 		count = cull_listed(s, context, reach);
 	}
 	if (s->limit > 0 && count > pair_limit(s, context)) {
-		const double paid = limited_reach(context->candidates, count, reach, pair_limit(s, context)),
-			     most = limited_reach(context->candidates, count, reach, s->limit);
+		const double enough = fmin(reach, context->enough),
+			     paid = limited_reach(context->candidates, count, reach, pair_limit(s, context));
 		// Without what is enough, all of the query would have been in vain.
-		reach = fmax(paid, fmin(most, fmin(reach, context->enough)));
+		if (paid < enough)
+			reach = fmin(enough, limited_reach(context->candidates, count, reach, s->limit));
+		else
+			reach = paid;
 		count = keep_within(context->candidates, context->candidates, count, reach);
 	}
 	if (out_reach)
