@@ -1,8 +1,8 @@
-// Algebra: 3-vectors, 3x3 matrices, quaternions, poses and rigid transforms. Every type and function exists
-// in float (tac_vec3, tac_vec3_add: geometry and queries) and in double (tac_dvec3, tac_dvec3_add: what
-// accumulates or iterates). Both are generated from base/vec3.inl, mat3.inl, quat.inl, pose.inl and
-// rigid.inl, which document the functions. The precisions mix only in the explicit conversions at the end of
-// this header.
+// Algebra: 3-vectors, 3x3 matrices, quaternions, poses, twists and rigid transforms. Every type and function
+// exists in float (tac_vec3, tac_vec3_add: geometry and queries) and in double (tac_dvec3, tac_dvec3_add:
+// what accumulates or iterates). Both are generated from base/vec3.inl, mat3.inl, quat.inl, pose.inl,
+// twist.inl and rigid.inl, which document the functions. The precisions mix only in the explicit conversions
+// at the end of this header.
 //
 // Conventions: right-handed frames, column vectors, angles in rad. T_A_B maps coordinates of frame B to
 // coordinates of frame A, so T_A_C = compose(T_A_B, T_B_C). Matrices are row-major. Quaternions are stored
@@ -38,6 +38,7 @@ extern "C" {
 #include "base/mat3.inl"
 #include "base/quat.inl"
 #include "base/pose.inl"
+#include "base/twist.inl"
 #include "base/rigid.inl"
 // clang-format on
 #undef TAC_REAL
@@ -56,6 +57,7 @@ extern "C" {
 #include "base/mat3.inl"
 #include "base/quat.inl"
 #include "base/pose.inl"
+#include "base/twist.inl"
 #include "base/rigid.inl"
 // clang-format on
 #undef TAC_REAL

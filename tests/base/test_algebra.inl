@@ -597,6 +597,24 @@ static void IN_(pose_interpolates_from_end_to_end)(void)
 	TEST_ASSERT_FALSE(TAC_(pose_finite)(broken));
 }
 
+static void IN_(pose_after_a_twist_between_two_poses_is_the_second)(void)
+{
+	for (int n = 0; n < 100; n++) {
+		TAC_(pose) a = TAC_(random_pose)(), b = TAC_(random_pose)();
+		TAC_(twist) t = TAC_(twist_between)(a, b), half = TAC_(twist_scale)(t, TAC_K(0.5));
+		TAC_(pose) end = TAC_(pose_after)(a, t, 1), middle = TAC_(pose_after)(a, t, TAC_K(0.5));
+		TAC_(expect_vec3)
+		((long double)b.position.x, (long double)b.position.y, (long double)b.position.z, 16 * EPS,
+		 end.position);
+		expect(0, 64 * EPS, (long double)TAC_(quat_angle)(TAC_(pose_relative)(b, end).rotation));
+		TAC_(expect_same)(middle.position, TAC_(pose_after)(a, half, 1).position);
+		TAC_(expect_same)(t.v, TAC_(twist_add)(half, half).v);
+		TAC_(expect_same)(t.w, TAC_(twist_add)(half, half).w);
+		TAC_(pose) resting = TAC_(pose_after)(a, TAC_(twist_zero)(), 1);
+		TEST_ASSERT_EQUAL_MEMORY(&a.rotation, &resting.rotation, sizeof a.rotation);
+	}
+}
+
 static void IN_(run_all)(void)
 {
 	RUN_TEST(IN_(vector_operations_give_known_answers));
@@ -628,6 +646,7 @@ static void IN_(run_all)(void)
 	RUN_TEST(IN_(poses_compose_invert_and_relate));
 	RUN_TEST(IN_(relative_pose_keeps_its_digits_far_from_the_origin));
 	RUN_TEST(IN_(pose_interpolates_from_end_to_end));
+	RUN_TEST(IN_(pose_after_a_twist_between_two_poses_is_the_second));
 }
 
 #undef REAL

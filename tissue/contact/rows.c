@@ -25,11 +25,6 @@
 #define SOFT  0.8
 #define BULGE 0.27
 
-// A motion of the tool: its origin by v while it turns by w.
-typedef struct twist {
-	tac_dvec3 v, w;
-} twist;
-
 // The second moment along a direction.
 static double moment(const double *m, tac_dvec3 d)
 {
@@ -50,29 +45,22 @@ static tac_dvec3 get(const tac_contact_vectors *v, int32_t i)
 }
 
 // What the coupling yields to a wrench on the tool.
-static twist yielding(const tac_tissue *t, tac_wrench w)
+static tac_dtwist yielding(const tac_tissue *t, tac_wrench w)
 {
 	const tac_tissue_input *in = &t->input;
 	const bool turns = !t->def.fixed_rotation && in->turn_stiffness_Nm_per_rad > 0;
-	return (twist){tac_dvec3_scale(w.force_N, 1 / in->stiffness_N_per_m),
-		       turns ? tac_dvec3_scale(w.torque_Nm, 1 / in->turn_stiffness_Nm_per_rad)
-			     : tac_dvec3_zero()};
+	return (tac_dtwist){tac_dvec3_scale(w.force_N, 1 / in->stiffness_N_per_m),
+			    turns ? tac_dvec3_scale(w.torque_Nm, 1 / in->turn_stiffness_Nm_per_rad)
+				  : tac_dvec3_zero()};
 }
 
 // To where the coupling would take the tool without loads.
-static twist to_device(const tac_tissue *t, tac_dpose from)
+static tac_dtwist to_device(const tac_tissue *t, tac_dpose from)
 {
-	const tac_dpose to = t->input.T_body_device;
-	return (twist){tac_dvec3_sub(to.position, from.position),
-		       t->def.fixed_rotation ? tac_dvec3_zero()
-					     : tac_dquat_log(tac_dquat_mul(
-						       to.rotation, tac_dquat_conjugate(from.rotation)))};
-}
-
-static tac_dpose after(tac_dpose pose, twist m)
-{
-	return tac_dpose_make(tac_dvec3_add(pose.position, m.v),
-			      tac_dquat_mul(tac_dquat_exp(m.w), pose.rotation));
+	tac_dtwist m = tac_dtwist_between(from, t->input.T_body_device);
+	if (t->def.fixed_rotation)
+		m.w = tac_dvec3_zero();
+	return m;
 }
 
 tac_contact_place tac_contact_place_of(const tac_tissue *tissue, tac_dpose T_body_tool)
@@ -199,7 +187,7 @@ void tac_contact_cover(const tac_tissue *tissue, tac_contact_row *row, double co
 		LOVE * (1 - m->poisson * m->poisson) / (m->young_Pa * radius) * (1 / row->cover - 1);
 }
 
-static void assemble(tac_tissue *t, const problem *rows, twist ahead, bool held)
+static void assemble(tac_tissue *t, const problem *rows, tac_dtwist ahead, bool held)
 {
 	const tac_tissue_input *in = &t->input;
 	const bool turns = !t->def.fixed_rotation && in->turn_stiffness_Nm_per_rad > 0;
@@ -258,17 +246,16 @@ tac_wrench tac_contact_wrench(const tac_tissue *tissue, int32_t walls)
 	return w;
 }
 
-static tac_dpose yielded(const tac_tissue *t, tac_dpose from, twist ahead, int32_t walls)
+static tac_dpose yielded(const tac_tissue *t, tac_dpose from, tac_dtwist ahead, int32_t walls)
 {
-	const twist back = yielding(t, tac_contact_wrench(t, walls));
-	return after(from, (twist){tac_dvec3_add(ahead.v, back.v), tac_dvec3_add(ahead.w, back.w)});
+	const tac_dtwist back = yielding(t, tac_contact_wrench(t, walls));
+	return tac_dpose_after(from, tac_dtwist_add(ahead, back), 1);
 }
 
 tac_dpose tac_tissue_balance(tac_tissue *tissue, tac_dpose T_body_tool, bool held, tac_dpose *out_aim)
 {
 	tac_tissue *t = tissue;
-	const twist still = {tac_dvec3_zero(), tac_dvec3_zero()};
-	const twist ahead = held ? still : to_device(t, T_body_tool);
+	const tac_dtwist ahead = held ? tac_dtwist_zero() : to_device(t, T_body_tool);
 	problem rows;
 	linearise(t, T_body_tool);
 	list_rows(t, held, &rows);
