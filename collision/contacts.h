@@ -76,10 +76,19 @@ void tac_contacts_query(const tac_body *moving, const tac_body *fixed, const tac
 double tac_contacts_gap_after(const tac_contact_point *contact, const tac_body *moving, const tac_body *fixed,
 			      const tac_drigid *from, const tac_drigid *to);
 
-// Whether the unit vector n, in the mesh's frame and at a right angle to the edge, points away from both of
-// its faces: then the edge may be touched along n. Otherwise a face is closer, and a plane across n would be
-// a wall where none is. Thread: RT.
-bool tac_contacts_edge_is_exposed(const tac_mesh *mesh, int32_t edge, tac_dvec3 n);
+// What keeps two triangles on the two sides of a plane.
+typedef struct tac_triangle_contacts {
+	double distance;               // of the triangles, m
+	bool by_face;                  // the plane is that of a face, and may act where there is no face
+	tac_contact_point contacts[3]; // one for each vertex of one of them
+} tac_triangle_contacts;
+
+// The contacts of two triangles that are apart at the pose T, for a mover that has static queries alone. The
+// plane is the one across their closest points, or, where these lie on an edge whose faces are closer, that
+// of a face: so a flat floor is flat however it is triangulated, and a valley has no wall along its bottom.
+// Thread: RT.
+tac_triangle_contacts tac_contacts_of_triangles(const tac_mesh *moving, int32_t moving_triangle,
+						const tac_mesh *fixed, int32_t fixed_triangle, tac_dpose T);
 
 // Whether faces that count as spheres are inside one another at the pose. Sweeps examine their triangles, so
 // that a mover had better not use them there. Thread: RT.

@@ -114,6 +114,10 @@ TAC_API double tac_mesh_volume(const tac_mesh *mesh);
 // Thread: any.
 TAC_API double tac_mesh_size(const tac_mesh *mesh);
 
+// The largest distance of a vertex from the origin, m.
+// Thread: any.
+TAC_API double tac_mesh_radius(const tac_mesh *mesh);
+
 // Mesh files do not state their unit, and metres are assumed. Returns what one should multiply a length of
 // `size_m`, the largest extent of something to be touched, by: 1 from 1 mm to 1 m; 0.001 (the file has
 // millimetres) above that up to 1 km; 1000 below down to 1 µm; otherwise what makes it 100 mm.

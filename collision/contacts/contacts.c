@@ -643,11 +643,6 @@ double tac_contacts_gap_after(const tac_contact_point *contact, const tac_body *
 	return tac_dvec3_dot(normal, tac_dvec3_sub(tac_drigid_apply_point(to, local), foot));
 }
 
-bool tac_contacts_edge_is_exposed(const tac_mesh *mesh, int32_t edge, tac_dvec3 n)
-{
-	return tac_contacts_in_edge_cone(mesh, edge, n);
-}
-
 bool tac_contacts_nested(const tac_body *moving, const tac_body *fixed, const tac_drigid *T)
 {
 	const tac_swept_motion pose = tac_swept_motion_stationary(*T);

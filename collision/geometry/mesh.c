@@ -471,6 +471,14 @@ double tac_mesh_size(const tac_mesh *mesh)
 	return tac_dvec3_max_component(tac_dvec3_sub(high, low));
 }
 
+double tac_mesh_radius(const tac_mesh *mesh)
+{
+	double most = 0;
+	for (int32_t i = 0; i < mesh->vertex_count; i++)
+		most = fmax(most, tac_dvec3_length(tac_dvec3_from_vec3(mesh->vertices[i])));
+	return most;
+}
+
 double tac_mesh_plausible_scale(double size_m)
 {
 	static const double scales[] = {1, 1e-3, 1e3};

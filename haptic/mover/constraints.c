@@ -78,7 +78,7 @@ static void collect_rows(tac_sco *sco, double within)
 }
 
 // How far the tool's contact point of row i moves along the normal, to first order, m.
-static double linear_advance(const tac_sco *sco, int32_t i, tac_sco_twist t)
+static double linear_advance(const tac_sco *sco, int32_t i, tac_dtwist t)
 {
 	const double *row = sco->qp_rows[i], rho = sco->def.metric_m;
 	return sco->rows[i].length * (row[0] * t.v.x + row[1] * t.v.y + row[2] * t.v.z +
@@ -99,7 +99,7 @@ static double obstacle_advance(const tac_sco *sco, const tac_sco_row *row)
 }
 
 // Sets each row's curvature: the true gap after the solution `t` minus the linear one.
-static void correct_rows(tac_sco *sco, tac_sco_twist t)
+static void correct_rows(tac_sco *sco, tac_dtwist t)
 {
 	tac_drigid from, to;
 	int32_t object = -1;
@@ -109,7 +109,7 @@ static void correct_rows(tac_sco *sco, tac_sco_twist t)
 			object = row->object;
 			tac_sco_relative r = tac_sco_relative_motion(sco, &sco->obstacles[object], t);
 			from = tac_drigid_from_pose(r.start);
-			to = tac_drigid_from_pose(tac_sco_pose_after(r.start, r.twist, 1));
+			to = tac_drigid_from_pose(tac_dpose_after(r.start, r.twist, 1));
 		}
 		const tac_sco_obstacle *obstacle = &sco->obstacles[object];
 		const tac_contact_point *c = row->contact;
@@ -146,7 +146,7 @@ static int64_t qp_work(int32_t rows, int32_t iterations)
 }
 
 // Solves the QP, with bounds relaxed up to `last_mode` where it is infeasible.
-static bool run_qp(tac_sco *sco, tac_sco_twist t0, tac_sco_bounds last_mode, tac_sco_work *work,
+static bool run_qp(tac_sco *sco, tac_dtwist t0, tac_sco_bounds last_mode, tac_sco_work *work,
 		   tac_qp_result *out)
 {
 	const double rho = sco->def.metric_m;
@@ -173,7 +173,7 @@ static bool run_qp(tac_sco *sco, tac_sco_twist t0, tac_sco_bounds last_mode, tac
 	return false;
 }
 
-static tac_sco_twist solution(const tac_sco *sco, tac_sco_twist t0, const tac_qp_result *qp)
+static tac_dtwist solution(const tac_sco *sco, tac_dtwist t0, const tac_qp_result *qp)
 {
 	const double *y = qp->y;
 	t0.v = tac_dvec3_add(t0.v, tac_dvec3_make(y[0], y[1], y[2]));
@@ -184,7 +184,7 @@ static tac_sco_twist solution(const tac_sco *sco, tac_sco_twist t0, const tac_qp
 // Turns the row of a round tool's end on an edge or vertex towards the device, by at most the angle with the
 // tangent `most`. The half-space beyond any tangent plane of a ball is outside the ball, so the row is as
 // safe for the end of the substep. Returns the length of the change of the normal.
-static double roll_row(tac_sco *sco, int32_t i, tac_sco_twist to_device, double most)
+static double roll_row(tac_sco *sco, int32_t i, tac_dtwist to_device, double most)
 {
 	tac_sco_row *row = &sco->rows[i];
 	const tac_contact_point *c = row->contact;
@@ -219,7 +219,7 @@ static bool can_roll(const tac_sco *sco, const tac_qp_result *solved)
 // A round tool that only translates and rests on edges or vertices goes around them in one substep: its rows
 // become tangent planes at the end of the motion instead of the start. Tangent planes at the start would take
 // it around in many short substeps.
-static void roll(tac_sco *sco, tac_sco_twist to_device, const tac_qp_result *solved, tac_sco_twist *t)
+static void roll(tac_sco *sco, tac_dtwist to_device, const tac_qp_result *solved, tac_dtwist *t)
 {
 	if (!can_roll(sco, solved))
 		return;
@@ -242,7 +242,7 @@ static void roll(tac_sco *sco, tac_sco_twist to_device, const tac_qp_result *sol
 		if (rolled * round < SCO_MIN_TRAVEL_M ||
 		    !run_qp(sco, to_device, WITH_CURVATURE, &sco->tick.work, &qp))
 			return;
-		tac_sco_twist rolling = solution(sco, to_device, &qp);
+		tac_dtwist rolling = solution(sco, to_device, &qp);
 		if (tac_dvec3_length(tac_dvec3_sub(rolling.v, to_device.v)) >= left)
 			return;
 		double travel = tac_dvec3_length(rolling.v);
@@ -257,7 +257,7 @@ static void roll(tac_sco *sco, tac_sco_twist to_device, const tac_qp_result *sol
 }
 
 // False if the tool cannot yield to an obstacle, or if no work is left.
-static bool solve_rows(tac_sco *sco, tac_sco_twist t0, tac_qp_result *qp, tac_sco_twist *out_twist)
+static bool solve_rows(tac_sco *sco, tac_dtwist t0, tac_qp_result *qp, tac_dtwist *out_twist)
 {
 	if (!run_qp(sco, t0, NO_RETREAT, &sco->tick.work, qp) &&
 	    (tac_sco_any_obstacle_moves(sco) || !tac_sco_work_allows(&sco->tick.work, SCO_QP_SOLVE)))
@@ -266,7 +266,7 @@ static bool solve_rows(tac_sco *sco, tac_sco_twist t0, tac_qp_result *qp, tac_sc
 	return true;
 }
 
-bool tac_sco_solve(tac_sco *sco, tac_sco_twist t0, double reach, tac_sco_twist *out_twist)
+bool tac_sco_solve(tac_sco *sco, tac_dtwist t0, double reach, tac_dtwist *out_twist)
 {
 	tac_qp_result qp = {0};
 	collect_rows(sco, reach + sco->def.hold_gap_m);
@@ -277,8 +277,8 @@ bool tac_sco_solve(tac_sco *sco, tac_sco_twist t0, double reach, tac_sco_twist *
 	const bool pushing = tac_sco_any_obstacle_moves(sco);
 	if (s < 1 || bend >= SCO_MIN_TRAVEL_M || pushing) {
 		tac_sco_scale_obstacles(sco, s);
-		correct_rows(sco, tac_sco_twist_scale(*out_twist, s));
-		if (!solve_rows(sco, tac_sco_twist_scale(t0, s), &qp, out_twist))
+		correct_rows(sco, tac_dtwist_scale(*out_twist, s));
+		if (!solve_rows(sco, tac_dtwist_scale(t0, s), &qp, out_twist))
 			return false;
 	}
 	if (sco->def.fixed_rotation && !pushing)
@@ -337,7 +337,7 @@ void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report)
 	// This QP is exempt from the limit. Without curvature the last two modes are the same.
 	tac_sco_work extra = {.limit = INT64_MAX, .most = {[SCO_QP_SOLVE] = 2}};
 	tac_qp_result qp = {0};
-	run_qp(sco, tac_sco_twist_between(sco, sco->pose, sco->tick.device), CURVATURE_NO_RETREAT, &extra,
+	run_qp(sco, tac_sco_twist_towards(sco, sco->pose, sco->tick.device), CURVATURE_NO_RETREAT, &extra,
 	       &qp);
 	sco->tick.work.count[SCO_QP_SOLVE]++;
 	sco->tick.work.units += extra.units;

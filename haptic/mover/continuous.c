@@ -10,7 +10,7 @@
 
 // What the stages of a substep hand on.
 typedef struct substep {
-	tac_sco_twist to_device;
+	tac_dtwist to_device;
 	double device_travel; // m, of a motion to the device
 	bool push;            // an obstacle moves in it
 	// list
@@ -19,7 +19,7 @@ typedef struct substep {
 	double margin; // m, within which contacts are listed
 	bool slewed;   // the slew limit cut its reach
 	// solve
-	tac_sco_twist twist;
+	tac_dtwist twist;
 	double travel; // m, of the twist
 	bool limited;  // trust radius, turn or slew limit cut it short
 	// prove
@@ -62,7 +62,7 @@ static double plan_obstacle_motions(tac_sco *sco, double reach)
 			sco->listed_margin_m = -1;
 			continue;
 		}
-		obstacle->twist = tac_sco_twist_scale(obstacle->twist, s);
+		obstacle->twist = tac_dtwist_scale(obstacle->twist, s);
 		most = fmax(most, travel * s);
 	}
 	return most;
@@ -80,7 +80,7 @@ static double floor_from(const tac_sco *sco, double distance)
 
 // Moves by the proved fraction `f` of a substep, or by less, to a pose above the floor and closer to the
 // device. *out_fraction is what was made of it.
-static tac_sco_outcome settle(tac_sco *sco, tac_sco_twist t, double f, double from_distance, double margin,
+static tac_sco_outcome settle(tac_sco *sco, tac_dtwist t, double f, double from_distance, double margin,
 			      double *out_fraction)
 {
 	const bool must_come_closer =
@@ -91,7 +91,7 @@ static tac_sco_outcome settle(tac_sco *sco, tac_sco_twist t, double f, double fr
 	tac_sco_outcome refusal = f > 0 ? TAC_SCO_TOO_CLOSE : TAC_SCO_UNPROVED;
 	*out_fraction = 0;
 	for (int k = 0; k < tries && f > 0; k++, f *= 0.5) {
-		const tac_dpose there = tac_sco_pose_after(sco->pose, t, f);
+		const tac_dpose there = tac_dpose_after(sco->pose, t, f);
 		if (must_come_closer &&
 		    tac_sco_energy(sco, there, sco->tick.device) > energy - SCO_MIN_PROGRESS_M2) {
 			refusal = TAC_SCO_CONVERGED;
@@ -111,13 +111,12 @@ static tac_sco_outcome settle(tac_sco *sco, tac_sco_twist t, double f, double fr
 }
 
 // Sweeps the translation to the device, then the rotation. True if the SCO moved.
-static bool sweep_to_device(tac_sco *sco, tac_sco_twist to_device)
+static bool sweep_to_device(tac_sco *sco, tac_dtwist to_device)
 {
 	double travel = tac_sco_max_travel(sco, to_device);
 	if (travel > SCO_MAX_FLIGHT_M)
-		to_device = tac_sco_twist_scale(to_device, SCO_MAX_FLIGHT_M / travel);
-	const tac_sco_twist parts[] = {{to_device.v, tac_sco_no_motion.w},
-				       {tac_sco_no_motion.v, to_device.w}};
+		to_device = tac_dtwist_scale(to_device, SCO_MAX_FLIGHT_M / travel);
+	const tac_dtwist parts[] = {{to_device.v, tac_dvec3_zero()}, {tac_dvec3_zero(), to_device.w}};
 	const double lengths[] = {tac_dvec3_length(to_device.v), tac_dvec3_length(to_device.w)};
 	const double shortest[] = {sco->def.trust_max_m, sco->def.turn_max_rad};
 	bool moved = false;
@@ -180,7 +179,7 @@ static tac_sco_outcome list(tac_sco *sco, substep *p)
 		p->margin = sco->listed_margin_m;
 	if (sco->listed_margin_m < p->margin) {
 		double distance, covered = p->margin;
-		if (!tac_sco_query_contacts(sco, tac_sco_no_motion, 0, &covered, &distance))
+		if (!tac_sco_query_contacts(sco, tac_dtwist_zero(), 0, &covered, &distance))
 			return TAC_SCO_NO_LIST;
 		tac_sco_accept_contacts(sco, covered, distance);
 	}
@@ -196,7 +195,7 @@ static void limit(tac_sco *sco, substep *p)
 	if (sco->tick.rolling)
 		p->reach = fmax(p->reach, sco->tick.roll_limit_m);
 	double s = tac_sco_limit_factor(sco, p->twist, p->reach);
-	p->twist = tac_sco_twist_scale(p->twist, s);
+	p->twist = tac_dtwist_scale(p->twist, s);
 	tac_sco_scale_obstacles(sco, s);
 	p->travel = tac_sco_max_travel(sco, p->twist);
 	p->limited = s < 1 || (p->travel > SCO_AT_LIMIT * p->reach && p->reach < p->device_travel) ||
@@ -311,7 +310,7 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 static tac_sco_outcome move_once(tac_sco *sco)
 {
 	tac_sco_tick *tick = &sco->tick;
-	substep p = {.to_device = tac_sco_twist_between(sco, sco->pose, tick->device),
+	substep p = {.to_device = tac_sco_twist_towards(sco, sco->pose, tick->device),
 		     .push = tac_sco_any_obstacle_moves(sco)};
 	p.device_travel = tac_sco_max_travel(sco, p.to_device);
 	if (p.device_travel < SCO_MIN_TRAVEL_M && !p.push)

@@ -13,17 +13,10 @@
 #include "haptic/mover/work.h"
 #include "haptic/sco.h"
 
-// The motion of a body: its origin moves by v (m) while it turns by exp(w) (rad).
-typedef struct tac_sco_twist {
-	tac_dvec3 v, w;
-} tac_sco_twist;
-
-static const tac_sco_twist tac_sco_no_motion = {{0, 0, 0}, {0, 0, 0}};
-
 // The tool's motion relative to an obstacle, in the obstacle's frame.
 typedef struct tac_sco_relative {
 	tac_dpose start;
-	tac_sco_twist twist;
+	tac_dtwist twist;
 } tac_sco_relative;
 
 typedef struct tac_sco_proof {
@@ -94,8 +87,5 @@ typedef struct tac_sco_geometry {
 // The last one belongs to the reactive mover and has no functions.
 extern const tac_sco_geometry tac_sco_geometry_mesh, tac_sco_geometry_round, tac_sco_geometry_field,
 	tac_sco_geometry_reactive;
-
-// The pose after the fraction `s` of a motion.
-tac_dpose tac_sco_pose_after(tac_dpose pose, tac_sco_twist t, double s);
 
 #endif

@@ -361,7 +361,7 @@ typedef struct course {
 	double bend_m;                      // how far the path of a point may leave its chord in its middle
 } course;
 
-static double travel_of(const memory *m, const tac_sco_twist *t)
+static double travel_of(const memory *m, const tac_dtwist *t)
 {
 	return tac_dvec3_length(t->v) + tac_dvec3_length(t->w) * m->reach_m;
 }
@@ -444,7 +444,7 @@ static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double
 	}
 	const double turn = tac_dvec3_length(motion->twist.w), way = tac_dvec3_length(motion->twist.v);
 	const double arm = m->reach_m + travel + zone_m;
-	const tac_dpose end = tac_sco_pose_after(motion->start, motion->twist, 1);
+	const tac_dpose end = tac_dpose_after(motion->start, motion->twist, 1);
 	const course c = {tac_dpose_inverse(motion->start), tac_dpose_inverse(end),
 			  (turn * turn * (arm + way) + 2 * turn * way) / 8};
 	const bool discs = has_discs(m) && turn == 0;
@@ -485,7 +485,7 @@ static double sweep(void *memory_, const tac_sco_relative *motion, double zone_m
 	const double travel = travel_of(m, &motion->twist), piece = PIECE_VOXELS * m->voxel_m;
 	double s = 0;
 	for (int i = 0; i < SWEEP_STEPS && s < 1; i++) {
-		const tac_dpose at = tac_sco_pose_after(motion->start, motion->twist, s);
+		const tac_dpose at = tac_dpose_after(motion->start, motion->twist, s);
 		const tac_burr burr = tac_burr_place(&m->burr, at);
 		const double room = room_about(m, &burr) - zone_m;
 		work->units++;

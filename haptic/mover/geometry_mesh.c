@@ -148,7 +148,7 @@ static bool closest(const void *memory_, const tac_sco_proof *proof, const tac_s
 		    tac_contact_point *out)
 {
 	const memory *m = memory_;
-	const tac_dpose end = tac_sco_pose_after(motion->start, motion->twist, proof->fraction);
+	const tac_dpose end = tac_dpose_after(motion->start, motion->twist, proof->fraction);
 	if (proof->moving_feature < 0 || proof->fixed_feature < 0)
 		return false;
 	const tac_mesh *moving = tac_body_mesh(m->tool), *fixed = tac_body_mesh(m->body);

@@ -5,82 +5,61 @@
 
 #define PI 3.14159265358979323846
 
-tac_sco_twist tac_sco_twist_to(tac_dpose from, tac_dpose to)
-{
-	return (tac_sco_twist){tac_dvec3_sub(to.position, from.position),
-			       tac_dquat_log(tac_dquat_mul(to.rotation, tac_dquat_conjugate(from.rotation)))};
-}
-
-tac_sco_twist tac_sco_twist_between(const tac_sco *sco, tac_dpose from, tac_dpose to)
+tac_dtwist tac_sco_twist_towards(const tac_sco *sco, tac_dpose from, tac_dpose to)
 {
 	if (sco->def.fixed_rotation)
-		return (tac_sco_twist){tac_dvec3_sub(to.position, from.position), tac_dvec3_zero()};
-	tac_sco_twist t = tac_sco_twist_to(from, to);
+		return (tac_dtwist){tac_dvec3_sub(to.position, from.position), tac_dvec3_zero()};
+	tac_dtwist t = tac_dtwist_between(from, to);
 	double angle = tac_dvec3_length(t.w);
 	if (angle > PI - 0.5 * sco->turn_hysteresis_rad && tac_dvec3_dot(t.w, sco->last_turn) < 0)
 		t.w = tac_dvec3_scale(t.w, (angle - 2 * PI) / angle);
 	return t;
 }
 
-tac_dpose tac_sco_pose_after(tac_dpose pose, tac_sco_twist t, double s)
-{
-	tac_dvec3 position = tac_dvec3_add_scaled(pose.position, s, t.v);
-	if (tac_dvec3_length_squared(t.w) == 0)
-		return tac_dpose_make(position, pose.rotation);
-	tac_dquat turn = tac_dquat_exp(tac_dvec3_scale(t.w, s));
-	return tac_dpose_make(position, tac_dquat_mul(turn, pose.rotation));
-}
-
-tac_sco_twist tac_sco_twist_scale(tac_sco_twist t, double s)
-{
-	return (tac_sco_twist){tac_dvec3_scale(t.v, s), tac_dvec3_scale(t.w, s)};
-}
-
-double tac_sco_max_travel(const tac_sco *sco, tac_sco_twist t)
+double tac_sco_max_travel(const tac_sco *sco, tac_dtwist t)
 {
 	return tac_dvec3_length(t.v) + tac_dvec3_length(t.w) * sco->radius_m;
 }
 
-double tac_sco_limit_travel(const tac_sco *sco, tac_sco_twist t, double travel, double reach)
+double tac_sco_limit_travel(const tac_sco *sco, tac_dtwist t, double travel, double reach)
 {
 	const double s = travel > reach ? reach / travel : 1, turn = tac_dvec3_length(t.w);
 	return turn * s > sco->def.turn_max_rad ? sco->def.turn_max_rad / turn : s;
 }
 
-double tac_sco_limit_factor(const tac_sco *sco, tac_sco_twist t, double reach)
+double tac_sco_limit_factor(const tac_sco *sco, tac_dtwist t, double reach)
 {
 	return tac_sco_limit_travel(sco, t, tac_sco_max_travel(sco, t), reach);
 }
 
 double tac_sco_energy(const tac_sco *sco, tac_dpose from, tac_dpose to)
 {
-	tac_sco_twist t = tac_sco_twist_between(sco, from, to);
+	tac_dtwist t = tac_sco_twist_towards(sco, from, to);
 	double rho = sco->def.metric_m;
 	return tac_dvec3_dot(t.v, t.v) + rho * rho * tac_dvec3_dot(t.w, t.w);
 }
 
-tac_sco_relative tac_sco_relative_motion(const tac_sco *sco, const tac_sco_obstacle *obstacle,
-					 tac_sco_twist t)
+tac_sco_relative tac_sco_relative_motion(const tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dtwist t)
 {
 	const tac_dpose start = tac_dpose_relative(obstacle->pose, sco->pose);
 	if (!obstacle->moves) {
 		const tac_dquat R = tac_dquat_conjugate(obstacle->pose.rotation); // R_object_world
 		return (tac_sco_relative){start, {tac_dquat_rotate(R, t.v), tac_dquat_rotate(R, t.w)}};
 	}
-	const tac_dpose end = tac_dpose_relative(tac_sco_pose_after(obstacle->pose, obstacle->twist, 1),
-						 tac_sco_pose_after(sco->pose, t, 1));
-	return (tac_sco_relative){start, tac_sco_twist_to(start, end)};
+	const tac_dpose end = tac_dpose_relative(tac_dpose_after(obstacle->pose, obstacle->twist, 1),
+						 tac_dpose_after(sco->pose, t, 1));
+	return (tac_sco_relative){start, tac_dtwist_between(start, end)};
 }
 
-void tac_sco_move(tac_sco *sco, tac_sco_twist t, double s)
+void tac_sco_move(tac_sco *sco, tac_dtwist t, double s)
 {
-	tac_dpose after = tac_sco_pose_after(sco->pose, t, s);
+	tac_dpose after = tac_dpose_after(sco->pose, t, s);
 	for (tac_sco_obstacle *obstacle = sco->obstacles; obstacle < sco->obstacles_end; obstacle++) {
 		if (!obstacle->moves)
 			continue;
 		// What was proved is the relative motion, so the obstacle's pose follows from the tool's.
 		tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
-		tac_dpose T_object_tool = tac_sco_pose_after(r.start, r.twist, s);
+		tac_dpose T_object_tool = tac_dpose_after(r.start, r.twist, s);
 		tac_dpose T_world_object = tac_dpose_compose(after, tac_dpose_inverse(T_object_tool));
 		obstacle->pose = tac_dpose_normalize(T_world_object);
 	}
@@ -101,10 +80,10 @@ void tac_sco_note_trail(tac_sco *sco)
 bool tac_sco_aim_obstacle(tac_sco_obstacle *obstacle)
 {
 	const tac_dpose *from = &obstacle->pose, *to = &obstacle->goal;
-	tac_sco_twist *t = &obstacle->twist;
-	*t = (tac_sco_twist){tac_dvec3_sub(to->position, from->position), tac_dvec3_zero()};
+	tac_dtwist *t = &obstacle->twist;
+	*t = (tac_dtwist){tac_dvec3_sub(to->position, from->position), tac_dvec3_zero()};
 	if (memcmp(&from->rotation, &to->rotation, sizeof to->rotation) != 0)
-		*t = tac_sco_twist_to(*from, *to);
+		*t = tac_dtwist_between(*from, *to);
 	return tac_dvec3_length_squared(t->v) > 0 || tac_dvec3_length_squared(t->w) > 0;
 }
 
@@ -120,7 +99,7 @@ bool tac_sco_any_obstacle_moves(const tac_sco *sco)
 void tac_sco_scale_obstacles(tac_sco *sco, double s)
 {
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++)
-		o->twist = tac_sco_twist_scale(o->twist, s);
+		o->twist = tac_dtwist_scale(o->twist, s);
 }
 
 void tac_sco_stop_obstacles(tac_sco *sco)

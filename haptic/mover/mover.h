@@ -43,7 +43,7 @@ typedef struct tac_sco_obstacle {
 	tac_dpose pose;      // now
 	tac_dpose goal;      // at the end of the step
 	tac_dpose before;    // at the start of the step
-	tac_sco_twist twist; // its motion in this substep
+	tac_dtwist twist;    // its motion in this substep
 	bool moves;          // in this substep
 	// The contacts at the SCO's pose, and those of the next pose.
 	tac_contacts *contacts, *spare, lists[2];
@@ -142,20 +142,17 @@ static inline bool tac_sco_same_features(const tac_contact_point *a, const tac_c
 
 // The motion from one pose of the tool to another. A turn of about half a turn keeps the direction of the
 // last step until the other direction is shorter by turn_hysteresis_rad.
-tac_sco_twist tac_sco_twist_between(const tac_sco *sco, tac_dpose from, tac_dpose to);
-// The same by the shorter turn, for any body.
-tac_sco_twist tac_sco_twist_to(tac_dpose from, tac_dpose to);
-tac_sco_twist tac_sco_twist_scale(tac_sco_twist t, double s);
+tac_dtwist tac_sco_twist_towards(const tac_sco *sco, tac_dpose from, tac_dpose to);
 // An upper bound of the travel of any point of the tool, m.
-double tac_sco_max_travel(const tac_sco *sco, tac_sco_twist t);
+double tac_sco_max_travel(const tac_sco *sco, tac_dtwist t);
 // The factor, at most 1, that limits a twist to the travel `reach` and to turn_max_rad.
-double tac_sco_limit_factor(const tac_sco *sco, tac_sco_twist t, double reach);
+double tac_sco_limit_factor(const tac_sco *sco, tac_dtwist t, double reach);
 // The same for any body whose points travel by `travel`.
-double tac_sco_limit_travel(const tac_sco *sco, tac_sco_twist t, double travel, double reach);
+double tac_sco_limit_travel(const tac_sco *sco, tac_dtwist t, double travel, double reach);
 // The square of the distance of two poses in the metric, m^2.
 double tac_sco_energy(const tac_sco *sco, tac_dpose from, tac_dpose to);
 // Moves the SCO, and the obstacles that move in this substep, by the fraction `s` of it.
-void tac_sco_move(tac_sco *sco, tac_sco_twist t, double s);
+void tac_sco_move(tac_sco *sco, tac_dtwist t, double s);
 // Adds the SCO's pose to its trail.
 void tac_sco_note_trail(tac_sco *sco);
 // Sets the obstacle's twist to what is left to its goal. False if nothing is.
@@ -166,8 +163,7 @@ bool tac_sco_any_obstacle_moves(const tac_sco *sco);
 void tac_sco_scale_obstacles(tac_sco *sco, double s);
 // The obstacles that still move wait for the tool.
 void tac_sco_stop_obstacles(tac_sco *sco);
-tac_sco_relative tac_sco_relative_motion(const tac_sco *sco, const tac_sco_obstacle *obstacle,
-					 tac_sco_twist t);
+tac_sco_relative tac_sco_relative_motion(const tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dtwist t);
 
 // --- queries over all obstacles (queries.c); each returns false when the work of the step forbids it ---
 
@@ -180,7 +176,7 @@ static inline double tac_sco_list_margin(const tac_sco *sco, double trust)
 // Lists the contacts within *margin after the fraction `s` of the twist into the spare lists. Where that
 // would take too much work, *margin is lowered to what is listed. *out_distance is the smallest distance.
 // Returns false also if not even the contacts to be reported could be listed: the SCO must stay where it was.
-bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *margin, double *out_distance);
+bool tac_sco_query_contacts(tac_sco *sco, tac_dtwist t, double s, double *margin, double *out_distance);
 // Makes the spare lists the lists of the SCO's pose.
 void tac_sco_accept_contacts(tac_sco *sco, double margin, double distance);
 // Moves an obstacle to its goal while the SCO rests, if no part of the motion comes near it: their bounding
@@ -191,9 +187,9 @@ bool tac_sco_advance_far_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle);
 // do not move. The lists stay valid, within a smaller margin.
 bool tac_sco_advance_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle);
 // Proves a motion of the tool, and of the obstacles that move, free of contact.
-bool tac_sco_certify(tac_sco *sco, tac_sco_twist t, tac_sco_proof *out_proof);
+bool tac_sco_certify(tac_sco *sco, tac_dtwist t, tac_sco_proof *out_proof);
 // The free fraction of a translation, or of a rotation about the tool's origin: v or w is zero.
-bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction);
+bool tac_sco_sweep(tac_sco *sco, tac_dtwist t, double *out_fraction);
 // Works ahead for the next step, as far as the work that is left allows.
 void tac_sco_prepare(tac_sco *sco);
 // The distance to the nearest obstacle at the SCO's pose, up to `reach`; 0 if it is not known. *out_spent: it
@@ -208,14 +204,14 @@ tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_
 			    tac_query_mode mode, tac_sco_work *work);
 // Adds what ended the proof of the motion `t` to the contacts of the next solution. False if it is there
 // already or does not fit. As a blocker it is added again, and the tool may not approach it at all.
-bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof, tac_sco_twist t, bool blocker);
+bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof, tac_dtwist t, bool blocker);
 
 // --- constraints (constraints.c) ---
 
 // The twist closest to `t0` that the contacts allow, for a substep of at most `reach`; the obstacles' motions
 // may be scaled down with it. False if the limit of QP solves is reached, or if the tool cannot yield to an
 // obstacle.
-bool tac_sco_solve(tac_sco *sco, tac_sco_twist t0, double reach, tac_sco_twist *out_twist);
+bool tac_sco_solve(tac_sco *sco, tac_dtwist t0, double reach, tac_dtwist *out_twist);
 // Writes the contacts and their loads at the SCO's pose into the report.
 void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report);
 

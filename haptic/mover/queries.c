@@ -26,19 +26,19 @@ static void list_nothing(tac_contacts *out, double margin)
 }
 
 // Lists the contacts of one obstacle into its spare list.
-static void list_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle, tac_sco_twist t, double s, double margin)
+static void list_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle, tac_dtwist t, double s, double margin)
 {
 	tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
 	if (is_far(sco, obstacle, &r, margin))
 		list_nothing(obstacle->spare, margin);
 	else
-		obstacle->geometry->list(obstacle->memory, tac_sco_pose_after(r.start, r.twist, s), margin,
+		obstacle->geometry->list(obstacle->memory, tac_dpose_after(r.start, r.twist, s), margin,
 					 &sco->tick.work, obstacle->spare);
 }
 
 // Lists the contacts of the obstacles from `first` up to `end` into their spare lists.
-static bool query(tac_sco *sco, tac_sco_obstacle *first, const tac_sco_obstacle *end, tac_sco_twist t,
-		  double s, double *margin, double *out_distance)
+static bool query(tac_sco *sco, tac_sco_obstacle *first, const tac_sco_obstacle *end, tac_dtwist t, double s,
+		  double *margin, double *out_distance)
 {
 	tac_sco_work *work = &sco->tick.work;
 	if (!tac_sco_work_admit(work, SCO_CONTACT_QUERY))
@@ -69,7 +69,7 @@ static bool query(tac_sco *sco, tac_sco_obstacle *first, const tac_sco_obstacle 
 	return false;
 }
 
-bool tac_sco_query_contacts(tac_sco *sco, tac_sco_twist t, double s, double *margin, double *out_distance)
+bool tac_sco_query_contacts(tac_sco *sco, tac_dtwist t, double s, double *margin, double *out_distance)
 {
 	return query(sco, sco->obstacles, sco->obstacles + sco->def.object_count, t, s, margin, out_distance);
 }
@@ -90,7 +90,7 @@ void tac_sco_accept_contacts(tac_sco *sco, double margin, double distance)
 	sco->distance_m = distance;
 }
 
-static tac_sco_proof prove_obstacle(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_sco_twist t)
+static tac_sco_proof prove_obstacle(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dtwist t)
 {
 	tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
 	// The distance that a proved motion of a round tool keeps from what is not listed.
@@ -100,7 +100,7 @@ static tac_sco_proof prove_obstacle(tac_sco *sco, const tac_sco_obstacle *obstac
 	return obstacle->geometry->prove(obstacle->memory, &r, zone * sco->def.hold_gap_m, &sco->tick.work);
 }
 
-bool tac_sco_certify(tac_sco *sco, tac_sco_twist t, tac_sco_proof *out_proof)
+bool tac_sco_certify(tac_sco *sco, tac_dtwist t, tac_sco_proof *out_proof)
 {
 	if (!tac_sco_work_admit(&sco->tick.work, SCO_CERTIFICATE))
 		return false;
@@ -152,14 +152,14 @@ bool tac_sco_advance_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle)
 	       distance;
 	if (!tac_sco_work_admit(&sco->tick.work, SCO_CERTIFICATE))
 		return false;
-	const tac_sco_proof proof = prove_obstacle(sco, obstacle, tac_sco_no_motion);
+	const tac_sco_proof proof = prove_obstacle(sco, obstacle, tac_dtwist_zero());
 	if (proof.fraction < 1 ||
-	    !query(sco, obstacle, obstacle + 1, tac_sco_no_motion, 1, &margin, &distance))
+	    !query(sco, obstacle, obstacle + 1, tac_dtwist_zero(), 1, &margin, &distance))
 		return false;
 	accept_list(sco, obstacle); // the spare list is that of the old pose, if there is one
 	const tac_contacts *now = obstacle->contacts, *before = obstacle->spare;
 	if ((!listed && now->distance < hold &&
-	     !query(sco, obstacle, obstacle + 1, tac_sco_no_motion, 0, &least, &distance)) ||
+	     !query(sco, obstacle, obstacle + 1, tac_dtwist_zero(), 0, &least, &distance)) ||
 	    now->distance < fmin(hold, before->distance)) {
 		accept_list(sco, obstacle);
 		return false;
@@ -172,7 +172,7 @@ bool tac_sco_advance_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle)
 	return true;
 }
 
-bool tac_sco_sweep(tac_sco *sco, tac_sco_twist t, double *out_fraction)
+bool tac_sco_sweep(tac_sco *sco, tac_dtwist t, double *out_fraction)
 {
 	tac_sco_work *work = &sco->tick.work;
 	if (!tac_sco_work_admit(work, SCO_SWEEP))
@@ -201,7 +201,7 @@ void tac_sco_prepare(tac_sco *sco)
 	tac_sco_work *work = &sco->tick.work;
 	for (int32_t i = 0; i < sco->def.object_count && work->units < work->limit; i++) {
 		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		const tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, tac_sco_no_motion);
+		const tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, tac_dtwist_zero());
 		if (!obstacle->hidden && obstacle->geometry->prepare &&
 		    !is_far(sco, obstacle, &r, sco->def.trust_max_m))
 			obstacle->geometry->prepare(obstacle->memory, r.start, work);
@@ -250,7 +250,7 @@ tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_
 	return answer;
 }
 
-bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof, tac_sco_twist t, bool blocker)
+bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof, tac_dtwist t, bool blocker)
 {
 	if (proof->object < 0 || sco->injected_count >= SCO_MAX_INJECTED)
 		return false;

@@ -16,7 +16,7 @@ typedef enum placement { FREE, INTERSECTS, TOO_DEEP, NO_QUERY, UNFINISHED } plac
 
 // A motion whose end is to be free.
 typedef struct attempt {
-	tac_sco_twist twist;
+	tac_dtwist twist;
 	double travel_m;
 	bool limited;    // cut short by the reach or the slew limit
 	int halvings;    // of the solution
@@ -48,109 +48,28 @@ void tac_sco_reactive_reset(tac_sco *sco)
 	m->unfinished = false;
 }
 
-// Whether the plane of the triangle t has all `points` on one side of it, to which *out_normal then points.
-static bool face_separates(const tac_dvec3 t[3], const tac_dvec3 points[3], tac_dvec3 *out_normal)
-{
-	const tac_dvec3 n = tac_dvec3_triangle_normal(t[0], t[1], t[2]);
-	double lo = HUGE_VAL, hi = -HUGE_VAL;
-	for (int k = 0; k < 3; k++) {
-		double h = tac_dvec3_dot(n, tac_dvec3_sub(points[k], t[0]));
-		lo = fmin(lo, h);
-		hi = fmax(hi, h);
-	}
-	*out_normal = lo > 0 ? n : tac_dvec3_neg(n);
-	return fmax(lo, -hi) >= SCO_MIN_GAP_M;
-}
-
-// Whether edge k of a triangle may be touched along n, in the mesh's frame.
-static bool edge_is_exposed(const tac_mesh *mesh, int32_t triangle, int k, tac_dvec3 n)
-{
-	return tac_contacts_edge_is_exposed(mesh, mesh->triangle_edges[triangle].vertex[k], n);
-}
-
-static const tac_mesh *tool_mesh(const tac_sco *sco)
-{
-	return sco->def.tool_shape->mesh;
-}
-
-// A separating plane of two triangles at the SCO's pose, in the object's frame.
-typedef struct plane {
-	enum { FIXED_FACE, MOVING_FACE, BETWEEN } kind;
-	tac_dvec3 normal;     // from the fixed to the moving triangle
-	tac_dvec3 point;      // of the plane, on the fixed triangle (MOVING_FACE: on the moving one)
-	double separation;    // of the triangles, m
-	tac_dvec3 a[3], b[3]; // corners of the moving and of the fixed triangle
-} plane;
-
-// The plane across the closest points if they lie on a face or on convex edges, otherwise the plane of the
-// face. So a flat floor is flat however it is triangulated, and a valley has no wall along its bottom.
-static plane plane_of(const tac_sco *sco, const hit *p)
+// What keeps a pair of triangles apart at the SCO's pose.
+static tac_triangle_contacts contacts_of(const tac_sco *sco, const hit *p)
 {
 	const tac_sco_obstacle *obstacle = &sco->obstacles[p->object];
-	tac_dpose T = tac_dpose_relative(obstacle->pose, sco->pose);
-	plane at = {.kind = BETWEEN};
-	for (int k = 0; k < 3; k++) {
-		at.a[k] = tac_dpose_apply_point(T, tac_mesh_corner(tool_mesh(sco), p->moving, k));
-		at.b[k] = tac_mesh_corner(obstacle->shape->mesh, p->fixed, k);
-	}
-	tac_closest c = tac_closest_of_triangles(at.a, at.b);
-	at.normal = tac_dvec3_normalize(tac_dvec3_sub(c.point, c.on_fixed));
-	at.point = c.on_fixed;
-	at.separation = c.distance;
-	if (c.kind != TAC_FEATURES_EDGE_EDGE)
-		return at;
-	tac_dvec3 down = tac_dquat_rotate(tac_dquat_conjugate(T.rotation), tac_dvec3_neg(at.normal)), n;
-	if (!edge_is_exposed(obstacle->shape->mesh, p->fixed, c.fixed, at.normal) &&
-	    face_separates(at.b, at.a, &n)) {
-		at.kind = FIXED_FACE;
-		at.normal = n;
-		at.point = at.b[0];
-	} else if (!edge_is_exposed(tool_mesh(sco), p->moving, c.moving, down) &&
-		   face_separates(at.a, at.b, &n)) {
-		at.kind = MOVING_FACE;
-		at.normal = tac_dvec3_neg(n);
-		at.point = at.a[0];
-	}
-	return at;
+	return tac_contacts_of_triangles(sco->def.tool_shape->mesh, p->moving, obstacle->shape->mesh,
+					 p->fixed, tac_dpose_relative(obstacle->pose, sco->pose));
 }
 
-// Appends a contact to its object's list, unless a pair with the same triangle of the object has added it:
-// the pairs are ordered by these.
-static void add_row(tac_sco *sco, int32_t object, tac_contact_point c)
+// Appends contacts to their object's list, without those that a pair with the same triangle of the object has
+// added: the pairs are ordered by these.
+static void add_rows(tac_sco *sco, int32_t object, const tac_triangle_contacts *c)
 {
-	tac_contacts *list = sco->obstacles[object].contacts;
-	for (int32_t i = list->count; i > 0 && list->list[i - 1].fixed_triangle == c.fixed_triangle; i--) {
-		if (tac_sco_same_features(&list->list[i - 1], &c))
-			return;
-	}
-	if (list->count < TAC_CONTACTS_MAX)
-		list->list[list->count++] = c;
-}
-
-// Adds the contacts that keep a pair on the two sides of its plane: one for each vertex.
-static void add_rows(tac_sco *sco, const hit *p, const plane *at)
-{
-	const tac_mesh *tool = tool_mesh(sco), *object = sco->obstacles[p->object].shape->mesh;
+	tac_contacts *out = sco->obstacles[object].contacts;
 	for (int k = 0; k < 3; k++) {
-		tac_contact_point c = {.kind = TAC_CONTACT_VERTEX_FACE,
-				       .moving_feature = tool->triangles[p->moving].vertex[k],
-				       .fixed_feature = p->fixed,
-				       .moving_triangle = p->moving,
-				       .fixed_triangle = p->fixed,
-				       .moving_surface = tool->triangle_surface[p->moving],
-				       .fixed_surface = object->triangle_surface[p->fixed],
-				       .normal = at->normal,
-				       .point = at->a[k]};
-		if (at->kind == MOVING_FACE) {
-			c.kind = TAC_CONTACT_FACE_VERTEX;
-			c.moving_feature = p->moving;
-			c.fixed_feature = object->triangles[p->fixed].vertex[k];
-			c.gap = tac_dvec3_dot(at->normal, tac_dvec3_sub(at->point, at->b[k]));
-			c.point = tac_dvec3_add_scaled(at->b[k], c.gap, at->normal);
-		} else {
-			c.gap = tac_dvec3_dot(at->normal, tac_dvec3_sub(at->a[k], at->point));
-		}
-		add_row(sco, p->object, c);
+		const tac_contact_point *next = &c->contacts[k];
+		int32_t i = out->count - 1;
+		while (i >= 0 && out->list[i].fixed_triangle == next->fixed_triangle &&
+		       !tac_sco_same_features(&out->list[i], next))
+			i--;
+		const bool listed = i >= 0 && out->list[i].fixed_triangle == next->fixed_triangle;
+		if (!listed && out->count < TAC_CONTACTS_MAX)
+			out->list[out->count++] = *next;
 	}
 }
 
@@ -204,7 +123,7 @@ static bool collect_hits(tac_sco *sco, int32_t object)
 		if (!tac_context_triangles_meet(context, p.fixed, p.moving))
 			continue;
 		any = true;
-		p.separation = plane_of(sco, &p).separation;
+		p.separation = contacts_of(sco, &p).distance;
 		insert(m->new_hits, &m->new_count, &p, nearer);
 	}
 	return any;
@@ -226,7 +145,7 @@ static placement place(tac_sco *sco, attempt *at)
 			return NO_QUERY;
 		const bool has_nodes = work->nodes_left > 0;
 		tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, at->twist);
-		tac_overlap overlap = tac_sco_collide(sco, obstacle, tac_sco_pose_after(r.start, r.twist, 1),
+		tac_overlap overlap = tac_sco_collide(sco, obstacle, tac_dpose_after(r.start, r.twist, 1),
 						      TAC_QUERY_PAIRS, work);
 		if (overlap == TAC_OVERLAP_NONE)
 			continue;
@@ -262,14 +181,14 @@ static void list_rows(tac_sco *sco, double within, bool drop_far_faces)
 	m->count = m->far_faces = 0;
 	for (int32_t i = 0; i < all; i++) {
 		hit h = m->kept[i];
-		const plane at = plane_of(sco, &h);
-		const bool far = at.kind != BETWEEN && at.separation > SCO_LIST_GAPS * sco->def.hold_gap_m;
-		if (at.separation > within || (far && drop_far_faces))
+		const tac_triangle_contacts c = contacts_of(sco, &h);
+		const bool far = c.by_face && c.distance > SCO_LIST_GAPS * sco->def.hold_gap_m;
+		if (c.distance > within || (far && drop_far_faces))
 			continue;
-		h.separation = at.separation;
+		h.separation = c.distance;
 		m->kept[m->count++] = h;
 		m->far_faces += far;
-		add_rows(sco, &h, &at);
+		add_rows(sco, h.object, &c);
 	}
 }
 
@@ -280,8 +199,8 @@ static bool keep_hits(tac_sco *sco)
 	bool any = false;
 	for (int32_t i = 0; i < m->new_count && m->count < SCO_REACTIVE_MAX_PAIRS; i++) {
 		if (insert(m->kept, &m->count, &m->new_hits[i], ids_before)) {
-			plane at = plane_of(sco, &m->new_hits[i]);
-			add_rows(sco, &m->new_hits[i], &at);
+			const tac_triangle_contacts c = contacts_of(sco, &m->new_hits[i]);
+			add_rows(sco, m->new_hits[i].object, &c);
 			any = true;
 		}
 	}
@@ -289,14 +208,13 @@ static bool keep_hits(tac_sco *sco)
 }
 
 // Solves for the motion within `reach` and halves it at->halvings times. False if there is no solution.
-static bool find_attempt(tac_sco *sco, tac_sco_twist to_device, double reach, double max_reach, attempt *at)
+static bool find_attempt(tac_sco *sco, tac_dtwist to_device, double reach, double max_reach, attempt *at)
 {
-	tac_sco_twist t;
+	tac_dtwist t;
 	if (!tac_sco_solve(sco, to_device, reach, &t))
 		return false;
 	const double limit = tac_sco_limit_factor(sco, t, reach);
-	*at = (attempt){.twist = tac_sco_twist_scale(t, ldexp(limit, -at->halvings)),
-			.halvings = at->halvings};
+	*at = (attempt){.twist = tac_dtwist_scale(t, ldexp(limit, -at->halvings)), .halvings = at->halvings};
 	at->travel_m = tac_sco_max_travel(sco, at->twist);
 	at->limited = limit < 1 || (at->travel_m > SCO_AT_LIMIT * reach && reach < max_reach);
 	return true;
@@ -304,7 +222,7 @@ static bool find_attempt(tac_sco *sco, tac_sco_twist to_device, double reach, do
 
 static bool leads_closer(const tac_sco *sco, const attempt *at)
 {
-	tac_dpose there = tac_sco_pose_after(sco->pose, at->twist, 1), device = sco->tick.device;
+	tac_dpose there = tac_dpose_after(sco->pose, at->twist, 1), device = sco->tick.device;
 	return at->travel_m >= SCO_MIN_TRAVEL_M &&
 	       tac_sco_energy(sco, there, device) <=
 		       tac_sco_energy(sco, sco->pose, device) - SCO_MIN_PROGRESS_M2;
@@ -324,7 +242,7 @@ static bool commit(tac_sco *sco, const attempt *at)
 
 // One substep: solve, place, add the intersecting pairs as constraints, until a pose is free. True if it
 // moved and the step may go on.
-static bool move_once(tac_sco *sco, tac_sco_twist to_device)
+static bool move_once(tac_sco *sco, tac_dtwist to_device)
 {
 	memory *m = sco->reactive;
 	double max_reach = tac_sco_max_travel(sco, to_device);
@@ -369,7 +287,7 @@ void tac_sco_move_reactive(tac_sco *sco)
 		o->moves = tac_sco_aim_obstacle(o);
 	bool going = true;
 	while (going && work->count[SCO_SUBSTEP] < sco->def.substeps) {
-		tac_sco_twist to_device = tac_sco_twist_between(sco, sco->pose, sco->tick.device);
+		tac_dtwist to_device = tac_sco_twist_towards(sco, sco->pose, sco->tick.device);
 		if (tac_sco_max_travel(sco, to_device) < SCO_MIN_TRAVEL_M && !tac_sco_any_obstacle_moves(sco))
 			break;
 		work->count[SCO_SUBSTEP]++;

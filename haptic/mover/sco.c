@@ -81,15 +81,6 @@ static const char *expectation_not_met(const tac_sco_def *def)
 	return NULL;
 }
 
-// The largest distance of a vertex from the origin.
-static double mesh_radius(const tac_mesh *mesh)
-{
-	double most = 0;
-	for (int32_t i = 0; i < mesh->vertex_count; i++)
-		most = fmax(most, tac_dvec3_length(tac_dvec3_from_vec3(mesh->vertices[i])));
-	return most;
-}
-
 // Of a body, and of the simplified one with its tolerance.
 static double body_radius(const tac_body *body, const tac_body *detail)
 {
@@ -104,7 +95,7 @@ static double radius_of(const tac_sco_def *def)
 	if (def->mover == TAC_SCO_CONTINUOUS)
 		return fmax(tac_dvec3_length(def->round.a), tac_dvec3_length(def->round.b)) +
 		       def->round.radius;
-	return mesh_radius(def->tool_shape->mesh);
+	return tac_mesh_radius(def->tool_shape->mesh);
 }
 
 // From which distance of the origins on a slow engine need not be asked: the bounding spheres are apart.
@@ -113,7 +104,7 @@ static double ask_within(const tac_sco_def *def, const tac_shape *shape)
 {
 	if (!shape || def->collider->node_ns == 0)
 		return HUGE_VAL;
-	return SCO_SPHERE_SLACK * (mesh_radius(def->tool_shape->mesh) + mesh_radius(shape->mesh));
+	return SCO_SPHERE_SLACK * (tac_mesh_radius(def->tool_shape->mesh) + tac_mesh_radius(shape->mesh));
 }
 
 // A sphere about the reference point has no orientation.
@@ -387,7 +378,7 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 	double slew = sco->def.slew_m_per_s * sco->def.period_s;
 	double travel = HUGE_VAL; // of the device
 	if (sco->has_last_device) {
-		travel = tac_sco_max_travel(sco, tac_sco_twist_to(sco->last_device, device));
+		travel = tac_sco_max_travel(sco, tac_dtwist_between(sco->last_device, device));
 		slew += SCO_SLEW_DEVICE_FACTOR * travel;
 		// A hand that sets off is followed in as few substeps as one that goes on.
 		if (travel > SCO_GROWTH * sco->last_device_travel_m)
@@ -404,7 +395,7 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 			SCO_TURN_HYSTERESIS_TIME_S / (SCO_TURN_HYSTERESIS_TIME_S + sco->def.period_s);
 	sco->last_device = device;
 	sco->has_last_device = true;
-	sco->last_turn = tac_sco_twist_between(sco, sco->pose, device).w;
+	sco->last_turn = tac_sco_twist_towards(sco, sco->pose, device).w;
 	if (sco->is_ball)
 		sco->pose.rotation = device.rotation;
 	if (!sco->check_unfinished)
@@ -449,7 +440,7 @@ static void report_unlisted(tac_sco *sco, tac_sco_report *out_report)
 	double distance, margin = SCO_LIST_GAPS * sco->def.hold_gap_m;
 	if (kept_distance > margin)
 		return;
-	if (tac_sco_query_contacts(sco, tac_sco_no_motion, 0, &margin, &distance)) {
+	if (tac_sco_query_contacts(sco, tac_dtwist_zero(), 0, &margin, &distance)) {
 		tac_sco_accept_contacts(sco, margin, distance);
 		tac_sco_report_contacts(sco, out_report);
 	}

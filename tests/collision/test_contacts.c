@@ -194,6 +194,31 @@ static void vertex_beside_a_concave_edge_meets_the_planes_of_both_walls(void)
 	TEST_ASSERT_EQUAL_INT(1, right);
 }
 
+// Triangles above one of a floor meet its plane, and no plane enters one of its two triangles.
+static void a_plane_keeps_two_triangles_apart(void)
+{
+	mesh_body floor = make_box(0.1f, 0.1f, 0.02f, 10), cube = make_box(0.02f, 0.02f, 0.02f, 2);
+	const tac_mesh *a = cube.mesh, *b = floor.mesh;
+	const double height = (double)0.02f / 2 + (double)0.02f / 2 + 1e-5;
+	const tac_dpose T =
+		tac_dpose_make(tac_dvec3_make(0.003, 0.001, height), tac_dquat_from_axis_angle(z_axis, 0.3));
+	int above = 0;
+	for (int32_t i = 0; i < a->triangle_count; i++) {
+		for (int32_t j = 0; j < b->triangle_count; j++) {
+			if (tac_mesh_triangle_normal(a, i).z > -0.5 || tac_mesh_triangle_normal(b, j).z < 0.5)
+				continue;
+			const tac_triangle_contacts c = tac_contacts_of_triangles(a, i, b, j, T);
+			above += c.distance < 1.001e-5;
+			for (int k = 0; k < 3; k++) {
+				TEST_ASSERT_TRUE(c.contacts[k].gap > (c.by_face ? 0 : c.distance - 1e-8));
+				if (c.by_face || c.distance < 1.001e-5)
+					assert_normal(&c.contacts[k], 0, 0, 1);
+			}
+		}
+	}
+	TEST_ASSERT_GREATER_THAN_INT(10, above);
+}
+
 // The closest pair is listed with its distance as the gap. No pair is listed twice, and the order is fixed.
 static void closest_pair_is_always_among_the_contacts(void)
 {
@@ -547,6 +572,7 @@ int main(void)
 	RUN_TEST(crossing_edges_are_one_contact);
 	RUN_TEST(groove_has_no_ghost_walls);
 	RUN_TEST(vertex_beside_a_concave_edge_meets_the_planes_of_both_walls);
+	RUN_TEST(a_plane_keeps_two_triangles_apart);
 	RUN_TEST(closest_pair_is_always_among_the_contacts);
 	RUN_TEST(gaps_are_followed_to_another_pose);
 	RUN_TEST(contacts_do_not_depend_on_the_context);

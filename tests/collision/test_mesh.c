@@ -498,6 +498,7 @@ static void volume_is_accurate_far_from_the_origin_and_negative_if_inside_out(vo
 	TEST_ASSERT_TRUE(tac_mesh_is_watertight(mesh));
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 1.0 / 6, tac_mesh_volume(mesh));
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 1.5 + sqrt(3.0) / 2, tac_mesh_area(mesh));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, sqrt(2 * 4096.0 * 4096 + 4097.0 * 4097), tac_mesh_radius(mesh));
 	tac_mesh_destroy(&mesh);
 	mesh = build(&reversed);
 	TEST_ASSERT_TRUE(tac_mesh_is_watertight(mesh));
