@@ -128,9 +128,9 @@ typedef enum tac_sco_flag {
 	TAC_SCO_DROPPED = 1024,     // more contacts than the QP has rows: the certificate covers the rest
 } tac_sco_flag;
 
-// How a substep of the continuous mover ended. Names: tac_sco_outcome_name.
+// How a substep ended. Names: tac_sco_outcome_name.
 typedef enum tac_sco_outcome {
-	TAC_SCO_NO_SUBSTEP, // none was tried: a fault, a refused pose, no work, or the reactive mover
+	TAC_SCO_NO_SUBSTEP, // none was tried: a fault, a refused pose, or no work
 	// The step goes on with another substep.
 	TAC_SCO_MOVED,           // all or a part of the substep was made
 	TAC_SCO_INJECTED,        // the proof met a contact that is not listed: solve again with it

@@ -26,8 +26,7 @@ static void put_row(tac_sco *sco, const tac_contact_point *c, int32_t object, co
 	// Few contacts have a feature with the same last bits as one that bore.
 	const bool may_bear = sco->bearing_features >> (c->moving_feature & 63) & 1;
 	for (int32_t i = 0; may_bear && i < sco->bearing_count && sco->guess_count < TAC_QP_SIZE; i++) {
-		const tac_sco_injected *b = &sco->bearing[i];
-		if (b->object == object && tac_sco_same_features(&b->contact, c))
+		if (sco->bearing[i].object == object && tac_sco_same_features(&sco->bearing[i].contact, c))
 			sco->guess[sco->guess_count++] = sco->row_count;
 	}
 	sco->rows[sco->row_count++] = (tac_sco_row){c, object, unit->length, bound, 0, 0};
@@ -272,7 +271,7 @@ bool tac_sco_solve(tac_sco *sco, tac_dtwist t0, double reach, tac_dtwist *out_tw
 	collect_rows(sco, reach + sco->def.hold_gap_m);
 	if (!solve_rows(sco, t0, &qp, out_twist))
 		return false;
-	const double s = tac_sco_limit_factor(sco, *out_twist, reach);
+	const double s = tac_sco_limit_factor(sco, *out_twist, sco->radius_m, reach);
 	const double bend = tac_dvec3_length_squared(out_twist->w) * sco->radius_m; // of the points' arcs
 	const bool pushing = tac_sco_any_obstacle_moves(sco);
 	if (s < 1 || bend >= SCO_MIN_TRAVEL_M || pushing) {
@@ -337,8 +336,7 @@ void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report)
 	// This QP is exempt from the limit. Without curvature the last two modes are the same.
 	tac_sco_work extra = {.limit = INT64_MAX, .most = {[SCO_QP_SOLVE] = 2}};
 	tac_qp_result qp = {0};
-	run_qp(sco, tac_sco_twist_towards(sco, sco->pose, sco->tick.device), CURVATURE_NO_RETREAT, &extra,
-	       &qp);
+	run_qp(sco, tac_sco_to_device(sco, sco->pose), CURVATURE_NO_RETREAT, &extra, &qp);
 	sco->tick.work.count[SCO_QP_SOLVE]++;
 	sco->tick.work.units += extra.units;
 	sco->tick.flags |= TAC_SCO_CONTACT;

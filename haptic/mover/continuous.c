@@ -1,7 +1,7 @@
-// The continuous mover. A step first advances the objects that move, then makes substeps of up to five
-// stages: fly, list, solve, prove, commit. The stage that ends a substep returns why (tac_sco_outcome,
+// The substeps of a step. It first advances the objects that move. A substep of the continuous mover then has
+// up to five stages: fly, list, solve, prove, commit. The stage that ends it returns why (tac_sco_outcome,
 // haptic/sco.h); the report and the snapshot have it. The trust radius and the other values that adapt are in
-// controllers.c.
+// controllers.c, the substep of the reactive mover in reactive.c.
 #include "haptic/mover/mover.h"
 
 #include <math.h>
@@ -29,15 +29,13 @@ typedef struct substep {
 // --- advance objects ---
 
 // Moves each obstacle that has a new pose while the SCO rests, if all of its motion is free. The others keep
-// `moves` set and push the tool.
+// `moves` set and push the tool, as all of them do with the reactive mover.
 static void advance_obstacles(tac_sco *sco)
 {
-	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		obstacle->moves = tac_sco_aim_obstacle(obstacle);
-		if (obstacle->moves &&
-		    (tac_sco_advance_far_obstacle(sco, obstacle) || tac_sco_advance_obstacle(sco, obstacle)))
-			obstacle->moves = false;
+	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
+		o->moves = tac_sco_aim_obstacle(o);
+		if (o->moves && sco->def.mover == TAC_SCO_CONTINUOUS)
+			o->moves = !tac_sco_advance_far_obstacle(sco, o) && !tac_sco_advance_obstacle(sco, o);
 	}
 }
 
@@ -46,23 +44,21 @@ static void advance_obstacles(tac_sco *sco)
 static double plan_obstacle_motions(tac_sco *sco, double reach)
 {
 	double most = 0;
-	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		if (!obstacle->moves)
+	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
+		if (!o->moves)
 			continue;
-		tac_sco_aim_obstacle(obstacle);
-		double arm = tac_dvec3_length(tac_dvec3_sub(sco->pose.position, obstacle->pose.position)) +
-			     sco->radius_m;
-		double travel =
-			tac_dvec3_length(obstacle->twist.v) + tac_dvec3_length(obstacle->twist.w) * arm;
-		double s = tac_sco_limit_travel(sco, obstacle->twist, travel, SCO_OBSTACLE_TRAVEL * reach);
+		tac_sco_aim_obstacle(o);
+		const double arm =
+			tac_dvec3_length(tac_dvec3_sub(sco->pose.position, o->pose.position)) + sco->radius_m;
+		const double travel = tac_sco_max_travel(o->twist, arm),
+			     s = tac_sco_limit_factor(sco, o->twist, arm, SCO_OBSTACLE_TRAVEL * reach);
 		if (s >= 1 && travel < SCO_MIN_TRAVEL_M) {
-			obstacle->pose = obstacle->goal;
-			obstacle->moves = false;
+			o->pose = o->goal;
+			o->moves = false;
 			sco->listed_margin_m = -1;
 			continue;
 		}
-		obstacle->twist = tac_dtwist_scale(obstacle->twist, s);
+		o->twist = tac_dtwist_scale(o->twist, s);
 		most = fmax(most, travel * s);
 	}
 	return most;
@@ -85,15 +81,13 @@ static tac_sco_outcome settle(tac_sco *sco, tac_dtwist t, double f, double from_
 {
 	const bool must_come_closer =
 		from_distance >= SCO_FLOOR_GAPS * sco->def.hold_gap_m && !tac_sco_any_obstacle_moves(sco);
-	const double floor = floor_from(sco, from_distance),
-		     energy = tac_sco_energy(sco, sco->pose, sco->tick.device);
+	const double floor = floor_from(sco, from_distance), energy = tac_sco_energy(sco, sco->pose);
 	const int tries = sco->tick.rolling ? 1 : SCO_COMMIT_TRIES; // half a roll ends in the dip
 	tac_sco_outcome refusal = f > 0 ? TAC_SCO_TOO_CLOSE : TAC_SCO_UNPROVED;
 	*out_fraction = 0;
 	for (int k = 0; k < tries && f > 0; k++, f *= 0.5) {
 		const tac_dpose there = tac_dpose_after(sco->pose, t, f);
-		if (must_come_closer &&
-		    tac_sco_energy(sco, there, sco->tick.device) > energy - SCO_MIN_PROGRESS_M2) {
+		if (must_come_closer && tac_sco_energy(sco, there) > energy - SCO_MIN_PROGRESS_M2) {
 			refusal = TAC_SCO_CONVERGED;
 			continue;
 		}
@@ -113,7 +107,7 @@ static tac_sco_outcome settle(tac_sco *sco, tac_dtwist t, double f, double from_
 // Sweeps the translation to the device, then the rotation. True if the SCO moved.
 static bool sweep_to_device(tac_sco *sco, tac_dtwist to_device)
 {
-	double travel = tac_sco_max_travel(sco, to_device);
+	double travel = tac_sco_max_travel(to_device, sco->radius_m);
 	if (travel > SCO_MAX_FLIGHT_M)
 		to_device = tac_dtwist_scale(to_device, SCO_MAX_FLIGHT_M / travel);
 	const tac_dtwist parts[] = {{to_device.v, tac_dvec3_zero()}, {tac_dvec3_zero(), to_device.w}};
@@ -133,7 +127,7 @@ static bool sweep_to_device(tac_sco *sco, tac_dtwist to_device)
 		if (made < 1 && i == 0)
 			return true;
 	}
-	tac_sco_flight_observe(&sco->flight, false);
+	tac_sco_observe_flight(sco, false);
 	return true;
 }
 
@@ -156,8 +150,8 @@ static tac_sco_outcome fly(tac_sco *sco, substep *p)
 static tac_sco_outcome list(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
-	p->trust = tac_sco_trust_begin(&sco->trust);
-	p->reach = fmin(p->device_travel, sco->geometry->stride * sco->trust.radius_m);
+	p->trust = tac_sco_trust(sco);
+	p->reach = fmin(p->device_travel, sco->geometry->stride * sco->adapted.trust_m);
 	if (sco->near_contact) {
 		if (!p->push && tick->contact_travel_m >= SCO_AT_LIMIT * tick->slew_limit_m) {
 			tick->flags |= TAC_SCO_SLEWED | TAC_SCO_LIMITED;
@@ -177,12 +171,8 @@ static tac_sco_outcome list(tac_sco *sco, substep *p)
 	if (sco->listed_margin_m > 0 && sco->listed_margin_m < p->margin &&
 	    sco->listed_margin_m >= SCO_REUSE_MARGIN * p->margin)
 		p->margin = sco->listed_margin_m;
-	if (sco->listed_margin_m < p->margin) {
-		double distance, covered = p->margin;
-		if (!tac_sco_query_contacts(sco, tac_dtwist_zero(), 0, &covered, &distance))
-			return TAC_SCO_NO_LIST;
-		tac_sco_accept_contacts(sco, covered, distance);
-	}
+	if (sco->listed_margin_m < p->margin && !tac_sco_list_contacts(sco, p->margin))
+		return TAC_SCO_NO_LIST;
 	sco->near_contact = sco->distance_m < SCO_NEAR_CONTACT_GAPS * sco->def.hold_gap_m;
 	return NEXT_STAGE;
 }
@@ -194,14 +184,14 @@ static void limit(tac_sco *sco, substep *p)
 {
 	if (sco->tick.rolling)
 		p->reach = fmax(p->reach, sco->tick.roll_limit_m);
-	double s = tac_sco_limit_factor(sco, p->twist, p->reach);
+	double s = tac_sco_limit_factor(sco, p->twist, sco->radius_m, p->reach);
 	p->twist = tac_dtwist_scale(p->twist, s);
 	tac_sco_scale_obstacles(sco, s);
-	p->travel = tac_sco_max_travel(sco, p->twist);
+	p->travel = tac_sco_max_travel(p->twist, sco->radius_m);
 	p->limited = s < 1 || (p->travel > SCO_AT_LIMIT * p->reach && p->reach < p->device_travel) ||
 		     tac_dvec3_length(p->twist.w) > SCO_AT_LIMIT * sco->def.turn_max_rad;
 	if (p->limited)
-		tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_LIMITED, 0);
+		tac_sco_observe_substep(sco, SCO_TRUST_LIMITED, 0);
 	if (p->limited && p->slewed)
 		sco->tick.flags |= TAC_SCO_SLEWED;
 }
@@ -251,7 +241,7 @@ static tac_sco_outcome prove(tac_sco *sco, substep *p)
 	tac_sco_tick *tick = &sco->tick;
 	if (!tac_sco_certify(sco, p->twist, &p->proof)) {
 		// A shorter motion may be proved within the budget.
-		tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_UNPROVED, p->travel);
+		tac_sco_observe_substep(sco, SCO_TRUST_UNPROVED, p->travel);
 		return TAC_SCO_NO_PROOF;
 	}
 	if (tick->rolling && p->proof.fraction < 1)
@@ -286,13 +276,13 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 	sco->injected_count = 0;
 	if (o != TAC_SCO_MOVED) {
 		tick->flags |= TAC_SCO_BLOCKED;
-		tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_BLOCKED, 0);
+		tac_sco_observe_substep(sco, SCO_TRUST_BLOCKED, 0);
 		tac_sco_inject(sco, &p->proof, p->twist, true);
 		tac_sco_stop_obstacles(sco);
 		return o;
 	}
 	if (made < 1) {
-		tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_SHORTENED, made * p->travel);
+		tac_sco_observe_substep(sco, SCO_TRUST_SHORTENED, made * p->travel);
 		tick->shortened = true;
 	}
 	tick->contact_travel_m += made * p->travel;
@@ -310,13 +300,16 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 static tac_sco_outcome move_once(tac_sco *sco)
 {
 	tac_sco_tick *tick = &sco->tick;
-	substep p = {.to_device = tac_sco_twist_towards(sco, sco->pose, tick->device),
-		     .push = tac_sco_any_obstacle_moves(sco)};
-	p.device_travel = tac_sco_max_travel(sco, p.to_device);
+	substep p = {.to_device = tac_sco_to_device(sco, sco->pose), .push = tac_sco_any_obstacle_moves(sco)};
+	p.device_travel = tac_sco_max_travel(p.to_device, sco->radius_m);
 	if (p.device_travel < SCO_MIN_TRAVEL_M && !p.push)
 		return TAC_SCO_ARRIVED;
 	tick->work.count[SCO_SUBSTEP]++;
 	tick->rolling = false;
+	if (sco->def.mover == TAC_SCO_REACTIVE) {
+		const tac_sco_outcome o = tac_sco_reactive_substep(sco, p.to_device, p.push);
+		return tac_sco_stop_obstacles(sco) ? TAC_SCO_OBJECTS_STOPPED : o;
+	}
 	static tac_sco_outcome (*const stages[])(tac_sco *, substep *) = {fly, list, solve, prove, commit};
 	tac_sco_outcome o = NEXT_STAGE;
 	for (int i = 0; o == NEXT_STAGE; i++)
@@ -334,7 +327,7 @@ static bool is_refusal(tac_sco_outcome o)
 	return o >= TAC_SCO_UNPROVED && o != TAC_SCO_ARRIVED && o != TAC_SCO_CONVERGED;
 }
 
-void tac_sco_move_continuous(tac_sco *sco)
+void tac_sco_make_substeps(tac_sco *sco)
 {
 	tac_sco_tick *tick = &sco->tick;
 	tick->roll_limit_m = sco->def.trust_max_m;
@@ -347,11 +340,10 @@ void tac_sco_move_continuous(tac_sco *sco)
 			tick->refused = o;
 	}
 	tac_sco_stop_obstacles(sco);
+	if (sco->def.mover == TAC_SCO_REACTIVE)
+		tac_sco_reactive_list(sco, sco->adapted.trust_m + SCO_LIST_GAPS * sco->def.hold_gap_m, false);
 	tac_sco_prepare(sco);
-	if (goes_on(o) && tick->work.count[SCO_SUBSTEP] >= sco->def.substeps)
+	if (goes_on(o))
 		tick->flags |= TAC_SCO_LIMITED;
-	tac_sco_pace_observe(&sco->pace, &sco->def, tick->contact_travel_m, tick->slew_limit_m,
-			     (double)tick->work.units / (double)sco->def.work_units, tick->work.spent);
-	tac_sco_starvation_observe(&sco->starvation, tick->travel_m == 0 && tick->work.spent);
-	tac_sco_trust_observe(&sco->trust, &sco->def, SCO_TRUST_STEP_DONE, tick->travel_m);
+	tac_sco_observe_step(sco);
 }

@@ -1,72 +1,86 @@
-#include "haptic/mover/controllers.h"
-
-#include "haptic/mover/constants.h"
+// Controllers: what adapts the continuous mover to the meshes and to the hand (tac_sco_adapted). Apart from a
+// reset no other code changes it. It decides how much is tried at once and never what is safe.
+#include "haptic/mover/mover.h"
 
 #include <math.h>
 
-double tac_sco_trust_begin(const tac_sco_trust *trust)
+// --- trust: how far contacts are listed and how far a substep goes ---
+
+static void set_trust(tac_sco *sco, double radius)
 {
-	return fmin(trust->radius_m, trust->cap_m);
+	sco->adapted.trust_m = fmin(fmax(radius, sco->def.trust_min_m), sco->def.trust_max_m);
 }
 
-void tac_sco_trust_observe(tac_sco_trust *trust, const tac_sco_def *def, tac_sco_trust_event event,
-			   double length_m)
+void tac_sco_observe_substep(tac_sco *sco, tac_sco_trust_event event, double length_m)
 {
 	// The new radius, in old ones and in lengths.
-	static const struct {
-		double radii, lengths;
-	} rules[] = {
+	static const double rules[][2] = {
 		[SCO_TRUST_LIMITED] = {SCO_GROWTH, 0}, // grows
 		[SCO_TRUST_SHORTENED] = {0, 1},
 		[SCO_TRUST_BLOCKED] = {SCO_SHRINK, 0}, // shrinks, and the cap with it
 		[SCO_TRUST_UNPROVED] = {0, SCO_SHRINK},
-		[SCO_TRUST_STEP_DONE] = {0, SCO_GROWTH}, // follows the hand
 	};
-	const double radius = rules[event].radii * trust->radius_m + rules[event].lengths * length_m;
-	trust->radius_m = fmin(fmax(radius, def->trust_min_m), def->trust_max_m);
+	set_trust(sco, rules[event][0] * sco->adapted.trust_m + rules[event][1] * length_m);
 	if (event == SCO_TRUST_BLOCKED)
-		trust->cap_m = fmin(trust->cap_m, trust->radius_m);
+		sco->adapted.trust_cap_m = fmin(sco->adapted.trust_cap_m, sco->adapted.trust_m);
 }
 
-void tac_sco_trust_observe_query(tac_sco_trust *trust, const tac_sco_def *def, double wanted_m,
-				 double covered_m, double pairs, double share, bool short_of_work)
+void tac_sco_observe_query(tac_sco *sco, double wanted_m, double covered_m, double pairs, double share)
 {
-	double cap = trust->cap_m;
 	// The number of pairs grows at least in proportion to the margin, so the margin that would have taken
 	// exactly its share caps the next query.
-	if (!short_of_work)
-		cap = pairs > share ? wanted_m * share / pairs : 2 * cap;
-	if (!short_of_work && covered_m < wanted_m)
-		cap = fmin(cap, covered_m);
-	trust->cap_m = fmin(fmax(cap, def->hold_gap_m), def->trust_max_m);
+	const double cap = pairs > share ? wanted_m * share / pairs : 2 * sco->adapted.trust_cap_m;
+	sco->adapted.trust_cap_m =
+		fmin(fmax(covered_m < wanted_m ? fmin(cap, covered_m) : cap, sco->def.hold_gap_m),
+		     sco->def.trust_max_m);
 }
 
-void tac_sco_pace_observe(tac_sco_pace *pace, const tac_sco_def *def, double length_m, double limit_m,
-			  double cost, bool spent)
+// --- pace: how far the work lets the SCO go in a step ---
+
+// Longer ways take more work, and a list of near pairs takes much at once. Where surfaces are dense, a step
+// goes no further near contact than its work is likely to pay for, rather than end in the middle.
+static void observe_pace(tac_sco *sco)
 {
-	pace->cost = fmax(spent ? 1 : cost, SCO_PACE_MEMORY * pace->cost);
-	const double growth = fmin(fmax(SCO_PACE_COST / pace->cost, 1), SCO_GROWTH),
-		     half = SCO_SHRINK * fmin(limit_m, def->trust_max_m);
-	pace->max_m = spent ? fmax(SCO_PACE_SHRINK * length_m, fmax(half, def->hold_gap_m))
-			    : fmax(pace->max_m, growth * length_m);
+	tac_sco_adapted *a = &sco->adapted;
+	const tac_sco_tick *tick = &sco->tick;
+	const double length = tick->contact_travel_m,
+		     cost = (double)tick->work.units / (double)sco->def.work_units,
+		     half = SCO_SHRINK * fmin(tick->slew_limit_m, sco->def.trust_max_m);
+	a->cost = fmax(tick->work.spent ? 1 : cost, SCO_PACE_MEMORY * a->cost);
+	const double growth = fmin(fmax(SCO_PACE_COST / a->cost, 1), SCO_GROWTH);
+	a->pace_m = tick->work.spent ? fmax(SCO_PACE_SHRINK * length, fmax(half, sco->def.hold_gap_m))
+				     : fmax(a->pace_m, growth * length);
 }
 
-void tac_sco_flight_observe(tac_sco_flight *flight, bool out_of_work)
+void tac_sco_observe_step(tac_sco *sco)
 {
-	const double share = out_of_work ? 0.5 * flight->work_share : 2 * flight->work_share;
-	flight->work_share = fmax(fmin(share, SCO_MAX_FLIGHT_SHARE), SCO_MIN_FLIGHT_SHARE);
+	const tac_sco_tick *tick = &sco->tick;
+	const bool starved = tick->travel_m == 0 && tick->work.spent;
+	observe_pace(sco);
+	sco->adapted.starved_steps = starved ? sco->adapted.starved_steps + 1 : 0;
+	set_trust(sco, SCO_GROWTH * tick->travel_m);
 }
 
-int64_t tac_sco_starvation_begin(const tac_sco_starvation *s, const tac_sco_def *def)
+void tac_sco_observe_device(tac_sco *sco, double travel_m)
 {
-	const int64_t most = (int64_t)(SCO_WORK_MAX * fmin(1, def->period_s / SCO_USUAL_PERIOD_S)),
-		      more = SCO_STARVED_FACTOR * def->work_units;
-	if (s->steps < SCO_STARVED_STEPS || def->work_units >= most)
-		return def->work_units;
+	if (travel_m > SCO_GROWTH * sco->adapted.device_travel_m)
+		set_trust(sco, fmax(sco->adapted.trust_m, travel_m));
+	sco->adapted.device_travel_m = travel_m;
+}
+
+// --- flights and starved steps ---
+
+void tac_sco_observe_flight(tac_sco *sco, bool out_of_work)
+{
+	const double share = (out_of_work ? 0.5 : 2) * sco->adapted.flight_share;
+	sco->adapted.flight_share = fmax(fmin(share, SCO_MAX_FLIGHT_SHARE), SCO_MIN_FLIGHT_SHARE);
+}
+
+int64_t tac_sco_work_units(const tac_sco *sco)
+{
+	const int64_t usual = sco->def.work_units, more = SCO_STARVED_FACTOR * usual,
+		      most = (int64_t)(SCO_WORK_MAX * fmin(1, sco->def.period_s / SCO_USUAL_PERIOD_S));
+	if (sco->adapted.starved_steps < SCO_STARVED_STEPS || usual >= most)
+		return usual;
 	return more < most ? more : most;
-}
-
-void tac_sco_starvation_observe(tac_sco_starvation *s, bool starved)
-{
-	s->steps = starved ? s->steps + 1 : 0;
 }

@@ -5,8 +5,9 @@
 
 #define PI 3.14159265358979323846
 
-tac_dtwist tac_sco_twist_towards(const tac_sco *sco, tac_dpose from, tac_dpose to)
+tac_dtwist tac_sco_to_device(const tac_sco *sco, tac_dpose from)
 {
+	const tac_dpose to = sco->tick.device;
 	if (sco->def.fixed_rotation)
 		return (tac_dtwist){tac_dvec3_sub(to.position, from.position), tac_dvec3_zero()};
 	tac_dtwist t = tac_dtwist_between(from, to);
@@ -16,26 +17,22 @@ tac_dtwist tac_sco_twist_towards(const tac_sco *sco, tac_dpose from, tac_dpose t
 	return t;
 }
 
-double tac_sco_max_travel(const tac_sco *sco, tac_dtwist t)
+double tac_sco_max_travel(tac_dtwist t, double radius)
 {
-	return tac_dvec3_length(t.v) + tac_dvec3_length(t.w) * sco->radius_m;
+	return tac_dvec3_length(t.v) + tac_dvec3_length(t.w) * radius;
 }
 
-double tac_sco_limit_travel(const tac_sco *sco, tac_dtwist t, double travel, double reach)
+double tac_sco_limit_factor(const tac_sco *sco, tac_dtwist t, double radius, double reach)
 {
-	const double s = travel > reach ? reach / travel : 1, turn = tac_dvec3_length(t.w);
+	const double travel = tac_sco_max_travel(t, radius), turn = tac_dvec3_length(t.w);
+	const double s = travel > reach ? reach / travel : 1;
 	return turn * s > sco->def.turn_max_rad ? sco->def.turn_max_rad / turn : s;
 }
 
-double tac_sco_limit_factor(const tac_sco *sco, tac_dtwist t, double reach)
+double tac_sco_energy(const tac_sco *sco, tac_dpose from)
 {
-	return tac_sco_limit_travel(sco, t, tac_sco_max_travel(sco, t), reach);
-}
-
-double tac_sco_energy(const tac_sco *sco, tac_dpose from, tac_dpose to)
-{
-	tac_dtwist t = tac_sco_twist_towards(sco, from, to);
-	double rho = sco->def.metric_m;
+	const tac_dtwist t = tac_sco_to_device(sco, from);
+	const double rho = sco->def.metric_m;
 	return tac_dvec3_dot(t.v, t.v) + rho * rho * tac_dvec3_dot(t.w, t.w);
 }
 
@@ -102,11 +99,11 @@ void tac_sco_scale_obstacles(tac_sco *sco, double s)
 		o->twist = tac_dtwist_scale(o->twist, s);
 }
 
-void tac_sco_stop_obstacles(tac_sco *sco)
+bool tac_sco_stop_obstacles(tac_sco *sco)
 {
-	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
-		if (o->moves)
-			sco->tick.flags |= TAC_SCO_OBJECT_WAITS;
+	const bool any = tac_sco_any_obstacle_moves(sco);
+	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++)
 		o->moves = false;
-	}
+	sco->tick.flags |= any ? TAC_SCO_OBJECT_WAITS : 0;
+	return any;
 }

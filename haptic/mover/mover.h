@@ -1,10 +1,10 @@
 // Mover: the private state of an SCO and the functions that its files share.
 //
 //   sco.c            the object and the step
-//   continuous.c     the continuous mover: advance objects, fly, list, solve, prove, commit; a substep
-//                    returns why it was refused (tac_sco_outcome)
-//   reactive.c       the reactive mover
-//   controllers.h    trust, pace, flight and starvation: where the trust radius grows and shrinks
+//   continuous.c     the substeps, and the stages of one of the continuous mover: fly, list, solve, prove,
+//                    commit; it returns why it was refused (tac_sco_outcome)
+//   reactive.c       the substep of the reactive mover
+//   controllers.c    trust, pace, flight and starvation: where the trust radius grows and shrinks
 //   work.h           the budget of a step
 //   geometry.h       how the tool meets an obstacle: geometry_mesh.c, geometry_round.c,
 //                    geometry_field.c
@@ -18,11 +18,12 @@
 #define TAC_HAPTIC_MOVER_MOVER_H
 
 #include "haptic/mover/constants.h"
-#include "haptic/mover/controllers.h"
 #include "haptic/mover/geometry.h"
 #include "haptic/mover/qp.h"
 #include "haptic/mover/work.h"
 #include "haptic/sco.h"
+
+#include <math.h>
 
 // A contact as a row of the QP, without its bound: it depends on the poses of the tool and the obstacle
 // alone.
@@ -86,6 +87,17 @@ typedef struct tac_sco_tick {
 	bool rolling;            // this substep rolls: its chord dips into the hold gap
 } tac_sco_tick;
 
+// What the controllers adapt from step to step. The trust radius is the smaller of its radius and its cap.
+typedef struct tac_sco_adapted {
+	double trust_m;         // follows the hand: trust_min_m to trust_max_m of the def
+	double trust_cap_m;     // follows the meshes: limits the radius where lists or proofs are expensive
+	double device_travel_m; // in the last step
+	double pace_m;          // how far a step may go near contact
+	double cost;            // of the dearest of the last steps, as a fraction of its work units
+	double flight_share;    // of the work that is left, for one sweep away from contact
+	int32_t starved_steps;  // in succession: their work ended before the SCO could move
+} tac_sco_adapted;
+
 struct tac_sco {
 	tac_sco_def def;
 	bool is_ball;                     // a sphere about its origin, which takes the device's orientation
@@ -96,19 +108,15 @@ struct tac_sco {
 	void *reactive;       // memory of the reactive mover
 
 	tac_dpose pose;
+	tac_sco_adapted adapted;
 	uint32_t fault_flags; // kept until the reset
 	bool reset_unfinished, check_unfinished;
 	tac_dpose check_before; // where to return to if the pose under check is not free
 	tac_dpose last_device;
 	bool has_last_device;
-	double last_device_travel_m; // in the last step
 	tac_dvec3 last_turn; // rotation vector to the device at the last step: decides the direction near pi
-	double turn_hysteresis_rad; // how much longer that direction may be
-	bool near_contact;          // no flights, and the slew limit applies
-	tac_sco_trust trust;
-	tac_sco_pace pace;
-	tac_sco_flight flight;
-	tac_sco_starvation starvation;
+	double turn_hysteresis_rad;  // how much longer that direction may be
+	bool near_contact;           // no flights, and the slew limit applies
 	int64_t lists_version;       // counts the changes of lists and poses: unit rows made before are void
 	double listed_margin_m;      // contacts at the pose are listed up to this margin; -1: not listed
 	double distance_m;           // to the nearest obstacle, at most listed_margin_m
@@ -138,19 +146,22 @@ static inline bool tac_sco_same_features(const tac_contact_point *a, const tac_c
 	       a->fixed_feature == b->fixed_feature;
 }
 
+static inline bool tac_sco_same_contact(const tac_sco_injected *a, const tac_sco_injected *b)
+{
+	return a->object == b->object && tac_sco_same_features(&a->contact, &b->contact);
+}
+
 // --- motion (motion.c) ---
 
-// The motion from one pose of the tool to another. A turn of about half a turn keeps the direction of the
+// The motion from a pose of the tool to the device. A turn of about half a turn keeps the direction of the
 // last step until the other direction is shorter by turn_hysteresis_rad.
-tac_dtwist tac_sco_twist_towards(const tac_sco *sco, tac_dpose from, tac_dpose to);
-// An upper bound of the travel of any point of the tool, m.
-double tac_sco_max_travel(const tac_sco *sco, tac_dtwist t);
-// The factor, at most 1, that limits a twist to the travel `reach` and to turn_max_rad.
-double tac_sco_limit_factor(const tac_sco *sco, tac_dtwist t, double reach);
-// The same for any body whose points travel by `travel`.
-double tac_sco_limit_travel(const tac_sco *sco, tac_dtwist t, double travel, double reach);
-// The square of the distance of two poses in the metric, m^2.
-double tac_sco_energy(const tac_sco *sco, tac_dpose from, tac_dpose to);
+tac_dtwist tac_sco_to_device(const tac_sco *sco, tac_dpose from);
+// The square of its length in the metric, m^2.
+double tac_sco_energy(const tac_sco *sco, tac_dpose from);
+// An upper bound of the travel of any point of a body within `radius` of its origin, m.
+double tac_sco_max_travel(tac_dtwist t, double radius);
+// The factor, at most 1, that limits its motion to the travel `reach` and to turn_max_rad.
+double tac_sco_limit_factor(const tac_sco *sco, tac_dtwist t, double radius, double reach);
 // Moves the SCO, and the obstacles that move in this substep, by the fraction `s` of it.
 void tac_sco_move(tac_sco *sco, tac_dtwist t, double s);
 // Adds the SCO's pose to its trail.
@@ -161,11 +172,38 @@ bool tac_sco_aim_obstacle(tac_sco_obstacle *obstacle);
 bool tac_sco_any_obstacle_moves(const tac_sco *sco);
 // Scales the motions of all obstacles in this substep.
 void tac_sco_scale_obstacles(tac_sco *sco, double s);
-// The obstacles that still move wait for the tool.
-void tac_sco_stop_obstacles(tac_sco *sco);
+// The obstacles that still move wait for the tool. False if there are none.
+bool tac_sco_stop_obstacles(tac_sco *sco);
 tac_sco_relative tac_sco_relative_motion(const tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dtwist t);
 
-// --- queries over all obstacles (queries.c); each returns false when the work of the step forbids it ---
+// --- controllers (controllers.c) ---
+
+typedef enum tac_sco_trust_event {
+	SCO_TRUST_LIMITED,   // the radius, the turn or the slew cut a substep short: it grows
+	SCO_TRUST_SHORTENED, // only `length_m` of a substep was proved free: it shrinks to that
+	SCO_TRUST_BLOCKED,   // nothing of it was: radius and cap shrink
+	SCO_TRUST_UNPROVED,  // the work ended before the proof of `length_m` did: it shrinks below that
+} tac_sco_trust_event;
+
+// The trust radius follows a substep.
+void tac_sco_observe_substep(tac_sco *sco, tac_sco_trust_event event, double length_m);
+// Its cap follows a contact query that covered `covered_m` of `wanted_m` and examined `pairs` where it should
+// examine `share`.
+void tac_sco_observe_query(tac_sco *sco, double wanted_m, double covered_m, double pairs, double share);
+// A hand that sets off is followed in as few substeps as one that goes on.
+void tac_sco_observe_device(tac_sco *sco, double travel_m);
+// At the end of a step the radius becomes a multiple of its travel; the pace follows its work.
+void tac_sco_observe_step(tac_sco *sco);
+// A sweep that ran out of work halves the share of flights, a flight that arrived doubles it: a tool that
+// cannot fly because too much is near soon wastes little on it.
+void tac_sco_observe_flight(tac_sco *sco, bool out_of_work);
+// The work units of the next step: more after steps that starved.
+int64_t tac_sco_work_units(const tac_sco *sco);
+
+static inline double tac_sco_trust(const tac_sco *sco)
+{
+	return fmin(sco->adapted.trust_m, sco->adapted.trust_cap_m);
+}
 
 // The margin, m, within which a substep needs its contacts if no obstacle moves in it.
 static inline double tac_sco_list_margin(const tac_sco *sco, double trust)
@@ -173,12 +211,16 @@ static inline double tac_sco_list_margin(const tac_sco *sco, double trust)
 	return SCO_CONTACT_MARGIN * trust + SCO_LIST_GAPS * sco->def.hold_gap_m;
 }
 
+// --- queries over all obstacles (queries.c); each returns false when the work of the step forbids it ---
+
 // Lists the contacts within *margin after the fraction `s` of the twist into the spare lists. Where that
 // would take too much work, *margin is lowered to what is listed. *out_distance is the smallest distance.
 // Returns false also if not even the contacts to be reported could be listed: the SCO must stay where it was.
 bool tac_sco_query_contacts(tac_sco *sco, tac_dtwist t, double s, double *margin, double *out_distance);
 // Makes the spare lists the lists of the SCO's pose.
 void tac_sco_accept_contacts(tac_sco *sco, double margin, double distance);
+// Lists the contacts at the SCO's pose.
+bool tac_sco_list_contacts(tac_sco *sco, double margin);
 // Moves an obstacle to its goal while the SCO rests, if no part of the motion comes near it: their bounding
 // spheres stay further apart than the lists reach, so that the lists stay valid and no work is needed.
 bool tac_sco_advance_far_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle);
@@ -192,12 +234,10 @@ bool tac_sco_certify(tac_sco *sco, tac_dtwist t, tac_sco_proof *out_proof);
 bool tac_sco_sweep(tac_sco *sco, tac_dtwist t, double *out_fraction);
 // Works ahead for the next step, as far as the work that is left allows.
 void tac_sco_prepare(tac_sco *sco);
-// The distance to the nearest obstacle at the SCO's pose, up to `reach`; 0 if it is not known. *out_spent: it
-// ended for lack of work. For use outside a step.
-double tac_sco_distance(tac_sco *sco, double reach, bool *out_spent);
-// The same for one obstacle, at a pose of its own.
-double tac_sco_obstacle_distance(tac_sco *sco, tac_sco_obstacle *obstacle, tac_dpose T_world_object,
-				 double reach, tac_sco_work *work);
+// The distance to an obstacle at a pose of its own, up to `reach`; 0 if it is not known. For use outside a
+// step.
+double tac_sco_distance(tac_sco *sco, tac_sco_obstacle *obstacle, tac_dpose T_world_object, double reach,
+			tac_sco_work *work);
 // Asks the collider about the tool at a pose relative to one obstacle. The answer is also unknown, with
 // `work->spent`, when the nodes of the step are used up; if the same is asked next, the query goes on.
 tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dpose T_object_tool,
@@ -217,9 +257,14 @@ void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report);
 
 // --- the movers ---
 
-void tac_sco_move_continuous(tac_sco *sco);
-void tac_sco_move_reactive(tac_sco *sco);
+// Moves the SCO towards the device in substeps of its mover.
+void tac_sco_make_substeps(tac_sco *sco);
 tac_result tac_sco_reactive_create(tac_sco *sco);
 void tac_sco_reactive_reset(tac_sco *sco); // with the continuous mover it does nothing
+tac_sco_outcome tac_sco_reactive_substep(tac_sco *sco, tac_dtwist to_device, bool push);
+// Lists the contacts of the kept pairs at the SCO's pose and drops the pairs that are further than `within`.
+// Those that only the plane of a distant face separates, which may act where there is no face, can be dropped
+// as well.
+void tac_sco_reactive_list(tac_sco *sco, double within, bool drop_far_faces);
 
 #endif

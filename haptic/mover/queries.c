@@ -1,21 +1,15 @@
+// The geometries' queries over all obstacles, and the collider's.
 #include "haptic/mover/mover.h"
 
 #include <math.h>
 #include <string.h>
 
-// Whether the bounding spheres of the tool and of an obstacle, whose origins stay `apart`, stay further than
-// `reach` from each other. Turns about these origins do not move the spheres.
-static bool are_far(const tac_sco *sco, const tac_sco_obstacle *obstacle, double apart, double reach)
-{
-	return apart > SCO_SPHERE_SLACK * (sco->radius_m + obstacle->radius_m) + reach;
-}
-
-// The same anywhere on a motion.
-static bool is_far(const tac_sco *sco, const tac_sco_obstacle *obstacle, const tac_sco_relative *r,
-		   double reach)
+// Whether an obstacle is hidden, or its bounding sphere stays further than `reach` from that of the tool
+// anywhere on a motion. Turns about their origins do not move the spheres.
+static bool is_far(const tac_sco *sco, const tac_sco_obstacle *o, const tac_sco_relative *r, double reach)
 {
 	const double apart = tac_dvec3_length(r->start.position) - tac_dvec3_length(r->twist.v);
-	return are_far(sco, obstacle, apart, reach);
+	return o->hidden || apart > SCO_SPHERE_SLACK * (sco->radius_m + o->radius_m) + reach;
 }
 
 static void list_nothing(tac_contacts *out, double margin)
@@ -25,15 +19,17 @@ static void list_nothing(tac_contacts *out, double margin)
 	out->pairs = 0;
 }
 
-// Lists the contacts of one obstacle into its spare list.
-static void list_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle, tac_dtwist t, double s, double margin)
+// Lists the contacts of one obstacle into its spare list; none within any margin if too much work is spent.
+static void list_obstacle(tac_sco *sco, tac_sco_obstacle *o, tac_dtwist t, double s, double margin)
 {
-	tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
-	if (is_far(sco, obstacle, &r, margin))
-		list_nothing(obstacle->spare, margin);
+	const tac_sco_relative r = tac_sco_relative_motion(sco, o, t);
+	if (is_far(sco, o, &r, margin))
+		list_nothing(o->spare, margin);
+	else if (tac_sco_work_overdrawn(&sco->tick.work))
+		list_nothing(o->spare, 0);
 	else
-		obstacle->geometry->list(obstacle->memory, tac_dpose_after(r.start, r.twist, s), margin,
-					 &sco->tick.work, obstacle->spare);
+		o->geometry->list(o->memory, tac_dpose_after(r.start, r.twist, s), margin, &sco->tick.work,
+				  o->spare);
 }
 
 // Lists the contacts of the obstacles from `first` up to `end` into their spare lists.
@@ -43,61 +39,65 @@ static bool query(tac_sco *sco, tac_sco_obstacle *first, const tac_sco_obstacle 
 	tac_sco_work *work = &sco->tick.work;
 	if (!tac_sco_work_admit(work, SCO_CONTACT_QUERY))
 		return false;
-	double wanted = *margin, pairs = 0;
-	double share = sco->geometry->query_share * (double)sco->def.work_units;
-	int64_t before = work->units;
-	bool short_of_work = (double)tac_sco_work_left(work) < fmax(share, 2 * sco->complete_query_units);
+	const double wanted = *margin, share = sco->geometry->query_share * (double)sco->def.work_units;
+	const int64_t before = work->units;
+	// With less work than its share a query says nothing about the meshes.
+	const bool has_share = (double)tac_sco_work_left(work) >= fmax(share, 2 * sco->complete_query_units);
+	double pairs = 0;
 	*out_distance = *margin;
-	for (tac_sco_obstacle *obstacle = first; obstacle < end; obstacle++) {
-		if (obstacle->hidden)
-			continue;
-		if (tac_sco_work_overdrawn(work)) {
-			*margin = 0;
-			break;
-		}
-		list_obstacle(sco, obstacle, t, s, wanted);
-		*margin = fmin(*margin, obstacle->spare->margin);
-		*out_distance = fmin(*out_distance, obstacle->spare->distance);
-		pairs += (double)obstacle->spare->pairs;
+	for (tac_sco_obstacle *o = first; o < end; o++) {
+		list_obstacle(sco, o, t, s, wanted);
+		*margin = fmin(*margin, o->spare->margin);
+		*out_distance = fmin(*out_distance, o->spare->distance);
+		pairs += (double)o->spare->pairs;
 	}
 	if (*margin >= wanted)
 		sco->complete_query_units = (double)(work->units - before);
-	tac_sco_trust_observe_query(&sco->trust, &sco->def, wanted, *margin, pairs, share, short_of_work);
-	if (*margin >= SCO_LIST_GAPS * sco->def.hold_gap_m)
-		return true;
-	work->spent = true;
-	return false;
+	if (has_share)
+		tac_sco_observe_query(sco, wanted, *margin, pairs, share);
+	const bool enough = *margin >= SCO_LIST_GAPS * sco->def.hold_gap_m;
+	work->spent |= !enough;
+	return enough;
 }
 
 bool tac_sco_query_contacts(tac_sco *sco, tac_dtwist t, double s, double *margin, double *out_distance)
 {
-	return query(sco, sco->obstacles, sco->obstacles + sco->def.object_count, t, s, margin, out_distance);
+	return query(sco, sco->obstacles, sco->obstacles_end, t, s, margin, out_distance);
 }
 
-static void accept_list(tac_sco *sco, tac_sco_obstacle *obstacle)
+static void accept_list(tac_sco *sco, tac_sco_obstacle *o)
 {
-	tac_contacts *old = obstacle->contacts;
-	obstacle->contacts = obstacle->spare;
-	obstacle->spare = old;
+	tac_contacts *old = o->contacts;
+	o->contacts = o->spare;
+	o->spare = old;
 	sco->lists_version++;
 }
 
 void tac_sco_accept_contacts(tac_sco *sco, double margin, double distance)
 {
-	for (int32_t i = 0; i < sco->def.object_count; i++)
-		accept_list(sco, &sco->obstacles[i]);
+	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++)
+		accept_list(sco, o);
 	sco->listed_margin_m = margin;
 	sco->distance_m = distance;
 }
 
-static tac_sco_proof prove_obstacle(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dtwist t)
+bool tac_sco_list_contacts(tac_sco *sco, double margin)
 {
-	tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
+	double distance;
+	if (!tac_sco_query_contacts(sco, tac_dtwist_zero(), 0, &margin, &distance))
+		return false;
+	tac_sco_accept_contacts(sco, margin, distance);
+	return true;
+}
+
+static tac_sco_proof prove_obstacle(tac_sco *sco, const tac_sco_obstacle *o, tac_dtwist t)
+{
+	const tac_sco_relative r = tac_sco_relative_motion(sco, o, t);
 	// The distance that a proved motion of a round tool keeps from what is not listed.
 	const double zone = sco->tick.rolling ? SCO_ROUND_SLACK_GAPS : 1 - SCO_ROUND_SLACK_GAPS;
-	if (is_far(sco, obstacle, &r, sco->def.hold_gap_m))
+	if (is_far(sco, o, &r, sco->def.hold_gap_m))
 		return (tac_sco_proof){1, false, -1, -1, -1};
-	return obstacle->geometry->prove(obstacle->memory, &r, zone * sco->def.hold_gap_m, &sco->tick.work);
+	return o->geometry->prove(o->memory, &r, zone * sco->def.hold_gap_m, &sco->tick.work);
 }
 
 bool tac_sco_certify(tac_sco *sco, tac_dtwist t, tac_sco_proof *out_proof)
@@ -106,145 +106,101 @@ bool tac_sco_certify(tac_sco *sco, tac_dtwist t, tac_sco_proof *out_proof)
 		return false;
 	*out_proof = (tac_sco_proof){1, false, -1, -1, -1};
 	for (int32_t i = 0; i < sco->def.object_count && out_proof->fraction > 0; i++) {
-		const tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		if (obstacle->hidden)
-			continue;
-		tac_sco_proof proof = prove_obstacle(sco, obstacle, t);
+		tac_sco_proof proof = prove_obstacle(sco, &sco->obstacles[i], t);
+		proof.object = i;
 		if (proof.unfinished && proof.fraction == 0)
 			return false;
-		if (proof.fraction < out_proof->fraction) {
+		if (proof.fraction < out_proof->fraction)
 			*out_proof = proof;
-			out_proof->object = i;
-		}
 	}
 	return true;
 }
 
-// The lists of all obstacles are those of the present poses; each has found the distance to its own.
-static double listed_distance(const tac_sco *sco)
+bool tac_sco_advance_far_obstacle(tac_sco *sco, tac_sco_obstacle *o)
 {
-	double distance = sco->listed_margin_m;
-	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		if (!sco->obstacles[i].hidden)
-			distance = fmin(distance, sco->obstacles[i].contacts->distance);
-	}
-	return distance;
-}
-
-bool tac_sco_advance_far_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle)
-{
-	const tac_dvec3 between = tac_dvec3_sub(sco->pose.position, obstacle->pose.position);
-	const double apart = tac_dvec3_length(between) - tac_dvec3_length(obstacle->twist.v),
-		     margin = fmax(sco->listed_margin_m, SCO_LIST_GAPS * sco->def.hold_gap_m);
-	if (!obstacle->hidden && !are_far(sco, obstacle, apart, margin))
+	const double margin = fmax(sco->listed_margin_m, SCO_LIST_GAPS * sco->def.hold_gap_m);
+	const tac_sco_relative r = {tac_dpose_relative(o->pose, sco->pose), o->twist};
+	if (!is_far(sco, o, &r, margin))
 		return false;
-	obstacle->pose = obstacle->goal;
-	list_nothing(obstacle->contacts, margin);
+	o->pose = o->goal;
+	list_nothing(o->contacts, margin);
 	return true;
 }
 
-bool tac_sco_advance_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle)
+bool tac_sco_advance_obstacle(tac_sco *sco, tac_sco_obstacle *o)
 {
-	const bool listed = sco->listed_margin_m > 0;
-	const double hold = sco->def.hold_gap_m,
-		     needed = tac_sco_list_margin(sco, tac_sco_trust_begin(&sco->trust));
-	double least = SCO_LIST_GAPS * hold, margin = fmax(least, fmin(sco->listed_margin_m, needed)),
-	       distance;
-	if (!tac_sco_work_admit(&sco->tick.work, SCO_CERTIFICATE))
+	const double needed = tac_sco_list_margin(sco, tac_sco_trust(sco)), hold = sco->def.hold_gap_m;
+	if (sco->listed_margin_m <= 0 && !tac_sco_list_contacts(sco, needed))
 		return false;
-	const tac_sco_proof proof = prove_obstacle(sco, obstacle, tac_dtwist_zero());
-	if (proof.fraction < 1 ||
-	    !query(sco, obstacle, obstacle + 1, tac_dtwist_zero(), 1, &margin, &distance))
+	double margin = fmax(SCO_LIST_GAPS * hold, fmin(sco->listed_margin_m, needed)), distance;
+	if (!tac_sco_work_admit(&sco->tick.work, SCO_CERTIFICATE) ||
+	    prove_obstacle(sco, o, tac_dtwist_zero()).fraction < 1 ||
+	    !query(sco, o, o + 1, tac_dtwist_zero(), 1, &margin, &distance) ||
+	    o->spare->distance < fmin(hold, o->contacts->distance))
 		return false;
-	accept_list(sco, obstacle); // the spare list is that of the old pose, if there is one
-	const tac_contacts *now = obstacle->contacts, *before = obstacle->spare;
-	if ((!listed && now->distance < hold &&
-	     !query(sco, obstacle, obstacle + 1, tac_dtwist_zero(), 0, &least, &distance)) ||
-	    now->distance < fmin(hold, before->distance)) {
-		accept_list(sco, obstacle);
-		return false;
-	}
-	obstacle->pose = obstacle->goal;
+	accept_list(sco, o);
+	o->pose = o->goal;
 	tac_sco_note_trail(sco);
-	if (listed)
-		sco->listed_margin_m = fmin(sco->listed_margin_m, now->margin);
-	sco->distance_m = listed ? listed_distance(sco) : fmin(sco->distance_m, now->distance);
+	sco->listed_margin_m = sco->distance_m = fmin(sco->listed_margin_m, o->contacts->margin);
+	for (const tac_sco_obstacle *p = sco->obstacles; p < sco->obstacles_end; p++)
+		sco->distance_m = fmin(sco->distance_m, p->contacts->distance);
 	return true;
 }
 
 bool tac_sco_sweep(tac_sco *sco, tac_dtwist t, double *out_fraction)
 {
 	tac_sco_work *work = &sco->tick.work;
+	const double zone = SCO_LIST_GAPS * sco->def.hold_gap_m;
 	if (!tac_sco_work_admit(work, SCO_SWEEP))
 		return false;
-	double fraction = 1, zone = SCO_LIST_GAPS * sco->def.hold_gap_m;
-	for (int32_t i = 0; i < sco->def.object_count && fraction > 0; i++) {
-		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		if (obstacle->hidden)
+	*out_fraction = 1;
+	for (tac_sco_obstacle *o = sco->obstacles; o<sco->obstacles_end && * out_fraction> 0; o++) {
+		const tac_sco_relative r = tac_sco_relative_motion(sco, o, t);
+		if (is_far(sco, o, &r, zone))
 			continue;
-		tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
-		if (is_far(sco, obstacle, &r, zone))
-			continue;
-		const double share = sco->flight.work_share * (double)tac_sco_work_left(work);
+		const double share = sco->adapted.flight_share * (double)tac_sco_work_left(work);
 		tac_sco_work part = {.limit = 1 + (int64_t)share};
-		fraction = fmin(fraction, obstacle->geometry->sweep(obstacle->memory, &r, zone, &part));
+		*out_fraction = fmin(*out_fraction, o->geometry->sweep(o->memory, &r, zone, &part));
 		work->units += part.units;
 		if (part.spent)
-			tac_sco_flight_observe(&sco->flight, true);
+			tac_sco_observe_flight(sco, true);
 	}
-	*out_fraction = fraction;
 	return true;
 }
 
 void tac_sco_prepare(tac_sco *sco)
 {
 	tac_sco_work *work = &sco->tick.work;
-	for (int32_t i = 0; i < sco->def.object_count && work->units < work->limit; i++) {
-		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		const tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, tac_dtwist_zero());
-		if (!obstacle->hidden && obstacle->geometry->prepare &&
-		    !is_far(sco, obstacle, &r, sco->def.trust_max_m))
-			obstacle->geometry->prepare(obstacle->memory, r.start, work);
+	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end && work->units < work->limit; o++) {
+		const tac_sco_relative r = tac_sco_relative_motion(sco, o, tac_dtwist_zero());
+		if (!is_far(sco, o, &r, sco->def.trust_max_m) && o->geometry->prepare)
+			o->geometry->prepare(o->memory, r.start, work);
 	}
 }
 
-double tac_sco_obstacle_distance(tac_sco *sco, tac_sco_obstacle *obstacle, tac_dpose T_world_object,
-				 double reach, tac_sco_work *work)
+double tac_sco_distance(tac_sco *sco, tac_sco_obstacle *o, tac_dpose T_world_object, double reach,
+			tac_sco_work *work)
 {
-	obstacle->geometry->list(obstacle->memory, tac_dpose_relative(T_world_object, sco->pose), reach, work,
-				 obstacle->spare);
-	return tac_sco_work_overdrawn(work) ? 0 : fmin(reach, obstacle->spare->distance);
+	o->geometry->list(o->memory, tac_dpose_relative(T_world_object, sco->pose), reach, work, o->spare);
+	return tac_sco_work_overdrawn(work) ? 0 : fmin(reach, o->spare->distance);
 }
 
-double tac_sco_distance(tac_sco *sco, double reach, bool *out_spent)
-{
-	tac_sco_work work = {.limit = SCO_WORK_MAX};
-	for (int32_t i = 0; i < sco->def.object_count && reach > 0; i++) {
-		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		if (!obstacle->hidden)
-			reach = tac_sco_obstacle_distance(sco, obstacle, obstacle->pose, reach, &work);
-	}
-	*out_spent = work.spent;
-	return reach;
-}
-
-tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dpose T_object_tool,
+tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *o, tac_dpose T_object_tool,
 			    tac_query_mode mode, tac_sco_work *work)
 {
-	if (tac_dvec3_length(T_object_tool.position) > obstacle->ask_within_m)
+	if (tac_dvec3_length(T_object_tool.position) > o->ask_within_m)
 		return TAC_OVERLAP_NONE;
 	tac_overlap answer = TAC_OVERLAP_UNKNOWN;
 	if (work->nodes_left > 0) {
-		tac_rigid motion = tac_rigid_from_dpose(T_object_tool);
+		const tac_rigid motion = tac_rigid_from_dpose(T_object_tool);
 		tac_context *context = sco->context;
 		const tac_budget budget = {work->nodes_left, 0};
-		const bool again = context->pending && context->fixed == obstacle->shape &&
-				   context->mode == mode &&
+		const bool again = context->pending && context->fixed == o->shape && context->mode == mode &&
 				   memcmp(&context->motion, &motion, sizeof motion) == 0;
 		answer = again ? tac_collider_resume(sco->def.collider, context, budget)
-			       : tac_collider_query(sco->def.collider, context, sco->def.tool_shape,
-						    obstacle->shape, &motion, mode, budget);
-		work->nodes_left = sco->context->nodes_left;
+			       : tac_collider_query(sco->def.collider, context, sco->def.tool_shape, o->shape,
+						    &motion, mode, budget);
+		work->nodes_left = context->nodes_left;
 	}
 	work->spent |= work->nodes_left <= 0;
 	return answer;
@@ -254,16 +210,15 @@ bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof, tac_dtwist t, bool
 {
 	if (proof->object < 0 || sco->injected_count >= SCO_MAX_INJECTED)
 		return false;
-	const tac_sco_obstacle *obstacle = &sco->obstacles[proof->object];
-	const tac_sco_relative r = tac_sco_relative_motion(sco, obstacle, t);
-	tac_contact_point c;
-	if (!obstacle->geometry->closest || !obstacle->geometry->closest(obstacle->memory, proof, &r, &c))
+	const tac_sco_obstacle *o = &sco->obstacles[proof->object];
+	const tac_sco_relative r = tac_sco_relative_motion(sco, o, t);
+	tac_sco_injected in = {.object = proof->object, .blocker = blocker};
+	if (!o->geometry->closest || !o->geometry->closest(o->memory, proof, &r, &in.contact))
 		return false;
 	for (int32_t i = 0; i < sco->injected_count && !blocker; i++) {
-		if (sco->injected[i].object == proof->object &&
-		    tac_sco_same_features(&sco->injected[i].contact, &c))
+		if (tac_sco_same_contact(&sco->injected[i], &in))
 			return false;
 	}
-	sco->injected[sco->injected_count++] = (tac_sco_injected){c, proof->object, blocker};
+	sco->injected[sco->injected_count++] = in;
 	return true;
 }

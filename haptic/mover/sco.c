@@ -282,12 +282,11 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	sco->reset_unfinished = false;
 	forget_lists(sco);
 	sco->has_last_device = false;
-	sco->last_device_travel_m = 0;
 	sco->last_turn = tac_dvec3_zero();
-	sco->trust = (tac_sco_trust){.radius_m = sco->def.trust_min_m, .cap_m = sco->def.trust_max_m};
-	sco->pace = (tac_sco_pace){.max_m = HUGE_VAL};
-	sco->flight = (tac_sco_flight){.work_share = SCO_MAX_FLIGHT_SHARE};
-	sco->starvation = (tac_sco_starvation){0};
+	sco->adapted = (tac_sco_adapted){.trust_m = sco->def.trust_min_m,
+					 .trust_cap_m = sco->def.trust_max_m,
+					 .pace_m = HUGE_VAL,
+					 .flight_share = SCO_MAX_FLIGHT_SHARE};
 	sco->near_contact = false;
 	sco->distance_m = HUGE_VAL;
 	sco->complete_query_units = 0;
@@ -303,12 +302,17 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 		sco->reset_unfinished = sco->check_unfinished;
 		return false;
 	}
-	if (sco->def.mover == TAC_SCO_CONTINUOUS &&
-	    !(tac_sco_distance(sco, 2 * SCO_MIN_GAP_M, &sco->reset_unfinished) > SCO_MIN_GAP_M))
-		return false;
-	sco->reset_unfinished = false;
-	sco->fault_flags = 0;
-	return true;
+	double distance = 2 * SCO_MIN_GAP_M;
+	work = (tac_sco_work){.limit = SCO_WORK_MAX};
+	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end && distance > 0; o++) {
+		if (!o->hidden && sco->def.mover == TAC_SCO_CONTINUOUS)
+			distance = tac_sco_distance(sco, o, o->pose, distance, &work);
+	}
+	if (distance > SCO_MIN_GAP_M)
+		sco->fault_flags = 0;
+	else
+		sco->reset_unfinished = work.spent;
+	return !sco->fault_flags;
 }
 
 bool tac_sco_reset_unfinished(const tac_sco *sco)
@@ -350,7 +354,7 @@ double tac_sco_clearance(tac_sco *sco, int32_t object, tac_dpose T_world_object,
 		return 0;
 	if (sco->def.mover == TAC_SCO_REACTIVE)
 		return SCO_MIN_GAP_M; // all that a static query proves
-	const double distance = tac_sco_obstacle_distance(sco, obstacle, T_world_object, reach_m, &work);
+	const double distance = tac_sco_distance(sco, obstacle, T_world_object, reach_m, &work);
 	obstacle->spare->count = 0; // a hidden object has no contacts
 	return distance > SCO_MIN_GAP_M ? distance : 0;
 }
@@ -360,7 +364,7 @@ static tac_sco_work begin_work(const tac_sco *sco)
 	const tac_sco_def *def = &sco->def;
 	const bool reactive = def->mover == TAC_SCO_REACTIVE;
 	return (tac_sco_work){
-		.limit = reactive ? SCO_WORK_MAX : tac_sco_starvation_begin(&sco->starvation, def),
+		.limit = reactive ? SCO_WORK_MAX : tac_sco_work_units(sco),
 		.nodes_left = collider_nodes(def, reactive ? SCO_REACTIVE_NODES : SCO_CHECK_NODES),
 		.most = {[SCO_SUBSTEP] = def->substeps,
 			 [SCO_CONTACT_QUERY] = def->contact_queries,
@@ -378,15 +382,12 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 	double slew = sco->def.slew_m_per_s * sco->def.period_s;
 	double travel = HUGE_VAL; // of the device
 	if (sco->has_last_device) {
-		travel = tac_sco_max_travel(sco, tac_dtwist_between(sco->last_device, device));
+		travel = tac_sco_max_travel(tac_dtwist_between(sco->last_device, device), sco->radius_m);
 		slew += SCO_SLEW_DEVICE_FACTOR * travel;
-		// A hand that sets off is followed in as few substeps as one that goes on.
-		if (travel > SCO_GROWTH * sco->last_device_travel_m)
-			sco->trust.radius_m = fmin(fmax(sco->trust.radius_m, travel), sco->def.trust_max_m);
-		sco->last_device_travel_m = travel;
+		tac_sco_observe_device(sco, travel);
 	}
 	// Without a slew limit there is no pace, either: where a contact vanishes the tool snaps.
-	sco->tick.slew_limit_m = sco->def.slew_m_per_s > 0 ? fmin(slew, sco->pace.max_m) : HUGE_VAL;
+	sco->tick.slew_limit_m = sco->def.slew_m_per_s > 0 ? fmin(slew, sco->adapted.pace_m) : HUGE_VAL;
 	// A device that stands still makes no noise: the longer it does, the less a turn beyond pi is kept.
 	if (travel > 0)
 		sco->turn_hysteresis_rad = SCO_TURN_HYSTERESIS_RAD;
@@ -395,7 +396,7 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 			SCO_TURN_HYSTERESIS_TIME_S / (SCO_TURN_HYSTERESIS_TIME_S + sco->def.period_s);
 	sco->last_device = device;
 	sco->has_last_device = true;
-	sco->last_turn = tac_sco_twist_towards(sco, sco->pose, device).w;
+	sco->last_turn = tac_sco_to_device(sco, sco->pose).w;
 	if (sco->is_ball)
 		sco->pose.rotation = device.rotation;
 	if (!sco->check_unfinished)
@@ -435,18 +436,15 @@ static void check_and_restore(tac_sco *sco, tac_sco_report *out_report)
 // motion: the SCO may rest on a surface all the same. The next step begins as if there had been no list.
 static void report_unlisted(tac_sco *sco, tac_sco_report *out_report)
 {
-	const double kept_distance = sco->distance_m;
-	const tac_sco_trust kept_trust = sco->trust;
-	double distance, margin = SCO_LIST_GAPS * sco->def.hold_gap_m;
+	const double kept_distance = sco->distance_m, margin = SCO_LIST_GAPS * sco->def.hold_gap_m;
+	const tac_sco_adapted kept = sco->adapted;
 	if (kept_distance > margin)
 		return;
-	if (tac_sco_query_contacts(sco, tac_dtwist_zero(), 0, &margin, &distance)) {
-		tac_sco_accept_contacts(sco, margin, distance);
+	if (tac_sco_list_contacts(sco, margin))
 		tac_sco_report_contacts(sco, out_report);
-	}
 	sco->listed_margin_m = -1;
 	sco->distance_m = kept_distance;
-	sco->trust = kept_trust;
+	sco->adapted = kept;
 }
 
 // Writes all but the contacts and the distance.
@@ -480,10 +478,7 @@ void tac_sco_step(tac_sco *sco, tac_dpose T_world_device, const tac_dpose *T_wor
 		sco->tick.flags = TAC_SCO_REFUSED;
 	} else if (!sco->fault_flags) {
 		begin_tick(sco, T_world_device);
-		if (sco->def.mover == TAC_SCO_REACTIVE)
-			tac_sco_move_reactive(sco);
-		else
-			tac_sco_move_continuous(sco);
+		tac_sco_make_substeps(sco);
 		if (sco->drilled >= 0 && memcmp(&sco->obstacles[sco->drilled].pose,
 						&sco->obstacles[sco->drilled].before, sizeof(tac_dpose)) != 0)
 			tac_sco_note_trail(sco); // the object may have moved last
