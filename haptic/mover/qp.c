@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 // A row that lacks less than this counts as satisfied, m. It is far below the hold gap. Smaller: iterations
 // are spent on rounding.
@@ -19,7 +20,6 @@
 typedef struct solver {
 	const double (*rows)[TAC_QP_SIZE];
 	const double *bounds;
-	int32_t count;
 	tac_qp_result *out;
 	// The Cholesky factor of the Gram matrix of the active rows, lower triangle.
 	double factor[TAC_QP_SIZE][TAC_QP_SIZE];
@@ -39,15 +39,22 @@ static bool is_active(const tac_qp_result *r, int32_t row)
 	return false;
 }
 
-static int32_t most_violated(const solver *s)
+static double lack_of(const solver *s, int32_t row)
+{
+	return s->bounds[row] - dot6(s->rows[row], s->out->y);
+}
+
+// Of the rows in `which`, or of all (NULL); -1: none is violated.
+static int32_t most_violated(const solver *s, const int32_t *which, int32_t count)
 {
 	int32_t worst = -1;
 	double most = SATISFIED_M;
-	for (int32_t i = 0; i < s->count; i++) {
-		double lack = s->bounds[i] - dot6(s->rows[i], s->out->y);
-		if (lack > most && !is_active(s->out, i)) {
+	for (int32_t i = 0; i < count; i++) {
+		const int32_t row = which ? which[i] : i;
+		const double lack = lack_of(s, row);
+		if (lack > most && !is_active(s->out, row)) {
 			most = lack;
-			worst = i;
+			worst = row;
 		}
 	}
 	return worst;
@@ -75,16 +82,6 @@ static void drop_active(tac_qp_result *r, int32_t j)
 	}
 }
 
-// The active row that depends on those before it; -1: there is none.
-static int32_t dependent_row(const solver *s)
-{
-	for (int32_t i = 0; i < s->out->active_count; i++) {
-		if (s->factor[i][i] * s->factor[i][i] <= DEPENDENT_SQUARED)
-			return i;
-	}
-	return -1;
-}
-
 // Solves the equations whose matrix is the Gram matrix of the active rows. x: right side, then solution.
 static void solve_factored(const solver *s, double x[TAC_QP_SIZE])
 {
@@ -98,42 +95,6 @@ static void solve_factored(const solver *s, double x[TAC_QP_SIZE])
 		for (int32_t k = i + 1; k < n; k++)
 			x[i] -= s->factor[k][i] * x[k];
 		x[i] /= s->factor[i][i];
-	}
-}
-
-// Sets the multipliers with which all active rows hold. Returns the one that is least.
-static int32_t hold_active(solver *s)
-{
-	tac_qp_result *r = s->out;
-	int32_t n = r->active_count, least = 0;
-	double *x = r->multiplier;
-	for (int32_t i = 0; i < n; i++)
-		x[i] = s->bounds[r->active[i]];
-	solve_factored(s, x);
-	for (int32_t i = 1; i < n; i++)
-		least = x[i] < x[least] ? i : least;
-	return least;
-}
-
-// Begins at the solution of the problem that has the guessed rows alone, without those that would not bear.
-static void begin(solver *s, const int32_t *guess, int32_t guess_count)
-{
-	tac_qp_result *r = s->out;
-	for (int32_t j = 0; j < guess_count; j++)
-		r->active[r->active_count++] = guess[j];
-	while (r->active_count > 0) {
-		factorise(s);
-		int32_t drop = dependent_row(s);
-		if (drop < 0) {
-			drop = hold_active(s);
-			if (r->multiplier[drop] > 0)
-				break;
-		}
-		drop_active(r, drop);
-	}
-	for (int32_t j = 0; j < r->active_count; j++) {
-		for (int q = 0; q < TAC_QP_SIZE; q++)
-			r->y[q] += r->multiplier[j] * s->rows[r->active[j]][q];
 	}
 }
 
@@ -175,7 +136,7 @@ static tac_qp_status activate(solver *s, int32_t p)
 		}
 		bool moves = orthogonal > DEPENDENT_SQUARED && r->active_count < TAC_QP_SIZE;
 		if (moves)
-			reach_at = fmax(0, (s->bounds[p] - dot6(s->rows[p], r->y)) / orthogonal);
+			reach_at = fmax(0, lack_of(s, p) / orthogonal);
 		if (drop < 0 && !moves)
 			return TAC_QP_INFEASIBLE;
 		double step = fmin(drop_at, reach_at);
@@ -194,16 +155,25 @@ static tac_qp_status activate(solver *s, int32_t p)
 	return TAC_QP_LIMIT;
 }
 
+// Solves the problem of the rows in `which`, or of all (NULL), from the solution with the active ones.
+static void solve(solver *s, const int32_t *which, int32_t count)
+{
+	tac_qp_result *r = s->out;
+	r->iterations = 0;
+	for (int32_t p; r->status == TAC_QP_SOLVED && (p = most_violated(s, which, count)) >= 0;)
+		r->status = activate(s, p);
+}
+
 tac_qp_result tac_qp_solve(const double (*rows)[TAC_QP_SIZE], const double *bounds, int32_t count,
 			   const int32_t *guess, int32_t guess_count)
 {
 	TAC_ASSERT(count >= 0 && (count == 0 || (rows && bounds)));
 	TAC_ASSERT(guess_count >= 0 && guess_count <= TAC_QP_SIZE && (guess_count == 0 || guess));
 	tac_qp_result result = {.status = TAC_QP_SOLVED};
-	solver s = {.rows = rows, .bounds = bounds, .count = count, .out = &result};
-	begin(&s, guess, guess_count);
-	for (int32_t p; result.status == TAC_QP_SOLVED && (p = most_violated(&s)) >= 0;)
-		result.status = activate(&s, p);
+	solver s = {.rows = rows, .bounds = bounds, .out = &result};
+	if (guess_count > 0)
+		solve(&s, guess, guess_count);
+	solve(&s, NULL, count);
 	for (int32_t j = 0; j < result.active_count; j++)
 		result.multiplier[j] = fmax(0, result.multiplier[j]);
 	return result;

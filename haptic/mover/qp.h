@@ -15,8 +15,9 @@
 extern "C" {
 #endif
 
-#define TAC_QP_SIZE       6
-#define TAC_QP_ITERATIONS 60 // limit; the hardest problem of 64 rows in test_qp takes 40
+#define TAC_QP_SIZE 6
+#define TAC_QP_ITERATIONS                                                                                    \
+	60 // limit, apart from the guess; the hardest problem of 64 rows in test_qp takes 40
 
 typedef enum tac_qp_status {
 	TAC_QP_SOLVED,
@@ -26,7 +27,7 @@ typedef enum tac_qp_status {
 
 typedef struct tac_qp_result {
 	tac_qp_status status;
-	int32_t iterations;
+	int32_t iterations; // without those for the guess
 	int32_t active_count;
 	int32_t active[TAC_QP_SIZE];    // rows that hold with equality
 	double multiplier[TAC_QP_SIZE]; // of the active rows, >= 0: y = sum of multiplier times row
