@@ -23,9 +23,7 @@ static void put_row(tac_sco *sco, const tac_contact_point *c, int32_t object, co
 		return;
 	}
 	memcpy(sco->qp_rows[sco->row_count], unit->row, sizeof unit->row);
-	// Few contacts have a feature with the same last bits as one that bore.
-	const bool may_bear = sco->bearing_features >> (c->moving_feature & 63) & 1;
-	for (int32_t i = 0; may_bear && i < sco->bearing_count && sco->guess_count < TAC_QP_SIZE; i++) {
+	for (int32_t i = 0; i < sco->bearing_count && sco->guess_count < TAC_QP_SIZE; i++) {
 		if (sco->bearing[i].object == object && tac_sco_same_features(&sco->bearing[i].contact, c))
 			sco->guess[sco->guess_count++] = sco->row_count;
 	}
@@ -36,11 +34,9 @@ static void put_row(tac_sco *sco, const tac_contact_point *c, int32_t object, co
 static void remember_bearing(tac_sco *sco, const tac_qp_result *qp)
 {
 	sco->bearing_count = sco->guess_count = qp->active_count;
-	sco->bearing_features = 0;
 	for (int32_t j = 0; j < qp->active_count; j++) {
 		const tac_sco_row *row = &sco->rows[qp->active[j]];
 		sco->bearing[j] = (tac_sco_injected){*row->contact, row->object, false};
-		sco->bearing_features |= (uint64_t)1 << (row->contact->moving_feature & 63);
 		sco->guess[j] = qp->active[j];
 	}
 }

@@ -131,7 +131,6 @@ struct tac_sco {
 	// begins with them.
 	tac_sco_injected bearing[TAC_QP_SIZE];
 	int32_t bearing_count;
-	uint64_t bearing_features; // a bit for the last six bits of each one's moving feature
 	int32_t guess[TAC_QP_SIZE], guess_count;
 	tac_sco_injected injected[SCO_MAX_INJECTED];
 	int32_t injected_count;
@@ -142,8 +141,8 @@ struct tac_sco {
 
 static inline bool tac_sco_same_features(const tac_contact_point *a, const tac_contact_point *b)
 {
-	return a->kind == b->kind && a->moving_feature == b->moving_feature &&
-	       a->fixed_feature == b->fixed_feature;
+	return a->moving_feature == b->moving_feature && a->fixed_feature == b->fixed_feature &&
+	       a->kind == b->kind;
 }
 
 static inline bool tac_sco_same_contact(const tac_sco_injected *a, const tac_sco_injected *b)

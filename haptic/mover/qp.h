@@ -16,8 +16,8 @@ extern "C" {
 #endif
 
 #define TAC_QP_SIZE 6
-#define TAC_QP_ITERATIONS                                                                                    \
-	60 // limit, apart from the guess; the hardest problem of 64 rows in test_qp takes 40
+// Limit, apart from those for the guess; the hardest problem of 64 rows in test_qp takes 40.
+#define TAC_QP_ITERATIONS 60
 
 typedef enum tac_qp_status {
 	TAC_QP_SOLVED,
