@@ -43,7 +43,6 @@ typedef struct tac_sco_obstacle {
 	bool hidden;         // no query sees it; it is at its goal, and its lists are empty
 	tac_dpose pose;      // now
 	tac_dpose goal;      // at the end of the step
-	tac_dpose before;    // at the start of the step
 	tac_dtwist twist;    // its motion in this substep
 	bool moves;          // in this substep
 	// The contacts at the SCO's pose, and those of the next pose.

@@ -88,16 +88,6 @@ static double body_radius(const tac_body *body, const tac_body *detail)
 	return detail ? fmax(radius, tac_body_radius(detail) + tac_body_detail(detail)) : radius;
 }
 
-static double radius_of(const tac_sco_def *def)
-{
-	if (def->tool)
-		return body_radius(def->tool, def->tool_detail);
-	if (def->mover == TAC_SCO_CONTINUOUS)
-		return fmax(tac_dvec3_length(def->round.a), tac_dvec3_length(def->round.b)) +
-		       def->round.radius;
-	return tac_mesh_radius(def->tool_shape->mesh);
-}
-
 // From which distance of the origins on a slow engine need not be asked: the bounding spheres are apart.
 // Other engines are always asked.
 static double ask_within(const tac_sco_def *def, const tac_shape *shape)
@@ -108,13 +98,23 @@ static double ask_within(const tac_sco_def *def, const tac_shape *shape)
 }
 
 // A sphere about the reference point has no orientation.
-static bool is_ball(const tac_sco_def *def)
+static bool is_ball(const tac_burr *b)
 {
-	const tac_burr *burr = def->burr;
-	return !def->tool && def->mover == TAC_SCO_CONTINUOUS &&
-	       tac_dvec3_length_squared(def->round.a) == 0 && tac_dvec3_length_squared(def->round.b) == 0 &&
-	       (!burr || (burr->kind == TAC_BURR_ROUND && tac_dvec3_length_squared(burr->a) == 0 &&
-			  tac_dvec3_length_squared(burr->b) == 0));
+	return b->kind == TAC_BURR_ROUND && tac_dvec3_length_squared(b->a) == 0 &&
+	       tac_dvec3_length_squared(b->b) == 0;
+}
+
+static void measure_tool(tac_sco *sco)
+{
+	const tac_sco_def *def = &sco->def;
+	const tac_burr round = {TAC_BURR_ROUND, def->round.a, def->round.b, def->round.radius};
+	const bool is_round = !def->tool && def->mover == TAC_SCO_CONTINUOUS;
+	sco->is_ball = is_round && is_ball(&round) && (!def->burr || is_ball(def->burr));
+	sco->radius_m = is_round    ? tac_burr_reach(&round)
+			: def->tool ? body_radius(def->tool, def->tool_detail)
+				    : tac_mesh_radius(def->tool_shape->mesh);
+	if (def->burr)
+		sco->radius_m = fmax(sco->radius_m, tac_burr_reach(def->burr));
 }
 
 static tac_result create_members(tac_sco *sco)
@@ -168,11 +168,10 @@ tac_result tac_sco_create(const tac_sco_def *def, tac_sco **out_sco)
 	}
 	sco->def = *def;
 	sco->drilled = -1;
-	sco->is_ball = is_ball(def);
+	measure_tool(sco);
 	if (sco->is_ball)
 		sco->def.fixed_rotation = true; // the step gives it the device's orientation
 	sco->fault_flags = TAC_SCO_FAULT;
-	sco->radius_m = fmax(radius_of(def), def->burr ? tac_burr_reach(def->burr) : 0);
 	sco->geometry = def->mover == TAC_SCO_REACTIVE ? &tac_sco_geometry_reactive
 			: def->tool                    ? &tac_sco_geometry_mesh
 						       : &tac_sco_geometry_round;
@@ -402,7 +401,6 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 	if (!sco->check_unfinished)
 		sco->check_before = sco->pose;
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
-		o->before = o->pose;
 		if (!sco->check_unfinished)
 			o->check_before = o->pose;
 		if (o->geometry && o->geometry->changed && o->geometry->changed(o->memory))
@@ -430,21 +428,6 @@ static void check_and_restore(tac_sco *sco, tac_sco_report *out_report)
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++)
 		o->pose = o->check_before;
 	out_report->contact_count = 0;
-}
-
-// Reports the contacts after a step that ended without a list, because nothing was within reach of its
-// motion: the SCO may rest on a surface all the same. The next step begins as if there had been no list.
-static void report_unlisted(tac_sco *sco, tac_sco_report *out_report)
-{
-	const double kept_distance = sco->distance_m, margin = SCO_LIST_GAPS * sco->def.hold_gap_m;
-	const tac_sco_adapted kept = sco->adapted;
-	if (kept_distance > margin)
-		return;
-	if (tac_sco_list_contacts(sco, margin))
-		tac_sco_report_contacts(sco, out_report);
-	sco->listed_margin_m = -1;
-	sco->distance_m = kept_distance;
-	sco->adapted = kept;
 }
 
 // Writes all but the contacts and the distance.
@@ -479,13 +462,13 @@ void tac_sco_step(tac_sco *sco, tac_dpose T_world_device, const tac_dpose *T_wor
 	} else if (!sco->fault_flags) {
 		begin_tick(sco, T_world_device);
 		tac_sco_make_substeps(sco);
-		if (sco->drilled >= 0 && memcmp(&sco->obstacles[sco->drilled].pose,
-						&sco->obstacles[sco->drilled].before, sizeof(tac_dpose)) != 0)
-			tac_sco_note_trail(sco); // the object may have moved last
+		// Where nothing is within reach of its motion, a step needs no list; the SCO may rest on a
+		// surface all the same.
+		const double least = SCO_LIST_GAPS * sco->def.hold_gap_m;
+		if (sco->listed_margin_m <= 0 && sco->distance_m <= least)
+			tac_sco_list_contacts(sco, least);
 		if (sco->listed_margin_m > 0)
 			tac_sco_report_contacts(sco, out_report);
-		else if (sco->def.mover == TAC_SCO_CONTINUOUS)
-			report_unlisted(sco, out_report);
 		if (sco->def.mover == TAC_SCO_CONTINUOUS)
 			check_and_restore(sco, out_report);
 		out_report->distance_m = sco->distance_m;
