@@ -305,21 +305,19 @@ static tac_sco_contact contact_of(const tac_sco *sco, const tac_sco_row *row)
 	return contact;
 }
 
-// Reports the rows that bear a load by falling load, then the others, each in the order of the rows.
-static void report_rows(const tac_sco *sco, tac_sco_report *report)
+// Reports the rows by falling load, those that bear none in the order of the rows.
+static void report_rows(const tac_sco *sco, tac_sco_report *r)
 {
-	for (int32_t i = 0; i < sco->row_count; i++) {
-		const tac_sco_row *row = &sco->rows[i];
-		if (!(row->load > 0))
+	for (const tac_sco_row *row = sco->rows; row < sco->rows + sco->row_count; row++) {
+		int32_t at = r->contact_count;
+		while (at > 0 && r->contacts[at - 1].load_m < row->load)
+			at--;
+		if (at >= TAC_SCO_CONTACTS)
 			continue;
-		int32_t at = report->contact_count++;
-		for (; at > 0 && report->contacts[at - 1].load_m < row->load; at--)
-			report->contacts[at] = report->contacts[at - 1];
-		report->contacts[at] = contact_of(sco, row);
-	}
-	for (int32_t i = 0; i < sco->row_count && report->contact_count < TAC_SCO_CONTACTS; i++) {
-		if (!(sco->rows[i].load > 0))
-			report->contacts[report->contact_count++] = contact_of(sco, &sco->rows[i]);
+		r->contact_count += r->contact_count < TAC_SCO_CONTACTS;
+		memmove(&r->contacts[at + 1], &r->contacts[at],
+			(size_t)(r->contact_count - 1 - at) * sizeof *r->contacts);
+		r->contacts[at] = contact_of(sco, row);
 	}
 }
 

@@ -55,7 +55,7 @@ static double plan_obstacle_motions(tac_sco *sco, double reach)
 		if (s >= 1 && travel < SCO_MIN_TRAVEL_M) {
 			o->pose = o->goal;
 			o->moves = false;
-			sco->listed_margin_m = -1;
+			sco->listed.margin_m = -1;
 			continue;
 		}
 		o->twist = tac_dtwist_scale(o->twist, s);
@@ -66,22 +66,16 @@ static double plan_obstacle_motions(tac_sco *sco, double reach)
 
 // --- fly ---
 
-// The smallest distance at which a substep from a pose with this distance may end.
-static double floor_from(const tac_sco *sco, double distance)
-{
-	if (sco->tick.rolling)
-		return (1 - SCO_ROUND_SLACK_GAPS) * sco->def.hold_gap_m;
-	return fmin(distance, SCO_FLOOR_GAPS * sco->def.hold_gap_m);
-}
-
 // Moves by the proved fraction `f` of a substep, or by less, to a pose above the floor and closer to the
 // device. *out_fraction is what was made of it.
 static tac_sco_outcome settle(tac_sco *sco, tac_dtwist t, double f, double from_distance, double margin,
 			      double *out_fraction)
 {
+	const double hold = sco->def.hold_gap_m, energy = tac_sco_energy(sco, sco->pose);
+	const double floor = sco->tick.rolling ? (1 - SCO_ROUND_SLACK_GAPS) * hold
+					       : fmin(from_distance, SCO_FLOOR_GAPS * hold);
 	const bool must_come_closer =
-		from_distance >= SCO_FLOOR_GAPS * sco->def.hold_gap_m && !tac_sco_any_obstacle_moves(sco);
-	const double floor = floor_from(sco, from_distance), energy = tac_sco_energy(sco, sco->pose);
+		from_distance >= SCO_FLOOR_GAPS * hold && !tac_sco_any_obstacle_moves(sco);
 	const int tries = sco->tick.rolling ? 1 : SCO_COMMIT_TRIES; // half a roll ends in the dip
 	tac_sco_outcome refusal = f > 0 ? TAC_SCO_TOO_CLOSE : TAC_SCO_UNPROVED;
 	*out_fraction = 0;
@@ -91,55 +85,40 @@ static tac_sco_outcome settle(tac_sco *sco, tac_dtwist t, double f, double from_
 			refusal = TAC_SCO_CONVERGED;
 			continue;
 		}
-		double distance, listed_margin = margin;
-		if (!tac_sco_query_contacts(sco, t, f, &listed_margin, &distance))
+		if (!tac_sco_query_contacts(sco, t, f, margin))
 			return TAC_SCO_END_UNLISTED;
-		if (distance < floor)
+		if (sco->spare.distance_m < floor)
 			continue;
 		tac_sco_move(sco, t, f);
-		tac_sco_accept_contacts(sco, listed_margin, distance);
+		tac_sco_accept_contacts(sco);
 		*out_fraction = f;
 		return TAC_SCO_MOVED;
 	}
 	return refusal;
 }
 
-// Sweeps the translation to the device, then the rotation. True if the SCO moved.
-static bool sweep_to_device(tac_sco *sco, tac_dtwist to_device)
-{
-	double travel = tac_sco_max_travel(to_device, sco->radius_m);
-	if (travel > SCO_MAX_FLIGHT_M)
-		to_device = tac_dtwist_scale(to_device, SCO_MAX_FLIGHT_M / travel);
-	const tac_dtwist parts[] = {{to_device.v, tac_dvec3_zero()}, {tac_dvec3_zero(), to_device.w}};
-	const double lengths[] = {tac_dvec3_length(to_device.v), tac_dvec3_length(to_device.w)};
-	const double shortest[] = {sco->def.trust_max_m, sco->def.turn_max_rad};
-	bool moved = false;
-	for (int i = 0; i < 2; i++) {
-		double f, made;
-		if (lengths[i] == 0)
-			continue;
-		if (!tac_sco_sweep(sco, parts[i], &f) || (f < 1 && f * lengths[i] <= shortest[i]))
-			return moved;
-		if (settle(sco, parts[i], f, HUGE_VAL, SCO_LIST_GAPS * sco->def.hold_gap_m, &made) !=
-		    TAC_SCO_MOVED)
-			return moved;
-		moved = true;
-		if (made < 1 && i == 0)
-			return true;
-	}
-	tac_sco_observe_flight(sco, false);
-	return true;
-}
-
-// A tool that is neither near contact nor near the device flies.
+// A tool that is neither near contact nor near the device flies: the longer of translation and rotation
+// first, the other in another substep.
 static tac_sco_outcome fly(tac_sco *sco, substep *p)
 {
-	const bool far = p->device_travel > sco->def.trust_max_m ||
-			 tac_dvec3_length(p->to_device.w) > sco->def.turn_max_rad;
+	const double length = tac_dvec3_length(p->to_device.v), turn = tac_dvec3_length(p->to_device.w),
+		     least = SCO_LIST_GAPS * sco->def.hold_gap_m;
+	const bool far = p->device_travel > sco->def.trust_max_m || turn > sco->def.turn_max_rad;
 	if (!far || sco->near_contact || p->push)
 		return NEXT_STAGE;
-	const bool moved = sweep_to_device(sco, p->to_device);
-	sco->near_contact = !moved || sco->distance_m < SCO_LIST_GAPS * sco->def.hold_gap_m;
+	tac_dtwist way = tac_dtwist_zero();
+	if (length >= turn * sco->radius_m)
+		way.v = tac_dvec3_scale(p->to_device.v, fmin(1, SCO_MAX_FLIGHT_M / length));
+	else
+		way.w = p->to_device.w;
+	double f, made;
+	const bool moved =
+		tac_sco_sweep(sco, way, &f) &&
+		(f == 1 || f * length > sco->def.trust_max_m || f * turn > sco->def.turn_max_rad) &&
+		settle(sco, way, f, HUGE_VAL, least, &made) == TAC_SCO_MOVED;
+	if (moved && made == 1)
+		tac_sco_observe_flight(sco, false);
+	sco->near_contact = !moved || sco->listed.distance_m < least;
 	return moved ? TAC_SCO_MOVED : NEXT_STAGE;
 }
 
@@ -168,12 +147,12 @@ static tac_sco_outcome list(tac_sco *sco, substep *p)
 		p->margin += plan_obstacle_motions(sco, p->reach);
 		p->push = tac_sco_any_obstacle_moves(sco);
 	}
-	if (sco->listed_margin_m > 0 && sco->listed_margin_m < p->margin &&
-	    sco->listed_margin_m >= SCO_REUSE_MARGIN * p->margin)
-		p->margin = sco->listed_margin_m;
-	if (sco->listed_margin_m < p->margin && !tac_sco_list_contacts(sco, p->margin))
+	if (sco->listed.margin_m > 0 && sco->listed.margin_m < p->margin &&
+	    sco->listed.margin_m >= SCO_REUSE_MARGIN * p->margin)
+		p->margin = sco->listed.margin_m;
+	if (sco->listed.margin_m < p->margin && !tac_sco_list_contacts(sco, p->margin))
 		return TAC_SCO_NO_LIST;
-	sco->near_contact = sco->distance_m < SCO_NEAR_CONTACT_GAPS * sco->def.hold_gap_m;
+	sco->near_contact = sco->listed.distance_m < SCO_NEAR_CONTACT_GAPS * sco->def.hold_gap_m;
 	return NEXT_STAGE;
 }
 
@@ -201,7 +180,7 @@ static tac_sco_outcome solve(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
 	p->twist = p->to_device;
-	if (sco->distance_m < p->margin && !tac_sco_solve(sco, p->to_device, p->reach, &p->twist)) {
+	if (sco->listed.distance_m < p->margin && !tac_sco_solve(sco, p->to_device, p->reach, &p->twist)) {
 		if (!p->push || !tac_sco_work_allows(&tick->work, SCO_QP_SOLVE))
 			return TAC_SCO_NO_SOLUTION;
 		tac_sco_stop_obstacles(sco);
@@ -210,12 +189,12 @@ static tac_sco_outcome solve(tac_sco *sco, substep *p)
 	limit(sco, p);
 	if (p->push)
 		return NEXT_STAGE;
-	if (p->travel < SCO_MIN_TRAVEL_M && sco->distance_m < p->margin)
+	if (p->travel < SCO_MIN_TRAVEL_M && sco->listed.distance_m < p->margin)
 		return TAC_SCO_CONVERGED; // the SCO rests, and the list stays valid
-	if (sco->distance_m >= p->travel + sco->def.hold_gap_m) {
+	if (sco->listed.distance_m >= p->travel + sco->def.hold_gap_m) {
 		tac_sco_move(sco, p->twist, 1);
-		sco->listed_margin_m = -1;
-		sco->distance_m -= p->travel;
+		sco->listed.margin_m = -1;
+		sco->listed.distance_m -= p->travel;
 		tick->travel_m += p->travel;
 		tick->contact_travel_m += sco->near_contact ? p->travel : 0;
 		return p->limited ? TAC_SCO_MOVED : TAC_SCO_ARRIVED;
@@ -267,7 +246,7 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 	double f = p->proof.fraction;
 	if (f < 1 && !tick->rolling && !p->proof.unfinished)
 		f = fmax(0.5 * f, f - sco->def.hold_gap_m / p->travel);
-	tac_sco_outcome o = settle(sco, p->twist, f, sco->distance_m, margin, &made);
+	tac_sco_outcome o = settle(sco, p->twist, f, sco->listed.distance_m, margin, &made);
 	if (tick->rolling && o != TAC_SCO_MOVED)
 		return stop_roll(sco, 0);
 	tick->roll_limit_m = sco->def.trust_max_m;

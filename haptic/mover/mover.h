@@ -64,6 +64,12 @@ typedef struct tac_sco_row {
 	double load;      // for the report, see tac_sco_contact
 } tac_sco_row;
 
+// What the lists of all obstacles cover.
+typedef struct tac_sco_listed {
+	double margin_m;   // contacts are listed up to this margin; -1: they are not
+	double distance_m; // to the nearest obstacle, at most the margin
+} tac_sco_listed;
+
 typedef struct tac_sco_injected {
 	tac_contact_point contact;
 	int32_t object;
@@ -117,8 +123,8 @@ struct tac_sco {
 	double turn_hysteresis_rad;  // how much longer that direction may be
 	bool near_contact;           // no flights, and the slew limit applies
 	int64_t lists_version;       // counts the changes of lists and poses: unit rows made before are void
-	double listed_margin_m;      // contacts at the pose are listed up to this margin; -1: not listed
-	double distance_m;           // to the nearest obstacle, at most listed_margin_m
+	tac_sco_listed listed;       // at the pose
+	tac_sco_listed spare;        // by the last query
 	double complete_query_units; // work of the last contact query that covered all of its margin
 
 	tac_sco_tick tick;
@@ -211,12 +217,12 @@ static inline double tac_sco_list_margin(const tac_sco *sco, double trust)
 
 // --- queries over all obstacles (queries.c); each returns false when the work of the step forbids it ---
 
-// Lists the contacts within *margin after the fraction `s` of the twist into the spare lists. Where that
-// would take too much work, *margin is lowered to what is listed. *out_distance is the smallest distance.
-// Returns false also if not even the contacts to be reported could be listed: the SCO must stay where it was.
-bool tac_sco_query_contacts(tac_sco *sco, tac_dtwist t, double s, double *margin, double *out_distance);
+// Lists the contacts within `margin` after the fraction `s` of the twist into the spare lists, or within less
+// where that would take too much work. Returns false also if not even the contacts to be reported could be
+// listed: the SCO must stay where it was.
+bool tac_sco_query_contacts(tac_sco *sco, tac_dtwist t, double s, double margin);
 // Makes the spare lists the lists of the SCO's pose.
-void tac_sco_accept_contacts(tac_sco *sco, double margin, double distance);
+void tac_sco_accept_contacts(tac_sco *sco);
 // Lists the contacts at the SCO's pose.
 bool tac_sco_list_contacts(tac_sco *sco, double margin);
 // Moves an obstacle to its goal while the SCO rests, if no part of the motion comes near it: their bounding

@@ -34,35 +34,35 @@ static void list_obstacle(tac_sco *sco, tac_sco_obstacle *o, tac_dtwist t, doubl
 
 // Lists the contacts of the obstacles from `first` up to `end` into their spare lists.
 static bool query(tac_sco *sco, tac_sco_obstacle *first, const tac_sco_obstacle *end, tac_dtwist t, double s,
-		  double *margin, double *out_distance)
+		  double margin)
 {
 	tac_sco_work *work = &sco->tick.work;
 	if (!tac_sco_work_admit(work, SCO_CONTACT_QUERY))
 		return false;
-	const double wanted = *margin, share = sco->geometry->query_share * (double)sco->def.work_units;
+	const double share = sco->geometry->query_share * (double)sco->def.work_units;
 	const int64_t before = work->units;
 	// With less work than its share a query says nothing about the meshes.
 	const bool has_share = (double)tac_sco_work_left(work) >= fmax(share, 2 * sco->complete_query_units);
 	double pairs = 0;
-	*out_distance = *margin;
+	sco->spare = (tac_sco_listed){margin, margin};
 	for (tac_sco_obstacle *o = first; o < end; o++) {
-		list_obstacle(sco, o, t, s, wanted);
-		*margin = fmin(*margin, o->spare->margin);
-		*out_distance = fmin(*out_distance, o->spare->distance);
+		list_obstacle(sco, o, t, s, margin);
+		sco->spare.margin_m = fmin(sco->spare.margin_m, o->spare->margin);
+		sco->spare.distance_m = fmin(sco->spare.distance_m, o->spare->distance);
 		pairs += (double)o->spare->pairs;
 	}
-	if (*margin >= wanted)
+	if (sco->spare.margin_m >= margin)
 		sco->complete_query_units = (double)(work->units - before);
 	if (has_share)
-		tac_sco_observe_query(sco, wanted, *margin, pairs, share);
-	const bool enough = *margin >= SCO_LIST_GAPS * sco->def.hold_gap_m;
+		tac_sco_observe_query(sco, margin, sco->spare.margin_m, pairs, share);
+	const bool enough = sco->spare.margin_m >= SCO_LIST_GAPS * sco->def.hold_gap_m;
 	work->spent |= !enough;
 	return enough;
 }
 
-bool tac_sco_query_contacts(tac_sco *sco, tac_dtwist t, double s, double *margin, double *out_distance)
+bool tac_sco_query_contacts(tac_sco *sco, tac_dtwist t, double s, double margin)
 {
-	return query(sco, sco->obstacles, sco->obstacles_end, t, s, margin, out_distance);
+	return query(sco, sco->obstacles, sco->obstacles_end, t, s, margin);
 }
 
 static void accept_list(tac_sco *sco, tac_sco_obstacle *o)
@@ -73,20 +73,18 @@ static void accept_list(tac_sco *sco, tac_sco_obstacle *o)
 	sco->lists_version++;
 }
 
-void tac_sco_accept_contacts(tac_sco *sco, double margin, double distance)
+void tac_sco_accept_contacts(tac_sco *sco)
 {
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++)
 		accept_list(sco, o);
-	sco->listed_margin_m = margin;
-	sco->distance_m = distance;
+	sco->listed = sco->spare;
 }
 
 bool tac_sco_list_contacts(tac_sco *sco, double margin)
 {
-	double distance;
-	if (!tac_sco_query_contacts(sco, tac_dtwist_zero(), 0, &margin, &distance))
+	if (!tac_sco_query_contacts(sco, tac_dtwist_zero(), 0, margin))
 		return false;
-	tac_sco_accept_contacts(sco, margin, distance);
+	tac_sco_accept_contacts(sco);
 	return true;
 }
 
@@ -118,7 +116,7 @@ bool tac_sco_certify(tac_sco *sco, tac_dtwist t, tac_sco_proof *out_proof)
 
 bool tac_sco_advance_far_obstacle(tac_sco *sco, tac_sco_obstacle *o)
 {
-	const double margin = fmax(sco->listed_margin_m, SCO_LIST_GAPS * sco->def.hold_gap_m);
+	const double margin = fmax(sco->listed.margin_m, SCO_LIST_GAPS * sco->def.hold_gap_m);
 	const tac_sco_relative r = {tac_dpose_relative(o->pose, sco->pose), o->twist};
 	if (!is_far(sco, o, &r, margin))
 		return false;
@@ -130,20 +128,20 @@ bool tac_sco_advance_far_obstacle(tac_sco *sco, tac_sco_obstacle *o)
 bool tac_sco_advance_obstacle(tac_sco *sco, tac_sco_obstacle *o)
 {
 	const double needed = tac_sco_list_margin(sco, tac_sco_trust(sco)), hold = sco->def.hold_gap_m;
-	if (sco->listed_margin_m <= 0 && !tac_sco_list_contacts(sco, needed))
+	if (sco->listed.margin_m <= 0 && !tac_sco_list_contacts(sco, needed))
 		return false;
-	double margin = fmax(SCO_LIST_GAPS * hold, fmin(sco->listed_margin_m, needed)), distance;
+	const double margin = fmax(SCO_LIST_GAPS * hold, fmin(sco->listed.margin_m, needed));
 	if (!tac_sco_work_admit(&sco->tick.work, SCO_CERTIFICATE) ||
 	    prove_obstacle(sco, o, tac_dtwist_zero()).fraction < 1 ||
-	    !query(sco, o, o + 1, tac_dtwist_zero(), 1, &margin, &distance) ||
+	    !query(sco, o, o + 1, tac_dtwist_zero(), 1, margin) ||
 	    o->spare->distance < fmin(hold, o->contacts->distance))
 		return false;
 	accept_list(sco, o);
 	o->pose = o->goal;
 	tac_sco_note_trail(sco);
-	sco->listed_margin_m = sco->distance_m = fmin(sco->listed_margin_m, o->contacts->margin);
+	sco->listed.margin_m = sco->listed.distance_m = fmin(sco->listed.margin_m, o->contacts->margin);
 	for (const tac_sco_obstacle *p = sco->obstacles; p < sco->obstacles_end; p++)
-		sco->distance_m = fmin(sco->distance_m, p->contacts->distance);
+		sco->listed.distance_m = fmin(sco->listed.distance_m, p->contacts->distance);
 	return true;
 }
 

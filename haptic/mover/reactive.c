@@ -67,7 +67,7 @@ void tac_sco_reactive_list(tac_sco *sco, double within, bool drop_far_faces)
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++)
 		o->contacts->count = 0;
 	sco->lists_version++;
-	sco->listed_margin_m = sco->distance_m = sco->adapted.trust_m;
+	sco->listed.margin_m = sco->listed.distance_m = sco->adapted.trust_m;
 	sco->tick.work.units += SCO_PAIR_UNITS * m->count;
 	const int32_t all = m->count;
 	m->count = m->far_faces = 0;
@@ -82,7 +82,7 @@ void tac_sco_reactive_list(tac_sco *sco, double within, bool drop_far_faces)
 			continue;
 		m->kept[m->count++] = p;
 		m->far_faces += far;
-		sco->distance_m = fmin(sco->distance_m, c.distance);
+		sco->listed.distance_m = fmin(sco->listed.distance_m, c.distance);
 		add_rows(o->contacts, &c);
 	}
 }

@@ -258,7 +258,7 @@ static bool set_goals(tac_sco *sco, const tac_dpose *T_world_objects)
 static void forget_lists(tac_sco *sco)
 {
 	sco->injected_count = 0;
-	sco->listed_margin_m = -1;
+	sco->listed.margin_m = -1;
 	sco->lists_version++;
 	sco->check_unfinished = false; // its poses are those before
 	tac_sco_reactive_reset(sco);
@@ -287,7 +287,7 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 					 .pace_m = HUGE_VAL,
 					 .flight_share = SCO_MAX_FLIGHT_SHARE};
 	sco->near_contact = false;
-	sco->distance_m = HUGE_VAL;
+	sco->listed.distance_m = HUGE_VAL;
 	sco->complete_query_units = 0;
 	sco->bearing_count = 0;
 	sco->trail_count = 0;
@@ -404,7 +404,7 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 		if (!sco->check_unfinished)
 			o->check_before = o->pose;
 		if (o->geometry && o->geometry->changed && o->geometry->changed(o->memory))
-			sco->listed_margin_m = -1;
+			sco->listed.margin_m = -1;
 	}
 	tac_sco_note_trail(sco);
 }
@@ -424,7 +424,7 @@ static void check_and_restore(tac_sco *sco, tac_sco_report *out_report)
 		TAC_SCO_FAULT | TAC_SCO_CHECK_HIT | (answer == TAC_OVERLAP_UNKNOWN ? TAC_SCO_UNKNOWN : 0);
 	sco->pose = sco->check_before;
 	sco->trail_count = 0;
-	sco->listed_margin_m = -1;
+	sco->listed.margin_m = -1;
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++)
 		o->pose = o->check_before;
 	out_report->contact_count = 0;
@@ -465,13 +465,13 @@ void tac_sco_step(tac_sco *sco, tac_dpose T_world_device, const tac_dpose *T_wor
 		// Where nothing is within reach of its motion, a step needs no list; the SCO may rest on a
 		// surface all the same.
 		const double least = SCO_LIST_GAPS * sco->def.hold_gap_m;
-		if (sco->listed_margin_m <= 0 && sco->distance_m <= least)
+		if (sco->listed.margin_m <= 0 && sco->listed.distance_m <= least)
 			tac_sco_list_contacts(sco, least);
-		if (sco->listed_margin_m > 0)
+		if (sco->listed.margin_m > 0)
 			tac_sco_report_contacts(sco, out_report);
 		if (sco->def.mover == TAC_SCO_CONTINUOUS)
 			check_and_restore(sco, out_report);
-		out_report->distance_m = sco->distance_m;
+		out_report->distance_m = sco->listed.distance_m;
 	}
 	write_report(sco, out_report);
 }
