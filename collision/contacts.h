@@ -81,6 +81,7 @@ typedef struct tac_triangle_contacts {
 	double distance;               // of the triangles, m
 	bool by_face;                  // the plane is that of a face, and may act where there is no face
 	tac_contact_point contacts[3]; // one for each vertex of one of them
+	tac_contact_point closest;     // their closest points, as VERTEX_VERTEX of the triangles
 } tac_triangle_contacts;
 
 // The contacts of two triangles that are apart at the pose T, for a mover that has static queries alone. The

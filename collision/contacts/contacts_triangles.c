@@ -61,16 +61,24 @@ tac_triangle_contacts tac_contacts_of_triangles(const tac_mesh *moving, int32_t 
 	const tac_closest closest = tac_closest_of_triangles(a, b);
 	const plane p = plane_of(moving, moving_triangle, fixed, fixed_triangle, T, a, b, &closest);
 	tac_triangle_contacts out = {.distance = closest.distance, .by_face = p.kind != BETWEEN};
+	out.closest = (tac_contact_point){
+		.kind = TAC_CONTACT_VERTEX_VERTEX,
+		.moving_feature = moving_triangle,
+		.fixed_feature = fixed_triangle,
+		.moving_triangle = moving_triangle,
+		.fixed_triangle = fixed_triangle,
+		.moving_surface = moving->triangle_surface[moving_triangle],
+		.fixed_surface = fixed->triangle_surface[fixed_triangle],
+		.normal = tac_dvec3_normalize(tac_dvec3_sub(closest.point, closest.on_fixed)),
+		.point = closest.point,
+		.gap = closest.distance,
+	};
 	for (int k = 0; k < 3; k++) {
-		tac_contact_point c = {.kind = TAC_CONTACT_VERTEX_FACE,
-				       .moving_feature = moving->triangles[moving_triangle].vertex[k],
-				       .fixed_feature = fixed_triangle,
-				       .moving_triangle = moving_triangle,
-				       .fixed_triangle = fixed_triangle,
-				       .moving_surface = moving->triangle_surface[moving_triangle],
-				       .fixed_surface = fixed->triangle_surface[fixed_triangle],
-				       .normal = p.normal,
-				       .point = a[k]};
+		tac_contact_point c = out.closest;
+		c.kind = TAC_CONTACT_VERTEX_FACE;
+		c.moving_feature = moving->triangles[moving_triangle].vertex[k];
+		c.normal = p.normal;
+		c.point = a[k];
 		if (p.kind == MOVING_FACE) {
 			c.kind = TAC_CONTACT_FACE_VERTEX;
 			c.moving_feature = moving_triangle;

@@ -49,13 +49,10 @@
 // A list that covers at least this fraction of the wanted margin is reused. Larger: more contact queries.
 // Smaller: more injections of contacts that are not listed.
 #define SCO_REUSE_MARGIN 0.5
-// The pairs that one contact query should examine, as a fraction of a step's work units; after one that
-// examined more, the next covers a smaller margin. Larger: wider lists, and less work is left for substeps.
+// See tac_sco_geometry. Sweeps of a round tool are cheap and stop exactly at an obstacle.
 #define SCO_MESH_QUERY_SHARE  0.08
 #define SCO_ROUND_QUERY_SHARE 0.5
-// How many trust radii a substep of a round tool may go: its sweeps are cheap and stop exactly at an
-// obstacle.
-#define SCO_ROUND_STRIDE 4
+#define SCO_ROUND_STRIDE      4
 // From this fraction of a limit on, a substep counts as limited. At 1 the trust radius does not grow where a
 // solution ends just below it.
 #define SCO_AT_LIMIT 0.98
@@ -128,8 +125,7 @@
 // proportion, so that a starved step fits into it, too.
 #define SCO_USUAL_PERIOD_S 1e-3
 
-// --- capacities; what does not fit is left to the certificate, or to the next query of the reactive mover
-// ---
+// --- capacities: the certificate, or the next query of the reactive mover, finds what does not fit ---
 
 #define SCO_MAX_ROWS     1024 // of the QP
 #define SCO_MAX_INJECTED 16   // contacts that failed proofs ran into

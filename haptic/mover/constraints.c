@@ -36,7 +36,7 @@ static void remember_bearing(tac_sco *sco, const tac_qp_result *qp)
 	sco->bearing_count = sco->guess_count = qp->active_count;
 	for (int32_t j = 0; j < qp->active_count; j++) {
 		const tac_sco_row *row = &sco->rows[qp->active[j]];
-		sco->bearing[j] = (tac_sco_injected){*row->contact, row->object, false};
+		sco->bearing[j] = (tac_sco_injected){*row->contact, row->object};
 		sco->guess[j] = qp->active[j];
 	}
 }
@@ -67,8 +67,7 @@ static void collect_rows(tac_sco *sco, double within)
 		const tac_sco_injected *in = &sco->injected[i];
 		const tac_drigid T = tac_drigid_from_pose(sco->obstacles[in->object].pose);
 		const tac_sco_unit_row unit = make_row(sco, &in->contact, &T);
-		double bound = bound_of(sco, in->contact.gap);
-		put_row(sco, &in->contact, in->object, &unit, in->blocker ? fmax(0, bound) : bound);
+		put_row(sco, &in->contact, in->object, &unit, bound_of(sco, in->contact.gap));
 	}
 }
 
@@ -134,12 +133,6 @@ static double row_bound(const tac_sco_row *row, tac_sco_bounds mode)
 	return b;
 }
 
-// The work units of a QP, with the correction of its rows: a fit to the times of QPs of 4 to 1,000 rows.
-static int64_t qp_work(int32_t rows, int32_t iterations)
-{
-	return 1 + ((int64_t)(iterations + 1) * (rows + 40) + 24 * rows) / 128;
-}
-
 // Solves the QP, with bounds relaxed up to `last_mode` where it is infeasible.
 static bool run_qp(tac_sco *sco, tac_dtwist t0, tac_sco_bounds last_mode, tac_sco_work *work,
 		   tac_qp_result *out)
@@ -159,7 +152,9 @@ static bool run_qp(tac_sco *sco, tac_dtwist t0, tac_sco_bounds last_mode, tac_sc
 		}
 		*out = tac_qp_solve((const double(*)[TAC_QP_SIZE])sco->qp_rows, sco->qp_bounds,
 				    sco->row_count, sco->guess, sco->guess_count);
-		work->units += qp_work(sco->row_count, out->iterations);
+		// With the correction of its rows: a fit to the times of QPs of 4 to 1,000 rows.
+		const int64_t rows = sco->row_count;
+		work->units += 1 + ((out->iterations + 1) * (rows + 40) + 24 * rows) / 128;
 		if (out->status == TAC_QP_SOLVED) {
 			remember_bearing(sco, out);
 			return true;

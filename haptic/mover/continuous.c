@@ -225,7 +225,7 @@ static tac_sco_outcome prove(tac_sco *sco, substep *p)
 	}
 	if (tick->rolling && p->proof.fraction < 1)
 		return stop_roll(sco, SCO_SHRINK * p->proof.fraction * p->travel);
-	if (p->proof.fraction < SCO_MIN_PROVED && tac_sco_inject(sco, &p->proof, p->twist, false)) {
+	if (p->proof.fraction < SCO_MIN_PROVED && tac_sco_inject(sco, &p->proof, p->twist)) {
 		tick->injections++;
 		tick->work.count[SCO_SUBSTEP]--; // the same substep is solved again
 		return TAC_SCO_INJECTED;
@@ -235,8 +235,7 @@ static tac_sco_outcome prove(tac_sco *sco, substep *p)
 
 // --- commit ---
 
-// Moves by what is proved. After a blocked substep the next one is shorter and has the pair that ended the
-// proof as a row.
+// Moves by what is proved. After a blocked substep the next one is shorter.
 static tac_sco_outcome commit(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
@@ -256,7 +255,6 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 	if (o != TAC_SCO_MOVED) {
 		tick->flags |= TAC_SCO_BLOCKED;
 		tac_sco_observe_substep(sco, SCO_TRUST_BLOCKED, 0);
-		tac_sco_inject(sco, &p->proof, p->twist, true);
 		tac_sco_stop_obstacles(sco);
 		return o;
 	}

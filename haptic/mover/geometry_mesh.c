@@ -151,22 +151,14 @@ static bool closest(const void *memory_, const tac_sco_proof *proof, const tac_s
 	const tac_dpose end = tac_dpose_after(motion->start, motion->twist, proof->fraction);
 	if (proof->moving_feature < 0 || proof->fixed_feature < 0)
 		return false;
-	const tac_mesh *moving = tac_body_mesh(m->tool), *fixed = tac_body_mesh(m->body);
-	tac_dvec3 a[3], b[3];
-	for (int k = 0; k < 3; k++) {
-		a[k] = tac_dpose_apply_point(end, tac_mesh_corner(moving, proof->moving_feature, k));
-		b[k] = tac_mesh_corner(fixed, proof->fixed_feature, k);
-	}
-	const tac_closest c = tac_closest_of_triangles(a, b);
-	const tac_dpose back = tac_dpose_compose(motion->start, tac_dpose_inverse(end));
-	*out = (tac_contact_point){.kind = TAC_CONTACT_VERTEX_VERTEX,
-				   .moving_feature = proof->moving_feature,
-				   .fixed_feature = proof->fixed_feature,
-				   .moving_triangle = proof->moving_feature,
-				   .fixed_triangle = proof->fixed_feature,
-				   .normal = tac_dvec3_normalize(tac_dvec3_sub(c.point, c.on_fixed)),
-				   .point = tac_dpose_apply_point(back, c.point)};
-	out->gap = tac_dvec3_dot(out->normal, tac_dvec3_sub(out->point, c.on_fixed)) - m->detail_m;
+	const tac_triangle_contacts c =
+		tac_contacts_of_triangles(tac_body_mesh(m->tool), proof->moving_feature,
+					  tac_body_mesh(m->body), proof->fixed_feature, end);
+	const tac_drigid from = tac_drigid_from_pose(end), to = tac_drigid_from_pose(motion->start);
+	*out = c.closest;
+	out->gap = tac_contacts_gap_after(&c.closest, NULL, NULL, &from, &to) - m->detail_m;
+	out->point =
+		tac_dpose_apply_point(tac_dpose_compose(motion->start, tac_dpose_inverse(end)), out->point);
 	return c.distance > 0;
 }
 

@@ -73,7 +73,6 @@ typedef struct tac_sco_listed {
 typedef struct tac_sco_injected {
 	tac_contact_point contact;
 	int32_t object;
-	bool blocker; // nothing was made of a motion that led there
 } tac_sco_injected;
 
 // The state of one step.
@@ -120,12 +119,11 @@ struct tac_sco {
 	tac_dpose last_device;
 	bool has_last_device;
 	tac_dvec3 last_turn; // rotation vector to the device at the last step: decides the direction near pi
-	double turn_hysteresis_rad;  // how much longer that direction may be
-	bool near_contact;           // no flights, and the slew limit applies
-	int64_t lists_version;       // counts the changes of lists and poses: unit rows made before are void
-	tac_sco_listed listed;       // at the pose
-	tac_sco_listed spare;        // by the last query
-	double complete_query_units; // work of the last contact query that covered all of its margin
+	double turn_hysteresis_rad; // how much longer that direction may be
+	bool near_contact;          // no flights, and the slew limit applies
+	int64_t lists_version;      // counts the changes of lists and poses: unit rows made before are void
+	tac_sco_listed listed;      // at the pose
+	tac_sco_listed spare;       // by the last query
 
 	tac_sco_tick tick;
 	tac_sco_row rows[SCO_MAX_ROWS];
@@ -168,13 +166,10 @@ double tac_sco_max_travel(tac_dtwist t, double radius);
 double tac_sco_limit_factor(const tac_sco *sco, tac_dtwist t, double radius, double reach);
 // Moves the SCO, and the obstacles that move in this substep, by the fraction `s` of it.
 void tac_sco_move(tac_sco *sco, tac_dtwist t, double s);
-// Adds the SCO's pose to its trail.
 void tac_sco_note_trail(tac_sco *sco);
 // Sets the obstacle's twist to what is left to its goal. False if nothing is.
 bool tac_sco_aim_obstacle(tac_sco_obstacle *obstacle);
-// Whether any obstacle moves in this substep.
 bool tac_sco_any_obstacle_moves(const tac_sco *sco);
-// Scales the motions of all obstacles in this substep.
 void tac_sco_scale_obstacles(tac_sco *sco, double s);
 // The obstacles that still move wait for the tool. False if there are none.
 bool tac_sco_stop_obstacles(tac_sco *sco);
@@ -247,8 +242,8 @@ double tac_sco_distance(tac_sco *sco, tac_sco_obstacle *obstacle, tac_dpose T_wo
 tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dpose T_object_tool,
 			    tac_query_mode mode, tac_sco_work *work);
 // Adds what ended the proof of the motion `t` to the contacts of the next solution. False if it is there
-// already or does not fit. As a blocker it is added again, and the tool may not approach it at all.
-bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof, tac_dtwist t, bool blocker);
+// already or does not fit.
+bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof, tac_dtwist t);
 
 // --- constraints (constraints.c) ---
 

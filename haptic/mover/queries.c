@@ -40,9 +40,8 @@ static bool query(tac_sco *sco, tac_sco_obstacle *first, const tac_sco_obstacle 
 	if (!tac_sco_work_admit(work, SCO_CONTACT_QUERY))
 		return false;
 	const double share = sco->geometry->query_share * (double)sco->def.work_units;
-	const int64_t before = work->units;
 	// With less work than its share a query says nothing about the meshes.
-	const bool has_share = (double)tac_sco_work_left(work) >= fmax(share, 2 * sco->complete_query_units);
+	const bool has_share = (double)tac_sco_work_left(work) >= share;
 	double pairs = 0;
 	sco->spare = (tac_sco_listed){margin, margin};
 	for (tac_sco_obstacle *o = first; o < end; o++) {
@@ -51,8 +50,6 @@ static bool query(tac_sco *sco, tac_sco_obstacle *first, const tac_sco_obstacle 
 		sco->spare.distance_m = fmin(sco->spare.distance_m, o->spare->distance);
 		pairs += (double)o->spare->pairs;
 	}
-	if (sco->spare.margin_m >= margin)
-		sco->complete_query_units = (double)(work->units - before);
 	if (has_share)
 		tac_sco_observe_query(sco, margin, sco->spare.margin_m, pairs, share);
 	const bool enough = sco->spare.margin_m >= SCO_LIST_GAPS * sco->def.hold_gap_m;
@@ -204,16 +201,16 @@ tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *o, tac_dpose T
 	return answer;
 }
 
-bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof, tac_dtwist t, bool blocker)
+bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof, tac_dtwist t)
 {
 	if (proof->object < 0 || sco->injected_count >= SCO_MAX_INJECTED)
 		return false;
 	const tac_sco_obstacle *o = &sco->obstacles[proof->object];
 	const tac_sco_relative r = tac_sco_relative_motion(sco, o, t);
-	tac_sco_injected in = {.object = proof->object, .blocker = blocker};
+	tac_sco_injected in = {.object = proof->object};
 	if (!o->geometry->closest || !o->geometry->closest(o->memory, proof, &r, &in.contact))
 		return false;
-	for (int32_t i = 0; i < sco->injected_count && !blocker; i++) {
+	for (int32_t i = 0; i < sco->injected_count; i++) {
 		if (tac_sco_same_contact(&sco->injected[i], &in))
 			return false;
 	}

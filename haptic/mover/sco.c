@@ -288,7 +288,6 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 					 .flight_share = SCO_MAX_FLIGHT_SHARE};
 	sco->near_contact = false;
 	sco->listed.distance_m = HUGE_VAL;
-	sco->complete_query_units = 0;
 	sco->bearing_count = 0;
 	sco->trail_count = 0;
 	if (!tac_dpose_finite(T_world_tool) || !set_goals(sco, T_world_objects))
