@@ -17,11 +17,14 @@ static inline TAC_(twist) TAC_(twist_zero)(void)
 	return TAC_(twist_make)(TAC_(vec3_zero)(), TAC_(vec3_zero)());
 }
 
-// By the shorter turn (quat_log).
+// By the shorter turn (quat_log). Equal rotations give no turn, without the rounding of their product.
 static inline TAC_(twist) TAC_(twist_between)(TAC_(pose) from, TAC_(pose) to)
 {
-	TAC_(quat) turn = TAC_(quat_mul)(to.rotation, TAC_(quat_conjugate)(from.rotation));
-	return TAC_(twist_make)(TAC_(vec3_sub)(to.position, from.position), TAC_(quat_log)(turn));
+	TAC_(vec3) v = TAC_(vec3_sub)(to.position, from.position);
+	TAC_(quat) a = from.rotation, b = to.rotation;
+	if (a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w)
+		return TAC_(twist_make)(v, TAC_(vec3_zero)());
+	return TAC_(twist_make)(v, TAC_(quat_log)(TAC_(quat_mul)(b, TAC_(quat_conjugate)(a))));
 }
 
 static inline TAC_(twist) TAC_(twist_add)(TAC_(twist) a, TAC_(twist) b)
@@ -32,6 +35,12 @@ static inline TAC_(twist) TAC_(twist_add)(TAC_(twist) a, TAC_(twist) b)
 static inline TAC_(twist) TAC_(twist_scale)(TAC_(twist) t, TAC_REAL s)
 {
 	return TAC_(twist_make)(TAC_(vec3_scale)(t.v, s), TAC_(vec3_scale)(t.w, s));
+}
+
+// An upper bound of the travel of any point of the body within `radius` of its origin.
+static inline TAC_REAL TAC_(twist_travel)(TAC_(twist) t, TAC_REAL radius)
+{
+	return TAC_(vec3_length)(t.v) + TAC_(vec3_length)(t.w) * radius;
 }
 
 // The pose after the fraction `s` of a motion: position and turn advance evenly. Without a turn the rotation

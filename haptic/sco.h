@@ -148,7 +148,7 @@ typedef enum tac_sco_outcome {
 	TAC_SCO_CONVERGED,     // no motion leads closer to the device
 	TAC_SCO_NO_LIST,       // the work ended before the contacts were listed
 	TAC_SCO_NO_SOLUTION,   // ... before the QP was solved
-	TAC_SCO_NO_PROOF,      // ... before the motion was proved or refuted
+	TAC_SCO_NO_PROOF,      // ... before the motion was proved or refuted, or before a pose was free
 	TAC_SCO_OUTCOME_COUNT, // not an outcome
 } tac_sco_outcome;
 

@@ -35,7 +35,7 @@ static void advance_obstacles(tac_sco *sco)
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
 		o->moves = tac_sco_aim_obstacle(o);
 		if (o->moves && sco->def.mover == TAC_SCO_CONTINUOUS)
-			o->moves = !tac_sco_advance_far_obstacle(sco, o) && !tac_sco_advance_obstacle(sco, o);
+			o->moves = !tac_sco_advance_obstacle(sco, o);
 	}
 }
 
@@ -50,7 +50,7 @@ static double plan_obstacle_motions(tac_sco *sco, double reach)
 		tac_sco_aim_obstacle(o);
 		const double arm =
 			tac_dvec3_length(tac_dvec3_sub(sco->pose.position, o->pose.position)) + sco->radius_m;
-		const double travel = tac_sco_max_travel(o->twist, arm),
+		const double travel = tac_dtwist_travel(o->twist, arm),
 			     s = tac_sco_limit_factor(sco, o->twist, arm, SCO_OBSTACLE_TRAVEL * reach);
 		if (s >= 1 && travel < SCO_MIN_TRAVEL_M) {
 			o->pose = o->goal;
@@ -166,7 +166,7 @@ static void limit(tac_sco *sco, substep *p)
 	double s = tac_sco_limit_factor(sco, p->twist, sco->radius_m, p->reach);
 	p->twist = tac_dtwist_scale(p->twist, s);
 	tac_sco_scale_obstacles(sco, s);
-	p->travel = tac_sco_max_travel(p->twist, sco->radius_m);
+	p->travel = tac_dtwist_travel(p->twist, sco->radius_m);
 	p->limited = s < 1 || (p->travel > SCO_AT_LIMIT * p->reach && p->reach < p->device_travel) ||
 		     tac_dvec3_length(p->twist.w) > SCO_AT_LIMIT * sco->def.turn_max_rad;
 	if (p->limited)
@@ -278,7 +278,7 @@ static tac_sco_outcome move_once(tac_sco *sco)
 {
 	tac_sco_tick *tick = &sco->tick;
 	substep p = {.to_device = tac_sco_to_device(sco, sco->pose), .push = tac_sco_any_obstacle_moves(sco)};
-	p.device_travel = tac_sco_max_travel(p.to_device, sco->radius_m);
+	p.device_travel = tac_dtwist_travel(p.to_device, sco->radius_m);
 	if (p.device_travel < SCO_MIN_TRAVEL_M && !p.push)
 		return TAC_SCO_ARRIVED;
 	tick->work.count[SCO_SUBSTEP]++;

@@ -1,7 +1,6 @@
 #include "haptic/mover/mover.h"
 
 #include <math.h>
-#include <string.h>
 
 #define PI 3.14159265358979323846
 
@@ -17,14 +16,9 @@ tac_dtwist tac_sco_to_device(const tac_sco *sco, tac_dpose from)
 	return t;
 }
 
-double tac_sco_max_travel(tac_dtwist t, double radius)
-{
-	return tac_dvec3_length(t.v) + tac_dvec3_length(t.w) * radius;
-}
-
 double tac_sco_limit_factor(const tac_sco *sco, tac_dtwist t, double radius, double reach)
 {
-	const double travel = tac_sco_max_travel(t, radius), turn = tac_dvec3_length(t.w);
+	const double travel = tac_dtwist_travel(t, radius), turn = tac_dvec3_length(t.w);
 	const double s = travel > reach ? reach / travel : 1;
 	return turn * s > sco->def.turn_max_rad ? sco->def.turn_max_rad / turn : s;
 }
@@ -76,12 +70,8 @@ void tac_sco_note_trail(tac_sco *sco)
 
 bool tac_sco_aim_obstacle(tac_sco_obstacle *obstacle)
 {
-	const tac_dpose *from = &obstacle->pose, *to = &obstacle->goal;
-	tac_dtwist *t = &obstacle->twist;
-	*t = (tac_dtwist){tac_dvec3_sub(to->position, from->position), tac_dvec3_zero()};
-	if (memcmp(&from->rotation, &to->rotation, sizeof to->rotation) != 0)
-		*t = tac_dtwist_between(*from, *to);
-	return tac_dvec3_length_squared(t->v) > 0 || tac_dvec3_length_squared(t->w) > 0;
+	obstacle->twist = tac_dtwist_between(obstacle->pose, obstacle->goal);
+	return tac_dtwist_travel(obstacle->twist, 1) > 0;
 }
 
 bool tac_sco_any_obstacle_moves(const tac_sco *sco)

@@ -148,11 +148,6 @@ static inline bool tac_sco_same_features(const tac_contact_point *a, const tac_c
 	       a->kind == b->kind;
 }
 
-static inline bool tac_sco_same_contact(const tac_sco_injected *a, const tac_sco_injected *b)
-{
-	return a->object == b->object && tac_sco_same_features(&a->contact, &b->contact);
-}
-
 // --- motion (motion.c) ---
 
 // The motion from a pose of the tool to the device. A turn of about half a turn keeps the direction of the
@@ -160,9 +155,7 @@ static inline bool tac_sco_same_contact(const tac_sco_injected *a, const tac_sco
 tac_dtwist tac_sco_to_device(const tac_sco *sco, tac_dpose from);
 // The square of its length in the metric, m^2.
 double tac_sco_energy(const tac_sco *sco, tac_dpose from);
-// An upper bound of the travel of any point of a body within `radius` of its origin, m.
-double tac_sco_max_travel(tac_dtwist t, double radius);
-// The factor, at most 1, that limits its motion to the travel `reach` and to turn_max_rad.
+// The factor, at most 1, that limits the motion of a body to the travel `reach` and to turn_max_rad.
 double tac_sco_limit_factor(const tac_sco *sco, tac_dtwist t, double radius, double reach);
 // Moves the SCO, and the obstacles that move in this substep, by the fraction `s` of it.
 void tac_sco_move(tac_sco *sco, tac_dtwist t, double s);
@@ -220,12 +213,10 @@ bool tac_sco_query_contacts(tac_sco *sco, tac_dtwist t, double s, double margin)
 void tac_sco_accept_contacts(tac_sco *sco);
 // Lists the contacts at the SCO's pose.
 bool tac_sco_list_contacts(tac_sco *sco, double margin);
-// Moves an obstacle to its goal while the SCO rests, if no part of the motion comes near it: their bounding
-// spheres stay further apart than the lists reach, so that the lists stay valid and no work is needed.
-bool tac_sco_advance_far_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle);
-// The same near the SCO. Returns false, and the obstacle stays, if the motion cannot be proved, or if it ends
-// closer than the hold gap and closer than the obstacle was. The distance to the others is irrelevant: they
-// do not move. The lists stay valid, within a smaller margin.
+// Moves an obstacle to its goal while the SCO rests. It takes no work if their bounding spheres stay further
+// apart than the lists reach. Otherwise it returns false, and the obstacle stays, if the motion cannot be
+// proved, or if it ends closer than the hold gap and closer than the obstacle was. The distance to the others
+// is irrelevant: they do not move. The lists stay valid, within a smaller margin.
 bool tac_sco_advance_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle);
 // Proves a motion of the tool, and of the obstacles that move, free of contact.
 bool tac_sco_certify(tac_sco *sco, tac_dtwist t, tac_sco_proof *out_proof);

@@ -111,26 +111,22 @@ bool tac_sco_certify(tac_sco *sco, tac_dtwist t, tac_sco_proof *out_proof)
 	return true;
 }
 
-bool tac_sco_advance_far_obstacle(tac_sco *sco, tac_sco_obstacle *o)
-{
-	const double margin = fmax(sco->listed.margin_m, SCO_LIST_GAPS * sco->def.hold_gap_m);
-	const tac_sco_relative r = {tac_dpose_relative(o->pose, sco->pose), o->twist};
-	if (!is_far(sco, o, &r, margin))
-		return false;
-	o->pose = o->goal;
-	list_nothing(o->contacts, margin);
-	return true;
-}
-
 bool tac_sco_advance_obstacle(tac_sco *sco, tac_sco_obstacle *o)
 {
-	const double needed = tac_sco_list_margin(sco, tac_sco_trust(sco)), hold = sco->def.hold_gap_m;
+	const double hold = sco->def.hold_gap_m, least = SCO_LIST_GAPS * hold,
+		     listed = fmax(least, sco->listed.margin_m),
+		     needed = tac_sco_list_margin(sco, tac_sco_trust(sco));
+	const tac_sco_relative r = {tac_dpose_relative(o->pose, sco->pose), o->twist};
+	if (is_far(sco, o, &r, listed)) {
+		o->pose = o->goal;
+		list_nothing(o->contacts, listed);
+		return true;
+	}
 	if (sco->listed.margin_m <= 0 && !tac_sco_list_contacts(sco, needed))
 		return false;
-	const double margin = fmax(SCO_LIST_GAPS * hold, fmin(sco->listed.margin_m, needed));
 	if (!tac_sco_work_admit(&sco->tick.work, SCO_CERTIFICATE) ||
 	    prove_obstacle(sco, o, tac_dtwist_zero()).fraction < 1 ||
-	    !query(sco, o, o + 1, tac_dtwist_zero(), 1, margin) ||
+	    !query(sco, o, o + 1, tac_dtwist_zero(), 1, fmax(least, fmin(sco->listed.margin_m, needed))) ||
 	    o->spare->distance < fmin(hold, o->contacts->distance))
 		return false;
 	accept_list(sco, o);
@@ -211,7 +207,8 @@ bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof, tac_dtwist t)
 	if (!o->geometry->closest || !o->geometry->closest(o->memory, proof, &r, &in.contact))
 		return false;
 	for (int32_t i = 0; i < sco->injected_count; i++) {
-		if (tac_sco_same_contact(&sco->injected[i], &in))
+		if (sco->injected[i].object == in.object &&
+		    tac_sco_same_features(&sco->injected[i].contact, &in.contact))
 			return false;
 	}
 	sco->injected[sco->injected_count++] = in;

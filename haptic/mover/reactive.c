@@ -167,7 +167,7 @@ static bool find_attempt(tac_sco *sco, tac_dtwist to_device, double reach, doubl
 		return false;
 	const double limit = tac_sco_limit_factor(sco, t, sco->radius_m, reach);
 	*at = (attempt){.twist = tac_dtwist_scale(t, ldexp(limit, -at->halvings)), .halvings = at->halvings};
-	at->travel_m = tac_sco_max_travel(at->twist, sco->radius_m);
+	at->travel_m = tac_dtwist_travel(at->twist, sco->radius_m);
 	at->limited = limit < 1 || (at->travel_m > SCO_AT_LIMIT * reach && reach < max_reach);
 	return true;
 }
@@ -196,7 +196,7 @@ tac_sco_outcome tac_sco_reactive_substep(tac_sco *sco, tac_dtwist to_device, boo
 {
 	memory *m = sco->reactive;
 	attempt *at = &m->attempt;
-	const double max_reach = tac_sco_max_travel(to_device, sco->radius_m),
+	const double max_reach = tac_dtwist_travel(to_device, sco->radius_m),
 		     reach = fmin(fmax(max_reach, SCO_MIN_TRAVEL_M), sco->adapted.trust_m),
 		     within = reach + SCO_LIST_GAPS * sco->def.hold_gap_m; // of the pairs
 	// If the device has gone elsewhere since, an unfinished attempt is given up.

@@ -380,7 +380,7 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 	double slew = sco->def.slew_m_per_s * sco->def.period_s;
 	double travel = HUGE_VAL; // of the device
 	if (sco->has_last_device) {
-		travel = tac_sco_max_travel(tac_dtwist_between(sco->last_device, device), sco->radius_m);
+		travel = tac_dtwist_travel(tac_dtwist_between(sco->last_device, device), sco->radius_m);
 		slew += SCO_SLEW_DEVICE_FACTOR * travel;
 		tac_sco_observe_device(sco, travel);
 	}

@@ -612,6 +612,11 @@ static void IN_(pose_after_a_twist_between_two_poses_is_the_second)(void)
 		TAC_(expect_same)(t.w, TAC_(twist_add)(half, half).w);
 		TAC_(pose) resting = TAC_(pose_after)(a, TAC_(twist_zero)(), 1);
 		TEST_ASSERT_EQUAL_MEMORY(&a.rotation, &resting.rotation, sizeof a.rotation);
+		TEST_ASSERT_TRUE(TAC_(vec3_length)(TAC_(twist_between)(a, a).w) == 0);
+		TAC_(vec3) point = TAC_(vec3_normalize)(TAC_(random_vec3)(1));
+		TAC_(vec3) way =
+			TAC_(vec3_sub)(TAC_(pose_apply_point)(b, point), TAC_(pose_apply_point)(a, point));
+		TEST_ASSERT_TRUE(TAC_(vec3_length)(way) <= TAC_(twist_travel)(t, 1) * (1 + 16 * (REAL)EPS));
 	}
 }
 

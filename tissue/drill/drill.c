@@ -224,9 +224,7 @@ static bool remove_cylinder(tac_drill *d, const tac_burr *cylinder, const tac_dp
 {
 	const double h = tac_field_size_of(d->def.field).voxel_m, reach = tac_burr_reach(&d->def.burr);
 	const tac_dpose *first = &trail[0], *last = &trail[count - 1];
-	const double turn =
-		tac_dquat_angle(tac_dquat_mul(last->rotation, tac_dquat_conjugate(first->rotation)));
-	const double way = tac_dvec3_length(tac_dvec3_sub(last->position, first->position)) + turn * reach;
+	const double way = tac_dtwist_travel(tac_dtwist_between(*first, *last), reach);
 	double steps = fmax(ceil(way / (0.5 * h)), 1);
 	if (steps > EDITS_CYLINDER) {
 		steps = EDITS_CYLINDER;
