@@ -114,37 +114,28 @@ static void correct_rows(tac_sco *sco, tac_dtwist t)
 	}
 }
 
-// How strict the bounds are: with curvature; with it, but never asking for a retreat; neither. The next one
-// is used where the rows contradict each other. With the last one, resting is a solution unless an obstacle
-// moves.
-typedef enum tac_sco_bounds { WITH_CURVATURE, CURVATURE_NO_RETREAT, NO_RETREAT } tac_sco_bounds;
-
-static double row_bound(const tac_sco_row *row, tac_sco_bounds mode)
+// The bound of a row, with its curvature. A relaxed one has none and asks for no retreat; resting is then a
+// solution unless an obstacle moves.
+static double row_bound(const tac_sco_row *row, bool relaxed)
 {
-	double b = row->bound, k = row->curvature;
-	if (mode != NO_RETREAT && k > 0) {
-		// The path may dip before the gap opens, so the linear gap must not close completely.
-		b = fmin(fmax(b - k, -fmax(row->contact->gap - 2 * SCO_MIN_GAP_M, 0)), row->bound);
-	} else if (mode != NO_RETREAT) {
-		b -= k;
-	}
-	if (mode != WITH_CURVATURE)
-		b = fmin(b, 0);
-	return b;
+	const double b = row->bound, k = row->curvature;
+	if (relaxed)
+		return fmin(b, 0);
+	// The path may dip before the gap opens, so the linear gap must not close completely.
+	return k > 0 ? fmin(fmax(b - k, -fmax(row->contact->gap - 2 * SCO_MIN_GAP_M, 0)), b) : b - k;
 }
 
-// Solves the QP, with bounds relaxed up to `last_mode` where it is infeasible.
-static bool run_qp(tac_sco *sco, tac_dtwist t0, tac_sco_bounds last_mode, tac_sco_work *work,
-		   tac_qp_result *out)
+// Solves the QP, with relaxed bounds where the others contradict each other, if that is allowed.
+static bool run_qp(tac_sco *sco, tac_dtwist t0, bool may_relax, tac_sco_work *work, tac_qp_result *out)
 {
 	const double rho = sco->def.metric_m;
 	const double y0[TAC_QP_SIZE] = {t0.v.x, t0.v.y, t0.v.z, t0.w.x * rho, t0.w.y * rho, t0.w.z * rho};
-	for (int mode = 0; mode <= (int)last_mode; mode++) {
+	for (int relaxed = 0; relaxed <= may_relax; relaxed++) {
 		if (!tac_sco_work_admit(work, SCO_QP_SOLVE))
 			return false;
 		for (int32_t i = 0; i < sco->row_count; i++) {
 			const tac_sco_row *row = &sco->rows[i];
-			double b = row_bound(row, (tac_sco_bounds)mode) + obstacle_advance(sco, row);
+			double b = row_bound(row, relaxed) + obstacle_advance(sco, row);
 			b /= row->length;
 			for (int k = 0; k < TAC_QP_SIZE; k++)
 				b -= sco->qp_rows[i][k] * y0[k];
@@ -229,8 +220,7 @@ static void roll(tac_sco *sco, tac_dtwist to_device, const tac_qp_result *solved
 		for (int32_t j = 0; j < solved->active_count; j++)
 			rolled = fmax(rolled, roll_row(sco, solved->active[j], to_device, most));
 		tac_qp_result qp;
-		if (rolled * round < SCO_MIN_TRAVEL_M ||
-		    !run_qp(sco, to_device, WITH_CURVATURE, &sco->tick.work, &qp))
+		if (rolled * round < SCO_MIN_TRAVEL_M || !run_qp(sco, to_device, false, &sco->tick.work, &qp))
 			return;
 		tac_dtwist rolling = solution(sco, to_device, &qp);
 		if (tac_dvec3_length(tac_dvec3_sub(rolling.v, to_device.v)) >= left)
@@ -249,7 +239,7 @@ static void roll(tac_sco *sco, tac_dtwist to_device, const tac_qp_result *solved
 // False if the tool cannot yield to an obstacle, or if no work is left.
 static bool solve_rows(tac_sco *sco, tac_dtwist t0, tac_qp_result *qp, tac_dtwist *out_twist)
 {
-	if (!run_qp(sco, t0, NO_RETREAT, &sco->tick.work, qp) &&
+	if (!run_qp(sco, t0, true, &sco->tick.work, qp) &&
 	    (tac_sco_any_obstacle_moves(sco) || !tac_sco_work_allows(&sco->tick.work, SCO_QP_SOLVE)))
 		return false;
 	*out_twist = solution(sco, t0, qp);
@@ -322,10 +312,10 @@ void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report)
 	collect_rows(sco, SCO_LIST_GAPS * sco->def.hold_gap_m);
 	if (sco->row_count == 0)
 		return;
-	// This QP is exempt from the limit. Without curvature the last two modes are the same.
+	// This QP is exempt from the limit.
 	tac_sco_work extra = {.limit = INT64_MAX, .most = {[SCO_QP_SOLVE] = 2}};
 	tac_qp_result qp = {0};
-	run_qp(sco, tac_sco_to_device(sco, sco->pose), CURVATURE_NO_RETREAT, &extra, &qp);
+	run_qp(sco, tac_sco_to_device(sco, sco->pose), true, &extra, &qp);
 	sco->tick.work.count[SCO_QP_SOLVE]++;
 	sco->tick.work.units += extra.units;
 	sco->tick.flags |= TAC_SCO_CONTACT;
