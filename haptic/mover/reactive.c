@@ -119,8 +119,9 @@ static placement keep_pairs(tac_sco *sco, int32_t object)
 			continue;
 		}
 		found = NEW_PAIRS;
-		memmove(&m->kept[i + 1], &m->kept[i], (size_t)(m->count++ - i) * sizeof p);
+		memmove(&m->kept[i + 1], &m->kept[i], (size_t)(m->count - i) * sizeof p);
 		m->kept[i] = p;
+		m->count++;
 	}
 	return found;
 }
