@@ -130,8 +130,8 @@ struct tac_sweep_context {
 #define TAC_WORK_CROSS_EDGES    8   // trying the directions across the edges of a pair
 #define TAC_WORK_NEAR_FEATURES  3   // finding the near features of a pair
 #define TAC_WORK_FEATURE_PAIR   12  // examining two features
-#define TAC_WORK_TRY_PLANES     16  // trying the planes that a certificate has at hand
-#define TAC_WORK_CLOSEST_POINTS 100 // the closest points of two triangles
+#define TAC_WORK_TRY_PLANES     8   // trying the planes that a certificate has at hand
+#define TAC_WORK_CLOSEST_POINTS 50  // the closest points of two triangles
 
 // The work left until the limit; INT64_MAX without a context or a limit.
 static inline int64_t tac_sweep_context_work_left(const tac_sweep_context *context)

@@ -34,6 +34,9 @@
 // What failed is tried this much shorter: blocked substeps, proofs that took too much work, stopped rolls. A
 // step whose work ended too early lowers the pace by no more than this.
 #define SCO_SHRINK 0.5
+// A mesh among fewer triangles keeps no pace. Smaller: it lags where surfaces conform, whose lists serve for
+// many steps, however fast they are.
+#define SCO_PACED_TRIANGLES 20000
 // After a step whose work ended too early, the next goes at most this fraction as far, or SCO_SHRINK of what
 // it might have gone, if that is more.
 #define SCO_PACE_SHRINK 0.7
@@ -102,6 +105,10 @@
 
 // Units of tac_sweep_context_work (about 10 ns) in one work unit.
 #define SCO_CONTEXT_WORK_PER_UNIT 32
+// The contacts at the end of a proved motion have at least this share of the step's work units, and may take
+// twice as much. Larger: fewer steps in vain, and longer ones. Smaller: where surfaces conform, the SCO may
+// not land for many steps.
+#define SCO_END_SHARE 0.4
 // Triangles, nodes and blocks that a round tool examines for one work unit.
 #define SCO_ROUND_TESTS_PER_UNIT 8
 // Work units of an exact test of two triangles, or of the contacts between them, in the reactive mover.

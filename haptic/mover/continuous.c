@@ -66,6 +66,19 @@ static double plan_obstacle_motions(tac_sco *sco, double reach)
 
 // --- fly ---
 
+// Lists the contacts after the fraction `f` of a proved motion. They may overdraw the work: without them the
+// proof is in vain, and the next step would repeat it.
+static bool list_end(tac_sco *sco, tac_dtwist t, double f, double margin)
+{
+	tac_sco_work *work = &sco->tick.work;
+	const int64_t limit = work->limit,
+		      least = work->units + (int64_t)(SCO_END_SHARE * (double)sco->def.work_units);
+	work->limit = limit > least ? limit : least;
+	const bool listed = tac_sco_query_contacts(sco, t, f, margin);
+	work->limit = limit;
+	return listed;
+}
+
 // Moves by the proved fraction `f` of a substep, or by less, to a pose above the floor and closer to the
 // device. *out_fraction is what was made of it.
 static tac_sco_outcome settle(tac_sco *sco, tac_dtwist t, double f, double from_distance, double margin,
@@ -85,7 +98,7 @@ static tac_sco_outcome settle(tac_sco *sco, tac_dtwist t, double f, double from_
 			refusal = TAC_SCO_CONVERGED;
 			continue;
 		}
-		if (!tac_sco_query_contacts(sco, t, f, margin))
+		if (!list_end(sco, t, f, margin))
 			return TAC_SCO_END_UNLISTED;
 		if (sco->spare.distance_m < floor)
 			continue;
