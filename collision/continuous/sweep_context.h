@@ -122,16 +122,16 @@ struct tac_sweep_context {
 };
 
 // What each step of a query counts as work.
-#define TAC_WORK_NODE_PAIR      5   // opening a pair of nodes
-#define TAC_WORK_NARROW_PAIR    9   // the same where a body has narrow faces
-#define TAC_WORK_CULL_AXES8     2   // culling eight listed pairs by their axes
-#define TAC_WORK_CULL_PLANES    1   // culling a pair by the planes of its triangles
-#define TAC_WORK_FIND_AXIS      2   // finding the axis of a pair
-#define TAC_WORK_CROSS_EDGES    8   // trying the directions across the edges of a pair
-#define TAC_WORK_NEAR_FEATURES  3   // finding the near features of a pair
-#define TAC_WORK_FEATURE_PAIR   12  // examining two features
-#define TAC_WORK_TRY_PLANES     8   // trying the planes that a certificate has at hand
-#define TAC_WORK_CLOSEST_POINTS 50  // the closest points of two triangles
+#define TAC_WORK_NODE_PAIR      5  // opening a pair of nodes
+#define TAC_WORK_NARROW_PAIR    9  // the same where a body has narrow faces
+#define TAC_WORK_CULL_AXES8     2  // culling eight listed pairs by their axes
+#define TAC_WORK_CULL_PLANES    1  // culling a pair by the planes of its triangles
+#define TAC_WORK_FIND_AXIS      2  // finding the axis of a pair
+#define TAC_WORK_CROSS_EDGES    8  // trying the directions across the edges of a pair
+#define TAC_WORK_NEAR_FEATURES  3  // finding the near features of a pair
+#define TAC_WORK_FEATURE_PAIR   12 // examining two features
+#define TAC_WORK_TRY_PLANES     8  // trying the planes that a certificate has at hand
+#define TAC_WORK_CLOSEST_POINTS 50 // the closest points of two triangles
 
 // The work left until the limit; INT64_MAX without a context or a limit.
 static inline int64_t tac_sweep_context_work_left(const tac_sweep_context *context)
