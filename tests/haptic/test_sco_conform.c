@@ -15,12 +15,13 @@ void tearDown(void)
 {
 }
 
-static void expect_close(conforming_make *make, bool turned, double speed)
+// `units`: of work in a step; 0: those of the servo.
+static void expect_close(conforming_make *make, bool turned, double speed, int64_t units)
 {
 	static conforming_run run;
 	conforming_world w = conforming_world_make(make, turned, TAC_BODY_FLAT, 0);
 	conforming_run_begin(&run, &w, speed);
-	conforming_follow(&run, &w, conforming_work_units(&w), NULL);
+	conforming_follow(&run, &w, units > 0 ? units : conforming_work_units(&w), NULL);
 	double mean = 0, most = 0;
 	for (int k = 0; k < run.ticks; k++) {
 		mean += run.work[k] / run.ticks;
@@ -38,25 +39,31 @@ static void expect_close(conforming_make *make, bool turned, double speed)
 	conforming_world_free(&w);
 }
 
-static void follow_all(double speed)
+static void follow_all(double speed, int64_t units)
 {
 	for (int i = 0; i < CONFORMING_COUNT; i++) {
 		if (TAC_TEST_SANITIZED && i % 3 != (speed > 0.3))
 			continue;
-		expect_close(conforming_all[i], speed > 0.3, speed);
+		expect_close(conforming_all[i], speed > 0.3, speed, units);
 		if (test_long())
-			expect_close(conforming_all[i], speed < 0.3, speed);
+			expect_close(conforming_all[i], speed < 0.3, speed, units);
 	}
 }
 
 static void conforming_tools_follow_a_slow_hand(void)
 {
-	follow_all(0.1);
+	follow_all(0.1, 0);
 }
 
 static void conforming_tools_follow_a_fast_hand_in_any_orientation(void)
 {
-	follow_all(0.5);
+	follow_all(0.5, 0);
+}
+
+// A step that lacks the work to land must not be repeated in vain.
+static void with_the_work_of_a_large_scene_they_follow_a_slow_hand(void)
+{
+	follow_all(0.1, 280);
 }
 
 // The closed form of the peg against a search over the points around it.
@@ -90,5 +97,6 @@ int main(void)
 	RUN_TEST(the_closed_form_of_the_peg_is_the_closest_point);
 	RUN_TEST(conforming_tools_follow_a_slow_hand);
 	RUN_TEST(conforming_tools_follow_a_fast_hand_in_any_orientation);
+	RUN_TEST(with_the_work_of_a_large_scene_they_follow_a_slow_hand);
 	return UNITY_END();
 }
