@@ -19,6 +19,7 @@
 #define CONFORMING_SPHERE_M 1e-5
 #define CONFORMING_OBJECTS  4
 #define CONFORMING_TICKS    8000
+#define CONFORMING_FINE     20000 // triangles, see haptic/servo/setup.c
 #define CONFORMING_PI       3.14159265358979323846
 // The rotations of a turned scene and of a tool in its own frame.
 #define CONFORMING_TURN         (tac_dvec3_make(0.4, -0.7, 1.1))
@@ -487,6 +488,7 @@ static inline tac_sco *conforming_sco(const conforming_world *w, int64_t work_un
 	def.objects = w->objects;
 	def.object_count = w->c.objects;
 	def.work_units = work_units;
+	def.keeps_pace = w->triangles >= CONFORMING_FINE;
 	tac_sco *sco;
 	conforming_need(tac_sco_create(&def, &sco));
 	if (!tac_sco_reset(sco, conforming_to_world(w, w->c.start), NULL))
@@ -497,7 +499,7 @@ static inline tac_sco *conforming_sco(const conforming_world *w, int64_t work_un
 // The limits of the servo at 1 kHz (haptic/servo/setup.c).
 static inline int64_t conforming_work_units(const conforming_world *w)
 {
-	return w->triangles < 20000 ? 1500 : 280;
+	return w->triangles < CONFORMING_FINE ? 1500 : 280;
 }
 
 // What a run along the path came to.

@@ -91,10 +91,13 @@ typedef struct tac_sco_def {
 	double trust_max_m;  // default 2 mm
 	double turn_max_rad; // of one substep; default 0.03
 	double period_s;     // from step to step: what follows is the same at every rate; default 1 ms
-	// In contact no point of the tool moves faster than this plus twice the speed of the device, and
-	// slower where the work of a step would not suffice; 0: no limit. Without it the SCO snaps to its
-	// next resting place when a contact vanishes. Default 0.5 m/s
+	// In contact no point of the tool moves faster than this plus twice the speed of the device; 0: no
+	// limit. Without it the SCO snaps to its next resting place when a contact vanishes. Default 0.5 m/s
 	double slew_m_per_s;
+	// With a slew limit, a step goes no further in contact than its work is likely to pay for: on dense
+	// surfaces fewer steps end early. Among few triangles, where longer steps hardly take more work, the
+	// SCO only lags for it. Default true
+	bool keeps_pace;
 	// A shorter substep ends the step, unless a limit cut it short. Default 50 µm
 	double stop_length_m;
 

@@ -34,9 +34,6 @@
 // What failed is tried this much shorter: blocked substeps, proofs that took too much work, stopped rolls. A
 // step whose work ended too early lowers the pace by no more than this.
 #define SCO_SHRINK 0.5
-// A mesh among fewer triangles keeps no pace. Smaller: it lags where surfaces conform, whose lists serve for
-// many steps, however fast they are.
-#define SCO_PACED_TRIANGLES 20000
 // After a step whose work ended too early, the next goes at most this fraction as far, or SCO_SHRINK of what
 // it might have gone, if that is more.
 #define SCO_PACE_SHRINK 0.7

@@ -105,7 +105,6 @@ typedef struct tac_sco_adapted {
 struct tac_sco {
 	tac_sco_def def;
 	bool is_ball;                     // a sphere about its origin, which takes the device's orientation
-	bool keeps_pace;                  // near contact: not a mesh among few triangles
 	double radius_m;                  // largest distance of the tool's points from its origin
 	const tac_sco_geometry *geometry; // of the tool with bodies
 	tac_sco_obstacle *obstacles, *obstacles_end;

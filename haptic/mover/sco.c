@@ -18,6 +18,7 @@ tac_sco_def tac_sco_def_default(void)
 		.turn_max_rad = 0.03,
 		.period_s = 1e-3,
 		.slew_m_per_s = 0.5,
+		.keeps_pace = true,
 		.stop_length_m = 5e-5,
 		.substeps = 16,
 		.contact_queries = 32,
@@ -117,15 +118,6 @@ static void measure_tool(tac_sco *sco)
 		sco->radius_m = fmax(sco->radius_m, tac_burr_reach(def->burr));
 }
 
-// How many triangles the tool and the objects have.
-static int64_t count_triangles(const tac_sco_def *def)
-{
-	int64_t count = def->tool ? tac_body_mesh(def->tool)->triangle_count : 0;
-	for (int32_t i = 0; i < def->object_count; i++)
-		count += def->objects[i].body ? tac_body_mesh(def->objects[i].body)->triangle_count : 0;
-	return count;
-}
-
 static tac_result create_members(tac_sco *sco)
 {
 	const tac_sco_def *def = &sco->def;
@@ -178,7 +170,6 @@ tac_result tac_sco_create(const tac_sco_def *def, tac_sco **out_sco)
 	sco->def = *def;
 	sco->drilled = -1;
 	measure_tool(sco);
-	sco->keeps_pace = !def->tool || count_triangles(def) >= SCO_PACED_TRIANGLES;
 	if (sco->is_ball)
 		sco->def.fixed_rotation = true; // the step gives it the device's orientation
 	sco->fault_flags = TAC_SCO_FAULT;
@@ -394,7 +385,7 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 		slew += SCO_SLEW_DEVICE_FACTOR * travel;
 		tac_sco_observe_device(sco, travel);
 	}
-	if (sco->keeps_pace)
+	if (sco->def.keeps_pace)
 		slew = fmin(slew, sco->adapted.pace_m);
 	// Without a slew limit there is no pace, either: where a contact vanishes the tool snaps.
 	sco->tick.slew_limit_m = sco->def.slew_m_per_s > 0 ? slew : HUGE_VAL;
