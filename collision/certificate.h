@@ -28,8 +28,8 @@ typedef struct tac_certificate_options {
 typedef struct tac_certificate {
 	double fraction; // the motion is proved on [0, fraction]; nothing is proved when it is 0
 	uint32_t flags;  // TAC_SWEEP_STOPPED, TAC_SWEEP_BUDGET_SPENT, TAC_SWEEP_REFUSED
-	// The pair that ends the proof, or one of several: triangles in the meshes; -1 when the fraction is 1,
-	// when the work ended it, or when two faces that count as spheres do.
+	// The pair that ends the proof, or one of several: triangles in the meshes; -1 when the fraction is
+	// 1, when the work ended it, or when two faces that count as spheres do.
 	int32_t moving_triangle, fixed_triangle;
 	int64_t pairs; // of triangles examined
 } tac_certificate;
