@@ -144,18 +144,19 @@ bool tac_sco_sweep(tac_sco *sco, tac_dtwist t, double *out_fraction)
 	const double zone = SCO_LIST_GAPS * sco->def.hold_gap_m;
 	if (!tac_sco_work_admit(work, SCO_SWEEP))
 		return false;
-	*out_fraction = 1;
-	for (tac_sco_obstacle *o = sco->obstacles; o<sco->obstacles_end && * out_fraction> 0; o++) {
+	double fraction = 1;
+	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end && fraction > 0; o++) {
 		const tac_sco_relative r = tac_sco_relative_motion(sco, o, t);
 		if (is_far(sco, o, &r, zone))
 			continue;
 		const double share = sco->adapted.flight_share * (double)tac_sco_work_left(work);
 		tac_sco_work part = {.limit = 1 + (int64_t)share};
-		*out_fraction = fmin(*out_fraction, o->geometry->sweep(o->memory, &r, zone, &part));
+		fraction = fmin(fraction, o->geometry->sweep(o->memory, &r, zone, &part));
 		work->units += part.units;
 		if (part.spent)
 			tac_sco_observe_flight(sco, true);
 	}
+	*out_fraction = fraction;
 	return true;
 }
 
