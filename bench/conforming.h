@@ -517,14 +517,14 @@ static inline void conforming_run_begin(conforming_run *run, const conforming_wo
 {
 	run->moving = (int)(conforming_length(&w->c) / speed * 1000);
 	run->ticks = CONFORMING_PRESS + CONFORMING_HOLD + run->moving + CONFORMING_REST;
-	tac_sco *ideal = conforming_sco(w, 1000000);
+	tac_sco *ideal = w->c.goal ? NULL : conforming_sco(w, 1000000);
 	for (int k = 0; k < run->ticks; k++) {
 		const tac_dpose device = conforming_device(&w->c, k, run->moving);
 		static tac_sco_report report;
-		if (!w->c.goal)
+		if (ideal)
 			tac_sco_step(ideal, conforming_to_world(w, device), NULL, &report);
 		run->goals[k] =
-			w->c.goal ? w->c.goal(&w->c, device) : conforming_from_world(w, report.T_world_sco);
+			ideal ? conforming_from_world(w, report.T_world_sco) : w->c.goal(&w->c, device);
 		run->us[k] = HUGE_VAL;
 	}
 	tac_sco_destroy(&ideal);

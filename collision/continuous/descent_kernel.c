@@ -31,7 +31,7 @@ INLINE bounds8 load_moved(const tac_pair_bounds8 *n, int lane, bool stationary, 
 		out.normal[i] = ROW(normal[i]);
 		out.along[i] = narrow ? ROW(along[i]) : zero;
 		for (int k = 0; k < TAC_LEAF_VERTICES; k++)
-			out.vertex[k][i] = ROW(vertex[k][i]);
+			out.vertex[k][i] = narrow || k < 3 ? ROW(vertex[k][i]) : zero;
 	}
 	out.slab_offset = ROW(slab_offset);
 	out.slab_half = ROW(slab_half);
@@ -53,7 +53,7 @@ INLINE bounds8 load_fixed(const tac_body_node *n, int lane, bool narrow)
 		out.normal[i] = ROW(slab_normal[i]);
 		out.along[i] = narrow ? ROW(along[i]) : zero;
 		for (int k = 0; k < TAC_LEAF_VERTICES; k++)
-			out.vertex[k][i] = ROW(vertex[k][i]);
+			out.vertex[k][i] = narrow || k < 3 ? ROW(vertex[k][i]) : zero;
 	}
 	out.slab_offset = ROW(slab_offset);
 	out.slab_half = ROW(slab_half);

@@ -210,13 +210,43 @@ static void a_plane_keeps_two_triangles_apart(void)
 			const tac_triangle_contacts c = tac_contacts_of_triangles(a, i, b, j, T);
 			above += c.distance < 1.001e-5;
 			for (int k = 0; k < 3; k++) {
-				TEST_ASSERT_TRUE(c.contacts[k].gap > (c.by_face ? 0 : c.distance - 1e-8));
-				if (c.by_face || c.distance < 1.001e-5)
+				TEST_ASSERT_TRUE(c.contacts[k].gap > c.distance - 1e-8);
+				if (c.distance < 1.001e-5)
 					assert_normal(&c.contacts[k], 0, 0, 1);
 			}
 		}
 	}
 	TEST_ASSERT_GREATER_THAN_INT(10, above);
+}
+
+// An edge of the cube runs over edges within the floor. Beside a triangle of the floor its closest points are
+// on such an edge, and the plane across them would be a wall: the plane is that of the floor.
+static void an_edge_over_a_floor_meets_its_plane(void)
+{
+	mesh_body floor = make_box(0.1f, 0.1f, 0.02f, 10), cube = make_box(0.02f, 0.02f, 0.02f, 2);
+	const tac_mesh *a = cube.mesh, *b = floor.mesh;
+	const double half = (double)0.02f / 2;
+	const tac_dquat tilt = tac_dquat_from_axis_angle(tac_dvec3_make(1, 0, 0), 0.7853981633974483),
+			turn = tac_dquat_from_axis_angle(z_axis, 0.3);
+	const tac_dpose T = tac_dpose_make(tac_dvec3_make(0.003, 0.001, half + sqrt(2) * half + 1e-5),
+					   tac_dquat_mul(turn, tilt));
+	int by_face = 0;
+	for (int32_t i = 0; i < a->triangle_count; i++) {
+		for (int32_t j = 0; j < b->triangle_count; j++) {
+			if (tac_mesh_triangle_normal(b, j).z < 0.5)
+				continue;
+			const tac_triangle_contacts c = tac_contacts_of_triangles(a, i, b, j, T);
+			if (!c.by_face || c.contacts[0].kind != TAC_CONTACT_VERTEX_FACE)
+				continue;
+			by_face++;
+			for (int k = 0; k < 3; k++) {
+				assert_normal(&c.contacts[k], 0, 0, 1);
+				TEST_ASSERT_DOUBLE_WITHIN(1e-8, c.contacts[k].point.z - half,
+							  c.contacts[k].gap);
+			}
+		}
+	}
+	TEST_ASSERT_GREATER_THAN_INT(10, by_face);
 }
 
 // The closest pair is listed with its distance as the gap. No pair is listed twice, and the order is fixed.
@@ -573,6 +603,7 @@ int main(void)
 	RUN_TEST(groove_has_no_ghost_walls);
 	RUN_TEST(vertex_beside_a_concave_edge_meets_the_planes_of_both_walls);
 	RUN_TEST(a_plane_keeps_two_triangles_apart);
+	RUN_TEST(an_edge_over_a_floor_meets_its_plane);
 	RUN_TEST(closest_pair_is_always_among_the_contacts);
 	RUN_TEST(gaps_are_followed_to_another_pose);
 	RUN_TEST(contacts_do_not_depend_on_the_context);

@@ -306,6 +306,37 @@ static void descents_find_all_near_pairs(void)
 	TEST_ASSERT_TRUE(listed < all / 3); // and few others
 }
 
+static bool count_pair(void *user, int32_t moving, int32_t fixed)
+{
+	(void)moving;
+	(void)fixed;
+	++*(int *)user;
+	return true;
+}
+
+// A peg crosses the planes of the long triangles that meet the rim of its hole. Slabs and boxes leave
+// hundreds of these pairs; the vertices show that none is nearer than the play.
+static void a_peg_in_its_hole_is_near_nothing_within_its_play(void)
+{
+	const tac_dvec3 turn = tac_dvec3_make(0.4, -0.7, 1.1);
+	tac_mesh_peg_def def = tac_mesh_peg_def_default();
+	def.segments = 96;
+	tac_mesh *peg, *block;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_peg(&def, &peg));
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_block(&def, &block));
+	mesh_body two[2] = {turned_body(peg, turn), turned_body(block, turn)};
+	const tac_swept_motion here =
+		tac_swept_motion_stationary((tac_drigid){tac_dmat3_identity(), tac_dvec3_zero()});
+	const double within = 0.5 * (double)def.clearance, beyond = 3 * (double)def.clearance;
+	int near = 0, around = 0;
+	tac_pairs_visit(two[0].body, two[1].body, &here, &within, count_pair, &near, NULL);
+	tac_pairs_visit(two[0].body, two[1].body, &here, &beyond, count_pair, &around, NULL);
+	TEST_ASSERT_EQUAL_INT(0, near);
+	TEST_ASSERT_GREATER_THAN_INT(96, around);
+	mesh_body_free(&two[0]);
+	mesh_body_free(&two[1]);
+}
+
 static int by_triangles(const void *a, const void *b)
 {
 	const tac_near_pair *x = a, *y = b;
@@ -1143,6 +1174,7 @@ int main(void)
 	RUN_TEST(descents_find_all_near_pairs);
 	RUN_TEST(descents_of_large_bodies_find_all_near_pairs);
 	RUN_TEST(descents_find_a_pair_that_just_comes_within_reach);
+	RUN_TEST(a_peg_in_its_hole_is_near_nothing_within_its_play);
 	RUN_TEST(near_box_contains_every_near_triangle);
 	RUN_TEST(planes_cull_only_separated_pairs);
 	RUN_TEST(near_features_are_marked);
