@@ -102,9 +102,9 @@
 
 // Units of tac_sweep_context_work (about 10 ns) in one work unit.
 #define SCO_CONTEXT_WORK_PER_UNIT 32
-// The contacts at the end of a proved motion have at least this share of the step's work units, and may take
-// twice as much. Larger: fewer steps in vain, and longer ones. Smaller: where surfaces conform, the SCO may
-// not land for many steps.
+// Once in a step, the contacts at the end of a proved motion have at least this share of its work units, and
+// may take twice as much. Larger: fewer steps in vain, and longer ones. Smaller: where surfaces conform, the
+// SCO may not land for many steps.
 #define SCO_END_SHARE 0.4
 // Triangles, nodes and blocks that a round tool examines for one work unit.
 #define SCO_ROUND_TESTS_PER_UNIT 8

@@ -66,14 +66,14 @@ static double plan_obstacle_motions(tac_sco *sco, double reach)
 
 // --- fly ---
 
-// Lists the contacts after the fraction `f` of a proved motion. They may overdraw the work: without them the
-// proof is in vain, and the next step would repeat it.
+// Lists the contacts after the fraction `f` of a proved motion. They may overdraw the work, once in a step:
+// without them the proof is in vain, and the next step would repeat it.
 static bool list_end(tac_sco *sco, tac_dtwist t, double f, double margin)
 {
 	tac_sco_work *work = &sco->tick.work;
-	const int64_t limit = work->limit,
-		      least = work->units + (int64_t)(SCO_END_SHARE * (double)sco->def.work_units);
-	work->limit = limit > least ? limit : least;
+	const int64_t limit = work->limit, share = (int64_t)(SCO_END_SHARE * (double)sco->def.work_units);
+	if (work->units + share > limit)
+		work->limit = (work->units < limit ? work->units : limit) + share;
 	const bool listed = tac_sco_query_contacts(sco, t, f, margin);
 	work->limit = limit;
 	return listed;
