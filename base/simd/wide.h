@@ -78,8 +78,9 @@ extern "C" {
 //   f32x8_from_bits   f32x8_to_bits                       the same bits as i32x8
 //   f32x8_gather24(const float *base, index)              gather from 24 floats, 32-byte aligned: by permutes
 //   f32x8_gather4(const float *const from[8], T out[4])   lane i of out[k] is from[i][k]: loads and shuffles
-//   f32x8_gather12(const float *base, int stride, const int32_t *index, int step, T out[12])
-//                                                         lane i of out[k] is base[stride index[step i] + k]
+//   f32x8_gather_rows(const float *base, int stride, const int32_t *index, int step, int count, T *out)
+//                                                         lane i of out[k] is base[stride index[step i] + k],
+//                                                         for k up to a count of 4, 8, 12 or 16
 //   f32x8_permute, i32x8_permute(v, index)                lane i is lane index[i] & 7 of v
 //   i32x8_compress(v, bits)                               the lanes whose bits are set come first, then zeros
 //
@@ -165,10 +166,10 @@ TAC_WIDE tac_i32x8 tac_i32x8_compress(tac_i32x8 v, unsigned bits)
 }
 #endif
 
-TAC_WIDE void tac_f32x8_gather12(const float *base, int stride, const int32_t *index, int step,
-				 tac_f32x8 out[12])
+TAC_WIDE void tac_f32x8_gather_rows(const float *base, int stride, const int32_t *index, int step, int count,
+				    tac_f32x8 *out)
 {
-	for (int k = 0; k < 12; k += 4) {
+	for (int k = 0; k < count; k += 4) {
 		const float *from[8];
 		for (int i = 0; i < 8; i++)
 			from[i] = base + (ptrdiff_t)stride * index[step * i] + k;

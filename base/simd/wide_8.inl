@@ -24,7 +24,7 @@
 #define tac_f32w_le       tac_f32x8_le
 #define tac_f32w_select   tac_f32x8_select
 #define tac_f32w_to_bits  tac_f32x8_to_bits
-#define tac_f32w_gather12 tac_f32x8_gather12
+#define tac_f32w_gather_rows tac_f32x8_gather_rows
 
 #define tac_i32w_splat  tac_i32x8_splat
 #define tac_i32w_loadu  tac_i32x8_loadu

@@ -122,21 +122,21 @@ TAC_WIDE void tac_f32w_transpose4(const __m512 row[4], tac_f32w out[4])
 
 // Masked loads need no port that shuffles. Each address is used up before the next ones are made: there are
 // not enough registers for 16.
-TAC_WIDE void tac_f32w_gather12(const float *base, int stride, const int32_t *index, int step,
-				tac_f32w out[12])
+TAC_WIDE void tac_f32w_gather_rows(const float *base, int stride, const int32_t *index, int step, int count,
+				   tac_f32w *out)
 {
-	__m512 row[3][4];
+	__m512 row[4][4];
 	for (int i = 0; i < 4; i++) {
 		const float *from[4];
 		for (int n = 0; n < 4; n++)
 			from[n] = base + (ptrdiff_t)stride * index[step * (i + 4 * n)];
-		for (int k = 0; k < 3; k++) {
+		for (int k = 0; k < count / 4; k++) {
 			__m512 v = _mm512_castps128_ps512(_mm_loadu_ps(from[0] + 4 * k));
 			v = _mm512_mask_broadcast_f32x4(v, 0x00F0, _mm_loadu_ps(from[1] + 4 * k));
 			v = _mm512_mask_broadcast_f32x4(v, 0x0F00, _mm_loadu_ps(from[2] + 4 * k));
 			row[k][i] = _mm512_mask_broadcast_f32x4(v, 0xF000, _mm_loadu_ps(from[3] + 4 * k));
 		}
 	}
-	for (int k = 0; k < 3; k++)
+	for (int k = 0; k < count / 4; k++)
 		tac_f32w_transpose4(row[k], &out[4 * k]);
 }

@@ -32,7 +32,7 @@ static void floats(const wide_in *in, wide_out *out)
 		tac_f32x8_storeu(out->f32_moved[F32_GATHER4 + k], four[k]);
 	const wide_in16 w = wide_in16_make(in);
 	tac_f32x8 twelve[12];
-	tac_f32x8_gather12(in->f32_table, 2, w.index, 2, twelve);
+	tac_f32x8_gather_rows(in->f32_table, 2, w.index, 2, 12, twelve);
 	for (int k = 0; k < 12; k++)
 		tac_f32x8_storeu(out->f32_moved[F32_GATHER12 + k], twelve[k]);
 	tac_f32x8_storeu(out->f32_moved[F32_PERMUTE], tac_f32x8_permute(a, i));
@@ -178,7 +178,7 @@ static int machine_width(const wide_in *in, const wide_in16 *w, int at, int pack
 	_Alignas(64) float e[TAC_WIDE_LANES];
 	tac_f32w_store(e, a);
 	memcpy(&out->w_moved[W_LOAD][at], e, sizeof e);
-	tac_f32w_gather12(in->f32_table, 2, &w->index[2 * at], 2, twelve);
+	tac_f32w_gather_rows(in->f32_table, 2, &w->index[2 * at], 2, 12, twelve);
 	for (int k = 0; k < 12; k++)
 		tac_f32w_storeu(&out->w_moved[W_GATHER12 + k][at], twelve[k]);
 	tac_i32w_storeu(&out->w_i32[W_AND][at], tac_i32w_and(i, j));

@@ -144,7 +144,7 @@ typedef struct wide_out {
 typedef struct wide_in16 {
 	_Alignas(64) float a[16], b[16];
 	int32_t i[16], j[16];
-	int32_t index[32]; // of gather12, every second one, with the stride 2
+	int32_t index[32]; // of gather_rows, every second one, with the stride 2
 	unsigned bits, more_bits;
 } wide_in16;
 
