@@ -10,8 +10,10 @@
 #define TYPICAL_M 5e-8
 #define SMALL     2e-6
 #define MAX_M     2.5e-7
-// The new surface is used when it saves at least 1 / LEAST_GAIN of the triangles.
+// The new surface is used when it saves at least 1 / LEAST_GAIN of the triangles, or when at least 1 /
+// LEAST_FLAT of them are in patches: their inner edges are then known to be flat.
 #define LEAST_GAIN 64
+#define LEAST_FLAT 4
 // A point of a patch and the point of the new surface that has the same projection are each within the
 // deviation of the plane, which is at most sqrt(3) times as far along the axis of projection; beside a
 // straightened border the closest point may be another sqrt(3) times its bend away.
@@ -132,6 +134,7 @@ static bool build_mesh(builder *b)
 		if (b->surgery.triangles[t].vertex[0] < 0)
 			continue;
 		const int32_t patch = b->flat->source_patch[t];
+		b->flat->face[def.triangle_count] = b->planes.patch[t];
 		b->flat->source_triangle[def.triangle_count] = patch < 0 ? t : ~patch;
 		b->surfaces[def.triangle_count] = mesh->triangle_surface[t];
 		b->corners[def.triangle_count++] = b->surgery.triangles[t];
@@ -304,17 +307,28 @@ static bool build_result(builder *b)
 		return false;
 	b->flat->source = b->mesh;
 	b->flat->source_triangle = malloc(triangles * sizeof(int32_t));
+	b->flat->face = malloc(triangles * sizeof(int32_t));
 	b->flat->source_patch = malloc((size_t)b->mesh->triangle_count * sizeof(int32_t));
 	b->flat->patches = malloc(patches * sizeof *b->flat->patches);
 	b->number = malloc(patches * sizeof *b->number);
 	b->corners = malloc(triangles * sizeof *b->corners);
 	b->surfaces = malloc(triangles * sizeof *b->surfaces);
 	b->names = malloc((surfaces + 1) * sizeof *b->names);
-	if (!b->flat->source_triangle || !b->flat->source_patch || !b->flat->patches || !b->number ||
-	    !b->corners || !b->surfaces || !b->names)
+	if (!b->flat->source_triangle || !b->flat->face || !b->flat->source_patch || !b->flat->patches ||
+	    !b->number || !b->corners || !b->surfaces || !b->names)
 		return false;
 	number_patches(b);
 	return build_mesh(b) && build_grids(b);
+}
+
+// Whether the new surface is worth having.
+static bool is_worth_it(const builder *b)
+{
+	const int32_t count = b->mesh->triangle_count;
+	int32_t flat = 0;
+	for (int32_t p = 0; p < b->planes.count; p++)
+		flat += b->planes.plane[p].triangles;
+	return count - b->surgery.triangle_count > count / LEAST_GAIN || flat > count / LEAST_FLAT;
 }
 
 tac_result tac_flat_build(const tac_mesh *mesh, double epsilon, tac_flat **out_flat)
@@ -326,7 +340,7 @@ tac_result tac_flat_build(const tac_mesh *mesh, double epsilon, tac_flat **out_f
 	bool any = complete && b.planes.count > 0;
 	if (any)
 		complete = operate(&b, epsilon);
-	any = any && complete && mesh->triangle_count - s->triangle_count > mesh->triangle_count / LEAST_GAIN;
+	any = any && complete && is_worth_it(&b);
 	if (any)
 		complete = build_result(&b);
 	if (any && complete && is_sound(&b)) {
@@ -354,6 +368,7 @@ void tac_flat_destroy(tac_flat **flat)
 		return;
 	tac_mesh_destroy(&(*flat)->mesh);
 	free((*flat)->source_triangle);
+	free((*flat)->face);
 	free((*flat)->source_patch);
 	free((*flat)->patches);
 	free((*flat)->cells);

@@ -30,13 +30,16 @@ typedef struct tac_flat_patch {
 
 typedef struct tac_flat {
 	const tac_mesh *source; // the caller's
-	tac_mesh *mesh;         // the surfaces are those of the source
+	tac_mesh *mesh;         // the surfaces are those of the source; without patches it is the source
 	// No point of the source is further from `mesh` than this, m, nor the other way round; 0: the
 	// surfaces are the same, to rounding.
 	double tolerance;
 	// For each triangle of `mesh`: the triangle of the source that it is; ~p: a part of patch p.
 	int32_t *source_triangle;
-	tac_flat_patch *patches;
+	// For each triangle of `mesh`: the flat face that it is a part of, triangulated anew or not; -1: it
+	// is one by itself.
+	int32_t *face;
+	tac_flat_patch *patches; // those that were triangulated anew
 	int32_t patch_count;
 	int32_t *cells;
 	int32_t *source_patch; // for each triangle of the source: its patch; -1: unchanged
@@ -49,8 +52,8 @@ typedef struct tac_flat {
 double tac_flat_epsilon(const tac_mesh *mesh);
 
 // Triangulates the flat patches of `mesh` anew, each within `epsilon` (m, >= 0) of a plane. *out_flat is NULL
-// when that saves less than 1/64 of the triangles; otherwise the caller owns it. TAC_ERROR_MEMORY without a
-// log line. Thread: setup.
+// when that saves less than 1/64 of the triangles and less than a quarter of them are in patches; otherwise
+// the caller owns it. TAC_ERROR_MEMORY without a log line. Thread: setup.
 tac_result tac_flat_build(const tac_mesh *mesh, double epsilon, tac_flat **out_flat);
 
 // Nulls the pointer; NULL in it is allowed. Thread: setup.

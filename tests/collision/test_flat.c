@@ -37,13 +37,50 @@ static void areas_by_surface(const tac_mesh *mesh, double *out)
 		out[mesh->triangle_surface[t]] += 0.5 * tac_dvec3_length(tac_mesh_triangle_cross(mesh, t));
 }
 
+// The triangles of a face lie within the tolerance of one plane, and the patches are faces.
+static void assert_faces_are_flat(const tac_flat *flat, double epsilon)
+{
+	const tac_mesh *mesh = flat->mesh;
+	int32_t count = 0;
+	for (int32_t t = 0; t < mesh->triangle_count; t++) {
+		TEST_ASSERT_TRUE(flat->face[t] >= 0 || flat->source_triangle[t] >= 0);
+		count = flat->face[t] >= count ? flat->face[t] + 1 : count;
+	}
+	tac_dvec3 *normal = calloc((size_t)count + 1, sizeof *normal);
+	double *lo = malloc(((size_t)count + 1) * sizeof *lo), *hi = malloc(((size_t)count + 1) * sizeof *hi);
+	for (int32_t t = 0; t < mesh->triangle_count; t++) {
+		if (flat->face[t] >= 0)
+			normal[flat->face[t]] =
+				tac_dvec3_add(normal[flat->face[t]], tac_mesh_triangle_cross(mesh, t));
+	}
+	for (int32_t i = 0; i < count; i++) {
+		lo[i] = HUGE_VAL;
+		hi[i] = -HUGE_VAL;
+	}
+	for (int32_t c = 0; c < 3 * mesh->triangle_count; c++) {
+		const int32_t face = flat->face[c / 3];
+		if (face < 0)
+			continue;
+		const double at =
+			tac_dvec3_dot(tac_dvec3_normalize(normal[face]), tac_mesh_corner(mesh, c / 3, c % 3));
+		lo[face] = fmin(lo[face], at);
+		hi[face] = fmax(hi[face], at);
+	}
+	for (int32_t i = 0; i < count; i++)
+		TEST_ASSERT_TRUE(!(hi[i] - lo[i] > 4 * epsilon + 1e-12 * size_of(mesh)));
+	free(normal);
+	free(lo);
+	free(hi);
+}
+
 // What must hold for every result.
 static void assert_same_surface(const tac_mesh *mesh, const tac_flat *flat, double epsilon, int samples,
 				tac_rng *rng)
 {
 	const tac_mesh *is = flat->mesh;
 	const double size = size_of(mesh), reach = flat->tolerance + 1e-14 * size;
-	TEST_ASSERT_TRUE(is->triangle_count < mesh->triangle_count);
+	TEST_ASSERT_EQUAL(flat->patch_count > 0, is->triangle_count < mesh->triangle_count);
+	assert_faces_are_flat(flat, epsilon);
 	TEST_ASSERT_TRUE(flat->tolerance <= 8 * epsilon);
 	TEST_ASSERT_EQUAL(tac_mesh_is_watertight(mesh), tac_mesh_is_watertight(is));
 	TEST_ASSERT_EQUAL(mesh->non_manifold_edges, is->non_manifold_edges);
