@@ -34,12 +34,14 @@ typedef struct query {
 	double least;   // distance of the pairs examined
 	tac_sweep_context *context;
 	tac_contacts *out;
-	// The pair that is examined, in the fixed frame. Few corners of the moving triangle are needed: bit k
-	// of `placed` says that a[k] is set, bit 3 that its normal is.
-	int32_t moving_at; // the position of the moving triangle; -1: none
-	unsigned placed;
-	const tac_body_triangle *moving_triangle, *fixed_triangle;
-	tac_dvec3 a[3], b[3], normal;
+	// The triangles of the pair of faces that is examined, in the fixed frame. Few corners of the moving
+	// ones are needed: bit k of `placed` says that corner k of triangle i is set, bit 3 that its normal
+	// is.
+	tac_near_pair pair; // moving -1: none
+	int32_t moving_count, fixed_count;
+	unsigned placed[2];
+	const tac_body_triangle *moving_triangle[2], *fixed_triangle[2];
+	tac_dvec3 a[2][3], b[2][3], normal[2];
 	// Chains of contacts with the same vertex: the first of each, and the next of each contact; indices
 	// plus 1.
 	int16_t chain[CHAINS], next[ROOM];
@@ -315,13 +317,14 @@ static target target_at_vertex(const approach *a, int32_t other)
 	return in_cones ? TARGET_FEATURE : TARGET_NONE;
 }
 
-// Vertex k of `from` and the triangle `to`.
-static void vertex_contact(query *q, const face *from, int k, const face *to, bool flip)
+// Vertex k of `from` and the triangle `to`. Returns whether the vertex is over the inside of the triangle: it
+// is then over no other one of the same face.
+static bool vertex_contact(query *q, const face *from, int k, const face *to, bool flip)
 {
 	tac_dvec3 p = from->v[k], normal = to->normal;
 	double height = height_over(to, p);
 	if (fabs(height) >= q->margin)
-		return;
+		return false;
 	// Behind a face of a solid, only its edges and vertices can be in contact.
 	bool behind = height < 0 && !to->side->body->solid;
 	if (behind) {
@@ -332,7 +335,7 @@ static void vertex_contact(query *q, const face *from, int k, const face *to, bo
 	tac_dvec3 on = tac_closest_on_triangle(p, to->v, &region), across = tac_dvec3_sub(p, on);
 	double d = tac_dvec3_length(across);
 	if (d >= q->margin)
-		return;
+		return false;
 	q->least = fmin(q->least, d);
 	approach a = {from, to, vertex_id(from, k), flip, behind, p, on, across, height, d};
 	target at = TARGET_FACE;
@@ -347,8 +350,9 @@ static void vertex_contact(query *q, const face *from, int k, const face *to, bo
 		at = target_at_edge(&a, feature);
 		other_kind = flip ? TAC_CONTACT_EDGE_VERTEX : TAC_CONTACT_VERTEX_EDGE;
 	}
+	const bool over = region == TAC_CLOSEST_FACE;
 	if (at == TARGET_NONE || (at == TARGET_FACE && !(height > 0)))
-		return;
+		return over;
 	if (at == TARGET_FEATURE) {
 		kind = other_kind;
 		normal = tac_dvec3_scale(across, 1 / d);
@@ -364,6 +368,7 @@ static void vertex_contact(query *q, const face *from, int k, const face *to, bo
 			       .point = flip ? on : p,
 			       .gap = at == TARGET_FEATURE ? d : height};
 	put(q, &c);
+	return over;
 }
 
 static void edge_contact(query *q, const face *a, int k, const face *b, int j)
@@ -401,61 +406,115 @@ static void edge_contact(query *q, const face *a, int k, const face *b, int j)
 	put(q, &c);
 }
 
-// Sets the corners of the moving triangle, bits 0 to 2 of `parts`, and its normal, bit 3.
-static void place(query *q, unsigned parts)
+// Sets the corners of a moving triangle, bits 0 to 2 of `parts`, and its normal, bit 3.
+static void place(query *q, int i, unsigned parts)
 {
-	const tac_body_triangle *t = q->moving_triangle;
-	parts &= ~q->placed;
-	q->placed |= parts;
+	const tac_body_triangle *t = q->moving_triangle[i];
+	parts &= ~q->placed[i];
+	q->placed[i] |= parts;
 	for (int k = 0; k < 3; k++) {
 		if (parts >> k & 1)
-			q->a[k] = tac_drigid_apply_point(q->moving.T, tac_dvec3_from_vec3(t->vertex[k]));
+			q->a[i][k] = tac_drigid_apply_point(q->moving.T, tac_dvec3_from_vec3(t->vertex[k]));
 	}
 	if (parts & 8)
-		q->normal = tac_dmat3_apply(q->moving.T->R, t->normal);
+		q->normal[i] = tac_dmat3_apply(q->moving.T->R, t->normal);
 }
 
 static void load(query *q, const tac_near_pair *pair)
 {
-	if (q->moving_at != pair->moving) {
-		q->moving_at = pair->moving;
-		q->moving_triangle = &q->moving.body->triangles[pair->moving];
-		q->placed = 0;
+	int32_t at[2];
+	if (q->pair.moving != pair->moving) {
+		q->moving_count = tac_body_face_triangles(q->moving.body, pair->moving, at);
+		for (int i = 0; i < q->moving_count; i++) {
+			q->moving_triangle[i] = &q->moving.body->triangles[at[i]];
+			q->placed[i] = 0;
+		}
 	}
-	q->fixed_triangle = &q->fixed.body->triangles[pair->fixed];
-	tac_body_triangle_load(q->fixed_triangle, q->b);
+	q->pair = *pair;
+	q->fixed_count = tac_body_face_triangles(q->fixed.body, pair->fixed, at);
+	for (int i = 0; i < q->fixed_count; i++) {
+		q->fixed_triangle[i] = &q->fixed.body->triangles[at[i]];
+		tac_body_triangle_load(q->fixed_triangle[i], q->b[i]);
+	}
+}
+
+static face moving_face(query *q, int i, unsigned parts)
+{
+	place(q, i, parts);
+	return (face){&q->moving, q->moving_triangle[i], q->a[i], q->normal[i]};
+}
+
+static face fixed_face(const query *q, int i)
+{
+	return (face){&q->fixed, q->fixed_triangle[i], q->b[i], q->fixed_triangle[i]->normal};
+}
+
+// A corner or an edge of a face: of which of its triangles, and its place there.
+typedef struct part {
+	int triangle, k;
+} part;
+
+static part corner_of(const tac_body_face *f, int k)
+{
+	return k < 3 ? (part){0, (f->joint[0] + 1 + k) % 3} : (part){1, (f->joint[1] + 2) % 3};
+}
+
+static part edge_of(const tac_body_face *f, int k, int triangles)
+{
+	return k < 2 || triangles == 1 ? (part){0, (f->joint[0] + 1 + k) % 3}
+				       : (part){1, (f->joint[1] + k - 1) % 3};
 }
 
 // Adds the contacts of the near features of the loaded pair. Returns how many features it has.
-static int examine(query *q, unsigned features)
+static int examine(query *q, uint32_t features)
 {
+	const tac_body_face *on_a = &q->moving.body->faces[q->pair.moving],
+			    *on_b = &q->fixed.body->faces[q->pair.fixed];
 	int count = 0;
-	// All of the moving triangle where fixed vertices are near it, and the ends of its near edges.
-	unsigned parts = features & 7;
-	if (features >> TAC_FEATURE_BIT_FIXED_VERTEX & 7)
-		parts = 15;
-	for (int k = 0; k < 3; k++) {
-		if (features >> (TAC_FEATURE_BIT_EDGES + 3 * k) & 7)
-			parts |= 1U << k | 1U << (k + 1) % 3;
-	}
-	place(q, parts);
-	const face a = {&q->moving, q->moving_triangle, q->a, q->normal},
-		   b = {&q->fixed, q->fixed_triangle, q->b, q->fixed_triangle->normal};
-	for (unsigned left = features; left; left &= left - 1, count++) {
-		int bit = __builtin_ctz(left);
-		if (bit < TAC_FEATURE_BIT_FIXED_VERTEX)
-			vertex_contact(q, &a, bit, &b, false);
-		else if (bit < TAC_FEATURE_BIT_EDGES)
-			vertex_contact(q, &b, bit - TAC_FEATURE_BIT_FIXED_VERTEX, &a, true);
-		else
-			edge_contact(q, &a, (bit - TAC_FEATURE_BIT_EDGES) / 3, &b,
-				     (bit - TAC_FEATURE_BIT_EDGES) % 3);
+	for (uint32_t left = features; left; left &= left - 1, count++) {
+		const int bit = __builtin_ctz(left), edges = bit - TAC_FEATURE_BIT_EDGES;
+		if (bit < TAC_FEATURE_BIT_FIXED_VERTEX) {
+			const part corner = corner_of(on_a, bit);
+			const face a = moving_face(q, corner.triangle, 1U << corner.k);
+			bool over = false;
+			for (int i = 0; i < q->fixed_count && !over; i++) {
+				const face b = fixed_face(q, i);
+				over = vertex_contact(q, &a, corner.k, &b, false);
+			}
+		} else if (edges < 0) {
+			const part corner = corner_of(on_b, bit - TAC_FEATURE_BIT_FIXED_VERTEX);
+			const face b = fixed_face(q, corner.triangle);
+			bool over = false;
+			for (int i = 0; i < q->moving_count && !over; i++) {
+				const face a = moving_face(q, i, 15);
+				over = vertex_contact(q, &b, corner.k, &a, true);
+			}
+		} else {
+			const part k = edge_of(on_a, edges / TAC_FACE_VERTICES, q->moving_count),
+				   j = edge_of(on_b, edges % TAC_FACE_VERTICES, q->fixed_count);
+			const face a = moving_face(q, k.triangle, 1U << k.k | 1U << (k.k + 1) % 3),
+				   b = fixed_face(q, j.triangle);
+			edge_contact(q, &a, k.k, &b, j.k);
+		}
 	}
 	return count;
 }
 
+// Whether triangles of the loaded pair cross each other.
+static bool crosses(query *q)
+{
+	for (int i = 0; i < q->moving_count; i++) {
+		place(q, i, 7);
+		for (int k = 0; k < q->fixed_count; k++) {
+			if (tac_triangles_cross(q->a[i], q->b[k]))
+				return true;
+		}
+	}
+	return false;
+}
+
 // The work of a pair's near features; 0: there are none.
-static int64_t examination_work(const tac_near_pair *pair, unsigned features)
+static int64_t examination_work(const tac_near_pair *pair, uint32_t features)
 {
 	const bool near = features || pair->clearance <= 0;
 	int64_t count = 1;
@@ -466,13 +525,13 @@ static int64_t examination_work(const tac_near_pair *pair, unsigned features)
 
 // Lowers the margin to a multiple of a BINS-th of it for which twice the work suffices: a query that has come
 // so far is rather completed than repeated. False if there is none.
-static bool fit_margin(query *q, const tac_near_pair *pairs, const uint16_t *features, int32_t count)
+static bool fit_margin(query *q, const tac_near_pair *pairs, const uint32_t *features, int32_t count)
 {
 	int64_t bins[BINS] = {0}, left = tac_sweep_context_overdraft(q->context);
 	int64_t near = 0;
 	for (int32_t i = 0; i < count; i++)
 		near += features[i] || pairs[i].clearance <= 0;
-	if (TAC_WORK_FEATURE_PAIR * 16 * near <= left) // all 15 features of each
+	if (TAC_WORK_FEATURE_PAIR * 25 * near <= left) // all 24 features of each
 		return true;
 	for (int32_t i = 0; i < count; i++) {
 		const double at = (double)pairs[i].clearance / q->margin * BINS;
@@ -487,12 +546,12 @@ static bool fit_margin(query *q, const tac_near_pair *pairs, const uint16_t *fea
 	return k > 0;
 }
 
-// Whether a feature of the pair is examined at its triangles. Without one, it is examined only to see whether
-// the triangles intersect.
+// Whether a feature of the pair is examined at its faces. Without one, it is examined only to see whether
+// they intersect.
 static bool has_features(const query *q, const tac_near_pair *pair)
 {
-	const tac_body_triangle *a = &q->moving.body->triangles[pair->moving],
-				*b = &q->fixed.body->triangles[pair->fixed];
+	const tac_body_face *a = &q->moving.body->faces[pair->moving],
+			    *b = &q->fixed.body->faces[pair->fixed];
 	return (a->vertices | b->vertices) != 0 || (a->edges && b->edges);
 }
 
@@ -505,7 +564,7 @@ static bool visit(void *user, tac_near_pair *pairs, int32_t count)
 			pairs[kept++] = pairs[i];
 	}
 	count = kept;
-	uint16_t features[TAC_SWEEP_PAIRS_MAX];
+	uint32_t features[TAC_SWEEP_PAIRS_MAX];
 	tac_sweep_context_add_work(q->context, TAC_WORK_NEAR_FEATURES * count);
 	tac_pairs_near_features(q->moving.body, q->fixed.body, q->moving.T, q->margin, pairs, count,
 				features);
@@ -519,10 +578,7 @@ static bool visit(void *user, tac_near_pair *pairs, int32_t count)
 			continue;
 		load(q, &pairs[i]);
 		tac_sweep_context_add_work(q->context, TAC_WORK_FEATURE_PAIR * (1 + examine(q, features[i])));
-		if (pairs[i].clearance > 0)
-			continue;
-		place(q, 7);
-		if (tac_triangles_cross(q->a, q->b))
+		if (pairs[i].clearance <= 0 && crosses(q))
 			q->least = 0;
 	}
 	return true;
@@ -586,7 +642,7 @@ void tac_contacts_query(const tac_body *moving, const tac_body *fixed, const tac
 	q.max_gap = q.least = HUGE_VAL;
 	q.context = context;
 	q.out = out_contacts;
-	q.moving_at = -1;
+	q.pair.moving = -1;
 	memset(q.chain, 0, sizeof q.chain);
 	tac_pair_search search = {.moving = moving,
 				  .fixed = fixed,

@@ -24,6 +24,10 @@
 // NARROW_SHARE is, nodes are bounded along their length, which takes longer for each node.
 #define NARROW       6
 #define NARROW_SHARE 8
+// Two triangles of a flat face are joined where more than one in JOINED_SHARE of all can be. The least sine
+// of the turn at a vertex of a convex quadrilateral.
+#define JOINED_SHARE 4
+#define CONVEX       1e-6
 // A body has a frame of its own if at least this share of its edges, by length, lies along one direction, to
 // within this sine. This many directions are tried.
 #define FRAME_SHARE      0.1
@@ -41,7 +45,7 @@ typedef struct builder {
 	int32_t narrow;     // triangles of it that are
 	float rounding;     // of the vertices, m
 	int32_t *positions; // of the triangles of the mesh in the body, for the second tree; NULL: the first
-	int32_t *partners;  // of the triangles of the mesh, for the second tree; see other_half
+	int32_t *partners;  // of the triangles of the mesh, for the second tree; see find_partners
 } builder;
 
 // A range of the triangles: a child of a node.
@@ -78,8 +82,8 @@ static bool inside_flat_face(const tac_body *body, const tac_mesh_edge *edge)
 		return false;
 	for (int k = 0; k < 2 && body->detail; k++)
 		t[k] = body->detail->same[t[k]];
-	const int32_t *source = body->flat->source_triangle;
-	return t[0] >= 0 && t[1] >= 0 && source[t[0]] < 0 && source[t[0]] == source[t[1]];
+	const int32_t *face = body->flat->face;
+	return t[0] >= 0 && t[1] >= 0 && face[t[0]] >= 0 && face[t[0]] == face[t[1]];
 }
 
 static tac_body_edge classify_edge(const tac_body *body, int32_t e)
@@ -155,7 +159,7 @@ static void list_neighbours(const tac_mesh *mesh, tac_body *body)
 	body->vertex_first[0] = 0;
 }
 
-// The corners of an item: those of a triangle, or of both triangles of a narrow face.
+// The corners of an item: those of a triangle, or of both triangles of a face.
 static int corner_count(const builder *b, int32_t item)
 {
 	return b->partners && b->partners[b->split.items[item].triangle] >= 0 ? 6 : 3;
@@ -278,7 +282,7 @@ static void bound(builder *b, const range *p, tac_body_node *node, int k)
 	node->slab_half[k] = 0.5f * (hi - lo) + pad;
 	node->slab_radius[k] = radius + pad;
 	node->ball_radius[k] = ball + pad;
-	for (int c = 0; c < TAC_LEAF_VERTICES && size_of(p) == 1; c++) {
+	for (int c = 0; c < TAC_FACE_VERTICES && size_of(p) == 1; c++) {
 		tac_vec3 from = tac_vec3_sub(leaf_vertex(b, p->begin, c), middle);
 		node->vertex[c][0][k] = from.x;
 		node->vertex[c][1][k] = from.y;
@@ -415,35 +419,135 @@ static double edge_length(const tac_mesh *mesh, int32_t e)
 					      vertex_of(mesh, mesh->edges[e].vertex[0])));
 }
 
-// The longest edge of a triangle if the triangle is narrow; else -1.
-static int32_t narrow_edge(const tac_mesh *mesh, int32_t t)
+// The place of an edge in a triangle.
+static int place_in(const tac_mesh *mesh, int32_t t, int32_t e)
 {
 	const int32_t *edges = mesh->triangle_edges[t].vertex;
-	int32_t longest = edges[0];
-	for (int k = 1; k < 3; k++) {
-		if (edge_length(mesh, edges[k]) > edge_length(mesh, longest))
-			longest = edges[k];
-	}
-	const double length = edge_length(mesh, longest),
-		     width = tac_dvec3_length(tac_mesh_triangle_cross(mesh, t)) / length;
-	return length > NARROW * width ? longest : -1;
+	return edges[0] == e ? 0 : edges[1] == e ? 1 : 2;
 }
 
-// The triangle that makes a long and narrow flat face together with t: both have the diagonal as their
-// longest edge, and are in the same sphere face, if any. -1: none. Only bodies with many such faces join
-// them.
-static int32_t other_half(const tac_body *body, int32_t t)
+// The corner of a triangle that is not on an edge of it.
+static int32_t apex_of(const tac_mesh *mesh, int32_t t, int32_t e)
+{
+	return mesh->triangles[t].vertex[(place_in(mesh, t, e) + 2) % 3];
+}
+
+// The sine of the turn to the left, about the normal, on the way over three vertices.
+static double turn_at(const tac_mesh *mesh, int32_t from, int32_t at, int32_t to, tac_dvec3 normal)
+{
+	const tac_dvec3 u = tac_dvec3_sub(vertex_of(mesh, at), vertex_of(mesh, from)),
+			v = tac_dvec3_sub(vertex_of(mesh, to), vertex_of(mesh, at));
+	return tac_dvec3_dot(normal, tac_dvec3_cross(u, v)) / (tac_dvec3_length(u) * tac_dvec3_length(v));
+}
+
+// How well both triangles of an edge make one face, up to 1: the length of the edge relative to their longest
+// one. 0: not at all, or the quadrilateral would not be convex.
+static double joint_value(const tac_body *body, int32_t e)
 {
 	const tac_mesh *mesh = body->mesh;
-	const int32_t e = body->narrow ? narrow_edge(mesh, t) : -1;
-	if (e < 0 || body->edge_kinds[e] != TAC_BODY_EDGE_FLAT || mesh->edges[e].triangle_count != 2)
-		return -1;
-	const int32_t other = mesh->edges[e].triangle[mesh->edges[e].triangle[0] == t];
-	const uint8_t *face = body->spheres ? body->spheres->of_triangle : NULL;
-	return narrow_edge(mesh, other) == e && (!face || face[t] == face[other]) ? other : -1;
+	const tac_mesh_edge *edge = &mesh->edges[e];
+	if (body->edge_kinds[e] != TAC_BODY_EDGE_FLAT || edge->triangle_count != 2)
+		return 0;
+	const int32_t s = edge->triangle[0], t = edge->triangle[1], k = place_in(mesh, s, e),
+		      a = apex_of(mesh, s, e), b = mesh->triangles[s].vertex[k], c = apex_of(mesh, t, e),
+		      d = mesh->triangles[s].vertex[(k + 1) % 3];
+	const uint8_t *sphere = body->spheres ? body->spheres->of_triangle : NULL;
+	const tac_dvec3 normal = tac_mesh_triangle_normal(mesh, s);
+	if ((sphere && sphere[s] != sphere[t]) || direction_in(mesh, s, e) == direction_in(mesh, t, e) ||
+	    !(turn_at(mesh, a, b, c, normal) > CONVEX) || !(turn_at(mesh, c, d, a, normal) > CONVEX))
+		return 0;
+	double longest = 0;
+	for (int i = 0; i < 6; i++)
+		longest = fmax(longest, edge_length(mesh, mesh->triangle_edges[i < 3 ? s : t].vertex[i % 3]));
+	return edge_length(mesh, e) / longest;
 }
 
-// Makes one item of both triangles of each narrow face.
+typedef struct joint {
+	double value;
+	int32_t edge;
+} joint;
+
+static int by_value(const void *a, const void *b)
+{
+	const joint *x = a, *y = b;
+	return x->value > y->value ? -1 : x->value < y->value ? 1 : x->edge - y->edge;
+}
+
+// Finds the faces of two triangles: `partners` has the other one of each triangle of the mesh, -1: none. Long
+// diagonals come first. Where few triangles make such faces, none does: all kernels would take longer.
+// *out_any is whether there are faces. False when there is no memory.
+static bool find_partners(const tac_body *body, int32_t *partners, bool *out_any)
+{
+	const tac_mesh *mesh = body->mesh;
+	joint *joints = malloc((size_t)mesh->edge_count * sizeof *joints);
+	if (!joints)
+		return false;
+	int32_t count = 0, joined = 0;
+	for (int32_t e = 0; e < mesh->edge_count; e++) {
+		const double value = joint_value(body, e);
+		if (value > 0)
+			joints[count++] = (joint){value, e};
+	}
+	qsort(joints, (size_t)count, sizeof *joints, by_value);
+	for (int32_t t = 0; t < mesh->triangle_count; t++)
+		partners[t] = -1;
+	for (int32_t i = 0; i < count; i++) {
+		const int32_t *t = mesh->edges[joints[i].edge].triangle;
+		if (partners[t[0]] >= 0 || partners[t[1]] >= 0)
+			continue;
+		partners[t[0]] = t[1];
+		partners[t[1]] = t[0];
+		joined += 2;
+	}
+	free(joints);
+	*out_any = joined > mesh->triangle_count / JOINED_SHARE;
+	for (int32_t t = 0; t < mesh->triangle_count && !*out_any; t++)
+		partners[t] = -1;
+	return true;
+}
+
+static uint8_t bit_of(uint8_t bits, int from, int to)
+{
+	return (uint8_t)((bits >> from & 1) << to);
+}
+
+// Fills in the face of the triangle at `at`, and of its partner.
+static void fill_face(tac_body *body, int32_t at)
+{
+	const tac_mesh *mesh = body->mesh;
+	const int32_t with = body->partners ? body->partners[at] : -1;
+	const tac_body_triangle *t = &body->triangles[at], *other = with >= 0 ? &body->triangles[with] : NULL;
+	int e = 2, f = 2;
+	for (int k = 0; k < 9 && other; k++) {
+		if (mesh->triangle_edges[t->id].vertex[k / 3] ==
+		    mesh->triangle_edges[other->id].vertex[k % 3]) {
+			e = k / 3;
+			f = k % 3;
+		}
+	}
+	tac_body_face *face = &body->faces[at];
+	*face = (tac_body_face){.unit = t->unit, .joint = {(uint8_t)e, (uint8_t)f}};
+	for (int k = 0; k < 3; k++) {
+		const int corner = (e + 1 + k) % 3;
+		face->vertex[k] = t->vertex[corner];
+		face->vertices |= bit_of(t->vertices, corner, k);
+		face->edges |= bit_of(t->edges, corner, k);
+	}
+	face->fourth = face->vertex[0];
+	if (!other)
+		return;
+	// All of the second triangle's features, at most once.
+	face->fourth = other->vertex[(f + 2) % 3];
+	face->vertices |= bit_of(other->vertices, f, 0) | bit_of(other->vertices, (f + 1) % 3, 2) |
+			  bit_of(other->vertices, (f + 2) % 3, 3);
+	face->edges = (uint8_t)((face->edges & 3) | bit_of(other->edges, (f + 1) % 3, 2) |
+				bit_of(other->edges, (f + 2) % 3, 3));
+	const tac_dvec3 up =
+		tac_dvec3_sub(tac_dvec3_from_vec3(face->fourth), tac_dvec3_from_vec3(t->vertex[0]));
+	body->bulge = fmax(body->bulge, fabs(tac_dvec3_dot(t->normal, up)));
+}
+
+// Makes one item of both triangles of each face.
 static void join_items(builder *b)
 {
 	struct tac_split_item *items = b->split.items;
@@ -534,50 +638,63 @@ static bool find_frame(const tac_body *body, tac_dmat3 *out_frame)
 	return !aligned;
 }
 
-// Builds a second tree, for queries of pairs, if the body has narrow faces or a frame of its own: in that
-// frame, with narrow faces as leaves.
-static bool build_pair_tree(builder *b)
+// Builds the second tree, in a frame, with the faces as leaves.
+static bool build_second(builder *b, builder *second, const tac_dmat3 *frame)
 {
-	tac_body *body = b->body;
 	const tac_mesh *mesh = b->mesh;
-	const size_t triangles = (size_t)mesh->triangle_count;
-	tac_dmat3 frame;
-	const bool framed = find_frame(body, &frame);
-	if (!framed && !body->narrow)
-		return true;
-	if (!framed)
-		frame = tac_dmat3_identity();
+	tac_body *body = b->body;
 	tac_mesh turned = *mesh;
-	builder second = {.mesh = &turned, .source = b->source, .body = body};
 	turned.vertices = malloc((size_t)mesh->vertex_count * sizeof *turned.vertices);
-	second.positions = malloc(triangles * sizeof *second.positions);
-	second.partners = malloc(triangles * sizeof *second.partners);
-	body->partners = malloc(triangles * sizeof *body->partners);
-	bool complete = turned.vertices && second.positions && second.partners && body->partners;
-	for (int32_t i = 0; i < mesh->vertex_count && complete; i++)
+	if (!turned.vertices)
+		return false;
+	for (int32_t i = 0; i < mesh->vertex_count; i++)
 		turned.vertices[i] =
-			tac_vec3_from_dvec3(tac_dmat3_transpose_apply(frame, vertex_of(mesh, i)));
-	for (int32_t i = 0; i < mesh->triangle_count && complete; i++) {
-		second.positions[body->triangles[i].id] = i;
-		second.partners[i] = other_half(body, i);
-	}
-	for (int32_t i = 0; i < mesh->triangle_count && complete; i++) {
-		const int32_t other = second.partners[body->triangles[i].id];
-		body->partners[i] = other >= 0 ? second.positions[other] : -1;
-	}
-	second.rounding = framed ? BOX_ROUNDING * (float)body->radius : 0;
-	complete = complete && tac_split_init(&turned, &second.split) == TAC_OK;
+			tac_vec3_from_dvec3(tac_dmat3_transpose_apply(*frame, vertex_of(mesh, i)));
+	second->mesh = &turned;
+	bool complete = tac_split_init(&turned, &second->split) == TAC_OK;
 	if (complete) {
 		tac_body_node *nodes;
-		join_items(&second);
-		complete = build_nodes(&second, &nodes);
-		tac_split_fini(&second.split);
+		join_items(second);
+		complete = build_nodes(second, &nodes);
+		tac_split_fini(&second->split);
 		if (complete) {
 			body->pair_nodes = nodes;
-			body->frame = frame;
+			body->frame = *frame;
 		}
 	}
 	free(turned.vertices);
+	return complete;
+}
+
+// Finds the faces of two triangles, and builds a second tree, for queries of pairs, if there are any, if the
+// body has narrow triangles or if it has a frame of its own.
+static bool build_pair_tree(builder *b)
+{
+	tac_body *body = b->body;
+	const int32_t count = b->mesh->triangle_count;
+	builder second = {.source = b->source, .body = body};
+	second.positions = malloc((size_t)count * sizeof *second.positions);
+	second.partners = malloc((size_t)count * sizeof *second.partners);
+	bool joined = false,
+	     complete = second.positions && second.partners && find_partners(body, second.partners, &joined);
+	if (complete && joined) {
+		body->narrow = true;
+		body->partners = malloc((size_t)count * sizeof *body->partners);
+		complete = body->partners != NULL;
+	}
+	for (int32_t i = 0; i < count && complete; i++)
+		second.positions[body->triangles[i].id] = i;
+	for (int32_t i = 0; i < count && complete && joined; i++) {
+		const int32_t other = second.partners[body->triangles[i].id];
+		body->partners[i] = other >= 0 ? second.positions[other] : -1;
+	}
+	tac_dmat3 frame;
+	const bool framed = complete && find_frame(body, &frame);
+	if (!framed)
+		frame = tac_dmat3_identity();
+	second.rounding = framed ? BOX_ROUNDING * (float)body->radius : 0;
+	if (complete && (framed || body->narrow))
+		complete = build_second(b, &second, &frame);
 	free(second.positions);
 	free(second.partners);
 	return complete;
@@ -601,12 +718,14 @@ static bool allocate(builder *b)
 	b->edge_taken = calloc(edges, 1);
 	body->mesh = b->mesh;
 	body->triangles = calloc(triangles, sizeof *body->triangles);
+	body->faces = aligned_alloc(_Alignof(tac_body_face), triangles * sizeof *body->faces);
 	body->edge_kinds = calloc(edges, 1);
 	body->vertex_collides = calloc(vertices, 1);
 	body->vertex_first = calloc(vertices + 1, sizeof(int32_t));
 	body->vertex_neighbour = calloc(2 * edges, sizeof(int32_t));
 	return b->vertices && b->edges && b->vertex_taken && b->edge_taken && body->triangles &&
-	       body->edge_kinds && body->vertex_collides && body->vertex_first && body->vertex_neighbour;
+	       body->faces && body->edge_kinds && body->vertex_collides && body->vertex_first &&
+	       body->vertex_neighbour;
 }
 
 // Finds the sphere faces of the mesh. False when there is no memory.
@@ -651,7 +770,7 @@ static bool build_body(builder *b, const tac_body_def *def)
 		if (tac_flat_build(b->source, epsilon, &body->flat) < TAC_OK)
 			return false;
 	}
-	if (body->flat) {
+	if (body->flat && body->flat->patch_count > 0) {
 		b->mesh = body->flat->mesh;
 		body->tolerance = body->flat->tolerance;
 	}
@@ -665,8 +784,10 @@ static bool build_body(builder *b, const tac_body_def *def)
 	list_neighbours(b->mesh, body);
 	bool complete = build_tree(b);
 	tac_split_fini(&b->split);
-	if (complete && def->flat_m != 0)
+	if (complete && def->flat_m != 0 && !def->keep_internal)
 		complete = build_pair_tree(b);
+	for (int32_t i = 0; i < b->mesh->triangle_count && complete; i++)
+		fill_face(body, i);
 	if (complete && def->bsp)
 		complete = tac_bsp_build(body, &body->bsp) == TAC_OK;
 	return complete;
@@ -711,6 +832,7 @@ void tac_body_destroy(tac_body **body)
 	if ((*body)->pair_nodes != (*body)->nodes)
 		free((*body)->pair_nodes);
 	free((*body)->nodes);
+	free((*body)->faces);
 	free((*body)->partners);
 	free((*body)->edge_kinds);
 	free((*body)->vertex_collides);

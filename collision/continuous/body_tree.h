@@ -20,9 +20,20 @@ typedef struct tac_body_triangle {
 	uint8_t edges;    // bit k: edge k is examined at this triangle
 } tac_body_triangle;
 
+// A face is a triangle, or two that make a convex quadrilateral of a flat face.
+#define TAC_FACE_VERTICES 4
+
+// A face as the queries of pairs take it, in one line of the cache. Edge k leads from vertex k to the next
+// one. A second triangle joins the first one's last edge; without one, `fourth` is the first vertex again.
+typedef struct tac_body_face {
+	_Alignas(64) tac_vec3 vertex[3];
+	tac_vec3 unit; // normal
+	tac_vec3 fourth;
+	uint8_t vertices, edges; // bit k: vertex or edge k is examined at this face
+	uint8_t joint[2];        // the place of the common edge in both triangles; 2 in a single one
+} tac_body_face;
+
 #define TAC_BODY_WIDTH 8
-// A leaf is a triangle, or a narrow face of two.
-#define TAC_LEAF_VERTICES 4
 // The most levels of nodes: from the eighth level on, each child has an eighth of at most 2^30 triangles.
 #define TAC_BODY_LEVELS 20
 
@@ -40,8 +51,8 @@ typedef struct tac_body_node {
 	float ball_radius[TAC_BODY_WIDTH]; // the largest distance from the box centre
 	// The vertices of a child that is a leaf, relative to the box centre, by vertex and coordinate. Those
 	// of a triangle begin anew with the fourth.
-	float vertex[TAC_LEAF_VERTICES][3][TAC_BODY_WIDTH];
-	int32_t child[TAC_BODY_WIDTH];  // a node; ~t: triangle t
+	float vertex[TAC_FACE_VERTICES][3][TAC_BODY_WIDTH];
+	int32_t child[TAC_BODY_WIDTH];  // a node; ~t: triangle t, or the face of which it is the first one
 	int32_t sphere[TAC_BODY_WIDTH]; // the sphere face that has all of its triangles, plus 1; 0: none
 } tac_body_node;
 
@@ -57,19 +68,23 @@ struct tac_body {
 	// one in a frame of its own. `frame` maps that frame to the mesh's.
 	tac_body_node *pair_nodes;
 	tac_dmat3 frame;
-	// The two triangles of a long and narrow face are one leaf of the second tree, ~t with one of them.
-	// This is the other one of each triangle; -1: none. NULL: there are no such faces.
+	// The faces, each at the place of its first triangle in `triangles`; they are the leaves of the tree
+	// of pairs. `partners` has the other triangle of each one's face; -1: none. NULL: no face has two.
+	tac_body_face *faces;
 	int32_t *partners;
-	tac_vec3 centre;           // of the mesh's box
-	int32_t simd;              // the variant of the kernels, a tac_simd
-	uint8_t *edge_kinds;       // a tac_body_edge for each edge of the mesh
-	uint8_t *vertex_collides;  // for each vertex: whether it has an edge that may touch
-	int32_t *vertex_first;     // the neighbours of vertex v are vertex_neighbour[vertex_first[v]]
+	double bulge;             // how far a fourth vertex is from the plane of its face's first triangle, m
+	tac_vec3 centre;          // of the mesh's box
+	int32_t simd;             // the variant of the kernels, a tac_simd
+	uint8_t *edge_kinds;      // a tac_body_edge for each edge of the mesh
+	uint8_t *vertex_collides; // for each vertex: whether it has an edge that may touch
+	int32_t *vertex_first;    // the neighbours of vertex v are vertex_neighbour[vertex_first[v]]
 	int32_t *vertex_neighbour; // up to vertex_neighbour[vertex_first[v + 1] - 1]: vertex indices
 	double radius;             // the largest distance of a vertex of the def's mesh from its origin, m
 	double centre_radius;      // from `centre`, m
 	bool solid;
-	bool narrow;         // has faces much longer than wide: nodes are bounded along their length, too
+	// It has faces of two triangles, or triangles much longer than wide: nodes are bounded along their
+	// length, too.
+	bool narrow;
 	struct tac_bsp *bsp; // NULL unless the def requested it
 };
 
@@ -78,6 +93,14 @@ static inline void tac_body_triangle_load(const tac_body_triangle *triangle, tac
 {
 	for (int k = 0; k < 3; k++)
 		out_vertices[k] = tac_dvec3_from_vec3(triangle->vertex[k]);
+}
+
+// The triangles of a face: the first one, and the second one if there is one. Returns how many.
+static inline int tac_body_face_triangles(const tac_body *body, int32_t face, int32_t out_triangles[2])
+{
+	out_triangles[0] = face;
+	out_triangles[1] = body->partners ? body->partners[face] : -1;
+	return out_triangles[1] >= 0 ? 2 : 1;
 }
 
 #ifdef __cplusplus

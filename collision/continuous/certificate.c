@@ -216,7 +216,7 @@ static double prove(pair *p, const interval *i, int depth)
 	return end < first.s1 ? end : prove(p, &second, depth - 1);
 }
 
-// Proves the loaded pair, which is `at`. Returns the end of the proved part of the motion.
+// Proves the loaded pair of triangles, which is `at`. Returns the end of the proved part of the motion.
 static double prove_pair(query *q, const tac_near_pair *at)
 {
 	const tac_swept_triangle *a = &q->pair.a;
@@ -246,7 +246,8 @@ static double prove_pair(query *q, const tac_near_pair *at)
 	return proved;
 }
 
-static bool visit_pair(query *q, const tac_near_pair *at)
+// Proves a pair of triangles. False if there were too many.
+static bool visit_triangles(query *q, const tac_near_pair *at)
 {
 	if (!tac_triangle_pair_load(&q->pair, &q->sweep, at->moving, at->fixed, q->threshold))
 		return true;
@@ -259,6 +260,20 @@ static bool visit_pair(query *q, const tac_near_pair *at)
 		r->fraction = proved;
 		r->moving_triangle = q->pair.a.triangle->id;
 		r->fixed_triangle = q->pair.fixed_triangle->id;
+	}
+	return true;
+}
+
+// Proves a pair of faces. A plane that separates some of their triangles is no axis for the faces.
+static bool visit_pair(query *q, const tac_near_pair *at)
+{
+	int32_t a[2], b[2];
+	const int count_a = tac_body_face_triangles(q->pair.moving, at->moving, a),
+		  count_b = tac_body_face_triangles(q->pair.fixed, at->fixed, b);
+	const int32_t listed = count_a + count_b == 2 ? at->listed : 0;
+	for (int i = 0; i < count_a * count_b; i++) {
+		if (!visit_triangles(q, &(tac_near_pair){a[i / count_b], b[i % count_b], 0, listed}))
+			return false;
 	}
 	return true;
 }

@@ -13,7 +13,7 @@ typedef struct bounds8 {
 	tac_f32x8 centre[3], half[3], half_path[3];
 	tac_f32x8 normal[3], slab_offset, slab_half;
 	tac_f32x8 along[3], along_half, side_radius, stray;
-	tac_f32x8 vertex[TAC_LEAF_VERTICES][3];
+	tac_f32x8 vertex[TAC_FACE_VERTICES][3];
 } bounds8;
 
 // All lanes of a row, or the given one in every lane; -1: all.
@@ -30,7 +30,7 @@ INLINE bounds8 load_moved(const tac_pair_bounds8 *n, int lane, bool stationary, 
 		out.half_path[i] = stationary ? zero : ROW(half_path[i]);
 		out.normal[i] = ROW(normal[i]);
 		out.along[i] = narrow ? ROW(along[i]) : zero;
-		for (int k = 0; k < TAC_LEAF_VERTICES; k++)
+		for (int k = 0; k < TAC_FACE_VERTICES; k++)
 			out.vertex[k][i] = narrow || k < 3 ? ROW(vertex[k][i]) : zero;
 	}
 	out.slab_offset = ROW(slab_offset);
@@ -52,7 +52,7 @@ INLINE bounds8 load_fixed(const tac_body_node *n, int lane, bool narrow)
 		out.half_path[i] = zero;
 		out.normal[i] = ROW(slab_normal[i]);
 		out.along[i] = narrow ? ROW(along[i]) : zero;
-		for (int k = 0; k < TAC_LEAF_VERTICES; k++)
+		for (int k = 0; k < TAC_FACE_VERTICES; k++)
 			out.vertex[k][i] = narrow || k < 3 ? ROW(vertex[k][i]) : zero;
 	}
 	out.slab_offset = ROW(slab_offset);
@@ -96,13 +96,13 @@ static midway midway_make(const tac_swept_motion *s)
 
 // The least and the most of the leaves' vertices in one coordinate. Without narrow faces leaves are
 // triangles.
-INLINE tac_f32x8 least_of(const tac_f32x8 v[TAC_LEAF_VERTICES], bool narrow)
+INLINE tac_f32x8 least_of(const tac_f32x8 v[TAC_FACE_VERTICES], bool narrow)
 {
 	const tac_f32x8 three = tac_f32x8_min(v[0], tac_f32x8_min(v[1], v[2]));
 	return narrow ? tac_f32x8_min(three, v[3]) : three;
 }
 
-INLINE tac_f32x8 most_of(const tac_f32x8 v[TAC_LEAF_VERTICES], bool narrow)
+INLINE tac_f32x8 most_of(const tac_f32x8 v[TAC_FACE_VERTICES], bool narrow)
 {
 	const tac_f32x8 three = tac_f32x8_max(v[0], tac_f32x8_max(v[1], v[2]));
 	return narrow ? tac_f32x8_max(three, v[3]) : three;
@@ -132,7 +132,7 @@ INLINE tac_f32x8 stray_of(const tac_body_node *n, const midway *m, const tac_f32
 static void __attribute__((noinline)) move(const tac_body_node *n, const midway *m, unsigned leaf,
 					   tac_pair_bounds8 *out, bool stationary, bool narrow)
 {
-	const int vertices = narrow ? TAC_LEAF_VERTICES : 3;
+	const int vertices = narrow ? TAC_FACE_VERTICES : 3;
 	tac_f32x8 c[3], h[3], normal[3], along[3], box[3], at[3];
 	tac_f32x8 bend = tac_f32x8_splat(m->bend), offset = tac_f32x8_load(n->slab_offset);
 	for (int i = 0; i < 3; i++) {
@@ -156,7 +156,7 @@ static void __attribute__((noinline)) move(const tac_body_node *n, const midway 
 			tac_f32x8_storeu(out->along[i], row(m->R, i, along));
 		if (!leaf)
 			continue;
-		tac_f32x8 v[TAC_LEAF_VERTICES];
+		tac_f32x8 v[TAC_FACE_VERTICES];
 		for (int k = 0; k < vertices; k++) {
 			const tac_f32x8 local[3] = {tac_f32x8_load(n->vertex[k][0]),
 						    tac_f32x8_load(n->vertex[k][1]),
@@ -225,7 +225,7 @@ INLINE extent8 extent_of_slab(const bounds8 *of, const tac_f32x8 n[3], tac_f32x8
 INLINE extent8 extent_of_leaf(const bounds8 *of, const tac_f32x8 n[3], bool narrow)
 {
 	const tac_f32x8 half = tac_f32x8_splat(0.5f),
-			v[TAC_LEAF_VERTICES] = {dot(n, of->vertex[0]), dot(n, of->vertex[1]),
+			v[TAC_FACE_VERTICES] = {dot(n, of->vertex[0]), dot(n, of->vertex[1]),
 						dot(n, of->vertex[2]), dot(n, of->vertex[3])},
 			lo = least_of(v, narrow), hi = most_of(v, narrow);
 	return (extent8){tac_f32x8_mul(tac_f32x8_add(lo, hi), half),
@@ -425,20 +425,12 @@ INLINE int32_t open_node(descent *d, int32_t top, uint32_t node, uint32_t child,
 		   then_other);
 }
 
-// Visits the pairs that the chunk found. A leaf has a triangle and its partner, if there is one. False if the
-// visitor ended the descent.
+// Visits the pairs that the chunk found. False if the visitor ended the descent.
 static bool visit_found(const descent *d)
 {
-	const int32_t *with = d->moving->partners, *with_fixed = d->fixed->partners;
 	for (int32_t i = 0; i < d->found; i++) {
-		const int32_t moving = d->found_moving[i], fixed = d->found_fixed[i];
-		for (int32_t a = moving; a >= 0; a = a == moving && with ? with[moving] : -1) {
-			for (int32_t b = fixed; b >= 0;
-			     b = b == fixed && with_fixed ? with_fixed[fixed] : -1) {
-				if (!d->visit(d->user, a, b))
-					return false;
-			}
-		}
+		if (!d->visit(d->user, d->found_moving[i], d->found_fixed[i]))
+			return false;
 	}
 	return true;
 }

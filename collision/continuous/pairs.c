@@ -54,10 +54,34 @@ static tac_pairs_separate_fn *const separate_kernels[TAC_SIMD_COUNT] =
 static tac_pairs_cull_by_axes_fn *const axes_kernels[TAC_SIMD_COUNT] =
 	TAC_SIMD_TABLE(tac_pairs_cull_by_axes_kernel);
 
+// The visitor of the triangles of faces.
+typedef struct triangles_query {
+	const tac_body *moving, *fixed;
+	tac_pair_visitor visit;
+	void *user;
+} triangles_query;
+
+static bool visit_triangles(void *user, int32_t moving, int32_t fixed)
+{
+	const triangles_query *q = user;
+	int32_t a[2], b[2];
+	const int count_a = tac_body_face_triangles(q->moving, moving, a),
+		  count_b = tac_body_face_triangles(q->fixed, fixed, b);
+	for (int i = 0; i < count_a; i++) {
+		for (int k = 0; k < count_b; k++) {
+			if (!q->visit(q->user, a[i], b[k]))
+				return false;
+		}
+	}
+	return true;
+}
+
 bool tac_pairs_visit(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
 		     const double *reach, tac_pair_visitor visit, void *user, tac_sweep_context *context)
 {
-	return visit_kernels[moving->simd](moving, fixed, sweep, reach, visit, user, context, NULL, NULL);
+	triangles_query q = {moving, fixed, visit, user};
+	return visit_kernels[moving->simd](moving, fixed, sweep, reach, visit_triangles, &q, context, NULL,
+					   NULL);
 }
 
 bool tac_pairs_visit_with_box(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
@@ -136,7 +160,7 @@ int32_t tac_pairs_cull_by_planes(const tac_body *moving, const tac_body *fixed, 
 }
 
 void tac_pairs_near_features(const tac_body *moving, const tac_body *fixed, const tac_drigid *T,
-			     double margin, tac_near_pair *pairs, int32_t count, uint16_t *out_features)
+			     double margin, tac_near_pair *pairs, int32_t count, uint32_t *out_features)
 {
 	feature_kernels[moving->simd](moving, fixed, T, margin, pairs, count, out_features);
 }
@@ -248,11 +272,11 @@ bool tac_sweep_context_recall(const tac_sweep_context *context, int32_t moving, 
 // Makes the normal of a plane the axis of pair `at` of a list.
 static void set_axis(const tac_sweep_context *context, tac_pair_list *list, int32_t at, tac_dvec3 normal)
 {
-	tac_dvec3 v[3];
-	tac_body_triangle_load(&context->fixed->triangles[list->pairs[at].fixed], v);
+	const tac_body_face *face = &context->fixed->faces[list->pairs[at].fixed];
 	normal = tac_dvec3_scale(normal, TAC_AXIS_LENGTH);
-	double offset = fmax(tac_dvec3_dot(normal, v[0]),
-			     fmax(tac_dvec3_dot(normal, v[1]), tac_dvec3_dot(normal, v[2])));
+	double offset = tac_dvec3_dot(normal, tac_dvec3_from_vec3(face->fourth));
+	for (int k = 0; k < 3; k++)
+		offset = fmax(offset, tac_dvec3_dot(normal, tac_dvec3_from_vec3(face->vertex[k])));
 	for (int i = 0; i < 3; i++)
 		list->axes.normal[i][at] = (float)tac_dvec3_get(normal, i);
 	list->axes.offset[at] = (float)offset;
@@ -716,8 +740,8 @@ bool tac_pair_search_run(const tac_pair_search *search, tac_sweep_context *conte
 	int64_t half = context && context->work_limit > 0 ? tac_sweep_context_work_left(context) / 2 : 0;
 	if (half > 0)
 		context->work_limit -= half;
-	bool complete = tac_pairs_visit(search->moving, search->fixed, sweep, &search->reach, add_to_chunk,
-					&c, context);
+	bool complete = tac_pairs_visit_with_box(search->moving, search->fixed, sweep, &search->reach,
+						 add_to_chunk, &c, context, NULL, NULL);
 	if (half > 0)
 		context->work_limit += half;
 	return complete && flush(&c);

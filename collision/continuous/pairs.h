@@ -143,12 +143,12 @@ static inline double tac_triangle_pair_clearance(const tac_triangle_pair *p)
 
 // --- traversal of the trees; Thread: RT, every function below ---
 
-// Called with positions in the bodies' triangle arrays. False ends the traversal.
+// Called with positions in the bodies' arrays. False ends the traversal.
 typedef bool (*tac_pair_visitor)(void *user, int32_t moving, int32_t fixed);
 
-// Visits all pairs that may come within *reach during the sweep. The visitor may lower *reach. The order is
-// the same every time and on every machine. The work is counted in the context, which may be NULL. False when
-// the visitor or the work limit ended the traversal.
+// Visits all pairs of triangles that may come within *reach during the sweep. The visitor may lower *reach.
+// The order is the same every time and on every machine. The work is counted in the context, which may be
+// NULL. False when the visitor or the work limit ended the traversal.
 typedef bool tac_pairs_visit_fn(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
 				const double *reach, tac_pair_visitor visit, void *user,
 				tac_sweep_context *context);
@@ -161,9 +161,9 @@ typedef struct tac_near_box {
 	float lo[3], hi[3];
 } tac_near_box;
 
-// As above, for a reach that is not lowered; fills *near_box. When the work limit ends the traversal, the
-// next call with the same motion and the same reaches goes on from there; set descent->top to 0 to begin
-// anew. `near_box` and `descent` may be NULL, both or neither.
+// As above for pairs of faces, and for a reach that is not lowered; fills *near_box. When the work limit ends
+// the traversal, the next call with the same motion and the same reaches goes on from there; set descent->top
+// to 0 to begin anew. `near_box` and `descent` may be NULL, both or neither.
 typedef bool tac_pairs_visit_with_box_fn(const tac_body *moving, const tac_body *fixed,
 					 const tac_swept_motion *sweep, const double *reach,
 					 tac_pair_visitor visit, void *user, tac_sweep_context *context,
@@ -175,7 +175,8 @@ TAC_SIMD_DECLARE(tac_pairs_visit_with_box_fn, tac_pairs_visit_kernel);
 tac_pairs_visit_fn tac_pairs_visit;
 tac_pairs_visit_with_box_fn tac_pairs_visit_with_box;
 
-// Uses the fixed body's BSP in place of its tree: visits all pairs whose swept boxes come within reach.
+// Uses the fixed body's BSP in place of its tree: visits all pairs of triangles whose swept boxes come within
+// reach.
 tac_pairs_visit_fn tac_pairs_visit_bsp;
 
 // Visits the triangles of a body whose boxes in the tree meet the box, which the visitor may shrink. True
@@ -185,10 +186,10 @@ bool tac_body_visit_box(const tac_body *body, const tac_dbox *box,
 
 // --- culling, several pairs at a time ---
 
-// Removes the pairs that the plane of one of their triangles separates: the fixed triangle's plane by more
-// than `fixed_threshold` (m) at the start and at the end of the sweep, or the moving triangle's plane, which
-// moves with it, by more than `moving_threshold`. Sets the clearances to lower bounds of the distance at both
-// ends. Returns how many are left.
+// Removes the pairs that the plane of one of their faces separates: the fixed face's plane by more than
+// `fixed_threshold` (m) at the start and at the end of the sweep, or the moving face's plane, which moves
+// with it, by more than `moving_threshold`. Sets the clearances to lower bounds of the distance at both ends.
+// Returns how many are left.
 typedef int32_t tac_pairs_cull_by_planes_fn(const tac_body *moving, const tac_body *fixed,
 					    const tac_swept_motion *sweep, double fixed_threshold,
 					    double moving_threshold, tac_near_pair *pairs, int32_t count);
@@ -197,17 +198,17 @@ TAC_SIMD_DECLARE(tac_pairs_cull_by_planes_fn, tac_pairs_cull_by_planes_kernel);
 
 tac_pairs_cull_by_planes_fn tac_pairs_cull_by_planes;
 
-// The features of a pair of triangles that may be closer than a margin, a bit each: k is the moving vertex k
-// and the fixed triangle, FIXED_VERTEX + j the moving triangle and the fixed vertex j, EDGES + 3 k + j the
-// moving edge k and the fixed edge j.
-#define TAC_FEATURE_BIT_FIXED_VERTEX 3
-#define TAC_FEATURE_BIT_EDGES        6
+// The features of a pair of faces that may be closer than a margin, a bit each: k is the moving vertex k and
+// the fixed face, FIXED_VERTEX + j the moving face and the fixed vertex j, EDGES + 4 k + j the moving edge k
+// and the fixed edge j.
+#define TAC_FEATURE_BIT_FIXED_VERTEX 4
+#define TAC_FEATURE_BIT_EDGES        8
 
-// Writes such a mask for each pair at the pose T, of the features that are examined at its triangles, and
+// Writes such a mask for each pair at the pose T, of the features that are examined at its faces, and
 // raises the clearances to tight lower bounds of the distance. No feature within the margin is missed.
 typedef void tac_pairs_near_features_fn(const tac_body *moving, const tac_body *fixed, const tac_drigid *T,
 					double margin, tac_near_pair *pairs, int32_t count,
-					uint16_t *out_features);
+					uint32_t *out_features);
 
 TAC_SIMD_DECLARE(tac_pairs_near_features_fn, tac_pairs_near_features_kernel);
 
@@ -225,9 +226,9 @@ TAC_SIMD_DECLARE(tac_pairs_find_axes_fn, tac_pairs_find_axes_kernel);
 
 tac_pairs_find_axes_fn tac_pairs_find_axes;
 
-// Finds a direction for each pair, from the fixed to the moving triangle, that separates them at both ends of
+// Finds a direction for each pair, from the fixed to the moving face, that separates them at both ends of
 // the sweep: that of an axis at either end or, where these separate by no more than `enough` (m), one across
-// an edge of each triangle. It may also turn with the body; then it is zero on return, and has to separate by
+// an edge of each face. It may also turn with the body; then it is zero on return, and has to separate by
 // `enough_turning`. Sets the clearances to how far the directions separate the pairs at both ends; those that
 // turn, less the difference of the two. Returns for how many pairs edges were tried.
 typedef int32_t tac_pairs_separate_fn(const tac_body *moving, const tac_body *fixed,
@@ -251,8 +252,8 @@ tac_pairs_cull_by_axes_fn tac_pairs_cull_by_axes;
 
 // --- search with a context ---
 
-// The plane that separated the triangles `moving` and `fixed` in an earlier certificate: its unit normal from
-// the fixed to the moving one, in the fixed frame. False if none is remembered.
+// The plane that separated the faces or triangles at `moving` and `fixed` in an earlier certificate: its unit
+// normal from the fixed to the moving one, in the fixed frame. False if none is remembered.
 bool tac_sweep_context_recall(const tac_sweep_context *context, int32_t moving, int32_t fixed,
 			      tac_dvec3 *out_normal);
 

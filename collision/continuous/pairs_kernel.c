@@ -1,12 +1,20 @@
-// The kernels of collision/continuous/pairs.h that take several pairs of triangles at a time, compiled for
-// each instruction set.
+// The kernels of collision/continuous/pairs.h that take several pairs of faces at a time, compiled for each
+// instruction set.
 #define KERNEL_WIDE
-#include "collision/continuous/body8.inl"
 #include "collision/continuous/motion8.inl"
 
+#include <stddef.h>
+
+// Inlined, so that `n`, how many vertices the faces have, is a constant: 3 where both bodies have triangles
+// alone, or 4.
 #define INLINE static inline __attribute__((always_inline))
-// A loop over the edges of a triangle that the compiler would keep, and all of its values in memory.
-#define UNROLL _Pragma("GCC unroll 3")
+// A loop over the edges of a face that the compiler would keep, and all of its values in memory.
+#define UNROLL _Pragma("GCC unroll 4")
+#define N      TAC_FACE_VERTICES
+
+// Calls a kernel with the number of vertices.
+#define WITH_VERTICES(kernel, ...)                                                                           \
+	(moving->partners || fixed->partners ? kernel(__VA_ARGS__, 4) : kernel(__VA_ARGS__, 3))
 
 // The next pairs: where they are, or, if they are too few for all lanes, in `padded`, followed by the first
 // one again.
@@ -25,39 +33,50 @@ INLINE tac_m32w first_lanes(int32_t count)
 	return tac_m32w_from_bits(count < LANES ? (1u << count) - 1 : (1u << LANES) - 1);
 }
 
-typedef struct wide_triangle {
-	tac_f32w v[3][3], normal[3]; // by vertex and coordinate
-} wide_triangle;
+typedef struct wide_face {
+	tac_f32w v[N][3], normal[3]; // by vertex and coordinate
+} wide_face;
 
-// The triangles of one body: `first` is that of the first pair.
-INLINE wide_triangle load_triangles(const tac_body *body, const int32_t *first)
+// The faces of one body: `first` is that of the first pair.
+INLINE wide_face load_faces(const tac_body *body, const int32_t *first, int n)
 {
-	tac_f32w e[12];
-	gather_triangles(body->triangles, first, sizeof(tac_near_pair) / sizeof *first, e);
-	wide_triangle t;
-	for (int k = 0; k < 3; k++) {
-		for (int i = 0; i < 3; i++)
-			t.v[k][i] = e[3 * k + i];
-		t.normal[k] = e[9 + k];
+	_Static_assert(offsetof(tac_body_face, unit) == 9 * sizeof(float), "unit follows the vertices");
+	_Static_assert(offsetof(tac_body_face, fourth) == 12 * sizeof(float),
+		       "and the fourth one follows it");
+	const int rows = 4 * n, stride = sizeof(tac_body_face) / sizeof(float),
+		  step = sizeof(tac_near_pair) / sizeof *first;
+	tac_f32w e[4 * N];
+	tac_f32w_gather_rows(&body->faces->vertex[0].x, stride, first, step, rows, e);
+	wide_face f;
+	for (int i = 0; i < 3; i++) {
+		for (int k = 0; k < n; k++)
+			f.v[k][i] = e[(k < 3 ? 3 * k : 12) + i];
+		f.normal[i] = e[9 + i];
 	}
-	return t;
+	return f;
 }
 
-INLINE wide_triangle place(const wide_triangle *t, const float R[3][3], const float x[3])
+INLINE wide_face place(const wide_face *t, const float R[3][3], const float x[3], int n)
 {
-	wide_triangle out;
+	wide_face out;
 	for (int i = 0; i < 3; i++) {
-		for (int k = 0; k < 3; k++)
+		for (int k = 0; k < n; k++)
 			out.v[k][i] = tac_f32w_add(row(R, i, t->v[k]), tac_f32w_splat(x[i]));
 		out.normal[i] = row(R, i, t->normal);
 	}
 	return out;
 }
 
-// Extends lo and hi by the heights of the vertices of a over the plane of b.
-INLINE void heights(const wide_triangle *a, const wide_triangle *b, tac_f32w *lo, tac_f32w *hi)
+// What rounding, and faces that are not quite flat, may take from a bound of a distance.
+INLINE float slack_of(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep)
 {
-	for (int k = 0; k < 3; k++) {
+	return (float)(ROUNDING * sweep_size(moving, fixed, sweep) + moving->bulge + fixed->bulge);
+}
+
+// Extends lo and hi by the heights of the vertices of a over the plane of b.
+INLINE void heights(const wide_face *a, const wide_face *b, tac_f32w *lo, tac_f32w *hi, int n)
+{
+	for (int k = 0; k < n; k++) {
 		tac_f32w from[3];
 		for (int i = 0; i < 3; i++)
 			from[i] = tac_f32w_sub(a->v[k][i], b->v[0][i]);
@@ -67,30 +86,29 @@ INLINE void heights(const wide_triangle *a, const wide_triangle *b, tac_f32w *lo
 	}
 }
 
-int32_t TAC_SIMD_NAME(tac_pairs_cull_by_planes_kernel)(const tac_body *moving, const tac_body *fixed,
-						       const tac_swept_motion *sweep, double fixed_threshold,
-						       double moving_threshold, tac_near_pair *pairs,
-						       int32_t count)
+INLINE int32_t cull_by_planes(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
+			      double fixed_threshold, double moving_threshold, tac_near_pair *pairs,
+			      int32_t count, int n)
 {
 	const motion m = motion_make(sweep);
-	float pad = (float)(ROUNDING * sweep_size(moving, fixed, sweep));
+	const float pad = slack_of(moving, fixed, sweep);
 	tac_f32w threshold_b = tac_f32w_splat((float)fixed_threshold + pad),
 		 threshold_a = tac_f32w_splat((float)moving_threshold + pad);
 	int32_t kept = 0;
 	for (int32_t from = 0; from < count; from += LANES) {
 		tac_near_pair padded[LANES];
 		const tac_near_pair *some = take_pairs(&pairs[from], count - from, padded);
-		const wide_triangle unmoved = load_triangles(moving, &some->moving),
-				    b = load_triangles(fixed, &some->fixed);
+		const wide_face unmoved = load_faces(moving, &some->moving, n),
+				b = load_faces(fixed, &some->fixed, n);
 		tac_f32w far = tac_f32w_splat(1e30f), lo_b = far, hi_b = tac_f32w_neg(far), lo_a = far,
 			 hi_a = tac_f32w_neg(far);
-		wide_triangle a = place(&unmoved, m.R0, m.t0);
-		heights(&a, &b, &lo_b, &hi_b);
-		heights(&b, &a, &lo_a, &hi_a);
+		wide_face a = place(&unmoved, m.R0, m.t0, n);
+		heights(&a, &b, &lo_b, &hi_b, n);
+		heights(&b, &a, &lo_a, &hi_a, n);
 		if (!sweep->stationary) {
-			a = place(&unmoved, m.R1, m.t1);
-			heights(&a, &b, &lo_b, &hi_b);
-			heights(&b, &a, &lo_a, &hi_a);
+			a = place(&unmoved, m.R1, m.t1, n);
+			heights(&a, &b, &lo_b, &hi_b, n);
+			heights(&b, &a, &lo_a, &hi_a, n);
 		}
 		tac_f32w from_b = tac_f32w_max(lo_b, tac_f32w_neg(hi_b)),
 			 from_a = tac_f32w_max(lo_a, tac_f32w_neg(hi_a));
@@ -109,6 +127,15 @@ int32_t TAC_SIMD_NAME(tac_pairs_cull_by_planes_kernel)(const tac_body *moving, c
 	return kept;
 }
 
+int32_t TAC_SIMD_NAME(tac_pairs_cull_by_planes_kernel)(const tac_body *moving, const tac_body *fixed,
+						       const tac_swept_motion *sweep, double fixed_threshold,
+						       double moving_threshold, tac_near_pair *pairs,
+						       int32_t count)
+{
+	return WITH_VERTICES(cull_by_planes, moving, fixed, sweep, fixed_threshold, moving_threshold, pairs,
+			     count);
+}
+
 // --- features ---
 
 // Bound of the rounding of a product, relative to the product of its factors' lengths.
@@ -120,93 +147,105 @@ INLINE void sub3(const tac_f32w a[3], const tac_f32w b[3], tac_f32w out[3])
 		out[i] = tac_f32w_sub(a[i], b[i]);
 }
 
-INLINE tac_f32w larger3(tac_f32w a, tac_f32w b, tac_f32w c)
+INLINE tac_f32w largest(const tac_f32w *v, int n)
 {
-	return tac_f32w_max(a, tac_f32w_max(b, c));
+	const tac_f32w three = tac_f32w_max(v[0], tac_f32w_max(v[1], v[2]));
+	return n > 3 ? tac_f32w_max(three, v[3]) : three;
 }
 
-INLINE tac_f32w smaller3(tac_f32w a, tac_f32w b, tac_f32w c)
+INLINE tac_f32w smallest(const tac_f32w *v, int n)
 {
-	return tac_f32w_min(a, tac_f32w_min(b, c));
+	const tac_f32w three = tac_f32w_min(v[0], tac_f32w_min(v[1], v[2]));
+	return n > 3 ? tac_f32w_min(three, v[3]) : three;
 }
 
-// The edges of eight triangles, with their lengths.
+// The products of a direction with vertices.
+INLINE void products(const tac_f32w direction[3], const tac_f32w v[N][3], tac_f32w *out, int n)
+{
+	for (int k = 0; k < n; k++)
+		out[k] = dot(direction, v[k]);
+}
+
+// The edges of faces, with their lengths.
 typedef struct wide_edges {
-	tac_f32w along[3][3], length[3];
+	tac_f32w along[N][3], length[N];
 } wide_edges;
 
-INLINE wide_edges edges_of(const wide_triangle *t)
+INLINE wide_edges edges_of(const wide_face *t, int n)
 {
 	wide_edges e;
-	for (int k = 0; k < 3; k++) {
-		sub3(t->v[(k + 1) % 3], t->v[k], e.along[k]);
+	for (int k = 0; k < n; k++) {
+		sub3(t->v[(k + 1) % n], t->v[k], e.along[k]);
 		e.length[k] = tac_f32w_sqrt(dot(e.along[k], e.along[k]));
 	}
 	return e;
 }
 
-// The directions in the planes of triangles that lead outwards from their edges. Rounding may turn them, so
-// the support of the triangle along each, from a vertex of the edge, is subtracted from what they separate.
+// The directions in the planes of faces that lead outwards from their edges. Rounding may turn them, so the
+// support of the face along each, from a vertex of the edge, is subtracted from what they separate.
 typedef struct wide_outward {
-	tac_f32w along[3][3], support[3];
-	tac_f32w unit[3]; // one over their lengths; 0 where they are nothing but rounding
+	tac_f32w along[N][3], support[N];
+	tac_f32w unit[N]; // one over their lengths; 0 where they are nothing but rounding
 } wide_outward;
 
-INLINE wide_outward outward_of(const wide_triangle *t, const wide_edges *edges)
+INLINE wide_outward outward_of(const wide_face *t, const wide_edges *edges, int n)
 {
 	const tac_f32w zero = tac_f32w_splat(0);
 	wide_outward o;
-	for (int k = 0; k < 3; k++) {
+	for (int k = 0; k < n; k++) {
 		cross3(edges->along[k], t->normal, o.along[k]);
 		tac_f32w length = tac_f32w_sqrt(dot(o.along[k], o.along[k]));
 		tac_m32w valid = tac_f32w_lt(tac_f32w_mul(edges->length[k], tac_f32w_splat(0.5f)), length);
 		o.unit[k] = tac_f32w_select(valid, tac_f32w_div(tac_f32w_splat(1), length), zero);
-		tac_f32w last[3];
-		sub3(t->v[(k + 2) % 3], t->v[k], last);
-		o.support[k] = larger3(zero, dot(o.along[k], edges->along[k]), dot(o.along[k], last));
+		tac_f32w support = tac_f32w_max(zero, dot(o.along[k], edges->along[k]));
+		for (int i = 2; i < n; i++) {
+			tac_f32w other[3];
+			sub3(t->v[(k + i) % n], t->v[k], other);
+			support = tac_f32w_max(support, dot(o.along[k], other));
+		}
+		o.support[k] = support;
 	}
 	return o;
 }
 
-// The vertices of one triangle relative to another: their heights over its plane, their distances from it
-// along the plane, and a lower bound of the distance of both triangles along `away`, a vector of that length.
+// The vertices of one face relative to another: their heights over its plane, their distances from it along
+// the plane, and a lower bound of the distance of both faces along `away`, a vector of that length.
 // Apart from rounding, the distances may be too small, never too large.
 typedef struct wide_over {
-	tac_f32w height[3], beside[3], clearance, away[3];
+	tac_f32w height[N], beside[N], clearance, away[3];
 } wide_over;
 
 // a over b, with the directions outwards of b.
-INLINE wide_over measure_over(const wide_triangle *a, const wide_triangle *b, const wide_outward *outward)
+INLINE wide_over measure_over(const wide_face *a, const wide_face *b, const wide_outward *outward, int n)
 {
 	const tac_f32w zero = tac_f32w_splat(0);
 	wide_over o;
-	for (int k = 0; k < 3; k++) {
+	for (int k = 0; k < n; k++) {
 		tac_f32w from[3];
 		sub3(a->v[k], b->v[0], from);
 		o.height[k] = dot(b->normal, from);
 		o.beside[k] = zero;
 	}
 	tac_f32w beside = zero, aside[3] = {zero, zero, zero};
-	UNROLL for (int j = 0; j < 3; j++)
+	UNROLL for (int j = 0; j < n; j++)
 	{
 		const tac_f32w unit = outward->unit[j];
-		tac_f32w away[3];
-		for (int k = 0; k < 3; k++) {
+		tac_f32w away[N];
+		for (int k = 0; k < n; k++) {
 			tac_f32w from[3];
 			sub3(a->v[k], b->v[j], from);
 			away[k] = tac_f32w_mul(
 				tac_f32w_sub(dot(outward->along[j], from), outward->support[j]), unit);
 			o.beside[k] = tac_f32w_max(o.beside[k], away[k]);
 		}
-		tac_f32w least = smaller3(away[0], away[1], away[2]);
+		tac_f32w least = smallest(away, n);
 		tac_m32w more = tac_f32w_lt(beside, least);
 		beside = tac_f32w_select(more, least, beside);
 		for (int i = 0; i < 3; i++)
 			aside[i] = tac_f32w_select(more, tac_f32w_mul(outward->along[j][i], unit), aside[i]);
 	}
-	tac_f32w lo = smaller3(o.height[0], o.height[1], o.height[2]),
-		 hi = larger3(o.height[0], o.height[1], o.height[2]);
-	tac_f32w above = larger3(zero, lo, tac_f32w_neg(hi));
+	tac_f32w lo = smallest(o.height, n), hi = largest(o.height, n);
+	tac_f32w above = tac_f32w_max(zero, tac_f32w_max(lo, tac_f32w_neg(hi)));
 	o.clearance = tac_f32w_sqrt(mad(tac_f32w_mul(above, above), beside, beside));
 	tac_f32w up = tac_f32w_select(tac_f32w_lt(hi, zero), tac_f32w_neg(above), above);
 	for (int i = 0; i < 3; i++)
@@ -214,17 +253,17 @@ INLINE wide_over measure_over(const wide_triangle *a, const wide_triangle *b, co
 	return o;
 }
 
-// Whether vertex k may come within the margin of the other triangle.
+// Whether vertex k may come within the margin of the other face.
 INLINE tac_m32w vertex_near(const wide_over *o, int k, tac_f32w margin)
 {
 	return tac_m32w_and(tac_f32w_le(tac_f32w_abs(o->height[k]), margin),
 			    tac_f32w_le(o->beside[k], margin));
 }
 
-// Whether edge k has a point within the margin of the other triangle's plane.
-INLINE tac_m32w edge_near(const wide_over *o, int k, tac_f32w margin)
+// Whether edge k has a point within the margin of the other face's plane.
+INLINE tac_m32w edge_near(const wide_over *o, int k, tac_f32w margin, int n)
 {
-	tac_f32w a = o->height[k], b = o->height[(k + 1) % 3];
+	tac_f32w a = o->height[k], b = o->height[(k + 1) % n];
 	return tac_m32w_and(tac_f32w_le(tac_f32w_min(a, b), margin),
 			    tac_f32w_le(tac_f32w_neg(margin), tac_f32w_max(a, b)));
 }
@@ -252,53 +291,62 @@ INLINE tac_m32w edges_near(const tac_f32w u[3], tac_f32w u_length, const tac_f32
 	return tac_m32w_and(near, tac_f32w_le(at, tac_f32w_add(nn, room)));
 }
 
-// The features of a pair that are examined at its triangles.
-INLINE int32_t owned_features(const tac_body_triangle *a, const tac_body_triangle *b)
+// The features of a pair that are examined at its faces.
+INLINE int32_t owned_features(const tac_body_face *a, const tac_body_face *b)
 {
-	static const uint8_t spread[8] = {0, 1, 8, 9, 64, 65, 72, 73}; // bit k becomes bit 3 k
+	// Bit k becomes bit 4 k.
+	const int32_t spread =
+		(a->edges & 1) | (a->edges & 2) << 3 | (a->edges & 4) << 6 | (a->edges & 8) << 9;
 	return a->vertices | b->vertices << TAC_FEATURE_BIT_FIXED_VERTEX |
-	       spread[a->edges & 7] * b->edges << TAC_FEATURE_BIT_EDGES;
+	       spread * b->edges << TAC_FEATURE_BIT_EDGES;
 }
 
-// Eight pairs of triangles at a pose.
+// Pairs of faces at a pose.
 typedef struct wide_pair {
-	wide_triangle unmoved, a, b; // `unmoved` is a in the moving frame
+	wide_face unmoved, a, b; // `unmoved` is a in the moving frame
 	wide_edges edges_a, edges_b;
 	wide_over over_a, over_b; // the vertices of b over a, and those of a over b
 	tac_f32w clearance;
 } wide_pair;
 
 INLINE void load_pairs(const tac_body *moving, const tac_body *fixed, const tac_near_pair *some,
-		       const motion *m, wide_pair *out)
+		       const motion *m, wide_pair *out, int n)
 {
-	out->unmoved = load_triangles(moving, &some->moving);
-	out->a = place(&out->unmoved, m->R0, m->t0);
-	out->b = load_triangles(fixed, &some->fixed);
+	out->unmoved = load_faces(moving, &some->moving, n);
+	out->a = place(&out->unmoved, m->R0, m->t0, n);
+	out->b = load_faces(fixed, &some->fixed, n);
 	// The edges of a are rotated, not taken from its placed vertices: their rounding is then relative to
 	// their own length.
-	out->edges_a = edges_of(&out->unmoved);
-	for (int k = 0; k < 3; k++) {
+	out->edges_a = edges_of(&out->unmoved, n);
+	for (int k = 0; k < n; k++) {
 		tac_f32w along[3] = {out->edges_a.along[k][0], out->edges_a.along[k][1],
 				     out->edges_a.along[k][2]};
-		for (int n = 0; n < 3; n++)
-			out->edges_a.along[k][n] = row(m->R0, n, along);
+		for (int i = 0; i < 3; i++)
+			out->edges_a.along[k][i] = row(m->R0, i, along);
 	}
-	out->edges_b = edges_of(&out->b);
+	out->edges_b = edges_of(&out->b, n);
 	// The roots and quotients of both first: they take long, and nothing below waits for them at once.
-	const wide_outward outward_a = outward_of(&out->a, &out->edges_a),
-			   outward_b = outward_of(&out->b, &out->edges_b);
-	out->over_b = measure_over(&out->a, &out->b, &outward_b);
-	out->over_a = measure_over(&out->b, &out->a, &outward_a);
+	const wide_outward outward_a = outward_of(&out->a, &out->edges_a, n),
+			   outward_b = outward_of(&out->b, &out->edges_b, n);
+	out->over_b = measure_over(&out->a, &out->b, &outward_b, n);
+	out->over_a = measure_over(&out->b, &out->a, &outward_a, n);
 	out->clearance = tac_f32w_max(out->over_a.clearance, out->over_b.clearance);
 }
 
-// The owned features of eight pairs that may be near.
-INLINE tac_i32w near_features(const wide_pair *p, tac_i32w owned, tac_f32w near, tac_f32w slack)
+// A bound of the distance of any vertex from the first one.
+INLINE tac_f32w extent_of(const wide_edges *e, int n)
+{
+	const tac_f32w ends = tac_f32w_add(e->length[0], e->length[n - 1]);
+	return n > 3 ? tac_f32w_add(ends, e->length[1]) : ends;
+}
+
+// The owned features of pairs that may be near.
+INLINE tac_i32w near_features(const wide_pair *p, tac_i32w owned, tac_f32w near, tac_f32w slack, int n)
 {
 	const tac_i32w none = tac_i32w_splat(0);
 	tac_m32w close = tac_m32w_not(tac_f32w_lt(near, p->clearance));
 	tac_i32w features = none;
-	for (int k = 0; k < 3; k++) {
+	for (int k = 0; k < n; k++) {
 		tac_i32w a = tac_i32w_splat(1 << k),
 			 b = tac_i32w_splat(1 << (TAC_FEATURE_BIT_FIXED_VERTEX + k));
 		features = tac_i32w_or(features, tac_i32w_select(vertex_near(&p->over_b, k, near), a, none));
@@ -306,21 +354,20 @@ INLINE tac_i32w near_features(const wide_pair *p, tac_i32w owned, tac_f32w near,
 	}
 	tac_f32w r[3];
 	sub3(p->a.v[0], p->b.v[0], r);
-	tac_f32w length =
-		tac_f32w_add(tac_f32w_sqrt(dot(r, r)),
-			     tac_f32w_add(tac_f32w_add(p->edges_a.length[0], p->edges_a.length[2]),
-					  tac_f32w_add(p->edges_b.length[0], p->edges_b.length[2])));
-	for (int k = 0; k < 3; k++) {
-		tac_m32w near_a = tac_m32w_and(close, edge_near(&p->over_b, k, near));
-		for (int n = 0; n < 3; n++) {
-			tac_i32w bit = tac_i32w_splat(1 << (TAC_FEATURE_BIT_EDGES + 3 * k + n));
-			tac_m32w both = tac_m32w_and(near_a, edge_near(&p->over_a, n, near));
+	tac_f32w length = tac_f32w_add(tac_f32w_sqrt(dot(r, r)),
+				       tac_f32w_add(extent_of(&p->edges_a, n), extent_of(&p->edges_b, n)));
+	for (int k = 0; k < n; k++) {
+		tac_m32w near_a = tac_m32w_and(close, edge_near(&p->over_b, k, near, n));
+		for (int j = 0; j < n; j++) {
+			tac_i32w bit =
+				tac_i32w_splat(1 << (TAC_FEATURE_BIT_EDGES + TAC_FACE_VERTICES * k + j));
+			tac_m32w both = tac_m32w_and(near_a, edge_near(&p->over_a, j, near, n));
 			both = tac_m32w_and(both, tac_i32w_eq(tac_i32w_and(owned, bit), bit));
 			if (!tac_m32w_any(both))
 				continue;
-			sub3(p->a.v[k], p->b.v[n], r);
+			sub3(p->a.v[k], p->b.v[j], r);
 			both = tac_m32w_and(both, edges_near(p->edges_a.along[k], p->edges_a.length[k],
-							     p->edges_b.along[n], p->edges_b.length[n], r,
+							     p->edges_b.along[j], p->edges_b.length[j], r,
 							     length, near, slack));
 			features = tac_i32w_or(features, tac_i32w_select(both, bit, none));
 		}
@@ -334,38 +381,45 @@ INLINE float larger(float a, float b)
 	return b > a ? b : a;
 }
 
-void TAC_SIMD_NAME(tac_pairs_near_features_kernel)(const tac_body *moving, const tac_body *fixed,
-						   const tac_drigid *T, double margin, tac_near_pair *pairs,
-						   int32_t count, uint16_t *out_features)
+INLINE void find_near_features(const tac_body *moving, const tac_body *fixed, const tac_drigid *T,
+			       double margin, tac_near_pair *pairs, int32_t count, uint32_t *out_features,
+			       int n)
 {
 	const tac_swept_motion still = tac_swept_motion_stationary(*T);
 	const motion m = motion_make(&still);
-	const float pad = (float)(ROUNDING * sweep_size(moving, fixed, &still));
+	const float pad = slack_of(moving, fixed, &still);
 	const tac_f32w near = tac_f32w_splat((float)margin + pad), slack = tac_f32w_splat(2 * pad);
 	for (int32_t from = 0; from < count; from += LANES) {
 		const int lanes = count - from < LANES ? count - from : LANES;
 		tac_near_pair padded[LANES];
 		const tac_near_pair *some = take_pairs(&pairs[from], lanes, padded);
 		wide_pair p;
-		load_pairs(moving, fixed, some, &m, &p);
+		load_pairs(moving, fixed, some, &m, &p, n);
 		_Alignas(64) float clearance[LANES];
 		tac_f32w_store(clearance, tac_f32w_sub(p.clearance, tac_f32w_splat(pad)));
 		for (int k = 0; k < lanes; k++)
 			pairs[from + k].clearance = larger(pairs[from + k].clearance, clearance[k]);
 		int32_t bits[LANES];
 		for (int k = 0; k < LANES; k++)
-			bits[k] = owned_features(&moving->triangles[some[k].moving],
-						 &fixed->triangles[some[k].fixed]);
-		tac_i32w_storeu(bits, near_features(&p, tac_i32w_loadu(bits), near, slack));
+			bits[k] =
+				owned_features(&moving->faces[some[k].moving], &fixed->faces[some[k].fixed]);
+		tac_i32w_storeu(bits, near_features(&p, tac_i32w_loadu(bits), near, slack, n));
 		for (int k = 0; k < lanes; k++)
-			out_features[from + k] = (uint16_t)bits[k];
+			out_features[from + k] = (uint32_t)bits[k];
 	}
+}
+
+void TAC_SIMD_NAME(tac_pairs_near_features_kernel)(const tac_body *moving, const tac_body *fixed,
+						   const tac_drigid *T, double margin, tac_near_pair *pairs,
+						   int32_t count, uint32_t *out_features)
+{
+	WITH_VERTICES(find_near_features, moving, fixed, T, margin, pairs, count, out_features);
 }
 
 // --- separating axes ---
 
 // The axis that separates each pair, from b to a, and the support of b along it.
-INLINE void find_axes(const wide_pair *p, tac_f32w normal[3], tac_f32w *offset)
+INLINE void axes_of(const wide_pair *p, tac_f32w normal[3], tac_f32w *offset, int n)
 {
 	const tac_f32w zero = tac_f32w_splat(0);
 	tac_m32w from_a = tac_f32w_lt(p->over_b.clearance, p->over_a.clearance);
@@ -376,16 +430,18 @@ INLINE void find_axes(const wide_pair *p, tac_f32w normal[3], tac_f32w *offset)
 		tac_f32w away = tac_f32w_select(from_a, tac_f32w_neg(p->over_a.away[i]), p->over_b.away[i]);
 		normal[i] = tac_f32w_mul(away, scale);
 	}
-	*offset = larger3(dot(normal, p->b.v[0]), dot(normal, p->b.v[1]), dot(normal, p->b.v[2]));
+	tac_f32w at[N];
+	products(normal, p->b.v, at, n);
+	*offset = largest(at, n);
 }
 
 // Axes of some pairs, with the support of b and the vertices of a in the moving frame.
 typedef struct wide_axes {
-	tac_f32w normal[3], offset, vertex[3][3];
+	tac_f32w normal[3], offset, vertex[N][3];
 } wide_axes;
 
 // How far the axes separate the pairs at a pose.
-INLINE tac_f32w separation(const wide_axes *p, const float R[3][3], const float t[3])
+INLINE tac_f32w separation(const wide_axes *p, const float R[3][3], const float t[3], int n)
 {
 	tac_f32w local[3], at = tac_f32w_neg(p->offset);
 	for (int i = 0; i < 3; i++)
@@ -395,8 +451,9 @@ INLINE tac_f32w separation(const wide_axes *p, const float R[3][3], const float 
 		local[i] = mad(mad(x, tac_f32w_splat(R[1][i]), p->normal[1]), tac_f32w_splat(R[2][i]),
 			       p->normal[2]);
 	}
-	return tac_f32w_add(
-		at, smaller3(dot(local, p->vertex[0]), dot(local, p->vertex[1]), dot(local, p->vertex[2])));
+	tac_f32w along[N];
+	products(local, p->vertex, along, n);
+	return tac_f32w_add(at, smallest(along, n));
 }
 
 // The largest float up to x: a float is larger than x if and only if it is larger than that.
@@ -407,55 +464,54 @@ INLINE float rounded_down(double x)
 }
 
 // The axes of the pairs from `from` on.
-INLINE void load_axes(const tac_separating_axes *axes, int32_t from, wide_axes *out)
+INLINE void load_axes(const tac_separating_axes *axes, int32_t from, wide_axes *out, int n)
 {
 	for (int i = 0; i < 3; i++) {
 		out->normal[i] = tac_f32w_loadu(&axes->normal[i][from]);
-		for (int k = 0; k < 3; k++)
+		for (int k = 0; k < n; k++)
 			out->vertex[k][i] = tac_f32w_loadu(&axes->vertex[k][i][from]);
 	}
 	out->offset = tac_f32w_loadu(&axes->offset[from]);
 }
 
 // Appends the chosen ones to `kept` axes.
-INLINE void append_axes(tac_separating_axes *axes, int32_t kept, tac_m32w chosen, const wide_axes *some)
+INLINE void append_axes(tac_separating_axes *axes, int32_t kept, tac_m32w chosen, const wide_axes *some,
+			int n)
 {
 	const tac_orderw order = tac_m32w_order(chosen);
 	for (int i = 0; i < 3; i++) {
 		tac_f32w_pack(&axes->normal[i][kept], order, some->normal[i]);
-		for (int k = 0; k < 3; k++)
+		for (int k = 0; k < n; k++)
 			tac_f32w_pack(&axes->vertex[k][i][kept], order, some->vertex[k][i]);
 	}
 	tac_f32w_pack(&axes->offset[kept], order, some->offset);
 }
 
-int32_t TAC_SIMD_NAME(tac_pairs_find_axes_kernel)(const tac_body *moving, const tac_body *fixed,
-						  const tac_swept_motion *sweep, double reach,
-						  tac_near_pair *pairs, int32_t first, int32_t end,
-						  int32_t kept, tac_separating_axes *axes)
+INLINE int32_t find_axes(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
+			 double reach, tac_near_pair *pairs, int32_t first, int32_t end, int32_t kept,
+			 tac_separating_axes *axes, int n)
 {
 	const motion m = motion_make(sweep);
-	const tac_f32w pad = tac_f32w_splat(
-			       (float)(ROUNDING * sweep_size(moving, fixed, sweep) + sweep->bend)),
+	const tac_f32w pad = tac_f32w_splat(slack_of(moving, fixed, sweep) + (float)sweep->bend),
 		       limit = tac_f32w_splat(rounded_down(reach));
 	for (int32_t from = first; from < end; from += LANES) {
 		tac_near_pair padded[LANES];
 		const tac_near_pair *some = take_pairs(&pairs[from], end - from, padded);
 		wide_pair p;
-		load_pairs(moving, fixed, some, &m, &p);
+		load_pairs(moving, fixed, some, &m, &p, n);
 		wide_axes found;
-		find_axes(&p, found.normal, &found.offset);
-		for (int k = 0; k < 3; k++) {
-			for (int n = 0; n < 3; n++)
-				found.vertex[k][n] = p.unmoved.v[k][n];
+		axes_of(&p, found.normal, &found.offset, n);
+		for (int k = 0; k < n; k++) {
+			for (int i = 0; i < 3; i++)
+				found.vertex[k][i] = p.unmoved.v[k][i];
 		}
 		tac_f32w clear = p.clearance;
 		if (!sweep->stationary)
-			clear = tac_f32w_min(clear, separation(&found, m.R1, m.t1));
+			clear = tac_f32w_min(clear, separation(&found, m.R1, m.t1, n));
 		clear = tac_f32w_sub(clear, pad);
 		tac_m32w near =
 			tac_m32w_and(tac_m32w_not(tac_f32w_lt(limit, clear)), first_lanes(end - from));
-		append_axes(axes, kept, near, &found);
+		append_axes(axes, kept, near, &found, n);
 		_Alignas(64) float clearance[LANES];
 		tac_f32w_store(clearance, clear);
 		const unsigned bits = tac_m32w_movemask(near);
@@ -468,12 +524,20 @@ int32_t TAC_SIMD_NAME(tac_pairs_find_axes_kernel)(const tac_body *moving, const 
 	return kept;
 }
 
+int32_t TAC_SIMD_NAME(tac_pairs_find_axes_kernel)(const tac_body *moving, const tac_body *fixed,
+						  const tac_swept_motion *sweep, double reach,
+						  tac_near_pair *pairs, int32_t first, int32_t end,
+						  int32_t kept, tac_separating_axes *axes)
+{
+	return WITH_VERTICES(find_axes, moving, fixed, sweep, reach, pairs, first, end, kept, axes);
+}
+
 // The least square of the area that two edges span, m^4, for a direction across them.
 #define CROSS_MIN 1e-30f
 
 // Pairs at both ends of a sweep, and what a direction has to be worth.
 typedef struct wide_ends {
-	tac_f32w a[2][3][3], b[3][3]; // vertices relative to the first one of b
+	tac_f32w a[2][N][3], b[N][3]; // vertices relative to the first one of b
 	tac_f32w enough;              // beyond this no direction that turns is taken
 	tac_f32w charge;              // what is taken from the separation by directions that turn
 } wide_ends;
@@ -485,27 +549,29 @@ typedef struct wide_best {
 	tac_f32w clearance;
 } wide_best;
 
-// How far the direction n separates the pairs at one end of the sweep, and how far its opposite does.
-INLINE void separation_at(const wide_ends *s, int end, const tac_f32w n[3], tac_f32w out[2])
+// How far the direction d separates the pairs at one end of the sweep, and how far its opposite does.
+INLINE void separation_at(const wide_ends *s, int end, const tac_f32w d[3], tac_f32w out[2], int n)
 {
-	const tac_f32w zero = tac_f32w_splat(0), b1 = dot(n, s->b[1]), b2 = dot(n, s->b[2]),
-		       a0 = dot(n, s->a[end][0]), a1 = dot(n, s->a[end][1]), a2 = dot(n, s->a[end][2]);
-	out[0] = tac_f32w_sub(smaller3(a0, a1, a2), larger3(zero, b1, b2));
-	out[1] = tac_f32w_sub(smaller3(zero, b1, b2), larger3(a0, a1, a2));
+	tac_f32w a[N], b[N];
+	products(d, s->a[end], a, n);
+	products(d, s->b, b, n);
+	b[0] = tac_f32w_splat(0);
+	out[0] = tac_f32w_sub(smallest(a, n), largest(b, n));
+	out[1] = tac_f32w_sub(smallest(b, n), largest(a, n));
 }
 
-// Takes the direction n, of the length 1 at most, where it separates the pairs further, or leaves them less
+// Takes the direction d, of the length 1 at most, where it separates the pairs further, or leaves them less
 // deep in each other; zero is none. It is that at one end of the sweep, and is either fixed or turns with the
 // body. `turn` leads from that end to the other one.
-INLINE void try_direction(const wide_ends *s, int end, const tac_f32w n[3], const float turn[3][3],
-			  wide_best *best)
+INLINE void try_direction(const wide_ends *s, int end, const tac_f32w d[3], const float turn[3][3],
+			  wide_best *best, int n)
 {
-	const tac_f32w turned[3] = {row(turn, 0, n), row(turn, 1, n), row(turn, 2, n)};
-	const tac_m32w valid = tac_f32w_lt(tac_f32w_splat(0), dot(n, n));
+	const tac_f32w turned[3] = {row(turn, 0, d), row(turn, 1, d), row(turn, 2, d)};
+	const tac_m32w valid = tac_f32w_lt(tac_f32w_splat(0), dot(d, d));
 	tac_f32w here[2], fixed[2], turning[2];
-	separation_at(s, end, n, here);
-	separation_at(s, !end, n, fixed);
-	separation_at(s, !end, turned, turning);
+	separation_at(s, end, d, here, n);
+	separation_at(s, !end, d, fixed, n);
+	separation_at(s, !end, turned, turning, n);
 	for (int side = 0; side < 2; side++) {
 		const tac_f32w clear = tac_f32w_min(here[side], fixed[side]),
 			       clear_turning =
@@ -513,7 +579,7 @@ INLINE void try_direction(const wide_ends *s, int end, const tac_f32w n[3], cons
 		const tac_m32w better = tac_m32w_and(valid, tac_f32w_lt(best->clearance, clear));
 		for (int i = 0; i < 3; i++)
 			best->normal[i] =
-				tac_f32w_select(better, side ? tac_f32w_neg(n[i]) : n[i], best->normal[i]);
+				tac_f32w_select(better, side ? tac_f32w_neg(d[i]) : d[i], best->normal[i]);
 		best->clearance = tac_f32w_select(better, clear, best->clearance);
 		const tac_m32w better_turning =
 			tac_m32w_and(tac_m32w_and(valid, tac_f32w_lt(best->clearance, clear_turning)),
@@ -524,24 +590,24 @@ INLINE void try_direction(const wide_ends *s, int end, const tac_f32w n[3], cons
 	}
 }
 
-// Tries the directions across an edge of each triangle of the pairs at one end of the sweep.
+// Tries the directions across an edge of each face of the pairs at one end of the sweep.
 INLINE void try_edges(const wide_ends *s, int end, const wide_pair *p, const float turn[3][3],
-		      wide_best *best)
+		      wide_best *best, int n)
 {
 	// All directions first: roots and quotients take long.
-	tac_f32w across[9][3];
-	for (int n = 0; n < 9; n++) {
-		cross3(p->edges_a.along[n / 3], p->edges_b.along[n % 3], across[n]);
-		const tac_f32w square = dot(across[n], across[n]);
+	tac_f32w across[N * N][3];
+	for (int k = 0; k < n * n; k++) {
+		cross3(p->edges_a.along[k / n], p->edges_b.along[k % n], across[k]);
+		const tac_f32w square = dot(across[k], across[k]);
 		const tac_f32w unit = tac_f32w_select(
 			tac_f32w_lt(tac_f32w_splat(CROSS_MIN), square),
 			tac_f32w_div(tac_f32w_splat((float)TAC_AXIS_LENGTH), tac_f32w_sqrt(square)),
 			tac_f32w_splat(0));
 		for (int i = 0; i < 3; i++)
-			across[n][i] = tac_f32w_mul(across[n][i], unit);
+			across[k][i] = tac_f32w_mul(across[k][i], unit);
 	}
-	for (int n = 0; n < 9; n++)
-		try_direction(s, end, across[n], turn, best);
+	for (int k = 0; k < n * n; k++)
+		try_direction(s, end, across[k], turn, best, n);
 }
 
 // The bits of every eight lanes of which one is set: the pairs that are tried together are the same in every
@@ -551,10 +617,9 @@ INLINE unsigned whole_eights(unsigned bits)
 	return (bits & 0xff ? 0xffu : 0) | (bits & 0xff00 ? 0xff00u : 0);
 }
 
-int32_t TAC_SIMD_NAME(tac_pairs_separate_kernel)(const tac_body *moving, const tac_body *fixed,
-						 const tac_swept_motion *sweep, double enough,
-						 double enough_turning, tac_near_pair *pairs, int32_t count,
-						 tac_vec3 *out_directions)
+INLINE int32_t separate(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
+			double enough, double enough_turning, tac_near_pair *pairs, int32_t count,
+			tac_vec3 *out_directions, int n)
 {
 	const tac_swept_motion back = {.start = sweep->end, .end = sweep->start};
 	const motion m[2] = {motion_make(sweep), motion_make(&back)};
@@ -573,19 +638,19 @@ int32_t TAC_SIMD_NAME(tac_pairs_separate_kernel)(const tac_body *moving, const t
 		wide_pair p[2];
 		wide_ends s = {.enough = limit, .charge = charge};
 		for (int e = 0; e < 2; e++) {
-			load_pairs(moving, fixed, some, &m[e], &p[e]);
-			for (int k = 0; k < 3; k++)
+			load_pairs(moving, fixed, some, &m[e], &p[e], n);
+			for (int k = 0; k < n; k++)
 				sub3(p[e].a.v[k], p[e].b.v[0], s.a[e][k]);
 		}
 		wide_best best = {.clearance = tac_f32w_splat(-1e30f)};
-		for (int k = 0; k < 3; k++) {
+		for (int k = 0; k < n; k++)
 			sub3(p[0].b.v[k], p[0].b.v[0], s.b[k]);
-			best.normal[k] = tac_f32w_splat(0);
-		}
+		for (int i = 0; i < 3; i++)
+			best.normal[i] = tac_f32w_splat(0);
 		for (int e = 0; e < 2; e++) {
 			tac_f32w normal[3], offset;
-			find_axes(&p[e], normal, &offset);
-			try_direction(&s, e, normal, (const float(*)[3])turn[e], &best);
+			axes_of(&p[e], normal, &offset, n);
+			try_direction(&s, e, normal, (const float(*)[3])turn[e], &best, n);
 		}
 		const tac_m32w left =
 			tac_m32w_and(first_lanes(lanes), tac_m32w_not(tac_f32w_lt(limit, best.clearance)));
@@ -593,7 +658,7 @@ int32_t TAC_SIMD_NAME(tac_pairs_separate_kernel)(const tac_body *moving, const t
 			const tac_m32w tried = tac_m32w_from_bits(whole_eights(tac_m32w_movemask(left)));
 			wide_best other = best;
 			for (int e = 0; e < 2; e++)
-				try_edges(&s, e, &p[e], (const float(*)[3])turn[e], &other);
+				try_edges(&s, e, &p[e], (const float(*)[3])turn[e], &other, n);
 			for (int k = 0; k < 3; k++)
 				best.normal[k] = tac_f32w_select(tried, other.normal[k], best.normal[k]);
 			best.clearance = tac_f32w_select(tried, other.clearance, best.clearance);
@@ -612,11 +677,18 @@ int32_t TAC_SIMD_NAME(tac_pairs_separate_kernel)(const tac_body *moving, const t
 	return with_edges;
 }
 
-int32_t TAC_SIMD_NAME(tac_pairs_cull_by_axes_kernel)(const tac_body *moving, const tac_body *fixed,
-						     const tac_swept_motion *sweep, double threshold,
-						     const tac_near_pair *pairs,
-						     const tac_separating_axes *axes, int32_t count,
-						     tac_near_pair *out_pairs)
+int32_t TAC_SIMD_NAME(tac_pairs_separate_kernel)(const tac_body *moving, const tac_body *fixed,
+						 const tac_swept_motion *sweep, double enough,
+						 double enough_turning, tac_near_pair *pairs, int32_t count,
+						 tac_vec3 *out_directions)
+{
+	return WITH_VERTICES(separate, moving, fixed, sweep, enough, enough_turning, pairs, count,
+			     out_directions);
+}
+
+INLINE int32_t cull_by_axes(const tac_body *moving, const tac_body *fixed, const tac_swept_motion *sweep,
+			    double threshold, const tac_near_pair *pairs, const tac_separating_axes *axes,
+			    int32_t count, tac_near_pair *out_pairs, int n)
 {
 	const motion m = motion_make(sweep);
 	const tac_f32w pad = tac_f32w_splat((float)(ROUNDING * sweep_size(moving, fixed, sweep))),
@@ -624,10 +696,10 @@ int32_t TAC_SIMD_NAME(tac_pairs_cull_by_axes_kernel)(const tac_body *moving, con
 	int32_t kept = 0;
 	for (int32_t from = 0; from < count; from += LANES) {
 		wide_axes p;
-		load_axes(axes, from, &p);
-		tac_f32w clear = separation(&p, m.R0, m.t0);
+		load_axes(axes, from, &p, n);
+		tac_f32w clear = separation(&p, m.R0, m.t0, n);
 		if (!sweep->stationary)
-			clear = tac_f32w_min(clear, separation(&p, m.R1, m.t1));
+			clear = tac_f32w_min(clear, separation(&p, m.R1, m.t1, n));
 		clear = tac_f32w_sub(clear, pad);
 		tac_m32w near = tac_m32w_not(tac_f32w_lt(limit, clear));
 		unsigned keep = tac_m32w_movemask(tac_m32w_and(near, first_lanes(count - from)));
@@ -641,4 +713,13 @@ int32_t TAC_SIMD_NAME(tac_pairs_cull_by_axes_kernel)(const tac_body *moving, con
 		}
 	}
 	return kept;
+}
+
+int32_t TAC_SIMD_NAME(tac_pairs_cull_by_axes_kernel)(const tac_body *moving, const tac_body *fixed,
+						     const tac_swept_motion *sweep, double threshold,
+						     const tac_near_pair *pairs,
+						     const tac_separating_axes *axes, int32_t count,
+						     tac_near_pair *out_pairs)
+{
+	return WITH_VERTICES(cull_by_axes, moving, fixed, sweep, threshold, pairs, axes, count, out_pairs);
 }

@@ -1,5 +1,5 @@
-// The inside of a context of sweeps, contacts and certificates (collision/sweep.h): the pairs of triangles
-// near the last pose, an axis that separates each, and the count of work.
+// The inside of a context of sweeps, contacts and certificates (collision/sweep.h): the pairs of faces near
+// the last pose, an axis that separates each, and the count of work.
 #ifndef TAC_COLLISION_CONTINUOUS_SWEEP_CONTEXT_H
 #define TAC_COLLISION_CONTINUOUS_SWEEP_CONTEXT_H
 
@@ -15,10 +15,10 @@
 extern "C" {
 #endif
 
-#define TAC_SWEEP_PAIRS_MAX  4096 // pairs of triangles that a context remembers
+#define TAC_SWEEP_PAIRS_MAX  4096 // pairs of faces that a context remembers
 #define TAC_SWEEP_PLANES_MAX 1024 // planes that it remembers
 
-// A pair of triangles that may be near: positions in the bodies' triangle arrays.
+// A pair of faces that may be near: the positions of their first triangles in the bodies' arrays.
 typedef struct tac_near_pair {
 	int32_t moving, fixed;
 	float clearance; // a lower bound of their distance, m; 0 or less when nothing is known
@@ -29,14 +29,15 @@ typedef struct tac_near_pair {
 // the rows below from starting in the same set of a cache.
 #define TAC_AXES_ROOM (TAC_SWEEP_PAIRS_MAX + TAC_SIMD_LANES_MAX)
 
-// The listed pairs side by side. Each has an axis from the fixed to the moving triangle, in the fixed frame,
-// that separated them at the pose of the list; zero where none was found. At another pose one product with
-// each vertex shows how far it still separates them.
+// The listed pairs side by side. Each has an axis from the fixed to the moving face, in the fixed frame, that
+// separated them at the pose of the list; zero where none was found. At another pose one product with each
+// vertex shows how far it still separates them.
 typedef struct tac_separating_axes {
 	float normal[3][TAC_AXES_ROOM];
-	float offset[TAC_AXES_ROOM]; // the support of the fixed triangle along the axis
-	float vertex[3][3]
-		    [TAC_AXES_ROOM]; // of the moving triangle, by vertex and coordinate, in its own frame
+	float offset[TAC_AXES_ROOM]; // the support of the fixed face along the axis
+	// Of the moving face, by vertex and coordinate, in its own frame. Only where a body has faces of two
+	// triangles is the fourth one set.
+	float vertex[TAC_FACE_VERTICES][3][TAC_AXES_ROOM];
 } tac_separating_axes;
 
 // The length of an axis: rounding must not make it longer than 1.
@@ -52,7 +53,7 @@ typedef struct tac_pair_bounds8 {
 	float normal[3][TAC_BODY_WIDTH], slab_offset[TAC_BODY_WIDTH], slab_half[TAC_BODY_WIDTH];
 	float along[3][TAC_BODY_WIDTH], along_half[TAC_BODY_WIDTH], side_radius[TAC_BODY_WIDTH];
 	float stray[TAC_BODY_WIDTH];
-	float vertex[TAC_LEAF_VERTICES][3][TAC_BODY_WIDTH]; // of a leaf, relative to the centre
+	float vertex[TAC_FACE_VERTICES][3][TAC_BODY_WIDTH]; // of a leaf, relative to the centre
 	float size[TAC_BODY_WIDTH];                         // the sum of the half sides of the box at rest
 } tac_pair_bounds8;
 

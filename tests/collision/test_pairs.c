@@ -191,11 +191,14 @@ static bool add_pair(void *user, int32_t moving, int32_t fixed)
 	return true;
 }
 
-static bool add_pairs(void *user, tac_near_pair *some, int32_t count)
+// Brute force: the triangles of the face at a position. Returns how many.
+static int ref_face(const mesh_body *b, int32_t at, const ref_pose *T, ref_triangle out[2])
 {
-	for (int32_t i = 0; i < count; i++)
-		add_pair(user, some[i].moving, some[i].fixed);
-	return true;
+	int32_t with = b->body->partners ? b->body->partners[at] : -1;
+	out[0] = ref_load(b->mesh, b->body->triangles[at].id, T);
+	if (with >= 0)
+		out[1] = ref_load(b->mesh, b->body->triangles[with].id, T);
+	return with >= 0 ? 2 : 1;
 }
 
 static pair_list pair_list_make(const mesh_body *moving, const mesh_body *fixed)
@@ -230,7 +233,7 @@ static void assert_contains_near(const pair_list *l, uint8_t *near, int32_t colu
 		TEST_ASSERT_FALSE_MESSAGE(near[i], "a pair that comes within reach is not listed");
 }
 
-// Two bodies with room for the lists of their pairs.
+// Two bodies with room for the lists of their pairs. Pairs of faces are listed by all of their triangles.
 typedef struct fixture {
 	const mesh_body *moving, *fixed;
 	pair_list l, first; // of a variant, and of the scalar one
@@ -258,6 +261,44 @@ static void fixture_free(fixture *b)
 	free(b->l.pairs);
 	free(b->first.pairs);
 	free(b->near);
+}
+
+// Adds all pairs of triangles of a pair of faces.
+static bool add_face_pair(void *user, int32_t moving, int32_t fixed)
+{
+	fixture *b = user;
+	const int32_t *with_a = b->moving->body->partners, *with_c = b->fixed->body->partners,
+		      a[2] = {moving, with_a ? with_a[moving] : -1},
+		      c[2] = {fixed, with_c ? with_c[fixed] : -1};
+	for (int k = 0; k < 4; k++) {
+		if (a[k / 2] >= 0 && c[k % 2] >= 0)
+			add_pair(&b->l, a[k / 2], c[k % 2]);
+	}
+	return true;
+}
+
+static bool add_pairs(void *user, tac_near_pair *some, int32_t count)
+{
+	for (int32_t i = 0; i < count; i++)
+		add_face_pair(user, some[i].moving, some[i].fixed);
+	return true;
+}
+
+// Whether brute force found triangles of a pair of faces near.
+static bool is_near(const fixture *b, const tac_near_pair *p)
+{
+	const int32_t *with[2] = {b->moving->body->partners, b->fixed->body->partners};
+	bool near = false;
+	for (int k = 0; k < 4; k++) {
+		const int32_t i = k / 2 == 0 ? p->moving
+				  : with[0]  ? with[0][p->moving]
+					     : -1,
+			      j = k % 2 == 0 ? p->fixed
+				  : with[1]  ? with[1][p->fixed]
+					     : -1;
+		near = near || (i >= 0 && j >= 0 && b->near[i * b->fixed->mesh->triangle_count + j]);
+	}
+	return near;
 }
 
 static void fixture_find_near(fixture *b, const motion *m, double reach)
@@ -353,8 +394,8 @@ static void descend_in_slices(fixture *b, const motion *m, int64_t slice, tac_ne
 	descent.top = 0;
 	do
 		tac_sweep_context_set_work_limit(&context, slice * TAC_WORK_NARROW_PAIR);
-	while (!tac_pairs_visit_with_box(b->moving->body, b->fixed->body, &m->sweep, &m->reach, add_pair,
-					 &b->l, &context, out, &descent) &&
+	while (!tac_pairs_visit_with_box(b->moving->body, b->fixed->body, &m->sweep, &m->reach, add_face_pair,
+					 b, &context, out, &descent) &&
 	       calls++ < 1000000);
 	TEST_ASSERT_TRUE(descent.top == 0 && (slice > 0 || calls == 1));
 }
@@ -560,13 +601,17 @@ static clearance clearance_of(const fixture *b, const ref_pose ends[2], int32_t 
 {
 	real lo[2] = {HUGE_VALL, HUGE_VALL}, hi[2] = {-HUGE_VALL, -HUGE_VALL};
 	clearance c = {.distance = HUGE_VALL};
-	ref_triangle t = ref_load(b->fixed->mesh, b->fixed->body->triangles[fixed].id, NULL);
+	ref_triangle a[2], t[2];
+	const int count = ref_face(b->fixed, fixed, NULL, t);
 	for (int end = 0; end < 2; end++) {
-		ref_triangle a = ref_load(b->moving->mesh, b->moving->body->triangles[moving].id, &ends[end]);
-		heights(&a, &t, &lo[0], &hi[0]);
-		heights(&t, &a, &lo[1], &hi[1]);
-		real squared = ref_triangles(a.v, t.v);
-		c.distance = ref_min(c.distance, squared < 0 ? 0 : sqrtl(squared));
+		const int moving_count = ref_face(b->moving, moving, &ends[end], a);
+		for (int k = 0; k < moving_count * count; k++) {
+			const ref_triangle *of_a = &a[k / count], *of_t = &t[k % count];
+			heights(of_a, &t[0], &lo[0], &hi[0]);
+			heights(of_t, &a[0], &lo[1], &hi[1]);
+			real squared = ref_triangles(of_a->v, of_t->v);
+			c.distance = ref_min(c.distance, squared < 0 ? 0 : sqrtl(squared));
+		}
 	}
 	c.by_fixed = ref_max(lo[0], -hi[0]);
 	c.by_moving = ref_max(lo[1], -hi[1]);
@@ -650,9 +695,7 @@ static void planes_cull_only_separated_pairs(void)
 				bool is_kept = at < b.first.count && out->moving == p->moving &&
 					       out->fixed == p->fixed;
 				at += is_kept;
-				TEST_ASSERT_TRUE(
-					is_kept ||
-					!b.near[p->moving * b.fixed->mesh->triangle_count + p->fixed]);
+				TEST_ASSERT_TRUE(is_kept || !is_near(&b, p));
 			}
 		}
 		free(all.pairs);
@@ -660,6 +703,18 @@ static void planes_cull_only_separated_pairs(void)
 	}
 	TEST_ASSERT_GREATER_THAN(400 * ROUNDS, kept);
 	TEST_ASSERT_GREATER_THAN(400 * ROUNDS, dropped);
+}
+
+// The distance of a pair at a pose, by brute force.
+static real distance_at(const fixture *b, const ref_pose *T, const tac_near_pair *p)
+{
+	ref_triangle a[2], c[2];
+	const int count_a = ref_face(b->moving, p->moving, T, a),
+		  count = ref_face(b->fixed, p->fixed, NULL, c);
+	real least = HUGE_VALL;
+	for (int k = 0; k < count_a * count; k++)
+		least = ref_min(least, ref_triangles(a[k / count].v, c[k % count].v));
+	return least > 0 ? sqrtl(least) : 0;
 }
 
 // Whether the lines a b and c d come closest between their ends, and the square of their distance there.
@@ -678,27 +733,84 @@ static real point_triangle(ref_vec p, const ref_vec *t)
 	return ref_min(edges, ref_point_face(p, t));
 }
 
-// The features, of those that are examined at the two triangles, that are within the margin.
+// The vertices of a face, in the order of its edges. Returns how many.
+static int ref_vertices(const mesh_body *b, int32_t at, const ref_pose *T, ref_vec out[4])
+{
+	const tac_body_face *f = &b->body->faces[at];
+	const tac_vec3 v[4] = {f->vertex[0], f->vertex[1], f->vertex[2], f->fourth};
+	for (int k = 0; k < 4; k++)
+		out[k] = T ? ref_place(T, v[k]) : (ref_vec){v[k].x, v[k].y, v[k].z};
+	return b->body->partners && b->body->partners[at] >= 0 ? 4 : 3;
+}
+
+static real point_face(ref_vec p, const ref_triangle *triangles, int count)
+{
+	real least = point_triangle(p, triangles[0].v);
+	return count > 1 ? ref_min(least, point_triangle(p, triangles[1].v)) : least;
+}
+
+// The features, of those that are examined at the two faces, that are within the margin.
 static unsigned ref_features(const fixture *b, const ref_pose *T, const tac_near_pair *p, real margin)
 {
-	const tac_body_triangle *ta = &b->moving->body->triangles[p->moving],
-				*tb = &b->fixed->body->triangles[p->fixed];
-	ref_triangle a = ref_load(b->moving->mesh, ta->id, T), c = ref_load(b->fixed->mesh, tb->id, NULL);
+	const tac_body_face *fa = &b->moving->body->faces[p->moving], *fb = &b->fixed->body->faces[p->fixed];
+	ref_triangle a[2], c[2];
+	const int count_a = ref_face(b->moving, p->moving, T, a),
+		  count_c = ref_face(b->fixed, p->fixed, NULL, c);
+	ref_vec u[4], w[4];
+	const int n = ref_vertices(b->moving, p->moving, T, u), m = ref_vertices(b->fixed, p->fixed, NULL, w);
 	unsigned near = 0;
-	for (int k = 0; k < 3; k++) {
-		if (ta->vertices >> k & 1 && point_triangle(a.v[k], c.v) <= margin * margin)
+	for (int k = 0; k < 4; k++) {
+		if (fa->vertices >> k & 1 && point_face(u[k], c, count_c) <= margin * margin)
 			near |= 1u << k;
-		if (tb->vertices >> k & 1 && point_triangle(c.v[k], a.v) <= margin * margin)
+		if (fb->vertices >> k & 1 && point_face(w[k], a, count_a) <= margin * margin)
 			near |= 1u << (TAC_FEATURE_BIT_FIXED_VERTEX + k);
-		for (int j = 0; j < 3; j++) {
+		for (int j = 0; j < 4; j++) {
 			real square;
-			if (ta->edges >> k & 1 && tb->edges >> j & 1 &&
-			    lines_between(a.v[k], a.v[(k + 1) % 3], c.v[j], c.v[(j + 1) % 3], &square) &&
+			if (fa->edges >> k & 1 && fb->edges >> j & 1 &&
+			    lines_between(u[k], u[(k + 1) % n], w[j], w[(j + 1) % m], &square) &&
 			    square <= margin * margin)
-				near |= 1u << (TAC_FEATURE_BIT_EDGES + 3 * k + j);
+				near |= 1u << (TAC_FEATURE_BIT_EDGES + 4 * k + j);
 		}
 	}
 	return near;
+}
+
+static bool same_place(tac_vec3 a, tac_vec3 b)
+{
+	return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+// Every feature that is examined at a triangle is examined once at its face, and no other is.
+static void faces_have_the_features_of_their_triangles(void)
+{
+	int quadrilaterals = 0;
+	for (int i = 0; i < BODIES; i++) {
+		const tac_body *body = bodies[i].body;
+		for (int32_t at = 0; at < bodies[i].mesh->triangle_count; at++) {
+			const tac_body_face *f = &body->faces[at];
+			const tac_vec3 v[4] = {f->vertex[0], f->vertex[1], f->vertex[2], f->fourth};
+			const int32_t with = body->partners ? body->partners[at] : -1;
+			const int n = with >= 0 ? 4 : 3;
+			TEST_ASSERT_TRUE(with < 0 || body->partners[with] == at);
+			quadrilaterals += with >= 0;
+			unsigned vertices = 0, edges = 0;
+			for (int k = 0; k < (with >= 0 ? 6 : 3); k++) {
+				const tac_body_triangle *t = &body->triangles[k < 3 ? at : with];
+				const tac_vec3 from = t->vertex[k % 3], to = t->vertex[(k + 1) % 3];
+				for (int c = 0; c < n; c++) {
+					const bool here = same_place(v[c], from);
+					vertices |= (unsigned)(here && t->vertices >> k % 3 & 1) << c;
+					edges |= (unsigned)(here && same_place(v[(c + 1) % n], to) &&
+							    t->edges >> k % 3 & 1)
+						 << c;
+				}
+			}
+			TEST_ASSERT_EQUAL_HEX(vertices, f->vertices);
+			TEST_ASSERT_EQUAL_HEX(edges, f->edges);
+			TEST_ASSERT_TRUE(body->bulge <= 1e-6 * body->radius);
+		}
+	}
+	TEST_ASSERT_GREATER_THAN(100, quadrilaterals);
 }
 
 // No feature within the margin is missed, no bound exceeds the distance, and few other features are marked.
@@ -708,7 +820,7 @@ static void near_features_are_marked(void)
 	int64_t marked = 0, near = 0, possible = 0;
 	for (int k = 0; k < PAIRS; k++) {
 		fixture b = fixture_make(k);
-		uint16_t *first = malloc((size_t)b.total * sizeof *first),
+		uint32_t *first = malloc((size_t)b.total * sizeof *first),
 			 *features = malloc((size_t)b.total * sizeof *features);
 		for (int round = 0; round < ROUNDS / 4; round++) {
 			motion m = random_motion(&rng, b.moving, b.fixed, AT_REST);
@@ -732,13 +844,7 @@ static void near_features_are_marked(void)
 			}
 			for (int32_t i = 0; i < b.first.count; i++) {
 				const tac_near_pair *p = &b.first.pairs[i];
-				ref_triangle a = ref_load(b.moving->mesh,
-							  b.moving->body->triangles[p->moving].id, &T),
-					     c = ref_load(b.fixed->mesh,
-							  b.fixed->body->triangles[p->fixed].id, NULL);
-				real bound = (real)p->clearance;
-				TEST_ASSERT_TRUE_MESSAGE(bound <= 0 ||
-								 bound * bound <= ref_triangles(a.v, c.v),
+				TEST_ASSERT_TRUE_MESSAGE(p->clearance <= distance_at(&b, &T, p),
 							 "the bound exceeds the distance");
 				unsigned expected = ref_features(&b, &T, p, (real)m.reach);
 				TEST_ASSERT_EQUAL_HEX_MESSAGE(0, expected & ~(unsigned)first[i],
@@ -754,15 +860,6 @@ static void near_features_are_marked(void)
 	}
 	TEST_ASSERT_GREATER_THAN(ROUNDS * 5, near);
 	TEST_ASSERT_GREATER_THAN(marked, 3 * near + possible / 50);
-}
-
-// The distance of a pair at a pose, by brute force.
-static real distance_at(const fixture *b, const ref_pose *T, const tac_near_pair *p)
-{
-	ref_triangle a = ref_load(b->moving->mesh, b->moving->body->triangles[p->moving].id, T),
-		     c = ref_load(b->fixed->mesh, b->fixed->body->triangles[p->fixed].id, NULL);
-	real square = ref_triangles(a.v, c.v);
-	return square > 0 ? sqrtl(square) : 0;
 }
 
 // Each pair of `all` is either in `kept`, in the same order and with a bound up to its distance at each of
@@ -843,7 +940,8 @@ static void cull_with_every_variant(axes_fixture *f, const tac_drigid *at, doubl
 		const size_t bytes = (size_t)l->count * sizeof(float);
 		for (int n = 0; n < 3 && bytes > 0; n++) {
 			TEST_ASSERT_EQUAL_MEMORY(f->axes[0]->normal[n], axes->normal[n], bytes);
-			for (int v = 0; v < 3; v++)
+			const bool quadrilaterals = b->moving->body->partners || b->fixed->body->partners;
+			for (int v = 0; v < 3 + quadrilaterals; v++)
 				TEST_ASSERT_EQUAL_MEMORY(f->axes[0]->vertex[v][n], axes->vertex[v][n], bytes);
 		}
 		if (bytes > 0)
@@ -886,9 +984,7 @@ static void axes_cull_only_separated_pairs(void)
 				bool is_kept =
 					n < f.first.count && o->moving == p->moving && o->fixed == p->fixed;
 				n += is_kept;
-				TEST_ASSERT_TRUE(
-					is_kept ||
-					!b->near[p->moving * b->fixed->mesh->triangle_count + p->fixed]);
+				TEST_ASSERT_TRUE(is_kept || !is_near(b, p));
 				// A pair that moved less than its clearance is culled.
 				bool must = m.kind == AT_REST && (double)p->clearance > threshold + moved;
 				must_go += must;
@@ -905,12 +1001,13 @@ static void axes_cull_only_separated_pairs(void)
 // How far the direction separates a pair at a pose, by brute force.
 static real separation_at(const fixture *b, const ref_pose *T, const tac_near_pair *p, tac_vec3 direction)
 {
-	const ref_triangle a = ref_load(b->moving->mesh, b->moving->body->triangles[p->moving].id, T),
-			   c = ref_load(b->fixed->mesh, b->fixed->body->triangles[p->fixed].id, NULL);
+	ref_vec u[4], w[4];
+	ref_vertices(b->moving, p->moving, T, u);
+	ref_vertices(b->fixed, p->fixed, NULL, w);
 	const ref_vec n = {direction.x, direction.y, direction.z};
 	real least = HUGE_VALL;
-	for (int i = 0; i < 9; i++)
-		least = ref_min(least, ref_dot(n, ref_sub(a.v[i / 3], c.v[i % 3])));
+	for (int i = 0; i < 16; i++)
+		least = ref_min(least, ref_dot(n, ref_sub(u[i / 4], w[i % 4])));
 	return least / sqrtl(ref_dot(n, n));
 }
 
@@ -1030,7 +1127,7 @@ static void context_lists_all_near_pairs(void)
 						  .fixed_threshold = reach + bend,
 						  .moving_threshold = reach + bend,
 						  .visit = add_pairs,
-						  .user = &b.l,
+						  .user = &b,
 						  .limit = step % 3 == 2 && m.kind == AT_REST ? 40 : 0};
 			b.l.count = 0;
 			do
@@ -1043,7 +1140,9 @@ static void context_lists_all_near_pairs(void)
 			TEST_ASSERT_TRUE(search.limit > 0 || served == reach);
 			if (search.limit > 0 && step % 5 != 4) {
 				// A reach of 0: more pairs than the limit have no clearance.
-				TEST_ASSERT_TRUE(b.l.count <= 40 || served == 0);
+				const bool quadrilaterals =
+					b.moving->body->partners || b.fixed->body->partners;
+				TEST_ASSERT_TRUE(b.l.count <= (quadrilaterals ? 160 : 40) || served == 0);
 				limited += served > 0 && served < reach;
 			}
 			overflowed += step % 5 != 4 && !tac_sweep_context_covers(&context, &m.sweep, reach);
@@ -1119,8 +1218,7 @@ static void list_is_complete_up_to_the_reach_it_claims(void)
 			const tac_dvec3 v = tac_dvec3_make(0.02 * tac_rng_f64(&rng), 0, 0);
 			pose = tac_swept_motion_make(at, tac_sweep_translated(&at, v, 1), 0, 0);
 		}
-		tac_near_pair room[256];
-		pair_list l = {0, 256, room};
+		fixture b = fixture_of(&bar, &fixed);
 		tac_pair_search search = {.moving = bar.body,
 					  .fixed = fixed.body,
 					  .sweep = &pose,
@@ -1128,7 +1226,7 @@ static void list_is_complete_up_to_the_reach_it_claims(void)
 					  .fixed_threshold = needed,
 					  .moving_threshold = needed,
 					  .visit = add_pairs,
-					  .user = &l};
+					  .user = &b};
 		tac_sweep_context_reset(&context);
 		tac_sweep_context_bind(&context, bar.body, fixed.body);
 		TEST_ASSERT_TRUE(tac_pair_search_run(&search, &context, NULL));
@@ -1157,6 +1255,7 @@ static void list_is_complete_up_to_the_reach_it_claims(void)
 			close += is_close && !is_outside;
 			outside += is_close && is_outside;
 		}
+		fixture_free(&b);
 		tac_body_destroy(&bar.body);
 		tac_mesh_destroy(&bar.mesh);
 	}
@@ -1177,6 +1276,7 @@ int main(void)
 	RUN_TEST(a_peg_in_its_hole_is_near_nothing_within_its_play);
 	RUN_TEST(near_box_contains_every_near_triangle);
 	RUN_TEST(planes_cull_only_separated_pairs);
+	RUN_TEST(faces_have_the_features_of_their_triangles);
 	RUN_TEST(near_features_are_marked);
 	RUN_TEST(axes_cull_only_separated_pairs);
 	RUN_TEST(directions_separate_pairs_at_both_ends);
