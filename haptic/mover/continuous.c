@@ -271,7 +271,7 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 		tac_sco_stop_obstacles(sco);
 		return o;
 	}
-	if (made < 1) {
+	if (made < 1 && !p->proof.unfinished) {
 		tac_sco_observe_substep(sco, SCO_TRUST_SHORTENED, made * p->travel);
 		tick->shortened = true;
 	}

@@ -58,7 +58,8 @@ void tac_sco_observe_step(tac_sco *sco)
 	const bool starved = tick->travel_m == 0 && tick->work.spent;
 	observe_pace(sco);
 	sco->adapted.starved_steps = starved ? sco->adapted.starved_steps + 1 : 0;
-	set_trust(sco, SCO_GROWTH * tick->travel_m);
+	if (tick->outcome != TAC_SCO_LIST_ENDS)
+		set_trust(sco, SCO_GROWTH * tick->travel_m);
 }
 
 void tac_sco_observe_device(tac_sco *sco, double travel_m)
