@@ -40,6 +40,17 @@
 #define LIST_LATE   3.0
 // The smallest part of a list that is prepared at once.
 #define LIST_AHEAD_WORK 1000
+// A list that is prepared while so many motions come leads this many times as far; it may take this many
+// times the work of the last one.
+#define LIST_OUTLASTS 2.0
+#define LIST_GROWTH   1.5
+// How far a list reaches around a body at rest beyond what a search there needs, m, with at most so many
+// pairs: for the first motions of a hand that sets off. One that reaches this fraction of it will do. A body
+// that moves less than LIST_AT_REST between two steps, m, is at rest.
+#define LIST_REST        1.5e-3
+#define LIST_REST_PAIRS  2400
+#define LIST_REST_ENOUGH 0.8
+#define LIST_AT_REST     1e-7
 
 static tac_pairs_visit_with_box_fn *const visit_kernels[TAC_SIMD_COUNT] =
 	TAC_SIMD_TABLE(tac_pairs_visit_kernel);
@@ -407,20 +418,26 @@ static tac_dvec3 dvec3_from_floats(const float v[3])
 	return tac_dvec3_make((double)v[0], (double)v[1], (double)v[2]);
 }
 
-// Begins a list: from the start of the sweep, along the last motion, as far as the last list showed to be
-// cheap. Until it is complete, the near box is that of the whole body.
-static void begin_list(const tac_swept_motion *sweep, double reach, tac_sweep_context *context)
+// How many times as long as the last motion the way of a list is: as far as the last list showed to be cheap,
+// and at least as asked for.
+static double stretch_of(const tac_sweep_context *context, double least)
+{
+	const double turn = tac_dvec3_length(context->ahead_w), s = fmax(least, context->stretch),
+		     turn_max = context->moving->narrow ? LIST_TURN_NARROW : LIST_TURN;
+	if (turn > LIST_TURN_MAX)
+		return 0;
+	return s * turn > turn_max ? fmax(1, turn_max / turn) : s;
+}
+
+// Begins a list: from the start of the sweep, along the last motion, `stretch` times as far. Until it is
+// complete, the near box is that of the whole body.
+static void begin_list(const tac_swept_motion *sweep, double reach, double stretch,
+		       tac_sweep_context *context)
 {
 	tac_pair_list *list = list_in_making(context);
-	double turn = tac_dvec3_length(context->ahead_w), s = fmax(1, context->stretch);
-	const double turn_max = context->moving->narrow ? LIST_TURN_NARROW : LIST_TURN;
-	if (s * turn > turn_max)
-		s = fmax(1, turn_max / turn);
-	if (turn > LIST_TURN_MAX)
-		s = 0;
 	list->pose = sweep->start;
-	list->v = tac_dvec3_scale(context->ahead_v, s);
-	list->w = tac_dvec3_scale(context->ahead_w, s);
+	list->v = tac_dvec3_scale(context->ahead_v, stretch);
+	list->w = tac_dvec3_scale(context->ahead_w, stretch);
 	list->reach = list->far_reach = reach;
 	list->without = sweep->without;
 	list->near_lo = tac_dvec3_splat(HUGE_VAL);
@@ -478,7 +495,8 @@ static bool continue_list(const tac_body *moving, const tac_body *fixed, tac_swe
 		list_in_making(context)->reach = 0;
 		context->last_list_work = context->list_work;
 		context->list_life = context->spare_reach = 0;
-		adapt_stretch(context);
+		if (!way.stationary)
+			adapt_stretch(context);
 	}
 	return list->found >= 0 || list->pair_count < TAC_SWEEP_PAIRS_MAX;
 }
@@ -491,7 +509,7 @@ static bool make_list(const tac_body *moving, const tac_body *fixed, const tac_s
 {
 	const double wanted = fmax(needed, context->pose_reach);
 	if (!(least <= reach_during(context, list_in_making(context), sweep)))
-		begin_list(sweep, target_reach(context, wanted), context);
+		begin_list(sweep, target_reach(context, wanted), stretch_of(context, 1), context);
 	for (int i = 0; i < LIST_TRIES && tac_sweep_context_work_left(context) > 0; i++) {
 		if (continue_list(moving, fixed, context))
 			return true;
@@ -502,7 +520,7 @@ static bool make_list(const tac_body *moving, const tac_body *fixed, const tac_s
 		// there would be no room for any reach, and no list from then on.
 		if (i > 0 && sweep->stationary)
 			context->ahead_v = context->ahead_w = tac_dvec3_zero();
-		begin_list(sweep, LIST_REACH_MIN * (i == 0 ? wanted : needed), context);
+		begin_list(sweep, LIST_REACH_MIN * (i == 0 ? wanted : needed), stretch_of(context, 1), context);
 	}
 	return tac_sweep_context_work_left(context) <= 0;
 }
@@ -524,6 +542,31 @@ static double motions_left(tac_sweep_context *context, const tac_drigid *T, doub
 	return spare < before ? fmin(left, spare / (before - spare)) : left;
 }
 
+// Goes on with the list in the making, with at most so much work. Without room for its pairs it is dropped:
+// the query that needs one makes a shorter one.
+static void prepare_part(tac_sweep_context *context, int64_t part)
+{
+	const int64_t limit = context->work_limit, share = context->work + part;
+	if (limit == 0 || share < limit)
+		context->work_limit = share;
+	if (!continue_list(context->moving, context->fixed, context)) {
+		record_density(context, list_in_making(context));
+		list_in_making(context)->reach = 0;
+	}
+	context->work_limit = limit;
+}
+
+// Makes a list around a body at rest that serves its first motions, whichever way they lead.
+static void prepare_rest(tac_sweep_context *context, const tac_swept_motion *here, double covered)
+{
+	const double wanted = fmin(context->pose_reach + LIST_REST, reach_for_pairs(context, LIST_REST_PAIRS));
+	if (!(covered < LIST_REST_ENOUGH * wanted))
+		return;
+	if (!(LIST_REST_ENOUGH * wanted <= reach_during(context, list_in_making(context), here)))
+		begin_list(here, wanted, 0, context);
+	prepare_part(context, LIST_AHEAD_WORK);
+}
+
 void tac_sweep_context_prepare(tac_sweep_context *context, const tac_drigid *T)
 {
 	TAC_ASSERT(context && T);
@@ -532,25 +575,32 @@ void tac_sweep_context_prepare(tac_sweep_context *context, const tac_drigid *T)
 	tac_swept_motion here = tac_swept_motion_stationary(*T);
 	here.without = list_of(context)->without;
 	const double covered = reach_at(context, list_of(context), T);
+	const tac_drigid before = context->prepared ? context->prepared_at : *T;
+	context->prepared = true;
+	context->prepared_at = *T;
+	// What has come since then, in however many motions, is likely to come again.
+	context->ahead_v = tac_dvec3_sub(T->t, before.t);
+	context->ahead_w = small_turn(&before, T);
+	const bool rests = displacement(context->moving, T, &before) < LIST_AT_REST;
+	if (rests) {
+		prepare_rest(context, &here, covered);
+		return;
+	}
 	const bool is_short = covered < context->pose_reach;
 	const double left = is_short ? LIST_LATE : motions_left(context, T, covered);
 	context->list_life = fmax(context->list_life, left);
-	if (!is_short && left > fmin(LIST_AHEAD, 0.5 * context->list_life))
+	if (!is_short && left > fmax(LIST_AHEAD_MIN + 1, fmin(LIST_AHEAD, 0.5 * context->list_life)))
 		return;
 	if (!(context->pose_reach <= reach_during(context, list_in_making(context), &here))) {
 		if (left < LIST_AHEAD_MIN)
 			return; // too late to spread it
-		begin_list(&here, target_reach(context, context->pose_reach), context);
+		begin_list(&here, target_reach(context, context->pose_reach),
+			   stretch_of(context, LIST_OUTLASTS * left), context);
 	}
-	const int64_t limit = context->work_limit,
-		      part = (int64_t)((double)(context->last_list_work - context->list_work) /
-				       fmax(left, 1));
-	const int64_t share = context->work + (part > LIST_AHEAD_WORK ? part : LIST_AHEAD_WORK);
-	if (limit == 0 || share < limit)
-		context->work_limit = share;
-	if (!continue_list(context->moving, context->fixed, context))
-		list_in_making(context)->reach = 0; // the query that needs it makes a shorter one
-	context->work_limit = limit;
+	const int64_t part =
+		(int64_t)((LIST_GROWTH * (double)context->last_list_work - (double)context->list_work) /
+			  fmax(left, 1));
+	prepare_part(context, part > LIST_AHEAD_WORK ? part : LIST_AHEAD_WORK);
 }
 
 static bool meets_child(const tac_dbox *box, const tac_body_node *node, int k)

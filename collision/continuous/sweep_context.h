@@ -109,6 +109,8 @@ struct tac_sweep_context {
 	double enough;      // a list that reaches so far serves such a search, m; 0: it must reach all
 	double list_life;   // how many motions the list would serve when it was new
 	double spare_reach; // that the list had beyond that when it was last prepared for, m
+	bool prepared;      // it was since the reset
+	tac_drigid prepared_at; // the pose then
 	// Planes of earlier certificates, tried first for the same pair.
 	struct {
 		int32_t moving, fixed; // positions of the triangles plus 1; 0: empty

@@ -106,6 +106,11 @@
 // may take twice as much. Larger: fewer steps in vain, and longer ones. Smaller: where surfaces conform, the
 // SCO may not land for many steps.
 #define SCO_END_SHARE 0.4
+// A step that took more work units than this does not work ahead for the next ones. Larger: the slowest steps
+// take longer. Smaller: more lists are made at once.
+#define SCO_AHEAD_UNITS 200
+// How often a reset works ahead.
+#define SCO_RESET_PARTS 32
 // Triangles, nodes and blocks that a round tool examines for one work unit.
 #define SCO_ROUND_TESTS_PER_UNIT 8
 // Work units of an exact test of two triangles, or of the contacts between them, in the reactive mover.

@@ -332,7 +332,8 @@ void tac_sco_make_substeps(tac_sco *sco)
 	tac_sco_stop_obstacles(sco);
 	if (sco->def.mover == TAC_SCO_REACTIVE)
 		tac_sco_reactive_list(sco, sco->adapted.trust_m + SCO_LIST_GAPS * sco->def.hold_gap_m, false);
-	tac_sco_prepare(sco);
+	if (tick->work.units < SCO_AHEAD_UNITS)
+		tac_sco_prepare(sco, &tick->work);
 	if (goes_on(o))
 		tick->flags |= TAC_SCO_LIMITED;
 	tac_sco_observe_step(sco);

@@ -222,8 +222,8 @@ bool tac_sco_advance_obstacle(tac_sco *sco, tac_sco_obstacle *obstacle);
 bool tac_sco_certify(tac_sco *sco, tac_dtwist t, tac_sco_proof *out_proof);
 // The free fraction of a translation, or of a rotation about the tool's origin: v or w is zero.
 bool tac_sco_sweep(tac_sco *sco, tac_dtwist t, double *out_fraction);
-// Works ahead for the next step, as far as the work that is left allows.
-void tac_sco_prepare(tac_sco *sco);
+// Works ahead for the next step, as far as the work allows.
+void tac_sco_prepare(tac_sco *sco, tac_sco_work *work);
 // The distance to an obstacle at a pose of its own, up to `reach`; 0 if it is not known. For use outside a
 // step.
 double tac_sco_distance(tac_sco *sco, tac_sco_obstacle *obstacle, tac_dpose T_world_object, double reach,

@@ -160,9 +160,8 @@ bool tac_sco_sweep(tac_sco *sco, tac_dtwist t, double *out_fraction)
 	return true;
 }
 
-void tac_sco_prepare(tac_sco *sco)
+void tac_sco_prepare(tac_sco *sco, tac_sco_work *work)
 {
-	tac_sco_work *work = &sco->tick.work;
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end && work->units < work->limit; o++) {
 		const tac_sco_relative r = tac_sco_relative_motion(sco, o, tac_dtwist_zero());
 		if (!is_far(sco, o, &r, sco->def.trust_max_m) && o->geometry->prepare)

@@ -311,6 +311,9 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 		sco->fault_flags = 0;
 	else
 		sco->reset_unfinished = work.spent;
+	// The first step is no slower than the others.
+	for (int i = 0; i < SCO_RESET_PARTS && !sco->fault_flags && sco->def.mover == TAC_SCO_CONTINUOUS; i++)
+		tac_sco_prepare(sco, &work);
 	return !sco->fault_flags;
 }
 
