@@ -238,7 +238,7 @@ static tac_sco_outcome prove(tac_sco *sco, substep *p)
 	}
 	if (tick->rolling && p->proof.fraction < 1)
 		return stop_roll(sco, SCO_SHRINK * p->proof.fraction * p->travel);
-	if (p->proof.fraction < SCO_MIN_PROVED && tac_sco_inject(sco, &p->proof, p->twist)) {
+	if (p->proof.fraction < SCO_MIN_PROVED && tac_sco_inject(sco, &p->proof)) {
 		tick->injections++;
 		tick->work.count[SCO_SUBSTEP]--; // the same substep is solved again
 		return TAC_SCO_INJECTED;

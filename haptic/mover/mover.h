@@ -36,7 +36,7 @@ typedef struct tac_sco_unit_row {
 // An object of the def and what the movers keep of it.
 typedef struct tac_sco_obstacle {
 	const tac_sco_geometry *geometry; // NULL: the tool passes through it, and it is always hidden
-	void *memory;                     // of the geometry
+	tac_sco_memory *memory;           // of the geometry
 	const tac_shape *shape;           // for the collider; NULL: it is not asked about this object
 	double radius_m;     // the largest distance of its points from its origin; HUGE_VAL: not known
 	double ask_within_m; // of the tool's origin: further away, the shapes' bounding spheres are apart
@@ -232,9 +232,8 @@ double tac_sco_distance(tac_sco *sco, tac_sco_obstacle *obstacle, tac_dpose T_wo
 // `work->spent`, when the nodes of the step are used up; if the same is asked next, the query goes on.
 tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dpose T_object_tool,
 			    tac_query_mode mode, tac_sco_work *work);
-// Adds what ended the proof of the motion `t` to the contacts of the next solution. False if it is there
-// already or does not fit.
-bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof, tac_dtwist t);
+// Adds what ended a proof to the contacts of the next solution. False if it is there already or does not fit.
+bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof);
 
 // --- constraints (constraints.c) ---
 

@@ -91,7 +91,7 @@ static tac_sco_proof prove_obstacle(tac_sco *sco, const tac_sco_obstacle *o, tac
 	// The distance that a proved motion of a round tool keeps from what is not listed.
 	const double zone = sco->tick.rolling ? SCO_ROUND_SLACK_GAPS : 1 - SCO_ROUND_SLACK_GAPS;
 	if (is_far(sco, o, &r, sco->def.hold_gap_m))
-		return (tac_sco_proof){1, false, -1, -1, -1};
+		return (tac_sco_proof){.fraction = 1};
 	return o->geometry->prove(o->memory, &r, zone * sco->def.hold_gap_m, &sco->tick.work);
 }
 
@@ -99,7 +99,7 @@ bool tac_sco_certify(tac_sco *sco, tac_dtwist t, tac_sco_proof *out_proof)
 {
 	if (!tac_sco_work_admit(&sco->tick.work, SCO_CERTIFICATE))
 		return false;
-	*out_proof = (tac_sco_proof){1, false, -1, -1, -1};
+	*out_proof = (tac_sco_proof){.fraction = 1};
 	for (int32_t i = 0; i < sco->def.object_count && out_proof->fraction > 0; i++) {
 		tac_sco_proof proof = prove_obstacle(sco, &sco->obstacles[i], t);
 		proof.object = i;
@@ -198,20 +198,15 @@ tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *o, tac_dpose T
 	return answer;
 }
 
-bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof, tac_dtwist t)
+bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof)
 {
-	if (proof->object < 0 || sco->injected_count >= SCO_MAX_INJECTED)
-		return false;
-	const tac_sco_obstacle *o = &sco->obstacles[proof->object];
-	const tac_sco_relative r = tac_sco_relative_motion(sco, o, t);
-	tac_sco_injected in = {.object = proof->object};
-	if (!o->geometry->closest || !o->geometry->closest(o->memory, proof, &r, &in.contact))
+	if (!proof->blocked || sco->injected_count >= SCO_MAX_INJECTED)
 		return false;
 	for (int32_t i = 0; i < sco->injected_count; i++) {
-		if (sco->injected[i].object == in.object &&
-		    tac_sco_same_features(&sco->injected[i].contact, &in.contact))
+		if (sco->injected[i].object == proof->object &&
+		    tac_sco_same_features(&sco->injected[i].contact, &proof->contact))
 			return false;
 	}
-	sco->injected[sco->injected_count++] = in;
+	sco->injected[sco->injected_count++] = (tac_sco_injected){proof->contact, proof->object};
 	return true;
 }
