@@ -133,8 +133,8 @@
 
 #define SCO_MAX_ROWS     1024 // of the QP
 #define SCO_MAX_INJECTED 16   // contacts that failed proofs ran into
-// Pairs of triangles that the reactive mover keeps as constraints. A pose with more is too deep to give
-// constraints; half the motion is tried instead.
+// Pairs of triangles that the reactive mover keeps of an object as constraints. A pose with more is too deep
+// to give constraints; half the motion is tried instead.
 #define SCO_REACTIVE_MAX_PAIRS 1024
 // Poses that one substep of the reactive mover tries.
 #define SCO_REACTIVE_MAX_TRIES 12

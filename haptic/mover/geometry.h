@@ -41,7 +41,7 @@ typedef struct tac_sco_geometry {
 	double stride;
 
 	// Prepares what the queries remember, zeroed memory of the mover, for the def's tool with this
-	// object. Without memory it is not called. Thread: setup.
+	// object; optional. Thread: setup.
 	size_t memory_size;
 	tac_result (*create)(tac_sco_memory *memory, const tac_sco_def *def, const tac_sco_object *object);
 	void (*destroy)(tac_sco_memory *memory); // optional, and called also after create has failed
@@ -87,7 +87,7 @@ typedef struct tac_sco_geometry {
 			  double max_tangent);
 } tac_sco_geometry;
 
-// The last one belongs to the reactive mover and has no functions.
+// The last one is the memory of the reactive mover.
 extern const tac_sco_geometry tac_sco_geometry_mesh, tac_sco_geometry_round, tac_sco_geometry_field,
 	tac_sco_geometry_reactive;
 

@@ -102,6 +102,21 @@ typedef struct tac_sco_adapted {
 	int32_t starved_steps;  // in succession: their work ended before the SCO could move
 } tac_sco_adapted;
 
+// What the reactive mover finds at a pose; the last of these counts. KNOWN_PAIRS: all are constraints
+// already; TOO_DEEP: they give no constraints.
+typedef enum tac_sco_placement { SCO_FREE, SCO_KNOWN_PAIRS, SCO_NEW_PAIRS, SCO_TOO_DEEP } tac_sco_placement;
+
+// A motion of the reactive mover whose end is to be free.
+typedef struct tac_sco_attempt {
+	tac_dtwist twist;
+	double travel_m;
+	bool limited;            // cut short by the reach
+	int halvings;            // of the solution
+	int32_t object;          // the next to be queried at its end
+	tac_sco_placement found; // with those before it
+	bool unfinished;         // the queries go on in the next step
+} tac_sco_attempt;
+
 struct tac_sco {
 	tac_sco_def def;
 	bool is_ball;                     // a sphere about its origin, which takes the device's orientation
@@ -109,7 +124,6 @@ struct tac_sco {
 	const tac_sco_geometry *geometry; // of the tool with bodies
 	tac_sco_obstacle *obstacles, *obstacles_end;
 	tac_context *context; // of the collider
-	void *reactive;       // memory of the reactive mover
 
 	tac_dpose pose;
 	tac_sco_adapted adapted;
@@ -126,6 +140,7 @@ struct tac_sco {
 	tac_sco_listed spare;       // by the last query
 
 	tac_sco_tick tick;
+	tac_sco_attempt attempt;
 	tac_sco_row rows[SCO_MAX_ROWS];
 	double qp_rows[SCO_MAX_ROWS][TAC_QP_SIZE];
 	double qp_bounds[SCO_MAX_ROWS];
@@ -248,12 +263,10 @@ void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report);
 
 // Moves the SCO towards the device in substeps of its mover.
 void tac_sco_make_substeps(tac_sco *sco);
-tac_result tac_sco_reactive_create(tac_sco *sco);
-void tac_sco_reactive_reset(tac_sco *sco); // with the continuous mover it does nothing
 tac_sco_outcome tac_sco_reactive_substep(tac_sco *sco, tac_dtwist to_device, bool push);
 // Lists the contacts of the kept pairs at the SCO's pose and drops the pairs that are further than `within`.
 // Those that only the plane of a distant face separates, which may act where there is no face, can be dropped
-// as well.
-void tac_sco_reactive_list(tac_sco *sco, double within, bool drop_far_faces);
+// as well; returns how many were not.
+int32_t tac_sco_reactive_list(tac_sco *sco, double within, bool drop_far_faces);
 
 #endif

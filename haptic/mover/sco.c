@@ -141,16 +141,14 @@ static tac_result create_members(tac_sco *sco)
 		obstacle->ask_within_m = ask_within(def, obstacle->shape);
 		obstacle->radius_m =
 			object->field || !object->body ? HUGE_VAL : body_radius(object->body, object->detail);
-		if (obstacle->geometry->memory_size == 0)
-			continue;
-		obstacle->memory = calloc(1, obstacle->geometry->memory_size);
-		if (!obstacle->memory || obstacle->geometry->create(obstacle->memory, def, object) != TAC_OK)
+		const tac_sco_geometry *geometry = obstacle->geometry;
+		obstacle->memory = calloc(1, geometry->memory_size);
+		if (!obstacle->memory ||
+		    (geometry->create && geometry->create(obstacle->memory, def, object) != TAC_OK))
 			return TAC_ERROR_MEMORY;
 	}
 	const tac_context_def context = tac_context_def_default();
-	if (def->collider && tac_context_create(&context, &sco->context) != TAC_OK)
-		return TAC_ERROR_MEMORY;
-	return def->mover == TAC_SCO_REACTIVE ? tac_sco_reactive_create(sco) : TAC_OK;
+	return def->collider ? tac_context_create(&context, &sco->context) : TAC_OK;
 }
 
 tac_result tac_sco_create(const tac_sco_def *def, tac_sco **out_sco)
@@ -200,7 +198,6 @@ void tac_sco_destroy(tac_sco **sco)
 			o->geometry->destroy(o->memory);
 		free(o->memory);
 	}
-	free((*sco)->reactive);
 	tac_context_destroy(&(*sco)->context);
 	free((*sco)->obstacles);
 	free(*sco);
@@ -262,7 +259,7 @@ static void forget_lists(tac_sco *sco)
 	sco->listed.margin_m = -1;
 	sco->lists_version++;
 	sco->check_unfinished = false; // its poses are those before
-	tac_sco_reactive_reset(sco);
+	sco->attempt.unfinished = false;
 }
 
 // The same of an obstacle, which is then at its goal.
