@@ -24,7 +24,8 @@ static void put_row(tac_sco *sco, const tac_contact_point *c, int32_t object, co
 	}
 	memcpy(sco->qp_rows[sco->row_count], unit->row, sizeof unit->row);
 	for (int32_t i = 0; i < sco->bearing_count && sco->guess_count < TAC_QP_SIZE; i++) {
-		if (sco->bearing[i].object == object && tac_sco_same_features(&sco->bearing[i].contact, c))
+		if (sco->bearing[i].object == object &&
+		    tac_contacts_same_features(&sco->bearing[i].contact, c))
 			sco->guess[sco->guess_count++] = sco->row_count;
 	}
 	sco->rows[sco->row_count++] = (tac_sco_row){c, object, unit->length, bound, 0, 0};

@@ -293,8 +293,7 @@ static bool is_buried(const memory *m, const tac_burr *burr)
 static void list(memory *m, tac_dpose T_object_tool, double margin, tac_sco_work *work, tac_contacts *out)
 {
 	const tac_burr burr = tac_burr_place(&m->burr, T_object_tool);
-	out->count = out->dropped = 0;
-	out->margin = out->distance = margin;
+	tac_contacts_clear(out, margin);
 	out->pairs = 1;
 	work->units++;
 	if (m->allowance)

@@ -27,12 +27,6 @@ static void reset(memory *m)
 	tac_round_context_reset(m->context);
 }
 
-static tac_round place(const memory *m, tac_dpose T_object_tool)
-{
-	return (tac_round){tac_dpose_apply_point(T_object_tool, m->tool.a),
-			   tac_dpose_apply_point(T_object_tool, m->tool.b), m->tool.radius};
-}
-
 static int64_t units(int64_t tests)
 {
 	return tests / SCO_ROUND_TESTS_PER_UNIT + 1;
@@ -40,7 +34,7 @@ static int64_t units(int64_t tests)
 
 static void list(memory *m, tac_dpose T_object_tool, double margin, tac_sco_work *work, tac_contacts *out)
 {
-	tac_round tool = place(m, T_object_tool);
+	tac_round tool = tac_round_place(&m->tool, T_object_tool);
 	tac_contacts_round(&tool, m->body, margin, m->context, out);
 	out->pairs = units(out->pairs);
 	work->units += out->pairs;
@@ -65,7 +59,7 @@ static double count(const tac_sweep_result *r, tac_sco_work *work)
 // as they do for meshes.
 static tac_sco_proof prove(memory *m, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
 {
-	tac_round tool = place(m, motion->start);
+	tac_round tool = tac_round_place(&m->tool, motion->start);
 	bool turns = tac_dvec3_length_squared(motion->twist.w) > 0;
 	tac_sweep_options o = options(turns ? tac_certificate_options_default().threshold : zone_m, work);
 	tac_sweep_result r = turns ? tac_round_prove(&tool, m->body, motion->start.position, motion->twist.v,
@@ -76,7 +70,7 @@ static tac_sco_proof prove(memory *m, const tac_sco_relative *motion, double zon
 
 static double sweep(memory *m, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
 {
-	tac_round tool = place(m, motion->start);
+	tac_round tool = tac_round_place(&m->tool, motion->start);
 	tac_sweep_options o = options(zone_m, work);
 	double angle = tac_dvec3_length(motion->twist.w);
 	tac_sweep_result r = angle > 0 ? tac_round_rotate(&tool, m->body, motion->start.position,

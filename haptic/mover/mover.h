@@ -157,12 +157,6 @@ struct tac_sco {
 	int32_t trail_count;
 };
 
-static inline bool tac_sco_same_features(const tac_contact_point *a, const tac_contact_point *b)
-{
-	return a->moving_feature == b->moving_feature && a->fixed_feature == b->fixed_feature &&
-	       a->kind == b->kind;
-}
-
 // --- motion (motion.c) ---
 
 // The motion from a pose of the tool to the device. A turn of about half a turn keeps the direction of the

@@ -12,21 +12,14 @@ static bool is_far(const tac_sco *sco, const tac_sco_obstacle *o, const tac_sco_
 	return o->hidden || apart > SCO_SPHERE_SLACK * (sco->radius_m + o->radius_m) + reach;
 }
 
-static void list_nothing(tac_contacts *out, double margin)
-{
-	out->count = out->dropped = 0;
-	out->margin = out->distance = margin;
-	out->pairs = 0;
-}
-
 // Lists the contacts of one obstacle into its spare list; none within any margin if too much work is spent.
 static void list_obstacle(tac_sco *sco, tac_sco_obstacle *o, tac_dtwist t, double s, double margin)
 {
 	const tac_sco_relative r = tac_sco_relative_motion(sco, o, t);
 	if (is_far(sco, o, &r, margin))
-		list_nothing(o->spare, margin);
+		tac_contacts_clear(o->spare, margin);
 	else if (tac_sco_work_overdrawn(&sco->tick.work))
-		list_nothing(o->spare, 0);
+		tac_contacts_clear(o->spare, 0);
 	else
 		o->geometry->list(o->memory, tac_dpose_after(r.start, r.twist, s), margin, &sco->tick.work,
 				  o->spare);
@@ -119,7 +112,7 @@ bool tac_sco_advance_obstacle(tac_sco *sco, tac_sco_obstacle *o)
 	const tac_sco_relative r = {tac_dpose_relative(o->pose, sco->pose), o->twist};
 	if (is_far(sco, o, &r, listed)) {
 		o->pose = o->goal;
-		list_nothing(o->contacts, listed);
+		tac_contacts_clear(o->contacts, listed);
 		return true;
 	}
 	if (sco->listed.margin_m <= 0 && !tac_sco_list_contacts(sco, needed))
@@ -204,7 +197,7 @@ bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof)
 		return false;
 	for (int32_t i = 0; i < sco->injected_count; i++) {
 		if (sco->injected[i].object == proof->object &&
-		    tac_sco_same_features(&sco->injected[i].contact, &proof->contact))
+		    tac_contacts_same_features(&sco->injected[i].contact, &proof->contact))
 			return false;
 	}
 	sco->injected[sco->injected_count++] = (tac_sco_injected){proof->contact, proof->object};

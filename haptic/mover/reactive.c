@@ -24,7 +24,7 @@ static void add_rows(tac_contacts *out, const tac_triangle_contacts *c)
 		const tac_contact_point *next = &c->contacts[k], *at = &out->list[out->count];
 		bool listed = false;
 		while (!listed && at > out->list && at[-1].fixed_triangle == next->fixed_triangle)
-			listed = tac_sco_same_features(--at, next);
+			listed = tac_contacts_same_features(--at, next);
 		if (!listed)
 			out->list[out->count++] = *next;
 	}
