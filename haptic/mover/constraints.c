@@ -15,8 +15,7 @@ static tac_sco_unit_row make_row(const tac_sco *sco, const tac_contact_point *c,
 }
 
 // Adds a row of the QP. A contact that bore the last solution joins the guess.
-static void put_row(tac_sco *sco, const tac_contact_point *c, int32_t object, const tac_sco_unit_row *unit,
-		    double bound)
+static void put_row(tac_sco *sco, const tac_contact_point *c, int32_t object, const tac_sco_unit_row *unit)
 {
 	if (sco->row_count >= SCO_MAX_ROWS) {
 		sco->tick.flags |= TAC_SCO_DROPPED;
@@ -28,6 +27,9 @@ static void put_row(tac_sco *sco, const tac_contact_point *c, int32_t object, co
 		    tac_contacts_same_features(&sco->bearing[i].contact, c))
 			sco->guess[sco->guess_count++] = sco->row_count;
 	}
+	// The gap may close to the hold gap, and a smaller one must open.
+	const double spare = c->gap - sco->def.hold_gap_m;
+	const double bound = spare >= 0 ? -spare : -SCO_GAP_RECOVERY * spare;
 	sco->rows[sco->row_count++] = (tac_sco_row){c, object, unit->length, bound, 0, 0};
 }
 
@@ -42,13 +44,6 @@ static void remember_bearing(tac_sco *sco, const tac_qp_result *qp)
 	}
 }
 
-// The least motion along a contact's normal: the gap may close to the hold gap, and a smaller gap must open.
-static double bound_of(const tac_sco *sco, double gap)
-{
-	double spare = gap - sco->def.hold_gap_m;
-	return spare >= 0 ? -spare : -SCO_GAP_RECOVERY * spare;
-}
-
 static void collect_rows(tac_sco *sco, double within)
 {
 	sco->row_count = sco->guess_count = 0;
@@ -61,14 +56,14 @@ static void collect_rows(tac_sco *sco, double within)
 				continue;
 			if (obstacle->unit_rows[k].version != sco->lists_version)
 				obstacle->unit_rows[k] = make_row(sco, c, &T);
-			put_row(sco, c, i, &obstacle->unit_rows[k], bound_of(sco, c->gap));
+			put_row(sco, c, i, &obstacle->unit_rows[k]);
 		}
 	}
 	for (int32_t i = 0; i < sco->injected_count; i++) {
 		const tac_sco_injected *in = &sco->injected[i];
 		const tac_drigid T = tac_drigid_from_pose(sco->obstacles[in->object].pose);
 		const tac_sco_unit_row unit = make_row(sco, &in->contact, &T);
-		put_row(sco, &in->contact, in->object, &unit, bound_of(sco, in->contact.gap));
+		put_row(sco, &in->contact, in->object, &unit);
 	}
 }
 

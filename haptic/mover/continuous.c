@@ -28,12 +28,29 @@ typedef struct substep {
 
 // --- advance objects ---
 
+// Sets the obstacle's twist to what is left to its goal. False if nothing is.
+static bool aim(tac_sco_obstacle *o)
+{
+	o->twist = tac_dtwist_between(o->pose, o->goal);
+	return tac_dtwist_travel(o->twist, 1) > 0;
+}
+
+// The obstacles that still move wait for the tool. False if there are none.
+static bool stop_obstacles(tac_sco *sco)
+{
+	const bool any = tac_sco_any_obstacle_moves(sco);
+	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++)
+		o->moves = false;
+	sco->tick.flags |= any ? TAC_SCO_OBJECT_WAITS : 0;
+	return any;
+}
+
 // Moves each obstacle that has a new pose while the SCO rests, if all of its motion is free. The others keep
 // `moves` set and push the tool, as all of them do with the reactive mover.
 static void advance_obstacles(tac_sco *sco)
 {
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
-		o->moves = tac_sco_aim_obstacle(o);
+		o->moves = aim(o);
 		if (o->moves && sco->def.mover == TAC_SCO_CONTINUOUS)
 			o->moves = !tac_sco_advance_obstacle(sco, o);
 	}
@@ -47,7 +64,7 @@ static double plan_obstacle_motions(tac_sco *sco, double reach)
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
 		if (!o->moves)
 			continue;
-		tac_sco_aim_obstacle(o);
+		aim(o);
 		const double arm =
 			tac_dvec3_length(tac_dvec3_sub(sco->pose.position, o->pose.position)) + sco->radius_m;
 		const double travel = tac_dtwist_travel(o->twist, arm),
@@ -74,7 +91,7 @@ static bool list_end(tac_sco *sco, tac_dtwist t, double f, double margin)
 	const int64_t limit = work->limit, share = (int64_t)(SCO_END_SHARE * (double)sco->def.work_units);
 	if (work->units + share > limit)
 		work->limit = (work->units < limit ? work->units : limit) + share;
-	const bool listed = tac_sco_query_contacts(sco, t, f, margin);
+	const bool listed = tac_sco_query_contacts(sco, sco->obstacles, sco->obstacles_end, t, f, margin);
 	work->limit = limit;
 	return listed;
 }
@@ -84,7 +101,7 @@ static bool list_end(tac_sco *sco, tac_dtwist t, double f, double margin)
 static tac_sco_outcome settle(tac_sco *sco, tac_dtwist t, double f, double from_distance, double margin,
 			      double *out_fraction)
 {
-	const double hold = sco->def.hold_gap_m, energy = tac_sco_energy(sco, sco->pose);
+	const double hold = sco->def.hold_gap_m;
 	const double floor = sco->tick.rolling ? (1 - SCO_ROUND_SLACK_GAPS) * hold
 					       : fmin(from_distance, SCO_FLOOR_GAPS * hold);
 	const bool must_come_closer =
@@ -93,8 +110,7 @@ static tac_sco_outcome settle(tac_sco *sco, tac_dtwist t, double f, double from_
 	tac_sco_outcome refusal = f > 0 ? TAC_SCO_TOO_CLOSE : TAC_SCO_UNPROVED;
 	*out_fraction = 0;
 	for (int k = 0; k < tries && f > 0; k++, f *= 0.5) {
-		const tac_dpose there = tac_dpose_after(sco->pose, t, f);
-		if (must_come_closer && tac_sco_energy(sco, there) > energy - SCO_MIN_PROGRESS_M2) {
+		if (must_come_closer && !tac_sco_leads_closer(sco, t, f)) {
 			refusal = TAC_SCO_CONVERGED;
 			continue;
 		}
@@ -196,7 +212,7 @@ static tac_sco_outcome solve(tac_sco *sco, substep *p)
 	if (sco->listed.distance_m < p->margin && !tac_sco_solve(sco, p->to_device, p->reach, &p->twist)) {
 		if (!p->push || !tac_sco_work_allows(&tick->work, SCO_QP_SOLVE))
 			return TAC_SCO_NO_SOLUTION;
-		tac_sco_stop_obstacles(sco);
+		stop_obstacles(sco);
 		return TAC_SCO_OBJECTS_STOPPED;
 	}
 	limit(sco, p);
@@ -268,7 +284,7 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 	if (o != TAC_SCO_MOVED) {
 		tick->flags |= TAC_SCO_BLOCKED;
 		tac_sco_observe_substep(sco, SCO_TRUST_BLOCKED, 0);
-		tac_sco_stop_obstacles(sco);
+		stop_obstacles(sco);
 		return o;
 	}
 	if (made < 1) {
@@ -298,7 +314,7 @@ static tac_sco_outcome move_once(tac_sco *sco)
 	tick->rolling = false;
 	if (sco->def.mover == TAC_SCO_REACTIVE) {
 		const tac_sco_outcome o = tac_sco_reactive_substep(sco, p.to_device, p.push);
-		return tac_sco_stop_obstacles(sco) ? TAC_SCO_OBJECTS_STOPPED : o;
+		return stop_obstacles(sco) ? TAC_SCO_OBJECTS_STOPPED : o;
 	}
 	static tac_sco_outcome (*const stages[])(tac_sco *, substep *) = {fly, list, solve, prove, commit};
 	tac_sco_outcome o = NEXT_STAGE;
@@ -312,11 +328,6 @@ static bool goes_on(tac_sco_outcome o)
 	return o < TAC_SCO_ARRIVED;
 }
 
-static bool is_refusal(tac_sco_outcome o)
-{
-	return o >= TAC_SCO_UNPROVED && o != TAC_SCO_ARRIVED && o != TAC_SCO_CONVERGED;
-}
-
 void tac_sco_make_substeps(tac_sco *sco)
 {
 	tac_sco_tick *tick = &sco->tick;
@@ -326,10 +337,10 @@ void tac_sco_make_substeps(tac_sco *sco)
 	tac_sco_outcome o = TAC_SCO_MOVED;
 	while (goes_on(o) && tick->work.count[SCO_SUBSTEP] < sco->def.substeps) {
 		tick->outcome = o = move_once(sco);
-		if (is_refusal(o))
+		if (o >= TAC_SCO_UNPROVED && o != TAC_SCO_ARRIVED && o != TAC_SCO_CONVERGED)
 			tick->refused = o;
 	}
-	tac_sco_stop_obstacles(sco);
+	stop_obstacles(sco);
 	if (sco->def.mover == TAC_SCO_REACTIVE)
 		tac_sco_reactive_list(sco, sco->adapted.trust_m + SCO_LIST_GAPS * sco->def.hold_gap_m, false);
 	tac_sco_prepare(sco);

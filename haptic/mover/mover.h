@@ -162,19 +162,15 @@ struct tac_sco {
 // The motion from a pose of the tool to the device. A turn of about half a turn keeps the direction of the
 // last step until the other direction is shorter by turn_hysteresis_rad.
 tac_dtwist tac_sco_to_device(const tac_sco *sco, tac_dpose from);
-// The square of its length in the metric, m^2.
-double tac_sco_energy(const tac_sco *sco, tac_dpose from);
+// Whether the SCO is closer to the device, in the metric, after the fraction `s` of a motion.
+bool tac_sco_leads_closer(const tac_sco *sco, tac_dtwist t, double s);
 // The factor, at most 1, that limits the motion of a body to the travel `reach` and to turn_max_rad.
 double tac_sco_limit_factor(const tac_sco *sco, tac_dtwist t, double radius, double reach);
 // Moves the SCO, and the obstacles that move in this substep, by the fraction `s` of it.
 void tac_sco_move(tac_sco *sco, tac_dtwist t, double s);
 void tac_sco_note_trail(tac_sco *sco);
-// Sets the obstacle's twist to what is left to its goal. False if nothing is.
-bool tac_sco_aim_obstacle(tac_sco_obstacle *obstacle);
 bool tac_sco_any_obstacle_moves(const tac_sco *sco);
 void tac_sco_scale_obstacles(tac_sco *sco, double s);
-// The obstacles that still move wait for the tool. False if there are none.
-bool tac_sco_stop_obstacles(tac_sco *sco);
 tac_sco_relative tac_sco_relative_motion(const tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dtwist t);
 
 // --- controllers (controllers.c) ---
@@ -214,10 +210,11 @@ static inline double tac_sco_list_margin(const tac_sco *sco, double trust)
 
 // --- queries over all obstacles (queries.c); each returns false when the work of the step forbids it ---
 
-// Lists the contacts within `margin` after the fraction `s` of the twist into the spare lists, or within less
-// where that would take too much work. Returns false also if not even the contacts to be reported could be
-// listed: the SCO must stay where it was.
-bool tac_sco_query_contacts(tac_sco *sco, tac_dtwist t, double s, double margin);
+// Lists the contacts of the obstacles from `first` up to `end` into their spare lists: those within `margin`
+// after the fraction `s` of the twist, or within less where that would take too much work. Returns false also
+// if not even the contacts to be reported could be listed: the SCO must stay where it was.
+bool tac_sco_query_contacts(tac_sco *sco, tac_sco_obstacle *first, const tac_sco_obstacle *end, tac_dtwist t,
+			    double s, double margin);
 // Makes the spare lists the lists of the SCO's pose.
 void tac_sco_accept_contacts(tac_sco *sco);
 // Lists the contacts at the SCO's pose.
@@ -233,10 +230,6 @@ bool tac_sco_certify(tac_sco *sco, tac_dtwist t, tac_sco_proof *out_proof);
 bool tac_sco_sweep(tac_sco *sco, tac_dtwist t, double *out_fraction);
 // Works ahead for the next step, as far as the work that is left allows.
 void tac_sco_prepare(tac_sco *sco);
-// The distance to an obstacle at a pose of its own, up to `reach`; 0 if it is not known. For use outside a
-// step.
-double tac_sco_distance(tac_sco *sco, tac_sco_obstacle *obstacle, tac_dpose T_world_object, double reach,
-			tac_sco_work *work);
 // Asks the collider about the tool at a pose relative to one obstacle. The answer is also unknown, with
 // `work->spent`, when the nodes of the step are used up; if the same is asked next, the query goes on.
 tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dpose T_object_tool,

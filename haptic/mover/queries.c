@@ -25,9 +25,8 @@ static void list_obstacle(tac_sco *sco, tac_sco_obstacle *o, tac_dtwist t, doubl
 				  o->spare);
 }
 
-// Lists the contacts of the obstacles from `first` up to `end` into their spare lists.
-static bool query(tac_sco *sco, tac_sco_obstacle *first, const tac_sco_obstacle *end, tac_dtwist t, double s,
-		  double margin)
+bool tac_sco_query_contacts(tac_sco *sco, tac_sco_obstacle *first, const tac_sco_obstacle *end, tac_dtwist t,
+			    double s, double margin)
 {
 	tac_sco_work *work = &sco->tick.work;
 	if (!tac_sco_work_admit(work, SCO_CONTACT_QUERY))
@@ -50,11 +49,6 @@ static bool query(tac_sco *sco, tac_sco_obstacle *first, const tac_sco_obstacle 
 	return enough;
 }
 
-bool tac_sco_query_contacts(tac_sco *sco, tac_dtwist t, double s, double margin)
-{
-	return query(sco, sco->obstacles, sco->obstacles_end, t, s, margin);
-}
-
 static void accept_list(tac_sco *sco, tac_sco_obstacle *o)
 {
 	tac_contacts *old = o->contacts;
@@ -72,7 +66,7 @@ void tac_sco_accept_contacts(tac_sco *sco)
 
 bool tac_sco_list_contacts(tac_sco *sco, double margin)
 {
-	if (!tac_sco_query_contacts(sco, tac_dtwist_zero(), 0, margin))
+	if (!tac_sco_query_contacts(sco, sco->obstacles, sco->obstacles_end, tac_dtwist_zero(), 0, margin))
 		return false;
 	tac_sco_accept_contacts(sco);
 	return true;
@@ -119,7 +113,8 @@ bool tac_sco_advance_obstacle(tac_sco *sco, tac_sco_obstacle *o)
 		return false;
 	if (!tac_sco_work_admit(&sco->tick.work, SCO_CERTIFICATE) ||
 	    prove_obstacle(sco, o, tac_dtwist_zero()).fraction < 1 ||
-	    !query(sco, o, o + 1, tac_dtwist_zero(), 1, fmax(least, fmin(sco->listed.margin_m, needed))) ||
+	    !tac_sco_query_contacts(sco, o, o + 1, tac_dtwist_zero(), 1,
+				    fmax(least, fmin(sco->listed.margin_m, needed))) ||
 	    o->spare->distance < fmin(hold, o->contacts->distance))
 		return false;
 	accept_list(sco, o);
@@ -161,13 +156,6 @@ void tac_sco_prepare(tac_sco *sco)
 		if (!is_far(sco, o, &r, sco->def.trust_max_m) && o->geometry->prepare)
 			o->geometry->prepare(o->memory, r.start, work);
 	}
-}
-
-double tac_sco_distance(tac_sco *sco, tac_sco_obstacle *o, tac_dpose T_world_object, double reach,
-			tac_sco_work *work)
-{
-	o->geometry->list(o->memory, tac_dpose_relative(T_world_object, sco->pose), reach, work, o->spare);
-	return tac_sco_work_overdrawn(work) ? 0 : fmin(reach, o->spare->distance);
 }
 
 tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *o, tac_dpose T_object_tool,

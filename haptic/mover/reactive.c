@@ -144,9 +144,7 @@ static bool find_attempt(tac_sco *sco, tac_dtwist to_device, double reach, doubl
 
 static bool leads_closer(const tac_sco *sco, const tac_sco_attempt *at)
 {
-	const tac_dpose there = tac_dpose_after(sco->pose, at->twist, 1);
-	return at->travel_m >= SCO_MIN_TRAVEL_M &&
-	       tac_sco_energy(sco, there) <= tac_sco_energy(sco, sco->pose) - SCO_MIN_PROGRESS_M2;
+	return at->travel_m >= SCO_MIN_TRAVEL_M && tac_sco_leads_closer(sco, at->twist, 1);
 }
 
 // Moves to the end of an attempt, which is free.

@@ -118,9 +118,18 @@ static void measure_tool(tac_sco *sco)
 		sco->radius_m = fmax(sco->radius_m, tac_burr_reach(def->burr));
 }
 
-static tac_result create_members(tac_sco *sco)
+static tac_result create_members(tac_sco *sco, const tac_sco_def *def)
 {
-	const tac_sco_def *def = &sco->def;
+	sco->def = *def;
+	sco->drilled = -1;
+	sco->fault_flags = TAC_SCO_FAULT;
+	sco->pose = tac_dpose_identity();
+	sco->geometry = def->mover == TAC_SCO_REACTIVE ? &tac_sco_geometry_reactive
+			: def->tool                    ? &tac_sco_geometry_mesh
+						       : &tac_sco_geometry_round;
+	measure_tool(sco);
+	if (sco->is_ball)
+		sco->def.fixed_rotation = true; // the step gives it the device's orientation
 	sco->obstacles = calloc((size_t)def->object_count + 1, sizeof *sco->obstacles);
 	if (!sco->obstacles)
 		return TAC_ERROR_MEMORY;
@@ -161,21 +170,7 @@ tac_result tac_sco_create(const tac_sco_def *def, tac_sco **out_sco)
 		return TAC_ERROR_ARGUMENT;
 	}
 	tac_sco *sco = calloc(1, sizeof *sco);
-	if (!sco) {
-		tac_log(TAC_LOG_ERROR, "sco: expected %zu bytes, found no memory", sizeof *sco);
-		return TAC_ERROR_MEMORY;
-	}
-	sco->def = *def;
-	sco->drilled = -1;
-	measure_tool(sco);
-	if (sco->is_ball)
-		sco->def.fixed_rotation = true; // the step gives it the device's orientation
-	sco->fault_flags = TAC_SCO_FAULT;
-	sco->geometry = def->mover == TAC_SCO_REACTIVE ? &tac_sco_geometry_reactive
-			: def->tool                    ? &tac_sco_geometry_mesh
-						       : &tac_sco_geometry_round;
-	sco->pose = tac_dpose_identity();
-	tac_result result = create_members(sco);
+	const tac_result result = sco ? create_members(sco, def) : TAC_ERROR_MEMORY;
 	if (result != TAC_OK) {
 		tac_log(TAC_LOG_ERROR, "sco: no memory for %d objects", (int)def->object_count);
 		tac_sco_destroy(&sco);
@@ -271,6 +266,14 @@ static void begin_obstacle(tac_sco_obstacle *obstacle)
 		obstacle->geometry->reset(obstacle->memory);
 }
 
+// The distance to an obstacle at a pose of its own, up to `reach`; 0 if it is not known.
+static double distance_of(tac_sco *sco, tac_sco_obstacle *o, tac_dpose T_world_object, double reach,
+			  tac_sco_work *work)
+{
+	o->geometry->list(o->memory, tac_dpose_relative(T_world_object, sco->pose), reach, work, o->spare);
+	return tac_sco_work_overdrawn(work) ? 0 : fmin(reach, o->spare->distance);
+}
+
 bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_world_objects)
 {
 	TAC_ASSERT(sco);
@@ -302,7 +305,7 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	work = (tac_sco_work){.limit = SCO_WORK_MAX};
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end && distance > 0; o++) {
 		if (!o->hidden && sco->def.mover == TAC_SCO_CONTINUOUS)
-			distance = tac_sco_distance(sco, o, o->pose, distance, &work);
+			distance = distance_of(sco, o, o->pose, distance, &work);
 	}
 	if (distance > SCO_MIN_GAP_M)
 		sco->fault_flags = 0;
@@ -350,7 +353,7 @@ double tac_sco_clearance(tac_sco *sco, int32_t object, tac_dpose T_world_object,
 		return 0;
 	if (sco->def.mover == TAC_SCO_REACTIVE)
 		return SCO_MIN_GAP_M; // all that a static query proves
-	const double distance = tac_sco_distance(sco, obstacle, T_world_object, reach_m, &work);
+	const double distance = distance_of(sco, obstacle, T_world_object, reach_m, &work);
 	obstacle->spare->count = 0; // a hidden object has no contacts
 	return distance > SCO_MIN_GAP_M ? distance : 0;
 }
