@@ -169,7 +169,7 @@ static double roll_row(tac_sco *sco, int32_t i, tac_dtwist to_device, double mos
 	double radius = sco->def.round.radius, hold = sco->def.hold_gap_m;
 	tac_dvec3 end = tac_dvec3_add_scaled(c->point, radius, c->normal);
 	tac_dvec3 towards = tac_dquat_rotate(tac_dquat_conjugate(obstacle->pose.rotation), to_device.v);
-	tac_dvec3 n = obstacle->geometry->roll(obstacle->memory, c, towards, most);
+	tac_dvec3 n = obstacle->geometry->roll(obstacle->memory, c, tac_dvec3_add(end, towards), most);
 	tac_dvec3 foot = tac_dvec3_add_scaled(c->point, -c->gap, c->normal);
 	row->bound = radius + hold - tac_dvec3_dot(n, tac_dvec3_sub(end, foot));
 	row->length = 1;
@@ -179,27 +179,15 @@ static double roll_row(tac_sco *sco, int32_t i, tac_dtwist to_device, double mos
 	return rolled;
 }
 
-// Whether a round tool rests on edges or vertices, and on nothing but meshes.
-static bool can_roll(const tac_sco *sco, const tac_qp_result *solved)
-{
-	bool curved = false;
-	for (int32_t j = 0; j < solved->active_count; j++) {
-		const tac_sco_row *row = &sco->rows[solved->active[j]];
-		tac_contact_kind kind = row->contact->kind;
-		if (!sco->obstacles[row->object].geometry->roll)
-			return false;
-		curved |= kind == TAC_CONTACT_VERTEX_EDGE || kind == TAC_CONTACT_VERTEX_VERTEX;
-	}
-	return curved;
-}
-
 // A round tool that only translates and rests on edges or vertices goes around them in one substep: its rows
 // become tangent planes at the end of the motion instead of the start. Tangent planes at the start would take
 // it around in many short substeps.
 static void roll(tac_sco *sco, tac_dtwist to_device, const tac_qp_result *solved, tac_dtwist *t)
 {
-	if (!can_roll(sco, solved))
-		return;
+	for (int32_t j = 0; j < solved->active_count; j++) {
+		if (!sco->obstacles[sco->rows[solved->active[j]].object].geometry->roll)
+			return;
+	}
 	// The longest chord that dips no deeper than allowed: `c` and `sine` belong to half of the angle that
 	// it spans, `most` is the tangent of the whole angle, short of a quarter turn.
 	double round = sco->def.round.radius + sco->def.hold_gap_m;

@@ -162,7 +162,7 @@ static tac_sco_outcome list(tac_sco *sco, substep *p)
 	p->reach = fmin(p->device_travel, sco->geometry->stride * sco->adapted.trust_m);
 	if (sco->near_contact) {
 		if (!p->push && tick->contact_travel_m >= SCO_AT_LIMIT * tick->slew_limit_m) {
-			tick->flags |= TAC_SCO_SLEWED | TAC_SCO_LIMITED;
+			tick->flags |= TAC_SCO_SLEWED;
 			return TAC_SCO_SLEW_SPENT;
 		}
 		double left = fmax(0, tick->slew_limit_m - tick->contact_travel_m);
@@ -176,9 +176,8 @@ static tac_sco_outcome list(tac_sco *sco, substep *p)
 		p->margin += plan_obstacle_motions(sco, p->reach);
 		p->push = tac_sco_any_obstacle_moves(sco);
 	}
-	if (sco->listed.margin_m > 0 && sco->listed.margin_m < p->margin &&
-	    sco->listed.margin_m >= SCO_REUSE_MARGIN * p->margin)
-		p->margin = sco->listed.margin_m;
+	if (sco->listed.margin_m >= SCO_REUSE_MARGIN * p->margin)
+		p->margin = fmin(p->margin, sco->listed.margin_m);
 	if (sco->listed.margin_m < p->margin && !tac_sco_list_contacts(sco, p->margin))
 		return TAC_SCO_NO_LIST;
 	sco->near_contact = sco->listed.distance_m < SCO_NEAR_CONTACT_GAPS * sco->def.hold_gap_m;
@@ -293,10 +292,8 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 	}
 	tick->contact_travel_m += made * p->travel;
 	tick->travel_m += made * p->travel;
-	if (p->proof.unfinished) {
-		tick->flags |= TAC_SCO_LIMITED;
+	if (p->proof.unfinished)
 		return TAC_SCO_LIST_ENDS;
-	}
 	bool arrived = !p->limited && made >= 1 && p->travel < sco->def.stop_length_m && !p->push;
 	return arrived ? TAC_SCO_ARRIVED : TAC_SCO_MOVED;
 }
@@ -323,11 +320,6 @@ static tac_sco_outcome move_once(tac_sco *sco)
 	return o;
 }
 
-static bool goes_on(tac_sco_outcome o)
-{
-	return o < TAC_SCO_ARRIVED;
-}
-
 void tac_sco_make_substeps(tac_sco *sco)
 {
 	tac_sco_tick *tick = &sco->tick;
@@ -335,7 +327,7 @@ void tac_sco_make_substeps(tac_sco *sco)
 	sco->injected_count = 0;
 	advance_obstacles(sco);
 	tac_sco_outcome o = TAC_SCO_MOVED;
-	while (goes_on(o) && tick->work.count[SCO_SUBSTEP] < sco->def.substeps) {
+	while (o < TAC_SCO_ARRIVED && tick->work.count[SCO_SUBSTEP] < sco->def.substeps) {
 		tick->outcome = o = move_once(sco);
 		if (o >= TAC_SCO_UNPROVED && o != TAC_SCO_ARRIVED && o != TAC_SCO_CONVERGED)
 			tick->refused = o;
@@ -344,7 +336,7 @@ void tac_sco_make_substeps(tac_sco *sco)
 	if (sco->def.mover == TAC_SCO_REACTIVE)
 		tac_sco_reactive_list(sco, sco->adapted.trust_m + SCO_LIST_GAPS * sco->def.hold_gap_m, false);
 	tac_sco_prepare(sco);
-	if (goes_on(o))
-		tick->flags |= TAC_SCO_LIMITED;
+	if (o < TAC_SCO_ARRIVED || o == TAC_SCO_SLEW_SPENT || o == TAC_SCO_LIST_ENDS)
+		tick->flags |= TAC_SCO_LIMITED; // the next step goes on
 	tac_sco_observe_step(sco);
 }

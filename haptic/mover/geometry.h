@@ -81,9 +81,8 @@ typedef struct tac_sco_geometry {
 	void (*restate)(const tac_sco_memory *memory, tac_dpose T_world_tool,
 			const tac_contact_point *contact, bool with_triangles, tac_sco_contact *out);
 
-	// The normal of a round tool's contact after the tool has rolled over the feature that it touches:
-	// see tac_contacts_roll.
-	tac_dvec3 (*roll)(const tac_sco_memory *memory, const tac_contact_point *contact, tac_dvec3 towards,
+	// The normal of a round tool's contact after it has rolled over a feature: see tac_contacts_roll.
+	tac_dvec3 (*roll)(const tac_sco_memory *memory, const tac_contact_point *contact, tac_dvec3 target,
 			  double max_tangent);
 } tac_sco_geometry;
 

@@ -7,9 +7,10 @@
 #include <math.h>
 
 typedef struct tac_sco_memory {
-	const tac_body *tool, *body;              // that the queries take
-	const tac_body *exact[2], *simplified[2]; // tool and object; simplified NULL: none
-	bool fresh;                               // nothing has been listed since the reset
+	const tac_body *tool, *body; // that the queries take
+	const tac_body *exact[2],
+		*simplified[2]; // tool and object; the same where there is no simplified one
+	bool fresh;             // nothing has been listed since the reset
 	tac_sweep_context *context;
 	// Simplified bodies stay this much further apart than their gaps say, m: the gaps of this geometry
 	// are those of the bodies less this, at most those of the exact meshes.
@@ -22,11 +23,10 @@ static void destroy(memory *m)
 	tac_sweep_context_destroy(&m->context);
 }
 
-// Takes the simplified bodies, or the exact ones.
-static void take_bodies(memory *m, bool simplified)
+static void take_bodies(memory *m, const tac_body *const bodies[2])
 {
-	m->tool = simplified && m->simplified[0] ? m->simplified[0] : m->exact[0];
-	m->body = simplified && m->simplified[1] ? m->simplified[1] : m->exact[1];
+	m->tool = bodies[0];
+	m->body = bodies[1];
 	m->detail_m = tac_body_detail(m->tool) + tac_body_detail(m->body);
 }
 
@@ -34,17 +34,17 @@ static tac_result create(memory *m, const tac_sco_def *def, const tac_sco_object
 {
 	m->exact[0] = def->tool;
 	m->exact[1] = object->body;
-	m->simplified[0] = def->tool_detail;
-	m->simplified[1] = object->detail;
+	m->simplified[0] = def->tool_detail ? def->tool_detail : def->tool;
+	m->simplified[1] = object->detail ? object->detail : object->body;
 	m->least_m = SCO_LIST_GAPS * def->hold_gap_m;
-	take_bodies(m, true);
+	take_bodies(m, m->simplified);
 	return tac_sweep_context_create(&m->context);
 }
 
 static void reset(memory *m)
 {
 	tac_sweep_context_reset(m->context);
-	take_bodies(m, true);
+	take_bodies(m, m->simplified);
 	m->fresh = true;
 }
 
@@ -82,9 +82,9 @@ static void list_bodies(memory *m, tac_dpose T_object_tool, double margin, tac_s
 static void list(memory *m, tac_dpose T_object_tool, double margin, tac_sco_work *work, tac_contacts *out)
 {
 	list_bodies(m, T_object_tool, margin, work, out);
-	if (m->fresh && (m->simplified[0] || m->simplified[1]) && out->distance <= SCO_MIN_GAP_M) {
+	if (m->fresh && m->detail_m > 0 && out->distance <= SCO_MIN_GAP_M) {
 		tac_sweep_context_reset(m->context);
-		take_bodies(m, false);
+		take_bodies(m, m->exact);
 		list_bodies(m, T_object_tool, margin, work, out);
 	}
 	m->fresh = false;

@@ -89,11 +89,9 @@ static void restate(const memory *m, tac_dpose T_world_tool, const tac_contact_p
 		with_triangles ? tac_body_source_triangle(body, c->fixed_triangle, on_object) : -1;
 }
 
-static tac_dvec3 roll(const memory *m, const tac_contact_point *contact, tac_dvec3 towards,
-		      double max_tangent)
+static tac_dvec3 roll(const memory *m, const tac_contact_point *c, tac_dvec3 target, double max_tangent)
 {
-	tac_dvec3 end = tac_dvec3_add_scaled(contact->point, m->tool.radius, contact->normal);
-	return tac_contacts_roll(contact, m->body, tac_dvec3_add(end, towards), max_tangent);
+	return tac_contacts_roll(c, m->body, target, max_tangent);
 }
 
 const tac_sco_geometry tac_sco_geometry_round = {
