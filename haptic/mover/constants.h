@@ -108,8 +108,6 @@
 #define SCO_END_SHARE 0.4
 // Triangles, nodes and blocks that a round tool examines for one work unit.
 #define SCO_ROUND_TESTS_PER_UNIT 8
-// Work units of an exact test of two triangles, or of the contacts between them, in the reactive mover.
-#define SCO_PAIR_UNITS 1
 // The most work units of a starved step, of a step of the reactive mover and of a reset. A unit takes 0.3 µs,
 // and up to 0.6 µs where proofs of large triangles fail, so that this is at most 0.9 ms.
 #define SCO_WORK_MAX 1500

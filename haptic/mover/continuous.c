@@ -153,8 +153,7 @@ static tac_sco_outcome fly(tac_sco *sco, substep *p)
 
 // --- list ---
 
-// Sets how far the substep may go and lists the contacts within its margin, unless the present list covers
-// it.
+// Sets how far the substep may go and lists the contacts within its margin, unless they are listed.
 static tac_sco_outcome list(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
@@ -268,8 +267,7 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
 	double made, margin = tac_sco_list_margin(sco, p->trust);
-	// Where a proof ends, the bodies nearly touch: the first pose above the floor is about a hold gap
-	// back.
+	// Where a proof ends, the bodies nearly touch: the floor is about a hold gap back.
 	double f = p->proof.fraction;
 	if (f < 1 && !tick->rolling && !p->proof.unfinished)
 		f = fmax(0.5 * f, f - sco->def.hold_gap_m / p->travel);

@@ -83,10 +83,9 @@ static void restate(const memory *m, tac_dpose T_world_tool, const tac_contact_p
 		    tac_sco_contact *out)
 {
 	(void)T_world_tool; // the tool has no triangles
-	tac_dvec3 on_object = tac_dvec3_add_scaled(c->point, -c->gap, c->normal);
-	const tac_body *body = m->body;
+	const tac_dvec3 on_object = tac_dvec3_add_scaled(c->point, -c->gap, c->normal);
 	out->object_triangle =
-		with_triangles ? tac_body_source_triangle(body, c->fixed_triangle, on_object) : -1;
+		with_triangles ? tac_body_source_triangle(m->body, c->fixed_triangle, on_object) : -1;
 }
 
 static tac_dvec3 roll(const memory *m, const tac_contact_point *c, tac_dvec3 target, double max_tangent)

@@ -25,8 +25,7 @@
 
 #include <math.h>
 
-// A contact as a row of the QP, without its bound: it depends on the poses of the tool and the obstacle
-// alone.
+// A contact as a row of the QP, without its bound: it depends on the poses alone.
 typedef struct tac_sco_unit_row {
 	double row[TAC_QP_SIZE];
 	double length;   // before it was normalised

@@ -143,8 +143,7 @@ tac_qp_result tac_qp_solve(const double (*rows)[TAC_QP_SIZE], const double *boun
 	TAC_ASSERT(guess_count >= 0 && guess_count <= TAC_QP_SIZE && (guess_count == 0 || guess));
 	tac_qp_result result = {.status = TAC_QP_SOLVED};
 	solver s = {.rows = rows, .bounds = bounds, .out = &result};
-	if (guess_count > 0)
-		solve(&s, guess, guess_count);
+	solve(&s, guess, guess_count);
 	solve(&s, NULL, count);
 	for (int32_t j = 0; j < result.active_count; j++)
 		result.multiplier[j] = fmax(0, result.multiplier[j]);

@@ -43,7 +43,7 @@ int32_t tac_sco_reactive_list(tac_sco *sco, double within, bool drop_far_faces)
 		const tac_dpose T = tac_dpose_relative(o->pose, sco->pose);
 		const int32_t all = m->count;
 		m->count = 0;
-		sco->tick.work.units += SCO_PAIR_UNITS * all;
+		sco->tick.work.units += all; // one for each pair
 		for (int32_t i = 0; i < all; i++) {
 			const uint64_t pair = m->pairs[i];
 			const tac_triangle_contacts c =
@@ -67,7 +67,7 @@ static tac_sco_placement keep_pairs(tac_sco *sco, memory *m)
 {
 	tac_context *context = sco->context;
 	tac_sco_placement found = SCO_FREE;
-	sco->tick.work.units += SCO_PAIR_UNITS * context->pair_count;
+	sco->tick.work.units += context->pair_count;
 	for (int64_t k = 0; k < context->pair_count; k++) {
 		const int32_t fixed = context->fixed_ids[k], moving = context->moving_ids[k];
 		if (!tac_context_triangles_meet(context, fixed, moving))
@@ -104,13 +104,12 @@ static bool place(tac_sco *sco, tac_sco_attempt *at)
 			continue;
 		if (!tac_sco_work_admit(work, SCO_COLLIDER_QUERY))
 			return false;
-		const bool has_nodes = work->nodes_left > 0;
 		const tac_sco_relative r = tac_sco_relative_motion(sco, o, at->twist);
 		const tac_overlap overlap =
 			tac_sco_collide(sco, o, tac_dpose_after(r.start, r.twist, 1), TAC_QUERY_PAIRS, work);
 		if (overlap == TAC_OVERLAP_NONE)
 			continue;
-		if (overlap == TAC_OVERLAP_UNKNOWN && (!has_nodes || sco->context->pending)) {
+		if (overlap == TAC_OVERLAP_UNKNOWN && work->nodes_left <= 0) {
 			at->unfinished = !tac_sco_any_obstacle_moves(sco);
 			return false;
 		}

@@ -235,11 +235,12 @@ static tac_overlap check(tac_sco *sco, bool goes_on, tac_sco_work *work)
 // False, with nothing set, if a pose is not finite.
 static bool set_goals(tac_sco *sco, const tac_dpose *T_world_objects)
 {
-	for (int32_t i = 0; T_world_objects && i < sco->def.object_count; i++) {
+	const int32_t count = T_world_objects ? sco->def.object_count : 0;
+	for (int32_t i = 0; i < count; i++) {
 		if (!tac_dpose_finite(T_world_objects[i]))
 			return false;
 	}
-	for (int32_t i = 0; T_world_objects && i < sco->def.object_count; i++) {
+	for (int32_t i = 0; i < count; i++) {
 		sco->obstacles[i].goal = tac_dpose_normalize(T_world_objects[i]);
 		if (sco->obstacles[i].hidden)
 			sco->obstacles[i].pose = sco->obstacles[i].goal;
