@@ -163,19 +163,17 @@ tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *o, tac_dpose T
 {
 	if (tac_dvec3_length(T_object_tool.position) > o->ask_within_m)
 		return TAC_OVERLAP_NONE;
-	tac_overlap answer = TAC_OVERLAP_UNKNOWN;
-	if (work->nodes_left > 0) {
-		const tac_rigid motion = tac_rigid_from_dpose(T_object_tool);
-		tac_context *context = sco->context;
-		const tac_budget budget = {work->nodes_left, 0};
-		const bool again = context->pending && context->fixed == o->shape && context->mode == mode &&
-				   memcmp(&context->motion, &motion, sizeof motion) == 0;
-		answer = again ? tac_collider_resume(sco->def.collider, context, budget)
-			       : tac_collider_query(sco->def.collider, context, sco->def.tool_shape, o->shape,
-						    &motion, mode, budget);
-		work->nodes_left = context->nodes_left;
-	}
-	work->spent |= work->nodes_left <= 0;
+	if (work->nodes_left <= 0)
+		return TAC_OVERLAP_UNKNOWN;
+	const tac_rigid motion = tac_rigid_from_dpose(T_object_tool);
+	const tac_budget budget = {work->nodes_left, 0};
+	tac_context *context = sco->context;
+	const bool again = context->pending && context->fixed == o->shape && context->mode == mode &&
+			   memcmp(&context->motion, &motion, sizeof motion) == 0;
+	const tac_overlap answer = again ? tac_collider_resume(sco->def.collider, context, budget)
+					 : tac_collider_query(sco->def.collider, context, sco->def.tool_shape,
+							      o->shape, &motion, mode, budget);
+	work->nodes_left = context->nodes_left;
 	return answer;
 }
 

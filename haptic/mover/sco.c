@@ -417,10 +417,7 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 // before the step that it was reached in.
 static void check_and_restore(tac_sco *sco, tac_sco_report *out_report)
 {
-	tac_sco_work *work = &sco->tick.work;
-	const bool spent = work->spent;
-	const tac_overlap answer = check(sco, false, work);
-	work->spent = spent;
+	const tac_overlap answer = check(sco, false, &sco->tick.work);
 	if (answer == TAC_OVERLAP_NONE || sco->check_unfinished)
 		return;
 	sco->fault_flags =
