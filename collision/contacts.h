@@ -61,6 +61,21 @@ typedef struct tac_contacts {
 	tac_contact_point list[2 * TAC_CONTACTS_MAX];
 } tac_contacts;
 
+// Empties a list: nothing is within `margin`, m; with 0 nothing is known. Thread: RT.
+static inline void tac_contacts_clear(tac_contacts *contacts, double margin)
+{
+	contacts->count = contacts->dropped = 0;
+	contacts->pairs = 0;
+	contacts->margin = contacts->distance = margin;
+}
+
+// Whether two contacts of the same bodies have the same features. Thread: RT.
+static inline bool tac_contacts_same_features(const tac_contact_point *a, const tac_contact_point *b)
+{
+	return a->moving_feature == b->moving_feature && a->fixed_feature == b->fixed_feature &&
+	       a->kind == b->kind;
+}
+
 // Lists the contacts at the pose T with gaps below `margin` (m, > 0), each pair of features once. When the
 // bodies intersect, or the pose is not finite, the distance is 0 and the list is invalid. Bodies that are not
 // solid have contacts on both sides of their faces. `context` may be NULL; the work is then not bounded. The

@@ -31,6 +31,14 @@ typedef struct tac_round {
 	double radius;
 } tac_round;
 
+// The tool at a pose of its frame. Thread: RT.
+static inline tac_round tac_round_place(const tac_round *tool, tac_dpose T)
+{
+	const tac_round placed = {tac_dpose_apply_point(T, tool->a), tac_dpose_apply_point(T, tool->b),
+				  tool->radius};
+	return placed;
+}
+
 // Triangles that a context can hold, a multiple of 8.
 #define TAC_ROUND_TRIANGLES_MAX 4096
 

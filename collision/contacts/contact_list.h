@@ -21,14 +21,6 @@ static inline bool tac_contacts_coplanar(const tac_contact_point *c, tac_dvec3 n
 	       fabs(c->gap - gap) < TAC_CONTACTS_SAME_GAP;
 }
 
-// No contacts, and no margin in which there are none.
-static inline void tac_contacts_clear(tac_contacts *contacts)
-{
-	contacts->count = contacts->dropped = 0;
-	contacts->pairs = 0;
-	contacts->margin = contacts->distance = 0;
-}
-
 #ifdef __cplusplus
 }
 #endif

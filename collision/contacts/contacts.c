@@ -102,12 +102,9 @@ static bool same_contact(const tac_contact_point *a, const tac_contact_point *b)
 {
 	if (a->kind != b->kind)
 		return false;
-	bool moving = a->moving_feature == b->moving_feature, fixed = a->fixed_feature == b->fixed_feature;
-	if (moving && fixed)
-		return true;
-	bool vertex = (a->kind == TAC_CONTACT_VERTEX_FACE && moving) ||
-		      (a->kind == TAC_CONTACT_FACE_VERTEX && fixed);
-	return vertex && tac_contacts_coplanar(a, b->normal, b->gap);
+	bool vertex = (a->kind == TAC_CONTACT_VERTEX_FACE && a->moving_feature == b->moving_feature) ||
+		      (a->kind == TAC_CONTACT_FACE_VERTEX && a->fixed_feature == b->fixed_feature);
+	return tac_contacts_same_features(a, b) || (vertex && tac_contacts_coplanar(a, b->normal, b->gap));
 }
 
 // A contact to be sorted, by its place in the list.
@@ -629,7 +626,7 @@ void tac_contacts_query(const tac_body *moving, const tac_body *fixed, const tac
 			tac_sweep_context *context, tac_contacts *out_contacts)
 {
 	TAC_ASSERT(moving && fixed && T && out_contacts && margin > 0);
-	tac_contacts_clear(out_contacts);
+	tac_contacts_clear(out_contacts, 0);
 	if (!tac_dmat3_finite(T->R) || !tac_dvec3_finite(T->t))
 		return;
 	tac_sweep_context_bind(context, moving, fixed);

@@ -256,7 +256,7 @@ void tac_contacts_round(const tac_round *tool, const tac_body *fixed, double mar
 			tac_round_context *context, tac_contacts *out)
 {
 	TAC_ASSERT(tool && fixed && context && out && margin > 0);
-	tac_contacts_clear(out);
+	tac_contacts_clear(out, 0);
 	if (!tac_dvec3_finite(tool->a) || !tac_dvec3_finite(tool->b) || !(tool->radius >= 0))
 		return;
 	tac_round region = {tool->a, tool->b, tool->radius + margin};

@@ -1,5 +1,7 @@
 #include "haptic/force/law.h"
 
+#include "base/cholesky.h"
+
 #include <math.h>
 
 // Loaded contacts whose gaps are taken out: the QP's rows are at most six.
@@ -57,31 +59,6 @@ void tac_law_move(tac_law *law, tac_dpose T_world_device, bool fixed_rotation)
 
 // ---- gaps ----
 
-// Solves (G + r diag G) x = (1 + r) b, with the ridge r, for a positive semidefinite G by Cholesky's method;
-// b becomes x. For a single contact x is exact.
-static void solve(double G[GAP_CONTACTS][GAP_CONTACTS], double *b, int n)
-{
-	for (int i = 0; i < n; i++) {
-		for (int j = 0; j <= i; j++) {
-			double sum = G[i][j] * (i == j ? 1 + GAP_RIDGE : 1);
-			for (int k = 0; k < j; k++)
-				sum -= G[i][k] * G[j][k];
-			G[i][j] = i == j ? sqrt(sum) : sum / G[j][j];
-		}
-	}
-	for (int i = 0; i < n; i++) {
-		b[i] *= 1 + GAP_RIDGE;
-		for (int k = 0; k < i; k++)
-			b[i] -= G[i][k] * b[k];
-		b[i] /= G[i][i];
-	}
-	for (int i = n - 1; i >= 0; i--) {
-		for (int k = i + 1; k < n; k++)
-			b[i] -= G[k][i] * b[k];
-		b[i] /= G[i][i];
-	}
-}
-
 void tac_law_remove_gaps(tac_sco_report *report, int32_t partner, double arm_m)
 {
 	tac_sco_contact *loaded[GAP_CONTACTS];
@@ -104,8 +81,11 @@ void tac_law_remove_gaps(tac_sco_report *report, int32_t partner, double arm_m)
 	for (int i = 0; i < n; i++) {
 		for (int k = 0; k <= i; k++)
 			gram[i][k] = dot(rows[i], rows[k], arm_m);
+		// The ridge; for a single contact the share stays exact.
+		gram[i][i] *= 1 + GAP_RIDGE;
+		shares[i] *= 1 + GAP_RIDGE;
 	}
-	solve(gram, shares, n);
+	tac_cholesky_solve(&gram[0][0], GAP_CONTACTS, shares, n);
 	for (int i = 0; i < n; i++) {
 		const double share = fmin(fmax(shares[i], 0), GAP_MOST * gaps[i]);
 		loaded[i]->load_m = fmax(loaded[i]->load_m - share, 0);

@@ -113,8 +113,6 @@
 #define SCO_RESET_PARTS 32
 // Triangles, nodes and blocks that a round tool examines for one work unit.
 #define SCO_ROUND_TESTS_PER_UNIT 8
-// Work units of an exact test of two triangles, or of the contacts between them, in the reactive mover.
-#define SCO_PAIR_UNITS 1
 // The most work units of a starved step, of a step of the reactive mover and of a reset. A unit takes 0.3 µs,
 // and up to 0.6 µs where proofs of large triangles fail, so that this is at most 0.9 ms.
 #define SCO_WORK_MAX 1500
@@ -138,8 +136,8 @@
 
 #define SCO_MAX_ROWS     1024 // of the QP
 #define SCO_MAX_INJECTED 16   // contacts that failed proofs ran into
-// Pairs of triangles that the reactive mover keeps as constraints. A pose with more is too deep to give
-// constraints; half the motion is tried instead.
+// Pairs of triangles that the reactive mover keeps of an object as constraints. A pose with more is too deep
+// to give constraints; half the motion is tried instead.
 #define SCO_REACTIVE_MAX_PAIRS 1024
 // Poses that one substep of the reactive mover tries.
 #define SCO_REACTIVE_MAX_TRIES 12

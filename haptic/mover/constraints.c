@@ -15,8 +15,7 @@ static tac_sco_unit_row make_row(const tac_sco *sco, const tac_contact_point *c,
 }
 
 // Adds a row of the QP. A contact that bore the last solution joins the guess.
-static void put_row(tac_sco *sco, const tac_contact_point *c, int32_t object, const tac_sco_unit_row *unit,
-		    double bound)
+static void put_row(tac_sco *sco, const tac_contact_point *c, int32_t object, const tac_sco_unit_row *unit)
 {
 	if (sco->row_count >= SCO_MAX_ROWS) {
 		sco->tick.flags |= TAC_SCO_DROPPED;
@@ -24,9 +23,13 @@ static void put_row(tac_sco *sco, const tac_contact_point *c, int32_t object, co
 	}
 	memcpy(sco->qp_rows[sco->row_count], unit->row, sizeof unit->row);
 	for (int32_t i = 0; i < sco->bearing_count && sco->guess_count < TAC_QP_SIZE; i++) {
-		if (sco->bearing[i].object == object && tac_sco_same_features(&sco->bearing[i].contact, c))
+		if (sco->bearing[i].object == object &&
+		    tac_contacts_same_features(&sco->bearing[i].contact, c))
 			sco->guess[sco->guess_count++] = sco->row_count;
 	}
+	// The gap may close to the hold gap, and a smaller one must open.
+	const double spare = c->gap - sco->def.hold_gap_m;
+	const double bound = spare >= 0 ? -spare : -SCO_GAP_RECOVERY * spare;
 	sco->rows[sco->row_count++] = (tac_sco_row){c, object, unit->length, bound, 0, 0};
 }
 
@@ -41,13 +44,6 @@ static void remember_bearing(tac_sco *sco, const tac_qp_result *qp)
 	}
 }
 
-// The least motion along a contact's normal: the gap may close to the hold gap, and a smaller gap must open.
-static double bound_of(const tac_sco *sco, double gap)
-{
-	double spare = gap - sco->def.hold_gap_m;
-	return spare >= 0 ? -spare : -SCO_GAP_RECOVERY * spare;
-}
-
 static void collect_rows(tac_sco *sco, double within)
 {
 	sco->row_count = sco->guess_count = 0;
@@ -60,14 +56,14 @@ static void collect_rows(tac_sco *sco, double within)
 				continue;
 			if (obstacle->unit_rows[k].version != sco->lists_version)
 				obstacle->unit_rows[k] = make_row(sco, c, &T);
-			put_row(sco, c, i, &obstacle->unit_rows[k], bound_of(sco, c->gap));
+			put_row(sco, c, i, &obstacle->unit_rows[k]);
 		}
 	}
 	for (int32_t i = 0; i < sco->injected_count; i++) {
 		const tac_sco_injected *in = &sco->injected[i];
 		const tac_drigid T = tac_drigid_from_pose(sco->obstacles[in->object].pose);
 		const tac_sco_unit_row unit = make_row(sco, &in->contact, &T);
-		put_row(sco, &in->contact, in->object, &unit, bound_of(sco, in->contact.gap));
+		put_row(sco, &in->contact, in->object, &unit);
 	}
 }
 
@@ -173,7 +169,7 @@ static double roll_row(tac_sco *sco, int32_t i, tac_dtwist to_device, double mos
 	double radius = sco->def.round.radius, hold = sco->def.hold_gap_m;
 	tac_dvec3 end = tac_dvec3_add_scaled(c->point, radius, c->normal);
 	tac_dvec3 towards = tac_dquat_rotate(tac_dquat_conjugate(obstacle->pose.rotation), to_device.v);
-	tac_dvec3 n = obstacle->geometry->roll(obstacle->memory, c, towards, most);
+	tac_dvec3 n = obstacle->geometry->roll(obstacle->memory, c, tac_dvec3_add(end, towards), most);
 	tac_dvec3 foot = tac_dvec3_add_scaled(c->point, -c->gap, c->normal);
 	row->bound = radius + hold - tac_dvec3_dot(n, tac_dvec3_sub(end, foot));
 	row->length = 1;
@@ -183,27 +179,15 @@ static double roll_row(tac_sco *sco, int32_t i, tac_dtwist to_device, double mos
 	return rolled;
 }
 
-// Whether a round tool rests on edges or vertices, and on nothing but meshes.
-static bool can_roll(const tac_sco *sco, const tac_qp_result *solved)
-{
-	bool curved = false;
-	for (int32_t j = 0; j < solved->active_count; j++) {
-		const tac_sco_row *row = &sco->rows[solved->active[j]];
-		tac_contact_kind kind = row->contact->kind;
-		if (!sco->obstacles[row->object].geometry->roll)
-			return false;
-		curved |= kind == TAC_CONTACT_VERTEX_EDGE || kind == TAC_CONTACT_VERTEX_VERTEX;
-	}
-	return curved;
-}
-
 // A round tool that only translates and rests on edges or vertices goes around them in one substep: its rows
 // become tangent planes at the end of the motion instead of the start. Tangent planes at the start would take
 // it around in many short substeps.
 static void roll(tac_sco *sco, tac_dtwist to_device, const tac_qp_result *solved, tac_dtwist *t)
 {
-	if (!can_roll(sco, solved))
-		return;
+	for (int32_t j = 0; j < solved->active_count; j++) {
+		if (!sco->obstacles[sco->rows[solved->active[j]].object].geometry->roll)
+			return;
+	}
 	// The longest chord that dips no deeper than allowed: `c` and `sine` belong to half of the angle that
 	// it spans, `most` is the tangent of the whole angle, short of a quarter turn.
 	double round = sco->def.round.radius + sco->def.hold_gap_m;

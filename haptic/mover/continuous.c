@@ -28,12 +28,29 @@ typedef struct substep {
 
 // --- advance objects ---
 
+// Sets the obstacle's twist to what is left to its goal. False if nothing is.
+static bool aim(tac_sco_obstacle *o)
+{
+	o->twist = tac_dtwist_between(o->pose, o->goal);
+	return tac_dtwist_travel(o->twist, 1) > 0;
+}
+
+// The obstacles that still move wait for the tool. False if there are none.
+static bool stop_obstacles(tac_sco *sco)
+{
+	const bool any = tac_sco_any_obstacle_moves(sco);
+	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++)
+		o->moves = false;
+	sco->tick.flags |= any ? TAC_SCO_OBJECT_WAITS : 0;
+	return any;
+}
+
 // Moves each obstacle that has a new pose while the SCO rests, if all of its motion is free. The others keep
 // `moves` set and push the tool, as all of them do with the reactive mover.
 static void advance_obstacles(tac_sco *sco)
 {
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
-		o->moves = tac_sco_aim_obstacle(o);
+		o->moves = aim(o);
 		if (o->moves && sco->def.mover == TAC_SCO_CONTINUOUS)
 			o->moves = !tac_sco_advance_obstacle(sco, o);
 	}
@@ -47,7 +64,7 @@ static double plan_obstacle_motions(tac_sco *sco, double reach)
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
 		if (!o->moves)
 			continue;
-		tac_sco_aim_obstacle(o);
+		aim(o);
 		const double arm =
 			tac_dvec3_length(tac_dvec3_sub(sco->pose.position, o->pose.position)) + sco->radius_m;
 		const double travel = tac_dtwist_travel(o->twist, arm),
@@ -74,7 +91,7 @@ static bool list_end(tac_sco *sco, tac_dtwist t, double f, double margin)
 	const int64_t limit = work->limit, share = (int64_t)(SCO_END_SHARE * (double)sco->def.work_units);
 	if (work->units + share > limit)
 		work->limit = (work->units < limit ? work->units : limit) + share;
-	const bool listed = tac_sco_query_contacts(sco, t, f, margin);
+	const bool listed = tac_sco_query_contacts(sco, sco->obstacles, sco->obstacles_end, t, f, margin);
 	work->limit = limit;
 	return listed;
 }
@@ -84,7 +101,7 @@ static bool list_end(tac_sco *sco, tac_dtwist t, double f, double margin)
 static tac_sco_outcome settle(tac_sco *sco, tac_dtwist t, double f, double from_distance, double margin,
 			      double *out_fraction)
 {
-	const double hold = sco->def.hold_gap_m, energy = tac_sco_energy(sco, sco->pose);
+	const double hold = sco->def.hold_gap_m;
 	const double floor = sco->tick.rolling ? (1 - SCO_ROUND_SLACK_GAPS) * hold
 					       : fmin(from_distance, SCO_FLOOR_GAPS * hold);
 	const bool must_come_closer =
@@ -93,8 +110,7 @@ static tac_sco_outcome settle(tac_sco *sco, tac_dtwist t, double f, double from_
 	tac_sco_outcome refusal = f > 0 ? TAC_SCO_TOO_CLOSE : TAC_SCO_UNPROVED;
 	*out_fraction = 0;
 	for (int k = 0; k < tries && f > 0; k++, f *= 0.5) {
-		const tac_dpose there = tac_dpose_after(sco->pose, t, f);
-		if (must_come_closer && tac_sco_energy(sco, there) > energy - SCO_MIN_PROGRESS_M2) {
+		if (must_come_closer && !tac_sco_leads_closer(sco, t, f)) {
 			refusal = TAC_SCO_CONVERGED;
 			continue;
 		}
@@ -137,8 +153,7 @@ static tac_sco_outcome fly(tac_sco *sco, substep *p)
 
 // --- list ---
 
-// Sets how far the substep may go and lists the contacts within its margin, unless the present list covers
-// it.
+// Sets how far the substep may go and lists the contacts within its margin, unless they are listed.
 static tac_sco_outcome list(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
@@ -146,7 +161,7 @@ static tac_sco_outcome list(tac_sco *sco, substep *p)
 	p->reach = fmin(p->device_travel, sco->geometry->stride * sco->adapted.trust_m);
 	if (sco->near_contact) {
 		if (!p->push && tick->contact_travel_m >= SCO_AT_LIMIT * tick->slew_limit_m) {
-			tick->flags |= TAC_SCO_SLEWED | TAC_SCO_LIMITED;
+			tick->flags |= TAC_SCO_SLEWED;
 			return TAC_SCO_SLEW_SPENT;
 		}
 		double left = fmax(0, tick->slew_limit_m - tick->contact_travel_m);
@@ -160,9 +175,8 @@ static tac_sco_outcome list(tac_sco *sco, substep *p)
 		p->margin += plan_obstacle_motions(sco, p->reach);
 		p->push = tac_sco_any_obstacle_moves(sco);
 	}
-	if (sco->listed.margin_m > 0 && sco->listed.margin_m < p->margin &&
-	    sco->listed.margin_m >= SCO_REUSE_MARGIN * p->margin)
-		p->margin = sco->listed.margin_m;
+	if (sco->listed.margin_m >= SCO_REUSE_MARGIN * p->margin)
+		p->margin = fmin(p->margin, sco->listed.margin_m);
 	if (sco->listed.margin_m < p->margin && !tac_sco_list_contacts(sco, p->margin))
 		return TAC_SCO_NO_LIST;
 	sco->near_contact = sco->listed.distance_m < SCO_NEAR_CONTACT_GAPS * sco->def.hold_gap_m;
@@ -196,7 +210,7 @@ static tac_sco_outcome solve(tac_sco *sco, substep *p)
 	if (sco->listed.distance_m < p->margin && !tac_sco_solve(sco, p->to_device, p->reach, &p->twist)) {
 		if (!p->push || !tac_sco_work_allows(&tick->work, SCO_QP_SOLVE))
 			return TAC_SCO_NO_SOLUTION;
-		tac_sco_stop_obstacles(sco);
+		stop_obstacles(sco);
 		return TAC_SCO_OBJECTS_STOPPED;
 	}
 	limit(sco, p);
@@ -238,7 +252,7 @@ static tac_sco_outcome prove(tac_sco *sco, substep *p)
 	}
 	if (tick->rolling && p->proof.fraction < 1)
 		return stop_roll(sco, SCO_SHRINK * p->proof.fraction * p->travel);
-	if (p->proof.fraction < SCO_MIN_PROVED && tac_sco_inject(sco, &p->proof, p->twist)) {
+	if (p->proof.fraction < SCO_MIN_PROVED && tac_sco_inject(sco, &p->proof)) {
 		tick->injections++;
 		tick->work.count[SCO_SUBSTEP]--; // the same substep is solved again
 		return TAC_SCO_INJECTED;
@@ -253,8 +267,7 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
 	double made, margin = tac_sco_list_margin(sco, p->trust);
-	// Where a proof ends, the bodies nearly touch: the first pose above the floor is about a hold gap
-	// back.
+	// Where a proof ends, the bodies nearly touch: the floor is about a hold gap back.
 	double f = p->proof.fraction;
 	if (f < 1 && !tick->rolling && !p->proof.unfinished)
 		f = fmax(0.5 * f, f - sco->def.hold_gap_m / p->travel);
@@ -268,7 +281,7 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 	if (o != TAC_SCO_MOVED) {
 		tick->flags |= TAC_SCO_BLOCKED;
 		tac_sco_observe_substep(sco, SCO_TRUST_BLOCKED, 0);
-		tac_sco_stop_obstacles(sco);
+		stop_obstacles(sco);
 		return o;
 	}
 	if (made < 1 && !p->proof.unfinished) {
@@ -277,10 +290,8 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 	}
 	tick->contact_travel_m += made * p->travel;
 	tick->travel_m += made * p->travel;
-	if (p->proof.unfinished) {
-		tick->flags |= TAC_SCO_LIMITED;
+	if (p->proof.unfinished)
 		return TAC_SCO_LIST_ENDS;
-	}
 	bool arrived = !p->limited && made >= 1 && p->travel < sco->def.stop_length_m && !p->push;
 	return arrived ? TAC_SCO_ARRIVED : TAC_SCO_MOVED;
 }
@@ -298,23 +309,13 @@ static tac_sco_outcome move_once(tac_sco *sco)
 	tick->rolling = false;
 	if (sco->def.mover == TAC_SCO_REACTIVE) {
 		const tac_sco_outcome o = tac_sco_reactive_substep(sco, p.to_device, p.push);
-		return tac_sco_stop_obstacles(sco) ? TAC_SCO_OBJECTS_STOPPED : o;
+		return stop_obstacles(sco) ? TAC_SCO_OBJECTS_STOPPED : o;
 	}
 	static tac_sco_outcome (*const stages[])(tac_sco *, substep *) = {fly, list, solve, prove, commit};
 	tac_sco_outcome o = NEXT_STAGE;
 	for (int i = 0; o == NEXT_STAGE; i++)
 		o = stages[i](sco, &p);
 	return o;
-}
-
-static bool goes_on(tac_sco_outcome o)
-{
-	return o < TAC_SCO_ARRIVED;
-}
-
-static bool is_refusal(tac_sco_outcome o)
-{
-	return o >= TAC_SCO_UNPROVED && o != TAC_SCO_ARRIVED && o != TAC_SCO_CONVERGED;
 }
 
 void tac_sco_make_substeps(tac_sco *sco)
@@ -324,17 +325,17 @@ void tac_sco_make_substeps(tac_sco *sco)
 	sco->injected_count = 0;
 	advance_obstacles(sco);
 	tac_sco_outcome o = TAC_SCO_MOVED;
-	while (goes_on(o) && tick->work.count[SCO_SUBSTEP] < sco->def.substeps) {
+	while (o < TAC_SCO_ARRIVED && tick->work.count[SCO_SUBSTEP] < sco->def.substeps) {
 		tick->outcome = o = move_once(sco);
-		if (is_refusal(o))
+		if (o >= TAC_SCO_UNPROVED && o != TAC_SCO_ARRIVED && o != TAC_SCO_CONVERGED)
 			tick->refused = o;
 	}
-	tac_sco_stop_obstacles(sco);
+	stop_obstacles(sco);
 	if (sco->def.mover == TAC_SCO_REACTIVE)
 		tac_sco_reactive_list(sco, sco->adapted.trust_m + SCO_LIST_GAPS * sco->def.hold_gap_m, false);
 	if (tick->work.units < SCO_AHEAD_UNITS)
 		tac_sco_prepare(sco, &tick->work);
-	if (goes_on(o))
-		tick->flags |= TAC_SCO_LIMITED;
+	if (o < TAC_SCO_ARRIVED || o == TAC_SCO_SLEW_SPENT || o == TAC_SCO_LIST_ENDS)
+		tick->flags |= TAC_SCO_LIMITED; // the next step goes on
 	tac_sco_observe_step(sco);
 }

@@ -22,9 +22,15 @@ typedef struct tac_sco_relative {
 typedef struct tac_sco_proof {
 	double fraction; // of the motion that is proved free
 	bool unfinished; // the work allowed no more: what follows may be free, too
-	// What ended the proof; object -1: nothing. The features mean something to the geometry alone.
-	int32_t object, moving_feature, fixed_feature;
+	// Where `blocked`, what ended the proof: the closest points there, with their gap at the start of the
+	// motion.
+	bool blocked;
+	tac_contact_point contact;
+	int32_t object; // set by tac_sco_certify
 } tac_sco_proof;
+
+// What the queries with one obstacle remember; each geometry defines its own.
+typedef struct tac_sco_memory tac_sco_memory;
 
 typedef struct tac_sco_geometry {
 	// The number of pairs that one contact query should examine, as a fraction of a step's work units.
@@ -35,56 +41,52 @@ typedef struct tac_sco_geometry {
 	double stride;
 
 	// Prepares what the queries remember, zeroed memory of the mover, for the def's tool with this
-	// object. Without memory it is not called. Thread: setup.
+	// object; optional. Thread: setup.
 	size_t memory_size;
-	tac_result (*create)(void *memory, const tac_sco_def *def, const tac_sco_object *object);
-	void (*destroy)(void *memory); // optional, and called also after create has failed
+	tac_result (*create)(tac_sco_memory *memory, const tac_sco_def *def, const tac_sco_object *object);
+	void (*destroy)(tac_sco_memory *memory); // optional, and called also after create has failed
 	// Forgets earlier queries; optional.
-	void (*reset)(void *memory);
+	void (*reset)(tac_sco_memory *memory);
 
 	// Lists the contacts within `margin` at the pose, and finds the distance. out->margin is what could
 	// be covered. With an intersection the distance is 0.
-	void (*list)(void *memory, tac_dpose T_object_tool, double margin, tac_sco_work *work,
+	void (*list)(tac_sco_memory *memory, tac_dpose T_object_tool, double margin, tac_sco_work *work,
 		     tac_contacts *out);
 	// Proves what it can of a motion. `zone_m`: the distance that a tool whose path is known in closed
 	// form keeps from what is not listed; others keep the certificate's threshold.
-	tac_sco_proof (*prove)(void *memory, const tac_sco_relative *motion, double zone_m,
+	tac_sco_proof (*prove)(tac_sco_memory *memory, const tac_sco_relative *motion, double zone_m,
 			       tac_sco_work *work);
 	// The fraction of a long translation, or of a rotation about the tool's origin (v or w is zero), that
 	// keeps `zone_m`. It may be short of the contact if work->spent.
-	double (*sweep)(void *memory, const tac_sco_relative *motion, double zone_m, tac_sco_work *work);
+	double (*sweep)(tac_sco_memory *memory, const tac_sco_relative *motion, double zone_m,
+			tac_sco_work *work);
 
-	// The next six are optional.
+	// The next five are optional.
 
 	// The gap of a listed contact after the tool has moved from the pose of the list to another. Without
 	// it, normals stay as they are: see tac_contacts_gap_after.
-	double (*gap_after)(const void *memory, const tac_contact_point *contact, const tac_drigid *from,
-			    const tac_drigid *to);
+	double (*gap_after)(const tac_sco_memory *memory, const tac_contact_point *contact,
+			    const tac_drigid *from, const tac_drigid *to);
 
 	// Works ahead for the next step's queries, if the tool goes on from this pose as it did: they then
 	// take less work at once.
-	void (*prepare)(void *memory, tac_dpose T_object_tool, tac_sco_work *work);
+	void (*prepare)(tac_sco_memory *memory, tac_dpose T_object_tool, tac_sco_work *work);
 
 	// Whether the obstacle's surface has changed since it was listed last.
-	bool (*changed)(const void *memory);
+	bool (*changed)(const tac_sco_memory *memory);
 
 	// Corrects what is reported of a contact where the bodies have other triangles than the defs' meshes
 	// (tac_body_source_triangle) and their gaps are larger (tac_body_detail). Without `with_triangles`
 	// these are -1: finding them takes time.
-	void (*restate)(const void *memory, tac_dpose T_world_tool, const tac_contact_point *contact,
-			bool with_triangles, tac_sco_contact *out);
+	void (*restate)(const tac_sco_memory *memory, tac_dpose T_world_tool,
+			const tac_contact_point *contact, bool with_triangles, tac_sco_contact *out);
 
-	// What ended a proof, as a contact: the closest points where it ended, with their gap at the start of
-	// the motion. False if they touch.
-	bool (*closest)(const void *memory, const tac_sco_proof *proof, const tac_sco_relative *motion,
-			tac_contact_point *out);
-	// The normal of a round tool's contact after the tool has rolled over the feature that it touches:
-	// see tac_contacts_roll.
-	tac_dvec3 (*roll)(const void *memory, const tac_contact_point *contact, tac_dvec3 towards,
+	// The normal of a round tool's contact after it has rolled over a feature: see tac_contacts_roll.
+	tac_dvec3 (*roll)(const tac_sco_memory *memory, const tac_contact_point *contact, tac_dvec3 target,
 			  double max_tangent);
 } tac_sco_geometry;
 
-// The last one belongs to the reactive mover and has no functions.
+// The last one is the memory of the reactive mover.
 extern const tac_sco_geometry tac_sco_geometry_mesh, tac_sco_geometry_round, tac_sco_geometry_field,
 	tac_sco_geometry_reactive;
 

@@ -52,7 +52,7 @@ typedef struct point {
 	uint8_t label;
 } point;
 
-typedef struct memory {
+typedef struct tac_sco_memory {
 	const tac_field *field;
 	const tac_drill_allowance *allowance;
 	tac_burr burr; // in the tool's frame
@@ -69,18 +69,15 @@ typedef struct memory {
 	// What a query uses up to its end.
 	int32_t index[TAC_FIELD_POINTS];
 	float length_m[TAC_FIELD_POINTS];
-	point blocker;     // ended the last proof
-	bool blocker_disc; // or its disc did
 } memory;
 
-static void destroy(void *m)
+static void destroy(memory *m)
 {
-	tac_field_cache_destroy(&((memory *)m)->cache);
+	tac_field_cache_destroy(&m->cache);
 }
 
-static tac_result create(void *memory_, const tac_sco_def *def, const tac_sco_object *object)
+static tac_result create(memory *m, const tac_sco_def *def, const tac_sco_object *object)
 {
-	memory *m = memory_;
 	m->field = object->field;
 	m->allowance = object->allowance;
 	m->burr = def->burr ? *def->burr
@@ -93,9 +90,9 @@ static tac_result create(void *memory_, const tac_sco_def *def, const tac_sco_ob
 	return tac_field_cache_create(m->field, &m->cache);
 }
 
-static void reset(void *m)
+static void reset(memory *m)
 {
-	((memory *)m)->gathered = false;
+	m->gathered = false;
 }
 
 // Whether the tool is a burr that turns.
@@ -293,12 +290,10 @@ static bool is_buried(const memory *m, const tac_burr *burr)
 	return false;
 }
 
-static void list(void *memory_, tac_dpose T_object_tool, double margin, tac_sco_work *work, tac_contacts *out)
+static void list(memory *m, tac_dpose T_object_tool, double margin, tac_sco_work *work, tac_contacts *out)
 {
-	memory *m = memory_;
 	const tac_burr burr = tac_burr_place(&m->burr, T_object_tool);
-	out->count = out->dropped = 0;
-	out->margin = out->distance = margin;
+	tac_contacts_clear(out, margin);
 	out->pairs = 1;
 	work->units++;
 	if (m->allowance)
@@ -315,9 +310,8 @@ static void list(void *memory_, tac_dpose T_object_tool, double margin, tac_sco_
 		out->distance = 0;
 }
 
-static bool changed(const void *memory_)
+static bool changed(const memory *m)
 {
-	const memory *m = memory_;
 	const tac_drill_allowance *now = m->allowance, *then = &m->listed;
 	return !m->gathered || m->version != tac_field_version(m->field) ||
 	       (now &&
@@ -336,10 +330,9 @@ static double distance_at(const memory *m, const tac_drigid *T, tac_dvec3 p)
 // A burr is convex: while it slides along a wall it leaves each of the points behind. The mover would take
 // that for room to approach the wall, and the proof, to which the points between matter, would end at once.
 // So the gap counts from the plane of the contact, or from the point where that is nearer.
-static double gap_after(const void *memory_, const tac_contact_point *contact, const tac_drigid *from,
+static double gap_after(const memory *m, const tac_contact_point *contact, const tac_drigid *from,
 			const tac_drigid *to)
 {
-	const memory *m = memory_;
 	tac_contact_point plane = *contact;
 	plane.kind = TAC_CONTACT_VERTEX_FACE; // whose normal stays
 	const tac_dvec3 foot = tac_dvec3_add_scaled(contact->point, -contact->gap, contact->normal);
@@ -427,10 +420,9 @@ static int32_t doubted(memory *m, tac_dpose start, tac_dpose end, double bend_m,
 	return tac_field_points_doubted(m->field, &m->points, &passage, m->index);
 }
 
-static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
+static tac_sco_proof prove(memory *m, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
 {
-	memory *m = memory_;
-	tac_sco_proof proof = {1, false, -1, -1, -1};
+	tac_sco_proof proof = {.fraction = 1};
 	const tac_burr start = tac_burr_place(&m->burr, motion->start);
 	const double travel = travel_of(m, &motion->twist);
 	if (zone_m < m->hold_m)
@@ -440,7 +432,7 @@ static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double
 		return proof;
 	if (!gather(m, &start, travel + zone_m, work)) {
 		work->spent = true;
-		return (tac_sco_proof){0, true, -1, -1, -1};
+		return (tac_sco_proof){.unfinished = true};
 	}
 	const double turn = tac_dvec3_length(motion->twist.w), way = tac_dvec3_length(motion->twist.v);
 	const double arm = m->reach_m + travel + zone_m;
@@ -450,6 +442,8 @@ static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double
 	const bool discs = has_discs(m) && turn == 0;
 	const int32_t near = doubted(m, motion->start, end, c.bend_m, travel, zone_m, discs);
 	work->units += m->points.count / POINTS_PER_UNIT + near / DOUBTS_PER_UNIT;
+	point blocker = {0};       // ended the proof
+	bool blocker_disc = false; // or its disc did
 	for (int32_t i = 0; i < near; i++) {
 		const point p = point_of(m, m->index[i]);
 		const double of_point = free_fraction(m, &c, p.at, zone_m);
@@ -458,30 +452,21 @@ static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double
 		if (f >= proof.fraction)
 			continue;
 		proof.fraction = f;
-		proof.fixed_feature = p.node;
-		m->blocker = p;
-		m->blocker_disc = of_disc < of_point;
+		blocker = p;
+		blocker_disc = of_disc < of_point;
+	}
+	if (proof.fraction < 1) {
+		tac_dvec3 normal;
+		const double gap = blocker_disc ? disc_gap(m, &start, &blocker, &normal)
+						: gap_of(m, &start, &blocker, &normal);
+		proof.contact = contact_of(&blocker, gap, normal);
+		proof.blocked = gap > 0;
 	}
 	return proof;
 }
 
-static bool closest(const void *memory_, const tac_sco_proof *proof, const tac_sco_relative *motion,
-		    tac_contact_point *out)
+static double sweep(memory *m, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
 {
-	const memory *m = memory_;
-	if (proof->fixed_feature < 0 || proof->fixed_feature != m->blocker.node)
-		return false;
-	const tac_burr burr = tac_burr_place(&m->burr, motion->start);
-	tac_dvec3 normal;
-	const double gap = m->blocker_disc ? disc_gap(m, &burr, &m->blocker, &normal)
-					   : gap_of(m, &burr, &m->blocker, &normal);
-	*out = contact_of(&m->blocker, gap, normal);
-	return gap > 0;
-}
-
-static double sweep(void *memory_, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
-{
-	memory *m = memory_;
 	const double travel = travel_of(m, &motion->twist), piece = PIECE_VOXELS * m->voxel_m;
 	double s = 0;
 	for (int i = 0; i < SWEEP_STEPS && s < 1; i++) {
@@ -519,5 +504,4 @@ const tac_sco_geometry tac_sco_geometry_field = {
 	.sweep = sweep,
 	.gap_after = gap_after,
 	.changed = changed,
-	.closest = closest,
 };

@@ -6,10 +6,11 @@
 
 #include <math.h>
 
-typedef struct memory {
-	const tac_body *tool, *body;              // that the queries take
-	const tac_body *exact[2], *simplified[2]; // tool and object; simplified NULL: none
-	bool fresh;                               // nothing has been listed since the reset
+typedef struct tac_sco_memory {
+	const tac_body *tool, *body; // that the queries take
+	const tac_body *exact[2],
+		*simplified[2]; // tool and object; the same where there is no simplified one
+	bool fresh;             // nothing has been listed since the reset
 	tac_sweep_context *context;
 	// Simplified bodies stay this much further apart than their gaps say, m: the gaps of this geometry
 	// are those of the bodies less this, at most those of the exact meshes.
@@ -17,36 +18,33 @@ typedef struct memory {
 	double least_m; // the margin that every list must cover
 } memory;
 
-static void destroy(void *m)
+static void destroy(memory *m)
 {
-	tac_sweep_context_destroy(&((memory *)m)->context);
+	tac_sweep_context_destroy(&m->context);
 }
 
-// Takes the simplified bodies, or the exact ones.
-static void take_bodies(memory *m, bool simplified)
+static void take_bodies(memory *m, const tac_body *const bodies[2])
 {
-	m->tool = simplified && m->simplified[0] ? m->simplified[0] : m->exact[0];
-	m->body = simplified && m->simplified[1] ? m->simplified[1] : m->exact[1];
+	m->tool = bodies[0];
+	m->body = bodies[1];
 	m->detail_m = tac_body_detail(m->tool) + tac_body_detail(m->body);
 }
 
-static tac_result create(void *memory_, const tac_sco_def *def, const tac_sco_object *object)
+static tac_result create(memory *m, const tac_sco_def *def, const tac_sco_object *object)
 {
-	memory *m = memory_;
 	m->exact[0] = def->tool;
 	m->exact[1] = object->body;
-	m->simplified[0] = def->tool_detail;
-	m->simplified[1] = object->detail;
+	m->simplified[0] = def->tool_detail ? def->tool_detail : def->tool;
+	m->simplified[1] = object->detail ? object->detail : object->body;
 	m->least_m = SCO_LIST_GAPS * def->hold_gap_m;
-	take_bodies(m, true);
+	take_bodies(m, m->simplified);
 	return tac_sweep_context_create(&m->context);
 }
 
-static void reset(void *memory_)
+static void reset(memory *m)
 {
-	memory *m = memory_;
 	tac_sweep_context_reset(m->context);
-	take_bodies(m, true);
+	take_bodies(m, m->simplified);
 	m->fresh = true;
 }
 
@@ -81,22 +79,35 @@ static void list_bodies(memory *m, tac_dpose T_object_tool, double margin, tac_s
 }
 
 // A tool that begins within the tolerance of simplified bodies has the exact ones until the next reset.
-static void list(void *memory_, tac_dpose T_object_tool, double margin, tac_sco_work *work, tac_contacts *out)
+static void list(memory *m, tac_dpose T_object_tool, double margin, tac_sco_work *work, tac_contacts *out)
 {
-	memory *m = memory_;
 	list_bodies(m, T_object_tool, margin, work, out);
-	if (m->fresh && (m->simplified[0] || m->simplified[1]) && out->distance <= SCO_MIN_GAP_M) {
+	if (m->fresh && m->detail_m > 0 && out->distance <= SCO_MIN_GAP_M) {
 		tac_sweep_context_reset(m->context);
-		take_bodies(m, false);
+		take_bodies(m, m->exact);
 		list_bodies(m, T_object_tool, margin, work, out);
 	}
 	m->fresh = false;
 }
 
-static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
+// What ended a proof. False if the triangles touch there.
+static bool find_blocker(const memory *m, const tac_sco_relative *motion, const tac_certificate *c,
+			 tac_contact_point *out)
+{
+	const tac_dpose end = tac_dpose_after(motion->start, motion->twist, c->fraction);
+	const tac_triangle_contacts there = tac_contacts_of_triangles(
+		tac_body_mesh(m->tool), c->moving_triangle, tac_body_mesh(m->body), c->fixed_triangle, end);
+	const tac_drigid from = tac_drigid_from_pose(end), to = tac_drigid_from_pose(motion->start);
+	*out = there.closest;
+	out->gap = tac_contacts_gap_after(&there.closest, NULL, NULL, &from, &to) - m->detail_m;
+	out->point =
+		tac_dpose_apply_point(tac_dpose_compose(motion->start, tac_dpose_inverse(end)), out->point);
+	return there.distance > 0;
+}
+
+static tac_sco_proof prove(memory *m, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
 {
 	(void)zone_m;
-	memory *m = memory_;
 	tac_drigid T = tac_drigid_from_pose(motion->start);
 	tac_certificate_options options = tac_certificate_options_default();
 	begin_work(m, work);
@@ -106,12 +117,13 @@ static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double
 	// A part that the list covers is what a step with a list in the making sets out to prove.
 	const bool unfinished = (c.flags & TAC_SWEEP_BUDGET_SPENT) != 0 && c.moving_triangle < 0;
 	work->spent |= unfinished && c.fraction == 0;
-	return (tac_sco_proof){c.fraction, unfinished, -1, c.moving_triangle, c.fixed_triangle};
+	tac_sco_proof proof = {.fraction = c.fraction, .unfinished = unfinished};
+	proof.blocked = c.moving_triangle >= 0 && find_blocker(m, motion, &c, &proof.contact);
+	return proof;
 }
 
-static double sweep(void *memory_, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
+static double sweep(memory *m, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
 {
-	memory *m = memory_;
 	tac_drigid T = tac_drigid_from_pose(motion->start);
 	if (tac_contacts_nested(m->tool, m->body, &T))
 		return 0; // substeps are cheap there
@@ -128,44 +140,23 @@ static double sweep(void *memory_, const tac_sco_relative *motion, double zone_m
 	return r.fraction;
 }
 
-static void prepare(void *memory_, tac_dpose T_object_tool, tac_sco_work *work)
+static void prepare(memory *m, tac_dpose T_object_tool, tac_sco_work *work)
 {
-	memory *m = memory_;
 	tac_drigid T = tac_drigid_from_pose(T_object_tool);
 	begin_work(m, work);
 	tac_sweep_context_prepare(m->context, &T);
 	end_work(m, work);
 }
 
-static double gap_after(const void *memory_, const tac_contact_point *c, const tac_drigid *from,
+static double gap_after(const memory *m, const tac_contact_point *c, const tac_drigid *from,
 			const tac_drigid *to)
 {
-	const memory *m = memory_;
 	return tac_contacts_gap_after(c, m->tool, m->body, from, to);
 }
 
-static bool closest(const void *memory_, const tac_sco_proof *proof, const tac_sco_relative *motion,
-		    tac_contact_point *out)
+static void restate(const memory *m, tac_dpose T_world_tool, const tac_contact_point *c, bool with_triangles,
+		    tac_sco_contact *out)
 {
-	const memory *m = memory_;
-	const tac_dpose end = tac_dpose_after(motion->start, motion->twist, proof->fraction);
-	if (proof->moving_feature < 0 || proof->fixed_feature < 0)
-		return false;
-	const tac_triangle_contacts c =
-		tac_contacts_of_triangles(tac_body_mesh(m->tool), proof->moving_feature,
-					  tac_body_mesh(m->body), proof->fixed_feature, end);
-	const tac_drigid from = tac_drigid_from_pose(end), to = tac_drigid_from_pose(motion->start);
-	*out = c.closest;
-	out->gap = tac_contacts_gap_after(&c.closest, NULL, NULL, &from, &to) - m->detail_m;
-	out->point =
-		tac_dpose_apply_point(tac_dpose_compose(motion->start, tac_dpose_inverse(end)), out->point);
-	return c.distance > 0;
-}
-
-static void restate(const void *memory_, tac_dpose T_world_tool, const tac_contact_point *c,
-		    bool with_triangles, tac_sco_contact *out)
-{
-	const memory *m = memory_;
 	out->gap_m += m->detail_m;
 	out->rest_gap_m += m->detail_m;
 	out->tool_triangle = out->object_triangle = -1;
@@ -190,5 +181,4 @@ const tac_sco_geometry tac_sco_geometry_mesh = {
 	.prepare = prepare,
 	.gap_after = gap_after,
 	.restate = restate,
-	.closest = closest,
 };

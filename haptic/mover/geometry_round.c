@@ -4,34 +4,27 @@
 
 #include "collision/certificate.h"
 
-typedef struct memory {
+typedef struct tac_sco_memory {
 	tac_round tool; // in its own frame
 	const tac_body *body;
 	tac_round_context *context;
 } memory;
 
-static void destroy(void *m)
+static void destroy(memory *m)
 {
-	tac_round_context_destroy(&((memory *)m)->context);
+	tac_round_context_destroy(&m->context);
 }
 
-static tac_result create(void *memory_, const tac_sco_def *def, const tac_sco_object *object)
+static tac_result create(memory *m, const tac_sco_def *def, const tac_sco_object *object)
 {
-	memory *m = memory_;
 	m->tool = def->round;
 	m->body = object->body;
 	return tac_round_context_create(&m->context);
 }
 
-static void reset(void *m)
+static void reset(memory *m)
 {
-	tac_round_context_reset(((memory *)m)->context);
-}
-
-static tac_round place(const memory *m, tac_dpose T_object_tool)
-{
-	return (tac_round){tac_dpose_apply_point(T_object_tool, m->tool.a),
-			   tac_dpose_apply_point(T_object_tool, m->tool.b), m->tool.radius};
+	tac_round_context_reset(m->context);
 }
 
 static int64_t units(int64_t tests)
@@ -39,10 +32,9 @@ static int64_t units(int64_t tests)
 	return tests / SCO_ROUND_TESTS_PER_UNIT + 1;
 }
 
-static void list(void *memory_, tac_dpose T_object_tool, double margin, tac_sco_work *work, tac_contacts *out)
+static void list(memory *m, tac_dpose T_object_tool, double margin, tac_sco_work *work, tac_contacts *out)
 {
-	memory *m = memory_;
-	tac_round tool = place(m, T_object_tool);
+	tac_round tool = tac_round_place(&m->tool, T_object_tool);
 	tac_contacts_round(&tool, m->body, margin, m->context, out);
 	out->pairs = units(out->pairs);
 	work->units += out->pairs;
@@ -65,22 +57,20 @@ static double count(const tac_sweep_result *r, tac_sco_work *work)
 
 // A translation has a closed form. Where the tool or the obstacle turns, separating planes prove the motion,
 // as they do for meshes.
-static tac_sco_proof prove(void *memory_, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
+static tac_sco_proof prove(memory *m, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
 {
-	memory *m = memory_;
-	tac_round tool = place(m, motion->start);
+	tac_round tool = tac_round_place(&m->tool, motion->start);
 	bool turns = tac_dvec3_length_squared(motion->twist.w) > 0;
 	tac_sweep_options o = options(turns ? tac_certificate_options_default().threshold : zone_m, work);
 	tac_sweep_result r = turns ? tac_round_prove(&tool, m->body, motion->start.position, motion->twist.v,
 						     motion->twist.w, &o, m->context)
 				   : tac_round_translate(&tool, m->body, motion->twist.v, &o, m->context);
-	return (tac_sco_proof){count(&r, work), false, -1, -1, -1};
+	return (tac_sco_proof){.fraction = count(&r, work)};
 }
 
-static double sweep(void *memory_, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
+static double sweep(memory *m, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
 {
-	memory *m = memory_;
-	tac_round tool = place(m, motion->start);
+	tac_round tool = tac_round_place(&m->tool, motion->start);
 	tac_sweep_options o = options(zone_m, work);
 	double angle = tac_dvec3_length(motion->twist.w);
 	tac_sweep_result r = angle > 0 ? tac_round_rotate(&tool, m->body, motion->start.position,
@@ -89,22 +79,18 @@ static double sweep(void *memory_, const tac_sco_relative *motion, double zone_m
 	return count(&r, work);
 }
 
-static void restate(const void *m, tac_dpose T_world_tool, const tac_contact_point *c, bool with_triangles,
+static void restate(const memory *m, tac_dpose T_world_tool, const tac_contact_point *c, bool with_triangles,
 		    tac_sco_contact *out)
 {
 	(void)T_world_tool; // the tool has no triangles
-	tac_dvec3 on_object = tac_dvec3_add_scaled(c->point, -c->gap, c->normal);
-	const tac_body *body = ((const memory *)m)->body;
+	const tac_dvec3 on_object = tac_dvec3_add_scaled(c->point, -c->gap, c->normal);
 	out->object_triangle =
-		with_triangles ? tac_body_source_triangle(body, c->fixed_triangle, on_object) : -1;
+		with_triangles ? tac_body_source_triangle(m->body, c->fixed_triangle, on_object) : -1;
 }
 
-static tac_dvec3 roll(const void *memory_, const tac_contact_point *contact, tac_dvec3 towards,
-		      double max_tangent)
+static tac_dvec3 roll(const memory *m, const tac_contact_point *c, tac_dvec3 target, double max_tangent)
 {
-	const memory *m = memory_;
-	tac_dvec3 end = tac_dvec3_add_scaled(contact->point, m->tool.radius, contact->normal);
-	return tac_contacts_roll(contact, m->body, tac_dvec3_add(end, towards), max_tangent);
+	return tac_contacts_roll(c, m->body, target, max_tangent);
 }
 
 const tac_sco_geometry tac_sco_geometry_round = {

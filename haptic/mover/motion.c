@@ -23,11 +23,17 @@ double tac_sco_limit_factor(const tac_sco *sco, tac_dtwist t, double radius, dou
 	return turn * s > sco->def.turn_max_rad ? sco->def.turn_max_rad / turn : s;
 }
 
-double tac_sco_energy(const tac_sco *sco, tac_dpose from)
+// The square of the length of the motion to the device in the metric, m^2.
+static double energy(const tac_sco *sco, tac_dpose from)
 {
 	const tac_dtwist t = tac_sco_to_device(sco, from);
 	const double rho = sco->def.metric_m;
 	return tac_dvec3_dot(t.v, t.v) + rho * rho * tac_dvec3_dot(t.w, t.w);
+}
+
+bool tac_sco_leads_closer(const tac_sco *sco, tac_dtwist t, double s)
+{
+	return energy(sco, tac_dpose_after(sco->pose, t, s)) <= energy(sco, sco->pose) - SCO_MIN_PROGRESS_M2;
 }
 
 tac_sco_relative tac_sco_relative_motion(const tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dtwist t)
@@ -68,12 +74,6 @@ void tac_sco_note_trail(tac_sco *sco)
 				 : tac_dpose_relative(sco->obstacles[sco->drilled].pose, sco->pose);
 }
 
-bool tac_sco_aim_obstacle(tac_sco_obstacle *obstacle)
-{
-	obstacle->twist = tac_dtwist_between(obstacle->pose, obstacle->goal);
-	return tac_dtwist_travel(obstacle->twist, 1) > 0;
-}
-
 bool tac_sco_any_obstacle_moves(const tac_sco *sco)
 {
 	for (const tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
@@ -87,13 +87,4 @@ void tac_sco_scale_obstacles(tac_sco *sco, double s)
 {
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++)
 		o->twist = tac_dtwist_scale(o->twist, s);
-}
-
-bool tac_sco_stop_obstacles(tac_sco *sco)
-{
-	const bool any = tac_sco_any_obstacle_moves(sco);
-	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++)
-		o->moves = false;
-	sco->tick.flags |= any ? TAC_SCO_OBJECT_WAITS : 0;
-	return any;
 }

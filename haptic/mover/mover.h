@@ -25,8 +25,7 @@
 
 #include <math.h>
 
-// A contact as a row of the QP, without its bound: it depends on the poses of the tool and the obstacle
-// alone.
+// A contact as a row of the QP, without its bound: it depends on the poses alone.
 typedef struct tac_sco_unit_row {
 	double row[TAC_QP_SIZE];
 	double length;   // before it was normalised
@@ -36,7 +35,7 @@ typedef struct tac_sco_unit_row {
 // An object of the def and what the movers keep of it.
 typedef struct tac_sco_obstacle {
 	const tac_sco_geometry *geometry; // NULL: the tool passes through it, and it is always hidden
-	void *memory;                     // of the geometry
+	tac_sco_memory *memory;           // of the geometry
 	const tac_shape *shape;           // for the collider; NULL: it is not asked about this object
 	double radius_m;     // the largest distance of its points from its origin; HUGE_VAL: not known
 	double ask_within_m; // of the tool's origin: further away, the shapes' bounding spheres are apart
@@ -102,6 +101,21 @@ typedef struct tac_sco_adapted {
 	int32_t starved_steps;  // in succession: their work ended before the SCO could move
 } tac_sco_adapted;
 
+// What the reactive mover finds at a pose; the last of these counts. KNOWN_PAIRS: all are constraints
+// already; TOO_DEEP: they give no constraints.
+typedef enum tac_sco_placement { SCO_FREE, SCO_KNOWN_PAIRS, SCO_NEW_PAIRS, SCO_TOO_DEEP } tac_sco_placement;
+
+// A motion of the reactive mover whose end is to be free.
+typedef struct tac_sco_attempt {
+	tac_dtwist twist;
+	double travel_m;
+	bool limited;            // cut short by the reach
+	int halvings;            // of the solution
+	int32_t object;          // the next to be queried at its end
+	tac_sco_placement found; // with those before it
+	bool unfinished;         // the queries go on in the next step
+} tac_sco_attempt;
+
 struct tac_sco {
 	tac_sco_def def;
 	bool is_ball;                     // a sphere about its origin, which takes the device's orientation
@@ -109,7 +123,6 @@ struct tac_sco {
 	const tac_sco_geometry *geometry; // of the tool with bodies
 	tac_sco_obstacle *obstacles, *obstacles_end;
 	tac_context *context; // of the collider
-	void *reactive;       // memory of the reactive mover
 
 	tac_dpose pose;
 	tac_sco_adapted adapted;
@@ -126,6 +139,7 @@ struct tac_sco {
 	tac_sco_listed spare;       // by the last query
 
 	tac_sco_tick tick;
+	tac_sco_attempt attempt;
 	tac_sco_row rows[SCO_MAX_ROWS];
 	double qp_rows[SCO_MAX_ROWS][TAC_QP_SIZE];
 	double qp_bounds[SCO_MAX_ROWS];
@@ -142,30 +156,20 @@ struct tac_sco {
 	int32_t trail_count;
 };
 
-static inline bool tac_sco_same_features(const tac_contact_point *a, const tac_contact_point *b)
-{
-	return a->moving_feature == b->moving_feature && a->fixed_feature == b->fixed_feature &&
-	       a->kind == b->kind;
-}
-
 // --- motion (motion.c) ---
 
 // The motion from a pose of the tool to the device. A turn of about half a turn keeps the direction of the
 // last step until the other direction is shorter by turn_hysteresis_rad.
 tac_dtwist tac_sco_to_device(const tac_sco *sco, tac_dpose from);
-// The square of its length in the metric, m^2.
-double tac_sco_energy(const tac_sco *sco, tac_dpose from);
+// Whether the SCO is closer to the device, in the metric, after the fraction `s` of a motion.
+bool tac_sco_leads_closer(const tac_sco *sco, tac_dtwist t, double s);
 // The factor, at most 1, that limits the motion of a body to the travel `reach` and to turn_max_rad.
 double tac_sco_limit_factor(const tac_sco *sco, tac_dtwist t, double radius, double reach);
 // Moves the SCO, and the obstacles that move in this substep, by the fraction `s` of it.
 void tac_sco_move(tac_sco *sco, tac_dtwist t, double s);
 void tac_sco_note_trail(tac_sco *sco);
-// Sets the obstacle's twist to what is left to its goal. False if nothing is.
-bool tac_sco_aim_obstacle(tac_sco_obstacle *obstacle);
 bool tac_sco_any_obstacle_moves(const tac_sco *sco);
 void tac_sco_scale_obstacles(tac_sco *sco, double s);
-// The obstacles that still move wait for the tool. False if there are none.
-bool tac_sco_stop_obstacles(tac_sco *sco);
 tac_sco_relative tac_sco_relative_motion(const tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dtwist t);
 
 // --- controllers (controllers.c) ---
@@ -205,10 +209,11 @@ static inline double tac_sco_list_margin(const tac_sco *sco, double trust)
 
 // --- queries over all obstacles (queries.c); each returns false when the work of the step forbids it ---
 
-// Lists the contacts within `margin` after the fraction `s` of the twist into the spare lists, or within less
-// where that would take too much work. Returns false also if not even the contacts to be reported could be
-// listed: the SCO must stay where it was.
-bool tac_sco_query_contacts(tac_sco *sco, tac_dtwist t, double s, double margin);
+// Lists the contacts of the obstacles from `first` up to `end` into their spare lists: those within `margin`
+// after the fraction `s` of the twist, or within less where that would take too much work. Returns false also
+// if not even the contacts to be reported could be listed: the SCO must stay where it was.
+bool tac_sco_query_contacts(tac_sco *sco, tac_sco_obstacle *first, const tac_sco_obstacle *end, tac_dtwist t,
+			    double s, double margin);
 // Makes the spare lists the lists of the SCO's pose.
 void tac_sco_accept_contacts(tac_sco *sco);
 // Lists the contacts at the SCO's pose.
@@ -224,17 +229,12 @@ bool tac_sco_certify(tac_sco *sco, tac_dtwist t, tac_sco_proof *out_proof);
 bool tac_sco_sweep(tac_sco *sco, tac_dtwist t, double *out_fraction);
 // Works ahead for the next step, as far as the work allows.
 void tac_sco_prepare(tac_sco *sco, tac_sco_work *work);
-// The distance to an obstacle at a pose of its own, up to `reach`; 0 if it is not known. For use outside a
-// step.
-double tac_sco_distance(tac_sco *sco, tac_sco_obstacle *obstacle, tac_dpose T_world_object, double reach,
-			tac_sco_work *work);
-// Asks the collider about the tool at a pose relative to one obstacle. The answer is also unknown, with
-// `work->spent`, when the nodes of the step are used up; if the same is asked next, the query goes on.
+// Asks the collider about the tool at a pose relative to one obstacle. The answer is also unknown when the
+// nodes of the step are used up; if the same is asked next, the query goes on.
 tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dpose T_object_tool,
 			    tac_query_mode mode, tac_sco_work *work);
-// Adds what ended the proof of the motion `t` to the contacts of the next solution. False if it is there
-// already or does not fit.
-bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof, tac_dtwist t);
+// Adds what ended a proof to the contacts of the next solution. False if it is there already or does not fit.
+bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof);
 
 // --- constraints (constraints.c) ---
 
@@ -249,12 +249,10 @@ void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report);
 
 // Moves the SCO towards the device in substeps of its mover.
 void tac_sco_make_substeps(tac_sco *sco);
-tac_result tac_sco_reactive_create(tac_sco *sco);
-void tac_sco_reactive_reset(tac_sco *sco); // with the continuous mover it does nothing
 tac_sco_outcome tac_sco_reactive_substep(tac_sco *sco, tac_dtwist to_device, bool push);
 // Lists the contacts of the kept pairs at the SCO's pose and drops the pairs that are further than `within`.
 // Those that only the plane of a distant face separates, which may act where there is no face, can be dropped
-// as well.
-void tac_sco_reactive_list(tac_sco *sco, double within, bool drop_far_faces);
+// as well; returns how many were not.
+int32_t tac_sco_reactive_list(tac_sco *sco, double within, bool drop_far_faces);
 
 #endif

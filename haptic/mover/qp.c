@@ -1,6 +1,7 @@
 #include "haptic/mover/qp.h"
 
 #include "base/assert.h"
+#include "base/cholesky.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -14,15 +15,11 @@
 #define DEPENDENT_SQUARED 1e-9
 // Smaller coefficients are rounding and never drop a row.
 #define MIN_COEFFICIENT 1e-12
-// The smallest pivot of the Cholesky factor: no division by zero.
-#define MIN_PIVOT 1e-30
 
 typedef struct solver {
 	const double (*rows)[TAC_QP_SIZE];
 	const double *bounds;
 	tac_qp_result *out;
-	// The Cholesky factor of the Gram matrix of the active rows, lower triangle.
-	double factor[TAC_QP_SIZE][TAC_QP_SIZE];
 } solver;
 
 static double dot6(const double *a, const double *b)
@@ -60,19 +57,6 @@ static int32_t most_violated(const solver *s, const int32_t *which, int32_t coun
 	return worst;
 }
 
-static void factorise(solver *s)
-{
-	const tac_qp_result *r = s->out;
-	for (int32_t i = 0; i < r->active_count; i++) {
-		for (int32_t j = 0; j <= i; j++) {
-			double v = dot6(s->rows[r->active[i]], s->rows[r->active[j]]);
-			for (int32_t k = 0; k < j; k++)
-				v -= s->factor[i][k] * s->factor[j][k];
-			s->factor[i][j] = i == j ? sqrt(fmax(v, MIN_PIVOT)) : v / s->factor[j][j];
-		}
-	}
-}
-
 static void drop_active(tac_qp_result *r, int32_t j)
 {
 	r->active_count--;
@@ -82,32 +66,20 @@ static void drop_active(tac_qp_result *r, int32_t j)
 	}
 }
 
-// Solves the equations whose matrix is the Gram matrix of the active rows. x: right side, then solution.
-static void solve_factored(const solver *s, double x[TAC_QP_SIZE])
-{
-	int32_t n = s->out->active_count;
-	for (int32_t i = 0; i < n; i++) {
-		for (int32_t k = 0; k < i; k++)
-			x[i] -= s->factor[i][k] * x[k];
-		x[i] /= s->factor[i][i];
-	}
-	for (int32_t i = n - 1; i >= 0; i--) {
-		for (int32_t k = i + 1; k < n; k++)
-			x[i] -= s->factor[k][i] * x[k];
-		x[i] /= s->factor[i][i];
-	}
-}
-
 // Splits row p into a combination of the active rows, with the coefficients in `along`, and the component z
 // orthogonal to them. Returns |z|^2.
-static double project(solver *s, int32_t p, double along[TAC_QP_SIZE], double z[TAC_QP_SIZE])
+static double project(const solver *s, int32_t p, double along[TAC_QP_SIZE], double z[TAC_QP_SIZE])
 {
 	const tac_qp_result *r = s->out;
-	factorise(s);
-	int32_t n = r->active_count;
-	for (int32_t i = 0; i < n; i++)
-		along[i] = dot6(s->rows[r->active[i]], s->rows[p]);
-	solve_factored(s, along);
+	const int32_t n = r->active_count;
+	double gram[TAC_QP_SIZE][TAC_QP_SIZE]; // the lower triangle
+	for (int32_t i = 0; i < n; i++) {
+		const double *row = s->rows[r->active[i]];
+		for (int32_t j = 0; j <= i; j++)
+			gram[i][j] = dot6(row, s->rows[r->active[j]]);
+		along[i] = dot6(row, s->rows[p]);
+	}
+	tac_cholesky_solve(&gram[0][0], TAC_QP_SIZE, along, n);
 	for (int q = 0; q < TAC_QP_SIZE; q++) {
 		z[q] = s->rows[p][q];
 		for (int32_t i = 0; i < n; i++)
@@ -171,8 +143,7 @@ tac_qp_result tac_qp_solve(const double (*rows)[TAC_QP_SIZE], const double *boun
 	TAC_ASSERT(guess_count >= 0 && guess_count <= TAC_QP_SIZE && (guess_count == 0 || guess));
 	tac_qp_result result = {.status = TAC_QP_SOLVED};
 	solver s = {.rows = rows, .bounds = bounds, .out = &result};
-	if (guess_count > 0)
-		solve(&s, guess, guess_count);
+	solve(&s, guess, guess_count);
 	solve(&s, NULL, count);
 	for (int32_t j = 0; j < result.active_count; j++)
 		result.multiplier[j] = fmax(0, result.multiplier[j]);

@@ -11,10 +11,6 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define TAC_QP_SIZE 6
 // Limit, apart from those for the guess; the hardest problem of 64 rows in test_qp takes 40.
 #define TAC_QP_ITERATIONS 60
@@ -40,9 +36,5 @@ typedef struct tac_qp_result {
 // Thread: RT.
 tac_qp_result tac_qp_solve(const double (*rows)[TAC_QP_SIZE], const double *bounds, int32_t count,
 			   const int32_t *guess, int32_t guess_count);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -12,29 +12,21 @@ static bool is_far(const tac_sco *sco, const tac_sco_obstacle *o, const tac_sco_
 	return o->hidden || apart > SCO_SPHERE_SLACK * (sco->radius_m + o->radius_m) + reach;
 }
 
-static void list_nothing(tac_contacts *out, double margin)
-{
-	out->count = out->dropped = 0;
-	out->margin = out->distance = margin;
-	out->pairs = 0;
-}
-
 // Lists the contacts of one obstacle into its spare list; none within any margin if too much work is spent.
 static void list_obstacle(tac_sco *sco, tac_sco_obstacle *o, tac_dtwist t, double s, double margin)
 {
 	const tac_sco_relative r = tac_sco_relative_motion(sco, o, t);
 	if (is_far(sco, o, &r, margin))
-		list_nothing(o->spare, margin);
+		tac_contacts_clear(o->spare, margin);
 	else if (tac_sco_work_overdrawn(&sco->tick.work))
-		list_nothing(o->spare, 0);
+		tac_contacts_clear(o->spare, 0);
 	else
 		o->geometry->list(o->memory, tac_dpose_after(r.start, r.twist, s), margin, &sco->tick.work,
 				  o->spare);
 }
 
-// Lists the contacts of the obstacles from `first` up to `end` into their spare lists.
-static bool query(tac_sco *sco, tac_sco_obstacle *first, const tac_sco_obstacle *end, tac_dtwist t, double s,
-		  double margin)
+bool tac_sco_query_contacts(tac_sco *sco, tac_sco_obstacle *first, const tac_sco_obstacle *end, tac_dtwist t,
+			    double s, double margin)
 {
 	tac_sco_work *work = &sco->tick.work;
 	if (!tac_sco_work_admit(work, SCO_CONTACT_QUERY))
@@ -57,11 +49,6 @@ static bool query(tac_sco *sco, tac_sco_obstacle *first, const tac_sco_obstacle 
 	return enough;
 }
 
-bool tac_sco_query_contacts(tac_sco *sco, tac_dtwist t, double s, double margin)
-{
-	return query(sco, sco->obstacles, sco->obstacles_end, t, s, margin);
-}
-
 static void accept_list(tac_sco *sco, tac_sco_obstacle *o)
 {
 	tac_contacts *old = o->contacts;
@@ -79,7 +66,7 @@ void tac_sco_accept_contacts(tac_sco *sco)
 
 bool tac_sco_list_contacts(tac_sco *sco, double margin)
 {
-	if (!tac_sco_query_contacts(sco, tac_dtwist_zero(), 0, margin))
+	if (!tac_sco_query_contacts(sco, sco->obstacles, sco->obstacles_end, tac_dtwist_zero(), 0, margin))
 		return false;
 	tac_sco_accept_contacts(sco);
 	return true;
@@ -91,7 +78,7 @@ static tac_sco_proof prove_obstacle(tac_sco *sco, const tac_sco_obstacle *o, tac
 	// The distance that a proved motion of a round tool keeps from what is not listed.
 	const double zone = sco->tick.rolling ? SCO_ROUND_SLACK_GAPS : 1 - SCO_ROUND_SLACK_GAPS;
 	if (is_far(sco, o, &r, sco->def.hold_gap_m))
-		return (tac_sco_proof){1, false, -1, -1, -1};
+		return (tac_sco_proof){.fraction = 1};
 	return o->geometry->prove(o->memory, &r, zone * sco->def.hold_gap_m, &sco->tick.work);
 }
 
@@ -99,7 +86,7 @@ bool tac_sco_certify(tac_sco *sco, tac_dtwist t, tac_sco_proof *out_proof)
 {
 	if (!tac_sco_work_admit(&sco->tick.work, SCO_CERTIFICATE))
 		return false;
-	*out_proof = (tac_sco_proof){1, false, -1, -1, -1};
+	*out_proof = (tac_sco_proof){.fraction = 1};
 	for (int32_t i = 0; i < sco->def.object_count && out_proof->fraction > 0; i++) {
 		tac_sco_proof proof = prove_obstacle(sco, &sco->obstacles[i], t);
 		proof.object = i;
@@ -119,14 +106,15 @@ bool tac_sco_advance_obstacle(tac_sco *sco, tac_sco_obstacle *o)
 	const tac_sco_relative r = {tac_dpose_relative(o->pose, sco->pose), o->twist};
 	if (is_far(sco, o, &r, listed)) {
 		o->pose = o->goal;
-		list_nothing(o->contacts, listed);
+		tac_contacts_clear(o->contacts, listed);
 		return true;
 	}
 	if (sco->listed.margin_m <= 0 && !tac_sco_list_contacts(sco, needed))
 		return false;
 	if (!tac_sco_work_admit(&sco->tick.work, SCO_CERTIFICATE) ||
 	    prove_obstacle(sco, o, tac_dtwist_zero()).fraction < 1 ||
-	    !query(sco, o, o + 1, tac_dtwist_zero(), 1, fmax(least, fmin(sco->listed.margin_m, needed))) ||
+	    !tac_sco_query_contacts(sco, o, o + 1, tac_dtwist_zero(), 1,
+				    fmax(least, fmin(sco->listed.margin_m, needed))) ||
 	    o->spare->distance < fmin(hold, o->contacts->distance))
 		return false;
 	accept_list(sco, o);
@@ -169,48 +157,34 @@ void tac_sco_prepare(tac_sco *sco, tac_sco_work *work)
 	}
 }
 
-double tac_sco_distance(tac_sco *sco, tac_sco_obstacle *o, tac_dpose T_world_object, double reach,
-			tac_sco_work *work)
-{
-	o->geometry->list(o->memory, tac_dpose_relative(T_world_object, sco->pose), reach, work, o->spare);
-	return tac_sco_work_overdrawn(work) ? 0 : fmin(reach, o->spare->distance);
-}
-
 tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *o, tac_dpose T_object_tool,
 			    tac_query_mode mode, tac_sco_work *work)
 {
 	if (tac_dvec3_length(T_object_tool.position) > o->ask_within_m)
 		return TAC_OVERLAP_NONE;
-	tac_overlap answer = TAC_OVERLAP_UNKNOWN;
-	if (work->nodes_left > 0) {
-		const tac_rigid motion = tac_rigid_from_dpose(T_object_tool);
-		tac_context *context = sco->context;
-		const tac_budget budget = {work->nodes_left, 0};
-		const bool again = context->pending && context->fixed == o->shape && context->mode == mode &&
-				   memcmp(&context->motion, &motion, sizeof motion) == 0;
-		answer = again ? tac_collider_resume(sco->def.collider, context, budget)
-			       : tac_collider_query(sco->def.collider, context, sco->def.tool_shape, o->shape,
-						    &motion, mode, budget);
-		work->nodes_left = context->nodes_left;
-	}
-	work->spent |= work->nodes_left <= 0;
+	if (work->nodes_left <= 0)
+		return TAC_OVERLAP_UNKNOWN;
+	const tac_rigid motion = tac_rigid_from_dpose(T_object_tool);
+	const tac_budget budget = {work->nodes_left, 0};
+	tac_context *context = sco->context;
+	const bool again = context->pending && context->fixed == o->shape && context->mode == mode &&
+			   memcmp(&context->motion, &motion, sizeof motion) == 0;
+	const tac_overlap answer = again ? tac_collider_resume(sco->def.collider, context, budget)
+					 : tac_collider_query(sco->def.collider, context, sco->def.tool_shape,
+							      o->shape, &motion, mode, budget);
+	work->nodes_left = context->nodes_left;
 	return answer;
 }
 
-bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof, tac_dtwist t)
+bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof)
 {
-	if (proof->object < 0 || sco->injected_count >= SCO_MAX_INJECTED)
-		return false;
-	const tac_sco_obstacle *o = &sco->obstacles[proof->object];
-	const tac_sco_relative r = tac_sco_relative_motion(sco, o, t);
-	tac_sco_injected in = {.object = proof->object};
-	if (!o->geometry->closest || !o->geometry->closest(o->memory, proof, &r, &in.contact))
+	if (!proof->blocked || sco->injected_count >= SCO_MAX_INJECTED)
 		return false;
 	for (int32_t i = 0; i < sco->injected_count; i++) {
-		if (sco->injected[i].object == in.object &&
-		    tac_sco_same_features(&sco->injected[i].contact, &in.contact))
+		if (sco->injected[i].object == proof->object &&
+		    tac_contacts_same_features(&sco->injected[i].contact, &proof->contact))
 			return false;
 	}
-	sco->injected[sco->injected_count++] = in;
+	sco->injected[sco->injected_count++] = (tac_sco_injected){proof->contact, proof->object};
 	return true;
 }

@@ -118,9 +118,18 @@ static void measure_tool(tac_sco *sco)
 		sco->radius_m = fmax(sco->radius_m, tac_burr_reach(def->burr));
 }
 
-static tac_result create_members(tac_sco *sco)
+static tac_result create_members(tac_sco *sco, const tac_sco_def *def)
 {
-	const tac_sco_def *def = &sco->def;
+	sco->def = *def;
+	sco->drilled = -1;
+	sco->fault_flags = TAC_SCO_FAULT;
+	sco->pose = tac_dpose_identity();
+	sco->geometry = def->mover == TAC_SCO_REACTIVE ? &tac_sco_geometry_reactive
+			: def->tool                    ? &tac_sco_geometry_mesh
+						       : &tac_sco_geometry_round;
+	measure_tool(sco);
+	if (sco->is_ball)
+		sco->def.fixed_rotation = true; // the step gives it the device's orientation
 	sco->obstacles = calloc((size_t)def->object_count + 1, sizeof *sco->obstacles);
 	if (!sco->obstacles)
 		return TAC_ERROR_MEMORY;
@@ -141,16 +150,14 @@ static tac_result create_members(tac_sco *sco)
 		obstacle->ask_within_m = ask_within(def, obstacle->shape);
 		obstacle->radius_m =
 			object->field || !object->body ? HUGE_VAL : body_radius(object->body, object->detail);
-		if (obstacle->geometry->memory_size == 0)
-			continue;
-		obstacle->memory = calloc(1, obstacle->geometry->memory_size);
-		if (!obstacle->memory || obstacle->geometry->create(obstacle->memory, def, object) != TAC_OK)
+		const tac_sco_geometry *geometry = obstacle->geometry;
+		obstacle->memory = calloc(1, geometry->memory_size);
+		if (!obstacle->memory ||
+		    (geometry->create && geometry->create(obstacle->memory, def, object) != TAC_OK))
 			return TAC_ERROR_MEMORY;
 	}
 	const tac_context_def context = tac_context_def_default();
-	if (def->collider && tac_context_create(&context, &sco->context) != TAC_OK)
-		return TAC_ERROR_MEMORY;
-	return def->mover == TAC_SCO_REACTIVE ? tac_sco_reactive_create(sco) : TAC_OK;
+	return def->collider ? tac_context_create(&context, &sco->context) : TAC_OK;
 }
 
 tac_result tac_sco_create(const tac_sco_def *def, tac_sco **out_sco)
@@ -163,21 +170,7 @@ tac_result tac_sco_create(const tac_sco_def *def, tac_sco **out_sco)
 		return TAC_ERROR_ARGUMENT;
 	}
 	tac_sco *sco = calloc(1, sizeof *sco);
-	if (!sco) {
-		tac_log(TAC_LOG_ERROR, "sco: expected %zu bytes, found no memory", sizeof *sco);
-		return TAC_ERROR_MEMORY;
-	}
-	sco->def = *def;
-	sco->drilled = -1;
-	measure_tool(sco);
-	if (sco->is_ball)
-		sco->def.fixed_rotation = true; // the step gives it the device's orientation
-	sco->fault_flags = TAC_SCO_FAULT;
-	sco->geometry = def->mover == TAC_SCO_REACTIVE ? &tac_sco_geometry_reactive
-			: def->tool                    ? &tac_sco_geometry_mesh
-						       : &tac_sco_geometry_round;
-	sco->pose = tac_dpose_identity();
-	tac_result result = create_members(sco);
+	const tac_result result = sco ? create_members(sco, def) : TAC_ERROR_MEMORY;
 	if (result != TAC_OK) {
 		tac_log(TAC_LOG_ERROR, "sco: no memory for %d objects", (int)def->object_count);
 		tac_sco_destroy(&sco);
@@ -200,7 +193,6 @@ void tac_sco_destroy(tac_sco **sco)
 			o->geometry->destroy(o->memory);
 		free(o->memory);
 	}
-	free((*sco)->reactive);
 	tac_context_destroy(&(*sco)->context);
 	free((*sco)->obstacles);
 	free(*sco);
@@ -243,11 +235,12 @@ static tac_overlap check(tac_sco *sco, bool goes_on, tac_sco_work *work)
 // False, with nothing set, if a pose is not finite.
 static bool set_goals(tac_sco *sco, const tac_dpose *T_world_objects)
 {
-	for (int32_t i = 0; T_world_objects && i < sco->def.object_count; i++) {
+	const int32_t count = T_world_objects ? sco->def.object_count : 0;
+	for (int32_t i = 0; i < count; i++) {
 		if (!tac_dpose_finite(T_world_objects[i]))
 			return false;
 	}
-	for (int32_t i = 0; T_world_objects && i < sco->def.object_count; i++) {
+	for (int32_t i = 0; i < count; i++) {
 		sco->obstacles[i].goal = tac_dpose_normalize(T_world_objects[i]);
 		if (sco->obstacles[i].hidden)
 			sco->obstacles[i].pose = sco->obstacles[i].goal;
@@ -262,7 +255,7 @@ static void forget_lists(tac_sco *sco)
 	sco->listed.margin_m = -1;
 	sco->lists_version++;
 	sco->check_unfinished = false; // its poses are those before
-	tac_sco_reactive_reset(sco);
+	sco->attempt.unfinished = false;
 }
 
 // The same of an obstacle, which is then at its goal.
@@ -272,6 +265,14 @@ static void begin_obstacle(tac_sco_obstacle *obstacle)
 	obstacle->contacts->count = obstacle->spare->count = 0;
 	if (obstacle->geometry && obstacle->geometry->reset)
 		obstacle->geometry->reset(obstacle->memory);
+}
+
+// The distance to an obstacle at a pose of its own, up to `reach`; 0 if it is not known.
+static double distance_of(tac_sco *sco, tac_sco_obstacle *o, tac_dpose T_world_object, double reach,
+			  tac_sco_work *work)
+{
+	o->geometry->list(o->memory, tac_dpose_relative(T_world_object, sco->pose), reach, work, o->spare);
+	return tac_sco_work_overdrawn(work) ? 0 : fmin(reach, o->spare->distance);
 }
 
 bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_world_objects)
@@ -305,7 +306,7 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	work = (tac_sco_work){.limit = SCO_WORK_MAX};
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end && distance > 0; o++) {
 		if (!o->hidden && sco->def.mover == TAC_SCO_CONTINUOUS)
-			distance = tac_sco_distance(sco, o, o->pose, distance, &work);
+			distance = distance_of(sco, o, o->pose, distance, &work);
 	}
 	if (distance > SCO_MIN_GAP_M)
 		sco->fault_flags = 0;
@@ -356,7 +357,7 @@ double tac_sco_clearance(tac_sco *sco, int32_t object, tac_dpose T_world_object,
 		return 0;
 	if (sco->def.mover == TAC_SCO_REACTIVE)
 		return SCO_MIN_GAP_M; // all that a static query proves
-	const double distance = tac_sco_distance(sco, obstacle, T_world_object, reach_m, &work);
+	const double distance = distance_of(sco, obstacle, T_world_object, reach_m, &work);
 	obstacle->spare->count = 0; // a hidden object has no contacts
 	return distance > SCO_MIN_GAP_M ? distance : 0;
 }
@@ -419,10 +420,7 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 // before the step that it was reached in.
 static void check_and_restore(tac_sco *sco, tac_sco_report *out_report)
 {
-	tac_sco_work *work = &sco->tick.work;
-	const bool spent = work->spent;
-	const tac_overlap answer = check(sco, false, work);
-	work->spent = spent;
+	const tac_overlap answer = check(sco, false, &sco->tick.work);
 	if (answer == TAC_OVERLAP_NONE || sco->check_unfinished)
 		return;
 	sco->fault_flags =

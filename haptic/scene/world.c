@@ -268,8 +268,7 @@ static void find_round(tac_world_body *body, const tac_scene_shape *shape, int32
 		return;
 	const tac_dpose T = tac_dpose_make(shape->position_m, tac_dquat_exp(shape->rotation_rad));
 	body->is_round = true;
-	body->round = (tac_round){tac_dpose_apply_point(T, round.a), tac_dpose_apply_point(T, round.b),
-				  round.radius};
+	body->round = tac_round_place(&round, T);
 }
 
 // The protected structures of an object that are meshes.
