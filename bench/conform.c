@@ -3,11 +3,12 @@
 // constraints put it, `at rest` the same 50 ms after the device stopped. Times are CPU times of the thread,
 // the least of several replays of each tick.
 //
-//   bench_conform [exact] [DETAILum] [COUNTunits] [turned] [SPEED] [NAME]
+//   bench_conform [exact] [DETAILum] [COUNTunits] [turned] [long] [SPEED] [NAME]
 //
 // exact: with the triangles of the meshes, without flat faces triangulated anew; DETAILum: with bodies
 // simplified within so many micrometres; COUNTunits: with so many work units a step; turned: only scenes that
-// are turned in space; SPEED in m/s; NAME: the scenes whose names begin so.
+// are turned in space; long: to and fro along the path for 8 s, so that p99.9 is more than the slowest tick;
+// SPEED in m/s; NAME: the scenes whose names begin so.
 #include "base/denormal.h"
 #include "bench/conforming.h"
 
@@ -29,11 +30,11 @@ static int by_size(const void *a, const void *b)
 }
 
 static void measure(conforming_make *make, bool turned, double speed, double flat_m, double detail_m,
-		    int64_t units)
+		    int64_t units, bool to_and_fro)
 {
 	static conforming_run run;
 	conforming_world w = conforming_world_make(make, turned, flat_m, detail_m);
-	conforming_run_begin(&run, &w, speed);
+	conforming_run_begin(&run, &w, speed, to_and_fro);
 	for (int i = 0; i < REPLAYS; i++)
 		conforming_follow(&run, &w, units > 0 ? units : conforming_work_units(&w), cpu_us);
 	double mean = 0, work = 0, most = 0;
@@ -56,7 +57,8 @@ int main(int argc, char **argv)
 	tac_denormal_flush(true);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	double flat_m = TAC_BODY_FLAT, detail_m = 0, speed = 0;
-	int first = 0;     // 1: turned scenes alone
+	int first = 0; // 1: turned scenes alone
+	bool to_and_fro = false;
 	int64_t units = 0; // 0: those of the servo
 	const char *only = "";
 	for (int i = 1; i < argc; i++) {
@@ -68,6 +70,8 @@ int main(int argc, char **argv)
 			detail_m = 1e-6 * atof(argv[i]);
 		else if (strcmp(argv[i], "turned") == 0)
 			first = 1;
+		else if (strcmp(argv[i], "long") == 0)
+			to_and_fro = true;
 		else if (atof(argv[i]) > 0)
 			speed = atof(argv[i]);
 		else
@@ -83,7 +87,8 @@ int main(int argc, char **argv)
 			const bool wanted = strncmp(c.name, only, strlen(only)) == 0;
 			conforming_free(&c);
 			for (int turned = first; turned < 2 && wanted; turned++)
-				measure(conforming_all[i], turned, speeds[k], flat_m, detail_m, units);
+				measure(conforming_all[i], turned, speeds[k], flat_m, detail_m, units,
+					to_and_fro);
 		}
 	}
 	return 0;

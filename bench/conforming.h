@@ -102,13 +102,15 @@ static inline tac_dpose conforming_between(tac_dpose a, tac_dpose b, double s)
 			      tac_dquat_mul(tac_dquat_exp(tac_dvec3_scale(turn, s)), a.rotation));
 }
 
-// The device's pose at a tick; `moving` is how many ticks its path takes.
-static inline tac_dpose conforming_device(const conforming *c, int tick, int moving)
+// The device's pose at a tick; `moving` is how many ticks its path takes, `ways` how often it goes along it,
+// to and fro.
+static inline tac_dpose conforming_device(const conforming *c, int tick, int moving, int ways)
 {
 	if (tick < CONFORMING_PRESS)
 		return conforming_between(c->start, c->from, (double)tick / CONFORMING_PRESS);
 	const int on_path = tick - CONFORMING_PRESS - CONFORMING_HOLD;
-	return conforming_between(c->from, c->to, fmin(1, fmax(0, (double)on_path / moving)));
+	const double at = fmin(ways, fmax(0, (double)on_path / moving)), back = fmod(at, 2);
+	return conforming_between(c->from, c->to, back > 1 ? 2 - back : back);
 }
 
 // The length of the path: of its translation or of its turn, m.
@@ -509,17 +511,21 @@ typedef struct conforming_run {
 	double load_m; // of all contacts at the end
 	double us[CONFORMING_TICKS], work[CONFORMING_TICKS];
 	tac_dpose goals[CONFORMING_TICKS]; // where the constraints put the tool
-	int moving, ticks, spent;
+	int moving, ways, ticks, spent;
 } conforming_run;
 
 // Finds the goals of all ticks, before any is timed: their search would empty the caches between two steps.
-static inline void conforming_run_begin(conforming_run *run, const conforming_world *w, double speed)
+// The device goes along its path once or, with `to_and_fro`, as often as there is room for.
+static inline void conforming_run_begin(conforming_run *run, const conforming_world *w, double speed,
+					bool to_and_fro)
 {
+	const int around = CONFORMING_PRESS + CONFORMING_HOLD + CONFORMING_REST;
 	run->moving = (int)(conforming_length(&w->c) / speed * 1000);
-	run->ticks = CONFORMING_PRESS + CONFORMING_HOLD + run->moving + CONFORMING_REST;
+	run->ways = to_and_fro ? (CONFORMING_TICKS - around) / run->moving : 1;
+	run->ticks = around + run->ways * run->moving;
 	tac_sco *ideal = w->c.goal ? NULL : conforming_sco(w, 1000000);
 	for (int k = 0; k < run->ticks; k++) {
-		const tac_dpose device = conforming_device(&w->c, k, run->moving);
+		const tac_dpose device = conforming_device(&w->c, k, run->moving, run->ways);
 		static tac_sco_report report;
 		if (ideal)
 			tac_sco_step(ideal, conforming_to_world(w, device), NULL, &report);
@@ -540,7 +546,8 @@ static inline void conforming_follow(conforming_run *run, const conforming_world
 	run->spent = 0;
 	static tac_sco_report report;
 	for (int k = 0; k < run->ticks; k++) {
-		const tac_dpose there = conforming_to_world(w, conforming_device(&w->c, k, run->moving));
+		const tac_dpose there =
+			conforming_to_world(w, conforming_device(&w->c, k, run->moving, run->ways));
 		const double from = clock_us ? clock_us() : 0;
 		tac_sco_step(sco, there, NULL, &report);
 		run->us[k] = fmin(run->us[k], clock_us ? clock_us() - from : 0);

@@ -520,7 +520,8 @@ static bool make_list(const tac_body *moving, const tac_body *fixed, const tac_s
 		// there would be no room for any reach, and no list from then on.
 		if (i > 0 && sweep->stationary)
 			context->ahead_v = context->ahead_w = tac_dvec3_zero();
-		begin_list(sweep, LIST_REACH_MIN * (i == 0 ? wanted : needed), stretch_of(context, 1), context);
+		begin_list(sweep, LIST_REACH_MIN * (i == 0 ? wanted : needed), stretch_of(context, 1),
+			   context);
 	}
 	return tac_sweep_context_work_left(context) <= 0;
 }
@@ -559,7 +560,8 @@ static void prepare_part(tac_sweep_context *context, int64_t part)
 // Makes a list around a body at rest that serves its first motions, whichever way they lead.
 static void prepare_rest(tac_sweep_context *context, const tac_swept_motion *here, double covered)
 {
-	const double wanted = fmin(context->pose_reach + LIST_REST, reach_for_pairs(context, LIST_REST_PAIRS));
+	const double wanted =
+		fmin(context->pose_reach + LIST_REST, reach_for_pairs(context, LIST_REST_PAIRS));
 	if (!(covered < LIST_REST_ENOUGH * wanted))
 		return;
 	if (!(LIST_REST_ENOUGH * wanted <= reach_during(context, list_in_making(context), here)))

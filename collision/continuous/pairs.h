@@ -230,7 +230,8 @@ tac_pairs_find_axes_fn tac_pairs_find_axes;
 // the sweep: that of an axis at either end or, where these separate by no more than `enough` (m), one across
 // an edge of each face. It may also turn with the body; then it is zero on return, and has to separate by
 // `enough_turning`. Sets the clearances to how far the directions separate the pairs at both ends; those that
-// turn, less the difference of the two. Returns for how many pairs edges were tried.
+// turn, less the difference of the two. Returns how many times edges of a pair were tried: at the start, at
+// the end, and the same with directions that turn, as long as it takes.
 typedef int32_t tac_pairs_separate_fn(const tac_body *moving, const tac_body *fixed,
 				      const tac_swept_motion *sweep, double enough, double enough_turning,
 				      tac_near_pair *pairs, int32_t count, tac_vec3 *out_directions);

@@ -561,37 +561,46 @@ INLINE void separation_at(const wide_ends *s, int end, const tac_f32w d[3], tac_
 }
 
 // Takes the direction d, of the length 1 at most, where it separates the pairs further, or leaves them less
-// deep in each other; zero is none. It is that at one end of the sweep, and is either fixed or turns with the
-// body. `turn` leads from that end to the other one.
-INLINE void try_direction(const wide_ends *s, int end, const tac_f32w d[3], const float turn[3][3],
-			  wide_best *best, int n)
+// deep in each other; zero is none. It is that at one end of the sweep, and is fixed.
+INLINE void try_direction(const wide_ends *s, int end, const tac_f32w d[3], wide_best *best, int n)
 {
-	const tac_f32w turned[3] = {row(turn, 0, d), row(turn, 1, d), row(turn, 2, d)};
 	const tac_m32w valid = tac_f32w_lt(tac_f32w_splat(0), dot(d, d));
-	tac_f32w here[2], fixed[2], turning[2];
+	tac_f32w here[2], there[2];
 	separation_at(s, end, d, here, n);
-	separation_at(s, !end, d, fixed, n);
-	separation_at(s, !end, turned, turning, n);
+	separation_at(s, !end, d, there, n);
 	for (int side = 0; side < 2; side++) {
-		const tac_f32w clear = tac_f32w_min(here[side], fixed[side]),
-			       clear_turning =
-				       tac_f32w_sub(tac_f32w_min(here[side], turning[side]), s->charge);
+		const tac_f32w clear = tac_f32w_min(here[side], there[side]);
 		const tac_m32w better = tac_m32w_and(valid, tac_f32w_lt(best->clearance, clear));
 		for (int i = 0; i < 3; i++)
 			best->normal[i] =
 				tac_f32w_select(better, side ? tac_f32w_neg(d[i]) : d[i], best->normal[i]);
 		best->clearance = tac_f32w_select(better, clear, best->clearance);
-		const tac_m32w better_turning =
-			tac_m32w_and(tac_m32w_and(valid, tac_f32w_lt(best->clearance, clear_turning)),
-				     tac_f32w_le(best->clearance, s->enough));
-		for (int i = 0; i < 3; i++)
-			best->normal[i] = tac_f32w_select(better_turning, tac_f32w_splat(0), best->normal[i]);
-		best->clearance = tac_f32w_select(better_turning, clear_turning, best->clearance);
 	}
 }
 
-// Tries the directions across an edge of each face of the pairs at one end of the sweep.
-INLINE void try_edges(const wide_ends *s, int end, const wide_pair *p, const float turn[3][3],
+// The same for a direction that turns with the body, where no other separates by enough. `turn` leads from
+// that end to the other one.
+INLINE void try_turning(const wide_ends *s, int end, const tac_f32w d[3], const float turn[3][3],
+			wide_best *best, int n)
+{
+	const tac_f32w turned[3] = {row(turn, 0, d), row(turn, 1, d), row(turn, 2, d)};
+	const tac_m32w valid = tac_f32w_lt(tac_f32w_splat(0), dot(d, d));
+	tac_f32w here[2], there[2];
+	separation_at(s, end, d, here, n);
+	separation_at(s, !end, turned, there, n);
+	for (int side = 0; side < 2; side++) {
+		const tac_f32w clear = tac_f32w_sub(tac_f32w_min(here[side], there[side]), s->charge);
+		const tac_m32w better = tac_m32w_and(tac_m32w_and(valid, tac_f32w_lt(best->clearance, clear)),
+						     tac_f32w_le(best->clearance, s->enough));
+		for (int i = 0; i < 3; i++)
+			best->normal[i] = tac_f32w_select(better, tac_f32w_splat(0), best->normal[i]);
+		best->clearance = tac_f32w_select(better, clear, best->clearance);
+	}
+}
+
+// Tries the directions across an edge of each face of the pairs at one end of the sweep: fixed ones, or, with
+// `turn`, ones that turn with the body.
+INLINE void try_edges(const wide_ends *s, int end, const wide_pair *p, const float (*turn)[3],
 		      wide_best *best, int n)
 {
 	// All directions first: roots and quotients take long.
@@ -606,8 +615,12 @@ INLINE void try_edges(const wide_ends *s, int end, const wide_pair *p, const flo
 		for (int i = 0; i < 3; i++)
 			across[k][i] = tac_f32w_mul(across[k][i], unit);
 	}
-	for (int k = 0; k < n * n; k++)
-		try_direction(s, end, across[k], turn, best, n);
+	for (int k = 0; k < n * n; k++) {
+		if (turn)
+			try_turning(s, end, across[k], turn, best, n);
+		else
+			try_direction(s, end, across[k], best, n);
+	}
 }
 
 // The bits of every eight lanes of which one is set: the pairs that are tried together are the same in every
@@ -650,14 +663,21 @@ INLINE int32_t separate(const tac_body *moving, const tac_body *fixed, const tac
 		for (int e = 0; e < 2; e++) {
 			tac_f32w normal[3], offset;
 			axes_of(&p[e], normal, &offset, n);
-			try_direction(&s, e, normal, (const float(*)[3])turn[e], &best, n);
+			try_direction(&s, e, normal, &best, n);
+			try_turning(&s, e, normal, (const float(*)[3])turn[e], &best, n);
 		}
-		const tac_m32w left =
-			tac_m32w_and(first_lanes(lanes), tac_m32w_not(tac_f32w_lt(limit, best.clearance)));
-		if (tac_m32w_any(left)) {
+		// Fixed directions at the start and at the end, then turning ones, as long as pairs are left.
+		for (int stage = 0; stage < 4; stage++) {
+			const int e = stage % 2;
+			const tac_m32w left = tac_m32w_and(first_lanes(lanes),
+							   tac_m32w_not(tac_f32w_lt(limit, best.clearance)));
+			if (!tac_m32w_any(left))
+				break;
 			const tac_m32w tried = tac_m32w_from_bits(whole_eights(tac_m32w_movemask(left)));
 			wide_best other = best;
-			for (int e = 0; e < 2; e++)
+			if (stage < 2)
+				try_edges(&s, e, &p[e], NULL, &other, n);
+			else
 				try_edges(&s, e, &p[e], (const float(*)[3])turn[e], &other, n);
 			for (int k = 0; k < 3; k++)
 				best.normal[k] = tac_f32w_select(tried, other.normal[k], best.normal[k]);

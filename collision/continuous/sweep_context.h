@@ -106,10 +106,10 @@ struct tac_sweep_context {
 	double stretch_cost;             // the work of the last list, divided by its stretch
 	bool stretch_down;               // whether the next stretch is shorter
 	double pose_reach;               // of the last search at a single pose, m
-	double enough;      // a list that reaches so far serves such a search, m; 0: it must reach all
-	double list_life;   // how many motions the list would serve when it was new
-	double spare_reach; // that the list had beyond that when it was last prepared for, m
-	bool prepared;      // it was since the reset
+	double enough;          // a list that reaches so far serves such a search, m; 0: it must reach all
+	double list_life;       // how many motions the list would serve when it was new
+	double spare_reach;     // that the list had beyond that when it was last prepared for, m
+	bool prepared;          // it was since the reset
 	tac_drigid prepared_at; // the pose then
 	// Planes of earlier certificates, tried first for the same pair.
 	struct {
@@ -130,7 +130,7 @@ struct tac_sweep_context {
 #define TAC_WORK_CULL_AXES8     2  // culling eight listed pairs by their axes
 #define TAC_WORK_CULL_PLANES    1  // culling a pair by the planes of its triangles
 #define TAC_WORK_FIND_AXIS      2  // finding the axis of a pair
-#define TAC_WORK_CROSS_EDGES    8  // trying the directions across the edges of a pair
+#define TAC_WORK_CROSS_EDGES    4  // trying the directions across the edges of a pair at one end
 #define TAC_WORK_NEAR_FEATURES  3  // finding the near features of a pair
 #define TAC_WORK_FEATURE_PAIR   12 // examining two features
 #define TAC_WORK_TRY_PLANES     8  // trying the planes that a certificate has at hand

@@ -20,7 +20,7 @@ static void expect_close(conforming_make *make, bool turned, double speed, int64
 {
 	static conforming_run run;
 	conforming_world w = conforming_world_make(make, turned, TAC_BODY_FLAT, 0);
-	conforming_run_begin(&run, &w, speed);
+	conforming_run_begin(&run, &w, speed, false);
 	conforming_follow(&run, &w, units > 0 ? units : conforming_work_units(&w), NULL);
 	double mean = 0, most = 0;
 	for (int k = 0; k < run.ticks; k++) {
@@ -31,8 +31,10 @@ static void expect_close(conforming_make *make, bool turned, double speed, int64
 	       w.c.name, turned ? ", turned" : "", speed, run.lag_m * 1e6, run.rest_m * 1e6, run.load_m * 1e3,
 	       mean, most);
 	TEST_ASSERT_TRUE_MESSAGE(run.lag_m < 1e-3, w.c.name);
-	// Where spheres stand for facets, their thickness comes on top.
-	TEST_ASSERT_TRUE_MESSAGE(run.rest_m < (w.c.curved ? 2e-5 : 5e-6), w.c.name);
+	// Where spheres stand for facets, their thickness comes on top. The assembly has two poses at rest 13
+	// um apart: with little work it may come to the other one.
+	const bool wide = w.c.curved || (units > 0 && !w.c.goal);
+	TEST_ASSERT_TRUE_MESSAGE(run.rest_m < (wide ? 2e-5 : 5e-6), w.c.name);
 	TEST_ASSERT_TRUE_MESSAGE(mean < 280, w.c.name); // the limit of a large scene
 	if (w.c.load_m > 0)
 		TEST_ASSERT_DOUBLE_WITHIN(5e-6, w.c.load_m, run.load_m);
