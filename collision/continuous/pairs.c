@@ -580,9 +580,13 @@ void tac_sweep_context_prepare(tac_sweep_context *context, const tac_drigid *T)
 	const tac_drigid before = context->prepared ? context->prepared_at : *T;
 	context->prepared = true;
 	context->prepared_at = *T;
-	// What has come since then, in however many motions, is likely to come again.
-	context->ahead_v = tac_dvec3_sub(T->t, before.t);
-	context->ahead_w = small_turn(&before, T);
+	// Prisms slide: what has come since then, in however many motions, is likely to come again, and their
+	// lists may lead far.
+	const bool slides = context->moving->narrow;
+	if (slides) {
+		context->ahead_v = tac_dvec3_sub(T->t, before.t);
+		context->ahead_w = small_turn(&before, T);
+	}
 	const bool rests = displacement(context->moving, T, &before) < LIST_AT_REST;
 	if (rests) {
 		prepare_rest(context, &here, covered);
@@ -597,7 +601,7 @@ void tac_sweep_context_prepare(tac_sweep_context *context, const tac_drigid *T)
 		if (left < LIST_AHEAD_MIN)
 			return; // too late to spread it
 		begin_list(&here, target_reach(context, context->pose_reach),
-			   stretch_of(context, LIST_OUTLASTS * left), context);
+			   stretch_of(context, slides ? LIST_OUTLASTS * left : 1), context);
 	}
 	const int64_t part =
 		(int64_t)((LIST_GROWTH * (double)context->last_list_work - (double)context->list_work) /

@@ -39,7 +39,7 @@
 #define SCO_PACE_SHRINK 0.7
 // The pace grows while the dearest of the last steps took less than this share of its work. Larger: less lag
 // where surfaces are dense, and more steps that end early.
-#define SCO_PACE_COST 0.45
+#define SCO_PACE_COST 0.44
 // A step counts this much less with each one after it. Larger: slower growth, fewer steps that end early.
 #define SCO_PACE_MEMORY 0.91
 // Contacts are listed up to this fraction of the trust radius, plus SCO_LIST_GAPS. Gaps of sliding surfaces
@@ -109,9 +109,6 @@
 // may take twice as much. Larger: fewer steps in vain, and longer ones. Smaller: where surfaces conform, the
 // SCO may not land for many steps.
 #define SCO_END_SHARE 0.4
-// A step that took more work units than this does not work ahead for the next ones. Larger: the slowest steps
-// take longer. Smaller: more lists are made at once.
-#define SCO_AHEAD_UNITS 200
 // How often a reset works ahead.
 #define SCO_RESET_PARTS 32
 // Triangles, nodes and blocks that a round tool examines for one work unit.
