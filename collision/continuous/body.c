@@ -24,9 +24,11 @@
 // NARROW_SHARE is, nodes are bounded along their length, which takes longer for each node.
 #define NARROW       6
 #define NARROW_SHARE 8
-// Two triangles of a flat face are joined where more than one in JOINED_SHARE of all can be. The least sine
-// of the turn at a vertex of a convex quadrilateral.
+// Two triangles of a flat face are joined where more than one in JOINED_SHARE of all can be, and at least
+// JOINED_LEAST: all nodes and pairs of faces then take longer. The least sine of the turn at a vertex of a
+// convex quadrilateral.
 #define JOINED_SHARE 4
+#define JOINED_LEAST 64
 #define CONVEX       1e-6
 // A body has a frame of its own if at least this share of its edges, by length, lies along one direction, to
 // within this sine. This many directions are tried.
@@ -474,7 +476,7 @@ static int by_value(const void *a, const void *b)
 }
 
 // Finds the faces of two triangles: `partners` has the other one of each triangle of the mesh, -1: none. Long
-// diagonals come first. Where few triangles make such faces, none does: all kernels would take longer.
+// diagonals come first. Where few triangles make such faces, none does.
 // *out_any is whether there are faces. False when there is no memory.
 static bool find_partners(const tac_body *body, int32_t *partners, bool *out_any)
 {
@@ -500,7 +502,7 @@ static bool find_partners(const tac_body *body, int32_t *partners, bool *out_any
 		joined += 2;
 	}
 	free(joints);
-	*out_any = joined > mesh->triangle_count / JOINED_SHARE;
+	*out_any = joined >= JOINED_LEAST && joined > mesh->triangle_count / JOINED_SHARE;
 	for (int32_t t = 0; t < mesh->triangle_count && !*out_any; t++)
 		partners[t] = -1;
 	return true;

@@ -14,7 +14,8 @@ static inline void gather_triangles(const tac_body_triangle *triangles, const in
 {
 	_Static_assert(offsetof(tac_body_triangle, vertex) == 0, "the vertices come first");
 	_Static_assert(offsetof(tac_body_triangle, unit) == 9 * sizeof(float), "unit follows the vertices");
-	FLOATS_(gather_rows)(&triangles->vertex[0].x, sizeof *triangles / sizeof(float), index, step, 12, out);
+	FLOATS_(gather_rows)
+	(&triangles->vertex[0].x, sizeof *triangles / sizeof(float), index, step, 12, out);
 }
 
 #endif
