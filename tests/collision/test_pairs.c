@@ -1156,6 +1156,47 @@ static void context_lists_all_near_pairs(void)
 	TEST_ASSERT_GREATER_THAN(ROUNDS, reused);
 }
 
+// Around a body at rest a list is made in parts that serves searches a millimetre further on, whichever way.
+static void a_list_is_prepared_around_a_body_at_rest(void)
+{
+	static const int which[] = {ROD, PLATES, PRISM, TORUS};
+	tac_rng rng = tac_rng_seed(10, 70);
+	static tac_sweep_context context; // its insides are examined
+	int served = 0, near = 0;
+	for (int round = 0; round < test_rounds(40); round++) {
+		fixture b = fixture_of(&bodies[which[round % 4]], &bodies[PRISM]);
+		motion m = random_motion(&rng, b.moving, b.fixed, AT_REST);
+		const double reach = 1e-4;
+		tac_pair_search search = {.moving = b.moving->body,
+					  .fixed = b.fixed->body,
+					  .sweep = &m.sweep,
+					  .reach = reach,
+					  .fixed_threshold = reach,
+					  .moving_threshold = reach,
+					  .visit = add_pairs,
+					  .user = &b,
+					  .limit = 4096};
+		tac_sweep_context_reset(&context);
+		tac_sweep_context_bind(&context, b.moving->body, b.fixed->body);
+		TEST_ASSERT_TRUE(tac_pair_search_run(&search, &context, NULL));
+		for (int i = 0; i < 100; i++)
+			tac_sweep_context_prepare(&context, &m.T);
+		m.T.t = tac_dvec3_add_scaled(m.T.t, 1e-3, tac_rng_unit_f64(&rng));
+		m.sweep = tac_swept_motion_stationary(m.T);
+		TEST_ASSERT_TRUE(tac_sweep_context_covers(&context, &m.sweep, reach));
+		const int32_t list = context.current;
+		b.l.count = 0;
+		TEST_ASSERT_TRUE(tac_pair_search_run(&search, &context, NULL));
+		served += context.current == list;
+		fixture_find_near(&b, &m, reach);
+		near += b.near_count;
+		assert_contains_near(&b.l, b.near, b.fixed->mesh->triangle_count, b.total);
+		fixture_free(&b);
+	}
+	TEST_ASSERT_EQUAL_INT(test_rounds(40), served);
+	TEST_ASSERT_GREATER_THAN(10, near);
+}
+
 // The reach up to which the context claims that its list is complete at a pose, to a millionth.
 static double claimed_reach(const tac_sweep_context *context, const tac_drigid *T)
 {
@@ -1281,6 +1322,7 @@ int main(void)
 	RUN_TEST(axes_cull_only_separated_pairs);
 	RUN_TEST(directions_separate_pairs_at_both_ends);
 	RUN_TEST(context_lists_all_near_pairs);
+	RUN_TEST(a_list_is_prepared_around_a_body_at_rest);
 	RUN_TEST(list_is_complete_up_to_the_reach_it_claims);
 	for (int i = 0; i < BODIES; i++)
 		mesh_body_free(&bodies[i]);

@@ -68,6 +68,23 @@ static void with_the_work_of_a_large_scene_they_follow_a_slow_hand(void)
 	follow_all(0.1, 280);
 }
 
+// While a peg rests, the pairs that its first motions need are listed in parts: the steps in which the hand
+// sets off, slowly or fast, take hardly more work than those after them. A list at once takes 200 units more.
+static void a_hand_that_sets_off_finds_its_list_made(void)
+{
+	static conforming_run run;
+	for (int fast = 0; fast < 2; fast++) {
+		conforming_world w = conforming_world_make(conforming_peg_96, true, TAC_BODY_FLAT, 0);
+		conforming_run_begin(&run, &w, fast ? 0.5 : 0.1, false);
+		conforming_follow(&run, &w, conforming_work_units(&w), NULL);
+		const int first = CONFORMING_PRESS + CONFORMING_HOLD;
+		TEST_ASSERT_LESS_THAN(50, run.work[first - 1]); // it rests
+		for (int k = first + 1; k < first + 3; k++)
+			TEST_ASSERT_LESS_THAN(220, run.work[k]);
+		conforming_world_free(&w);
+	}
+}
+
 // The closed form of the peg against a search over the points around it.
 static void the_closed_form_of_the_peg_is_the_closest_point(void)
 {
@@ -97,6 +114,7 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(the_closed_form_of_the_peg_is_the_closest_point);
+	RUN_TEST(a_hand_that_sets_off_finds_its_list_made);
 	RUN_TEST(conforming_tools_follow_a_slow_hand);
 	RUN_TEST(conforming_tools_follow_a_fast_hand_in_any_orientation);
 	RUN_TEST(with_the_work_of_a_large_scene_they_follow_a_slow_hand);
