@@ -467,9 +467,9 @@ void tac_sco_step(tac_sco *sco, tac_dpose T_world_device, const tac_dpose *T_wor
 		tac_sco_make_substeps(sco);
 		// Where nothing is within reach of its motion, a step needs no list; the SCO may rest on a
 		// surface all the same.
-		const double least = SCO_LIST_GAPS * sco->def.hold_gap_m;
-		if (sco->listed.margin_m <= 0 && sco->listed.distance_m <= least)
-			tac_sco_list_contacts(sco, least);
+		if (sco->listed.margin_m <= 0 &&
+		    sco->listed.distance_m <= SCO_LIST_GAPS * sco->def.hold_gap_m)
+			tac_sco_list_contacts(sco, tac_sco_list_margin(sco, tac_sco_trust(sco)));
 		if (sco->listed.margin_m > 0)
 			tac_sco_report_contacts(sco, out_report);
 		if (sco->def.mover == TAC_SCO_CONTINUOUS)
