@@ -100,7 +100,7 @@ TAC_API int64_t tac_sweep_context_work(const tac_sweep_context *context);
 
 // Works ahead for queries at poses that follow T, where the moving body goes on as it did last: shortly
 // before the pairs that the context remembers no longer suffice, each call finds a part of those that will.
-// Around a body that rests it finds, in the same way, those that its first motions will need, whichever way
+// Around a prism that rests it finds, in the same way, those that its first motions will need, whichever way
 // they lead. Without it the query that needs them finds them all at once. It changes no result. Thread: RT.
 TAC_API void tac_sweep_context_prepare(tac_sweep_context *context, const tac_drigid *T);
 

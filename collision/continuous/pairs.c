@@ -44,7 +44,7 @@
 // times the work of the last one.
 #define LIST_OUTLASTS 2.0
 #define LIST_GROWTH   1.5
-// How far a list reaches around a body at rest beyond what a search there needs, m, with at most so many
+// How far a list reaches around a prism at rest beyond what a search there needs, m, with at most so many
 // pairs: for the first motions of a hand that sets off. One that reaches this fraction of it will do. A body
 // that moves less than LIST_AT_REST between two steps, m, is at rest.
 #define LIST_REST        1.5e-3
@@ -557,7 +557,8 @@ static void prepare_part(tac_sweep_context *context, int64_t part)
 	context->work_limit = limit;
 }
 
-// Makes a list around a body at rest that serves its first motions, whichever way they lead.
+// Makes a list around a prism at rest that serves its first motions, whichever way they lead. Other bodies
+// have too many pairs near them: every query would cull them all.
 static void prepare_rest(tac_sweep_context *context, const tac_swept_motion *here, double covered)
 {
 	const double wanted =
@@ -587,8 +588,7 @@ void tac_sweep_context_prepare(tac_sweep_context *context, const tac_drigid *T)
 		context->ahead_v = tac_dvec3_sub(T->t, before.t);
 		context->ahead_w = small_turn(&before, T);
 	}
-	const bool rests = displacement(context->moving, T, &before) < LIST_AT_REST;
-	if (rests) {
+	if (slides && displacement(context->moving, T, &before) < LIST_AT_REST) {
 		prepare_rest(context, &here, covered);
 		return;
 	}
