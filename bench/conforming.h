@@ -508,6 +508,7 @@ static inline int64_t conforming_work_units(const conforming_world *w)
 typedef struct conforming_run {
 	double lag_m;  // the most on the path
 	double rest_m; // after it
+	double excess; // the energy of the coupling at the end over that at the goal, relative to it
 	double load_m; // of all contacts at the end
 	double us[CONFORMING_TICKS], work[CONFORMING_TICKS];
 	tac_dpose goals[CONFORMING_TICKS]; // where the constraints put the tool
@@ -536,6 +537,14 @@ static inline void conforming_run_begin(conforming_run *run, const conforming_wo
 	tac_sco_destroy(&ideal);
 }
 
+// The energy of the coupling between two poses, up to a factor, in the metric of the SCO's def.
+static inline double conforming_energy(tac_dpose a, tac_dpose b)
+{
+	const tac_dtwist t = tac_dtwist_between(a, b);
+	const double arm = tac_sco_def_default().metric_m;
+	return tac_dvec3_length_squared(t.v) + arm * arm * tac_dvec3_length_squared(t.w);
+}
+
 // The least time of each tick is kept, so that several runs exclude what the machine does beside them.
 // `clock_us` may be NULL.
 static inline void conforming_follow(conforming_run *run, const conforming_world *w, int64_t work_units,
@@ -560,6 +569,10 @@ static inline void conforming_follow(conforming_run *run, const conforming_world
 		if (k >= run->ticks - CONFORMING_REST + CONFORMING_SETTLE)
 			run->rest_m = fmax(run->rest_m, lag);
 	}
+	const tac_dpose device =
+		conforming_to_world(w, conforming_device(&w->c, run->ticks - 1, run->moving, run->ways));
+	const double least = conforming_energy(conforming_to_world(w, run->goals[run->ticks - 1]), device);
+	run->excess = conforming_energy(report.T_world_sco, device) / least - 1;
 	for (int32_t i = 0; i < report.contact_count; i++)
 		run->load_m += report.contacts[i].load_m;
 	tac_sco_destroy(&sco);

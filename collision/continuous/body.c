@@ -476,8 +476,8 @@ static int by_value(const void *a, const void *b)
 }
 
 // Finds the faces of two triangles: `partners` has the other one of each triangle of the mesh, -1: none. Long
-// diagonals come first. Where few triangles make such faces, none does.
-// *out_any is whether there are faces. False when there is no memory.
+// diagonals come first. Where few triangles make such faces, none does, and *out_any is false. False when
+// there is no memory.
 static bool find_partners(const tac_body *body, int32_t *partners, bool *out_any)
 {
 	const tac_mesh *mesh = body->mesh;
@@ -513,7 +513,7 @@ static uint8_t bit_of(uint8_t bits, int from, int to)
 	return (uint8_t)((bits >> from & 1) << to);
 }
 
-// Fills in the face of the triangle at `at`, and of its partner.
+// Fills in the face that begins with the triangle at `at`.
 static void fill_face(tac_body *body, int32_t at)
 {
 	const tac_mesh *mesh = body->mesh;
@@ -538,7 +538,7 @@ static void fill_face(tac_body *body, int32_t at)
 	face->fourth = face->vertex[0];
 	if (!other)
 		return;
-	// All of the second triangle's features, at most once.
+	// The second triangle's features; the diagonal is none.
 	face->fourth = other->vertex[(f + 2) % 3];
 	face->vertices |= bit_of(other->vertices, f, 0) | bit_of(other->vertices, (f + 1) % 3, 2) |
 			  bit_of(other->vertices, (f + 2) % 3, 3);

@@ -109,7 +109,8 @@
 // may take twice as much. Larger: fewer steps in vain, and longer ones. Smaller: where surfaces conform, the
 // SCO may not land for many steps.
 #define SCO_END_SHARE 0.4
-// How often a reset works ahead.
+// How often a reset works ahead. Smaller: the first step after it takes longer. Larger: nothing, where the
+// first list is complete.
 #define SCO_RESET_PARTS 32
 // Triangles, nodes and blocks that a round tool examines for one work unit.
 #define SCO_ROUND_TESTS_PER_UNIT 8

@@ -514,6 +514,52 @@ static void work_limit_lowers_the_margin_and_no_contact_within_it_is_missing(voi
 }
 
 // Spheres and capsules above a box, in closed form; on a torus the closest pair is among the contacts.
+// Two triangles that make a flat quadrilateral are one face of the body of a filter with flat faces. Its
+// contacts are those of a body of the same triangles that has none.
+static void faces_of_two_triangles_have_the_contacts_of_their_triangles(void)
+{
+	const tac_mesh_filter_def filter = {6, 0.2F, 0.01F, 0.012F, 0.05F, 1, 1};
+	tac_mesh *mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_filter(&filter, &mesh));
+	tac_body *with, *without;
+	tac_body_def def = tac_body_def_default();
+	def.mesh = mesh;
+	def.solid = true;
+	def.flat_m = TAC_BODY_FLAT;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_body_build(&def, &with));
+	TEST_ASSERT_NOT_NULL(with->partners);
+	def.mesh = tac_body_mesh(with);
+	def.flat_m = 0;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_body_build(&def, &without));
+	TEST_ASSERT_NULL(without->partners);
+	static tac_contacts a, b;
+	tac_rng rng = tac_rng_seed(21, 71);
+	int64_t kinds[TAC_CONTACT_SPHERES] = {0};
+	for (int round = 0; round < test_rounds(400); round++) {
+		const double angle = pow(10, tac_rng_range_f64(&rng, -5, -1));
+		tac_drigid T = pose(tac_rng_range_f64(&rng, 0.08, 0.2), tac_rng_range_f64(&rng, -0.2, 0.2),
+				    tac_rng_range_f64(&rng, 0.0105, 0.0115), tac_rng_unit_f64(&rng), angle);
+		const double margin = tac_rng_range_f64(&rng, 2e-4, 2e-3);
+		tac_contacts_query(with, with, &T, margin, NULL, &a);
+		tac_contacts_query(without, without, &T, margin, NULL, &b);
+		TEST_ASSERT_EQUAL_DOUBLE(b.distance, a.distance);
+		if (b.distance == 0)
+			continue;
+		TEST_ASSERT_EQUAL_INT32(b.count, a.count);
+		for (int32_t i = 0; i < a.count; i++) {
+			TEST_ASSERT_TRUE(tac_contacts_same_features(&a.list[i], &b.list[i]));
+			TEST_ASSERT_EQUAL_DOUBLE(b.list[i].gap, a.list[i].gap);
+			kinds[a.list[i].kind]++;
+		}
+	}
+	TEST_ASSERT_GREATER_THAN(100, kinds[TAC_CONTACT_VERTEX_FACE]);
+	TEST_ASSERT_GREATER_THAN(100, kinds[TAC_CONTACT_FACE_VERTEX]);
+	TEST_ASSERT_GREATER_THAN(100, kinds[TAC_CONTACT_EDGE_EDGE]);
+	tac_body_destroy(&without);
+	tac_body_destroy(&with);
+	tac_mesh_destroy(&mesh);
+}
+
 static void round_tools_have_contacts_of_their_surface(void)
 {
 	mesh_body box = make_box(0.2f, 0.2f, 0.2f, 4);
@@ -611,6 +657,7 @@ int main(void)
 	RUN_TEST(working_ahead_changes_no_contact_and_saves_work_at_once);
 	RUN_TEST(too_many_pairs_lower_the_margin_and_no_contact_within_it_is_missing);
 	RUN_TEST(work_limit_lowers_the_margin_and_no_contact_within_it_is_missing);
+	RUN_TEST(faces_of_two_triangles_have_the_contacts_of_their_triangles);
 	RUN_TEST(round_tools_have_contacts_of_their_surface);
 	RUN_TEST(farthest_contacts_are_dropped_when_they_do_not_fit);
 	return UNITY_END();

@@ -256,6 +256,39 @@ static tac_mesh *divided(tac_mesh *mesh, int k, tac_dpose T)
 	return out;
 }
 
+// Rounding bends the diagonals of a turned box of twelve triangles by more than a flat edge may be bent by
+// itself. Nothing can be triangulated anew, and they are no features all the same.
+static void a_turned_box_of_twelve_triangles_has_twelve_edges(void)
+{
+	tac_rng rng = tac_rng_seed((uint64_t)from_environment("TACTUS_SEED", 3), 12);
+	int bent = 0;
+	for (int i = 0; i < 20; i++) {
+		tac_mesh *box;
+		TEST_ASSERT_EQUAL(TAC_OK, tac_mesh_build_box(tac_vec3_make(0.03F, 0.05F, 0.07F), 1, &box));
+		box = divided(box, 1, random_pose(&rng, 0.1));
+		for (int flat = 0; flat < 2; flat++) {
+			tac_body_def def = tac_body_def_default();
+			def.mesh = box;
+			def.solid = true;
+			def.flat_m = flat ? TAC_BODY_FLAT : 0;
+			tac_body *body;
+			TEST_ASSERT_EQUAL(TAC_OK, tac_body_build(&def, &body));
+			int convex = 0, inner = 0;
+			for (int32_t e = 0; e < box->edge_count; e++) {
+				const tac_body_edge kind = tac_body_edge_kind(body, e);
+				convex += kind == TAC_BODY_EDGE_CONVEX;
+				inner += kind == TAC_BODY_EDGE_FLAT;
+			}
+			bent += !flat && inner < 6;
+			TEST_ASSERT_TRUE(!flat || (convex == 12 && inner == 6));
+			TEST_ASSERT_TRUE(tac_body_mesh(body) == box);
+			tac_body_destroy(&body);
+		}
+		tac_mesh_destroy(&box);
+	}
+	TEST_ASSERT_GREATER_THAN(10, bent);
+}
+
 // A prism over a star of n points, with fans on both ends.
 static tac_mesh *star(int n, double outer, double inner, double height)
 {
@@ -609,6 +642,7 @@ int main(void)
 	RUN_TEST(prisms_have_the_fewest_triangles);
 	RUN_TEST(upright_faces_change_by_nothing);
 	RUN_TEST(random_solids_keep_volume_and_inside);
+	RUN_TEST(a_turned_box_of_twelve_triangles_has_twelve_edges);
 	RUN_TEST(stars_and_pegs_turned_at_random_have_the_fewest_triangles);
 	RUN_TEST(large_bodies_keep_the_tolerance);
 	RUN_TEST(curved_and_rough_surfaces_stay);

@@ -31,10 +31,11 @@ static void expect_close(conforming_make *make, bool turned, double speed, int64
 	       w.c.name, turned ? ", turned" : "", speed, run.lag_m * 1e6, run.rest_m * 1e6, run.load_m * 1e3,
 	       mean, most);
 	TEST_ASSERT_TRUE_MESSAGE(run.lag_m < 1e-3, w.c.name);
-	// Where spheres stand for facets, their thickness comes on top. The assembly has two poses at rest 13
-	// um apart: with little work it may come to the other one.
-	const bool wide = w.c.curved || (units > 0 && !w.c.goal);
-	TEST_ASSERT_TRUE_MESSAGE(run.rest_m < (wide ? 2e-5 : 5e-6), w.c.name);
+	// Where spheres stand for facets, their thickness comes on top. Without a closed form the goal is one
+	// of several poses that hold the tool; with little work it may come to another, as good a one: the
+	// assembly has two, 13 um apart.
+	const bool another = units > 0 && !w.c.goal && run.rest_m < 2e-5 && run.excess < 2e-4;
+	TEST_ASSERT_TRUE_MESSAGE(run.rest_m < (w.c.curved ? 2e-5 : 5e-6) || another, w.c.name);
 	TEST_ASSERT_TRUE_MESSAGE(mean < 280, w.c.name); // the limit of a large scene
 	if (w.c.load_m > 0)
 		TEST_ASSERT_DOUBLE_WITHIN(5e-6, w.c.load_m, run.load_m);
@@ -85,6 +86,22 @@ static void a_hand_that_sets_off_finds_its_list_made(void)
 	}
 }
 
+// Short flights leave most of the work to substeps: with all of it they take a third more in this step.
+static void a_module_that_is_pulled_out_takes_no_long_step(void)
+{
+	static conforming_run run;
+	conforming_world w = conforming_world_make(conforming_assembly, true, TAC_BODY_FLAT, 0);
+	conforming_run_begin(&run, &w, 0.5, true);
+	conforming_follow(&run, &w, conforming_work_units(&w), NULL);
+	double most = 0;
+	for (int k = 0; k < run.ticks; k++)
+		most = fmax(most, run.work[k]);
+	printf("assembly, to and fro: %.0f work units at most\n", most);
+	TEST_ASSERT_LESS_THAN(750, most);
+	TEST_ASSERT_TRUE(run.lag_m < 1e-3);
+	conforming_world_free(&w);
+}
+
 // The closed form of the peg against a search over the points around it.
 static void the_closed_form_of_the_peg_is_the_closest_point(void)
 {
@@ -115,6 +132,7 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(the_closed_form_of_the_peg_is_the_closest_point);
 	RUN_TEST(a_hand_that_sets_off_finds_its_list_made);
+	RUN_TEST(a_module_that_is_pulled_out_takes_no_long_step);
 	RUN_TEST(conforming_tools_follow_a_slow_hand);
 	RUN_TEST(conforming_tools_follow_a_fast_hand_in_any_orientation);
 	RUN_TEST(with_the_work_of_a_large_scene_they_follow_a_slow_hand);
