@@ -551,6 +551,10 @@ static void faces_of_two_triangles_have_the_contacts_of_their_triangles(void)
 			TEST_ASSERT_EQUAL_DOUBLE(b.list[i].gap, a.list[i].gap);
 			kinds[a.list[i].kind]++;
 		}
+		// Plates in plates: sides cross faces far from their edges.
+		T.t.z = tac_rng_range_f64(&rng, 0.003, 0.007);
+		tac_contacts_query(with, with, &T, 2e-4, NULL, &a);
+		TEST_ASSERT_EQUAL_DOUBLE(0, a.distance);
 	}
 	TEST_ASSERT_GREATER_THAN(100, kinds[TAC_CONTACT_VERTEX_FACE]);
 	TEST_ASSERT_GREATER_THAN(100, kinds[TAC_CONTACT_FACE_VERTEX]);
