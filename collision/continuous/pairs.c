@@ -358,9 +358,19 @@ static const tac_pair_list *list_of(const tac_sweep_context *context)
 	return &context->lists[context->current];
 }
 
+static int32_t place_before(const tac_sweep_context *context)
+{
+	return (context->current + (context->turned ? 2 : 1)) % 3;
+}
+
+static int32_t place_in_making(const tac_sweep_context *context)
+{
+	return (context->current + (context->turned ? 1 : 2)) % 3;
+}
+
 static tac_pair_list *list_in_making(tac_sweep_context *context)
 {
-	return &context->lists[!context->current];
+	return &context->lists[place_in_making(context)];
 }
 
 // The product of two motions, m^2: turns count at the distance of the body's farthest point from its centre.
@@ -411,6 +421,22 @@ static double reach_during(const tac_sweep_context *context, const tac_pair_list
 		return reach;
 	double curve = sweep->turn * sweep->turn + tac_dvec3_length_squared(list->w);
 	return fmin(reach, reach_at(context, list, &sweep->end)) - context->moving->radius * curve / 8;
+}
+
+// The distance up to which the list is complete during the sweep. Where that is less than the reach, and the
+// list before covers it, the two change places: a body that goes back on its way meets its pairs again.
+static double find_list(tac_sweep_context *context, const tac_swept_motion *sweep, double reach)
+{
+	const double covered = reach_during(context, list_of(context), sweep);
+	if (reach <= covered)
+		return covered;
+	const double before = reach_during(context, &context->lists[place_before(context)], sweep);
+	if (!(reach <= before))
+		return covered;
+	context->current = place_before(context);
+	context->turned = !context->turned;
+	context->list_life = context->spare_reach = 0;
+	return before;
 }
 
 static tac_dvec3 dvec3_from_floats(const float v[3])
@@ -491,7 +517,7 @@ static bool continue_list(const tac_body *moving, const tac_body *fixed, tac_swe
 	}
 	context->list_work += context->work - work_before;
 	if (list->tried == list->found) {
-		context->current = !context->current;
+		context->current = place_in_making(context);
 		list_in_making(context)->reach = 0;
 		context->last_list_work = context->list_work;
 		context->list_life = context->spare_reach = 0;
@@ -539,7 +565,7 @@ static double motions_left(tac_sweep_context *context, const tac_drigid *T, doub
 	context->spare_reach = spare;
 	if (!(ahead > 0))
 		return HUGE_VAL;
-	double left = fmax(0, along) / ahead * (1 - s) + spare / sqrt(ahead);
+	double left = (along > 0 ? along * (1 - s) : -along * s) / ahead + spare / sqrt(ahead);
 	return spare < before ? fmin(left, spare / (before - spare)) : left;
 }
 
@@ -577,7 +603,7 @@ void tac_sweep_context_prepare(tac_sweep_context *context, const tac_drigid *T)
 		return;
 	tac_swept_motion here = tac_swept_motion_stationary(*T);
 	here.without = list_of(context)->without;
-	const double covered = reach_at(context, list_of(context), T);
+	const double covered = find_list(context, &here, context->pose_reach);
 	const tac_drigid before = context->prepared ? context->prepared_at : *T;
 	context->prepared = true;
 	context->prepared_at = *T;
@@ -653,7 +679,7 @@ bool tac_sweep_context_extend(tac_sweep_context *context, const tac_body *moving
 	if (limit > 0)
 		context->work_limit =
 			context->work + (int64_t)(share * (double)tac_sweep_context_work_left(context));
-	const bool made = tac_sweep_context_covers(context, sweep, reach) ||
+	const bool made = reach <= find_list(context, sweep, reach) ||
 			  !make_list(moving, fixed, sweep, reach, reach, context) ||
 			  !(list_in_making(context)->reach > 0);
 	context->work_limit = limit;
@@ -777,11 +803,11 @@ bool tac_pair_search_run(const tac_pair_search *search, tac_sweep_context *conte
 		context->ahead_v = tac_dvec3_sub(sweep->end.t, sweep->start.t);
 		context->ahead_w = small_turn(&sweep->start, &sweep->end);
 	}
-	double covered = context ? reach_during(context, list_of(context), sweep) : -1;
-	const bool is_new = context && !(least_reach(search, context) <= covered);
+	const double least = context ? least_reach(search, context) : 0;
+	double covered = context ? find_list(context, sweep, least) : -1;
+	const bool is_new = context && !(least <= covered);
 	if (is_new) {
-		make_list(search->moving, search->fixed, sweep, search->reach, least_reach(search, context),
-			  context);
+		make_list(search->moving, search->fixed, sweep, search->reach, least, context);
 		covered = reach_during(context, list_of(context), sweep);
 	}
 	if (context && (search->limit > 0 || search->reach <= covered))

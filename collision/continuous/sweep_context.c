@@ -41,7 +41,7 @@ void tac_sweep_context_destroy(tac_sweep_context **context)
 void tac_sweep_context_reset(tac_sweep_context *context)
 {
 	memset(context, 0, offsetof(tac_sweep_context, lists));
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 3; i++)
 		memset(&context->lists[i], 0, offsetof(tac_pair_list, pairs));
 	context->descent.top = 0;
 }

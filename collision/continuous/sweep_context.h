@@ -117,9 +117,12 @@ struct tac_sweep_context {
 		tac_dvec3 normal;      // fixed frame
 	} planes[TAC_SWEEP_PLANES_MAX];
 	int32_t current; // index of the list
+	// The next two lists, cyclically: the one before and the one in the making, or, if turned, the other
+	// way round.
+	bool turned;
 	// A reset clears what is above, and of the rest only what is in use: the memory is large.
-	// The list, and the one in the making, which takes its place when it is complete.
-	tac_pair_list lists[2];
+	// The list, the one before it, and the one in the making, which takes its place when it is complete.
+	tac_pair_list lists[3];
 	tac_pair_descent descent;                      // of the list in the making
 	tac_near_pair candidates[TAC_SWEEP_PAIRS_MAX]; // pairs that the current query has not culled
 };

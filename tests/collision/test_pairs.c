@@ -1197,6 +1197,61 @@ static void a_list_is_prepared_around_a_prism_at_rest(void)
 	TEST_ASSERT_GREATER_THAN(10, near);
 }
 
+// Searches at a pose, judges what is found, and works ahead unless it `goes_back`.
+static int64_t search_at(fixture *b, tac_sweep_context *context, const tac_drigid *T, bool goes_back)
+{
+	const double reach = 1e-4;
+	const motion m = {.T = *T, .sweep = tac_swept_motion_stationary(*T)};
+	const tac_pair_search search = {.moving = b->moving->body,
+					.fixed = b->fixed->body,
+					.sweep = &m.sweep,
+					.reach = reach,
+					.fixed_threshold = reach,
+					.moving_threshold = reach,
+					.visit = add_pairs,
+					.user = b,
+					.limit = 4096};
+	b->l.count = 0;
+	tac_sweep_context_set_work_limit(context, 0);
+	TEST_ASSERT_TRUE(tac_pair_search_run(&search, context, NULL));
+	const int64_t work = tac_sweep_context_work(context);
+	if (!goes_back)
+		tac_sweep_context_prepare(context, T);
+	fixture_find_near(b, &m, reach);
+	assert_contains_near(&b->l, b->near, b->fixed->mesh->triangle_count, b->total);
+	return work;
+}
+
+// A body turns round just after a new list has been made: the list before serves it, as far as it led.
+static void the_list_before_serves_a_body_that_goes_back(void)
+{
+	tac_rng rng = tac_rng_seed(11, 70);
+	static tac_sweep_context context; // its insides are examined
+	for (int round = 0; round < test_rounds(20); round++) {
+		fixture b = fixture_of(&bodies[round % 2 ? ROD : PLATES], &bodies[PRISM]);
+		tac_drigid T = random_motion(&rng, b.moving, b.fixed, AT_REST).T;
+		const tac_dvec3 step = tac_dvec3_scale(tac_rng_unit_f64(&rng), 1e-4);
+		tac_sweep_context_reset(&context);
+		tac_sweep_context_bind(&context, b.moving->body, b.fixed->body);
+		int steps = 0, lists = 0;
+		while (lists < 4) {
+			const int32_t before = context.current;
+			search_at(&b, &context, &T, false);
+			lists += context.current != before;
+			if (lists == 4)
+				break;
+			T.t = tac_dvec3_add(T.t, step);
+			steps = lists < 3 ? 0 : steps + 1; // since the last list but one
+			TEST_ASSERT_LESS_THAN(1000, steps);
+		}
+		for (; steps > 0; steps--) {
+			T.t = tac_dvec3_sub(T.t, step);
+			TEST_ASSERT_TRUE(search_at(&b, &context, &T, true) < context.last_list_work);
+		}
+		fixture_free(&b);
+	}
+}
+
 // The reach up to which the context claims that its list is complete at a pose, to a millionth.
 static double claimed_reach(const tac_sweep_context *context, const tac_drigid *T)
 {
@@ -1323,6 +1378,7 @@ int main(void)
 	RUN_TEST(directions_separate_pairs_at_both_ends);
 	RUN_TEST(context_lists_all_near_pairs);
 	RUN_TEST(a_list_is_prepared_around_a_prism_at_rest);
+	RUN_TEST(the_list_before_serves_a_body_that_goes_back);
 	RUN_TEST(list_is_complete_up_to_the_reach_it_claims);
 	for (int i = 0; i < BODIES; i++)
 		mesh_body_free(&bodies[i]);
