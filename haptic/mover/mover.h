@@ -228,11 +228,11 @@ bool tac_sco_certify(tac_sco *sco, tac_dtwist t, tac_sco_proof *out_proof);
 // The free fraction of a translation, or of a rotation about the tool's origin: v or w is zero.
 bool tac_sco_sweep(tac_sco *sco, tac_dtwist t, double *out_fraction);
 // Works ahead for the next step, as far as the work allows.
-void tac_sco_prepare(tac_sco *sco, tac_sco_work *work);
+void tac_sco_prepare(tac_sco *sco);
 // Asks the collider about the tool at a pose relative to one obstacle. The answer is also unknown when the
 // nodes of the step are used up; if the same is asked next, the query goes on.
 tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dpose T_object_tool,
-			    tac_query_mode mode, tac_sco_work *work);
+			    tac_query_mode mode);
 // Adds what ended a proof to the contacts of the next solution. False if it is there already or does not fit.
 bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof);
 

@@ -150,8 +150,9 @@ bool tac_sco_sweep(tac_sco *sco, tac_dtwist t, double *out_fraction)
 	return true;
 }
 
-void tac_sco_prepare(tac_sco *sco, tac_sco_work *work)
+void tac_sco_prepare(tac_sco *sco)
 {
+	tac_sco_work *work = &sco->tick.work;
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end && work->units < work->limit; o++) {
 		const tac_sco_relative r = tac_sco_relative_motion(sco, o, tac_dtwist_zero());
 		if (!is_far(sco, o, &r, sco->def.trust_max_m) && o->geometry->prepare)
@@ -160,8 +161,9 @@ void tac_sco_prepare(tac_sco *sco, tac_sco_work *work)
 }
 
 tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *o, tac_dpose T_object_tool,
-			    tac_query_mode mode, tac_sco_work *work)
+			    tac_query_mode mode)
 {
+	tac_sco_work *work = &sco->tick.work;
 	if (tac_dvec3_length(T_object_tool.position) > o->ask_within_m)
 		return TAC_OVERLAP_NONE;
 	if (work->nodes_left <= 0)

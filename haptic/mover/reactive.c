@@ -106,7 +106,7 @@ static bool place(tac_sco *sco, tac_sco_attempt *at)
 			return false;
 		const tac_sco_relative r = tac_sco_relative_motion(sco, o, at->twist);
 		const tac_overlap overlap =
-			tac_sco_collide(sco, o, tac_dpose_after(r.start, r.twist, 1), TAC_QUERY_PAIRS, work);
+			tac_sco_collide(sco, o, tac_dpose_after(r.start, r.twist, 1), TAC_QUERY_PAIRS);
 		work->spent |= work->nodes_left <= 0;
 		if (overlap == TAC_OVERLAP_NONE)
 			continue;

@@ -201,18 +201,26 @@ void tac_sco_destroy(tac_sco **sco)
 
 // --- the step ---
 
-// The nodes that the collider may take in one step; `usual`: at 1 kHz or less.
-static int64_t collider_nodes(const tac_sco_def *def, int64_t usual)
+// The work of a step, or of a reset; `nodes` of the collider at 1 kHz or less, unless the def has a limit.
+static tac_sco_work begin_work(const tac_sco_def *def, int64_t units, double nodes)
 {
-	if (def->collider_nodes > 0)
-		return def->collider_nodes;
-	return (int64_t)((double)usual * fmin(1, def->period_s / SCO_USUAL_PERIOD_S));
+	nodes *= fmin(1, def->period_s / SCO_USUAL_PERIOD_S);
+	return (tac_sco_work){
+		.limit = units,
+		.nodes_left = def->collider_nodes > 0 ? def->collider_nodes : (int64_t)nodes,
+		.most = {[SCO_SUBSTEP] = def->substeps,
+			 [SCO_CONTACT_QUERY] = def->contact_queries,
+			 [SCO_CERTIFICATE] = def->certificates,
+			 [SCO_QP_SOLVE] = def->qp_solves,
+			 [SCO_SWEEP] = 2 * def->substeps,
+			 [SCO_COLLIDER_QUERY] = def->collider_queries},
+	};
 }
 
 // Asks the collider whether the SCO is free at its pose, or goes on with a check that is unfinished for lack
 // of nodes. With `goes_on`, an object that the last check found free at the same relative pose is not asked
 // about again. A check that begins asks about all, also where nothing has moved: an engine may be lost.
-static tac_overlap check(tac_sco *sco, bool goes_on, tac_sco_work *work)
+static tac_overlap check(tac_sco *sco, bool goes_on)
 {
 	tac_overlap answer = TAC_OVERLAP_NONE;
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
@@ -225,10 +233,10 @@ static tac_overlap check(tac_sco *sco, bool goes_on, tac_sco_work *work)
 		}
 		if (o->was_free || answer != TAC_OVERLAP_NONE)
 			continue;
-		answer = tac_sco_collide(sco, o, o->checked_at, TAC_QUERY_FIRST, work);
+		answer = tac_sco_collide(sco, o, o->checked_at, TAC_QUERY_FIRST);
 		o->was_free = answer == TAC_OVERLAP_NONE;
 	}
-	sco->check_unfinished = answer == TAC_OVERLAP_UNKNOWN && work->nodes_left <= 0;
+	sco->check_unfinished = answer == TAC_OVERLAP_UNKNOWN && sco->tick.work.nodes_left <= 0;
 	return answer;
 }
 
@@ -268,9 +276,9 @@ static void begin_obstacle(tac_sco_obstacle *obstacle)
 }
 
 // The distance to an obstacle at a pose of its own, up to `reach`; 0 if it is not known.
-static double distance_of(tac_sco *sco, tac_sco_obstacle *o, tac_dpose T_world_object, double reach,
-			  tac_sco_work *work)
+static double distance_of(tac_sco *sco, tac_sco_obstacle *o, tac_dpose T_world_object, double reach)
 {
+	tac_sco_work *work = &sco->tick.work;
 	o->geometry->list(o->memory, tac_dpose_relative(T_world_object, sco->pose), reach, work, o->spare);
 	return tac_sco_work_overdrawn(work) ? 0 : fmin(reach, o->spare->distance);
 }
@@ -297,25 +305,24 @@ bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_worl
 	sco->pose = tac_dpose_normalize(T_world_tool);
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++)
 		begin_obstacle(o);
-	tac_sco_work work = {.nodes_left = collider_nodes(&sco->def, SCO_RESET_NODES)};
-	if (check(sco, goes_on, &work) != TAC_OVERLAP_NONE) {
+	sco->tick.work = begin_work(&sco->def, SCO_WORK_MAX, SCO_RESET_NODES);
+	if (check(sco, goes_on) != TAC_OVERLAP_NONE) {
 		sco->reset_unfinished = sco->check_unfinished;
 		return false;
 	}
 	double distance = 2 * SCO_MIN_GAP_M;
-	work = (tac_sco_work){.limit = SCO_WORK_MAX};
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end && distance > 0; o++) {
 		if (!o->hidden && sco->def.mover == TAC_SCO_CONTINUOUS)
-			distance = distance_of(sco, o, o->pose, distance, &work);
+			distance = distance_of(sco, o, o->pose, distance);
 	}
-	if (distance > SCO_MIN_GAP_M)
-		sco->fault_flags = 0;
-	else
-		sco->reset_unfinished = work.spent;
-	// The first step is no slower than the others.
-	for (int i = 0; i < SCO_RESET_PARTS && !sco->fault_flags && sco->def.mover == TAC_SCO_CONTINUOUS; i++)
-		tac_sco_prepare(sco, &work);
-	return !sco->fault_flags;
+	if (distance <= SCO_MIN_GAP_M) {
+		sco->reset_unfinished = sco->tick.work.spent;
+		return false;
+	}
+	sco->fault_flags = 0;
+	for (int i = 0; i < SCO_RESET_PARTS; i++) // the first step is no slower than the others
+		tac_sco_prepare(sco);
+	return true;
 }
 
 bool tac_sco_reset_unfinished(const tac_sco *sco)
@@ -347,41 +354,28 @@ double tac_sco_clearance(tac_sco *sco, int32_t object, tac_dpose T_world_object,
 {
 	TAC_ASSERT(sco && object >= 0 && object < sco->def.object_count && reach_m > SCO_MIN_GAP_M);
 	tac_sco_obstacle *obstacle = &sco->obstacles[object];
-	tac_sco_work work = {.limit = SCO_WORK_MAX, .nodes_left = collider_nodes(&sco->def, SCO_RESET_NODES)};
+	sco->tick.work = begin_work(&sco->def, SCO_WORK_MAX, SCO_RESET_NODES);
 	if (!tac_dpose_finite(T_world_object))
 		return 0;
 	if (!obstacle->geometry)
 		return reach_m;
 	if (obstacle->shape && tac_sco_collide(sco, obstacle, tac_dpose_relative(T_world_object, sco->pose),
-					       TAC_QUERY_FIRST, &work) != TAC_OVERLAP_NONE)
+					       TAC_QUERY_FIRST) != TAC_OVERLAP_NONE)
 		return 0;
 	if (sco->def.mover == TAC_SCO_REACTIVE)
 		return SCO_MIN_GAP_M; // all that a static query proves
-	const double distance = distance_of(sco, obstacle, T_world_object, reach_m, &work);
+	const double distance = distance_of(sco, obstacle, T_world_object, reach_m);
 	obstacle->spare->count = 0; // a hidden object has no contacts
 	return distance > SCO_MIN_GAP_M ? distance : 0;
-}
-
-static tac_sco_work begin_work(const tac_sco *sco)
-{
-	const tac_sco_def *def = &sco->def;
-	const bool reactive = def->mover == TAC_SCO_REACTIVE;
-	return (tac_sco_work){
-		.limit = reactive ? SCO_WORK_MAX : tac_sco_work_units(sco),
-		.nodes_left = collider_nodes(def, reactive ? SCO_REACTIVE_NODES : SCO_CHECK_NODES),
-		.most = {[SCO_SUBSTEP] = def->substeps,
-			 [SCO_CONTACT_QUERY] = def->contact_queries,
-			 [SCO_CERTIFICATE] = def->certificates,
-			 [SCO_QP_SOLVE] = def->qp_solves,
-			 [SCO_SWEEP] = 2 * def->substeps,
-			 [SCO_COLLIDER_QUERY] = def->collider_queries},
-	};
 }
 
 static void begin_tick(tac_sco *sco, tac_dpose device)
 {
 	device = tac_dpose_normalize(device);
-	sco->tick = (tac_sco_tick){.device = device, .work = begin_work(sco)};
+	sco->tick.device = device;
+	sco->tick.work = sco->def.mover == TAC_SCO_REACTIVE
+				 ? begin_work(&sco->def, SCO_WORK_MAX, SCO_REACTIVE_NODES)
+				 : begin_work(&sco->def, tac_sco_work_units(sco), SCO_CHECK_NODES);
 	double slew = sco->def.slew_m_per_s * sco->def.period_s;
 	double travel = HUGE_VAL; // of the device
 	if (sco->has_last_device) {
@@ -420,7 +414,7 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 // before the step that it was reached in.
 static void check_and_restore(tac_sco *sco, tac_sco_report *out_report)
 {
-	const tac_overlap answer = check(sco, false, &sco->tick.work);
+	const tac_overlap answer = check(sco, false);
 	if (answer == TAC_OVERLAP_NONE || sco->check_unfinished)
 		return;
 	sco->fault_flags =
