@@ -14,10 +14,10 @@ typedef struct substep {
 	double device_travel; // m, of a motion to the device
 	bool push;            // an obstacle moves in it
 	// list
-	double trust;  // m
-	double reach;  // m: how far it may go
-	double margin; // m, within which contacts are listed
-	bool slewed;   // the slew limit cut its reach
+	double reach;      // m: how far it may go
+	double margin;     // m, within which contacts are listed
+	double end_margin; // m, at its end: as its own, if no obstacle moves
+	bool slewed;       // the slew limit cut its reach
 	// solve
 	tac_dtwist twist;
 	double travel; // m, of the twist
@@ -96,10 +96,9 @@ static bool list_end(tac_sco *sco, tac_dtwist t, double f, double margin)
 	return listed;
 }
 
-// Moves by the proved fraction `f` of a substep, or by less, to a pose above the floor and closer to the
-// device. *out_fraction is what was made of it.
-static tac_sco_outcome settle(tac_sco *sco, tac_dtwist t, double f, double from_distance, double margin,
-			      double *out_fraction)
+// Moves by the proved fraction *f of a substep, or by less, to a pose above the floor and closer to the
+// device. *f becomes what was made of it.
+static tac_sco_outcome settle(tac_sco *sco, tac_dtwist t, double *f, double from_distance, double margin)
 {
 	const double hold = sco->def.hold_gap_m;
 	const double floor = sco->tick.rolling ? (1 - SCO_ROUND_SLACK_GAPS) * hold
@@ -107,20 +106,18 @@ static tac_sco_outcome settle(tac_sco *sco, tac_dtwist t, double f, double from_
 	const bool must_come_closer =
 		from_distance >= SCO_FLOOR_GAPS * hold && !tac_sco_any_obstacle_moves(sco);
 	const int tries = sco->tick.rolling ? 1 : SCO_COMMIT_TRIES; // half a roll ends in the dip
-	tac_sco_outcome refusal = f > 0 ? TAC_SCO_TOO_CLOSE : TAC_SCO_UNPROVED;
-	*out_fraction = 0;
-	for (int k = 0; k < tries && f > 0; k++, f *= 0.5) {
-		if (must_come_closer && !tac_sco_leads_closer(sco, t, f)) {
+	tac_sco_outcome refusal = *f > 0 ? TAC_SCO_TOO_CLOSE : TAC_SCO_UNPROVED;
+	for (int k = 0; *f > 0 && k < tries; k++, *f *= 0.5) {
+		if (must_come_closer && !tac_sco_leads_closer(sco, t, *f)) {
 			refusal = TAC_SCO_CONVERGED;
 			continue;
 		}
-		if (!list_end(sco, t, f, margin))
+		if (!list_end(sco, t, *f, margin))
 			return TAC_SCO_END_UNLISTED;
 		if (sco->spare.distance_m < floor)
 			continue;
-		tac_sco_move(sco, t, f);
+		tac_sco_move(sco, t, *f);
 		tac_sco_accept_contacts(sco);
-		*out_fraction = f;
 		return TAC_SCO_MOVED;
 	}
 	return refusal;
@@ -140,12 +137,12 @@ static tac_sco_outcome fly(tac_sco *sco, substep *p)
 		way.v = tac_dvec3_scale(p->to_device.v, fmin(1, SCO_MAX_FLIGHT_M / length));
 	else
 		way.w = p->to_device.w;
-	double f, made;
+	double f;
 	const bool moved =
 		tac_sco_sweep(sco, way, &f) &&
 		(f == 1 || f * length > sco->def.trust_max_m || f * turn > sco->def.turn_max_rad) &&
-		settle(sco, way, f, HUGE_VAL, least, &made) == TAC_SCO_MOVED;
-	if (moved && made == 1)
+		settle(sco, way, &f, HUGE_VAL, least) == TAC_SCO_MOVED;
+	if (moved && f == 1)
 		tac_sco_observe_flight(sco, false);
 	sco->near_contact = !moved || sco->listed.distance_m < least;
 	return moved ? TAC_SCO_MOVED : NEXT_STAGE;
@@ -157,7 +154,6 @@ static tac_sco_outcome fly(tac_sco *sco, substep *p)
 static tac_sco_outcome list(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
-	p->trust = tac_sco_trust(sco);
 	p->reach = fmin(p->device_travel, sco->geometry->stride * sco->adapted.trust_m);
 	if (sco->near_contact) {
 		if (!p->push && tick->contact_travel_m >= SCO_AT_LIMIT * tick->slew_limit_m) {
@@ -169,9 +165,9 @@ static tac_sco_outcome list(tac_sco *sco, substep *p)
 		p->reach = fmin(p->reach, left);
 		tick->roll_limit_m = fmin(tick->roll_limit_m, left);
 	}
-	p->margin = tac_sco_list_margin(sco, p->trust);
+	p->margin = p->end_margin = tac_sco_list_margin(sco);
 	if (p->push) {
-		p->reach = p->trust;
+		p->reach = tac_sco_trust(sco);
 		p->margin += plan_obstacle_motions(sco, p->reach);
 		p->push = tac_sco_any_obstacle_moves(sco);
 	}
@@ -266,12 +262,11 @@ static tac_sco_outcome prove(tac_sco *sco, substep *p)
 static tac_sco_outcome commit(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
-	double made, margin = tac_sco_list_margin(sco, p->trust);
 	// Where a proof ends, the bodies nearly touch: the floor is about a hold gap back.
 	double f = p->proof.fraction;
 	if (f < 1 && !tick->rolling && !p->proof.unfinished)
 		f = fmax(0.5 * f, f - sco->def.hold_gap_m / p->travel);
-	tac_sco_outcome o = settle(sco, p->twist, f, sco->listed.distance_m, margin, &made);
+	tac_sco_outcome o = settle(sco, p->twist, &f, sco->listed.distance_m, p->end_margin);
 	if (tick->rolling && o != TAC_SCO_MOVED)
 		return stop_roll(sco, 0);
 	tick->roll_limit_m = sco->def.trust_max_m;
@@ -284,15 +279,16 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 		stop_obstacles(sco);
 		return o;
 	}
-	if (made < 1 && !p->proof.unfinished) {
-		tac_sco_observe_substep(sco, SCO_TRUST_SHORTENED, made * p->travel);
+	const double travel = f * p->travel;
+	if (f < 1 && !p->proof.unfinished) {
+		tac_sco_observe_substep(sco, SCO_TRUST_SHORTENED, travel);
 		tick->shortened = true;
 	}
-	tick->contact_travel_m += made * p->travel;
-	tick->travel_m += made * p->travel;
+	tick->contact_travel_m += travel;
+	tick->travel_m += travel;
 	if (p->proof.unfinished)
 		return TAC_SCO_LIST_ENDS;
-	bool arrived = !p->limited && made >= 1 && p->travel < sco->def.stop_length_m && !p->push;
+	bool arrived = !p->limited && f >= 1 && p->travel < sco->def.stop_length_m && !p->push;
 	return arrived ? TAC_SCO_ARRIVED : TAC_SCO_MOVED;
 }
 

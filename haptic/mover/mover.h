@@ -202,9 +202,9 @@ static inline double tac_sco_trust(const tac_sco *sco)
 }
 
 // The margin, m, within which a substep needs its contacts if no obstacle moves in it.
-static inline double tac_sco_list_margin(const tac_sco *sco, double trust)
+static inline double tac_sco_list_margin(const tac_sco *sco)
 {
-	return SCO_CONTACT_MARGIN * trust + SCO_LIST_GAPS * sco->def.hold_gap_m;
+	return SCO_CONTACT_MARGIN * tac_sco_trust(sco) + SCO_LIST_GAPS * sco->def.hold_gap_m;
 }
 
 // --- queries over all obstacles (queries.c); each returns false when the work of the step forbids it ---

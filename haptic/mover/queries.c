@@ -101,8 +101,7 @@ bool tac_sco_certify(tac_sco *sco, tac_dtwist t, tac_sco_proof *out_proof)
 bool tac_sco_advance_obstacle(tac_sco *sco, tac_sco_obstacle *o)
 {
 	const double hold = sco->def.hold_gap_m, least = SCO_LIST_GAPS * hold,
-		     listed = fmax(least, sco->listed.margin_m),
-		     needed = tac_sco_list_margin(sco, tac_sco_trust(sco));
+		     listed = fmax(least, sco->listed.margin_m), needed = tac_sco_list_margin(sco);
 	const tac_sco_relative r = {tac_dpose_relative(o->pose, sco->pose), o->twist};
 	if (is_far(sco, o, &r, listed)) {
 		o->pose = o->goal;

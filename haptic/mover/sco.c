@@ -463,7 +463,7 @@ void tac_sco_step(tac_sco *sco, tac_dpose T_world_device, const tac_dpose *T_wor
 		// surface all the same.
 		if (sco->listed.margin_m <= 0 &&
 		    sco->listed.distance_m <= SCO_LIST_GAPS * sco->def.hold_gap_m)
-			tac_sco_list_contacts(sco, tac_sco_list_margin(sco, tac_sco_trust(sco)));
+			tac_sco_list_contacts(sco, tac_sco_list_margin(sco));
 		if (sco->listed.margin_m > 0)
 			tac_sco_report_contacts(sco, out_report);
 		if (sco->def.mover == TAC_SCO_CONTINUOUS)
