@@ -15,7 +15,8 @@ static tac_sco_unit_row make_row(const tac_sco *sco, const tac_contact_point *c,
 }
 
 // Adds a row of the QP. A contact that bore the last solution joins the guess.
-static void put_row(tac_sco *sco, const tac_contact_point *c, int32_t object, const tac_sco_unit_row *unit)
+static void put_row(tac_sco *sco, const tac_contact_point *c, const tac_sco_obstacle *o,
+		    const tac_sco_unit_row *unit)
 {
 	if (sco->row_count >= SCO_MAX_ROWS) {
 		sco->tick.flags |= TAC_SCO_DROPPED;
@@ -23,14 +24,13 @@ static void put_row(tac_sco *sco, const tac_contact_point *c, int32_t object, co
 	}
 	memcpy(sco->qp_rows[sco->row_count], unit->row, sizeof unit->row);
 	for (int32_t i = 0; i < sco->bearing_count && sco->guess_count < TAC_QP_SIZE; i++) {
-		if (sco->bearing[i].object == object &&
-		    tac_contacts_same_features(&sco->bearing[i].contact, c))
+		if (sco->bearing[i].obstacle == o && tac_contacts_same_features(&sco->bearing[i].contact, c))
 			sco->guess[sco->guess_count++] = sco->row_count;
 	}
 	// The gap may close to the hold gap, and a smaller one must open.
 	const double spare = c->gap - sco->def.hold_gap_m;
 	const double bound = spare >= 0 ? -spare : -SCO_GAP_RECOVERY * spare;
-	sco->rows[sco->row_count++] = (tac_sco_row){c, object, unit->length, bound, 0, 0};
+	sco->rows[sco->row_count++] = (tac_sco_row){c, o, unit->length, bound, 0, 0};
 }
 
 // The rows that bear a solution are the first guess of the next QP, with these rows or with others.
@@ -39,7 +39,7 @@ static void remember_bearing(tac_sco *sco, const tac_qp_result *qp)
 	sco->bearing_count = sco->guess_count = qp->active_count;
 	for (int32_t j = 0; j < qp->active_count; j++) {
 		const tac_sco_row *row = &sco->rows[qp->active[j]];
-		sco->bearing[j] = (tac_sco_injected){*row->contact, row->object};
+		sco->bearing[j] = (tac_sco_injected){*row->contact, row->obstacle};
 		sco->guess[j] = qp->active[j];
 	}
 }
@@ -47,23 +47,22 @@ static void remember_bearing(tac_sco *sco, const tac_qp_result *qp)
 static void collect_rows(tac_sco *sco, double within)
 {
 	sco->row_count = sco->guess_count = 0;
-	for (int32_t i = 0; i < sco->def.object_count; i++) {
-		tac_sco_obstacle *obstacle = &sco->obstacles[i];
-		const tac_drigid T = tac_drigid_from_pose(obstacle->pose);
-		for (int32_t k = 0; k < obstacle->contacts->count; k++) {
-			const tac_contact_point *c = &obstacle->contacts->list[k];
+	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
+		const tac_drigid T = tac_drigid_from_pose(o->pose);
+		for (int32_t k = 0; k < o->contacts->count; k++) {
+			const tac_contact_point *c = &o->contacts->list[k];
 			if (!(c->gap <= within))
 				continue;
-			if (obstacle->unit_rows[k].version != sco->lists_version)
-				obstacle->unit_rows[k] = make_row(sco, c, &T);
-			put_row(sco, c, i, &obstacle->unit_rows[k]);
+			if (o->unit_rows[k].version != sco->lists_version)
+				o->unit_rows[k] = make_row(sco, c, &T);
+			put_row(sco, c, o, &o->unit_rows[k]);
 		}
 	}
 	for (int32_t i = 0; i < sco->injected_count; i++) {
 		const tac_sco_injected *in = &sco->injected[i];
-		const tac_drigid T = tac_drigid_from_pose(sco->obstacles[in->object].pose);
+		const tac_drigid T = tac_drigid_from_pose(in->obstacle->pose);
 		const tac_sco_unit_row unit = make_row(sco, &in->contact, &T);
-		put_row(sco, &in->contact, in->object, &unit);
+		put_row(sco, &in->contact, in->obstacle, &unit);
 	}
 }
 
@@ -76,37 +75,33 @@ static double linear_advance(const tac_sco *sco, int32_t i, tac_dtwist t)
 }
 
 // How far the obstacle's point moves along the normal, to first order, m.
-static double obstacle_advance(const tac_sco *sco, const tac_sco_row *row)
+static double obstacle_advance(const tac_sco_row *row)
 {
-	const tac_sco_obstacle *obstacle = &sco->obstacles[row->object];
-	if (!obstacle->moves)
+	const tac_sco_obstacle *o = row->obstacle;
+	if (!o->moves)
 		return 0;
-	tac_dvec3 x = tac_dpose_apply_point(obstacle->pose, row->contact->point);
-	tac_dvec3 n = tac_dpose_apply_vector(obstacle->pose, row->contact->normal);
-	return tac_dvec3_dot(n, tac_dvec3_add(obstacle->twist.v,
-					      tac_dvec3_cross(obstacle->twist.w,
-							      tac_dvec3_sub(x, obstacle->pose.position))));
+	tac_dvec3 arm = tac_dvec3_sub(tac_dpose_apply_point(o->pose, row->contact->point), o->pose.position);
+	tac_dvec3 n = tac_dpose_apply_vector(o->pose, row->contact->normal);
+	return tac_dvec3_dot(n, tac_dvec3_add(o->twist.v, tac_dvec3_cross(o->twist.w, arm)));
 }
 
 // Sets each row's curvature: the true gap after the solution `t` minus the linear one.
 static void correct_rows(tac_sco *sco, tac_dtwist t)
 {
 	tac_drigid from, to;
-	int32_t object = -1;
+	const tac_sco_obstacle *o = NULL;
 	for (int32_t i = 0; i < sco->row_count; i++) {
 		tac_sco_row *row = &sco->rows[i];
-		if (row->object != object) {
-			object = row->object;
-			tac_sco_relative r = tac_sco_relative_motion(sco, &sco->obstacles[object], t);
+		if (row->obstacle != o) {
+			o = row->obstacle;
+			tac_sco_relative r = tac_sco_relative_motion(sco, o, t);
 			from = tac_drigid_from_pose(r.start);
 			to = tac_drigid_from_pose(tac_dpose_after(r.start, r.twist, 1));
 		}
-		const tac_sco_obstacle *obstacle = &sco->obstacles[object];
 		const tac_contact_point *c = row->contact;
-		double after = obstacle->geometry->gap_after
-				       ? obstacle->geometry->gap_after(obstacle->memory, c, &from, &to)
-				       : tac_contacts_gap_after(c, NULL, NULL, &from, &to);
-		row->curvature = after - c->gap - (linear_advance(sco, i, t) - obstacle_advance(sco, row));
+		double after = o->geometry->gap_after ? o->geometry->gap_after(o->memory, c, &from, &to)
+						      : tac_contacts_gap_after(c, NULL, NULL, &from, &to);
+		row->curvature = after - c->gap - (linear_advance(sco, i, t) - obstacle_advance(row));
 	}
 }
 
@@ -131,8 +126,7 @@ static bool run_qp(tac_sco *sco, tac_dtwist t0, bool may_relax, tac_sco_work *wo
 			return false;
 		for (int32_t i = 0; i < sco->row_count; i++) {
 			const tac_sco_row *row = &sco->rows[i];
-			double b = row_bound(row, relaxed) + obstacle_advance(sco, row);
-			b /= row->length;
+			double b = (row_bound(row, relaxed) + obstacle_advance(row)) / row->length;
 			for (int k = 0; k < TAC_QP_SIZE; k++)
 				b -= sco->qp_rows[i][k] * y0[k];
 			sco->qp_bounds[i] = b;
@@ -165,16 +159,16 @@ static double roll_row(tac_sco *sco, int32_t i, tac_dtwist to_device, double mos
 {
 	tac_sco_row *row = &sco->rows[i];
 	const tac_contact_point *c = row->contact;
-	const tac_sco_obstacle *obstacle = &sco->obstacles[row->object];
+	const tac_sco_obstacle *o = row->obstacle;
 	double radius = sco->def.round.radius, hold = sco->def.hold_gap_m;
 	tac_dvec3 end = tac_dvec3_add_scaled(c->point, radius, c->normal);
-	tac_dvec3 towards = tac_dquat_rotate(tac_dquat_conjugate(obstacle->pose.rotation), to_device.v);
-	tac_dvec3 n = obstacle->geometry->roll(obstacle->memory, c, tac_dvec3_add(end, towards), most);
+	tac_dvec3 towards = tac_dquat_rotate(tac_dquat_conjugate(o->pose.rotation), to_device.v);
+	tac_dvec3 n = o->geometry->roll(o->memory, c, tac_dvec3_add(end, towards), most);
 	tac_dvec3 foot = tac_dvec3_add_scaled(c->point, -c->gap, c->normal);
 	row->bound = radius + hold - tac_dvec3_dot(n, tac_dvec3_sub(end, foot));
 	row->length = 1;
 	double rolled = tac_dvec3_length(tac_dvec3_sub(n, c->normal));
-	n = tac_dpose_apply_vector(obstacle->pose, n);
+	n = tac_dpose_apply_vector(o->pose, n);
 	memcpy(sco->qp_rows[i], (double[TAC_QP_SIZE]){n.x, n.y, n.z}, sizeof sco->qp_rows[i]);
 	return rolled;
 }
@@ -185,7 +179,7 @@ static double roll_row(tac_sco *sco, int32_t i, tac_dtwist to_device, double mos
 static void roll(tac_sco *sco, tac_dtwist to_device, const tac_qp_result *solved, tac_dtwist *t)
 {
 	for (int32_t j = 0; j < solved->active_count; j++) {
-		if (!sco->obstacles[sco->rows[solved->active[j]].object].geometry->roll)
+		if (!sco->rows[solved->active[j]].obstacle->geometry->roll)
 			return;
 	}
 	// The longest chord that dips no deeper than allowed: `c` and `sine` belong to half of the angle that
@@ -194,8 +188,7 @@ static void roll(tac_sco *sco, tac_dtwist to_device, const tac_qp_result *solved
 	double dip = (1 - 2 * SCO_ROUND_SLACK_GAPS) * sco->def.hold_gap_m;
 	double c = 1 - dip / round, sine = sqrt(1 - c * c);
 	double reach = fmin(sco->tick.roll_limit_m, 2 * round * sine);
-	double cosine_of_whole = 2 * c * c - 1;
-	double most = 2 * c * sine / fmax(cosine_of_whole, 0.1);
+	double most = 2 * c * sine / fmax(2 * c * c - 1, 0.1);
 	double straight = tac_dvec3_length(t->v), left = tac_dvec3_length(tac_dvec3_sub(t->v, to_device.v));
 	if (reach <= straight)
 		return;
@@ -253,14 +246,14 @@ bool tac_sco_solve(tac_sco *sco, tac_dtwist t0, double reach, tac_dtwist *out_tw
 static tac_sco_contact contact_of(const tac_sco *sco, const tac_sco_row *row)
 {
 	const tac_contact_point *c = row->contact;
-	const tac_sco_obstacle *obstacle = &sco->obstacles[row->object];
+	const tac_sco_obstacle *o = row->obstacle;
 	tac_sco_contact contact = {
-		.point_m = tac_dpose_apply_point(obstacle->pose, c->point),
-		.normal = tac_dpose_apply_vector(obstacle->pose, c->normal),
+		.point_m = tac_dpose_apply_point(o->pose, c->point),
+		.normal = tac_dpose_apply_vector(o->pose, c->normal),
 		.gap_m = c->gap,
 		.rest_gap_m = c->gap + row->bound,
 		.load_m = row->load,
-		.object = row->object,
+		.object = (int32_t)(o - sco->obstacles),
 		.tool_surface = c->moving_surface,
 		.object_surface = c->fixed_surface,
 		.tool_triangle = c->moving_triangle,
@@ -268,9 +261,9 @@ static tac_sco_contact contact_of(const tac_sco *sco, const tac_sco_row *row)
 	};
 	// A triangle is found where the contact bears a load or may be given one: the loads of a tool that
 	// only translates are shared.
-	if (obstacle->geometry->restate)
-		obstacle->geometry->restate(obstacle->memory, sco->pose, c,
-					    row->load > 0 || sco->def.fixed_rotation, &contact);
+	if (o->geometry->restate)
+		o->geometry->restate(o->memory, sco->pose, c, row->load > 0 || sco->def.fixed_rotation,
+				     &contact);
 	return contact;
 }
 

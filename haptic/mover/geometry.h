@@ -26,7 +26,7 @@ typedef struct tac_sco_proof {
 	// motion.
 	bool blocked;
 	tac_contact_point contact;
-	int32_t object; // set by tac_sco_certify
+	const struct tac_sco_obstacle *obstacle; // set by tac_sco_certify
 } tac_sco_proof;
 
 // What the queries with one obstacle remember; each geometry defines its own.

@@ -56,7 +56,7 @@ typedef struct tac_sco_obstacle {
 // A contact of an obstacle as a row of the QP.
 typedef struct tac_sco_row {
 	const tac_contact_point *contact; // in the obstacle's frame
-	int32_t object;
+	const tac_sco_obstacle *obstacle;
 	double length;    // of the row before it was normalised
 	double bound;     // what the motion along the normal must reach, m
 	double curvature; // true gap minus linear gap after the last solution, m
@@ -71,7 +71,7 @@ typedef struct tac_sco_listed {
 
 typedef struct tac_sco_injected {
 	tac_contact_point contact;
-	int32_t object;
+	const tac_sco_obstacle *obstacle;
 } tac_sco_injected;
 
 // The state of one step.

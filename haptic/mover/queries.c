@@ -87,9 +87,10 @@ bool tac_sco_certify(tac_sco *sco, tac_dtwist t, tac_sco_proof *out_proof)
 	if (!tac_sco_work_admit(&sco->tick.work, SCO_CERTIFICATE))
 		return false;
 	*out_proof = (tac_sco_proof){.fraction = 1};
-	for (int32_t i = 0; i < sco->def.object_count && out_proof->fraction > 0; i++) {
-		tac_sco_proof proof = prove_obstacle(sco, &sco->obstacles[i], t);
-		proof.object = i;
+	for (const tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end && out_proof->fraction > 0;
+	     o++) {
+		tac_sco_proof proof = prove_obstacle(sco, o, t);
+		proof.obstacle = o;
 		if (proof.unfinished && proof.fraction == 0)
 			return false;
 		if (proof.fraction < out_proof->fraction)
@@ -184,10 +185,10 @@ bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof)
 	if (!proof->blocked || sco->injected_count >= SCO_MAX_INJECTED)
 		return false;
 	for (int32_t i = 0; i < sco->injected_count; i++) {
-		if (sco->injected[i].object == proof->object &&
+		if (sco->injected[i].obstacle == proof->obstacle &&
 		    tac_contacts_same_features(&sco->injected[i].contact, &proof->contact))
 			return false;
 	}
-	sco->injected[sco->injected_count++] = (tac_sco_injected){proof->contact, proof->object};
+	sco->injected[sco->injected_count++] = (tac_sco_injected){proof->contact, proof->obstacle};
 	return true;
 }
