@@ -1,7 +1,5 @@
 // The substeps of a step. It first advances the objects that move. A substep of the continuous mover then has
-// up to five stages: fly, list, solve, prove, commit. The stage that ends it returns why (tac_sco_outcome,
-// haptic/sco.h); the report and the snapshot have it. The trust radius and the other values that adapt are in
-// controllers.c, the substep of the reactive mover in reactive.c.
+// up to five stages: fly, list, solve, prove, commit. The stage that ends it returns why (tac_sco_outcome).
 #include "haptic/mover/mover.h"
 
 #include <math.h>
@@ -238,6 +236,20 @@ static tac_sco_outcome stop_roll(tac_sco *sco, double next_m)
 	return TAC_SCO_ROLL_STOPPED;
 }
 
+// Adds what ended a proof to the contacts of the next solution. False if it is there already or does not fit.
+static bool inject(tac_sco *sco, const tac_sco_proof *proof)
+{
+	if (!proof->blocked || sco->injected_count >= SCO_MAX_INJECTED)
+		return false;
+	for (int32_t i = 0; i < sco->injected_count; i++) {
+		if (sco->injected[i].obstacle == proof->obstacle &&
+		    tac_contacts_same_features(&sco->injected[i].contact, &proof->contact))
+			return false;
+	}
+	sco->injected[sco->injected_count++] = (tac_sco_injected){proof->contact, proof->obstacle};
+	return true;
+}
+
 static tac_sco_outcome prove(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
@@ -248,7 +260,7 @@ static tac_sco_outcome prove(tac_sco *sco, substep *p)
 	}
 	if (tick->rolling && p->proof.fraction < 1)
 		return stop_roll(sco, SCO_SHRINK * p->proof.fraction * p->travel);
-	if (p->proof.fraction < SCO_MIN_PROVED && tac_sco_inject(sco, &p->proof)) {
+	if (p->proof.fraction < SCO_MIN_PROVED && inject(sco, &p->proof)) {
 		tick->injections++;
 		tick->work.count[SCO_SUBSTEP]--; // the same substep is solved again
 		return TAC_SCO_INJECTED;

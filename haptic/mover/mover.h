@@ -1,13 +1,11 @@
 // Mover: the private state of an SCO and the functions that its files share.
 //
 //   sco.c            the object and the step
-//   continuous.c     the substeps, and the stages of one of the continuous mover: fly, list, solve, prove,
-//                    commit; it returns why it was refused (tac_sco_outcome)
+//   continuous.c     the substeps, and the stages of one of the continuous mover
 //   reactive.c       the substep of the reactive mover
 //   controllers.c    trust, pace, flight and starvation: where the trust radius grows and shrinks
 //   work.h           the budget of a step
-//   geometry.h       how the tool meets an obstacle: geometry_mesh.c, geometry_round.c,
-//                    geometry_field.c
+//   geometry.h       how the tool meets an obstacle: geometry_mesh.c, geometry_round.c, geometry_field.c
 //   queries.c        the geometries' queries over all obstacles
 //   constraints.c    contacts as rows of the QP (qp.h), and the twist that they allow
 //   motion.c         twists and poses
@@ -233,8 +231,6 @@ void tac_sco_prepare(tac_sco *sco);
 // nodes of the step are used up; if the same is asked next, the query goes on.
 tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dpose T_object_tool,
 			    tac_query_mode mode);
-// Adds what ended a proof to the contacts of the next solution. False if it is there already or does not fit.
-bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof);
 
 // --- constraints (constraints.c) ---
 

@@ -179,16 +179,3 @@ tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *o, tac_dpose T
 	work->nodes_left = context->nodes_left;
 	return answer;
 }
-
-bool tac_sco_inject(tac_sco *sco, const tac_sco_proof *proof)
-{
-	if (!proof->blocked || sco->injected_count >= SCO_MAX_INJECTED)
-		return false;
-	for (int32_t i = 0; i < sco->injected_count; i++) {
-		if (sco->injected[i].obstacle == proof->obstacle &&
-		    tac_contacts_same_features(&sco->injected[i].contact, &proof->contact))
-			return false;
-	}
-	sco->injected[sco->injected_count++] = (tac_sco_injected){proof->contact, proof->obstacle};
-	return true;
-}

@@ -143,14 +143,14 @@ static tac_result create_members(tac_sco *sco, const tac_sco_def *def)
 		obstacle->hidden = passable(def, i);
 		if (obstacle->hidden)
 			continue;
-		obstacle->geometry = object->field ? &tac_sco_geometry_field : sco->geometry;
+		const tac_sco_geometry *geometry = object->field ? &tac_sco_geometry_field : sco->geometry;
+		obstacle->geometry = geometry;
 		if (object->field && sco->drilled < 0)
 			sco->drilled = i;
 		obstacle->shape = def->collider && def->tool_shape ? object->shape : NULL;
 		obstacle->ask_within_m = ask_within(def, obstacle->shape);
 		obstacle->radius_m =
 			object->field || !object->body ? HUGE_VAL : body_radius(object->body, object->detail);
-		const tac_sco_geometry *geometry = obstacle->geometry;
 		obstacle->memory = calloc(1, geometry->memory_size);
 		if (!obstacle->memory ||
 		    (geometry->create && geometry->create(obstacle->memory, def, object) != TAC_OK))
