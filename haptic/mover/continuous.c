@@ -228,14 +228,6 @@ static tac_sco_outcome solve(tac_sco *sco, substep *p)
 
 // --- prove ---
 
-// Something else is in the path of a roll: the next substep rolls at most this far. The roll alone is
-// refused, so the trust radius does not change.
-static tac_sco_outcome stop_roll(tac_sco *sco, double next_m)
-{
-	sco->tick.roll_limit_m = next_m;
-	return TAC_SCO_ROLL_STOPPED;
-}
-
 // Adds what ended a proof to the contacts of the next solution. False if it is there already or does not fit.
 static bool inject(tac_sco *sco, const tac_sco_proof *proof)
 {
@@ -258,8 +250,11 @@ static tac_sco_outcome prove(tac_sco *sco, substep *p)
 		tac_sco_observe_substep(sco, SCO_TRUST_UNPROVED, p->travel);
 		return TAC_SCO_NO_PROOF;
 	}
-	if (tick->rolling && p->proof.fraction < 1)
-		return stop_roll(sco, SCO_SHRINK * p->proof.fraction * p->travel);
+	if (tick->rolling && p->proof.fraction < 1) {
+		// Something else is in its path. The roll alone is refused: the trust radius does not change.
+		tick->roll_limit_m = SCO_SHRINK * p->proof.fraction * p->travel;
+		return TAC_SCO_ROLL_STOPPED;
+	}
 	if (p->proof.fraction < SCO_MIN_PROVED && inject(sco, &p->proof)) {
 		tick->injections++;
 		tick->work.count[SCO_SUBSTEP]--; // the same substep is solved again
@@ -279,9 +274,10 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 	if (f < 1 && !tick->rolling && !p->proof.unfinished)
 		f = fmax(0.5 * f, f - sco->def.hold_gap_m / p->travel);
 	tac_sco_outcome o = settle(sco, p->twist, &f, sco->listed.distance_m, p->end_margin);
-	if (tick->rolling && o != TAC_SCO_MOVED)
-		return stop_roll(sco, 0);
-	tick->roll_limit_m = sco->def.trust_max_m;
+	const bool stops_roll = tick->rolling && o != TAC_SCO_MOVED;
+	tick->roll_limit_m = stops_roll ? 0 : sco->def.trust_max_m;
+	if (stops_roll)
+		return TAC_SCO_ROLL_STOPPED;
 	if (o == TAC_SCO_CONVERGED)
 		return o;
 	sco->injected_count = 0;

@@ -45,7 +45,7 @@ typedef struct tac_sco_geometry {
 	size_t memory_size;
 	tac_result (*create)(tac_sco_memory *memory, const tac_sco_def *def, const tac_sco_object *object);
 	void (*destroy)(tac_sco_memory *memory); // optional, and called also after create has failed
-	// Forgets earlier queries; optional.
+	// Forgets earlier queries.
 	void (*reset)(tac_sco_memory *memory);
 
 	// Lists the contacts within `margin` at the pose, and finds the distance. out->margin is what could

@@ -70,12 +70,13 @@ static tac_sco_proof prove(memory *m, const tac_sco_relative *motion, double zon
 
 static double sweep(memory *m, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
 {
+	double angle = tac_dvec3_length(motion->twist.w);
+	if (angle == 0)
+		return prove(m, motion, zone_m, work).fraction;
 	tac_round tool = tac_round_place(&m->tool, motion->start);
 	tac_sweep_options o = options(zone_m, work);
-	double angle = tac_dvec3_length(motion->twist.w);
-	tac_sweep_result r = angle > 0 ? tac_round_rotate(&tool, m->body, motion->start.position,
-							  motion->twist.w, angle, &o)
-				       : tac_round_translate(&tool, m->body, motion->twist.v, &o, m->context);
+	tac_sweep_result r =
+		tac_round_rotate(&tool, m->body, motion->start.position, motion->twist.w, angle, &o);
 	return count(&r, work);
 }
 

@@ -37,7 +37,7 @@ typedef struct tac_sco_obstacle {
 	const tac_shape *shape;           // for the collider; NULL: it is not asked about this object
 	double radius_m;     // the largest distance of its points from its origin; HUGE_VAL: not known
 	double ask_within_m; // of the tool's origin: further away, the shapes' bounding spheres are apart
-	bool hidden;         // no query sees it; it is at its goal, and its lists are empty
+	bool hidden;         // no query sees it; it is at its goal, and its list is empty
 	tac_dpose pose;      // now
 	tac_dpose goal;      // at the end of the step
 	tac_dtwist twist;    // its motion in this substep

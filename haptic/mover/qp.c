@@ -97,8 +97,10 @@ static tac_qp_status activate(solver *s, int32_t p)
 	while (r->iterations < TAC_QP_ITERATIONS) {
 		r->iterations++;
 		double along[TAC_QP_SIZE], z[TAC_QP_SIZE];
-		double orthogonal = project(s, p, along, z);
-		double drop_at = HUGE_VAL, reach_at = HUGE_VAL;
+		const double orthogonal = project(s, p, along, z);
+		const bool moves = orthogonal > DEPENDENT_SQUARED && r->active_count < TAC_QP_SIZE;
+		const double reach_at = moves ? fmax(0, lack_of(s, p) / orthogonal) : HUGE_VAL;
+		double drop_at = HUGE_VAL;
 		int32_t drop = -1;
 		for (int32_t j = 0; j < r->active_count; j++) {
 			if (along[j] > MIN_COEFFICIENT && r->multiplier[j] / along[j] < drop_at) {
@@ -106,9 +108,6 @@ static tac_qp_status activate(solver *s, int32_t p)
 				drop = j;
 			}
 		}
-		bool moves = orthogonal > DEPENDENT_SQUARED && r->active_count < TAC_QP_SIZE;
-		if (moves)
-			reach_at = fmax(0, lack_of(s, p) / orthogonal);
 		if (drop < 0 && !moves)
 			return TAC_QP_INFEASIBLE;
 		double step = fmin(drop_at, reach_at);

@@ -89,15 +89,6 @@ static double body_radius(const tac_body *body, const tac_body *detail)
 	return detail ? fmax(radius, tac_body_radius(detail) + tac_body_detail(detail)) : radius;
 }
 
-// From which distance of the origins on a slow engine need not be asked: the bounding spheres are apart.
-// Other engines are always asked.
-static double ask_within(const tac_sco_def *def, const tac_shape *shape)
-{
-	if (!shape || def->collider->node_ns == 0)
-		return HUGE_VAL;
-	return SCO_SPHERE_SLACK * (tac_mesh_radius(def->tool_shape->mesh) + tac_mesh_radius(shape->mesh));
-}
-
 // A sphere about the reference point has no orientation.
 static bool is_ball(const tac_burr *b)
 {
@@ -148,7 +139,10 @@ static tac_result create_members(tac_sco *sco, const tac_sco_def *def)
 		if (object->field && sco->drilled < 0)
 			sco->drilled = i;
 		obstacle->shape = def->collider && def->tool_shape ? object->shape : NULL;
-		obstacle->ask_within_m = ask_within(def, obstacle->shape);
+		obstacle->ask_within_m = HUGE_VAL;
+		if (obstacle->shape && def->collider->node_ns != 0) // other engines are always asked
+			obstacle->ask_within_m = SCO_SPHERE_SLACK * (tac_mesh_radius(def->tool_shape->mesh) +
+								     tac_mesh_radius(object->shape->mesh));
 		obstacle->radius_m =
 			object->field || !object->body ? HUGE_VAL : body_radius(object->body, object->detail);
 		obstacle->memory = calloc(1, geometry->memory_size);
@@ -243,15 +237,14 @@ static tac_overlap check(tac_sco *sco, bool goes_on)
 // False, with nothing set, if a pose is not finite.
 static bool set_goals(tac_sco *sco, const tac_dpose *T_world_objects)
 {
-	const int32_t count = T_world_objects ? sco->def.object_count : 0;
-	for (int32_t i = 0; i < count; i++) {
+	for (int32_t i = 0; T_world_objects && i < sco->def.object_count; i++) {
 		if (!tac_dpose_finite(T_world_objects[i]))
 			return false;
 	}
-	for (int32_t i = 0; i < count; i++) {
-		sco->obstacles[i].goal = tac_dpose_normalize(T_world_objects[i]);
-		if (sco->obstacles[i].hidden)
-			sco->obstacles[i].pose = sco->obstacles[i].goal;
+	for (int32_t i = 0; T_world_objects && i < sco->def.object_count; i++) {
+		tac_sco_obstacle *o = &sco->obstacles[i];
+		o->goal = tac_dpose_normalize(T_world_objects[i]);
+		o->pose = o->hidden ? o->goal : o->pose;
 	}
 	return true;
 }
@@ -270,8 +263,8 @@ static void forget_lists(tac_sco *sco)
 static void begin_obstacle(tac_sco_obstacle *obstacle)
 {
 	obstacle->pose = obstacle->goal;
-	obstacle->contacts->count = obstacle->spare->count = 0;
-	if (obstacle->geometry && obstacle->geometry->reset)
+	obstacle->contacts->count = 0;
+	if (obstacle->geometry)
 		obstacle->geometry->reset(obstacle->memory);
 }
 
@@ -365,7 +358,6 @@ double tac_sco_clearance(tac_sco *sco, int32_t object, tac_dpose T_world_object,
 	if (sco->def.mover == TAC_SCO_REACTIVE)
 		return SCO_MIN_GAP_M; // all that a static query proves
 	const double distance = distance_of(sco, obstacle, T_world_object, reach_m);
-	obstacle->spare->count = 0; // a hidden object has no contacts
 	return distance > SCO_MIN_GAP_M ? distance : 0;
 }
 
