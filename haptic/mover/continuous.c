@@ -26,13 +26,6 @@ typedef struct substep {
 
 // --- advance objects ---
 
-// Sets the obstacle's twist to what is left to its goal. False if nothing is.
-static bool aim(tac_sco_obstacle *o)
-{
-	o->twist = tac_dtwist_between(o->pose, o->goal);
-	return tac_dtwist_travel(o->twist, 1) > 0;
-}
-
 // The obstacles that still move wait for the tool. False if there are none.
 static bool stop_obstacles(tac_sco *sco)
 {
@@ -48,21 +41,21 @@ static bool stop_obstacles(tac_sco *sco)
 static void advance_obstacles(tac_sco *sco)
 {
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
-		o->moves = aim(o);
+		o->twist = tac_dtwist_between(o->pose, o->goal);
+		o->moves = tac_dtwist_travel(o->twist, 1) > 0;
 		if (o->moves && sco->def.mover == TAC_SCO_CONTINUOUS)
 			o->moves = !tac_sco_advance_obstacle(sco, o);
 	}
 }
 
-// Sets the obstacles' motions in a substep of at most `reach`. Returns the largest travel of their points
-// near the tool.
+// Sets the obstacles' motions in a substep of at most `reach`. Returns how far a point near the tool may go.
 static double plan_obstacle_motions(tac_sco *sco, double reach)
 {
 	double most = 0;
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
 		if (!o->moves)
 			continue;
-		aim(o);
+		o->twist = tac_dtwist_between(o->pose, o->goal); // what is left
 		const double arm =
 			tac_dvec3_length(tac_dvec3_sub(sco->pose.position, o->pose.position)) + sco->radius_m;
 		const double travel = tac_dtwist_travel(o->twist, arm),
@@ -79,7 +72,7 @@ static double plan_obstacle_motions(tac_sco *sco, double reach)
 	return most;
 }
 
-// --- fly ---
+// --- the stages of a substep ---
 
 // Lists the contacts after the fraction `f` of a proved motion. They may overdraw the work, once in a step:
 // without them the proof is in vain, and the next step would repeat it.
@@ -94,8 +87,8 @@ static bool list_end(tac_sco *sco, tac_dtwist t, double f, double margin)
 	return listed;
 }
 
-// Moves by the proved fraction *f of a substep, or by less, to a pose above the floor and closer to the
-// device. *f becomes what was made of it.
+// Moves by the proved fraction *f, or by less, to a pose above the floor and closer to the device. *f becomes
+// what was made of it.
 static tac_sco_outcome settle(tac_sco *sco, tac_dtwist t, double *f, double from_distance, double margin)
 {
 	const double hold = sco->def.hold_gap_m;
@@ -121,8 +114,8 @@ static tac_sco_outcome settle(tac_sco *sco, tac_dtwist t, double *f, double from
 	return refusal;
 }
 
-// A tool that is neither near contact nor near the device flies: the longer of translation and rotation
-// first, the other in another substep.
+// A tool far from contact and from the device flies: the longer of translation and turn first, then the
+// other.
 static tac_sco_outcome fly(tac_sco *sco, substep *p)
 {
 	const double length = tac_dvec3_length(p->to_device.v), turn = tac_dvec3_length(p->to_device.w),
@@ -145,8 +138,6 @@ static tac_sco_outcome fly(tac_sco *sco, substep *p)
 	sco->near_contact = !moved || sco->listed.distance_m < least;
 	return moved ? TAC_SCO_MOVED : NEXT_STAGE;
 }
-
-// --- list ---
 
 // Sets how far the substep may go and lists the contacts within its margin, unless they are listed.
 static tac_sco_outcome list(tac_sco *sco, substep *p)
@@ -176,8 +167,6 @@ static tac_sco_outcome list(tac_sco *sco, substep *p)
 	sco->near_contact = sco->listed.distance_m < SCO_NEAR_CONTACT_GAPS * sco->def.hold_gap_m;
 	return NEXT_STAGE;
 }
-
-// --- solve ---
 
 // Scales a solution down to the reach and the largest turn.
 static void limit(tac_sco *sco, substep *p)
@@ -226,8 +215,6 @@ static tac_sco_outcome solve(tac_sco *sco, substep *p)
 	return p->travel < rest && !p->limited ? TAC_SCO_ARRIVED : NEXT_STAGE;
 }
 
-// --- prove ---
-
 // Adds what ended a proof to the contacts of the next solution. False if it is there already or does not fit.
 static bool inject(tac_sco *sco, const tac_sco_proof *proof)
 {
@@ -251,7 +238,7 @@ static tac_sco_outcome prove(tac_sco *sco, substep *p)
 		return TAC_SCO_NO_PROOF;
 	}
 	if (tick->rolling && p->proof.fraction < 1) {
-		// Something else is in its path. The roll alone is refused: the trust radius does not change.
+		// Something is in its path. The roll alone is refused, so the trust radius does not change.
 		tick->roll_limit_m = SCO_SHRINK * p->proof.fraction * p->travel;
 		return TAC_SCO_ROLL_STOPPED;
 	}
@@ -262,8 +249,6 @@ static tac_sco_outcome prove(tac_sco *sco, substep *p)
 	}
 	return NEXT_STAGE;
 }
-
-// --- commit ---
 
 // Moves by what is proved. After a blocked substep the next one is shorter.
 static tac_sco_outcome commit(tac_sco *sco, substep *p)
@@ -288,14 +273,14 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 		return o;
 	}
 	const double travel = f * p->travel;
-	if (f < 1 && !p->proof.unfinished) {
-		tac_sco_observe_substep(sco, SCO_TRUST_SHORTENED, travel);
-		tick->shortened = true;
-	}
 	tick->contact_travel_m += travel;
 	tick->travel_m += travel;
 	if (p->proof.unfinished)
 		return TAC_SCO_LIST_ENDS;
+	if (f < 1) {
+		tac_sco_observe_substep(sco, SCO_TRUST_SHORTENED, travel);
+		tick->shortened = true;
+	}
 	bool arrived = !p->limited && f >= 1 && p->travel < sco->def.stop_length_m && !p->push;
 	return arrived ? TAC_SCO_ARRIVED : TAC_SCO_MOVED;
 }

@@ -7,10 +7,9 @@
 #include <math.h>
 
 typedef struct tac_sco_memory {
-	const tac_body *tool, *body; // that the queries take
-	const tac_body *exact[2],
-		*simplified[2]; // tool and object; the same where there is no simplified one
-	bool fresh;             // nothing has been listed since the reset
+	const tac_body *tool, *body;              // that the queries take
+	const tac_body *exact[2], *simplified[2]; // tool and object; the same where none is simplified
+	bool fresh;                               // nothing has been listed since the reset
 	tac_sweep_context *context;
 	// Simplified bodies stay this much further apart than their gaps say, m: the gaps of this geometry
 	// are those of the bodies less this, at most those of the exact meshes.
@@ -47,8 +46,6 @@ static void reset(memory *m)
 	take_bodies(m, m->simplified);
 	m->fresh = true;
 }
-
-// --- queries ---
 
 static void begin_work(const memory *m, const tac_sco_work *work)
 {

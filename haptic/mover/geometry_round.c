@@ -27,16 +27,11 @@ static void reset(memory *m)
 	tac_round_context_reset(m->context);
 }
 
-static int64_t units(int64_t tests)
-{
-	return tests / SCO_ROUND_TESTS_PER_UNIT + 1;
-}
-
 static void list(memory *m, tac_dpose T_object_tool, double margin, tac_sco_work *work, tac_contacts *out)
 {
 	tac_round tool = tac_round_place(&m->tool, T_object_tool);
 	tac_contacts_round(&tool, m->body, margin, m->context, out);
-	out->pairs = units(out->pairs);
+	out->pairs = out->pairs / SCO_ROUND_TESTS_PER_UNIT + 1;
 	work->units += out->pairs;
 }
 
@@ -50,13 +45,12 @@ static tac_sweep_options options(double zone_m, const tac_sco_work *work)
 
 static double count(const tac_sweep_result *r, tac_sco_work *work)
 {
-	work->units += units(r->pairs);
+	work->units += r->pairs / SCO_ROUND_TESTS_PER_UNIT + 1;
 	work->spent |= (r->flags & TAC_SWEEP_BUDGET_SPENT) != 0;
 	return r->fraction;
 }
 
-// A translation has a closed form. Where the tool or the obstacle turns, separating planes prove the motion,
-// as they do for meshes.
+// A translation has a closed form. Where anything turns, separating planes prove the motion, as for meshes.
 static tac_sco_proof prove(memory *m, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)
 {
 	tac_round tool = tac_round_place(&m->tool, motion->start);

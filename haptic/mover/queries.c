@@ -131,6 +131,7 @@ bool tac_sco_sweep(tac_sco *sco, tac_dtwist t, double *out_fraction)
 	tac_sco_work *work = &sco->tick.work;
 	const double zone = SCO_LIST_GAPS * sco->def.hold_gap_m;
 	const bool is_long = tac_dtwist_travel(t, sco->radius_m) > SCO_LONG_FLIGHT_M;
+	const double most = is_long ? HUGE_VAL : SCO_SHORT_UNITS;
 	if (!tac_sco_work_admit(work, SCO_SWEEP))
 		return false;
 	double fraction = 1;
@@ -138,8 +139,7 @@ bool tac_sco_sweep(tac_sco *sco, tac_dtwist t, double *out_fraction)
 		const tac_sco_relative r = tac_sco_relative_motion(sco, o, t);
 		if (is_far(sco, o, &r, zone))
 			continue;
-		const double units = (double)tac_sco_work_left(work),
-			     left = is_long ? units : fmin(units, SCO_SHORT_UNITS);
+		const double left = fmin((double)tac_sco_work_left(work), most);
 		tac_sco_work part = {.limit = 1 + (int64_t)(sco->adapted.flight_share * left)};
 		fraction = fmin(fraction, o->geometry->sweep(o->memory, &r, zone, &part));
 		work->units += part.units;

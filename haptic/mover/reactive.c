@@ -1,5 +1,4 @@
-// The substep of the reactive mover: solve, place the tool, add the triangles that intersect there as
-// constraints, until a pose is free.
+// The substep of the reactive mover: solve, place the tool, add the triangles that meet there, until none do.
 #include "haptic/mover/mover.h"
 
 #include <math.h>
@@ -16,8 +15,8 @@ static void reset(memory *m)
 	m->count = 0;
 }
 
-// Appends contacts to their object's list, without those that a pair with the same triangle of the object has
-// added: the pairs are ordered by these.
+// Appends contacts to their object's list, unless a pair with the same triangle of the object, by which they
+// are ordered, has added them.
 static void add_rows(tac_contacts *out, const tac_triangle_contacts *c)
 {
 	for (int k = 0; k < 3 && out->count < TAC_CONTACTS_MAX; k++) {
@@ -100,7 +99,7 @@ static bool place(tac_sco *sco, tac_sco_attempt *at)
 	tac_sco_work *work = &sco->tick.work;
 	for (; at->object < sco->def.object_count; at->object++) {
 		const tac_sco_obstacle *o = &sco->obstacles[at->object];
-		if (o->hidden || !o->shape)
+		if (o->hidden)
 			continue;
 		if (!tac_sco_work_admit(work, SCO_COLLIDER_QUERY))
 			return false;

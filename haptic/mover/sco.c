@@ -36,11 +36,6 @@ static bool positive(double x)
 	return x > 0 && x < HUGE_VAL;
 }
 
-static bool passable(const tac_sco_def *def, int32_t object)
-{
-	return def->passable && def->passable[object];
-}
-
 // What was expected of the def where it is invalid; NULL if it is valid.
 static const char *expectation_not_met(const tac_sco_def *def)
 {
@@ -59,7 +54,7 @@ static const char *expectation_not_met(const tac_sco_def *def)
 		const tac_sco_object *o = &def->objects[i];
 		if (!tac_dpose_finite(o->T_world_object))
 			return "finite poses of the objects";
-		if (passable(def, i))
+		if (def->passable && def->passable[i])
 			continue;
 		if (o->field && (reactive || o->shape))
 			return "the continuous mover, and no shape, for an object that is drilled";
@@ -119,8 +114,7 @@ static tac_result create_members(tac_sco *sco, const tac_sco_def *def)
 			: def->tool                    ? &tac_sco_geometry_mesh
 						       : &tac_sco_geometry_round;
 	measure_tool(sco);
-	if (sco->is_ball)
-		sco->def.fixed_rotation = true; // the step gives it the device's orientation
+	sco->def.fixed_rotation |= sco->is_ball; // the step gives it the device's orientation
 	sco->obstacles = calloc((size_t)def->object_count + 1, sizeof *sco->obstacles);
 	if (!sco->obstacles)
 		return TAC_ERROR_MEMORY;
@@ -131,7 +125,7 @@ static tac_result create_members(tac_sco *sco, const tac_sco_def *def)
 		obstacle->pose = obstacle->goal = object->T_world_object;
 		obstacle->contacts = &obstacle->lists[0];
 		obstacle->spare = &obstacle->lists[1];
-		obstacle->hidden = passable(def, i);
+		obstacle->hidden = def->passable && def->passable[i];
 		if (obstacle->hidden)
 			continue;
 		const tac_sco_geometry *geometry = object->field ? &tac_sco_geometry_field : sco->geometry;
@@ -252,7 +246,6 @@ static bool set_goals(tac_sco *sco, const tac_dpose *T_world_objects)
 // Nothing that was listed, proved or checked before counts any more.
 static void forget_lists(tac_sco *sco)
 {
-	sco->injected_count = 0;
 	sco->listed.margin_m = -1;
 	sco->lists_version++;
 	sco->check_unfinished = false; // its poses are those before
@@ -401,9 +394,8 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 	tac_sco_note_trail(sco);
 }
 
-// Checks the pose at the end of a step. A check that runs out of nodes goes on in the next step, with the
-// same pose; the motion is proved all the same. If the pose is not free, all poses are restored to those
-// before the step that it was reached in.
+// Checks the pose at the end of a step. Without nodes this goes on in the next one, with the same pose; it is
+// proved all the same. If it is not free, all poses become those before the step that it was reached in.
 static void check_and_restore(tac_sco *sco, tac_sco_report *out_report)
 {
 	const tac_overlap answer = check(sco, false);
@@ -423,17 +415,16 @@ static void check_and_restore(tac_sco *sco, tac_sco_report *out_report)
 static void write_report(const tac_sco *sco, tac_sco_report *r)
 {
 	const tac_sco_tick *tick = &sco->tick;
-	const int32_t *count = tick->work.count;
 	r->T_world_sco = sco->pose;
 	r->flags = tick->flags | sco->fault_flags | (tick->work.spent ? TAC_SCO_BUDGET_SPENT : 0);
 	r->outcome = tick->outcome;
 	r->refused = tick->refused;
-	r->substeps = count[SCO_SUBSTEP];
-	r->contact_queries = count[SCO_CONTACT_QUERY];
-	r->certificates = count[SCO_CERTIFICATE];
-	r->qp_solves = count[SCO_QP_SOLVE];
-	r->collider_queries = count[SCO_COLLIDER_QUERY];
-	r->sweeps = count[SCO_SWEEP];
+	r->substeps = tick->work.count[SCO_SUBSTEP];
+	r->contact_queries = tick->work.count[SCO_CONTACT_QUERY];
+	r->certificates = tick->work.count[SCO_CERTIFICATE];
+	r->qp_solves = tick->work.count[SCO_QP_SOLVE];
+	r->collider_queries = tick->work.count[SCO_COLLIDER_QUERY];
+	r->sweeps = tick->work.count[SCO_SWEEP];
 	r->injections = tick->injections;
 	r->work_units = tick->work.units;
 }
@@ -451,8 +442,7 @@ void tac_sco_step(tac_sco *sco, tac_dpose T_world_device, const tac_dpose *T_wor
 	} else if (!sco->fault_flags) {
 		begin_tick(sco, T_world_device);
 		tac_sco_make_substeps(sco);
-		// Where nothing is within reach of its motion, a step needs no list; the SCO may rest on a
-		// surface all the same.
+		// A step with nothing in reach needs no list; the SCO may rest on a surface all the same.
 		if (sco->listed.margin_m <= 0 &&
 		    sco->listed.distance_m <= SCO_LIST_GAPS * sco->def.hold_gap_m)
 			tac_sco_list_contacts(sco, tac_sco_list_margin(sco));
