@@ -1,7 +1,6 @@
 // Constants of the movers: purpose, unit and effect of a change. What a user may tune is in tac_sco_def.
 // docs/sco-measured.md has what a factor of two does to each. They trade speed against accuracy. Safety does
-// not rest on them: the continuous mover accepts a motion only with a proof, the reactive one a pose only if
-// the collider finds it free.
+// not rest on them: the continuous mover needs a proof of a motion, the reactive one a pose found free.
 #ifndef TAC_HAPTIC_MOVER_CONSTANTS_H
 #define TAC_HAPTIC_MOVER_CONSTANTS_H
 
@@ -20,31 +19,27 @@
 // reported, and flights stop there. Larger: more unloaded contacts, and more queries that fail.
 #define SCO_LIST_GAPS 2
 // Closer than this many hold gaps the tool counts as near contact: no flights, and the slew limit applies.
-// Larger: the slew limit acts further from the surface.
 #define SCO_NEAR_CONTACT_GAPS 5
 // Bounding spheres are enlarged by this factor: more than the rounding of poses in single precision.
 #define SCO_SPHERE_SLACK (1 + 1e-5)
 
 // --- controllers: how far contacts are listed and how far a substep goes ---
 
-// What worked may be this many times as long the next time: the travel of the last step, or a substep that
-// the trust radius limited; the pace grows by at most this. Larger: longer lists. Smaller: an accelerating
-// hand needs more substeps.
+// What worked may be this much longer the next time: the travel of a step, a substep that the trust radius
+// limited, the pace. Larger: longer lists. Smaller: an accelerating hand needs more substeps.
 #define SCO_GROWTH 1.5
 // What failed is tried this much shorter: blocked substeps, proofs that took too much work, stopped rolls. A
 // step whose work ended too early lowers the pace by no more than this.
 #define SCO_SHRINK 0.5
-// After a step whose work ended too early, the next goes at most this fraction as far, or SCO_SHRINK of what
-// it might have gone, if that is more.
+// A step whose work ended too early lowers the pace to this fraction of its travel, within SCO_SHRINK.
 #define SCO_PACE_SHRINK 0.7
 // The pace grows while the dearest of the last steps took less than this share of its work. Larger: less lag
 // where surfaces are dense, and more steps that end early.
 #define SCO_PACE_COST 0.44
 // A step counts this much less with each one after it. Larger: slower growth, fewer steps that end early.
 #define SCO_PACE_MEMORY 0.91
-// Contacts are listed up to this fraction of the trust radius, plus SCO_LIST_GAPS. Gaps of sliding surfaces
-// close slowly, and the certificate finds what the list misses. Larger: longer lists. Smaller: more
-// injections.
+// Lists reach this fraction of the trust radius, plus SCO_LIST_GAPS. Gaps of sliding surfaces close slowly,
+// and the certificate finds what a list misses. Larger: longer lists. Smaller: more injections.
 #define SCO_CONTACT_MARGIN 0.4
 // A list that covers at least this fraction of the wanted margin is reused. Larger: more contact queries.
 // Smaller: more injections of contacts that are not listed.
@@ -84,9 +79,8 @@
 // While the device stands still this decays, s. Otherwise the SCO could go the longer way to a device that is
 // held, with a rising force. Smaller: noise that pauses could flip it.
 #define SCO_TURN_HYSTERESIS_TIME_S 1e-2
-// A round tool may use all but this fraction of the hold gap at either end: a translation stops, and a roll
-// ends, at 1 - this; the chord of a roll around an edge or vertex dips to twice this, and anything else stops
-// it at this. Larger: shorter rolls.
+// In hold gaps, of a round tool: a translation stops, and a roll ends, at 1 - this; the chord of a roll
+// around an edge or vertex dips to twice this, and anything else stops it at this. Larger: shorter rolls.
 #define SCO_ROUND_SLACK_GAPS 0.1
 
 // --- flights: sweeps away from contact ---
@@ -105,12 +99,11 @@
 
 // Units of tac_sweep_context_work (about 10 ns) in one work unit.
 #define SCO_CONTEXT_WORK_PER_UNIT 32
-// Once in a step, the contacts at the end of a proved motion have at least this share of its work units, and
-// may take twice as much. Larger: fewer steps in vain, and longer ones. Smaller: where surfaces conform, the
-// SCO may not land for many steps.
+// Once in a step, the contacts at the end of a proved motion have this share of its work units, and may take
+// twice as much. Larger: fewer steps in vain, longer ones. Smaller: on conforming surfaces the SCO lands
+// late.
 #define SCO_END_SHARE 0.4
-// How often a reset works ahead. Smaller: the first step after it takes longer. Larger: nothing, where the
-// first list is complete.
+// How often a reset works ahead, until the first list is complete. Smaller: the first step takes longer.
 #define SCO_RESET_PARTS 32
 // Triangles, nodes and blocks that a round tool examines for one work unit.
 #define SCO_ROUND_TESTS_PER_UNIT 8

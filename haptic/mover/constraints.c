@@ -173,9 +173,8 @@ static double roll_row(tac_sco *sco, int32_t i, tac_dtwist to_device, double mos
 	return rolled;
 }
 
-// A round tool that only translates and rests on edges or vertices goes around them in one substep: its rows
-// become tangent planes at the end of the motion instead of the start. Tangent planes at the start would take
-// it around in many short substeps.
+// A round tool that only translates and rests on edges or vertices goes around them in one substep, not in
+// many short ones: its rows become tangent planes at the end of the motion instead of the start.
 static void roll(tac_sco *sco, tac_dtwist to_device, const tac_qp_result *solved, tac_dtwist *t)
 {
 	for (int32_t j = 0; j < solved->active_count; j++) {
@@ -259,8 +258,7 @@ static tac_sco_contact contact_of(const tac_sco *sco, const tac_sco_row *row)
 		.tool_triangle = c->moving_triangle,
 		.object_triangle = c->fixed_triangle,
 	};
-	// A triangle is found where the contact bears a load or may be given one: the loads of a tool that
-	// only translates are shared.
+	// Found where the contact bears a load, or may: a tool that only translates shares its loads.
 	if (o->geometry->restate)
 		o->geometry->restate(o->memory, sco->pose, c, row->load > 0 || sco->def.fixed_rotation,
 				     &contact);

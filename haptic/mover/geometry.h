@@ -22,8 +22,7 @@ typedef struct tac_sco_relative {
 typedef struct tac_sco_proof {
 	double fraction; // of the motion that is proved free
 	bool unfinished; // the work allowed no more: what follows may be free, too
-	// Where `blocked`, what ended the proof: the closest points there, with their gap at the start of the
-	// motion.
+	// Where `blocked`, what ended the proof: the closest points there, with their gap at the start.
 	bool blocked;
 	tac_contact_point contact;
 	const struct tac_sco_obstacle *obstacle; // set by tac_sco_certify
@@ -34,14 +33,12 @@ typedef struct tac_sco_memory tac_sco_memory;
 
 typedef struct tac_sco_geometry {
 	// The number of pairs that one contact query should examine, as a fraction of a step's work units.
-	// After a query that examined more, the next covers a smaller margin. Larger: wider lists, and less
-	// work is left for substeps.
+	// After one that examined more, the next covers less. Larger: wider lists, less work for substeps.
 	double query_share;
 	// How many trust radii long a substep may be.
 	double stride;
 
-	// Prepares what the queries remember, zeroed memory of the mover, for the def's tool with this
-	// object; optional. Thread: setup.
+	// Prepares the memory, zeroed, for the def's tool with this object; optional. Thread: setup.
 	size_t memory_size;
 	tac_result (*create)(tac_sco_memory *memory, const tac_sco_def *def, const tac_sco_object *object);
 	void (*destroy)(tac_sco_memory *memory); // optional, and called also after create has failed
@@ -68,16 +65,14 @@ typedef struct tac_sco_geometry {
 	double (*gap_after)(const tac_sco_memory *memory, const tac_contact_point *contact,
 			    const tac_drigid *from, const tac_drigid *to);
 
-	// Works ahead for the next step's queries, if the tool goes on from this pose as it did: they then
-	// take less work at once.
+	// Works ahead for the next step's queries, in case the tool goes on from this pose as it did.
 	void (*prepare)(tac_sco_memory *memory, tac_dpose T_object_tool, tac_sco_work *work);
 
 	// Whether the obstacle's surface has changed since it was listed last.
 	bool (*changed)(const tac_sco_memory *memory);
 
-	// Corrects what is reported of a contact where the bodies have other triangles than the defs' meshes
-	// (tac_body_source_triangle) and their gaps are larger (tac_body_detail). Without `with_triangles`
-	// these are -1: finding them takes time.
+	// Reports a contact of the defs' meshes: their gap (tac_body_detail), their triangles
+	// (tac_body_source_triangle). Without `with_triangles` these are -1: finding them takes time.
 	void (*restate)(const tac_sco_memory *memory, tac_dpose T_world_tool,
 			const tac_contact_point *contact, bool with_triangles, tac_sco_contact *out);
 

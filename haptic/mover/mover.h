@@ -142,8 +142,7 @@ struct tac_sco {
 	double qp_rows[SCO_MAX_ROWS][TAC_QP_SIZE];
 	double qp_bounds[SCO_MAX_ROWS];
 	int32_t row_count;
-	// The contacts that bore the last solution, and those of the rows that they are now: the next QP
-	// begins with them.
+	// The contacts that bore the last solution, and which rows they are now: the next QP begins there.
 	tac_sco_injected bearing[TAC_QP_SIZE];
 	int32_t bearing_count;
 	int32_t guess[TAC_QP_SIZE], guess_count;
@@ -234,9 +233,8 @@ tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_
 
 // --- constraints (constraints.c) ---
 
-// The twist closest to `t0` that the contacts allow, for a substep of at most `reach`; the obstacles' motions
-// may be scaled down with it. False if the limit of QP solves is reached, or if the tool cannot yield to an
-// obstacle.
+// The twist closest to `t0` that the contacts allow, for a substep of at most `reach`. It may scale down the
+// obstacles' motions. False if no QP may be solved any more, or if the tool cannot yield to an obstacle.
 bool tac_sco_solve(tac_sco *sco, tac_dtwist t0, double reach, tac_dtwist *out_twist);
 // Writes the contacts and their loads at the SCO's pose into the report.
 void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report);
@@ -246,9 +244,8 @@ void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report);
 // Moves the SCO towards the device in substeps of its mover.
 void tac_sco_make_substeps(tac_sco *sco);
 tac_sco_outcome tac_sco_reactive_substep(tac_sco *sco, tac_dtwist to_device, bool push);
-// Lists the contacts of the kept pairs at the SCO's pose and drops the pairs that are further than `within`.
-// Those that only the plane of a distant face separates, which may act where there is no face, can be dropped
-// as well; returns how many were not.
+// Lists the contacts of the kept pairs at the SCO's pose and drops the pairs further apart than `within`, on
+// request those, too, that only the plane of a distant face separates. Returns how many of these are kept.
 int32_t tac_sco_reactive_list(tac_sco *sco, double within, bool drop_far_faces);
 
 #endif

@@ -7,8 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// A row that lacks less than this counts as satisfied, m. It is far below the hold gap. Smaller: iterations
-// are spent on rounding.
+// A row that lacks less than this, m, is satisfied; far below the hold gap. Smaller: iterations on rounding.
 #define SATISFIED_M 1e-10
 // A unit row whose squared component orthogonal to the active rows is smaller depends on them. Larger: rows
 // that are nearly parallel replace each other. Smaller: the Gram matrix becomes ill-conditioned.
@@ -66,8 +65,7 @@ static void drop_active(tac_qp_result *r, int32_t j)
 	}
 }
 
-// Splits row p into a combination of the active rows, with the coefficients in `along`, and the component z
-// orthogonal to them. Returns |z|^2.
+// Splits row p into a combination of the active rows, `along`, and z, orthogonal to them. Returns |z|^2.
 static double project(const solver *s, int32_t p, double along[TAC_QP_SIZE], double z[TAC_QP_SIZE])
 {
 	const tac_qp_result *r = s->out;
@@ -88,8 +86,7 @@ static double project(const solver *s, int32_t p, double along[TAC_QP_SIZE], dou
 	return dot6(z, z);
 }
 
-// Makes row p hold and drops active rows whose multipliers reach zero. The solver ends with any status but
-// TAC_QP_SOLVED.
+// Makes row p hold and drops active rows whose multipliers reach zero.
 static tac_qp_status activate(solver *s, int32_t p)
 {
 	tac_qp_result *r = s->out;

@@ -1,6 +1,5 @@
 // Work: the budget of one step. The step owns it and hands it down to every query, which adds what it costs
-// and stops at the limit. It is counted and never clocked, so that a replay gives the same bits. Nothing else
-// in the mover counts; the report is a copy of these counts.
+// and stops at the limit. It is counted and never clocked, so that a replay gives the same bits.
 #ifndef TAC_HAPTIC_MOVER_WORK_H
 #define TAC_HAPTIC_MOVER_WORK_H
 
