@@ -543,24 +543,9 @@ static bool fit_margin(query *q, const tac_near_pair *pairs, const uint32_t *fea
 	return k > 0;
 }
 
-// Whether a feature of the pair is examined at its faces. Without one, it is examined only to see whether
-// they intersect.
-static bool has_features(const query *q, const tac_near_pair *pair)
-{
-	const tac_body_face *a = &q->moving.body->faces[pair->moving],
-			    *b = &q->fixed.body->faces[pair->fixed];
-	return (a->vertices | b->vertices) != 0 || (a->edges && b->edges);
-}
-
 static bool visit(void *user, tac_near_pair *pairs, int32_t count)
 {
 	query *q = user;
-	int32_t kept = 0;
-	for (int32_t i = 0; i < count; i++) {
-		if (pairs[i].clearance <= 0 || has_features(q, &pairs[i]))
-			pairs[kept++] = pairs[i];
-	}
-	count = kept;
 	uint32_t features[TAC_SWEEP_PAIRS_MAX];
 	tac_sweep_context_add_work(q->context, TAC_WORK_NEAR_FEATURES * count);
 	tac_pairs_near_features(q->moving.body, q->fixed.body, q->moving.T, q->margin, pairs, count,

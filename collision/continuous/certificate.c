@@ -18,6 +18,10 @@
 #define LIST_SHARE 0.4
 // The least part of a motion that is proved for lack of a list.
 #define LEAST_PART 0.0625
+// So many pairs are proved one by one, in double precision. More are proved together, in single precision,
+// which is too coarse where coordinates are more than so many times the threshold: 2 m by default.
+#define FEW    2
+#define COARSE 8e6
 // Poses that a query computes once: the ends of the intervals of up to POSES_DEPTH halvings.
 #define POSES_DEPTH 5
 #define POSES       ((1 << POSES_DEPTH) + 1)
@@ -32,6 +36,8 @@ typedef struct query {
 	tac_swept_motion sweep;
 	tac_triangle_pair pair;
 	tac_certificate result;
+	bool all_found; // what is proved holds for all pairs, also where the work has ended since
+	int32_t few;    // so many pairs are proved one by one
 	uint64_t posed; // bit k: poses[k], at k / (POSES - 1) of the motion, is computed
 	tac_drigid poses[POSES];
 } query;
@@ -150,15 +156,17 @@ static bool edges_plane(const pair *p, const interval *i, int k, int j, double w
 	return carried_plane(p, i, m0, m1, p->q->threshold + bend / 8);
 }
 
+static tac_closest closest_at(const pair *p, const interval *i, int end)
+{
+	tac_sweep_context_add_work(p->q->context, TAC_WORK_CLOSEST_POINTS);
+	return tac_closest_of_triangles(i->a[end], p->b);
+}
+
 // Tries planes across the closest points at one end of the interval.
-static bool closest_plane(pair *p, const interval *i, int end, double world, double carried)
+static bool closest_plane(pair *p, const interval *i, int end, tac_closest c, double world, double carried)
 {
 	const query *q = p->q;
-	tac_sweep_context_add_work(q->context, TAC_WORK_CLOSEST_POINTS);
-	tac_closest c = tac_closest_of_triangles(i->a[end], p->b);
-	if (c.distance < q->threshold)
-		return false;
-	tac_dvec3 n = tac_dvec3_normalize(tac_dvec3_sub(c.point, c.on_fixed));
+	const tac_dvec3 n = tac_dvec3_normalize(tac_dvec3_sub(c.point, c.on_fixed));
 	if (world_plane(p, i, n, world))
 		return true;
 	// A plane along the motion separates as far at the end as at the start.
@@ -191,95 +199,60 @@ static bool plane_exists(pair *p, const interval *i)
 	double carried = threshold + (w * w * p->reach + 2 * w * v) / 8;
 	if (carried_plane(p, i, i->normal[0], i->normal[1], carried))
 		return true;
-	return closest_plane(p, i, 0, world, carried) || closest_plane(p, i, 1, world, carried);
+	const tac_closest at_end = closest_at(p, i, 1);
+	if (at_end.distance < threshold)
+		return false; // where most motions are blocked
+	const tac_closest at_start = closest_at(p, i, 0);
+	return at_start.distance >= threshold && (closest_plane(p, i, 0, at_start, world, carried) ||
+						  closest_plane(p, i, 1, at_end, world, carried));
 }
 
-// The end of the proved part of the interval. What other pairs have refuted need not be proved: an interval
-// that extends beyond the fraction that they leave is halved at once. Where a face lands on another, nearly
-// all pairs but the first are then proved with few planes.
-static double prove(pair *p, const interval *i, int depth)
+// Proves a pair of triangles between s0 and s1. Without a plane, the distance proves one that is further
+// apart than the whole motion is long, if `last`: the result then does not depend on how many such pairs the
+// broad phase reports.
+static bool prove_triangles(query *q, const tac_near_pair *at, double s0, double s1, bool last)
 {
-	double left = p->q->result.fraction;
-	if (i->s0 > left || (i->s0 == left && left < 1))
-		return i->s1;
-	if ((i->s1 <= left || depth == 0) && plane_exists(p, i))
-		return i->s1;
-	if (depth == 0)
-		return i->s0;
-	interval first = *i, second = *i;
-	first.s1 = second.s0 = 0.5 * (i->s0 + i->s1);
-	place(p, first.s1, &first, 1);
-	for (int k = 0; k < 3; k++)
-		second.a[0][k] = first.a[1][k];
-	second.normal[0] = first.normal[1];
-	double end = prove(p, &first, depth - 1);
-	return end < first.s1 ? end : prove(p, &second, depth - 1);
-}
-
-// Proves the loaded pair of triangles, which is `at`. Returns the end of the proved part of the motion.
-static double prove_pair(query *q, const tac_near_pair *at)
-{
+	if (!tac_triangle_pair_load(&q->pair, &q->sweep, at->moving, at->fixed, q->threshold))
+		return true;
+	q->result.pairs++;
 	const tac_swept_triangle *a = &q->pair.a;
 	pair p = {.q = q, .b = q->pair.b};
-	interval i = {.s0 = 0, .s1 = 1};
+	interval i = {.s0 = s0, .s1 = s1};
 	double arm = 0, reach = 0;
 	for (int k = 0; k < 3; k++) {
 		arm = fmax(arm, tac_dvec3_length_squared(tac_dvec3_sub(a->start[k], q->start.t)));
 		reach = fmax(reach, tac_dvec3_length_squared(tac_dvec3_sub(p.b[k], q->start.t)));
-		i.a[0][k] = a->start[k];
-		i.a[1][k] = a->end[k];
 	}
 	p.arm = sqrt(arm);
 	p.reach = sqrt(reach) + q->v_length;
-	i.normal[0] = a->normal;
-	i.normal[1] = tac_dmat3_apply(q->sweep.end.R, a->triangle->normal);
+	place(&p, s0, &i, 0);
+	place(&p, s1, &i, 1);
 	if (q->context)
 		p.has_remembered = tac_sweep_context_recall(q->context, at->moving, at->fixed, &p.remembered);
-	double proved = prove(&p, &i, q->options->depth);
+	const bool proved = plane_exists(&p, &i);
 	if (q->context && p.has_separating)
 		tac_sweep_context_remember(q->context, at, p.separating);
-	// Without a plane, the distance proves a pair that is further apart than the motion is long. The
-	// result then does not depend on how many such pairs the broad phase reports.
-	if (proved < 1 && tac_closest_of_triangles(a->start, p.b).distance >
-				  q->threshold + q->v_length + q->w_length * p.arm)
-		return 1;
-	return proved;
-}
-
-// Proves a pair of triangles. False if there were too many.
-static bool visit_triangles(query *q, const tac_near_pair *at)
-{
-	if (!tac_triangle_pair_load(&q->pair, &q->sweep, at->moving, at->fixed, q->threshold))
-		return true;
-	tac_certificate *r = &q->result;
-	r->pairs++;
-	if (q->options->pair_limit > 0 && r->pairs > q->options->pair_limit)
-		return false;
-	double proved = prove_pair(q, at);
-	if (proved < r->fraction) {
-		r->fraction = proved;
-		r->moving_triangle = q->pair.a.triangle->id;
-		r->fixed_triangle = q->pair.fixed_triangle->id;
-	}
-	return true;
+	return proved || (last && tac_closest_of_triangles(a->start, p.b).distance >
+					  q->threshold + q->v_length + q->w_length * p.arm);
 }
 
 // Proves a pair of faces. A plane that separates some of their triangles is no axis for the faces.
-static bool visit_pair(query *q, const tac_near_pair *at)
+static bool prove_faces(query *q, const tac_near_pair *at, double s0, double s1, bool last)
 {
 	int32_t a[2], b[2];
 	const int count_a = tac_body_face_triangles(q->pair.moving, at->moving, a),
 		  count_b = tac_body_face_triangles(q->pair.fixed, at->fixed, b);
 	const int32_t listed = count_a + count_b == 2 ? at->listed : 0;
 	for (int i = 0; i < count_a * count_b; i++) {
-		if (!visit_triangles(q, &(tac_near_pair){a[i / count_b], b[i % count_b], 0, listed}))
+		if (!prove_triangles(q, &(tac_near_pair){a[i / count_b], b[i % count_b], 0, listed}, s0, s1,
+				     last))
 			return false;
 	}
 	return true;
 }
 
-// How far a plane fixed in the world has to separate any pair at both ends of the first `part` of the motion
-// to prove it, m: the bound of plane_exists.
+// How far a plane fixed in the world has to separate any pair at both ends of a `part` of the motion to prove
+// it, m: the bound of plane_exists.
 static double world_needed(const query *q, double part)
 {
 	const double w = part * q->w_length;
@@ -290,29 +263,37 @@ static double world_needed(const query *q, double part)
 static double carried_needed(const query *q, double part)
 {
 	const double w = part * q->w_length, v = part * q->v_length,
-		     reach = q->pair.fixed->radius + tac_dvec3_length(q->start.t) + v;
+		     reach = q->pair.fixed->radius + tac_dvec3_length(q->start.t) + q->v_length;
 	return q->threshold + (w * w * reach + 2 * w * v) / 8;
 }
 
-// Removes the pairs that a plane separates during the first `part` of the motion, which is `sweep`, eight at
-// a time. Planes fixed in the world are remembered. Returns how many are left, as far as the work goes.
-static int32_t separate(const query *q, const tac_swept_motion *sweep, double part, tac_near_pair *pairs,
-			int32_t count)
+static void swap(tac_near_pair *a, tac_near_pair *b)
+{
+	const tac_near_pair held = *a;
+	*a = *b;
+	*b = held;
+}
+
+// Puts the pairs that no plane is found to separate between s0 and s1 first: eight or more are examined at a
+// time. Planes fixed in the world are remembered. Returns how many they are, as far as the work goes.
+static int32_t separate(query *q, double s0, double s1, tac_near_pair *pairs, int32_t count)
 {
 	const tac_body *moving = q->pair.moving, *fixed = q->pair.fixed;
-	const double needed = world_needed(q, part), turning = carried_needed(q, part);
+	const double needed = world_needed(q, s1 - s0), turning = carried_needed(q, s1 - s0);
+	const tac_swept_motion sweep = tac_swept_motion_make(pose_at(q, s0), pose_at(q, s1),
+							     (s1 - s0) * q->w_length, moving->radius);
 	int32_t kept = 0;
 	for (int32_t at = 0; at < count && tac_sweep_context_work_left(q->context) >= 0; at += SEPARATED) {
 		const int32_t n = count - at < SEPARATED ? count - at : SEPARATED;
 		tac_vec3 direction[SEPARATED];
 		const int32_t with_edges =
-			tac_pairs_separate(moving, fixed, sweep, needed, turning, &pairs[at], n, direction);
+			tac_pairs_separate(moving, fixed, &sweep, needed, turning, &pairs[at], n, direction);
 		tac_sweep_context_add_work(q->context,
 					   2 * TAC_WORK_FIND_AXIS * n + TAC_WORK_CROSS_EDGES * with_edges);
 		for (int32_t i = 0; i < n; i++) {
 			const tac_dvec3 d = tac_dvec3_from_vec3(direction[i]);
 			if ((double)pairs[at + i].clearance <= needed)
-				pairs[kept++] = pairs[at + i];
+				swap(&pairs[kept++], &pairs[at + i]);
 			else if (q->context && tac_dvec3_length_squared(d) > 0)
 				tac_sweep_context_remember(q->context, &pairs[at + i],
 							   tac_dvec3_normalize(d));
@@ -321,8 +302,7 @@ static int32_t separate(const query *q, const tac_swept_motion *sweep, double pa
 	return kept;
 }
 
-// Puts the pair that comes closest at an end of the motion first: where it ends the proof, the others need to
-// be proved no further.
+// Puts the pair that comes closest at an end of its motion first: it is the likeliest one to end the proof.
 static void put_closest_first(tac_near_pair *pairs, int32_t count)
 {
 	int32_t closest = 0;
@@ -330,36 +310,79 @@ static void put_closest_first(tac_near_pair *pairs, int32_t count)
 		if (pairs[i].clearance < pairs[closest].clearance)
 			closest = i;
 	}
-	if (closest > 0) {
-		const tac_near_pair first = pairs[0];
-		pairs[0] = pairs[closest];
-		pairs[closest] = first;
+	if (count > 0)
+		swap(&pairs[0], &pairs[closest]);
+}
+
+// Puts the pairs that are not proved one by one between s0 and s1 first. Of the `last` interval one of them
+// is enough, and it is named. Returns how many they are, as far as the work goes.
+static int32_t prove_each(query *q, double s0, double s1, bool last, tac_near_pair *pairs, int32_t count)
+{
+	int32_t left = 0;
+	for (int32_t i = 0; i < count && !(last && left > 0); i++) {
+		if (tac_sweep_context_work_left(q->context) < 0)
+			break;
+		if (!prove_faces(q, &pairs[i], s0, s1, last))
+			swap(&pairs[left++], &pairs[i]);
 	}
+	if (last && left > 0) {
+		q->result.moving_triangle = q->pair.a.triangle->id;
+		q->result.fixed_triangle = q->pair.fixed_triangle->id;
+	}
+	return left;
+}
+
+// Proves the pairs between s0 and s1, all of them together: those that no plane separates are proved for the
+// first half, then for the second one. What has been refuted need not be proved: an interval that extends
+// beyond it is halved at once. Returns the end of the proved part; the pairs are reordered.
+static double prove_pairs(query *q, double s0, double s1, int depth, tac_near_pair *pairs, int32_t count)
+{
+	const double limit = q->result.fraction;
+	int32_t left = count;
+	if (s0 > limit || (s0 == limit && limit < 1))
+		return s1;
+	if (s1 <= limit || depth == 0) {
+		if (count > q->few)
+			left = separate(q, s0, s1, pairs, count);
+		if (depth == 0)
+			put_closest_first(pairs, left);
+		if (depth == 0 || count <= q->few)
+			left = prove_each(q, s0, s1, depth == 0, pairs, left);
+	}
+	if (left == 0 && tac_sweep_context_work_left(q->context) >= 0)
+		return s1;
+	if (depth == 0 || tac_sweep_context_work_left(q->context) < 0)
+		return s0;
+	const double middle = 0.5 * (s0 + s1), end = prove_pairs(q, s0, middle, depth - 1, pairs, left);
+	return end < middle ? end : prove_pairs(q, middle, s1, depth - 1, pairs, left);
+}
+
+static void prove_motion(query *q, tac_near_pair *pairs, int32_t count)
+{
+	if (count > 0 && tac_sweep_context_work_left(q->context) >= 0)
+		q->result.fraction =
+			fmin(q->result.fraction, prove_pairs(q, 0, 1, q->options->depth, pairs, count));
 }
 
 static bool visit(void *user, tac_near_pair *pairs, int32_t count)
 {
 	query *q = user;
-	count = separate(q, &q->sweep, 1, pairs, count);
-	if (tac_sweep_context_work_left(q->context) < 0)
-		return false;
-	put_closest_first(pairs, count);
-	for (int32_t i = 0; i < count; i++) {
-		const double part = q->result.fraction;
-		if (i == 1 && part > 0 && part < 1 && q->options->pair_limit == 0) {
-			tac_swept_motion sweep = tac_swept_motion_make(
-				q->start, pose_at(q, part), part * q->w_length, q->pair.moving->radius);
-			sweep.without = q->sweep.without;
-			count = 1 + separate(q, &sweep, part, &pairs[1], count - 1);
-			if (tac_sweep_context_work_left(q->context) < 0)
-				return false; // it left out pairs
-			if (count == 1)
-				break;
-		}
-		if (!visit_pair(q, &pairs[i]) || tac_sweep_context_work_left(q->context) < 0)
-			return false;
+	const double *proved = &q->result.fraction;
+	int32_t first = 0, left = separate(q, 0, *proved, pairs, count);
+	if (left > 1) {
+		// Where the closest pair ends the proof, the others need to be proved no further.
+		put_closest_first(pairs, left);
+		prove_motion(q, pairs, 1);
+		first = 1;
+		left--;
+		if (*proved > 0 && *proved < 1)
+			left = separate(q, 0, *proved, &pairs[1], left);
 	}
-	return true;
+	q->all_found = tac_sweep_context_work_left(q->context) >= 0;
+	prove_motion(q, &pairs[first], left);
+	if (q->options->pair_limit > 0 && q->result.pairs > q->options->pair_limit)
+		return q->all_found = false;
+	return tac_sweep_context_work_left(q->context) >= 0;
 }
 
 static tac_drigid nested_pose(const void *user, double s)
@@ -428,6 +451,9 @@ tac_certificate tac_certificate_check(const tac_body *moving, const tac_body *fi
 	q.options = options;
 	q.threshold = options->threshold + moving->tolerance + fixed->tolerance;
 	q.context = context;
+	q.few = tac_dvec3_length(T->t) + moving->radius + fixed->radius > COARSE * q.threshold ? INT32_MAX
+											       : FEW;
+	q.all_found = false;
 	q.posed = 0;
 	q.result = (tac_certificate){.fraction = 1, .moving_triangle = -1, .fixed_triangle = -1};
 	double size = tac_dvec3_length(T->t) + moving->radius + tac_dvec3_length(v);
@@ -458,7 +484,10 @@ tac_certificate tac_certificate_check(const tac_body *moving, const tac_body *fi
 	};
 	if (part == 0 || !tac_pair_search_run(&search, context, NULL)) {
 		q.result.flags |= TAC_SWEEP_BUDGET_SPENT;
-		q.result.fraction = 0;
+		q.result.moving_triangle = q.result.fixed_triangle = -1;
+		// The pairs of a list come at once.
+		if (part == 0 || !q.all_found || !tac_sweep_context_covers(context, &q.sweep, q.threshold))
+			q.result.fraction = 0;
 	}
 	prove_nested(&q);
 	q.result.fraction *= part;
