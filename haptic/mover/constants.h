@@ -28,6 +28,9 @@
 // What worked may be this much longer the next time: the travel of a step, a substep that the trust radius
 // limited, the pace. Larger: longer lists. Smaller: an accelerating hand needs more substeps.
 #define SCO_GROWTH 1.5
+// A substep that was as long as the trust radius, and proved, lets it grow by this. Larger: fewer substeps
+// where a tool with a long arm lands, and longer lists.
+#define SCO_TRUST_GROWTH 3
 // What failed is tried this much shorter: blocked substeps, proofs that took too much work, stopped rolls. A
 // step whose work ended too early lowers the pace by no more than this.
 #define SCO_SHRINK 0.5
@@ -45,7 +48,7 @@
 // Smaller: more injections of contacts that are not listed.
 #define SCO_REUSE_MARGIN 0.5
 // See tac_sco_geometry. Sweeps of a round tool are cheap and stop exactly at an obstacle.
-#define SCO_MESH_QUERY_SHARE  0.08
+#define SCO_MESH_QUERY_SHARE  0.09
 #define SCO_ROUND_QUERY_SHARE 0.5
 #define SCO_ROUND_STRIDE      4
 // From this fraction of a limit on, a substep counts as limited. At 1 the trust radius does not grow where a
@@ -65,9 +68,10 @@
 #define SCO_MIN_PROGRESS_M2 2.5e-13
 // Shorter motions are not made, m, and a tool that is closer to the device has arrived.
 #define SCO_MIN_TRAVEL_M 1e-9
-// After the first substep of a step, a shorter one than this fraction of stop_length_m is left to the next
-// step. Smaller: closer to the optimum, for one more proof in many steps.
+// After the first substep of a step, a shorter one than this fraction of stop_length_m, or of the step's
+// travel, is left to the next step. Smaller: closer to the optimum, for one more proof in many steps.
 #define SCO_SETTLED_FRACTION 0.1
+#define SCO_SETTLED_SHARE    0.02
 // How often a substep is tried before it counts as blocked or converged, each time with half the motion.
 #define SCO_COMMIT_TRIES 4
 // A substep of which less than this fraction is proved is solved again with the contact that ended the proof.

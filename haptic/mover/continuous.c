@@ -143,7 +143,7 @@ static tac_sco_outcome fly(tac_sco *sco, substep *p)
 static tac_sco_outcome list(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
-	p->reach = fmin(p->device_travel, sco->geometry->stride * sco->adapted.trust_m);
+	p->reach = sco->geometry->stride * sco->adapted.trust_m;
 	if (sco->near_contact) {
 		if (!p->push && tick->contact_travel_m >= SCO_AT_LIMIT * tick->slew_limit_m) {
 			tick->flags |= TAC_SCO_SLEWED;
@@ -210,8 +210,10 @@ static tac_sco_outcome solve(tac_sco *sco, substep *p)
 		return p->limited ? TAC_SCO_MOVED : TAC_SCO_ARRIVED;
 	}
 	// After the first substep a short rest is left to the next step, where it costs no extra proof.
-	double rest = tick->travel_m > 0 && !tick->shortened ? SCO_SETTLED_FRACTION * sco->def.stop_length_m
-							     : SCO_MIN_TRAVEL_M;
+	double rest = SCO_MIN_TRAVEL_M;
+	if (tick->travel_m > 0 && !tick->shortened)
+		rest = fmax(SCO_SETTLED_FRACTION * sco->def.stop_length_m,
+			    SCO_SETTLED_SHARE * tick->travel_m);
 	return p->travel < rest && !p->limited ? TAC_SCO_ARRIVED : NEXT_STAGE;
 }
 

@@ -8,14 +8,16 @@
 
 static void set_trust(tac_sco *sco, double radius)
 {
-	sco->adapted.trust_m = fmin(fmax(radius, sco->def.trust_min_m), sco->def.trust_max_m);
+	// What a starved step tried would take as much work again: the next one tries less.
+	const double least = ldexp(sco->def.trust_min_m, -sco->adapted.starved_steps);
+	sco->adapted.trust_m = fmin(fmax(radius, least), sco->def.trust_max_m);
 }
 
 void tac_sco_observe_substep(tac_sco *sco, tac_sco_trust_event event, double length_m)
 {
 	// The new radius, in old ones and in lengths.
 	static const double rules[][2] = {
-		[SCO_TRUST_LIMITED] = {SCO_GROWTH, 0}, // grows
+		[SCO_TRUST_LIMITED] = {SCO_TRUST_GROWTH, 0}, // grows
 		[SCO_TRUST_SHORTENED] = {0, 1},
 		[SCO_TRUST_BLOCKED] = {SCO_SHRINK, 0}, // shrinks, and the cap with it
 		[SCO_TRUST_UNPROVED] = {0, SCO_SHRINK},
