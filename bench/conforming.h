@@ -489,8 +489,8 @@ static inline tac_sco *conforming_sco(const conforming_world *w, int64_t work_un
 	def.tool = w->tool;
 	def.objects = w->objects;
 	def.object_count = w->c.objects;
-	def.work_units = work_units;
-	def.keeps_pace = w->triangles >= CONFORMING_FINE;
+	def.work_units = def.sparse_work_units = work_units;
+	def.sparse_triangles = CONFORMING_FINE;
 	tac_sco *sco;
 	conforming_need(tac_sco_create(&def, &sco));
 	if (!tac_sco_reset(sco, conforming_to_world(w, w->c.start), NULL))

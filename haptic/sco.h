@@ -94,10 +94,6 @@ typedef struct tac_sco_def {
 	// In contact no point of the tool moves faster than this plus twice the speed of the device; 0: no
 	// limit. Without it the SCO snaps to its next resting place when a contact vanishes. Default 0.5 m/s
 	double slew_m_per_s;
-	// With a slew limit, a step goes no further in contact than its work is likely to pay for: on dense
-	// surfaces fewer steps end early. Among few triangles, where longer steps hardly take more work, the
-	// SCO only lags for it. Default true
-	bool keeps_pace;
 	// A shorter substep ends the step, unless a limit cut it short. Default 50 µm
 	double stop_length_m;
 
@@ -112,6 +108,10 @@ typedef struct tac_sco_def {
 	// which the budget ended before the SCO could move, a step has twice as many, up to 1,500.
 	// Default 280
 	int64_t work_units;
+	// Where the tool and the objects near it have fewer triangles than this (default 0), a step has so many
+	// units instead, and keeps no pace: with a slew limit, other steps go no further in contact than their
+	// work is likely to pay for. Among few triangles longer steps hardly take more.
+	int64_t sparse_triangles, sparse_work_units;
 	// The nodes (tac_budget) of all collider queries of a step, of a reset and of a clearance. 0
 	// (default): 100,000 of a step of the reactive mover, 20,000 otherwise
 	int64_t collider_nodes;

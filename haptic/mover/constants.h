@@ -111,14 +111,9 @@
 #define SCO_RESET_PARTS 32
 // Triangles, nodes and blocks that a round tool examines for one work unit.
 #define SCO_ROUND_TESTS_PER_UNIT 8
-// The most work units of a starved step, of a step of the reactive mover and of a reset. A unit takes 0.3 µs,
-// and up to 0.6 µs where proofs of large triangles fail, so that this is at most 0.9 ms.
+// The work units of a step of the reactive mover and of a reset. A unit takes 0.3 µs, and up to 0.6 µs where
+// proofs of large triangles fail, so that this is at most 0.9 ms.
 #define SCO_WORK_MAX 1500
-// After this many successive steps in which the budget ended before the SCO could move, the next steps have
-// the given multiple of the budget, up to the maximum. Without it the SCO could stay in a dense place for
-// good. Larger factors: fewer starved steps, longer worst case.
-#define SCO_STARVED_STEPS  3
-#define SCO_STARVED_FACTOR 2
 // The nodes, 10 to 100 ns each, that the queries of a collider may take in one step of the continuous mover,
 // for the check of its pose; in a reset; and in a step of the reactive mover, which has nothing else. Engines
 // count nodes differently, so the reactive mover gives the same bits on all of them only below this limit.
@@ -126,17 +121,16 @@
 #define SCO_CHECK_NODES    1000
 #define SCO_RESET_NODES    20000
 #define SCO_REACTIVE_NODES 100000
-// The period for which these limits and SCO_WORK_MAX are made, s. In a shorter one they are smaller in
-// proportion, so that a starved step fits into it, too.
+// The period for which these limits are made, s. In a shorter one they are smaller in proportion.
 #define SCO_USUAL_PERIOD_S 1e-3
 
 // --- capacities: the certificate, or the next query of the reactive mover, finds what does not fit ---
 
 #define SCO_MAX_ROWS     1024 // of the QP
 #define SCO_MAX_INJECTED 16   // contacts that failed proofs ran into
-// Pairs of triangles that the reactive mover keeps of an object as constraints. A pose with more is too deep
-// to give constraints; half the motion is tried instead.
-#define SCO_REACTIVE_MAX_PAIRS 1024
+// Pairs of triangles that the reactive mover keeps as constraints. A pose with more is too deep to give
+// constraints; half the motion is tried instead. Larger: longer worst case.
+#define SCO_REACTIVE_MAX_PAIRS 512
 // Poses that one substep of the reactive mover tries.
 #define SCO_REACTIVE_MAX_TRIES 12
 

@@ -79,7 +79,7 @@ static double plan_obstacle_motions(tac_sco *sco, double reach)
 static bool list_end(tac_sco *sco, tac_dtwist t, double f, double margin)
 {
 	tac_sco_work *work = &sco->tick.work;
-	const int64_t limit = work->limit, share = (int64_t)(SCO_END_SHARE * (double)sco->def.work_units);
+	const int64_t limit = work->limit, share = (int64_t)(SCO_END_SHARE * (double)sco->tick.usual_units);
 	if (work->units + share > limit)
 		work->limit = (work->units < limit ? work->units : limit) + share;
 	const bool listed = tac_sco_query_contacts(sco, sco->obstacles, sco->obstacles_end, t, f, margin);

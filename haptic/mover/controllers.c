@@ -46,7 +46,7 @@ static void observe_pace(tac_sco *sco)
 	tac_sco_adapted *a = &sco->adapted;
 	const tac_sco_tick *tick = &sco->tick;
 	const double length = tick->contact_travel_m,
-		     cost = (double)tick->work.units / (double)sco->def.work_units,
+		     cost = (double)tick->work.units / (double)tick->usual_units,
 		     half = SCO_SHRINK * fmin(tick->slew_limit_m, sco->def.trust_max_m);
 	a->cost = fmax(tick->work.spent ? 1 : cost, SCO_PACE_MEMORY * a->cost);
 	const double growth = fmin(fmax(SCO_PACE_COST / a->cost, 1), SCO_GROWTH);
@@ -71,19 +71,10 @@ void tac_sco_observe_device(tac_sco *sco, double travel_m)
 	sco->adapted.device_travel_m = travel_m;
 }
 
-// --- flights and starved steps ---
+// --- flights ---
 
 void tac_sco_observe_flight(tac_sco *sco, bool out_of_work)
 {
 	const double share = (out_of_work ? 0.5 : 2) * sco->adapted.flight_share;
 	sco->adapted.flight_share = fmax(fmin(share, SCO_MAX_FLIGHT_SHARE), SCO_MIN_FLIGHT_SHARE);
-}
-
-int64_t tac_sco_work_units(const tac_sco *sco)
-{
-	const int64_t usual = sco->def.work_units, more = SCO_STARVED_FACTOR * usual,
-		      most = (int64_t)(SCO_WORK_MAX * fmin(1, sco->def.period_s / SCO_USUAL_PERIOD_S));
-	if (sco->adapted.starved_steps < SCO_STARVED_STEPS || usual >= most)
-		return usual;
-	return more < most ? more : most;
 }

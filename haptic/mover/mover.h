@@ -35,6 +35,7 @@ typedef struct tac_sco_obstacle {
 	const tac_sco_geometry *geometry; // NULL: the tool passes through it, and it is always hidden
 	tac_sco_memory *memory;           // of the geometry
 	const tac_shape *shape;           // for the collider; NULL: it is not asked about this object
+	int64_t triangles;                // of its body
 	double radius_m;     // the largest distance of its points from its origin; HUGE_VAL: not known
 	double ask_within_m; // of the tool's origin: further away, the shapes' bounding spheres are apart
 	bool hidden;         // no query sees it; it is at its goal, and its list is empty
@@ -76,6 +77,7 @@ typedef struct tac_sco_injected {
 typedef struct tac_sco_tick {
 	tac_dpose device;
 	tac_sco_work work;
+	int64_t usual_units;     // its limit
 	uint32_t flags;          // for the report
 	tac_sco_outcome outcome; // of the last substep, for the report
 	tac_sco_outcome refused; // of the last one that was refused, for the report
@@ -190,8 +192,6 @@ void tac_sco_observe_step(tac_sco *sco);
 // A sweep that ran out of work halves the share of flights, a flight that arrived doubles it: a tool that
 // cannot fly because too much is near soon wastes little on it.
 void tac_sco_observe_flight(tac_sco *sco, bool out_of_work);
-// The work units of the next step: more after steps that starved.
-int64_t tac_sco_work_units(const tac_sco *sco);
 
 static inline double tac_sco_trust(const tac_sco *sco)
 {
@@ -226,6 +226,8 @@ bool tac_sco_certify(tac_sco *sco, tac_dtwist t, tac_sco_proof *out_proof);
 bool tac_sco_sweep(tac_sco *sco, tac_dtwist t, double *out_fraction);
 // Works ahead for the next step, as far as the work allows.
 void tac_sco_prepare(tac_sco *sco);
+// Of the tool and the objects that are near it, or on its way to the device.
+int64_t tac_sco_near_triangles(const tac_sco *sco);
 // Asks the collider about the tool at a pose relative to one obstacle. The answer is also unknown when the
 // nodes of the step are used up; if the same is asked next, the query goes on.
 tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dpose T_object_tool,

@@ -31,7 +31,7 @@ bool tac_sco_query_contacts(tac_sco *sco, tac_sco_obstacle *first, const tac_sco
 	tac_sco_work *work = &sco->tick.work;
 	if (!tac_sco_work_admit(work, SCO_CONTACT_QUERY))
 		return false;
-	const double share = sco->geometry->query_share * (double)sco->def.work_units;
+	const double share = sco->geometry->query_share * (double)sco->tick.usual_units;
 	// With less work than its share a query says nothing about the meshes.
 	const bool has_share = (double)tac_sco_work_left(work) >= share;
 	double pairs = 0;
@@ -148,6 +148,18 @@ bool tac_sco_sweep(tac_sco *sco, tac_dtwist t, double *out_fraction)
 	}
 	*out_fraction = fraction;
 	return true;
+}
+
+int64_t tac_sco_near_triangles(const tac_sco *sco)
+{
+	const tac_dtwist way = {tac_dvec3_sub(sco->tick.device.position, sco->pose.position),
+				tac_dvec3_zero()};
+	int64_t count = sco->def.tool ? tac_body_mesh(sco->def.tool)->triangle_count : 0;
+	for (const tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
+		const tac_sco_relative r = tac_sco_relative_motion(sco, o, way);
+		count += is_far(sco, o, &r, sco->def.trust_max_m) ? 0 : o->triangles;
+	}
+	return count;
 }
 
 void tac_sco_prepare(tac_sco *sco)

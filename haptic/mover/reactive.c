@@ -115,11 +115,12 @@ static bool place(tac_sco *sco, tac_sco_attempt *at)
 		}
 		if (overlap == TAC_OVERLAP_UNKNOWN)
 			sco->tick.flags |= TAC_SCO_UNKNOWN;
+		int64_t pairs = sco->context->pair_count;
+		for (const tac_sco_obstacle *p = sco->obstacles; p < sco->obstacles_end; p++)
+			pairs += p->memory ? p->memory->count : 0;
 		// The pairs of an engine for round solids are not intersecting triangles.
-		const bool has_pairs =
-			overlap == TAC_OVERLAP_HIT &&
-			o->memory->count + sco->context->pair_count <= SCO_REACTIVE_MAX_PAIRS &&
-			(sco->def.collider->flags & TAC_COLLIDER_TRIANGLES) != 0;
+		const bool has_pairs = overlap == TAC_OVERLAP_HIT && pairs <= SCO_REACTIVE_MAX_PAIRS &&
+				       (sco->def.collider->flags & TAC_COLLIDER_TRIANGLES) != 0;
 		const tac_sco_placement found = has_pairs ? keep_pairs(sco, o->memory) : SCO_TOO_DEEP;
 		at->found = found > at->found ? found : at->found;
 	}
@@ -171,6 +172,10 @@ tac_sco_outcome tac_sco_reactive_substep(tac_sco *sco, tac_dtwist to_device, boo
 		at->halvings = 0;
 	for (int round = 0; round < SCO_REACTIVE_MAX_TRIES; round++, resumed = false) {
 		at->unfinished = false;
+		if (round > 0 && !tac_sco_work_allows(&sco->tick.work, SCO_COLLIDER_QUERY)) {
+			sco->tick.work.spent = true;
+			return TAC_SCO_NO_PROOF;
+		}
 		const int32_t far_faces = tac_sco_reactive_list(sco, within, false);
 		if (!resumed && !find_attempt(sco, to_device, reach, max_reach, at))
 			return TAC_SCO_NO_SOLUTION;

@@ -18,7 +18,6 @@ tac_sco_def tac_sco_def_default(void)
 		.turn_max_rad = 0.03,
 		.period_s = 1e-3,
 		.slew_m_per_s = 0.5,
-		.keeps_pace = true,
 		.stop_length_m = 5e-5,
 		.substeps = 16,
 		.contact_queries = 32,
@@ -72,7 +71,8 @@ static const char *expectation_not_met(const tac_sco_def *def)
 	if (def->turn_max_rad > 1 || def->trust_max_m < def->trust_min_m || !(def->slew_m_per_s >= 0))
 		return "turn_max_rad up to 1, trust_min_m <= trust_max_m, slew_m_per_s >= 0";
 	if (def->substeps < 1 || def->contact_queries < 1 || def->certificates < 1 || def->qp_solves < 1 ||
-	    def->work_units < 1 || def->collider_queries < 1 || def->collider_nodes < 0)
+	    def->work_units < 1 || (def->sparse_triangles > 0 && def->sparse_work_units < 1) ||
+	    def->collider_queries < 1 || def->collider_nodes < 0)
 		return "limits of 1 or more";
 	return NULL;
 }
@@ -139,6 +139,7 @@ static tac_result create_members(tac_sco *sco, const tac_sco_def *def)
 								     tac_mesh_radius(object->shape->mesh));
 		obstacle->radius_m =
 			object->field || !object->body ? HUGE_VAL : body_radius(object->body, object->detail);
+		obstacle->triangles = object->body ? tac_body_mesh(object->body)->triangle_count : 0;
 		obstacle->memory = calloc(1, geometry->memory_size);
 		if (!obstacle->memory ||
 		    (geometry->create && geometry->create(obstacle->memory, def, object) != TAC_OK))
@@ -358,9 +359,11 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 {
 	device = tac_dpose_normalize(device);
 	sco->tick.device = device;
+	const bool is_sparse = tac_sco_near_triangles(sco) < sco->def.sparse_triangles;
+	sco->tick.usual_units = is_sparse ? sco->def.sparse_work_units : sco->def.work_units;
 	sco->tick.work = sco->def.mover == TAC_SCO_REACTIVE
 				 ? begin_work(&sco->def, SCO_WORK_MAX, SCO_REACTIVE_NODES)
-				 : begin_work(&sco->def, tac_sco_work_units(sco), SCO_CHECK_NODES);
+				 : begin_work(&sco->def, sco->tick.usual_units, SCO_CHECK_NODES);
 	double slew = sco->def.slew_m_per_s * sco->def.period_s;
 	double travel = HUGE_VAL; // of the device
 	if (sco->has_last_device) {
@@ -368,7 +371,7 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 		slew += SCO_SLEW_DEVICE_FACTOR * travel;
 		tac_sco_observe_device(sco, travel);
 	}
-	if (sco->def.keeps_pace)
+	if (!is_sparse)
 		slew = fmin(slew, sco->adapted.pace_m);
 	// Without a slew limit there is no pace, either: where a contact vanishes the tool snaps.
 	sco->tick.slew_limit_m = sco->def.slew_m_per_s > 0 ? slew : HUGE_VAL;

@@ -21,14 +21,14 @@
 // same. In ticks shorter than a millisecond there is one unit for this much of the period: the mover
 // takes about a third of it, and more where a query that has come far is completed.
 #define SHORT_UNIT_NS 1000
-// Where the triangles are many: what a tick of a millisecond has, and a longer one for each millisecond. A
+// Where many triangles are near: what a tick of a millisecond has, and a longer one for each millisecond. A
 // step that could not move has twice as much. Larger: the SCO follows fast hands on scans more
 // closely, and ticks take longer.
-#define FINE_UNITS 280
-// Where the triangles are few they are long and come close to each other everywhere: a peg in its hole needs
-// more units to go in at the speed of a hand, and the meshes bound its work. Lists of pairs then serve for
-// many steps, however fast they are, so that a mesh keeps no pace.
-#define COARSE_TRIANGLES 20000
+#define DENSE_UNITS 280
+// Where few are near they are long and come close to each other everywhere: a peg in its hole needs more
+// units to go in at the speed of a hand, and the meshes bound its work. Lists of pairs then serve for many
+// steps, however fast they are, so that the SCO keeps no pace.
+#define SPARSE_TRIANGLES 20000
 // However long the period: no tick takes more than 0.9 ms in the mover, at 0.6 µs for the most expensive
 // unit.
 #define WORK_UNITS_MAX 1500
@@ -110,13 +110,11 @@ static int64_t slow_collider_nodes(const tac_servo *s, const tac_collider *colli
 	return 1 + (int64_t)(share_ns / (double)collider->node_ns);
 }
 
-static int64_t work_units(int64_t period_ns, int64_t triangles)
+// The work units of a step that has `per_ms` of them in a period of a millisecond.
+static int64_t work_units(int64_t period_ns, int64_t per_ms)
 {
-	const bool is_short = period_ns < TAC_NS_PER_MS;
-	int64_t units = WORK_UNITS_MAX;
-	if (triangles >= COARSE_TRIANGLES)
-		units = is_short ? FINE_UNITS : FINE_UNITS * period_ns / TAC_NS_PER_MS;
-	const int64_t most = is_short ? period_ns / SHORT_UNIT_NS : WORK_UNITS_MAX;
+	const int64_t units = period_ns < TAC_NS_PER_MS ? per_ms : per_ms * period_ns / TAC_NS_PER_MS,
+		      most = period_ns < TAC_NS_PER_MS ? period_ns / SHORT_UNIT_NS : WORK_UNITS_MAX;
 	return units < most ? units : most;
 }
 
@@ -149,11 +147,9 @@ tac_result tac_servo_make_sco(const tac_servo *servo, const tac_world *world, ta
 	def.period_s = (double)s->def.period_ns * 1e-9;
 	def.fixed_rotation = scene_tool->axes == 3;
 	def.slew_m_per_s = s->rates.slew_m_per_s;
-	int64_t triangles = def.tool ? tac_body_mesh(def.tool)->triangle_count : 0;
-	for (int32_t i = 0; i < def.object_count; i++)
-		triangles += objects[i].body ? tac_body_mesh(objects[i].body)->triangle_count : 0;
-	def.work_units = work_units(s->def.period_ns, triangles);
-	def.keeps_pace = !def.tool || triangles >= COARSE_TRIANGLES;
+	def.work_units = work_units(s->def.period_ns, DENSE_UNITS);
+	def.sparse_triangles = SPARSE_TRIANGLES;
+	def.sparse_work_units = work_units(s->def.period_ns, WORK_UNITS_MAX);
 	if (s->def.check || s->def.mover == TAC_SCO_REACTIVE) {
 		def.collider = world->collider;
 		def.tool_shape = tool->shape;
