@@ -51,8 +51,7 @@
 #define SCO_MESH_QUERY_SHARE  0.09
 #define SCO_ROUND_QUERY_SHARE 0.5
 #define SCO_ROUND_STRIDE      4
-// From this fraction of a limit on, a substep counts as limited. At 1 the trust radius does not grow where a
-// solution ends just below it.
+// A substep counts as limited from this fraction of a limit on. At 1 none that ends just below it would.
 #define SCO_AT_LIMIT 0.98
 // The slew limit allows, besides slew_m_per_s, this many times the travel of the device.
 #define SCO_SLEW_DEVICE_FACTOR 2
@@ -104,15 +103,14 @@
 // Units of tac_sweep_context_work (about 10 ns) in one work unit.
 #define SCO_CONTEXT_WORK_PER_UNIT 32
 // Once in a step, the contacts at the end of a proved motion have this share of its work units, and may take
-// twice as much. Larger: fewer steps in vain, longer ones. Smaller: on conforming surfaces the SCO lands
-// late.
+// twice as much. Larger: fewer steps in vain, longer ones. Smaller: conforming tools land late.
 #define SCO_END_SHARE 0.4
 // How often a reset works ahead, until the first list is complete. Smaller: the first step takes longer.
 #define SCO_RESET_PARTS 32
 // Triangles, nodes and blocks that a round tool examines for one work unit.
 #define SCO_ROUND_TESTS_PER_UNIT 8
-// The work units of a step of the reactive mover and of a reset. A unit takes 0.3 µs, and up to 0.6 µs where
-// proofs of large triangles fail, so that this is at most 0.9 ms.
+// The most work units of a starved step, of a step of the reactive mover and of a reset. A unit takes 0.3 µs,
+// and up to 0.6 µs where proofs of large triangles fail, so that this is at most 0.9 ms.
 #define SCO_WORK_MAX 1500
 // The nodes, 10 to 100 ns each, that the queries of a collider may take in one step of the continuous mover,
 // for the check of its pose; in a reset; and in a step of the reactive mover, which has nothing else. Engines
@@ -121,7 +119,8 @@
 #define SCO_CHECK_NODES    1000
 #define SCO_RESET_NODES    20000
 #define SCO_REACTIVE_NODES 100000
-// The period for which these limits are made, s. In a shorter one they are smaller in proportion.
+// The period for which these limits and SCO_WORK_MAX are made, s. In a shorter one they are smaller in
+// proportion, so that a starved step fits into it, too.
 #define SCO_USUAL_PERIOD_S 1e-3
 
 // --- capacities: the certificate, or the next query of the reactive mover, finds what does not fit ---

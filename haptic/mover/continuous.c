@@ -87,8 +87,8 @@ static bool list_end(tac_sco *sco, tac_dtwist t, double f, double margin)
 	return listed;
 }
 
-// Moves by the proved fraction *f, or by less, to a pose above the floor and closer to the device. *f becomes
-// what was made of it.
+// Moves by the proved fraction *f or less, to above the floor and closer to the device; sets *f to what it
+// made.
 static tac_sco_outcome settle(tac_sco *sco, tac_dtwist t, double *f, double from_distance, double margin)
 {
 	const double hold = sco->def.hold_gap_m;
@@ -114,8 +114,7 @@ static tac_sco_outcome settle(tac_sco *sco, tac_dtwist t, double *f, double from
 	return refusal;
 }
 
-// A tool far from contact and from the device flies: the longer of translation and turn first, then the
-// other.
+// A tool far from contact and device flies: the longer of translation and turn first, then the other.
 static tac_sco_outcome fly(tac_sco *sco, substep *p)
 {
 	const double length = tac_dvec3_length(p->to_device.v), turn = tac_dvec3_length(p->to_device.w),

@@ -29,8 +29,7 @@ void tac_sco_observe_substep(tac_sco *sco, tac_sco_trust_event event, double len
 
 void tac_sco_observe_query(tac_sco *sco, double wanted_m, double covered_m, double pairs, double share)
 {
-	// The number of pairs grows at least in proportion to the margin, so the margin that would have taken
-	// exactly its share caps the next query.
+	// Pairs grow at least in proportion to the margin: the one that would have had its share is the cap.
 	const double cap = pairs > share ? wanted_m * share / pairs : 2 * sco->adapted.trust_cap_m;
 	sco->adapted.trust_cap_m =
 		fmin(fmax(covered_m < wanted_m ? fmin(cap, covered_m) : cap, sco->def.hold_gap_m),
@@ -71,10 +70,17 @@ void tac_sco_observe_device(tac_sco *sco, double travel_m)
 	sco->adapted.device_travel_m = travel_m;
 }
 
-// --- flights ---
+// --- flights and starved steps ---
 
 void tac_sco_observe_flight(tac_sco *sco, bool out_of_work)
 {
 	const double share = (out_of_work ? 0.5 : 2) * sco->adapted.flight_share;
 	sco->adapted.flight_share = fmax(fmin(share, SCO_MAX_FLIGHT_SHARE), SCO_MIN_FLIGHT_SHARE);
+}
+
+int64_t tac_sco_step_units(const tac_sco *sco)
+{
+	const double usual = (double)sco->tick.usual_units,
+		     most = SCO_WORK_MAX * fmin(1, sco->def.period_s / SCO_USUAL_PERIOD_S);
+	return (int64_t)fmin((1 + sco->adapted.starved_steps) * usual, fmax(usual, most));
 }

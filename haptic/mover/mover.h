@@ -77,7 +77,7 @@ typedef struct tac_sco_injected {
 typedef struct tac_sco_tick {
 	tac_dpose device;
 	tac_sco_work work;
-	int64_t usual_units;     // its limit
+	int64_t usual_units;     // its limit, unless the last steps starved
 	uint32_t flags;          // for the report
 	tac_sco_outcome outcome; // of the last substep, for the report
 	tac_sco_outcome refused; // of the last one that was refused, for the report
@@ -182,8 +182,7 @@ typedef enum tac_sco_trust_event {
 
 // The trust radius follows a substep.
 void tac_sco_observe_substep(tac_sco *sco, tac_sco_trust_event event, double length_m);
-// Its cap follows a contact query that covered `covered_m` of `wanted_m` and examined `pairs` where it should
-// examine `share`.
+// Its cap follows a contact query that covered `covered_m` of `wanted_m` with `pairs` instead of its `share`.
 void tac_sco_observe_query(tac_sco *sco, double wanted_m, double covered_m, double pairs, double share);
 // A hand that sets off is followed in as few substeps as one that goes on.
 void tac_sco_observe_device(tac_sco *sco, double travel_m);
@@ -192,6 +191,8 @@ void tac_sco_observe_step(tac_sco *sco);
 // A sweep that ran out of work halves the share of flights, a flight that arrived doubles it: a tool that
 // cannot fly because too much is near soon wastes little on it.
 void tac_sco_observe_flight(tac_sco *sco, bool out_of_work);
+// The work units of the next step: more with each one that starved.
+int64_t tac_sco_step_units(const tac_sco *sco);
 
 static inline double tac_sco_trust(const tac_sco *sco)
 {

@@ -32,8 +32,7 @@ typedef struct tac_qp_result {
 
 // Solves the problem of `count` (0 is allowed) unit `rows` with their `bounds`. `guess` names different rows
 // that may be active, at most TAC_QP_SIZE: those of a similar problem. A good guess saves most iterations,
-// and none changes the solution y; where it is held by more rows than it needs, they may bear it otherwise.
-// Thread: RT.
+// and none changes y; where more rows hold it than it needs, they may bear it otherwise. Thread: RT.
 tac_qp_result tac_qp_solve(const double (*rows)[TAC_QP_SIZE], const double *bounds, int32_t count,
 			   const int32_t *guess, int32_t guess_count);
 

@@ -152,8 +152,7 @@ bool tac_sco_sweep(tac_sco *sco, tac_dtwist t, double *out_fraction)
 
 int64_t tac_sco_near_triangles(const tac_sco *sco)
 {
-	const tac_dtwist way = {tac_dvec3_sub(sco->tick.device.position, sco->pose.position),
-				tac_dvec3_zero()};
+	const tac_dtwist way = tac_sco_to_device(sco, sco->pose);
 	int64_t count = sco->def.tool ? tac_body_mesh(sco->def.tool)->triangle_count : 0;
 	for (const tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
 		const tac_sco_relative r = tac_sco_relative_motion(sco, o, way);

@@ -15,8 +15,7 @@ static void reset(memory *m)
 	m->count = 0;
 }
 
-// Appends contacts to their object's list, unless a pair with the same triangle of the object, by which they
-// are ordered, has added them.
+// Appends contacts to their object's list, without those that pairs with its same triangle have added.
 static void add_rows(tac_contacts *out, const tac_triangle_contacts *c)
 {
 	for (int k = 0; k < 3 && out->count < TAC_CONTACTS_MAX; k++) {

@@ -363,7 +363,7 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 	sco->tick.usual_units = is_sparse ? sco->def.sparse_work_units : sco->def.work_units;
 	sco->tick.work = sco->def.mover == TAC_SCO_REACTIVE
 				 ? begin_work(&sco->def, SCO_WORK_MAX, SCO_REACTIVE_NODES)
-				 : begin_work(&sco->def, sco->tick.usual_units, SCO_CHECK_NODES);
+				 : begin_work(&sco->def, tac_sco_step_units(sco), SCO_CHECK_NODES);
 	double slew = sco->def.slew_m_per_s * sco->def.period_s;
 	double travel = HUGE_VAL; // of the device
 	if (sco->has_last_device) {

@@ -103,6 +103,100 @@ static void a_module_that_is_pulled_out_takes_no_long_step(void)
 }
 
 // The closed form of the peg against a search over the points around it.
+// An SCO with the limits of the servo and, besides the scene, a fine mesh at `at`.
+static tac_sco *with_fine_mesh(const conforming_world *w, const tac_body *fine, tac_dvec3 at)
+{
+	tac_sco_object objects[CONFORMING_OBJECTS + 1];
+	memcpy(objects, w->objects, sizeof w->objects);
+	objects[w->c.objects] =
+		(tac_sco_object){.body = fine, .T_world_object = tac_dpose_make(at, tac_dquat_identity())};
+	tac_sco_def def = tac_sco_def_default();
+	def.tool = w->tool;
+	def.objects = objects;
+	def.object_count = w->c.objects + 1;
+	def.sparse_triangles = CONFORMING_FINE;
+	def.sparse_work_units = 1500;
+	tac_sco *sco;
+	conforming_need(tac_sco_create(&def, &sco));
+	TEST_ASSERT_TRUE(tac_sco_reset(sco, conforming_to_world(w, w->c.start), NULL));
+	return sco;
+}
+
+// A fine mesh far away changes nothing, to the bit. Close by, it limits the steps.
+static void a_fine_mesh_limits_only_what_is_near_it(void)
+{
+	conforming_world w = conforming_world_make(conforming_peg_96_turning, true, TAC_BODY_FLAT, 0);
+	tac_mesh *ball;
+	conforming_need(tac_mesh_build_icosphere(0.01F, 5, &ball));
+	tac_body *fine = conforming_body(&ball, tac_dquat_identity(), 0, 0);
+	// Beside the peg, which is much longer than wide: the spheres about it and about the ball overlap.
+	const double beside = tac_body_radius(w.tool) + 0.008;
+	tac_sco *far = with_fine_mesh(&w, fine, tac_dvec3_make(0.5, 0, 0)),
+		*near = with_fine_mesh(&w, fine,
+				       conforming_to_world(&w, conforming_at(beside, 0, 0)).position),
+		*alone = conforming_sco(&w, 1500);
+	static tac_sco_report report, other;
+	int differ = 0;
+	for (int k = 0; k < 150; k++) {
+		const tac_dpose device = conforming_to_world(&w, conforming_device(&w.c, k, 40, 1));
+		tac_sco_step(alone, device, NULL, &report);
+		tac_sco_step(far, device, NULL, &other);
+		TEST_ASSERT_EQUAL_MEMORY(&report.T_world_sco, &other.T_world_sco, sizeof(tac_dpose));
+		TEST_ASSERT_EQUAL_INT64(report.work_units, other.work_units);
+		tac_sco_step(near, device, NULL, &other);
+		differ += memcmp(&report.T_world_sco, &other.T_world_sco, sizeof(tac_dpose)) != 0;
+		TEST_ASSERT_TRUE(other.work_units <= 2 * 280 + 140); // and the QP of the report
+	}
+	TEST_ASSERT_GREATER_THAN(0, differ);
+	tac_sco_destroy(&alone);
+	tac_sco_destroy(&far);
+	tac_sco_destroy(&near);
+	tac_body_destroy(&fine);
+	tac_mesh_destroy(&ball);
+	conforming_world_free(&w);
+}
+
+// How far from its goal a tool with so little work comes to rest. `more`: starved steps may have more.
+static double rest_of_starved(conforming_make *make, int64_t units, bool more)
+{
+	conforming_world w = conforming_world_make(make, true, TAC_BODY_FLAT, 0);
+	tac_sco_def def = tac_sco_def_default();
+	def.tool = w.tool;
+	def.objects = w.objects;
+	def.object_count = w.c.objects;
+	def.sparse_work_units = units;
+	def.sparse_triangles = CONFORMING_FINE;
+	if (!more) { // a period for which 1,500 units a millisecond are no more than that
+		def.period_s = 1e-3 * (double)units / 1500;
+		def.slew_m_per_s *= 1e-3 / def.period_s;
+	}
+	tac_sco *starved, *free = conforming_sco(&w, 1000000);
+	conforming_need(tac_sco_create(&def, &starved));
+	TEST_ASSERT_TRUE(tac_sco_reset(starved, conforming_to_world(&w, w.c.start), NULL));
+	static tac_sco_report report, goal;
+	for (int k = 0; k < 4000; k++) {
+		const tac_dpose device = conforming_to_world(&w, conforming_device(&w.c, k, 200, 1));
+		tac_sco_step(starved, device, NULL, &report);
+		if (k < 600)
+			tac_sco_step(free, device, NULL, &goal);
+	}
+	const double far = conforming_apart(&w.c, report.T_world_sco, goal.T_world_sco);
+	printf("%s with %d units a step: %.2f um from the goal\n", w.c.name, (int)units, far * 1e6);
+	tac_sco_destroy(&starved);
+	tac_sco_destroy(&free);
+	conforming_world_free(&w);
+	return far;
+}
+
+// With far too little work a tool among many pairs is late, but does not stay where it is for good.
+static void a_starved_tool_arrives(void)
+{
+	TEST_ASSERT_TRUE(rest_of_starved(conforming_peg_96, 60, true) < 5e-6);
+	TEST_ASSERT_TRUE(rest_of_starved(conforming_filters, 60, true) < 5e-6);
+	TEST_ASSERT_TRUE(rest_of_starved(conforming_peg_96_turning, 80, false) < 5e-6);
+	TEST_ASSERT_TRUE(rest_of_starved(conforming_filters, 180, false) < 5e-6);
+}
+
 static void the_closed_form_of_the_peg_is_the_closest_point(void)
 {
 	conforming c = conforming_peg_96();
@@ -131,6 +225,8 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(the_closed_form_of_the_peg_is_the_closest_point);
+	RUN_TEST(a_fine_mesh_limits_only_what_is_near_it);
+	RUN_TEST(a_starved_tool_arrives);
 	RUN_TEST(a_hand_that_sets_off_finds_its_list_made);
 	RUN_TEST(a_module_that_is_pulled_out_takes_no_long_step);
 	RUN_TEST(conforming_tools_follow_a_slow_hand);
