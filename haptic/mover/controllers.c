@@ -82,5 +82,5 @@ int64_t tac_sco_step_units(const tac_sco *sco)
 {
 	const double usual = (double)sco->tick.usual_units,
 		     most = SCO_WORK_MAX * fmin(1, sco->def.period_s / SCO_USUAL_PERIOD_S);
-	return (int64_t)fmin((1 + sco->adapted.starved_steps) * usual, fmax(usual, most));
+	return (int64_t)fmin(fmax(1, sco->adapted.starved_steps - 1) * usual, fmax(usual, most));
 }

@@ -191,7 +191,7 @@ void tac_sco_observe_step(tac_sco *sco);
 // A sweep that ran out of work halves the share of flights, a flight that arrived doubles it: a tool that
 // cannot fly because too much is near soon wastes little on it.
 void tac_sco_observe_flight(tac_sco *sco, bool out_of_work);
-// The work units of the next step: more with each one that starved.
+// The work units of the next step: more with each one that starved, from the third one on.
 int64_t tac_sco_step_units(const tac_sco *sco);
 
 static inline double tac_sco_trust(const tac_sco *sco)

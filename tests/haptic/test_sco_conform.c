@@ -191,8 +191,8 @@ static double rest_of_starved(conforming_make *make, int64_t units, bool more)
 // With far too little work a tool among many pairs is late, but does not stay where it is for good.
 static void a_starved_tool_arrives(void)
 {
-	TEST_ASSERT_TRUE(rest_of_starved(conforming_peg_96, 60, true) < 5e-6);
-	TEST_ASSERT_TRUE(rest_of_starved(conforming_filters, 60, true) < 5e-6);
+	TEST_ASSERT_TRUE(rest_of_starved(conforming_peg_96, 100, true) < 5e-6);
+	TEST_ASSERT_TRUE(rest_of_starved(conforming_filters, 100, true) < 5e-6);
 	TEST_ASSERT_TRUE(rest_of_starved(conforming_peg_96_turning, 80, false) < 5e-6);
 	TEST_ASSERT_TRUE(rest_of_starved(conforming_filters, 180, false) < 5e-6);
 }
