@@ -37,13 +37,13 @@ typedef struct tac_certificate {
 // Thread: any.
 tac_certificate_options tac_certificate_options_default(void);
 
-// Proves what it can of the motion from the pose T. `context` may be NULL; a plane that it remembers can only
-// add to what is proved, and the same sequence of queries gives the same results. Where its work does not
-// suffice for a new list of near pairs, the part of the motion is proved that the present list covers, with
-// TAC_SWEEP_BUDGET_SPENT; the next proofs go on with the new one. Where the work ends in the middle of a
-// proof with a list, what is proved until then counts. v (m) and w (rad) must be finite, |w| at most 1, T a
-// rigid pose and the threshold above the rounding of the coordinates; otherwise the fraction is 0, with
-// TAC_SWEEP_REFUSED. Thread: RT.
+// Proves what it can of the motion from the pose T. `context` may be NULL. With one, the same sequence of
+// queries gives the same results, and apart from about one motion in 100,000 no less is proved than without.
+// Where its work does not suffice for a new list of near pairs, the part of the motion is proved that the
+// present list covers, with TAC_SWEEP_BUDGET_SPENT; the next proofs go on with the new one. Where the work
+// ends in the middle of a proof, what is proved until then counts. v (m) and w (rad) must be finite, |w| at
+// most 1, T a rigid pose and the threshold above the rounding of the coordinates; otherwise the fraction is
+// 0, with TAC_SWEEP_REFUSED. Thread: RT.
 tac_certificate tac_certificate_check(const tac_body *moving, const tac_body *fixed, const tac_drigid *T,
 				      tac_dvec3 v, tac_dvec3 w, const tac_certificate_options *options,
 				      tac_sweep_context *context);
