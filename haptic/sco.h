@@ -104,13 +104,13 @@ typedef struct tac_sco_def {
 	int32_t qp_solves;        // default 96
 	int32_t collider_queries; // of the reactive mover; default 32
 	// The work of all contact queries, certificates, sweeps and QPs. One unit is the examination of a
-	// pair of triangles, about 0.3 µs; other work counts in proportion to its time. After three steps in
-	// which the budget ended before the SCO could move, a step has twice as many, up to 1,500.
-	// Default 280
+	// pair of triangles, about 0.3 µs; other work counts in proportion to its time. From the third
+	// step on in which they ended before the SCO could move, each next one has as many more, up to
+	// 1,500. Default 280
 	int64_t work_units;
-	// Where the tool and the objects near it have fewer triangles than this (default 0), a step has so many
-	// units instead, and keeps no pace: with a slew limit, other steps go no further in contact than their
-	// work is likely to pay for. Among few triangles longer steps hardly take more.
+	// Where the tool and the objects near it have fewer triangles than this (default 0), a step has so
+	// many units instead, and keeps no pace: with a slew limit, other steps go no further in contact than
+	// their work is likely to pay for. Among few triangles longer steps hardly take more.
 	int64_t sparse_triangles, sparse_work_units;
 	// The nodes (tac_budget) of all collider queries of a step, of a reset and of a clearance. 0
 	// (default): 100,000 of a step of the reactive mover, 20,000 otherwise

@@ -48,7 +48,7 @@ static void advance_obstacles(tac_sco *sco)
 	}
 }
 
-// Sets the obstacles' motions in a substep of at most `reach`. Returns how far a point near the tool may go.
+// Sets the obstacles' motions in a substep of at most `reach`. Returns how far their points near the tool go.
 static double plan_obstacle_motions(tac_sco *sco, double reach)
 {
 	double most = 0;

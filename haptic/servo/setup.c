@@ -21,9 +21,8 @@
 // same. In ticks shorter than a millisecond there is one unit for this much of the period: the mover
 // takes about a third of it, and more where a query that has come far is completed.
 #define SHORT_UNIT_NS 1000
-// Where many triangles are near: what a tick of a millisecond has, and a longer one for each millisecond. A
-// step that could not move has twice as much. Larger: the SCO follows fast hands on scans more
-// closely, and ticks take longer.
+// Where many triangles are near: what a tick of a millisecond has, and a longer one for each millisecond.
+// Larger: the SCO follows fast hands on scans more closely, and ticks take longer.
 #define DENSE_UNITS 280
 // Where few are near they are long and come close to each other everywhere: a peg in its hole needs more
 // units to go in at the speed of a hand, and the meshes bound its work. Lists of pairs then serve for many
