@@ -22,7 +22,8 @@ typedef struct tac_certificate_options {
 	// The distance that the meshes of the bodies' defs keep during the motion, m; > 0. Default: 0.25 µm
 	double threshold;
 	int depth;          // how often an interval may be halved, 0 to 12. Default: 5
-	int64_t pair_limit; // the most pairs of triangles; 0: no limit. When spent, the fraction is 0
+	int64_t pair_limit; // the most pairs of triangles; 0: no limit. When spent, the proof ends as without
+			    // work
 } tac_certificate_options;
 
 typedef struct tac_certificate {
@@ -31,7 +32,7 @@ typedef struct tac_certificate {
 	// The pair that ends the proof, or one of several: triangles in the meshes; -1 when the fraction is
 	// 1, when the work ended it, or when two faces that count as spheres do.
 	int32_t moving_triangle, fixed_triangle;
-	int64_t pairs; // of triangles examined
+	int64_t pairs; // of triangles examined, in all intervals
 } tac_certificate;
 
 // Thread: any.

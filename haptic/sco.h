@@ -104,9 +104,9 @@ typedef struct tac_sco_def {
 	int32_t qp_solves;        // default 96
 	int32_t collider_queries; // of the reactive mover; default 32
 	// The work of all contact queries, certificates, sweeps and QPs. One unit is the examination of a
-	// pair of triangles, about 0.3 µs; other work counts in proportion to its time. From the third
-	// step on in which they ended before the SCO could move, each next one has as many more, up to
-	// 1,500. Default 280
+	// pair of triangles, about 0.3 µs; other work counts in proportion to its time. After three
+	// steps in succession in which they ended before the SCO could move, the next has twice as many,
+	// and each further one as many more, up to 1,500. Default 280
 	int64_t work_units;
 	// Where the tool and the objects near it have fewer triangles than this (default 0), a step has so
 	// many units instead, and keeps no pace: with a slew limit, other steps go no further in contact than

@@ -267,6 +267,13 @@ static double carried_needed(const query *q, double part)
 	return q->threshold + (w * w * reach + 2 * w * v) / 8;
 }
 
+// Whether no more work, or no more pairs, may be spent.
+static bool is_spent(const query *q)
+{
+	const int64_t limit = q->options->pair_limit;
+	return tac_sweep_context_work_left(q->context) < 0 || (limit > 0 && q->result.pairs > limit);
+}
+
 static void swap(tac_near_pair *a, tac_near_pair *b)
 {
 	const tac_near_pair held = *a;
@@ -283,7 +290,7 @@ static int32_t separate(query *q, double s0, double s1, tac_near_pair *pairs, in
 	const tac_swept_motion sweep = tac_swept_motion_make(pose_at(q, s0), pose_at(q, s1),
 							     (s1 - s0) * q->w_length, moving->radius);
 	int32_t kept = 0;
-	for (int32_t at = 0; at < count && tac_sweep_context_work_left(q->context) >= 0; at += SEPARATED) {
+	for (int32_t at = 0; at < count && !is_spent(q); at += SEPARATED) {
 		const int32_t n = count - at < SEPARATED ? count - at : SEPARATED;
 		tac_vec3 direction[SEPARATED];
 		const int32_t with_edges =
@@ -320,7 +327,7 @@ static int32_t prove_each(query *q, double s0, double s1, bool last, tac_near_pa
 {
 	int32_t left = 0;
 	for (int32_t i = 0; i < count && !(last && left > 0); i++) {
-		if (tac_sweep_context_work_left(q->context) < 0)
+		if (is_spent(q))
 			break;
 		if (!prove_faces(q, &pairs[i], s0, s1, last))
 			swap(&pairs[left++], &pairs[i]);
@@ -349,9 +356,9 @@ static double prove_pairs(query *q, double s0, double s1, int depth, tac_near_pa
 		if (depth == 0 || count <= q->few)
 			left = prove_each(q, s0, s1, depth == 0, pairs, left);
 	}
-	if (left == 0 && tac_sweep_context_work_left(q->context) >= 0)
+	if (left == 0 && !is_spent(q))
 		return s1;
-	if (depth == 0 || tac_sweep_context_work_left(q->context) < 0)
+	if (depth == 0 || is_spent(q))
 		return s0;
 	const double middle = 0.5 * (s0 + s1), end = prove_pairs(q, s0, middle, depth - 1, pairs, left);
 	return end < middle ? end : prove_pairs(q, middle, s1, depth - 1, pairs, left);
@@ -359,7 +366,7 @@ static double prove_pairs(query *q, double s0, double s1, int depth, tac_near_pa
 
 static void prove_motion(query *q, tac_near_pair *pairs, int32_t count)
 {
-	if (count > 0 && tac_sweep_context_work_left(q->context) >= 0)
+	if (count > 0 && !is_spent(q))
 		q->result.fraction =
 			fmin(q->result.fraction, prove_pairs(q, 0, 1, q->options->depth, pairs, count));
 }
@@ -378,11 +385,9 @@ static bool visit(void *user, tac_near_pair *pairs, int32_t count)
 		if (*proved > 0 && *proved < 1)
 			left = separate(q, 0, *proved, &pairs[1], left);
 	}
-	q->all_found = tac_sweep_context_work_left(q->context) >= 0;
+	q->all_found = !is_spent(q);
 	prove_motion(q, &pairs[first], left);
-	if (q->options->pair_limit > 0 && q->result.pairs > q->options->pair_limit)
-		return q->all_found = false;
-	return tac_sweep_context_work_left(q->context) >= 0;
+	return !is_spent(q);
 }
 
 static tac_drigid nested_pose(const void *user, double s)
@@ -485,7 +490,7 @@ tac_certificate tac_certificate_check(const tac_body *moving, const tac_body *fi
 	if (part == 0 || !tac_pair_search_run(&search, context, NULL)) {
 		q.result.flags |= TAC_SWEEP_BUDGET_SPENT;
 		q.result.moving_triangle = q.result.fixed_triangle = -1;
-		// The pairs of a list come at once.
+		// Only a list gives all pairs at once. Those of a descent that ended early are not known.
 		if (part == 0 || !q.all_found || !tac_sweep_context_covers(context, &q.sweep, q.threshold))
 			q.result.fraction = 0;
 	}

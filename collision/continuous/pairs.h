@@ -266,9 +266,9 @@ void tac_sweep_context_remember(tac_sweep_context *context, const tac_near_pair 
 // NULL.
 bool tac_sweep_context_covers(const tac_sweep_context *context, const tac_swept_motion *sweep, double reach);
 
-// Makes a list for the sweep where the present one does not cover it, with at most this share of the work
-// that is left; the next call goes on with it. False if it is still in the making. True also if no list can
-// cover the sweep: a search then descends the trees.
+// Makes a list for the sweep where neither the present one nor the one before covers it, with at most this
+// share of the work that is left; the next call goes on with it. False if it is still in the making. True
+// also if no list can cover the sweep: a search then descends the trees.
 bool tac_sweep_context_extend(tac_sweep_context *context, const tac_body *moving, const tac_body *fixed,
 			      const tac_swept_motion *sweep, double reach, double share);
 

@@ -25,8 +25,8 @@
 
 // --- controllers: how far contacts are listed and how far a substep goes ---
 
-// What worked may be this much longer the next time: the travel of a step, a substep that the trust radius
-// limited, the pace. Larger: longer lists. Smaller: an accelerating hand needs more substeps.
+// What worked may be this much longer the next time: the travel of a step, the pace. Larger: longer lists.
+// Smaller: an accelerating hand needs more substeps.
 #define SCO_GROWTH 1.5
 // A substep that was as long as the trust radius, and proved, lets it grow by this. Larger: fewer substeps
 // where a tool with a long arm lands, and longer lists.
@@ -51,7 +51,7 @@
 #define SCO_MESH_QUERY_SHARE  0.09
 #define SCO_ROUND_QUERY_SHARE 0.5
 #define SCO_ROUND_STRIDE      4
-// A substep counts as limited from this fraction of a limit on. At 1 none that ends just below it would.
+// From this fraction of a limit on a substep counts as limited. At 1: not where it ends just below.
 #define SCO_AT_LIMIT 0.98
 // The slew limit allows, besides slew_m_per_s, this many times the travel of the device.
 #define SCO_SLEW_DEVICE_FACTOR 2

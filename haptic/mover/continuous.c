@@ -149,7 +149,7 @@ static tac_sco_outcome list(tac_sco *sco, substep *p)
 			return TAC_SCO_SLEW_SPENT;
 		}
 		double left = fmax(0, tick->slew_limit_m - tick->contact_travel_m);
-		p->slewed = left < p->reach;
+		p->slewed = left < fmin(p->reach, p->device_travel);
 		p->reach = fmin(p->reach, left);
 		tick->roll_limit_m = fmin(tick->roll_limit_m, left);
 	}
@@ -178,8 +178,6 @@ static void limit(tac_sco *sco, substep *p)
 	p->travel = tac_dtwist_travel(p->twist, sco->radius_m);
 	p->limited = s < 1 || (p->travel > SCO_AT_LIMIT * p->reach && p->reach < p->device_travel) ||
 		     tac_dvec3_length(p->twist.w) > SCO_AT_LIMIT * sco->def.turn_max_rad;
-	if (p->limited)
-		tac_sco_observe_substep(sco, SCO_TRUST_LIMITED, 0);
 	if (p->limited && p->slewed)
 		sco->tick.flags |= TAC_SCO_SLEWED;
 }
@@ -202,6 +200,8 @@ static tac_sco_outcome solve(tac_sco *sco, substep *p)
 		return TAC_SCO_CONVERGED; // the SCO rests, and the list stays valid
 	if (sco->listed.distance_m >= p->travel + sco->def.hold_gap_m) {
 		tac_sco_move(sco, p->twist, 1);
+		if (p->limited)
+			tac_sco_observe_substep(sco, SCO_TRUST_LIMITED, 0);
 		sco->listed.margin_m = -1;
 		sco->listed.distance_m -= p->travel;
 		tick->travel_m += p->travel;
@@ -264,7 +264,7 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 	tick->roll_limit_m = stops_roll ? 0 : sco->def.trust_max_m;
 	if (stops_roll)
 		return TAC_SCO_ROLL_STOPPED;
-	if (o == TAC_SCO_CONVERGED)
+	if (o == TAC_SCO_CONVERGED && !(p->proof.unfinished && tick->work.spent))
 		return o;
 	sco->injected_count = 0;
 	if (o != TAC_SCO_MOVED) {
@@ -276,12 +276,11 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 	const double travel = f * p->travel;
 	tick->contact_travel_m += travel;
 	tick->travel_m += travel;
-	if (p->proof.unfinished)
+	if (p->proof.unfinished && !tick->work.spent)
 		return TAC_SCO_LIST_ENDS;
-	if (f < 1) {
-		tac_sco_observe_substep(sco, SCO_TRUST_SHORTENED, travel);
-		tick->shortened = true;
-	}
+	if (f < 1 || p->limited)
+		tac_sco_observe_substep(sco, f < 1 ? SCO_TRUST_SHORTENED : SCO_TRUST_LIMITED, travel);
+	tick->shortened |= f < 1;
 	bool arrived = !p->limited && f >= 1 && p->travel < sco->def.stop_length_m && !p->push;
 	return arrived ? TAC_SCO_ARRIVED : TAC_SCO_MOVED;
 }

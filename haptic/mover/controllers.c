@@ -9,7 +9,7 @@
 static void set_trust(tac_sco *sco, double radius)
 {
 	// What a starved step tried would take as much work again: the next one tries less.
-	const double least = ldexp(sco->def.trust_min_m, -sco->adapted.starved_steps);
+	const double least = sco->def.trust_min_m * fmax(0x1p-6, ldexp(1, -sco->adapted.starved_steps));
 	sco->adapted.trust_m = fmin(fmax(radius, least), sco->def.trust_max_m);
 }
 
@@ -56,7 +56,7 @@ static void observe_pace(tac_sco *sco)
 void tac_sco_observe_step(tac_sco *sco)
 {
 	const tac_sco_tick *tick = &sco->tick;
-	const bool starved = tick->travel_m == 0 && tick->work.spent;
+	const bool starved = tick->travel_m == 0 && tick->work.spent && sco->def.mover == TAC_SCO_CONTINUOUS;
 	observe_pace(sco);
 	sco->adapted.starved_steps = starved ? sco->adapted.starved_steps + 1 : 0;
 	if (tick->outcome != TAC_SCO_LIST_ENDS)

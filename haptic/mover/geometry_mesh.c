@@ -107,13 +107,14 @@ static tac_sco_proof prove(memory *m, const tac_sco_relative *motion, double zon
 	(void)zone_m;
 	tac_drigid T = tac_drigid_from_pose(motion->start);
 	tac_certificate_options options = tac_certificate_options_default();
+	const int64_t limit = SCO_CONTEXT_WORK_PER_UNIT * tac_sco_work_left(work);
 	begin_work(m, work);
 	tac_certificate c = tac_certificate_check(m->tool, m->body, &T, motion->twist.v, motion->twist.w,
 						  &options, m->context);
 	end_work(m, work);
 	// A part that the list covers is what a step with a list in the making sets out to prove.
 	const bool unfinished = (c.flags & TAC_SWEEP_BUDGET_SPENT) != 0 && c.moving_triangle < 0;
-	work->spent |= unfinished && c.fraction == 0;
+	work->spent |= unfinished && (c.fraction == 0 || tac_sweep_context_work(m->context) > limit);
 	tac_sco_proof proof = {.fraction = c.fraction, .unfinished = unfinished};
 	proof.blocked = c.moving_triangle >= 0 && find_blocker(m, motion, &c, &proof.contact);
 	return proof;

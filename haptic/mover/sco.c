@@ -371,7 +371,7 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 		slew += SCO_SLEW_DEVICE_FACTOR * travel;
 		tac_sco_observe_device(sco, travel);
 	}
-	if (!is_sparse)
+	if (!is_sparse || !sco->def.tool)
 		slew = fmin(slew, sco->adapted.pace_m);
 	// Without a slew limit there is no pace, either: where a contact vanishes the tool snaps.
 	sco->tick.slew_limit_m = sco->def.slew_m_per_s > 0 ? slew : HUGE_VAL;

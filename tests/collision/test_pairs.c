@@ -1227,6 +1227,7 @@ static void the_list_before_serves_a_body_that_goes_back(void)
 {
 	tac_rng rng = tac_rng_seed(11, 70);
 	static tac_sweep_context context; // its insides are examined
+	int went_back = 0;
 	for (int round = 0; round < test_rounds(20); round++) {
 		fixture b = fixture_of(&bodies[round % 2 ? ROD : PLATES], &bodies[PRISM]);
 		tac_drigid T = random_motion(&rng, b.moving, b.fixed, AT_REST).T;
@@ -1244,12 +1245,18 @@ static void the_list_before_serves_a_body_that_goes_back(void)
 			steps = lists < 3 ? 0 : steps + 1; // since the last list but one
 			TEST_ASSERT_LESS_THAN(1000, steps);
 		}
+		const int32_t last = context.current;
+		const tac_drigid pose = context.lists[last].pose;
 		for (; steps > 0; steps--) {
 			T.t = tac_dvec3_sub(T.t, step);
 			TEST_ASSERT_TRUE(search_at(&b, &context, &T, true) < context.last_list_work);
 		}
+		// The last list is still there.
+		went_back += context.current != last;
+		TEST_ASSERT_EQUAL_MEMORY(&pose, &context.lists[last].pose, sizeof pose);
 		fixture_free(&b);
 	}
+	TEST_ASSERT_GREATER_THAN(test_rounds(20) / 2, went_back);
 }
 
 // The reach up to which the context claims that its list is complete at a pose, to a millionth.

@@ -102,7 +102,6 @@ static void a_module_that_is_pulled_out_takes_no_long_step(void)
 	conforming_world_free(&w);
 }
 
-// The closed form of the peg against a search over the points around it.
 // An SCO with the limits of the servo and, besides the scene, a fine mesh at `at`.
 static tac_sco *with_fine_mesh(const conforming_world *w, const tac_body *fine, tac_dvec3 at)
 {
@@ -197,6 +196,7 @@ static void a_starved_tool_arrives(void)
 	TEST_ASSERT_TRUE(rest_of_starved(conforming_filters, 180, false) < 5e-6);
 }
 
+// The closed form of the peg against a search over the points around it.
 static void the_closed_form_of_the_peg_is_the_closest_point(void)
 {
 	conforming c = conforming_peg_96();
