@@ -22,8 +22,7 @@ typedef struct tac_certificate_options {
 	// The distance that the meshes of the bodies' defs keep during the motion, m; > 0. Default: 0.25 µm
 	double threshold;
 	int depth;          // how often an interval may be halved, 0 to 12. Default: 5
-	int64_t pair_limit; // the most pairs of triangles; 0: no limit. When spent, the proof ends as without
-			    // work
+	int64_t pair_limit; // the most pairs of triangles; 0: no limit. When spent, so is the work
 } tac_certificate_options;
 
 typedef struct tac_certificate {

@@ -110,7 +110,8 @@ typedef struct tac_sco_def {
 	int64_t work_units;
 	// Where the tool and the objects near it have fewer triangles than this (default 0), a step has so
 	// many units instead, and keeps no pace: with a slew limit, other steps go no further in contact than
-	// their work is likely to pay for. Among few triangles longer steps hardly take more.
+	// their work is likely to pay for. Among few triangles longer steps hardly take more. A round tool
+	// always keeps it.
 	int64_t sparse_triangles, sparse_work_units;
 	// The nodes (tac_budget) of all collider queries of a step, of a reset and of a clearance. 0
 	// (default): 100,000 of a step of the reactive mover, 20,000 otherwise

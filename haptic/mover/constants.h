@@ -28,8 +28,8 @@
 // What worked may be this much longer the next time: the travel of a step, the pace. Larger: longer lists.
 // Smaller: an accelerating hand needs more substeps.
 #define SCO_GROWTH 1.5
-// A substep that was as long as the trust radius, and proved, lets it grow by this. Larger: fewer substeps
-// where a tool with a long arm lands, and longer lists.
+// A substep that a limit cut short, and that was made, lets the trust radius grow by this. Larger: fewer
+// substeps where a tool with a long arm lands, and longer lists.
 #define SCO_TRUST_GROWTH 3
 // What failed is tried this much shorter: blocked substeps, proofs that took too much work, stopped rolls. A
 // step whose work ended too early lowers the pace by no more than this.

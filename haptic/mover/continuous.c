@@ -264,8 +264,8 @@ static tac_sco_outcome commit(tac_sco *sco, substep *p)
 	tick->roll_limit_m = stops_roll ? 0 : sco->def.trust_max_m;
 	if (stops_roll)
 		return TAC_SCO_ROLL_STOPPED;
-	if (o == TAC_SCO_CONVERGED && !(p->proof.unfinished && tick->work.spent))
-		return o;
+	if (o == TAC_SCO_CONVERGED)
+		return p->proof.unfinished && tick->work.spent ? TAC_SCO_NO_PROOF : o;
 	sco->injected_count = 0;
 	if (o != TAC_SCO_MOVED) {
 		tick->flags |= TAC_SCO_BLOCKED;

@@ -26,7 +26,7 @@
 #define DENSE_UNITS 280
 // Where few are near they are long and come close to each other everywhere: a peg in its hole needs more
 // units to go in at the speed of a hand, and the meshes bound its work. Lists of pairs then serve for many
-// steps, however fast they are, so that the SCO keeps no pace.
+// steps, however fast they are, so that a mesh keeps no pace.
 #define SPARSE_TRIANGLES 20000
 // However long the period: no tick takes more than 0.9 ms in the mover, at 0.6 µs for the most expensive
 // unit.
