@@ -549,6 +549,25 @@ static void fill_face(tac_body *body, int32_t at)
 	body->bulge = fmax(body->bulge, fabs(tac_dvec3_dot(t->normal, up)));
 }
 
+// Fills in the outline of that face.
+static void fill_outline(tac_body *body, int32_t at)
+{
+	const tac_body_face *face = &body->faces[at];
+	const tac_dvec3 v[TAC_FACE_VERTICES] = {
+		tac_dvec3_from_vec3(face->vertex[0]), tac_dvec3_from_vec3(face->vertex[1]),
+		tac_dvec3_from_vec3(face->vertex[2]), tac_dvec3_from_vec3(face->fourth)};
+	for (int k = 0; k < TAC_FACE_VERTICES; k++) {
+		const tac_dvec3 along = tac_dvec3_sub(v[(k + 1) % TAC_FACE_VERTICES], v[k]);
+		const tac_vec3 outward = tac_vec3_from_dvec3(
+			tac_dvec3_normalize(tac_dvec3_cross(along, tac_dvec3_from_vec3(face->unit))));
+		double most = -HUGE_VAL;
+		for (int i = 0; i < TAC_FACE_VERTICES; i++)
+			most = fmax(most, tac_dvec3_dot(tac_dvec3_from_vec3(outward), v[i]));
+		body->outlines[at].outward[k] = outward;
+		body->outlines[at].offset[k] = (float)most;
+	}
+}
+
 // Makes one item of both triangles of each face.
 static void join_items(builder *b)
 {
@@ -721,13 +740,14 @@ static bool allocate(builder *b)
 	body->mesh = b->mesh;
 	body->triangles = calloc(triangles, sizeof *body->triangles);
 	body->faces = aligned_alloc(_Alignof(tac_body_face), triangles * sizeof *body->faces);
+	body->outlines = aligned_alloc(_Alignof(tac_body_outline), triangles * sizeof *body->outlines);
 	body->edge_kinds = calloc(edges, 1);
 	body->vertex_collides = calloc(vertices, 1);
 	body->vertex_first = calloc(vertices + 1, sizeof(int32_t));
 	body->vertex_neighbour = calloc(2 * edges, sizeof(int32_t));
 	return b->vertices && b->edges && b->vertex_taken && b->edge_taken && body->triangles &&
-	       body->faces && body->edge_kinds && body->vertex_collides && body->vertex_first &&
-	       body->vertex_neighbour;
+	       body->faces && body->outlines && body->edge_kinds && body->vertex_collides &&
+	       body->vertex_first && body->vertex_neighbour;
 }
 
 // Finds the sphere faces of the mesh. False when there is no memory.
@@ -788,8 +808,10 @@ static bool build_body(builder *b, const tac_body_def *def)
 	tac_split_fini(&b->split);
 	if (complete && def->flat_m != 0 && !def->keep_internal)
 		complete = build_pair_tree(b);
-	for (int32_t i = 0; i < b->mesh->triangle_count && complete; i++)
+	for (int32_t i = 0; i < b->mesh->triangle_count && complete; i++) {
 		fill_face(body, i);
+		fill_outline(body, i);
+	}
 	if (complete && def->bsp)
 		complete = tac_bsp_build(body, &body->bsp) == TAC_OK;
 	return complete;
@@ -835,6 +857,7 @@ void tac_body_destroy(tac_body **body)
 		free((*body)->pair_nodes);
 	free((*body)->nodes);
 	free((*body)->faces);
+	free((*body)->outlines);
 	free((*body)->partners);
 	free((*body)->edge_kinds);
 	free((*body)->vertex_collides);

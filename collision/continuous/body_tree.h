@@ -33,6 +33,13 @@ typedef struct tac_body_face {
 	uint8_t joint[2];        // the place of the common edge in both triangles; 2 in a single one
 } tac_body_face;
 
+// The lines along the edges of a face, in its plane: in direction outward[k], of unit length or zero, no
+// vertex of the face is beyond offset[k].
+typedef struct tac_body_outline {
+	_Alignas(64) float offset[TAC_FACE_VERTICES]; // m
+	tac_vec3 outward[TAC_FACE_VERTICES];
+} tac_body_outline;
+
 #define TAC_BODY_WIDTH 8
 // The most levels of nodes: from the eighth level on, each child has an eighth of at most 2^30 triangles.
 #define TAC_BODY_LEVELS 20
@@ -71,6 +78,7 @@ struct tac_body {
 	// The faces, each at the place of its first triangle in `triangles`; they are the leaves of the tree
 	// of pairs. `partners` has the other triangle of each one's face; -1: none. NULL: no face has two.
 	tac_body_face *faces;
+	tac_body_outline *outlines; // of the faces
 	int32_t *partners;
 	double bulge;             // how far a fourth vertex is from the plane of its face's first triangle, m
 	tac_vec3 centre;          // of the mesh's box

@@ -138,6 +138,9 @@ int32_t TAC_SIMD_NAME(tac_pairs_cull_by_planes_kernel)(const tac_body *moving, c
 
 // --- features ---
 
+#define FIXED_VERTEX TAC_FEATURE_BIT_FIXED_VERTEX
+#define EDGES        TAC_FEATURE_BIT_EDGES
+
 // Bound of the rounding of a product, relative to the product of its factors' lengths.
 #define PRODUCT_ROUNDING 4e-6f
 
@@ -166,57 +169,51 @@ INLINE void products(const tac_f32w direction[3], const tac_f32w v[N][3], tac_f3
 		out[k] = dot(direction, v[k]);
 }
 
-// The edges of faces, with their lengths.
-typedef struct wide_edges {
-	tac_f32w along[N][3], length[N];
-} wide_edges;
+// The outlines of faces: tac_body_outline, lane by lane.
+typedef struct wide_outline {
+	tac_f32w outward[N][3], offset[N];
+} wide_outline;
 
-INLINE wide_edges edges_of(const wide_face *t, int n)
+// Those of one body: `first` is the face of the first pair.
+INLINE wide_outline load_outlines(const tac_body *body, const int32_t *first, int n)
 {
-	wide_edges e;
+	_Static_assert(offsetof(tac_body_outline, outward) == N * sizeof(float), "directions follow offsets");
+	const int stride = sizeof(tac_body_outline) / sizeof(float),
+		  step = sizeof(tac_near_pair) / sizeof *first;
+	tac_f32w e[4 * N];
+	tac_f32w_gather_rows(body->outlines->offset, stride, first, step, 4 * N, e);
+	wide_outline o;
 	for (int k = 0; k < n; k++) {
-		sub3(t->v[(k + 1) % n], t->v[k], e.along[k]);
-		e.length[k] = tac_f32w_sqrt(dot(e.along[k], e.along[k]));
-	}
-	return e;
-}
-
-// The directions in the planes of faces that lead outwards from their edges. Rounding may turn them, so the
-// support of the face along each, from a vertex of the edge, is subtracted from what they separate.
-typedef struct wide_outward {
-	tac_f32w along[N][3], support[N];
-	tac_f32w unit[N]; // one over their lengths; 0 where they are nothing but rounding
-} wide_outward;
-
-INLINE wide_outward outward_of(const wide_face *t, const wide_edges *edges, int n)
-{
-	const tac_f32w zero = tac_f32w_splat(0);
-	wide_outward o;
-	for (int k = 0; k < n; k++) {
-		cross3(edges->along[k], t->normal, o.along[k]);
-		tac_f32w length = tac_f32w_sqrt(dot(o.along[k], o.along[k]));
-		tac_m32w valid = tac_f32w_lt(tac_f32w_mul(edges->length[k], tac_f32w_splat(0.5f)), length);
-		o.unit[k] = tac_f32w_select(valid, tac_f32w_div(tac_f32w_splat(1), length), zero);
-		tac_f32w support = tac_f32w_max(zero, dot(o.along[k], edges->along[k]));
-		for (int i = 2; i < n; i++) {
-			tac_f32w other[3];
-			sub3(t->v[(k + i) % n], t->v[k], other);
-			support = tac_f32w_max(support, dot(o.along[k], other));
-		}
-		o.support[k] = support;
+		o.offset[k] = e[k];
+		for (int i = 0; i < 3; i++)
+			o.outward[k][i] = e[N + 3 * k + i];
 	}
 	return o;
 }
 
-// The vertices of one face relative to another: their heights over its plane, their distances from it along
-// the plane, and a lower bound of the distance of both faces along `away`, a vector of that length.
+INLINE wide_outline place_outline(const wide_outline *o, const float R[3][3], const float x[3], int n)
+{
+	wide_outline out;
+	for (int k = 0; k < n; k++) {
+		out.offset[k] = o->offset[k];
+		for (int i = 0; i < 3; i++) {
+			out.outward[k][i] = row(R, i, o->outward[k]);
+			out.offset[k] = mad(out.offset[k], out.outward[k][i], tac_f32w_splat(x[i]));
+		}
+	}
+	return out;
+}
+
+// One face over another: the heights of its vertices over the plane of the other, their distances from it
+// along the plane, and a lower bound of the distance of both faces along `away`, a vector of that length.
 // Apart from rounding, the distances may be too small, never too large.
 typedef struct wide_over {
 	tac_f32w height[N], beside[N], clearance, away[3];
+	tac_f32w edge_beside[N]; // the same of its edges
 } wide_over;
 
-// a over b, with the directions outwards of b.
-INLINE wide_over measure_over(const wide_face *a, const wide_face *b, const wide_outward *outward, int n)
+// a over b, with the outline of b.
+INLINE wide_over measure_over(const wide_face *a, const wide_face *b, const wide_outline *outline, int n)
 {
 	const tac_f32w zero = tac_f32w_splat(0);
 	wide_over o;
@@ -224,25 +221,24 @@ INLINE wide_over measure_over(const wide_face *a, const wide_face *b, const wide
 		tac_f32w from[3];
 		sub3(a->v[k], b->v[0], from);
 		o.height[k] = dot(b->normal, from);
-		o.beside[k] = zero;
+		o.beside[k] = o.edge_beside[k] = zero;
 	}
 	tac_f32w beside = zero, aside[3] = {zero, zero, zero};
 	UNROLL for (int j = 0; j < n; j++)
 	{
-		const tac_f32w unit = outward->unit[j];
 		tac_f32w away[N];
 		for (int k = 0; k < n; k++) {
-			tac_f32w from[3];
-			sub3(a->v[k], b->v[j], from);
-			away[k] = tac_f32w_mul(
-				tac_f32w_sub(dot(outward->along[j], from), outward->support[j]), unit);
+			away[k] = tac_f32w_sub(dot(outline->outward[j], a->v[k]), outline->offset[j]);
 			o.beside[k] = tac_f32w_max(o.beside[k], away[k]);
 		}
+		for (int k = 0; k < n; k++)
+			o.edge_beside[k] =
+				tac_f32w_max(o.edge_beside[k], tac_f32w_min(away[k], away[(k + 1) % n]));
 		tac_f32w least = smallest(away, n);
 		tac_m32w more = tac_f32w_lt(beside, least);
 		beside = tac_f32w_select(more, least, beside);
 		for (int i = 0; i < 3; i++)
-			aside[i] = tac_f32w_select(more, tac_f32w_mul(outward->along[j][i], unit), aside[i]);
+			aside[i] = tac_f32w_select(more, outline->outward[j][i], aside[i]);
 	}
 	tac_f32w lo = smallest(o.height, n), hi = largest(o.height, n);
 	tac_f32w above = tac_f32w_max(zero, tac_f32w_max(lo, tac_f32w_neg(hi)));
@@ -260,12 +256,13 @@ INLINE tac_m32w vertex_near(const wide_over *o, int k, tac_f32w margin)
 			    tac_f32w_le(o->beside[k], margin));
 }
 
-// Whether edge k has a point within the margin of the other face's plane.
+// Whether edge k may come within the margin of the other face.
 INLINE tac_m32w edge_near(const wide_over *o, int k, tac_f32w margin, int n)
 {
 	tac_f32w a = o->height[k], b = o->height[(k + 1) % n];
-	return tac_m32w_and(tac_f32w_le(tac_f32w_min(a, b), margin),
-			    tac_f32w_le(tac_f32w_neg(margin), tac_f32w_max(a, b)));
+	return tac_m32w_and(tac_m32w_and(tac_f32w_le(tac_f32w_min(a, b), margin),
+					 tac_f32w_le(tac_f32w_neg(margin), tac_f32w_max(a, b))),
+			    tac_f32w_le(o->edge_beside[k], margin));
 }
 
 // Whether the edges u and w, from points that are r apart, may come within the margin between their ends.
@@ -297,40 +294,90 @@ INLINE int32_t owned_features(const tac_body_face *a, const tac_body_face *b)
 	// Bit k becomes bit 4 k.
 	const int32_t spread =
 		(a->edges & 1) | (a->edges & 2) << 3 | (a->edges & 4) << 6 | (a->edges & 8) << 9;
-	return a->vertices | b->vertices << TAC_FEATURE_BIT_FIXED_VERTEX |
-	       spread * b->edges << TAC_FEATURE_BIT_EDGES;
+	return a->vertices | b->vertices << FIXED_VERTEX | spread * b->edges << EDGES;
+}
+
+// Pairs of faces with their outlines, those of the moving body in its own frame.
+typedef struct wide_pair {
+	wide_face a, b;
+	wide_outline outline_a, outline_b;
+} wide_pair;
+
+INLINE wide_pair load_pairs(const tac_body *moving, const tac_body *fixed, const tac_near_pair *some, int n)
+{
+	return (wide_pair){
+		.a = load_faces(moving, &some->moving, n),
+		.b = load_faces(fixed, &some->fixed, n),
+		.outline_a = load_outlines(moving, &some->moving, n),
+		.outline_b = load_outlines(fixed, &some->fixed, n),
+	};
 }
 
 // Pairs of faces at a pose.
-typedef struct wide_pair {
-	wide_face unmoved, a, b; // `unmoved` is a in the moving frame
-	wide_edges edges_a, edges_b;
-	wide_over over_a, over_b; // the vertices of b over a, and those of a over b
+typedef struct wide_meeting {
+	wide_face a;              // in the fixed frame
+	wide_over over_a, over_b; // b over a, and a over b
 	tac_f32w clearance;
-} wide_pair;
+} wide_meeting;
 
-INLINE void load_pairs(const tac_body *moving, const tac_body *fixed, const tac_near_pair *some,
-		       const motion *m, wide_pair *out, int n)
+INLINE wide_meeting meet(const wide_pair *p, const float R[3][3], const float t[3], int n)
 {
-	out->unmoved = load_faces(moving, &some->moving, n);
-	out->a = place(&out->unmoved, m->R0, m->t0, n);
-	out->b = load_faces(fixed, &some->fixed, n);
-	// The edges of a are rotated, not taken from its placed vertices: their rounding is then relative to
-	// their own length.
-	out->edges_a = edges_of(&out->unmoved, n);
+	wide_meeting m = {.a = place(&p->a, R, t, n)};
+	const wide_outline outline_a = place_outline(&p->outline_a, R, t, n);
+	m.over_b = measure_over(&m.a, &p->b, &p->outline_b, n);
+	m.over_a = measure_over(&p->b, &m.a, &outline_a, n);
+	m.clearance = tac_f32w_max(m.over_a.clearance, m.over_b.clearance);
+	return m;
+}
+
+// The owned features of pairs that may be near; of edges, those of which each may be near the other face.
+INLINE tac_i32w near_features(const wide_meeting *m, tac_i32w owned, tac_f32w near, int n)
+{
+	const tac_i32w none = tac_i32w_splat(0);
+	tac_i32w vertices = none, edges_a = none, edges_b = none;
 	for (int k = 0; k < n; k++) {
-		tac_f32w along[3] = {out->edges_a.along[k][0], out->edges_a.along[k][1],
-				     out->edges_a.along[k][2]};
-		for (int i = 0; i < 3; i++)
-			out->edges_a.along[k][i] = row(m->R0, i, along);
+		// All pairs of edges with edge k of a, and with edge k of b.
+		const tac_i32w a = tac_i32w_splat(1 << k), b = tac_i32w_splat(1 << (FIXED_VERTEX + k)),
+			       with_a = tac_i32w_splat((int32_t)(0xFU << (EDGES + TAC_FACE_VERTICES * k))),
+			       with_b = tac_i32w_splat((int32_t)(0x1111U << (EDGES + k)));
+		vertices = tac_i32w_or(vertices, tac_i32w_select(vertex_near(&m->over_b, k, near), a, none));
+		vertices = tac_i32w_or(vertices, tac_i32w_select(vertex_near(&m->over_a, k, near), b, none));
+		edges_a = tac_i32w_or(edges_a,
+				      tac_i32w_select(edge_near(&m->over_b, k, near, n), with_a, none));
+		edges_b = tac_i32w_or(edges_b,
+				      tac_i32w_select(edge_near(&m->over_a, k, near, n), with_b, none));
 	}
-	out->edges_b = edges_of(&out->b, n);
-	// The roots and quotients of both first: they take long, and nothing below waits for them at once.
-	const wide_outward outward_a = outward_of(&out->a, &out->edges_a, n),
-			   outward_b = outward_of(&out->b, &out->edges_b, n);
-	out->over_b = measure_over(&out->a, &out->b, &outward_b, n);
-	out->over_a = measure_over(&out->b, &out->a, &outward_a, n);
-	out->clearance = tac_f32w_max(out->over_a.clearance, out->over_b.clearance);
+	const tac_m32w far = tac_f32w_lt(near, m->clearance);
+	return tac_i32w_select(far, none,
+			       tac_i32w_and(owned, tac_i32w_or(vertices, tac_i32w_and(edges_a, edges_b))));
+}
+
+// The edges of faces, with their lengths.
+typedef struct wide_edges {
+	tac_f32w along[N][3], length[N];
+} wide_edges;
+
+INLINE wide_edges edges_of(const wide_face *t, int n)
+{
+	wide_edges e;
+	for (int k = 0; k < n; k++) {
+		sub3(t->v[(k + 1) % n], t->v[k], e.along[k]);
+		e.length[k] = tac_f32w_sqrt(dot(e.along[k], e.along[k]));
+	}
+	return e;
+}
+
+// The edges of faces in the moving frame, turned. They are not those of the placed vertices: so their
+// rounding is relative to their own length.
+INLINE wide_edges turned_edges(const wide_face *t, const float R[3][3], int n)
+{
+	wide_edges e = edges_of(t, n);
+	for (int k = 0; k < n; k++) {
+		const tac_f32w along[3] = {e.along[k][0], e.along[k][1], e.along[k][2]};
+		for (int i = 0; i < 3; i++)
+			e.along[k][i] = row(R, i, along);
+	}
+	return e;
 }
 
 // A bound of the distance of any vertex from the first one.
@@ -340,45 +387,57 @@ INLINE tac_f32w extent_of(const wide_edges *e, int n)
 	return n > 3 ? tac_f32w_add(ends, e->length[1]) : ends;
 }
 
-// The owned features of pairs that may be near.
-INLINE tac_i32w near_features(const wide_pair *p, tac_i32w owned, tac_f32w near, tac_f32w slack, int n)
+// Those of the features that are vertices, or edges that come near each other.
+INLINE tac_i32w near_edges(const wide_face *unmoved, const wide_face *b, const motion *m, tac_i32w features,
+			   tac_f32w near, tac_f32w slack, int n)
 {
-	const tac_i32w none = tac_i32w_splat(0);
-	tac_m32w close = tac_m32w_not(tac_f32w_lt(near, p->clearance));
-	tac_i32w features = none;
-	for (int k = 0; k < n; k++) {
-		tac_i32w a = tac_i32w_splat(1 << k),
-			 b = tac_i32w_splat(1 << (TAC_FEATURE_BIT_FIXED_VERTEX + k));
-		features = tac_i32w_or(features, tac_i32w_select(vertex_near(&p->over_b, k, near), a, none));
-		features = tac_i32w_or(features, tac_i32w_select(vertex_near(&p->over_a, k, near), b, none));
-	}
+	const wide_face a = place(unmoved, m->R0, m->t0, n);
+	const wide_edges edges_a = turned_edges(unmoved, m->R0, n), edges_b = edges_of(b, n);
 	tac_f32w r[3];
-	sub3(p->a.v[0], p->b.v[0], r);
-	tac_f32w length = tac_f32w_add(tac_f32w_sqrt(dot(r, r)),
-				       tac_f32w_add(extent_of(&p->edges_a, n), extent_of(&p->edges_b, n)));
+	sub3(a.v[0], b->v[0], r);
+	const tac_f32w length = tac_f32w_add(tac_f32w_sqrt(dot(r, r)),
+					     tac_f32w_add(extent_of(&edges_a, n), extent_of(&edges_b, n)));
+	const tac_i32w none = tac_i32w_splat(0);
+	tac_i32w out = tac_i32w_and(features, tac_i32w_splat((1 << EDGES) - 1));
 	for (int k = 0; k < n; k++) {
-		tac_m32w near_a = tac_m32w_and(close, edge_near(&p->over_b, k, near, n));
 		for (int j = 0; j < n; j++) {
-			tac_i32w bit =
-				tac_i32w_splat(1 << (TAC_FEATURE_BIT_EDGES + TAC_FACE_VERTICES * k + j));
-			tac_m32w both = tac_m32w_and(near_a, edge_near(&p->over_a, j, near, n));
-			both = tac_m32w_and(both, tac_i32w_eq(tac_i32w_and(owned, bit), bit));
+			const tac_i32w bit = tac_i32w_splat(1 << (EDGES + TAC_FACE_VERTICES * k + j));
+			tac_m32w both = tac_i32w_eq(tac_i32w_and(features, bit), bit);
 			if (!tac_m32w_any(both))
 				continue;
-			sub3(p->a.v[k], p->b.v[j], r);
-			both = tac_m32w_and(both, edges_near(p->edges_a.along[k], p->edges_a.length[k],
-							     p->edges_b.along[j], p->edges_b.length[j], r,
-							     length, near, slack));
-			features = tac_i32w_or(features, tac_i32w_select(both, bit, none));
+			sub3(a.v[k], b->v[j], r);
+			both = tac_m32w_and(both,
+					    edges_near(edges_a.along[k], edges_a.length[k], edges_b.along[j],
+						       edges_b.length[j], r, length, near, slack));
+			out = tac_i32w_or(out, tac_i32w_select(both, bit, none));
 		}
 	}
-	return tac_i32w_select(close, tac_i32w_and(features, owned), none);
+	return out;
 }
 
 // Not fmaxf: that is a call.
 INLINE float larger(float a, float b)
 {
-	return b > a ? b : a;
+	return a > b ? a : b;
+}
+
+// Drops those features of the pairs at `which` that are edges far from each other.
+INLINE void drop_far_edges(const tac_body *moving, const tac_body *fixed, const motion *m, float near,
+			   float slack, const tac_near_pair *pairs, const int32_t *which, int count,
+			   uint32_t *features, int n)
+{
+	tac_near_pair some[LANES];
+	int32_t bits[LANES];
+	for (int k = 0; k < LANES; k++) {
+		const int32_t at = which[k < count ? k : 0];
+		some[k] = pairs[at];
+		bits[k] = k < count ? (int32_t)features[at] : 0;
+	}
+	const wide_face a = load_faces(moving, &some->moving, n), b = load_faces(fixed, &some->fixed, n);
+	tac_i32w_storeu(bits, near_edges(&a, &b, m, tac_i32w_loadu(bits), tac_f32w_splat(near),
+					 tac_f32w_splat(slack), n));
+	for (int k = 0; k < count; k++)
+		features[which[k]] = (uint32_t)bits[k];
 }
 
 INLINE void find_near_features(const tac_body *moving, const tac_body *fixed, const tac_drigid *T,
@@ -387,25 +446,38 @@ INLINE void find_near_features(const tac_body *moving, const tac_body *fixed, co
 {
 	const tac_swept_motion still = tac_swept_motion_stationary(*T);
 	const motion m = motion_make(&still);
-	const float pad = slack_of(moving, fixed, &still);
-	const tac_f32w near = tac_f32w_splat((float)margin + pad), slack = tac_f32w_splat(2 * pad);
+	const float pad = slack_of(moving, fixed, &still), near = (float)margin + pad;
+	// Pairs with edges wait until they fill all lanes: they take long, and are few.
+	int32_t waiting[2 * LANES];
+	int waiting_count = 0;
 	for (int32_t from = 0; from < count; from += LANES) {
 		const int lanes = count - from < LANES ? count - from : LANES;
 		tac_near_pair padded[LANES];
 		const tac_near_pair *some = take_pairs(&pairs[from], lanes, padded);
-		wide_pair p;
-		load_pairs(moving, fixed, some, &m, &p, n);
+		const wide_pair p = load_pairs(moving, fixed, some, n);
+		const wide_meeting met = meet(&p, m.R0, m.t0, n);
 		_Alignas(64) float clearance[LANES];
-		tac_f32w_store(clearance, tac_f32w_sub(p.clearance, tac_f32w_splat(pad)));
-		for (int k = 0; k < lanes; k++)
-			pairs[from + k].clearance = larger(pairs[from + k].clearance, clearance[k]);
+		tac_f32w_store(clearance, tac_f32w_sub(met.clearance, tac_f32w_splat(pad)));
 		int32_t bits[LANES];
 		for (int k = 0; k < LANES; k++)
 			bits[k] =
 				owned_features(&moving->faces[some[k].moving], &fixed->faces[some[k].fixed]);
-		tac_i32w_storeu(bits, near_features(&p, tac_i32w_loadu(bits), near, slack, n));
-		for (int k = 0; k < lanes; k++)
+		tac_i32w_storeu(bits, near_features(&met, tac_i32w_loadu(bits), tac_f32w_splat(near), n));
+		for (int k = 0; k < lanes; k++) {
+			pairs[from + k].clearance = larger(pairs[from + k].clearance, clearance[k]);
 			out_features[from + k] = (uint32_t)bits[k];
+			waiting[waiting_count] = from + k;
+			waiting_count += (uint32_t)bits[k] >> EDGES != 0;
+		}
+		const bool last = from + LANES >= count;
+		while (waiting_count >= LANES || (last && waiting_count > 0)) {
+			const int some_count = waiting_count < LANES ? waiting_count : LANES;
+			drop_far_edges(moving, fixed, &m, near, 2 * pad, pairs, waiting, some_count,
+				       out_features, n);
+			waiting_count -= some_count;
+			for (int i = 0; i < waiting_count; i++)
+				waiting[i] = waiting[LANES + i];
+		}
 	}
 }
 
@@ -419,19 +491,19 @@ void TAC_SIMD_NAME(tac_pairs_near_features_kernel)(const tac_body *moving, const
 // --- separating axes ---
 
 // The axis that separates each pair, from b to a, and the support of b along it.
-INLINE void axes_of(const wide_pair *p, tac_f32w normal[3], tac_f32w *offset, int n)
+INLINE void axes_of(const wide_meeting *m, const wide_face *b, tac_f32w normal[3], tac_f32w *offset, int n)
 {
 	const tac_f32w zero = tac_f32w_splat(0);
-	tac_m32w from_a = tac_f32w_lt(p->over_b.clearance, p->over_a.clearance);
-	tac_m32w separated = tac_f32w_lt(zero, p->clearance);
+	tac_m32w from_a = tac_f32w_lt(m->over_b.clearance, m->over_a.clearance);
+	tac_m32w separated = tac_f32w_lt(zero, m->clearance);
 	tac_f32w scale = tac_f32w_select(
-		separated, tac_f32w_div(tac_f32w_splat((float)TAC_AXIS_LENGTH), p->clearance), zero);
+		separated, tac_f32w_div(tac_f32w_splat((float)TAC_AXIS_LENGTH), m->clearance), zero);
 	for (int i = 0; i < 3; i++) {
-		tac_f32w away = tac_f32w_select(from_a, tac_f32w_neg(p->over_a.away[i]), p->over_b.away[i]);
+		tac_f32w away = tac_f32w_select(from_a, tac_f32w_neg(m->over_a.away[i]), m->over_b.away[i]);
 		normal[i] = tac_f32w_mul(away, scale);
 	}
 	tac_f32w at[N];
-	products(normal, p->b.v, at, n);
+	products(normal, b->v, at, n);
 	*offset = largest(at, n);
 }
 
@@ -497,15 +569,15 @@ INLINE int32_t find_axes(const tac_body *moving, const tac_body *fixed, const ta
 	for (int32_t from = first; from < end; from += LANES) {
 		tac_near_pair padded[LANES];
 		const tac_near_pair *some = take_pairs(&pairs[from], end - from, padded);
-		wide_pair p;
-		load_pairs(moving, fixed, some, &m, &p, n);
+		const wide_pair p = load_pairs(moving, fixed, some, n);
+		const wide_meeting met = meet(&p, m.R0, m.t0, n);
 		wide_axes found;
-		axes_of(&p, found.normal, &found.offset, n);
+		axes_of(&met, &p.b, found.normal, &found.offset, n);
 		for (int k = 0; k < n; k++) {
 			for (int i = 0; i < 3; i++)
-				found.vertex[k][i] = p.unmoved.v[k][i];
+				found.vertex[k][i] = p.a.v[k][i];
 		}
-		tac_f32w clear = p.clearance;
+		tac_f32w clear = met.clearance;
 		if (!sweep->stationary)
 			clear = tac_f32w_min(clear, separation(&found, m.R1, m.t1, n));
 		clear = tac_f32w_sub(clear, pad);
@@ -600,13 +672,14 @@ INLINE void try_turning(const wide_ends *s, int end, const tac_f32w d[3], const 
 
 // Tries the directions across an edge of each face of the pairs at one end of the sweep: fixed ones, or, with
 // `turn`, ones that turn with the body.
-INLINE void try_edges(const wide_ends *s, int end, const wide_pair *p, const float (*turn)[3],
-		      wide_best *best, int n)
+INLINE void try_edges(const wide_ends *s, int end, const wide_pair *p, const motion *m,
+		      const float (*turn)[3], wide_best *best, int n)
 {
+	const wide_edges edges_a = turned_edges(&p->a, m->R0, n), edges_b = edges_of(&p->b, n);
 	// All directions first: roots and quotients take long.
 	tac_f32w across[N * N][3];
 	for (int k = 0; k < n * n; k++) {
-		cross3(p->edges_a.along[k / n], p->edges_b.along[k % n], across[k]);
+		cross3(edges_a.along[k / n], edges_b.along[k % n], across[k]);
 		const tac_f32w square = dot(across[k], across[k]);
 		const tac_f32w unit = tac_f32w_select(
 			tac_f32w_lt(tac_f32w_splat(CROSS_MIN), square),
@@ -648,21 +721,22 @@ INLINE int32_t separate(const tac_body *moving, const tac_body *fixed, const tac
 		const int lanes = count - from < LANES ? count - from : LANES;
 		tac_near_pair padded[LANES];
 		const tac_near_pair *some = take_pairs(&pairs[from], lanes, padded);
-		wide_pair p[2];
+		const wide_pair p = load_pairs(moving, fixed, some, n);
+		wide_meeting met[2];
 		wide_ends s = {.enough = limit, .charge = charge};
 		for (int e = 0; e < 2; e++) {
-			load_pairs(moving, fixed, some, &m[e], &p[e], n);
+			met[e] = meet(&p, m[e].R0, m[e].t0, n);
 			for (int k = 0; k < n; k++)
-				sub3(p[e].a.v[k], p[e].b.v[0], s.a[e][k]);
+				sub3(met[e].a.v[k], p.b.v[0], s.a[e][k]);
 		}
 		wide_best best = {.clearance = tac_f32w_splat(-1e30f)};
 		for (int k = 0; k < n; k++)
-			sub3(p[0].b.v[k], p[0].b.v[0], s.b[k]);
+			sub3(p.b.v[k], p.b.v[0], s.b[k]);
 		for (int i = 0; i < 3; i++)
 			best.normal[i] = tac_f32w_splat(0);
 		for (int e = 0; e < 2; e++) {
 			tac_f32w normal[3], offset;
-			axes_of(&p[e], normal, &offset, n);
+			axes_of(&met[e], &p.b, normal, &offset, n);
 			try_direction(&s, e, normal, &best, n);
 			try_turning(&s, e, normal, (const float(*)[3])turn[e], &best, n);
 		}
@@ -676,9 +750,9 @@ INLINE int32_t separate(const tac_body *moving, const tac_body *fixed, const tac
 			const tac_m32w tried = tac_m32w_from_bits(whole_eights(tac_m32w_movemask(left)));
 			wide_best other = best;
 			if (stage < 2)
-				try_edges(&s, e, &p[e], NULL, &other, n);
+				try_edges(&s, e, &p, &m[e], NULL, &other, n);
 			else
-				try_edges(&s, e, &p[e], (const float(*)[3])turn[e], &other, n);
+				try_edges(&s, e, &p, &m[e], (const float(*)[3])turn[e], &other, n);
 			for (int k = 0; k < 3; k++)
 				best.normal[k] = tac_f32w_select(tried, other.normal[k], best.normal[k]);
 			best.clearance = tac_f32w_select(tried, other.clearance, best.clearance);
