@@ -18,6 +18,13 @@ static inline TAC_(vec3) TAC_(rigid_apply_point)(const TAC_(rigid) *T_A_B, TAC_(
 	return TAC_(vec3_add)(TAC_(mat3_apply)(T_A_B->R, point_B), T_A_B->t);
 }
 
+static inline TAC_(rigid) TAC_(rigid_inverse)(const TAC_(rigid) *T_A_B)
+{
+	TAC_(rigid) T_B_A = {TAC_(mat3_transpose)(T_A_B->R),
+			     TAC_(vec3_neg)(TAC_(mat3_transpose_apply)(T_A_B->R, T_A_B->t))};
+	return T_B_A;
+}
+
 // Whether all twelve numbers are finite.
 static inline bool TAC_(rigid_finite)(const TAC_(rigid) *T)
 {

@@ -21,11 +21,18 @@
 // Steps in which the margin of a query is lowered to keep the limit of work.
 #define BINS 64
 
-// One of the two bodies in a query. `T` maps it to the fixed frame; NULL: it is the fixed one.
+// One of the two bodies in a query. Its faces are in its own frame.
 typedef struct side {
 	const tac_body *body;
-	const tac_drigid *T;
+	tac_drigid T; // maps its frame to that of the other body
 } side;
+
+// A triangle of one side.
+typedef struct face {
+	const side *side;
+	const tac_body_triangle *triangle;
+	tac_dvec3 v[3];
+} face;
 
 typedef struct query {
 	side moving, fixed;
@@ -34,33 +41,14 @@ typedef struct query {
 	double least;   // distance of the pairs examined
 	tac_sweep_context *context;
 	tac_contacts *out;
-	// The triangles of the pair of faces that is examined, in the fixed frame. Few corners of the moving
-	// ones are needed: bit k of `placed` says that corner k of triangle i is set, bit 3 that its normal
-	// is.
+	// The triangles of the pair of faces that is examined.
 	tac_near_pair pair; // moving -1: none
 	int32_t moving_count, fixed_count;
-	unsigned placed[2];
-	const tac_body_triangle *moving_triangle[2], *fixed_triangle[2];
-	tac_dvec3 a[2][3], b[2][3], normal[2];
+	face a[2], b[2];
 	// Chains of contacts with the same vertex: the first of each, and the next of each contact; indices
 	// plus 1.
 	int16_t chain[CHAINS], next[ROOM];
 } query;
-
-static tac_dvec3 to_body(const side *s, tac_dvec3 direction)
-{
-	return s->T ? tac_dmat3_transpose_apply(s->T->R, direction) : direction;
-}
-
-static bool in_edge_cone(const side *s, int32_t e, tac_dvec3 n)
-{
-	return tac_contacts_in_edge_cone(s->body->mesh, e, to_body(s, n));
-}
-
-static bool in_vertex_cone(const side *s, int32_t v, tac_dvec3 n)
-{
-	return tac_contacts_in_vertex_cone(s->body, v, to_body(s, n));
-}
 
 static bool comes_before(const tac_contact_point *a, const tac_contact_point *b)
 {
@@ -76,14 +64,6 @@ static bool comes_before(const tac_contact_point *a, const tac_contact_point *b)
 	return a->fixed_triangle < b->fixed_triangle;
 }
 
-// A triangle of one side, in the fixed frame.
-typedef struct face {
-	const side *side;
-	const tac_body_triangle *triangle;
-	const tac_dvec3 *v;
-	tac_dvec3 normal;
-} face;
-
 // Whether p lies on the same side of both faces at a manifold edge of `to`: in front of them, or behind. `on`
 // is its closest point, on the edge. A vertex beside a ridge is in front of one face and behind the plane of
 // the other.
@@ -93,7 +73,7 @@ static bool same_side(const face *to, int32_t e, bool behind, tac_dvec3 p, tac_d
 	const tac_mesh_edge *edge = &mesh->edges[e];
 	int32_t other = edge->triangle[edge->triangle[0] == to->triangle->id];
 	tac_dvec3 n = tac_mesh_triangle_cross(mesh, other);
-	double height = tac_dvec3_dot(n, to_body(to->side, tac_dvec3_sub(p, on)));
+	double height = tac_dvec3_dot(n, tac_dvec3_sub(p, on));
 	return behind ? height <= 0 : height >= 0;
 }
 
@@ -251,30 +231,22 @@ static void put(query *q, tac_contact_point *c)
 	link_contact(q, out->count++);
 }
 
-static int32_t vertex_id(const face *f, int k)
-{
-	return f->side->body->mesh->triangles[f->triangle->id].vertex[k];
-}
-
-static int32_t edge_id(const face *f, int k)
-{
-	return f->side->body->mesh->triangle_edges[f->triangle->id].vertex[k];
-}
-
-static double height_over(const face *f, tac_dvec3 p)
-{
-	return tac_dvec3_dot(f->normal, tac_dvec3_sub(p, f->v[0]));
-}
-
-// A vertex near a triangle.
+// A vertex near a triangle, in the frame of the triangle.
 typedef struct approach {
 	const face *from, *to;
 	int32_t vertex;              // in the mesh of `from`
-	bool flip;                   // `to` is the moving triangle: kinds and normals are reversed
+	bool flip;                   // `to` is the moving triangle
 	bool behind;                 // the vertex is behind a face with two sides
 	tac_dvec3 point, on, across; // the vertex, its closest point, the vector between them
 	double height, distance;     // from the plane and from the triangle, m
 } approach;
+
+// Whether the direction from the triangle is in the vertex's cone of normals.
+static bool meets_vertex(const approach *a, tac_dvec3 normal)
+{
+	const tac_dvec3 back = tac_dmat3_transpose_apply(a->from->side->T.R, tac_dvec3_neg(normal));
+	return tac_contacts_in_vertex_cone(a->from->side->body, a->vertex, back);
+}
 
 // The feature of `to` that a vertex is in contact with.
 typedef enum target { TARGET_NONE, TARGET_FACE, TARGET_FEATURE } target;
@@ -294,8 +266,7 @@ static target target_at_edge(const approach *a, int32_t e)
 	if (kind == TAC_BODY_EDGE_FLAT || a->distance < TAC_CONTACTS_DIRECTION_MIN)
 		return TARGET_NONE;
 	tac_dvec3 normal = tac_dvec3_scale(a->across, 1 / a->distance);
-	bool in_cones = in_vertex_cone(a->from->side, a->vertex, tac_dvec3_neg(normal)) &&
-			in_edge_cone(a->to->side, e, normal);
+	const bool in_cones = meets_vertex(a, normal) && tac_contacts_in_edge_cone(body->mesh, e, normal);
 	return in_cones ? TARGET_FEATURE : TARGET_NONE;
 }
 
@@ -309,8 +280,7 @@ static target target_at_vertex(const approach *a, int32_t other)
 	if (a->flip || !body->vertex_collides[other] || a->distance < TAC_CONTACTS_DIRECTION_MIN)
 		return TARGET_NONE;
 	tac_dvec3 normal = tac_dvec3_scale(a->across, 1 / a->distance);
-	bool in_cones = in_vertex_cone(a->from->side, a->vertex, tac_dvec3_neg(normal)) &&
-			in_vertex_cone(a->to->side, other, normal);
+	const bool in_cones = meets_vertex(a, normal) && tac_contacts_in_vertex_cone(body, other, normal);
 	return in_cones ? TARGET_FEATURE : TARGET_NONE;
 }
 
@@ -318,8 +288,8 @@ static target target_at_vertex(const approach *a, int32_t other)
 // is then over no other one of the same face.
 static bool vertex_contact(query *q, const face *from, int k, const face *to, bool flip)
 {
-	tac_dvec3 p = from->v[k], normal = to->normal;
-	double height = height_over(to, p);
+	tac_dvec3 p = tac_drigid_apply_point(&from->side->T, from->v[k]), normal = to->triangle->normal;
+	double height = tac_dvec3_dot(normal, tac_dvec3_sub(p, to->v[0]));
 	if (fabs(height) >= q->margin)
 		return false;
 	// Behind a face of a solid, only its edges and vertices can be in contact.
@@ -334,16 +304,16 @@ static bool vertex_contact(query *q, const face *from, int k, const face *to, bo
 	if (d >= q->margin)
 		return false;
 	q->least = fmin(q->least, d);
-	approach a = {from, to, vertex_id(from, k), flip, behind, p, on, across, height, d};
+	approach a = {from, to, from->triangle->vertex_id[k], flip, behind, p, on, across, height, d};
 	target at = TARGET_FACE;
 	int32_t feature = to->triangle->id;
 	tac_contact_kind kind = flip ? TAC_CONTACT_FACE_VERTEX : TAC_CONTACT_VERTEX_FACE, other_kind = kind;
 	if (region < TAC_CLOSEST_EDGE) {
-		feature = vertex_id(to, region);
+		feature = to->triangle->vertex_id[region];
 		at = target_at_vertex(&a, feature);
 		other_kind = TAC_CONTACT_VERTEX_VERTEX;
 	} else if (region < TAC_CLOSEST_FACE) {
-		feature = edge_id(to, region - TAC_CLOSEST_EDGE);
+		feature = to->triangle->edge_id[region - TAC_CLOSEST_EDGE];
 		at = target_at_edge(&a, feature);
 		other_kind = flip ? TAC_CONTACT_EDGE_VERTEX : TAC_CONTACT_VERTEX_EDGE;
 	}
@@ -361,25 +331,32 @@ static bool vertex_contact(query *q, const face *from, int k, const face *to, bo
 			       .fixed_feature = flip ? a.vertex : feature,
 			       .moving_triangle = flip ? to->triangle->id : from->triangle->id,
 			       .fixed_triangle = flip ? from->triangle->id : to->triangle->id,
-			       .normal = flip ? tac_dvec3_neg(normal) : normal,
-			       .point = flip ? on : p,
+			       .normal = normal,
+			       .point = p,
 			       .gap = at == TARGET_FEATURE ? d : height};
+	if (flip) { // to the fixed frame, from the fixed body to the moving one
+		c.normal = tac_dvec3_neg(tac_dmat3_apply(q->moving.T.R, normal));
+		c.point = tac_drigid_apply_point(&q->moving.T, on);
+	}
 	put(q, &c);
 	return over;
 }
 
 static void edge_contact(query *q, const face *a, int k, const face *b, int j)
 {
-	tac_dvec3 p = a->v[k], s = b->v[j], u = tac_dvec3_sub(a->v[(k + 1) % 3], p),
+	const tac_drigid *T = &q->moving.T;
+	tac_dvec3 p = tac_drigid_apply_point(T, a->v[k]), s = b->v[j],
+		  u = tac_dmat3_apply(T->R, tac_dvec3_sub(a->v[(k + 1) % 3], a->v[k])),
 		  w = tac_dvec3_sub(b->v[(j + 1) % 3], s);
 	tac_dvec3 n = tac_dvec3_cross(u, w), r = tac_dvec3_sub(p, s);
 	double nn = tac_dvec3_dot(n, n), apart = tac_dvec3_dot(r, n),
 	       lengths = tac_dvec3_dot(u, u) * tac_dvec3_dot(w, w);
-	if (apart * apart >= q->margin * q->margin * nn || nn <= NO_ANGLE * lengths)
-		return;
 	// The parameters of the closest points on both edges, times nn.
 	double on_a = tac_dvec3_dot(tac_dvec3_cross(w, r), n), on_b = tac_dvec3_dot(tac_dvec3_cross(u, r), n);
-	if (!(on_a > 0 && on_a < nn && on_b > 0 && on_b < nn))
+	// All at once: which of them fails cannot be predicted.
+	const bool near = (apart * apart < q->margin * q->margin * nn) & (nn > NO_ANGLE * lengths) &
+			  (on_a > 0) & (on_a < nn) & (on_b > 0) & (on_b < nn);
+	if (!near)
 		return;
 	tac_dvec3 x = tac_dvec3_add_scaled(p, on_a / nn, u), y = tac_dvec3_add_scaled(s, on_b / nn, w);
 	tac_dvec3 across = tac_dvec3_sub(x, y);
@@ -388,9 +365,10 @@ static void edge_contact(query *q, const face *a, int k, const face *b, int j)
 	if (gap >= q->margin || gap < TAC_CONTACTS_DIRECTION_MIN || nn <= PARALLEL * lengths)
 		return;
 	tac_dvec3 normal = tac_dvec3_scale(across, 1 / gap);
-	int32_t moving = edge_id(a, k), fixed = edge_id(b, j);
-	if (!in_edge_cone(&q->fixed, fixed, normal) ||
-	    !in_edge_cone(&q->moving, moving, tac_dvec3_neg(normal)))
+	const int32_t moving = a->triangle->edge_id[k], fixed = b->triangle->edge_id[j];
+	if (!tac_contacts_in_edge_cone(q->fixed.body->mesh, fixed, normal) ||
+	    !tac_contacts_in_edge_cone(q->moving.body->mesh, moving,
+				       tac_dmat3_transpose_apply(T->R, tac_dvec3_neg(normal))))
 		return;
 	tac_contact_point c = {.kind = TAC_CONTACT_EDGE_EDGE,
 			       .moving_feature = moving,
@@ -403,47 +381,25 @@ static void edge_contact(query *q, const face *a, int k, const face *b, int j)
 	put(q, &c);
 }
 
-// Sets the corners of a moving triangle, bits 0 to 2 of `parts`, and its normal, bit 3.
-static void place(query *q, int i, unsigned parts)
+// Loads the triangles of a face. Returns how many.
+static int32_t load_face(const side *s, int32_t at, face out[2])
 {
-	const tac_body_triangle *t = q->moving_triangle[i];
-	parts &= ~q->placed[i];
-	q->placed[i] |= parts;
-	for (int k = 0; k < 3; k++) {
-		if (parts >> k & 1)
-			q->a[i][k] = tac_drigid_apply_point(q->moving.T, tac_dvec3_from_vec3(t->vertex[k]));
+	int32_t triangles[2];
+	const int32_t count = tac_body_face_triangles(s->body, at, triangles);
+	for (int i = 0; i < count; i++) {
+		out[i].side = s;
+		out[i].triangle = &s->body->triangles[triangles[i]];
+		tac_body_triangle_load(out[i].triangle, out[i].v);
 	}
-	if (parts & 8)
-		q->normal[i] = tac_dmat3_apply(q->moving.T->R, t->normal);
+	return count;
 }
 
 static void load(query *q, const tac_near_pair *pair)
 {
-	int32_t at[2];
-	if (q->pair.moving != pair->moving) {
-		q->moving_count = tac_body_face_triangles(q->moving.body, pair->moving, at);
-		for (int i = 0; i < q->moving_count; i++) {
-			q->moving_triangle[i] = &q->moving.body->triangles[at[i]];
-			q->placed[i] = 0;
-		}
-	}
+	if (q->pair.moving != pair->moving)
+		q->moving_count = load_face(&q->moving, pair->moving, q->a);
+	q->fixed_count = load_face(&q->fixed, pair->fixed, q->b);
 	q->pair = *pair;
-	q->fixed_count = tac_body_face_triangles(q->fixed.body, pair->fixed, at);
-	for (int i = 0; i < q->fixed_count; i++) {
-		q->fixed_triangle[i] = &q->fixed.body->triangles[at[i]];
-		tac_body_triangle_load(q->fixed_triangle[i], q->b[i]);
-	}
-}
-
-static face moving_face(query *q, int i, unsigned parts)
-{
-	place(q, i, parts);
-	return (face){&q->moving, q->moving_triangle[i], q->a[i], q->normal[i]};
-}
-
-static face fixed_face(const query *q, int i)
-{
-	return (face){&q->fixed, q->fixed_triangle[i], q->b[i], q->fixed_triangle[i]->normal};
 }
 
 // A corner or an edge of a face: of which of its triangles, and its place there.
@@ -472,38 +428,32 @@ static int examine(query *q, uint32_t features)
 		const int bit = __builtin_ctz(left), edges = bit - TAC_FEATURE_BIT_EDGES;
 		if (bit < TAC_FEATURE_BIT_FIXED_VERTEX) {
 			const part corner = corner_of(on_a, bit);
-			const face a = moving_face(q, corner.triangle, 1U << corner.k);
 			bool over = false;
-			for (int i = 0; i < q->fixed_count && !over; i++) {
-				const face b = fixed_face(q, i);
-				over = vertex_contact(q, &a, corner.k, &b, false);
-			}
+			for (int i = 0; i < q->fixed_count && !over; i++)
+				over = vertex_contact(q, &q->a[corner.triangle], corner.k, &q->b[i], false);
 		} else if (edges < 0) {
 			const part corner = corner_of(on_b, bit - TAC_FEATURE_BIT_FIXED_VERTEX);
-			const face b = fixed_face(q, corner.triangle);
 			bool over = false;
-			for (int i = 0; i < q->moving_count && !over; i++) {
-				const face a = moving_face(q, i, 15);
-				over = vertex_contact(q, &b, corner.k, &a, true);
-			}
+			for (int i = 0; i < q->moving_count && !over; i++)
+				over = vertex_contact(q, &q->b[corner.triangle], corner.k, &q->a[i], true);
 		} else {
 			const part k = edge_of(on_a, edges / TAC_FACE_VERTICES, q->moving_count),
 				   j = edge_of(on_b, edges % TAC_FACE_VERTICES, q->fixed_count);
-			const face a = moving_face(q, k.triangle, 1U << k.k | 1U << (k.k + 1) % 3),
-				   b = fixed_face(q, j.triangle);
-			edge_contact(q, &a, k.k, &b, j.k);
+			edge_contact(q, &q->a[k.triangle], k.k, &q->b[j.triangle], j.k);
 		}
 	}
 	return count;
 }
 
 // Whether triangles of the loaded pair cross each other.
-static bool crosses(query *q)
+static bool crosses(const query *q)
 {
 	for (int i = 0; i < q->moving_count; i++) {
-		place(q, i, 7);
+		tac_dvec3 a[3];
+		for (int k = 0; k < 3; k++)
+			a[k] = tac_drigid_apply_point(&q->moving.T, q->a[i].v[k]);
 		for (int k = 0; k < q->fixed_count; k++) {
-			if (tac_triangles_cross(q->a[i], q->b[k]))
+			if (tac_triangles_cross(a, q->b[k].v))
 				return true;
 		}
 	}
@@ -525,10 +475,10 @@ static int64_t examination_work(const tac_near_pair *pair, uint32_t features)
 static bool fit_margin(query *q, const tac_near_pair *pairs, const uint32_t *features, int32_t count)
 {
 	int64_t bins[BINS] = {0}, left = tac_sweep_context_overdraft(q->context);
-	int64_t near = 0;
+	int64_t all = 0;
 	for (int32_t i = 0; i < count; i++)
-		near += features[i] || pairs[i].clearance <= 0;
-	if (TAC_WORK_FEATURE_PAIR * 25 * near <= left) // all 24 features of each
+		all += examination_work(&pairs[i], features[i]);
+	if (all <= left)
 		return true;
 	for (int32_t i = 0; i < count; i++) {
 		const double at = (double)pairs[i].clearance / q->margin * BINS;
@@ -548,7 +498,7 @@ static bool visit(void *user, tac_near_pair *pairs, int32_t count)
 	query *q = user;
 	uint32_t features[TAC_SWEEP_PAIRS_MAX];
 	tac_sweep_context_add_work(q->context, TAC_WORK_NEAR_FEATURES * count);
-	tac_pairs_near_features(q->moving.body, q->fixed.body, q->moving.T, q->margin, pairs, count,
+	tac_pairs_near_features(q->moving.body, q->fixed.body, &q->moving.T, q->margin, pairs, count,
 				features);
 	if (!fit_margin(q, pairs, features, count))
 		return false;
@@ -577,7 +527,7 @@ static void find_nested(query *q, uint16_t without)
 			continue;
 		tac_nested_plane planes[TAC_NESTED_PLANES];
 		const int32_t count =
-			tac_nested_planes_at(moving, i, fixed, j, q->moving.T, q->margin, planes);
+			tac_nested_planes_at(moving, i, fixed, j, &q->moving.T, q->margin, planes);
 		tac_sweep_context_add_work(q->context, TAC_WORK_FEATURE_PAIR * (4 + count));
 		if (count == 0)
 			continue;
@@ -618,8 +568,8 @@ void tac_contacts_query(const tac_body *moving, const tac_body *fixed, const tac
 	tac_swept_motion pose = tac_swept_motion_stationary(*T);
 	pose.without = tac_nested_find(moving, fixed, &pose);
 	query q;
-	q.moving = (side){moving, T};
-	q.fixed = (side){fixed, NULL};
+	q.moving = (side){moving, *T};
+	q.fixed = (side){fixed, tac_drigid_inverse(T)};
 	q.margin = margin;
 	q.max_gap = q.least = HUGE_VAL;
 	q.context = context;

@@ -359,8 +359,11 @@ static void fill_triangles(builder *b)
 	for (int32_t i = 0; i < b->mesh->triangle_count; i++) {
 		int32_t t = b->split.items[i].triangle;
 		tac_body_triangle *out = &b->body->triangles[i];
-		for (int k = 0; k < 3; k++)
-			out->vertex[k] = b->mesh->vertices[b->mesh->triangles[t].vertex[k]];
+		for (int k = 0; k < 3; k++) {
+			out->vertex_id[k] = b->mesh->triangles[t].vertex[k];
+			out->edge_id[k] = b->mesh->triangle_edges[t].vertex[k];
+			out->vertex[k] = b->mesh->vertices[out->vertex_id[k]];
+		}
 		out->normal = tac_mesh_triangle_normal(b->mesh, t);
 		out->unit = tac_vec3_from_dvec3(out->normal);
 		out->id = t;
@@ -738,7 +741,7 @@ static bool allocate(builder *b)
 	b->vertex_taken = calloc(vertices, 1);
 	b->edge_taken = calloc(edges, 1);
 	body->mesh = b->mesh;
-	body->triangles = calloc(triangles, sizeof *body->triangles);
+	body->triangles = aligned_alloc(_Alignof(tac_body_triangle), triangles * sizeof *body->triangles);
 	body->faces = aligned_alloc(_Alignof(tac_body_face), triangles * sizeof *body->faces);
 	body->outlines = aligned_alloc(_Alignof(tac_body_outline), triangles * sizeof *body->outlines);
 	body->edge_kinds = calloc(edges, 1);

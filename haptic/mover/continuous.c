@@ -182,6 +182,23 @@ static void limit(tac_sco *sco, substep *p)
 		sco->tick.flags |= TAC_SCO_SLEWED;
 }
 
+// After the first substep a short rest is left to the next step, where it costs no extra proof; a longer one
+// where the step has taken long.
+static tac_sco_outcome leave_rest(tac_sco *sco, const substep *p)
+{
+	tac_sco_tick *tick = &sco->tick;
+	const bool late = tick->work.units >= SCO_LATE_UNITS, slewed = p->limited && p->slewed;
+	double rest = fmax((late ? SCO_LATE_FRACTION : SCO_SETTLED_FRACTION) * sco->def.stop_length_m,
+			   SCO_SETTLED_SHARE * tick->travel_m);
+	if (late && slewed)
+		rest = SCO_LATE_SHARE * tick->travel_m;
+	if (tick->travel_m == 0 || p->travel >= rest || (tick->shortened && !late) ||
+	    (p->limited && !(late && slewed)))
+		return NEXT_STAGE;
+	tick->flags |= late ? TAC_SCO_LIMITED : 0;
+	return slewed ? TAC_SCO_SLEW_SPENT : TAC_SCO_ARRIVED;
+}
+
 // Solves for the twist. One that cannot reach any obstacle is made at once.
 static tac_sco_outcome solve(tac_sco *sco, substep *p)
 {
@@ -208,12 +225,7 @@ static tac_sco_outcome solve(tac_sco *sco, substep *p)
 		tick->contact_travel_m += sco->near_contact ? p->travel : 0;
 		return p->limited ? TAC_SCO_MOVED : TAC_SCO_ARRIVED;
 	}
-	// After the first substep a short rest is left to the next step, where it costs no extra proof.
-	double rest = SCO_MIN_TRAVEL_M;
-	if (tick->travel_m > 0 && !tick->shortened)
-		rest = fmax(SCO_SETTLED_FRACTION * sco->def.stop_length_m,
-			    SCO_SETTLED_SHARE * tick->travel_m);
-	return p->travel < rest && !p->limited ? TAC_SCO_ARRIVED : NEXT_STAGE;
+	return leave_rest(sco, p);
 }
 
 // Adds what ended a proof to the contacts of the next solution. False if it is there already or does not fit.
