@@ -101,7 +101,7 @@
 // smaller maximum cuts flights short. A larger minimum starves tools that cannot fly. Of a flight shorter
 // than SCO_LONG_FLIGHT_M, m, no more than so many units count as left: substeps are as quick there.
 #define SCO_LONG_FLIGHT_M    5e-3
-#define SCO_SHORT_UNITS      280
+#define SCO_SHORT_UNITS      100
 #define SCO_MAX_FLIGHT_SHARE 0.5
 #define SCO_MIN_FLIGHT_SHARE 0.03125
 
