@@ -73,11 +73,11 @@
 // travel, is left to the next step. Smaller: closer to the optimum, for one more proof in many steps.
 #define SCO_SETTLED_FRACTION 0.1
 #define SCO_SETTLED_SHARE    0.02
-// From so many work units on it may be the larger fraction; of the travel that the slew limit still allows,
-// this share. Larger: shorter slowest steps, and a tool that lands is where it should be a step later.
+// From so many work units on a step is late. It leaves the larger fraction, and counts as slewed from this
+// fraction of its limit on. Larger: longer slowest steps. Smaller: what is left is up to so much longer.
 #define SCO_LATE_UNITS    100
 #define SCO_LATE_FRACTION 0.4
-#define SCO_LATE_SHARE    0.25
+#define SCO_LATE_LIMIT    0.8
 // How often a substep is tried before it counts as blocked or converged, each time with half the motion.
 #define SCO_COMMIT_TRIES 4
 // A substep of which less than this fraction is proved is solved again with the contact that ended the proof.

@@ -138,13 +138,19 @@ static tac_sco_outcome fly(tac_sco *sco, substep *p)
 	return moved ? TAC_SCO_MOVED : NEXT_STAGE;
 }
 
+static bool is_late(const tac_sco_tick *tick)
+{
+	return tick->work.units >= SCO_LATE_UNITS;
+}
+
 // Sets how far the substep may go and lists the contacts within its margin, unless they are listed.
 static tac_sco_outcome list(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
 	p->reach = sco->geometry->stride * sco->adapted.trust_m;
 	if (sco->near_contact) {
-		if (!p->push && tick->contact_travel_m >= SCO_AT_LIMIT * tick->slew_limit_m) {
+		const double most = (is_late(tick) ? SCO_LATE_LIMIT : SCO_AT_LIMIT) * tick->slew_limit_m;
+		if (!p->push && tick->contact_travel_m >= most) {
 			tick->flags |= TAC_SCO_SLEWED;
 			return TAC_SCO_SLEW_SPENT;
 		}
@@ -182,23 +188,6 @@ static void limit(tac_sco *sco, substep *p)
 		sco->tick.flags |= TAC_SCO_SLEWED;
 }
 
-// After the first substep a short rest is left to the next step, where it costs no extra proof; a longer one
-// where the step has taken long.
-static tac_sco_outcome leave_rest(tac_sco *sco, const substep *p)
-{
-	tac_sco_tick *tick = &sco->tick;
-	const bool late = tick->work.units >= SCO_LATE_UNITS, slewed = p->limited && p->slewed;
-	double rest = fmax((late ? SCO_LATE_FRACTION : SCO_SETTLED_FRACTION) * sco->def.stop_length_m,
-			   SCO_SETTLED_SHARE * tick->travel_m);
-	if (late && slewed)
-		rest = SCO_LATE_SHARE * tick->travel_m;
-	if (tick->travel_m == 0 || p->travel >= rest || (tick->shortened && !late) ||
-	    (p->limited && !(late && slewed)))
-		return NEXT_STAGE;
-	tick->flags |= late ? TAC_SCO_LIMITED : 0;
-	return slewed ? TAC_SCO_SLEW_SPENT : TAC_SCO_ARRIVED;
-}
-
 // Solves for the twist. One that cannot reach any obstacle is made at once.
 static tac_sco_outcome solve(tac_sco *sco, substep *p)
 {
@@ -225,7 +214,13 @@ static tac_sco_outcome solve(tac_sco *sco, substep *p)
 		tick->contact_travel_m += sco->near_contact ? p->travel : 0;
 		return p->limited ? TAC_SCO_MOVED : TAC_SCO_ARRIVED;
 	}
-	return leave_rest(sco, p);
+	// After the first substep a short rest is left to the next step, where it costs no extra proof.
+	double rest = SCO_MIN_TRAVEL_M;
+	if (tick->travel_m > 0 && (is_late(tick) || !tick->shortened))
+		rest = fmax((is_late(tick) ? SCO_LATE_FRACTION : SCO_SETTLED_FRACTION) *
+				    sco->def.stop_length_m,
+			    SCO_SETTLED_SHARE * tick->travel_m);
+	return p->travel < rest && !p->limited ? TAC_SCO_ARRIVED : NEXT_STAGE;
 }
 
 // Adds what ended a proof to the contacts of the next solution. False if it is there already or does not fit.
