@@ -47,11 +47,11 @@
 // A list that covers at least this fraction of the wanted margin is reused. Larger: more contact queries.
 // Smaller: more injections of contacts that are not listed.
 #define SCO_REUSE_MARGIN 0.5
-// See tac_sco_geometry. Sweeps of a round tool are cheap and stop exactly at an obstacle.
+// See tac_sco_geometry. Sweeps of a round tool are cheap and stop exactly at an obstacle. A share is of no
+// more units than the last of these.
 #define SCO_MESH_QUERY_SHARE  0.09
-#define SCO_MESH_QUERY_PAIRS  45
 #define SCO_ROUND_QUERY_SHARE 0.5
-#define SCO_ROUND_QUERY_PAIRS 750
+#define SCO_QUERY_UNITS       500
 #define SCO_ROUND_STRIDE      4
 // From this fraction of a limit on a substep counts as limited. At 1: not where it ends just below.
 #define SCO_AT_LIMIT 0.98

@@ -33,17 +33,6 @@ static void put_row(tac_sco *sco, const tac_contact_point *c, const tac_sco_obst
 	sco->rows[sco->row_count++] = (tac_sco_row){c, o, unit->length, bound, 0, 0};
 }
 
-// The rows that bear a solution are the first guess of the next QP, with these rows or with others.
-static void remember_bearing(tac_sco *sco, const tac_qp_result *qp)
-{
-	sco->bearing_count = sco->guess_count = qp->active_count;
-	for (int32_t j = 0; j < qp->active_count; j++) {
-		const tac_sco_row *row = &sco->rows[qp->active[j]];
-		sco->bearing[j] = (tac_sco_injected){*row->contact, row->obstacle};
-		sco->guess[j] = qp->active[j];
-	}
-}
-
 static void collect_rows(tac_sco *sco, double within)
 {
 	sco->row_count = sco->guess_count = 0;
@@ -136,10 +125,16 @@ static bool run_qp(tac_sco *sco, tac_dtwist t0, bool may_relax, tac_sco_work *wo
 		// With the correction of its rows: a fit to the times of QPs of 4 to 1,000 rows.
 		const int64_t rows = sco->row_count;
 		work->units += 1 + ((out->iterations + 1) * (rows + 40) + 24 * rows) / 128;
-		if (out->status == TAC_QP_SOLVED) {
-			remember_bearing(sco, out);
-			return true;
+		if (out->status != TAC_QP_SOLVED)
+			continue;
+		// The rows that bear are the first guess of the next QP, with these rows or with others.
+		sco->bearing_count = sco->guess_count = out->active_count;
+		for (int32_t j = 0; j < out->active_count; j++) {
+			const tac_sco_row *row = &sco->rows[out->active[j]];
+			sco->bearing[j] = (tac_sco_injected){*row->contact, row->obstacle};
+			sco->guess[j] = out->active[j];
 		}
+		return true;
 	}
 	return false;
 }
@@ -265,23 +260,7 @@ static tac_sco_contact contact_of(const tac_sco *sco, const tac_sco_row *row)
 	return contact;
 }
 
-// Reports the rows by falling load, those that bear none in the order of the rows.
-static void report_rows(const tac_sco *sco, tac_sco_report *r)
-{
-	for (const tac_sco_row *row = sco->rows; row < sco->rows + sco->row_count; row++) {
-		int32_t at = r->contact_count;
-		while (at > 0 && r->contacts[at - 1].load_m < row->load)
-			at--;
-		if (at >= TAC_SCO_CONTACTS)
-			continue;
-		r->contact_count += r->contact_count < TAC_SCO_CONTACTS;
-		memmove(&r->contacts[at + 1], &r->contacts[at],
-			(size_t)(r->contact_count - 1 - at) * sizeof *r->contacts);
-		r->contacts[at] = contact_of(sco, row);
-	}
-}
-
-void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report)
+void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *r)
 {
 	sco->injected_count = 0;
 	collect_rows(sco, SCO_LIST_GAPS * sco->def.hold_gap_m);
@@ -296,5 +275,16 @@ void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report)
 	sco->tick.flags |= TAC_SCO_CONTACT;
 	for (int32_t j = 0; j < qp.active_count; j++)
 		sco->rows[qp.active[j]].load = qp.multiplier[j] / sco->rows[qp.active[j]].length;
-	report_rows(sco, out_report);
+	// By falling load, those that bear none in the order of the rows.
+	for (const tac_sco_row *row = sco->rows; row < sco->rows + sco->row_count; row++) {
+		int32_t at = r->contact_count;
+		while (at > 0 && r->contacts[at - 1].load_m < row->load)
+			at--;
+		if (at >= TAC_SCO_CONTACTS)
+			continue;
+		r->contact_count += r->contact_count < TAC_SCO_CONTACTS;
+		memmove(&r->contacts[at + 1], &r->contacts[at],
+			(size_t)(r->contact_count - 1 - at) * sizeof *r->contacts);
+		r->contacts[at] = contact_of(sco, row);
+	}
 }

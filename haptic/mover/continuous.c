@@ -138,19 +138,14 @@ static tac_sco_outcome fly(tac_sco *sco, substep *p)
 	return moved ? TAC_SCO_MOVED : NEXT_STAGE;
 }
 
-static bool is_late(const tac_sco_tick *tick)
-{
-	return tick->work.units >= SCO_LATE_UNITS;
-}
-
 // Sets how far the substep may go and lists the contacts within its margin, unless they are listed.
 static tac_sco_outcome list(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
 	p->reach = sco->geometry->stride * sco->adapted.trust_m;
 	if (sco->near_contact) {
-		const double most = (is_late(tick) ? SCO_LATE_LIMIT : SCO_AT_LIMIT) * tick->slew_limit_m;
-		if (!p->push && tick->contact_travel_m >= most) {
+		const double at_limit = tick->work.units < SCO_LATE_UNITS ? SCO_AT_LIMIT : SCO_LATE_LIMIT;
+		if (!p->push && tick->contact_travel_m >= at_limit * tick->slew_limit_m) {
 			tick->flags |= TAC_SCO_SLEWED;
 			return TAC_SCO_SLEW_SPENT;
 		}
@@ -215,11 +210,11 @@ static tac_sco_outcome solve(tac_sco *sco, substep *p)
 		return p->limited ? TAC_SCO_MOVED : TAC_SCO_ARRIVED;
 	}
 	// After the first substep a short rest is left to the next step, where it costs no extra proof.
+	const bool late = tick->work.units >= SCO_LATE_UNITS;
+	const double fraction = late ? SCO_LATE_FRACTION : SCO_SETTLED_FRACTION;
 	double rest = SCO_MIN_TRAVEL_M;
-	if (tick->travel_m > 0 && (is_late(tick) || !tick->shortened))
-		rest = fmax((is_late(tick) ? SCO_LATE_FRACTION : SCO_SETTLED_FRACTION) *
-				    sco->def.stop_length_m,
-			    SCO_SETTLED_SHARE * tick->travel_m);
+	if (tick->travel_m > 0 && (late || !tick->shortened))
+		rest = fmax(fraction * sco->def.stop_length_m, SCO_SETTLED_SHARE * tick->travel_m);
 	return p->travel < rest && !p->limited ? TAC_SCO_ARRIVED : NEXT_STAGE;
 }
 

@@ -32,10 +32,9 @@ typedef struct tac_sco_proof {
 typedef struct tac_sco_memory tac_sco_memory;
 
 typedef struct tac_sco_geometry {
-	// The number of pairs that one contact query should examine, as a fraction of a step's work units,
-	// and at most. After one that examined more, the next covers less. Larger: wider lists, less work for
-	// substeps.
-	double query_share, query_pairs;
+	// The number of pairs that one contact query should examine, as a fraction of a step's work units.
+	// After one that examined more, the next covers less. Larger: wider lists, less work for substeps.
+	double query_share;
 	// How many trust radii long a substep may be.
 	double stride;
 

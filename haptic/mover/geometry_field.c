@@ -494,7 +494,6 @@ static double sweep(memory *m, const tac_sco_relative *motion, double zone_m, ta
 
 const tac_sco_geometry tac_sco_geometry_field = {
 	.query_share = SCO_ROUND_QUERY_SHARE,
-	.query_pairs = SCO_ROUND_QUERY_PAIRS,
 	.stride = SCO_ROUND_STRIDE,
 	.memory_size = sizeof(memory),
 	.create = create,

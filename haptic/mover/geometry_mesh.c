@@ -168,7 +168,6 @@ static void restate(const memory *m, tac_dpose T_world_tool, const tac_contact_p
 
 const tac_sco_geometry tac_sco_geometry_mesh = {
 	.query_share = SCO_MESH_QUERY_SHARE,
-	.query_pairs = SCO_MESH_QUERY_PAIRS,
 	.stride = 1,
 	.memory_size = sizeof(memory),
 	.create = create,

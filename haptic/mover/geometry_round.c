@@ -90,7 +90,6 @@ static tac_dvec3 roll(const memory *m, const tac_contact_point *c, tac_dvec3 tar
 
 const tac_sco_geometry tac_sco_geometry_round = {
 	.query_share = SCO_ROUND_QUERY_SHARE,
-	.query_pairs = SCO_ROUND_QUERY_PAIRS,
 	.stride = SCO_ROUND_STRIDE,
 	.memory_size = sizeof(memory),
 	.create = create,

@@ -31,8 +31,8 @@ bool tac_sco_query_contacts(tac_sco *sco, tac_sco_obstacle *first, const tac_sco
 	tac_sco_work *work = &sco->tick.work;
 	if (!tac_sco_work_admit(work, SCO_CONTACT_QUERY))
 		return false;
-	const tac_sco_geometry *g = sco->geometry;
-	const double share = fmin(g->query_share * (double)sco->tick.usual_units, g->query_pairs);
+	const double share =
+		sco->geometry->query_share * fmin((double)sco->tick.usual_units, SCO_QUERY_UNITS);
 	// With less work than its share a query says nothing about the meshes.
 	const bool has_share = (double)tac_sco_work_left(work) >= share;
 	double pairs = 0;
