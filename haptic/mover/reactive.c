@@ -150,8 +150,9 @@ static bool leads_closer(const tac_sco *sco, const tac_sco_attempt *at)
 static tac_sco_outcome commit(tac_sco *sco, const tac_sco_attempt *at)
 {
 	tac_sco_move(sco, at->twist, 1);
-	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++)
-		o->moves = false;
+	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) // some may be on their way
+		o->moves = o->moves &&
+			   tac_dtwist_travel(tac_dtwist_between(o->pose, o->goal), 1) >= SCO_MIN_TRAVEL_M;
 	sco->tick.travel_m += at->travel_m;
 	if (at->limited)
 		tac_sco_observe_substep(sco, SCO_TRUST_LIMITED, 0);
@@ -162,7 +163,8 @@ static tac_sco_outcome commit(tac_sco *sco, const tac_sco_attempt *at)
 tac_sco_outcome tac_sco_reactive_substep(tac_sco *sco, tac_dtwist to_device, bool push)
 {
 	tac_sco_attempt *at = &sco->attempt;
-	const double max_reach = tac_dtwist_travel(to_device, sco->radius_m),
+	// An object that pushes may move the tool further than to the device.
+	const double max_reach = push ? HUGE_VAL : tac_dtwist_travel(to_device, sco->radius_m),
 		     reach = fmin(fmax(max_reach, SCO_MIN_TRAVEL_M), sco->adapted.trust_m),
 		     within = reach + SCO_LIST_GAPS * sco->def.hold_gap_m; // of the pairs
 	// If the device has gone elsewhere since, an unfinished attempt is given up.

@@ -229,6 +229,33 @@ static void no_pose_of_the_reactive_mover_intersects(void)
 	}
 }
 
+// A block moves into the tool at 0.1 m/s while the device rests. It is where it shall be, or it waits and
+// says so.
+static void a_moving_block_pushes_the_tool_or_waits(void)
+{
+	const tac_dpose device = at(0.05, 0.001, 0.002);
+	rig g = rig_make(tac_collider_find("wide"), cube(), cube(), device);
+	double least = HUGE_VAL;
+	int waits = 0;
+	tac_sco_report r;
+	for (int k = 0; k < 400; k++) {
+		const tac_dpose goal = turned(1e-4 * k, 0, 0, vec3(0, 0, 5e-4 * k));
+		tac_sco_step(g.sco, device, &goal, &r);
+		const tac_dpose there = tac_sco_object_pose(g.sco, 0);
+		const double behind = pose_distance(goal, there, METRIC_SQUARED);
+		waits += (r.flags & TAC_SCO_OBJECT_WAITS) != 0;
+		TEST_ASSERT_TRUE(behind < 1e-9 || (r.flags & TAC_SCO_OBJECT_WAITS) != 0);
+		TEST_ASSERT_EQUAL(0, r.flags & TAC_SCO_FAULT);
+		least = fmin(least, distance_of(&g, tac_dpose_relative(there, r.T_world_sco)));
+	}
+	printf("pushed by %.3f mm, least distance %.3f um, %d ticks of waiting\n",
+	       1e3 * (r.T_world_sco.position.x - device.position.x), 1e6 * least, waits);
+	TEST_ASSERT_TRUE(least > 0);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0.08, r.T_world_sco.position.x);
+	TEST_ASSERT_LESS_THAN(10, waits);
+	rig_free(&g);
+}
+
 // A step that has few nodes leaves its query unknown and moves nowhere; the next steps go on with that query.
 static void walk_with_few_nodes(const test_case *c)
 {
@@ -282,6 +309,7 @@ int main(void)
 		RUN_TEST(both_movers_end_at_the_same_pose);
 		RUN_TEST(every_engine_gives_the_same_bits);
 		RUN_TEST(no_pose_of_the_reactive_mover_intersects);
+		RUN_TEST(a_moving_block_pushes_the_tool_or_waits);
 	}
 	RUN_TEST(few_nodes_delay_a_step_and_never_let_it_intersect);
 	return UNITY_END();
