@@ -63,7 +63,9 @@ typedef struct tac_sco_memory {
 	uint64_t version;
 	tac_burr around;
 	double covered_m;
-	tac_drill_allowance listed; // with which contacts were listed last
+	// Of the last list.
+	uint64_t listed_version;
+	tac_drill_allowance listed;
 	tac_field_points points;
 	tac_field_cache *cache;
 	// What a query uses up to its end.
@@ -296,6 +298,7 @@ static void list(memory *m, tac_dpose T_object_tool, double margin, tac_sco_work
 	tac_contacts_clear(out, margin);
 	out->pairs = 1;
 	work->units++;
+	m->listed_version = tac_field_version(m->field);
 	if (m->allowance)
 		m->listed = *m->allowance;
 	if (room_about(m, &burr) > margin)
@@ -313,7 +316,7 @@ static void list(memory *m, tac_dpose T_object_tool, double margin, tac_sco_work
 static bool changed(const memory *m)
 {
 	const tac_drill_allowance *now = m->allowance, *then = &m->listed;
-	return !m->gathered || m->version != tac_field_version(m->field) ||
+	return m->listed_version != tac_field_version(m->field) ||
 	       (now &&
 		(now->advance_m != then->advance_m || now->slack_m != then->slack_m ||
 		 now->feed.x != then->feed.x || now->feed.y != then->feed.y || now->feed.z != then->feed.z));
@@ -493,8 +496,6 @@ static double sweep(memory *m, const tac_sco_relative *motion, double zone_m, ta
 }
 
 const tac_sco_geometry tac_sco_geometry_field = {
-	.query_share = SCO_ROUND_QUERY_SHARE,
-	.stride = SCO_ROUND_STRIDE,
 	.memory_size = sizeof(memory),
 	.create = create,
 	.destroy = destroy,

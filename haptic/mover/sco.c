@@ -197,8 +197,7 @@ static tac_sco_work begin_work(const tac_sco_def *def, int64_t units, double nod
 	return (tac_sco_work){
 		.limit = units,
 		.nodes_left = def->collider_nodes > 0 ? def->collider_nodes : (int64_t)nodes,
-		.most = {[SCO_SUBSTEP] = def->substeps,
-			 [SCO_CONTACT_QUERY] = def->contact_queries,
+		.most = {[SCO_CONTACT_QUERY] = def->contact_queries,
 			 [SCO_CERTIFICATE] = def->certificates,
 			 [SCO_QP_SOLVE] = def->qp_solves,
 			 [SCO_SWEEP] = 2 * def->substeps,
@@ -208,7 +207,7 @@ static tac_sco_work begin_work(const tac_sco_def *def, int64_t units, double nod
 
 // Asks the collider whether the SCO is free at its pose, or goes on with a check that is unfinished for lack
 // of nodes. With `goes_on`, an object that the last check found free at the same relative pose is not asked
-// about again. A check that begins asks about all, also where nothing has moved: an engine may be lost.
+// about again. Otherwise a new check asks about all, also where nothing has moved: an engine may be lost.
 static tac_overlap check(tac_sco *sco, bool goes_on)
 {
 	tac_overlap answer = TAC_OVERLAP_NONE;
@@ -253,7 +252,7 @@ static void forget_lists(tac_sco *sco)
 	sco->attempt.unfinished = false;
 }
 
-// The same of an obstacle, which is then at its goal.
+// Puts an obstacle at its goal and forgets its contacts.
 static void begin_obstacle(tac_sco_obstacle *obstacle)
 {
 	obstacle->pose = obstacle->goal;
@@ -373,7 +372,7 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 	}
 	if (!is_sparse || !sco->def.tool)
 		slew = fmin(slew, sco->adapted.pace_m);
-	// Without a slew limit there is no pace, either: where a contact vanishes the tool snaps.
+	// A def without a slew limit has no pace, either: where a contact vanishes the tool snaps.
 	sco->tick.slew_limit_m = sco->def.slew_m_per_s > 0 ? slew : HUGE_VAL;
 	// A device that stands still makes no noise: the longer it does, the less a turn beyond pi is kept.
 	if (travel > 0)
@@ -391,7 +390,7 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
 		if (!sco->check_unfinished)
 			o->check_before = o->pose;
-		if (o->geometry && o->geometry->changed && o->geometry->changed(o->memory))
+		if (!o->hidden && o->geometry->changed && o->geometry->changed(o->memory))
 			sco->listed.margin_m = -1;
 	}
 	tac_sco_note_trail(sco);

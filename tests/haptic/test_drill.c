@@ -403,6 +403,45 @@ static void probe_on_the_field_is_where_it_is_on_the_extracted_mesh(void)
 	drill_rig_fini(&rig);
 }
 
+// A probe rests on the triangles of a block, with the field 0.2 m away. Its contacts stay listed as without
+// the field.
+static void field_that_is_far_causes_no_queries(void)
+{
+	const drill_rig_def def = drill_rig_def_default();
+	drill_rig rig;
+	start(&rig, &def, at(0, 0, 1.5 * MM));
+	tac_mesh *mesh;
+	tac_body *body;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_surface_mesh(rig.field, &mesh));
+	tac_body_def body_def = tac_body_def_default();
+	body_def.mesh = mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_body_build(&body_def, &body));
+	const tac_sco_object objects[] = {{.T_world_object = tac_dpose_identity(), .body = body},
+					  {.T_world_object = at(0.2, 0, 0), .field = rig.field}};
+	tac_sco_def probe = tac_sco_def_default();
+	probe.round.radius = 0.4 * MM;
+	probe.objects = objects;
+	int64_t queries[2] = {0, 0};
+	for (int k = 0; k < 2; k++) {
+		probe.object_count = 1 + k;
+		tac_sco *sco;
+		tac_sco_report report;
+		TEST_ASSERT_EQUAL(TAC_OK, tac_sco_create(&probe, &sco));
+		TEST_ASSERT_TRUE(place(sco, at(0, 0, 1 * MM), NULL));
+		for (int i = 0; i < 100; i++) {
+			tac_sco_step(sco, at(0, 0, -1 * MM), NULL, &report);
+			queries[k] += report.contact_queries;
+		}
+		TEST_ASSERT_TRUE(report.contact_count > 0);
+		tac_sco_destroy(&sco);
+	}
+	TEST_ASSERT_TRUE(queries[0] < 20);
+	TEST_ASSERT_EQUAL_INT64(queries[0], queries[1]);
+	tac_body_destroy(&body);
+	tac_mesh_destroy(&mesh);
+	drill_rig_fini(&rig);
+}
+
 // ---- D04: the burr against what remains ----
 
 #define POINTS 300
@@ -1088,6 +1127,7 @@ int main(void)
 	RUN_TEST(probe_meets_the_hole);
 	RUN_TEST(tools_that_do_not_turn_follow_the_way_that_was_cut);
 	RUN_TEST(probe_on_the_field_is_where_it_is_on_the_extracted_mesh);
+	RUN_TEST(field_that_is_far_causes_no_queries);
 	RUN_TEST(burr_is_never_inside_what_remains);
 	RUN_TEST(burrs_that_once_sank_in_do_not);
 	RUN_TEST(drilling_survives_motions_of_the_block_and_resets);
