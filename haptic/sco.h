@@ -114,7 +114,8 @@ typedef struct tac_sco_def {
 	// always keeps it.
 	int64_t sparse_triangles, sparse_work_units;
 	// The nodes (tac_budget) of all collider queries of a step, of a reset and of a clearance. 0
-	// (default): 100,000 of a step of the reactive mover, 20,000 otherwise
+	// (default): 1,000 of a step of the continuous mover, 100,000 of one of the reactive mover, 20,000 of
+	// a reset and of a clearance; with periods below a millisecond less in proportion
 	int64_t collider_nodes;
 } tac_sco_def;
 
@@ -128,8 +129,8 @@ typedef enum tac_sco_flag {
 	TAC_SCO_CHECK_HIT = 64,     // the check caused the fault: the SCO is at its last free pose
 	TAC_SCO_UNKNOWN = 128,      // a collider answered unknown, which counts as contact
 	TAC_SCO_OBJECT_WAITS = 256, // the tool cannot yield to an object: see tac_sco_object_pose
-	TAC_SCO_BLOCKED = 512,      // no part of a substep could be proved
-	TAC_SCO_DROPPED = 1024,     // more contacts than the QP has rows: the certificate covers the rest
+	TAC_SCO_BLOCKED = 512,      // no part of a substep could be made
+	TAC_SCO_DROPPED = 1024,     // more contacts than lists or QP have room for: the proof covers the rest
 } tac_sco_flag;
 
 // How a substep ended. Names: tac_sco_outcome_name.
@@ -178,7 +179,9 @@ typedef struct tac_sco_report {
 	tac_dpose T_world_sco;
 	uint32_t flags;          // tac_sco_flag
 	tac_sco_outcome outcome; // of the last substep: why the step ended, unless it had no more substeps
-	tac_sco_outcome refused; // of the last substep of which nothing was made; TAC_SCO_NO_SUBSTEP: none
+	// Of the last substep of which nothing was made, although the device is not reached;
+	// TAC_SCO_NO_SUBSTEP: none.
+	tac_sco_outcome refused;
 	// The contacts within twice the hold gap, by falling load; those beyond the capacity are left out.
 	int32_t contact_count;
 	tac_sco_contact contacts[TAC_SCO_CONTACTS];
@@ -204,8 +207,8 @@ tac_result tac_sco_create(const tac_sco_def *def, tac_sco **out_sco);
 void tac_sco_destroy(tac_sco **sco);
 
 // Clears all state, places the SCO and checks that it is free of all objects. Returns false and keeps the
-// fault if it touches or intersects one, if a pose is not finite, or if the work of eight steps for each
-// object does not suffice to decide. `T_world_objects` as in the step.
+// fault if it touches or intersects one, if a pose is not finite, or if 1,500 work units or the nodes do not
+// suffice to decide (tac_sco_reset_unfinished). `T_world_objects` as in the step.
 // Thread: RT.
 bool tac_sco_reset(tac_sco *sco, tac_dpose T_world_tool, const tac_dpose *T_world_objects);
 

@@ -28,8 +28,8 @@ static void put_row(tac_sco *sco, const tac_contact_point *c, const tac_sco_obst
 			sco->guess[sco->guess_count++] = sco->row_count;
 	}
 	// The gap may close to the hold gap, and a smaller one must open.
-	const double spare = c->gap - sco->def.hold_gap_m;
-	const double bound = spare >= 0 ? -spare : -SCO_GAP_RECOVERY * spare;
+	const double slack = c->gap - sco->def.hold_gap_m;
+	const double bound = slack >= 0 ? -slack : -SCO_GAP_RECOVERY * slack;
 	sco->rows[sco->row_count++] = (tac_sco_row){c, o, unit->length, bound, 0, 0};
 }
 
@@ -38,6 +38,7 @@ static void collect_rows(tac_sco *sco, double within)
 	sco->row_count = sco->guess_count = 0;
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
 		const tac_drigid T = tac_drigid_from_pose(o->pose);
+		sco->tick.flags |= o->contacts->dropped > 0 ? TAC_SCO_DROPPED : 0;
 		for (int32_t k = 0; k < o->contacts->count; k++) {
 			const tac_contact_point *c = &o->contacts->list[k];
 			if (!(c->gap <= within))
@@ -94,8 +95,8 @@ static void correct_rows(tac_sco *sco, tac_dtwist t)
 	}
 }
 
-// The bound of a row, with its curvature. A relaxed one has none and asks for no retreat; resting is then a
-// solution unless an obstacle moves.
+// The bound of a row, with its curvature. A relaxed one has no curvature, and its gap need not open: unless
+// an obstacle moves, to stay is then a solution.
 static double row_bound(const tac_sco_row *row, bool relaxed)
 {
 	const double b = row->bound, k = row->curvature;
@@ -207,7 +208,8 @@ static void roll(tac_sco *sco, tac_dtwist to_device, const tac_qp_result *solved
 	}
 }
 
-// False if the tool cannot yield to an obstacle, or if no work is left.
+// False if the tool cannot yield to an obstacle, or if no work is left. A solution may fail: the proof limits
+// it.
 static bool solve_rows(tac_sco *sco, tac_dtwist t0, tac_qp_result *qp, tac_dtwist *out_twist)
 {
 	if (!run_qp(sco, t0, true, &sco->tick.work, qp) &&
@@ -253,7 +255,7 @@ static tac_sco_contact contact_of(const tac_sco *sco, const tac_sco_row *row)
 		.tool_triangle = c->moving_triangle,
 		.object_triangle = c->fixed_triangle,
 	};
-	// Found where the contact bears a load, or may: a tool that only translates shares its loads.
+	// With triangles where there is a load: contacts of a tool that only translates share theirs.
 	if (o->geometry->restate)
 		o->geometry->restate(o->memory, sco->pose, c, row->load > 0 || sco->def.fixed_rotation,
 				     &contact);
@@ -270,7 +272,7 @@ void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *r)
 	tac_sco_work extra = {.limit = INT64_MAX, .most = {[SCO_QP_SOLVE] = 2}};
 	tac_qp_result qp = {0};
 	run_qp(sco, tac_sco_to_device(sco, sco->pose), true, &extra, &qp);
-	sco->tick.work.count[SCO_QP_SOLVE]++;
+	sco->tick.work.count[SCO_QP_SOLVE] += extra.count[SCO_QP_SOLVE];
 	sco->tick.work.units += extra.units;
 	sco->tick.flags |= TAC_SCO_CONTACT;
 	for (int32_t j = 0; j < qp.active_count; j++)

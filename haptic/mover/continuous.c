@@ -14,7 +14,7 @@ typedef struct substep {
 	// list
 	double reach;      // m: how far it may go
 	double margin;     // m, within which contacts are listed
-	double end_margin; // m, at its end: as its own, if no obstacle moves
+	double end_margin; // m, within which they are listed at its end
 	bool slewed;       // the slew limit cut its reach
 	// solve
 	tac_dtwist twist;
@@ -48,7 +48,8 @@ static void advance_obstacles(tac_sco *sco)
 	}
 }
 
-// Sets the obstacles' motions in a substep of at most `reach`. Returns how far their points near the tool go.
+// Sets the obstacles' motions in a substep of at most `reach`; one that is left with less than
+// SCO_MIN_TRAVEL_M is at its goal. Returns how far their points near the tool go.
 static double plan_obstacle_motions(tac_sco *sco, double reach)
 {
 	double most = 0;
@@ -74,8 +75,8 @@ static double plan_obstacle_motions(tac_sco *sco, double reach)
 
 // --- the stages of a substep ---
 
-// Lists the contacts after the fraction `f` of a proved motion. They may overdraw the work, once in a step:
-// without them the proof is in vain, and the next step would repeat it.
+// Lists the contacts after the fraction `f` of a proved motion. They may overdraw the work: without them the
+// proof is in vain, and the next step would repeat it.
 static bool list_end(tac_sco *sco, tac_dtwist t, double f, double margin)
 {
 	tac_sco_work *work = &sco->tick.work;
@@ -87,8 +88,8 @@ static bool list_end(tac_sco *sco, tac_dtwist t, double f, double margin)
 	return listed;
 }
 
-// Moves by the proved fraction *f or less, to above the floor and closer to the device; sets *f to what it
-// made.
+// Moves by the proved fraction *f, or by a half, a quarter, … of it: the first that ends above the floor and
+// closer to the device. Sets *f to what was made. It counts as converged if one of them led no closer.
 static tac_sco_outcome settle(tac_sco *sco, tac_dtwist t, double *f, double from_distance, double margin)
 {
 	const double hold = sco->def.hold_gap_m;
@@ -96,7 +97,7 @@ static tac_sco_outcome settle(tac_sco *sco, tac_dtwist t, double *f, double from
 					       : fmin(from_distance, SCO_FLOOR_GAPS * hold);
 	const bool must_come_closer =
 		from_distance >= SCO_FLOOR_GAPS * hold && !tac_sco_any_obstacle_moves(sco);
-	const int tries = sco->tick.rolling ? 1 : SCO_COMMIT_TRIES; // half a roll ends in the dip
+	const int tries = sco->tick.rolling ? 1 : SCO_COMMIT_TRIES; // half a roll ends inside the hold gap
 	tac_sco_outcome refusal = *f > 0 ? TAC_SCO_TOO_CLOSE : TAC_SCO_UNPROVED;
 	for (int k = 0; *f > 0 && k < tries; k++, *f *= 0.5) {
 		if (must_come_closer && !tac_sco_leads_closer(sco, t, *f)) {
@@ -257,7 +258,7 @@ static tac_sco_outcome prove(tac_sco *sco, substep *p)
 static tac_sco_outcome commit(tac_sco *sco, substep *p)
 {
 	tac_sco_tick *tick = &sco->tick;
-	// Where a proof ends, the bodies nearly touch: the floor is about a hold gap back.
+	// Where a proof ends at a contact, the bodies nearly touch: the floor is about a hold gap back.
 	double f = p->proof.fraction;
 	if (f < 1 && !tick->rolling && !p->proof.unfinished)
 		f = fmax(0.5 * f, f - sco->def.hold_gap_m / p->travel);
@@ -318,7 +319,7 @@ void tac_sco_make_substeps(tac_sco *sco)
 	tac_sco_outcome o = TAC_SCO_MOVED;
 	while (o < TAC_SCO_ARRIVED && tick->work.count[SCO_SUBSTEP] < sco->def.substeps) {
 		tick->outcome = o = move_once(sco);
-		if (o >= TAC_SCO_UNPROVED && o != TAC_SCO_ARRIVED && o != TAC_SCO_CONVERGED)
+		if ((o >= TAC_SCO_UNPROVED && o < TAC_SCO_ARRIVED) || o >= TAC_SCO_NO_LIST)
 			tick->refused = o;
 	}
 	stop_obstacles(sco);

@@ -1,5 +1,5 @@
-// Controllers: what adapts the continuous mover to the meshes and to the hand (tac_sco_adapted). Apart from a
-// reset no other code changes it. It decides how much is tried at once and never what is safe.
+// Controllers: what adapts the movers to the meshes and to the hand (tac_sco_adapted). Apart from a reset no
+// other code changes it. It decides how much is tried at once and never what is safe.
 #include "haptic/mover/mover.h"
 
 #include <math.h>
@@ -8,18 +8,18 @@
 
 static void set_trust(tac_sco *sco, double radius)
 {
-	// What a starved step tried would take as much work again: the next one tries less.
+	// What a starved step tried would take as much work again: each one halves the least radius.
 	const double least = sco->def.trust_min_m * fmax(0x1p-6, ldexp(1, -sco->adapted.starved_steps));
 	sco->adapted.trust_m = fmin(fmax(radius, least), sco->def.trust_max_m);
 }
 
 void tac_sco_observe_substep(tac_sco *sco, tac_sco_trust_event event, double length_m)
 {
-	// The new radius, in old ones and in lengths.
+	// The new radius is the sum of these parts of the old one and of `length_m`.
 	static const double rules[][2] = {
-		[SCO_TRUST_LIMITED] = {SCO_TRUST_GROWTH, 0}, // grows
+		[SCO_TRUST_LIMITED] = {SCO_TRUST_GROWTH, 0},
 		[SCO_TRUST_SHORTENED] = {0, 1},
-		[SCO_TRUST_BLOCKED] = {SCO_SHRINK, 0}, // shrinks, and the cap with it
+		[SCO_TRUST_BLOCKED] = {SCO_SHRINK, 0}, // the cap, too
 		[SCO_TRUST_UNPROVED] = {0, SCO_SHRINK},
 	};
 	set_trust(sco, rules[event][0] * sco->adapted.trust_m + rules[event][1] * length_m);
@@ -29,7 +29,7 @@ void tac_sco_observe_substep(tac_sco *sco, tac_sco_trust_event event, double len
 
 void tac_sco_observe_query(tac_sco *sco, double wanted_m, double covered_m, double pairs, double share)
 {
-	// Pairs grow at least in proportion to the margin: the one that would have had its share is the cap.
+	// Pairs grow at least in proportion to the margin: with this one they would have kept to the share.
 	const double cap = pairs > share ? wanted_m * share / pairs : 2 * sco->adapted.trust_cap_m;
 	sco->adapted.trust_cap_m =
 		fmin(fmax(covered_m < wanted_m ? fmin(cap, covered_m) : cap, sco->def.hold_gap_m),

@@ -1,11 +1,14 @@
 // Geometry: how the tool meets one obstacle. The mover knows obstacles by these functions alone: it places
 // the tool, and the geometry lists the contacts there, proves motions and follows gaps. geometry_mesh.c is
 // for a tool that is a mesh, geometry_round.c for a sphere or capsule, geometry_field.c for an obstacle that
-// is drilled. A new kind of obstacle is one more table of functions.
+// is drilled. A new kind is one more table, a member of tac_sco_object that holds it, and its choice in
+// tac_sco_create, which checks what it needs.
 //
 // All poses and motions are those of the tool in the obstacle's frame, so an obstacle that moves needs no
-// further function. Every query adds its work to `work`, stops at its limit, and sets `work->spent` where it
-// stopped; equal calls in equal order give equal bits. Thread: RT, apart from create and destroy.
+// further function. Normals are unit vectors from the obstacle to the tool, and points are on the tool. The
+// features of a contact have the same numbers in every query: the next QP begins with those that bore a load.
+// Every query is bounded, by the units that are left or by its capacities, and adds its work to `work`; equal
+// calls in equal order give equal bits. Thread: RT, apart from create and destroy.
 #ifndef TAC_HAPTIC_MOVER_GEOMETRY_H
 #define TAC_HAPTIC_MOVER_GEOMETRY_H
 
@@ -21,7 +24,7 @@ typedef struct tac_sco_relative {
 
 typedef struct tac_sco_proof {
 	double fraction; // of the motion that is proved free
-	bool unfinished; // the work allowed no more: what follows may be free, too
+	bool unfinished; // the work, or the list of near pairs, ended here: what follows may be free, too
 	// Where `blocked`, what ended the proof: the closest points there, with their gap at the start.
 	bool blocked;
 	tac_contact_point contact;
@@ -32,11 +35,10 @@ typedef struct tac_sco_proof {
 typedef struct tac_sco_memory tac_sco_memory;
 
 typedef struct tac_sco_geometry {
-	// The number of pairs that one contact query should examine, as a fraction of a step's work units.
-	// After one that examined more, the next covers less. Larger: wider lists, less work for substeps.
-	double query_share;
-	// How many trust radii long a substep may be.
-	double stride;
+	// Of the tool: these two count for all obstacles (SCO_MESH_QUERY_SHARE, SCO_ROUND_STRIDE). The number
+	// of pairs that a contact query should examine, as a share of the step's work units: after one that
+	// examined more, the next covers less. And how many trust radii long a substep may be.
+	double query_share, stride;
 
 	// Prepares the memory, zeroed, for the def's tool with this object; optional. Thread: setup.
 	size_t memory_size;
@@ -46,15 +48,16 @@ typedef struct tac_sco_geometry {
 	void (*reset)(tac_sco_memory *memory);
 
 	// Lists the contacts within `margin` at the pose, and finds the distance. out->margin is what could
-	// be covered. With an intersection the distance is 0.
+	// be covered, 0 if nothing. With an intersection the distance is 0. out->pairs is in work units.
 	void (*list)(tac_sco_memory *memory, tac_dpose T_object_tool, double margin, tac_sco_work *work,
 		     tac_contacts *out);
-	// Proves what it can of a motion. `zone_m`: the distance that a tool whose path is known in closed
-	// form keeps from what is not listed; others keep the certificate's threshold.
+	// Proves a motion up to a fraction; every smaller one is then free, too. `zone_m`: the distance that
+	// a tool whose path is known in closed form keeps from what is not listed; others keep the
+	// certificate's threshold. Sets work->spent if the work ended before it could prove anything.
 	tac_sco_proof (*prove)(tac_sco_memory *memory, const tac_sco_relative *motion, double zone_m,
 			       tac_sco_work *work);
 	// The fraction of a long translation, or of a rotation about the tool's origin (v or w is zero), that
-	// keeps `zone_m`. It may be short of the contact if work->spent.
+	// keeps `zone_m`. If the work ends before, it sets work->spent and returns what is known to be free.
 	double (*sweep)(tac_sco_memory *memory, const tac_sco_relative *motion, double zone_m,
 			tac_sco_work *work);
 
@@ -68,7 +71,7 @@ typedef struct tac_sco_geometry {
 	// Works ahead for the next step's queries, in case the tool goes on from this pose as it did.
 	void (*prepare)(tac_sco_memory *memory, tac_dpose T_object_tool, tac_sco_work *work);
 
-	// Whether the obstacle's surface has changed since it was listed last.
+	// Whether the obstacle has changed since it was listed last: its surface, or a drill's allowance.
 	bool (*changed)(const tac_sco_memory *memory);
 
 	// Reports a contact of the defs' meshes: their gap (tac_body_detail), their triangles

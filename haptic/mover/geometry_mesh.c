@@ -68,7 +68,7 @@ static void list_bodies(memory *m, tac_dpose T_object_tool, double margin, tac_s
 	end_work(m, work);
 	if (m->detail_m == 0)
 		return;
-	// Where all is covered, rounding must not take from the margin: it may be the least one.
+	// Where all is covered the margin is exact: by subtraction it could become less than the least one.
 	out->margin = out->margin < asked ? fmax(0, out->margin - m->detail_m) : margin;
 	out->distance = fmax(0, out->distance - m->detail_m);
 	for (int32_t i = 0; i < out->count; i++)
@@ -112,7 +112,7 @@ static tac_sco_proof prove(memory *m, const tac_sco_relative *motion, double zon
 	tac_certificate c = tac_certificate_check(m->tool, m->body, &T, motion->twist.v, motion->twist.w,
 						  &options, m->context);
 	end_work(m, work);
-	// A part that the list covers is what a step with a list in the making sets out to prove.
+	// With a list in the making the proof is to end where the old list does: that is no lack of work.
 	const bool unfinished = (c.flags & TAC_SWEEP_BUDGET_SPENT) != 0 && c.moving_triangle < 0;
 	work->spent |= unfinished && (c.fraction == 0 || tac_sweep_context_work(m->context) > limit);
 	tac_sco_proof proof = {.fraction = c.fraction, .unfinished = unfinished};

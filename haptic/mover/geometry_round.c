@@ -59,7 +59,8 @@ static tac_sco_proof prove(memory *m, const tac_sco_relative *motion, double zon
 	tac_sweep_result r = turns ? tac_round_prove(&tool, m->body, motion->start.position, motion->twist.v,
 						     motion->twist.w, &o, m->context)
 				   : tac_round_translate(&tool, m->body, motion->twist.v, &o, m->context);
-	return (tac_sco_proof){.fraction = count(&r, work)};
+	return (tac_sco_proof){.fraction = count(&r, work),
+			       .unfinished = (r.flags & TAC_SWEEP_BUDGET_SPENT) != 0};
 }
 
 static double sweep(memory *m, const tac_sco_relative *motion, double zone_m, tac_sco_work *work)

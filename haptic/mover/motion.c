@@ -24,7 +24,7 @@ double tac_sco_limit_factor(const tac_sco *sco, tac_dtwist t, double radius, dou
 }
 
 // The square of the length of the motion to the device in the metric, m^2.
-static double energy(const tac_sco *sco, tac_dpose from)
+static double square(const tac_sco *sco, tac_dpose from)
 {
 	const tac_dtwist t = tac_sco_to_device(sco, from);
 	const double rho = sco->def.metric_m;
@@ -33,7 +33,7 @@ static double energy(const tac_sco *sco, tac_dpose from)
 
 bool tac_sco_leads_closer(const tac_sco *sco, tac_dtwist t, double s)
 {
-	return energy(sco, tac_dpose_after(sco->pose, t, s)) <= energy(sco, sco->pose) - SCO_MIN_PROGRESS_M2;
+	return square(sco, tac_dpose_after(sco->pose, t, s)) <= square(sco, sco->pose) - SCO_MIN_PROGRESS_M2;
 }
 
 tac_sco_relative tac_sco_relative_motion(const tac_sco *sco, const tac_sco_obstacle *obstacle, tac_dtwist t)

@@ -37,7 +37,7 @@ typedef struct tac_sco_obstacle {
 	const tac_shape *shape;           // for the collider; NULL: it is not asked about this object
 	int64_t triangles;                // of its body
 	double radius_m;     // the largest distance of its points from its origin; HUGE_VAL: not known
-	double ask_within_m; // of the tool's origin: further away, the shapes' bounding spheres are apart
+	double ask_within_m; // with origins further apart than this, the shapes' bounding spheres are apart
 	bool hidden;         // no query sees it; it is at its goal, and its list is empty
 	tac_dpose pose;      // now
 	tac_dpose goal;      // at the end of the step
@@ -46,10 +46,10 @@ typedef struct tac_sco_obstacle {
 	// The contacts at the SCO's pose, and those of the next pose.
 	tac_contacts *contacts, *spare, lists[2];
 	tac_sco_unit_row unit_rows[TAC_CONTACTS_MAX]; // of the contacts
-	// The check, or the reset, that is under way: the tool's pose relative to it, where it was before the
-	// step, and whether the collider has found them apart.
-	tac_dpose checked_at, check_before;
-	bool was_free;
+	// The check, or the reset, that is under way.
+	tac_dpose checked_at;   // the tool's pose relative to it
+	tac_dpose check_before; // its pose before the step that the check is about
+	bool was_free;          // the collider has found them apart
 } tac_sco_obstacle;
 
 // A contact of an obstacle as a row of the QP.
@@ -77,32 +77,32 @@ typedef struct tac_sco_injected {
 typedef struct tac_sco_tick {
 	tac_dpose device;
 	tac_sco_work work;
-	int64_t usual_units;     // its limit, unless the last steps starved
+	int64_t usual_units;     // of the continuous mover: its limit, unless the last steps starved
 	uint32_t flags;          // for the report
 	tac_sco_outcome outcome; // of the last substep, for the report
 	tac_sco_outcome refused; // of the last one that was refused, for the report
-	double travel_m;         // of all substeps so far
+	double travel_m;         // of all substeps so far, without flights
 	double contact_travel_m; // of those near contact
 	double slew_limit_m;     // for contact_travel_m
 	int32_t injections;      // substeps that were solved again with an injected contact
-	bool shortened;          // a substep stopped short of a contact: the rest is made, too
+	bool shortened;          // a contact cut a substep short: what is left is made, however short
 	double roll_limit_m;     // how far the next substep may roll over edges and vertices
 	bool rolling;            // this substep rolls: its chord dips into the hold gap
 } tac_sco_tick;
 
-// What the controllers adapt from step to step. The trust radius is the smaller of its radius and its cap.
+// What the controllers adapt from step to step.
 typedef struct tac_sco_adapted {
-	double trust_m;         // follows the hand: trust_min_m to trust_max_m of the def
-	double trust_cap_m;     // follows the meshes: limits the radius where lists or proofs are expensive
+	double trust_m;         // the trust radius, which follows the hand: how far a substep goes
+	double trust_cap_m;     // follows the meshes: lists reach no further than with this radius
 	double device_travel_m; // in the last step
 	double pace_m;          // how far a step may go near contact
 	double cost;            // of the dearest of the last steps, as a fraction of its work units
 	double flight_share;    // of the work that is left, for one sweep away from contact
-	int32_t starved_steps;  // in succession: their work ended before the SCO could move
+	int32_t starved_steps;  // in succession: their work ended before a substep could move
 } tac_sco_adapted;
 
-// What the reactive mover finds at a pose; the last of these counts. KNOWN_PAIRS: all are constraints
-// already; TOO_DEEP: they give no constraints.
+// What the reactive mover finds at a pose; of several objects the last of these counts. KNOWN_PAIRS: all are
+// constraints already; TOO_DEEP: they give no constraints.
 typedef enum tac_sco_placement { SCO_FREE, SCO_KNOWN_PAIRS, SCO_NEW_PAIRS, SCO_TOO_DEEP } tac_sco_placement;
 
 // A motion of the reactive mover whose end is to be free.
@@ -144,7 +144,8 @@ struct tac_sco {
 	double qp_rows[SCO_MAX_ROWS][TAC_QP_SIZE];
 	double qp_bounds[SCO_MAX_ROWS];
 	int32_t row_count;
-	// The contacts that bore the last solution, and which rows they are now: the next QP begins there.
+	// The contacts that bore the last solution, and which rows they are now: the next QP begins with
+	// these.
 	tac_sco_injected bearing[TAC_QP_SIZE];
 	int32_t bearing_count;
 	int32_t guess[TAC_QP_SIZE], guess_count;
@@ -174,19 +175,20 @@ tac_sco_relative tac_sco_relative_motion(const tac_sco *sco, const tac_sco_obsta
 // --- controllers (controllers.c) ---
 
 typedef enum tac_sco_trust_event {
-	SCO_TRUST_LIMITED,   // the radius, the turn or the slew cut a substep short: it grows
-	SCO_TRUST_SHORTENED, // only `length_m` of a substep was proved free: it shrinks to that
+	SCO_TRUST_LIMITED,   // the radius, the turn or the slew cut a substep short: the radius grows
+	SCO_TRUST_SHORTENED, // `length_m` of a substep was made: the radius becomes that
 	SCO_TRUST_BLOCKED,   // nothing of it was: radius and cap shrink
-	SCO_TRUST_UNPROVED,  // the work ended before the proof of `length_m` did: it shrinks below that
+	SCO_TRUST_UNPROVED,  // the work ended before the proof of `length_m` did: a part of that
 } tac_sco_trust_event;
 
-// The trust radius follows a substep.
+// The trust radius follows a substep, and serves those after it in the step.
 void tac_sco_observe_substep(tac_sco *sco, tac_sco_trust_event event, double length_m);
 // Its cap follows a contact query that covered `covered_m` of `wanted_m` with `pairs` instead of its `share`.
 void tac_sco_observe_query(tac_sco *sco, double wanted_m, double covered_m, double pairs, double share);
-// A hand that sets off is followed in as few substeps as one that goes on.
+// A hand that sets off is followed in as few substeps as one that goes on: the radius grows to its travel.
 void tac_sco_observe_device(tac_sco *sco, double travel_m);
-// At the end of a step the radius becomes a multiple of its travel; the pace follows its work.
+// At the end of a step the radius becomes a multiple of its travel, whatever its substeps made of it; the
+// pace follows its work.
 void tac_sco_observe_step(tac_sco *sco);
 // A sweep that ran out of work halves the share of flights, a flight that arrived doubles it: a tool that
 // cannot fly because too much is near soon wastes little on it.
@@ -205,7 +207,7 @@ static inline double tac_sco_list_margin(const tac_sco *sco)
 	return SCO_CONTACT_MARGIN * tac_sco_trust(sco) + SCO_LIST_GAPS * sco->def.hold_gap_m;
 }
 
-// --- queries over all obstacles (queries.c); each returns false when the work of the step forbids it ---
+// --- queries over all obstacles (queries.c); false: the work of the step forbids it, or what is stated ---
 
 // Lists the contacts of the obstacles from `first` up to `end` into their spare lists: those within `margin`
 // after the fraction `s` of the twist, or within less where that would take too much work. Returns false also
@@ -247,8 +249,9 @@ void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *r);
 // Moves the SCO towards the device in substeps of its mover.
 void tac_sco_make_substeps(tac_sco *sco);
 tac_sco_outcome tac_sco_reactive_substep(tac_sco *sco, tac_dtwist to_device, bool push);
-// Lists the contacts of the kept pairs at the SCO's pose and drops the pairs further apart than `within`, on
-// request those, too, that only the plane of a distant face separates. Returns how many of these are kept.
+// Lists the contacts of the kept pairs at the SCO's pose and drops the pairs further apart than `within`.
+// Those that only the plane of a distant face separates are dropped on request; returns how many of them are
+// kept.
 int32_t tac_sco_reactive_list(tac_sco *sco, double within, bool drop_far_faces);
 
 #endif

@@ -23,7 +23,7 @@ typedef enum tac_qp_status {
 
 typedef struct tac_qp_result {
 	tac_qp_status status;
-	int32_t iterations; // without those for the guess
+	int32_t iterations; // after those for the guess
 	int32_t active_count;
 	int32_t active[TAC_QP_SIZE];    // rows that hold with equality
 	double multiplier[TAC_QP_SIZE]; // of the active rows, >= 0: y = sum of multiplier times row
@@ -32,7 +32,7 @@ typedef struct tac_qp_result {
 
 // Solves the problem of `count` (0 is allowed) unit `rows` with their `bounds`. `guess` names different rows
 // that may be active, at most TAC_QP_SIZE: those of a similar problem. A good guess saves most iterations,
-// and none changes y; where more rows hold it than it needs, they may bear it otherwise. Thread: RT.
+// and none changes y; of dependent rows that hold it, others may have the multipliers. Thread: RT.
 tac_qp_result tac_qp_solve(const double (*rows)[TAC_QP_SIZE], const double *bounds, int32_t count,
 			   const int32_t *guess, int32_t guess_count);
 

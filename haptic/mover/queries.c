@@ -33,7 +33,7 @@ bool tac_sco_query_contacts(tac_sco *sco, tac_sco_obstacle *first, const tac_sco
 		return false;
 	const double share =
 		sco->geometry->query_share * fmin((double)sco->tick.usual_units, SCO_QUERY_UNITS);
-	// With less work than its share a query says nothing about the meshes.
+	// A query with less work than its share says nothing about the meshes.
 	const bool has_share = (double)tac_sco_work_left(work) >= share;
 	double pairs = 0;
 	sco->spare = (tac_sco_listed){margin, margin};

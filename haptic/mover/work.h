@@ -1,5 +1,5 @@
-// Work: the budget of one step. The step owns it and hands it down to every query, which adds what it costs
-// and stops at the limit. It is counted and never clocked, so that a replay gives the same bits.
+// Work: the budget of one step. The step sets it (begin_work in sco.c) and hands it down to every query,
+// which adds what it costs. It is counted and never clocked, so that a replay gives the same bits.
 #ifndef TAC_HAPTIC_MOVER_WORK_H
 #define TAC_HAPTIC_MOVER_WORK_H
 
@@ -30,7 +30,7 @@ static inline int64_t tac_sco_work_left(const tac_sco_work *work)
 	return left > 1 ? left : 1;
 }
 
-// Whether more than twice the limit is spent: a query over many obstacles then stops.
+// Whether more than twice the limit is spent: a query over many obstacles then skips the others.
 static inline bool tac_sco_work_overdrawn(const tac_sco_work *work)
 {
 	return work->units > 2 * work->limit;

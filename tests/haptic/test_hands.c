@@ -165,7 +165,7 @@ static void a_hand_may_push_the_other_as_far_as_it_likes(void)
 
 // A capsule alone would be exact for the mover, but the partner avoids its mesh: with two hands both must be
 // meshes.
-static void wrestle(const char *capsule)
+static void wrestle(const char *capsule, int refused[2])
 {
 	char text[1024];
 	snprintf(text, sizeof text,
@@ -204,13 +204,18 @@ static void wrestle(const char *capsule)
 		}
 	}
 	TEST_ASSERT_TRUE(contacts > 0);
+	for (int k = 0; k < 2; k++)
+		refused[k] += p.refused[k];
 	pair_fini(&p);
 }
 
 static void tools_that_wrestle_never_enter_each_other_or_the_floor(void)
 {
-	wrestle("{kind: capsule, radius_m: 0.006, height_m: 0.02, segments: 12, rings: 3}");
-	wrestle("{kind: solids, solids: \"capsule:r=0.006,h=0.02\", segments: 12}");
+	int refused[2] = {0, 0};
+	wrestle("{kind: capsule, radius_m: 0.006, height_m: 0.02, segments: 12, rings: 3}", refused);
+	wrestle("{kind: solids, solids: \"capsule:r=0.006,h=0.02\", segments: 12}", refused);
+	printf("substeps were refused in %d and %d ticks\n", refused[0], refused[1]);
+	TEST_ASSERT_TRUE(TAC_TEST_SANITIZED || (refused[0] > 0 && refused[1] > 0));
 }
 
 // The built-in scene: a table, a ram that moves to and fro, and two hands that follow the scene's paths with
@@ -260,12 +265,9 @@ static void in_the_built_in_scene_for_two_hands_nothing_intersects(void)
 		}
 		TEST_ASSERT_FALSE_MESSAGE(tools_intersect(&p), "the tools intersect");
 	}
-	printf("contacts with table %d, ram %d, the other tool %d; an object was blocked in %d ticks; "
-	       "substeps were "
-	       "refused in %d and %d\n",
-	       contacts[0], contacts[1], contacts[2], blocked_ticks, p.refused[0], p.refused[1]);
+	printf("contacts with table %d, ram %d, the other tool %d; an object was blocked in %d ticks\n",
+	       contacts[0], contacts[1], contacts[2], blocked_ticks);
 	TEST_ASSERT_TRUE(TAC_TEST_SANITIZED || (contacts[0] > 100 && contacts[1] > 100 && contacts[2] > 100));
-	TEST_ASSERT_TRUE(TAC_TEST_SANITIZED || (p.refused[0] > 0 && p.refused[1] > 0));
 	pair_fini(&p);
 }
 
