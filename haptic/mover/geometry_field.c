@@ -22,8 +22,8 @@ _Static_assert(BINS <= TAC_CONTACTS_MAX, "bins fit the list");
 
 // Points are gathered this much further than a query needs, m, for the next ones.
 #define GATHER_MORE_M 3e-5
-// Bricks and candidates of a gathering, points of a query, and points of which one asks in double precision,
-// in a work unit.
+// In a work unit: bricks and candidates that a gathering examines, points that a query scans in single
+// precision, and points that it examines in double.
 #define GATHERED_PER_UNIT 6
 #define POINTS_PER_UNIT   64
 #define DOUBTS_PER_UNIT   4
@@ -40,8 +40,8 @@ _Static_assert(BINS <= TAC_CONTACTS_MAX, "bins fit the list");
 #define DIP_VOXELS 0.02
 // The radius of the discs, voxels: they cover the surface between the points.
 #define DISC_VOXELS 0.75
-// A lack below this is rounding, m. A tool that does not cut may not sink that much in each of the many
-// motions of a tick, or it would creep into edges by micrometres in a second.
+// How much of a gap that is too small already one motion may take, m: rounding. For a tool that does not cut
+// it is less, or over the many motions of a tick it would creep into edges by micrometres in a second.
 #define ROUNDING_M 2e-9
 #define CREEP_M    1e-12
 
@@ -68,7 +68,7 @@ typedef struct tac_sco_memory {
 	tac_drill_allowance listed;
 	tac_field_points points;
 	tac_field_cache *cache;
-	// What a query uses up to its end.
+	// Scratch memory of one query: a bin or an index, and a distance, of each point.
 	int32_t index[TAC_FIELD_POINTS];
 	float length_m[TAC_FIELD_POINTS];
 } memory;
@@ -97,8 +97,8 @@ static void reset(memory *m)
 	m->gathered = false;
 }
 
-// Whether the tool is a burr that turns.
-static bool cuts(const memory *m)
+// Whether the tool is a burr that turns, and cuts.
+static bool burr_turns(const memory *m)
 {
 	return m->allowance && m->allowance->slack_m > 0;
 }
@@ -142,7 +142,7 @@ static void drop_removed(memory *m)
 // work ended before.
 static bool gather(memory *m, const tac_burr *burr, double need_m, tac_sco_work *work)
 {
-	const bool inside_only = cuts(m);
+	const bool inside_only = burr_turns(m);
 	if (m->gathered && m->version == tac_field_version(m->field) && m->inside_only == inside_only) {
 		const double moved = fmax(tac_dvec3_length(tac_dvec3_sub(burr->a, m->around.a)),
 					  tac_dvec3_length(tac_dvec3_sub(burr->b, m->around.b)));
@@ -183,7 +183,7 @@ static double gap_of(const memory *m, const tac_burr *burr, const point *p, tac_
 
 static bool has_discs(const memory *m)
 {
-	return m->ball && !cuts(m);
+	return m->ball && !burr_turns(m);
 }
 
 // Whether a ball that does not cut meets a disc at the point, not the point itself.
@@ -204,7 +204,7 @@ static double disc_distance(const tac_burr *ball, const point *p)
 static double slack_of(const memory *m, const point *p)
 {
 	const bool is_edge = tac_dvec3_length_squared(p->up) == 0;
-	return cuts(m) ? 0 : (is_edge ? EDGE_SLACK_VOXELS : SLACK_VOXELS) * m->voxel_m;
+	return burr_turns(m) ? 0 : (is_edge ? EDGE_SLACK_VOXELS : SLACK_VOXELS) * m->voxel_m;
 }
 
 // The gap of a point's disc for the QP, as a contact.
@@ -348,7 +348,7 @@ static double gap_after(const memory *m, const tac_contact_point *contact, const
 // What a motion may take of a gap that is too small already.
 static double creep_m(const memory *m)
 {
-	return cuts(m) ? ROUNDING_M : CREEP_M;
+	return burr_turns(m) ? ROUNDING_M : CREEP_M;
 }
 
 // A motion of the burr, as points see it from the tool.
@@ -376,15 +376,15 @@ static double free_fraction(const memory *m, const course *c, tac_dvec3 p, doubl
 	const double allowed = allowed_m(m, tac_dquat_rotate(R_object_tool, n0));
 	const double keep = fmin(zone_m, d0 + allowed - creep_m(m)) - allowed; // below d0
 	// The path leaves the chord by at most 4 s (1 - s) bend_m. So the distance is at least d0 + s slope0
-	// and d1 - (1 - s) slope1: too close where both are below.
+	// and d1 - (1 - s) slope1: too close where both lines are below `keep`.
 	const double slope0 = tac_dvec3_dot(n0, chord) - 4 * c->bend_m;
 	const double slope1 = tac_dvec3_dot(n1, chord) + 4 * c->bend_m;
 	if (slope0 >= 0)
 		return 1;
-	const double first = (keep - d0) / slope0;
-	if (slope1 > 0) // once the second line is above, it stays there
+	const double first = (keep - d0) / slope0; // where the first line falls below
+	if (slope1 > 0) // the second line rises: above there, it is above from there on
 		return d1 - (1 - first) * slope1 >= keep ? 1 : fmin(first, 1);
-	if (slope1 < 0)
+	if (slope1 < 0) // it falls: both are below from the later place on
 		return fmin(fmax(first, 1 + (keep - d1) / slope1), 1);
 	return d1 >= keep ? 1 : fmin(first, 1);
 }
@@ -428,7 +428,7 @@ static tac_sco_proof prove(memory *m, const tac_sco_relative *motion, double zon
 	tac_sco_proof proof = {.fraction = 1};
 	const tac_burr start = tac_burr_place(&m->burr, motion->start);
 	const double travel = travel_of(m, &motion->twist);
-	if (zone_m < m->hold_m)
+	if (zone_m < m->hold_m) // near the surface, see DIP_VOXELS
 		zone_m = fmin(zone_m, m->hold_m - DIP_VOXELS * m->voxel_m);
 	work->units++;
 	if (room_about(m, &start) > travel + zone_m)
@@ -440,6 +440,8 @@ static tac_sco_proof prove(memory *m, const tac_sco_relative *motion, double zon
 	const double turn = tac_dvec3_length(motion->twist.w), way = tac_dvec3_length(motion->twist.v);
 	const double arm = m->reach_m + travel + zone_m;
 	const tac_dpose end = tac_dpose_after(motion->start, motion->twist, 1);
+	// An arc leaves its chord by at most an eighth of its largest second derivative. Seen from the tool,
+	// that of a point is at most turn^2 times its distance from the tool's origin, plus 2 turn way.
 	const course c = {tac_dpose_inverse(motion->start), tac_dpose_inverse(end),
 			  (turn * turn * (arm + way) + 2 * turn * way) / 8};
 	const bool discs = has_discs(m) && turn == 0;
