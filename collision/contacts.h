@@ -76,10 +76,11 @@ static inline bool tac_contacts_same_features(const tac_contact_point *a, const 
 	       a->kind == b->kind;
 }
 
-// Lists the contacts at the pose T with gaps below `margin` (m, > 0), each pair of features once. When the
-// bodies intersect, or the pose is not finite, the distance is 0 and the list is invalid. Bodies that are not
-// solid have contacts on both sides of their faces. `context` may be NULL; the work is then not bounded. The
-// contacts do not depend on the context, but how much of the margin is covered may. Thread: RT.
+// Lists the contacts at the pose T, whose R is a rotation, with gaps below `margin` (m, > 0), each pair of
+// features once. When the bodies intersect, or the pose is not finite, the distance is 0 and the list is
+// invalid. Bodies that are not solid have contacts on both sides of their faces. `context` may be NULL; the
+// work is then not bounded. The contacts do not depend on the context, but how much of the margin is covered
+// may. Thread: RT.
 void tac_contacts_query(const tac_body *moving, const tac_body *fixed, const tac_drigid *T, double margin,
 			tac_sweep_context *context, tac_contacts *out_contacts);
 

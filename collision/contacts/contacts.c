@@ -464,10 +464,7 @@ static bool crosses(const query *q)
 static int64_t examination_work(const tac_near_pair *pair, uint32_t features)
 {
 	const bool near = features || pair->clearance <= 0;
-	int64_t count = 1;
-	for (; features; features &= features - 1)
-		count++;
-	return near ? TAC_WORK_FEATURE_PAIR * count : 0;
+	return near ? TAC_WORK_FEATURE_PAIR * (1 + __builtin_popcount(features)) : 0;
 }
 
 // Lowers the margin to a multiple of a BINS-th of it for which twice the work suffices: a query that has come

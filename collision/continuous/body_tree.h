@@ -36,7 +36,7 @@ typedef struct tac_body_face {
 } tac_body_face;
 
 // The lines along the edges of a face, in its plane: in direction outward[k], of unit length or zero, no
-// vertex of the face is beyond offset[k].
+// vertex of the face is beyond offset[k], apart from rounding.
 typedef struct tac_body_outline {
 	_Alignas(64) float offset[TAC_FACE_VERTICES]; // m
 	tac_vec3 outward[TAC_FACE_VERTICES];

@@ -212,7 +212,7 @@ typedef struct wide_over {
 	tac_f32w edge_beside[N]; // the same of its edges
 } wide_over;
 
-// a over b, with the outline of b.
+// a over the plane of b, with the outline of b.
 INLINE wide_over measure_over(const wide_face *a, const wide_face *b, const wide_outline *outline, int n)
 {
 	const tac_f32w zero = tac_f32w_splat(0);
@@ -316,7 +316,7 @@ INLINE wide_pair load_pairs(const tac_body *moving, const tac_body *fixed, const
 // Pairs of faces at a pose.
 typedef struct wide_meeting {
 	wide_face a;              // in the fixed frame
-	wide_over over_a, over_b; // b over a, and a over b
+	wide_over over_a, over_b; // over the plane of a, and of b
 	tac_f32w clearance;
 } wide_meeting;
 
@@ -330,7 +330,8 @@ INLINE wide_meeting meet(const wide_pair *p, const float R[3][3], const float t[
 	return m;
 }
 
-// The owned features of pairs that may be near; of edges, those of which each may be near the other face.
+// Those of the owned features that may be near: vertices near the other face, and pairs of edges each of
+// which may be near the other's face.
 INLINE tac_i32w near_features(const wide_meeting *m, tac_i32w owned, tac_f32w near, int n)
 {
 	const tac_i32w none = tac_i32w_splat(0);
@@ -387,7 +388,7 @@ INLINE tac_f32w extent_of(const wide_edges *e, int n)
 	return n > 3 ? tac_f32w_add(ends, e->length[1]) : ends;
 }
 
-// Those of the features that are vertices, or edges that come near each other.
+// The features without those pairs of edges that do not come near each other.
 INLINE tac_i32w near_edges(const wide_face *unmoved, const wide_face *b, const motion *m, tac_i32w features,
 			   tac_f32w near, tac_f32w slack, int n)
 {
@@ -415,13 +416,13 @@ INLINE tac_i32w near_edges(const wide_face *unmoved, const wide_face *b, const m
 	return out;
 }
 
-// Not fmaxf: that is a call.
+// b where a is not a number. Not fmaxf: that is a call.
 INLINE float larger(float a, float b)
 {
 	return a > b ? a : b;
 }
 
-// Drops those features of the pairs at `which` that are edges far from each other.
+// Drops edges that are far from each other from the features of the pairs at `which`.
 INLINE void drop_far_edges(const tac_body *moving, const tac_body *fixed, const motion *m, float near,
 			   float slack, const tac_near_pair *pairs, const int32_t *which, int count,
 			   uint32_t *features, int n)
@@ -464,7 +465,7 @@ INLINE void find_near_features(const tac_body *moving, const tac_body *fixed, co
 				owned_features(&moving->faces[some[k].moving], &fixed->faces[some[k].fixed]);
 		tac_i32w_storeu(bits, near_features(&met, tac_i32w_loadu(bits), tac_f32w_splat(near), n));
 		for (int k = 0; k < lanes; k++) {
-			pairs[from + k].clearance = larger(pairs[from + k].clearance, clearance[k]);
+			pairs[from + k].clearance = larger(clearance[k], pairs[from + k].clearance);
 			out_features[from + k] = (uint32_t)bits[k];
 			waiting[waiting_count] = from + k;
 			waiting_count += (uint32_t)bits[k] >> EDGES != 0;

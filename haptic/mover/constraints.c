@@ -262,7 +262,7 @@ static tac_sco_contact contact_of(const tac_sco *sco, const tac_sco_row *row)
 	return contact;
 }
 
-void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *r)
+void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report)
 {
 	sco->injected_count = 0;
 	collect_rows(sco, SCO_LIST_GAPS * sco->def.hold_gap_m);
@@ -279,14 +279,14 @@ void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *r)
 		sco->rows[qp.active[j]].load = qp.multiplier[j] / sco->rows[qp.active[j]].length;
 	// By falling load, those that bear none in the order of the rows.
 	for (const tac_sco_row *row = sco->rows; row < sco->rows + sco->row_count; row++) {
-		int32_t at = r->contact_count;
-		while (at > 0 && r->contacts[at - 1].load_m < row->load)
+		int32_t at = out_report->contact_count;
+		while (at > 0 && out_report->contacts[at - 1].load_m < row->load)
 			at--;
 		if (at >= TAC_SCO_CONTACTS)
 			continue;
-		r->contact_count += r->contact_count < TAC_SCO_CONTACTS;
-		memmove(&r->contacts[at + 1], &r->contacts[at],
-			(size_t)(r->contact_count - 1 - at) * sizeof *r->contacts);
-		r->contacts[at] = contact_of(sco, row);
+		out_report->contact_count += out_report->contact_count < TAC_SCO_CONTACTS;
+		memmove(&out_report->contacts[at + 1], &out_report->contacts[at],
+			(size_t)(out_report->contact_count - 1 - at) * sizeof *out_report->contacts);
+		out_report->contacts[at] = contact_of(sco, row);
 	}
 }

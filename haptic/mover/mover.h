@@ -242,7 +242,7 @@ tac_overlap tac_sco_collide(tac_sco *sco, const tac_sco_obstacle *obstacle, tac_
 // obstacles' motions. False if no QP may be solved any more, or if the tool cannot yield to an obstacle.
 bool tac_sco_solve(tac_sco *sco, tac_dtwist t0, double reach, tac_dtwist *out_twist);
 // Writes the contacts and their loads at the SCO's pose into the report.
-void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *r);
+void tac_sco_report_contacts(tac_sco *sco, tac_sco_report *out_report);
 
 // --- the movers ---
 

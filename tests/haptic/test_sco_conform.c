@@ -106,7 +106,7 @@ static double most_work(conforming_make *make, double speed, double *out_mean)
 }
 
 // Short flights leave the work to substeps: where they may take all of it, the dearest step has 382 units at
-// 0.5 m/s. At 0.1 m/s a step that is late makes no short substep at its slew limit, which would be 190.
+// 0.5 m/s. A late step makes no short substep at its slew limit: with one the dearest has 190 at 0.1 m/s.
 static void a_module_that_is_pulled_out_takes_no_long_step(void)
 {
 	double mean;
