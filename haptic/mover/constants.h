@@ -122,6 +122,9 @@
 // The contacts at the end of a proved motion have at least this share of the step's work units, also where
 // less is left, and may take twice as much. Larger: longer steps. Smaller: conforming tools land late.
 #define SCO_END_SHARE 0.4
+// A step that has taken this many work units does not work ahead. Larger: longer slowest steps. Smaller:
+// lists that are not ready when they are needed.
+#define SCO_AHEAD_UNITS 250
 // How often a reset works ahead, enough for the first list. Smaller: the first step takes longer.
 #define SCO_RESET_PARTS 32
 // The most work units of a starved step, of a step of the reactive mover and of a reset. A unit takes 0.3 µs,

@@ -325,7 +325,8 @@ void tac_sco_make_substeps(tac_sco *sco)
 	stop_obstacles(sco);
 	if (sco->def.mover == TAC_SCO_REACTIVE)
 		tac_sco_reactive_list(sco, sco->adapted.trust_m + SCO_LIST_GAPS * sco->def.hold_gap_m, false);
-	tac_sco_prepare(sco);
+	if (tick->work.units < SCO_AHEAD_UNITS)
+		tac_sco_prepare(sco);
 	if (o < TAC_SCO_ARRIVED || o == TAC_SCO_SLEW_SPENT || o == TAC_SCO_LIST_ENDS)
 		tick->flags |= TAC_SCO_LIMITED; // the next step goes on
 	tac_sco_observe_step(sco);
