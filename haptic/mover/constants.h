@@ -38,9 +38,9 @@
 #define SCO_PACE_SHRINK 0.7
 // The pace grows while the dearest of the last steps took less than this share of its work. Larger: less lag
 // where surfaces are dense, and more steps that end early.
-#define SCO_PACE_COST 0.44
+#define SCO_PACE_COST 0.46
 // What a step cost counts this many times as much one step later. Larger: slower growth, fewer early ends.
-#define SCO_PACE_MEMORY 0.91
+#define SCO_PACE_MEMORY 0.93
 // Lists reach this fraction of the trust radius, plus SCO_LIST_GAPS. Gaps of sliding surfaces close slowly,
 // and the certificate finds what a list misses. Larger: longer lists. Smaller: more injections.
 #define SCO_CONTACT_MARGIN 0.4
