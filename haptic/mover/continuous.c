@@ -3,6 +3,7 @@
 #include "haptic/mover/mover.h"
 
 #include <math.h>
+#include <string.h>
 
 #define NEXT_STAGE TAC_SCO_NO_SUBSTEP // the substep goes on
 
@@ -41,9 +42,11 @@ static bool stop_obstacles(tac_sco *sco)
 static void advance_obstacles(tac_sco *sco)
 {
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end; o++) {
+		o->moves = memcmp(&o->pose, &o->goal, sizeof o->pose) != 0;
+		if (!o->moves)
+			continue;
 		o->twist = tac_dtwist_between(o->pose, o->goal);
-		o->moves = tac_dtwist_travel(o->twist, 1) > 0;
-		if (o->moves && sco->def.mover == TAC_SCO_CONTINUOUS)
+		if (sco->def.mover == TAC_SCO_CONTINUOUS)
 			o->moves = !tac_sco_advance_obstacle(sco, o);
 	}
 }

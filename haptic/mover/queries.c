@@ -166,8 +166,10 @@ void tac_sco_prepare(tac_sco *sco)
 {
 	tac_sco_work *work = &sco->tick.work;
 	for (tac_sco_obstacle *o = sco->obstacles; o < sco->obstacles_end && work->units < work->limit; o++) {
+		if (o->hidden || !o->geometry->prepare)
+			continue;
 		const tac_sco_relative r = tac_sco_relative_motion(sco, o, tac_dtwist_zero());
-		if (!is_far(sco, o, &r, sco->def.trust_max_m) && o->geometry->prepare)
+		if (!is_far(sco, o, &r, sco->def.trust_max_m))
 			o->geometry->prepare(o->memory, r.start, work);
 	}
 }

@@ -358,7 +358,8 @@ static void begin_tick(tac_sco *sco, tac_dpose device)
 {
 	device = tac_dpose_normalize(device);
 	sco->tick.device = device;
-	const bool is_sparse = tac_sco_near_triangles(sco) < sco->def.sparse_triangles;
+	const bool is_sparse =
+		sco->def.sparse_triangles > 0 && tac_sco_near_triangles(sco) < sco->def.sparse_triangles;
 	sco->tick.usual_units = is_sparse ? sco->def.sparse_work_units : sco->def.work_units;
 	sco->tick.work = sco->def.mover == TAC_SCO_REACTIVE
 				 ? begin_work(&sco->def, SCO_WORK_MAX, SCO_REACTIVE_NODES)
