@@ -211,6 +211,8 @@ static void prune(query *q)
 static void put(query *q, tac_contact_point *c)
 {
 	tac_contacts *out = q->out;
+	c->moving_surface = q->moving.body->mesh->triangle_surface[c->moving_triangle];
+	c->fixed_surface = q->fixed.body->mesh->triangle_surface[c->fixed_triangle];
 	for (int16_t i = *chain_of(q, c); i > 0; i = q->next[i - 1]) {
 		if (!same_contact(&out->list[i - 1], c))
 			continue;
@@ -327,10 +329,8 @@ static bool vertex_contact(query *q, const face *from, int k, const face *to, bo
 	tac_contact_point c = {.kind = kind,
 			       .moving_feature = flip ? feature : a.vertex,
 			       .fixed_feature = flip ? a.vertex : feature,
-			       .moving_triangle = (flip ? to : from)->triangle->id,
-			       .fixed_triangle = (flip ? from : to)->triangle->id,
-			       .moving_surface = (flip ? to : from)->triangle->surface,
-			       .fixed_surface = (flip ? from : to)->triangle->surface,
+			       .moving_triangle = flip ? to->triangle->id : from->triangle->id,
+			       .fixed_triangle = flip ? from->triangle->id : to->triangle->id,
 			       .normal = normal,
 			       .point = p,
 			       .gap = at == TARGET_FEATURE ? d : height};
@@ -375,8 +375,6 @@ static void edge_contact(query *q, const face *a, int k, const face *b, int j)
 			       .fixed_feature = fixed,
 			       .moving_triangle = a->triangle->id,
 			       .fixed_triangle = b->triangle->id,
-			       .moving_surface = a->triangle->surface,
-			       .fixed_surface = b->triangle->surface,
 			       .normal = normal,
 			       .point = x,
 			       .gap = gap};
@@ -537,17 +535,14 @@ static void find_nested(query *q, uint16_t without)
 		for (int32_t n = 0; n < count; n++) {
 			const tac_nested_plane *p = &planes[n];
 			q->least = fmin(q->least, p->gap);
-			put(q,
-			    &(tac_contact_point){.kind = TAC_CONTACT_SPHERES,
-						 .moving_feature = i + n * TAC_SPHERE_FACES_MAX,
-						 .fixed_feature = j,
-						 .moving_triangle = on_moving,
-						 .fixed_triangle = on_fixed,
-						 .moving_surface = moving->mesh->triangle_surface[on_moving],
-						 .fixed_surface = fixed->mesh->triangle_surface[on_fixed],
-						 .normal = p->normal,
-						 .point = p->point,
-						 .gap = p->gap});
+			put(q, &(tac_contact_point){.kind = TAC_CONTACT_SPHERES,
+						    .moving_feature = i + n * TAC_SPHERE_FACES_MAX,
+						    .fixed_feature = j,
+						    .moving_triangle = on_moving,
+						    .fixed_triangle = on_fixed,
+						    .normal = p->normal,
+						    .point = p->point,
+						    .gap = p->gap});
 		}
 	}
 }

@@ -367,7 +367,6 @@ static void fill_triangles(builder *b)
 		out->normal = tac_mesh_triangle_normal(b->mesh, t);
 		out->unit = tac_vec3_from_dvec3(out->normal);
 		out->id = t;
-		out->surface = b->mesh->triangle_surface[t];
 		out->vertices = b->vertices[t];
 		out->edges = b->edges[t];
 	}

@@ -15,9 +15,8 @@ extern "C" {
 typedef struct tac_body_triangle {
 	_Alignas(64) tac_vec3 vertex[3];
 	tac_vec3 unit;    // `normal` in float
-	int32_t id;       // in the mesh, as those of its vertices and edges
-	int32_t surface;  // of the mesh
 	tac_dvec3 normal; // unit length; zero for a triangle without area
+	int32_t id;       // in the mesh, as those of its vertices and edges
 	int32_t vertex_id[3], edge_id[3];
 	uint8_t vertices; // bit k: vertex k is examined at this triangle
 	uint8_t edges;    // bit k: edge k is examined at this triangle
