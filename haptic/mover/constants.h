@@ -69,8 +69,8 @@
 // A substep must lower the squared distance to the device by this, m^2 in the metric, or the step has
 // converged. What is left is about its root, 0.5 µm. Smaller: the tool chatters between equivalent poses.
 #define SCO_MIN_PROGRESS_M2 2.5e-13
-// A length that does not count, m: of a motion, to the device, from an arc to its chord. Larger: longer
-// rests.
+// Lengths below this do not count, m: a motion, the way to the device, the height of an arc over its chord.
+// Larger: longer rests.
 #define SCO_MIN_TRAVEL_M 1e-9
 // After the first substep a rest shorter than this fraction of stop_length_m, or than this share of the
 // step's travel, is left to the next step, unless a contact cut a substep short. Smaller: one more proof in

@@ -208,8 +208,8 @@ static void roll(tac_sco *sco, tac_dtwist to_device, const tac_qp_result *solved
 	}
 }
 
-// False if the tool cannot yield to an obstacle, or if no work is left. A solution may fail: the proof limits
-// it.
+// False if the tool cannot yield to an obstacle, or if no work is left. Otherwise a QP that is not solved
+// gives its last iterate: the proof decides how much of it is made.
 static bool solve_rows(tac_sco *sco, tac_dtwist t0, tac_qp_result *qp, tac_dtwist *out_twist)
 {
 	if (!run_qp(sco, t0, true, &sco->tick.work, qp) &&

@@ -334,6 +334,17 @@ static void tools_that_do_not_turn_follow_the_way_that_was_cut(void)
 	}
 }
 
+// The triangles of the field's surface, which the caller frees.
+static tac_body *body_of_surface(const drill_rig *rig, tac_mesh **out_mesh)
+{
+	tac_body *body;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_surface_mesh(rig->field, out_mesh));
+	tac_body_def def = tac_body_def_default();
+	def.mesh = *out_mesh;
+	TEST_ASSERT_EQUAL(TAC_OK, tac_body_build(&def, &body));
+	return body;
+}
+
 // The same probe with the same hand, once on the field and once on the triangles of its surface, in a hole of
 // two overlapping sweeps. The mover keeps its hold gap from triangles alone.
 static void probe_on_the_field_is_where_it_is_on_the_extracted_mesh(void)
@@ -349,11 +360,7 @@ static void probe_on_the_field_is_where_it_is_on_the_extracted_mesh(void)
 	tac_field_removed removed = {0};
 	TEST_ASSERT_TRUE(tac_field_carve(rig.field, &edit, &removed));
 	tac_mesh *mesh;
-	tac_body *body;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_surface_mesh(rig.field, &mesh));
-	tac_body_def body_def = tac_body_def_default();
-	body_def.mesh = mesh;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_body_build(&body_def, &body));
+	tac_body *body = body_of_surface(&rig, &mesh);
 	const tac_sco_object object[] = {{.T_world_object = tac_dpose_identity(), .field = rig.field},
 					 {.T_world_object = tac_dpose_identity(), .body = body}};
 	tac_sco *probe[] = {probe_on(&object[0], 0.4 * MM), probe_on(&object[1], 0.4 * MM)};
@@ -411,11 +418,7 @@ static void field_that_is_far_causes_no_queries(void)
 	drill_rig rig;
 	start(&rig, &def, at(0, 0, 1.5 * MM));
 	tac_mesh *mesh;
-	tac_body *body;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_surface_mesh(rig.field, &mesh));
-	tac_body_def body_def = tac_body_def_default();
-	body_def.mesh = mesh;
-	TEST_ASSERT_EQUAL(TAC_OK, tac_body_build(&body_def, &body));
+	tac_body *body = body_of_surface(&rig, &mesh);
 	const tac_sco_object objects[] = {{.T_world_object = tac_dpose_identity(), .body = body},
 					  {.T_world_object = at(0.2, 0, 0), .field = rig.field}};
 	tac_sco_def probe = tac_sco_def_default();

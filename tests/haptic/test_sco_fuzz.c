@@ -181,6 +181,8 @@ static void run(const rig *g, uint64_t number, double size, totals *all)
 			law_watch_step(&force, device, &r, def.metric_m, "fuzz");
 			all->hash = mix(all->hash, r.T_world_sco);
 			TEST_ASSERT_TRUE(tac_dpose_finite(r.T_world_sco));
+			// Of the outcomes that end a step, those without work alone are refusals.
+			TEST_ASSERT_FALSE(r.refused >= TAC_SCO_ARRIVED && r.refused < TAC_SCO_NO_LIST);
 			all->faults += (r.flags & (TAC_SCO_FAULT | TAC_SCO_REFUSED)) != 0;
 			all->spent += (r.flags & TAC_SCO_BUDGET_SPENT) != 0;
 			all->contact_queries = r.contact_queries > all->contact_queries
