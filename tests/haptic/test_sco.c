@@ -190,7 +190,6 @@ static void poses_that_are_not_finite_are_refused(void)
 	scene_body_free(&plane);
 }
 
-// At half a turn the shorter direction of the turn to the device changes; the SCO keeps its direction.
 static void the_report_says_how_the_last_substep_ended(void)
 {
 	scene_body box = scene_body_make(box_mesh(0.04, 0.04, 0.04, 1)),
@@ -220,6 +219,7 @@ static void the_report_says_how_the_last_substep_ended(void)
 	scene_body_free(&plane);
 }
 
+// At half a turn the shorter direction of the turn to the device changes; the SCO keeps its direction.
 static void a_turn_near_pi_does_not_flip(void)
 {
 	scene_body box = scene_body_make(box_mesh(0.04, 0.04, 0.04, 1)),
